@@ -95,13 +95,12 @@ compare scale overload hostile: deps build bin/measure
 	@bin/measure $@ $(FLAGS)
 observe jaeger: deps build bin/witness
 	@bin/witness $@ $(FLAGS)
-# A server whose clock can be off; and, for chaos-twins, others whose protections can be switched off.
+# A server whose clock can be off; and, for chaos-twins, one whose protections can be taken away besides.
 bin/skewed/server: build bin/faults
 	@bin/faults clock bin/skewed && $(BUILD) -overlay bin/skewed/overlay.json -o $@ ./cmd/server
-chaos-twins: deps bin/skewed/server ## Switch each protection off, and show that chaos finds it
-	@$(BUILD) -tags carvetwin -o bin/twin/server ./cmd/server
-	@$(BUILD) -tags carvetwin -overlay bin/skewed/overlay.json -o bin/twin/skewed ./cmd/server
-	@bin/faults chaos --twins --server=bin/twin/server --skewed=bin/twin/skewed $(FLAGS)
+chaos-twins: deps build bin/faults ## Take each protection away, and show that chaos finds it
+	@bin/faults twins bin/twin && $(BUILD) -overlay bin/twin/overlay.json -o bin/twin/server ./cmd/server
+	@bin/faults chaos --twins --server=bin/twin/server --skewed=bin/twin/server $(FLAGS)
 conform: deps ## Make every kind of request of openapi.yaml and judge the answers
 	@mkdir -p bin && go -C lab test -count=1 -timeout=60m ./conform -args -conform.report=$(CURDIR)/bin/conform-report.txt $(FLAGS)
 	@tail -1 bin/conform-report.txt

@@ -7,7 +7,6 @@ root=$PWD
 
 files=$(find . \( -name node_modules -o -path ./bin \) -prune -o -name '*.go' -print0 | xargs -0 gofmt -l)
 [ -z "$files" ] || { echo "not formatted (make fmt): $files" >&2; code=1; }
-go vet -tags=carvetwin ./internal/twin ./internal/crdb ./internal/alloc/... || code=1
 linter=$(go tool -modfile=tools/golangci-lint.mod -n golangci-lint) && "$linter" config verify || exit 1
 for module in $(find . \( -name node_modules -o -name testdata -o -path ./bin -o -path ./tools/kubeapi \) -prune -o -name go.mod -print); do
   echo "golangci-lint: $module"

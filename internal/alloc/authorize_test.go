@@ -34,7 +34,7 @@ func TestNothingIsDoneForStrangers(t *testing.T) {
 		},
 		"GetProject": func(ctx context.Context) error { _, err := b.GetProject(ctx, project); return err },
 		"ListProjects": func(ctx context.Context) error {
-			_, err := b.ListProjects(ctx, paging.Filter{}, 1, "")
+			_, err := b.ListProjects(ctx, paging.Filter{}, 1, "", usecase.Reading{})
 			return err
 		},
 		"PatchProject": func(ctx context.Context) error {
@@ -48,7 +48,7 @@ func TestNothingIsDoneForStrangers(t *testing.T) {
 		},
 		"GetSpace": func(ctx context.Context) error { _, err := b.GetSpace(ctx, project, "default"); return err },
 		"ListSpaces": func(ctx context.Context) error {
-			_, err := b.ListSpaces(ctx, project, paging.Filter{}, 1, "")
+			_, err := b.ListSpaces(ctx, project, paging.Filter{}, 1, "", usecase.Reading{})
 			return err
 		},
 		"PatchSpace": func(ctx context.Context) error {
@@ -60,10 +60,16 @@ func TestNothingIsDoneForStrangers(t *testing.T) {
 			_, err := b.CreatePool(ctx, project, root("x", "10.1.0.0/24"), usecase.Request{})
 			return err
 		},
-		"GetPool":     func(ctx context.Context) error { _, err := b.GetPool(ctx, project, "net"); return err },
-		"GetPoolFree": func(ctx context.Context) error { _, err := b.GetPoolFree(ctx, project, "net", nil, 1, ""); return err },
+		"GetPool": func(ctx context.Context) error {
+			_, err := b.GetPool(ctx, project, "net", usecase.Reading{})
+			return err
+		},
+		"GetPoolFree": func(ctx context.Context) error {
+			_, err := b.GetPoolFree(ctx, project, "net", nil, 1, "", usecase.Reading{})
+			return err
+		},
 		"ListPools": func(ctx context.Context) error {
-			_, err := b.ListPools(ctx, project, paging.Filter{}, 1, "")
+			_, err := b.ListPools(ctx, project, paging.Filter{}, 1, "", usecase.Reading{})
 			return err
 		},
 		"PatchPool": func(ctx context.Context) error {
@@ -75,9 +81,12 @@ func TestNothingIsDoneForStrangers(t *testing.T) {
 			_, err := b.CreateClass(ctx, project, class("x"), false, usecase.Request{})
 			return err
 		},
-		"GetClass": func(ctx context.Context) error { _, err := b.GetClass(ctx, project, "std"); return err },
+		"GetClass": func(ctx context.Context) error {
+			_, err := b.GetClass(ctx, project, "std", usecase.Reading{})
+			return err
+		},
 		"ListClasses": func(ctx context.Context) error {
-			_, err := b.ListClasses(ctx, project, paging.Filter{}, 1, "")
+			_, err := b.ListClasses(ctx, project, paging.Filter{}, 1, "", usecase.Reading{})
 			return err
 		},
 		"PatchClass": func(ctx context.Context) error {
@@ -102,44 +111,59 @@ func TestNothingIsDoneForStrangers(t *testing.T) {
 			return err
 		},
 		"ListRegions": func(ctx context.Context) error { _, _, err := b.ListRegions(ctx); return err },
-		"GetClaim":    func(ctx context.Context) error { _, err := b.GetClaim(ctx, project, "c"); return err },
+		"GetClaim": func(ctx context.Context) error {
+			_, err := b.GetClaim(ctx, project, "c", usecase.Reading{})
+			return err
+		},
 		"ListClaims": func(ctx context.Context) error {
-			_, err := b.ListClaims(ctx, project, paging.Filter{}, 1, "")
+			_, err := b.ListClaims(ctx, project, paging.Filter{}, 1, "", usecase.Reading{})
 			return err
 		},
 		"PatchClaim": func(ctx context.Context) error {
 			_, err := b.PatchClaim(ctx, project, "c", usecase.Request{}, func(c ipam.Claim) (ipam.Claim, error) { return c, nil })
 			return err
 		},
-		"DeleteClaim":   func(ctx context.Context) error { return b.DeleteClaim(ctx, project, "c", usecase.Request{}) },
-		"GetAllocation": func(ctx context.Context) error { _, err := b.GetAllocation(ctx, project, id); return err },
-		"ListAllocations": func(ctx context.Context) error {
-			_, err := b.ListAllocations(ctx, project, paging.Filter{}, 1, "")
+		"DeleteClaim": func(ctx context.Context) error { return b.DeleteClaim(ctx, project, "c", usecase.Request{}) },
+		"GetAllocation": func(ctx context.Context) error {
+			_, err := b.GetAllocation(ctx, project, id, usecase.Reading{})
 			return err
 		},
-		"ListMembers": func(ctx context.Context) error { _, err := b.ListMembers(ctx, project, 1, ""); return err },
-		"GetMember":   func(ctx context.Context) error { _, err := b.GetMember(ctx, project, "x"); return err },
+		"ListAllocations": func(ctx context.Context) error {
+			_, err := b.ListAllocations(ctx, project, paging.Filter{}, 1, "", usecase.Reading{})
+			return err
+		},
+		"ListMembers": func(ctx context.Context) error {
+			_, err := b.ListMembers(ctx, project, 1, "", usecase.Reading{})
+			return err
+		},
+		"GetMember": func(ctx context.Context) error { _, err := b.GetMember(ctx, project, "x"); return err },
 		"PutMember": func(ctx context.Context) error {
 			_, err := b.PutMember(ctx, project, ipam.Member{Metadata: meta("x"), Spec: ipam.MemberSpec{Role: "viewer"}}, usecase.Request{})
 			return err
 		},
 		"DeleteMember": func(ctx context.Context) error { return b.DeleteMember(ctx, project, "x", usecase.Request{}) },
-		"ListKeys":     func(ctx context.Context) error { _, err := b.ListKeys(ctx, project, 1, ""); return err },
-		"GetKey":       func(ctx context.Context) error { _, err := b.GetKey(ctx, project, "x"); return err },
+		"ListKeys": func(ctx context.Context) error {
+			_, err := b.ListKeys(ctx, project, 1, "", usecase.Reading{})
+			return err
+		},
+		"GetKey": func(ctx context.Context) error { _, err := b.GetKey(ctx, project, "x"); return err },
 		"CreateKey": func(ctx context.Context) error {
 			_, err := b.CreateKey(ctx, project, ipam.APIKey{Metadata: meta("x"), Spec: ipam.APIKeySpec{Role: "viewer"}}, usecase.Request{})
 			return err
 		},
-		"DeleteKey":      func(ctx context.Context) error { return b.DeleteKey(ctx, project, "x", usecase.Request{}) },
-		"ListPoolGrants": func(ctx context.Context) error { _, err := b.ListPoolGrants(ctx, project, "net", 1, ""); return err },
-		"GetPoolGrant":   func(ctx context.Context) error { _, err := b.GetPoolGrant(ctx, project, "net", "*"); return err },
+		"DeleteKey": func(ctx context.Context) error { return b.DeleteKey(ctx, project, "x", usecase.Request{}) },
+		"ListPoolGrants": func(ctx context.Context) error {
+			_, err := b.ListPoolGrants(ctx, project, "net", 1, "", usecase.Reading{})
+			return err
+		},
+		"GetPoolGrant": func(ctx context.Context) error { _, err := b.GetPoolGrant(ctx, project, "net", "*"); return err },
 		"PutPoolGrant": func(ctx context.Context) error {
 			_, err := b.PutPoolGrant(ctx, project, "net", "*", usecase.Request{})
 			return err
 		},
 		"DeletePoolGrant": func(ctx context.Context) error { return b.DeletePoolGrant(ctx, project, "net", "*", usecase.Request{}) },
 		"ListSpaceGrants": func(ctx context.Context) error {
-			_, err := b.ListSpaceGrants(ctx, project, "default", 1, "")
+			_, err := b.ListSpaceGrants(ctx, project, "default", 1, "", usecase.Reading{})
 			return err
 		},
 		"GetSpaceGrant": func(ctx context.Context) error { _, err := b.GetSpaceGrant(ctx, project, "default", "*"); return err },
@@ -150,8 +174,11 @@ func TestNothingIsDoneForStrangers(t *testing.T) {
 		"DeleteSpaceGrant": func(ctx context.Context) error {
 			return b.DeleteSpaceGrant(ctx, project, "default", "*", usecase.Request{})
 		},
-		"ListQuotas": func(ctx context.Context) error { _, err := b.ListQuotas(ctx, project, 1, ""); return err },
-		"GetQuota":   func(ctx context.Context) error { _, err := b.GetQuota(ctx, project, "x"); return err },
+		"ListQuotas": func(ctx context.Context) error {
+			_, err := b.ListQuotas(ctx, project, 1, "", usecase.Reading{})
+			return err
+		},
+		"GetQuota": func(ctx context.Context) error { _, err := b.GetQuota(ctx, project, "x"); return err },
 		"PutQuota": func(ctx context.Context) error {
 			one := int64(1)
 			_, err := b.PutQuota(ctx, project, ipam.Quota{Metadata: meta("x"), Spec: ipam.QuotaSpec{Limits: ipam.QuotaLimits{Claims: &one}}}, usecase.Request{})
@@ -159,11 +186,11 @@ func TestNothingIsDoneForStrangers(t *testing.T) {
 		},
 		"DeleteQuota": func(ctx context.Context) error { return b.DeleteQuota(ctx, project, "x", usecase.Request{}) },
 		"ListEvents": func(ctx context.Context) error {
-			_, err := b.ListEvents(ctx, project, trail.EventFilter{}, 1, "")
+			_, err := b.ListEvents(ctx, project, trail.EventFilter{}, 1, "", usecase.Reading{})
 			return err
 		},
 		"GetHistory": func(ctx context.Context) error {
-			_, err := b.GetHistory(ctx, project, address("10.0.0.1"), time.Time{}, 1, "")
+			_, err := b.GetHistory(ctx, project, address("10.0.0.1"), time.Time{}, 1, "", usecase.Reading{})
 			return err
 		},
 		"Whoami":           func(ctx context.Context) error { _, err := b.Whoami(ctx); return err },

@@ -74,7 +74,7 @@ func TestAListIsChargedByTheRowsItLooksAt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := &purse{}
-			_, err := b.ListClaims(tenancy.WithBudget(b.ctx, p), project, c.filter, 10, "")
+			_, err := b.ListClaims(tenancy.WithBudget(b.ctx, p), project, c.filter, 10, "", usecase.Reading{})
 			require.NoError(t, err)
 			require.Equal(t, c.rows, p.added.Rows)
 		})
@@ -97,12 +97,12 @@ func TestSearchesOfOneProjectHaveFewPlaces(t *testing.T) {
 	done := make(chan error, 2)
 	for _, f := range []paging.Filter{misses, inPool} {
 		go func() {
-			_, err := b.ListClaims(b.ctx, project, f, 10, "")
+			_, err := b.ListClaims(b.ctx, project, f, 10, "", usecase.Reading{})
 			done <- err
 		}()
 	}
 	waitFor(t, func() bool { return b.Searching() == 2 })
-	page, err := b.ListClaims(b.ctx, project, paging.Filter{}, 10, "")
+	page, err := b.ListClaims(b.ctx, project, paging.Filter{}, 10, "", usecase.Reading{})
 	require.NoError(t, err, "what finds its page at once needs no place")
 	require.Len(t, page.Items, 10)
 	b.claim(t, claim("meanwhile", "net", 32))

@@ -32,7 +32,7 @@ func TestBatchBindsAllOfItsClaims(t *testing.T) {
 	)
 	require.Equal(t, "10.0.0.0/26", got[0].Block.String(), "each is served in its turn")
 	for i, c := range got {
-		read, err := b.GetClaim(b.ctx, project, c.Name)
+		read, err := b.GetClaim(b.ctx, project, c.Name, usecase.Reading{})
 		require.NoError(t, err)
 		require.Equal(t, read, c, "%d", i)
 		for _, d := range got[:i] {

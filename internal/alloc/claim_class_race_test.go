@@ -105,7 +105,7 @@ func TestClassWhosePoolIsReplacedMeanwhileServesFromTheOther(t *testing.T) {
 		list("a")
 	})
 	require.NoError(t, err)
-	c, err := b.GetClaim(b.ctx, project, "x")
+	c, err := b.GetClaim(b.ctx, project, "x", usecase.Reading{})
 	require.NoError(t, err)
 	require.Equal(t, "acme/b", c.Pool.String())
 }

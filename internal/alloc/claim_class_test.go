@@ -36,16 +36,16 @@ func TestClaimByClassIsBoundByItsPolicy(t *testing.T) {
 	require.Equal(t, ipam.ReclaimRetain, c.ReclaimPolicy)
 	require.Empty(t, c.Spec.ReclaimPolicy, "the spec is as it was written")
 
-	got, err := b.GetClaim(b.ctx, project, "web")
+	got, err := b.GetClaim(b.ctx, project, "web", usecase.Reading{})
 	require.NoError(t, err)
 	require.Equal(t, c, got)
 
-	a, err := b.GetAllocation(b.ctx, project, c.AllocationID.String())
+	a, err := b.GetAllocation(b.ctx, project, c.AllocationID.String(), usecase.Reading{})
 	require.NoError(t, err)
 	require.Equal(t, c.Class, a.Class, "the record names the class")
 	require.Equal(t, ipam.ReclaimRetain, a.ReclaimPolicy)
 
-	_, err = b.GetPool(b.acting("corp:neighbour", "admin", project), platform, "eu")
+	_, err = b.GetPool(b.acting("corp:neighbour", "admin", project), platform, "eu", usecase.Reading{})
 	refused(t, err, ipam.CodeNotFound)
 
 	b.release(t, "web")
@@ -192,14 +192,14 @@ func TestClassThatChangesDecidesLaterClaims(t *testing.T) {
 	after := b.claim(t, byClass("after", "net"))
 	require.Equal(t, 28, after.Block.Bits())
 	require.Equal(t, ipam.ReclaimRetain, after.ReclaimPolicy)
-	same, err := b.GetClaim(b.ctx, project, "before")
+	same, err := b.GetClaim(b.ctx, project, "before", usecase.Reading{})
 	require.NoError(t, err)
 	require.Equal(t, before, same)
 	put, err := b.PutClaim(b.ctx, project, byClass("before", "net"), usecase.Request{})
 	require.NoError(t, err)
 	require.True(t, put.Existed, "create-or-return goes by what was written")
 	b.release(t, "before")
-	_, err = b.GetAllocation(b.ctx, project, before.AllocationID.String())
+	_, err = b.GetAllocation(b.ctx, project, before.AllocationID.String(), usecase.Reading{})
 	refused(t, err, ipam.CodeNotFound)
 
 	_, err = b.PatchClass(b.ctx, platform, "net", false, usecase.Request{}, func(c ipam.Class) (ipam.Class, error) {
@@ -301,13 +301,13 @@ func second[T any](_ T, err error) error { return err }
 func TestWhoMadeASharedClassIsItsOwnProjectsBusiness(t *testing.T) {
 	t.Parallel()
 	b := setupClass(t)
-	own, err := b.GetClass(b.ctx, platform, "net")
+	own, err := b.GetClass(b.ctx, platform, "net", usecase.Reading{})
 	require.NoError(t, err)
 	require.NotEmpty(t, own.CreatedBy)
-	got, err := b.GetClass(b.ctx, project, "net")
+	got, err := b.GetClass(b.ctx, project, "net", usecase.Reading{})
 	require.NoError(t, err)
 	require.Empty(t, got.CreatedBy)
-	page, err := b.ListClasses(b.ctx, project, paging.Filter{}, 10, "")
+	page, err := b.ListClasses(b.ctx, project, paging.Filter{}, 10, "", usecase.Reading{})
 	require.NoError(t, err)
 	require.Len(t, page.Items, 1)
 	require.Empty(t, page.Items[0].CreatedBy)
@@ -339,7 +339,7 @@ func TestRetainedBlockCoolsDownByItsClassWhoeverMayUseThatByNow(t *testing.T) {
 	})
 	require.NoError(t, err)
 	require.NoError(t, b.DeleteAllocation(b.ctx, project, c.AllocationID.String(), usecase.Request{}))
-	a, err := b.GetAllocation(b.ctx, platform, c.AllocationID.String())
+	a, err := b.GetAllocation(b.ctx, platform, c.AllocationID.String(), usecase.Reading{})
 	require.NoError(t, err)
 	require.Equal(t, ipam.PhaseCoolingDown, a.Phase)
 }

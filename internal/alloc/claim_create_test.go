@@ -42,10 +42,10 @@ func TestClaimIsBoundInTheAnswerToItsCreation(t *testing.T) {
 			require.Equal(t, c.claim.Spec, made.Spec, "the spec stays as it was written")
 			require.Equal(t, c.available, b.available(t, "net"), "available falls by exactly the block")
 
-			read, err := b.GetClaim(b.ctx, project, "c")
+			read, err := b.GetClaim(b.ctx, project, "c", usecase.Reading{})
 			require.NoError(t, err)
 			require.Equal(t, made, read)
-			held, err := b.GetAllocation(b.ctx, project, made.AllocationID.String())
+			held, err := b.GetAllocation(b.ctx, project, made.AllocationID.String(), usecase.Reading{})
 			require.NoError(t, err)
 			require.Equal(t, ipam.Allocation{
 				ID: made.AllocationID, Region: region, ProjectID: pool.ProjectID, Project: project, ContainerID: pool.UID, Pool: ref("net"),

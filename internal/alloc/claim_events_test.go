@@ -26,7 +26,7 @@ func (b *bundle) claimTrail(t testing.TB, project string) []ipam.Event {
 	t.Helper()
 	var out []ipam.Event
 	for _, kind := range []string{"IPClaim", "IPAllocation"} {
-		page, err := b.ListEvents(b.ctx, project, trail.EventFilter{Kind: kind}, 500, "")
+		page, err := b.ListEvents(b.ctx, project, trail.EventFilter{Kind: kind}, 500, "", usecase.Reading{})
 		require.NoError(t, err)
 		require.Empty(t, page.Next)
 		for i := range page.Items {
@@ -115,7 +115,7 @@ func TestEachEffectOnAClaimLeavesOneEvent(t *testing.T) {
 		{"DeleteRebound", func(ctx context.Context) error { return b.DeleteClaim(ctx, project, "again", usecase.Request{}) },
 			"IPClaim again", "10.0.0.0/28", nil, []string{"allocatedCIDR"}},
 		{"DeleteBoundAllocation", func(ctx context.Context) error {
-			made, err := b.GetClaim(ctx, project, "p")
+			made, err := b.GetClaim(ctx, project, "p", usecase.Reading{})
 			require.NoError(t, err)
 			refused(t, b.DeleteAllocation(ctx, project, made.AllocationID.String(), usecase.Request{}), ipam.CodeInUse)
 			return nil
@@ -177,7 +177,7 @@ func TestMembersOfAGroupAreRecordedEachAsThemselves(t *testing.T) {
 	t.Parallel()
 	b := setupProvider(t)
 	b.grant(t, "net", project)
-	pool, err := b.GetPool(b.ctx, provider, "net")
+	pool, err := b.GetPool(b.ctx, provider, "net", usecase.Reading{})
 	require.NoError(t, err)
 	store, seen := b.store(t)
 	g := &gated{bundle: b, gate: newGate(store, "claim_group"), pool: pool}
@@ -228,7 +228,7 @@ func TestUnknownOutcomeLeavesOneEvent(t *testing.T) {
 				_, err := b.CreateClaim(b.ctx, project, claim("c", "net", 32, retain), usecase.Request{})
 				return err
 			})
-			made, err := b.GetClaim(b.ctx, project, "c")
+			made, err := b.GetClaim(b.ctx, project, "c", usecase.Reading{})
 			require.NoError(t, err)
 			step(func() error { _, err := b.patchClaim("c", usecase.Request{}, withLabels("a", "b")); return err })
 			step(func() error { return b.DeleteClaim(b.ctx, project, "c", usecase.Request{}) })

@@ -132,7 +132,7 @@ func TestPoolOfAnotherProjectNeedsBothToBeSharedAndToBeGranted(t *testing.T) {
 			c := claim("c", "net", 32, offered)
 			require.NoError(t, run(c), name)
 			if name != "DryRun" {
-				made, err := b.GetClaim(b.ctx, project, "c")
+				made, err := b.GetClaim(b.ctx, project, "c", usecase.Reading{})
 				require.NoError(t, err)
 				require.Equal(t, theirs("net"), made.Pool)
 				b.release(t, "c")
@@ -178,7 +178,7 @@ func TestGrantThatGoesWhileAClaimWaitsStopsIt(t *testing.T) {
 			t.Parallel()
 			b := setupPlatform(t, labelled("x", "y"))
 			b.grant(t, "net", project)
-			pool, err := b.GetPool(b.ctx, b.lender(), "net")
+			pool, err := b.GetPool(b.ctx, b.lender(), "net", usecase.Reading{})
 			require.NoError(t, err)
 			other := b.Service
 			store, _ := b.store(t)
@@ -292,7 +292,7 @@ func TestHeldBlocksStayWhenTheGrantGoes(t *testing.T) {
 	b.release(t, "kept")
 	b.revoke(t, "net", project)
 
-	read, err := b.GetClaim(b.ctx, project, "c")
+	read, err := b.GetClaim(b.ctx, project, "c", usecase.Reading{})
 	require.NoError(t, err)
 	require.Equal(t, made, read)
 	r, err := b.PutClaim(b.ctx, project, claim("c", "net", 28, offered, retain), usecase.Request{})
@@ -327,7 +327,7 @@ func TestHeldBlocksStayWhenTheGrantGoes(t *testing.T) {
 	for _, id := range []ipam.ID{made.AllocationID, kept.AllocationID} {
 		require.NoError(t, b.DeleteAllocation(b.ctx, project, id.String(), usecase.Request{}), "the holder gives it back")
 	}
-	p, err := b.GetPool(b.ctx, provider, "net")
+	p, err := b.GetPool(b.ctx, provider, "net", usecase.Reading{})
 	require.NoError(t, err)
 	require.Equal(t, "256", p.Stock.Available(32).String())
 }

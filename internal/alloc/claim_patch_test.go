@@ -35,15 +35,15 @@ func TestPatchOfAClaim(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, was.Generation+1, kept.Generation)
 	require.Equal(t, labels("a", "b"), kept.Labels)
-	read, err := b.GetClaim(b.ctx, project, "c")
+	read, err := b.GetClaim(b.ctx, project, "c", usecase.Reading{})
 	require.NoError(t, err)
 	require.Equal(t, kept, read)
-	a, err := b.GetAllocation(b.ctx, project, was.AllocationID.String())
+	a, err := b.GetAllocation(b.ctx, project, was.AllocationID.String(), usecase.Reading{})
 	require.NoError(t, err)
 	require.Equal(t, ipam.ReclaimRetain, a.ReclaimPolicy, "the allocation follows")
 
 	b.release(t, "c")
-	a, err = b.GetAllocation(b.ctx, project, was.AllocationID.String())
+	a, err = b.GetAllocation(b.ctx, project, was.AllocationID.String(), usecase.Reading{})
 	require.NoError(t, err)
 	require.Equal(t, ipam.PhaseRetained, a.Phase, "the policy of now decides")
 }

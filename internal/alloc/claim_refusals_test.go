@@ -59,7 +59,7 @@ func TestRefusalsAreToldApartAndCarryTheirFigures(t *testing.T) {
 		e := b.refuseClaim(t, claim("c", "net", 30), ipam.CodePoolExhausted)
 		require.Nil(t, e.Figures.LargestFreePrefixLength)
 		require.Equal(t, "0", e.Figures.AvailableAddresses)
-		p, err := b.GetPool(b.ctx, project, "net")
+		p, err := b.GetPool(b.ctx, project, "net", usecase.Reading{})
 		require.NoError(t, err)
 		require.Equal(t, "Exhausted", p.Phase())
 	})

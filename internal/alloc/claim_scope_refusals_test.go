@@ -135,7 +135,7 @@ func TestBatchCarvesThePoolsOfItsScopesInOneTransaction(t *testing.T) {
 	require.Equal(t, "10.0.0.16/28", bound[3].Block.String(), "a scope that has a pool is served from it")
 	require.Equal(t, [3]string{"112", "6", "3"}, b.usage(t, "q"))
 	for _, c := range bound {
-		got, err := b.GetClaim(b.ctx, project, c.Name)
+		got, err := b.GetClaim(b.ctx, project, c.Name, usecase.Reading{})
 		require.NoError(t, err)
 		require.Equal(t, c, got)
 	}

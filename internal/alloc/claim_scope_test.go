@@ -34,7 +34,7 @@ func (b *bundle) scopes(t testing.TB) []ipam.Pool {
 	var out []ipam.Pool
 	for _, in := range []string{platform, project} {
 		for _, p := range all(t, 100, func(n int, cursor string) (paging.Page[ipam.Pool], error) {
-			return b.ListPools(b.ctx, in, paging.Filter{}, n, cursor)
+			return b.ListPools(b.ctx, in, paging.Filter{}, n, cursor, usecase.Reading{})
 		}) {
 			if p.Scope != nil {
 				out = append(out, p)
@@ -74,7 +74,7 @@ func TestFirstClaimOfAScopeCarvesItsPool(t *testing.T) {
 	require.Equal(t, [2]string{"240", "0"}, b.figures(t, platform, p.Name))
 	require.Equal(t, [3]string{"16", "1", "1"}, b.usage(t, "q"), "the pool counts for whom it was carved")
 
-	got, err := b.GetClaim(b.ctx, project, "first")
+	got, err := b.GetClaim(b.ctx, project, "first", usecase.Reading{})
 	require.NoError(t, err)
 	require.Equal(t, first, got)
 	events := b.events(t, platform, trail.EventFilter{Name: p.Name})

@@ -41,16 +41,16 @@ func TestOwnerOfThePoolSeesBlockAndProjectOfAForeignClaimAlone(t *testing.T) {
 
 	seen := func(phase ipam.Phase) {
 		t.Helper()
-		a, err := b.GetAllocation(b.ctx, provider, name)
+		a, err := b.GetAllocation(b.ctx, provider, name, usecase.Reading{})
 		require.NoError(t, err)
 		require.Equal(t, []any{made.Block, phase, project, ""}, []any{a.Block, a.Phase, a.Holder.Project, a.Holder.Name})
 		requireNoSecret(t, a)
 		for _, f := range []paging.Filter{{}, {Pool: theirs("net")}} {
-			page, err := b.ListAllocations(b.ctx, provider, f, 100, "")
+			page, err := b.ListAllocations(b.ctx, provider, f, 100, "", usecase.Reading{})
 			require.NoError(t, err)
 			require.Equal(t, []ipam.Allocation{a}, page.Items)
 		}
-		mine, err := b.GetAllocation(b.ctx, project, name)
+		mine, err := b.GetAllocation(b.ctx, project, name, usecase.Reading{})
 		require.NoError(t, err)
 		require.Equal(t, []any{made.Ref(), made.Spec.OwnerRef, secret}, []any{mine.Holder, mine.OwnerRef, mine.CreatedBy}, "the holder sees all of it")
 		require.Equal(t, a.Revision, mine.Revision)
@@ -111,7 +111,7 @@ func TestOwnerOfThePoolSeesBlockAndProjectOfAForeignClaimAlone(t *testing.T) {
 	requireNoSecret(t, b.events(t, provider, trail.EventFilter{}))
 	require.NoError(t, b.DeleteAllocation(b.ctx, provider, name, usecase.Request{}))
 	requireNoSecret(t, b.events(t, provider, trail.EventFilter{}))
-	page, err := b.GetHistory(b.ctx, provider, made.Block.Addr(), time.Time{}, 100, "")
+	page, err := b.GetHistory(b.ctx, provider, made.Block.Addr(), time.Time{}, 100, "", usecase.Reading{})
 	require.NoError(t, err)
 	require.Len(t, page.Items, 2)
 	requireNoSecret(t, page.Items)
@@ -126,8 +126,8 @@ func TestAllocationIsNotThereForAThirdProject(t *testing.T) {
 	made := b.claim(t, claim("c", "net", 28, offered, retain))
 	b.release(t, "c")
 	id, none := made.AllocationID.String(), ipam.NewID().String()
-	_, missing := b.GetAllocation(b.ctx, "third", none)
-	_, hidden := b.GetAllocation(b.ctx, "third", id)
+	_, missing := b.GetAllocation(b.ctx, "third", none, usecase.Reading{})
+	_, hidden := b.GetAllocation(b.ctx, "third", id, usecase.Reading{})
 	same := func(missing, hidden error) {
 		t.Helper()
 		a, b := refused(t, missing, ipam.CodeNotFound), refused(t, hidden, ipam.CodeNotFound)
@@ -167,7 +167,7 @@ func TestHoldsThatEndAreKeptWithTheirTimes(t *testing.T) {
 	b.release(t, "c")
 	until(4)
 	b.claim(t, again("d", made.AllocationID, retain))
-	bound, err := b.GetAllocation(b.ctx, provider, made.AllocationID.String())
+	bound, err := b.GetAllocation(b.ctx, provider, made.AllocationID.String(), usecase.Reading{})
 	require.NoError(t, err)
 	require.Equal(t, at(4), bound.Since, "when its present holder got it")
 	until(5)
@@ -180,7 +180,7 @@ func TestHoldsThatEndAreKeptWithTheirTimes(t *testing.T) {
 	until(8)
 	b.release(t, "e")
 
-	page, err := b.GetHistory(b.ctx, provider, made.Block.Addr(), time.Time{}, 100, "")
+	page, err := b.GetHistory(b.ctx, provider, made.Block.Addr(), time.Time{}, 100, "", usecase.Reading{})
 	require.NoError(t, err)
 	type hold struct {
 		phase        ipam.Phase
@@ -204,7 +204,7 @@ func TestHoldsThatEndAreKeptWithTheirTimes(t *testing.T) {
 		{ipam.PhaseBound, project, at(1), at(3), first},
 	}, holds)
 	require.Len(t, ids, len(holds))
-	page, err = b.GetHistory(b.ctx, project, made.Block.Addr(), time.Time{}, 100, "")
+	page, err = b.GetHistory(b.ctx, project, made.Block.Addr(), time.Time{}, 100, "", usecase.Reading{})
 	require.NoError(t, err)
 	require.Empty(t, page.Items, "what has ended is in the history of the pool's owner")
 }
@@ -216,11 +216,11 @@ func TestNoHoldEndsBeforeItBegan(t *testing.T) {
 	made := b.claim(t, claim("c", "net", 32, retain))
 	b.clock.move(-time.Hour) // another server's clock
 	b.release(t, "c")
-	kept, err := b.GetAllocation(b.ctx, project, made.AllocationID.String())
+	kept, err := b.GetAllocation(b.ctx, project, made.AllocationID.String(), usecase.Reading{})
 	require.NoError(t, err)
 	require.Equal(t, made.CreatedAt, kept.Since)
 	require.NoError(t, b.DeleteAllocation(b.ctx, project, made.AllocationID.String(), usecase.Request{}))
-	page, err := b.GetHistory(b.ctx, project, netip.MustParseAddr("10.0.0.0"), time.Time{}, 100, "")
+	page, err := b.GetHistory(b.ctx, project, netip.MustParseAddr("10.0.0.0"), time.Time{}, 100, "", usecase.Reading{})
 	require.NoError(t, err)
 	require.Len(t, page.Items, 2)
 	for _, h := range page.Items {

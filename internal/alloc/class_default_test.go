@@ -20,7 +20,7 @@ import (
 func (b *bundle) defaults(t testing.TB, in string) map[ipam.Family][]string {
 	t.Helper()
 	out := map[ipam.Family][]string{}
-	page, err := b.ListClasses(b.ctx, in, paging.Filter{}, 500, "")
+	page, err := b.ListClasses(b.ctx, in, paging.Filter{}, 500, "", usecase.Reading{})
 	require.NoError(t, err)
 	for _, c := range page.Items {
 		if c.Spec.IsDefault && c.Project == in {
@@ -65,7 +65,7 @@ func TestDefaultIsMovedInOneTransaction(t *testing.T) {
 	_, err := b.CreateClass(b.ctx, project, class("second", defaultClass), true, usecase.Request{})
 	require.NoError(t, err)
 	require.Equal(t, map[ipam.Family][]string{ipam.IPv4: {"second"}, ipam.IPv6: {"std6"}}, b.defaults(t, project))
-	now, err := b.GetClass(b.ctx, project, "std")
+	now, err := b.GetClass(b.ctx, project, "std", usecase.Reading{})
 	require.NoError(t, err)
 	require.Equal(t, []any{was.Generation + 1, b.clock.read()}, []any{now.Generation, now.UpdatedAt})
 	require.NotEqual(t, was.Revision, now.Revision)

@@ -31,22 +31,30 @@ func TestListsAreNarrowedToAClass(t *testing.T) {
 	} {
 		f := paging.Filter{Class: class}
 		pools, held := []string{}, []string{}
-		for _, p := range all(t, 2, func(n int, c string) (paging.Page[ipam.Pool], error) { return b.ListPools(b.ctx, project, f, n, c) }) {
+		for _, p := range all(t, 2, func(n int, c string) (paging.Page[ipam.Pool], error) {
+			return b.ListPools(b.ctx, project, f, n, c, usecase.Reading{})
+		}) {
 			pools = append(pools, p.Name)
 		}
 		require.Equal(t, want.pools, pools, class)
-		require.Equal(t, want.claims, names(all(t, 2, func(n int, c string) (paging.Page[ipam.Claim], error) { return b.ListClaims(b.ctx, project, f, n, c) })), class)
+		require.Equal(t, want.claims, names(all(t, 2, func(n int, c string) (paging.Page[ipam.Claim], error) {
+			return b.ListClaims(b.ctx, project, f, n, c, usecase.Reading{})
+		})), class)
 		for _, a := range all(t, 2, func(n int, c string) (paging.Page[ipam.Allocation], error) {
-			return b.ListAllocations(b.ctx, project, f, n, c)
+			return b.ListAllocations(b.ctx, project, f, n, c, usecase.Reading{})
 		}) {
 			held = append(held, a.Holder.Name)
 		}
 		require.Equal(t, want.claims, held, class)
 	}
 	f := paging.Filter{Class: "std", Pool: ref("a")}
-	require.Equal(t, []string{"by-std"}, names(all(t, 2, func(n int, c string) (paging.Page[ipam.Claim], error) { return b.ListClaims(b.ctx, project, f, n, c) })), "in one pool")
+	require.Equal(t, []string{"by-std"}, names(all(t, 2, func(n int, c string) (paging.Page[ipam.Claim], error) {
+		return b.ListClaims(b.ctx, project, f, n, c, usecase.Reading{})
+	})), "in one pool")
 	f.Pool = ref("b")
-	require.Empty(t, all(t, 2, func(n int, c string) (paging.Page[ipam.Claim], error) { return b.ListClaims(b.ctx, project, f, n, c) }))
+	require.Empty(t, all(t, 2, func(n int, c string) (paging.Page[ipam.Claim], error) {
+		return b.ListClaims(b.ctx, project, f, n, c, usecase.Reading{})
+	}))
 }
 
 func ofClass(c ipam.Ref) quotaOption { return func(s *ipam.QuotaSpec) { s.Scope.Class = c } }

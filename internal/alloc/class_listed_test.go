@@ -25,7 +25,7 @@ func TestPoolListsClassesByName(t *testing.T) {
 	made := b.pool(t, root("net", "10.0.0.0/16", backing("big", "std"), reuse))
 	require.Equal(t, []ipam.ClassRef{theirs.AsRef(), own.AsRef()}, made.Classes, "the project's own before the platform's, in the caller's order")
 	require.Equal(t, []string{"big", "std"}, made.Spec.ClassNames)
-	read, err := b.GetPool(b.ctx, project, "net")
+	read, err := b.GetPool(b.ctx, project, "net", usecase.Reading{})
 	require.NoError(t, err)
 	require.Equal(t, made, read)
 	sub := b.pool(t, child("sub", "net", 20, backing("std")))
@@ -33,7 +33,7 @@ func TestPoolListsClassesByName(t *testing.T) {
 	net6 := b.pool(t, root("net6", "2001:db8::/32", backing("six")))
 	require.Equal(t, []ipam.ClassRef{six.AsRef()}, net6.Classes)
 	for _, p := range []ipam.Pool{sub, net6} {
-		read, err := b.GetPool(b.ctx, project, p.Name)
+		read, err := b.GetPool(b.ctx, project, p.Name, usecase.Reading{})
 		require.NoError(t, err)
 		require.Equal(t, p, read)
 	}
@@ -43,7 +43,7 @@ func TestPoolListsClassesByName(t *testing.T) {
 	require.Equal(t, []ipam.ClassRef{own.AsRef()}, now.Classes)
 	require.Nil(t, now.Spec.ReuseAfter)
 	require.Equal(t, made.Generation+1, now.Generation)
-	read, err = b.GetPool(b.ctx, project, "net")
+	read, err = b.GetPool(b.ctx, project, "net", usecase.Reading{})
 	require.NoError(t, err)
 	require.Equal(t, now, read)
 	require.NoError(t, b.DeleteClass(b.ctx, ipam.PlatformProject, "big", usecase.Request{}), "it is listed no more")
@@ -112,7 +112,7 @@ func TestPoolKeepsWhatItLists(t *testing.T) {
 		return c, nil
 	})
 	require.NoError(t, err)
-	_, err = b.GetClass(b.ctx, project, "std")
+	_, err = b.GetClass(b.ctx, project, "std", usecase.Reading{})
 	refused(t, err, ipam.CodeNotFound)
 	now, err := b.patch("net", usecase.Request{}, backing("own", "std"))
 	require.NoError(t, err)
@@ -230,7 +230,7 @@ func TestClassIsNotDeletedWhilePoolsComeToListIt(t *testing.T) {
 		if gone == nil {
 			refused(t, listed, ipam.CodeNotFound)
 		}
-		_, err := b.GetClass(b.ctx, project, name)
+		_, err := b.GetClass(b.ctx, project, name, usecase.Reading{})
 		require.Equal(t, gone == nil, ipam.IsCode(err, ipam.CodeNotFound))
 	}
 }

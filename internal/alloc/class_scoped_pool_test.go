@@ -15,7 +15,7 @@ func (b *bundle) scopedPool(t testing.TB) ipam.Pool {
 	b.class(t, ipam.PlatformProject, class("std", sharedClass, poolPer(26)))
 	b.poolIn(t, ipam.PlatformProject, root("net", "10.0.0.0/24", backing("std")))
 	c := b.claim(t, byClass("c", "std", length(28)))
-	p, err := b.GetPool(b.ctx, ipam.PlatformProject, c.Pool.Name)
+	p, err := b.GetPool(b.ctx, ipam.PlatformProject, c.Pool.Name, usecase.Reading{})
 	require.NoError(t, err)
 	require.NotNil(t, p.Scope)
 	return p

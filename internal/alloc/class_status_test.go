@@ -13,9 +13,9 @@ import (
 // statusOf is what stands behind a class for a project, as reading and listing say alike.
 func (b *bundle) statusOf(t testing.TB, in, name string) ipam.ClassStatus {
 	t.Helper()
-	c, err := b.GetClass(b.ctx, in, name)
+	c, err := b.GetClass(b.ctx, in, name, usecase.Reading{})
 	require.NoError(t, err)
-	page, err := b.ListClasses(b.ctx, in, paging.Filter{}, 100, "")
+	page, err := b.ListClasses(b.ctx, in, paging.Filter{}, 100, "", usecase.Reading{})
 	require.NoError(t, err)
 	require.Contains(t, page.Items, c)
 	return c.Status

@@ -49,12 +49,12 @@ func TestClassIsMadeAndReadBack(t *testing.T) {
 			require.Equal(t, c.Spec, made.Spec)
 			require.Equal(t, []any{"tester", int64(1), b.clock.read(), project}, []any{made.CreatedBy, made.Generation, made.CreatedAt, made.Project})
 			require.Equal(t, ipam.ClassStatus{Total: "0", Available: "0"}, made.Status)
-			read, err := b.GetClass(b.ctx, project, c.Name)
+			read, err := b.GetClass(b.ctx, project, c.Name, usecase.Reading{})
 			require.NoError(t, err)
 			require.Equal(t, made, read, "what was answered is what is stored")
 		})
 	}
-	_, err := b.GetClass(b.ctx, project, "none")
+	_, err := b.GetClass(b.ctx, project, "none", usecase.Reading{})
 	refused(t, err, ipam.CodeNotFound)
 }
 
@@ -118,7 +118,7 @@ func TestPatchOfAClassChangesWhatMayChange(t *testing.T) {
 		return c, nil
 	})
 	require.NoError(t, err)
-	read, err := b.GetClass(b.ctx, project, "std")
+	read, err := b.GetClass(b.ctx, project, "std", usecase.Reading{})
 	require.NoError(t, err)
 	require.Equal(t, now, read)
 	require.NotEqual(t, was.Revision, now.Revision)
@@ -132,7 +132,7 @@ func TestPatchOfAClassChangesWhatMayChange(t *testing.T) {
 		require.NotEqual(t, now.Revision, again.Revision)
 	})
 	t.Run("WhatChangesNothingWritesNothing", func(t *testing.T) {
-		read, err := b.GetClass(b.ctx, project, "std")
+		read, err := b.GetClass(b.ctx, project, "std", usecase.Reading{})
 		require.NoError(t, err)
 		before := b.dump(t)
 		for _, move := range []bool{false, true} {
@@ -207,7 +207,7 @@ func TestForeignClassIsLikeNone(t *testing.T) {
 			}
 			for _, name := range everything {
 				sentence := fmt.Sprintf("Class %q was not found in project %q.", name, c.in)
-				_, err := b.GetClass(reader, c.in, name)
+				_, err := b.GetClass(reader, c.in, name, usecase.Reading{})
 				if slices.Contains(c.seen, name) {
 					require.NoError(t, err)
 				} else {
@@ -236,7 +236,7 @@ func (b *bundle) classNames(t testing.TB, in string, f paging.Filter, limit int)
 	t.Helper()
 	var out []string
 	for _, c := range all(t, limit, func(n int, cursor string) (paging.Page[ipam.Class], error) {
-		return b.ListClasses(b.ctx, in, f, n, cursor)
+		return b.ListClasses(b.ctx, in, f, n, cursor, usecase.Reading{})
 	}) {
 		out = append(out, c.Name)
 	}
@@ -262,14 +262,14 @@ func TestClassesAreListedByName(t *testing.T) {
 		require.Equal(t, []string{"c1", "c1", "c3"}, b.classNames(t, project, paging.Filter{Family: ipam.IPv6}, limit))
 		require.Equal(t, []string{"c2", "c3"}, b.classNames(t, project, paging.Filter{Labels: &ipam.Selector{MatchLabels: labels("n", "1")}}, limit))
 	}
-	page, err := b.ListClasses(b.ctx, project, paging.Filter{Family: ipam.IPv6}, 2, "")
+	page, err := b.ListClasses(b.ctx, project, paging.Filter{Family: ipam.IPv6}, 2, "", usecase.Reading{})
 	require.NoError(t, err)
 	require.Equal(t, []string{project, ipam.PlatformProject}, []string{page.Items[0].Project, page.Items[1].Project}, "the project's own comes first")
-	own, err := b.GetClass(b.ctx, project, "c1")
+	own, err := b.GetClass(b.ctx, project, "c1", usecase.Reading{})
 	require.NoError(t, err)
 	require.Equal(t, project, own.Project, "and is what the name means")
 	for _, cursor := range []string{"?", alloc.SealCursor("pools", "c1"), alloc.SealCursor("classes", 7)} {
-		_, err := b.ListClasses(b.ctx, project, paging.Filter{}, 1, cursor)
+		_, err := b.ListClasses(b.ctx, project, paging.Filter{}, 1, cursor, usecase.Reading{})
 		refused(t, err, ipam.CodeInvalidArgument)
 	}
 }
@@ -294,7 +294,7 @@ func TestClassesGoWithTheirProject(t *testing.T) {
 	b.class(t, other, class("std", defaultClass))
 	require.NoError(t, b.DeleteProject(b.ctx, other, usecase.Request{}))
 	b.neighbour(t)
-	_, err := b.GetClass(b.ctx, other, "std")
+	_, err := b.GetClass(b.ctx, other, "std", usecase.Reading{})
 	refused(t, err, ipam.CodeNotFound)
 	b.class(t, other, class("std", defaultClass))
 }

@@ -68,7 +68,7 @@ func TestCoolDownLastsAsLongOnEveryServer(t *testing.T) {
 		blocks[name] = r.Value
 		before := b.databaseTime(t)
 		require.NoError(t, s.DeleteClaim(b.ctx, project, name, usecase.Request{}))
-		a, err := s.GetAllocation(b.ctx, project, r.Value.AllocationID.String())
+		a, err := s.GetAllocation(b.ctx, project, r.Value.AllocationID.String(), usecase.Reading{})
 		require.NoError(t, err)
 		require.False(t, a.CoolUntil.Before(before.Add(reuseAfter)), "released by the %s server: cools down until %s, at %s", name, a.CoolUntil, before)
 		require.False(t, a.CoolUntil.After(b.databaseTime(t).Add(reuseAfter)), "released by the %s server: cools down until %s", name, a.CoolUntil)
@@ -117,7 +117,7 @@ func TestHoldsOfABlockFollowEachOtherAcrossServers(t *testing.T) {
 	for _, addr := range []string{"10.0.0.0", "10.0.0.1"} {
 		var later *ipam.Hold
 		for _, h := range all(t, 100, func(n int, c string) (paging.Page[ipam.Hold], error) {
-			return b.GetHistory(b.ctx, project, address(addr), time.Time{}, n, c)
+			return b.GetHistory(b.ctx, project, address(addr), time.Time{}, n, c, usecase.Reading{})
 		}) {
 			require.True(t, h.Since.Before(h.Until), "%s held %s from %s until %s", h.Holder, h.Block, h.Since, h.Until)
 			require.False(t, h.Since.Before(began.Truncate(time.Microsecond)), "%s held %s from %s, and %s was before that", h.Holder, h.Block, h.Since, began)
@@ -146,7 +146,7 @@ func TestTrailHasWhatHappenedSinceAnyMomentWhicheverServerDidIt(t *testing.T) {
 		}
 	}
 	for name, s := range servers {
-		page, err := s.ListEvents(b.ctx, project, trail.EventFilter{Kind: "IPClaim", Since: since}, 100, "")
+		page, err := s.ListEvents(b.ctx, project, trail.EventFilter{Kind: "IPClaim", Since: since}, 100, "", usecase.Reading{})
 		require.NoError(t, err)
 		at := map[string]time.Time{}
 		for _, e := range page.Items {
@@ -199,7 +199,7 @@ func TestRecordsOfTheTrailAreKeptAsLongByEveryServer(t *testing.T) {
 		require.NoError(t, err)
 		require.LessOrEqual(t, n, int64(3), "what setup has recorded on its own day")
 	}
-	page, err := b.ListEvents(b.ctx, project, trail.EventFilter{Kind: "Space"}, 100, "")
+	page, err := b.ListEvents(b.ctx, project, trail.EventFilter{Kind: "Space"}, 100, "", usecase.Reading{})
 	require.NoError(t, err)
 	require.Len(t, page.Items, len(servers), "none is an hour old")
 }

@@ -27,15 +27,15 @@ func TestOwnerOfThePoolEndsACoolDown(t *testing.T) {
 	b, c := setupCooling(t)
 	name := c.AllocationID.String()
 	t.Run("FormerHolderDoesNotSeeIt", func(t *testing.T) {
-		_, err := b.GetAllocation(b.ctx, project, name)
+		_, err := b.GetAllocation(b.ctx, project, name, usecase.Reading{})
 		missing := refused(t, err, ipam.CodeNotFound)
-		_, err = b.GetAllocation(b.ctx, project, ipam.NewID().String())
+		_, err = b.GetAllocation(b.ctx, project, ipam.NewID().String(), usecase.Reading{})
 		require.Len(t, refused(t, err, ipam.CodeNotFound).Message, len(missing.Message), "as if it were not there")
 		refused(t, b.DeleteAllocation(b.ctx, project, name, usecase.Request{}), ipam.CodeNotFound)
 		b.refuseClaim(t, again("back", c.AllocationID), ipam.CodeNotFound)
 	})
 	t.Run("OwnerSeesTheBlockAndNotWhoseItWas", func(t *testing.T) {
-		a, err := b.GetAllocation(b.ctx, provider, name)
+		a, err := b.GetAllocation(b.ctx, provider, name, usecase.Reading{})
 		require.NoError(t, err)
 		require.Equal(t, ipam.PhaseCoolingDown, a.Phase)
 		require.Equal(t, c.Block, a.Block)
@@ -70,7 +70,7 @@ func TestEndOfACoolDownIsCheckedLikeEveryDeletion(t *testing.T) {
 	stale := usecase.Request{IfMatch: usecase.Match{Revisions: []string{c.Revision.String()}}}
 	refused(t, b.DeleteAllocation(b.ctx, provider, name, stale), ipam.CodePreconditionFailed)
 	refused(t, b.DeleteAllocation(b.acting("corp:reader", tenancy.Viewer, provider), provider, name, usecase.Request{}), ipam.CodePermissionDenied)
-	a, err := b.GetAllocation(b.ctx, provider, name)
+	a, err := b.GetAllocation(b.ctx, provider, name, usecase.Reading{})
 	require.NoError(t, err)
 	read := usecase.Request{IfMatch: usecase.Match{Revisions: []string{a.Revision.String()}}}
 	require.NoError(t, b.DeleteAllocation(b.ctx, provider, name, read))

@@ -22,7 +22,7 @@ func coolsDown(d time.Duration) poolOption { return func(p *ipam.Pool) { p.Spec.
 // figures is what a pool says of its addresses: free, and cooling down.
 func (b *bundle) figures(t testing.TB, in, pool string) [2]string {
 	t.Helper()
-	p, err := b.GetPool(b.ctx, in, pool)
+	p, err := b.GetPool(b.ctx, in, pool, usecase.Reading{})
 	require.NoError(t, err)
 	return [2]string{p.Stock.Available(32).String(), ipam.Stock{Free: p.Stock.Cooling}.Available(32).String()}
 }
@@ -92,7 +92,7 @@ func TestReleasedBlockIsHadByNobodyUntilItHasCooledDown(t *testing.T) {
 	b.clock.move(time.Minute)
 	b.freed(t, 1)
 	step("256", "0", "0", "0")
-	free, err := b.GetPoolFree(b.ctx, platform, "eu", nil, 10, "")
+	free, err := b.GetPoolFree(b.ctx, platform, "eu", nil, 10, "", usecase.Reading{})
 	require.NoError(t, err)
 	require.Equal(t, []string{"10.0.0.0/24"}, texts(free.Blocks), "the halves are one again")
 	require.Equal(t, "10.0.0.0/25", b.claim(t, byClass("third", "net")).Block.String())
@@ -133,7 +133,7 @@ func TestCoolDownIsThatOfTheClassAndElseThatOfThePool(t *testing.T) {
 		made := b.claim(t, c.claim)
 		require.Equal(t, c.want, made.ReuseAfter, name)
 		b.release(t, made.Name)
-		a, err := b.GetAllocation(b.ctx, project, made.AllocationID.String())
+		a, err := b.GetAllocation(b.ctx, project, made.AllocationID.String(), usecase.Reading{})
 		if c.want == 0 {
 			refused(t, err, ipam.CodeNotFound)
 			continue

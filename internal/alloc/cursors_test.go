@@ -28,22 +28,22 @@ func TestPagesAreStableWhileRowsComeAndGo(t *testing.T) {
 		list func(cursor string) ([]string, string)
 	}{
 		{"ByName", func(cursor string) ([]string, string) {
-			page, err := b.ListClaims(b.ctx, project, paging.Filter{}, 3, cursor)
+			page, err := b.ListClaims(b.ctx, project, paging.Filter{}, 3, cursor, usecase.Reading{})
 			require.NoError(t, err)
 			return names(page.Items), page.Next
 		}},
 		{"ByAddressInAPool", func(cursor string) ([]string, string) {
-			page, err := b.ListClaims(b.ctx, project, paging.Filter{Pool: ref("net")}, 3, cursor)
+			page, err := b.ListClaims(b.ctx, project, paging.Filter{Pool: ref("net")}, 3, cursor, usecase.Reading{})
 			require.NoError(t, err)
 			return names(page.Items), page.Next
 		}},
 		{"AllocationsOfAPool", func(cursor string) ([]string, string) {
-			page, err := b.ListAllocations(b.ctx, project, paging.Filter{Pool: ref("net")}, 3, cursor)
+			page, err := b.ListAllocations(b.ctx, project, paging.Filter{Pool: ref("net")}, 3, cursor, usecase.Reading{})
 			require.NoError(t, err)
 			return holders(page.Items), page.Next
 		}},
 		{"AllocationsOfAProject", func(cursor string) ([]string, string) {
-			page, err := b.ListAllocations(b.ctx, project, paging.Filter{}, 3, cursor)
+			page, err := b.ListAllocations(b.ctx, project, paging.Filter{}, 3, cursor, usecase.Reading{})
 			require.NoError(t, err)
 			return holders(page.Items), page.Next
 		}},
@@ -111,35 +111,35 @@ func setupLists(t *testing.T) (*bundle, map[string]func(cursor string) (next str
 	}
 	return b, map[string]func(string) (string, error){
 		"projects": func(c string) (string, error) {
-			p, err := b.ListProjects(b.ctx, paging.Filter{}, 1, c)
+			p, err := b.ListProjects(b.ctx, paging.Filter{}, 1, c, usecase.Reading{})
 			return p.Next, err
 		},
 		"spaces": func(c string) (string, error) {
-			p, err := b.ListSpaces(b.ctx, project, paging.Filter{}, 1, c)
+			p, err := b.ListSpaces(b.ctx, project, paging.Filter{}, 1, c, usecase.Reading{})
 			return p.Next, err
 		},
 		"pools": func(c string) (string, error) {
-			p, err := b.ListPools(b.ctx, project, paging.Filter{}, 1, c)
+			p, err := b.ListPools(b.ctx, project, paging.Filter{}, 1, c, usecase.Reading{})
 			return p.Next, err
 		},
 		"claims": func(c string) (string, error) {
-			p, err := b.ListClaims(b.ctx, project, paging.Filter{}, 1, c)
+			p, err := b.ListClaims(b.ctx, project, paging.Filter{}, 1, c, usecase.Reading{})
 			return p.Next, err
 		},
 		"claims of a pool": func(c string) (string, error) {
-			p, err := b.ListClaims(b.ctx, project, paging.Filter{Pool: ref("one")}, 1, c)
+			p, err := b.ListClaims(b.ctx, project, paging.Filter{Pool: ref("one")}, 1, c, usecase.Reading{})
 			return p.Next, err
 		},
 		"allocations": func(c string) (string, error) {
-			p, err := b.ListAllocations(b.ctx, project, paging.Filter{}, 1, c)
+			p, err := b.ListAllocations(b.ctx, project, paging.Filter{}, 1, c, usecase.Reading{})
 			return p.Next, err
 		},
 		"allocations of a pool": func(c string) (string, error) {
-			p, err := b.ListAllocations(b.ctx, project, paging.Filter{Pool: ref("one")}, 1, c)
+			p, err := b.ListAllocations(b.ctx, project, paging.Filter{Pool: ref("one")}, 1, c, usecase.Reading{})
 			return p.Next, err
 		},
 		"free blocks": func(c string) (string, error) {
-			p, err := b.GetPoolFree(b.ctx, project, "one", nil, 1, c)
+			p, err := b.GetPoolFree(b.ctx, project, "one", nil, 1, c, usecase.Reading{})
 			return p.Next, err
 		},
 	}
@@ -177,41 +177,41 @@ func TestCursorIsOfOneListWithItsFilters(t *testing.T) {
 	}
 	for name, list := range map[string]func() error{
 		"ClaimsOfAFamily": func() error {
-			_, err := b.ListClaims(b.ctx, project, paging.Filter{Family: ipam.IPv6}, 1, first("claims"))
+			_, err := b.ListClaims(b.ctx, project, paging.Filter{Family: ipam.IPv6}, 1, first("claims"), usecase.Reading{})
 			return err
 		},
 		"ClaimsWithALabel": func() error {
 			s := matching("the", "one")
-			_, err := b.ListClaims(b.ctx, project, paging.Filter{Labels: &s}, 1, first("claims"))
+			_, err := b.ListClaims(b.ctx, project, paging.Filter{Labels: &s}, 1, first("claims"), usecase.Reading{})
 			return err
 		},
 		"ClaimsOfAnotherPool": func() error {
-			_, err := b.ListClaims(b.ctx, project, paging.Filter{Pool: ref("two")}, 1, first("claims of a pool"))
+			_, err := b.ListClaims(b.ctx, project, paging.Filter{Pool: ref("two")}, 1, first("claims of a pool"), usecase.Reading{})
 			return err
 		},
 		"ClaimsWithinABlock": func() error {
 			f := paging.Filter{Pool: ref("one"), Within: block("10.0.0.0/25")}
-			_, err := b.ListClaims(b.ctx, project, f, 1, first("claims of a pool"))
+			_, err := b.ListClaims(b.ctx, project, f, 1, first("claims of a pool"), usecase.Reading{})
 			return err
 		},
 		"ClaimsOfAnotherProject": func() error {
-			_, err := b.ListClaims(b.ctx, "stranger", paging.Filter{}, 1, first("claims"))
+			_, err := b.ListClaims(b.ctx, "stranger", paging.Filter{}, 1, first("claims"), usecase.Reading{})
 			return err
 		},
 		"SpacesOfAnotherProject": func() error {
-			_, err := b.ListSpaces(b.ctx, "stranger", paging.Filter{}, 1, first("spaces"))
+			_, err := b.ListSpaces(b.ctx, "stranger", paging.Filter{}, 1, first("spaces"), usecase.Reading{})
 			return err
 		},
 		"AllocationsInAPhase": func() error {
-			_, err := b.ListAllocations(b.ctx, project, paging.Filter{Phase: string(ipam.PhaseRetained)}, 1, first("allocations"))
+			_, err := b.ListAllocations(b.ctx, project, paging.Filter{Phase: string(ipam.PhaseRetained)}, 1, first("allocations"), usecase.Reading{})
 			return err
 		},
 		"FreeBlocksOfAnotherPool": func() error {
-			_, err := b.GetPoolFree(b.ctx, project, "two", nil, 1, first("free blocks"))
+			_, err := b.GetPoolFree(b.ctx, project, "two", nil, 1, first("free blocks"), usecase.Reading{})
 			return err
 		},
 		"FreeBlocksForALength": func() error {
-			_, err := b.GetPoolFree(b.ctx, project, "one", new(30), 1, first("free blocks"))
+			_, err := b.GetPoolFree(b.ctx, project, "one", new(30), 1, first("free blocks"), usecase.Reading{})
 			return err
 		},
 	} {
@@ -220,7 +220,7 @@ func TestCursorIsOfOneListWithItsFilters(t *testing.T) {
 		})
 	}
 	t.Run("MoreOnAPageIsTheSameList", func(t *testing.T) {
-		page, err := b.ListClaims(b.ctx, project, paging.Filter{}, 100, first("claims"))
+		page, err := b.ListClaims(b.ctx, project, paging.Filter{}, 100, first("claims"), usecase.Reading{})
 		require.NoError(t, err)
 		require.NotEmpty(t, page.Items)
 	})
@@ -232,7 +232,7 @@ func TestCursorIsOfOneListWithItsFilters(t *testing.T) {
 		}
 	})
 	t.Run("OfAServerThatDoesNotBind", func(t *testing.T) {
-		page, err := b.ListClaims(b.ctx, project, paging.Filter{}, 100, alloc.SealCursor("claims", "one-0"))
+		page, err := b.ListClaims(b.ctx, project, paging.Filter{}, 100, alloc.SealCursor("claims", "one-0"), usecase.Reading{})
 		require.NoError(t, err)
 		require.NotEmpty(t, page.Items)
 	})
@@ -257,15 +257,15 @@ func TestCursorThatIsNoneIsRefused(t *testing.T) {
 		}
 	}
 	t.Run("OfTheOtherFamily", func(t *testing.T) {
-		six, err := b.ListClaims(b.ctx, project, paging.Filter{Pool: ref("one-six")}, 1, "")
+		six, err := b.ListClaims(b.ctx, project, paging.Filter{Pool: ref("one-six")}, 1, "", usecase.Reading{})
 		require.NoError(t, err)
 		_, err = lists["claims of a pool"](six.Next)
 		refused(t, err, ipam.CodeInvalidArgument)
-		held, err := b.ListAllocations(b.ctx, project, paging.Filter{Pool: ref("one-six")}, 1, "")
+		held, err := b.ListAllocations(b.ctx, project, paging.Filter{Pool: ref("one-six")}, 1, "", usecase.Reading{})
 		require.NoError(t, err)
 		_, err = lists["allocations of a pool"](held.Next)
 		refused(t, err, ipam.CodeInvalidArgument)
-		free, err := b.GetPoolFree(b.ctx, project, "one-six", nil, 1, "")
+		free, err := b.GetPoolFree(b.ctx, project, "one-six", nil, 1, "", usecase.Reading{})
 		require.NoError(t, err)
 		_, err = lists["free blocks"](free.Next)
 		refused(t, err, ipam.CodeInvalidArgument)
@@ -289,11 +289,11 @@ func TestPageWithFewMatchesGoesOnWhereItStopped(t *testing.T) {
 		require.NoError(t, err)
 	}
 	s := matching("the", "one")
-	first, err := b.ListClaims(b.ctx, project, paging.Filter{Labels: &s}, 10, "")
+	first, err := b.ListClaims(b.ctx, project, paging.Filter{Labels: &s}, 10, "", usecase.Reading{})
 	require.NoError(t, err)
 	require.Empty(t, first.Items)
 	require.NotEmpty(t, first.Next)
-	second, err := b.ListClaims(b.ctx, project, paging.Filter{Labels: &s}, 10, first.Next)
+	second, err := b.ListClaims(b.ctx, project, paging.Filter{Labels: &s}, 10, first.Next, usecase.Reading{})
 	require.NoError(t, err)
 	require.Equal(t, []string{"c5-999"}, names(second.Items))
 	require.Empty(t, second.Next)

@@ -27,7 +27,7 @@ func TestPreconditionIsHeldAgainstTheRevision(t *testing.T) {
 	made := b.claim(t, claim("c", "net", 32))
 	kept := b.claim(t, claim("kept", "net", 32, retain))
 	b.release(t, "kept")
-	a, err := b.GetAllocation(b.ctx, project, kept.AllocationID.String())
+	a, err := b.GetAllocation(b.ctx, project, kept.AllocationID.String(), usecase.Reading{})
 	require.NoError(t, err)
 	space, err := b.CreateSpace(b.ctx, project, ipam.Space{Metadata: meta("blue")}, usecase.Request{})
 	require.NoError(t, err)
@@ -91,7 +91,7 @@ func TestSecondPatchOfWhatTwoHaveReadIsRefused(t *testing.T) {
 	require.NoError(t, err)
 	_, err = b.patch("net", ifMatch(was.Revision), labelled("a", "2"))
 	require.Equal(t, now.Revision.String(), refused(t, err, ipam.CodePreconditionFailed).Figures.CurrentRevision)
-	read, err := b.GetPool(b.ctx, project, "net")
+	read, err := b.GetPool(b.ctx, project, "net", usecase.Reading{})
 	require.NoError(t, err)
 	require.Equal(t, now, read)
 }

@@ -131,7 +131,7 @@ func TestUnknownOutcomeIsSettledByReadingBack(t *testing.T) {
 				return err
 			})
 			step("PatchClaim", func() error { _, err := b.patchClaim("c", usecase.Request{}, withLabels("a", "b")); return err })
-			made, err := b.GetClaim(b.ctx, project, "c")
+			made, err := b.GetClaim(b.ctx, project, "c", usecase.Reading{})
 			require.NoError(t, err)
 			step("DeleteClaim", func() error { return b.DeleteClaim(b.ctx, project, "c", usecase.Request{}) })
 			step("Rebind", func() error {

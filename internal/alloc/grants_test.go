@@ -24,7 +24,7 @@ type granter struct {
 func (b *bundle) poolGrants(ctx context.Context, pool string) granter {
 	return granter{
 		func(n int, c string) (paging.Page[ipam.Grant], error) {
-			return b.ListPoolGrants(ctx, project, pool, n, c)
+			return b.ListPoolGrants(ctx, project, pool, n, c, usecase.Reading{})
 		},
 		func(consumer string) (ipam.Grant, error) { return b.GetPoolGrant(ctx, project, pool, consumer) },
 		func(consumer string, r usecase.Request) (usecase.Result[ipam.Grant], error) {
@@ -39,7 +39,7 @@ func (b *bundle) poolGrants(ctx context.Context, pool string) granter {
 func (b *bundle) spaceGrants(ctx context.Context, space string) granter {
 	return granter{
 		func(n int, c string) (paging.Page[ipam.Grant], error) {
-			return b.ListSpaceGrants(ctx, project, space, n, c)
+			return b.ListSpaceGrants(ctx, project, space, n, c, usecase.Reading{})
 		},
 		func(consumer string) (ipam.Grant, error) { return b.GetSpaceGrant(ctx, project, space, consumer) },
 		func(consumer string, r usecase.Request) (usecase.Result[ipam.Grant], error) {
@@ -130,7 +130,7 @@ func TestGrantsGoWithWhatWasGranted(t *testing.T) {
 	require.NoError(t, b.DeleteSpace(b.ctx, project, "blue", usecase.Request{}))
 	require.Len(t, b.dump(t)["grants"], 2)
 	b.pool(t, root("net", "10.0.0.0/24"))
-	page, err := b.ListPoolGrants(b.ctx, project, "net", 10, "")
+	page, err := b.ListPoolGrants(b.ctx, project, "net", 10, "", usecase.Reading{})
 	require.NoError(t, err)
 	require.Empty(t, page.Items, "another pool of the name is not granted")
 }
@@ -169,7 +169,7 @@ func TestRootPoolInASpaceOfAnotherProjectNeedsItsGrant(t *testing.T) {
 		_, err = grants.put(consumer, usecase.Request{})
 		require.NoError(t, err)
 		require.NoError(t, create(shared))
-		got, err := b.GetPool(neighbour, other, "net")
+		got, err := b.GetPool(neighbour, other, "net", usecase.Reading{})
 		require.NoError(t, err)
 		require.Equal(t, []ipam.Ref{shared, shared}, []ipam.Ref{got.Space, got.Spec.Space})
 
@@ -278,5 +278,19 @@ func TestGrantsAreForProvidersOfTheOwner(t *testing.T) {
 		require.Equal(t, c.code, ipam.CodeOf(err))
 		_, err = b.spaceGrants(ctx, "default").list(1, "")
 		require.Equal(t, c.code, ipam.CodeOf(err))
+	}
+}
+
+// What is not there has no grants, whatever was asked of them before.
+func TestAGrantOfWhatVanishesMeanwhileIsNotFound(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for name, r := range map[string]usecase.Request{"plain": {}, "if-match": ifAny} {
+		b.pool(t, root(name, "10.0.0.0/24"))
+		err := b.meanwhile(t, "pool_grant_put", func(s *alloc.Service) error {
+			_, err := s.PutPoolGrant(b.ctx, project, name, ipam.Everybody, r)
+			return err
+		}, func() { require.NoError(t, b.DeletePool(b.ctx, project, name, usecase.Request{})) })
+		refused(t, err, ipam.CodeNotFound)
 	}
 }

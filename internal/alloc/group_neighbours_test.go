@@ -96,7 +96,7 @@ func TestMemberWhoseContextEndsLeaves(t *testing.T) {
 	late := g.finish()
 	refused(t, late[0].err, ipam.CodeDeadline)
 	require.NoError(t, late[1].err)
-	_, err := g.GetClaim(g.ctx, project, "impatient")
+	_, err := g.GetClaim(g.ctx, project, "impatient", usecase.Reading{})
 	refused(t, err, ipam.CodeNotFound)
 	require.Equal(t, "254", g.available(t, "net"))
 }
@@ -168,7 +168,7 @@ func TestReleaseDoesNotReachTheNextClaimOfTheName(t *testing.T) {
 	late := g.finish()
 	refused(t, late[0].err, ipam.CodeNotFound)
 	require.NoError(t, late[1].err)
-	read, err := g.GetClaim(g.ctx, project, "c")
+	read, err := g.GetClaim(g.ctx, project, "c", usecase.Reading{})
 	require.NoError(t, err)
 	require.Equal(t, next.Value, read)
 }

@@ -58,7 +58,7 @@ func TestClaimAndReleaseShareATransaction(t *testing.T) {
 	other, _ := g.server(t)
 	_, err := other.CreateClaim(g.ctx, project, claim("third", "net", 32), usecase.Request{})
 	refused(t, err, ipam.CodePoolExhausted)
-	held, err := g.GetClaim(g.ctx, project, "second")
+	held, err := g.GetClaim(g.ctx, project, "second", usecase.Reading{})
 	require.NoError(t, err)
 	g.hold(t, func(ctx context.Context) (ipam.Claim, error) {
 		_, err := g.CreateClaim(ctx, project, claim("fourth", "net", 32), usecase.Request{})

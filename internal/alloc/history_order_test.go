@@ -56,7 +56,7 @@ func TestHoldsOfABlockFollowEachOther(t *testing.T) {
 	for _, addr := range []string{"10.0.0.0", "10.0.0.1"} {
 		var later *ipam.Hold
 		for _, h := range all(t, 100, func(n int, c string) (paging.Page[ipam.Hold], error) {
-			return s.GetHistory(b.ctx, project, address(addr), time.Time{}, n, c)
+			return s.GetHistory(b.ctx, project, address(addr), time.Time{}, n, c, usecase.Reading{})
 		}) {
 			require.False(t, h.Until.Before(h.Since))
 			if later != nil {

@@ -33,7 +33,7 @@ func (b *bundle) past(ctx context.Context, t *testing.T, in, addr string, begun 
 	}
 	out := []string{}
 	for _, h := range all(t, limit, func(n int, c string) (paging.Page[ipam.Hold], error) {
-		return b.GetHistory(ctx, in, address(addr), moment, n, c)
+		return b.GetHistory(ctx, in, address(addr), moment, n, c, usecase.Reading{})
 	}) {
 		require.Equal(t, h.Pool.Project, h.Project)
 		out = append(out, held(begun, h))
@@ -146,7 +146,7 @@ func TestHistoryInPagesMissesNothing(t *testing.T) {
 		}
 	}
 	for _, cursor := range []string{"x", alloc.SealCursor("history-at", map[string]int{"b": 1}), alloc.SealCursor("history", "x")} {
-		_, err := b.GetHistory(b.ctx, project, address("10.0.0.1"), time.Time{}, 1, cursor)
+		_, err := b.GetHistory(b.ctx, project, address("10.0.0.1"), time.Time{}, 1, cursor, usecase.Reading{})
 		refused(t, err, ipam.CodeInvalidArgument)
 	}
 }
@@ -189,6 +189,6 @@ func TestHistoryDoesNotNameClaimsOfOtherProjects(t *testing.T) {
 	_, err = b.CreateProject(b.ctx, ipam.Project{Metadata: meta("third")}, usecase.Request{})
 	require.NoError(t, err)
 	require.Empty(t, b.past(b.acting("corp:third", tenancy.Admin, "third"), t, "third", "10.0.0.9", begun, -1, 1))
-	_, err = b.GetHistory(neighbour, project, address("10.0.0.9"), time.Time{}, 1, "")
+	_, err = b.GetHistory(neighbour, project, address("10.0.0.9"), time.Time{}, 1, "", usecase.Reading{})
 	refused(t, err, ipam.CodeNotFound)
 }

@@ -21,7 +21,7 @@ func (b *bundle) holdings(ctx context.Context, t *testing.T, in string, f paging
 	f.Own = true
 	out := []string{}
 	for _, a := range all(t, limit, func(n int, c string) (paging.Page[ipam.Allocation], error) {
-		return b.ListAllocations(ctx, in, f, n, c)
+		return b.ListAllocations(ctx, in, f, n, c, usecase.Reading{})
 	}) {
 		require.Equal(t, a.Pool.Project, a.Project, "the pool's project")
 		out = append(out, fmt.Sprintf("%s %s %s of %s", a.Phase, a.Block, a.Holder, a.Pool))
@@ -91,7 +91,7 @@ func TestProjectListsWhatItHoldsInPoolsOfAnyProject(t *testing.T) {
 	require.Equal(t, []string{"Retained 10.0.0.0/32 third/theirs of umbrella/net", "Bound 10.0.0.1/32 third/theirs of umbrella/net"},
 		b.holdings(third, t, "third", paging.Filter{}, 1), "each its own")
 	require.Empty(t, b.holdings(b.ctx, t, provider, paging.Filter{}, 10), "the owner of the pool holds nothing there")
-	_, err = b.ListAllocations(third, project, paging.Filter{Own: true}, 10, "")
+	_, err = b.ListAllocations(third, project, paging.Filter{Own: true}, 10, "", usecase.Reading{})
 	refused(t, err, ipam.CodeNotFound)
 
 	b.revoke(t, "net", project)
@@ -104,9 +104,9 @@ func TestHoldingsShowOnlyWhatTheProjectItselfMaySee(t *testing.T) {
 	b.grant(t, "net", project)
 	made := b.claim(t, claim("mine", "net", 32, offered, owned, retain))
 	b.release(t, "mine")
-	page, err := b.ListAllocations(b.ctx, project, paging.Filter{Own: true}, 10, "")
+	page, err := b.ListAllocations(b.ctx, project, paging.Filter{Own: true}, 10, "", usecase.Reading{})
 	require.NoError(t, err)
-	one, err := b.GetAllocation(b.ctx, project, made.AllocationID.String())
+	one, err := b.GetAllocation(b.ctx, project, made.AllocationID.String(), usecase.Reading{})
 	require.NoError(t, err)
 	require.Equal(t, []ipam.Allocation{one}, page.Items, "the same as by its name")
 	require.NoError(t, b.DeleteAllocation(b.ctx, project, page.Items[0].ID.String(), usecase.Request{}), "and it can be given back")
@@ -126,10 +126,10 @@ func TestHoldingsOfAForgedCursorAreOnesOwn(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, b.DeleteClaim(third, "third", name, usecase.Request{}))
 	}
-	page, err := b.ListAllocations(third, "third", paging.Filter{Own: true}, 1, "")
+	page, err := b.ListAllocations(third, "third", paging.Filter{Own: true}, 1, "", usecase.Reading{})
 	require.NoError(t, err)
 	require.NotEmpty(t, page.Next)
-	mine, err := b.ListAllocations(b.ctx, project, paging.Filter{Own: true}, 1, page.Next)
+	mine, err := b.ListAllocations(b.ctx, project, paging.Filter{Own: true}, 1, page.Next, usecase.Reading{})
 	if err != nil { // it may be refused, or mean a place in the list of whoever asks
 		refused(t, err, ipam.CodeInvalidArgument)
 		return
@@ -152,7 +152,7 @@ func TestProjectThatHoldsElsewhereSaysHowToGiveItBack(t *testing.T) {
 	require.Contains(t, e.Message, "holder=self")
 	list := b.holdings(b.ctx, t, project, paging.Filter{Contains: address("10.0.0.0")}, 1)
 	require.Len(t, list, 1)
-	page, err := b.ListAllocations(b.ctx, project, paging.Filter{Own: true}, 10, "")
+	page, err := b.ListAllocations(b.ctx, project, paging.Filter{Own: true}, 10, "", usecase.Reading{})
 	require.NoError(t, err)
 	total := new(big.Int)
 	for _, a := range page.Items {
@@ -178,7 +178,7 @@ func TestTrailNamesTheAllocationThatAReleaseRetains(t *testing.T) {
 	b.claim(t, claim("gone", "net", 32, offered))
 	b.release(t, "kept")
 	b.release(t, "gone")
-	page, err := b.ListEvents(b.ctx, project, trail.EventFilter{Kind: "IPClaim"}, 10, "")
+	page, err := b.ListEvents(b.ctx, project, trail.EventFilter{Kind: "IPClaim"}, 10, "", usecase.Reading{})
 	require.NoError(t, err)
 	released := map[string]string{}
 	for _, e := range page.Items {

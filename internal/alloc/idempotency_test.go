@@ -184,7 +184,7 @@ func TestSameRequestTwiceAtOnceIsMadeOnce(t *testing.T) {
 	b.pool(t, root("net", "10.0.0.0/28"))
 	space, err := b.GetSpace(b.ctx, project, "default")
 	require.NoError(t, err)
-	net, err := b.GetPool(b.ctx, project, "net")
+	net, err := b.GetPool(b.ctx, project, "net", usecase.Reading{})
 	require.NoError(t, err)
 	store, _ := b.store(t)
 	g := newGate(store, "pool_create")

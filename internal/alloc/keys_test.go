@@ -163,7 +163,9 @@ func TestKeysAreListedByNameAndRevoked(t *testing.T) {
 	}
 	for _, limit := range []int{1, 2, 100} {
 		var got []string
-		for _, k := range all(t, limit, func(n int, c string) (paging.Page[ipam.APIKey], error) { return b.ListKeys(b.ctx, project, n, c) }) {
+		for _, k := range all(t, limit, func(n int, c string) (paging.Page[ipam.APIKey], error) {
+			return b.ListKeys(b.ctx, project, n, c, usecase.Reading{})
+		}) {
 			got = append(got, k.Name+" "+k.Phase(b.clock.read()))
 		}
 		require.Equal(t, []string{"a Active", "b Active", "c Active"}, got)
@@ -220,7 +222,7 @@ func TestFirstStartMakesItsKeyThoughTheNameIsTaken(t *testing.T) {
 	require.True(t, made)
 	_, _, ok := tenancy.ParseToken(token)
 	require.True(t, ok)
-	page, err := b.ListKeys(b.ctx, ipam.PlatformProject, 10, "")
+	page, err := b.ListKeys(b.ctx, ipam.PlatformProject, 10, "", usecase.Reading{})
 	require.NoError(t, err)
 	require.Len(t, page.Items, 2)
 	require.Regexp(t, "^bootstrap-[a-z0-9]{6}$", page.Items[1].Name)
@@ -238,7 +240,7 @@ func TestBreakGlassMakesAnotherAdminEachTime(t *testing.T) {
 		require.True(t, ok && !seen[token])
 		seen[token] = true
 	}
-	page, err := b.ListKeys(b.ctx, ipam.PlatformProject, 10, "")
+	page, err := b.ListKeys(b.ctx, ipam.PlatformProject, 10, "", usecase.Reading{})
 	require.NoError(t, err)
 	require.Len(t, page.Items, 3)
 	require.Len(t, b.events(t, ipam.PlatformProject, trail.EventFilter{Operation: "bootstrap", Kind: "ApiKey"}), 3)
@@ -260,7 +262,7 @@ func TestServersThatStartAtOnceMakeOneAdmin(t *testing.T) {
 	require.NoError(t, errs[0])
 	require.NoError(t, errs[1])
 	require.NotEqual(t, made[0], made[1], "one of them")
-	page, err := b.ListKeys(b.ctx, ipam.PlatformProject, 10, "")
+	page, err := b.ListKeys(b.ctx, ipam.PlatformProject, 10, "", usecase.Reading{})
 	require.NoError(t, err)
 	require.Len(t, page.Items, 1)
 	for i := range tokens {

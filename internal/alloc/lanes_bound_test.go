@@ -79,7 +79,7 @@ func TestPlaceOfWhoeverGoesAwayIsGivenToTheNext(t *testing.T) {
 	require.Contains(t, e.Message, "Nothing was changed", "its turn had not come")
 	require.NoError(t, late[1].err)
 	require.NoError(t, late[2].err)
-	_, err := g.GetClaim(g.ctx, project, "impatient")
+	_, err := g.GetClaim(g.ctx, project, "impatient", usecase.Reading{})
 	refused(t, err, ipam.CodeNotFound)
 	require.Zero(t, g.Queues().Refused)
 }

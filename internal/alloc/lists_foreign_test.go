@@ -30,7 +30,7 @@ func TestClaimsOnAPoolOfAnotherProjectAreListed(t *testing.T) {
 	list := func(pool ipam.Ref) []string {
 		t.Helper()
 		return names(all(t, 2, func(n int, c string) (paging.Page[ipam.Claim], error) {
-			return b.ListClaims(neighbour, other, paging.Filter{Pool: pool}, n, c)
+			return b.ListClaims(neighbour, other, paging.Filter{Pool: pool}, n, c, usecase.Reading{})
 		}))
 	}
 	require.Equal(t, []string{"a", "b", "c"}, list(ref("net")), "the own ones alone")
@@ -38,19 +38,19 @@ func TestClaimsOnAPoolOfAnotherProjectAreListed(t *testing.T) {
 	require.Equal(t, []string{"a", "b", "c"}, list(ref("net")), "what is held stays to be seen")
 	require.Empty(t, list(ref("six")))
 	for _, pool := range []ipam.Ref{ref("none"), {Project: "none", Name: "net"}} {
-		_, err := b.ListClaims(neighbour, other, paging.Filter{Pool: pool}, 10, "")
+		_, err := b.ListClaims(neighbour, other, paging.Filter{Pool: pool}, 10, "", usecase.Reading{})
 		refused(t, err, ipam.CodeInvalidArgument)
 	}
-	page, err := b.ListAllocations(neighbour, other, paging.Filter{Pool: ref("six")}, 10, "")
+	page, err := b.ListAllocations(neighbour, other, paging.Filter{Pool: ref("six")}, 10, "", usecase.Reading{})
 	require.NoError(t, err)
 	require.Empty(t, page.Items, "allocations are the owner's")
 
 	// A cursor in the order of addresses belongs to the lists of own pools. Whether a pool of another project exists makes no difference.
 	forged := alloc.SealCursor("claims-in-pool", address("2001:db8::1"))
-	_, err = b.ListClaims(b.ctx, project, paging.Filter{Pool: ref("net")}, 10, forged)
+	_, err = b.ListClaims(b.ctx, project, paging.Filter{Pool: ref("net")}, 10, forged, usecase.Reading{})
 	refused(t, err, ipam.CodeInvalidArgument)
 	for _, pool := range []ipam.Ref{ref("net"), ref("none")} {
-		_, err := b.ListClaims(neighbour, other, paging.Filter{Pool: pool}, 10, forged)
+		_, err := b.ListClaims(neighbour, other, paging.Filter{Pool: pool}, 10, forged, usecase.Reading{})
 		refused(t, err, ipam.CodeInvalidArgument)
 	}
 }

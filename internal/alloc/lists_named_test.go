@@ -17,20 +17,20 @@ type listed func(ctx context.Context, project string, f paging.Filter) (int, err
 func (b *bundle) lists() map[string]listed {
 	return map[string]listed{
 		"pools": func(ctx context.Context, in string, f paging.Filter) (int, error) {
-			page, err := b.ListPools(ctx, in, f, 10, "")
+			page, err := b.ListPools(ctx, in, f, 10, "", usecase.Reading{})
 			return len(page.Items), err
 		},
 		"claims": func(ctx context.Context, in string, f paging.Filter) (int, error) {
-			page, err := b.ListClaims(ctx, in, f, 10, "")
+			page, err := b.ListClaims(ctx, in, f, 10, "", usecase.Reading{})
 			return len(page.Items), err
 		},
 		"allocations": func(ctx context.Context, in string, f paging.Filter) (int, error) {
-			page, err := b.ListAllocations(ctx, in, f, 10, "")
+			page, err := b.ListAllocations(ctx, in, f, 10, "", usecase.Reading{})
 			return len(page.Items), err
 		},
 		"holdings": func(ctx context.Context, in string, f paging.Filter) (int, error) {
 			f.Own = true
-			page, err := b.ListAllocations(ctx, in, f, 10, "")
+			page, err := b.ListAllocations(ctx, in, f, 10, "", usecase.Reading{})
 			return len(page.Items), err
 		},
 	}
@@ -73,7 +73,7 @@ func TestAFilterThatNamesNothingIsRefusedAndNamed(t *testing.T) {
 	}
 	t.Run("BothAreNamed", func(t *testing.T) {
 		t.Parallel()
-		_, err := b.ListPools(b.ctx, project, paging.Filter{Parent: ref("typo"), Space: ref("typo")}, 10, "")
+		_, err := b.ListPools(b.ctx, project, paging.Filter{Parent: ref("typo"), Space: ref("typo")}, 10, "", usecase.Reading{})
 		require.Len(t, refused(t, err, ipam.CodeInvalidArgument).Fields, 2)
 	})
 }

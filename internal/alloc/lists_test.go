@@ -32,7 +32,9 @@ func all[T any](t testing.TB, limit int, list func(limit int, cursor string) (pa
 func (b *bundle) pools(t testing.TB, limit int, f paging.Filter) []string {
 	t.Helper()
 	names := []string{}
-	for _, p := range all(t, limit, func(n int, c string) (paging.Page[ipam.Pool], error) { return b.ListPools(b.ctx, project, f, n, c) }) {
+	for _, p := range all(t, limit, func(n int, c string) (paging.Page[ipam.Pool], error) {
+		return b.ListPools(b.ctx, project, f, n, c, usecase.Reading{})
+	}) {
 		names = append(names, p.Name)
 	}
 	return names
@@ -41,7 +43,9 @@ func (b *bundle) pools(t testing.TB, limit int, f paging.Filter) []string {
 func (b *bundle) claims(t testing.TB, limit int, f paging.Filter) []string {
 	t.Helper()
 	names := []string{}
-	for _, c := range all(t, limit, func(n int, c string) (paging.Page[ipam.Claim], error) { return b.ListClaims(b.ctx, project, f, n, c) }) {
+	for _, c := range all(t, limit, func(n int, c string) (paging.Page[ipam.Claim], error) {
+		return b.ListClaims(b.ctx, project, f, n, c, usecase.Reading{})
+	}) {
 		names = append(names, c.Name)
 	}
 	return names
@@ -51,7 +55,7 @@ func (b *bundle) allocations(t testing.TB, limit int, f paging.Filter) []string 
 	t.Helper()
 	blocks := []string{}
 	for _, a := range all(t, limit, func(n int, c string) (paging.Page[ipam.Allocation], error) {
-		return b.ListAllocations(b.ctx, project, f, n, c)
+		return b.ListAllocations(b.ctx, project, f, n, c, usecase.Reading{})
 	}) {
 		blocks = append(blocks, a.Block.String())
 	}
@@ -200,12 +204,12 @@ func TestProjectsAndSpacesAreListedByName(t *testing.T) {
 		for _, limit := range []int{1, 2, 100} {
 			var projects, spaces []string
 			for _, p := range all(t, limit, func(n int, c string) (paging.Page[ipam.Project], error) {
-				return b.ListProjects(b.ctx, paging.Filter{Labels: filter}, n, c)
+				return b.ListProjects(b.ctx, paging.Filter{Labels: filter}, n, c, usecase.Reading{})
 			}) {
 				projects = append(projects, p.Name)
 			}
 			for _, s := range all(t, limit, func(n int, c string) (paging.Page[ipam.Space], error) {
-				return b.ListSpaces(b.ctx, project, paging.Filter{Labels: filter}, n, c)
+				return b.ListSpaces(b.ctx, project, paging.Filter{Labels: filter}, n, c, usecase.Reading{})
 			}) {
 				require.Equal(t, project, s.Project)
 				spaces = append(spaces, s.Name)
@@ -226,7 +230,7 @@ func TestFreeBlocksAreListedLargestFirst(t *testing.T) {
 	for _, limit := range []int{1, 3, 8, 100} {
 		var got []string
 		for cursor := ""; ; {
-			page, err := b.GetPoolFree(b.ctx, project, "net", nil, limit, cursor)
+			page, err := b.GetPoolFree(b.ctx, project, "net", nil, limit, cursor, usecase.Reading{})
 			require.NoError(t, err)
 			require.Equal(t, "255", page.Pool.Stock.Available(32).String())
 			got = append(got, texts(page.Blocks)...)
@@ -237,13 +241,13 @@ func TestFreeBlocksAreListedLargestFirst(t *testing.T) {
 		require.Equal(t, want, got)
 	}
 	bits := 27
-	page, err := b.GetPoolFree(b.ctx, project, "net", &bits, 100, "")
+	page, err := b.GetPoolFree(b.ctx, project, "net", &bits, 100, "", usecase.Reading{})
 	require.NoError(t, err)
 	require.Equal(t, want[:3], texts(page.Blocks), "those that can hold the length")
 	for _, bad := range []int{23, 33} {
-		_, err := b.GetPoolFree(b.ctx, project, "net", &bad, 100, "")
+		_, err := b.GetPoolFree(b.ctx, project, "net", &bad, 100, "", usecase.Reading{})
 		refused(t, err, ipam.CodeInvalidArgument)
 	}
-	_, err = b.GetPoolFree(b.ctx, project, "none", nil, 100, "")
+	_, err = b.GetPoolFree(b.ctx, project, "none", nil, 100, "", usecase.Reading{})
 	refused(t, err, ipam.CodeNotFound)
 }

@@ -144,7 +144,7 @@ func (b *bundle) refuseClaim(t testing.TB, c ipam.Claim, code ipam.Code) *ipam.E
 	t.Helper()
 	_, err := b.CreateClaim(b.ctx, project, c, usecase.Request{})
 	refusal := refused(t, err, code)
-	_, err = b.GetClaim(b.ctx, project, c.Name)
+	_, err = b.GetClaim(b.ctx, project, c.Name, usecase.Reading{})
 	refused(t, err, ipam.CodeNotFound)
 	return refusal
 }
@@ -162,7 +162,7 @@ func refused(t testing.TB, err error, code ipam.Code) *ipam.Error {
 // available is the number of free addresses that the pool says it has.
 func (b *bundle) available(t testing.TB, pool string) string {
 	t.Helper()
-	p, err := b.GetPool(b.ctx, project, pool)
+	p, err := b.GetPool(b.ctx, project, pool, usecase.Reading{})
 	require.NoError(t, err)
 	return p.Stock.Available(p.Family().Bits()).String()
 }
@@ -170,7 +170,7 @@ func (b *bundle) available(t testing.TB, pool string) string {
 // free is the blocks that the pool says are free.
 func (b *bundle) free(t testing.TB, pool string) []string {
 	t.Helper()
-	page, err := b.GetPoolFree(b.ctx, project, pool, nil, 500, "")
+	page, err := b.GetPoolFree(b.ctx, project, pool, nil, 500, "", usecase.Reading{})
 	require.NoError(t, err)
 	require.Empty(t, page.Next)
 	return texts(page.Blocks)

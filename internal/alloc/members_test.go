@@ -116,13 +116,15 @@ func TestMembersAreListedBySubject(t *testing.T) {
 	slices.Sort(want)
 	for _, limit := range []int{1, 2, 100} {
 		var got []string
-		for _, m := range all(t, limit, func(n int, c string) (paging.Page[ipam.Member], error) { return b.ListMembers(b.ctx, project, n, c) }) {
+		for _, m := range all(t, limit, func(n int, c string) (paging.Page[ipam.Member], error) {
+			return b.ListMembers(b.ctx, project, n, c, usecase.Reading{})
+		}) {
 			got = append(got, m.Name)
 		}
 		require.Equal(t, want, got, "whatever the database's collation")
 	}
 	for _, cursor := range []string{"x", alloc.SealCursor("members", "a b"), alloc.SealCursor("keys", "a"), alloc.SealCursor("members", map[string]int{})} {
-		_, err := b.ListMembers(b.ctx, project, 10, cursor)
+		_, err := b.ListMembers(b.ctx, project, 10, cursor, usecase.Reading{})
 		refused(t, err, ipam.CodeInvalidArgument)
 	}
 }

@@ -119,7 +119,7 @@ func TestASuccessorThatWasMadeMeanwhileIsNotMeant(t *testing.T) {
 			g.mu.Unlock()
 			err = far.DeleteClaim(b.ctx, project, "x", usecase.Request{})
 			assert.Equal(t, ipam.CodeNotFound, ipam.CodeOf(err), "%v", err)
-			_, err = b.GetClaim(b.ctx, project, "x")
+			_, err = b.GetClaim(b.ctx, project, "x", usecase.Reading{})
 			assert.NoError(t, err, "the successor was not meant")
 		})
 	}
@@ -147,7 +147,7 @@ func TestReviewTrailOfReleaseIsTheSame(t *testing.T) {
 		}
 		t.Log(befores)
 	}
-	held, err := b.ListAllocations(b.ctx, project, paging.Filter{}, 50, "")
+	held, err := b.ListAllocations(b.ctx, project, paging.Filter{}, 50, "", usecase.Reading{})
 	require.NoError(t, err)
 	for _, a := range held.Items {
 		t.Logf("%s %s %v %v %v %v", a.Block, a.Phase, a.CoolUntil, a.OwnerRef, a.Class, a.ReclaimPolicy)
@@ -160,10 +160,10 @@ func TestReviewAlikeOwners(t *testing.T) {
 	b.pool(t, root("a", "10.0.0.0/24"))
 	own := func(c *ipam.Claim) { c.Spec.OwnerRef = &ipam.OwnerRef{Kind: "k", Name: "n\"\\"} }
 	b.batch(t, claim("x", "a", 32, own, withLabels("l", "v")), claim("y", "a", 32, own, withLabels("l", "v")))
-	c, err := b.GetClaim(b.ctx, project, "y")
+	c, err := b.GetClaim(b.ctx, project, "y", usecase.Reading{})
 	require.NoError(t, err)
 	t.Logf("%+v %+v", c.Spec.OwnerRef, c.Labels)
-	held, err := b.ListAllocations(b.ctx, project, paging.Filter{}, 50, "")
+	held, err := b.ListAllocations(b.ctx, project, paging.Filter{}, 50, "", usecase.Reading{})
 	require.NoError(t, err)
 	for _, a := range held.Items {
 		t.Logf("%s %+v", a.Block, a.OwnerRef)
@@ -221,7 +221,7 @@ func TestOneKeyWithManyNamesIsOneClaim(t *testing.T) {
 		require.Len(t, got, 1)
 		b.clock.move(20e9)
 	}
-	page, err := b.ListClaims(b.ctx, project, paging.Filter{}, 100, "")
+	page, err := b.ListClaims(b.ctx, project, paging.Filter{}, 100, "", usecase.Reading{})
 	require.NoError(t, err)
 	require.Len(t, page.Items, 13)
 }
@@ -244,7 +244,7 @@ func TestAPatchThatWasAnsweredDecidesTheReleaseBesideIt(t *testing.T) {
 		wg.Go(func() { gone = far.DeleteClaim(b.ctx, project, n, usecase.Request{}) })
 		wg.Wait()
 		require.NoError(t, gone)
-		a, err := b.GetAllocation(b.ctx, project, made.Value.AllocationID.String())
+		a, err := b.GetAllocation(b.ctx, project, made.Value.AllocationID.String(), usecase.Reading{})
 		if patched == nil {
 			require.NoError(t, err)
 			require.Equal(t, ipam.PhaseRetained, a.Phase)

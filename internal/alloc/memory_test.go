@@ -87,7 +87,7 @@ func TestWhatIsRememberedOfClaimsIsNeverOld(t *testing.T) {
 		require.True(t, slices.ContainsFunc(r.events(t, project, trail.EventFilter{}), func(e ipam.Event) bool {
 			return e.After == nil && strings.Contains(string(e.Before), "patched")
 		}), "the trail says what was deleted")
-		held, err := r.ListAllocations(r.ctx, project, paging.Filter{}, 10, "")
+		held, err := r.ListAllocations(r.ctx, project, paging.Filter{}, 10, "", usecase.Reading{})
 		require.NoError(t, err)
 		require.True(t, slices.ContainsFunc(held.Items, func(a ipam.Allocation) bool { return a.Phase == ipam.PhaseRetained }), "and its block stays")
 	})
@@ -107,7 +107,7 @@ func TestWhatIsRememberedOfClaimsIsNeverOld(t *testing.T) {
 		r.release(t, "first")
 		r.claim(t, claim("first", "net", 28))
 		require.NoError(t, release(usecase.Request{}))
-		_, err := r.GetClaim(r.ctx, project, "first")
+		_, err := r.GetClaim(r.ctx, project, "first", usecase.Reading{})
 		refused(t, err, ipam.CodeNotFound)
 	})
 }
@@ -159,7 +159,7 @@ func TestWhatIsRememberedOfPoolsIsNeverOld(t *testing.T) {
 		require.NoError(t, r.DeleteProject(r.ctx, project, usecase.Request{}))
 		_, err := r.claimFar("nowhere", 28)
 		require.Contains(t, refused(t, err, ipam.CodeNotFound).Message, "roject")
-		_, err = r.far.GetClaim(r.ctx, project, "first")
+		_, err = r.far.GetClaim(r.ctx, project, "first", usecase.Reading{})
 		require.Contains(t, refused(t, err, ipam.CodeNotFound).Message, "roject")
 		now, err := r.CreateProject(r.ctx, ipam.Project{Metadata: meta(project)}, usecase.Request{})
 		require.NoError(t, err)
@@ -182,7 +182,7 @@ func TestAClaimIsFoundInTheProjectOfNow(t *testing.T) {
 	require.NoError(t, err)
 	r.pool(t, root("net", "10.9.0.0/24"))
 	made := r.claim(t, claim("first", "net", 28))
-	got, err := r.far.GetClaim(r.ctx, project, "first")
+	got, err := r.far.GetClaim(r.ctx, project, "first", usecase.Reading{})
 	require.NoError(t, err)
 	require.Equal(t, made.UID, got.UID)
 }

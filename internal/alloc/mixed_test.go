@@ -112,7 +112,7 @@ func (w *worker) bound(err error, claims ...ipam.Claim) {
 // release gives a claim up; a retained block is bound again by another claim, or deleted.
 func (w *worker) release(i int) {
 	name := w.claims[i]
-	c, err := w.s.GetClaim(w.ctx, project, name)
+	c, err := w.s.GetClaim(w.ctx, project, name, usecase.Reading{})
 	w.told.expect(err)
 	w.untilDone(func() error { return w.s.DeleteClaim(w.ctx, project, name, usecase.Request{}) })
 	w.told.released(name)

@@ -68,7 +68,7 @@ func (l *ledger) agrees(t *testing.T, b *bundle) {
 	stored := map[string]netip.Prefix{}
 	var blocks []netip.Prefix
 	for _, c := range all(t, 500, func(n int, cursor string) (paging.Page[ipam.Claim], error) {
-		return b.ListClaims(b.ctx, project, paging.Filter{}, n, cursor)
+		return b.ListClaims(b.ctx, project, paging.Filter{}, n, cursor, usecase.Reading{})
 	}) {
 		stored[c.Name] = c.Block
 		blocks = append(blocks, c.Block)

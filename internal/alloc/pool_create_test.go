@@ -26,7 +26,7 @@ func TestRootPoolIsCarvedFromItsSpace(t *testing.T) {
 			require.Equal(t, "tester", made.CreatedBy)
 			require.Equal(t, b.clock.read(), made.CreatedAt)
 
-			read, err := b.GetPool(b.ctx, project, "net")
+			read, err := b.GetPool(b.ctx, project, "net", usecase.Reading{})
 			require.NoError(t, err)
 			require.Equal(t, made, read, "what was answered is what is stored")
 		})
@@ -69,7 +69,7 @@ func TestChildPoolIsCarvedFromItsParent(t *testing.T) {
 				require.Equal(t, parent.Family(), made.Family(), "the family is inherited")
 				require.Equal(t, parent.Space, made.Space, "the space is inherited")
 				require.Equal(t, parent.UID, made.ContainerID)
-				read, err := b.GetPool(b.ctx, project, made.Name)
+				read, err := b.GetPool(b.ctx, project, made.Name, usecase.Reading{})
 				require.NoError(t, err)
 				require.Equal(t, made, read)
 				parent = made

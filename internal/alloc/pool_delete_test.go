@@ -60,7 +60,7 @@ func TestDeletedPoolGivesItsBlockBack(t *testing.T) {
 			b.release(t, "host")
 			require.NoError(t, b.DeletePool(b.ctx, project, "sub", usecase.Request{}))
 			require.Equal(t, empty, state(b.dump(t)), "as if it had never been")
-			_, err := b.GetPool(b.ctx, project, "sub")
+			_, err := b.GetPool(b.ctx, project, "sub", usecase.Reading{})
 			refused(t, err, ipam.CodeNotFound)
 			require.Equal(t, c.all, b.available(t, "net"))
 

@@ -36,7 +36,7 @@ func TestPatchOfAPoolChangesWhatMayChange(t *testing.T) {
 		reserving(ipam.Reservation{Last: 1})(p)
 	})
 	require.NoError(t, err)
-	read, err := b.GetPool(b.ctx, project, "net")
+	read, err := b.GetPool(b.ctx, project, "net", usecase.Reading{})
 	require.NoError(t, err)
 	require.Equal(t, now, read)
 	require.NotEqual(t, was.Revision, now.Revision)

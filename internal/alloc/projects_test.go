@@ -212,7 +212,7 @@ func TestListOfProjectsShowsThoseOfTheCaller(t *testing.T) {
 			for _, limit := range []int{1, 2, 100} {
 				got := []string{}
 				for _, p := range all(t, limit, func(n int, cursor string) (paging.Page[ipam.Project], error) {
-					return b.ListProjects(ctx, paging.Filter{}, n, cursor)
+					return b.ListProjects(ctx, paging.Filter{}, n, cursor, usecase.Reading{})
 				}) {
 					got = append(got, p.Name)
 				}

@@ -100,7 +100,7 @@ func TestParallelClaimsAgainstAQuotaAreExactlyAsManyAsItAllows(t *testing.T) {
 				}
 				e := refused(t, err, ipam.CodeQuotaExceeded)
 				require.Equal(t, "acme/all", e.Figures.Quota)
-				_, err := b.GetClaim(b.ctx, project, fmt.Sprintf("c%d", i))
+				_, err := b.GetClaim(b.ctx, project, fmt.Sprintf("c%d", i), usecase.Reading{})
 				refused(t, err, ipam.CodeNotFound)
 			}
 			require.Equal(t, 40, made)
@@ -281,7 +281,7 @@ func TestMemberOverItsQuotaHarmsNobodyInTheGroup(t *testing.T) {
 	b := setupProvider(t)
 	b.grant(t, "net", project)
 	b.limit(t, "all", ofClaims(2))
-	pool, err := b.GetPool(b.ctx, provider, "net")
+	pool, err := b.GetPool(b.ctx, provider, "net", usecase.Reading{})
 	require.NoError(t, err)
 	store, seen := b.store(t)
 	g := &gated{bundle: b, gate: newGate(store, "claim_group"), pool: pool, attempts: seen}
@@ -351,7 +351,7 @@ func TestUnknownOutcomeCountsOnce(t *testing.T) {
 				}
 			}
 			step("4 1 1", claiming(claim("c", "net", 30, retain)))
-			made, err := b.GetClaim(b.ctx, project, "c")
+			made, err := b.GetClaim(b.ctx, project, "c", usecase.Reading{})
 			require.NoError(t, err)
 			step("4 0 1", func() error { return b.DeleteClaim(b.ctx, project, "c", usecase.Request{}) })
 			step("4 1 1", claiming(again("d", made.AllocationID, retain)))

@@ -71,7 +71,7 @@ func TestQuotaFiguresAreExactAfterEverythingAtOnce(t *testing.T) {
 						}
 						return err
 					case at < 8 && len(held) > 0:
-						c, err := s.GetClaim(b.ctx, project, held[0])
+						c, err := s.GetClaim(b.ctx, project, held[0], usecase.Reading{})
 						if err != nil {
 							return err
 						}
@@ -114,7 +114,7 @@ func TestQuotaFiguresAreExactAfterEverythingAtOnce(t *testing.T) {
 	store, _ := b.store(t)
 	p, err := store.ProjectGet(b.ctx, project)
 	require.NoError(t, err)
-	quotas, err := b.ListQuotas(b.ctx, project, 100, "")
+	quotas, err := b.ListQuotas(b.ctx, project, 100, "", usecase.Reading{})
 	require.NoError(t, err)
 	require.Len(t, quotas.Items, 4)
 	for _, q := range quotas.Items {

@@ -252,7 +252,9 @@ func TestProjectHasAFewQuotas(t *testing.T) {
 	b.set(t, quota("q00", maxClaims(2)))
 	for _, limit := range []int{1, 5, 100} {
 		var got []string
-		for _, q := range all(t, limit, func(n int, c string) (paging.Page[ipam.Quota], error) { return b.ListQuotas(b.ctx, project, n, c) }) {
+		for _, q := range all(t, limit, func(n int, c string) (paging.Page[ipam.Quota], error) {
+			return b.ListQuotas(b.ctx, project, n, c, usecase.Reading{})
+		}) {
 			got = append(got, q.Name)
 		}
 		require.Equal(t, want, got)

@@ -106,7 +106,7 @@ func TestARegionThatIsNotServedClaimsAtTheHome(t *testing.T) {
 		made, err := w.by(west, claim("c-"+pool, pool, 28))
 		require.NoError(t, err)
 		require.Equal(t, home, made.Region)
-		read, err := w.in[west].GetClaim(w.ctx, project, "c-"+pool)
+		read, err := w.in[west].GetClaim(w.ctx, project, "c-"+pool, usecase.Reading{})
 		require.NoError(t, err)
 		require.Equal(t, made, read)
 		require.NoError(t, w.in[west].DeleteClaim(w.ctx, project, "c-"+pool, usecase.Request{}))

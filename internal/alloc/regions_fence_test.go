@@ -86,7 +86,7 @@ func TestARegionThatWasRestoredAloneIsFencedOff(t *testing.T) {
 	require.True(t, found[0].Open)
 	require.Equal(t, []regions.Forgotten{{Block: first.Block, Holder: ipam.Ref{Project: project, Name: "first"}}}, found[0].Forgotten)
 	require.Equal(t, [3]string{"256", "16", "1"}, w.usage(t, "all"))
-	_, err = w.in[east].GetClaim(w.ctx, project, "first")
+	_, err = w.in[east].GetClaim(w.ctx, project, "first", usecase.Reading{})
 	require.Equal(t, ipam.CodeNotFound, ipam.CodeOf(err))
 	require.Contains(t, subjects(w.events(t, project, trail.EventFilter{Name: "first"})), regions.StockKeeper)
 	// What the region has counted for quotas is of the other time too: quotas are counted anew when they are made.
@@ -130,7 +130,7 @@ func TestWhatARegionHasLostTheRowsOfIsKeptFromEverybody(t *testing.T) {
 	c, err := w.claimIn(w.ctx, east, "next", "wide", 28)
 	require.NoError(t, err)
 	require.False(t, lost.Overlaps(c.Block), "somebody may use it")
-	p, err := w.GetPool(w.ctx, project, "wide")
+	p, err := w.GetPool(w.ctx, project, "wide", usecase.Reading{})
 	require.NoError(t, err)
 	require.Equal(t, int64(1), p.Stock.Cooling[lost.Bits()])
 }

@@ -27,7 +27,7 @@ func TestAServerThatRemembersARegionThatWasGivenUpDrawsFromHome(t *testing.T) {
 			require.Equal(t, region, c.Region, "at home")
 			require.NoError(t, w.in[east].DeleteClaim(w.ctx, project, name, usecase.Request{}))
 		}
-		p, err := w.GetPool(w.ctx, project, "wide")
+		p, err := w.GetPool(w.ctx, project, "wide", usecase.Reading{})
 		require.NoError(t, err)
 		require.Len(t, p.Spec.Regions, len(left))
 		require.False(t, slices.Contains(p.Spec.Regions, east))

@@ -21,7 +21,7 @@ import (
 // lent is what a region has of a pool: addresses, and the size of the next loan's forerunner.
 func (w *world) lent(t *testing.T, r, pool string) (addresses int64, loan int) {
 	t.Helper()
-	p, err := w.GetPool(w.ctx, project, pool)
+	p, err := w.GetPool(w.ctx, project, pool, usecase.Reading{})
 	require.NoError(t, err)
 	for _, rec := range p.Regional {
 		if rec.Region == r {
@@ -78,7 +78,7 @@ func TestTheKeeperFollowsWhatARegionUses(t *testing.T) {
 	w.clock.move(3 * time.Hour)
 	require.Equal(t, 8, used(), "half the last one")
 
-	p, err := w.GetPool(w.ctx, project, "net")
+	p, err := w.GetPool(w.ctx, project, "net", usecase.Reading{})
 	require.NoError(t, err)
 	for _, rec := range p.Regional {
 		if rec.Region == east {

@@ -87,7 +87,7 @@ func (w *world) steady(t *testing.T, s *alloc.Service, pool string, rounds int) 
 		for _, m := range []ipam.Metadata{given, generated} {
 			got, err := s.CreateClaim(w.ctx, project, ipam.Claim{Metadata: m, Spec: spec}, usecase.Request{Key: fmt.Sprintf("%s-%d", m.GeneratedFrom, i)})
 			require.NoError(t, err)
-			_, err = s.GetClaim(w.ctx, project, got.Value.Name)
+			_, err = s.GetClaim(w.ctx, project, got.Value.Name, usecase.Reading{})
 			require.NoError(t, err)
 			if i%4 != 0 {
 				require.NoError(t, s.DeleteClaim(w.ctx, project, got.Value.Name, usecase.Request{}))
@@ -126,7 +126,7 @@ func TestClaimsNeedNoRowOfAnotherRegion(t *testing.T) {
 // requireAll requires that all claims live in a region.
 func requireAll(t *testing.T, w *world, r string) {
 	t.Helper()
-	page, err := w.ListClaims(w.ctx, project, paging.Filter{}, 500, "")
+	page, err := w.ListClaims(w.ctx, project, paging.Filter{}, 500, "", usecase.Reading{})
 	require.NoError(t, err)
 	require.NotEmpty(t, page.Items)
 	for _, c := range page.Items {

@@ -11,6 +11,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc"
 	"github.com/carve-ipam/carve/internal/alloc/paging"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -32,22 +33,26 @@ func (m meanwhile) before(c storage.Container) {
 	}
 }
 
+func (b *passing) Behind(at *storage.Moment) storage.View { return b.between(b.Store.Behind(at)) }
+
+func (b *passing) between(view storage.View) *viewBetween {
+	return &viewBetween{readBetween{view, b.meanwhile}, view}
+}
+
 func (b *passing) OneMoment(ctx context.Context, op string, fn func(context.Context, storage.Reader) error) error {
-	return b.Store.OneMoment(ctx, op, func(ctx context.Context, read storage.Reader) error {
-		return fn(ctx, &readBetween{read, b.meanwhile})
-	})
+	return b.between(b.Store).OneMoment(ctx, op, fn)
 }
 
 func (b *passing) ClaimListInPool(ctx context.Context, p storage.ProjectKey, c storage.Container, within netip.Prefix, after netip.Addr, n int) ([]ipam.Claim, error) {
-	return (&readBetween{b.Store, b.meanwhile}).ClaimListInPool(ctx, p, c, within, after, n)
+	return b.between(b.Store).ClaimListInPool(ctx, p, c, within, after, n)
 }
 
 func (b *passing) AllocationListInPool(ctx context.Context, c storage.Container, within netip.Prefix, after netip.Addr, n int) ([]ipam.Allocation, error) {
-	return (&readBetween{b.Store, b.meanwhile}).AllocationListInPool(ctx, c, within, after, n)
+	return b.between(b.Store).AllocationListInPool(ctx, c, within, after, n)
 }
 
 func (b *passing) FreeList(ctx context.Context, c storage.Container, maxBits int, after netip.Prefix, n int) ([]netip.Prefix, error) {
-	return (&readBetween{b.Store, b.meanwhile}).FreeList(ctx, c, maxBits, after, n)
+	return b.between(b.Store).FreeList(ctx, c, maxBits, after, n)
 }
 
 // readBetween is the reads of one moment of a store of passing, or the store's single ones.
@@ -71,34 +76,47 @@ func (r *readBetween) FreeList(ctx context.Context, c storage.Container, maxBits
 	return r.Reader.FreeList(ctx, c, maxBits, after, n)
 }
 
+// viewBetween is a view with readBetween.
+type viewBetween struct {
+	readBetween
+
+	view storage.View
+}
+
+func (v *viewBetween) OneMoment(ctx context.Context, op string, fn func(context.Context, storage.Reader) error) error {
+	return v.view.OneMoment(ctx, op, func(ctx context.Context, read storage.Reader) error {
+		return fn(ctx, &readBetween{read, v.meanwhile})
+	})
+}
+
 // A block that moves to another region while a list of its pool is read is in it once.
 func TestAListOfAPoolInSeveralRegionsIsOfOneMoment(t *testing.T) {
 	t.Parallel()
 	lists := map[string]struct {
 		held bool // the block, before and afterwards
-		read func(context.Context, *testing.T, *alloc.Service) []netip.Prefix
+		read func(context.Context, *testing.T, *alloc.Service, usecase.Reading) []netip.Prefix
 	}{
-		"Claims": {true, func(ctx context.Context, t *testing.T, s *alloc.Service) (blocks []netip.Prefix) {
+		"Claims": {true, func(ctx context.Context, t *testing.T, s *alloc.Service, r usecase.Reading) (blocks []netip.Prefix) {
 			t.Helper()
-			page, err := s.ListClaims(ctx, project, paging.Filter{Pool: ipam.Ref{Project: project, Name: "net"}}, 10, "")
+			page, err := s.ListClaims(ctx, project, paging.Filter{Pool: ipam.Ref{Project: project, Name: "net"}}, 10, "", r)
 			require.NoError(t, err)
 			for _, c := range page.Items {
 				blocks = append(blocks, c.Block)
 			}
 			return blocks
 		}},
-		"Allocations": {true, func(ctx context.Context, t *testing.T, s *alloc.Service) (blocks []netip.Prefix) {
+		"Allocations": {true, func(ctx context.Context, t *testing.T, s *alloc.Service, r usecase.Reading) (blocks []netip.Prefix) {
 			t.Helper()
-			page, err := s.ListAllocations(ctx, project, paging.Filter{Pool: ipam.Ref{Project: project, Name: "net"}}, 10, "")
+			page, err := s.ListAllocations(ctx, project, paging.Filter{Pool: ipam.Ref{Project: project, Name: "net"}}, 10, "", r)
 			require.NoError(t, err)
 			for _, a := range page.Items {
 				blocks = append(blocks, a.Block)
 			}
 			return blocks
 		}},
-		"Free": {false, func(ctx context.Context, t *testing.T, s *alloc.Service) []netip.Prefix {
+		"Free": {false, func(ctx context.Context, t *testing.T, s *alloc.Service, r usecase.Reading) []netip.Prefix {
 			t.Helper()
-			page, err := s.GetPoolFree(ctx, project, "net", nil, 10, "")
+			page, err := s.GetPoolFree(ctx, project, "net", nil, 10, "", r)
 			require.NoError(t, err)
 			require.Equal(t, "1", page.Pool.Stock.Available(32).String())
 			return page.Blocks
@@ -127,11 +145,11 @@ func TestAListOfAPoolInSeveralRegionsIsOfOneMoment(t *testing.T) {
 						to(way[1], "second")
 					}}}
 				})
-				ctx := w.ctx
+				var r usecase.Reading
 				if way[0] == west {
-					ctx = storage.Stale(ctx)
+					r.Behind = new(storage.Moment)
 				}
-				require.Equal(t, []netip.Prefix{block("10.0.0.0/32")}, list.read(ctx, t, s))
+				require.Equal(t, []netip.Prefix{block("10.0.0.0/32")}, list.read(w.ctx, t, s, r))
 				require.True(t, moved)
 			})
 		}

@@ -59,7 +59,7 @@ func TestARetainedBlockIsReachedFromAnyRegion(t *testing.T) {
 		return c, nil
 	})
 	require.NoError(t, err)
-	got, err := w.in[east].GetClaim(w.ctx, project, "d")
+	got, err := w.in[east].GetClaim(w.ctx, project, "d", usecase.Reading{})
 	require.NoError(t, err)
 	require.Equal(t, "west", got.Labels["seen-from"])
 	_, err = w.in[region].PatchClaim(w.ctx, project, "d", usecase.Request{}, func(c ipam.Claim) (ipam.Claim, error) {

@@ -21,7 +21,7 @@ func TestAClaimIsServedFromItsOwnRegion(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, r, c.Region)
 	}
-	p, err := w.GetPool(w.ctx, project, "wide")
+	p, err := w.GetPool(w.ctx, project, "wide", usecase.Reading{})
 	require.NoError(t, err)
 	require.Len(t, p.Regional, 3)
 	for _, r := range p.Regional {

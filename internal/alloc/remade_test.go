@@ -53,7 +53,7 @@ func TestAProjectInheritsNothingOfAnEarlierOneOfTheName(t *testing.T) {
 			for range 2 { // the second time it begins with what is remembered
 				_, err := s.CreateClaim(ctx, name, c, r)
 				require.NoError(t, err, c.Name)
-				events, err := s.ListEvents(ctx, name, trail.EventFilter{}, 1, "")
+				events, err := s.ListEvents(ctx, name, trail.EventFilter{}, 1, "", usecase.Reading{})
 				require.NoError(t, err)
 				cursor = events.Next
 				require.NoError(t, s.DeleteClaim(ctx, name, c.Name, usecase.Request{}))
@@ -79,23 +79,27 @@ func TestAProjectInheritsNothingOfAnEarlierOneOfTheName(t *testing.T) {
 		_, err := s.CreatePool(ctx, name, rootIn(ipam.Ref{Project: project, Name: ipam.DefaultSpace}, "x", "10.9.0.0/24"), usecase.Request{})
 		refused(t, err, ipam.CodeNotFound)
 		for _, old := range []string{"lent-", "classed-", "default-", "pooled-"} {
-			_, err := s.GetClaim(ctx, name, old+at)
+			_, err := s.GetClaim(ctx, name, old+at, usecase.Reading{})
 			refused(t, err, ipam.CodeNotFound)
 			refused(t, s.DeleteClaim(ctx, name, old+at, usecase.Request{}), ipam.CodeNotFound)
 		}
 		require.Empty(t, all(t, 100, func(n int, c string) (paging.Page[ipam.Claim], error) {
-			return s.ListClaims(ctx, name, paging.Filter{}, n, c)
+			return s.ListClaims(ctx, name, paging.Filter{}, n, c, usecase.Reading{})
 		}))
 		require.Empty(t, all(t, 100, func(n int, c string) (paging.Page[ipam.Pool], error) {
-			return s.ListPools(ctx, name, paging.Filter{}, n, c)
+			return s.ListPools(ctx, name, paging.Filter{}, n, c, usecase.Reading{})
 		}))
-		require.Empty(t, all(t, 100, func(n int, c string) (paging.Page[ipam.Member], error) { return s.ListMembers(ctx, name, n, c) }))
-		require.Empty(t, all(t, 100, func(n int, c string) (paging.Page[ipam.APIKey], error) { return s.ListKeys(ctx, name, n, c) }))
+		require.Empty(t, all(t, 100, func(n int, c string) (paging.Page[ipam.Member], error) {
+			return s.ListMembers(ctx, name, n, c, usecase.Reading{})
+		}))
+		require.Empty(t, all(t, 100, func(n int, c string) (paging.Page[ipam.APIKey], error) {
+			return s.ListKeys(ctx, name, n, c, usecase.Reading{})
+		}))
 		require.Empty(t, b.events(t, name, trail.EventFilter{Outcome: "ok"}), "the trail begins with the project")
-		page, err := s.GetHistory(ctx, name, address("10.2.0.1"), time.Time{}, 10, "")
+		page, err := s.GetHistory(ctx, name, address("10.2.0.1"), time.Time{}, 10, "", usecase.Reading{})
 		require.NoError(t, err)
 		require.Empty(t, page.Items)
-		old, err := s.ListEvents(ctx, name, trail.EventFilter{Outcome: "ok"}, 100, cursor)
+		old, err := s.ListEvents(ctx, name, trail.EventFilter{Outcome: "ok"}, 100, cursor, usecase.Reading{})
 		require.True(t, err != nil || len(old.Items) == 0, "an old cursor opens nothing")
 	}
 	t.Run("TheKeysOfItsRequestsAreForgotten", func(t *testing.T) {

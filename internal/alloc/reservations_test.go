@@ -22,7 +22,7 @@ func reserveRange(from, to, reason string) ipam.Reservation {
 // held is the blocks of a pool that are held for a purpose, with their reasons.
 func (b *bundle) held(t testing.TB, pool string, purpose ipam.Purpose) map[string]string {
 	t.Helper()
-	page, err := b.ListAllocations(b.ctx, project, paging.Filter{Pool: ref(pool), Purpose: purpose}, 500, "")
+	page, err := b.ListAllocations(b.ctx, project, paging.Filter{Pool: ref(pool), Purpose: purpose}, 500, "", usecase.Reading{})
 	require.NoError(t, err)
 	require.Empty(t, page.Next)
 	out := map[string]string{}

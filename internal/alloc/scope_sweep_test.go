@@ -162,7 +162,7 @@ func TestOwnerDeletesAScopedPoolWhenItIsEmpty(t *testing.T) {
 	require.Empty(t, b.scopes(t))
 	require.Equal(t, [3]string{"0", "0", "0"}, b.usage(t, "q"), "given back to whom it was carved for")
 	require.Equal(t, []string{"10.0.0.0/16"}, func() []string {
-		page, err := b.GetPoolFree(b.ctx, platform, "eu", nil, 10, "")
+		page, err := b.GetPoolFree(b.ctx, platform, "eu", nil, 10, "", usecase.Reading{})
 		require.NoError(t, err)
 		return texts(page.Blocks)
 	}())
@@ -238,7 +238,7 @@ func TestWhatRunsByItselfNamesWhatItDependsOn(t *testing.T) {
 	b.Service = b.serve(n)
 	p, err := b.GetProject(b.ctx, project)
 	require.NoError(t, err)
-	eu, err := b.GetPool(b.ctx, platform, "eu")
+	eu, err := b.GetPool(b.ctx, platform, "eu", usecase.Reading{})
 	require.NoError(t, err)
 	named := func(op string, want storage.Locks) {
 		t.Helper()

@@ -40,7 +40,7 @@ func TestAProjectHasSoManySpacesAndNoMore(t *testing.T) {
 		e := refused(t, err, ipam.CodeQuotaExceeded)
 		require.Equal(t, []string{"5", "5", "1"}, []string{e.Figures.Limit, e.Figures.Used, e.Figures.Requested})
 	}
-	page, err := b.ListSpaces(b.ctx, project, paging.Filter{}, 10, "")
+	page, err := b.ListSpaces(b.ctx, project, paging.Filter{}, 10, "", usecase.Reading{})
 	require.NoError(t, err)
 	for _, s := range page.Items {
 		if s.Name != ipam.DefaultSpace {

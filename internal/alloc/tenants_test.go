@@ -55,7 +55,9 @@ func (b *bundle) mint(t testing.TB, in string, k ipam.APIKey) ipam.APIKey {
 // events is the trail of a project, newest first.
 func (b *bundle) events(t testing.TB, in string, f trail.EventFilter) []ipam.Event {
 	t.Helper()
-	return all(t, 100, func(n int, c string) (paging.Page[ipam.Event], error) { return b.ListEvents(b.ctx, in, f, n, c) })
+	return all(t, 100, func(n int, c string) (paging.Page[ipam.Event], error) {
+		return b.ListEvents(b.ctx, in, f, n, c, usecase.Reading{})
+	})
 }
 
 // purge does at once what the background does in time.

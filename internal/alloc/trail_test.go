@@ -222,7 +222,9 @@ func TestTrailIsListedNewestFirst(t *testing.T) {
 	list := func(f trail.EventFilter, limit int) []string {
 		t.Helper()
 		var out []string
-		for _, e := range all(t, limit, func(n int, c string) (paging.Page[ipam.Event], error) { return b.ListEvents(b.ctx, project, f, n, c) }) {
+		for _, e := range all(t, limit, func(n int, c string) (paging.Page[ipam.Event], error) {
+			return b.ListEvents(b.ctx, project, f, n, c, usecase.Reading{})
+		}) {
 			out = append(out, e.Name)
 		}
 		return out
@@ -245,11 +247,11 @@ func TestTrailIsListedNewestFirst(t *testing.T) {
 		require.Empty(t, list(f, 3))
 	}
 	for _, cursor := range []string{"?", alloc.SealCursor("members", "m01"), alloc.SealCursor("events", "m01")} {
-		_, err := b.ListEvents(b.ctx, project, trail.EventFilter{}, 1, cursor)
+		_, err := b.ListEvents(b.ctx, project, trail.EventFilter{}, 1, cursor, usecase.Reading{})
 		refused(t, err, ipam.CodeInvalidArgument)
 	}
 	late := ipam.NewTimeID(b.clock.read().Add(time.Hour))
-	page, err := b.ListEvents(b.ctx, project, trail.EventFilter{Until: at(1)}, 10, alloc.SealCursor("events", late))
+	page, err := b.ListEvents(b.ctx, project, trail.EventFilter{Until: at(1)}, 10, alloc.SealCursor("events", late), usecase.Reading{})
 	require.NoError(t, err)
 	require.Len(t, page.Items, 1, "a forged cursor does not go beyond the filter")
 }

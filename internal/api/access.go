@@ -103,10 +103,10 @@ func (s spaceGrantHandlers) DeleteSpaceGrant(c echo.Context, project, space, con
 // The four below are the handlers of grants: of is the name of the pool or space.
 
 func listGrants(c echo.Context, limit *int, cursor *string, project, of string,
-	use func(ctx context.Context, project, of string, limit int, cursor string) (paging.Page[ipam.Grant], error),
+	use func(ctx context.Context, project, of string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Grant], error),
 ) error {
-	return list(c, limit, cursor, project, func(ctx context.Context, project string, limit int, cursor string) (paging.Page[ipam.Grant], error) {
-		return use(ctx, project, of, limit, cursor)
+	return list(c, limit, cursor, project, func(ctx context.Context, project string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Grant], error) {
+		return use(ctx, project, of, limit, cursor, r)
 	}, codec.GrantOf)
 }
 

@@ -89,7 +89,7 @@ func (s *accessScript) note(op string, names ...string) error {
 
 func (s *accessScript) paged(limit int, cursor string) { s.limit, s.cursor = limit, cursor }
 
-func (s *accessScript) ListMembers(_ context.Context, project string, limit int, cursor string) (paging.Page[ipam.Member], error) {
+func (s *accessScript) ListMembers(_ context.Context, project string, limit int, cursor string, _ usecase.Reading) (paging.Page[ipam.Member], error) {
 	s.paged(limit, cursor)
 	return paging.Page[ipam.Member]{Items: []ipam.Member{s.member}, Next: "bmV4dA"}, s.note("ListMembers", project)
 }
@@ -112,7 +112,7 @@ func (s *accessScript) DeleteMember(_ context.Context, project, subject string, 
 	return s.note("DeleteMember", project, subject)
 }
 
-func (s *accessScript) ListKeys(_ context.Context, project string, limit int, cursor string) (paging.Page[ipam.APIKey], error) {
+func (s *accessScript) ListKeys(_ context.Context, project string, limit int, cursor string, _ usecase.Reading) (paging.Page[ipam.APIKey], error) {
 	s.paged(limit, cursor)
 	return paging.Page[ipam.APIKey]{Items: []ipam.APIKey{s.key}, Next: "bmV4dA"}, s.note("ListKeys", project)
 }
@@ -131,7 +131,7 @@ func (s *accessScript) DeleteKey(_ context.Context, project, name string, r usec
 	return s.note("DeleteKey", project, name)
 }
 
-func (s *accessScript) ListPoolGrants(_ context.Context, project, pool string, limit int, cursor string) (paging.Page[ipam.Grant], error) {
+func (s *accessScript) ListPoolGrants(_ context.Context, project, pool string, limit int, cursor string, _ usecase.Reading) (paging.Page[ipam.Grant], error) {
 	s.paged(limit, cursor)
 	return paging.Page[ipam.Grant]{Items: []ipam.Grant{s.grant}, Next: "bmV4dA"}, s.note("ListPoolGrants", project, pool)
 }
@@ -150,7 +150,7 @@ func (s *accessScript) DeletePoolGrant(_ context.Context, project, pool, consume
 	return s.note("DeletePoolGrant", project, pool, consumer)
 }
 
-func (s *accessScript) ListSpaceGrants(_ context.Context, project, space string, limit int, cursor string) (paging.Page[ipam.Grant], error) {
+func (s *accessScript) ListSpaceGrants(_ context.Context, project, space string, limit int, cursor string, _ usecase.Reading) (paging.Page[ipam.Grant], error) {
 	s.paged(limit, cursor)
 	return paging.Page[ipam.Grant]{Items: []ipam.Grant{s.grant}, Next: "bmV4dA"}, s.note("ListSpaceGrants", project, space)
 }
@@ -175,7 +175,7 @@ func (s *accessScript) grantTo(consumer string) ipam.Grant {
 	return g
 }
 
-func (s *accessScript) ListQuotas(_ context.Context, project string, limit int, cursor string) (paging.Page[ipam.Quota], error) {
+func (s *accessScript) ListQuotas(_ context.Context, project string, limit int, cursor string, _ usecase.Reading) (paging.Page[ipam.Quota], error) {
 	s.paged(limit, cursor)
 	return paging.Page[ipam.Quota]{Items: []ipam.Quota{s.quota}, Next: "bmV4dA"}, s.note("ListQuotas", project)
 }
@@ -194,13 +194,13 @@ func (s *accessScript) DeleteQuota(_ context.Context, project, name string, r us
 	return s.note("DeleteQuota", project, name)
 }
 
-func (s *accessScript) ListEvents(_ context.Context, project string, f trail.EventFilter, limit int, cursor string) (paging.Page[ipam.Event], error) {
+func (s *accessScript) ListEvents(_ context.Context, project string, f trail.EventFilter, limit int, cursor string, _ usecase.Reading) (paging.Page[ipam.Event], error) {
 	s.filter = f
 	s.paged(limit, cursor)
 	return paging.Page[ipam.Event]{Items: s.events, Next: "bmV4dA"}, s.note("ListEvents", project)
 }
 
-func (s *accessScript) GetHistory(_ context.Context, project string, address netip.Addr, at time.Time, limit int, cursor string) (paging.Page[ipam.Hold], error) {
+func (s *accessScript) GetHistory(_ context.Context, project string, address netip.Addr, at time.Time, limit int, cursor string, _ usecase.Reading) (paging.Page[ipam.Hold], error) {
 	s.address, s.at = address, at
 	s.paged(limit, cursor)
 	return paging.Page[ipam.Hold]{Items: s.holds, Next: "bmV4dA"}, s.note("GetHistory", project)

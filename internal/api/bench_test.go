@@ -43,11 +43,13 @@ func (s *instant) CreateClaimBatch(_ context.Context, _ string, claims []ipam.Cl
 	return usecase.Result[[]ipam.Claim]{Value: s.page[:len(claims)]}, nil
 }
 
-func (s *instant) GetClaim(context.Context, string, string) (ipam.Claim, error) { return s.claim, nil }
+func (s *instant) GetClaim(context.Context, string, string, usecase.Reading) (ipam.Claim, error) {
+	return s.claim, nil
+}
 
 func (s *instant) DeleteClaim(context.Context, string, string, usecase.Request) error { return nil }
 
-func (s *instant) ListClaims(context.Context, string, paging.Filter, int, string) (paging.Page[ipam.Claim], error) {
+func (s *instant) ListClaims(context.Context, string, paging.Filter, int, string, usecase.Reading) (paging.Page[ipam.Claim], error) {
 	return paging.Page[ipam.Claim]{Items: s.page, Next: "bmV4dA"}, nil
 }
 

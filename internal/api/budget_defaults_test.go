@@ -34,7 +34,7 @@ func (s *spending) CreateClaimBatch(ctx context.Context, _ string, claims []ipam
 	return usecase.Result[[]ipam.Claim]{Value: s.page[:1]}, nil
 }
 
-func (s *spending) ListClaims(ctx context.Context, _ string, _ paging.Filter, _ int, _ string) (paging.Page[ipam.Claim], error) {
+func (s *spending) ListClaims(ctx context.Context, _ string, _ paging.Filter, _ int, _ string, _ usecase.Reading) (paging.Page[ipam.Claim], error) {
 	tenancy.BudgetOf(ctx).Add(tenancy.Work{Rows: s.rows})
 	return paging.Page[ipam.Claim]{Items: s.page, Next: "bmV4dA"}, nil
 }

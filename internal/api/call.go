@@ -6,6 +6,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/api/contract"
 	"github.com/carve-ipam/carve/internal/api/limits"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -16,8 +17,9 @@ import (
 type call struct {
 	echo.Context
 
-	op   *contract.Operation
-	next echo.HandlerFunc // what the router found
+	op      *contract.Operation
+	reading usecase.Reading  // what is asked of its reads
+	next    echo.HandlerFunc // what the router found
 
 	budget limits.Budget // of the caller
 }

@@ -52,7 +52,7 @@ func (s claimHandlers) CreateClaimBatch(c echo.Context, project string, p gen.Cr
 }
 
 func (s claimHandlers) GetClaim(c echo.Context, project, claim string, _ gen.GetClaimParams) error {
-	return get(c, project, claim, s.use.GetClaim, codec.ClaimOf)
+	return get(c, project, claim, asAsked(c, s.use.GetClaim), codec.ClaimOf)
 }
 
 func (s claimHandlers) PutClaim(c echo.Context, project, claim string, p gen.PutClaimParams) error {
@@ -101,7 +101,7 @@ func (s allocationHandlers) ListAllocations(c echo.Context, project string, p ge
 }
 
 func (s allocationHandlers) GetAllocation(c echo.Context, project, allocation string, _ gen.GetAllocationParams) error {
-	return get(c, project, allocation, s.use.GetAllocation, codec.AllocationOf)
+	return get(c, project, allocation, asAsked(c, s.use.GetAllocation), codec.AllocationOf)
 }
 
 func (s allocationHandlers) DeleteAllocation(c echo.Context, project, allocation string, p gen.DeleteAllocationParams) error {

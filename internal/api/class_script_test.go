@@ -65,7 +65,7 @@ func (s *classScript) note(op string, names ...string) error {
 	return s.fail
 }
 
-func (s *classScript) ListClasses(_ context.Context, project string, f paging.Filter, limit int, cursor string) (paging.Page[ipam.Class], error) {
+func (s *classScript) ListClasses(_ context.Context, project string, f paging.Filter, limit int, cursor string, _ usecase.Reading) (paging.Page[ipam.Class], error) {
 	s.filter, s.limit, s.cursor = f, limit, cursor
 	shared := s.class
 	shared.Project, shared.Status = ipam.PlatformProject, ipam.ClassStatus{Total: "0", Available: "0"}
@@ -79,7 +79,7 @@ func (s *classScript) CreateClass(_ context.Context, project string, c ipam.Clas
 	return usecase.Result[ipam.Class]{Value: made, Replayed: s.replayed}, s.note("CreateClass", project)
 }
 
-func (s *classScript) GetClass(_ context.Context, project, name string) (ipam.Class, error) {
+func (s *classScript) GetClass(_ context.Context, project, name string, _ usecase.Reading) (ipam.Class, error) {
 	return s.class, s.note("GetClass", project, name)
 }
 

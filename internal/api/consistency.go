@@ -1,11 +1,13 @@
 package api
 
 import (
+	"context"
 	"time"
 
 	"github.com/labstack/echo/v4"
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/api/contract"
 	"github.com/carve-ipam/carve/internal/api/gen"
 )
@@ -22,18 +24,35 @@ const (
 // The headers are written here and not by the generated answers, of which the refusals have none.
 func (a *adapter) consistency(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		if op := operationOf(c); op == nil || !op.Stale || c.QueryParams().Get(contract.ParamConsistency) != string(gen.ConsistencyStale) {
+		k, ok := c.(*call)
+		if !ok || k.op == nil || !k.op.Stale || c.QueryParams().Get(contract.ParamConsistency) != string(gen.ConsistencyStale) {
 			return next(c)
 		}
-		ctx := storage.Stale(c.Request().Context())
-		c.SetRequest(c.Request().WithContext(ctx))
+		read := new(storage.Moment)
+		k.reading.Behind = read
 		c.Response().Before(func() {
 			h := c.Response().Header()
 			h[headerConsistency] = []string{string(gen.ConsistencyStale)}
-			if at := storage.ReadAt(ctx); !at.IsZero() {
+			if at := read.At(); !at.IsZero() {
 				h[headerReadAt] = []string{at.Truncate(time.Microsecond).Format(time.RFC3339Nano)}
 			}
 		})
 		return next(c)
+	}
+}
+
+// readingOf is how a request asks for what it reads: of what was written last, unless it has passed consistency and asks for less.
+func readingOf(c echo.Context) usecase.Reading {
+	if k, ok := c.(*call); ok {
+		return k.reading
+	}
+	return usecase.Reading{}
+}
+
+// asAsked reads one resource as the request asks for it.
+func asAsked[D any](c echo.Context, read func(ctx context.Context, project, name string, r usecase.Reading) (D, error),
+) func(ctx context.Context, project, name string) (D, error) {
+	return func(ctx context.Context, project, name string) (D, error) {
+		return read(ctx, project, name, readingOf(c))
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc/paging"
-	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/api"
 	"github.com/carve-ipam/carve/internal/api/gen"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -23,28 +23,28 @@ type readings struct {
 	stale []bool
 }
 
-func (s *readings) read(ctx context.Context) error {
-	s.stale = append(s.stale, storage.IsStale(ctx))
-	if !s.at.IsZero() {
-		storage.NoteReadAt(ctx, s.at)
+func (s *readings) read(r usecase.Reading) error {
+	s.stale = append(s.stale, r.Behind != nil)
+	if r.Behind != nil && !s.at.IsZero() {
+		r.Behind.Note(s.at)
 	}
 	return s.fail
 }
 
-func (s *readings) GetPool(ctx context.Context, _, _ string) (ipam.Pool, error) {
-	return s.pool, s.read(ctx)
+func (s *readings) GetPool(_ context.Context, _, _ string, r usecase.Reading) (ipam.Pool, error) {
+	return s.pool, s.read(r)
 }
 
-func (s *readings) GetClaim(ctx context.Context, _, _ string) (ipam.Claim, error) {
-	return s.claim, s.read(ctx)
+func (s *readings) GetClaim(_ context.Context, _, _ string, r usecase.Reading) (ipam.Claim, error) {
+	return s.claim, s.read(r)
 }
 
-func (s *readings) ListClaims(ctx context.Context, _ string, _ paging.Filter, _ int, _ string) (paging.Page[ipam.Claim], error) {
-	return paging.Page[ipam.Claim]{Items: []ipam.Claim{s.claim}}, s.read(ctx)
+func (s *readings) ListClaims(_ context.Context, _ string, _ paging.Filter, _ int, _ string, r usecase.Reading) (paging.Page[ipam.Claim], error) {
+	return paging.Page[ipam.Claim]{Items: []ipam.Claim{s.claim}}, s.read(r)
 }
 
-func (s *readings) ListPools(ctx context.Context, _ string, _ paging.Filter, _ int, _ string) (paging.Page[ipam.Pool], error) {
-	return paging.Page[ipam.Pool]{Items: []ipam.Pool{s.pool}}, s.read(ctx)
+func (s *readings) ListPools(_ context.Context, _ string, _ paging.Filter, _ int, _ string, r usecase.Reading) (paging.Page[ipam.Pool], error) {
+	return paging.Page[ipam.Pool]{Items: []ipam.Pool{s.pool}}, s.read(r)
 }
 
 func TestConsistency(t *testing.T) {

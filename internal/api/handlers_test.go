@@ -53,7 +53,7 @@ func (s *scripted) CreateClaimBatch(_ context.Context, project string, claims []
 	return usecase.Result[[]ipam.Claim]{Value: []ipam.Claim{s.claim, s.claim}, Replayed: s.replayed}, nil
 }
 
-func (s *scripted) GetPool(context.Context, string, string) (ipam.Pool, error) {
+func (s *scripted) GetPool(context.Context, string, string, usecase.Reading) (ipam.Pool, error) {
 	s.reads++
 	return s.pool, nil
 }
@@ -72,22 +72,22 @@ func (s *scripted) DeletePool(_ context.Context, _, _ string, r usecase.Request)
 	return r.IfMatch.Check(s.pool.Revision)
 }
 
-func (s *scripted) ListPools(_ context.Context, project string, f paging.Filter, limit int, cursor string) (paging.Page[ipam.Pool], error) {
+func (s *scripted) ListPools(_ context.Context, project string, f paging.Filter, limit int, cursor string, _ usecase.Reading) (paging.Page[ipam.Pool], error) {
 	s.project, s.filter, s.limit, s.cursor = project, f, limit, cursor
 	return paging.Page[ipam.Pool]{Items: []ipam.Pool{s.pool}, Next: "bmV4dA"}, nil
 }
 
-func (s *scripted) ListAllocations(_ context.Context, project string, f paging.Filter, limit int, cursor string) (paging.Page[ipam.Allocation], error) {
+func (s *scripted) ListAllocations(_ context.Context, project string, f paging.Filter, limit int, cursor string, _ usecase.Reading) (paging.Page[ipam.Allocation], error) {
 	s.project, s.filter, s.limit, s.cursor = project, f, limit, cursor
 	return paging.Page[ipam.Allocation]{Items: []ipam.Allocation{}}, nil
 }
 
-func (s *scripted) ListClaims(_ context.Context, project string, f paging.Filter, limit int, cursor string) (paging.Page[ipam.Claim], error) {
+func (s *scripted) ListClaims(_ context.Context, project string, f paging.Filter, limit int, cursor string, _ usecase.Reading) (paging.Page[ipam.Claim], error) {
 	s.project, s.filter, s.limit, s.cursor = project, f, limit, cursor
 	return paging.Page[ipam.Claim]{Items: []ipam.Claim{s.claim}}, nil
 }
 
-func (s *scripted) GetPoolFree(_ context.Context, _, _ string, bits *int, limit int, _ string) (pools.FreePage, error) {
+func (s *scripted) GetPoolFree(_ context.Context, _, _ string, bits *int, limit int, _ string, _ usecase.Reading) (pools.FreePage, error) {
 	s.bits, s.limit = bits, limit
 	return pools.FreePage{Pool: s.pool, Blocks: []netip.Prefix{s.pool.Block}}, nil
 }

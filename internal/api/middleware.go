@@ -35,7 +35,7 @@ func (a *adapter) middleware() []echo.MiddlewareFunc {
 		a.strictBody,      // 400 for a body that is not strictly one JSON value
 		a.validate,        // 400 for what is not as the contract describes it
 		a.unchanged,       // 304 in place of what the caller has already
-		a.consistency,     // whether its reads may be stale, into its context; and out again, into the answer
+		a.consistency,     // whether its reads may be stale, for its handler; and of when they were, into the answer
 		a.follow,          // the span of its handler, if somebody follows requests
 	}
 }

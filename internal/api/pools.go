@@ -38,11 +38,11 @@ func (s poolHandlers) CreatePool(c echo.Context, project string, p gen.CreatePoo
 }
 
 func (s poolHandlers) GetPool(c echo.Context, project, pool string, _ gen.GetPoolParams) error {
-	return get(c, project, pool, s.use.GetPool, s.show)
+	return get(c, project, pool, asAsked(c, s.use.GetPool), s.show)
 }
 
 func (s poolHandlers) GetPoolFree(c echo.Context, project, pool string, p gen.GetPoolFreeParams) error {
-	page, err := s.use.GetPoolFree(c.Request().Context(), project, pool, p.PrefixLength, codec.Or(p.Limit, defaultLimit), codec.Or(p.Cursor, ""))
+	page, err := s.use.GetPoolFree(c.Request().Context(), project, pool, p.PrefixLength, codec.Or(p.Limit, defaultLimit), codec.Or(p.Cursor, ""), readingOf(c))
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func (s poolHandlers) PatchPool(c echo.Context, project, pool string, p gen.Patc
 	return patch(c, p.IfMatch, p.DryRun, func(ctx context.Context, body json.RawMessage, r usecase.Request) (_ ipam.Pool, err error) {
 		var seen ipam.Pool
 		if codec.Mentions(body, "status") { // somebody sends back what they read: compare it with what can be read now
-			if seen, err = s.use.GetPool(ctx, project, pool); err != nil {
+			if seen, err = s.use.GetPool(ctx, project, pool, usecase.Reading{}); err != nil {
 				return seen, err
 			}
 		}
@@ -90,14 +90,14 @@ func (s classHandlers) CreateClass(c echo.Context, project string, p gen.CreateC
 }
 
 func (s classHandlers) GetClass(c echo.Context, project, class string, _ gen.GetClassParams) error {
-	return get(c, project, class, s.use.GetClass, codec.ClassOf)
+	return get(c, project, class, asAsked(c, s.use.GetClass), codec.ClassOf)
 }
 
 func (s classHandlers) PatchClass(c echo.Context, project, class string, p gen.PatchClassParams) error {
 	return patch(c, p.IfMatch, p.DryRun, func(ctx context.Context, body json.RawMessage, r usecase.Request) (_ ipam.Class, err error) {
 		var seen ipam.Class
 		if codec.Mentions(body, "status") { // as in PatchPool
-			if seen, err = s.use.GetClass(ctx, project, class); err != nil {
+			if seen, err = s.use.GetClass(ctx, project, class, usecase.Reading{}); err != nil {
 				return seen, err
 			}
 		}

@@ -10,12 +10,13 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/stretchr/testify/require"
 
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/api"
 	"github.com/carve-ipam/carve/internal/api/gen"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-func (s *scripted) GetClaim(context.Context, string, string) (ipam.Claim, error) {
+func (s *scripted) GetClaim(context.Context, string, string, usecase.Reading) (ipam.Claim, error) {
 	s.reads++
 	return s.claim, nil
 }
@@ -61,7 +62,7 @@ func TestAReadOfWhatTheCallerHasIsNotModified(t *testing.T) {
 // noClaims is a project without any.
 type noClaims struct{ nobody }
 
-func (noClaims) GetClaim(context.Context, string, string) (ipam.Claim, error) {
+func (noClaims) GetClaim(context.Context, string, string, usecase.Reading) (ipam.Claim, error) {
 	return ipam.Claim{}, ipam.Errorf(ipam.CodeNotFound, "Claim team-a/c was not found.")
 }
 

@@ -21,8 +21,8 @@ func (s projectHandlers) ListProjects(c echo.Context, p gen.ListProjectsParams) 
 	if err != nil {
 		return err
 	}
-	return list(c, p.Limit, p.Cursor, "", func(ctx context.Context, _ string, limit int, cursor string) (paging.Page[ipam.Project], error) {
-		return s.use.ListProjects(ctx, f, limit, cursor)
+	return list(c, p.Limit, p.Cursor, "", func(ctx context.Context, _ string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Project], error) {
+		return s.use.ListProjects(ctx, f, limit, cursor, r)
 	}, codec.ProjectOf)
 }
 

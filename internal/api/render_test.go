@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/api"
 	"github.com/carve-ipam/carve/internal/api/gen"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -25,7 +26,7 @@ type answering struct {
 	getPool func(ctx context.Context) (ipam.Pool, error)
 }
 
-func (a answering) GetPool(ctx context.Context, _, _ string) (ipam.Pool, error) {
+func (a answering) GetPool(ctx context.Context, _, _ string, _ usecase.Reading) (ipam.Pool, error) {
 	return a.getPool(ctx)
 }
 

@@ -24,9 +24,9 @@ const defaultLimit = 100
 
 // list answers a page of what read finds in a project.
 func list[D, W any](c echo.Context, limit *int, cursor *string, project string,
-	read func(ctx context.Context, project string, limit int, cursor string) (paging.Page[D], error), show func(D) W,
+	read func(ctx context.Context, project string, limit int, cursor string, r usecase.Reading) (paging.Page[D], error), show func(D) W,
 ) error {
-	page, err := read(c.Request().Context(), project, codec.Or(limit, defaultLimit), codec.Or(cursor, ""))
+	page, err := read(c.Request().Context(), project, codec.Or(limit, defaultLimit), codec.Or(cursor, ""), readingOf(c))
 	if err != nil {
 		return err
 	}
@@ -35,10 +35,10 @@ func list[D, W any](c echo.Context, limit *int, cursor *string, project string,
 
 // filtered is a list that narrows by a filter.
 func filtered[D any](f paging.Filter,
-	read func(ctx context.Context, project string, f paging.Filter, limit int, cursor string) (paging.Page[D], error),
-) func(ctx context.Context, project string, limit int, cursor string) (paging.Page[D], error) {
-	return func(ctx context.Context, project string, limit int, cursor string) (paging.Page[D], error) {
-		return read(ctx, project, f, limit, cursor)
+	read func(ctx context.Context, project string, f paging.Filter, limit int, cursor string, r usecase.Reading) (paging.Page[D], error),
+) func(ctx context.Context, project string, limit int, cursor string, r usecase.Reading) (paging.Page[D], error) {
+	return func(ctx context.Context, project string, limit int, cursor string, r usecase.Reading) (paging.Page[D], error) {
+		return read(ctx, project, f, limit, cursor, r)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/carve-ipam/carve/internal/alloc/paging"
 	"github.com/carve-ipam/carve/internal/alloc/trail"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/api/codec"
 	"github.com/carve-ipam/carve/internal/api/gen"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -25,8 +26,8 @@ func (s trailHandlers) ListAuditEvents(c echo.Context, project string, p gen.Lis
 	if !f.Until.IsZero() && f.Until.Before(f.Since) { // there can be none, which would look as if nothing had happened
 		return ipam.Invalid("query:until", "is before since; nothing is in between.")
 	}
-	return list(c, p.Limit, p.Cursor, project, func(ctx context.Context, project string, limit int, cursor string) (paging.Page[ipam.Event], error) {
-		return s.use.ListEvents(ctx, project, f, limit, cursor)
+	return list(c, p.Limit, p.Cursor, project, func(ctx context.Context, project string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Event], error) {
+		return s.use.ListEvents(ctx, project, f, limit, cursor, r)
 	}, codec.EventOf)
 }
 
@@ -36,7 +37,7 @@ func (s trailHandlers) GetHistory(c echo.Context, project string, p gen.GetHisto
 		return err
 	}
 	at := codec.Or(p.At, time.Time{}).UTC()
-	return list(c, p.Limit, p.Cursor, project, func(ctx context.Context, project string, limit int, cursor string) (paging.Page[ipam.Hold], error) {
-		return s.use.GetHistory(ctx, project, address, at, limit, cursor)
+	return list(c, p.Limit, p.Cursor, project, func(ctx context.Context, project string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Hold], error) {
+		return s.use.GetHistory(ctx, project, address, at, limit, cursor, r)
 	}, codec.HoldOf)
 }

@@ -34,7 +34,7 @@ type UseCases interface {
 
 // Projects is the use cases on projects.
 type Projects interface {
-	ListProjects(ctx context.Context, f paging.Filter, limit int, cursor string) (paging.Page[ipam.Project], error)
+	ListProjects(ctx context.Context, f paging.Filter, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Project], error)
 	CreateProject(ctx context.Context, p ipam.Project, r usecase.Request) (usecase.Result[ipam.Project], error)
 	GetProject(ctx context.Context, name string) (ipam.Project, error)
 	PatchProject(ctx context.Context, name string, r usecase.Request, mutate func(ipam.Project) (ipam.Project, error)) (ipam.Project, error)
@@ -43,7 +43,7 @@ type Projects interface {
 
 // Spaces is the use cases on spaces.
 type Spaces interface {
-	ListSpaces(ctx context.Context, project string, f paging.Filter, limit int, cursor string) (paging.Page[ipam.Space], error)
+	ListSpaces(ctx context.Context, project string, f paging.Filter, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Space], error)
 	CreateSpace(ctx context.Context, project string, sp ipam.Space, r usecase.Request) (usecase.Result[ipam.Space], error)
 	GetSpace(ctx context.Context, project, name string) (ipam.Space, error)
 	PatchSpace(ctx context.Context, project, name string, r usecase.Request, mutate func(ipam.Space) (ipam.Space, error)) (ipam.Space, error)
@@ -52,29 +52,29 @@ type Spaces interface {
 
 // Pools is the use cases on pools.
 type Pools interface {
-	ListPools(ctx context.Context, project string, f paging.Filter, limit int, cursor string) (paging.Page[ipam.Pool], error)
+	ListPools(ctx context.Context, project string, f paging.Filter, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Pool], error)
 	CreatePool(ctx context.Context, project string, p ipam.Pool, r usecase.Request) (usecase.Result[ipam.Pool], error)
-	GetPool(ctx context.Context, project, name string) (ipam.Pool, error)
-	GetPoolFree(ctx context.Context, project, name string, prefixLength *int, limit int, cursor string) (pools.FreePage, error)
+	GetPool(ctx context.Context, project, name string, r usecase.Reading) (ipam.Pool, error)
+	GetPoolFree(ctx context.Context, project, name string, prefixLength *int, limit int, cursor string, r usecase.Reading) (pools.FreePage, error)
 	PatchPool(ctx context.Context, project, name string, r usecase.Request, mutate func(ipam.Pool) (ipam.Pool, error)) (ipam.Pool, error)
 	DeletePool(ctx context.Context, project, name string, r usecase.Request) error
 }
 
 // Classes is the use cases on classes.
 type Classes interface {
-	ListClasses(ctx context.Context, project string, f paging.Filter, limit int, cursor string) (paging.Page[ipam.Class], error)
+	ListClasses(ctx context.Context, project string, f paging.Filter, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Class], error)
 	CreateClass(ctx context.Context, project string, c ipam.Class, moveDefault bool, r usecase.Request) (usecase.Result[ipam.Class], error)
-	GetClass(ctx context.Context, project, name string) (ipam.Class, error)
+	GetClass(ctx context.Context, project, name string, r usecase.Reading) (ipam.Class, error)
 	PatchClass(ctx context.Context, project, name string, moveDefault bool, r usecase.Request, mutate func(ipam.Class) (ipam.Class, error)) (ipam.Class, error)
 	DeleteClass(ctx context.Context, project, name string, r usecase.Request) error
 }
 
 // Claims is the use cases on claims.
 type Claims interface {
-	ListClaims(ctx context.Context, project string, f paging.Filter, limit int, cursor string) (paging.Page[ipam.Claim], error)
+	ListClaims(ctx context.Context, project string, f paging.Filter, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Claim], error)
 	CreateClaim(ctx context.Context, project string, c ipam.Claim, r usecase.Request) (usecase.Result[ipam.Claim], error)
 	CreateClaimBatch(ctx context.Context, project string, claims []ipam.Claim, r usecase.Request) (usecase.Result[[]ipam.Claim], error)
-	GetClaim(ctx context.Context, project, name string) (ipam.Claim, error)
+	GetClaim(ctx context.Context, project, name string, r usecase.Reading) (ipam.Claim, error)
 	PutClaim(ctx context.Context, project string, c ipam.Claim, r usecase.Request) (usecase.Result[ipam.Claim], error)
 	PatchClaim(ctx context.Context, project, name string, r usecase.Request, mutate func(ipam.Claim) (ipam.Claim, error)) (ipam.Claim, error)
 	DeleteClaim(ctx context.Context, project, name string, r usecase.Request) error
@@ -83,14 +83,14 @@ type Claims interface {
 
 // Allocations is the use cases on allocations.
 type Allocations interface {
-	ListAllocations(ctx context.Context, project string, f paging.Filter, limit int, cursor string) (paging.Page[ipam.Allocation], error)
-	GetAllocation(ctx context.Context, project, name string) (ipam.Allocation, error)
+	ListAllocations(ctx context.Context, project string, f paging.Filter, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Allocation], error)
+	GetAllocation(ctx context.Context, project, name string, r usecase.Reading) (ipam.Allocation, error)
 	DeleteAllocation(ctx context.Context, project, name string, r usecase.Request) error
 }
 
 // Members is the use cases on members.
 type Members interface {
-	ListMembers(ctx context.Context, project string, limit int, cursor string) (paging.Page[ipam.Member], error)
+	ListMembers(ctx context.Context, project string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Member], error)
 	GetMember(ctx context.Context, project, subject string) (ipam.Member, error)
 	PutMember(ctx context.Context, project string, m ipam.Member, r usecase.Request) (usecase.Result[ipam.Member], error)
 	DeleteMember(ctx context.Context, project, subject string, r usecase.Request) error
@@ -98,7 +98,7 @@ type Members interface {
 
 // Keys is the use cases on API keys.
 type Keys interface {
-	ListKeys(ctx context.Context, project string, limit int, cursor string) (paging.Page[ipam.APIKey], error)
+	ListKeys(ctx context.Context, project string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.APIKey], error)
 	CreateKey(ctx context.Context, project string, k ipam.APIKey, r usecase.Request) (usecase.Result[ipam.APIKey], error)
 	GetKey(ctx context.Context, project, name string) (ipam.APIKey, error)
 	DeleteKey(ctx context.Context, project, name string, r usecase.Request) error
@@ -106,7 +106,7 @@ type Keys interface {
 
 // PoolGrants is the use cases on grants of pools.
 type PoolGrants interface {
-	ListPoolGrants(ctx context.Context, project, pool string, limit int, cursor string) (paging.Page[ipam.Grant], error)
+	ListPoolGrants(ctx context.Context, project, pool string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Grant], error)
 	GetPoolGrant(ctx context.Context, project, pool, consumer string) (ipam.Grant, error)
 	PutPoolGrant(ctx context.Context, project, pool, consumer string, r usecase.Request) (usecase.Result[ipam.Grant], error)
 	DeletePoolGrant(ctx context.Context, project, pool, consumer string, r usecase.Request) error
@@ -114,7 +114,7 @@ type PoolGrants interface {
 
 // SpaceGrants is the use cases on grants of spaces.
 type SpaceGrants interface {
-	ListSpaceGrants(ctx context.Context, project, space string, limit int, cursor string) (paging.Page[ipam.Grant], error)
+	ListSpaceGrants(ctx context.Context, project, space string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Grant], error)
 	GetSpaceGrant(ctx context.Context, project, space, consumer string) (ipam.Grant, error)
 	PutSpaceGrant(ctx context.Context, project, space, consumer string, r usecase.Request) (usecase.Result[ipam.Grant], error)
 	DeleteSpaceGrant(ctx context.Context, project, space, consumer string, r usecase.Request) error
@@ -122,7 +122,7 @@ type SpaceGrants interface {
 
 // Quotas is the use cases on quotas.
 type Quotas interface {
-	ListQuotas(ctx context.Context, project string, limit int, cursor string) (paging.Page[ipam.Quota], error)
+	ListQuotas(ctx context.Context, project string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Quota], error)
 	GetQuota(ctx context.Context, project, name string) (ipam.Quota, error)
 	PutQuota(ctx context.Context, project string, q ipam.Quota, r usecase.Request) (usecase.Result[ipam.Quota], error)
 	DeleteQuota(ctx context.Context, project, name string, r usecase.Request) error
@@ -130,9 +130,9 @@ type Quotas interface {
 
 // Trail is the use cases on the audit trail and the history of addresses.
 type Trail interface {
-	ListEvents(ctx context.Context, project string, f trail.EventFilter, limit int, cursor string) (paging.Page[ipam.Event], error)
+	ListEvents(ctx context.Context, project string, f trail.EventFilter, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Event], error)
 	// GetHistory answers who held an address: at a time, or at all times when it is zero.
-	GetHistory(ctx context.Context, project string, address netip.Addr, at time.Time, limit int, cursor string) (paging.Page[ipam.Hold], error)
+	GetHistory(ctx context.Context, project string, address netip.Addr, at time.Time, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Hold], error)
 }
 
 // Callers is what any caller may ask about itself and the installation.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/carve-ipam/carve/internal/alloc"
 	"github.com/carve-ipam/carve/internal/alloc/pools"
-	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/telemetry"
 )
@@ -28,11 +27,11 @@ func (a *App) sampling(c Config) (job, bool, error) {
 	if c.MetricsPools == 0 || !a.metrics.Measures() {
 		return job{}, false, nil
 	}
-	sampler := pools.NewSampler(a.store, c.Region, c.MetricsPools, a.store.Now)
+	sampler := pools.NewSampler(a.store.Samples(), c.Region, c.MetricsPools, a.store.Now)
 	err := a.metrics.WatchPools(func() telemetry.Pools { return poolsOf(sampler.Sample(), c.Region) })
 	var fenced []ipam.Ref
 	return job{"sample_pools", "the pools could not be looked at", time.Second, func(ctx context.Context) (done int64, err error) {
-		err = sampler.Step(storage.Stale(ctx)) // some seconds old will do, and claims keep their connections
+		err = sampler.Step(ctx)
 		now := sampler.Sample()
 		for _, p := range now.Fenced {
 			if !slices.Contains(fenced, p) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/backup"
 	"github.com/carve-ipam/carve/internal/crdb/schema"
 )
@@ -158,9 +159,9 @@ func TestADatabaseThatHoldsSomethingIsReplacedWhenThatIsSaid(t *testing.T) {
 	finish(t, dsn)
 	svc, stop = serve(t, dsn)
 	defer stop()
-	_, err = svc.GetClaim(admin(t), project, "claim")
+	_, err = svc.GetClaim(admin(t), project, "claim", usecase.Reading{})
 	require.NoError(t, err)
-	_, err = svc.GetClaim(admin(t), project, "other")
+	_, err = svc.GetClaim(admin(t), project, "other", usecase.Reading{})
 	require.Error(t, err)
 }
 

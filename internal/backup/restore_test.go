@@ -71,14 +71,14 @@ func TestABackupMadeUnderLoadIsOneState(t *testing.T) {
 	restored, stop := serve(t, target)
 	defer stop()
 	before.Range(func(name, block any) bool {
-		c, err := restored.GetClaim(admin(t), project, name.(string))
+		c, err := restored.GetClaim(admin(t), project, name.(string), usecase.Reading{})
 		require.NoError(t, err, "it was answered before the backup began")
 		require.Equal(t, block, c.Block)
 		return true
 	})
 	there := 0
-	page, err := restored.ListClaims(admin(t), project, paging.Filter{}, 1000, "")
-	for ; ; page, err = restored.ListClaims(admin(t), project, paging.Filter{}, 1000, page.Next) {
+	page, err := restored.ListClaims(admin(t), project, paging.Filter{}, 1000, "", usecase.Reading{})
+	for ; ; page, err = restored.ListClaims(admin(t), project, paging.Filter{}, 1000, page.Next, usecase.Reading{}) {
 		require.NoError(t, err)
 		there += len(page.Items)
 		if page.Next == "" {
@@ -128,7 +128,7 @@ func TestWhatHappenedSinceTheBackup(t *testing.T) {
 		require.True(t, ipam.IsCode(err, ipam.CodeNotFound), err)
 	})
 	t.Run("AClaimThatWasReleasedSinceThenIsThereAndCanBeReleased", func(t *testing.T) {
-		c, err := restored.GetClaim(admin(t), project, "released")
+		c, err := restored.GetClaim(admin(t), project, "released", usecase.Reading{})
 		require.NoError(t, err)
 		require.Equal(t, released.Block, c.Block)
 		require.NoError(t, restored.DeleteClaim(admin(t), project, "released", usecase.Request{}))

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
@@ -77,6 +78,6 @@ func TestAuditNamesWhatIsDamagedBetweenRegions(t *testing.T) {
 	for _, invariant := range betweenRegions {
 		require.True(t, seen[invariant], fmt.Sprint(invariant, " has a damage that it finds"))
 	}
-	_, err := there.svc.GetClaim(admin(t), project, "two")
+	_, err := there.svc.GetClaim(admin(t), project, "two", usecase.Reading{})
 	require.False(t, ipam.IsCode(err, ipam.CodeNotFound), "%v", err)
 }

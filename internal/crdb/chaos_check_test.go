@@ -66,7 +66,7 @@ func allClaims(ctx context.Context, t *testing.T, svc *alloc.Service) map[string
 	t.Helper()
 	out := map[string]ipam.Claim{}
 	for cursor := ""; ; {
-		page, err := svc.ListClaims(ctx, project, paging.Filter{}, 500, cursor)
+		page, err := svc.ListClaims(ctx, project, paging.Filter{}, 500, cursor, usecase.Reading{})
 		require.NoError(t, err)
 		for _, c := range page.Items {
 			out[c.Name] = c

@@ -6,7 +6,6 @@ import (
 
 	"github.com/carve-ipam/carve/internal/crdb/query"
 	"github.com/carve-ipam/carve/internal/dbclock"
-	"github.com/carve-ipam/carve/internal/twin"
 )
 
 // How often a store asks for the database's time, how often in a row at first, and how long an answer may take.
@@ -32,9 +31,6 @@ func newStoreClock(local func() time.Time) *storeClock {
 
 // Now implements storage.Store.
 func (c *storeClock) Now() time.Time {
-	if twin.LocalClock {
-		return c.local().Round(0).UTC()
-	}
 	return c.At(c.local()).UTC()
 }
 

@@ -107,7 +107,7 @@ func TestAServerWorksOnTheNextSchemaAndItsMigrateSaysThatThereIsOne(t *testing.T
 	before := h.createClaim(t, claimOf("before", project, "net", 32))
 	require.NoError(t, applyFiles(t.Context(), dsn, nextSchema(t)))
 
-	kept, err := h.svc.GetClaim(admin(t), project, "before")
+	kept, err := h.svc.GetClaim(admin(t), project, "before", usecase.Reading{})
 	require.NoError(t, err)
 	require.Equal(t, before, kept)
 	for _, server := range []*house{h, newHouse(t, dsn)} { // one that was at work, and one that is started now
@@ -142,6 +142,6 @@ func TestAStoreThatBecomesTooOldChangesNothingAnyMore(t *testing.T) {
 	require.True(t, ipam.IsCode(h.svc.DeleteClaim(ctx, project, "before", usecase.Request{}), ipam.CodeUnavailable))
 	_, err = h.store.ExpireAnswers(context.WithoutCancel(ctx), h.store.Now(), 10)
 	require.True(t, ipam.IsCode(err, ipam.CodeUnavailable), "%v", err)
-	_, err = h.svc.GetClaim(ctx, project, "before")
+	_, err = h.svc.GetClaim(ctx, project, "before", usecase.Reading{})
 	require.NoError(t, err, "what it answers is still so")
 }

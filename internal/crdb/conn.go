@@ -12,7 +12,6 @@ import (
 
 	"github.com/carve-ipam/carve/internal/crdb/dial"
 	"github.com/carve-ipam/carve/internal/crdb/outcome"
-	"github.com/carve-ipam/carve/internal/twin"
 )
 
 const beginStatement = "begin isolation level serializable read write"
@@ -41,7 +40,7 @@ func (c *conn) ahead() *pgx.Batch {
 	default:
 		b.Queue(beginLocking)
 	}
-	if c.locks != nil && !twin.NoLocks {
+	if c.locks != nil {
 		keys, alone := c.locks.take()
 		for i, key := range keys { // mostly two; one statement for all of them takes longer
 			if alone[i] {
@@ -138,11 +137,7 @@ func (c *conn) decide(ctx context.Context, sql string) error {
 	told, done := make(chan error, 1), make(chan struct{})
 	go func() {
 		defer close(done)
-		to := ctx
-		if !twin.CancelCommits {
-			to = context.WithoutCancel(ctx)
-		}
-		tag, err := c.pool.Exec(to, sql)
+		tag, err := c.pool.Exec(context.WithoutCancel(ctx), sql)
 		switch {
 		case err != nil:
 			err = outcome.AtCommit(err)
@@ -161,9 +156,6 @@ func (c *conn) decide(ctx context.Context, sql string) error {
 		<-done
 		return err
 	case <-ctx.Done():
-	}
-	if twin.CancelCommits {
-		return <-told
 	}
 	c.left = done
 	c.writers.LeaveAlone(link)

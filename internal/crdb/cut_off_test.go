@@ -29,6 +29,6 @@ func TestAServerThatIsCutOffDoesNotHoldAPoolUp(t *testing.T) {
 	require.NoError(t, err)
 	st.proxy.Heal()
 	require.NoError(t, <-told, "it goes on when the network is back")
-	_, err = st.direct.svc.GetClaim(admin(t), project, "cut-off")
+	_, err = st.direct.svc.GetClaim(admin(t), project, "cut-off", usecase.Reading{})
 	require.NoError(t, err)
 }

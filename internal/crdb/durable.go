@@ -11,7 +11,6 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb/lookup"
 	"github.com/carve-ipam/carve/internal/crdb/outcome"
 	"github.com/carve-ipam/carve/internal/ipam"
-	"github.com/carve-ipam/carve/internal/twin"
 )
 
 // maxLooks bounds how often Durably begins anew.
@@ -27,7 +26,7 @@ const maxLooks = 8
 // is all that the database promises. If it does, look runs again in a transaction, and it is what that one saw that is confirmed by its COMMIT. Whenever the
 // connection is lost on the way, all begins anew with look.
 func (s *Store) Durably(ctx context.Context, look storage.Look) error {
-	if ask, _ := s.engine.durable(); ask == "" || twin.NoBarrier {
+	if ask, _ := s.engine.durable(); ask == "" {
 		_, err := look(ctx)
 		return err
 	}
@@ -85,7 +84,7 @@ func asked(ctx context.Context, q lookup.Querier, ask string) (bool, error) {
 
 // Confirm implements storage.Tx.
 func (t *tx) Confirm(ctx context.Context) error {
-	if t.durable == nil || t.dry || twin.NoBarrier {
+	if t.durable == nil || t.dry {
 		return nil
 	}
 	ask, write := t.durable()

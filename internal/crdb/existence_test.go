@@ -101,7 +101,7 @@ func (s secrets) guesses() map[string]probing {
 	}
 	all := map[string]probing{
 		"Reading": {s.held, ipam.NewID().String(), ipam.NewID().String(), func(ctx context.Context, svc *alloc.Service, name string) error {
-			_, err := svc.GetAllocation(ctx, curious, name)
+			_, err := svc.GetAllocation(ctx, curious, name, usecase.Reading{})
 			return err
 		}},
 		"Deleting": {s.retained, ipam.NewID().String(), ipam.NewID().String(), func(ctx context.Context, svc *alloc.Service, name string) error {

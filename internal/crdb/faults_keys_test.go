@@ -61,7 +61,7 @@ func TestAThousandRepeatsAfterACutAtCommitTakeAThousandBlocks(t *testing.T) {
 	wg.Wait()
 	require.Len(t, blocks, keys)
 	for block, name := range blocks {
-		c, err := st.direct.svc.GetClaim(ctx, project, name)
+		c, err := st.direct.svc.GetClaim(ctx, project, name, usecase.Reading{})
 		require.NoError(t, err)
 		require.Equal(t, block, c.Block)
 	}
@@ -98,7 +98,7 @@ func TestOneKeyIsOneBlockHoweverOftenItIsRepeated(t *testing.T) {
 	}
 	wg.Wait()
 	require.Len(t, told, 1)
-	page, err := st.direct.svc.ListAllocations(ctx, project, paging.Filter{}, 10, "")
+	page, err := st.direct.svc.ListAllocations(ctx, project, paging.Filter{}, 10, "", usecase.Reading{})
 	require.NoError(t, err)
 	require.Len(t, page.Items, 1)
 	require.Equal(t, 32, told[page.Items[0].Block])

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/carve-ipam/carve/internal/alloc/pools"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/crdb/lookup"
 	"github.com/carve-ipam/carve/internal/crdb/outcome"
@@ -27,16 +28,46 @@ func newFollowers(ctx context.Context, cfg *pgxpool.Config) (*pgxpool.Pool, erro
 	return pgxpool.NewWithConfig(ctx, own)
 }
 
-// readBehind is read, of one moment that the engine chooses, in a transaction that cannot write. It notes the moment, which is before anything it read.
-func (s *Store) readBehind(ctx context.Context, op string, fn func(lookup.Querier) error) error {
-	err := s.readBehindOnly(ctx, op, fn)
+// follower is a storage.View of what the region knows.
+type follower struct {
+	lookup.Reader
+	store *Store
+	at    *storage.Moment // of the earliest of its reads
+}
+
+// Behind implements storage.Store.
+func (s *Store) Behind(at *storage.Moment) storage.View { return s.behind(at) }
+
+// Samples is what a sampler of pools reads: some seconds old will do, and claims keep their connections.
+func (s *Store) Samples() pools.SampleStore { return s.behind(new(storage.Moment)) }
+
+func (s *Store) behind(at *storage.Moment) *follower {
+	f := &follower{store: s, at: at}
+	f.Reader = lookup.New(s.region, s.places, f.read)
+	return f
+}
+
+// read is Store.read, of one moment that the engine chooses, in a transaction that cannot write. It notes the moment, which is before anything that
+// it read.
+func (f *follower) read(ctx context.Context, op string, fn func(lookup.Querier) error) error {
+	err := f.readOnly(ctx, op, fn)
 	if beforeSchema(err) {
-		return s.readNow(ctx, op, fn)
+		return f.store.readNow(ctx, op, fn)
 	}
 	return err
 }
 
-func (s *Store) readBehindOnly(ctx context.Context, op string, fn func(lookup.Querier) error) error {
+// OneMoment implements storage.View.
+func (f *follower) OneMoment(ctx context.Context, op string, fn func(context.Context, storage.Reader) error) error {
+	err := f.readOnly(ctx, op, func(q lookup.Querier) error { return fn(ctx, f.store.readerOn(q)) })
+	if beforeSchema(err) {
+		return f.store.OneMoment(ctx, op, fn)
+	}
+	return err
+}
+
+func (f *follower) readOnly(ctx context.Context, op string, fn func(lookup.Querier) error) error {
+	s := f.store
 	return s.repeat(ctx, op, true, func(ctx context.Context) error {
 		c, err := s.followers.Acquire(ctx)
 		if err != nil {
@@ -52,7 +83,7 @@ func (s *Store) readBehindOnly(ctx context.Context, op string, fn func(lookup.Qu
 			return outcome.OfClosure(err, c.Conn())
 		}
 		endBehind(ctx, c, "commit") // there is nothing to lose
-		storage.NoteReadAt(ctx, at)
+		f.at.Note(at)
 		return nil
 	})
 }

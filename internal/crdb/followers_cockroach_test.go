@@ -109,12 +109,13 @@ func TestStaleReadsOfCockroachFollow(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, said := following(t, c.faults)
-			ctx, cancel := context.WithTimeout(storage.Stale(t.Context()), time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			_, err := s.LoanSizes(ctx, []ipam.ID{{1}})
+			var read storage.Moment
+			_, err := s.Behind(&read).LoanSizes(ctx, []ipam.ID{{1}})
 			require.Equal(t, c.code, ipam.CodeOf(err), "%v", err)
 			require.Equal(t, c.said, said())
-			at := storage.ReadAt(ctx)
+			at := read.At()
 			if !c.at {
 				require.Zero(t, at)
 				return

@@ -1,9 +1,6 @@
 package crdb_test
 
 import (
-	"context"
-	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -11,6 +8,7 @@ import (
 
 	"github.com/carve-ipam/carve/internal/alloc"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
@@ -18,8 +16,9 @@ import (
 
 // readsOfAFollower are requests that may be answered by what is stale.
 var readsOfAFollower = []string{
-	"ListProjects", "ListSpaces", "GetPool", "GetPoolFree", "ListPools", "ListPoolsThatCover", "GetClaim", "ListClaims", "ListClaimsOfPool",
-	"ListAllocations", "ListAllocationsOfPool", "ListMembers", "ListKeys", "ListQuotas", "ListEvents", "GetHistory", "GetHistoryAtATime",
+	"ListProjects", "ListSpaces", "GetPool", "GetPoolFree", "ListPools", "ListPoolsThatCover", "GetClass", "ListClasses", "GetClaim", "ListClaims",
+	"ListClaimsOfPool", "GetAllocation", "ListAllocations", "ListAllocationsOfPool", "ListMembers", "ListKeys", "ListPoolGrants", "ListQuotas", "ListEvents",
+	"GetHistory", "GetHistoryAtATime",
 }
 
 // What a request reads if it may be stale is read in transactions that cannot write, on connections of their own, and their moment is told; who may read it is
@@ -32,14 +31,16 @@ func TestStaleReadsAreOfAMomentAndInTransactionsThatCannotWrite(t *testing.T) {
 	direct := newHouse(t, dsn)
 	newProject(t, direct, in)
 	withClaim(ipam.ReclaimRetain)(t, direct, in)
+	_, err := direct.svc.CreateClass(admin(t), in, classOf("class"), false, usecase.Request{})
+	require.NoError(t, err)
 	for _, name := range readsOfAFollower {
 		tap := newWiretap(t, dsn)
 		store := open(t, tap.dsn, func(o *crdb.Options) { o.OnAttempt, o.MaxConnections = tap.watch, 1 })
-		s := server{alloc.New(store, alloc.Options{Region: region}), store}
+		var read storage.Moment
+		s := server{alloc.New(store, alloc.Options{Region: region}), store, usecase.Reading{Behind: &read}}
 		tap.take()
-		ctx := storage.Stale(admin(t))
 		before := time.Now()
-		require.NoError(t, readings[name].do(ctx, s, in), name)
+		require.NoError(t, readings[name].do(admin(t), s, in), name)
 		behind := 0
 		for _, a := range tap.take() {
 			if a.Op == "project_get" {
@@ -52,29 +53,8 @@ func TestStaleReadsAreOfAMomentAndInTransactionsThatCannotWrite(t *testing.T) {
 			require.Greater(t, len(a.Trips), 2, "%s: %s", name, a.Op)
 		}
 		require.Positive(t, behind, name)
-		at := storage.ReadAt(ctx)
+		at := read.At()
 		require.WithinRange(t, at, before.Add(-time.Second), time.Now().Add(time.Second), name) // two clocks of one machine
 		store.Close()
-	}
-}
-
-// A use case that writes reads what was written last, whatever the request says of itself.
-func TestWhatWritesIsNeverStale(t *testing.T) {
-	t.Parallel()
-	dbtest.OnPostgres(t)
-	for _, name := range []string{"CreateClaim", "CreateClaimByClass", "CreateClaimBatch", "PutClaim", "CreateClaimWithinQuota", "DeleteClaim", "PatchPool", "DeletePool", "PutQuota"} {
-		o := operations[name]
-		require.NotNil(t, o.do, name)
-		stale := reading{o.prepare, func(ctx context.Context, s server, p string) error {
-			ctx = storage.Stale(ctx)
-			_, err := o.do(ctx, s.svc, p, o.request())
-			require.Zero(t, storage.ReadAt(ctx), name)
-			return err
-		}}
-		for _, a := range record(t, stale) {
-			for _, trip := range a.Trips {
-				require.False(t, slices.ContainsFunc(trip, func(s string) bool { return strings.HasSuffix(s, "read only") }), "%s: %v", name, a)
-			}
-		}
 	}
 }

@@ -11,16 +11,8 @@ import (
 // beginMoment begins a transaction as connections have it by default: it cannot write, and all of its statements read the same snapshot.
 const beginMoment = "begin"
 
-// OneMoment implements storage.Store.
+// OneMoment implements storage.View.
 func (s *Store) OneMoment(ctx context.Context, op string, fn func(context.Context, storage.Reader) error) error {
-	run := func(q lookup.Querier) error {
-		return fn(ctx, lookup.New(s.region, s.places, lookup.Through(q)))
-	}
-	if storage.IsStale(ctx) {
-		if err := s.readBehindOnly(ctx, op, run); !beforeSchema(err) {
-			return err
-		}
-	}
 	return s.repeat(ctx, op, true, func(ctx context.Context) error {
 		c, err := s.pool.Acquire(ctx)
 		if err != nil {
@@ -28,7 +20,7 @@ func (s *Store) OneMoment(ctx context.Context, op string, fn func(context.Contex
 		}
 		defer c.Release()
 		if _, err = c.Exec(ctx, beginMoment); err == nil {
-			err = run(s.inAttempt(ctx, c))
+			err = fn(ctx, s.readerOn(s.inAttempt(ctx, c)))
 		}
 		if err != nil {
 			endBehind(ctx, c, "rollback")
@@ -37,4 +29,9 @@ func (s *Store) OneMoment(ctx context.Context, op string, fn func(context.Contex
 		endBehind(ctx, c, "commit") // there is nothing to lose
 		return nil
 	})
+}
+
+// readerOn reads by one connection.
+func (s *Store) readerOn(q lookup.Querier) lookup.Reader {
+	return lookup.New(s.region, s.places, lookup.Through(q))
 }

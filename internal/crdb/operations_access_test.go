@@ -67,7 +67,7 @@ func withQuota(t *testing.T, h *house, p string) {
 	withClaim(ipam.ReclaimDelete)(t, h, p)
 	made, err := h.svc.PutQuota(admin(t), p, quotaOf(2), usecase.Request{})
 	require.NoError(t, err)
-	pool, err := h.svc.GetPool(admin(t), p, "pool")
+	pool, err := h.svc.GetPool(admin(t), p, "pool", usecase.Reading{})
 	require.NoError(t, err)
 	if quota.ShardOf(pool.UID) == 0 { // the one claim that is left is lent to shard 0, where 15 of 16 pools do not count
 		_, err = dbtest.Connect(t, h.dsn, nil).Exec(t.Context(), "UPDATE quota_shards SET spare_claims = 1 - spare_claims WHERE quota_id = $1 AND shard IN (0, 1)", [16]byte(made.Value.UID))
@@ -130,14 +130,14 @@ func init() {
 				return value(svc.CreateClaim(ctx, p, claimOf("second", p, "pool", 28), r))
 			},
 			stored: func(ctx context.Context, svc *alloc.Service, p string) (any, error) {
-				return answer(svc.GetClaim(ctx, p, "second"))
+				return answer(svc.GetClaim(ctx, p, "second", usecase.Reading{}))
 			}},
 		"DeleteClaimWithinQuota": {tx: "claim_group", prepare: withQuota,
 			do: func(ctx context.Context, svc *alloc.Service, p string, r usecase.Request) (any, error) {
 				return none(svc.DeleteClaim(ctx, p, "claim", r))
 			},
 			stored: func(ctx context.Context, svc *alloc.Service, p string) (any, error) {
-				return gone(svc.GetClaim(ctx, p, "claim"))
+				return gone(svc.GetClaim(ctx, p, "claim", usecase.Reading{}))
 			}},
 	})
 }

@@ -67,10 +67,10 @@ func withCooling(t *testing.T, h *house, p string) {
 
 func init() {
 	theClass := func(ctx context.Context, svc *alloc.Service, p string) (any, error) {
-		return answer(svc.GetClass(ctx, p, "class"))
+		return answer(svc.GetClass(ctx, p, "class", usecase.Reading{}))
 	}
 	theClaim := func(ctx context.Context, svc *alloc.Service, p string) (any, error) {
-		return answer(svc.GetClaim(ctx, p, "claim"))
+		return answer(svc.GetClaim(ctx, p, "claim", usecase.Reading{}))
 	}
 	claim := func(ctx context.Context, svc *alloc.Service, p string, r usecase.Request) (any, error) {
 		return value(svc.CreateClaim(ctx, p, byClass("claim", "class"), r))
@@ -103,7 +103,7 @@ func init() {
 				return none(svc.DeleteClass(ctx, p, "first", r))
 			},
 			stored: func(ctx context.Context, svc *alloc.Service, p string) (any, error) {
-				return gone(svc.GetClass(ctx, p, "first"))
+				return gone(svc.GetClass(ctx, p, "first", usecase.Reading{}))
 			}},
 		"PatchPoolToBackAnotherClass": {tx: "pool_patch", prepare: withClass(),
 			do: func(ctx context.Context, svc *alloc.Service, p string, r usecase.Request) (any, error) {
@@ -113,7 +113,7 @@ func init() {
 				}))
 			},
 			stored: func(ctx context.Context, svc *alloc.Service, p string) (any, error) {
-				return answer(svc.GetPool(ctx, p, "pool"))
+				return answer(svc.GetPool(ctx, p, "pool", usecase.Reading{}))
 			}},
 		"CreateClaimByClass":           {tx: "claim_group", key: "key", prepare: withClass(), do: claim, stored: theClaim},
 		"CreateFirstClaimOfScope":      {tx: "claim_first", key: "key", prepare: withClass(perZone), do: claim, stored: theClaim},
@@ -123,10 +123,10 @@ func init() {
 				return none(svc.DeleteClaim(ctx, p, "claim", r))
 			},
 			stored: func(ctx context.Context, svc *alloc.Service, p string) (any, error) {
-				if _, err := theOne(ctx, svc, p); err != nil {
+				if _, err := theOne(ctx, svc, p, usecase.Reading{}); err != nil {
 					return nil, err
 				}
-				return gone(svc.GetClaim(ctx, p, "claim"))
+				return gone(svc.GetClaim(ctx, p, "claim", usecase.Reading{}))
 			}},
 		"DeleteCoolingAllocation": {tx: "allocation_delete", prepare: withCooling,
 			do:     operations["DeleteAllocation"].do,

@@ -35,14 +35,14 @@ func init() {
 				return value(svc.CreatePool(ctx, p, rootPool("pool", "10.0.0.0/24", ipam.Reservation{First: 3}), r))
 			},
 			stored: func(ctx context.Context, svc *alloc.Service, p string) (any, error) {
-				return answer(svc.GetPool(ctx, p, "pool"))
+				return answer(svc.GetPool(ctx, p, "pool", usecase.Reading{}))
 			}},
 		"CreateChildPool": {tx: "pool_create", prepare: withPool,
 			do: func(ctx context.Context, svc *alloc.Service, p string, r usecase.Request) (any, error) {
 				return value(svc.CreatePool(ctx, p, childPool("kid", p, "pool", 26, ""), r))
 			},
 			stored: func(ctx context.Context, svc *alloc.Service, p string) (any, error) {
-				return answer(svc.GetPool(ctx, p, "kid"))
+				return answer(svc.GetPool(ctx, p, "kid", usecase.Reading{}))
 			}},
 		"PatchPool": {tx: "pool_patch", prepare: withPool,
 			do: func(ctx context.Context, svc *alloc.Service, p string, r usecase.Request) (any, error) {
@@ -53,14 +53,14 @@ func init() {
 				}))
 			},
 			stored: func(ctx context.Context, svc *alloc.Service, p string) (any, error) {
-				return answer(svc.GetPool(ctx, p, "pool"))
+				return answer(svc.GetPool(ctx, p, "pool", usecase.Reading{}))
 			}},
 		"DeletePool": {tx: "pool_delete", prepare: withPool,
 			do: func(ctx context.Context, svc *alloc.Service, p string, r usecase.Request) (any, error) {
 				return none(svc.DeletePool(ctx, p, "pool", r))
 			},
 			stored: func(ctx context.Context, svc *alloc.Service, p string) (any, error) {
-				return gone(svc.GetPool(ctx, p, "pool"))
+				return gone(svc.GetPool(ctx, p, "pool", usecase.Reading{}))
 			}},
 		"CreateSpace": {tx: "space_create", key: "key", prepare: nothing,
 			do: func(ctx context.Context, svc *alloc.Service, p string, r usecase.Request) (any, error) {

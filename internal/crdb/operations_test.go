@@ -77,8 +77,8 @@ func withRetained(t *testing.T, h *house, p string) {
 }
 
 // theOne is the name of the one allocation that a claim of the project has, or has left behind.
-func theOne(ctx context.Context, svc *alloc.Service, p string) (string, error) {
-	page, err := svc.ListAllocations(ctx, p, paging.Filter{Purpose: ipam.PurposeClaim}, 10, "")
+func theOne(ctx context.Context, svc *alloc.Service, p string, r usecase.Reading) (string, error) {
+	page, err := svc.ListAllocations(ctx, p, paging.Filter{Purpose: ipam.PurposeClaim}, 10, "", r)
 	if err == nil && len(page.Items) != 1 {
 		err = fmt.Errorf("%d allocations", len(page.Items))
 	}
@@ -98,25 +98,25 @@ var operations = map[string]operation{
 			return value(svc.CreateClaim(ctx, p, claimOf("claim", p, "pool", 28), r))
 		},
 		stored: func(ctx context.Context, svc *alloc.Service, p string) (any, error) {
-			return answer(svc.GetClaim(ctx, p, "claim"))
+			return answer(svc.GetClaim(ctx, p, "claim", usecase.Reading{}))
 		}},
 	"CreateClaimWithoutKey": {tx: "claim_group", prepare: withPool,
 		do: func(ctx context.Context, svc *alloc.Service, p string, r usecase.Request) (any, error) {
 			return value(svc.CreateClaim(ctx, p, claimOf("claim", p, "pool", 28), r))
 		},
 		stored: func(ctx context.Context, svc *alloc.Service, p string) (any, error) {
-			return answer(svc.GetClaim(ctx, p, "claim"))
+			return answer(svc.GetClaim(ctx, p, "claim", usecase.Reading{}))
 		}},
 	"PutClaim": {tx: "claim_group", prepare: withPool,
 		do: func(ctx context.Context, svc *alloc.Service, p string, r usecase.Request) (any, error) {
 			return value(svc.PutClaim(ctx, p, claimExact("claim", p, "pool", "10.0.0.64/28"), r))
 		},
 		stored: func(ctx context.Context, svc *alloc.Service, p string) (any, error) {
-			return answer(svc.GetClaim(ctx, p, "claim"))
+			return answer(svc.GetClaim(ctx, p, "claim", usecase.Reading{}))
 		}},
 	"CreateClaimOfRetained": {tx: "claim_rebind", key: "key", prepare: withRetained,
 		do: func(ctx context.Context, svc *alloc.Service, p string, r usecase.Request) (any, error) {
-			ref, err := theOne(ctx, svc, p)
+			ref, err := theOne(ctx, svc, p, usecase.Reading{})
 			if err != nil {
 				return nil, err
 			}
@@ -124,14 +124,14 @@ var operations = map[string]operation{
 			return value(svc.CreateClaim(ctx, p, c, r))
 		},
 		stored: func(ctx context.Context, svc *alloc.Service, p string) (any, error) {
-			return answer(svc.GetClaim(ctx, p, "again"))
+			return answer(svc.GetClaim(ctx, p, "again", usecase.Reading{}))
 		}},
 	"CreateClaimBatch": {tx: "claim_batch", key: "key", prepare: withPool,
 		do: func(ctx context.Context, svc *alloc.Service, p string, r usecase.Request) (any, error) {
 			return value(svc.CreateClaimBatch(ctx, p, batchOf(p), r))
 		},
 		stored: func(ctx context.Context, svc *alloc.Service, p string) (any, error) {
-			page, err := svc.ListClaims(ctx, p, paging.Filter{}, 10, "")
+			page, err := svc.ListClaims(ctx, p, paging.Filter{}, 10, "", usecase.Reading{})
 			return page.Items, err
 		}},
 	"PatchClaim": {tx: "claim_patch", prepare: withClaim(ipam.ReclaimDelete),
@@ -142,35 +142,35 @@ var operations = map[string]operation{
 			}))
 		},
 		stored: func(ctx context.Context, svc *alloc.Service, p string) (any, error) {
-			return answer(svc.GetClaim(ctx, p, "claim"))
+			return answer(svc.GetClaim(ctx, p, "claim", usecase.Reading{}))
 		}},
 	"DeleteClaim": {tx: "claim_group", prepare: withClaim(ipam.ReclaimDelete),
 		do: func(ctx context.Context, svc *alloc.Service, p string, r usecase.Request) (any, error) {
 			return none(svc.DeleteClaim(ctx, p, "claim", r))
 		},
 		stored: func(ctx context.Context, svc *alloc.Service, p string) (any, error) {
-			return gone(svc.GetClaim(ctx, p, "claim"))
+			return gone(svc.GetClaim(ctx, p, "claim", usecase.Reading{}))
 		}},
 	"DeleteRetainedClaim": {tx: "claim_group", prepare: withClaim(ipam.ReclaimRetain),
 		do: func(ctx context.Context, svc *alloc.Service, p string, r usecase.Request) (any, error) {
 			return none(svc.DeleteClaim(ctx, p, "claim", r))
 		},
 		stored: func(ctx context.Context, svc *alloc.Service, p string) (any, error) {
-			if _, err := theOne(ctx, svc, p); err != nil {
+			if _, err := theOne(ctx, svc, p, usecase.Reading{}); err != nil {
 				return nil, err
 			}
-			return gone(svc.GetClaim(ctx, p, "claim"))
+			return gone(svc.GetClaim(ctx, p, "claim", usecase.Reading{}))
 		}},
 	"DeleteAllocation": {tx: "allocation_delete", prepare: withRetained,
 		do: func(ctx context.Context, svc *alloc.Service, p string, r usecase.Request) (any, error) {
-			ref, err := theOne(ctx, svc, p)
+			ref, err := theOne(ctx, svc, p, usecase.Reading{})
 			if err != nil {
 				return nil, err
 			}
 			return none(svc.DeleteAllocation(ctx, p, ref, r))
 		},
 		stored: func(ctx context.Context, svc *alloc.Service, p string) (any, error) {
-			_, err := theOne(ctx, svc, p)
+			_, err := theOne(ctx, svc, p, usecase.Reading{})
 			if err == nil {
 				return nil, errStillThere
 			}

@@ -71,7 +71,7 @@ func TestPagesOverRegionsLoseAndRepeatNothing(t *testing.T) {
 	slices.Sort(inBoth)
 	ctx := admin(t)
 	events := pages(t, func(cursor string) (paging.Page[ipam.Event], error) {
-		return here.svc.ListEvents(ctx, project, trail.EventFilter{}, 100, cursor)
+		return here.svc.ListEvents(ctx, project, trail.EventFilter{}, 100, cursor, usecase.Reading{})
 	}, func(e ipam.Event) string { return e.ID.String() })
 	stop := restless(t, here, there)
 	defer stop()
@@ -79,17 +79,17 @@ func TestPagesOverRegionsLoseAndRepeatNothing(t *testing.T) {
 	for round := range 3 {
 		for _, h := range []*house{here, there} {
 			claims := pages(t, func(cursor string) (paging.Page[ipam.Claim], error) {
-				return h.svc.ListClaims(ctx, project, paging.Filter{}, 3, cursor)
+				return h.svc.ListClaims(ctx, project, paging.Filter{}, 3, cursor, usecase.Reading{})
 			}, func(c ipam.Claim) string { return c.Name })
 			require.True(t, slices.IsSorted(claims))
 			once(t, claims, stay, "claims by name, round %d", round)
 			inPool := pages(t, func(cursor string) (paging.Page[ipam.Claim], error) {
-				return h.svc.ListClaims(ctx, project, wholePool, 3, cursor)
+				return h.svc.ListClaims(ctx, project, wholePool, 3, cursor, usecase.Reading{})
 			}, func(c ipam.Claim) string { return c.Name })
 			once(t, inPool, inBoth, "claims of a pool, round %d", round)
 			for what, f := range map[string]paging.Filter{"allocations": {}, "allocations of a pool": wholePool} {
 				places := pages(t, func(cursor string) (paging.Page[ipam.Allocation], error) {
-					return h.svc.ListAllocations(ctx, project, f, 3, cursor)
+					return h.svc.ListAllocations(ctx, project, f, 3, cursor, usecase.Reading{})
 				}, func(a ipam.Allocation) string { return a.ID.String() })
 				want := []string{}
 				for id := range held {
@@ -101,7 +101,7 @@ func TestPagesOverRegionsLoseAndRepeatNothing(t *testing.T) {
 				once(t, places, want, what+", round %d", round)
 			}
 			seen := pages(t, func(cursor string) (paging.Page[ipam.Event], error) {
-				return h.svc.ListEvents(ctx, project, trail.EventFilter{}, 50, cursor)
+				return h.svc.ListEvents(ctx, project, trail.EventFilter{}, 50, cursor, usecase.Reading{})
 			}, func(e ipam.Event) string { return e.ID.String() })
 			require.True(t, slices.IsSortedFunc(seen, func(a, b string) int { return strings.Compare(b, a) }), "newest first")
 			once(t, seen, events, "events, round %d", round)

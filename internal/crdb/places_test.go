@@ -119,7 +119,7 @@ func TestABatchLearnsOfANameInAnotherRegion(t *testing.T) {
 	there.createClaim(t, claimOf("taken", project, "there", 32))
 	_, err := here.svc.CreateClaimBatch(admin(t), project, []ipam.Claim{claimOf("fresh", project, "here", 32), claimOf("taken", project, "here", 32)}, usecase.Request{})
 	require.True(t, ipam.IsCode(err, ipam.CodeAlreadyExists), "%v", err)
-	_, err = here.svc.GetClaim(admin(t), project, "fresh")
+	_, err = here.svc.GetClaim(admin(t), project, "fresh", usecase.Reading{})
 	require.True(t, ipam.IsCode(err, ipam.CodeNotFound), "%v", err)
 	clean(t, here.dsn)
 }
@@ -131,10 +131,10 @@ func TestAClaimIsFoundFromEveryRegion(t *testing.T) {
 	spec := claimOf("c", project, "there", 32)
 	made := there.createClaim(t, spec)
 	require.Equal(t, away, made.Region)
-	got, err := here.svc.GetClaim(admin(t), project, "c")
+	got, err := here.svc.GetClaim(admin(t), project, "c", usecase.Reading{})
 	require.NoError(t, err)
 	require.Equal(t, made.UID, got.UID)
-	a, err := here.svc.GetAllocation(admin(t), project, made.AllocationID.String())
+	a, err := here.svc.GetAllocation(admin(t), project, made.AllocationID.String(), usecase.Reading{})
 	require.NoError(t, err)
 	require.Equal(t, made.Block, a.Block)
 	put, err := here.svc.PutClaim(admin(t), project, spec, usecase.Request{})
@@ -143,7 +143,7 @@ func TestAClaimIsFoundFromEveryRegion(t *testing.T) {
 	_, err = here.svc.CreateClaim(admin(t), project, claimOf("c", project, "here", 32), usecase.Request{})
 	require.True(t, ipam.IsCode(err, ipam.CodeAlreadyExists), "%v", err)
 	require.NoError(t, here.svc.DeleteClaim(admin(t), project, "c", usecase.Request{}))
-	_, err = there.svc.GetClaim(admin(t), project, "c")
+	_, err = there.svc.GetClaim(admin(t), project, "c", usecase.Reading{})
 	require.True(t, ipam.IsCode(err, ipam.CodeNotFound), "%v", err)
 	here.createClaim(t, claimOf("c", project, "here", 32))
 	clean(t, here.dsn)
@@ -201,23 +201,23 @@ func TestListsAreOfAllRegionsInOneOrder(t *testing.T) {
 	for i, h := range []*house{here, there} {
 		ctx := admin(t)
 		claims := pages(t, func(cursor string) (paging.Page[ipam.Claim], error) {
-			return h.svc.ListClaims(ctx, project, paging.Filter{}, 1, cursor)
+			return h.svc.ListClaims(ctx, project, paging.Filter{}, 1, cursor, usecase.Reading{})
 		}, func(c ipam.Claim) string { return c.Name })
 		require.Equal(t, []string{"c7", "c8"}, claims)
 		allocations := pages(t, func(cursor string) (paging.Page[ipam.Allocation], error) {
-			return h.svc.ListAllocations(ctx, project, paging.Filter{}, 1, cursor)
+			return h.svc.ListAllocations(ctx, project, paging.Filter{}, 1, cursor, usecase.Reading{})
 		}, func(a ipam.Allocation) string { return a.ContainerID.String() + " " + a.Block.String() })
 		require.Len(t, allocations, 2)
 		require.True(t, slices.IsSorted(allocations), allocations)
 		events := pages(t, func(cursor string) (paging.Page[ipam.Event], error) {
-			return h.svc.ListEvents(ctx, project, trail.EventFilter{}, 2, cursor)
+			return h.svc.ListEvents(ctx, project, trail.EventFilter{}, 2, cursor, usecase.Reading{})
 		}, func(e ipam.Event) string { return e.ID.String() })
 		require.GreaterOrEqual(t, len(events), 9+7+2)
 		require.True(t, slices.IsSortedFunc(events, func(a, b string) int { return strings.Compare(b, a) }), "newest first")
 		var history []string
 		for _, at := range []string{"10.1.0.7", "10.2.0.7"} {
 			history = append(history, pages(t, func(cursor string) (paging.Page[ipam.Hold], error) {
-				return h.svc.GetHistory(ctx, project, netip.MustParseAddr(at), time.Time{}, 2, cursor)
+				return h.svc.GetHistory(ctx, project, netip.MustParseAddr(at), time.Time{}, 2, cursor, usecase.Reading{})
 			}, func(h ipam.Hold) string { return h.Holder.Name })...)
 		}
 		require.Subset(t, history, names)
@@ -288,14 +288,14 @@ func TestAProjectOfOneRegionNeedsNoRowOfAnother(t *testing.T) {
 		}
 		made, err := walled.svc.CreateClaim(ctx, "tenant", c, usecase.Request{})
 		require.NoError(t, err)
-		got, err := walled.svc.GetClaim(ctx, "tenant", made.Value.Name)
+		got, err := walled.svc.GetClaim(ctx, "tenant", made.Value.Name, usecase.Reading{})
 		require.NoError(t, err)
 		require.Equal(t, made.Value.UID, got.UID)
 		if i%3 > 0 {
 			require.NoError(t, walled.svc.DeleteClaim(ctx, "tenant", made.Value.Name, usecase.Request{}))
 		}
 	}
-	page, err := walled.svc.ListClaims(ctx, "tenant", paging.Filter{}, 100, "")
+	page, err := walled.svc.ListClaims(ctx, "tenant", paging.Filter{}, 100, "", usecase.Reading{})
 	require.NoError(t, err)
 	require.Len(t, page.Items, 7)
 	clean(t, here.dsn)

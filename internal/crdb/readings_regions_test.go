@@ -64,7 +64,9 @@ var regionReadings = map[string]reading{
 	"DeleteClaimOfLent": {withClaimOfLoan, func(ctx context.Context, s server, p string) error {
 		return s.svc.DeleteClaim(ctx, p, "claim", usecase.Request{})
 	}},
-	"GetPoolInRegions": {withLoan, func(ctx context.Context, s server, p string) error { return failure(s.svc.GetPool(ctx, p, "pool")) }},
+	"GetPoolInRegions": {withLoan, func(ctx context.Context, s server, p string) error {
+		return failure(s.svc.GetPool(ctx, p, "pool", usecase.Reading{}))
+	}},
 	"PatchPoolToGiveUpARegion": {withLoan, func(ctx context.Context, s server, p string) error {
 		return failure(s.svc.PatchPool(ctx, p, "pool", usecase.Request{}, func(p ipam.Pool) (ipam.Pool, error) {
 			p.Spec.Regions = nil

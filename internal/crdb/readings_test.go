@@ -23,6 +23,7 @@ import (
 type server struct {
 	svc   *alloc.Service
 	store *crdb.Store
+	asks  usecase.Reading // what readings ask for that can ask for something
 }
 
 // reading is a request, or a job, that is recorded besides the operations.
@@ -36,6 +37,11 @@ func failure[T any](_ T, err error) error { return err }
 // get is a reading of one thing, or of a page.
 func get[T any](prepare func(*testing.T, *house, string), read func(ctx context.Context, svc *alloc.Service, p string) (T, error)) reading {
 	return reading{prepare, func(ctx context.Context, s server, p string) error { return failure(read(ctx, s.svc, p)) }}
+}
+
+// asked is get of what may be read as the server asks for it.
+func asked[T any](prepare func(*testing.T, *house, string), read func(ctx context.Context, svc *alloc.Service, p string, r usecase.Reading) (T, error)) reading {
+	return reading{prepare, func(ctx context.Context, s server, p string) error { return failure(read(ctx, s.svc, p, s.asks)) }}
 }
 
 // exec runs SQL past the server, to make something that only time makes.
@@ -103,75 +109,75 @@ var readings = map[string]reading{
 	"GetProject": get(nothing, func(ctx context.Context, svc *alloc.Service, p string) (ipam.Project, error) {
 		return svc.GetProject(ctx, p)
 	}),
-	"ListProjects": get(nothing, func(ctx context.Context, svc *alloc.Service, _ string) (paging.Page[ipam.Project], error) {
-		return svc.ListProjects(ctx, paging.Filter{}, 10, "")
+	"ListProjects": asked(nothing, func(ctx context.Context, svc *alloc.Service, _ string, r usecase.Reading) (paging.Page[ipam.Project], error) {
+		return svc.ListProjects(ctx, paging.Filter{}, 10, "", r)
 	}),
 	"GetSpace": get(withSpace, func(ctx context.Context, svc *alloc.Service, p string) (ipam.Space, error) {
 		return svc.GetSpace(ctx, p, "lab")
 	}),
-	"ListSpaces": get(withSpace, func(ctx context.Context, svc *alloc.Service, p string) (paging.Page[ipam.Space], error) {
-		return svc.ListSpaces(ctx, p, paging.Filter{}, 10, "")
+	"ListSpaces": asked(withSpace, func(ctx context.Context, svc *alloc.Service, p string, r usecase.Reading) (paging.Page[ipam.Space], error) {
+		return svc.ListSpaces(ctx, p, paging.Filter{}, 10, "", r)
 	}),
-	"GetPool": get(withPool, func(ctx context.Context, svc *alloc.Service, p string) (ipam.Pool, error) {
-		return svc.GetPool(ctx, p, "pool")
+	"GetPool": asked(withPool, func(ctx context.Context, svc *alloc.Service, p string, r usecase.Reading) (ipam.Pool, error) {
+		return svc.GetPool(ctx, p, "pool", r)
 	}),
-	"GetPoolFree": get(withClaim(ipam.ReclaimDelete), func(ctx context.Context, svc *alloc.Service, p string) (pools.FreePage, error) {
-		return svc.GetPoolFree(ctx, p, "pool", nil, 10, "")
+	"GetPoolFree": asked(withClaim(ipam.ReclaimDelete), func(ctx context.Context, svc *alloc.Service, p string, r usecase.Reading) (pools.FreePage, error) {
+		return svc.GetPoolFree(ctx, p, "pool", nil, 10, "", r)
 	}),
-	"ListPools": get(withPool, func(ctx context.Context, svc *alloc.Service, p string) (paging.Page[ipam.Pool], error) {
-		return svc.ListPools(ctx, p, paging.Filter{}, 10, "")
+	"ListPools": asked(withPool, func(ctx context.Context, svc *alloc.Service, p string, r usecase.Reading) (paging.Page[ipam.Pool], error) {
+		return svc.ListPools(ctx, p, paging.Filter{}, 10, "", r)
 	}),
-	"ListPoolsThatCover": get(withPool, func(ctx context.Context, svc *alloc.Service, p string) (paging.Page[ipam.Pool], error) {
-		return svc.ListPools(ctx, p, paging.Filter{Contains: here}, 10, "")
+	"ListPoolsThatCover": asked(withPool, func(ctx context.Context, svc *alloc.Service, p string, r usecase.Reading) (paging.Page[ipam.Pool], error) {
+		return svc.ListPools(ctx, p, paging.Filter{Contains: here}, 10, "", r)
 	}),
-	"GetClaim": get(withClaim(ipam.ReclaimDelete), func(ctx context.Context, svc *alloc.Service, p string) (ipam.Claim, error) {
-		return svc.GetClaim(ctx, p, "claim")
+	"GetClaim": asked(withClaim(ipam.ReclaimDelete), func(ctx context.Context, svc *alloc.Service, p string, r usecase.Reading) (ipam.Claim, error) {
+		return svc.GetClaim(ctx, p, "claim", r)
 	}),
-	"ListClaims": get(withClaim(ipam.ReclaimDelete), func(ctx context.Context, svc *alloc.Service, p string) (paging.Page[ipam.Claim], error) {
-		return svc.ListClaims(ctx, p, paging.Filter{}, 10, "")
+	"ListClaims": asked(withClaim(ipam.ReclaimDelete), func(ctx context.Context, svc *alloc.Service, p string, r usecase.Reading) (paging.Page[ipam.Claim], error) {
+		return svc.ListClaims(ctx, p, paging.Filter{}, 10, "", r)
 	}),
-	"ListClaimsOfPool": get(withClaim(ipam.ReclaimDelete), func(ctx context.Context, svc *alloc.Service, p string) (paging.Page[ipam.Claim], error) {
-		return svc.ListClaims(ctx, p, paging.Filter{Pool: ipam.Ref{Project: p, Name: "pool"}}, 10, "")
+	"ListClaimsOfPool": asked(withClaim(ipam.ReclaimDelete), func(ctx context.Context, svc *alloc.Service, p string, r usecase.Reading) (paging.Page[ipam.Claim], error) {
+		return svc.ListClaims(ctx, p, paging.Filter{Pool: ipam.Ref{Project: p, Name: "pool"}}, 10, "", r)
 	}),
 	"ExplainClaim": get(withClass(), func(ctx context.Context, svc *alloc.Service, p string) (claims.Explanation, error) {
 		return svc.ExplainClaim(ctx, p, byClass("claim", "class"))
 	}),
-	"GetAllocation": get(withRetained, func(ctx context.Context, svc *alloc.Service, p string) (ipam.Allocation, error) {
-		ref, err := theOne(ctx, svc, p)
+	"GetAllocation": asked(withRetained, func(ctx context.Context, svc *alloc.Service, p string, r usecase.Reading) (ipam.Allocation, error) {
+		ref, err := theOne(ctx, svc, p, r)
 		if err != nil {
 			return ipam.Allocation{}, err
 		}
-		return svc.GetAllocation(ctx, p, ref)
+		return svc.GetAllocation(ctx, p, ref, r)
 	}),
-	"ListAllocations": get(withRetained, func(ctx context.Context, svc *alloc.Service, p string) (paging.Page[ipam.Allocation], error) {
-		return svc.ListAllocations(ctx, p, paging.Filter{}, 10, "")
+	"ListAllocations": asked(withRetained, func(ctx context.Context, svc *alloc.Service, p string, r usecase.Reading) (paging.Page[ipam.Allocation], error) {
+		return svc.ListAllocations(ctx, p, paging.Filter{}, 10, "", r)
 	}),
-	"ListAllocationsOfPool": get(withRetained, func(ctx context.Context, svc *alloc.Service, p string) (paging.Page[ipam.Allocation], error) {
-		return svc.ListAllocations(ctx, p, paging.Filter{Pool: ipam.Ref{Project: p, Name: "pool"}}, 10, "")
+	"ListAllocationsOfPool": asked(withRetained, func(ctx context.Context, svc *alloc.Service, p string, r usecase.Reading) (paging.Page[ipam.Allocation], error) {
+		return svc.ListAllocations(ctx, p, paging.Filter{Pool: ipam.Ref{Project: p, Name: "pool"}}, 10, "", r)
 	}),
-	"GetClass": get(withClass(), func(ctx context.Context, svc *alloc.Service, p string) (ipam.Class, error) {
-		return svc.GetClass(ctx, p, "class")
+	"GetClass": asked(withClass(), func(ctx context.Context, svc *alloc.Service, p string, r usecase.Reading) (ipam.Class, error) {
+		return svc.GetClass(ctx, p, "class", r)
 	}),
-	"ListClasses": get(withClass(), func(ctx context.Context, svc *alloc.Service, p string) (paging.Page[ipam.Class], error) {
-		return svc.ListClasses(ctx, p, paging.Filter{}, 10, "")
+	"ListClasses": asked(withClass(), func(ctx context.Context, svc *alloc.Service, p string, r usecase.Reading) (paging.Page[ipam.Class], error) {
+		return svc.ListClasses(ctx, p, paging.Filter{}, 10, "", r)
 	}),
 	"GetMember": get(withMember, func(ctx context.Context, svc *alloc.Service, p string) (ipam.Member, error) {
 		return svc.GetMember(ctx, p, "corp:alice")
 	}),
-	"ListMembers": get(withMember, func(ctx context.Context, svc *alloc.Service, p string) (paging.Page[ipam.Member], error) {
-		return svc.ListMembers(ctx, p, 10, "")
+	"ListMembers": asked(withMember, func(ctx context.Context, svc *alloc.Service, p string, r usecase.Reading) (paging.Page[ipam.Member], error) {
+		return svc.ListMembers(ctx, p, 10, "", r)
 	}),
 	"GetKey": get(withKey, func(ctx context.Context, svc *alloc.Service, p string) (ipam.APIKey, error) {
 		return svc.GetKey(ctx, p, "robot")
 	}),
-	"ListKeys": get(withKey, func(ctx context.Context, svc *alloc.Service, p string) (paging.Page[ipam.APIKey], error) {
-		return svc.ListKeys(ctx, p, 10, "")
+	"ListKeys": asked(withKey, func(ctx context.Context, svc *alloc.Service, p string, r usecase.Reading) (paging.Page[ipam.APIKey], error) {
+		return svc.ListKeys(ctx, p, 10, "", r)
 	}),
 	"GetPoolGrant": get(withGrant, func(ctx context.Context, svc *alloc.Service, p string) (ipam.Grant, error) {
 		return svc.GetPoolGrant(ctx, p, "pool", ipam.Everybody)
 	}),
-	"ListPoolGrants": get(withGrant, func(ctx context.Context, svc *alloc.Service, p string) (paging.Page[ipam.Grant], error) {
-		return svc.ListPoolGrants(ctx, p, "pool", 10, "")
+	"ListPoolGrants": asked(withGrant, func(ctx context.Context, svc *alloc.Service, p string, r usecase.Reading) (paging.Page[ipam.Grant], error) {
+		return svc.ListPoolGrants(ctx, p, "pool", 10, "", r)
 	}),
 	"GetSpaceGrant": get(withSpaceGrant, func(ctx context.Context, svc *alloc.Service, p string) (ipam.Grant, error) {
 		return svc.GetSpaceGrant(ctx, p, "lab", ipam.Everybody)
@@ -185,17 +191,17 @@ var readings = map[string]reading{
 	"GetQuota": get(withQuota, func(ctx context.Context, svc *alloc.Service, p string) (ipam.Quota, error) {
 		return svc.GetQuota(ctx, p, "all")
 	}),
-	"ListQuotas": get(withQuota, func(ctx context.Context, svc *alloc.Service, p string) (paging.Page[ipam.Quota], error) {
-		return svc.ListQuotas(ctx, p, 10, "")
+	"ListQuotas": asked(withQuota, func(ctx context.Context, svc *alloc.Service, p string, r usecase.Reading) (paging.Page[ipam.Quota], error) {
+		return svc.ListQuotas(ctx, p, 10, "", r)
 	}),
-	"ListEvents": get(withPool, func(ctx context.Context, svc *alloc.Service, p string) (paging.Page[ipam.Event], error) {
-		return svc.ListEvents(ctx, p, trail.EventFilter{}, 10, "")
+	"ListEvents": asked(withPool, func(ctx context.Context, svc *alloc.Service, p string, r usecase.Reading) (paging.Page[ipam.Event], error) {
+		return svc.ListEvents(ctx, p, trail.EventFilter{}, 10, "", r)
 	}),
-	"GetHistory": get(withRetained, func(ctx context.Context, svc *alloc.Service, p string) (paging.Page[ipam.Hold], error) {
-		return svc.GetHistory(ctx, p, here, time.Time{}, 10, "")
+	"GetHistory": asked(withRetained, func(ctx context.Context, svc *alloc.Service, p string, r usecase.Reading) (paging.Page[ipam.Hold], error) {
+		return svc.GetHistory(ctx, p, here, time.Time{}, 10, "", r)
 	}),
-	"GetHistoryAtATime": get(withRetained, func(ctx context.Context, svc *alloc.Service, p string) (paging.Page[ipam.Hold], error) {
-		return svc.GetHistory(ctx, p, here, time.Now(), 10, "")
+	"GetHistoryAtATime": asked(withRetained, func(ctx context.Context, svc *alloc.Service, p string, r usecase.Reading) (paging.Page[ipam.Hold], error) {
+		return svc.GetHistory(ctx, p, here, time.Now(), 10, "", r)
 	}),
 	"CreateAnotherClaim": { // when the server remembers the project, the pool and what a claim of this kind came to
 		prepare: withPool,

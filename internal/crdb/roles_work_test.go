@@ -57,7 +57,7 @@ func TestAServerDoesAllItsWorkAsItsUser(t *testing.T) {
 		newProject(t, owner, "team")
 		all[name].prepare(t, owner, "team")
 		house := newHouse(t, roletest.AsServer(t, fresh))
-		require.NoError(t, all[name].do(admin(t), server{house.svc, house.store}, "team"), name)
+		require.NoError(t, all[name].do(admin(t), server{svc: house.svc, store: house.store}, "team"), name)
 	}
 }
 

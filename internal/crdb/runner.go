@@ -9,7 +9,6 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb/outcome"
 	"github.com/carve-ipam/carve/internal/crdb/write"
 	"github.com/carve-ipam/carve/internal/ipam"
-	"github.com/carve-ipam/carve/internal/twin"
 )
 
 // InTx implements storage.Store.
@@ -23,7 +22,7 @@ func (s *Store) DryRun(ctx context.Context, op string, locks storage.Locks, fn f
 }
 
 func (s *Store) transact(ctx context.Context, op string, locks storage.Locks, dry bool, fn func(context.Context, storage.Tx) error) error {
-	number, stale := 0, newStalePlan()
+	number := 0
 	once := func(ctx context.Context) error {
 		cn, release, err := s.acquire(ctx, dry)
 		if err != nil {
@@ -35,7 +34,6 @@ func (s *Store) transact(ctx context.Context, op string, locks storage.Locks, dr
 		}
 		return s.engine.attempt(ctx, cn, dry, func(ctx context.Context) error {
 			t := newTx(s, cn, number, dry)
-			t.stale = stale
 			number++ // counts in-place restarts of the engine too
 			return outcome.OfClosure(fn(ctx, t), cn.pool.Conn())
 		})
@@ -75,9 +73,6 @@ func (s *Store) read(ctx context.Context, op string, fn func(lookup.Querier) err
 	if run, ok := readsOf(ctx); ok {
 		return run(ctx, op, fn)
 	}
-	if storage.IsStale(ctx) {
-		return s.readBehind(ctx, op, fn)
-	}
 	return s.readNow(ctx, op, fn)
 }
 
@@ -108,9 +103,6 @@ func (s *Store) repeat(ctx context.Context, op string, read bool, attempt func(c
 		case outcome.Refused:
 			return outcome.Refusal(ctx, op, err)
 		case outcome.Unknown:
-			if twin.NoReadBack {
-				return outcome.GaveUp(ctx, outcome.Again, err)
-			}
 			s.log.WarnContext(ctx, "outcome of a commit is unknown", "op", op, "attempt", n, "sqlstate", state, "error", err)
 			return ipam.Errorf(ipam.CodeOutcomeUnknown, "The database did not say whether the change was made.").Because(err)
 		case outcome.Again, outcome.AgainSlowly:

@@ -43,7 +43,7 @@ func undurable(t *testing.T) (*pair, ipam.Claim) {
 	require.NoError(t, p.AwaitWaiting(admin(t), 1))
 	p.cancelWaits(t)
 	require.Error(t, <-told, "its own look at what it did waits, in vain")
-	c, err := p.svc.GetClaim(admin(t), project, "claim")
+	c, err := p.svc.GetClaim(admin(t), project, "claim", usecase.Reading{})
 	require.NoError(t, err)
 	return p, c
 }
@@ -106,7 +106,7 @@ func madeAnew(t *testing.T, p *pair, lost ipam.Claim, r usecase.Result[ipam.Clai
 	t.Helper()
 	require.NoError(t, err, "it is made anew")
 	require.NotEqual(t, lost.UID, r.Value.UID)
-	got, err := newHouse(t, p.StandbyDSN()).svc.GetClaim(admin(t), project, "claim")
+	got, err := newHouse(t, p.StandbyDSN()).svc.GetClaim(admin(t), project, "claim", usecase.Reading{})
 	require.NoError(t, err)
 	require.Equal(t, r.Value.UID, got.UID)
 }

@@ -90,7 +90,7 @@ func TestWhatIsAcknowledgedWhileAStandbyStallsSurvivesAFailover(t *testing.T) {
 	}
 	after := p.failOver(t)
 	for name, c := range acknowledged {
-		got, err := after.svc.GetClaim(admin(t), project, name)
+		got, err := after.svc.GetClaim(admin(t), project, name, usecase.Reading{})
 		require.NoError(t, err, "it was acknowledged: %s", name)
 		require.Equal(t, c.UID, got.UID)
 	}
@@ -103,13 +103,13 @@ func TestACommitIsNotCancelledWhenItsCallersTimeIsUp(t *testing.T) {
 	_, err := p.svc.CreatePool(within(t, 500*time.Millisecond), project, rootPool("pool", "10.0.0.0/24"), keyed("pool"))
 	require.True(t, ipam.IsCode(err, ipam.CodeOutcomeUnknown), "%v", err)
 	require.NoError(t, p.AwaitWaiting(admin(t), 1))
-	_, err = p.svc.GetPool(admin(t), project, "pool")
+	_, err = p.svc.GetPool(admin(t), project, "pool", usecase.Reading{})
 	require.True(t, ipam.IsCode(err, ipam.CodeNotFound), "nobody sees what waits: %v", err)
 
 	p.Resume()
 	r, err := p.svc.CreatePool(admin(t), project, rootPool("pool", "10.0.0.0/24"), keyed("pool"))
 	require.NoError(t, err)
-	_, err = p.failOver(t).svc.GetPool(admin(t), project, r.Value.Name)
+	_, err = p.failOver(t).svc.GetPool(admin(t), project, r.Value.Name, usecase.Reading{})
 	require.NoError(t, err)
 }
 
@@ -138,7 +138,7 @@ func TestWhatCanBeSeenIsNotAcknowledgedBeforeTheStandbyHasIt(t *testing.T) {
 	for range 3 {
 		require.Error(t, <-told, "it can be seen, and is not durable")
 	}
-	_, err := p.svc.GetClaim(admin(t), project, "claim")
+	_, err := p.svc.GetClaim(admin(t), project, "claim", usecase.Reading{})
 	require.NoError(t, err)
 
 	for name, repeat := range map[string]func(ctx context.Context) error{
@@ -157,11 +157,11 @@ func TestWhatCanBeSeenIsNotAcknowledgedBeforeTheStandbyHasIt(t *testing.T) {
 		require.True(t, ipam.IsCode(err, ipam.CodeOutcomeUnknown), "%s: %v", name, err)
 	}
 	after := p.failOver(t)
-	_, err = after.svc.GetPool(admin(t), project, "seen")
+	_, err = after.svc.GetPool(admin(t), project, "seen", usecase.Reading{})
 	require.True(t, ipam.IsCode(err, ipam.CodeNotFound), "%v", err)
-	_, err = after.svc.GetClaim(admin(t), project, "claim")
+	_, err = after.svc.GetClaim(admin(t), project, "claim", usecase.Reading{})
 	require.True(t, ipam.IsCode(err, ipam.CodeNotFound), "%v", err)
-	_, err = after.svc.GetClaim(admin(t), project, "released")
+	_, err = after.svc.GetClaim(admin(t), project, "released", usecase.Reading{})
 	require.NoError(t, err)
 }
 
@@ -190,14 +190,14 @@ func TestWhatARestartedPrimaryShowsIsNotAcknowledgedBeforeTheStandbyHasIt(t *tes
 	require.NoError(t, p.KillPrimary(admin(t)))
 	require.Error(t, <-told)
 	require.NoError(t, p.StartPrimary(admin(t)))
-	_, err := p.svc.GetPool(admin(t), project, "pool")
+	_, err := p.svc.GetPool(admin(t), project, "pool", usecase.Reading{})
 	require.NoError(t, err)
 	err = made(within(t, time.Second))
 	require.True(t, ipam.IsCode(err, ipam.CodeOutcomeUnknown), "%v", err)
 
 	p.Resume()
 	require.NoError(t, made(admin(t)))
-	_, err = p.failOver(t).svc.GetPool(admin(t), project, "pool")
+	_, err = p.failOver(t).svc.GetPool(admin(t), project, "pool", usecase.Reading{})
 	require.NoError(t, err)
 }
 
@@ -221,7 +221,7 @@ func TestAStalledStandbyGathersNoMoreSessionsThanThePoolHas(t *testing.T) {
 	err = makeProject(admin(t), p.store, "late")
 	require.True(t, ipam.IsCode(err, ipam.CodeUnavailable), "%v", err)
 	require.Contains(t, err.Error(), "confirms no changes")
-	_, err = p.svc.ListPools(admin(t), project, paging.Filter{}, 10, "")
+	_, err = p.svc.ListPools(admin(t), project, paging.Filter{}, 10, "", usecase.Reading{})
 	require.NoError(t, err, "reads go on")
 	after, err := p.Sessions(admin(t))
 	require.NoError(t, err)
@@ -271,7 +271,7 @@ func TestAServerFollowsAFailover(t *testing.T) {
 	}
 	require.NoError(t, err)
 	t.Logf("%s from the kill to the promotion's end, %s from there to the first claim", promoted.Sub(killed).Round(time.Millisecond), time.Since(promoted).Round(time.Millisecond))
-	_, err = p.svc.GetClaim(admin(t), project, "before")
+	_, err = p.svc.GetClaim(admin(t), project, "before", usecase.Reading{})
 	require.NoError(t, err)
 	clean(t, p.StandbyDSN())
 }

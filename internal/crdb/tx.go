@@ -9,7 +9,6 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/crdb/lookup"
 	"github.com/carve-ipam/carve/internal/ipam"
-	"github.com/carve-ipam/carve/internal/twin"
 )
 
 // tx is one attempt of a transaction.
@@ -23,8 +22,6 @@ type tx struct {
 	clock  *storeClock
 
 	durable func() (ask, write string) // of the engine
-
-	stale *stalePlan // nil, but for a twin
 }
 
 var _ storage.Tx = (*tx)(nil)
@@ -41,7 +38,7 @@ func (t *tx) Attempt() int { return t.number }
 
 // Now implements storage.Tx.
 func (t *tx) Now() time.Time {
-	if t.conn.at.IsZero() || twin.LocalClock {
+	if t.conn.at.IsZero() {
 		return t.clock.Now()
 	}
 	return t.conn.at

@@ -11,10 +11,6 @@ import (
 // GroupRead implements storage.Tx.
 func (t *tx) GroupRead(ctx context.Context, pool storage.Container, reads space.Reads, q storage.GroupQuery) (facts storage.GroupFacts, err error) {
 	t.conn.lock(pool.Lock())
-	if facts, read := t.stale.firstRead(); read {
-		return facts, nil
-	}
-	defer func() { t.stale.keep(facts, err) }()
 	facts, err = lookup.Group(ctx, t.conn, t.region, pool, reads, q)
 	if err != nil || facts.Pool.Revision == q.Pool.Revision {
 		return facts, err

@@ -1,15 +1,8 @@
 package tenancy
 
-import "strings"
-
 // Action is one thing that can be done. Each operation of the contract says which one it is (x-permission), and so does
 // each use case.
 type Action string
-
-// Reads reports whether an action changes nothing.
-func (a Action) Reads() bool {
-	return strings.HasSuffix(string(a), ".read") || strings.HasSuffix(string(a), ".list")
-}
 
 // The actions.
 const (

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/carve-ipam/carve/internal/ipam"
-	"github.com/carve-ipam/carve/internal/twin"
 )
 
 // Principal is an authenticated caller, with the roles it holds at this moment. Authenticators make it, once for each
@@ -46,7 +45,7 @@ func (p Principal) RoleInThe(project ipam.ProjectKey) Role {
 	if p.PlatformAdmin() {
 		return Admin
 	}
-	if held := p.Held[project.Name]; held.Project == project.ID || twin.RolesByName {
+	if held := p.Held[project.Name]; held.Project == project.ID {
 		return Larger(p.Roles[project.Name], held.Role)
 	}
 	return p.Roles[project.Name]

@@ -32,7 +32,7 @@ type options struct {
 
 func (o *options) flags() *flag.FlagSet {
 	f := flag.NewFlagSet("chaos", flag.ContinueOnError)
-	f.StringVar(&o.programs.Server, "server", "bin/server", "the server to test; with --twins, one that was built with -tags carvetwin")
+	f.StringVar(&o.programs.Server, "server", "bin/server", "the server to test; with --twins, one whose protections can be taken away (package twins)")
 	f.StringVar(&o.programs.Skewed, "skewed", "bin/skewed/server", "the same server, built so that its clock can be off (package skew)")
 	f.StringVar(&o.programs.Ipamctl, "ipamctl", "bin/ipamctl", "the program that migrates and audits")
 	f.IntVar(&o.seeds, "seeds", 20, "how many seeds")
@@ -55,7 +55,7 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 	began := time.Now()
 	do := suite
 	if o.twins {
-		do = twins
+		do = showTwins
 	}
 	held, err := do(ctx, o, out)
 	_, _ = fmt.Fprintf(out, "took %.0f s\n", time.Since(began).Seconds())

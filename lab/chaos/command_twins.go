@@ -7,10 +7,12 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/carve-ipam/carve/lab/twins"
 )
 
-// twins shows for each protection that the suite fails without it, and that the same runs hold with it.
-func twins(ctx context.Context, o options, out io.Writer) (bool, error) {
+// showTwins shows for each protection that the suite fails without it, and that the same runs hold with it.
+func showTwins(ctx context.Context, o options, out io.Writer) (bool, error) {
 	all := Twins()
 	if o.only != "" {
 		all = slices.DeleteFunc(all, func(t Twin) bool { return t.Name != o.only })
@@ -33,7 +35,7 @@ func twins(ctx context.Context, o options, out io.Writer) (bool, error) {
 		held := len(results) == len(jobs) && !slices.ContainsFunc(results, failed)
 
 		lame := whole
-		lame.Environ, lame.Dir = []string{"CARVE_TWIN=" + t.Name}, o.dir+"/lame"
+		lame.Environ, lame.Dir = []string{twins.Variable + "=" + t.Name}, o.dir+"/lame"
 		lame.Each = nil
 		if o.all {
 			lame.Enough = 0

@@ -16,7 +16,7 @@ type Twin struct {
 	Seeds int // within which it has to be caught
 }
 
-// Twins are the protections that package twin can switch off.
+// Twins are the protections that package twins can take away.
 func Twins() []Twin {
 	list := []Twin{
 		{"no-key", "the unique idempotency key", unknowns(), 3},

@@ -18,12 +18,12 @@ var unknownCommits = []func() pgfault.Fault{
 	pgfault.CommittedThenDrain57P01,
 }
 
-// Each of 1,000 requests has its COMMIT cut, and is repeated until it is answered, and once more: the repeat gets the
-// first answer, and there are 1,000 blocks fewer. The names are generated, so that it is the key alone that tells a repeat
+// Each of 400 requests has its COMMIT cut, and is repeated until it is answered, and once more: the repeat gets the
+// first answer, and there are 400 blocks fewer. The names are generated, so that it is the key alone that tells a repeat
 // from another request.
 func TestRetriesAfterACutAtCommitHaveTheirEffectOnce(t *testing.T) {
 	t.Parallel()
-	const servers, each = 4, 250
+	const servers, each = 4, 100
 	dsn := database(t)
 	direct := newCaller(serve(t, dsn))
 	direct.created(t, direct.do(t, http.MethodPost, "/v1/projects", obj{"metadata": obj{"name": project}}))

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -56,7 +57,7 @@ func refuse(ctx context.Context, w *world, p place) (bool, error) {
 }
 
 func getClaim(ctx context.Context, w *world, p place) (bool, error) {
-	c, err := w.service.GetClaim(caller(ctx, "getClaim", p.claim), p.project, p.claim)
+	c, err := w.service.GetClaim(caller(ctx, "getClaim", p.claim), p.project, p.claim, usecase.Reading{})
 	if err == nil && c.Pool != p.near {
 		err = fmt.Errorf("claim %s is in pool %s, not %s", p.claim, c.Pool, p.near)
 	}
@@ -71,7 +72,7 @@ func listClaims(ctx context.Context, w *world, p place) (bool, error) {
 			return false, err
 		}
 	}
-	got, err := w.service.ListClaims(caller(ctx, "listClaims", ""), p.project, paging.Filter{}, page, after)
+	got, err := w.service.ListClaims(caller(ctx, "listClaims", ""), p.project, paging.Filter{}, page, after, usecase.Reading{})
 	return full(got, p, err)
 }
 
@@ -83,7 +84,7 @@ func listInPool(ctx context.Context, w *world, p place) (bool, error) {
 			return false, err
 		}
 	}
-	got, err := w.service.ListClaims(caller(ctx, "listClaims", ""), p.project, paging.Filter{Pool: p.near}, page, after)
+	got, err := w.service.ListClaims(caller(ctx, "listClaims", ""), p.project, paging.Filter{Pool: p.near}, page, after, usecase.Reading{})
 	return full(got, p, err)
 }
 
@@ -104,7 +105,7 @@ func full(got paging.Page[ipam.Claim], p place, err error) (bool, error) {
 }
 
 func getPool(ctx context.Context, w *world, p place) (bool, error) {
-	got, err := w.service.GetPool(caller(ctx, "getPool", p.pool.Name), p.project, p.pool.Name)
+	got, err := w.service.GetPool(caller(ctx, "getPool", p.pool.Name), p.project, p.pool.Name, usecase.Reading{})
 	if err == nil && got.Stock.Available(got.Family().Bits()).Sign() == 0 {
 		err = fmt.Errorf("nothing is free in pool %s", p.pool)
 	}
@@ -112,7 +113,7 @@ func getPool(ctx context.Context, w *world, p place) (bool, error) {
 }
 
 func getFree(ctx context.Context, w *world, p place) (bool, error) {
-	got, err := w.service.GetPoolFree(caller(ctx, "getPoolFree", p.pool.Name), p.project, p.pool.Name, nil, page, "")
+	got, err := w.service.GetPoolFree(caller(ctx, "getPoolFree", p.pool.Name), p.project, p.pool.Name, nil, page, "", usecase.Reading{})
 	if err == nil && len(got.Blocks) == 0 {
 		err = fmt.Errorf("nothing is free in pool %s", p.pool)
 	}
@@ -132,7 +133,7 @@ func search(ctx context.Context, w *world, p place) (bool, error) {
 }
 
 func find(ctx context.Context, w *world, p place, f paging.Filter) (bool, error) {
-	got, err := w.service.ListAllocations(caller(ctx, "listAllocations", ""), p.project, f, page, "")
+	got, err := w.service.ListAllocations(caller(ctx, "listAllocations", ""), p.project, f, page, "", usecase.Reading{})
 	switch {
 	case err != nil:
 		return false, err
@@ -146,7 +147,7 @@ func find(ctx context.Context, w *world, p place, f paging.Filter) (bool, error)
 }
 
 func holder(ctx context.Context, w *world, p place) (bool, error) {
-	got, err := w.service.GetHistory(caller(ctx, "getHistory", ""), p.project, p.address, time.Time{}, 1, "")
+	got, err := w.service.GetHistory(caller(ctx, "getHistory", ""), p.project, p.address, time.Time{}, 1, "", usecase.Reading{})
 	if err == nil && (len(got.Items) != 1 || !got.Items[0].Until.IsZero() || got.Items[0].Pool != p.near) {
 		err = fmt.Errorf("the holder of %s is not what was loaded: %+v", p.address, got.Items)
 	}

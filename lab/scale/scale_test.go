@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/crdb/query"
 )
 
@@ -38,7 +39,7 @@ func testDatabase(t *testing.T) *database {
 func walk(ctx context.Context, w *world, p place) (bool, error) {
 	after := ""
 	for {
-		got, err := w.service.ListClaims(caller(ctx, "listClaims", ""), p.project, paging.Filter{}, page, after)
+		got, err := w.service.ListClaims(caller(ctx, "listClaims", ""), p.project, paging.Filter{}, page, after, usecase.Reading{})
 		if err != nil || got.Next == "" {
 			return true, err
 		}

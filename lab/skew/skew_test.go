@@ -7,19 +7,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 )
-
-func goroot(t *testing.T) string {
-	t.Helper()
-	out, err := exec.CommandContext(t.Context(), "go", "env", "GOROOT").Output()
-	require.NoError(t, err)
-	return strings.TrimSpace(string(out))
-}
 
 // reader is a program that was built with the overlay, and is asked for the time.
 type reader struct {
@@ -68,7 +60,9 @@ func (r reader) off(t *testing.T, ahead time.Duration) {
 func TestAProgramOfTheOverlayIsOffByWhatItsFileSays(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	overlay, err := Overlay(goroot(t), filepath.Join(dir, "overlay"))
+	sources, err := Own(t.Context())
+	require.NoError(t, err)
+	overlay, err := sources.Write(filepath.Join(dir, "overlay"))
 	require.NoError(t, err)
 	program := filepath.Join(dir, "reads")
 	out, err := exec.CommandContext(t.Context(), "go", "build", "-overlay", overlay, "-o", program, "./testdata/reads").CombinedOutput()
@@ -107,10 +101,8 @@ func TestAnotherTimePackageIsRefused(t *testing.T) {
 			for name, text := range sources {
 				require.NoError(t, os.WriteFile(filepath.Join(root, "src", "time", name), []byte(text), 0o600))
 			}
-			into := filepath.Join(t.TempDir(), "overlay")
-			_, err := Overlay(root, into)
+			_, err := Sources(root)
 			require.Error(t, err)
-			require.NoDirExists(t, into)
 		})
 	}
 }

@@ -34,13 +34,15 @@ var (
 )
 
 // ListPoolGrants lists to whom a pool is granted, by consumer.
-func (s *Grants) ListPoolGrants(ctx context.Context, project, pool string, limit int, cursor string) (paging.Page[ipam.Grant], error) {
-	return s.list(ctx, poolGrants, project, pool, limit, cursor)
+func (s *Grants) ListPoolGrants(ctx context.Context, project, pool string, limit int, cursor string, r usecase.Reading,
+) (paging.Page[ipam.Grant], error) {
+	return s.list(ctx, poolGrants, project, pool, limit, cursor, r)
 }
 
 // ListSpaceGrants lists to whom a space is granted, by consumer.
-func (s *Grants) ListSpaceGrants(ctx context.Context, project, space string, limit int, cursor string) (paging.Page[ipam.Grant], error) {
-	return s.list(ctx, spaceGrants, project, space, limit, cursor)
+func (s *Grants) ListSpaceGrants(ctx context.Context, project, space string, limit int, cursor string, r usecase.Reading,
+) (paging.Page[ipam.Grant], error) {
+	return s.list(ctx, spaceGrants, project, space, limit, cursor, r)
 }
 
 // GetPoolGrant reads the grant of a pool to one consumer.
@@ -90,28 +92,30 @@ func (s *Grants) grants(g granting, name string, of storage.GrantSubject) kind.K
 }
 
 // enter finds what is granted.
-func (s *Grants) enter(ctx context.Context, g granting, action tenancy.Action, project, name string) (storage.ProjectKey, storage.GrantSubject, error) {
+func (s *Grants) enter(ctx context.Context, read storage.Reader, g granting, action tenancy.Action, project, name string,
+) (storage.ProjectKey, storage.GrantSubject, error) {
 	_, in, err := s.Enter(ctx, action, project)
 	if err != nil {
 		return in, storage.GrantSubject{}, err
 	}
-	of, err := g.of(ctx, s.Store, in, name)
+	of, err := g.of(ctx, read, in, name)
 	return in, of, err
 }
 
-func (s *Grants) list(ctx context.Context, g granting, project, name string, limit int, cursor string) (paging.Page[ipam.Grant], error) {
-	in, of, err := s.enter(ctx, g, tenancy.GrantsRead, project, name)
+func (s *Grants) list(ctx context.Context, g granting, project, name string, limit int, cursor string, r usecase.Reading,
+) (paging.Page[ipam.Grant], error) {
+	in, of, err := s.enter(ctx, s.View(r), g, tenancy.GrantsRead, project, name)
 	if err != nil {
 		return paging.Page[ipam.Grant]{}, err
 	}
-	rows := func(ctx context.Context, in storage.ProjectKey, after string, n int) ([]ipam.Grant, error) {
-		return s.Store.GrantList(ctx, in, of, after, n)
+	rows := func(read storage.Reader, ctx context.Context, in storage.ProjectKey, after string, n int) ([]ipam.Grant, error) {
+		return read.GrantList(ctx, in, of, after, n)
 	}
-	return s.grants(g, name, of).Page(ctx, in, paging.ListOf(string(of.Kind)+"-grants", of.ID), rows, usecase.Everything[ipam.Grant], limit, cursor)
+	return s.grants(g, name, of).Page(ctx, in, paging.ListOf(string(of.Kind)+"-grants", of.ID), rows, usecase.Everything[ipam.Grant], limit, cursor, r)
 }
 
 func (s *Grants) get(ctx context.Context, g granting, project, name, consumer string) (ipam.Grant, error) {
-	in, of, err := s.enter(ctx, g, tenancy.GrantsRead, project, name)
+	in, of, err := s.enter(ctx, s.Store, g, tenancy.GrantsRead, project, name)
 	if err != nil {
 		return ipam.Grant{}, err
 	}
@@ -150,13 +154,17 @@ func (s *Grants) put(ctx context.Context, g granting, project, name, consumer st
 	}
 	locks := storage.Locks{Shared: []ipam.ID{of.ID}} // it is not deleted meanwhile
 	same := func(was ipam.Grant) ipam.Grant { return was }
-	return grants.Put(ctx, in, made, r, locks, same, func(context.Context, storage.Tx, *ipam.Grant, *ipam.Grant) (storage.Changes, error) {
+	answer, err := grants.Put(ctx, in, made, r, locks, same, func(context.Context, storage.Tx, *ipam.Grant, *ipam.Grant) (storage.Changes, error) {
 		return storage.Changes{}, granted // a grant may be missing because what it is of is
 	})
+	if granted != nil && ipam.IsCode(err, ipam.CodePreconditionFailed) {
+		return none, granted
+	}
+	return answer, err
 }
 
 func (s *Grants) remove(ctx context.Context, g granting, project, name, consumer string, r usecase.Request) error {
-	in, of, err := s.enter(ctx, g, tenancy.GrantsWrite, project, name)
+	in, of, err := s.enter(ctx, s.Store, g, tenancy.GrantsWrite, project, name)
 	if err != nil {
 		return err
 	}

@@ -29,8 +29,8 @@ func newKeys(core *usecase.Core) *Keys {
 }
 
 // ListKeys lists a project's API keys by name.
-func (s *Keys) ListKeys(ctx context.Context, project string, limit int, cursor string) (paging.Page[ipam.APIKey], error) {
-	return s.of.List(ctx, project, "keys", s.of.Store.KeyList, limit, cursor)
+func (s *Keys) ListKeys(ctx context.Context, project string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.APIKey], error) {
+	return s.of.List(ctx, project, "keys", storage.Reader.KeyList, limit, cursor, r)
 }
 
 // GetKey reads one API key.

@@ -39,8 +39,8 @@ func newMembers(core *usecase.Core) *Members {
 }
 
 // ListMembers lists who was given a role in a project, by subject.
-func (s *Members) ListMembers(ctx context.Context, project string, limit int, cursor string) (paging.Page[ipam.Member], error) {
-	return s.of.List(ctx, project, "members", s.of.Store.MemberList, limit, cursor)
+func (s *Members) ListMembers(ctx context.Context, project string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Member], error) {
+	return s.of.List(ctx, project, "members", storage.Reader.MemberList, limit, cursor, r)
 }
 
 // GetMember reads one member.

@@ -135,11 +135,12 @@ func emptySpace(ctx context.Context, tx storage.Tx, sp ipam.Space) ([]storage.Fr
 }
 
 // ListSpaces lists a project's spaces by name.
-func (s *Spaces) ListSpaces(ctx context.Context, project string, f paging.Filter, limit int, cursor string) (paging.Page[ipam.Space], error) {
+func (s *Spaces) ListSpaces(ctx context.Context, project string, f paging.Filter, limit int, cursor string, r usecase.Reading,
+) (paging.Page[ipam.Space], error) {
 	_, key, err := s.of.Enter(ctx, tenancy.SpacesRead, project)
 	if err != nil {
 		return paging.Page[ipam.Space]{}, err
 	}
-	return s.of.Page(ctx, key, paging.ListOf("spaces", key.ID, f), s.of.Store.SpaceList,
-		func(sp *ipam.Space) bool { return f.MatchesLabels(sp.Labels) }, limit, cursor)
+	return s.of.Page(ctx, key, paging.ListOf("spaces", key.ID, f), storage.Reader.SpaceList,
+		func(sp *ipam.Space) bool { return f.MatchesLabels(sp.Labels) }, limit, cursor, r)
 }

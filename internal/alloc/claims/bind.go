@@ -52,28 +52,18 @@ func (s *binder) serve(ctx context.Context, o *order, facts storage.ClaimFacts) 
 // little left stops the search in the pools that it covers, and is the answer when no other pool helps.
 func (s *binder) bind(ctx context.Context, o *order) (ipam.Claim, error) {
 	res := &o.choice.Resolved
-	all, pools := res.Pools, res.Pools
-	var lacks quota.QuotaLacks
-	var last, overQuota, closed error
-	looked := len(pools) < 2 || res.Ask.Spec.Exact().IsValid() // nothing to look for
-	for tried := false; len(pools) > 0; tried = true {
-		if !looked && (tried || s.rooms.likelyFull(pools[0], res.Bits(pools[0]))) {
-			looked = true
-			var err error
-			if pools, err = s.rooms.with(ctx, res, pools); err != nil {
-				return ipam.Claim{}, err
-			}
-			if len(pools) == 0 && o.remembered && !tried { // no transaction has looked whether these are the pools
-				return ipam.Claim{}, &storage.Conflict{}
-			}
-			if len(pools) == 0 {
-				last = regions.ErrNoRoom
-				break
-			}
+	t := newTrial(o)
+	for tried := false; len(t.pools) > 0; tried = true {
+		if err := s.look(ctx, t, tried); err != nil {
+			return ipam.Claim{}, err
 		}
-		p := pools[0]
-		pools = pools[1:]
-		if w, err := res.Ask.Wanted(p); err == nil && lacks.Stop(quota.ClaimPlace(p, res.Ask.ClassRef()), quota.ClaimUsage(p, w.Bits)) {
+		if len(t.pools) == 0 {
+			t.last = regions.ErrNoRoom
+			break
+		}
+		p := t.pools[0]
+		t.pools = t.pools[1:]
+		if w, err := res.Ask.Wanted(p); err == nil && t.lacks.Stop(quota.ClaimPlace(p, res.Ask.ClassRef()), quota.ClaimUsage(p, w.Bits)) {
 			continue
 		}
 		bound, err := s.bindIn(ctx, o, p)
@@ -84,40 +74,83 @@ func (s *binder) bind(ctx context.Context, o *order) (ipam.Claim, error) {
 			res.ChosePool(bound)
 			return bound, nil
 		}
-		if lack, ok := errors.AsType[*quota.QuotaLack](err); ok {
-			lacks, overQuota = append(lacks, lack), err
-			res.QuotaRefused(err)
-			continue
-		}
-		if ipam.IsCode(err, ipam.CodeNotFound) { // gone, or not to be used any more: not to be named
-			all = slices.DeleteFunc(slices.Clone(all), func(a ipam.Pool) bool { return a.UID == p.UID })
-			continue
-		}
-		res.SkippedPool(p, err)
-		if regions.IsFence(err) && len(all) > 1 { // another pool may do; that it may have room is not known
-			closed = err
-			continue
-		}
+		more := t.failed(p, err)
 		if full(err) {
 			s.rooms.noteFull(p, res.Bits(p))
 		}
-		if !full(err) && !(len(all) > 1 && triesNext(err)) {
+		if !more {
 			return bound, res.Unnamed(err)
 		}
-		last = err
 	}
+	return ipam.Claim{}, s.refuse(ctx, t)
+}
+
+// look leaves those of the pools to be tried that have room, once and before a pool is tried that is likely to have none.
+func (s *binder) look(ctx context.Context, t *trial, tried bool) (err error) {
+	res := &t.order.choice.Resolved
+	if t.looked || !tried && !s.rooms.likelyFull(t.pools[0], res.Bits(t.pools[0])) {
+		return nil
+	}
+	t.looked = true
+	if t.pools, err = s.rooms.with(ctx, res, t.pools); err == nil && len(t.pools) == 0 && t.order.remembered && !tried {
+		return &storage.Conflict{} // no transaction has looked whether these are the pools
+	}
+	return err
+}
+
+// refuse says why no pool serves a claim.
+func (s *binder) refuse(ctx context.Context, t *trial) error {
+	res := &t.order.choice.Resolved
 	switch {
-	case overQuota != nil:
-		return ipam.Claim{}, overQuota
-	case closed != nil:
-		return ipam.Claim{}, res.Unnamed(closed)
-	case len(all) == 0:
-		return ipam.Claim{}, res.NoPoolLeft()
-	case full(last) && len(res.Pools) > 1:
-		return ipam.Claim{}, s.refusals.Exhausted(ctx, res.Telling(), all, res.Bits(all[len(all)-1]), 0)
+	case t.overQuota != nil:
+		return t.overQuota
+	case t.closed != nil:
+		return res.Unnamed(t.closed)
+	case len(t.all) == 0:
+		return res.NoPoolLeft()
+	case full(t.last) && len(res.Pools) > 1:
+		return s.refusals.Exhausted(ctx, res.Telling(), t.all, res.Bits(t.all[len(t.all)-1]), 0)
 	default:
-		return ipam.Claim{}, res.Unnamed(last)
+		return res.Unnamed(t.last)
 	}
+}
+
+// trial is how far a claim has come through the pools that may serve it.
+type trial struct {
+	order     *order
+	all       []ipam.Pool // a refusal may name these
+	pools     []ipam.Pool // these are still to be tried
+	looked    bool        // those without room have been left out of pools, or that is not worth a look
+	lacks     quota.QuotaLacks
+	overQuota error // the last refusal of a quota
+	closed    error // the last refusal of a pool whose region is fenced off
+	last      error // the last refusal of another kind
+}
+
+func newTrial(o *order) *trial {
+	res := &o.choice.Resolved
+	return &trial{order: o, all: res.Pools, pools: res.Pools, looked: len(res.Pools) < 2 || res.Ask.Spec.Exact().IsValid()}
+}
+
+// failed notes why a pool could not serve the claim, and reports whether another one may.
+func (t *trial) failed(p ipam.Pool, err error) (more bool) {
+	res := &t.order.choice.Resolved
+	if lack, ok := errors.AsType[*quota.QuotaLack](err); ok {
+		t.lacks, t.overQuota = append(t.lacks, lack), err
+		res.QuotaRefused(err)
+		return true
+	}
+	if ipam.IsCode(err, ipam.CodeNotFound) { // gone, or not to be used any more: not to be named
+		t.all = slices.DeleteFunc(slices.Clone(t.all), func(a ipam.Pool) bool { return a.UID == p.UID })
+		return true
+	}
+	res.SkippedPool(p, err)
+	if regions.IsFence(err) && len(t.all) > 1 { // another pool may do; that it may have room is not known
+		t.closed = err
+		return true
+	}
+	t.last = err
+	return full(err) || len(t.all) > 1 && triesNext(err)
 }
 
 // bindIn binds the claim in one pool: where the very block is, or else in the region that the pool is drawn from, which borrows when it has no room.

@@ -11,7 +11,6 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
-	"github.com/carve-ipam/carve/internal/twin"
 )
 
 // groups serves orders on one pool together: those that arrive while a transaction of the pool runs form the next one.
@@ -163,7 +162,7 @@ type roomAgain map[int]bool
 
 // hasRoomAgain looks, by one probe for each length, whether the pool could serve now what it just could not.
 func (s *groups) hasRoomAgain(ctx context.Context, pool ipam.Pool, seen roomAgain, m *member, w space.Wish) bool {
-	if w.Exact.IsValid() || m.request.DryRun || twin.NoSecondLook {
+	if w.Exact.IsValid() || m.request.DryRun {
 		return false
 	}
 	has, known := seen[w.Bits]

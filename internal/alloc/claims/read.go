@@ -16,19 +16,20 @@ import (
 type reader struct{ *usecase.Core }
 
 // GetClaim reads one claim.
-func (s *reader) GetClaim(ctx context.Context, project, name string) (ipam.Claim, error) {
+func (s *reader) GetClaim(ctx context.Context, project, name string, r usecase.Reading) (ipam.Claim, error) {
 	pass, key, remembered, err := s.EnterRemembered(ctx, tenancy.ClaimsRead, project)
 	if err != nil {
 		return ipam.Claim{}, err
 	}
-	c, _, err := s.find(ctx, pass, key, remembered, name)
+	c, _, err := s.find(ctx, s.View(r), pass, key, remembered, name)
 	return c, err
 }
 
 // find reads a claim of a project, remembered or not. A claim that is found under a project's id is of the project of that name: neither
 // id nor name changes, and no claim outlives its project. Where none is found, the name may belong to another project by now.
-func (s *reader) find(ctx context.Context, pass tenancy.Pass, key storage.ProjectKey, remembered bool, name string) (ipam.Claim, storage.ProjectKey, error) {
-	c, err := s.Store.ClaimGet(ctx, key, name)
+func (s *reader) find(ctx context.Context, read storage.Reader, pass tenancy.Pass, key storage.ProjectKey, remembered bool, name string,
+) (ipam.Claim, storage.ProjectKey, error) {
+	c, err := read.ClaimGet(ctx, key, name)
 	if !remembered || !ipam.IsCode(err, ipam.CodeNotFound) {
 		return c, key, err
 	}
@@ -39,7 +40,7 @@ func (s *reader) find(ctx context.Context, pass tenancy.Pass, key storage.Projec
 	if now.ID == key.ID {
 		return c, key, notFoundClaim(key, name)
 	}
-	c, err = s.Store.ClaimGet(ctx, now, name)
+	c, err = read.ClaimGet(ctx, now, name)
 	return c, now, err
 }
 
@@ -49,7 +50,8 @@ func notFoundClaim(key storage.ProjectKey, name string) error {
 
 // ListClaims lists a project's claims: by name, or by address when the filter names one of its pools. What it has in a pool of
 // another project is looked for among its own claims, and not in that pool, of which it learns nothing so.
-func (s *reader) ListClaims(ctx context.Context, project string, f paging.Filter, limit int, cursor string) (paging.Page[ipam.Claim], error) {
+func (s *reader) ListClaims(ctx context.Context, project string, f paging.Filter, limit int, cursor string, r usecase.Reading,
+) (paging.Page[ipam.Claim], error) {
 	_, key, err := s.Enter(ctx, tenancy.ClaimsRead, project)
 	if err != nil {
 		return paging.Page[ipam.Claim]{}, err
@@ -57,12 +59,13 @@ func (s *reader) ListClaims(ctx context.Context, project string, f paging.Filter
 	match := func(c *ipam.Claim) bool {
 		return f.MatchesBlock(c.Block) && f.MatchesLabels(c.Labels) && paging.MatchesRef(f.Pool, c.Pool) && (f.Phase == "" || f.Phase == string(ipam.PhaseBound)) && f.MatchesClass(c.Class)
 	}
-	pool, err := s.FilterPool(ctx, key, f)
+	view := s.View(r)
+	pool, err := usecase.FilterPool(ctx, view, key, f)
 	if err != nil {
 		return paging.Page[ipam.Claim]{}, err
 	}
 	if pool != nil {
-		return holdings.PageInPool(ctx, s.Core, key, holdings.InPool[ipam.Claim]{
+		return holdings.PageInPool(ctx, s.Core, view, key, holdings.InPool[ipam.Claim]{
 			Kind: "claims-in-pool", Of: key.ID, Pool: *pool, Filter: f, Match: match, Begins: func(c ipam.Claim) netip.Addr { return c.Block.Addr() },
 			Fetch: func(ctx context.Context, read storage.Reader, c storage.Container, within netip.Prefix, after netip.Addr, n int) ([]ipam.Claim, error) {
 				return read.ClaimListInPool(ctx, key, c, within, after, n)
@@ -70,9 +73,10 @@ func (s *reader) ListClaims(ctx context.Context, project string, f paging.Filter
 		}, limit, cursor)
 	}
 	these := paging.ListOf("claims", key.ID, f)
-	return usecase.OrUnknown[ipam.Claim, string](these, cursor, s.Unknown(ctx, key, f), func(cursor string) (paging.Page[ipam.Claim], error) {
+	unknown := usecase.Unknown(ctx, view, key, f)
+	return usecase.OrUnknown[ipam.Claim, string](these, cursor, unknown, func(cursor string) (paging.Page[ipam.Claim], error) {
 		return paging.Scan(ctx, s.Searching, these, cursor, limit, func(after string, n int) ([]ipam.Claim, error) {
-			return s.Store.ClaimList(ctx, key, after, n)
+			return view.ClaimList(ctx, key, after, n)
 		}, match, func(c ipam.Claim) string { return c.Name })
 	})
 }

@@ -38,13 +38,8 @@ func rebind(ctx context.Context, s *usecase.Core, o *order) (ipam.Claim, error) 
 		if err := regions.FencedHold(ctx, tx, a); err != nil {
 			return c, err
 		}
-		c := c
-		c.CreatedAt = tx.Now()
-		c.UpdatedAt = c.CreatedAt
-		bound := c
-		bound.Block, bound.AllocationID, bound.Region = a.Block, a.ID, a.Region
-		bound.Pool, bound.PoolID, bound.PoolProjectID, bound.Class = a.Pool, a.ContainerID, a.ProjectID, a.Class
-		if bound.ReclaimPolicy, bound.ReuseAfter, err = policyOf(ctx, tx, key, c.Spec, a); err != nil {
+		bound, err := boundTo(ctx, tx, key, c, a)
+		if err != nil {
 			return c, err
 		}
 		quotas, err := tx.QuotaParts(ctx, []ipam.ID{key.ID}, quota.ShardOf(a.ContainerID))
@@ -59,19 +54,16 @@ func rebind(ctx context.Context, s *usecase.Core, o *order) (ipam.Claim, error) 
 		if err != nil {
 			return c, err
 		}
-		stored, err := usecase.Answers(key.ID, r, c.CreatedAt, bound)
+		stored, err := usecase.Answers(key.ID, r, bound.CreatedAt, bound)
 		if err != nil {
 			return c, err
 		}
-		next := a
-		next.Phase, next.Holder, next.ReclaimPolicy, next.OwnerRef = ipam.PhaseBound, c.Ref(), bound.ReclaimPolicy, c.Spec.OwnerRef
-		next.Since, next.Revision, next.UpdatedAt = c.CreatedAt, heldRevision(c), c.CreatedAt
 		ch := storage.Changes{
 			ClaimInsert:      []ipam.Claim{bound},
-			AllocationUpdate: []storage.AllocationUpdate{{Was: ipam.PhaseRetained, Now: next}},
+			AllocationUpdate: []storage.AllocationUpdate{{Was: ipam.PhaseRetained, Now: heldBy(a, bound)}},
 			Answers:          stored,
 			Events:           []ipam.Event{e},
-			History:          []ipam.Hold{trail.EndedHold(a, c.CreatedAt)},
+			History:          []ipam.Hold{trail.EndedHold(a, bound.CreatedAt)},
 		}
 		l.Into(&ch)
 		return bound, tx.Write(ctx, ch)
@@ -79,6 +71,23 @@ func rebind(ctx context.Context, s *usecase.Core, o *order) (ipam.Claim, error) 
 		got, found, err := storage.IgnoreNotFound(s.Store.ClaimGet(ctx, key, c.Name))
 		return got, found && got.UID == c.UID, err
 	})
+}
+
+// boundTo is a claim as it is bound to a retained allocation.
+func boundTo(ctx context.Context, tx storage.Tx, key storage.ProjectKey, c ipam.Claim, a ipam.Allocation) (_ ipam.Claim, err error) {
+	c.CreatedAt = tx.Now()
+	c.UpdatedAt = c.CreatedAt
+	c.Block, c.AllocationID, c.Region = a.Block, a.ID, a.Region
+	c.Pool, c.PoolID, c.PoolProjectID, c.Class = a.Pool, a.ContainerID, a.ProjectID, a.Class
+	c.ReclaimPolicy, c.ReuseAfter, err = policyOf(ctx, tx, key, c.Spec, a)
+	return c, err
+}
+
+// heldBy is an allocation that a claim holds from now on.
+func heldBy(a ipam.Allocation, c ipam.Claim) ipam.Allocation {
+	a.Phase, a.Holder, a.ReclaimPolicy, a.OwnerRef = ipam.PhaseBound, c.Ref(), c.ReclaimPolicy, c.Spec.OwnerRef
+	a.Since, a.Revision, a.UpdatedAt = c.CreatedAt, heldRevision(c), c.CreatedAt
+	return a
 }
 
 // retainedFor is the allocation if it is retained for the project, which may still claim from its pool. To everybody else, the pool's

@@ -65,7 +65,7 @@ func (s *releaser) findMeant(ctx context.Context, pass tenancy.Pass, key storage
 	var gone error
 	err = s.Durably(ctx, func(ctx context.Context) (_ bool, err error) {
 		gone = nil
-		c, found, err = s.find(ctx, pass, key, remembered, name)
+		c, found, err = s.find(ctx, s.Store, pass, key, remembered, name)
 		if err == nil {
 			if err = r.IfMatch.Check(c.Revision); err == nil && !meant(c) {
 				err = ipam.Errorf(ipam.CodeNotFound, "Claim %s was not found.", c.Ref())

@@ -19,12 +19,12 @@ import (
 )
 
 // GetAllocation reads one allocation: of a project's pools, or that the project holds of another's. Its name is its id.
-func (s *Holdings) GetAllocation(ctx context.Context, project, name string) (ipam.Allocation, error) {
+func (s *Holdings) GetAllocation(ctx context.Context, project, name string, r usecase.Reading) (ipam.Allocation, error) {
 	_, key, err := s.Enter(ctx, tenancy.AllocationsRead, project)
 	if err != nil {
 		return ipam.Allocation{}, err
 	}
-	a, err := allocationOfBoth(ctx, s.Store, key, name)
+	a, err := allocationOfBoth(ctx, s.View(r), key, name)
 	return seenBy(key, a), err
 }
 

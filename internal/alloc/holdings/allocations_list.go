@@ -12,14 +12,18 @@ import (
 )
 
 // ListAllocations lists what is held in a project's pools, by pool and address, or what the project itself holds.
-func (s *Holdings) ListAllocations(ctx context.Context, project string, f paging.Filter, limit int, cursor string) (paging.Page[ipam.Allocation], error) {
+func (s *Holdings) ListAllocations(ctx context.Context, project string, f paging.Filter, limit int, cursor string, r usecase.Reading,
+) (paging.Page[ipam.Allocation], error) {
 	_, key, err := s.Enter(ctx, tenancy.AllocationsRead, project)
 	if err != nil {
 		return paging.Page[ipam.Allocation]{}, err
 	}
+	view := s.View(r)
+	unknown := usecase.Unknown(ctx, view, key, f)
 	if f.Own {
-		return usecase.OrUnknown[ipam.Allocation, holdingPlace](paging.ListOf(kindHoldings, key.ID, f), cursor, s.Unknown(ctx, key, f), func(cursor string) (paging.Page[ipam.Allocation], error) {
-			return s.holdings(ctx, key, f, limit, cursor)
+		these := paging.ListOf(kindHoldings, key.ID, f)
+		return usecase.OrUnknown[ipam.Allocation, holdingPlace](these, cursor, unknown, func(cursor string) (paging.Page[ipam.Allocation], error) {
+			return s.holdings(ctx, view, key, f, limit, cursor)
 		})
 	}
 	match := func(a *ipam.Allocation) bool {
@@ -28,14 +32,14 @@ func (s *Holdings) ListAllocations(ctx context.Context, project string, f paging
 			(f.Purpose == "" || f.Purpose == a.Purpose) && f.MatchesClass(a.Class)
 	}
 	if f.Pool != (ipam.Ref{}) && f.Pool.Project != project { // a project's allocations are in its own pools
-		return paging.Page[ipam.Allocation]{Items: []ipam.Allocation{}}, s.RefuseUnknown(ctx, key, f)
+		return paging.Page[ipam.Allocation]{Items: []ipam.Allocation{}}, usecase.RefuseUnknown(ctx, view, key, f)
 	}
-	pool, err := s.FilterPool(ctx, key, f)
+	pool, err := usecase.FilterPool(ctx, view, key, f)
 	if err != nil {
 		return paging.Page[ipam.Allocation]{}, err
 	}
 	if pool != nil {
-		return PageInPool(ctx, s.Core, key, InPool[ipam.Allocation]{
+		return PageInPool(ctx, s.Core, view, key, InPool[ipam.Allocation]{
 			Kind: "allocations-in-pool", Of: key.ID, Pool: *pool, Filter: f, Match: match, Begins: func(a ipam.Allocation) netip.Addr { return a.Block.Addr() },
 			Fetch: func(ctx context.Context, read storage.Reader, c storage.Container, within netip.Prefix, after netip.Addr, n int) ([]ipam.Allocation, error) {
 				return read.AllocationListInPool(ctx, c, within, after, n)
@@ -43,9 +47,9 @@ func (s *Holdings) ListAllocations(ctx context.Context, project string, f paging
 		}, limit, cursor)
 	}
 	these := paging.ListOf("held", key.ID, f)
-	return usecase.OrUnknown[ipam.Allocation, storage.AllocationCursor](these, cursor, s.Unknown(ctx, key, f), func(cursor string) (paging.Page[ipam.Allocation], error) {
+	return usecase.OrUnknown[ipam.Allocation, storage.AllocationCursor](these, cursor, unknown, func(cursor string) (paging.Page[ipam.Allocation], error) {
 		return paging.Scan(ctx, s.Searching, these, cursor, limit, func(after storage.AllocationCursor, n int) ([]ipam.Allocation, error) {
-			return s.Store.AllocationList(ctx, key, after, n)
+			return view.AllocationList(ctx, key, after, n)
 		}, match, func(a ipam.Allocation) storage.AllocationCursor {
 			return storage.AllocationCursor{ContainerID: a.ContainerID, Base: a.Block.Addr()}
 		})

@@ -19,7 +19,8 @@ type holdingPlace struct {
 const kindHoldings = "holdings"
 
 // holdings lists what a project holds by claims, or has retained of them, in pools of any project. It reads nothing but what is the project's own.
-func (s *Holdings) holdings(ctx context.Context, key storage.ProjectKey, f paging.Filter, limit int, cursor string) (paging.Page[ipam.Allocation], error) {
+func (s *Holdings) holdings(ctx context.Context, read storage.Reader, key storage.ProjectKey, f paging.Filter, limit int, cursor string,
+) (paging.Page[ipam.Allocation], error) {
 	match := func(a *ipam.Allocation) bool {
 		return f.MatchesBlock(a.Block) && paging.MatchesRef(f.Pool, a.Pool) && f.MatchesClass(a.Class)
 	}
@@ -38,14 +39,14 @@ func (s *Holdings) holdings(ctx context.Context, key storage.ProjectKey, f pagin
 		var found []ipam.Allocation
 		if after.Claim == "" && f.Phase != string(ipam.PhaseBound) {
 			var err error
-			if found, err = s.Store.AllocationListRetained(ctx, key, after.Retained, n); err != nil || len(found) == n {
+			if found, err = read.AllocationListRetained(ctx, key, after.Retained, n); err != nil || len(found) == n {
 				return found, err
 			}
 		}
 		if f.Phase == string(ipam.PhaseRetained) {
 			return found, nil
 		}
-		bound, err := s.boundAfter(ctx, key, after.Claim, n-len(found))
+		bound, err := boundAfter(ctx, read, key, after.Claim, n-len(found))
 		return append(found, bound...), err
 	}, match, placeOfHolding)
 }
@@ -58,11 +59,11 @@ func placeOfHolding(a ipam.Allocation) holdingPlace {
 }
 
 // boundAfter answers the allocations of the first n of a project's claims after a name: fewer only where there are no more.
-func (s *Holdings) boundAfter(ctx context.Context, key storage.ProjectKey, name string, n int) ([]ipam.Allocation, error) {
+func boundAfter(ctx context.Context, read storage.Reader, key storage.ProjectKey, name string, n int) ([]ipam.Allocation, error) {
 	var bound []ipam.Allocation
 	for len(bound) < n {
 		ask := n - len(bound)
-		claims, err := s.Store.ClaimList(ctx, key, name, ask)
+		claims, err := read.ClaimList(ctx, key, name, ask)
 		if err != nil || len(claims) == 0 {
 			return bound, err
 		}
@@ -70,7 +71,7 @@ func (s *Holdings) boundAfter(ctx context.Context, key storage.ProjectKey, name 
 		for _, c := range claims {
 			keys, name = append(keys, storage.AllocationKey{Region: c.Region, ID: c.AllocationID}), c.Name
 		}
-		held, err := s.Store.AllocationsNamed(ctx, keys)
+		held, err := read.AllocationsNamed(ctx, keys)
 		if err != nil {
 			return nil, err
 		}

@@ -23,13 +23,15 @@ type InPool[T any] struct {
 }
 
 // PageInPool answers one page of it, all of one moment.
-func PageInPool[T any](ctx context.Context, s *usecase.Core, key storage.ProjectKey, l InPool[T], limit int, cursor string) (paging.Page[T], error) {
-	return usecase.OrUnknown[T, netip.Addr](paging.ListOf(l.Kind, l.Of, l.Filter), cursor, s.Unknown(ctx, key, l.Filter), func(cursor string) (paging.Page[T], error) {
-		return pageOfPool(ctx, s, l, limit, cursor)
+func PageInPool[T any](ctx context.Context, s *usecase.Core, view storage.View, key storage.ProjectKey, l InPool[T], limit int, cursor string,
+) (paging.Page[T], error) {
+	these, unknown := paging.ListOf(l.Kind, l.Of, l.Filter), usecase.Unknown(ctx, view, key, l.Filter)
+	return usecase.OrUnknown[T, netip.Addr](these, cursor, unknown, func(cursor string) (paging.Page[T], error) {
+		return pageOfPool(ctx, s, view, l, limit, cursor)
 	})
 }
 
-func pageOfPool[T any](ctx context.Context, s *usecase.Core, l InPool[T], limit int, cursor string) (paging.Page[T], error) {
+func pageOfPool[T any](ctx context.Context, s *usecase.Core, view storage.View, l InPool[T], limit int, cursor string) (paging.Page[T], error) {
 	if l.Filter.Searches() {
 		leave, err := s.Searching.Enter(ctx, l.Of)
 		if err != nil {
@@ -37,7 +39,7 @@ func pageOfPool[T any](ctx context.Context, s *usecase.Core, l InPool[T], limit 
 		}
 		defer leave()
 	}
-	page, err := regions.InOneMoment(ctx, s, "list_in_pool", l.Pool, func(ctx context.Context, read storage.Reader, pool ipam.Pool) (paging.Page[T], error) {
+	page, err := regions.InOneMoment(ctx, view, "list_in_pool", l.Pool, func(ctx context.Context, read storage.Reader, pool ipam.Pool) (paging.Page[T], error) {
 		within, err := startingIn(ctx, read, l.Filter, pool)
 		if err != nil {
 			return paging.Page[T]{}, err

@@ -63,28 +63,31 @@ func (k Kind[T]) Get(ctx context.Context, project, name string) (T, error) {
 type place string
 
 // Rows reads up to limit of the resources of a project whose names are after a name, in order of names.
-type Rows[T any] func(ctx context.Context, in storage.ProjectKey, after string, limit int) ([]T, error)
+type Rows[T any] func(read storage.Reader, ctx context.Context, in storage.ProjectKey, after string, limit int) ([]T, error)
 
 // List answers a page of what a project has.
-func (k Kind[T]) List(ctx context.Context, project, kind string, rows Rows[T], limit int, cursor string) (paging.Page[T], error) {
+func (k Kind[T]) List(ctx context.Context, project, kind string, rows Rows[T], limit int, cursor string, r usecase.Reading,
+) (paging.Page[T], error) {
 	_, in, err := k.Enter(ctx, k.Reads, project)
 	if err != nil {
 		return paging.Page[T]{}, err
 	}
-	return k.Page(ctx, in, paging.ListOf(kind, in.ID), rows, usecase.Everything[T], limit, cursor)
+	return k.Page(ctx, in, paging.ListOf(kind, in.ID), rows, usecase.Everything[T], limit, cursor, r)
 }
 
 // Page answers a page of a list, of what matches.
 func (k Kind[T]) Page(ctx context.Context, in storage.ProjectKey, of paging.List, rows Rows[T], match func(*T) bool, limit int, cursor string,
+	r usecase.Reading,
 ) (paging.Page[T], error) {
 	valid := k.Valid
 	if valid == nil {
 		valid = ipam.ValidName
 	}
+	read := k.View(r)
 	return paging.Scan(ctx, k.Searching, of, cursor, limit, func(after place, n int) ([]T, error) {
 		if after != "" && !valid(string(after)) {
 			return nil, paging.ErrBadCursor()
 		}
-		return rows(ctx, in, string(after), n)
+		return rows(read, ctx, in, string(after), n)
 	}, match, func(t T) place { return place(k.Head(&t).Name) })
 }

@@ -3,7 +3,6 @@ package pools
 import (
 	"context"
 	"sync"
-	"sync/atomic"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 
@@ -22,8 +21,8 @@ const (
 // statements, and can answer nothing that a look-up without it would not.
 type ClassMemory struct {
 	known *lru.Cache[classAsk, storage.ClassFacts]
-	pools *atomic.Int64 // in all of them
-	write *sync.Mutex   // of those who remember: what one replaces is taken off before it is added
+	write *sync.Mutex // of those who remember: what one replaces is taken off before it is added
+	pools *int        // in all of them; guarded by write
 }
 
 type classAsk struct {
@@ -34,9 +33,9 @@ type classAsk struct {
 
 // NewClassMemory makes a memory of nothing.
 func NewClassMemory() ClassMemory {
-	m := ClassMemory{pools: new(atomic.Int64), write: new(sync.Mutex)}
+	m := ClassMemory{write: new(sync.Mutex), pools: new(int)}
 	var err error
-	m.known, err = lru.NewWithEvict(maxRemembered, func(_ classAsk, gone storage.ClassFacts) { m.pools.Add(-int64(len(gone.Pools))) })
+	m.known, err = lru.NewWithEvict(maxRemembered, func(_ classAsk, gone storage.ClassFacts) { *m.pools -= len(gone.Pools) })
 	if err != nil {
 		panic(err) // the size is positive
 	}
@@ -95,9 +94,9 @@ func (m ClassMemory) remember(ask classAsk, facts storage.ClassFacts) {
 	class := *facts.Found
 	class.Labels, class.Annotations = nil, nil
 	facts.Found = &class
-	m.pools.Add(int64(len(facts.Pools)))
+	*m.pools += len(facts.Pools)
 	m.known.Add(ask, facts)
-	for m.pools.Load() > maxRememberedPools {
+	for *m.pools > maxRememberedPools {
 		if _, _, some := m.known.RemoveOldest(); !some {
 			return
 		}

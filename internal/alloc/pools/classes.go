@@ -18,19 +18,20 @@ import (
 type classes struct{ *usecase.Core }
 
 // GetClass reads one class that the project may use: its own, or else the platform's shared one.
-func (s *classes) GetClass(ctx context.Context, project, name string) (ipam.Class, error) {
+func (s *classes) GetClass(ctx context.Context, project, name string, r usecase.Reading) (ipam.Class, error) {
 	_, key, err := s.Enter(ctx, tenancy.ClassesRead, project)
 	if err != nil {
 		return ipam.Class{}, err
 	}
-	found, err := s.Store.ClassesNamed(ctx, key, []string{name})
+	read := s.View(r)
+	found, err := read.ClassesNamed(ctx, key, []string{name})
 	if err != nil {
 		return ipam.Class{}, err
 	}
 	if len(found) == 0 {
 		return ipam.Class{}, storage.ClassNotFound(ipam.Ref{Project: project, Name: name})
 	}
-	return withClassStatus(ctx, s.Store, key, usedBy(key, found[0]))
+	return withClassStatus(ctx, read, key, usedBy(key, found[0]))
 }
 
 // usedBy is a class as a project may see it: who made it is the business of its own project.
@@ -62,16 +63,18 @@ func (p classPlace) compare(q classPlace) int {
 
 // ListClasses lists the classes that a project may use, its own and the platform's shared ones, by name, each with what stands behind it
 // for the project.
-func (s *classes) ListClasses(ctx context.Context, project string, f paging.Filter, limit int, cursor string) (paging.Page[ipam.Class], error) {
+func (s *classes) ListClasses(ctx context.Context, project string, f paging.Filter, limit int, cursor string, r usecase.Reading,
+) (paging.Page[ipam.Class], error) {
 	_, key, err := s.Enter(ctx, tenancy.ClassesRead, project)
 	if err != nil {
 		return paging.Page[ipam.Class]{}, err
 	}
 	place := func(c ipam.Class) classPlace { return classPlace{Name: c.Name, Foreign: c.ProjectID != key.ID} }
+	read := s.View(r)
 	var all []ipam.Class // there are at most 2 * MaxClasses, so they are read at once
 	page, err := paging.Scan(ctx, s.Searching, paging.ListOf("classes", key.ID, f), cursor, min(limit, maxClassPage), func(after classPlace, n int) ([]ipam.Class, error) {
 		if all == nil {
-			all, err = s.Store.ClassList(ctx, key)
+			all, err = read.ClassList(ctx, key)
 			slices.SortFunc(all, func(a, b ipam.Class) int { return place(a).compare(place(b)) })
 		}
 		from, _ := slices.BinarySearchFunc(all, after, func(c ipam.Class, after classPlace) int {
@@ -85,7 +88,7 @@ func (s *classes) ListClasses(ctx context.Context, project string, f paging.Filt
 	if err != nil {
 		return paging.Page[ipam.Class]{}, err
 	}
-	return page, fillClassStatus(ctx, s.Store, key, page.Items)
+	return page, fillClassStatus(ctx, read, key, page.Items)
 }
 
 // classesOf names the classes of a project for locks: whoever makes or changes one, or lists one in a pool, is alone with them, so that

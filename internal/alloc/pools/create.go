@@ -29,19 +29,16 @@ type creator struct {
 
 // CreatePool carves a pool, and its reservations from it, in one transaction.
 func (s *creator) CreatePool(ctx context.Context, project string, p ipam.Pool, r usecase.Request) (usecase.Result[ipam.Pool], error) {
-	none := usecase.Result[ipam.Pool]{}
 	who, key, err := s.Enter(ctx, tenancy.PoolsWrite, project)
+	if err == nil {
+		err = cmp.Or(usecase.CheckNew(&p.Metadata, p.Spec.Check()),
+			ipam.CheckPoolBlock("/spec/cidr", p.Spec.CIDR), checkVisibility(project, p.Spec.Visibility))
+	}
+	if err == nil {
+		err = s.regions.CheckRegions(ctx, &p.Spec)
+	}
 	if err != nil {
-		return none, err
-	}
-	if err := cmp.Or(usecase.CheckNew(&p.Metadata, p.Spec.Check()), ipam.CheckPoolBlock("/spec/cidr", p.Spec.CIDR)); err != nil {
-		return none, err
-	}
-	if err := checkVisibility(project, p.Spec.Visibility); err != nil {
-		return none, err
-	}
-	if err := s.regions.CheckRegions(ctx, &p.Spec); err != nil {
-		return none, err
+		return usecase.Result[ipam.Pool]{}, err
 	}
 	p.Metadata = s.Fresh(p.Metadata, project, p.Spec.Region, who)
 	p.ProjectID = key.ID
@@ -54,58 +51,62 @@ func (s *creator) CreatePool(ctx context.Context, project string, p ipam.Pool, r
 		if err != nil {
 			return p, err
 		}
-		release, err := s.Lanes.Acquire(ctx, from.Container.Lock())
+		made, err := s.createFrom(ctx, key, p, from, random, r)
 		if err != nil {
-			return p, err
-		}
-		defer func() { release() }()
-		classes, err := classesToList(ctx, s.Store, key, p.Spec.ClassNames)
-		if err != nil {
-			return p, err
-		}
-		locks := storage.Locks{Alone: []ipam.ID{from.Container.Lock()}, Shared: []ipam.ID{key.ID}}.And(listingLocks(key, p.Spec.ClassNames, classes))
-		plan := poolPlan{from: from.Container.ID, at: from.Container.Region, classes: classes, random: random}
-		made, err := usecase.Settled(ctx, s.Core, "pool_create", locks, r.DryRun, func(ctx context.Context, tx storage.Tx) (ipam.Pool, error) {
-			return s.carvePool(ctx, tx, key, p, plan, r)
-		}, func(ctx context.Context) (ipam.Pool, bool, error) {
-			got, found, err := storage.IgnoreNotFound(s.Store.PoolGet(ctx, key, p.Name))
-			if err != nil || !found || got.UID != p.UID {
-				return got, false, err
-			}
-			got, err = regions.WithStanding(ctx, s.Store, got)
-			return got, err == nil, err
-		})
-		if usecase.NameTaken(err) && !r.DryRun {
-			return made, s.Exists(ctx, err, func(ctx context.Context) error {
-				_, err := s.Store.PoolGet(ctx, key, p.Name)
-				return err
-			})
-		}
-		if lack, ok := errors.AsType[*refusals.Lacking](err); ok && !r.DryRun && lack.Pools[0].Several() {
-			release() // a loan needs the turn
-			release = func() {}
-			if brought, failed := s.regions.Borrowed(ctx, lack.Pools[0], lack.Bits); failed != nil || brought {
-				return p, orAgain(failed)
-			}
-		}
-		if from.Parent != nil && ipam.IsCode(err, ipam.CodeBlockTaken) {
-			if free, failed := s.regions.OnItsWay(ctx, *from.Parent, p.Spec.CIDR, r.DryRun); free && failed == nil {
-				release()
-				release = func() {}
-				return p, &storage.Conflict{}
-			}
+			err = s.lookAgain(ctx, key, p, from, r, err)
 		}
 		return made, err
 	})
 	return answer, s.refusals.WithFigures(ctx, err)
 }
 
-// orAgain makes once look again, unless something has failed.
-func orAgain(failed error) error {
-	if failed != nil {
-		return failed
+// createFrom carves a pool in the turn of what it is carved from.
+func (s *creator) createFrom(
+	ctx context.Context, key storage.ProjectKey, p ipam.Pool, from Source, random ipam.ID, r usecase.Request,
+) (ipam.Pool, error) {
+	release, err := s.Lanes.Acquire(ctx, from.Container.Lock())
+	if err != nil {
+		return p, err
 	}
-	return &storage.Conflict{}
+	defer release()
+	classes, err := classesToList(ctx, s.Store, key, p.Spec.ClassNames)
+	if err != nil {
+		return p, err
+	}
+	locks := storage.Locks{Alone: []ipam.ID{from.Container.Lock()}, Shared: []ipam.ID{key.ID}}.And(listingLocks(key, p.Spec.ClassNames, classes))
+	plan := poolPlan{from: from.Container.ID, at: from.Container.Region, classes: classes, random: random}
+	return usecase.Settled(ctx, s.Core, "pool_create", locks, r.DryRun, func(ctx context.Context, tx storage.Tx) (ipam.Pool, error) {
+		return s.carvePool(ctx, tx, key, p, plan, r)
+	}, func(ctx context.Context) (ipam.Pool, bool, error) {
+		got, found, err := storage.IgnoreNotFound(s.Store.PoolGet(ctx, key, p.Name))
+		if err != nil || !found || got.UID != p.UID {
+			return got, false, err
+		}
+		got, err = regions.WithStanding(ctx, s.Store, got)
+		return got, err == nil, err
+	})
+}
+
+// lookAgain makes of a refusal a reason to look again, if what was missing can be had from another region or is on its way from one. It works without
+// the turn, which a loan needs.
+func (s *creator) lookAgain(ctx context.Context, key storage.ProjectKey, p ipam.Pool, from Source, r usecase.Request, refused error) error {
+	if usecase.NameTaken(refused) && !r.DryRun {
+		return s.Exists(ctx, refused, func(ctx context.Context) error {
+			_, err := s.Store.PoolGet(ctx, key, p.Name)
+			return err
+		})
+	}
+	if lack, ok := errors.AsType[*refusals.Lacking](refused); ok && !r.DryRun && lack.Pools[0].Several() {
+		if brought, failed := s.regions.Borrowed(ctx, lack.Pools[0], lack.Bits); failed != nil || brought {
+			return cmp.Or(failed, error(&storage.Conflict{}))
+		}
+	}
+	if from.Parent != nil && ipam.IsCode(refused, ipam.CodeBlockTaken) {
+		if free, failed := s.regions.OnItsWay(ctx, *from.Parent, p.Spec.CIDR, r.DryRun); free && failed == nil {
+			return &storage.Conflict{}
+		}
+	}
+	return refused
 }
 
 // poolPlan is what is prepared before the transaction: what that has locked, and what it must not choose anew.
@@ -118,45 +119,16 @@ type poolPlan struct {
 
 // carvePool is one attempt of the transaction pool_create.
 func (s *creator) carvePool(ctx context.Context, tx storage.Tx, key storage.ProjectKey, p ipam.Pool, plan poolPlan, r usecase.Request) (ipam.Pool, error) {
-	from, err := poolSource(ctx, tx, key, p)
+	from, err := plan.source(ctx, tx, key, p)
 	if err != nil {
 		return p, err
-	}
-	if err := storage.SameThing(plan.from, from.Container.ID); err != nil {
-		return p, err
-	}
-	if from = from.in(plan.at); from.Parent != nil && !from.Parent.Serves(plan.at) {
-		return p, &storage.Conflict{} // the region was given up meanwhile: look again
-	}
-	if from.Parent != nil && from.Parent.Several() {
-		if err := regions.Fenced(ctx, tx, *from.Parent); err != nil {
-			return p, err
-		}
 	}
 	if p.Classes, err = listed(ctx, tx, key, p.Spec.ClassNames, ipam.FamilyOf(from.Container.Block.Addr()), nil, plan.classes); err != nil {
 		return p, err
 	}
-	wish := space.Wish{Exact: p.Spec.CIDR}
-	if from.Parent != nil {
-		if err := admitChild(*from.Parent, p.Spec); err != nil {
-			return p, err
-		}
-		if p.Spec.PrefixLength != nil {
-			wish = carve.WishFor(netip.Prefix{}, *p.Spec.PrefixLength, from.Parent.Spec.Allocation.Strategy, plan.random, from.Container.Block, tx.Attempt())
-		}
-	}
-	wishes := []space.Wish{wish}
-	free, err := tx.FreeRead(ctx, from.Container, carve.Reads(from.Container, nil, wishes))
+	block, carved, err := plan.carve(ctx, tx, key, from, p.Spec)
 	if err != nil {
 		return p, err
-	}
-	k, err := carve.NewCarver(from.Container, nil, free)
-	if err != nil {
-		return p, err
-	}
-	block, ok := k.Take(wish)
-	if !ok {
-		return p, poolRefusal(ctx, tx, key, from, wish)
 	}
 	p.CreatedAt = tx.Now()
 	p.UpdatedAt = p.CreatedAt
@@ -165,10 +137,8 @@ func (s *creator) carvePool(ctx context.Context, tx storage.Tx, key storage.Proj
 	if from.Parent == nil {
 		p.Spec.Space = from.Space
 	}
-	if err := p.Spec.Allocation.CheckFor(block); err != nil {
-		return p, err
-	}
-	if err := ipam.CheckPoolBlock("/spec/prefixLength", block); err != nil { // of a parent from before there was this check
+	// The length is checked because of parents from before it was.
+	if err := cmp.Or(p.Spec.Allocation.CheckFor(block), ipam.CheckPoolBlock("/spec/prefixLength", block)); err != nil {
 		return p, err
 	}
 	inner, reservations, err := s.reserve(p)
@@ -176,32 +146,76 @@ func (s *creator) carvePool(ctx context.Context, tx storage.Tx, key storage.Proj
 		return p, err
 	}
 	quotas, err := poolQuotas(ctx, tx, key.ID, p.ContainerID)
-	if err != nil {
-		return p, err
+	if err == nil {
+		err = quotas.Take(ctx, key, quota.PoolPlace(p), OnePool)
 	}
-	if err := quotas.Take(ctx, key, quota.PoolPlace(p), OnePool); err != nil {
+	if err != nil {
 		return p, err
 	}
 	p.Stock = ipam.Stock{Free: space.HistogramOf(inner)}
 	p.Regional = regions.FirstStanding(p)
-	stored, err := usecase.Answers(key.ID, r, p.CreatedAt, p)
-	if err != nil {
+	ch := storage.Changes{
+		Free:             []storage.FreeChange{carved, {Container: storage.PoolContainer(p), Insert: inner}},
+		PoolInsert:       []ipam.Pool{p},
+		AllocationInsert: append(reservations, PoolHold(p, from)),
+		RegionChanges:    storage.RegionChanges{PoolRegionInsert: regions.BeginRegions(p, p.Spec.Regions)},
+	}
+	quotas.Into(&ch)
+	if ch.Answers, err = usecase.Answers(key.ID, r, p.CreatedAt, p); err != nil {
 		return p, err
 	}
 	event, err := trail.Changed(ctx, p.CreatedAt, key.ID, trail.KindPool, p.Name, nil, trail.RecordedPool(p))
 	if err != nil {
 		return p, err
 	}
-	ch := storage.Changes{
-		Free:             []storage.FreeChange{k.Change(), {Container: storage.PoolContainer(p), Insert: inner}},
-		PoolInsert:       []ipam.Pool{p},
-		AllocationInsert: append(reservations, PoolHold(p, from)),
-		Answers:          stored,
-		Events:           []ipam.Event{event},
-		RegionChanges:    storage.RegionChanges{PoolRegionInsert: regions.BeginRegions(p, p.Spec.Regions)},
-	}
-	quotas.Into(&ch)
+	ch.Events = []ipam.Event{event}
 	return p, tx.Write(ctx, ch)
+}
+
+// source is what the pool is carved from, as the transaction finds it.
+func (plan poolPlan) source(ctx context.Context, tx storage.Tx, key storage.ProjectKey, p ipam.Pool) (Source, error) {
+	from, err := poolSource(ctx, tx, key, p)
+	if err == nil {
+		err = storage.SameThing(plan.from, from.Container.ID)
+	}
+	if err != nil {
+		return from, err
+	}
+	if from = from.in(plan.at); from.Parent != nil && !from.Parent.Serves(plan.at) {
+		return from, &storage.Conflict{} // the region was given up meanwhile: look again
+	}
+	if from.Parent != nil && from.Parent.Several() {
+		err = regions.Fenced(ctx, tx, *from.Parent)
+	}
+	return from, err
+}
+
+// carve takes the pool's block from the source.
+func (plan poolPlan) carve(
+	ctx context.Context, tx storage.Tx, key storage.ProjectKey, from Source, spec ipam.PoolSpec,
+) (netip.Prefix, storage.FreeChange, error) {
+	wish := space.Wish{Exact: spec.CIDR}
+	if from.Parent != nil {
+		if err := admitChild(*from.Parent, spec); err != nil {
+			return netip.Prefix{}, storage.FreeChange{}, err
+		}
+		if spec.PrefixLength != nil {
+			wish = carve.WishFor(netip.Prefix{}, *spec.PrefixLength, from.Parent.Spec.Allocation.Strategy, plan.random, from.Container.Block, tx.Attempt())
+		}
+	}
+	free, err := tx.FreeRead(ctx, from.Container, carve.Reads(from.Container, nil, []space.Wish{wish}))
+	if err != nil {
+		return netip.Prefix{}, storage.FreeChange{}, err
+	}
+	k, err := carve.NewCarver(from.Container, nil, free)
+	if err != nil {
+		return netip.Prefix{}, storage.FreeChange{}, err
+	}
+	block, ok := k.Take(wish)
+	if !ok {
+		return block, storage.FreeChange{}, poolRefusal(ctx, tx, key, from, wish)
+	}
+	return block, k.Change(), nil
 }
 
 // OnePool is what a pool takes from the quotas of its project.

@@ -108,18 +108,7 @@ func uncarvePool(ctx context.Context, tx storage.Tx, locked ipam.Pool, match use
 	if err != nil {
 		return storage.Changes{}, err
 	}
-	hold, err := tx.AllocationListInPool(ctx, from, p.Block, netip.Addr{}, 1)
-	if err != nil {
-		return storage.Changes{}, err
-	}
-	if len(hold) != 1 || hold[0].Block != p.Block {
-		return storage.Changes{}, ipam.Errorf(ipam.CodeInternal, "Pool %s is not held where it was carved from; run the audit.", p.Ref())
-	}
-	around, err := tx.FreeRead(ctx, from, carve.Reads(from, []netip.Prefix{p.Block}, nil))
-	if err != nil {
-		return storage.Changes{}, err
-	}
-	k, err := carve.NewCarver(from, []netip.Prefix{p.Block}, around)
+	hold, returned, err := giveBack(ctx, tx, p, from)
 	if err != nil {
 		return storage.Changes{}, err
 	}
@@ -133,18 +122,39 @@ func uncarvePool(ctx context.Context, tx storage.Tx, locked ipam.Pool, match use
 	}
 	of := storage.GrantsOfPool(p)
 	ch := storage.Changes{
-		Free:             []storage.FreeChange{{Container: c, Delete: free}, k.Change()},
-		AllocationDelete: append(held, hold[0]),
+		Free:             []storage.FreeChange{{Container: c, Delete: free}, returned},
+		AllocationDelete: append(held, hold),
 		PoolDelete:       &p,
 		AccessChanges:    storage.AccessChanges{GrantsDelete: &of},
 		Events:           []ipam.Event{event},
 		RegionChanges:    storage.RegionChanges{PoolRegionDelete: regions},
 	}
 	if !p.Root() { // a root pool's hold is the space's, not a pool's: history is of pools
-		ch.History = []ipam.Hold{trail.EndedHold(hold[0], tx.Now())}
+		ch.History = []ipam.Hold{trail.EndedHold(hold, tx.Now())}
 	}
 	quotas.Into(&ch)
 	return ch, nil
+}
+
+// giveBack plans that a pool's block is free again in what it was carved from, with the allocation that has held it there.
+func giveBack(ctx context.Context, tx storage.Tx, p ipam.Pool, from storage.Container) (ipam.Allocation, storage.FreeChange, error) {
+	hold, err := tx.AllocationListInPool(ctx, from, p.Block, netip.Addr{}, 1)
+	if err != nil {
+		return ipam.Allocation{}, storage.FreeChange{}, err
+	}
+	if len(hold) != 1 || hold[0].Block != p.Block {
+		return ipam.Allocation{}, storage.FreeChange{},
+			ipam.Errorf(ipam.CodeInternal, "Pool %s is not held where it was carved from; run the audit.", p.Ref())
+	}
+	around, err := tx.FreeRead(ctx, from, carve.Reads(from, []netip.Prefix{p.Block}, nil))
+	if err != nil {
+		return ipam.Allocation{}, storage.FreeChange{}, err
+	}
+	k, err := carve.NewCarver(from, []netip.Prefix{p.Block}, around)
+	if err != nil {
+		return ipam.Allocation{}, storage.FreeChange{}, err
+	}
+	return hold[0], k.Change(), nil
 }
 
 // payer is the project whose quotas a pool counts in: its owner, or the project whose scope it was carved for.

@@ -19,7 +19,8 @@ func classesBehind(p *ipam.Pool) []ipam.ClassRef {
 }
 
 // ListPools lists a project's pools by name, each with what is free in it.
-func (s *reader) ListPools(ctx context.Context, project string, f paging.Filter, limit int, cursor string) (paging.Page[ipam.Pool], error) {
+func (s *reader) ListPools(ctx context.Context, project string, f paging.Filter, limit int, cursor string, r usecase.Reading,
+) (paging.Page[ipam.Pool], error) {
 	_, key, err := s.Enter(ctx, tenancy.PoolsRead, project)
 	if err != nil {
 		return paging.Page[ipam.Pool]{}, err
@@ -28,14 +29,15 @@ func (s *reader) ListPools(ctx context.Context, project string, f paging.Filter,
 		return f.MatchesBlock(p.Block) && f.MatchesLabels(p.Labels) && paging.MatchesRef(f.Space, p.Space) && paging.MatchesRef(f.Parent, p.Spec.Parent) &&
 			(f.Phase == "" || f.Phase == p.Phase()) && f.MatchesClass(classesBehind(p)...)
 	}
-	these := paging.ListOf("pools", key.ID, f)
-	return usecase.OrUnknown[ipam.Pool, string](these, cursor, s.Unknown(ctx, key, f), func(cursor string) (paging.Page[ipam.Pool], error) {
+	these, read := paging.ListOf("pools", key.ID, f), s.View(r)
+	unknown := usecase.Unknown(ctx, read, key, f)
+	return usecase.OrUnknown[ipam.Pool, string](these, cursor, unknown, func(cursor string) (paging.Page[ipam.Pool], error) {
 		return paging.Scan(ctx, s.Searching, these, cursor, limit, func(after string, n int) ([]ipam.Pool, error) {
-			rows, err := s.Store.PoolList(ctx, key, after, n)
+			rows, err := read.PoolList(ctx, key, after, n)
 			if err != nil {
 				return nil, err
 			}
-			return rows, storage.FillStock(ctx, s.Store, rows)
+			return rows, storage.FillStock(ctx, read, rows)
 		}, match, func(p ipam.Pool) string { return p.Name })
 	})
 }

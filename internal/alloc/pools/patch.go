@@ -1,12 +1,14 @@
 package pools
 
 import (
+	"cmp"
 	"context"
 	"net/netip"
 	"slices"
 	"time"
 
 	"github.com/carve-ipam/carve/internal/alloc/carve"
+	"github.com/carve-ipam/carve/internal/alloc/kind"
 	"github.com/carve-ipam/carve/internal/alloc/refusals"
 	"github.com/carve-ipam/carve/internal/alloc/regions"
 	"github.com/carve-ipam/carve/internal/alloc/space"
@@ -22,6 +24,24 @@ type patcher struct {
 	*usecase.Core
 
 	regions *regions.Regions
+	of      kind.Kind[ipam.Pool]
+}
+
+func newPatcher(core *usecase.Core, r *regions.Regions) *patcher {
+	return &patcher{core, r, kind.Kind[ipam.Pool]{
+		Core: core, Name: trail.KindPool, Op: "pool",
+		Head: func(p *ipam.Pool) *ipam.Metadata { return &p.Metadata },
+		Find: func(read storage.Reader) kind.Finder[ipam.Pool] { return read.PoolGet },
+		Write: func(ch *storage.Changes, was, now *ipam.Pool) {
+			ch.PoolUpdate = &storage.PoolUpdate{Was: was.Revision, Now: *now}
+		},
+		Record:   trail.RecordedPool,
+		Check:    func(_ storage.ProjectKey, p ipam.Pool) error { return p.Spec.Check() },
+		SameSpec: func(a, b ipam.Pool) bool { return samePolicy(a.Spec, b.Spec) },
+		Complete: func(ctx context.Context, read storage.Reader, _ storage.ProjectKey, p ipam.Pool) (ipam.Pool, error) {
+			return regions.WithStanding(ctx, read, p)
+		},
+	}}
 }
 
 // PatchPool changes what may change of a pool by mutate, which must be pure. Reservations that are new are carved, and
@@ -55,7 +75,6 @@ func (s *patcher) PatchPool(ctx context.Context, project, name string, r usecase
 func (s *patcher) patchPool(
 	ctx context.Context, who tenancy.Principal, key storage.ProjectKey, first ipam.Pool, r usecase.Request, mutate func(ipam.Pool) (ipam.Pool, error),
 ) (ipam.Pool, error) {
-	name := first.Name
 	release, err := s.Lanes.Acquire(ctx, storage.PoolLocks(first)...)
 	if err != nil {
 		return first, err
@@ -65,77 +84,40 @@ func (s *patcher) patchPool(
 	if err != nil {
 		return first, err
 	}
-	revision, now := ipam.NewID(), s.Now()
 	locks := storage.Locks{Alone: storage.PoolLocks(first)}.And(listingLocks(key, added, classes))
-	p, err := usecase.Settled(ctx, s.Core, "pool_patch", locks, r.DryRun, func(ctx context.Context, tx storage.Tx) (ipam.Pool, error) {
-		was, err := tx.PoolGet(ctx, key, name)
-		if err != nil {
-			return was, err
-		}
+	p, err := s.of.Patch(ctx, key, first.Name, r, locks, func(was ipam.Pool) (ipam.Pool, error) {
 		if err := storage.SameThing(first.UID, was.UID); err != nil {
 			return was, err
 		}
-		if err := r.IfMatch.Check(was.Revision); err != nil {
-			return was, err
+		return mutate(was)
+	}, func(ctx context.Context, tx storage.Tx, was, next *ipam.Pool) (storage.Changes, error) {
+		if err := s.complete(ctx, tx, key, *was, next, classes); err != nil {
+			return storage.Changes{}, err
 		}
-		next, err := mutate(was)
-		if err != nil {
-			return was, err
+		changes, err := rereserve(ctx, tx, *was, *next, who.Subject)
+		if err == nil {
+			changes.RegionChanges, err = regions.Reregion(ctx, tx, *was, *next, r.DryRun)
 		}
-		specChanged := !samePolicy(was.Spec, next.Spec)
-		if !specChanged && usecase.SameMeta(was.Metadata, next.Metadata) {
-			return was, nil
-		}
-		if err := usecase.CheckChanged(next.Metadata, next.Spec.Check()); err != nil {
-			return was, err
-		}
-		if err := checkVisibility(key.Name, next.Spec.Visibility); err != nil {
-			return was, err
-		}
-		if err := next.Spec.Allocation.CheckFor(next.Block); err != nil {
-			return was, err
-		}
-		if err := checkScoped(next); err != nil {
-			return was, err
-		}
-		next.Spec.Region = was.Region
-		if err := regions.SettleRegions(ctx, tx, &next.Spec); err != nil {
-			return was, err
-		}
-		if next.Classes, err = listed(ctx, tx, key, next.Spec.ClassNames, next.Family(), was.Classes, classes); err != nil {
-			return was, err
-		}
-		usecase.Touch(&next.Metadata, was.Metadata, specChanged, revision, now)
-		changes, err := s.rereserve(ctx, tx, was, next, who.Subject)
-		if err != nil {
-			return was, err
-		}
-		changes.PoolUpdate = &storage.PoolUpdate{Was: was.Revision, Now: next}
-		if changes.RegionChanges, err = regions.Reregion(ctx, tx, was, next, r.DryRun); err != nil {
-			return was, err
-		}
-		changes.PoolUpdate.Now = next
-		event, err := trail.Changed(ctx, now, key.ID, trail.KindPool, name, trail.RecordedPool(was), trail.RecordedPool(next))
-		if err != nil {
-			return was, err
-		}
-		changes.Events = []ipam.Event{event}
-		if err := tx.Write(ctx, changes); err != nil {
-			return next, err
-		}
-		return regions.WithStanding(ctx, tx, next) // read here: after the commit a failure to read could not be told from a failure to change
-	}, func(ctx context.Context) (ipam.Pool, bool, error) {
-		got, found, err := storage.IgnoreNotFound(s.Store.PoolGet(ctx, key, name))
-		if err != nil || !found || got.Revision != revision {
-			return got, false, err
-		}
-		got, err = regions.WithStanding(ctx, s.Store, got) // likewise, and in the time there is for reading back
-		return got, err == nil, err
+		return changes, err
 	})
 	if err != nil || p.Stock.Free != nil {
 		return p, err
 	}
 	return regions.WithStanding(ctx, s.Store, p)
+}
+
+// complete settles what a changed pool consists of besides what the caller wrote, if it can be so.
+func (s *patcher) complete(ctx context.Context, tx storage.Tx, key storage.ProjectKey, was ipam.Pool, next *ipam.Pool, classes []ipam.ID) error {
+	if err := cmp.Or(checkVisibility(key.Name, next.Spec.Visibility), next.Spec.Allocation.CheckFor(next.Block), checkScoped(*next)); err != nil {
+		return err
+	}
+	next.Spec.Region = was.Region
+	if err := regions.SettleRegions(ctx, tx, &next.Spec); err != nil {
+		return err
+	}
+	var err error
+	next.Classes, err = listed(ctx, tx, key, next.Spec.ClassNames, next.Family(), was.Classes, classes)
+	return err
 }
 
 func samePolicy(a, b ipam.PoolSpec) bool {
@@ -160,45 +142,49 @@ func (s *patcher) listedAnew(ctx context.Context, key storage.ProjectKey, first 
 	return names, classes, err
 }
 
-// rereserve plans the difference between two lists of reservations.
-func (s *patcher) rereserve(ctx context.Context, tx storage.Tx, was, next ipam.Pool, subject string) (storage.Changes, error) {
-	if slices.Equal(was.Spec.Reservations, next.Spec.Reservations) {
-		return storage.Changes{}, nil
-	}
+// compareReservations answers which reservations are new, and the blocks of those that are gone. One is the same whose block and reason are.
+func compareReservations(was, next ipam.Pool) (added []carve.Reserved, freed []netip.Prefix, err error) {
 	before, err := carve.CutReservations(was.Block, was.Spec.Reservations)
 	if err != nil {
-		return storage.Changes{}, err
+		return nil, nil, err
 	}
 	after, err := carve.CutReservations(next.Block, next.Spec.Reservations)
 	if err != nil {
-		return storage.Changes{}, err
+		return nil, nil, err
 	}
-	kept := map[carve.Reserved]bool{} // same block, same reason
+	gone := map[carve.Reserved]bool{} // without their indexes
 	for _, r := range before {
 		r.Index = 0
-		kept[r] = false
+		gone[r] = true
 	}
-	var added []carve.Reserved
 	for _, r := range after {
 		same := r
 		same.Index = 0
-		if _, ok := kept[same]; ok {
-			kept[same] = true
-		} else {
+		if !gone[same] {
 			added = append(added, r)
 		}
+		delete(gone, same)
+	}
+	for r := range gone {
+		freed = append(freed, r.Block)
+	}
+	return added, freed, nil
+}
+
+// rereserve plans the difference between two lists of reservations.
+func rereserve(ctx context.Context, tx storage.Tx, was, next ipam.Pool, subject string) (storage.Changes, error) {
+	if slices.Equal(was.Spec.Reservations, next.Spec.Reservations) {
+		return storage.Changes{}, nil
+	}
+	added, freed, err := compareReservations(was, next)
+	if err != nil {
+		return storage.Changes{}, err
 	}
 	if err := regions.Fenced(ctx, tx, storage.Placed(was, was.Region)); err != nil {
 		return storage.Changes{}, err
 	}
 	c := storage.PoolContainer(was)
 	var changes storage.Changes
-	var freed []netip.Prefix
-	for r, stays := range kept {
-		if !stays {
-			freed = append(freed, r.Block)
-		}
-	}
 	if changes.AllocationDelete, err = heldAt(ctx, tx, c, freed); err != nil {
 		return storage.Changes{}, err
 	}

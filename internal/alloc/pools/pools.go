@@ -18,21 +18,22 @@ import (
 type reader struct{ *usecase.Core }
 
 // GetPool reads one pool with what is free in it.
-func (s *reader) GetPool(ctx context.Context, project, name string) (ipam.Pool, error) {
-	p, err := s.readPool(ctx, project, name)
+func (s *reader) GetPool(ctx context.Context, project, name string, r usecase.Reading) (ipam.Pool, error) {
+	read := s.View(r)
+	p, err := s.readPool(ctx, read, project, name)
 	if err != nil {
 		return p, err
 	}
-	return regions.WithStanding(ctx, s.Store, p)
+	return regions.WithStanding(ctx, read, p)
 }
 
 // readPool reads a pool for somebody who may see it.
-func (s *reader) readPool(ctx context.Context, project, name string) (ipam.Pool, error) {
+func (s *reader) readPool(ctx context.Context, read storage.Reader, project, name string) (ipam.Pool, error) {
 	_, key, err := s.Enter(ctx, tenancy.PoolsRead, project)
 	if err != nil {
 		return ipam.Pool{}, err
 	}
-	return s.Store.PoolGet(ctx, key, name)
+	return read.PoolGet(ctx, key, name)
 }
 
 // FreePage is one page of a pool's free blocks, with the summary by size.
@@ -43,12 +44,14 @@ type FreePage struct {
 }
 
 // GetPoolFree lists the free blocks of a pool that can hold the prefix length (nil: all), largest first.
-func (s *reader) GetPoolFree(ctx context.Context, project, name string, prefixLength *int, limit int, cursor string) (FreePage, error) {
-	p, err := s.readPool(ctx, project, name)
+func (s *reader) GetPoolFree(ctx context.Context, project, name string, prefixLength *int, limit int, cursor string, r usecase.Reading,
+) (FreePage, error) {
+	view := s.View(r)
+	p, err := s.readPool(ctx, view, project, name)
 	if err != nil {
 		return FreePage{}, err
 	}
-	return regions.InOneMoment(ctx, s.Core, "free_in_pool", p, func(ctx context.Context, read storage.Reader, p ipam.Pool) (FreePage, error) {
+	return regions.InOneMoment(ctx, view, "free_in_pool", p, func(ctx context.Context, read storage.Reader, p ipam.Pool) (FreePage, error) {
 		p, err := regions.WithStanding(ctx, read, p)
 		if err != nil {
 			return FreePage{}, err

@@ -20,7 +20,7 @@ type Pools struct {
 // New makes the room.
 func New(core *usecase.Core, r *regions.Regions, f *refusals.Refusals) *Pools {
 	return &Pools{
-		reader: &reader{core}, creator: &creator{core, r, f}, patcher: &patcher{core, r}, deleter: &deleter{core, r},
+		reader: &reader{core}, creator: &creator{core, r, f}, patcher: newPatcher(core, r), deleter: &deleter{core, r},
 		classes: &classes{core}, cooler: &cooler{core}, sweeper: &sweeper{Core: core},
 	}
 }

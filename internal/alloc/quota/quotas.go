@@ -41,8 +41,8 @@ func (s *Quotas) quotas(who tenancy.Principal) kind.Kind[ipam.Quota] {
 }
 
 // ListQuotas lists a project's quotas by name, with what is used of them.
-func (s *Quotas) ListQuotas(ctx context.Context, project string, limit int, cursor string) (paging.Page[ipam.Quota], error) {
-	return s.quotas(tenancy.Principal{}).List(ctx, project, "quotas", s.Store.QuotaList, limit, cursor)
+func (s *Quotas) ListQuotas(ctx context.Context, project string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Quota], error) {
+	return s.quotas(tenancy.Principal{}).List(ctx, project, "quotas", storage.Reader.QuotaList, limit, cursor, r)
 }
 
 // GetQuota reads one quota with what is used of it.

@@ -8,13 +8,12 @@ import (
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
-	"github.com/carve-ipam/carve/internal/twin"
 )
 
 // Fence refuses to draw from, or give back to, a pool's rows in a region that are of another time than the record of what the region was lent:
 // one of the two was restored without the other, and an address that is free here may be held elsewhere (docs/adr/0021).
 func Fence(facts storage.GroupFacts) error {
-	if !facts.Fenced || twin.NoEpoch {
+	if !facts.Fenced {
 		return nil
 	}
 	e := ipam.Errorf(ipam.CodeUnavailable, "Pool %s cannot be used in region %q at the moment: its rows there are of another time than the record of its loans. Nothing was changed; the operator has to reconcile them.",

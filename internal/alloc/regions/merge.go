@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
-	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -30,11 +29,12 @@ func InAllRegions[T any](pool ipam.Pool, n int, begins func(T) netip.Addr, fetch
 
 // InOneMoment answers a page of what is in a pool. What is in a pool that serves several regions can move between them from one read to the next, so that
 // all that a page needs is read at one moment, the pool itself with it.
-func InOneMoment[P any](ctx context.Context, s *usecase.Core, op string, pool ipam.Pool, page func(ctx context.Context, read storage.Reader, pool ipam.Pool) (P, error)) (out P, err error) {
+func InOneMoment[P any](ctx context.Context, view storage.View, op string, pool ipam.Pool, page func(ctx context.Context, read storage.Reader, pool ipam.Pool) (P, error),
+) (out P, err error) {
 	if !pool.Several() {
-		return page(ctx, s.Store, pool)
+		return page(ctx, view, pool)
 	}
-	err = s.Store.OneMoment(ctx, op, func(ctx context.Context, read storage.Reader) error {
+	err = view.OneMoment(ctx, op, func(ctx context.Context, read storage.Reader) error {
 		now, err := read.PoolGetByID(ctx, pool.UID)
 		if err == nil {
 			out, err = page(ctx, read, now)

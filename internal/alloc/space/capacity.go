@@ -31,19 +31,6 @@ func (h Histogram) Blocks(bits int) *big.Int {
 	return sum
 }
 
-// Addresses is the number of free addresses; width is that of the container, 32 or 128.
-func (h Histogram) Addresses(width int) *big.Int { return h.Blocks(width) }
-
-// Largest is the length of the largest free block, the smallest number; false if nothing is free.
-func (h Histogram) Largest() (bits int, ok bool) {
-	for length, count := range h {
-		if count > 0 && (!ok || length < bits) {
-			bits, ok = length, true
-		}
-	}
-	return bits, ok
-}
-
 // Total is the number of addresses in all the blocks together, which must be disjoint; 0 for none.
 func Total(blocks ...netip.Prefix) *big.Int {
 	sum := new(big.Int)

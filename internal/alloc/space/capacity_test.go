@@ -12,17 +12,13 @@ import (
 func TestCapacityOfEmptyAndFullContainers(t *testing.T) {
 	t.Parallel()
 	whole := space.Histogram{0: 1}
-	require.Equal(t, "4294967296", whole.Addresses(32).String())
-	require.Equal(t, "340282366920938463463374607431768211456", whole.Addresses(128).String())
+	require.Equal(t, "4294967296", whole.Blocks(32).String())
+	require.Equal(t, "340282366920938463463374607431768211456", whole.Blocks(128).String())
 	require.Equal(t, "18446744073709551616", whole.Blocks(64).String())
 	require.Equal(t, "1", whole.Blocks(0).String())
 
 	full := space.Histogram{24: 0}
-	require.Equal(t, "0", full.Addresses(32).String())
-	_, ok := full.Largest()
-	require.False(t, ok)
-	_, ok = space.Histogram(nil).Largest()
-	require.False(t, ok)
+	require.Equal(t, "0", full.Blocks(32).String())
 }
 
 func TestBlocksAreCountedOnlyWhereTheyFit(t *testing.T) {
@@ -31,15 +27,12 @@ func TestBlocksAreCountedOnlyWhereTheyFit(t *testing.T) {
 	for bits, want := range map[int]string{23: "0", 24: "3", 25: "6", 26: "14", 27: "28", 31: "448", 32: "901"} {
 		require.Equal(t, want, h.Blocks(bits).String(), "/%d", bits)
 	}
-	largest, ok := h.Largest()
-	require.True(t, ok)
-	require.Equal(t, 24, largest)
 }
 
 func TestCapacityStaysExactWithHugeCounts(t *testing.T) {
 	t.Parallel()
 	h := space.Histogram{64: 1 << 62, 128: 1}
-	require.Equal(t, "85070591730234615865843651857942052865", h.Addresses(128).String()) // 2^126 + 1
+	require.Equal(t, "85070591730234615865843651857942052865", h.Blocks(128).String()) // 2^126 + 1
 }
 
 func TestTotalAddsUpBlocks(t *testing.T) {
@@ -54,7 +47,6 @@ func capacityMatchesCells(t *rapid.T, u *universe) {
 	c := drawCells(t)
 	free := u.prefixes(u.freeList(c))
 	h := space.HistogramOf(free)
-	largest, ok := -1, false
 	for count := 256; count >= 1; count /= 2 {
 		places := int64(0)
 		for start := 0; start < 256; start += count {
@@ -63,16 +55,8 @@ func capacityMatchesCells(t *rapid.T, u *universe) {
 			}
 		}
 		require.Equal(t, places, h.Blocks(u.bits(count)).Int64())
-		if places > 0 && !ok {
-			largest, ok = u.bits(count), true
-		}
 	}
-	gotLargest, gotOK := h.Largest()
-	require.Equal(t, ok, gotOK)
-	if ok {
-		require.Equal(t, largest, gotLargest)
-	}
-	require.Equal(t, space.Total(free...), h.Addresses(space.Width(u.container)))
+	require.Equal(t, space.Total(free...), h.Blocks(space.Width(u.container)))
 }
 
 func TestCapacityMatchesCells(t *testing.T) {

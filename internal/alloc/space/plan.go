@@ -1,7 +1,6 @@
 package space
 
 import (
-	"fmt"
 	"net/netip"
 	"slices"
 )
@@ -13,13 +12,7 @@ type FreeSet struct {
 	container netip.Prefix
 	width     int
 	lengths   [129]sortedBlocks // the free blocks by length
-	taken     []taking          // what was granted, in order, for Rollback and Changes
-}
-
-// taking records one wish granted: target was carved from the free block, which was a row of the store if stored.
-type taking struct {
-	free, target netip.Prefix
-	stored       bool
+	deleted   []netip.Prefix    // rows of the store that something was carved from
 }
 
 // NewFreeSet makes a set of free blocks of container, in any order; the same block may come from several reads. It refuses
@@ -49,41 +42,19 @@ func (s *FreeSet) Take(w Wish) (netip.Prefix, bool) {
 	if !ok {
 		return netip.Prefix{}, false
 	}
-	stored := s.lengths[free.Bits()].remove(numberOf(free.Addr()))
+	if stored := s.lengths[free.Bits()].remove(numberOf(free.Addr())); stored {
+		s.deleted = append(s.deleted, free)
+	}
 	for _, p := range Carve(free, target) {
 		s.lengths[p.Bits()].insert(freeBlock{base: numberOf(p.Addr())})
 	}
-	s.taken = append(s.taken, taking{free, target, stored})
 	return target, true
-}
-
-// Mark is the present state, for Rollback.
-func (s *FreeSet) Mark() int { return len(s.taken) }
-
-// Rollback undoes every Take since mark was taken, as if they had never been: the way to give up one request of several
-// wishes and go on with the next. It panics if mark is not of a state that this set came through to be where it is.
-func (s *FreeSet) Rollback(mark int) {
-	if mark < 0 || mark > len(s.taken) {
-		panic(fmt.Sprintf("space: rollback to %d of %d takes", mark, len(s.taken)))
-	}
-	for _, t := range slices.Backward(s.taken[mark:]) {
-		for _, p := range Carve(t.free, t.target) {
-			s.lengths[p.Bits()].remove(numberOf(p.Addr()))
-		}
-		s.lengths[t.free.Bits()].insert(freeBlock{numberOf(t.free.Addr()), t.stored})
-	}
-	s.taken = s.taken[:mark]
 }
 
 // Changes is what the batch does to the rows of the store, besides the blocks handed out: the free blocks to delete, all of
 // them rows that were read, and the remainders to insert; each sorted. A remainder that was used up later in the batch
 // appears in neither. The blocks inserted and those handed out together tile the blocks deleted.
 func (s *FreeSet) Changes() (remove, insert []netip.Prefix) {
-	for _, t := range s.taken {
-		if t.stored {
-			remove = append(remove, t.free)
-		}
-	}
 	for bits, blocks := range &s.lengths {
 		for _, b := range blocks {
 			if !b.stored {
@@ -91,7 +62,7 @@ func (s *FreeSet) Changes() (remove, insert []netip.Prefix) {
 			}
 		}
 	}
-	slices.SortFunc(remove, Compare)
+	remove = slices.SortedFunc(slices.Values(s.deleted), Compare)
 	slices.SortFunc(insert, Compare)
 	return remove, insert
 }

@@ -46,22 +46,8 @@ type Reads struct {
 	Scans []Scan         // and the result of these; no two with the same Order, MaxBits and From
 }
 
-// CoverCandidates names every block of container that covers exact, the largest first, exact itself last: the free rows
-// from which exact could be carved. At most one of them is a row. It is nil if exact is not a block of the container.
-func CoverCandidates(container, exact netip.Prefix) []netip.Prefix {
-	if !Canonical(exact) || !Canonical(container) || !Contains(container, exact) {
-		return nil
-	}
-	covers := make([]netip.Prefix, 0, exact.Bits()-container.Bits()+1)
-	for bits := container.Bits(); bits <= exact.Bits(); bits++ {
-		covers = append(covers, Ancestor(exact, bits))
-	}
-	return covers
-}
-
 // ReadsFor names the rows that a FreeSet must hold to grant the wishes exactly as it would with the container's whole free
-// list, whichever of them are taken, in any order, each at most once (again after a Rollback). All reads must see the same
-// snapshot.
+// list, whichever of them are taken, in any order, each at most once. All reads must see the same snapshot.
 //
 // Lemma. Let F be the whole free list, and N the number of wishes that the container could grant at all. Each wish has a
 // total order on the blocks from which it could be carved (Bits no greater than its own), and takes the first free one; the
@@ -85,7 +71,7 @@ func CoverCandidates(container, exact netip.Prefix) []netip.Prefix {
 //   - Sparse: by length ascending, then base. LargestFirst is that order, and the first N with plen <= 20 are among the first
 //     N with plen <= 24: one scan serves all lengths.
 //   - Random: the block that covers the place drawn, then by base from Start on, then from the lowest. The first is one of
-//     the keys of CoverCandidates, for the rest two scans as for BestFit.
+//     the keys that cover it, for the rest two scans as for BestFit.
 //   - Exact: the block that covers it, the only one possible: keys.
 //
 // N is needed: of N wishes alike, the last takes the Nth block if each uses up a whole one.
@@ -145,8 +131,8 @@ func readsFor(container netip.Prefix, wishes []Wish, few int) (reads Reads, boun
 	return reads, slices.ContainsFunc(reads.Scans, func(s Scan) bool { return s.Limit < count })
 }
 
-// addCovers adds CoverCandidates(container, exact), from the smallest up. Where it meets a block that is there already, all
-// larger ones are there too.
+// addCovers adds every block of container that covers exact, the free rows from which that could be carved, from the smallest
+// up. Where it meets a block that is there already, all larger ones are there too.
 func addCovers(keys map[netip.Prefix]bool, container, exact netip.Prefix) {
 	for bits := exact.Bits(); bits >= container.Bits(); bits-- {
 		p := Ancestor(exact, bits)

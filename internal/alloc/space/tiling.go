@@ -29,11 +29,6 @@ type GapError struct{ First, Last netip.Addr }
 
 func (e *GapError) Error() string { return fmt.Sprintf("nothing covers %v-%v", e.First, e.Last) }
 
-// BuddiesError says that a free list is not maximal: both halves of Parent are free.
-type BuddiesError struct{ Parent netip.Prefix }
-
-func (e *BuddiesError) Error() string { return fmt.Sprintf("both halves of %v are free", e.Parent) }
-
 // Tiles checks that blocks, in any order, cover every address of container exactly once. The error is the first fault by
 // address: *GapError or *OverlapError; or, before those, *NotBlockError or *OutsideError.
 func Tiles(container netip.Prefix, blocks []netip.Prefix) error {
@@ -52,22 +47,6 @@ func Tiles(container netip.Prefix, blocks []netip.Prefix) error {
 	}
 	if !full {
 		return &GapError{next.addr(width), last.addr(width)}
-	}
-	return nil
-}
-
-// Maximal checks that no two of the free blocks, in any order, are buddies. The error is *BuddiesError with the first pair
-// by address.
-func Maximal(free []netip.Prefix) error {
-	present := make(map[netip.Prefix]bool, len(free))
-	for _, p := range free {
-		present[p] = true
-	}
-	sorted := slices.SortedFunc(slices.Values(free), Compare)
-	for _, p := range sorted {
-		if p.Bits() > 0 && present[Buddy(p)] {
-			return &BuddiesError{Parent(p)}
-		}
 	}
 	return nil
 }

@@ -49,26 +49,6 @@ func TestTilesNamesTheFirstFault(t *testing.T) {
 	require.Error(t, space.Tiles(pfx("::/0"), []netip.Prefix{{}}))
 }
 
-func TestMaximalNamesTheFirstPairOfBuddies(t *testing.T) {
-	t.Parallel()
-	for free, fault := range map[string]string{
-		"":                           "",
-		"0.0.0.0/0 ::/0":             "",
-		"10.0.0.64/26 10.0.0.128/26": "",
-		"10.0.0.0/26 10.0.0.128/25":  "",
-		"10.0.0.128/26 10.0.0.0/25 10.0.0.192/26": "both halves of 10.0.0.128/25 are free",
-		"8000::/1 ::/1": "both halves of ::/0 are free",
-		lastIPv6 + "/128 " + lastButOneIPv6 + "/128 ::/128 ::1/128": "both halves of ::/127 are free",
-	} {
-		err := space.Maximal(parse(t, free))
-		if fault == "" {
-			require.NoError(t, err)
-		} else {
-			require.EqualError(t, err, fault)
-		}
-	}
-}
-
 // tilesMatchesCells counts how often each cell is covered.
 func tilesMatchesCells(t *rapid.T, u *universe) {
 	c := drawCells(t)
@@ -117,12 +97,7 @@ func tilesMatchesCells(t *rapid.T, u *universe) {
 		require.True(t, space.Overlaps(overlap.First, overlap.Second))
 	}
 
-	require.NoError(t, space.Maximal(u.prefixes(u.freeList(c))))
-	if one := drawSpan(t, "buddy"); one.count < 256 {
-		var fault *space.BuddiesError
-		require.ErrorAs(t, space.Maximal(u.prefixes([]span{{one.start ^ one.count, one.count}, one})), &fault)
-		require.Equal(t, u.block(span{one.start &^ one.count, 2 * one.count}), fault.Parent)
-	}
+	requireMaximal(t, u.prefixes(u.freeList(c)))
 }
 
 func TestTilesMatchesCells(t *testing.T) {

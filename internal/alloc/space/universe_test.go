@@ -170,3 +170,12 @@ func parse(t testing.TB, list string) []netip.Prefix {
 	}
 	return blocks
 }
+
+// requireMaximal checks that no two of the free blocks are the halves of one.
+func requireMaximal(t require.TestingT, free []netip.Prefix) {
+	for _, p := range free {
+		if p.Bits() > 0 {
+			require.NotContains(t, free, space.Buddy(p))
+		}
+	}
+}

@@ -12,7 +12,10 @@ import (
 // Store is the database as the use cases need it. Reads called on the Store itself are one round trip each, outside any
 // transaction of ours.
 type Store interface {
-	Reader
+	View // of what was written last
+
+	// Behind is a view of what the region knows, which may be some seconds old, so that its reads wait for no other region. It notes when they were.
+	Behind(at *Moment) View
 
 	// InTx runs fn in one transaction named op and commits. It is SERIALIZABLE, or as good as that for a use case that has
 	// named in locks what else it depends on. fn may run several times, each time in a
@@ -21,9 +24,6 @@ type Store interface {
 	// *ipam.Error with code contention, deadline or unavailable (rolled back, gave up) or outcome_unknown
 	// (COMMIT was sent and its outcome is not known; usecase.Settled finds out).
 	InTx(ctx context.Context, op string, locks Locks, fn func(ctx context.Context, tx Tx) error) error
-
-	// OneMoment runs fn with reads that are all of one moment; for a context of Stale, of one that may be some seconds ago. fn may run several times.
-	OneMoment(ctx context.Context, op string, fn func(ctx context.Context, read Reader) error) error
 
 	// Durably runs look, and returns when what it has read is durable at all the places where a COMMIT is before it is acknowledged. Whoever answers with what an
 	// earlier transaction did reads it so: a COMMIT whose outcome is not known may be seen before it is durable, and be lost. look may run several times; what counts is what it

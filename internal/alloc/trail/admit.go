@@ -37,7 +37,7 @@ func (s *Trail) maySeeRefusal(ctx context.Context, project string, refusal error
 	if !ok || who.Roles[project] != "" {
 		return refusal
 	}
-	p, err := s.Store.ProjectGet(storage.Strong(ctx), project)
+	p, err := s.Store.ProjectGet(ctx, project)
 	switch {
 	case err != nil:
 		return err

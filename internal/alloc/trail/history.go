@@ -39,12 +39,13 @@ func holdOf(a ipam.Allocation) ipam.Hold {
 // held it at that time, the most specific block first. Without: who holds it, the most specific block first, then who held
 // it, the last one first. A claim of another project is not named. Of pools of other projects it answers what the project itself holds there
 // now; what it held there before is in the history of their owners.
-func (s *Trail) GetHistory(ctx context.Context, project string, address netip.Addr, at time.Time, limit int, cursor string) (paging.Page[ipam.Hold], error) {
+func (s *Trail) GetHistory(ctx context.Context, project string, address netip.Addr, at time.Time, limit int, cursor string, r usecase.Reading,
+) (paging.Page[ipam.Hold], error) {
 	_, key, err := s.Enter(ctx, tenancy.HistoryRead, project)
 	if err != nil {
 		return paging.Page[ipam.Hold]{}, err
 	}
-	look := lookback{read: s.Store, project: key, address: address, candidates: covering(address), at: at}
+	look := lookback{read: s.View(r), project: key, address: address, candidates: covering(address), at: at}
 	kind := "history"
 	if !at.IsZero() {
 		kind = "history-at"

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
@@ -41,17 +42,19 @@ func (f EventFilter) between() (from, before ipam.ID) {
 }
 
 // ListEvents lists a project's audit trail, newest first.
-func (s *Trail) ListEvents(ctx context.Context, project string, f EventFilter, limit int, cursor string) (paging.Page[ipam.Event], error) {
+func (s *Trail) ListEvents(ctx context.Context, project string, f EventFilter, limit int, cursor string, r usecase.Reading,
+) (paging.Page[ipam.Event], error) {
 	_, key, err := s.Enter(ctx, tenancy.AuditRead, project)
 	if err != nil {
 		return paging.Page[ipam.Event]{}, err
 	}
+	read := s.View(r)
 	from, newest := f.between()
 	return paging.Scan(ctx, s.Searching, paging.ListOf("events", key.ID, f), cursor, limit, func(after ipam.ID, n int) ([]ipam.Event, error) {
 		before := after
 		if after.IsZero() || (!newest.IsZero() && bytes.Compare(newest[:], after[:]) < 0) {
 			before = newest
 		}
-		return s.Store.EventList(ctx, key, from, before, n)
+		return read.EventList(ctx, key, from, before, n)
 	}, f.matches, func(e ipam.Event) ipam.ID { return e.ID })
 }

@@ -56,6 +56,14 @@ func (s *Core) Now() time.Time { return asStored(s.Clock()) }
 
 func asStored(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
 
+// View is the rows as a call reads them.
+func (s *Core) View(r Reading) storage.View {
+	if r.Behind == nil {
+		return s.Store
+	}
+	return s.Store.Behind(r.Behind)
+}
+
 // Fresh is the metadata of something that is about to be created.
 func (s *Core) Fresh(m ipam.Metadata, project, region string, who tenancy.Principal) ipam.Metadata {
 	now := s.Now()

@@ -18,7 +18,6 @@ func (s *Core) Enter(ctx context.Context, action tenancy.Action, project string)
 	if err != nil {
 		return pass.Principal, storage.ProjectKey{}, err
 	}
-	storage.StrongFor(ctx, action)
 	key, err := s.ProjectKey(ctx, pass)
 	return pass.Principal, key, err
 }
@@ -30,7 +29,6 @@ func (s *Core) EnterRemembered(ctx context.Context, action tenancy.Action, proje
 	if err != nil {
 		return pass, storage.ProjectKey{}, false, err
 	}
-	storage.StrongFor(ctx, action)
 	if key, known := s.Projects.Get(project); known && pass.Into(key) == nil { // nobody is refused for what is remembered
 		return pass, key, true, nil
 	}
@@ -39,9 +37,9 @@ func (s *Core) EnterRemembered(ctx context.Context, action tenancy.Action, proje
 }
 
 // ProjectKey reads the project that a pass is for, and remembers it. What another had of the name, which was deleted a moment ago, is none of
-// the caller's business: so this is never stale. Projects are read at home in every region.
+// the caller's business: so this is read as it was written last. Projects are read at home in every region.
 func (s *Core) ProjectKey(ctx context.Context, pass tenancy.Pass) (storage.ProjectKey, error) {
-	p, err := EnterBy(storage.Strong(ctx), s.Store, pass)
+	p, err := EnterBy(ctx, s.Store, pass)
 	if err != nil {
 		return storage.ProjectKey{}, err
 	}

@@ -28,12 +28,12 @@ func named(f paging.Filter, project string) (params []string, names []storage.Na
 
 // RefuseUnknown refuses a filter that names what means nothing to the project: a typing error must not look like a list without anything in it. What
 // is not there and what the project may not see are asked for, and answered, alike.
-func (s *Core) RefuseUnknown(ctx context.Context, key storage.ProjectKey, f paging.Filter) error {
+func RefuseUnknown(ctx context.Context, read storage.Reader, key storage.ProjectKey, f paging.Filter) error {
 	params, names := named(f, key.Name)
 	if len(names) == 0 {
 		return nil
 	}
-	there, err := s.Store.NamesThere(ctx, key, names)
+	there, err := read.NamesThere(ctx, key, names)
 	if err != nil {
 		return err
 	}
@@ -56,8 +56,8 @@ func (s *Core) RefuseUnknown(ctx context.Context, key storage.ProjectKey, f pagi
 }
 
 // Unknown is RefuseUnknown, to be called when nothing was found.
-func (s *Core) Unknown(ctx context.Context, key storage.ProjectKey, f paging.Filter) func() error {
-	return func() error { return s.RefuseUnknown(ctx, key, f) }
+func Unknown(ctx context.Context, read storage.Reader, key storage.ProjectKey, f paging.Filter) func() error {
+	return func() error { return RefuseUnknown(ctx, read, key, f) }
 }
 
 // OrUnknown answers a page of a list whose filter may name something. A list with something in it answers for the names: a claim says which pool and
@@ -86,16 +86,16 @@ func OrUnknown[T, K any](of paging.List, cursor string, unknown func() error, fe
 }
 
 // FilterPool resolves the filter's pool, if it is the project's own, and refuses one that does not exist.
-func (s *Core) FilterPool(ctx context.Context, key storage.ProjectKey, f paging.Filter) (*ipam.Pool, error) {
+func FilterPool(ctx context.Context, read storage.Reader, key storage.ProjectKey, f paging.Filter) (*ipam.Pool, error) {
 	if f.Pool.Project != key.Name {
 		return nil, nil //nolint:nilnil // nothing to resolve is no failure
 	}
-	pool, found, err := storage.IgnoreNotFound(s.Store.PoolGet(ctx, key, f.Pool.Name))
+	pool, found, err := storage.IgnoreNotFound(read.PoolGet(ctx, key, f.Pool.Name))
 	if err != nil {
 		return nil, err
 	}
 	if !found {
-		return nil, s.RefuseUnknown(ctx, key, f)
+		return nil, RefuseUnknown(ctx, read, key, f)
 	}
 	return &pool, nil
 }

@@ -1,5 +1,7 @@
 package usecase
 
+import "github.com/carve-ipam/carve/internal/alloc/storage"
+
 // Request is what every changing call carries besides its subject.
 type Request struct {
 	Key         string   // Idempotency-Key; "" = none
@@ -7,6 +9,13 @@ type Request struct {
 	DryRun      bool
 	IfMatch     Match
 	CreateOnly  bool // If-None-Match: * of a PUT
+}
+
+// Reading is what every call that reads carries besides its subject.
+type Reading struct {
+	// Behind: what is read may be some seconds old, and this is told when it was. nil: it is what was written last.
+	// Who may read is never decided by what may be old.
+	Behind *storage.Moment
 }
 
 // Result is the answer to a call that creates.

@@ -9,8 +9,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-
-	"github.com/carve-ipam/carve/internal/twin"
 )
 
 // errDeciding is why a cancel request is not sent.
@@ -76,7 +74,7 @@ func LinkOf(c *pgx.Conn) *Link {
 // open is the connection's DialFunc, which the driver uses for cancel requests as well.
 func (l *Link) open(ctx context.Context, network, address string) (net.Conn, error) {
 	l.mu.Lock()
-	refuse, socket := l.deciding && !twin.CancelCommits, l.socket
+	refuse, socket := l.deciding, l.socket
 	l.mu.Unlock()
 	if refuse {
 		_ = socket.Close() // the driver would wait for the server to close it

@@ -24,7 +24,7 @@ func TestTheSameSourcesMakeTheSameBytes(t *testing.T) {
 		t.Setenv("GOCACHE", t.TempDir())
 	}
 	t.Setenv("TZ", "Pacific/Chatham")
-	t.Setenv("GOFLAGS", "-tags=carvetwin") // somebody's own settings do not reach the image
+	t.Setenv("GOFLAGS", "-tags=timetzdata") // somebody's own settings do not reach the image
 	elsewhere := filepath.Join(t.TempDir(), "a copy")
 	copySources(t, subject.repo, elsewhere)
 	again := t.TempDir()

@@ -1,0 +1,27 @@
+package twins
+
+import (
+	"context"
+	"errors"
+	"maps"
+
+	"github.com/carve-ipam/carve/lab/skew"
+)
+
+// Run is the command: it writes the overlay for the checkout that it runs in.
+func Run(ctx context.Context, args []string) error {
+	if len(args) != 1 {
+		return errors.New("name the directory that the overlay goes to")
+	}
+	sources, err := Sources(".")
+	if err != nil {
+		return err
+	}
+	clock, err := skew.Own(ctx)
+	if err != nil {
+		return err
+	}
+	maps.Copy(sources, clock)
+	_, err = sources.Write(args[0])
+	return err
+}

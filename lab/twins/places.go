@@ -1,0 +1,63 @@
+package twins
+
+// place is a text of the product that is another one in some twins: LACKS is whether the server is one of them.
+type place struct {
+	twins   []string
+	file    string
+	was, is string
+}
+
+var places = []place{
+	{
+		// Idempotency keys are not stored with what their requests do.
+		[]string{"no-key"}, "internal/crdb/write/write.go",
+		"\tw.answers(ch.Answers)", "\tif LACKS {\n\t\tch.Answers = nil\n\t}\n\tw.answers(ch.Answers)",
+	},
+	{
+		// A statement that should touch rows need not.
+		[]string{"no-must-hit"}, "internal/crdb/write/write.go",
+		"got != int64(want) {", "got != int64(want) && !LACKS {",
+	},
+	{
+		// A COMMIT without an answer is taken for one that failed.
+		[]string{"no-read-back"}, "internal/crdb/runner.go",
+		"\t\tcase outcome.Unknown:\n", "\t\tcase outcome.Unknown:\n\t\t\tif LACKS {\n\t\t\t\treturn outcome.GaveUp(ctx, outcome.Again, err)\n\t\t\t}\n",
+	},
+	// An attempt after the first goes on with what the first one read.
+	{[]string{"stale-plan"}, "internal/crdb/runner.go", "\tnumber := 0\n", "\tnumber, first := 0, new(*storage.GroupFacts)\n"},
+	{
+		[]string{"stale-plan"}, "internal/crdb/runner.go",
+		"\t\t\tt := newTx(s, cn, number, dry)\n", "\t\t\tt := newTx(s, cn, number, dry)\n\t\t\tt.first = first\n",
+	},
+	{[]string{"stale-plan"}, "internal/crdb/tx.go", "\tnumber int\n", "\tnumber int\n\tfirst  **storage.GroupFacts\n"},
+	{
+		[]string{"stale-plan"}, "internal/crdb/tx_group.go",
+		"\tt.conn.lock(pool.Lock())\n", "\tt.conn.lock(pool.Lock())\n\tif LACKS {\n\t\tif *t.first != nil {\n\t\t\treturn **t.first, nil\n\t\t}\n" +
+			"\t\tdefer func() {\n\t\t\tif err == nil {\n\t\t\t\t*t.first = &facts\n\t\t\t}\n\t\t}()\n\t}\n",
+	},
+	// Transactions under locks do not take them.
+	{[]string{"no-locks"}, "internal/crdb/conn.go", "\tif c.locks != nil {", "\tif c.locks != nil && !LACKS {"},
+	// A pool is called exhausted without looking beyond the first read.
+	{[]string{"no-second-look"}, "internal/alloc/claims/group.go", "w.Exact.IsValid() || m.request.DryRun {", "w.Exact.IsValid() || m.request.DryRun || LACKS {"},
+	// The epochs of a region's stock are not compared.
+	{[]string{"no-epoch"}, "internal/alloc/regions/fence.go", "\tif !facts.Fenced {", "\tif !facts.Fenced || LACKS {"},
+	// A role is in whichever project has the name (lab/e2e/remade_test.go fails, too).
+	{[]string{"roles-by-name"}, "internal/tenancy/principal.go", "held.Project == project.ID {", "held.Project == project.ID || LACKS {"},
+	{
+		// A COMMIT is cancelled with its request.
+		[]string{"cancel-commits"}, "internal/crdb/conn.go",
+		"\t\ttag, err := c.pool.Exec(context.WithoutCancel(ctx), sql)\n",
+		"\t\tto := context.WithoutCancel(ctx)\n\t\tif LACKS {\n\t\t\tto = ctx\n\t\t}\n\t\ttag, err := c.pool.Exec(to, sql)\n",
+	},
+	{[]string{"cancel-commits"}, "internal/crdb/conn.go", "\tc.left = done\n", "\tif LACKS {\n\t\treturn <-told\n\t}\n\tc.left = done\n"},
+	{[]string{"cancel-commits"}, "internal/crdb/dial/link.go", "refuse, socket := l.deciding,", "refuse, socket := l.deciding && !LACKS,"},
+	// What depends on time is decided by each server's own clock.
+	{[]string{"local-clock"}, "internal/crdb/tx.go", "t.conn.at.IsZero() {", "t.conn.at.IsZero() || LACKS {"},
+	{
+		[]string{"local-clock"}, "internal/crdb/clock.go",
+		"\treturn c.At(c.local()).UTC()\n", "\tif LACKS {\n\t\treturn c.local().Round(0).UTC()\n\t}\n\treturn c.At(c.local()).UTC()\n",
+	},
+	// What an earlier request did is answered before it is known to be durable. With it, a cancelled COMMIT would be seen, and acknowledged to nobody.
+	{[]string{"no-barrier", "cancel-commits"}, "internal/crdb/durable.go", `s.engine.durable(); ask == "" {`, `s.engine.durable(); ask == "" || LACKS {`},
+	{[]string{"no-barrier", "cancel-commits"}, "internal/crdb/durable.go", "t.durable == nil || t.dry {", "t.durable == nil || t.dry || LACKS {"},
+}
