@@ -36,7 +36,7 @@ func (mirror) GetPoolGrant(_ context.Context, project, pool, consumer string) (i
 	return ipam.Grant{Metadata: ipam.Metadata{Name: consumer, Project: project + "/" + pool}}, nil
 }
 
-func (mirror) ListEvents(_ context.Context, _ string, f trail.EventFilter, _ int, _ string) (paging.Page[ipam.Event], error) {
+func (mirror) ListEvents(_ context.Context, _ string, f trail.EventFilter, _ int, _ string, _ usecase.Reading) (paging.Page[ipam.Event], error) {
 	return paging.Page[ipam.Event]{Items: []ipam.Event{{Subject: f.Subject, Name: f.Name, At: f.Since.UTC()}}}, nil
 }
 
