@@ -14,6 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/paging"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/alloc/trail"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
@@ -129,7 +130,7 @@ func readTimes(t *testing.T, h *house, project string, all []ipam.Event) {
 				}
 			}
 			got := pages(t, func(cursor string) (paging.Page[ipam.Event], error) {
-				return h.svc.ListEvents(admin(t), project, trail.EventFilter{Since: since, Until: until}, 100, cursor)
+				return h.svc.ListEvents(admin(t), project, trail.EventFilter{Since: since, Until: until}, 100, cursor, usecase.Reading{})
 			}, func(e ipam.Event) string { return e.ID.String() })
 			require.Equal(t, strings.Join(want, "\n"), strings.Join(got, "\n"), "from %s to %s", since, until)
 		}
