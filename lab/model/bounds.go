@@ -2,14 +2,15 @@ package model
 
 // Bounds is how much is searched.
 type Bounds struct {
-	Size     int   // addresses of the pool: 4, 8 or 16
-	Regions  int   // the first one is the pool's home
-	Asks     []int // for each client the region that it asks
-	Wishes   []int // sizes of blocks that claims ask for
-	MaxAsks  int   // claims that each client makes, one after another
-	MaxLost  int   // requests whose answer is lost, all clients together
-	Restored []int // the regions of which one is backed up and restored, at most once
-	Plain    bool  // without the reduction by swapped halves
+	Size      int   // addresses of the pool: 4, 8 or 16
+	Regions   int   // the first one is the pool's home
+	Asks      []int // for each client the region that it asks
+	Wishes    []int // sizes of blocks that claims ask for
+	MaxAsks   int   // claims that each client makes, one after another
+	MaxLost   int   // requests whose answer is lost, all clients together
+	Restored  []int // the regions of which one is backed up and restored, at most once
+	Remembers bool  // servers remember free rows, each client's its own, and claims of two regions share transactions
+	Plain     bool  // without the reduction by swapped halves
 }
 
 const (
@@ -38,4 +39,8 @@ const (
 	ExhaustedPiecemeal      // the regions are asked for room in a transaction each
 	ExhaustedInParts        // exhausted is said when a block is free, but in parts in several regions
 	LookUnfenced            // the rows of a fenced region are believed when room is looked for
+	NoFence                 // a transaction on what is remembered does not move the mark from the one that is remembered
+	FenceWithoutEpoch       // nor does it compare the epochs, as if the mark said all
+	RefusedByMemory         // exhausted is said when nothing is free in what is remembered
+	TogetherByHalves        // a transaction for two pools commits when the mark of one of them was as remembered
 )

@@ -34,6 +34,7 @@
 //	Crash                        lose                              a server that ends between two transactions
 //	Lose, Land, Vanish           lose, lateSteps                   a COMMIT with its answer lost; a request whose client has gone
 //	Backup, Restore              restoreSteps, restore             one region's rows, with the epoch beside them, put back
+//	no action yet                fencedSteps, fencedRelease        claims and releases on what a server remembers, under marks; two pools at once
 //	Reconcile, Truth             reconcile, truth                  ipamctl region reconcile: the record is taken for true
 //
 // Carved, Merged and Unlent are sets of addresses in the text; a test compares them with what the product's functions answer for every set of

@@ -26,6 +26,9 @@ var defaults = []one{
 	{"restored, answers lost", Bounds{Size: 2, Regions: 2, Asks: pair, Wishes: []int{1, 2}, MaxAsks: 1, MaxLost: 2, Restored: both}, 209505, 1098184, 21},
 	{"claimed again", Bounds{Size: 4, Regions: 2, Asks: pair, Wishes: []int{1, 2}, MaxAsks: 2, MaxLost: 1}, 49561, 380709, 26},
 	{"three clients", Bounds{Size: 4, Regions: 2, Asks: []int{0, 1, 1}, Wishes: []int{1, 2}, MaxAsks: 1, MaxLost: 1}, 165349, 1280298, 22},
+	{"remembered by two servers", Bounds{Size: 4, Regions: 2, Asks: []int{0, 0}, Wishes: []int{1, 2}, MaxAsks: 2, Remembers: true}, 163337, 1118980, 28},
+	{"remembered, answers lost", Bounds{Size: 4, Regions: 2, Asks: []int{0, 0}, Wishes: []int{1, 2}, MaxAsks: 1, MaxLost: 1, Remembers: true}, 93920, 579032, 20},
+	{"two pools at once, answers lost", Bounds{Size: 2, Regions: 2, Asks: pair, Wishes: []int{1}, MaxAsks: 2, MaxLost: 1, Remembers: true}, 32716, 159201, 27},
 }
 
 // larges are for a machine with time.
@@ -35,6 +38,7 @@ var larges = []one{
 	{"four, two claims, two answers lost", Bounds{Size: 4, Regions: 2, Asks: pair, Wishes: []int{1, 2}, MaxAsks: 2, MaxLost: 2}, 187612, 1582132, 28},
 	{"four, three regions and clients", Bounds{Size: 4, Regions: 3, Asks: []int{0, 1, 2}, Wishes: []int{1, 2}, MaxAsks: 1, MaxLost: 1}, 398130, 3467808, 24},
 	{"sixteen", Bounds{Size: 16, Regions: 2, Asks: pair, Wishes: []int{4, 8}, MaxAsks: 1}, 222544, 5257152, 26},
+	{"two, remembered, restored", Bounds{Size: 2, Regions: 2, Asks: []int{0, 0}, Wishes: []int{1, 2}, MaxAsks: 2, Remembers: true, Restored: both}, 720491, 2743409, 29},
 }
 
 // byTLC are searches without the reduction whose states TLC counted in docs/model/Carve.tla as well: states generated (one more than

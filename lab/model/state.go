@@ -51,9 +51,18 @@ type backup struct {
 	stage  stage
 	region uint8
 	old    bool // the record's epoch is another one since
+	marked bool // the region's mark is the same since
 	free   mask
 	rows   [maxClients]row
 	keys   [maxClients]uint8
+}
+
+// memory is what a server remembers of its region's free rows, under a mark. Of marks, too, only whether two are equal can be seen.
+type memory struct {
+	known    bool
+	current  bool // the region has the mark that is remembered
+	backedUp bool // the backup has it
+	free     mask
 }
 
 type stage uint8
@@ -72,6 +81,7 @@ type state struct {
 	lost   uint8
 	client [maxClients]client
 	backup backup
+	memory [maxClients]memory // of the server that a client asks; nothing without Bounds.Remembers
 }
 
 func (s *state) isStale(region int) bool { return s.stale&(1<<region) != 0 }
@@ -134,11 +144,22 @@ func (m *machine) pack(to []byte, s *state) []byte {
 		p.put(uint64(b.stage), 2)
 		p.put(uint64(b.region), 2)
 		flag(b.old)
+		if m.Remembers {
+			flag(b.marked)
+		}
 		p.put(uint64(b.free), nodes)
 		for i := range m.Asks {
 			p.put(uint64(b.rows[i].ask), 2)
 			p.put(uint64(b.rows[i].at), at)
 			p.put(uint64(b.keys[i]), maxAsks+1)
+		}
+	}
+	for i := range m.Asks {
+		if mem := &s.memory[i]; m.Remembers {
+			flag(mem.known)
+			flag(mem.current)
+			flag(mem.backedUp)
+			p.put(uint64(mem.free), nodes)
 		}
 	}
 	p.put(0, 7) // the last bits fill their byte

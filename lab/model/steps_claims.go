@@ -24,6 +24,7 @@ func (m *machine) claimSteps(s *state, i int) {
 		m.lose(s, i)
 	case carve:
 		m.carveSteps(s, i)
+		m.fencedSteps(s, i)
 		m.lose(s, i)
 	case borrow:
 		m.lookSteps(s, i)
@@ -100,6 +101,7 @@ func (m *machine) carveSteps(s *state, i int) {
 			n := *s
 			broken := m.bind(&n, i, c.ask, p)
 			n.client[i] = n.client[i].holding(p.block)
+			m.remember(&n, i)
 			m.nextBroken("Carve", i, r, p.block, 0, &n, fence.or(broken))
 		}
 		return
@@ -135,6 +137,7 @@ func (m *machine) bind(s *state, i int, ask uint8, p plan) (broken Promise) {
 		broken = OneEffect
 	}
 	s.free[m.Asks[i]] = p.free
+	m.moveMark(s, m.Asks[i])
 	c.row, c.keys, c.done = row{ask, p.block}, c.keys|1<<ask, c.done|1<<ask
 	return broken
 }

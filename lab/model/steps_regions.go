@@ -76,6 +76,8 @@ func (m *machine) move(s *state, b node, from, to int) (broken Promise) {
 	}
 	m.newEpoch(s, from)
 	m.newEpoch(s, to)
+	m.moveMark(s, from)
+	m.moveMark(s, to)
 	return ""
 }
 

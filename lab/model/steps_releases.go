@@ -21,8 +21,10 @@ func (m *machine) releaseSteps(s *state, i int) {
 			n := *s
 			m.unbind(&n, i, c.what)
 			n.client[i] = n.client[i].answered(idle)
+			m.remember(&n, i)
 			m.nextBroken("Release", i, -1, 0, 0, &n, m.fence(s, r))
 		}
+		m.fencedRelease(s, i)
 		if int(s.lost) < m.MaxLost {
 			n := *s
 			n.lost++
@@ -52,6 +54,7 @@ func (m *machine) unbind(s *state, i int, what uint8) {
 		s.free[r] = m.sum.merge(s.free[r], c.row.at)
 	}
 	c.row = row{}
+	m.moveMark(s, r)
 }
 
 // lateSteps are those of a request that nobody waits for.

@@ -7,8 +7,10 @@ func (m *machine) restoreSteps(s *state) {
 		for _, r := range m.Restored {
 			n := *s
 			n.backup = backup{stage: taken, region: uint8(r), free: s.free[r]} //nolint:gosec // G115: below 3
+			n.backup.marked = m.Remembers
 			for i := range m.Asks {
 				if m.Asks[i] == r {
+					n.memory[i].backedUp = n.memory[i].current
 					n.backup.rows[i], n.backup.keys[i] = s.client[i].row, s.client[i].keys
 				}
 			}
@@ -43,13 +45,17 @@ func (m *machine) restore(s *state) {
 		if m.Asks[i] != r {
 			continue
 		}
-		c := &s.client[i]
+		c, mem := &s.client[i], &s.memory[i]
+		mem.current = mem.backedUp
 		c.row, c.keys, c.done = b.rows[i], b.keys[i], b.keys[i]
 		if c.phase == held && c.row != (row{c.ask, c.told}) {
 			*c = c.answered(idle)
 		}
 	}
 	s.backup = backup{stage: restored}
+	for i := range s.memory {
+		s.memory[i].backedUp = false // there is no other backup to come
+	}
 }
 
 // reconcile makes a region's rows what the record says: claims inside what is the region's stay, others go (their blocks were given back, and
@@ -74,6 +80,7 @@ func (m *machine) reconcile(s *state, r int) {
 		}
 	}
 	s.stale &^= 1 << r
+	m.moveMark(s, r)
 }
 
 // truth is the set of addresses that are a region's by the record: what it was lent; at home, what was not lent.

@@ -22,6 +22,11 @@ func (m *machine) canonical(s *state) {
 		mark(s.loans[r])
 	}
 	mark(s.backup.free)
+	if m.Remembers {
+		for i := range m.Asks {
+			mark(s.memory[i].free)
+		}
+	}
 	for i := range m.Asks {
 		place(s.client[i].told)
 		place(s.client[i].row.at)
@@ -85,6 +90,7 @@ func (s *state) rename(to *[maxNodes]node) {
 	s.backup.free = all(s.backup.free)
 	for i := range s.client {
 		c := &s.client[i]
+		s.memory[i].free = all(s.memory[i].free)
 		c.told, c.row.at, s.backup.rows[i].at = to[c.told], to[c.row.at], to[s.backup.rows[i].at]
 	}
 }

@@ -14,6 +14,7 @@ func TestReducedSearchFindsTheSameStates(t *testing.T) {
 	for name, bounds := range map[string]Bounds{
 		"AnswersLost": {Size: 4, Regions: 2, Asks: pair, Wishes: []int{1, 2}, MaxAsks: 1, MaxLost: 1},
 		"Restored":    {Size: 2, Regions: 2, Asks: pair, Wishes: []int{1}, MaxAsks: 1, MaxLost: 1, Restored: both},
+		"Remembered":  {Size: 4, Regions: 2, Asks: []int{0, 0}, Wishes: []int{1, 2}, MaxAsks: 1, Remembers: true},
 		"Eight":       {Size: 8, Regions: 2, Asks: pair, Wishes: []int{4}, MaxAsks: 1},
 	} {
 		t.Run(name, func(t *testing.T) {

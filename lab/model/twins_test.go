@@ -16,6 +16,9 @@ func TestTwinsAreCaught(t *testing.T) {
 	three := Bounds{Size: 4, Regions: 3, Asks: pair, Wishes: []int{1, 2}, MaxAsks: 1}
 	again := Bounds{Size: 4, Regions: 2, Asks: pair, Wishes: []int{1, 2}, MaxAsks: 2, MaxLost: 1}
 	large := Bounds{Size: 4, Regions: 2, Asks: pair, Wishes: []int{2}, MaxAsks: 1}
+	fences := Bounds{Size: 4, Regions: 2, Asks: []int{0, 0}, Wishes: []int{1, 2}, MaxAsks: 2, Remembers: true}
+	pools := Bounds{Size: 2, Regions: 2, Asks: pair, Wishes: []int{1}, MaxAsks: 2, Remembers: true}
+	marks := Bounds{Size: 2, Regions: 2, Asks: pair, Wishes: []int{1}, MaxAsks: 1, Remembers: true, Restored: both}
 	type caught struct {
 		by    Promise
 		steps int
@@ -41,6 +44,10 @@ func TestTwinsAreCaught(t *testing.T) {
 		{"ExhaustedByOneRegionAfterAnother", ExhaustedPiecemeal, three, []caught{{ExhaustedTrue, 9}}},
 		{"ExhaustedThoughPartsWouldMakeTheBlock", ExhaustedInParts, large, []caught{{ExhaustedTrue, 6}}},
 		{"RowsOfAFencedRegionBelieved", LookUnfenced, restored, []caught{{Fenced, 7}}},
+		{"MarkNotCompared", NoFence, fences, []caught{{Maximal, 7}, {UsableAgain, 7}}},
+		{"EpochsNotComparedBesideTheMark", FenceWithoutEpoch, marks, []caught{{Fenced, 8}}},
+		{"ExhaustedByWhatIsRemembered", RefusedByMemory, fences, []caught{{ExhaustedTrue, 10}}},
+		{"TransactionOfTwoPoolsByHalves", TogetherByHalves, pools, []caught{{Acknowledged, 17}}},
 	} {
 		t.Run(twin.name, func(t *testing.T) {
 			t.Parallel()
@@ -53,7 +60,7 @@ func TestTwinsAreCaught(t *testing.T) {
 			}
 		})
 	}
-	for _, bounds := range []Bounds{small, restored, three, again, large} {
+	for _, bounds := range []Bounds{small, restored, three, again, large, fences, pools, marks} {
 		t.Run(fmt.Sprintf("NothingIsFoundInTheSoundModel/%+v", bounds), func(t *testing.T) {
 			t.Parallel()
 			require.Empty(t, Check(bounds, Sound).Broken)
