@@ -338,22 +338,15 @@ CREATE TABLE IF NOT EXISTS idempotency_keys (
 CREATE INDEX IF NOT EXISTS idempotency_keys_expires_idx ON idempotency_keys (region, expires_at);
 
 -- audit_events: who changed what, or tried to without the right to. Rows are inserted, and deleted when they are too old;
--- no statement changes one. id is a UUID of version 7, so that the key is in order of time.
+-- no statement changes one. A row is what one transaction recorded in a project's trail, or a part of it, of one time: id is that of its
+-- first event, a UUID of version 7, so that the key is in order of time, and the others have the ids that follow. events is what the server
+-- made of them (internal/crdb/rows/events.go), mostly small enough for PostgreSQL to keep it in the row.
 CREATE TABLE IF NOT EXISTS audit_events (
     region     crdb_internal_region NOT NULL,
     project_id UUID        NOT NULL,
     id         UUID        NOT NULL,
-    at         TIMESTAMPTZ NOT NULL,
-    subject    TEXT        NOT NULL,
-    method     TEXT        NOT NULL,
-    remote     TEXT        NOT NULL,
-    request_id TEXT        NOT NULL,
-    operation  TEXT        NOT NULL,
-    kind       TEXT        NOT NULL,
-    name       TEXT        NOT NULL,
-    outcome    TEXT        NOT NULL,
-    before     JSONB,
-    after      JSONB,
+    count      INT2        NOT NULL,
+    events     BYTEA       NOT NULL,
     CONSTRAINT audit_events_pkey PRIMARY KEY (region, project_id, id)
 );
 

@@ -180,7 +180,7 @@ func fill(t *testing.T, c *pgx.Conn) {
 		"INSERT INTO grants SELECT gen_random_uuid(), 'pool', " + of("'pool' || (i % 1500)") + ", 'project-' || (i % 200), 1, gen_random_uuid(), now(), now(), 'filler' FROM generate_series(1, 3000) AS i",
 		"INSERT INTO quotas SELECT " + of("'quota' || i") + ", " + of("'project' || (i % 200 + 1)") + ", 'quota-' || i, 'platform', '', '', '', '', 0, NULL, 5, NULL, false, '', 1, gen_random_uuid(), now(), now(), 'filler' FROM generate_series(1, 1000) AS i",
 		"INSERT INTO quota_shards SELECT 'local', " + of("'quota' || i") + ", n, 0, 0, 0, 0, 0, 0 FROM generate_series(1, 1000) AS i, generate_series(0, 15) AS n",
-		"INSERT INTO audit_events SELECT 'local', " + of("'project' || (i % 200 + 1)") + ", gen_random_uuid(), now(), 's', 'm', 'r', 'q', 'o', 'k', 'n', 'ok', NULL, NULL FROM generate_series(1, 20000) AS i",
+		"INSERT INTO audit_events SELECT 'local', " + of("'project' || (i % 200 + 1)") + ", gen_random_uuid(), 1, '' FROM generate_series(1, 20000) AS i",
 		"INSERT INTO history SELECT 'local', " + of("'project' || (i % 20)") + ", decode(lpad(to_hex(i % 2000), 8, '0'), 'hex'), 32, now() + i * INTERVAL '1 second', gen_random_uuid(), now(), 'p', 'n', 'Claim', 'Bound', gen_random_uuid(), 'p', 'h' FROM generate_series(1, 20000) AS i",
 		"INSERT INTO project_regions SELECT " + of("'project' || i") + ", 'local' FROM generate_series(1, 200) AS i",
 		"INSERT INTO pool_regions SELECT " + of("'pool' || i") + ", 'local', gen_random_uuid(), 8, now(), 0 FROM generate_series(1, 3000) AS i",

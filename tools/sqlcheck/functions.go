@@ -17,6 +17,7 @@ var allowed = map[string]string{
 	"decode":                    "of hex",
 	"encode":                    "to hex",
 	"get_byte":                  "counts from 0; INT4 or INT8 by engine",
+	"first_value":               "of a window that is in order",
 	"jsonb_array_elements":      "in FROM, of arrays alone: an error for anything else on both",
 	"jsonb_array_elements_text": "likewise; a string without its quotes",
 	"jsonb_set":                 "",

@@ -33,8 +33,8 @@ func TestTheServersUserIsRefused(t *testing.T) {
 			"REASSIGN OWNED BY " + in.User(roletest.Owner) + " TO " + in.User(roletest.Server),
 		},
 		"TheTrail": {
-			"UPDATE audit_events SET subject = 'somebody else'", "DELETE FROM audit_events", "TRUNCATE audit_events", "SELECT 1 FROM audit_events FOR UPDATE", "SELECT 1 FROM audit_events FOR KEY SHARE",
-			"INSERT INTO audit_events SELECT * FROM audit_events ON CONFLICT ON CONSTRAINT audit_events_pkey DO UPDATE SET subject = 'somebody else'",
+			"UPDATE audit_events SET events = ''", "DELETE FROM audit_events", "TRUNCATE audit_events", "SELECT 1 FROM audit_events FOR UPDATE", "SELECT 1 FROM audit_events FOR KEY SHARE",
+			"INSERT INTO audit_events SELECT * FROM audit_events ON CONFLICT ON CONSTRAINT audit_events_pkey DO UPDATE SET events = ''",
 			"MERGE INTO audit_events AS a USING (SELECT 1) AS b ON true WHEN MATCHED THEN DELETE", "LOCK TABLE audit_events IN ACCESS EXCLUSIVE MODE",
 			"WITH gone AS (DELETE FROM audit_events RETURNING 1) SELECT count(*) FROM gone",
 		},
@@ -75,7 +75,7 @@ func TestRetentionAndReadersAreRefused(t *testing.T) {
 	cron, reader := dbtest.Connect(t, in.DSN[roletest.Cron], nil), dbtest.Connect(t, in.DSN[roletest.Reader], nil)
 	require.Empty(t, roletest.Code(t, cron, "DELETE FROM audit_events"))
 	for _, sql := range []string{
-		"UPDATE audit_events SET subject = 'x'", "INSERT INTO audit_events SELECT * FROM audit_events", "TRUNCATE audit_events", "SELECT 1 FROM holds", "DELETE FROM holds",
+		"UPDATE audit_events SET events = ''", "INSERT INTO audit_events SELECT * FROM audit_events", "TRUNCATE audit_events", "SELECT 1 FROM holds", "DELETE FROM holds",
 		"UPDATE projects SET name = 'x'", "CREATE TABLE mine (a INT)", "SELECT 1 FROM api_keys",
 	} {
 		require.Equal(t, denied, roletest.Code(t, cron, sql), sql)

@@ -40,7 +40,7 @@ func (w *Statements) inserts(ch storage.Changes) {
 	w.accessInserts(ch.AccessChanges)
 	w.quotaInserts(ch.QuotaChanges)
 	if len(ch.Events) > 0 {
-		hitRows(w, "event_insert", rows.Events, ch.Events, w.region)
+		hitRows(w, "event_insert", rows.Events, rows.PackEvents(ch.Events), w.region)
 	}
 	if len(ch.History) > 0 {
 		hitRows(w, "history_insert", rows.Holds, ch.History, w.region)
