@@ -131,7 +131,7 @@ CREATE TABLE IF NOT EXISTS quota_shards (
     CONSTRAINT quota_shards_pkey PRIMARY KEY (region, quota_id, shard)
 ) WITH (fillfactor = 50);
 
--- spaces: routing domains. container_v4 and container_v6 are the keys under which free_blocks and allocations hold the
+-- spaces: routing domains. container_v4 and container_v6 are the keys under which free_blocks and holds have the
 -- two families; root pools are carved from them.
 CREATE TABLE IF NOT EXISTS spaces (
     id           UUID        NOT NULL,
@@ -264,7 +264,7 @@ CREATE TABLE IF NOT EXISTS pool_classes (
 -- serves: giving up what a pool backs, when it lists other classes or is deleted (pool_class_delete)
 CREATE INDEX IF NOT EXISTS pool_classes_pool_idx ON pool_classes (pool_id);
 
--- free_blocks: every free block is one row; together with allocations they tile their container.
+-- free_blocks: every free block is one row; together with holds they tile their container.
 -- host_bits is the size of the block: 2^host_bits addresses (32 - prefix length for IPv4, 128 - prefix length for IPv6).
 -- All columns are the key and there is no other index: one index to scan and to delete from. Key order (host_bits, base)
 -- makes "the tightest block that fits, the lowest of those first" one forward scan of it.
@@ -276,13 +276,18 @@ CREATE TABLE IF NOT EXISTS free_blocks (
     CONSTRAINT free_blocks_pkey PRIMARY KEY (region, container_id, host_bits, base)
 );
 
--- allocations: every held block is one row: claims, child pools, reservations, root pools' holds on their space.
+-- holds: every held block is one row: claims with their allocations, child pools, reservations, root pools' holds on their space.
 -- project_id is the project that owns the container; it depends on container_id alone, and comes first so that
 -- the key also serves "all allocations of a project" without another index.
--- class_*: the class that served the claim. cool_until: until when a released block is kept from everybody.
+-- id is the allocation's. name and claim_id are a living claim's: a block that is retained or cools down has none any more, and neither has one
+-- that no claim holds. revision is the claim's as long as it lives, and the allocation's otherwise: another one after every change of the row.
 -- since is when the present holder got the block in the present phase; what was before is in history.
--- allocations_id_key serves GET, DELETE and re-binding by name (an allocation's name is its id).
-CREATE TABLE IF NOT EXISTS allocations (
+-- class_id: the class that served the claim, which exists as long as the claim does, except where the claim took over a block that had been
+-- retained. cool_until: until when a released block is kept from everybody.
+-- doc is a JSON text with the rest, under short keys and without what the columns say (internal/crdb/rows/holds.go). No statement of a request looks
+-- inside but the counting of what a project holds, when a quota is made.
+-- holds_id_key serves GET, DELETE and re-binding by name (an allocation's name is its id).
+CREATE TABLE IF NOT EXISTS holds (
     region            crdb_internal_region NOT NULL,
     project_id        UUID        NOT NULL,
     container_id      UUID        NOT NULL,
@@ -291,69 +296,31 @@ CREATE TABLE IF NOT EXISTS allocations (
     id                UUID        NOT NULL,
     purpose           TEXT        NOT NULL,
     phase             TEXT        NOT NULL,
-    cool_until        TIMESTAMPTZ,
-    pool_project      TEXT        NOT NULL,
-    pool_name         TEXT        NOT NULL,
     holder_project_id UUID        NOT NULL,
-    holder_project    TEXT        NOT NULL,
-    holder_name       TEXT        NOT NULL,
-    class_id          UUID,
-    class_project     TEXT        NOT NULL,
-    class_name        TEXT        NOT NULL,
-    reclaim_policy    TEXT        NOT NULL,
-    owner_ref         JSONB,
-    reason            TEXT        NOT NULL,
-    since             TIMESTAMPTZ NOT NULL,
+    name              TEXT,
+    claim_id          UUID,
     revision          UUID        NOT NULL,
-    created_at        TIMESTAMPTZ NOT NULL,
-    updated_at        TIMESTAMPTZ NOT NULL,
-    created_by        TEXT        NOT NULL,
-    CONSTRAINT allocations_pkey PRIMARY KEY (region, project_id, container_id, base),
-    CONSTRAINT allocations_id_key UNIQUE (region, id),
-    CONSTRAINT allocations_purpose_check CHECK (purpose IN ('Claim', 'ChildPool', 'Reservation', 'RootPool')),
-    CONSTRAINT allocations_phases_check
-        CHECK (phase IN ('Bound', 'Retained', 'CoolingDown') AND (phase = 'CoolingDown') = (cool_until IS NOT NULL))
+    class_id          UUID,
+    since             TIMESTAMPTZ NOT NULL,
+    cool_until        TIMESTAMPTZ,
+    doc               TEXT        NOT NULL,
+    CONSTRAINT holds_pkey PRIMARY KEY (region, project_id, container_id, base),
+    CONSTRAINT holds_id_key UNIQUE (region, id),
+    CONSTRAINT holds_purpose_check CHECK (purpose IN ('Claim', 'ChildPool', 'Reservation', 'RootPool')),
+    CONSTRAINT holds_phases_check CHECK (phase IN ('Bound', 'Retained', 'CoolingDown') AND (phase = 'CoolingDown') = (cool_until IS NOT NULL)),
+    CONSTRAINT holds_claim_check
+        CHECK ((purpose = 'Claim' AND phase = 'Bound') = (name IS NOT NULL) AND (name IS NULL) = (claim_id IS NULL))
 );
--- serves: what a project holds without a claim, for its quotas (usage_retained). Few rows: only what was retained.
-CREATE INDEX IF NOT EXISTS allocations_retained_idx ON allocations (region, holder_project_id) WHERE phase = 'Retained';
--- serves: what has cooled down, the longest past first (cooldown_over). Few rows: only what is cooling down.
-CREATE INDEX IF NOT EXISTS allocations_cooled_idx ON allocations (region, cool_until) WHERE phase = 'CoolingDown';
--- serves: what is cooling down in a container, by size (stock_cooling), and when the first of a size will have (cooldown_next)
-CREATE INDEX IF NOT EXISTS allocations_cooling_idx ON allocations (region, container_id, plen, cool_until) WHERE phase = 'CoolingDown';
-
--- claims: who asked, what for, and the block that was given. A claim that exists is bound.
--- spec is the request as it was written, but with the reclaimPolicy that came of it; reclaim_said: the caller wrote that itself. Nothing searches inside it.
--- class_*: the class that served the claim, by id and by the names that it had. The class exists as long as the claim does, except where the claim
--- took over a block that had been retained.
-CREATE TABLE IF NOT EXISTS claims (
-    region              crdb_internal_region NOT NULL,
-    project_id          UUID        NOT NULL,
-    name                TEXT        NOT NULL,
-    id                  UUID        NOT NULL,
-    pool_id             UUID        NOT NULL,
-    pool_project_id     UUID        NOT NULL,
-    pool_project        TEXT        NOT NULL,
-    pool_name           TEXT        NOT NULL,
-    base                BYTEA       NOT NULL,
-    plen                INT2        NOT NULL,
-    allocation_id       UUID        NOT NULL,
-    class_id            UUID,
-    class_project       TEXT        NOT NULL,
-    class_name          TEXT        NOT NULL,
-    spec                JSONB       NOT NULL,
-    reclaim_said        BOOL        NOT NULL,
-    reuse_after_seconds INT8        NOT NULL,
-    labels              JSONB       NOT NULL,
-    annotations         JSONB       NOT NULL,
-    generation          INT8        NOT NULL,
-    revision            UUID        NOT NULL,
-    created_at          TIMESTAMPTZ NOT NULL,
-    updated_at          TIMESTAMPTZ NOT NULL,
-    created_by          TEXT        NOT NULL,
-    CONSTRAINT claims_pkey PRIMARY KEY (region, project_id, name)
-);
+-- serves: claims by name (claim_get, claim_list), and that no two living claims of a project have one
+CREATE UNIQUE INDEX IF NOT EXISTS holds_name_key ON holds (region, holder_project_id, name) WHERE name IS NOT NULL;
 -- serves: how many claims a class has served, before it is deleted (class_use)
-CREATE INDEX IF NOT EXISTS claims_class_idx ON claims (region, class_id) WHERE class_id IS NOT NULL;
+CREATE INDEX IF NOT EXISTS holds_class_idx ON holds (region, class_id) WHERE class_id IS NOT NULL AND name IS NOT NULL;
+-- serves: what a project holds without a claim, for its quotas (usage_retained). Few rows: only what was retained.
+CREATE INDEX IF NOT EXISTS holds_retained_idx ON holds (region, holder_project_id) WHERE phase = 'Retained';
+-- serves: what has cooled down, the longest past first (cooldown_over). Few rows: only what is cooling down.
+CREATE INDEX IF NOT EXISTS holds_cooled_idx ON holds (region, cool_until) WHERE phase = 'CoolingDown';
+-- serves: what is cooling down in a container, by size (stock_cooling), and when the first of a size will have (cooldown_next)
+CREATE INDEX IF NOT EXISTS holds_cooling_idx ON holds (region, container_id, plen, cool_until) WHERE phase = 'CoolingDown';
 
 -- idempotency_keys: the answer to a POST, stored in the transaction that had its effect.
 -- answer is the stored domain value as JSON bytes; fingerprint is the SHA-256 of the operation and the request.
@@ -371,26 +338,19 @@ CREATE TABLE IF NOT EXISTS idempotency_keys (
 CREATE INDEX IF NOT EXISTS idempotency_keys_expires_idx ON idempotency_keys (region, expires_at);
 
 -- audit_events: who changed what, or tried to without the right to. Rows are inserted, and deleted when they are too old;
--- no statement changes one. id is a UUID of version 7, so that the key is in order of time.
+-- no statement changes one. A row is what one transaction recorded in a project's trail, or a part of it, of one time: id is that of its
+-- first event, a UUID of version 7, so that the key is in order of time, and the others have the ids that follow. events is what the server
+-- made of them (internal/crdb/rows/events.go), mostly small enough for PostgreSQL to keep it in the row.
 CREATE TABLE IF NOT EXISTS audit_events (
     region     crdb_internal_region NOT NULL,
     project_id UUID        NOT NULL,
     id         UUID        NOT NULL,
-    at         TIMESTAMPTZ NOT NULL,
-    subject    TEXT        NOT NULL,
-    method     TEXT        NOT NULL,
-    remote     TEXT        NOT NULL,
-    request_id TEXT        NOT NULL,
-    operation  TEXT        NOT NULL,
-    kind       TEXT        NOT NULL,
-    name       TEXT        NOT NULL,
-    outcome    TEXT        NOT NULL,
-    before     JSONB,
-    after      JSONB,
+    count      INT2        NOT NULL,
+    events     BYTEA       NOT NULL,
     CONSTRAINT audit_events_pkey PRIMARY KEY (region, project_id, id)
 );
 
--- history: for how long blocks were held for whom, one row when a hold ends. What is held now is in allocations.
+-- history: for how long blocks were held for whom, one row when a hold ends. What is held now is in holds.
 -- A pool's name stands for the pool: two pools never have one name at the same time.
 -- The key serves "who held this block at that time": the first row of a block that ended after it.
 CREATE TABLE IF NOT EXISTS history (

@@ -19,24 +19,36 @@ import (
 type weighing struct {
 	storage.Store
 
-	mu            sync.Mutex
+	mu sync.Mutex
+	weight
+	locks []storage.Locks
+}
+
+type weight struct {
 	asked         int // rows that were looked up by name
 	read, changed int
 	reads         int // round trips for them
-	locks         []storage.Locks
 }
 
 func (c *weighing) take() (asked, read, changed int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	asked, read, changed = c.asked, c.read, c.changed
-	c.asked, c.read, c.changed, c.reads, c.locks = 0, 0, 0, 0, nil
+	c.weight, c.locks = weight{}, nil
 	return asked, read, changed
 }
 
-// InTx implements storage.Store.
+// InTx implements storage.Store. Only the last attempt counts: how many there are is a matter of what else the database does.
 func (c *weighing) InTx(ctx context.Context, op string, locks storage.Locks, fn func(context.Context, storage.Tx) error) error {
-	return c.Store.InTx(ctx, op, locks, func(ctx context.Context, tx storage.Tx) error { return fn(ctx, weighingTx{tx, c}) })
+	c.mu.Lock()
+	before := c.weight
+	c.mu.Unlock()
+	return c.Store.InTx(ctx, op, locks, func(ctx context.Context, tx storage.Tx) error {
+		c.mu.Lock()
+		c.weight = before
+		c.mu.Unlock()
+		return fn(ctx, weighingTx{tx, c})
+	})
 }
 
 // DryRun implements storage.Store.

@@ -40,8 +40,10 @@ func TestBatchRecordsItsClaimsAsSingleOnesAre(t *testing.T) {
 		require.NoError(t, err)
 		many = append(many, k.make("batch-"+string(rune('a'+i))))
 	}
+	had := len(b.dump(t)["audit_events"])
 	made, err := b.CreateClaimBatch(b.from("many"), project, many, usecase.Request{})
 	require.NoError(t, err)
+	require.Len(t, b.dump(t)["audit_events"], had+1, "all of them in one row")
 	events := map[string]ipam.Event{}
 	for _, e := range b.claimTrail(t, project) {
 		events[e.Name] = e

@@ -111,7 +111,7 @@ func TestNeitherTrailNorHistorySaysThatTimeHasPassed(t *testing.T) {
 	after := counts(b.dump(t))
 	require.Equal(t, before["audit_events"], after["audit_events"])
 	require.Equal(t, before["history"], after["history"])
-	require.Equal(t, before["allocations"]-1, after["allocations"])
+	require.Equal(t, before["holds"]-1, after["holds"])
 }
 
 func TestCoolDownIsThatOfTheClassAndElseThatOfThePool(t *testing.T) {

@@ -20,7 +20,7 @@ func (b *bundle) dump(t testing.TB) map[string][]string {
 	require.NoError(t, err)
 	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	require.NoError(t, err)
-	for _, expected := range []string{"projects", "spaces", "pools", "free_blocks", "allocations", "claims", "idempotency_keys",
+	for _, expected := range []string{"projects", "spaces", "pools", "free_blocks", "holds", "idempotency_keys",
 		"members", "api_keys", "grants", "quotas", "quota_shards", "audit_events", "history", "removals", "classes", "pool_classes"} {
 		require.Contains(t, tables, expected)
 	}

@@ -186,7 +186,7 @@ func TestTrailNamesTheAllocationThatAReleaseRetains(t *testing.T) {
 			released[e.Name] = string(e.Before)
 		}
 	}
-	require.Contains(t, released["kept"], `"allocationRef": {"name": "`+kept.AllocationID.String()+`", "project": "umbrella"}`)
+	require.Contains(t, released["kept"], `"allocationRef":{"project":"umbrella","name":"`+kept.AllocationID.String()+`"}`)
 	require.Contains(t, released["gone"], "allocatedCIDR")
 	require.NotContains(t, released["gone"], "allocationRef")
 }

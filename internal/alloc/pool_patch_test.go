@@ -141,10 +141,10 @@ func TestPatchOfReservations(t *testing.T) {
 			ipam.Reservation{First: 4, Reason: "gateways"}, ipam.Reservation{Last: 1}, reserveCIDR("10.0.0.8/29", "dhcp"))
 	})
 	t.Run("OtherWordsForTheSameBlocksKeepThem", func(t *testing.T) {
-		before := b.dump(t)["allocations"]
+		before := b.dump(t)["holds"]
 		set(t, "179", map[string]string{"10.0.0.0/30": "gateways", "10.0.0.255/32": "", "10.0.0.8/29": "dhcp"},
 			reserveRange("10.0.0.0", "10.0.0.3", "gateways"), reserveCIDR("10.0.0.255/32", ""), reserveCIDR("10.0.0.8/29", "dhcp"))
-		require.Equal(t, before, b.dump(t)["allocations"])
+		require.Equal(t, before, b.dump(t)["holds"])
 	})
 	t.Run("GrowsOverItself", func(t *testing.T) {
 		set(t, "175", map[string]string{"10.0.0.0/28": "gateways", "10.0.0.255/32": ""},

@@ -88,9 +88,7 @@ func TestABatchBorrowsForAllItsClaims(t *testing.T) {
 	_, err = w.in[west].CreateClaimBatch(w.ctx, project, many("y", 157, 32), usecase.Request{})
 	refused(t, err, ipam.CodePoolExhausted)
 	after := state(w.dump(t))
-	for _, table := range []string{"claims", "allocations"} {
-		require.Equal(t, before[table], after[table], "%s: nothing of it was made", table)
-	}
+	require.Equal(t, before["holds"], after["holds"], "nothing of it was made")
 	_, err = w.in[west].CreateClaimBatch(w.ctx, project, many("z", 156, 32), usecase.Request{})
 	require.NoError(t, err, "all that is left, in whichever regions it was")
 }

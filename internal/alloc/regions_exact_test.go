@@ -47,8 +47,7 @@ func TestAVeryBlockIsClaimedWhereverItIs(t *testing.T) {
 				e := refused(t, err, ipam.CodeBlockTaken)
 				require.Equal(t, "/spec/cidr", e.Fields[0].Pointer)
 				after := state(w.dump(t))
-				require.Equal(t, before["claims"], after["claims"])
-				require.Equal(t, before["allocations"], after["allocations"])
+				require.Equal(t, before["holds"], after["holds"])
 			}
 		}
 	})

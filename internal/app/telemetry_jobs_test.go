@@ -61,7 +61,7 @@ func TestARunThatDidSomethingIsATraceAndOneThatFoundNothingIsNone(t *testing.T) 
 	lines := tree(spans, nil, 0)
 	require.Len(t, lines, len(spans), "all belong together")
 	for _, line := range []string{
-		"job free_cooled", "  attempt cooldown_over", "    cooldown_over", "  attempt cooldown_free", "    begin", "    lock_alone", "    allocation_delete_one", "    commit",
+		"job free_cooled", "  attempt cooldown_over", "    cooldown_over", "  attempt cooldown_free", "    begin", "    lock_alone", "    hold_delete_one", "    commit",
 	} {
 		require.Contains(t, lines, line)
 	}

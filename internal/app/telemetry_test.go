@@ -147,8 +147,7 @@ func TestOneClaimsTraceIsWhole(t *testing.T) {
 		"        free_delete_one",
 		"        projects_placed",
 		"        classes_there",
-		"        claim_insert_one",
-		"        allocation_insert_one",
+		"        hold_insert_one",
 		"        event_insert_one",
 		"        commit",
 	}, lines)
@@ -168,13 +167,13 @@ func TestOneClaimsTraceIsWhole(t *testing.T) {
 	}, about)
 	require.Equal(t, map[string]any{"carve.tx.op": "claim_group", "carve.tx.attempt": int64(1), "carve.tx.end": "committed"},
 		attributes(the(t, spans, "attempt claim_group")))
-	insert := the(t, spans, "claim_insert_one")
+	insert := the(t, spans, "hold_insert_one")
 	require.Equal(t, tracespb.Span_SPAN_KIND_CLIENT, insert.GetKind())
 	about = attributes(insert)
 	require.Greater(t, about["db.operation.batch.size"], int64(1), "all that a transaction writes is one round trip")
 	delete(about, "db.operation.batch.size")
 	require.Equal(t, map[string]any{
-		"db.system.name": "postgresql", "db.query.summary": "claim_insert_one", "db.response.returned_rows": int64(1),
+		"db.system.name": "postgresql", "db.query.summary": "hold_insert_one", "db.response.returned_rows": int64(1),
 	}, about)
 	for _, s := range spans {
 		require.LessOrEqual(t, s.GetStartTimeUnixNano(), s.GetEndTimeUnixNano(), s.GetName())

@@ -76,11 +76,11 @@ func classDamages(f family) map[string]struct{ sql, want string } {
 		return fmt.Sprintf("UPDATE classes SET %s WHERE name = '%s-%d'", set, name, n)
 	}
 	list := func(set string) string { return "UPDATE pools SET classes = " + set + " WHERE id = " + stock }
-	claim := func(name, set string) string {
-		return "UPDATE claims SET " + set + " WHERE project_id = " + maker + " AND name = '" + name + "'"
-	}
 	held := func(name, set string) string {
-		return "UPDATE allocations SET " + set + " WHERE project_id = " + maker + " AND purpose = 'Claim' AND holder_name = '" + name + "'"
+		return fmt.Sprintf("UPDATE holds SET %s WHERE project_id = %s AND purpose = 'Claim' AND (name = '%s' OR doc::JSONB ->> 'h' = 'maker%d/%s')", set, maker, name, n, name)
+	}
+	by := func(name string) string {
+		return says("c", fmt.Sprintf("maker%d/%s-%d", n, name, n)) + ", class_id = " + class(name)
 	}
 	scoped := func(set string) string {
 		return "UPDATE pools SET " + set + " WHERE scope_class_id = " + class("zoned")
@@ -107,19 +107,20 @@ func classDamages(f family) map[string]struct{ sql, want string } {
 		"a pool lists a class by another name":       {list(`jsonb_set(classes, '{0,ref,name}', '"other"')`), "classes"},
 		"a pool lists a class of another project":    {list(`jsonb_set(classes, '{0,ref,project}', '"platform"')`), "classes"},
 
-		"a claim that says another class":              {claim("served", "class_id = "+class("zoned")+fmt.Sprintf(", class_name = 'zoned-%d'", n)), "classes quotas"},
-		"a claim that says no class":                   {claim("served", "class_id = NULL, class_project = '', class_name = ''"), "classes quotas"},
-		"a claim that says half a class":               {claim("served", "class_id = NULL"), "classes"},
-		"a claim of a class that is gone":              {claim("served", "class_id = "+nobody) + ";\n" + held("served", "class_id = "+nobody), "classes"},
-		"a claim of a class by another name":           {claim("served", "class_name = 'other'") + ";\n" + held("served", "class_name = 'other'"), "classes quotas"},
-		"an allocation that says another class":        {held("served", "class_id = "+class("zoned")), "classes"},
+		"a claim that says another class":              {held("served", by("zoned")), "quotas"},
+		"a claim that says no class":                   {held("served", "class_id = NULL, doc = (doc::JSONB - 'c')::TEXT"), "quotas"},
+		"a claim that says half a class":               {held("served", "class_id = NULL"), "classes"},
+		"a claim that says the other half":             {held("served", "doc = (doc::JSONB - 'c')::TEXT"), "classes quotas"},
+		"a claim of a class that is gone":              {held("served", "class_id = "+nobody), "classes"},
+		"a claim of a class by another name":           {held("served", says("c", fmt.Sprintf("maker%d/other", n))), "classes quotas"},
+		"a claim of a class by another's name":         {held("served", "class_id = "+class("zoned")), "classes"},
 		"an allocation that says half a class":         {held("kept", "class_id = NULL"), "classes"},
-		"a retained block that another class served":   {held("kept", fmt.Sprintf("class_name = 'zoned-%d', class_id = ", n)+class("zoned")), "quotas"},
-		"a pool that a class served":                   {fmt.Sprintf("UPDATE allocations SET class_id = %s, class_project = 'maker%d', class_name = 'zoned-%d' WHERE project_id = %s AND purpose = 'ChildPool'", class("zoned"), n, n, maker), "classes"},
+		"a retained block that another class served":   {held("kept", by("zoned")), "quotas"},
+		"a pool that a class served":                   {"UPDATE holds SET " + by("zoned") + " WHERE project_id = " + maker + " AND purpose = 'ChildPool'", "classes"},
 		"a block that cools down without an end":       {held("cold", "cool_until = NULL"), "claims"},
 		"a block that has an end and is bound":         {held("served", "cool_until = since"), "claims"},
 		"a block that cools down and that a claim has": {held("served", "phase = 'CoolingDown', cool_until = since"), "claims"},
-		"a reservation that cools down":                {"UPDATE allocations SET phase = 'CoolingDown', cool_until = since WHERE container_id = (SELECT id FROM pools WHERE name = 'pool" + fmt.Sprint(n) + "') AND base = " + f.at(240), "claims"},
+		"a reservation that cools down":                {"UPDATE holds SET phase = 'CoolingDown', cool_until = since WHERE container_id = (SELECT id FROM pools WHERE name = 'pool" + fmt.Sprint(n) + "') AND base = " + f.at(240), "claims"},
 		"a block that cools down and counts":           {held("cold", "phase = 'Retained', cool_until = NULL"), "quotas"},
 
 		"a scope's pool that says no scope":               {scoped("scope = NULL"), "classes quotas"},
@@ -130,8 +131,8 @@ func classDamages(f family) map[string]struct{ sql, want string } {
 		"a scope's pool whose text is not its values":     {scoped(`scope_key = 'zone=b', scope = jsonb_set(scope, '{key}', '"zone=b"')`), "classes"},
 		"a scope's pool that lists classes":               {scoped("classes = (SELECT t.classes FROM pools AS t WHERE t.id = " + stock + ")"), "classes"},
 		"a scope's pool that was carved from a foreigner": {scoped("container_id = (SELECT id FROM pools WHERE name = 'shop-" + fmt.Sprint(n) + "')"), "classes parents pools"},
-		"a scope's pool that another project claims from": {claim("inner", "project_id = "+platform) + ";\n" + held("inner", "holder_project_id = "+platform+", holder_project = 'platform'"), "classes quotas"},
-		"a scope's pool that another class claims from":   {claim("inner", fmt.Sprintf("class_name = 'plain-%d', class_id = ", n)+class("plain")) + ";\n" + held("inner", fmt.Sprintf("class_name = 'plain-%d', class_id = ", n)+class("plain")), "classes quotas"},
+		"a scope's pool that another project claims from": {held("inner", "holder_project_id = "+platform+", "+says("h", "platform")), "classes quotas"},
+		"a scope's pool that another class claims from":   {held("inner", by("plain")), "classes quotas"},
 		"an empty pool that serves no scope":              {"UPDATE pools SET empty_since = created_at WHERE id = " + stock, "classes"},
 
 		"a quota that counts another class":            {quota("plain", fmt.Sprintf("class_name = 'zoned-%d'", n)), "quotas"},

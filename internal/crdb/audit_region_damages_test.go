@@ -19,7 +19,7 @@ var betweenRegions = []string{"borrowed", "loans", "epochs", "names"}
 // regionDamages breaks one thing each of a pool that has lent blocks to the second region, of which that holds one.
 var regionDamages = map[string]struct{ sql, want string }{
 	"a free block that was lent is lost":         {"DELETE FROM free_blocks WHERE ctid = (SELECT ctid FROM free_blocks WHERE region = 'zone-b' AND container_id = @both ORDER BY host_bits DESC, base LIMIT 1)", "borrowed leaves"},
-	"a held block that was lent is free too":     {"INSERT INTO free_blocks SELECT region, container_id, 0, base FROM allocations WHERE region = 'zone-b' AND container_id = @both", "borrowed leaves maximal"},
+	"a held block that was lent is free too":     {"INSERT INTO free_blocks SELECT region, container_id, 0, base FROM holds WHERE region = 'zone-b' AND container_id = @both", "borrowed leaves maximal"},
 	"a region has what it was not lent":          {"UPDATE free_blocks SET region = 'zone-b' WHERE ctid = (SELECT ctid FROM free_blocks WHERE region = 'local' AND container_id = @both ORDER BY host_bits DESC LIMIT 1)", "borrowed sums tiling"},
 	"home has what it has lent":                  {"UPDATE free_blocks SET region = 'local' WHERE ctid = (SELECT ctid FROM free_blocks WHERE region = 'zone-b' AND container_id = @both ORDER BY host_bits DESC, base LIMIT 1)", "borrowed sums tiling"},
 	"a loan that nobody remembers":               {"DELETE FROM region_blocks WHERE pool_id = @both", "borrowed sums tiling"},
@@ -33,9 +33,9 @@ var regionDamages = map[string]struct{ sql, want string }{
 	"an epoch without a record":                  {"INSERT INTO stocks SELECT 'zone-b', id, gen_random_uuid() FROM pools WHERE name = 'here'", "epochs"},
 	"a pool serves a region without a record":    {"UPDATE pools SET regions = '[\"local\", \"zone-b\"]' WHERE name = 'here'", "epochs"},
 	"a record of a region that is not served":    {"UPDATE pools SET regions = '[]' WHERE id = @both", "epochs"},
-	"two claims of a name":                       {"UPDATE claims SET name = 'one' WHERE name = 'two';\nUPDATE allocations SET holder_name = 'one' WHERE holder_name = 'two'", "names"},
+	"two claims of a name":                       {"UPDATE holds SET name = 'one' WHERE name = 'two'", "names"},
 	"a region in which names are not looked for": {"DELETE FROM project_regions WHERE region = 'zone-b'", "names"},
-	"a claim in another region than its block":   {"UPDATE claims SET region = 'local' WHERE name = 'two'", "claims"},
+	"a claim in another region than its block":   {"UPDATE holds SET region = 'local' WHERE name = 'two'", "borrowed sums tiling"},
 	"shards of one region are lost":              {"DELETE FROM quota_shards WHERE region = 'zone-b' AND shard > 3", "quotas"},
 	"a shard of one region is miscounted":        {"UPDATE quota_shards SET used_claims = used_claims + 1 WHERE region = 'zone-b' AND shard = 3", "quotas"},
 }
@@ -53,7 +53,7 @@ func TestAuditNamesWhatIsDamagedBetweenRegions(t *testing.T) {
 	limitClaims(t, here, 100)
 	clean(t, here.dsn)
 	e := &estate{house: here, conn: dbtest.Connect(t, here.dsn, nil), tables: []string{
-		"pools", "free_blocks", "allocations", "claims", "quotas", "quota_shards", "pool_regions", "region_blocks", "stocks", "project_regions",
+		"pools", "free_blocks", "holds", "quotas", "quota_shards", "pool_regions", "region_blocks", "stocks", "project_regions",
 	}}
 	for _, key := range []string{"pool_regions", "region_blocks"} {
 		e.exec(t, "ALTER TABLE "+key+" DROP CONSTRAINT "+key+"_pool_fkey")

@@ -22,7 +22,7 @@ func tenantDamages(f family) map[string]struct{ sql, want string } {
 	const nobody = "'00000000-0000-4000-8000-000000000001'"
 	// A claim that is there, with everything that it has, but for the figures.
 	claim := func(set string) string {
-		return "UPDATE claims SET " + set + " WHERE project_id = " + tenant + " AND name = 'other'"
+		return "UPDATE holds SET " + set + " WHERE holder_project_id = " + tenant + " AND name = 'other'"
 	}
 	return map[string]struct{ sql, want string }{
 		"a shard is lost":                                 {"DELETE FROM quota_shards" + shard("none", 7), "quotas"},
@@ -46,8 +46,8 @@ func tenantDamages(f family) map[string]struct{ sql, want string } {
 		"a quota that counts another project's pool":      {quota("some", "pool_project = 'other'"), "quotas"},
 		"a quota that counts the other family":            {quota("some", fmt.Sprintf("af = %d", 10-n)), "quotas"},
 		"a quota of another project":                      {quota("all", "project_id = (SELECT id FROM projects WHERE name = 'platform')"), "quotas"},
-		"a retained block that has another last claimant": {"UPDATE allocations SET holder_project_id = " + nobody + block(32), "quotas"},
-		"a claim of another project":                      {claim("project_id = (SELECT id FROM projects WHERE name = 'platform')"), "claims quotas"},
+		"a retained block that has another last claimant": {"UPDATE holds SET holder_project_id = " + nobody + block(32), "quotas"},
+		"a claim of another project":                      {claim("holder_project_id = (SELECT id FROM projects WHERE name = 'platform')"), "quotas"},
 
 		"a grant of a pool that is gone":         {"UPDATE grants SET subject_id = " + nobody + " WHERE subject_id = " + pool, "grants"},
 		"a grant of a space that is gone":        {"UPDATE grants SET subject_id = " + nobody + " WHERE kind = 'space' AND subject_id = (SELECT id FROM spaces WHERE name = 'default' AND project_id = " + tenant + ")", "grants"},
@@ -56,8 +56,8 @@ func tenantDamages(f family) map[string]struct{ sql, want string } {
 		"two holds at the same time":                    {"UPDATE history SET since = since - INTERVAL '2 days'" + block(16) + " AND until = " + first + ";\nUPDATE history SET since = since - INTERVAL '1 day'" + block(16) + " AND until > " + first, "history"},
 		"a hold that lasted into the next":              {"UPDATE history SET until = until + INTERVAL '1 day'" + block(16) + " AND until = " + first, "history"},
 		"a hold that ended before it began":             {"UPDATE history SET since = until + INTERVAL '1 second'" + block(16) + " AND until > " + first, "history"},
-		"a claim that began before the last one ended":  {"UPDATE allocations SET since = since - INTERVAL '1 day'" + block(16), "history"},
-		"a retained block since before its claim ended": {"UPDATE allocations SET since = since - INTERVAL '1 day'" + block(32), "history"},
+		"a claim that began before the last one ended":  {"UPDATE holds SET since = since - INTERVAL '1 day'" + block(16), "history"},
+		"a retained block since before its claim ended": {"UPDATE holds SET since = since - INTERVAL '1 day'" + block(32), "history"},
 
 		"a member of no project":               {"UPDATE members SET project_id = " + nobody + " WHERE project_id = " + tenant, "members"},
 		"a key of no project":                  {"UPDATE api_keys SET project_id = " + nobody + " WHERE project_id = " + tenant, "members"},

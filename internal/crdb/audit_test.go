@@ -67,7 +67,7 @@ func newEstate(t *testing.T) *estate {
 	e.maker(t)
 	e.conn = dbtest.Connect(t, e.dsn, nil)
 	e.tables = []string{
-		"projects", "spaces", "classes", "pools", "pool_classes", "free_blocks", "allocations", "claims",
+		"projects", "spaces", "classes", "pools", "pool_classes", "free_blocks", "holds",
 		"members", "api_keys", "grants", "quotas", "quota_shards", "audit_events", "history", "removals", "idempotency_keys",
 	}
 	for _, table := range []string{"members", "api_keys", "quotas"} { // so that there can be rows for the audit to find
@@ -77,7 +77,9 @@ func newEstate(t *testing.T) *estate {
 		table, key, _ := strings.Cut(one, " ")
 		e.exec(t, "ALTER TABLE "+table+" DROP CONSTRAINT "+key+"_fkey")
 	}
-	e.exec(t, "ALTER TABLE allocations DROP CONSTRAINT allocations_phases_check")
+	for _, check := range []string{"phases", "claim"} {
+		e.exec(t, "ALTER TABLE holds DROP CONSTRAINT holds_"+check+"_check")
+	}
 	e.exec(t, "CREATE SCHEMA backup")
 	for _, table := range e.tables {
 		e.exec(t, "CREATE TABLE backup."+table+" AS SELECT * FROM "+table)

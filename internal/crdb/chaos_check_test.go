@@ -55,7 +55,7 @@ func (l *ledger) doubled(t *testing.T, dsn string) []string {
 	c, err := pgx.Connect(t.Context(), dsn)
 	require.NoError(t, err)
 	defer c.Close(context.Background())
-	rows, err := c.Query(t.Context(), "SELECT 'doubled: ' || holder_name FROM allocations WHERE purpose = 'Claim' GROUP BY holder_name HAVING count(*) > 1")
+	rows, err := c.Query(t.Context(), "SELECT 'doubled: ' || name FROM holds WHERE name IS NOT NULL GROUP BY name HAVING count(*) > 1")
 	require.NoError(t, err)
 	out, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	require.NoError(t, err)

@@ -2,6 +2,7 @@ package crdb_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -85,13 +86,10 @@ func (f freshIDs) Write(ctx context.Context, ch storage.Changes) error {
 		return f.Tx.Write(ctx, ch)
 	}
 	ch.Answers = nil
-	claims, held := make([]ipam.Claim, len(ch.ClaimInsert)), make([]ipam.Allocation, len(ch.AllocationInsert))
-	for i := range ch.ClaimInsert { // each beside its allocation
-		c, a := ch.ClaimInsert[i], ch.AllocationInsert[i]
+	ch.ClaimInsert = slices.Clone(ch.ClaimInsert)
+	for i := range ch.ClaimInsert {
+		c := &ch.ClaimInsert[i]
 		c.Name, c.UID, c.AllocationID = c.Name+f.suffix, ipam.NewID(), ipam.NewID()
-		a.ID, a.Holder.Name = c.AllocationID, c.Name
-		claims[i], held[i] = c, a
 	}
-	ch.ClaimInsert, ch.AllocationInsert = claims, held
 	return f.Tx.Write(ctx, ch)
 }

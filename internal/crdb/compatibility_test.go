@@ -78,7 +78,7 @@ func nextSchema(t *testing.T) fs.FS {
 		files[f.Name()] = &fstest.MapFile{Data: text}
 	}
 	files[fmt.Sprintf("%04d_claims_note.sql", schema.Version()+1)] = &fstest.MapFile{Data: []byte("-- +goose NO TRANSACTION\n-- +goose Up\n" +
-		"ALTER TABLE claims ADD COLUMN IF NOT EXISTS note TEXT NOT NULL DEFAULT 'not said';\n")}
+		"ALTER TABLE holds ADD COLUMN IF NOT EXISTS note TEXT NOT NULL DEFAULT 'not said';\n")}
 	return files
 }
 
@@ -115,7 +115,7 @@ func TestAServerWorksOnTheNextSchemaAndItsMigrateSaysThatThereIsOne(t *testing.T
 		require.NoError(t, server.svc.DeleteClaim(admin(t), project, "after", usecase.Request{}))
 	}
 	var note string
-	require.NoError(t, dbtest.Connect(t, dsn, nil).QueryRow(t.Context(), "SELECT note FROM claims WHERE name = 'before'").Scan(&note))
+	require.NoError(t, dbtest.Connect(t, dsn, nil).QueryRow(t.Context(), "SELECT note FROM holds WHERE name = 'before'").Scan(&note))
 	require.Equal(t, "not said", note)
 	require.NoError(t, schema.Check(t.Context(), dsn))
 	err = schema.Migrate(t.Context(), dsn, schema.MigrateOptions{Regions: []string{region}})

@@ -159,12 +159,8 @@ func crowd(t *testing.T, c *pgx.Conn, p ipam.Pool) {
 	series := fmt.Sprintf(" FROM generate_series(0, %d) AS i", manyBlocks-1)
 	exec("DELETE FROM free_blocks WHERE container_id = $1", p.UID.String())
 	exec(fmt.Sprintf("INSERT INTO free_blocks SELECT 'local', '%s', 0, %s%s", p.UID, at("i * 2"), series))
-	exec(fmt.Sprintf(`INSERT INTO allocations SELECT 'local', '%s', '%s', %s, %d, %s, 'Claim', 'Bound', NULL, '%s', '%s', '%s', '%s', 'held-%s-' || i, NULL, '', '', 'Delete', NULL, '', now(), %s, now(), now(), 'filler'%s`,
-		p.ProjectID, p.UID, at("i * 2 + 1"), p.Block.Addr().BitLen(), id("a"), p.Project, p.Name, p.ProjectID, p.Project, p.Name, id("a"), series))
-	if p.Family() == ipam.IPv4 { // the claims of one pool are enough to make their table as deep as it gets
-		exec(fmt.Sprintf(`INSERT INTO claims SELECT 'local', '%s', 'held-%s-' || i, %s, '%s', '%s', '%s', '%s', %s, %d, %s, NULL, '', '', '{"reclaimPolicy": "Delete"}', true, 0, '{}', '{}', 1, %s, now(), now(), 'filler'%s`,
-			p.ProjectID, p.Name, id("c"), p.UID, p.ProjectID, p.Project, p.Name, at("i * 2 + 1"), p.Block.Addr().BitLen(), id("a"), id("c"), series))
-	}
+	exec(fmt.Sprintf(`INSERT INTO holds SELECT 'local', '%s', '%s', %s, %d, %s, 'Claim', 'Bound', '%s', 'held-%s-' || i, %s, %s, NULL, now(), NULL, '{"p":"%s/%s","b":"filler","d":3}'%s`,
+		p.ProjectID, p.UID, at("i * 2 + 1"), p.Block.Addr().BitLen(), id("a"), p.ProjectID, p.Name, id("c"), id("r"), p.Project, p.Name, series))
 	first, ok := space.NthAddress(p.Block, 2*manyBlocks)
 	require.True(t, ok)
 	for _, b := range space.FromRange(first, space.Last(p.Block)) {

@@ -16,8 +16,8 @@ import (
 // projectsAtOnce is how many projects are looked at in one read.
 const projectsAtOnce = 200
 
-// ExpireEvents deletes all events of the store's region that are older than a time (each region's servers look after its own), project by project in transactions of up to limit events each,
-// and says how many. What was deleted stays deleted when it fails half-way; the next call does the rest.
+// ExpireEvents deletes all events of the store's region that are older than a time (each region's servers look after its own), project by project in transactions of up to limit rows each,
+// and says how many events it were. What was deleted stays deleted when it fails half-way; the next call does the rest.
 func (s *Store) ExpireEvents(ctx context.Context, before time.Time, limit int) (int64, error) {
 	first := ipam.FirstTimeID(before)
 	return s.expireOfProjects(ctx, "event_oldest", rows.ID(first), func(ctx context.Context, project ipam.ID) (int64, error) {
@@ -78,18 +78,32 @@ func (s *Store) In(region string) *Store {
 func (s *Store) expireTrail(ctx context.Context, project, below ipam.ID, limit int) (int64, error) {
 	var total int64
 	for {
-		var n int64
+		var rows, events int64
 		err := s.alone(ctx, "event_expire", func(ctx context.Context, c *conn) (err error) {
-			n, err = c.affected(ctx, "event_expire", s.region, rows.ID(project), rows.ID(below), limit)
+			rows, events, err = expireEvents(ctx, c, s.region, project, below, limit)
 			return err
 		})
 		if err != nil {
 			return total, err
 		}
-		if total += n; n < int64(limit) {
+		if total += events; rows < int64(limit) {
 			return total, nil
 		}
 	}
+}
+
+// expireEvents deletes the first rows of a project's trail in a region, and says how many it were, and how many events were in them.
+func expireEvents(ctx context.Context, c *conn, region string, project, below ipam.ID, limit int) (deleted, events int64, err error) {
+	answer, err := c.Query(ctx, query.Get("event_expire"), region, rows.ID(project), rows.ID(below), limit)
+	if err != nil {
+		return 0, 0, err
+	}
+	var n int64
+	_, err = pgx.ForEachRow(answer, []any{&n}, func() error {
+		deleted, events = deleted+1, events+n
+		return nil
+	})
+	return deleted, events, err
 }
 
 // Purge deletes the trail and the history of projects that were deleted, in transactions of up to limit rows of each, and says how
@@ -136,7 +150,7 @@ func (s *Store) purgeIn(ctx context.Context, region string, project ipam.ID, lim
 		var n int64
 		done := false
 		err := s.alone(ctx, "purge", func(ctx context.Context, c *conn) error {
-			events, err := c.affected(ctx, "event_expire", region, rows.ID(project), rows.ID(lookup.LastID), limit)
+			events, _, err := expireEvents(ctx, c, region, project, lookup.LastID, limit)
 			if err != nil {
 				return err
 			}

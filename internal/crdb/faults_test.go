@@ -74,7 +74,7 @@ func (st *storm) counts(t *testing.T) map[string]int {
 	t.Helper()
 	var counts []string
 	for _, table := range []string{
-		"projects", "spaces", "pools", "free_blocks", "allocations", "claims", "idempotency_keys",
+		"projects", "spaces", "pools", "free_blocks", "holds", "idempotency_keys",
 		"members", "api_keys", "grants", "quotas", "quota_shards", "audit_events", "history", "removals",
 	} {
 		counts = append(counts, fmt.Sprintf("SELECT '%s', count(*) FROM %s", table, table))

@@ -108,7 +108,7 @@ func TestANameIsGivenOnceOverAllRegions(t *testing.T) {
 		}
 		require.Len(t, uids, 1)
 	}
-	require.Equal(t, names, count(t, here, "SELECT count(*) FROM claims"))
+	require.Equal(t, names, count(t, here, "SELECT count(*) FROM holds WHERE name IS NOT NULL"))
 	clean(t, here.dsn)
 }
 

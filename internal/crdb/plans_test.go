@@ -169,20 +169,18 @@ func fill(t *testing.T, c *pgx.Conn) {
 		"UPDATE pools SET scope = '{}'::JSONB, scope_key = encode(base, 'hex'), scope_class_id = " + of("'class' || (get_byte(base, 3) + 1)") +
 			", scope_project_id = " + of("'project' || (get_byte(base, 3) % 200 + 1)") + " WHERE get_byte(base, 3) % 4 = 3",
 		"INSERT INTO free_blocks SELECT 'local', " + of("'pool' || (i % 30)") + ", i % 9, decode(lpad(to_hex(i), 8, '0'), 'hex') FROM generate_series(1, 20000) AS i",
-		"INSERT INTO allocations SELECT 'local', " + of("'project' || (i % 20)") + ", " + of("'pool' || (i % 60)") + ", decode(lpad(to_hex(i), 8, '0'), 'hex'), 32, gen_random_uuid(), 'Claim', 'Bound', NULL, 'p', 'n', " +
-			of("'project' || (i % 20)") + ", 'p', 'claim-' || i, NULL, '', '', 'Delete', NULL, '', now(), gen_random_uuid(), now(), now(), 'filler' FROM generate_series(1, 20000) AS i",
-		"UPDATE allocations SET phase = 'Retained' WHERE get_byte(base, 3) = 7",
-		"UPDATE allocations SET phase = 'CoolingDown', cool_until = now() + get_byte(base, 2) * INTERVAL '1 second' WHERE get_byte(base, 3) >= 192",
-		"INSERT INTO claims SELECT 'local', " + of("'project' || (i % 20)") + ", 'claim-' || i, gen_random_uuid(), " + of("'pool' || (i % 60)") + ", " + of("'project' || (i % 20)") +
-			", 'p', 'n', decode(lpad(to_hex(i), 8, '0'), 'hex'), 32, gen_random_uuid(), NULL, '', '', '{}'::JSONB, true, 0, " + common + " FROM generate_series(1, 20000) AS i",
-		"UPDATE claims SET class_id = " + of("'class' || (get_byte(base, 3) + 1)") + " WHERE get_byte(base, 3) < 200",
+		"INSERT INTO holds SELECT 'local', " + of("'project' || (i % 20)") + ", " + of("'pool' || (i % 60)") + ", decode(lpad(to_hex(i), 8, '0'), 'hex'), 32, gen_random_uuid(), 'Claim', 'Bound', " +
+			of("'project' || (i % 20)") + ", 'claim-' || i, gen_random_uuid(), gen_random_uuid(), NULL, now(), NULL, '{\"p\":\"p/n\",\"b\":\"filler\"}' FROM generate_series(1, 20000) AS i",
+		"UPDATE holds SET class_id = " + of("'class' || (get_byte(base, 3) + 1)") + " WHERE get_byte(base, 3) < 200",
+		"UPDATE holds SET phase = 'Retained', name = NULL, claim_id = NULL WHERE get_byte(base, 3) = 7",
+		"UPDATE holds SET phase = 'CoolingDown', name = NULL, claim_id = NULL, cool_until = now() + get_byte(base, 2) * INTERVAL '1 second' WHERE get_byte(base, 3) >= 192",
 		"INSERT INTO idempotency_keys SELECT 'local', " + of("'project' || (i % 20)") + ", 'key-' || i, '', '', now(), now() + i * INTERVAL '1 second' FROM generate_series(1, 20000) AS i",
 		"INSERT INTO members SELECT gen_random_uuid(), " + of("'project' || (i % 200 + 1)") + ", 'subject-' || (i % 1500), 'viewer', 1, gen_random_uuid(), now(), now(), 'filler' FROM generate_series(1, 3000) AS i",
 		"INSERT INTO api_keys SELECT gen_random_uuid(), " + of("'project' || (i % 200 + 1)") + ", 'key-' || i, '', 'viewer', '', NULL, NULL, " + common + " FROM generate_series(1, 3000) AS i",
 		"INSERT INTO grants SELECT gen_random_uuid(), 'pool', " + of("'pool' || (i % 1500)") + ", 'project-' || (i % 200), 1, gen_random_uuid(), now(), now(), 'filler' FROM generate_series(1, 3000) AS i",
 		"INSERT INTO quotas SELECT " + of("'quota' || i") + ", " + of("'project' || (i % 200 + 1)") + ", 'quota-' || i, 'platform', '', '', '', '', 0, NULL, 5, NULL, false, '', 1, gen_random_uuid(), now(), now(), 'filler' FROM generate_series(1, 1000) AS i",
 		"INSERT INTO quota_shards SELECT 'local', " + of("'quota' || i") + ", n, 0, 0, 0, 0, 0, 0 FROM generate_series(1, 1000) AS i, generate_series(0, 15) AS n",
-		"INSERT INTO audit_events SELECT 'local', " + of("'project' || (i % 200 + 1)") + ", gen_random_uuid(), now(), 's', 'm', 'r', 'q', 'o', 'k', 'n', 'ok', NULL, NULL FROM generate_series(1, 20000) AS i",
+		"INSERT INTO audit_events SELECT 'local', " + of("'project' || (i % 200 + 1)") + ", gen_random_uuid(), 1, '' FROM generate_series(1, 20000) AS i",
 		"INSERT INTO history SELECT 'local', " + of("'project' || (i % 20)") + ", decode(lpad(to_hex(i % 2000), 8, '0'), 'hex'), 32, now() + i * INTERVAL '1 second', gen_random_uuid(), now(), 'p', 'n', 'Claim', 'Bound', gen_random_uuid(), 'p', 'h' FROM generate_series(1, 20000) AS i",
 		"INSERT INTO project_regions SELECT " + of("'project' || i") + ", 'local' FROM generate_series(1, 200) AS i",
 		"INSERT INTO pool_regions SELECT " + of("'pool' || i") + ", 'local', gen_random_uuid(), 8, now(), 0 FROM generate_series(1, 3000) AS i",

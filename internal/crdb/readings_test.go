@@ -64,7 +64,7 @@ func withScoped(t *testing.T, h *house, p string) {
 	_, err := h.svc.CreateClaim(admin(t), p, byClass("claim", "class"), usecase.Request{})
 	require.NoError(t, err)
 	require.NoError(t, h.svc.DeleteClaim(admin(t), p, "claim", usecase.Request{}))
-	exec(t, h, "UPDATE allocations SET cool_until = now() - INTERVAL '1 hour' WHERE phase = 'CoolingDown'")
+	exec(t, h, "UPDATE holds SET cool_until = now() - INTERVAL '1 hour' WHERE phase = 'CoolingDown'")
 	n, err := h.svc.FreeCooled(admin(t), 10)
 	require.NoError(t, err)
 	require.Equal(t, 1, n)
@@ -217,7 +217,7 @@ var readings = map[string]reading{
 	"JobFreeCooled": {prepare: func(t *testing.T, h *house, p string) {
 		t.Helper()
 		withCooling(t, h, p)
-		exec(t, h, "UPDATE allocations SET cool_until = now() - INTERVAL '1 hour' WHERE phase = 'CoolingDown'")
+		exec(t, h, "UPDATE holds SET cool_until = now() - INTERVAL '1 hour' WHERE phase = 'CoolingDown'")
 	}, do: func(ctx context.Context, s server, _ string) error { return failure(s.svc.FreeCooled(ctx, 1000)) }},
 	"JobMarkEmptyScope":   {withScoped, sweep},
 	"JobRemoveEmptyScope": {withEmptiedScope, sweep},

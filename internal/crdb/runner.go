@@ -3,6 +3,7 @@ package crdb
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/crdb/lookup"
@@ -46,8 +47,39 @@ func (s *Store) transact(ctx context.Context, op string, locks storage.Locks, dr
 			}
 			return write.ErrStale
 		}
+		if taken, ok := errors.AsType[*write.NamesTaken](err); ok {
+			return s.whichNames(ctx, taken)
+		}
 		return err
 	})
+}
+
+// whichNames looks which names kept a transaction from making its claims. It was rolled back, and whoever had the name may have released it since: then
+// it is tried again.
+func (s *Store) whichNames(ctx context.Context, t *write.NamesTaken) error {
+	c, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Release()
+	taken, _, err := lookup.Taken(ctx, s.inAttempt(ctx, c), t.Region, t.Names, nil)
+	if err != nil {
+		return err
+	}
+	conflict := t.Besides
+	for _, name := range t.Names {
+		if taken[name] && !slices.Contains(conflict.ClaimRefs, name) {
+			conflict.ClaimRefs = append(conflict.ClaimRefs, name)
+		}
+	}
+	switch {
+	case conflict.Found():
+		return &conflict
+	case t.ByName():
+		return write.ErrStale
+	default:
+		return t
+	}
 }
 
 // acquire takes a connection for a transaction: one of those that may write, unless it is dry.

@@ -29,6 +29,16 @@ type Claim struct {
 	Class         ClassRef      `json:"class,omitzero"` // none by poolRef and poolSelector
 	ReclaimPolicy ReclaimPolicy `json:"reclaimPolicy"`
 	ReuseAfter    time.Duration `json:"reuseAfter,omitempty"` // cool-down of the block after its release
+
+	Allocated Allocated `json:"allocated,omitzero"`
+}
+
+// Allocated is what a claim's allocation says of itself where it is not what the claim says. Zero: the same.
+type Allocated struct {
+	Revision  ID        `json:"revision,omitzero"`  // since the claim's labels were changed
+	UpdatedAt time.Time `json:"updatedAt,omitzero"` // since its reclaimPolicy was
+	CreatedAt time.Time `json:"createdAt,omitzero"` // of a block that was retained before, and
+	CreatedBy string    `json:"createdBy,omitempty"`
 }
 
 // ClaimSpec is what the caller writes of a claim, as it was written: at most one of ClassName, PoolRef, PoolSelector and
@@ -85,3 +95,25 @@ func (s ClaimSpec) WantedFamily() Family {
 
 // Ref of the claim.
 func (c Claim) Ref() Ref { return Ref{Project: c.Project, Name: c.Name} }
+
+// Allocation is the record of the claim's block.
+func (c Claim) Allocation() Allocation {
+	a := Allocation{
+		ID: c.AllocationID, Region: c.Region, ProjectID: c.PoolProjectID, Project: c.Pool.Project, ContainerID: c.PoolID, Pool: c.Pool,
+		Block: c.Block, Purpose: PurposeClaim, Phase: PhaseBound,
+		HolderProjectID: c.ProjectID, Holder: c.Ref(), Class: c.Class, ReclaimPolicy: c.ReclaimPolicy, OwnerRef: c.Spec.OwnerRef,
+		Since: c.CreatedAt, Revision: c.Allocated.Revision, CreatedAt: c.Allocated.CreatedAt, UpdatedAt: c.Allocated.UpdatedAt, CreatedBy: c.Allocated.CreatedBy,
+	}
+	if a.Revision.IsZero() {
+		// It follows the claim's and does not tell it: the pool's owner, who reads the allocation, learns so that the claim was changed, and not the tag
+		// with which its holder changes it.
+		a.Revision = DerivedID(c.Revision, "allocation")
+	}
+	if a.CreatedAt.IsZero() {
+		a.CreatedAt, a.CreatedBy = c.CreatedAt, c.CreatedBy
+	}
+	if a.UpdatedAt.IsZero() {
+		a.UpdatedAt = c.CreatedAt
+	}
+	return a
+}

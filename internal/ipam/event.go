@@ -11,7 +11,7 @@ const OutcomeOK = "ok"
 
 // Event is one record of the audit trail: a change, or an attempt to make one without the right to.
 type Event struct {
-	ID        ID // of version 7: in order of time
+	ID        ID // of version 7: in order of time, and in that in which a transaction recorded them
 	ProjectID ID // whose trail
 	At        time.Time
 	Subject   string

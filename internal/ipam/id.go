@@ -29,10 +29,22 @@ func NewTimeID(at time.Time) ID {
 	return id
 }
 
-// MovedTo is an ID of NewTimeID as it would be of another time: the random bits stay.
-func (id ID) MovedTo(at time.Time) ID {
+// Numbered is an ID of NewTimeID as the nth of another time: the random bits stay, but for the last 16, which are the number.
+func (id ID) Numbered(at time.Time, n uint16) ID {
 	binary.BigEndian.PutUint64(id[:8], uint64(at.UnixMilli())<<16|uint64(id[6])<<8|uint64(id[7]))
+	binary.BigEndian.PutUint16(id[14:], n)
 	return id
+}
+
+// Next is the ID of the next number.
+func (id ID) Next() ID {
+	binary.BigEndian.PutUint16(id[14:], binary.BigEndian.Uint16(id[14:])+1)
+	return id
+}
+
+// Time is the millisecond of an ID of NewTimeID.
+func (id ID) Time() time.Time {
+	return time.UnixMilli(int64(binary.BigEndian.Uint64(id[:8]) >> 16)).UTC()
 }
 
 // FirstTimeID is not above any ID that NewTimeID makes at a time or later, and above all that it made in milliseconds before.

@@ -18,7 +18,7 @@ import (
 )
 
 // ofRegion are the tables of a region's own rows that say who holds what there. They are restored together.
-var ofRegion = []string{"free_blocks", "allocations", "claims", "stocks", "idempotency_keys"}
+var ofRegion = []string{"free_blocks", "holds", "stocks", "idempotency_keys"}
 
 // restored is a region whose rows were put back to an older state while the rest of the database stayed as it was.
 type restored struct {
@@ -70,8 +70,8 @@ func (run *run) putBack(ctx context.Context, region string) error {
 		if _, err := tx.Exec(ctx, "LOCK TABLE "+strings.Join(ofRegion, ", ")+" IN ACCESS EXCLUSIVE MODE"); err != nil {
 			return err
 		}
-		if apart, err = names(ctx, tx, `SELECT coalesce(c.name, k.name) FROM (SELECT * FROM claims WHERE region = '`+region+`') AS c
-			FULL JOIN kept_claims AS k ON k.id = c.id WHERE c.id IS NULL OR k.id IS NULL`); err != nil {
+		if apart, err = names(ctx, tx, `SELECT coalesce(c.name, k.name) FROM (SELECT * FROM holds WHERE name IS NOT NULL AND region = '`+region+`') AS c
+			FULL JOIN (SELECT * FROM kept_holds WHERE name IS NOT NULL) AS k ON k.claim_id = c.claim_id WHERE c.id IS NULL OR k.id IS NULL`); err != nil {
 			return err
 		}
 		for _, table := range ofRegion {
@@ -172,7 +172,7 @@ func (run *run) reconcile(ctx context.Context) error {
 // evict deletes the claims that the region's rows say hold a part of a block.
 func (run *run) evict(ctx context.Context, held netip.Prefix) error {
 	return run.superuser(ctx, pgx.Serializable, func(tx pgx.Tx) error {
-		rows, err := tx.Query(ctx, "SELECT name, base, plen, allocation_id::TEXT FROM claims WHERE region = '"+run.restored.region+"'")
+		rows, err := tx.Query(ctx, "SELECT name, base, plen, id::TEXT FROM holds WHERE name IS NOT NULL AND region = '"+run.restored.region+"'")
 		if err != nil {
 			return err
 		}
@@ -195,11 +195,8 @@ func (run *run) evict(ctx context.Context, held netip.Prefix) error {
 				run.ledger.violated("told", c.Name, "was made after the restore, of a block (%v) that is not the region's", held)
 			}
 			run.ledger.count("claims evicted after the restore")
-			for _, sql := range []string{"DELETE FROM claims WHERE region = '" + run.restored.region + "' AND allocation_id::TEXT = $1",
-				"DELETE FROM allocations WHERE region = '" + run.restored.region + "' AND id::TEXT = $1"} {
-				if _, err := tx.Exec(ctx, sql, c.ID); err != nil {
-					return err
-				}
+			if _, err := tx.Exec(ctx, "DELETE FROM holds WHERE region = '"+run.restored.region+"' AND id::TEXT = $1", c.ID); err != nil {
+				return err
 			}
 		}
 		return nil

@@ -86,7 +86,7 @@ func (w Weather) rules(seed uint64, far *pgfault.Distances) []pgfault.Rule {
 	add(s.Cut, "cut", statement(pgfault.ConnectionLost()))
 	add(s.Drain, "57P01", statement(pgfault.Drain57P01()))
 	add(s.Unavailable, "58C00 of free_blocks", pgfault.OnlyTable("free_blocks", pgfault.RangeUnavailable58C00()))
-	add(s.Unavailable, "58C00 of allocations", pgfault.OnlyTable("allocations", pgfault.RangeUnavailable58C00()))
+	add(s.Unavailable, "58C00 of holds", pgfault.OnlyTable("holds", pgfault.RangeUnavailable58C00()))
 	add(s.Full, "53300", statement(pgfault.SQLState("53300")))
 	add(s.Locked, "55P03", statement(pgfault.SQLState("55P03")))
 	add(s.Deadlock, "40P01", statement(pgfault.SQLState("40P01")))

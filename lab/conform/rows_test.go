@@ -7,6 +7,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/crdb/rows"
+	"github.com/carve-ipam/carve/internal/ipam"
 )
 
 // moving are the columns that the service writes by itself, at any time: they are no effect of a request.
@@ -19,14 +22,14 @@ var purged = []string{"removals", "audit_events", "history"}
 // rows is every row of every table as text; of the trail those that say that something was done.
 func (w *world) rows() map[string]bool {
 	tables := collect[string](w, "SELECT table_name FROM information_schema.tables WHERE table_schema = 'public' AND table_type = 'BASE TABLE'")
-	require.Contains(w.t, tables, "claims")
+	require.Contains(w.t, tables, "holds")
 	out := map[string]bool{}
 	for _, table := range tables {
-		query := "SELECT * FROM " + pgx.Identifier{table}.Sanitize()
-		if table == "audit_events" { // attempts without the right to are recorded, and write nothing else
-			query += " WHERE outcome = 'ok'"
+		if table == "audit_events" {
+			w.changes(out)
+			continue
 		}
-		rows, err := w.sql.Query(w.t.Context(), query)
+		rows, err := w.sql.Query(w.t.Context(), "SELECT * FROM "+pgx.Identifier{table}.Sanitize())
 		require.NoError(w.t, err)
 		for rows.Next() {
 			values, err := rows.Values()
@@ -43,6 +46,23 @@ func (w *world) rows() map[string]bool {
 		require.NoError(w.t, rows.Err())
 	}
 	return out
+}
+
+// changes adds the events of the trail that say that something was done: attempts without the right to are recorded, and write nothing else.
+func (w *world) changes(to map[string]bool) {
+	answer, err := w.sql.Query(w.t.Context(), "SELECT id, count, events FROM audit_events")
+	require.NoError(w.t, err)
+	var row rows.EventRow
+	_, err = pgx.ForEachRow(answer, []any{(*[16]byte)(&row.ID), &row.Count, &row.Events}, func() error {
+		events, err := row.Unpack()
+		for _, e := range events {
+			if e.Outcome == ipam.OutcomeOK {
+				to[fmt.Sprintf("audit_events %+v", e)] = true
+			}
+		}
+		return err
+	})
+	require.NoError(w.t, err)
 }
 
 func collect[T any](w *world, query string) []T {

@@ -105,11 +105,11 @@ func (tx staleTx) Write(ctx context.Context, ch storage.Changes) error {
 		if err != nil {
 			return err
 		}
-		ch.AllocationInsert = slices.DeleteFunc(slices.Clone(ch.AllocationInsert), func(a ipam.Allocation) bool {
-			return slices.ContainsFunc(held, func(h ipam.Allocation) bool { return h.Block.Addr() == a.Block.Addr() })
+		ch.ClaimInsert = slices.DeleteFunc(slices.Clone(ch.ClaimInsert), func(c ipam.Claim) bool {
+			return slices.ContainsFunc(held, func(h ipam.Allocation) bool { return h.Block.Addr() == c.Block.Addr() })
 		})
-		ch.AllocationDelete = slices.DeleteFunc(slices.Clone(ch.AllocationDelete), func(a ipam.Allocation) bool {
-			return !slices.ContainsFunc(held, func(h ipam.Allocation) bool { return h.ID == a.ID })
+		ch.ClaimDelete = slices.DeleteFunc(slices.Clone(ch.ClaimDelete), func(c ipam.Claim) bool {
+			return !slices.ContainsFunc(held, func(h ipam.Allocation) bool { return h.ID == c.AllocationID })
 		})
 	}
 	return tx.Tx.Write(ctx, ch)

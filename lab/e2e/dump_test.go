@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,8 +19,8 @@ var moving = []string{"last_used_at", "empty_since"}
 // them is no effect of a request; what is new in them is.
 var purged = []string{"removals", "audit_events", "history"}
 
-// dump is every row of every table as text: "nothing was written" is shown by comparing two of them. Bytes are in it as they
-// are, and ids as they are in answers.
+// dump is every row of every table as text, and of the trail every event: "nothing was written" is shown by comparing two of them. Bytes are in it
+// as they are, and ids as they are in answers.
 func (w *world) dump(t testing.TB) map[string][]string {
 	t.Helper()
 	rows, err := w.sql.Query(t.Context(),
@@ -28,7 +29,7 @@ func (w *world) dump(t testing.TB) map[string][]string {
 	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	require.NoError(t, err)
 	require.Subset(t, tables, []string{
-		"projects", "spaces", "pools", "classes", "pool_classes", "free_blocks", "allocations", "claims", "idempotency_keys",
+		"projects", "spaces", "pools", "classes", "pool_classes", "free_blocks", "holds", "idempotency_keys",
 		"members", "api_keys", "grants", "quotas", "quota_shards", "audit_events", "history",
 	})
 	out := make(map[string][]string, len(tables))
@@ -39,6 +40,12 @@ func (w *world) dump(t testing.TB) map[string][]string {
 		require.NoError(t, err)
 		slices.Sort(lines)
 		out[table] = lines
+	}
+	out["audit_events"] = nil
+	for _, e := range w.trail(t) {
+		text, err := json.Marshal(e)
+		require.NoError(t, err)
+		out["audit_events"] = append(out["audit_events"], string(text))
 	}
 	return out
 }

@@ -1,39 +1,76 @@
 package e2e
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/crdb/rows"
+	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// event is a row of the audit trail.
+// event is a record of the audit trail.
 type event struct {
 	ID, Project, Subject, Method, Remote, RequestID, Operation, Kind, Name, Outcome string
 	Before, After                                                                   map[string]any
 }
 
-// events is the whole trail of all projects that there are, in order of time, but for the events of some ids.
-func (w *world) events(t testing.TB, without ...string) []event {
+// trail is all events that are stored, in order of time.
+func (w *world) trail(t testing.TB) (all []ipam.Event) {
 	t.Helper()
-	rows, err := w.sql.Query(t.Context(), `
-		SELECT e.id::TEXT, p.name, e.subject, e.method, e.remote, e.request_id, e.operation, e.kind, e.name, e.outcome, e.before, e.after
-		FROM audit_events AS e JOIN projects AS p ON p.id = e.project_id WHERE e.id <> ALL ($1::UUID[]) ORDER BY e.id`, append([]string{}, without...))
+	answer, err := w.sql.Query(t.Context(), "SELECT project_id, id, count, events FROM audit_events ORDER BY id")
 	require.NoError(t, err)
-	out, err := pgx.CollectRows(rows, pgx.RowToStructByPos[event])
+	var row rows.EventRow
+	_, err = pgx.ForEachRow(answer, []any{(*[16]byte)(&row.ProjectID), (*[16]byte)(&row.ID), &row.Count, &row.Events}, func() error {
+		events, err := row.Unpack()
+		all = append(all, events...)
+		return err
+	})
 	require.NoError(t, err)
+	return all
+}
+
+// events is the whole trail of all projects that there are, in order of time, but for some events.
+func (w *world) events(t testing.TB, without ...ipam.Event) (out []event) {
+	t.Helper()
+	names := map[ipam.ID]string{}
+	answer, err := w.sql.Query(t.Context(), "SELECT id, name FROM projects")
+	require.NoError(t, err)
+	var id ipam.ID
+	var name string
+	_, err = pgx.ForEachRow(answer, []any{(*[16]byte)(&id), &name}, func() error {
+		names[id] = name
+		return nil
+	})
+	require.NoError(t, err)
+	for _, e := range w.trail(t) {
+		project, there := names[e.ProjectID]
+		if !there || slices.ContainsFunc(without, func(old ipam.Event) bool { return old.ID == e.ID }) {
+			continue
+		}
+		out = append(out, event{
+			e.ID.String(), project, e.Subject, e.Method, e.Remote, e.RequestID, e.Operation, e.Kind, e.Name, e.Outcome, object(t, e.Before), object(t, e.After),
+		})
+	}
+	return out
+}
+
+func object(t testing.TB, text json.RawMessage) (out map[string]any) {
+	t.Helper()
+	if text != nil {
+		require.NoError(t, json.Unmarshal(text, &out))
+	}
 	return out
 }
 
 // newEvents runs f and answers what the trail has more afterwards.
 func (w *world) newEvents(t testing.TB, f func()) []event {
 	t.Helper()
-	rows, err := w.sql.Query(t.Context(), "SELECT id::TEXT FROM audit_events")
-	require.NoError(t, err)
-	before, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	require.NoError(t, err)
+	before := w.trail(t)
 	f()
 	return w.events(t, before...)
 }

@@ -128,7 +128,7 @@ func show(spans []span, parent string, depth int) {
 // whole compares the trace of one claim with what it has to be.
 func whole(spans []span) error {
 	parent := caller
-	for _, name := range []string{"createClaim", "use_case createClaim", "claim_group", "attempt claim_group", "claim_insert_one"} {
+	for _, name := range []string{"createClaim", "use_case createClaim", "claim_group", "attempt claim_group", "hold_insert_one"} {
 		i := slices.IndexFunc(spans, func(s span) bool { return s.OperationName == name })
 		if i < 0 {
 			return fmt.Errorf("the trace has no span %q", name)
@@ -141,7 +141,7 @@ func whole(spans []span) error {
 			"createClaim":          {"http.route": "/v1/projects/:project/claims", "span.kind": "server"},
 			"use_case createClaim": {"carve.pool": "witness/net", "carve.prefix_length": 28.0, "carve.outcome": "bound", "carve.batch.size": 1.0, "carve.tx.attempts": 1.0},
 			"attempt claim_group":  {"carve.tx.end": "committed"},
-			"claim_insert_one":     {"db.system.name": "postgresql", "span.kind": "client"},
+			"hold_insert_one":      {"db.system.name": "postgresql", "span.kind": "client"},
 		}[name] {
 			if got := spans[i].tag(key); got != want {
 				return fmt.Errorf("%s of %q is %v, not %v", key, name, got, want)

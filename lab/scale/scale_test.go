@@ -96,7 +96,7 @@ func testChecks(t *testing.T, db *database) {
 		size string
 		lose string
 	}{
-		{"an allocation", "held", "1k", "DELETE FROM allocations WHERE holder_name = 'held-00000500'"},
+		{"an allocation", "held", "1k", "DELETE FROM holds WHERE name = 'held-00000500'"},
 		{"a free block", "fill", "5", "DELETE FROM free_blocks AS f USING pools AS p WHERE p.name = 'pool' AND f.container_id = p.id AND f.host_bits = 0"},
 		{"a pool", "pools", "50", "DELETE FROM pools WHERE name = 'child-00000007'"},
 		{"a shard of a quota", "projects", "10", "DELETE FROM quota_shards WHERE shard = 3"},
@@ -173,7 +173,7 @@ func TestGrowthIsTold(t *testing.T) {
 	figuresOf := func(statements, rows, pages float64) *figures {
 		return &figures{Operation: "get", counts: counts{
 			Statements: statements, Rows: rows, Pages: pages,
-			Parts: []part{{"claim_get", statements, pages}}, Tables: map[string]float64{"claims": rows},
+			Parts: []part{{"claim_get", statements, pages}}, Tables: map[string]float64{"holds": rows},
 		}}
 	}
 	for _, c := range []struct {
@@ -187,7 +187,7 @@ func TestGrowthIsTold(t *testing.T) {
 		{"an index that is a level deeper", figuresOf(2, 10, 20), figuresOf(2, 12, 29), nil, false},
 		{"fewer", figuresOf(2, 500, 900), figuresOf(1, 10, 20), nil, false},
 		{"one more statement", figuresOf(2, 10, 20), figuresOf(3, 10, 20), []string{"get takes more statements, most of them in claim_get: 2.00 in the smallest; 3.00 in 1M"}, true},
-		{"rows and pages", figuresOf(2, 10, 20), figuresOf(2, 1000, 2000), []string{"more rows, most of them in table claims: 10.0 in the smallest; 1000 in 1M", "more pages, most of them in claim_get: 20.0 in the smallest; 2000 in 1M"}, false},
+		{"rows and pages", figuresOf(2, 10, 20), figuresOf(2, 1000, 2000), []string{"more rows, most of them in table holds: 10.0 in the smallest; 1000 in 1M", "more pages, most of them in claim_get: 20.0 in the smallest; 2000 in 1M"}, false},
 		{"pages alone", figuresOf(2, 10, 20), figuresOf(2, 10, 60), []string{"more pages, most of them in claim_get: 20.0 in the smallest; 60.0 in 1M"}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -90,11 +90,11 @@ func fillPool(ctx context.Context, w *world, block netip.Prefix, n int, at []int
 		}
 	}
 	out.count = []countCheck{
-		{"claims", "SELECT count(*) FROM claims", int64(n + page)},
-		{"allocations of claims", "SELECT count(*) FROM allocations AS a JOIN pools AS p ON p.id = a.container_id WHERE a.purpose = 'Claim'", int64(n + page)},
-		{"addresses in the pool", `SELECT ((SELECT count(*) FROM allocations AS a JOIN pools AS p ON p.id = a.container_id WHERE p.name = 'pool')
+		{"claims", "SELECT count(*) FROM holds WHERE name IS NOT NULL", int64(n + page)},
+		{"allocations of claims", "SELECT count(*) FROM holds AS a JOIN pools AS p ON p.id = a.container_id WHERE a.purpose = 'Claim'", int64(n + page)},
+		{"addresses in the pool", `SELECT ((SELECT count(*) FROM holds AS a JOIN pools AS p ON p.id = a.container_id WHERE p.name = 'pool')
 			+ (SELECT sum(1::INT8 << f.host_bits) FROM free_blocks AS f JOIN pools AS p ON p.id = f.container_id WHERE p.name = 'pool'))::INT8`, int64(units)},
-		{"blocks outside of the pool", fmt.Sprintf(`SELECT count(*) FROM allocations AS a JOIN pools AS p ON p.id = a.container_id WHERE p.name = 'pool' AND NOT (a.base >= p.base AND a.base <= %s)`,
+		{"blocks outside of the pool", fmt.Sprintf(`SELECT count(*) FROM holds AS a JOIN pools AS p ON p.id = a.container_id WHERE p.name = 'pool' AND NOT (a.base >= p.base AND a.base <= %s)`,
 			address("p.base", fmt.Sprint(units-1))), 0},
 	}
 	return out, nil
@@ -109,7 +109,7 @@ func (w *world) hold(ctx context.Context, block netip.Prefix, n int, at []int, f
 	if at != nil {
 		spots = "spots AS g"
 	}
-	place, name, allocation := address(literal(block), "g.unit"), padded("held-", "g.n"), uid("allocation")
+	place, name := address(literal(block), "g.unit"), padded("held-", "g.n")
 	copies := func(table, where string, change map[string]string) job {
 		return job{table, func(s *seeder) error {
 			return firstError(
@@ -120,11 +120,8 @@ func (w *world) hold(ctx context.Context, block netip.Prefix, n int, at []int, f
 		}}
 	}
 	err := w.loadAll(ctx, n,
-		copies("claims", "t.name = 'seed'", map[string]string{
-			"name": name, "id": uid("claim"), "revision": uid("revision"), "base": place, "allocation_id": allocation,
-		}),
-		copies("allocations", "t.holder_name = 'seed'", map[string]string{
-			"base": place, "id": allocation, "revision": uid("revision"), "holder_name": name,
+		copies("holds", "t.name = 'seed'", map[string]string{
+			"name": name, "claim_id": uid("claim"), "revision": uid("revision"), "base": place, "id": uid("allocation"),
 		}),
 	)
 	if err != nil {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/netip"
 	"time"
+
+	"github.com/carve-ipam/carve/internal/ipam"
 )
 
 // pastOf is for how long the history goes back.
@@ -17,9 +19,10 @@ func past(block netip.Prefix, n int) func(context.Context, *world) (layout, erro
 		if err != nil || n == 0 {
 			return base, err
 		}
+		young := ipam.FirstTimeID(time.Now().Add(-12 * time.Hour)) // those of the measurement are younger
 		base.count = []countCheck{
-			{"events", "SELECT count(*) FROM audit_events WHERE name = 'seed'", int64(n)/2*2 + 2},
-			{"holds that ended", "SELECT count(*) FROM history WHERE until < now() - INTERVAL '12 hours'", int64(n)}, // those of the measurement are younger
+			{"events", "SELECT coalesce(sum(count), 0) FROM audit_events WHERE id < '" + young.String() + "'", int64(n) / 2 * 2},
+			{"holds that ended", "SELECT count(*) FROM history WHERE until < now() - INTERVAL '12 hours'", int64(n)},
 		}
 		return base, w.clonePast(ctx, block, n)
 	}
@@ -35,14 +38,13 @@ func (w *world) clonePast(ctx context.Context, block netip.Prefix, n int) error 
 	begin := time.Now().Add(-pastOf).UnixMilli()
 	// An event's id begins with its time in milliseconds (version 7 of RFC 9562), so that the trail is in order.
 	at := fmt.Sprintf("(%d + g.n * %d / %d)", begin, (pastOf - 24*time.Hour).Milliseconds(), n)
-	moment := "to_timestamp(" + at + " / 1000.0)"
 	spread := min(n, 1_000_000, 1<<(32-block.Bits()))
 	slot := (pastOf - 24*time.Hour).Milliseconds() / int64(n/spread+1)
 	until := fmt.Sprintf("to_timestamp((%d + (g.n / %d + 1) * %d) / 1000.0)", begin, spread, slot)
 	return w.loadAll(ctx, n,
-		job{"audit_events", func(s *seeder) error { // two rows are copied: it was made and released
-			return s.clone(ctx, "audit_events", "t.name = 'seed'", series(0, n/2-1), map[string]string{
-				"id": "(lpad(to_hex(" + at + "), 12, '0') || '7' || substr(md5(g.n::TEXT || t.id::TEXT), 1, 19))::UUID", "at": moment,
+		job{"audit_events", func(s *seeder) error { // the last two rows are copied: it was made and released
+			return s.clone(ctx, "audit_events", "t.id IN (SELECT id FROM audit_events ORDER BY id DESC LIMIT 2)", series(0, n/2-1), map[string]string{
+				"id": "(lpad(to_hex(" + at + "), 12, '0') || '7' || substr(md5(g.n::TEXT || t.id::TEXT), 1, 19))::UUID",
 			})
 		}},
 		job{"history", func(s *seeder) error {

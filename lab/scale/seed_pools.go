@@ -39,7 +39,7 @@ func children(n int) func(context.Context, *world) (layout, error) {
 			return p
 		}, count: []countCheck{
 			{"pools", "SELECT count(*) FROM pools WHERE parent_name <> ''", int64(n)},
-			{"holds of pools", "SELECT count(*) FROM allocations WHERE purpose = 'ChildPool'", int64(n)},
+			{"holds of pools", "SELECT count(*) FROM holds WHERE purpose = 'ChildPool'", int64(n)},
 			{"free addresses of the pools", "SELECT sum(1::INT8 << f.host_bits)::INT8 FROM free_blocks AS f JOIN pools AS p ON p.id = f.container_id WHERE p.parent_name <> ''", int64(n) * childSize},
 		}}, nil
 	}
@@ -66,7 +66,9 @@ func (w *world) cloneChildren(ctx context.Context, n int) error {
 		return job{table, func(s *seeder) error { return s.clone(ctx, table, where, from, change) }}
 	}
 	err := w.loadAll(ctx, n,
-		copies("allocations", "t.purpose = 'ChildPool'", map[string]string{"base": base, "id": uid("hold"), "holder_name": name}),
+		copies("holds", "t.purpose = 'ChildPool'", map[string]string{
+			"base": base, "id": uid("hold"), "revision": uid("revision"), "doc": "replace(t.doc, 'child-00000000', " + name + ")",
+		}),
 		copies("pools", "t.name = 'child-00000000'", map[string]string{"id": uid("pool"), "name": name, "base": base}),
 		copies("free_blocks", "t.container_id = (SELECT id FROM pools WHERE name = 'child-00000000')", map[string]string{"container_id": uid("pool"), "base": base}),
 	)

@@ -30,7 +30,7 @@ func tenants(n int) func(context.Context, *world) (layout, error) {
 		}, count: []countCheck{
 			{"projects", "SELECT count(*) FROM projects WHERE name <> 'platform'", int64(n)},
 			{"shards of quotas", "SELECT count(*) FROM quota_shards", int64(n) * ipam.QuotaShards},
-			{"claims", "SELECT count(*) FROM claims", int64(n)},
+			{"claims", "SELECT count(*) FROM holds WHERE name IS NOT NULL", int64(n)},
 		}}, nil
 	}
 }
@@ -65,20 +65,17 @@ func (w *world) cloneTenants(ctx context.Context, first string, n int) error {
 		ownPool  = "t.container_id = (SELECT p.id FROM pools AS p JOIN projects AS o ON o.id = p.project_id WHERE o.name = 'tenant-00000000')"
 		ownQuota = "t.quota_id = (SELECT q.id FROM quotas AS q)"
 	)
-	renamed := func(column string) string { return "replace(t." + column + ", '" + first + "', " + name + ")" }
-	spec := "replace(t.spec::TEXT, '" + first + "', " + name + ")::JSONB"
+	doc := "replace(t.doc, '" + first + "', " + name + ")"
 	steps := []struct {
 		table, where string
 		change       map[string]string
 	}{
-		{"allocations", ownV4, map[string]string{
-			"project_id": project, "container_id": four, "id": uid("hold"), "pool_project": renamed("pool_project"), "holder_project_id": project, "holder_project": name,
+		{"holds", ownV4, map[string]string{
+			"project_id": project, "container_id": four, "id": uid("hold"), "revision": uid("revision of the hold"), "holder_project_id": project, "doc": doc,
 		}},
-		{"allocations", ownPool, map[string]string{
-			"project_id": project, "container_id": pool, "id": uid("allocation"), "pool_project": name, "holder_project_id": project, "holder_project": name,
-		}},
-		{"claims", own, map[string]string{
-			"project_id": project, "id": uid("claim"), "pool_id": pool, "pool_project_id": project, "pool_project": name, "allocation_id": uid("allocation"), "spec": spec,
+		{"holds", ownPool, map[string]string{
+			"project_id": project, "container_id": pool, "id": uid("allocation"), "claim_id": uid("claim"), "revision": uid("revision"),
+			"holder_project_id": project, "doc": doc,
 		}},
 		{"free_blocks", ownV4, map[string]string{"container_id": four}},
 		{"free_blocks", ownV6, map[string]string{"container_id": uid("six")}},
@@ -93,7 +90,7 @@ func (w *world) cloneTenants(ctx context.Context, first string, n int) error {
 		{"projects", "t.name = '" + first + "'", map[string]string{"id": project, "name": name}},
 	}
 	// What others are found by comes last.
-	for _, round := range [][]string{{"allocations", "claims", "free_blocks", "quota_shards"}, {"quotas", "members", "pools"}, {"spaces"}, {"projects"}} {
+	for _, round := range [][]string{{"holds", "free_blocks", "quota_shards"}, {"quotas", "members", "pools"}, {"spaces"}, {"projects"}} {
 		var jobs []job
 		for _, table := range round {
 			jobs = append(jobs, job{table, func(s *seeder) error {

@@ -16,11 +16,11 @@ func (a *attempt) changes() (ch storage.Changes, err error) {
 	n, at := len(a.batch.orders), a.tx.Now()
 	ch.Events = make([]ipam.Event, 0, n)
 	if len(a.batch.choices) > 0 {
-		ch.ClaimInsert, ch.AllocationInsert = make([]ipam.Claim, 0, n), make([]ipam.Allocation, 0, n)
+		ch.ClaimInsert = make([]ipam.Claim, 0, n)
 	}
 	for i, o := range a.batch.orders {
 		if !o.binds() && a.from[i] != nil {
-			if err := releaseInto(&ch, o, a.from[i].pool, at); err != nil {
+			if err := releaseInto(&ch, o, at); err != nil {
 				return ch, err
 			}
 		}
@@ -36,7 +36,6 @@ func (a *attempt) changes() (ch storage.Changes, err error) {
 			return ch, err
 		}
 		ch.ClaimInsert, ch.Events = append(ch.ClaimInsert, *c), append(ch.Events, e)
-		ch.AllocationInsert = append(ch.AllocationInsert, allocationOf(*c, a.from[i].pool))
 		if !a.batch.listed {
 			if err := answerInto(&ch, o, at, *c); err != nil {
 				return ch, err
@@ -71,27 +70,26 @@ func (a *attempt) release(i int, src *source) {
 	a.bound[i], a.from[i] = o.claim, src
 }
 
-// releaseInto deletes a claim. What becomes of its allocation is as it was decided when the claim was bound, or by its reclaimPolicy since: it is
-// deleted, it cools down, or it is retained.
-func releaseInto(ch *storage.Changes, o *order, pool ipam.Pool, at usecase.Timestamp) error {
+// releaseInto releases a claim. What becomes of its allocation is as it was decided when the claim was bound, or by its reclaimPolicy since: it goes
+// with the claim, it cools down, or it is retained.
+func releaseInto(ch *storage.Changes, o *order, at usecase.Timestamp) error {
 	e, err := trail.ClaimEvent(o.event, &o.claim, nil)
 	if err != nil {
 		return err
 	}
-	held := allocationOf(o.claim, pool)
+	held := o.claim.Allocation()
 	ended := trail.EndedHold(held, at)
-	ch.ClaimDelete = append(ch.ClaimDelete, o.claim)
 	ch.Events = append(ch.Events, e)
 	ch.History = append(ch.History, ended)
 	if o.frees() {
-		ch.AllocationDelete = append(ch.AllocationDelete, held)
+		ch.ClaimDelete = append(ch.ClaimDelete, o.claim)
 		return nil
 	}
 	held.Phase, held.Since, held.Revision, held.UpdatedAt = ipam.PhaseRetained, ended.Until, o.revision, at
 	if o.claim.ReclaimPolicy == ipam.ReclaimDelete {
 		held.Phase, held.CoolUntil = ipam.PhaseCoolingDown, at.Add(o.claim.ReuseAfter)
 	}
-	ch.AllocationUpdate = append(ch.AllocationUpdate, storage.AllocationUpdate{Was: ipam.PhaseBound, Now: held})
+	ch.ClaimRelease = append(ch.ClaimRelease, storage.Release{Claim: o.claim, Now: held})
 	return nil
 }
 

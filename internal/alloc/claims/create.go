@@ -184,7 +184,7 @@ func (m *making) madeBefore(ctx context.Context, facts storage.ClaimFacts) (done
 		var made ipam.Claim
 		err = usecase.Replayed(ctx, r, *facts.Answer, &made)
 		if err == nil && (have == nil || have.UID != made.UID) { // the name was looked up before the key was, so look again
-			err = m.StillHeld(ctx, m.order.key, []ipam.Claim{made})
+			err = m.StillHeld(ctx, []ipam.Claim{made})
 		}
 		if err != nil {
 			return true, answer, err
@@ -234,17 +234,3 @@ func (s preparer) claim(c ipam.Claim, key storage.ProjectKey, who tenancy.Princi
 	c.AllocationID = ipam.DerivedID(c.UID, "allocation")
 	return c, nil
 }
-
-// allocationOf is the record of a claim's block.
-func allocationOf(c ipam.Claim, p ipam.Pool) ipam.Allocation {
-	return ipam.Allocation{
-		ID: c.AllocationID, Region: p.Place(), ProjectID: p.ProjectID, Project: p.Project, ContainerID: p.UID, Pool: p.Ref(),
-		Block: c.Block, Purpose: ipam.PurposeClaim, Phase: ipam.PhaseBound,
-		HolderProjectID: c.ProjectID, Holder: c.Ref(), Class: c.Class, ReclaimPolicy: c.ReclaimPolicy, OwnerRef: c.Spec.OwnerRef,
-		Since: c.CreatedAt, Revision: heldRevision(c), CreatedAt: c.CreatedAt, UpdatedAt: c.CreatedAt, CreatedBy: c.CreatedBy,
-	}
-}
-
-// heldRevision is the revision of the allocation that a claim holds. It follows the claim's and does not tell it: the pool's owner, who reads the
-// allocation, learns so that the claim was changed, and not the tag with which its holder changes it.
-func heldRevision(c ipam.Claim) ipam.ID { return ipam.DerivedID(c.Revision, "allocation") }

@@ -53,6 +53,9 @@ func (s *patcher) PatchClaim(ctx context.Context, project, name string, r usecas
 					return was, err
 				}
 				next.ReclaimPolicy = resolve.Ask{Spec: next.Spec, Class: class}.ReclaimPolicy()
+				next.Allocated.Revision, next.Allocated.UpdatedAt = ipam.ID{}, now
+			} else { // which its allocation does not show
+				next.Allocated.Revision = was.Allocation().Revision
 			}
 			usecase.Touch(&next.Metadata, was.Metadata, policyChanged, revision, now)
 			e, err := trail.ClaimEvent(event, &was, &next)
@@ -60,15 +63,6 @@ func (s *patcher) PatchClaim(ctx context.Context, project, name string, r usecas
 				return was, err
 			}
 			ch := storage.Changes{ClaimUpdate: &storage.ClaimUpdate{Was: was.Revision, Now: next}, Events: []ipam.Event{e}}
-			if policyChanged {
-				pool, err := tx.PoolGetByID(ctx, next.PoolID)
-				if err != nil {
-					return was, err
-				}
-				a := allocationOf(next, storage.Placed(pool, next.Region))
-				a.UpdatedAt = now
-				ch.AllocationUpdate = []storage.AllocationUpdate{{Was: ipam.PhaseBound, Now: a}}
-			}
 			return next, tx.Write(ctx, ch)
 		}, func(ctx context.Context) (ipam.Claim, bool, error) {
 			got, found, err := storage.IgnoreNotFound(s.Store.ClaimGet(ctx, key, name))

@@ -59,11 +59,10 @@ func rebind(ctx context.Context, s *usecase.Core, o *order) (ipam.Claim, error) 
 			return c, err
 		}
 		ch := storage.Changes{
-			ClaimInsert:      []ipam.Claim{bound},
-			AllocationUpdate: []storage.AllocationUpdate{{Was: ipam.PhaseRetained, Now: heldBy(a, bound)}},
-			Answers:          stored,
-			Events:           []ipam.Event{e},
-			History:          []ipam.Hold{trail.EndedHold(a, bound.CreatedAt)},
+			ClaimRebind: &storage.ClaimUpdate{Was: a.Revision, Now: bound},
+			Answers:     stored,
+			Events:      []ipam.Event{e},
+			History:     []ipam.Hold{trail.EndedHold(a, bound.CreatedAt)},
 		}
 		l.Into(&ch)
 		return bound, tx.Write(ctx, ch)
@@ -79,15 +78,9 @@ func boundTo(ctx context.Context, tx storage.Tx, key storage.ProjectKey, c ipam.
 	c.UpdatedAt = c.CreatedAt
 	c.Block, c.AllocationID, c.Region = a.Block, a.ID, a.Region
 	c.Pool, c.PoolID, c.PoolProjectID, c.Class = a.Pool, a.ContainerID, a.ProjectID, a.Class
+	c.Allocated.CreatedAt, c.Allocated.CreatedBy = a.CreatedAt, a.CreatedBy
 	c.ReclaimPolicy, c.ReuseAfter, err = policyOf(ctx, tx, key, c.Spec, a)
 	return c, err
-}
-
-// heldBy is an allocation that a claim holds from now on.
-func heldBy(a ipam.Allocation, c ipam.Claim) ipam.Allocation {
-	a.Phase, a.Holder, a.ReclaimPolicy, a.OwnerRef = ipam.PhaseBound, c.Ref(), c.ReclaimPolicy, c.Spec.OwnerRef
-	a.Since, a.Revision, a.UpdatedAt = c.CreatedAt, heldRevision(c), c.CreatedAt
-	return a
 }
 
 // retainedFor is the allocation if it is retained for the project, which may still claim from its pool. To everybody else, the pool's

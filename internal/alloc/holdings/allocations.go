@@ -179,7 +179,7 @@ func coolRetained(ctx context.Context, tx storage.Tx, a ipam.Allocation, event i
 	l := quota.NewLedger(tx, quotas)
 	l.Give(a.HolderProjectID, quota.AllocationPlace(a), ipam.Usage{Addresses: space.Size(a.Block)})
 	ch := storage.Changes{
-		AllocationUpdate: []storage.AllocationUpdate{{Was: ipam.PhaseRetained, Now: next}},
+		AllocationUpdate: &storage.AllocationUpdate{Was: a.Revision, Now: next},
 		Events:           []ipam.Event{e}, History: []ipam.Hold{ended},
 	}
 	l.Into(&ch)

@@ -60,30 +60,10 @@ func placeOfHolding(a ipam.Allocation) holdingPlace {
 
 // boundAfter answers the allocations of the first n of a project's claims after a name: fewer only where there are no more.
 func boundAfter(ctx context.Context, read storage.Reader, key storage.ProjectKey, name string, n int) ([]ipam.Allocation, error) {
-	var bound []ipam.Allocation
-	for len(bound) < n {
-		ask := n - len(bound)
-		claims, err := read.ClaimList(ctx, key, name, ask)
-		if err != nil || len(claims) == 0 {
-			return bound, err
-		}
-		keys := make([]storage.AllocationKey, 0, len(claims))
-		for _, c := range claims {
-			keys, name = append(keys, storage.AllocationKey{Region: c.Region, ID: c.AllocationID}), c.Name
-		}
-		held, err := read.AllocationsNamed(ctx, keys)
-		if err != nil {
-			return nil, err
-		}
-		for _, c := range claims {
-			// A claim may have been released, and another been bound to its block, since the claims were read.
-			if a, there := held[c.AllocationID]; there && a.Phase == ipam.PhaseBound && a.HolderProjectID == key.ID && a.Holder.Name == c.Name {
-				bound = append(bound, a)
-			}
-		}
-		if len(claims) < ask {
-			break
-		}
+	claims, err := read.ClaimList(ctx, key, name, n)
+	bound := make([]ipam.Allocation, len(claims))
+	for i, c := range claims {
+		bound[i] = c.Allocation()
 	}
-	return bound, nil
+	return bound, err
 }

@@ -96,10 +96,16 @@ func (in forgetting) end(ctx context.Context, tx storage.Tx, a ipam.Allocation, 
 	usage := ipam.Usage{}
 	switch a.Phase {
 	case ipam.PhaseBound:
-		c, err := tx.ClaimGet(ctx, storage.ProjectKey{ID: a.HolderProjectID, Name: a.Holder.Project}, a.Holder.Name)
+		// By its place: of a region that was restored, a claim of the name may be in another one by now.
+		key := storage.ProjectKey{ID: a.HolderProjectID, Name: a.Holder.Project}
+		found, err := tx.ClaimListInPool(ctx, key, storage.PoolContainer(in.pool), a.Block, netip.Addr{}, 1)
 		if err != nil {
 			return err
 		}
+		if len(found) == 0 {
+			return ipam.Errorf(ipam.CodeNotFound, "Claim %s was not found.", a.Holder)
+		}
+		c := found[0]
 		usage = ipam.Usage{Claims: 1, Addresses: space.Size(a.Block)}
 		e.Kind = trail.KindClaim
 		if e, err = trail.ClaimEvent(e, &c, nil); err != nil {
@@ -107,6 +113,7 @@ func (in forgetting) end(ctx context.Context, tx storage.Tx, a ipam.Allocation, 
 		}
 		ch.ClaimDelete = append(ch.ClaimDelete, c)
 	default:
+		ch.AllocationDelete = append(ch.AllocationDelete, a)
 		if a.Phase == ipam.PhaseRetained {
 			usage = ipam.Usage{Addresses: space.Size(a.Block)}
 		}
@@ -121,7 +128,6 @@ func (in forgetting) end(ctx context.Context, tx storage.Tx, a ipam.Allocation, 
 		ch.History = append(ch.History, ended)
 		l.Give(a.HolderProjectID, quota.AllocationPlace(a), usage)
 	}
-	ch.AllocationDelete = append(ch.AllocationDelete, a)
 	ch.Events = append(ch.Events, e)
 	return nil
 }

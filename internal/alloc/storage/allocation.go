@@ -16,8 +16,6 @@ type AllocationReader interface {
 	AllocationListInPool(ctx context.Context, pool Container, within netip.Prefix, after netip.Addr, limit int) ([]ipam.Allocation, error)
 	// AllocationListRetained answers what a project has retained in pools of any project, in the cursor's order.
 	AllocationListRetained(ctx context.Context, holder ProjectKey, after RetainedCursor, limit int) ([]ipam.Allocation, error)
-	// AllocationsNamed answers those of some allocations that exist, in whichever projects' pools they are.
-	AllocationsNamed(ctx context.Context, keys []AllocationKey) (map[ipam.ID]ipam.Allocation, error)
 	// HeldBefore answers where the last block begins that is held in a container at or before an address; found is false when there is none.
 	HeldBefore(ctx context.Context, c Container, at netip.Addr) (begins netip.Addr, found bool, err error)
 	// HeldCount counts what is held in a container.

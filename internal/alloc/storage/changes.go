@@ -22,13 +22,17 @@ type Changes struct {
 	PoolUpdate *PoolUpdate
 	PoolDelete *ipam.Pool
 
+	// Of blocks that no claim holds, at the revisions that were read.
 	AllocationInsert []ipam.Allocation
-	AllocationUpdate []AllocationUpdate
+	AllocationUpdate *AllocationUpdate
 	AllocationDelete []ipam.Allocation
 
-	ClaimInsert []ipam.Claim
-	ClaimUpdate *ClaimUpdate
-	ClaimDelete []ipam.Claim // at the revision that was read
+	// A claim comes and goes with its allocation, which follows from it.
+	ClaimInsert  []ipam.Claim
+	ClaimUpdate  *ClaimUpdate
+	ClaimRebind  *ClaimUpdate // a new claim in place of a retained allocation
+	ClaimDelete  []ipam.Claim // at the revisions that were read
+	ClaimRelease []Release
 
 	Answers []Answer
 
@@ -65,16 +69,22 @@ type PoolUpdate struct {
 	Now ipam.Pool
 }
 
-// AllocationUpdate replaces what can change of an allocation (found by place and id) that is still in phase Was.
+// AllocationUpdate replaces what can change of an allocation that no claim has and that still has revision Was.
 type AllocationUpdate struct {
-	Was ipam.Phase
+	Was ipam.ID
 	Now ipam.Allocation
 }
 
-// ClaimUpdate replaces what can change of a claim that still has revision Was.
+// ClaimUpdate replaces what can change of a hold that still has revision Was.
 type ClaimUpdate struct {
 	Was ipam.ID
 	Now ipam.Claim
+}
+
+// Release is a claim that goes, at the revision that was read, while its allocation stays: retained, or to cool down.
+type Release struct {
+	Claim ipam.Claim
+	Now   ipam.Allocation
 }
 
 // Conflict says which rows were not as the plan had them: names or keys that exist already, or claims that are not there

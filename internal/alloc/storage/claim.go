@@ -12,8 +12,8 @@ import (
 type ClaimReader interface {
 	// ClaimGet answers a claim of whichever region: the server's own is looked at first.
 	ClaimGet(ctx context.Context, project ProjectKey, name string) (ipam.Claim, error)
-	// ClaimsHeld answers the ids of those of the claims that exist, each looked for in its own region by name and id.
-	ClaimsHeld(ctx context.Context, project ProjectKey, claims []ipam.Claim) (map[ipam.ID]bool, error)
+	// ClaimsHeld answers the ids of those of the claims that exist, each looked for in its own region by its allocation.
+	ClaimsHeld(ctx context.Context, claims []ipam.Claim) (map[ipam.ID]bool, error)
 	ClaimList(ctx context.Context, project ProjectKey, after string, limit int) ([]ipam.Claim, error)
 	// ClaimListInPool answers the project's claims on a pool whose blocks begin inside within, in order of address.
 	ClaimListInPool(ctx context.Context, project ProjectKey, pool Container, within netip.Prefix, after netip.Addr, limit int) ([]ipam.Claim, error)

@@ -33,9 +33,3 @@ type RetainedCursor struct {
 	ContainerID ipam.ID    `json:"c"`
 	Base        netip.Addr `json:"b"`
 }
-
-// AllocationKey is where an allocation is.
-type AllocationKey struct {
-	Region string
-	ID     ipam.ID
-}

@@ -33,7 +33,7 @@ func Changed(ctx context.Context, at usecase.Timestamp, projectID ipam.ID, kind,
 }
 
 // Effected is the record of an attempt that has its effect. Where what is changed is known only inside of the transaction, the
-// attempt is made before it: a transaction that runs again writes the event of the same id.
+// attempt is made before it: a transaction that runs again writes the same event.
 func Effected(e ipam.Event, before, after *Record) (ipam.Event, error) {
 	e.Outcome = ipam.OutcomeOK
 	var err error

@@ -110,7 +110,7 @@ func replay[T any](ctx context.Context, s *Core, key storage.ProjectKey, r Reque
 		var value T
 		err := Replayed(ctx, r, a, &value)
 		if claims, batch := any(value).([]ipam.Claim); batch && err == nil {
-			err = s.StillHeld(ctx, key, claims)
+			err = s.StillHeld(ctx, claims)
 		}
 		switch {
 		case !Answered(err):

@@ -3,15 +3,14 @@ package usecase
 import (
 	"context"
 
-	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
 // StillHeld refuses to answer with claims that a request has made if any of them was released since: its block may be somebody else's by
 // now. It has to be asked after the stored answer was read. Claims and answer are of one transaction, so that whoever sees the answer
-// finds the claims, and one that is not there any more was released. Claims never move to another region, nor change their names.
-func (s *Core) StillHeld(ctx context.Context, key storage.ProjectKey, made []ipam.Claim) error {
-	held, err := s.Store.ClaimsHeld(ctx, key, made)
+// finds the claims, and one that is not there any more was released. Claims never move to another region, nor to another allocation.
+func (s *Core) StillHeld(ctx context.Context, made []ipam.Claim) error {
+	held, err := s.Store.ClaimsHeld(ctx, made)
 	if err != nil {
 		return err
 	}

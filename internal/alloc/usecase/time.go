@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/ipam"
 )
 
 // timedTx is a transaction whose time is the service's, as the database stores it.
@@ -25,10 +26,26 @@ func (t timedTx) Now() time.Time {
 // Write implements Tx. What is recorded happens now, however long its request has waited: the trail is in the order of its events' times, and an event
 // that came into it with the time of the request would come where readers have been already.
 func (t timedTx) Write(ctx context.Context, ch storage.Changes) error {
-	at := t.Now()
-	for i := range ch.Events {
-		e := &ch.Events[i]
-		e.ID, e.At = e.ID.MovedTo(at), at
-	}
+	record(ch.Events, t.Now())
 	return t.Tx.Write(ctx, ch)
+}
+
+// record gives events their time, and those of one project consecutive ids, in the order in which they come: such events are stored together. The
+// random bits are those of the project's first event, or, beyond 65,536, of every 65,536th: a transaction that runs again writes the same ids.
+func record(events []ipam.Event, at time.Time) {
+	type run struct {
+		first ipam.ID
+		n     int
+	}
+	runs := map[ipam.ID]run{}
+	for i := range events {
+		e := &events[i]
+		r := runs[e.ProjectID]
+		if r.n%(1<<16) == 0 {
+			r.first = e.ID
+		}
+		e.ID, e.At = r.first.Numbered(at, uint16(r.n%(1<<16))), at //nolint:gosec // the rest of a division by 1<<16
+		r.n++
+		runs[e.ProjectID] = r
+	}
 }

@@ -6,7 +6,7 @@
 WITH blocks AS (
     SELECT container_id, base, host_bits::INT4 AS host_bits FROM free_blocks
     UNION ALL
-    SELECT container_id, base, length(base)::INT4 * 8 - plen::INT4 AS host_bits FROM allocations
+    SELECT container_id, base, length(base)::INT4 * 8 - plen::INT4 AS host_bits FROM holds
 )
 SELECT container_id::TEXT, encode(base, 'hex') || ' of 2^' || host_bits::TEXT || ' addresses is not aligned'
 FROM blocks

@@ -10,7 +10,7 @@ WITH blocks AS (
     WHERE f.region <> p.region
     UNION ALL
     SELECT a.container_id, a.region, a.base, length(a.base)::INT4 * 8 - a.plen::INT4 AS host_bits, false AS loan
-    FROM allocations AS a
+    FROM holds AS a
     JOIN pools AS p ON p.id = a.container_id
     WHERE a.region <> p.region
     UNION ALL

@@ -1,4 +1,4 @@
--- purpose: pools and what finds them by class say the same, of classes that exist; what was served by a class names it as its allocation does; a pool for a scope was carved for a scoped class, beside its parent, and serves nobody else
+-- purpose: pools and what finds them by class say the same, of classes that exist; what was served by a class names it, by id and by name; a pool for a scope was carved for a scoped class, beside its parent, and serves nobody else
 -- index:   none: the audit reads whole tables, in one snapshot, outside of the hot path
 -- rows:    all
 -- locks:   none
@@ -36,21 +36,16 @@ WHERE NOT EXISTS (
     WHERE c.id::TEXT = l.class_id AND c.project = l.class_project AND c.name = l.class_name AND c.af = l.af AND (c.project_id = l.project_id OR c.project = 'platform')
 )
 UNION ALL
-SELECT c.pool_id::TEXT, 'claim ' || c.name || ' (' || c.id::TEXT || ') was served by class ' || c.class_project || '/' || c.class_name || ', which is not there or of the other family'
-FROM claims AS c
-WHERE (c.class_id IS NOT NULL OR c.class_name <> '' OR c.class_project <> '') AND (c.spec ->> 'allocationRef' IS NULL OR c.class_id IS NULL) AND NOT EXISTS (
+SELECT h.container_id::TEXT, 'claim ' || h.name || ' (' || h.claim_id::TEXT || ') was served by class ' || coalesce(h.doc::JSONB ->> 'c', h.class_id::TEXT) || ', which is not there or of the other family'
+FROM holds AS h
+WHERE h.name IS NOT NULL AND h.class_id IS NOT NULL AND h.doc::JSONB -> 's' ->> 'allocationRef' IS NULL AND NOT EXISTS (
     SELECT 1 FROM known AS k
-    WHERE k.id = c.class_id AND k.project = c.class_project AND k.name = c.class_name AND length(c.base)::INT8 = CASE k.af WHEN 4 THEN 4::INT8 ELSE 16::INT8 END
+    WHERE k.id = h.class_id AND k.project || '/' || k.name = h.doc::JSONB ->> 'c' AND length(h.base)::INT8 = CASE k.af WHEN 4 THEN 4::INT8 ELSE 16::INT8 END
 )
 UNION ALL
-SELECT c.pool_id::TEXT, 'claim ' || c.name || ' (' || c.id::TEXT || ') and its allocation were served by different classes'
-FROM claims AS c
-JOIN allocations AS a ON a.id = c.allocation_id
-WHERE a.class_id IS DISTINCT FROM c.class_id OR a.class_project <> c.class_project OR a.class_name <> c.class_name
-UNION ALL
-SELECT a.container_id::TEXT, 'allocation ' || a.id::TEXT || ' was served by a class and is not a claim''s, or says only half of it'
-FROM allocations AS a
-WHERE (a.class_id IS NOT NULL AND a.purpose <> 'Claim') OR (a.class_id IS NULL) <> (a.class_name = '') OR (a.class_id IS NULL) <> (a.class_project = '')
+SELECT h.container_id::TEXT, 'allocation ' || h.id::TEXT || ' was served by a class and is not a claim''s, or says only half of it'
+FROM holds AS h
+WHERE (h.class_id IS NOT NULL AND h.purpose <> 'Claim') OR (h.class_id IS NULL) <> (h.doc::JSONB ->> 'c' IS NULL)
 UNION ALL
 SELECT p.id::TEXT, 'pool ' || p.name || ' is looked for by another scope than it says'
 FROM scoped AS p
@@ -70,7 +65,7 @@ WHERE NOT EXISTS (SELECT 1 FROM pools AS t WHERE t.id = p.container_id AND t.pro
 UNION ALL
 SELECT p.id::TEXT, 'pool ' || p.name || ' serves a scope, and allocation ' || a.id::TEXT || ' in it is another''s'
 FROM scoped AS p
-JOIN allocations AS a ON a.container_id = p.id
+JOIN holds AS a ON a.container_id = p.id
 WHERE a.purpose <> 'Reservation' AND (a.purpose <> 'Claim' OR a.class_id IS DISTINCT FROM p.scope_class_id OR (a.phase <> 'CoolingDown' AND a.holder_project_id IS DISTINCT FROM p.scope_project_id))
 UNION ALL
 SELECT p.id::TEXT, 'pool ' || p.name || ' says since when it has been empty, and serves no scope'

@@ -3,13 +3,13 @@
 -- rows:    all
 -- locks:   none
 -- region:  every, because an audit is about all of them
-WITH holds AS (
+WITH ended AS (
     SELECT project_id, id, pool_name, base, plen, since, until,
         max(until) OVER (PARTITION BY project_id, pool_name, base, plen ORDER BY since, until, id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
     FROM history
 )
 SELECT h.project_id::TEXT, 'hold ' || h.id::TEXT || ' of ' || encode(h.base, 'hex') || '/' || h.plen::TEXT || ' in pool ' || h.pool_name || ' began before the one before it had ended'
-FROM holds AS h
+FROM ended AS h
 WHERE h.since < h.before - INTERVAL '10 minutes'
 UNION ALL
 SELECT h.project_id::TEXT, 'hold ' || h.id::TEXT || ' of ' || encode(h.base, 'hex') || '/' || h.plen::TEXT || ' in pool ' || h.pool_name || ' ended before it began'
@@ -17,6 +17,6 @@ FROM history AS h
 WHERE h.until < h.since
 UNION ALL
 SELECT a.container_id::TEXT, 'allocation ' || a.id::TEXT || ' is held since before hold ' || h.id::TEXT || ' of the same block had ended'
-FROM allocations AS a
-JOIN history AS h ON h.project_id = a.project_id AND h.base = a.base AND h.plen = a.plen AND h.pool_name = a.pool_name
+FROM holds AS a
+JOIN history AS h ON h.project_id = a.project_id AND h.base = a.base AND h.plen = a.plen AND h.pool_name = split_part(a.doc::JSONB ->> 'p', '/', 2)
 WHERE a.purpose IN ('Claim', 'ChildPool') AND a.since < h.until - INTERVAL '10 minutes'

@@ -13,7 +13,7 @@ WITH homes AS (
 leaf_blocks AS (
     SELECT container_id, base, host_bits::INT4 AS host_bits FROM free_blocks
     UNION ALL
-    SELECT container_id, base, length(base)::INT4 * 8 - plen::INT4 AS host_bits FROM allocations WHERE purpose IN ('Claim', 'Reservation')
+    SELECT container_id, base, length(base)::INT4 * 8 - plen::INT4 AS host_bits FROM holds WHERE purpose IN ('Claim', 'Reservation')
 ),
 spans AS (
     SELECT h.space_id, h.af, encode(l.base, 'hex') AS base,

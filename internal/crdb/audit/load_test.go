@@ -45,7 +45,7 @@ func TestTheStatementsOfAnAuditEndWhenItsCallerHasGone(t *testing.T) {
 	c := dbtest.Connect(t, dsn, nil)
 	tx, err := c.Begin(t.Context())
 	require.NoError(t, err)
-	_, err = tx.Exec(t.Context(), "LOCK TABLE allocations IN ACCESS EXCLUSIVE MODE") // so that the audit takes long
+	_, err = tx.Exec(t.Context(), "LOCK TABLE holds IN ACCESS EXCLUSIVE MODE") // so that the audit takes long
 	require.NoError(t, err)
 	way, cut := wire(t, dsn)
 	audited := make(chan error, 1)

@@ -15,7 +15,7 @@ SELECT q.project_id::TEXT, 'quota ' || q.name || ' of a project that is not ther
 FROM quotas AS q
 WHERE NOT EXISTS (SELECT 1 FROM projects AS p WHERE p.id = q.project_id)
 UNION ALL
-SELECT e.project_id::TEXT, 'the trail of a project that is not there has ' || count(*)::TEXT || ' events'
+SELECT e.project_id::TEXT, 'the trail of a project that is not there has ' || sum(e.count)::TEXT || ' events'
 FROM audit_events AS e
 WHERE NOT EXISTS (SELECT 1 FROM projects AS p WHERE p.id = e.project_id) AND NOT EXISTS (SELECT 1 FROM removals AS r WHERE r.project_id = e.project_id)
 GROUP BY e.project_id

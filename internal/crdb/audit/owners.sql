@@ -4,13 +4,13 @@
 -- locks:   none
 -- region:  every, because an audit is about all of them
 SELECT a.container_id::TEXT, 'allocation ' || a.id::TEXT || ' names another owner than its container has'
-FROM allocations AS a
-WHERE NOT EXISTS (SELECT 1 FROM pools AS p WHERE p.id = a.container_id AND p.project_id = a.project_id AND p.name = a.pool_name)
+FROM holds AS a
+WHERE NOT EXISTS (SELECT 1 FROM pools AS p WHERE p.id = a.container_id AND p.project_id = a.project_id AND p.name = split_part(a.doc::JSONB ->> 'p', '/', 2))
     AND NOT EXISTS (SELECT 1 FROM spaces AS s WHERE a.container_id IN (s.container_v4, s.container_v6) AND s.project_id = a.project_id)
 UNION ALL
-SELECT c.pool_id::TEXT, 'claim ' || c.name || ' belongs to project ' || c.project_id::TEXT || ', which is not there'
-FROM claims AS c
-WHERE NOT EXISTS (SELECT 1 FROM projects AS p WHERE p.id = c.project_id)
+SELECT c.container_id::TEXT, 'claim ' || c.name || ' belongs to project ' || c.holder_project_id::TEXT || ', which is not there'
+FROM holds AS c
+WHERE c.name IS NOT NULL AND NOT EXISTS (SELECT 1 FROM projects AS p WHERE p.id = c.holder_project_id)
 UNION ALL
 SELECT p.id::TEXT, 'project ' || p.name || ' has no space named default'
 FROM projects AS p

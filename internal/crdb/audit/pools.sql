@@ -7,15 +7,15 @@ SELECT p.container_id::TEXT, 'pool ' || p.name || ' (' || p.id::TEXT || ') is no
 FROM pools AS p
 JOIN projects AS o ON o.id = p.project_id
 WHERE NOT EXISTS (
-    SELECT 1 FROM allocations AS a
+    SELECT 1 FROM holds AS a
     WHERE a.container_id = p.container_id AND a.base = p.base AND a.plen = p.plen AND a.project_id = p.container_project_id
         AND a.purpose = CASE p.parent_name WHEN '' THEN 'RootPool' ELSE 'ChildPool' END
-        AND a.holder_project_id = p.project_id AND a.holder_project = o.name AND a.holder_name = p.name AND a.phase = 'Bound'
+        AND a.holder_project_id = p.project_id AND a.doc::JSONB ->> 'h' = o.name || '/' || p.name AND a.phase = 'Bound'
 )
 UNION ALL
-SELECT a.container_id::TEXT, 'the hold at ' || encode(a.base, 'hex') || ' is for pool ' || a.holder_project || '/' || a.holder_name || ', which is not there'
-FROM allocations AS a
+SELECT a.container_id::TEXT, 'the hold at ' || encode(a.base, 'hex') || ' is for pool ' || coalesce(a.doc::JSONB ->> 'h', '') || ', which is not there'
+FROM holds AS a
 WHERE a.purpose IN ('ChildPool', 'RootPool') AND NOT EXISTS (
     SELECT 1 FROM pools AS p
-    WHERE p.container_id = a.container_id AND p.base = a.base AND p.plen = a.plen AND p.project_id = a.holder_project_id AND p.name = a.holder_name
+    WHERE p.container_id = a.container_id AND p.base = a.base AND p.plen = a.plen AND p.project_id = a.holder_project_id AND p.name = split_part(a.doc::JSONB ->> 'h', '/', 2)
 )

@@ -4,33 +4,33 @@
 -- locks:   none
 -- region:  every, because an audit is about all of them
 WITH sizes AS (
-    SELECT project_id, pool_project, pool_name, class_project, class_name, length(base)::INT8 AS width, length(base)::INT4 * 8 - plen::INT4 AS host_bits, 1::INT8 AS claims FROM claims
-    UNION ALL
-    SELECT holder_project_id AS project_id, pool_project, pool_name, class_project, class_name, length(base)::INT8 AS width, length(base)::INT4 * 8 - plen::INT4 AS host_bits, 0::INT8 AS claims
-    FROM allocations WHERE phase = 'Retained'
+    SELECT holder_project_id AS project_id, doc::JSONB ->> 'p' AS pool, coalesce(doc::JSONB ->> 'c', '') AS class, length(base)::INT8 AS width,
+        length(base)::INT4 * 8 - plen::INT4 AS host_bits, CASE WHEN name IS NOT NULL THEN 1::INT8 ELSE 0::INT8 END AS claims
+    FROM holds
+    WHERE name IS NOT NULL OR phase = 'Retained'
 ),
 held AS (
-    SELECT project_id, pool_project, pool_name, class_project, class_name, width, sum(CASE WHEN host_bits <= 62 THEN (1::INT8 << host_bits)::DECIMAL
+    SELECT project_id, pool, class, width, sum(CASE WHEN host_bits <= 62 THEN (1::INT8 << host_bits)::DECIMAL
         WHEN host_bits <= 124 THEN (1::INT8 << (host_bits - 62))::DECIMAL * 4611686018427387904::DECIMAL
         ELSE (1::INT8 << (host_bits - 124))::DECIMAL * 21267647932558653966460912964485513216::DECIMAL
         END) AS addresses, sum(claims) AS claims, 0::DECIMAL AS pools
     FROM sizes
-    GROUP BY project_id, pool_project, pool_name, class_project, class_name, width
+    GROUP BY project_id, pool, class, width
     UNION ALL
-    SELECT project_id, parent_project AS pool_project, parent_name AS pool_name, '' AS class_project, '' AS class_name, length(base)::INT8 AS width, 0::DECIMAL AS addresses, 0::DECIMAL AS claims, 1::DECIMAL AS pools
+    SELECT project_id, parent_project || '/' || parent_name AS pool, '' AS class, length(base)::INT8 AS width, 0::DECIMAL AS addresses, 0::DECIMAL AS claims, 1::DECIMAL AS pools
     FROM pools
     WHERE scope_class_id IS NULL
     UNION ALL
-    SELECT scope_project_id AS project_id, parent_project AS pool_project, parent_name AS pool_name, scope -> 'class' -> 'ref' ->> 'project' AS class_project,
-        scope -> 'class' -> 'ref' ->> 'name' AS class_name, length(base)::INT8 AS width, 0::DECIMAL AS addresses, 0::DECIMAL AS claims, 1::DECIMAL AS pools
+    SELECT scope_project_id AS project_id, parent_project || '/' || parent_name AS pool, (scope -> 'class' -> 'ref' ->> 'project') || '/' || (scope -> 'class' -> 'ref' ->> 'name') AS class,
+        length(base)::INT8 AS width, 0::DECIMAL AS addresses, 0::DECIMAL AS claims, 1::DECIMAL AS pools
     FROM pools
     WHERE scope_class_id IS NOT NULL
 ),
 truth AS (
     SELECT q.id, coalesce(sum(h.addresses), 0::DECIMAL) AS addresses, coalesce(sum(h.claims), 0::DECIMAL) AS claims, coalesce(sum(h.pools), 0::DECIMAL) AS pools
     FROM quotas AS q
-    LEFT JOIN held AS h ON h.project_id = q.project_id AND (q.pool_name = '' OR (h.pool_project = q.pool_project AND h.pool_name = q.pool_name))
-        AND (q.class_name = '' OR (h.class_project = q.class_project AND h.class_name = q.class_name))
+    LEFT JOIN held AS h ON h.project_id = q.project_id AND (q.pool_name = '' OR h.pool = q.pool_project || '/' || q.pool_name)
+        AND (q.class_name = '' OR h.class = q.class_project || '/' || q.class_name)
         AND (q.af = 0 OR h.width = CASE q.af WHEN 4 THEN 4::INT8 ELSE 16::INT8 END)
     GROUP BY q.id
 ),

@@ -165,7 +165,7 @@ func reservationViolations(ctx context.Context, tx pgx.Tx) ([]Finding, error) {
 
 func count(ctx context.Context, tx pgx.Tx, into map[string]int64) error {
 	tables := []string{
-		"projects", "spaces", "pools", "classes", "pool_classes", "claims", "allocations", "free_blocks",
+		"projects", "spaces", "pools", "classes", "pool_classes", "holds", "free_blocks",
 		"members", "api_keys", "grants", "quotas", "quota_shards", "audit_events", "history", "removals",
 		"pool_regions", "region_blocks", "stocks", "project_regions",
 	}

@@ -10,7 +10,7 @@ WITH blocks AS (
     WHERE p.id IS NULL OR p.region = f.region
     UNION ALL
     SELECT a.container_id, a.base, length(a.base)::INT4 * 8 - a.plen::INT4 AS host_bits
-    FROM allocations AS a
+    FROM holds AS a
     LEFT JOIN pools AS p ON p.id = a.container_id
     WHERE p.id IS NULL OR p.region = a.region
     UNION ALL

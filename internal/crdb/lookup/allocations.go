@@ -68,20 +68,6 @@ func (r Reader) AllocationListRetained(ctx context.Context, holder storage.Proje
 		rows.ID(from.ProjectID), rows.ID(from.ContainerID), rows.After(from.Base), limit)
 }
 
-// AllocationsNamed implements storage.Reader.
-func (r Reader) AllocationsNamed(ctx context.Context, keys []storage.AllocationKey) (map[ipam.ID]ipam.Allocation, error) {
-	regions, ids := make([]string, len(keys)), make([]ipam.ID, len(keys))
-	for i, k := range keys {
-		regions[i], ids[i] = k.Region, k.ID
-	}
-	found, err := List(ctx, r, "allocations_named", allocationOfItsPool, regions, rows.IDs(ids))
-	out := make(map[ipam.ID]ipam.Allocation, len(found))
-	for _, a := range found {
-		out[a.ID] = a
-	}
-	return out, err
-}
-
 // allocationOfItsPool reads an allocation in whichever project's pool it is: that one owns it.
 func allocationOfItsPool(row pgx.CollectableRow) (ipam.Allocation, error) {
 	a, err := allocationIn("")(row)

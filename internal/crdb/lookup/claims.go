@@ -46,12 +46,12 @@ func (r Reader) claimElsewhere(ctx context.Context, project storage.ProjectKey, 
 }
 
 // ClaimsHeld implements storage.Reader.
-func (r Reader) ClaimsHeld(ctx context.Context, project storage.ProjectKey, claims []ipam.Claim) (map[ipam.ID]bool, error) {
-	regions, names, ids := make([]string, len(claims)), make([]string, len(claims)), make([][16]byte, len(claims))
+func (r Reader) ClaimsHeld(ctx context.Context, claims []ipam.Claim) (map[ipam.ID]bool, error) {
+	regions, allocations, ids := make([]string, len(claims)), make([][16]byte, len(claims)), make([][16]byte, len(claims))
 	for i := range claims {
-		regions[i], names[i], ids[i] = cmp.Or(claims[i].Region, r.region), claims[i].Name, rows.ID(claims[i].UID)
+		regions[i], allocations[i], ids[i] = cmp.Or(claims[i].Region, r.region), rows.ID(claims[i].AllocationID), rows.ID(claims[i].UID)
 	}
-	found, err := List(ctx, r, "claims_held", ScanID, rows.ID(project.ID), regions, names, ids)
+	found, err := List(ctx, r, "claims_held", ScanID, regions, allocations, ids)
 	held := make(map[ipam.ID]bool, len(found))
 	for _, id := range found {
 		held[id] = true

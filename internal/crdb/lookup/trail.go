@@ -1,6 +1,7 @@
 package lookup
 
 import (
+	"bytes"
 	"context"
 	"net/netip"
 	"slices"
@@ -19,23 +20,36 @@ var (
 	LastTime = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
 )
 
-func eventIn(project storage.ProjectKey) func(pgx.CollectableRow) (ipam.Event, error) {
-	return func(row pgx.CollectableRow) (ipam.Event, error) {
-		e, err := rows.Events.Scan(row)
-		e.ProjectID = project.ID
-		return e, err
+func eventsIn(project storage.ProjectKey) func(pgx.CollectableRow) ([]ipam.Event, error) {
+	return func(row pgx.CollectableRow) ([]ipam.Event, error) {
+		r, err := rows.Events.Scan(row)
+		if err != nil {
+			return nil, err
+		}
+		r.ProjectID = project.ID
+		return r.Unpack()
 	}
 }
 
-// EventList implements storage.Reader.
-func (r Reader) EventList(ctx context.Context, project storage.ProjectKey, from, before ipam.ID, limit int) ([]ipam.Event, error) {
+// EventList implements storage.Reader. The ids of two rows are never mixed, whoever wrote them: those of one row follow one another.
+func (r Reader) EventList(ctx context.Context, project storage.ProjectKey, from, before ipam.ID, limit int) (out []ipam.Event, err error) {
 	if before.IsZero() {
 		before = LastID
 	}
+	name, places := "event_list", any(r.region)
 	if r.places.Several() {
-		return List(ctx, r, "event_list_everywhere", eventIn(project), r.places.Everywhere(), rows.ID(project.ID), rows.ID(from), rows.ID(before), limit)
+		name, places = "event_list_everywhere", r.places.Everywhere()
 	}
-	return List(ctx, r, "event_list", eventIn(project), r.region, rows.ID(project.ID), rows.ID(from), rows.ID(before), limit)
+	first := from.Numbered(from.Time(), 0) // of the row that from may be in the middle of
+	found, err := List(ctx, r, name, eventsIn(project), places, rows.ID(project.ID), rows.ID(first), rows.ID(before), limit)
+	for _, row := range found {
+		for _, e := range slices.Backward(row) {
+			if len(out) < limit && bytes.Compare(e.ID[:], from[:]) >= 0 && bytes.Compare(e.ID[:], before[:]) < 0 {
+				out = append(out, e)
+			}
+		}
+	}
+	return out, err
 }
 
 // PoolListCovering implements storage.Reader.

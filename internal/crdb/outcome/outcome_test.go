@@ -202,7 +202,7 @@ func TestAConstraintDecidesTheCodeNotTheText(t *testing.T) {
 		{"space_create", "23503", "spaces_project_fkey", ipam.CodeNotFound},
 		{"project_delete", "23503", "pools_project_fkey", ipam.CodeInUse},
 		{"space_delete", "23503", "pools_space_fkey", ipam.CodeInUse},
-		{"claim_group", "23505", "allocations_pkey", ipam.CodeInternal},
+		{"claim_group", "23505", "holds_pkey", ipam.CodeInternal},
 		{"claim_group", "23505", "free_blocks_pkey", ipam.CodeInternal},
 		{"claim_group", "23505", "no_such_key", ipam.CodeInternal},
 		{"claim_group", "23502", "", ipam.CodeInternal},

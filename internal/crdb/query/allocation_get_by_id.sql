@@ -1,8 +1,8 @@
 -- purpose: one allocation by id that concerns a project: it is in a pool of its own, or the project holds it
--- index:   allocations_id_key
+-- index:   holds_id_key
 -- rows:    1
 -- locks:   none
 SELECT
-    -- @columns allocation AS a
-FROM allocations AS a
+    -- @columns held AS a
+FROM holds AS a
 WHERE a.region = $1 AND a.id = $2 AND a.purpose <> 'RootPool' AND (a.project_id = $3 OR a.holder_project_id = $3)

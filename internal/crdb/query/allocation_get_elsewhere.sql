@@ -1,14 +1,14 @@
 -- purpose: one allocation by id that concerns a project, in any of some regions
--- index:   allocations_id_key
+-- index:   holds_id_key
 -- rows:    one probe for each region
 -- locks:   none
 SELECT
-    -- @columns allocation AS a
+    -- @columns held AS a
 FROM unnest($1::TEXT[]) AS r (region)
 CROSS JOIN LATERAL (
     SELECT
-        -- @columns allocation AS b
-    FROM allocations AS b
+        -- @columns held AS b
+    FROM holds AS b
     WHERE b.region = r.region::crdb_internal_region AND b.id = $2 AND b.purpose <> 'RootPool' AND (b.project_id = $3 OR b.holder_project_id = $3)
     LIMIT 1
 ) AS a

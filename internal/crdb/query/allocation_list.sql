@@ -1,10 +1,10 @@
 -- purpose: a project's allocations, by container and address
--- index:   allocations_pkey
+-- index:   holds_pkey
 -- rows:    the page
 -- locks:   none
 SELECT
-    -- @columns allocation AS a
-FROM allocations AS a
+    -- @columns held AS a
+FROM holds AS a
 WHERE a.region = $1 AND a.project_id = $2 AND (a.container_id, a.base) > ($3, $4) AND a.purpose <> 'RootPool'
 ORDER BY a.container_id, a.base
 LIMIT $5

@@ -1,10 +1,10 @@
 -- purpose: what is held in a container, by address
--- index:   allocations_pkey
+-- index:   holds_pkey
 -- rows:    the page
 -- locks:   none
 SELECT
-    -- @columns allocation AS a
-FROM allocations AS a
+    -- @columns held AS a
+FROM holds AS a
 WHERE a.region = $1 AND a.project_id = $2 AND a.container_id = $3 AND a.base > $4 AND a.base >= $5 AND a.base <= $6
 ORDER BY a.base
 LIMIT $7

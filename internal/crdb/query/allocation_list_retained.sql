@@ -1,14 +1,14 @@
 -- purpose: what a project has retained in pools of any project, by the pool's project, container and address
--- index:   allocations_retained_idx
+-- index:   holds_retained_idx
 -- rows:    what the project has retained, in some regions: few; all of it for each page, because OFFSET keeps a planner without statistics from going by address
 -- locks:   none
 SELECT
-    -- @columns allocation AS a
+    -- @columns held AS a
 FROM unnest($1::TEXT[]) AS r (region)
 CROSS JOIN LATERAL (
     SELECT
-        -- @columns allocation AS b
-    FROM allocations AS b
+        -- @columns held AS b
+    FROM holds AS b
     WHERE b.region = r.region::crdb_internal_region AND b.holder_project_id = $2 AND b.phase = 'Retained'
     OFFSET 0
 ) AS a

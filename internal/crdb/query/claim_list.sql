@@ -1,10 +1,10 @@
 -- purpose: a project's claims after a name, by name
--- index:   claims_pkey
+-- index:   holds_name_key
 -- rows:    the page
 -- locks:   none
 SELECT
-    -- @columns claim AS c
-FROM claims AS c
-WHERE c.region = $1 AND c.project_id = $2 AND c.name > $3
+    -- @columns held AS c
+FROM holds AS c
+WHERE c.region = $1 AND c.holder_project_id = $2 AND c.name > $3 AND c.name IS NOT NULL
 ORDER BY c.name
 LIMIT $4

@@ -1,15 +1,15 @@
 -- purpose: a project's claims of all its regions after a name, by name
--- index:   project_regions_pkey, claims_pkey
+-- index:   project_regions_pkey, holds_name_key
 -- rows:    the page for each of the project's regions
 -- locks:   none
 SELECT
-    -- @columns claim AS c
+    -- @columns held AS c
 FROM project_regions AS g
 CROSS JOIN LATERAL (
     SELECT
-        -- @columns claim AS t
-    FROM claims AS t
-    WHERE t.region = g.region AND t.project_id = g.project_id AND t.name > $2
+        -- @columns held AS t
+    FROM holds AS t
+    WHERE t.region = g.region AND t.holder_project_id = g.project_id AND t.name > $2 AND t.name IS NOT NULL
     ORDER BY t.name
     LIMIT $3
 ) AS c

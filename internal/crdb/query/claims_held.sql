@@ -1,12 +1,12 @@
--- purpose: those of some claims, by region, name and id, that exist
--- index:   claims_pkey
+-- purpose: those of some claims, by region, allocation and id, that exist
+-- index:   holds_id_key
 -- rows:    one probe for each claim
 -- locks:   none
-SELECT f.id
-FROM unnest($2::TEXT[], $3::TEXT[], $4::UUID[]) AS k (region, name, id)
+SELECT f.claim_id
+FROM unnest($1::TEXT[], $2::UUID[], $3::UUID[]) AS k (region, id, claim_id)
 CROSS JOIN LATERAL (
-    SELECT t.id
-    FROM claims AS t
-    WHERE t.region = k.region::crdb_internal_region AND t.project_id = $1 AND t.name = k.name AND t.id = k.id
+    SELECT h.claim_id
+    FROM holds AS h
+    WHERE h.region = k.region::crdb_internal_region AND h.id = k.id AND h.claim_id = k.claim_id
     LIMIT 1
 ) AS f

@@ -1,5 +1,5 @@
 -- purpose: those of some claims, by region, project and name, whose name is in use in another region of the project
--- index:   project_regions_pkey, claims_pkey
+-- index:   project_regions_pkey, holds_name_key
 -- rows:    one probe for each name and each of its project's other regions
 -- locks:   none
 SELECT k.project_id, k.name
@@ -9,8 +9,8 @@ CROSS JOIN LATERAL (
     FROM project_regions AS g
     CROSS JOIN LATERAL (
         SELECT c.name
-        FROM claims AS c
-        WHERE c.region = g.region AND c.project_id = g.project_id AND c.name = k.name
+        FROM holds AS c
+        WHERE c.region = g.region AND c.holder_project_id = g.project_id AND c.name = k.name AND c.name IS NOT NULL
         LIMIT 1
     ) AS t
     WHERE g.project_id = k.project_id AND g.region <> k.region::crdb_internal_region

@@ -1,5 +1,5 @@
 -- purpose: what names a class, before it is deleted
--- index:   pool_classes_pkey, pools_scope_key, regions_ordinal_key, claims_class_idx
+-- index:   pool_classes_pkey, pools_scope_key, regions_ordinal_key, holds_class_idx
 -- rows:    all that names it
 -- locks:   none
 SELECT
@@ -8,6 +8,6 @@ SELECT
     (
         SELECT coalesce(sum(n.claims), 0::DECIMAL)::INT8
         FROM regions AS g
-        CROSS JOIN LATERAL (SELECT count(*) AS claims FROM claims AS c WHERE c.region = g.name AND c.class_id = $1 AND c.class_id IS NOT NULL) AS n
+        CROSS JOIN LATERAL (SELECT count(*) AS claims FROM holds AS c WHERE c.region = g.name AND c.class_id = $1 AND c.class_id IS NOT NULL AND c.name IS NOT NULL) AS n
         WHERE g.ordinal >= 0
     )

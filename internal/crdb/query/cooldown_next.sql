@@ -1,12 +1,12 @@
 -- purpose: when the first block of a length in a container will have cooled down: one probe for each
--- index:   allocations_cooling_idx
+-- index:   holds_cooling_idx
 -- rows:    one for each length of each container
 -- locks:   none
 SELECT f.container_id, f.cool_until
 FROM unnest($2::UUID[], $3::INT2[]) AS k (container_id, plen)
 CROSS JOIN LATERAL (
     SELECT a.container_id, a.cool_until
-    FROM allocations AS a
+    FROM holds AS a
     WHERE a.region = $1 AND a.phase = 'CoolingDown' AND a.container_id = k.container_id AND a.plen = k.plen
     ORDER BY a.cool_until
     LIMIT 1

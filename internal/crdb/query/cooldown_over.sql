@@ -1,10 +1,10 @@
 -- purpose: allocations that have cooled down, the longest past first
--- index:   allocations_cooled_idx
+-- index:   holds_cooled_idx
 -- rows:    the limit
 -- locks:   none
 SELECT
-    -- @columns allocation AS a
-FROM allocations AS a
+    -- @columns held AS a
+FROM holds AS a
 WHERE a.region = $1 AND a.phase = 'CoolingDown' AND a.cool_until <= $2
 ORDER BY a.cool_until
 LIMIT $3

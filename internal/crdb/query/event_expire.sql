@@ -1,4 +1,4 @@
--- purpose: delete some of a project's events below an id, the oldest first
+-- purpose: delete some rows of a project's trail below an id, the oldest first, and say how many events each held
 -- index:   audit_events_pkey
 -- rows:    the limit
 -- locks:   the rows
@@ -11,3 +11,4 @@ WHERE region = $1 AND project_id = $2 AND id < coalesce((
     ORDER BY e.id
     LIMIT 1 OFFSET $4
 ), $3::UUID)
+RETURNING count

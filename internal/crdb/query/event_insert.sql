@@ -1,8 +1,8 @@
 -- purpose: add events to trails
 -- index:   audit_events_pkey
--- rows:    one for each event
+-- rows:    mostly one for each project, of all its events
 -- locks:   the new rows
--- shapes:  alike, one
+-- shapes:  one
 INSERT INTO audit_events (
     region,
     -- @columns event_row

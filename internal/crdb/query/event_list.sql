@@ -1,10 +1,22 @@
--- purpose: the events of a project's trail between two ids, newest first
+-- purpose: the rows of a project's trail that hold so many events between two ids, newest first. The newest row is not counted: its events may begin above.
 -- index:   audit_events_pkey
--- rows:    the page
+-- rows:    at most one for each event of the page
 -- locks:   none
 SELECT
     -- @columns event_data AS e
-FROM audit_events AS e
-WHERE e.region = $1 AND e.project_id = $2 AND e.id >= $3 AND e.id < $4
+FROM (
+    SELECT
+        -- @columns event_data AS n,
+        sum(n.count) OVER newest_first - n.count - first_value(n.count) OVER newest_first AS newer
+    FROM (
+        SELECT
+            -- @columns event_data AS t
+        FROM audit_events AS t
+        WHERE t.region = $1 AND t.project_id = $2 AND t.id >= $3 AND t.id < $4
+        ORDER BY t.id DESC
+        LIMIT $5
+    ) AS n
+    WINDOW newest_first AS (ORDER BY n.id DESC)
+) AS e
+WHERE e.newer < $5::INT8
 ORDER BY e.id DESC
-LIMIT $5

@@ -1,15 +1,15 @@
 -- purpose: the allocations of some blocks, each in its container
--- index:   allocations_pkey
+-- index:   holds_pkey
 -- rows:    one for each block
 -- locks:   none
 -- An equality of the base would do, but not for PostgreSQL: on tables that it has not analysed it takes another index then.
 SELECT
-    -- @columns allocation AS a
+    -- @columns held AS a
 FROM unnest($2::UUID[], $3::UUID[], $4::BYTEA[], $5::INT2[]) AS k (project_id, container_id, base, plen)
 CROSS JOIN LATERAL (
     SELECT
-        -- @columns allocation AS b
-    FROM allocations AS b
+        -- @columns held AS b
+    FROM holds AS b
     WHERE b.region = $1 AND b.project_id = k.project_id AND b.container_id = k.container_id AND b.base >= k.base AND b.base <= k.base AND b.plen = k.plen
     ORDER BY b.base
     LIMIT 1

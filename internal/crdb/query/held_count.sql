@@ -1,8 +1,8 @@
 -- purpose: what is held in a container, by purpose
--- index:   allocations_pkey
+-- index:   holds_pkey
 -- rows:    all that is held in the container
 -- locks:   none
 SELECT purpose, phase, count(*)
-FROM allocations
+FROM holds
 WHERE region = $1 AND project_id = $2 AND container_id = $3
 GROUP BY purpose, phase

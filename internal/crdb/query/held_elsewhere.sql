@@ -1,9 +1,9 @@
 -- purpose: what a project holds now in pools of other projects, in those pools that are one of some blocks, at an address or before it
--- index:   pools_address_idx, allocations_pkey
+-- index:   pools_address_idx, holds_pkey
 -- rows:    the pools that have one of the blocks, up to a limit, and one probe of each in each region
 -- locks:   none
 SELECT
-    -- @columns allocation AS a
+    -- @columns held AS a
 FROM unnest($3::BYTEA[], $4::INT2[]) AS k (base, plen)
 CROSS JOIN LATERAL (
     SELECT c.id, c.project_id
@@ -14,8 +14,8 @@ CROSS JOIN LATERAL (
 CROSS JOIN unnest($1::TEXT[]) AS r (region)
 CROSS JOIN LATERAL (
     SELECT
-        -- @columns allocation AS b
-    FROM allocations AS b
+        -- @columns held AS b
+    FROM holds AS b
     WHERE b.region = r.region::crdb_internal_region AND b.project_id = p.project_id AND b.container_id = p.id AND b.base <= $5
     ORDER BY b.base DESC
     LIMIT 1

@@ -50,12 +50,12 @@ var (
 //	-- @params pool FROM $1      $1, $2, …
 //	-- @set pool_rule FROM $3    visibility = $3, strategy = $4, …
 //
-// A statement for many rows may have a remark `-- shapes: alike, one`, of which claim_insert_alike and claim_insert_one come. In it stand:
+// A statement for many rows may have a remark `-- shapes: alike, one`, of which hold_insert_alike and hold_insert_one come. In it stand:
 //
-//	-- @values claim FROM $2           k.project_id, k.name, …
-//	-- @from claim FROM $2             FROM unnest($2::UUID[], $3::TEXT[], …) AS k (project_id, name, …)
-//	-- @using claim_key FROM $2        USING unnest(…) AS k (…)
-//	-- @match claim_key AS c FROM $2   c.project_id = k.project_id AND c.name = k.name AND …
+//	-- @values held_row FROM $2       k.project_id, k.container_id, …
+//	-- @from held_row FROM $2         FROM unnest($2::UUID[], $3::UUID[], …) AS k (project_id, container_id, …)
+//	-- @using held_key FROM $2        USING unnest(…) AS k (…)
+//	-- @match held_key AS h FROM $2   h.id = k.id AND h.revision = k.revision
 func Expand(name, text string) (map[string]string, error) {
 	all, err := expand(name, text)
 	out := make(map[string]string, len(all))

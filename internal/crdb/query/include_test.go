@@ -24,13 +24,13 @@ func TestALineStandsForTheColumnsOfAList(t *testing.T) {
 	for line, want := range map[string]string{
 		"-- @columns free AS f":                "f.host_bits, f.base",
 		"-- @columns free":                     "host_bits, base",
-		"-- @columns free, claim_key AS f,":    "f.host_bits, f.base, f.project_id, f.name, f.revision,",
+		"-- @columns free, held_key AS f,":     "f.host_bits, f.base, f.id, f.revision,",
 		"-- @params free FROM $3":              "$3, $4",
 		"-- @set free FROM $3":                 "host_bits = $3, base = $4",
 		"-- @values free FROM $2":              "k.host_bits, k.base",
 		"-- @values class_texts FROM $2":       "k.labels::JSONB, k.annotations::JSONB, k.generation, k.revision, k.updated_at",
 		"-- @from free FROM $2":                "FROM unnest($2::INT2[], $3::BYTEA[]) AS k (host_bits, base)",
-		"-- @using claim_key FROM $2":          "USING unnest($2::UUID[], $3::TEXT[], $4::UUID[]) AS k (project_id, name, revision)",
+		"-- @using held_key FROM $2":           "USING unnest($2::UUID[], $3::UUID[]) AS k (id, revision)",
 		"-- @match free AS f FROM $2":          "f.host_bits = k.host_bits AND f.base = k.base",
 		"-- a remark of free that is no order": "-- a remark of free that is no order",
 	} {
@@ -41,11 +41,12 @@ func TestALineStandsForTheColumnsOfAList(t *testing.T) {
 // One row comes as values; of rows that are alike, only what differs comes as arrays.
 func TestAStatementComesInTheShapesThatItNames(t *testing.T) {
 	t.Parallel()
-	const text = "-- shapes: alike, one\n-- @values claim_key FROM $2\n-- @from claim_key FROM $2\n"
+	const text = "-- shapes: alike, one\n-- @values free, held_key FROM $2\n-- @from free, held_key FROM $2\n"
 	require.Equal(t, map[string]string{
-		"s":       "-- shapes: alike, one\nk.project_id, k.name, k.revision\nFROM unnest($2::UUID[], $3::TEXT[], $4::UUID[]) AS k (project_id, name, revision)",
-		"s_alike": "-- shapes: alike, one\n$2::UUID, k.name, k.revision\nFROM unnest($3::TEXT[], $4::UUID[]) AS k (name, revision)",
-		"s_one":   "-- shapes: alike, one\n$2::UUID, $3::TEXT, $4::UUID",
+		"s": "-- shapes: alike, one\nk.host_bits, k.base, k.id, k.revision\n" +
+			"FROM unnest($2::INT2[], $3::BYTEA[], $4::UUID[], $5::UUID[]) AS k (host_bits, base, id, revision)",
+		"s_alike": "-- shapes: alike, one\n$2::INT2, $3::BYTEA, k.id, k.revision\nFROM unnest($4::UUID[], $5::UUID[]) AS k (id, revision)",
+		"s_one":   "-- shapes: alike, one\n$2::INT2, $3::BYTEA, $4::UUID, $5::UUID",
 	}, expand(t, text))
 }
 
@@ -66,11 +67,11 @@ func TestRowsComeInTheFormThatIsForThem(t *testing.T) {
 		same func(string) bool
 		want string
 	}{
-		{"claim_insert", 1, alike, "claim_insert_one"},
-		{"claim_insert", 2, alike, "claim_insert_alike"},
-		{"claim_insert", 2, differ, "claim_insert"},
-		{"claim_delete", 1, alike, "claim_delete_one"},
-		{"claim_delete", 2, alike, "claim_delete"},
+		{"hold_insert", 1, alike, "hold_insert_one"},
+		{"hold_insert", 2, alike, "hold_insert_alike"},
+		{"hold_insert", 2, differ, "hold_insert"},
+		{"hold_delete", 1, alike, "hold_delete_one"},
+		{"hold_delete", 2, alike, "hold_delete"},
 		{"shard_insert", 1, alike, "shard_insert"},
 	} {
 		name, arrays := query.For(c.name, c.n, c.same)

@@ -1,5 +1,5 @@
 -- purpose: what a project holds, before it is deleted
--- index:   pools_name_key, regions_ordinal_key, claims_pkey, spaces_name_key
+-- index:   pools_name_key, regions_ordinal_key, holds_name_key, spaces_name_key
 -- rows:    all that the project holds
 -- locks:   none
 SELECT
@@ -7,7 +7,7 @@ SELECT
     (
         SELECT coalesce(sum(n.claims), 0::DECIMAL)::INT8
         FROM regions AS g
-        CROSS JOIN LATERAL (SELECT count(*) AS claims FROM claims AS c WHERE c.region = g.name AND c.project_id = $1) AS n
+        CROSS JOIN LATERAL (SELECT count(*) AS claims FROM holds AS c WHERE c.region = g.name AND c.holder_project_id = $1 AND c.name IS NOT NULL) AS n
         WHERE g.ordinal >= 0
     ),
     (SELECT count(*) FROM spaces WHERE project_id = $1 AND name <> 'default')

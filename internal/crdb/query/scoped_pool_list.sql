@@ -1,6 +1,6 @@
 -- purpose: pools that were carved for scopes, after an id, each with its class and with whether anything but reservations is held in it
--- index:   pools_scoped_idx, projects_pkey, classes_pkey, allocations_pkey
--- rows:    the page, and a probe of allocations for each
+-- index:   pools_scoped_idx, projects_pkey, classes_pkey, holds_pkey
+-- rows:    the page, and a probe of holds for each
 -- locks:   none
 SELECT
     -- @columns pool AS p,
@@ -20,7 +20,7 @@ CROSS JOIN LATERAL (
     SELECT count(*) AS n
     FROM (
         SELECT a.base
-        FROM allocations AS a
+        FROM holds AS a
         WHERE a.region = $1 AND a.project_id = p.project_id AND a.container_id = p.id AND a.purpose <> 'Reservation'
         ORDER BY a.base
         LIMIT 1

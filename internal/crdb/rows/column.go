@@ -183,14 +183,6 @@ func normalize(m *ipam.Metadata) {
 	}
 }
 
-func classColumns[R any](of func(*R) *ipam.ClassRef) table[R] {
-	return table[R]{
-		maybeID("class_id", func(r *R) *ipam.ID { return &of(r).ID }),
-		plain("class_project", func(r *R) *string { return &of(r).Ref.Project }),
-		plain("class_name", func(r *R) *string { return &of(r).Ref.Name }),
-	}
-}
-
 func refColumns[R any](project, name string, of func(*R) *ipam.Ref) table[R] {
 	return table[R]{
 		plain(project, func(r *R) *string { return &of(r).Project }),

@@ -1,44 +1,19 @@
 package rows
 
 import (
-	"encoding/json"
 	"slices"
 	"time"
 
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-type eventRow struct {
-	ipam.Event
-	before, after *string
-}
-
-// Events are read without their project.
-var Events = kindOf(table[eventRow]{
-	written(id("project_id", func(r *eventRow) *ipam.ID { return &r.ProjectID })),
-	id("id", func(r *eventRow) *ipam.ID { return &r.ID }),
-	moment("at", func(r *eventRow) *time.Time { return &r.At }),
-	plain("subject", func(r *eventRow) *string { return &r.Subject }),
-	plain("method", func(r *eventRow) *string { return &r.Method }),
-	plain("remote", func(r *eventRow) *string { return &r.Remote }),
-	plain("request_id", func(r *eventRow) *string { return &r.RequestID }),
-	plain("operation", func(r *eventRow) *string { return &r.Operation }),
-	plain("kind", func(r *eventRow) *string { return &r.Kind }),
-	plain("name", func(r *eventRow) *string { return &r.Name }),
-	plain("outcome", func(r *eventRow) *string { return &r.Outcome }),
-	maybeDocument("before", func(r *eventRow) *[]byte { return (*[]byte)(&r.Before) }, func(r *eventRow) **string { return &r.before }),
-	maybeDocument("after", func(r *eventRow) *[]byte { return (*[]byte)(&r.After) }, func(r *eventRow) **string { return &r.after }),
-}, func(e ipam.Event, _ *documents) eventRow {
-	return eventRow{e, rawOrNull(e.Before), rawOrNull(e.After)}
-}, func(r *eventRow) (ipam.Event, error) { return r.Event, nil })
-
-func rawOrNull(raw json.RawMessage) *string {
-	if raw == nil {
-		return nil
-	}
-	text := string(raw)
-	return &text
-}
+// Events are rows of the trail. They are read without their project.
+var Events = kindOf(table[EventRow]{
+	written(id("project_id", func(r *EventRow) *ipam.ID { return &r.ProjectID })),
+	id("id", func(r *EventRow) *ipam.ID { return &r.ID }),
+	plain("count", func(r *EventRow) *int16 { return &r.Count }),
+	raw("events", func(r *EventRow) *[]byte { return &r.Events }),
+}, asItIs, asRead)
 
 type holdRow struct {
 	ipam.Hold

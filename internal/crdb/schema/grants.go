@@ -15,10 +15,8 @@ type TableGrants struct{ Table, Server, Retention, Reader string }
 // by side: migrating takes back whatever is not here.
 func Grants() []TableGrants {
 	return []TableGrants{
-		{"allocations", "SELECT, INSERT, UPDATE, DELETE", "", "SELECT"},
 		{"api_keys", "SELECT, INSERT, UPDATE, DELETE", "", "SELECT"},
 		{"audit_events", "SELECT, INSERT", "SELECT, DELETE", "SELECT"},
-		{"claims", "SELECT, INSERT, UPDATE, DELETE", "", "SELECT"},
 		{"classes", "SELECT, INSERT, UPDATE, DELETE", "", "SELECT"},
 		{"compatibility", "SELECT", "SELECT", "SELECT"},
 		{"free_blocks", "SELECT, INSERT, DELETE", "", "SELECT"},
@@ -26,6 +24,7 @@ func Grants() []TableGrants {
 		{"goose_lock", "", "", ""},
 		{"grants", "SELECT, INSERT, DELETE", "", "SELECT"},
 		{"history", "SELECT, INSERT", "SELECT, DELETE", "SELECT"},
+		{"holds", "SELECT, INSERT, UPDATE, DELETE", "", "SELECT"},
 		{"idempotency_keys", "SELECT, INSERT, UPDATE, DELETE", "", ""},
 		{"members", "SELECT, INSERT, UPDATE, DELETE", "", "SELECT"},
 		{"pool_classes", "SELECT, INSERT, DELETE", "", "SELECT"},

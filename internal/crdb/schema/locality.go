@@ -31,10 +31,8 @@ type TableLocality struct {
 // exactly when its primary key begins with region.
 func Localities() []TableLocality {
 	return []TableLocality{
-		{"allocations", RegionalByRow, "held blocks: written by every claim and release"},
 		{"api_keys", Global, "read by requests everywhere; the last use is written in the background"},
 		{"audit_events", RegionalByRow, "the trail: appended to by every change"},
-		{"claims", RegionalByRow, "written by every claim and release"},
 		{"classes", Global, "read by claims everywhere, changed by operators"},
 		{"compatibility", Global, "which programs may work here: read by all of them again and again, written by ipamctl migrate alone"},
 		{"free_blocks", RegionalByRow, "free blocks: written by every claim and release"},
@@ -42,6 +40,7 @@ func Localities() []TableLocality {
 		{"goose_lock", RegionalByTable, "the lease of whoever migrates"},
 		{"grants", Global, "read by claims everywhere, changed by providers"},
 		{"history", RegionalByRow, "who held a block: appended to by every release"},
+		{"holds", RegionalByRow, "claims and all that is held besides: written by every claim and release"},
 		{"idempotency_keys", RegionalByRow, "answers to repeats: written by every request with a key"},
 		{"members", Global, "read by requests everywhere, changed by admins"},
 		{"pool_classes", Global, "read by claims everywhere, changed with a pool's classes"},

@@ -30,7 +30,7 @@ func TestCockroachTablesThatAreLockedAreUnlockedForAChangeAndLockedAgain(t *test
 	c := newCluster("eu", "us")
 	server := c.start(t)
 	require.NoError(t, Migrate(t.Context(), server.DSN(), MigrateOptions{Regions: []string{"eu"}}))
-	for _, table := range []string{"pools", "claims", "somebody_elses"} {
+	for _, table := range []string{"pools", "holds", "somebody_elses"} {
 		c.locked[table] = true
 	}
 	server.Forget()
@@ -41,7 +41,7 @@ func TestCockroachTablesThatAreLockedAreUnlockedForAChangeAndLockedAgain(t *test
 
 	require.NoError(t, Migrate(t.Context(), server.DSN(), MigrateOptions{Regions: []string{"eu", "us"}}))
 	require.Equal(t, belongs(2), c.tables)
-	require.True(t, c.locked["pools"] && c.locked["claims"], "locked again")
+	require.True(t, c.locked["pools"] && c.locked["holds"], "locked again")
 	for _, l := range server.Said() {
 		require.NotContains(t, l.SQL, "somebody_elses", "not ours: %s", l.SQL)
 	}

@@ -25,16 +25,16 @@ func TestTheServersUserIsRefused(t *testing.T) {
 		"DDL": {
 			"CREATE TABLE mine (a INT)", "CREATE TEMP TABLE mine (a INT)", "CREATE SCHEMA mine", "CREATE VIEW mine AS SELECT 1", "CREATE SEQUENCE mine",
 			"CREATE FUNCTION mine() RETURNS INT LANGUAGE SQL AS 'SELECT 1'", "CREATE TYPE mine AS ENUM ('a')", "CREATE EXTENSION pgcrypto", "CREATE ROLE mine",
-			"CREATE INDEX ON claims (uid)", "CREATE RULE mine AS ON INSERT TO audit_events DO INSTEAD NOTHING",
+			"CREATE INDEX ON holds (id)", "CREATE RULE mine AS ON INSERT TO audit_events DO INSTEAD NOTHING",
 			"CREATE TRIGGER mine BEFORE INSERT ON audit_events FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()",
-			"ALTER TABLE claims ADD COLUMN mine INT", "ALTER TABLE audit_events DISABLE TRIGGER ALL", "ALTER TYPE crdb_internal_region RENAME TO mine",
+			"ALTER TABLE holds ADD COLUMN mine INT", "ALTER TABLE audit_events DISABLE TRIGGER ALL", "ALTER TYPE crdb_internal_region RENAME TO mine",
 			"ALTER SCHEMA public RENAME TO mine", "ALTER DATABASE " + in.Prefix + " SET search_path = other", "ALTER ROLE " + in.Prefix + "_server SUPERUSER",
-			"DROP TABLE claims", "DROP TYPE crdb_internal_region CASCADE", "TRUNCATE claims", "COMMENT ON TABLE claims IS 'mine'", "REINDEX TABLE claims", "CLUSTER claims USING claims_pkey",
+			"DROP TABLE holds", "DROP TYPE crdb_internal_region CASCADE", "TRUNCATE holds", "COMMENT ON TABLE holds IS 'mine'", "REINDEX TABLE holds", "CLUSTER holds USING holds_pkey",
 			"REASSIGN OWNED BY " + in.User(roletest.Owner) + " TO " + in.User(roletest.Server),
 		},
 		"TheTrail": {
-			"UPDATE audit_events SET subject = 'somebody else'", "DELETE FROM audit_events", "TRUNCATE audit_events", "SELECT 1 FROM audit_events FOR UPDATE", "SELECT 1 FROM audit_events FOR KEY SHARE",
-			"INSERT INTO audit_events SELECT * FROM audit_events ON CONFLICT ON CONSTRAINT audit_events_pkey DO UPDATE SET subject = 'somebody else'",
+			"UPDATE audit_events SET events = ''", "DELETE FROM audit_events", "TRUNCATE audit_events", "SELECT 1 FROM audit_events FOR UPDATE", "SELECT 1 FROM audit_events FOR KEY SHARE",
+			"INSERT INTO audit_events SELECT * FROM audit_events ON CONFLICT ON CONSTRAINT audit_events_pkey DO UPDATE SET events = ''",
 			"MERGE INTO audit_events AS a USING (SELECT 1) AS b ON true WHEN MATCHED THEN DELETE", "LOCK TABLE audit_events IN ACCESS EXCLUSIVE MODE",
 			"WITH gone AS (DELETE FROM audit_events RETURNING 1) SELECT count(*) FROM gone",
 		},
@@ -64,7 +64,7 @@ func TestTheServersUserIsRefused(t *testing.T) {
 		}
 	}
 	require.Equal(t, before, granted(t, in))
-	for _, allowed := range []string{"SELECT 1 FROM audit_events", "INSERT INTO audit_events SELECT * FROM audit_events", "UPDATE claims SET generation = 1"} {
+	for _, allowed := range []string{"SELECT 1 FROM audit_events", "INSERT INTO audit_events SELECT * FROM audit_events", "UPDATE holds SET plen = plen"} {
 		require.Empty(t, roletest.Code(t, c, allowed), "the tests above fail for the reason that they are about")
 	}
 }
@@ -75,7 +75,7 @@ func TestRetentionAndReadersAreRefused(t *testing.T) {
 	cron, reader := dbtest.Connect(t, in.DSN[roletest.Cron], nil), dbtest.Connect(t, in.DSN[roletest.Reader], nil)
 	require.Empty(t, roletest.Code(t, cron, "DELETE FROM audit_events"))
 	for _, sql := range []string{
-		"UPDATE audit_events SET subject = 'x'", "INSERT INTO audit_events SELECT * FROM audit_events", "TRUNCATE audit_events", "SELECT 1 FROM claims", "DELETE FROM claims",
+		"UPDATE audit_events SET events = ''", "INSERT INTO audit_events SELECT * FROM audit_events", "TRUNCATE audit_events", "SELECT 1 FROM holds", "DELETE FROM holds",
 		"UPDATE projects SET name = 'x'", "CREATE TABLE mine (a INT)", "SELECT 1 FROM api_keys",
 	} {
 		require.Equal(t, denied, roletest.Code(t, cron, sql), sql)
@@ -124,7 +124,7 @@ func TestWhatAUserLacksIsNamed(t *testing.T) {
 	broken("REVOKE USAGE ON SCHEMA public FROM PUBLIC", "GRANT USAGE ON SCHEMA public TO PUBLIC", "USAGE on the schema public")
 	broken("REVOKE CONNECT ON DATABASE "+in.Prefix+" FROM PUBLIC", "GRANT CONNECT ON DATABASE "+in.Prefix+" TO PUBLIC", "CONNECT on the database "+in.Prefix)
 	exec(fmt.Sprintf("ALTER USER %s NOINHERIT", in.User(roletest.Server)))
-	require.ErrorContains(t, check(), "has not SELECT on allocations, INSERT on allocations, UPDATE on allocations, DELETE on allocations, SELECT on api_keys, INSERT on api_keys and ")
+	require.ErrorContains(t, check(), "has not SELECT on api_keys, INSERT on api_keys, UPDATE on api_keys, DELETE on api_keys, SELECT on audit_events, INSERT on audit_events and ")
 	exec(fmt.Sprintf("ALTER USER %s INHERIT", in.User(roletest.Server)))
 	require.NoError(t, check())
 

@@ -120,7 +120,7 @@ func TestCockroachGoesOnWhereItWasCutOff(t *testing.T) {
 	o := MigrateOptions{Regions: []string{"us", "eu", "ap"}, Survive: SurviveRegion}
 	for _, at := range []string{
 		`ALTER DATABASE "carve" SET PRIMARY REGION`, `ALTER DATABASE "carve" ADD REGION IF NOT EXISTS "eu"`, `ALTER DATABASE "carve" ADD REGION IF NOT EXISTS "ap"`,
-		`ALTER DATABASE "carve" SURVIVE`, "CREATE TABLE IF NOT EXISTS claims", `ALTER TABLE "claims" SET LOCALITY`, `ALTER TABLE "pools" SET LOCALITY`, "INSERT INTO regions",
+		`ALTER DATABASE "carve" SURVIVE`, "CREATE TABLE IF NOT EXISTS holds", `ALTER TABLE "holds" SET LOCALITY`, `ALTER TABLE "pools" SET LOCALITY`, "INSERT INTO regions",
 	} {
 		for name, r := range map[string]pgscript.Reply{"Refused": {Code: "55000"}, "Drained": {Code: "57P01", Fatal: true}, "Cut": {Cut: true}} {
 			t.Run(strings.ReplaceAll(at, `"`, "")+"/"+name, func(t *testing.T) {

@@ -187,14 +187,14 @@ func TestCockroachGetsTheRolesOnce(t *testing.T) {
 
 	granted := c.access.granted[ServerRole.Name("carve")]
 	granted[privilege{"audit_events", "DELETE"}] = true
-	delete(granted, privilege{"claims", "UPDATE"})
+	delete(granted, privilege{"holds", "UPDATE"})
 	st, err = CheckUser(t.Context(), server.DSN(), ServerRole)
 	require.ErrorIs(t, err, ErrPrivileges)
-	require.ErrorContains(t, err, "has not UPDATE on claims;")
+	require.ErrorContains(t, err, "has not UPDATE on holds;")
 	require.Empty(t, st.More)
 	sentences = nil
 	require.NoError(t, Migrate(t.Context(), server.DSN(), o))
-	require.Equal(t, []string{"carve_server: no more DELETE on audit_events", "carve_server: UPDATE on claims"}, sentences)
+	require.Equal(t, []string{"carve_server: no more DELETE on audit_events", "carve_server: UPDATE on holds"}, sentences)
 
 	// Nobody who may not make roles gets as far as a lease.
 	delete(c.access.users, ReaderRole.Name("carve"))

@@ -74,7 +74,7 @@ func TestMigrateBringsTheGrantsBack(t *testing.T) {
 	server := in.Prefix + "_server"
 	for _, sql := range []string{
 		"GRANT UPDATE, DELETE, TRUNCATE ON audit_events TO " + server,
-		"REVOKE INSERT ON claims FROM " + server,
+		"REVOKE INSERT ON holds FROM " + server,
 		"REVOKE ALL ON pools FROM " + server, // as of a table that is new
 		"REVOKE " + server + " FROM " + in.User(roletest.Server),
 		"GRANT TEMPORARY ON DATABASE " + in.Prefix + " TO PUBLIC",
@@ -88,7 +88,7 @@ func TestMigrateBringsTheGrantsBack(t *testing.T) {
 	require.Equal(t, wanted(in), granted(t, in))
 	require.Equal(t, []string{
 		server + ": no more UPDATE, DELETE, TRUNCATE on audit_events",
-		server + ": INSERT on claims",
+		server + ": INSERT on holds",
 		server + ": SELECT, INSERT, UPDATE, DELETE on pools",
 		"the user " + in.User(roletest.Server) + " has the role " + server,
 		"not everybody may create tables in the schema public",

@@ -1,6 +1,7 @@
 package write
 
 import (
+	"fmt"
 	"iter"
 	"maps"
 	"slices"
@@ -14,10 +15,17 @@ import (
 // go before those.
 func (w *Statements) deletes(ch storage.Changes) {
 	for region, list := range claimsByRegion(ch.ClaimDelete) {
-		namedRows(w, "claim_delete", rows.ClaimKeys, list, region, claimRef, claimConflicts)
+		w.holdDelete(region, keysOf(list, func(c ipam.Claim) rows.HoldKey { return rows.HoldKey{ID: c.AllocationID, Revision: c.Revision} }),
+			func(conflict *storage.Conflict, i int) error {
+				conflict.ClaimRefs = append(conflict.ClaimRefs, claimRef(list[i]))
+				return nil
+			})
 	}
 	for region, list := range byRegion(ch.AllocationDelete) {
-		hitRows(w, "allocation_delete", rows.Allocations, list, region)
+		w.holdDelete(region, keysOf(list, func(a ipam.Allocation) rows.HoldKey { return rows.HoldKey{ID: a.ID, Revision: a.Revision} }),
+			func(_ *storage.Conflict, i int) error {
+				return fmt.Errorf("allocation %s is not as it was: %w", list[i].ID, ErrStale)
+			})
 	}
 	for _, f := range ch.Free {
 		if len(f.Delete) > 0 {
@@ -43,6 +51,20 @@ func (w *Statements) deletes(ch storage.Changes) {
 		w.any("class_delete_all", rows.ID(p.UID))
 		w.hit("project_delete", 1, rows.ID(p.UID), rows.ID(p.Revision))
 	}
+}
+
+func keysOf[V any](list []V, of func(V) rows.HoldKey) []rows.HoldKey {
+	keys := make([]rows.HoldKey, len(list))
+	for i, v := range list {
+		keys[i] = of(v)
+	}
+	return keys
+}
+
+// holdDelete gives holds up. missing is told of those that are not as they were read.
+func (w *Statements) holdDelete(region string, keys []rows.HoldKey, missing func(*storage.Conflict, int) error) {
+	answered(w, "hold_delete", rows.HoldKeys, keys, region, func(id *ipam.ID) []any { return []any{(*[16]byte)(id)} },
+		func(k rows.HoldKey) ipam.ID { return k.ID }, missing)
 }
 
 func byRegion(list []ipam.Allocation) iter.Seq2[string, []ipam.Allocation] {

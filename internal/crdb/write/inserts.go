@@ -33,15 +33,14 @@ func (w *Statements) inserts(ch storage.Changes) {
 			hitRows(w, "free_insert", rows.Free, f.Insert, f.Container.Region, rows.ID(f.Container.ID))
 		}
 	}
-	w.owners(ch.ClaimInsert)
-	w.claims(ch.ClaimInsert) // before their allocations: a claim whose first COMMIT landed late must learn of its name first
+	w.claims(ch)
 	for region, list := range byRegion(ch.AllocationInsert) {
-		hitRows(w, "allocation_insert", rows.Allocations, list, region)
+		hitRows(w, "hold_insert", rows.Allocations, list, region)
 	}
 	w.accessInserts(ch.AccessChanges)
 	w.quotaInserts(ch.QuotaChanges)
 	if len(ch.Events) > 0 {
-		hitRows(w, "event_insert", rows.Events, ch.Events, w.region)
+		hitRows(w, "event_insert", rows.Events, rows.PackEvents(ch.Events), w.region)
 	}
 	if len(ch.History) > 0 {
 		hitRows(w, "history_insert", rows.Holds, ch.History, w.region)
@@ -50,12 +49,19 @@ func (w *Statements) inserts(ch storage.Changes) {
 
 // claims are written in the order of their names, and answers in that of their keys: two transactions that meet in several of them wait for
 // each other in one direction.
-func (w *Statements) claims(list []ipam.Claim) {
-	for region, part := range claimsByRegion(list) {
+func (w *Statements) claims(ch storage.Changes) {
+	if u := ch.ClaimRebind; u != nil {
+		w.owners([]ipam.Claim{u.Now})
+		w.claimUpdate(*u)
+		w.newNames(u.Now.Region, []ipam.Claim{u.Now})
+	}
+	w.owners(ch.ClaimInsert)
+	for region, part := range claimsByRegion(ch.ClaimInsert) {
 		part = slices.SortedFunc(slices.Values(part), func(a, b ipam.Claim) int {
 			return cmp.Or(bytes.Compare(a.ProjectID[:], b.ProjectID[:]), strings.Compare(a.Name, b.Name))
 		})
-		namedRows(w, "claim_insert", rows.Claims, part, region, claimRef, claimConflicts)
+		hitRows(w, "hold_insert", rows.Claims, part, region)
+		w.newNames(region, part)
 	}
 }
 
@@ -66,5 +72,10 @@ func (w *Statements) answers(list []storage.Answer) {
 	list = slices.SortedFunc(slices.Values(list), func(a, b storage.Answer) int {
 		return cmp.Or(bytes.Compare(a.ProjectID[:], b.ProjectID[:]), strings.Compare(a.Key, b.Key))
 	})
-	namedRows(w, "answer_insert", rows.Answers, list, w.region, answerRef, answerConflicts)
+	answered(w, "answer_insert", rows.Answers, list, w.region,
+		func(ref *storage.NameRef) []any { return []any{(*[16]byte)(&ref.ProjectID), &ref.Name} }, answerRef,
+		func(c *storage.Conflict, i int) error {
+			c.AnswerKeys = append(c.AnswerKeys, answerRef(list[i]))
+			return nil
+		})
 }

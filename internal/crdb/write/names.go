@@ -1,9 +1,11 @@
 package write
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/crdb/query"
@@ -16,6 +18,50 @@ import (
 type Naming struct {
 	claims  []ipam.Claim
 	regions map[ipam.ID][]string // by project
+}
+
+// A new claim whose name is in use breaks the first of these. One that meets its own first run, whose COMMIT landed late, breaks all of them: which one is
+// told is the engine's to choose.
+const nameKey = "holds_name_key"
+
+var keysOfHolds = []string{nameKey, "holds_id_key", "holds_pkey"}
+
+// NamesTaken says that of the names of some new claims one at least is in use. The transaction was rolled back; which ones are is for another to read.
+type NamesTaken struct {
+	Region  string
+	Names   []storage.NameRef
+	Besides storage.Conflict // what was found before
+	cause   *pgconn.PgError
+}
+
+// ByName reports whether it was a name that the database met first.
+func (t *NamesTaken) ByName() bool { return t.cause.ConstraintName == nameKey }
+
+// Error implements error.
+func (t *NamesTaken) Error() string { return t.cause.Error() }
+
+// Unwrap is what the database said.
+func (t *NamesTaken) Unwrap() error { return t.cause }
+
+// newNames makes the last statement one that writes new claims. Nothing is asked of the database for their names: a key of holds keeps them apart. Claims that
+// have one name among themselves, of which the first would be written, are conflicts.
+func (w *Statements) newNames(region string, claims []ipam.Claim) {
+	names := make([]storage.NameRef, len(claims))
+	var twice []storage.NameRef
+	for i, c := range claims {
+		if names[i] = claimRef(c); i > 0 && names[i] == names[i-1] {
+			twice = append(twice, names[i])
+		}
+	}
+	run := w.checks[len(w.checks)-1]
+	w.checks[len(w.checks)-1] = func(results pgx.BatchResults, conflict *storage.Conflict) error {
+		conflict.ClaimRefs = append(conflict.ClaimRefs, twice...)
+		err := run(results, conflict)
+		if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == UniqueViolation && slices.Contains(keysOfHolds, pg.ConstraintName) {
+			return &NamesTaken{Region: region, Names: names, cause: pg}
+		}
+		return err
+	}
 }
 
 // placed queues the look for the projects of new claims, and for the regions in which those may have claims; claims of projects that are gone

@@ -19,16 +19,26 @@ func (w *Statements) updates(ch storage.Changes) {
 		w.any("pool_class_delete", rows.ID(p.UID))
 		w.backing(p)
 	}
-	for _, u := range ch.AllocationUpdate {
-		a := u.Now
-		hitRow(w, "allocation_update", rows.Allocations, a, a.Region, rows.ID(a.ProjectID), rows.ID(a.ContainerID), rows.Base(a.Block), rows.ID(a.ID), string(u.Was))
+	for _, r := range ch.ClaimRelease {
+		w.allocationUpdate(storage.AllocationUpdate{Was: r.Claim.Revision, Now: r.Now})
+		w.orElse(func(c *storage.Conflict) { c.ClaimRefs = append(c.ClaimRefs, claimRef(r.Claim)) })
+	}
+	if u := ch.AllocationUpdate; u != nil {
+		w.allocationUpdate(*u)
 	}
 	if u := ch.ClaimUpdate; u != nil {
-		c := u.Now
-		hitRow(w, "claim_update", rows.Claims, c, c.Region, rows.ID(c.ProjectID), c.Name, rows.ID(u.Was))
+		w.claimUpdate(*u)
 	}
 	w.regionUpdates(ch.RegionChanges)
 	w.classUpdates(ch.ClassChanges)
 	w.accessUpdates(ch.AccessChanges)
 	w.quotaUpdates(ch.QuotaChanges)
+}
+
+func (w *Statements) allocationUpdate(u storage.AllocationUpdate) {
+	hitRow(w, "hold_update", rows.Allocations, u.Now, u.Now.Region, rows.ID(u.Now.ID), rows.ID(u.Was))
+}
+
+func (w *Statements) claimUpdate(u storage.ClaimUpdate) {
+	hitRow(w, "hold_update", rows.Claims, u.Now, u.Now.Region, rows.ID(u.Now.AllocationID), rows.ID(u.Was))
 }

@@ -43,6 +43,10 @@ func (w *Statements) Send(ctx context.Context, db lookup.Querier) error {
 	for _, check := range w.checks {
 		if err := check(results, &conflict); err != nil {
 			_ = results.Close()
+			if taken, ok := errors.AsType[*NamesTaken](err); ok {
+				taken.Besides = conflict
+				return taken
+			}
 			if conflict.Found() && causedByConflict(err) {
 				return &conflict
 			}
@@ -117,46 +121,55 @@ func (w *Statements) any(name string, args ...any) {
 	})
 }
 
-// namedRows queues a statement that answers (project, name) of the rows it touched, once each; those of want that are missing are
-// conflicts, and so is one that is wanted twice: only one of the two was touched.
-func namedRows[V any](
-	w *Statements, name string, kind rows.Kind[V], list []V, region string, want func(V) storage.NameRef,
-	conflicts func(*storage.Conflict) *[]storage.NameRef,
+// orElse makes the last statement one that says what it has not touched.
+func (w *Statements) orElse(missed func(*storage.Conflict)) {
+	hit := w.checks[len(w.checks)-1]
+	w.checks[len(w.checks)-1] = func(results pgx.BatchResults, conflict *storage.Conflict) error {
+		err := hit(results, conflict)
+		if errors.Is(err, ErrStale) {
+			missed(conflict)
+			return nil
+		}
+		return err
+	}
+}
+
+// answered queues a statement that answers what stands for the rows that it touched, once each. missing is told of those of list, by their places, that are
+// not among them, and of one that is there twice: only one of the two was touched.
+func answered[V any, K comparable](
+	w *Statements, name string, kind rows.Kind[V], list []V, region string, scan func(*K) []any, key func(V) K, missing func(*storage.Conflict, int) error,
 ) {
 	name, columns, err := kind.Arrays(name, list)
 	w.err = errors.Join(w.err, err)
 	w.batch.Queue(query.Get(name), append([]any{region}, columns...)...)
 	w.checks = append(w.checks, func(results pgx.BatchResults, c *storage.Conflict) error {
-		answered, err := results.Query()
+		answer, err := results.Query()
 		if err != nil {
 			return err
 		}
-		touched := make(map[storage.NameRef]bool, len(list))
-		var ref storage.NameRef
-		if _, err = pgx.ForEachRow(answered, []any{(*[16]byte)(&ref.ProjectID), &ref.Name}, func() error {
-			touched[ref] = true
+		touched := make(map[K]bool, len(list))
+		var k K
+		if _, err = pgx.ForEachRow(answer, scan(&k), func() error {
+			touched[k] = true
 			return nil
 		}); err != nil {
 			return err
 		}
-		missing := conflicts(c)
-		for _, v := range list {
-			r := want(v)
-			if !touched[r] {
-				*missing = append(*missing, r)
+		for i, v := range list {
+			k := key(v)
+			if !touched[k] {
+				err = errors.Join(err, missing(c, i))
 			}
-			touched[r] = false
+			touched[k] = false
 		}
-		return nil
+		return err
 	})
 }
-
-func claimConflicts(c *storage.Conflict) *[]storage.NameRef  { return &c.ClaimRefs }
-func answerConflicts(c *storage.Conflict) *[]storage.NameRef { return &c.AnswerKeys }
 
 func claimRef(c ipam.Claim) storage.NameRef {
 	return storage.NameRef{ProjectID: c.ProjectID, Name: c.Name}
 }
+
 func answerRef(a storage.Answer) storage.NameRef {
 	return storage.NameRef{ProjectID: a.ProjectID, Name: a.Key}
 }

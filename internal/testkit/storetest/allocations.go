@@ -23,7 +23,10 @@ var allocations = map[string]func(*suite){
 		cooling.Class = ipam.ClassRef{ID: ipam.NewID(), Ref: ipam.Ref{Project: "blue", Name: "fast"}}
 		more := []ipam.Allocation{reservation, childPool, retained, cooling}
 		s.write(storage.Changes{AllocationInsert: more})
-		samples := append([]ipam.Allocation{w.held}, more...)
+		claimed := s.claim(w.project, w.v4, "again", "10.0.0.200/32")
+		claimed.Allocated = ipam.Allocated{Revision: ipam.NewID(), UpdatedAt: born.Add(time.Minute), CreatedAt: born.Add(-time.Hour), CreatedBy: "maker"}
+		s.write(storage.Changes{ClaimInsert: []ipam.Claim{claimed}})
+		samples := append([]ipam.Allocation{w.held, claimed.Allocation()}, more...)
 		everyFieldHasAValue(s, samples)
 		for _, a := range samples {
 			got, err := s.Store.AllocationGet(s.ctx, w.key, a.ID)
@@ -32,20 +35,20 @@ var allocations = map[string]func(*suite){
 		}
 	},
 	"UpdateReplacesWhatCanChange": func(s *suite) {
-		w := s.world()
-		now := w.held
-		now.Phase, now.Holder.Name, now.ReclaimPolicy = ipam.PhaseRetained, "second", ipam.ReclaimDelete
+		w := s.worldWithKept()
+		now := w.kept
+		now.Phase, now.Holder.Name, now.ReclaimPolicy, now.CoolUntil = ipam.PhaseCoolingDown, "second", ipam.ReclaimDelete, born.Add(time.Hour)
 		now.Class = ipam.ClassRef{ID: ipam.NewID(), Ref: ipam.Ref{Project: "blue", Name: "fast"}}
 		now.OwnerRef, now.Since, now.Revision, now.UpdatedAt = nil, born.Add(2*time.Hour), ipam.NewID(), born.Add(3*time.Hour)
-		s.write(storage.Changes{AllocationUpdate: []storage.AllocationUpdate{{Was: ipam.PhaseBound, Now: now}}})
+		s.write(storage.Changes{AllocationUpdate: &storage.AllocationUpdate{Was: w.kept.Revision, Now: now}})
 		got, err := s.Store.AllocationGet(s.ctx, w.key, now.ID)
 		require.NoError(s, err)
 		require.Equal(s, now, got)
 	},
 	"DeleteTakesItAway": func(s *suite) {
-		w := s.world()
-		s.write(storage.Changes{AllocationDelete: []ipam.Allocation{w.held}})
-		_, err := s.Store.AllocationGet(s.ctx, w.key, w.held.ID)
+		w := s.worldWithKept()
+		s.write(storage.Changes{AllocationDelete: []ipam.Allocation{w.kept}})
+		_, err := s.Store.AllocationGet(s.ctx, w.key, w.kept.ID)
 		require.True(s, ipam.IsCode(err, ipam.CodeNotFound), "%v", err)
 	},
 	"HoldsOfRootPoolsAreNobodysAllocations": func(s *suite) {
@@ -77,7 +80,7 @@ var allocations = map[string]func(*suite){
 			list = append(list, s.holds(w.c6, block, ipam.PurposeReservation, ipam.Ref{}))
 			want = append(want, storage.AllocationCursor{ContainerID: w.c6.ID, Base: cidr(block).Addr()})
 		}
-		s.write(storage.Changes{AllocationDelete: []ipam.Allocation{w.held}, AllocationInsert: list})
+		s.write(storage.Changes{ClaimDelete: []ipam.Claim{w.claim}, AllocationInsert: list})
 		inPages(s, storage.AllocationCursor{}, func(after storage.AllocationCursor, limit int) ([]ipam.Allocation, error) {
 			return s.Store.AllocationList(s.ctx, w.key, after, limit)
 		}, func(a ipam.Allocation) storage.AllocationCursor {
@@ -153,8 +156,8 @@ var allocations = map[string]func(*suite){
 			want = append(want, place(a))
 		}
 		s.write(storage.Changes{AllocationInsert: append([]ipam.Allocation{
-			kept(red, theirs, "of-red", "10.0.0.8/30"), kept(red, own, "of-red-too", "10.0.0.8/30"), s.held(s.claim(w.project, own, "bound", "10.0.0.16/30")),
-		}, list...)})
+			kept(red, theirs, "of-red", "10.0.0.8/30"), kept(red, own, "of-red-too", "10.0.0.8/30"),
+		}, list...), ClaimInsert: []ipam.Claim{s.claim(w.project, own, "bound", "10.0.0.16/30")}})
 		inPages(s, storage.RetainedCursor{}, func(after storage.RetainedCursor, limit int) ([]ipam.Allocation, error) {
 			return s.Store.AllocationListRetained(s.ctx, w.key, after, limit)
 		}, place, want)
@@ -162,26 +165,12 @@ var allocations = map[string]func(*suite){
 		require.NoError(s, err)
 		require.Equal(s, list, got, "with every field")
 	},
-	"SomeAreFoundByTheirNames": func(s *suite) {
-		w := s.world()
-		theirs := w.v4
-		theirs.ProjectID, theirs.Project, theirs.UID = ipam.NewID(), "green", ipam.NewID()
-		foreign := s.held(s.claim(w.project, theirs, "a", "10.0.0.4/30"))
-		s.write(storage.Changes{AllocationInsert: []ipam.Allocation{foreign}})
-		keys := []storage.AllocationKey{{Region: s.Region, ID: w.held.ID}, {Region: s.Region, ID: foreign.ID}, {Region: s.Region, ID: ipam.NewID()}}
-		got, err := s.Store.AllocationsNamed(s.ctx, keys)
-		require.NoError(s, err)
-		require.Equal(s, map[ipam.ID]ipam.Allocation{w.held.ID: w.held, foreign.ID: foreign}, got)
-		got, err = s.Store.AllocationsNamed(s.ctx, nil)
-		require.NoError(s, err)
-		require.Empty(s, got)
-	},
 	"HeldCountTellsThemApart": func(s *suite) {
 		w := s.world()
 		retained := s.held(s.claim(w.project, w.v4, "gone", "10.0.0.128/32"))
 		retained.Phase = ipam.PhaseRetained
-		s.write(storage.Changes{AllocationInsert: []ipam.Allocation{
-			retained, s.held(s.claim(w.project, w.v4, "b", "10.0.0.129/32")),
+		s.write(storage.Changes{ClaimInsert: []ipam.Claim{s.claim(w.project, w.v4, "b", "10.0.0.129/32")}, AllocationInsert: []ipam.Allocation{
+			retained,
 			s.holds(w.c4, "10.0.0.130/32", ipam.PurposeReservation, ipam.Ref{}),
 			s.holds(w.c4, "10.0.0.132/30", ipam.PurposeChildPool, ipam.Ref{}), s.holds(w.c4, "10.0.0.136/30", ipam.PurposeChildPool, ipam.Ref{}),
 			s.holds(w.c4, "10.0.0.140/30", ipam.PurposeChildPool, ipam.Ref{}),

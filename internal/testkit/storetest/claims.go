@@ -33,6 +33,7 @@ var claims = map[string]func(*suite){
 		again := s.claim(w.project, w.v4, "again", "10.0.0.201/32")
 		again.Spec = ipam.ClaimSpec{AllocationRef: again.AllocationID.String(), AllocationOf: "blue", ReclaimPolicy: ipam.ReclaimRetain}
 		again.Labels, again.Annotations = nil, nil
+		again.Allocated = ipam.Allocated{Revision: ipam.NewID(), UpdatedAt: born.Add(time.Minute), CreatedAt: born.Add(-time.Hour), CreatedBy: "maker"}
 		again.Class = ipam.ClassRef{ID: ipam.NewID(), Ref: ipam.Ref{Project: "blue", Name: "deleted-meanwhile"}}
 		more := []ipam.Claim{bySelector, byAddress, byClass, again}
 		s.write(storage.Changes{ClaimInsert: more})
@@ -64,8 +65,8 @@ var claims = map[string]func(*suite){
 		other := s.project("red")
 		s.write(storage.Changes{ProjectInsert: &other, ClaimDelete: []ipam.Claim{w.claim}})
 		var list []ipam.Claim
-		for _, name := range names {
-			list = append(list, s.claim(w.project, w.v4, name, "10.0.0.200/32"), s.claim(other, w.v4, name+"x", "10.0.0.201/32"))
+		for i, name := range names {
+			list = append(list, s.claim(w.project, w.v4, name, nth("10.0.0.0/25", 32, uint64(i))), s.claim(other, w.v4, name+"x", nth("10.0.0.128/25", 32, uint64(i))))
 		}
 		s.write(storage.Changes{ClaimInsert: list})
 		inPages(s, "", func(after string, limit int) ([]ipam.Claim, error) {
@@ -78,8 +79,7 @@ var claims = map[string]func(*suite){
 		s.write(storage.Changes{ProjectInsert: &other})
 		ch := storage.Changes{}
 		add := func(p ipam.Project, pool ipam.Pool, name, block string) {
-			c := s.claim(p, pool, name, block)
-			ch.ClaimInsert, ch.AllocationInsert = append(ch.ClaimInsert, c), append(ch.AllocationInsert, s.held(c))
+			ch.ClaimInsert = append(ch.ClaimInsert, s.claim(p, pool, name, block))
 		}
 		add(w.project, w.v4, "z", "10.0.0.128/32")
 		add(w.project, w.v4, "y", "10.0.0.129/32")

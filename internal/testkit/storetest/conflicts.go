@@ -20,7 +20,7 @@ var conflicts = map[string]func(*suite){
 		b.UID, b.AllocationID = ipam.NewID(), ipam.NewID()
 		s.conflict(storage.Changes{
 			Free:        []storage.FreeChange{remove(w.c4, "10.0.0.128/25")},
-			ClaimInsert: []ipam.Claim{fresh, again, b}, AllocationInsert: []ipam.Allocation{s.held(fresh), s.held(again), s.held(b)},
+			ClaimInsert: []ipam.Claim{fresh, again, b},
 		}, storage.Conflict{ClaimRefs: []storage.NameRef{{ProjectID: w.project.UID, Name: "first"}, {ProjectID: w.project.UID, Name: "b"}}})
 	},
 	"TheSameNameInAnotherProjectIsNone": func(s *suite) {
@@ -61,8 +61,39 @@ var conflicts = map[string]func(*suite){
 	"ANameTwiceInOneWriteIsAConflict": func(s *suite) {
 		w := s.world()
 		a, b := s.claim(w.project, w.v4, "twin", "10.0.0.128/32"), s.claim(w.project, w.v4, "twin", "10.0.0.129/32")
-		s.conflict(storage.Changes{ClaimInsert: []ipam.Claim{a, b}, AllocationInsert: []ipam.Allocation{s.held(a), s.held(b)}},
+		s.conflict(storage.Changes{ClaimInsert: []ipam.Claim{a, b}},
 			storage.Conflict{ClaimRefs: []storage.NameRef{{ProjectID: w.project.UID, Name: "twin"}}})
+	},
+	// Its block goes on to be held, by nobody.
+	"NamesExactlyTheReleasedClaimsThatAreNotAsRead": func(s *suite) {
+		w := s.world()
+		gone := s.claim(w.project, w.v4, "gone", "10.0.0.129/32")
+		changedSince := w.claim
+		changedSince.Revision = ipam.NewID()
+		for name, c := range map[string]ipam.Claim{"gone": gone, "first": changedSince} {
+			left := c.Allocation()
+			left.Phase, left.Revision = ipam.PhaseRetained, ipam.NewID()
+			s.conflict(storage.Changes{ClaimRelease: []storage.Release{{Claim: c, Now: left}}},
+				storage.Conflict{ClaimRefs: []storage.NameRef{{ProjectID: w.project.UID, Name: name}}})
+		}
+	},
+	"ARetainedBlockIsBoundUnderANameThatIsFree": func(s *suite) {
+		w := s.world()
+		left := s.held(s.claim(w.project, w.v4, "gone", "10.0.0.129/32"))
+		left.Phase = ipam.PhaseRetained
+		s.write(storage.Changes{AllocationInsert: []ipam.Allocation{left}})
+		again := s.claim(w.project, w.v4, "first", "10.0.0.129/32")
+		again.AllocationID = left.ID
+		s.conflict(storage.Changes{ClaimRebind: &storage.ClaimUpdate{Was: left.Revision, Now: again}},
+			storage.Conflict{ClaimRefs: []storage.NameRef{{ProjectID: w.project.UID, Name: "first"}}})
+		again.Name, again.Allocated = "second", ipam.Allocated{CreatedAt: left.CreatedAt, CreatedBy: left.CreatedBy}
+		s.write(storage.Changes{ClaimRebind: &storage.ClaimUpdate{Was: left.Revision, Now: again}})
+		got, err := s.Store.ClaimGet(s.ctx, w.key, "second")
+		require.NoError(s, err)
+		require.Equal(s, again, got)
+		held, err := s.Store.AllocationGet(s.ctx, w.key, left.ID)
+		require.NoError(s, err)
+		require.Equal(s, again.Allocation(), held)
 	},
 	"AClaimGivenUpTwiceInOneWriteIsAConflict": func(s *suite) {
 		w := s.world()

@@ -73,18 +73,20 @@ var cooldowns = map[string]func(*suite){
 		require.NoError(s, err)
 		require.Equal(s, storage.Held{Claims: 1, CoolingDown: 3}, held)
 	},
-	"AnAllocationBeginsToCoolDownByAnUpdate": func(s *suite) {
+	"AnAllocationBeginsToCoolDownWhenItsClaimIsReleased": func(s *suite) {
 		w := s.world()
 		now := w.held
 		now.Phase, now.CoolUntil, now.Revision = ipam.PhaseCoolingDown, born.Add(time.Hour), ipam.NewID()
-		s.write(storage.Changes{AllocationUpdate: []storage.AllocationUpdate{{Was: ipam.PhaseBound, Now: now}}})
+		s.write(storage.Changes{ClaimRelease: []storage.Release{{Claim: w.claim, Now: now}}})
 		got, err := s.Store.AllocationGet(s.ctx, w.key, now.ID)
 		require.NoError(s, err)
 		require.Equal(s, now, got)
+		_, err = s.Store.ClaimGet(s.ctx, w.key, w.claim.Name)
+		require.True(s, ipam.IsCode(err, ipam.CodeNotFound), "%v", err)
 		s.unchanged(func() {
 			without := now
 			without.CoolUntil = time.Time{}
-			err := s.try(storage.Changes{AllocationUpdate: []storage.AllocationUpdate{{Was: ipam.PhaseCoolingDown, Now: without}}})
+			err := s.try(storage.Changes{AllocationUpdate: &storage.AllocationUpdate{Was: now.Revision, Now: without}})
 			require.True(s, ipam.IsCode(err, ipam.CodeInternal), "without an end it would never: %v", err)
 		})
 	},

@@ -60,7 +60,7 @@ var quotaRaces = map[string]func(*suite){
 			read()
 			require.Empty(s, parts)
 			c := s.claim(e.project, e.v4, "unseen", "10.0.0.128/32")
-			return tx.Write(ctx, storage.Changes{ClaimInsert: []ipam.Claim{c}, AllocationInsert: []ipam.Allocation{s.held(c)}})
+			return tx.Write(ctx, storage.Changes{ClaimInsert: []ipam.Claim{c}})
 		}
 		put := func(ctx context.Context, tx storage.Tx, read func()) error {
 			used, err := tx.UsageCount(ctx, e.key, ipam.QuotaScope{})
@@ -93,7 +93,7 @@ var quotaRaces = map[string]func(*suite){
 			read()
 			seen = len(parts)
 			c := s.claim(e.project, e.v4, "unseen", "10.0.0.128/32")
-			return tx.Write(ctx, storage.Changes{ClaimInsert: []ipam.Claim{c}, AllocationInsert: []ipam.Allocation{s.held(c)}})
+			return tx.Write(ctx, storage.Changes{ClaimInsert: []ipam.Claim{c}})
 		}
 		s.firstThenSecond(put, claim)
 		require.Equal(s, 1, seen)

@@ -185,10 +185,12 @@ var usages = map[string]func(*suite){
 		var ch storage.Changes
 		add := func(p ipam.Project, pool ipam.Pool, name, block string, phase ipam.Phase) {
 			c := s.claim(p, pool, name, block)
-			a := s.held(c)
-			if a.Phase = phase; phase == ipam.PhaseBound {
+			if phase == ipam.PhaseBound {
 				ch.ClaimInsert = append(ch.ClaimInsert, c)
+				return
 			}
+			a := s.held(c)
+			a.Phase = phase
 			ch.AllocationInsert = append(ch.AllocationInsert, a)
 		}
 		add(e.other, e.v4, "a", "10.0.0.128/26", ipam.PhaseBound) // 64, of blue's pool

@@ -70,7 +70,7 @@ var scopedPools = map[string]func(*suite){
 			entry := storage.ScopedPool{Pool: p, TTL: class.Spec.EmptyPoolTTL, Held: i%3 == 0}
 			s.write(storage.Changes{PoolInsert: []ipam.Pool{p}})
 			if entry.Held {
-				s.write(storage.Changes{AllocationInsert: []ipam.Allocation{s.held(s.claim(m.project, p, name, p.Block.String()))}})
+				s.write(storage.Changes{ClaimInsert: []ipam.Claim{s.claim(m.project, p, name, p.Block.String())}})
 			}
 			want[p.UID] = entry
 		}

@@ -149,11 +149,15 @@ var history = map[string]func(*suite){
 			}
 			return a
 		}
-		host := held(w.project, small, "host", "10.0.0.130/32", ipam.PhaseBound)
+		hostClaim := s.claim(w.project, small, "host", "10.0.0.130/32")
+		host := hostClaim.Allocation()
 		wide := held(w.project, large, "wide", "10.0.0.128/25", ipam.PhaseRetained)
+		s.write(storage.Changes{ProjectInsert: &green})
 		s.write(storage.Changes{AllocationInsert: []ipam.Allocation{
-			host, wide, held(w.project, small, "next", "10.0.0.131/32", ipam.PhaseBound), held(green, small, "theirs", "10.0.0.132/32", ipam.PhaseBound),
-			held(w.project, small, "cold", "10.0.0.133/32", ipam.PhaseCoolingDown), held(w.project, beside, "beside", "10.1.0.0/24", ipam.PhaseBound),
+			wide, held(w.project, small, "cold", "10.0.0.133/32", ipam.PhaseCoolingDown),
+		}, ClaimInsert: []ipam.Claim{
+			hostClaim, s.claim(w.project, small, "next", "10.0.0.131/32"), s.claim(green, small, "theirs", "10.0.0.132/32"),
+			s.claim(w.project, beside, "beside", "10.1.0.0/24"),
 		}})
 		for address, want := range map[string][]ipam.Allocation{
 			"10.0.0.130": {host, wide}, "10.0.0.129": {wide}, "10.0.0.132": {wide}, "10.0.0.133": {wide}, "10.0.0.1": nil, "10.2.0.0": nil,
@@ -217,9 +221,9 @@ var history = map[string]func(*suite){
 		s.write(storage.Changes{AllocationInsert: []ipam.Allocation{root}})
 		green := s.project("green")
 		theirs := s.claim(green, w.v4, "theirs", "10.0.0.128/26")
-		lent := s.held(theirs)
+		lent := theirs.Allocation()
 		s.write(storage.Changes{ProjectInsert: &green})
-		s.write(storage.Changes{ClaimInsert: []ipam.Claim{theirs}, AllocationInsert: []ipam.Allocation{lent}})
+		s.write(storage.Changes{ClaimInsert: []ipam.Claim{theirs}})
 		for of, found := range map[storage.ProjectKey][]ipam.Allocation{w.key: {w.held, lent}, storage.Key(green): {lent}} {
 			for _, want := range found {
 				reads(s, want)(s.Store.AllocationGetByID(s.ctx, of, want.ID))

@@ -22,6 +22,7 @@ type world struct {
 	c4, c6  storage.Container
 	claim   ipam.Claim
 	held    ipam.Allocation
+	kept    ipam.Allocation // retained; only with worldWithKept
 	answer  storage.Answer
 }
 
@@ -34,14 +35,23 @@ func (s *suite) world() world {
 	w.v4, w.v6 = s.root(w.space, "four", "10.0.0.0/24"), s.root(w.space, "six", "2001:db8::/32")
 	w.c4, w.c6 = storage.PoolContainer(w.v4), storage.PoolContainer(w.v6)
 	w.claim = s.claim(w.project, w.v4, "first", "10.0.0.0/25")
-	w.held = s.held(w.claim)
+	w.held = w.claim.Allocation()
 	w.answer = s.answer(w.project, "key-1")
 	s.write(storage.Changes{ProjectInsert: &w.project, SpaceInsert: []ipam.Space{w.space}})
 	s.write(storage.Changes{PoolInsert: []ipam.Pool{w.v4}})
 	s.write(storage.Changes{PoolInsert: []ipam.Pool{w.v6}, Free: []storage.FreeChange{
 		insert(w.c4, "10.0.0.128/25"), insert(w.c6, "2001:db8::/32"),
 	}})
-	s.write(storage.Changes{ClaimInsert: []ipam.Claim{w.claim}, AllocationInsert: []ipam.Allocation{w.held}, Answers: []storage.Answer{w.answer}})
+	s.write(storage.Changes{ClaimInsert: []ipam.Claim{w.claim}, Answers: []storage.Answer{w.answer}})
+	return w
+}
+
+func (s *suite) worldWithKept() world {
+	s.Helper()
+	w := s.world()
+	w.kept = s.held(s.claim(w.project, w.v6, "kept", "2001:db8::/64"))
+	w.kept.Phase = ipam.PhaseRetained
+	s.write(storage.Changes{AllocationInsert: []ipam.Allocation{w.kept}})
 	return w
 }
 

@@ -12,7 +12,7 @@ import (
 // writes are about plans that meet another state than they were made from.
 var writes = map[string]func(*suite){
 	"APlanFromAStateThatIsGoneWritesNothingAndRunsAgain": func(s *suite) {
-		w := s.world()
+		w := s.worldWithKept()
 		for name, plan := range w.stale() {
 			var seen []int
 			err := s.Store.InTx(s.ctx, "storetest_write", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error {
@@ -27,7 +27,7 @@ var writes = map[string]func(*suite){
 		}
 	},
 	"NothingOfItIsWritten": func(s *suite) {
-		w := s.world()
+		w := s.worldWithKept()
 		for name, plan := range w.stale() {
 			s.unchanged(func() {
 				// Beside what is stale the plan has something that could be done.
@@ -63,15 +63,14 @@ var writes = map[string]func(*suite){
 		w := s.world()
 		// The last statement of the last kind is the one that cannot be.
 		good, bad := s.claim(w.project, w.v4, "good", "10.0.0.128/32"), s.claim(w.project, w.v4, "bad", "10.0.0.129/32")
-		badHold := s.held(bad)
-		badHold.ID = w.held.ID // ids are random: taken means a bug
+		bad.AllocationID = w.held.ID // ids are random: taken means a bug
 		sp := s.space(w.project, "lab")
 		s.unchanged(func() {
 			err := s.try(storage.Changes{
 				Free:        []storage.FreeChange{remove(w.c4, "10.0.0.128/25"), insert(w.c6, "2001:db8::/128")},
 				SpaceInsert: []ipam.Space{sp}, PoolDelete: &w.v6,
-				ClaimInsert: []ipam.Claim{good, bad}, AllocationInsert: []ipam.Allocation{s.held(good), badHold},
-				Answers: []storage.Answer{s.answer(w.project, "key-2")},
+				ClaimInsert: []ipam.Claim{good, bad},
+				Answers:     []storage.Answer{s.answer(w.project, "key-2")},
 			})
 			require.True(s, ipam.IsCode(err, ipam.CodeInternal), "%v", err)
 		})
@@ -83,13 +82,11 @@ var writes = map[string]func(*suite){
 		claim.UID, claim.Revision, claim.AllocationID = ipam.NewID(), ipam.NewID(), ipam.NewID()
 		c6 := storage.PoolContainer(pool)
 		s.write(storage.Changes{
-			Free:             []storage.FreeChange{remove(w.c6, "2001:db8::/32"), insert(c6, "2001:db8::/32")},
-			PoolDelete:       &w.v6,
-			PoolInsert:       []ipam.Pool{pool},
-			ClaimDelete:      []ipam.Claim{w.claim},
-			AllocationDelete: []ipam.Allocation{w.held},
-			ClaimInsert:      []ipam.Claim{claim},
-			AllocationInsert: []ipam.Allocation{s.held(claim)},
+			Free:        []storage.FreeChange{remove(w.c6, "2001:db8::/32"), insert(c6, "2001:db8::/32")},
+			PoolDelete:  &w.v6,
+			PoolInsert:  []ipam.Pool{pool},
+			ClaimDelete: []ipam.Claim{w.claim},
+			ClaimInsert: []ipam.Claim{claim},
 		})
 		gotPool, err := s.Store.PoolGet(s.ctx, w.key, pool.Name)
 		require.NoError(s, err)
@@ -105,17 +102,16 @@ var writes = map[string]func(*suite){
 	"ManyBlocksGoInOneWrite": func(s *suite) {
 		w := s.world()
 		var list []ipam.Claim
-		var held []ipam.Allocation
 		for i := range uint64(1000) {
 			c := s.claim(w.project, w.v6, nth("10.0.0.0/16", 32, i)[5:], nth("2001:db8::/48", 64, i))
 			c.Name = "c-" + c.UID.String()
-			list, held = append(list, c), append(held, s.held(c))
+			list = append(list, c)
 		}
-		s.write(storage.Changes{ClaimInsert: list, AllocationInsert: held})
+		s.write(storage.Changes{ClaimInsert: list})
 		count, err := s.Store.HeldCount(s.ctx, w.c6)
 		require.NoError(s, err)
 		require.Equal(s, int64(1000), count.Claims)
-		s.write(storage.Changes{ClaimDelete: list, AllocationDelete: held})
+		s.write(storage.Changes{ClaimDelete: list})
 		count, err = s.Store.HeldCount(s.ctx, w.c6)
 		require.NoError(s, err)
 		require.Equal(s, storage.Held{}, count)
@@ -124,11 +120,12 @@ var writes = map[string]func(*suite){
 
 // stale is one plan for each way in which a plan can be out of date: something else is stored than it names.
 func (w world) stale() map[string]storage.Changes {
-	project, sp, pool, held, claim := w.project, w.space, w.v4, w.held, w.claim
+	project, sp, pool, claim := w.project, w.space, w.v4, w.claim
 	project.Revision, sp.Revision, pool.Revision = ipam.NewID(), ipam.NewID(), ipam.NewID()
-	held.ID = ipam.NewID()
-	elsewhere := w.held
-	elsewhere.Block = cidr("10.0.0.128/25")
+	held, again := w.kept, w.kept
+	held.ID, again.Revision = ipam.NewID(), ipam.NewID()
+	bind := claim
+	bind.Name, bind.UID, bind.Block, bind.PoolID, bind.AllocationID = "again", ipam.NewID(), w.kept.Block, w.kept.ContainerID, w.kept.ID
 	return map[string]storage.Changes{
 		"free block that is held":                  {Free: []storage.FreeChange{remove(w.c4, "10.0.0.0/25")}},
 		"free block of another size":               {Free: []storage.FreeChange{remove(w.c4, "10.0.0.128/26")}},
@@ -140,15 +137,16 @@ func (w world) stale() map[string]storage.Changes {
 		"space delete, another revision":           {SpaceDelete: []ipam.Space{sp}},
 		"pool update, another revision":            {PoolUpdate: &storage.PoolUpdate{Was: pool.Revision, Now: pool}},
 		"pool delete, another revision":            {PoolDelete: &pool},
-		"allocation update, another phase":         {AllocationUpdate: []storage.AllocationUpdate{{Was: ipam.PhaseRetained, Now: w.held}}},
-		"allocation update, another id":            {AllocationUpdate: []storage.AllocationUpdate{{Was: ipam.PhaseBound, Now: held}}},
-		"allocation update, another place":         {AllocationUpdate: []storage.AllocationUpdate{{Was: ipam.PhaseBound, Now: elsewhere}}},
+		"allocation update, another revision":      {AllocationUpdate: &storage.AllocationUpdate{Was: again.Revision, Now: w.kept}},
+		"allocation update, another id":            {AllocationUpdate: &storage.AllocationUpdate{Was: w.kept.Revision, Now: held}},
+		"bound again, another revision":            {ClaimRebind: &storage.ClaimUpdate{Was: again.Revision, Now: bind}},
+		"allocation delete, another revision":      {AllocationDelete: []ipam.Allocation{again}},
+		"an allocation that a claim has":           {AllocationDelete: []ipam.Allocation{w.held}},
 		"allocation delete, another id":            {AllocationDelete: []ipam.Allocation{held}},
-		"allocation delete, another place":         {AllocationDelete: []ipam.Allocation{elsewhere}},
-		"one of two allocations":                   {AllocationDelete: []ipam.Allocation{w.held, elsewhere}},
+		"one of two allocations":                   {AllocationDelete: []ipam.Allocation{w.kept, held}},
 		"claim update, another revision":           {ClaimUpdate: &storage.ClaimUpdate{Was: ipam.NewID(), Now: claim}},
 		"the same free block given up twice":       {Free: []storage.FreeChange{remove(w.c4, "10.0.0.128/25", "10.0.0.128/25")}},
-		"the same allocation given up twice":       {AllocationDelete: []ipam.Allocation{w.held, w.held}},
+		"the same allocation given up twice":       {AllocationDelete: []ipam.Allocation{w.kept, w.kept}},
 		"a free block given up in two containers'": {Free: []storage.FreeChange{remove(w.c4, "10.0.0.128/25"), remove(w.c4, "10.0.0.128/25")}},
 	}
 }

@@ -1,0 +1,10 @@
+-- purpose: give blocks up at the revisions that were read; those that are not as read are left out of the answer
+-- index:   holds_id_key
+-- rows:    one for each hold
+-- locks:   the rows
+-- shapes:  one
+DELETE FROM holds AS h
+-- @using held_key FROM $2
+WHERE h.region = $1 AND
+    -- @match held_key AS h FROM $2
+RETURNING h.id

@@ -1,0 +1,8 @@
+-- purpose: replace what can change of a hold at the revision that was read
+-- index:   holds_id_key
+-- rows:    1
+-- locks:   the row
+UPDATE holds
+SET
+    -- @set held_rule FROM $4
+WHERE region = $1 AND id = $2 AND revision = $3

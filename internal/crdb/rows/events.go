@@ -1,0 +1,174 @@
+package rows
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/klauspost/compress/s2"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// EventRow is a row of the trail: events of one project and one time, whose ids follow one another.
+type EventRow struct {
+	ProjectID ipam.ID
+	ID        ipam.ID // of the first event
+	Count     int16
+	Events    []byte // eventsFormat, and the text of the events, compressed
+}
+
+// The text begins with the time, in microseconds after that of the id. Then come the events: their members, each with its length in front. A
+// member that is a UUID is written as one, behind an odd length.
+const (
+	eventsFormat = 1
+	// maxEvents is what a row holds at most, unless it is one event: with more PostgreSQL would keep it elsewhere, which costs another row.
+	maxEvents = 1900
+	// usualText is a length of text of which mostly comes less than maxEvents.
+	usualText  = 12 << 10
+	maxText    = 64 << 20 // more than an event can be
+	leastEvent = 10       // the lengths of its members
+)
+
+var errEvents = errors.New("the events of a row cannot be read")
+
+// PackEvents makes the rows of events.
+func PackEvents(events []ipam.Event) (packed []EventRow) {
+	byProject := func(a, b ipam.Event) int {
+		return cmp.Or(bytes.Compare(a.ProjectID[:], b.ProjectID[:]), bytes.Compare(a.ID[:], b.ID[:]))
+	}
+	if !slices.IsSortedFunc(events, byProject) { // of several projects
+		events = slices.SortedFunc(slices.Values(events), byProject)
+	}
+	for len(events) > 0 {
+		n := 1
+		for n < len(events) && follows(&events[n], &events[n-1]) {
+			n++
+		}
+		for run := events[:n]; len(run) > 0; {
+			r := packFirst(run)
+			packed, run = append(packed, r), run[r.Count:]
+		}
+		events = events[n:]
+	}
+	return packed
+}
+
+func follows(e, last *ipam.Event) bool {
+	return e.ProjectID == last.ProjectID && e.ID == last.ID.Next() && e.At.Equal(last.At)
+}
+
+// packFirst makes a row of as many of the events as there is room for.
+func packFirst(events []ipam.Event) EventRow {
+	first := &events[0]
+	for most := usualText; ; most /= 2 {
+		text := binary.AppendVarint(make([]byte, 0, min(300*len(events), most+most/4)), first.At.Sub(first.ID.Time()).Microseconds())
+		n := 0
+		for n < len(events) && (n == 0 || len(text) < most) {
+			text = appendEvent(text, &events[n])
+			n++
+		}
+		packed := make([]byte, 1+s2.MaxEncodedLen(len(text)))
+		packed[0] = eventsFormat
+		packed = packed[:1+len(s2.Encode(packed[1:], text))]
+		if len(packed) <= maxEvents || n == 1 {
+			return EventRow{ProjectID: first.ProjectID, ID: first.ID, Count: int16(n), Events: packed}
+		}
+	}
+}
+
+// appendEvent writes first what differs between the events of a transaction: what they have in common is found again with one look.
+func appendEvent(text []byte, e *ipam.Event) []byte {
+	text = appendMember(text, e.RequestID)
+	text = appendMember(text, e.Name)
+	text = appendMember(text, e.Before)
+	text = appendMember(text, e.After)
+	for _, member := range [...]string{e.Subject, e.Method, e.Remote, e.Operation, e.Kind, e.Outcome} {
+		text = appendMember(text, member)
+	}
+	return text
+}
+
+func appendMember[T string | ~[]byte](text []byte, member T) []byte {
+	if len(member) == 36 {
+		if id, err := ipam.ParseID(string(member)); err == nil {
+			return append(append(text, 2*byte(len(id))+1), id[:]...)
+		}
+	}
+	return append(binary.AppendUvarint(text, 2*uint64(len(member))), member...)
+}
+
+// Unpack answers the events of a row.
+func (r EventRow) Unpack() ([]ipam.Event, error) {
+	if len(r.Events) == 0 || r.Events[0] != eventsFormat {
+		return nil, fmt.Errorf("%w: they are of a format that is not known", errEvents)
+	}
+	if n, err := s2.DecodedLen(r.Events[1:]); err != nil || n > maxText {
+		return nil, errEvents
+	}
+	text, err := s2.Decode(nil, r.Events[1:])
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errEvents, err)
+	}
+	late, n := binary.Varint(text)
+	if n <= 0 || r.Count < 1 || int(r.Count) > len(text)/leastEvent {
+		return nil, errEvents
+	}
+	e := ipam.Event{ProjectID: r.ProjectID, ID: r.ID, At: r.ID.Time().Add(time.Duration(late) * time.Microsecond)}
+	from := eventText{text: text[n:]}
+	events := make([]ipam.Event, r.Count)
+	for i := range events {
+		from.event(&e)
+		events[i] = e
+		e.ID = e.ID.Next()
+	}
+	if from.bad || len(from.text) > 0 {
+		return nil, errEvents
+	}
+	return events, nil
+}
+
+// eventText is a text that is read.
+type eventText struct {
+	text []byte
+	bad  bool
+}
+
+// event reads an event in place of the one before it.
+func (t *eventText) event(e *ipam.Event) {
+	t.string(&e.RequestID)
+	t.string(&e.Name)
+	e.Before, e.After = t.member(), t.member()
+	for _, to := range [...]*string{&e.Subject, &e.Method, &e.Remote, &e.Operation, &e.Kind, &e.Outcome} {
+		t.string(to)
+	}
+}
+
+func (t *eventText) string(to *string) {
+	if member := t.member(); string(member) != *to { // mostly it is as it was
+		*to = string(member)
+	}
+}
+
+// member answers nil for what is empty.
+func (t *eventText) member() []byte {
+	length, n := binary.Uvarint(t.text)
+	if n <= 0 || length > 2*maxText || int(length/2) > len(t.text)-n || length%2 == 1 && int(length/2) != len(ipam.ID{}) {
+		t.bad = true
+		return nil
+	}
+	end := n + int(length/2)
+	member := t.text[n:end:end]
+	t.text = t.text[end:]
+	switch {
+	case len(member) == 0:
+		return nil
+	case length%2 == 1:
+		return []byte(ipam.ID(member).String())
+	}
+	return member
+}

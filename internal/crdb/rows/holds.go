@@ -1,0 +1,104 @@
+package rows
+
+import (
+	"time"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// heldRow is a row of holds: a claim with its allocation, or an allocation that no claim has.
+type heldRow struct {
+	region                         string
+	project, container, id, holder ipam.ID
+	revision, class, claimID       ipam.ID
+	purpose                        ipam.Purpose
+	phase                          ipam.Phase
+	name                           *string // nil: no living claim
+	since, coolUntil               time.Time
+	doc                            string
+	held
+}
+
+var holdColumns = append(table[heldRow]{
+	plain("region", func(r *heldRow) *string { return &r.region }),
+	id("project_id", func(r *heldRow) *ipam.ID { return &r.project }),
+	id("container_id", func(r *heldRow) *ipam.ID { return &r.container }),
+	id("id", func(r *heldRow) *ipam.ID { return &r.id }),
+	text("purpose", func(r *heldRow) *ipam.Purpose { return &r.purpose }),
+	text("phase", func(r *heldRow) *ipam.Phase { return &r.phase }),
+	id("holder_project_id", func(r *heldRow) *ipam.ID { return &r.holder }),
+	pointer("name", func(r *heldRow) **string { return &r.name }),
+	maybeID("claim_id", func(r *heldRow) *ipam.ID { return &r.claimID }),
+	id("revision", func(r *heldRow) *ipam.ID { return &r.revision }),
+	maybeID("class_id", func(r *heldRow) *ipam.ID { return &r.class }),
+	moment("since", func(r *heldRow) *time.Time { return &r.since }),
+	maybeMoment("cool_until", func(r *heldRow) *time.Time { return &r.coolUntil }),
+	plain("doc", func(r *heldRow) *string { return &r.doc }),
+}, heldColumns(func(r *heldRow) *held { return &r.held })...)
+
+// Allocations are holds as allocations, whether a claim has them or not. Those of root pools are read without their project. Only such as no claim
+// has are written.
+var Allocations = kindOf(holdColumns, rowOfAllocation, (*heldRow).allocation)
+
+// Claims are the holds that a living claim has.
+var Claims = kindOf(holdColumns, rowOfClaim, (*heldRow).claim)
+
+// HoldKey is a hold at a revision.
+type HoldKey struct{ ID, Revision ipam.ID }
+
+// HoldKeys are where holds are that go.
+var HoldKeys = kindOf(table[HoldKey]{
+	id("id", func(k *HoldKey) *ipam.ID { return &k.ID }),
+	id("revision", func(k *HoldKey) *ipam.ID { return &k.Revision }),
+}, asItIs, asRead)
+
+func rowOfClaim(c ipam.Claim, d *documents) heldRow {
+	return heldRow{
+		region: c.Region, project: c.PoolProjectID, container: c.PoolID, id: c.AllocationID, holder: c.ProjectID,
+		revision: c.Revision, class: c.Class.ID, claimID: c.UID, purpose: ipam.PurposeClaim, phase: ipam.PhaseBound, name: &c.Name,
+		since: c.CreatedAt, doc: d.of(textOfClaim(&c)), held: heldIn(c.Block),
+	}
+}
+
+func (r *heldRow) claim() (ipam.Claim, error) {
+	c := ipam.Claim{
+		Metadata:  ipam.Metadata{UID: r.claimID, Region: r.region, Revision: r.revision, CreatedAt: r.since},
+		ProjectID: r.holder, PoolID: r.container, PoolProjectID: r.project, AllocationID: r.id,
+	}
+	if r.name != nil {
+		c.Name = *r.name
+	}
+	block, err := r.block()
+	if err != nil {
+		return c, err
+	}
+	c.Block, c.Class.ID = block, r.class
+	text, err := readHoldText(r.doc)
+	text.intoClaim(&c)
+	return c, err
+}
+
+func rowOfAllocation(a ipam.Allocation, d *documents) heldRow {
+	return heldRow{
+		region: a.Region, project: a.ProjectID, container: a.ContainerID, id: a.ID, holder: a.HolderProjectID, revision: a.Revision, class: a.Class.ID,
+		purpose: a.Purpose, phase: a.Phase, since: a.Since, coolUntil: a.CoolUntil, doc: d.of(textOfAllocation(&a)), held: heldIn(a.Block),
+	}
+}
+
+func (r *heldRow) allocation() (a ipam.Allocation, err error) {
+	if r.name != nil {
+		c, err := r.claim()
+		return c.Allocation(), err
+	}
+	a = ipam.Allocation{
+		Region: r.region, ProjectID: r.project, ContainerID: r.container, ID: r.id, HolderProjectID: r.holder, Revision: r.revision,
+		Purpose: r.purpose, Phase: r.phase, Since: r.since, CoolUntil: r.coolUntil,
+	}
+	if a.Block, err = r.block(); err != nil {
+		return a, err
+	}
+	a.Class.ID = r.class
+	text, err := readHoldText(r.doc)
+	text.intoAllocation(&a)
+	return a, err
+}

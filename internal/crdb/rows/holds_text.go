@@ -1,0 +1,144 @@
+package rows
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// holdText is what a hold says and no statement of a request looks for, as JSON. There is one in every row, so keys are short, and what is empty or follows
+// from something else is left out. What a quota counts is found by p and c; the audit knows h, y and the allocationRef of s, too.
+type holdText struct {
+	Pool      string             `json:"p,omitempty"` // project/name
+	Class     string             `json:"c,omitempty"` // project/name
+	Holder    string             `json:"h,omitempty"` // project/name; of a living claim, whose name is a column, the project if it is not the pool's
+	CreatedBy string             `json:"b,omitempty"`
+	Created   int64              `json:"t,omitempty"` // microseconds since 1970, if not the hold's since
+	Updated   int64              `json:"u,omitempty"` // the same
+	Policy    ipam.ReclaimPolicy `json:"r,omitempty"` // of a living claim, if not Delete
+	Owner     *ipam.OwnerRef     `json:"o,omitempty"`
+	Reason    string             `json:"y,omitempty"`
+
+	// Of living claims alone.
+	Labels      map[string]string `json:"l,omitempty"`
+	Annotations map[string]string `json:"a,omitempty"`
+	Generation  int64             `json:"g,omitempty"` // if not 1
+	Reuse       int64             `json:"k,omitempty"` // the cool-down, in seconds
+	Length      *int              `json:"n,omitempty"` // the spec's prefixLength
+	Said        int               `json:"d,omitempty"` // which parts of the spec repeat what is here besides
+	Spec        *ipam.ClaimSpec   `json:"s,omitempty"` // the rest of it
+	Allocated   *ipam.Allocated   `json:"w,omitempty"`
+}
+
+// What the spec of a claim repeats.
+const (
+	saidPool   = 1 // poolRef is the pool
+	saidPolicy = 2 // reclaimPolicy is what came of it
+)
+
+func textOfClaim(c *ipam.Claim) *holdText {
+	t := &holdText{
+		Pool: textOfRef(c.Pool), Class: textOfRef(c.Class.Ref), CreatedBy: c.CreatedBy, Updated: microsUnless(c.UpdatedAt, c.CreatedAt),
+		Owner: c.Spec.OwnerRef, Labels: c.Labels, Annotations: c.Annotations, Reuse: seconds(c.ReuseAfter), Length: c.Spec.PrefixLength,
+	}
+	if c.Project != c.Pool.Project {
+		t.Holder = c.Project
+	}
+	if c.ReclaimPolicy != ipam.ReclaimDelete {
+		t.Policy = c.ReclaimPolicy
+	}
+	if c.Generation != 1 {
+		t.Generation = c.Generation
+	}
+	spec := c.Spec
+	spec.OwnerRef, spec.PrefixLength = nil, nil
+	if spec.PoolRef == c.Pool {
+		t.Said, spec.PoolRef = t.Said|saidPool, ipam.Ref{}
+	}
+	if spec.ReclaimPolicy != "" {
+		t.Said, spec.ReclaimPolicy = t.Said|saidPolicy, ""
+	}
+	if !reflect.ValueOf(spec).IsZero() {
+		t.Spec = &spec
+	}
+	if c.Allocated != (ipam.Allocated{}) {
+		t.Allocated = &c.Allocated
+	}
+	return t
+}
+
+func (t *holdText) intoClaim(c *ipam.Claim) {
+	c.Pool, c.Class.Ref, c.CreatedBy, c.UpdatedAt = refOfText(t.Pool), refOfText(t.Class), t.CreatedBy, momentOr(t.Updated, c.CreatedAt)
+	c.Labels, c.Annotations, c.ReuseAfter = t.Labels, t.Annotations, time.Duration(t.Reuse)*time.Second
+	if c.Project = t.Holder; c.Project == "" {
+		c.Project = c.Pool.Project
+	}
+	if c.ReclaimPolicy = t.Policy; c.ReclaimPolicy == "" {
+		c.ReclaimPolicy = ipam.ReclaimDelete
+	}
+	if c.Generation = t.Generation; c.Generation == 0 {
+		c.Generation = 1
+	}
+	if t.Spec != nil {
+		c.Spec = *t.Spec
+	}
+	c.Spec.OwnerRef, c.Spec.PrefixLength = t.Owner, t.Length
+	if t.Said&saidPool != 0 {
+		c.Spec.PoolRef = c.Pool
+	}
+	if t.Said&saidPolicy != 0 {
+		c.Spec.ReclaimPolicy = c.ReclaimPolicy
+	}
+	if t.Allocated != nil {
+		c.Allocated = *t.Allocated
+	}
+}
+
+func textOfAllocation(a *ipam.Allocation) *holdText {
+	return &holdText{
+		Pool: textOfRef(a.Pool), Class: textOfRef(a.Class.Ref), Holder: textOfRef(a.Holder), CreatedBy: a.CreatedBy,
+		Created: microsUnless(a.CreatedAt, a.Since), Updated: microsUnless(a.UpdatedAt, a.Since),
+		Policy: a.ReclaimPolicy, Owner: a.OwnerRef, Reason: a.Reason,
+	}
+}
+
+func (t *holdText) intoAllocation(a *ipam.Allocation) {
+	a.Pool, a.Class.Ref, a.Holder, a.CreatedBy = refOfText(t.Pool), refOfText(t.Class), refOfText(t.Holder), t.CreatedBy
+	a.CreatedAt, a.UpdatedAt = momentOr(t.Created, a.Since), momentOr(t.Updated, a.Since)
+	a.ReclaimPolicy, a.OwnerRef, a.Reason = t.Policy, t.Owner, t.Reason
+}
+
+func readHoldText(text string) (t holdText, err error) {
+	err = json.Unmarshal([]byte(text), &t)
+	return t, err
+}
+
+func textOfRef(r ipam.Ref) string {
+	if r == (ipam.Ref{}) {
+		return ""
+	}
+	return r.String()
+}
+
+func refOfText(s string) ipam.Ref {
+	project, name, _ := strings.Cut(s, "/")
+	return ipam.Ref{Project: project, Name: name}
+}
+
+// microsUnless is a time in microseconds; 0: it is the same as another.
+func microsUnless(t, same time.Time) int64 {
+	if t.UnixMicro() == same.UnixMicro() {
+		return 0
+	}
+	return t.UnixMicro()
+}
+
+func momentOr(micros int64, same time.Time) time.Time {
+	if micros == 0 {
+		return same
+	}
+	return time.UnixMicro(micros).UTC()
+}
