@@ -32,10 +32,12 @@ var regionDamages = map[string]struct{ sql, want string }{
 	"rows without an epoch":                      {"DELETE FROM stocks WHERE region = 'zone-b'", "epochs"},
 	"an epoch without a record":                  {"INSERT INTO stocks SELECT 'zone-b', id, gen_random_uuid() FROM pools WHERE name = 'here'", "epochs"},
 	"a pool serves a region without a record":    {"UPDATE pools SET regions = '[\"local\", \"zone-b\"]' WHERE name = 'here'", "epochs"},
-	"a record of a region that is not served":    {"UPDATE pools SET regions = '[]' WHERE id = @both", "epochs"},
+	"a record of a region that is not served":    {"UPDATE pools SET regions = '[]' WHERE id = @both", "epochs fences"},
 	"two claims of a name":                       {"UPDATE holds SET name = 'one' WHERE name = 'two'", "names"},
 	"a region in which names are not looked for": {"DELETE FROM project_regions WHERE region = 'zone-b'", "names"},
 	"a claim in another region than its block":   {"UPDATE holds SET region = 'local' WHERE name = 'two'", "borrowed sums tiling"},
+	"a region without its fence":                 {"DELETE FROM fences WHERE region = 'zone-b' AND id = @both", "fences"},
+	"a fence in a region that is not served":     {"INSERT INTO fences SELECT 'zone-b', id, mark, stock FROM fences WHERE id = (SELECT id FROM pools WHERE name = 'here')", "fences"},
 	"shards of one region are lost":              {"DELETE FROM quota_shards WHERE region = 'zone-b' AND shard > 3", "quotas"},
 	"a shard of one region is miscounted":        {"UPDATE quota_shards SET used_claims = used_claims + 1 WHERE region = 'zone-b' AND shard = 3", "quotas"},
 }
@@ -53,7 +55,7 @@ func TestAuditNamesWhatIsDamagedBetweenRegions(t *testing.T) {
 	limitClaims(t, here, 100)
 	clean(t, here.dsn)
 	e := &estate{house: here, conn: dbtest.Connect(t, here.dsn, nil), tables: []string{
-		"pools", "free_blocks", "holds", "quotas", "quota_shards", "pool_regions", "region_blocks", "stocks", "project_regions",
+		"pools", "fences", "free_blocks", "holds", "quotas", "quota_shards", "pool_regions", "region_blocks", "stocks", "project_regions",
 	}}
 	for _, key := range []string{"pool_regions", "region_blocks"} {
 		e.exec(t, "ALTER TABLE "+key+" DROP CONSTRAINT "+key+"_pool_fkey")
