@@ -39,6 +39,8 @@ func setupLocked(t *testing.T) *locked {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = watch.Close(context.WithoutCancel(l.ctx)) })
 	l.watch = watch
+	_, err = watch.Exec(l.ctx, `INSERT INTO fences (region, id, mark, stock) VALUES ('local', $1, gen_random_uuid(), '\x0100')`, [16]byte(l.c.ID))
+	require.NoError(t, err)
 	return l
 }
 

@@ -169,26 +169,18 @@ func (w *Statements) fences(ch storage.Changes, known lookup.Fences, everywhere 
 		w.hit("fence_put", 1, at.Region, rows.ID(at.ID), rows.ID(known[at].Mark), rows.EncodeStock(f.counted[at]))
 	}
 	for _, id := range slices.SortedFunc(maps.Keys(f.moved), func(a, b ipam.ID) int { return bytes.Compare(a[:], b[:]) }) {
-		w.fenceMoved(id, known, slices.DeleteFunc(slices.Clone(everywhere), func(region string) bool {
-			_, done := f.changed[lookup.Place{Region: region, ID: id}]
-			return done
-		}))
-	}
-}
-
-// fenceMoved moves the marks of a container whose blocks stay as they are, in those of the regions that have it.
-func (w *Statements) fenceMoved(id ipam.ID, known lookup.Fences, regions []string) {
-	if len(regions) == 0 {
-		return
-	}
-	mark := ipam.NewID()
-	for _, region := range regions {
-		at := lookup.Place{Region: region, ID: id}
-		if f, there := known[at]; there {
-			known[at] = lookup.Fence{Mark: mark, Stock: f.Stock}
+		for _, region := range everywhere {
+			at := lookup.Place{Region: region, ID: id}
+			if _, done := f.changed[at]; done {
+				continue
+			}
+			mark := ipam.NewID()
+			if was, there := known[at]; there {
+				known[at] = lookup.Fence{Mark: mark, Stock: was.Stock}
+			}
+			w.any("fence_move", region, rows.ID(id), rows.ID(mark))
 		}
 	}
-	w.any("fence_move", regions, rows.ID(id), rows.ID(mark))
 }
 
 func inOrder[V any](places map[lookup.Place]V) []lookup.Place {
