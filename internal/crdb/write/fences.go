@@ -93,18 +93,16 @@ func count(counts map[int]int64, n int64, blocks ...netip.Prefix) {
 // containers takes those that come and go: pools in their regions, and both families of spaces.
 func (f fencing) containers(ch storage.Changes) {
 	for _, p := range ch.PoolInsert {
-		all(f.begins, storage.PoolContainers(p)...)
-	}
-	if p := ch.PoolDelete; p != nil {
-		all(f.ends, storage.PoolContainers(*p)...)
+		all(f.begins, storage.PoolContainer(p))
+		all(f.begins, away(p, ch.PoolRegionInsert)...)
 	}
 	if u := ch.PoolUpdate; u != nil { // its home is one of its regions, and has all of it otherwise
-		for _, r := range ch.PoolRegionInsert {
-			all(f.begins, away(u.Now, r)...)
-		}
-		for _, r := range ch.PoolRegionDelete {
-			all(f.ends, away(u.Now, r)...)
-		}
+		all(f.begins, away(u.Now, ch.PoolRegionInsert)...)
+		all(f.ends, away(u.Now, ch.PoolRegionDelete)...)
+	}
+	if p := ch.PoolDelete; p != nil {
+		all(f.ends, storage.PoolContainer(*p))
+		all(f.ends, away(*p, ch.PoolRegionDelete)...)
 	}
 	for _, s := range ch.SpaceInsert {
 		all(f.begins, storage.SpaceContainer(s, ipam.IPv4), storage.SpaceContainer(s, ipam.IPv6))
@@ -114,11 +112,14 @@ func (f fencing) containers(ch storage.Changes) {
 	}
 }
 
-func away(p ipam.Pool, r storage.PoolRegionChange) []storage.Container {
-	if r.PoolID != p.UID || r.Now.Region == p.Region {
-		return nil
+// away is what a pool is in those of some regions that are not its home.
+func away(p ipam.Pool, in []storage.PoolRegionChange) (list []storage.Container) {
+	for _, r := range in {
+		if r.PoolID == p.UID && r.Now.Region != p.Region {
+			list = append(list, storage.PoolContainer(storage.Placed(p, r.Now.Region)))
+		}
 	}
-	return []storage.Container{storage.PoolContainer(storage.Placed(p, r.Now.Region))}
+	return list
 }
 
 func all(places map[lookup.Place]bool, containers ...storage.Container) {
@@ -156,7 +157,7 @@ func (w *Statements) fences(ch storage.Changes, known lookup.Fences, everywhere 
 		was, mark := known[at], ipam.NewID()
 		stock, err := was.Stock.Plus(f.changed[at])
 		if err != nil {
-			w.err = errors.Join(w.err, fmt.Errorf("the fence of container %s in %s does not agree with its rows; run the audit: %w", at.ID, at.Region, err))
+			w.err = errors.Join(w.err, fmt.Errorf("the stock of container %s in %s has not what is taken: %w: %w", at.ID, at.Region, err, ErrStale))
 		}
 		if known[at] = (lookup.Fence{Mark: mark, Stock: stock}); f.begins[at] {
 			w.hit("fence_insert", 1, at.Region, rows.ID(at.ID), rows.ID(mark), rows.EncodeStock(stock))
