@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/crdb/lookup"
 	"github.com/carve-ipam/carve/internal/crdb/query"
 )
 
@@ -15,6 +17,15 @@ func (s *Store) ExpireAnswers(ctx context.Context, now time.Time, limit int) (in
 		return err
 	})
 	return n, err
+}
+
+// forget deletes those answers under some keys that have expired, in a transaction of its own.
+func (s *Store) forget(ctx context.Context, keys []storage.NameRef, now time.Time) error {
+	projects, stored := lookup.AnswerKeys(keys)
+	return s.alone(ctx, "answer_replace", func(ctx context.Context, c *conn) error {
+		_, err := c.affected(ctx, "answer_replace", s.region, projects, stored, now)
+		return err
+	})
 }
 
 // alone runs work of the adapter itself in a transaction of its own.
