@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
-	"github.com/carve-ipam/carve/internal/crdb/lookup"
 	"github.com/carve-ipam/carve/internal/crdb/query"
+	"github.com/carve-ipam/carve/internal/crdb/rows"
 )
 
 // ExpireAnswers deletes up to limit idempotency answers that expired before now, in a transaction of their own, and says how many.
@@ -21,10 +21,13 @@ func (s *Store) ExpireAnswers(ctx context.Context, now time.Time, limit int) (in
 
 // forget deletes those answers under some keys that have expired, in a transaction of its own.
 func (s *Store) forget(ctx context.Context, keys []storage.NameRef, now time.Time) error {
-	projects, stored := lookup.AnswerKeys(keys)
 	return s.alone(ctx, "answer_replace", func(ctx context.Context, c *conn) error {
-		_, err := c.affected(ctx, "answer_replace", s.region, projects, stored, now)
-		return err
+		for _, k := range keys {
+			if _, err := c.affected(ctx, "answer_replace", s.region, rows.ID(k.ProjectID), rows.ID(rows.AnswerKey(k.Name)), now); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 

@@ -102,16 +102,22 @@ func (s *Store) whichKeys(ctx context.Context, t *write.KeysTaken) error {
 		return err
 	}
 	var conflict storage.Conflict
-	for i, key := range keys {
-		if at, there := expires[key]; there && at.After(t.Answers[i].CreatedAt) {
+	var expired []storage.NameRef
+	now := t.Answers[0].CreatedAt
+	for _, key := range keys {
+		switch at, there := expires[key]; {
+		case !there:
+		case at.After(now):
 			conflict.AnswerKeys = append(conflict.AnswerKeys, key)
+		default:
+			expired = append(expired, key)
 		}
 	}
-	switch {
-	case conflict.Found():
+	if conflict.Found() {
 		return &conflict
-	case len(expires) > 0:
-		if err := s.forget(ctx, keys, t.Answers[0].CreatedAt); err != nil {
+	}
+	if len(expired) > 0 {
+		if err := s.forget(ctx, expired, now); err != nil {
 			return err
 		}
 	}

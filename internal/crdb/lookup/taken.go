@@ -43,20 +43,14 @@ func Expiries(ctx context.Context, db Querier, region string, keys []storage.Nam
 	return expires, errors.Join(err, results.Close())
 }
 
-// AnswerKeys are idempotency keys as they are stored, with their projects.
-func AnswerKeys(keys []storage.NameRef) (projects, stored [][16]byte) {
-	projects, stored = make([][16]byte, len(keys)), make([][16]byte, len(keys))
-	for i, k := range keys {
-		projects[i], stored[i] = k.ProjectID, rows.AnswerKey(k.Name)
-	}
-	return projects, stored
-}
-
 func queueKeys(b *pgx.Batch, region string, keys []storage.NameRef) {
 	if len(keys) == 0 {
 		return
 	}
-	projects, stored := AnswerKeys(keys)
+	projects, stored := make([][16]byte, len(keys)), make([][16]byte, len(keys))
+	for i, k := range keys {
+		projects[i], stored[i] = k.ProjectID, rows.AnswerKey(k.Name)
+	}
 	b.Queue(query.Get("answers_named"), region, projects, stored)
 }
 

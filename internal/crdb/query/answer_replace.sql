@@ -1,7 +1,7 @@
--- purpose: make room for new answers under some idempotency keys, where those that have one have expired
+-- purpose: make room for a new answer under an idempotency key, where the one that is there has expired
 -- index:   idempotency_keys_pkey
--- rows:    one probe for each key
--- locks:   the rows
-DELETE FROM idempotency_keys AS t
-USING unnest($2::UUID[], $3::UUID[]) AS k (project_id, key)
-WHERE t.region = $1 AND t.project_id = k.project_id AND t.key = k.key AND t.expires_at <= $4
+-- rows:    1
+-- locks:   the row
+-- IS TRUE: never by idempotency_keys_expires_idx
+DELETE FROM idempotency_keys
+WHERE region = $1 AND project_id = $2 AND key = $3 AND (expires_at <= $4) IS TRUE
