@@ -334,7 +334,7 @@ CREATE TABLE IF NOT EXISTS idempotency_keys (
     answer      BYTEA       NOT NULL,
     CONSTRAINT idempotency_keys_pkey PRIMARY KEY (region, project_id, key)
 );
--- serves: batched deletion of expired keys (idempotency_expire)
+-- serves: batched deletion of expired keys (answer_expire)
 CREATE INDEX IF NOT EXISTS idempotency_keys_expires_idx ON idempotency_keys (region, expires_at);
 
 -- audit_events: who changed what, or tried to without the right to. Rows are inserted, and deleted when they are too old;
