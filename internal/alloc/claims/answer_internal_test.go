@@ -2,6 +2,7 @@ package claims
 
 import (
 	"net/netip"
+	"slices"
 	"testing"
 	"time"
 
@@ -122,7 +123,7 @@ func TestAnswerThatCannotBeReadIsAnError(t *testing.T) {
 		require.ErrorIs(t, err, errAnswer, "%d bytes", n)
 	}
 	more := a
-	more.Body = append(a.Body[:len(a.Body):len(a.Body)], 0)
+	more.Body = append(slices.Clip(a.Body), 0)
 	_, err := madeBy(all.repeated(), more)
 	require.ErrorIs(t, err, errAnswer)
 	_, err = madeBy(all.repeated()[1:], a)
