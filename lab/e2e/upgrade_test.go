@@ -19,13 +19,13 @@ import (
 )
 
 // serverBefore builds cmd/server of the version before, from the history of this checkout. Nothing was released yet, so that this is the commit that
-// made the schema. A server of it works beside those of this version while they are brought into service (docs/upgrade.md).
+// made the schema what it is. A server of it works beside those of this version while they are brought into service (docs/upgrade.md).
 func serverBefore(t *testing.T) string {
 	t.Helper()
 	git := func(args ...string) ([]byte, error) {
 		return exec.CommandContext(t.Context(), "git", append([]string{"-c", "safe.directory=*", "-C", "../.."}, args...)...).Output()
 	}
-	made, err := git("log", "-1", "--diff-filter=A", "--format=%H", "--", "migrations/0001_schema.sql")
+	made, err := git("log", "-1", "--first-parent", "--format=%H", "--", "migrations/0001_schema.sql")
 	before := strings.TrimSpace(string(made))
 	if err != nil || before == "" {
 		t.Skip("this is no clone, and so has no version before")
