@@ -335,18 +335,18 @@ CREATE INDEX IF NOT EXISTS holds_cooled_idx ON holds (region, cool_until) WHERE 
 CREATE INDEX IF NOT EXISTS holds_cooling_idx ON holds (region, container_id, plen, cool_until) WHERE phase = 'CoolingDown';
 
 -- idempotency_keys: the answer to a POST, stored in the transaction that had its effect.
--- answer is the stored domain value as JSON bytes; fingerprint is the SHA-256 of the operation and the request.
+-- key and fingerprint are the first half of a SHA-256: of the key, and of the operation and the request. answer is the use case's to read: of a claim
+-- what the server added to the request (internal/alloc/claims/answer.go), of anything else the domain value as JSON.
 CREATE TABLE IF NOT EXISTS idempotency_keys (
     region      crdb_internal_region NOT NULL,
     project_id  UUID        NOT NULL,
-    key         TEXT        NOT NULL,
-    fingerprint BYTEA       NOT NULL,
-    answer      BYTEA       NOT NULL,
-    created_at  TIMESTAMPTZ NOT NULL,
+    key         UUID        NOT NULL,
+    fingerprint UUID        NOT NULL,
     expires_at  TIMESTAMPTZ NOT NULL,
+    answer      BYTEA       NOT NULL,
     CONSTRAINT idempotency_keys_pkey PRIMARY KEY (region, project_id, key)
 );
--- serves: batched deletion of expired keys (idempotency_expire)
+-- serves: batched deletion of expired keys (answer_expire)
 CREATE INDEX IF NOT EXISTS idempotency_keys_expires_idx ON idempotency_keys (region, expires_at);
 
 -- audit_events: who changed what, or tried to without the right to. Rows are inserted, and deleted when they are too old;

@@ -163,7 +163,7 @@ func TestIdempotencyKeyIsKeptAsLongOnEveryServer(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	right, _ := b.serverOff(t, 0)
-	request := usecase.Request{Key: "k", Fingerprint: [32]byte{1}}
+	request := usecase.Request{Key: "k", Fingerprint: [16]byte{1}}
 	first, err := right.CreateSpace(b.ctx, project, ipam.Space{Metadata: ipam.Metadata{Name: "s"}}, request)
 	require.NoError(t, err)
 	for _, by := range []time.Duration{usecase.AnswerLifetime + time.Hour, -usecase.AnswerLifetime - time.Hour} {
@@ -176,11 +176,13 @@ func TestIdempotencyKeyIsKeptAsLongOnEveryServer(t *testing.T) {
 		require.True(t, again.Replayed)
 		require.Equal(t, first.Value.UID, again.Value.UID)
 	}
+	_, err = right.CreateSpace(b.ctx, project, ipam.Space{Metadata: ipam.Metadata{Name: "other"}}, usecase.Request{Key: "other"})
+	require.NoError(t, err)
 	_, err = b.sql(t).Exec(b.ctx, "UPDATE idempotency_keys SET expires_at = clock_timestamp()")
 	require.NoError(t, err)
 	slow, store := b.serverOff(t, -time.Hour)
 	_, err = slow.CreateSpace(b.ctx, project, ipam.Space{Metadata: ipam.Metadata{Name: "s"}}, request)
-	refused(t, err, ipam.CodeAlreadyExists) // a new request, for a name that is taken
+	refused(t, err, ipam.CodeAlreadyExists) // a new request, for a name that is taken; it has made room for its answer
 	n, err := store.ExpireAnswers(b.ctx, store.Now(), 100)
 	require.NoError(t, err)
 	require.EqualValues(t, 1, n)

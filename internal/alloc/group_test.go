@@ -91,7 +91,12 @@ func TestSameKeyTwiceInOneGroupIsAnsweredOnceAndReplayed(t *testing.T) {
 	t.Parallel()
 	g := setupGated(t, root("net", "10.0.0.0/28"), claim("first", "net", 32))
 	r := key("k", "the same request")
-	g.queue(t, g.claiming(claim("generated-a", "net", 32), r), g.claiming(claim("generated-b", "net", 32), r), g.claiming(claim("other", "net", 32), usecase.Request{}))
+	generated := func(name string) ipam.Claim {
+		c := claim(name, "net", 32)
+		c.GeneratedFrom = "generated-"
+		return c
+	}
+	g.queue(t, g.claiming(generated("generated-a"), r), g.claiming(generated("generated-b"), r), g.claiming(claim("other", "net", 32), usecase.Request{}))
 	late := g.finish()
 	for _, o := range late {
 		require.NoError(t, o.err)

@@ -114,7 +114,7 @@ func (b *bundle) texts(t *testing.T) []string {
 		require.NoError(t, err)
 		out = append(out, lines...)
 		if table == "idempotency_keys" {
-			bodies, err := conn.Query(b.ctx, "SELECT convert_from(answer, 'UTF8') FROM idempotency_keys")
+			bodies, err := conn.Query(b.ctx, "SELECT encode(answer, 'escape') FROM idempotency_keys")
 			require.NoError(t, err)
 			lines, err := pgx.CollectRows(bodies, pgx.RowTo[string])
 			require.NoError(t, err)

@@ -38,7 +38,7 @@ func TestAProjectInheritsNothingOfAnEarlierOneOfTheName(t *testing.T) {
 	require.NoError(t, err)
 
 	ctx := b.acting("corp:both", tenancy.Admin, name) // by configuration: in whichever has the name
-	keyed := usecase.Request{Key: "key", Fingerprint: [32]byte{1}}
+	keyed := usecase.Request{Key: "key", Fingerprint: [16]byte{1}}
 	b.class(t, name, class("own", lengths(24, 28, 28), defaultClass))
 	b.poolIn(t, name, root("own", "10.2.0.0/24", backing("own")))
 	b.populate(ctx, t, name)

@@ -11,7 +11,7 @@ import (
 
 func TestFingerprints(t *testing.T) {
 	t.Parallel()
-	of := func(operation, path, body string) [32]byte {
+	of := func(operation, path, body string) [16]byte {
 		var wire gen.IPClaimCreate
 		require.NoError(t, json.Unmarshal([]byte(body), &wire))
 		key := "k"

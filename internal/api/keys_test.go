@@ -64,7 +64,7 @@ func TestCreatingAnAPIKey(t *testing.T) {
 	t.Run("IsTheSameRequestInAnyZone", func(t *testing.T) {
 		t.Parallel()
 		s := scriptAccess()
-		fingerprint := func(spec string) [32]byte {
+		fingerprint := func(spec string) [16]byte {
 			w := s.server(t).do(t, "POST", keys, `{"metadata": {"name": "pipeline"}, "spec": `+spec+`}`, "Idempotency-Key", "k")
 			require.Equal(t, http.StatusCreated, w.Code, w.Body.String())
 			return s.request.Fingerprint

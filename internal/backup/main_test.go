@@ -71,7 +71,7 @@ func claim(t *testing.T, svc *alloc.Service, name string) (ipam.Claim, error) {
 	bits := 28
 	r, err := svc.CreateClaim(admin(t), project, ipam.Claim{Metadata: ipam.Metadata{Name: name}, Spec: ipam.ClaimSpec{
 		PoolRef: ipam.Ref{Project: project, Name: "pool"}, PrefixLength: &bits, ReclaimPolicy: ipam.ReclaimDelete,
-	}}, usecase.Request{Key: "key-" + name, Fingerprint: [32]byte{1}})
+	}}, usecase.Request{Key: "key-" + name, Fingerprint: [16]byte{1}})
 	return r.Value, err
 }
 

@@ -123,7 +123,7 @@ func (c chaos) work(ctx context.Context, l *ledger, svc *alloc.Service, worker i
 }
 
 func keyOf(name string) usecase.Request {
-	return usecase.Request{Key: "key-of-" + name, Fingerprint: [32]byte{1}}
+	return usecase.Request{Key: "key-of-" + name, Fingerprint: [16]byte{1}}
 }
 
 // note writes down the answer to a request: done is the state when it succeeded, undone when it was refused with nothing changed.

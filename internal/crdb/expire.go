@@ -4,7 +4,9 @@ import (
 	"context"
 	"time"
 
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/crdb/query"
+	"github.com/carve-ipam/carve/internal/crdb/rows"
 )
 
 // ExpireAnswers deletes up to limit idempotency answers that expired before now, in a transaction of their own, and says how many.
@@ -15,6 +17,18 @@ func (s *Store) ExpireAnswers(ctx context.Context, now time.Time, limit int) (in
 		return err
 	})
 	return n, err
+}
+
+// forget deletes those answers under some keys that have expired, in a transaction of its own.
+func (s *Store) forget(ctx context.Context, keys []storage.NameRef, now time.Time) error {
+	return s.alone(ctx, "answer_replace", func(ctx context.Context, c *conn) error {
+		for _, k := range keys {
+			if _, err := c.affected(ctx, "answer_replace", s.region, rows.ID(k.ProjectID), rows.ID(rows.AnswerKey(k.Name)), now); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // alone runs work of the adapter itself in a transaction of its own.

@@ -39,7 +39,7 @@ func TestAThousandRepeatsAfterACutAtCommitTakeAThousandBlocks(t *testing.T) {
 	for range workers {
 		wg.Go(func() {
 			for name := range names {
-				request := usecase.Request{Key: "key-of-" + name, Fingerprint: [32]byte{1}}
+				request := usecase.Request{Key: "key-of-" + name, Fingerprint: [16]byte{1}}
 				claim := claimOf(name, project, "pool", 32)
 				_, _ = st.svc.CreateClaim(ctx, project, claim, request) // its answer is lost on the way
 				r, err := st.direct.svc.CreateClaim(ctx, project, claim, request)
@@ -88,7 +88,7 @@ func TestOneKeyIsOneBlockHoweverOftenItIsRepeated(t *testing.T) {
 	for i := range 32 {
 		svc := []*alloc.Service{st.svc, other.svc}[i%2]
 		wg.Go(func() {
-			r, err := svc.CreateClaim(ctx, project, claimOf("claim", project, "pool", 28), usecase.Request{Key: "key", Fingerprint: [32]byte{1}})
+			r, err := svc.CreateClaim(ctx, project, claimOf("claim", project, "pool", 28), usecase.Request{Key: "key", Fingerprint: [16]byte{1}})
 			if assert.NoError(t, err) {
 				mu.Lock()
 				told[r.Value.Block]++

@@ -31,7 +31,7 @@ func (o operation) request() usecase.Request {
 	if o.key == "" {
 		return usecase.Request{}
 	}
-	return usecase.Request{Key: o.key, Fingerprint: [32]byte{1}}
+	return usecase.Request{Key: o.key, Fingerprint: [16]byte{1}}
 }
 
 func value[T any](r usecase.Result[T], err error) (any, error) { return r.Value, err }

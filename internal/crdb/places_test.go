@@ -238,7 +238,7 @@ func TestAProjectGoesWithWhatItLeftInAllRegions(t *testing.T) {
 		pool := rootPool(fmt.Sprint("own-", i), fmt.Sprintf("192.168.%d.0/24", i))
 		_, err := h.svc.CreatePool(admin(t), "tenant", pool, usecase.Request{})
 		require.NoError(t, err)
-		_, err = h.svc.CreateClaim(admin(t), "tenant", claimOf(fmt.Sprint("c", i), "tenant", pool.Name, 32), usecase.Request{Key: "k", Fingerprint: [32]byte{1}})
+		_, err = h.svc.CreateClaim(admin(t), "tenant", claimOf(fmt.Sprint("c", i), "tenant", pool.Name, 32), usecase.Request{Key: "k", Fingerprint: [16]byte{1}})
 		require.NoError(t, err)
 	}
 	err = here.svc.DeleteProject(admin(t), "tenant", usecase.Request{})

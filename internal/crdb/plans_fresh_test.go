@@ -19,7 +19,6 @@ import (
 var needStatistics = map[string]string{
 	"hold_delete":   "reads every hold of the region",
 	"free_delete":   "reads every free block of the container",
-	"answer_get":    "reads every answer that has not expired",
 	"answer_expire": "reads every answer",
 	"held_count":    "reads every hold of the region",
 	"loan_delete":   "reads every loan of the pool",

@@ -175,7 +175,7 @@ func fill(t *testing.T, c *pgx.Conn) {
 		"UPDATE holds SET class_id = " + of("'class' || (get_byte(base, 3) + 1)") + " WHERE get_byte(base, 3) < 200",
 		"UPDATE holds SET phase = 'Retained', name = NULL, claim_id = NULL WHERE get_byte(base, 3) = 7",
 		"UPDATE holds SET phase = 'CoolingDown', name = NULL, claim_id = NULL, cool_until = now() + get_byte(base, 2) * INTERVAL '1 second' WHERE get_byte(base, 3) >= 192",
-		"INSERT INTO idempotency_keys SELECT 'local', " + of("'project' || (i % 20)") + ", 'key-' || i, '', '', now(), now() + i * INTERVAL '1 second' FROM generate_series(1, 20000) AS i",
+		"INSERT INTO idempotency_keys SELECT 'local', " + of("'project' || (i % 20)") + ", " + of("'key-' || i") + ", gen_random_uuid(), now() + i * INTERVAL '1 second', '' FROM generate_series(1, 20000) AS i",
 		"INSERT INTO members SELECT gen_random_uuid(), " + of("'project' || (i % 200 + 1)") + ", 'subject-' || (i % 1500), 'viewer', 1, gen_random_uuid(), now(), now(), 'filler' FROM generate_series(1, 3000) AS i",
 		"INSERT INTO api_keys SELECT gen_random_uuid(), " + of("'project' || (i % 200 + 1)") + ", 'key-' || i, '', 'viewer', '', NULL, NULL, " + common + " FROM generate_series(1, 3000) AS i",
 		"INSERT INTO grants SELECT gen_random_uuid(), 'pool', " + of("'pool' || (i % 1500)") + ", 'project-' || (i % 200), 1, gen_random_uuid(), now(), now(), 'filler' FROM generate_series(1, 3000) AS i",

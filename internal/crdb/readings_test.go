@@ -71,7 +71,7 @@ func withScoped(t *testing.T, h *house, p string) {
 }
 
 // repeated is the request that a repeat makes once more, by its key.
-var repeated = usecase.Request{Key: "again", Fingerprint: [32]byte{1}}
+var repeated = usecase.Request{Key: "again", Fingerprint: [16]byte{1}}
 
 // withAnswers is a claim by a generated name and a batch, whose answers are stored.
 func withAnswers(t *testing.T, h *house, p string) {

@@ -50,6 +50,9 @@ func (s *Store) transact(ctx context.Context, op string, locks storage.Locks, dr
 		if taken, ok := errors.AsType[*write.NamesTaken](err); ok {
 			return s.whichNames(ctx, taken)
 		}
+		if taken, ok := errors.AsType[*write.KeysTaken](err); ok {
+			return s.whichKeys(ctx, taken)
+		}
 		return err
 	})
 }
@@ -80,6 +83,45 @@ func (s *Store) whichNames(ctx context.Context, t *write.NamesTaken) error {
 	default:
 		return t
 	}
+}
+
+// whichKeys looks which idempotency keys kept a transaction from storing its answers, and deletes those answers under them that have expired. It was rolled
+// back, and is tried again unless there are others.
+func (s *Store) whichKeys(ctx context.Context, t *write.KeysTaken) error {
+	keys := make([]storage.NameRef, len(t.Answers))
+	for i, a := range t.Answers {
+		keys[i] = storage.NameRef{ProjectID: a.ProjectID, Name: a.Key}
+	}
+	c, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	expires, err := lookup.Expiries(ctx, s.inAttempt(ctx, c), s.region, keys)
+	c.Release()
+	if err != nil {
+		return err
+	}
+	var conflict storage.Conflict
+	var expired []storage.NameRef
+	now := t.Answers[0].CreatedAt
+	for _, key := range keys {
+		switch at, there := expires[key]; {
+		case !there:
+		case at.After(now):
+			conflict.AnswerKeys = append(conflict.AnswerKeys, key)
+		default:
+			expired = append(expired, key)
+		}
+	}
+	if conflict.Found() {
+		return &conflict
+	}
+	if len(expired) > 0 {
+		if err := s.forget(ctx, expired, now); err != nil {
+			return err
+		}
+	}
+	return write.ErrStale
 }
 
 // acquire takes a connection for a transaction: one of those that may write, unless it is dry.

@@ -47,7 +47,7 @@ func within(t *testing.T, d time.Duration) context.Context {
 	return ctx
 }
 
-func keyed(key string) usecase.Request { return usecase.Request{Key: key, Fingerprint: [32]byte{1}} }
+func keyed(key string) usecase.Request { return usecase.Request{Key: key, Fingerprint: [16]byte{1}} }
 
 // failOver kills the primary, promotes the standby, and answers a server on that.
 func (p *pair) failOver(t *testing.T) *house {

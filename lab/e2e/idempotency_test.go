@@ -103,6 +103,39 @@ func TestIdempotencyKeyOfAClaim(t *testing.T) {
 	})
 }
 
+// Of claims only what the server added to the request is stored: a repeat gets every byte of the first answer.
+func TestRepeatOfClaimsGetsEveryByte(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.created(t, w.do(t, http.MethodPost, at("pools"), obj{
+		"metadata": obj{"name": "p", "labels": obj{"site": "a"}}, "spec": obj{"cidr": "10.0.0.0/24", "reuseAfter": "90s"},
+	}))
+	w.pool(t, "six", obj{"cidr": "2001:db8::/64"})
+	full := obj{
+		"metadata": obj{"generateName": "full-", "labels": obj{"b": "2", "a": "1"}, "annotations": obj{"example.com/x": "y"}},
+		"spec": obj{
+			"poolSelector": obj{"matchLabels": obj{"site": "a"}}, "prefixLength": 30, "reclaimPolicy": "Retain", "ownerRef": obj{"kind": "VM", "name": "v", "uid": "u"},
+		},
+	}
+	exact := named("exact", obj{"poolRef": obj{"name": "p"}, "address": "10.0.0.77"})
+	for name, body := range map[string]obj{
+		"claims":        full,
+		"claim-batches": {"claims": []any{exact, named("six", from("six", 128)), full, named("one", from("p", 32)), named("two", from("p", 32))}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			first := w.created(t, w.do(t, http.MethodPost, at(name), body, key(name)))
+			if _, batch := body["claims"]; batch {
+				now := w.ok(t, w.do(t, http.MethodGet, at("claims", "exact"), nil))
+				w.ok(t, w.do(t, http.MethodPatch, at("claims", "exact"), obj{"metadata": obj{"labels": obj{"changed": "since"}}}, ifMatch(now.header.Get("ETag"))))
+			}
+			again := w.created(t, w.do(t, http.MethodPost, at(name), body, key(name)))
+			require.Equal(t, "true", again.header.Get("Idempotency-Replayed"))
+			require.Equal(t, string(first.body), string(again.body))
+			require.Equal(t, first.header.Values("ETag"), again.header.Values("ETag"))
+		})
+	}
+}
+
 // The same request, many times at once: it has its effect once, and everybody gets the same answer.
 func TestIdempotencyKeyOfRequestsAtTheSameTime(t *testing.T) {
 	t.Parallel()

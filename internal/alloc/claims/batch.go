@@ -59,7 +59,8 @@ func (s *batches) create(ctx context.Context, project string, claims []ipam.Clai
 		return none, err
 	}
 	defer leave()
-	return usecase.Once(ctx, s.Core, key, r, nil, func(ctx context.Context) ([]ipam.Claim, error) {
+	read := func(a storage.Answer) ([]ipam.Claim, error) { return madeBy(orders, a) }
+	return usecase.Once(ctx, s.Core, key, r, nil, read, func(ctx context.Context) ([]ipam.Claim, error) {
 		return s.bind(ctx, key, orders)
 	})
 }

@@ -37,15 +37,11 @@ func (a *attempt) changes() (ch storage.Changes, err error) {
 		}
 		ch.ClaimInsert, ch.Events = append(ch.ClaimInsert, *c), append(ch.Events, e)
 		if !a.batch.listed {
-			if err := answerInto(&ch, o, at, *c); err != nil {
-				return ch, err
-			}
+			answerInto(&ch, at, []*order{o}, a.bound[i:i+1])
 		}
 	}
 	if a.batch.listed {
-		if err := answerInto(&ch, a.batch.orders[0], at, a.bound); err != nil {
-			return ch, err
-		}
+		answerInto(&ch, at, a.batch.orders, a.bound)
 	}
 	for _, src := range a.drawn {
 		if err := src.into(&ch); err != nil {
@@ -56,11 +52,11 @@ func (a *attempt) changes() (ch storage.Changes, err error) {
 	return ch, nil
 }
 
-// answerInto stores what a repeat of an order's request is to be answered.
-func answerInto(ch *storage.Changes, o *order, at usecase.Timestamp, value any) error {
-	stored, err := usecase.Answers(o.key.ID, o.request, at, value)
-	ch.Answers = append(ch.Answers, stored...)
-	return err
+// answerInto stores what a repeat of a request is to be answered: what was made of its orders.
+func answerInto(ch *storage.Changes, at usecase.Timestamp, orders []*order, made []ipam.Claim) {
+	if o := orders[0]; o.request.StoresAnswer() {
+		ch.Answers = append(ch.Answers, usecase.Answer(o.key.ID, o.request, at, answerOf(orders, made)))
+	}
 }
 
 // release gives the block of order i back to its pool.

@@ -181,15 +181,14 @@ func (m *making) settledBefore(ctx context.Context, lookUp func(context.Context)
 func (m *making) madeBefore(ctx context.Context, facts storage.ClaimFacts) (done bool, answer usecase.Result[ipam.Claim], err error) {
 	have, c, r := facts.Claim, m.order.claim, m.order.request
 	if facts.Answer != nil {
-		var made ipam.Claim
-		err = usecase.Replayed(ctx, r, *facts.Answer, &made)
-		if err == nil && (have == nil || have.UID != made.UID) { // the name was looked up before the key was, so look again
-			err = m.StillHeld(ctx, []ipam.Claim{made})
+		made, err := usecase.Replayed(ctx, r, *facts.Answer, func(a storage.Answer) ([]ipam.Claim, error) { return madeBy([]*order{m.order}, a) })
+		if err == nil && (have == nil || have.UID != made[0].UID) { // the name was looked up before the key was, so look again
+			err = m.StillHeld(ctx, made)
 		}
 		if err != nil {
 			return true, answer, err
 		}
-		return true, usecase.Result[ipam.Claim]{Value: made, Replayed: true}, nil
+		return true, usecase.Result[ipam.Claim]{Value: made[0], Replayed: true}, nil
 	}
 	if have == nil {
 		err = r.CheckPut(false, ipam.ID{})
@@ -231,6 +230,9 @@ func (s preparer) claim(c ipam.Claim, key storage.ProjectKey, who tenancy.Princi
 	c.Metadata = s.Fresh(c.Metadata, key.Name, s.Region, who)
 	s.regions.NameHere(&c.Metadata)
 	c.ProjectID = key.ID
-	c.AllocationID = ipam.DerivedID(c.UID, "allocation")
+	c.AllocationID = allocationOf(c.UID)
 	return c, nil
 }
+
+// allocationOf is the id of the block that a claim gets, unless that was held before.
+func allocationOf(claim ipam.ID) ipam.ID { return ipam.DerivedID(claim, "allocation") }

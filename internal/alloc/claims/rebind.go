@@ -54,16 +54,12 @@ func rebind(ctx context.Context, s *usecase.Core, o *order) (ipam.Claim, error) 
 		if err != nil {
 			return c, err
 		}
-		stored, err := usecase.Answers(key.ID, r, bound.CreatedAt, bound)
-		if err != nil {
-			return c, err
-		}
 		ch := storage.Changes{
 			ClaimRebind: &storage.ClaimUpdate{Was: a.Revision, Now: bound},
-			Answers:     stored,
 			Events:      []ipam.Event{e},
 			History:     []ipam.Hold{trail.EndedHold(a, bound.CreatedAt)},
 		}
+		answerInto(&ch, bound.CreatedAt, []*order{o}, []ipam.Claim{bound})
 		l.Into(&ch)
 		return bound, tx.Write(ctx, ch)
 	}, func(ctx context.Context) (ipam.Claim, bool, error) {

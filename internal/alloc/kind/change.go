@@ -13,7 +13,7 @@ import (
 func (k Kind[T]) Create(ctx context.Context, in storage.ProjectKey, made T, r usecase.Request, locks storage.Locks, step Step[T],
 ) (usecase.Result[T], error) {
 	head := k.Head(&made)
-	return usecase.Once(ctx, k.Core, in, r, head, func(ctx context.Context) (T, error) {
+	return usecase.Once(ctx, k.Core, in, r, head, usecase.Whole[T], func(ctx context.Context) (T, error) {
 		stored, err := usecase.Answers(in.ID, r, head.CreatedAt, made)
 		if err != nil {
 			return made, err

@@ -43,7 +43,7 @@ func (s *creator) CreatePool(ctx context.Context, project string, p ipam.Pool, r
 	p.Metadata = s.Fresh(p.Metadata, project, p.Spec.Region, who)
 	p.ProjectID = key.ID
 	random := ipam.NewID()
-	answer, err := usecase.Once(ctx, s.Core, key, r, &p.Metadata, func(ctx context.Context) (ipam.Pool, error) {
+	answer, err := usecase.Once(ctx, s.Core, key, r, &p.Metadata, usecase.Whole[ipam.Pool], func(ctx context.Context) (ipam.Pool, error) {
 		from, err := poolSource(ctx, s.Store, key, p)
 		if err == nil {
 			from, err = s.sourceNear(ctx, from, p, r.DryRun)

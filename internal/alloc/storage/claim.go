@@ -51,8 +51,8 @@ type ClaimFacts struct {
 type Answer struct {
 	ProjectID   ipam.ID
 	Key         string
-	Fingerprint [32]byte // SHA-256 of operation and request
-	Body        []byte   // the domain value, JSON
-	CreatedAt   time.Time
+	Fingerprint [16]byte  // of operation and request
+	Body        []byte    // what the use case makes of what it has made
+	CreatedAt   time.Time // not stored: the answer takes the place of one that has expired by then
 	ExpiresAt   time.Time
 }

@@ -14,23 +14,29 @@ import (
 // AnswerLifetime is how long an idempotency key is kept.
 const AnswerLifetime = 24 * time.Hour
 
-// Replayed decodes the stored answer of the request's key into out. It refuses a key that was used for another request, or by another
+// Replayed reads the stored answer of the request's key. It refuses a key that was used for another request, or by another
 // caller: what was made is told by the answer itself and not by the fingerprint, which servers of other versions make too.
-func Replayed(ctx context.Context, r Request, a storage.Answer, out any) error {
+func Replayed[T any](ctx context.Context, r Request, a storage.Answer, read func(storage.Answer) (T, error)) (made T, err error) {
 	if a.Fingerprint != r.Fingerprint {
-		return ipam.Errorf(ipam.CodeIdempotencyMismatch,
+		return made, ipam.Errorf(ipam.CodeIdempotencyMismatch,
 			"This Idempotency-Key was used for another request within the last 24 hours. Use a new key for a new request.").
 			At("header:Idempotency-Key", "belongs to a request with another operation, path or body.")
 	}
-	if err := json.Unmarshal(a.Body, out); err != nil {
-		return ipam.Errorf(ipam.CodeInternal, "The stored answer cannot be read.").Because(err)
+	if made, err = read(a); err != nil {
+		return made, ipam.Errorf(ipam.CodeInternal, "The stored answer cannot be read.").Because(err)
 	}
-	if who, ok := tenancy.From(ctx); !ok || who.Subject != creatorOf(out) {
-		return ipam.Errorf(ipam.CodeIdempotencyMismatch,
+	if who, ok := tenancy.From(ctx); !ok || who.Subject != creatorOf(&made) {
+		return made, ipam.Errorf(ipam.CodeIdempotencyMismatch,
 			"This Idempotency-Key was used by another caller of the project within the last 24 hours. Use a key that is this caller's alone.").
 			At("header:Idempotency-Key", "belongs to another caller's request.")
 	}
-	return nil
+	return made, nil
+}
+
+// Whole reads an answer that Answers has made.
+func Whole[T any](a storage.Answer) (made T, err error) {
+	err = json.Unmarshal(a.Body, &made)
+	return made, err
 }
 
 // creatorOf is who made what a stored answer holds.
@@ -46,28 +52,34 @@ func creatorOf(out any) string {
 	return ""
 }
 
-// Answers is the row to store for a request with a key; none without.
+// Answers is the row to store for a request with a key, with the whole of what was made; none without a key.
 func Answers(projectID ipam.ID, r Request, now time.Time, value any) ([]storage.Answer, error) {
-	if r.Key == "" || r.DryRun {
+	if !r.StoresAnswer() {
 		return nil, nil
 	}
 	body, err := json.Marshal(value)
 	if err != nil {
 		return nil, ipam.Errorf(ipam.CodeInternal, "The answer cannot be stored.").Because(err)
 	}
-	return []storage.Answer{{
-		ProjectID: projectID, Key: r.Key, Fingerprint: r.Fingerprint, Body: body,
-		CreatedAt: now, ExpiresAt: now.Add(AnswerLifetime),
-	}}, nil
+	return []storage.Answer{Answer(projectID, r, now, body)}, nil
+}
+
+// Answer is the row to store for a request with a key.
+func Answer(projectID ipam.ID, r Request, now time.Time, body []byte) storage.Answer {
+	return storage.Answer{
+		ProjectID: projectID, Key: r.Key, Fingerprint: r.Fingerprint, Body: body, CreatedAt: now, ExpiresAt: now.Add(AnswerLifetime),
+	}
 }
 
 // Once runs a create that may carry an idempotency key: the stored answer comes first, before anything is looked for;
 // a conflict (somebody else stored the key meanwhile) looks again. So does a refusal: when the same request is made twice
 // at once, what the first one took may be the very thing that the second one is refused for. m is the metadata of what is created, so
-// that a generated name which is taken is made anew; nil when there is no one name.
-func Once[T any](ctx context.Context, s *Core, key storage.ProjectKey, r Request, m *ipam.Metadata, run func(ctx context.Context) (T, error)) (Result[T], error) {
+// that a generated name which is taken is made anew; nil when there is no one name. read reads a stored answer.
+func Once[T any](ctx context.Context, s *Core, key storage.ProjectKey, r Request, m *ipam.Metadata,
+	read func(storage.Answer) (T, error), run func(ctx context.Context) (T, error),
+) (Result[T], error) {
 	return Rounds(func(int) (none Result[T], again bool, err error) {
-		if answer, ok, err := replay[T](ctx, s, key, r); ok || err != nil {
+		if answer, ok, err := replay(ctx, s, key, r, read); ok || err != nil {
 			return answer, false, err
 		}
 		v, err := run(ctx)
@@ -75,7 +87,7 @@ func Once[T any](ctx context.Context, s *Core, key storage.ProjectKey, r Request
 			return none, true, nil
 		}
 		if err != nil {
-			if answer, ok, again := replay[T](ctx, s, key, r); ok && (Answered(again) || ipam.IsCode(again, ipam.CodeOutcomeUnknown)) {
+			if answer, ok, again := replay(ctx, s, key, r, read); ok && (Answered(again) || ipam.IsCode(again, ipam.CodeOutcomeUnknown)) {
 				return answer, false, again
 			}
 		}
@@ -96,7 +108,7 @@ func NameTaken(err error) bool {
 }
 
 // replay answers what is stored for the request's key; ok is false when nothing is.
-func replay[T any](ctx context.Context, s *Core, key storage.ProjectKey, r Request) (answer Result[T], ok bool, err error) {
+func replay[T any](ctx context.Context, s *Core, key storage.ProjectKey, r Request, read func(storage.Answer) (T, error)) (answer Result[T], ok bool, err error) {
 	if r.Key == "" {
 		return answer, false, nil
 	}
@@ -107,8 +119,7 @@ func replay[T any](ctx context.Context, s *Core, key storage.ProjectKey, r Reque
 		if a, ok, err = s.Store.AnswerGet(ctx, key.ID, r.Key, s.Now()); err != nil || !ok {
 			return false, err
 		}
-		var value T
-		err := Replayed(ctx, r, a, &value)
+		value, err := Replayed(ctx, r, a, read)
 		if claims, batch := any(value).([]ipam.Claim); batch && err == nil {
 			err = s.StillHeld(ctx, claims)
 		}

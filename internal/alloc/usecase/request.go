@@ -5,11 +5,14 @@ import "github.com/carve-ipam/carve/internal/alloc/storage"
 // Request is what every changing call carries besides its subject.
 type Request struct {
 	Key         string   // Idempotency-Key; "" = none
-	Fingerprint [32]byte // SHA-256 of operation and request; set when Key is
+	Fingerprint [16]byte // of SHA-256 of operation and request; set when Key is
 	DryRun      bool
 	IfMatch     Match
 	CreateOnly  bool // If-None-Match: * of a PUT
 }
+
+// StoresAnswer reports whether what is answered is stored for repeats.
+func (r Request) StoresAnswer() bool { return r.Key != "" && !r.DryRun }
 
 // Reading is what every call that reads carries besides its subject.
 type Reading struct {

@@ -75,11 +75,10 @@ func (r Reader) ClaimListInPool(ctx context.Context, project storage.ProjectKey,
 
 // AnswerGet implements storage.Reader.
 func (r Reader) AnswerGet(ctx context.Context, projectID ipam.ID, key string, now time.Time) (storage.Answer, bool, error) {
-	found, err := List(ctx, r, "answer_get", rows.Answers.Scan, r.region, rows.ID(projectID), key, now)
+	found, err := List(ctx, r, "answer_get", rows.Answers.Scan, r.region, rows.ID(projectID), rows.ID(rows.AnswerKey(key)), now)
 	if err != nil || len(found) == 0 {
 		return storage.Answer{}, false, err
 	}
-	found[0].ProjectID, found[0].Key = projectID, key
 	return found[0], true, nil
 }
 
@@ -100,7 +99,7 @@ func (r Reader) ClaimLookup(ctx context.Context, q storage.ClaimQuery) (storage.
 			b.Queue(query.Get("pool_get"), rows.ID(q.Project.ID), q.Pool.Name)
 		}
 		if q.Key != "" {
-			b.Queue(query.Get("answer_get"), r.region, rows.ID(q.Project.ID), q.Key, q.Now)
+			b.Queue(query.Get("answer_get"), r.region, rows.ID(q.Project.ID), rows.ID(rows.AnswerKey(q.Key)), q.Now)
 		}
 		if q.Class != nil {
 			queueClass(b, q.Project, *q.Class)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -18,14 +19,61 @@ func Taken(ctx context.Context, db Querier, region string, claims, keys []storag
 	taken, used = map[storage.NameRef]bool{}, map[storage.NameRef]bool{}
 	b := &pgx.Batch{}
 	queueRefs(b, "claims_named", region, claims)
-	queueRefs(b, "answers_named", region, keys)
+	queueKeys(b, region, keys)
 	if b.Len() == 0 {
 		return taken, used, nil
 	}
 	b.Queue(query.Get("projects_there"), rows.IDs(projectsOf(claims)))
 	results := db.SendBatch(ctx, b)
-	err = errors.Join(takeRefs(results, claims, taken), takeRefs(results, keys, used), takeGone(results, claims, taken))
+	err = takeRefs(results, claims, taken)
+	expires, keysErr := takeKeys(results, keys)
+	for key := range expires {
+		used[key] = true
+	}
+	err = errors.Join(err, keysErr, takeGone(results, claims, taken))
 	return taken, used, errors.Join(err, results.Close())
+}
+
+// Expiries answers when the answers under some idempotency keys expire, or have expired; keys without an answer are left out.
+func Expiries(ctx context.Context, db Querier, region string, keys []storage.NameRef) (map[storage.NameRef]time.Time, error) {
+	b := &pgx.Batch{}
+	queueKeys(b, region, keys)
+	results := db.SendBatch(ctx, b)
+	expires, err := takeKeys(results, keys)
+	return expires, errors.Join(err, results.Close())
+}
+
+func queueKeys(b *pgx.Batch, region string, keys []storage.NameRef) {
+	if len(keys) == 0 {
+		return
+	}
+	projects, stored := make([][16]byte, len(keys)), make([][16]byte, len(keys))
+	for i, k := range keys {
+		projects[i], stored[i] = k.ProjectID, rows.AnswerKey(k.Name)
+	}
+	b.Queue(query.Get("answers_named"), region, projects, stored)
+}
+
+// takeKeys reads the (project, key, expiry) of answers that there are.
+func takeKeys(results pgx.BatchResults, asked []storage.NameRef) (map[storage.NameRef]time.Time, error) {
+	if len(asked) == 0 {
+		return nil, nil //nolint:nilnil // of no keys none has an answer
+	}
+	answer, err := results.Query()
+	if err != nil {
+		return nil, err
+	}
+	expires, refs := make(map[storage.NameRef]time.Time), make(map[[2]ipam.ID]storage.NameRef, len(asked))
+	for _, ref := range asked {
+		refs[[2]ipam.ID{ref.ProjectID, rows.AnswerKey(ref.Name)}] = ref
+	}
+	var project, key ipam.ID
+	var at time.Time
+	_, err = pgx.ForEachRow(answer, []any{(*[16]byte)(&project), (*[16]byte)(&key), &at}, func() error {
+		expires[refs[[2]ipam.ID{project, key}]] = at
+		return nil
+	})
+	return expires, err
 }
 
 func queueRefs(b *pgx.Batch, name, region string, refs []storage.NameRef) {

@@ -2,6 +2,7 @@
 -- index:   idempotency_keys_pkey
 -- rows:    1
 -- locks:   none
-SELECT fingerprint, answer, created_at, expires_at
+-- IS TRUE: never by idempotency_keys_expires_idx
+SELECT fingerprint, expires_at, answer
 FROM idempotency_keys
-WHERE region = $1 AND project_id = $2 AND key = $3 AND expires_at > $4
+WHERE region = $1 AND project_id = $2 AND key = $3 AND (expires_at > $4) IS TRUE

@@ -1,11 +1,11 @@
--- purpose: those of some idempotency keys that have an answer, expired or not
+-- purpose: those of some idempotency keys that have an answer, and when it expires or has expired
 -- index:   idempotency_keys_pkey
 -- rows:    one probe for each key
 -- locks:   none
-SELECT f.project_id, f.key
-FROM unnest($2::UUID[], $3::TEXT[]) AS k (project_id, key)
+SELECT f.project_id, f.key, f.expires_at
+FROM unnest($2::UUID[], $3::UUID[]) AS k (project_id, key)
 CROSS JOIN LATERAL (
-    SELECT t.project_id, t.key
+    SELECT t.project_id, t.key, t.expires_at
     FROM idempotency_keys AS t
     WHERE t.region = $1 AND t.project_id = k.project_id AND t.key = k.key
     LIMIT 1

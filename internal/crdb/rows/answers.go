@@ -1,7 +1,7 @@
 package rows
 
 import (
-	"slices"
+	"crypto/sha256"
 	"time"
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
@@ -10,20 +10,24 @@ import (
 
 type answerRow struct {
 	storage.Answer
-	fingerprint []byte
+	key ipam.ID
+}
+
+// AnswerKey is how an idempotency key is stored: nobody reads it again, and it may be long.
+func AnswerKey(key string) ipam.ID {
+	sum := sha256.Sum256([]byte(key))
+	return ipam.ID(sum[:len(ipam.ID{})])
 }
 
 // Answers are stored answers; they are read without their key.
 var Answers = kindOf(table[answerRow]{
 	written(id("project_id", func(r *answerRow) *ipam.ID { return &r.ProjectID })),
-	written(plain("key", func(r *answerRow) *string { return &r.Key })),
-	raw("fingerprint", func(r *answerRow) *[]byte { return &r.fingerprint }),
-	raw("answer", func(r *answerRow) *[]byte { return &r.Body }),
-	moment("created_at", func(r *answerRow) *time.Time { return &r.CreatedAt }),
+	written(id("key", func(r *answerRow) *ipam.ID { return &r.key })),
+	id("fingerprint", func(r *answerRow) *ipam.ID { return (*ipam.ID)(&r.Fingerprint) }),
 	moment("expires_at", func(r *answerRow) *time.Time { return &r.ExpiresAt }),
+	raw("answer", func(r *answerRow) *[]byte { return &r.Body }),
 }, func(a storage.Answer, _ *documents) answerRow {
-	return answerRow{Answer: a, fingerprint: slices.Clone(a.Fingerprint[:])}
+	return answerRow{Answer: a, key: AnswerKey(a.Key)}
 }, func(r *answerRow) (storage.Answer, error) {
-	copy(r.Fingerprint[:], r.fingerprint)
 	return r.Answer, nil
 })

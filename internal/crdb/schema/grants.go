@@ -26,7 +26,7 @@ func Grants() []TableGrants {
 		{"grants", "SELECT, INSERT, DELETE", "", "SELECT"},
 		{"history", "SELECT, INSERT", "SELECT, DELETE", "SELECT"},
 		{"holds", "SELECT, INSERT, UPDATE, DELETE", "", "SELECT"},
-		{"idempotency_keys", "SELECT, INSERT, UPDATE, DELETE", "", ""},
+		{"idempotency_keys", "SELECT, INSERT, DELETE", "", ""},
 		{"members", "SELECT, INSERT, UPDATE, DELETE", "", "SELECT"},
 		{"pool_classes", "SELECT, INSERT, DELETE", "", "SELECT"},
 		{"pool_regions", "SELECT, INSERT, UPDATE, DELETE", "", "SELECT"},

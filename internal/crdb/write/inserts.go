@@ -3,8 +3,12 @@ package write
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"slices"
 	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/crdb/rows"
@@ -72,10 +76,13 @@ func (w *Statements) answers(list []storage.Answer) {
 	list = slices.SortedFunc(slices.Values(list), func(a, b storage.Answer) int {
 		return cmp.Or(bytes.Compare(a.ProjectID[:], b.ProjectID[:]), strings.Compare(a.Key, b.Key))
 	})
-	answered(w, "answer_insert", rows.Answers, list, w.region,
-		func(ref *storage.NameRef) []any { return []any{(*[16]byte)(&ref.ProjectID), &ref.Name} }, answerRef,
-		func(c *storage.Conflict, i int) error {
-			c.AnswerKeys = append(c.AnswerKeys, answerRef(list[i]))
-			return nil
-		})
+	hitRows(w, "answer_insert", rows.Answers, list, w.region)
+	run := w.checks[len(w.checks)-1]
+	w.checks[len(w.checks)-1] = func(results pgx.BatchResults, conflict *storage.Conflict) error {
+		err := run(results, conflict)
+		if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == UniqueViolation && pg.ConstraintName == "idempotency_keys_pkey" {
+			return &KeysTaken{Answers: list, cause: pg}
+		}
+		return err
+	}
 }

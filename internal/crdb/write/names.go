@@ -43,6 +43,19 @@ func (t *NamesTaken) Error() string { return t.cause.Error() }
 // Unwrap is what the database said.
 func (t *NamesTaken) Unwrap() error { return t.cause }
 
+// KeysTaken says that of the idempotency keys of some answers one at least has an answer, which may have expired. The transaction was rolled back; which
+// ones have is for another to read.
+type KeysTaken struct {
+	Answers []storage.Answer
+	cause   *pgconn.PgError
+}
+
+// Error implements error.
+func (t *KeysTaken) Error() string { return t.cause.Error() }
+
+// Unwrap is what the database said.
+func (t *KeysTaken) Unwrap() error { return t.cause }
+
 // newNames makes the last statement one that writes new claims. Nothing is asked of the database for their names: a key of holds keeps them apart. Claims that
 // have one name among themselves, of which the first would be written, are conflicts.
 func (w *Statements) newNames(region string, claims []ipam.Claim) {

@@ -171,7 +171,3 @@ func answered[V any, K comparable](
 func claimRef(c ipam.Claim) storage.NameRef {
 	return storage.NameRef{ProjectID: c.ProjectID, Name: c.Name}
 }
-
-func answerRef(a storage.Answer) storage.NameRef {
-	return storage.NameRef{ProjectID: a.ProjectID, Name: a.Key}
-}

@@ -9,9 +9,9 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// stored is what a store keeps of an answer besides its key.
+// stored is what comes back of an answer: whoever asks for it knows whose it is.
 func stored(a storage.Answer) storage.Answer {
-	a.ProjectID, a.Key = ipam.ID{}, ""
+	a.ProjectID, a.Key, a.CreatedAt = ipam.ID{}, "", time.Time{}
 	return a
 }
 
@@ -22,7 +22,7 @@ var answers = map[string]func(*suite){
 		got, ok, err := s.Store.AnswerGet(s.ctx, w.project.UID, "key-1", born)
 		require.NoError(s, err)
 		require.True(s, ok)
-		require.Equal(s, w.answer, got)
+		require.Equal(s, stored(w.answer), got)
 	},
 	"AKeyBelongsToItsProject": func(s *suite) {
 		w := s.world()
@@ -35,7 +35,7 @@ var answers = map[string]func(*suite){
 		got, ok, err := s.Store.AnswerGet(s.ctx, ipam.ID{}, "key-1", born)
 		require.NoError(s, err)
 		require.True(s, ok)
-		require.Equal(s, other, got)
+		require.Equal(s, stored(other), got)
 	},
 	"AnAnswerLastsUntilItExpires": func(s *suite) {
 		w := s.world()
@@ -51,12 +51,12 @@ var answers = map[string]func(*suite){
 		w := s.world()
 		next := w.answer
 		next.CreatedAt, next.ExpiresAt = w.answer.ExpiresAt, w.answer.ExpiresAt.Add(time.Hour)
-		next.Fingerprint, next.Body = [32]byte{9}, []byte("another")
+		next.Fingerprint, next.Body = [16]byte{9}, []byte("another")
 		s.write(storage.Changes{Answers: []storage.Answer{next}})
 		got, ok, err := s.Store.AnswerGet(s.ctx, w.project.UID, "key-1", next.CreatedAt)
 		require.NoError(s, err)
 		require.True(s, ok)
-		require.Equal(s, next, got)
+		require.Equal(s, stored(next), got)
 	},
 	"ALiveAnswerIsNotReplaced": func(s *suite) {
 		w := s.world()

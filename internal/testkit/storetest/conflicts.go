@@ -48,14 +48,14 @@ var conflicts = map[string]func(*suite){
 			Answers: []storage.Answer{s.answer(w.project, "new"), s.answer(w.project, "key-1"), s.answer(w.project, "old")},
 		}, storage.Conflict{AnswerKeys: []storage.NameRef{{ProjectID: w.project.UID, Name: "key-1"}}})
 	},
-	"NamesClaimsAndKeysTogether": func(s *suite) {
+	// Whoever runs the rest again, without those whose keys these are, is told the names.
+	"NamesKeysThatAreInUseBeforeClaims": func(s *suite) {
 		w := s.world()
-		s.conflict(storage.Changes{
-			ClaimInsert: []ipam.Claim{s.claim(w.project, w.v4, "first", "10.0.0.129/32")}, Answers: []storage.Answer{s.answer(w.project, "key-1")},
-		}, storage.Conflict{
-			ClaimRefs:  []storage.NameRef{{ProjectID: w.project.UID, Name: "first"}},
-			AnswerKeys: []storage.NameRef{{ProjectID: w.project.UID, Name: "key-1"}},
-		})
+		claims := []ipam.Claim{s.claim(w.project, w.v4, "first", "10.0.0.129/32")}
+		s.conflict(storage.Changes{ClaimInsert: claims, Answers: []storage.Answer{s.answer(w.project, "key-1"), s.answer(w.project, "key-2")}},
+			storage.Conflict{AnswerKeys: []storage.NameRef{{ProjectID: w.project.UID, Name: "key-1"}}})
+		s.conflict(storage.Changes{ClaimInsert: claims, Answers: []storage.Answer{s.answer(w.project, "key-2")}},
+			storage.Conflict{ClaimRefs: []storage.NameRef{{ProjectID: w.project.UID, Name: "first"}}})
 	},
 	// Two requests of one group may ask for the same thing. One row is written; two must not be reported.
 	"ANameTwiceInOneWriteIsAConflict": func(s *suite) {

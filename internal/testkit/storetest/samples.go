@@ -114,7 +114,7 @@ func (s *suite) holds(c storage.Container, block string, purpose ipam.Purpose, h
 
 func (s *suite) answer(p ipam.Project, key string) storage.Answer {
 	return storage.Answer{
-		ProjectID: p.UID, Key: key, Fingerprint: [32]byte{1, 2, 3, 31: 255}, Body: []byte("{\"of\":\"" + key + "\"}\x00\xff"),
+		ProjectID: p.UID, Key: key, Fingerprint: [16]byte{1, 2, 3, 15: 255}, Body: []byte("{\"of\":\"" + key + "\"}\x00\xff"),
 		CreatedAt: born, ExpiresAt: born.Add(24 * time.Hour),
 	}
 }

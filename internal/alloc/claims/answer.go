@@ -1,0 +1,222 @@
+package claims
+
+import (
+	"encoding/binary"
+	"errors"
+	"net/netip"
+	"time"
+
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// The stored answer of a request that made claims is what the server added to what was asked for: a repeat sends the rest again, as its fingerprint says.
+// It begins with who made the claims. Then come the claims: what they have besides as bits, their ids, and what the bits say.
+const answerFormat = 1
+
+// What the answer says of a claim besides its ids and its block.
+const (
+	answersPlace   = 1 << iota // its pool, and what follows from that: unlike those of the claim before
+	answersName                // which was generated
+	answersHold                // its block was held before
+	answersOwner               // of the pool: another project
+	answersPool                // the pool's name: it was not asked for by that
+	answersClass               // which served it
+	answersRegion              // another one than the server's
+	answersPolicy              // what becomes of its block is not what mostly does
+	answersReserve             // its block cools down
+)
+
+var errAnswer = errors.New("the answer is of another format, or of another request")
+
+// answerOf is what is stored of the answer to a request that made claims: all of them at once.
+func answerOf(orders []*order, made []ipam.Claim) []byte {
+	b := appendText(append(make([]byte, 0, 128+48*len(made)), answerFormat), made[0].CreatedBy)
+	var before ipam.Claim
+	for i := range made {
+		b = appendClaim(b, &made[i], &before, orders[i])
+		before = made[i]
+	}
+	return b
+}
+
+func appendClaim(b []byte, c, before *ipam.Claim, o *order) []byte {
+	has := answered(c, before, o)
+	b = binary.AppendUvarint(b, has)
+	b = append(append(b, c.UID[:]...), c.Revision[:]...)
+	b = appendText(b, c.Block.Addr().AsSlice())
+	b = append(b, byte(c.Block.Bits())) //nolint:gosec // at most 128
+	if has&answersName != 0 {
+		b = appendText(b, c.Name)
+	}
+	if has&answersHold != 0 {
+		b = append(b, c.AllocationID[:]...)
+		b = appendText(binary.AppendVarint(b, c.Allocated.CreatedAt.UnixMicro()), c.Allocated.CreatedBy)
+	}
+	if has&answersPlace == 0 {
+		return b
+	}
+	b = append(b, c.PoolID[:]...)
+	if has&answersOwner != 0 {
+		b = append(b, c.PoolProjectID[:]...)
+	}
+	if has&answersPool != 0 {
+		b = appendRef(b, c.Pool)
+	}
+	if has&answersClass != 0 {
+		b = appendRef(append(b, c.Class.ID[:]...), c.Class.Ref)
+	}
+	if has&answersRegion != 0 {
+		b = appendText(b, c.Region)
+	}
+	if has&answersPolicy != 0 {
+		b = appendText(b, string(c.ReclaimPolicy))
+	}
+	if has&answersReserve != 0 {
+		b = binary.AppendVarint(b, int64(c.ReuseAfter))
+	}
+	return b
+}
+
+// answered is what there is to say of a claim: what does not follow from what was asked for, nor is as it was of the claim before.
+func answered(c, before *ipam.Claim, o *order) (has uint64) {
+	say := func(what uint64, is bool) {
+		if is {
+			has |= what
+		}
+	}
+	say(answersName, o.claim.GeneratedFrom != "")
+	say(answersHold, c.AllocationID != o.claim.AllocationID)
+	if c.PoolID == before.PoolID && c.Class == before.Class && c.Region == before.Region && c.ReclaimPolicy == before.ReclaimPolicy &&
+		c.ReuseAfter == before.ReuseAfter {
+		return has
+	}
+	has |= answersPlace
+	say(answersOwner, c.PoolProjectID != c.ProjectID)
+	say(answersPool, c.Pool != c.Spec.PoolRef)
+	say(answersClass, !c.Class.IsZero())
+	say(answersRegion, c.Region != o.claim.Region)
+	say(answersPolicy, c.ReclaimPolicy != ipam.ReclaimDelete)
+	say(answersReserve, c.ReuseAfter != 0)
+	return has
+}
+
+// madeBy answers the claims that the orders of a repeat had made of them the first time.
+func madeBy(orders []*order, a storage.Answer) ([]ipam.Claim, error) {
+	if len(a.Body) == 0 || a.Body[0] != answerFormat {
+		return nil, errAnswer
+	}
+	from := answerText{rest: a.Body[1:]}
+	by, at := from.text(), a.ExpiresAt.Add(-usecase.AnswerLifetime)
+	made := make([]ipam.Claim, len(orders))
+	var before ipam.Claim
+	for i, o := range orders {
+		c := &made[i]
+		*c = o.claim
+		c.CreatedBy, c.CreatedAt, c.UpdatedAt = by, at, at
+		from.claim(c, &before)
+		before = *c
+	}
+	if from.bad || len(from.rest) > 0 {
+		return nil, errAnswer
+	}
+	return made, nil
+}
+
+// answerText is an answer that is read.
+type answerText struct {
+	rest []byte
+	bad  bool
+}
+
+// claim reads what there is of a claim into what was asked for.
+func (t *answerText) claim(c, before *ipam.Claim) {
+	has := t.number()
+	c.UID, c.Revision = t.id(), t.id()
+	c.AllocationID = allocationOf(c.UID)
+	addr, ok := netip.AddrFromSlice(t.take(t.number()))
+	bits := t.take(1)
+	if !ok || t.bad {
+		t.bad = true
+		return
+	}
+	c.Block = netip.PrefixFrom(addr, int(bits[0]))
+	if has&answersName != 0 {
+		c.Name = t.text()
+	}
+	if has&answersHold != 0 {
+		c.AllocationID = t.id()
+		c.Allocated.CreatedAt, c.Allocated.CreatedBy = time.UnixMicro(t.signed()).UTC(), t.text()
+	}
+	if has&answersPlace == 0 {
+		c.Pool, c.PoolID, c.PoolProjectID, c.Class = before.Pool, before.PoolID, before.PoolProjectID, before.Class
+		c.Region, c.ReclaimPolicy, c.ReuseAfter = before.Region, before.ReclaimPolicy, before.ReuseAfter
+		return
+	}
+	c.PoolID, c.PoolProjectID, c.Pool, c.ReclaimPolicy = t.id(), c.ProjectID, c.Spec.PoolRef, ipam.ReclaimDelete
+	if has&answersOwner != 0 {
+		c.PoolProjectID = t.id()
+	}
+	if has&answersPool != 0 {
+		c.Pool = t.ref()
+	}
+	if has&answersClass != 0 {
+		c.Class = ipam.ClassRef{ID: t.id(), Ref: t.ref()}
+	}
+	if has&answersRegion != 0 {
+		c.Region = t.text()
+	}
+	if has&answersPolicy != 0 {
+		c.ReclaimPolicy = ipam.ReclaimPolicy(t.text())
+	}
+	if has&answersReserve != 0 {
+		c.ReuseAfter = time.Duration(t.signed())
+	}
+}
+
+func appendText[T string | []byte](b []byte, text T) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(text))), text...)
+}
+
+func appendRef(b []byte, r ipam.Ref) []byte { return appendText(appendText(b, r.Project), r.Name) }
+
+// take answers nil when there is not so much left.
+func (t *answerText) take(n uint64) []byte {
+	if t.bad || n > uint64(len(t.rest)) {
+		t.bad = true
+		return nil
+	}
+	taken := t.rest[:n]
+	t.rest = t.rest[n:]
+	return taken
+}
+
+func (t *answerText) text() string { return string(t.take(t.number())) }
+
+func (t *answerText) ref() ipam.Ref { return ipam.Ref{Project: t.text(), Name: t.text()} }
+
+func (t *answerText) id() (id ipam.ID) {
+	copy(id[:], t.take(uint64(len(id))))
+	return id
+}
+
+func (t *answerText) number() uint64 {
+	v, n := binary.Uvarint(t.rest)
+	t.skip(n)
+	return v
+}
+
+func (t *answerText) signed() int64 {
+	v, n := binary.Varint(t.rest)
+	t.skip(n)
+	return v
+}
+
+func (t *answerText) skip(n int) {
+	if n <= 0 {
+		t.bad = true
+		return
+	}
+	t.take(uint64(n))
+}
