@@ -17,12 +17,15 @@ const (
 	beginLocking = "begin isolation level read committed read write"
 	lockAlone    = "SELECT pg_advisory_xact_lock($1), clock_timestamp()"
 	lockShared   = "SELECT pg_advisory_xact_lock_shared($1), clock_timestamp()"
+	lockAtOnce   = "SELECT 1 / bool_and(pg_try_advisory_xact_lock(k))::INT, clock_timestamp() FROM unnest($1::INT8[]) AS k" // or fail
 )
 
 // lockSet is the locks of one transaction.
 type lockSet struct {
 	held map[int64]bool // true: alone; asked for, at least
 	next map[int64]bool // to get before the next statement
+
+	atOnce bool // those to be alone with are got without waiting, or the transaction fails
 }
 
 func newLockSet(l storage.Locks) *lockSet {

@@ -29,9 +29,15 @@ func (t *tx) Write(ctx context.Context, ch storage.Changes) error {
 	if err := t.conn.holdsAll(ch); err != nil {
 		return err
 	}
+	for _, at := range t.lessons.asked {
+		if _, there := t.fences[at]; !there {
+			statements.Begin(at)
+		}
+	}
 	if err := statements.Send(ctx, t.conn); err != nil {
 		return err
 	}
+	t.lessons.wrote(ch, statements)
 	return t.settleNames(ctx, statements.Naming())
 }
 

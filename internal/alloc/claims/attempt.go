@@ -133,7 +133,7 @@ func (a *attempt) mayDraw(c *choice, src *source) bool {
 
 // query asks for the quotas of the orders' projects, whether the pool is granted to those that it is not of, and for the epochs of remembered classes.
 func (a *attempt) query(pool ipam.Pool) storage.GroupQuery {
-	q := storage.GroupQuery{Pool: pool, Shard: quota.ShardOf(pool.UID)}
+	q := storage.GroupQuery{Pool: pool, Shard: quota.ShardOf(pool.UID), Remember: !a.batch.together && !a.batch.dryRun()}
 	if a.ledger == nil {
 		q.Projects = a.batch.projects()
 	}
@@ -142,8 +142,8 @@ func (a *attempt) query(pool ipam.Pool) storage.GroupQuery {
 		if c.Ask.Class == nil && o.key.ID != pool.ProjectID && !slices.Contains(q.Consumers, o.key.Name) {
 			q.Consumers = append(q.Consumers, o.key.Name)
 		}
-		if c.Ask.Class != nil && o.remembered && !slices.Contains(q.Classes, o.key.Name) {
-			q.Classes = append(q.Classes, o.key.Name)
+		if c.Ask.Class != nil && o.remembered && !slices.Contains(q.Classes, o.key) {
+			q.Classes = append(q.Classes, o.key)
 		}
 	}
 	return q

@@ -2,6 +2,7 @@ package claims
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
@@ -19,11 +20,24 @@ func (s *groups) transact(ctx context.Context, pool ipam.Pool, members []*member
 	}
 	b := newBatch(inGroup, orders)
 	locks := storage.Locks{Alone: []ipam.ID{storage.PoolContainer(pool).Lock()}, Shared: b.projects()} // nobody changes which quotas the projects have
-	return usecase.InTx(ctx, s.Core, b.op, locks, b.dryRun(), func(ctx context.Context, tx storage.Tx) (*attempt, error) {
+	serve := func(ctx context.Context, tx storage.Tx) (*attempt, error) {
 		a := newAttempt(tx, b, s.Region)
 		err := a.serveEach(ctx, pool, len(s.Store.KnownRegions()) > 1)
 		return a, err
-	})
+	}
+	if !b.dryRun() {
+		a, err := usecase.InOneTrip(ctx, s.Core, b.op, locks, func(ctx context.Context, tx storage.Tx) (*attempt, error) {
+			a, err := serve(ctx, tx)
+			if err == nil && slices.ContainsFunc(a.refused, func(refused error) bool { return refused != nil }) {
+				err = storage.ErrForgotten // nothing is refused for what is remembered
+			}
+			return a, err
+		})
+		if !errors.Is(err, storage.ErrForgotten) {
+			return a, err
+		}
+	}
+	return usecase.InTx(ctx, s.Core, b.op, locks, b.dryRun(), serve)
 }
 
 // serveEach serves the orders of a group one by one: releases first, so that what is given back can be given out; then the claims in the order in

@@ -67,3 +67,6 @@ func AsConflict(err error) (*Conflict, bool) {
 	ok := errors.As(err, &c)
 	return c, ok
 }
+
+// ErrForgotten says that what a transaction needs is not remembered, or is not so any more: nothing was done, and InTx finds out.
+var ErrForgotten = errors.New("it is not remembered")

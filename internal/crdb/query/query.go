@@ -77,6 +77,12 @@ func For(name string, n int, same func(column string) bool) (statement string, a
 	return to.named(name), arrays
 }
 
+// Sure is the name of the form of a statement that fails unless it hits as many rows as its last argument says; false: it has none.
+func Sure(name string) (string, bool) {
+	_, there := statements[name+sure]
+	return name + sure, there
+}
+
 func known(name string) statement {
 	s, ok := statements[name]
 	if !ok {

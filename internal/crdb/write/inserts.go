@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -32,11 +33,7 @@ func (w *Statements) inserts(ch storage.Changes) {
 		w.backing(p)
 	}
 	w.regionInserts(ch.RegionChanges)
-	for _, f := range ch.Free {
-		if len(f.Insert) > 0 {
-			hitRows(w, "free_insert", rows.Free, f.Insert, f.Container.Region, rows.ID(f.Container.ID))
-		}
-	}
+	w.free("free_insert", ch.Free, func(f storage.FreeChange) []netip.Prefix { return f.Insert })
 	w.claims(ch)
 	for region, list := range byRegion(ch.AllocationInsert) {
 		hitRows(w, "hold_insert", rows.Allocations, list, region)
@@ -59,7 +56,9 @@ func (w *Statements) claims(ch storage.Changes) {
 		w.claimUpdate(*u)
 		w.newNames(u.Now.Region, []ipam.Claim{u.Now})
 	}
-	w.owners(ch.ClaimInsert)
+	if !w.sure { // or else marks say that they are there
+		w.owners(ch.ClaimInsert)
+	}
 	for region, part := range claimsByRegion(ch.ClaimInsert) {
 		part = slices.SortedFunc(slices.Values(part), func(a, b ipam.Claim) int {
 			return cmp.Or(bytes.Compare(a.ProjectID[:], b.ProjectID[:]), strings.Compare(a.Name, b.Name))

@@ -125,6 +125,9 @@ func (n *Naming) First() (project ipam.ID, region string, is bool) {
 	return project, "", false
 }
 
+// Placed are the regions in which each project of the claims may have claims.
+func (n *Naming) Placed() map[ipam.ID][]string { return n.regions }
+
 // Regions are those in which the projects of the claims may have claims.
 func (n *Naming) Regions() (all []string) {
 	for _, regions := range n.regions {
