@@ -168,7 +168,7 @@ func (w *Statements) fences(ch storage.Changes, known lookup.Fences, everywhere 
 	}
 	if p := ch.ProjectDelete; p != nil {
 		for _, region := range everywhere {
-			w.any("fence_end", region, rows.ID(p.UID))
+			w.any("fence_delete", region, rows.ID(p.UID))
 		}
 	}
 	for at := range f.begins {
