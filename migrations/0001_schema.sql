@@ -276,6 +276,18 @@ CREATE TABLE IF NOT EXISTS free_blocks (
     CONSTRAINT free_blocks_pkey PRIMARY KEY (region, container_id, host_bits, base)
 );
 
+-- fences: one row for each container, which every transaction moves that changes the container's free blocks, what is cooling down in it, or what its
+-- claims are decided by: mark is another value after each. stock counts the free blocks of the container, and those that are cooling down, by length
+-- (internal/crdb/rows/stock.go), so that nobody counts rows to say how much is left. It lives where the rows do and goes with them into every backup.
+-- Pages are filled by half, as those of quota_shards.
+CREATE TABLE IF NOT EXISTS fences (
+    region crdb_internal_region NOT NULL,
+    id     UUID  NOT NULL,
+    mark   UUID  NOT NULL,
+    stock  BYTEA NOT NULL,
+    CONSTRAINT fences_pkey PRIMARY KEY (region, id)
+) WITH (fillfactor = 50);
+
 -- holds: every held block is one row: claims with their allocations, child pools, reservations, root pools' holds on their space.
 -- project_id is the project that owns the container; it depends on container_id alone, and comes first so that
 -- the key also serves "all allocations of a project" without another index.
@@ -319,7 +331,7 @@ CREATE INDEX IF NOT EXISTS holds_class_idx ON holds (region, class_id) WHERE cla
 CREATE INDEX IF NOT EXISTS holds_retained_idx ON holds (region, holder_project_id) WHERE phase = 'Retained';
 -- serves: what has cooled down, the longest past first (cooldown_over). Few rows: only what is cooling down.
 CREATE INDEX IF NOT EXISTS holds_cooled_idx ON holds (region, cool_until) WHERE phase = 'CoolingDown';
--- serves: what is cooling down in a container, by size (stock_cooling), and when the first of a size will have (cooldown_next)
+-- serves: when the first block of a size will have cooled down in a container (cooldown_next)
 CREATE INDEX IF NOT EXISTS holds_cooling_idx ON holds (region, container_id, plen, cool_until) WHERE phase = 'CoolingDown';
 
 -- idempotency_keys: the answer to a POST, stored in the transaction that had its effect.

@@ -41,9 +41,6 @@ func BoundWaiting(s *Service, n int) {
 	s.Claims.Waiting.Bound(n)
 }
 
-// SmallStock sets how many free blocks are counted for every refusal.
-func SmallStock(s *Service, n int64) { s.Refusals.CountAlways(n) }
-
 // FillSearches takes all places that a project's searches may have.
 func FillSearches(ctx context.Context, s *Service, project ipam.ID) (free func()) {
 	var leaves []func()

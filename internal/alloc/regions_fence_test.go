@@ -15,7 +15,7 @@ import (
 )
 
 // tables of a region's own rows, which are backed up and restored with it.
-var regionsOwn = []string{"free_blocks", "holds", "stocks", "idempotency_keys", "quota_shards"}
+var regionsOwn = []string{"free_blocks", "fences", "holds", "stocks", "idempotency_keys", "quota_shards"}
 
 // kept remembers the rows of a region, and restores them later: those of the other regions, and what is read everywhere, stay as they are by then.
 func (w *world) kept(t *testing.T, r string) (restore func()) {

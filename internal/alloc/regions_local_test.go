@@ -45,7 +45,7 @@ func (w *world) confined(t *testing.T, r string) *alloc.Service {
 	require.NoError(t, err)
 	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	require.NoError(t, err)
-	require.Subset(t, tables, []string{"free_blocks", "holds", "idempotency_keys", "quota_shards", "audit_events", "history", "stocks"})
+	require.Subset(t, tables, []string{"fences", "free_blocks", "holds", "idempotency_keys", "quota_shards", "audit_events", "history", "stocks"})
 	for _, table := range tables {
 		run("ALTER TABLE %s ENABLE ROW LEVEL SECURITY", table)
 		run("CREATE POLICY %s ON %s TO %s USING (region = '%s') WITH CHECK (region = '%s')", role, table, role, r, r)

@@ -119,9 +119,9 @@ func classDamages(f family) map[string]struct{ sql, want string } {
 		"a pool that a class served":                   {"UPDATE holds SET " + by("zoned") + " WHERE project_id = " + maker + " AND purpose = 'ChildPool'", "classes"},
 		"a block that cools down without an end":       {held("cold", "cool_until = NULL"), "claims"},
 		"a block that has an end and is bound":         {held("served", "cool_until = since"), "claims"},
-		"a block that cools down and that a claim has": {held("served", "phase = 'CoolingDown', cool_until = since"), "claims"},
-		"a reservation that cools down":                {"UPDATE holds SET phase = 'CoolingDown', cool_until = since WHERE container_id = (SELECT id FROM pools WHERE name = 'pool" + fmt.Sprint(n) + "') AND base = " + f.at(240), "claims"},
-		"a block that cools down and counts":           {held("cold", "phase = 'Retained', cool_until = NULL"), "quotas"},
+		"a block that cools down and that a claim has": {held("served", "phase = 'CoolingDown', cool_until = since"), "claims fences"},
+		"a reservation that cools down":                {"UPDATE holds SET phase = 'CoolingDown', cool_until = since WHERE container_id = (SELECT id FROM pools WHERE name = 'pool" + fmt.Sprint(n) + "') AND base = " + f.at(240), "claims fences"},
+		"a block that cools down and counts":           {held("cold", "phase = 'Retained', cool_until = NULL"), "fences quotas"},
 
 		"a scope's pool that says no scope":               {scoped("scope = NULL"), "classes quotas"},
 		"a scope's pool that nobody finds":                {scoped("scope_class_id = NULL"), "classes quotas"},

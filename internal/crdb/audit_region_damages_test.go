@@ -18,10 +18,10 @@ var betweenRegions = []string{"borrowed", "loans", "epochs", "names"}
 
 // regionDamages breaks one thing each of a pool that has lent blocks to the second region, of which that holds one.
 var regionDamages = map[string]struct{ sql, want string }{
-	"a free block that was lent is lost":         {"DELETE FROM free_blocks WHERE ctid = (SELECT ctid FROM free_blocks WHERE region = 'zone-b' AND container_id = @both ORDER BY host_bits DESC, base LIMIT 1)", "borrowed leaves"},
-	"a held block that was lent is free too":     {"INSERT INTO free_blocks SELECT region, container_id, 0, base FROM holds WHERE region = 'zone-b' AND container_id = @both", "borrowed leaves maximal"},
-	"a region has what it was not lent":          {"UPDATE free_blocks SET region = 'zone-b' WHERE ctid = (SELECT ctid FROM free_blocks WHERE region = 'local' AND container_id = @both ORDER BY host_bits DESC LIMIT 1)", "borrowed sums tiling"},
-	"home has what it has lent":                  {"UPDATE free_blocks SET region = 'local' WHERE ctid = (SELECT ctid FROM free_blocks WHERE region = 'zone-b' AND container_id = @both ORDER BY host_bits DESC, base LIMIT 1)", "borrowed sums tiling"},
+	"a free block that was lent is lost":         {"DELETE FROM free_blocks WHERE ctid = (SELECT ctid FROM free_blocks WHERE region = 'zone-b' AND container_id = @both ORDER BY host_bits DESC, base LIMIT 1)", "borrowed fences leaves"},
+	"a held block that was lent is free too":     {"INSERT INTO free_blocks SELECT region, container_id, 0, base FROM holds WHERE region = 'zone-b' AND container_id = @both", "borrowed fences leaves maximal"},
+	"a region has what it was not lent":          {"UPDATE free_blocks SET region = 'zone-b' WHERE ctid = (SELECT ctid FROM free_blocks WHERE region = 'local' AND container_id = @both ORDER BY host_bits DESC LIMIT 1)", "borrowed fences sums tiling"},
+	"home has what it has lent":                  {"UPDATE free_blocks SET region = 'local' WHERE ctid = (SELECT ctid FROM free_blocks WHERE region = 'zone-b' AND container_id = @both ORDER BY host_bits DESC, base LIMIT 1)", "borrowed fences sums tiling"},
 	"a loan that nobody remembers":               {"DELETE FROM region_blocks WHERE pool_id = @both", "borrowed sums tiling"},
 	"a loan to the pool's home":                  {"UPDATE region_blocks SET region = 'local' WHERE pool_id = @both", "borrowed loans"},
 	"a loan outside of the pool":                 {"UPDATE region_blocks SET base = '\\x0b000000' WHERE pool_id = @both", "borrowed loans tiling"},
@@ -31,11 +31,13 @@ var regionDamages = map[string]struct{ sql, want string }{
 	"a record of another time than its rows":     {"UPDATE pool_regions SET epoch = gen_random_uuid() WHERE region = 'zone-b'", "epochs"},
 	"rows without an epoch":                      {"DELETE FROM stocks WHERE region = 'zone-b'", "epochs"},
 	"an epoch without a record":                  {"INSERT INTO stocks SELECT 'zone-b', id, gen_random_uuid() FROM pools WHERE name = 'here'", "epochs"},
-	"a pool serves a region without a record":    {"UPDATE pools SET regions = '[\"local\", \"zone-b\"]' WHERE name = 'here'", "epochs"},
-	"a record of a region that is not served":    {"UPDATE pools SET regions = '[]' WHERE id = @both", "epochs"},
+	"a pool serves a region without a record":    {"UPDATE pools SET regions = '[\"local\", \"zone-b\"]' WHERE name = 'here'", "epochs fences"},
+	"a record of a region that is not served":    {"UPDATE pools SET regions = '[]' WHERE id = @both", "epochs fences"},
 	"two claims of a name":                       {"UPDATE holds SET name = 'one' WHERE name = 'two'", "names"},
 	"a region in which names are not looked for": {"DELETE FROM project_regions WHERE region = 'zone-b'", "names"},
 	"a claim in another region than its block":   {"UPDATE holds SET region = 'local' WHERE name = 'two'", "borrowed sums tiling"},
+	"a region without its fence":                 {"DELETE FROM fences WHERE region = 'zone-b' AND id = @both", "fences"},
+	"a fence in a region that is not served":     {"INSERT INTO fences SELECT 'zone-b', id, mark, stock FROM fences WHERE id = (SELECT id FROM pools WHERE name = 'here')", "fences"},
 	"shards of one region are lost":              {"DELETE FROM quota_shards WHERE region = 'zone-b' AND shard > 3", "quotas"},
 	"a shard of one region is miscounted":        {"UPDATE quota_shards SET used_claims = used_claims + 1 WHERE region = 'zone-b' AND shard = 3", "quotas"},
 }
@@ -53,7 +55,7 @@ func TestAuditNamesWhatIsDamagedBetweenRegions(t *testing.T) {
 	limitClaims(t, here, 100)
 	clean(t, here.dsn)
 	e := &estate{house: here, conn: dbtest.Connect(t, here.dsn, nil), tables: []string{
-		"pools", "free_blocks", "holds", "quotas", "quota_shards", "pool_regions", "region_blocks", "stocks", "project_regions",
+		"pools", "fences", "free_blocks", "holds", "quotas", "quota_shards", "pool_regions", "region_blocks", "stocks", "project_regions",
 	}}
 	for _, key := range []string{"pool_regions", "region_blocks"} {
 		e.exec(t, "ALTER TABLE "+key+" DROP CONSTRAINT "+key+"_pool_fkey")

@@ -67,7 +67,7 @@ func newEstate(t *testing.T) *estate {
 	e.maker(t)
 	e.conn = dbtest.Connect(t, e.dsn, nil)
 	e.tables = []string{
-		"projects", "spaces", "classes", "pools", "pool_classes", "free_blocks", "holds",
+		"projects", "spaces", "classes", "pools", "pool_classes", "fences", "free_blocks", "holds",
 		"members", "api_keys", "grants", "quotas", "quota_shards", "audit_events", "history", "removals", "idempotency_keys",
 	}
 	for _, table := range []string{"members", "api_keys", "quotas"} { // so that there can be rows for the audit to find

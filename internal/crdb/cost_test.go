@@ -14,6 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc"
 	"github.com/carve-ipam/carve/internal/alloc/space"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/crdb/query"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
@@ -166,6 +167,8 @@ func crowd(t *testing.T, c *pgx.Conn, p ipam.Pool) {
 	for _, b := range space.FromRange(first, space.Last(p.Block)) {
 		exec("INSERT INTO free_blocks VALUES ('local', $1, $2, $3)", p.UID.String(), int16(b.Addr().BitLen()-b.Bits()), b.Addr().AsSlice())
 	}
+	_, err := crdb.RenewEpochs(t.Context(), c.Config().ConnString())
+	require.NoError(t, err) // the fence counts what is there now
 }
 
 // A claim and its release are the same statements, and touch the same number of rows, in a pool that holds nothing and in one that

@@ -169,6 +169,7 @@ func fill(t *testing.T, c *pgx.Conn) {
 		"UPDATE pools SET scope = '{}'::JSONB, scope_key = encode(base, 'hex'), scope_class_id = " + of("'class' || (get_byte(base, 3) + 1)") +
 			", scope_project_id = " + of("'project' || (get_byte(base, 3) % 200 + 1)") + " WHERE get_byte(base, 3) % 4 = 3",
 		"INSERT INTO free_blocks SELECT 'local', " + of("'pool' || (i % 30)") + ", i % 9, decode(lpad(to_hex(i), 8, '0'), 'hex') FROM generate_series(1, 20000) AS i",
+		"INSERT INTO fences SELECT 'local', id, gen_random_uuid(), decode('010120ff01', 'hex') FROM pools",
 		"INSERT INTO holds SELECT 'local', " + of("'project' || (i % 20)") + ", " + of("'pool' || (i % 60)") + ", decode(lpad(to_hex(i), 8, '0'), 'hex'), 32, gen_random_uuid(), 'Claim', 'Bound', " +
 			of("'project' || (i % 20)") + ", 'claim-' || i, gen_random_uuid(), gen_random_uuid(), NULL, now(), NULL, '{\"p\":\"p/n\",\"b\":\"filler\"}' FROM generate_series(1, 20000) AS i",
 		"UPDATE holds SET class_id = " + of("'class' || (get_byte(base, 3) + 1)") + " WHERE get_byte(base, 3) < 200",

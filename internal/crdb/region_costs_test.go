@@ -17,7 +17,7 @@ import (
 // third of which is COMMIT. Two locks and BEGIN go before the first.
 var (
 	steadyRead  = []string{"pool_state", "free_tightest", "quota_parts"}
-	steadyWrite = []string{"free_delete_one", "projects_placed", "hold_insert_one", "event_insert_one"}
+	steadyWrite = []string{"fence_update", "free_delete_one", "projects_placed", "hold_insert_one", "event_insert_one"}
 )
 
 // What several regions cost a claim: nothing where there are none, nothing for a project that works in one, one statement and no round trip for a pool that

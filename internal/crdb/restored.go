@@ -6,7 +6,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/carve-ipam/carve/internal/crdb/audit"
 	"github.com/carve-ipam/carve/internal/crdb/restored"
+	"github.com/carve-ipam/carve/internal/crdb/rows"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -17,7 +19,7 @@ type Epochs struct {
 }
 
 // RenewEpochs gives every pool in every region a new epoch, in both of its places and in one transaction: what was read before the restore fits
-// nothing that is there now. Where the two places differ, one of them was restored to another time than the other; to make them equal would be to
+// nothing that is there now. All fences are written anew, each with another mark and with the stock that its rows come to. Where the two places differ, one of them was restored to another time than the other; to make them equal would be to
 // say that nothing is wrong, and they stay as they are. No server may run on the database.
 func RenewEpochs(ctx context.Context, dsn string) (Epochs, error) {
 	s, err := Open(ctx, dsn, Options{MaxConnections: 1})
@@ -28,8 +30,10 @@ func RenewEpochs(ctx context.Context, dsn string) (Epochs, error) {
 	var done Epochs
 	fresh := map[epochKey][16]byte{} // prepared for every run of the transaction
 	err = s.alone(ctx, "epochs_renew", func(ctx context.Context, c *conn) error {
-		done, err = renewEpochs(ctx, c, fresh)
-		return err
+		if done, err = renewEpochs(ctx, c, fresh); err != nil {
+			return err
+		}
+		return renewFences(ctx, c)
 	})
 	return done, err
 }
@@ -40,7 +44,7 @@ type epochKey struct {
 }
 
 func renewEpochs(ctx context.Context, c *conn, fresh map[epochKey][16]byte) (done Epochs, err error) {
-	rows, err := c.Query(ctx, restored.Statement("epoch_pairs"))
+	answer, err := c.Query(ctx, restored.Statement("epoch_pairs"))
 	if err != nil {
 		return done, err
 	}
@@ -49,7 +53,7 @@ func renewEpochs(ctx context.Context, c *conn, fresh map[epochKey][16]byte) (don
 	var at epochKey
 	var recorded [16]byte
 	var beside *[16]byte
-	if _, err := pgx.ForEachRow(rows, []any{&at.pool, &at.region, &recorded, &beside}, func() error {
+	if _, err := pgx.ForEachRow(answer, []any{&at.pool, &at.region, &recorded, &beside}, func() error {
 		if beside == nil || *beside != recorded {
 			done.Fenced = append(done.Fenced, ipam.ID(at.pool).String()+" in "+at.region)
 			return nil
@@ -74,4 +78,23 @@ func renewEpochs(ctx context.Context, c *conn, fresh map[epochKey][16]byte) (don
 	}
 	done.Renewed = len(pools)
 	return done, nil
+}
+
+func renewFences(ctx context.Context, c *conn) error {
+	stocks, err := audit.Stocks(ctx, c)
+	if err != nil {
+		return err
+	}
+	var regions []string
+	var ids, marks [][16]byte
+	var stored [][]byte
+	for at, stock := range stocks {
+		regions, ids = append(regions, at.Region), append(ids, at.ID)
+		marks, stored = append(marks, ipam.NewID()), append(stored, rows.EncodeStock(stock))
+	}
+	if _, err := c.Exec(ctx, restored.Statement("fence_end"), regions, ids); err != nil {
+		return err
+	}
+	_, err = c.Exec(ctx, restored.Statement("fence_write"), regions, ids, marks, stored)
+	return err
 }

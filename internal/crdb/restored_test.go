@@ -1,12 +1,14 @@
 package crdb_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/crdb/audit"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
@@ -46,6 +48,10 @@ func TestARestoreRenewsEpochsThatAgreeAndLeavesThoseThatDoNot(t *testing.T) {
 		}
 	}
 	exec("UPDATE stocks SET epoch = gen_random_uuid() WHERE pool_id = (SELECT id FROM pools WHERE name = 'differs')")
+	h.createClaim(t, claimOf("one", project, "agrees", 32))
+	exec(`UPDATE fences SET stock = '\x0100' WHERE id = (SELECT id FROM pools WHERE name = 'agrees')`)
+	exec("DELETE FROM fences WHERE id = (SELECT id FROM pools WHERE name = 'lacks')")
+	exec(`INSERT INTO fences VALUES ('local', gen_random_uuid(), gen_random_uuid(), '\x0100')`)
 	h.store.Close()
 	before := epochs(t, c)
 
@@ -58,4 +64,7 @@ func TestARestoreRenewsEpochsThatAgreeAndLeavesThoseThatDoNot(t *testing.T) {
 	require.NotEqual(t, before["agrees"], after["agrees"])
 	require.Equal(t, before["differs"], after["differs"])
 	require.Equal(t, before["lacks"], after["lacks"])
+	report, err := audit.Run(t.Context(), h.dsn)
+	require.NoError(t, err)
+	require.False(t, slices.ContainsFunc(report.Findings, func(f audit.Finding) bool { return f.Invariant == "fences" }), "each container has a fence again: %v", report.Findings)
 }

@@ -20,6 +20,7 @@ type tx struct {
 	number int
 	dry    bool
 	clock  *storeClock
+	fences lookup.Fences // as they were read, or written since
 
 	durable func() (ask, write string) // of the engine
 }
@@ -27,7 +28,7 @@ type tx struct {
 var _ storage.Tx = (*tx)(nil)
 
 func newTx(s *Store, c *conn, number int, dry bool) *tx {
-	t := &tx{region: s.region, places: s.places, conn: c, number: number, dry: dry, clock: s.clock, durable: s.engine.durable}
+	t := &tx{region: s.region, places: s.places, conn: c, number: number, dry: dry, clock: s.clock, fences: lookup.Fences{}, durable: s.engine.durable}
 	// Inside a transaction nothing is repeated by itself: the error ends the attempt.
 	t.Reader = lookup.New(s.region, s.places, lookup.Through(c))
 	return t
@@ -47,7 +48,7 @@ func (t *tx) Now() time.Time {
 // FreeRead implements storage.Tx.
 func (t *tx) FreeRead(ctx context.Context, c storage.Container, reads space.Reads) ([]netip.Prefix, error) {
 	t.conn.lock(c.Lock())
-	return lookup.Free(ctx, t.conn, c, reads)
+	return lookup.Free(ctx, t.conn, c, reads, t.fences)
 }
 
 // QuotaShards implements storage.QuotaReader. Whoever decides by the sum of a quota's shards is alone with it.

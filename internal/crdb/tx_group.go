@@ -11,7 +11,7 @@ import (
 // GroupRead implements storage.Tx.
 func (t *tx) GroupRead(ctx context.Context, pool storage.Container, reads space.Reads, q storage.GroupQuery) (facts storage.GroupFacts, err error) {
 	t.conn.lock(pool.Lock())
-	facts, err = lookup.Group(ctx, t.conn, t.region, pool, reads, q)
+	facts, err = lookup.Group(ctx, t.conn, t.region, pool, reads, q, t.fences)
 	if err != nil || facts.Pool.Revision == q.Pool.Revision {
 		return facts, err
 	}

@@ -17,7 +17,12 @@ import (
 // Write implements storage.Tx: every statement in one round trip, each with the check that it hit what it names; and one more for names that have to be
 // looked for in other regions.
 func (t *tx) Write(ctx context.Context, ch storage.Changes) error {
-	statements, err := write.Plan(t.region, t.places.Several(), ch)
+	if missing := write.FencesMissing(ch, t.fences); len(missing) > 0 { // what begins to cool down when it is no more retained: nothing free was read
+		if err := t.fences.Read(ctx, t.conn, missing); err != nil {
+			return err
+		}
+	}
+	statements, err := write.Plan(t.region, t.places.Everywhere(), ch, t.fences)
 	if err != nil || statements.Empty() {
 		return err
 	}

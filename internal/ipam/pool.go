@@ -1,7 +1,6 @@
 package ipam
 
 import (
-	"math/big"
 	"net/netip"
 	"slices"
 	"time"
@@ -101,44 +100,6 @@ func (p Pool) Backs(class ID) bool {
 
 // Ref of the pool.
 func (p Pool) Ref() Ref { return Ref{Project: p.Project, Name: p.Name} }
-
-// Stock is what is free in a pool, by size: Free[n] blocks of exactly n bits, each as large as it can be.
-type Stock struct {
-	Free    map[int]int64 `json:"free"`
-	Cooling map[int]int64 `json:"cooling,omitempty"` // likewise, of blocks that are cooling down
-}
-
-// LargestFree is the prefix length of the largest free block; false when nothing is free.
-func (s Stock) LargestFree() (int, bool) {
-	best, ok := 0, false
-	for bits, n := range s.Free {
-		if n > 0 && (!ok || bits < best) {
-			best, ok = bits, true
-		}
-	}
-	return best, ok
-}
-
-// Available is the exact number of free addresses, for blocks of a family with hostBits (32 or 128) bits.
-func (s Stock) Available(hostBits int) *big.Int {
-	sum := new(big.Int)
-	for bits, n := range s.Free {
-		size := new(big.Int).Lsh(big.NewInt(n), uint(hostBits-bits))
-		sum.Add(sum, size)
-	}
-	return sum
-}
-
-// Below is a stock without the free blocks of a prefix length and the larger ones.
-func (s Stock) Below(bits int) Stock {
-	free := make(map[int]int64, len(s.Free))
-	for b, n := range s.Free {
-		if b > bits {
-			free[b] = n
-		}
-	}
-	return Stock{Free: free, Cooling: s.Cooling}
-}
 
 // Reservation withholds part of a pool from being carved. Exactly one of CIDR, From+To, First, Last is set.
 type Reservation struct {

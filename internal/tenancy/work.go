@@ -9,23 +9,21 @@ type Work struct {
 	Reads, Writes int // requests
 	Blocks        int // that are claimed in a batch: each is a claim, an allocation and two records
 	Rows          int // that are looked at for a list, matching or not
-	Counted       int // rows that are only counted: what is free in pools
 	Bytes         int // of a body, which is read, checked and decoded
 }
 
 // The weights of work.
 const (
-	readCost    = 10
-	writeCost   = 20
-	blockCost   = 10
-	kibCost     = 30
-	rowCost     = 3
-	countedRows = 10 // that cost one
+	readCost  = 10
+	writeCost = 20
+	blockCost = 10
+	kibCost   = 30
+	rowCost   = 3
 )
 
 // Cost is what work costs. It does not depend on how busy anybody is, so that the same request costs the same each time.
 func (w Work) Cost() int {
-	return w.Reads*readCost + w.Writes*writeCost + w.Blocks*blockCost + w.Rows*rowCost + w.Counted/countedRows + w.Bytes*kibCost/1024
+	return w.Reads*readCost + w.Writes*writeCost + w.Blocks*blockCost + w.Rows*rowCost + w.Bytes*kibCost/1024
 }
 
 // Budget is what a request may cost its caller and the caller's project.

@@ -18,7 +18,7 @@ import (
 )
 
 // ofRegion are the tables of a region's own rows that say who holds what there. They are restored together.
-var ofRegion = []string{"free_blocks", "holds", "stocks", "idempotency_keys"}
+var ofRegion = []string{"free_blocks", "fences", "holds", "stocks", "idempotency_keys"}
 
 // restored is a region whose rows were put back to an older state while the rest of the database stayed as it was.
 type restored struct {

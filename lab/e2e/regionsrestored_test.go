@@ -175,7 +175,7 @@ func TestARegionOfAnotherTimeIsClosedUntilItIsReconciled(t *testing.T) {
 	inEast.pool(t, "alone", obj{"cidr": "10.1.0.0/20", "region": "east"})
 	inEast.claim(t, "first", from("wide", 28))
 
-	own := []string{"free_blocks", "holds", "stocks", "idempotency_keys"}
+	own := []string{"free_blocks", "fences", "holds", "stocks", "idempotency_keys"}
 	for _, table := range own {
 		statements(t, dsn, "CREATE TABLE kept_"+table+" AS SELECT * FROM "+table+" WHERE region = 'east'")
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/lab/postgres"
 )
@@ -160,6 +161,10 @@ func (w *world) replaceFree(ctx context.Context, pool string, block netip.Prefix
 		}
 		return []any{postgres.Region, id, int16(bits), nth(block, free[i][0]*unit).AsSlice()}, nil
 	}))
+	if err != nil {
+		return err
+	}
+	_, err = crdb.RenewEpochs(ctx, w.db.DSN(w.name)) // the fence counts what is free now
 	return err
 }
 

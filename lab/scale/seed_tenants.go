@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/rand/v2"
 	"net/netip"
+	"strings"
 
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -80,6 +81,9 @@ func (w *world) cloneTenants(ctx context.Context, first string, n int) error {
 		{"free_blocks", ownV4, map[string]string{"container_id": four}},
 		{"free_blocks", ownV6, map[string]string{"container_id": uid("six")}},
 		{"free_blocks", ownPool, map[string]string{"container_id": pool}},
+		{"fences", "t.id" + strings.TrimPrefix(ownV4, "t.container_id"), map[string]string{"id": four}},
+		{"fences", "t.id" + strings.TrimPrefix(ownV6, "t.container_id"), map[string]string{"id": uid("six")}},
+		{"fences", "t.id" + strings.TrimPrefix(ownPool, "t.container_id"), map[string]string{"id": pool}},
 		{"quota_shards", ownQuota, map[string]string{"quota_id": uid("quota")}},
 		{"quotas", own, map[string]string{"id": uid("quota"), "project_id": project}},
 		{"members", own, map[string]string{"id": uid("member"), "project_id": project}},
@@ -90,7 +94,7 @@ func (w *world) cloneTenants(ctx context.Context, first string, n int) error {
 		{"projects", "t.name = '" + first + "'", map[string]string{"id": project, "name": name}},
 	}
 	// What others are found by comes last.
-	for _, round := range [][]string{{"holds", "free_blocks", "quota_shards"}, {"quotas", "members", "pools"}, {"spaces"}, {"projects"}} {
+	for _, round := range [][]string{{"holds", "free_blocks", "fences", "quota_shards"}, {"quotas", "members", "pools"}, {"spaces"}, {"projects"}} {
 		var jobs []job
 		for _, table := range round {
 			jobs = append(jobs, job{table, func(s *seeder) error {

@@ -168,7 +168,8 @@ func (s *Grants) remove(ctx context.Context, g granting, project, name, consumer
 	if err != nil {
 		return err
 	}
-	return s.grants(g, name, of).Delete(ctx, in, consumer, r, nil, nil)
+	locks := func(ipam.Grant) (storage.Locks, error) { return storage.Locks{Shared: []ipam.ID{of.ID}}, nil } // claims move its fence all the time
+	return s.grants(g, name, of).Delete(ctx, in, consumer, r, locks, nil)
 }
 
 // recordedGrant is the record of a grant, under the name of what was granted: the consumer is all that it says.

@@ -196,7 +196,7 @@ func roomSince(err error, wish space.Wish) bool {
 		return false
 	}
 	largest := e.Figures.LargestFreePrefixLength
-	return errors.Is(err, refusals.ErrCameFree) || e.Figures.CountedAt.IsZero() && largest != nil && *largest <= wish.Bits
+	return errors.Is(err, refusals.ErrCameFree) || largest != nil && *largest <= wish.Bits
 }
 
 // bindAt binds the claim in the region that a pool is drawn from.

@@ -12,8 +12,6 @@ import (
 type SampleStore interface {
 	// PoolStandings answers up to limit pools of all regions with ids after the given one, in order of id, as they stand in a region.
 	PoolStandings(ctx context.Context, region string, after ipam.ID, limit int) ([]PoolStanding, error)
-	// FreeWalk answers up to limit free blocks of a region's containers up to one, after a place, in order of container, size and address.
-	FreeWalk(ctx context.Context, region string, after FreePlace, last ipam.ID, limit int) ([]FreePlace, error)
 }
 
 // PoolStanding is a pool as it stands in a region.
@@ -24,13 +22,7 @@ type PoolStanding struct {
 	Block  netip.Prefix
 	Served *ipam.PoolRegion // the record of its loans to the region; nil: it is not one of several that the pool serves
 	Fenced bool             // the region's rows are of another time than that record
-}
-
-// FreePlace is where a free block is among all: 2^HostBits addresses.
-type FreePlace struct {
-	Container ipam.ID
-	HostBits  int16
-	Base      []byte
+	Stock  ipam.Stock       // there
 }
 
 // Sample is how the pools of a region stood when they were last all looked at.

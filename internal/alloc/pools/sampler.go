@@ -12,10 +12,9 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// What one step of a Sampler costs at most, whatever there is, and how often it begins anew. A pass over 100,000 pools takes 500 steps.
+// How many pools one step of a Sampler reads at most, and how often it begins anew. A pass over 100,000 pools takes 500 steps.
 const (
 	samplePools = 200
-	sampleFree  = 5000
 	sampleEvery = 10 * time.Second
 )
 
@@ -33,8 +32,7 @@ type Sampler struct {
 	region string
 	most   int
 	clock  func() time.Time
-	pools  int // read in one step at most, and
-	free   int // free blocks
+	pools  int // read in one step at most
 
 	pass   *pass // nil between two
 	begins time.Time
@@ -46,7 +44,7 @@ type Sampler struct {
 
 // NewSampler makes one that keeps so many pools; clock is the database's, or a test's.
 func NewSampler(store SampleStore, region string, most int, clock func() time.Time) *Sampler {
-	return &Sampler{store: store, region: region, most: most, clock: clock, pools: samplePools, free: sampleFree}
+	return &Sampler{store: store, region: region, most: most, clock: clock, pools: samplePools}
 }
 
 // Sample is what the last complete pass has seen.
@@ -61,19 +59,12 @@ type pass struct {
 	began time.Time
 	after ipam.ID // the last pool of the pages before
 
-	page  []PoolStanding
-	at    FreePlace           // how far the free blocks of the page were read
-	stock map[ipam.ID]freeSum // of the page
-
 	fullest []seenPool
 	scarce  []seenPool
 	fenced  []ipam.Ref
 	closed  int64
 	count   map[string]int64
 }
-
-// freeSum is what is free in a container, by size. Exact: a count each, no sums of addresses, which no number here could hold.
-type freeSum map[int16]int64
 
 type seenPool struct {
 	id   ipam.ID
@@ -89,10 +80,10 @@ type trend struct {
 	know bool
 }
 
-// Bound sets what one step reads at most.
-func (s *Sampler) Bound(pools, free int) { s.pools, s.free = pools, free }
+// Bound sets how many pools one step reads at most.
+func (s *Sampler) Bound(pools int) { s.pools = pools }
 
-// Step looks at the next page, or at more of what is free in it.
+// Step looks at the next page.
 func (s *Sampler) Step(ctx context.Context) error {
 	now := s.clock()
 	if s.pass == nil {
@@ -103,48 +94,22 @@ func (s *Sampler) Step(ctx context.Context) error {
 		s.pass = &pass{began: now, count: map[string]int64{under50: 0, under80: 0, under90: 0, under100: 0, fullUp: 0}}
 	}
 	p := s.pass
-	if p.stock == nil {
-		page, err := s.store.PoolStandings(ctx, s.region, p.after, s.pools)
-		if err != nil {
-			return err
-		}
-		p.page, p.stock, p.at = page, make(map[ipam.ID]freeSum, len(page)), FreePlace{Container: p.after, HostBits: math.MaxInt16}
+	page, err := s.store.PoolStandings(ctx, s.region, p.after, s.pools)
+	if err != nil {
+		return err
 	}
-	if n := len(p.page); n > 0 {
-		rows, err := s.store.FreeWalk(ctx, s.region, p.at, p.page[n-1].ID, s.free)
-		if err != nil {
-			return err
-		}
-		p.add(rows)
-		if len(rows) == s.free {
-			return nil // the next step goes on
-		}
-		s.look(p, now)
-		p.after = p.page[n-1].ID
+	s.look(p, page, now)
+	if len(page) == s.pools {
+		p.after = page[len(page)-1].ID
+		return nil
 	}
-	whole := len(p.page) < s.pools
-	p.page, p.stock = nil, nil
-	if whole {
-		s.finish(p, now)
-	}
+	s.finish(p, now)
 	return nil
 }
 
-func (p *pass) add(rows []FreePlace) {
-	for _, r := range rows {
-		sum := p.stock[r.Container]
-		if sum == nil {
-			sum = freeSum{}
-			p.stock[r.Container] = sum
-		}
-		sum[r.HostBits]++
-		p.at = r
-	}
-}
-
-// look takes the figures of a page whose free blocks are all known.
-func (s *Sampler) look(p *pass, now time.Time) {
-	for _, pool := range p.page {
+// look takes the figures of a page.
+func (s *Sampler) look(p *pass, page []PoolStanding, now time.Time) {
+	for _, pool := range page {
 		if pool.Fenced {
 			p.closed++
 			if len(p.fenced) < s.most {
@@ -152,7 +117,7 @@ func (s *Sampler) look(p *pass, now time.Time) {
 			}
 		}
 		width := pool.Block.Addr().BitLen()
-		free := p.stock[pool.ID].of(width - pool.Block.Bits())
+		free := part(pool.Stock, pool.Block.Bits())
 		switch {
 		case pool.Home == s.region:
 			utilization := min(1, max(0, 1-free))
@@ -160,15 +125,12 @@ func (s *Sampler) look(p *pass, now time.Time) {
 			p.fullest = append(p.fullest, seenPool{pool.ID, free, PoolSample{pool.Pool, utilization, -1}})
 		case pool.Served != nil && pool.Served.Loan >= 0:
 			rec := *pool.Served
-			rec.Stock = ipam.Stock{Free: map[int]int64{}}
-			for bits, n := range p.stock[pool.ID] {
-				rec.Stock.Free[width-int(bits)] = n
-			}
+			rec.Stock = pool.Stock
 			lasts, known := regions.Runway(width, rec, now)
 			if !known {
 				lasts = -1
 			}
-			p.scarce = append(p.scarce, seenPool{pool.ID, free, PoolSample{pool.Pool, p.stock[pool.ID].of(rec.Loan), lasts}})
+			p.scarce = append(p.scarce, seenPool{pool.ID, free, PoolSample{pool.Pool, part(pool.Stock, width-rec.Loan), lasts}})
 		}
 	}
 	slices.SortFunc(p.fullest, func(a, b seenPool) int {
@@ -181,11 +143,11 @@ func (s *Sampler) look(p *pass, now time.Time) {
 	p.scarce = p.scarce[:min(len(p.scarce), s.most)]
 }
 
-// of is what is free as a part of 2^bits addresses.
-func (f freeSum) of(bits int) float64 {
+// part is what is free as a part of a block of a length.
+func part(s ipam.Stock, bits int) float64 {
 	sum := 0.0
-	for size, n := range f {
-		sum += math.Ldexp(float64(n), int(size)-bits)
+	for length, n := range s.Free {
+		sum += math.Ldexp(float64(n), bits-length)
 	}
 	return sum
 }

@@ -110,9 +110,6 @@ func (t Telling) noRoom(pools []ipam.Pool, bits int, largest *int, available *bi
 	}
 }
 
-// figuresOfNow is how old figures may be that do not say from when they are.
-const figuresOfNow = time.Second
-
 // MaxPoolsNamed bounds the pools that a refusal names.
 const MaxPoolsNamed = 50
 
@@ -120,20 +117,13 @@ const MaxPoolsNamed = 50
 // many addresses, and when a block that is large enough will have cooled down. bits is what was asked of the last pool; where pools of
 // both families were tried, lengths speak of its family alone, because those of the other one are another measure.
 //
-// That nothing large enough is free was decided in a transaction. The figures are read after it, and those of large pools may have been
-// counted for an earlier refusal (figures): they say so when that is more than a second ago. Of a batch so many claims fit.
+// That nothing large enough is free was decided in a transaction. The figures are read after it. Of a batch so many claims fit.
 func (s *Refusals) Exhausted(ctx context.Context, tell Telling, pools []ipam.Pool, bits, fitting int) error {
 	pools = slices.Clone(pools)
-	since, err := s.figures.fill(ctx, s.Store, pools)
-	if err != nil {
+	if err := storage.FillStock(ctx, s.Store, pools); err != nil {
 		return err
 	}
 	family := pools[len(pools)-1].Family()
-	for i := range pools {
-		if !since.IsZero() && fitting == 0 && pools[i].Family() == family {
-			pools[i].Stock = pools[i].Stock.Below(bits) // the rest was taken since it was counted, or the claim would not be refused
-		}
-	}
 	available, cooling := new(big.Int), new(big.Int)
 	all := ipam.Stock{Free: map[int]int64{}}
 	var waiting []storage.RoomQuery // pools where something large enough cools down
@@ -150,7 +140,7 @@ func (s *Refusals) Exhausted(ctx context.Context, tell Telling, pools []ipam.Poo
 		for b, n := range p.Stock.Free {
 			all.Free[b] += n
 		}
-		if largest, ok := (ipam.Stock{Free: p.Stock.Cooling}).LargestFree(); ok && largest <= bits || !since.IsZero() {
+		if largest, ok := (ipam.Stock{Free: p.Stock.Cooling}).LargestFree(); ok && largest <= bits {
 			for _, c := range storage.PoolContainers(p) {
 				waiting = append(waiting, storage.RoomQuery{Container: c, Bits: bits})
 			}
@@ -166,14 +156,10 @@ func (s *Refusals) Exhausted(ctx context.Context, tell Telling, pools []ipam.Poo
 	if tell.Class != nil {
 		e.Figures.Class = tell.Class.Ref().String()
 	}
-	if age := s.Ticks().Sub(since); age > figuresOfNow && !since.IsZero() {
-		e.Figures.CountedAt = s.Clock().UTC().Add(-age)
-		e.Message += " The figures are of " + e.Figures.CountedAt.Format(time.RFC3339) + "."
-	}
 	if err := s.cooled(ctx, e, waiting, cooling); err != nil {
 		return err
 	}
-	if since.IsZero() && len(waiting) > 0 && e.Code == ipam.CodePoolExhausted { // it cooled down when it was counted, which was just now
+	if len(waiting) > 0 && e.Code == ipam.CodePoolExhausted { // it cooled down when it was counted, which was just now
 		return e.Because(ErrCameFree)
 	}
 	return e

@@ -112,6 +112,7 @@ func (s *reconciler) reconcilePool(ctx context.Context, p ipam.Pool, o Reconcili
 				return out, err
 			}
 			ch.Free = []storage.FreeChange{{Container: c, Delete: carve.Subtract(free, kept), Insert: carve.Subtract(kept, free)}}
+			free = kept
 		}
 		for _, b := range out.Missing {
 			ch.AllocationInsert = append(ch.AllocationInsert, ipam.Allocation{
@@ -120,8 +121,23 @@ func (s *reconciler) reconcilePool(ctx context.Context, p ipam.Pool, o Reconcili
 				Revision: epoch, CreatedAt: now, UpdatedAt: now, CreatedBy: StockKeeper, ReclaimPolicy: ipam.ReclaimDelete,
 			})
 		}
+		ch.EpochReset.Stock = stockOf(free, slices.Concat(rows, ch.AllocationInsert))
 		return out, tx.Write(ctx, ch)
 	})
+}
+
+// stockOf counts rows.
+func stockOf(free []netip.Prefix, held []ipam.Allocation) ipam.Stock {
+	s := ipam.Stock{Free: map[int]int64{}, Cooling: map[int]int64{}}
+	for _, b := range free {
+		s.Free[b.Bits()]++
+	}
+	for _, a := range held {
+		if a.Phase == ipam.PhaseCoolingDown {
+			s.Cooling[a.Block.Bits()]++
+		}
+	}
+	return s
 }
 
 // StockKeeper is the subject that looks after the stocks of regions.

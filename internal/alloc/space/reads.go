@@ -165,3 +165,12 @@ func sortedScans(set map[Scan]bool, all, few int) []Scan {
 	})
 	return scans
 }
+
+// Ahead is the same reads with more rows of each scan than are needed: for those who remember them.
+func (r Reads) Ahead(rows int) Reads {
+	r.Scans = slices.Clone(r.Scans)
+	for i := range r.Scans {
+		r.Scans[i].Limit += rows
+	}
+	return r
+}

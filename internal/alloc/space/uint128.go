@@ -1,6 +1,7 @@
 package space
 
 import (
+	"cmp"
 	"encoding/binary"
 	"math/bits"
 	"net/netip"
@@ -50,6 +51,10 @@ func oneAt(position int) uint128 {
 }
 
 func (n uint128) less(m uint128) bool { return n.hi < m.hi || n.hi == m.hi && n.lo < m.lo }
+
+func (n uint128) compare(m uint128) int {
+	return cmp.Or(cmp.Compare(n.hi, m.hi), cmp.Compare(n.lo, m.lo))
+}
 
 // add wraps around at 2^128.
 func (n uint128) add(m uint128) uint128 {

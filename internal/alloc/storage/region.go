@@ -48,12 +48,13 @@ type RegionChanges struct {
 	EpochReset *EpochReset
 }
 
-// EpochReset makes the two epochs of a pool in a region one again.
+// EpochReset makes the two epochs of a pool in a region one again, and the stock of its fence what its rows come to.
 type EpochReset struct {
 	PoolID       ipam.ID
 	Region       string
 	Record, Rows ipam.ID // as they were; Rows is zero when there was none beside the rows
 	Now          ipam.ID
+	Stock        ipam.Stock // after all that the transaction changes
 }
 
 // PoolRegionChange makes, replaces or deletes the record of a pool in a region together with the epoch beside the region's rows. Both must still have

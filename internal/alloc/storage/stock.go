@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/carve-ipam/carve/internal/ipam"
-	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
 // WithStock reads what is free in a pool.
@@ -27,13 +26,8 @@ func FillStock(ctx context.Context, read Reader, pools []ipam.Pool) error {
 	if err != nil {
 		return err
 	}
-	var counted int64
 	for i := range pools {
 		pools[i].Stock = stocks[pools[i].UID]
-		for _, n := range pools[i].Stock.Free {
-			counted += n
-		}
 	}
-	tenancy.BudgetOf(ctx).Add(tenancy.Work{Counted: int(counted)})
 	return nil
 }

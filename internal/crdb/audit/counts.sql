@@ -22,4 +22,5 @@ SELECT
     (SELECT count(*) FROM pool_regions),
     (SELECT count(*) FROM region_blocks),
     (SELECT count(*) FROM stocks),
-    (SELECT count(*) FROM project_regions)
+    (SELECT count(*) FROM project_regions),
+    (SELECT count(*) FROM fences)

@@ -80,6 +80,10 @@ func Run(ctx context.Context, dsn string) (Report, error) {
 		return report, fmt.Errorf("invariant classes: %w", err)
 	}
 	report.Findings = append(report.Findings, found...)
+	if found, err = stockViolations(ctx, tx); err != nil {
+		return report, fmt.Errorf("invariant fences: %w", err)
+	}
+	report.Findings = append(report.Findings, found...)
 	return report, count(ctx, tx, report.Checked)
 }
 
@@ -167,7 +171,7 @@ func count(ctx context.Context, tx pgx.Tx, into map[string]int64) error {
 	tables := []string{
 		"projects", "spaces", "pools", "classes", "pool_classes", "holds", "free_blocks",
 		"members", "api_keys", "grants", "quotas", "quota_shards", "audit_events", "history", "removals",
-		"pool_regions", "region_blocks", "stocks", "project_regions",
+		"pool_regions", "region_blocks", "stocks", "project_regions", "fences",
 	}
 	n := make([]int64, len(tables))
 	dest := make([]any, len(tables))

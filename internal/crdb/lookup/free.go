@@ -13,15 +13,22 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb/rows"
 )
 
-// Free reads free blocks as they are planned to be read.
-func Free(ctx context.Context, db Querier, c storage.Container, reads space.Reads) ([]netip.Prefix, error) {
+// Free reads free blocks as they are planned to be read, and the fence of their container into fences, if it is not there yet.
+func Free(ctx context.Context, db Querier, c storage.Container, reads space.Reads, fences Fences) (free []netip.Prefix, err error) {
 	b := &pgx.Batch{}
 	n := queueFree(b, c, reads)
-	if n == 0 {
+	_, known := fences[PlaceOf(c)]
+	if !known {
+		b.Queue(query.Get("fence_list"), fenceArgs([]Place{PlaceOf(c)})...)
+	}
+	if b.Len() == 0 {
 		return nil, nil
 	}
 	results := db.SendBatch(ctx, b)
-	free, err := takeFree(results, n)
+	free, err = takeFree(results, n)
+	if err == nil && !known {
+		err = fences.take(results)
+	}
 	return free, errors.Join(err, results.Close())
 }
 

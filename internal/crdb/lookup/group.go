@@ -15,12 +15,13 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Group reads what a group of claims depends on. The pool is the one that was asked for, with the revision that it has now.
+// Group reads what a group of claims depends on, and the fence of its pool into fences. The pool is the one that was asked for, with the revision that
+// it has now.
 func Group(
-	ctx context.Context, db Querier, region string, pool storage.Container, reads space.Reads, q storage.GroupQuery,
+	ctx context.Context, db Querier, region string, pool storage.Container, reads space.Reads, q storage.GroupQuery, fences Fences,
 ) (facts storage.GroupFacts, err error) {
 	b := &pgx.Batch{}
-	b.Queue(query.Get("pool_state"), rows.ID(pool.ID))
+	b.Queue(query.Get("pool_state"), rows.ID(pool.ID), pool.Region)
 	n := queueFree(b, pool, reads)
 	if len(q.Projects) > 0 {
 		b.Queue(query.Get("quota_parts"), region, rows.IDs(q.Projects), q.Shard)
@@ -35,7 +36,18 @@ func Group(
 		b.Queue(query.Get("stock_epoch"), rows.ID(pool.ID), pool.Region)
 	}
 	results := db.SendBatch(ctx, b)
-	err = groupFacts(results, n, q, partIn(region, q.Shard), &facts)
+	state, err := Rest(results, scanPoolState)
+	if err == nil && len(state) == 0 {
+		err = errNoPool
+	}
+	if err == nil {
+		facts.Pool = q.Pool
+		facts.Pool.Revision, facts.Pool.EmptySince = state[0].revision, state[0].emptySince
+		if !state[0].fence.Mark.IsZero() {
+			fences[PlaceOf(pool)] = state[0].fence
+		}
+		err = groupFacts(results, n, q, partIn(region, q.Shard), &facts)
+	}
 	if errors.Is(err, errNoPool) {
 		err = NotFound("Pool %s was not found.", pool.Pool)()
 	}
@@ -57,17 +69,10 @@ func takeFence(results pgx.BatchResults) (bool, error) {
 
 var errNoPool = errors.New("no such pool")
 
-// groupFacts takes the results in the order in which they were asked for.
-func groupFacts(results pgx.BatchResults, n int, q storage.GroupQuery, part func(pgx.CollectableRow) (storage.QuotaPart, error), facts *storage.GroupFacts) error {
-	state, err := Rest(results, scanPoolState)
-	if err != nil {
-		return err
-	}
-	if len(state) == 0 {
-		return errNoPool
-	}
-	facts.Pool = q.Pool
-	facts.Pool.Revision, facts.Pool.EmptySince = state[0].revision, state[0].emptySince
+// groupFacts takes the other results in the order in which they were asked for.
+func groupFacts(
+	results pgx.BatchResults, n int, q storage.GroupQuery, part func(pgx.CollectableRow) (storage.QuotaPart, error), facts *storage.GroupFacts,
+) (err error) {
 	if facts.Free, err = takeFree(results, n); err != nil {
 		return err
 	}
@@ -107,11 +112,17 @@ func takeGranted(results pgx.BatchResults, q storage.GroupQuery, facts *storage.
 type poolState struct {
 	revision   ipam.ID
 	emptySince time.Time
+	fence      Fence // without a mark: the region has none of the pool
 }
 
 func scanPoolState(row pgx.CollectableRow) (s poolState, err error) {
 	var since *time.Time
-	err = row.Scan((*[16]byte)(&s.revision), &since)
+	var mark *[16]byte
+	var stock []byte
+	if err = row.Scan((*[16]byte)(&s.revision), &since, &mark, &stock); err == nil && mark != nil {
+		s.fence.Mark = *mark
+		s.fence.Stock, err = rows.DecodeStock(stock)
+	}
 	s.emptySince = rows.TimeOf(since)
 	return s, err
 }

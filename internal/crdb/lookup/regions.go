@@ -76,33 +76,6 @@ func scanEpochs(row pgx.CollectableRow) (e epochs, err error) {
 	return e, err
 }
 
-// roomThere is a container with room, and its region.
-type roomThere struct {
-	container ipam.ID
-	region    string
-}
-
-func (r Reader) roomInAll(ctx context.Context, ask []storage.RoomQuery) ([]roomThere, error) {
-	regions, ids, sizes := make([]string, len(ask)), make([][16]byte, len(ask)), make([]int16, len(ask))
-	for i, q := range ask {
-		regions[i], ids[i], sizes[i] = q.Container.Region, rows.ID(q.Container.ID), int16(q.Container.Block.Addr().BitLen()-q.Bits) //nolint:gosec // 0 to 128
-	}
-	return List(ctx, r, "container_room_in", func(row pgx.CollectableRow) (f roomThere, err error) {
-		err = row.Scan((*[16]byte)(&f.container), &f.region)
-		return f, err
-	}, regions, ids, sizes)
-}
-
-// RoomByRegion implements storage.RegionReader.
-func (r Reader) RoomByRegion(ctx context.Context, ask []storage.RoomQuery) (map[string]bool, error) {
-	found, err := r.roomInAll(ctx, ask)
-	room := make(map[string]bool, len(found))
-	for _, f := range found {
-		room[f.region] = true
-	}
-	return room, err
-}
-
 // ScanRegion reads a region of the database.
 func ScanRegion(row pgx.CollectableRow) (r ipam.Region, err error) {
 	err = row.Scan(&r.Name, &r.Ordinal, &r.CreatedAt)

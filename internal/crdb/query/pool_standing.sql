@@ -1,8 +1,8 @@
--- purpose: a page of all pools, in order of id, each with the record of its loans to a region and the epoch beside the region's rows, where there are any
--- index:   pools_pkey, projects_pkey, pool_regions_pkey or pool_regions_region_idx, stocks_pkey
+-- purpose: a page of all pools, in order of id, each with the record of its loans to a region, the epoch beside the region's rows and its stock there, where there are any
+-- index:   pools_pkey, projects_pkey, pool_regions_pkey or pool_regions_region_idx, stocks_pkey, fences_pkey
 -- rows:    the limit
 -- locks:   none
-SELECT p.id, o.name, p.name, p.region, p.base, p.plen, r.epoch, r.loan_bits, r.loaned_at, r.lasted_ms, s.epoch
+SELECT p.id, o.name, p.name, p.region, p.base, p.plen, r.epoch, r.loan_bits, r.loaned_at, r.lasted_ms, s.epoch, f.stock
 FROM pools AS p
 JOIN projects AS o ON o.id = p.project_id
 LEFT JOIN LATERAL (
@@ -17,6 +17,12 @@ LEFT JOIN LATERAL (
     WHERE u.region = $1 AND u.pool_id = p.id
     LIMIT 1
 ) AS s ON true
+LEFT JOIN LATERAL (
+    SELECT v.stock
+    FROM fences AS v
+    WHERE v.region = $1 AND v.id = p.id
+    LIMIT 1
+) AS f ON true
 WHERE p.id > $2
 ORDER BY p.id
 LIMIT $3

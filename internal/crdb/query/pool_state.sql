@@ -1,7 +1,13 @@
--- purpose: whether a pool is as it was read before, and since when it has been empty, which is no part of its revision
--- index:   pools_pkey
+-- purpose: whether a pool is as it was read before, since when it has been empty, which is no part of its revision, and its fence in a region
+-- index:   pools_pkey, fences_pkey
 -- rows:    1
 -- locks:   none
-SELECT revision, empty_since
-FROM pools
-WHERE id = $1
+SELECT p.revision, p.empty_since, f.mark, f.stock
+FROM pools AS p
+LEFT JOIN LATERAL (
+    SELECT b.mark, b.stock
+    FROM fences AS b
+    WHERE b.region = $2 AND b.id = p.id
+    LIMIT 1
+) AS f ON true
+WHERE p.id = $1

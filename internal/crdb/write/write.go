@@ -22,10 +22,12 @@ var ErrStale = errors.New("a row changed since it was read")
 // UniqueViolation is the code of a key that is there already.
 const UniqueViolation = "23505"
 
-// Plan makes the statements of some changes, for a server in a region; several: there are other regions.
-func Plan(region string, several bool, ch storage.Changes) (*Statements, error) {
-	w := &Statements{batch: &pgx.Batch{}, region: region, several: several}
+// Plan makes the statements of some changes, for a server in a region. fences are those of the containers that are changed, and become what the changes make
+// of them.
+func Plan(region string, everywhere []string, ch storage.Changes, fences lookup.Fences) (*Statements, error) {
+	w := &Statements{batch: &pgx.Batch{}, region: region, several: len(everywhere) > 1}
 	w.answers(ch.Answers) // first: a repeat of a request must learn that it is one before it meets its own names
+	w.fences(ch, fences, everywhere)
 	w.deletes(ch)
 	w.updates(ch)
 	w.inserts(ch)

@@ -1,0 +1,121 @@
+package space_test
+
+import (
+	"net/netip"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/carve-ipam/carve/internal/alloc/space"
+)
+
+// knownMatchesCells is what a server does that remembers the free list of a container: group after group is planned on what is known if that
+// answers its reads, and otherwise on rows that are read, some ahead. All are granted what looking at every cell would grant.
+func knownMatchesCells(t *rapid.T, u *universe) {
+	c := drawCells(t)
+	known := space.NewKnown(u.container)
+	for range rapid.IntRange(1, 8).Draw(t, "groups") {
+		before := u.prefixes(u.freeList(c))
+		if rapid.IntRange(0, 3).Draw(t, "release") == 0 {
+			release(t, u, c, known)
+			continue
+		}
+		wishes := make([]space.Wish, rapid.IntRange(0, 4).Draw(t, "wishes"))
+		for i := range wishes {
+			wishes[i] = u.drawWish(t)
+		}
+		reads := space.ReadsFor(u.container, wishes)
+		rows, ok := known.Answer(reads)
+		if !ok {
+			ahead := reads.Ahead(rapid.IntRange(0, 5).Draw(t, "ahead"))
+			rows = read(before, ahead)
+			known.Learn(ahead, rows)
+			again, ok := known.Answer(reads)
+			if len(reads.Keys) == 0 && !slices.ContainsFunc(reads.Scans, func(s space.Scan) bool { return s.From != u.container.Addr() }) {
+				require.True(t, ok, "what was read is known")
+			}
+			if ok {
+				rows = again
+			}
+		}
+		set, err := space.NewFreeSet(u.container, rows)
+		require.NoError(t, err)
+		takeAll(t, u, set, c, wishes)
+		known.Apply(set.Changes())
+	}
+}
+
+// release gives back some block that is held.
+func release(t *rapid.T, u *universe, c *cells, known *space.Known) {
+	s := drawSpan(t, "release")
+	if !c.all(s, false) {
+		return
+	}
+	before := u.prefixes(u.freeList(c))
+	c.set(s, true)
+	after := u.prefixes(u.freeList(c))
+	known.Apply(minus(before, after), minus(after, before))
+}
+
+func TestKnownMatchesCells(t *testing.T) {
+	t.Parallel()
+	inEachUniverse(t, knownMatchesCells)
+}
+
+func FuzzKnown(f *testing.F) { fuzzUniverses(f, knownMatchesCells) }
+
+// Groups are served, one after another, from what the first one read.
+func TestAFewRowsServeManyGroups(t *testing.T) {
+	t.Parallel()
+	container := pfx("10.0.0.0/8")
+	for _, strategy := range []space.Strategy{space.FirstFit, space.BestFit, space.Sparse, space.Random} {
+		known, free, reads := space.NewKnown(container), []netip.Prefix{container}, 0
+		for n := range 100 {
+			wishes := []space.Wish{{Bits: 32, Strategy: strategy, Rand: [16]byte{1, byte(n), 3, byte(n)}}, {Bits: 28, Strategy: strategy, Rand: [16]byte{3, byte(n)}}}
+			need := space.ReadsFor(container, wishes)
+			rows, ok := known.Answer(need)
+			if !ok {
+				ahead := need.Ahead(64)
+				rows = read(free, ahead)
+				known.Learn(ahead, rows)
+				reads++
+			}
+			set, err := space.NewFreeSet(container, rows)
+			require.NoError(t, err)
+			for _, w := range wishes {
+				_, ok := set.Take(w)
+				require.True(t, ok)
+			}
+			remove, insert := set.Changes()
+			known.Apply(remove, insert)
+			free = slices.Concat(minus(free, remove), insert)
+		}
+		most := 1
+		if strategy == space.Random || strategy == space.Sparse { // each wish leaves rows of all lengths: more than are kept
+			most = 50
+		}
+		require.LessOrEqual(t, reads, most, "%v", strategy)
+	}
+}
+
+func TestWhatIsKnownIsBounded(t *testing.T) {
+	t.Parallel()
+	container := pfx("10.0.0.0/8")
+	known := space.NewKnown(container)
+	scan := space.Scan{Order: space.LowestFirst, MinBits: 8, MaxBits: 32, From: container.Addr(), Limit: 3000}
+	var free []netip.Prefix
+	for n := range 3000 {
+		b, ok := space.NthBlock(container, 32, uint64(n)*2)
+		require.True(t, ok)
+		free = append(free, b)
+	}
+	known.Learn(space.Reads{Scans: []space.Scan{scan}}, free)
+	_, ok := known.Answer(space.Reads{Scans: []space.Scan{scan}})
+	require.False(t, ok)
+	scan.Limit = space.MaxKnown / 2
+	rows, ok := known.Answer(space.Reads{Scans: []space.Scan{scan}})
+	require.True(t, ok)
+	requireSame(t, free[:scan.Limit], rows)
+}

@@ -1,0 +1,79 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/carve-ipam/carve/internal/crdb/lookup"
+	"github.com/carve-ipam/carve/internal/crdb/rows"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// Stocks counts what is free and what is cooling down in every container, in each of its regions: what the stocks of their fences have to say.
+func Stocks(ctx context.Context, db lookup.Querier) (map[lookup.Place]ipam.Stock, error) {
+	answer, err := db.Query(ctx, statement("fences"))
+	if err != nil {
+		return nil, err
+	}
+	stocks := map[lookup.Place]ipam.Stock{}
+	var (
+		at            lookup.Place
+		bits          *int
+		free, cooling int64
+	)
+	_, err = pgx.ForEachRow(answer, []any{&at.Region, (*[16]byte)(&at.ID), &bits, &free, &cooling}, func() (err error) {
+		if bits == nil {
+			bits = new(int)
+		}
+		stocks[at], err = stocks[at].Plus(ipam.Stock{Free: map[int]int64{*bits: free}, Cooling: map[int]int64{*bits: cooling}})
+		return err
+	})
+	return stocks, err
+}
+
+// stockViolations compares the stocks of fences with what is there.
+func stockViolations(ctx context.Context, tx pgx.Tx) (out []Finding, err error) {
+	counted, err := Stocks(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := tx.Query(ctx, statement("fences_stored"))
+	if err != nil {
+		return nil, err
+	}
+	var at lookup.Place
+	var stored []byte
+	total := 0
+	find := func(at lookup.Place, format string, args ...any) {
+		if total++; total <= maxFindings {
+			out = append(out, Finding{"fences", at.ID.String(), fmt.Sprintf(format, args...) + " in region " + at.Region})
+		}
+	}
+	if _, err = pgx.ForEachRow(answer, []any{&at.Region, (*[16]byte)(&at.ID), &stored}, func() error {
+		want, there := counted[at]
+		delete(counted, at)
+		switch says, err := rows.DecodeStock(stored); {
+		case err != nil:
+			find(at, "%s", err.Error())
+		case !there:
+			find(at, "there is a fence and no such container")
+		case !maps.Equal(says.Free, want.Free):
+			find(at, "the fence says that free blocks by length are %v, and there are %v,", says.Free, want.Free)
+		case !maps.Equal(says.Cooling, want.Cooling):
+			find(at, "the fence says that cooling blocks by length are %v, and there are %v,", says.Cooling, want.Cooling)
+		}
+		return nil
+	}); err != nil {
+		return nil, err
+	}
+	for at := range counted {
+		find(at, "there is no fence of the container")
+	}
+	if total > maxFindings {
+		out = append(out, Finding{Invariant: "fences", Detail: fmt.Sprintf("these are the first %d of %d", maxFindings, total)})
+	}
+	return out, nil
+}

@@ -1,0 +1,124 @@
+package lookup
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/crdb/query"
+	"github.com/carve-ipam/carve/internal/crdb/rows"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// Place is where a container's rows are: a pool, or a family of a space, in a region.
+type Place struct {
+	Region string
+	ID     ipam.ID
+}
+
+// PlaceOf is where the rows of a container are.
+func PlaceOf(c storage.Container) Place { return Place{c.Region, c.ID} }
+
+// Fence is the mark that a container had when it was read, and the stock that goes with it.
+type Fence struct {
+	Mark  ipam.ID
+	Stock ipam.Stock
+}
+
+// Fences are those that were read, by where their containers are.
+type Fences map[Place]Fence
+
+// Read reads the fences of some containers, besides those that were read before.
+func (f Fences) Read(ctx context.Context, db Querier, places []Place) error {
+	answer, err := db.Query(ctx, query.Get("fence_list"), fenceArgs(places)...)
+	if err != nil {
+		return err
+	}
+	return f.collect(answer)
+}
+
+func (f Fences) collect(answer pgx.Rows) error {
+	var at Place
+	var mark ipam.ID
+	var stored []byte
+	_, err := pgx.ForEachRow(answer, []any{&at.Region, (*[16]byte)(&at.ID), (*[16]byte)(&mark), &stored}, func() error {
+		stock, err := rows.DecodeStock(stored)
+		f[at] = Fence{mark, stock}
+		return err
+	})
+	return err
+}
+
+func (f Fences) take(results pgx.BatchResults) error {
+	answer, err := results.Query()
+	if err != nil {
+		return err
+	}
+	return f.collect(answer)
+}
+
+func fenceArgs(places []Place) []any {
+	regions, ids := make([]string, len(places)), make([][16]byte, len(places))
+	for i, p := range places {
+		regions[i], ids[i] = p.Region, rows.ID(p.ID)
+	}
+	return []any{regions, ids}
+}
+
+// fences are those of some containers, all of one moment.
+func (r Reader) fences(ctx context.Context, places []Place) (Fences, error) {
+	var found Fences
+	err := r.run(ctx, "fence_list", func(q Querier) error {
+		found = make(Fences, len(places))
+		return found.Read(ctx, q, places)
+	})
+	return found, err
+}
+
+// Stocks implements storage.Reader.
+func (r Reader) Stocks(ctx context.Context, containers []storage.Container) (map[ipam.ID]ipam.Stock, error) {
+	out, places := make(map[ipam.ID]ipam.Stock, len(containers)), make([]Place, len(containers))
+	for i, c := range containers {
+		out[c.ID], places[i] = ipam.Stock{Free: map[int]int64{}}, PlaceOf(c)
+	}
+	found, err := r.fences(ctx, places)
+	if err != nil {
+		return nil, err
+	}
+	for at, f := range found {
+		if out[at.ID], err = out[at.ID].Plus(f.Stock); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// RoomIn implements storage.Reader.
+func (r Reader) RoomIn(ctx context.Context, ask []storage.RoomQuery) (map[ipam.ID]bool, error) {
+	room := make(map[ipam.ID]bool, len(ask))
+	err := r.withRoom(ctx, ask, func(at Place) { room[at.ID] = true })
+	return room, err
+}
+
+// RoomByRegion implements storage.Reader.
+func (r Reader) RoomByRegion(ctx context.Context, ask []storage.RoomQuery) (map[string]bool, error) {
+	room := make(map[string]bool, len(ask))
+	err := r.withRoom(ctx, ask, func(at Place) { room[at.Region] = true })
+	return room, err
+}
+
+// withRoom tells where there is a free block that can hold what is asked for.
+func (r Reader) withRoom(ctx context.Context, ask []storage.RoomQuery, tell func(Place)) error {
+	places := make([]Place, len(ask))
+	for i, q := range ask {
+		places[i] = PlaceOf(q.Container)
+	}
+	found, err := r.fences(ctx, places)
+	for i, q := range ask {
+		if found[places[i]].Stock.Room(q.Bits) {
+			tell(places[i])
+		}
+	}
+	return err
+}

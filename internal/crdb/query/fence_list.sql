@@ -1,0 +1,13 @@
+-- purpose: the fences of some containers, of one region or several, all at one moment
+-- index:   fences_pkey
+-- rows:    one for each container
+-- locks:   none
+-- region:  every, because what a pool has in all its regions is asked for at once; each row is found by its whole key
+SELECT c.region, c.id, f.mark, f.stock
+FROM unnest($1::TEXT[], $2::UUID[]) AS c (region, id)
+CROSS JOIN LATERAL (
+    SELECT b.mark, b.stock
+    FROM fences AS b
+    WHERE b.region = c.region::crdb_internal_region AND b.id = c.id
+    LIMIT 1
+) AS f

@@ -1,0 +1,9 @@
+-- purpose: the fences of all containers, with other marks and the stocks that were counted
+-- index:   fences_pkey
+-- rows:    those that are given
+-- locks:   the rows
+INSERT INTO fences (region, id, mark, stock)
+SELECT k.region::crdb_internal_region, k.id, k.mark, k.stock
+FROM unnest($1::TEXT[], $2::UUID[], $3::UUID[], $4::BYTEA[]) AS k (region, id, mark, stock)
+ON CONFLICT (region, id) DO UPDATE
+SET mark = excluded.mark, stock = excluded.stock

@@ -1,0 +1,63 @@
+package rows
+
+import (
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// stockFormat begins every stock that is stored. After it come how many lengths have free blocks, and for each its length and how many; then the same of what is
+// cooling down, to the end. All numbers are unsigned varints; lengths ascend, so that one stock has one form.
+const stockFormat = 1
+
+// EncodeStock is a stock as it is stored in a fence.
+func EncodeStock(s ipam.Stock) []byte {
+	b := make([]byte, 0, 2+3*(len(s.Free)+len(s.Cooling)))
+	b = append(b, stockFormat)
+	b = binary.AppendUvarint(b, uint64(len(s.Free)))
+	b = appendCounts(b, s.Free)
+	return appendCounts(b, s.Cooling)
+}
+
+func appendCounts(b []byte, counts map[int]int64) []byte {
+	for _, bits := range slices.Sorted(maps.Keys(counts)) {
+		b = binary.AppendUvarint(b, uint64(bits))         //nolint:gosec // 0 to 128
+		b = binary.AppendUvarint(b, uint64(counts[bits])) //nolint:gosec // a count of rows
+	}
+	return b
+}
+
+// DecodeStock reads what EncodeStock wrote.
+func DecodeStock(b []byte) (ipam.Stock, error) {
+	s := ipam.Stock{Free: map[int]int64{}}
+	if len(b) == 0 || b[0] != stockFormat {
+		return s, fmt.Errorf("a stored stock %x has a form that this version does not know", b)
+	}
+	var numbers []uint64
+	for rest := b[1:]; len(rest) > 0; {
+		n, size := binary.Uvarint(rest)
+		if size <= 0 {
+			return s, fmt.Errorf("a stored stock %x ends within a number", b)
+		}
+		numbers, rest = append(numbers, n), rest[size:]
+	}
+	if len(numbers)%2 != 1 || numbers[0] > uint64(len(numbers)/2) {
+		return s, fmt.Errorf("a stored stock %x has not the numbers that it says", b)
+	}
+	free := numbers[0]
+	for i := uint64(0); i < uint64(len(numbers)/2); i++ {
+		bits, n := int(numbers[1+2*i]), int64(numbers[2+2*i]) //nolint:gosec // as they were written
+		if i < free {
+			s.Free[bits] = n
+			continue
+		}
+		if s.Cooling == nil {
+			s.Cooling = map[int]int64{}
+		}
+		s.Cooling[bits] = n
+	}
+	return s, nil
+}

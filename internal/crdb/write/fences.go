@@ -1,0 +1,193 @@
+package write
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"net/netip"
+	"slices"
+
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/crdb/lookup"
+	"github.com/carve-ipam/carve/internal/crdb/rows"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// fencing is what some changes do to fences.
+type fencing struct {
+	changed map[lookup.Place]ipam.Stock // what comes and goes in containers
+	begins  map[lookup.Place]bool
+	ends    map[lookup.Place]bool
+	counted map[lookup.Place]ipam.Stock // of containers whose rows were all read
+	moved   map[ipam.ID]bool            // containers of which something else was changed, in whichever regions
+}
+
+func fencingOf(ch storage.Changes) fencing {
+	f := fencing{map[lookup.Place]ipam.Stock{}, map[lookup.Place]bool{}, map[lookup.Place]bool{}, map[lookup.Place]ipam.Stock{}, map[ipam.ID]bool{}}
+	f.blocks(ch)
+	f.containers(ch)
+	if e := ch.EpochReset; e != nil {
+		f.counted[lookup.Place{Region: e.Region, ID: e.PoolID}] = e.Stock
+	}
+	for at := range f.counted {
+		delete(f.changed, at)
+	}
+	if u := ch.PoolUpdate; u != nil {
+		f.moved[u.Now.UID] = true
+	}
+	for _, m := range ch.ScopedMarks {
+		f.moved[m.PoolID] = true
+	}
+	for _, g := range []*ipam.Grant{ch.GrantInsert, ch.GrantDelete} {
+		if g != nil && g.Kind == ipam.GrantOfPool {
+			f.moved[g.SubjectID] = true
+		}
+	}
+	return f
+}
+
+// blocks takes what is free, and what is cooling down.
+func (f fencing) blocks(ch storage.Changes) {
+	for _, c := range ch.Free {
+		if len(c.Delete)+len(c.Insert) == 0 {
+			continue
+		}
+		stock := f.at(lookup.PlaceOf(c.Container))
+		count(stock.Free, -1, c.Delete...)
+		count(stock.Free, 1, c.Insert...)
+	}
+	cooling := func(n int64, list ...ipam.Allocation) {
+		for _, a := range list {
+			if a.Phase == ipam.PhaseCoolingDown {
+				count(f.at(lookup.Place{Region: a.Region, ID: a.ContainerID}).Cooling, n, a.Block)
+			}
+		}
+	}
+	cooling(-1, ch.AllocationDelete...)
+	cooling(1, ch.AllocationInsert...)
+	if u := ch.AllocationUpdate; u != nil { // it was retained
+		cooling(1, u.Now)
+	}
+	for _, r := range ch.ClaimRelease {
+		cooling(1, r.Now)
+	}
+}
+
+func (f fencing) at(place lookup.Place) ipam.Stock {
+	stock, known := f.changed[place]
+	if !known {
+		stock = ipam.Stock{Free: map[int]int64{}, Cooling: map[int]int64{}}
+		f.changed[place] = stock
+	}
+	return stock
+}
+
+func count(counts map[int]int64, n int64, blocks ...netip.Prefix) {
+	for _, b := range blocks {
+		counts[b.Bits()] += n
+	}
+}
+
+// containers takes those that come and go: pools in their regions, and both families of spaces.
+func (f fencing) containers(ch storage.Changes) {
+	for _, p := range ch.PoolInsert {
+		all(f.begins, storage.PoolContainer(p))
+		all(f.begins, away(p, ch.PoolRegionInsert)...)
+	}
+	if u := ch.PoolUpdate; u != nil { // its home is one of its regions, and has all of it otherwise
+		all(f.begins, away(u.Now, ch.PoolRegionInsert)...)
+		all(f.ends, away(u.Now, ch.PoolRegionDelete)...)
+	}
+	if p := ch.PoolDelete; p != nil {
+		all(f.ends, storage.PoolContainer(*p))
+		all(f.ends, away(*p, ch.PoolRegionDelete)...)
+	}
+	for _, s := range ch.SpaceInsert {
+		all(f.begins, storage.SpaceContainer(s, ipam.IPv4), storage.SpaceContainer(s, ipam.IPv6))
+	}
+	for _, s := range ch.SpaceDelete {
+		all(f.ends, storage.SpaceContainer(s, ipam.IPv4), storage.SpaceContainer(s, ipam.IPv6))
+	}
+}
+
+// away is what a pool is in those of some regions that are not its home.
+func away(p ipam.Pool, in []storage.PoolRegionChange) (list []storage.Container) {
+	for _, r := range in {
+		if r.PoolID == p.UID && r.Now.Region != p.Region {
+			list = append(list, storage.PoolContainer(storage.Placed(p, r.Now.Region)))
+		}
+	}
+	return list
+}
+
+func all(places map[lookup.Place]bool, containers ...storage.Container) {
+	for _, c := range containers {
+		places[lookup.PlaceOf(c)] = true
+	}
+}
+
+// FencesMissing are the containers whose stock some changes need to know and that are not among those that were read.
+func FencesMissing(ch storage.Changes, known lookup.Fences) (missing []lookup.Place) {
+	f := fencingOf(ch)
+	for at := range f.changed {
+		if _, there := known[at]; !there && !f.begins[at] && !f.ends[at] {
+			missing = append(missing, at)
+		}
+	}
+	return missing
+}
+
+// fences moves the marks of what is changed, in one order for all transactions, and writes the stocks. A mark that is not as it was read makes the plan out
+// of date.
+func (w *Statements) fences(ch storage.Changes, known lookup.Fences, everywhere []string) {
+	f := fencingOf(ch)
+	for _, at := range inOrder(f.ends) {
+		delete(known, at)
+		w.hit("fence_delete", 1, at.Region, rows.ID(at.ID))
+	}
+	next := func(at lookup.Place) lookup.Fence {
+		stock, err := known[at].Stock.Plus(f.at(at))
+		if err != nil {
+			w.err = errors.Join(w.err, fmt.Errorf("the stock of container %s in %s has not what is taken: %w: %w", at.ID, at.Region, err, ErrStale))
+		}
+		known[at] = lookup.Fence{Mark: ipam.NewID(), Stock: stock}
+		return known[at]
+	}
+	for _, at := range inOrder(f.begins) {
+		now := next(at)
+		w.hit("fence_insert", 1, at.Region, rows.ID(at.ID), rows.ID(now.Mark), rows.EncodeStock(now.Stock))
+	}
+	for _, at := range inOrder(f.changed) {
+		if f.begins[at] || f.ends[at] {
+			continue
+		}
+		was := known[at].Mark
+		now := next(at)
+		w.hit("fence_update", 1, at.Region, rows.ID(at.ID), rows.ID(was), rows.ID(now.Mark), rows.EncodeStock(now.Stock))
+	}
+	for _, at := range inOrder(f.counted) {
+		known[at] = lookup.Fence{Mark: ipam.NewID(), Stock: f.counted[at]}
+		w.hit("fence_put", 1, at.Region, rows.ID(at.ID), rows.ID(known[at].Mark), rows.EncodeStock(f.counted[at]))
+	}
+	for _, id := range slices.SortedFunc(maps.Keys(f.moved), func(a, b ipam.ID) int { return bytes.Compare(a[:], b[:]) }) {
+		for _, region := range everywhere {
+			at := lookup.Place{Region: region, ID: id}
+			if _, done := f.changed[at]; done {
+				continue
+			}
+			mark := ipam.NewID()
+			if was, there := known[at]; there {
+				known[at] = lookup.Fence{Mark: mark, Stock: was.Stock}
+			}
+			w.any("fence_move", region, rows.ID(id), rows.ID(mark))
+		}
+	}
+}
+
+func inOrder[V any](places map[lookup.Place]V) []lookup.Place {
+	return slices.SortedFunc(maps.Keys(places), func(a, b lookup.Place) int {
+		return cmp.Or(bytes.Compare(a.ID[:], b.ID[:]), cmp.Compare(a.Region, b.Region))
+	})
+}
