@@ -171,26 +171,28 @@ func (w *Statements) fences(ch storage.Changes, known lookup.Fences, everywhere 
 			w.any("fence_delete", region, rows.ID(p.UID))
 		}
 	}
-	for at := range f.begins {
-		f.at(at)
+	next := func(at lookup.Place) lookup.Fence {
+		stock, err := known[at].Stock.Plus(f.at(at))
+		if err != nil {
+			w.err = errors.Join(w.err, fmt.Errorf("the stock of container %s in %s has not what is taken: %w: %w", at.ID, at.Region, err, ErrStale))
+		}
+		known[at] = lookup.Fence{Mark: ipam.NewID(), Stock: stock}
+		return known[at]
+	}
+	for _, at := range inOrder(f.begins) {
+		now := next(at)
+		w.hit("fence_insert", 1, at.Region, rows.ID(at.ID), rows.ID(now.Mark), rows.EncodeStock(now.Stock))
 	}
 	var moves []rows.FenceMove
 	var regions []string
 	for _, at := range inOrder(f.changed) {
-		if f.ends[at] {
+		if f.begins[at] || f.ends[at] {
 			continue
 		}
-		was, mark := known[at], ipam.NewID()
-		stock, err := was.Stock.Plus(f.changed[at])
-		if err != nil {
-			w.err = errors.Join(w.err, fmt.Errorf("the stock of container %s in %s has not what is taken: %w: %w", at.ID, at.Region, err, ErrStale))
-		}
-		if known[at] = (lookup.Fence{Mark: mark, Stock: stock}); f.begins[at] {
-			w.hit("fence_insert", 1, at.Region, rows.ID(at.ID), rows.ID(mark), rows.EncodeStock(stock))
-			continue
-		}
+		was := known[at].Mark
+		now := next(at)
+		moves, regions = append(moves, rows.FenceMove{ID: at.ID, Was: was, Mark: now.Mark, Stock: rows.EncodeStock(now.Stock)}), append(regions, at.Region)
 		w.moved = append(w.moved, at)
-		moves, regions = append(moves, rows.FenceMove{ID: at.ID, Was: was.Mark, Mark: mark, Stock: rows.EncodeStock(stock)}), append(regions, at.Region)
 	}
 	for len(moves) > 0 { // those of one region that follow each other in that order
 		n := 1
