@@ -215,10 +215,15 @@ var readings = map[string]reading{
 		},
 	},
 	"CreateClaimInOneTrip": { // when the server remembers as well what the pool and the project have under their marks
-		prepare: withQuota,
+		prepare: func(t *testing.T, h *house, p string) {
+			t.Helper()
+			withPool(t, h, p)
+			_, err := h.svc.PutQuota(admin(t), p, quotaOf(1000), usecase.Request{})
+			require.NoError(t, err)
+		},
 		do: func(ctx context.Context, s server, p string) error {
 			for _, name := range []string{"first", "second", "third"} {
-				if _, err := s.svc.CreateClaim(ctx, p, claimOf(name, p, "pool", 28), usecase.Request{Key: name}); err != nil {
+				if _, err := s.svc.CreateClaim(ctx, p, claimOf(name, p, "pool", 29), usecase.Request{Key: name}); err != nil {
 					return err
 				}
 			}

@@ -4,5 +4,10 @@
 -- locks:   none
 SELECT 1 / (count(*) = 1)::INT
 FROM pool_regions AS r
-JOIN stocks AS s ON s.region = $2::crdb_internal_region AND s.pool_id = r.pool_id AND s.epoch = r.epoch
+CROSS JOIN LATERAL (
+    SELECT s.epoch
+    FROM stocks AS s
+    WHERE s.region = $2::crdb_internal_region AND s.pool_id = r.pool_id AND s.epoch = r.epoch
+    LIMIT 1
+) AS s
 WHERE r.pool_id = $1 AND r.region = $3

@@ -9,4 +9,6 @@ SET (mark, stock) = (
 )
 -- @from fence_key, fence_next FROM $2
 WHERE f.region = $1 AND
+    -- @among fence_id AS f FROM $2
+    AND
     -- @match fence_key AS f FROM $2

@@ -76,6 +76,7 @@ var (
 //	-- @from held_row FROM $2         FROM unnest($2::UUID[], $3::UUID[], …) AS k (project_id, container_id, …)
 //	-- @using held_key FROM $2        USING unnest(…) AS k (…)
 //	-- @match held_key AS h FROM $2   h.id = k.id AND h.revision = k.revision
+//	-- @among fence_id AS f FROM $2   f.id = ANY ($2::UUID[])
 func Expand(name, text string) (map[string]string, error) {
 	all, err := expand(name, text)
 	out := make(map[string]string, len(all))
@@ -172,6 +173,13 @@ func (s *statement) include(line string) (string, error) {
 		out = join(", ", value)
 	case "match":
 		out = join(" AND ", func(i int, c Column) string { return of(as, c.Name) + " = " + value(i, c) })
+	case "among": // said again, so that it is an index's to find the rows, whatever is known about the table
+		out = join(" AND ", func(i int, c Column) string {
+			if s.shape.varies(c) {
+				return fmt.Sprintf("%s = ANY ($%d::%s[])", of(as, c.Name), first+i, c.Type)
+			}
+			return of(as, c.Name) + " = " + value(i, c)
+		})
 	case "from", "using":
 		if s.shape != one {
 			arrays := join(", ", func(i int, c Column) string { return s.shape.array(first+i, c) })
