@@ -45,7 +45,9 @@ func (f *faulty) left() int {
 }
 
 // InOneTrip implements storage.Store. What is to be lost before its COMMIT, or to land late, goes the long way.
-func (f *faulty) InOneTrip(ctx context.Context, op string, locks storage.Locks, fn func(context.Context, storage.Tx) error) error {
+func (f *faulty) InOneTrip(
+	ctx context.Context, op string, locks storage.Locks, sent func(context.Context) (context.Context, func()), fn func(context.Context, storage.Tx) error,
+) error {
 	f.mu.Lock()
 	now, late := fault(""), f.late
 	if len(f.faults) > 0 {
@@ -55,7 +57,7 @@ func (f *faulty) InOneTrip(ctx context.Context, op string, locks storage.Locks, 
 	if late != nil || now != "" && now != lostAfter {
 		return storage.ErrForgotten
 	}
-	err := f.Store.InOneTrip(ctx, op, locks, fn)
+	err := f.Store.InOneTrip(ctx, op, locks, sent, fn)
 	if err == nil && now == lostAfter {
 		f.mu.Lock()
 		defer f.mu.Unlock()

@@ -29,8 +29,13 @@ type quick struct {
 
 var _ storage.Tx = (*quick)(nil)
 
+// Remembers implements storage.Store.
+func (s *Store) Remembers(c storage.Container) bool { return s.memory.Knows(lookup.PlaceOf(c)) }
+
 // InOneTrip implements storage.Store.
-func (s *Store) InOneTrip(ctx context.Context, op string, locks storage.Locks, fn func(context.Context, storage.Tx) error) error {
+func (s *Store) InOneTrip(
+	ctx context.Context, op string, locks storage.Locks, sent func(context.Context) (context.Context, func()), fn func(context.Context, storage.Tx) error,
+) error {
 	if err := s.mayChange(); err != nil {
 		return err
 	}
@@ -46,6 +51,8 @@ func (s *Store) InOneTrip(ctx context.Context, op string, locks storage.Locks, f
 		t.giveBack()
 		return storage.ErrForgotten
 	}
+	ctx, ended := sent(ctx)
+	defer ended()
 	end, state, err := s.try(ctx, op, 0, false, func(ctx context.Context) error {
 		cn, release, err := s.acquire(ctx, false)
 		if err != nil {
@@ -54,7 +61,7 @@ func (s *Store) InOneTrip(ctx context.Context, op string, locks storage.Locks, f
 		defer release()
 		if s.engine.locks() {
 			cn.locks = newLockSet(locks)
-			cn.locks.atOnce = len(locks.Alone) > 1
+			cn.locks.atOnce = true
 		}
 		if err = cn.whole(ctx, statements); err != nil && !outcome.IsUnknown(err) {
 			cn.rollback(ctx)

@@ -18,18 +18,20 @@ type load struct {
 	release func() // gives the pool's turn back
 }
 
-// carry serves the pools that are ready, many in one transaction, until none is. It waits for no pool: what takes a second look goes alone, and so
-// does a pool that somebody else works on.
+// carry serves the pools that are ready, many in one transaction, until none is. It waits for no pool: one that is not remembered goes alone, and so does
+// one that somebody else works on, or that takes a second look.
 func (s *groups) carry() {
 	for loads := s.waiting.next(); loads != nil; loads = s.waiting.next() {
 		var ours []*load
 		for _, l := range loads {
-			var free bool
-			if l.release, free = s.Lanes.Try(l.lane); !free {
-				go s.lead(l)
-				continue
+			if s.Store.Remembers(storage.PoolContainer(l.pool)) {
+				var free bool
+				if l.release, free = s.Lanes.Try(l.lane); free {
+					ours = append(ours, l)
+					continue
+				}
 			}
-			ours = append(ours, l)
+			go s.lead(l)
 		}
 		if len(ours) > 0 {
 			s.serveLoads(ours)
@@ -73,9 +75,7 @@ func (s *groups) tryTogether(ctx context.Context, loads []*load) (done bool) {
 		}
 	}()
 	singles, doubles := withoutDoubles(members)
-	followed, ended := s.follow(ctx, pools[0], singles)
-	a, err := s.transactAtOnce(followed, singles, pools)
-	ended()
+	a, err := s.transactAtOnce(ctx, singles, pools)
 	switch {
 	case err == nil:
 		s.Metrics.GroupRan(ctx, len(singles))

@@ -12,14 +12,14 @@ import (
 
 // transact runs the transaction of a round. Whoever follows a member is told that it is over before the member is.
 func (s *groups) transact(ctx context.Context, members []*member, pool ipam.Pool) (*attempt, error) {
-	ctx, ended := s.follow(ctx, pool, members)
-	defer ended()
 	if !members[0].request.DryRun { // which runs alone
 		a, err := s.transactAtOnce(ctx, members, []ipam.Pool{pool})
 		if !errors.Is(err, storage.ErrForgotten) {
 			return a, err
 		}
 	}
+	ctx, ended := s.follow(ctx, pool, members)
+	defer ended()
 	b := groupOf(members)
 	return usecase.InTx(ctx, s.Core, b.op, b.groupLocks([]ipam.Pool{pool}), b.dryRun(), func(ctx context.Context, tx storage.Tx) (*attempt, error) {
 		a := newAttempt(tx, b, s.Region)
@@ -30,7 +30,8 @@ func (s *groups) transact(ctx context.Context, members []*member, pool ipam.Pool
 // transactAtOnce serves members from what is remembered of their pools, all of them, or ends in storage.ErrForgotten: nothing is refused for what is remembered.
 func (s *groups) transactAtOnce(ctx context.Context, members []*member, pools []ipam.Pool) (*attempt, error) {
 	b := groupOf(members)
-	return usecase.InOneTrip(ctx, s.Core, b.op, b.groupLocks(pools), func(ctx context.Context, tx storage.Tx) (*attempt, error) {
+	followed := func(ctx context.Context) (context.Context, func()) { return s.follow(ctx, pools[0], members) }
+	return usecase.InOneTrip(ctx, s.Core, b.op, b.groupLocks(pools), followed, func(ctx context.Context, tx storage.Tx) (*attempt, error) {
 		a := newAttempt(tx, b, s.Region)
 		err := a.serveEach(ctx, members, pools, false)
 		if err == nil && slices.ContainsFunc(a.refused, func(refused error) bool { return refused != nil }) {

@@ -82,8 +82,12 @@ func InTx[T any](ctx context.Context, s *Core, op string, locks storage.Locks, d
 }
 
 // InOneTrip is Store.InOneTrip for a closure that answers a value.
-func InOneTrip[T any](ctx context.Context, s *Core, op string, locks storage.Locks, fn func(context.Context, storage.Tx) (T, error)) (T, error) {
-	return runIn(ctx, s, s.Store.InOneTrip, op, locks, fn)
+func InOneTrip[T any](
+	ctx context.Context, s *Core, op string, locks storage.Locks, sent func(context.Context) (context.Context, func()), fn func(context.Context, storage.Tx) (T, error),
+) (T, error) {
+	return runIn(ctx, s, func(ctx context.Context, op string, locks storage.Locks, fn func(context.Context, storage.Tx) error) error {
+		return s.Store.InOneTrip(ctx, op, locks, sent, fn)
+	}, op, locks, fn)
 }
 
 func runIn[T any](ctx context.Context, s *Core, run func(context.Context, string, storage.Locks, func(context.Context, storage.Tx) error) error,

@@ -82,6 +82,13 @@ func (m *Memory) Take(at lookup.Place) *Pool {
 	return p
 }
 
+// Knows reports whether anything is remembered of a pool.
+func (m *Memory) Knows(at lookup.Place) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.pools.Contains(at)
+}
+
 // Put remembers a pool that a transaction of ours was the last to change.
 func (m *Memory) Put(at lookup.Place, p *Pool) {
 	p.trips++
