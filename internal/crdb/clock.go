@@ -35,7 +35,9 @@ func (c *storeClock) Now() time.Time {
 }
 
 // Earliest is what time it is at least.
-func (c *storeClock) Earliest() time.Time { return c.Clock.Earliest(c.local()).UTC() }
+func (c *storeClock) Earliest() time.Time {
+	return c.Clock.Earliest(c.local()).UTC()
+}
 
 // Now is what time it is by the database's clock, which is everybody's. It asks nobody: it counts on from the last time that the store has asked, to
 // within half of how long that took.

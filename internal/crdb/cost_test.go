@@ -110,7 +110,7 @@ func nameOf(sql string) string {
 			return strings.TrimSuffix(strings.TrimSuffix(name, "_one"), "_alike") // of one row or of several: that depends on where the block lies
 		}
 	}
-	if strings.HasPrefix(sql, "select pg_advisory_xact_lock") {
+	if strings.HasPrefix(sql, "select pg_advisory_xact_lock") || strings.Contains(sql, "pg_try_advisory_xact_lock") {
 		return "lock" // in the order of the keys, which are random
 	}
 	return sql

@@ -23,7 +23,8 @@ func (s *Store) DryRun(ctx context.Context, op string, locks storage.Locks, fn f
 }
 
 func (s *Store) transact(ctx context.Context, op string, locks storage.Locks, dry bool, fn func(context.Context, storage.Tx) error) error {
-	number, last := 0, (*tx)(nil)
+	number := 0
+	var last *tx
 	once := func(ctx context.Context) error {
 		cn, release, err := s.acquire(ctx, dry)
 		if err != nil {
