@@ -24,7 +24,7 @@ func openRelease(ctx context.Context, db *database, c cell) (*session, error) {
 	}
 	order := shuffled(c.held, claims.MaxBatch)
 	var next atomic.Int64
-	return s.session(ctx, claimsPath, c, func(p *poster) *session {
+	return s.session(ctx, "claims", c, func(p *poster) *session {
 		return &session{many: func(ctx context.Context, client int, handed []uint64) ([]uint64, error) {
 			n := int(next.Add(1)) - 1
 			if n >= len(order) {

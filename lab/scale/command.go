@@ -85,7 +85,7 @@ func Run(ctx context.Context, args []string) (err error) {
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	_, err = fmt.Fprintf(os.Stdout, "%d CPUs, caller and database on the same; PostgreSQL %s, fsync %s, shared_buffers %s; one client, in process. × is to the smallest cell of the axis, measured in turn.\n\n",
-		db.Machine.CPUs, db.Machine.PostgreSQL, db.Machine.FSync, db.Machine.Buffers)
+		db.Machine.CPUs, db.Machine.Version, db.Machine.FSync, db.Machine.Buffers)
 	if err != nil {
 		return err
 	}
