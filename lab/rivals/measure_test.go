@@ -3,12 +3,15 @@ package rivals
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/lab/postgres"
 )
 
 func TestDriveCountsWhatWasHandedOutTwice(t *testing.T) {
@@ -91,4 +94,26 @@ func TestMediansAreOfTheRoundsOfACell(t *testing.T) {
 	require.Equal(t, &result{Contestant: "a", Clients: 8, Rate: 200, P95: 2, Errors: 1, Doubles: 2, Broken: "an address twice"}, got[0])
 	require.Equal(t, &result{Contestant: "b", Clients: 8, Skipped: "slow"}, got[1], "what was skipped has no rate")
 	require.InDelta(t, 10, got[2].Rate, 0)
+}
+
+// What cannot be measured at all would be noticed when somebody has waited for the other cells.
+func TestEveryContestantHandsOutWhatNobodyHas(t *testing.T) {
+	t.Parallel()
+	d, err := postgres.Start(t.Context(), postgres.Options{Dir: filepath.Join(t.TempDir(), "data"), Connections: 100, Volatile: true})
+	require.NoError(t, err)
+	db := &database{Database: d, seeded: map[string]string{}}
+	t.Cleanup(func() { require.NoError(t, db.Close()) })
+	o := options{time: 50 * time.Millisecond, grace: time.Minute, bound: time.Minute, setup: time.Minute}
+	seen := map[cell]bool{}
+	for _, c := range plan(onPostgreSQL, 0, o.time) {
+		c.clients, c.held = 2, min(c.held, 5)
+		if seen[c] {
+			continue
+		}
+		seen[c] = true
+		r := measure(t.Context(), db, c, o)
+		require.Zero(t, r.wrong(), "%+v", r)
+		require.Positive(t, r.done, r.Contestant)
+		require.True(t, r.WAL > 0 || r.Contestant == refuse, "%s wrote nothing", r.Contestant)
+	}
 }

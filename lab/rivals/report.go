@@ -70,11 +70,19 @@ func inTable(results []*result) string {
 			line = append(line, "skipped", r.things, "", "", "", "", "", "", "", "", "")
 		} else {
 			line = append(line, tabular.Figure(r.Rate), r.things, tabular.Figure(r.P50), tabular.Figure(r.P95), tabular.Figure(r.P99),
-				tabular.Figure(r.WAL), tabular.Figure(r.CPU), tabular.Figure(r.Database), strconv.Itoa(r.Errors), strconv.Itoa(r.CutOff), strconv.Itoa(r.Doubles))
+				known(r.WAL), known(r.CPU), known(r.Database), strconv.Itoa(r.Errors), strconv.Itoa(r.CutOff), strconv.Itoa(r.Doubles))
 		}
 		lines = append(lines, line)
 	}
 	return tabular.Table(lines, 1)
+}
+
+// known is a cost, or nothing where it could not be told.
+func known(cost float64) string {
+	if cost == 0 {
+		return ""
+	}
+	return tabular.Figure(cost)
 }
 
 // notes say what the table has no room for: why cells were skipped, the first error of those that have any, doubles in words.
@@ -138,7 +146,7 @@ func writeReport(path string, m postgres.Machine, o options, results []*result, 
 }
 
 const legend = `Medians of the rounds. Per second: rows, claims, … each, not calls. p50, p95 and p99: of a call, which is 100 rows or 1,000 claims where the name says so.
-Bytes of the database's log, and processor time of this program (generator, and server or library) and of the database: of each row, claim, …; 0: unknown.
+Bytes of the database's log, and processor time of this program (generator, and server or library) and of the database: of each row, claim, …
 `
 
 // verdict is an error when Carve broke a promise. What a rival breaks is reported and no more.

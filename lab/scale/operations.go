@@ -2,6 +2,7 @@ package scale
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"time"
 
@@ -44,7 +45,11 @@ func reads() []operation {
 }
 
 func claim(ctx context.Context, w *world, p place, name string) error {
-	_, err := w.service.CreateClaim(caller(ctx, "createClaim", ""), p.project, ask(p.pool, name, &p.bits), request)
+	r := request
+	if w.db.keyed {
+		r.Key, r.Fingerprint = rand.Text(), [16]byte{1}
+	}
+	_, err := w.service.CreateClaim(caller(ctx, "createClaim", ""), p.project, ask(p.pool, name, &p.bits), r)
 	return err
 }
 
