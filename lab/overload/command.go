@@ -1,6 +1,6 @@
 // Package overload shows what the server does when it is asked for more than it can, claims or pages of lists: it starts the real server with its embedded database as
 // a process of its own, measures what it can serve, and then sends requests at a quarter to four times that rate, whether or not it
-// keeps up. It also reads how much memory the server's process has with many idle and many active connections. See docs/evidence.md.
+// keeps up. It also reads how much memory the server's process has with many idle and many active connections. See docs/performance.md.
 package overload
 
 import (
