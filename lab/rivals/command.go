@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/carve-ipam/carve/lab/postgres"
+	"github.com/carve-ipam/carve/lab/scale"
 	"github.com/carve-ipam/carve/lab/tool"
 )
 
@@ -53,6 +54,9 @@ func parse(args []string) (options, error) {
 	if o.time <= 0 || o.warm < 0 || o.grace <= 0 || o.rounds < 1 {
 		return o, errors.New("-time, -grace and -rounds must be positive, -warm not negative")
 	}
+	if _, err := scale.ParseSize(o.rows); err != nil {
+		return o, err
+	}
 	var err error
 	o.only, err = regexp.Compile(only)
 	return o, err
@@ -64,50 +68,59 @@ func Run(ctx context.Context, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	machine, wanted, results, err := compare(ctx, o)
+	r, err := compare(ctx, o)
 	if err != nil {
 		return err
 	}
-	goals := goalsOf(wanted, results)
+	goals := goalsOf(r.wanted, r.results)
 	grown, broken := growth(ctx, o)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return errors.Join(writeReport(o.json, machine, o, results, append(goals, grown...)), verdict(results), broken)
+	return errors.Join(writeReport(o.json, r.machine, o, r.results, append(goals, grown...)), verdict(r.results), r.audit, broken)
+}
+
+// run is what was measured.
+type run struct {
+	machine postgres.Machine
+	wanted  []compared // the goals that were asked for
+	results []*result
+	audit   error // of the database that cells shared
 }
 
 // compare measures what decides the goals that are asked for, round by round.
-func compare(ctx context.Context, o options) (machine postgres.Machine, asked []compared, results []*result, err error) {
+func compare(ctx context.Context, o options) (r run, err error) {
 	db, err := startDatabase(ctx, o)
 	if err != nil {
-		return machine, nil, nil, err
+		return r, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	wanted := onPostgreSQL
+	r.machine = db.Machine
+	all := onPostgreSQL
 	if db.Cockroach {
-		wanted = onCockroachDB
+		all = onCockroachDB
 	}
-	for _, w := range wanted {
+	for _, w := range all {
 		if o.only.MatchString(w.title()) {
-			asked = append(asked, w)
+			r.wanted = append(r.wanted, w)
 		}
 	}
 	begin := time.Now()
 	for round := range o.rounds {
-		for _, c := range plan(asked, round, o.warm+o.time) {
+		for _, c := range plan(r.wanted, round, o.warm+o.time) {
 			if time.Since(begin) > o.within {
 				break
 			}
-			r := measure(ctx, db, c, o)
+			one := measure(ctx, db, c, o)
 			if ctx.Err() != nil {
-				return machine, nil, nil, ctx.Err()
+				return r, ctx.Err()
 			}
-			fmt.Fprintln(os.Stderr, r.line())
-			results = append(results, r)
+			fmt.Fprintln(os.Stderr, one.line())
+			r.results = append(r.results, one)
 		}
 	}
 	if db.shared > 0 {
-		err = db.audit(ctx, postgres.Carve)
+		r.audit = db.audit(ctx, postgres.Carve)
 	}
-	return db.Machine, asked, results, err
+	return r, nil
 }

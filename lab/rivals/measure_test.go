@@ -117,3 +117,15 @@ func TestEveryContestantHandsOutWhatNobodyHas(t *testing.T) {
 		require.True(t, r.WAL > 0 || r.Contestant == refuse, "%s wrote nothing", r.Contestant)
 	}
 }
+
+// What is wrong with a flag is said before anything is measured.
+func TestFlagsThatSayNothingAreRefused(t *testing.T) {
+	t.Parallel()
+	for _, wrong := range []string{"-rows=many", "-rounds=0", "-time=0s", "-only=(", "rest"} {
+		_, err := parse([]string{wrong})
+		require.Error(t, err, wrong)
+	}
+	o, err := parse([]string{"-rows=10M", "-only=64 clients"})
+	require.NoError(t, err)
+	require.True(t, o.only.MatchString(onPostgreSQL[4].title()))
+}

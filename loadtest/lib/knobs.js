@@ -7,6 +7,7 @@ const known = {
   KEEP: '1: leave what was made on the server, so that an audit afterwards has something to look at',
   PREFIX: 'first part of the names of the projects that are made',
   LABEL: 'name of this run in the summaries, when one scenario is run with several settings',
+  DATABASE_URL: 'database of the server that run.sh starts',
   DURATION: 'how long the measured part lasts, as 90s, 10m or 1h',
   CLIENTS: 'callers at the same time',
   RATE: 'iterations begun per second; for list-storm also "max": as many as LOAD_CLIENTS can, and "100-9000": ever more',
