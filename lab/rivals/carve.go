@@ -39,7 +39,7 @@ func openCarve(ctx context.Context, db *database, c cell) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := db.Settle(ctx, f.name); err != nil {
+	if err := f.settle(ctx, c); err != nil {
 		return nil, errors.Join(err, f.close())
 	}
 	next := newNames(c.clients)
@@ -136,6 +136,13 @@ func (f *carved) batch(ctx context.Context, pool string, n int, name func(int) s
 
 func (f *carved) claim(pool, name string) ipam.Claim {
 	return ipam.Claim{Metadata: ipam.Metadata{Name: name}, Spec: ipam.ClaimSpec{PoolRef: ipam.Ref{Project: f.project, Name: pool}, PrefixLength: &claimed}}
+}
+
+func (f *carved) settle(ctx context.Context, c cell) error {
+	if c.held > 0 {
+		return f.db.Analyze(ctx, f.name)
+	}
+	return f.db.Settle(ctx, f.name)
 }
 
 // check is the audit, once for each cell and not in each round. The database that is shared is audited when all is done.

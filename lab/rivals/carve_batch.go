@@ -11,7 +11,7 @@ func openCarveBatch(ctx context.Context, db *database, c cell) (*session, error)
 	if err != nil {
 		return nil, err
 	}
-	if err := db.Settle(ctx, f.name); err != nil {
+	if err := f.settle(ctx, c); err != nil {
 		return nil, errors.Join(err, f.close())
 	}
 	next := newNames(c.clients)

@@ -65,7 +65,7 @@ func (s *served) path(kind string) string { return "/v1/projects/" + s.project +
 
 // session is one whose clients post what is of a kind, once the database is settled.
 func (s *served) session(ctx context.Context, kind string, c cell, hand func(*poster) *session) (*session, error) {
-	if err := s.db.Settle(ctx, s.name); err != nil {
+	if err := s.settle(ctx, c); err != nil {
 		return nil, errors.Join(err, s.close())
 	}
 	p := newPoster(s.server.Addr(), s.path(kind), s.token, c.clients)

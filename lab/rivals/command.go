@@ -35,7 +35,7 @@ func parse(args []string) (options, error) {
 	var o options
 	only := ""
 	f := flag.NewFlagSet("compare", flag.ContinueOnError)
-	f.DurationVar(&o.time, "time", 3*time.Second, "how long each cell is measured in a round")
+	f.DurationVar(&o.time, "time", 2*time.Second, "how long each cell is measured in a round")
 	f.DurationVar(&o.warm, "warm", time.Second, "how long each cell runs before that")
 	f.DurationVar(&o.grace, "grace", 10*time.Second, "how long operations that are under way at the end of a cell may take to finish; then they are cut off and counted")
 	f.DurationVar(&o.bound, "bound", 5*time.Second, "a cell is skipped when one operation, alone, takes longer")
