@@ -83,7 +83,7 @@ docs-check: deps build bin/docscheck ## Run every command of README.md and docs 
 ##@ Question it: lab/README.md says what each of these answers, and what it takes (FLAGS=...)
 chaos: bin/skewed/server ## Let servers, networks, clocks and databases fail, and judge what was answered (20 seeds)
 rolling: bin/k6 ## Replace three servers one after another under load; nobody may notice
-compare: ## Compare Carve with its rivals and with the floors
+compare: ## Say which goals of speed are met, beside rivals and floors (docs/performance.md)
 scale: ## Show what operations cost as the data grows
 overload: ## Ask the server for up to 4 times what it can do, and read its memory
 hostile: ## Attack the server with slow and hostile clients, and measure what others notice

@@ -1,4 +1,5 @@
-// Pages of every list, at a rate that does not wait, or with LOAD_RATE=max as fast as LOAD_CLIENTS can read them. None may
+// Pages of every list, at a rate that does not wait; with LOAD_RATE=max as fast as LOAD_CLIENTS can read them; with
+// LOAD_RATE=100-9000 at a rate that rises beyond what the machine gives, where only what is sent has to be answered. None may
 // fail, and following the cursors shows every item once.
 import exec from 'k6/execution';
 import { check } from 'k6';
@@ -6,7 +7,7 @@ import { send } from './lib/http.js';
 import * as knobs from './lib/knobs.js';
 import { operations, took } from './lib/measure.js';
 import { listAllocations, listClaims, listPools } from './lib/operations.js';
-import { closed, open, options as promise } from './lib/promises.js';
+import { closed, open, options as promise, rising } from './lib/promises.js';
 import { summary } from './lib/summary.js';
 import { claimMany, makePool, makeProject, takeAway } from './lib/world.js';
 
@@ -15,12 +16,20 @@ const length = knobs.duration('DURATION', { full: '2m', short: '6s' });
 const clients = knobs.count('CLIENTS', 16);
 const seed = knobs.count('SEED', { full: 10000, short: 1000 });
 const pools = 120;
-const page = 100;
+const page = knobs.count('PAGE', 100);
 operations('list');
 
-export const options = promise({
-  storm: rate === 'max' ? closed(clients, length) : open(knobs.count('RATE', rate), length, clients),
-});
+const [from, to] = rate.split('-').map(Number);
+
+function pressure() {
+  if (rate === 'max') {
+    return closed(clients, length);
+  }
+  return to ? rising(from, to, length, clients) : open(knobs.count('RATE', rate), length, clients);
+}
+
+// What the generator cannot send is no fault of the server where the rate rises until it cannot.
+export const options = promise({ storm: pressure() }, to ? { dropped_iterations: ['count>=0'] } : {});
 
 export function setup() {
   const project = makeProject('list-storm');

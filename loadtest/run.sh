@@ -3,7 +3,8 @@
 # at the end. Usage: run.sh [SCENARIO...], by default all of them; every LOAD_ variable reaches the scenarios.
 #
 # With CARVE_SERVER (and CARVE_API_KEY) it works on the server there, which must not limit the rate of this caller; otherwise
-# it starts one with a database of its own, in a directory that is removed at the end.
+# it starts one with a database of its own, in a directory that is removed at the end, or on the empty PostgreSQL or CockroachDB
+# database at LOAD_DATABASE_URL.
 # Exit code 0: every threshold holds and the audit is clean. 1: not so. 2: it could not be run.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -36,14 +37,20 @@ start() {
   # Variables that would lead it elsewhere are not for this one, and neither is a key. All load comes from one caller, who
   # would be stopped by the limits that are meant for one.
   unset CARVE_DATABASE_URL CARVE_EMBEDDED CARVE_API_KEY
-  bin/server --auth=dev --listen=127.0.0.1:0 --data-dir="$dir/data" --rate-limit-reads=0 --rate-limit-writes=0 \
+  local database=(--data-dir="$dir/data")
+  if [ -n "${LOAD_DATABASE_URL:-}" ]; then
+    database=(--database-url="$LOAD_DATABASE_URL")
+    bin/ipamctl migrate "${database[@]}" >"$LOAD_OUT/migrate.log" || fail "the database at LOAD_DATABASE_URL cannot be set up"
+  fi
+  bin/server --auth=dev --listen=127.0.0.1:0 "${database[@]}" --rate-limit-reads=0 --rate-limit-writes=0 \
     >"$dir/stdout" 2>"$LOAD_OUT/server.log" &
   pid=$!
   trap stop EXIT
   exec 3<"$dir/stdout"
   while read -r line <&3; do
     if [[ $line == "listening on "* ]]; then
-      export CARVE_SERVER="http://${line#listening on }" CARVE_DATA_DIR="$dir/data"
+      export CARVE_SERVER="http://${line#listening on }"
+      if [ -n "${LOAD_DATABASE_URL:-}" ]; then export CARVE_DATABASE_URL=$LOAD_DATABASE_URL; else export CARVE_DATA_DIR="$dir/data"; fi
       # Nothing is taken away before the audit has seen it.
       export LOAD_KEEP="${LOAD_KEEP:-1}"
       return

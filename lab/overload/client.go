@@ -107,9 +107,17 @@ func closeAll(kept []client) {
 // made numbers the claims of the whole run.
 var made atomic.Int64
 
-// claim makes a request for a claim with a name of its own: the tenants take turns, and the pools.
-func (s *server) claim() (head, body string) {
-	n := made.Add(1)
-	return s.asks[n%int64(len(s.asks))],
-		fmt.Sprintf(`{"metadata":{"name":"c%d"},"spec":{"poolRef":{"project":"platform","name":"pool-%d"},"prefixLength":32}}`, n, n%int64(s.pools))
+// request is the next one: the tenants take turns.
+func (s *server) request() (head, body string, wanted int) {
+	if s.reads {
+		return s.asks[made.Add(1)%int64(len(s.asks))], "", http.StatusOK
+	}
+	n, body := s.claim()
+	return s.asks[n%int64(len(s.asks))], body, http.StatusCreated
+}
+
+// claim is a claim with a name of its own: the pools take turns.
+func (s *server) claim() (n int64, body string) {
+	n = made.Add(1)
+	return n, fmt.Sprintf(`{"metadata":{"name":"c%d"},"spec":{"poolRef":{"project":"platform","name":"pool-%d"},"prefixLength":32}}`, n, n%int64(s.pools))
 }

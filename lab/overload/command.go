@@ -1,6 +1,6 @@
-// Package overload shows what the server does when it is asked for more than it can: it starts the real server with its embedded database as
+// Package overload shows what the server does when it is asked for more than it can, claims or pages of lists: it starts the real server with its embedded database as
 // a process of its own, measures what it can serve, and then sends requests at a quarter to four times that rate, whether or not it
-// keeps up. It also reads how much memory the server's process has with many idle and many active connections. See docs/evidence.md.
+// keeps up. It also reads how much memory the server's process has with many idle and many active connections. See docs/performance.md.
 package overload
 
 import (
@@ -28,6 +28,8 @@ type options struct {
 	time        time.Duration
 	closed      int
 	pools       int
+	lists       int
+	page        int
 	connections int
 	idle        int
 	active      int
@@ -47,6 +49,8 @@ func parse(args []string) (options, error) {
 	f.DurationVar(&o.time, "time", 5*time.Second, "how long each rate is offered, and how long saturation is measured")
 	f.IntVar(&o.closed, "clients", 64, "clients that measure what the server can serve, each as soon as it was answered")
 	f.IntVar(&o.pools, "pools", 1, "pools that the claims are spread over, 1 to 16")
+	f.IntVar(&o.lists, "lists", 0, "claims that each of 4 tenants has; then all requests are for pages of lists: of their claims, of those in one pool, of their allocations; 0: all requests claim")
+	f.IntVar(&o.page, "page", 100, "how long those pages are")
 	f.IntVar(&o.connections, "connections", 3000, "connections that the rates are offered over; a request that finds all of them busy is counted as not sent")
 	f.IntVar(&o.idle, "idle", 10_000, "idle connections to read the memory with; 0: not read")
 	f.IntVar(&o.active, "active", 1000, "active connections to read the memory with; 0: not read")
@@ -66,7 +70,7 @@ func parse(args []string) (options, error) {
 	if err := tool.Parse(f, args); err != nil {
 		return o, err
 	}
-	if o.time <= 0 || o.patience <= 0 || o.closed < 1 || o.connections < 1 || o.pools < 1 || o.pools > maxPools {
+	if o.time <= 0 || o.patience <= 0 || o.closed < 1 || o.connections < 1 || o.pools < 1 || o.pools > maxPools || o.lists < 0 {
 		return o, errors.New("-time, -patience, -clients and -connections must be positive, -pools 1 to 16")
 	}
 	return o, nil

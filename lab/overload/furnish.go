@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+
+	"github.com/carve-ipam/carve/internal/alloc/claims"
 )
 
 const (
@@ -15,7 +17,7 @@ const (
 )
 
 // furnish makes pools that everybody may claim from, and tenants with a key each.
-func (s *server) furnish(ctx context.Context) error {
+func (s *server) furnish(ctx context.Context, o options) error {
 	for i := range s.pools {
 		cidr := "10.0.0.0/8"
 		if s.pools > 1 {
@@ -38,7 +40,30 @@ func (s *server) furnish(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		if s.reads {
+			if err := s.fill(ctx, name, o.lists); err != nil {
+				return err
+			}
+			for _, list := range []string{"claims?", "claims?pool=platform/pool-0&", "allocations?"} {
+				s.asks = append(s.asks, fmt.Sprintf("GET /v1/projects/%s/%slimit=%d HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Length: ", name, list, o.page, s.addr, key))
+			}
+			continue
+		}
 		s.asks = append(s.asks, fmt.Sprintf("POST /v1/projects/%s/claims HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: ", name, s.addr, key))
+	}
+	return nil
+}
+
+// fill makes n claims of a tenant.
+func (s *server) fill(ctx context.Context, project string, n int) error {
+	for from := 0; from < n; from += claims.MaxBatch {
+		batch := make([]string, min(claims.MaxBatch, n-from))
+		for i := range batch {
+			_, batch[i] = s.claim()
+		}
+		if _, err := s.api.Do(ctx, http.MethodPost, "/v1/projects/"+project+"/claim-batches", `{"claims":[`+strings.Join(batch, ",")+`]}`); err != nil {
+			return err
+		}
 	}
 	return nil
 }

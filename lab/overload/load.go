@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/lab/procstat"
 )
 
-// saturation is how many claims a second the server serves when each of some clients asks again as soon as it was answered.
+// saturation is how many requests a second the server serves when each of some clients asks again as soon as it was answered.
 func saturation(ctx context.Context, s *server, o options) (result, error) {
 	if _, err := hurry(ctx, s, o, o.closed, o.time/5); err != nil { // connections, plans and memories are made
 		return result{}, err
@@ -113,15 +113,15 @@ type tally struct {
 	finished time.Time // of the last one that was served
 }
 
-// ask makes one claim, and notes what became of it.
+// ask makes one request, and notes what became of it.
 func (t *tally) ask(ctx context.Context, s *server, c *client, at, until time.Time) {
-	head, body := s.claim()
+	head, body, wanted := s.request()
 	status, err := c.exchange(ctx, head, body, until)
 	now := time.Now()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
-	case err == nil && status == http.StatusCreated:
+	case err == nil && status == wanted:
 		t.served, t.finished = append(t.served, now.Sub(at)), now
 	case err == nil && (status == http.StatusServiceUnavailable || status == http.StatusTooManyRequests):
 		t.shed = append(t.shed, now.Sub(at))

@@ -86,6 +86,20 @@ func TestRefusalThatDoesNotSayWhenToComeAgainIsAnError(t *testing.T) {
 	require.Positive(t, r.Errors)
 }
 
+func TestListsAreServedWhenTheyAreAnsweredWith200(t *testing.T) {
+	t.Parallel()
+	s := pretend(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/a" {
+			w.WriteHeader(http.StatusCreated)
+		}
+	})
+	s.reads = true
+	r, err := hurry(t.Context(), s, short(t), 2, 50*time.Millisecond)
+	require.NoError(t, err)
+	require.Positive(t, r.Served)
+	require.InDelta(t, r.Served, r.Errors, 1, "every second one is answered as a claim would be")
+}
+
 func TestWhatFindsAllConnectionsBusyIsNotSent(t *testing.T) {
 	t.Parallel()
 	s := pretend(t, func(_ http.ResponseWriter, r *http.Request) {

@@ -19,7 +19,8 @@ type server struct {
 	pid   int
 	data  string
 	api   apicall.Caller
-	asks  []string // heads of the requests that claim, one for each tenant
+	asks  []string // heads of the requests: that claim, one for each tenant, or that list, for each tenant and list
+	reads bool     // they list
 	pools int
 }
 
@@ -36,9 +37,9 @@ func startServer(ctx context.Context, o options) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &server{Server: p, addr: p.Addr(), pid: p.Pid(), data: o.data, pools: o.pools, api: apicall.Caller{URL: "http://" + p.Addr()}}
+	s := &server{Server: p, addr: p.Addr(), pid: p.Pid(), data: o.data, pools: o.pools, reads: o.lists > 0, api: apicall.Caller{URL: "http://" + p.Addr()}}
 	if s.api.Key, err = s.AdminKey(ctx); err == nil {
-		err = s.furnish(ctx)
+		err = s.furnish(ctx, o)
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.Stop())

@@ -15,7 +15,7 @@ import (
 type report struct {
 	Machine    string   `json:"machine"`
 	Flags      []string `json:"flags"`
-	Saturation float64  `json:"saturation"` // claims a second that count as 1x
+	Saturation float64  `json:"saturation"` // requests a second that count as 1x
 	Closed     result   `json:"closed"`     // as many clients as measured it, each asking again as soon as it was answered
 	Steps      []result `json:"steps"`
 	Memory     []memory `json:"memory"`
@@ -74,7 +74,7 @@ func (r result) line(name string) string {
 func (r report) write(path string) error {
 	var text strings.Builder
 	say := func(format string, args ...any) { _, _ = fmt.Fprintf(&text, format+"\n", args...) }
-	say("%s\nsaturation: %.0f claims/s; audit: %s\n\n%s\n|%s", r.Machine, r.Saturation, r.Audit, heading, strings.Repeat("---:|", strings.Count(heading, "|")-1))
+	say("%s\nsaturation: %.0f requests/s; audit: %s\n\n%s\n|%s", r.Machine, r.Saturation, r.Audit, heading, strings.Repeat("---:|", strings.Count(heading, "|")-1))
 	say("%s", r.Closed.line("closed loop"))
 	for _, step := range r.Steps {
 		say("%s", step.line(step.name()))

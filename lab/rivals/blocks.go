@@ -7,24 +7,21 @@ import (
 	"slices"
 )
 
-var poolBlock = netip.MustParsePrefix(poolCIDR)
+const (
+	poolCIDR    = "10.0.0.0/8"
+	addressBits = 32 // the length of all that is handed out
+)
 
-// number is the number of a block among those of its length in the pool. A block of another length, or from elsewhere, is an error:
-// nobody asked for it.
-func number(p netip.Prefix, bits int) (uint64, error) {
-	if p.Bits() != bits || !poolBlock.Contains(p.Addr()) || p != p.Masked() {
-		return 0, fmt.Errorf("%s was handed out, which is no /%d of %s", p, bits, poolBlock)
+// numbered begins with the pool that most work on, and has room beside it for pools of single clients.
+var numbered = netip.MustParsePrefix("10.0.0.0/7")
+
+// number is the number of an address, from the first of the pool. Any other block is an error: nobody asked for it.
+func number(p netip.Prefix) (uint64, error) {
+	if p.Bits() != addressBits || !numbered.Contains(p.Addr()) {
+		return 0, fmt.Errorf("%s was handed out, which is no address of %s", p, numbered)
 	}
-	a, first := p.Addr().As4(), poolBlock.Addr().As4()
-	return uint64(binary.BigEndian.Uint32(a[:])-binary.BigEndian.Uint32(first[:])) >> (addressBits - bits), nil
-}
-
-// block is the block of a number.
-func block(n, bits int) netip.Prefix {
-	var a [4]byte
-	first := poolBlock.Addr().As4()
-	binary.BigEndian.PutUint32(a[:], binary.BigEndian.Uint32(first[:])+uint32(n)<<(addressBits-bits)) //nolint:gosec // the pool has 2²⁴ addresses
-	return netip.PrefixFrom(netip.AddrFrom4(a), bits)
+	a, first := p.Addr().As4(), numbered.Addr().As4()
+	return uint64(binary.BigEndian.Uint32(a[:]) - binary.BigEndian.Uint32(first[:])), nil
 }
 
 // doubles counts what was handed out although somebody had it: what was handed out before, and what was held from the beginning.

@@ -23,68 +23,67 @@ const (
 	poolName    = "pool"
 )
 
-// carved is Carve on a database of its own with one pool, of which so much is held.
+var claimed = addressBits // the length of what is claimed
+
+// carved is Carve on a database of its own, or with a project of its own in the one that is shared, with one pool, of which so much is held.
 type carved struct {
 	db      *database
 	name    string
+	project string
 	store   *crdb.Store
 	service *alloc.Service
-	bits    int
 }
 
 func openCarve(ctx context.Context, db *database, c cell) (*session, error) {
-	f, err := newCarved(ctx, db, c)
+	f, err := newCarved(ctx, db, c.held)
 	if err != nil {
 		return nil, err
 	}
-	if err := db.Settle(ctx, f.name); err != nil {
+	if err := f.settle(ctx, c); err != nil {
 		return nil, errors.Join(err, f.close())
 	}
 	next := newNames(c.clients)
 	return &session{
 		hand: func(ctx context.Context, client int) (uint64, error) {
-			made, err := f.service.CreateClaim(asAdmin(ctx), ipam.PlatformProject, f.claim(poolName, next.name(client)), usecase.Request{})
+			made, err := f.service.CreateClaim(asAdmin(ctx), f.project, f.claim(poolName, next.name(client)), usecase.Request{})
 			if err != nil {
 				return 0, err
 			}
-			return number(made.Value.Block, f.bits)
+			return number(made.Value.Block)
 		},
 		first: uint64(c.held), //nolint:gosec // not negative
-		check: f.audit,
+		check: f.check(c),
 		close: f.close,
 	}, nil
 }
 
 // newCarved copies a database in which so much is held already: seeding it for each cell would take longer than to measure.
-func newCarved(ctx context.Context, db *database, c cell) (*carved, error) {
-	seed := fmt.Sprintf("carve_%d_%d", c.contestant.bits, c.held)
-	if !db.seeded[seed] {
-		f, err := openCarved(ctx, db, postgres.Carve, c.contestant.bits)
+func newCarved(ctx context.Context, db *database, held int) (*carved, error) {
+	seed := fmt.Sprintf("%d held", held)
+	if db.seeded[seed] == "" {
+		f, err := openCarved(ctx, db, postgres.Carve)
 		if err != nil {
 			return nil, err
 		}
-		err = f.plant(ctx, c.held)
+		if err = f.plant(ctx, held); err != nil || db.Cockroach {
+			return f, errors.Join(err, f.closeIf(err))
+		}
 		f.store.Close()
-		if err == nil {
-			err = db.keep(ctx, f.name, seed)
-		}
-		if err != nil {
-			return nil, errors.Join(err, db.Drop(f.name))
-		}
+		db.seeded[seed] = f.name
 	}
-	return openCarved(ctx, db, seed, c.contestant.bits)
+	return openCarved(ctx, db, db.seeded[seed])
 }
 
-func openCarved(ctx context.Context, db *database, template string, bits int) (_ *carved, err error) {
-	f := &carved{db: db, bits: bits}
+func openCarved(ctx context.Context, db *database, template string) (_ *carved, err error) {
+	f := &carved{db: db, project: "bench"}
+	if db.Cockroach {
+		db.shared++
+		f.project = fmt.Sprintf("bench-%d", db.shared)
+	}
 	if f.name, err = db.Copy(ctx, template); err != nil {
 		return nil, err
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, f.close())
-		}
-	}()
+	defer func() { err = errors.Join(err, f.closeIf(err)) }()
 	if f.store, err = crdb.Open(ctx, db.DSN(f.name), crdb.Options{Region: postgres.Region, MaxConnections: connections}); err != nil {
 		return nil, err
 	}
@@ -92,8 +91,11 @@ func openCarved(ctx context.Context, db *database, template string, bits int) (_
 	return f, f.service.EnsurePlatform(ctx)
 }
 
-// plant makes the pool, and claims in batches, as a caller would who takes over an address plan.
+// plant makes the project and the pool, and claims in batches, as a caller would who takes over an address plan.
 func (f *carved) plant(ctx context.Context, n int) error {
+	if _, err := f.service.CreateProject(asAdmin(ctx), ipam.Project{Metadata: ipam.Metadata{Name: f.project}}, usecase.Request{}); err != nil {
+		return err
+	}
 	if err := f.pool(ctx, poolName, poolCIDR); err != nil {
 		return err
 	}
@@ -101,11 +103,11 @@ func (f *carved) plant(ctx context.Context, n int) error {
 }
 
 func (f *carved) pool(ctx context.Context, name, cidr string) error {
-	_, err := f.service.CreatePool(asAdmin(ctx), ipam.PlatformProject, ipam.Pool{
+	_, err := f.service.CreatePool(asAdmin(ctx), f.project, ipam.Pool{
 		Metadata: ipam.Metadata{Name: name},
 		Spec: ipam.PoolSpec{
 			CIDR: netip.MustParsePrefix(cidr), Visibility: ipam.VisibilityConsumer,
-			Allocation: ipam.Allocating{Strategy: ipam.FirstFit, DefaultPrefixLength: &f.bits},
+			Allocation: ipam.Allocating{Strategy: ipam.FirstFit, DefaultPrefixLength: &claimed},
 		},
 	}, usecase.Request{})
 	return err
@@ -128,24 +130,47 @@ func (f *carved) batch(ctx context.Context, pool string, n int, name func(int) s
 	for i := range claims {
 		claims[i] = f.claim(pool, name(i))
 	}
-	made, err := f.service.CreateClaimBatch(asAdmin(ctx), ipam.PlatformProject, claims, usecase.Request{})
+	made, err := f.service.CreateClaimBatch(asAdmin(ctx), f.project, claims, usecase.Request{})
 	return made.Value, err
 }
 
 func (f *carved) claim(pool, name string) ipam.Claim {
-	return ipam.Claim{Metadata: ipam.Metadata{Name: name}, Spec: ipam.ClaimSpec{PoolRef: ipam.Ref{Project: ipam.PlatformProject, Name: pool}, PrefixLength: &f.bits}}
+	return ipam.Claim{Metadata: ipam.Metadata{Name: name}, Spec: ipam.ClaimSpec{PoolRef: ipam.Ref{Project: f.project, Name: pool}, PrefixLength: &claimed}}
+}
+
+func (f *carved) settle(ctx context.Context, c cell) error {
+	if c.held > 0 {
+		return f.db.Analyze(ctx, f.name)
+	}
+	return f.db.Settle(ctx, f.name)
+}
+
+// check is the audit, once for each cell and not in each round. The database that is shared is audited when all is done.
+func (f *carved) check(c cell) func(context.Context) error {
+	if c.round > 0 || f.db.Cockroach {
+		return nil
+	}
+	return func(ctx context.Context) error { return f.db.audit(ctx, f.name) }
 }
 
 // audit holds the data to every invariant. Its joins need to know how large the tables have become, or they take minutes.
-func (f *carved) audit(ctx context.Context) error {
-	if err := f.db.Settle(ctx, f.name); err != nil {
+func (d *database) audit(ctx context.Context, name string) error {
+	if err := d.Settle(ctx, name); err != nil {
 		return err
 	}
-	report, err := audit.Run(ctx, f.db.DSN(f.name))
+	report, err := audit.Run(ctx, d.DSN(name))
 	if err == nil && len(report.Findings) > 0 {
 		err = fmt.Errorf("the audit has %d findings, the first: %+v", len(report.Findings), report.Findings[0])
 	}
 	return err
+}
+
+// closeIf closes what an error has made useless.
+func (f *carved) closeIf(err error) error {
+	if err == nil {
+		return nil
+	}
+	return f.close()
 }
 
 func (f *carved) close() error {

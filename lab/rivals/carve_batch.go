@@ -3,17 +3,15 @@ package rivals
 import (
 	"context"
 	"errors"
-
-	"github.com/carve-ipam/carve/internal/ipam"
 )
 
 // openCarveBatch hands out so many in a call of the use case.
 func openCarveBatch(ctx context.Context, db *database, c cell) (*session, error) {
-	f, err := newCarved(ctx, db, c)
+	f, err := newCarved(ctx, db, c.held)
 	if err != nil {
 		return nil, err
 	}
-	if err := db.Settle(ctx, f.name); err != nil {
+	if err := f.settle(ctx, c); err != nil {
 		return nil, errors.Join(err, f.close())
 	}
 	next := newNames(c.clients)
@@ -24,7 +22,7 @@ func openCarveBatch(ctx context.Context, db *database, c cell) (*session, error)
 				return handed, err
 			}
 			for _, claim := range made {
-				n, err := number(claim.Block, f.bits)
+				n, err := number(claim.Block)
 				if err != nil {
 					return handed, err
 				}
@@ -32,12 +30,10 @@ func openCarveBatch(ctx context.Context, db *database, c cell) (*session, error)
 			}
 			return handed, nil
 		},
-		check: f.audit,
+		check: f.check(c),
 		close: f.close,
 	}, nil
 }
-
-const batchesPath = "/v1/projects/" + ipam.PlatformProject + "/claim-batches"
 
 // openCarveHTTPBatch is the same over HTTP.
 func openCarveHTTPBatch(ctx context.Context, db *database, c cell) (*session, error) {
@@ -46,37 +42,37 @@ func openCarveHTTPBatch(ctx context.Context, db *database, c cell) (*session, er
 		return nil, err
 	}
 	next := newNames(c.clients)
-	return s.session(ctx, batchesPath, c, func(p *poster) *session {
+	return s.session(ctx, "claim-batches", c, func(p *poster) *session {
 		return &session{many: func(ctx context.Context, client int, handed []uint64) ([]uint64, error) {
-			answer, err := p.post(ctx, client, batchBody(c.contestant.each, poolName, s.bits, func() string { return next.name(client) }))
+			answer, err := p.post(ctx, client, batchBody(c.contestant.each, poolName, func() string { return next.name(client) }))
 			if err != nil {
 				return handed, err
 			}
-			return blocksIn(answer, c.contestant.each, s.bits, handed)
+			return blocksIn(answer, c.contestant.each, handed)
 		}}
 	})
 }
 
-func batchBody(n int, pool string, bits int, name func() string) []byte {
+func batchBody(n int, pool string, name func() string) []byte {
 	body := []byte(`{"claims":[`)
 	for i := range n {
 		if i > 0 {
 			body = append(body, ',')
 		}
-		body = claimBody(body, name(), pool, bits)
+		body = claimBody(body, name(), pool)
 	}
 	return append(body, "]}"...)
 }
 
 // blocksIn appends the numbers of the n blocks in an answer.
-func blocksIn(answer []byte, n, bits int, handed []uint64) ([]uint64, error) {
+func blocksIn(answer []byte, n int, handed []uint64) ([]uint64, error) {
 	rest := answer
 	for range n {
 		got, after, err := blockIn(rest)
 		if err != nil {
 			return handed, err
 		}
-		one, err := number(got, bits)
+		one, err := number(got)
 		if err != nil {
 			return handed, err
 		}

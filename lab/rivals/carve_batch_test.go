@@ -3,15 +3,12 @@ package rivals
 import (
 	"context"
 	"encoding/json"
-	"regexp"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 )
-
-var everything = regexp.MustCompile("")
 
 func TestRatesCountWhatACallHandsOut(t *testing.T) {
 	t.Parallel()
@@ -54,7 +51,7 @@ func TestBatchBodyIsJSON(t *testing.T) {
 			}
 		}
 	}
-	require.NoError(t, json.Unmarshal(batchBody(3, poolName, 32, func() string { return next.name(0) }), &body))
+	require.NoError(t, json.Unmarshal(batchBody(3, poolName, func() string { return next.name(0) }), &body))
 	require.Len(t, body.Claims, 3)
 	require.Equal(t, []any{"c0-3", poolName, 32}, []any{body.Claims[2].Metadata.Name, body.Claims[2].Spec.PoolRef.Name, body.Claims[2].Spec.PrefixLength})
 }
@@ -62,13 +59,13 @@ func TestBatchBodyIsJSON(t *testing.T) {
 func TestBlocksOfABatchAreAllFound(t *testing.T) {
 	t.Parallel()
 	answer := []byte(`{"claims":[{"status":{"allocatedCIDR":"10.0.0.1/32"}},{"status":{"allocatedCIDR":"10.0.1.0/32"}}]}`)
-	got, err := blocksIn(answer, 2, 32, []uint64{7})
+	got, err := blocksIn(answer, 2, []uint64{7})
 	require.NoError(t, err)
 	require.Equal(t, []uint64{7, 1, 256}, got)
-	_, err = blocksIn(answer, 3, 32, nil)
+	_, err = blocksIn(answer, 3, nil)
 	require.ErrorContains(t, err, "no block")
-	_, err = blocksIn([]byte(`"allocatedCIDR":"10.0.0.0/24"`), 1, 32, nil)
-	require.ErrorContains(t, err, "no /32")
+	_, err = blocksIn([]byte(`"allocatedCIDR":"10.0.0.0/24"`), 1, nil)
+	require.ErrorContains(t, err, "no address")
 }
 
 func TestReleasesAreEachOnceAndOldestFirst(t *testing.T) {

@@ -15,8 +15,6 @@ import (
 	"github.com/carve-ipam/carve/lab/postgres"
 )
 
-const claimsPath = "/v1/projects/" + ipam.PlatformProject + "/claims"
-
 // served is the whole server as an operator starts it, with API keys. Rate limits alone are off, because all clients are one
 // caller; its log is written as by default, to nowhere.
 type served struct {
@@ -26,7 +24,7 @@ type served struct {
 }
 
 func serveCarved(ctx context.Context, db *database, c cell) (_ *served, err error) {
-	f, err := newCarved(ctx, db, c)
+	f, err := newCarved(ctx, db, c.held)
 	if err != nil {
 		return nil, err
 	}
@@ -48,9 +46,9 @@ func serveCarved(ctx context.Context, db *database, c cell) (_ *served, err erro
 	if s.server, err = app.Start(ctx, config, io.Discard); err != nil {
 		return nil, err
 	}
-	projects := newPoster(s.server.Addr(), "/v1/projects/"+ipam.PlatformProject+"/api-keys", token, 1)
-	defer projects.close()
-	answer, err := projects.post(ctx, 0, []byte(`{"metadata":{"name":"bench"},"spec":{"role":"consumer"}}`))
+	admin := newPoster(s.server.Addr(), s.path("api-keys"), token, 1)
+	defer admin.close()
+	answer, err := admin.post(ctx, 0, []byte(`{"metadata":{"name":"bench"},"spec":{"role":"consumer"}}`))
 	if err != nil {
 		return nil, err
 	}
@@ -62,14 +60,17 @@ func serveCarved(ctx context.Context, db *database, c cell) (_ *served, err erro
 	return s, nil
 }
 
-// session is one whose clients post to a path, once the database is settled.
-func (s *served) session(ctx context.Context, path string, c cell, hand func(*poster) *session) (*session, error) {
-	if err := s.db.Settle(ctx, s.name); err != nil {
+// path is where the project has what is of a kind.
+func (s *served) path(kind string) string { return "/v1/projects/" + s.project + "/" + kind }
+
+// session is one whose clients post what is of a kind, once the database is settled.
+func (s *served) session(ctx context.Context, kind string, c cell, hand func(*poster) *session) (*session, error) {
+	if err := s.settle(ctx, c); err != nil {
 		return nil, errors.Join(err, s.close())
 	}
-	p := newPoster(s.server.Addr(), path, s.token, c.clients)
+	p := newPoster(s.server.Addr(), s.path(kind), s.token, c.clients)
 	made := hand(p)
-	made.check = s.audit
+	made.check = s.check(c)
 	made.close = func() error { p.close(); return s.close() }
 	return made, nil
 }
@@ -82,16 +83,29 @@ func (s *served) close() error {
 	return errors.Join(err, s.carved.close())
 }
 
+// openCarveHTTP claims over HTTP: from one pool, from a pool for each client, or with an Idempotency-Key on each claim.
 func openCarveHTTP(ctx context.Context, db *database, c cell) (*session, error) {
 	s, err := serveCarved(ctx, db, c)
 	if err != nil {
 		return nil, err
 	}
+	pools := make([]string, c.clients)
+	for i := range pools {
+		pools[i] = poolName
+		if c.contestant.name != ownPools {
+			continue
+		}
+		pools[i] = fmt.Sprintf("own-%d", i)
+		if err := s.pool(ctx, pools[i], fmt.Sprintf("11.%d.0.0/14", 4*i)); err != nil { // of 64
+			return nil, errors.Join(err, s.close())
+		}
+	}
 	next := newNames(c.clients)
-	return s.session(ctx, claimsPath, c, func(p *poster) *session {
+	return s.session(ctx, "claims", c, func(p *poster) *session {
+		p.keyed = c.contestant.name == withKeys
 		return &session{
 			hand: func(ctx context.Context, client int) (uint64, error) {
-				answer, err := p.post(ctx, client, claimBody(nil, next.name(client), poolName, s.bits))
+				answer, err := p.post(ctx, client, claimBody(nil, next.name(client), pools[client]))
 				if err != nil {
 					return 0, err
 				}
@@ -99,15 +113,15 @@ func openCarveHTTP(ctx context.Context, db *database, c cell) (*session, error) 
 				if err != nil {
 					return 0, err
 				}
-				return number(got, s.bits)
+				return number(got)
 			},
 			first: uint64(c.held), //nolint:gosec // not negative
 		}
 	})
 }
 
-// openDeny is the refusal of a claim: another pool of the same project is full, and asked for one address more.
-func openDeny(ctx context.Context, db *database, c cell) (*session, error) {
+// openRefuse is the refusal of a claim: another pool of the same project is full, and asked for one address more.
+func openRefuse(ctx context.Context, db *database, c cell) (*session, error) {
 	const full = "full"
 	s, err := serveCarved(ctx, db, c)
 	if err != nil {
@@ -120,9 +134,9 @@ func openDeny(ctx context.Context, db *database, c cell) (*session, error) {
 		return nil, errors.Join(err, s.close())
 	}
 	next := newNames(c.clients)
-	return s.session(ctx, claimsPath, c, func(p *poster) *session {
+	return s.session(ctx, "claims", c, func(p *poster) *session {
 		return &session{many: func(ctx context.Context, client int, handed []uint64) ([]uint64, error) {
-			answer, status, err := p.send(ctx, client, claimBody(nil, next.name(client), full, s.bits))
+			answer, status, err := p.send(ctx, client, claimBody(nil, next.name(client), full))
 			if err == nil && (status != http.StatusConflict || !bytes.Contains(answer, []byte(ipam.CodePoolExhausted))) {
 				err = fmt.Errorf("answered %d where none is left: %s", status, answer)
 			}
@@ -131,8 +145,8 @@ func openDeny(ctx context.Context, db *database, c cell) (*session, error) {
 	})
 }
 
-func claimBody(b []byte, name, pool string, bits int) []byte {
-	return fmt.Appendf(b, `{"metadata":{"name":%q},"spec":{"poolRef":{"name":%q},"prefixLength":%d}}`, name, pool, bits)
+func claimBody(b []byte, name, pool string) []byte {
+	return fmt.Appendf(b, `{"metadata":{"name":%q},"spec":{"poolRef":{"name":%q},"prefixLength":%d}}`, name, pool, addressBits)
 }
 
 // blockIn finds the first block in an answer, and what comes after it, without decoding the rest, which is the generator's time and

@@ -13,9 +13,7 @@ import (
 // releases is how many claims are made beforehand for each second of a cell: more than two cores release over HTTP.
 const releases = 20_000
 
-// openRelease gives claims back that were made beforehand, the oldest thousand first, and of each thousand in any order. In any order of all,
-// a cell of seconds would mostly write whole pages to the database's log: each page is written whole when it is first touched after a
-// checkpoint, which there is one of before each cell and one of in minutes elsewhere.
+// openRelease gives claims back that were made beforehand, the oldest thousand first, and of each thousand in any order.
 func openRelease(ctx context.Context, db *database, c cell) (*session, error) {
 	c.held = int(c.lasts.Seconds()*releases) + 1 // and the probe
 	s, err := serveCarved(ctx, db, c)
@@ -24,7 +22,7 @@ func openRelease(ctx context.Context, db *database, c cell) (*session, error) {
 	}
 	order := shuffled(c.held, claims.MaxBatch)
 	var next atomic.Int64
-	return s.session(ctx, claimsPath, c, func(p *poster) *session {
+	return s.session(ctx, "claims", c, func(p *poster) *session {
 		return &session{many: func(ctx context.Context, client int, handed []uint64) ([]uint64, error) {
 			n := int(next.Add(1)) - 1
 			if n >= len(order) {

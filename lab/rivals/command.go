@@ -7,48 +7,55 @@ import (
 	"fmt"
 	"os"
 	"regexp"
-	"strconv"
-	"strings"
 	"time"
 
+	"github.com/carve-ipam/carve/lab/postgres"
+	"github.com/carve-ipam/carve/lab/scale"
 	"github.com/carve-ipam/carve/lab/tool"
 )
 
 // options are the flags.
 type options struct {
-	time  time.Duration // measured in each cell
-	warm  time.Duration // run before it, unmeasured
-	grace time.Duration // for what is under way at the end
-	bound time.Duration // one operation alone; a slower one makes the cell skipped
-	setup time.Duration // to make a cell ready
-	only  *regexp.Regexp
-	at    map[int]bool // numbers of clients; empty: all
-	with  map[int]bool // blocks held before; empty: all
-	pprof string       // directory for the profiles; empty: none
-	data  string
-	json  string
+	time   time.Duration // measured in each cell
+	warm   time.Duration // run before it, unmeasured
+	grace  time.Duration // for what is under way at the end
+	bound  time.Duration // one operation alone; a slower one makes the cell skipped
+	setup  time.Duration // to make a cell ready
+	rounds int
+	within time.Duration // no more rounds are begun
+	only   *regexp.Regexp
+	rows   string
+	url    string
+	pprof  string // directory for the profiles; empty: none
+	data   string
+	json   string
 }
 
 func parse(args []string) (options, error) {
 	var o options
 	only := ""
 	f := flag.NewFlagSet("compare", flag.ContinueOnError)
-	f.DurationVar(&o.time, "time", 3*time.Second, "how long each cell is measured")
+	f.DurationVar(&o.time, "time", 2*time.Second, "how long each cell is measured in a round")
 	f.DurationVar(&o.warm, "warm", time.Second, "how long each cell runs before that")
 	f.DurationVar(&o.grace, "grace", 10*time.Second, "how long operations that are under way at the end of a cell may take to finish; then they are cut off and counted")
 	f.DurationVar(&o.bound, "bound", 5*time.Second, "a cell is skipped when one operation, alone, takes longer")
 	f.DurationVar(&o.setup, "setup", time.Minute, "a cell is skipped when making it ready takes longer")
-	f.Func("clients", "comma-separated: measure with these numbers of clients alone", numbers(&o.at))
-	f.Func("held", "comma-separated: measure with so many blocks held before alone", numbers(&o.with))
+	f.IntVar(&o.rounds, "rounds", 3, "how often all cells are measured, one after the other; the medians are told")
+	f.DurationVar(&o.within, "within", 7*time.Minute, "no cell is begun later than that after the first")
+	f.StringVar(&only, "only", "", "regular expression: measure what these lines of the table of goals need")
+	f.StringVar(&o.rows, "rows", "1M", "how many blocks are held when a claim and pages of lists are measured among many; 10M takes half an hour")
+	f.StringVar(&o.url, "database-url", "", "postgresql:// URL of a PostgreSQL or CockroachDB to measure on, by a user who may do everything; empty: a private PostgreSQL")
 	f.StringVar(&o.pprof, "profile", "", "directory: write a processor profile of each cell, with the labels of its table line in the name")
-	f.StringVar(&only, "only", "", "regular expression: measure these contestants alone")
 	f.StringVar(&o.data, "data", "bin/compare-data", "directory of the private database, made and removed; on the disk that is to be measured")
 	f.StringVar(&o.json, "json", "bin/compare.json", "where the result goes")
 	if err := tool.Parse(f, args); err != nil {
 		return o, err
 	}
-	if o.time <= 0 || o.warm < 0 || o.grace <= 0 {
-		return o, errors.New("-time and -grace must be positive, -warm not negative")
+	if o.time <= 0 || o.warm < 0 || o.grace <= 0 || o.rounds < 1 {
+		return o, errors.New("-time, -grace and -rounds must be positive, -warm not negative")
+	}
+	if _, err := scale.ParseSize(o.rows); err != nil {
+		return o, err
 	}
 	var err error
 	o.only, err = regexp.Compile(only)
@@ -61,47 +68,59 @@ func Run(ctx context.Context, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	db, err := startDatabase(ctx, o.data)
+	r, err := compare(ctx, o)
 	if err != nil {
 		return err
+	}
+	goals := goalsOf(r.wanted, r.results)
+	grown, broken := growth(ctx, o)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return errors.Join(writeReport(o.json, r.machine, o, r.results, append(goals, grown...)), verdict(r.results), r.audit, broken)
+}
+
+// run is what was measured.
+type run struct {
+	machine postgres.Machine
+	wanted  []compared // the goals that were asked for
+	results []*result
+	audit   error // of the database that cells shared
+}
+
+// compare measures what decides the goals that are asked for, round by round.
+func compare(ctx context.Context, o options) (r run, err error) {
+	db, err := startDatabase(ctx, o)
+	if err != nil {
+		return r, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	results, err := compare(ctx, db, o)
-	if err != nil {
-		return err
+	r.machine = db.Machine
+	all := onPostgreSQL
+	if db.Cockroach {
+		all = onCockroachDB
 	}
-	if err := writeReport(o.json, db.Machine, o, results); err != nil {
-		return err
+	for _, w := range all {
+		if o.only.MatchString(w.title()) {
+			r.wanted = append(r.wanted, w)
+		}
 	}
-	return verdict(results)
-}
-
-// numbers reads a list like 1,32.
-func numbers(into *map[int]bool) func(string) error {
-	return func(list string) error {
-		*into = map[int]bool{}
-		for part := range strings.SplitSeq(list, ",") {
-			n, err := strconv.Atoi(part)
-			if err != nil {
-				return err
+	begin := time.Now()
+	for round := range o.rounds {
+		for _, c := range plan(r.wanted, round, o.warm+o.time) {
+			if time.Since(begin) > o.within {
+				break
 			}
-			(*into)[n] = true
+			one := measure(ctx, db, c, o)
+			if ctx.Err() != nil {
+				return r, ctx.Err()
+			}
+			fmt.Fprintln(os.Stderr, one.line())
+			r.results = append(r.results, one)
 		}
-		return nil
 	}
-}
-
-// compare measures every cell. Contestants take turns within a cell, so that what is compared was measured in the same minute.
-func compare(ctx context.Context, db *database, o options) ([]*result, error) {
-	var results []*result
-	for _, c := range plan(o) {
-		r := measure(ctx, db, c, o)
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		fmt.Fprintln(os.Stderr, r.line())
-		results = append(results, r)
+	if db.shared > 0 {
+		r.audit = db.audit(ctx, postgres.Carve)
 	}
-	compareWithCarve(results)
-	return results, nil
+	return r, nil
 }

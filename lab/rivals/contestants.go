@@ -2,7 +2,6 @@ package rivals
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/carve-ipam/carve/internal/alloc/claims"
@@ -10,54 +9,31 @@ import (
 
 // A contestant is one way to hand something out, or to have it back.
 type contestant struct {
-	name    string
-	kind    kind
-	task    task
-	each    int // how many it hands out in a call
-	bits    int // length of the blocks it hands out; 0: it hands out rows
-	clients []int
-	held    []int
-	open    func(context.Context, *database, cell) (*session, error)
+	name   string
+	ours   bool
+	things string // what it hands out, or takes back
+	each   int    // how many in a call
+	open   func(context.Context, *database, cell) (*session, error)
 }
-
-type kind string
-
-const (
-	kindCarve     kind = "carve"
-	kindCarveHTTP kind = "carve-http"
-	kindRival     kind = "rival"
-	kindFloor     kind = "floor"
-)
-
-// task is what a contestant does. Those with the same task stand beside each other.
-type task string
-
-const (
-	taskOne     task = "one"     // hands out one a call
-	taskBatch   task = "batch"   // hands out many a call, all or none
-	taskRelease task = "release" // takes one back
-	taskDeny    task = "deny"    // says that there is none left
-)
 
 // A cell is what is measured at a time: one contestant, so many clients, so many blocks held before.
 type cell struct {
 	contestant *contestant
 	clients    int
 	held       int
+	round      int
 	lasts      time.Duration // how long clients will work, for what must be prepared for each operation
 }
 
 // A session is a contestant that is ready for the clients of its cell.
 type session struct {
-	// hand hands one out and answers its number: the block's in the pool, in blocks of its length, or the row's id. Each
-	// client has a number of its own and calls it from one goroutine.
+	// hand hands one out and answers its number: the address's in the pool, or the row's id. Each client has a number of its own and
+	// calls it from one goroutine.
 	hand func(ctx context.Context, client int) (uint64, error)
 	// many is in the place of hand where a call hands out more than one, or none. It appends their numbers to handed.
 	many func(ctx context.Context, client int, handed []uint64) ([]uint64, error)
 	// first is the lowest number that is free. Everything below is held.
 	first uint64
-	// retries is how often the contestant had to begin again, where it tells. It may be nil.
-	retries func() int64
 	// check looks at the data afterwards. It may be nil.
 	check func(ctx context.Context) error
 	close func() error
@@ -75,52 +51,58 @@ func (s *session) call(ctx context.Context, client int, handed []uint64) ([]uint
 	return append(handed, n), nil
 }
 
+// The contestants, as the goals name them.
 const (
-	addressBits = 32
-	networkBits = 24
-	poolCIDR    = "10.0.0.0/8"
+	insert       = "INSERT"
+	httpInsert   = "HTTP + INSERT"
+	insertBatch  = "100-row INSERT"
+	inProcess    = "Carve, in process"
+	overHTTP     = "Carve, HTTP"
+	withKeys     = "Carve, HTTP, with keys"
+	ownPools     = "Carve, HTTP, own pools"
+	release      = "Carve, HTTP, release"
+	refuse       = "Carve, HTTP, refuse"
+	claimBatch   = "Carve, batch of 1,000"
+	httpBatch    = "Carve, HTTP, batch of 1,000"
+	lockAndScan  = "lock and scan"
+	goIPAMServed = "go-ipam, service"
 )
 
-var (
-	couple = []int{1, 8}
-	busy   = []int{32}
-	few    = []int{1, 8, 32}
-	many   = []int{1, 8, 32, 64}
-	none   = []int{0}
-	held   = []int{0, 10_000, 50_000}
-)
-
-func contestants() []*contestant {
-	return []*contestant{
-		{"INSERT", kindFloor, taskOne, 1, 0, many, none, openInsert},
-		{"HTTP + INSERT", kindFloor, taskOne, 1, 0, many, none, openHTTPInsert},
-		{"Carve, in process", kindCarve, taskOne, 1, addressBits, many, held, openCarve},
-		{"Carve, HTTP", kindCarveHTTP, taskOne, 1, addressBits, many, held, openCarveHTTP},
-		{"Carve, HTTP, release", kindCarveHTTP, taskRelease, 1, addressBits, busy, none, openRelease},
-		{"Carve, HTTP, deny", kindCarveHTTP, taskDeny, 1, addressBits, busy, none, openDeny},
-		{"100-row INSERT", kindFloor, taskBatch, insertRows, 0, couple, none, openInsertMany},
-		{"Carve, batch of 1,000", kindCarve, taskBatch, claims.MaxBatch, addressBits, couple, none, openCarveBatch},
-		{"Carve, HTTP, batch of 1,000", kindCarveHTTP, taskBatch, claims.MaxBatch, addressBits, couple, none, openCarveHTTPBatch},
-		{"lock the pool row", kindRival, taskOne, 1, addressBits, few, held, openLockRow},
-		{"one CTE", kindRival, taskOne, 1, addressBits, few, held, openOneCTE},
-		{"go-ipam AcquireIP", kindRival, taskOne, 1, addressBits, few, held, openAcquireIP},
-		{"Carve /24, in process", kindCarve, taskOne, 1, networkBits, few, held, openCarve},
-		{"go-ipam AcquireChildPrefix", kindRival, taskOne, 1, networkBits, few, held, openAcquireChild},
+func contestants() map[string]*contestant {
+	byName := map[string]*contestant{}
+	for _, c := range []*contestant{
+		{insert, false, "rows", 1, openInsert},
+		{httpInsert, false, "rows", 1, openHTTPInsert},
+		{insertBatch, false, "rows", insertRows, openInsertMany},
+		{inProcess, true, "claims", 1, openCarve},
+		{overHTTP, true, "claims", 1, openCarveHTTP},
+		{withKeys, true, "claims", 1, openCarveHTTP},
+		{ownPools, true, "claims", 1, openCarveHTTP},
+		{release, true, "releases", 1, openRelease},
+		{refuse, true, "refusals", 1, openRefuse},
+		{claimBatch, true, "claims", claims.MaxBatch, openCarveBatch},
+		{httpBatch, true, "claims", claims.MaxBatch, openCarveHTTPBatch},
+		{lockAndScan, false, "blocks", 1, openLockAndScan},
+		{goIPAMServed, false, "blocks", 1, openGoIPAM},
+	} {
+		byName[c.name] = c
 	}
+	return byName
 }
 
-// plan is the cells in the order in which they are measured: contestants innermost.
-func plan(o options) []cell {
+// plan is the cells of one round in the order in which they are measured: what a goal compares stands together.
+func plan(goals []compared, round int, lasts time.Duration) []cell {
 	var cells []cell
-	for _, h := range held {
-		for _, n := range many {
-			for _, c := range contestants() {
-				// 64 clients are for what is compared with the floors, in an empty pool.
-				asked := o.only.MatchString(c.name) && (len(o.at) == 0 || o.at[n]) && (len(o.with) == 0 || o.with[h])
-				if asked && slices.Contains(c.held, h) && slices.Contains(c.clients, n) && (h == 0 || n < 64) {
-					cells = append(cells, cell{c, n, h, o.warm + o.time})
-				}
+	all, planned := contestants(), map[cell]bool{}
+	for _, g := range goals {
+		for _, name := range []string{g.to, g.of} {
+			c := cell{contestant: all[name], clients: g.clients, held: g.held}
+			if name == "" || planned[c] {
+				continue
 			}
+			planned[c] = true
+			c.round, c.lasts = round, lasts
+			cells = append(cells, c)
 		}
 	}
 	return cells

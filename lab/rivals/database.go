@@ -8,32 +8,26 @@ import (
 	"github.com/carve-ipam/carve/lab/postgres"
 )
 
-// database is the private PostgreSQL that everybody is measured on. Each cell gets a fresh database in it.
+// database is what everybody is measured on. Each cell gets a fresh database in it; on CockroachDB those of Carve share one.
 type database struct {
 	*postgres.Database
-	seeded map[string]bool // databases that cells are copied from
+	seeded map[string]string // databases that cells are copied from, by what is in them
+	shared int               // how many cells have worked on the one that is shared
 }
 
-func startDatabase(ctx context.Context, dir string) (*database, error) {
-	d, err := postgres.Start(ctx, postgres.Options{Dir: dir, Connections: 200})
-	return &database{Database: d, seeded: map[string]bool{}}, err
+func startDatabase(ctx context.Context, o options) (*database, error) {
+	d, err := postgres.Start(ctx, postgres.Options{URL: o.url, Dir: o.data, Connections: 200})
+	return &database{Database: d, seeded: map[string]string{}}, err
 }
 
 // fresh makes an empty database with PostgreSQL's own default isolation, and answers its name. (The embedded server's default
 // is serializable, which is Carve's wish; the rivals were written for read committed, and are faster with it.)
 func (d *database) fresh(ctx context.Context) (string, error) {
 	name, err := d.Copy(ctx, "template0")
-	if err == nil {
+	if err == nil && !d.Cockroach {
 		_, err = d.Admin.Exec(ctx, "ALTER DATABASE "+name+" SET default_transaction_isolation = 'read committed'")
 	}
 	return name, err
-}
-
-// keep makes a database, to which nobody may be connected, one that cells are copied from.
-func (d *database) keep(ctx context.Context, name, as string) error {
-	_, err := d.Admin.Exec(ctx, "ALTER DATABASE "+name+" RENAME TO "+as)
-	d.seeded[as] = err == nil
-	return err
 }
 
 // pool connects to a database, with so many connections that no client waits for one.

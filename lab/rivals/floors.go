@@ -80,15 +80,12 @@ func openHTTPInsert(ctx context.Context, db *database, c cell) (*session, error)
 	if err != nil {
 		return nil, err
 	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	addr, stop, err := listen(ctx, insertHandler(pool))
 	if err != nil {
 		return nil, errors.Join(err, done())
 	}
-	server := &http.Server{Handler: insertHandler(pool), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute, WriteTimeout: time.Minute}
-	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(listener) }()
 	next := newNames(c.clients)
-	p := newPoster(listener.Addr().String(), "/rows", "", c.clients)
+	p := newPoster(addr, "/rows", "", c.clients)
 	return &session{
 		hand: func(ctx context.Context, client int) (uint64, error) {
 			answer, err := p.post(ctx, client, fmt.Appendf(nil, `{"name":%q,"holder":"bench"}`, next.name(client)))
@@ -99,14 +96,25 @@ func openHTTPInsert(ctx context.Context, db *database, c cell) (*session, error)
 			err = json.Unmarshal(answer, &made)
 			return made.ID, err
 		},
-		close: func() error {
-			p.close()
-			err := server.Close()
-			if ended := <-failed; !errors.Is(ended, http.ErrServerClosed) {
-				err = errors.Join(err, ended)
-			}
-			return errors.Join(err, done())
-		},
+		close: func() error { p.close(); return errors.Join(stop(), done()) },
+	}, nil
+}
+
+// listen serves on an address of its own until it is stopped.
+func listen(ctx context.Context, handler http.Handler) (addr string, stop func() error, err error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", nil, err
+	}
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute, WriteTimeout: time.Minute}
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(listener) }()
+	return listener.Addr().String(), func() error {
+		err := server.Close()
+		if ended := <-failed; !errors.Is(ended, http.ErrServerClosed) {
+			err = errors.Join(err, ended)
+		}
+		return err
 	}, nil
 }
 

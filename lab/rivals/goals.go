@@ -1,86 +1,161 @@
 package rivals
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/carve-ipam/carve/lab/tabular"
 )
 
+// A compared goal is a figure of one cell, divided by that of another cell with as many clients.
+type compared struct {
+	name    string
+	of, to  string // contestants; without the second it is the figure itself
+	held    int
+	clients int
+	figure  func(*result) float64
+	limit   float64 // 0: it is told, and no goal
+	atMost  bool    // the limit is an upper one
+}
+
+func (w compared) title() string {
+	if w.clients == 1 {
+		return w.name + ", 1 client"
+	}
+	return w.name + ", " + strconv.Itoa(w.clients) + " clients"
+}
+
+func rate(r *result) float64     { return r.Rate }
+func p95(r *result) float64      { return r.P95 }
+func logBytes(r *result) float64 { return r.WAL }
+
+const (
+	toInsert   = "claims over HTTP / HTTP + INSERT"
+	keysInsert = "claims over HTTP with Idempotency-Keys / HTTP + INSERT"
+)
+
+// onPostgreSQL are the goals that cells of this program decide on PostgreSQL.
+var onPostgreSQL = []compared{
+	{name: toInsert, of: overHTTP, to: httpInsert, clients: 1, figure: rate, limit: 0.6},
+	{name: keysInsert, of: withKeys, to: httpInsert, clients: 1, figure: rate},
+	{name: toInsert, of: overHTTP, to: httpInsert, clients: 32, figure: rate, limit: 1.2},
+	{name: keysInsert, of: withKeys, to: httpInsert, clients: 32, figure: rate, limit: 1},
+	{name: toInsert, of: overHTTP, to: httpInsert, clients: 64, figure: rate, limit: 1.3},
+	{name: keysInsert, of: withKeys, to: httpInsert, clients: 64, figure: rate, limit: 1},
+	{name: "claims from own pools / from one pool", of: ownPools, to: overHTTP, clients: 32, figure: rate, limit: 0.75},
+	{name: "p95 of a release / of a claim", of: release, to: overHTTP, clients: 32, figure: p95, limit: 1, atMost: true},
+	{name: "p95 of a refusal / of a claim", of: refuse, to: overHTTP, clients: 32, figure: p95, limit: 0.7, atMost: true},
+	{name: "claims in process / INSERT", of: inProcess, to: insert, clients: 32, figure: rate, limit: 1.3},
+	{name: "claims in process / INSERT", of: inProcess, to: insert, clients: 64, figure: rate, limit: 2},
+	{name: "batches of 1,000 in process / 100-row INSERT", of: claimBatch, to: insertBatch, clients: 1, figure: rate, limit: 0.3},
+	{name: "batches of 1,000 over HTTP / 100-row INSERT", of: httpBatch, to: insertBatch, clients: 1, figure: rate, limit: 0.2},
+	{name: "bytes of the database's log for a claim", of: overHTTP, clients: 64, figure: logBytes, limit: 750, atMost: true},
+	{name: "bytes of the database's log for a claim with a key", of: withKeys, clients: 64, figure: logBytes, atMost: true},
+	{name: "claims over HTTP / go-ipam's service, from empty", of: overHTTP, to: goIPAMServed, clients: 32, figure: rate, limit: 40},
+	{name: "claims over HTTP / lock and scan, 50,000 held", of: overHTTP, to: lockAndScan, held: 50_000, clients: 32, figure: rate, limit: 250},
+}
+
+// onCockroachDB are those on CockroachDB.
+var onCockroachDB = []compared{
+	{name: toInsert, of: overHTTP, to: httpInsert, clients: 1, figure: rate, limit: 0.5},
+	{name: keysInsert, of: withKeys, to: httpInsert, clients: 1, figure: rate},
+	{name: toInsert, of: overHTTP, to: httpInsert, clients: 32, figure: rate, limit: 2},
+	{name: keysInsert, of: withKeys, to: httpInsert, clients: 32, figure: rate},
+	{name: "claims from own pools / HTTP + INSERT", of: ownPools, to: httpInsert, clients: 32, figure: rate, limit: 1},
+	{name: toInsert, of: overHTTP, to: httpInsert, clients: 64, figure: rate, limit: 3},
+	{name: keysInsert, of: withKeys, to: httpInsert, clients: 64, figure: rate},
+}
+
 // goal is one that Carve was set, and what came of it in this run. Whether it is reached is information: it makes no run fail.
 type goal struct {
 	Name     string  `json:"name"`
-	Clients  int     `json:"clients,omitempty"`
-	Measured float64 `json:"measured"`
-	Limit    float64 `json:"limit"`
-	AtMost   bool    `json:"atMost"` // the limit is an upper one
+	Measured float64 `json:"measured"` // the median of the rounds
+	Lowest   float64 `json:"lowest"`
+	Highest  float64 `json:"highest"`
+	Rounds   int     `json:"rounds"` // in which it was measured
+	Limit    float64 `json:"limit,omitempty"`
+	AtMost   bool    `json:"atMost"`
 	Reached  bool    `json:"reached"`
 }
 
-// A compared goal is a ratio of one figure of two cells with the same number of clients.
-type compared struct {
-	name    string
-	of, to  string // contestants
-	held    int
-	clients []int
-	figure  func(*result) float64
-	limit   float64
-	atMost  bool
-}
-
-func rate(r *result) float64 { return r.Rate }
-func p95(r *result) float64  { return r.P95 }
-
-// wanted are the goals that cells of this program decide. Those about fill, scale and classes are decided elsewhere.
-var wanted = []compared{
-	{name: "claims over HTTP / HTTP + INSERT", of: "Carve, HTTP", to: "HTTP + INSERT", clients: []int{32, 64}, figure: rate, limit: 1.5},
-	{name: "claims in process / INSERT", of: "Carve, in process", to: "INSERT", clients: busy, figure: rate, limit: 2},
-	{name: "claims over HTTP / go-ipam, from empty", of: "Carve, HTTP", to: "go-ipam AcquireIP", clients: busy, figure: rate, limit: 40},
-	{name: "claims over HTTP / go-ipam, 50,000 held", of: "Carve, HTTP", to: "go-ipam AcquireIP", held: 50_000, clients: busy, figure: rate, limit: 1000},
-	{name: "claims over HTTP / lock the pool row, 50,000 held", of: "Carve, HTTP", to: "lock the pool row", held: 50_000, clients: busy, figure: rate, limit: 100},
-	{name: "claims over HTTP / HTTP + INSERT, alone", of: "Carve, HTTP", to: "HTTP + INSERT", clients: []int{1}, figure: rate, limit: 0.6},
-	{name: "batches of 1,000 in process / 100-row INSERT", of: "Carve, batch of 1,000", to: "100-row INSERT", clients: couple, figure: rate, limit: 0.3},
-	{name: "batches of 1,000 over HTTP / 100-row INSERT", of: "Carve, HTTP, batch of 1,000", to: "100-row INSERT", clients: couple, figure: rate, limit: 0.3},
-	{name: "p95 of a refusal by a full pool / of a claim", of: "Carve, HTTP, deny", to: "Carve, HTTP", clients: busy, figure: p95, limit: 1, atMost: true},
-	{name: "p95 of a release / of a claim", of: "Carve, HTTP, release", to: "Carve, HTTP", clients: busy, figure: p95, limit: 1, atMost: true},
-}
-
-// goalsOf computes those goals whose cells were measured, and in the end how often anything of Carve's went wrong.
-func goalsOf(results []*result) []goal {
-	type key struct {
-		contestant    string
-		clients, held int
-	}
-	cells := map[key]*result{}
-	wrong, ours := 0, false
-	for _, r := range results {
-		if r.Skipped == "" && r.Broken == "" {
-			cells[key{r.Contestant, r.Clients, r.Held}] = r
+// judged is a goal with what was measured in each round.
+func judged(name string, limit float64, atMost bool, measured ...float64) goal {
+	g := goal{Name: name, Limit: limit, AtMost: atMost, Rounds: len(measured)}
+	if len(measured) > 0 {
+		g.Measured, g.Lowest, g.Highest = median(measured), slices.Min(measured), slices.Max(measured)
+		g.Reached = g.Measured >= limit
+		if atMost {
+			g.Reached = g.Measured <= limit
 		}
-		if r.Kind == kindCarve || r.Kind == kindCarveHTTP {
-			ours = true
-			wrong += r.wrong()
+	}
+	return g
+}
+
+// median is the middle one, and of two in the middle their mean.
+func median(figures []float64) float64 {
+	sorted := slices.Sorted(slices.Values(figures))
+	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
+}
+
+// goalsOf divides within each round, where what is compared was measured one after the other.
+func goalsOf(wanted []compared, results []*result) []goal {
+	type key struct {
+		contestant           string
+		clients, held, round int
+	}
+	cells, rounds := map[key]*result{}, 0
+	for _, r := range results {
+		rounds = max(rounds, r.Round+1)
+		if r.Skipped == "" && r.Broken == "" {
+			cells[key{r.Contestant, r.Clients, r.Held, r.Round}] = r
 		}
 	}
 	var goals []goal
 	for _, w := range wanted {
-		for _, n := range w.clients {
-			of, to := cells[key{w.of, n, w.held}], cells[key{w.to, n, w.held}]
-			if of == nil || to == nil || w.figure(of) == 0 || w.figure(to) == 0 {
-				continue
+		var measured []float64
+		for n := range rounds {
+			of, to := cells[key{w.of, w.clients, w.held, n}], cells[key{w.to, w.clients, w.held, n}]
+			switch {
+			case of == nil || w.figure(of) == 0:
+			case w.to == "":
+				measured = append(measured, w.figure(of))
+			case to != nil && w.figure(to) > 0:
+				measured = append(measured, w.figure(of)/w.figure(to))
 			}
-			g := goal{Name: w.name, Clients: n, Measured: w.figure(of) / w.figure(to), Limit: w.limit, AtMost: w.atMost}
-			g.Reached = g.Measured >= g.Limit
-			if g.AtMost {
-				g.Reached = g.Measured <= g.Limit
-			}
-			goals = append(goals, g)
 		}
-	}
-	if ours {
-		goals = append(goals, goal{Name: "errors, doubles, cut off and broken cells of Carve", Measured: float64(wrong), AtMost: true, Reached: wrong == 0})
+		goals = append(goals, judged(w.title(), w.limit, w.atMost, measured...))
 	}
 	return goals
+}
+
+// goalTable says of each goal what was measured.
+func goalTable(goals []goal) string {
+	lines := [][]string{{"goal", "measured", "lowest – highest", "goal is", "result"}}
+	for _, g := range goals {
+		limit, verdict := "", ""
+		if g.Limit > 0 {
+			limit, verdict = "≥ ", "missed"
+			if g.AtMost {
+				limit = "≤ "
+			}
+			limit += strconv.FormatFloat(g.Limit, 'g', -1, 64)
+		}
+		if g.Limit > 0 && g.Reached {
+			verdict = "reached"
+		}
+		if g.Rounds == 0 {
+			lines = append(lines, []string{g.Name, "", "", limit, "not measured"})
+			continue
+		}
+		spread := ""
+		if g.Rounds > 1 {
+			spread = tabular.Figure(g.Lowest) + " – " + tabular.Figure(g.Highest)
+		}
+		lines = append(lines, []string{g.Name, tabular.Figure(g.Measured), spread, limit, cmp.Or(verdict, "no goal")})
+	}
+	return fmt.Sprintf("\n%s", tabular.Table(lines, 1))
 }
 
 // wrong is how often a cell broke a promise.
@@ -93,26 +168,4 @@ func (r *result) wrong() int {
 		n++
 	}
 	return n
-}
-
-// goalTable says of each goal what was measured; nothing where no goal's cells were.
-func goalTable(goals []goal) string {
-	if len(goals) == 0 {
-		return ""
-	}
-	lines := [][]string{{"goal", "clients", "measured", "wanted", "reached"}}
-	for _, g := range goals {
-		bound, clients, reached := "≥ ", "", "no"
-		if g.AtMost {
-			bound = "≤ "
-		}
-		if g.Clients > 0 {
-			clients = strconv.Itoa(g.Clients)
-		}
-		if g.Reached {
-			reached = "yes"
-		}
-		lines = append(lines, []string{g.Name, clients, tabular.Figure(g.Measured), bound + strconv.FormatFloat(g.Limit, 'g', -1, 64), reached})
-	}
-	return fmt.Sprintf("\nGoals that this run decides:\n\n%s", tabular.Table(lines, 1))
 }

@@ -15,12 +15,10 @@ import (
 // result is what came of a cell.
 type result struct {
 	Contestant string  `json:"contestant"`
-	Kind       kind    `json:"kind"`
-	Task       task    `json:"task"`
 	Each       int     `json:"perCall"` // rows, claims, … in a call
-	Bits       int     `json:"prefixLength,omitempty"`
 	Clients    int     `json:"clients"`
 	Held       int     `json:"held"`
+	Round      int     `json:"round"`
 	Rate       float64 `json:"opsPerSecond"` // rows, claims, …; not calls
 	P50        float64 `json:"p50ms"`        // of a call
 	P95        float64 `json:"p95ms"`
@@ -29,7 +27,6 @@ type result struct {
 	Errors     int     `json:"errors"`
 	CutOff     int     `json:"cutOff"` // not finished when the grace ended
 	Error      string  `json:"firstError,omitempty"`
-	Retries    int64   `json:"retries"` // begun again inside an operation, where the contestant tells
 	HandedOut  int     `json:"handedOut"`
 	Doubles    int     `json:"doubles"` // handed out although somebody had it
 	Skipped    string  `json:"skipped,omitempty"`
@@ -39,16 +36,15 @@ type result struct {
 	CPU      float64 `json:"processMicrosecondsPerOperation"`
 	Database float64 `json:"databaseMicrosecondsPerOperation"` // processor time of all its processes
 	Broken   string  `json:"broken,omitempty"`                 // what the check of the data found
-	// What Carve does in the same cell, divided by this; 0 where there is nothing to compare.
-	InProcess float64 `json:"carveInProcessRatio,omitempty"`
-	OverHTTP  float64 `json:"carveHTTPRatio,omitempty"`
 
-	done int // rows, claims, … since the clock ran, those outside of the measured time included
+	things string // what is counted
+	ours   bool
+	done   int // rows, claims, … since the clock ran, those outside of the measured time included
 }
 
 // measure prepares a cell, runs it and looks at what was handed out. What goes wrong is part of the result.
 func measure(ctx context.Context, db *database, c cell, o options) *result {
-	r := &result{Contestant: c.contestant.name, Kind: c.contestant.kind, Task: c.contestant.task, Each: c.contestant.each, Bits: c.contestant.bits, Clients: c.clients, Held: c.held}
+	r := &result{Contestant: c.contestant.name, Each: c.contestant.each, Clients: c.clients, Held: c.held, Round: c.round, things: c.contestant.things, ours: c.contestant.ours}
 	prepare, cancel := context.WithTimeout(ctx, o.setup)
 	defer cancel()
 	s, err := c.contestant.open(prepare, db, c)
@@ -83,9 +79,6 @@ func measure(ctx context.Context, db *database, c cell, o options) *result {
 	if err != nil {
 		r.Broken = err.Error()
 		return r
-	}
-	if s.retries != nil {
-		r.Retries = s.retries()
 	}
 	if s.check != nil {
 		if err := s.check(ctx); err != nil {

@@ -3,12 +3,15 @@ package rivals
 import (
 	"context"
 	"errors"
-	"regexp"
+	"path/filepath"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/lab/postgres"
 )
 
 func TestDriveCountsWhatWasHandedOutTwice(t *testing.T) {
@@ -56,53 +59,73 @@ func TestDriveTellsErrorsFromWhatItCutOff(t *testing.T) {
 	require.Equal(t, 1, r.HandedOut, "the probe alone")
 }
 
-func TestPlanTakesTurns(t *testing.T) {
+func TestPlanMeasuresWhatGoalsNeedOnceARound(t *testing.T) {
 	t.Parallel()
-	seen := map[cell]bool{}
-	for _, c := range plan(options{only: everything}) {
-		at := cell{clients: c.clients, held: c.held}
-		key := cell{contestant: c.contestant, clients: c.clients, held: c.held}
-		require.False(t, seen[key], "%s twice", c.contestant.name)
-		seen[key] = true
-		require.LessOrEqual(t, at.clients, 64)
+	for _, wanted := range [][]compared{onPostgreSQL, onCockroachDB} {
+		cells := plan(wanted, 1, time.Second)
+		seen := map[cell]bool{}
+		for _, c := range cells {
+			require.NotNil(t, c.contestant)
+			require.False(t, seen[c], "%s twice", c.contestant.name)
+			seen[c] = true
+		}
+		for _, w := range wanted {
+			for _, name := range []string{w.of, w.to} {
+				require.True(t, name == "" || slices.ContainsFunc(cells, func(c cell) bool {
+					return c.contestant.name == name && c.clients == w.clients && c.held == w.held && c.round == 1 && c.lasts == time.Second
+				}), "%s: %s is not measured", w.title(), name)
+			}
+		}
 	}
-	require.Len(t, seen, len(plan(options{only: everything})))
-	require.Len(t, plan(options{only: regexp.MustCompile("^INSERT$")}), 4)
-	require.Len(t, plan(options{only: regexp.MustCompile("^Carve, HTTP$")}), 10)
+	require.Len(t, plan(onPostgreSQL[:1], 0, 0), 2)
+	require.Equal(t, httpInsert, plan(onPostgreSQL[:1], 0, 0)[0].contestant.name)
 }
 
-func TestRatiosAreOfTheSameCell(t *testing.T) {
+func TestMediansAreOfTheRoundsOfACell(t *testing.T) {
 	t.Parallel()
-	floor := &result{Kind: kindFloor, Clients: 8, Rate: 100}
-	rival := &result{Kind: kindRival, Bits: addressBits, Clients: 8, Held: 10, Rate: 50}
-	network := &result{Kind: kindRival, Bits: networkBits, Clients: 8, Rate: 10}
-	dead := &result{Kind: kindRival, Bits: addressBits, Clients: 8}
-	compareWithCarve([]*result{
-		floor, rival, network, dead,
-		{Kind: kindCarve, Bits: addressBits, Clients: 8, Rate: 300},
-		{Kind: kindCarveHTTP, Bits: addressBits, Clients: 8, Rate: 200},
-		{Kind: kindCarve, Bits: addressBits, Clients: 8, Held: 10, Rate: 250},
-		{Kind: kindCarve, Bits: networkBits, Clients: 8, Rate: 80},
+	got := medians([]*result{
+		{Contestant: "a", Clients: 8, Rate: 100, P95: 3, Errors: 1},
+		{Contestant: "b", Clients: 8, Rate: 7, Skipped: "slow"},
+		{Contestant: "a", Clients: 8, Round: 1, Rate: 500, P95: 1, Doubles: 2, Broken: "an address twice"},
+		{Contestant: "a", Clients: 8, Round: 2, Rate: 200, P95: 2},
+		{Contestant: "a", Clients: 1, Rate: 10},
 	})
-	require.InDelta(t, 3, floor.InProcess, 1e-9)
-	require.InDelta(t, 2, floor.OverHTTP, 1e-9)
-	require.InDelta(t, 5, rival.InProcess, 1e-9)
-	require.Zero(t, rival.OverHTTP)
-	require.InDelta(t, 8, network.InProcess, 1e-9)
-	require.Zero(t, dead.InProcess, "nothing is so many times nothing")
+	require.Len(t, got, 3)
+	require.Equal(t, &result{Contestant: "a", Clients: 8, Rate: 200, P95: 2, Errors: 1, Doubles: 2, Broken: "an address twice"}, got[0])
+	require.Equal(t, &result{Contestant: "b", Clients: 8, Skipped: "slow"}, got[1], "what was skipped has no rate")
+	require.InDelta(t, 10, got[2].Rate, 0)
 }
 
-func TestBatchesStandBesideBatches(t *testing.T) {
+// What cannot be measured at all would be noticed when somebody has waited for the other cells.
+func TestEveryContestantHandsOutWhatNobodyHas(t *testing.T) {
 	t.Parallel()
-	floor := &result{Kind: kindFloor, Task: taskBatch, Clients: 8, Rate: 100}
-	release := &result{Kind: kindCarveHTTP, Task: taskRelease, Bits: addressBits, Clients: 8, Rate: 1}
-	compareWithCarve([]*result{
-		floor, release,
-		{Kind: kindCarve, Task: taskOne, Bits: addressBits, Clients: 8, Rate: 300},
-		{Kind: kindCarve, Task: taskBatch, Bits: addressBits, Clients: 8, Rate: 30},
-		{Kind: kindCarveHTTP, Task: taskBatch, Bits: addressBits, Clients: 8, Rate: 20},
-	})
-	require.InDelta(t, 0.3, floor.InProcess, 1e-9)
-	require.InDelta(t, 0.2, floor.OverHTTP, 1e-9)
-	require.Zero(t, release.InProcess, "a release is no claim")
+	d, err := postgres.Start(t.Context(), postgres.Options{Dir: filepath.Join(t.TempDir(), "data"), Connections: 100, Volatile: true})
+	require.NoError(t, err)
+	db := &database{Database: d, seeded: map[string]string{}}
+	t.Cleanup(func() { require.NoError(t, db.Close()) })
+	o := options{time: 50 * time.Millisecond, grace: time.Minute, bound: time.Minute, setup: time.Minute}
+	seen := map[cell]bool{}
+	for _, c := range plan(onPostgreSQL, 0, o.time) {
+		c.clients, c.held = 2, min(c.held, 5)
+		if seen[c] {
+			continue
+		}
+		seen[c] = true
+		r := measure(t.Context(), db, c, o)
+		require.Zero(t, r.wrong(), "%+v", r)
+		require.Positive(t, r.done, r.Contestant)
+		require.True(t, r.WAL > 0 || r.Contestant == refuse, "%s wrote nothing", r.Contestant)
+	}
+}
+
+// What is wrong with a flag is said before anything is measured.
+func TestFlagsThatSayNothingAreRefused(t *testing.T) {
+	t.Parallel()
+	for _, wrong := range []string{"-rows=many", "-rounds=0", "-time=0s", "-only=(", "rest"} {
+		_, err := parse([]string{wrong})
+		require.Error(t, err, wrong)
+	}
+	o, err := parse([]string{"-rows=10M", "-only=64 clients"})
+	require.NoError(t, err)
+	require.True(t, o.only.MatchString(onPostgreSQL[4].title()))
 }

@@ -12,7 +12,7 @@ import (
 
 var unfriendly = regexp.MustCompile(`[^a-zA-Z0-9]+`)
 
-// profileName is the name of a cell's profile: its contestant, in letters and digits, and what else tells it from the others.
+// profileName is the name of a cell's profile: its contestant, in letters and digits, and what else tells it from the others. The last round stays.
 func profileName(r *result) string {
 	return fmt.Sprintf("%s-%d-clients-%d-held.pprof", strings.Trim(unfriendly.ReplaceAllString(r.Contestant, "-"), "-"), r.Clients, r.Held)
 }

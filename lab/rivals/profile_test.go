@@ -14,7 +14,7 @@ func TestProfilesAreNamedForTheirCells(t *testing.T) {
 	require.Equal(t, "Carve-24-in-process-32-clients-50000-held.pprof", profileName(&result{Contestant: "Carve /24, in process", Clients: 32, Held: 50_000}))
 	require.Equal(t, "etc-passwd-1-clients-0-held.pprof", profileName(&result{Contestant: "../etc/passwd", Clients: 1}))
 	seen := map[string]bool{}
-	for _, c := range plan(options{only: everything}) {
+	for _, c := range plan(onPostgreSQL, 0, 0) {
 		name := profileName(&result{Contestant: c.contestant.name, Clients: c.clients, Held: c.held})
 		require.False(t, seen[name], "%s is overwritten by another cell", name)
 		seen[name] = true

@@ -1,6 +1,7 @@
 package rivals
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -12,74 +13,76 @@ import (
 	"github.com/carve-ipam/carve/lab/tool"
 )
 
-// compareWithCarve puts Carve's rate in the same cell beside everybody's.
-func compareWithCarve(results []*result) {
+// medians is one result for each cell: the median of the rates and times of its rounds, and all that went wrong in any.
+func medians(results []*result) []*result {
 	type key struct {
-		kind                kind
-		task                task
-		bits, clients, held int
+		contestant    string
+		clients, held int
 	}
-	carve := map[key]float64{}
+	rounds := map[key][]*result{}
+	var order []key
 	for _, r := range results {
-		if r.Kind == kindCarve || r.Kind == kindCarveHTTP {
-			carve[key{r.Kind, r.Task, r.Bits, r.Clients, r.Held}] = r.Rate
+		k := key{r.Contestant, r.Clients, r.Held}
+		if rounds[k] == nil {
+			order = append(order, k)
 		}
+		rounds[k] = append(rounds[k], r)
 	}
-	for _, r := range results {
-		bits := r.Bits
-		if r.Kind == kindFloor {
-			bits = addressBits // a row stands for an address
+	out := make([]*result, 0, len(order))
+	for _, k := range order {
+		of := func(figure func(*result) *float64) float64 {
+			var all []float64
+			for _, r := range rounds[k] {
+				if r.Skipped == "" {
+					all = append(all, *figure(r))
+				}
+			}
+			if len(all) == 0 {
+				return 0
+			}
+			return median(all)
 		}
-		if r.Rate > 0 && r.Task != taskRelease && r.Task != taskDeny {
-			r.InProcess = carve[key{kindCarve, r.Task, bits, r.Clients, r.Held}] / r.Rate
-			r.OverHTTP = carve[key{kindCarveHTTP, r.Task, bits, r.Clients, r.Held}] / r.Rate
+		m := *rounds[k][0]
+		for _, r := range rounds[k][1:] {
+			m.Errors, m.CutOff, m.Doubles, m.HandedOut = m.Errors+r.Errors, m.CutOff+r.CutOff, m.Doubles+r.Doubles, m.HandedOut+r.HandedOut
+			m.Error, m.Skipped, m.Broken = cmp.Or(m.Error, r.Error), cmp.Or(m.Skipped, r.Skipped), cmp.Or(m.Broken, r.Broken)
 		}
+		for _, figure := range []func(*result) *float64{
+			func(r *result) *float64 { return &r.Rate }, func(r *result) *float64 { return &r.P50 }, func(r *result) *float64 { return &r.P95 },
+			func(r *result) *float64 { return &r.P99 }, func(r *result) *float64 { return &r.WAL }, func(r *result) *float64 { return &r.CPU },
+			func(r *result) *float64 { return &r.Database },
+		} {
+			*figure(&m) = of(figure)
+		}
+		out = append(out, &m)
 	}
+	return out
 }
 
-var columns = []string{"contestant", "clients", "held", "per second", "of", "p50 ms", "p95 ms", "p99 ms", "errors", "cut off", "retries", "doubles", "Carve in process ×", "Carve HTTP ×"}
+var columns = []string{"contestant", "clients", "held", "per second", "of", "p50 ms", "p95 ms", "p99 ms", "log bytes", "program µs", "database µs", "errors", "cut off", "doubles"}
 
 // inTable is one line for each cell, in Markdown.
 func inTable(results []*result) string {
 	lines := [][]string{columns}
 	for _, r := range results {
-		held := strconv.Itoa(r.Held)
-		if r.Kind == kindFloor || r.Task == taskRelease || r.Task == taskDeny {
-			held = "-"
-		}
-		line := []string{r.Contestant, strconv.Itoa(r.Clients), held}
-		if r.Skipped != "" {
-			line = append(line, "skipped", r.things(), "", "", "", "", "", "", "", "", "")
+		line := []string{r.Contestant, strconv.Itoa(r.Clients), strconv.Itoa(r.Held)}
+		if r.Skipped != "" && r.Rate == 0 {
+			line = append(line, "skipped", r.things, "", "", "", "", "", "", "", "", "")
 		} else {
-			line = append(line, tabular.Figure(r.Rate), r.things(), tabular.Figure(r.P50), tabular.Figure(r.P95), tabular.Figure(r.P99), strconv.Itoa(r.Errors), strconv.Itoa(r.CutOff), strconv.FormatInt(r.Retries, 10), strconv.Itoa(r.Doubles),
-				ratio(r.InProcess), ratio(r.OverHTTP))
+			line = append(line, tabular.Figure(r.Rate), r.things, tabular.Figure(r.P50), tabular.Figure(r.P95), tabular.Figure(r.P99),
+				known(r.WAL), known(r.CPU), known(r.Database), strconv.Itoa(r.Errors), strconv.Itoa(r.CutOff), strconv.Itoa(r.Doubles))
 		}
 		lines = append(lines, line)
 	}
 	return tabular.Table(lines, 1)
 }
 
-// things is what a rate counts.
-func (r *result) things() string {
-	switch {
-	case r.Kind == kindFloor:
-		return "rows"
-	case r.Task == taskRelease:
-		return "releases"
-	case r.Task == taskDeny:
-		return "refusals"
-	case r.Kind == kindRival:
-		return "blocks"
-	default:
-		return "claims"
-	}
-}
-
-func ratio(v float64) string {
-	if v == 0 {
+// known is a cost, or nothing where it could not be told.
+func known(cost float64) string {
+	if cost == 0 {
 		return ""
 	}
-	return tabular.Figure(v)
+	return tabular.Figure(cost)
 }
 
 // notes say what the table has no room for: why cells were skipped, the first error of those that have any, doubles in words.
@@ -116,38 +119,41 @@ func brief(text string) string {
 // line is what is shown of a cell when it has been measured.
 func (r *result) line() string {
 	if r.Skipped != "" {
-		return fmt.Sprintf("%-27s %2d clients %5d held: skipped: %s", r.Contestant, r.Clients, r.Held, brief(r.Skipped))
+		return fmt.Sprintf("%d. %-27s %2d clients %5d held: skipped: %s", r.Round+1, r.Contestant, r.Clients, r.Held, brief(r.Skipped))
 	}
-	return fmt.Sprintf("%-27s %2d clients %5d held: %8s %s/s  p50 %s ms  p95 %s ms  p99 %s ms  %d errors  %d cut off  %d doubles %s",
-		r.Contestant, r.Clients, r.Held, tabular.Figure(r.Rate), r.things(), tabular.Figure(r.P50), tabular.Figure(r.P95), tabular.Figure(r.P99), r.Errors, r.CutOff, r.Doubles, brief(r.Broken))
+	return fmt.Sprintf("%d. %-27s %2d clients %5d held: %8s %s/s  p50 %s ms  p95 %s ms  p99 %s ms  %d errors  %d cut off  %d doubles %s",
+		r.Round+1, r.Contestant, r.Clients, r.Held, tabular.Figure(r.Rate), r.things, tabular.Figure(r.P50), tabular.Figure(r.P95), tabular.Figure(r.P99), r.Errors, r.CutOff, r.Doubles, brief(r.Broken))
 }
 
-func writeReport(path string, m postgres.Machine, o options, results []*result) error {
-	reached := goalsOf(results)
+func writeReport(path string, m postgres.Machine, o options, results []*result, goals []goal) error {
 	err := tool.Save(path, struct {
 		Machine postgres.Machine `json:"machine"`
 		Seconds float64          `json:"secondsPerCell"`
 		Cells   []*result        `json:"cells"`
 		Goals   []goal           `json:"goals"`
-	}{m, o.time.Seconds(), results, reached})
+	}{m, o.time.Seconds(), results, goals})
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(os.Stdout, "%d CPUs, generator and database on the same; PostgreSQL %s, fsync %s; %s a cell\n\n%s\n%s%s%s",
-		m.CPUs, m.PostgreSQL, m.FSync, o.time, inTable(results), legend, notes(results), goalTable(reached))
+	cells := ""
+	if len(results) > 0 {
+		all := medians(results)
+		cells = fmt.Sprintf("%s\n%s%s", inTable(all), legend, notes(all))
+	}
+	_, err = fmt.Fprintf(os.Stdout, "%d CPUs, generator and database on the same unless it is elsewhere; %s, fsync %s; %s a cell and round\n\n%s%s",
+		m.CPUs, m.Version, cmp.Or(m.FSync, "unknown"), o.time, cells, goalTable(goals))
 	return err
 }
 
-const legend = "Per second: rows, claims, … each, not calls. p50, p95 and p99: of a call, which is 100 rows or 1,000 claims where the name says so.\n"
+const legend = `Medians of the rounds. Per second: rows, claims, … each, not calls. p50, p95 and p99: of a call, which is 100 rows or 1,000 claims where the name says so.
+Bytes of the database's log, and processor time of this program (generator, and server or library) and of the database: of each row, claim, …
+`
 
 // verdict is an error when Carve broke a promise. What a rival breaks is reported and no more.
 func verdict(results []*result) error {
 	var errs []error
-	for _, r := range results {
-		if r.Kind != kindCarve && r.Kind != kindCarveHTTP {
-			continue
-		}
-		if r.wrong() > 0 {
+	for _, r := range medians(results) {
+		if r.ours && r.wrong() > 0 {
 			errs = append(errs, fmt.Errorf("%s, %d clients, %d held: %d doubles, %d errors, %d cut off %s%s%s", r.Contestant, r.Clients, r.Held, r.Doubles, r.Errors, r.CutOff, brief(r.Error), r.Broken, r.Skipped))
 		}
 	}

@@ -15,12 +15,16 @@ type spent struct {
 	db  time.Duration // of the database's processes
 }
 
+// spent tells what it can: CockroachDB has no such log, and somebody else's database is none of our processes.
 func (d *database) spent(ctx context.Context) (s spent, err error) {
+	if s.cpu, err = procstat.Self(); err != nil || d.Cockroach {
+		return s, err
+	}
 	if err := d.Admin.QueryRow(ctx, "SELECT (pg_current_wal_insert_lsn() - '0/0')::BIGINT").Scan(&s.wal); err != nil {
 		return s, err
 	}
-	if s.cpu, err = procstat.Self(); err != nil {
-		return s, err
+	if !d.Private() {
+		return s, nil
 	}
 	var backend int
 	if err := d.Admin.QueryRow(ctx, "SELECT pg_backend_pid()").Scan(&backend); err != nil {

@@ -57,7 +57,7 @@ func axes() []*axis {
 // counted makes cells of sizes that are numbers: 10k, 1M.
 func counted(least int, of func(n int) cell) func(string) ([]cell, error) {
 	return func(size string) ([]cell, error) {
-		n, err := number(size)
+		n, err := ParseSize(size)
 		if err != nil {
 			return nil, err
 		}
@@ -70,7 +70,8 @@ func counted(least int, of func(n int) cell) func(string) ([]cell, error) {
 	}
 }
 
-func number(size string) (int, error) {
+// ParseSize is how many 0, 10k or 1M are.
+func ParseSize(size string) (int, error) {
 	digits, factor := size, 1
 	switch {
 	case strings.HasSuffix(size, "k"):

@@ -41,7 +41,7 @@ func measureCell(ctx context.Context, db *database, a *axis, c cell, smallest *w
 	if err != nil {
 		return nil, err
 	}
-	names := []string{opClaim, opRelease}
+	names := []string{OpClaim, opRelease}
 	for _, op := range o.operations {
 		names = append(names, op.name)
 	}

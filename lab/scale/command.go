@@ -23,6 +23,7 @@ type options struct {
 	operations []operation
 	bounds     bounds
 	auditRows  int
+	keyed      bool
 	data       string
 	json       string
 	plots      string
@@ -57,6 +58,7 @@ func parse(args []string, usage io.Writer) (options, error) {
 	f.IntVar(&o.bounds.operations, "ops", 8*claimRun, "how many operations of each kind are timed in each cell")
 	f.DurationVar(&o.bounds.time, "time", 3*time.Second, "how long, in both cells together; then no more are begun")
 	f.IntVar(&o.auditRows, "audit-rows", 6_000_000, "cells with more rows than that are checked by counting, and not by the whole audit")
+	f.BoolVar(&o.keyed, "keyed", false, "make each claim with an idempotency key")
 	f.StringVar(&o.data, "data", "bin/scale-data", "directory of the private database, made and removed; up to 15 GB")
 	f.StringVar(&o.json, "json", "bin/scale.json", "where the result goes")
 	f.StringVar(&o.plots, "plots", "docs/performance", "directory of the plots, one for each axis; empty: none")
@@ -84,8 +86,9 @@ func Run(ctx context.Context, args []string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
+	db.keyed = o.keyed
 	_, err = fmt.Fprintf(os.Stdout, "%d CPUs, caller and database on the same; PostgreSQL %s, fsync %s, shared_buffers %s; one client, in process. × is to the smallest cell of the axis, measured in turn.\n\n",
-		db.Machine.CPUs, db.Machine.PostgreSQL, db.Machine.FSync, db.Machine.Buffers)
+		db.Machine.CPUs, db.Machine.Version, db.Machine.FSync, db.Machine.Buffers)
 	if err != nil {
 		return err
 	}

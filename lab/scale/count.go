@@ -60,7 +60,7 @@ func (w *world) counting(ctx context.Context, ops []operation) (_ map[string]*co
 			return nil, fmt.Errorf("%s: %w", op.name, err)
 		}
 	}
-	if out[opClaim], out[opRelease], err = m.pairs(ctx); err != nil {
+	if out[OpClaim], out[opRelease], err = m.pairs(ctx); err != nil {
 		return nil, fmt.Errorf("claims and releases: %w", err)
 	}
 	return out, nil

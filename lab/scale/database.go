@@ -10,7 +10,10 @@ import (
 )
 
 // database is the private PostgreSQL that everything is measured on. Each cell has a database in it.
-type database struct{ *postgres.Database }
+type database struct {
+	*postgres.Database
+	keyed bool // each claim has an idempotency key
+}
 
 // errNoStatistics: this PostgreSQL cannot count by statement.
 var errNoStatistics = errors.New("this PostgreSQL has no pg_stat_statements, which counts what each statement costs: install PostgreSQL's contrib modules (Debian's package postgresql has them)")
@@ -24,7 +27,7 @@ func startDatabase(ctx context.Context, dir string, volatile bool) (*database, e
 	if _, err := d.Admin.Exec(ctx, "CREATE EXTENSION pg_stat_statements"); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
-	return &database{d}, nil
+	return &database{Database: d}, nil
 }
 
 // prepare says what the server is to begin with. Bulk loads write much log at once: with the default bound there would be a checkpoint every few seconds.

@@ -1,5 +1,5 @@
 // Package scale shows what Carve's operations cost as the work grows: one axis at a time, with everything else at a base point that
-// axes.go states. `make scale` runs it; docs/evidence.md says what came of it.
+// axes.go states. `make scale` runs it; docs/performance.md says what came of it.
 //
 // Each cell is a database of its own, loaded in bulk into the real tables and audited. It is measured in turn with the smallest
 // cell of its axis, one operation here and one there, so that what disturbs the machine disturbs both, and every figure has the

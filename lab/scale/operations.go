@@ -2,6 +2,7 @@ package scale
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"time"
 
@@ -18,29 +19,37 @@ type operation struct {
 	run func(ctx context.Context, w *world, p place) (whole bool, err error)
 }
 
-// The two that are measured as a pair, because each undoes the other.
 const (
-	opClaim   = "claim"
+	// OpClaim and a release are measured as a pair, because each undoes the other.
+	OpClaim   = "claim"
 	opRelease = "release"
+	// OpList is a page of 100 claims by name.
+	OpList = "list"
+	// OpListInPool is a page of 100 claims of a pool by address.
+	OpListInPool = "list in pool"
 )
 
 // reads is what is measured besides claims and releases.
 func reads() []operation {
 	return []operation{
-		{name: "refuse", run: refuse},           // a claim of a block that the pool does not have
-		{name: "get", run: getClaim},            // one claim by name
-		{name: "list", run: listClaims},         // a page of 100 claims by name
-		{name: "list in pool", run: listInPool}, // a page of 100 claims of a pool by address
-		{name: "capacity", run: getPool},        // a pool with what is free in it
-		{name: "free", run: getFree},            // a page of 100 free blocks of a pool
-		{name: "lookup", run: lookUp},           // the allocation of an address, by pool and within
-		{name: "holder", run: holder},           // who holds an address, by the history
-		{name: "search", run: search},           // the allocation of an address, by pool and contains
+		{name: "refuse", run: refuse}, // a claim of a block that the pool does not have
+		{name: "get", run: getClaim},  // one claim by name
+		{name: OpList, run: listClaims},
+		{name: OpListInPool, run: listInPool},
+		{name: "capacity", run: getPool}, // a pool with what is free in it
+		{name: "free", run: getFree},     // a page of 100 free blocks of a pool
+		{name: "lookup", run: lookUp},    // the allocation of an address, by pool and within
+		{name: "holder", run: holder},    // who holds an address, by the history
+		{name: "search", run: search},    // the allocation of an address, by pool and contains
 	}
 }
 
 func claim(ctx context.Context, w *world, p place, name string) error {
-	_, err := w.service.CreateClaim(caller(ctx, "createClaim", ""), p.project, ask(p.pool, name, &p.bits), request)
+	r := request
+	if w.db.keyed {
+		r.Key, r.Fingerprint = rand.Text(), [16]byte{1}
+	}
+	_, err := w.service.CreateClaim(caller(ctx, "createClaim", ""), p.project, ask(p.pool, name, &p.bits), r)
 	return err
 }
 

@@ -26,7 +26,7 @@ type result struct {
 	Grown     []growth `json:"grown,omitempty"`
 }
 
-var columns = []string{"operation", "cell", "p50 ms", "×", "p99 ms", "×", "statements", "×", "rows", "×", "pages", "×", "samples"}
+var columns = []string{"operation", "cell", "p50 ms", "×", "p95 ms", "p99 ms", "×", "statements", "×", "rows", "×", "pages", "×", "samples"}
 
 // inTable is an axis in Markdown: one line for each operation in each cell, with the ratio to the smallest cell beside each figure.
 func inTable(cells []*result) string {
@@ -39,7 +39,7 @@ func inTable(cells []*result) string {
 				samples += fmt.Sprintf(" (%d not found on the first page)", l.Partial)
 			}
 			lines = append(lines, []string{
-				first.Operation, r.Cell, tabular.Figure(l.P50), tabular.Figure(l.Ratios.P50), tabular.Figure(l.P99), tabular.Figure(l.Ratios.P99), tabular.Figure(l.Statements), tabular.Figure(l.Ratios.Statements),
+				first.Operation, r.Cell, tabular.Figure(l.P50), tabular.Figure(l.Ratios.P50), tabular.Figure(l.P95), tabular.Figure(l.P99), tabular.Figure(l.Ratios.P99), tabular.Figure(l.Statements), tabular.Figure(l.Ratios.Statements),
 				tabular.Figure(l.Rows), tabular.Figure(l.Ratios.Rows), tabular.Figure(l.Pages), tabular.Figure(l.Ratios.Pages), samples,
 			})
 		}

@@ -1,4 +1,5 @@
 // The operations of the contract as plain data: what to send and which answer is right. lib/http.js sends them.
+import * as knobs from './knobs.js';
 
 const project = (name) => `/v1/projects/${name}`;
 const json = { 'Content-Type': 'application/json' };
@@ -17,9 +18,17 @@ export const listPools = (p, query = '') => ({ op: 'listPools', method: 'GET', p
 export const getPoolFree = (p, name, query = '') => (
   { op: 'getPoolFree', method: 'GET', path: `${project(p)}/pools/${name}/free${query}`, status: 200 });
 
+/** keyed is an operation with an Idempotency-Key. */
+export const keyed = (operation, key) => ({ ...operation, headers: { ...operation.headers, 'Idempotency-Key': key } });
+
+const keys = knobs.flag('KEYS');
+const part = () => Math.floor(Math.random() * 2 ** 48).toString(16).padStart(12, '0');
+// As the knob wants it: with a key of its own, which repeats of the same operation keep, or without.
+const asWanted = (operation) => (keys ? keyed(operation, `${part()}-${part()}`) : operation);
+
 const claimSpec = (pool, prefixLength) => ({ poolRef: { name: pool }, prefixLength });
 
-export const createClaim = (p, pool, name, length) => (
+export const createClaim = (p, pool, name, length) => asWanted(
   create('createClaim', `${project(p)}/claims`, { metadata: { name }, spec: claimSpec(pool, length) }));
 export const putClaim = (p, pool, name, length, status) => (
   { op: 'putClaim', method: 'PUT', path: `${project(p)}/claims/${name}`, body: { spec: claimSpec(pool, length) }, headers: json, status });
@@ -30,11 +39,11 @@ export const listClaims = (p, query = '') => ({ op: 'listClaims', method: 'GET',
 export const createClass = (p, name, spec) => create('createClass', `${project(p)}/classes`, { metadata: { name }, spec });
 
 /** createClaimByClass claims by a class; its requests are apart from those by pool in k6's own metrics. */
-export const createClaimByClass = (p, className, name, prefixLength) => ({
+export const createClaimByClass = (p, className, name, prefixLength) => asWanted({
   ...create('createClaim', `${project(p)}/claims`, { metadata: { name }, spec: { className, prefixLength } }), op: 'createClaimByClass' });
 
 /** createClaimBatch claims a block for each [name, pool, prefixLength]. */
-export const createClaimBatch = (p, wishes) => ({
+export const createClaimBatch = (p, wishes) => asWanted({
   op: 'createClaimBatch',
   method: 'POST',
   path: `${project(p)}/claim-batches`,
@@ -48,6 +57,3 @@ export const listAllocations = (p, query = '') => (
 
 /** refused is an operation whose right answer is a problem document with this status and code. */
 export const refused = (operation, status, code) => ({ ...operation, status, code });
-
-/** keyed is an operation with an Idempotency-Key. */
-export const keyed = (operation, key) => ({ ...operation, headers: { ...operation.headers, 'Idempotency-Key': key } });

@@ -58,5 +58,15 @@ export const open = (rate, ms, clients) => ({
   maxVUs: clients * 4,
 });
 
+/** rising begins with a rate of iterations a second and ends with another, whatever the answers take. */
+export const rising = (from, to, ms, clients) => ({
+  executor: 'ramping-arrival-rate',
+  startRate: from,
+  timeUnit: '1s',
+  stages: [{ target: to, duration: `${ms}ms` }],
+  preAllocatedVUs: clients,
+  maxVUs: clients * 4,
+});
+
 /** once is one runtime that runs its function once: for clients that must see each other's blocks (lib/crew.js). */
 export const once = (ms) => ({ executor: 'per-vu-iterations', vus: 1, iterations: 1, maxDuration: `${ms}ms` });
