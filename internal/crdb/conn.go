@@ -43,19 +43,16 @@ func (c *conn) ahead() *pgx.Batch {
 	}
 	if c.locks != nil {
 		keys, alone := c.locks.take()
-		var atOnce []int64
-		for i, key := range keys { // mostly two; one statement for all of them takes longer
-			switch {
-			case !alone[i]:
-				b.Queue(lockShared, key)
-			case c.locks.atOnce:
-				atOnce = append(atOnce, key)
-			default:
-				b.Queue(lockAlone, key)
-			}
+		if c.locks.atOnce && len(keys) > 0 {
+			b.Queue(lockAtOnce, keys, alone)
+			return b
 		}
-		if len(atOnce) > 0 {
-			b.Queue(lockAtOnce, atOnce)
+		for i, key := range keys { // mostly two; one statement for all of them takes longer
+			if alone[i] {
+				b.Queue(lockAlone, key)
+			} else {
+				b.Queue(lockShared, key)
+			}
 		}
 	}
 	return b
@@ -89,7 +86,11 @@ func (c *conn) wentAhead(results pgx.BatchResults, n int) error {
 		n--
 	}
 	for range n {
-		if err := results.QueryRow().Scan(nil, &c.at); err != nil {
+		scan := []any{nil, &c.at}
+		if c.locks.atOnce {
+			scan = append(scan, nil)
+		}
+		if err := results.QueryRow().Scan(scan...); err != nil {
 			return err
 		}
 	}
@@ -156,9 +157,12 @@ func committed(tag pgconn.CommandTag, err error) error {
 
 // whole sends a whole transaction in one round trip: BEGIN, locks, statements that fail by themselves unless they hit what they name, and COMMIT. When one
 // fails the server passes over the others, COMMIT included.
-func (c *conn) whole(ctx context.Context, statements *write.Statements) error {
+func (c *conn) whole(ctx context.Context, statements *write.Statements, many bool) error {
 	b := c.ahead()
 	n := b.Len()
+	if many && c.locks == nil {
+		statements.Before(waitAMoment)
+	}
 	statements.QueueInto(b)
 	b.Queue("commit")
 	if err := ctx.Err(); err != nil {

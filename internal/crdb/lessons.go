@@ -1,6 +1,8 @@
 package crdb
 
 import (
+	"maps"
+
 	"github.com/carve-ipam/carve/internal/alloc/space"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/crdb/lookup"
@@ -43,10 +45,14 @@ func (l *lessons) of(q storage.GroupQuery) []lookup.Place {
 }
 
 // read takes in what a group was told.
-func (l *lessons) read(c storage.Container, reads space.Reads, q storage.GroupQuery, facts storage.GroupFacts) {
+func (l *lessons) read(c storage.Container, reads space.Reads, q storage.GroupQuery, facts storage.GroupFacts, fence lookup.Fence) {
 	free := space.NewKnown(c.Block)
 	free.Learn(reads, facts.Free)
-	l.pools[lookup.PlaceOf(c)] = &recall.Pool{Pool: facts.Pool, Granted: facts.Granted, Free: free}
+	granted := make(map[string]bool, len(q.Consumers))
+	for _, consumer := range q.Consumers {
+		granted[consumer] = facts.Granted[consumer]
+	}
+	l.pools[lookup.PlaceOf(c)] = &recall.Pool{Fence: fence, Pool: facts.Pool, Granted: granted, Free: free}
 	for _, id := range q.Projects {
 		p := recall.Project{Parts: map[int][]storage.QuotaPart{q.Shard: nil}}
 		for _, part := range facts.Quotas {
@@ -94,14 +100,21 @@ func (l *lessons) committed(t *tx) {
 	}
 	for _, at := range l.moved {
 		if p, fence := l.pools[at], t.fences[at]; p != nil && !fence.Mark.IsZero() {
+			if was := l.memory.Take(at); was != nil && was.Fence.Mark == p.Fence.Mark { // who else may use it was read under the same mark
+				maps.Copy(was.Granted, p.Granted)
+				p.Granted = was.Granted
+			}
 			p.Fence, p.At = fence, t.Now()
 			l.memory.Put(at, p)
 		}
 	}
+	if !l.platform.IsZero() {
+		l.memory.Meet(l.platform)
+	}
 	for id, p := range l.projects {
 		if fence, there := t.fences[lookup.Place{Region: l.region, ID: id}]; there {
 			p.Mark = fence.Mark
-			l.memory.Learn(id, p, id == l.platform)
+			l.memory.Learn(id, p)
 		}
 	}
 }

@@ -23,6 +23,7 @@ type quick struct {
 	pools    map[lookup.Place]*recall.Pool
 	projects map[ipam.ID]*recall.Project
 	several  []storage.Container
+	classes  bool      // the marks of the projects and of the platform are those of all classes
 	at       time.Time // not before it: later than what was done in the pools before
 	changes  *storage.Changes
 }
@@ -63,7 +64,7 @@ func (s *Store) InOneTrip(
 			cn.locks = newLockSet(locks)
 			cn.locks.atOnce = true
 		}
-		if err = cn.whole(ctx, statements); err != nil && !outcome.IsUnknown(err) {
+		if err = cn.whole(ctx, statements, len(t.pools) > 1); err != nil && !outcome.IsUnknown(err) {
 			cn.rollback(ctx)
 		}
 		return err
@@ -77,9 +78,15 @@ func (s *Store) InOneTrip(
 		t.missed()
 		return s.unknown(ctx, op, 0, state, err)
 	}
-	t.missed()
-	if conflict, is := storage.AsConflict(s.conflictOf(ctx, err)); is {
-		return conflict
+	conflict := s.conflictOf(ctx, err)
+	switch c, is := storage.AsConflict(conflict); {
+	case is:
+		t.giveBack()
+		return c
+	case len(t.pools) > 1, end == outcome.AgainSlowly: // which pool it was will show
+		t.giveBack()
+	default:
+		t.missed()
 	}
 	return storage.ErrForgotten
 }
@@ -88,7 +95,7 @@ func (s *Store) InOneTrip(
 func (t *quick) remembered() write.Remembered {
 	r := write.Remembered{
 		Fences: make(lookup.Fences, len(t.pools)), Projects: make(map[ipam.ID]ipam.ID, len(t.projects)),
-		Regions: make(map[ipam.ID][]string, len(t.projects)), Several: t.several,
+		Regions: make(map[ipam.ID][]string, len(t.projects)), Several: t.several, Classes: t.classes,
 	}
 	for at, p := range t.pools {
 		r.Fences[at] = p.Fence
@@ -116,7 +123,7 @@ func (t *quick) committed(fences lookup.Fences) {
 // giveBack is for a transaction that was not sent.
 func (t *quick) giveBack() {
 	for at, p := range t.pools {
-		t.memory.Put(at, p)
+		t.memory.GiveBack(at, p)
 	}
 }
 
@@ -195,7 +202,7 @@ func (t *quick) epochs(classes []storage.ProjectKey) (map[ipam.ID]ipam.ID, error
 		}
 		epochs[key.ID] = *p.Epoch
 	}
-	epochs[ipam.ID{}] = epochs[platform]
+	epochs[ipam.ID{}], t.classes = epochs[platform], true
 	return epochs, nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/space"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/crdb"
@@ -127,6 +128,76 @@ func TestNothingIsDecidedByWhatWasTrueOnce(t *testing.T) {
 			clean(t, dsn)
 		})
 	}
+}
+
+// A group that gives back a block and takes it again leaves the free blocks as they were. It is decided by the policy of the pool all the same.
+func TestAGroupThatLeavesTheFreeBlocksAsTheyWereIsGuardedToo(t *testing.T) {
+	t.Parallel()
+	dsn := dbtest.New(t)
+	h := newHouse(t, dsn)
+	pool := h.createPool(t, rootPool("pool", "10.0.0.0/27"))
+	r, _ := warm(t, h, dsn)
+	for i := 0; ; i++ {
+		if _, err := alloc.New(r, alloc.Options{Region: region}).CreateClaim(admin(t), project, claimOf(fmt.Sprint("rest-", i), project, "pool", 29), usecase.Request{}); err != nil {
+			require.True(t, ipam.IsCode(err, ipam.CodePoolExhausted), "%v", err)
+			break
+		}
+	}
+	c := storage.PoolContainer(pool)
+	held, err := h.svc.GetClaim(admin(t), project, "warm-0", usecase.Reading{})
+	require.NoError(t, err)
+	again := func(name string) error { // as a group does: release and claim
+		claimed := held
+		claimed.UID, claimed.Name, claimed.AllocationID, claimed.Revision = ipam.NewID(), name, ipam.NewID(), ipam.NewID()
+		released := held
+		held = claimed
+		return r.Store.InOneTrip(admin(t), "again", storage.Locks{Alone: []ipam.ID{c.Lock()}, Shared: []ipam.ID{pool.ProjectID}},
+			func(ctx context.Context) (context.Context, func()) { return ctx, func() {} },
+			func(ctx context.Context, tx storage.Tx) error {
+				if _, err := tx.GroupRead(ctx, c, space.Reads{}, storage.GroupQuery{Pool: pool, Projects: []ipam.ID{pool.ProjectID}}); err != nil {
+					return err
+				}
+				return tx.Write(ctx, storage.Changes{ClaimDelete: []ipam.Claim{released}, ClaimInsert: []ipam.Claim{claimed}, Free: []storage.FreeChange{{Container: c}}})
+			})
+	}
+	require.NoError(t, again("one"), "nothing has changed")
+	_, err = h.svc.PatchPool(admin(t), project, "pool", usecase.Request{}, func(p ipam.Pool) (ipam.Pool, error) {
+		p.Spec.Description = "another"
+		return p, nil
+	})
+	require.NoError(t, err)
+	require.ErrorIs(t, again("two"), storage.ErrForgotten)
+}
+
+// Claims by a class of the platform, of a project that is not the platform's, are made in one round trip too, and not by a class that has changed.
+func TestClaimsByClassAreRememberedToo(t *testing.T) {
+	t.Parallel()
+	dsn := dbtest.New(t)
+	h := newHouse(t, dsn)
+	withClass(func(c *ipam.ClassSpec) { c.Visibility = ipam.VisibilityShared })(t, h, ipam.PlatformProject)
+	_, err := h.svc.CreateProject(admin(t), ipam.Project{Metadata: ipam.Metadata{Name: "tenant"}}, usecase.Request{})
+	require.NoError(t, err)
+	r := &rememberer{Store: open(t, dsn)}
+	svc := alloc.New(r, alloc.Options{Region: region})
+	made := 0
+	claim := func() error {
+		made++
+		_, err := svc.CreateClaim(admin(t), "tenant", byClass(fmt.Sprint("c-", made), "class"), usecase.Request{})
+		return err
+	}
+	for r.quick() == 0 {
+		require.Less(t, made, 12, "nothing is made in one round trip")
+		require.NoError(t, claim())
+	}
+	_, err = h.svc.PatchClass(admin(t), ipam.PlatformProject, "class", false, usecase.Request{}, func(c ipam.Class) (ipam.Class, error) {
+		c.Spec.Visibility = ipam.VisibilityConsumer
+		return c, nil
+	})
+	require.NoError(t, err)
+	err = claim()
+	require.True(t, ipam.IsCode(err, ipam.CodeNotFound), "%v", err)
+	require.Zero(t, r.quick())
+	clean(t, dsn)
 }
 
 // Whatever becomes of the answer to a transaction that is sent whole, the claim is made once, or its name is free.

@@ -22,7 +22,7 @@ func (t *tx) GroupRead(ctx context.Context, pool storage.Container, reads space.
 		facts, err = t.changed(ctx, pool, q, facts)
 	}
 	if err == nil && learns {
-		t.lessons.read(pool, reads, q, facts)
+		t.lessons.read(pool, reads, q, facts, t.fences[lookup.PlaceOf(pool)])
 	}
 	return facts, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
+	"time"
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
@@ -18,18 +19,25 @@ type load struct {
 	release func() // gives the pool's turn back
 }
 
-// carry serves the pools that are ready, many in one transaction, until none is. It waits for no pool: one that is not remembered goes alone, and so does
-// one that somebody else works on, or that takes a second look.
+// aloneFor is how long a pool goes alone that could not be served in one round trip, so that it does not hold up others again and again.
+const aloneFor = time.Second
+
+// goesAlone reports whether a pool is not to share a transaction.
+func (s *groups) goesAlone(pool ipam.Pool, lane ipam.ID) bool {
+	since, alone := s.alone.Peek(lane)
+	return alone && s.Ticks().Sub(since) < aloneFor || !s.Store.Remembers(storage.PoolContainer(pool))
+}
+
+// carry serves the pools that are ready, many in one transaction, until none is. It waits for no pool: one that somebody else works on, or that takes a
+// second look, goes alone.
 func (s *groups) carry() {
 	for loads := s.waiting.next(); loads != nil; loads = s.waiting.next() {
 		var ours []*load
 		for _, l := range loads {
-			if s.Store.Remembers(storage.PoolContainer(l.pool)) {
-				var free bool
-				if l.release, free = s.Lanes.Try(l.lane); free {
-					ours = append(ours, l)
-					continue
-				}
+			var free bool
+			if l.release, free = s.Lanes.Try(l.lane); free {
+				ours = append(ours, l)
+				continue
 			}
 			go s.lead(l)
 		}
@@ -81,6 +89,11 @@ func (s *groups) tryTogether(ctx context.Context, loads []*load) (done bool) {
 		s.Metrics.GroupRan(ctx, len(singles))
 		for i, m := range singles {
 			m.finish(a.bound[i], nil)
+		}
+		for _, l := range loads {
+			if len(l.members) > 0 {
+				s.refresh(&l.pool, l.members, a)
+			}
 		}
 		finish(doubles, &storage.Conflict{}) // the first has its outcome: the others look again and find it
 		return true

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
 
 	"github.com/carve-ipam/carve/internal/alloc/regions"
 	"github.com/carve-ipam/carve/internal/alloc/space"
@@ -20,6 +23,7 @@ type groups struct {
 
 	waiting *Queue
 	memory  Memory
+	alone   *lru.Cache[ipam.ID, time.Time] // pools that could not be served in one round trip, and since when
 }
 
 // join adds an order to the pool's next group and waits for its outcome. The first to come starts at once; those that
@@ -34,12 +38,14 @@ func (s *groups) join(ctx context.Context, pool ipam.Pool, o *order) (ipam.Claim
 		return m.outcome, m.err
 	}
 	m.done = make(chan struct{})
-	carry, err := s.waiting.add(pool, m)
-	if err != nil {
+	first, carry, err := s.waiting.add(pool, m, s.goesAlone(pool, m.lane))
+	switch { // both serve other requests too, and must outlive this one's context
+	case err != nil:
 		return ipam.Claim{}, err
-	}
-	if carry {
-		go s.carry() //nolint:gosec // G118: the carrier serves other requests too and must outlive this one's context
+	case carry:
+		go s.carry() //nolint:gosec // G118
+	case first:
+		go s.lead(&load{pool: pool, lane: m.lane}) //nolint:gosec // G118
 	}
 	select {
 	case <-m.done:
@@ -141,12 +147,7 @@ func (s *groups) round(ctx context.Context, pool *ipam.Pool, members []*member) 
 // the next round instead of being told so. The figures of a refusal are read by the one who is refused (bind): counting
 // what is free takes as long as the pool is fragmented, and the others wait for the turn.
 func (s *groups) deliver(ctx context.Context, pool *ipam.Pool, members []*member, a *attempt) []*member {
-	if now := a.opened[members[0].lane].pool; now.Revision != pool.Revision {
-		for _, m := range members {
-			s.memory.refresh(m.key, now)
-		}
-		*pool = now
-	}
+	s.refresh(pool, members, a)
 	var again []*member
 	room := roomAgain{}
 	for i, m := range members {
@@ -161,6 +162,18 @@ func (s *groups) deliver(ctx context.Context, pool *ipam.Pool, members []*member
 		}
 	}
 	return again
+}
+
+// refresh replaces what is known of a pool, if it is another one by now.
+func (s *groups) refresh(pool *ipam.Pool, members []*member, a *attempt) {
+	now := a.opened[members[0].lane].pool
+	if now.Revision == pool.Revision {
+		return
+	}
+	for _, m := range members {
+		s.memory.refresh(m.key, now)
+	}
+	*pool = now
 }
 
 // roomAgain is whether a pool has room for a prefix length, of the lengths that were looked for.

@@ -13,9 +13,13 @@ import (
 // transact runs the transaction of a round. Whoever follows a member is told that it is over before the member is.
 func (s *groups) transact(ctx context.Context, members []*member, pool ipam.Pool) (*attempt, error) {
 	if !members[0].request.DryRun { // which runs alone
+		remembered := s.Store.Remembers(storage.PoolContainer(pool))
 		a, err := s.transactAtOnce(ctx, members, []ipam.Pool{pool})
 		if !errors.Is(err, storage.ErrForgotten) {
 			return a, err
+		}
+		if remembered {
+			s.alone.Add(members[0].lane, s.Ticks())
 		}
 	}
 	ctx, ended := s.follow(ctx, pool, members)

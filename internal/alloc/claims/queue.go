@@ -35,25 +35,26 @@ func NewQueue(most int) *Queue {
 // mostCarriers is how many transactions of many pools one process has under way at once. While all are, the pools that become ready wait, and go together.
 var mostCarriers = max(2, runtime.GOMAXPROCS(0))
 
-// add puts a member into its pool's next group; carry is true when the caller has to start a carrier. It refuses when as many wait
+// add puts a member into its pool's next group; first is true when nobody serves the pool yet, and then carry when the caller has to start a carrier, and not
+// one that serves the pool alone. It refuses when as many wait
 // as may: whoever comes last would be served after its time, and would keep everybody behind it waiting as well.
-func (q *Queue) add(pool ipam.Pool, m *member) (carry bool, err error) {
+func (q *Queue) add(pool ipam.Pool, m *member, alone bool) (first, carry bool, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	pending, known := q.pending[m.lane]
 	if len(pending) >= q.most {
 		q.refused++
-		return false, queueFull()
+		return false, false, queueFull()
 	}
-	if q.pending[m.lane] = append(pending, m); known {
-		return false, nil
+	if q.pending[m.lane] = append(pending, m); known || alone {
+		return !known, false, nil
 	}
 	q.ready = append(q.ready, pool)
 	if q.carriers == mostCarriers {
-		return false, nil
+		return false, false, nil
 	}
 	q.carriers++
-	return true, nil
+	return true, true, nil
 }
 
 // next takes the pools that a carrier serves next, and their members: those that have been ready longest. None left ends the carrier.
@@ -64,7 +65,7 @@ func (q *Queue) next() (loads []*load) {
 	for len(q.ready) > 0 && len(loads) < usecase.MaxPools && members < usecase.MaxGroup {
 		l := &load{pool: q.ready[0], lane: storage.PoolContainer(q.ready[0]).Lock()}
 		q.ready = slices.Delete(q.ready, 0, 1)
-		l.members = q.collect(l.lane, usecase.MaxGroup)
+		l.members = q.collect(l.lane, usecase.MaxGroup-members)
 		members += len(l.members)
 		loads = append(loads, l)
 	}

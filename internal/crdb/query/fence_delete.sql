@@ -1,4 +1,4 @@
--- purpose: end the fence of a container, or of a project, that is gone
+-- purpose: end the fence of a container that is gone
 -- index:   fences_pkey
 -- rows:    1
 -- locks:   the row

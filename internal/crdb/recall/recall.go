@@ -19,7 +19,7 @@ import (
 // What is remembered at most. A pool takes 16 bytes for each of up to space.MaxKnown free blocks.
 const (
 	maxPools    = 4096
-	maxProjects = 16384
+	maxProjects = 4096
 )
 
 // missedAge is how long a pool is not remembered, after what was remembered of it was not so any more: others work on it, and would make it untrue again.
@@ -89,6 +89,13 @@ func (m *Memory) Knows(at lookup.Place) bool {
 	return m.pools.Contains(at)
 }
 
+// GiveBack remembers again what was taken.
+func (m *Memory) GiveBack(at lookup.Place, p *Pool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.pools.Add(at, p)
+}
+
 // Put remembers a pool that a transaction of ours was the last to change.
 func (m *Memory) Put(at lookup.Place, p *Pool) {
 	p.trips++
@@ -136,6 +143,13 @@ func (m *Memory) Project(id ipam.ID) *Project {
 	return p
 }
 
+// Meet notes which project is the platform's.
+func (m *Memory) Meet(platform ipam.ID) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.platform = platform
+}
+
 // Platform is the platform's project, once it has been met.
 func (m *Memory) Platform() ipam.ID {
 	m.mu.Lock()
@@ -144,12 +158,15 @@ func (m *Memory) Platform() ipam.ID {
 }
 
 // Learn remembers what was read of a project under a mark, beside what is remembered under the same.
-func (m *Memory) Learn(id ipam.ID, read Project, platform bool) {
+func (m *Memory) Learn(id ipam.ID, read Project) {
+	for _, parts := range read.Parts {
+		for i := range parts {
+			q := &parts[i].Quota
+			q.Labels, q.Annotations, q.Spec.Description = nil, nil, ""
+		}
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if platform {
-		m.platform = id
-	}
 	if was, known := m.projects.Peek(id); known && was.Mark == read.Mark {
 		parts := maps.Clone(was.Parts)
 		if parts == nil {

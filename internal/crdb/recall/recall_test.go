@@ -67,12 +67,11 @@ func TestAProjectIsRememberedUnderItsMark(t *testing.T) {
 	id, mark, epoch := ipam.NewID(), ipam.NewID(), ipam.NewID()
 	part := storage.QuotaPart{Quota: ipam.Quota{Metadata: ipam.Metadata{UID: ipam.NewID()}}, Shard: ipam.QuotaShard{Shard: 3}}
 	part.Shard.QuotaID = part.Quota.UID
-	m.Learn(id, recall.Project{Mark: mark, Regions: []string{"here"}, Parts: map[int][]storage.QuotaPart{3: {part}}}, false)
-	m.Learn(id, recall.Project{Mark: mark, Epoch: &epoch}, true)
+	m.Learn(id, recall.Project{Mark: mark, Regions: []string{"here"}, Parts: map[int][]storage.QuotaPart{3: {part}}})
+	m.Learn(id, recall.Project{Mark: mark, Epoch: &epoch})
 	p := m.Project(id)
 	require.Equal(t, []string{"here"}, p.Regions)
 	require.Equal(t, epoch, *p.Epoch)
-	require.Equal(t, id, m.Platform())
 	parts, known := p.Quotas(7)
 	require.True(t, known)
 	require.Equal(t, []storage.QuotaPart{part}, parts, "another shard does as well")
@@ -84,7 +83,7 @@ func TestAProjectIsRememberedUnderItsMark(t *testing.T) {
 	require.EqualValues(t, 5, parts[0].Shard.Spare.Claims)
 	require.Zero(t, p.Parts[3][0].Shard.Spare.Claims, "who has it already goes on with that")
 
-	m.Learn(id, recall.Project{Mark: ipam.NewID(), Regions: []string{"there"}}, false)
+	m.Learn(id, recall.Project{Mark: ipam.NewID(), Regions: []string{"there"}})
 	require.Nil(t, m.Project(id).Epoch, "of another mark")
 	_, known = m.Project(id).Quotas(3)
 	require.False(t, known)

@@ -167,9 +167,7 @@ func (w *Statements) fences(ch storage.Changes, known lookup.Fences, everywhere 
 		w.hit("fence_delete", 1, at.Region, rows.ID(at.ID))
 	}
 	if p := ch.ProjectDelete; p != nil {
-		for _, region := range everywhere {
-			w.any("fence_delete", region, rows.ID(p.UID))
-		}
+		w.any("fence_delete_all", rows.ID(p.UID))
 	}
 	next := func(at lookup.Place) lookup.Fence {
 		stock, err := known[at].Stock.Plus(f.at(at))
@@ -208,17 +206,14 @@ func (w *Statements) fences(ch storage.Changes, known lookup.Fences, everywhere 
 		w.hit("fence_put", 1, at.Region, rows.ID(at.ID), rows.ID(known[at].Mark), rows.EncodeStock(f.counted[at]))
 	}
 	for _, id := range slices.SortedFunc(maps.Keys(f.moved), func(a, b ipam.ID) int { return bytes.Compare(a[:], b[:]) }) {
-		for _, region := range everywhere {
+		mark := ipam.NewID()
+		w.any("fence_move", rows.ID(id), rows.ID(mark))
+		for _, region := range everywhere { // that are known here: a region that is not is moved in, too
 			at := lookup.Place{Region: region, ID: id}
-			if _, done := f.changed[at]; done {
-				continue
-			}
-			mark := ipam.NewID()
 			w.moved = append(w.moved, at)
 			if was, there := known[at]; there {
 				known[at] = lookup.Fence{Mark: mark, Stock: was.Stock}
 			}
-			w.any("fence_move", region, rows.ID(id), rows.ID(mark))
 		}
 	}
 }

@@ -26,6 +26,7 @@ type Remembered struct {
 	Projects map[ipam.ID]ipam.ID  // their marks
 	Regions  map[ipam.ID][]string // those in which the projects may have claims
 	Several  []storage.Container  // pools that serve several regions
+	Classes  bool                 // what classes are made of is under the marks of the projects
 }
 
 // Whole makes the statements of claims and releases so that they can be sent with their COMMIT: each fails by itself unless it hits what it names, and so
@@ -39,13 +40,19 @@ func Whole(region string, ch storage.Changes, r Remembered) (*Statements, error)
 		w.guard("epoch_is", rows.ID(c.ID), c.Region, c.Region)
 	}
 	n := Naming{claims: ch.ClaimInsert, regions: r.Regions}
-	if _, _, first := n.First(); first || len(n.Elsewhere(region)) > 0 || ch.ClaimRebind != nil {
+	byClass := slices.ContainsFunc(ch.ClaimInsert, func(c ipam.Claim) bool { return !c.Class.ID.IsZero() })
+	if _, _, first := n.First(); first || len(n.Elsewhere(region)) > 0 || ch.ClaimRebind != nil || len(ch.ShardInsert) > 0 || byClass && !r.Classes {
 		return nil, ErrNotWhole
 	}
 	shards := ch.ShardUpdate
 	ch.ShardUpdate = nil
 	w.answers(ch.Answers)
 	w.fences(ch, r.Fences, []string{region})
+	for _, at := range inOrder(r.Fences) { // what stays as it is was decided by the mark, too
+		if !slices.Contains(w.moved, at) {
+			w.guard("mark_is", at.Region, rows.ID(at.ID), rows.ID(r.Fences[at].Mark))
+		}
+	}
 	w.deletes(ch)
 	w.updates(ch)
 	for _, u := range inOneOrder(shards) {
@@ -61,6 +68,15 @@ func Whole(region string, ch storage.Changes, r Remembered) (*Statements, error)
 // QueueInto adds the statements to a batch that they are sent with.
 func (w *Statements) QueueInto(b *pgx.Batch) {
 	b.QueuedQueries = append(b.QueuedQueries, w.batch.QueuedQueries...)
+}
+
+// Before puts a statement in front of the others, whose result is of no interest.
+func (w *Statements) Before(sql string) {
+	w.batch.QueuedQueries = slices.Insert(w.batch.QueuedQueries, 0, &pgx.QueuedQuery{SQL: sql})
+	w.checks = slices.Insert(w.checks, 0, func(results pgx.BatchResults, _ *storage.Conflict) error {
+		_, err := results.Exec()
+		return err
+	})
 }
 
 // Take takes the results of the statements, which were sent with others.
