@@ -144,6 +144,7 @@ func TestOneClaimsTraceIsWhole(t *testing.T) {
 		"        quota_parts",
 		"        class_epochs",
 		"        answer_insert_one",
+		"        fence_update",
 		"        free_delete_one",
 		"        projects_placed",
 		"        classes_there",

@@ -31,7 +31,7 @@ func TestWhatClaimsDependOnMovesTheMark(t *testing.T) {
 	ctx, none := admin(t), usecase.Request{}
 	pool := rootPool("pool", "10.0.0.0/24")
 	pool.Spec.ReuseAfter = new(time.Hour)
-	pool = h.createPool(t, pool)
+	h.createPool(t, pool)
 	h.createClaim(t, claimOf("bound", project, "pool", 28))
 	retained := claimOf("kept", project, "pool", 28)
 	retained.Spec.ReclaimPolicy = ipam.ReclaimRetain

@@ -39,9 +39,15 @@ func setupLocked(t *testing.T) *locked {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = watch.Close(context.WithoutCancel(l.ctx)) })
 	l.watch = watch
-	_, err = watch.Exec(l.ctx, `INSERT INTO fences (region, id, mark, stock) VALUES ('local', $1, gen_random_uuid(), '\x0100')`, [16]byte(l.c.ID))
-	require.NoError(t, err)
+	l.fence(t)
 	return l
+}
+
+// fence gives the container the fence that one with nothing free has.
+func (l *locked) fence(t *testing.T) {
+	t.Helper()
+	_, err := l.watch.Exec(l.ctx, `INSERT INTO fences (region, id, mark, stock) VALUES ('local', $1, gen_random_uuid(), '\x0100')`, [16]byte(l.c.ID))
+	require.NoError(t, err)
 }
 
 // step is one of the two: what it names, and what it does; it says when it has read.
@@ -135,6 +141,7 @@ func TestContainersThatShareAPageDoNotMeet(t *testing.T) {
 	l := setupLocked(t)
 	other := *l
 	other.c.ID = ipam.NewID()
+	other.fence(t)
 	one, two := storage.Locks{Alone: []ipam.ID{l.c.ID}}, storage.Locks{Alone: []ipam.ID{other.c.ID}}
 	require.False(t, l.meet(t, l.releasing("10.0.0.0/25", one), other.releasing("10.0.0.0/25", two)))
 	require.Equal(t, []string{"committed"}, l.seen.ends("second"))

@@ -147,23 +147,25 @@ func (w *Statements) fences(ch storage.Changes, known lookup.Fences, everywhere 
 		delete(known, at)
 		w.hit("fence_delete", 1, at.Region, rows.ID(at.ID))
 	}
-	for at := range f.begins {
-		f.at(at)
-	}
-	for _, at := range inOrder(f.changed) {
-		if f.ends[at] {
-			continue
-		}
-		was, mark := known[at], ipam.NewID()
-		stock, err := was.Stock.Plus(f.changed[at])
+	next := func(at lookup.Place) lookup.Fence {
+		stock, err := known[at].Stock.Plus(f.at(at))
 		if err != nil {
 			w.err = errors.Join(w.err, fmt.Errorf("the stock of container %s in %s has not what is taken: %w: %w", at.ID, at.Region, err, ErrStale))
 		}
-		if known[at] = (lookup.Fence{Mark: mark, Stock: stock}); f.begins[at] {
-			w.hit("fence_insert", 1, at.Region, rows.ID(at.ID), rows.ID(mark), rows.EncodeStock(stock))
-		} else {
-			w.hit("fence_update", 1, at.Region, rows.ID(at.ID), rows.ID(was.Mark), rows.ID(mark), rows.EncodeStock(stock))
+		known[at] = lookup.Fence{Mark: ipam.NewID(), Stock: stock}
+		return known[at]
+	}
+	for _, at := range inOrder(f.begins) {
+		now := next(at)
+		w.hit("fence_insert", 1, at.Region, rows.ID(at.ID), rows.ID(now.Mark), rows.EncodeStock(now.Stock))
+	}
+	for _, at := range inOrder(f.changed) {
+		if f.begins[at] || f.ends[at] {
+			continue
 		}
+		was := known[at].Mark
+		now := next(at)
+		w.hit("fence_update", 1, at.Region, rows.ID(at.ID), rows.ID(was), rows.ID(now.Mark), rows.EncodeStock(now.Stock))
 	}
 	for _, at := range inOrder(f.counted) {
 		known[at] = lookup.Fence{Mark: ipam.NewID(), Stock: f.counted[at]}
