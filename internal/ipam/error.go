@@ -134,6 +134,6 @@ func CodeOf(err error) Code {
 
 // IsCode reports whether err is an *Error of that code.
 func IsCode(err error, code Code) bool {
-	e, is := errors.AsType[*Error](err)
-	return is && e.Code == code
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.Code == code
 }
