@@ -15,6 +15,7 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb/dial"
 	"github.com/carve-ipam/carve/internal/crdb/lookup"
 	"github.com/carve-ipam/carve/internal/crdb/recall"
+	"github.com/carve-ipam/carve/internal/crdb/rows"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
@@ -88,6 +89,10 @@ func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 	cfg.BeforeConnect = func(ctx context.Context, c *pgx.ConnConfig) error {
 		dial.NewLink(c)
 		return renewed.Before(ctx, c)
+	}
+	cfg.AfterConnect = func(_ context.Context, c *pgx.Conn) error {
+		rows.QuickArrays(c.TypeMap())
+		return nil
 	}
 	if o.Tracer != nil {
 		cfg.ConnConfig.Tracer = statements{o.Tracer}

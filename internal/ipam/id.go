@@ -103,7 +103,7 @@ func ParseID(s string) (ID, error) {
 // DerivedID makes an ID (version 8, RFC 9562) from another one and a name: the same for the same arguments. It serves ids
 // that a repeated transaction must not choose anew.
 func DerivedID(from ID, name string) ID {
-	sum := sha256.Sum256(append(from[:], name...))
+	sum := sha256.Sum256(append(append(make([]byte, 0, 64), from[:]...), name...)) // mostly on the stack
 	id := ID(sum[:16])
 	id[6] = id[6]&0x0f | 0x80
 	id[8] = id[8]&0x3f | 0x80

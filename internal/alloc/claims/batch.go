@@ -67,7 +67,7 @@ func (s *batches) create(ctx context.Context, project string, claims []ipam.Clai
 
 // orders prepares the claims of a request.
 func (s *batches) orders(ctx context.Context, key storage.ProjectKey, who tenancy.Principal, claims []ipam.Claim, r usecase.Request) (_ []*order, err error) {
-	orders, names := make([]*order, len(claims)), make(map[string]int, len(claims))
+	orders, all, names := make([]*order, len(claims)), make([]order, len(claims)), make(map[string]int, len(claims))
 	event := trail.Attempt(ctx, s.Now(), key.ID, trail.KindClaim, "")
 	for i, c := range claims {
 		if c.Spec.AllocationRef != "" {
@@ -80,8 +80,9 @@ func (s *batches) orders(ctx context.Context, key storage.ProjectKey, who tenanc
 			return nil, ipam.Invalid(itemPointer(i)+"/metadata/name", "is the same as that of claim %d of this batch.", j)
 		}
 		names[c.Name] = i
-		event.ID, event.At, event.Name = ipam.NewTimeID(c.CreatedAt), c.CreatedAt, c.Name
-		orders[i] = &order{key: key, request: r, claim: c, random: ipam.NewID(), event: event}
+		event.Name = c.Name // the ids of one transaction's events follow that of the first
+		all[i] = order{key: key, request: r, claim: c, random: ipam.NewID(), event: event}
+		orders[i] = &all[i]
 	}
 	return orders, nil
 }

@@ -88,7 +88,12 @@ func id[R any](name string, at func(*R) *ipam.ID) column[R] {
 
 // maybeID is an id of which the zero one is NULL.
 func maybeID[R any](name string, at func(*R) *ipam.ID) column[R] {
-	return maybe(name, func(r *R) any { return (*idOrNull)(at(r)) }, func(r *R) *[16]byte { return IDOrNull(*at(r)) })
+	return maybe(name, func(r *R) any { return (*idOrNull)(at(r)) }, func(r *R) *[16]byte {
+		if at(r).IsZero() {
+			return nil
+		}
+		return (*[16]byte)(at(r))
+	})
 }
 
 func moment[R any](name string, at func(*R) *time.Time) column[R] {
@@ -97,7 +102,12 @@ func moment[R any](name string, at func(*R) *time.Time) column[R] {
 
 // maybeMoment is a time of which the zero one is NULL.
 func maybeMoment[R any](name string, at func(*R) *time.Time) column[R] {
-	return maybe(name, func(r *R) any { return (*utc)(at(r)) }, func(r *R) *time.Time { return TimeOrNull(*at(r)) })
+	return maybe(name, func(r *R) any { return (*utc)(at(r)) }, func(r *R) *time.Time {
+		if at(r).IsZero() {
+			return nil
+		}
+		return at(r)
+	})
 }
 
 // document is a column that is read into a value, and written as a text that was made of it.

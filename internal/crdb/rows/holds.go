@@ -41,7 +41,13 @@ var holdColumns = append(table[heldRow]{
 var Allocations = kindOf(holdColumns, rowOfAllocation, (*heldRow).allocation)
 
 // Claims are the holds that a living claim has.
-var Claims = kindOf(holdColumns, rowOfClaim, (*heldRow).claim)
+var Claims = kindOf(holdColumns, func(c ipam.Claim, d *documents) heldRow { return rowOfClaim(&c, d) }, (*heldRow).claim)
+
+// NewClaims are Claims that are written from where they are: of a batch there are many.
+var NewClaims = kindOf(holdColumns, rowOfClaim, func(r *heldRow) (*ipam.Claim, error) {
+	c, err := r.claim()
+	return &c, err
+})
 
 // HoldKey is a hold at a revision.
 type HoldKey struct{ ID, Revision ipam.ID }
@@ -52,11 +58,11 @@ var HoldKeys = kindOf(table[HoldKey]{
 	id("revision", func(k *HoldKey) *ipam.ID { return &k.Revision }),
 }, asItIs, asRead)
 
-func rowOfClaim(c ipam.Claim, d *documents) heldRow {
+func rowOfClaim(c *ipam.Claim, d *documents) heldRow {
 	return heldRow{
 		region: c.Region, project: c.PoolProjectID, container: c.PoolID, id: c.AllocationID, holder: c.ProjectID,
 		revision: c.Revision, class: c.Class.ID, claimID: c.UID, purpose: ipam.PurposeClaim, phase: ipam.PhaseBound, name: &c.Name,
-		since: c.CreatedAt, doc: d.of(textOfClaim(&c)), held: heldIn(c.Block),
+		since: c.CreatedAt, doc: d.textOf(c), held: heldIn(c.Block),
 	}
 }
 
