@@ -82,6 +82,28 @@ func BenchmarkParallel(b *testing.B) {
 	}
 }
 
+// BenchmarkClaims is claims alone, on one pool: what one costs in the process that makes it, the service and the store together.
+func BenchmarkClaims(b *testing.B) {
+	for _, clients := range []int{1, 16} { // times GOMAXPROCS
+		b.Run(fmt.Sprintf("clients=%d", clients), func(b *testing.B) {
+			f := newFixture(b, "10.0.0.0/8", 32)
+			require.NoError(b, f.claim("warm"))
+			var n atomic.Int64
+			b.SetParallelism(clients)
+			b.ReportAllocs()
+			b.ResetTimer()
+			b.RunParallel(func(pb *testing.PB) {
+				for pb.Next() {
+					if err := f.claim(fmt.Sprintf("c-%d", n.Add(1))); err != nil {
+						b.Error(err)
+						return
+					}
+				}
+			})
+		})
+	}
+}
+
 // rows is what PostgreSQL has counted so far for this database: rows fetched through indexes or read by scans, and rows
 // written. A session hands in its counts when it ends, so the service's sessions are ended first and begun again.
 func (f *fixture) rows(b *testing.B) int64 {

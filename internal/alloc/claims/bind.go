@@ -37,9 +37,7 @@ func (s *binder) serve(ctx context.Context, o *order, facts storage.ClaimFacts) 
 		return ipam.Claim{}, &storage.Conflict{}
 	case err != nil:
 	case o.claim.Spec.AllocationRef != "":
-		if bound, err = rebind(ctx, s.Core, o); err == nil {
-			res.ChoseAllocation(bound)
-		}
+		bound, err = rebind(ctx, s.Core, o)
 	case res.First != nil:
 		bound, err = s.bindFirst(ctx, o)
 	default:
@@ -71,7 +69,6 @@ func (s *binder) bind(ctx context.Context, o *order) (ipam.Claim, error) {
 			if !o.request.DryRun {
 				s.resolver.Shares.Took(p, bound.Block.Bits())
 			}
-			res.ChosePool(bound)
 			return bound, nil
 		}
 		more := t.failed(p, err)
@@ -233,7 +230,6 @@ func (s *binder) bindFirst(ctx context.Context, o *order) (bound ipam.Claim, err
 		}
 		return bound, err
 	}
-	c.ChosePool(all[0])
 	return all[0], nil
 }
 

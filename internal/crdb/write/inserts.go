@@ -61,7 +61,8 @@ func (w *Statements) claims(ch storage.Changes) {
 	}
 	w.owners(ch.ClaimInsert)
 	for region, part := range claimsByRegion(ch.ClaimInsert) {
-		part = slices.SortedFunc(slices.Values(part), func(a, b ipam.Claim) int {
+		part = slices.Clone(part)
+		slices.SortStableFunc(part, func(a, b ipam.Claim) int {
 			return cmp.Or(bytes.Compare(a.ProjectID[:], b.ProjectID[:]), strings.Compare(a.Name, b.Name))
 		})
 		hitRows(w, "hold_insert", rows.Claims, part, region)
