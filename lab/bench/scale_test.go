@@ -92,6 +92,7 @@ func BenchmarkClaims(b *testing.B) {
 			b.SetParallelism(clients)
 			b.ReportAllocs()
 			b.ResetTimer()
+			before := processorTime(b)
 			b.RunParallel(func(pb *testing.PB) {
 				for pb.Next() {
 					if err := f.claim(fmt.Sprintf("c-%d", n.Add(1))); err != nil {
@@ -100,6 +101,7 @@ func BenchmarkClaims(b *testing.B) {
 					}
 				}
 			})
+			b.ReportMetric(float64(processorTime(b)-before)/float64(b.N), "cpu-ns/op")
 		})
 	}
 }

@@ -82,9 +82,8 @@ func (s *explainer) explanation(ctx context.Context, key storage.ProjectKey, bou
 	if !ok || !aboutTheClaim(refused.Code) {
 		return Explanation{}, decision
 	}
-	out, err := Explanation{Steps: res.Steps(resolve.MaxExplained), Refusal: refused}, error(nil)
-	out.Remedies, err = s.remedies(ctx, refused, res)
-	return out, err
+	remedies, err := s.remedies(ctx, refused, res)
+	return Explanation{Steps: res.Steps(resolve.MaxExplained), Refusal: refused, Remedies: remedies}, err
 }
 
 // aboutTheClaim reports whether a code says something about the claim, and not about the moment.

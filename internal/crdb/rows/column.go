@@ -79,9 +79,9 @@ func raw[R any](name string, at func(*R) *[]byte) column[R] {
 	return column[R]{
 		name: name, to: func(r *R) any { return at(r) }, value: func(r *R) any { return *at(r) },
 		array: func(rows []R) any {
-			list := make([][]byte, len(rows))
+			list := make(pgtype.FlatArray[*octets], len(rows))
 			for i := range rows {
-				list[i] = *at(&rows[i])
+				list[i] = (*octets)(at(&rows[i]))
 			}
 			return list
 		},
@@ -157,6 +157,12 @@ type uuid ipam.ID
 
 // UUIDValue implements pgtype.UUIDValuer.
 func (u *uuid) UUIDValue() (pgtype.UUID, error) { return pgtype.UUID{Bytes: *u, Valid: true}, nil }
+
+// octets are bytes as pgx takes them: by their address, as an id.
+type octets []byte
+
+// BytesValue implements pgtype.BytesValuer.
+func (o *octets) BytesValue() ([]byte, error) { return *o, nil }
 
 // textOrNull reads NULL as the empty text.
 type textOrNull string
