@@ -60,6 +60,12 @@ func (id ID) IsZero() bool { return id == ID{} }
 // String renders the canonical 36-character lower-case form.
 func (id ID) String() string {
 	var b [36]byte
+	return string(id.AppendTo(b[:0]))
+}
+
+// AppendTo appends what String answers.
+func (id ID) AppendTo(to []byte) []byte {
+	var b [36]byte
 	hex.Encode(b[0:8], id[0:4])
 	b[8] = '-'
 	hex.Encode(b[9:13], id[4:6])
@@ -69,7 +75,7 @@ func (id ID) String() string {
 	hex.Encode(b[19:23], id[8:10])
 	b[23] = '-'
 	hex.Encode(b[24:36], id[10:16])
-	return string(b[:])
+	return append(to, b[:]...)
 }
 
 // MarshalText implements encoding.TextMarshaler.

@@ -72,9 +72,9 @@ const MaxExplaining = 2
 
 // explanation puts together what was decided, and why.
 func (s *explainer) explanation(ctx context.Context, key storage.ProjectKey, bound ipam.Claim, res resolve.Resolved, decision error) (Explanation, error) {
-	out := Explanation{Steps: res.Steps(resolve.MaxExplained)}
 	if decision == nil {
-		out.Claim = &bound
+		res.Chose(bound)
+		out := Explanation{Claim: &bound}
 		err := s.allowing(ctx, key, &out, res, bound)
 		return out, err
 	}
@@ -82,10 +82,8 @@ func (s *explainer) explanation(ctx context.Context, key storage.ProjectKey, bou
 	if !ok || !aboutTheClaim(refused.Code) {
 		return Explanation{}, decision
 	}
-	out.Refusal = refused
-	var err error
-	out.Remedies, err = s.remedies(ctx, refused, res)
-	return out, err
+	remedies, err := s.remedies(ctx, refused, res)
+	return Explanation{Steps: res.Steps(resolve.MaxExplained), Refusal: refused, Remedies: remedies}, err
 }
 
 // aboutTheClaim reports whether a code says something about the claim, and not about the moment.

@@ -71,8 +71,9 @@ func For(name string, n int, same func(column string) bool) (statement string, a
 	case slices.Contains(s.shapes, alike) && !slices.ContainsFunc(s.columns, differs):
 		to = alike
 	}
-	for _, c := range s.columns {
-		arrays = append(arrays, to.varies(c))
+	arrays = make([]bool, len(s.columns))
+	for i, c := range s.columns {
+		arrays[i] = to.varies(c)
 	}
 	return to.named(name), arrays
 }

@@ -13,7 +13,7 @@ type heldRow struct {
 	revision, class, claimID       ipam.ID
 	purpose                        ipam.Purpose
 	phase                          ipam.Phase
-	name                           *string // nil: no living claim
+	name                           string // "": no living claim
 	since, coolUntil               time.Time
 	doc                            string
 	held
@@ -27,7 +27,7 @@ var holdColumns = append(table[heldRow]{
 	text("purpose", func(r *heldRow) *ipam.Purpose { return &r.purpose }),
 	text("phase", func(r *heldRow) *ipam.Phase { return &r.phase }),
 	id("holder_project_id", func(r *heldRow) *ipam.ID { return &r.holder }),
-	pointer("name", func(r *heldRow) **string { return &r.name }),
+	maybeText("name", func(r *heldRow) *string { return &r.name }),
 	maybeID("claim_id", func(r *heldRow) *ipam.ID { return &r.claimID }),
 	id("revision", func(r *heldRow) *ipam.ID { return &r.revision }),
 	maybeID("class_id", func(r *heldRow) *ipam.ID { return &r.class }),
@@ -61,18 +61,15 @@ var HoldKeys = kindOf(table[HoldKey]{
 func rowOfClaim(c *ipam.Claim, d *documents) heldRow {
 	return heldRow{
 		region: c.Region, project: c.PoolProjectID, container: c.PoolID, id: c.AllocationID, holder: c.ProjectID,
-		revision: c.Revision, class: c.Class.ID, claimID: c.UID, purpose: ipam.PurposeClaim, phase: ipam.PhaseBound, name: &c.Name,
+		revision: c.Revision, class: c.Class.ID, claimID: c.UID, purpose: ipam.PurposeClaim, phase: ipam.PhaseBound, name: c.Name,
 		since: c.CreatedAt, doc: d.textOf(c), held: heldIn(c.Block),
 	}
 }
 
 func (r *heldRow) claim() (ipam.Claim, error) {
 	c := ipam.Claim{
-		Metadata:  ipam.Metadata{UID: r.claimID, Region: r.region, Revision: r.revision, CreatedAt: r.since},
+		Metadata:  ipam.Metadata{Name: r.name, UID: r.claimID, Region: r.region, Revision: r.revision, CreatedAt: r.since},
 		ProjectID: r.holder, PoolID: r.container, PoolProjectID: r.project, AllocationID: r.id,
-	}
-	if r.name != nil {
-		c.Name = *r.name
 	}
 	block, err := r.block()
 	if err != nil {
@@ -92,7 +89,7 @@ func rowOfAllocation(a ipam.Allocation, d *documents) heldRow {
 }
 
 func (r *heldRow) allocation() (a ipam.Allocation, err error) {
-	if r.name != nil {
+	if r.name != "" {
 		c, err := r.claim()
 		return c.Allocation(), err
 	}

@@ -2,7 +2,7 @@ package rows
 
 import (
 	"encoding/json"
-	"reflect"
+	"net/netip"
 	"strings"
 	"time"
 
@@ -78,13 +78,21 @@ func textOfClaim(c *ipam.Claim) *holdText {
 	if spec.ReclaimPolicy != "" {
 		t.Said, spec.ReclaimPolicy = t.Said|saidPolicy, ""
 	}
-	if !reflect.ValueOf(spec).IsZero() {
-		t.Spec = &spec
+	if !saysNothing(&spec) {
+		rest := spec
+		t.Spec = &rest
 	}
 	if c.Allocated != (ipam.Allocated{}) {
-		t.Allocated = &c.Allocated
+		kept := c.Allocated
+		t.Allocated = &kept
 	}
 	return t
+}
+
+// saysNothing reports whether a spec is the zero one.
+func saysNothing(s *ipam.ClaimSpec) bool {
+	return s.ClassName == "" && s.Scope == nil && s.PoolRef == ipam.Ref{} && s.PoolSelector == nil && s.AllocationRef == "" && s.AllocationOf == "" &&
+		s.PrefixLength == nil && s.Family == "" && s.CIDR == netip.Prefix{} && s.Address == netip.Addr{} && s.ReclaimPolicy == "" && s.OwnerRef == nil
 }
 
 func (t *holdText) intoClaim(c *ipam.Claim) {
