@@ -2,6 +2,7 @@ package crdb
 
 import (
 	"maps"
+	"slices"
 
 	"github.com/carve-ipam/carve/internal/alloc/space"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
@@ -35,7 +36,7 @@ func (l *lessons) ahead(c storage.Container, reads space.Reads) (_ space.Reads, 
 func (l *lessons) of(q storage.GroupQuery) []lookup.Place {
 	ids := q.Projects
 	if platform := l.memory.Platform(); len(q.Classes) > 0 && !platform.IsZero() {
-		ids = append(ids[:len(ids):len(ids)], platform)
+		ids = append(slices.Clip(ids), platform)
 	}
 	l.asked = nil
 	for _, id := range ids {

@@ -70,11 +70,11 @@ func (s *Store) InOneTrip(
 		return err
 	})
 	s.watch(Attempt{Op: op, End: end.String(), SQLState: state})
-	switch end {
-	case outcome.Committed:
+	if end == outcome.Committed {
 		t.committed(known.Fences)
 		return nil
-	case outcome.Unknown:
+	}
+	if end == outcome.Unknown {
 		t.missed()
 		return s.unknown(ctx, op, 0, state, err)
 	}

@@ -43,7 +43,7 @@ func (s *groups) join(ctx context.Context, pool ipam.Pool, o *order) (ipam.Claim
 	case err != nil:
 		return ipam.Claim{}, err
 	case carry:
-		go s.carry() //nolint:gosec // G118
+		go s.carry()
 	case first:
 		go s.lead(&load{pool: pool, lane: m.lane}) //nolint:gosec // G118
 	}

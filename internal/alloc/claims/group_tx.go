@@ -27,7 +27,8 @@ func (s *groups) transact(ctx context.Context, members []*member, pool ipam.Pool
 	b := groupOf(members)
 	return usecase.InTx(ctx, s.Core, b.op, b.groupLocks([]ipam.Pool{pool}), b.dryRun(), func(ctx context.Context, tx storage.Tx) (*attempt, error) {
 		a := newAttempt(tx, b, s.Region)
-		return a, a.serveEach(ctx, members, []ipam.Pool{pool}, len(s.Store.KnownRegions()) > 1)
+		err := a.serveEach(ctx, members, []ipam.Pool{pool}, len(s.Store.KnownRegions()) > 1)
+		return a, err
 	})
 }
 

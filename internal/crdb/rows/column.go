@@ -171,12 +171,6 @@ type uuid ipam.ID
 // UUIDValue implements pgtype.UUIDValuer.
 func (u *uuid) UUIDValue() (pgtype.UUID, error) { return pgtype.UUID{Bytes: *u, Valid: true}, nil }
 
-// octets are bytes as pgx takes them: by their address, as an id.
-type octets []byte
-
-// BytesValue implements pgtype.BytesValuer.
-func (o *octets) BytesValue() ([]byte, error) { return *o, nil }
-
 // textOrNull reads NULL as the empty text.
 type textOrNull string
 
