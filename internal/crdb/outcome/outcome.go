@@ -91,9 +91,6 @@ func AtCommit(err error) error {
 // BeforeCommit sorts what a statement answered that was sent with the COMMIT behind it: an error of the server that leaves its session as it is means that it
 // passes over the rest, COMMIT included; all else is not definite.
 func BeforeCommit(err error) error {
-	if pgconn.SafeToRetry(err) { // nothing was sent
-		return err
-	}
 	pg, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok || cmp.Or(pg.SeverityUnlocalized, pg.Severity) != "ERROR" { // CockroachDB says the one alone, in English
 		return NotKnown(err)
