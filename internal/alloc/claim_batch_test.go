@@ -123,6 +123,28 @@ func TestBatchIsAllOrNothing(t *testing.T) {
 	}
 }
 
+// The names of a batch meet those that are in use in the order of the names, whatever the order of the claims: here in the last of a thousand rows.
+func TestABatchOfManyLeavesNothingWhenItsLastNameIsInUse(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.pool(t, root("net", "10.0.0.0/16"))
+	many := make([]ipam.Claim, claims.MaxBatch)
+	for i := range many {
+		many[i] = claim(fmt.Sprintf("c%04d", len(many)-i), "net", 32)
+	}
+	taken := b.claim(t, claim(many[0].Name, "net", 32))
+	before := b.dump(t)
+	request := usecase.Request{Key: "once", Fingerprint: [16]byte{1}}
+	_, err := b.CreateClaimBatch(b.ctx, project, many, request)
+	require.Equal(t, "/claims/0/metadata/name", refused(t, err, ipam.CodeAlreadyExists).Fields[0].Pointer)
+	require.Equal(t, before, b.dump(t), "neither claims nor free blocks, events or an answer")
+	b.release(t, taken.Name)
+	made, err := b.CreateClaimBatch(b.ctx, project, many, request)
+	require.NoError(t, err)
+	require.Len(t, made.Value, len(many))
+	require.Equal(t, "64536", b.available(t, "net"))
+}
+
 // inOther puts a pool into a space of its own.
 func inOther(t *testing.T, b *bundle) poolOption {
 	t.Helper()

@@ -79,7 +79,7 @@ func TestCoolDownLastsAsLongOnEveryServer(t *testing.T) {
 		require.Zero(t, n, "freed before its time by the %s server", name)
 	}
 	for name, s := range servers {
-		_, err := b.sql(t).Exec(b.ctx, "UPDATE holds SET cool_until = clock_timestamp() WHERE id = $1", blocks[name].AllocationID.String())
+		_, err := b.sql(t).Exec(b.ctx, "UPDATE holds SET cool_until = clock_timestamp() - INTERVAL '1 second' WHERE id = $1", blocks[name].AllocationID.String())
 		require.NoError(t, err)
 		n, err := s.FreeCooled(b.ctx, 100)
 		require.NoError(t, err)

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -43,13 +44,17 @@ func (b *bundle) dump(t testing.TB) map[string][]string {
 // mark is where a line of the table fences has the mark.
 var mark = regexp.MustCompile(`\] \[[^]]*\] \[`)
 
-// state is a dump without the records of what has happened, and without marks, which are others after every change: what there is now.
+// state is a dump without the records of what has happened, without marks, which are others after every change, and without the fences of projects: what there is
+// now.
 func state(dump map[string][]string) map[string][]string {
 	now := maps.Clone(dump)
 	delete(now, "audit_events")
 	delete(now, "history")
 	now["fences"] = nil
 	for _, line := range dump["fences"] {
+		if strings.HasSuffix(line, " [1 0]]") { // a project's, which begins with its first claim; or of a container with nothing free
+			continue
+		}
 		now["fences"] = append(now["fences"], mark.ReplaceAllString(line, "] ["))
 	}
 	return now

@@ -44,6 +44,29 @@ func (f *faulty) left() int {
 	return len(f.faults)
 }
 
+// InOneTrip implements storage.Store. What is to be lost before its COMMIT, or to land late, goes the long way.
+func (f *faulty) InOneTrip(
+	ctx context.Context, op string, locks storage.Locks, sent func(context.Context) (context.Context, func()), fn func(context.Context, storage.Tx) error,
+) error {
+	f.mu.Lock()
+	now, late := fault(""), f.late
+	if len(f.faults) > 0 {
+		now = f.faults[0]
+	}
+	f.mu.Unlock()
+	if late != nil || now != "" && now != lostAfter {
+		return storage.ErrForgotten
+	}
+	err := f.Store.InOneTrip(ctx, op, locks, sent, fn)
+	if err == nil && now == lostAfter {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.faults = f.faults[1:]
+		return lost()
+	}
+	return err
+}
+
 // InTx implements storage.Store.
 func (f *faulty) InTx(ctx context.Context, op string, locks storage.Locks, fn func(context.Context, storage.Tx) error) error {
 	f.mu.Lock()

@@ -23,7 +23,8 @@ func (a *adapter) authenticate(next echo.HandlerFunc) echo.HandlerFunc {
 		if err != nil {
 			return err
 		}
-		tries := a.cfg.Limits.AttemptsFrom(tenancy.OriginOf(visit).Remote)
+		tries := &callOf(c).attempts
+		*tries = a.cfg.Limits.AttemptsFrom(tenancy.OriginOf(visit).Remote)
 		defer tries.End()
 		visit.Try(tries, op.Permission.Lasting())
 		who, err := a.cfg.Authenticator.Authenticate(c.Request())

@@ -171,6 +171,13 @@ func BenchmarkCreateClaim(b *testing.B) {
 	newBench(b, func(*api.Config) {}).run(b, "POST", claimsPath, benchClaim, http.StatusCreated)
 }
 
+// BenchmarkCreateClaimWithKey is what every real client sends.
+func BenchmarkCreateClaimWithKey(b *testing.B) {
+	p := newBench(b, func(*api.Config) {})
+	p.header["Idempotency-Key"] = []string{"8e03978e-40d5-43e8-bc93-6894a57f9324"}
+	p.run(b, "POST", claimsPath, benchClaim, http.StatusCreated)
+}
+
 func BenchmarkCreateClaimByClass(b *testing.B) {
 	newBench(b, func(*api.Config) {}).run(b, "POST", claimsPath, benchFull, http.StatusCreated)
 }

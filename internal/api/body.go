@@ -27,7 +27,7 @@ func (a *adapter) limitBody(next echo.HandlerFunc) echo.HandlerFunc {
 			}
 		case r.ContentLength > a.cfg.MaxBody:
 			return tooLarge(a.cfg.MaxBody)
-		default:
+		case r.ContentLength < 0: // or else net/http reads no more than that
 			r.Body = http.MaxBytesReader(c.Response().Writer, r.Body, a.cfg.MaxBody)
 		}
 		return next(c)

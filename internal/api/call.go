@@ -21,7 +21,32 @@ type call struct {
 	reading usecase.Reading  // what is asked of its reads
 	next    echo.HandlerFunc // what the router found
 
-	budget limits.Budget // of the caller
+	visit    tenancy.Visit
+	attempts limits.Attempts // of the client's address, to say who it is
+	budget   limits.Budget   // of the caller
+
+	headers [4]string // values of the answer's headers, of which each has one
+	given   int
+}
+
+// callOf is the call of a request; one that nobody else sees, for what has not passed chained.
+func callOf(c echo.Context) *call {
+	if k, ok := c.(*call); ok {
+		return k
+	}
+	return &call{Context: c}
+}
+
+// setHeader sets a header of the answer, by its canonical name, to one value, which the call keeps if it has room.
+func setHeader(c echo.Context, name, value string) {
+	k, ok := c.(*call)
+	if !ok || k.given == len(k.headers) {
+		c.Response().Header()[name] = []string{value}
+		return
+	}
+	k.headers[k.given] = value
+	k.given++
+	c.Response().Header()[name] = k.headers[k.given-1 : k.given : k.given]
 }
 
 // noQuery is the parameters of a request without any.

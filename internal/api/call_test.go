@@ -20,7 +20,7 @@ func TestWhereARequestCameFromOutlivesWrappedContexts(t *testing.T) {
 	in := func(ctx context.Context) echo.Context {
 		return echo.New().NewContext(httptest.NewRequest(http.MethodGet, "/", nil).WithContext(ctx), httptest.NewRecorder())
 	}
-	visit := tenancy.NewVisit(t.Context(), tenancy.Origin{RequestID: "r"})
+	visit := new(tenancy.NewVisit(t.Context(), tenancy.Origin{RequestID: "r"}))
 	c := in(context.WithValue(visit, span{}, 1))
 	found, err := visitOf(c)
 	require.NoError(t, err)

@@ -13,7 +13,10 @@ import (
 )
 
 // etag is the entity tag of a revision.
-func etag(revision ipam.ID) string { return quote(revision.String()) }
+func etag(revision ipam.ID) string {
+	var b [38]byte
+	return string(append(revision.AppendTo(append(b[:0], '"')), '"'))
+}
 
 // requiredMatch reads If-Match of a patch, which must not go without: two callers who both read would overwrite each other.
 func requiredMatch(header *string) (usecase.Match, error) {

@@ -21,10 +21,11 @@ func creation(operationID, path string, body any, key *string, dryRun *bool) (us
 	if err != nil {
 		return r, ipam.Errorf(ipam.CodeInternal, "The request cannot be fingerprinted.").Because(err)
 	}
-	h := sha256.New()
-	for _, part := range []string{operationID, "\n", path, "\n", string(canonical)} { // neither id nor path has line ends
-		_, _ = h.Write([]byte(part)) // hash.Hash: never returns an error
+	text := make([]byte, 0, 1024)
+	for _, part := range []string{operationID, "\n", path, "\n"} { // neither id nor path has line ends
+		text = append(text, part...)
 	}
-	copy(r.Fingerprint[:], h.Sum(nil)) // half of it: nobody meets it by accident, and what a caller could contrive is for itself
+	sum := sha256.Sum256(append(text, canonical...))
+	copy(r.Fingerprint[:], sum[:]) // half of it: nobody meets it by accident, and what a caller could contrive is for itself
 	return r, nil
 }

@@ -70,7 +70,7 @@ func (a *adapter) requestID(next echo.HandlerFunc) echo.HandlerFunc {
 		if len(id) > maxRequestID || !auth.VisibleASCII(id) {
 			id = ipam.NewID().String()
 		}
-		c.Response().Header()[headerRequestID] = []string{id}
+		setHeader(c, headerRequestID, id)
 		return next(c)
 	}
 }

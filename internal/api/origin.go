@@ -22,7 +22,9 @@ func (a *adapter) origin(next echo.HandlerFunc) echo.HandlerFunc {
 		}
 		ctx, cancel := context.WithTimeout(c.Request().Context(), a.cfg.RequestTimeout)
 		defer cancel()
-		c.SetRequest(c.Request().WithContext(tenancy.NewVisit(ctx, o)))
+		visit := &callOf(c).visit
+		*visit = tenancy.NewVisit(ctx, o)
+		c.SetRequest(c.Request().WithContext(visit))
 		return next(c)
 	}
 }
@@ -55,7 +57,7 @@ func extractor(trusted []netip.Prefix) echo.IPExtractor {
 
 // plainAddress spells an address as IPAM does: IPv4 without its IPv6 clothing.
 func plainAddress(s string) string {
-	if a, err := netip.ParseAddr(s); err == nil {
+	if a, err := netip.ParseAddr(s); err == nil && !a.Is4() {
 		return a.Unmap().WithZone("").String()
 	}
 	return s

@@ -176,7 +176,7 @@ func remove(c echo.Context, ifMatch *string, dryRun *bool, project, name string,
 
 // answer sends one resource with its entity tag.
 func answer[D ipam.Resource, W any](c echo.Context, status int, d D, show func(D) W) error {
-	c.Response().Header()["Etag"] = []string{etag(d.Meta().Revision)}
+	setHeader(c, "Etag", etag(d.Meta().Revision))
 	w := show(d)
 	return codec.Answer(c.Response(), status, &w)
 }
@@ -184,14 +184,14 @@ func answer[D ipam.Resource, W any](c echo.Context, status int, d D, show func(D
 // mark writes the headers that say something about how a request was carried out.
 func mark(c echo.Context, dryRun, replayed bool) {
 	if dryRun {
-		c.Response().Header()["Dry-Run"] = []string{"true"}
+		setHeader(c, "Dry-Run", "true")
 	}
 	if replayed {
-		c.Response().Header()["Idempotency-Replayed"] = []string{"true"}
+		setHeader(c, "Idempotency-Replayed", "true")
 	}
 }
 
-func locate(c echo.Context, path string) { c.Response().Header()["Location"] = []string{path} }
+func locate(c echo.Context, path string) { setHeader(c, "Location", path) }
 
 // segment is a name as a part of a path. Names of members have characters that it cannot have; the consumer * is one that it can.
 func segment(name string) string {

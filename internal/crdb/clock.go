@@ -34,6 +34,11 @@ func (c *storeClock) Now() time.Time {
 	return c.At(c.local()).UTC()
 }
 
+// Earliest is what time it is at least.
+func (c *storeClock) Earliest() time.Time {
+	return c.Clock.Earliest(c.local()).UTC()
+}
+
 // Now is what time it is by the database's clock, which is everybody's. It asks nobody: it counts on from the last time that the store has asked, to
 // within half of how long that took.
 func (s *Store) Now() time.Time { return s.clock.Now() }

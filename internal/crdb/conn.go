@@ -12,6 +12,7 @@ import (
 
 	"github.com/carve-ipam/carve/internal/crdb/dial"
 	"github.com/carve-ipam/carve/internal/crdb/outcome"
+	"github.com/carve-ipam/carve/internal/crdb/write"
 )
 
 const beginStatement = "begin isolation level serializable read write"
@@ -42,6 +43,10 @@ func (c *conn) ahead() *pgx.Batch {
 	}
 	if c.locks != nil {
 		keys, alone := c.locks.take()
+		if c.locks.atOnce && len(keys) > 0 {
+			b.Queue(lockAtOnce, keys, alone)
+			return b
+		}
 		for i, key := range keys { // mostly two; one statement for all of them takes longer
 			if alone[i] {
 				b.Queue(lockAlone, key)
@@ -81,7 +86,11 @@ func (c *conn) wentAhead(results pgx.BatchResults, n int) error {
 		n--
 	}
 	for range n {
-		if err := results.QueryRow().Scan(nil, &c.at); err != nil {
+		scan := []any{nil, &c.at}
+		if c.locks.atOnce {
+			scan = append(scan, nil)
+		}
+		if err := results.QueryRow().Scan(scan...); err != nil {
 			return err
 		}
 	}
@@ -126,24 +135,66 @@ func (c *conn) commit(ctx context.Context) error {
 		c.rollback(ctx)
 		return err
 	}
-	return c.decide(ctx, "commit")
+	return c.decide(ctx, func(ctx context.Context) error { return c.runCommit(ctx, "commit") })
 }
 
-// decide sends the statement that commits, and waits for the answer for as long as its caller does. The statement is not cancelled then, and the
+// runCommit runs the statement that commits.
+func (c *conn) runCommit(ctx context.Context, sql string) error {
+	tag, err := c.pool.Exec(ctx, sql)
+	return committed(tag, err)
+}
+
+// committed sorts what COMMIT answered.
+func committed(tag pgconn.CommandTag, err error) error {
+	switch {
+	case err != nil:
+		return outcome.AtCommit(err)
+	case tag.String() == "ROLLBACK": // the server's way of saying that a statement had failed before
+		return pgx.ErrTxCommitRollback
+	}
+	return nil
+}
+
+// whole sends a whole transaction in one round trip: BEGIN, locks, statements that fail by themselves unless they hit what they name, and COMMIT. When one
+// fails the server passes over the others, COMMIT included.
+func (c *conn) whole(ctx context.Context, statements *write.Statements, many bool) error {
+	b := c.ahead()
+	n := b.Len()
+	if many && c.locks == nil {
+		statements.Before(waitAMoment)
+	}
+	statements.QueueInto(b)
+	b.Queue("commit")
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return c.decide(ctx, func(ctx context.Context) error {
+		results := c.pool.SendBatch(ctx, b)
+		err := c.wentAhead(results, n)
+		if err == nil {
+			err = statements.Take(results)
+		}
+		if err != nil {
+			_ = results.Close()
+			return outcome.BeforeCommit(err)
+		}
+		err = committed(results.Exec())
+		if closing := results.Close(); err == nil && closing != nil {
+			err = outcome.AtCommit(closing)
+		}
+		return err
+	})
+}
+
+// decide runs what commits, and waits for the answer for as long as its caller does. It is not cancelled then, and the
 // connection is not given up: it is given back when the server has answered (link, writers).
-func (c *conn) decide(ctx context.Context, sql string) error {
+func (c *conn) decide(ctx context.Context, commit func(context.Context) error) error {
 	link := dial.LinkOf(c.pool.Conn())
 	link.Decide()
 	told, done := make(chan error, 1), make(chan struct{})
 	go func() {
 		defer close(done)
-		tag, err := c.pool.Exec(context.WithoutCancel(ctx), sql)
-		switch {
-		case err != nil:
-			err = outcome.AtCommit(err)
-		case tag.String() == "ROLLBACK": // the server's way of saying that a statement had failed before
-			err = pgx.ErrTxCommitRollback
-		}
+		err := commit(context.WithoutCancel(ctx))
 		if !outcome.IsUnknown(err) {
 			if w := link.Decided(); w != nil && err == nil {
 				err = outcome.NotKnown(fmt.Errorf("the server warned: %s", w.Message))

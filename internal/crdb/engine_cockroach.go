@@ -49,7 +49,7 @@ type restartable struct{ c *conn }
 
 func (r restartable) Exec(ctx context.Context, sql string, args ...any) error {
 	if sql == releaseCommit && ctx.Err() == nil {
-		return r.c.decide(ctx, sql)
+		return r.c.decide(ctx, func(ctx context.Context) error { return r.c.runCommit(ctx, sql) })
 	}
 	_, err := r.c.Exec(ctx, sql, args...)
 	return err

@@ -17,12 +17,19 @@ const (
 	beginLocking = "begin isolation level read committed read write"
 	lockAlone    = "SELECT pg_advisory_xact_lock($1), clock_timestamp()"
 	lockShared   = "SELECT pg_advisory_xact_lock_shared($1), clock_timestamp()"
+
+	// lockAtOnce gets locks or fails, and has the statements behind it wait no longer than a moment for rows.
+	lockAtOnce = "SELECT 1 / bool_and(CASE WHEN alone THEN pg_try_advisory_xact_lock(k) ELSE pg_try_advisory_xact_lock_shared(k) END)::INT, clock_timestamp()," +
+		" set_config('lock_timeout', '50ms', true) FROM unnest($1::INT8[], $2::BOOL[]) AS l (k, alone)"
+	waitAMoment = "SET LOCAL lock_timeout = '50ms'" // where there are no locks
 )
 
 // lockSet is the locks of one transaction.
 type lockSet struct {
 	held map[int64]bool // true: alone; asked for, at least
 	next map[int64]bool // to get before the next statement
+
+	atOnce bool // they are got without waiting, or the transaction fails
 }
 
 func newLockSet(l storage.Locks) *lockSet {

@@ -110,6 +110,9 @@ func (s *Store) placeProject(ctx context.Context, u *unplaced) error {
 			cn.locks = newLockSet(storage.Locks{Alone: []ipam.ID{u.project}})
 		}
 		return s.engine.attempt(ctx, cn, false, func(ctx context.Context) error {
+			if _, err := cn.affected(ctx, "fence_move", rows.ID(u.project), rows.ID(ipam.NewID())); err != nil { // until now its claims elsewhere need not look in this one
+				return err
+			}
 			_, err := cn.affected(ctx, "project_region_insert", rows.ID(u.project), u.region)
 			return err
 		})

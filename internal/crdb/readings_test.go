@@ -214,6 +214,22 @@ var readings = map[string]reading{
 			return nil
 		},
 	},
+	"CreateClaimInOneTrip": { // when the server remembers as well what the pool and the project have under their marks
+		prepare: func(t *testing.T, h *house, p string) {
+			t.Helper()
+			withPool(t, h, p)
+			_, err := h.svc.PutQuota(admin(t), p, quotaOf(1000), usecase.Request{})
+			require.NoError(t, err)
+		},
+		do: func(ctx context.Context, s server, p string) error {
+			for _, name := range []string{"first", "second", "third"} {
+				if _, err := s.svc.CreateClaim(ctx, p, claimOf(name, p, "pool", 29), usecase.Request{Key: name}); err != nil {
+					return err
+				}
+			}
+			return s.svc.DeleteClaim(ctx, p, "third", usecase.Request{})
+		},
+	},
 	"JobFreeCooled": {prepare: func(t *testing.T, h *house, p string) {
 		t.Helper()
 		withCooling(t, h, p)

@@ -24,6 +24,7 @@ func (s *Store) DryRun(ctx context.Context, op string, locks storage.Locks, fn f
 
 func (s *Store) transact(ctx context.Context, op string, locks storage.Locks, dry bool, fn func(context.Context, storage.Tx) error) error {
 	number := 0
+	var last *tx
 	once := func(ctx context.Context) error {
 		cn, release, err := s.acquire(ctx, dry)
 		if err != nil {
@@ -35,11 +36,12 @@ func (s *Store) transact(ctx context.Context, op string, locks storage.Locks, dr
 		}
 		return s.engine.attempt(ctx, cn, dry, func(ctx context.Context) error {
 			t := newTx(s, cn, number, dry)
+			last = t
 			number++ // counts in-place restarts of the engine too
 			return outcome.OfClosure(fn(ctx, t), cn.pool.Conn())
 		})
 	}
-	return s.repeat(ctx, op, false, func(ctx context.Context) error {
+	err := s.repeat(ctx, op, false, func(ctx context.Context) error {
 		err := once(ctx)
 		if u, ok := errors.AsType[*unplaced](err); ok { // once for a project and region
 			if err := s.placeProject(ctx, u); err != nil {
@@ -47,14 +49,23 @@ func (s *Store) transact(ctx context.Context, op string, locks storage.Locks, dr
 			}
 			return write.ErrStale
 		}
-		if taken, ok := errors.AsType[*write.NamesTaken](err); ok {
-			return s.whichNames(ctx, taken)
-		}
-		if taken, ok := errors.AsType[*write.KeysTaken](err); ok {
-			return s.whichKeys(ctx, taken)
-		}
-		return err
+		return s.conflictOf(ctx, err)
 	})
+	if err == nil && !dry && last != nil {
+		last.lessons.committed(last)
+	}
+	return err
+}
+
+// conflictOf looks which names or keys kept a transaction from being made, if that is why it was not.
+func (s *Store) conflictOf(ctx context.Context, err error) error {
+	if taken, ok := errors.AsType[*write.NamesTaken](err); ok {
+		return s.whichNames(ctx, taken)
+	}
+	if taken, ok := errors.AsType[*write.KeysTaken](err); ok {
+		return s.whichKeys(ctx, taken)
+	}
+	return err
 }
 
 // whichNames looks which names kept a transaction from making its claims. It was rolled back, and whoever had the name may have released it since: then
@@ -177,8 +188,7 @@ func (s *Store) repeat(ctx context.Context, op string, read bool, attempt func(c
 		case outcome.Refused:
 			return outcome.Refusal(ctx, op, err)
 		case outcome.Unknown:
-			s.log.WarnContext(ctx, "outcome of a commit is unknown", "op", op, "attempt", n, "sqlstate", state, "error", err)
-			return ipam.Errorf(ipam.CodeOutcomeUnknown, "The database did not say whether the change was made.").Because(err)
+			return s.unknown(ctx, op, n, state, err)
 		case outcome.Again, outcome.AgainSlowly:
 			if n+1 >= outcome.MaxAttempts || !outcome.Pause(ctx, n, end) {
 				s.log.WarnContext(ctx, "gave up", "op", op, "attempts", n+1, "sqlstate", state, "error", err)
@@ -186,4 +196,10 @@ func (s *Store) repeat(ctx context.Context, op string, read bool, attempt func(c
 			}
 		}
 	}
+}
+
+// unknown is what the caller is told after a COMMIT without a definite answer.
+func (s *Store) unknown(ctx context.Context, op string, n int, state string, err error) error {
+	s.log.WarnContext(ctx, "outcome of a commit is unknown", "op", op, "attempt", n, "sqlstate", state, "error", err)
+	return ipam.Errorf(ipam.CodeOutcomeUnknown, "The database did not say whether the change was made.").Because(err)
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/crdb/dial"
 	"github.com/carve-ipam/carve/internal/crdb/lookup"
+	"github.com/carve-ipam/carve/internal/crdb/recall"
+	"github.com/carve-ipam/carve/internal/crdb/rows"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
@@ -33,6 +35,7 @@ type Store struct {
 	watch     func(Attempt)
 	tracer    Tracer // nil: nobody follows
 	clock     *storeClock
+	memory    *recall.Memory
 	tooOld    *standingDown
 	life      context.Context // ends with the store
 	stop      func()          // ends what runs in the background, and waits for it
@@ -87,6 +90,10 @@ func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 		dial.NewLink(c)
 		return renewed.Before(ctx, c)
 	}
+	cfg.AfterConnect = func(_ context.Context, c *pgx.Conn) error {
+		rows.QuickArrays(c.TypeMap())
+		return nil
+	}
 	if o.Tracer != nil {
 		cfg.ConnConfig.Tracer = statements{o.Tracer}
 	}
@@ -121,7 +128,7 @@ func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 		pool: pool, writers: dial.NewWriters(cfg.MaxConns), followers: followers, product: product, engine: eng, region: o.Region, log: o.Log, watch: o.OnAttempt, tracer: o.Tracer,
 		clock: newStoreClock(o.LocalTime), tooOld: &standingDown{done: make(chan struct{})},
 	}
-	s.places = newPlaces(o.Region)
+	s.places, s.memory = newPlaces(o.Region), recall.New(s.clock.local)
 	s.Reader = lookup.New(o.Region, s.places, s.read)
 	if err := s.learn(ctx); err != nil {
 		pool.Close()

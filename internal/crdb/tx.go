@@ -8,6 +8,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/space"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/crdb/lookup"
+	"github.com/carve-ipam/carve/internal/crdb/recall"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -22,6 +23,8 @@ type tx struct {
 	clock  *storeClock
 	fences lookup.Fences // as they were read, or written since
 
+	lessons lessons
+
 	durable func() (ask, write string) // of the engine
 }
 
@@ -29,6 +32,7 @@ var _ storage.Tx = (*tx)(nil)
 
 func newTx(s *Store, c *conn, number int, dry bool) *tx {
 	t := &tx{region: s.region, places: s.places, conn: c, number: number, dry: dry, clock: s.clock, fences: lookup.Fences{}, durable: s.engine.durable}
+	t.lessons = lessons{memory: s.memory, region: s.region, pools: map[lookup.Place]*recall.Pool{}, projects: map[ipam.ID]recall.Project{}}
 	// Inside a transaction nothing is repeated by itself: the error ends the attempt.
 	t.Reader = lookup.New(s.region, s.places, lookup.Through(c))
 	return t

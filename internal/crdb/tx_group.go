@@ -11,10 +11,24 @@ import (
 // GroupRead implements storage.Tx.
 func (t *tx) GroupRead(ctx context.Context, pool storage.Container, reads space.Reads, q storage.GroupQuery) (facts storage.GroupFacts, err error) {
 	t.conn.lock(pool.Lock())
-	facts, err = lookup.Group(ctx, t.conn, t.region, pool, reads, q, t.fences)
-	if err != nil || facts.Pool.Revision == q.Pool.Revision {
-		return facts, err
+	learns, projects := false, []lookup.Place(nil)
+	if q.Remember {
+		if reads, learns = t.lessons.ahead(pool, reads); learns {
+			projects = t.lessons.of(q)
+		}
 	}
+	facts, err = lookup.Group(ctx, t.conn, t.region, pool, reads, q, projects, t.fences)
+	if err == nil && facts.Pool.Revision != q.Pool.Revision {
+		facts, err = t.changed(ctx, pool, q, facts)
+	}
+	if err == nil && learns {
+		t.lessons.read(pool, reads, q, facts, t.fences[lookup.PlaceOf(pool)])
+	}
+	return facts, err
+}
+
+// changed completes the facts about a pool that is not as it was known.
+func (t *tx) changed(ctx context.Context, pool storage.Container, q storage.GroupQuery, facts storage.GroupFacts) (_ storage.GroupFacts, err error) {
 	if facts.Pool, err = t.PoolGetByID(ctx, pool.ID); err != nil {
 		return facts, err
 	}

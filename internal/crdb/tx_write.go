@@ -15,7 +15,8 @@ import (
 )
 
 // Write implements storage.Tx: every statement in one round trip, each with the check that it hit what it names; and one more for names that have to be
-// looked for in other regions.
+// looked for in other regions. A batch of 1,000 goes out whole as well: to make it takes a twentieth of its time, and in parts, each made while the database
+// worked on the one before, it took no less.
 func (t *tx) Write(ctx context.Context, ch storage.Changes) error {
 	if missing := write.FencesMissing(ch, t.fences); len(missing) > 0 { // what begins to cool down when it is no more retained: nothing free was read
 		if err := t.fences.Read(ctx, t.conn, missing); err != nil {
@@ -29,9 +30,15 @@ func (t *tx) Write(ctx context.Context, ch storage.Changes) error {
 	if err := t.conn.holdsAll(ch); err != nil {
 		return err
 	}
+	for _, at := range t.lessons.asked {
+		if _, there := t.fences[at]; !there {
+			statements.Begin(at)
+		}
+	}
 	if err := statements.Send(ctx, t.conn); err != nil {
 		return err
 	}
+	t.lessons.wrote(ch, statements)
 	return t.settleNames(ctx, statements.Naming())
 }
 

@@ -208,7 +208,7 @@ func sentName(sql string) string {
 		}
 	}
 	text = strings.ToLower(text)
-	if strings.HasPrefix(text, "select pg_advisory_xact_lock") {
+	if strings.HasPrefix(text, "select pg_advisory_xact_lock") || strings.Contains(text, "pg_try_advisory_xact_lock") {
 		return "lock" // PostgreSQL's alone, in the order of the keys, which are random
 	}
 	return text

@@ -54,5 +54,13 @@ func (c *Clock) At(local time.Time) time.Time {
 	return c.best.read.Add(local.Sub(c.best.local))
 }
 
+// Earliest is what the database's clock says at least at a moment of this process.
+func (c *Clock) Earliest(local time.Time) time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	since := local.Sub(c.best.local)
+	return c.best.read.Add(since - c.best.wrong - time.Duration(since.Seconds()*float64(drift)))
+}
+
 // Now is what the database's clock says now.
 func (c *Clock) Now() time.Time { return c.At(time.Now()) }

@@ -58,6 +58,18 @@ type ClaimSpec struct {
 	OwnerRef      *OwnerRef         `json:"ownerRef,omitempty"`
 }
 
+// Alike reports whether two specs surely ask for the same, whoever owns what. Selectors and scopes are not looked into.
+func (s *ClaimSpec) Alike(t *ClaimSpec) bool {
+	return s.PoolSelector == nil && t.PoolSelector == nil && len(s.Scope)+len(t.Scope) == 0 &&
+		s.ClassName == t.ClassName && s.PoolRef == t.PoolRef && s.AllocationRef == t.AllocationRef && s.AllocationOf == t.AllocationOf &&
+		sameLength(s.PrefixLength, t.PrefixLength) && s.Family == t.Family &&
+		s.CIDR == t.CIDR && s.Address == t.Address && s.ReclaimPolicy == t.ReclaimPolicy
+}
+
+func sameLength(a, b *int) bool {
+	return a == b || a != nil && b != nil && *a == *b
+}
+
 // OwnerRef is free text that identifies the caller's own object.
 type OwnerRef struct {
 	Kind string `json:"kind,omitempty"`

@@ -47,7 +47,10 @@ func (c Class) ScopeKey(scope map[string]string) (values map[string]string, key 
 
 // checkScope validates what a claim says of its scope, whatever a class asks for.
 func checkScope(pointer string, scope map[string]string) error {
-	if len(scope) > MaxRoles {
+	switch {
+	case len(scope) == 0: // as mostly
+		return nil
+	case len(scope) > MaxRoles:
 		return Invalid(pointer, "has %d entries; at most %d are allowed.", len(scope), MaxRoles)
 	}
 	for _, role := range slices.Sorted(maps.Keys(scope)) {

@@ -134,6 +134,6 @@ func CodeOf(err error) Code {
 
 // IsCode reports whether err is an *Error of that code.
 func IsCode(err error, code Code) bool {
-	var e *Error
-	return errors.As(err, &e) && e.Code == code
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.Code == code
 }

@@ -60,6 +60,12 @@ func (id ID) IsZero() bool { return id == ID{} }
 // String renders the canonical 36-character lower-case form.
 func (id ID) String() string {
 	var b [36]byte
+	return string(id.AppendTo(b[:0]))
+}
+
+// AppendTo appends what String answers.
+func (id ID) AppendTo(to []byte) []byte {
+	var b [36]byte
 	hex.Encode(b[0:8], id[0:4])
 	b[8] = '-'
 	hex.Encode(b[9:13], id[4:6])
@@ -69,7 +75,7 @@ func (id ID) String() string {
 	hex.Encode(b[19:23], id[8:10])
 	b[23] = '-'
 	hex.Encode(b[24:36], id[10:16])
-	return string(b[:])
+	return append(to, b[:]...)
 }
 
 // MarshalText implements encoding.TextMarshaler.
@@ -103,7 +109,7 @@ func ParseID(s string) (ID, error) {
 // DerivedID makes an ID (version 8, RFC 9562) from another one and a name: the same for the same arguments. It serves ids
 // that a repeated transaction must not choose anew.
 func DerivedID(from ID, name string) ID {
-	sum := sha256.Sum256(append(from[:], name...))
+	sum := sha256.Sum256(append(append(make([]byte, 0, 64), from[:]...), name...)) // mostly on the stack
 	id := ID(sum[:16])
 	id[6] = id[6]&0x0f | 0x80
 	id[8] = id[8]&0x3f | 0x80

@@ -97,23 +97,21 @@ func (a Allocating) Equal(b Allocating) bool {
 // Admit checks a wanted prefix length against the pool: never_satisfiable when no state of the pool could serve it,
 // prefix_length_rejected when only the policy forbids it. pointer names the field of the request.
 func (p Pool) Admit(pointer string, bits int) error {
-	width := p.Block.Addr().BitLen()
-	if bits < p.Block.Bits() || bits > width {
-		lo, hi := p.Spec.Allocation.Bounds(p.Block)
-		e := Errorf(CodeNeverSatisfiable, "Pool %s is %s: it can never hold a block of length /%d; ask for /%d to /%d.",
-			p.Ref(), p.Block, bits, lo, hi)
-		e.Figures.WantedPrefixLength = &bits
-		e.Figures.AllowedMin, e.Figures.AllowedMax = &lo, &hi
-		return e.At(pointer, "must be %d to %d in this pool.", lo, hi)
-	}
 	lo, hi := p.Spec.Allocation.Bounds(p.Block)
-	if bits < lo || bits > hi {
-		e := Errorf(CodePrefixLengthRejected, "Pool %s carves lengths /%d to /%d only; /%d was asked for.", p.Ref(), lo, hi, bits)
-		e.Figures.WantedPrefixLength = &bits
-		e.Figures.AllowedMin, e.Figures.AllowedMax = &lo, &hi
-		return e.At(pointer, "must be %d to %d in this pool.", lo, hi)
+	if lo <= bits && bits <= hi {
+		return nil
 	}
-	return nil
+	return p.inadmissible(pointer, bits, lo, hi)
+}
+
+func (p Pool) inadmissible(pointer string, bits, lo, hi int) error {
+	e := Errorf(CodePrefixLengthRejected, "Pool %s carves lengths /%d to /%d only; /%d was asked for.", p.Ref(), lo, hi, bits)
+	if bits < p.Block.Bits() || bits > p.Block.Addr().BitLen() {
+		e = Errorf(CodeNeverSatisfiable, "Pool %s is %s: it can never hold a block of length /%d; ask for /%d to /%d.", p.Ref(), p.Block, bits, lo, hi)
+	}
+	e.Figures.WantedPrefixLength = &bits
+	e.Figures.AllowedMin, e.Figures.AllowedMax = &lo, &hi
+	return e.At(pointer, "must be %d to %d in this pool.", lo, hi)
 }
 
 // AdmitExact checks a wanted block against the pool: family, containment, then length.

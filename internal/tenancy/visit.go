@@ -18,7 +18,7 @@ type Visit struct {
 }
 
 // NewVisit makes the context of a request that came from somewhere.
-func NewVisit(ctx context.Context, o Origin) *Visit { return &Visit{Context: ctx, origin: o} }
+func NewVisit(ctx context.Context, o Origin) Visit { return Visit{Context: ctx, origin: o} }
 
 // Try is WithAttempts and, when now is set, WithNow.
 func (v *Visit) Try(a Attempts, now bool) { v.attempts, v.now = a, now }

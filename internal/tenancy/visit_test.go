@@ -16,7 +16,7 @@ func TestAVisitIsTheContextsThatItStandsFor(t *testing.T) {
 	t.Parallel()
 	type other struct{}
 	above, cancel := context.WithCancel(context.WithValue(t.Context(), other{}, 1))
-	visit := tenancy.NewVisit(above, tenancy.Origin{RequestID: "r"})
+	visit := new(tenancy.NewVisit(above, tenancy.Origin{RequestID: "r"}))
 	require.Equal(t, "r", tenancy.OriginOf(visit).RequestID)
 	require.Equal(t, 1, visit.Value(other{}))
 	_, known := tenancy.From(visit)
@@ -40,7 +40,7 @@ func TestAVisitIsTheContextsThatItStandsFor(t *testing.T) {
 		require.Equal(t, alice, who)
 	})
 	t.Run("OneAboveItIsSeenUntilItHasItsOwn", func(t *testing.T) {
-		inner := tenancy.NewVisit(tenancy.WithPrincipal(t.Context(), tenancy.System()), tenancy.Origin{})
+		inner := new(tenancy.NewVisit(tenancy.WithPrincipal(t.Context(), tenancy.System()), tenancy.Origin{}))
 		who, _ := tenancy.From(inner)
 		require.Equal(t, tenancy.System(), who)
 		inner.Identify(alice)

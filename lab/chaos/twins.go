@@ -24,6 +24,7 @@ func Twins() []Twin {
 		{"stale-plan", "a fresh transaction for each attempt", refusedCommits(), 6},
 		{"no-locks", "locks", neighbours(), 6},
 		{"no-must-hit", "the check that a statement has hit what it names", lostLocks(), 6},
+		{"no-marks", "the comparison of the marks under which a server remembers", crowd(), 6},
 		{"no-second-look", "a second look before a pool is called exhausted", hidden(), 6},
 		{"no-epoch", "the comparison of a region's epochs", restoredAlone(), 4},
 		{"cancel-commits", "leaving a COMMIT alone that nobody waits for any more", failsOver(FailOver), 4},

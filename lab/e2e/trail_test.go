@@ -196,11 +196,9 @@ func TestListOfEvents(t *testing.T) {
 	town := setupTown(t)
 	p := town.north
 	c := town.as(p.admin().token) // who is told of strangers that tried
-	begin := time.Now()
 	for i := range 5 {
 		c.created(t, p.take(t, fmt.Sprint("e", i), from("default", 28)))
 	}
-	middle := time.Now()
 	c.deleted(t, p.consumer().do(t, http.MethodDelete, p.at("claims", p.named("e0")), nil))
 	p.by["viewer"].refused(t, p.by["viewer"].do(t, http.MethodDelete, p.at("claims", p.named("e1")), nil), "permission_denied")
 	town.south.admin().refused(t, town.south.admin().do(t, http.MethodDelete, p.at("claims", p.named("e1")), nil), "not_found")
@@ -213,6 +211,15 @@ func TestListOfEvents(t *testing.T) {
 		return all[client.AuditEvent](t, c, p.at("audit-events")+"?"+q.Encode())
 	}
 	whole := list()
+	var begin, middle time.Time // by the clock that the records have in common: when the first claim was made, and just after the last was
+	for _, e := range whole {
+		switch {
+		case e.Operation == "createClaim" && e.Resource.Name == p.named("e0"):
+			begin = e.At
+		case e.Operation == "createClaim" && e.Resource.Name == p.named("e4"):
+			middle = e.At.Add(time.Microsecond)
+		}
+	}
 	stored := 0
 	for _, e := range town.events(t) {
 		if e.Project == "north" {

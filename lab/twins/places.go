@@ -13,15 +13,28 @@ var places = []place{
 		[]string{"no-key"}, "internal/crdb/write/write.go",
 		"\tw.answers(ch.Answers)", "\tif LACKS {\n\t\tch.Answers = nil\n\t}\n\tw.answers(ch.Answers)",
 	},
+	{[]string{"no-key"}, "internal/crdb/write/whole.go", "\tw.answers(ch.Answers)", "\tif LACKS {\n\t\tch.Answers = nil\n\t}\n\tw.answers(ch.Answers)"},
 	{
 		// A statement that should touch rows need not.
 		[]string{"no-must-hit"}, "internal/crdb/write/write.go",
 		"got != int64(want) {", "got != int64(want) && !LACKS {",
 	},
 	{
+		[]string{"no-must-hit"}, "internal/crdb/write/whole.go",
+		"\tw.guard(surely, append(args, want)...)\n", "\tif LACKS {\n\t\tw.guard(name, args...)\n\t\treturn\n\t}\n\tw.guard(surely, append(args, want)...)\n",
+	},
+	// What a server remembers is taken for true: no marks are compared.
+	{[]string{"no-marks"}, "internal/crdb/write/whole.go", "\t\tw.guard(\"mark_is\",", "\t\tif LACKS {\n\t\t\tbreak\n\t\t}\n\t\tw.guard(\"mark_is\","},
+	{
+		[]string{"no-marks"}, "internal/crdb/write/fences.go",
+		"\t\thitRows(w, \"fence_update\", rows.FenceMoves, moves[:n], regions[0])\n",
+		"\t\tif w.sure && LACKS {\n\t\t\tfor _, m := range moves[:n] {\n\t\t\t\tw.guard(\"fence_put\", regions[0], rows.ID(m.ID), rows.ID(m.Mark), m.Stock)\n\t\t\t}\n\t\t} else {\n" +
+			"\t\t\thitRows(w, \"fence_update\", rows.FenceMoves, moves[:n], regions[0])\n\t\t}\n",
+	},
+	{
 		// A COMMIT without an answer is taken for one that failed.
 		[]string{"no-read-back"}, "internal/crdb/runner.go",
-		"\t\tcase outcome.Unknown:\n", "\t\tcase outcome.Unknown:\n\t\t\tif LACKS {\n\t\t\t\treturn outcome.GaveUp(ctx, outcome.Again, err)\n\t\t\t}\n",
+		"state string, err error) error {\n", "state string, err error) error {\n\tif LACKS {\n\t\treturn outcome.GaveUp(ctx, outcome.Again, err)\n\t}\n",
 	},
 	// An attempt after the first goes on with what the first one read.
 	{[]string{"stale-plan"}, "internal/crdb/runner.go", "\tnumber := 0\n", "\tnumber, first := 0, new(*storage.GroupFacts)\n"},
@@ -41,13 +54,14 @@ var places = []place{
 	{[]string{"no-second-look"}, "internal/alloc/claims/group.go", "w.Exact.IsValid() || m.request.DryRun {", "w.Exact.IsValid() || m.request.DryRun || LACKS {"},
 	// The epochs of a region's stock are not compared.
 	{[]string{"no-epoch"}, "internal/alloc/regions/fence.go", "\tif !facts.Fenced {", "\tif !facts.Fenced || LACKS {"},
+	{[]string{"no-epoch"}, "internal/crdb/write/whole.go", "\tfor _, c := range r.Several {\n", "\tfor _, c := range r.Several {\n\t\tif LACKS {\n\t\t\tbreak\n\t\t}\n"},
 	// A role is in whichever project has the name (lab/e2e/remade_test.go fails, too).
 	{[]string{"roles-by-name"}, "internal/tenancy/principal.go", "held.Project == project.ID {", "held.Project == project.ID || LACKS {"},
 	{
 		// A COMMIT is cancelled with its request.
 		[]string{"cancel-commits"}, "internal/crdb/conn.go",
-		"\t\ttag, err := c.pool.Exec(context.WithoutCancel(ctx), sql)\n",
-		"\t\tto := context.WithoutCancel(ctx)\n\t\tif LACKS {\n\t\t\tto = ctx\n\t\t}\n\t\ttag, err := c.pool.Exec(to, sql)\n",
+		"\t\terr := commit(context.WithoutCancel(ctx))\n",
+		"\t\tto := context.WithoutCancel(ctx)\n\t\tif LACKS {\n\t\t\tto = ctx\n\t\t}\n\t\terr := commit(to)\n",
 	},
 	{[]string{"cancel-commits"}, "internal/crdb/conn.go", "\tc.left = done\n", "\tif LACKS {\n\t\treturn <-told\n\t}\n\tc.left = done\n"},
 	{[]string{"cancel-commits"}, "internal/crdb/dial/link.go", "refuse, socket := l.deciding,", "refuse, socket := l.deciding && !LACKS,"},
@@ -57,6 +71,7 @@ var places = []place{
 		[]string{"local-clock"}, "internal/crdb/clock.go",
 		"\treturn c.At(c.local()).UTC()\n", "\tif LACKS {\n\t\treturn c.local().Round(0).UTC()\n\t}\n\treturn c.At(c.local()).UTC()\n",
 	},
+	{[]string{"local-clock"}, "internal/crdb/clock.go", "\treturn c.Clock.Earliest(c.local()).UTC()\n", "\tif LACKS {\n\t\treturn c.local().Round(0).UTC()\n\t}\n\treturn c.Clock.Earliest(c.local()).UTC()\n"},
 	// What an earlier request did is answered before it is known to be durable. With it, a cancelled COMMIT would be seen, and acknowledged to nobody.
 	{[]string{"no-barrier", "cancel-commits"}, "internal/crdb/durable.go", `s.engine.durable(); ask == "" {`, `s.engine.durable(); ask == "" || LACKS {`},
 	{[]string{"no-barrier", "cancel-commits"}, "internal/crdb/durable.go", "t.durable == nil || t.dry {", "t.durable == nil || t.dry || LACKS {"},

@@ -29,7 +29,6 @@ type attempt struct {
 	bound []ipam.Claim // by order
 	from  []*source    // by order; nil: it has no block
 
-	pool    *source // of a group: what it is served from
 	refused []error // of a group: by order, why it is not served
 }
 
@@ -107,7 +106,7 @@ func (a *attempt) open(ctx context.Context, known ipam.Pool) (*source, error) {
 		}
 	}
 	src.few = few && len(free) >= space.Few // or else those are all
-	if src.carver, err = carve.NewCarver(c, a.batch.released(), free); err != nil {
+	if src.carver, err = carve.NewCarver(c, a.batch.released(c), free); err != nil {
 		return nil, err
 	}
 	src.wishes, src.scopes = w.byPlace()
@@ -118,7 +117,7 @@ func (a *attempt) open(ctx context.Context, known ipam.Pool) (*source, error) {
 // serves reports whether a pool that was opened is of use: blocks are given back to it, or any of the choices that came to it may still draw
 // from it, or carve a scope's pool from it.
 func (a *attempt) serves(src *source) bool {
-	return slices.ContainsFunc(a.batch.orders, func(o *order) bool { return !o.binds() }) ||
+	return slices.ContainsFunc(a.batch.orders, func(o *order) bool { return !o.binds() && o.claim.PoolID == src.pool.UID }) ||
 		slices.ContainsFunc(a.batch.byPool[src.pool.UID], func(c *choice) bool { return a.mayDraw(c, src) })
 }
 
@@ -133,7 +132,7 @@ func (a *attempt) mayDraw(c *choice, src *source) bool {
 
 // query asks for the quotas of the orders' projects, whether the pool is granted to those that it is not of, and for the epochs of remembered classes.
 func (a *attempt) query(pool ipam.Pool) storage.GroupQuery {
-	q := storage.GroupQuery{Pool: pool, Shard: quota.ShardOf(pool.UID)}
+	q := storage.GroupQuery{Pool: pool, Shard: quota.ShardOf(pool.UID), Remember: !a.batch.together && !a.batch.dryRun()}
 	if a.ledger == nil {
 		q.Projects = a.batch.projects()
 	}
@@ -142,8 +141,8 @@ func (a *attempt) query(pool ipam.Pool) storage.GroupQuery {
 		if c.Ask.Class == nil && o.key.ID != pool.ProjectID && !slices.Contains(q.Consumers, o.key.Name) {
 			q.Consumers = append(q.Consumers, o.key.Name)
 		}
-		if c.Ask.Class != nil && o.remembered && !slices.Contains(q.Classes, o.key.Name) {
-			q.Classes = append(q.Classes, o.key.Name)
+		if c.Ask.Class != nil && o.remembered && !slices.Contains(q.Classes, o.key) {
+			q.Classes = append(q.Classes, o.key)
 		}
 	}
 	return q
@@ -154,7 +153,7 @@ func (a *attempt) reads(c storage.Container, wishes []space.Wish) (rows space.Re
 	if !a.whole {
 		return space.FewFor(c.Block, wishes)
 	}
-	return carve.Reads(c, a.batch.released(), wishes), false
+	return carve.Reads(c, a.batch.released(c), wishes), false
 }
 
 // wanted is what is asked of a pool: all[n] is the wish of order owners[n]; after those come the pools of the scopes.

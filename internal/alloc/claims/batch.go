@@ -2,6 +2,9 @@ package claims
 
 import (
 	"context"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/carve-ipam/carve/internal/alloc/pools"
 	"github.com/carve-ipam/carve/internal/alloc/refusals"
@@ -67,7 +70,7 @@ func (s *batches) create(ctx context.Context, project string, claims []ipam.Clai
 
 // orders prepares the claims of a request.
 func (s *batches) orders(ctx context.Context, key storage.ProjectKey, who tenancy.Principal, claims []ipam.Claim, r usecase.Request) (_ []*order, err error) {
-	orders, names := make([]*order, len(claims)), make(map[string]int, len(claims))
+	orders, all, names := make([]*order, len(claims)), make([]order, len(claims)), make(map[string]int, len(claims))
 	event := trail.Attempt(ctx, s.Now(), key.ID, trail.KindClaim, "")
 	for i, c := range claims {
 		if c.Spec.AllocationRef != "" {
@@ -80,8 +83,9 @@ func (s *batches) orders(ctx context.Context, key storage.ProjectKey, who tenanc
 			return nil, ipam.Invalid(itemPointer(i)+"/metadata/name", "is the same as that of claim %d of this batch.", j)
 		}
 		names[c.Name] = i
-		event.ID, event.At, event.Name = ipam.NewTimeID(c.CreatedAt), c.CreatedAt, c.Name
-		orders[i] = &order{key: key, request: r, claim: c, random: ipam.NewID(), event: event}
+		event.Name = c.Name // the ids of one transaction's events follow that of the first
+		all[i] = order{key: key, request: r, claim: c, random: ipam.NewID(), event: event}
+		orders[i] = &all[i]
 	}
 	return orders, nil
 }
@@ -116,4 +120,58 @@ func (s *batches) nameTaken(ctx context.Context, key storage.ProjectKey, orders 
 		})
 	}
 	return c
+}
+
+func itemPointer(i int) string { return "/claims/" + strconv.Itoa(i) }
+
+// inItem moves the places that an error names into item i of the batch.
+func inItem(err error, i int) error {
+	e, ok := err.(*ipam.Error) //nolint:errorlint // only the refusal itself is re-pointed
+	if !ok {
+		return err
+	}
+	c := *e
+	c.Fields = slices.Clone(e.Fields)
+	for n := range c.Fields {
+		if p := c.Fields[n].Pointer; p != "" && p[0] == '/' {
+			c.Fields[n].Pointer = itemPointer(i) + p
+			c.Message = strings.Replace(c.Message, ": "+p+" ", ": "+itemPointer(i)+p+" ", 1) // as ipam.Invalid writes it
+		}
+	}
+	if len(c.Fields) == 0 {
+		c.Fields = []ipam.Field{{Pointer: itemPointer(i), Detail: "cannot be served."}}
+	}
+	return &c
+}
+
+// inBatch is inItem, of a batch of n claims, for refusals by a pool or a quota, which the items before this one may have caused.
+func inBatch(err error, i, n int) error {
+	err = inItem(err, i)
+	e, ok := err.(*ipam.Error) //nolint:errorlint // see inItem
+	if !ok {
+		return err
+	}
+	switch e.Code {
+	case ipam.CodePoolExhausted, ipam.CodeExhaustedByCooldown:
+		if i > 0 { // and the sentence is of before the batch, as the figures are
+			e.Message = fits(i, n) + e.Message
+		}
+	case ipam.CodeQuotaExceeded:
+		if i > 0 {
+			e.Message = fits(i, n) + "Counted up to the next: " + e.Message
+		}
+	default:
+		return err
+	}
+	e.Figures.Fitting = new(int64(i))
+	return err
+}
+
+// fits says how many of a batch's claims fit when not all of them do.
+func fits(i, n int) string {
+	first := "first " + strconv.Itoa(i) + " fit"
+	if i == 1 {
+		first = "first fits"
+	}
+	return "The batch does not fit: of its " + strconv.Itoa(n) + " claims the " + first + ", and not the next; nothing was claimed. "
 }

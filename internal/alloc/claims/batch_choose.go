@@ -43,7 +43,7 @@ type batchSource struct {
 func (s *chooser) all(ctx context.Context, orders []*order) error {
 	s.choices, s.selected, s.facts, s.scopes = map[string]*choice{}, map[string][]ipam.Pool{}, map[batchSource]storage.ClaimFacts{}, map[ipam.ID]bool{}
 	for i, o := range orders {
-		if i > 0 && alike(&o.claim.Spec, &orders[i-1].claim.Spec) { // as in most batches: not written down to be compared
+		if i > 0 && o.claim.Spec.Alike(&orders[i-1].claim.Spec) { // as in most batches: not written down to be compared
 			o.choice = orders[i-1].choice
 			continue
 		}
@@ -142,17 +142,4 @@ func (s *chooser) candidates(ctx context.Context, key storage.ProjectKey, sel *i
 	found, err = s.resolver.Candidates(ctx, key, sel)
 	s.selected[string(text)] = found
 	return found, err
-}
-
-// alike reports whether two specs surely ask for the same, whoever owns what. Selectors and scopes are not looked into: with one, specs are
-// compared as they are written down.
-func alike(a, b *ipam.ClaimSpec) bool {
-	return a.PoolSelector == nil && b.PoolSelector == nil && len(a.Scope)+len(b.Scope) == 0 &&
-		a.ClassName == b.ClassName && a.PoolRef == b.PoolRef && a.AllocationRef == b.AllocationRef && a.AllocationOf == b.AllocationOf &&
-		sameLength(a.PrefixLength, b.PrefixLength) && a.Family == b.Family &&
-		a.CIDR == b.CIDR && a.Address == b.Address && a.ReclaimPolicy == b.ReclaimPolicy
-}
-
-func sameLength(a, b *int) bool {
-	return a == b || a != nil && b != nil && *a == *b
 }

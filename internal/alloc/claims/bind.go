@@ -37,9 +37,7 @@ func (s *binder) serve(ctx context.Context, o *order, facts storage.ClaimFacts) 
 		return ipam.Claim{}, &storage.Conflict{}
 	case err != nil:
 	case o.claim.Spec.AllocationRef != "":
-		if bound, err = rebind(ctx, s.Core, o); err == nil {
-			res.ChoseAllocation(bound)
-		}
+		bound, err = rebind(ctx, s.Core, o)
 	case res.First != nil:
 		bound, err = s.bindFirst(ctx, o)
 	default:
@@ -54,24 +52,23 @@ func (s *binder) bind(ctx context.Context, o *order) (ipam.Claim, error) {
 	res := &o.choice.Resolved
 	t := newTrial(o)
 	for tried := false; len(t.pools) > 0; tried = true {
-		if err := s.look(ctx, t, tried); err != nil {
+		if err := s.look(ctx, &t, tried); err != nil {
 			return ipam.Claim{}, err
 		}
 		if len(t.pools) == 0 {
 			t.last = regions.ErrNoRoom
 			break
 		}
-		p := t.pools[0]
+		p, room := t.pools[0], t.pools[:1:1]
 		t.pools = t.pools[1:]
 		if w, err := res.Ask.Wanted(p); err == nil && t.lacks.Stop(quota.ClaimPlace(p, res.Ask.ClassRef()), quota.ClaimUsage(p, w.Bits)) {
 			continue
 		}
-		bound, err := s.bindIn(ctx, o, p)
+		bound, err := s.bindIn(ctx, o, room)
 		if err == nil {
 			if !o.request.DryRun {
 				s.resolver.Shares.Took(p, bound.Block.Bits())
 			}
-			res.ChosePool(bound)
 			return bound, nil
 		}
 		more := t.failed(p, err)
@@ -82,7 +79,7 @@ func (s *binder) bind(ctx context.Context, o *order) (ipam.Claim, error) {
 			return bound, res.Unnamed(err)
 		}
 	}
-	return ipam.Claim{}, s.refuse(ctx, t)
+	return ipam.Claim{}, s.refuse(ctx, &t)
 }
 
 // look leaves those of the pools to be tried that have room, once and before a pool is tried that is likely to have none.
@@ -127,9 +124,9 @@ type trial struct {
 	last      error // the last refusal of another kind
 }
 
-func newTrial(o *order) *trial {
+func newTrial(o *order) trial {
 	res := &o.choice.Resolved
-	return &trial{order: o, all: res.Pools, pools: res.Pools, looked: len(res.Pools) < 2 || res.Ask.Spec.Exact().IsValid()}
+	return trial{order: o, all: res.Pools, pools: res.Pools, looked: len(res.Pools) < 2 || res.Ask.Spec.Exact().IsValid()}
 }
 
 // failed notes why a pool could not serve the claim, and reports whether another one may.
@@ -153,22 +150,24 @@ func (t *trial) failed(p ipam.Pool, err error) (more bool) {
 	return full(err) || len(t.all) > 1 && triesNext(err)
 }
 
-// bindIn binds the claim in one pool: where the very block is, or else in the region that the pool is drawn from, which borrows when it has no room.
-func (s *binder) bindIn(ctx context.Context, o *order, p ipam.Pool) (ipam.Claim, error) {
+// bindIn binds the claim in one pool, of which room is the list: where the very block is, or else in the region that the pool is drawn from, which borrows when it has no room.
+func (s *binder) bindIn(ctx context.Context, o *order, room []ipam.Pool) (ipam.Claim, error) {
 	exact, dryRun, freed := o.claim.Spec.Exact(), o.request.DryRun, false
 	return usecase.Rounds(func(int) (bound ipam.Claim, again bool, err error) {
-		if exact.IsValid() && p.Several() {
-			if p, err = s.regions.Gathered(ctx, p, exact, dryRun); err != nil {
+		if exact.IsValid() && room[0].Several() {
+			p, err := s.regions.Gathered(ctx, room[0], exact, dryRun)
+			if err != nil {
 				return bound, false, err
 			}
+			room = []ipam.Pool{p}
 		}
-		bound, err = s.bindAt(ctx, o, p)
+		bound, err = s.bindAt(ctx, o, room)
 		lack, ok := errors.AsType[*regions.NoRoom](err)
 		if !ok {
 			return bound, false, err
 		}
 		more, err := s.regions.MoreRoom(ctx, lack, dryRun)
-		if free, failed := s.regions.OnItsWay(ctx, p, exact, dryRun); free && failed == nil {
+		if free, failed := s.regions.OnItsWay(ctx, room[0], exact, dryRun); free && failed == nil {
 			return bound, true, nil
 		}
 		switch {
@@ -182,9 +181,9 @@ func (s *binder) bindIn(ctx context.Context, o *order, p ipam.Pool) (ipam.Claim,
 			freed = true // not to be refused with figures that say otherwise
 			return bound, true, nil
 		case more == nil: // the figures of all pools are read once, when all have been tried
-			return bound, false, noneFree(p, lack.Wish.Bits)
+			return bound, false, noneFree(room[0], lack.Wish.Bits)
 		}
-		p = *more
+		room = []ipam.Pool{*more}
 		return bound, true, nil
 	})
 }
@@ -200,9 +199,9 @@ func roomSince(err error, wish space.Wish) bool {
 }
 
 // bindAt binds the claim in the region that a pool is drawn from.
-func (s *binder) bindAt(ctx context.Context, o *order, p ipam.Pool) (ipam.Claim, error) {
-	o.choice.room = []ipam.Pool{p}
-	bound, err := s.groups.join(ctx, p, o)
+func (s *binder) bindAt(ctx context.Context, o *order, room []ipam.Pool) (ipam.Claim, error) {
+	o.choice.room = room
+	bound, err := s.groups.join(ctx, room[0], o)
 	if o.remembered && ipam.IsCode(err, ipam.CodeNotFound) { // the pool is another one by now
 		return bound, &storage.Conflict{}
 	}
@@ -233,7 +232,6 @@ func (s *binder) bindFirst(ctx context.Context, o *order) (bound ipam.Claim, err
 		}
 		return bound, err
 	}
-	c.ChosePool(all[0])
 	return all[0], nil
 }
 

@@ -15,7 +15,7 @@ import (
 func (a *attempt) changes() (ch storage.Changes, err error) {
 	n, at := len(a.batch.orders), a.tx.Now()
 	ch.Events = make([]ipam.Event, 0, n)
-	if len(a.batch.choices) > 0 {
+	if len(a.batch.choices) > 0 && !a.batch.listed {
 		ch.ClaimInsert = make([]ipam.Claim, 0, n)
 	}
 	for i, o := range a.batch.orders {
@@ -35,12 +35,14 @@ func (a *attempt) changes() (ch storage.Changes, err error) {
 		if err != nil {
 			return ch, err
 		}
-		ch.ClaimInsert, ch.Events = append(ch.ClaimInsert, *c), append(ch.Events, e)
+		ch.Events = append(ch.Events, e)
 		if !a.batch.listed {
+			ch.ClaimInsert = append(ch.ClaimInsert, *c)
 			answerInto(&ch, at, []*order{o}, a.bound[i:i+1])
 		}
 	}
-	if a.batch.listed {
+	if a.batch.listed { // all of them were bound
+		ch.ClaimInsert = a.bound
 		answerInto(&ch, at, a.batch.orders, a.bound)
 	}
 	for _, src := range a.drawn {

@@ -55,6 +55,9 @@ func (a *attempt) draw(ctx context.Context, i int, src *source) (refused, err er
 		a.ledger.Give(o.key.ID, d.at, d.usage)
 		return &regions.NoRoom{Wish: wish, Pool: src.pool}, nil
 	}
+	if src.taken == nil {
+		src.taken = make([]granted, 0, len(src.wishes))
+	}
 	src.taken = append(src.taken, granted{wish, block})
 	a.bound[i], a.from[i] = o.choice.Ask.Bound(o.claim, block, src.pool), src
 	return nil, nil
@@ -86,8 +89,10 @@ func (src *source) event(o *order, c *ipam.Claim) (ipam.Event, error) {
 		return trail.ClaimEvent(o.event, nil, c)
 	}
 	d, e := src.draws[o.choice], o.event
-	if err := d.write(o.choice.Ask, src.pool.Ref()); err != nil {
-		return e, err
+	if d.head == nil {
+		if err := d.write(o.choice.Ask, src.pool.Ref()); err != nil {
+			return e, err
+		}
 	}
 	head := d.head
 	if c.Spec.OwnerRef != nil || len(c.Labels)+len(c.Annotations) > 0 {
@@ -97,7 +102,9 @@ func (src *source) event(o *order, c *ipam.Claim) (ipam.Event, error) {
 		}
 	}
 	e.Name, e.Outcome = c.Name, ipam.OutcomeOK
-	e.After = slices.Concat(head[:len(head)-1], []byte(`,"allocatedCIDR":"`), c.Block.AppendTo(nil), []byte(`",`), d.tail[1:])
+	e.After = append(make([]byte, 0, len(head)+len(d.tail)+64), head[:len(head)-1]...)
+	e.After = append(c.Block.AppendTo(append(e.After, `,"allocatedCIDR":"`...)), `",`...)
+	e.After = append(e.After, d.tail[1:]...)
 	if ref := trail.KeptAs(c); ref != nil {
 		kept, err := recordJSON(&trail.Record{AllocationRef: ref})
 		if err != nil {
@@ -108,11 +115,8 @@ func (src *source) event(o *order, c *ipam.Claim) (ipam.Event, error) {
 	return e, nil
 }
 
-// write writes down, once, what the records of all the choice's claims in the pool have in common.
+// write writes down what the records of all the choice's claims in the pool have in common.
 func (d *drawing) write(ask resolve.Ask, pool ipam.Ref) (err error) {
-	if d.head != nil {
-		return nil
-	}
 	common := ask.Spec
 	common.OwnerRef = nil
 	if d.head, err = recordJSON(&trail.Record{Spec: common}); err != nil {

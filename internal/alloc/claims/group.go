@@ -5,6 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
 
 	"github.com/carve-ipam/carve/internal/alloc/regions"
 	"github.com/carve-ipam/carve/internal/alloc/space"
@@ -19,12 +23,13 @@ type groups struct {
 
 	waiting *Queue
 	memory  Memory
+	alone   *lru.Cache[ipam.ID, time.Time] // pools that could not be served in one round trip, and since when
 }
 
 // join adds an order to the pool's next group and waits for its outcome. The first to come starts at once; those that
 // arrive while its transaction runs form the next group.
 func (s *groups) join(ctx context.Context, pool ipam.Pool, o *order) (ipam.Claim, error) {
-	m := &member{order: o, ctx: ctx}
+	m := &member{order: o, ctx: ctx, lane: storage.PoolContainer(pool).Lock()}
 	if s.Tracer != nil {
 		m.joined, m.waited = s.Ticks(), -1
 	}
@@ -33,19 +38,20 @@ func (s *groups) join(ctx context.Context, pool ipam.Pool, o *order) (ipam.Claim
 		return m.outcome, m.err
 	}
 	m.done = make(chan struct{})
-	lane := storage.PoolContainer(pool).Lock()
-	lead, err := s.waiting.add(lane, m)
-	if err != nil {
+	first, carry, err := s.waiting.add(pool, m, s.goesAlone(pool, m.lane))
+	switch { // both serve other requests too, and must outlive this one's context
+	case err != nil:
 		return ipam.Claim{}, err
-	}
-	if lead {
-		go s.lead(pool) //nolint:gosec // G118: the leader serves other requests too and must outlive this one's context
+	case carry:
+		go s.carry()
+	case first:
+		go s.lead(&load{pool: pool, lane: m.lane}) //nolint:gosec // G118
 	}
 	select {
 	case <-m.done:
 		return m.outcome, m.err
 	case <-ctx.Done():
-		if s.waiting.withdraw(lane, m) {
+		if s.waiting.withdraw(m.lane, m) {
 			return ipam.Claim{}, storage.TurnNeverCame(ctx)
 		}
 		return ipam.Claim{}, ipam.Errorf(ipam.CodeDeadline,
@@ -53,13 +59,15 @@ func (s *groups) join(ctx context.Context, pool ipam.Pool, o *order) (ipam.Claim
 	}
 }
 
-// lead runs groups for a pool until nobody is waiting.
-func (s *groups) lead(pool ipam.Pool) {
-	lane := storage.PoolContainer(pool).Lock()
+// lead runs groups for one pool until nobody is waiting.
+func (s *groups) lead(l *load) {
 	for {
 		ctx, cancel := context.WithTimeout(context.Background(), usecase.GroupDeadline)
-		release, err := s.Lanes.Acquire(ctx, lane)
-		members := s.waiting.take(lane, usecase.MaxGroup)
+		release, err := s.Lanes.Acquire(ctx, l.lane)
+		members := l.members
+		if l.members = nil; len(members) == 0 {
+			members = s.waiting.take(l.lane, usecase.MaxGroup)
+		}
 		if len(members) == 0 {
 			if err == nil {
 				release()
@@ -70,7 +78,7 @@ func (s *groups) lead(pool ipam.Pool) {
 		if err != nil {
 			finish(members, err)
 		} else {
-			s.run(ctx, &pool, members)
+			s.run(ctx, &l.pool, members)
 			release()
 		}
 		cancel()
@@ -86,14 +94,7 @@ func (s *groups) run(ctx context.Context, pool *ipam.Pool, members []*member) {
 				Because(fmt.Errorf("panic in group: %v\n%s", r, debug.Stack())))
 		}
 	}()
-	waiting := make([]*member, 0, len(members))
-	for _, m := range members {
-		if m.ctx.Err() != nil {
-			m.finish(ipam.Claim{}, storage.TurnNeverCame(m.ctx))
-			continue
-		}
-		waiting = append(waiting, m)
-	}
+	waiting := stillThere(members)
 	_, err := usecase.Rounds(func(int) (none struct{}, again bool, err error) {
 		if len(waiting) > 0 {
 			waiting = s.round(ctx, pool, waiting)
@@ -103,11 +104,22 @@ func (s *groups) run(ctx context.Context, pool *ipam.Pool, members []*member) {
 	finish(waiting, err)
 }
 
+// stillThere leaves out the members whose time is up.
+func stillThere(members []*member) []*member {
+	return slices.DeleteFunc(slices.Clone(members), func(m *member) bool {
+		if m.ctx.Err() == nil {
+			return false
+		}
+		m.finish(ipam.Claim{}, storage.TurnNeverCame(m.ctx))
+		return true
+	})
+}
+
 // round runs one transaction and answers the members that still have no outcome.
 func (s *groups) round(ctx context.Context, pool *ipam.Pool, members []*member) []*member {
 	members, doubles := withoutDoubles(members)
 	defer finish(doubles, &storage.Conflict{}) // once the first has its outcome, the others look again and find it
-	a, err := s.transact(ctx, *pool, members)
+	a, err := s.transact(ctx, members, *pool)
 	if c, ok := storage.AsConflict(err); ok {
 		return s.dropConflicts(ctx, members, c)
 	}
@@ -135,12 +147,7 @@ func (s *groups) round(ctx context.Context, pool *ipam.Pool, members []*member) 
 // the next round instead of being told so. The figures of a refusal are read by the one who is refused (bind): counting
 // what is free takes as long as the pool is fragmented, and the others wait for the turn.
 func (s *groups) deliver(ctx context.Context, pool *ipam.Pool, members []*member, a *attempt) []*member {
-	if now := a.pool.pool; now.Revision != pool.Revision {
-		for _, m := range members {
-			s.memory.refresh(m.key, now)
-		}
-		*pool = now
-	}
+	s.refresh(pool, members, a)
 	var again []*member
 	room := roomAgain{}
 	for i, m := range members {
@@ -155,6 +162,18 @@ func (s *groups) deliver(ctx context.Context, pool *ipam.Pool, members []*member
 		}
 	}
 	return again
+}
+
+// refresh replaces what is known of a pool, if it is another one by now.
+func (s *groups) refresh(pool *ipam.Pool, members []*member, a *attempt) {
+	now := a.opened[members[0].lane].pool
+	if now.Revision == pool.Revision {
+		return
+	}
+	for _, m := range members {
+		s.memory.refresh(m.key, now)
+	}
+	*pool = now
 }
 
 // roomAgain is whether a pool has room for a prefix length, of the lengths that were looked for.

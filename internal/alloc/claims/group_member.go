@@ -14,6 +14,7 @@ type member struct {
 	*order
 
 	ctx    context.Context
+	lane   ipam.ID       // what stands for its pool in locks
 	joined time.Time     // when it began to wait, and
 	waited time.Duration // how long it did until its first transaction; for whoever follows it
 

@@ -2,6 +2,7 @@ package claims
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
@@ -10,45 +11,84 @@ import (
 )
 
 // transact runs the transaction of a round. Whoever follows a member is told that it is over before the member is.
-func (s *groups) transact(ctx context.Context, pool ipam.Pool, members []*member) (*attempt, error) {
+func (s *groups) transact(ctx context.Context, members []*member, pool ipam.Pool) (*attempt, error) {
+	if !members[0].request.DryRun { // which runs alone
+		remembered := s.Store.Remembers(storage.PoolContainer(pool))
+		a, err := s.transactAtOnce(ctx, members, []ipam.Pool{pool})
+		if !errors.Is(err, storage.ErrForgotten) {
+			return a, err
+		}
+		if remembered {
+			s.alone.Add(members[0].lane, s.Ticks())
+		}
+	}
 	ctx, ended := s.follow(ctx, pool, members)
 	defer ended()
-	orders := make([]*order, len(members))
-	for i, m := range members {
-		orders[i] = m.order
-	}
-	b := newBatch(inGroup, orders)
-	locks := storage.Locks{Alone: []ipam.ID{storage.PoolContainer(pool).Lock()}, Shared: b.projects()} // nobody changes which quotas the projects have
-	return usecase.InTx(ctx, s.Core, b.op, locks, b.dryRun(), func(ctx context.Context, tx storage.Tx) (*attempt, error) {
+	b := groupOf(members)
+	return usecase.InTx(ctx, s.Core, b.op, b.groupLocks([]ipam.Pool{pool}), b.dryRun(), func(ctx context.Context, tx storage.Tx) (*attempt, error) {
 		a := newAttempt(tx, b, s.Region)
-		err := a.serveEach(ctx, pool, len(s.Store.KnownRegions()) > 1)
+		err := a.serveEach(ctx, members, []ipam.Pool{pool}, len(s.Store.KnownRegions()) > 1)
 		return a, err
 	})
 }
 
+// transactAtOnce serves members from what is remembered of their pools, all of them, or ends in storage.ErrForgotten: nothing is refused for what is remembered.
+func (s *groups) transactAtOnce(ctx context.Context, members []*member, pools []ipam.Pool) (*attempt, error) {
+	b := groupOf(members)
+	followed := func(ctx context.Context) (context.Context, func()) { return s.follow(ctx, pools[0], members) }
+	return usecase.InOneTrip(ctx, s.Core, b.op, b.groupLocks(pools), followed, func(ctx context.Context, tx storage.Tx) (*attempt, error) {
+		a := newAttempt(tx, b, s.Region)
+		err := a.serveEach(ctx, members, pools, false)
+		if err == nil && slices.ContainsFunc(a.refused, func(refused error) bool { return refused != nil }) {
+			err = storage.ErrForgotten
+		}
+		return a, err
+	})
+}
+
+func groupOf(members []*member) *batch {
+	orders := make([]*order, len(members))
+	for i, m := range members {
+		orders[i] = m.order
+	}
+	return newBatch(inGroup, orders)
+}
+
+// groupLocks are the pools, and the projects: nobody changes which quotas those have.
+func (b *batch) groupLocks(pools []ipam.Pool) storage.Locks {
+	locks := storage.Locks{Shared: b.projects()}
+	for _, p := range pools {
+		locks.Alone = append(locks.Alone, storage.PoolContainer(p).Lock())
+	}
+	return locks
+}
+
 // serveEach serves the orders of a group one by one: releases first, so that what is given back can be given out; then the claims in the order in
 // which they came. One that cannot be served is refused, and the others go on. With several regions a claim may be in another one.
-func (a *attempt) serveEach(ctx context.Context, pool ipam.Pool, several bool) error {
-	src, err := a.open(ctx, pool)
-	if err != nil {
-		return err
+func (a *attempt) serveEach(ctx context.Context, members []*member, pools []ipam.Pool, several bool) error {
+	for _, pool := range pools {
+		src, err := a.open(ctx, pool)
+		if err != nil {
+			return err
+		}
+		if src.missing {
+			return storage.PoolNotFound(pool.Ref())
+		}
 	}
-	if src.missing {
-		return storage.PoolNotFound(pool.Ref())
-	}
-	a.pool, a.refused = src, make([]error, len(a.batch.orders))
-	for i, o := range a.batch.orders {
-		switch {
-		case o.binds():
+	a.refused = make([]error, len(members))
+	for i, m := range members {
+		switch src := a.opened[m.lane]; {
+		case m.binds():
 		case src.away:
 			a.refused[i] = &storage.Conflict{}
 		default:
 			a.release(i, src)
 		}
 	}
-	for i, o := range a.batch.orders {
-		if o.binds() {
-			if a.refused[i], err = a.draw(ctx, i, src); err != nil {
+	for i, m := range members {
+		if m.binds() {
+			var err error
+			if a.refused[i], err = a.draw(ctx, i, a.opened[m.lane]); err != nil {
 				return err
 			}
 		}

@@ -120,10 +120,10 @@ func (b *batch) opensScope() bool {
 	return slices.ContainsFunc(b.choices, func(c *choice) bool { return c.First != nil })
 }
 
-// released is the blocks that are free as soon as the orders give them back.
-func (b *batch) released() (blocks []netip.Prefix) {
+// released is the blocks that are free in a container as soon as the orders give them back.
+func (b *batch) released(c storage.Container) (blocks []netip.Prefix) {
 	for _, o := range b.orders {
-		if o.frees() {
+		if o.frees() && o.claim.PoolID == c.ID && o.claim.Region == c.Region {
 			blocks = append(blocks, o.claim.Block)
 		}
 	}

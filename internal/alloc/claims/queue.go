@@ -1,10 +1,12 @@
 package claims
 
 import (
+	"runtime"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -14,10 +16,12 @@ const defaultWaiting = 16 * usecase.MaxGroup
 
 // Queue holds the members that wait for the next group of their pool.
 type Queue struct {
-	most    int // members that may wait for one pool
-	mu      sync.Mutex
-	pending map[ipam.ID][]*member // by what stands for the pool in locks; a pool that is in it has a leader, which collects them
-	refused int64                 // members that found as many waiting as may
+	most     int // members that may wait for one pool
+	mu       sync.Mutex
+	pending  map[ipam.ID][]*member // by what stands for the pool in locks; a pool that is in it is ready, or somebody serves it
+	ready    []ipam.Pool           // that wait for a carrier, in the order in which they came
+	carriers int                   // that are at work
+	refused  int64                 // members that found as many waiting as may
 }
 
 // NewQueue makes a queue in which so many members may wait for each pool; 0: as many as by default.
@@ -28,18 +32,58 @@ func NewQueue(most int) *Queue {
 	return &Queue{most: most, pending: map[ipam.ID][]*member{}}
 }
 
-// add puts a member into a pool's next group; lead is true when the caller has to start the leader. It refuses when as many wait
+// mostCarriers is how many transactions of many pools one process has under way at once. While all are, the pools that become ready wait, and go together.
+var mostCarriers = max(2, runtime.GOMAXPROCS(0))
+
+// add puts a member into its pool's next group; first is true when nobody serves the pool yet, and then carry when the caller has to start a carrier, and not
+// one that serves the pool alone. It refuses when as many wait
 // as may: whoever comes last would be served after its time, and would keep everybody behind it waiting as well.
-func (q *Queue) add(id ipam.ID, m *member) (lead bool, err error) {
+func (q *Queue) add(pool ipam.Pool, m *member, alone bool) (first, carry bool, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	pending, led := q.pending[id]
+	pending, known := q.pending[m.lane]
 	if len(pending) >= q.most {
 		q.refused++
-		return false, queueFull()
+		return false, false, queueFull()
 	}
-	q.pending[id] = append(pending, m)
-	return !led, nil
+	if q.pending[m.lane] = append(pending, m); known || alone {
+		return !known, false, nil
+	}
+	q.ready = append(q.ready, pool)
+	if q.carriers == mostCarriers {
+		return false, false, nil
+	}
+	q.carriers++
+	return true, true, nil
+}
+
+// next takes the pools that a carrier serves next, and their members: those that have been ready longest. None left ends the carrier.
+func (q *Queue) next() (loads []*load) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	members := 0
+	for len(q.ready) > 0 && len(loads) < usecase.MaxPools && members < usecase.MaxGroup {
+		l := &load{pool: q.ready[0], lane: storage.PoolContainer(q.ready[0]).Lock()}
+		q.ready = slices.Delete(q.ready, 0, 1)
+		l.members = q.collect(l.lane, usecase.MaxGroup-members)
+		members += len(l.members)
+		loads = append(loads, l)
+	}
+	if loads == nil {
+		q.carriers--
+	}
+	return loads
+}
+
+// served gives a pool back: to the carriers, if somebody waits for it by now.
+func (q *Queue) served(l *load) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.pending[l.lane]) == 0 {
+		delete(q.pending, l.lane)
+		return
+	}
+	q.ready = append(q.ready, l.pool)
 }
 
 func queueFull() error {
@@ -60,15 +104,19 @@ func (q *Queue) withdraw(id ipam.ID, m *member) bool {
 	return i >= 0
 }
 
-// take takes up to n members. None left ends the leader: whoever comes next starts a new one.
+// take takes up to n members of a pool. None left ends who serves it alone: whoever comes next makes it ready.
 func (q *Queue) take(id ipam.ID, n int) []*member {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	pending := q.pending[id]
-	if len(pending) == 0 {
+	members := q.collect(id, n)
+	if len(members) == 0 {
 		delete(q.pending, id)
-		return nil
 	}
+	return members
+}
+
+func (q *Queue) collect(id ipam.ID, n int) []*member {
+	pending := q.pending[id]
 	n = min(n, len(pending))
 	members := slices.Clone(pending[:n])
 	q.pending[id] = slices.Delete(pending, 0, n)
@@ -102,7 +150,7 @@ func (q *Queue) Members(id ipam.ID) int {
 	return len(q.pending[id])
 }
 
-// Led is whether a leader collects the members of a pool.
+// Led is whether a pool is ready, or somebody serves it.
 func (q *Queue) Led(id ipam.ID) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -110,7 +158,7 @@ func (q *Queue) Led(id ipam.ID) bool {
 	return led
 }
 
-// Pools is how many pools have a leader.
+// Pools is how many of them there are.
 func (q *Queue) Pools() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()

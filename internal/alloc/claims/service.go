@@ -1,6 +1,8 @@
 package claims
 
 import (
+	"time"
+
 	"github.com/carve-ipam/carve/internal/alloc/pools"
 	"github.com/carve-ipam/carve/internal/alloc/refusals"
 	"github.com/carve-ipam/carve/internal/alloc/regions"
@@ -28,7 +30,7 @@ type Claims struct {
 func New(core *usecase.Core, r *regions.Regions, f *refusals.Refusals, mostWaiting int) *Claims {
 	resolver, classes, memory := resolve.New(core, r), pools.NewClassMemory(), NewMemory()
 	prepare, around := preparer{core, r}, &rooms{core, usecase.NewLRU[ipam.ID, fullPool](maxFulls)}
-	group := &groups{Core: core, waiting: NewQueue(mostWaiting), memory: memory}
+	group := &groups{Core: core, waiting: NewQueue(mostWaiting), memory: memory, alone: usecase.NewLRU[ipam.ID, time.Time](maxRememberedSources)}
 	all := &together{Core: core, loans: loans{core, r}, shares: &resolver.Shares}
 	bind := &binder{Core: core, regions: r, resolver: resolver, refusals: f, rooms: around, groups: group, together: all}
 	return &Claims{

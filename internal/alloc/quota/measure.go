@@ -80,9 +80,17 @@ func bounded(u ipam.Usage, l ipam.QuotaLimits) ipam.Usage {
 // sameUsage compares by value.
 func sameUsage(a, b ipam.Usage) bool { return a.Add(b.Negative()).IsZero() }
 
+// powers are the powers of two: numbers of addresses, which nobody changes.
+var powers = func() (all [129]*big.Int) {
+	for n := range all {
+		all[n] = new(big.Int).Lsh(big.NewInt(1), uint(n))
+	}
+	return all
+}()
+
 // ClaimUsage is what a claim for a block of a length of a pool counts for.
 func ClaimUsage(pool ipam.Pool, bits int) ipam.Usage {
-	return ipam.Usage{Claims: 1, Addresses: new(big.Int).Lsh(big.NewInt(1), uint(space.Width(pool.Block)-bits))}
+	return ipam.Usage{Claims: 1, Addresses: powers[space.Width(pool.Block)-bits]}
 }
 
 // ReleasedUsage is what a claim that is released counts for no more: the addresses of a block that is retained go on counting.

@@ -103,6 +103,10 @@ func (a Ask) admitLength(pointer string, bits int) error {
 	if bits >= lo && bits <= hi {
 		return nil
 	}
+	return a.outOfBounds(pointer, bits, lo, hi)
+}
+
+func (a Ask) outOfBounds(pointer string, bits, lo, hi int) error {
 	e := ipam.Errorf(ipam.CodePrefixLengthRejected, "Class %s hands out lengths /%d to /%d only; /%d was asked for.", a.Class.Ref(), lo, hi, bits)
 	e.Figures.Class, e.Figures.WantedPrefixLength = a.Class.Ref().String(), &bits
 	e.Figures.AllowedMin, e.Figures.AllowedMax = &lo, &hi

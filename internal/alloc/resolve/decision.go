@@ -71,14 +71,13 @@ func (r *Resolved) SkippedPool(p ipam.Pool, err error) {
 	r.noted = append(r.noted, noted{kind: ipam.StepPool, ref: p.Ref(), hidden: r.Telling().Hides(p), outcome: ipam.OutcomeSkipped, err: err})
 }
 
-// ChosePool notes the pool that does. It has its name: the claim names it too.
-func (r *Resolved) ChosePool(c ipam.Claim) {
-	r.Note(ipam.StepPool, c.Pool, ipam.OutcomeChosen, "It has room: the block is "+c.Block.String()+".")
-}
-
-// ChoseAllocation notes the pool that has kept the block.
-func (r *Resolved) ChoseAllocation(c ipam.Claim) {
-	r.Note(ipam.StepPool, c.Pool, ipam.OutcomeChosen, fmt.Sprintf("It has kept %s for the project, as allocation %s.", c.Block, c.AllocationID))
+// Chose notes the pool that serves the claim, or has kept its block. It has its name: the claim names it too.
+func (r *Resolved) Chose(c ipam.Claim) {
+	why := fmt.Sprintf("It has room: the block is %s.", c.Block)
+	if r.Ask.Spec.AllocationRef != "" {
+		why = fmt.Sprintf("It has kept %s for the project, as allocation %s.", c.Block, c.AllocationID)
+	}
+	r.Note(ipam.StepPool, c.Pool, ipam.OutcomeChosen, why)
 }
 
 // QuotaRefused notes the quota that stands in the way.

@@ -62,8 +62,7 @@ func IgnoreNotFound[T any](v T, err error) (T, bool, error) {
 }
 
 // AsConflict takes a *Conflict out of an error.
-func AsConflict(err error) (*Conflict, bool) {
-	var c *Conflict
-	ok := errors.As(err, &c)
-	return c, ok
-}
+func AsConflict(err error) (*Conflict, bool) { return errors.AsType[*Conflict](err) }
+
+// ErrForgotten says that what a transaction needs is not remembered, or is not so any more: nothing was done, and InTx finds out.
+var ErrForgotten = errors.New("it is not remembered")

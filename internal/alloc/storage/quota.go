@@ -63,8 +63,10 @@ type GroupQuery struct {
 	Shard     int
 	Consumers []string // projects other than the pool's own that claim from it
 
-	Pool    ipam.Pool // as it is known; it is read only if it has another revision by now
-	Classes []string  // projects, by name, the state of whose classes is asked for
+	Pool    ipam.Pool    // as it is known; it is read only if it has another revision by now
+	Classes []ProjectKey // the state of whose classes is asked for
+
+	Remember bool // what is read serves the next groups: InOneTrip
 }
 
 // GroupFacts answers a GroupQuery, with the pool as it is now and the free blocks that were found.
@@ -77,5 +79,6 @@ type GroupFacts struct {
 	Fenced bool // the pool's rows in the region are of another time than the record of what the region was lent
 
 	Claims, Keys map[NameRef]bool    // those that exist
-	Epochs       map[ipam.ID]ipam.ID // of the projects asked for, and of the platform under the zero id
+	Epochs       map[ipam.ID]ipam.ID // of the projects asked for, and of the platform, which is under the zero id as well
+	Platform     ipam.ID             // zero: no epoch was asked for
 }

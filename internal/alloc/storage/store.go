@@ -25,6 +25,17 @@ type Store interface {
 	// (COMMIT was sent and its outcome is not known; usecase.Settled finds out).
 	InTx(ctx context.Context, op string, locks Locks, fn func(ctx context.Context, tx Tx) error) error
 
+	// InOneTrip runs fn on what the store remembers of the containers and the projects that it asks for, and commits what it writes in one round trip if
+	// all of that is still so. It is for claims and releases, of containers that are named in locks. What fn has found is nothing to refuse anything for: it
+	// ends in ErrForgotten then, as it does when something is not remembered, or is not so any more, and nothing was done. Else it ends as InTx does. Nobody
+	// waits for a container in it: when another transaction has one, this one ends in ErrForgotten.
+	//
+	// sent is called before anything is sent, and answers what that runs in, and what to call when it has.
+	InOneTrip(ctx context.Context, op string, locks Locks, sent func(context.Context) (context.Context, func()), fn func(ctx context.Context, tx Tx) error) error
+
+	// Remembers reports whether it may be worth while to try that for a container.
+	Remembers(c Container) bool
+
 	// Durably runs look, and returns when what it has read is durable at all the places where a COMMIT is before it is acknowledged. Whoever answers with what an
 	// earlier transaction did reads it so: a COMMIT whose outcome is not known may be seen before it is durable, and be lost. look may run several times; what counts is what it
 	// found the last time, when Durably has answered nil. All of its reads have to be by the context that it is given.

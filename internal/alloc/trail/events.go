@@ -99,15 +99,14 @@ func Recorded(m ipam.Metadata, spec any) *Record {
 	return &Record{Labels: m.Labels, Annotations: m.Annotations, Spec: spec}
 }
 
+// recordedClaim points into the claim, which is on the heap wherever many are made: it is marshalled at once.
 func recordedClaim(c *ipam.Claim) *Record {
-	pool := c.Pool // and not c.Pool itself, for which all of the claim would have to be copied to the heap
-	r := Recorded(c.Metadata, c.Spec)
-	r.AllocatedCIDR, r.PoolRef = c.Block.String(), &pool
+	var b [64]byte
+	r := Recorded(c.Metadata, &c.Spec)
+	r.AllocatedCIDR, r.PoolRef, r.AllocationRef = string(c.Block.AppendTo(b[:0])), &c.Pool, KeptAs(c)
 	if !c.Class.IsZero() {
-		class := c.Class.Ref
-		r.ClassRef = &class
+		r.ClassRef = &c.Class.Ref
 	}
-	r.AllocationRef = KeptAs(c)
 	return r
 }
 

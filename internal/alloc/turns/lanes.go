@@ -78,6 +78,19 @@ func (l *Lanes) AcquireFor(ctx context.Context, kind TurnKind, ids ...ipam.ID) (
 	return release, nil
 }
 
+// Try takes a container's turn if nobody has it.
+func (l *Lanes) Try(id ipam.ID) (release func(), ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.open[id] != nil {
+		return nil, false
+	}
+	ln := &lane{users: 1}
+	ln.turns.ask(Short)
+	l.open[id] = ln
+	return func() { l.give(id) }, true
+}
+
 // take waits for a container's turn; false when ctx has ended before it came.
 func (l *Lanes) take(ctx context.Context, id ipam.ID, kind TurnKind) bool {
 	l.mu.Lock()

@@ -61,3 +61,6 @@ const MaxRememberedProjects = 16384
 
 // MaxGroup bounds the members of one transaction, and with it its size and how long it holds its rows.
 const MaxGroup = 64
+
+// MaxPools bounds the pools of one transaction.
+const MaxPools = 32

@@ -75,12 +75,25 @@ func (s *Core) Fresh(m ipam.Metadata, project, region string, who tenancy.Princi
 
 // InTx is Store.InTx (or DryRun) for a closure that answers a value.
 func InTx[T any](ctx context.Context, s *Core, op string, locks storage.Locks, dryRun bool, fn func(context.Context, storage.Tx) (T, error)) (T, error) {
-	var out T
-	run := s.Store.InTx
 	if dryRun {
-		run = s.Store.DryRun
+		return runIn(ctx, s, s.Store.DryRun, op, locks, fn)
 	}
-	err := run(ctx, op, locks, func(ctx context.Context, tx storage.Tx) error {
+	return runIn(ctx, s, s.Store.InTx, op, locks, fn)
+}
+
+// InOneTrip is Store.InOneTrip for a closure that answers a value.
+func InOneTrip[T any](
+	ctx context.Context, s *Core, op string, locks storage.Locks, sent func(context.Context) (context.Context, func()), fn func(context.Context, storage.Tx) (T, error),
+) (T, error) {
+	return runIn(ctx, s, func(ctx context.Context, op string, locks storage.Locks, fn func(context.Context, storage.Tx) error) error {
+		return s.Store.InOneTrip(ctx, op, locks, sent, fn)
+	}, op, locks, fn)
+}
+
+func runIn[T any](ctx context.Context, s *Core, run func(context.Context, string, storage.Locks, func(context.Context, storage.Tx) error) error,
+	op string, locks storage.Locks, fn func(context.Context, storage.Tx) (T, error),
+) (out T, err error) {
+	err = run(ctx, op, locks, func(ctx context.Context, tx storage.Tx) error {
 		v, err := fn(ctx, timedTx{tx, s})
 		if err == nil {
 			out = v // overwritten by the next attempt, if there is one

@@ -96,7 +96,8 @@ func selectorOf(s *ipam.Selector) *gen.LabelSelector { //nolint:staticcheck // d
 
 // ClaimOf is a claim as it is answered.
 func ClaimOf(c ipam.Claim) gen.IPClaim {
-	carved := c.Block.String()
+	var b [64]byte
+	carved := string(c.Block.AppendTo(b[:0]))
 	claim := gen.IPClaim{
 		Metadata: metadataOf(c.Metadata),
 		Spec: gen.IPClaimSpec{
@@ -112,7 +113,7 @@ func ClaimOf(c ipam.Claim) gen.IPClaim {
 			ClassName:     c.Class.Ref.Name,
 			ClassProject:  c.Class.Ref.Project,
 			ReclaimPolicy: gen.ReclaimPolicy(c.ReclaimPolicy),
-			Conditions:    allocated(carved+" was carved from pool "+c.Pool.String()+".", c.CreatedAt),
+			Conditions:    allocated(carved+" was carved from pool "+c.Pool.Project+"/"+c.Pool.Name+".", c.CreatedAt),
 		},
 	}
 	if c.Spec.AllocationRef != "" {

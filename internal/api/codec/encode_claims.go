@@ -1,6 +1,13 @@
 package codec
 
-import "github.com/carve-ipam/carve/internal/api/gen"
+import (
+	"slices"
+
+	"github.com/carve-ipam/carve/internal/api/gen"
+)
+
+// usualClaim is a length that the text of a claim mostly keeps within.
+const usualClaim = 900
 
 func (w *jsonText) claims(name string, claims []gen.IPClaim) {
 	w.name(name)
@@ -8,6 +15,7 @@ func (w *jsonText) claims(name string, claims []gen.IPClaim) {
 		w.b = append(w.b, "null,"...)
 		return
 	}
+	w.b = slices.Grow(w.b, usualClaim*len(claims))
 	w.open('[')
 	for i := range claims {
 		w.claim(&claims[i])

@@ -24,9 +24,11 @@ func newMetadata(m gen.CreateMetadata) (ipam.Metadata, error) {
 }
 
 func metadataOf(m ipam.Metadata) gen.Metadata {
+	var b [72]byte
+	ids := string(m.Revision.AppendTo(m.UID.AppendTo(b[:0])))
 	return gen.Metadata{
-		Name: m.Name, UID: m.UID.String(), Project: m.Project, Region: m.Region,
-		Generation: m.Generation, Revision: m.Revision.String(),
+		Name: m.Name, UID: ids[:36], Project: m.Project, Region: m.Region,
+		Generation: m.Generation, Revision: ids[36:],
 		CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt, CreatedBy: m.CreatedBy,
 		Labels: m.Labels, Annotations: m.Annotations,
 	}

@@ -21,8 +21,8 @@ type Attempts struct {
 }
 
 // AttemptsFrom is what may be tried from a client's address.
-func (l Limits) AttemptsFrom(address string) *Attempts {
-	return &Attempts{limiter: l.Anonymous, address: network(address)}
+func (l Limits) AttemptsFrom(address string) Attempts {
+	return Attempts{limiter: l.Anonymous, address: network(address)}
 }
 
 // Check implements tenancy.Attempts.

@@ -48,11 +48,12 @@ func (r Rates) Limits(clock func() time.Time) Limits {
 // requests in a window of w seconds, of which r are left; in t seconds there are more.
 func Describe(h http.Header, d ratelimit.Decision) {
 	var line [128]byte
-	policy := append(strconv.AppendInt(append(strconv.AppendQuote(line[:0], d.Policy), ";q="...), int64(d.Quota), 10), ";w="...)
-	values := make([]string, 2)
-	values[0] = string(append(policy, Seconds(d.Window)...))
-	left := append(strconv.AppendInt(append(strconv.AppendQuote(line[:0], d.Policy), ";r="...), int64(d.Remaining), 10), ";t="...)
-	values[1] = string(append(left, Seconds(d.RetryAfter)...))
+	b := append(strconv.AppendInt(append(strconv.AppendQuote(line[:0], d.Policy), ";q="...), int64(d.Quota), 10), ";w="...)
+	b = append(b, Seconds(d.Window)...)
+	n := len(b)
+	b = append(strconv.AppendInt(append(strconv.AppendQuote(b, d.Policy), ";r="...), int64(d.Remaining), 10), ";t="...)
+	both := string(append(b, Seconds(d.RetryAfter)...))
+	values := []string{both[:n], both[n:]}
 	h[headerPolicy], h[headerLimit] = values[:1:1], values[1:]
 }
 

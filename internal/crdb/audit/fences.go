@@ -46,14 +46,16 @@ func stockViolations(ctx context.Context, tx pgx.Tx) (out []Finding, err error) 
 	}
 	var at lookup.Place
 	var stored []byte
+	var project bool
 	total := 0
 	find := func(at lookup.Place, format string, args ...any) {
 		if total++; total <= maxFindings {
 			out = append(out, Finding{"fences", at.ID.String(), fmt.Sprintf(format, args...) + " in region " + at.Region})
 		}
 	}
-	if _, err = pgx.ForEachRow(answer, []any{&at.Region, (*[16]byte)(&at.ID), &stored}, func() error {
+	if _, err = pgx.ForEachRow(answer, []any{&at.Region, (*[16]byte)(&at.ID), &stored, &project}, func() error {
 		want, there := counted[at]
+		there = there || project // which has a mark, and no stock
 		delete(counted, at)
 		switch says, err := rows.DecodeStock(stored); {
 		case err != nil:

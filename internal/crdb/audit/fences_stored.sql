@@ -3,5 +3,6 @@
 -- rows:    all
 -- locks:   none
 -- region:  every, because an audit is about all of them
-SELECT region::TEXT, id, stock
-FROM fences
+SELECT f.region::TEXT, f.id, f.stock, p.id IS NOT NULL
+FROM fences AS f
+LEFT JOIN projects AS p ON p.id = f.id

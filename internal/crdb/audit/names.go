@@ -21,7 +21,7 @@ func Invariants() []Invariant {
 		out = append(out, Invariant{name, strings.TrimPrefix(first, "-- purpose: ")})
 	}
 	out = append(out, // read in SQL and compared in Go
-		Invariant{"fences", "every container has a fence in each of its regions, and nothing else has one; its stock is what is free and what is cooling down there"},
+		Invariant{"fences", "every container has a fence in each of its regions, and besides projects nothing else has one; its stock is what is free and what is cooling down there"},
 		Invariant{"reservations", "the blocks that are held for the reservations of a pool are those that its spec comes to"},
 	)
 	slices.SortFunc(out, func(a, b Invariant) int { return strings.Compare(a.Name, b.Name) })

@@ -74,7 +74,7 @@ func takeClass(results pgx.BatchResults, project storage.ProjectKey, q *storage.
 	if q == nil {
 		return facts, nil
 	}
-	epochs, err := takeEpochs(results)
+	epochs, _, err := takeEpochs(results)
 	facts.Epochs = storage.ClassEpochs{Own: epochs[project.ID], Platform: epochs[ipam.ID{}]}
 	if err != nil || q.Known {
 		return facts, err

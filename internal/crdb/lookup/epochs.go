@@ -8,21 +8,22 @@ import (
 )
 
 // takeEpochs reads the class epochs of projects, by id; the platform's also under the zero id.
-func takeEpochs(results pgx.BatchResults) (map[ipam.ID]ipam.ID, error) {
+func takeEpochs(results pgx.BatchResults) (epochs map[ipam.ID]ipam.ID, platform ipam.ID, err error) {
 	answer, err := results.Query()
 	if err != nil {
-		return nil, err
+		return nil, platform, err
 	}
-	epochs := map[ipam.ID]ipam.ID{}
+	epochs = map[ipam.ID]ipam.ID{}
 	var id ipam.ID
 	var name string
 	var epoch *[16]byte
 	_, err = pgx.ForEachRow(answer, []any{(*[16]byte)(&id), &name, &epoch}, func() error {
 		epochs[id] = rows.IDOf(epoch)
 		if name == ipam.PlatformProject {
+			platform = id
 			epochs[ipam.ID{}] = rows.IDOf(epoch)
 		}
 		return nil
 	})
-	return epochs, err
+	return epochs, platform, err
 }

@@ -3,7 +3,6 @@ package lookup
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -15,12 +14,15 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Group reads what a group of claims depends on, and the fence of its pool into fences. The pool is the one that was asked for, with the revision that
+// Group reads what a group of claims depends on, and the fences of its pool, and of some projects, into fences. The pool is the one that was asked for, with the revision that
 // it has now.
 func Group(
-	ctx context.Context, db Querier, region string, pool storage.Container, reads space.Reads, q storage.GroupQuery, fences Fences,
+	ctx context.Context, db Querier, region string, pool storage.Container, reads space.Reads, q storage.GroupQuery, projects []Place, fences Fences,
 ) (facts storage.GroupFacts, err error) {
 	b := &pgx.Batch{}
+	if len(projects) > 0 { // first: what is read behind a mark is at least as new
+		b.Queue(query.Get("fence_list"), fenceArgs(projects)...)
+	}
 	b.Queue(query.Get("pool_state"), rows.ID(pool.ID), pool.Region)
 	n := queueFree(b, pool, reads)
 	if len(q.Projects) > 0 {
@@ -30,13 +32,23 @@ func Group(
 		b.Queue(query.Get("grant_consumers"), rows.ID(pool.ID), consumers(q.Consumers...))
 	}
 	if len(q.Classes) > 0 {
-		b.Queue(query.Get("class_epochs"), append(slices.Clone(q.Classes), ipam.PlatformProject))
+		names := []string{ipam.PlatformProject}
+		for _, project := range q.Classes {
+			names = append(names, project.Name)
+		}
+		b.Queue(query.Get("class_epochs"), names)
 	}
 	if q.Pool.Several() {
 		b.Queue(query.Get("stock_epoch"), rows.ID(pool.ID), pool.Region)
 	}
 	results := db.SendBatch(ctx, b)
-	state, err := Rest(results, scanPoolState)
+	if len(projects) > 0 {
+		err = fences.take(results)
+	}
+	var state []poolState
+	if err == nil {
+		state, err = Rest(results, scanPoolState)
+	}
 	if err == nil && len(state) == 0 {
 		err = errNoPool
 	}
@@ -85,7 +97,7 @@ func groupFacts(
 		return err
 	}
 	if len(q.Classes) > 0 {
-		facts.Epochs, err = takeEpochs(results)
+		facts.Epochs, facts.Platform, err = takeEpochs(results)
 	}
 	return err
 }

@@ -2,6 +2,7 @@
 package outcome
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -85,6 +86,16 @@ func AtCommit(err error) error {
 	default: // 08xxx, 57P0x, 57014, 58C0x, 53xxx, XX000, XXUUU: the commit may or may not have happened
 		return NotKnown(err)
 	}
+}
+
+// BeforeCommit sorts what a statement answered that was sent with the COMMIT behind it: an error of the server that leaves its session as it is means that it
+// passes over the rest, COMMIT included; all else is not definite.
+func BeforeCommit(err error) error {
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	if !ok || cmp.Or(pg.SeverityUnlocalized, pg.Severity) != "ERROR" { // CockroachDB says the one alone, in English
+		return NotKnown(err)
+	}
+	return err
 }
 
 // Classify decides how an attempt ended, and gives the SQLSTATE for metrics.

@@ -1,7 +1,14 @@
--- purpose: the next mark and stock of a container, if it still has the mark that was read
+-- purpose: the next marks and stocks of containers that still have the marks that were read
 -- index:   fences_pkey
--- rows:    1
--- locks:   the row
-UPDATE fences
-SET mark = $4, stock = $5
-WHERE region = $1 AND id = $2 AND mark = $3
+-- rows:    one for each container
+-- locks:   the rows
+-- shapes:  one, sure
+UPDATE fences AS f
+SET (mark, stock) = (
+    -- @values fence_next FROM $4
+)
+-- @from fence_key, fence_next FROM $2
+WHERE f.region = $1 AND
+    -- @among fence_id AS f FROM $2
+    AND
+    -- @match fence_key AS f FROM $2

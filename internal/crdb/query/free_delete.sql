@@ -2,8 +2,8 @@
 -- index:   free_blocks_pkey
 -- rows:    one for each block
 -- locks:   the rows
--- shapes:  one
+-- shapes:  alike, one, sure
 DELETE FROM free_blocks AS f
--- @using free FROM $3
-WHERE f.region = $1 AND f.container_id = $2 AND
-    -- @match free AS f FROM $3
+-- @using free_row FROM $2
+WHERE f.region = $1 AND
+    -- @match free_row AS f FROM $2

@@ -2,11 +2,12 @@
 -- index:   free_blocks_pkey
 -- rows:    one for each block
 -- locks:   the new rows
+-- shapes:  alike, one
 INSERT INTO free_blocks (
-    region, container_id,
-    -- @columns free
+    region,
+    -- @columns free_row
 )
 SELECT
-    $1::crdb_internal_region, $2::UUID,
-    -- @values free FROM $3
--- @from free FROM $3
+    $1::crdb_internal_region,
+    -- @values free_row FROM $2
+-- @from free_row FROM $2

@@ -2,7 +2,7 @@
 -- index:   holds_id_key
 -- rows:    one for each hold
 -- locks:   the rows
--- shapes:  one
+-- shapes:  one, sure
 DELETE FROM holds AS h
 -- @using held_key FROM $2
 WHERE h.region = $1 AND

@@ -2,6 +2,7 @@
 -- index:   holds_id_key
 -- rows:    1
 -- locks:   the row
+-- shapes:  sure
 UPDATE holds
 SET
     -- @set held_rule FROM $4

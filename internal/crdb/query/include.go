@@ -39,9 +39,28 @@ func (s shape) named(name string) string {
 	return name + "_" + string(s)
 }
 
+// sure is what the name of a statement ends in that fails by itself unless it hits as many rows as it is told.
+const sure = "_sure"
+
+// failing is a statement that divides by zero (22012, on both engines) unless it hits as many rows as its last argument says: for a transaction that is
+// sent whole, and that nobody can stop before its COMMIT.
+func failing(text string) string {
+	last := 0
+	for _, p := range parameter.FindAllStringSubmatch(text, -1) {
+		n, _ := strconv.Atoi(p[1])
+		last = max(last, n)
+	}
+	text = strings.TrimRight(text, "\n")
+	if !strings.Contains(text, "\nRETURNING ") {
+		text += "\nRETURNING 1"
+	}
+	return fmt.Sprintf("WITH hit AS (\n%s\n)\nSELECT 1 / (count(*) = $%d::INT8)::INT\nFROM hit\n", text, last+1)
+}
+
 var (
 	directive  = regexp.MustCompile(`^\s*-- @(\w+) (\w+(?:, \w+)*)(?: AS (\w+))?(?: FROM \$(\d+))?(,?)$`)
 	shapesLine = regexp.MustCompile(`(?m)^-- shapes: +(.*)$`)
+	parameter  = regexp.MustCompile(`\$(\d+)`)
 )
 
 // Expand answers the statements of a file by name, with their remarks. A line that begins with `-- @` stands for the columns of a list in columns.txt:
@@ -50,12 +69,14 @@ var (
 //	-- @params pool FROM $1      $1, $2, …
 //	-- @set pool_rule FROM $3    visibility = $3, strategy = $4, …
 //
-// A statement for many rows may have a remark `-- shapes: alike, one`, of which hold_insert_alike and hold_insert_one come. In it stand:
+// A statement with a remark `-- shapes: sure` comes as hold_update_sure as well, which fails by itself: see failing. A statement for many rows may have
+// `-- shapes: alike, one`, of which hold_insert_alike and hold_insert_one come. In it stand:
 //
 //	-- @values held_row FROM $2       k.project_id, k.container_id, …
 //	-- @from held_row FROM $2         FROM unnest($2::UUID[], $3::UUID[], …) AS k (project_id, container_id, …)
 //	-- @using held_key FROM $2        USING unnest(…) AS k (…)
 //	-- @match held_key AS h FROM $2   h.id = k.id AND h.revision = k.revision
+//	-- @among fence_id AS f FROM $2   f.id = ANY ($2::UUID[])
 func Expand(name, text string) (map[string]string, error) {
 	all, err := expand(name, text)
 	out := make(map[string]string, len(all))
@@ -75,9 +96,13 @@ type statement struct {
 }
 
 func expand(name, text string) (map[string]statement, error) {
-	shapes := []shape{many}
+	shapes, surely := []shape{many}, false
 	if said := shapesLine.FindStringSubmatch(text); said != nil {
 		for s := range strings.SplitSeq(said[1], ", ") {
+			if "_"+s == sure {
+				surely = true
+				continue
+			}
 			shapes = append(shapes, shape(s))
 		}
 	}
@@ -97,6 +122,10 @@ func expand(name, text string) (map[string]statement, error) {
 		}
 		made.text = strings.Join(lines, "")
 		all[s.named(name)] = made
+		if surely {
+			made.text = failing(made.text)
+			all[s.named(name)+sure] = made
+		}
 	}
 	return all, nil
 }
@@ -119,7 +148,7 @@ func (s *statement) include(line string) (string, error) {
 		}
 		columns = append(columns, list...)
 	}
-	if first > 0 {
+	if first > 0 && len(columns) > len(s.columns) { // an UPDATE takes some to find its rows, and all in its table of arrays
 		s.columns = columns
 	}
 	join := func(with string, part func(i int, c Column) string) string {
@@ -144,6 +173,13 @@ func (s *statement) include(line string) (string, error) {
 		out = join(", ", value)
 	case "match":
 		out = join(" AND ", func(i int, c Column) string { return of(as, c.Name) + " = " + value(i, c) })
+	case "among": // said again, so that it is an index's to find the rows, whatever is known about the table
+		out = join(" AND ", func(i int, c Column) string {
+			if s.shape.varies(c) {
+				return fmt.Sprintf("%s = ANY ($%d::%s[])", of(as, c.Name), first+i, c.Type)
+			}
+			return of(as, c.Name) + " = " + value(i, c)
+		})
 	case "from", "using":
 		if s.shape != one {
 			arrays := join(", ", func(i int, c Column) string { return s.shape.array(first+i, c) })

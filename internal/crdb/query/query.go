@@ -71,10 +71,17 @@ func For(name string, n int, same func(column string) bool) (statement string, a
 	case slices.Contains(s.shapes, alike) && !slices.ContainsFunc(s.columns, differs):
 		to = alike
 	}
-	for _, c := range s.columns {
-		arrays = append(arrays, to.varies(c))
+	arrays = make([]bool, len(s.columns))
+	for i, c := range s.columns {
+		arrays[i] = to.varies(c)
 	}
 	return to.named(name), arrays
+}
+
+// Sure is the name of the form of a statement that fails unless it hits as many rows as its last argument says; false: it has none.
+func Sure(name string) (string, bool) {
+	_, there := statements[name+sure]
+	return name + sure, there
 }
 
 func known(name string) statement {

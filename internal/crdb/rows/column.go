@@ -83,12 +83,56 @@ func raw[R any](name string, at func(*R) *[]byte) column[R] {
 }
 
 func id[R any](name string, at func(*R) *ipam.ID) column[R] {
-	return of(name, func(r *R) any { return (*[16]byte)(at(r)) }, func(r *R) [16]byte { return *at(r) })
+	c := of(name, func(r *R) any { return (*[16]byte)(at(r)) }, func(r *R) uuid { return uuid(*at(r)) })
+	c.value = func(r *R) any { return (*uuid)(at(r)) }
+	c.array = func(rows []R) any {
+		list := make([][16]byte, len(rows))
+		for i := range rows {
+			list[i] = *at(&rows[i])
+		}
+		return list
+	}
+	return c
 }
 
 // maybeID is an id of which the zero one is NULL.
 func maybeID[R any](name string, at func(*R) *ipam.ID) column[R] {
-	return maybe(name, func(r *R) any { return (*idOrNull)(at(r)) }, func(r *R) *[16]byte { return IDOrNull(*at(r)) })
+	c := maybe(name, func(r *R) any { return (*idOrNull)(at(r)) }, func(r *R) *uuid {
+		if at(r).IsZero() {
+			return nil
+		}
+		return (*uuid)(at(r))
+	})
+	c.array = func(rows []R) any {
+		list := make([]*[16]byte, len(rows))
+		for i := range rows {
+			if id := at(&rows[i]); !id.IsZero() {
+				list[i] = (*[16]byte)(id)
+			}
+		}
+		return list
+	}
+	return c
+}
+
+// maybeText is a text of which the empty one is NULL.
+func maybeText[R any](name string, at func(*R) *string) column[R] {
+	c := maybe(name, func(r *R) any { return (*textOrNull)(at(r)) }, func(r *R) *textOrNull {
+		if *at(r) == "" {
+			return nil
+		}
+		return (*textOrNull)(at(r))
+	})
+	c.array = func(rows []R) any {
+		list := make([]*string, len(rows))
+		for i := range rows {
+			if text := at(&rows[i]); *text != "" {
+				list[i] = text
+			}
+		}
+		return list
+	}
+	return c
 }
 
 func moment[R any](name string, at func(*R) *time.Time) column[R] {
@@ -97,7 +141,12 @@ func moment[R any](name string, at func(*R) *time.Time) column[R] {
 
 // maybeMoment is a time of which the zero one is NULL.
 func maybeMoment[R any](name string, at func(*R) *time.Time) column[R] {
-	return maybe(name, func(r *R) any { return (*utc)(at(r)) }, func(r *R) *time.Time { return TimeOrNull(*at(r)) })
+	return maybe(name, func(r *R) any { return (*utc)(at(r)) }, func(r *R) *time.Time {
+		if at(r).IsZero() {
+			return nil
+		}
+		return at(r)
+	})
 }
 
 // document is a column that is read into a value, and written as a text that was made of it.
@@ -114,6 +163,26 @@ func maybeDocument[R, T any](name string, at func(*R) *T, doc func(*R) **string)
 func written[R any](c column[R]) column[R] {
 	c.to = nil
 	return c
+}
+
+// uuid is an id as pgx takes it: by its address, where a [16]byte would be copied to the heap, twice.
+type uuid ipam.ID
+
+// UUIDValue implements pgtype.UUIDValuer.
+func (u *uuid) UUIDValue() (pgtype.UUID, error) { return pgtype.UUID{Bytes: *u, Valid: true}, nil }
+
+// textOrNull reads NULL as the empty text.
+type textOrNull string
+
+// ScanText implements pgtype.TextScanner.
+func (t *textOrNull) ScanText(v pgtype.Text) error {
+	*t = textOrNull(v.String)
+	return nil
+}
+
+// TextValue implements pgtype.TextValuer.
+func (t *textOrNull) TextValue() (pgtype.Text, error) {
+	return pgtype.Text{String: string(*t), Valid: true}, nil
 }
 
 // idOrNull reads NULL as the zero id.

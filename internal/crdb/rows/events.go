@@ -38,6 +38,7 @@ var errEvents = errors.New("the events of a row cannot be read")
 
 // PackEvents makes the rows of events.
 func PackEvents(events []ipam.Event) (packed []EventRow) {
+	var p packer
 	byProject := func(a, b ipam.Event) int {
 		return cmp.Or(bytes.Compare(a.ProjectID[:], b.ProjectID[:]), bytes.Compare(a.ID[:], b.ID[:]))
 	}
@@ -50,7 +51,7 @@ func PackEvents(events []ipam.Event) (packed []EventRow) {
 			n++
 		}
 		for run := events[:n]; len(run) > 0; {
-			r := packFirst(run)
+			r := p.first(run)
 			packed, run = append(packed, r), run[r.Count:]
 		}
 		events = events[n:]
@@ -62,21 +63,25 @@ func follows(e, last *ipam.Event) bool {
 	return e.ProjectID == last.ProjectID && e.ID == last.ID.Next() && e.At.Equal(last.At)
 }
 
-// packFirst makes a row of as many of the events as there is room for.
-func packFirst(events []ipam.Event) EventRow {
+// packer makes rows; what it writes in is used again.
+type packer struct{ text, packed []byte }
+
+// first makes a row of as many of the events as there is room for.
+func (p *packer) first(events []ipam.Event) EventRow {
 	first := &events[0]
 	for most := usualText; ; most /= 2 {
-		text := binary.AppendVarint(make([]byte, 0, min(300*len(events), most+most/4)), first.At.Sub(first.ID.Time()).Microseconds())
+		text := binary.AppendVarint(slices.Grow(p.text[:0], min(300*len(events), most+most/4)), first.At.Sub(first.ID.Time()).Microseconds())
 		n := 0
 		for n < len(events) && (n == 0 || len(text) < most) {
 			text = appendEvent(text, &events[n])
 			n++
 		}
-		packed := make([]byte, 1+s2.MaxEncodedLen(len(text)))
-		packed[0] = eventsFormat
-		packed = packed[:1+len(s2.Encode(packed[1:], text))]
+		packed := slices.Grow(p.packed[:0], 1+s2.MaxEncodedLen(len(text)))
+		packed = append(packed, eventsFormat)
+		packed = packed[:1+len(s2.Encode(packed[1:cap(packed)], text))]
+		p.text, p.packed = text, packed
 		if len(packed) <= maxEvents || n == 1 {
-			return EventRow{ProjectID: first.ProjectID, ID: first.ID, Count: int16(n), Events: packed}
+			return EventRow{ProjectID: first.ProjectID, ID: first.ID, Count: int16(n), Events: slices.Clone(packed)}
 		}
 	}
 }

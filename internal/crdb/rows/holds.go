@@ -13,7 +13,7 @@ type heldRow struct {
 	revision, class, claimID       ipam.ID
 	purpose                        ipam.Purpose
 	phase                          ipam.Phase
-	name                           *string // nil: no living claim
+	name                           string // "": no living claim
 	since, coolUntil               time.Time
 	doc                            string
 	held
@@ -27,7 +27,7 @@ var holdColumns = append(table[heldRow]{
 	text("purpose", func(r *heldRow) *ipam.Purpose { return &r.purpose }),
 	text("phase", func(r *heldRow) *ipam.Phase { return &r.phase }),
 	id("holder_project_id", func(r *heldRow) *ipam.ID { return &r.holder }),
-	pointer("name", func(r *heldRow) **string { return &r.name }),
+	maybeText("name", func(r *heldRow) *string { return &r.name }),
 	maybeID("claim_id", func(r *heldRow) *ipam.ID { return &r.claimID }),
 	id("revision", func(r *heldRow) *ipam.ID { return &r.revision }),
 	maybeID("class_id", func(r *heldRow) *ipam.ID { return &r.class }),
@@ -41,7 +41,13 @@ var holdColumns = append(table[heldRow]{
 var Allocations = kindOf(holdColumns, rowOfAllocation, (*heldRow).allocation)
 
 // Claims are the holds that a living claim has.
-var Claims = kindOf(holdColumns, rowOfClaim, (*heldRow).claim)
+var Claims = kindOf(holdColumns, func(c ipam.Claim, d *documents) heldRow { return rowOfClaim(&c, d) }, (*heldRow).claim)
+
+// NewClaims are Claims that are written from where they are: of a batch there are many.
+var NewClaims = kindOf(holdColumns, rowOfClaim, func(r *heldRow) (*ipam.Claim, error) {
+	c, err := r.claim()
+	return &c, err
+})
 
 // HoldKey is a hold at a revision.
 type HoldKey struct{ ID, Revision ipam.ID }
@@ -52,21 +58,18 @@ var HoldKeys = kindOf(table[HoldKey]{
 	id("revision", func(k *HoldKey) *ipam.ID { return &k.Revision }),
 }, asItIs, asRead)
 
-func rowOfClaim(c ipam.Claim, d *documents) heldRow {
+func rowOfClaim(c *ipam.Claim, d *documents) heldRow {
 	return heldRow{
 		region: c.Region, project: c.PoolProjectID, container: c.PoolID, id: c.AllocationID, holder: c.ProjectID,
-		revision: c.Revision, class: c.Class.ID, claimID: c.UID, purpose: ipam.PurposeClaim, phase: ipam.PhaseBound, name: &c.Name,
-		since: c.CreatedAt, doc: d.of(textOfClaim(&c)), held: heldIn(c.Block),
+		revision: c.Revision, class: c.Class.ID, claimID: c.UID, purpose: ipam.PurposeClaim, phase: ipam.PhaseBound, name: c.Name,
+		since: c.CreatedAt, doc: d.textOf(c), held: heldIn(c.Block),
 	}
 }
 
 func (r *heldRow) claim() (ipam.Claim, error) {
 	c := ipam.Claim{
-		Metadata:  ipam.Metadata{UID: r.claimID, Region: r.region, Revision: r.revision, CreatedAt: r.since},
+		Metadata:  ipam.Metadata{Name: r.name, UID: r.claimID, Region: r.region, Revision: r.revision, CreatedAt: r.since},
 		ProjectID: r.holder, PoolID: r.container, PoolProjectID: r.project, AllocationID: r.id,
-	}
-	if r.name != nil {
-		c.Name = *r.name
 	}
 	block, err := r.block()
 	if err != nil {
@@ -86,7 +89,7 @@ func rowOfAllocation(a ipam.Allocation, d *documents) heldRow {
 }
 
 func (r *heldRow) allocation() (a ipam.Allocation, err error) {
-	if r.name != nil {
+	if r.name != "" {
 		c, err := r.claim()
 		return c.Allocation(), err
 	}

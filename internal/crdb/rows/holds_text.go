@@ -2,7 +2,7 @@ package rows
 
 import (
 	"encoding/json"
-	"reflect"
+	"net/netip"
 	"strings"
 	"time"
 
@@ -39,6 +39,23 @@ const (
 	saidPolicy = 2 // reclaimPolicy is what came of it
 )
 
+// textOf is the text of a claim's hold. Of claims that were made by one request it is mostly that of the claim before.
+func (d *documents) textOf(c *ipam.Claim) string {
+	if d.before == nil || !sameText(c, d.before) {
+		d.text = d.of(textOfClaim(c))
+	}
+	d.before = c
+	return d.text
+}
+
+// sameText reports whether the texts of two claims are surely the same.
+func sameText(a, b *ipam.Claim) bool {
+	return a.Spec.Alike(&b.Spec) && a.Spec.OwnerRef == nil && b.Spec.OwnerRef == nil && a.Pool == b.Pool && a.Class.Ref == b.Class.Ref &&
+		a.Project == b.Project && a.CreatedBy == b.CreatedBy && a.Generation == b.Generation && a.ReclaimPolicy == b.ReclaimPolicy &&
+		a.ReuseAfter == b.ReuseAfter && a.Allocated == b.Allocated && len(a.Labels)+len(b.Labels)+len(a.Annotations)+len(b.Annotations) == 0 &&
+		microsUnless(a.UpdatedAt, a.CreatedAt) == microsUnless(b.UpdatedAt, b.CreatedAt)
+}
+
 func textOfClaim(c *ipam.Claim) *holdText {
 	t := &holdText{
 		Pool: textOfRef(c.Pool), Class: textOfRef(c.Class.Ref), CreatedBy: c.CreatedBy, Updated: microsUnless(c.UpdatedAt, c.CreatedAt),
@@ -61,13 +78,21 @@ func textOfClaim(c *ipam.Claim) *holdText {
 	if spec.ReclaimPolicy != "" {
 		t.Said, spec.ReclaimPolicy = t.Said|saidPolicy, ""
 	}
-	if !reflect.ValueOf(spec).IsZero() {
-		t.Spec = &spec
+	if !saysNothing(&spec) {
+		rest := spec
+		t.Spec = &rest
 	}
 	if c.Allocated != (ipam.Allocated{}) {
-		t.Allocated = &c.Allocated
+		kept := c.Allocated
+		t.Allocated = &kept
 	}
 	return t
+}
+
+// saysNothing reports whether a spec is the zero one.
+func saysNothing(s *ipam.ClaimSpec) bool {
+	return s.ClassName == "" && s.Scope == nil && s.PoolRef == ipam.Ref{} && s.PoolSelector == nil && s.AllocationRef == "" && s.AllocationOf == "" &&
+		s.PrefixLength == nil && s.Family == "" && s.CIDR == netip.Prefix{} && s.Address == netip.Addr{} && s.ReclaimPolicy == "" && s.OwnerRef == nil
 }
 
 func (t *holdText) intoClaim(c *ipam.Claim) {

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/carve-ipam/carve/internal/crdb/query"
+	"github.com/carve-ipam/carve/internal/ipam"
 )
 
 // Kind is how values of a kind are read and written.
@@ -146,7 +147,11 @@ func asItIs[V any](v V, _ *documents) V { return v }
 func asRead[V any](v *V) (V, error) { return *v, nil }
 
 // documents makes the texts of documents.
-type documents struct{ err error }
+type documents struct {
+	err    error
+	before *ipam.Claim // of the last text of a claim
+	text   string
+}
 
 func (d *documents) of(v any) string {
 	doc, err := Document(v)

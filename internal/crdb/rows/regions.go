@@ -1,7 +1,6 @@
 package rows
 
 import (
-	"net/netip"
 	"time"
 
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -45,17 +44,4 @@ var Loans = kindOf(append(
 ), nil, func(r *loanRow) (l ipam.Loan, err error) {
 	r.Block, err = r.block()
 	return r.Loan, err
-})
-
-type freeRow struct {
-	base     []byte
-	hostBits int16
-}
-
-// Free are the free blocks of a container.
-var Free = kindOf(table[freeRow]{
-	plain("host_bits", func(r *freeRow) *int16 { return &r.hostBits }),
-	raw("base", func(r *freeRow) *[]byte { return &r.base }),
-}, func(p netip.Prefix, _ *documents) freeRow { return freeRow{Base(p), HostBits(p)} }, func(r *freeRow) (netip.Prefix, error) {
-	return Block(r.base, len(r.base)*8-int(r.hostBits))
 })

@@ -23,7 +23,9 @@ func EncodeStock(s ipam.Stock) []byte {
 }
 
 func appendCounts(b []byte, counts map[int]int64) []byte {
-	for _, bits := range slices.Sorted(maps.Keys(counts)) {
+	lengths := slices.AppendSeq(make([]int, 0, 129), maps.Keys(counts)) // on the stack
+	slices.Sort(lengths)
+	for _, bits := range lengths {
 		b = binary.AppendUvarint(b, uint64(bits))         //nolint:gosec // 0 to 128
 		b = binary.AppendUvarint(b, uint64(counts[bits])) //nolint:gosec // a count of rows
 	}
@@ -32,11 +34,11 @@ func appendCounts(b []byte, counts map[int]int64) []byte {
 
 // DecodeStock reads what EncodeStock wrote.
 func DecodeStock(b []byte) (ipam.Stock, error) {
-	s := ipam.Stock{Free: map[int]int64{}}
+	var s ipam.Stock
 	if len(b) == 0 || b[0] != stockFormat {
 		return s, fmt.Errorf("a stored stock %x has a form that this version does not know", b)
 	}
-	var numbers []uint64
+	numbers := make([]uint64, 0, len(b))
 	for rest := b[1:]; len(rest) > 0; {
 		n, size := binary.Uvarint(rest)
 		if size <= 0 {
@@ -48,6 +50,7 @@ func DecodeStock(b []byte) (ipam.Stock, error) {
 		return s, fmt.Errorf("a stored stock %x has not the numbers that it says", b)
 	}
 	free := numbers[0]
+	s.Free = make(map[int]int64, free)
 	for i := uint64(0); i < uint64(len(numbers)/2); i++ {
 		bits, n := int(numbers[1+2*i]), int64(numbers[2+2*i]) //nolint:gosec // as they were written
 		if i < free {

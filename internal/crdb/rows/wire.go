@@ -24,15 +24,6 @@ func IDs(ids []ipam.ID) [][16]byte {
 	return out
 }
 
-// IDOrNull is an id as it is written; zero is NULL.
-func IDOrNull(id ipam.ID) *[16]byte {
-	if id.IsZero() {
-		return nil
-	}
-	v := ID(id)
-	return &v
-}
-
 // IDOf is an id that was read; NULL is zero.
 func IDOf(v *[16]byte) ipam.ID {
 	if v == nil {

@@ -46,6 +46,13 @@ func (w *Statements) backing(p ipam.Pool) {
 
 // classEpochs makes servers forget what they remember of the classes that are changed, and of the pools behind classes.
 func (w *Statements) classEpochs(ch storage.Changes) {
+	for _, id := range slices.SortedFunc(maps.Keys(classesChanged(ch)), func(a, b ipam.ID) int { return bytes.Compare(a[:], b[:]) }) { // as others who move several do
+		w.hit("class_epoch_move", 1, rows.ID(id), rows.ID(ipam.NewID()))
+	}
+}
+
+// classesChanged are the projects whose classes, or the pools behind them, are changed.
+func classesChanged(ch storage.Changes) map[ipam.ID]bool {
 	of := map[ipam.ID]bool{}
 	if c := ch.ClassInsert; c != nil {
 		of[c.ProjectID] = true
@@ -67,7 +74,5 @@ func (w *Statements) classEpochs(ch storage.Changes) {
 	if p := ch.PoolDelete; p != nil && len(p.Classes) > 0 {
 		of[p.ProjectID] = true
 	}
-	for _, id := range slices.SortedFunc(maps.Keys(of), func(a, b ipam.ID) int { return bytes.Compare(a[:], b[:]) }) { // as others who move several do
-		w.hit("class_epoch_move", 1, rows.ID(id), rows.ID(ipam.NewID()))
-	}
+	return of
 }

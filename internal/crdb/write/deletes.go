@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"net/netip"
 	"slices"
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
@@ -27,11 +28,7 @@ func (w *Statements) deletes(ch storage.Changes) {
 				return fmt.Errorf("allocation %s is not as it was: %w", list[i].ID, ErrStale)
 			})
 	}
-	for _, f := range ch.Free {
-		if len(f.Delete) > 0 {
-			hitRows(w, "free_delete", rows.Free, f.Delete, f.Container.Region, rows.ID(f.Container.ID))
-		}
-	}
+	w.free("free_delete", ch.Free, func(f storage.FreeChange) []netip.Prefix { return f.Delete })
 	w.accessDeletes(ch.AccessChanges)
 	if q := ch.QuotaDelete; q != nil {
 		w.quotaDelete(*q)
@@ -50,6 +47,21 @@ func (w *Statements) deletes(ch storage.Changes) {
 		w.any("project_region_delete", rows.ID(p.UID))
 		w.any("class_delete_all", rows.ID(p.UID))
 		w.hit("project_delete", 1, rows.ID(p.UID), rows.ID(p.Revision))
+	}
+}
+
+// free queues what becomes of free rows: one statement a region.
+func (w *Statements) free(name string, changes []storage.FreeChange, of func(storage.FreeChange) []netip.Prefix) {
+	for region, list := range inRegions(changes, func(f storage.FreeChange) string { return f.Container.Region }) {
+		var blocks []rows.FreeBlock
+		for _, f := range list {
+			for _, b := range of(f) {
+				blocks = append(blocks, rows.FreeBlock{Container: f.Container.ID, Block: b})
+			}
+		}
+		if len(blocks) > 0 {
+			hitRows(w, name, rows.FreeBlocks, blocks, region)
+		}
 	}
 }
 

@@ -21,7 +21,7 @@ type fencing struct {
 	begins  map[lookup.Place]bool
 	ends    map[lookup.Place]bool
 	counted map[lookup.Place]ipam.Stock // of containers whose rows were all read
-	moved   map[ipam.ID]bool            // containers of which something else was changed, in whichever regions
+	moved   map[ipam.ID]bool            // containers of which something else was changed, in whichever regions, and projects
 }
 
 func fencingOf(ch storage.Changes) fencing {
@@ -45,7 +45,26 @@ func fencingOf(ch storage.Changes) fencing {
 			f.moved[g.SubjectID] = true
 		}
 	}
+	f.projects(ch)
 	return f
+}
+
+// projects takes those on which other claims depend from now on: by their quotas, and by the classes of them and of the platform.
+func (f fencing) projects(ch storage.Changes) {
+	for _, q := range []*ipam.Quota{ch.QuotaInsert, ch.QuotaDelete} {
+		if q != nil {
+			f.moved[q.ProjectID] = true
+		}
+	}
+	if u := ch.QuotaUpdate; u != nil {
+		f.moved[u.Now.ProjectID] = true
+	}
+	for _, m := range ch.QuotaOverdrawn {
+		f.moved[m.ProjectID] = true
+	}
+	for id := range classesChanged(ch) {
+		f.moved[id] = true
+	}
 }
 
 // blocks takes what is free, and what is cooling down.
@@ -147,6 +166,9 @@ func (w *Statements) fences(ch storage.Changes, known lookup.Fences, everywhere 
 		delete(known, at)
 		w.hit("fence_delete", 1, at.Region, rows.ID(at.ID))
 	}
+	if p := ch.ProjectDelete; p != nil {
+		w.any("fence_delete_all", rows.ID(p.UID))
+	}
 	next := func(at lookup.Place) lookup.Fence {
 		stock, err := known[at].Stock.Plus(f.at(at))
 		if err != nil {
@@ -159,29 +181,39 @@ func (w *Statements) fences(ch storage.Changes, known lookup.Fences, everywhere 
 		now := next(at)
 		w.hit("fence_insert", 1, at.Region, rows.ID(at.ID), rows.ID(now.Mark), rows.EncodeStock(now.Stock))
 	}
+	var moves []rows.FenceMove
+	var regions []string
 	for _, at := range inOrder(f.changed) {
 		if f.begins[at] || f.ends[at] {
 			continue
 		}
 		was := known[at].Mark
 		now := next(at)
-		w.hit("fence_update", 1, at.Region, rows.ID(at.ID), rows.ID(was), rows.ID(now.Mark), rows.EncodeStock(now.Stock))
+		moves, regions = append(moves, rows.FenceMove{ID: at.ID, Was: was, Mark: now.Mark, Stock: rows.EncodeStock(now.Stock)}), append(regions, at.Region)
+		w.moved = append(w.moved, at)
+	}
+	for len(moves) > 0 { // those of one region that follow each other in that order
+		n := 1
+		for n < len(moves) && regions[n] == regions[0] {
+			n++
+		}
+		hitRows(w, "fence_update", rows.FenceMoves, moves[:n], regions[0])
+		moves, regions = moves[n:], regions[n:]
 	}
 	for _, at := range inOrder(f.counted) {
+		w.moved = append(w.moved, at)
 		known[at] = lookup.Fence{Mark: ipam.NewID(), Stock: f.counted[at]}
 		w.hit("fence_put", 1, at.Region, rows.ID(at.ID), rows.ID(known[at].Mark), rows.EncodeStock(f.counted[at]))
 	}
 	for _, id := range slices.SortedFunc(maps.Keys(f.moved), func(a, b ipam.ID) int { return bytes.Compare(a[:], b[:]) }) {
-		for _, region := range everywhere {
+		mark := ipam.NewID()
+		w.any("fence_move", rows.ID(id), rows.ID(mark))
+		for _, region := range everywhere { // that are known here: a region that is not is moved in, too
 			at := lookup.Place{Region: region, ID: id}
-			if _, done := f.changed[at]; done {
-				continue
-			}
-			mark := ipam.NewID()
+			w.moved = append(w.moved, at)
 			if was, there := known[at]; there {
 				known[at] = lookup.Fence{Mark: mark, Stock: was.Stock}
 			}
-			w.any("fence_move", region, rows.ID(id), rows.ID(mark))
 		}
 	}
 }
@@ -191,3 +223,11 @@ func inOrder[V any](places map[lookup.Place]V) []lookup.Place {
 		return cmp.Or(bytes.Compare(a.ID[:], b.ID[:]), cmp.Compare(a.Region, b.Region))
 	})
 }
+
+// Begin gives a project a fence in a region, unless it has one by now.
+func (w *Statements) Begin(at lookup.Place) {
+	w.any("fence_begin", at.Region, rows.ID(at.ID), rows.ID(ipam.NewID()), rows.EncodeStock(ipam.Stock{}))
+}
+
+// Moved is where marks were moved.
+func (w *Statements) Moved() []lookup.Place { return w.moved }

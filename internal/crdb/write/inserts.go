@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -32,11 +33,7 @@ func (w *Statements) inserts(ch storage.Changes) {
 		w.backing(p)
 	}
 	w.regionInserts(ch.RegionChanges)
-	for _, f := range ch.Free {
-		if len(f.Insert) > 0 {
-			hitRows(w, "free_insert", rows.Free, f.Insert, f.Container.Region, rows.ID(f.Container.ID))
-		}
-	}
+	w.free("free_insert", ch.Free, func(f storage.FreeChange) []netip.Prefix { return f.Insert })
 	w.claims(ch)
 	for region, list := range byRegion(ch.AllocationInsert) {
 		hitRows(w, "hold_insert", rows.Allocations, list, region)
@@ -57,15 +54,21 @@ func (w *Statements) claims(ch storage.Changes) {
 	if u := ch.ClaimRebind; u != nil {
 		w.owners([]ipam.Claim{u.Now})
 		w.claimUpdate(*u)
-		w.newNames(u.Now.Region, []ipam.Claim{u.Now})
+		w.newNames(u.Now.Region, []*ipam.Claim{&u.Now})
 	}
-	w.owners(ch.ClaimInsert)
+	if !w.sure { // or else marks say that they are there
+		w.owners(ch.ClaimInsert)
+	}
 	for region, part := range claimsByRegion(ch.ClaimInsert) {
-		part = slices.SortedFunc(slices.Values(part), func(a, b ipam.Claim) int {
+		list := make([]*ipam.Claim, len(part))
+		for i := range part {
+			list[i] = &part[i]
+		}
+		slices.SortFunc(list, func(a, b *ipam.Claim) int {
 			return cmp.Or(bytes.Compare(a.ProjectID[:], b.ProjectID[:]), strings.Compare(a.Name, b.Name))
 		})
-		hitRows(w, "hold_insert", rows.Claims, part, region)
-		w.newNames(region, part)
+		hitRows(w, "hold_insert", rows.NewClaims, list, region)
+		w.newNames(region, list)
 	}
 }
 

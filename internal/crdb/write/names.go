@@ -58,12 +58,11 @@ func (t *KeysTaken) Unwrap() error { return t.cause }
 
 // newNames makes the last statement one that writes new claims. Nothing is asked of the database for their names: a key of holds keeps them apart. Claims that
 // have one name among themselves, of which the first would be written, are conflicts.
-func (w *Statements) newNames(region string, claims []ipam.Claim) {
-	names := make([]storage.NameRef, len(claims))
+func (w *Statements) newNames(region string, claims []*ipam.Claim) {
 	var twice []storage.NameRef
 	for i, c := range claims {
-		if names[i] = claimRef(c); i > 0 && names[i] == names[i-1] {
-			twice = append(twice, names[i])
+		if i > 0 && c.Name == claims[i-1].Name && c.ProjectID == claims[i-1].ProjectID {
+			twice = append(twice, claimRef(*c))
 		}
 	}
 	run := w.checks[len(w.checks)-1]
@@ -71,7 +70,11 @@ func (w *Statements) newNames(region string, claims []ipam.Claim) {
 		conflict.ClaimRefs = append(conflict.ClaimRefs, twice...)
 		err := run(results, conflict)
 		if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == UniqueViolation && slices.Contains(keysOfHolds, pg.ConstraintName) {
-			return &NamesTaken{Region: region, Names: names, cause: pg}
+			taken := &NamesTaken{Region: region, cause: pg}
+			for _, c := range claims {
+				taken.Names = append(taken.Names, claimRef(*c))
+			}
+			return taken
 		}
 		return err
 	}
@@ -79,15 +82,13 @@ func (w *Statements) newNames(region string, claims []ipam.Claim) {
 
 // placed queues the look for the projects of new claims, and for the regions in which those may have claims; claims of projects that are gone
 // are conflicts.
-func (w *Statements) placed(claims []ipam.Claim, made map[ipam.ID][]storage.NameRef) {
-	if len(made) == 0 {
+func (w *Statements) placed(claims []ipam.Claim) {
+	if len(claims) == 0 {
 		return
 	}
-	w.naming = &Naming{claims: claims, regions: make(map[ipam.ID][]string, len(made))}
-	ids := make([]ipam.ID, 0, len(made))
-	for id := range made {
-		ids = append(ids, id)
-	}
+	project := func(c *ipam.Claim) ipam.ID { return c.ProjectID }
+	ids := idsOf(claims, project)
+	w.naming = &Naming{claims: claims, regions: make(map[ipam.ID][]string, len(ids))}
 	w.batch.Queue(query.Get("projects_placed"), rows.IDs(ids))
 	w.checks = append(w.checks, func(results pgx.BatchResults, c *storage.Conflict) error {
 		answer, err := results.Query()
@@ -106,24 +107,26 @@ func (w *Statements) placed(claims []ipam.Claim, made map[ipam.ID][]storage.Name
 		}); err != nil {
 			return err
 		}
-		for id, refs := range made {
-			if _, there := w.naming.regions[id]; !there {
-				c.ClaimRefs = append(c.ClaimRefs, refs...)
-			}
-		}
+		c.ClaimRefs = append(c.ClaimRefs, without(claims, project, func(id ipam.ID) bool {
+			_, there := w.naming.regions[id]
+			return there
+		})...)
 		return nil
 	})
 }
 
 // First is a claim that would be the first of its project in its region.
 func (n *Naming) First() (project ipam.ID, region string, is bool) {
-	for _, c := range n.claims {
-		if !slices.Contains(n.regions[c.ProjectID], c.Region) {
+	for i := range n.claims {
+		if c := &n.claims[i]; !slices.Contains(n.regions[c.ProjectID], c.Region) {
 			return c.ProjectID, c.Region, true
 		}
 	}
 	return project, "", false
 }
+
+// Placed are the regions in which each project of the claims may have claims.
+func (n *Naming) Placed() map[ipam.ID][]string { return n.regions }
 
 // Regions are those in which the projects of the claims may have claims.
 func (n *Naming) Regions() (all []string) {
@@ -136,13 +139,14 @@ func (n *Naming) Regions() (all []string) {
 // Elsewhere is the claims whose names are to be looked for in other regions. A generated name is not, where it was stored in the region whose
 // letter it carries.
 func (n *Naming) Elsewhere(own string) (ask []ipam.Claim) {
-	for _, c := range n.claims {
+	for i := range n.claims {
+		c := &n.claims[i]
 		if c.GeneratedIn != 0 && c.Region == own {
 			continue
 		}
 		regions := n.regions[c.ProjectID]
 		if len(regions) > 1 || len(regions) == 1 && regions[0] != c.Region {
-			ask = append(ask, c)
+			ask = append(ask, *c)
 		}
 	}
 	return ask

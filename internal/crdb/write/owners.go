@@ -1,6 +1,8 @@
 package write
 
 import (
+	"slices"
+
 	"github.com/jackc/pgx/v5"
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
@@ -13,42 +15,43 @@ import (
 // owners checks that the projects of new claims, and the classes that they are made by, are still there; claims of those that are not are
 // conflicts. It is one look for all claims of a transaction, where a foreign key would be one for each. It also answers where the names of those projects are.
 func (w *Statements) owners(list []ipam.Claim) {
-	projects, classes := map[ipam.ID][]storage.NameRef{}, map[ipam.ID][]storage.NameRef{}
-	for _, c := range list {
-		ref := storage.NameRef{ProjectID: c.ProjectID, Name: c.Name}
-		projects[c.ProjectID] = append(projects[c.ProjectID], ref)
-		if !c.Class.ID.IsZero() && c.Spec.AllocationRef == "" { // a retained block keeps its class, even one that is gone
-			classes[c.Class.ID] = append(classes[c.Class.ID], ref)
+	w.placed(list)
+	class := func(c *ipam.Claim) ipam.ID {
+		if c.Spec.AllocationRef != "" { // a retained block keeps its class, even one that is gone
+			return ipam.ID{}
 		}
+		return c.Class.ID
 	}
-	w.placed(list, projects)
-	w.there("classes_there", classes)
-}
-
-// there queues a look for ids; what was to be made under one that is missing is a conflict.
-func (w *Statements) there(name string, made map[ipam.ID][]storage.NameRef) {
-	if len(made) == 0 {
+	classes := idsOf(list, class)
+	if len(classes) == 0 {
 		return
 	}
-	ids := make([]ipam.ID, 0, len(made))
-	for id := range made {
-		ids = append(ids, id)
-	}
-	w.batch.Queue(query.Get(name), rows.IDs(ids))
+	w.batch.Queue(query.Get("classes_there"), rows.IDs(classes))
 	w.checks = append(w.checks, func(results pgx.BatchResults, c *storage.Conflict) error {
 		found, err := lookup.Rest(results, lookup.ScanID)
-		if err != nil {
-			return err
+		if err == nil {
+			c.ClaimRefs = append(c.ClaimRefs, without(list, class, func(id ipam.ID) bool { return slices.Contains(found, id) })...)
 		}
-		there := make(map[ipam.ID]bool, len(found))
-		for _, id := range found {
-			there[id] = true
-		}
-		for id, refs := range made {
-			if !there[id] {
-				c.ClaimRefs = append(c.ClaimRefs, refs...)
-			}
-		}
-		return nil
+		return err
 	})
+}
+
+// idsOf answers what new claims depend on, each once.
+func idsOf(list []ipam.Claim, of func(*ipam.Claim) ipam.ID) (ids []ipam.ID) {
+	for i := range list {
+		if id := of(&list[i]); !id.IsZero() && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// without names the new claims of which what they depend on is not there.
+func without(list []ipam.Claim, of func(*ipam.Claim) ipam.ID, there func(ipam.ID) bool) (refs []storage.NameRef) {
+	for i := range list {
+		if id := of(&list[i]); !id.IsZero() && !there(id) {
+			refs = append(refs, claimRef(list[i]))
+		}
+	}
+	return refs
 }

@@ -80,13 +80,19 @@ type Statements struct {
 	checks []check
 	region string
 	naming *Naming // nil: there are no new claims
+	moved  []lookup.Place
 	err    error
 
 	several bool // there are other regions
+	sure    bool // they are sent with their COMMIT: see Whole
 }
 
 // hit queues a statement that must touch exactly want rows; otherwise the plan is out of date.
 func (w *Statements) hit(name string, want int, args ...any) {
+	if w.sure && !inserts(name) {
+		w.hitSurely(name, want, args...)
+		return
+	}
 	w.batch.Queue(query.Get(name), args...)
 	w.checks = append(w.checks, func(results pgx.BatchResults, _ *storage.Conflict) error {
 		tag, err := results.Exec()
@@ -116,6 +122,7 @@ func hitRows[V any](w *Statements, name string, kind rows.Kind[V], list []V, arg
 
 // any queues a statement that may touch any number of rows.
 func (w *Statements) any(name string, args ...any) {
+	w.err = errors.Join(w.err, w.refused(name))
 	w.batch.Queue(query.Get(name), args...)
 	w.checks = append(w.checks, func(results pgx.BatchResults, _ *storage.Conflict) error {
 		_, err := results.Exec()
@@ -143,6 +150,10 @@ func answered[V any, K comparable](
 ) {
 	name, columns, err := kind.Arrays(name, list)
 	w.err = errors.Join(w.err, err)
+	if w.sure {
+		w.hitSurely(name, len(list), append([]any{region}, columns...)...)
+		return
+	}
 	w.batch.Queue(query.Get(name), append([]any{region}, columns...)...)
 	w.checks = append(w.checks, func(results pgx.BatchResults, c *storage.Conflict) error {
 		answer, err := results.Query()

@@ -1,4 +1,4 @@
-package claims
+package ipam_test
 
 import (
 	"net/netip"
@@ -26,8 +26,8 @@ func TestSpecsThatDifferAreNotAlike(t *testing.T) {
 			require.False(t, full.Field(i).IsZero(), "this test must set it")
 			var plain, one ipam.ClaimSpec
 			reflect.ValueOf(&one).Elem().Field(i).Set(full.Field(i))
-			require.Equal(t, name == "OwnerRef", alike(&plain, &one))
-			require.Equal(t, name == "OwnerRef", alike(&one, &plain))
+			require.Equal(t, name == "OwnerRef", plain.Alike(&one))
+			require.Equal(t, name == "OwnerRef", one.Alike(&plain))
 		})
 	}
 }
@@ -38,9 +38,9 @@ func TestSpecsAreAlikeByWhatTheySay(t *testing.T) {
 	spec := func(bits *int) *ipam.ClaimSpec {
 		return &ipam.ClaimSpec{PoolRef: ipam.Ref{Project: "platform", Name: "p"}, PrefixLength: bits}
 	}
-	require.True(t, alike(spec(&a), spec(&b)), "lengths at two places")
-	require.False(t, alike(spec(&a), spec(&c)))
-	require.False(t, alike(spec(&a), spec(nil)))
+	require.True(t, spec(&a).Alike(spec(&b)), "lengths at two places")
+	require.False(t, spec(&a).Alike(spec(&c)))
+	require.False(t, spec(&a).Alike(spec(nil)))
 	selector := &ipam.ClaimSpec{PoolSelector: &ipam.Selector{}}
-	require.False(t, alike(selector, selector), "selectors are not looked into")
+	require.False(t, selector.Alike(selector), "selectors are not looked into")
 }

@@ -1,0 +1,116 @@
+package claims
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// load is the next group of a pool.
+type load struct {
+	pool    ipam.Pool
+	lane    ipam.ID
+	members []*member
+	release func() // gives the pool's turn back
+}
+
+// aloneFor is how long a pool goes alone that could not be served in one round trip, so that it does not hold up others again and again.
+const aloneFor = time.Second
+
+// goesAlone reports whether a pool is not to share a transaction.
+func (s *groups) goesAlone(pool ipam.Pool, lane ipam.ID) bool {
+	since, alone := s.alone.Peek(lane)
+	return alone && s.Ticks().Sub(since) < aloneFor || !s.Store.Remembers(storage.PoolContainer(pool))
+}
+
+// carry serves the pools that are ready, many in one transaction, until none is. It waits for no pool: one that somebody else works on, or that takes a
+// second look, goes alone.
+func (s *groups) carry() {
+	for loads := s.waiting.next(); loads != nil; loads = s.waiting.next() {
+		var ours []*load
+		for _, l := range loads {
+			var free bool
+			if l.release, free = s.Lanes.Try(l.lane); free {
+				ours = append(ours, l)
+				continue
+			}
+			go s.lead(l)
+		}
+		if len(ours) > 0 {
+			s.serveLoads(ours)
+		}
+	}
+}
+
+// serveLoads runs one transaction for some pools, in one round trip; when that is not to be had each pool goes alone.
+func (s *groups) serveLoads(loads []*load) {
+	ctx, cancel := context.WithTimeout(context.Background(), usecase.GroupDeadline)
+	defer cancel()
+	done := s.tryTogether(ctx, loads)
+	for _, l := range loads {
+		l.release()
+		if done {
+			s.waiting.served(l)
+		} else {
+			go s.lead(l)
+		}
+	}
+}
+
+// tryTogether reports whether all members have their outcome.
+func (s *groups) tryTogether(ctx context.Context, loads []*load) (done bool) {
+	var members []*member
+	var pools []ipam.Pool
+	for _, l := range loads {
+		l.members = stillThere(l.members)
+		if len(l.members) > 0 {
+			members, pools = append(members, l.members...), append(pools, l.pool)
+		}
+	}
+	if len(members) == 0 {
+		return true
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			finish(members, ipam.Errorf(ipam.CodeInternal, "The request could not be served; nothing was changed.").
+				Because(fmt.Errorf("panic in group: %v\n%s", r, debug.Stack())))
+			done = true
+		}
+	}()
+	singles, doubles := withoutDoubles(members)
+	a, err := s.transactAtOnce(ctx, singles, pools)
+	switch {
+	case err == nil:
+		s.Metrics.GroupRan(ctx, len(singles))
+		for i, m := range singles {
+			m.finish(a.bound[i], nil)
+		}
+		for _, l := range loads {
+			if len(l.members) > 0 {
+				s.refresh(&l.pool, l.members, a)
+			}
+		}
+		finish(doubles, &storage.Conflict{}) // the first has its outcome: the others look again and find it
+		return true
+	case ipam.IsCode(err, ipam.CodeOutcomeUnknown):
+		s.settle(ctx, singles)
+	}
+	for _, l := range loads {
+		l.members = unfinished(l.members)
+	}
+	return false
+}
+
+func unfinished(members []*member) (rest []*member) {
+	for _, m := range members {
+		if !m.finished {
+			rest = append(rest, m)
+		}
+	}
+	return rest
+}

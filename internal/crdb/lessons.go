@@ -1,0 +1,121 @@
+package crdb
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/crdb/lookup"
+	"github.com/carve-ipam/carve/internal/crdb/recall"
+	"github.com/carve-ipam/carve/internal/crdb/write"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// lessons are what a transaction has read that is worth remembering, if it is the next to change it.
+type lessons struct {
+	memory   *recall.Memory
+	region   string
+	pools    map[lookup.Place]*recall.Pool
+	projects map[ipam.ID]recall.Project
+	platform ipam.ID
+	asked    []lookup.Place // the fences of projects
+	free     []storage.FreeChange
+	moved    []lookup.Place
+}
+
+// ahead is the reads of a pool that is to be remembered, with more than is needed.
+func (l *lessons) ahead(c storage.Container, reads space.Reads) (_ space.Reads, wanted bool) {
+	if !l.memory.Wants(lookup.PlaceOf(c)) {
+		return reads, false
+	}
+	return reads.Ahead(recall.Ahead), true
+}
+
+// of are the projects whose fences are to be read with a group.
+func (l *lessons) of(q storage.GroupQuery) []lookup.Place {
+	ids := q.Projects
+	if platform := l.memory.Platform(); len(q.Classes) > 0 && !platform.IsZero() {
+		ids = append(slices.Clip(ids), platform)
+	}
+	l.asked = nil
+	for _, id := range ids {
+		l.asked = append(l.asked, lookup.Place{Region: l.region, ID: id})
+	}
+	return l.asked
+}
+
+// read takes in what a group was told.
+func (l *lessons) read(c storage.Container, reads space.Reads, q storage.GroupQuery, facts storage.GroupFacts, fence lookup.Fence) {
+	free := space.NewKnown(c.Block)
+	free.Learn(reads, facts.Free)
+	granted := make(map[string]bool, len(q.Consumers))
+	for _, consumer := range q.Consumers {
+		granted[consumer] = facts.Granted[consumer]
+	}
+	l.pools[lookup.PlaceOf(c)] = &recall.Pool{Fence: fence, Pool: facts.Pool, Granted: granted, Free: free}
+	for _, id := range q.Projects {
+		p := recall.Project{Parts: map[int][]storage.QuotaPart{q.Shard: nil}}
+		for _, part := range facts.Quotas {
+			if part.Quota.ProjectID == id {
+				p.Parts[q.Shard] = append(p.Parts[q.Shard], part)
+			}
+		}
+		l.projects[id] = p
+	}
+	for id, epoch := range facts.Epochs {
+		if !id.IsZero() {
+			p := l.projects[id]
+			p.Epoch = &epoch
+			l.projects[id] = p
+		}
+	}
+	l.platform = facts.Platform
+}
+
+// wrote takes in what the transaction writes, if it commits.
+func (l *lessons) wrote(ch storage.Changes, statements *write.Statements) {
+	l.free, l.moved = append(l.free, ch.Free...), append(l.moved, statements.Moved()...)
+	if n := statements.Naming(); n != nil {
+		for id, regions := range n.Placed() {
+			if p, known := l.projects[id]; known {
+				p.Regions = regions
+				l.projects[id] = p
+			}
+		}
+	}
+}
+
+// committed remembers it.
+func (l *lessons) committed(t *tx) {
+	for _, at := range l.moved {
+		if l.pools[at] == nil {
+			l.memory.Forget(at)
+			l.memory.ForgetProject(at.ID)
+		}
+	}
+	for _, f := range l.free {
+		if p := l.pools[lookup.PlaceOf(f.Container)]; p != nil {
+			p.Free.Apply(f.Delete, f.Insert)
+		}
+	}
+	for _, at := range l.moved {
+		if p, fence := l.pools[at], t.fences[at]; p != nil && !fence.Mark.IsZero() {
+			if was := l.memory.Take(at); was != nil && was.Fence.Mark == p.Fence.Mark { // who else may use it was read under the same mark
+				maps.Copy(was.Granted, p.Granted)
+				p.Granted = was.Granted
+			}
+			p.Fence, p.At = fence, t.Now()
+			l.memory.Put(at, p)
+		}
+	}
+	if !l.platform.IsZero() {
+		l.memory.Meet(l.platform)
+	}
+	for id, p := range l.projects {
+		if fence, there := t.fences[lookup.Place{Region: l.region, ID: id}]; there {
+			p.Mark = fence.Mark
+			l.memory.Learn(id, p)
+		}
+	}
+}

@@ -1,0 +1,251 @@
+package crdb
+
+import (
+	"context"
+	"net/netip"
+	"time"
+
+	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/crdb/lookup"
+	"github.com/carve-ipam/carve/internal/crdb/outcome"
+	"github.com/carve-ipam/carve/internal/crdb/recall"
+	"github.com/carve-ipam/carve/internal/crdb/write"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// quick is a transaction that is planned from what is remembered, and sent whole.
+type quick struct {
+	lookup.Reader // remembers nothing
+
+	memory   *recall.Memory
+	clock    *storeClock
+	pools    map[lookup.Place]*recall.Pool
+	projects map[ipam.ID]*recall.Project
+	several  []storage.Container
+	classes  bool      // the marks of the projects and of the platform are those of all classes
+	at       time.Time // not before it: later than what was done in the pools before
+	changes  *storage.Changes
+}
+
+var _ storage.Tx = (*quick)(nil)
+
+// Remembers implements storage.Store.
+func (s *Store) Remembers(c storage.Container) bool { return s.memory.Knows(lookup.PlaceOf(c)) }
+
+// InOneTrip implements storage.Store.
+func (s *Store) InOneTrip(
+	ctx context.Context, op string, locks storage.Locks, sent func(context.Context) (context.Context, func()), fn func(context.Context, storage.Tx) error,
+) error {
+	if err := s.mayChange(); err != nil {
+		return err
+	}
+	t := &quick{memory: s.memory, clock: s.clock, pools: map[lookup.Place]*recall.Pool{}, projects: map[ipam.ID]*recall.Project{}}
+	t.Reader = lookup.New(s.region, s.places, func(context.Context, string, func(lookup.Querier) error) error { return storage.ErrForgotten })
+	if err := fn(ctx, t); err != nil || t.changes == nil {
+		t.giveBack()
+		return storage.ErrForgotten
+	}
+	known := t.remembered()
+	statements, err := write.Whole(s.region, *t.changes, known)
+	if err != nil {
+		t.giveBack()
+		return storage.ErrForgotten
+	}
+	ctx, ended := sent(ctx)
+	defer ended()
+	end, state, err := s.try(ctx, op, 0, false, func(ctx context.Context) error {
+		cn, release, err := s.acquire(ctx, false)
+		if err != nil {
+			return err
+		}
+		defer release()
+		if s.engine.locks() {
+			cn.locks = newLockSet(locks)
+			cn.locks.atOnce = true
+		}
+		if err = cn.whole(ctx, statements, len(t.pools) > 1); err != nil && !outcome.IsUnknown(err) {
+			cn.rollback(ctx)
+		}
+		return err
+	})
+	s.watch(Attempt{Op: op, End: end.String(), SQLState: state})
+	if end == outcome.Committed {
+		t.committed(known.Fences)
+		return nil
+	}
+	if end == outcome.Unknown {
+		t.missed()
+		return s.unknown(ctx, op, 0, state, err)
+	}
+	conflict := s.conflictOf(ctx, err)
+	switch c, is := storage.AsConflict(conflict); {
+	case is:
+		t.giveBack()
+		return c
+	case len(t.pools) > 1, end == outcome.AgainSlowly: // which pool it was will show
+		t.giveBack()
+	default:
+		t.missed()
+	}
+	return storage.ErrForgotten
+}
+
+// remembered is what the changes have to find.
+func (t *quick) remembered() write.Remembered {
+	r := write.Remembered{
+		Fences: make(lookup.Fences, len(t.pools)), Projects: make(map[ipam.ID]ipam.ID, len(t.projects)),
+		Regions: make(map[ipam.ID][]string, len(t.projects)), Several: t.several, Classes: t.classes,
+	}
+	for at, p := range t.pools {
+		r.Fences[at] = p.Fence
+	}
+	for id, p := range t.projects {
+		r.Projects[id], r.Regions[id] = p.Mark, p.Regions
+	}
+	return r
+}
+
+// committed remembers what has become of the pools.
+func (t *quick) committed(fences lookup.Fences) {
+	for _, f := range t.changes.Free {
+		t.pools[lookup.PlaceOf(f.Container)].Free.Apply(f.Delete, f.Insert)
+	}
+	for at, p := range t.pools {
+		p.Fence, p.At = fences[at], t.at
+		t.memory.Put(at, p)
+	}
+	for id := range t.projects {
+		t.memory.Counted(id, t.changes.ShardUpdate)
+	}
+}
+
+// giveBack is for a transaction that was not sent.
+func (t *quick) giveBack() {
+	for at, p := range t.pools {
+		t.memory.GiveBack(at, p)
+	}
+}
+
+// missed is for a transaction that found something else than what was remembered, or may have changed it.
+func (t *quick) missed() {
+	for at := range t.pools {
+		t.memory.Missed(at)
+	}
+	for id := range t.projects {
+		t.memory.ForgetProject(id)
+	}
+}
+
+// GroupRead implements storage.Tx.
+func (t *quick) GroupRead(_ context.Context, c storage.Container, reads space.Reads, q storage.GroupQuery) (facts storage.GroupFacts, err error) {
+	at := lookup.PlaceOf(c)
+	p := t.memory.Take(at)
+	if p == nil {
+		return facts, storage.ErrForgotten
+	}
+	t.pools[at] = p
+	facts.Pool, facts.Granted = p.Pool, p.Granted
+	facts.Pool.At = q.Pool.At
+	if facts.Pool.Several() {
+		t.several = append(t.several, c)
+	}
+	for _, consumer := range q.Consumers {
+		if !p.Granted[consumer] {
+			return facts, storage.ErrForgotten
+		}
+	}
+	for _, id := range q.Projects {
+		of, err := t.project(id)
+		if err != nil {
+			return facts, err
+		}
+		parts, known := of.Quotas(q.Shard)
+		if !known {
+			return facts, storage.ErrForgotten
+		}
+		facts.Quotas = append(facts.Quotas, parts...)
+	}
+	if facts.Epochs, err = t.epochs(q.Classes); err != nil {
+		return facts, err
+	}
+	t.at = later(t.at, p.At)
+	facts.Free, err = t.free(at, reads)
+	return facts, err
+}
+
+func later(a, b time.Time) time.Time {
+	if b = b.Add(time.Microsecond); b.After(a) {
+		return b
+	}
+	return a
+}
+
+func (t *quick) project(id ipam.ID) (*recall.Project, error) {
+	p := t.memory.Project(id)
+	if p == nil {
+		return nil, storage.ErrForgotten
+	}
+	t.projects[id] = p
+	return p, nil
+}
+
+func (t *quick) epochs(classes []storage.ProjectKey) (map[ipam.ID]ipam.ID, error) {
+	if len(classes) == 0 {
+		return nil, nil //nolint:nilnil // none is asked for
+	}
+	epochs, platform := map[ipam.ID]ipam.ID{}, t.memory.Platform()
+	for _, key := range append(classes, storage.ProjectKey{ID: platform}) {
+		p, err := t.project(key.ID)
+		if err != nil || p.Epoch == nil {
+			return nil, storage.ErrForgotten
+		}
+		epochs[key.ID] = *p.Epoch
+	}
+	epochs[ipam.ID{}], t.classes = epochs[platform], true
+	return epochs, nil
+}
+
+func (t *quick) free(at lookup.Place, reads space.Reads) ([]netip.Prefix, error) {
+	p := t.pools[at]
+	free, known := p.Free.Answer(reads)
+	if !known {
+		delete(t.pools, at)
+		t.memory.Lacked(at, p)
+		return nil, storage.ErrForgotten
+	}
+	return free, nil
+}
+
+// FreeRead implements storage.Tx.
+func (t *quick) FreeRead(_ context.Context, c storage.Container, reads space.Reads) ([]netip.Prefix, error) {
+	at := lookup.PlaceOf(c)
+	if t.pools[at] == nil {
+		return nil, storage.ErrForgotten
+	}
+	return t.free(at, reads)
+}
+
+// Now implements storage.Tx. It is not later than the database's time, whatever is not known of that: who gets the pool's lock after this transaction has a
+// later one.
+func (t *quick) Now() time.Time {
+	t.at = later(t.at, t.clock.Earliest().Truncate(time.Microsecond).Add(-time.Microsecond))
+	return t.at
+}
+
+// Attempt implements storage.Tx.
+func (t *quick) Attempt() int { return 0 }
+
+// Taken implements storage.Tx.
+func (t *quick) Taken(context.Context, []storage.NameRef, []storage.NameRef) (taken, used map[storage.NameRef]bool, err error) {
+	return nil, nil, storage.ErrForgotten
+}
+
+// Confirm implements storage.Tx.
+func (t *quick) Confirm(context.Context) error { return storage.ErrForgotten }
+
+// Write implements storage.Tx: the changes are sent when the use case has decided.
+func (t *quick) Write(_ context.Context, ch storage.Changes) error {
+	t.changes = &ch
+	return nil
+}

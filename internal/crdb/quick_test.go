@@ -1,0 +1,234 @@
+package crdb_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/testkit/dbtest"
+	"github.com/carve-ipam/carve/internal/testkit/pgfault"
+)
+
+// rememberer is a store that says which transactions were made in one round trip.
+type rememberer struct {
+	*crdb.Store
+
+	mu   sync.Mutex
+	made []error
+}
+
+// InOneTrip implements storage.Store.
+func (r *rememberer) InOneTrip(
+	ctx context.Context, op string, locks storage.Locks, sent func(context.Context) (context.Context, func()), fn func(context.Context, storage.Tx) error,
+) error {
+	err := r.Store.InOneTrip(ctx, op, locks, sent, fn)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.made = append(r.made, err)
+	return err
+}
+
+// quick is how many transactions were made in one round trip since it was asked last.
+func (r *rememberer) quick() (n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, err := range r.made {
+		if err == nil {
+			n++
+		}
+	}
+	r.made = nil
+	return n
+}
+
+// warm is a server that remembers a pool and its project, beside the one of a house.
+func warm(t *testing.T, h *house, dsn string, options ...func(*crdb.Options)) (*rememberer, *alloc.Service) {
+	t.Helper()
+	r := &rememberer{Store: open(t, dsn, options...)}
+	svc := alloc.New(r, alloc.Options{Region: region})
+	for i := 0; i < 3 || r.quick() == 0; i++ {
+		require.Less(t, i, 50, "nothing is made in one round trip")
+		_, err := svc.CreateClaim(admin(t), project, claimOf(fmt.Sprint("warm-", i), project, "pool", 29), usecase.Request{})
+		require.NoError(t, err)
+	}
+	return r, svc
+}
+
+// What a server remembers is of no use as soon as anybody has changed what it was about: then the next claim is decided by what there is now.
+func TestNothingIsDecidedByWhatWasTrueOnce(t *testing.T) {
+	t.Parallel()
+	narrow := func(p ipam.Pool) (ipam.Pool, error) {
+		longest := 28
+		p.Spec.Allocation.MaxPrefixLength = &longest
+		return p, nil
+	}
+	for name, c := range map[string]struct {
+		change func(t *testing.T, h *house) error
+		code   ipam.Code // of the refusal; "": there is none
+	}{
+		"AnotherServerClaims": {change: func(t *testing.T, h *house) error {
+			t.Helper()
+			h.createClaim(t, claimOf("theirs", project, "pool", 29))
+			return nil
+		}},
+		"AnotherServerReleases": {change: func(t *testing.T, h *house) error {
+			t.Helper()
+			return h.svc.DeleteClaim(admin(t), project, "warm-0", usecase.Request{})
+		}},
+		"ThePolicyIsAnother": {change: func(t *testing.T, h *house) error {
+			t.Helper()
+			_, err := h.svc.PatchPool(admin(t), project, "pool", usecase.Request{}, narrow)
+			return err
+		}, code: ipam.CodePrefixLengthRejected},
+		"ThereIsAQuota": {change: func(t *testing.T, h *house) error {
+			t.Helper()
+			_, err := h.svc.PutQuota(admin(t), project, quotaOf(1), usecase.Request{})
+			return err
+		}, code: ipam.CodeQuotaExceeded},
+		"TheNameIsTaken": {change: func(t *testing.T, h *house) error {
+			t.Helper()
+			h.createClaim(t, claimOf("next", project, "pool", 29))
+			return nil
+		}, code: ipam.CodeAlreadyExists},
+		"TheRestIsTaken": {change: func(t *testing.T, h *house) error {
+			t.Helper()
+			for i := 0; ; i++ {
+				_, err := h.svc.CreateClaim(admin(t), project, claimOf(fmt.Sprint("rest-", i), project, "pool", 29), usecase.Request{})
+				if ipam.IsCode(err, ipam.CodePoolExhausted) {
+					return nil
+				}
+				require.NoError(t, err)
+			}
+		}, code: ipam.CodePoolExhausted},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dsn := dbtest.New(t)
+			h := newHouse(t, dsn)
+			h.createPool(t, rootPool("pool", "10.0.0.0/24"))
+			r, svc := warm(t, h, dsn)
+			require.NoError(t, c.change(t, h))
+			_, err := svc.CreateClaim(admin(t), project, claimOf("next", project, "pool", 29), usecase.Request{})
+			require.Zero(t, r.quick(), "it goes the long way")
+			if c.code == "" {
+				require.NoError(t, err)
+			} else {
+				require.True(t, ipam.IsCode(err, c.code), "%v", err)
+			}
+			clean(t, dsn)
+		})
+	}
+}
+
+// A group that gives back a block and takes it again leaves the free blocks as they were. It is decided by the policy of the pool all the same.
+func TestAGroupThatLeavesTheFreeBlocksAsTheyWereIsGuardedToo(t *testing.T) {
+	t.Parallel()
+	dsn := dbtest.New(t)
+	h := newHouse(t, dsn)
+	pool := h.createPool(t, rootPool("pool", "10.0.0.0/27"))
+	r, _ := warm(t, h, dsn)
+	for i := 0; ; i++ {
+		if _, err := alloc.New(r, alloc.Options{Region: region}).CreateClaim(admin(t), project, claimOf(fmt.Sprint("rest-", i), project, "pool", 29), usecase.Request{}); err != nil {
+			require.True(t, ipam.IsCode(err, ipam.CodePoolExhausted), "%v", err)
+			break
+		}
+	}
+	c := storage.PoolContainer(pool)
+	held, err := h.svc.GetClaim(admin(t), project, "warm-0", usecase.Reading{})
+	require.NoError(t, err)
+	again := func(name string) error { // as a group does: release and claim
+		claimed := held
+		claimed.UID, claimed.Name, claimed.AllocationID, claimed.Revision = ipam.NewID(), name, ipam.NewID(), ipam.NewID()
+		released := held
+		held = claimed
+		return r.Store.InOneTrip(admin(t), "again", storage.Locks{Alone: []ipam.ID{c.Lock()}, Shared: []ipam.ID{pool.ProjectID}},
+			func(ctx context.Context) (context.Context, func()) { return ctx, func() {} },
+			func(ctx context.Context, tx storage.Tx) error {
+				if _, err := tx.GroupRead(ctx, c, space.Reads{}, storage.GroupQuery{Pool: pool, Projects: []ipam.ID{pool.ProjectID}}); err != nil {
+					return err
+				}
+				return tx.Write(ctx, storage.Changes{ClaimDelete: []ipam.Claim{released}, ClaimInsert: []ipam.Claim{claimed}, Free: []storage.FreeChange{{Container: c}}})
+			})
+	}
+	require.NoError(t, again("one"), "nothing has changed")
+	_, err = h.svc.PatchPool(admin(t), project, "pool", usecase.Request{}, func(p ipam.Pool) (ipam.Pool, error) {
+		p.Spec.Description = "another"
+		return p, nil
+	})
+	require.NoError(t, err)
+	require.ErrorIs(t, again("two"), storage.ErrForgotten)
+}
+
+// Claims by a class of the platform, of a project that is not the platform's, are made in one round trip too, and not by a class that has changed.
+func TestClaimsByClassAreRememberedToo(t *testing.T) {
+	t.Parallel()
+	dsn := dbtest.New(t)
+	h := newHouse(t, dsn)
+	withClass(func(c *ipam.ClassSpec) { c.Visibility = ipam.VisibilityShared })(t, h, ipam.PlatformProject)
+	_, err := h.svc.CreateProject(admin(t), ipam.Project{Metadata: ipam.Metadata{Name: "tenant"}}, usecase.Request{})
+	require.NoError(t, err)
+	r := &rememberer{Store: open(t, dsn)}
+	svc := alloc.New(r, alloc.Options{Region: region})
+	made := 0
+	claim := func() error {
+		made++
+		_, err := svc.CreateClaim(admin(t), "tenant", byClass(fmt.Sprint("c-", made), "class"), usecase.Request{})
+		return err
+	}
+	for r.quick() == 0 {
+		require.Less(t, made, 12, "nothing is made in one round trip")
+		require.NoError(t, claim())
+	}
+	_, err = h.svc.PatchClass(admin(t), ipam.PlatformProject, "class", false, usecase.Request{}, func(c ipam.Class) (ipam.Class, error) {
+		c.Spec.Visibility = ipam.VisibilityConsumer
+		return c, nil
+	})
+	require.NoError(t, err)
+	err = claim()
+	require.True(t, ipam.IsCode(err, ipam.CodeNotFound), "%v", err)
+	require.Zero(t, r.quick())
+	clean(t, dsn)
+}
+
+// Whatever becomes of the answer to a transaction that is sent whole, the claim is made once, or its name is free.
+func TestALostAnswerOfOneRoundTripIsSettled(t *testing.T) {
+	t.Parallel()
+	for name, fault := range map[string]pgfault.Fault{
+		"LostBefore": pgfault.LostBeforeCommit(), "LostAfter": pgfault.CommittedAnswerLost(), "Drained": pgfault.CommittedThenDrain57P01(),
+		"Ambiguous": pgfault.CommitAmbiguous40003(), "Refused": pgfault.CommitSerializationFailure(),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dbtest.OnPostgres(t)
+			dsn := dbtest.New(t)
+			h := newHouse(t, dsn)
+			h.createPool(t, rootPool("pool", "10.0.0.0/24"))
+			proxy, err := pgfault.Start(context.Background(), dsn)
+			require.NoError(t, err)
+			t.Cleanup(proxy.Close)
+			r, svc := warm(t, h, proxy.DSN())
+			proxy.SetRules(pgfault.Once(fault))
+			made, err := svc.CreateClaim(admin(t), project, claimOf("next", project, "pool", 29), usecase.Request{})
+			require.NoError(t, err)
+			r.mu.Lock()
+			require.True(t, slices.ContainsFunc(r.made, func(err error) bool { return err != nil }), "the fault was met")
+			r.mu.Unlock()
+			got, err := h.svc.GetClaim(admin(t), project, "next", usecase.Reading{})
+			require.NoError(t, err)
+			require.Equal(t, made.Value.UID, got.UID)
+			require.Equal(t, made.Value.Block, got.Block)
+			require.NoError(t, svc.DeleteClaim(admin(t), project, "next", usecase.Request{}))
+			clean(t, dsn)
+		})
+	}
+}

@@ -1,0 +1,92 @@
+package recall_test
+
+import (
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/crdb/lookup"
+	"github.com/carve-ipam/carve/internal/crdb/recall"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+var at = lookup.Place{Region: "here", ID: ipam.NewID()}
+
+func pool() *recall.Pool {
+	return &recall.Pool{Free: space.NewKnown(netip.MustParsePrefix("10.0.0.0/8"))}
+}
+
+func TestAPoolIsForOneAtATime(t *testing.T) {
+	t.Parallel()
+	m := recall.New(time.Now)
+	require.False(t, m.Knows(at))
+	m.Put(at, pool())
+	require.True(t, m.Knows(at))
+	p := m.Take(at)
+	require.NotNil(t, p)
+	require.Nil(t, m.Take(at), "somebody has it")
+	m.Put(at, p)
+	require.NotNil(t, m.Take(at))
+}
+
+func TestWhatOthersChangeIsNotRememberedForAWhile(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	m := recall.New(func() time.Time { return now })
+	m.Put(at, pool())
+	m.Missed(at)
+	require.False(t, m.Knows(at))
+	require.False(t, m.Wants(at))
+	now = now.Add(2 * time.Second)
+	require.True(t, m.Wants(at))
+}
+
+func TestRowsThatAreMissingAreReadAgainWhereThatPays(t *testing.T) {
+	t.Parallel()
+	m := recall.New(time.Now)
+	p := pool()
+	m.Put(at, p)
+	m.Lacked(at, m.Take(at))
+	require.False(t, m.Wants(at), "it has served nobody")
+	other := lookup.Place{Region: "here", ID: ipam.NewID()}
+	for range 10 {
+		m.Put(other, p)
+		p = m.Take(other)
+	}
+	m.Lacked(other, p)
+	require.True(t, m.Wants(other))
+}
+
+func TestAProjectIsRememberedUnderItsMark(t *testing.T) {
+	t.Parallel()
+	m := recall.New(time.Now)
+	id, mark, epoch := ipam.NewID(), ipam.NewID(), ipam.NewID()
+	part := storage.QuotaPart{Quota: ipam.Quota{Metadata: ipam.Metadata{UID: ipam.NewID()}}, Shard: ipam.QuotaShard{Shard: 3}}
+	part.Shard.QuotaID = part.Quota.UID
+	m.Learn(id, recall.Project{Mark: mark, Regions: []string{"here"}, Parts: map[int][]storage.QuotaPart{3: {part}}})
+	m.Learn(id, recall.Project{Mark: mark, Epoch: &epoch})
+	p := m.Project(id)
+	require.Equal(t, []string{"here"}, p.Regions)
+	require.Equal(t, epoch, *p.Epoch)
+	parts, known := p.Quotas(7)
+	require.True(t, known)
+	require.Equal(t, []storage.QuotaPart{part}, parts, "another shard does as well")
+
+	now := part.Shard
+	now.Spare.Claims = 5
+	m.Counted(id, []storage.ShardUpdate{{Was: part.Shard, Now: now}})
+	parts, _ = m.Project(id).Quotas(3)
+	require.EqualValues(t, 5, parts[0].Shard.Spare.Claims)
+	require.Zero(t, p.Parts[3][0].Shard.Spare.Claims, "who has it already goes on with that")
+
+	m.Learn(id, recall.Project{Mark: ipam.NewID(), Regions: []string{"there"}})
+	require.Nil(t, m.Project(id).Epoch, "of another mark")
+	_, known = m.Project(id).Quotas(3)
+	require.False(t, known)
+	m.ForgetProject(id)
+	require.Nil(t, m.Project(id))
+}

@@ -1,0 +1,54 @@
+package rows
+
+import (
+	"net/netip"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+type freeRow struct {
+	base     []byte
+	hostBits int16
+}
+
+// Free are the free blocks of a container, as they are read.
+var Free = kindOf[netip.Prefix](table[freeRow]{
+	plain("host_bits", func(r *freeRow) *int16 { return &r.hostBits }),
+	raw("base", func(r *freeRow) *[]byte { return &r.base }),
+}, nil, func(r *freeRow) (netip.Prefix, error) {
+	return Block(r.base, len(r.base)*8-int(r.hostBits))
+})
+
+// FreeBlock is a free block of one of several containers.
+type FreeBlock struct {
+	Container ipam.ID
+	Block     netip.Prefix
+}
+
+type freeBlockRow struct {
+	container ipam.ID
+	freeRow
+}
+
+// FreeBlocks are free blocks as they are written.
+var FreeBlocks = kindOf(table[freeBlockRow]{
+	id("container_id", func(r *freeBlockRow) *ipam.ID { return &r.container }),
+	plain("host_bits", func(r *freeBlockRow) *int16 { return &r.hostBits }),
+	raw("base", func(r *freeBlockRow) *[]byte { return &r.base }),
+}, func(f FreeBlock, _ *documents) freeBlockRow {
+	return freeBlockRow{f.Container, freeRow{Base(f.Block), HostBits(f.Block)}}
+}, nil)
+
+// FenceMove is the next mark and stock of a container that has the mark Was.
+type FenceMove struct {
+	ID, Was, Mark ipam.ID
+	Stock         []byte // as EncodeStock makes it
+}
+
+// FenceMoves are fences as claims move them.
+var FenceMoves = kindOf(table[FenceMove]{
+	id("id", func(r *FenceMove) *ipam.ID { return &r.ID }),
+	id("mark", func(r *FenceMove) *ipam.ID { return &r.Was }),
+	id("next_mark", func(r *FenceMove) *ipam.ID { return &r.Mark }),
+	raw("stock", func(r *FenceMove) *[]byte { return &r.Stock }),
+}, asItIs[FenceMove], nil)

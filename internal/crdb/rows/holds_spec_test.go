@@ -1,0 +1,37 @@
+package rows
+
+import (
+	"net/netip"
+	"reflect"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// A field of a spec that saysNothing does not know would be lost when it is the only one.
+func TestASpecWithAnyFieldSaysSomething(t *testing.T) {
+	t.Parallel()
+	require.True(t, saysNothing(&ipam.ClaimSpec{}))
+	structs := map[reflect.Type]any{
+		reflect.TypeFor[ipam.Ref]():     ipam.Ref{Name: "p"},
+		reflect.TypeFor[netip.Prefix](): netip.MustParsePrefix("10.0.0.0/8"),
+		reflect.TypeFor[netip.Addr]():   netip.MustParseAddr("10.0.0.1"),
+	}
+	for field := range reflect.TypeFor[ipam.ClaimSpec]().Fields() {
+		var s ipam.ClaimSpec
+		f := reflect.ValueOf(&s).Elem().FieldByIndex(field.Index)
+		switch f.Kind() {
+		case reflect.String:
+			f.SetString("x")
+		case reflect.Map:
+			f.Set(reflect.MakeMap(f.Type()))
+		case reflect.Pointer:
+			f.Set(reflect.New(f.Type().Elem()))
+		default:
+			f.Set(reflect.ValueOf(structs[f.Type()]))
+		}
+		require.False(t, saysNothing(&s), field.Name)
+	}
+}
