@@ -139,7 +139,7 @@ func TestOneClaimsTraceIsWhole(t *testing.T) {
 		"        begin",
 		"        lock",
 		"        lock",
-		"        fence_list",
+		"        fence_list_here",
 		"        pool_state",
 		"        free_tightest",
 		"        quota_parts",

@@ -34,6 +34,12 @@ func (c *storeClock) Now() time.Time {
 	return c.At(c.local()).UTC()
 }
 
+// mostDoubt is how much too early a record may be that is not made under a lock, which tells the time: with a clock that is known less exactly, locks are taken.
+const mostDoubt = 2 * time.Millisecond
+
+// exact reports whether the time is known well enough.
+func (c *storeClock) exact() bool { return c.Now().Sub(c.Earliest()) < mostDoubt }
+
 // Earliest is what time it is at least.
 func (c *storeClock) Earliest() time.Time {
 	return c.Clock.Earliest(c.local()).UTC()

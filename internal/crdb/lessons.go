@@ -33,7 +33,7 @@ func (l *lessons) ahead(c storage.Container, reads space.Reads) (_ space.Reads, 
 }
 
 // of are the projects whose fences are to be read with a group.
-func (l *lessons) of(q storage.GroupQuery) []lookup.Place {
+func (l *lessons) of(q storage.GroupQuery) []ipam.ID {
 	ids := q.Projects
 	if platform := l.memory.Platform(); len(q.Classes) > 0 && !platform.IsZero() {
 		ids = append(slices.Clip(ids), platform)
@@ -42,7 +42,7 @@ func (l *lessons) of(q storage.GroupQuery) []lookup.Place {
 	for _, id := range ids {
 		l.asked = append(l.asked, lookup.Place{Region: l.region, ID: id})
 	}
-	return l.asked
+	return ids
 }
 
 // read takes in what a group was told.

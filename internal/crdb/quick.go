@@ -40,6 +40,9 @@ func (s *Store) InOneTrip(
 	if err := s.mayChange(); err != nil {
 		return err
 	}
+	if !s.clock.exact() {
+		return storage.ErrForgotten
+	}
 	t := &quick{memory: s.memory, clock: s.clock, pools: map[lookup.Place]*recall.Pool{}, projects: map[ipam.ID]*recall.Project{}}
 	t.Reader = lookup.New(s.region, s.places, func(context.Context, string, func(lookup.Querier) error) error { return storage.ErrForgotten })
 	if err := fn(ctx, t); err != nil || t.changes == nil {

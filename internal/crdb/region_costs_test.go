@@ -17,7 +17,7 @@ import (
 // before it, and COMMIT behind. The long way reads first.
 var (
 	steady    = []string{"mark_is", "fence_update_one_sure", "free_delete_one_sure", "hold_insert_one", "event_insert_one"}
-	longRead  = []string{"fence_list", "pool_state", "free_tightest", "quota_parts"}
+	longRead  = []string{"fence_list_here", "pool_state", "free_tightest", "quota_parts"}
 	longWrite = []string{"fence_update_one", "free_delete_one", "projects_placed", "hold_insert_one", "event_insert_one"}
 )
 

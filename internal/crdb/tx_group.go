@@ -6,12 +6,13 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/space"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/crdb/lookup"
+	"github.com/carve-ipam/carve/internal/ipam"
 )
 
 // GroupRead implements storage.Tx.
 func (t *tx) GroupRead(ctx context.Context, pool storage.Container, reads space.Reads, q storage.GroupQuery) (facts storage.GroupFacts, err error) {
 	t.conn.lock(pool.Lock())
-	learns, projects := false, []lookup.Place(nil)
+	learns, projects := false, []ipam.ID(nil)
 	if q.Remember {
 		if reads, learns = t.lessons.ahead(pool, reads); learns {
 			projects = t.lessons.of(q)

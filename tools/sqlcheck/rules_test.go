@@ -24,8 +24,8 @@ var trialsOfEveryStatement = map[string]trial{
 		good: []string{"SELECT count(*), COALESCE(sum(length(claim_key)), 0) FROM pools", "SELECT k FROM unnest($1::UUID[]) WITH ORDINALITY AS u (k, n)"},
 	},
 	"division": {
-		bad:  []string{"SELECT 7 / 2", "SELECT pool_id FROM pools WHERE plen / 2 > $1", "UPDATE pools SET plen = plen / 2 WHERE pool_id = $1", "SELECT 2 ^ 3", "SELECT 7 // 2"},
-		good: []string{"SELECT 7 % 2, 3 * 4"},
+		bad:  []string{"SELECT 7 / 2", "SELECT pool_id FROM pools WHERE plen / 2 > $1", "UPDATE pools SET plen = plen / 2 WHERE pool_id = $1", "SELECT 2 ^ 3", "SELECT 7 // 2", "SELECT 2 / (count(*) = 1)::INT4 FROM pools"},
+		good: []string{"SELECT 7 % 2, 3 * 4", "SELECT 1 / (count(*) = 1)::INT4 FROM pools"},
 	},
 	"bit-precedence": {
 		bad:  []string{"SELECT plen & 1 | 2 FROM pools", "SELECT plen | 1 & 2 FROM pools"},

@@ -2,7 +2,7 @@
 -- index:   pool_regions_pkey or pool_regions_region_idx, stocks_pkey
 -- rows:    1
 -- locks:   none
-SELECT 1 / (count(*) = 1)::INT
+SELECT 1 / (count(*) = 1)::INT4
 FROM pool_regions AS r
 CROSS JOIN LATERAL (
     SELECT s.epoch

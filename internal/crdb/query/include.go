@@ -12,6 +12,9 @@ import (
 //go:embed columns.txt
 var lists string
 
+//go:embed sure.txt
+var sureForm string
+
 // Column is a column of a list, with its type.
 type Column struct {
 	Name, Type string
@@ -50,11 +53,18 @@ func failing(text string) string {
 		n, _ := strconv.Atoi(p[1])
 		last = max(last, n)
 	}
-	text = strings.TrimRight(text, "\n")
-	if !strings.Contains(text, "\nRETURNING ") {
-		text += "\nRETURNING 1"
+	body := len(text) - len(strings.TrimLeft(text, "\n"))
+	for line := range strings.Lines(text[body:]) {
+		if !strings.HasPrefix(line, "--") {
+			break
+		}
+		body += len(line)
 	}
-	return fmt.Sprintf("WITH hit AS (\n%s\n)\nSELECT 1 / (count(*) = $%d::INT8)::INT\nFROM hit\n", text, last+1)
+	remarks, statement := text[:body], strings.TrimRight(text[body:], "\n")
+	if !strings.Contains(statement, "\nRETURNING ") {
+		statement += "\nRETURNING 1"
+	}
+	return remarks + strings.NewReplacer("{{statement}}", statement, "{{want}}", fmt.Sprintf("$%d", last+1)).Replace(sureForm)
 }
 
 var (
