@@ -6,11 +6,13 @@ import (
 	"runtime"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
@@ -43,7 +45,8 @@ func (c *carrying) InOneTrip(
 func setupMany(t *testing.T, n int) (*bundle, *carrying, []ipam.Pool) {
 	t.Helper()
 	b := setup(t)
-	store, _ := b.store(t)
+	began := time.Now() // a clock that stands still is exact, however busy the machine
+	store, _ := b.store(t, func(o *crdb.Options) { o.LocalTime = func() time.Time { return began } })
 	c := &carrying{Store: store, gate: make(chan struct{})}
 	close(c.gate)
 	b.Service = b.serve(c)

@@ -65,10 +65,14 @@ func (b *bundle) server(t testing.TB) (*alloc.Service, *attempts) {
 }
 
 // store opens the database once more. pgx's default for a small machine is four connections.
-func (b *bundle) store(t testing.TB) (*crdb.Store, *attempts) {
+func (b *bundle) store(t testing.TB, options ...func(*crdb.Options)) (*crdb.Store, *attempts) {
 	t.Helper()
 	seen := &attempts{ends: map[string]int{}}
-	store, err := crdb.Open(b.ctx, b.dsn, crdb.Options{Region: region, OnAttempt: seen.add})
+	o := crdb.Options{Region: region, OnAttempt: seen.add}
+	for _, option := range options {
+		option(&o)
+	}
+	store, err := crdb.Open(b.ctx, b.dsn, o)
 	require.NoError(t, err)
 	t.Cleanup(store.Close)
 	return store, seen

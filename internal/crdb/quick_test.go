@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -18,6 +19,14 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
+
+// sureClock stands still, so that no time passes while the database is asked for its time, which is known exactly then, however busy the machine.
+func sureClock() func() time.Time {
+	now := time.Now()
+	return func() time.Time { return now }
+}
+
+func sure(o *crdb.Options) { o.LocalTime = sureClock() }
 
 // rememberer is a store that says which transactions were made in one round trip.
 type rememberer struct {
@@ -54,7 +63,7 @@ func (r *rememberer) quick() (n int) {
 // warm is a server that remembers a pool and its project, beside the one of a house.
 func warm(t *testing.T, h *house, dsn string, options ...func(*crdb.Options)) (*rememberer, *alloc.Service) {
 	t.Helper()
-	r := &rememberer{Store: open(t, dsn, options...)}
+	r := &rememberer{Store: open(t, dsn, append(options, sure)...)}
 	svc := alloc.New(r, alloc.Options{Region: region})
 	for i := 0; i < 3 || r.quick() == 0; i++ {
 		require.Less(t, i, 50, "nothing is made in one round trip")
@@ -177,7 +186,7 @@ func TestClaimsByClassAreRememberedToo(t *testing.T) {
 	withClass(func(c *ipam.ClassSpec) { c.Visibility = ipam.VisibilityShared })(t, h, ipam.PlatformProject)
 	_, err := h.svc.CreateProject(admin(t), ipam.Project{Metadata: ipam.Metadata{Name: "tenant"}}, usecase.Request{})
 	require.NoError(t, err)
-	r := &rememberer{Store: open(t, dsn)}
+	r := &rememberer{Store: open(t, dsn, sure)}
 	svc := alloc.New(r, alloc.Options{Region: region})
 	made := 0
 	claim := func() error {

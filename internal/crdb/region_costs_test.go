@@ -59,7 +59,7 @@ func TestWhatRegionsCostAClaim(t *testing.T) {
 				there.createClaim(t, claimOf("elsewhere", project, "there", 32))
 			}
 			tap := newWiretap(t, h.dsn)
-			store := open(t, tap.dsn, func(o *crdb.Options) { o.OnAttempt, o.MaxConnections = tap.watch, 1 })
+			store := open(t, tap.dsn, func(o *crdb.Options) { o.OnAttempt, o.MaxConnections, o.LocalTime = tap.watch, 1, sureClock() })
 			svc := alloc.New(store, alloc.Options{Region: region})
 			claim := func(name string) {
 				spec := claimOf(name, project, c.pool, 32)

@@ -65,7 +65,7 @@ func record(t *testing.T, r reading) []attempted {
 	newProject(t, direct, in)
 	r.prepare(t, direct, in)
 	tap := newWiretap(t, dsn)
-	store := open(t, tap.dsn, func(o *crdb.Options) { o.OnAttempt, o.MaxConnections = tap.watch, 1 })
+	store := open(t, tap.dsn, func(o *crdb.Options) { o.OnAttempt, o.MaxConnections, o.LocalTime = tap.watch, 1, sureClock() })
 	defer store.Close()
 	tap.take() // what opening says
 	require.NoError(t, r.do(admin(t), server{svc: alloc.New(store, alloc.Options{Region: region}), store: store}, in))

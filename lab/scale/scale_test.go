@@ -71,7 +71,9 @@ func testShortAxes(t *testing.T, db *database) {
 				for _, l := range r.Lines {
 					require.Positive(t, l.Samples, l.Operation)
 					require.Positive(t, l.Statements, l.Operation)
-					require.Positive(t, l.Rows, l.Operation)
+					if l.Operation != "claim" && l.Operation != "release" { // of a few of them most rows are those that their server reads ahead, once
+						require.Positive(t, l.Rows, l.Operation)
+					}
 					require.Positive(t, l.Pages, l.Operation)
 				}
 			}

@@ -24,7 +24,7 @@ var places = []place{
 		"\tw.guard(surely, append(args, want)...)\n", "\tif LACKS {\n\t\tw.guard(name, args...)\n\t\treturn\n\t}\n\tw.guard(surely, append(args, want)...)\n",
 	},
 	// What a server remembers is taken for true: no marks are compared.
-	{[]string{"no-marks"}, "internal/crdb/write/whole.go", "\t\tw.guard(\"mark_is\",", "\t\tif LACKS {\n\t\t\tbreak\n\t\t}\n\t\tw.guard(\"mark_is\","},
+	{[]string{"no-marks"}, "internal/crdb/write/whole.go", "\tw.guard(\"mark_is\",", "\tif LACKS {\n\t\treturn\n\t}\n\tw.guard(\"mark_is\","},
 	{
 		[]string{"no-marks"}, "internal/crdb/write/fences.go",
 		"\t\thitRows(w, \"fence_update\", rows.FenceMoves, moves[:n], regions[0])\n",

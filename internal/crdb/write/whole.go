@@ -34,7 +34,7 @@ type Remembered struct {
 func Whole(region string, ch storage.Changes, r Remembered) (*Statements, error) {
 	w := &Statements{batch: &pgx.Batch{}, region: region, sure: true}
 	for _, id := range slices.SortedFunc(maps.Keys(r.Projects), func(a, b ipam.ID) int { return bytes.Compare(a[:], b[:]) }) {
-		w.guard("mark_is", region, rows.ID(id), rows.ID(r.Projects[id]))
+		w.marked(lookup.Place{Region: region, ID: id}, r.Projects[id])
 	}
 	for _, c := range r.Several {
 		w.guard("epoch_is", rows.ID(c.ID), c.Region, c.Region)
@@ -50,7 +50,7 @@ func Whole(region string, ch storage.Changes, r Remembered) (*Statements, error)
 	w.fences(ch, r.Fences, []string{region})
 	for _, at := range inOrder(r.Fences) { // what stays as it is was decided by the mark, too
 		if !slices.Contains(w.moved, at) {
-			w.guard("mark_is", at.Region, rows.ID(at.ID), rows.ID(r.Fences[at].Mark))
+			w.marked(at, r.Fences[at].Mark)
 		}
 	}
 	w.deletes(ch)
@@ -88,6 +88,11 @@ func (w *Statements) Take(results pgx.BatchResults) error {
 		}
 	}
 	return nil
+}
+
+// marked queues the look whether a fence has a mark.
+func (w *Statements) marked(at lookup.Place, mark ipam.ID) {
+	w.guard("mark_is", at.Region, rows.ID(at.ID), rows.ID(mark))
 }
 
 // guard queues a statement that fails unless something is as it is remembered.
