@@ -87,13 +87,13 @@ func (s *groups) tryTogether(ctx context.Context, loads []*load) (done bool) {
 	switch {
 	case err == nil:
 		s.Metrics.GroupRan(ctx, len(singles))
-		for i, m := range singles {
-			m.finish(a.bound[i], nil)
-		}
-		for _, l := range loads {
+		for _, l := range loads { // first: whoever has an outcome goes on with what is his
 			if len(l.members) > 0 {
 				s.refresh(&l.pool, l.members, a)
 			}
+		}
+		for i, m := range singles {
+			m.finish(a.bound[i], nil)
 		}
 		finish(doubles, &storage.Conflict{}) // the first has its outcome: the others look again and find it
 		return true

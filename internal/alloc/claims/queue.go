@@ -64,7 +64,8 @@ func (q *Queue) next() (loads []*load) {
 	members := 0
 	for len(q.ready) > 0 && len(loads) < usecase.MaxPools && members < usecase.MaxGroup {
 		l := &load{pool: q.ready[0], lane: storage.PoolContainer(q.ready[0]).Lock()}
-		q.ready = slices.Delete(q.ready, 0, 1)
+		q.ready[0] = ipam.Pool{} // none of the others is moved, however many there are
+		q.ready = q.ready[1:]
 		l.members = q.collect(l.lane, usecase.MaxGroup-members)
 		members += len(l.members)
 		loads = append(loads, l)

@@ -61,7 +61,6 @@ func Whole(region string, ch storage.Changes, r Remembered) (*Statements, error)
 			rows.Addresses(used), used.Claims, used.Pools, rows.Addresses(spare), spare.Claims, spare.Pools)
 	}
 	w.inserts(ch)
-	w.classEpochs(ch)
 	return w, w.err
 }
 
