@@ -2860,6 +2860,9 @@ type OptionalIfMatch = IfMatchValue
 // OutcomeFilter What came of an operation, as audit trails tell it.
 type OutcomeFilter = AuditOutcome
 
+// OwnerFilter defines model for OwnerFilter.
+type OwnerFilter = string
+
 // ParentFilter `name` (of the project in the path) or `project/name`.
 //
 // Example: team-a/prod-eu
@@ -3237,6 +3240,10 @@ type CreateClaimBatchParams struct {
 
 // ListClaimsParams defines parameters for ListClaims.
 type ListClaimsParams struct {
+	// Owner Only claims with this `ownerRef`: its kind, name and uid with `/` between them, where those at the end that it lacks are left out
+	// (`Cluster/web-eu`, `//c-7781`). All three must be the same: another `uid` is another owner. They are found by an index.
+	Owner *OwnerFilter `form:"owner,omitempty" json:"owner,omitempty"`
+
 	// LabelSelector Conditions on labels in the syntax of Kubernetes, separated by commas, all of which must hold:
 	// `a=b`, `c!=d`, `e in (f,g)`, `h notin (i)`, `j`, `!k`.
 	LabelSelector *LabelSelectorFilter `form:"labelSelector,omitempty" json:"labelSelector,omitempty"`
@@ -4131,7 +4138,7 @@ type ClientInterface interface {
 
 	// ListClaims List claims
 	//
-	// The claims of the project, in order of name, or, with `pool`, in order of address. Filters add up.
+	// The claims of the project, in order of name, or, with `pool` and without `owner`, in order of address. Filters add up.
 	//
 	// Corresponds with GET /v1/projects/{project}/claims (the `ListClaims` operationId).
 	ListClaims(ctx context.Context, project ProjectName, params *ListClaimsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -5284,7 +5291,7 @@ func (c *Client) ExplainClaim(ctx context.Context, project ProjectName, body Exp
 
 // ListClaims List claims
 //
-// The claims of the project, in order of name, or, with `pool`, in order of address. Filters add up.
+// The claims of the project, in order of name, or, with `pool` and without `owner`, in order of address. Filters add up.
 //
 // Corresponds with GET /v1/projects/{project}/claims (the `ListClaims` operationId).
 func (c *Client) ListClaims(ctx context.Context, project ProjectName, params *ListClaimsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7891,6 +7898,18 @@ func NewListClaimsRequest(server string, project ProjectName, params *ListClaims
 		// styled parameters, preserving literal commas as delimiters
 		// per the OpenAPI spec (e.g. "color=blue,black,brown").
 		var rawQueryFragments []string
+
+		if params.Owner != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "owner", *params.Owner, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
 
 		if params.LabelSelector != nil {
 
@@ -11762,7 +11781,7 @@ type ClientWithResponsesInterface interface {
 
 	// ListClaimsWithResponse List claims
 	//
-	// The claims of the project, in order of name, or, with `pool`, in order of address. Filters add up.
+	// The claims of the project, in order of name, or, with `pool` and without `owner`, in order of address. Filters add up.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -19877,7 +19896,7 @@ func (c *ClientWithResponses) ExplainClaimWithResponse(ctx context.Context, proj
 
 // ListClaimsWithResponse List claims
 //
-// The claims of the project, in order of name, or, with `pool`, in order of address. Filters add up.
+// The claims of the project, in order of name, or, with `pool` and without `owner`, in order of address. Filters add up.
 //
 // Returns a wrapper object for the known response body format(s).
 //

@@ -296,6 +296,7 @@ CREATE TABLE IF NOT EXISTS fences (
 -- since is when the present holder got the block in the present phase; what was before is in history.
 -- class_id: the class that served the claim, which exists as long as the claim does, except where the claim took over a block that had been
 -- retained. cool_until: until when a released block is kept from everybody.
+-- owner stands for the ownerRef of a living claim that has one: a part of a hash of its text, for look-ups alone.
 -- doc is a JSON text with the rest, under short keys and without what the columns say (internal/crdb/rows/holds.go). No statement of a request looks
 -- inside but the counting of what a project holds, when a quota is made.
 -- holds_id_key serves GET, DELETE and re-binding by name (an allocation's name is its id).
@@ -316,15 +317,19 @@ CREATE TABLE IF NOT EXISTS holds (
     since             TIMESTAMPTZ NOT NULL,
     cool_until        TIMESTAMPTZ,
     doc               TEXT        NOT NULL,
+    owner             UUID,
     CONSTRAINT holds_pkey PRIMARY KEY (region, project_id, container_id, base),
     CONSTRAINT holds_id_key UNIQUE (region, id),
     CONSTRAINT holds_purpose_check CHECK (purpose IN ('Claim', 'ChildPool', 'Reservation', 'RootPool')),
     CONSTRAINT holds_phases_check CHECK (phase IN ('Bound', 'Retained', 'CoolingDown') AND (phase = 'CoolingDown') = (cool_until IS NOT NULL)),
     CONSTRAINT holds_claim_check
-        CHECK ((purpose = 'Claim' AND phase = 'Bound') = (name IS NOT NULL) AND (name IS NULL) = (claim_id IS NULL))
+        CHECK ((purpose = 'Claim' AND phase = 'Bound') = (name IS NOT NULL) AND (name IS NULL) = (claim_id IS NULL)),
+    CONSTRAINT holds_owner_check CHECK (owner IS NULL OR name IS NOT NULL)
 );
 -- serves: claims by name (claim_get, claim_list), and that no two living claims of a project have one
 CREATE UNIQUE INDEX IF NOT EXISTS holds_name_key ON holds (region, holder_project_id, name) WHERE name IS NOT NULL;
+-- serves: claims by their owner, by name (claim_list_owned, claim_list_owned_everywhere). Only claims with an ownerRef are in it.
+CREATE INDEX IF NOT EXISTS holds_owner_idx ON holds (region, holder_project_id, owner, name) WHERE owner IS NOT NULL;
 -- serves: how many claims a class has served, before it is deleted (class_use)
 CREATE INDEX IF NOT EXISTS holds_class_idx ON holds (region, class_id) WHERE class_id IS NOT NULL AND name IS NOT NULL;
 -- serves: what a project holds without a claim, for its quotas (usage_retained). Few rows: only what was retained.

@@ -92,11 +92,12 @@ var sorts = map[string]string{
 	"project_list_named":  "the projects that were named",
 	"history_list":        "a page of each block",
 
-	"pool_region_list":           "the regions of the pools that were named",
-	"claim_list_everywhere":      "a page of each region",
-	"allocation_list_everywhere": "likewise",
-	"event_list_everywhere":      "likewise",
-	"history_list_everywhere":    "a page of each region and block",
+	"pool_region_list":            "the regions of the pools that were named",
+	"claim_list_everywhere":       "a page of each region",
+	"claim_list_owned_everywhere": "likewise",
+	"allocation_list_everywhere":  "likewise",
+	"event_list_everywhere":       "likewise",
+	"history_list_everywhere":     "a page of each region and block",
 
 	"class_find":               "two classes, to take the project's own first",
 	"class_find_default":       "likewise",

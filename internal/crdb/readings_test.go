@@ -136,6 +136,9 @@ var readings = map[string]reading{
 	"ListClaims": asked(withClaim(ipam.ReclaimDelete), func(ctx context.Context, svc *alloc.Service, p string, r usecase.Reading) (paging.Page[ipam.Claim], error) {
 		return svc.ListClaims(ctx, p, paging.Filter{}, 10, "", r)
 	}),
+	"ListClaimsOfOwner": asked(withClaim(ipam.ReclaimDelete), func(ctx context.Context, svc *alloc.Service, p string, r usecase.Reading) (paging.Page[ipam.Claim], error) {
+		return svc.ListClaims(ctx, p, paging.Filter{Owner: "Cluster/web"}, 10, "", r)
+	}),
 	"ListClaimsOfPool": asked(withClaim(ipam.ReclaimDelete), func(ctx context.Context, svc *alloc.Service, p string, r usecase.Reading) (paging.Page[ipam.Claim], error) {
 		return svc.ListClaims(ctx, p, paging.Filter{Pool: ipam.Ref{Project: p, Name: "pool"}}, 10, "", r)
 	}),

@@ -774,7 +774,7 @@ export interface paths {
         };
         /**
          * List claims
-         * @description The claims of the project, in order of name, or, with `pool`, in order of address. Filters add up.
+         * @description The claims of the project, in order of name, or, with `pool` and without `owner`, in order of address. Filters add up.
          */
         get: operations["listClaims"];
         put?: never;
@@ -3353,6 +3353,12 @@ export interface components {
          * @example standard
          */
         ClassFilter: string;
+        /**
+         * @description Only claims with this `ownerRef`: its kind, name and uid with `/` between them, where those at the end that it lacks are left out
+         *     (`Cluster/web-eu`, `//c-7781`). All three must be the same: another `uid` is another owner. They are found by an index.
+         * @example Cluster/web-eu/c-7781
+         */
+        OwnerFilter: string;
         /**
          * @description Only blocks inside this CIDR, the CIDR itself included.
          * @example 10.0.0.0/8
@@ -6007,6 +6013,12 @@ export interface operations {
     listClaims: {
         parameters: {
             query?: {
+                /**
+                 * @description Only claims with this `ownerRef`: its kind, name and uid with `/` between them, where those at the end that it lacks are left out
+                 *     (`Cluster/web-eu`, `//c-7781`). All three must be the same: another `uid` is another owner. They are found by an index.
+                 * @example Cluster/web-eu/c-7781
+                 */
+                owner?: components["parameters"]["OwnerFilter"];
                 /**
                  * @description Conditions on labels in the syntax of Kubernetes, separated by commas, all of which must hold:
                  *     `a=b`, `c!=d`, `e in (f,g)`, `h notin (i)`, `j`, `!k`.
