@@ -484,6 +484,7 @@ func (e IPFamily) Valid() bool {
 
 // Defines values for IPPoolPhase.
 const (
+	IPPoolPhaseDraining  IPPoolPhase = "Draining"
 	IPPoolPhaseError     IPPoolPhase = "Error"
 	IPPoolPhaseExhausted IPPoolPhase = "Exhausted"
 	IPPoolPhasePending   IPPoolPhase = "Pending"
@@ -493,6 +494,8 @@ const (
 // Valid indicates whether the value is a known member of the IPPoolPhase enum.
 func (e IPPoolPhase) Valid() bool {
 	switch e {
+	case IPPoolPhaseDraining:
+		return true
 	case IPPoolPhaseError:
 		return true
 	case IPPoolPhaseExhausted:
@@ -524,6 +527,24 @@ func (e LabelSelectorOperator) Valid() bool {
 	case LabelSelectorOperatorIn:
 		return true
 	case LabelSelectorOperatorNotIn:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PoolDrain.
+const (
+	PoolDrainDelete PoolDrain = "Delete"
+	PoolDrainKeep   PoolDrain = "Keep"
+)
+
+// Valid indicates whether the value is a known member of the PoolDrain enum.
+func (e PoolDrain) Valid() bool {
+	switch e {
+	case PoolDrainDelete:
+		return true
+	case PoolDrainKeep:
 		return true
 	default:
 		return false
@@ -596,6 +617,7 @@ const (
 	ProblemCodeOverlap              ProblemCode = "overlap"
 	ProblemCodePayloadTooLarge      ProblemCode = "payload_too_large"
 	ProblemCodePermissionDenied     ProblemCode = "permission_denied"
+	ProblemCodePoolDraining         ProblemCode = "pool_draining"
 	ProblemCodePoolExhausted        ProblemCode = "pool_exhausted"
 	ProblemCodePreconditionFailed   ProblemCode = "precondition_failed"
 	ProblemCodePreconditionRequired ProblemCode = "precondition_required"
@@ -659,6 +681,8 @@ func (e ProblemCode) Valid() bool {
 	case ProblemCodePayloadTooLarge:
 		return true
 	case ProblemCodePermissionDenied:
+		return true
+	case ProblemCodePoolDraining:
 		return true
 	case ProblemCodePoolExhausted:
 		return true
@@ -1742,7 +1766,7 @@ type IPPoolList struct {
 // default.
 type IPPoolPatch = json.RawMessage
 
-// IPPoolPhase `Ready` has something free, `Exhausted` has nothing free. A pool that can be read is carved: `Pending` and `Error`
+// IPPoolPhase `Ready` has something free, `Exhausted` has nothing free, `Draining` hands out nothing more (`spec.drain`). A pool that can be read is carved: `Pending` and `Error`
 // are reserved.
 type IPPoolPhase string
 
@@ -1767,6 +1791,11 @@ type IPPoolSpec struct {
 	//
 	// Example: Production, Europe
 	Description string `json:"description,omitempty"`
+
+	// Drain Drains the pool: nothing more is carved from it, whether for claims, child pools or scopes (`pool_draining`), and classes pass it
+	// over. What it holds stays, can be changed and released and, when it is retained, bound again. When nothing but reservations is left
+	// in it, the pool is kept (`Keep`) or deleted within some seconds (`Delete`). `null` ends the draining. Only of pools that exist.
+	Drain PoolDrain `json:"drain,omitempty"`
 
 	// ParentRef Child: the pool to carve from, one of the same project.
 	ParentRef *Ref `json:"parentRef,omitempty"`
@@ -1827,7 +1856,7 @@ type IPPoolStatus struct {
 	// ParentRef The pool it was carved from; absent on a root.
 	ParentRef *ResolvedRef `json:"parentRef,omitempty"`
 
-	// Phase `Ready` has something free, `Exhausted` has nothing free. A pool that can be read is carved: `Pending` and `Error`
+	// Phase `Ready` has something free, `Exhausted` has nothing free, `Draining` hands out nothing more (`spec.drain`). A pool that can be read is carved: `Pending` and `Error`
 	// are reserved.
 	Phase IPPoolPhase `json:"phase"`
 
@@ -2061,6 +2090,9 @@ type PoolAllocation struct {
 	Strategy AllocationStrategy `json:"strategy,omitempty"`
 }
 
+// PoolDrain defines model for PoolDrain.
+type PoolDrain string
+
 // PoolFree What is free in a pool.
 type PoolFree struct {
 	Items []FreeBlock `json:"items"`
@@ -2196,6 +2228,7 @@ type Problem struct {
 	// | `allocation_retained` | 409 | a retained allocation holds the block; `conflictsWith` |
 	// | `pool_exhausted` | 409 | nothing large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; of a batch `fitting` |
 	// | `exhausted_by_cooldown` | 409 | only blocks that are cooling down are large enough; `coolingDownAddresses`, `cooledDownAt`, `Retry-After` |
+	// | `pool_draining` | 409 | nothing more is carved from the pool |
 	// | `no_pool_matches` | 409 | the selector matches no pool that the caller may use |
 	// | `no_pool_for_class` | 409 | no pool that admits the length lists the class; `class` |
 	// | `no_default_class` | 409 | the claim names nothing, and its family has no default class |
@@ -2320,6 +2353,7 @@ type Problem struct {
 // | `allocation_retained` | 409 | a retained allocation holds the block; `conflictsWith` |
 // | `pool_exhausted` | 409 | nothing large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; of a batch `fitting` |
 // | `exhausted_by_cooldown` | 409 | only blocks that are cooling down are large enough; `coolingDownAddresses`, `cooledDownAt`, `Retry-After` |
+// | `pool_draining` | 409 | nothing more is carved from the pool |
 // | `no_pool_matches` | 409 | the selector matches no pool that the caller may use |
 // | `no_pool_for_class` | 409 | no pool that admits the length lists the class; `class` |
 // | `no_default_class` | 409 | the claim names nothing, and its family has no default class |
@@ -2878,7 +2912,7 @@ type PoolFilter = RefFilter
 // Example: prod-eu
 type PoolName = Name
 
-// PoolPhaseFilter `Ready` has something free, `Exhausted` has nothing free. A pool that can be read is carved: `Pending` and `Error`
+// PoolPhaseFilter `Ready` has something free, `Exhausted` has nothing free, `Draining` hands out nothing more (`spec.drain`). A pool that can be read is carved: `Pending` and `Error`
 // are reserved.
 type PoolPhaseFilter = IPPoolPhase
 
@@ -4494,7 +4528,7 @@ type ClientInterface interface {
 	// child has regions of its own, whatever those of its parent. `invalid_argument` refuses a region that this
 	// installation does not have, naming those that it has, and `regions` without the home.
 	//
-	// A child is refused like a claim: `pool_exhausted` (nothing large enough is free), `exhausted_by_cooldown` (only
+	// A child is refused like a claim: `pool_draining` (the parent is being drained), `pool_exhausted` (nothing large enough is free), `exhausted_by_cooldown` (only
 	// blocks that cool down are large enough), `block_taken` (the very block is held), `allocation_retained` (kept without
 	// a claim), `never_satisfiable` (it would not fit into an empty parent), `prefix_length_rejected` (the parent's bounds)
 	// and `family_mismatch`, which a class of the other family is as well. A class that is not found is `not_found`. A pool
@@ -4524,7 +4558,7 @@ type ClientInterface interface {
 	// child has regions of its own, whatever those of its parent. `invalid_argument` refuses a region that this
 	// installation does not have, naming those that it has, and `regions` without the home.
 	//
-	// A child is refused like a claim: `pool_exhausted` (nothing large enough is free), `exhausted_by_cooldown` (only
+	// A child is refused like a claim: `pool_draining` (the parent is being drained), `pool_exhausted` (nothing large enough is free), `exhausted_by_cooldown` (only
 	// blocks that cool down are large enough), `block_taken` (the very block is held), `allocation_retained` (kept without
 	// a claim), `never_satisfiable` (it would not fit into an empty parent), `prefix_length_rejected` (the parent's bounds)
 	// and `family_mismatch`, which a class of the other family is as well. A class that is not found is `not_found`. A pool
@@ -4557,7 +4591,7 @@ type ClientInterface interface {
 	// PatchPoolWithBody Change a pool
 	//
 	// Applies a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.visibility`, `spec.allocation`,
-	// `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions` and `spec.description`. Needs `If-Match`. A
+	// `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions`, `spec.drain` and `spec.description`. Needs `If-Match`. A
 	// patch that changes nothing answers with the same `ETag` and writes nothing. `reservations`, `classNames` and
 	// `regions` are replaced as a whole: what leaves `reservations` is free again in the same transaction, a class that
 	// leaves `classNames` has a pool less for later claims, and what a region that leaves `regions` was lent goes back to
@@ -4579,7 +4613,7 @@ type ClientInterface interface {
 	// PatchPoolWithApplicationMergePatchPlusJSONBody Change a pool
 	//
 	// Applies a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.visibility`, `spec.allocation`,
-	// `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions` and `spec.description`. Needs `If-Match`. A
+	// `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions`, `spec.drain` and `spec.description`. Needs `If-Match`. A
 	// patch that changes nothing answers with the same `ETag` and writes nothing. `reservations`, `classNames` and
 	// `regions` are replaced as a whole: what leaves `reservations` is free again in the same transaction, a class that
 	// leaves `classNames` has a pool less for later claims, and what a region that leaves `regions` was lent goes back to
@@ -5877,7 +5911,7 @@ func (c *Client) ListPools(ctx context.Context, project ProjectName, params *Lis
 // child has regions of its own, whatever those of its parent. `invalid_argument` refuses a region that this
 // installation does not have, naming those that it has, and `regions` without the home.
 //
-// A child is refused like a claim: `pool_exhausted` (nothing large enough is free), `exhausted_by_cooldown` (only
+// A child is refused like a claim: `pool_draining` (the parent is being drained), `pool_exhausted` (nothing large enough is free), `exhausted_by_cooldown` (only
 // blocks that cool down are large enough), `block_taken` (the very block is held), `allocation_retained` (kept without
 // a claim), `never_satisfiable` (it would not fit into an empty parent), `prefix_length_rejected` (the parent's bounds)
 // and `family_mismatch`, which a class of the other family is as well. A class that is not found is `not_found`. A pool
@@ -5917,7 +5951,7 @@ func (c *Client) CreatePoolWithBody(ctx context.Context, project ProjectName, pa
 // child has regions of its own, whatever those of its parent. `invalid_argument` refuses a region that this
 // installation does not have, naming those that it has, and `regions` without the home.
 //
-// A child is refused like a claim: `pool_exhausted` (nothing large enough is free), `exhausted_by_cooldown` (only
+// A child is refused like a claim: `pool_draining` (the parent is being drained), `pool_exhausted` (nothing large enough is free), `exhausted_by_cooldown` (only
 // blocks that cool down are large enough), `block_taken` (the very block is held), `allocation_retained` (kept without
 // a claim), `never_satisfiable` (it would not fit into an empty parent), `prefix_length_rejected` (the parent's bounds)
 // and `family_mismatch`, which a class of the other family is as well. A class that is not found is `not_found`. A pool
@@ -5980,7 +6014,7 @@ func (c *Client) GetPool(ctx context.Context, project ProjectName, pool PoolName
 // PatchPoolWithBody Change a pool
 //
 // Applies a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.visibility`, `spec.allocation`,
-// `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions` and `spec.description`. Needs `If-Match`. A
+// `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions`, `spec.drain` and `spec.description`. Needs `If-Match`. A
 // patch that changes nothing answers with the same `ETag` and writes nothing. `reservations`, `classNames` and
 // `regions` are replaced as a whole: what leaves `reservations` is free again in the same transaction, a class that
 // leaves `classNames` has a pool less for later claims, and what a region that leaves `regions` was lent goes back to
@@ -6012,7 +6046,7 @@ func (c *Client) PatchPoolWithBody(ctx context.Context, project ProjectName, poo
 // PatchPoolWithApplicationMergePatchPlusJSONBody Change a pool
 //
 // Applies a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.visibility`, `spec.allocation`,
-// `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions` and `spec.description`. Needs `If-Match`. A
+// `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions`, `spec.drain` and `spec.description`. Needs `If-Match`. A
 // patch that changes nothing answers with the same `ETag` and writes nothing. `reservations`, `classNames` and
 // `regions` are replaced as a whole: what leaves `reservations` is free again in the same transaction, a class that
 // leaves `classNames` has a pool less for later claims, and what a region that leaves `regions` was lent goes back to
@@ -12159,7 +12193,7 @@ type ClientWithResponsesInterface interface {
 	// child has regions of its own, whatever those of its parent. `invalid_argument` refuses a region that this
 	// installation does not have, naming those that it has, and `regions` without the home.
 	//
-	// A child is refused like a claim: `pool_exhausted` (nothing large enough is free), `exhausted_by_cooldown` (only
+	// A child is refused like a claim: `pool_draining` (the parent is being drained), `pool_exhausted` (nothing large enough is free), `exhausted_by_cooldown` (only
 	// blocks that cool down are large enough), `block_taken` (the very block is held), `allocation_retained` (kept without
 	// a claim), `never_satisfiable` (it would not fit into an empty parent), `prefix_length_rejected` (the parent's bounds)
 	// and `family_mismatch`, which a class of the other family is as well. A class that is not found is `not_found`. A pool
@@ -12189,7 +12223,7 @@ type ClientWithResponsesInterface interface {
 	// child has regions of its own, whatever those of its parent. `invalid_argument` refuses a region that this
 	// installation does not have, naming those that it has, and `regions` without the home.
 	//
-	// A child is refused like a claim: `pool_exhausted` (nothing large enough is free), `exhausted_by_cooldown` (only
+	// A child is refused like a claim: `pool_draining` (the parent is being drained), `pool_exhausted` (nothing large enough is free), `exhausted_by_cooldown` (only
 	// blocks that cool down are large enough), `block_taken` (the very block is held), `allocation_retained` (kept without
 	// a claim), `never_satisfiable` (it would not fit into an empty parent), `prefix_length_rejected` (the parent's bounds)
 	// and `family_mismatch`, which a class of the other family is as well. A class that is not found is `not_found`. A pool
@@ -12226,7 +12260,7 @@ type ClientWithResponsesInterface interface {
 	// PatchPoolWithBodyWithResponse Change a pool
 	//
 	// Applies a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.visibility`, `spec.allocation`,
-	// `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions` and `spec.description`. Needs `If-Match`. A
+	// `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions`, `spec.drain` and `spec.description`. Needs `If-Match`. A
 	// patch that changes nothing answers with the same `ETag` and writes nothing. `reservations`, `classNames` and
 	// `regions` are replaced as a whole: what leaves `reservations` is free again in the same transaction, a class that
 	// leaves `classNames` has a pool less for later claims, and what a region that leaves `regions` was lent goes back to
@@ -12248,7 +12282,7 @@ type ClientWithResponsesInterface interface {
 	// PatchPoolWithApplicationMergePatchPlusJSONBodyWithResponse Change a pool
 	//
 	// Applies a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.visibility`, `spec.allocation`,
-	// `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions` and `spec.description`. Needs `If-Match`. A
+	// `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions`, `spec.drain` and `spec.description`. Needs `If-Match`. A
 	// patch that changes nothing answers with the same `ETag` and writes nothing. `reservations`, `classNames` and
 	// `regions` are replaced as a whole: what leaves `reservations` is free again in the same transaction, a class that
 	// leaves `classNames` has a pool less for later claims, and what a region that leaves `regions` was lent goes back to
@@ -20412,7 +20446,7 @@ func (c *ClientWithResponses) ListPoolsWithResponse(ctx context.Context, project
 // child has regions of its own, whatever those of its parent. `invalid_argument` refuses a region that this
 // installation does not have, naming those that it has, and `regions` without the home.
 //
-// A child is refused like a claim: `pool_exhausted` (nothing large enough is free), `exhausted_by_cooldown` (only
+// A child is refused like a claim: `pool_draining` (the parent is being drained), `pool_exhausted` (nothing large enough is free), `exhausted_by_cooldown` (only
 // blocks that cool down are large enough), `block_taken` (the very block is held), `allocation_retained` (kept without
 // a claim), `never_satisfiable` (it would not fit into an empty parent), `prefix_length_rejected` (the parent's bounds)
 // and `family_mismatch`, which a class of the other family is as well. A class that is not found is `not_found`. A pool
@@ -20448,7 +20482,7 @@ func (c *ClientWithResponses) CreatePoolWithBodyWithResponse(ctx context.Context
 // child has regions of its own, whatever those of its parent. `invalid_argument` refuses a region that this
 // installation does not have, naming those that it has, and `regions` without the home.
 //
-// A child is refused like a claim: `pool_exhausted` (nothing large enough is free), `exhausted_by_cooldown` (only
+// A child is refused like a claim: `pool_draining` (the parent is being drained), `pool_exhausted` (nothing large enough is free), `exhausted_by_cooldown` (only
 // blocks that cool down are large enough), `block_taken` (the very block is held), `allocation_retained` (kept without
 // a claim), `never_satisfiable` (it would not fit into an empty parent), `prefix_length_rejected` (the parent's bounds)
 // and `family_mismatch`, which a class of the other family is as well. A class that is not found is `not_found`. A pool
@@ -20503,7 +20537,7 @@ func (c *ClientWithResponses) GetPoolWithResponse(ctx context.Context, project P
 // PatchPoolWithBodyWithResponse Change a pool
 //
 // Applies a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.visibility`, `spec.allocation`,
-// `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions` and `spec.description`. Needs `If-Match`. A
+// `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions`, `spec.drain` and `spec.description`. Needs `If-Match`. A
 // patch that changes nothing answers with the same `ETag` and writes nothing. `reservations`, `classNames` and
 // `regions` are replaced as a whole: what leaves `reservations` is free again in the same transaction, a class that
 // leaves `classNames` has a pool less for later claims, and what a region that leaves `regions` was lent goes back to
@@ -20531,7 +20565,7 @@ func (c *ClientWithResponses) PatchPoolWithBodyWithResponse(ctx context.Context,
 // PatchPoolWithApplicationMergePatchPlusJSONBodyWithResponse Change a pool
 //
 // Applies a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.visibility`, `spec.allocation`,
-// `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions` and `spec.description`. Needs `If-Match`. A
+// `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions`, `spec.drain` and `spec.description`. Needs `If-Match`. A
 // patch that changes nothing answers with the same `ETag` and writes nothing. `reservations`, `classNames` and
 // `regions` are replaced as a whole: what leaves `reservations` is free again in the same transaction, a class that
 // leaves `classNames` has a pool less for later claims, and what a region that leaves `regions` was lent goes back to

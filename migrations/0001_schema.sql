@@ -185,6 +185,7 @@ CREATE UNIQUE INDEX IF NOT EXISTS classes_default_key ON classes (project_id, af
 -- parent_* and space_* repeat names, which never change, so that reading a pool needs no join.
 -- regions: where a pool is served, its home (region) among them, in the caller's order; empty: at home alone. Of such a pool, and of no other,
 -- pool_regions and stocks have a row for each of its regions, and region_blocks one for each block that its home has lent to another.
+-- drain: nothing more is carved from the pool, which is kept or deleted when it has become empty; NULL: it is not drained.
 -- classes lists what the pool backs, in the caller's order: an id with the names that it had, which never change; pool_classes
 -- finds the pools of a class. A pool that was carved for a scope has it in scope, and what finds it by that in scope_class_id,
 -- scope_project_id (the project that it serves) and scope_key. A class is not deleted while such a pool exists.
@@ -213,6 +214,7 @@ CREATE TABLE IF NOT EXISTS pools (
     reservations         JSONB       NOT NULL,
     classes              JSONB       NOT NULL,
     reuse_after_seconds  INT8,
+    drain                TEXT,
     scope                JSONB,
     scope_class_id       UUID,
     scope_project_id     UUID,
@@ -234,6 +236,7 @@ CREATE TABLE IF NOT EXISTS pools (
     CONSTRAINT pools_scope_class_fkey FOREIGN KEY (scope_class_id) REFERENCES classes (id),
     CONSTRAINT pools_af_check CHECK (af IN (4, 6)),
     CONSTRAINT pools_visibility_check CHECK (visibility IN ('platform', 'consumer', 'shared')),
+    CONSTRAINT pools_drain_check CHECK (drain IN ('Keep', 'Delete')),
     CONSTRAINT pools_strategy_check CHECK (strategy IN ('FirstFit', 'BestFit', 'Random', 'Sparse'))
 );
 -- serves: which pools of a project have one of some blocks (pool_list_covering), for the history of an address. The columns are in
@@ -249,6 +252,9 @@ CREATE INDEX IF NOT EXISTS pools_scope_project_idx ON pools (scope_project_id) W
 CREATE INDEX IF NOT EXISTS pools_space_idx ON pools (space_id);
 -- serves: going through all pools that were carved for scopes, a page at a time (scoped_pool_list)
 CREATE INDEX IF NOT EXISTS pools_scoped_idx ON pools (id) WHERE scope_key IS NOT NULL;
+
+-- serves: pools that are to be deleted when they have become empty (drained_pool_list). Few rows: only those.
+CREATE INDEX IF NOT EXISTS pools_drained_idx ON pools (region, id) WHERE drain = 'Delete';
 
 -- pool_classes: which pools back a class; pools.classes says the same from the other side. The pools of one project that back
 -- one class are one range of the key, in order of their names.

@@ -200,7 +200,7 @@ func TestNothingIsDoneForStrangers(t *testing.T) {
 		switch name := method.Name; name {
 		case "Admit": // asks, and records
 		case "EnsurePlatform", "EnsureBootstrap", "Bootstrap": // of the server and its operator, who need no leave
-		case "FreeCooled", "SweepScopes", "KeepStocks": // of the background
+		case "FreeCooled", "SweepScopes", "DeleteDrained", "KeepStocks": // of the background
 		case "Reconcile": // of the operator, on the database
 		case "Queues": // of the metrics
 		case "Waiting", "Lanes", "Users", "Searching": // of the tests

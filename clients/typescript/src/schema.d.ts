@@ -485,7 +485,7 @@ export interface paths {
          *     child has regions of its own, whatever those of its parent. `invalid_argument` refuses a region that this
          *     installation does not have, naming those that it has, and `regions` without the home.
          *
-         *     A child is refused like a claim: `pool_exhausted` (nothing large enough is free), `exhausted_by_cooldown` (only
+         *     A child is refused like a claim: `pool_draining` (the parent is being drained), `pool_exhausted` (nothing large enough is free), `exhausted_by_cooldown` (only
          *     blocks that cool down are large enough), `block_taken` (the very block is held), `allocation_retained` (kept without
          *     a claim), `never_satisfiable` (it would not fit into an empty parent), `prefix_length_rejected` (the parent's bounds)
          *     and `family_mismatch`, which a class of the other family is as well. A class that is not found is `not_found`. A pool
@@ -538,7 +538,7 @@ export interface paths {
         /**
          * Change a pool
          * @description Applies a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.visibility`, `spec.allocation`,
-         *     `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions` and `spec.description`. Needs `If-Match`. A
+         *     `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions`, `spec.drain` and `spec.description`. Needs `If-Match`. A
          *     patch that changes nothing answers with the same `ETag` and writes nothing. `reservations`, `classNames` and
          *     `regions` are replaced as a whole: what leaves `reservations` is free again in the same transaction, a class that
          *     leaves `classNames` has a pool less for later claims, and what a region that leaves `regions` was lent goes back to
@@ -1580,6 +1580,12 @@ export interface components {
              */
             reuseAfter?: components["schemas"]["Duration"];
             /**
+             * @description Drains the pool: nothing more is carved from it, whether for claims, child pools or scopes (`pool_draining`), and classes pass it
+             *     over. What it holds stays, can be changed and released and, when it is retained, bound again. When nothing but reservations is left
+             *     in it, the pool is kept (`Keep`) or deleted within some seconds (`Delete`). `null` ends the draining. Only of pools that exist.
+             */
+            drain?: components["schemas"]["PoolDrain"];
+            /**
              * @description At most 1,024 bytes of UTF-8.
              * @example Production, Europe
              */
@@ -1603,6 +1609,8 @@ export interface components {
         };
         /** @enum {string} */
         PoolVisibility: "platform" | "consumer" | "shared";
+        /** @enum {string} */
+        PoolDrain: "Keep" | "Delete";
         /** @description The policy for carving from the pool. It holds for claims, child pools and specific requests alike. */
         PoolAllocation: {
             /**
@@ -1730,11 +1738,11 @@ export interface components {
             coolingDown: components["schemas"]["Count"];
         };
         /**
-         * @description `Ready` has something free, `Exhausted` has nothing free. A pool that can be read is carved: `Pending` and `Error`
+         * @description `Ready` has something free, `Exhausted` has nothing free, `Draining` hands out nothing more (`spec.drain`). A pool that can be read is carved: `Pending` and `Error`
          *     are reserved.
          * @enum {string}
          */
-        IPPoolPhase: "Pending" | "Ready" | "Exhausted" | "Error";
+        IPPoolPhase: "Pending" | "Ready" | "Exhausted" | "Draining" | "Error";
         /** @description Addresses, exactly. `total` = `allocated` + `reserved` + `coolingDown` + `available`. */
         Capacity: {
             total: components["schemas"]["Count"];
@@ -1795,6 +1803,8 @@ export interface components {
                     maxPrefixLength?: number | null;
                     defaultPrefixLength?: number | null;
                 } | null;
+                /** @enum {string|null} */
+                drain?: "Keep" | "Delete" | null;
                 reservations?: components["schemas"]["Reservation"][] | null;
                 classNames?: components["schemas"]["Name"][] | null;
                 reuseAfter?: string | null;
@@ -2862,6 +2872,7 @@ export interface components {
          *     | `allocation_retained` | 409 | a retained allocation holds the block; `conflictsWith` |
          *     | `pool_exhausted` | 409 | nothing large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; of a batch `fitting` |
          *     | `exhausted_by_cooldown` | 409 | only blocks that are cooling down are large enough; `coolingDownAddresses`, `cooledDownAt`, `Retry-After` |
+         *     | `pool_draining` | 409 | nothing more is carved from the pool |
          *     | `no_pool_matches` | 409 | the selector matches no pool that the caller may use |
          *     | `no_pool_for_class` | 409 | no pool that admits the length lists the class; `class` |
          *     | `no_default_class` | 409 | the claim names nothing, and its family has no default class |
@@ -2886,7 +2897,7 @@ export interface components {
          *     | `deadline` | 504 | the request's deadline passed |
          * @enum {string}
          */
-        ProblemCode: "invalid_argument" | "unauthenticated" | "permission_denied" | "not_found" | "method_not_allowed" | "not_acceptable" | "unsupported_media_type" | "already_exists" | "overlap" | "in_use" | "allocation_retained" | "pool_exhausted" | "exhausted_by_cooldown" | "no_pool_matches" | "no_pool_for_class" | "no_default_class" | "block_taken" | "claim_released" | "quota_exceeded" | "last_admin" | "precondition_failed" | "precondition_required" | "payload_too_large" | "never_satisfiable" | "prefix_length_rejected" | "family_mismatch" | "immutable_field" | "idempotency_mismatch" | "rate_limited" | "contention" | "outcome_unknown" | "unavailable" | "deadline" | "internal";
+        ProblemCode: "invalid_argument" | "unauthenticated" | "permission_denied" | "not_found" | "method_not_allowed" | "not_acceptable" | "unsupported_media_type" | "already_exists" | "overlap" | "in_use" | "allocation_retained" | "pool_exhausted" | "exhausted_by_cooldown" | "pool_draining" | "no_pool_matches" | "no_pool_for_class" | "no_default_class" | "block_taken" | "claim_released" | "quota_exceeded" | "last_admin" | "precondition_failed" | "precondition_required" | "payload_too_large" | "never_satisfiable" | "prefix_length_rejected" | "family_mismatch" | "immutable_field" | "idempotency_mismatch" | "rate_limited" | "contention" | "outcome_unknown" | "unavailable" | "deadline" | "internal";
     };
     responses: {
         /** @description The caller has it already, by its `If-None-Match`. There is no body. */
@@ -3008,7 +3019,7 @@ export interface components {
         };
         /**
          * @description A claim of this name exists (`already_exists`), nothing large enough is free (`pool_exhausted`) or only what cools
-         *     down is large enough (`exhausted_by_cooldown`), no pool matches the selector (`no_pool_matches`), no pool lists the
+         *     down is large enough (`exhausted_by_cooldown`), the pool is being drained (`pool_draining`), no pool matches the selector (`no_pool_matches`), no pool lists the
          *     class (`no_pool_for_class`), the claim names nothing and there is no default class (`no_default_class`), the very
          *     block is held (`block_taken`) or kept by a retained allocation (`allocation_retained`), the allocation to bind again
          *     is bound (`in_use`), a quota of the project does not allow it (`quota_exceeded`), or it repeats a request with an
@@ -5129,7 +5140,7 @@ export interface operations {
             406: components["responses"]["NotAcceptable"];
             /**
              * @description The name is taken (`already_exists`), a root overlaps another (`overlap`), the parent has no free block that is
-             *     large enough (`pool_exhausted`) or only such as cool down (`exhausted_by_cooldown`), the very block is held
+             *     large enough (`pool_exhausted`) or only such as cool down (`exhausted_by_cooldown`), the parent is being drained (`pool_draining`), the very block is held
              *     (`block_taken`) or kept by a retained allocation (`allocation_retained`), or a quota of the project does not allow
              *     one more (`quota_exceeded`).
              */
