@@ -759,6 +759,82 @@ export interface paths {
         patch: operations["patchClass"];
         trace?: never;
     };
+    "/v1/projects/{project}/classes/{class}/scopes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+                /**
+                 * @description Name of the class.
+                 * @example standard
+                 */
+                class: components["parameters"]["ClassName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the pools of the project's scopes
+         * @description The pools that serve the project's claims of a class with `poolPer`, one for each scope, in order of the scopes, whichever project owns
+         *     them. Of a pool of another project the labels, the annotations, the description and what it was carved from are left out. What is held
+         *     in one is in the list of claims, by `pool`.
+         */
+        get: operations["listScopePools"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{project}/classes/{class}/scopes/{scope}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+                /**
+                 * @description Name of the class.
+                 * @example standard
+                 */
+                class: components["parameters"]["ClassName"];
+                /**
+                 * @description The values of the roles that the class asks for besides the project, as in a claim's `scope`: `role=value`, with commas between them; `-` for a
+                 *     class that asks for none.
+                 * @example cluster=web-eu
+                 */
+                scope: components["parameters"]["ScopeText"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read the pool of a scope
+         * @description The pool that serves the project's claims in this scope of the class, as `listScopePools` shows it.
+         */
+        get: operations["getScopePool"];
+        /**
+         * Have the pool of a scope before the first claim
+         * @description Carves the pool of a scope as the scope's first claim would, or answers the one that is there: for a node, say, before a pod is
+         *     scheduled to it. It counts in the project's quotas, and while it is empty it goes back after the class's `emptyPoolTTL`. Refused like the
+         *     claim: `pool_exhausted`, `exhausted_by_cooldown`, `pool_draining`, `no_pool_for_class`, `quota_exceeded`.
+         */
+        put: operations["putScopePool"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/projects/{project}/claims": {
         parameters: {
             query?: never;
@@ -2586,7 +2662,7 @@ export interface components {
          * @description An operation whose events are in audit trails.
          * @enum {string}
          */
-        AuditOperation: "createProject" | "patchProject" | "deleteProject" | "putMember" | "deleteMember" | "createApiKey" | "deleteApiKey" | "putQuota" | "deleteQuota" | "createSpace" | "patchSpace" | "deleteSpace" | "putSpaceGrant" | "deleteSpaceGrant" | "createPool" | "patchPool" | "deletePool" | "putPoolGrant" | "deletePoolGrant" | "createClass" | "patchClass" | "deleteClass" | "createClaim" | "putClaim" | "patchClaim" | "deleteClaim" | "createClaimBatch" | "deleteAllocation" | "bootstrap";
+        AuditOperation: "createProject" | "patchProject" | "deleteProject" | "putMember" | "deleteMember" | "createApiKey" | "deleteApiKey" | "putQuota" | "deleteQuota" | "createSpace" | "patchSpace" | "deleteSpace" | "putSpaceGrant" | "deleteSpaceGrant" | "createPool" | "patchPool" | "deletePool" | "putPoolGrant" | "deletePoolGrant" | "createClass" | "patchClass" | "deleteClass" | "putScopePool" | "createClaim" | "putClaim" | "patchClaim" | "deleteClaim" | "createClaimBatch" | "deleteAllocation" | "bootstrap";
         /**
          * @description A kind of resource that audit trails tell of.
          * @enum {string}
@@ -3211,6 +3287,12 @@ export interface components {
          * @example standard
          */
         ClassName: components["schemas"]["Name"];
+        /**
+         * @description The values of the roles that the class asks for besides the project, as in a claim's `scope`: `role=value`, with commas between them; `-` for a
+         *     class that asks for none.
+         * @example cluster=web-eu
+         */
+        ScopeText: string;
         /**
          * @description Name of the allocation, a UUID.
          * @example 3f2504e0-4f89-41d3-9a0c-0305e82c3301
@@ -6015,6 +6097,199 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ImmutableField"];
             428: components["responses"]["PreconditionRequired"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["DeadlineExceeded"];
+        };
+    };
+    listScopePools: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Most items a page may hold.
+                 * @example 100
+                 */
+                limit?: components["parameters"]["Limit"];
+                /**
+                 * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+                 *     refused.
+                 * @example eyJuIjoicHJvZC1ldSJ9
+                 */
+                cursor?: components["parameters"]["Cursor"];
+                /**
+                 * @description `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+                 *     waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+                 *     what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+                 *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+                 *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+                 *     something was read for it, `Carve-Read-At`.
+                 * @example stale
+                 */
+                consistency?: components["parameters"]["ReadConsistency"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+                /**
+                 * @description Name of the class.
+                 * @example standard
+                 */
+                class: components["parameters"]["ClassName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of pools. */
+            200: {
+                headers: {
+                    "Carve-Consistency": components["headers"]["CarveConsistency"];
+                    "Carve-Read-At": components["headers"]["CarveReadAt"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IPPoolList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["DeadlineExceeded"];
+        };
+    };
+    getScopePool: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+                /**
+                 * @description Name of the class.
+                 * @example standard
+                 */
+                class: components["parameters"]["ClassName"];
+                /**
+                 * @description The values of the roles that the class asks for besides the project, as in a claim's `scope`: `role=value`, with commas between them; `-` for a
+                 *     class that asks for none.
+                 * @example cluster=web-eu
+                 */
+                scope: components["parameters"]["ScopeText"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The pool. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IPPool"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["DeadlineExceeded"];
+        };
+    };
+    putScopePool: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Answer as if the request were carried out, and write nothing.
+                 * @example false
+                 */
+                dryRun?: components["parameters"]["DryRun"];
+            };
+            header?: {
+                /**
+                 * @description Only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when there is
+                 *     nothing of this name yet, the answer is 412.
+                 * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
+                 */
+                "If-Match"?: components["parameters"]["ReplaceIfMatch"];
+                /**
+                 * @description `*`: create only. When the resource exists the answer is 412, also to a repeat of the very request that made it and whose
+                 *     answer was lost. Who has to repeat leaves it out, or sends a `POST` with an `Idempotency-Key`, where there is one.
+                 * @example *
+                 */
+                "If-None-Match"?: components["parameters"]["CreateOnly"];
+            };
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+                /**
+                 * @description Name of the class.
+                 * @example standard
+                 */
+                class: components["parameters"]["ClassName"];
+                /**
+                 * @description The values of the roles that the class asks for besides the project, as in a claim's `scope`: `role=value`, with commas between them; `-` for a
+                 *     class that asks for none.
+                 * @example cluster=web-eu
+                 */
+                scope: components["parameters"]["ScopeText"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The pool was there. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Dry-Run": components["headers"]["DryRun"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IPPool"];
+                };
+            };
+            /** @description The pool was carved. */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    Location: components["headers"]["Location"];
+                    "Dry-Run": components["headers"]["DryRun"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IPPool"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["ClaimConflict"];
+            412: components["responses"]["PreconditionFailed"];
+            422: components["responses"]["CarvingRefused"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
