@@ -149,6 +149,7 @@ const (
 	AuditOperationPutMember        AuditOperation = "putMember"
 	AuditOperationPutPoolGrant     AuditOperation = "putPoolGrant"
 	AuditOperationPutQuota         AuditOperation = "putQuota"
+	AuditOperationPutScopePool     AuditOperation = "putScopePool"
 	AuditOperationPutSpaceGrant    AuditOperation = "putSpaceGrant"
 )
 
@@ -210,6 +211,8 @@ func (e AuditOperation) Valid() bool {
 	case AuditOperationPutPoolGrant:
 		return true
 	case AuditOperationPutQuota:
+		return true
+	case AuditOperationPutScopePool:
 		return true
 	case AuditOperationPutSpaceGrant:
 		return true
@@ -484,6 +487,7 @@ func (e IPFamily) Valid() bool {
 
 // Defines values for IPPoolPhase.
 const (
+	IPPoolPhaseDraining  IPPoolPhase = "Draining"
 	IPPoolPhaseError     IPPoolPhase = "Error"
 	IPPoolPhaseExhausted IPPoolPhase = "Exhausted"
 	IPPoolPhasePending   IPPoolPhase = "Pending"
@@ -493,6 +497,8 @@ const (
 // Valid indicates whether the value is a known member of the IPPoolPhase enum.
 func (e IPPoolPhase) Valid() bool {
 	switch e {
+	case IPPoolPhaseDraining:
+		return true
 	case IPPoolPhaseError:
 		return true
 	case IPPoolPhaseExhausted:
@@ -524,6 +530,24 @@ func (e LabelSelectorOperator) Valid() bool {
 	case LabelSelectorOperatorIn:
 		return true
 	case LabelSelectorOperatorNotIn:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PoolDrain.
+const (
+	PoolDrainDelete PoolDrain = "Delete"
+	PoolDrainKeep   PoolDrain = "Keep"
+)
+
+// Valid indicates whether the value is a known member of the PoolDrain enum.
+func (e PoolDrain) Valid() bool {
+	switch e {
+	case PoolDrainDelete:
+		return true
+	case PoolDrainKeep:
 		return true
 	default:
 		return false
@@ -596,6 +620,7 @@ const (
 	ProblemCodeOverlap              ProblemCode = "overlap"
 	ProblemCodePayloadTooLarge      ProblemCode = "payload_too_large"
 	ProblemCodePermissionDenied     ProblemCode = "permission_denied"
+	ProblemCodePoolDraining         ProblemCode = "pool_draining"
 	ProblemCodePoolExhausted        ProblemCode = "pool_exhausted"
 	ProblemCodePreconditionFailed   ProblemCode = "precondition_failed"
 	ProblemCodePreconditionRequired ProblemCode = "precondition_required"
@@ -659,6 +684,8 @@ func (e ProblemCode) Valid() bool {
 	case ProblemCodePayloadTooLarge:
 		return true
 	case ProblemCodePermissionDenied:
+		return true
+	case ProblemCodePoolDraining:
 		return true
 	case ProblemCodePoolExhausted:
 		return true
@@ -1742,7 +1769,7 @@ type IPPoolList struct {
 // default.
 type IPPoolPatch = json.RawMessage
 
-// IPPoolPhase `Ready` has something free, `Exhausted` has nothing free. A pool that can be read is carved: `Pending` and `Error`
+// IPPoolPhase `Ready` has something free, `Exhausted` has nothing free, `Draining` hands out nothing more (`spec.drain`). A pool that can be read is carved: `Pending` and `Error`
 // are reserved.
 type IPPoolPhase string
 
@@ -1767,6 +1794,11 @@ type IPPoolSpec struct {
 	//
 	// Example: Production, Europe
 	Description string `json:"description,omitempty"`
+
+	// Drain Drains the pool: nothing more is carved from it, whether for claims, child pools or scopes (`pool_draining`), and classes pass it
+	// over. What it holds stays, can be changed and released and, when it is retained, bound again. When nothing but reservations is left
+	// in it, the pool is kept (`Keep`) or deleted within some seconds (`Delete`). `null` ends the draining. Only of pools that exist.
+	Drain PoolDrain `json:"drain,omitempty"`
 
 	// ParentRef Child: the pool to carve from, one of the same project.
 	ParentRef *Ref `json:"parentRef,omitempty"`
@@ -1827,7 +1859,7 @@ type IPPoolStatus struct {
 	// ParentRef The pool it was carved from; absent on a root.
 	ParentRef *ResolvedRef `json:"parentRef,omitempty"`
 
-	// Phase `Ready` has something free, `Exhausted` has nothing free. A pool that can be read is carved: `Pending` and `Error`
+	// Phase `Ready` has something free, `Exhausted` has nothing free, `Draining` hands out nothing more (`spec.drain`). A pool that can be read is carved: `Pending` and `Error`
 	// are reserved.
 	Phase IPPoolPhase `json:"phase"`
 
@@ -2061,6 +2093,9 @@ type PoolAllocation struct {
 	Strategy AllocationStrategy `json:"strategy,omitempty"`
 }
 
+// PoolDrain defines model for PoolDrain.
+type PoolDrain string
+
 // PoolFree What is free in a pool.
 type PoolFree struct {
 	Items []FreeBlock `json:"items"`
@@ -2196,6 +2231,7 @@ type Problem struct {
 	// | `allocation_retained` | 409 | a retained allocation holds the block; `conflictsWith` |
 	// | `pool_exhausted` | 409 | nothing large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; of a batch `fitting` |
 	// | `exhausted_by_cooldown` | 409 | only blocks that are cooling down are large enough; `coolingDownAddresses`, `cooledDownAt`, `Retry-After` |
+	// | `pool_draining` | 409 | nothing more is carved from the pool |
 	// | `no_pool_matches` | 409 | the selector matches no pool that the caller may use |
 	// | `no_pool_for_class` | 409 | no pool that admits the length lists the class; `class` |
 	// | `no_default_class` | 409 | the claim names nothing, and its family has no default class |
@@ -2320,6 +2356,7 @@ type Problem struct {
 // | `allocation_retained` | 409 | a retained allocation holds the block; `conflictsWith` |
 // | `pool_exhausted` | 409 | nothing large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; of a batch `fitting` |
 // | `exhausted_by_cooldown` | 409 | only blocks that are cooling down are large enough; `coolingDownAddresses`, `cooledDownAt`, `Retry-After` |
+// | `pool_draining` | 409 | nothing more is carved from the pool |
 // | `no_pool_matches` | 409 | the selector matches no pool that the caller may use |
 // | `no_pool_for_class` | 409 | no pool that admits the length lists the class; `class` |
 // | `no_default_class` | 409 | the claim names nothing, and its family has no default class |
@@ -2860,6 +2897,9 @@ type OptionalIfMatch = IfMatchValue
 // OutcomeFilter What came of an operation, as audit trails tell it.
 type OutcomeFilter = AuditOutcome
 
+// OwnerFilter defines model for OwnerFilter.
+type OwnerFilter = string
+
 // ParentFilter `name` (of the project in the path) or `project/name`.
 //
 // Example: team-a/prod-eu
@@ -2875,7 +2915,7 @@ type PoolFilter = RefFilter
 // Example: prod-eu
 type PoolName = Name
 
-// PoolPhaseFilter `Ready` has something free, `Exhausted` has nothing free. A pool that can be read is carved: `Pending` and `Error`
+// PoolPhaseFilter `Ready` has something free, `Exhausted` has nothing free, `Draining` hands out nothing more (`spec.drain`). A pool that can be read is carved: `Pending` and `Error`
 // are reserved.
 type PoolPhaseFilter = IPPoolPhase
 
@@ -2903,6 +2943,9 @@ type ResourceKindFilter = AuditKind
 
 // ResourceNameFilter defines model for ResourceNameFilter.
 type ResourceNameFilter = string
+
+// ScopeText defines model for ScopeText.
+type ScopeText = string
 
 // SinceFilter A moment in RFC 3339, from 1970 to 9999; microseconds are kept of it.
 //
@@ -3237,6 +3280,10 @@ type CreateClaimBatchParams struct {
 
 // ListClaimsParams defines parameters for ListClaims.
 type ListClaimsParams struct {
+	// Owner Only claims with this `ownerRef`: its kind, name and uid with `/` between them, where those at the end that it lacks are left out
+	// (`Cluster/web-eu`, `//c-7781`). All three must be the same: another `uid` is another owner. They are found by an index.
+	Owner *OwnerFilter `form:"owner,omitempty" json:"owner,omitempty"`
+
 	// LabelSelector Conditions on labels in the syntax of Kubernetes, separated by commas, all of which must hold:
 	// `a=b`, `c!=d`, `e in (f,g)`, `h notin (i)`, `j`, `!k`.
 	LabelSelector *LabelSelectorFilter `form:"labelSelector,omitempty" json:"labelSelector,omitempty"`
@@ -3405,6 +3452,38 @@ type PatchClassParams struct {
 	// IfMatch The `ETag` that the change is based on, with its quotes, or `*` for whichever is current. Without it the answer is
 	// 428, with a stale one 412. A weak one (`W/`) never matches.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ListScopePoolsParams defines parameters for ListScopePools.
+type ListScopePoolsParams struct {
+	// Limit Most items a page may hold.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+	// refused.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
+}
+
+// PutScopePoolParams defines parameters for PutScopePool.
+type PutScopePoolParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IfMatch Only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when there is
+	// nothing of this name yet, the answer is 412.
+	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
+
+	// IfNoneMatch `*`: create only. When the resource exists the answer is 412, also to a repeat of the very request that made it and whose
+	// answer was lost. Who has to repeat leaves it out, or sends a `POST` with an `Idempotency-Key`, where there is one.
+	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 
 // GetHistoryParams defines parameters for GetHistory.
@@ -4131,7 +4210,7 @@ type ClientInterface interface {
 
 	// ListClaims List claims
 	//
-	// The claims of the project, in order of name, or, with `pool`, in order of address. Filters add up.
+	// The claims of the project, in order of name, or, with `pool` and without `owner`, in order of address. Filters add up.
 	//
 	// Corresponds with GET /v1/projects/{project}/claims (the `ListClaims` operationId).
 	ListClaims(ctx context.Context, project ProjectName, params *ListClaimsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -4397,6 +4476,31 @@ type ClientInterface interface {
 	// Corresponds with PATCH /v1/projects/{project}/classes/{class} (the `PatchClass` operationId).
 	PatchClassWithApplicationMergePatchPlusJSONBody(ctx context.Context, project ProjectName, class ClassName, params *PatchClassParams, body PatchClassApplicationMergePatchPlusJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListScopePools List the pools of the project's scopes
+	//
+	// The pools that serve the project's claims of a class with `poolPer`, one for each scope, in order of the scopes, whichever project owns
+	// them. Of a pool of another project the labels, the annotations, the description and what it was carved from are left out. What is held
+	// in one is in the list of claims, by `pool`.
+	//
+	// Corresponds with GET /v1/projects/{project}/classes/{class}/scopes (the `ListScopePools` operationId).
+	ListScopePools(ctx context.Context, project ProjectName, class ClassName, params *ListScopePoolsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetScopePool Read the pool of a scope
+	//
+	// The pool that serves the project's claims in this scope of the class, as `listScopePools` shows it.
+	//
+	// Corresponds with GET /v1/projects/{project}/classes/{class}/scopes/{scope} (the `GetScopePool` operationId).
+	GetScopePool(ctx context.Context, project ProjectName, class ClassName, scope ScopeText, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PutScopePool Have the pool of a scope before the first claim
+	//
+	// Carves the pool of a scope as the scope's first claim would, or answers the one that is there: for a node, say, before a pod is
+	// scheduled to it. It counts in the project's quotas, and while it is empty it goes back after the class's `emptyPoolTTL`. Refused like the
+	// claim: `pool_exhausted`, `exhausted_by_cooldown`, `pool_draining`, `no_pool_for_class`, `quota_exceeded`.
+	//
+	// Corresponds with PUT /v1/projects/{project}/classes/{class}/scopes/{scope} (the `PutScopePool` operationId).
+	PutScopePool(ctx context.Context, project ProjectName, class ClassName, scope ScopeText, params *PutScopePoolParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetHistory Show who held an address
 	//
 	// The claims and the child pools that hold or held a block with this address, carved from a pool of the project:
@@ -4487,7 +4591,7 @@ type ClientInterface interface {
 	// child has regions of its own, whatever those of its parent. `invalid_argument` refuses a region that this
 	// installation does not have, naming those that it has, and `regions` without the home.
 	//
-	// A child is refused like a claim: `pool_exhausted` (nothing large enough is free), `exhausted_by_cooldown` (only
+	// A child is refused like a claim: `pool_draining` (the parent is being drained), `pool_exhausted` (nothing large enough is free), `exhausted_by_cooldown` (only
 	// blocks that cool down are large enough), `block_taken` (the very block is held), `allocation_retained` (kept without
 	// a claim), `never_satisfiable` (it would not fit into an empty parent), `prefix_length_rejected` (the parent's bounds)
 	// and `family_mismatch`, which a class of the other family is as well. A class that is not found is `not_found`. A pool
@@ -4517,7 +4621,7 @@ type ClientInterface interface {
 	// child has regions of its own, whatever those of its parent. `invalid_argument` refuses a region that this
 	// installation does not have, naming those that it has, and `regions` without the home.
 	//
-	// A child is refused like a claim: `pool_exhausted` (nothing large enough is free), `exhausted_by_cooldown` (only
+	// A child is refused like a claim: `pool_draining` (the parent is being drained), `pool_exhausted` (nothing large enough is free), `exhausted_by_cooldown` (only
 	// blocks that cool down are large enough), `block_taken` (the very block is held), `allocation_retained` (kept without
 	// a claim), `never_satisfiable` (it would not fit into an empty parent), `prefix_length_rejected` (the parent's bounds)
 	// and `family_mismatch`, which a class of the other family is as well. A class that is not found is `not_found`. A pool
@@ -4550,7 +4654,7 @@ type ClientInterface interface {
 	// PatchPoolWithBody Change a pool
 	//
 	// Applies a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.visibility`, `spec.allocation`,
-	// `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions` and `spec.description`. Needs `If-Match`. A
+	// `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions`, `spec.drain` and `spec.description`. Needs `If-Match`. A
 	// patch that changes nothing answers with the same `ETag` and writes nothing. `reservations`, `classNames` and
 	// `regions` are replaced as a whole: what leaves `reservations` is free again in the same transaction, a class that
 	// leaves `classNames` has a pool less for later claims, and what a region that leaves `regions` was lent goes back to
@@ -4572,7 +4676,7 @@ type ClientInterface interface {
 	// PatchPoolWithApplicationMergePatchPlusJSONBody Change a pool
 	//
 	// Applies a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.visibility`, `spec.allocation`,
-	// `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions` and `spec.description`. Needs `If-Match`. A
+	// `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions`, `spec.drain` and `spec.description`. Needs `If-Match`. A
 	// patch that changes nothing answers with the same `ETag` and writes nothing. `reservations`, `classNames` and
 	// `regions` are replaced as a whole: what leaves `reservations` is free again in the same transaction, a class that
 	// leaves `classNames` has a pool less for later claims, and what a region that leaves `regions` was lent goes back to
@@ -5284,7 +5388,7 @@ func (c *Client) ExplainClaim(ctx context.Context, project ProjectName, body Exp
 
 // ListClaims List claims
 //
-// The claims of the project, in order of name, or, with `pool`, in order of address. Filters add up.
+// The claims of the project, in order of name, or, with `pool` and without `owner`, in order of address. Filters add up.
 //
 // Corresponds with GET /v1/projects/{project}/claims (the `ListClaims` operationId).
 func (c *Client) ListClaims(ctx context.Context, project ProjectName, params *ListClaimsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -5710,6 +5814,61 @@ func (c *Client) PatchClassWithApplicationMergePatchPlusJSONBody(ctx context.Con
 	return c.Client.Do(req)
 }
 
+// ListScopePools List the pools of the project's scopes
+//
+// The pools that serve the project's claims of a class with `poolPer`, one for each scope, in order of the scopes, whichever project owns
+// them. Of a pool of another project the labels, the annotations, the description and what it was carved from are left out. What is held
+// in one is in the list of claims, by `pool`.
+//
+// Corresponds with GET /v1/projects/{project}/classes/{class}/scopes (the `ListScopePools` operationId).
+func (c *Client) ListScopePools(ctx context.Context, project ProjectName, class ClassName, params *ListScopePoolsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListScopePoolsRequest(c.Server, project, class, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetScopePool Read the pool of a scope
+//
+// The pool that serves the project's claims in this scope of the class, as `listScopePools` shows it.
+//
+// Corresponds with GET /v1/projects/{project}/classes/{class}/scopes/{scope} (the `GetScopePool` operationId).
+func (c *Client) GetScopePool(ctx context.Context, project ProjectName, class ClassName, scope ScopeText, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetScopePoolRequest(c.Server, project, class, scope)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PutScopePool Have the pool of a scope before the first claim
+//
+// Carves the pool of a scope as the scope's first claim would, or answers the one that is there: for a node, say, before a pod is
+// scheduled to it. It counts in the project's quotas, and while it is empty it goes back after the class's `emptyPoolTTL`. Refused like the
+// claim: `pool_exhausted`, `exhausted_by_cooldown`, `pool_draining`, `no_pool_for_class`, `quota_exceeded`.
+//
+// Corresponds with PUT /v1/projects/{project}/classes/{class}/scopes/{scope} (the `PutScopePool` operationId).
+func (c *Client) PutScopePool(ctx context.Context, project ProjectName, class ClassName, scope ScopeText, params *PutScopePoolParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutScopePoolRequest(c.Server, project, class, scope, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // GetHistory Show who held an address
 //
 // The claims and the child pools that hold or held a block with this address, carved from a pool of the project:
@@ -5870,7 +6029,7 @@ func (c *Client) ListPools(ctx context.Context, project ProjectName, params *Lis
 // child has regions of its own, whatever those of its parent. `invalid_argument` refuses a region that this
 // installation does not have, naming those that it has, and `regions` without the home.
 //
-// A child is refused like a claim: `pool_exhausted` (nothing large enough is free), `exhausted_by_cooldown` (only
+// A child is refused like a claim: `pool_draining` (the parent is being drained), `pool_exhausted` (nothing large enough is free), `exhausted_by_cooldown` (only
 // blocks that cool down are large enough), `block_taken` (the very block is held), `allocation_retained` (kept without
 // a claim), `never_satisfiable` (it would not fit into an empty parent), `prefix_length_rejected` (the parent's bounds)
 // and `family_mismatch`, which a class of the other family is as well. A class that is not found is `not_found`. A pool
@@ -5910,7 +6069,7 @@ func (c *Client) CreatePoolWithBody(ctx context.Context, project ProjectName, pa
 // child has regions of its own, whatever those of its parent. `invalid_argument` refuses a region that this
 // installation does not have, naming those that it has, and `regions` without the home.
 //
-// A child is refused like a claim: `pool_exhausted` (nothing large enough is free), `exhausted_by_cooldown` (only
+// A child is refused like a claim: `pool_draining` (the parent is being drained), `pool_exhausted` (nothing large enough is free), `exhausted_by_cooldown` (only
 // blocks that cool down are large enough), `block_taken` (the very block is held), `allocation_retained` (kept without
 // a claim), `never_satisfiable` (it would not fit into an empty parent), `prefix_length_rejected` (the parent's bounds)
 // and `family_mismatch`, which a class of the other family is as well. A class that is not found is `not_found`. A pool
@@ -5973,7 +6132,7 @@ func (c *Client) GetPool(ctx context.Context, project ProjectName, pool PoolName
 // PatchPoolWithBody Change a pool
 //
 // Applies a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.visibility`, `spec.allocation`,
-// `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions` and `spec.description`. Needs `If-Match`. A
+// `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions`, `spec.drain` and `spec.description`. Needs `If-Match`. A
 // patch that changes nothing answers with the same `ETag` and writes nothing. `reservations`, `classNames` and
 // `regions` are replaced as a whole: what leaves `reservations` is free again in the same transaction, a class that
 // leaves `classNames` has a pool less for later claims, and what a region that leaves `regions` was lent goes back to
@@ -6005,7 +6164,7 @@ func (c *Client) PatchPoolWithBody(ctx context.Context, project ProjectName, poo
 // PatchPoolWithApplicationMergePatchPlusJSONBody Change a pool
 //
 // Applies a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.visibility`, `spec.allocation`,
-// `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions` and `spec.description`. Needs `If-Match`. A
+// `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions`, `spec.drain` and `spec.description`. Needs `If-Match`. A
 // patch that changes nothing answers with the same `ETag` and writes nothing. `reservations`, `classNames` and
 // `regions` are replaced as a whole: what leaves `reservations` is free again in the same transaction, a class that
 // leaves `classNames` has a pool less for later claims, and what a region that leaves `regions` was lent goes back to
@@ -7892,6 +8051,18 @@ func NewListClaimsRequest(server string, project ProjectName, params *ListClaims
 		// per the OpenAPI spec (e.g. "color=blue,black,brown").
 		var rawQueryFragments []string
 
+		if params.Owner != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "owner", *params.Owner, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.LabelSelector != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "labelSelector", *params.LabelSelector, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
@@ -8931,6 +9102,247 @@ func NewPatchClassRequestWithBody(server string, project ProjectName, class Clas
 			}
 
 			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewListScopePoolsRequest constructs an http.Request for the ListScopePools method
+func NewListScopePoolsRequest(server string, project ProjectName, class ClassName, params *ListScopePoolsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "class", class, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/classes/%s/scopes", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Consistency != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "consistency", *params.Consistency, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetScopePoolRequest constructs an http.Request for the GetScopePool method
+func NewGetScopePoolRequest(server string, project ProjectName, class ClassName, scope ScopeText) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "class", class, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "scope", scope, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/classes/%s/scopes/%s", pathParam0, pathParam1, pathParam2)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewPutScopePoolRequest constructs an http.Request for the PutScopePool method
+func NewPutScopePoolRequest(server string, project ProjectName, class ClassName, scope ScopeText, params *PutScopePoolParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "class", class, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "scope", scope, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/classes/%s/scopes/%s", pathParam0, pathParam1, pathParam2)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.DryRun != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "dryRun", *params.DryRun, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+		if params.IfNoneMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam1)
 		}
 
 	}
@@ -11762,7 +12174,7 @@ type ClientWithResponsesInterface interface {
 
 	// ListClaimsWithResponse List claims
 	//
-	// The claims of the project, in order of name, or, with `pool`, in order of address. Filters add up.
+	// The claims of the project, in order of name, or, with `pool` and without `owner`, in order of address. Filters add up.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -12040,6 +12452,37 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with PATCH /v1/projects/{project}/classes/{class} (the `PatchClass` operationId).
 	PatchClassWithApplicationMergePatchPlusJSONBodyWithResponse(ctx context.Context, project ProjectName, class ClassName, params *PatchClassParams, body PatchClassApplicationMergePatchPlusJSONRequestBody, reqEditors ...RequestEditorFn) (*PatchClassResponse, error)
 
+	// ListScopePoolsWithResponse List the pools of the project's scopes
+	//
+	// The pools that serve the project's claims of a class with `poolPer`, one for each scope, in order of the scopes, whichever project owns
+	// them. Of a pool of another project the labels, the annotations, the description and what it was carved from are left out. What is held
+	// in one is in the list of claims, by `pool`.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/classes/{class}/scopes (the `ListScopePools` operationId).
+	ListScopePoolsWithResponse(ctx context.Context, project ProjectName, class ClassName, params *ListScopePoolsParams, reqEditors ...RequestEditorFn) (*ListScopePoolsResponse, error)
+
+	// GetScopePoolWithResponse Read the pool of a scope
+	//
+	// The pool that serves the project's claims in this scope of the class, as `listScopePools` shows it.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/classes/{class}/scopes/{scope} (the `GetScopePool` operationId).
+	GetScopePoolWithResponse(ctx context.Context, project ProjectName, class ClassName, scope ScopeText, reqEditors ...RequestEditorFn) (*GetScopePoolResponse, error)
+
+	// PutScopePoolWithResponse Have the pool of a scope before the first claim
+	//
+	// Carves the pool of a scope as the scope's first claim would, or answers the one that is there: for a node, say, before a pod is
+	// scheduled to it. It counts in the project's quotas, and while it is empty it goes back after the class's `emptyPoolTTL`. Refused like the
+	// claim: `pool_exhausted`, `exhausted_by_cooldown`, `pool_draining`, `no_pool_for_class`, `quota_exceeded`.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/projects/{project}/classes/{class}/scopes/{scope} (the `PutScopePool` operationId).
+	PutScopePoolWithResponse(ctx context.Context, project ProjectName, class ClassName, scope ScopeText, params *PutScopePoolParams, reqEditors ...RequestEditorFn) (*PutScopePoolResponse, error)
+
 	// GetHistoryWithResponse Show who held an address
 	//
 	// The claims and the child pools that hold or held a block with this address, carved from a pool of the project:
@@ -12140,7 +12583,7 @@ type ClientWithResponsesInterface interface {
 	// child has regions of its own, whatever those of its parent. `invalid_argument` refuses a region that this
 	// installation does not have, naming those that it has, and `regions` without the home.
 	//
-	// A child is refused like a claim: `pool_exhausted` (nothing large enough is free), `exhausted_by_cooldown` (only
+	// A child is refused like a claim: `pool_draining` (the parent is being drained), `pool_exhausted` (nothing large enough is free), `exhausted_by_cooldown` (only
 	// blocks that cool down are large enough), `block_taken` (the very block is held), `allocation_retained` (kept without
 	// a claim), `never_satisfiable` (it would not fit into an empty parent), `prefix_length_rejected` (the parent's bounds)
 	// and `family_mismatch`, which a class of the other family is as well. A class that is not found is `not_found`. A pool
@@ -12170,7 +12613,7 @@ type ClientWithResponsesInterface interface {
 	// child has regions of its own, whatever those of its parent. `invalid_argument` refuses a region that this
 	// installation does not have, naming those that it has, and `regions` without the home.
 	//
-	// A child is refused like a claim: `pool_exhausted` (nothing large enough is free), `exhausted_by_cooldown` (only
+	// A child is refused like a claim: `pool_draining` (the parent is being drained), `pool_exhausted` (nothing large enough is free), `exhausted_by_cooldown` (only
 	// blocks that cool down are large enough), `block_taken` (the very block is held), `allocation_retained` (kept without
 	// a claim), `never_satisfiable` (it would not fit into an empty parent), `prefix_length_rejected` (the parent's bounds)
 	// and `family_mismatch`, which a class of the other family is as well. A class that is not found is `not_found`. A pool
@@ -12207,7 +12650,7 @@ type ClientWithResponsesInterface interface {
 	// PatchPoolWithBodyWithResponse Change a pool
 	//
 	// Applies a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.visibility`, `spec.allocation`,
-	// `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions` and `spec.description`. Needs `If-Match`. A
+	// `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions`, `spec.drain` and `spec.description`. Needs `If-Match`. A
 	// patch that changes nothing answers with the same `ETag` and writes nothing. `reservations`, `classNames` and
 	// `regions` are replaced as a whole: what leaves `reservations` is free again in the same transaction, a class that
 	// leaves `classNames` has a pool less for later claims, and what a region that leaves `regions` was lent goes back to
@@ -12229,7 +12672,7 @@ type ClientWithResponsesInterface interface {
 	// PatchPoolWithApplicationMergePatchPlusJSONBodyWithResponse Change a pool
 	//
 	// Applies a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.visibility`, `spec.allocation`,
-	// `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions` and `spec.description`. Needs `If-Match`. A
+	// `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions`, `spec.drain` and `spec.description`. Needs `If-Match`. A
 	// patch that changes nothing answers with the same `ETag` and writes nothing. `reservations`, `classNames` and
 	// `regions` are replaced as a whole: what leaves `reservations` is free again in the same transaction, a class that
 	// leaves `classNames` has a pool less for later claims, and what a region that leaves `regions` was lent goes back to
@@ -15764,6 +16207,381 @@ func (r PatchClassResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r PatchClassResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListScopePoolsResponse200Headers the declared response headers of an HTTP 200 response for ListScopePools
+type ListScopePoolsResponse200Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+// ListScopePoolsResponse400Headers the declared response headers of an HTTP 400 response for ListScopePools
+type ListScopePoolsResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+// ListScopePoolsResponse401Headers the declared response headers of an HTTP 401 response for ListScopePools
+type ListScopePoolsResponse401Headers struct {
+	WWWAuthenticate *string
+}
+
+// ListScopePoolsResponse404Headers the declared response headers of an HTTP 404 response for ListScopePools
+type ListScopePoolsResponse404Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+// ListScopePoolsResponse429Headers the declared response headers of an HTTP 429 response for ListScopePools
+type ListScopePoolsResponse429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
+}
+
+// ListScopePoolsResponse500Headers the declared response headers of an HTTP 500 response for ListScopePools
+type ListScopePoolsResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+// ListScopePoolsResponse503Headers the declared response headers of an HTTP 503 response for ListScopePools
+type ListScopePoolsResponse503Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// ListScopePoolsResponse504Headers the declared response headers of an HTTP 504 response for ListScopePools
+type ListScopePoolsResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+type ListScopePoolsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *IPPoolList
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *BadRequest
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NotFound
+	// ApplicationProblemJSON406 the response for an HTTP 406 `application/problem+json` response
+	ApplicationProblemJSON406 *NotAcceptable
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooManyRequests
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *InternalError
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Unavailable
+	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
+	ApplicationProblemJSON504 *DeadlineExceeded
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListScopePoolsResponse200Headers
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *ListScopePoolsResponse400Headers
+	// Headers401 the parsed response headers for an HTTP 401 response
+	Headers401 *ListScopePoolsResponse401Headers
+	// Headers404 the parsed response headers for an HTTP 404 response
+	Headers404 *ListScopePoolsResponse404Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *ListScopePoolsResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *ListScopePoolsResponse500Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *ListScopePoolsResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *ListScopePoolsResponse504Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r ListScopePoolsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListScopePoolsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListScopePoolsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetScopePoolResponse200Headers the declared response headers of an HTTP 200 response for GetScopePool
+type GetScopePoolResponse200Headers struct {
+	ETag string
+}
+
+// GetScopePoolResponse400Headers the declared response headers of an HTTP 400 response for GetScopePool
+type GetScopePoolResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+// GetScopePoolResponse401Headers the declared response headers of an HTTP 401 response for GetScopePool
+type GetScopePoolResponse401Headers struct {
+	WWWAuthenticate *string
+}
+
+// GetScopePoolResponse404Headers the declared response headers of an HTTP 404 response for GetScopePool
+type GetScopePoolResponse404Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+// GetScopePoolResponse429Headers the declared response headers of an HTTP 429 response for GetScopePool
+type GetScopePoolResponse429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
+}
+
+// GetScopePoolResponse500Headers the declared response headers of an HTTP 500 response for GetScopePool
+type GetScopePoolResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+// GetScopePoolResponse503Headers the declared response headers of an HTTP 503 response for GetScopePool
+type GetScopePoolResponse503Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// GetScopePoolResponse504Headers the declared response headers of an HTTP 504 response for GetScopePool
+type GetScopePoolResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+type GetScopePoolResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *IPPool
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *BadRequest
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NotFound
+	// ApplicationProblemJSON406 the response for an HTTP 406 `application/problem+json` response
+	ApplicationProblemJSON406 *NotAcceptable
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooManyRequests
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *InternalError
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Unavailable
+	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
+	ApplicationProblemJSON504 *DeadlineExceeded
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetScopePoolResponse200Headers
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *GetScopePoolResponse400Headers
+	// Headers401 the parsed response headers for an HTTP 401 response
+	Headers401 *GetScopePoolResponse401Headers
+	// Headers404 the parsed response headers for an HTTP 404 response
+	Headers404 *GetScopePoolResponse404Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *GetScopePoolResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *GetScopePoolResponse500Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *GetScopePoolResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *GetScopePoolResponse504Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r GetScopePoolResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetScopePoolResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetScopePoolResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// PutScopePoolResponse200Headers the declared response headers of an HTTP 200 response for PutScopePool
+type PutScopePoolResponse200Headers struct {
+	DryRun *bool
+	ETag   string
+}
+
+// PutScopePoolResponse201Headers the declared response headers of an HTTP 201 response for PutScopePool
+type PutScopePoolResponse201Headers struct {
+	DryRun   *bool
+	ETag     string
+	Location string
+}
+
+// PutScopePoolResponse400Headers the declared response headers of an HTTP 400 response for PutScopePool
+type PutScopePoolResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+// PutScopePoolResponse401Headers the declared response headers of an HTTP 401 response for PutScopePool
+type PutScopePoolResponse401Headers struct {
+	WWWAuthenticate *string
+}
+
+// PutScopePoolResponse404Headers the declared response headers of an HTTP 404 response for PutScopePool
+type PutScopePoolResponse404Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+// PutScopePoolResponse409Headers the declared response headers of an HTTP 409 response for PutScopePool
+type PutScopePoolResponse409Headers struct {
+	RetryAfter *int
+}
+
+// PutScopePoolResponse412Headers the declared response headers of an HTTP 412 response for PutScopePool
+type PutScopePoolResponse412Headers struct {
+	ETag *string
+}
+
+// PutScopePoolResponse429Headers the declared response headers of an HTTP 429 response for PutScopePool
+type PutScopePoolResponse429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
+}
+
+// PutScopePoolResponse500Headers the declared response headers of an HTTP 500 response for PutScopePool
+type PutScopePoolResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+// PutScopePoolResponse503Headers the declared response headers of an HTTP 503 response for PutScopePool
+type PutScopePoolResponse503Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// PutScopePoolResponse504Headers the declared response headers of an HTTP 504 response for PutScopePool
+type PutScopePoolResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+type PutScopePoolResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *IPPool
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *IPPool
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *BadRequest
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NotFound
+	// ApplicationProblemJSON406 the response for an HTTP 406 `application/problem+json` response
+	ApplicationProblemJSON406 *NotAcceptable
+	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationProblemJSON409 *ClaimConflict
+	// ApplicationProblemJSON412 the response for an HTTP 412 `application/problem+json` response
+	ApplicationProblemJSON412 *PreconditionFailed
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *CarvingRefused
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooManyRequests
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *InternalError
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Unavailable
+	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
+	ApplicationProblemJSON504 *DeadlineExceeded
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *PutScopePoolResponse200Headers
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *PutScopePoolResponse201Headers
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *PutScopePoolResponse400Headers
+	// Headers401 the parsed response headers for an HTTP 401 response
+	Headers401 *PutScopePoolResponse401Headers
+	// Headers404 the parsed response headers for an HTTP 404 response
+	Headers404 *PutScopePoolResponse404Headers
+	// Headers409 the parsed response headers for an HTTP 409 response
+	Headers409 *PutScopePoolResponse409Headers
+	// Headers412 the parsed response headers for an HTTP 412 response
+	Headers412 *PutScopePoolResponse412Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *PutScopePoolResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *PutScopePoolResponse500Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *PutScopePoolResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *PutScopePoolResponse504Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r PutScopePoolResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PutScopePoolResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PutScopePoolResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -19877,7 +20695,7 @@ func (c *ClientWithResponses) ExplainClaimWithResponse(ctx context.Context, proj
 
 // ListClaimsWithResponse List claims
 //
-// The claims of the project, in order of name, or, with `pool`, in order of address. Filters add up.
+// The claims of the project, in order of name, or, with `pool` and without `owner`, in order of address. Filters add up.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -20251,6 +21069,55 @@ func (c *ClientWithResponses) PatchClassWithApplicationMergePatchPlusJSONBodyWit
 	return ParsePatchClassResponse(rsp)
 }
 
+// ListScopePoolsWithResponse List the pools of the project's scopes
+//
+// The pools that serve the project's claims of a class with `poolPer`, one for each scope, in order of the scopes, whichever project owns
+// them. Of a pool of another project the labels, the annotations, the description and what it was carved from are left out. What is held
+// in one is in the list of claims, by `pool`.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/classes/{class}/scopes (the `ListScopePools` operationId).
+func (c *ClientWithResponses) ListScopePoolsWithResponse(ctx context.Context, project ProjectName, class ClassName, params *ListScopePoolsParams, reqEditors ...RequestEditorFn) (*ListScopePoolsResponse, error) {
+	rsp, err := c.ListScopePools(ctx, project, class, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListScopePoolsResponse(rsp)
+}
+
+// GetScopePoolWithResponse Read the pool of a scope
+//
+// The pool that serves the project's claims in this scope of the class, as `listScopePools` shows it.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/classes/{class}/scopes/{scope} (the `GetScopePool` operationId).
+func (c *ClientWithResponses) GetScopePoolWithResponse(ctx context.Context, project ProjectName, class ClassName, scope ScopeText, reqEditors ...RequestEditorFn) (*GetScopePoolResponse, error) {
+	rsp, err := c.GetScopePool(ctx, project, class, scope, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetScopePoolResponse(rsp)
+}
+
+// PutScopePoolWithResponse Have the pool of a scope before the first claim
+//
+// Carves the pool of a scope as the scope's first claim would, or answers the one that is there: for a node, say, before a pod is
+// scheduled to it. It counts in the project's quotas, and while it is empty it goes back after the class's `emptyPoolTTL`. Refused like the
+// claim: `pool_exhausted`, `exhausted_by_cooldown`, `pool_draining`, `no_pool_for_class`, `quota_exceeded`.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/projects/{project}/classes/{class}/scopes/{scope} (the `PutScopePool` operationId).
+func (c *ClientWithResponses) PutScopePoolWithResponse(ctx context.Context, project ProjectName, class ClassName, scope ScopeText, params *PutScopePoolParams, reqEditors ...RequestEditorFn) (*PutScopePoolResponse, error) {
+	rsp, err := c.PutScopePool(ctx, project, class, scope, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePutScopePoolResponse(rsp)
+}
+
 // GetHistoryWithResponse Show who held an address
 //
 // The claims and the child pools that hold or held a block with this address, carved from a pool of the project:
@@ -20393,7 +21260,7 @@ func (c *ClientWithResponses) ListPoolsWithResponse(ctx context.Context, project
 // child has regions of its own, whatever those of its parent. `invalid_argument` refuses a region that this
 // installation does not have, naming those that it has, and `regions` without the home.
 //
-// A child is refused like a claim: `pool_exhausted` (nothing large enough is free), `exhausted_by_cooldown` (only
+// A child is refused like a claim: `pool_draining` (the parent is being drained), `pool_exhausted` (nothing large enough is free), `exhausted_by_cooldown` (only
 // blocks that cool down are large enough), `block_taken` (the very block is held), `allocation_retained` (kept without
 // a claim), `never_satisfiable` (it would not fit into an empty parent), `prefix_length_rejected` (the parent's bounds)
 // and `family_mismatch`, which a class of the other family is as well. A class that is not found is `not_found`. A pool
@@ -20429,7 +21296,7 @@ func (c *ClientWithResponses) CreatePoolWithBodyWithResponse(ctx context.Context
 // child has regions of its own, whatever those of its parent. `invalid_argument` refuses a region that this
 // installation does not have, naming those that it has, and `regions` without the home.
 //
-// A child is refused like a claim: `pool_exhausted` (nothing large enough is free), `exhausted_by_cooldown` (only
+// A child is refused like a claim: `pool_draining` (the parent is being drained), `pool_exhausted` (nothing large enough is free), `exhausted_by_cooldown` (only
 // blocks that cool down are large enough), `block_taken` (the very block is held), `allocation_retained` (kept without
 // a claim), `never_satisfiable` (it would not fit into an empty parent), `prefix_length_rejected` (the parent's bounds)
 // and `family_mismatch`, which a class of the other family is as well. A class that is not found is `not_found`. A pool
@@ -20484,7 +21351,7 @@ func (c *ClientWithResponses) GetPoolWithResponse(ctx context.Context, project P
 // PatchPoolWithBodyWithResponse Change a pool
 //
 // Applies a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.visibility`, `spec.allocation`,
-// `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions` and `spec.description`. Needs `If-Match`. A
+// `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions`, `spec.drain` and `spec.description`. Needs `If-Match`. A
 // patch that changes nothing answers with the same `ETag` and writes nothing. `reservations`, `classNames` and
 // `regions` are replaced as a whole: what leaves `reservations` is free again in the same transaction, a class that
 // leaves `classNames` has a pool less for later claims, and what a region that leaves `regions` was lent goes back to
@@ -20512,7 +21379,7 @@ func (c *ClientWithResponses) PatchPoolWithBodyWithResponse(ctx context.Context,
 // PatchPoolWithApplicationMergePatchPlusJSONBodyWithResponse Change a pool
 //
 // Applies a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.visibility`, `spec.allocation`,
-// `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions` and `spec.description`. Needs `If-Match`. A
+// `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions`, `spec.drain` and `spec.description`. Needs `If-Match`. A
 // patch that changes nothing answers with the same `ETag` and writes nothing. `reservations`, `classNames` and
 // `regions` are replaced as a whole: what leaves `reservations` is free again in the same transaction, a class that
 // leaves `classNames` has a pool less for later claims, and what a region that leaves `regions` was lent goes back to
@@ -27872,6 +28739,797 @@ func ParsePatchClassResponse(rsp *http.Response) (*PatchClassResponse, error) {
 		response.Headers503 = &headers
 	case rsp.StatusCode == 504:
 		var headers PatchClassResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers504 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListScopePoolsResponse parses an HTTP response from a ListScopePoolsWithResponse call
+func ParseListScopePoolsResponse(rsp *http.Response) (*ListScopePoolsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListScopePoolsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest IPPoolList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 406:
+		var dest NotAcceptable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON406 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooManyRequests
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest InternalError
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest DeadlineExceeded
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON504 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListScopePoolsResponse200Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 400:
+		var headers ListScopePoolsResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
+	case rsp.StatusCode == 401:
+		var headers ListScopePoolsResponse401Headers
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		response.Headers401 = &headers
+	case rsp.StatusCode == 404:
+		var headers ListScopePoolsResponse404Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers404 = &headers
+	case rsp.StatusCode == 429:
+		var headers ListScopePoolsResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers ListScopePoolsResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
+	case rsp.StatusCode == 503:
+		var headers ListScopePoolsResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers ListScopePoolsResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers504 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetScopePoolResponse parses an HTTP response from a GetScopePoolWithResponse call
+func ParseGetScopePoolResponse(rsp *http.Response) (*GetScopePoolResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetScopePoolResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest IPPool
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 406:
+		var dest NotAcceptable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON406 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooManyRequests
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest InternalError
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest DeadlineExceeded
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON504 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetScopePoolResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 400:
+		var headers GetScopePoolResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
+	case rsp.StatusCode == 401:
+		var headers GetScopePoolResponse401Headers
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		response.Headers401 = &headers
+	case rsp.StatusCode == 404:
+		var headers GetScopePoolResponse404Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers404 = &headers
+	case rsp.StatusCode == 429:
+		var headers GetScopePoolResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers GetScopePoolResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
+	case rsp.StatusCode == 503:
+		var headers GetScopePoolResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers GetScopePoolResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers504 = &headers
+	}
+
+	return response, nil
+}
+
+// ParsePutScopePoolResponse parses an HTTP response from a PutScopePoolWithResponse call
+func ParsePutScopePoolResponse(rsp *http.Response) (*PutScopePoolResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PutScopePoolResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest IPPool
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest IPPool
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 406:
+		var dest NotAcceptable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON406 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest ClaimConflict
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 412:
+		var dest PreconditionFailed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON412 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest CarvingRefused
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooManyRequests
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest InternalError
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest DeadlineExceeded
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON504 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers PutScopePoolResponse200Headers
+		if values := rsp.Header.Values("Dry-Run"); len(values) > 0 {
+			var value bool
+			if err := runtime.BindStyledParameterWithOptions("simple", "Dry-Run", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.DryRun = &value
+		}
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 201:
+		var headers PutScopePoolResponse201Headers
+		if values := rsp.Header.Values("Dry-Run"); len(values) > 0 {
+			var value bool
+			if err := runtime.BindStyledParameterWithOptions("simple", "Dry-Run", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.DryRun = &value
+		}
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = value
+		}
+		response.Headers201 = &headers
+	case rsp.StatusCode == 400:
+		var headers PutScopePoolResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
+	case rsp.StatusCode == 401:
+		var headers PutScopePoolResponse401Headers
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		response.Headers401 = &headers
+	case rsp.StatusCode == 404:
+		var headers PutScopePoolResponse404Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers404 = &headers
+	case rsp.StatusCode == 409:
+		var headers PutScopePoolResponse409Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers409 = &headers
+	case rsp.StatusCode == 412:
+		var headers PutScopePoolResponse412Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers412 = &headers
+	case rsp.StatusCode == 429:
+		var headers PutScopePoolResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers PutScopePoolResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
+	case rsp.StatusCode == 503:
+		var headers PutScopePoolResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers PutScopePoolResponse504Headers
 		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
 			var value Consistency
 			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {

@@ -99,6 +99,7 @@ var lists = map[string]func(ctx context.Context, c *client.Carve) error{
 	"listPoolGrants":  func(ctx context.Context, c *client.Carve) error { return end(c.PoolGrants(ctx, "team-a", "prod", nil)) },
 	"getPoolFree":     func(ctx context.Context, c *client.Carve) error { return end(c.FreeBlocks(ctx, "team-a", "prod", nil)) },
 	"listClasses":     func(ctx context.Context, c *client.Carve) error { return end(c.Classes(ctx, "team-a", nil)) },
+	"listScopePools":  func(ctx context.Context, c *client.Carve) error { return end(c.ScopePools(ctx, "team-a", "standard", nil)) },
 	"listClaims":      func(ctx context.Context, c *client.Carve) error { return end(c.Claims(ctx, "team-a", nil)) },
 	"listAllocations": func(ctx context.Context, c *client.Carve) error { return end(c.Allocations(ctx, "team-a", nil)) },
 	"listAuditEvents": func(ctx context.Context, c *client.Carve) error { return end(c.AuditEvents(ctx, "team-a", nil)) },
@@ -124,12 +125,17 @@ func TestEveryListIsASequence(t *testing.T) {
 	}
 	require.Len(t, lists, len(with))
 	w := setup(t)
+	_, err := w.CreateClassWithResponse(t.Context(), "team-a", nil, client.IPClassCreate{
+		Metadata: client.CreateMetadata{Name: "standard"}, Spec: client.IPClassSpec{IPFamily: client.IPFamilyIPv4},
+	})
+	require.NoError(t, err)
+	w.requests()
 	for id, list := range lists {
 		w.lose(1, false) // each asks its own path, twice because the first answer is lost
 		require.NoError(t, list(t.Context(), w.Carve), id)
 		requests := w.requests()
 		require.GreaterOrEqual(t, len(requests), 2, id)
-		path := strings.NewReplacer("{project}", "team-a", "{space}", "default", "{pool}", "prod").Replace(with[id])
+		path := strings.NewReplacer("{project}", "team-a", "{space}", "default", "{pool}", "prod", "{class}", "standard").Replace(with[id])
 		for _, r := range requests {
 			require.Equal(t, path, r.URL.Path, id)
 		}

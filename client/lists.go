@@ -61,6 +61,19 @@ func (c *Carve) Quotas(ctx context.Context, project string, params *ListQuotasPa
 	})
 }
 
+// ScopePools are the pools of a project's scopes of a class.
+func (c *Carve) ScopePools(ctx context.Context, project, class string, params *ListScopePoolsParams) iter.Seq2[IPPool, error] {
+	p := valueOf(params)
+	return pages(p.Limit, p.Cursor, func(at place) ([]IPPool, NextCursor, error) {
+		p.Limit, p.Cursor = at.limit, at.cursor
+		answer, err := c.ListScopePoolsWithResponse(ctx, project, class, &p)
+		if err != nil {
+			return nil, "", err
+		}
+		return answer.JSON200.Items, answer.JSON200.NextCursor, nil
+	})
+}
+
 // Spaces are the spaces of a project.
 func (c *Carve) Spaces(ctx context.Context, project string, params *ListSpacesParams) iter.Seq2[Space, error] {
 	p := valueOf(params)

@@ -185,6 +185,7 @@ CREATE UNIQUE INDEX IF NOT EXISTS classes_default_key ON classes (project_id, af
 -- parent_* and space_* repeat names, which never change, so that reading a pool needs no join.
 -- regions: where a pool is served, its home (region) among them, in the caller's order; empty: at home alone. Of such a pool, and of no other,
 -- pool_regions and stocks have a row for each of its regions, and region_blocks one for each block that its home has lent to another.
+-- drain: nothing more is carved from the pool, which is kept or deleted when it has become empty; NULL: it is not drained.
 -- classes lists what the pool backs, in the caller's order: an id with the names that it had, which never change; pool_classes
 -- finds the pools of a class. A pool that was carved for a scope has it in scope, and what finds it by that in scope_class_id,
 -- scope_project_id (the project that it serves) and scope_key. A class is not deleted while such a pool exists.
@@ -213,6 +214,7 @@ CREATE TABLE IF NOT EXISTS pools (
     reservations         JSONB       NOT NULL,
     classes              JSONB       NOT NULL,
     reuse_after_seconds  INT8,
+    drain                TEXT,
     scope                JSONB,
     scope_class_id       UUID,
     scope_project_id     UUID,
@@ -234,6 +236,7 @@ CREATE TABLE IF NOT EXISTS pools (
     CONSTRAINT pools_scope_class_fkey FOREIGN KEY (scope_class_id) REFERENCES classes (id),
     CONSTRAINT pools_af_check CHECK (af IN (4, 6)),
     CONSTRAINT pools_visibility_check CHECK (visibility IN ('platform', 'consumer', 'shared')),
+    CONSTRAINT pools_drain_check CHECK (drain IN ('Keep', 'Delete')),
     CONSTRAINT pools_strategy_check CHECK (strategy IN ('FirstFit', 'BestFit', 'Random', 'Sparse'))
 );
 -- serves: which pools of a project have one of some blocks (pool_list_covering), for the history of an address. The columns are in
@@ -249,6 +252,9 @@ CREATE INDEX IF NOT EXISTS pools_scope_project_idx ON pools (scope_project_id) W
 CREATE INDEX IF NOT EXISTS pools_space_idx ON pools (space_id);
 -- serves: going through all pools that were carved for scopes, a page at a time (scoped_pool_list)
 CREATE INDEX IF NOT EXISTS pools_scoped_idx ON pools (id) WHERE scope_key IS NOT NULL;
+
+-- serves: pools that are to be deleted when they have become empty (drained_pool_list). Few rows: only those.
+CREATE INDEX IF NOT EXISTS pools_drained_idx ON pools (region, id) WHERE drain = 'Delete';
 
 -- pool_classes: which pools back a class; pools.classes says the same from the other side. The pools of one project that back
 -- one class are one range of the key, in order of their names.
@@ -296,6 +302,7 @@ CREATE TABLE IF NOT EXISTS fences (
 -- since is when the present holder got the block in the present phase; what was before is in history.
 -- class_id: the class that served the claim, which exists as long as the claim does, except where the claim took over a block that had been
 -- retained. cool_until: until when a released block is kept from everybody.
+-- owner stands for the ownerRef of a living claim that has one: a part of a hash of its text, for look-ups alone.
 -- doc is a JSON text with the rest, under short keys and without what the columns say (internal/crdb/rows/holds.go). No statement of a request looks
 -- inside but the counting of what a project holds, when a quota is made.
 -- holds_id_key serves GET, DELETE and re-binding by name (an allocation's name is its id).
@@ -316,15 +323,19 @@ CREATE TABLE IF NOT EXISTS holds (
     since             TIMESTAMPTZ NOT NULL,
     cool_until        TIMESTAMPTZ,
     doc               TEXT        NOT NULL,
+    owner             UUID,
     CONSTRAINT holds_pkey PRIMARY KEY (region, project_id, container_id, base),
     CONSTRAINT holds_id_key UNIQUE (region, id),
     CONSTRAINT holds_purpose_check CHECK (purpose IN ('Claim', 'ChildPool', 'Reservation', 'RootPool')),
     CONSTRAINT holds_phases_check CHECK (phase IN ('Bound', 'Retained', 'CoolingDown') AND (phase = 'CoolingDown') = (cool_until IS NOT NULL)),
     CONSTRAINT holds_claim_check
-        CHECK ((purpose = 'Claim' AND phase = 'Bound') = (name IS NOT NULL) AND (name IS NULL) = (claim_id IS NULL))
+        CHECK ((purpose = 'Claim' AND phase = 'Bound') = (name IS NOT NULL) AND (name IS NULL) = (claim_id IS NULL)),
+    CONSTRAINT holds_owner_check CHECK (owner IS NULL OR name IS NOT NULL)
 );
 -- serves: claims by name (claim_get, claim_list), and that no two living claims of a project have one
 CREATE UNIQUE INDEX IF NOT EXISTS holds_name_key ON holds (region, holder_project_id, name) WHERE name IS NOT NULL;
+-- serves: claims by their owner, by name (claim_list_owned, claim_list_owned_everywhere). Only claims with an ownerRef are in it.
+CREATE INDEX IF NOT EXISTS holds_owner_idx ON holds (region, holder_project_id, owner, name) WHERE owner IS NOT NULL;
 -- serves: how many claims a class has served, before it is deleted (class_use)
 CREATE INDEX IF NOT EXISTS holds_class_idx ON holds (region, class_id) WHERE class_id IS NOT NULL AND name IS NOT NULL;
 -- serves: what a project holds without a claim, for its quotas (usage_retained). Few rows: only what was retained.

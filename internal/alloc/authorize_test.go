@@ -110,6 +110,18 @@ func TestNothingIsDoneForStrangers(t *testing.T) {
 			_, err := b.CreateClaimBatch(ctx, project, []ipam.Claim{claim("x", "net", 32)}, usecase.Request{})
 			return err
 		},
+		"PutScopePool": func(ctx context.Context) error {
+			_, err := b.PutScopePool(ctx, project, "std", nil, usecase.Request{})
+			return err
+		},
+		"GetScopePool": func(ctx context.Context) error {
+			_, err := b.GetScopePool(ctx, project, "std", nil)
+			return err
+		},
+		"ListScopePools": func(ctx context.Context) error {
+			_, err := b.ListScopePools(ctx, project, "std", 1, "", usecase.Reading{})
+			return err
+		},
 		"ListRegions": func(ctx context.Context) error { _, _, err := b.ListRegions(ctx); return err },
 		"GetClaim": func(ctx context.Context) error {
 			_, err := b.GetClaim(ctx, project, "c", usecase.Reading{})
@@ -200,7 +212,7 @@ func TestNothingIsDoneForStrangers(t *testing.T) {
 		switch name := method.Name; name {
 		case "Admit": // asks, and records
 		case "EnsurePlatform", "EnsureBootstrap", "Bootstrap": // of the server and its operator, who need no leave
-		case "FreeCooled", "SweepScopes", "KeepStocks": // of the background
+		case "FreeCooled", "SweepScopes", "DeleteDrained", "KeepStocks": // of the background
 		case "Reconcile": // of the operator, on the database
 		case "Queues": // of the metrics
 		case "Waiting", "Lanes", "Users", "Searching": // of the tests

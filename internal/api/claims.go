@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"strings"
 
 	"github.com/labstack/echo/v4"
 
@@ -22,6 +23,7 @@ func (s claimHandlers) ListClaims(c echo.Context, project string, p gen.ListClai
 		return err
 	}
 	f.Phase, f.Family = string(codec.Or(p.Phase, "")), ipam.Family(codec.Or(p.IPFamily, ""))
+	f.Owner = strings.TrimRight(codec.Or(p.Owner, ""), "/")
 	return list(c, p.Limit, p.Cursor, project, filtered(f, s.use.ListClaims), codec.ClaimOf)
 }
 

@@ -38,12 +38,15 @@ var classOperations = map[string]struct {
 	least              tenancy.Role
 	status             int
 }{
-	"listClasses":  {"GET", classes, "", tenancy.Viewer, http.StatusOK},
-	"getClass":     {"GET", classes + "/gold", "", tenancy.Viewer, http.StatusOK},
-	"createClass":  {"POST", classes, `{"metadata": {"name": "gold"}, "spec": {"ipFamily": "IPv4"}}`, tenancy.Provider, http.StatusCreated},
-	"patchClass":   {"PATCH", classes + "/gold", `{"spec": {"description": "d"}}`, tenancy.Provider, http.StatusOK},
-	"deleteClass":  {"DELETE", classes + "/gold", "", tenancy.Provider, http.StatusNoContent},
-	"explainClaim": {"POST", explanations, `{"spec": {}}`, tenancy.Viewer, http.StatusOK},
+	"listClasses":    {"GET", classes, "", tenancy.Viewer, http.StatusOK},
+	"getClass":       {"GET", classes + "/gold", "", tenancy.Viewer, http.StatusOK},
+	"createClass":    {"POST", classes, `{"metadata": {"name": "gold"}, "spec": {"ipFamily": "IPv4"}}`, tenancy.Provider, http.StatusCreated},
+	"patchClass":     {"PATCH", classes + "/gold", `{"spec": {"description": "d"}}`, tenancy.Provider, http.StatusOK},
+	"deleteClass":    {"DELETE", classes + "/gold", "", tenancy.Provider, http.StatusNoContent},
+	"listScopePools": {"GET", classes + "/gold/scopes", "", tenancy.Viewer, http.StatusOK},
+	"getScopePool":   {"GET", classes + "/gold/scopes/node=n1,rack=r2", "", tenancy.Viewer, http.StatusOK},
+	"putScopePool":   {"PUT", classes + "/gold/scopes/node=n1", "", tenancy.Consumer, http.StatusCreated},
+	"explainClaim":   {"POST", explanations, `{"spec": {}}`, tenancy.Viewer, http.StatusOK},
 }
 
 func TestWhoMayDoWhatWithClasses(t *testing.T) {

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"context"
+	"net/netip"
 	"testing"
 	"time"
 
@@ -100,6 +101,30 @@ func (s *classScript) PatchClass(
 func (s *classScript) DeleteClass(_ context.Context, project, name string, r usecase.Request) error {
 	s.request = r
 	return s.note("DeleteClass", project, name)
+}
+
+func (s *classScript) PutScopePool(_ context.Context, project, class string, scope map[string]string, r usecase.Request) (usecase.Result[ipam.Pool], error) {
+	s.request = r
+	return usecase.Result[ipam.Pool]{Value: s.scopePool(scope)}, s.note("PutScopePool", project, class)
+}
+
+func (s *classScript) GetScopePool(_ context.Context, project, class string, scope map[string]string) (ipam.Pool, error) {
+	return s.scopePool(scope), s.note("GetScopePool", project, class)
+}
+
+func (s *classScript) ListScopePools(_ context.Context, project, class string, _ int, _ string, _ usecase.Reading) (paging.Page[ipam.Pool], error) {
+	return paging.Page[ipam.Pool]{Items: []ipam.Pool{s.scopePool(nil)}}, s.note("ListScopePools", project, class)
+}
+
+// scopePool is the pool of a scope.
+func (s *classScript) scopePool(scope map[string]string) ipam.Pool {
+	meta, bits := s.class.Metadata, 26
+	meta.Name, meta.Project = "gold-1", ipam.PlatformProject
+	return ipam.Pool{
+		Metadata: meta, Block: netip.MustParsePrefix("10.0.0.0/26"), Space: ipam.Ref{Project: ipam.PlatformProject, Name: "default"},
+		Spec:  ipam.PoolSpec{PrefixLength: &bits, Visibility: ipam.VisibilityConsumer, Allocation: ipam.Allocating{Strategy: ipam.BestFit}},
+		Scope: &ipam.PoolScope{Class: s.class.AsRef(), Project: "team-a", Values: scope},
+	}
 }
 
 func (s *classScript) ExplainClaim(_ context.Context, project string, c ipam.Claim) (claims.Explanation, error) {

@@ -31,6 +31,7 @@ var kinds = map[ipam.Code]kind{
 	ipam.CodeAllocationRetained:   {http.StatusConflict, "A retained allocation holds it"},
 	ipam.CodePoolExhausted:        {http.StatusConflict, "Nothing large enough is free"},
 	ipam.CodeExhaustedByCooldown:  {http.StatusConflict, "What is large enough is cooling down"},
+	ipam.CodePoolDraining:         {http.StatusConflict, "The pool is being drained"},
 	ipam.CodeNoPoolMatches:        {http.StatusConflict, "No pool matches"},
 	ipam.CodeNoPoolForClass:       {http.StatusConflict, "No pool for the class"},
 	ipam.CodeNoDefaultClass:       {http.StatusConflict, "No default class"},

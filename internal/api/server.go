@@ -9,6 +9,7 @@ type server struct {
 	spaceHandlers
 	poolHandlers
 	classHandlers
+	scopeHandlers
 	claimHandlers
 	allocationHandlers
 	memberHandlers
@@ -27,7 +28,7 @@ func newServer(cfg Config) *server {
 	return &server{
 		projectHandlers: projectHandlers{use}, spaceHandlers: spaceHandlers{use},
 		poolHandlers: poolHandlers{use, cfg.Clock}, classHandlers: classHandlers{use},
-		claimHandlers: claimHandlers{use}, allocationHandlers: allocationHandlers{use},
+		scopeHandlers: scopeHandlers{use, cfg.Clock}, claimHandlers: claimHandlers{use}, allocationHandlers: allocationHandlers{use},
 		memberHandlers: memberHandlers{use}, keyHandlers: keyHandlers{use, cfg.Clock},
 		poolGrantHandlers: poolGrantHandlers{use}, spaceGrantHandlers: spaceGrantHandlers{use}, quotaHandlers: quotaHandlers{use},
 		trailHandlers: trailHandlers{use}, callerHandlers: callerHandlers{use, cfg.Version, cfg.Ready},

@@ -78,6 +78,10 @@ type Claims interface {
 	PutClaim(ctx context.Context, project string, c ipam.Claim, r usecase.Request) (usecase.Result[ipam.Claim], error)
 	PatchClaim(ctx context.Context, project, name string, r usecase.Request, mutate func(ipam.Claim) (ipam.Claim, error)) (ipam.Claim, error)
 	DeleteClaim(ctx context.Context, project, name string, r usecase.Request) error
+	// PutScopePool carves the pool of a scope unless there is one, GetScopePool reads it, ListScopePools those of all scopes of a class.
+	PutScopePool(ctx context.Context, project, class string, scope map[string]string, r usecase.Request) (usecase.Result[ipam.Pool], error)
+	GetScopePool(ctx context.Context, project, class string, scope map[string]string) (ipam.Pool, error)
+	ListScopePools(ctx context.Context, project, class string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Pool], error)
 	ExplainClaim(ctx context.Context, project string, c ipam.Claim) (claims.Explanation, error)
 }
 

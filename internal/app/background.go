@@ -25,6 +25,7 @@ func (a *App) jobs(c Config, service *alloc.Service) []job {
 		{"free_cooled", "blocks that have cooled down could not be freed", time.Second, func(ctx context.Context) (int64, error) { return freeCooled(ctx, service) }},
 		{"keep_stocks", "the stock of this region could not be looked after", time.Second, func(ctx context.Context) (int64, error) { return a.keepStocks(ctx, service) }},
 		{"sweep_scopes", "empty pools of scopes could not be removed", 10 * time.Second, func(ctx context.Context) (int64, error) { return a.sweepScopes(ctx, service) }},
+		{"delete_drained", "drained pools could not be deleted", 10 * time.Second, func(ctx context.Context) (int64, error) { return a.deleteDrained(ctx, service) }},
 		{"expire_answers", "expired idempotency answers could not be deleted", time.Minute, a.expireAnswers},
 	}
 	if a.retention != nil {
@@ -137,6 +138,15 @@ func (a *App) sweepScopes(ctx context.Context, service *alloc.Service) (int64, e
 		a.Log.InfoContext(ctx, "empty pools of scopes were removed", "pools", removed)
 	}
 	return int64(marked + removed), err
+}
+
+// deleteDrained deletes pools that were drained to be deleted and have become empty.
+func (a *App) deleteDrained(ctx context.Context, service *alloc.Service) (int64, error) {
+	n, err := service.DeleteDrained(ctx, batch)
+	if n > 0 {
+		a.Log.InfoContext(ctx, "drained pools were deleted", "pools", n)
+	}
+	return int64(n), err
 }
 
 // purge deletes the trail and the history of projects that were deleted.

@@ -52,7 +52,7 @@ func TestExitCodesTellRefusalsApart(t *testing.T) {
 	for code, problems := range map[int][]string{
 		1: {"ProblemInvalidArgument", "ProblemMissingRoles", "ProblemClassBounds", "ProblemUnauthenticated", "ProblemPermissionDenied", "ProblemNeverSatisfiable", "ProblemIdempotencyMismatch", "ProblemInternal"},
 		3: {"ProblemNotFound", "ProblemClassNotFound"},
-		4: {"ProblemPoolExhausted", "ProblemExhaustedByCooldown", "ProblemNoPoolForClass", "ProblemNoDefaultClass", "ProblemAlreadyExists", "ProblemBlockTaken", "ProblemClaimReleased", "ProblemAllocationRetained", "ProblemNoPoolMatches"},
+		4: {"ProblemPoolExhausted", "ProblemExhaustedByCooldown", "ProblemPoolDraining", "ProblemNoPoolForClass", "ProblemNoDefaultClass", "ProblemAlreadyExists", "ProblemBlockTaken", "ProblemClaimReleased", "ProblemAllocationRetained", "ProblemNoPoolMatches"},
 		5: {"ProblemRateLimited", "ProblemContention", "ProblemOutcomeUnknown", "ProblemUnavailable", "ProblemDeadline"},
 	} {
 		for _, name := range problems {

@@ -17,7 +17,7 @@ import (
 // readsOfAFollower are requests that may be answered by what is stale.
 var readsOfAFollower = []string{
 	"ListProjects", "ListSpaces", "GetPool", "GetPoolFree", "ListPools", "ListPoolsThatCover", "GetClass", "ListClasses", "GetClaim", "ListClaims",
-	"ListClaimsOfPool", "GetAllocation", "ListAllocations", "ListAllocationsOfPool", "ListMembers", "ListKeys", "ListPoolGrants", "ListQuotas", "ListEvents",
+	"ListClaimsOfOwner", "ListClaimsOfPool", "GetAllocation", "ListAllocations", "ListAllocationsOfPool", "ListMembers", "ListKeys", "ListPoolGrants", "ListQuotas", "ListEvents",
 	"GetHistory", "GetHistoryAtATime",
 }
 

@@ -92,11 +92,14 @@ var sorts = map[string]string{
 	"project_list_named":  "the projects that were named",
 	"history_list":        "a page of each block",
 
-	"pool_region_list":           "the regions of the pools that were named",
-	"claim_list_everywhere":      "a page of each region",
-	"allocation_list_everywhere": "likewise",
-	"event_list_everywhere":      "likewise",
-	"history_list_everywhere":    "a page of each region and block",
+	"pool_region_list":  "the regions of the pools that were named",
+	"drained_pool_list": "the drained pools that are empty",
+
+	"claim_list_everywhere":       "a page of each region",
+	"claim_list_owned_everywhere": "likewise",
+	"allocation_list_everywhere":  "likewise",
+	"event_list_everywhere":       "likewise",
+	"history_list_everywhere":     "a page of each region and block",
 
 	"class_find":               "two classes, to take the project's own first",
 	"class_find_default":       "likewise",
@@ -162,7 +165,7 @@ func fill(t *testing.T, c *pgx.Conn) {
 		"INSERT INTO projects SELECT " + of("'project' || i") + ", 'project-' || i, '', '', NULL, " + common + " FROM generate_series(1, 200) AS i",
 		"INSERT INTO spaces SELECT " + of("'space' || i") + ", " + of("'project' || (i % 200 + 1)") + ", 'space-' || i, gen_random_uuid(), gen_random_uuid(), 'local', '', " + common + " FROM generate_series(1, 1000) AS i",
 		"INSERT INTO pools SELECT " + of("'pool' || i") + ", " + of("'project' || (i % 200 + 1)") + ", 'pool-' || i, 'local', '[]'::JSONB, " + of("'space' || (i % 1000 + 1)") +
-			", 'p', 's', " + of("'container' || (i % 50)") + ", " + of("'project' || (i % 200 + 1)") + ", '', '', 4, decode(lpad(to_hex(i), 8, '0'), 'hex'), 24, true, 'consumer', 'BestFit', NULL, NULL, NULL, '[]'::JSONB, '[]'::JSONB, NULL, NULL, NULL, NULL, NULL, NULL, '', " +
+			", 'p', 's', " + of("'container' || (i % 50)") + ", " + of("'project' || (i % 200 + 1)") + ", '', '', 4, decode(lpad(to_hex(i), 8, '0'), 'hex'), 24, true, 'consumer', 'BestFit', NULL, NULL, NULL, '[]'::JSONB, '[]'::JSONB, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '', " +
 			"jsonb_build_object('site', 'site-' || (i % 100)), '{}'::JSONB, 1, gen_random_uuid(), now(), now(), 'filler' FROM generate_series(1, 3000) AS i",
 		"INSERT INTO classes SELECT " + of("'class' || i") + ", " + of("'project' || (i % 200 + 1)") + ", 'class-' || i, 4, 'consumer', i <= 200, '{}'::JSONB, " + common + " FROM generate_series(1, 3000) AS i",
 		"INSERT INTO pool_classes SELECT " + of("'class' || (i % 300 + 1)") + ", " + of("'project' || (i % 200 + 1)") + ", 'pool-' || i, " + of("'pool' || i") + " FROM generate_series(1, 3000) AS i",

@@ -136,6 +136,9 @@ var readings = map[string]reading{
 	"ListClaims": asked(withClaim(ipam.ReclaimDelete), func(ctx context.Context, svc *alloc.Service, p string, r usecase.Reading) (paging.Page[ipam.Claim], error) {
 		return svc.ListClaims(ctx, p, paging.Filter{}, 10, "", r)
 	}),
+	"ListClaimsOfOwner": asked(withClaim(ipam.ReclaimDelete), func(ctx context.Context, svc *alloc.Service, p string, r usecase.Reading) (paging.Page[ipam.Claim], error) {
+		return svc.ListClaims(ctx, p, paging.Filter{Owner: "Cluster/web"}, 10, "", r)
+	}),
 	"ListClaimsOfPool": asked(withClaim(ipam.ReclaimDelete), func(ctx context.Context, svc *alloc.Service, p string, r usecase.Reading) (paging.Page[ipam.Claim], error) {
 		return svc.ListClaims(ctx, p, paging.Filter{Pool: ipam.Ref{Project: p, Name: "pool"}}, 10, "", r)
 	}),
@@ -237,6 +240,7 @@ var readings = map[string]reading{
 	}, do: func(ctx context.Context, s server, _ string) error { return failure(s.svc.FreeCooled(ctx, 1000)) }},
 	"JobMarkEmptyScope":   {withScoped, sweep},
 	"JobRemoveEmptyScope": {withEmptiedScope, sweep},
+	"JobDeleteDrained": {prepare: withDrained, do: func(ctx context.Context, s server, _ string) error { return failure(s.svc.DeleteDrained(ctx, 1000)) }},
 	"JobExpireAnswers": {prepare: nothing, do: func(ctx context.Context, s server, _ string) error {
 		return failure(s.store.ExpireAnswers(ctx, time.Now(), 1000))
 	}},
@@ -258,6 +262,16 @@ var readings = map[string]reading{
 	"JobKeysUsed": {prepare: withKey, do: func(ctx context.Context, s server, _ string) error {
 		return s.store.KeysUsed(ctx, map[ipam.ID]time.Time{{1}: time.Now()})
 	}},
+}
+
+func withDrained(t *testing.T, h *house, p string) {
+	t.Helper()
+	withPool(t, h, p)
+	_, err := h.svc.PatchPool(admin(t), p, "pool", usecase.Request{}, func(was ipam.Pool) (ipam.Pool, error) {
+		was.Spec.Drain = ipam.DrainDelete
+		return was, nil
+	})
+	require.NoError(t, err)
 }
 
 func sweep(ctx context.Context, s server, _ string) error {

@@ -2,6 +2,7 @@ package ipam
 
 import (
 	"net/netip"
+	"strings"
 	"time"
 )
 
@@ -75,6 +76,14 @@ type OwnerRef struct {
 	Kind string `json:"kind,omitempty"`
 	Name string `json:"name,omitempty"`
 	UID  string `json:"uid,omitempty"`
+}
+
+// String is kind, name and uid with slashes between them, without those at the end that are empty: the owner as filters name it.
+func (o *OwnerRef) String() string {
+	if o == nil {
+		return ""
+	}
+	return strings.TrimRight(o.Kind+"/"+o.Name+"/"+o.UID, "/")
 }
 
 // Exact is the very block that was asked for, by cidr or by address; invalid when none was.

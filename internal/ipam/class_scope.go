@@ -45,6 +45,22 @@ func (c Class) ScopeKey(scope map[string]string) (values map[string]string, key 
 	return values, strings.Join(pairs, ",")
 }
 
+// ParseScope reads the values of a scope from its canonical text, in whichever order; "-" is none. pointer is where the text is in the request.
+func ParseScope(pointer, text string) (map[string]string, error) {
+	if text == "-" {
+		return nil, nil //nolint:nilnil // no roles
+	}
+	scope := map[string]string{}
+	for pair := range strings.SplitSeq(text, ",") {
+		role, value, is := strings.Cut(pair, "=")
+		if _, twice := scope[role]; twice || !is || value == "" {
+			return nil, Invalid(pointer, "must be role=value pairs of different roles, with commas between them, or -.")
+		}
+		scope[role] = value
+	}
+	return scope, checkScope(pointer, scope)
+}
+
 // checkScope validates what a claim says of its scope, whatever a class asks for.
 func checkScope(pointer string, scope map[string]string) error {
 	switch {

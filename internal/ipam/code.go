@@ -18,6 +18,7 @@ const (
 	CodeAllocationRetained   Code = "allocation_retained"
 	CodePoolExhausted        Code = "pool_exhausted"
 	CodeExhaustedByCooldown  Code = "exhausted_by_cooldown"
+	CodePoolDraining         Code = "pool_draining"
 	CodeNoPoolMatches        Code = "no_pool_matches"
 	CodeNoPoolForClass       Code = "no_pool_for_class"
 	CodeNoDefaultClass       Code = "no_default_class"
@@ -46,7 +47,7 @@ func Codes() []Code {
 	return []Code{
 		CodeInvalidArgument, CodeUnauthenticated, CodePermissionDenied, CodeNotFound, CodeMethodNotAllowed,
 		CodeNotAcceptable, CodeUnsupportedMediaType, CodeAlreadyExists, CodeOverlap, CodeInUse, CodeAllocationRetained,
-		CodePoolExhausted, CodeExhaustedByCooldown, CodeNoPoolMatches, CodeNoPoolForClass, CodeNoDefaultClass, CodeBlockTaken, CodeClaimReleased, CodeQuotaExceeded, CodeLastAdmin, CodePreconditionFailed, CodePreconditionRequired,
+		CodePoolExhausted, CodeExhaustedByCooldown, CodePoolDraining, CodeNoPoolMatches, CodeNoPoolForClass, CodeNoDefaultClass, CodeBlockTaken, CodeClaimReleased, CodeQuotaExceeded, CodeLastAdmin, CodePreconditionFailed, CodePreconditionRequired,
 		CodePayloadTooLarge, CodeNeverSatisfiable, CodePrefixLengthRejected, CodeFamilyMismatch, CodeImmutableField,
 		CodeIdempotencyMismatch, CodeRateLimited, CodeContention, CodeOutcomeUnknown, CodeUnavailable, CodeDeadline,
 		CodeInternal,

@@ -27,6 +27,15 @@ const (
 	Sparse   Strategy = "Sparse"   // the beginning of the largest free block: leaves room to grow behind each
 )
 
+// Drain says that nothing more is carved from a pool, and what becomes of the pool when it has become empty.
+type Drain string
+
+// The drains; "" is none.
+const (
+	DrainKeep   Drain = "Keep"
+	DrainDelete Drain = "Delete"
+)
+
 // Pool is a block from which others are carved.
 type Pool struct {
 	Metadata
@@ -58,6 +67,7 @@ type PoolSpec struct {
 	Allocation   Allocating    `json:"allocation"`
 	Reservations []Reservation `json:"reservations,omitempty"`
 	Description  string        `json:"description,omitempty"`
+	Drain        Drain         `json:"drain,omitempty"`
 
 	ClassNames []string       `json:"classNames,omitempty"` // classes of the pool's project, or else of the platform, that the pool backs
 	ReuseAfter *time.Duration `json:"reuseAfter,omitempty"` // cool-down of released blocks, unless a class says otherwise; nil: none
@@ -98,6 +108,9 @@ func (p Pool) Backs(class ID) bool {
 	return slices.ContainsFunc(p.Classes, func(c ClassRef) bool { return c.ID == class })
 }
 
+// Draining reports whether nothing more is to be carved from the pool.
+func (p Pool) Draining() bool { return p.Spec.Drain != "" }
+
 // Ref of the pool.
 func (p Pool) Ref() Ref { return Ref{Project: p.Project, Name: p.Name} }
 
@@ -118,8 +131,11 @@ const (
 	MaxReservedBlocks    = 2048  // aligned blocks all reservations of a pool come to
 )
 
-// Phase is Exhausted when nothing is free, otherwise Ready. (A pool that could not be carved does not exist.)
+// Phase is Draining while nothing more is to be carved, Exhausted when nothing is free, otherwise Ready. (A pool that could not be carved does not exist.)
 func (p Pool) Phase() string {
+	if p.Draining() {
+		return "Draining"
+	}
 	if _, ok := p.Stock.LargestFree(); !ok {
 		return "Exhausted"
 	}

@@ -30,6 +30,9 @@ func (s PoolSpec) Check() error {
 	default:
 		return Invalid("/spec/visibility", "must be platform, consumer or shared.")
 	}
+	if s.Drain != "" && s.Drain != DrainKeep && s.Drain != DrainDelete {
+		return Invalid("/spec/drain", "must be Keep or Delete, or left out.")
+	}
 	if err := CheckText("/spec/description", s.Description, MaxDescription, true); err != nil {
 		return err
 	}
@@ -95,13 +98,16 @@ func (a Allocating) Equal(b Allocating) bool {
 }
 
 // Admit checks a wanted prefix length against the pool: never_satisfiable when no state of the pool could serve it,
-// prefix_length_rejected when only the policy forbids it. pointer names the field of the request.
+// prefix_length_rejected when only the policy forbids it, pool_draining when the pool is being drained. pointer names the field of the request.
 func (p Pool) Admit(pointer string, bits int) error {
 	lo, hi := p.Spec.Allocation.Bounds(p.Block)
-	if lo <= bits && bits <= hi {
-		return nil
+	if bits < lo || hi < bits {
+		return p.inadmissible(pointer, bits, lo, hi)
 	}
-	return p.inadmissible(pointer, bits, lo, hi)
+	if p.Draining() {
+		return Errorf(CodePoolDraining, "Pool %s is being drained: nothing more is carved from it. What it holds stays until it is released.", p.Ref())
+	}
+	return nil
 }
 
 func (p Pool) inadmissible(pointer string, bits, lo, hi int) error {

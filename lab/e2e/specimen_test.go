@@ -62,6 +62,9 @@ var otherNames = map[string]map[string]string{
 	"deleteClass":      {"class": "idle"},
 	"putQuota/project": {"quota": "all"},
 	"putClaim":         {"claim": "web-eu-c"},
+	"putScopePool":     {"class": "per-cluster", "scope": "cluster=new"},
+	"getScopePool":     {"class": "per-cluster"},
+	"listScopePools":   {"class": "per-cluster"},
 	"putPoolGrant":     {"consumer": "team-new"},
 	"putSpaceGrant":    {"consumer": "team-new"},
 }

@@ -33,6 +33,7 @@ export const problemCodes = Object.keys({
   overlap: true,
   payload_too_large: true,
   permission_denied: true,
+  pool_draining: true,
   pool_exhausted: true,
   precondition_failed: true,
   precondition_required: true,

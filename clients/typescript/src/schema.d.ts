@@ -485,7 +485,7 @@ export interface paths {
          *     child has regions of its own, whatever those of its parent. `invalid_argument` refuses a region that this
          *     installation does not have, naming those that it has, and `regions` without the home.
          *
-         *     A child is refused like a claim: `pool_exhausted` (nothing large enough is free), `exhausted_by_cooldown` (only
+         *     A child is refused like a claim: `pool_draining` (the parent is being drained), `pool_exhausted` (nothing large enough is free), `exhausted_by_cooldown` (only
          *     blocks that cool down are large enough), `block_taken` (the very block is held), `allocation_retained` (kept without
          *     a claim), `never_satisfiable` (it would not fit into an empty parent), `prefix_length_rejected` (the parent's bounds)
          *     and `family_mismatch`, which a class of the other family is as well. A class that is not found is `not_found`. A pool
@@ -538,7 +538,7 @@ export interface paths {
         /**
          * Change a pool
          * @description Applies a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.visibility`, `spec.allocation`,
-         *     `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions` and `spec.description`. Needs `If-Match`. A
+         *     `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions`, `spec.drain` and `spec.description`. Needs `If-Match`. A
          *     patch that changes nothing answers with the same `ETag` and writes nothing. `reservations`, `classNames` and
          *     `regions` are replaced as a whole: what leaves `reservations` is free again in the same transaction, a class that
          *     leaves `classNames` has a pool less for later claims, and what a region that leaves `regions` was lent goes back to
@@ -759,6 +759,82 @@ export interface paths {
         patch: operations["patchClass"];
         trace?: never;
     };
+    "/v1/projects/{project}/classes/{class}/scopes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+                /**
+                 * @description Name of the class.
+                 * @example standard
+                 */
+                class: components["parameters"]["ClassName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the pools of the project's scopes
+         * @description The pools that serve the project's claims of a class with `poolPer`, one for each scope, in order of the scopes, whichever project owns
+         *     them. Of a pool of another project the labels, the annotations, the description and what it was carved from are left out. What is held
+         *     in one is in the list of claims, by `pool`.
+         */
+        get: operations["listScopePools"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{project}/classes/{class}/scopes/{scope}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+                /**
+                 * @description Name of the class.
+                 * @example standard
+                 */
+                class: components["parameters"]["ClassName"];
+                /**
+                 * @description The values of the roles that the class asks for besides the project, as in a claim's `scope`: `role=value`, with commas between them; `-` for a
+                 *     class that asks for none.
+                 * @example cluster=web-eu
+                 */
+                scope: components["parameters"]["ScopeText"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read the pool of a scope
+         * @description The pool that serves the project's claims in this scope of the class, as `listScopePools` shows it.
+         */
+        get: operations["getScopePool"];
+        /**
+         * Have the pool of a scope before the first claim
+         * @description Carves the pool of a scope as the scope's first claim would, or answers the one that is there: for a node, say, before a pod is
+         *     scheduled to it. It counts in the project's quotas, and while it is empty it goes back after the class's `emptyPoolTTL`. Refused like the
+         *     claim: `pool_exhausted`, `exhausted_by_cooldown`, `pool_draining`, `no_pool_for_class`, `quota_exceeded`.
+         */
+        put: operations["putScopePool"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/projects/{project}/claims": {
         parameters: {
             query?: never;
@@ -774,7 +850,7 @@ export interface paths {
         };
         /**
          * List claims
-         * @description The claims of the project, in order of name, or, with `pool`, in order of address. Filters add up.
+         * @description The claims of the project, in order of name, or, with `pool` and without `owner`, in order of address. Filters add up.
          */
         get: operations["listClaims"];
         put?: never;
@@ -1580,6 +1656,12 @@ export interface components {
              */
             reuseAfter?: components["schemas"]["Duration"];
             /**
+             * @description Drains the pool: nothing more is carved from it, whether for claims, child pools or scopes (`pool_draining`), and classes pass it
+             *     over. What it holds stays, can be changed and released and, when it is retained, bound again. When nothing but reservations is left
+             *     in it, the pool is kept (`Keep`) or deleted within some seconds (`Delete`). `null` ends the draining. Only of pools that exist.
+             */
+            drain?: components["schemas"]["PoolDrain"];
+            /**
              * @description At most 1,024 bytes of UTF-8.
              * @example Production, Europe
              */
@@ -1603,6 +1685,8 @@ export interface components {
         };
         /** @enum {string} */
         PoolVisibility: "platform" | "consumer" | "shared";
+        /** @enum {string} */
+        PoolDrain: "Keep" | "Delete";
         /** @description The policy for carving from the pool. It holds for claims, child pools and specific requests alike. */
         PoolAllocation: {
             /**
@@ -1730,11 +1814,11 @@ export interface components {
             coolingDown: components["schemas"]["Count"];
         };
         /**
-         * @description `Ready` has something free, `Exhausted` has nothing free. A pool that can be read is carved: `Pending` and `Error`
+         * @description `Ready` has something free, `Exhausted` has nothing free, `Draining` hands out nothing more (`spec.drain`). A pool that can be read is carved: `Pending` and `Error`
          *     are reserved.
          * @enum {string}
          */
-        IPPoolPhase: "Pending" | "Ready" | "Exhausted" | "Error";
+        IPPoolPhase: "Pending" | "Ready" | "Exhausted" | "Draining" | "Error";
         /** @description Addresses, exactly. `total` = `allocated` + `reserved` + `coolingDown` + `available`. */
         Capacity: {
             total: components["schemas"]["Count"];
@@ -1795,6 +1879,8 @@ export interface components {
                     maxPrefixLength?: number | null;
                     defaultPrefixLength?: number | null;
                 } | null;
+                /** @enum {string|null} */
+                drain?: "Keep" | "Delete" | null;
                 reservations?: components["schemas"]["Reservation"][] | null;
                 classNames?: components["schemas"]["Name"][] | null;
                 reuseAfter?: string | null;
@@ -2576,7 +2662,7 @@ export interface components {
          * @description An operation whose events are in audit trails.
          * @enum {string}
          */
-        AuditOperation: "createProject" | "patchProject" | "deleteProject" | "putMember" | "deleteMember" | "createApiKey" | "deleteApiKey" | "putQuota" | "deleteQuota" | "createSpace" | "patchSpace" | "deleteSpace" | "putSpaceGrant" | "deleteSpaceGrant" | "createPool" | "patchPool" | "deletePool" | "putPoolGrant" | "deletePoolGrant" | "createClass" | "patchClass" | "deleteClass" | "createClaim" | "putClaim" | "patchClaim" | "deleteClaim" | "createClaimBatch" | "deleteAllocation" | "bootstrap";
+        AuditOperation: "createProject" | "patchProject" | "deleteProject" | "putMember" | "deleteMember" | "createApiKey" | "deleteApiKey" | "putQuota" | "deleteQuota" | "createSpace" | "patchSpace" | "deleteSpace" | "putSpaceGrant" | "deleteSpaceGrant" | "createPool" | "patchPool" | "deletePool" | "putPoolGrant" | "deletePoolGrant" | "createClass" | "patchClass" | "deleteClass" | "putScopePool" | "createClaim" | "putClaim" | "patchClaim" | "deleteClaim" | "createClaimBatch" | "deleteAllocation" | "bootstrap";
         /**
          * @description A kind of resource that audit trails tell of.
          * @enum {string}
@@ -2862,6 +2948,7 @@ export interface components {
          *     | `allocation_retained` | 409 | a retained allocation holds the block; `conflictsWith` |
          *     | `pool_exhausted` | 409 | nothing large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; of a batch `fitting` |
          *     | `exhausted_by_cooldown` | 409 | only blocks that are cooling down are large enough; `coolingDownAddresses`, `cooledDownAt`, `Retry-After` |
+         *     | `pool_draining` | 409 | nothing more is carved from the pool |
          *     | `no_pool_matches` | 409 | the selector matches no pool that the caller may use |
          *     | `no_pool_for_class` | 409 | no pool that admits the length lists the class; `class` |
          *     | `no_default_class` | 409 | the claim names nothing, and its family has no default class |
@@ -2886,7 +2973,7 @@ export interface components {
          *     | `deadline` | 504 | the request's deadline passed |
          * @enum {string}
          */
-        ProblemCode: "invalid_argument" | "unauthenticated" | "permission_denied" | "not_found" | "method_not_allowed" | "not_acceptable" | "unsupported_media_type" | "already_exists" | "overlap" | "in_use" | "allocation_retained" | "pool_exhausted" | "exhausted_by_cooldown" | "no_pool_matches" | "no_pool_for_class" | "no_default_class" | "block_taken" | "claim_released" | "quota_exceeded" | "last_admin" | "precondition_failed" | "precondition_required" | "payload_too_large" | "never_satisfiable" | "prefix_length_rejected" | "family_mismatch" | "immutable_field" | "idempotency_mismatch" | "rate_limited" | "contention" | "outcome_unknown" | "unavailable" | "deadline" | "internal";
+        ProblemCode: "invalid_argument" | "unauthenticated" | "permission_denied" | "not_found" | "method_not_allowed" | "not_acceptable" | "unsupported_media_type" | "already_exists" | "overlap" | "in_use" | "allocation_retained" | "pool_exhausted" | "exhausted_by_cooldown" | "pool_draining" | "no_pool_matches" | "no_pool_for_class" | "no_default_class" | "block_taken" | "claim_released" | "quota_exceeded" | "last_admin" | "precondition_failed" | "precondition_required" | "payload_too_large" | "never_satisfiable" | "prefix_length_rejected" | "family_mismatch" | "immutable_field" | "idempotency_mismatch" | "rate_limited" | "contention" | "outcome_unknown" | "unavailable" | "deadline" | "internal";
     };
     responses: {
         /** @description The caller has it already, by its `If-None-Match`. There is no body. */
@@ -3008,7 +3095,7 @@ export interface components {
         };
         /**
          * @description A claim of this name exists (`already_exists`), nothing large enough is free (`pool_exhausted`) or only what cools
-         *     down is large enough (`exhausted_by_cooldown`), no pool matches the selector (`no_pool_matches`), no pool lists the
+         *     down is large enough (`exhausted_by_cooldown`), the pool is being drained (`pool_draining`), no pool matches the selector (`no_pool_matches`), no pool lists the
          *     class (`no_pool_for_class`), the claim names nothing and there is no default class (`no_default_class`), the very
          *     block is held (`block_taken`) or kept by a retained allocation (`allocation_retained`), the allocation to bind again
          *     is bound (`in_use`), a quota of the project does not allow it (`quota_exceeded`), or it repeats a request with an
@@ -3201,6 +3288,12 @@ export interface components {
          */
         ClassName: components["schemas"]["Name"];
         /**
+         * @description The values of the roles that the class asks for besides the project, as in a claim's `scope`: `role=value`, with commas between them; `-` for a
+         *     class that asks for none.
+         * @example cluster=web-eu
+         */
+        ScopeText: string;
+        /**
          * @description Name of the allocation, a UUID.
          * @example 3f2504e0-4f89-41d3-9a0c-0305e82c3301
          */
@@ -3353,6 +3446,12 @@ export interface components {
          * @example standard
          */
         ClassFilter: string;
+        /**
+         * @description Only claims with this `ownerRef`: its kind, name and uid with `/` between them, where those at the end that it lacks are left out
+         *     (`Cluster/web-eu`, `//c-7781`). All three must be the same: another `uid` is another owner. They are found by an index.
+         * @example Cluster/web-eu/c-7781
+         */
+        OwnerFilter: string;
         /**
          * @description Only blocks inside this CIDR, the CIDR itself included.
          * @example 10.0.0.0/8
@@ -5123,7 +5222,7 @@ export interface operations {
             406: components["responses"]["NotAcceptable"];
             /**
              * @description The name is taken (`already_exists`), a root overlaps another (`overlap`), the parent has no free block that is
-             *     large enough (`pool_exhausted`) or only such as cool down (`exhausted_by_cooldown`), the very block is held
+             *     large enough (`pool_exhausted`) or only such as cool down (`exhausted_by_cooldown`), the parent is being drained (`pool_draining`), the very block is held
              *     (`block_taken`) or kept by a retained allocation (`allocation_retained`), or a quota of the project does not allow
              *     one more (`quota_exceeded`).
              */
@@ -6004,9 +6103,208 @@ export interface operations {
             504: components["responses"]["DeadlineExceeded"];
         };
     };
+    listScopePools: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Most items a page may hold.
+                 * @example 100
+                 */
+                limit?: components["parameters"]["Limit"];
+                /**
+                 * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+                 *     refused.
+                 * @example eyJuIjoicHJvZC1ldSJ9
+                 */
+                cursor?: components["parameters"]["Cursor"];
+                /**
+                 * @description `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+                 *     waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+                 *     what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+                 *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+                 *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+                 *     something was read for it, `Carve-Read-At`.
+                 * @example stale
+                 */
+                consistency?: components["parameters"]["ReadConsistency"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+                /**
+                 * @description Name of the class.
+                 * @example standard
+                 */
+                class: components["parameters"]["ClassName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of pools. */
+            200: {
+                headers: {
+                    "Carve-Consistency": components["headers"]["CarveConsistency"];
+                    "Carve-Read-At": components["headers"]["CarveReadAt"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IPPoolList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["DeadlineExceeded"];
+        };
+    };
+    getScopePool: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+                /**
+                 * @description Name of the class.
+                 * @example standard
+                 */
+                class: components["parameters"]["ClassName"];
+                /**
+                 * @description The values of the roles that the class asks for besides the project, as in a claim's `scope`: `role=value`, with commas between them; `-` for a
+                 *     class that asks for none.
+                 * @example cluster=web-eu
+                 */
+                scope: components["parameters"]["ScopeText"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The pool. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IPPool"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["DeadlineExceeded"];
+        };
+    };
+    putScopePool: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Answer as if the request were carried out, and write nothing.
+                 * @example false
+                 */
+                dryRun?: components["parameters"]["DryRun"];
+            };
+            header?: {
+                /**
+                 * @description Only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when there is
+                 *     nothing of this name yet, the answer is 412.
+                 * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
+                 */
+                "If-Match"?: components["parameters"]["ReplaceIfMatch"];
+                /**
+                 * @description `*`: create only. When the resource exists the answer is 412, also to a repeat of the very request that made it and whose
+                 *     answer was lost. Who has to repeat leaves it out, or sends a `POST` with an `Idempotency-Key`, where there is one.
+                 * @example *
+                 */
+                "If-None-Match"?: components["parameters"]["CreateOnly"];
+            };
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+                /**
+                 * @description Name of the class.
+                 * @example standard
+                 */
+                class: components["parameters"]["ClassName"];
+                /**
+                 * @description The values of the roles that the class asks for besides the project, as in a claim's `scope`: `role=value`, with commas between them; `-` for a
+                 *     class that asks for none.
+                 * @example cluster=web-eu
+                 */
+                scope: components["parameters"]["ScopeText"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The pool was there. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Dry-Run": components["headers"]["DryRun"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IPPool"];
+                };
+            };
+            /** @description The pool was carved. */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    Location: components["headers"]["Location"];
+                    "Dry-Run": components["headers"]["DryRun"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IPPool"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["ClaimConflict"];
+            412: components["responses"]["PreconditionFailed"];
+            422: components["responses"]["CarvingRefused"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["DeadlineExceeded"];
+        };
+    };
     listClaims: {
         parameters: {
             query?: {
+                /**
+                 * @description Only claims with this `ownerRef`: its kind, name and uid with `/` between them, where those at the end that it lacks are left out
+                 *     (`Cluster/web-eu`, `//c-7781`). All three must be the same: another `uid` is another owner. They are found by an index.
+                 * @example Cluster/web-eu/c-7781
+                 */
+                owner?: components["parameters"]["OwnerFilter"];
                 /**
                  * @description Conditions on labels in the syntax of Kubernetes, separated by commas, all of which must hold:
                  *     `a=b`, `c!=d`, `e in (f,g)`, `h notin (i)`, `j`, `!k`.

@@ -243,7 +243,7 @@ func full(err error) bool {
 // triesNext: this pool cannot, another one may.
 func triesNext(err error) bool {
 	switch ipam.CodeOf(err) {
-	case ipam.CodeBlockTaken, ipam.CodeAllocationRetained, ipam.CodePrefixLengthRejected, ipam.CodeNeverSatisfiable:
+	case ipam.CodeBlockTaken, ipam.CodeAllocationRetained, ipam.CodePrefixLengthRejected, ipam.CodeNeverSatisfiable, ipam.CodePoolDraining:
 		return true
 	default:
 		return full(err)

@@ -1,6 +1,8 @@
 package claims
 
 import (
+	"net/netip"
+
 	"github.com/carve-ipam/carve/internal/alloc/quota"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/alloc/trail"
@@ -26,6 +28,13 @@ func (a *attempt) changes() (ch storage.Changes, err error) {
 		}
 	}
 	for i, o := range a.batch.orders {
+		if o.binds() && o.choice.Ask.PoolAlone {
+			e, err := scopeEvent(o)
+			if err != nil {
+				return ch, err
+			}
+			ch.Events = append(ch.Events, e)
+		}
 		if !o.binds() || a.from[i] == nil {
 			continue
 		}
@@ -99,7 +108,9 @@ func (src *source) into(ch *storage.Changes) error {
 		ch.ScopedMarks = append(ch.ScopedMarks, occupied(src.pool, ch.ClaimInsert)...)
 		return nil
 	}
-	free.Delete = nil // it was free in this transaction alone
+	if free.Delete = nil; len(src.taken) == 0 { // it was free in this transaction alone; if nothing is taken from it, it stays so
+		free.Insert = []netip.Prefix{src.pool.Block}
+	}
 	ch.Free = append(ch.Free, free)
 	ch.PoolInsert = append(ch.PoolInsert, src.pool)
 	ch.AllocationInsert = append(ch.AllocationInsert, *src.made)

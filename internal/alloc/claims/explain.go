@@ -156,7 +156,7 @@ func (s *explainer) largestNow(ctx context.Context, res resolve.Resolved) (*int,
 	var best *int
 	for _, p := range pools {
 		free, ok := p.Stock.LargestFree()
-		if !ok || p.Family() != family {
+		if !ok || p.Family() != family || p.Draining() {
 			continue
 		}
 		lo, hi := p.Spec.Allocation.Bounds(p.Block)
@@ -192,6 +192,8 @@ func remedies(e *ipam.Error, res resolve.Resolved) []Remedy {
 		return []Remedy{{"", "", fmt.Sprintf("Have a pool list %q in its classNames.", res.Ask.Class.Name)}}
 	case ipam.CodeNoPoolMatches:
 		return []Remedy{{"/spec/poolSelector", "", "Select by labels that a pool has, or claim by class."}}
+	case ipam.CodePoolDraining:
+		return []Remedy{elsewhere(res), {"", "", "Have the draining of the pool ended, by its owner."}}
 	case ipam.CodeQuotaExceeded:
 		return []Remedy{{"", "", fmt.Sprintf("Give something back, ask for less, or have %s of quota %s raised: %s of %s in use, %s asked for.", f.Measure, f.Quota, f.Used, f.Limit, f.Requested)}}
 	case ipam.CodeBlockTaken, ipam.CodeAllocationRetained:
@@ -215,7 +217,15 @@ func roomRemedies(e *ipam.Error, res resolve.Resolved, largest *int) []Remedy {
 		out = append(out, Remedy{"", "", "Repeat the claim after " + at.Format(time.RFC3339) + ", when a block has cooled down."})
 	}
 	if res.Ask.Class != nil {
-		return append(out, Remedy{"", "", fmt.Sprintf("Have another pool list %q in its classNames.", res.Ask.Class.Name)})
+		return append(out, elsewhere(res))
 	}
 	return append(out, Remedy{"", "", "Give a block back, or claim from another pool."})
+}
+
+// elsewhere is to have the claim served by another pool.
+func elsewhere(res resolve.Resolved) Remedy {
+	if res.Ask.Class != nil {
+		return Remedy{"", "", fmt.Sprintf("Have another pool list %q in its classNames.", res.Ask.Class.Name)}
+	}
+	return Remedy{"/spec/poolRef/name", "", "Claim from another pool, or by class."}
 }

@@ -49,6 +49,7 @@ type choice struct {
 	resolve.Resolved
 	room  []ipam.Pool // the pools to try: those that had room when they were looked at
 	items []int       // the orders, by their places in the batch
+	pool  ipam.Pool   // that was carved, where the scope's pool is all that is asked for
 }
 
 // manner is in what the transactions that serve orders differ.

@@ -48,7 +48,7 @@ func notFoundClaim(key storage.ProjectKey, name string) error {
 	return ipam.Errorf(ipam.CodeNotFound, "Claim %s/%s was not found.", key.Name, name)
 }
 
-// ListClaims lists a project's claims: by name, or by address when the filter names one of its pools. What it has in a pool of
+// ListClaims lists a project's claims: by name, or by address when the filter names one of its pools and no owner. What it has in a pool of
 // another project is looked for among its own claims, and not in that pool, of which it learns nothing so.
 func (s *reader) ListClaims(ctx context.Context, project string, f paging.Filter, limit int, cursor string, r usecase.Reading,
 ) (paging.Page[ipam.Claim], error) {
@@ -57,14 +57,15 @@ func (s *reader) ListClaims(ctx context.Context, project string, f paging.Filter
 		return paging.Page[ipam.Claim]{}, err
 	}
 	match := func(c *ipam.Claim) bool {
-		return f.MatchesBlock(c.Block) && f.MatchesLabels(c.Labels) && paging.MatchesRef(f.Pool, c.Pool) && (f.Phase == "" || f.Phase == string(ipam.PhaseBound)) && f.MatchesClass(c.Class)
+		return f.MatchesBlock(c.Block) && f.MatchesLabels(c.Labels) && paging.MatchesRef(f.Pool, c.Pool) && (f.Phase == "" || f.Phase == string(ipam.PhaseBound)) && f.MatchesClass(c.Class) &&
+			(f.Owner == "" || f.Owner == c.Spec.OwnerRef.String())
 	}
 	view := s.View(r)
 	pool, err := usecase.FilterPool(ctx, view, key, f)
 	if err != nil {
 		return paging.Page[ipam.Claim]{}, err
 	}
-	if pool != nil {
+	if pool != nil && f.Owner == "" {
 		return holdings.PageInPool(ctx, s.Core, view, key, holdings.InPool[ipam.Claim]{
 			Kind: "claims-in-pool", Of: key.ID, Pool: *pool, Filter: f, Match: match, Begins: func(c ipam.Claim) netip.Addr { return c.Block.Addr() },
 			Fetch: func(ctx context.Context, read storage.Reader, c storage.Container, within netip.Prefix, after netip.Addr, n int) ([]ipam.Claim, error) {
@@ -76,6 +77,9 @@ func (s *reader) ListClaims(ctx context.Context, project string, f paging.Filter
 	unknown := usecase.Unknown(ctx, view, key, f)
 	return usecase.OrUnknown[ipam.Claim, string](these, cursor, unknown, func(cursor string) (paging.Page[ipam.Claim], error) {
 		return paging.Scan(ctx, s.Searching, these, cursor, limit, func(after string, n int) ([]ipam.Claim, error) {
+			if f.Owner != "" {
+				return view.ClaimListOwned(ctx, key, f.Owner, after, n)
+			}
 			return view.ClaimList(ctx, key, after, n)
 		}, match, func(c ipam.Claim) string { return c.Name })
 	})

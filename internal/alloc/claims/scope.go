@@ -30,7 +30,7 @@ func (a *attempt) openScope(ctx context.Context, i int, known ipam.Pool) (*sourc
 	if err != nil || parent.missing {
 		return nil, err
 	}
-	if parent.away {
+	if parent.away || parent.pool.Draining() != known.Draining() {
 		return nil, &storage.Conflict{}
 	}
 	wish, fits := parent.scopes[sc.ID()]

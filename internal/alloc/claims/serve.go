@@ -43,6 +43,10 @@ func (a *attempt) serve(ctx context.Context, i int) error {
 		} else { // the pool of its scope, which is carved from this one if need be
 			src, err = a.openScope(ctx, i, p)
 		}
+		if err == nil && src != nil && c.Ask.PoolAlone {
+			c.pool = src.pool
+			return nil
+		}
 		if err == nil && src != nil && !src.missing {
 			var refused error
 			if refused, err = a.draw(ctx, i, src); err == nil && refused == nil {

@@ -20,6 +20,7 @@ type Claims struct {
 	*batches
 	*explainer
 	*patcher
+	*scopes
 	*releaser // and with it the reader
 
 	Refusals *refusals.Refusals
@@ -42,6 +43,7 @@ func New(core *usecase.Core, r *regions.Regions, f *refusals.Refusals, mostWaiti
 		},
 		explainer: &explainer{Core: core, prepare: prepare, binder: bind, classes: classes, places: make(chan struct{}, MaxExplaining)},
 		patcher:   &patcher{core, memory},
+		scopes:    &scopes{Core: core, binder: bind, classes: classes},
 		releaser:  &releaser{reader: &reader{core}, groups: group, memory: memory},
 		Refusals:  f,
 		Waiting:   group.waiting,

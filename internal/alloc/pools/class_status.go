@@ -51,6 +51,9 @@ func capacity(c *ipam.Class, pools []ipam.Pool) {
 		if !slices.ContainsFunc(pools, func(q ipam.Pool) bool { return insideOf(p, q) }) {
 			total.Add(total, space.Size(p.Block))
 		}
+		if p.Draining() {
+			continue
+		}
 		available.Add(available, p.Stock.Available(c.Spec.Family.Bits()))
 		if bits, ok := largestFrom(*c, p); ok && (c.Status.LargestFree == nil || bits < *c.Status.LargestFree) {
 			c.Status.LargestFree = &bits

@@ -32,7 +32,7 @@ func (s *creator) CreatePool(ctx context.Context, project string, p ipam.Pool, r
 	who, key, err := s.Enter(ctx, tenancy.PoolsWrite, project)
 	if err == nil {
 		err = cmp.Or(usecase.CheckNew(&p.Metadata, p.Spec.Check()),
-			ipam.CheckPoolBlock("/spec/cidr", p.Spec.CIDR), checkVisibility(project, p.Spec.Visibility))
+			ipam.CheckPoolBlock("/spec/cidr", p.Spec.CIDR), checkVisibility(project, p.Spec.Visibility), checkOpen(p.Spec.Drain))
 	}
 	if err == nil {
 		err = s.regions.CheckRegions(ctx, &p.Spec)
@@ -233,6 +233,14 @@ func checkVisibility(project string, v ipam.Visibility) error {
 		return ipam.Invalid("/spec/visibility", "can be platform only for pools of the project %q; use consumer or shared.", ipam.PlatformProject)
 	}
 	return nil
+}
+
+// checkOpen keeps new pools from being drained.
+func checkOpen(d ipam.Drain) error {
+	if d == "" {
+		return nil
+	}
+	return ipam.Invalid("/spec/drain", "is for pools that exist: leave it out.")
 }
 
 // reserve cuts the reservations out of a new pool: what stays free, and the allocations that hold the rest.

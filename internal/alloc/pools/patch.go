@@ -122,7 +122,7 @@ func (s *patcher) complete(ctx context.Context, tx storage.Tx, key storage.Proje
 
 func samePolicy(a, b ipam.PoolSpec) bool {
 	return a.Visibility == b.Visibility && a.Description == b.Description && a.Allocation.Equal(b.Allocation) &&
-		slices.Equal(a.Reservations, b.Reservations) && slices.Equal(a.ClassNames, b.ClassNames) && slices.Equal(a.Regions, b.Regions) && sameTime(a.ReuseAfter, b.ReuseAfter)
+		a.Drain == b.Drain && slices.Equal(a.Reservations, b.Reservations) && slices.Equal(a.ClassNames, b.ClassNames) && slices.Equal(a.Regions, b.Regions) && sameTime(a.ReuseAfter, b.ReuseAfter)
 }
 
 func sameTime(a, b *time.Duration) bool { return (a == nil) == (b == nil) && (a == nil || *a == *b) }

@@ -15,6 +15,8 @@ type Ask struct {
 	Spec  ipam.ClaimSpec
 	Class *ipam.Class // nil: by poolRef, poolSelector or allocationRef
 
+	PoolAlone bool // the pool of the scope is asked for, and no block of it
+
 	Kept ipam.ReclaimPolicy // of the allocation that is bound again; "": a new one
 }
 

@@ -116,6 +116,8 @@ func (r *Resolved) Unnamed(err error) error {
 	switch exact := r.Ask.Spec.Exact(); {
 	case regions.IsFence(err):
 		out.Message = fmt.Sprintf("A pool behind class %s cannot be used in this region at the moment: its rows there are of another time than the record of its loans. Nothing was changed; the operator has to reconcile them.", class)
+	case e.Code == ipam.CodePoolDraining:
+		out.Message = fmt.Sprintf("A pool behind class %s is being drained, and no other can serve this claim: nothing more is carved from it.", class)
 	case e.Code == ipam.CodeNeverSatisfiable && exact.IsValid():
 		out.Message = fmt.Sprintf("%s is not inside any pool behind class %s.", exact, class)
 		out.Fields = []ipam.Field{{Pointer: ExactPointer(r.Ask.Spec), Detail: "must be inside a pool of the class."}}
@@ -135,6 +137,8 @@ func hiddenDetail(e *ipam.Error, exact bool) string {
 	switch {
 	case e.Code == ipam.CodePoolExhausted || e.Code == ipam.CodeExhaustedByCooldown:
 		return "It has no free block that is large enough."
+	case e.Code == ipam.CodePoolDraining:
+		return "It is being drained."
 	case e.Code == ipam.CodeNeverSatisfiable && exact:
 		return "The block is not inside it."
 	case e.Code == ipam.CodeNeverSatisfiable || e.Code == ipam.CodePrefixLengthRejected:

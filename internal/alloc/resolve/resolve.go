@@ -172,12 +172,33 @@ func missingRoles(class ipam.Class, values map[string]string) error {
 	return e
 }
 
+// ResolveScope finds the pool of a scope, or those that it can be carved from, as Resolve does for a claim in it.
+func (s *Resolver) ResolveScope(ctx context.Context, key storage.ProjectKey, class ipam.Class, values map[string]string, backing []ipam.Pool) (Resolved, error) {
+	r := Resolved{Ask: Ask{Spec: ipam.ClaimSpec{ClassName: class.Name, Scope: values}, Class: &class, PoolAlone: true}, decision: decision{viewer: key}}
+	if !class.Scoped() {
+		return r, ipam.Invalid("path:class", "has no pools for scopes: class %s has no poolPer.", class.Ref())
+	}
+	if missing := class.MissingRoles(values); len(missing) > 0 {
+		e := ipam.Invalid("path:scope", "lacks %s, which class %s asks for.", strings.Join(missing, ", "), class.Ref())
+		e.Figures.Class, e.Figures.MissingRoles = class.Ref().String(), missing
+		return r, e
+	}
+	r.Note(ipam.StepClass, class.Ref(), ipam.OutcomeChosen, "The request names it.")
+	err := s.resolveScope(ctx, &r, key, backing)
+	r.Pools = s.regions.Nearby(r.Pools)
+	return r, err
+}
+
 // resolveScope: the pool of the claim's scope, or, when there is none yet, those that it can be carved from.
 func (s *Resolver) resolveScope(ctx context.Context, r *Resolved, key storage.ProjectKey, backing []ipam.Pool) error {
 	values, text := r.Ask.Class.ScopeKey(r.Ask.Spec.Scope)
 	p, found, err := storage.IgnoreNotFound(s.Store.ScopedPool(ctx, r.Ask.Class.UID, key.ID, text))
 	if err != nil {
 		return err
+	}
+	if found && r.Ask.PoolAlone {
+		r.Pools = []ipam.Pool{p}
+		return nil
 	}
 	if found {
 		return r.keepFitting([]ipam.Pool{p})

@@ -51,7 +51,7 @@ func (sc scope) Fits(a Ask, parent ipam.Pool) error {
 	if block.IsValid() {
 		return parent.AdmitExact(ExactPointer(a.Spec), block)
 	}
-	if a.length() == nil {
+	if a.length() == nil && !a.PoolAlone {
 		return ipam.Invalid("/spec/prefixLength", "is required: class %s has no defaultPrefixLength.", sc.Class.Ref())
 	}
 	return parent.Admit("/spec/className", *sc.Class.Spec.PoolPrefixLength)

@@ -15,6 +15,8 @@ type ClaimReader interface {
 	// ClaimsHeld answers the ids of those of the claims that exist, each looked for in its own region by its allocation.
 	ClaimsHeld(ctx context.Context, claims []ipam.Claim) (map[ipam.ID]bool, error)
 	ClaimList(ctx context.Context, project ProjectKey, after string, limit int) ([]ipam.Claim, error)
+	// ClaimListOwned is ClaimList of the claims with an ownerRef of this text.
+	ClaimListOwned(ctx context.Context, project ProjectKey, owner, after string, limit int) ([]ipam.Claim, error)
 	// ClaimListInPool answers the project's claims on a pool whose blocks begin inside within, in order of address.
 	ClaimListInPool(ctx context.Context, project ProjectKey, pool Container, within netip.Prefix, after netip.Addr, limit int) ([]ipam.Claim, error)
 

@@ -32,6 +32,8 @@ type ClassReader interface {
 
 	// ScopedPool finds the pool of one scope.
 	ScopedPool(ctx context.Context, class, project ipam.ID, scope string) (ipam.Pool, error)
+	// ScopedPoolsOf answers up to limit pools of a project's scopes of a class, after the text of a scope, in order of that.
+	ScopedPoolsOf(ctx context.Context, class, project ipam.ID, after string, limit int) ([]ipam.Pool, error)
 	// ScopedPoolCount counts a class's scoped pools: of one project, or of all (zero).
 	ScopedPoolCount(ctx context.Context, class, project ipam.ID) (int64, error)
 	// ScopedPoolList answers up to limit scoped pools after a pool's id, in order of id, each with the TTL of its class, and whether

@@ -14,6 +14,9 @@ type PoolReader interface {
 	PoolList(ctx context.Context, project ProjectKey, after string, limit int) ([]ipam.Pool, error)
 	// PoolListByLabels answers up to limit pools that carry all the labels, in order of name, after a name.
 	PoolListByLabels(ctx context.Context, project ProjectKey, labels map[string]string, after string, limit int) ([]ipam.Pool, error)
+	// DrainedPoolList answers up to limit pools at home in the store's region that are drained to be deleted, and in which nothing but
+	// reservations is held at home.
+	DrainedPoolList(ctx context.Context, limit int) ([]ipam.Pool, error)
 	// PoolListOverlapping answers up to limit pools carved from the container that overlap the block.
 	PoolListOverlapping(ctx context.Context, containerID ipam.ID, block netip.Prefix, limit int) ([]ipam.Pool, error)
 }

@@ -18,7 +18,7 @@ var (
 	writableText = append([]string{"/spec"}, writableMeta...) // projects and spaces
 	writablePool = append([]string{
 		"/spec/visibility", "/spec/allocation", "/spec/reservations", "/spec/classNames", "/spec/reuseAfter", "/spec/regions",
-		"/spec/description",
+		"/spec/description", "/spec/drain",
 	}, writableMeta...)
 	writableClass = append([]string{ // all but provisioner, ipFamily, poolPer and poolPrefixLength
 		"/spec/visibility", "/spec/isDefault", "/spec/strategy", "/spec/allowedPrefixLengths", "/spec/defaultPrefixLength", "/spec/reclaimPolicy",

@@ -56,7 +56,7 @@ func PatchPool(patch []byte, read ipam.Pool) func(ipam.Pool) (ipam.Pool, error) 
 		next.Spec.Visibility, next.Spec.Allocation = spec.Visibility, spec.Allocation
 		next.Spec.Reservations, next.Spec.Description = spec.Reservations, spec.Description
 		next.Spec.ClassNames, next.Spec.ReuseAfter = spec.ClassNames, spec.ReuseAfter
-		next.Spec.Regions = spec.Regions
+		next.Spec.Regions, next.Spec.Drain = spec.Regions, spec.Drain
 		return next, nil
 	}
 }

@@ -24,7 +24,7 @@ func PoolSpec(project string, s gen.IPPoolSpec) (ipam.PoolSpec, error) {
 	spec := ipam.PoolSpec{
 		Parent: ref(project, s.ParentRef), Space: ref(project, s.SpaceRef), PrefixLength: s.PrefixLength,
 		Visibility: ipam.VisibilityConsumer, Allocation: ipam.Allocating{Strategy: ipam.BestFit}, Description: s.Description,
-		Region: s.Region,
+		Region: s.Region, Drain: ipam.Drain(s.Drain),
 	}
 	if s.Visibility != "" {
 		spec.Visibility = ipam.Visibility(s.Visibility)
@@ -112,7 +112,7 @@ func PoolSpecOf(s ipam.PoolSpec) gen.IPPoolSpec {
 		CIDR: blockOf(s.CIDR), ParentRef: refOf(s.Parent), SpaceRef: refOf(s.Space), PrefixLength: s.PrefixLength,
 		Visibility: gen.PoolVisibility(s.Visibility), Description: s.Description,
 		ClassNames: s.ClassNames, ReuseAfter: durationOf(s.ReuseAfter),
-		Region: s.Region, Regions: s.Regions,
+		Region: s.Region, Regions: s.Regions, Drain: gen.PoolDrain(s.Drain),
 		Allocation: &gen.PoolAllocation{
 			Strategy:        gen.AllocationStrategy(s.Allocation.Strategy),
 			MinPrefixLength: s.Allocation.MinPrefixLength, MaxPrefixLength: s.Allocation.MaxPrefixLength,

@@ -152,6 +152,7 @@ const (
 	AuditOperationPutMember        AuditOperation = "putMember"
 	AuditOperationPutPoolGrant     AuditOperation = "putPoolGrant"
 	AuditOperationPutQuota         AuditOperation = "putQuota"
+	AuditOperationPutScopePool     AuditOperation = "putScopePool"
 	AuditOperationPutSpaceGrant    AuditOperation = "putSpaceGrant"
 )
 
@@ -213,6 +214,8 @@ func (e AuditOperation) Valid() bool {
 	case AuditOperationPutPoolGrant:
 		return true
 	case AuditOperationPutQuota:
+		return true
+	case AuditOperationPutScopePool:
 		return true
 	case AuditOperationPutSpaceGrant:
 		return true
@@ -487,6 +490,7 @@ func (e IPFamily) Valid() bool {
 
 // Defines values for IPPoolPhase.
 const (
+	IPPoolPhaseDraining  IPPoolPhase = "Draining"
 	IPPoolPhaseError     IPPoolPhase = "Error"
 	IPPoolPhaseExhausted IPPoolPhase = "Exhausted"
 	IPPoolPhasePending   IPPoolPhase = "Pending"
@@ -496,6 +500,8 @@ const (
 // Valid indicates whether the value is a known member of the IPPoolPhase enum.
 func (e IPPoolPhase) Valid() bool {
 	switch e {
+	case IPPoolPhaseDraining:
+		return true
 	case IPPoolPhaseError:
 		return true
 	case IPPoolPhaseExhausted:
@@ -527,6 +533,24 @@ func (e LabelSelectorOperator) Valid() bool {
 	case LabelSelectorOperatorIn:
 		return true
 	case LabelSelectorOperatorNotIn:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PoolDrain.
+const (
+	PoolDrainDelete PoolDrain = "Delete"
+	PoolDrainKeep   PoolDrain = "Keep"
+)
+
+// Valid indicates whether the value is a known member of the PoolDrain enum.
+func (e PoolDrain) Valid() bool {
+	switch e {
+	case PoolDrainDelete:
+		return true
+	case PoolDrainKeep:
 		return true
 	default:
 		return false
@@ -599,6 +623,7 @@ const (
 	ProblemCodeOverlap              ProblemCode = "overlap"
 	ProblemCodePayloadTooLarge      ProblemCode = "payload_too_large"
 	ProblemCodePermissionDenied     ProblemCode = "permission_denied"
+	ProblemCodePoolDraining         ProblemCode = "pool_draining"
 	ProblemCodePoolExhausted        ProblemCode = "pool_exhausted"
 	ProblemCodePreconditionFailed   ProblemCode = "precondition_failed"
 	ProblemCodePreconditionRequired ProblemCode = "precondition_required"
@@ -662,6 +687,8 @@ func (e ProblemCode) Valid() bool {
 	case ProblemCodePayloadTooLarge:
 		return true
 	case ProblemCodePermissionDenied:
+		return true
+	case ProblemCodePoolDraining:
 		return true
 	case ProblemCodePoolExhausted:
 		return true
@@ -1745,7 +1772,7 @@ type IPPoolList struct {
 // default.
 type IPPoolPatch = json.RawMessage
 
-// IPPoolPhase `Ready` has something free, `Exhausted` has nothing free. A pool that can be read is carved: `Pending` and `Error`
+// IPPoolPhase `Ready` has something free, `Exhausted` has nothing free, `Draining` hands out nothing more (`spec.drain`). A pool that can be read is carved: `Pending` and `Error`
 // are reserved.
 type IPPoolPhase string
 
@@ -1770,6 +1797,11 @@ type IPPoolSpec struct {
 	//
 	// Example: Production, Europe
 	Description string `json:"description,omitempty"`
+
+	// Drain Drains the pool: nothing more is carved from it, whether for claims, child pools or scopes (`pool_draining`), and classes pass it
+	// over. What it holds stays, can be changed and released and, when it is retained, bound again. When nothing but reservations is left
+	// in it, the pool is kept (`Keep`) or deleted within some seconds (`Delete`). `null` ends the draining. Only of pools that exist.
+	Drain PoolDrain `json:"drain,omitempty"`
 
 	// ParentRef Child: the pool to carve from, one of the same project.
 	ParentRef *Ref `json:"parentRef,omitempty"`
@@ -1830,7 +1862,7 @@ type IPPoolStatus struct {
 	// ParentRef The pool it was carved from; absent on a root.
 	ParentRef *ResolvedRef `json:"parentRef,omitempty"`
 
-	// Phase `Ready` has something free, `Exhausted` has nothing free. A pool that can be read is carved: `Pending` and `Error`
+	// Phase `Ready` has something free, `Exhausted` has nothing free, `Draining` hands out nothing more (`spec.drain`). A pool that can be read is carved: `Pending` and `Error`
 	// are reserved.
 	Phase IPPoolPhase `json:"phase"`
 
@@ -2064,6 +2096,9 @@ type PoolAllocation struct {
 	Strategy AllocationStrategy `json:"strategy,omitempty"`
 }
 
+// PoolDrain defines model for PoolDrain.
+type PoolDrain string
+
 // PoolFree What is free in a pool.
 type PoolFree struct {
 	Items []FreeBlock `json:"items"`
@@ -2199,6 +2234,7 @@ type Problem struct {
 	// | `allocation_retained` | 409 | a retained allocation holds the block; `conflictsWith` |
 	// | `pool_exhausted` | 409 | nothing large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; of a batch `fitting` |
 	// | `exhausted_by_cooldown` | 409 | only blocks that are cooling down are large enough; `coolingDownAddresses`, `cooledDownAt`, `Retry-After` |
+	// | `pool_draining` | 409 | nothing more is carved from the pool |
 	// | `no_pool_matches` | 409 | the selector matches no pool that the caller may use |
 	// | `no_pool_for_class` | 409 | no pool that admits the length lists the class; `class` |
 	// | `no_default_class` | 409 | the claim names nothing, and its family has no default class |
@@ -2323,6 +2359,7 @@ type Problem struct {
 // | `allocation_retained` | 409 | a retained allocation holds the block; `conflictsWith` |
 // | `pool_exhausted` | 409 | nothing large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; of a batch `fitting` |
 // | `exhausted_by_cooldown` | 409 | only blocks that are cooling down are large enough; `coolingDownAddresses`, `cooledDownAt`, `Retry-After` |
+// | `pool_draining` | 409 | nothing more is carved from the pool |
 // | `no_pool_matches` | 409 | the selector matches no pool that the caller may use |
 // | `no_pool_for_class` | 409 | no pool that admits the length lists the class; `class` |
 // | `no_default_class` | 409 | the claim names nothing, and its family has no default class |
@@ -2866,6 +2903,9 @@ type OptionalIfMatch = IfMatchValue
 // OutcomeFilter What came of an operation, as audit trails tell it.
 type OutcomeFilter = AuditOutcome
 
+// OwnerFilter defines model for OwnerFilter.
+type OwnerFilter = string
+
 // ParentFilter `name` (of the project in the path) or `project/name`.
 //
 // Example: team-a/prod-eu
@@ -2881,7 +2921,7 @@ type PoolFilter = RefFilter
 // Example: prod-eu
 type PoolName = Name
 
-// PoolPhaseFilter `Ready` has something free, `Exhausted` has nothing free. A pool that can be read is carved: `Pending` and `Error`
+// PoolPhaseFilter `Ready` has something free, `Exhausted` has nothing free, `Draining` hands out nothing more (`spec.drain`). A pool that can be read is carved: `Pending` and `Error`
 // are reserved.
 type PoolPhaseFilter = IPPoolPhase
 
@@ -2909,6 +2949,9 @@ type ResourceKindFilter = AuditKind
 
 // ResourceNameFilter defines model for ResourceNameFilter.
 type ResourceNameFilter = string
+
+// ScopeText defines model for ScopeText.
+type ScopeText = string
 
 // SinceFilter A moment in RFC 3339, from 1970 to 9999; microseconds are kept of it.
 //
@@ -3254,6 +3297,10 @@ type CreateClaimBatchParams struct {
 
 // ListClaimsParams defines parameters for ListClaims.
 type ListClaimsParams struct {
+	// Owner Only claims with this `ownerRef`: its kind, name and uid with `/` between them, where those at the end that it lacks are left out
+	// (`Cluster/web-eu`, `//c-7781`). All three must be the same: another `uid` is another owner. They are found by an index.
+	Owner *OwnerFilter `form:"owner,omitempty" json:"owner,omitempty"`
+
 	// LabelSelector Conditions on labels in the syntax of Kubernetes, separated by commas, all of which must hold:
 	// `a=b`, `c!=d`, `e in (f,g)`, `h notin (i)`, `j`, `!k`.
 	LabelSelector *LabelSelectorFilter `form:"labelSelector,omitempty" json:"labelSelector,omitempty"`
@@ -3426,6 +3473,38 @@ type PatchClassParams struct {
 	// IfMatch The `ETag` that the change is based on, with its quotes, or `*` for whichever is current. Without it the answer is
 	// 428, with a stale one 412. A weak one (`W/`) never matches.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ListScopePoolsParams defines parameters for ListScopePools.
+type ListScopePoolsParams struct {
+	// Limit Most items a page may hold.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+	// refused.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
+}
+
+// PutScopePoolParams defines parameters for PutScopePool.
+type PutScopePoolParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IfMatch Only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when there is
+	// nothing of this name yet, the answer is 412.
+	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
+
+	// IfNoneMatch `*`: create only. When the resource exists the answer is 412, also to a repeat of the very request that made it and whose
+	// answer was lost. Who has to repeat leaves it out, or sends a `POST` with an `Idempotency-Key`, where there is one.
+	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 
 // GetHistoryParams defines parameters for GetHistory.
@@ -3943,6 +4022,15 @@ type ServerInterface interface {
 	// PatchClass Change a class
 	// (PATCH /v1/projects/{project}/classes/{class})
 	PatchClass(ctx echo.Context, project ProjectName, class ClassName, params PatchClassParams) error
+	// ListScopePools List the pools of the project's scopes
+	// (GET /v1/projects/{project}/classes/{class}/scopes)
+	ListScopePools(ctx echo.Context, project ProjectName, class ClassName, params ListScopePoolsParams) error
+	// GetScopePool Read the pool of a scope
+	// (GET /v1/projects/{project}/classes/{class}/scopes/{scope})
+	GetScopePool(ctx echo.Context, project ProjectName, class ClassName, scope ScopeText) error
+	// PutScopePool Have the pool of a scope before the first claim
+	// (PUT /v1/projects/{project}/classes/{class}/scopes/{scope})
+	PutScopePool(ctx echo.Context, project ProjectName, class ClassName, scope ScopeText, params PutScopePoolParams) error
 	// GetHistory Show who held an address
 	// (GET /v1/projects/{project}/history)
 	GetHistory(ctx echo.Context, project ProjectName, params GetHistoryParams) error
@@ -4764,6 +4852,13 @@ func (w *ServerInterfaceWrapper) ListClaims(ctx echo.Context) error {
 
 	// Parameter object where we will unmarshal all parameters from the context
 	var params ListClaimsParams
+	// ------------- Optional query parameter "owner" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "owner", ctx.QueryParams(), &params.Owner, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter owner: %s", err))
+	}
+
 	// ------------- Optional query parameter "labelSelector" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "labelSelector", ctx.QueryParams(), &params.LabelSelector, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
@@ -5335,6 +5430,158 @@ func (w *ServerInterfaceWrapper) PatchClass(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.PatchClass(ctx, project, class, params)
+	return err
+}
+
+// ListScopePools converts echo context to params.
+func (w *ServerInterfaceWrapper) ListScopePools(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "class" -------------
+	var class ClassName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "class", ctx.Param("class"), &class, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter class: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListScopePoolsParams
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// ------------- Optional query parameter "consistency" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "consistency", ctx.QueryParams(), &params.Consistency, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter consistency: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListScopePools(ctx, project, class, params)
+	return err
+}
+
+// GetScopePool converts echo context to params.
+func (w *ServerInterfaceWrapper) GetScopePool(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "class" -------------
+	var class ClassName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "class", ctx.Param("class"), &class, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter class: %s", err))
+	}
+
+	// ------------- Path parameter "scope" -------------
+	var scope ScopeText
+
+	err = runtime.BindStyledParameterWithOptions("simple", "scope", ctx.Param("scope"), &scope, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter scope: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetScopePool(ctx, project, class, scope)
+	return err
+}
+
+// PutScopePool converts echo context to params.
+func (w *ServerInterfaceWrapper) PutScopePool(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "class" -------------
+	var class ClassName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "class", ctx.Param("class"), &class, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter class: %s", err))
+	}
+
+	// ------------- Path parameter "scope" -------------
+	var scope ScopeText
+
+	err = runtime.BindStyledParameterWithOptions("simple", "scope", ctx.Param("scope"), &scope, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter scope: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PutScopePoolParams
+	// ------------- Optional query parameter "dryRun" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "dryRun", ctx.QueryParams(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter dryRun: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch ReplaceIfMatch
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-Match: %s", err))
+		}
+
+		params.IfMatch = &IfMatch
+	}
+	// ------------- Optional header parameter "If-None-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-None-Match")]; found {
+		var IfNoneMatch CreateOnly
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-None-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-None-Match", valueList[0], &IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-None-Match: %s", err))
+		}
+
+		params.IfNoneMatch = &IfNoneMatch
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.PutScopePool(ctx, project, class, scope, params)
 	return err
 }
 
@@ -6898,6 +7145,9 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.DELETE(options.BaseURL+"/v1/projects/:project/classes/:class", wrapper.DeleteClass, options.OperationMiddlewares["deleteClass"]...)
 	router.GET(options.BaseURL+"/v1/projects/:project/classes/:class", wrapper.GetClass, options.OperationMiddlewares["getClass"]...)
 	router.PATCH(options.BaseURL+"/v1/projects/:project/classes/:class", wrapper.PatchClass, options.OperationMiddlewares["patchClass"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/classes/:class/scopes", wrapper.ListScopePools, options.OperationMiddlewares["listScopePools"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/classes/:class/scopes/:scope", wrapper.GetScopePool, options.OperationMiddlewares["getScopePool"]...)
+	router.PUT(options.BaseURL+"/v1/projects/:project/classes/:class/scopes/:scope", wrapper.PutScopePool, options.OperationMiddlewares["putScopePool"]...)
 	router.GET(options.BaseURL+"/v1/projects/:project/claims", wrapper.ListClaims, options.OperationMiddlewares["listClaims"]...)
 	router.POST(options.BaseURL+"/v1/projects/:project/claims", wrapper.CreateClaim, options.OperationMiddlewares["createClaim"]...)
 	router.DELETE(options.BaseURL+"/v1/projects/:project/claims/:claim", wrapper.DeleteClaim, options.OperationMiddlewares["deleteClaim"]...)
@@ -7066,654 +7316,673 @@ var swaggerSpec = []string{
 	"UTnrh5G3TgWTyLckT/HGCrsH7ETFD5gNR1ARWY5xXImG4W8MjLcYMG80bgVHeUjZxU+1FSnd54E0lkQw",
 	"aHuBdynF0UdKf8T5dbN/JY0gCOejt8lz210kHr8qKL2CgGede2EAFQ2VtqzHB+vKgM5Saz6lkB3W0uDl",
 	"SwpIUBGzeKCIbazLpBnJwTVCs5ckS5qwJ7m4xO5WFHFDF9LGIS/JRkA91lUkBqu7bjNCZGlFTuHQizJl",
-	"s07oUvLwZW+A/v90C5kR4DANcU5T02PaL6UCjHabkDvRAHi/P7Zd1g6rslY6VR6+AQ26mBtAaaozR6rU",
-	"f53j6zXJuI3kIIzYWuj6ulCCFUmaQhLA4XQRBcckNoprzTrs3kjkcKuJHDLLQhSP6JdjdOb7j5Os4deT",
-	"NZpSrMWeECpmPTtBUuSBm1an0cGEbb6TlnxtXWMv6opE/k/l9KyS1GidoJK1/T252rbMBMEN4iW+TAXu",
-	"22siQQP2DCDSanKjCHxGJxRH6vqmr597y0nyX1ta4FefJTxNZRfe0pzI1OPSBylFjtLmLSLt73zEK/JZ",
-	"I97oLYB3obLuV0gLhjxXvGbO/5XAavkuYHYj8KIG6D+TW2IYSNAcqsyyXinzIU3WSYFynLDuW8GPGX8M",
-	"rntA/8Fsm6sjz7+GBZUOFZwKMCjQskSXgn3XOExMDPHQHWxQFhw5MG9zVw3z4LWwDuo9WgucEm7OvZXZ",
-	"Il/LxLSdQeP0QJAXdNtnyjh8eM2xaZG9qL/nS9ti5l68ly7dhlez60Yon7BJ0Q9EOL0R3xXDxQULhRJ9",
-	"KH2jGT9X6kV7/M4y5tNmJXc2kFu3w58agk0OiMoXP+6GaIpVt0TfRu9VbVFrEZss7jiyhk1HjwS0dtfq",
-	"LWuZflnR5U2homvoy4oub3KoRk08MfS/fNTom6kH8yaVvYY1tGkY8i4T97++XaxVYPsUi4YWXtMr4Cz0",
-	"0VDVGnFNwhVmI0NLwnmNoUsFf3bZ0/ALxYqsxTV3WABWC8RgbICt/LoaxSFtokTCt2sU1Fqt3VGjEKnH",
-	"/NBIvSJwZ+PylXMUuG6pX/ijsalhnLMbCH+YTyBcoDXlSsb1F9E/Sj1fKiAAXmiqIHoqTTVEr7amjPij",
-	"8e+sjnAym0zxHhfkR77CRvW4qtrZk9+a44JcpfJpW72RevYZusNcX0AMLoCTrFl/ZikpMib3MHpVlmLS",
-	"BwA2X5MstPkSoF2GqDXPOVProCO6Izm4uQuay5RY8JsL37fNrbvNSpSilmtHQEqjEGf8ilkSkW6bZGoi",
-	"l70tu+whqWasKbe151DLApMTwWqcV6pWimRNyvPO7+c8Us0iAbh2gN41TSlhSNMNyXFBRXphQeHpLExS",
-	"IRwf7MUEl4VBk4dtsEnfxv5aLiG9vQpIPCVxAZenafcegA5qXkjP9WOb5s7yvVmRtLmndnsWSdyH2l3U",
-	"qnQkWZhuI6L4RDiq5Tr0q7W7qa6TKDDnzgqmRkD/utfc+7JdhgWFRABMGC01UEhvSc4QFstXECkdQUmM",
-	"lyEDoGRqG7W+6QeASiwj2Lel7A5y5j1I/f99EEw+cH3IcgDfKz++YE6FUK0quxuNW1qPHLwAXfZSvKyp",
-	"f14ZLDhJrzsTutxZipe/Y5X2hw0JXyZxLBuc25KxZMS4UpkBEJsPK86sh2RemIAv4vvWVz/jCh5odXdS",
-	"wILkEZX5MM42i0jetTz/zA/UAGf+CMRkqUB+yZKL36s68+cMb4sVyYokbCYwvKMozEnEv8Ups2sblafr",
-	"gQ0VpxSFzZBTA2me5rCnxSS8SsZHY9DHuOcrK6uSrASCrB+UCBd4yS/TMq0FcmK6q2r7RvnnUIZkqPxQ",
-	"CdXBFIWH1KuUB3Olf4Dl21XJqkofOVCruO+xdnmwKv45q1Tk5glo+PrepYUUodVcD9PGz2RWrajH1Sl4",
-	"j7a9f9+SfDeHd4uJKL0ZXQq4xe3NZa+RKKwgGBLVdx8gV5peHT7rctL7s12+8ItL1iqXfGKyzDfCU+9l",
-	"l4l2+8gg3GMLBGl3nHmlNJBvVvsDdE1TCeGYFLAnZNtHW9ZHeHNQShw/XIttdIT+/Y1tM9tuNjQvSPSW",
-	"RAn+uNs0ZQjN1wpoiZPqzx9+eme9G/VQV5DDeSVzOKv6hXAdAPsInL9a1ulJuoU3KuloLOkxc0lblidp",
-	"KUD5q3Tjsz2+wYXrHt/dcJuBn5Kt6IYZTQ079czpEi7UPQOm0QwHoUccfzmJnQCPhs4sGrvOxAtHS+LG",
-	"Pvb2Nx5zGz0DqjD+H/gSUJKVjUyjhG1SvJN9Tz4SvEbn1a42qmHKeVgkt0Q2ChBbInJ8j9mYrkR98AqM",
-	"WX7B9h1/cNODuQnA4P9LePmrHSwEuhO//7koEw4Krj3oltQqS1DKh9+j2Y0Zj9jfPGTsTX0chGMnconv",
-	"BEE8dqYTb+b4y2FERvF4Mp3M9NaJPiPLkRPGfJ+HZOQsx+7U8bAfRgEZjSfQIOqY5iHVrftFKanAhjUi",
-	"G4g20v0K/nvR48rIFZOBGxUuHLnuvdFPqdnNSeU3Gx3OreTT1d5wio3+WqaRaU7EH4k+d3IiwXh43+/R",
-	"uwwUCaN2fCuhfLEl4c1AvpT+Jlf03gXe/LZbAP3Bhf/aXFjKSEujnweIyX/yXTGpYlcSU4s5bgu5K0LY",
-	"1zIeVXfHc7lhobzSUkwIU84mJ3JCVHvcfuk7RQJAQgZuW5odtQiNaal4cPNQt9OUlJMkS8QMinxLADas",
-	"62CiB6gca8vMseA9rYPNDs4MahFqowFzQyihrkimeEkhDro7Qc8/tk2mDDUc1xHTjYLleDkJnWE4GjpB",
-	"6BIHe/HImcRuPFp60Yy4Rlvh0I2HeDp1xl40cYKlS5xZPIyc0XIa+/E4dkP/gD422i9O30M5DDNSOQTe",
-	"SbQVlTQ0Q5ttvqGiC3lTJxMtEe/1ftjV+3JXxNnK5Vs5M7e8uW37zD73j7EoPfNvQuU/3OBxP3ONvHAU",
-	"u3jp+JE7cYJROHNmeOQ7y2E4CpbTaBJC13bBXEsvdnEQEWcSep4TxC52pjgYOm48DoeRG0/wzD1O2d/L",
-	"Iv0/zuGXP4cgGf+b5MzqI4QMhaqjaC0TquJp6Ed8DddUP967pt7AHw84y9zqP0JYHbwsv6woXieN8kmS",
-	"M5rJ+pk7KqBkasd5RTlVaRKFfOPk/SxhnaT4zyWaym/Wja23Iuw3frYsfyaKd2T/vqX8UUsPTBAIIo8X",
-	"CAydbV/QjCUMagKbW7eALPEFulsRcT2X9ds0FgFVkc4Djs2bjNw9Q3jJSFaIR5LC/KkBAA3CBxymYn5c",
-	"weGvgg60K7KGY/S/cq4B9f5/ZyFdb2hGsoKdiW/ZmTltvixYC+eU86K5jOeQX4kW8CPHeHQxR+SW5Duj",
-	"5Nqc5JLENCfCWyvSnBD4bQ1SDND71y/QcDic9fkXP398MbjMKuuy2AADzx8Go/FfK6uVPkBW5El2Ldak",
-	"oWYtWilnwYUVAnTRNzQphrZZkaRoYeLWLiqU96Zcfysnsk6yZL1dQ+aonFSSFeRadCXtvTArAGyNMWWJ",
-	"AFICqcS2lsXYSYYiul2mIgdR4hlqeh1RU7CPeC/z3futhXALrs8ZHK0rZQWQS75D+Tab20DLK9MUWmFj",
-	"AktOZSzyTtop1JkyzyqY0TguSC4YVtQSnkw4nRPftg6DkEbR8HuySfFOmGv7qFqCzcm8RCk2CmqiA9hr",
-	"lBe1IuXFsWT/0WiKXp3kBS5WiuQyO6sM72oydsnKOIZ+OvO1xbTUKX8qwy9Nwp3OBoSeIXO0yBc6BxVl",
-	"9E6HEfUxXxQLedTL/Ms1zcll9iTKcVw4CSliZ1UUG7xJnBwXBKw7R94HT+ti67IHLMYue8/y791nxfde",
-	"r+M6L2AFbU1zy9UVlQQQus0KLlv7aJETHLEFojlaiDksFHEEagvk7ixwRrPdmm7FtxiFacKljtQy5mjx",
-	"98Vlpmkms7j5CVvcLTTVHkybv3/vu+6zu+/9Q9QhRb47jwvRoLzmOJaTEedbwKBgVc0v+lMxkrEqn3pH",
-	"iOxffvnl3EhWac7gB3oHh9P4UfVQPCc4hxyV9jXeQwt6vCaFVC/KnpkqV6D60neyy0lRaWvaRxj9/POb",
-	"l9X3d2wKynWs3gYXqxIBqdIVsP3c7tM1fn7zEshYLuiCq6avIduhuS4AyjFbgCZSJoJCW13X+7IXIcwd",
-	"IvkG5PhKKLXd5vnmojZDcV9z2XV4B8reZ3pyWtxZyKo6aZ9GUYFKpiZ3mJqyaGYPIZ9LfI/HoGI5KTVH",
-	"xvZOT9fH2toelakdNBfp+irFlOaQ/g5uQFYmJIriIJOBCunVBCy5alcQec/KC+s7huhddplRoTDQGC2U",
-	"BbKApnc6wySTIGaQdFAiL5leQaiQUUOVWHaRTKSUCep9BFIc8MTQk0U9/L9oCE8Dz9+2WQp2zBBuWBd2",
-	"jYdQU6frvLjIKQqS83H+76/Y+YfrzD49+dWR//rN7Y+9e/X3p//xv8pQu6lma5y8QweEscHepTSOCKzk",
-	"oUdEGYJ7Z6cxClWSKwVcM9m8d/GnBbCb0B3lb6tr0fanbSVqCqcu5kXZVx8WxIXe/iNVbfcBD4iTJO/3",
-	"6uRVSvykjankKzsLgXPVKpXPF1w1fFYWvfdPi7mEwJIIWL+UhkUVRqtqPgee30c4ZVT1k4TLXm4m7JLS",
-	"jIAEEi8LJAPUAV1mciyFB8TfTMsKGRgOMLUYf45uBSMwAooGWlz89OHjQmVLN5XuPpcxYPrKfCuakfpB",
-	"/pMitlCTSmpXkbQ684gm83+DN0XamoxaWGSRkc+F+FLrhht8TaTF3teA6/yEgEiuGhkiUZE9QwtQ9BYg",
-	"70S5ywC9EU6LDf77llQNsIRxjRJEXZ0YZPfn7Zu/0ST84c+3f33hpdGHP8/amFEsqkXEea4f7BNy585f",
-	"hTy7+t759O92idZm+54LlsEMJdV2U+paUs2lhHkBSq6yhCsHTvqxbKuLxLvN1SmXr3rMYrSJ+NdeiWCe",
-	"ftmcoyoEZOjMNikdYOuuBKimIvf93g8JN2N3SiZYDRs1Me1DWpE0Ok5IqfbMpwpZU2apKRctxLzjsgIq",
-	"wAqkTDHh4RrYnVfDj55fOvut0y86U/djIu+2H2gakbxt2xeMpPFiXvoZ1SUn0OhVgZxWD2WFoAZuEUJg",
-	"3Vedm6UnMglXAGwsRxNfpzgkylF5mcmm0fwbrqHROzlAQ5chadxCjhUsrfuFo9U9QZO66+UvZGc7zzsk",
-	"jj2f+m3CkmVK0PmHF2/ecGmW45BLuT44O+D6x+FKej7EuddOBBCKUh+VEawB+gvZFPBXP0Arus1Z/zJT",
-	"6LCSePOyLZkAWYKSTmCvLZMp0DeiA7ShI1p6rCye9hGjYO3CfRVfZjUsTKnpivd8xxBOLXeSu/TiWegT",
-	"JyKblO6cwG+9pGp9aVrEsT8a7ZPGl5effc+5vPw8IW3C+E38VnX2aYqNxauP+HqxD7NDonXxjRE+wYpC",
-	"V3JzwpTjdYB+kWXASVHVOi6zwJ/KAbFEgOH3WuD53Dq4I/gGPj9Z/HK2eCrxvyVKbNMH0tnb2KYkHKcf",
-	"SDqWysGbmGsZxxBXsChAditM0wZxRbPYUnYIYgOyaWluKRe3sIwqFB66QV/XYWOApRsgTk8VTUiUTyej",
-	"KIJyOpKF5AuQ9wQdrEHjv5DdYcvo/OINP+TVm2OTbIjseGmxKG7gxD3QMvoRL4mGWW67RF4oIBiuwyKR",
-	"d6qTTXZZgT/zZfxluyR5RoADGNngHEuE7ZCu15izRZrq2wNBlTMX8PPLbIG/Xy76aBH+2/cR/z848Z/E",
-	"/eun/NOKq0/8Dwl8/Bv/z7/dLBraY3b7/SanUb9IBKrfkzuy7ONN8rT/bwWXUzmGu8V20aQmFfZrlabk",
-	"+r+Xl59dl4suL+byK+b/nMWf/mSXYi0e7LfgUy3IGup9uAau8omqzkrXbZk8DGtVFuGZNf4sHJvQVkm7",
-	"OT2rm/Mt9In5oMKgTW87FUe4yqgtwVIr26oQ66msq+YGsy3bg7aF93RHz8Vc5JzBzWi4Iyo3Y+kDUlj9",
-	"yvsktOW+ZnvwAuU4Yxgi8DVu3KPcGy1Nj9Xwf1KVGHuVfHLL6aUnrss35kanRtFerERiETJ6SWnBihxv",
-	"FgpJHGxmU200fGG18ydqsl9In6Zt5Xom3TW6bZQUetWSBvyfOG1VCV6K2nDKSZHElUiaunLEpda4uJ51",
-	"UAkqd36xKn0Iwh/xT6gCSADiLixVNp2XKMNztKA3C2AeoC+NjC7M8ZbhtJLjoJWHiF/ceXK9KlBBB+gn",
-	"2X4QngAIgUuATZFnrchxktYJZwN8tTKdbNhwHMvJh6DkA/Pd3+9aXyVplJOyLI0bOn204FMQMTh5fKCf",
-	"/GKAflIHsUNR57G+4RIswurHh9V0psZ7EsuVAykoTfcSQqeoVBEgHpkisu2s0iSUF71sYGP4mKwk62vv",
-	"P81l4XcloRlemIBhhsh6U+yEPsvwjinPv4HwAksVcxJHXa9D4gtcZnc5za65bKhCtwuRGQk7WY75rCRi",
-	"JBoYg4wyk2Y4h8oj2ef61UK5Sd8BLY/jB5FxfSo3HFZsVXuP1glVtQM5nwdqtXxqhyNiwp+xN7KIo90j",
-	"BcT0lMwCxA7kOzbOUObkP5SGIp+wS4QB+Fd4NTghxYPVKe/TC1Tm4kkxWp2oKxP3D5MU4NZqQSijMMBC",
-	"UwXz9kCKcnY6lCrIBYVy19Vz/WRA4ZbkAySzCrVjDy4JmUFI71ipv+3QUiDu6XwNmkbaur7M7nBScFHG",
-	"t69sBHyt6qmFdsMkABV8zQxUs5zgcEWiEngspgIysFiRTIh/BRkjgUnnl1ldH1CuSMzQ37hVqNbMJy/f",
-	"I2IoOwI0kKSB3yoRKhcqfge4QX0IyoCmd5nJr3HGV8+VszL5h1tcoC1zaQtyXv6Yxtq3UEjHLhsglW8E",
-	"iOTyl+A7Vd2k7uaooJdQjK+vGR0Cyild92WeAHoFMSq2hb41nMx9iGIJvamgtA8kaWZczoUKuoA1AFNk",
-	"pqfvDvy3WAXH+2oEzn7OebGwBJNT0h700+x6alopZLyFpFVh/+nLa+qgoap0xVzcyeoOr6QXAIc1oozf",
-	"ntL+Xt74f0myqIvmjpd0W+hwamkc3iRZVI8A7RPVufHe41RqeMKcOheLD5k6n9EzdJ1DZwicE9Gehp9B",
-	"rXoZKogyUQAFTMUn+VyxwnwsBYtAVuQ6HaNCWcNcn5ShaKl0ltqbOPUgE/gMpCZINbpUS7SzmhnUQme4",
-	"O05zq+sg5+Bq/r//379/f/an1ljnhyQLu+2FvGoAiZLmKMWyWao9VdvdH+1i/LXHB7ygHKeDYqcYBbb8",
-	"wbYHZwxgNhIda5GV5TpWKkhwvFNUcCDFYY1HMH1lTqImxuaek9N5oK4jvXSHrUWxReLXKEqio88mGEnq",
-	"TF7LXtvmgawu/Ibs5grcpeZer2+MdlQ+yvFrPX0/Z0WSdjl9ZikFP4H9ct1CTYKvF3CsFq0x6EOnEhKg",
-	"jz+V/MpNsi7WQpJJVPiEQU99ceFCd32pCUrw02bsX/SQmrbM/A6m0F1PefPyvci5zQnb0IyJ/pnPcfRe",
-	"hHZFBVRWkAz+aeLeSJCZf/8bE0nycpYwwIqy4rms+bW9X/32TCL6vBEC5FyD/fR72xq4W5dhKoBw5RhK",
-	"OhwxhD7E3egoHxaktBVqNBGSrGJzrkDg+hAHkWnQove97GfIzQicxjRfcwkgVwi6nTAZLjN5/UOWZS7i",
-	"27J9fgVYTRklGZV4WAO0ELhTC/kLiPOD4irEeb3my6lZcjYKyWfOGkViqthK6eSdBpCVWfeqVCvJrt/L",
-	"HrSnMSqEP56L3gIdOeSF8ch9vyeCIm9l/kHXQV5Xn7rv94xshmMHe2N59L4vWozX2pl3Ga7RBv2+39u0",
-	"dLroMp61S8ajnS2B+lvplc7vCm5NGTV5kJkG9uqTRaOL+OJpXwCIi44Twrev23aIzhNSj7jMlCZtpvOi",
-	"Jwt7Ywk1smAS6Ntl5AE+WYi/V7JXhJJ+mTVyKeHuB4WrAk4rZQs8uNzV82jasmT4gVZ589+CtJeekfdU",
-	"DtllmLfmM49yY/xryfuSPTG7YeAqgIphoTMuoF5gUZ6c6+T20BWgOOaFxFg+kV/KmoTnqrlsl706rz12",
-	"3zdG0hUwHQcDYHv90H1fIKZrBPbOQ4gn7iWMiUS4j464S4yH7rmqJytxn+9eyDrcrmO9sjzKbwEqI+26",
-	"DX6nO6D6FIxTb6ffbZzKU3oco1l792HUQ/cCJqbStrHTRVR56F62QTFbzHQZpdqXRsIVGIDmXcYwMdAf",
-	"ReqcSxDyiidPVgw8WVRhufktk+3p3chvs0r3xcVTuPC0vRpSmrLLjHOY7seqxnjSUkwO76z0n680yefX",
-	"crWdvPlEqiofLjN136pfxzS/gr/x3+sCNCm91CprWLk6scUYTP6pOhbXHy4z3VcAYjxPFkZjAEGZG7Ip",
-	"4O61Nnvk5FcfrtQP1BuM3xUULZMsEl3qIHcYNA+4N662DLQULCI39WqdEr07TbnVX6Ani2pHHalZJCWw",
-	"DK4WTuPMqnJArxhBUuF6EKIKgYGNnizgqyv1Z+X3MQwFKFh1dMXqXg2/xCm410V9H4QP0OhDfqqWf5R+",
-	"r18IEqt8eTdhpZ59LH1Cp5hXKgIXoao4k1ANCptsIWG/FkoLMLiMf23emvGiho/eR5hdZjGG+g4jQrXG",
-	"O4irwXGR7cu1HvmS4ChNMmLK0hP2KZLDdKW0eu2ja26Q/CbGRhvMOMdrzxMXI4DykKkIyZOF+vHi6QAJ",
-	"nBoIHEIh9sI4Aot+tYLIduaobB7xjZnc/WOOslGmDoQWCWkWwAfh6ASX5ROu09JtykkNOYYaRuPpoEqJ",
-	"l/nOkYVJ+yYhy5dgAq9pvkyiSCh3J3DmxtKnu5PKUX/u0TjVOJaMCFdiHy0hW5+Jhtyyizn0rea3S0TF",
-	"zdBIG+NcuxCA1wsD7B4GyeA8y2P+xu6jOIGej+3teCyqfmGrG4i4Xm8LvEyJNlRPoV9jkE6kqz716Pau",
-	"OL6y+ASbPThEVpjKuX2y0PO/gh8p0mQFyTOcvuI26KmUkWN0d0bI3z+SHm6kTGubnKtw4i3ygqA5XBD6",
-	"LlhImPfF4Jtzs/6IWSFhx07aj9R8vsuGlC98bP3JyNzWN40AzdGFNhnC/NXoyYLP+wo+8D17UzC0hroA",
-	"MwUYJCRAzoiINxe95xdvLrMbsmv8TvaikZrWJsnJM9MfE9K1AQarShFjhFFBb0gmn5SCmCt92ldxkgcG",
-	"DMJXok1TZ/+L+dCjbU6lA5XFWAXJ8I4W52FINoVyZJ+w6Kw+Rkdl3njo8e4ZMehCefk4owEkk9H9QYPa",
-	"KC2T691YT6akzENMo9/XuHlTNKwP5bgs1Rv+JVgeCr8EHqmaId+c2HxHi7c0SuLEpvV+rFYRclNBFRIu",
-	"dyBFFpXCu8UAfTTcF1AM+I0ZBwqlbt8j8BvRQwLvUoqjj5T+iPPrUw/0pjlKJ5289tjjhaJotNMOsVy0",
-	"qfXQ2+Q5V7rFS68KSq/ge3l8LyhN/8XC7WX7pSMGkQ/9K4VgdKemeoMus2OTqDqTQOYLSOIzuy+v6Noe",
-	"lLnMzKjMBfQyFgWqr3GSnuyBIUdpBO+obFYTyRixZRIdI8T1Jx+FERYqy3Shm8lpzMyimv5g1mKLPalI",
-	"4Dn60wKtCSlk3oR2rZuLvoph7hYvaBfpaAKiykY75dDvdSraaZKyZahjN0c/+9jbUybH12mqkvCUvNwW",
-	"/2KJH3+kaXwTaRoStaRzpoaUvB8pfYuz3XvV2P80bswV6Gn37XpvPPLYTkUB77WmOSnRYkGbkS1Rniz4",
-	"hK9S8XpuH/OHBblUtUyI83yHFnqaC24hX2blHxwB8LpAmKE7kqayvsYsimFIvqIZVjLRcPd6ovUPTWxZ",
-	"pwSX7fSw/PnDnOCWFsgnsMq2OUo3NavZZ/hRFa19rZfRk0Vt2g2T7ZdffnHq4LL7iFvHolUUNtsInXIt",
-	"iEeO0F9flE/c91WptVRqu47xU/Wpe9WW4TXJwiMkgvkMqOMVanTkkkqj5QdzyDtalDjTDMekhBWcQ3Ri",
-	"jTOJQp4ztCbCAXCHkwIpiCiAmQBx/mRRbo8O99MsI6IBhIIwvMyEJBGdGwojAUDV7KMQvH9lAV+Elji8",
-	"QU8W8gdXUslfzBUG4qGwnc7ca+2p3TdNhDua3wCSDGaCBCXCNPgDQpzJgi1VegOWBHTvjVVPZBGRl9jo",
-	"ptWQQ2gCsPcwXGpyagJ9ArItDOaw6Kv/zLHGtu6wJ8la+1DdjpLl2Ud3NRidyAzHIdzV5YaXfWv5vts6",
-	"woJyrecmYLfbYArPM/Tm4jbg3Pnm4nasIQtLsKp/0Iy0YxYa9SPBqFow4jqzc+c1duL54NNvfj8Y3VvK",
-	"RUwAbQlyZ8PoYQQgEZLsWpTGrQmWqITZdt2b/ypA9z7tHV62TsORsEVwepFzihYJZw+JUVNrEZKApEmY",
-	"NRUIUnugugegn5akhKPBtQQuFbKA8MSSrJIseiaC4rUOdJeZzg6hZRGXMQJgksLYEF2AwmBRPF1s2aCW",
-	"C2KieEskaj4BIZH4hK8TrrWDkLrMEonlsjHIovpPQZrnTzG0pzmIiv6p3/vs0Bz20rs3GhV1HUXUa3za",
-	"F/wBSEGBwiG2QBQui6YJ2+KZWFofdFy5O2YTdRDHJAUwZOU30LVVn51r6nBGcthNsnGoBOhxdONtUUCm",
-	"1+iLkhtliP8qaFYyI5X4TiYzfii40n0Noljx8OskZ8VrgL56TtS/3uMsAuSpDxucM9Lk8Y7z5W/PMloI",
-	"9PD2g1ApCQvc2bgNIcyd8v8s+X9C/h/SDTasvqmvuX1YkM8FQ9ssIjmCaFua3PAN4+eexhKg7Znu1xD0",
-	"3dkYLXeFqJ79+eNrZyqSm/ktOfTRX5LncLzSKlKHvg8GIV2fFUl4Qwqu1rz66Hj+MIDUdfzZpMY4qO/i",
-	"EeTeJHaATsRImBMJ4gxw4eJS5yde5HpkojtlCZVRPZNmW7F95+it+p3RhmtvXTPM+AP/ZaXpVodnxG/v",
-	"+z2Ib7Y1zKRgjHKBs+D6Ps2Tf0gkL9FLAmpXucFeaSwlIqrgmtTgoXPj4AqdSahIGsnhMlthmX5ZL18F",
-	"gJsrPIy80I1HZLL0AzyezkJ3OYr8eOqRcRAOJ1dKB4DN6vihd+rprEkQvcNy4/RuWKUKbEHZiXDvDXca",
-	"J4nBH8JPBxbYvi7Vp7A6cdmS0PjH4YkAe4qX4DzHO+GvU5jhByuBy1/WFyPm0L4EAZNjSHrZ2bvfewWp",
-	"A5Fdcympd5zaopvTSpDdmOZwR1bSdppSpTJIQ2hJ0ev1XT+oid4aMI48qGG6ZdD1pd8Vc/K0G6W7QBZ5",
-	"Guz8CE1EVAN/al5aCgZMdoCjmQXV+JmSY/G22OZkgJ7vdLJ6UomV83mBQ1w08DtQMU+lPW+yIDzYzoEf",
-	"ygaKlT2/Ibs3LSHtDc515pNIWimDLPIG6/O7dkU+44iEyRqnKEquk4I9g9ssTrII4Ei2hSzr5tRRCTB1",
-	"wM1D0ti67YaOmWJW/MyItdPfL7LroE7+E9hDGK2TbFsA7kNxR7VeXutVKE7NHWatsBAmCHpM8zXmSkWE",
-	"C+IUCaBdtM58yLVjJRwOC7ALCdHVrnmK/VSDWvlhGyXFq1tpO9eL2hXYdB9JfYQf1PUGrm6A4VYIbto5",
-	"oTEPGwIGLUSWNfiK0QLypxdgxsnCE/ALA5hcUpBG27snC6H2LfpogUvNlX/kN8biqQALorFMr+pLlIxa",
-	"nxzhqIGAxWWmqzdI9OLNy/d8LJVdz//JiQa+n1hbcKJmQheNaDvQ6GSpYFNE444qVMtl1lI7wl/59Jmk",
-	"GJbnyWZ/YeU1sV8AwhRpNu4SU4PCjr5R7CPwn5gwHtX+PEOLbJumiyqgkK63EZCCJTwgbC8YSvwp4ZAU",
-	"02jVlHvz3t8YzQbv8d1bwphoL3ysmeXxc44LQ41va6Z/7DH07/s9QYuTCH2HWTuNBdvbSHyHv0Eau1C8",
-	"frzBX8sEyxAMCKcgWZNBXVyrlriHcJaK1VvxS+P54L5vIO9a7y799XcMLfSHN9FCgyNGNNw2O1sII0Ph",
-	"RbXyy6SMDVgw7w4AyFbfSG/2vWgG4n1NC9LuwJMOO+3rSQgksDLTQc0wZ9RnEvvzzrgPjR8JrJKaq2/m",
-	"D9yBP/DcfdMcyVuIsMKmTSz+jyMjqg7fAlppM1OZlHkw6l7HYBnP/Hg4mkyWwyDCYzwMycyfRS5xSTAZ",
-	"jvdNcCwwUeBi6QTupTC9zEGm90Y7ZRuOeJREQOUFt08vt647DKUJDx/Imfgbvx7EHxYSpFCB5fOrbccK",
-	"sl6U8ZL2vbED/+zRNepWCz9VokGLBgZaq9NW5Tpze/sV2Ou8JFQJTCxlaV9eXvvVkEex70ql5new8TQa",
-	"nMXVc5MIZF+t1gj/MCDeAgw0QwWBNgKmN/tCY55+kOhVAm8V/vFCtpArge1M/NCegrzvaQ+UyEv8zxxn",
-	"ekT1Acqf7dZnFancFjgo4xFCS1KYajl4sMw1mmsTMrZc4QYX4ar8KLQp4+ttodcjvtMfxUh6keJb/XGz",
-	"Lf5LwpyKb9Qn8ZgiLLxefRA/1F9tiwqxjG/Vn+RixNaIlYh/y2XIL7aFuQPld9Vh1MbCOOqDRqGHT9UL",
-	"arMt9D/lM/ChilxvPPNcgjRKUplMo6Hy93BD25X3i1DnhdaLDcaAe6jJ7EkldANXoA39XKeEt0/pvSHU",
-	"W5wgBpdiCb7Y9H3cWI8vVyXUATZtkzlaSAblZgMwBP+HOKPiX7Bh+p/JWvyzpDj/LBh50b/MFoJr+R81",
-	"W+ihxSfIYgQWXgzQj7ggObolOYMeJmu8QziKYK4NQP5STDRImFmB9t4UCosSbicBEtiX2HStAJTnhtVc",
-	"VqMXtGyESGSIW+AM6sY37DKD+KdCeW2FlXwUxypstF2Ka13T3gm5zGQCPjLzX+aialBd49zQ2yTOjUgk",
-	"UB4PcTQSxrZQ/kGTKJTYDQhDrT80eie3JKUbrpleZmuuPD5ZROS2LPi36mzoidIbnrbyhrjZG9whJ2rj",
-	"DoCTs1xp0hjOBMKdMsy1V2BFWYGWScH6lciyLYTsDtwzb1yLIs8ORZHPfoU2rl5/aA8ov8AbHCbFrlVX",
-	"JqyPyGccFulugBYFLXC6QN+j0jewQP8OGPTQ2RY+hJSmSXb9kt5l8LlMt2jKEj1MdyvqBd1y1aVhR/1A",
-	"0qjsZdcXfRkMP4clLM0Gdcu2kjf0sPm8zknVluOav0Gbh79Bweco0FkuGr5jZRP7JAfAEgfgSlaYyYL+",
-	"Qd1AVLv38Bn9khSrldwHMaqFzkOIfBXtharVt1Ss4ZqEEsP0DTYyVlOltrm3Nplm3PkNBVuwVEs1k9FZ",
-	"mxiWfGm18cV30szV7dNQy2urltPZv4qTQlzlQo+ZsHyViAi/EQ96ruw3pT4/cE2vPm9SnLXo17+YeSSi",
-	"vvWa1PtyyqyyHdwMqgZW3rDiBK3g6kqYbM8RJhKFtEVk2WV+mfKtivb0hBru8vo0GnJ/Nh4EA/fMH596",
-	"pdccMWF7p+6P1ZZYYvmsOmWo5Ykoae/i/dBJBmqSF2UezN7EFtgvS2dxVe/8CHMScjs64krQCbJRW2qO",
-	"xdfVzh3L05Nt+LsLnKT2+AV/HclCImHWjTzRdk4sp2W2+QElV9H8TDGEQ7byRmas+e3gULTHcBvuvSb4",
-	"sf9JO1Sq6VQiYtF967iRlN6SiD/UklWlu/joYElJE06MTse84m4zi1eO4TLjqeZcxReKyWCeIr6jwqpx",
-	"kqYkQknWmLDMFYFE4EHdrZcTkLNlHUFXwpqPWVQHAPmWlIJUZXPm2uUphXwZSjqO2tJJTCJbHN+cg+qj",
-	"e0dzSTZAk4F8f4HyESc5a7qJK2e27DyhAhYJK6na6Yp9zyfbzMaoh3pYQTatC8IMQSuPiEDqTyIDDp3n",
-	"8JKEUDn4oSCbvTNx67d66eaUYkjN1NiFLle+USR8YsJOR722lrrTDNZcZyJ/SgHQFyol2YiDyoRR4EqR",
-	"1J6wQdc8IKlTWROBWrN/KiLQyJ0RcKH9nqoYtPmGwPvSwQ40/RlSSYCGObrIrI8Keg0tb0qTsak9fUED",
-	"y/8ChsUhm4FrKqUYZkdnHyXhSkHjV/sJPWvW9knSQ1aALB2rpWyu8efe3J+C4t2b+/5940jwHzzSBfPR",
-	"FIqGyltfx7LM5Llb4UJ2yVOrAeDGgUBCzh51bgA28BhTu2/b+v9OWLJMUnlu1KEzVE8udrdr0cUeuow9",
-	"JCVZN2K2K3N0qe1tqc9h7YRtnsMUs+JjjjMGI0Lq1uPnCowgei3i63sV0D64TzeEbtJ66zihZJo+MJnN",
-	"v8EhQTKmJzdxr0YpPB2YtdHvjuYReOrwmqQvMFOTyul1jtc188JITt+GEvnxgDbbLUVYb7LMQquLN1mH",
-	"05jJ/vc35Rv/pZ6TJky5XX0bh1hlYG3CxkH4mG/5QK+55Ov1e6rIz3oJ1TvjyXbIPdEUr9e3W/xQwLbC",
-	"DBVUAOWohrNm9zySMgK98yo1MGpc0QCtbU5weFvb6+CyREJk7WWERDVIH9WrDGq9D3R0NFy74+Ge/jJP",
-	"fv3Tp//3q+gw8+nJr478129uf+zdq78//Y+ndpcvXH62GCVc2gLVC2JRSKUqiocH6Fz0cIfip4Sh4Uwn",
-	"MQLRGV8jTlUHJt1RVV5ZSjtQ+tGa5rXDPh6NhnUX97Th4ra10jlCilZVvOPu61dCrUES00R2lYKUvWuS",
-	"kRwXog3rM12MqK5upYuqHnciJvGdJbUYVytP9obyjZ/e93vmFOyOEwXTstlAnTtLPnNrJschFKEWVNVP",
-	"8bt10IgsVXdmNNnXAUkyocmbo/H9QzZOZDgeIsmP4ldGwK5Tx6qmWAM2+SlLd6LvXrXWx9uz9MtLeymP",
-	"sqLs2Q8WS+1A6NJME1DBcBFCVx1LIRhpFW1qLt2i1EmhKkhk17NwRRnJBCpFmZoNfh3lCL8DsATQoFQz",
-	"EFiexBSmAhyS7/jGxOiGfsmrXdXSL9utyX/pLmtq/TAfGQe4g6tQjgxXW7vtU7FsrVqBMNuL5u5I0AZs",
-	"YIRLl7GsP65SsHnOH9OlCNvFNvSGiCoeVkByVdV3K5YSJSe5EoOOrsSq1JDCTmnEAC5tAtCLyyQYHFIi",
-	"VcpBFy+F7E5ZcQPag/fVVoAV3cE8hT/psvOi2rv2O9ZoGEjvskbHQNVtFkPDXXFWBMfKTFgT0F52MIjm",
-	"JWTnmdNs6133pR7K2O3oSq3LhX0pcTeCzploUtnw9Nh0xZfbvDWCQ1OCVnSbs74sNRBRW9m3uC8zhF22",
-	"4NfUYjoZu6vFAJ1LzJUVvhXlqRnCiK1oDigK6zlaTPzVoo8W3mroQmJJMGINck78VfVu86sC3q9pXzKm",
-	"Htyvnv6H/jS+Xxufpvfs6X885Lp7nRMCfVYs4cgkyqtGgKwy96fcQJpYGw1Wgm18ANsG8Zd+2K7XON81",
-	"X/uIrpsf6J0Af5CuDxXIkQBHoQ4xKEP9HySnogG2ts+/Y8o7IiQ8fCEGAHdCrAjIHsfVZMxVerfMOfdl",
-	"Ta1qCqLBLNBSVCvVffzdnRu1zasMVFnmIXeVyKBrnL0fCTTFUL4KfsnrYnuot1ANRE8rh7xIcZIdWw0J",
-	"Uz25GBKefoxcWUGxr58mWy6/efgNq/RQI274XePwqy9sL/6B4LSwZEB0c16Ip1V9c9153V6UW3nOcCDQ",
-	"G6vW9kPCCprvXmVFvrNrIytAxxAmuox8QX4eQynNruXhhEQVcWdABfkKMzJA7yCNBkZg6mmFU83N2oje",
-	"ZfNKTx3C53GZScUXhkGLF0YSlLVUqWMWgR1NxD3zg0NVfmWa00MrVMxuwuWoyuchfarXsgihEiuEHKyL",
-	"x43BXmzzDQUSq8EX8zLRsh6YxdXco0nZr+wLTAiSV+d1HBHJZ2DiKJ7TGZ0ylVOkplUzQ4XJpUBupIL4",
-	"ncxKrMSPw1ZPlZktUU6msHOX9kPt1cU71WCa6buNSszgKwbmMTPzFBrhoo3Yu4OCTUgcudMNzy60Mm/Q",
-	"XhY+Ey5e2tukn+xcnwHQWWEzyH5WGYCZTEWWldfc8lDtlQ3rkNuxXB6CyGvhDT3l4KM3ObWEtxkgrorB",
-	"ki3KnVEMVwmmYDMbX5Dfeq8YF8VjqAOVi+frawU1LjQuSpW1rkWi9d6slL7Y/YOQGf2d6rTOhT6/GkVK",
-	"JzCFsIaNW7EmnyQXJQW3wu6Y1NmVKIvknaFKvTJZJj9HCyWVuY1G7zKSAyoTuFaVyjcQ6fHR852AixYM",
-	"bLtdvxToi0nB46BfKk/aFaSjcEzM8R6DtSu88fVZu3lfNL01qmfpAiI+GRV37Fxdoqq0XCAjLSppSnMk",
-	"Hl4MqpqZHCkjSPhv7INdZgvRxmthZlqja1IY4lKmXScFsyddVxyWZV6GbMPa7xnTOnh4DQnQUshT7dwI",
-	"oCbnZkZ2BQQcsAvS5Doj8pQLtMWs0j4PYlg4XJl+56bY4UvSLzm4jhYL5/dWGmW2zlfXE6v3b0VfTDEr",
-	"yhw4YWMkDBlnguYNo6OjMrk/L7ht1ipRWCTbW9zNGVG+5sfLFD6YHWydrTVd2DJdvZTHTSXeq6DvnfDJ",
-	"bFFhhK46frelqLu5+6n4ST3R6UiUhXNwNGy5qU0u7v2OFkV3K8ImwvckpWjiGCJ1MVclDInAHeWcUN3h",
-	"d6S4o/kNishtEhL2gK3+Qpm+jU2HqItI+mUds34HTbdoaS9IRjikZ7ThPH0B14ys/PrZbq5dNF1G83Lp",
-	"+iqH7gAQ3tOHIskk9jwc/TbUpdGxVubpVv5B+64Va0kVP1mKKFWBrMJ9lHJQA1Pr3fhaRoCRodtd/xcP",
-	"PYrqb1ZdfUsYhvtyl7v47eXzj2PPtNTSfQVTBt58oUoJu0MknaM/f/jpHVqT/JogAClAT96/foEmw9n4",
-	"6QBxsnD1RDbikR0pRDXCM30pitajdYAwuDXZHVF46ZdZoxFpv9q3tPK4zvGAOCscvGZDqYHCbbpObqHj",
-	"kBgNqtZVguYDbHUgqI0j9xG4+qrGhaYMGWHeaYOs1+cL+dQKKGWEVWvbf38c6JTBLnaj99w0EGTeHCQ9",
-	"ci0PrEiZa2ZeA+AcUWWwFagUAjCDvb5hgKYEM/E30XvWbrOJOW6LLyRuLrbFY8qaQwLmJJxQiD1TgJM3",
-	"7mWuA8412LLKCzT701dQ8yhNP5CUhAXNAauvgnH3zGiWRtaA284uM7NkS2fNAFImNOZRYZiEaeV5ESZR",
-	"LixCCVG/KDG8F8lGdGIy/gY5OEjBDvMVzi+zxppgUAFPaI6K0cIMSS8G6BeQDzV89YoqA4nAc5QSLk40",
-	"+7LLjG4LCWtcdeAsgPll5VWKCyJQWk2xJoJ6RuLvs3oOFoIOdAoA3h6WK6HDuim7CvXJZkAkDEHSrxxU",
-	"ALygs6HPyXbm+dPBEco4rmPz751V5cdc+5QpIx3TILiytm9FWuM6ymp/dxQ8fguw/XOZLwVsUTXpK8bz",
-	"dwxBr0L5gwyvScnwkIELBRmavXWDZBN6ti9aNym4jtajLI9FheOrxZaWk2uZrp6hOPatU6zlL2m3yn2/",
-	"p453d0K/uZBPNIkNJxGmLtOxZGq3JKpYx+BE70E3n8FJhn2bQU9YiDcErURjw0LWeMYaoZi/qq+rrVRK",
-	"nsCNobnaD9B/ksJofw/da43EJMGdlxn0wxygi5zEAF0q2RSbt7rqzwjOhhiAn6TthwvxR07pbZpKX53J",
-	"eJ2yofWPv2KlcaW0Cvq8yw/mUItKj7rydBrVbgLo+QtWHB/ndphLI5zfiqGQJwDbV3P7P1HxApHXfEM2",
-	"hWxvXMO4lVGJpxW46zulfhs/5ce/dqHymw5GhhhFST39OFD1MmN4Z9BWzeyZ7oNSu2dXWNkXcFnGNNe9",
-	"VllIN6RjN4zxsJYzee78tSxY0R+uBqpqpfz+6X/YMicbzTAgL19vnNFPXh4zaaZwLrogXESzG4B3h7PK",
-	"f67rWfjmiee54pxBNVelQ73Mcr+EdgmY3YhkopygRJQDC5VHlNyJdyeFClJxLQ6KZ1S2MbT8xOkd3rGm",
-	"s1eiydS6M4jWM7YevrWb4LeeRJIvscCafTqmh60WQ1Vuc5K1YaxyMasVnqYTCyNubaSAcWaHufImD3BZ",
-	"fhnfXUP3eiwHsyXebjj6VUaZvFNk6RjSqENSxVEMxDVkYRsW4jqSao+qFZ5fZov/fPURnd16Z6oy6+w3",
-	"zvz0Lrs/M2Cxzn7jz90vDkeHPn7LwaCP30rsR0jL7s6rstLX4r7q6Jk1vApfMDgiLa56QORburHN+zBZ",
-	"o+p1CPd2VftQN6QlxCATkdqTlqqCok6HCi+0uieswNXK3uEXzwqXzSLKnHTOxFIfRxegpQM6Q1L01aUC",
-	"siApvrKjnLETHOWMPZqjnLFv1VGuKHOqo5yxR3OUM/Z7OcoZ+8NR/u05ymUd5XHQJnVnuRV5ZI0/J+vt",
-	"ujf3JEyJ+OS2+tr5ZXpNcgMg5PQhbHquxS596DxrzaEaHZ0ahHrcnoGASMWvgI8ff6y9v1nXtmcuD6lz",
-	"u+/3EvZSoTj81ka0JaUpwcKtgXO8JoVsw9vBwvRH466k7EI1SzPD/e1EKq4YudWW7pQ/EsyKn4skTf5B",
-	"oq6Bpf6jh6r4iFtGdF/h34kp2KmtPDsv8/Z4TJ6vHe2TF/9xAagf6J3S9nBOQAkkEYJ4yWKT01uo2yUQ",
-	"VTIiPIb7I4vkp4oHzmxD9QyQtUEJhi7c4PsW6Wdc74Swi1Qm20qabJfGAezGOoJWrbalRT4/iuOyihur",
-	"XTiyCvWaFKwBEVUmjXJDQjh+kgwtbItf1Ep1Js274dTGgaLiE7blG+sdaJZ7jCy3UbeN05Xidozpkq/n",
-	"0gG7oneitq/cRpnKzFUrtg1XysVuQkcu/GC1MLa42ntp+NjhlI869lOxXplIK2/i64U4q2HsNQqYKres",
-	"hk1qC2GD4ptIPw1ThqF0gcqZ6aCEgox4hmA4k0wIut+pkJaGQYJlyGFCLHvJ1q76eh3YSdf+6dd8bUOg",
-	"l7LqH2SIUbESjUnWP9xveZHhIrklujhhy4jsWLQbIHWw/dH4MrP0Ym64cau9l8Gfe03TyKKoDH3bJaRY",
-	"WJXaXbT3ipdMAAZL2WNdwMdDlL50XAPkaV/UtJVOdxqjBYQGFrK3za3wzEP7Eomkt8F5MUDPd9rAUa+N",
-	"cnynAnB7sCVrBPpV90nva4/3JwPNtCuQ1lFRiTa1USKcT/fBnfd72yz5+5bIr23d+up38+PdchWB2ZfN",
-	"EISFLgqZ5+rKo7GAMQB5KfrFv6MFCFbRWzrj/Kx+bYFUrN14nm/TkjuuqvKYtW+eyHwRmPsl+4jepEad",
-	"AteXijyRvUeES1z8ION/0BhuCtOVZuAHkPjIslQXGlRm5HOBniyUxlqN8T/VnexU488qbjBom7IgRxyk",
-	"5Q7FyfU215GrnOhUopGCPrnMaBqhJ4uKIaEiP9VmhIYAOwpZSD9kU5Go8O6aIu6JuWqReZQwuFSSkCi4",
-	"GyLAbSiAKIlq+UZrw6/uJzZQegXMvQavwjvwle7BmVaOYfMirG7CtGFmPVjbeU0N3cYsPFP6jRF/NoCo",
-	"KqVwOuS7X5etrmVWs9Y6pkMZ2fXyWdv2wLGVuTBJUSTZtQisSwOHcxS+IaIlFkD68FnWcgqqHZYanVaq",
-	"dmDHvKcaqKv1OKwNySL0qDmSQbRSD0o52z9ZKFvTJigqgJDoyUIYowuJCSU0e0i8ucwqyT/P5HGCWDUV",
-	"IFNMtvblP386MH4sW5rrHB6gGC4qChvkGcpBQWDhNbnMMEPl9Gu80WyPqLTkPX7eMpJswy4rcBZZRLeh",
-	"molcHBkSxcVqbtUYAGfByCoxMLq0jp1wkmbEZsMucXiTZNcQQLH3tgLYok0ZYKmo5lpB8Y06iyQrxkGv",
-	"6kSsOQ1rYjE00LgP8quG7q6hElTjjo1aWhztgDsWH/MtWaheZCANOBFYJTGHM8ddwghaAJjrorzdRPES",
-	"Wryjzw3SLTpjy7eHOmt+AInmXNeQapU08K2hzRR2HGiZSb3CEcronSglkaxVRdyWCkTNOqvEjyFVT4HB",
-	"KK4qGcHv7/Elt7PBSOXbRN148Y5PQYVhqbgQ4Hk2B6+OSipWB0odDkNqSYycWj2/MHQEeh2IO5QUtTW6",
-	"JzM7Vw+3oNKIGiKSh9Zm6x9VMiQYG7ILmVnCbDQZg7yJjRipj3K+nVzPpdC3XiLasmfINTwF6gIpd21k",
-	"1knR7TIlPXMfZW+j+gqzrey2aZi4NUlZETDVLTbOvZUqHcLHpa9COT7fXNwG0PX0dtyS2g91262t68A0",
-	"k3o25GjDvSMY7WtGksEaODKQDM88ShyZj/RNhpFLspwUReaPP04QGbjo94gh8xf/EUL+NkPIBvzY6YHj",
-	"LxCgBRfaIw6XZI853JeOkdmi4DrFr/uZF/UZpgds6Le+u9UL9vuHy3NybVeSf6nAjYJRSkVfH3759UHF",
-	"WtE1QXhNASOarJ+pY5kw4+tU5rqeSFZvXPMsnkBjsxln5x02oVwqM9oTHNeC/5sIN3/rwWC4vFrhjsBE",
-	"W2GGGF0Tgd4d54T00eLV5xXesqLEQiq/HaBzA7eiVjIq9LY5WshKUBkWhsrPxWVWqRutABaVlaMwrV6/",
-	"p6dwoHJUayjHhbvPUU6prH9ZgS9ClR/2kQo8prs+WgA67XsSL/jCy56/4qENzklWaCQxUmvfUKlbvMyA",
-	"FvAeSLJmpBId34PiKSXXIW92FWHrUUry3lNazCuQyAKlDWCO5sIvW1bsaSMWyMIJJrNnQcmYz+M4jufu",
-	"3D2bjRfcikqKvgydMv71mcuNK3aZSUh9eDETnig+LLc1nDXebEikSgAI6wtcdeiOQjWUA+dL4YiXM5YO",
-	"piOrCdmejHTlVNcCHNwac3t1V5n+W9bcMVTzuxkugO908dtl9o4Wsvt7ee7MpGgBoswNvUYUS6fAf+o/",
-	"5NI9/pI9Ne/gIqfRNhTwr6+2/Cx8I2kHIpQsDvtDKwX14VEIQDIEAsZwH5U12uAqLXv6fKn6OjkfbB5i",
-	"A3hc9BLQFYhAhe8YUmrkoFRyHlx8+7Fkf67alG2PSjHJZMZ9RiUmgXg1nIgUMGukr7lS8yYiAbnol7OQ",
-	"Ktmif5mZFbtyJEV70ctGeYEwu9GXlmZXsj0K7qizIrhHBSyrOxMRLBXTZWr6IrRRg5bW46wklS6zpJB9",
-	"RHAiUxTqFN1mKWEMVb2P6Fy4pbWDtlRBdeshWRPEfz83lyUdfBEC1LE1UY1MqKidg/XU9lTNreET/FXQ",
-	"XnhUHkvxPUHRtcQaDOQs4d7ihxtK9AyFl6E0ISiBLiAljTg9IipAE29JnuKNiJcDVY7o6bpHr96vR39L",
-	"8cS+4kBV9MjwjpWxgmdoaaR7CPQFs3pWFZVK/e2hQrvUhGRnQFNoN8qRqyABqjh5IRKbaNzwghvoc7Kr",
-	"y2Wm2mVJp/+JMUeuGB4IORqIuaIJlNiZStZMGYM8GHsUHv3KYji1ZJXgZaZDkSJOaQQT1dD6L0aw0kAG",
-	"KOOLT83KWHgXUoMjuiEZt5KBkIIThcCREU3Rhw7G1xDVCdPPD9ALkUEE74N+e+iGkI3MXBKRZKkIqyyk",
-	"nFxmUisT5djNoG1flubCjt63ehwfgB1XUdStFbDumTe2Qsh1DQuq332B6kMzH7JbFqQO3b3OCXlA+K5M",
-	"ELA3tpLipUJSb3JE9O1UFfLEQkm9CpohDNbu4IjyztJzsE9zKV+fiYtKXtxlsS4DI0/GPkUmFeTzbUg4",
-	"UGpYld5K4ar6t8TRTbLLjKsfTFQpq0gdF6hpWipAqhFkBbNIMq3MNejEqZwIb7L3Qre1MGsJWNA94wwe",
-	"2ZP4IfJlgHT9su271dzT2UZM0CNTF64oPVVqpJBFfdAqlrsSZEY4JORfMWISxqMP/cXkBgCeygNu0oMF",
-	"6nCXJpm24MVZk8oPM4zrrdBixQmSCAZc9uYkA77+XcK8taDuIPAeEtftWg+sZaSxJw8P7sZvcRGudDfK",
-	"8tq47I1jL/TxMHBm08hzguWEOFM8Gjlu6EWTeEj85cy97Nks9fbM2MvLzz6Y7RNia7h63+9VwWUOu/c2",
-	"ORGNiq0BuY9NXDWk0htUpmkRrgh7JiQZlx15QqIBeqlHBsASfEu3uZEPJSQTK5JUnttoLl1Pl5nQW/mh",
-	"MxHbwNaSHlWZLlGBcRpcZpeZviW5AigvqiURKhCoGwZAqcQAQX/ZLkmekYIwGbcTMQMuG9dbJqCey2Tx",
-	"oQ8mV5qC8LjMoJJCiwFFDpVHBsm6L8r2lNgwWVnN6QVnRwt7AY2lM2JL4KnLTD9sKIE6U9XQHZNCu51B",
-	"ed6hqvqcMJUgLDbWFHPi/pgr2WiYoYIHxLAisxzEHVqTnKQ7Qe+UL1UpjQDggBhtpNMDrX7UDWRJdtub",
-	"c80tgjNdL1QtwtWrz5ucMHaU3lQ5D++FnFgT0T9sj78Ovq1Mr5vwVp1um3BMgg8lFg5QT3AXviWDljhF",
-	"eTodBUfdk/5ZA0xHH5IOZ6QhIX7akBxLSVELdbyjxZtM4uIwirh4KBNxYZvhO9Huw4hKvOHbDA9DQIIr",
-	"Hr1+7yUl7B0t4LM1KNG6UcfldtyQXVUQQ6FGRcgOvcneNt7/H3vvvtw2ruWNvgpKX51qO0PL1ziJXLvm",
-	"cyfp2Zndl4yTnpz6Wl0mJEIWxxSgTVBWa3dcdZ7mPNh5klNYa+FCirpQtmOnoz+62rEJEMRlYV1/vyqF",
-	"N9QdHD0PSbz3d//97lUKKpj7tbewWzBj2UJJx/zSHZrTf3piSz7MVojNUkIoBZc1QoAV+BOuEf05XKcy",
-	"Sv1vranomYt1nC4r67hvfKlljpgq+akw97ib1roLOzjPTwEui6QCeYnzCVXu+CvJSPBrMQMb+zf0Y+//",
-	"jsy4cPg53ppqwHDRj0PqcCOquzL2w2pf7v2O68yJT9x7atmbnz9AZ2dYUGWeog3UE1fgZkyYkIl9bybM",
-	"xBiRA3Tz88VSgTivLeReGJdd4RH+SYDeV5Mcpyc99AvhCHOVCUpU9wT/X5AuEwe6cSIYNr+PRDCasS+f",
-	"CIYvbo5QfMfZXTGlawW+KxjVKltp/l+YZ6pDgYb1Q/E7r8YdjvqjSz/r8zxPkUqg4tqSUhXesb60CiR4",
-	"tFrmRhxe50X57rwXSrwXvv/vZwvMSzq4qB3pa5cu7bgXlZE/VeYjG9OZdw1XQ059lY87PEv74n8HRZz3",
-	"UE398jZqXQkpFlFoHzJeMPh6iM6aO3ekcsogxEUm/GTr4ClfuofLsrgPV+WqZ+62W0NnrdatWXr2leGh",
-	"Sp3EeBHyW8hYSg+V3W3l6P99UuRUqjB84HVRTNGdvCyFWiJS2YOoYOS2H9ynpc3pOLGtz5uluszM2pWV",
-	"qB2UcYb1U2EkdcptKDU8D36Q9hJ3gUTYWTCK6kkwY8zuYRpPYBqxRrGG7nfM/zkJcnKBtgxiWLjnp3la",
-	"iIhC1D78ecVT2WbvJEMvEPvnRBXgDLUfF7/9yK8q5Enr+FmWyafT26g1SZNVW/3Xd2/miiTGyYNJzVfV",
-	"m4Qo/c1ISyInWIZQjoejq7t/6pEjz0ELROMOMq8PD4+Odyvoi7lK9iCOvHZBd9WisvryEvtofX3w55IO",
-	"U/6eD0ZhTQtIlerDM7GzjKFseMwhddwdKrRtNf6h/N1i9p+Td/+j0v7f//Pm/7w+zJIP//nqDsP+JaTs",
-	"Wj8FD0jvCzN0PPSJkEU6SAWVhvEsE7lFWe/VK73XqUzKO/Y1VeuXfZFHLzfGdFh/Guwt4wdDELlRGV/i",
-	"+AuMhaRAoDbsvXjx8vDLT0tdiLOc/d+orIIQdbCgwpdM2JvGMbnaPOlcjBQUMEikUUdI7SyDf62jhq5h",
-	"W58cvDp98CzyitUJS7cSPyxr6iJYmil9Px6Qpl/RPO25bOHWGyWcjcCAIg8Cpg4Y02QGzvA0t7D5eQDF",
-	"ggVqzpU9wwoaqcgzP7+XHtIWOb2LLbKpRRHYQU/TVDgJ5PDiCYG4KW4ATF6xuSz4F9gNd52jpfbDHHK0",
-	"KA0HwxCQ18zDNJqmdPrHfxnN9vmT1GxfLtVsPYRQMx03PNd1+m4l1b+Z0vXRc9sAbgOmJpZzvYD6yOPy",
-	"IZJSFBQ/oEvVnNt0kPZt0r1mPEuvxbwYfEIQewTU5sBXqNKgvaBq716G+DEE6QmSci2yEeR1lEbJ2VDp",
-	"wtY4tBfUAN7b4GoADBaPzefzkmvjCeC4dJg5m1B6A1aPmgo/fSGe0i7K1yK9GhblnK+u3Imp8nEuoZGz",
-	"HCoh2TjjfcF2YiyMpPxFBCDiBbKNaZYrc5QUu8rVFC2zQjlBPhRZYl6FFZXxLtTIgDKrBnhHgvfk8DTE",
-	"L9Pm3+EQtEVxoqyowkHtZalgPQFJxYL3h10S7YX1n9Tr40plxhhbnM8M8+SAcuZPeDMnvnkXAEzenx8/",
-	"aunJaMTzGk3oFylQ93cU8zZgREKCZJ/3V81nBELeDz1RPpw+1eHMZlDUZg2un3RmZucDfUw5Xf3o1Yqo",
-	"oZ2DaEkgo5TTNs+Nv2YKKLZfBA0zVKPazeTwIVMdVjqZx0vqAt1ci5Edj8C40cWPisvzovZV0vkbnVPE",
-	"3E7TVIsFNMZHHw8POweba+N2QBvkoJZKNXwpi+nRjb5SNOETA+FRWeW7geyrDYFhMsXlMkgYEr9BzcyQ",
-	"a9YTQuJgzAhRf5BqemZHzv4lcnVPKEYnJde3X8yJXqWT5xM55bP7r3WwEt5lEFLhzDTNMljIiKWWJNKo",
-	"HIxrNuAaHHpT6xkPV52ytDibCZ5j2hJPkzY7l0zoIh3xQtTvjYks0gwSOvtKJgGtvOm96kQ/OhweH4zK",
-	"xl018IfzTMe6lGiIG2WRmPlg02Mr5WYOFVZJDwGF/3IJZGAqwt/VqJdKx1J2U2LlsihDABRaY3+vQSxU",
-	"8QiLfK/vXIhLN1JDbqDa16024Y7WNSOnIdiqg+DdxGL0uTiLvEarUG+HorJOFB8yq+To0apZ3xYMa0il",
-	"Y+3VxGMLcWnnYJH8TqgsnJ/dhbu4EQD/75v7bCuVOusCCtzljUtvqvOyntRhB0YNOj4CPerd+5uTCH9z",
-	"ePTS/up08yuoMpwLLq/EitsT04JYPEplbAYSj/gfccR6qhiyVPazSVKLIYVEIW6Ux0fNRkksId5Z9bJJ",
-	"+2r2TCrRJ1+//XLVy8SoTr+hNCsqdzfSnUxZDHa9Onn+YrfNvheuvtCWgpOjKajrpL+aKyvuq0SQ/UOW",
-	"hk3H7cppruSVR18tIcv2BFyCoCYbmZ2I+0Lwn98Ut1HLXbLnFgagAdKBmsii7jaH2kHbX0iOR5ngkSss",
-	"abMPAiZrIsFlE4MVDP6RVWh6oRMFlsS+aMqB6LaJPoSXUDpa+j68EO7nVVqvZOhLRD9NzFxZVO99SPFr",
-	"34ngLhGrdwmclNfm0aqTXMlBlvYL/Smtk3IhPKifn+r4I1TXcvM/H50EN4kWlvXMmXdz92PVyO0bkyZ5",
-	"o6bLrBdbsR4aBxqNUyakmlwNUbmEKAT2yBI1le31rBcaRiqvYBz3d5BcVz6Vn14Ew9vkZNl/Lp0rFEcI",
-	"VIkNQOV2aSfeveJ1Y4e9TZBqbfaRMD1szTv6c7BKGbZ2V2LY3SKfkAw+cxZAJgbkKMDKAqPJwlkMXVdm",
-	"58DCgdVE4yWATCZ4nqXokY+6cjKG8lk2SuWkEDRmFK9rLvMkz4Us3n7kVwvOLz7ArGvaLFHJu2+BkqHg",
-	"X3Co0nZe/k3PdSIKnmb1DhujGArZF4z31KSgOug+jpMgwCOfm4RrBVWCaEqpSZYQvp3Kr1ELWKjzGltS",
-	"5LnKFxU44kXoYPjwynV7G67FtWvzSVD9kApkW1gESfvyNmqRy7NmhgaQMoX3PbgPIzBER4QHETgEB778",
-	"Ms3JUeVzRoA3lfAAsaTSAg/iYVID2P6I3KQG4Xmh10KmPc2JSBweNM8yOwLcvhb4vrJv17t6UmkEdL9O",
-	"H+TeiUKjKJs8JTJatH/26dK8e+bY8ybFxz+uAg0O/ayuMM2Ix+X1yHMSsytbzTTaLB2lxd3lPugckz6W",
-	"pBm5wSGRcEoBDMH1JG9QLftfpoefqNWCwI+yHhXxRx9otdsN5M8o1TqVVxfGKq0/+QFFdwDWTDzfuPWJ",
-	"mMSBal6lN6KZLjBeC3/5HhQ46Oij2VCLC7ndhVxVf6yXu9m3wS6ofxtukDJJAmwXqFW+P+3RyaZ73OCY",
-	"zGAzWc1mIBCkgqeybnrdYtpHghTbe1lbqANetovwgblXRRQt0gFGyQZvXwC9b9b57x8/vmf4QEkynxy8",
-	"CqTU81evgpecHCx1/h7DK8V4wfd6do1Aa4MdbH2qRwcM2p+xWPwxzngqwScZkxJo76znBwdr3+tvRB9U",
-	"pw+FGJfDNkcH8+eiSItsUbjNGtDIm3DmMy8GjtTBa0Lly+5nuhpKNgLdE6ucjEXO++JdUp/rTgwsVveh",
-	"/YN53d9plqkrTAmATipOx5Pe4NXR4Pj5ixe945OEn/Ljvnh19Co5EAfi5MXx6T3cwy+c6Jkr/TSXv1G4",
-	"9H53cnBw3DczCz+BTQe5sU7HpHmH3FmLnpBX1AnXnZGWlyIAqVzqLDaa2j0KIBVGEkD2TCFBaLkGArH+",
-	"gFqpJMHOXDYxWp2+HoXAJqqMKFQE4IgAmBQigbXf2BsGf7anw4kVZymQK2CJp+w1uQpqjtV1iiQLoDbz",
-	"DOcPMD3NmpcQ5uCbqKb+jGgpb0QO1dpguPEkgWZYqf8Zu/hMUo59dvX4n7vy897envvPPDuPtc0+s5OD",
-	"A/a5ZF4QIAU8asQU2CcxQmCB3ROxOFRgYrR8eFVJwXdOJJ8UQyGLFGqw8ZWH7LOxb+EVrJ8LyL/mmaY2",
-	"Y5HDC5S8TIRMbatj832YHaKFkBEgc8B5gfVnHKUPevttpUiMKxhTViW+QKricqAmkjo+YZ+9JgB4S0uc",
-	"LtdSTambkSiGKrk0vZF/Eft7TjM6NiYCkeZB+g82CAbB+30xBgcotjxln1l8Dr+MGU9GZjtIxUYiSTkz",
-	"W88eA7wuqCee5YIns0tBNcimp1c0BqTG96xD/nThzHGC5rOpeHos+piqTL/AVSVnLd3UZ0Cg431bMQ2E",
-	"wFP8CHiAdWtLcgB3xcKsLOoplZcTLXxHHicY4S4wxqtyWvoUhgTGVRwZqxB1HfOz941a0lj4AbUSeKDu",
-	"/V5JunSdhV81r0zRkFxMfdGXlaW371QuuUExmB3PS1oz/gVmoPnTvLPazQFo44j8yikPKCar347UDfKy",
-	"N7vsK5Ulair9gAG/zMXj69xt5hfh58CUzPv9cBG8W9L8+0IU+WwPwAFjd14uYe4IHaS8zeewQ6QK8FUq",
-	"R3iiRaXPgcovYaOH6xF0QEex8NcYYEF52+yMcFaCwdJZqfbrdUSUSLTuPp+KWEZJbpSgJ6hzmPRLONHl",
-	"fgM85Plr1gp22FDYEYzjMheZ4Drci36Mbvrid4kYjVUhZH+29w9B8N0jnggKAWEfTKeyb7sHQ+vSGsjh",
-	"+UETrIJXPGeM0baHh82mIEMeNn06gnS52KgheOSdIwhfnnFdXJp1C+YowHpBR11PoM/UpW9KWGppz2ou",
-	"HHbR5YCnGX3F4ZHp7N1gD4CLwPWkC54heIj5/c9KCvxjhz2L2UiIgnItUEafQSWVdY060cBnmeLJZaHU",
-	"JZwbfNkxrQiByNhbDtP12E/p9+6q1ZPxWOXmxMKNcWluDOzjeaWPoNo3uFxo7xqN5FLzItWD1N1NR+ab",
-	"cdZgF6VQXy1ZOkDTAKUX+MDNDlsormrppP18D9I/LvGIXebCbAuacni9mhQuqlhms8IbJi8dyNo3RZWD",
-	"iqftcpTqEa6le1eYP2ATOuls0h1VoT5xTeFmRdqSsnZH7fxJqnmveem1mMGpAi8rAjG4QlfY5rDRejN/",
-	"SaNwq9m1VsnFF7yc27ekyVHTnBfiEs6WbQHiQCnrQ8B0azRpbSjDKAsIfHpWFtxGjvNC/GjPqvvHHvJb",
-	"+su+ELnkmXnjc9BHOUOpVy7jJaGlZGH0RSXx+eNwhFA5kBsdGudoytPCmReIaQ18i5oPAEg1F2PBC6u+",
-	"TIq+GonLiTRKXtg9GGijUQqwqvgU67uzYGkIetxc+9SlZ0k1bzUr6hRih/RWekHCC97jOqDJQSUvCqdg",
-	"qvJrgOUC4RssCYRJCmS3d4jtkJ80JaJJi2wskAqhUJbFx5qgOcSSamcmETzJUkkjPilbDN9pZv/Oxlyb",
-	"Pfu5RLFQtTsA4LhkFrSi1pzS34paTk83pt2csk0PeB0a+q2TgYBkF+rIrahFGmgraqGu6dHuQqWvhc7L",
-	"krldqxfBYEoKSvAbp17g70qaQStqBfd5iwLr7lJukSvTXaMtTPfEqw3yHObuqOpvnaEbteauGDOiqrxv",
-	"WbT3qiRuRa2KvDTTVxaD5jc1Aq4VtULhgvlEdI7NapSPHu4Qe07ADscNBsuF0qIWAKsU5JrLMV4n7lf2",
-	"uhglB5Kue+BtEMUZS9KEzdQETG0WAtv+e10E1DmO/qyn6aK/Y+7M6auDw12WSkpmQeBgo1L8cyLyWQf9",
-	"SEZtdH6kGGOitX8CKtG5P1TTMPeNxbcPlB11VDAlVEj6FucWWeAPqU8ZPGeFkFTe9mW49Wgozcj1bKN7",
-	"YNejrp4gvV5pZhZ94pJPug9AJbtRvjyiEr35G+TWe1zivEemQ0tSPc74zGZlV+EI1nv76hfdB3+W3aEW",
-	"MdtqUuf9Ir0Ri24+d6SbiZp7ItD5MFRjUDWfGntOZd0XfN/Ry6Vf91HwETt/IigWpStqTgyvhbNe2mH1",
-	"8M8LRCcmaqFKY/el5PX7skFC+KRYjcuxgE8ttpkCg0pKFoDD9tBfADQxnmP93lDgmiKENQEFq139/6rP",
-	"bPge/SEUi7E+NUj2U9kXJDSG4TVTubDJPShc0NG5MxsWFpXaPEkoyQSLxN2osHvOoGAMk5587mYY95zb",
-	"PA+WxAqJvhDz6Ako4m1vEKY+LCVs+0yI0+M7EZy7BCLX48uN+ztevNnBZ6QbigWfMoMhQ7NumEwkIcFB",
-	"T3Ig7DFmdpBCS/luqXaZsZaqgCzXdotK4gMwmS+yG8KCTdoblOdoDnjkqfwVMHLZABXAamAOJj7uCvy6",
-	"8vjk4Ojl0fHp6aujg1fHL09Oj09Oj49fnJwevDg5Pnxx+vLo8PDk+amNpQKKNQTyoOBmfWLDhTuxrjyv",
-	"dO8+P6il4Ldh/lcHBy8OX706en7y4uTg1avDjTZvJa/T/LqMCfMgQ1i63+9uXeEt8eVtq1LuZKAh+CPh",
-	"1t8uwR20BngbgMDVCXtzECBMgKK7Y4uLIAT0nQOThECmi/yUKQH6XDrAoJzYwiIbaChRbVFvXVn+C3Sq",
-	"oR+ioQKME1uG7gYD/vNFowCmXFF4Lrr56rz5WkJvGsAsPQyAcHDbr4sfjE0cf836Eh1ub5DKGpklbO7y",
-	"VXpjLmrLM0F16i6kR4npYZgKe4GVKEVoFhTy3gOJ2y9mk/UDXi8IEhG7HHETSlueFRDuuCQn7QnHbIpq",
-	"7JJu6G4ATzFux6506LABq6fdMIxSPyi6ZDvsuAdimBuYUiQgA85hy2thfk/UPCFr1nrz4/mz6icJJqYc",
-	"cGuSW02DvM/1sml5jigxLKULeK8Aa9mVBWGMO8UgeWRrcuZXygqLrgzMlVywnSBNaReXAzWZCkyzF2RS",
-	"iCTMYeqJPp9o4flHWGFMgUVgLP4sP4r/wKWganAkmI8t+LXwAFHEX2ym8Yk4FyqZwZnTU1eKTFJpKyqJ",
-	"Y/VaLXL76GIJ9KqK/KXBLJbAi3j+QvNp5TjOgxhNaS6UvZRXdoHX94Ks1ZWtf8UYWTCNlXlQ1P0EH/Sf",
-	"t3BmftV1ifRue1rTGvO9bEKyWY/I0rCfOeNhWkKeIROCKGZWWJGrrYXVBt7xi3u2747uZt+FC7OWRuiX",
-	"5kLAQ5g5EGqWyNkK/P3G5rmLOtkcSRhT1D2K+JnTO9wlXaLVdujsZU9UgDaBziEHED1H4rS+86gE37GW",
-	"r2kOULB+IQY/pFltTBMdcWxn8cfuIu9qtcSmChSyX4uPfXjUjHNoDiF7f/ffN4HRho9egFoV4qzW1AcT",
-	"UBJPkiqGZggD+XJT8KeT26hllIXFkFdVFHxbZ5KC6KoAspZgcGvAr45rsaZhmVagkab1CGkBMNeUUq2J",
-	"K72CwrJqZEcL8DDtm2maQuDL+r1dAheb12aszHKi3ih8xOIoUviWgMkR+CzDnNfYIvGZY4CE3rXexPAO",
-	"vju2RLsq14MR3f0NF5SpEpGnzOia32nCgiLHk1LZHqQEG0sWc4Ta1Y0FpJh3H84nHxotsfN7MDBfRkKi",
-	"ugSC1V6qVeEgQzWiPJuLN9V9OHUW8cGu7Z25ECORLEAqJDdH4cvYR5a4kmraVH5dB7HaNKfmnO0fnYak",
-	"xksxoRYm0LgC+bn6eEXfYoyuBUk2NRBQ+PlgJBkrC1KbRaYFMoDU5MyMw5Knu1sQhxYAa5HuqTC7Ec1D",
-	"qFApxB/F3Jc4+AijdkCHrmnlBrqPArg5wbskNegCBN4m2MGf0mKI+vaY5wHERZu9RTFsday4nyaQeGqs",
-	"RqJ3iwsFvzEXCxZMVFn5/mzBH1udw1PzMcQS+bMozJZnibhJ+0LPq2KQNLW+wHr35qIWBjcNKNPX1VRp",
-	"vHVnAi9QGQAKBTnSZcf2aeDHPn3+/Ph0Jdj5mqPL1agBIi8OtO7ygk+xviB7zM05bTJXZr0XlCTyx54p",
-	"u9kWuU2Onp8udZpU92iF8OP0CxB+FOo+lvpHfueVvq0XOY4HfEF9cUABlUo2mGQ1KMPzSq83UOZTPr3V",
-	"tRIAcS7zwoEDLra/1MLQNnc8AyM+Y4kqETcSuzQROgJGnbaZEdriq6QlFtqbVExhOwfYf+Nc3aQJ/Igp",
-	"yHURBzPGdzJIBa1kqDSZoWhz4kA/mwspBD+Meb+WwylXkwIr2UY8lWcsBf5puGewhLHKGP/lUixgzM1S",
-	"LLDJPaRYQEdPMKM1mJMm+azQ7D5Uc9xHXz7eCu/dZrJ+S5ms95Fgitumml56IXgyqxXo/ng9SmzoAoqR",
-	"dFlTM1fwpI/wzJKNJ/lY6SeTdnq76KzeKWszWLb1czY/oE5QmyHh6ahsfkRfScRgSxwrNpfsl3dvXrNU",
-	"64nIAURAZUp6QFb8w3cEJ+DK7fC9a9PIljTX58uoEAMu7s7//vxvf9v7/c/D6Oj589ta3+3HtJ6lcaRG",
-	"kOolmRF8x8fHryIMNh6+egHwwq9evXp1xkZpP1dY6oisXNdiTPhfCzy6xx8Pj1Z4dEskbuWPA5/0ye0e",
-	"/nDkf/hof+jM/bDzW/t3/PkwenW7++87/+fzb/+29/vcc7u1E/Truzd18/Prr+/emNnJ1BRKTLU4o2wJ",
-	"RJEHOqbSDLxMXvGT/qHYO+q9GOyd8OfHe6+S04O9F4f95z1xMDjihxUiQDKkwn9W5oLvDX7/8yXOAvx8",
-	"ssbPh0f1W+G/EUulxo8P1Z0LuLvwXrIQlQH6I+tN0iwBSBA9tx1OBi/7R8nhHSyrKxWM13d8pQ7bR6ft",
-	"l3UfeFPX4KB92D5YaXrYpuF768TJp6Hio3QBnCfUIUcWNoUCD1oIOz1zN/ZQrYzznk8Kc12bJ6vxScpW",
-	"OU8IGntxDCSAf0hUmAqUSoK2cgQAPWF+X5+K1Yws5JiMF71stiyJgEe6o8vNEo+u5xouWVxL4D1PgLFm",
-	"yY2QAmYEQlJAkCh2pGAxCzDc+CRJC1bkPM3uzlg3Rydj9ZiRXfjyWtt5/b1OF9KiP8nTYvbBzA1Ofk/w",
-	"XORmJ9VIOsnO37+DEu2dGNJ5LrFqMk2wZpL+qUU/FwWVUe5ilfV/fvpob8ixkO/esNdKSoh5wpXo1Vuz",
-	"7XmhcoiA+DvWLHpXxmZgKk//Bb7RDvseRsv+v//n/43brMRFVUxVeLKw9hmjeYVm8d4enxTDuM3O7ROp",
-	"ZIm4EZkaw2U3Uonoyh168G+JuIH4NMuUGvd4/xqSIXcRxInShhBdDdQvIlDEowSgQbVnBC582JhwLuBj",
-	"/PIPi2Lcur0FcNWBqskCNivAhgCLrSYFe/fe+YXA8G6zc31N1PWIdaJy+CewCFpuJKuaEFBSgAML46fs",
-	"Dc5ev3tz0ZXwN/pekWmARAKErWfP3gaiQlvWuvazZ2aKwQ9AqZzTocpENW+NnQcASGk5WYxje1CnXD4Z",
-	"/KkrzWKOeS5k4SGbqJF5KiLy0Nw71MFQKrvIlRTAluhdFrh+doyQ434DZlpv1pUi8KTDvEYIFWP2rMiS",
-	"iGkVIsCCImBWSSSwTMU07QtCJZuqPFkARmb+bPMCEEUAq4LPwnzX1DL8UGZkhc7EniUC1CAF9nPg/kLM",
-	"DOvrCuphoAFOBqJThU6ezmonTwQnkCAtzWVCMAneMIE3vHv/3izmZ7dFYfEo3Ri4XBEtCbZDh3H2zGyT",
-	"Z2xnCCTbaZJbAfMM9ob9C+6JCzGId+2LXiMwEOwMR65o1gWGPSGcXx0BOgUsdYiBDuxxqS4AQWs6VDbl",
-	"sTejzFKXUwi4Z9jKvzkdERwWRt7sKSQALEx6ogxsWTmOgBTtiVohB6AMwmbf4xn7LNjTTBdiZO5N0Tc7",
-	"zdKVTrkOduQZxLwKIe0nYzPGMzNE6BvJdz+zTBS6mlYJYyLQSynYTvws3o0AOoo7tBlut5LpDPM9P1tg",
-	"mgWFWPgsxaY/kyrJnTwnqQWoHY6UK08LIgT+bM7X//pf7IKcJbor3xIUvHe+xH9aT0hEcG7oz7sFt0sN",
-	"+7BLWcLnYsTjJjFPb0euXEA/70oj7u07iLPDWH4R4Uv3BPF04oq7WjnsNyeQwRDHsxNsIrwyc2BjtyHP",
-	"tOhKz5kZmbeZ7Y35IiJLQNBaRhI8+4F7iYCvUkrjTVR/MqIiHwtlXijVZueUG2PWyhg3XQmdgBJUxmLs",
-	"sPRKWjxy8J/P1MQolvaktGmhjEJFOqfZEH65cKwTCYD2+zeHMXBAm48O8RCN9rVYN+jADWVu4WfPSIN5",
-	"9ixia+swEQa5ezOr4p2P03+IGeZ+I68KrEFAj4UEaxzqK1G8IsGjWdmuZHYfXwsx1lRYYR4feiQf836k",
-	"EvtjbNQ90LuClSAoIeC+FDfKiCzzLjiJU+I1MzKZPcf3gV1+BvPAnj37z08fnz27k0ZmPl67i8QcJ5pI",
-	"aI4zR6ga9JCbzYHKzZhI6WVxvSIc4xsQ4duzfHugOhoKSrwRH2ubXK4dIe7/KCjuIowhpWHuCX6fWHaG",
-	"6ZggfAkvDCnNsO7hPGDB9s9TUthAGUFiZ9lOMezocysVADKS3HduKxhTCkkuSYKazQK/WRZvwgQqLmlB",
-	"zEcTqCMotV0Z/7HnwYHiuWNMOgeMAAFCq/pGjHGsmH1GnCaLyh/RRR7hvRbhlSfwB5jnACs7QgHvBdsw",
-	"1YXKZ7TZrFLlMKogXmZeidoble2ZxgTtYzoZOcguDKrF8AXXwmoYUGzgBgWKMQ0VJXfwGP3e/HiV3gQV",
-	"gPRm0O4J3NKi4rmUn4D+LthC+A+SLNoBFKqppLmI6Hs4/iGwCPGmOpfuZeWCpnXMcLih4K5G4YQDwBIs",
-	"7dYQ7xQI5EPJdw8vC3fPIa2Jte/KoO8ogczESgfjNVI3RgbERikia1oj4KAuMP0K/nklCvSDwJXYleYX",
-	"5DSJrc4EW5KsiPN+rjShg4LR++yZz9U5OTiJYEAnB8cdh6brDxp1ZUEcXXAlS6+N7oATWPo0o81DCYhN",
-	"T+cjICRJdBuuJDi+hJMLKLpKIVE04ziNV0YjqgHiLV29MCiJ7Af4mR+G3Nj25uP4tTnuU9UJ+VbjG8cy",
-	"B1p+jDUdcVTSRyThfnt2fBSZSE5fDIVEl5I5eV1pgSotl6k9n6WNJBUUcp+VOffJMUVyFcQi8knB4JUU",
-	"nfKmxCAYnueZ2WSu+irY21blKH8bijSp6BOtjxwV6p4YpnC4aBpf45F/9oxpUBunBKNqrQksBELmFVSy",
-	"IREusYVAxJRu7hbkVJgiU1pfjXDa0sLyuGrHSN6VeLYokXMQUoyGpjFsDaiYF5KmzIGZgvI/I4jFn/lI",
-	"xGfOfkUbO8Q8RWpRNPFIRy/DndKNZo3pMuM6pCheicLS0s7gqyysp1MVwwNjFq2Mu29njLRcGhgtA533",
-	"Z8+QbQeOKyo4MLlnZangty3sJGvy26xTqjzfAUW6jQZAvAtjd6DWMBNG7yQbsfSwjnc7MB3QXSYkog27",
-	"q8Uz5MxgvA74FSz3Ipw74nlBnWxka9SYGnSltzx47lMNzTXEpUuLnA7TTHh4TF2SoLw/FInfGFl64znt",
-	"yO6hdXX059aWcNNCyyLQe4zIhxbLlhYHSnXs2vSHAoxbek2Rc6k5hgbDQnmV4yWq2/PgtF7owF/w7oOC",
-	"nciCA3Qlaqiw3arwul6PWVLBG83XDQcVwmYK8Uq2G5AXAsdgPhTMx7FD+wR9Ey5fvBmtmTjmOZ0JeDZL",
-	"gabX+qVU7iEjrd0HsfWuDAyPM+vonZJWOmN9Bam1SJYWaJ6VyhbzUfCEURng/invqEyBSs8LvIi02cZd",
-	"afE7sbRaKXgb+qK0vYzK2KQ7J0evKDkghByF1AUsssJZ0myQ4qeAIkr+h6GadiWgQxAaCIw0QCtFip05",
-	"wNLQJ0hL9ewZWi99c62TSj4Fqy8RQChjetIKj2RRiNE4mHk4E+nV0MxsB8XJuVGi3t4IWWhw/qquhIKB",
-	"QMeEk1ykI1ERbqCW/B3V0thaoK+VvEGYRW2MpGfPIOuNzs2bnz9Ye10N2KEx9k6PzYflvF+ABjiR6T8n",
-	"ArZSaAJep9Im/Af1020zAmm0eAHCH/zIxjQJq1DM4hpbqABPCuRQG2nhwtBUmNybYe0z2liRUw7o9/YO",
-	"j2BivIcI/2zeGU/SJO4wjnFM5wioBjBxUn5MNZwx2h/xnxB0iZjP3rkFrzqwdjhfzkBMLRAzIVIzaHfG",
-	"Yt8wJi3WEiiY00FzguqfUUyMgiNsaTjAy4Iir8CHiuIWR07+RnM5g6cS5K8ZGUBEsjHP+UgU1s4tez7M",
-	"W2ucHzQFr5XUqQbUzmfPOg4QBbX7gCncetWQWRxuxRtfwkN/baMNRP39DdCxY88Ngb4QZrld4FKgKKrU",
-	"heBOk7FXo5kRG4OHEn9Xu8FT8OAOAsoC7LDNPkzgxNtFhQXQyrzXHHaIM+wFX02amlF6zOKmruDaP30h",
-	"eLKHTGc0ZUSHA1PmX+U4xJ1fznp3ONNFblQqZDHEa8aGltssfn/+8fXfY0drAO92gM1m6DsnRy/t10cA",
-	"RW4Z+S0K+e4Zi9+8/fHtx7ckxt7/+jGmUBEY3OeU8IWbjbCprU5mC8RK+MVwnhCqPLhqrLZUB3mOLlV6",
-	"Nxpw6A/acUMuZX0hLu8ughwg4jy8z65W6Q0xOIe49/ymBYYyNIRhAM4Dv+L44AS8Wc7mg8cs8XAxwUSi",
-	"ivWPxq15s/lYa//aLYk+FHyvnTyUOiIb4BZCcgDIX5NgReBNCVeAy4wbGuuQ/WJ27DTVorLMsHDVj86F",
-	"51o+OTjYRasRXZGOlbLkSXHfDU5+0E1x67qMKqPT8oEw+9dcxqb5PNY/+VTj9798+Bi32Q8qZ0cnbKgm",
-	"uS5jXJdRr62b01zg7hpA4GmLbT3iudEHSq+8EOOMz0TSYUU+MSZEHQQ67Xgrw2inOTPrWsw6ZCAyy3mS",
-	"u0sE2+K23FP5Xi6KSS4jLCwJPAfk1A8fBEuLJvFNPmP5RIK4BFUkyWcXE/k3GHYY70id5yusr+oJhC7x",
-	"s/Amn+1dTCR9eOSwp9DFNoXDEMjYTzgvNQvm6B9gs1hr06HH28uhZkGQkirgKqBvfQs8QKQ3EBeVu020",
-	"5/6OWMzH4yzF+9iyVv3b/2gwd2gjlUi/2+zDNC0AiMdRYZ15rQFLyHSQgGok2GCSZc7GOjl4FdH9yNnz",
-	"P/4gETdc6f4PIDYi3CpE0UPmEnRSTkg1reqIf3ZODp7TLjg3vzOqqCsNVQwTX5CTrqS1gdWGJ37maHnw",
-	"3jWGVOSmbKjygsWF+KPYBwM27gB50w6NEgiGuGbx/v/1r3/FGKcksvpdc0+8iNjJ8aF5fGgkZ2FNGgb6",
-	"NvgX0Bp9fnDYZh8wbDENKKoDBlbiJ7OqE9onYQwHvAWhjxh4KnA/W5QTs6chBxlr1OyFnkxw84A80W1W",
-	"DpgMSS47xHkaxLsERhD/33sX+OTeO6SEBVR1jyFi+wGmmIRMW3R7U3DckTELFhMzXUwJOZUtT+cHHmJp",
-	"UilD7DjaMnPDfzp+Td1hCDd2IFJOJgQ6ck9ccUniPAVFaaCAz9TbbnjdeLgBKj5OCx88JzFp9bv/NtMM",
-	"s0Q3mBF2LmxtTnUi+umIZwwTdDTbeff+5tRv/0FqjoScGOm4G5HqbvcYdED1TzoCTZNCGHTHUJ9um744",
-	"GsYABnA4PD4YmQ2bjmgcNh3TrMqvH19jPgkRF2J6SCvIdKP0ttuopcZC8nHa6rSO2wftY4C7J57//aHg",
-	"WTH8l/n5StShk5PCcHRwELg3xrnqC4vQpNERIEIFwpm/lr2hA/FNnhfOx4ZsIDzNdJv9TNdTydjG73N3",
-	"9ruk1TFj/DuMuBW1cqHHShIqyNHBAeYrAng+ZGMH0vZ/dCn3D1qo60W5Y/apfXoV5E5BPtmqbDPX4Daq",
-	"q8otzRqQBJ7gsOv6dJ+3/z1P6PRik9PVTX5Wxbnnf7iNWs/XedE7ohCAO62UMtbq/PZ71NKTEeIVtN7p",
-	"0j7gWQqbr+BXutX5rfUBUgpav5su9oFgoukOc6wfVmO1AVZElTHTHeCFYb4pKDk+xclmeuEp1cMJsHh1",
-	"ZaKm8gwtRFQwQ+oR0vacPPGVzm6TstV71NhDqRTAYvFVbdML+93k1rRIDE99q5pWx6tb/RqQZ0Cbk9Vt",
-	"3tCN+tYSjSw7F6+59HvHzd+ikxEwoS88Hh+9D1Gj5zElQu8w5EwxqzBTVvKRQDxA1xydAYtzE8v7OAz1",
-	"wZ1BLhS9sJzVP4Kozh+IfY5wcW6j1c2A+HyNB21B2OonzVkMvBlQY3vHMznmV2LlqQwpIdY/muVWt1EN",
-	"egT42nwqNBRYIt0JDG7Of7PoldRmHxqUZihqldw6a3Vgnj2nMW8kKg7XOr4ldiRot8ax/0HlvTRJhNxc",
-	"KJ0cvVrd6qNSP3E5s0L0qxFmTnyZbef2VSC1nBj4PWqFWSdY8I27MEtxJceqDlbgNeUqhPhX5agJeLUh",
-	"bdARnztc6iBwZe9hF2hHaZbKQJpFjNuwLWR7SqyebLOflbfAXG4OpOmJqRtWjwIQFIAqyckOJpFoNRLQ",
-	"k+maajnHk+In8JBgiOGCHFJo+lapaJ2jr8RDWyeF0cfy3lVsNxPDb8Dxso6YDFwl/xBWSsI+/l4hNE4D",
-	"AVkIPlpXQFLRdGMR6dqVaiQcfkRJwB8+4Pibj3yJfYBZ2tz64JKKbCc/2CqB7Fa99fYjv1r1NDxzG7Xq",
-	"XI2r2gZtXJPbqPUjhZ1WNXfP/WWvjYM1ro2f+Uh8BJY70+JwjZG9R7q6j0r9CGR10O75OjPhaAB/EknK",
-	"P87GdLsdrXFL+bX+ybLXfTM3I0obn7je8HLseyEXav37f9JPt3hjAmLn3N35hnL7uGRiNC5mjS7QQvsA",
-	"jstfLOUu2pxFl6rYlZiraBMbKaOzzT7azHuuKeHQOgkrhW9zxkX1PrQ85iWXUgAf60NPlJ8ymOTEw877",
-	"Qp+5sJyNNGHWVSBFzY0cFs7wbMpnMNaJFnUXLX7QphftL1Ss+m7wEx2Mte/meXtkre0K0996+mLzZC2x",
-	"+QPQmd5Vzi644sNgS/WqT+Wvei1jzvRAu+MdtGl075vWq+593Pqe0n/HHpNddMAcriGk3wcEpz8g6+k3",
-	"I6PxTGwso0n83kYrHTFEKgyexWm7zgG4qRh5N/hZSUEi5O6OikfVYyu66/qqqOn1eE258ZNK0kG6FYTf",
-	"lp/iQvBk43NuLHFwVDQ6mdQzYoL/DiG0fl3RvDmRkM+0BEeKEZExphhG1XrACKsK2wFBI2Us4a/9C41q",
-	"he4QnyWzSR7TkiSmGt2tyu9vE60we4OKZ7ikChaRaVFTmVijgcGoN5ecmyle67g4YBX3YHi1OgSuSA/U",
-	"CL9JPwjIRxV/FFQONFI35naCVW8FoLYhQJfnTCyMtZVDV3KSZbcBIFd5y1UIRl3869d/GFHaVKgjZtpa",
-	"XpWv6jbyjG94Or6cZ+V2ezWJu+qvT9cpYoUhUutDs5fNPvPCHrNvx5lCV8SGFzjcUEt8KftBeerSuCpV",
-	"CEEdgSXjcOUa5ILozYKam1LtXFCf3FcqYwmw3UHuXW9GeCRBQLYrKauozTAeCrB9bDKGKxZSFmNjAYr8",
-	"b1pkg3iO1bJEHQJpTmgxwluwtA3yfiuD7RDytU0IHnLtimCjriSKLFWqV+NyBun3RjVRk6shJhJDdlSK",
-	"1XHWabTwc20O1RkWJtLbbal2VyIjXdgAORFgAG0WA27f3y5ooDHLBL+h+NFA5SORY/nAosD1ebAFmqoS",
-	"f4dVWD9o7d8FEITrN3yP2IzrN0CGuAYvUCpb/2kor1z/8U9QCd+geyXNYupvMhsghGtpmBJQ03RpXkAg",
-	"/bapAVsb/VFzCXhJDNtLPhTO8/d8uH/vw1ZfS0/Y/9P/Y2kw5j9Sew0RyNqAcai1pHsqrLnj/WsL6YSs",
-	"HKE9gmnQU6k98U6fS5YoSGn0aYxUDUy8MBYH5qxaz8+moI7gLT5EjB8HWAY1nlQhCNSavBhGZBERhzUq",
-	"MRq0GNQYjG4goLQGiYysMpKo9T/EQizYui8HAvA6IH/qYBKnrdzuSs+LJHiezdaKHwXzbvoH2v+4Q2Eq",
-	"z9YTEamNA5ZzJSAeMq6AKjz0xvuFpgq8xaEjv6u30aNt9KgmeuQ3yPc43vsKIJX3PgLLbYNHGwaPHEAQ",
-	"D89z86uLrNQl0SQP02dEI8hsJDxaR7wSulA0dw/A81Xh1Zs5SJj622BBIvsdZFoplPUoijl8biPNvDVP",
-	"Arh22+BGM90MVC7Sq2Zd/EBtwNWKu7BRe6uFbGhcrBYvT8ueiLYxxa29cs8xRXlXsX8PFksTj9NqG2ec",
-	"7l2L2XJHqMsHK4PWzBeURA6eEtAKCb8wabOfweVINbmFuhayXe+XAyjNDepJ/jquIJyChk6gUqOl7h+7",
-	"llvfz1aWPqrvx27EUIzaX83LUNiy95SaUVuB8hOAF3KC2kU1mUr4LT63rwhJHZJmm8UgzmKX6epgCjAC",
-	"0XEYM4AXIRV4TaKu1Arwfs2fpZoCZhUIyUxpgFcERFOPr30tZqj4eyxwbmGNKskac7AWgLVZEBsuZwni",
-	"b1ikFfsFD1CXgmLpaylLGadjYXbtmiK6cWVKpdkDFKZQWUijD0jQnlhe0FFp2fijF9kOFmF2W9PyzbvX",
-	"tkUwf5UiGAcc3eBqX520QYbK/p/XYrZWPYy5pwDPqorJbu68KhNQodEscbkNBENkBBOCt2INjdEJZrrm",
-	"qsy4Li4Jtdtdk9bpFtSaOAyrTAw8h4Qtu18SPtjsKt2GDp6+bPuR6wL5ubae+HUcMTfq+m5SJlrp6nAH",
-	"0wmGNh7xX7VIzouYIKoBpIuzUSonBVA+FVNFsOS1dR/uEN/VkdBMU71vde1OpRtbsfCtuUybn9Mv4iX9",
-	"h5itdo9OkrTYE4ArvdBFGuJaVxJFiaHBAlgXCnlKLC5EFcw6YlJMgRIszXVxxrhmA55jpgin7AdHwINs",
-	"QQicX0kZtUgWfS4dZU1ukx04gPbJos0IiDPAGSdcxgiT4IWmZAfqwxeJJMxajK5iBDIwAbi1zX4ZeCqO",
-	"KZJjOqKiLEP8v3QkIsS2xaqP3IhSmqiupLClRAxjhHBFrHCi2SIONBffRDgPRMl3iEaIrmfxBmsKj+ud",
-	"0B5LvLG+RazR6ycx/mJfv34TS2P2j1QmzVuZPd9geJOir5o0+JDKfoPHf5VFmn2TKZ9+lzX19VcbLvX3",
-	"o+zaevu3asDjZnoC+oOwQtUqAkS7UBc0NQ0eOMETMkD2enjV4cG9/8DCr2Nz7R9GBwcHFrBiHrYKONPM",
-	"HU1XbMci0xJ3MJENYfKW46cKayMcSnVXQjfSgsNXOX09Y4vH1eb+ft6JcVr0/vG+Hov+PgLWItV8vNtm",
-	"b3l/6AcEXNddSUyIyA5k0YHz0EHiwhN9lQiN/FkDlbOYB/kpA8csRLCc5glaH4L1NqOPoF7GlaYYo4tb",
-	"jGXzip04lcDOcsnzK4AdNgM/x56Qh8LoKg5l+ZQl6WAgciELpgmUEOtm3CNHL7vSP2QxHM/siqICRQTL",
-	"wadOJObjItPmWsGaysSZuTXvuLR5tuRe8kxEdgy4ipSMq801vDgwAwv1PXiEvpbgDE/zlXeq/6zGwZma",
-	"pg8QoGn4FRuNv04jOM8yu03MSQExctdAy70FT9ZWB+gbn7BOACP8gHr2l3EewhtfKznI0n7xtIMjr5EF",
-	"nvzm31BcBC7LkZHYls8Ub4VAEYJn6vwheGpXx0dQlwGWPulrWx9CoXkj+mkCuRKoBQD3enj9Y4jDgm+P",
-	"1AgI+cvAEeQYId8BMTIicJjpPelY2piMa+3qULGM1cEcg/5jNYaAZxbYSnTkKef65qo1xhDvDz3HXplT",
-	"hAjXPclEV7qrmupk5olI5lQco91EJQoOz04uRiJJBQF6AG+o0BaBgzw+XdlTxRC7Ozo48JCk8wnbadEh",
-	"bNI/iKkPGbhFYRkxoYYZYEgHbrEccLf0MEWdgJYc0lgsM47V0VIEhx5Brw7n3DqtbOUMaX1TlRdD5yoq",
-	"FNG6zcyvKHVdqczXLOMHETiIGgmibSZCs8j5vUL+Skw/Kc5cdkyJDsJG3STp0JAdb7Ris79gbyAwXYkx",
-	"zeFAZMDkynWAELe/V+srCikxW3fRbXozqK1dTzF46494cA/2Zj/jjJdBRr6v4QcNsUUIMqQJEMjCQTwE",
-	"Jggcysbz8r29d+l4bjCxdEVtPCt1Stgnx1VepWIFbrdaJtb2NpJq4UEeRa35FvSTtyjHHIV2eXc2UFLQ",
-	"W7NCR1meam4hPVcmmqucOJ5ic53EteASNVAatQ5/+q4vRGIAb2sIBbFFdvh6kR1gvRuDOoStljr46ext",
-	"HfxbB/9jOvj7VoY2uyweJpn/I6TOA60+WBehrUmJfB0WI5VpmxzQInn97s0FsUe6v+FFEiM3DtOpvAJO",
-	"Cbpe3I0FAAxkQZaKAEC3SwMmVXDKU3JhMVX2wjNmG1IxqhuRZ3yMOYafAGKhUJBob/qxxpF1TJtvVAMW",
-	"g2YPUJAR3ojoTIcf7RVFKJFlh3vHvOawHfbQsUqq1o5aUZIFPY8yBV8oMk3+9yGn8q9KrJ19oqRIYG/u",
-	"SsasfRYFOnE1ahAwTba78qg9N3rWS83a1pVlO6bq47afEgKTgKgKglL1ZlQ5naV951IHExURpGCRhe7z",
-	"sWBDCCAgFbMi6uWeKApLZ+3mTZjlY4ydE4rEwFmqdvKQ5Y1lKaWD0IvVVIbMxDHOJ0FvBuYrQYRSbwFf",
-	"GbwWGzu2TPcSMJErW7ErT9qVfdKhsJM31EeUDpJqVuSpSIAdONUsEeNcwOHpsIkWqD1q8/HP2+xn/12j",
-	"zrwdaj95ALpNHcf/ehvro+sDv107Csm4nyY50iXag+x3a5yOUasKfvfu/c1JZadCsvDEeaJq9yq81+7X",
-	"S/rIS2iAVTXn9MUpsfslftepjMYLVMMpsMwqLYLYjtbf6RKLfBj2wZmKCN4FJJCGVOKiKwFDFuJ2nTkF",
-	"mrkEG58v48g1M8F1wSZFmqX/Egnl5uwEeyRVMt5ts18CyBZgljUHe2y2fwJizEXDwEdFQcuQ4rjNvheQ",
-	"UIRpR2ZXT7QIxA+xcvr7o+PgcjQQ+gErJBwK8utpHZgF70UesyTnU+25TO2BDKcwnN1Y99VYuECkT06y",
-	"DjRgZ0ThjBVVKJuBt7sULIX5NBsWDpNz3NXsSuQkriUkpQ3QlZa14f3cK9wZMZ/2XTk5Xaop+UHBLWel",
-	"UJHPWMYLkXdwoi7FH0M+0YVIzKXh/nHZm132lcoSNZXmD/ANl1D0FUddGQjjSyuAzWMELRLBcYDuSX6E",
-	"vxqonI5IVHNsIhaDQ/dSkM4Rt9mFPW1mW10plXRYDHfmpeZFqgcpUDRGdhUuce9f5sKsLY4M5cTliGoz",
-	"zK8qNW4YqR1MNM8sqCD5MrsSM3thOi0xPW6Pq0kutGM/ztVVzkdEql0o4CSmTMBUGtVCjHVc4/M+MzPv",
-	"XYpxV1qdpYSUZLYJ7EXnRseQvvUvw/p/WERK3vFlg3D8r0Shwww8y2edaRXUMRBjNBzy3swWLArpT1FX",
-	"zsefkTQEN/6Iz8DxbKmxzKb9TnfIMw7jmbv8K4HvFeHsryWS3Zud47Ff13bEgPT3rhm4e9fzGFd6wEbQ",
-	"HgVI0w6oVdXh3KQL2wz6sCpH005cO3DyGh2wWQ8X2MaYMaBXNGv9AdvcRi2zTz+Y+6JZB59cs8YugYfM",
-	"TuDN9mW4H80ZX7fdBhvYbd2m07WokqGcUbWtOd2mWmxTLf4yqRYcdY57T6/Q+3/C/9cuP4Wn286blAv4",
-	"xXtwNcRM85nGoEtP9JVR4dTAa0xoE7AY+4uRf807N66U0KFJBaxsNp2041U3yvpEayKn3ATQ5yxdOhkm",
-	"fP6V4DZjcS4mWpwPCmNMuXzRVBrrri8ABlSGYU3u0lQrwJtQOgvpIiG8J5vIIs3QLVOkIwHjQiMStUNK",
-	"7Cg7n7oSUjjTgopjMKGG1OGg+IUSPUR5ThEJLa4dYOSLcm1mA44QbDLijTUGbk4OP+tmWlC4u5luuq3b",
-	"/WrJKL6R2j4wyuwZaS5qoxUxYFZOvgJqApUluraudrMz9vgQlN+awr0FiNxGQf/ipHNNxeEXKXWGQXwJ",
-	"brqAh66s7Fpe/hIRXVc+NSY6tsNJq8NLCGusnU6+GzLVdeVyqrpNL6XHI6pDH345g/QfQozDPN2ysp86",
-	"puearNJWaQvAEYH+m2Sb0q3ygLRzDW/S+3VAbVnntqxzW9a5p8U6t7FBM57UGDTor99T+V4uikkuI6b5",
-	"QGBY0NWDorcBID4hqub41tBHQ/k3WICSOqRExjXGk4Pim67cOTo43KV+gDgAyzxsdYbNQacbg3F9DcUd",
-	"EcWccZTYOf5m5+jgYDcykh+rKaBI2YXhbViwK21csORex5wmvGop68F8AM+yM9IhKDnLqxBYNWs0Aovx",
-	"oSSxvJxTPkPEuEsb4WGOl03j4blgZhNAzghoA9Ny8r2ZlStVdMoh+w47ehlbmGpfJNSVV8os0P7RS/MJ",
-	"FKmOfPzeKyk2uD+gJBQZZIsFKVZYEGMUmvm0GISehTSRrkwhrwG/2uVaAHQcoFMFoWGuywXd9iHrE8MU",
-	"oTaL1VSK/EIMYtYTmZJXGot0OLq37KxFTCsqqZkqwnLRkPY0TM13wcvgCwaEe6V6HnTF7JCr9Ia2ICzQ",
-	"GQSecdN5dC23/7qS3HapZGOeF2l/kvEcB+9i1OQZIKRcIqgA7+a64LWePh+rubXT6GgGKPHHlY6ZqeT6",
-	"WiRmkLW63mRD9wNEcvqigcKHsuQXmc0eRD2sD1Y3CxS/n2yQ5oyN/mq6Hey7OfgDsI2+qJrXPA78qNMW",
-	"QAHbS+uLx2i3gdXHDqz+BbXy95NiG5bFOuoc8t0tBg2ce6MdioHK77soXtPlsSzaYJ6ZLx82KtpEi/ni",
-	"s46jxrKl3T45WZezk8+60tVWt6ljF/iFNF/Q6AExz+hQ5buCypzxXRghhiw9yiV0+p/T+yx78iCViQs7",
-	"I1hpz+hb04DVgJIZfa4tJuuG1AZrV8/BJH+h8rmmpXB/tVoyrTepJXOtVtWSQe3CtphsG0Z55GIyEinB",
-	"VQC/qb0LYM8+ZD0ZGl7a+xeMrBxymRjD0QhWwnUhrkZ0TUCNDJX5kG2LNxx0ozKo+EAniwx8AxojI65E",
-	"JsSOhyvjJtVpL83SYlaqEKI3UeWOrQvivtZmQQUS3S9Y0VCunHBuqJoSirBqxd0hhA5XAr8l9P20QGLJ",
-	"vhr1Ukl+nQEWqUDgwGX44ChzlWGCk6vHGHJtZ47ypNRUdswXAl0vTJUZeVgf4W/1oIajK7GIw38Q/hHf",
-	"r+33wV2cKzWKAgxZm2GFHfdSIiW2mV7vitCpEmoT9lvRZ4Z+BRhGAsPAuQLXl0vrqk18Ci/6jRl7CHFC",
-	"SBan+g16n2Is7poIcsjhMpTLcGx1Vldal5WtD8Qt32Fxn9R4bfZSTKUJabAXWDxSN4Je+jfzwphqhKbW",
-	"AQbVm+BgzHhfBIUfVXZnIWmtKnMEuzLY+uEZQg2LXKodB54HIcFBWv104E2SZS3LHwFMmjt37zVb9Oj5",
-	"qdMpqUrzDNqOFBaU5RWq6gpS4dIqB91czfrJz3YTr9EXLooYTLJsXf0HpfEPpsVt1BqlMh3xho1/okag",
-	"RKnxugUAtvkHbNNYB3vI5P2G87DxDGz67Uu8PlpvCaC2JCkb8KvTbfcWLrv1edbDRrAnQTo264VEKmxt",
-	"35W5U34Et++6/by2eh81uzfW9/kLv/ZOL13kVnVlO1VFYhd6WHjZduU6t23IOt/dMnk9fSYvBxi3vhm2",
-	"rk8OSim0XquUgpcBA8r4E3WJX05BTDOrqrny+sB4mYpcOCWccA7hMtQYvIE9Twqigxx01cA2Yc2I2aiK",
-	"sg0uvqGaIuwnxRRzsbRMYAPlblsm8JXeXKn8VYtGd8Q7aHEv18N7fyICpJd8yXmoOQmhMN+WTKwhVN8Q",
-	"/c7mQjVaEcUIfQNVYQmmrc2/KUUx1gXwceEEI9uirhR/8H6RzRhZxIjzaxoZxQGwCWrCDWkxH2eokYlY",
-	"07GBQHwA1/xm5lGzynIs6pjIHu9fr9/G2XD3aot93UUa22vp2yu40F88UrAmpua9lVws1YA75gkjzG1R",
-	"BpQKV4oygF9m0JVQnBEDtHc8ztVNaiZH5ADb4wGxfAwACjrm/Oq15RxscTWHh7JZt5wDEfJsN4h/bm4O",
-	"QC2iO65MvwIqO3LqTyFpsxiKGeo0WNJhXl1FtnG2sFQsU/LKqO4gt9f1rYcOdFvGvaYXnVWc6F15Vy96",
-	"qle40C2lTH1pjKtDWFIhE1bAsJUFMA/vr37MehmEWyvXy3wYIe0hRgQjs68m47HIbU08pin3lcr2EsC4",
-	"GzDOEj6rq58hWLTw5KGrl//R6shJloH3u9U5OvFerPDhVufo1HyrLd9vdVpHJ1RGM+LXbppLH/ATIU1W",
-	"nEPAAUAp17ABq/vPbCEkYcIwh5Ki7pvccSG/921j5eUBa4Gaqmz36wPfFgN9teb8vbmQ78O8P2906yx2",
-	"+ba3BVLbAqn6Aqn7dgoPiQdyDWoA62jFrI/Am2t0RKZyNhRZ4qqCfACCynCiMOsiyCcJzkjHJhrwIiY0",
-	"VnyB6Tgt0OEBoX1kNkLvhy4gtz8dpH16N5E4B8UumGcSdqmgywhIFGGYxGlUoD5WfXdExdeE/Az9tdm5",
-	"tF8HoDeAjKPFjch5Bm8wejdxTuKYO7a8Cb80leFsoo7iQj22Iz3mfQKX/GXg/1zKKYJsJj1U06DQrGyr",
-	"eCYjqBKaAv6y9VjlDsaZ1P+UPhwe70pKn0pdhgxtm8r6WQDgqQev1A5+06XuAiEpsEIvcEBZbtKmCiy1",
-	"82Ada7covrF8Vvrut7LIZw2TWmuaLs1spWOwzWzd+qse6/78MFRTLKCEC8rJ7LXokEnSPTAh8kiMenQ0",
-	"Fl7DetILhCy4V7DSk0POphXNtdQ91LbNLiC7Ez1FjvOtKPH/8K4sFKQuEFY65Kvm32nWVxIglzkxJ4NC",
-	"QJjp5+/fsWsx81WofKTQWTFaVL/wE3104/qFv44gxiloKIJLjZYKX9pWW+G7Fb6PWlYwcifdClx79ucF",
-	"rt2zX0Tg7v9JknFtZFFs2GbvCIYT8/7RBUcq/XOmwVzVlm3GC2824olAuMsaP7cxLy55Mkpl6BcmNT5M",
-	"7rJchQA14HAsJPBPLEHExEnf5rp8lc6x5a1+5Lo4N6u/zQhZQyh95NeCcXsov9OoQPEpRAPWF1Grs0Og",
-	"36IqBIBPCFS3ss5WC7G54aEtYWzegzYjcr04xbqizzTWZRa550nYltWXLXbkVju551SGkT1jX1Q9WX2N",
-	"4jA+oNjAfIbJkipJr58wAKPCgv8Uiw1dTBxkEmBLESp3URJUKVRTRQ4OMtWQIVAIaUnRu7I/FP1rPS/Y",
-	"MIDR8T06WB+LAAlxeosG7nIY6KHRRBdGrbELAiYmuWft39JCs/4kz4UsKIkBFKn11LF7ULfQcbtK3xpP",
-	"NpXbXwU4UV9JPRmJfM37oBk2UdjmAULNj3mTWQ5MVDieOhrR487U49SlbYvJvg4zZUtK/1Aq0X+kN4Ft",
-	"RM7lTcyixc4XCAwu9XXX1bvN4wHNAeXUupmh6OJLgeSYlz0wxfyHMe836P49N7rSlpP+aeAImf3RGEYo",
-	"aLTU3Q+nZuvs35rTj+rsH5O8tRcGyt/56wJ364OiByHajGfotZQ2C1Bl+oEdbRp0wsJSzJ8h0KBaBnsw",
-	"RJ+xc/bsWa5U8ewZwJIQMDEhapZzoCC1pxPSkIeM0CVU4YB/PC2qaeWMxcRe77kWLJ19YPcrl1AML44c",
-	"oC+iXSNsctt+A2Qm2Y8Ywy0C4MXmS4gtuUy7zHYwhdY8+Z1mush5Ia5mrD9USgu9C8zLOBs7ngwelsR8",
-	"gp0BaL+LROdyKPLU8uRiuqSD/htDfv25nLFEjI1ZpS2dNUJhY0fIDx0mmyFpGwuq4Cz+UgAF5dnaehxd",
-	"HUI7yMIOIiphrnW1NMTW9PGFFX3k1ggY77/TDroqYCwfYPGEJ6XPAKkAA+/I6ZYR0u2QF7CQFT47j1jV",
-	"ZudFV0Ky3NHzU69fcTduoHMjVEitmyLn2CnMxVWqZDh/nnodj50WjB4KiyrwV7HbrLT3ZTkBIcXSiqEy",
-	"ut95V2Ly3BD4j6HLAKAq8rPikhSgLgO2RbvmM+gzNeBlXzmpgBUiqdQFzzLEz3JM/kN+ExZmuKxB60SD",
-	"Ih43J9ZzBBl05huIoh6+IpjmLL12ePjzPOFsx7rmMmPWMCHV5Ap24yAXYnchjTjbUTKbdSVBplEOiMoY",
-	"lEPwXJT6262wjuPhDgjVUw35NLvA5D3PRs52rsXYBScJpiIdmcfnqcPZjiOHMbM6AClbKMYlE6NxMbNC",
-	"YTHFeEX2YIHIblfCAsyTjyPFfKW4C3ceiZkUCBOnIsv8mbQw8DBGOJypZrFUxSX8C0uxlMrMQctp/3JE",
-	"E6tKCZBUsKGrdOsR4xagnnDRzfyvQZfelXZfYMnvYjwrcyN/NaTdvH+9Htm1+SqiqaY2t1ELzlajxq+h",
-	"BfgZ4dg2anxBbUxzpYpmbU0Do05RMvPrxkP/UGp5G7VuThu1/+/TxmbJQwJrNVo7t2rrT3vjj13ksoR7",
-	"LsAVBETBLabWAq+cUtkjG3sb1Bn11+JwpNogRJTCQuTAcpT25zW78W3vC5rKWRdOgY4CnZu05LwE4Bjq",
-	"xE7tIZAebtTWnBGdMVKVAHr3tVTTrtwJrkaHO/VVApWBxvPR3MPrdvG9b3EbtcgWW7fxL/S4MYuVyt5a",
-	"dW7d9u9LjW6jFqgYzmZv0Mt/lRo+DERaLeYZJ3O1asTuOEN3t7R1jQ0gFWjApJ8WllinpCXvVLXpXbS0",
-	"sxnTE6MS6kAn3lmgSdOr55Vhs+dDpRk6Bz24NwOrApXjkPp6p1Z7xtD9At3RHUNQIrvSWWo7VV1yF3XA",
-	"4AK6EEU+26Oi5BV+PKUykbxRUyvdt6T7TxUtbowK/Xoet/XCM/t/mv8tTYv9j7TWuwaOBALGoNOpcvsL",
-	"unQWeeCSINPWdHpmGnVlLrTIbwhU40rZMPpKBDpf3xYWLULtnwcOL6M71Nqy2BuazzWHWLNEOXw6dr/w",
-	"dBvZatuM3W8Bnc5sDQKni1p2W66v49jde2Fb3sv1/rr2yHnIuiisNi2dIZ6Zi2zhfVg5tcADbDp3gKbb",
-	"nOf1UPA2uSyi5aF6n9cE2HSsz8e8nxaLIepqM503EnUPEMrdzO/QyFu0mZ+oEWa4abABZPgqP8cWpG4b",
-	"iv6KMrsbCbsvktNthnBv8HQISoHgc6hlOvC5iAHiXNvHAGP7K3/DxhEB07VDFds9GDh/7K88qFXwK4pv",
-	"QbAFfhV8Tj1kXVcuxqxjjSHr4uroQ68VBFt9EI7nguWYZA1cy5xNhyoTHQTOwFBKpUMbW2P8iqeuaAcG",
-	"FVgwkfObIXWx7SocS0Clkwk9D6wXef7bchDSj8vGEoFpWBbsSgltbS5kuqHwaKk9MEJPIXfBdUE8RC5S",
-	"a2vBJVPSLNqUwmgEnWbax8Hyo0YGDMKWwjfMbpBqypQ8c/S+UHxvKx8xTuazGwLsY47Ix2zHJlkgDdEu",
-	"sTYhNRKSvGAATqrChtp35vD1dpfaiFg8v2yadZFmGeV+lJRP+ABCZCsHSrHbrjTzFWwj1lc3kKqIM0GM",
-	"jEuNTmHZjqyPaakrKbLoOd7rymrDn/bDAwhGG89UeV0wNFoU+IeeutLNIfRlUyIALSYImqvcBb7tSxEj",
-	"wM12aIevAErsysVIiWxnWtlXzmOGj0dMBoPZbYCsuJGK+phIiQERp78bvwdpMXUnCec9EwXLRSa4OSm0",
-	"13OhCzqVC6ASvXQz9ytgTvM8aUWtqei1fl8EghhoywFOh5FHQeKI9KlL8Hjd611Hv7XEpBW1Jrr1O73B",
-	"C/Dyay7gL8IDOun0j0IIBwsiXOS//oVhv7/92QIoqFbnEAAfOSxB62dRTFV+zRJxk/YFQhGZV1Ue+1Hx",
-	"hPV4xmXfbKVbHLnNmyqP2mLL2b/OA1yagwe6AFwt4dgtEar5GbUF81MhRmOVQ+9ykmW3FHq2+Jc+ADji",
-	"f5TBLREB04+z9YOZgx9SyPdsamw8IKrko8WCnz6g5DYK+4hR2PsMs7KnEGVtHh+98GLURUlRlr9r4gK9",
-	"CJrcD4QnW6i2lcKKqMQ1jfZ15fJw31JVtKSE1hA6fZVwoRtsNtRJHTfUmjvlh3Kr26iVlrFI1+ynimB6",
-	"b0KhBv4blVHcDpA06SzlGkPHbSG/dQMZk3qnOeoRFrfSgdBWrQS3sbYArWsDtD5cHHZ/kAuxsGTuEwkl",
-	"cFKkMrBPezOm038hKH5vZkHp47QQI/KFgNHj0iZ0hLntXFM2MIeahz6XrBcw8kP2OqbiMkzFtYFOBFbH",
-	"zXVGtly5SgCSLYJcaUBOVQF0LGxUkICmQbsrY5rqgFDfjBr8NvSdSloCZn4lFuCKmuX4wUzjnAFXLanK",
-	"ZuGULBtmqu0w2S+2XEOq8Am67x0+rM/zNrfBnElNKRskdlqdo4OolZpR/XMiABNV8pEweyjUyNeXQUGj",
-	"22+r9s6tfgOR7ZvMyezwyKHtZavwcNNsy/C2sY9HBjz1G/TJRkDWvPyg+G1Jxbgyd4GnyA8L5spV4xa4",
-	"ZHGl+H/gq75hTFKYgYY1ymGbpSXKuJJb4bgVjo9ao2wkBW5FKoIsK+4kBOalJG3fJy0m9/+0Um5p9ubP",
-	"Ysqw2hECohggc3DQPmPHJy9GbCIhamnd8vA+W8oGSM/s+0BjNh27qB8Fp4qhSG2wc3nSI6zBNvPxKxMh",
-	"2yy8tZBH8eQ40QPx+wbyZ3VWnnuBJYtFjjoSDB0WP0Nj2j9IZdNLbOfNTuR9A5Gi5FtPi2mqwSxyzsEk",
-	"bWFItzrJwyarVaTC01VI1oJ5QoTIhaClPwrC9bBCibwoAYwGOvToFzvxs3g3QtXB6ylo7kF5hhFgcZDt",
-	"BsX1mBgUt7vynJLKjg4OwVV+dHDgc0pw5rH8jFE12hlLK253C4DKMsFzqXEUaWG6AX0oKNLqSuyMoEjo",
-	"Gyw9UpB0JSE3TiqrTMmEXYmC8mgW+wfn4EY3F9BfFHH0K5X9uDW+ZDn3hpCdjzdDW8DOra7+F0PCRInc",
-	"9C5eGdeDIt3l+Jf4SLXwFyxo69cFex0fGNVAY9Y6OP8L3/wNOzdhBho6N8M2S52buGpb5+bWkHhU5+Y/",
-	"7Sm3EouO/bzEog37sFRL+JL9P+H/S12SPwQFCOiwQPwDKkNw5R6fqhSnmBqFxQUVkH//vZeJkKkIM8mh",
-	"9660RM2Ez/ed9rUHaipFHu967ltMvoP0dUT/L0P7LXZpwhps3ZlbFemvWVT8T9re64qc1R5MPPq1Kk9a",
-	"RNavGTUrMban8K6qhtEI11I1mqoZi2wsmI07eSC35/kb8yY2PZJfxIcIg/Dlr6vYjFAIEJlRX01kkcqr",
-	"eYpzvP/Jb0cIE+DUQrzYzNgvVC9YaBa8riurREh6LPqriZDOsU/WE1mQagPyKdWMw6YTSSdsCzniXcmn",
-	"fIb1VsHfeJKIhJmvyyxQ1RRAbbEaazVfEsyTBZvxbElduYAu6ZxmFuO0sk6VYVoUmq3WjSJkZaICUaj+",
-	"C6CrSy7RIU9Mr51SpWn4yHdEEW9GA5T6vmbP9IqalAPsCQPXi5Q9+lq3Ubhmh6fWvOYFGyldNMM6ruiX",
-	"tXWKWIeLUwwlv7Z4q6/GouO/A5GcRYE/iukC3+5muuNXwSS1/k0KhFDR2h5O24bkU9N7+OHopx5HdaA8",
-	"bjBcpk/ei/1Ic7R1YX9D9tmTRTOsVhh9M1nLotjckFzsfgLEweXednxkNd1UrU/9A/b/hfil/kKueJi4",
-	"hq74sM1SVzwu6dYVv7XCH9UVr61wsOKMpMW8OKMN+6B0SGRYc5arCRjSiRoRoBESYgQmKSGnzIy5xjMg",
-	"z3n3/uYEDS/379Ow6rAWkLUC7eyd7yUM6BD5pYJhPE/NCxaVRgRVnLau5MjF46rsbAABqWMWU2HAenwt",
-	"XBgZ760nVR0rQyO5+pBcDmsPvemgF2n0sDEeS6P/OpgYtoS0et+ITAdA8YRtAr85QgiDbwzmXJOwXvcy",
-	"XdM22P8T/r80NP2GgMlpEEuuzJWg5EBsgLDIPBclzLy0qIcRxyxSfHOciAGfZAXkt6aSTbRgXHdlpuQV",
-	"enm0uynx0sXLFXACPXD6gjD1ZvfhNkz9LeCNw964R6ydi8UHIeCnUTk5LstxAn8MAiicbcy+Scx+Q3Ea",
-	"rXCkzLma56LwmwmZey4kehyNdFtEtHU4PGzYv+mp/iJhfxjEl0C9fjQM6hqtrxbB1hGd1iHXNkCi3VSG",
-	"Ph4ULa5HT1TRWEeKwFjD3VCDvFraLIhY2lAyPyDU6CP5N54+0Og2AvnXiEBuQQDXBQF8YC9FEzAk7wTd",
-	"AA0Jxr2FQ9rCIW2thm8NDqkqwp4E/EBoQzQUlo8KiRS4uZDvROSiK8tuX6hdWuGV3QIibSuIvgVAJFRa",
-	"njwi0h3O5BYSaevN3OolTSGRnrpS8pigSEaZCAPL5SBamy0CP8JClXtHP2KLwI+60qEfoZi/L/ijO0jj",
-	"Lf7RFv9oi3+0Vc23qvkC/KOmF2/ZoRlQ/S3UzemZWt7IyBKaoNvSJV4VQzEDWxqrZzvmHsoF3X/IV8J4",
-	"gXSTwH4iMBk4aXflOSYwG/scHKLS2/Mu1AfXG962mETMehPkQozNi2qhPrJUF5ba+87SvhgS5ctSSYav",
-	"a+ifLDWqlWm0Iu0vrnRvNeKlnrrc7S4XXpjpQoxqTuN0qPgodefwRuSa7okFHELmVPUmaZbY4Hdt8s5/",
-	"Uz93Z2fE6vaVO9y+cP3t7VvU7m2aie3efmLWXuHXZoP9Tf9ctL3/rqYo21GWayFCOsUO/m3Sw8o/ixSR",
-	"q0xoRJhJNTmAF7iDPuHr767ji1yr1TSKn/zHr3cmXIPaI4GzsD0RT47DR4FPUl+n8qrRmTB9if4kT4sZ",
-	"2MA9wXORn0+KYavz2+/GFsWDUMd/9tEfEwhYoNqEZyBRfTDEzdUwybNWp7UPli2NbK4rIUElZG+NIhVQ",
-	"dPdEpuSVZoVi3FfcWpg16zJINRvz3Dljx7yAFBeiQCNXDdIrV1OLwwI3XQrCqAEofNb/YD5T3Yg84+Mz",
-	"IMWmauARnyHfm9MIHT90m73l/WG5Hq0rK+n5ERvxRJQz7mnglBEwP2xizwDVE7VciCqF+dFRidiJdONR",
-	"MHUqS/sz0FNNAwLCsjMG5E/z731vGqVCQ7Mhl4mZOzUpLJcZg4bAwI9Ckxj4LcTLDNz1BM6tsbTPMU9K",
-	"XRjp7mDNS1PxmvjJa5aQji6MySwYcuoJ3h+iXwmVFJsPCKZ3qiRhAZlfQYN26V3pqO5VsOHhSH2nmTH4",
-	"8gS2iSfqB1hBnuwpmc0iZwhAcA6SBT3Zq5IieOW5I3ute++noYLNg0ttLhsgPbcbK+jnJzHqAUX4XB8f",
-	"RD9HpyGHKKJM3ITZDkMPIkxfML7379i1mNUPzu0/2xoPBRScBCTGLq+Z+iTzcL5HcwWPJv2h/0J3yEhA",
-	"WBwOIIcEsBxPv4vA7/BGpMxAUMi0OCPLT5ujzDOWqIgqVMG7OaIXfPSMkyGiESyAFkUEGDyZLSJFn2dp",
-	"qxISQf0y4vMJHE4qZjWLK0CZdmSr06GQwUz9PdWFyme1XeIZzydSpvIqwk+0HaO/FXPspyLL/AvdZRG8",
-	"hS6L299v//8AAAD//w==",
+	"s07oUvLwZW+A/v90C5kR4DANcU5T02PaL6UCjHabkDvRAHi/P7Zd1g6rslY6VR6+AQ26mBtAafoyx0nW",
+	"wKHVxdkJQ0sC4fZcFfw0SM/14EgNcziGXRlvrlPbAGwwKeFtcrpGSTFAIg+gkKUxwqO+zYokhdqfarnA",
+	"gysB2tb8wE2oUKi2ATp1p7oDr3N8vSYZN1IdhBFbC2NLV6qwIklTyMI4nK+j8LDK7dJ5D41MGreaSSPT",
+	"XET1jn45Rme+/zjZMn49W6Z5jbQYdIJt6ukhkiKPsGEmjQ5mzPOdtCTMa54S3CsSsCpnaJWkRu8KlS3v",
+	"70mWtx0rwQ3iJb7Mxe7bi1LBBPEMJNhqdqmIPEcnVKfqArOvn/zMSfJfW1rgV58lPlBlF95y0SJyv0sn",
+	"sJT5ypyyCLa/8xGvyGcNOaS3AN6FysJrIa4Z8lzxmjn/VwKr5buA2Y0A7Bqg/0xuiWGhQneuMs19pey3",
+	"NFknBcpxwrpvBT9m/DHQtwB+CbNtro48/xoWVHq0cCrQuEDNFW0i9ulRMDExxEN3sEFZ8KTBvM1dNeyz",
+	"18I8qzfJLXBKuD39VqbrfC0b33YGjdMDUXYwLp4p6/zhRd+mSfyi/p4vbQybe/Fe+tQbbuWuG6Gc8iZF",
+	"PxARdUB8VwwfIywUrmSoPaQZP1fqRXsc/zLo1uam6OyhaN0Of2oINjkgKl/8uBuiKVbdEn0bvVfFXa1V",
+	"hLK65sgiQh2+E9jmXcvnrDgJZUmdN4WSuqEvS+q8yaEiQfHE0P/yYbtvpiDPm1T2GtbQpmHIu0yqyOp2",
+	"sZbh7VMsGmZQTa+As9BHQ1XsxTUJV9jtXGXmvMbQpcKfu+xp/ItiRdbimjssAKsVejA24IZ+XY3ikDZR",
+	"tiKwaxTUWi7fUaMQud/80Ei9InBn4/KVcxS4bqlf+KOxqWGcsxuIP5lPIFygNeVKxvUX0T9KPV8qIIAe",
+	"aaogeipNNUSvtqaM+KPx76yOcDKbTPEeF+RHvsJG+b4qm9qTYJzjglyl8mlbwZd69hm6w1xfQAwugJPs",
+	"Wn9mqekyJvcwelWWYtIHEE5fkyy0OXOgX4ko9s85U+uoL7ojOcQZCprLnGQIXIjgg82vvs1KmKiWa0dg",
+	"eqMQZ/yKWRKR75xkaiKXvS277CGpZqwpt7XnUEwEkxPZAjivlA0VyZqU553fz3mkunUCcvAAvWuaUsKQ",
+	"phuS44KK/M6CwtNZmKRCOD7YjQw+I4MmD9tgk76N/bVcQnp7FZJ7SuICLk/T7j2A3dS8kJ7rxzbNneV7",
+	"syJpc0/t9iySwBu1u6hV6UiyMN1GRPGJiBTIdehXa39fXSdRaNqdFUwNQf91r7n3Zb8SCwyMQPgwepqg",
+	"kN6SnCEslq8wajqiwhgvQwZCzNQ2an3TDyDFWEawb0vZnuXMe5D6//tAyHzg+pDlAL5XgRTBnKYPFSJX",
+	"9c45rUcOXoAueyle1tQ/r4zWnKTXnQld7izFy9+xTP7DhoQvkziWHeZt2XAyZF8pjQGM04dVx9ZjYi9M",
+	"xB3xfeurn3EFD7S6OylgQfIIaAQYZ5tFJO+Kj3DmB2qAM38EYrJUIL9kzcvvVR77c4a3xYpkRRI2M0je",
+	"URTmJOLf4pTZtY3K0/XIkgoUi8pySGqCPFtz2NOiE14l5aYx6GPc85WVVUlWInHWD0qEC7zkl2mZVwRJ",
+	"Sd1VtX2j/HMoQzJX4VAN28EckYcUDJUHc6V/gOXbVc2wyt85UCy677F2ebAq/jnLhOTmCWz++t6lhRSh",
+	"1WQb08bPZFqzKIjWOZCPtr1/35J8N4d3i4kovRldCrzL7c1lr5GprTAwZKW4xLxpenX4rMtJ7083+sIv",
+	"LlmrXPKJ2UrfCE+9l20+2u0jg3CPLRCk3XHmldJAvlntD9A1TSWGZlLAnpBtH21ZH+HNQSlx/HAtttER",
+	"+vc3ts1su9nQvCDRWxIl+ONu05QhNF8rpCtOqj9/+Omd9W7UQ11BEu2VTKKt6hfCdQDsI4AWa2m/J+kW",
+	"3qiko7Gkx0zmbVmepKXoilClG5/t8R1GXPf49pLbDPyUbEU3zOgq2alpUZdwoW7aMI1mOAg94vjLSewE",
+	"eDR0ZtHYdSZeOFoSN/axt7/zm9to2lDto/CBLwElWdlJNkrYJsU72XjmI8FrdF5tK6Q61pyHRXJLZKcG",
+	"sSUiyfqYjelK1AevwJjlF+yf8gc3PZibAI3/v4SXv9pCRKRy8fufizLhoODag+4JrtI0pXz4PboNmfGI",
+	"/d1bxt7Ux0E4diKX+E4QxGNnOvFmjr8cRmQUjyfTyUxvnWj0shw5Ycz3eUhGznLsTh0P+2EUkNF4Ah26",
+	"juneUt26X5SSCmxYI7IBKSTdr+C/F03GjFwxGbhR4cKR694bDa2a7bRUgrnRYt5KPl1uD6fYaHBmGpnm",
+	"RPyRaDQoJxKMh/f9Hr3LQJEwive3EksZWxLeDOhR6W9yRfNj4M1vuwfTH1z4r82FpYy0dFp6gJj8J98V",
+	"kyp2JTG1mOO2kLsihH0t41F1dzyXGxbKKy3FhDDlbHIiJ0T1J+6XvlMkEDxk4Lal21SL0JiWigc3D3U/",
+	"U0k5SbJEzKDItwRw27oOJpqwyrG2zBwL3tM62OzgzKAYpDYaMDeEEuqKZIqXFOKguxP0/GP7lMpQw3Et",
+	"Sd0oWI6Xk9AZhqOhE4QucbAXj5xJ7MajpRfNiGv0dQ7deIinU2fsRRMnWLrEmcXDyBktp7Efj2M39A/o",
+	"Y6P94vQ91CMxI5VDAM5EW1HKRDO02eYbKtrAN3Uy0ZPyXu+HXb0vd0WcrVy+lTNzy5vbts8g/aMsSs/8",
+	"m1D5D3fY3M9cIy8cxS5eOn7kTpxgFM6cGR75znIYjoLlNJqE0DZfMNfSi10cRMSZhJ7nBLGLnSkOho4b",
+	"j8Nh5MYTPHOPU/b3skj/j3P45c8hSMb/Jjmz+gghQ6HqKFrLhKp4GvoRX8M11Y/3rqk38McDzjK3+o8Q",
+	"Vgcvyy8ritdJo36V5IxmsoDpjgosn9pxXlFOVZpEId84eT9LXC0p/nMJZ/ObdWPrvSD7jZ8ty5+J6inZ",
+	"QHEpf9TShBQEgsjjBQJDa+EXNGMJg6LM5tYtIEt8ge5WRFzPZQE9jUVAVaTzgGPzJiN3zxBeMpIV4hFR",
+	"ZqR+aiBwg/ABh6mYH1dw+KugBfCKrOEY/a+ca0C9/99ZSNcbmpGsYGfiW3ZmTpsvC9bCOeW8aC7jOeRX",
+	"ogX8yDEeXcwRuSX5zqh5Nye5JDHNifDWijQnBH5bgxQD9P71CzQcDmd9/sXPH18MLrPKuiw2wMDzh8Fo",
+	"/NfKaqUPkBW5qnR6obF+LVopZ8GFFYN10Tc0KVXwtTCBgxcVyntTrr+VE1knWbLeriFzVE4qyQpyLdrC",
+	"9l6YFQC2zqSyRAApgVSCi8tq+CRDEd0uU5GDKAElNb2OqCnYR7yX+e791kK4BdfnDI7WpcoCSSffoXyb",
+	"zW2o8ZVpCq2wMYElpzIWeSftFOpMmWcV0G4cFyQXDCuKOU8mnM6Jb1uHQUijavs92aR4J8y1fVQt0f5k",
+	"XqIUGwU14RnsReKLWpX44liy/2h0pa9O8gIXK0VymZ1Vhnc1GbtkZRxDP5352mJa6pQ/leGXJuFOZwNC",
+	"05Y5WuQLnYOKMnqnw4j6mC+KhTzqZf7lmubkMnsS5TgunIQUsbMqig3eJE6OCwLWnSPvg6d1sXXZAxZj",
+	"l71n+ffus+J7r9dxnRewgrauxeXqikoCCN1mBZetfbTICY7YAtEcLcQcFoo4AjYHcncWOKPZbk234luM",
+	"wjThUkdqGXO0+PviMtM0k1nc/IQt7haaag+mzd+/91332d33/iHqkCLfnceF6BBfcxzLyYjzLXBosIJT",
+	"EA3CGMlYlU+9I0T2L7/8cm4kqzRn8AO9g8Np/Kh6KJ4TnEOOSvsa7/u9Dc7xmhRSvSiblqpcgepL38k2",
+	"M0Wlr2wfYfTzz29eVt/fsSsr17F6G1ysSgiqSlvG9nO7T9f4+c1LIGO5oAuumr6GbIfmugCpyOzBmkiZ",
+	"CAptdV3vy2aQMHeI5BuY7yuh1Hab55uL2gzFfc1l1+EdKJvP6clpcWchq2plfhpFBSycmtxhasqimT2E",
+	"fC4BVh6DiuWk1BwZ2zs9XR9r6ztVpnbQXKTrqxRTmkP6O7gBWZmQKIqDTAYqpFcTwPyqbVnkPSsvrO8Y",
+	"onfZZUaFwkBjtFAWyAK6DuoMk0yiyEHSQQl9ZXoFoUJGDVWCCUYykVImqPcFkAAAuqEni3r4f9EQnkZD",
+	"BdtmKdw3Q7hhXdg1HkJNna7z4iKnKEjOx/m/v2LnH64z+/TkV0f+6ze3P/bu1d+f/sf/KkPtppqtgQoP",
+	"HRDGBnuX0jgisJKHHhFlCO6dnQaJVEmuFIDlZPfkxZ8WwG5Cd5S/ra5F25+2lagpnLoYvQa5IC709h+p",
+	"ar8VeECcJHm/VyevUuInbUwlX9lZCJyrXrV8vuCq4bOy6L1/WswlBpmEIPulNCyqOGZV8znw/D7CKaOq",
+	"oSdc9nIzYZeUZgQkkIBlIBmgDugyk2MpQCb+ZlpWyMBwAGrG+HN0KxiBEVA00OLipw8fFypbuql097mM",
+	"AdNX5lvRjNQP8p8UsYWaVFK7CmXWmUc0mf8bvCnS1mTUwiKLjHwuxJdaN9zgayIt9r5GvOcnBERy1cgQ",
+	"iYrsGVqAorcAeSfKXQbojXBabPDft6RqgCWMa5Qg6urEILs/b9/8jSbhD3++/esLL40+/HnWxoxiUS0i",
+	"znP9YJ+QO3f+KuTZ1ffOp3+3S7Q22/dcsAxmKKn2+1LXkuruJcwLUHKVJVw5cNKPZVtdJN5trk65fNVj",
+	"FqNNxL/2SgTz9MvuKFUhIENntknpAFt3JUB1dbnv935IuBm7UzLBatioiWkf0oqk0XFCSvXHPlXImjJL",
+	"TbloIeYdlxVQAVYgZYoJD9fA7rwafvT80tlvnX7RmbofE3m3/UDTiORt275gJI0X89LPqC450Q5AFchp",
+	"9VBWCGrgFiEE1n3VOlt6IpNwBcjScjTxdYpDohyVl5ns2s2/4RoavZMDNHQZksYt5FjB0rpfOFrdEzSp",
+	"u17+Qna287xD4tjzqd8mLFmmBJ1/ePHmDZdmOQ65lOuDswOufxyupOdDnHvtRAChKPVRGcEaoL+QTQF/",
+	"9QO0otuc9S8zBc8riTcv+8IJkCUo6QT22jKZAn0jWnAbOqKlyc3iaR8xCtYu3FfxZVYDI5WarnjPdwzh",
+	"1HInuUsvnoU+cSKySenOCfzWS6rWGKhFHPuj0T5pfHn52fecy8vPE9ImjN/Eb1VrpabYWLz6iK8X+zA7",
+	"JFwa3xjhE6wodCU3J0w5XgfoF1kGnBRVreMyC/ypHBBLBBh+rwWez62DO4Jv4POTxS9ni6cSgF3C9DZ9",
+	"IJ29jW1KwnH6gaRjqRy8ibmWcQxxBYsCZroClW0QV3TrLWWHIDZAy5bmlnJxC8uoQuGhG/R1HTYGXMAB",
+	"4vRU0YRE+XQyiiIopyNZSL4AeU/QwRo0/gvZHbaMzi/e8ENevTk2yYbIlqMWi+IGTtwDLaMf8ZJonOu2",
+	"S+SFAoLhOiwSeac62WSXFfgzX8ZftkuSZwQ4gJENzrGEOA/peo05W6Spvj0QVDlzAT+/zBb4++Wijxbh",
+	"v30f8f+DE/9J3L9+yj+tuPrE/5DAx7/x//zbzaKhPWa3329yGvWLRMAqPrkjyz7eJE/7/1ZwOZVjuFts",
+	"F01qUmG/VmlKrv97efnZdbno8mIuv2L+z1n86U92KdbiwX4LPtWCrKHeh2vgKp+o6qx03ZbJw7BWZRGe",
+	"WePPwrEJfa20m9OzujnfQqOeDyoM2vS2U3GEq4zaEiy1sq0KsZ7KumpuMNuyP2tbeE+3VF3MRc4Z3IyG",
+	"O6JyM5Y+INUsQXmfhLbc12wPXqAcZwxDBL7GjXuUe6On7LEa/k+qEmOvkk9uOb30xHX5xtxolSn6u5VI",
+	"LEJGLyktWJHjzUJBuYPNbKqNhi+sdv5ETfYL6dO0rVzPpLtGt42SQq9a0oD/E6etKsFLURtOOSmSuBJJ",
+	"U1eOuNQaF9ezDipB5c4vVqUPQfgj/glVAIkA3YWlyq7/EuZ5jhb0ZgHMA/SlkdEGO94ynFZyHLTyEPGL",
+	"O0+uVwUq6AD9JPs/whMAIXAJsCnyrBU5TtI64WyIu1amkx0zjmM5+RDQ5y5rN69Mz3pJnQWk6L4n3PDi",
+	"7HWTZFFfOI65tbBNZOfLBWg0xR0R7q516TGijChsGAFMJ7zFKVb4Hwrh5DJ7snghGjrJ0Cq/Hs/OQmcy",
+	"mXqLpwMkMlZzQpBCM1PyqzQ8FtskWgCyqvLU8AUM0McV2cHrADGd3+U4Q0kWkc/17ajOQb6+bUsggbnl",
+	"lh153j5jofXKbfvm7NNZy3V8gfmx3r+zqySNclLWG3ILto8WfCEiuCrl4hn8ZYB+UhK2Q7XusU7/EgXE",
+	"GqCB1XRm8/cklisHUlCa7iWEzj2qQns8MkVkQ2elImrUZd0aynAeWknW12EdmsuK/kqmOrwwAYsbkfWm",
+	"2AlDheEdUyEdA7oHlirmJGS4XocEjrjM7nKaXXOhX22KIO7CSDhA5JjPSiJGojU4XD5mNhQXPVLW9vlh",
+	"Wyj/9zug5XH8IFLpT+WGwxaLapzTOqGq2ifn80BzhU/tcKhTOKr2hoxxtHukSKeekllZ2oF8xwaQymKL",
+	"h9JQJIp2CR0B/wp3FSekeHBQE/ztCp9KST0p+K4zsGVFxmGSAo5eLbpoVHxYaKrw+x5IUc5Oh3JAuaBQ",
+	"fth6Eqe892/5lSvTRbXHFi4JmRpK71ipmO/4Vc4VeJ2IQ9NIu00uszucFFyU8e0rW2xfq0J5obYyiSwG",
+	"XzMDri4nOFyRqESUi6nAgixWJBPiX2EBScTZ+WVWV/SUjxkz9Deue6g188nL94jg2I4ADSRp4LdKhMqF",
+	"it8BIFQfom2gwl9m8muc8dVzrbvM6uKmNJhBXNqCnJc/prF2GhXSY88U0L9AcFe/BM1O9Wm7m6OCXgLK",
+	"gr5mdGwvp3Tdlwkg6BUEH9kWOkJxMvchPCkU4oLSPpCkmUo7F7bFAtYATJGZLtw7cMxjlfXQVyNw9nPO",
+	"i4UlSyAl7dFcza6n5gtDKmNIWi2xn768CQamh8pDzcWdrO7wSt4IcFgjfPztWWPv5Y3/lySLuphkeEm3",
+	"hY6Tl1Y/Nznqob19ojo33nucrQRPmFPnYvEhU+czeoauc+i5UjE+tOplqCDK9gR4NxV45nPFCsyzFCwC",
+	"MpPrdIwKZQ1zfVLmGEils9TexKkHmcBnIDVBqmHDWsLY1ZSvFjrD3XFavERHrwdX8//9//79+7M/tQax",
+	"P4R0Qz6Sz4XduQ8lFxoXs9lU2Wy5rPCVDd2lD1HwTDSlTtbfMbSAPKzFHC34YN/D+OqQCy9wxd59hhaO",
+	"OO34MjOccfqlmSU8JdsXf78vs05Uhe6716t+3b0pUU6ZLjDof99K6iQLu7G9vNUBzZXmKMWy47O93MHd",
+	"HzFm/LXHB42hpK2DDq3OJJyuB5t5/AzCuSbRscZvWfJmpYIEmDzF2gFSHFYuhXypzEnUldnYT07ngWql",
+	"9HQfNszFFolfoyiJjhaDYI8q8XfNP9VkX3XhN2Q3VwBJtRBVfWO0s/9RJF2roPs5K5K0y+kzy5H4CeyX",
+	"6xYaKXy9gGO1aM3jOHQqoYjg+FPJtZsk62KYJZnsrJAw9OLNy/dCt+H/Ukq3BBBu5s+IRnjTlpnfwRS6",
+	"q4RvXr4Xees5YRuaMdEE+DmO3ov0CFFFmBUkg3+a2FESqOnf/8ZEoYmcJQywoqx4Luvmbe9Xvz2TqFhv",
+	"hAA514BZ/d62BpDYZZgKqGI5hpIORwyhD3E3OsqHBSltxU5NlDGr2JwrIMU+xBJlKQEX2Fg1ZeUWG05j",
+	"mq+5BJArBDVaWGeXmdS0IFM5FzkifTFEBZxQ2X8ZlZhyA7QQ2G0L+QvIlQEbQYjzet2kUzOabRSSz5w1",
+	"Ci1VwaIyfzoNIKsb71W5Y5Jdv5eNtE9jVNBanov+HB055IXxyH2/JwKLb2UOT9dBXlefuu/3jIygYwd7",
+	"Y3n0vt8Dp+cHo+N/x+He1Z+77/c2Ld1iuoxn7TTzaGdLIGdrnNRYumC54WrUtUJ2J7gGniyALlesXODi",
+	"aV+A8IuuLSI+plvfiO4tUo+4zJTRYqbEoycLe3MWNbJgkkqEBgKM4u+VDDBhD11mjXxkuPtB4aoAPEvZ",
+	"Ag9CgKeSi9aWacYPtKo9+RakvXRCvadyyC7DvDWfeZQb419L3lusQMNGlLZeeXKuk9tDV4DimBcSp/xE",
+	"finrep6rDtld9uq89th93xhJV5F1HAyaQ+iH7vui64DuYtB5CPHEvYQCkl0ioiPuEuOhe67qyWr257sX",
+	"spa961ivLI/yW4DKbBW4tzrfAdWnYByIMtL8yHEqT+lx3sp2wkcNox66F1BLZu/ZTveQ+Ywco9I+tesg",
+	"5UP3sh2R2eqpyyjV/lASNsRoLNBlDLMXwaNIrnPZDKDieJWVO08WVXh8flNle3qo8hux0gV18RQuTW3z",
+	"hpSm7DLjXKobU6sxnrSAOjztl27Depdd9ULVJ1dMUPxW5u5IKSmyBLkeQK/gEfm1+USqypWUX6v8dUzz",
+	"K/ibmo4gmhCXiiQ1gGudjWYMJv9UHYsrLJeZbgYC8bsnC6ObhyDjDdkUcNlbO7TyvVIfrtQP1BuM3xUU",
+	"LZMsEq0lIeEfVB24qK62DNQiLKJy9RK7EnI/TekdSgr0ZFFtgyVVmaREg8JVtAOcWXUcSJ0RJBW+DiEb",
+	"EVj06MkCvrpSf1aOJsMygSpzR5eZ7zUpSnCRe12J+0H4d2nxWt1Np5oVRxkU+oUgIsuXd5OO6tnHUmC0",
+	"h7hSxrsIVZnowjiJUGErsPoWSu0wuIx/bV7T8aLW1KCPMLvMYgxFWUb0cY13EDOF41JcgR9LK64vCY7S",
+	"JCOm4D1hnyI5TFdKq9c+uqoIGatibLTBjHO8dnVxMQLQLJmKfj1ZqB8vng6QAJeCoDCgJyyMI7DoV8v+",
+	"bGeOyo4v35iN3z/mKBvYEkBokUVqQWkRnlXwkT7hSjTdppzUfREIkdg3TwdVSrzMd46sJtw3CVlzCBN4",
+	"TfNlEkVCmzyBM8v8yJciPbKrflJ/7tE41TiWjAjfZR8tocSGgWEhaq6paDbPb5eIipuhkevJuXYhUOoX",
+	"RocKGCSD8yyP+Ru7U+QEej62e+WxqPqFzXwg4nq9LfAyJdoyPoV+jUE6ka761KMb2OL4yooxbDbOERl/",
+	"KlH+yULP/wp+pEiTFSTPcPqKG72nUkaO0d37IX//SEq7UeegnQBchRNvkRcEzeGC0HfBQvZmWAy+Ob/u",
+	"j5gVEivwpP1Izee7bEj5wsfWn4xyC33TiNRvXR2XIcxfjZ4s+Lyv4APfszcFQ2so5jEz00FCAk6UyGbg",
+	"ovf84s1ldkN2jd/JBlJS09okOXlmOoBCujYQnFX9cIwwKugNyeSTUhBzpU87R05y+YD1+Er0Vuvs8DEf",
+	"erTNqbSNs1i2IBne0eI8DMmmUJ7zExad1cfoqMwbDz3ePSMGXSi3Imc0wFEzWrZoJCqlZXK9G+vJlJR5",
+	"iGn0+xo3b4qG9aE8paV6w78Ey0PVbcAjVTPkmxOb72jxlkZJnNi03o/V0l9uKqjq3+UOpMiiUi27gNoR",
+	"7b6ACt5vzDhQ0JL7HoHfiMYveJdSHH2k9EecX596oDfNUTrp5LXHHi/2RaOd9p7lore0h94mz7nSLV56",
+	"VVB6Bd/L43tBafovFt8ve6YdMYh86F8p5qPbq9W76plt1kSpqOw+sIAETbNl+oqu7VGgy8wMA11AA3JR",
+	"Vf4aJ+nJHhhylEbwjsoOU5EMSlsm0TEkXX/yURhhoTKIF7oDpAa6Lar5FiaAgtiTigSeoz8t0JqQQiZq",
+	"aD+8ueirGOZu8YJ2kY4mirHsjlUO/V7nvp0mKVuGOnZz9LOPvT1l4UOdpirrT8nLbfEvlmnyR17IN5EX",
+	"IqGGOqeGSMn7kdK3ONvJ+5udyI25Qiruvl3vjUce26koMPnWNCclxDNoM7KP0ZMFn/BVKl7P7WP+sCCX",
+	"qoQKcZ7v0EJPc8Et5Mus/IMjUJkXCDN0R9JU1k6ZBU8MyVc0w0omhPVeT7T+oQkI7ZSI0J0elj9/mBPc",
+	"0rf8BFbZNkfppmY1m4M/qqK1r186erKoTbthsv3yyy9OHRF6H3HrANKKwmbvr1OuBfHIEfrri/KJ+77C",
+	"R5BKbdcxfqo+da96qbwmWXiERDCfAXW8Qo2OXFLpjv5gDnlHixIcnuGYlFigc4hOrHEmWwfkDK2JcADc",
+	"4aRACtcNsGFAnD9ZlNujw/00y4jo2qJwRy8zIUlEu5XCSABQQBsoBO9fWZwZoSUOb9CThfzBlVTyF3MF",
+	"XHoobKdTBVsb4fdNE+GO5jcA/4SZIEEJCw/+gBBnshhPlVWBJQEtt2PVyFxE5GVDA9NqyCE0AYCZGC41",
+	"OTUBGQPZFgZzWPTVf+ZYY1tL55NkrX2obkfJ8uyjuxqM9oGG4xDu6nLDy2bTfN9tbZxBudZzE1j5bdii",
+	"5xl6c3EbcO58c3E71jijJcLcP2hG2oFGjYKVYFStUHGd2bnzGjvxfPDpN78fjO4t9Skm6r1EprQBazEC",
+	"cBdJdi3KHtcESyjRbLvuzX8VSJmf9g4v+x3iSNgiOL3IOUWLhLOHBJaq9fVJQNIkzJoKBKk9UE6kwGM0",
+	"hhSuZXupkAWEJ5ZklWTRMxEUr7WNvMx0dggtq8aMEQBIGMaG6AIUfYvC+GLLBrVcEBN6X8LH8wkIicQn",
+	"fJ1wrR2E1GWWSACmjUEW1TQO8kp/iqGn1MFWBp/6vc8OzWEvvXuju1jXUUSByKd9wR/AARUIK2ILRFG6",
+	"gv55JpbWBx1XQ/vgoky+oTkiKSCYK7+BLub67FxThzOSw26SjUMlqpaju+WLijW9Rl/U+ChD/FdBs5IZ",
+	"qQRlM5nxQ8GV7msQxYqHXyc5K14DXt1zov71HmcRwMV92OCckSaPd5wvf3uW0UJA/rcfhEoNWuDOxm0Y",
+	"Q+6U/2fJ/xPy/5BuWH/1TX3N7cOCfC4Y2mYRyRFE29LkRkE90ViiKj7TTVaCvjsbo+WuEAW6P3987UxF",
+	"NjW/JYc++kvyHI5XWkVh0ffBIKTrsyIJb0jB1ZpXHx3PHwaQK48/m9QYB/VdPILcm8SOqosYCXMikdcB",
+	"419c6vzEi1yPTLSULWFQqmfS7AW47xy9Vb8zeuftrVmHGX/gv6x0yuvwjPjtfb8H8c22LrcUjFEucBZc",
+	"36d58g8JvycawECxLDfYK93gREQVXJMa8XduHFyhMwkVSaN0XGYrLNMvG1XSXDu5wsPIC914RCZLP8Dj",
+	"6Sx0l6PIj6ceGQfhcHKldADYrI4feqeezpoE0TssN07vhlWqwBaU7UP33nCncZIY/CH8dGCB7etSzUWr",
+	"E5d9RI1/HJ4IsKd4Cc5zvBP+OgX0f7D0uPxlfTFiDu1LEBBIhqSX7fj7vVeQOhDZNZeSesepLbqjtETG",
+	"jmkOd2QlbacpVSqDNISWFL1e3/WDmuitgR7JgyqxCFhVSdwHFHvajdJdIIs8DXZ+hCYiyo8/NS8tBfEm",
+	"2zbSzAJF/kzJsXhbbHMyQM93Olk9qcTK+bzAIS66bh4o0afSnjdZEB5s58APZdfTyp7fkN2blpD2Buc6",
+	"80kkrZRBFnmD9flduyKfcUTCZI1TFCXXScGewW0WJ1kEUDPbQtaRc+qoBJg6Su4haWzddkPHTDErfmbE",
+	"2p7zF9kqVCf/CVwpjNZJti0AaKK4o1ovrzUYFafmDrNWHAqzc0FM8zXmSkWEC+IUCSCZtM58yLVjJRwO",
+	"C7ALCb/WrnmK/VSDWvlhGyXFq1tpO9er6BVCfB9JfYQf1PUGrm7AzlfofNo5oYFKGwIGLUSWNfiK0QLy",
+	"pxdgxskqFfALA1BgUpBGr8onC6H2LfpogUvNlX/kN8biqQCCorFMr+pLWI5acyvhqIGAxWWmqzdI9OLN",
+	"y/d8LJVdz//JiQa+n1hbcKJmQheNaDvQaD+rIHFEt50qDM9l1lI7wl/59JmkGJbnyWZ/YeU1sV8AwhRp",
+	"dtsTU4PCjr5RGSSwvZgwHtX+PEOLbJumiypYlK63EXCRJfQjbC8YSvwp4ZAU02jVlHvz3t8YzQbv8d1b",
+	"wpjoCX6smeXxc44LQ423d789/hj69/2eoMVJhL7DrJ3Ggu1tJL7D3yCNXaiWP97gr2WCZQgGhFOQrMmg",
+	"Lq5VH+tDGFrF6q34pfF8cN834LKtd5f++juGFvrDm2ihgS8jGm6b7WiEkaGwwFr5ZVLGBix4hgdQn6tv",
+	"pDf7XjQD8b6mBWl34EmHnfb1JCQT6FOGg5phzqjPJK7rnXEfGj8S4Cg1V9/MH7gDf+C5+6Y5krcQYYVN",
+	"m1j8H0dGVB2+BbTSG6oyKfNg1L2OwTKe+fFwNJksh0GEx3gYkpk/i1zikmAyHO+b4FiAsMDF0gm4TeG1",
+	"mYNM740e6Dbw/yiJgMoLbp9ebl13GEoTHj6QM/E3fj2IP0h8r0x1uOBX244VZL0o4yXte2NHGtqja9St",
+	"Fn6qRFcljUS0VqetynXm9vYrWPV5SagSTVzK0r68vParIY9i35VKze9g42mkP4ur5yYRqM1arRH+YUAz",
+	"Bux2hgoCvT9Mb/aFxrP9IOGyBJYu/OOF7PtYghaa2LA91aeipz1QIi/xP3Oc6RHVB6iVtluf1fYCtsBB",
+	"GY8QWpICccvBg2Wu0VybkLHlCje4CFflR6FNGV9vC70e8Z3+KEbSixTf6o+bbfFfEsJWfKM+iccUYeH1",
+	"6oP4of5qW1SIZXyr/iQXI7ZGrET8Wy5DfrEtzB0ov6sOozYWxlEfdOsI8dW2ANxCOXD1vtpsC/1POQR8",
+	"qHafMJ55LvE4JeVMHtLtLvYwR9sN+IvQ7oUSjA0+gWupyftJJZIDN6Ktg4HOEG+f0ntDxrf4RAymxRJn",
+	"s+kKubGeZq5ZqPNsmipztJD8yq0I4A/+D3Fkxb9g//Q/k7X4Z0lx/lnw9aJ/mS0EE/M/ai7RQ4tPkNQI",
+	"HL0YoB9xQXJ0S3IGfYjWeIdwFMFcG001SqnRIGFmBfp7UyjYUbisBEhhX2LjtWKNnhtGdFmcXtCymSmR",
+	"EW+Bc6ibV7HLDMKhCtC3FUH0UfyssNF2oa5VT3s38zKxCfjITIeZy2YQ8lbndt8mcW5EXoFygIijkTC2",
+	"hWoQmkShxH1AGEr/uQyNyC1J6YYrqpfZmuuSTxYRuS3r/60qHHqi1IinrbwhLvoGd8iJ2rgD4OwsN5y0",
+	"jTOBsKfsdO0kWFFWoGVSsH4l0GyLKLsD98wb14LKs0NB5bNfoRWz1x/a48sv8AaHSbFrVZ0J6yPyGYdF",
+	"uhugRUELnC7Q96h0FSzQv0O7AehODR9CStMku35J7zL4XGZfNGWJHqa7UfWCbrkm0zCrfiBpVPaj7IsW",
+	"HIbbwxKlZoO6oVtJI3rYfF7npGracUPAoM3D36DgexS+MBcN3zEEGJKc8ZMcwE4cgDpZYSbr+wd1e1Ht",
+	"3sNn9EtSrFZyH8SoFjoPIRBWtNetVt9SMY5rEkoM0zfYyFhNldrm3tpkmnHnN/RtwVItxU1Gd3xiGPal",
+	"EccX30lRV7dPQ0uvrVpOZ/8qTop4lQs9ZsLyVSJA/EY86LmyZ5z6/MA1vfq8SXHWom7/YqaViHLXa1Lv",
+	"rSuTzHZwM6iSWHnDihO0gqsrYbITS5hIFNQWkWWX+WUGuKrh0xNqeM/r02jI/dl4EAzcM3986pVe88uE",
+	"7d32P1bb2onls+qUobQnoqS9E/9DJxmoSV6UaTF781xgv+CJWksZWf78CHMScjs64krQ+bJRW6aOxfXV",
+	"zh3L03Nv+LsLnKT2cAZ/HclCIhH1jbTRdk4sp2V2dAIlV9H8TDGEQ7byRmas+e3gUPDH8CLuvSb4sf9J",
+	"+1eq2VUigNF967iRlN6SiD/UkmSlGzbp2ElJE06MTse84n0za1mO4TLjqeZcxReKyWCeItyjoqxxkqYk",
+	"QknWmLBMHYG84EHdy5cTkLNlWUFXwpqPWVQHABmXlILMZXPm2gMqhXwZWTqO2tJnTCJbWN+cg+qFfUdz",
+	"STYAl4H0fwH6ESc5a3qNK2e2bDKi4hcJK6na6Yp9zyfbTM6oR35YQTatC8IMQdeWiEAmUCLjD53n8JKE",
+	"UEj4oSCbvTNx67d66fWUYkjN1NiFLle+UTN8Yv5OR722lsnTjN1cZyKdSgHgFypD2QiLyvxR4EqR456w",
+	"Qde0IKlTWfOCWpOBKiLQSKURcKX9niogtPmGwPvSwQ40/RlSSYDeSLrmrI8Keg3djUqTsak9fUEDy/8C",
+	"hsUhm4FrKqUYZkcnIyXhSkHzV1tHPWuW+knSQ5KArCSrZXCu8efe3J+C4t2b+/5940jwHzzSBfPRFIqG",
+	"yltfx7JM7Llb4UI2RFSrARzHgUBizh51boA98BhTu2/b+v9OWLJMUnlu1KEzVE8udrdr0bMUGso9JENZ",
+	"N1O3K3N0qe1tqc9h7YRtnsMUs+JjjjMGI0Im1+OnDowgmC3C7XsV0D64TzeEbtJ6l0ChZJo+MJncv8Eh",
+	"QTLEJzdxr0YpPB2YtdHvjuYReOrwmqQvMFOTyul1jtc188LIVd+GEgjygDbbLWNYb7JMSquLN1mW05jJ",
+	"/vc35dsO2hwx9RJJmHK7+jYOscrA2oSNg/Ax3/KBXnPJ1+v3VM2f9RKqN0GULc17ov9hr2+3+KGebYUZ",
+	"KqjAzVFNo81GiSRlBNokVkpi1Lii113bnODwtrb3wWXFhEjiywiJagg/qi0dlH4faN5puHbH+zpLPfn1",
+	"T5/+36+iw82nJ7868l+/uf2xd6/+/vQ/ntpdvnD52UKWcGkLkC+IRSGVuSgeFh2haSxqoRKGhjOd0whE",
+	"Z3yNOFUdoHTzXHllKe1A6UdrmtcO+3g0GtZd3NOGi9vWyucIKVpV8Y67r18JtQZJiBPZ1Qoy+K5JRnJc",
+	"iI67z3Rtorq6lS6q2hmKmMR3lkxjXC1E2RvZN3563++ZU7A7ThRqy2YDZe8s+cytmRyHUJNaUFVOxe/W",
+	"QSOyVN2Z0WRfBybJhCZvjsb3D9k4kfB4iCQ/il8ZAbtOHbOaYg3Y5Kcs3YkWi7XOb3uWfnlpr+xRVpQ9",
+	"GcJiqR0IXZpZAyoALgLfqjktBCOtok3NpVuUOilUQYnsuhauKCOZAKkoM7XBr6Mc4XeAnQAalGpGAsuT",
+	"EMNUYEXyHd+YkN3QGnu1q1r6Zbs3+S/d5U2tH+Yj4wB3cBXKkeFqa7d9KpatVSsQZnvR3B2J4YANyHDp",
+	"MpblyFUKNs/5Y7oUYbvYht4QUdTDCsi1qvpuxVKi5CRXYtDRlViVGlLYKY0YsKZNPHpxmQSDQ0qkSjno",
+	"4qWQjUgrbkB78L7airCiO5in8CddhV5U2xR/xxoNC+ld1uhYqBoLY+itLM6K4FiZGGvi28vuB9G8RPA8",
+	"c5od3Ou+1EMJvB1dqXW5sC9D7kbQORP9SBueHpuu+HKbt0ZwaErQim5z1peVByJqK1tU92XCsMsW/Jpa",
+	"TCdjd7UYoHMJwbLCt6JaNUMYsRXNAVRhPUeLib9a9NHCWw1dSCwJRqxBzom/qt5tflXA+zXtS8bUg/vV",
+	"0//Qn8b3a+PT9J49/Y+HXHevc0Kgz4slHJlEedUIkEXn/pQbSBNro8NKsI0PYNsg/tIP2/Ua57vmax/R",
+	"dfMDvRNYENL1oQI5Eu8o1CEGZaj/g+RU9DrX9vl3THlHhISHL8QA4E6IFQHZ47iajLlK75Y5574ssVUN",
+	"RTS2BVqK4qW6j7+7c6O2eZWBKss85K4SCXWNs/cjgR4ZylfBL3ldew/lF6qB6WnVkRcpTrJjiyNhqifX",
+	"RsLTj5E6Kyj29bNmy+U3D79hlR7quQ6/axx+9YXtxT8QnBaWDIhuzgvxtCp3rjuv22t0K88ZDgR6Y9Xa",
+	"fkhYQfPdq6zId3ZtZAVgGcJEl5EvyM9jKKXZtTyckKgi7gwoKF9hRgboHaTRwAhMPa1gq7lZG9G7bF5p",
+	"sUP4PC4zqfjCMGjxwkiCslYudcwisIOLuGd+cKjor0xzemjBitnNuBxV+TykT/Va1iRUYoWQg3XxuDHY",
+	"i22+oUBiNfhiXiZa1gOzuJp7NCn7pX2BCUHy6rwOKyL5DEwcxXM6o1OmcorUtGpmqDC5FOaNVBC/k1mJ",
+	"lfhx2OqpMrMlyskUdu7Sfqi9uninkkwzfbdRmBl8xcA8ZmaeQiNctBF7d1CwCYkjd7rh2YVW6g3ayzpo",
+	"wsVLe5v2k53rM8A9K2wG2c8qAzCTqciyEJtbHqq9s2EdcjuWy0MQeS28oaccfPQmp1b0NgPEVTFYskW5",
+	"M4rhKsEUbGbjC/Jb7xXjongMdaBy8Xx9raDGhcZFqbLWtUi03puVShi7fxAyo79Tnd650OdXo0jpBKYQ",
+	"1rBxK9bkk+SipOBW2B2TOrsSZZG8M1TlVyar5udooaQyt9HoXUZyAGkC16pS+QYiPT56vhPo0YKBbbfr",
+	"l8KAMSl4HBJM5Um7gnQUrIk53mOwdoU3vj5rN++LprdG9UxdQMQno+KOnatLVFWaC6CkRSVNaY7Ew4tB",
+	"VTOTI2UECf+NfbDLbCG6ei3MTGt0TQpDXMq066Rg9qTrisOyzMuQbWD7PWNaBw+vIQFaCnmqjRwB4+Tc",
+	"zMiuYIIDlEGaXGdEnnIBvphVuulBDAuHK9Pv3BQ7fEn6JQfX0WLh/N5Ko8zW+ep6YvX+reiLKWZFmQMn",
+	"bIyEIeNM0LxhdHRUJvfnBbfNWiUKi2R7i7s5I8rX/HiZwgezg62ztaYLW6arl/K4qcR7FfS9Ez6ZLSqM",
+	"0FXH77YUdTd3PxU/qSc6HYmycA6Ohi03tcnFvd/RouhuRdhE+J6kFE0cQ6Qu5qqEIREwpJwTqjv8jhR3",
+	"NL9BEblNQsIesNVfKNO3sekQdRFJv6xj1u+g6RYt7QXJCIf0jDbYpy/gmpGVXz/bzbWLpstoXi5dX+XQ",
+	"LADCe/pQJJmEooej3wbCNDrWyjzdyj9o37VCL6niJ0sRpSqQVTCQUg5qnGq9G1/LCDAydLvr/+KhR1H9",
+	"zaqrbwnScF/uche/vXz+ceyZllq6r2DKwJsvVClhd8Skc/TnDz+9Q2uSXxMEIAXoyfvXL9BkOBs/HSBO",
+	"Fq6eyL48skGFqEZ4pi9F0Ym0jhcGtya7Iwo+/TJr9CXtV9uYVh7XOR4QZ4WD1+wvNVAwTtfJLTQgEqNB",
+	"1bpK0HyArQ4EtXHkPgJXX9W40JQhI8w7bZD1+nwhn1rxpYywam3774/DoDLYxW70npsGgsybg6RHruWB",
+	"FSlzzcxrAJwjqgy2gpxCAHWw1zcM0JRgJv4mWtHabTYxx23xhcTNxbZ4TFlzSMCcBBsKsWcK6PLGvcx1",
+	"wLnGXlZ5gWa7+gqIHqXpB5KSsKA5QPdVIO+eGb3TyBpg3NllZpZs6awZAM6EPj0qDJMwrTwvwiTKhUUo",
+	"EesXJaT3ItmIxkzG3yAHBykUYr7C+WXWWBMMKtAKzVExWpgh6cUA/QLyoQa3XlFlIBF4jlLCxYlmX3aZ",
+	"0W0hUY6rDpwFML+svEpxQQRoqynWRFDPSPx9Vs/BQtCQTuHB28NyJZJYN2VXgUDZDIiEIUj6lYMKgBd0",
+	"NvQ52c48fzo4QhnHdaj+vbOq/JhrnzJlpGMaBFfW9q1Ia1xHWe3vjkLLb8G5fy7zpYAtqiZ9xXj+jiFo",
+	"XSh/kOE1KRkeMnChIEOzt+6XbCLR9kUnJwXX0XqU5bGocHy12NJyci3T1TMUx751irX8Je1Wue/31PHu",
+	"Tug3F/KJJrHhJMLUZTqWTO2WRBXrGJzoPejmMzjJsG8z6AkL8YaglehzWMgaz1gDFvNX9XW1lUrJE7gx",
+	"NFf7AfpPUhjd8KGZrZGYJLjzMoP2mAN0kZMYkEwlm2LzVlftGsHZEAPwk7T9cCH+yCm9TVPpqzMZr1M2",
+	"tP7xV6w0rpRWQdt3+cEcalFpWVeeTqPaTeA+f8GK4+PcDnNphPNbMRTyBFD8am7/JypeIPKab8imkN2O",
+	"a5C3MirxtIJ+fafUb+On/PjXLlR+08HIEKMoqacfB6peZgzvDNqqmT3TbVFq9+wKK/sCLsuY5rr1Kgvp",
+	"hnRsjjEe1nImz52/lgUr+sPVQFWtlN8//Q9b5mSjNwbk5euNM9rLy2MmzRTORReEi2h2A2jvcFb5z3U9",
+	"C9888TxXnDOo5qo0rJdZ7pfQPQGzG5FMlBOUiHJgofKIkjvx7qRQQSquxUHxjMo2hg6gOL3DO9Z09ko0",
+	"mVqzBtGJxtbSt3YT/NaTwPIlFlizbcf0sNViqMptTrI2yFUuZrXC03RiYcStjRQwzuwwV97kAS7LL+O7",
+	"a+hej+VgtsTbDUe/yiiTd4osHUMadUiqOIqBuIYsbMNCXEdS7VG1wvPLbPGfrz6is1vvTFVmnf3GmZ/e",
+	"ZfdnBizW2W/8ufvF4ejQx285GPTxW4n9CGnZ3XlVVvpa3FcdPbOGV+ELBkekxVUPiHxLN7Z5HyZrVL0O",
+	"4d6uah/qhrSEGGQiUnvSUlVQ1OlQ4YVW94QVx1rZO/ziWeGyd0SZk86ZWOrj6AK0dEBnSIq+ulRAFiTF",
+	"V3aUM3aCo5yxR3OUM/atOsoVZU51lDP2aI5yxn4vRzljfzjKvz1HuayjPA7apO4styKPrPHnZL1d9+ae",
+	"hCkRn9xWXzu/TK9JbgCEnD6ETc+12KUPnWetV1SjwVODUI/bQhAQqfgV8PHjj7X3N+va9szlIXVu9/1e",
+	"wl4qFIff2oi2pDQlWLg1cI7XpJBdeTtYmP5o3JWUXahm6W24v7tIxRUjt9rSrPJHglnxc5GkyT9I1DWw",
+	"1H/0UBUfccuIbjP8OzEFO7WzZ+dl3h6PyfO1o33y4j8uAPUDvVPaHs4JKIEkQhAvWWxyegt1uwSiSkaE",
+	"x3B/ZJH8VPHAmV2pngGyNijB0JQbfN8i/YzrnRB2kcpkW0mT7dI4gN1YR9Cq1ba0yOdHcVxWcWO1C0dW",
+	"oV6TgjUgosqkUW5ICMdPkqGFbfGLWqnOpHk3nNpHUFR8wrZ8Y60EzXKPkeU26rZxulLcjjFd8vVcOmBX",
+	"9E7U9pXbKFOZuWrFtuFKudhN6MiFH6wWxhZXWzENHzuc8lHHfirWKxNp5U18vRBnNYy9RgFT5ZbVsElt",
+	"IWxQfBPpp2HKMJQuUDkzHZRQkBHPEAxnkglBMzwV0tIwSLAMOUyIZWvZ2lVfrwM76do//ZqvbQi0Vlbt",
+	"hAwxKlaiMcn6h9svLzJcJLdEFydsGZENjHYDpA62PxpfZpbWzA03brUVM/hzr2kaWRSVoW+7hBQLq1K7",
+	"i/bW8ZIJwGApW64L+HiI0peOa4A87YuattLpTmO0gNDAQra6uRWeeWhfIpH0NjgvBuj5Ths46rVRju9U",
+	"AG4PtmSNQL/qtul97fH+ZKCZdgXSOioq0aY2SoTz6T64835vmyV/3xL5ta15X/1ufrxbriIw+7IZgrDQ",
+	"RSHzXF15NBYwBiAvRfv4d7QAwSpaTWecn9WvLZCKtRvP821acsdVVR6zttETmS8Cc79kH9Gq1KhT4PpS",
+	"kSey94hwiYsfZPwPGsNNYbrSDPwAEh9ZlupCv8qMfC7Qk4XSWKsx/qe6sZ3qA1rFDQZtUxbkiIO03KE4",
+	"ud7mOnKVE51KNFLQJ5cZTSP0ZFExJFTkp9qb0BBgRyEL6YdsKhIV3l1TxD0xVy0yjxIGl0oSEgV3QwS4",
+	"DQUQJVEt3+h0+NX9xAZKr4C51+BVeAe+0j0408oxbF6E1U2YNsysB2s7r6mh25iFZ0q/MeLPBhBVpRRO",
+	"h3z367LVtcxq1lrHdCgju14+a9seOLYyFyYpiiS7FoF1aeBwjsI3RLTEAkgfPstaTkG1w1Kj00rVDuyY",
+	"91QDdbUeh7UhWYQeNUcyiFbqQSln+ycLZWvaBEUFEBI9WQhjdCExoYRmD4k3l1kl+eeZPE4Qq6YCZIrJ",
+	"Tr/8508Hxo9lh3OdwwMUw0VFYYM8QzkoCCy8JpcZZqicfo03mt0SlZa8x89bRpJt2GUFziKL6DZUM5GL",
+	"I0OiuFjNrRoD4CwYWSUGRpfWsRNO0ozYbNglDm+S7BoCKPbeVgBbtCkDLBXVXCsovlFnkWTFOOhVnYg1",
+	"p2FNLIYGGvdBftXQ3TVUgmrcsVFLi6MdcMfiY74lC9WLDKQBJwKrJOZw5rhLGEELAHNdlLebKF5Ci3f0",
+	"uUG6RWds+fZQZ80PINGc6xpSrZIGvjW0mcKOAy0zqVc4Qhm9E6UkkrWqiNtSgahZZ5X4MaTqKTAYxVUl",
+	"I/j9Pb7kdjYYqXybqBsv3vEpqDAsFRcCPM/m4NVRScXqQKnDYUgtiZFTq+cXho5ArwNxh5Kitkb3ZGbn",
+	"6uEWVBpRQ0Ty0Np7/aNKhgRjQ3YhM0uYjSZjkDexESP1Uc63k+u5FNrYS0Rb9gy5hqdAXSDlro3MOim6",
+	"XaakZ+6j7G1UX2G2lc03DRO3JikrAqa6xca5t1KlQ/i49FUox+ebi9sAmqDejltS+6Fuu7V1HZhmUs+G",
+	"HG24dwSjfc1IMlgDRwaS4ZlHiSPzkb7JMHJJlpOiyPzxxwkiAxf9HjFk/uI/QsjfZgjZgB87PXD8BQK0",
+	"4EJ7xOGS7DGH+9IxMlsUXKf4dT/zoj7D9IAN/dZ3t3rBfv9weZTjpBK8/Qshm15fB1q7x1ev7cr2LxXY",
+	"UjBuqegPxC/RPqhqK7omCK8pYE2T9TN1vBNmfJ3KnNkTt8cb1zyUJ+yV2dSzM6eYkDCVGe0JsusL5JsI",
+	"W3/rQWW4BFthk8DUW2GGGF0TgQIe54T00eLV5xXesqLEVKp8+5KfjCS7XkC0mUHCofrJmuYEPVnwe2EA",
+	"J2jxdIDODcSMWrGq0BjnaCFrUGVAGmpOF5dZpWK1ApVU1qzCQnr9np40P6RyigfKV7WadFzM/RzllMoi",
+	"nBU4RFQNZB+p6Ge666MFQOS+J/GC06BsPCwe2uCcZIWGMyO1HhKV4snLDMgC74FMb0YqIfo9UKJSfB5y",
+	"qVdhvh6lLvA9pcW8gsssoOIAa2kunMNl2aC2pIEsnGAyhRc0nfk8juN47s7ds9l4wU25pOjL+C3jX5+5",
+	"3MJjl5nE9YcXM+EO48Nyg8dZ482GRKoOgbC+AHeHFi1U40lwFhXRADlj6eU6sqSR7UmLV559Lf3BtzK3",
+	"l5iVOchl4R9DNeef4Yf4TlfgXWbvaCFb0JdH0MzMFkjO3NpshNJ0Hv6n/kNu/uNv+lOTHy5yGm1DgUH7",
+	"asvPwjeS+2BqE92DXCDDLMcK/s70bs+rsjepZN2r2IUwS2hu7YJOc+kSQk8gHHgVKQH/VARtFMtuRAnT",
+	"ZUZvSS4LwzVAKCsgg17KdyGWIhlUFP3IhYA0AJsUvm1feNcEiA0f1+hLsdwWlZbhCKDV4wKAlRMRddYK",
+	"FNS9PVlwTW3xlK9LRTykI49fdCp+ZlTjaasJut+AR15SQBad09h0KEMTJ1V1qYT4Q8tQtVBU8FIyvgbb",
+	"2EclAAD44cuGUV+qeFPOB5vC2UC1F40qdHkrUOE7zgTCRhmUmu+DK7s/lmKN67tlT63y+mOynCOjEvBC",
+	"vBokXQqASDKQUSmoFGGmXDRjWkg9fdG/zMxycDmSor1olKRcjJjdaL1EiyGyPQpLq7N1sMcuKEuHExGJ",
+	"F9NlavoiblbDLdfjrCSVLrOkkE1qcCLzX+oU3WYpYQxVXdvoXMQ8tPe/tEt0XytZcMZ/PzeXJb3HEQJI",
+	"uzVRXXKoKMyE9dT2VM2t4XD+VdBeuOseyxo6wfqxBLIMWDYhmPnhBgHz3hRuaUJQAi1mShpxekRUIHLe",
+	"kjzFG5GMAVQ5omHwHmNrv3H1LQWr+4oDVUUtwztWBqKeoaWRSyRuGbM0W1UsS738oUK71HBl20lTaDdq",
+	"3asIFKryfSGy5mjcCLEYN6VsGXSZqV5sMqJ0YkCbqxcH4tkGHLPoMCZ2ppKSVQa4Dwa2RbioshhOLVmC",
+	"epnpOLcIghuRajW0/osRCTdgJ8rg9VOz7BrehdTgiG5IJlSYgkpOFAJHhstFk0MYX+OfJ0w/P0AvRHpa",
+	"qQegG0I2Mi1OpClIA0eluOXkMpMamaj1b2YE9GXdN+zofas7+wHAhBUDzFpe7Z55Yys+YdeYs/rdFyht",
+	"NZNtu6XY6rjw65yQB8SGy+wTe9c0KV4qJPUmR4R2T1UhT6zC1augGcLgxRgcUTtcupP2aS7l6zNxUcmL",
+	"u6wEZ6C4y8C6SNODZNENCQdKDavSWylcVaenOLpJdplx9YOJEngVBuYCNU1LBUh1Ga0AYkmmlYksnTiV",
+	"E+FN9l7othZmLdEwuqczwiN7sopEMhaQrjSg7Ga8TmVjgh6ZunBFXbNSI4Us6oNWsdyVCEbC0ST/ihGT",
+	"GDF9aF4nNwDAeh5wkx5EP4C7NPn/2Hv35baNLW/0Vbr41alIHojWzbJN1a75FNuZaHbieGRncurbTAlN",
+	"oiliBHZzo0HR3ImqztOcBztPcqrXWn0BCF5ASZYc849UZAloNBrd675+P+kiM3jWyPjRQdBkglYsniCC",
+	"xzCyNxcS9vWj1BBUKgbaxwd3KRpYt9ncycjgm9y9cmDwMy/6Q0d16tVGt3UyOOgf8qPjvdevkoO9495L",
+	"sfeKv3ixt98/SF4OjsRh7/V+t1UXgVlcdt3tfj6EcMxLUcfmexu1yshFq8O241wgC3ZttvfTPGgfs7Uz",
+	"toy56A+FPkVJZmRHnoqkzd66kQENh9+oSR4U26Fk0kWa0blNOhRS7Eq0W82hC+EAwdeiMDvV4pQwwtpd",
+	"2ZVOSxoDkBRVT6AJBOZGgH5LADPs75OeyKUohKakMCaSjGwcTTRGb3wnwtEhuFxZBsKjK6FNx4kBuxy2",
+	"SBEqwd947lMeuKy6EsyEs+OEPeKuuXJrj2rWle7mwAh0ZdCB7ZgWLrMAxvOMlc3nVNvqc/ywoZhD/dGx",
+	"sjFwQ3EP4LDYtgDijo1ELrIZrndGgS07mbRgWs31asBa/eTYiYW8aXWM5ZbAma52QRf94bvP41xo3chu",
+	"Kp2HC5QTI4HkdEvisPDX0vTWE96WRnke6wv3IQEtwerh7uI3or0geeVP557FOm9R3D1AanKHZI0zMich",
+	"fhmLnJOkqOS/3qviXBLoklbMiAdf5Q2fGf6GXDJB4uncfGa4GXJOxvBoRa23Suj3qoB/1yabFn6oZoVD",
+	"12JWFsTQBVQSskcHL5dyxFf54aGp5fBFyBD/fPff794Co4K1X3sLuw9mPFvoF5r/dAfm9J8c234isxVi",
+	"8ykhRYafNUL0HvgTfiP6c/idyhQI/2hNRc8o1nG6rGfovsHLlgViqsy6wuhxt6x1Cjs4z08Bi42kAkWJ",
+	"8wm1hXmVZCT4tZiBj/0PjGM//x1pl+Hwc9SaasDwox+FvPRGVHdl7KfVvtz7Hb8zJ7J6H6llb99/hMFO",
+	"sVvPXEUbqCeuIMyYMCET+9xMmIWBHEJ6NRdpLIvzWpSAhcn6FRHhnwXYfTWVl3rSw7gQzjBXmaAuCJsM",
+	"+KJcrDjRjasM8fb7qDKkFfvyVYb44Obw13dc3RVLulZBQwUAXWUr3f8Lc011KnBj/VT8zqsJh6P96Gob",
+	"+zzPU+SpqIS2pFSFD6wvbTEKLq32UBJB3FlR1p33wrf40o///WyBe0kHF60jfe1q8R2xpzLyp0qrZXM6",
+	"86Hhasqpr/Jxh2dpX/zvoEP4Hlr1X91GrSshxSJ+9gPGCwZvD1l3o3MhCw0iCj8ygXPbAE9Z6R4saxE4",
+	"WNUIkTltt4bNWm2KtNz/K9NDlSac8SJYwZAOly4qh9vKVR33yb9UafHxiddFOUV38rIUGtXIZA+ygpHb",
+	"fqBPS5vTEa7bmDdLdZn2tysrWTvoEQ6b88JM6pTbVGp4HvwkrRJ3iUTYWTCL6kkwc8zuYRmPYRmxAbaG",
+	"S3rM/zkJCr6BEw9yWLjnp3laiIhS1D79ieUN55JhFIj9c6IKCIbal4vffeJXFWaudeIsy+TTyW3UmqTJ",
+	"qq3+6/nbuQ6ccfJgUvN1VZNIPGpmpiWRE3yGUI6Hs6vTP/WwpGdgBaJzB2X9BweHR7sVaM9cJXuQR14b",
+	"LaDqUVl7eYl/tL49+L5kw5Tf56MxWNMCSuD6cE3sPGPoSR9z6Etwhwp9W41/KL+3mP3n5Px/VNr/8T9v",
+	"/s+bgyz5+J+v7zDtX0I+uPVLK3/IhWCFmToe+kTIIh2kgvoOeZaJ3EL49+qN3utUJuUd+4agIMqxyMNX",
+	"GwOGrL8MVsv4yRD+clQGLzn6AnMhKRCYDXsvX746+PLLUpfiLLeWNOrZIbgm7Nbx/ThW0ziaYFvllYuR",
+	"gu4YiRz9iNeeZfCvdczQNXzr4/3XJw/eolDxOuHTrQSny5qGCJaWz99PBKTpWzSvhS97uPVOCWcjcKAo",
+	"goClA8Y1mUEwPM0tJ0Me4Pxg96MLZc+wPUsqiszP76WH9EVO7uKLbOpRBH7Q03QVjgM5vHhBIG+KGwCL",
+	"V2wtC/4FdsNd12ip/zAHSy5K08E0BNSr87CMZm0/ouQg/BUs2xdP0rJ9tdSy9fhUzWzc8FzX2buVFo5m",
+	"RtcnT5wENeJYmliu9QJeLQ/6WFdHDinPseing7Rvmyk041l6LebF4BPCbyQUQIfsQx0k7QUtofcyxU8h",
+	"AlRQlGths6CuozRLzoZKF7Z3pb2gwfTeJleDjrF4br6el0IbTwAkqMPM2YSWKvB61FT45QvBunZRvhbp",
+	"1bAo13x15U5MbbVzBY2c5dBmy8YZ7wu2E2PXLdUvIroVL5DKTrNcmaOk2FWupuiZFcoJ8qHIEvMobNfF",
+	"hrkeGLNqgDoSoicHJyE4njb/DqegLUQYVUUVDscxSwXrCSgqFrw/7JJoL2z8pN4edx0oC1tgf9/cFTGj",
+	"G1dvcbU0fAWH8TQvP5qlCMyzABv1/rIEUUtPRiOe19hZv0iBngWISqgcGZeqDEmy+mjYfL0hVBXRFeWj",
+	"7wspTm19Rm1N4volbWZ1PtLLlIvhD1+vyEnaNYiWpElKFXNzuZ51C0zx/kWoRkM1qt1MDto01WF/nLm8",
+	"ZIyQXlwMSnoIrpMuflJcnhW1j5IumulCLkb3TVMtFjBwH346OOjsb27r2wltUOFaagTxjTJmRDf7SkuG",
+	"LzuES2WVqglquzbENMoUl8vQjEi4Bx05Q65ZTwiJkzEzROtEqumpnTn7l8jVPQFwHZcC6/5jTvQqiz+f",
+	"yCmf3X8nhdUfrj6R2nKmaZbBh4xYavlNJxqpUAdcQ7hwauPu4VenGjDOZoLnWBTF06TNziQTukhHvBD1",
+	"e2MiizSDctG+kolt3KXRqyH6w4Ph0f6o7DpW04q4znSsS2WMuFEWiZmPtvi20szmAI2V9Ohl+C9XngaO",
+	"KPxdjXqpdAR7NyVCOQuQBRi3Nd79GpxYlXizyPf6LkC5dCM1pLWqfdxqB/FwXSd1GuIEO/ToTfxRX+mz",
+	"KCa1CrB5KCrfibJP5is5Zr9qTbnFcRtSY1p7NWfeQkjlOUQvvxMqH86v7sJd3Ig74o5m2H83x7C4yxOX",
+	"aqqzsp3UYfvGDDo6BDvq/MPNcYS/OTh8ZX91srkKqkzngssrsUJ7YtERi0epjM1E4hH/HEesp4ohS2U/",
+	"myS18GfIceNmeXTYbJZEcONDYa+a3F+tzUklRvzrt1+uepkY1dk3VMRFIAlGupOjjKm018cvXu622ffC",
+	"dS9aAAEKYwVdo/RXo7LivkoEeVfkx9hi366c5kpeeeDgEihyT4ASBDPZyOxE3Bf5xPymuI1aTsmeWfCI",
+	"BvgYaiKLOm0OnYl2vJDXkerMI9e20mYfBSzWREJAKAYfG6Ivq4AgwxANfBL7oCkHjuYm9hAqoXS09Hmo",
+	"EO7nUVqvJJdMRD9NzFpZQPrnUEDYvhM3YyJW7xI4KW/MpdUQvJKDLO0X+re0TsqFyLZ+farzj9Bcy83/",
+	"fO4TgjBaWMI+597N6ceqk9s3Lk3yVk2XeS+2Hz50DjQ6p0xINbkaonEJOQ4ckSVqKtvreS80jVRewTzu",
+	"7yC5oXyjAD0IprfJybL/XLpWKI4QYxVvAJPbFbX44I23jR1sPKEBttknQoKxHfUYLcIeaNjaXYlJfYuX",
+	"QzL41HkAmRhQoAD7FowlC2cxDIyZnQMfDrwmmi9huzLB8yzFeH/UlZMxNOeyUSonhaA5o3hd8zNP8lzI",
+	"4t0nfrXg/OIFzAa+zScq5Q4sxjfACQgOPeAuh7AxCosoeJrVB2yMYShkXzDeU5OCuqz7OE9Cr4985RN+",
+	"K+hBRFdKTbKEoBlVfo1WwEKb1/iSIs9Vvqh9EhWhQ5BElev2NqjFtTv/SVD9kAokClmEpvzqNmpRQLVm",
+	"hQZQkIX6HoKTETiiI0KbCMKNA9/cmeYUqPIVKUD5S1CW2LBpMTPxMKkBbH+E/lKD8LzQY6GOn9ZEJA7K",
+	"nGeZnQFuX8vZUNm366meVBoB3a+zB7kPotAsyi5PiUcZ/Z/npDTvXpf2oklr80+r8K7DOKtrezPicXm3",
+	"85zE7MpWM4s2S0dpcXe5DzbHpI8Nb0ZucChTnFJ6RHA9yRv04v6XGeFnumtBWknZiIr43AdG+HYD+TNK",
+	"tU7l1YXxSutPfsAuH+CME0U9bn3i1HF4sFfpjWhmC4zXgg6/BwMOBvpkNtTiNnGnkKvmj41yN3s32AX1",
+	"T8MNUub3gO0CndD3Zz062XSPGxxLJWydrNkMBLGECFpLPqa9JCjgvZdvC13Gy3YRXjD3qIhyUTpAQNng",
+	"6QtYI8x3/vHTpw8MLyhJ5uP914GUevH6dfCQ4/2lwd8jeKQYL3hfTwwTWG2wg21M9XCfwf2nLBafxxlP",
+	"JcQkYzICrc56sb+/tl5/K/pgOn0sxLictjncnz8XRVpki9Jt1oFGyo9TX9cxcHwk3hIqK7v3pBpKPgLp",
+	"iVVBxiLnfXGe1FfSE3mQtX1o/2DV+HeaZeoKCw5gkErQ8bg3eH04OHrx8mXv6DjhJ/yoL14fvk72xb44",
+	"fnl0cg96+KUTPXONpUb5G4NLP+9O9veP+mZl4Sfw6aDy1tmYtO5QmWuxGfKKOeGGA2w+EaCcLg0WG0vt",
+	"HgWQCjMJIHumUH603AKBSoKAFawkwU5drTJ6nb7bhaAsqmQ+1GLgOCyYFCKBb79xNAz+bE+HEyvOU6BQ",
+	"wJJI2RsKFdQcq+sU+UHAbOYZrh8gwZpvXsKvg3eijv1TYlS9ETn0goPjxpMEbkMcgD9xiD9JyrE/Xbf/",
+	"n135597envvPXDsPE8/+ZMf7++zPkntBcBdwqRFT4J/ECLAFfk/E4tCAidHz4VUjBZ85kXxSDIUsUujw",
+	"xkcesD+NfwuPYP1cQHU3zzTdMxY5PEDJy0TI1N51ZN4Pa0+0EDIC3A84L/D9GUfpg9F+24cS4xeMqWYT",
+	"HyBVcTlQE0kDH7M/vSUAaE5Lgi7XUk1pmJEohiq5NKNRfBHHe0ErOjYuAvE9QnER3hBMgvf7YgwBULzz",
+	"hP3J4jP4Zcx4MjLbQSo2EknKmdl69higuqCReJYLnswuBXU4m5Fe0xygbzYgzPKnC1eOE/CfLfTTY9HH",
+	"Qmj6BX5VCtaSpj4F7icf24ppIgTN4mfAA4Rk2/ADqC4WxGXRSKm8nGjhB/LQ1AimgTleldOnT2FK4FzF",
+	"kfEK0dYxP/vYqOU7hh/QKoEL6p7vjaRLN1j4VvPGFE3J5dQXvVlZevtB5RINisnseF7SmvkvcAPNn+aD",
+	"1W4NwBpHvGBOVUYxef12pm6Sl73ZZV+pLFFT6ScM6GguH18XbjO/CF8HlmQ+7ocfwYclzb8vRJHP9gB6",
+	"sLRwDpJ2bt3qUG+dwrAn7hIGIfSS8kGZwzaRKsB/qQiBiRaVMQcqv4SjEs4sGIAOc+EVIWBVee/ulHBg",
+	"Yj8wnbbquN7KRJlGK+DrvYhilyRPCRqDBofPdgkyoTxugMM9r6itaoAtiQPBPC4tsm/dHN3yxeeJGI1V",
+	"IWR/tvd3QZjzI54ISiIROrBOZd8OD67apXWxwxOITlwFJ3vOnaODAxebbUWhADg26QjK+WJjyKDQcKEk",
+	"fHjGdXFpvluwRgEWDYb6egKjrq68VMKnlnbT5sJhK10OeJrRWxwcmsHOB3sArATBK13wDMFNzO/fKynw",
+	"jx32LGYjIQqq1kApfwqdXja46s4In2WKJ5eFUpdw8vBhR/RFCOTG6kksJ2Q/p987Za0n47HKzZkHnXNp",
+	"dA6O8aIyRtCNHKgn2rvGprnUvEj1IHXa7dC8M64a7KIU+r8lSwfoXOA5hii62WELBV4tl7pf70H6+RKP",
+	"2GUuzLagJYfHq0nh8pJlKjfUUXnpQNY+KaocVDxtl6NUj/BbumeFFQi24JTOJmm5Cu+PuxV0M3L2lO1D",
+	"us+fpJrnmodeixmcKojTIlCEa8SFbQ4brTfzah6FW82utWYyPuDV3L4lW5BuzXkhLuFs2TtAHChloxBY",
+	"Do5OsU2GGHMDgVlPy6LfaAJeiJ/sWXX/2ENyV28uFCKXPDNPfAEWLWco9cptxiS0lCyMxakkXn8UzhA6",
+	"G3JjheMaTXlaOAcFMbeBbFTzAQC95mIseGENoEnRVyNxOZHGTAyHBxdvNEoB9hWvYn13FiwTRo8bw4GG",
+	"9BTB5qnmizqT2iHRlR6Q8IL3uA44otBMjMIlmKr8GmDDQPgGnwQSLcB6gPafrZHM1ZRYVi3yskA2jkJZ",
+	"CivrxOaQjapdmUTwJEslzfi47HN8p5n9O4DLC7CRA7ClqucCAMwlx6IVtebchlbUcpa+cQ7nzHW6wFvh",
+	"MG6dDASkvdDKbkUtsmFbUQutVY/GF5qNLQx/lhz2WsvKXph4zpKKwRL8xpkb+LuSpdCKWoF+b1Gq3inp",
+	"FgVHnVptYQEpqjqonJjTWdXfOtc5as2pHDOjqvxvWXT6qmRuRa2K/DTLWRaL5jc1Aq8VtUJhgxVKdK7N",
+	"1ykfRdwx9tyAZ48bDj4fSo9awK5S2myuanmdTGI5jmOMHijj7kH8QhSnLEkTNlMTcN5ZCMT773U5VReK",
+	"+qOes47+jtU4J6/3D3ZZKqk8BoGOjYnxz4nIZx2MTBkz0kWmYsyy1v4JeHXn/lAt7HxufMjnQB1Tx2dU",
+	"QrGkd3GBlgURlvoixDNWCEnteF+GaJKm0oxp0t50D1STNNQT5JosrcyiV1zySvcBAGU3ypdHgKInf4NE",
+	"k4/LIvnY3ICpHmd8Zuu8q/AJ6z199YPugwTO7lCL8G0tq7N+kd6IRZrPHelmouaeiJw+DtUYTM8nx+JU",
+	"/u4L3u/w1dK3+yT4iJ09EdSNkoqaE8Nr4cKXdlg9XPUC0YmlX2jS2H0pef2+bFBiPilW44gs4PWLbe3B",
+	"oFLkBWC2PYwfAK2NdJH+e0Ota4po1gTErPbr/1d9rcT3GB+h7I6NsUH5oMq+ILs3TK+ZyYW33IPBBQOd",
+	"ObdhYZuqrbyEJk/wSJxGhd1zCi1oWEblq0HDTOrc5nmwslgoHYYsSk9A03F7g8T3QakE3NdWnBzdie3f",
+	"lSS5EV9tPN7R4s0OMSTdUCz4IhxMQprvhuVJEkom9CQHgiHjZgdFuVRBl2pXa2upFchzbbeohT8Av/ki",
+	"uyFsAaW9QZWT5oBjPgGuUcAgZlNeAAOCVZ14uWsZ7Mqj4/3DV4dHJyevD/dfH706Pjk6Pjk6enl8sv/y",
+	"+Ojg5cmrw4OD4xcnNjsLqNuQGoQWnvUJNhfuxLqGv5LefbG/X7ejbOHA6/39lwevXx++OH55vP/69cFG",
+	"m7dSKWp+XcaweZApLN3vd/euUEt8ed+qVI0ZWAj+SLjvbz/BHawGeBqA1tUJe3MQkKMSRHfHtitBSug7",
+	"B34JqVGXCSpTGPS5dABHlpgysomHEjUYjdaV5b/AoBrGIdoswGSxje1uMhBPXzQLoHsWhefOm+/3m+9O",
+	"9K4BrNLDAB4H2n5dvGO8xfHtrC/RQXuDVNbIhGGroa/SG6OoLS8Gdb67FB+VuodpKxwFvkQpY7OgNfge",
+	"SOeAkbQf8JBB0ojY8IhLUdqGr4AgyJVNaU+QZoteY1fGQ7oBIsW4HbvSodkGLKR2wzAqJqFskx2w4y6I",
+	"YW1gSZEwDbivLQ+H+T1RCYUsX+utj+f7ql8kWJhyAq5JtTZN8j6/ly30c8SOYXNembeXeHB9ZXuKSfPI",
+	"dvnMfykrLLoycFeAj90XPu3i50BLpgIr7QWZFCIJq6J6os8nWni+FFYYV2AReIw/y48SP3BFrRoCCeZl",
+	"C34tfG0I8WibZXwiwYVKrXHm7NSVIpNM2opJ4ljIVovcPoZYAruqIn9pMosl8CJewtB9WjmPsyBHU1oL",
+	"ZZXyyiFQfS+og11596+YIwuWsbIOioaf4IX+9RauzK+6rjTfbU/rWmMFmS1xNt8jYuIz7xfZ7NQ5D9MS",
+	"lg25EESJs8KLXO0trHbwjl7es393eDf/Lvwwa1mE/tNcCLgIKwlCy5JwrcwVxue5iznZHPkYi9496vmp",
+	"szucki7RgDs0+XIkKsCvwOCQA7SeI51aP3hUAgRZK9Y0B4BY/yEGP6RZbU4TA3FsZ/HL7iJPbLVppwo9",
+	"8rwWz/vgsBlH0hyi9/Pdf98E9hteegEOVogLW9NxTNBLPEmqmJ8hbOWrTeGkjm+jljEWFoNoVVH7bedK",
+	"CqKrAiBbgu2tgdM6qsXGhs+0Aj01rcdcC6C+plS8TdzuFVyXVTM7XIDfaZ9MyxQCddbv7RJc2bw1Y2WW",
+	"E/XG4CPWSZHCuwTMk8C/GVbRxhY50BwDJCCvjSaGOvjuaBXtqlwPZnT3J1xQpUpEkTJja36nCV2KAk9K",
+	"ZXtQZGw8WawZalc3FpB43n06v/nUKDHPI6CVhxfzjSkkqkuwWu2lVhVOMjQjyqu5eFPdR1BnEX/t2tGZ",
+	"CzESyQLsQwpzFL4xfmSJNqlLTuXXdZCwTWtqztjzw5OQhHkpytTCAhrXcj/Xca/oXYzTtaDIpgZUCl8f",
+	"nCTjZUGps8i0QMaSmpqZcdhEdXcP4sBCai2yPRVWO6J7CD0vhfhczL2JA6QwZgcM6G6taKD7aKmbE7xL",
+	"SoMuQOBtgnX8W1oM0d4e8zwAzWizdyiGrY0V99MEClGN10h0dHGh4DdGsWALRpVF8I8W/LHVOTgxL0Os",
+	"lu9FYbY8S8RN2hd63hSDoqn1Bdb524ta2N40oHhf11Kl+dadCVSgMoAoCmqmy4HtkyCOffLixdHJSnD2",
+	"NWeXq1EDBGGcaJ3yglexsSB7zM05bbJW5nsvaHLkj71SdrMtCpscvjhZGjSp7tEKQcnJFyAoKdR9fOqf",
+	"+J2/9G29yHG85Qs6lgPKqlSywSSrwS2eN3q9gzJf8um9rpWQinOVFw5ucLH/pRamtrnjRRjxGUtUiWiS",
+	"2LCJgBJQ77StjNAWsSUtsebepGIK2zlAExzn6iZN4EcsQa7LOJg5nsugFLRSodJkhaLNiQ79ai6kPPw4",
+	"5v1azqlcTQrsjRvxVJ6yFPiyQc9gU2SV4f7LlVjAnJuVWOAt91BiAQM9wYrWYE2a1LPCbfdhmuM++vL5",
+	"VnjutpL1W6pkvY8CU9w21fLSC8GTWa1A98frUXJDF9CcpMuWmlHBkz4CPks2nuRjpZ9M2entorN6p6rN",
+	"4LOtX7P5EW2C2goJT59l6yP6SiKqW+JYvLlkv5y/fcNSrSciB1gClSnpIV7xD98RQIFrv8Pnrk17W7Jc",
+	"Xyyjbgy4wzv/+89/+9ve738cRIcvXtzWxm4/pfWskiM1glIvyYzgOzo6eh1hsvHg9UsALH79+vXrUzZK",
+	"+7nC1kdkEbsWY0IUWxDRPfp0cLgiolsinSu/HMSkj2/38IdD/8Mn+0Nn7oedf7R/x58Pote3u/++83/+",
+	"/Me/7f0+d91u7QL9ev62bn1+/fX8rVmdTE2h5VSLU6qWQFx6oI8qrcCr5DU/7h+IvcPey8HeMX9xtPc6",
+	"Odnfe3nQf9ET+4NDflAhLiRHKvxnZS343uD3P17hKsDPx2v8fHBYvxX+G9FZauL40O25gGsM9ZIFvQzw",
+	"JFlvkmYJgIzoue1wPHjVP0wO7uBZXalgvn7gK3XQPjxpv6p7wZu6G/bbB+39la6HvTV8bp04+W2o+Chd",
+	"ABAKfcmRBWKhxIMWwi7PnMYeqpV53rNJYdS1ubKan6RqlbOEwLYX50ACOIhEhaVAqSSwLEcp0BPm9/Wl",
+	"WM3oR47IedHLVsvSEnjsPFJulih1vdBwyeNaAhh6DBw4SzRCChgSCFEBSaLYkZjFLECF45MkLViR8zS7",
+	"O8PeHEGNtWNG9sOXv7Vd19/rbCEt+pM8LWYfzdrg4vcEz0VudlKNpJPs7MM5tGzvxFDOc4ldk2mCPZP0",
+	"Ty36uSiojXIXu67/87dPVkOOhTx/y94oKSHnCSrRm7dm2/NC5ZAB8TrWfPSujM3EVJ7+C2KjHfY9zJb9",
+	"f//P/xu3WYk7q5iq8GRhLzRm8wrN4r09PimGcZud2StSyRJxIzI1BmU3Uonoyh268G+JuIH8NMuUGvd4",
+	"/xqKIXcRForKhhCvDcwvInzEowQwRLVnBBQ+bEw4F/Ay/vMPi2Lcur0FuNaBqqkCNl+ADQFoW00Kdv7B",
+	"xYXA8W6zM31NVPuIfaJy+CewHlq2JWuaEPRSgCwL86fqDc7enL+96Er4G72vyDSALAFm17Nn7wJRoS3L",
+	"XvvZM7PEEAegUs7pUGWiWrfGzgJIpQrcDcf7wZxy9WTwp640H3PMcyELDwJFN5mrIiI7zX1AHRylcohc",
+	"SQHsjj5kgd/PzhFq3G/ATevNulIEkXRY1wihY8yeFVkSMa1CTFkwBMxXEgl8pmKa9gXhnE1VniyANzN/",
+	"tnUBiCqAXcGnYb1rajmDqDKyQpBizxIBbJAB+2cQ/kIMDRvrCvph4AZcDMS7CoM8ndVBnghOIIFkGmVC",
+	"sAneMYEnnH/4AEBGbovCx6NyY+CeRfwl2A4dxtkzs02esZ0hkIKnSW4FzDPYG/YvuCcuxCDetQ96g0BB",
+	"sDMcGaT5LjDtCSEH6wjQKuBTh6jqwHaX6gIwuaZDZUseezOqLHU1hYCkhnf5J6cjAtjCzJs9hQSphUVP",
+	"VIEtK8cRsKc9sSzUAJRh3exzPMOgBX+a6UKMjN4UfbPTLL3qlOtgR55CzqsQ0r4y3sZ4ZqYIYyNZ8J8s",
+	"E4WullXCnAhGUwq2Ez+LdyOAkuIOfYbbrWQGw3rPPy1QzYJGLLyWctN/kinJnTwnqQUoHo7mK08LIjD+",
+	"05yv//W/2AUFS3RXviNweR98if+wkZCIAOIwnncLYZcatmRXsoTXxYjwTWKeno7cvoCn3pVG3NtnEAuI",
+	"8fwiQqzuCeIVxS/ueuVw3JxgC0Nk0E6wiVBl5sAeb1OeadGVnuMzMk8z2xvrRUSWgKC1HCd49oPwEgFh",
+	"pVTGm6j+ZERNPhYcvVCqzc6oNsZ8K+PcdCUMAkZQGd2xw9IraRHOIX4+UxNjWNqT0qYPZQwqsjnNhvCf",
+	"C+c6kQCR//zmIAbOavPSIcKisb4W2wYd0FBGCz97RhbMs2cRW9uGiTDJ3ZtZE+9snP5dzLD2G5la4BsE",
+	"hFtI2cahvxLFKxJSmi/blczu42shxpoaK8zlQ4/sY56P5GSfx8bcA7sr+BIELQRcneJGGZFlngUncUpM",
+	"aUYmsxf4PPDLT2Ed2LNn//nbp2fP7mSRmZfXTpGY40QLCbfjyhGqBl3kVnOgcjMnMnpZXG8Ix/gExAz3",
+	"rOQeuI6mghJvxMfaFpdrR+D7PwqauwhzSGlYewL0J96eYTomUGDCD0OSNOx7OAtYu/31VBQ2UEaQ2FW2",
+	"Sww7+sxKBQChpPCd2wrGlULaTJKgZrPAb5blm7CAikv6IOalCSYSjNqujD/vebCgeO4Yk80BM0DI0aq9",
+	"EWMeK2Z/Im6TxfmPSJFHqNciVHkCf4B1DtC3IxTwXrANU12ofEabzRpVDrMK8mXmkWi9UdueuZmgfcwg",
+	"IwfhhUm1GN7gWlgLA5oN3KTAMKapouQOLqPfmx+v0pugA5CeDNY9wWValDxX8hMQ6gVbCP9BkkU7wEI1",
+	"lbQWEb0Pxz8EHiFqqjPpHlZuaFrHDQcNBboahRNOAFuwtPuGqFMgkQ8t3z1UFk7PIVGK9e/KMPIogczC",
+	"SgfrNVI3RgbExigib1ojAKEusPwK/nklCoyDgErsSvMLCprE1maCLUlexFk/V5rwRsHpffbM1+oc7x9H",
+	"MKHj/aOOw+f1B42GsqCOLrmSpdfGdsAFLL2aseahBcSWp/MRUJwkug0qCY4vIe8CLq9SSGzNOC7jlbGI",
+	"aqB9S6oXJiWRTwFf8+OQG9/evBy/Nsd9qjohg2t843jrwMqPsacjjkr2iCQkcc/mjyITyfSLoZAYUjIn",
+	"rystcKVlR7Xns7SRpIJG7tPSqDYwRXIVxCIyVMHklRSd8qbEJBie55nZZK77Ktjb1uQovxuKNKnoFW2M",
+	"HA3qnhimcLhoGd/gkX/2jGkwG6cEzGq9CWwEQi4XNLKhEC6xjUDE7G50C7I0TJF7ra9GuGxpYZlhtWNQ",
+	"70o8W1TIOQhJS0PXGLYGdMwLSUvmwE3B+J8R5OJ7PhLxqfNf0ccOMVCRrBRdPLLRy/CnpNGsM11miIcS",
+	"xStRWKLbGbyVhfl0pmJ4YMxHKyP52xUjK5cmRp+BzvuzZ8jfA8cVDRxY3NOyVPDbFnaSdflt1Sl1nu+A",
+	"Id1GByDehbk7mGxYCWN3ko9YuljHux1YDhguExLxi51q8Zw7M5ivA4IFz70I146YY9AmG9keNaYGXek9",
+	"D577UkOjhrh0ZZHTYZoJD5epSxKU94ci8RsjS288Sx75PfRdHV279SXcstBnERg9RiREi21LHwdadey3",
+	"6Q8FOLf0mCLnUnNMDYaN8ipHJarb82C1XujAX1D3QcNOZMEBuhItVNhuVbhdb8cs6eCN5vuGgw5hs4So",
+	"ku0G5IXAOZgXBfdx7NA/wd4E5Yua0bqJY57TmYBrsxSIf21cSuUeQtL6fZBb78rA8Ti1gd4pWaUz1ldQ",
+	"Wov0a4HlWelsMS8FVxiTAfRPeUdlCkx6XqAi0mYbd6XF88TWaqXgaRiL0lYZlbFKd44PX1NxQAhBCqUL",
+	"2GSFq6TZIMVXAUOU4g9DNe1KQIcgNBCYaYBeiqQ9cwCmYUyQPtWzZ+i99I1aJ5N8Cl5fIoCixoykFR7J",
+	"ohCjcbDycCbSq6FZ2Q6KkzNjRL27EbLQEPxVXQkNA4GNCSe5SEeiItzALPkRzdLYeqBvlLxBmEVtnKRn",
+	"z6Dqjc7N2/cfrb+uBuzAOHsnR+bFct4vwAKcyPSfEwFbKXQBr1NpC/6D/um2mYE0VrwA4Q9xZOOahF0o",
+	"5uMaX6iASArUUBtp4dLQ1Jjcm2HvM/pYkTMO6PdWh0ewMD5ChH82z4wnaRJ3GMc8pgsEVBOYuCg/pRrO",
+	"GO2P+A9IukTMV+/cQlQdeEBcLGcgphaYmRCqGdx3ymJ/Y0xWrKVkMKeD1gTNP2OYGANH2NZwgJsFQ15B",
+	"DBXFLc6c4o1GOUOkEuSvmRlARLIxz/lIFNbPLUc+zFNrgh+0BG+U1KkG1M5nzzoOEAWt+4B73EbVkKsc",
+	"tOKNb+Ghv7bRB6Lx/gZo2bFnm8BYCLNsMaAUKIsqdSG4s2SsajQrYnPw0OLvejd4ChHcQUCCgAO22ccJ",
+	"nHj7UeEDaGWeaw475Bn2grcmS80YPebjpq7h2l99IXiyh9xptGREsANL5h/lWMldXM5GdzjTRW5MKuRF",
+	"RDVjU8ttFn84+/Tmx9gRJcCzHYCzmfrO8eEr+/YRQJNbjn+LSr57yuK373569+kdibEPv36KKVUEDvcZ",
+	"FXzhZiOsamuT2QaxEp4xnCeELg9UjbWW6iDQMaRKz0YHDuNBO27KpaovxOndRZADRKCH59mvVXpCDMEh",
+	"7iO/aYGpDA1pGIDzwLc42j+GaJbz+eAyS2VcTLCQqOL9o3Nrnmxe1vq/dktiDAWfaxcPpY7IBriFkCwA",
+	"6tckeBGoKUEFuMq4ofEO2S9mx05TLSqfGT5c9aVz4dmbj/f3d9FrxFCk47ksRVLce0OQH2xT3LquosrY",
+	"tHwgzP41ytjcPo/9TzHV+MMvHz/FbfaDytnhMRuqSa7LmNdlFGwb5jQK3KkBBKK2WNcjnht7oPTICzHO",
+	"+EwkHVbkE+NC1EGi0463Mox2mnOzrsWsQw4isywquVMieC9uyz2V7+WimOQywsaSIHJAQf3wQvC0aBHf",
+	"5jOWTySISzBFknx2MZF/g2mH+Y7URb7C/qqeQOgSvwpv89nexUTSi0cOewpDbFM4DIGM/Q3XpeaDOToI",
+	"2CzW23Ro8lY51HwQJLkKuAvoXd8BsxDZDcRu5bSJ9mziEYv5eJylqI8tD9a//Y8Gd4c2UolGvM0+TtMC",
+	"gHgcudaptxqwhUwHBahGgg0mWeZ8rOP91xHpR85efP5MIm64MvwfQGxEuFWI9IfcJRikXJBq7qqjEto5",
+	"3n9Bu+DM/M6Yoq41VDEsfEGWu5LVBl4bnviZI/pBvWscqcgt2VDlBYsL8bl4Dg5s3AE6qB2aJVAWcc3i",
+	"5//Xv/4VY56S6O93jZ54GbHjowNz+dBIzsK6NAzsbYgvoDf6Yv+gzT5i2mIakF4HnK7EeGZNJ/RPwhwO",
+	"RAvCGDHwVuB+tignZk9DDTL2qFmFnkxw84A80W1WTpgMSS47BHqaxHkCM4j/770LvHLvHElmAVXdY4jY",
+	"cYA5JiHXFsPelBx39M6CxcR1F1NBTmXL0/mBi1iaVNoQO44IzWj4347e0HCYwo0diJSTCYGN3BNXXJI4",
+	"T8FQGihgSPW+G6obDzdAzcdp4ZPnJCatffffZplhlUiDGWHn0tbmVCein454xrBAR7Od8w83J377D1Jz",
+	"JOTESMfdiEx3u8dgAOp/0hFYmpTCIB1DY7pt+vJwGAMYwMHwaH9kNmw6onnYckzzVX799AbrSYgKEctD",
+	"WkGlG5W33UYtNRaSj9NWp3XU3m8fAdx9MYT6n+dDwbNi+C/z85WoQycng+Fwfz8Ib4xz1RcWoUljIECE",
+	"BoRzfy2bQwfymzwvXIwN2UF4muk2e0/qqeRs4/s5nX2etDpmjj/CjFtRKxd6rCShghzu72O9IoDnQzV2",
+	"IG3/R5dq/+AOdb2odsxe9ZweBbVTUE+2qtrM3XAb1XXlllYNaAePcdp1Y7rXe/49T+j04i0nq295r4oz",
+	"zwdxG7VerPOgc6IQAJ1WKhlrdf7xe9TSkxHiFbTOdWkf8CyFzVfwK93q/KP1EUoKWr+bIZ4D4UTTHeZY",
+	"QKzFahOsiCpjljvAC8N6UzByfImTrfTCU6qHE+AF68pETeUpeohoYIZUJGTtOXniO53dJmWr96jxh1Ip",
+	"gMXiq9qmF/a9KaxpkRie+lY1dx2tvuvXgDwD7jlefc9b0qjvLNHIsnPxhku/d9z6LToZAbf6wuPxyccQ",
+	"NUYeU6IID1POlLMKK2UlHwnEA3S3YzBgcW1ieR+HqT7QGRRC0QvbWf0liOr8kdjoCBfnNlp9G1Cpr3Gh",
+	"bQhbfaU5i0E0A3ps73gmx/xKrDyVISXE+kezfNdtVIMeAbE2XwoNDZZIdwKTm4vfLHok3fMcbiitUNQq",
+	"hXXWGsBce0Zz3khUHKx1fEtsSXDfGsf+B5X30iQRcnOhdHz4evVdn5T6mcuZFaJfjTBz4stsO7evAqnl",
+	"xMDvUSusOsGGb9yFWYpfcqzqYAXeUK1CiH9VzppAVBvKBh2VusOlDhJXVg+7RDtKs1QG0ixi3KZtodpT",
+	"Yvdkm71X3gNztTlQpiemblo9SkBQAqokJztYRKLVSMBIZmjq5RxPip8hQoIphgsKSKHrWyW3dYG+ErNt",
+	"nRTGGMsH17HdTAy/hcDLOmIyCJX8XVgpCfv4e4XQOA0EZCH4aF0BSU3TjUWku6/UI+HwI0oC/uAB5998",
+	"5kv8A6zS5jYGl1RkO8XBVglk99Vb7z7xq1VXwzW3Uasu1Ljq3uAed8tt1PqJ0k6rbnfX/WXVxv4aauM9",
+	"H4lPwHJn7jhYY2YfkK7uk1I/AVkd3PdinZVwtIA/iyTln2Zj0m6Ha2gp/61/tux134xmRGnjC9cbKse+",
+	"F3Kh1f/8D/rpFjUmIHbO6c63VNvHJROjcTFrpEAL7RM4rn6xVLtoaxZdqWJXYq2iLWykis42+2Qr77mm",
+	"gkMbJKw0vs05F1V9aJnRSyGlAD7Wp56oPmUwyYnZnfeFPnVpOZtpwqqrQIoajRw2zvBsymcw14kWdYoW",
+	"X2hTRfsLNaueD36mg7G2bp73R9barrD8racvNo/XEps/AL3pXeXsAhUfJluqqj6Vv+q1nDkzAu2Oc7in",
+	"kd43d6/S+7j1jW2Je3vHHpNdDMAcrCGkPwQEpz8g6+k3I6PxTGwso0n83kYrAzFEMgyRxWm7LgC4qRg5",
+	"H7xXUpAIuXug4lHt2Irtur4pakY9WlNu/KySdJBuBeG3Fae4EDzZ+JwbTxwCFY1OJo2MmOC/QwqtX9c0",
+	"b04k1DMtwZFiRGSMJYZRtR8wwq7CdkDQSBVL+Gv/QGNaYTjEV8lsUse0pIipxnar8v3bQius3qDmGS6p",
+	"g0VkWtR0JtZYYDDrzSXnZobXOiEO+Ip7ML1aGwK/SA/MCL9JPwqoRxWfC2oHGqkbo53gq7cCUNsQoMtz",
+	"JhbG28phKDnJstsAkKu85SoEoy7/9evfjShtKtQRM22tqMpXpY084xueji8XWbndqiZxV/v16QZFrDBE",
+	"an247VWz17ywx+zbCaaQithQgYOGWhJLeR60py7Nq1KHEPQRWDIO165BIYjeLOi5KfXOBf3JfaUylgDb",
+	"HdTe9WaERxIkZLuSqoraDPOhANvHJmNQsVCyGBsPUOR/0yIbxHOsliXqEChzQo8RnoKtbVD3W5lsh5Cv",
+	"bUHwkGvXBBt1JVFkqVK/GpczKL83pomaXA2xkBiqo1LsjrNBo4Wva2uoTrExkZ5uW7W7EhnpwhuQEwEm",
+	"0GYx4Pb97YImGrNM8BvKHw1UPhI5tg8sSlyfBVugqSnxI3yF9ZPW/lkAQbj+jR8Qm3H9G5AhrsEDlMrW",
+	"vxraK9e//DfohG8wvJLmY+pvshoghGtpWBJQc+vSuoBA+m1LA7Y++qPWEvCSGLZKPhTO83o+3L/34auv",
+	"ZSc8/8P/Y2ky5j9Sq4YIZG3AOPRakp4Ke+54/9pCOiErR+iPYBn0VGpPvNPnkiUKShp9GSN1AxMvjMWB",
+	"Oa3287MpmCOoxYeI8eMAy6DHkzoEgVqTF8OIPCLisEYjRoMVgxaDsQ0EtNYgkZE1RhK1/otYiAXb9+VA",
+	"AN4E5E8dLOK0ndtd6XmRBM+z2Vr5o2DdzfhA+x93KE3l2XoiIrVxwHKuBcRDxhXQhYfReP+hqQNvcerI",
+	"7+pt9mibParJHvkN8j3O974SSOW9j8By2+TRhskjBxDEw/PcXHWRl7okm+Rh+oxoBJmNhEfriFdCF4rm",
+	"9ABcXxVevZmDhKnXBgsK2e8g00qprEcxzOF1G1nmrXkSwLXvDTSaGWagcpFeNRviB7oHQq24Cxvdb62Q",
+	"DZ2L1eLlafkT0TanuPVX7jmnKO8q9u/BY2kScVrt44zTvWsxWx4IdfVgZdCa+YaSyMFTAloh4RcmbfYe",
+	"Qo7Uk1uoayHb9XE5gNLcoJ/krxMKwiVoGAQq3bQ0/GO/5Tb2s5Wljxr7sRsxFKP2V/MyFLbsPZVm1Hag",
+	"/AzghZygdtFMphZ+i8/tO0JSh6TZZjGIs9hVujqYAsxAdBzGDOBFSAVRk6grtQK8X/NnqaaAWQVCMlMa",
+	"4BUB0dTja1+LGRr+HgucW1ijSrHGHKwFYG0WxIbLWYL4GxZpxb7BA/SloFj6WtpSxulYmF27pohu3JlS",
+	"ue0BGlOoLaTRCyToTyxv6Kjc2filF/kOFmF229PyzYfXtk0wf5UmGAcc3UC1ry7aIEfl+R/XYrZWP4zR",
+	"U4BnVcVkNzqvygRUaHRLXG0DwRAZwYTgrdhDY2yCma5RlRnXxSWhdjs1aYNuQa+Jw7DKxMBzSNi2+yXp",
+	"g81U6TZ18PRl209cF8jPtY3ErxOIuVHXd5My0cpQhzuYTjC08Yj/qkVyVsQEUQ0gXZyNUjkpgPKpmCqC",
+	"Ja/t+3CH+K6BhGaW6n2ba3dq3diKhW8tZNr8nH6RKOnfxWx1eHSSpMWeAFzphSHSENe6UihKDA0WwLpQ",
+	"yFNicSGqYNYRk2IKlGBprotTxjUb8BwrRThVPzgCHmQLQuD8SsmoRbLoc+koa3Jb7MABtE8WbUZAnAHO",
+	"OOEyRlgELzQVO9AYvkkkYdZjdB0jUIEJwK1t9svAU3FMkRzTERVlGeL/pSMRIbYtdn3kRpTSQnUlpS0l",
+	"YhgjhCtihRPNFnGgufwmwnkgSr5DNEJ0PYs3WNN4XB+E9ljije0tYo1ev4jxF/v49W+xNGZ/T2XS/C6z",
+	"5xtMb1L0VZMbPqay3+DyX2WRZt9kyaffZU1j/dUbl8b7UXZto/1bM+BxKz0B/UFYoWoNAaJdqEuamhse",
+	"uMATKkD2eqjq8ODef2Lh17FR+wfR/v6+BayYh60CzjSjo0nFdiwyLXEHE9kQFm85fqqwN8KhVHclDCMt",
+	"OHyV09cztnhcbe71806My6KfHz3XY9F/joC1SDUf77bZO94f+gkB13VXEhMisgNZdOA8DJC49ERfJUIj",
+	"f9ZA5SzmQX3KwDELESynuYK+D8F6m9lH0C/jWlOM08UtxrJ5xE6cSmBnueT5FcAOm4mf4UjIQ2FsFYey",
+	"fMKSdDAQuZAF0wRKiH0z7pLDV13pL7IYjqf2i6IBRQTLwatOJNbjItPmWsmaysKZtTXPuLR1thRe8kxE",
+	"dg74FakYVxs1vDgxAx/qe4gIfS3JGZ7mK3Wqf63GyZmaWx8gQdPwLTaaf51FcJZldpuYkwJi5K6JlntL",
+	"nqxtDtA7PmGbAGb4Ee3sLxM8hCe+UXKQpf3iaSdH3iALPMXNv6G8CCjLkZHYls8UtUJgCME1dfEQPLWr",
+	"8yNoywBLn/S9rQ9h0LwV/TSBWgm0AoB7PVT/mOKw4NsjNQJC/jJwBAVGKHZAjIwIHGZGTzqWNibjWrs+",
+	"VGxjdTDHYP9YiyHgmQW2Eh15yrm+UbXGGeL9oefYK3OKEOG6J5noSqeqqU9mnohkzsQx1k1UouDw7ORi",
+	"JJJUEKAH8IYKbRE4KOLTlT1VDHG4w/19D0k6X7CdFh3CJv1MTH3IwC0Ky4gJPcwAQzpwH8sBd0sPU9QJ",
+	"aMmhjMUy41gbLUVw6BGM6nDObdDKds6Q1TdVeTF0oaJCEa3bzPyKSteVynzPMr4QgYOokSDaZiI0i1zc",
+	"K+SvxPKT4tRVx5ToIGzWTZINDdXxxio2+wv2BgLTlRjTHA5EBkyuXAcIcc/3amNFISVm6y62TW8GvbXr",
+	"GQbv/BEP9GBv9h5XvAwy8n0NP2iILUKQIU2AQBZO4iEwQeBQNl6X763epeO5wcKSitp4VeqMsN8cV3mV",
+	"ihW43WqZWNvbTKqFB3kUs+ZbsE/eoRxzFNrl3dnASMFozQobZXmpuYX0XFlornLieIqNOiFsKkqpxEB5",
+	"HdcCTtTAa9QmAehdG9dbmCc3iGdvxoMAk2uIJrEFh/h6wSHgezfGhQjvWpojoOO7zRFscwSPmSPoW5Hb",
+	"TN88TD/AJ6i+B2Z+cFBCd5VqATssRjbUNsWwRfLm/O0FEVC6v6HeiZFeh+lUXgEtBWkjp/QAw4Gc0FIf",
+	"AZiHaUDGCnF9qk8spsrqTOP5IZujuhF5xsdYpvgboDQUCmr1zTjWv7KxbfOOasBicA4ATTJCpYrxePjR",
+	"qigCmizH7DvmMQftcISOtXO1duyMkpzweaAqeEORaQrhDzl1kFXS9ew3qqsEAuiuZMy6eFFgVlcTDwFZ",
+	"ZbsrD9tzs2e91Hzbus5uR3Z91PZLQngUkJhBXKvejJqvs7TvovLg5SIIFXxkoft8LNgQchDI5qyIvbkn",
+	"isIyYrt1E+bzMcbOCIhi4Jxdu3hIFMeylCpK6MFqKkNy4xjXkyykwAMmlFEaLaA8g8fizY5w0z0EvOzK",
+	"VuzK43Zln3Qoc+V9/RFVlKSaFXkqEiAYTjVLxDgXcHg6bKIFGqDavPyLNnvv32vUmXdl7SsPwLaJqoz6",
+	"U7nmxvrkxsB3146FMu6nSY6Mi/Yg+90ap2O0qoLfnX+4Oa7sVKg3nrhgVu1ehefa/XpJL3kJN2Bjzhm9",
+	"cUoEgYnfdSqj+QJbcQpEtUqLID2k9Xe6REQfZo5wpSJCiAEJpKEauehKgKGF1F9nzgZnrkbHl9w4fs5M",
+	"cF2wSZFm6b9EQuU9O8EeSZWMd9vslwD1BchpzcEem+2fgBhzCTUIc1HeM2RJbrPvBdQkYeWS2dUTLQLx",
+	"Q8SeXn90HOKOBk5AIJaEQ0GhQa0Dz+KDyGOW5HyqPR2qPZDhEoarG+u+GguXy/T1TTYGBwSPKJyxKQtl",
+	"M1B/l/KtsJ5mw8JhcrG/ml2JtMa1nKa0AbrSEj98mHuEOyPm1b4r17dLNaVQKkT2rBQq8hnLeCHyDi7U",
+	"pfg85BNdiMQoDfePy97ssq9UlqipNH+Ad7iEvrE46spAGF9aAWwuI3SSCI4DDE/yI/zVQOV0RKKaYxOx",
+	"GGLCl4JsjrjNLuxpM9vqSqmkw2LQmZeaF6kepMDyGNmvcIl7/zIX5tvizFBOXI6ovcP8qtImh8newUTz",
+	"zOISUji0K7E4GJbTctvj9ria5EI7AuVcXeV8RLzchQJaYyomTKUxLcRYxzVh81Oz8j4qGXeltVlKYEtm",
+	"m8BedJF4rAqwIWr4/h8X8Zp3fOchHP8rUeiwiM9SYmdaBa0QRDoNh7w3sz2PQvpT1JXzKWzkHcGNP+Iz",
+	"iF1bdi2zab/THQquw3zmlH8ld74iI/61JMN7szM89uv6jpjT/t7dBhHj9YLOlRHwJrgfBUjTAeiuasy6",
+	"yRD2NhjDmhxNB3H3QZzY2IDNRrjAe4wbA3ZFs7s/4j23Ucvs049GXzQb4Dd3W+OQwEMWOPBm+zLcj+aM",
+	"r3vfBhvYbd2my7WoGaJclLVtW91Wa2yrNf4y1RocbY57r9DQz/+A/6/dwQpXt100KRfwiw8QaoiZ5jON",
+	"eZue6CtjwqmBt5jQJ2AxjhcjhZsPblwpoUOXCojdbEVqx5tuVDiK3kRO5Q1gz1nGdXJM+PwjIWzG4lxM",
+	"tDgbFMaZciWnqTTeXV8AkqgMM6PcVbpWsDuh+xYqTkKEUDaRRZphWKZIRwLmhU4kWodUG1IOPnUlVIGm",
+	"BfXXYE0OmcNB/wzViojymiKYWlw7wcj39driCJwh+GREPWsc3JwCfjbMtKD3dzPbdNv6+9XyWXwj7YHg",
+	"lNkz0lzURivSyKxcvwXsBipLdG1r7mZn7PFRLL81g3uLMbnNgv7FeeuaisMv0i0Nk/gS9HYBlV3Z2LXU",
+	"/iUuu658amR2bIeTVYdKCNu0nU2+G5LddeVytrtNldLjcd1hDL9chPp3IcZhqW/Z2E8dWXRNYWqrtAXg",
+	"iMD4TQpWSas8IHNdQ016vwGoLXHdlrhuS1z3tIjrNnZoxpMahwbj9Xsq38tFMcllxDQfCEwLupZSjDYA",
+	"Sihk1RxlG8ZoqP4Ge1hSB7bIuMZ8ctC/05U7h/sHuzQOcA9gp4ht8LBl7KQxGNfX0B8SUc4ZZ4mD4292",
+	"Dvf3dyMj+bEhA/qcXRrepgW70uYFS+F1rGlCVUtVD+YFeJadkg1BxVnehMDGW2MRWJgQJYko5ozqGSLG",
+	"XdkID2u8bBkPzwUzmwBqRsAamJbr982qXKmiU07Zd9jhq9giXfs+o668UuYDPT98ZV6BMtWRz997I8Um",
+	"9wdUhCKDarGgxAp7aoxBM18Wg+i1UCbSlSnUNeBbu1oLQJ8DgKsgNcx1uSfcXmRjYlgi1Kb66gsxiFlP",
+	"ZEpeaezz4RjesqsWMa2oK2eqCA5GQ9nTMDXvBQ+DNxgQdJbqedwWs0Ou0hvagvCBTiHxjJvOA3S5/deV",
+	"FLZLJRvzvEj7k4znOHmXo6bIAIHtEscFRDfXxb/1DPzYEK6dRUcrQIU/rvvMLCXX1yIxk6y19SYbhh8g",
+	"k9MXDQw+lCW/yGz2IOZhfbK6WaL4w2SDMme86a9m28G+m0NQAN/oi5p5zfPAj7psAZqwVVpfPEe7Taw+",
+	"dmL1L2iVf5gU27QstmLnUO9uYWzg3BvrUAxUft999ZqUx7Jsg7lmvgPZmGgTLeb71zqOXct2h/viZF2u",
+	"Tj7tStee3aaBXeIXynzBogfQPWNDlXUFdUrjszBDDFV6VEvo7D9n91kC5kEqE5d2RrzTnrG3pgExAhUz",
+	"+lpbLNYN2RHWbraDRW5M+7JZ+1zTVri/Wi+Z1pv0krm7VvWSQe/Ctplsm0Z55GYyEimBKoDf1OoC2LMP",
+	"2U+Gjpf28QUjK4dcJsZxNIKVoGGI7hFDE9AjQ20+5NuihoNhVAYdHxhkkUFsQGNmxLXIhPDzoDJuUp32",
+	"0iwtZqUOIXoSde7YviDue20WdCCRfsGOhnLnhAtD1bRQhF0rTocQwFwJP5cA/NMCuSn7atRLJcV1Btik",
+	"AokDV+GDs8xVhgVOrh9jyLVdOaqTUlPZMW8IjL+wVGbmYX+E1+pBD0dXYhOHfyH8Iz5f2/cDXZwrNYoC",
+	"GFpbYYUD91LiNbaVXudFGFQJrQn7rhgzw7gCTCOBaeBaQejLlXXVFj6Fin5j0h8CrRCSxal+i9GnGJu7",
+	"JoICcvgZym04tjurK23IyvYH4pbvsLhPZrw2eymm1oQ02AssHqkbQQ/9m3lgTD1CUxsAg+5NCDBmvC+C",
+	"xo8qQbSQ9K0qawS7Mtj64RlCC4tCqh2HvwcpwUFafXWgXpJlK8sfASyaO3PPNVv08MWJsympS/MU7h0p",
+	"bCjLK2zXFbDDpV0OurmZ9bNf7SZRoy/cFDGYZNm69g9K4x/MHbdRa5TKdMQb3vwz3QRGlBqv2wBgb/+I",
+	"9zS2wR6yeL/hOmy8Apu++5Koj9ZbDqktz8oGFO2k7d6Bslufqj28CfYkSMdmo5BIha3thzI65ScI+647",
+	"zhtr99Ft90YcP6/wa3V6SZFb05XtVA2JXRhhobLtynW0bUhc392SgT19MjCHObe+G7ZuTA5aKbReq5WC",
+	"lwEDyvgTdYVfzkBMM2uqufb6wHmZilw4I5ygEkEZakzewJ4nA9GhFrpuYFuwZsRsVAXqhhDfUE0ROZRy",
+	"irlY2iawgXG3bRP4SjVXKn/VopGOOIc77kU9fPAnIkB6yZech5qTEArzbcvEGkL1LTH4bC5UoxVZjDA2",
+	"UBWW4Nra+ptSFmNdAB+XTjCyLepK8Zn3i2zGyCNGqGBzkzEcAJugJt2QFvN5hhqZiD0dGwjEBwjNb+Ye",
+	"Nessx6aOiezx/vX69zgf7l59sa+7SWOrlr69hgv9xTMFa2Jq3lvLxVILuGOuMMLcNmVAq3ClKQMoagZd",
+	"Cc0ZMaCDx+Nc3aRmcQBvNQTE8jkAaOiYi6vXtnOwxd0cHspm3XYORMizwyCEutEcgFpEOq7M4AImO9Ly",
+	"T6FosxiKGdo02NJhHl1FtnG+sFQsU/LKmO4gt9eNrYcBdNvGvWYUnVWC6F151yh6qleE0C0rTX1rjOtD",
+	"WNIhE3bAsJUNMA8fr37MfhmEWyv3y3wcIXMiZgQjs68m47HIbU88lin3lcr2EsC4GzDOEj6r658hWLTw",
+	"5GGol39udeQkyyD63eocHvsoVnhxq3N4Yt7Vtu+3Oq3DY2qjGfFrt8ylF/iZkCYrwSGgEaCSa9iA1f1n",
+	"thDyOGGaQ0lR907uuFDc+7ax8fKAvUBNTbb7jYFvm4G+Wnf+3kLI9+HenzXSOotDvu1tg9S2Qaq+QeqB",
+	"g8LPMeq0tG4ziONCJUtll/soCK+FBcVmKmNRQlkKPLBc6glGKkW/AAsUmk5cPcdUQnGAGBFj8iKg3yXd",
+	"0hEpWfdqvu1kvkIE+mpsUw+Zx6lmQ5ElXUmklKmrHYHgnkOHB5Rj5FpYVMUJcQsIDDYv5PwrVViaJWhc",
+	"YBnctLS+EvbstrpyGzN51OpKX79UDid8Z6P968r2L4lf4YIpTZXI8z/g/7crlUmgS3S9MrHQ/jBgCaEb",
+	"mM7ishyNmR6qqfHCazGL3IWtLxehNo/boH4HZrnAdTErV5FoW8djK3wWBmxDCHaOJ+kpi5vVF8N5+iQ+",
+	"FxjorcUA4F6mlF+dCBLxH9/pEtI8xOCocMfDgKsAcx9iLR3iJpFAXqn5LArLzBNo6jZHOZlkiLCfFlCn",
+	"XK419rIOq44t/2aaCWo0EqNxASx3gDyJqIsuYGFpCmK4ysiLT59+8pDtyEDhmSCboc7DpUnOU5nKq4UQ",
+	"8lW4+PpW7VDqPuF27a9aHYDnAnvzqTc6P4mVQh/vL9Le/G1ECL9gO/MW7XmxQfEjvxG1WpUUYKXvp4md",
+	"sTJiNUx1ofLZOnyYtjQQ+5SCuNVQZYAjPBRZ4nBsfMksAcdE5ShQicCGptOxrTG8iIk/CB9gBk4LLNGB",
+	"ZhSk88Z6HV0AGkU6SPv0bOSxDuFZcPnCIRUMGbFUdiVMk4i8C8wgVp8dUQCMuMpgvDY7k/btAKYZsJy1",
+	"uBE5z+AJxtqhmBbOuWMBefBNUxmuJhorzqW1A+kx7xMdyi8D/+dSeA7679BPm1YbwDG77um7AddmCrE0",
+	"G13MHfGYjcjRi8PlXUkb0cflaNtUvp+lrJp6uhXtCGNcs/kkSQtW5DzNFpRM/Uh7sqlpQ/d5eNm17yi+",
+	"sQ5seu93sshnDaOENbcujRXSMdhGC7cO+2Pp149DNUXIL1BQTmYHitSKnHlFSpLuXvqyF6vhkRj16Ggs",
+	"VMN60guELBQEITYZhy7jigtcTgLRvW12Af3IWNukRsL3DgeJpq4sFDTbELsfxBLz7zTrKwkkYSB9bK8A",
+	"sfydfThn12LmcdP4SGF5zWhRruZneulvOFGDS9BQBJduWip8aVtthe9W+D5qqmbkTroVuPbszwtcu2e/",
+	"iMB9/gdJxrW5cPDGNjsn4hhEqsCiMTLpXzANPrC2/MheeLMRTwQStNRUZhr34pIno1SGlYxkxoftiFDW",
+	"2KM8ukNelcCYuoTDBRd92531FwzW/MR1cWa+/raHaQ2h9IlfC8btofxOowHFp1C/ur6IWt3PBOMWVSEA",
+	"DNhgupVtttoE64aHtsQKcw/WjMj14khrxZ5pbMssCi6TsL1LXnbLdrK1TlY234zsGfui5slqNYrT+Ihi",
+	"Y0lilnC9vH3CAD4dISpThMdyFX0gkwANnXjkipKgSgH/J3IEJqmGnpZCyDZ7D/hfXdkfiv61nhdsWHLb",
+	"8SM6IGrLWQKdJZa/znXd0EWjiS6MWWM/CLiYFJ61f0sLzfqTPBeyoLYbMKTWM8fuwdzCwO0qe2s82VRu",
+	"fxVw2n0l9WQk8jX1QTM07fCeB2iOeExNhhvPbGFzOp56WvlxV+pxkJS2OeWvw015nJ6Mb8Ek+o/0JvCN",
+	"KLi8iVu0OPgCicE1uiLK2cV5BOs5aOfaMPOG3QCbwTqbh30Yci0eDgn645j3Gwz/gRtbaf3roaZg/ct/",
+	"AyOrwfBKFjyV+htFvt72ZWzd6b94sH9M8tYqDJS/8+oCd+uD4l2XC5a/05aEeQEOcj/wo80NnRAKDetn",
+	"COaamPCJdF0kb87fXqAj+oydsWfPcqWKZ88ASJeotIgDplwDBaU9HYtSVNJ1Ki/zYF3lXBa+8rkMhMBY",
+	"rG5EnvGxZwelX+jA71euBR4eHDkKKuRnQ6Kvtn0HqEyyLzEGLQJ0W+ZNRApDlljHYraDTd/myu8000XO",
+	"C3E1Y/2hUlroXfNOtBo74NMDxjd8EvMKdgXg/l0o7k7lUOQpsWZRg68jqxgDIsSZnLFEjI1bpRkhDSB5",
+	"Gw4Evy4Vm2k+EuZ5HrfJIoYH4OW+Hq/HMdQhtCPZ6GCzJaIDVMFMLAoVX4hBRWENex/uTAu2fub7nQcI",
+	"90HfM0WoM0HgC5BDot9AzRd8SAvdQZ/ZY6y32VnRlVAsd/jixNtX3M0bSuGJx0TrpljPdglzcZUqGa5f",
+	"qokFjo6dFowuCmFA8Fex26y092W5ACFFMJChMrbfWVdi8ZzZoDRkAKke+VVxRQqAJALbol3zGvSaGhje",
+	"rpxUQEyTVOqCZxkivicKIV6g4i+AEnFVgzaIBrAzbk1s5Agq6Mw7IBkgvkWwzNBmQIWCnWrjQHjKgFVK",
+	"AA1cDuV7u9FcSwLbsZG8zHhBTEg1uYLNO8iF2F3YscB2lMxmXUmcAFQyojIGeB/QxRuMZ8aBKy8BqJVm",
+	"6Q+47fE115HUTJW8tGWHMdu5FmOXyyQc1nRkLgfuxUvNi1QPUqOtYrbj2I/NRxiAUC4U45LaO0iGRFZA",
+	"XSLz4GUuzFaHx5VEFSKg7HYlfC88ipcjwkuNqW+6il6EG5WkkpEymk1FlvkjbPtbYI5wllPNYqmKS/gX",
+	"Yg0plZlzmdN259i4UhUqINhg/1cbRCLGLQMjddOY9Z9D+THPgu3FM5YJfiN0V9p9gZh2iwHbN+ozeSQA",
+	"diPFUnm1piWOodPv6Z7bqAVHsdHNb+AOCEvCKW908wXdY25Xqmh2r7nBWF9U+/ym8dQ/lu68jVo3J43u",
+	"/++Txl7MQyLHN/p27qutv+wP1TKDlBlb0PgFQTylskf2DTcA0kFskTUBdBAyHbs1A0dT2p/XHMbfe1/Y",
+	"684ZcfZ2FJjoZFTnJYaS0IR2VhKhUHNj5ea2VxS5eIGe7lqqaVfuBKrRAat/lUj8YPF8Mnp43SG+93fc",
+	"Ri1y3da9+Re63HjRSmXvrDm37v0fSjfdRi0wMZyL32CU/yrd+DAcALWg/py826rPu+P84t3S1jUug1Rg",
+	"AZN9Wljm6JKVvFO1pnfRMc9mTE+MSagDm3hngSVdfnTVZLfPcAY+XT5vO5sjEtrYMBcwm3sz8FnQlmbe",
+	"voa1mje2sTBgganpTi3YnF3p/MCdqum5iyZjoK8uRJHP9gikb0WUUKlMJG/V1CqDJ4uy9c2ynVr2hDHa",
+	"/+vF89ZL/jz/w/xvadHtf6S1sTsIUxBQLJ0oldtfkI5aFN9LgjpeM+ipuakrc6FFfkMgs1fKJulXMjL4",
+	"7rmwJRI6Cz2RXhnttNb1xdHQ2645xJolyvE1sPula9jItdvWA38LbA1maxBZg/louC3XN4ns7r2wd96L",
+	"NfCm9sh5Coco7GUtnSGeGUW2UB9WTi1gfAAmUHdbUd2IFWITZRGtQLRyVVPA1cD6fMz7abGYsqG2jnpD",
+	"tJR7TxRvFqZoFFzaLKzUiEPvy0BwbUkbtonup1w33kjYfZGKcTOFe6NrWIr5CgwMbZ9hjO2vvIaNIyJq",
+	"aIcmtrswiBXZX3mQ9+BXV6W7wE8mQgf8hX+5ekKHrlzM6MAaEzrE1XcJQ16Q2PUJP54LlmNBd8KA93k6",
+	"VJnoIEgH5mEqA9rEHONXPHUNQjCpwJ+JXNCtAI4IO1Q4l4BoOhN6nnYi8jC95YSnn5fNW3LNMqNiPWZa",
+	"oZAHmlKxpftTDSzIqQyGCPEozYxs37lkSpqPNqUcHBELmPvjYDOgfTZQeVdO6RFhJYVUU6bkKZsGaMKu",
+	"y/IsgMUMwYghBIJAOzu2oANJuneJ0xyJw5ECGbN3UhU2rb8zxz6xu9RjxEb9ZcusizTLqM6kZIrCCxBf",
+	"QTnLisN2pVmvYBuxvrqBskhcCbglWu6CCssFbiNOSwNLkUXq8SFbVps7tS8eEJTYZKjK6zKp0aIiAxip",
+	"K90awli2/AKQaYIEvcpdkt0+FPEIYi9OvFe+gkakKxfziLCdaWVfufgZXh4xGUxmtwHvyEYG62PyiNBZ",
+	"KfNwfA/SYupOEq57JgqWi0xwc1Jor+dCF3QqFxCJeOlmtC0wsvE8aUWtqei1fl9EEQIKozypH80c1KRw",
+	"WmCkcoEzw7iIF1S2/MZIU6yuwRqDuvnRk8gZsllOZ7kHiCQe6R1KZKQv0oLL6wZ3A/2jJSatqDXRrd/p",
+	"CV59lB9zITykPEBX6fRzIYQDQBGuaKH+geG4//ijBaBXrc4BkLFw2ACt96KYqvyaJeIm7QsEXTKPqlz2",
+	"k+IJ6/GMy77ZyLc4c1shVp615X2wf50nnzHHHuwSUGzh3Eei4AkvwBNBy8X8VIjRWOUwupxk2S1lzS03",
+	"jc9djvjnMvEMstP4ebZ+MGvwQwqVrU0dnwdkfHm0NPbTJ3vZJpAfMYF8nxli9hQSxM1TuxdejLoEL8ry",
+	"8ybh2Ivglvuh12ELjcZSRhRNyKaZx65cnnpcagiXTOAasvWvkspng82GFrHjbV9zp/xQvus2aqVlnqA1",
+	"x6myC92bUKih5kNTGLcD1Hs6P73GzXJbyG/dQMakPoCPdoRF6HQEUVUfxW2sLXnS2uRJD5cTfj7IhVjY",
+	"HGj5giBEksrAO+7NmE7/hYSVvZkljIzTQowoEgMul6v40BFW8XNNhcwcujv6XLJeQKEEdfpYRcywitgm",
+	"XZH0EDfXqaVlKvVDQJ1IUBUOGLEqAMmFjQoS0NzQ7sqYlhrCQLxni8UhakTvqSRiHEDX1wIEVfM5fjDL",
+	"OOc+VpvHslm4JMummWo7TfaLbUyRKryC9L1DwvUV7UYbzDn0VD5CYqfVOdyPWuA+/XMiAP1V8pEweyi0",
+	"yNeXQcFNt99Wl6H7+g1Etr9lTmaHRw59L9tviJtm23C4zcM8MrSr36BPNhuzpvKDNr8lvfHK6IJREJ7y",
+	"rYHl/ngL0bK4J/4/8FHfMPoqrEDDbuzwnqXN2Pglt8JxKxwfnSUPtyK1e5YNdxIC81KStu+TFpPP/7BS",
+	"bmkl6XsxZdjXCelYTM854GtfPeQLKSM2kZAztWF5eJ7twkO21O8Di9kM7HKOlBorhiK1qdblBZjwDbZV",
+	"mF+ZCNlWBK6FsYonx4keqB5oIH9WVwi6B0BxIDjcqXbmT4fFz9CZ9hdSg/gS33mzE3nfkKso+dazYppa",
+	"MIuCc7BIW8DVrU3ysIVzFanwdA2StQCtEAtzITzrT4IQTKxQoihKABiCAT36xU78LN6NiD7T2SlUjYBM",
+	"lprFQeUd4AJgWVLc7sozKmk73D+AUPnh/r6vaMGVx845Ro10pyythN0t1CvLBM+lxlmkhRkG7KGgYawr",
+	"cTACXXF08UgEFZR8SajMk8oaUzJhV6KgKp7F8cE5YNXNBfTXw335eLIft8aX7ETfEJz08VZoC026tdX/",
+	"YpifKJGb6uKVeT0kYV6K9ImXVJuQwYO2cV3w1/GCUQ0IaG2A87/wyd9wcBNWoGFwM7xnaXATv9o2uLl1",
+	"JB41uPlPe8qtxKJjPy+xaMM+LKkUPuT5H/D/pSHJH4L2BwxYIBYDNUG4ZpPfqmSuWBqFrQ0VOgP/vpeJ",
+	"kKkI69hh9K5MyRwnJMLvtO98UFMp8njXs/xi8R0UzyPPQRnEcHFIE77BNpy5NZH+mg3O/6Ttva7IWR3B",
+	"xKNfa/KkRWTjmlGzdmd7Cu9qahiLcC1To6mZscjHgtW4UwRye56/sWhi0yP5RWKIMAnfiruKtwmFANE2",
+	"9dVEFqm8midzR/1PcTtCu4CgFiLjZsZ/oW7FQrPgcV1ZpXzSY9FfTfl0hmOynsiCUhuQT6lmHDadSDrh",
+	"vVAj3pV8ymfYUxX8jSeJSJh5u8xibE0Bvhd7wVYzQ8E6WeAbzwvVlQuIoc5oZTFPK+tMGaZFodlq2yhC",
+	"/ilqT4XewwCkuxQSHfLEjNop9bmGl3xHZPhmNpr1obPaVkOr3HahWfCgMHG9yNijt3UbhWt2cGLda16w",
+	"kdJFM1Tnin1Z2yWJXcC4xNBwbJu3+mosOv49ELNaFPijmC6I7W5mO34VnFnra1KgvorWjnDae0g+NdXD",
+	"D0e09TimA9Vxg+MyffJR7Edao20I+xvyz54ssmK1w+ibqVoWxeaO5OLwE6AfLo+24yWribVqY+ofcfwv",
+	"xKT1FwrFw8I1DMWH9ywNxeMn3Ybit174o4bitRUOVpyRtJgXZ7RhH5T4iRxrznI1AUc6USOCU0Iuj8Al",
+	"JdyWmXHXeAY0Qecfbo7R8XL/Pgm7DmvBYSuo1D74XoKvDnFnKnjK8yTE4FFpRHPFZetKjqxDrsvOJhCQ",
+	"JGcxiwd8j6+FxiPjvfWkqiOUaCRXH5KGYu2pN530IoseNsZjWfRfB4nElnpXPzci0wFQPGGfwG+OEMLg",
+	"G4Nc1ySs11Wma/oGz/+A/y9NTb8lkHSaxBKVuRIgHTgZEKKZ56KE2JcW9ZDmWEWKT44TMeCTrID61lSy",
+	"iRaM667MlLzCKI92mhKVLipXQCn0IO4L0tSb6cNtmvpbwD6HvXGPWDsXiw9CQK2jcgpclvME/hgEUDjb",
+	"nH2TnP2G4jRaEUiZCzXPZeE3EzL33Ej0OBbptoloG3B42LR/01P9RdL+MIkvgcD9aAjYNVZfLX6u42it",
+	"w81tgIO7qQx9PCBc/B49UUVjHSkCYw13Qx2ObLhZELG0oWR+QKjRR4pvPH2g0W0G8q+RgdyCAK4LAvjA",
+	"UYomYEg+CLoBGhLMewuHtIVD2noN3xocUlWEPQn4gdCHaCgsHxUSKQhzIduKyEVXlsO+0Lu0Iiq7BUTa",
+	"dhB9C4BIaLQ8eUSkO5zJLSTSNpq5tUuaQiI9daPkMUGRjDERJpbLSbQ2WwR+hI0q945+xBaBH3WlQz9C",
+	"MX9f8Ed3kMZb/KMt/tEW/2hrmm9N8wX4R00VbzmgGVD9LbTN6Zpa1srIEppg2NIVXhVDMQNfGrtnO0YP",
+	"5YL0H/KVMF4g2SWwnwgsBk7aXXmGBczGP4eAqPT+vEv1gXpDbYtFxKw3QSbG2DyoFuojS3VhacbvLO2L",
+	"IVG+LJVk+LiG8cnSTbUyjb5I+4sb3VuLeGmkLne7y6UXZroQo5rTOB0qPkrdObwRuSY9sYBDyJyq3iTN",
+	"Epv8ri3e+W8a5+7sjNjdvnKH2weuv739HbV7m1Ziu7efmLdX+G+zwf6mfy7a3j+qKcp2lOVaiJBOsYN/",
+	"m/Sw888iReQqExoRZlJNAeAF4aDf8PF3t/FFrtVqGsXf/MuvdybcDbVHAldheyKeHIePgpikvk7lVaMz",
+	"YcYS/UmeFjPwgXuC5yI/mxTDVucfvxtfFA9CHf/ZJ39MIGGBZhOegUT1wRE3qmGSZ61O6zl4tjSzuaGE",
+	"BJOQvTOGVEAQ3hOZkleaFYpx33FrYdZsyCDVbMxzF4wd8wJKXIgCjUI1SK9cLS0OG9x0KQmjBmDw2fiD",
+	"eU11I/KMj0+Bkpu6gUd8hnxvziJ0/NBt9o73h+V+tK6slOdHbMQTUa64p4lTRcD8tIk9A0xPtHIhqxTW",
+	"R0clYieyjUfB0qks7c/ATjU3EBCWXTEgf5p/7gdzUyo03DbkMjFrpyaF5TJjcCPw/6PQJP5/C/Eyg3A9",
+	"gXNrbO1zzJNSF0a6O1jz0lK8IXb0mk9IRxfmZD4YcuoJ3h9iXAmNFFsPCK53qiRhAZlfwQ3t0rPSUd2j",
+	"YMPDkfpOM+Pw5QlsEyAvsUsAqXQls1nkHAFIzkGxoCd7VVIEjzxzZK91z/1tqGDz4Kc2ygZIz+3GCsb5",
+	"WYx6QBE+N8ZH0c8xaMghiygTt2B2wDCCCMsXzO/DObsWs/rJuf1n78ZDAQ0nAYmxq2umMck9nB/RqODR",
+	"pD/0b+gOGQkIi8MB5JAAluPpdxH4HZ6IlBkICpkWp+T5aXOUecYSFVGHKkQ3R/SAT55xMkQ0gg+gRREB",
+	"Bk9mm0gx5lnaqoREUP8Z8foEDic1s5qPK8CYdmSr06GQwUr9mOpC5bPaIfGM5xMpU3kV4SvagTHeijX2",
+	"U5Fl/oFOWQRPIWVx+/vt/x8AAP//",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

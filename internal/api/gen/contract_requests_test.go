@@ -69,7 +69,7 @@ func TestPatchesAreMergePatchesThatAcceptNull(t *testing.T) {
 	for name, document := range map[string]map[string]any{
 		"ProjectPatch": {"displayName": nil, "description": nil},
 		"SpacePatch":   {"description": nil},
-		"IPPoolPatch":  {"visibility": nil, "allocation": nil, "reservations": nil, "description": nil, "classNames": nil, "reuseAfter": nil, "regions": nil},
+		"IPPoolPatch":  {"visibility": nil, "allocation": nil, "reservations": nil, "description": nil, "classNames": nil, "reuseAfter": nil, "regions": nil, "drain": nil},
 		"IPClassPatch": {
 			"visibility": nil, "isDefault": nil, "strategy": nil, "allowedPrefixLengths": nil, "defaultPrefixLength": nil, "reclaimPolicy": nil,
 			"reuseAfter": nil, "poolSelection": nil, "emptyPoolTTL": nil, "parameters": nil, "description": nil,

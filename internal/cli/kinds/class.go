@@ -27,6 +27,7 @@ func classCommand(p *session.Program) *cobra.Command {
 			verbs.SelectorFilter("classes"), verbs.FamilyFilter("classes")),
 		classShow(p, k.Complete()),
 		classSet(p),
+		scopeGroup(p),
 		k.DeleteVerb(verbs.Removal{
 			Long: "Deletes classes of the project itself. Refused while pools list them, pools that were carved for their scopes exist, or claims\n" +
 				"name them; nothing changes then.",

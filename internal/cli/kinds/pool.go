@@ -16,7 +16,7 @@ func poolCommand(p *session.Program) *cobra.Command {
 	k := Pools(p)
 	filters := []verbs.Filter{
 		verbs.SelectorFilter("pools"),
-		verbs.By("phase", "phase", "only pools in this phase", verbs.OneOf(client.IPPoolPhaseReady, client.IPPoolPhaseExhausted,
+		verbs.By("phase", "phase", "only pools in this phase", verbs.OneOf(client.IPPoolPhaseReady, client.IPPoolPhaseExhausted, client.IPPoolPhaseDraining,
 			client.IPPoolPhasePending, client.IPPoolPhaseError)),
 		verbs.FamilyFilter("pools"),
 		verbs.By("space", "space", "only pools of this `SPACE`, name or project/name", verbs.RefOf),
@@ -73,6 +73,7 @@ func poolView() show.View[client.IPPool] {
 			{Title: "VISIBILITY", Wide: true, Cell: func(t T) string { return string(t.Spec.Visibility) }},
 			{Title: "CLASSES", Wide: true, Cell: func(t T) string { return strings.Join(t.Spec.ClassNames, ",") }},
 			{Title: "REUSE AFTER", Wide: true, Cell: func(t T) string { return t.Spec.ReuseAfter }},
+			{Title: "DRAIN", Wide: true, Cell: func(t T) string { return string(t.Spec.Drain) }},
 			{Title: "FOR SCOPE", Wide: true, Cell: func(t T) string { return poolScopeText(t.Status.Scope) }},
 			{Title: "REGIONS", Wide: true, Cell: poolRegionsText},
 		}, metaColumns(func(t T) client.Metadata { return t.Metadata })...),

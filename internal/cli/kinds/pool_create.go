@@ -50,6 +50,10 @@ func poolFields() []verbs.Field {
 			Set:    "how long nobody gets a released block, unless a class says otherwise: 10m, 72h, 3d, or none",
 		},
 		{
+			Flag: "drain", Path: "spec.drain", Value: verbs.OneOf(client.PoolDrainKeep, client.PoolDrainDelete),
+			Set: "hand out nothing more, and keep or delete the pool when it has become empty",
+		},
+		{
 			Flag: "reserve", Path: "spec.reservations", Value: verbs.ListOf(false, []string{}, parseReservations),
 			Create: "withhold a `PART`, see above (repeatable)", Set: "withhold this `PART` (repeatable), or none",
 		},
@@ -117,6 +121,7 @@ those that the pool backs now, and so do the parts that are withheld (--reserve,
 regions that serve it, of which its home is always one; a region that holds blocks cannot be left out. New bounds hold for what is carved from now on; what is held stays. Where the pool was carved never changes.`,
 		Example: `  ipamctl pool set prod-eu --class standard --class clusters
   ipamctl pool set prod-eu --class none --reuse-after 1d
+  ipamctl pool set old --drain Delete
   ipamctl pool set global --regions eu,us,ap`,
 	}, verbs.Creation{})
 }

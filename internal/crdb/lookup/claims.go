@@ -67,6 +67,15 @@ func (r Reader) ClaimList(ctx context.Context, project storage.ProjectKey, after
 	return List(ctx, r, "claim_list", claimIn(project), r.region, rows.ID(project.ID), after, limit)
 }
 
+// ClaimListOwned implements storage.Reader.
+func (r Reader) ClaimListOwned(ctx context.Context, project storage.ProjectKey, owner, after string, limit int) ([]ipam.Claim, error) {
+	key := rows.ID(rows.OwnerKey(owner))
+	if r.places.Several() {
+		return List(ctx, r, "claim_list_owned_everywhere", claimIn(project), rows.ID(project.ID), key, after, limit)
+	}
+	return List(ctx, r, "claim_list_owned", claimIn(project), r.region, rows.ID(project.ID), key, after, limit)
+}
+
 // ClaimListInPool implements storage.Reader.
 func (r Reader) ClaimListInPool(ctx context.Context, project storage.ProjectKey, pool storage.Container, within netip.Prefix, from netip.Addr, limit int) ([]ipam.Claim, error) {
 	return List(ctx, r, "claim_list_in_pool", claimIn(project),

@@ -39,6 +39,11 @@ func (r Reader) PoolListByLabels(ctx context.Context, project storage.ProjectKey
 	return List(ctx, r, "pool_list_by_labels", rows.Pools.Scan, rows.ID(project.ID), doc, after, limit)
 }
 
+// DrainedPoolList implements storage.Reader.
+func (r Reader) DrainedPoolList(ctx context.Context, limit int) ([]ipam.Pool, error) {
+	return List(ctx, r, "drained_pool_list", rows.Pools.Scan, r.region, limit)
+}
+
 // PoolListOverlapping implements storage.Reader.
 func (r Reader) PoolListOverlapping(ctx context.Context, containerID ipam.ID, b netip.Prefix, limit int) ([]ipam.Pool, error) {
 	before, err := List(ctx, r, "pool_get_before", rows.Pools.Scan, rows.ID(containerID), rows.Base(b))

@@ -13,6 +13,11 @@ func (r Reader) ScopedPool(ctx context.Context, class, project ipam.ID, scope st
 	return one(ctx, r, "scoped_pool_get", rows.Pools.Scan, NotFound("The scope has no pool."), rows.ID(class), rows.ID(project), scope)
 }
 
+// ScopedPoolsOf implements storage.Reader.
+func (r Reader) ScopedPoolsOf(ctx context.Context, class, project ipam.ID, after string, limit int) ([]ipam.Pool, error) {
+	return List(ctx, r, "scoped_pools_of", rows.Pools.Scan, rows.ID(class), rows.ID(project), after, limit)
+}
+
 // ScopedPoolCount implements storage.Reader.
 func (r Reader) ScopedPoolCount(ctx context.Context, class, project ipam.ID) (int64, error) {
 	missing := NotFound("The IP class was not found.")

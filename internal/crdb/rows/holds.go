@@ -1,6 +1,7 @@
 package rows
 
 import (
+	"crypto/sha256"
 	"time"
 
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -11,6 +12,7 @@ type heldRow struct {
 	region                         string
 	project, container, id, holder ipam.ID
 	revision, class, claimID       ipam.ID
+	owner                          ipam.ID // zero: no claim, or one without an ownerRef
 	purpose                        ipam.Purpose
 	phase                          ipam.Phase
 	name                           string // "": no living claim
@@ -34,6 +36,7 @@ var holdColumns = append(table[heldRow]{
 	moment("since", func(r *heldRow) *time.Time { return &r.since }),
 	maybeMoment("cool_until", func(r *heldRow) *time.Time { return &r.coolUntil }),
 	plain("doc", func(r *heldRow) *string { return &r.doc }),
+	written(maybeID("owner", func(r *heldRow) *ipam.ID { return &r.owner })),
 }, heldColumns(func(r *heldRow) *held { return &r.held })...)
 
 // Allocations are holds as allocations, whether a claim has them or not. Those of root pools are read without their project. Only such as no claim
@@ -58,11 +61,20 @@ var HoldKeys = kindOf(table[HoldKey]{
 	id("revision", func(k *HoldKey) *ipam.ID { return &k.Revision }),
 }, asItIs, asRead)
 
+// OwnerKey is how the text of an ownerRef is stored for those who look for its claims: it may be long, and nobody reads it again.
+func OwnerKey(owner string) ipam.ID {
+	if owner == "" {
+		return ipam.ID{}
+	}
+	sum := sha256.Sum256([]byte(owner))
+	return ipam.ID(sum[:len(ipam.ID{})])
+}
+
 func rowOfClaim(c *ipam.Claim, d *documents) heldRow {
 	return heldRow{
 		region: c.Region, project: c.PoolProjectID, container: c.PoolID, id: c.AllocationID, holder: c.ProjectID,
 		revision: c.Revision, class: c.Class.ID, claimID: c.UID, purpose: ipam.PurposeClaim, phase: ipam.PhaseBound, name: c.Name,
-		since: c.CreatedAt, doc: d.textOf(c), held: heldIn(c.Block),
+		since: c.CreatedAt, doc: d.textOf(c), owner: OwnerKey(c.Spec.OwnerRef.String()), held: heldIn(c.Block),
 	}
 }
 

@@ -45,6 +45,7 @@ var leanColumns = slices.Concat(
 		pointer("reuse_after_seconds", func(r *poolRow) **int64 { return &r.reuseAfter }),
 		maybeDocument("scope", func(r *poolRow) **ipam.PoolScope { return &r.Scope }, func(r *poolRow) **string { return &r.scope }),
 		maybeMoment("empty_since", func(r *poolRow) *time.Time { return &r.EmptySince }),
+		maybeText("drain", func(r *poolRow) *string { return (*string)(&r.Spec.Drain) }),
 		document("regions", func(r *poolRow) *[]string { return &r.Spec.Regions }, func(r *poolRow) *string { return &r.regions }),
 	})
 

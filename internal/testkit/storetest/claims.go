@@ -73,6 +73,30 @@ var claims = map[string]func(*suite){
 			return s.Store.ClaimList(s.ctx, w.key, after, limit)
 		}, func(c ipam.Claim) string { return c.Name }, names)
 	},
+	"ListOfAnOwnerIsByNameInPagesAndOfOneProject": func(s *suite) {
+		w := s.world()
+		other := s.project("red")
+		s.write(storage.Changes{ProjectInsert: &other})
+		owned := func(p ipam.Project, name, block string, o *ipam.OwnerRef) ipam.Claim {
+			c := s.claim(p, w.v4, name, block)
+			c.Spec.OwnerRef = o
+			return c
+		}
+		web, later := &ipam.OwnerRef{Kind: "Cluster", Name: "web", UID: "1"}, &ipam.OwnerRef{Kind: "Cluster", Name: "web", UID: "2"}
+		moved := owned(w.project, "moved", "10.0.0.136/32", web)
+		s.write(storage.Changes{ClaimInsert: []ipam.Claim{
+			owned(w.project, "b", "10.0.0.129/32", web), owned(w.project, "a", "10.0.0.130/32", web), owned(w.project, "c", "10.0.0.128/32", web),
+			owned(w.project, "later", "10.0.0.131/32", later), owned(w.project, "nobodys", "10.0.0.132/32", nil), owned(other, "theirs", "10.0.0.133/32", web), moved,
+		}})
+		retained := moved.Allocation()
+		retained.Phase, retained.Revision = ipam.PhaseRetained, ipam.NewID()
+		s.write(storage.Changes{AllocationUpdate: &storage.AllocationUpdate{Was: moved.Revision, Now: retained}})
+		for owner, want := range map[string][]string{"Cluster/web/1": {"a", "b", "c"}, "Cluster/web/2": {"later"}, "Cluster/web": {}} {
+			inPages(s, "", func(after string, limit int) ([]ipam.Claim, error) {
+				return s.Store.ClaimListOwned(s.ctx, w.key, owner, after, limit)
+			}, func(c ipam.Claim) string { return c.Name }, want)
+		}
+	},
 	"ListInPoolIsByAddressInPagesAndOfOneProject": func(s *suite) {
 		w := s.world()
 		other := s.project("red")

@@ -22,7 +22,7 @@ var pools = map[string]func(*suite){
 		s.write(storage.Changes{ClassChanges: storage.ClassChanges{ClassInsert: &class}})
 		s.write(storage.Changes{ClassChanges: storage.ClassChanges{ClassInsert: &second}})
 		backing := s.backing(s.root(w.space, "backing", "10.7.0.0/24"), second, class)
-		backing.Spec.ReuseAfter = new(90 * time.Second)
+		backing.Spec.ReuseAfter, backing.Spec.Drain = new(90*time.Second), ipam.DrainDelete
 		scoped := s.scoped(backing, w.space, class, w.project, map[string]string{"zone": "a"}, "10.7.0.0/26")
 		scoped.EmptySince = born.Add(time.Minute)
 		wide := s.root(w.space, "wide", "10.8.0.0/24")
@@ -59,6 +59,7 @@ var pools = map[string]func(*suite){
 		now.Spec.Visibility, now.Spec.Description = ipam.VisibilityPlatform, ""
 		now.Spec.Allocation = ipam.Allocating{Strategy: ipam.Random, MaxPrefixLength: new(30)}
 		now.Spec.Reservations = nil
+		now.Spec.Drain = ipam.DrainKeep
 		now.Spec.ReuseAfter, now.Spec.Regions = new(time.Duration(0)), []string{s.Region}
 		s.write(storage.Changes{PoolUpdate: &storage.PoolUpdate{Was: w.v4.Revision, Now: now}})
 		reads(s, now)(s.Store.PoolGet(s.ctx, w.key, w.v4.Name))

@@ -1,0 +1,78 @@
+package kinds
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carve-ipam/carve/internal/cli/exit"
+	"github.com/carve-ipam/carve/internal/cli/session"
+	"github.com/carve-ipam/carve/internal/cli/show"
+	"github.com/carve-ipam/carve/internal/cli/verbs"
+)
+
+// scopeGroup is about the pools that a class has for the project's scopes.
+func scopeGroup(p *session.Program) *cobra.Command {
+	return verbs.Group("scope", "The pools that serve the project's scopes of a class with poolPer", []string{"scopes"}, scopeEnsure(p), scopeList(p))
+}
+
+func scopeEnsure(p *session.Program) *cobra.Command {
+	var w verbs.Replacing
+	cmd := &cobra.Command{
+		Use:   "ensure CLASS [SCOPE]",
+		Short: "Have the pool of a scope before the first claim",
+		Long: `Carves the pool of a scope as the scope's first claim would, or answers with the one that is there. A scope is role=value, with
+commas between them; without one it is that of a class with a pool for each project.`,
+		Example: "  ipamctl class scope ensure pods node=worker-7",
+		Args:    verbs.Arguments("a class, and a scope", 1, 2, func(string) error { return nil }),
+	}
+	verbs.AddDryRun(&w.Writing, cmd)
+	cmd.RunE = p.Verb(func(ctx context.Context, args []string) error {
+		if err := session.CheckName("class", args[0]); err != nil {
+			return err
+		}
+		scope := "-"
+		if len(args) > 1 {
+			if scope = args[1]; scope == "" || scope == "." || scope == ".." {
+				return exit.Usagef("a scope is role=value, with commas between them")
+			}
+		}
+		s, err := p.InProject()
+		if err != nil {
+			return err
+		}
+		a, err := s.Change(ctx, session.Request{Method: http.MethodPut, Path: s.In("classes", args[0], "scopes", scope), Query: w.Query()}, "pool was carved")
+		if err != nil {
+			return err
+		}
+		if a.Status == http.StatusOK {
+			s.Remark("the scope has a pool already")
+		}
+		return show.One(p.Printer, poolView(), a.Body)
+	})
+	return cmd
+}
+
+func scopeList(p *session.Program) *cobra.Command {
+	var l session.Paging
+	cmd := &cobra.Command{
+		Use: "list CLASS", Aliases: []string{"ls"}, Short: "List the pools of the project's scopes of a class",
+		Args: verbs.Names("class", 1, 1),
+	}
+	cmd.RunE = p.Verb(func(ctx context.Context, args []string) error {
+		s, err := p.InProject()
+		if err != nil {
+			return err
+		}
+		found, err := s.Pages(ctx, l, func(ctx context.Context, paging session.Query) (session.Answer, error) {
+			return s.Ask(ctx, session.Request{Path: s.In("classes", args[0], "scopes"), Query: paging})
+		})
+		if err != nil {
+			return err
+		}
+		return show.List(p.Printer, poolView(), found)
+	})
+	verbs.AddPaging(&l, cmd)
+	return cmd
+}
