@@ -191,7 +191,8 @@ func (m *Memory) ForgetProject(id ipam.ID) {
 	m.projects.Remove(id)
 }
 
-// Counted follows what claims have counted in the shards of a project's quotas.
+// Counted follows what claims have counted in the shards of a project's quotas, as far as those are remembered: another transaction may have read the
+// project anew meanwhile, without them.
 func (m *Memory) Counted(id ipam.ID, updates []storage.ShardUpdate) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -202,7 +203,11 @@ func (m *Memory) Counted(id ipam.ID, updates []storage.ShardUpdate) {
 	now := *was
 	now.Parts = maps.Clone(was.Parts)
 	for _, u := range updates {
-		parts := slices.Clone(now.Parts[u.Now.Shard])
+		parts, known := now.Parts[u.Now.Shard]
+		if !known {
+			continue
+		}
+		parts = slices.Clone(parts)
 		for i := range parts {
 			if parts[i].Quota.UID == u.Now.QuotaID {
 				parts[i].Shard = u.Now

@@ -87,6 +87,9 @@ func TestAProjectIsRememberedUnderItsMark(t *testing.T) {
 	require.Nil(t, m.Project(id).Epoch, "of another mark")
 	_, known = m.Project(id).Quotas(3)
 	require.False(t, known)
+	m.Counted(id, []storage.ShardUpdate{{Was: part.Shard, Now: now}})
+	_, known = m.Project(id).Quotas(3)
+	require.False(t, known, "what was counted of quotas that are not remembered teaches none")
 	m.ForgetProject(id)
 	require.Nil(t, m.Project(id))
 }
