@@ -17,6 +17,7 @@ type server struct {
 	spaceGrantHandlers
 	quotaHandlers
 	trailHandlers
+	changeHandlers
 	callerHandlers
 }
 

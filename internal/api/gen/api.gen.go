@@ -242,6 +242,51 @@ func (e AuditOutcome) Valid() bool {
 	}
 }
 
+// Defines values for ChangeKind.
+const (
+	ChangeKindIPAllocation ChangeKind = "IPAllocation"
+	ChangeKindIPClaim      ChangeKind = "IPClaim"
+	ChangeKindIPClass      ChangeKind = "IPClass"
+	ChangeKindIPPool       ChangeKind = "IPPool"
+	ChangeKindQuota        ChangeKind = "Quota"
+)
+
+// Valid indicates whether the value is a known member of the ChangeKind enum.
+func (e ChangeKind) Valid() bool {
+	switch e {
+	case ChangeKindIPAllocation:
+		return true
+	case ChangeKindIPClaim:
+		return true
+	case ChangeKindIPClass:
+		return true
+	case ChangeKindIPPool:
+		return true
+	case ChangeKindQuota:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ChangeType.
+const (
+	ChangeTypeDelete ChangeType = "Delete"
+	ChangeTypePut    ChangeType = "Put"
+)
+
+// Valid indicates whether the value is a known member of the ChangeType enum.
+func (e ChangeType) Valid() bool {
+	switch e {
+	case ChangeTypeDelete:
+		return true
+	case ChangeTypePut:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ClaimOutcome.
 const (
 	ClaimOutcomeBound   ClaimOutcome = "Bound"
@@ -579,6 +624,7 @@ const (
 	ProblemCodeBlockTaken           ProblemCode = "block_taken"
 	ProblemCodeClaimReleased        ProblemCode = "claim_released"
 	ProblemCodeContention           ProblemCode = "contention"
+	ProblemCodeCursorExpired        ProblemCode = "cursor_expired"
 	ProblemCodeDeadline             ProblemCode = "deadline"
 	ProblemCodeExhaustedByCooldown  ProblemCode = "exhausted_by_cooldown"
 	ProblemCodeFamilyMismatch       ProblemCode = "family_mismatch"
@@ -622,6 +668,8 @@ func (e ProblemCode) Valid() bool {
 	case ProblemCodeClaimReleased:
 		return true
 	case ProblemCodeContention:
+		return true
+	case ProblemCodeCursorExpired:
 		return true
 	case ProblemCodeDeadline:
 		return true
@@ -1025,6 +1073,115 @@ type Capacity struct {
 	Available Count `json:"available"`
 }
 
+// Change How an object is that has changed.
+type Change struct {
+	// Kind A kind of object whose changes can be followed.
+	Kind ChangeKind `json:"kind"`
+
+	// Name The object's name; of an allocation its `uid`.
+	//
+	// Example: web-eu
+	Name string `json:"name"`
+
+	// Type `Put`: the object is as `object` says. `Delete`: there is none of this name.
+	Type ChangeType `json:"type"`
+
+	// Object The object as its GET answers it now, which may be later than `at`; absent when it is a `Delete`.
+	Object json.RawMessage `json:"object,omitempty"`
+
+	// At When it changed; when it changed several times, the last time that is known.
+	//
+	// Example: 2026-03-02T09:30:00Z
+	At time.Time `json:"at"`
+
+	// Operation The `operationId` of what changed it.
+	//
+	// Example: createClaim
+	Operation string `json:"operation"`
+}
+
+// ChangeKind A kind of object whose changes can be followed.
+type ChangeKind string
+
+// ChangeList defines model for ChangeList.
+type ChangeList struct {
+	// Cursor A place in the changes of a project. It is opaque, and gives no right.
+	//
+	//
+	// Example: AQIDBAUGBwgJCgsMDQ4PEA
+	Cursor ChangesCursor `json:"cursor"`
+	Items  []Change      `json:"items"`
+}
+
+// ChangeType `Put`: the object is as `object` says. `Delete`: there is none of this name.
+type ChangeType string
+
+// ChangesBookmark A place without a change, in an event `bookmark` of a stream.
+type ChangesBookmark struct {
+	// Cursor A place in the changes of a project. It is opaque, and gives no right.
+	//
+	//
+	// Example: AQIDBAUGBwgJCgsMDQ4PEA
+	Cursor ChangesCursor `json:"cursor"`
+}
+
+// ChangesCursor A place in the changes of a project. It is opaque, and gives no right.
+//
+// Example: AQIDBAUGBwgJCgsMDQ4PEA
+type ChangesCursor = string
+
+// ChangesEnd Why a stream ends, in its last event, `end`.
+type ChangesEnd struct {
+	// Code What kind of refusal it is. A code never changes its meaning; later versions may add codes.
+	//
+	// | code | status | meaning |
+	// |---|---|---|
+	// | `invalid_argument` | 400 | the request is not valid; `errors` says where, `missingRoles` what a class asks for |
+	// | `unauthenticated` | 401 | no valid credentials |
+	// | `permission_denied` | 403 | may be seen, but this needs a larger role, which `detail` names |
+	// | `not_found` | 404 | does not exist, as far as the caller may know |
+	// | `method_not_allowed` | 405 | the path has no such method |
+	// | `not_acceptable` | 406 | `Accept` admits no media type of the answer |
+	// | `already_exists` | 409 | the name is taken, a claim of this name has another spec, or another class is the default; `conflictsWith` |
+	// | `overlap` | 409 | a root pool of the space overlaps; `conflictsWith` |
+	// | `in_use` | 409 | something still holds or needs it; `claims`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
+	// | `allocation_retained` | 409 | a retained allocation holds the block; `conflictsWith` |
+	// | `pool_exhausted` | 409 | nothing large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; of a batch `fitting` |
+	// | `exhausted_by_cooldown` | 409 | only blocks that are cooling down are large enough; `coolingDownAddresses`, `cooledDownAt`, `Retry-After` |
+	// | `no_pool_matches` | 409 | the selector matches no pool that the caller may use |
+	// | `no_pool_for_class` | 409 | no pool that admits the length lists the class; `class` |
+	// | `no_default_class` | 409 | the claim names nothing, and its family has no default class |
+	// | `block_taken` | 409 | the very block that was asked for is not free |
+	// | `claim_released` | 409 | the claim that the `Idempotency-Key` has made was released since |
+	// | `quota_exceeded` | 409 | a quota of the project does not allow it now; `quota`, `measure`, `limit`, `used`, `requested` |
+	// | `last_admin` | 409 | `platform` would be left without an admin |
+	// | `cursor_expired` | 410 | what a place in the changes needs is gone; list again, and follow from there |
+	// | `precondition_failed` | 412 | `If-Match` is stale, or `If-None-Match: *` meets what exists; `currentETag` |
+	// | `payload_too_large` | 413 | the body is larger than 1 MiB |
+	// | `unsupported_media_type` | 415 | the body is of another media type |
+	// | `never_satisfiable` | 422 | would not fit even if everything were free; `wantedPrefixLength`, `allowedPrefixLengths` |
+	// | `prefix_length_rejected` | 422 | outside the bounds of the pool or the class; `allowedPrefixLengths`, `class` |
+	// | `family_mismatch` | 422 | of the other address family |
+	// | `immutable_field` | 422 | this field never changes |
+	// | `idempotency_mismatch` | 422 | the key was used with another request, or by another caller |
+	// | `precondition_required` | 428 | `If-Match` is missing |
+	// | `rate_limited` | 429 | too many requests, in a second or at once; `Retry-After`, `RateLimit`, `RateLimit-Policy` |
+	// | `internal` | 500 | a fault of the server |
+	// | `contention` | 503 | too many writers met, or wait for the same pool; safe to repeat |
+	// | `outcome_unknown` | 503 | the commit's outcome could not be read back; repeat with the same key |
+	// | `unavailable` | 503 | the database does not answer, the server works on as many requests as it can, or a pool's rows in a region were restored without the rest; safe to repeat |
+	// | `deadline` | 504 | the request's deadline passed |
+	Code ProblemCode `json:"code"`
+
+	// Detail The same in a sentence, and what to do.
+	//
+	// Example: The server shuts down. Connect again and go on from the last cursor.
+	Detail string `json:"detail"`
+
+	// Cursor Where to go on; absent when that cannot be.
+	Cursor *ChangesCursor `json:"cursor,omitempty"`
+}
+
 // ClaimBatch defines model for ClaimBatch.
 type ClaimBatch struct {
 	// Claims The claims in the order of the request.
@@ -1338,7 +1495,13 @@ type IPAllocation struct {
 
 // IPAllocationList defines model for IPAllocationList.
 type IPAllocationList struct {
-	Items []IPAllocation `json:"items"`
+	// ChangesCursor From where `listChanges` goes on from this list: of the moment when it was read, or just before. Of a list of several pages take
+	// the one of the first page. Absent with `consistency=stale`.
+	//
+	//
+	// Example: AQIDBAUGBwgJCgsMDQ4PEA
+	ChangesCursor ListChangesCursor `json:"changesCursor,omitempty"`
+	Items         []IPAllocation    `json:"items"`
 
 	// NextCursor Send it as `cursor` for the next page; absent on the last page.
 	//
@@ -1439,7 +1602,13 @@ type IPClaimCreate struct {
 
 // IPClaimList defines model for IPClaimList.
 type IPClaimList struct {
-	Items []IPClaim `json:"items"`
+	// ChangesCursor From where `listChanges` goes on from this list: of the moment when it was read, or just before. Of a list of several pages take
+	// the one of the first page. Absent with `consistency=stale`.
+	//
+	//
+	// Example: AQIDBAUGBwgJCgsMDQ4PEA
+	ChangesCursor ListChangesCursor `json:"changesCursor,omitempty"`
+	Items         []IPClaim         `json:"items"`
 
 	// NextCursor Send it as `cursor` for the next page; absent on the last page.
 	//
@@ -1594,7 +1763,13 @@ type IPClassCreate struct {
 
 // IPClassList defines model for IPClassList.
 type IPClassList struct {
-	Items []IPClass `json:"items"`
+	// ChangesCursor From where `listChanges` goes on from this list: of the moment when it was read, or just before. Of a list of several pages take
+	// the one of the first page. Absent with `consistency=stale`.
+	//
+	//
+	// Example: AQIDBAUGBwgJCgsMDQ4PEA
+	ChangesCursor ListChangesCursor `json:"changesCursor,omitempty"`
+	Items         []IPClass         `json:"items"`
 
 	// NextCursor Send it as `cursor` for the next page; absent on the last page.
 	//
@@ -1732,7 +1907,13 @@ type IPPoolCreate struct {
 
 // IPPoolList defines model for IPPoolList.
 type IPPoolList struct {
-	Items []IPPool `json:"items"`
+	// ChangesCursor From where `listChanges` goes on from this list: of the moment when it was read, or just before. Of a list of several pages take
+	// the one of the first page. Absent with `consistency=stale`.
+	//
+	//
+	// Example: AQIDBAUGBwgJCgsMDQ4PEA
+	ChangesCursor ListChangesCursor `json:"changesCursor,omitempty"`
+	Items         []IPPool          `json:"items"`
 
 	// NextCursor Send it as `cursor` for the next page; absent on the last page.
 	//
@@ -1894,6 +2075,12 @@ type LabelSelectorRequirement struct {
 //
 // Example: {"env":"prod"}
 type Labels map[string]string
+
+// ListChangesCursor From where `listChanges` goes on from this list: of the moment when it was read, or just before. Of a list of several pages take
+// the one of the first page. Absent with `consistency=stale`.
+//
+// Example: AQIDBAUGBwgJCgsMDQ4PEA
+type ListChangesCursor = string
 
 // Member A subject with a role in a project.
 type Member struct {
@@ -2206,6 +2393,7 @@ type Problem struct {
 	// | `claim_released` | 409 | the claim that the `Idempotency-Key` has made was released since |
 	// | `quota_exceeded` | 409 | a quota of the project does not allow it now; `quota`, `measure`, `limit`, `used`, `requested` |
 	// | `last_admin` | 409 | `platform` would be left without an admin |
+	// | `cursor_expired` | 410 | what a place in the changes needs is gone; list again, and follow from there |
 	// | `precondition_failed` | 412 | `If-Match` is stale, or `If-None-Match: *` meets what exists; `currentETag` |
 	// | `payload_too_large` | 413 | the body is larger than 1 MiB |
 	// | `unsupported_media_type` | 415 | the body is of another media type |
@@ -2330,6 +2518,7 @@ type Problem struct {
 // | `claim_released` | 409 | the claim that the `Idempotency-Key` has made was released since |
 // | `quota_exceeded` | 409 | a quota of the project does not allow it now; `quota`, `measure`, `limit`, `used`, `requested` |
 // | `last_admin` | 409 | `platform` would be left without an admin |
+// | `cursor_expired` | 410 | what a place in the changes needs is gone; list again, and follow from there |
 // | `precondition_failed` | 412 | `If-Match` is stale, or `If-None-Match: *` meets what exists; `currentETag` |
 // | `payload_too_large` | 413 | the body is larger than 1 MiB |
 // | `unsupported_media_type` | 415 | the body is of another media type |
@@ -2473,7 +2662,13 @@ type QuotaLimits struct {
 
 // QuotaList defines model for QuotaList.
 type QuotaList struct {
-	Items []Quota `json:"items"`
+	// ChangesCursor From where `listChanges` goes on from this list: of the moment when it was read, or just before. Of a list of several pages take
+	// the one of the first page. Absent with `consistency=stale`.
+	//
+	//
+	// Example: AQIDBAUGBwgJCgsMDQ4PEA
+	ChangesCursor ListChangesCursor `json:"changesCursor,omitempty"`
+	Items         []Quota           `json:"items"`
 
 	// NextCursor Send it as `cursor` for the next page; absent on the last page.
 	//
@@ -2783,6 +2978,20 @@ type AllocationName = UID
 // `Delete`, and nobody gets the block until its cool-down has passed.
 type AllocationPhaseFilter = IPAllocationPhase
 
+// ChangeKindsFilter defines model for ChangeKindsFilter.
+type ChangeKindsFilter = []ChangeKind
+
+// ChangeLabelsFilter defines model for ChangeLabelsFilter.
+type ChangeLabelsFilter = string
+
+// ChangeNameFilter defines model for ChangeNameFilter.
+type ChangeNameFilter = string
+
+// ChangesAfter A place in the changes of a project. It is opaque, and gives no right.
+//
+// Example: AQIDBAUGBwgJCgsMDQ4PEA
+type ChangesAfter = ChangesCursor
+
 // ClaimName A DNS label (RFC 1123).
 //
 // Example: prod-eu
@@ -2845,6 +3054,11 @@ type KeyName = Name
 
 // LabelSelectorFilter defines model for LabelSelectorFilter.
 type LabelSelectorFilter = string
+
+// LastEventID A place in the changes of a project. It is opaque, and gives no right.
+//
+// Example: AQIDBAUGBwgJCgsMDQ4PEA
+type LastEventID = ChangesCursor
 
 // Limit defines model for Limit.
 type Limit = int
@@ -2933,6 +3147,9 @@ type SubjectFilter = string
 // Example: 2026-03-03T12:00:00Z
 type UntilFilter = Time
 
+// WaitSeconds defines model for WaitSeconds.
+type WaitSeconds = int
+
 // WithinFilter A block in CIDR notation without host bits, IPv4 or IPv6.
 //
 // Example: 10.20.0.0/16
@@ -2957,6 +3174,10 @@ type ClaimConflict = Problem
 // ClaimSourceNotFound Why the request was refused (RFC 9457). Beside the standard members there is the stable `code`, the places that are
 // wrong, and the figures that belong to the code.
 type ClaimSourceNotFound = Problem
+
+// CursorExpired Why the request was refused (RFC 9457). Beside the standard members there is the stable `code`, the places that are
+// wrong, and the figures that belong to the code.
+type CursorExpired = Problem
 
 // DeadlineExceeded Why the request was refused (RFC 9457). Beside the standard members there is the stable `code`, the places that are
 // wrong, and the figures that belong to the code.
@@ -3239,6 +3460,32 @@ type ListAuditEventsParams struct {
 	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
 	// something was read for it, `Carve-Read-At`.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
+}
+
+// ListChangesParams defines parameters for ListChanges.
+type ListChangesParams struct {
+	// After `changesCursor` of a list, or `cursor` of an answer before, of the same project; the filters may be others. Without it the answer
+	// begins now. It is opaque.
+	After *ChangesAfter `form:"after,omitempty" json:"after,omitempty"`
+
+	// ResourceKind Only changes of these kinds, separated by commas.
+	ResourceKind ChangeKindsFilter `form:"resourceKind,omitempty" json:"resourceKind,omitempty"`
+
+	// ResourceName Only changes of what has this name; an allocation is named by its `uid`.
+	ResourceName *ChangeNameFilter `form:"resourceName,omitempty" json:"resourceName,omitempty"`
+
+	// LabelSelector Only changes of what has such labels, in the syntax of lists. What had them and has them no longer comes as a `Delete`, and
+	// so may what never had them; what is deleted comes whatever labels it had.
+	LabelSelector *ChangeLabelsFilter `form:"labelSelector,omitempty" json:"labelSelector,omitempty"`
+
+	// WaitSeconds For how long the answer waits for a change when there is none.
+	WaitSeconds *WaitSeconds `form:"waitSeconds,omitempty" json:"waitSeconds,omitempty"`
+
+	// Limit Most items a page may hold.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// LastEventID The `id` of the last event of a stream that broke, to go on with it; goes before `after`.
+	LastEventID *LastEventID `json:"Last-Event-ID,omitempty"`
 }
 
 // CreateClaimBatchParams defines parameters for CreateClaimBatch.
@@ -3904,6 +4151,9 @@ type ServerInterface interface {
 	// ListAuditEvents List audit events
 	// (GET /v1/projects/{project}/audit-events)
 	ListAuditEvents(ctx echo.Context, project ProjectName, params ListAuditEventsParams) error
+	// ListChanges Follow what changes
+	// (GET /v1/projects/{project}/changes)
+	ListChanges(ctx echo.Context, project ProjectName, params ListChangesParams) error
 	// CreateClaimBatch Claim many blocks at once
 	// (POST /v1/projects/{project}/claim-batches)
 	CreateClaimBatch(ctx echo.Context, project ProjectName, params CreateClaimBatchParams) error
@@ -4690,6 +4940,83 @@ func (w *ServerInterfaceWrapper) ListAuditEvents(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.ListAuditEvents(ctx, project, params)
+	return err
+}
+
+// ListChanges converts echo context to params.
+func (w *ServerInterfaceWrapper) ListChanges(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListChangesParams
+	// ------------- Optional query parameter "after" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "after", ctx.QueryParams(), &params.After, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter after: %s", err))
+	}
+
+	// ------------- Optional query parameter "resourceKind" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", false, false, "resourceKind", ctx.QueryParams(), &params.ResourceKind, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter resourceKind: %s", err))
+	}
+
+	// ------------- Optional query parameter "resourceName" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "resourceName", ctx.QueryParams(), &params.ResourceName, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter resourceName: %s", err))
+	}
+
+	// ------------- Optional query parameter "labelSelector" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "labelSelector", ctx.QueryParams(), &params.LabelSelector, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter labelSelector: %s", err))
+	}
+
+	// ------------- Optional query parameter "waitSeconds" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "waitSeconds", ctx.QueryParams(), &params.WaitSeconds, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter waitSeconds: %s", err))
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "Last-Event-ID" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Last-Event-ID")]; found {
+		var LastEventID LastEventID
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Last-Event-ID, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Last-Event-ID", valueList[0], &LastEventID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Last-Event-ID: %s", err))
+		}
+
+		params.LastEventID = &LastEventID
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListChanges(ctx, project, params)
 	return err
 }
 
@@ -6911,6 +7238,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/v1/projects/:project/allocations/:allocation", wrapper.GetAllocation, options.OperationMiddlewares["getAllocation"]...)
 	router.GET(options.BaseURL+"/v1/projects/:project/audit-events", wrapper.ListAuditEvents, options.OperationMiddlewares["listAuditEvents"]...)
 	router.GET(options.BaseURL+"/v1/projects/:project/history", wrapper.GetHistory, options.OperationMiddlewares["getHistory"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/changes", wrapper.ListChanges, options.OperationMiddlewares["listChanges"]...)
 	router.GET(options.BaseURL+"/v1/whoami", wrapper.GetWhoami, options.OperationMiddlewares["getWhoami"]...)
 	router.GET(options.BaseURL+"/v1/regions", wrapper.ListRegions, options.OperationMiddlewares["listRegions"]...)
 	router.GET(options.BaseURL+"/v1/version", wrapper.GetVersion, options.OperationMiddlewares["getVersion"]...)
@@ -6924,796 +7252,841 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7P1rl9s2li8OfxWMnrNW7B5RRVLU1StrTvk2cXfs1NjO5Dyd8ilBJFhiF0WoCarK6pz67v+FjQtBEpQo",
-	"Vdlx9+RNYpVEENjY2NjX3/6tF9L1hmYkK1hv/luPfMbrTUrg3+eb5C9kx//Ftus1zne9ee+XpFjRbYGS",
-	"gqGC3pCs1+/d4nRL+M/WpMARLjD/d5gTXJDovOjNe77rjx136Lj+R3c2H7pz1/1rr69+8pyPG9J8M8dp",
-	"EpL/LacwCOm61+9dk4zkuEho1pt7/V6KlySF2W2zhI/NVnTDevf9XobXpDfvbZINSZOM9Pq9TU7/RkL+",
-	"o4LgtYN7/V5ObhMGY/WCeOxNfRw4SxK6TuBHgYNH8cRxZ94yHEbBaDya9Pq9bRL15j08jLzQjUcOmSx9",
-	"J8DjqTML3aUzivx46pFxEA7hx5to/6Lv+z22ISGff0RYmCcbsbLeC6AFQ2G6ZQXJWa/fI583SU6YGmyi",
-	"BuMjSQrmNCVAvIxt1ySH4QtcbIFAN2T3xpw7nzqfOZ94bd4pZsXPrDlxzy/ftVlhxl92HhbJLend39/3",
-	"JYeIuVf55BzdkB2KaY4wUlvSl593BOdtbNN9f780Kevri6oL/LgiCGfsjuSoWOEChfKtSfHHifgXOBF1",
-	"bu/3hLSb90Kc35KrQ0NcKUFKwpwUHT/0Sp77MWFFk+H4OUUbfE1MHksKsma9+a9/cNv/LPn7CbhlGyXF",
-	"q1uSFU2OOQdWQXdJsUJrmhNUUBTSdQvz4LggeW+ebdO038MWCo7lRJYkpjlRv4Ttcb1ZiAkeOwF2XWcS",
-	"DokziwLPGS0nxI+n2AvHw16f8+eK8t/TJAp7/R7daNbqRSQlBXmR4oRzHd0WMNN5b0PydcI4z1xFJEtI",
-	"BFy0pgU5j6KcMNab97yZP3AH/iAI4Mu/bwkrgPSTyCNuOPKdIHaXThB6xJnh0cTx4/FyFrnhhAw9eITR",
-	"bR4CQW6SjD/55kJNRfL1HVk6ZAs7vF1KtoZDE+KcppVDc9/X1Pyth9OUhpwpX7x5+Z7P1R347sAbuGd+",
-	"0DPPE8lu+XJzGvGXbChN35OYf6EOVk4jPgPLuTK4+tjnNjmJk88/kuy6WPXmfsCJEfKVX9A0CTkXvYSN",
-	"AdGE9wiTdq5wnXAZus4Ee1NnGvOHo1kYkMlyiEe+yRV4kzg3ZFdjDCGlmoxBb/ZwgufWOCFYxjM/Ho4m",
-	"k+UwiPAYD0My82eRS1wSTIbjB3DBDdnNBUHPSuXkU7+Xkc/Fi23OaN6b98juz9s3f6NJ+MOfb//6wkuj",
-	"D3+eAU3hBc9xEa5q4v6OooxGhJmnFXbmGFkf2GR9RG6bgl0ukL/S8dqE97XYEs7RaVWa+140XHIBPcE+",
-	"cYJwGjnTeOw6s6WHfS7OCey1kObe4R97e6V50JDmrXzv3ExZN94fV6S3/dyOA35wObfI7xOaVV87PLy2",
-	"Yct8QppFCR9R7DC/FD7mOGPwt48JDN+yvWvCGFcL5r0XXD2JUGW6KM7pGnESIcWoJXEGsJGYwTae61V9",
-	"2IYhIRHIW0WV3sd8y2+PYrch5Y9JBOyu7qfndJvxh07ZkXbZ82UZ3j+e4UeH93mkGT44/OPg22T42fgQ",
-	"w48Pr2381RheTvefn+E/Ve8Gm4mtb4g+WtJihWiOMpqRDvdFVdZ3ZiobB9VPZvVUPWzokgavPm9SnME2",
-	"CWpXCPGmQHd0m0ZoSdBSboYmgYWtZ+OBFuNhihl7JybECpxFOI/Uny/0hm1SXMQ054pARAqcpLWByveH",
-	"ghtL/lOPnqnRHbJFyx2CNzS/HVR0nHbWMkarsJaeqYWirewGehSJEsJZ5RNnf7IRXKNXy61PeBbxCTCU",
-	"FHymUk2CtZRKUmNRlTWFK8pIBkpySCP4PaXpFfm8wtz0ikwavynQCjOUURTnhKBlSsMb4W5JGEpxfk0Q",
-	"yej2emVMho9mmYtTmQS7STYbfo77vzXellO6nqNipd6XMGTu9eFXVffGuvLynRnaMjJH4wDRGI1Ho+EY",
-	"YaHOEma86u9bWuDyXVKq4TStvIEz+x2IJ9vReU/iLSN7Dk8uf1CVIMedD7WnwHtXKTDfVU74D6t7+8J+",
-	"ANAKZxFDdFsg8TBDZ77PTdczf4polu6eoTPfRXeYIcxu+FmjefXUvNfLqJ0At8Loxi6csxvpmzzz/bnt",
-	"xTgnMDMSwdRWJCcDOJhJBoZe74wLurPKCzUZe74PN0Z5rn43Kp1yYhVbtHEVWFlVrnq+Qxipl2hmUndB",
-	"C1M1b4D7fu8/c5zVPWEU0YwgJfQe0d2aU1rs939Vzp9d8lbUxOkQB+GYTJ3YdwMnGHtTB8+GSyeIRrE7",
-	"8aYzPPO0mjjxZ8PlKJo4xIuHTjByJ85s6mNnGAYkHruT6WzqHunl0q6pUuvQVP1dfIz/M0gMJ+UHgtOi",
-	"Ztafpym/UO4ISO7yZCiFk96AV+CHhBU0373KitziCv5lRdGKpNrKGw1miGZoiN7iPFwhXKCM0qzFzWe3",
-	"a0dNNb83780CTqt45rhDb+QEE3/mLHEQOiMydr2pPxti7IvbIFlX9RNQAEften+NYo+jTW+2+YbCKMpt",
-	"w5Is3GNFbLMCpKz+OvjoTZTLFdx47V4Ab1qn1jKIR+7Ymzj+dDhzggCPnOl4OXHCaTQjOF66oQd35ypJ",
-	"o4sTlvcgsh0mmZpWK9nAG/1XeQ28uTg31l51Owu9CTh0KS8C2I3HkNP7bPkoCL14gn1nStylE8R+yK3Q",
-	"sTPCEzIMZ5EXu9PjLf2Ju/RCPxo6JIhHTuCOPWfqT4bONJiN8Hg54dur5UvHKRwlX5qnS7ohu7MJvctI",
-	"LseQKsALEelo+DbVSkJnMpl6p/iim8ewzcw97H/QjvIqo9/XWfAFpWmSXb+kdy3cCFZDRpc02qEVTSPW",
-	"RziL1F+uScHQjjxEmbCzJA7i8WxCllwI8PvGIw4eu9jxJsshCdyRP8az9juunSmXI3eCp3HoRDPCLz0/",
-	"dpYTb+n40zCIR954OFniMnrWbRItTOm5dqY81i6wCK/TzNrHYq/ZeDBV7BVSmv5cvw1GxtpLDjRZrcGH",
-	"r2lOkut9PIgzWqxIrtRXwYxH8p3nlXFBO9+FY28iriE8WjrBOOR6TjRz1D3kk2F8Ct9FMGqAndFyHDrB",
-	"JOLKFsFOOWrgliKk2yTa+M4rb+I9ypaVjVY4J1+NiYKOMsqmyOFC2DKUpk1OOFbr9o69MGd+NIRbDdSW",
-	"wJ8OHRzMRo661vhGHX9hYhjTHTt8951gOAuc5QiPnXJMN9Q80nEK7Rem1901fvC+ek8YyW8FmQwn8TtS",
-	"3NH8BkXkNgkJ63JvuZwnphae6P+h/fyh/TxY++nMRVJn785FHY2YI7kohDH9qQN3RzBajp3ZJJw65Zg+",
-	"0bTvOIU9IsFvcNGpNtdj2FNd48qeTV40jK33pMBJVnfjKhXjhmwKBMknkKIrXPZ3mCGRXxOdoOB6R3LQ",
-	"MPZHbkBcJ4inMyfwoqEzw27ouEN3RKZ+OBy6JyQYTEEKkcCBmyXwJr4zG04Dp5RCpFR4O06hXeF1/Q5y",
-	"KMmuc8KYc5tsjrHYH12eCI7odit5k7Ohb7CZ5iaprYh32FjrS9rvbVlQBwX+fp4Zx17o42HAtU7PCZYT",
-	"4kzxaORwATKJh8Rfzkpl1cVTMomCwBlhL3QCPHadaeQv67lix9xdX/feqWVyHXO9tMX2T1UpTortDw/E",
-	"9sVsW0P7Xz2sf2xIvzxfOl+tesxYkl2nRIX/voKkPiDADmj5k8gl4+XQ8cNZ7ATEGznT5RA7QTQKx2QS",
-	"T13D7R4Ply72wpnjRiPCTyJ2ZmEQOVPixx4eL0fR5IDb3asfLlwm/WnZ9gjbZRWm9lcdkrGtKWInXpCn",
-	"nSpv/6mS0/2nO1Zqn4xj9XwH0VK7YrS0RiS7HazR18qinPpRMBmFM279ek4wjENnGpCpE49mXuiToRtM",
-	"y5z4iRcOx8FyylUg1wl8snRmw2jikGDqLr3Ij4eT8d4zNerq1Ts2b8xMsGk7BLMhGU3HEXaWk9B3gsCN",
-	"nNkonjnuGPvRMA680Wza6r05xft45LkZ7buNysSf/Yk+X+/wdHGcdriZRJ7Z8531hvopI+iW5LtDN5Tl",
-	"dnmI3O52+NXMrSKA79RhAdCaFndMvkJtOurb+nykHoORzCE6UAy3Ty3+8gqnTbu0rPUdLVZJdt10cZJb",
-	"qJIjKCIx3qaFTH6jMXpzcRuUuSxtdJBClrwrV2Cs2jaVDyQlYUFzGyMIwmc78XI4uzRGfK3bkJ/OPtpm",
-	"EckRRuq9ESS9dZwdsI+5KcnmNV4nKSRbXdwGktfNGa5xEa5efd7wc6Fl1A3hT1wTqushoJDgjY7r85/1",
-	"xE7e9D5xMQHj/Ghlmvsu7PqeLJPMUucoblAaI4xyaS8iI/J9mhh4iHJ0jEj4ALGAAydQhGY4iyqBiSCG",
-	"cEhWcFYUwYb9DugOAYmDB+yXpFh9COmG2BUcWA2sQHI0zYgqZ+uwCrJ19gu+DcmdcjimJqL+VIojc+Zf",
-	"O8XoD+/CH96F/5nehU/GqbvYFo+qcfzOGobFUwLitFQjDE3/SNPOP0GKFAnIu2uammKkohjuz1j0wwnx",
-	"4vHQCdzR0gmi2diZkqnvzOLhchxOI0z80nXiLceRS0a+M4wD7AThdOTMoonnTImPR8tJOIu9/a4TvyE5",
-	"ZJr4hUFxJvSQz725P+331knWm/v+fb8nNbaLRplotXz6Ob+CGORQGxXUTc0nYS/FgL15kW9Jv7fBOV4T",
-	"+H2JPjII6fqsRuVSZxJv/JFgVvxcJGnyD5nqTQV94akMQ5H03oqHLSPnokq3N/FXcIC5GncN+cuEFa8F",
-	"lEPCkmWSJsVOX+NV59AShzdJdn1BKecOv98L8QaH8PvfevgWJyleQpX4bDp0OQ0KWmAoIBl67sQ/TZr5",
-	"TWnmw8FmiM8H9AA4HRW59RyHN/tE1XuCox2IKaitYPVt9+W9H8nFuv3eFnYATskFyUOSFb25PzLPrlBe",
-	"Xm/TtH6KxfEFzYvhHUPcTNgJE+KgeLKfQfXxm2L0GKfsn47Tqzgola18m2TJGu/bzZTgW2LuJyoohCOB",
-	"Qw8ro/usp+Z8QCduKPhKC+avpXcZ7BjB4aqjSmxqu10YCvgoaOWjcb9H1ptixw/Ox48/9ua9YLqyMg6f",
-	"9wXfql97ZYGDmskn+X2trMWkyRfUuP+4K/+4K/+4Kx//rvxkHN/DwjWjQralCTs1Z9k/NimIy+SDeD5k",
-	"5g696cgZ+5PICeLl1Jm6OHCW3iiaEhyHbjAsEzSiaey7k8AZeePQCQieOLN4NnSwG4STaEaWMUTQ9hzU",
-	"RoJGpzu4djBeJ7ni3WPPRMtt2c7tbju3uwanuycyud9g8ncVRtFc/gzhKIJrkW8uYAIpLw8TPj7+VOUs",
-	"vKPPzaUYZ+I1p6vtUHTh/cq9Zb/FBd8DghE++UrfcxCCIw9C1Qm2/0CM3aU/GuKJMw1msRN4EXamfjh2",
-	"ouEkxm7oEX9cIkSMYuwF/mzsTIZT4gRuOHNm3nLkhP6YzOKlG3kHECLkUr6qrmI/YMdqL7/vsfTaj+XY",
-	"CwLzaEJ19onHM2gcT0/wM58N+0J3UFA7h579HI4H2mKDfMXaGcwpLfY6jR4jId3qeOpD+GPeEw6iw/6x",
-	"AzmoPh6FPnYdL3aJE8TB0lkup6Ezi4bxOBqSKfaM80jccMI1yVk8Cp0AT4fONBxzxXIU+9F46WF3cmRa",
-	"Oq7Uy7Uqi+skq/7Rm1rVLc6HSZRXMs69ca+ubV4Yca1X25xuiJ1MOvFd8HTMj2Bv7o33pcFzOb/BIam5",
-	"daVMsDswOxzQ9ox6WF/luGrn6rznjcdwXM0jHEynUM8bmuVhPVevWD74OIfccw+l2vAVCDcs0E35mCXF",
-	"HsvH3BTUUjy8zgmp8dbETAXl0uSELbXrtYPAM4QKZEM3bnf+x1NFi//FREtbOvh+8TJzySTy4sAZL33s",
-	"BNE4dKbxZOJ42F8OwyAakXFc5u4svWiG/dgJwuHYCYgbObPII84Yu/E0HC2HJAiOTHHvIl7GfW631v5Y",
-	"FS8fNjhnUJywwTnJitODRFxuNQh28vEvM+Tbzn/97Hvj4TQ4dPbN+108cNrR9zsAsXnTLx5eOuboT0/a",
-	"4i8hLFxTUIgMDqGjWZ16YAULtUkm9EAlb0oKhnKSEsxIJGLi/DMrJLJLhHcHfH5mDpUZBNe37Gxs3ELa",
-	"aOLKrnZofap5S/xg1Wus7oAwFFaYwHXpo02KQwKF9BDchx37jiF9ZI+J5B2Uer+XPLEIjwbV3oMsYVae",
-	"wAVa0TVBSQZpD0LsAFuIk86/kIW3B5jgOqVLnB5NiIo25vlTwSi+eWfAmcrVIlTqDut9aq6U0qJVCxfW",
-	"MOcF0NEQSz4XhGQlahTS4u2xWONxtNiHKawn6acNyn7YkDCJk/DQCcQFwuLkHYoTyMNzu8nsMsN3BwFU",
-	"mfObZu8RaEz2v8e1GWbozcXt2GCFkquFQnlgsileOrfjI3dzbNvN0bhyyLXBXu6x77rePFpO5747n58F",
-	"U9smWn86Dsy78D3dgsP7vv9bj1+etZ/HcRzP55XLM9uFmBVwrVt/HMdthkuKl5VdeCii9h+K7B+K7B+K",
-	"7P8wRfYw8LeX//TD2yT+r14pafapNgruslRkijuKlB7x5WtZpEK0X4xI3aaEpyFjdxLORs404rIhngTO",
-	"FA9nThBOvBlZRsPYgAP34/FyGgWu403CkROQGXbwMPKd0XJK3HAWxOOJd2QhS0cZcsitdqQi99XcYZV5",
-	"tYmRidtwh3lu4I0A7L67LHGD6WhyokdsbxFNuYhvyyU2bAqHcrN/a40WeO5w7I3tzsaSmMOxP51yYq4A",
-	"W1ME9lOKMxEmM3kMEHJbXjYStV173uRX3iPDM3zLfqQ424cnpH5To8pMT9M3prnlEijfZneYk9YbrYLR",
-	"+jS/sFWcDsYTQx/bk+gDQvIOM42/THMwBCH8IezpE2v/gtHpIUJnFLuhF03xzF+SEypso1HsL6eBMwk9",
-	"4gRkPHRmsT91hsuxO41w6JOgTH2ZhQHx8GTojJdu5ATRyHemxJs4Ph7Fk3C29KLh/tQXudBWIWqXlbaL",
-	"V2W1dM4mdx9Nv5pNBt5YWVttghEsDPM0DWfjaeM0STvEKhQDd3aiRNTsZC0r1LNv6lcGUX8Hoeh7J291",
-	"Xc8qC0faaktqZZwWIFj9J1UIZa1DeSQpNBx4Q5BCb8l6SfImFOsa7x4V4vI4nNzWzl37sxO8cEhG7sRz",
-	"pstZ5AQx9pylHwZONCbT2MWeP4TaDVm9svSjIB57zgRPQ66huQ72lkMnHEUTMos91/eGR1avWPvtCQp/",
-	"27jE/zL07n9toi3p8iiSCYLNhg6OlrETeOHQmQVk7MRTFy/9cBiMgnFpRESioZwzCzFxAnfpO9NhNHLI",
-	"JJ5hb+kPg+HoNJLhaA2FhZ9KDm0U2LSKgb3szpUaLmub7eg+qjq+iBKGMlqglBQIZztAKwUlB2F05k36",
-	"iFFo+8FNRH2n9RFOixXdXq+Q/CrOCQDWm1MmOQzCb5ukaAEerDgyQWM/8yZCNTW/Gfr8i1nzC3Ubg06o",
-	"3v1rM/2Nz08kxvJHG8XV3gTQmI2H/PpDbs8SQ6g9NOrwpln9Ic87/JTvNuY37PCUV38qmHR4yq8/Neuw",
-	"Ln/YWNfMPUxDP6g/Npx2oceo/thk3IUg48YkR34XkjTYY+iOuhClwSFjz+tClSaT+L7f4cFhk08CkWR2",
-	"6MEmq8jUlkMP+kJwXeR0mZJ1qS5aGulAT1v9Ay42Gu10ZOOKJLvaQuJnSLM4TcKC/ZLwt/2qOpOYVd+f",
-	"jH4W5ftRl0pvPQeZp5qsUfMFXK4lGSuwAC0/u/XO5MXCzspGKfK17Kwj/I5SoQN31u8VSQFEF+1auEKd",
-	"45B07SwotW8+K74H7EySz7ovdny/n7J0Zyu+Z4Aaq8LdNNYV4JZNK5+6UiPt2cFOZDK39qLpDRaQtsiz",
-	"zfyZhCRESdFHNEfLJItQUiB8jZOsw5ZCBv9Z6eS17te57c1yVrrDz4O300bYyt7m3Ph59TlhBWueOEjD",
-	"ThgqcK2dut42ePyKiOfbd0zRwtwUtRHiYSTHQkmm8afFw5zgJM9pXuuMo+ZVa3ajFMcz0O/AmOywW227",
-	"ZKPCQ3ekQjNjM0BU2s/YR7PlEwBpAmbMAciLr3O4qmBdh+b3TJKzgAixWX7P5WjjpLVs/N5X2LofKWif",
-	"DvwgO9N9y8cWOOUjsGODTQAGSfPKiqS2SxK+v1IMXdtKiTeQCO0e2pvxQ2mPqLVskHrStheghT94IypH",
-	"4nGOpkkVg9ovBL6qSN9qElzc/XC/JQy9ich6QwuShTvnL2THJ3ddb30o9gCeu1JpYeY28FFlh2CVUmMZ",
-	"eY0jUlU8/kaXzqT4u38T9dHdKglX4HfWiWfQOmWAzlFG7tANjHBDGMLwGQZq29AlSWl2zfgJxeXMVpQR",
-	"A8ZXvae65SuCI5LPa5N/nO2vUp6vyJzHg9mhtkFVjmAMtNQ6Dtm2YElEyqKJ76SSyOqNHzsWborQgL0N",
-	"2iN2ais7tPXh6J75bhsvrLesQEuCxBP+9GCvuZO2GooUj+9Jd3BFD2syV7Kf2DuZCQkvpHG50w/ju9Zl",
-	"3uGsqLKNKLGu8uWb7GdWA2KCIhuotis5E1IQBeHVlWzrzzqc9BuWVY2x5CbekSX0vkxYIZJCVSkrNLPB",
-	"a/HH4US+tIMeDfMk7EzWeOrS3K9r/7xQ0YAfYWU2yirjRuqtNUIbKDCGOK/jth00X5tMWtHCTLg4Q3uW",
-	"NZYtPV3nigNEo804yRR0jdwCLSv4VhEcDRBXO7iKVgH1+o6ZpZqQAQmWU7ii/JJQmYB8zfvUeaVsl1FR",
-	"ET7dtFH5obq/5LCSu7zfh7to8brp86jUVmtvK9gNFsbJaHEVS5+I/YBec3P8DkvljP+0bS9EI93KFjSe",
-	"a2h1Omh22t0elMR+p97zYHqXRDFJTrOCZM3ucB8pRWuc7dBdnhQkZ2hNbIQOy8dNnc3y8DNOMQAZ4dTj",
-	"XxQk66OcbIiE9JO6VDdZWKXYyB0a2pB96g/Uf8qFGtR7SXCUJhlp0o6l9M5Cr0g9UNNw1d/VuVZ65YYf",
-	"yegZulsREBqJTp/IE9njVhoYNxm9K+mZFGX+OeNSpKZznkbkoErkFBcPlwKaIhWyQvAXDqzNHXMuRag4",
-	"klJYlhHjkz0z/G79dOBKb8dHbVw3z1QG8i2RK/q+yLflDUAzAsYaE6A7KQ73Xgj8UX4ZmIu3CZ+y3Pso",
-	"of+7u3xeqdbiz3cvKE2jRo9AcK5KFyrI4VCE3u4y6PtsNhqvWBjKG3+uSi8gquL3OlkUuuH51XJ3Fap5",
-	"iSwUEr2kd7UsrWozOiNXpfJ2F6LIenvfUSS9DHFOyDOjbITzyF2SpmiFbwkSL5VLLpDtpcec7PY8krFU",
-	"Aj5yMVNRuBzInzR5xdKGXp6TOv6f1vWeKYVMtI3PyON1qW/bL8Msgk71AmmRENFfEo6iYikGBD62V73N",
-	"MvrF0gOff5ZsgeTcHnai2lZstZAC48CJtKK3CQNA4lq/+YtbDcFcIjBbhGsMg1yt1SgHIg0Jg9GEHcpf",
-	"csBvBicBXmFGTaxiT6VJnWxjq137CeSr9JLKtz94l+p0MvbBuJvtm/FTRtAN2fVlSjmoBsxmL5UDWTfk",
-	"o811xvUJzrgSvkXeLoYyZtudgw99GaeXuUt87q1TeLhxYiOluWfr9bbgl8rrhDRL1GL+R4kDBajq4Qpn",
-	"18S6Z2qgK3jI3K6m/6g6WqvFUv/R47ikzjRgrHU/gLnEwutrfuBW1Chk7gJfVtbE4Vpur63uBPnrmvIN",
-	"uaM5inGScl07JxuaC8kjJ36atuyagRKhMEoRJl74CAa0XE+FIrc4TaLz/Hq7hrTIKmFevHn5XhyYFWUF",
-	"WiZ2OSIGucJqlBZ/vJTR8OM5KgMacK3rFyDGrb8oidCObtGa4KwCtPEfLVx87BinRlaaIU+3qv/aVvsI",
-	"e1cjsbGHP2JWnEM2mz27EjLd2vCU5RbyH16JlLj6BSCVs9pQ0nK51OrNZU9ivhZ4x0BBWu64oULSeIDe",
-	"4huCGF0TSHQjKfi15GgFZKyB+jpHGK0hFQ88YBjiEnUXzibJyb4TpvUtMRK3xe05ja0WTLnUB++bQVdz",
-	"x8Abutd9ZWC84X9OXxY7c087T1/Pm/U2YSzJrt/TlDBrcJIxhJlE9cz5r8qOEiKAprfjWiCYmTEAMBXV",
-	"Kqup8IflZmXHjKfL+ag/JJmoh9mjGXORlOQiiBC2DGzbSxj3TAPmHqGCrSuU/dUEi/t2BOc7rnd8wEXC",
-	"4kSk39XQ9RWsE6TTdo5CDn0VhXTv9V6DjnPFjJeZ6XPwKs1LMWR4FNSWN+DcbrK+mNCeDWcrmhfQnQdn",
-	"e62gx4k2avsVIiFCnYuTh2vVNqLZzFRvbO4qNf2BbTkHQrRJH7Mw6sVFBNxXddlZpeyV/MmV+knpnSEJ",
-	"2Ba1YFJG8zKWxbUVbHUMjuU1ynU+hpJCJv1AwndWRoo6nPZ5+4rUu75EMGJmiu8GIR8qxWtkr+w7JN7T",
-	"3LLvLaCpewS2iJuWu80fv4ppbtnuythhzQcscFnvyHIfJOtJRG6E+PfOshJdlmDD7V60ChH2+6zU8vmV",
-	"ZBL2wRtdW0tjp99yG9t2bzPZgwutxS/Ucu3HGF4jf1nb1rKTWHnr4zQlORSFbBnRbyiM17Ymf1RnY5XG",
-	"Zgexxzh9MPlycY+zJ2q8yo4U52FINkXzGgUv/P95+yNUssBvSNSituJyiJoFiTN2x1UdhvBmkyYive/s",
-	"b4xmKluL74CYAhIepPI65ep3cdoxG1eoWc4PrUmUYAQkegzN1Fh5laoCMqhmHbyJnXc0Iw6cAAGHRddE",
-	"tmTgnKojV3Uqb3Kii1uvhAODS7ltnpOsePURX/fmvctOLbAue00rn9FtHpJaUrK4WytTnqM/IVF0xg3F",
-	"dDdAb2JuDxKcpwlXcYuCrDfg/tjRbc7guEFAA/L2kqKP+NBwOUJTCth9ue10W0A2LAGVPEN3JUHaTmZE",
-	"1pD7pE+5XkrV2rI7Ks2VPcg75vlVfdjcLKQ368H5UQ0GqHJcuzX6APuz4drfsuMs0CocwF4DVLWj+tZT",
-	"KX4S1+rPGYTiqxT/kUKSaJISFNL1OimKWvscSWx5NV9t5SC1IxnSLBPw20C21DbqM0tOxZdIBjAyLuTK",
-	"UTnrh5G3TgWTyLckT/HGCrsH7ETFD5gNR1ARWY5xXImG4W8MjLcYMG80bgVHeUjZxU+1FSnd54E0lkQw",
-	"aHuBdynF0UdKf8T5dbN/JY0gCOejt8lz210kHr8qKL2CgGede2EAFQ2VtqzHB+vKgM5Saz6lkB3W0uDl",
-	"SwpIUBGzeKCIbazLpBnJwTVCs5ckS5qwJ7m4xO5WFHFDF9LGIS/JRkA91lUkBqu7bjNCZGlFTuHQizJl",
-	"s07oUvLwZW+A/v90C5kR4DANcU5T02PaL6UCjHabkDvRAHi/P7Zd1g6rslY6VR6+AQ26mBtAaaozR6rU",
-	"f53j6zXJuI3kIIzYWuj6ulCCFUmaQhLA4XQRBcckNoprzTrs3kjkcKuJHDLLQhSP6JdjdOb7j5Os4deT",
-	"NZpSrMWeECpmPTtBUuSBm1an0cGEbb6TlnxtXWMv6opE/k/l9KyS1GidoJK1/T252rbMBMEN4iW+TAXu",
-	"22siQQP2DCDSanKjCHxGJxRH6vqmr597y0nyX1ta4FefJTxNZRfe0pzI1OPSBylFjtLmLSLt73zEK/JZ",
-	"I97oLYB3obLuV0gLhjxXvGbO/5XAavkuYHYj8KIG6D+TW2IYSNAcqsyyXinzIU3WSYFynLDuW8GPGX8M",
-	"rntA/8Fsm6sjz7+GBZUOFZwKMCjQskSXgn3XOExMDPHQHWxQFhw5MG9zVw3z4LWwDuo9WgucEm7OvZXZ",
-	"Il/LxLSdQeP0QJAXdNtnyjh8eM2xaZG9qL/nS9ti5l68ly7dhlez60Yon7BJ0Q9EOL0R3xXDxQULhRJ9",
-	"KH2jGT9X6kV7/M4y5tNmJXc2kFu3w58agk0OiMoXP+6GaIpVt0TfRu9VbVFrEZss7jiyhk1HjwS0dtfq",
-	"LWuZflnR5U2homvoy4oub3KoRk08MfS/fNTom6kH8yaVvYY1tGkY8i4T97++XaxVYPsUi4YWXtMr4Cz0",
-	"0VDVGnFNwhVmI0NLwnmNoUsFf3bZ0/ALxYqsxTV3WABWC8RgbICt/LoaxSFtokTCt2sU1Fqt3VGjEKnH",
-	"/NBIvSJwZ+PylXMUuG6pX/ijsalhnLMbCH+YTyBcoDXlSsb1F9E/Sj1fKiAAXmiqIHoqTTVEr7amjPij",
-	"8e+sjnAym0zxHhfkR77CRvW4qtrZk9+a44JcpfJpW72RevYZusNcX0AMLoCTrFl/ZikpMib3MHpVlmLS",
-	"BwA2X5MstPkSoF2GqDXPOVProCO6Izm4uQuay5RY8JsL37fNrbvNSpSilmtHQEqjEGf8ilkSkW6bZGoi",
-	"l70tu+whqWasKbe151DLApMTwWqcV6pWimRNyvPO7+c8Us0iAbh2gN41TSlhSNMNyXFBRXphQeHpLExS",
-	"IRwf7MUEl4VBk4dtsEnfxv5aLiG9vQpIPCVxAZenafcegA5qXkjP9WOb5s7yvVmRtLmndnsWSdyH2l3U",
-	"qnQkWZhuI6L4RDiq5Tr0q7W7qa6TKDDnzgqmRkD/utfc+7JdhgWFRABMGC01UEhvSc4QFstXECkdQUmM",
-	"lyEDoGRqG7W+6QeASiwj2Lel7A5y5j1I/f99EEw+cH3IcgDfKz++YE6FUK0quxuNW1qPHLwAXfZSvKyp",
-	"f14ZLDhJrzsTutxZipe/Y5X2hw0JXyZxLBuc25KxZMS4UpkBEJsPK86sh2RemIAv4vvWVz/jCh5odXdS",
-	"wILkEZX5MM42i0jetTz/zA/UAGf+CMRkqUB+yZKL36s68+cMb4sVyYokbCYwvKMozEnEv8Ups2sblafr",
-	"gQ0VpxSFzZBTA2me5rCnxSS8SsZHY9DHuOcrK6uSrASCrB+UCBd4yS/TMq0FcmK6q2r7RvnnUIZkqPxQ",
-	"CdXBFIWH1KuUB3Olf4Dl21XJqkofOVCruO+xdnmwKv45q1Tk5glo+PrepYUUodVcD9PGz2RWrajH1Sl4",
-	"j7a9f9+SfDeHd4uJKL0ZXQq4xe3NZa+RKKwgGBLVdx8gV5peHT7rctL7s12+8ItL1iqXfGKyzDfCU+9l",
-	"l4l2+8gg3GMLBGl3nHmlNJBvVvsDdE1TCeGYFLAnZNtHW9ZHeHNQShw/XIttdIT+/Y1tM9tuNjQvSPSW",
-	"RAn+uNs0ZQjN1wpoiZPqzx9+eme9G/VQV5DDeSVzOKv6hXAdAPsInL9a1ulJuoU3KuloLOkxc0lblidp",
-	"KUD5q3Tjsz2+wYXrHt/dcJuBn5Kt6IYZTQ079czpEi7UPQOm0QwHoUccfzmJnQCPhs4sGrvOxAtHS+LG",
-	"Pvb2Nx5zGz0DqjD+H/gSUJKVjUyjhG1SvJN9Tz4SvEbn1a42qmHKeVgkt0Q2ChBbInJ8j9mYrkR98AqM",
-	"WX7B9h1/cNODuQnA4P9LePmrHSwEuhO//7koEw4Krj3oltQqS1DKh9+j2Y0Zj9jfPGTsTX0chGMnconv",
-	"BEE8dqYTb+b4y2FERvF4Mp3M9NaJPiPLkRPGfJ+HZOQsx+7U8bAfRgEZjSfQIOqY5iHVrftFKanAhjUi",
-	"G4g20v0K/nvR48rIFZOBGxUuHLnuvdFPqdnNSeU3Gx3OreTT1d5wio3+WqaRaU7EH4k+d3IiwXh43+/R",
-	"uwwUCaN2fCuhfLEl4c1AvpT+Jlf03gXe/LZbAP3Bhf/aXFjKSEujnweIyX/yXTGpYlcSU4s5bgu5K0LY",
-	"1zIeVXfHc7lhobzSUkwIU84mJ3JCVHvcfuk7RQJAQgZuW5odtQiNaal4cPNQt9OUlJMkS8QMinxLADas",
-	"62CiB6gca8vMseA9rYPNDs4MahFqowFzQyihrkimeEkhDro7Qc8/tk2mDDUc1xHTjYLleDkJnWE4GjpB",
-	"6BIHe/HImcRuPFp60Yy4Rlvh0I2HeDp1xl40cYKlS5xZPIyc0XIa+/E4dkP/gD422i9O30M5DDNSOQTe",
-	"SbQVlTQ0Q5ttvqGiC3lTJxMtEe/1ftjV+3JXxNnK5Vs5M7e8uW37zD73j7EoPfNvQuU/3OBxP3ONvHAU",
-	"u3jp+JE7cYJROHNmeOQ7y2E4CpbTaBJC13bBXEsvdnEQEWcSep4TxC52pjgYOm48DoeRG0/wzD1O2d/L",
-	"Iv0/zuGXP4cgGf+b5MzqI4QMhaqjaC0TquJp6Ed8DddUP967pt7AHw84y9zqP0JYHbwsv6woXieN8kmS",
-	"M5rJ+pk7KqBkasd5RTlVaRKFfOPk/SxhnaT4zyWaym/Wja23Iuw3frYsfyaKd2T/vqX8UUsPTBAIIo8X",
-	"CAydbV/QjCUMagKbW7eALPEFulsRcT2X9ds0FgFVkc4Djs2bjNw9Q3jJSFaIR5LC/KkBAA3CBxymYn5c",
-	"weGvgg60K7KGY/S/cq4B9f5/ZyFdb2hGsoKdiW/ZmTltvixYC+eU86K5jOeQX4kW8CPHeHQxR+SW5Duj",
-	"5Nqc5JLENCfCWyvSnBD4bQ1SDND71y/QcDic9fkXP398MbjMKuuy2AADzx8Go/FfK6uVPkBW5El2Ldak",
-	"oWYtWilnwYUVAnTRNzQphrZZkaRoYeLWLiqU96Zcfysnsk6yZL1dQ+aonFSSFeRadCXtvTArAGyNMWWJ",
-	"AFICqcS2lsXYSYYiul2mIgdR4hlqeh1RU7CPeC/z3futhXALrs8ZHK0rZQWQS75D+Tab20DLK9MUWmFj",
-	"AktOZSzyTtop1JkyzyqY0TguSC4YVtQSnkw4nRPftg6DkEbR8HuySfFOmGv7qFqCzcm8RCk2CmqiA9hr",
-	"lBe1IuXFsWT/0WiKXp3kBS5WiuQyO6sM72oydsnKOIZ+OvO1xbTUKX8qwy9Nwp3OBoSeIXO0yBc6BxVl",
-	"9E6HEfUxXxQLedTL/Ms1zcll9iTKcVw4CSliZ1UUG7xJnBwXBKw7R94HT+ti67IHLMYue8/y791nxfde",
-	"r+M6L2AFbU1zy9UVlQQQus0KLlv7aJETHLEFojlaiDksFHEEagvk7ixwRrPdmm7FtxiFacKljtQy5mjx",
-	"98Vlpmkms7j5CVvcLTTVHkybv3/vu+6zu+/9Q9QhRb47jwvRoLzmOJaTEedbwKBgVc0v+lMxkrEqn3pH",
-	"iOxffvnl3EhWac7gB3oHh9P4UfVQPCc4hxyV9jXeQwt6vCaFVC/KnpkqV6D60neyy0lRaWvaRxj9/POb",
-	"l9X3d2wKynWs3gYXqxIBqdIVsP3c7tM1fn7zEshYLuiCq6avIduhuS4AyjFbgCZSJoJCW13X+7IXIcwd",
-	"IvkG5PhKKLXd5vnmojZDcV9z2XV4B8reZ3pyWtxZyKo6aZ9GUYFKpiZ3mJqyaGYPIZ9LfI/HoGI5KTVH",
-	"xvZOT9fH2toelakdNBfp+irFlOaQ/g5uQFYmJIriIJOBCunVBCy5alcQec/KC+s7huhddplRoTDQGC2U",
-	"BbKApnc6wySTIGaQdFAiL5leQaiQUUOVWHaRTKSUCep9BFIc8MTQk0U9/L9oCE8Dz9+2WQp2zBBuWBd2",
-	"jYdQU6frvLjIKQqS83H+76/Y+YfrzD49+dWR//rN7Y+9e/X3p//xv8pQu6lma5y8QweEscHepTSOCKzk",
-	"oUdEGYJ7Z6cxClWSKwVcM9m8d/GnBbCb0B3lb6tr0fanbSVqCqcu5kXZVx8WxIXe/iNVbfcBD4iTJO/3",
-	"6uRVSvykjankKzsLgXPVKpXPF1w1fFYWvfdPi7mEwJIIWL+UhkUVRqtqPgee30c4ZVT1k4TLXm4m7JLS",
-	"jIAEEi8LJAPUAV1mciyFB8TfTMsKGRgOMLUYf45uBSMwAooGWlz89OHjQmVLN5XuPpcxYPrKfCuakfpB",
-	"/pMitlCTSmpXkbQ684gm83+DN0XamoxaWGSRkc+F+FLrhht8TaTF3teA6/yEgEiuGhkiUZE9QwtQ9BYg",
-	"70S5ywC9EU6LDf77llQNsIRxjRJEXZ0YZPfn7Zu/0ST84c+3f33hpdGHP8/amFEsqkXEea4f7BNy585f",
-	"hTy7+t759O92idZm+54LlsEMJdV2U+paUs2lhHkBSq6yhCsHTvqxbKuLxLvN1SmXr3rMYrSJ+NdeiWCe",
-	"ftmcoyoEZOjMNikdYOuuBKimIvf93g8JN2N3SiZYDRs1Me1DWpE0Ok5IqfbMpwpZU2apKRctxLzjsgIq",
-	"wAqkTDHh4RrYnVfDj55fOvut0y86U/djIu+2H2gakbxt2xeMpPFiXvoZ1SUn0OhVgZxWD2WFoAZuEUJg",
-	"3Vedm6UnMglXAGwsRxNfpzgkylF5mcmm0fwbrqHROzlAQ5chadxCjhUsrfuFo9U9QZO66+UvZGc7zzsk",
-	"jj2f+m3CkmVK0PmHF2/ecGmW45BLuT44O+D6x+FKej7EuddOBBCKUh+VEawB+gvZFPBXP0Arus1Z/zJT",
-	"6LCSePOyLZkAWYKSTmCvLZMp0DeiA7ShI1p6rCye9hGjYO3CfRVfZjUsTKnpivd8xxBOLXeSu/TiWegT",
-	"JyKblO6cwG+9pGp9aVrEsT8a7ZPGl5effc+5vPw8IW3C+E38VnX2aYqNxauP+HqxD7NDonXxjRE+wYpC",
-	"V3JzwpTjdYB+kWXASVHVOi6zwJ/KAbFEgOH3WuD53Dq4I/gGPj9Z/HK2eCrxvyVKbNMH0tnb2KYkHKcf",
-	"SDqWysGbmGsZxxBXsChAditM0wZxRbPYUnYIYgOyaWluKRe3sIwqFB66QV/XYWOApRsgTk8VTUiUTyej",
-	"KIJyOpKF5AuQ9wQdrEHjv5DdYcvo/OINP+TVm2OTbIjseGmxKG7gxD3QMvoRL4mGWW67RF4oIBiuwyKR",
-	"d6qTTXZZgT/zZfxluyR5RoADGNngHEuE7ZCu15izRZrq2wNBlTMX8PPLbIG/Xy76aBH+2/cR/z848Z/E",
-	"/eun/NOKq0/8Dwl8/Bv/z7/dLBraY3b7/SanUb9IBKrfkzuy7ONN8rT/bwWXUzmGu8V20aQmFfZrlabk",
-	"+r+Xl59dl4suL+byK+b/nMWf/mSXYi0e7LfgUy3IGup9uAau8omqzkrXbZk8DGtVFuGZNf4sHJvQVkm7",
-	"OT2rm/Mt9In5oMKgTW87FUe4yqgtwVIr26oQ66msq+YGsy3bg7aF93RHz8Vc5JzBzWi4Iyo3Y+kDUlj9",
-	"yvsktOW+ZnvwAuU4Yxgi8DVu3KPcGy1Nj9Xwf1KVGHuVfHLL6aUnrss35kanRtFerERiETJ6SWnBihxv",
-	"FgpJHGxmU200fGG18ydqsl9In6Zt5Xom3TW6bZQUetWSBvyfOG1VCV6K2nDKSZHElUiaunLEpda4uJ51",
-	"UAkqd36xKn0Iwh/xT6gCSADiLixVNp2XKMNztKA3C2AeoC+NjC7M8ZbhtJLjoJWHiF/ceXK9KlBBB+gn",
-	"2X4QngAIgUuATZFnrchxktYJZwN8tTKdbNhwHMvJh6DkA/Pd3+9aXyVplJOyLI0bOn204FMQMTh5fKCf",
-	"/GKAflIHsUNR57G+4RIswurHh9V0psZ7EsuVAykoTfcSQqeoVBEgHpkisu2s0iSUF71sYGP4mKwk62vv",
-	"P81l4XcloRlemIBhhsh6U+yEPsvwjinPv4HwAksVcxJHXa9D4gtcZnc5za65bKhCtwuRGQk7WY75rCRi",
-	"JBoYg4wyk2Y4h8oj2ef61UK5Sd8BLY/jB5FxfSo3HFZsVXuP1glVtQM5nwdqtXxqhyNiwp+xN7KIo90j",
-	"BcT0lMwCxA7kOzbOUObkP5SGIp+wS4QB+Fd4NTghxYPVKe/TC1Tm4kkxWp2oKxP3D5MU4NZqQSijMMBC",
-	"UwXz9kCKcnY6lCrIBYVy19Vz/WRA4ZbkAySzCrVjDy4JmUFI71ipv+3QUiDu6XwNmkbaur7M7nBScFHG",
-	"t69sBHyt6qmFdsMkABV8zQxUs5zgcEWiEngspgIysFiRTIh/BRkjgUnnl1ldH1CuSMzQ37hVqNbMJy/f",
-	"I2IoOwI0kKSB3yoRKhcqfge4QX0IyoCmd5nJr3HGV8+VszL5h1tcoC1zaQtyXv6Yxtq3UEjHLhsglW8E",
-	"iOTyl+A7Vd2k7uaooJdQjK+vGR0Cyild92WeAHoFMSq2hb41nMx9iGIJvamgtA8kaWZczoUKuoA1AFNk",
-	"pqfvDvy3WAXH+2oEzn7OebGwBJNT0h700+x6alopZLyFpFVh/+nLa+qgoap0xVzcyeoOr6QXAIc1oozf",
-	"ntL+Xt74f0myqIvmjpd0W+hwamkc3iRZVI8A7RPVufHe41RqeMKcOheLD5k6n9EzdJ1DZwicE9Gehp9B",
-	"rXoZKogyUQAFTMUn+VyxwnwsBYtAVuQ6HaNCWcNcn5ShaKl0ltqbOPUgE/gMpCZINbpUS7SzmhnUQme4",
-	"O05zq+sg5+Bq/r//379/f/an1ljnhyQLu+2FvGoAiZLmKMWyWao9VdvdH+1i/LXHB7ygHKeDYqcYBbb8",
-	"wbYHZwxgNhIda5GV5TpWKkhwvFNUcCDFYY1HMH1lTqImxuaek9N5oK4jvXSHrUWxReLXKEqio88mGEnq",
-	"TF7LXtvmgawu/Ibs5grcpeZer2+MdlQ+yvFrPX0/Z0WSdjl9ZikFP4H9ct1CTYKvF3CsFq0x6EOnEhKg",
-	"jz+V/MpNsi7WQpJJVPiEQU99ceFCd32pCUrw02bsX/SQmrbM/A6m0F1PefPyvci5zQnb0IyJ/pnPcfRe",
-	"hHZFBVRWkAz+aeLeSJCZf/8bE0nycpYwwIqy4rms+bW9X/32TCL6vBEC5FyD/fR72xq4W5dhKoBw5RhK",
-	"OhwxhD7E3egoHxaktBVqNBGSrGJzrkDg+hAHkWnQove97GfIzQicxjRfcwkgVwi6nTAZLjN5/UOWZS7i",
-	"27J9fgVYTRklGZV4WAO0ELhTC/kLiPOD4irEeb3my6lZcjYKyWfOGkViqthK6eSdBpCVWfeqVCvJrt/L",
-	"HrSnMSqEP56L3gIdOeSF8ch9vyeCIm9l/kHXQV5Xn7rv94xshmMHe2N59L4vWozX2pl3Ga7RBv2+39u0",
-	"dLroMp61S8ajnS2B+lvplc7vCm5NGTV5kJkG9uqTRaOL+OJpXwCIi44Twrev23aIzhNSj7jMlCZtpvOi",
-	"Jwt7Ywk1smAS6Ntl5AE+WYi/V7JXhJJ+mTVyKeHuB4WrAk4rZQs8uNzV82jasmT4gVZ589+CtJeekfdU",
-	"DtllmLfmM49yY/xryfuSPTG7YeAqgIphoTMuoF5gUZ6c6+T20BWgOOaFxFg+kV/KmoTnqrlsl706rz12",
-	"3zdG0hUwHQcDYHv90H1fIKZrBPbOQ4gn7iWMiUS4j464S4yH7rmqJytxn+9eyDrcrmO9sjzKbwEqI+26",
-	"DX6nO6D6FIxTb6ffbZzKU3oco1l792HUQ/cCJqbStrHTRVR56F62QTFbzHQZpdqXRsIVGIDmXcYwMdAf",
-	"ReqcSxDyiidPVgw8WVRhufktk+3p3chvs0r3xcVTuPC0vRpSmrLLjHOY7seqxnjSUkwO76z0n680yefX",
-	"crWdvPlEqiofLjN136pfxzS/gr/x3+sCNCm91CprWLk6scUYTP6pOhbXHy4z3VcAYjxPFkZjAEGZG7Ip",
-	"4O61Nnvk5FcfrtQP1BuM3xUULZMsEl3qIHcYNA+4N662DLQULCI39WqdEr07TbnVX6Ani2pHHalZJCWw",
-	"DK4WTuPMqnJArxhBUuF6EKIKgYGNnizgqyv1Z+X3MQwFKFh1dMXqXg2/xCm410V9H4QP0OhDfqqWf5R+",
-	"r18IEqt8eTdhpZ59LH1Cp5hXKgIXoao4k1ANCptsIWG/FkoLMLiMf23emvGiho/eR5hdZjGG+g4jQrXG",
-	"O4irwXGR7cu1HvmS4ChNMmLK0hP2KZLDdKW0eu2ja26Q/CbGRhvMOMdrzxMXI4DykKkIyZOF+vHi6QAJ",
-	"nBoIHEIh9sI4Aot+tYLIduaobB7xjZnc/WOOslGmDoQWCWkWwAfh6ASX5ROu09JtykkNOYYaRuPpoEqJ",
-	"l/nOkYVJ+yYhy5dgAq9pvkyiSCh3J3DmxtKnu5PKUX/u0TjVOJaMCFdiHy0hW5+Jhtyyizn0rea3S0TF",
-	"zdBIG+NcuxCA1wsD7B4GyeA8y2P+xu6jOIGej+3teCyqfmGrG4i4Xm8LvEyJNlRPoV9jkE6kqz716Pau",
-	"OL6y+ASbPThEVpjKuX2y0PO/gh8p0mQFyTOcvuI26KmUkWN0d0bI3z+SHm6kTGubnKtw4i3ygqA5XBD6",
-	"LlhImPfF4Jtzs/6IWSFhx07aj9R8vsuGlC98bP3JyNzWN40AzdGFNhnC/NXoyYLP+wo+8D17UzC0hroA",
-	"MwUYJCRAzoiINxe95xdvLrMbsmv8TvaikZrWJsnJM9MfE9K1AQarShFjhFFBb0gmn5SCmCt92ldxkgcG",
-	"DMJXok1TZ/+L+dCjbU6lA5XFWAXJ8I4W52FINoVyZJ+w6Kw+Rkdl3njo8e4ZMehCefk4owEkk9H9QYPa",
-	"KC2T691YT6akzENMo9/XuHlTNKwP5bgs1Rv+JVgeCr8EHqmaId+c2HxHi7c0SuLEpvV+rFYRclNBFRIu",
-	"dyBFFpXCu8UAfTTcF1AM+I0ZBwqlbt8j8BvRQwLvUoqjj5T+iPPrUw/0pjlKJ5289tjjhaJotNMOsVy0",
-	"qfXQ2+Q5V7rFS68KSq/ge3l8LyhN/8XC7WX7pSMGkQ/9K4VgdKemeoMus2OTqDqTQOYLSOIzuy+v6Noe",
-	"lLnMzKjMBfQyFgWqr3GSnuyBIUdpBO+obFYTyRixZRIdI8T1Jx+FERYqy3Shm8lpzMyimv5g1mKLPalI",
-	"4Dn60wKtCSlk3oR2rZuLvoph7hYvaBfpaAKiykY75dDvdSraaZKyZahjN0c/+9jbUybH12mqkvCUvNwW",
-	"/2KJH3+kaXwTaRoStaRzpoaUvB8pfYuz3XvV2P80bswV6Gn37XpvPPLYTkUB77WmOSnRYkGbkS1Rniz4",
-	"hK9S8XpuH/OHBblUtUyI83yHFnqaC24hX2blHxwB8LpAmKE7kqayvsYsimFIvqIZVjLRcPd6ovUPTWxZ",
-	"pwSX7fSw/PnDnOCWFsgnsMq2OUo3NavZZ/hRFa19rZfRk0Vt2g2T7ZdffnHq4LL7iFvHolUUNtsInXIt",
-	"iEeO0F9flE/c91WptVRqu47xU/Wpe9WW4TXJwiMkgvkMqOMVanTkkkqj5QdzyDtalDjTDMekhBWcQ3Ri",
-	"jTOJQp4ztCbCAXCHkwIpiCiAmQBx/mRRbo8O99MsI6IBhIIwvMyEJBGdGwojAUDV7KMQvH9lAV+Elji8",
-	"QU8W8gdXUslfzBUG4qGwnc7ca+2p3TdNhDua3wCSDGaCBCXCNPgDQpzJgi1VegOWBHTvjVVPZBGRl9jo",
-	"ptWQQ2gCsPcwXGpyagJ9ArItDOaw6Kv/zLHGtu6wJ8la+1DdjpLl2Ud3NRidyAzHIdzV5YaXfWv5vts6",
-	"woJyrecmYLfbYArPM/Tm4jbg3Pnm4nasIQtLsKp/0Iy0YxYa9SPBqFow4jqzc+c1duL54NNvfj8Y3VvK",
-	"RUwAbQlyZ8PoYQQgEZLsWpTGrQmWqITZdt2b/ypA9z7tHV62TsORsEVwepFzihYJZw+JUVNrEZKApEmY",
-	"NRUIUnugugegn5akhKPBtQQuFbKA8MSSrJIseiaC4rUOdJeZzg6hZRGXMQJgksLYEF2AwmBRPF1s2aCW",
-	"C2KieEskaj4BIZH4hK8TrrWDkLrMEonlsjHIovpPQZrnTzG0pzmIiv6p3/vs0Bz20rs3GhV1HUXUa3za",
-	"F/wBSEGBwiG2QBQui6YJ2+KZWFofdFy5O2YTdRDHJAUwZOU30LVVn51r6nBGcthNsnGoBOhxdONtUUCm",
-	"1+iLkhtliP8qaFYyI5X4TiYzfii40n0Noljx8OskZ8VrgL56TtS/3uMsAuSpDxucM9Lk8Y7z5W/PMloI",
-	"9PD2g1ApCQvc2bgNIcyd8v8s+X9C/h/SDTasvqmvuX1YkM8FQ9ssIjmCaFua3PAN4+eexhKg7Znu1xD0",
-	"3dkYLXeFqJ79+eNrZyqSm/ktOfTRX5LncLzSKlKHvg8GIV2fFUl4Qwqu1rz66Hj+MIDUdfzZpMY4qO/i",
-	"EeTeJHaATsRImBMJ4gxw4eJS5yde5HpkojtlCZVRPZNmW7F95+it+p3RhmtvXTPM+AP/ZaXpVodnxG/v",
-	"+z2Ib7Y1zKRgjHKBs+D6Ps2Tf0gkL9FLAmpXucFeaSwlIqrgmtTgoXPj4AqdSahIGsnhMlthmX5ZL18F",
-	"gJsrPIy80I1HZLL0AzyezkJ3OYr8eOqRcRAOJ1dKB4DN6vihd+rprEkQvcNy4/RuWKUKbEHZiXDvDXca",
-	"J4nBH8JPBxbYvi7Vp7A6cdmS0PjH4YkAe4qX4DzHO+GvU5jhByuBy1/WFyPm0L4EAZNjSHrZ2bvfewWp",
-	"A5Fdcympd5zaopvTSpDdmOZwR1bSdppSpTJIQ2hJ0ev1XT+oid4aMI48qGG6ZdD1pd8Vc/K0G6W7QBZ5",
-	"Guz8CE1EVAN/al5aCgZMdoCjmQXV+JmSY/G22OZkgJ7vdLJ6UomV83mBQ1w08DtQMU+lPW+yIDzYzoEf",
-	"ygaKlT2/Ibs3LSHtDc515pNIWimDLPIG6/O7dkU+44iEyRqnKEquk4I9g9ssTrII4Ei2hSzr5tRRCTB1",
-	"wM1D0ti67YaOmWJW/MyItdPfL7LroE7+E9hDGK2TbFsA7kNxR7VeXutVKE7NHWatsBAmCHpM8zXmSkWE",
-	"C+IUCaBdtM58yLVjJRwOC7ALCdHVrnmK/VSDWvlhGyXFq1tpO9eL2hXYdB9JfYQf1PUGrm6A4VYIbto5",
-	"oTEPGwIGLUSWNfiK0QLypxdgxsnCE/ALA5hcUpBG27snC6H2LfpogUvNlX/kN8biqQALorFMr+pLlIxa",
-	"nxzhqIGAxWWmqzdI9OLNy/d8LJVdz//JiQa+n1hbcKJmQheNaDvQ6GSpYFNE444qVMtl1lI7wl/59Jmk",
-	"GJbnyWZ/YeU1sV8AwhRpNu4SU4PCjr5R7CPwn5gwHtX+PEOLbJumiyqgkK63EZCCJTwgbC8YSvwp4ZAU",
-	"02jVlHvz3t8YzQbv8d1bwphoL3ysmeXxc44LQ41va6Z/7DH07/s9QYuTCH2HWTuNBdvbSHyHv0Eau1C8",
-	"frzBX8sEyxAMCKcgWZNBXVyrlriHcJaK1VvxS+P54L5vIO9a7y799XcMLfSHN9FCgyNGNNw2O1sII0Ph",
-	"RbXyy6SMDVgw7w4AyFbfSG/2vWgG4n1NC9LuwJMOO+3rSQgksDLTQc0wZ9RnEvvzzrgPjR8JrJKaq2/m",
-	"D9yBP/DcfdMcyVuIsMKmTSz+jyMjqg7fAlppM1OZlHkw6l7HYBnP/Hg4mkyWwyDCYzwMycyfRS5xSTAZ",
-	"jvdNcCwwUeBi6QTupTC9zEGm90Y7ZRuOeJREQOUFt08vt647DKUJDx/Imfgbvx7EHxYSpFCB5fOrbccK",
-	"sl6U8ZL2vbED/+zRNepWCz9VokGLBgZaq9NW5Tpze/sV2Ou8JFQJTCxlaV9eXvvVkEex70ql5new8TQa",
-	"nMXVc5MIZF+t1gj/MCDeAgw0QwWBNgKmN/tCY55+kOhVAm8V/vFCtpArge1M/NCegrzvaQ+UyEv8zxxn",
-	"ekT1Acqf7dZnFancFjgo4xFCS1KYajl4sMw1mmsTMrZc4QYX4ar8KLQp4+ttodcjvtMfxUh6keJb/XGz",
-	"Lf5LwpyKb9Qn8ZgiLLxefRA/1F9tiwqxjG/Vn+RixNaIlYh/y2XIL7aFuQPld9Vh1MbCOOqDRqGHT9UL",
-	"arMt9D/lM/ChilxvPPNcgjRKUplMo6Hy93BD25X3i1DnhdaLDcaAe6jJ7EkldANXoA39XKeEt0/pvSHU",
-	"W5wgBpdiCb7Y9H3cWI8vVyXUATZtkzlaSAblZgMwBP+HOKPiX7Bh+p/JWvyzpDj/LBh50b/MFoJr+R81",
-	"W+ihxSfIYgQWXgzQj7ggObolOYMeJmu8QziKYK4NQP5STDRImFmB9t4UCosSbicBEtiX2HStAJTnhtVc",
-	"VqMXtGyESGSIW+AM6sY37DKD+KdCeW2FlXwUxypstF2Ka13T3gm5zGQCPjLzX+aialBd49zQ2yTOjUgk",
-	"UB4PcTQSxrZQ/kGTKJTYDQhDrT80eie3JKUbrpleZmuuPD5ZROS2LPi36mzoidIbnrbyhrjZG9whJ2rj",
-	"DoCTs1xp0hjOBMKdMsy1V2BFWYGWScH6lciyLYTsDtwzb1yLIs8ORZHPfoU2rl5/aA8ov8AbHCbFrlVX",
-	"JqyPyGccFulugBYFLXC6QN+j0jewQP8OGPTQ2RY+hJSmSXb9kt5l8LlMt2jKEj1MdyvqBd1y1aVhR/1A",
-	"0qjsZdcXfRkMP4clLM0Gdcu2kjf0sPm8zknVluOav0Gbh79Bweco0FkuGr5jZRP7JAfAEgfgSlaYyYL+",
-	"Qd1AVLv38Bn9khSrldwHMaqFzkOIfBXtharVt1Ss4ZqEEsP0DTYyVlOltrm3Nplm3PkNBVuwVEs1k9FZ",
-	"mxiWfGm18cV30szV7dNQy2urltPZv4qTQlzlQo+ZsHyViAi/EQ96ruw3pT4/cE2vPm9SnLXo17+YeSSi",
-	"vvWa1PtyyqyyHdwMqgZW3rDiBK3g6kqYbM8RJhKFtEVk2WV+mfKtivb0hBru8vo0GnJ/Nh4EA/fMH596",
-	"pdccMWF7p+6P1ZZYYvmsOmWo5Ykoae/i/dBJBmqSF2UezN7EFtgvS2dxVe/8CHMScjs64krQCbJRW2qO",
-	"xdfVzh3L05Nt+LsLnKT2+AV/HclCImHWjTzRdk4sp2W2+QElV9H8TDGEQ7byRmas+e3gULTHcBvuvSb4",
-	"sf9JO1Sq6VQiYtF967iRlN6SiD/UklWlu/joYElJE06MTse84m4zi1eO4TLjqeZcxReKyWCeIr6jwqpx",
-	"kqYkQknWmLDMFYFE4EHdrZcTkLNlHUFXwpqPWVQHAPmWlIJUZXPm2uUphXwZSjqO2tJJTCJbHN+cg+qj",
-	"e0dzSTZAk4F8f4HyESc5a7qJK2e27DyhAhYJK6na6Yp9zyfbzMaoh3pYQTatC8IMQSuPiEDqTyIDDp3n",
-	"8JKEUDn4oSCbvTNx67d66eaUYkjN1NiFLle+USR8YsJOR722lrrTDNZcZyJ/SgHQFyol2YiDyoRR4EqR",
-	"1J6wQdc8IKlTWROBWrN/KiLQyJ0RcKH9nqoYtPmGwPvSwQ40/RlSSYCGObrIrI8Keg0tb0qTsak9fUED",
-	"y/8ChsUhm4FrKqUYZkdnHyXhSkHjV/sJPWvW9knSQ1aALB2rpWyu8efe3J+C4t2b+/5940jwHzzSBfPR",
-	"FIqGyltfx7LM5Llb4UJ2yVOrAeDGgUBCzh51bgA28BhTu2/b+v9OWLJMUnlu1KEzVE8udrdr0cUeuow9",
-	"JCVZN2K2K3N0qe1tqc9h7YRtnsMUs+JjjjMGI0Lq1uPnCowgei3i63sV0D64TzeEbtJ66zihZJo+MJnN",
-	"v8EhQTKmJzdxr0YpPB2YtdHvjuYReOrwmqQvMFOTyul1jtc188JITt+GEvnxgDbbLUVYb7LMQquLN1mH",
-	"05jJ/vc35Rv/pZ6TJky5XX0bh1hlYG3CxkH4mG/5QK+55Ov1e6rIz3oJ1TvjyXbIPdEUr9e3W/xQwLbC",
-	"DBVUAOWohrNm9zySMgK98yo1MGpc0QCtbU5weFvb6+CyREJk7WWERDVIH9WrDGq9D3R0NFy74+Ge/jJP",
-	"fv3Tp//3q+gw8+nJr478129uf+zdq78//Y+ndpcvXH62GCVc2gLVC2JRSKUqiocH6Fz0cIfip4Sh4Uwn",
-	"MQLRGV8jTlUHJt1RVV5ZSjtQ+tGa5rXDPh6NhnUX97Th4ra10jlCilZVvOPu61dCrUES00R2lYKUvWuS",
-	"kRwXog3rM12MqK5upYuqHnciJvGdJbUYVytP9obyjZ/e93vmFOyOEwXTstlAnTtLPnNrJschFKEWVNVP",
-	"8bt10IgsVXdmNNnXAUkyocmbo/H9QzZOZDgeIsmP4ldGwK5Tx6qmWAM2+SlLd6LvXrXWx9uz9MtLeymP",
-	"sqLs2Q8WS+1A6NJME1DBcBFCVx1LIRhpFW1qLt2i1EmhKkhk17NwRRnJBCpFmZoNfh3lCL8DsATQoFQz",
-	"EFiexBSmAhyS7/jGxOiGfsmrXdXSL9utyX/pLmtq/TAfGQe4g6tQjgxXW7vtU7FsrVqBMNuL5u5I0AZs",
-	"YIRLl7GsP65SsHnOH9OlCNvFNvSGiCoeVkByVdV3K5YSJSe5EoOOrsSq1JDCTmnEAC5tAtCLyyQYHFIi",
-	"VcpBFy+F7E5ZcQPag/fVVoAV3cE8hT/psvOi2rv2O9ZoGEjvskbHQNVtFkPDXXFWBMfKTFgT0F52MIjm",
-	"JWTnmdNs6133pR7K2O3oSq3LhX0pcTeCzploUtnw9Nh0xZfbvDWCQ1OCVnSbs74sNRBRW9m3uC8zhF22",
-	"4NfUYjoZu6vFAJ1LzJUVvhXlqRnCiK1oDigK6zlaTPzVoo8W3mroQmJJMGINck78VfVu86sC3q9pXzKm",
-	"Htyvnv6H/jS+Xxufpvfs6X885Lp7nRMCfVYs4cgkyqtGgKwy96fcQJpYGw1Wgm18ANsG8Zd+2K7XON81",
-	"X/uIrpsf6J0Af5CuDxXIkQBHoQ4xKEP9HySnogG2ts+/Y8o7IiQ8fCEGAHdCrAjIHsfVZMxVerfMOfdl",
-	"Ta1qCqLBLNBSVCvVffzdnRu1zasMVFnmIXeVyKBrnL0fCTTFUL4KfsnrYnuot1ANRE8rh7xIcZIdWw0J",
-	"Uz25GBKefoxcWUGxr58mWy6/efgNq/RQI274XePwqy9sL/6B4LSwZEB0c16Ip1V9c9153V6UW3nOcCDQ",
-	"G6vW9kPCCprvXmVFvrNrIytAxxAmuox8QX4eQynNruXhhEQVcWdABfkKMzJA7yCNBkZg6mmFU83N2oje",
-	"ZfNKTx3C53GZScUXhkGLF0YSlLVUqWMWgR1NxD3zg0NVfmWa00MrVMxuwuWoyuchfarXsgihEiuEHKyL",
-	"x43BXmzzDQUSq8EX8zLRsh6YxdXco0nZr+wLTAiSV+d1HBHJZ2DiKJ7TGZ0ylVOkplUzQ4XJpUBupIL4",
-	"ncxKrMSPw1ZPlZktUU6msHOX9kPt1cU71WCa6buNSszgKwbmMTPzFBrhoo3Yu4OCTUgcudMNzy60Mm/Q",
-	"XhY+Ey5e2tukn+xcnwHQWWEzyH5WGYCZTEWWldfc8lDtlQ3rkNuxXB6CyGvhDT3l4KM3ObWEtxkgrorB",
-	"ki3KnVEMVwmmYDMbX5Dfeq8YF8VjqAOVi+frawU1LjQuSpW1rkWi9d6slL7Y/YOQGf2d6rTOhT6/GkVK",
-	"JzCFsIaNW7EmnyQXJQW3wu6Y1NmVKIvknaFKvTJZJj9HCyWVuY1G7zKSAyoTuFaVyjcQ6fHR852AixYM",
-	"bLtdvxToi0nB46BfKk/aFaSjcEzM8R6DtSu88fVZu3lfNL01qmfpAiI+GRV37Fxdoqq0XCAjLSppSnMk",
-	"Hl4MqpqZHCkjSPhv7INdZgvRxmthZlqja1IY4lKmXScFsyddVxyWZV6GbMPa7xnTOnh4DQnQUshT7dwI",
-	"oCbnZkZ2BQQcsAvS5Doj8pQLtMWs0j4PYlg4XJl+56bY4UvSLzm4jhYL5/dWGmW2zlfXE6v3b0VfTDEr",
-	"yhw4YWMkDBlnguYNo6OjMrk/L7ht1ipRWCTbW9zNGVG+5sfLFD6YHWydrTVd2DJdvZTHTSXeq6DvnfDJ",
-	"bFFhhK46frelqLu5+6n4ST3R6UiUhXNwNGy5qU0u7v2OFkV3K8ImwvckpWjiGCJ1MVclDInAHeWcUN3h",
-	"d6S4o/kNishtEhL2gK3+Qpm+jU2HqItI+mUds34HTbdoaS9IRjikZ7ThPH0B14ys/PrZbq5dNF1G83Lp",
-	"+iqH7gAQ3tOHIskk9jwc/TbUpdGxVubpVv5B+64Va0kVP1mKKFWBrMJ9lHJQA1Pr3fhaRoCRodtd/xcP",
-	"PYrqb1ZdfUsYhvtyl7v47eXzj2PPtNTSfQVTBt58oUoJu0MknaM/f/jpHVqT/JogAClAT96/foEmw9n4",
-	"6QBxsnD1RDbikR0pRDXCM30pitajdYAwuDXZHVF46ZdZoxFpv9q3tPK4zvGAOCscvGZDqYHCbbpObqHj",
-	"kBgNqtZVguYDbHUgqI0j9xG4+qrGhaYMGWHeaYOs1+cL+dQKKGWEVWvbf38c6JTBLnaj99w0EGTeHCQ9",
-	"ci0PrEiZa2ZeA+AcUWWwFagUAjCDvb5hgKYEM/E30XvWbrOJOW6LLyRuLrbFY8qaQwLmJJxQiD1TgJM3",
-	"7mWuA8412LLKCzT701dQ8yhNP5CUhAXNAauvgnH3zGiWRtaA284uM7NkS2fNAFImNOZRYZiEaeV5ESZR",
-	"LixCCVG/KDG8F8lGdGIy/gY5OEjBDvMVzi+zxppgUAFPaI6K0cIMSS8G6BeQDzV89YoqA4nAc5QSLk40",
-	"+7LLjG4LCWtcdeAsgPll5VWKCyJQWk2xJoJ6RuLvs3oOFoIOdAoA3h6WK6HDuim7CvXJZkAkDEHSrxxU",
-	"ALygs6HPyXbm+dPBEco4rmPz751V5cdc+5QpIx3TILiytm9FWuM6ymp/dxQ8fguw/XOZLwVsUTXpK8bz",
-	"dwxBr0L5gwyvScnwkIELBRmavXWDZBN6ti9aNym4jtajLI9FheOrxZaWk2uZrp6hOPatU6zlL2m3yn2/",
-	"p453d0K/uZBPNIkNJxGmLtOxZGq3JKpYx+BE70E3n8FJhn2bQU9YiDcErURjw0LWeMYaoZi/qq+rrVRK",
-	"nsCNobnaD9B/ksJofw/da43EJMGdlxn0wxygi5zEAF0q2RSbt7rqzwjOhhiAn6TthwvxR07pbZpKX53J",
-	"eJ2yofWPv2KlcaW0Cvq8yw/mUItKj7rydBrVbgLo+QtWHB/ndphLI5zfiqGQJwDbV3P7P1HxApHXfEM2",
-	"hWxvXMO4lVGJpxW46zulfhs/5ce/dqHymw5GhhhFST39OFD1MmN4Z9BWzeyZ7oNSu2dXWNkXcFnGNNe9",
-	"VllIN6RjN4zxsJYzee78tSxY0R+uBqpqpfz+6X/YMicbzTAgL19vnNFPXh4zaaZwLrogXESzG4B3h7PK",
-	"f67rWfjmiee54pxBNVelQ73Mcr+EdgmY3YhkopygRJQDC5VHlNyJdyeFClJxLQ6KZ1S2MbT8xOkd3rGm",
-	"s1eiydS6M4jWM7YevrWb4LeeRJIvscCafTqmh60WQ1Vuc5K1YaxyMasVnqYTCyNubaSAcWaHufImD3BZ",
-	"fhnfXUP3eiwHsyXebjj6VUaZvFNk6RjSqENSxVEMxDVkYRsW4jqSao+qFZ5fZov/fPURnd16Z6oy6+w3",
-	"zvz0Lrs/M2Cxzn7jz90vDkeHPn7LwaCP30rsR0jL7s6rstLX4r7q6Jk1vApfMDgiLa56QORburHN+zBZ",
-	"o+p1CPd2VftQN6QlxCATkdqTlqqCok6HCi+0uieswNXK3uEXzwqXzSLKnHTOxFIfRxegpQM6Q1L01aUC",
-	"siApvrKjnLETHOWMPZqjnLFv1VGuKHOqo5yxR3OUM/Z7OcoZ+8NR/u05ymUd5XHQJnVnuRV5ZI0/J+vt",
-	"ujf3JEyJ+OS2+tr5ZXpNcgMg5PQhbHquxS596DxrzaEaHZ0ahHrcnoGASMWvgI8ff6y9v1nXtmcuD6lz",
-	"u+/3EvZSoTj81ka0JaUpwcKtgXO8JoVsw9vBwvRH466k7EI1SzPD/e1EKq4YudWW7pQ/EsyKn4skTf5B",
-	"oq6Bpf6jh6r4iFtGdF/h34kp2KmtPDsv8/Z4TJ6vHe2TF/9xAagf6J3S9nBOQAkkEYJ4yWKT01uo2yUQ",
-	"VTIiPIb7I4vkp4oHzmxD9QyQtUEJhi7c4PsW6Wdc74Swi1Qm20qabJfGAezGOoJWrbalRT4/iuOyihur",
-	"XTiyCvWaFKwBEVUmjXJDQjh+kgwtbItf1Ep1Js274dTGgaLiE7blG+sdaJZ7jCy3UbeN05Xidozpkq/n",
-	"0gG7oneitq/cRpnKzFUrtg1XysVuQkcu/GC1MLa42ntp+NjhlI869lOxXplIK2/i64U4q2HsNQqYKres",
-	"hk1qC2GD4ptIPw1ThqF0gcqZ6aCEgox4hmA4k0wIut+pkJaGQYJlyGFCLHvJ1q76eh3YSdf+6dd8bUOg",
-	"l7LqH2SIUbESjUnWP9xveZHhIrklujhhy4jsWLQbIHWw/dH4MrP0Ym64cau9l8Gfe03TyKKoDH3bJaRY",
-	"WJXaXbT3ipdMAAZL2WNdwMdDlL50XAPkaV/UtJVOdxqjBYQGFrK3za3wzEP7Eomkt8F5MUDPd9rAUa+N",
-	"cnynAnB7sCVrBPpV90nva4/3JwPNtCuQ1lFRiTa1USKcT/fBnfd72yz5+5bIr23d+up38+PdchWB2ZfN",
-	"EISFLgqZ5+rKo7GAMQB5KfrFv6MFCFbRWzrj/Kx+bYFUrN14nm/TkjuuqvKYtW+eyHwRmPsl+4jepEad",
-	"AteXijyRvUeES1z8ION/0BhuCtOVZuAHkPjIslQXGlRm5HOBniyUxlqN8T/VnexU488qbjBom7IgRxyk",
-	"5Q7FyfU215GrnOhUopGCPrnMaBqhJ4uKIaEiP9VmhIYAOwpZSD9kU5Go8O6aIu6JuWqReZQwuFSSkCi4",
-	"GyLAbSiAKIlq+UZrw6/uJzZQegXMvQavwjvwle7BmVaOYfMirG7CtGFmPVjbeU0N3cYsPFP6jRF/NoCo",
-	"KqVwOuS7X5etrmVWs9Y6pkMZ2fXyWdv2wLGVuTBJUSTZtQisSwOHcxS+IaIlFkD68FnWcgqqHZYanVaq",
-	"dmDHvKcaqKv1OKwNySL0qDmSQbRSD0o52z9ZKFvTJigqgJDoyUIYowuJCSU0e0i8ucwqyT/P5HGCWDUV",
-	"IFNMtvblP386MH4sW5rrHB6gGC4qChvkGcpBQWDhNbnMMEPl9Gu80WyPqLTkPX7eMpJswy4rcBZZRLeh",
-	"molcHBkSxcVqbtUYAGfByCoxMLq0jp1wkmbEZsMucXiTZNcQQLH3tgLYok0ZYKmo5lpB8Y06iyQrxkGv",
-	"6kSsOQ1rYjE00LgP8quG7q6hElTjjo1aWhztgDsWH/MtWaheZCANOBFYJTGHM8ddwghaAJjrorzdRPES",
-	"Wryjzw3SLTpjy7eHOmt+AInmXNeQapU08K2hzRR2HGiZSb3CEcronSglkaxVRdyWCkTNOqvEjyFVT4HB",
-	"KK4qGcHv7/Elt7PBSOXbRN148Y5PQYVhqbgQ4Hk2B6+OSipWB0odDkNqSYycWj2/MHQEeh2IO5QUtTW6",
-	"JzM7Vw+3oNKIGiKSh9Zm6x9VMiQYG7ILmVnCbDQZg7yJjRipj3K+nVzPpdC3XiLasmfINTwF6gIpd21k",
-	"1knR7TIlPXMfZW+j+gqzrey2aZi4NUlZETDVLTbOvZUqHcLHpa9COT7fXNwG0PX0dtyS2g91262t68A0",
-	"k3o25GjDvSMY7WtGksEaODKQDM88ShyZj/RNhpFLspwUReaPP04QGbjo94gh8xf/EUL+NkPIBvzY6YHj",
-	"LxCgBRfaIw6XZI853JeOkdmi4DrFr/uZF/UZpgds6Le+u9UL9vuHy3NybVeSf6nAjYJRSkVfH3759UHF",
-	"WtE1QXhNASOarJ+pY5kw4+tU5rqeSFZvXPMsnkBjsxln5x02oVwqM9oTHNeC/5sIN3/rwWC4vFrhjsBE",
-	"W2GGGF0Tgd4d54T00eLV5xXesqLEQiq/HaBzA7eiVjIq9LY5WshKUBkWhsrPxWVWqRutABaVlaMwrV6/",
-	"p6dwoHJUayjHhbvPUU6prH9ZgS9ClR/2kQo8prs+WgA67XsSL/jCy56/4qENzklWaCQxUmvfUKlbvMyA",
-	"FvAeSLJmpBId34PiKSXXIW92FWHrUUry3lNazCuQyAKlDWCO5sIvW1bsaSMWyMIJJrNnQcmYz+M4jufu",
-	"3D2bjRfcikqKvgydMv71mcuNK3aZSUh9eDETnig+LLc1nDXebEikSgAI6wtcdeiOQjWUA+dL4YiXM5YO",
-	"piOrCdmejHTlVNcCHNwac3t1V5n+W9bcMVTzuxkugO908dtl9o4Wsvt7ee7MpGgBoswNvUYUS6fAf+o/",
-	"5NI9/pI9Ne/gIqfRNhTwr6+2/Cx8I2kHIpQsDvtDKwX14VEIQDIEAsZwH5U12uAqLXv6fKn6OjkfbB5i",
-	"A3hc9BLQFYhAhe8YUmrkoFRyHlx8+7Fkf67alG2PSjHJZMZ9RiUmgXg1nIgUMGukr7lS8yYiAbnol7OQ",
-	"Ktmif5mZFbtyJEV70ctGeYEwu9GXlmZXsj0K7qizIrhHBSyrOxMRLBXTZWr6IrRRg5bW46wklS6zpJB9",
-	"RHAiUxTqFN1mKWEMVb2P6Fy4pbWDtlRBdeshWRPEfz83lyUdfBEC1LE1UY1MqKidg/XU9lTNreET/FXQ",
-	"XnhUHkvxPUHRtcQaDOQs4d7ihxtK9AyFl6E0ISiBLiAljTg9IipAE29JnuKNiJcDVY7o6bpHr96vR39L",
-	"8cS+4kBV9MjwjpWxgmdoaaR7CPQFs3pWFZVK/e2hQrvUhGRnQFNoN8qRqyABqjh5IRKbaNzwghvoc7Kr",
-	"y2Wm2mVJp/+JMUeuGB4IORqIuaIJlNiZStZMGYM8GHsUHv3KYji1ZJXgZaZDkSJOaQQT1dD6L0aw0kAG",
-	"KOOLT83KWHgXUoMjuiEZt5KBkIIThcCREU3Rhw7G1xDVCdPPD9ALkUEE74N+e+iGkI3MXBKRZKkIqyyk",
-	"nFxmUisT5djNoG1flubCjt63ehwfgB1XUdStFbDumTe2Qsh1DQuq332B6kMzH7JbFqQO3b3OCXlA+K5M",
-	"ELA3tpLipUJSb3JE9O1UFfLEQkm9CpohDNbu4IjyztJzsE9zKV+fiYtKXtxlsS4DI0/GPkUmFeTzbUg4",
-	"UGpYld5K4ar6t8TRTbLLjKsfTFQpq0gdF6hpWipAqhFkBbNIMq3MNejEqZwIb7L3Qre1MGsJWNA94wwe",
-	"2ZP4IfJlgHT9su271dzT2UZM0CNTF64oPVVqpJBFfdAqlrsSZEY4JORfMWISxqMP/cXkBgCeygNu0oMF",
-	"6nCXJpm24MVZk8oPM4zrrdBixQmSCAZc9uYkA77+XcK8taDuIPAeEtftWg+sZaSxJw8P7sZvcRGudDfK",
-	"8tq47I1jL/TxMHBm08hzguWEOFM8Gjlu6EWTeEj85cy97Nks9fbM2MvLzz6Y7RNia7h63+9VwWUOu/c2",
-	"ORGNiq0BuY9NXDWk0htUpmkRrgh7JiQZlx15QqIBeqlHBsASfEu3uZEPJSQTK5JUnttoLl1Pl5nQW/mh",
-	"MxHbwNaSHlWZLlGBcRpcZpeZviW5AigvqiURKhCoGwZAqcQAQX/ZLkmekYIwGbcTMQMuG9dbJqCey2Tx",
-	"oQ8mV5qC8LjMoJJCiwFFDpVHBsm6L8r2lNgwWVnN6QVnRwt7AY2lM2JL4KnLTD9sKIE6U9XQHZNCu51B",
-	"ed6hqvqcMJUgLDbWFHPi/pgr2WiYoYIHxLAisxzEHVqTnKQ7Qe+UL1UpjQDggBhtpNMDrX7UDWRJdtub",
-	"c80tgjNdL1QtwtWrz5ucMHaU3lQ5D++FnFgT0T9sj78Ovq1Mr5vwVp1um3BMgg8lFg5QT3AXviWDljhF",
-	"eTodBUfdk/5ZA0xHH5IOZ6QhIX7akBxLSVELdbyjxZtM4uIwirh4KBNxYZvhO9Huw4hKvOHbDA9DQIIr",
-	"Hr1+7yUl7B0t4LM1KNG6UcfldtyQXVUQQ6FGRcgOvcneNt7/H3vvvtw2ruWNvgpKX51qO0PL1ziJXLvm",
-	"cyfp2Zndl4yTnpz6Wl0mJEIWxxSgTVBWa3dcdZ7mPNh5klNYa+FCirpQtmOnoz+62rEJEMRlYV1/vyqF",
-	"N9QdHD0PSbz3d//97lUKKpj7tbewWzBj2UJJx/zSHZrTf3piSz7MVojNUkIoBZc1QoAV+BOuEf05XKcy",
-	"Sv1vranomYt1nC4r67hvfKlljpgq+akw97ib1roLOzjPTwEui6QCeYnzCVXu+CvJSPBrMQMb+zf0Y+//",
-	"jsy4cPg53ppqwHDRj0PqcCOquzL2w2pf7v2O68yJT9x7atmbnz9AZ2dYUGWeog3UE1fgZkyYkIl9bybM",
-	"xBiRA3Tz88VSgTivLeReGJdd4RH+SYDeV5Mcpyc99AvhCHOVCUpU9wT/X5AuEwe6cSIYNr+PRDCasS+f",
-	"CIYvbo5QfMfZXTGlawW+KxjVKltp/l+YZ6pDgYb1Q/E7r8YdjvqjSz/r8zxPkUqg4tqSUhXesb60CiR4",
-	"tFrmRhxe50X57rwXSrwXvv/vZwvMSzq4qB3pa5cu7bgXlZE/VeYjG9OZdw1XQ059lY87PEv74n8HRZz3",
-	"UE398jZqXQkpFlFoHzJeMPh6iM6aO3ekcsogxEUm/GTr4ClfuofLsrgPV+WqZ+62W0NnrdatWXr2leGh",
-	"Sp3EeBHyW8hYSg+V3W3l6P99UuRUqjB84HVRTNGdvCyFWiJS2YOoYOS2H9ynpc3pOLGtz5uluszM2pWV",
-	"qB2UcYb1U2EkdcptKDU8D36Q9hJ3gUTYWTCK6kkwY8zuYRpPYBqxRrGG7nfM/zkJcnKBtgxiWLjnp3la",
-	"iIhC1D78ecVT2WbvJEMvEPvnRBXgDLUfF7/9yK8q5Enr+FmWyafT26g1SZNVW/3Xd2/miiTGyYNJzVfV",
-	"m4Qo/c1ISyInWIZQjoejq7t/6pEjz0ELROMOMq8PD4+Odyvoi7lK9iCOvHZBd9WisvryEvtofX3w55IO",
-	"U/6eD0ZhTQtIlerDM7GzjKFseMwhddwdKrRtNf6h/N1i9p+Td/+j0v7f//Pm/7w+zJIP//nqDsP+JaTs",
-	"Wj8FD0jvCzN0PPSJkEU6SAWVhvEsE7lFWe/VK73XqUzKO/Y1VeuXfZFHLzfGdFh/Guwt4wdDELlRGV/i",
-	"+AuMhaRAoDbsvXjx8vDLT0tdiLOc/d+orIIQdbCgwpdM2JvGMbnaPOlcjBQUMEikUUdI7SyDf62jhq5h",
-	"W58cvDp98CzyitUJS7cSPyxr6iJYmil9Px6Qpl/RPO25bOHWGyWcjcCAIg8Cpg4Y02QGzvA0t7D5eQDF",
-	"ggVqzpU9wwoaqcgzP7+XHtIWOb2LLbKpRRHYQU/TVDgJ5PDiCYG4KW4ATF6xuSz4F9gNd52jpfbDHHK0",
-	"KA0HwxCQ18zDNJqmdPrHfxnN9vmT1GxfLtVsPYRQMx03PNd1+m4l1b+Z0vXRc9sAbgOmJpZzvYD6yOPy",
-	"IZJSFBQ/oEvVnNt0kPZt0r1mPEuvxbwYfEIQewTU5sBXqNKgvaBq716G+DEE6QmSci2yEeR1lEbJ2VDp",
-	"wtY4tBfUAN7b4GoADBaPzefzkmvjCeC4dJg5m1B6A1aPmgo/fSGe0i7K1yK9GhblnK+u3Imp8nEuoZGz",
-	"HCoh2TjjfcF2YiyMpPxFBCDiBbKNaZYrc5QUu8rVFC2zQjlBPhRZYl6FFZXxLtTIgDKrBnhHgvfk8DTE",
-	"L9Pm3+EQtEVxoqyowkHtZalgPQFJxYL3h10S7YX1n9Tr40plxhhbnM8M8+SAcuZPeDMnvnkXAEzenx8/",
-	"aunJaMTzGk3oFylQ93cU8zZgREKCZJ/3V81nBELeDz1RPpw+1eHMZlDUZg2un3RmZucDfUw5Xf3o1Yqo",
-	"oZ2DaEkgo5TTNs+Nv2YKKLZfBA0zVKPazeTwIVMdVjqZx0vqAt1ci5Edj8C40cWPisvzovZV0vkbnVPE",
-	"3E7TVIsFNMZHHw8POweba+N2QBvkoJZKNXwpi+nRjb5SNOETA+FRWeW7geyrDYFhMsXlMkgYEr9BzcyQ",
-	"a9YTQuJgzAhRf5BqemZHzv4lcnVPKEYnJde3X8yJXqWT5xM55bP7r3WwEt5lEFLhzDTNMljIiKWWJNKo",
-	"HIxrNuAaHHpT6xkPV52ytDibCZ5j2hJPkzY7l0zoIh3xQtTvjYks0gwSOvtKJgGtvOm96kQ/OhweH4zK",
-	"xl018IfzTMe6lGiIG2WRmPlg02Mr5WYOFVZJDwGF/3IJZGAqwt/VqJdKx1J2U2LlsihDABRaY3+vQSxU",
-	"8QiLfK/vXIhLN1JDbqDa16024Y7WNSOnIdiqg+DdxGL0uTiLvEarUG+HorJOFB8yq+To0apZ3xYMa0il",
-	"Y+3VxGMLcWnnYJH8TqgsnJ/dhbu4EQD/75v7bCuVOusCCtzljUtvqvOyntRhB0YNOj4CPerd+5uTCH9z",
-	"ePTS/up08yuoMpwLLq/EitsT04JYPEplbAYSj/gfccR6qhiyVPazSVKLIYVEIW6Ux0fNRkksId5Z9bJJ",
-	"+2r2TCrRJ1+//XLVy8SoTr+hNCsqdzfSnUxZDHa9Onn+YrfNvheuvtCWgpOjKajrpL+aKyvuq0SQ/UOW",
-	"hk3H7cppruSVR18tIcv2BFyCoCYbmZ2I+0Lwn98Ut1HLXbLnFgagAdKBmsii7jaH2kHbX0iOR5ngkSss",
-	"abMPAiZrIsFlE4MVDP6RVWh6oRMFlsS+aMqB6LaJPoSXUDpa+j68EO7nVVqvZOhLRD9NzFxZVO99SPFr",
-	"34ngLhGrdwmclNfm0aqTXMlBlvYL/Smtk3IhPKifn+r4I1TXcvM/H50EN4kWlvXMmXdz92PVyO0bkyZ5",
-	"o6bLrBdbsR4aBxqNUyakmlwNUbmEKAT2yBI1le31rBcaRiqvYBz3d5BcVz6Vn14Ew9vkZNl/Lp0rFEcI",
-	"VIkNQOV2aSfeveJ1Y4e9TZBqbfaRMD1szTv6c7BKGbZ2V2LY3SKfkAw+cxZAJgbkKMDKAqPJwlkMXVdm",
-	"58DCgdVE4yWATCZ4nqXokY+6cjKG8lk2SuWkEDRmFK9rLvMkz4Us3n7kVwvOLz7ArGvaLFHJu2+BkqHg",
-	"X3Co0nZe/k3PdSIKnmb1DhujGArZF4z31KSgOug+jpMgwCOfm4RrBVWCaEqpSZYQvp3Kr1ELWKjzGltS",
-	"5LnKFxU44kXoYPjwynV7G67FtWvzSVD9kApkW1gESfvyNmqRy7NmhgaQMoX3PbgPIzBER4QHETgEB778",
-	"Ms3JUeVzRoA3lfAAsaTSAg/iYVID2P6I3KQG4Xmh10KmPc2JSBweNM8yOwLcvhb4vrJv17t6UmkEdL9O",
-	"H+TeiUKjKJs8JTJatH/26dK8e+bY8ybFxz+uAg0O/ayuMM2Ix+X1yHMSsytbzTTaLB2lxd3lPugckz6W",
-	"pBm5wSGRcEoBDMH1JG9QLftfpoefqNWCwI+yHhXxRx9otdsN5M8o1TqVVxfGKq0/+QFFdwDWTDzfuPWJ",
-	"mMSBal6lN6KZLjBeC3/5HhQ46Oij2VCLC7ndhVxVf6yXu9m3wS6ofxtukDJJAmwXqFW+P+3RyaZ73OCY",
-	"zGAzWc1mIBCkgqeybnrdYtpHghTbe1lbqANetovwgblXRRQt0gFGyQZvXwC9b9b57x8/vmf4QEkynxy8",
-	"CqTU81evgpecHCx1/h7DK8V4wfd6do1Aa4MdbH2qRwcM2p+xWPwxzngqwScZkxJo76znBwdr3+tvRB9U",
-	"pw+FGJfDNkcH8+eiSItsUbjNGtDIm3DmMy8GjtTBa0Lly+5nuhpKNgLdE6ucjEXO++JdUp/rTgwsVveh",
-	"/YN53d9plqkrTAmATipOx5Pe4NXR4Pj5ixe945OEn/Ljvnh19Co5EAfi5MXx6T3cwy+c6Jkr/TSXv1G4",
-	"9H53cnBw3DczCz+BTQe5sU7HpHmH3FmLnpBX1AnXnZGWlyIAqVzqLDaa2j0KIBVGEkD2TCFBaLkGArH+",
-	"gFqpJMHOXDYxWp2+HoXAJqqMKFQE4IgAmBQigbXf2BsGf7anw4kVZymQK2CJp+w1uQpqjtV1iiQLoDbz",
-	"DOcPMD3NmpcQ5uCbqKb+jGgpb0QO1dpguPEkgWZYqf8Zu/hMUo59dvX4n7vy897envvPPDuPtc0+s5OD",
-	"A/a5ZF4QIAU8asQU2CcxQmCB3ROxOFRgYrR8eFVJwXdOJJ8UQyGLFGqw8ZWH7LOxb+EVrJ8LyL/mmaY2",
-	"Y5HDC5S8TIRMbatj832YHaKFkBEgc8B5gfVnHKUPevttpUiMKxhTViW+QKricqAmkjo+YZ+9JgB4S0uc",
-	"LtdSTambkSiGKrk0vZF/Eft7TjM6NiYCkeZB+g82CAbB+30xBgcotjxln1l8Dr+MGU9GZjtIxUYiSTkz",
-	"W88eA7wuqCee5YIns0tBNcimp1c0BqTG96xD/nThzHGC5rOpeHos+piqTL/AVSVnLd3UZ0Cg431bMQ2E",
-	"wFP8CHiAdWtLcgB3xcKsLOoplZcTLXxHHicY4S4wxqtyWvoUhgTGVRwZqxB1HfOz941a0lj4AbUSeKDu",
-	"/V5JunSdhV81r0zRkFxMfdGXlaW371QuuUExmB3PS1oz/gVmoPnTvLPazQFo44j8yikPKCar347UDfKy",
-	"N7vsK5Ulair9gAG/zMXj69xt5hfh58CUzPv9cBG8W9L8+0IU+WwPwAFjd14uYe4IHaS8zeewQ6QK8FUq",
-	"R3iiRaXPgcovYaOH6xF0QEex8NcYYEF52+yMcFaCwdJZqfbrdUSUSLTuPp+KWEZJbpSgJ6hzmPRLONHl",
-	"fgM85Plr1gp22FDYEYzjMheZ4Drci36Mbvrid4kYjVUhZH+29w9B8N0jnggKAWEfTKeyb7sHQ+vSGsjh",
-	"+UETrIJXPGeM0baHh82mIEMeNn06gnS52KgheOSdIwhfnnFdXJp1C+YowHpBR11PoM/UpW9KWGppz2ou",
-	"HHbR5YCnGX3F4ZHp7N1gD4CLwPWkC54heIj5/c9KCvxjhz2L2UiIgnItUEafQSWVdY060cBnmeLJZaHU",
-	"JZwbfNkxrQiByNhbDtP12E/p9+6q1ZPxWOXmxMKNcWluDOzjeaWPoNo3uFxo7xqN5FLzItWD1N1NR+ab",
-	"cdZgF6VQXy1ZOkDTAKUX+MDNDlsormrppP18D9I/LvGIXebCbAuacni9mhQuqlhms8IbJi8dyNo3RZWD",
-	"iqftcpTqEa6le1eYP2ATOuls0h1VoT5xTeFmRdqSsnZH7fxJqnmveem1mMGpAi8rAjG4QlfY5rDRejN/",
-	"SaNwq9m1VsnFF7yc27ekyVHTnBfiEs6WbQHiQCnrQ8B0azRpbSjDKAsIfHpWFtxGjvNC/GjPqvvHHvJb",
-	"+su+ELnkmXnjc9BHOUOpVy7jJaGlZGH0RSXx+eNwhFA5kBsdGudoytPCmReIaQ18i5oPAEg1F2PBC6u+",
-	"TIq+GonLiTRKXtg9GGijUQqwqvgU67uzYGkIetxc+9SlZ0k1bzUr6hRih/RWekHCC97jOqDJQSUvCqdg",
-	"qvJrgOUC4RssCYRJCmS3d4jtkJ80JaJJi2wskAqhUJbFx5qgOcSSamcmETzJUkkjPilbDN9pZv/Oxlyb",
-	"Pfu5RLFQtTsA4LhkFrSi1pzS34paTk83pt2csk0PeB0a+q2TgYBkF+rIrahFGmgraqGu6dHuQqWvhc7L",
-	"krldqxfBYEoKSvAbp17g70qaQStqBfd5iwLr7lJukSvTXaMtTPfEqw3yHObuqOpvnaEbteauGDOiqrxv",
-	"WbT3qiRuRa2KvDTTVxaD5jc1Aq4VtULhgvlEdI7NapSPHu4Qe07ADscNBsuF0qIWAKsU5JrLMV4n7lf2",
-	"uhglB5Kue+BtEMUZS9KEzdQETG0WAtv+e10E1DmO/qyn6aK/Y+7M6auDw12WSkpmQeBgo1L8cyLyWQf9",
-	"SEZtdH6kGGOitX8CKtG5P1TTMPeNxbcPlB11VDAlVEj6FucWWeAPqU8ZPGeFkFTe9mW49Wgozcj1bKN7",
-	"YNejrp4gvV5pZhZ94pJPug9AJbtRvjyiEr35G+TWe1zivEemQ0tSPc74zGZlV+EI1nv76hfdB3+W3aEW",
-	"MdtqUuf9Ir0Ri24+d6SbiZp7ItD5MFRjUDWfGntOZd0XfN/Ry6Vf91HwETt/IigWpStqTgyvhbNe2mH1",
-	"8M8LRCcmaqFKY/el5PX7skFC+KRYjcuxgE8ttpkCg0pKFoDD9tBfADQxnmP93lDgmiKENQEFq139/6rP",
-	"bPge/SEUi7E+NUj2U9kXJDSG4TVTubDJPShc0NG5MxsWFpXaPEkoyQSLxN2osHvOoGAMk5587mYY95zb",
-	"PA+WxAqJvhDz6Ako4m1vEKY+LCVs+0yI0+M7EZy7BCLX48uN+ztevNnBZ6QbigWfMoMhQ7NumEwkIcFB",
-	"T3Ig7DFmdpBCS/luqXaZsZaqgCzXdotK4gMwmS+yG8KCTdoblOdoDnjkqfwVMHLZABXAamAOJj7uCvy6",
-	"8vjk4Ojl0fHp6aujg1fHL09Oj09Oj49fnJwevDg5Pnxx+vLo8PDk+amNpQKKNQTyoOBmfWLDhTuxrjyv",
-	"dO8+P6il4Ldh/lcHBy8OX706en7y4uTg1avDjTZvJa/T/LqMCfMgQ1i63+9uXeEt8eVtq1LuZKAh+CPh",
-	"1t8uwR20BngbgMDVCXtzECBMgKK7Y4uLIAT0nQOThECmi/yUKQH6XDrAoJzYwiIbaChRbVFvXVn+C3Sq",
-	"oR+ioQKME1uG7gYD/vNFowCmXFF4Lrr56rz5WkJvGsAsPQyAcHDbr4sfjE0cf836Eh1ub5DKGpklbO7y",
-	"VXpjLmrLM0F16i6kR4npYZgKe4GVKEVoFhTy3gOJ2y9mk/UDXi8IEhG7HHETSlueFRDuuCQn7QnHbIpq",
-	"7JJu6G4ATzFux6506LABq6fdMIxSPyi6ZDvsuAdimBuYUiQgA85hy2thfk/UPCFr1nrz4/mz6icJJqYc",
-	"cGuSW02DvM/1sml5jigxLKULeK8Aa9mVBWGMO8UgeWRrcuZXygqLrgzMlVywnSBNaReXAzWZCkyzF2RS",
-	"iCTMYeqJPp9o4flHWGFMgUVgLP4sP4r/wKWganAkmI8t+LXwAFHEX2ym8Yk4FyqZwZnTU1eKTFJpKyqJ",
-	"Y/VaLXL76GIJ9KqK/KXBLJbAi3j+QvNp5TjOgxhNaS6UvZRXdoHX94Ks1ZWtf8UYWTCNlXlQ1P0EH/Sf",
-	"t3BmftV1ifRue1rTGvO9bEKyWY/I0rCfOeNhWkKeIROCKGZWWJGrrYXVBt7xi3u2747uZt+FC7OWRuiX",
-	"5kLAQ5g5EGqWyNkK/P3G5rmLOtkcSRhT1D2K+JnTO9wlXaLVdujsZU9UgDaBziEHED1H4rS+86gE37GW",
-	"r2kOULB+IQY/pFltTBMdcWxn8cfuIu9qtcSmChSyX4uPfXjUjHNoDiF7f/ffN4HRho9egFoV4qzW1AcT",
-	"UBJPkiqGZggD+XJT8KeT26hllIXFkFdVFHxbZ5KC6KoAspZgcGvAr45rsaZhmVagkab1CGkBMNeUUq2J",
-	"K72CwrJqZEcL8DDtm2maQuDL+r1dAheb12aszHKi3ih8xOIoUviWgMkR+CzDnNfYIvGZY4CE3rXexPAO",
-	"vju2RLsq14MR3f0NF5SpEpGnzOia32nCgiLHk1LZHqQEG0sWc4Ta1Y0FpJh3H84nHxotsfN7MDBfRkKi",
-	"ugSC1V6qVeEgQzWiPJuLN9V9OHUW8cGu7Z25ECORLEAqJDdH4cvYR5a4kmraVH5dB7HaNKfmnO0fnYak",
-	"xksxoRYm0LgC+bn6eEXfYoyuBUk2NRBQ+PlgJBkrC1KbRaYFMoDU5MyMw5Knu1sQhxYAa5HuqTC7Ec1D",
-	"qFApxB/F3Jc4+AijdkCHrmnlBrqPArg5wbskNegCBN4m2MGf0mKI+vaY5wHERZu9RTFsday4nyaQeGqs",
-	"RqJ3iwsFvzEXCxZMVFn5/mzBH1udw1PzMcQS+bMozJZnibhJ+0LPq2KQNLW+wHr35qIWBjcNKNPX1VRp",
-	"vHVnAi9QGQAKBTnSZcf2aeDHPn3+/Ph0Jdj5mqPL1agBIi8OtO7ygk+xviB7zM05bTJXZr0XlCTyx54p",
-	"u9kWuU2Onp8udZpU92iF8OP0CxB+FOo+lvpHfueVvq0XOY4HfEF9cUABlUo2mGQ1KMPzSq83UOZTPr3V",
-	"tRIAcS7zwoEDLra/1MLQNnc8AyM+Y4kqETcSuzQROgJGnbaZEdriq6QlFtqbVExhOwfYf+Nc3aQJ/Igp",
-	"yHURBzPGdzJIBa1kqDSZoWhz4kA/mwspBD+Meb+WwylXkwIr2UY8lWcsBf5puGewhLHKGP/lUixgzM1S",
-	"LLDJPaRYQEdPMKM1mJMm+azQ7D5Uc9xHXz7eCu/dZrJ+S5ms95Fgitumml56IXgyqxXo/ng9SmzoAoqR",
-	"dFlTM1fwpI/wzJKNJ/lY6SeTdnq76KzeKWszWLb1czY/oE5QmyHh6ahsfkRfScRgSxwrNpfsl3dvXrNU",
-	"64nIAURAZUp6QFb8w3cEJ+DK7fC9a9PIljTX58uoEAMu7s7//vxvf9v7/c/D6Oj589ta3+3HtJ6lcaRG",
-	"kOolmRF8x8fHryIMNh6+egHwwq9evXp1xkZpP1dY6oisXNdiTPhfCzy6xx8Pj1Z4dEskbuWPA5/0ye0e",
-	"/nDkf/hof+jM/bDzW/t3/PkwenW7++87/+fzb/+29/vcc7u1E/Truzd18/Prr+/emNnJ1BRKTLU4o2wJ",
-	"RJEHOqbSDLxMXvGT/qHYO+q9GOyd8OfHe6+S04O9F4f95z1xMDjihxUiQDKkwn9W5oLvDX7/8yXOAvx8",
-	"ssbPh0f1W+G/EUulxo8P1Z0LuLvwXrIQlQH6I+tN0iwBSBA9tx1OBi/7R8nhHSyrKxWM13d8pQ7bR6ft",
-	"l3UfeFPX4KB92D5YaXrYpuF768TJp6Hio3QBnCfUIUcWNoUCD1oIOz1zN/ZQrYzznk8Kc12bJ6vxScpW",
-	"OU8IGntxDCSAf0hUmAqUSoK2cgQAPWF+X5+K1Yws5JiMF71stiyJgEe6o8vNEo+u5xouWVxL4D1PgLFm",
-	"yY2QAmYEQlJAkCh2pGAxCzDc+CRJC1bkPM3uzlg3Rydj9ZiRXfjyWtt5/b1OF9KiP8nTYvbBzA1Ofk/w",
-	"XORmJ9VIOsnO37+DEu2dGNJ5LrFqMk2wZpL+qUU/FwWVUe5ilfV/fvpob8ixkO/esNdKSoh5wpXo1Vuz",
-	"7XmhcoiA+DvWLHpXxmZgKk//Bb7RDvseRsv+v//n/43brMRFVUxVeLKw9hmjeYVm8d4enxTDuM3O7ROp",
-	"ZIm4EZkaw2U3Uonoyh168G+JuIH4NMuUGvd4/xqSIXcRxInShhBdDdQvIlDEowSgQbVnBC582JhwLuBj",
-	"/PIPi2Lcur0FcNWBqskCNivAhgCLrSYFe/fe+YXA8G6zc31N1PWIdaJy+CewCFpuJKuaEFBSgAML46fs",
-	"Dc5ev3tz0ZXwN/pekWmARAKErWfP3gaiQlvWuvazZ2aKwQ9AqZzTocpENW+NnQcASGk5WYxje1CnXD4Z",
-	"/KkrzWKOeS5k4SGbqJF5KiLy0Nw71MFQKrvIlRTAluhdFrh+doyQ434DZlpv1pUi8KTDvEYIFWP2rMiS",
-	"iGkVIsCCImBWSSSwTMU07QtCJZuqPFkARmb+bPMCEEUAq4LPwnzX1DL8UGZkhc7EniUC1CAF9nPg/kLM",
-	"DOvrCuphoAFOBqJThU6ezmonTwQnkCAtzWVCMAneMIE3vHv/3izmZ7dFYfEo3Ri4XBEtCbZDh3H2zGyT",
-	"Z2xnCCTbaZJbAfMM9ob9C+6JCzGId+2LXiMwEOwMR65o1gWGPSGcXx0BOgUsdYiBDuxxqS4AQWs6VDbl",
-	"sTejzFKXUwi4Z9jKvzkdERwWRt7sKSQALEx6ogxsWTmOgBTtiVohB6AMwmbf4xn7LNjTTBdiZO5N0Tc7",
-	"zdKVTrkOduQZxLwKIe0nYzPGMzNE6BvJdz+zTBS6mlYJYyLQSynYTvws3o0AOoo7tBlut5LpDPM9P1tg",
-	"mgWFWPgsxaY/kyrJnTwnqQWoHY6UK08LIgT+bM7X//pf7IKcJbor3xIUvHe+xH9aT0hEcG7oz7sFt0sN",
-	"+7BLWcLnYsTjJjFPb0euXEA/70oj7u07iLPDWH4R4Uv3BPF04oq7WjnsNyeQwRDHsxNsIrwyc2BjtyHP",
-	"tOhKz5kZmbeZ7Y35IiJLQNBaRhI8+4F7iYCvUkrjTVR/MqIiHwtlXijVZueUG2PWyhg3XQmdgBJUxmLs",
-	"sPRKWjxy8J/P1MQolvaktGmhjEJFOqfZEH65cKwTCYD2+zeHMXBAm48O8RCN9rVYN+jADWVu4WfPSIN5",
-	"9ixia+swEQa5ezOr4p2P03+IGeZ+I68KrEFAj4UEaxzqK1G8IsGjWdmuZHYfXwsx1lRYYR4feiQf836k",
-	"EvtjbNQ90LuClSAoIeC+FDfKiCzzLjiJU+I1MzKZPcf3gV1+BvPAnj37z08fnz27k0ZmPl67i8QcJ5pI",
-	"aI4zR6ga9JCbzYHKzZhI6WVxvSIc4xsQ4duzfHugOhoKSrwRH2ubXK4dIe7/KCjuIowhpWHuCX6fWHaG",
-	"6ZggfAkvDCnNsO7hPGDB9s9TUthAGUFiZ9lOMezocysVADKS3HduKxhTCkkuSYKazQK/WRZvwgQqLmlB",
-	"zEcTqCMotV0Z/7HnwYHiuWNMOgeMAAFCq/pGjHGsmH1GnCaLyh/RRR7hvRbhlSfwB5jnACs7QgHvBdsw",
-	"1YXKZ7TZrFLlMKogXmZeidoble2ZxgTtYzoZOcguDKrF8AXXwmoYUGzgBgWKMQ0VJXfwGP3e/HiV3gQV",
-	"gPRm0O4J3NKi4rmUn4D+LthC+A+SLNoBFKqppLmI6Hs4/iGwCPGmOpfuZeWCpnXMcLih4K5G4YQDwBIs",
-	"7dYQ7xQI5EPJdw8vC3fPIa2Jte/KoO8ogczESgfjNVI3RgbERikia1oj4KAuMP0K/nklCvSDwJXYleYX",
-	"5DSJrc4EW5KsiPN+rjShg4LR++yZz9U5OTiJYEAnB8cdh6brDxp1ZUEcXXAlS6+N7oATWPo0o81DCYhN",
-	"T+cjICRJdBuuJDi+hJMLKLpKIVE04ziNV0YjqgHiLV29MCiJ7Af4mR+G3Nj25uP4tTnuU9UJ+VbjG8cy",
-	"B1p+jDUdcVTSRyThfnt2fBSZSE5fDIVEl5I5eV1pgSotl6k9n6WNJBUUcp+VOffJMUVyFcQi8knB4JUU",
-	"nfKmxCAYnueZ2WSu+irY21blKH8bijSp6BOtjxwV6p4YpnC4aBpf45F/9oxpUBunBKNqrQksBELmFVSy",
-	"IREusYVAxJRu7hbkVJgiU1pfjXDa0sLyuGrHSN6VeLYokXMQUoyGpjFsDaiYF5KmzIGZgvI/I4jFn/lI",
-	"xGfOfkUbO8Q8RWpRNPFIRy/DndKNZo3pMuM6pCheicLS0s7gqyysp1MVwwNjFq2Mu29njLRcGhgtA533",
-	"Z8+QbQeOKyo4MLlnZangty3sJGvy26xTqjzfAUW6jQZAvAtjd6DWMBNG7yQbsfSwjnc7MB3QXSYkog27",
-	"q8Uz5MxgvA74FSz3Ipw74nlBnWxka9SYGnSltzx47lMNzTXEpUuLnA7TTHh4TF2SoLw/FInfGFl64znt",
-	"yO6hdXX059aWcNNCyyLQe4zIhxbLlhYHSnXs2vSHAoxbek2Rc6k5hgbDQnmV4yWq2/PgtF7owF/w7oOC",
-	"nciCA3Qlaqiw3arwul6PWVLBG83XDQcVwmYK8Uq2G5AXAsdgPhTMx7FD+wR9Ey5fvBmtmTjmOZ0JeDZL",
-	"gabX+qVU7iEjrd0HsfWuDAyPM+vonZJWOmN9Bam1SJYWaJ6VyhbzUfCEURng/invqEyBSs8LvIi02cZd",
-	"afE7sbRaKXgb+qK0vYzK2KQ7J0evKDkghByF1AUsssJZ0myQ4qeAIkr+h6GadiWgQxAaCIw0QCtFip05",
-	"wNLQJ0hL9ewZWi99c62TSj4Fqy8RQChjetIKj2RRiNE4mHk4E+nV0MxsB8XJuVGi3t4IWWhw/qquhIKB",
-	"QMeEk1ykI1ERbqCW/B3V0thaoK+VvEGYRW2MpGfPIOuNzs2bnz9Ye10N2KEx9k6PzYflvF+ABjiR6T8n",
-	"ArZSaAJep9Im/Af1020zAmm0eAHCH/zIxjQJq1DM4hpbqABPCuRQG2nhwtBUmNybYe0z2liRUw7o9/YO",
-	"j2BivIcI/2zeGU/SJO4wjnFM5wioBjBxUn5MNZwx2h/xnxB0iZjP3rkFrzqwdjhfzkBMLRAzIVIzaHfG",
-	"Yt8wJi3WEiiY00FzguqfUUyMgiNsaTjAy4Iir8CHiuIWR07+RnM5g6cS5K8ZGUBEsjHP+UgU1s4tez7M",
-	"W2ucHzQFr5XUqQbUzmfPOg4QBbX7gCncetWQWRxuxRtfwkN/baMNRP39DdCxY88Ngb4QZrld4FKgKKrU",
-	"heBOk7FXo5kRG4OHEn9Xu8FT8OAOAsoC7LDNPkzgxNtFhQXQyrzXHHaIM+wFX02amlF6zOKmruDaP30h",
-	"eLKHTGc0ZUSHA1PmX+U4xJ1fznp3ONNFblQqZDHEa8aGltssfn/+8fXfY0drAO92gM1m6DsnRy/t10cA",
-	"RW4Z+S0K+e4Zi9+8/fHtx7ckxt7/+jGmUBEY3OeU8IWbjbCprU5mC8RK+MVwnhCqPLhqrLZUB3mOLlV6",
-	"Nxpw6A/acUMuZX0hLu8ughwg4jy8z65W6Q0xOIe49/ymBYYyNIRhAM4Dv+L44AS8Wc7mg8cs8XAxwUSi",
-	"ivWPxq15s/lYa//aLYk+FHyvnTyUOiIb4BZCcgDIX5NgReBNCVeAy4wbGuuQ/WJ27DTVorLMsHDVj86F",
-	"51o+OTjYRasRXZGOlbLkSXHfDU5+0E1x67qMKqPT8oEw+9dcxqb5PNY/+VTj9798+Bi32Q8qZ0cnbKgm",
-	"uS5jXJdRr62b01zg7hpA4GmLbT3iudEHSq+8EOOMz0TSYUU+MSZEHQQ67Xgrw2inOTPrWsw6ZCAyy3mS",
-	"u0sE2+K23FP5Xi6KSS4jLCwJPAfk1A8fBEuLJvFNPmP5RIK4BFUkyWcXE/k3GHYY70id5yusr+oJhC7x",
-	"s/Amn+1dTCR9eOSwp9DFNoXDEMjYTzgvNQvm6B9gs1hr06HH28uhZkGQkirgKqBvfQs8QKQ3EBeVu020",
-	"5/6OWMzH4yzF+9iyVv3b/2gwd2gjlUi/2+zDNC0AiMdRYZ15rQFLyHSQgGok2GCSZc7GOjl4FdH9yNnz",
-	"P/4gETdc6f4PIDYi3CpE0UPmEnRSTkg1reqIf3ZODp7TLjg3vzOqqCsNVQwTX5CTrqS1gdWGJ37maHnw",
-	"3jWGVOSmbKjygsWF+KPYBwM27gB50w6NEgiGuGbx/v/1r3/FGKcksvpdc0+8iNjJ8aF5fGgkZ2FNGgb6",
-	"NvgX0Bp9fnDYZh8wbDENKKoDBlbiJ7OqE9onYQwHvAWhjxh4KnA/W5QTs6chBxlr1OyFnkxw84A80W1W",
-	"DpgMSS47xHkaxLsERhD/33sX+OTeO6SEBVR1jyFi+wGmmIRMW3R7U3DckTELFhMzXUwJOZUtT+cHHmJp",
-	"UilD7DjaMnPDfzp+Td1hCDd2IFJOJgQ6ck9ccUniPAVFaaCAz9TbbnjdeLgBKj5OCx88JzFp9bv/NtMM",
-	"s0Q3mBF2LmxtTnUi+umIZwwTdDTbeff+5tRv/0FqjoScGOm4G5HqbvcYdED1TzoCTZNCGHTHUJ9um744",
-	"GsYABnA4PD4YmQ2bjmgcNh3TrMqvH19jPgkRF2J6SCvIdKP0ttuopcZC8nHa6rSO2wftY4C7J57//aHg",
-	"WTH8l/n5StShk5PCcHRwELg3xrnqC4vQpNERIEIFwpm/lr2hA/FNnhfOx4ZsIDzNdJv9TNdTydjG73N3",
-	"9ruk1TFj/DuMuBW1cqHHShIqyNHBAeYrAng+ZGMH0vZ/dCn3D1qo60W5Y/apfXoV5E5BPtmqbDPX4Daq",
-	"q8otzRqQBJ7gsOv6dJ+3/z1P6PRik9PVTX5Wxbnnf7iNWs/XedE7ohCAO62UMtbq/PZ71NKTEeIVtN7p",
-	"0j7gWQqbr+BXutX5rfUBUgpav5su9oFgoukOc6wfVmO1AVZElTHTHeCFYb4pKDk+xclmeuEp1cMJsHh1",
-	"ZaKm8gwtRFQwQ+oR0vacPPGVzm6TstV71NhDqRTAYvFVbdML+93k1rRIDE99q5pWx6tb/RqQZ0Cbk9Vt",
-	"3tCN+tYSjSw7F6+59HvHzd+ikxEwoS88Hh+9D1Gj5zElQu8w5EwxqzBTVvKRQDxA1xydAYtzE8v7OAz1",
-	"wZ1BLhS9sJzVP4Kozh+IfY5wcW6j1c2A+HyNB21B2OonzVkMvBlQY3vHMznmV2LlqQwpIdY/muVWt1EN",
-	"egT42nwqNBRYIt0JDG7Of7PoldRmHxqUZihqldw6a3Vgnj2nMW8kKg7XOr4ldiRot8ax/0HlvTRJhNxc",
-	"KJ0cvVrd6qNSP3E5s0L0qxFmTnyZbef2VSC1nBj4PWqFWSdY8I27MEtxJceqDlbgNeUqhPhX5agJeLUh",
-	"bdARnztc6iBwZe9hF2hHaZbKQJpFjNuwLWR7SqyebLOflbfAXG4OpOmJqRtWjwIQFIAqyckOJpFoNRLQ",
-	"k+maajnHk+In8JBgiOGCHFJo+lapaJ2jr8RDWyeF0cfy3lVsNxPDb8Dxso6YDFwl/xBWSsI+/l4hNE4D",
-	"AVkIPlpXQFLRdGMR6dqVaiQcfkRJwB8+4Pibj3yJfYBZ2tz64JKKbCc/2CqB7Fa99fYjv1r1NDxzG7Xq",
-	"XI2r2gZtXJPbqPUjhZ1WNXfP/WWvjYM1ro2f+Uh8BJY70+JwjZG9R7q6j0r9CGR10O75OjPhaAB/EknK",
-	"P87GdLsdrXFL+bX+ybLXfTM3I0obn7je8HLseyEXav37f9JPt3hjAmLn3N35hnL7uGRiNC5mjS7QQvsA",
-	"jstfLOUu2pxFl6rYlZiraBMbKaOzzT7azHuuKeHQOgkrhW9zxkX1PrQ85iWXUgAf60NPlJ8ymOTEw877",
-	"Qp+5sJyNNGHWVSBFzY0cFs7wbMpnMNaJFnUXLX7QphftL1Ss+m7wEx2Mte/meXtkre0K0996+mLzZC2x",
-	"+QPQmd5Vzi644sNgS/WqT+Wvei1jzvRAu+MdtGl075vWq+593Pqe0n/HHpNddMAcriGk3wcEpz8g6+k3",
-	"I6PxTGwso0n83kYrHTFEKgyexWm7zgG4qRh5N/hZSUEi5O6OikfVYyu66/qqqOn1eE258ZNK0kG6FYTf",
-	"lp/iQvBk43NuLHFwVDQ6mdQzYoL/DiG0fl3RvDmRkM+0BEeKEZExphhG1XrACKsK2wFBI2Us4a/9C41q",
-	"he4QnyWzSR7TkiSmGt2tyu9vE60we4OKZ7ikChaRaVFTmVijgcGoN5ecmyle67g4YBX3YHi1OgSuSA/U",
-	"CL9JPwjIRxV/FFQONFI35naCVW8FoLYhQJfnTCyMtZVDV3KSZbcBIFd5y1UIRl3869d/GFHaVKgjZtpa",
-	"XpWv6jbyjG94Or6cZ+V2ezWJu+qvT9cpYoUhUutDs5fNPvPCHrNvx5lCV8SGFzjcUEt8KftBeerSuCpV",
-	"CEEdgSXjcOUa5ILozYKam1LtXFCf3FcqYwmw3UHuXW9GeCRBQLYrKauozTAeCrB9bDKGKxZSFmNjAYr8",
-	"b1pkg3iO1bJEHQJpTmgxwluwtA3yfiuD7RDytU0IHnLtimCjriSKLFWqV+NyBun3RjVRk6shJhJDdlSK",
-	"1XHWabTwc20O1RkWJtLbbal2VyIjXdgAORFgAG0WA27f3y5ooDHLBL+h+NFA5SORY/nAosD1ebAFmqoS",
-	"f4dVWD9o7d8FEITrN3yP2IzrN0CGuAYvUCpb/2kor1z/8U9QCd+geyXNYupvMhsghGtpmBJQ03RpXkAg",
-	"/bapAVsb/VFzCXhJDNtLPhTO8/d8uH/vw1ZfS0/Y/9P/Y2kw5j9Sew0RyNqAcai1pHsqrLnj/WsL6YSs",
-	"HKE9gmnQU6k98U6fS5YoSGn0aYxUDUy8MBYH5qxaz8+moI7gLT5EjB8HWAY1nlQhCNSavBhGZBERhzUq",
-	"MRq0GNQYjG4goLQGiYysMpKo9T/EQizYui8HAvA6IH/qYBKnrdzuSs+LJHiezdaKHwXzbvoH2v+4Q2Eq",
-	"z9YTEamNA5ZzJSAeMq6AKjz0xvuFpgq8xaEjv6u30aNt9KgmeuQ3yPc43vsKIJX3PgLLbYNHGwaPHEAQ",
-	"D89z86uLrNQl0SQP02dEI8hsJDxaR7wSulA0dw/A81Xh1Zs5SJj622BBIvsdZFoplPUoijl8biPNvDVP",
-	"Arh22+BGM90MVC7Sq2Zd/EBtwNWKu7BRe6uFbGhcrBYvT8ueiLYxxa29cs8xRXlXsX8PFksTj9NqG2ec",
-	"7l2L2XJHqMsHK4PWzBeURA6eEtAKCb8wabOfweVINbmFuhayXe+XAyjNDepJ/jquIJyChk6gUqOl7h+7",
-	"llvfz1aWPqrvx27EUIzaX83LUNiy95SaUVuB8hOAF3KC2kU1mUr4LT63rwhJHZJmm8UgzmKX6epgCjAC",
-	"0XEYM4AXIRV4TaKu1Arwfs2fpZoCZhUIyUxpgFcERFOPr30tZqj4eyxwbmGNKskac7AWgLVZEBsuZwni",
-	"b1ikFfsFD1CXgmLpaylLGadjYXbtmiK6cWVKpdkDFKZQWUijD0jQnlhe0FFp2fijF9kOFmF2W9PyzbvX",
-	"tkUwf5UiGAcc3eBqX520QYbK/p/XYrZWPYy5pwDPqorJbu68KhNQodEscbkNBENkBBOCt2INjdEJZrrm",
-	"qsy4Li4Jtdtdk9bpFtSaOAyrTAw8h4Qtu18SPtjsKt2GDp6+bPuR6wL5ubae+HUcMTfq+m5SJlrp6nAH",
-	"0wmGNh7xX7VIzouYIKoBpIuzUSonBVA+FVNFsOS1dR/uEN/VkdBMU71vde1OpRtbsfCtuUybn9Mv4iX9",
-	"h5itdo9OkrTYE4ArvdBFGuJaVxJFiaHBAlgXCnlKLC5EFcw6YlJMgRIszXVxxrhmA55jpgin7AdHwINs",
-	"QQicX0kZtUgWfS4dZU1ukx04gPbJos0IiDPAGSdcxgiT4IWmZAfqwxeJJMxajK5iBDIwAbi1zX4ZeCqO",
-	"KZJjOqKiLEP8v3QkIsS2xaqP3IhSmqiupLClRAxjhHBFrHCi2SIONBffRDgPRMl3iEaIrmfxBmsKj+ud",
-	"0B5LvLG+RazR6ycx/mJfv34TS2P2j1QmzVuZPd9geJOir5o0+JDKfoPHf5VFmn2TKZ9+lzX19VcbLvX3",
-	"o+zaevu3asDjZnoC+oOwQtUqAkS7UBc0NQ0eOMETMkD2enjV4cG9/8DCr2Nz7R9GBwcHFrBiHrYKONPM",
-	"HU1XbMci0xJ3MJENYfKW46cKayMcSnVXQjfSgsNXOX09Y4vH1eb+ft6JcVr0/vG+Hov+PgLWItV8vNtm",
-	"b3l/6AcEXNddSUyIyA5k0YHz0EHiwhN9lQiN/FkDlbOYB/kpA8csRLCc5glaH4L1NqOPoF7GlaYYo4tb",
-	"jGXzip04lcDOcsnzK4AdNgM/x56Qh8LoKg5l+ZQl6WAgciELpgmUEOtm3CNHL7vSP2QxHM/siqICRQTL",
-	"wadOJObjItPmWsGaysSZuTXvuLR5tuRe8kxEdgy4ipSMq801vDgwAwv1PXiEvpbgDE/zlXeq/6zGwZma",
-	"pg8QoGn4FRuNv04jOM8yu03MSQExctdAy70FT9ZWB+gbn7BOACP8gHr2l3EewhtfKznI0n7xtIMjr5EF",
-	"nvzm31BcBC7LkZHYls8Ub4VAEYJn6vwheGpXx0dQlwGWPulrWx9CoXkj+mkCuRKoBQD3enj9Y4jDgm+P",
-	"1AgI+cvAEeQYId8BMTIicJjpPelY2piMa+3qULGM1cEcg/5jNYaAZxbYSnTkKef65qo1xhDvDz3HXplT",
-	"hAjXPclEV7qrmupk5olI5lQco91EJQoOz04uRiJJBQF6AG+o0BaBgzw+XdlTxRC7Ozo48JCk8wnbadEh",
-	"bNI/iKkPGbhFYRkxoYYZYEgHbrEccLf0MEWdgJYc0lgsM47V0VIEhx5Brw7n3DqtbOUMaX1TlRdD5yoq",
-	"FNG6zcyvKHVdqczXLOMHETiIGgmibSZCs8j5vUL+Skw/Kc5cdkyJDsJG3STp0JAdb7Ris79gbyAwXYkx",
-	"zeFAZMDkynWAELe/V+srCikxW3fRbXozqK1dTzF46494cA/2Zj/jjJdBRr6v4QcNsUUIMqQJEMjCQTwE",
-	"Jggcysbz8r29d+l4bjCxdEVtPCt1Stgnx1VepWIFbrdaJtb2NpJq4UEeRa35FvSTtyjHHIV2eXc2UFLQ",
-	"W7NCR1meam4hPVcmmqucOJ5ic53EteASNVAatQ5/+q4vRGIAb2sIBbFFdvh6kR1gvRuDOoStljr46ext",
-	"HfxbB/9jOvj7VoY2uyweJpn/I6TOA60+WBehrUmJfB0WI5VpmxzQInn97s0FsUe6v+FFEiM3DtOpvAJO",
-	"Cbpe3I0FAAxkQZaKAEC3SwMmVXDKU3JhMVX2wjNmG1IxqhuRZ3yMOYafAGKhUJBob/qxxpF1TJtvVAMW",
-	"g2YPUJAR3ojoTIcf7RVFKJFlh3vHvOawHfbQsUqq1o5aUZIFPY8yBV8oMk3+9yGn8q9KrJ19oqRIYG/u",
-	"SsasfRYFOnE1ahAwTba78qg9N3rWS83a1pVlO6bq47afEgKTgKgKglL1ZlQ5naV951IHExURpGCRhe7z",
-	"sWBDCCAgFbMi6uWeKApLZ+3mTZjlY4ydE4rEwFmqdvKQ5Y1lKaWD0IvVVIbMxDHOJ0FvBuYrQYRSbwFf",
-	"GbwWGzu2TPcSMJErW7ErT9qVfdKhsJM31EeUDpJqVuSpSIAdONUsEeNcwOHpsIkWqD1q8/HP2+xn/12j",
-	"zrwdaj95ALpNHcf/ehvro+sDv107Csm4nyY50iXag+x3a5yOUasKfvfu/c1JZadCsvDEeaJq9yq81+7X",
-	"S/rIS2iAVTXn9MUpsfslftepjMYLVMMpsMwqLYLYjtbf6RKLfBj2wZmKCN4FJJCGVOKiKwFDFuJ2nTkF",
-	"mrkEG58v48g1M8F1wSZFmqX/Egnl5uwEeyRVMt5ts18CyBZgljUHe2y2fwJizEXDwEdFQcuQ4rjNvheQ",
-	"UIRpR2ZXT7QIxA+xcvr7o+PgcjQQ+gErJBwK8utpHZgF70UesyTnU+25TO2BDKcwnN1Y99VYuECkT06y",
-	"DjRgZ0ThjBVVKJuBt7sULIX5NBsWDpNz3NXsSuQkriUkpQ3QlZa14f3cK9wZMZ/2XTk5Xaop+UHBLWel",
-	"UJHPWMYLkXdwoi7FH0M+0YVIzKXh/nHZm132lcoSNZXmD/ANl1D0FUddGQjjSyuAzWMELRLBcYDuSX6E",
-	"vxqonI5IVHNsIhaDQ/dSkM4Rt9mFPW1mW10plXRYDHfmpeZFqgcpUDRGdhUuce9f5sKsLY4M5cTliGoz",
-	"zK8qNW4YqR1MNM8sqCD5MrsSM3thOi0xPW6Pq0kutGM/ztVVzkdEql0o4CSmTMBUGtVCjHVc4/M+MzPv",
-	"XYpxV1qdpYSUZLYJ7EXnRseQvvUvw/p/WERK3vFlg3D8r0Shwww8y2edaRXUMRBjNBzy3swWLArpT1FX",
-	"zsefkTQEN/6Iz8DxbKmxzKb9TnfIMw7jmbv8K4HvFeHsryWS3Zud47Ff13bEgPT3rhm4e9fzGFd6wEbQ",
-	"HgVI0w6oVdXh3KQL2wz6sCpH005cO3DyGh2wWQ8X2MaYMaBXNGv9AdvcRi2zTz+Y+6JZB59cs8YugYfM",
-	"TuDN9mW4H80ZX7fdBhvYbd2m07WokqGcUbWtOd2mWmxTLf4yqRYcdY57T6/Q+3/C/9cuP4Wn286blAv4",
-	"xXtwNcRM85nGoEtP9JVR4dTAa0xoE7AY+4uRf807N66U0KFJBaxsNp2041U3yvpEayKn3ATQ5yxdOhkm",
-	"fP6V4DZjcS4mWpwPCmNMuXzRVBrrri8ABlSGYU3u0lQrwJtQOgvpIiG8J5vIIs3QLVOkIwHjQiMStUNK",
-	"7Cg7n7oSUjjTgopjMKGG1OGg+IUSPUR5ThEJLa4dYOSLcm1mA44QbDLijTUGbk4OP+tmWlC4u5luuq3b",
-	"/WrJKL6R2j4wyuwZaS5qoxUxYFZOvgJqApUluraudrMz9vgQlN+awr0FiNxGQf/ipHNNxeEXKXWGQXwJ",
-	"brqAh66s7Fpe/hIRXVc+NSY6tsNJq8NLCGusnU6+GzLVdeVyqrpNL6XHI6pDH345g/QfQozDPN2ysp86",
-	"puearNJWaQvAEYH+m2Sb0q3ygLRzDW/S+3VAbVnntqxzW9a5p8U6t7FBM57UGDTor99T+V4uikkuI6b5",
-	"QGBY0NWDorcBID4hqub41tBHQ/k3WICSOqRExjXGk4Pim67cOTo43KV+gDgAyzxsdYbNQacbg3F9DcUd",
-	"EcWccZTYOf5m5+jgYDcykh+rKaBI2YXhbViwK21csORex5wmvGop68F8AM+yM9IhKDnLqxBYNWs0Aovx",
-	"oSSxvJxTPkPEuEsb4WGOl03j4blgZhNAzghoA9Ny8r2ZlStVdMoh+w47ehlbmGpfJNSVV8os0P7RS/MJ",
-	"FKmOfPzeKyk2uD+gJBQZZIsFKVZYEGMUmvm0GISehTSRrkwhrwG/2uVaAHQcoFMFoWGuywXd9iHrE8MU",
-	"oTaL1VSK/EIMYtYTmZJXGot0OLq37KxFTCsqqZkqwnLRkPY0TM13wcvgCwaEe6V6HnTF7JCr9Ia2ICzQ",
-	"GQSecdN5dC23/7qS3HapZGOeF2l/kvEcB+9i1OQZIKRcIqgA7+a64LWePh+rubXT6GgGKPHHlY6ZqeT6",
-	"WiRmkLW63mRD9wNEcvqigcKHsuQXmc0eRD2sD1Y3CxS/n2yQ5oyN/mq6Hey7OfgDsI2+qJrXPA78qNMW",
-	"QAHbS+uLx2i3gdXHDqz+BbXy95NiG5bFOuoc8t0tBg2ce6MdioHK77soXtPlsSzaYJ6ZLx82KtpEi/ni",
-	"s46jxrKl3T45WZezk8+60tVWt6ljF/iFNF/Q6AExz+hQ5buCypzxXRghhiw9yiV0+p/T+yx78iCViQs7",
-	"I1hpz+hb04DVgJIZfa4tJuuG1AZrV8/BJH+h8rmmpXB/tVoyrTepJXOtVtWSQe3CtphsG0Z55GIyEinB",
-	"VQC/qb0LYM8+ZD0ZGl7a+xeMrBxymRjD0QhWwnUhrkZ0TUCNDJX5kG2LNxx0ozKo+EAniwx8AxojI65E",
-	"JsSOhyvjJtVpL83SYlaqEKI3UeWOrQvivtZmQQUS3S9Y0VCunHBuqJoSirBqxd0hhA5XAr8l9P20QGLJ",
-	"vhr1Ukl+nQEWqUDgwGX44ChzlWGCk6vHGHJtZ47ypNRUdswXAl0vTJUZeVgf4W/1oIajK7GIw38Q/hHf",
-	"r+33wV2cKzWKAgxZm2GFHfdSIiW2mV7vitCpEmoT9lvRZ4Z+BRhGAsPAuQLXl0vrqk18Ci/6jRl7CHFC",
-	"SBan+g16n2Is7poIcsjhMpTLcGx1Vldal5WtD8Qt32Fxn9R4bfZSTKUJabAXWDxSN4Je+jfzwphqhKbW",
-	"AQbVm+BgzHhfBIUfVXZnIWmtKnMEuzLY+uEZQg2LXKodB54HIcFBWv104E2SZS3LHwFMmjt37zVb9Oj5",
-	"qdMpqUrzDNqOFBaU5RWq6gpS4dIqB91czfrJz3YTr9EXLooYTLJsXf0HpfEPpsVt1BqlMh3xho1/okag",
-	"RKnxugUAtvkHbNNYB3vI5P2G87DxDGz67Uu8PlpvCaC2JCkb8KvTbfcWLrv1edbDRrAnQTo264VEKmxt",
-	"35W5U34Et++6/by2eh81uzfW9/kLv/ZOL13kVnVlO1VFYhd6WHjZduU6t23IOt/dMnk9fSYvBxi3vhm2",
-	"rk8OSim0XquUgpcBA8r4E3WJX05BTDOrqrny+sB4mYpcOCWccA7hMtQYvIE9Twqigxx01cA2Yc2I2aiK",
-	"sg0uvqGaIuwnxRRzsbRMYAPlblsm8JXeXKn8VYtGd8Q7aHEv18N7fyICpJd8yXmoOQmhMN+WTKwhVN8Q",
-	"/c7mQjVaEcUIfQNVYQmmrc2/KUUx1gXwceEEI9uirhR/8H6RzRhZxIjzaxoZxQGwCWrCDWkxH2eokYlY",
-	"07GBQHwA1/xm5lGzynIs6pjIHu9fr9/G2XD3aot93UUa22vp2yu40F88UrAmpua9lVws1YA75gkjzG1R",
-	"BpQKV4oygF9m0JVQnBEDtHc8ztVNaiZH5ADb4wGxfAwACjrm/Oq15RxscTWHh7JZt5wDEfJsN4h/bm4O",
-	"QC2iO65MvwIqO3LqTyFpsxiKGeo0WNJhXl1FtnG2sFQsU/LKqO4gt9f1rYcOdFvGvaYXnVWc6F15Vy96",
-	"qle40C2lTH1pjKtDWFIhE1bAsJUFMA/vr37MehmEWyvXy3wYIe0hRgQjs68m47HIbU08pin3lcr2EsC4",
-	"GzDOEj6rq58hWLTw5KGrl//R6shJloH3u9U5OvFerPDhVufo1HyrLd9vdVpHJ1RGM+LXbppLH/ATIU1W",
-	"nEPAAUAp17ABq/vPbCEkYcIwh5Ki7pvccSG/921j5eUBa4Gaqmz36wPfFgN9teb8vbmQ78O8P2906yx2",
-	"+ba3BVLbAqn6Aqn7dgoPiQdyDWoA62jFrI/Am2t0RKZyNhRZ4qqCfACCynCiMOsiyCcJzkjHJhrwIiY0",
-	"VnyB6Tgt0OEBoX1kNkLvhy4gtz8dpH16N5E4B8UumGcSdqmgywhIFGGYxGlUoD5WfXdExdeE/Az9tdm5",
-	"tF8HoDeAjKPFjch5Bm8wejdxTuKYO7a8Cb80leFsoo7iQj22Iz3mfQKX/GXg/1zKKYJsJj1U06DQrGyr",
-	"eCYjqBKaAv6y9VjlDsaZ1P+UPhwe70pKn0pdhgxtm8r6WQDgqQev1A5+06XuAiEpsEIvcEBZbtKmCiy1",
-	"82Ada7covrF8Vvrut7LIZw2TWmuaLs1spWOwzWzd+qse6/78MFRTLKCEC8rJ7LXokEnSPTAh8kiMenQ0",
-	"Fl7DetILhCy4V7DSk0POphXNtdQ91LbNLiC7Ez1FjvOtKPH/8K4sFKQuEFY65Kvm32nWVxIglzkxJ4NC",
-	"QJjp5+/fsWsx81WofKTQWTFaVL/wE3104/qFv44gxiloKIJLjZYKX9pWW+G7Fb6PWlYwcifdClx79ucF",
-	"rt2zX0Tg7v9JknFtZFFs2GbvCIYT8/7RBUcq/XOmwVzVlm3GC2824olAuMsaP7cxLy55Mkpl6BcmNT5M",
-	"7rJchQA14HAsJPBPLEHExEnf5rp8lc6x5a1+5Lo4N6u/zQhZQyh95NeCcXsov9OoQPEpRAPWF1Grs0Og",
-	"36IqBIBPCFS3ss5WC7G54aEtYWzegzYjcr04xbqizzTWZRa550nYltWXLXbkVju551SGkT1jX1Q9WX2N",
-	"4jA+oNjAfIbJkipJr58wAKPCgv8Uiw1dTBxkEmBLESp3URJUKVRTRQ4OMtWQIVAIaUnRu7I/FP1rPS/Y",
-	"MIDR8T06WB+LAAlxeosG7nIY6KHRRBdGrbELAiYmuWft39JCs/4kz4UsKIkBFKn11LF7ULfQcbtK3xpP",
-	"NpXbXwU4UV9JPRmJfM37oBk2UdjmAULNj3mTWQ5MVDieOhrR487U49SlbYvJvg4zZUtK/1Aq0X+kN4Ft",
-	"RM7lTcyixc4XCAwu9XXX1bvN4wHNAeXUupmh6OJLgeSYlz0wxfyHMe836P49N7rSlpP+aeAImf3RGEYo",
-	"aLTU3Q+nZuvs35rTj+rsH5O8tRcGyt/56wJ364OiByHajGfotZQ2C1Bl+oEdbRp0wsJSzJ8h0KBaBnsw",
-	"RJ+xc/bsWa5U8ewZwJIQMDEhapZzoCC1pxPSkIeM0CVU4YB/PC2qaeWMxcRe77kWLJ19YPcrl1AML44c",
-	"oC+iXSNsctt+A2Qm2Y8Ywy0C4MXmS4gtuUy7zHYwhdY8+Z1mush5Ia5mrD9USgu9C8zLOBs7ngwelsR8",
-	"gp0BaL+LROdyKPLU8uRiuqSD/htDfv25nLFEjI1ZpS2dNUJhY0fIDx0mmyFpGwuq4Cz+UgAF5dnaehxd",
-	"HUI7yMIOIiphrnW1NMTW9PGFFX3k1ggY77/TDroqYCwfYPGEJ6XPAKkAA+/I6ZYR0u2QF7CQFT47j1jV",
-	"ZudFV0Ky3NHzU69fcTduoHMjVEitmyLn2CnMxVWqZDh/nnodj50WjB4KiyrwV7HbrLT3ZTkBIcXSiqEy",
-	"ut95V2Ly3BD4j6HLAKAq8rPikhSgLgO2RbvmM+gzNeBlXzmpgBUiqdQFzzLEz3JM/kN+ExZmuKxB60SD",
-	"Ih43J9ZzBBl05huIoh6+IpjmLL12ePjzPOFsx7rmMmPWMCHV5Ap24yAXYnchjTjbUTKbdSVBplEOiMoY",
-	"lEPwXJT6262wjuPhDgjVUw35NLvA5D3PRs52rsXYBScJpiIdmcfnqcPZjiOHMbM6AClbKMYlE6NxMbNC",
-	"YTHFeEX2YIHIblfCAsyTjyPFfKW4C3ceiZkUCBOnIsv8mbQw8DBGOJypZrFUxSX8C0uxlMrMQctp/3JE",
-	"E6tKCZBUsKGrdOsR4xagnnDRzfyvQZfelXZfYMnvYjwrcyN/NaTdvH+9Htm1+SqiqaY2t1ELzlajxq+h",
-	"BfgZ4dg2anxBbUxzpYpmbU0Do05RMvPrxkP/UGp5G7VuThu1/+/TxmbJQwJrNVo7t2rrT3vjj13ksoR7",
-	"LsAVBETBLabWAq+cUtkjG3sb1Bn11+JwpNogRJTCQuTAcpT25zW78W3vC5rKWRdOgY4CnZu05LwE4Bjq",
-	"xE7tIZAebtTWnBGdMVKVAHr3tVTTrtwJrkaHO/VVApWBxvPR3MPrdvG9b3EbtcgWW7fxL/S4MYuVyt5a",
-	"dW7d9u9LjW6jFqgYzmZv0Mt/lRo+DERaLeYZJ3O1asTuOEN3t7R1jQ0gFWjApJ8WllinpCXvVLXpXbS0",
-	"sxnTE6MS6kAn3lmgSdOr55Vhs+dDpRk6Bz24NwOrApXjkPp6p1Z7xtD9At3RHUNQIrvSWWo7VV1yF3XA",
-	"4AK6EEU+26Oi5BV+PKUykbxRUyvdt6T7TxUtbowK/Xoet/XCM/t/mv8tTYv9j7TWuwaOBALGoNOpcvsL",
-	"unQWeeCSINPWdHpmGnVlLrTIbwhU40rZMPpKBDpf3xYWLULtnwcOL6M71Nqy2BuazzWHWLNEOXw6dr/w",
-	"dBvZatuM3W8Bnc5sDQKni1p2W66v49jde2Fb3sv1/rr2yHnIuiisNi2dIZ6Zi2zhfVg5tcADbDp3gKbb",
-	"nOf1UPA2uSyi5aF6n9cE2HSsz8e8nxaLIepqM503EnUPEMrdzO/QyFu0mZ+oEWa4abABZPgqP8cWpG4b",
-	"iv6KMrsbCbsvktNthnBv8HQISoHgc6hlOvC5iAHiXNvHAGP7K3/DxhEB07VDFds9GDh/7K88qFXwK4pv",
-	"QbAFfhV8Tj1kXVcuxqxjjSHr4uroQ68VBFt9EI7nguWYZA1cy5xNhyoTHQTOwFBKpUMbW2P8iqeuaAcG",
-	"FVgwkfObIXWx7SocS0Clkwk9D6wXef7bchDSj8vGEoFpWBbsSgltbS5kuqHwaKk9MEJPIXfBdUE8RC5S",
-	"a2vBJVPSLNqUwmgEnWbax8Hyo0YGDMKWwjfMbpBqypQ8c/S+UHxvKx8xTuazGwLsY47Ix2zHJlkgDdEu",
-	"sTYhNRKSvGAATqrChtp35vD1dpfaiFg8v2yadZFmGeV+lJRP+ABCZCsHSrHbrjTzFWwj1lc3kKqIM0GM",
-	"jEuNTmHZjqyPaakrKbLoOd7rymrDn/bDAwhGG89UeV0wNFoU+IeeutLNIfRlUyIALSYImqvcBb7tSxEj",
-	"wM12aIevAErsysVIiWxnWtlXzmOGj0dMBoPZbYCsuJGK+phIiQERp78bvwdpMXUnCec9EwXLRSa4OSm0",
-	"13OhCzqVC6ASvXQz9ytgTvM8aUWtqei1fl8EghhoywFOh5FHQeKI9KlL8Hjd611Hv7XEpBW1Jrr1O73B",
-	"C/Dyay7gL8IDOun0j0IIBwsiXOS//oVhv7/92QIoqFbnEAAfOSxB62dRTFV+zRJxk/YFQhGZV1Ue+1Hx",
-	"hPV4xmXfbKVbHLnNmyqP2mLL2b/OA1yagwe6AFwt4dgtEar5GbUF81MhRmOVQ+9ykmW3FHq2+Jc+ADji",
-	"f5TBLREB04+z9YOZgx9SyPdsamw8IKrko8WCnz6g5DYK+4hR2PsMs7KnEGVtHh+98GLURUlRlr9r4gK9",
-	"CJrcD4QnW6i2lcKKqMQ1jfZ15fJw31JVtKSE1hA6fZVwoRtsNtRJHTfUmjvlh3Kr26iVlrFI1+ynimB6",
-	"b0KhBv4blVHcDpA06SzlGkPHbSG/dQMZk3qnOeoRFrfSgdBWrQS3sbYArWsDtD5cHHZ/kAuxsGTuEwkl",
-	"cFKkMrBPezOm038hKH5vZkHp47QQI/KFgNHj0iZ0hLntXFM2MIeahz6XrBcw8kP2OqbiMkzFtYFOBFbH",
-	"zXVGtly5SgCSLYJcaUBOVQF0LGxUkICmQbsrY5rqgFDfjBr8NvSdSloCZn4lFuCKmuX4wUzjnAFXLanK",
-	"ZuGULBtmqu0w2S+2XEOq8Am67x0+rM/zNrfBnElNKRskdlqdo4OolZpR/XMiABNV8pEweyjUyNeXQUGj",
-	"22+r9s6tfgOR7ZvMyezwyKHtZavwcNNsy/C2sY9HBjz1G/TJRkDWvPyg+G1Jxbgyd4GnyA8L5spV4xa4",
-	"ZHGl+H/gq75hTFKYgYY1ymGbpSXKuJJb4bgVjo9ao2wkBW5FKoIsK+4kBOalJG3fJy0m9/+0Um5p9ubP",
-	"Ysqw2hECohggc3DQPmPHJy9GbCIhamnd8vA+W8oGSM/s+0BjNh27qB8Fp4qhSG2wc3nSI6zBNvPxKxMh",
-	"2yy8tZBH8eQ40QPx+wbyZ3VWnnuBJYtFjjoSDB0WP0Nj2j9IZdNLbOfNTuR9A5Gi5FtPi2mqwSxyzsEk",
-	"bWFItzrJwyarVaTC01VI1oJ5QoTIhaClPwrC9bBCibwoAYwGOvToFzvxs3g3QtXB6ylo7kF5hhFgcZDt",
-	"BsX1mBgUt7vynJLKjg4OwVV+dHDgc0pw5rH8jFE12hlLK253C4DKMsFzqXEUaWG6AX0oKNLqSuyMoEjo",
-	"Gyw9UpB0JSE3TiqrTMmEXYmC8mgW+wfn4EY3F9BfFHH0K5X9uDW+ZDn3hpCdjzdDW8DOra7+F0PCRInc",
-	"9C5eGdeDIt3l+Jf4SLXwFyxo69cFex0fGNVAY9Y6OP8L3/wNOzdhBho6N8M2S52buGpb5+bWkHhU5+Y/",
-	"7Sm3EouO/bzEog37sFRL+JL9P+H/S12SPwQFCOiwQPwDKkNw5R6fqhSnmBqFxQUVkH//vZeJkKkIM8mh",
-	"9660RM2Ez/ed9rUHaipFHu967ltMvoP0dUT/L0P7LXZpwhps3ZlbFemvWVT8T9re64qc1R5MPPq1Kk9a",
-	"RNavGTUrMban8K6qhtEI11I1mqoZi2wsmI07eSC35/kb8yY2PZJfxIcIg/Dlr6vYjFAIEJlRX01kkcqr",
-	"eYpzvP/Jb0cIE+DUQrzYzNgvVC9YaBa8riurREh6LPqriZDOsU/WE1mQagPyKdWMw6YTSSdsCzniXcmn",
-	"fIb1VsHfeJKIhJmvyyxQ1RRAbbEaazVfEsyTBZvxbElduYAu6ZxmFuO0sk6VYVoUmq3WjSJkZaICUaj+",
-	"C6CrSy7RIU9Mr51SpWn4yHdEEW9GA5T6vmbP9IqalAPsCQPXi5Q9+lq3Ubhmh6fWvOYFGyldNMM6ruiX",
-	"tXWKWIeLUwwlv7Z4q6/GouO/A5GcRYE/iukC3+5muuNXwSS1/k0KhFDR2h5O24bkU9N7+OHopx5HdaA8",
-	"bjBcpk/ei/1Ic7R1YX9D9tmTRTOsVhh9M1nLotjckFzsfgLEweXednxkNd1UrU/9A/b/hfil/kKueJi4",
-	"hq74sM1SVzwu6dYVv7XCH9UVr61wsOKMpMW8OKMN+6B0SGRYc5arCRjSiRoRoBESYgQmKSGnzIy5xjMg",
-	"z3n3/uYEDS/379Ow6rAWkLUC7eyd7yUM6BD5pYJhPE/NCxaVRgRVnLau5MjF46rsbAABqWMWU2HAenwt",
-	"XBgZ760nVR0rQyO5+pBcDmsPvemgF2n0sDEeS6P/OpgYtoS0et+ITAdA8YRtAr85QgiDbwzmXJOwXvcy",
-	"XdM22P8T/r80NP2GgMlpEEuuzJWg5EBsgLDIPBclzLy0qIcRxyxSfHOciAGfZAXkt6aSTbRgXHdlpuQV",
-	"enm0uynx0sXLFXACPXD6gjD1ZvfhNkz9LeCNw964R6ydi8UHIeCnUTk5LstxAn8MAiicbcy+Scx+Q3Ea",
-	"rXCkzLma56LwmwmZey4kehyNdFtEtHU4PGzYv+mp/iJhfxjEl0C9fjQM6hqtrxbB1hGd1iHXNkCi3VSG",
-	"Ph4ULa5HT1TRWEeKwFjD3VCDvFraLIhY2lAyPyDU6CP5N54+0Og2AvnXiEBuQQDXBQF8YC9FEzAk7wTd",
-	"AA0Jxr2FQ9rCIW2thm8NDqkqwp4E/EBoQzQUlo8KiRS4uZDvROSiK8tuX6hdWuGV3QIibSuIvgVAJFRa",
-	"njwi0h3O5BYSaevN3OolTSGRnrpS8pigSEaZCAPL5SBamy0CP8JClXtHP2KLwI+60qEfoZi/L/ijO0jj",
-	"Lf7RFv9oi3+0Vc23qvkC/KOmF2/ZoRlQ/S3UzemZWt7IyBKaoNvSJV4VQzEDWxqrZzvmHsoF3X/IV8J4",
-	"gXSTwH4iMBk4aXflOSYwG/scHKLS2/Mu1AfXG962mETMehPkQozNi2qhPrJUF5ba+87SvhgS5ctSSYav",
-	"a+ifLDWqlWm0Iu0vrnRvNeKlnrrc7S4XXpjpQoxqTuN0qPgodefwRuSa7okFHELmVPUmaZbY4Hdt8s5/",
-	"Uz93Z2fE6vaVO9y+cP3t7VvU7m2aie3efmLWXuHXZoP9Tf9ctL3/rqYo21GWayFCOsUO/m3Sw8o/ixSR",
-	"q0xoRJhJNTmAF7iDPuHr767ji1yr1TSKn/zHr3cmXIPaI4GzsD0RT47DR4FPUl+n8qrRmTB9if4kT4sZ",
-	"2MA9wXORn0+KYavz2+/GFsWDUMd/9tEfEwhYoNqEZyBRfTDEzdUwybNWp7UPli2NbK4rIUElZG+NIhVQ",
-	"dPdEpuSVZoVi3FfcWpg16zJINRvz3Dljx7yAFBeiQCNXDdIrV1OLwwI3XQrCqAEofNb/YD5T3Yg84+Mz",
-	"IMWmauARnyHfm9MIHT90m73l/WG5Hq0rK+n5ERvxRJQz7mnglBEwP2xizwDVE7VciCqF+dFRidiJdONR",
-	"MHUqS/sz0FNNAwLCsjMG5E/z731vGqVCQ7Mhl4mZOzUpLJcZg4bAwI9Ckxj4LcTLDNz1BM6tsbTPMU9K",
-	"XRjp7mDNS1PxmvjJa5aQji6MySwYcuoJ3h+iXwmVFJsPCKZ3qiRhAZlfQYN26V3pqO5VsOHhSH2nmTH4",
-	"8gS2iSfqB1hBnuwpmc0iZwhAcA6SBT3Zq5IieOW5I3ute++noYLNg0ttLhsgPbcbK+jnJzHqAUX4XB8f",
-	"RD9HpyGHKKJM3ITZDkMPIkxfML7379i1mNUPzu0/2xoPBRScBCTGLq+Z+iTzcL5HcwWPJv2h/0J3yEhA",
-	"WBwOIIcEsBxPv4vA7/BGpMxAUMi0OCPLT5ujzDOWqIgqVMG7OaIXfPSMkyGiESyAFkUEGDyZLSJFn2dp",
-	"qxISQf0y4vMJHE4qZjWLK0CZdmSr06GQwUz9PdWFyme1XeIZzydSpvIqwk+0HaO/FXPspyLL/AvdZRG8",
-	"hS6L299v//8AAAD//w==",
+	"7P1rd9s4si8OfxVsPWetTmaLNklR16xZ+zi3ac8kaU+S3jnPtHMsiAQtjilCQ1B2NH383f8LhQtBEpQo",
+	"2UlnZveb7tgmQaBQKNT1V7/2Qrpa04xkBevNfu2RL3i1Tgn8+2yd/IVs+b/YZrXC+bY3631KiiXdFCgp",
+	"GCroDcl6/d4tTjeEP7YiBY5wgfm/w5zggkRnRW/W811/5LgDx/U/utPZwJ257t96ffXIcz5uSPP1DKdJ",
+	"SP63nMJJSFe9fu+aZCTHRUKz3szr91K8ICnMbpMlfGy2pGvWu+/3MrwivVlvnaxJmmSk1++tc/p3EvKH",
+	"CoJXDu71ezm5TRiM1QvikTfxceAsSOg6gR8FDh7GY8edeotwEAXD0XDc6/c2SdSb9fAg8kI3HjpkvPCd",
+	"AI8mzjR0F84w8uOJR0ZBOICH19HuRd/3e2xNQj7/iLAwT9ZiZb0XQAuGwnTDCpKzXr9HvqyTnDA12FgN",
+	"xkeSFMxpSoB4GdusSA7DF7jYAIFuyPbcnDufOp85n3ht3ilmxc+sOXHPL7+1XmLGP3YWFskt6d3f3/cl",
+	"h4i5V/nkDN2QLYppjjBSW9KXP28JztvYpvv+fm1S1tcXVRf4cUkQztgdyVGxxAUK5VeT4vcT8W9wIurc",
+	"3u8JaTfrhTi/JVf7hrhSgpSEOSk6/tAree5Nwoomw/Fzitb4mpg8lhRkxXqzX37ntv9Z8vczcMsmSopX",
+	"tyQrmhxzBqyC7pJiiVY0J6igKKSrFubBcUHy3izbpGm/hy0UHMmJLEhMc6KehO1xvWmICR45AXZdZxwO",
+	"iDONAs8ZLsbEjyfYC0eDXp/z55Ly52kShb1+j641a/UikpKCvEhxwrmObgqY6ay3JvkqYZxnriKSJSQC",
+	"LlrRgpxFUU4Y68163tQ/cU/8kyCAP/5jQ1gBpB9HHnHDoe8EsbtwgtAjzhQPx44fjxbTyA3HZODBK4xu",
+	"8hAIcpNk/M3zCzUVydd3ZOGQDezwZiHZGg5NiHOaVg7NfV9T89ceTlMacqZ8cf7yPZ+re+K7J96Je+oH",
+	"PfM8keyWLzenEf/ImtL0PYn5H9TBymnEZ2A5VwZXH/reOidx8uUNya6LZW/mB5wYIV/5BU2TkHPRS9gY",
+	"EE14hzBp5wrXCReh64yxN3EmMX85moYBGS8GeOibXIHXiXNDtjXGEFKqyRj0ZgcneG6NE4JFPPXjwXA8",
+	"XgyCCI/wICRTfxq5xCXBeDB6ABfckO1MEPS0VE4+93sZ+VK82OSM5r1Zj2z/vDn/O03CH/98+7cXXhp9",
+	"+PMUaPpiibNrYju8sA1CubjDDK1wRPoIZxGiGSl/nZOUYAbHQh/qUH317K/nL5+f/fyn53fXf35xzd6+",
+	"/Gtw8eqs1zeP/Y493UOFfo9KGlSvnvpTlntASHU3DsJJNCTOYDHG/HhGzpT4sTPCw0UQDiKfeHFVpu45",
+	"TUpGPqebLALytnNSsV3zRy82hTiwFjp4HeiwYTsFmfyKOkSfyy3/UOQErxqbDn/rI4wWlN6scH4DW14s",
+	"CSKZscm9nBT5doY813Uvs8uM8CtgJl+/zJJohuybf5nxbZqhXy9hWZe92aVa2GWvfwlLg1+KxcHv+CLg",
+	"d2IZ8DtcwG9sFIO/a5LAYwZRLnv3xoTVKndM+a/GlAVnw5Atz1ZGJ1nUdWAaiSVuMnyLkxQvUrHOiBQ4",
+	"SeFPXANjJL8lOWLLTcFQRO+yE/SCZhkJC4SvcZLBbl1TRDMU53QFGwdam5j5CYzZbRWc84Fiz3ERLmvK",
+	"4B1FGY0Iqxx7/vAhmmBg0wQjcttU+yTD8086Xptqdy0OAD+haVXX871osODq2xj7xOGH3pnEI9eZLjzs",
+	"c2WPwE0gpIK3/2Fvp64XNHS91lvRuZmwbjfjqIMcGgVcEPG7RP49oVn1s4P9axu0zCekWZTwEcUOc6b6",
+	"mOOMwe8+JjB8y/auCGPcaJj1XnDjJUKV6QpG5SRC6horiXMCG4kZbOOZXtWHTRgSEsG1o6jS+5hvSCny",
+	"zhSJ4DKsSub+UTvSrpl8XYb3D2f44f59HmqGD/Y/HHyfDD8d7WP40f61jb4Zw8vp/uszvFAj9N1gc8Dp",
+	"G6KPFrRYIpqjjGakw31RlfWdmcrGQfWTWT1VDxu6pMGrL+sUZ7BNgtoVQpwX6I5u0ggtCFrIzdAksLD1",
+	"dHSixXiYYsbeiQmxAmcRziP16wu9YesUFzHNubontIXaQOX3Q8GNJf+pV0/V6A7ZoMUWwReafz2pWEDt",
+	"rGWMVmEtPVMLRVvZDawsEiWEs8pnzv5kLbhGr5ZrRsJc4RNgKClOSrUZ1lIqzY1FVdYULikjGWjkXCXj",
+	"z1OaXpEvS7xhBRw//dXzAi0xQxlFcU4IWqQ0vBGGUcJQivNrrjPTzfXSmAwfzTIXpzIJdpOs1/wc939t",
+	"fC2ndDUDtU58L2HI3Ov9n6rujXXl5TcztGFkhkYBojEaDYeDEcLC2CXM+NQ/NrTA5bekVMNpWvkCZ/Y7",
+	"EE+2o/OexBtGdhyeXD5QlSCHnQ+1p8B7Vykw31VO+IPVvX1hPwBoibOIIbopkHiZoVPfRwVFp/4E0Szd",
+	"PkOnvguWMWY3/KzRvHpq3utl1E6AW2F0YxfO2I2MXJz6/sz2YZwTmBmJYGpLkpMTOJhJBm6g3ikXdKeV",
+	"D5amnO/DjVGeq9+MSsecWMUWbVwFPpgqVz3fIozURzQzqbughamaN8B9v/enHGd1PzkFB4kSeo8YjMkp",
+	"LXZ7xyvnzy55K2riZICDcEQmTuy7gROMvImDp4OFE0TD2B17kymeelpNHPvTwWIYjR3ixQMnGLpjZzrx",
+	"sTMIAxKP3PFkOnEP9IFrx3WpdWiq/iYRiP8ZJIaT8iPBaVEz68/SlF8odwQkd3kylMJJb8Cp9WPCCppv",
+	"X2VFbgkUfVpStCSptvKGJ1NEMzRAb3EeLhEuUEZp1hIEsNu1w6aa35v1pgGnVTx13IE3dIKxP3UWOAid",
+	"IRm53sSfDjD2xW2QrKr6CSiAw3a9v0axx9Gm15t8TWEU5ZxjSRbusCI2WQFSVv85+OiNVUAGfIbtXgBv",
+	"UqfWIoiH7sgbO/5kMHWCAA+dyWgxdsJJNCU4XrihB3fnMkmjiyOW9yCy7SeZmlYr2SBW9Td5DZxfnBlr",
+	"r7o4hd4EHLqQFwHsxmPI6V22fBSEXjzGvjMh7sIJYj/kVujIGeIxGYTTyIvdyeGW/thdeKEfDRwSxEMn",
+	"cEeeM/HHA2cSTId4tBjz7dXypeMUDpIvzdPV7nhvYRN6l5FcjiFVgBciDmrx+YuVhM54PPGOiVQ1j2Gb",
+	"mfsAx3+NBV9QmibZ9Ut618KNYDVkdEGjLVrSNGIi0iJ/c00KhrbkIcqEnSVxEI+mY7LgQoDfNx5x8MjF",
+	"jjdeDEjgDv0Rnrbfce1MuRi6YzyJQyeaEn7p+bGzGHsLx5+EQTz0RoPxoozCdJxEC1N6rp0pD7ULLMLr",
+	"OLP2sdhrOjqZKPYKKU1/rt8GQ2PtJQearNbgw9c0J8n1Lh7EGS2WJFfqq2DGA/nO88qsATvfhSNvLK4h",
+	"PFw4wSjkek40ddQ95JNBfAzfRTBqgJ3hYhQ6wTjiyhbBTjlq4JYipNsk2vjOK2/iHcqWlY2WOCffjImC",
+	"jjLKpsjhQtgylKZNTjhU6/YOvTCnfjSAWw3UlsCfDBwcTIeOutb4Rh1+YWIY0x05fPedYDANnMUQj5xy",
+	"TDfUPNJxCu0XptfdNb73vnpPGMlvBZkMJ/E7UtzR/AZF5DYJCetyb7mcJya2gPXv2s/v2s+DtZ/OXCR1",
+	"9u5c1NGIOZCLQhjTnzhwdwTDxciZjsOJU47pE037jlPYIRL8Bhcda3M9hj3VNa7s2eRFw9h6TwqcZHU3",
+	"rlIxbsi6QJCaBgn8wmV/hxkS+RnREQqudyAHDWJ/6AbEdYJ4MnUCLxo4U+yGjjtwh2Tih4OBe0SCwQSk",
+	"EAkcuFkCb+w708EkcEopREqFt+MU2hVe1+8gh5LsOieMObfJ+hCL/dHlieCIbreSNz4d+AabaW6S2or4",
+	"ho21vqb93pYj2SHPbBfPjGIv9PEg4Fqn5wSLMXEmeDh0uAAZxwPiL6alsuriCRlHQeAMsRc6AR65ziTy",
+	"F/VM0kPurm9779TyPA+5Xtpi+8eqFEfF9gd7Yvtitq2h/W8e1j80pF+eL53NWj1mLMmuU6LCf99AUu8R",
+	"YHu0/HHkktFi4PjhNHYC4g2dyWKAnSAahiMyjieu4XaPBwsXe+HUcaMh4ScRO9MwiJwJ8WMPjxbDaLzH",
+	"7e7VDxcuU4K1bHuE7bIKU/un9snY1hSxIy/I406Vt/tUyen+yx0rtU/GsXq+hWipXTFaWCOS3Q7W8Ftl",
+	"UU78KBgPwym3fj0nGMShMwnIxImHUy/0ycANJmXFzNgLB6NgMeEqkOsEPlk400E0dkgwcRde5MeD8Wjn",
+	"mRp29eodmjdmJti0HYLpgAwnowg7i3HoO0HgRs50GE8dd4T9aBAH3nA6afXeHON9PPDcDHfdRmXiz+5E",
+	"n293eLo4TjvcTCLP7PnWekP9lBF0S/LtvhvKcrs8RG53O/xq5lYRwHdqvwBoTYs7JF+hNh311/p8pB6D",
+	"kcwh2lMqu0st/voKp027tKz1HS2WSXbddHGSW6ihJSgiMd6khUx+ozE6v7gNylyWNjpIIUvelSswVm2b",
+	"ygeSkrCguY0RBOGzrfg4nF0aI77WTchPZx9tsojkCCP13QiS3jrODtjH3JRk/RqvkhSSrS5uA8nr5gxX",
+	"uAiXr76s+bnQMuqG8DeuCdXVJ1Dwc67j+vyxntjJm95nLiZgnDdWprnvwq7vySLJLFXQ4galMcIol/Yi",
+	"MiLfx4mBhyhHh4iEDxAL2HMCRWiGs6gSmAhiCPtkBWdFEWzY7YDuEJDYe8A+JcXyQ0jXxK7g6GIUxdE0",
+	"I6rYtcMqyMbZLfjWJHfK4ZiaiPpVKY7MmX/rFKPfvQu/exf+Z3oXPhun7mJTPKrG8RtrGBZPCYjTUo0w",
+	"NP0DTTv/CClSJCDvrmlqipGKYrg7Y9EPx8SLRwMncIcLJ4imI2dCJr4zjQeLUTiJMPFL14m3GEUuGfrO",
+	"IA6wE4SToTONxp4zIT4eLsbhNPZ2u078huSQaeIXBsWZ0EO+9Gb+pN9bJVlv5vv3/Z7U2C4aReRVcIXn",
+	"/ApikENt4Cs0NZ+EvRQD9mZFviH93hrneEXg+RKb6CSkq9MalUudSXzxDcGs+LlI0uSfMtWbCvrCWxkG",
+	"CIWdFQ8bRs5EDX9v7C/hAHM17hrylwkrXgugl4QliyRNiq2+xqvOoQUOb5Ls+oJSzh1+vxfiNQ7h+V97",
+	"utKUW7yTgctpUNACQwHJwHPH/nHSzG9KMx8ONkN8PqAHwOmoyK3nOLzZJareExxtQUxBbQWrb7sv7/1I",
+	"Ltbt9zawA3BKLkgekqzozfyheXaF8vJ6k6aW8nfGhObF8JYhbiZshQmxVzzZz6D68bti9Bin7F+O06so",
+	"SZWtfJtkyQrv2s2U4Fti7icqKIQjgUP3K6O7rKfmfEAnbij4Sgvmn6V3GewYweGyo0psartdGAr4KGjl",
+	"o1G/R1brYssPzsePb3qzXjBZWhmHz/uCb9UvvbLAQc3ks/x7razFpMlX1Lh/vyt/vyt/vysf/678bBzf",
+	"/cI1o0K2pQk7NmfZPzQpiMvkvWhfZOoOvMnQGfnjyAnixcSZuDhwFt4wmhAch24wKBM0oknsu+PAGXqj",
+	"0AkIHjvTeDpwsBuE42hKFjFE0HYc1EaCRqc7uHYwXie54t1Dz0TLbdnO7W47t7sGp7tHMrnfYPJ3FUbR",
+	"XP4M4SiCa5FvLiCGKS8PEz4+/lblLLyjz82lGGfiNaer7VB04f3KvWW/xQXfA74ZPvpK33EQggMPQtUJ",
+	"tvtAjNyFPxzgsTMJprETeBF2Jn44cqLBOMZu6BF/VCJEDGPsBf505IwHE+IEbjh1pt5i6IT+iEzjhRt5",
+	"exAi5FK+qa5iP2CHai+/7bH02o/lyAsC82hCdfaRxzNoHE9P8DOfDftKd1BQO4ee/RyOTrTFBvmKtTOY",
+	"U1rsdBo9RkK61fHUh/DHrCccRPv9Y3tyUH08DH3sOl7sEieIg4WzWExCZxoN4lE0IBPsGeeRuOGYa5LT",
+	"eBg6AZ4MnEk44orlMPaj0cLD7vjAtHRcqZdrVRZXSVb9pTexqlucD5Mor2Sce6NeXdu8MOJarzY5XRM7",
+	"mXTiu+DpmB/B3swb7UqD53J+jUNSc+tKmWB3YHY4oO0Z9bC+ynHVztVZzxuN4LiaRziYTKCeNzTLw3qu",
+	"XrF88XEOuefuS7XhKxBuWKCb8jFLij2Wj7kpqKV4eJ0TUuOtsZkKyqXJEVtq12tPAs8QKpAN3YTCS9Lo",
+	"WNHifzXR0pYOvlu8TF0yjrw4cEYLHztBNAqdSTweOx72F4MwiIZkFJe5OwsvmmI/doJwMHIC4kbONPKI",
+	"M8JuPAmHiwEJggNT3LuIl1Gf2621X1bFy4c1zhkUJ6xxTrLi+CARl1sNgh19/MsM+bbzXz/73mgwCfad",
+	"ffN+Fy8cd/T9DkBs3uSrh5cOOfqTo7b4awgL1xQUIoND6GhWpx5YwUJtkgk9UMmbkqLEShUxcf4zKySy",
+	"S4S3e3x+Zg6VGQTXt+x0ZNxC2mjiyq52aH2ueUv8YNlrrG6PMBRWmMB16aN1ikMChfQQ3Icd+4EhfWQP",
+	"ieTtlXq/lTyxCI8G1d6DLGFWnsAFWtIVQUkGaQ9C7ABbiJOOALcTCm/3MMF1Shc4PZgQFW3M8yeCUXzz",
+	"zoAzlatFqNQd1vvcXCmlRasWLqxhzgugoyGWfCkIyUrUKKTF22OxxuNosQ9TWI/STxuU/bAmYRIn4b4T",
+	"iAuExcnbFyeQh+d2ndllhu+eBFBlzm+anUegMdn/HtVmmKHzi9uRwQolVwuFcs9kU7xwbkcH7ubItpvD",
+	"UeWQa4O93GPfdb1ZtJjMfHc2Ow0mtk20PjoKzLvwPd2Aw/u+/2uPX561x+M4jmezyuWZbUPMCrjWrQ/H",
+	"cZvhkuJFZRceirf/uyL7uyL7uyL7P0yR3d8WwMt/+vFtEv+1V0qaXaqNgrssFZnijiKlR3z9WhapEO0W",
+	"I1K3KeFpyMgdh9OhM4m4bIjHgTPBg6kThGNvShbRIDbgwP14tJhEget443DoBGSKHTyIfGe4mBA3nAbx",
+	"aOwdWMjSUYbsc6sdqMh9M3dYZV5tYmTsNtxhnht4Q2iF0V2WuMFkOD7SI7aziKZcxPflEhs0hUO52b+2",
+	"Rgs8dzDyRnZnY0nMwcifTDgxl4CtKQL7KcWZCJOZPAYIuS0fG4rarh1f8ivfkeEZvmVvKM524QmpZ2pU",
+	"mepp+sY0oTdGvsnuMCetN1wGw9VxfmGrOD0ZjQ19bEeij26WovCXaQ6GIIQ/hD19ZO1fMDw+ROgMYzf0",
+	"ogme+gtyRIVtNIz9xSRwxqFHnICMBs409ifOYDFyJxEOfRKUqS/TMCAeHg+c0cKNnCAa+s6EeGPHx8N4",
+	"HE4XXjTYnfoiF9oqRO2y0nbxqqyWztnk7qPpV9PxiTdS1labYAQLwzxNg+lo0jhN0g6xCsXAnR4pETU7",
+	"WcsK9eyb+pVB1N9AKPre0Vtd17PKwpG22pJaGacFCFb/ShVCWetQHkkKDU68AUiht2S1IHkTinWFt48K",
+	"cXkYTm5rX7/d2QleOCBDd+w5k8U0coIYe87CDwMnGpFJ7GLPH0DthqxeWfhREI88Z4wnIdfQXAd7i4ET",
+	"DqMxmcae63uDA6tXrN04BYW/b1zifxt697810RZ0cRDJBMGmAwdHi9gJvHDgTAMycuKJixd+OAiGwag0",
+	"IiLRbtKZhpg4gbvwnckgGjpkHE+xt/AHwWB4HMlwtILCws8lhzYKbFrFwE5250oNl7XNZpUfVR1fRAlD",
+	"GS1QSgqEsy2glYKSgzA69cZ9xCi0/eAmor7T+ginxZJurpdI/inOCQDWm1MmOQzCb5ukaAEerDgyQWM/",
+	"9cZCNTX/MvD5H6bNP6jbGHRC9e1fmulvfH4iMZa/2iiu9saAxmy85NdfcnuWGELtpWGHL03rL3ne/rd8",
+	"tzG/QYe3vPpbwbjDW379rWmHdfmDxrqm7n4a+kH9tcGkCz2G9dfGoy4EGTUmOfS7kKTBHgN32IUoDQ4Z",
+	"eV4XqjSZxPf9Di8OmnwSiCSzfS82WUWmtux70ReC6yKni5SsSnXR0kgHOl7rB7jYaLTTkY0rkuxqA4mf",
+	"Ic3iNAkL9inhX/tFdSYxq74/G/0syu+jLpXeeg4yTzVZoeYHuFxLMlZgAVp+euudyouFnZaNUuRn2WlH",
+	"+B2lQgfutN8rkgKILtq1cIU6xyHp2ndUat98VnwP2Kkkn3Vf7Ph+P2Xp1lZ8zwA1VoW7aawrwC2bVr51",
+	"pUbasYOdyGRu7UXTGywgbZFnm/kzCUmIkqKPaI4WSRahRDZZ7LClkMF/Wjp5rft1ZvuynJXu8PPg7bQR",
+	"trK3OTd+Xn1JWMGaJw7SsBOGCnxDMuu2wetXRLzfvmOKFuamqI0QLyM5FkoyjT8tXuYEJ3lO81pnHDWv",
+	"WrMbpTiegn4HxmSH3WrbJRsVHrojFZoZmwGi0n7GPpotnwBIEzBj9kBefJvDVQXr2je/Z5KcBUSIzfJ7",
+	"LkcbJ61l43d+wtb9SEH7dOAH2Znuez62wCkfgR0bbAIwSJpXliS1XZLw9yvF0LWtlHgDidDuob0ZP5T2",
+	"iFrLBqk3bXsBWviDN6JyJB7naJpUMaj9QuCrylbXDYKLux/ut4Sh84is1rQgWbh1/kK2fHLX9daHYg/g",
+	"vSujhXalo53sH65Saiwjr3BEqorH3+nCGRf/8G+iPrpbJuGy0qQbQeuUE3SGMnKHbmCEG8IQhp9hoLYN",
+	"XZCUZteMn1BczmxJGTFgfNV3qlu+JDgi+aw2+cfZ/irl+YpqTckfxg61DapyBGOgpdZxyDYFSyJSFk38",
+	"IJVEVm/82LFwU4QG7G3QHrFTW9mhrQ9H99R323hhtWEFWhAk3vAne3vNHbXVUKR4eE+6vSt6WJO5kv3E",
+	"3slMSPggjcudfhjftS7zDmdFlW1EiXWVL8+zn1kNiAmKbKDaruRMSEEUhFdXsq0/62Dcb1hWNcaSm3hH",
+	"FtD7MmGFSApVpazQzAavxC8HY/nRDno0zJOwU1njqUtzv63980JFA97AymyUVcaN1FtrhDZQYAxxXsdt",
+	"22u+Npm0ooWZcHGG9ixrLFt6us4UB4hGm3GSKegauQVaVvCtIjg6QVzt4CpaBdTrB2aWakIGJFhO4ZLy",
+	"S0JlAvI171LnlbJdRkVF+HTdRuWH6v6Sw0ru8n4b7qLF66bPo1Jbrb2tYDdYGCejxVUsfSL2A3rNzfE7",
+	"LJUz/mjbXohGupUtaLzX0Op00Oy4uz0oif1OfefB9C6JYpKcZgXJmt3hPlKKVjjbors8KUjO0IrYCB2W",
+	"r5s6m+XlZ5xiADLCqcf/UJCsj3KyJhLST+pS3WRhlWJDd2BoQ/apP1D/KRdqUg/Sx159WScW7ELIS4ZE",
+	"MC79lji7JkyniRWUImo1R0IY84rIQQ2yfhLghwlD4hmUERIxYZsgrpSSHIzBE8Sls7AbRfu0mHItqxRT",
+	"cjZi+kqWKBmyj/jiXZNfPbemi4pxl5ihchkPpH+VKsYevCQ4SpOMNPmXpfTOQuBIvVCzMtTvFT2Ubr/m",
+	"YjF6hu6WBAR3olNY8kT2GZZG3k1G70qeToqyBoBxSV7T+49j9KDK6CkuHi6JNUUqZIUAPAhNm0vsTF5j",
+	"QizKC6uM2h/tHeP6zec9alU7Rm3jyn+mssBviVzRH4t8U97CNCNgMDMBfMSP7K5Lmb/KL2Rz8bYLoCy5",
+	"P+ji/c3dbq9Ue/fn2xeUplGjTyM4uKUbG2RZKMKfdxn03jabvVesPBUROVPlLxDZ8nudrDrddP5qsb0K",
+	"1bxEJhCJXtK7WqZctSGgkS9U+boLkXy9ve8okp6eOCfkmVG6w3nkLklTtMS3BImPyiUXyPbRQ052ey7P",
+	"SCpiH7mYqSi9DuSwmrxSmod1HbKOwaj17WdKKRat+zNyrElo9Mvfs1+GaQp3lkC7JERcUnAUFUsxIPD+",
+	"Jv7OXuv0k7xxTdbkP0u2QHJuDztRbSu2WqmBceBEatfbhAEodK3n/8WthsEuUbAtwjWGQa5WapQ90Z6E",
+	"wWjCF8A/ssd3CScBPmFGrqxiT6WqHe3nULv2E8hX6amWX3/wLtXpZOyDcTfbN+OnjKAbsu3LtH5QDZjN",
+	"Zi0Hsm7IR5v7kusTnHElhI68XQyF2LY7e1/6Oo5Hc5f43Fun8HAD0UZKc89Wq03BL5XXCWmWCcb8lxKL",
+	"C5DtS8W1sWdqoCt4ydyupg+vOlqr1Vh/6HHcgqcatNe6H8BcYuH1NT9wK2oUMneBLytrYqEtNtdWl458",
+	"uqZ8Q/5ujmKcpFzXzsma5kLyyIkfpy27ZrBKKIxShIkPPoITQ66nQpFbnCbRWX69WUFqapUwL85fvhcH",
+	"ZklZgRaJXY6IQa6wGqUlJiJlNDw8Q2VQCa51/QHEuAUeJRHa0g1aEZxVwE7+q4WLDx3j2OhWM+xcsyht",
+	"q32EvauR2NjDN5gVZ5BRaM9whWzDNkxruYX8wSuRlli/AKRyVhtKWi6XWr257Enc3QJvGShIiy03VEga",
+	"n6C3+IYgRlcEkg1JCr5FOVoBWYOgvs4QRitIhwQvJIbYUN2Nxq3qXSdM61tiJHballfaasGUS33wvhl0",
+	"NXcMPNI7XYgGzh7+1/QnslP3uPP07TyKbxPGkuz6PU0JswaIGUOYSWTVnD9VdvUQQUy9HdcCRc6Mw4Cp",
+	"qFZZLUfYLzcrO2a8Xc5H/SLJRE3SDs2Yi6QkF4GcsGVg217CuKcatPgAFWxVoewvJmDf9yM433G94wMu",
+	"EhYnIgWy1uFAQWtBSnPnSPDAV5Fg917vNeg4V8z4mJnCCJ/SvBRDlk1Bbbkbzu0664sJ7dhwtqR5AR2S",
+	"cLbTCnqciK+2XyEaJdS5OHm4Vm0jms1M9UbmrlLTH9iW9yFEm/TzC6NeXETCRV1x2Vml7JV85Eo9Unpn",
+	"SAK2RS2gl9G8jCdybQVbHYMjeY1ynY+hpJCJV5B0n5XRug6nfda+IvWtrxEQmpriu0HIh0rxGtkr+w7F",
+	"DzS37HsLcO0OgS1i1+Vu89evYppbtrsydljzAQts3Duy2AWLexSRG2kWO2dZifBLwOd2L1qFCLt9Vmr5",
+	"/EoyCfvgja6tpbHTb7mNbbu3meyDhlbiCbVc+zGGz8gna9tadnMrb32cpiSHwpwNI/oLhfHZ1gSc6mys",
+	"0tjs4vYYpw8mXy7ucfZEjVfZkeIsDMm6aF6j4IX/P2/fQDURPEOiFrUVl0PULEicsTuu6jCE1+s0ESmW",
+	"p39nNFMZc3wHxBSQ8CCV1ylXv4vjjtmoQs1yfmhFogQjINFjaKbGyqtUFbBNNevgPHbe0Yw4cAIEJBld",
+	"EdkWg3OqjlzVqbzOiS4wvhIODC7lNnlOsuLVR3zdm/UuO7Uhu+w1rXxGN3lIaonh4m6tTHmG/oBE4R83",
+	"FNPtCTqPuT1IcJ4mXMUtCrJag/tjSzc5g+MGAQ3InUyKPuJDw+UIjUFg9+W2000BGckEVPIM3ZUEaTuZ",
+	"EVlB/pk+5XopVWvL7qg0V/Yg75jnV/Vhc7OQ3qwH56g1GKDKce3W6APsz4Zrf8MOs0CrkAw7DVDVEux7",
+	"T2f5SVyrP2cQiq9S/A2FRN0kJSikq1VSFLUWRpLY8mq+2shBakcypFkmINCBbKlt1GeWvJavkQxgZL3I",
+	"laNy1g8jb50KJpFvSZ7itRX6ENiJigeYDctREVmOcViZjOFvDIyvGFB7NG4FqHlI6ctPtRUp3eeBNJZE",
+	"MGh7gbcpxdFHSt/g/LrZQ5RGEITz0dvkue0uEq9fFZReQcCzzr0wgIqGSlvW44N1ZUBnoTWfUsgOaqUI",
+	"8iMFJKiIWTxQxDbWZdKM5OAaodlLkiXNRKxcXGJ3S4q4oQup+5AbZiOgHusqEoPVXbci6QoONoVDL0rF",
+	"zVqtS8nDl70T9P+nG8iMAIdpiHOamh7TfikVYLTbhNyJJsy7/bHtsnZQlbXSqfLwDWjQxdwASlOdOVKl",
+	"/uscX69Ixm0kB2HEVkLX18UqrEjSFJIA9qeLKEgssVFca9Zh90Yih1tN5JBZFqKAR38co1Pff5xkDb+e",
+	"rNGUYi32hFAx69kJkiIP3LQ6jfYmzfOdtOTMa5wDUdsl8n8qp2eZpEb7CpUw7+/Il7dlJghuEB/xZTp2",
+	"316XChqwZ4DBVhNMReAzOqJAVdeYffv8Z06Sv25ogV99kRBBlV14S3Mi079LH6QUOUqbt4i0f/ARr8gX",
+	"jTqktwC+hcraayEtGPJc8ZkZ/1cCq+W7gNmNwOw6QX9KbolhIEGDrjLTfanMhzRZJQXKccK6bwU/Zvw1",
+	"uO4BgQmzTa6OPP8zLKh0qOBUAHKBliU6Rey6xmFiYoiH7mCDsuDIgXmbu2qYB6+FdVDvk1vglHBz7q3M",
+	"FvlWJqbtDBqnB4K8oNs+U8bhw+u+TYvsRf07X9sWM/fivXTpNryaXTdC+YRNin4gwumN+K4YLi5YKMAk",
+	"QPkhzfi5Uh/a4XeWMZ82K7mzgdy6Hf7EEGxyQFR++HE3RFOsuiX6Nnqv6rtaCwllgc2BdYQ6eiTgzbtW",
+	"0FmhEsqqOm8CVXUDX1bVeeN9dYLijYH/9aNG301Nnjeu7DWsoU3DkHeZuP/17WKtxNulWDS08JpeAWeh",
+	"jwaq3otrEq4wGxlaEM5rDF0qCLrLnobAKJZkJa65/QKwWqQHYwN06LfVKPZpE2U3ArtGYS9R6ahRiNRj",
+	"fmikXhG401H5yRkKXLfUL/zhyNQwztgNhD/MNxAu0IpyJeP6q+gfpZ4vFRAAkDRVED2VphqiV1tTRvzh",
+	"6DdWRziZTaZ4jwvyhq+wUcGvKqd25LfmuCBXqXzbVvOl3n2G7jDXFxCDC+Aoa9afWsq6jMk9jF6VpZj0",
+	"AZDT1yQLbb4EaFki6v1zztQ66IjuSA5u7oLmMiUW/ObC921z626yEimq5doRsN4oxBm/YhZEpNsmmZrI",
+	"ZW/DLntIqhkrym3tGdSywOREsBrnlaqVIlmR8rzz+zmPVMNOAA8+Qe+appQwpOma5LiQxV0FhbezMEmF",
+	"cHywFxNcFgZNHrbBJn0b+2u5hPT2qiq9lMQFXJ6m3bsHvql5IT3Xr62bO8v3ZknS5p7a7VkksTdqd1Gr",
+	"0pFkYbqJiOIT4aiW69Cf1u6muk6iALU7K5gahf7bXnPvy5YlFiQYAfJhtDVBIb0lOUNYLF/B1HQEhjE+",
+	"hgyQmIlt1Pqm7wGLsYxg35ayQ8up9yD1/7dBkfnA9SHLAXyv/PiCORVKuCpbbTTPaT1y8AF02Uvxoqb+",
+	"eWWw4Ci97lTocqcpXvyGlfIf1iR8mcSxbDJvS8aSEeNKZQbAnD6sOLMeknlhgu6Iv7d++hlX8ECru1Nl",
+	"0FzyCHQEGGeTRSTvCpFw6gdqgFN/CGKyVCC/ZsnFb1Wd+XOGN8WSZEUSNhMY3lEU5iTif8Ups2sblbfr",
+	"gQ0VpxSFzZBTA2me5rDHxSS8SsZHY9DHuOcrK6uSrATjrB+UCBd4wS/TMq0FcmK6q2q7RvnXUIZkqHxf",
+	"CdXeFIWH1KuUB3OpH8Dy66pkVaWP7KlV3PVauzxYFv+aVSpy8wQ8f33v0kKK0Gquh2njZzKrVtTj6hS8",
+	"R9vef2xIvp3Bt8VElN6MLgXk5ebmstdIFFYQDLJQWcLeNL06fNblpHdnu3zlD5esVS75yGSZ74Sn3stO",
+	"H+32kUG4xxYI0u449UppIL+s9gfomqYSRjMpBNjIpo82rI/weq+UOHy4FtvoAP37O9tmtlmvaV6Q6C2J",
+	"Evxxu27KEJqvFNgVJ9WfP/z0zno36qGuIIfzSuZwVvUL4ToA9hFYi7Ws06N0C29Y0tFY0mPmkrYsT9JS",
+	"NEao0o3P9vAmI657eIfJTQZ+Sraka2Y0luzUt6hLuFD3bZhEUxyEHnH8xTh2AjwcONNo5DpjLxwuiBv7",
+	"2Nvd/M1t9G2otlL4wJeAkqxsJhslbJ3irew985HgFTqrdhZSTWvOwiK5JbJZg9gSkeN7yMZ0JeqDV2DM",
+	"8iu2UPmdmx7MTQDI/1fh5a92ERHoTvz+56JMOCi49qDbgqssQSkffouGQ2Y8YncDl5E38XEQjpzIJb4T",
+	"BPHImYy9qeMvBhEZxqPxZDzVWyd6vSyGThjzfR6QobMYuRPHw34YBWQ4GkOTrkMauFS37pNSUoENa0Q2",
+	"EG2k+xX896LPmJErJgM3Klw4dN17o6dVs6OWym82usxbyaerveEUGz3OTCPTnIg/FL0G5USC0eC+36N3",
+	"GSgSRu34RsIpY0vCm4E+Kv1Nruh/DLz5fbdh+p0L/725sJSRlmZLDxCT/+K7YlLFriSmFnPcFnJXhLCv",
+	"ZTSs7o7ncsNCeaWlmBCmnE1O5ISoFsX90neqMCtF4Lal4VSL0JiUigc3D3VLU0k5SbJEzKDINwRgw7oO",
+	"JvqwyrE2zBwLvtM62HTvzKAWoTYaMDeEEuqKZIoXFOKg2yP0/ENblcpQw2FdSd0oWIwW49AZhMOBE4Qu",
+	"cbAXD51x7MbDhRdNiWu0dg7deIAnE2fkRWMnWLjEmcaDyBkuJrEfj2I39PfoY8Pd4vQ9lMMwI5VD4J1E",
+	"G1FJQzO03uRrKjrBN3Uy0ZbyXu+HXb0vd0WcrVx+lTNzy5fbts8g/aMsSs/8u1D59zfZ3M1cQy8cxi5e",
+	"OH7kjp1gGE6dKR76zmIQDoPFJBqH0DlfMNfCi10cRMQZh57nBLGLnQkOBo4bj8JB5MZjPHUPU/Z3skj/",
+	"93P49c8hSMb/Jjmz+gghQ6HqKFrJhKp4EvoRX8M11a/3rql34o9OOMvc6l9CWB28LJ+WFK+SRvkkyRnN",
+	"ZP3MHRVQMrXjvKScqjSJQr5x8n6WsE5S/OcSTeVX68bW20H2G48tysdE8Y7sobiQD7X0IQWBIPJ4gcDQ",
+	"XfgFzVjCoCawuXVzyBKfo7slEddzWb9NYxFQFek84Ni8ycjdM4QXjGSFeCUpzEcNEG4QPuAwFfPjCg7/",
+	"FHQBXpIVHKP/lXMNqPf/Ow3pak0zkhXsVPyVnZrT5suCtXBOOSuay3gO+ZVoDg85xqvzGSK3JN8aJdfm",
+	"JBckpjkR3lqR5oTAb2uQ4gS9f/0CDQaDaZ//4eePL04us8q6LDbAiecPguHob5XVSh8gK/IkuxZr0lCz",
+	"Fq2Us+DcCgE67xuaFEObrEhSNDdxa+cVynsTrr+VE1klWbLarCBzVE4qyQpyLTrD9l6YFQC25qSyRAAp",
+	"gVRiW8ti7CRDEd0sUpGDKPEMNb0OqCnYRbyX+fb9xkK4OdfnDI7WlbICyCXfonyTzWzA8ZVpCq2wMYEF",
+	"pzIWeSftFOpMmWcVzGgcFyQXDCtqCY8mnM6Jb1uHQUijaPg9Wad4K8y1XVQtweZkXqIUGwU10QHsNcrz",
+	"WpHy/FCyvzEa01cneYGLpSK5zM4qw7uajF2yMg6hn858bTEtdcqfyvBLk3CrswGhb8sMzfO5zkFFGb3T",
+	"YUR9zOfFXB71Mv9yRXNymT2JchwXTkKK2FkWxRqvEyfHBQHrzpH3wdO62LrsAYuxy96z/I/us+KPXq/j",
+	"Oi9gBW2Ni8vVFZUEELrJCi5b+2ieExyxOaI5mos5zBVxBGoL5O7McUaz7YpuxF8xCtOESx2pZczQ/B/z",
+	"y0zTTGZx8xM2v5trqj2YNv/4o++6z+7+6O+jDiny7VlciCbxNcexnIw43wIGBatqftEjjJGMVfnUO0Bk",
+	"f/r06cxIVmnO4Ed6B4fTeKh6KJ4TnEOOSvsa7/u9Nc7xihRSvSj7lqpcgepH38lOM0WltWwfYfTzz+cv",
+	"q9/v2JiV61i9NS6WJQJSpTNj+7ndpWv8fP4SyFgu6IKrpq8h26G5LgDKMduwJlImgkJbXdf7sh8kzB0i",
+	"+Qbk+FIotd3meX5Rm6G4ryGL9y9JFrGdM1bdQsSOMIJu+Ct9xAjfVgk4xZVqXL2wf+mdX7yQvc3PLy4o",
+	"TXuf+Z/XKURqpcprW52Sv3xulUVKI3SPBqjXxc2GFf5yLt7yRlB3pX7SBwLnOd4KC2MLtBd+M0WgNxCR",
+	"6koh0GeXmCG2CZdIRLP62oe1zQr8hT8GUGIn6JN4OhJJn1xyQyY7/6HsohJSyJrhWsj8JeSIzkHKX2ZM",
+	"NJC/K2Gl1VjPdFKjyCqN5Cj8t/CgmJlILojqYoxkt3/kdli/SASWwJM7sujjdfK0/x8Fv4RzDNtl2zsY",
+	"WENcVWQRLuuwXD/gUqEoSM7H+L+//N/Lyy+u61xefvHiy8sv45j/cxp//sP/KqPgpgYMFOeC4uCNMXoO",
+	"4KzWulo3Q0sKhuabJKoqGT19z+/i2neif5h14aMB8KCmQ5UI2Pmn60w/P/nFkf/61e2PvHv1+6f/tYsY",
+	"rOUSmVf668g7kfOfuC1D49eZ0seEfdPX8NRcIEvVR/WiSEU3I7xFC4JAFeX8LMtMksKwhC6zBblOMlBP",
+	"TtC5sPzW+B8bUue7s7+ev3x+9vOfnt9d//nFNXv78q/BxauzFnLDpdjdLDSJIKjGRdP+C6hsv9nCBdVb",
+	"JZQC77gLRYAyqsntv0xkzeCOe+S5hDd6jEuknJSaI9stFzU8gK3zXpnZRnNRraQy7GkO5w+iIKzMxxa1",
+	"keb9WcigDkBpVpsiSTNDMu0PDNG77DKjwl6iMZorB8wc+q7qBLtMYjiCqCiB58ygCBQIqqFKKM9IilxZ",
+	"n9NHoMQCnCJ6Mq9nP80buqPRzsS2WQp18RuKFQ0Tuu+AMHaycymNIwIreegRUX6wnbPTEK261RnAOsr+",
+	"8fM/zIHdhOksn62uRbvfbCtRUzh2MXoNckFc59t9pKrdjuAFcZKkeVOdvKoIGrcxlfxkZyFwprp18/mC",
+	"p5rPynLp/GE+kwiAEgDwU+lXqaIIVr2Hgef3EU4ZVS2NwdaRmwm7pAxDIIGECwTJAGWQl5kcS8Gh8S/T",
+	"skAQhgNIQVB+6EYwAiNgZ6H5xU8fPs5VsUjT59DnMgY8fzLdlGaNW+wPitjCSiypXQUS7Mwjmsz/Dc5k",
+	"6Wrj11iT7Bn5UhgXPZwAfE2sFzqI5KqPRV7rz9Ac7Nw5yDuhP1Rv7qr/KWHcoAZR11Alt3/enP+dJuGP",
+	"f7792wsvjT78edrGjGJRO1XGdiF35vxNyLOrPzqf/9Mu0dpcf2eCZTBDSbXbnrqWVG894V0BG185AisH",
+	"bodNE4lvm6tTES/1msVnJcL/OyWCefplb6KqEJCZA7ZJ6fyC7kqA6ql03+/9mLCC5lslE6x+HTUx7UJf",
+	"kjQ6TEjJIY4WsqbMUlMuWoh5x2UFFMAWSHmihIP/xO67H3z0/DLWaZ1+0Zm6HxN5t/1I04jkbds+ZySN",
+	"57MyzKIuOdGMQ9UHa/VQFkhr3CohBFZgluoGvqDrgGkoRxN/hrah0ny6zBKmy4O5hkbv5AANXYakcQs5",
+	"lrC07heOVvcETeqe57+Qre08b5E49nzqtwlLFilBZx9enJ9zaZbjkEu5Pvh64frH4VI6fsW51z5UEIpS",
+	"H5UB/BP0F7Iu4Ld+gJZ0k7P+ZabAsSXxZmVXRoExBxXtwF4bJitAbsi2piNaWkzNn/YRmPmitzONudVf",
+	"gQKWmq74zg8M4dRyJ7kLL56GPnEisk7p1gn81kuq1parRRz7w+EuaXx5+cX3uAk/Jm3C+Dx+qxqbNcXG",
+	"/NVHfD3fBVkkwQr5xoiQSEWhK7lZNKjN+Qm2m6dwewX+RA6IJQAWv9cCz+fWwR3BN/Dzk/mn0/lT6WqR",
+	"INlNF3DnYEubknCYfiDpWCoH5zHXMg4hrmBR6FigIJ0bxBU+g1J2CGIDsHNpbqkIn7CMKhQeuEFfw1Bg",
+	"QOU8QZyeKpiaKJd2RlEE1cQkC8lXIO8ROliDxn8h2/2W0dnFOT/k1ZtjnayJbPhrsShu4MQ90DJ6Y7rg",
+	"2i6RFwoHi+uw2h1Y91P+ZbMgeUaAAyz+Xq6qp/r2QADywAX87DKb4z8u5n00D//jjxH/P8Qwn8T966f8",
+	"pyVXn/gvEvjx7/w//3Ez/9dzRL7BrHh1S7Li/GXLYUsirYpDYhW5hRMSg6TJCV6Jg7jI6Q3pcyPlmiKV",
+	"SpIUz9A1BSAoOCNzcHrVnJK7vWb1A8An7MCMnfOXD3CftUQu30IsrSArqPPkpofKI60GqVy3ZddgWKuW",
+	"DO+s8BcR0IJ2ejq85VnDW2+hP9gHlf7SjLJSIbuq9GxJkrGeV5Vac+yZVXOD2ZZtodvSOnQn5/lM5BqD",
+	"SmD4YSoqQen8Uj1alNtNmAllXALcXznOGIbMq9ox3GHVGK2sDzVtflIVeDutGzgtpb9Ql+3NjA690smv",
+	"9SJxOS0oLViR4/VcdZAAZ4GpLxtOwJrgEVETFb2yrVzPpLsqu4mSQq9a0oD/E6etupCI94ALRdimZQaF",
+	"umvFbd64sZ910IUqyk6xLJ0nwhHzL6j7SOD5LiwlPR8J4Cfyl2ZoTm/mwDxAXxoZ3ffjDcNpJbdNa00R",
+	"11jy5HpZoIKeoJ9k21l4A6BjLgEuS561IsdJWiecDejbynSyUc9hLCdfglI/zHd/T8wsSaOclOXI3MLr",
+	"ozmfgsi9kMfnFH5zgn5SB7FDMf+hTvESJMgawIDVdKbGexLLlQMpKE13EkKnJlaRfx6ZIrLduFKhVPig",
+	"bFxmONesJOvrsAfNJeBHpZAFPpiARYrIal1shSLP8JapkIeB7AVLFXMSR12vQ+LKXGZ3Oc2uuWyotuxQ",
+	"gWZwEMgxn5VEjETjepBRZrIk51B5JPtcsZybYdT5gfwgKm2O5Yb9Gr1q69Q6oap2IOfzQHWeT21/KFA4",
+	"cnZmlOBo+0iRQD0ls/C8A/kODbCUtVgPpaHII+8SWgH+Fe4cTkjxYnXKu/QClbF+VG6OLtCQBVv7SQow",
+	"m7Xom1EQZqGpgvd8IEU5O+1LEeeCQvkp6zneMpJyS/ITJLPJtUcTLgmZOU7vWKm/QbIB1/N0nh5NI+1W",
+	"uMzucFJwUca3r2wAf61wNIR2wyTwoEhaMNAsc4LDJYlKwMmYCqjYYkkyIf5VVo0EpJ5dZnV9QPlgMUN/",
+	"5+awWjOfvPyOCB5tCdBAkgaeVSJULlQ8B3hxfYhGgaZ3mck/44yvnitnZdInt7hAW+bSFuS8ytCItVOl",
+	"kB5tlX8kGzyoJ8FprLoI3s1QQS8BhEVfMzr2lVO66ssECfQKgnOQ9STI3IfwndCbCkr7QJJmpv1MqKAi",
+	"pQmYIjNdnHfguMYqK6CvRuDs55wVc0sUPSXt0U7NrseWE0Cmc0haFfafvr6mDhqqSlPPxZ2s7vBKXgVw",
+	"WCO8+v0p7e+NdL8umjte0E2h48ilcXiTZFE99LVLVLemGe5VqUVyoTH1vZloe6Yu8tGuc+gIhHMi2pLx",
+	"M6hVL0MFUSYKoD+qwCyfK1ZYv6VgEYi6XKdjVChrmOuTMgYvlc5SexOnHmQCn4HUBKlGFWwJ8z44MW5P",
+	"PEFHd0+uZv/7//3nH0//0Brk/ZBkYbe9kFcNIBDTHKVYNsm2l+i4u8N8jH/28EgflGF2UOwUo8CWP9j2",
+	"4IwBzEaiQy2yskzTSgUJinqMCg6k2K/xCKavzEnUQtrcc3I6D9R1pJduv7Uotkg8jaIkOvhsgpGkzuQ1",
+	"/6l2IKsLvyHbmQL1qsUV6hujHZWPcvxaT9/PWZGkXU6fWULHT2C/XLdQk4TDG47VvDX4vu9UQuHL4afy",
+	"E04KWXzRXMVrmqMlvYP0bPN65cqnaNyPVbyycksDpl9lJYMWJ/id8XmrV9V0hI9MP3hLmUfCtYMuxk+S",
+	"yeYmCUMvzl++F/oD/5dSbCWGdzOHQ7RCnLRsxB1Mobvadf7yvSgdyQlb04yJNtDPcfRehOhFIW9WkAz+",
+	"acK3Say0//w7E7VecpYwwJKy4rmErrB9Xz17KoHpzoU8PNOYdf3epoZR2mWYCq5pOYYSdgcMoWVSNzrK",
+	"lwUpbfWGTaA/6y0wU1imfQjryGoeBLwu2/JyqwinMc1XXKDJFYKqKiygy0xqM5Atm4s8hb4YooIPqmys",
+	"jEpYxxM0F/CJc/kE5GuAHi5up3rpslMzTG0Uku+cNmqdVc2wMjE6DSALjO9VxXGSXb+XrdSPY1SI5jwX",
+	"LXI6csgL45X7fk/EeN7KPJKug7yuvnXf7xlZKYcOdm559b7fA8fiB1wkLE4UQFCX4d7V37vv99YtDZu6",
+	"jGdt9vRoZ0uA12uo4li6OblxaJSWQ4YhmN9P5kCXK1YucP60L/pgiMZJIlShu0+JBkpSLbrMlGFgpmWj",
+	"J3N7fyQ1smASaD9p5HM+mYvfV7KQhM1xmTVyYkGVAf2xgrEuZQu8uNjW86Hasp34gVb1D9+DtJeOnvdU",
+	"DtllmLfmO49yY/x7yfuSPTG7ERoTAF8IFXgOdR/z8uRcJ7f7rgDFMS9kq4Aj+aWsLXmueqR32auz2mv3",
+	"fWMkXcjZcTDoz6Jfuu+Lxh+6kUjnIcQb9xKNSzZqiQ64S4yX7rmqJwElnm9fSDiJrmO9srzKbwEqEwfg",
+	"3up8B1TfgnEgkkfzA8epvKXHeSsbSh80jHrpXqCdVboPd7qIKi/dy25eZqe0LqNU26tJ1B2jL0eXMcxW",
+	"Ho8idc5kL42KY1JWfjyZV7tL8Fsm29GCmN9mlSbC86dw4WnzO6Q0ZZcZ5zDdVlyN8aQFEwW+KbxqMqtB",
+	"Ci2ROMavZXoFn5V/Nt9IVQXLZabuW/V0TPMr+B1/XhcSSumlVlmDfNd5OsZg8lfVsbj+cJnp9jgQsnoy",
+	"N/rbCMrckHUBd6+1ZzEnv/rhSj2gvmA8V1C0SLJINFuFHHDQPODeuNow0FKwCETVq67KJhRpSu9QUqAn",
+	"82pjOKlZJCU+Gq7if+DMqnJAyzNBUuFJEaIKgb8APZnDn67Ur5UbyzAUAHfB0TWzOzX8Em7nXhdnfhAu",
+	"TVq8VlfFsVr+Qfq9/iBIrPLj3YSVevex9AldKlCp7JyHqnJQIg4piM25RK+cKy3A4DL+Z/PWjOe1Nh99",
+	"hNllFmOo0zECbiu8hTAhHJfiCrxkpR4JCYuvvqxVb91jNqk+RqfNqrz0KATXeKOiKEMmUKjst4yQiGmv",
+	"4RNZ131FxAy4Rqezj0Smx6YQh0WrZLp1jDhQAqHnBL1JWHGZweGX7etB6KmYUobqBeYyUAplclTGUJFI",
+	"Krzv914SHKVJRszb7YhNieQwXfdDffbRdWnIrhRjozVmXAZp1yYnAcBH6cL6J3P18PzpCRIAeBCZBoSX",
+	"uSGUVJxQ5WfapCCVXam+MydI/xDhauDfAKFFxqMFSUp40gV3cyuDblJOakhi1fhcT0+qlHiZbx1Z8rdr",
+	"ErIwECbwmuaLJIqEun0EZ5a5fC9FKl9XJbD+3qNxqiEoGRHO3T5aQB0MA8tLFEZTxFY4Tfmhjai4qxt5",
+	"iZxr56KTxtzoogODZHCe5TE/t3uNjqDnY/ufHouqX9kPAkRcrTYFXqREuw6OoV9jkE6kq7716B4IcXxl",
+	"mASbzb1E2qG61p7M9fyv4CFFmqwgeYbTV3kuCqGPoYwco7t7SD7/SJaRkZOvvSRcqRZfkRcEzeGC0HfB",
+	"XPaPmZ98d47vN5gVEs/0qP1Izfe7bEj5wcfWaI3SAH3TCDQ+XcKWIcw/jZ7M+byv4Ae+Z+cFQysoPDFz",
+	"zEFCApadSKngovfs4vwyuyHbxnOyyZ3UfbkC98z0kIV0ZaDMqyLfGGFU0BuSyTelIOZquPYeHeUTAxP9",
+	"lej/2NkjZr70aJtTaW1pcR+AZHhHi7MwJOtChRaOWHRWH6OjeWW89Hj3jBh0rvyunNEA69FoK6XR8pSW",
+	"yS0hrCdTUuYhxupva26eFw17ULmSS/WG/xFsQYUMBK9UDcPvTmy+o8VbGiVxYtN6P1brc7mpoEp0FUxZ",
+	"paR1foI+Gg4lKLP9zowDBX+76xV4RjSnwtuU4ugjpW9wfn3sgV43R+mkk9dee7zgII222kWZi/73Hnqb",
+	"POdKt/joVUHpFfxdHt8LStN/swSIsq/jAYPIl/6dgmK6BWS986fZClKUNcoOKXPIElXKCB9xSVf2MNll",
+	"ZsbJLnJILILS79c4SY/2wJCDNIJ3VHbBi2TU3jKJjjH7+puPwghzlcY8111qNRh3UU1IMVEOxJ5UJPAM",
+	"/WGOVoQUMpNFBzvMRV/FMHeLX7qLdDSR1mUHv3Lo9zrX8ThJ2TLUoZuj333s7SmrL+o0VVmeSl5uin+z",
+	"VJzfE2e+i8QZiQfUOXdGSt6PlL7F2Vbe3+xIbswVmnr37XpvvPLYTkUBnLeiOSlh6EGbkb3Wnsz5hK9S",
+	"8XluH/OXBblUOVaI83yL5nqac4FuXP7CEcjxc4QZuiNpKgu4zKorhuQnmoE+E2Z/pydaP2iC1jslan2n",
+	"l+XjD3OC/5yZiOvHCq5Nc5Rualb1tUdXtASgHtgnQtkKcxLx7+GUH7zatBsm26dPn5w6av0u4tZB7hWF",
+	"zf6Ex1wL4pUD9NcX5Rv3fVXLL5XarmP8VH3rXvV7ek2y8ACJYL4D6niFGh25RL/yKBzyjhZlAwuGY1IC",
+	"ds4gOrHCmWxvkjO0IsIBcIeTAinwNYFTzcX5k3m5PToBg2YZEZ2lFDjoZSYkiWgJVRgpGQoUAoXg/Ssr",
+	"RCO0wOENejKXD1xJJX8+U+ii+8J2T5sR1zJPQpZOGibCHc1vAKMJM0GCsnUF+ANCnMmKQFXbBZbEEkuf",
+	"INDDDOlWrIYcQhOAaqnLF2D5gFMC+S8Gc1j01X/lWGNb2/mjZK19qG5HyfLuo7sajBanhuMQ7upyw8uG",
+	"+Hzfba3mQbnWcxP9PNoAQM8ydH5xG3DuPL+4HWkw0BIG7p/1kpgKGqhRoBQMqxVJrjM9c15jJ56dfP7V",
+	"7wfDe0s9ktmZQ8JH2kCgGAHMjSS7FrWXK4Il3me2WfVmvwg4y887h5c9WXEkbBGcXuScokXC2UOCINV6",
+	"jyUgaRJmTc6CfAsoHwNQtQUp8Y5wLaVOhSwgPLEgyySLnomgeK217WWm83VoWSVojABovzA2RBeg8lxU",
+	"5xcbdlLLzjHx8SXGO5+AkEh8wtcJ19pBSF1miQQLWhtkUY0tIfH2pxj63u1tt/K53/vi0Bz20rs3OiB2",
+	"HUVU0HzeFfwBsE4B8yK2QFTGi25Mm+KZWFofdFy5O0CAkrw5IinAjCu/gS7e++JcU4czksNukrVDJQKU",
+	"s6YQ+FMVinqNviiCUob4L4JmJTNSCSBmMuOHgivd1yCKFQ+/TnJWvAZstedE/es9ziKANvuwxjkjTR7v",
+	"OF/+9SyjhcDlbz8IlZrDwJ2O2rD33An/z4L/J+T/Id0A+eqb+prbhwX5UjC0ySKSI4i2pckN3zB+7mks",
+	"oQ+f6UZQQd+djtBiW4jy7J8/vnYmIt2c35IDH/0leQ7HK61Cwej74CSkq9MiCW9IwdWaVx8dzx8EsheN",
+	"SY1RUN/FA8i9TuzQt4iRMCcSHh2A+MWlzk+8yPXIRNvrEouleibNfqW7ztFb9ZzR33Nn4TzM+AN/stLN",
+	"s8M74tn7fg/im22duCkYo1zgzLm+T/PknxIqTjSpguJobrBXOlaKiCq4JjUs78w4uEJnEiqShgq5zJZY",
+	"JsTW66MBQekKDyIvdOMhGS/8AI8m09BdDCM/nnhkFISD8ZXSAWCzOv7QO/Z01iSI3mG5cXo3rFIFtqBs",
+	"cbzzhjuOk8TgD+GnPQtsX5dqgFyduG4z1anflDyK982GUiUa/95S8/LJ+mLEHNqXIHCYDEl/FhbJLen1",
+	"eyr71Kq5lNQ7TG3RWagSvjqmOdyRlbSdplSpDNIQWlL0en3XD2qit4a8JA9qmG4YtJPrd0VzPe5G6S6Q",
+	"RZ4GOztAExHl5p+bl5bCmZOtZWlmwQt/puRYvCk2OTlBz7e6fCCpxMr5vMAhLjoD74FkoNKeN1kQXmzn",
+	"wA9lZ+bKnt+Q7XlLSHuNc535JJJWyiCLvMH6/K5dki84ImGywimKkuukYM/gNouTLAK8m00hcQM4dVQC",
+	"TB3RdZ80tm67oWOmmBU/M2JtIfxJtjPWyX8C3AqjVZJtCgAWKe6o1strTZDFqbmrdc4zcUfM9gIxzVeY",
+	"KxURLohTJACn0jrzAdeOlXDYL8AuJAZcu+Yp9lMNauWHTZQIOGQbzIBKVu8jqY/wg7paw9UNAPcKIlA7",
+	"JzSoZkPAoLnIsgZfscJFBjNOlgKBXxjQCpOCNPrpPpkLtW/eR3Ncaq78R35jzJ8KNCoay/SqvoRhqXWg",
+	"Eo4aCFhcZrqehkQvzl++52Opegf+T0408P3E2oITVSy6jEfbgUaLbIXLI1riVLGALrOWah7+yafPJMWw",
+	"PE82+wsrr4n9AhCmSLMjqJiaqh7Q5VcCYIwJ41HtzzM0zzZpOm9gYUjAqryKPwnbC4YSf0s4JMU0WjXl",
+	"3qz3d0azk/f47i1hDF+TI8wsj59zXBhqvL1D9+HH0L/v9wQtjiL0HWbtNBZsbyPxHf4OaewCnMDhBn8t",
+	"EyxDMCCcgmRFTuriWvXa3wfkVSzfiieN94P7vgHtbL279J9/YGiufziP5hp9M6LhptkzRhgZCpCslV/G",
+	"ZWzAAqq4B6G4+kV6s+tDUxDvK1qQdgeedNhpX09CIIGVmQ5qhu8AqF6Ay94Z96HxkECPqbn6pv6Je+Kf",
+	"eO6uaQ7lLURYYdMm5v/HkRFV57xE2pcvVCZlHoy61zFYxFM/HgzH48UgiPAID0Iy9aeRS1wSjAejXRMc",
+	"CZQauFg6occp0DhzkAm3enYB1UdJBFSec/v0cuO6g1Ca8PADORW/49eD+MVcomCqNhT8atuygqzmZbyk",
+	"fW/syFI7dI261cJPlWh9pJGnVuq0VbnO3N5+BVc9LwlVIl9LWdqXl9duNeRR7LtSqfkNbDwNN2hx9dwk",
+	"AjpaqzXCPwyQylDpx1BBoEGH6c2+0KC6HyQ8muzO3Bd4ibAlZuvmM7NTtuip0NMeKJGX+KccZ3pE9QMU",
+	"pNutzyoUvi1wUMYjhJakQPty8GCZazTXJmRsucI1LsJl+aPQpow/bwq9HvE3/aMYSS9S/FX/uN4Uf5U4",
+	"uuIv6ifxmiIsfF79IB7Uf9oUFWIZf1W/kosRWyNWIv4tlyH/sCnMHSj/Vh1GbSyMo37QbQ7gp+oFtd4U",
+	"+p/yHfih2hrBeOe5RAGVpDKZRvdi2MENbVfeJ6HOC60XG4wB91CT2ZNK6AauQBu8vk4Jb5/Se0OotzhB",
+	"DC7FEt2z6fu4sR5frkqoA2zaJjM0lwzKzQZgCP4PcUbFv2DD9D+TlfhnSXH+s2Dkef8ymwuu5b/UbKGH",
+	"Fj9BFiOw8PwEvcEFydEtyRl0B1rhLcJRJLq+172dpZhokDCzIjmeFwrsVADlAQplX4IftiKcnhlWc4kP",
+	"UNCyxaiqWhZAlrqlFLvMIP6pYIRbcUsfxbEKG22X4lrXbFDkRyhX0JlMwEdm/stMVA2qa5wbeuvEuRGJ",
+	"BMrjIY5GwtgGyj9oEoUSTQNhQF/gQjMitySla66ZXmYrrjw+mUfktoRgsOps6InSG5628oa42RvcISdq",
+	"4w4A+LNcadIYzgTmoDLMtVdgSVmBFknB+pXIsi2E7J64p96oFkWe7osin/4CDZK9/sAeUH6B1zhMim2r",
+	"rkxYH5EvOCzS7QmaF7TA6Rz9EZW+gTn6T2hyAD2j4YeQ0jTJrl/Suwx+LtMtmrJED9PdinpBN1x1adhR",
+	"P5I0KrtE9kXjD8PPYQlLs5O6ZVvJG3rYfF7npGrLcc3foM3Dv6AAjRSqMRcNPzAEIKGc8ZMcIGQcAJBZ",
+	"YiYL+k/qBqLavYfP6FNSLJdyH8SoFjoPIPJVtBeqVr9SsYZrEkoM0zfYyFhNldrm3tpkmmgJZpdn/JoW",
+	"ILiJrFlcVh0PNabe4VeVLz3ThqX8BWLkluQ4BReAdMRBfzWAc1beZEjNasd0Ptqpw1lTXev7+6ZJgPGK",
+	"k8J+PYJ/YSG7dol7Uoh2w9MHRV+bJKqh4u64yozzSrWJ2d0TVU5KZHMw9KdXH3X2biLT9io9GgBLWyQX",
+	"zXExb/i9E2i2LbAeYB1f1/PUwatT9eSoRk+K2ZLjfDkjbTB2YRPI+9plVN8IPspwyZzSyC4X135U91mR",
+	"cosltJKsv5e5PALFRaL+StW6ajXabMXSnGw3BcXc7HZ62MmurvUm7B9o3ks51jDtrSZ6X82pncwq86/m",
+	"prrYQNO+8iglkMA5Fz/NoR/TiT4SsypqdAU+rWLLb/jui5d2kJc9p/RmhfMb2/4LOKEyJ08FabiZncl2",
+	"lfOFHGBudq5sSvKjdqxG6b0UZm3t78/s0EgiDVbmu1Ta2AtF4Dq5FdnoEG+qK7Gt7TUNvXLo+d1609tx",
+	"0/XCXtlO6KfltuwVSrKI9VX/7bKfaB/NSRZZ9MWQRqRjAukL/mjtlir3s6OeU93Zpr6jYKGgyWn1WhCZ",
+	"OCrFpqEBCdQZu/CGxG9IeeTDEYhLQU6zTAyKaFV8fzS818tNwRDX+E7QC5EhLhJ7BGtAL1aNtQAEFzQ5",
+	"2X3T1nla0FauwcrapQulKQdBQ28pDhfwD5Lly8BI6QTnM+0kCZUc3ycK5XR2r+KojKFyoYdMWH5KJNid",
+	"ixc9V/aHVT8/cE2vvqxTnLXoD5/MtFwBF3JNCt1gRKRxyCT9LRjaClJEOiwEty7BE5Aw2U4vTCKrsmwG",
+	"me08IYxohYGgJ9TQwurTaJjR09FJcOKe+qNjPSS1uJYGBmzlZdXCViyfVacMV2FESS1bArIccR49wiQD",
+	"NcmLMq14Z54w7Be8UesLKOFjHmFOwgyODrCwTYFuz3S2hA7buWNxfO5yu9j+KSNaWMu2SEbZTTsnltMy",
+	"23KCz1DR/FQxhEM20sHBWPOvJ/uSZ4wo7M47jx/7n3R8qpqdLhJAum/de8Joeksi/lJLkrruuqlzT0qa",
+	"cGJ0OuYVE8WsBT6Ey4y3mnMVf1BMBvMUVrrKUouTNOWmVWazDhWSS3ZSj5LmBORsWZbZlbDmazbNBJeU",
+	"gsovc+Y6giyFfJmZcxi1ZcydRLa0SHMOK9nd+47mkmwAzgflkwI0LU5y1oy6V85s2SlO5X+YLpFOV+x7",
+	"Ptlmcms9c4YVZN26IMwQtN6LCGRSJzJ/o/McXpIQgBg+FGS9cyZu/VYvo8ZSDKmZGrvQ5co3MFeOzH/u",
+	"qD7XMqGbuS/XmUhHVw2jClXhZaSVSZsduFLUCCbspGtatdSprHnVrcnUFRFopCILPPx+TwEwWC1ULp07",
+	"uNXN8JBUEqDBpa7Z76OCXkOLytID39SevqK/2v8KftrdLlihqZRimB2czJ2ES9X7qdr/81kTKkGSHpIs",
+	"ZSV+rQJmhb/0Zv4EFO/ezPfvG0eCP/BIF8xHUygaKm99HYsyMZrbg7KrtVoNIJOfiFYf2aPODbCbHmNq",
+	"921b/98JSxZJKs+NOnSG6snF7mYF+QyiK/BDKrxeKKAVuzJHFzp8IfU5rGPazXPILemPOc4YjAiZ8I+f",
+	"ejmEZEDhNN6pgPYhGr0mdJ3WWz0LJdMMKcriyDUOCZIpUnITd2qUInCEWRv97mgeQeATr0j6AjM1qZxe",
+	"53hVMy+MWr9NKIG092iz3Squ9CbLpP66eJPOzcZMdn+/Kd+E75qpj0jClNvVt3GIVQbWJmwchI/5hg/0",
+	"mku+Xr+nMBOsl1C9k7VstNcTTax7fbvFD3gAS8xQQQXuoIobmN2uScoIwKFXSorVuKJhcduc4PC2tsPE",
+	"ZcWpiL5khEQ1hETVWxigc/Z0YDc8mqPBDofmk1/+8Pn//SJcmp+f/OLIf/3q9kfevfr90/96and1wuVn",
+	"S/mCS1uApEJqD1KVH+LlE3QGuWyiljxhaDDVNSFAdBURlB1Tc7VaeWUp7UDpRyua1w77aDgc1DMGJo2M",
+	"AZsL9wApWlXxDruvXwm1BsmQgOwCCxUQ1yQjOS6gger8mcZ2UFe30kVVT2rh/fzBUqmFq4W8OzMjjUfv",
+	"+z1zCi1+Wol6t14DbBBLvnBrJschYHoUVJWj87u1Gd2s+dzHu1zukglN3hyO7h+ycaJgZB9J3oinjABv",
+	"pw6zTbEGbPJTlm5Fn+xq6bS3Y+mXl/bKaGVF2cOAFkttTyaYmXWpcgtFPPAfMhcScrusok3NpVvSX1Ko",
+	"glzZpThcUkYyAfJVVrqBX0c5wu8AewqLqKV88k5ndCAqsLb5jq/NJjQJu8zultuqpV+2R5b/0l2R1fph",
+	"PjKt4g6uQjkyXG3ttk/FsrVqBcJsL5q7IzGwsNEER7qMjdBHScH2yNBjuBRhu9ia3hARO2EF5KpXfbdi",
+	"KVFylCsx6OhKrEoNKeyURgy9OswOS+IyCU4eI9Wjcr46JXtUW3dXdAfzFP6kUXy0xS9yBX9gjQbf9C5r",
+	"dPjuS0wjXFxmsiwICY6VhUVmxyYZY45mJQL6qTOvx0QbvtS9aSfdXKl1udA9GaLh6bHpii83eWsEh6YE",
+	"LekmZ31ZuSmS4Jhow9yXBVcum/Nraj4Zj9zl/ASdySSYJb4VaB8Qg1zSHECpVjM0H/vLeR/NveXAhTzd",
+	"YMga5Bz7y+rd5lcFvF/TvmSKYnC/fPpf+qfR/cr4aXLPnv7XQ6671zkh0EjQEo5MorxqBEjQHn/CDaSx",
+	"tTF4JdjGB7BtEP/oh81qhfNt87OP6Lr5kd4JLC3p+lCBHIkXGeoQgzLU/0lyqnoaSfv8B6a8I0LCiwAx",
+	"DADuhFgRkD2Oq8mYq/RumXPuS4gS1fVOY4NBKN3i4+/u3KhtXmWgyjL3uatEQULj7L0h0PVN+Sr4Ja+x",
+	"i6B8VTX8Pw5d4iLFSXYouARM9WhsCXj7MUqPBMW+fdVRufzm4Tes0j2OBPFcMxVC/sH24R8JTgtLBkQ3",
+	"54V4W8HF1J3X7RgnlfcMBwK9sWptPyasoPn2VVbkW7s2sgSwMWGiy8gXlDswlNLsWh5OyPsVdwYA8iwx",
+	"IyfoHWQlwwhMva3afnCzNqJ3WSU7DBE+j8tMKr4wDJq/MHLKrZXfHbMI7OBs7qkf7ANNKDNWH1rw+64s",
+	"eTfyYGsZp9eyprMSK4SU9ovHjcFebPI1BRKrwWVenzUwi6up3OOyIe9XmBDUAs3qsGySz8DEUTynC2Rk",
+	"ZYzI9K8W2sg0XYkZKBXEH2SRRyV+HLZ6qsxsiXIyhZ27tB9qpy7eCdLCTERtAFsE3zAwj5mZp9AIF63F",
+	"3u0VbELiyJ1ueHaTzFakJnFkCBcvXyEFfgq4sYXNIPtZFVRksrJLAtlwyyPJwnQTVeLm3I7l8hBEXgtv",
+	"6CkHH73xsYgozQBxVQyWbFHujGK4SjAFm1nOgvzWe8W4KB5DHahcPN9eK6hxoXFRqvxvLRKt92YlO9zu",
+	"H4RCsx+4RAppLrLS+XUKFTLAFMIaNm7FmnySXJQU3Aq7Y1JnV6IskneGqpzPZJ3IDM2VVOY2Gr3LSA4g",
+	"l+BaVSrficj6j55vRfcNwcC22/VrYeiZFDwMSa/ypl1BOggWzhyvJXm/nqu9022asOKBefwV7vr2h6N5",
+	"4zT9Paqt/xxiRhkVt/RMXcMK60dAVc4riU4zJF6en1R1OzlSRpDwANkHu8xUYYFZ+oauSWEIXFkHlxTM",
+	"XgVXcXmWmR1iSfzwG8Vj+46/IUNaKqurzc0BZe7MLJGrdGUBMKk0uc6IlBMC/jqrdJiGKBgOl6bnuim4",
+	"+JL0R/auo8VG+q3VTpnv8801zeoNXtE4IXVeZ9EJKyVhyDgTNG+YLR3V0d2ZxW2zVqnGovrR4rDOiPJW",
+	"P16u8d78YutsrQnHlunqpTxuMvJOFX/nhI9miwojdLUSui1F3e7dT8VP6o1OR6JEMoCjYa19bHBx7ze0",
+	"SbrbITYRviOtRRPHEKnzmSqCSAQQPOeE6g6/I8UdzW9QRG6TkLAHbPVXyhVubDrEbUTaMOuYN3zSdKyW",
+	"FodkhH16Rhvw5ldw7shS/J/tBt9F0+k0K5eur3Jo1wQBQn0okkw2A4Kj3waDOTzUTj3eT7DXQmwFv1Tl",
+	"U5ayRIVYooC4pRzUnUL0bnwrM8LI8e1uQYiXHsV4MOu2vidQ6V3Zz108//L978Uiaqnn+wbGEHz5QpUz",
+	"dscaOEN//vDTO7Qi+TVBgDuFnrx//QKNB9PR0xPEqcIVHNlbUTYZE4R9pq9V0U2+jvkK9y67I6oFzmXW",
+	"6C3fr7air7yu80wg1gtHt9kj9ERBcYqaYjUaABGpJNEH+AuAoDae3kXg6qcaV6IyhWQRuTLpen2+kM+t",
+	"GKFGaLe2/feHoTkY7GI3m89ME0Pm7kHiJdcTwQ6V+W7mRQIOGoVsUqmYJ4Ac3esbJmxKMBO/e5XnldJz",
+	"0+oTc9wUX0lgXWyKx5RW+0TUUdDvsni7wDfEuNm5FjnT/TNUbqK2yOpAyJSmH0hKwoLmAL9cgS1+ZuAd",
+	"kBW04mGXmVk2pjN3APwcei2qUJACm4HPJ1EubErZdWhetmWZJ2vRXNP4HeQBIdVJgq9wdpk11gSDCsRp",
+	"c1SM5mZYfH6CPoF8qLXMqShDkIw8Qynh4kSzL7vM6KaQnSqqLqA5ML+s/gKAFQVmoMWaCCwaycfP6nlg",
+	"CJoKq54+9tBgiQbbTV1WQJ42EyRhCBKP5aACsw+dDnxOtlPPn5wcoM7jerulnbOqPMz1V5m20jEVg6t7",
+	"u1akdbaD7P53B3U8aulV9FzmbAFbVJ0CFfP7B4ag/bQBHlIyPGQBQ1GIZm/lJ5ib3QT6ohunwgdpPcry",
+	"WFQ4vlrwaTm5lunqGYpj3zrFWg6VdsxwNUke7+6EPr+QbzSJDScRpi5TwmR6uSSqWMfJkf6Hbl6Ho1wD",
+	"bS4BwkK8JmgpelUXss401k0n+Kf6uuJLpQUKKECaq/0A/ScpBDYhFUV3i62ZHCW48zKDFucn6CInMaDR",
+	"SzbF5q2uWm6DuyIGLM8SEgR+ySm9SVPp7TMZr1NGtn74G1Y7V8q7+G/n8gdzqHml7XB5Oo2KO9G74ytW",
+	"PR/muJhJM57fiqGQJ4DEXAscPFERB5FbfUPWwCygCVfaFsi4xtNKB5M7pX4bj/LjX7tQ+U0HI0OUo6Se",
+	"fh2oepkxvDVoq2b2TLe2q92zS6zsC7gsY5rr9vkspGvSscHZaFDL29Q4QJ+f/OKUoEAnqnKm/PvT/7Jl",
+	"bzb6m0FtgN64nKaEGT0CZadFIacvCBfR7AY69sBZ5Y/rmhq+eeJ9rjhnUFH2zBxRZtpfAjwPZjcioSkn",
+	"KBElyULlkQhS8O2kUGEursVBAY/KeIYu7ji9w1vWdBdLRJtawy3RTfBJ0+R6WrsJfu3J5kAlJl6z9dpk",
+	"v9ViqMptbrY22HwuZrXC03SDYcStjRRga+3Ipd74AU7Pr+P9a+hej+WitsT8jVCBymqTd4oC8dLIR1LF",
+	"UQzENWRhGxbiOpJqj6pXnl1m8z+9+ohOb71TVR12+itnfnqX3Z8aSKenv/L37uf740sfv+dw0sfvJXok",
+	"pOUBsHy62tjivuro2zW8Cl8xvCItrnpI5Xu6sc37MFmh6nUI93ZV+yiRORtBCpkM1Z44VRUUdTpUeKHV",
+	"PWHtRaLsHX7xLHHZ/6vMi+dMLPVxdAFaOiBEJEVfXSogC5LiG7vaGTvC1c7Yo7naGfteXe2KMse62hn7",
+	"jlztjP1WrnbGfne1f3+udlkNehhAS93dbsVPWeEvyWqz6s08CbYifnJbvfX8Or4muQFzcvwQNk3ZYtk+",
+	"dJ61jqGNNp8NQj1uI2nA1eKXyMePb2rfb1bn7ZjLQ6r1uBhiLxUWxa9tRFtQmhIsHCM4xysCnVG72aj+",
+	"cNSVlF2oZulwvbvHXMWZI7fa0rL8DcGs+LlI0uSfJOoamuo/erCLj7hh5Ey1TfyNmIId29+98zJvD0cW",
+	"+tbxQqk6HBbC+pHeKX0R5wTUSBIhiLjM1zm9hepjAnEpI0ZkOFCySP5U8eGZvUmfQbsVUKNDnEnvuUiB",
+	"45qrQMYX6mhbYZbt0tiDQFnHAatV6LTI50dxfVbRb7UTSNbSXpOCNYCuysRVAXv+KSmWSYbmtsXPawVH",
+	"4+bdcGw3aVG3CtvynTWUNotWhpbbqNvG6Xp3e+ORkq9n0oW7pHeiQrHcRplOzVUrtgmXyklvAmDO/WA5",
+	"N7a42pBz8NgBmY86elSxf5lIbW+iBIY4qyEFNsqwKresBn9qC4KD4ptITw9TpqV0osqZ6bCGAr54hmA4",
+	"k0wIWiKroJgGc4JlyGFCnAn2r1319Wq2o67946/52oaQLwXTTSUNMSpWopHV+rKy4YZsuWUOOQRUxDoE",
+	"uM4zNM9wkdwSXSCxYUS2sdyeIHWw/eHoMquea5HYX3cEy3+ehHR1WiTgEb6maWRRVAa+7RJSLKwKBi9s",
+	"+c+fRL8MwQRgsKji9Vj2FII4f+n6BuDWvqjMK932NEZzCC7MZQeOW+Hbh552Eg9wjfPiBD3fagNHfTbK",
+	"8V2JUt+KkFkj0C+9te6EqHzmnw3Ltysc2EFxjTa1UeK0T3aBtvd7myz5x4bIP9taONfv5se75SoCsy87",
+	"ZAkLXZRjz9SVR2MBxgDyEiJ46B0tQLCqpjg426qnLcCQtRvP821acsdVVV6zNlMWuTOic0DJPqJhvVEr",
+	"wfWlIk9kQzrhVBcPZPwXGolOIdPSDPwAEuVZFhxD1/KMfCnQk7nSWKtZAk91e2PVDb6KfgzapiwKEgdp",
+	"sUVxcr3JdewrJzoZaagAXC4zmkboybxiSKjYUbVDtSHADsJH0i/ZVCQq/MOmiHtirlrkLiUMLpVE9a8Q",
+	"ZJCAb6rmv9Hv+pt7mg2sYQHWryG48Ba8rTvQspVr2bwIq5swaZhZD9Z2XlNDtzGL35R+Y0SwDTitSjme",
+	"Dhrv1mWra5nWrLWOCVVGhr9817Y9cGxlNk1SFEl2LULz0sDhHIVviOiTCsBEfJa1rIRq281G+72qHdgx",
+	"c6oGTWs9DitDsgg9aoZkGK7Ug1LO9k/myta0CYoKrCV6MhfG6FwiWwnNHlJ3LrNK+tAzeZwg2k0FVBZw",
+	"uXz86YnxMMixcihBMVxUFDbIVJSDFrIlzWWGGSqnX+ONZs9spSXv8POWsWgbAluBs8giug3VTGTzyKAq",
+	"LpYzq8YAaBFGXoqBNKZ17ISTNCM2G3aBw5sku4YQjL1BIIAvrcsQTUU11wqKb9R6JFkxCnpVJ2LNaVjv",
+	"XWRgiu/lVw1AXsNWqEYuG/W8ONoCd8w/5hvQ3Ig6Z4gTgVVSezhz3CWMoDlA0s7L200UUKH5O/rcIN28",
+	"M0J+e7C05geQmNR1DalWzQN/NbSZwo5mLXOxlziSHQCFFd/EDZcKRM06q0SgIdmvbHhW01R9v7/Dl9zO",
+	"BkOVsRN148U7PgUVyKXiQoD32Qy8OiotWR0odTgMqSWRfmqoBMLQERh8IO5QUm805h7N7Fw93IBKI+qY",
+	"SB6SrCUXQKhPXBTK1rRmGbXReRYyL9ZipD7K+XZyPZei4o4qXF72DLmGp0BdIOWuDc1aLbpZpKRn7qPs",
+	"0FRfYbaRLdgNE7cmKSsCprrFxrm3UqVDALr0VZStDm8D6Gd4O2opDoDa8dZ+xmCaST0bsrzh3hGM9i1j",
+	"0WANHBiKhnceJRLNR/ouA9ElWY6KQ/PXv5cwNPDhbxGF5h/+PQj9fQahDRi240PPXyHEC064RxwuyR5z",
+	"uK8dZbPF0XWaYfczL2pETB/awG/9dqsf7bcPuOfk2q5mf6rAroJZS0V/I3599kFJW9IVQXhFASubrJ6p",
+	"Y5kw48+pzLc9kqzeqOabPILGZo/3zjtsAtJUZrQjvK4F/3cRsP7ew8lwebWCNoGRt8QMMboiAsU8zgn5",
+	"/9h79+W2cWxv9FVQ+upU29m04lucRK6p/bmT9B7P9CXjpHdOfaMuExIhi9sUoCEoqzUdV52nOQ92nuQU",
+	"1lq4kKIulO3Y6eiPrnZsAgRxWVjX3y9i8bvfh3xibigbsPB/bbOzAH2jUraKml+HxVSNSoFlqD6Nu7JU",
+	"u1qCXfLVqzCsVtRyQ1hRvep0nGYB8zOWK0U1OEPwZtgSyIjZ0GU2i1gMKL0XYhCbDwcApKDRmOdCFg5R",
+	"TVRoLEq1k10JcwHvgURvLUrx9SVopiS5VvnDyzhh91IWeKFU0SlBQyNaHYA1ddCz66sGnRkM02ImjDJ4",
+	"QcnodAaDwaCz39l//vokRq7niIKv2vz5+b4xz3RXErUAvFijL8t0a6yVvREfj0ViyxCEjhBfHlhilAOk",
+	"MPsSXfk0YnJRNaxo1Euy4q1b3glwcIx06ivMfAqyr/vTrOK5C5wI37kCvK78WSHARgiWHyZmI5i0MRXn",
+	"4mAuDf+36C6XbvNLdtPMhfe5SiZ9hMF9NzFn4YkkLmAwGg/7XasV3eGxOEYURAFzOmK+Thz5vx230UPV",
+	"+NF4eHiIAwB25FRwVZAwC99pZtXItldy7lwA/NFvf6PaePonLyY1Zf1LRbgI+Go4ERkg75C3ulR3h7GE",
+	"HHmDYlLJ4qgrw6ph6snOPXL6WD8S19fu0nLbVUwagTatrQguUQF9hWmK4VYcrrbDx+BIBWLb9TOkWerK",
+	"tCA+FZ5SkkN1RicyE1qzsv+SnaFj27l4vQrqKJioLsk83wk/i1yECQPstJHjsldYvwffU1lTO7Y5r+I/",
+	"ce7RJ3Nfiu8Gim5NtCLA/0IHmTncUCYYKLyaZalgKbCh+Dky85EohH68EXnGxxhxh1lpwG27RK9erkc/",
+	"pYhkZHegLbzUfKZ9tOGU9YKEEUSACCt4bWEr6W93FdpeEyKGxFBoz5VEl4EKbIF0jKlRajDnRw8w9Ijd",
+	"pistbRiFDTaMWhrFcEXQMkAORjIsXJlS3o2PYq6MXmJMoPQxZraoUrErXTATI51BONJ27X4ThDsDdAIf",
+	"odwNq3PhXcx2ztRYSGMlw0TiTkSBQzFR5OOD/h1Ud6pd+zZ7gzlI8D7gHWTXQowp9wlj0aQI2zymXHQl",
+	"aWVYEj4f9o2oPBhW9Hahx/EOCHglRb22Cnf/+cFJLRDeuoFF+9wDVECGGZXr5VG64N8PuRB3CAD6FIN6",
+	"gi8SL6UpPXjZIH63qQq5YbGm+wolGQdrt92gxNR7DpZpLv71Ei8qurh9wbAGI4+ip5iLBRmBY9FvWzWs",
+	"PN9W4Sr7t/DoprIrjfqhsVLaxvqMQM0yrwBZQswSbhJtWspWWGunmkk4lxeo29ZsVg+asH7OGjRZkjqC",
+	"GTcwdZGnv68191y+ksb5kPbCxfJXq0aiLIpAq+jNPNANOiTot5xpghKJgGeNFgAwXe5wk64skoe7NJXO",
+	"gsezRsqPDozrCWqxeIIIRcHI3lxI2NePEiiuhIXbxwd3iQyvW5PsZGSwJncPDw9+4kV/6Fg5/bXRbZ0M",
+	"DvqH/Oh47/Wr5GDvuPdS7L3iL17s7fcPkpeDI3HYe73fbdVZ6otza7vd3w/BbH8p6ohnb6NWGeBmtXtv",
+	"nAskbK4NyH2cx3ZjNkHC5qoW/aHQpyjJjOzIU5G02VvXM4Cm8Bs1yYOMKpRMukgzOrdJh1xPXYl6qzl0",
+	"IWoc2FrkUaWEixKUVLsru9LdkkYBpIuqJ1AFAnUjgFklHBL290lP5FIUQlPcDmMGRjaOJhoBq326+dEh",
+	"mFxZBsKjK6EWw4kBOx02Ew3Sfd94mk4emKy64vSCs+OEPcJzuZxaD37Vla5xoAS6XNdAd0wL53YG5XnG",
+	"yupzqm2KMS5sKObw/uhY2RiYobgHsFvMTQdxx0YiF9kM5zszn2qVRgCRYFrNJeTDXP3oiHSFvGl1jOaW",
+	"wJmulroW/eG738e50LqR3lQ6DxcoJ0YCedSW+Ovgr6XhrSe8LePvPCQU7kPC44HZw93Fb0R7QZzCn849",
+	"C6rdIv9sAOjjDskaZ2ROQvwyFjknSVEJdfysinNJ2DxaMSMefCovLDP8DWlPgqjEuVlmaAwBCaN4tKLW",
+	"WyX0z6qAf9cGJRYuVLPskGsxKwtiKPUoCdmjg5dL6cyrVOZQuXD4IiQzf777n3evc1DB3K+9hd2CGcsW",
+	"ikLml+7AnP6TY1s0YrZCbJYSQim4rBGCvMCfcI3oz+E6lbH2/9maip65WMfpssKQ+8a4WuaIqZLACnOP",
+	"u2mtu7CD8/wUILtIKpCXOJ9Q7Y+/kowEvxYzsLH/iX7s578hQzAcfo63phowXPSjkELdiOqujP2w2pd7",
+	"v+E6c+JV955a9vbnD9DZKZZkmadoA/XEFbgZEyZkYt+bCTMxRuQA7f58uVUgzmtLwRfGZVd4hOczo+rJ",
+	"zpDsKc784zG7UgI0Aw9waP7swk/ETBYaELngCQjW/zHSGgtXiHcKXLpqwLS57HnGxvxKoCMZwSqDkAR6",
+	"0c0DnlUPwntA7awLIfuzv+iCZ2IOyvLsH+dvvz/79b++n1797c2V/untP47fvzu7Q0TmJwF6c016op70",
+	"0K+GK5yrTFCpgA2mfFHaVRzoxql42Pw+mNZoxr58Ih2+uDnK9B1nd8WUrpU4UMEZV9lK98mFeaY6FGhY",
+	"PxS/82rCCah/u/S9Ps/zFAklKq5BKVXhAxNL63CCR6uFhsQFd1aUdY97oVZ86fv/frbAPKeDi9qlvnYJ",
+	"607aKCO/q/xXNiY271qvCqG+yscdnqV98b+DMtp7qGd/dRu1roQUi6jYDxgvGHw9RLeNSB2pnDIwcZEJ",
+	"A9s6yMpKy8GyPPqDVdUCmdMW1tD5q5WDluZ/ZXitUqkyXoTeFzLf0kNld2U5e+I+iZIqdTA+cL0oJutO",
+	"XpZCNReZPEFUNXLbD/SR0uZ03Oo2ZsBSXWb47cpK1BMKacMKtjASbS5yDEWH58EP0ipBLhALOwtGUT0J",
+	"ZozZPUzjMUwjVonW0EaP+b8mQU4zkNdBDBD3/DRPCxFRiN+Hj694KtvsXDL0orF/TVQBzmT7cfG7j/yq",
+	"QqG1jp9qmXw6uY1akzRZtdV/PX87V6YyTh5Mar6u3iQSj5oZaUnkBMsQyvFwdHX3Tz365xlo0WgcQ+b6",
+	"wcHh0W4FQTNXyR7E4dcuqa9apNbeWGJfrq8P/lzSYcrf88Eo/GkBqWZ9eCZ2ngUo3DYqbSiE0Ddgdd1y",
+	"2sfsb5Pz/1Fp/69/u/k/bw6y5MPfXt9h2L+ExG3rpzD+kAvBCjN0PPSJkEU6SAUV5/EsE7lFyu/VK73X",
+	"qUzKO/YN4SWUfbmHrzZG1Vh/Guwt4wdDMMdRGeHj6AuMhaRAoDbsvXz56uDLT0tdiLhcPdGoLIUwjbAg",
+	"xZecOKvRMgLbPPNcjBQUgEik40dY9CyDf62jhq7hmzjef33y4Fn4Fasdlm4lglvW1MWyNNP8fjxITb+i",
+	"edp42cKtN0o4G4EBRR4YTL0wpskMgglpbqkP8gAMB0sEXShghhVIUlFkY34vPaQtcnIXW2RTiyKwg56m",
+	"qXAcyOHFEwJxZ9wAmPxjc4HwL7Ab7jpHS+2HOfRvURoOhnEgL5yHaUhr2xElA+HPoNm+eJKa7aulmq0H",
+	"cWqm44bnuk7frZRKNFO6Pnp+IkDOwNTOcq4c0Fd5ZETEsoqC4hF0SZtzmw7Svi1a0Ixn6bWYF4NPCOSQ",
+	"oPIc/A1VarQXVD3eyxA/hjBJQVKzxZaCvJjSKDkbKl3YGpH2ghrKextcDYTE4rH5fGhybTwBJJ0OM2cT",
+	"SpfA6lFT4acvRLTaRflapFfDopwz15U7MVWOziWEcpZDJSkbZ7wv2E6MhaWU/4kQULxAxjjNcmWOkmJX",
+	"uZqiZVYoJ8iHIkvMq7AiNd6FGiNQZtUA70jwnhychAhy2vw7HIK2OFqUVVY4sMMsFawnIClb8P6wS6K9",
+	"sP6Ten1cqcwYY4vzwWGeHFTR/Alv5sQ37wKIz/vz40ctPRmNeF6jCf0iBer+IMwgN2ZcyqMk2ef9VfMZ",
+	"lZA3RU+UD6dPFTm1GSi1WZfrJ+2Z2flAH1NO9z98vSLqaucgWhLIKOUEzgMjrJlCi+0XgfMM1ah2MzmE",
+	"zlSHlWLm8ZK6QDfXYmzNQzBudPGj4vKsqH2VdP5G5xQxt9M01WIBmfXhx4ODzv7m2rgd0AY5vKVSF18K",
+	"ZHp0o68Unfi4KDwqq5xFkL22ITRPprhcBspD4jeoORpyzXpCSByMGSHqD1JNT+3I2b9Fru4JR+q45Pr2",
+	"iznRq3TyfCKnfHb/tSJWwrsMTCo8mqZZBgsZsdQSfRqVg3HNBlyDQ29qPePhqlOWG2czwXNM++Jp0mZn",
+	"kgldpCNeiPq9MZFFmkFCbF/JxJawUu9VJ/rhwfBof1Q27qqBP5xnOtalRE3cKIvEzAebXlwp13O4vEp6",
+	"EC78l0vAA1MR/q5GvVQ6prmbErOaxXkCqNYa+3sNcqiKR1jke33nQly6kRryO9W+brUJd7iuGTkN4W4d",
+	"CPImFqPPZVrkNVqFOzwUlXWi+JBZJUdxV82at3BkQyq9a68mj1uIDDwHTOV3QmXh/Owu3MWNKBB+29xn",
+	"W6l0WheQ4S5vXHpTnZX1pA7bN2rQ0SHoUefvb44j/M3B4Sv7q5PNr6DKcC64vBIrbk9Mq2LxKJWxGUg8",
+	"4r/HEeupYshS2c8mSS2KF1K1uFEeHTYbJfG0eGfVqybtq9kzqUSffP32y1UvE6M6/YbS1AguANOjwJTF",
+	"YNfr4xcvd9vse+HqM20pPTmagrpY+qu5suK+SgTZP2Rp2HTmrpzmSl55/NsStm9PwCUIarKR2Ym4Lw6F",
+	"+U1xG7XcJXtmYRQaIEWoiSzqbnOovbT9hQSHlEkfucKcNvsgYLImElw2MVjB4B9ZhWcYOlFgSeyLphzI",
+	"ipvoQ3gJpaOl78ML4X5epfVKlsVE9NPEzJXFVX8OKZLtO5EUJmL1LoGT8sY8WnWSKznI0n6hP6V1Ui4E",
+	"aPXzUx1/hOpabv7no5PgJtHCMtc5827ufqwauX1j0iRv1XSZ9WJzFUPjQKNxyoRUk6shKpcQhcAeWaKm",
+	"sr2e9ULDSOUVjOP+DpLrypdC0ItgeJucLPvPpXOF4gihQrEBqNwu7cS7V7xu7NDPCZKuzT4SJorFDEB/",
+	"DlZ5w9buSgy7W+QYksGnzgLIxIAcBViZYTRZOIuh68rsHFg4sJpovARRygTPsxQ98lFXTsZQfsxGqZwU",
+	"wia+gnhdc5kneS5k8e4jv1pwfvEBZl3TZolK3n0LVQ2ACYJDlbvz8m96rhNR8DSrd9gYxVDIvmC8pyYF",
+	"1ZH3cZwEwh753CRcK6iyRFNKTbKE8AFVfo1awEKd19iSIs9VvqhAFC9CB2OIV67b23Atro1tQILqh1Qg",
+	"38UiUOBXt1GLXJ41MzSAlCm878F9GIEhOiI8jcAhOPDlq2lOjiqfMwLct4SniCWpFrgRD5MawPZH5Cs1",
+	"CM8LvRYqFWhOROIQuXmW2RHg9rXUA5V9u97Vk0ojoPt1+iD3ThQaRdnkKREKo/3znC7Nu2eOvWhSvP3j",
+	"Ktjm0M/qCvuMeFxezz0nMbuy1UyjzdJRWtxd7oPOMeljSZ+RGxwSCacUwBBcT/IG1cb/MD38RK0WBH6U",
+	"9aiI3/tAjd5uIH9GqdapvLowVmn9yQ9o1gO4bOJqx61P1DAOlPQqvRHNdIHxWgjY96DAQUcfzYZaXAjv",
+	"LuSq+mO93M2+DXZB/dtwg5RpKmC7QK33/WmPTjbd4wbHZAabyWo2A4FIFTyVddPrFtM+EqTY3svaQh31",
+	"sl2ED8y9KqJokQ4wXjZ4+wLyA7POf/348T3DB0qS+Xj/dSClXrx+HbzkeH+p8/cIXinGC77X85sEWhvs",
+	"YOtTPdxn0P6UxeL3ccZTCT7JmJRAe2e92N9f+15/K/qgOn0oxLgctjncnz8XRVpki8Jt1oBG5opTn3kx",
+	"cLQaXhMqX3Y/09VQshHonljlZCxy3hfnSX2uO3HgWN2H9g/mdX+nWaauMCUAOqk4HY97g9eHg6MXL1/2",
+	"jo4TfsKP+uL14etkX+yL45dHJ/dwD790omeudNZc/kbh0s+7k/39o76ZWfgJbDrIjXU6Js075M5a9Im8",
+	"ok647oy0vBQByOdSZ7HR1O5RAKkwkgCyZwoJQss1EIj1B+RWJQl26rKJ0er09SgE1lHlpKEiAEfFwKQQ",
+	"Caz9xt4w+LM9HU6sOEuBXAFLPGVvyFVQc6yuU6S5ALWZZzh/gIlq1ryE0AffRJgEp0QMeiNyqHYHw40n",
+	"CTRDpIPP2MVnknLss8Mz+NyVn/f29tx/5tl5rHL2mR3v77PPJfOCAD3gUSOmwD6JEUIM7J6IxaECE6Pl",
+	"w6tKCr5zIvmkGApZpFDDjq88YJ+NfQuvYP1cQP41zzS1GYscXqDkZSJkalsdme/D7BAthIwA2QTOC6w/",
+	"4yh90NtvK0ViXMGYsirxBVIVlwM1kdTxMfvsNQHAq1ridLmWakrdjEQxVMml6Y38i9jfC5rRsTERiLYQ",
+	"0n+wQTAI3u+LMThAseUJ+8ziM/hlzHgyMttBKjYSScqZ2Xr2GOB1QT3xLBc8mV0KquE2Pb2mMUBlcMD7",
+	"5E8XzhwnaEObiqfHoo+pyvQLXFVy1tJNfQo1q963FdNACHzGj4AHWMG2JAdwayxMzaKeUnk50cJ35HGW",
+	"ES4EY7wqp6VPYUhgXMWRsQpR1zE/e9+ope2FH1ArgQfq3u+VpEvXWfhV88oUDcnF1Bd9WVl6+07lkhsU",
+	"g9nxvKQ1419gBpo/zTur3RyANo7IuZzygGKy+u1I3SAve7PLvlJZoqbSDxjw31w8vs7dZn4Rfg5Mybzf",
+	"DxfBuyXNvy9Ekc/2AFwxduflEuaO0FXK23wOe0WqAJ+mcoQnWlT6HKj8EjZ6uB5BB3QUC3+NAZaWt81O",
+	"CacmGCydlWq/XkdEiUTr7vOpiOeV5EYJuoM6h0m/hBNd7jfAk56/Zq1ghw2FHcE4LnORCa7DvejH6KYv",
+	"Pk/EaKygSH3v74Lgz0c8ERQCwj6YTmXfdg+G1qU1kMPzgyZYBe95zhijbQ8Pm01Bhjxs+nQE6XKxUUPw",
+	"yDtHEL4847q4NOsWzFGAlYOOup5An6lL35Sw1NLOD+R4XYrfx2lOH3Bgrku68DApj1RSe4OTQNLsSklx",
+	"ivgAkLkcEfctfJzNes3tXI1z4WCmLgc8zez7Ds24zwd7gDEFXi6ACEAAyPPB3s9KCvxjhz2L2UiIgtI6",
+	"8Do4hc+wXlgnhfgsUzy5LJS6hCOKLzuixSe8H3uhYmYg+yn93t3qejIeq9wIB7icLs3lhH28qPQRFBYH",
+	"9xgdE6P8XGpepHqQumvw0HwzLhBs2BRKuSVLB2iFoKAEd7vZzAslYy13uJ/vQfr7JZ7my1yYHUhTDq9X",
+	"k8IFMMvUZXiZ5aWzX/umqCIT8GBfjlI9wrV07wpTFWzuKIkBug4rLDWuKVziyDBTViSpnT+0Ne81L70W",
+	"MzjA4NBFzAdXUwsnCjZab+b1AZSjNbvW6tP4gldz+5aURmqa80JcwjG2LUDyKGXdFZjZjdazjZoYvQQx",
+	"ak/Ld4S5MnghfrRiwf1jD8lMvV5RiFzyzLzxBai+nKGALVcM0/lXsjCqqZL4/FE4QihSyI26jnM05Wnh",
+	"LBmEHwdyTc0HgHmbi7HghdWUJkVfjcTlRBp9MuwebMHRKAUEXHyK9d1ZsIwRPW40DOrSU+Kat5oVdbq3",
+	"A+UrvSDhBe9xHTAaoT4ZhVMwVfk14KSAnA+WBCIyQBSAiqJNpszVlFhFLQi1QNaKQlnCJWvt5hC2qp2Z",
+	"RPAkSyWN+LhsnHynmf07G3Nt9uznEhtG1cQBLOqSBdKKWnP2RStqOZPAWJFzej094NV16LdOBgLoYKiO",
+	"t6IWKbutqIVqrQcmDPXLFvpJS5Z9rQoGgynpQsFvnCaDvyspIa2oFagOLYrhu/u/RV5Td2O3MLMUb9EW",
+	"RPOC6xByLOYurepvnZEdtebuHDPE6gXQskj9VdHciloVAWrmsywXzW9qJF4raoXSBnOZ6GCb5SmfRdwy",
+	"9uCADwB3HKwfio9a8LJSgG0uv3mdmGPZ42MULEj47oGnQxSnLEkTNlMTMPNZCEr8n3XRV+e0+qOeYo3+",
+	"jnk7J6/3D3ZZKimRBkGfjY7xr4nIZx30YRmV1fmwYozH1v4JiGTn/lBNAX1urM3nQLdSR+NTQvSkb3Eu",
+	"mQW+mPp0xTNWCEmldV+GWZGG0oxa0Ta6B25F6uoJkiuWZmbRJy75pPsAc7Ib5cujOdGbv0FexMclPXxk",
+	"Krsk1eOMz2xGeBUKYb23r37RfXCf2R1q0c6tanXWL9Ibsejmc0e6mai5J/KjD0M1Bt3zqTEfVdZ9wfcd",
+	"vlr6dR8FH7GzJ4KgUbqi5sTwWhj5pR1WD929QHRikhiqNHZfSl6/Lxsko0+K1ZggC7jwYpulMKikg40Q",
+	"KpJZEMiAYf/eEOiaopM1ASSrXf1/1GdVfI8OEusWI38eJBqq7AvSWcPwmqlc2OQeFC7o6MyZDQsLWm2O",
+	"JpSDgkXiblTYPadQrIYJVz5vNIy5zm2eB0ughSRjiLf0BBQQtzcIkR+UksV9FsbJ0Z3o7V3ykuvx1cb9",
+	"HS3e7OBE0g3Fgk/XwXClWTdMZJKQXKEnOZAtGbs7SN+lXLtUu6xcSzNBlmu7ReX4AZDNF9kNYbEo7Q3K",
+	"sTQHHD3b8IwCNjUbHANID8z/xMddcWFXHh3vH746PDo5eX24//ro1fHJ0fHJ0dHL45P9l8dHBy9PXh0e",
+	"HBy/OLFxXEAghyAiFPusT0q5cCfWlQaW7t0X+/t1O8qmGLze33958Pr14Yvjl8f7r18fbLR5Kzml5tdl",
+	"PJoHGcLS/f4UWOvxnvny1lkp8zPQMfyhcjvILuId9A54G0DY1V0X5ihB5AGFf8eWRkEA6zsHhQlhWBe3",
+	"KhNC9Ll0cEc5ccVFNnZRIlqj3hCz2v8FOtXQD5GQAUKLLaJ3gwGX/KJRAE+yKDwT4Xxt4XwlpDcuYJYe",
+	"Bv440BfWRT/GJo69aP07Ae5/kOsaeUVs5vVVemOuessyQlX2LiBJafVh5At7gZUoBX0WlCHfA4XfL2aT",
+	"9QNWN4g7EbcgMVNKW1wW0C25FC3t6eZsgm3sUobodgHnM27HrnTYtgGAut0wjBJXKGBlO+y4B2KYG5hS",
+	"pJ8DxmnLamJ+T8RMIWfaevPj2dPqJwkmphzDa5IZToO8z/WySYWOJjMsBAxYzwAp2hU1YYQ+xRB/ZCuK",
+	"5lfKCouuDAyeXLCdIMlqF5cDdaEKyLQXZFKIJMzA6ok+n2jh2WdYYYyJRVAy/iw/igfCJdBqcEWYjy34",
+	"tfDwVsRebabxibgnKnnNmdN0V4pMUoorSo3jdFstcvvopAk0s4r8pcEslsCLWB5DA2zlOM6CKE9pLpS9",
+	"lFd2gdf3gpzbla1/xbBbMI2VeVDU/QQf9J+3cGZ+1XVlAG57WuMcs9VsOrVZj8iS8J8682Naws0hI4QI",
+	"hlbYoavtjdUm4tHLe7YQD+9mIYYLs5ZG6JfmQsBDmIwQapbI2NsyTxir6S7qZHMcZEyw9xjop07vcJd0",
+	"iVTdYcuXfVkBVga6lxy89RyF1/rupxL4yFreqjk4xPqFGPyQZrVRUXTlsZ3FH7uLrLvVAqEqzMnzWnTv",
+	"g8NmjFNz+N7Pd/9zExBw+OgFmFshSmxNdTPBPPEkqSKAhiCWrzaFrjq+jVpGWVgM2FXF8LdVMimIrgqc",
+	"bAnEtwa666gWKRuWaQWWalqP7xbAik0pURwrGKoYMqtGdrgAzdO+maYphO2s39slaLR5bcbKLCfqjcJH",
+	"HJ4ihW8JeDyBzTTM2I0tjqA5BkjnXuuPDO/guyNjtKtyPRjR3d9wQckvEfnajK75nSYkK3JdKZXtQUKz",
+	"sWQx7ahd3VhAiXr34XzywVXi8UfwLA9l5otgSFSXILzaS7UqHGSoRpRnc/Gmuo+g+yI24LW9MxdiJJIF",
+	"OIvk5ih8Ef7I0pZSRZ7Kr+sAYptm5Zyx54cnIaX1UkSrhSk4rrx/rrpf0bcYo2tBmk4NgBV+PhhJxsqC",
+	"xGyRaYH8JTVZN+OwYOvuFsSBhe9apHsqTJhE8xDqawrxezH3JQ78wqgd0KFrWrmB7qN8b07wLkkuugCB",
+	"twny8ae0GKK+PeZ5ANDRZu9QDFsdK+6nCeSyGquRyP3iQsFvzMWC5R5VTsY/WvDHVufgxHwMcYT+LAqz",
+	"5VkibtK+0POqGKRdrS+wzt9e1IL4pgFh/rqaKo237kzgBSoDOKQg7brsGj8JPOEnL14cnayEal9zdLka",
+	"NcATxoHWXV7wKdYXZI+5OadN5sqs94KCSv7YM2U32yK3yeGLk6VOk+oerdCVnHwBupJC3cdS/8jvvNK3",
+	"9SLHscAvqI4OCKxSyQaTrAYjeV7p9QbKfNKot7pWwjfO5W44aMPF9pdaGBznjiVhxGcsUSXaSeIWJzpK",
+	"QNjTNrdCW3SYtMRBfJOKKWznALlwnKubNIEfMau5LuJgxngug2TSSo5LkxmKNqc99LO5kADxw5j3axmo",
+	"cjUpsA5vxFN5ylJgH4d7BgswbbmhLcT8ckkaMOZmSRrY5B6SNKCjJ5gTG8xJk4xYaHYfqjnuoy8fb4X3",
+	"bnNhv6Vc2PtIUcVtU01QvRA8mdUKdH+8HiU2dAH1TbqsqZkreNJHcGnJxpN8rPSTSVy9XXRW75T3GSzb",
+	"+lmfH1AnqM2Q8GRaNj+iryQiyCWOE51L9sv52zcs1XoicoBAUJmSHk4W//AdgSG4Cj5879okuCXN9cUy",
+	"IseAib3zvz//x1/2fvvjIDp88eK21nf7Ma3nmCSa8lQyI/iOjo5eRxhsPHj9EsCRX79+/fqUjdJ+rrB6",
+	"EjnFrsWY0MsWeHSPPh4crvDolijoyh8HPunj2z384dD/8NH+0Jn7Yeef7d/w54Po9e3uf+78n8///I+9",
+	"3+ae262doF/P39bNz6+/nr81s5OpKVStanFK2RKIgQ9kUqUZeJW85sf9A7F32Hs52DvmL472Xicn+3sv",
+	"D/ovemJ/cMgPKjSGZEiF/6zMBd8b/PbHK5wF+Pl4jZ8PDuu3wn8jEkyNHx8KRhcwj+G9ZAE2A+xK1puk",
+	"WQKAJnpuOxwPXvUPk4M7WFZXKhiv7/hKHbQPT9qv6j7wpq7Bfvugvb/S9LBNw/fWiZNPQ8VH6QIwUiht",
+	"jizoCwUetBB2euZu7KFaGec9mxTmujZPVuOTlK1ylhCw9+IYSABekagwFSiVBMzl6At6wvy+PhWrGdXJ",
+	"ERkvetlsWQoEj9NHl5ulTV3PNVyyuJaAkx4D386SGyEFxAsE1IAgUewozWIWINDxSZIWrMh5mt2db2+O",
+	"DMfqMSO78OW1tvP6W50upEV/kqfF7IOZG5z8nuC5yM1OqpF0kp29P4eq750Y0nkuse4yTbDqkv6pRT8X",
+	"BRVi7mLh9t8+fbQ35FjI87fsjZISYp5wJXr11mx7XqgcIiD+jjWL3pWxGZjK03+Db7TDvofRsv/v//l/",
+	"4zYrMWkVUxWeLCynxmheoVm8t8cnxTBuszP7RCpZIm5EpsZw2Y1UIrpyhx78SyJuID7NMqXGPd6/hmTI",
+	"XYSgorQhxIYD9YvoH/EoAeRR7RmBCx82JpwL+Bi//MOiGLdubwEadqBq8ojNCrAhgHqrScHO3zu/EBje",
+	"bXamr4l4H5FaVA7/BA5Ey+xkVROCeQpQbGH8lL3B2ZvztxddCX+j7xWZBkAnwAd79uxdICq05dxrP3tm",
+	"phj8AJTKOR2qTFTz1thZAN+UlpPFOLYHdcrlk8GfutIs5pjnQhYecIoamacioj7NvUMdDKWyi1xJAVyP",
+	"3mWB62fHCFnyN2Cm9WZdKQJPOsxrhEA3Zs+KLImYViF+LSgCZpVEAstUTNO+IEy1qcqTBVBq5s82LwCB",
+	"CbCu+DTMd00tPxFlRlbIWOxZIowOUmA/B+4vhOGwvq6gogYa4GQgtlbo5OmsdvJEcAIJkNNcJoS84A0T",
+	"eMP5+/dmMT+7LQqLR+nGwESLWE+wHTqMs2dmmzxjO0OgCE+T3AqYZ7A37F9wT1yIQbxrX/QGYY1gZzhq",
+	"SLMuMOwJoRTrCAAvYKlDBHfgvkt1Afhf06GyKY+9GWWWupxCQG3DVv7N6YjAvDDyZk8hwXdh0hNlYMvK",
+	"cQSca08zCzkAZQg5+x7PN2ihqma6ECNzb4q+2WmWbHXKdbAjTyHmVQhpPxmbMZ6ZIULfSB38mWWi0NW0",
+	"ShgTQXZKwXbiZ/FuBMBX3AHYcLuVTGeY7/nZYt0sKOXCZyk2/ZlUSe7kOUktAAJxlGJ5WhCd8Wdzvv7X",
+	"/2IX5CzRXfmOgOy98yX+w3pCIgKjQ3/eLbhdariTXcoSPhcjmjiJeXo7Mv0CdntXGnFv30GMI8byiwgd",
+	"uyeIZRRX3FXbYb85QSSGKKSdYBPhlZkDl7wNeaZFV3rGz8i8zWxvzBcRWQKC1vKp4NkP3EsE25VSGm+i",
+	"+pMRlQlZIPZCqTY7o9wYs1bGuOlK6ASUoDKSZIelV9KiqYP/fKYmRrG0J6VNC2UUKtI5zYbwy4VjnUiA",
+	"439+cxADg7X56BDN0Whfi3WDDtxQ5hZ+9ow0mGfPIra2DhNhkLs3syre2Tj9u5hh7jeywsAaBOReSA/H",
+	"oUITxSvSU5qV7Upm9/G1EGNNhRXm8aEHBzLvRyI0BEEBvStYCUInAuZOcaOMyDLvgpM4JVY2I5PZC3wf",
+	"2OWnMA/s2bO/ffr47NmdNDLz8dpdJOY40URCc5w5wuWgh9xsDlRuxkRKL4vrFeEY34D45J6j3MPs0VBQ",
+	"4o34WNvkcu3ofP9HQXkYwRYpDXNP5AHEETRMxwRATBBkSMiGdQ9nAYe3f56SwgbKCBI7y3aKYUefWakA",
+	"gJfkvnNbwZhSSNFJEtRsFvjNsngTJlBxSQtiPtohwKWF7sr49z2PNxTPHWPSOWAECG9a1TdijGPF7DNC",
+	"P1lOgYgu8gjvtQivPIE/wDwHSN8RCngv2IapLlQ+o81mlSoHewXxMvNK1N6o8M80JrQg08nIoYBhUC2G",
+	"L7gWVsOAYgM3KFCMaagouYPH6Pfmx6v0JqghpDeDdk/QnBbTz6X8BOR9wRbCf5Bk0Q5eUU0lzUVE38Px",
+	"D4FFiDfVmXQvKxc0rWOGww0FdzUKJxwAlmBpt4Z4p0AgH4rGe3hZuHsOSVmsfVeGrEcJZCZWOmSwkbox",
+	"MiA2ShFZ0xrhEnWB6VfwzytRoB8ErsSuNL8gp0lsdSbYkmRFnPVzpQnbFIzeZ898rs7x/nEEAzreP+o4",
+	"LGB/0KgrC0HpgitZem10B5zA0qcZbR5KQGx6Oh8BnUqi23AlwfEllF/AAFYKaa4Zx2m8MhpRDYxw6eqF",
+	"QUnkbsDP/DDkxrY3H8evzXGfqk7IFhvfOI480PJjrOmIo5I+Igm13HP7o8hEav1iKCS6lMzJ60oLs2mZ",
+	"WO35LG0kqaAU/LTUq3VMkVwFsYhsWDB4JUWnvCkxCIbneWY2mau+Cva2VTnK34YiTSr6ROsjR4W6J4Yp",
+	"HC6axjd45J89YxrUximBwFprAguBkDcGlWxIhEtsIRDxvJu7BRkhpsjz1lcjnLa0sCy02vGpdyWercTC",
+	"bAYEqaFpDFsDau6FpClzUKyg/M8ItfFnPhLxqbNf0cYOEVuRGBVNPNLRy2CtdKNZY7rMFw8pileisKS6",
+	"M/gqC0rqVMXwwJhFK7MG2BkjLZcGRstA5/3ZM+QKguOKCg5M7mlZKvhtCzvJmvw265Rq13dAkW6jARDv",
+	"wtgdJDfMhNE7yUYsPazj3Q5MB3SXCYlYye5q8fw+Mxivg60Fy70I545YalAnG9kaNaYGXektD577VENz",
+	"DXHp0iKnwzQTHnFTlyQo7w9F4jdGlt54Rj6ye2hdHXm7tSXctNCyCPQeI5iiReKlxYFSHbs2/aEA45Ze",
+	"U+Rcao6hwbDUXuV4ier2PLSuFzrwF7z7oGAnsvACXYkaKmy3Kjiw12OWVPBG83XDQYWwmUK8ku0G5IXA",
+	"MZgPBfNx7ABEQd+EyxdvRmsmjnlOZwKezVIgGbZ+KZV7FEpr90FsvSsDw+PUOnqnpJXOWF9Bai1SvQWa",
+	"Z6WyxXwUPGFUBrh/yjsqU6DS8wIvIm22cVdaSFAsrVYK3oa+KG0vozLc6c7x4WtKDghRTCF1AYuscJY0",
+	"G6T4KaCIkv9hqKZdCfgShCcCIw0AUJEgaA4DNfQJ0lI9e4bWS99c66SST8HqSwTQ4ZietMIjWRRiNA5m",
+	"Hs5EejU0M9tBcXJmlKh3N0IWGpy/qiuhYCDQMeEkF+lIVIQbqCV/RbU0thboGyVvEKhRGyPp2TPIeqNz",
+	"8/bnD9ZeVwN2YIy9kyPzYTnvF6ABTmT6r4mArRSagNeptAn/Qf1024xAGi1egPAHP7IxTcIqFLO4xhYq",
+	"wJMCOdRGWrgwNBUm92ZY+4w2VuSUA/q9vcMjmBjvIcI/m3fGkzSJO4xjHNM5AqoBTJyUH1MNZ4z2R/wH",
+	"BF0i5rN3bsGrDpwjzpczEFOL7Ux42gzanbLYN4xJi7X0D+Z00Jyg+mcUE6PgCFsaDoi1oMgr8KGiuMWR",
+	"k7/RXM7gqQT5a0YGIJNszHM+EoW1c8ueD/PWGucHTcEbJXWqAffz2bOOg1RB7T7gObdeNeRFh1vxxpfw",
+	"0F/baANRf38BwO3YM1ugL4RZZhq4FCiKKnUhuNNk7NVoZsTG4KHE39Vu8BQ8uIOAcAE7bLMPEzjxdlFh",
+	"AbQy7zWHHeIMe8FXk6ZmlB6zuKkruPZPXwie7CFPG00ZkfnAlPlXOQZ055ez3h3OdJEblQo5GPGasaHl",
+	"Novfn31889fYkTLAux0GtBn6zvHhK/v1EaCbkybngM13T1n89t2P7z6+IzH2/tePMYWKwOA+o4Qv3GwW",
+	"dZ10MlsgVoJEhvOE6OfBVWO1pToUdXSp0rvRgEN/0I4bcinrC6F+dxHkAPHy4X12tUpviME5xL3nNy0w",
+	"lKEhDANwHvgVR/vH4M1yNh88ZmmTiwkmElWsfzRuzZvNx1r7125J9KHge+3kodQR2QC3EFIbQP6aBCsC",
+	"b0q4Alxm3NBYh+wXs2OnqRaVZYaFq350LjxT9PH+/i5ajeiKdJyaJU+K+25w8oNuilvXZVQZnZYPhNm/",
+	"5jI2zeeZCsinGr//5cPHuM1+UDk7PGZDNcl1GTa7DKRt3ZzmAnfXAGJZW7jsEc+NPlB65YUYZ3wmkg4r",
+	"8okxIepQ1WnHWxlGO82ZWddi1iEDkVnGltxdItgWt+WeyvdyUUxyGWFhSeA5IKd++CBYWjSJb/MZyycS",
+	"xCWoIkk+u5jIv8Cww3hH6jxfYX1VTyB0iZ+Ft/ls72Ii6cMjh16FLrYpHIZAxn7CealZMEdeAZvFWpsO",
+	"kN5eDjULgoRaAf0Bfes7YDEivYGYtNxtoj1zecRiPh5nKd7HlnPrP/5Hg7lDG6lEWd5mH6ZpAUA8jsjr",
+	"1GsNWEKmgwRUI8EGkyxzNtbx/uuI7kfOXvz+O4m44Ur3fwCxEeFWIYIhMpegk3JCqmlVR1u0c7z/gnbB",
+	"mfmdUUVdaahimPiCjHolrQ2sNjzxM0cqhPeuMaQiN2VDlRcsLsTvxXMwYOMOUE/t0CiBHolrFj//v/79",
+	"7xjjlES1v2vuiZcROz46MI8PjeQsrEnDQN8G/wJaoy/2D9rsA4YtpgHBdsAfS+xqVnVC+ySM4YC3IPQR",
+	"A/UF7meLcmL2NOQgY42avdCTCW4ekCe6zcoBkyHJZQdiT4M4T2AE8f+9d4FP7p0joS0AtXsMEdsP8Nwk",
+	"ZNqi25uC445KWrCYePViSsipbHk6P/AQS5NKGWLHka6ZG/7T0RvqDkO4sQORcjIh0JF74opLEucpKEpI",
+	"eqK97YbXjYcboOLjtPDBcxKTVr/7bzPNMEt0gxlh58LW5lQnop+OeMYwQUeznfP3Nyd++w9ScyTkxEjH",
+	"3YhUd7vHoAOqf9IRaJoUwqA7hvp02/Tl4TAGMICD4dH+yGzYdETjsOmYZlV+/fgG80mIdhHTQ1pBphul",
+	"t91GLTUWko/TVqd11N5vHwFgfjGE/J/nQ8GzYvhv8/OVqMM3J4XhcH8/cG+Mc9UXFqFJoyNAhAqEM38t",
+	"IUQH4ps8L5yPDQlGeJrpNvuZrqeSsY3f5+7s86TVMWP8K4y4FbVyocdKEirI4f4+5isC/D5kYwfS9n90",
+	"KfcPWqjrRblj9qnn9CrInYJ8slXZZq7BbVRXlVuaNaA4PMZh1/XpPu/59zyh04tNTlY3+VkVZ55S4jZq",
+	"vVjnRedEQgB3WillrNX5529RS09GiFfQOtelfcCzFDZfwa90q/PP1gdIKWj9Zrp4DpwVTXeYIxKxGqsN",
+	"sCKqjJnuAC8M801ByfEpTjbTC0+pHk6Ag6wrEzWVp2ghooIZspmQtufkia90dpuUrd6jxh5KpQBijK9q",
+	"m17Y7ya3pkVieOpb1bQ6Wt3q14B+A9ocr27zlm7Ud5a7ZNm5eMOl3ztu/hadjIDHfeHx+Oh9iBo9jynR",
+	"kYchZ4pZhZmyko8E4gG65ugMWJybWN7HYagP7gxyoeiF5az+EcSF/kDceYSLcxutbga07Ws86PA/Vz5p",
+	"zmLgzYAa2zueyTG/EitPZUgqsf7RLLe6jWrQI8DX5lOhocASCVNgcHP+m0WvpDbPoUFphqJWya2zVgfm",
+	"2TMa80ai4mCt41siXIJ2axz7H1TeS5NEyM2F0vHh69WtPir1E5czK0S/GmHmxJfZdm5fBVLLiYHfolaY",
+	"dYIF37gLsxRXcqzqYAXeUK5CiH9VjpqAVxvSBh1tu0O2DgJX9h52gXaUZqkMpFnEuA3bQranxOrJNvtZ",
+	"eQvM5eZAmp6YumH1KABBAaiSnOxgEolWIwE9ma6plnM8KX4CDwmGGC7IIYWmb5VI1zn6Siy6dVIYfSzv",
+	"XcV2MzH8Fhwv64jJwFXyd2GlJOzj7xVC4zQQkIXgo3UFJBVNNxaRrl2pRsLhR5QE/MEDjr/5yJfYB5il",
+	"za0PLqnIdvKDrRLIbtVb7z7yq1VPwzO3UavO1biqbdDGNbmNWj9S2GlVc/fcn/ba2F/j2viZj8RHIM4z",
+	"LQ7WGNl7JLz7qNSPQHcH7V6sMxOOWfAnkaT842xMt9vhGreUX+ufLP/dN3MzorTxiesNL8e+F3Kh1v/8",
+	"D/rpFm9MQOycuzvfUm4fl0yMxsWs0QVaaB/AcfmLpdxFm7PoUhW7EnMVbWIjZXS22Uebec81JRxaJ2Gl",
+	"8G3OuKjeh5aFveRSCuBjfeiJ8lMGk5xY5Hlf6FMXlrORJsy6CqSouZHDwhmeTfkMxjrRou6ixQ/a9KL9",
+	"hYpVzwc/0cFY+26et0fW2q4w/a2nLzaP1xKbPwBD6l3l7IIrPgy2VK/6VP6q1zLmTA+0O86hTaN737Re",
+	"de/j1je6Je7tHXtMdtEBc7CGkH4fUKT+gLyp34yMxjOxsYwm8XsbrXTEEE8xeBan7ToH4KZi5Hzws5KC",
+	"RMjdHRWPqsdWdNf1VVHT69GacuMnlaSDdCsIvy0/xYXgycbn3Fji4KhodDKpZ8QE/w1CaP26onlzIiGf",
+	"aQmOFCMqZEwxjKr1gBFWFbYDikfKWMJf+xca1QrdIT5LZpM8piVJTDW6WwW0yiVaYfYGFc9wSRUsItOi",
+	"pjKxRgODUW8uOTdTvNZxccAq7sHwanUIXJEeqBF+k34QkI8qfi+oHGikbsztBKveCkBtQ4Auz7pYGGsr",
+	"h67kJMtuA0Cu8parUJS6+NevfzeitKlQR8y0tbwqX9Vt5Dnj8HR8Oc/K7fZqEnfVX5+uU8QKQyTnh2av",
+	"mn3mhT1m344zha6IDS9wuKGW+FKeB+WpS+OqVCEEdQSWjMOVa5ALojcLam5KtXNBfXJfqYwlwHYHuXe9",
+	"GeGRBAHZrqSsojbDeCjA9rHJGK5YSFmMjQUo8r9okQ3iOV7MEnUIpDmhxQhvwdI2yPutDLZDyNc2IXjI",
+	"tSuCjbqSKLJUqV6Nyxmk3xvVRE2uhphIDNlRKVbHWafRws+1OVSnWJhIb7el2l2JjHRhA+REgAG0WQy4",
+	"fX+5oIHGLBP8huJHA5WPRI7lA4sC12fBFmiqSvwVVmH9oLV/F0AQrt/wPWIzrt8AGeIavECpbP2nobxy",
+	"/cc/QSV8g+6VNIupv8lsgBCupWFKQE3TpXkBgfTbpgZsbfRHzSXgJTFsL/lQOM/f8+H+vQ9bfS094fkf",
+	"/h9LgzH/ldpriEDWBoxDrSXdU2HNHe9fW0gnZOUI7RFMg55K7Yl3+lyyREFKo09jpGpg4oWxODCn1Xp+",
+	"NgV1BG/xIWL8OMAyqPGkCkGg1uTFMCKLiFiwUYnRoMWgxmB0AwGlNUhkZJWRRK3/IRZiwdZ9ORCANwH5",
+	"UweTOG3ldld6XiTB82y2VvwomHfT//dQvNChMJVn64mI1MYBy7kSEA8ZV0AVHnrj/UJTBd7i0JHf1dvo",
+	"0TZ6VBM98hvkexzvfQWQynsfgeW2waMNg0cOIIiH57n51UVW6pJokofpM6IRZDYSHq0jXgldKJq7B+D5",
+	"qvDqzRwkTP1tsCCR/Q4yrRTKehTFHD63kWbemicBXLttcKOZbgYqF+lVsy5+oDbgasVd2Ki91UI2NC5W",
+	"i5enZU9E25ji1l6555iivKvYvweLpYnHabWNM073rsVsuSPU5YOVQWvmC0oiB08JaIWEX5i02c/gcqSa",
+	"3EJdC9mu98sBlOYG9SR/HlcQTkFDJ1Cp0VL3j13Lre9nK0sf1fdjN2IoRu2v5mUobNl7Ss2orUD5CcAL",
+	"OUHtoppMJfwWn9tXhKQOSbPNYhBnsct0dTAFGIHoOIwZwIuQCrwmUVdqBXi/5s9STQGzCoRkpjTAKwKi",
+	"qcfXvhYzVPw9Fji3sEaVZI05WAvA2iyIDZezBPE3LNKK/YIHqEtBsfS1lKWM07Ewu3ZNEd24MqXS7AEK",
+	"U6gspNEHJGhPLC/oqLRs/NGLbAeLMLutafnm3WvbIpg/SxGMA45ucLWvTtogQ+X5H9ditlY9jLmnAM+q",
+	"islu7rwqE1Ch0SxxuQ0EQ2QEE4K3Yg2N0QlmuuaqzLguLgm1212T1ukW1Jo4DKtMDDyHhC27XxI+2Owq",
+	"3YYOnr5s+5HrAvm5tp74dRwxN+r6blImWunqcAfTCYY2HvFftUjOipggqgGki7NRKicFUD4VU0Ww5LV1",
+	"H+4Q39WR0ExTvW917U6lG1ux8K25TJuf0y/iJf27mK12j06StNgTgCu90EUa4lpXEkWJocECWBcKeUos",
+	"LkQVzDpiUkyBEizNdXHKuGYDnmOmCKfsB0fAg2xBCJxfSRm1SBZ9Lh1lTW6THTiA9smizQiIM8AZJ1zG",
+	"CJPghaZkB+rDF4kkzFqMrmIEMjABuLXNfhl4Ko4pkmM6oqIsQ/y/dCQixLbFqo/ciFKaqK6ksKVEDGOE",
+	"cEWscKLZIg40F99EOA9EyXeIRoiuZ/EGawqP653QHku8sb5FrNHrJzH+Yl+/fhNLY/b3VCbNW5k932B4",
+	"k6KvmjT4kMp+g8d/lUWafZMpn36XNfX1Vxsu9fej7Np6+7dqwONmegL6g7BC1SoCRLtQFzQ1DR44wZOK",
+	"Hxde7OABAJ47eHBxFUgt8RnhagQgGkwb4cg48g653BxZQkVvMzNhXQk3omVSAhxyjL5qATQS2l28wDWN",
+	"bS11AvGmAt+6IhRcyAZSWJ6Bt60REcA4gxc1KAGgVHSlJTDBF1vY5chWfypLXQB417w/tFqG5jPLpqaA",
+	"2MjHJuI+Dc4IJU8qEsEE2/d1JYLAo5eEUIWJQs+/gfQVyZSjG5Rqanm38Zcx24nfT4p4lyCDsX+kjjBK",
+	"ioUYhkjGTox+i3jXqE6OrDcTg6Ir1cQsQ/CRyAfFC6PyaMu76FhdoG8al6SqFQiSR54CB3sA+rVUA3UC",
+	"YBrbr2mzDwUvhO7KVLKeKKZCSMuqAG4jIDFA7i8aE8B8g6oE9BygI7nQvC3yVQOWpIOByIUs6G0aJ9SX",
+	"8wapDAHNIgX+YTdM52qRjP55NcmRsMjSoc5TBJTgZIgVAEbWldAn8WRjFtrcu0cK4Medb40+fMqRbIPm",
+	"I4eIlmfoG2mR3QjLSv2jkldsrLLMYs+D7y0k9LNMFDwtXOAvYpOxOUex+e0H9CFa1gvkmYuBvwRqsuSp",
+	"3+nA/4GHsCuvFJw+9DD2uSZGbkrYdrQqwAcHzsm9D+Z7UQ/1WPl4g3SgcPg5yNM9XeSCj0rI+fb0TYx6",
+	"5fHoIIc6LU7Ln0JcfETFMhJceo6Kd2bfw2vgW836pgm+Cr/STAx+mhE6HSDLAu4kqnwDFlGNn4e8RVTb",
+	"ThSYQOT+I9fFHnzp3vlbwOdjvVxNtRFvibKbBT6K8NRjyE6PkRIVhkcyMPYc5fDvCN4S95S6HvH8Oma8",
+	"K/Ev+nv6XQfT282RhN1lzRxLaQ774MBTepa4EyGdXMjEsT1Q5++kY2MhCptZByUcuZ71cFJQPv1OCWN4",
+	"NwrxW5GpCpgGMzXNZmynTOm0S1woxoLUbAq7jV8L2ZU7tUSEAXb/LvJHl7lz6QRlSl6JHDmucHyhVuWk",
+	"qtsFKY5RZYl5Mf7ykpKB4l3a18cH+8iRIzxFFt6Fnrv0ivgo+3yCZJ9kuUGEcFLY1zoAaDz/GF2PyuQR",
+	"XVkdSIfuM7MZLV8f3I0W6T5fWDFIy9rYIKR2wLO1loXDNSr352/XsnOge2MJNiicw0bNDEFsA7i9TYoA",
+	"vZhpYN59IQuMPqmZ9VVpNCeGqyPxv11jLB/w4fJouJz9MoCtVszGotVpISnAwvksj3TNx5wwXPf5d8bw",
+	"+a1qeZ7BvYR8oTHwnDt1D6V0imyXVpVtL/I0W5UlgGVAnRn542GeLBNjexttshAKa8wB2gjvUCJ+O1bo",
+	"DyjoQ0srsEOtdJ+3Q61V9sCWqFF693rodEUBdv8pbr+CFnsQ7e/vW+jEeQBlMGLNKSMtqGM5UgLt3JUR",
+	"OabksErf8SV1JXQjLU2Z89XSDe25Qz3DE/ee4p0Yp0U/P3qux6L/HKlTfgTmFGOpgW7qBgTaqbnyIQsB",
+	"eWotT00ehupdolxfJUIjk7PR8GIeVEoMHMctEUSYJ2h9iGDKjD4C5AYHklBMlSWAxVfsxKkEHeqS51dA",
+	"gGMGfoY9ISMivxGe7+ckMNA0weMjgoN75PBVV/qHLJvAqV1RNI31tWOvok+dSDQ0zNvXTBusTJyZW/OO",
+	"S1vxSYkOnhPXjgFXkcpCweexOEUQFup7yE34WtIEeZqvvs/dZzVOE6xp+gCpgg2/YqPx113uZ1lmt4k5",
+	"KSBG7pryd29pfGs7pukbn7A2ASP8gBGfL5PGAm98o+QgS/vF007Te8Pzm1ReUQbXN5ShB5flyEhsqtYn",
+	"91OoCsHhrNOE4A+rM/VQlwG+eOlRlh5CoXkr+mkCWfuoBXDNytc/uZGJBgo9iFEFwpAch+RMH4KjnCCs",
+	"Te9Jx7oqM661Q0RCQCVHuEMOXvwHOfvBC55zWejQ82uuWjKJPNt7md0SK7QDukPyjwaIDfOUmHMqjtFu",
+	"ohIZpNO/cjESSSoIWlKPeJYJbdViyj3oyp4qhtjd4f6+J8eYLx1OgbVPAOszfZDRbK4E8OZ2ZVcCmhYQ",
+	"YgzcYjkKKekBczvMkdpjQYXlaLU6GnllR9CrY9yy6RPOd4zTN1V5MXTevEIRwfjM/IqKqJXKPHoWfhDB",
+	"VKqRQK+QpdaOXAYGjh+fw0KI4tTVaZSICW3+pyQdGuq0jVZs9hfsDYRIL3F3O0TCDFxhXAdY5c/3arMW",
+	"4LClEnZ96y66TW8GKE/rKQbv/BEP7sHejCIoZbjL72eUpgHQ83iaQpRLAq9sAkm5cBAPgU4Jh7LxvHxv",
+	"7106nhtMLF1RG89KnRL2yW7QcCtfiQLcK9PhzMO1esmy9bI4L8ujqDXfgn7yDuUYXpW8ujsbKCnorVmh",
+	"oywverbkEitLnlVObMOxuU7iWpjDGlDH+igDjusL0enB2xqCEm4xBr9ejEFY78bwgmGrpalmdPa2qWbb",
+	"VLPHTDXrWxna7LJ4mLLyj1DEbYwCtC5CW5NKyjo2ZaZNDmiRvDl/e0EZJu5veJHEyNLKdCqvgN2Qrhd3",
+	"YwEUIFmQpXL0CKP9npgcnPJU5lZMlb3wjNkmoRJd3Yg842NMnvlks8kKfm0sHmccWcc0hfVi0OyBlCDC",
+	"GxGd6fCjvaKIr6DscO+Y1xy0wx46VknV2pH8S7Kg5/GO4QshaQPM2iEnIJJK1jf7RClEkAzWlYxZ+ywK",
+	"dOJq1CDIm2h35WF7bvSsl0JCVg1AmEvuOWr7KSFYQ4iqIDxyb0YYXlnady51MFERyxgWWeg+Hws2hADC",
+	"QGF+/bVUU816osBgKZd+3iD3iTF2RniGA2ep2slDvnGWpVSYQC9WU+moG1LNYpxPIoEIzFciq6DeAuZs",
+	"eC02to4M/xIwkStbsSuP25V9YvMfvaE+osKEVLMiT0XSZufwikSMcwGHp8MmWqD2qM3Hv2izn/13jTrz",
+	"dqj95AHoNlElx9NMxHob66PrA7+dojFwKtIkR+J+e5D9bo3TMWpVwe/O398cV3YqlK1OnCeqdq/Ce+1+",
+	"vaSPvIQGsc2jhC9OiWc+8btOZTReyJFJi6icfwftvgvcEzIphX1wpiICGgUJpKGotehKyPiCuF1nToH2",
+	"WbC+csNlF2GG5aRIs/TfIqG81Z1gj6RKxrtt9ksAHjqYZBkc7LHZ/gkmq9poGPioKGgJYS/ylbTZ9wJK",
+	"W7AAxuxqm3/kJgymyd0fHQfcqiF7iUnVlXAoyK+ndWAWvBd5zJKcT7XLNXIHMpzCcHZj3Vdj4QKRvkzG",
+	"OtBym9n4ibA9UDZrxllcCpbCfJoNC4fJOe5qdmWbfaK0SHJZ4QEONkBXWv7A93OvcGfEfNp35TJpqabk",
+	"BwW3nJVCRT5jGS9E3sGJuhS/D/lEF5is5v5x2Ztd9pXKEjWV5g/wDZeQ6RZHXRkI40srgM1jBHIJaW+X",
+	"0D3Jj/BXA5XTEYlqjk3EYnDoXgrSOeI2u7CnzWyrK6WSDovhzrzUvEj1IIVEvsiuwiXu/ctcmLXFkaGc",
+	"uBwRSoD5VQVtBSO1g4nmmYW3J19mV2KNKUxnn+d5aqHvKQ0Xg8BmM13lfETJdYViueC2Jg0zdcVYxzU+",
+	"71Mz896lGHel1VlKmL1mm8BedG50DOlb/zKs/wcBA52PL3c8gA0c/ytR6LAWjLQWnmkVVNSbM2MPeW9m",
+	"oXOE9KeoK+fjz5gkiRufEql9UmymxXe6Q55xGM/c5V8JfK8IZ38tkeze7AyP/bq2Iwakv3fNwN27nse4",
+	"0gM2gvYoQJp2QK2qDucmXdhm0IdVOZp24tqBk9fogM16uMA2xowBvaJZ6w/Y5jZqmX36wdwXzTr45Jo1",
+	"dgk8ZHYCb7Yvw/1ozvi67TbYwG7rNp2uhZmOpYyqLfrRNtVim2rxp0m14Khz3Ht6hX7+B/x/bSAkeLrt",
+	"vEm5gF+8B1dDbCtUeMF6AgthqDqOAMeRfopq5JAJ3Ds3oCwnMKmAH9ymk3a86ubqMtCijbw+N+SljAI+",
+	"/0qsdYtzMdECSiliny+aSmPd9QUQUsgwrMldmmqFAgJAnCBdJCSaoGopcMsU6Qhrf9CIRO2QEjvKzqeu",
+	"hBTOtCCYBlsQCOpwAMNAiR6iPKeIyR3XDjAKS9QwswFHCDZZV1qOdZWTw8+6mRZASG2mm24RpL5aWsRv",
+	"BGUGjDJ7RpqL2mhFDJiVk6+AJE9lia5FeNrsjD0+GcK3pnBvqQq2UdA/Of15U3H4RUC3YBBfgiU9YEQv",
+	"K7ttVkOJ3pVPjROd7XDS6vASQrQvp5PvhpzpXbmcNH3TS+nxKNPRh1/OIP27EOMwT7es7EMIEDXH+azS",
+	"VmkLwBGB/ptkm9Kt8oAE6A1v0vt1QG35z7f851v+86fFf76xQTOe1Bg06K/fU/leLopJLiOm+UBgWNDV",
+	"g6K3AcgmPiEWiuUMBR8N5d9EFvmEMPsBsGVWLr7pyp3D/YNd6gco7LDMw1Zn2Bx0ujEY19dQ3BFRzBlH",
+	"iZ3jb3YO9/d3IyP5sZoCipRdGN6GBbvSxgVL7nXMabJIXpD1YD6AZ9kp6RCUnOVVCKyaNRqBRZtUkvhG",
+	"zyifIWLcpY3wMMfLpvHwHACjxpAzAtrAtJx8b2blShWdcsi+ww5fOUgZXyTUlVfKLNDzw1fmEyhSHfn4",
+	"fYi3hcH9ASWhyCBbLEixwoIYo9DMp8UgCQqkiXRlCnkN+NUu18KiUdkcAdCMuC4XdJchq6TCFKE2i9VU",
+	"ivxCDGLWE5mSVxqLdDi6t+ysRUwrKqmZKoLF0ZD2NEzNd8HL4AsGhMBsoa0Qy6ZgV+kNbUFYoFMIPOOm",
+	"8zjPbv91JbntUsnGPC/S/iTjhN7lYtTkGSDOFqJKBO/mujQqWo0EqntYza2dRkczQIk/rnTMTCXX1yIx",
+	"g6zV9SYbuh8gktMXDRQ+lCW/yGz2IOphfbC6WaD4/WSDNGds9GfT7WDfzcEfgG30RdW85nHgR522gJTG",
+	"XlpfPEa7Daw+dmD1T6iVv58U27As1lHnkO9uMWjg3BvtEEAG7zlqq7VYWXEGMJlz5cNGRZtoMV981nEk",
+	"zba02ycn63J28mlXutrqNnXsAr+Q5gsaPWC3Gx2qfFdQmTO+CyPEkKVHuYRO/3N6H85LVw5SmbQ9Jmiq",
+	"Ge8ZfWsa8OtRMqPPtcVk3ZBkb+3qOZjkL1Q+17QU7s9WS6b1JrVkrtWqWjKoXdgWk23DKI9cTEYiJbgK",
+	"4De1dwHs2YesJ0PDS3v/gpGVQy4TYzgawUq4LgREja4JqJGhMh+ybQlGl6PnBEG30wKxxK1vQGNkxJXI",
+	"hCxmcGXcpDrtpVlazEoVQvQmqtyxdUHc19osqECi+wUrGsqVE84NVVNCEVatuDuE0OFKNCzEA5dayHI1",
+	"6qWS/DoDLFKBwIHL8MFR5iqzyNZUjzHk2s4c5UmpqQTo42GaJThVZuRhfYS/1YMajq7EIg7/QfhHh/SO",
+	"3wd3ca7UKArYTGyGFXbcSy2yMmV6nRehUyXUJuy3os8M/QowjASGgXMFri+X1lWb+BRe9BtzxxLihJAs",
+	"TvVb9D7FWNw1EeSQw2Uol+HY6qyutC4rWx+IW77D4j6p8drspZhKE9JgL7B4pG4EvfQv5oUx1QhNrQMM",
+	"qjfBwZjxvggKPyiuh+Ul+AG4VpU5QrxhVnuGUMMil2rHgedBSHCQVj8dGHxlWcvyRwCT5s7ce80WPXxx",
+	"4qHXsUrzFNqOFBaUlWsc5pAKl1Y56OZq1k9+tpt4jb5wUcRgkmXr6j8ojX8wLW6j1iiV6Yg3bPwTNQIl",
+	"So3XLQCwzT9gm8Y62EMm7zech41nYNNvX+L10XpLRbyl61yw18e56mViVJuwQLfdO7jsVm7g99jTWakR",
+	"7EmQjs16IZEKW9t3Ze6UH8Htu24/b6zeR83WP1fUwaJzNX/h197ppYvcqq5sp6pIIPXAwsu2K9e5bQGY",
+	"F+7uXXPLbTmlnzqntAOMW98MW9cnB6UUWq9VSsHLgAFl/Im6xC+nIKaZVdVceX1gvABvh1XCCecQLkON",
+	"wRvY86QgOshBVw1sE9aMmI2qKNvg4huqKcJ+UkyxnufClQlsoNxtywS+0psrlb9q0eiOOIcW93I9vPcn",
+	"IkB6yZech5qTEArzbcnEGkL1LRHBbi5UoxVRjNA3UBWWYNra/JtSFGNdAB8XTgC6ua4Uv/N+kc0YWcTE",
+	"FKYGQJ4E2AQ14Ya0mI8z1MhErOnYQCA+gGt+M/OoWWU5FnVMZI/3r9dv42y4e7XFvu4ije219O0VXOgv",
+	"HilYE1Pz3koulmrAHfOEEea2KANKhStFGcAvM+hKKM6IAdo7HufqJjWTI3KA7fGAWD4GAAUdc3712nIO",
+	"triaw0PZrFvOgQh5thvEPzc3B6AW0R1Xpl8BlR0qNuDiAXf7DHUaLOkwr64i2zhb2LPvodxe17ceOtBt",
+	"GfeaXnRWcaJ35V296Kle4UK3lDL1pTGuDmFJhUxYAcNWFsA8vL/6MetlEG6tXC/zYYQMkhgRjMy+mozH",
+	"Irc18cQfq1S2ByyUgM2f8Fld/QzBooUnD129/PdWR06yDLzfrc7hsfdihQ+3Oocn5ltt+X6r0zo8pjKa",
+	"Eb9201z6gJ8IabLiHAIOAEq5hg1Y3X+WdNXi5ikp6r7JHRfye982Vl4esBaoqcp2vz7wbTHQV2vO35sL",
+	"+T7M+7NGt85il297WyC1LZCqL5C6b6fwMNWFymfrUANYRytmfQTeXKMjMpWzocgSVxXkAxBUhhOFWRdB",
+	"PklwRjo20YAXMaGx4gtMx2mBDg8I7SOzEXo/dAG5/ekg7dO7kdInLHbBPJOwSwVdRkCiCMMkTqMC9bHq",
+	"u6MyjTf0B2zc9HUAegPIOFrciJxnDBnjHeckjrljy5vwS1MZzibqKC7UYzvSY94ncMlfBv7PpZwiyGbS",
+	"QzUNCs3KtopnMoIqoSngL1uPVe5gnEn9T+nD4fGupPSp1GXI0LaprJ8FAJ568Ert4Ddd6u4kMUpOztNs",
+	"gQPqr7Qnmyqw1M6DdazdovjG8lnpu9/JIp81TGqtabo0s5WOwTazdeuveqz788MQmJAVXVBOZgc3qRU5",
+	"8zcpSboHJkQeiVGPjsbCa1hPeoGQBfcKVnpyyNm0ormWuofattkFZHeip8hxvhUl/h/elYWC1AXCSod8",
+	"1fw7zfpKAuQyJ+ZkUAgIM/3s/Tm7FjNfhcpHCp0Vo0X1Cz/RRzeuX/jzCGKcgoYiuNRoqfClbbUVvlvh",
+	"+6hlBSN30q3AtWd/XuDaPftFBO7zP0gyro0sig3b7JxgODHvH11wpNK/YBrMVW3ZZrzwZiOeCIS7rPFz",
+	"G/PikiejVIZ+YVLjw+Quy1UIUAMOx0IC/8QSREyc9G2uy1fpHFve6keuizOz+tuMkDWE0kd+LRi3h/I7",
+	"jQoUn0I0YH0RtTo7BPotqkIA+IRAdSvrbLUQmxse2hLG5j1oMyLXi1OsK/pMY11mkXuehG1ZfdliR261",
+	"k3tOZRjZM/ZF1ZPV1ygO4wOKDcxnmCypkvT6CQMwKiz4T7HY0MXEQSYBthShchclQZVCNVXk4CBTDRkC",
+	"hZCWFL0r+0PRv9bzgg0DGB3fo4P1sQiQEKe3aOAuh4EeGk10YdQauyBgYpJ71v4tLTTrT/JcyIKSGECR",
+	"Wk8duwd1Cx23q/St8WRTuf1VgBP1ldSTkcjXvA+aYROFbR4g1PyYN5nlwESF46mjET3uTD1OXdq2mOzr",
+	"MFO2pPQPpRL9V3oT2EbkXN7ELFrsfIHA4FJfd1292zwe0BxQTq2bGYouvhRIjnnZA1PMfxjzfoPu33Oj",
+	"K2056Z8GjpDZH41hhIJGS939cGq2zv6tOf2ozv4xyVt7YaD8nb8ucLc+KHoQos14hl5LabMAVaYf2NGm",
+	"QScsLMX8GQINqmWwB0P0GTtjz57lShXPngEsCQETE6JmOQcKUns6IQ15yAhdQhUO+MfToppWzlhM7PWe",
+	"a8HS2Qd2v3IJxfDiyAH6Ito1wia37TdAZpL9iDHcIgBebL6E2JLLtMtsB1NozZPfaaaLnBfiasb6Q6W0",
+	"0LvAvIyzsePJ4GFJzCfYGYD2u0h0LociTy1PLqZLOui/MeTXn8kZS8TYmFXa0lkjFDZ2hPzQYbIZkrax",
+	"oArO4i8FUFCera3H0dUhtIMs7CCiEuZaV0tDbE0fX1jRR26NgPH+O+2gqwLG8gEWT3hS+gyQCjDwjpxu",
+	"GSHdDnkBC1nhs/OIVW12VnQlJMsdvjjx+hV34wY6N0KF1Lopco6dwlxcpUqG8+ep1/HYacHoobCoAn8V",
+	"u81Ke1+WExBSLK0YKqP7nXUlJs8Ngf8YugwAqiI/Ky5JAeoyYFu0az6DPlMDXvaVkwpYIZJKXfAsQ/ws",
+	"x+Q/5DdhYYbLGrRONCjicXNiPUeQQWe+gSjq4SuCac7Sa4eHP88Tznasay4zZg0TUk2uYDcOciF2F9KI",
+	"sx0ls1lXEmQa5YCojEE5BM9Fqb/dCus4Hu6AUD3VkE+zC0ze82zkbOdajF1wkmAq0pF5fJ46nO04chgz",
+	"qwOQsoViXDIxGhczKxQWU4xXZA8WiOx2JSzAPPk4UsxXirtw55GYSYEwcSqyzJ9JCwMPY4TDmWoWS1Vc",
+	"wr+wFEupzBy0nPYvRzSxqpQASQUbukq3HjFuAeoJF93M/xp06V1p9wWW/C7GszI38ldD2s371+uRXZuv",
+	"IppqanMbteBsNWr8BlqAnxGObaPGF9TGNFeqaNbWNDDqFCUzv2k89A+llrdR6+akUfv/PmlsljwksFaj",
+	"tXOrtv60N/7YRS5LuOcCXEFAFNxiai3wyimVPbKxt0GdUX8tDkeqDUJEKSxEDixHaX9esxvf9r6gqZx1",
+	"4RToKNC5SUvOSwCOoU7s1B4C6eFGbc0Z0RkjVQmgd19LNe3KneBqdLhTXyVQGWg8H809vG4X3/sWt1GL",
+	"bLF1G/9CjxuzWKnsnVXn1m3/vtToNmqBiuFs9ga9/KPU8GEg0moxzziZq1UjdscZurulrWtsAKlAAyb9",
+	"tLDEOiUteaeqTe+ipZ3NmJ4YlVAHOvHOAk2aXj2vDJs9HyrN0Dnowb0ZWBWoHIfU1zu12jOG7hfoju4Y",
+	"ghLZlc5S26nqkruoAwYX0IUo8tkeFSWv8OMplYnkrZpa6b4l3X+qaHFjVOjX87itF555/of539K02P9K",
+	"a71r4EggYAw6nSq3v6BLZ5EHLgkybU2np6ZRV+ZCi/yGQDWulA2jr0Sg8/VtYdEi1P554PAyukOtLYu9",
+	"oflcc4g1S5TDp2P3C0+3ka22zdj9FtDpzNYgcLqoZbfl+jqO3b0XtuW9XO9vao+ch6yLwmrT0hnimbnI",
+	"Ft6HlVMLPMCmcwdous15Xg8Fb5PLIloeqvd5TYBNx/p8zPtpsRiirjbTeSNR9wCh3M38Do28RZv5iRph",
+	"hpsGG0CGr/JzbEHqtqHoryizu5Gw+yI53WYI9wZPh6AUCD6HWqYDn4sYIM61fQwwtr/yN2wcETBdO1Sx",
+	"3YOB88f+yoNaBb+i+BYEW+BXwefUQ9Z15WLMOtYYsi6ujj70WkGw1QfheC5YjknWwLXM2XSoMtFB4AwM",
+	"pVQ6tLE1xq946op2YFCBBRM5vxlSF9uuwrEEVDqZ0PPAepHnvy0HIf24bCwRmIZlwa6U0NbmQqYbCo+W",
+	"2gMj9BRyF1wXxEPkIrW2FlwyJc2iTSmMRtBppn0cLD9qZMAgbCl8w+wGqaZMyVNH7wvF97byEeNkPrsh",
+	"wD7miHzMdmySBdIQ7RJrE1IjIckLBuCkKmyofWcOX293qY2IxfPLplkXaZZR7kdJ+YQPIES2cqAUu+1K",
+	"M1/BNmJ9dQOpijgTxMi41OgUlu3I+piWupIii57jva6sNvxpPzyAYLTxTJXXBUOjRYF/6Kkr3RxCXzYl",
+	"AtBigqC5yl3g274UMQLcbId2+AqgxK5cjJTIdqaVfeU8Zvh4xGQwmN0GyIobqaiPiZQYEHH6u/F7kBZT",
+	"d5Jw3jNRsFxkgpuTQns9F7qgU7kAKtFLN3O/AuY0z5NW1JqKXuu3RSCIgbYc4HQYeRQkjkifugSP173e",
+	"dfTPlpi0otZEt36jN3gBXn7NBfxFeEAnnf5eCOFgQYSL/Ne/MOz3n3+0AAqq1TkAwEcOS9D6WRRTlV+z",
+	"RNykfYFQROZVlcd+VDxhPZ5x2Tdb6RZHbvOmyqO22HL2r/MAl+bggS4AV0s4dkuEan5GbcH8VIjRWOXQ",
+	"u5xk2S2Fni3+pQ8AjvjvZXBLRMD042z9YObghxTyPZsaGw+IKvloseCnDyi5jcI+YhT2PsOs7ClEWZvH",
+	"Ry+8GHVRUpTl501coBdBk/uB8GQL1bZSWBGVuKbRvq5cHu5bqoqWlNAaQqevEi50g82GOqnjhlpzp/xQ",
+	"bnUbtdIyFuma/VQRTO9NKNTAf6MyitsBkiadpVxj6Lgt5LduIGNS7zRHPcLiVjoQ2qqV4DbWFqB1bYDW",
+	"h4vDPh/kQiwsmftEQgmcFKkM7NPejOn03wiK35tZUPo4LcSIfCFg9Li0CR1hbjvXlA3MoeahzyXrBYz8",
+	"kL2OqbgMU3FtoBOB1XFznZItV64SgGSLIFcakFNVAB0LGxUkoGnQ7sqYpjog1DejBr8NfaeSloCZX4kF",
+	"uKJmOX4w0zhnwFVLqrJZOCXLhplqO0z2iy3XkCp8gu57hw/r87zNbTBnUlPKBomdVudwP2qlZlT/mgjA",
+	"RJV8JMweCjXy9WVQ0Oj226q9c6vfQGT7JnMyOzxyaHvZKjzcNNsyvG3s45EBT/0GfbIRkDUvPyh+W1Ix",
+	"rsxd4Cnyw4K5ctW4BS5ZXCn+X/iqbxiTFGagYY1y2GZpiTKu5FY4boXjo9YoG0mBW5GKIMuKOwmBeSlJ",
+	"2/dJi8nnf1gptzR782cxZVjtCAFRDJA5OGifseOTFyM2kRC1tG55eJ8tZQOkZ/Z9oDGbjl3Uj4JTxVCk",
+	"Nti5POkR1mCb+fiViZBtFt5ayKN4cpzogfh9A/mzOivPvcCSxSJHHQmGDoufoTHtH6Sy6SW282Yn8r6B",
+	"SFHyrafFNNVgFjnnYJK2MKRbneRhk9UqUuHpKiRrwTwhQuRC0NIfBeF6WKFEXpQARgMdevSLnfhZvBuh",
+	"6uD1FDT3oDzDCLA4yHaD4npMDIrbXXlGSWWH+wfgKj/c3/c5JTjzWH7GqBrtlKUVt7sFQGWZ4LnUOIq0",
+	"MN2APhQUaXUldkZQJPQNlh4pSLqSkBsnlVWmZMKuREF5NIv9g3Nwo5sL6C+KOPqVyn7cGl+ynHtDyM7H",
+	"m6EtYOdWV/+TIWGiRG56F6+M60GR7nL8S3ykWvgLFrT164K9jg+MaqAxax2c/8A3f8POTZiBhs7NsM1S",
+	"5yau2ta5uTUkHtW5+S97yq3EomM/L7Fowz4s1RK+5Pkf8P+lLskfggIEdFgg/gGVIbhyj09VilNMjcLi",
+	"ggrIv//ey0TIVISZ5NB7V1qiZsLn+0772gM1lSKPdz33LSbfQfo6ov+Xof0WuzRhDbbuzK2K9OcsKv4X",
+	"be91Rc5qDyYe/VqVJy0i69eMmpUY21N4V1XDaIRrqRpN1YxFNhbMxp08kNvz/I15E5seyS/iQ4RB+PLX",
+	"VWxGKASIzKivJrJI5dU8xTne/+S3I4QJcGohXmxm7BeqFyw0C17XlVUiJD0W/dVESGfYJ+uJLEi1AfmU",
+	"asZh04mkE7aFHPGu5FM+w3qr4G88SUTCzNdlFqhqCqC2WI21mi8J5smCzXi2pK5cQJd0RjOLcVpZp8ow",
+	"LQrNVutGEbIyUYEoVP8F0NUll+iQJ6bXTqnSNHzkO6KIN6MBSn1fs2d6RU3KAfaEgetFyh59rdsoXLOD",
+	"E2te84KNlC6aYR1X9MvaOkWsw8UphpJfW7zVV2PR8d+BSM6iwB/FdIFvdzPd8atgklr/JgVCqGhtD6dt",
+	"Q/Kp6T38cPRTj6M6UB43GC7TJ+/FfqQ52rqwvyH77MmiGVYrjL6ZrGVRbG5ILnY/AeLgcm87PrKabqrW",
+	"p/4B+/9C/FJ/Ilc8TFxDV3zYZqkrHpd064rfWuGP6orXVjhYcUbSYl6c0YZ9UDokMqw5y9UEDOlEjQjQ",
+	"CAkxApOUkFNmxlzjGZDnnL+/OUbDy/37JKw6rAVkrUA7e+d7CQM6RH6pYBjPU/OCRaURQRWnrSs5cvG4",
+	"KjsbQEDqmMVUGLAeXwsXRsZ760lVx8rQSK4+JJfD2kNvOuhFGj1sjMfS6L8OJoYtIa1+bkSmA6B4wjaB",
+	"3xwhhME3BnOuSVive5muaRs8/wP+vzQ0/ZaAyWkQS67MlaDkQGyAsMg8FyXMvLSohxHHLFJ8c5yIAZ9k",
+	"BeS3ppJNtGBcd2Wm5BV6ebS7KfHSxcsVcAI9cPqCMPVm9+E2TP0t4I3D3rhHrJ2LxQch4KdROTkuy3EC",
+	"fwwCKJxtzL5JzH5DcRqtcKTMuZrnovCbCZl7LiR6HI10W0S0dTg8bNi/6an+ImF/GMSXQL1+NAzqGq2v",
+	"FsHWEZ3WIdc2QKLdVIY+HhQtrkdPVNFYR4rAWMPdUIO8WtosiFjaUDI/INToI/k3nj7Q6DYC+eeIQG5B",
+	"ANcFAXxgL0UTMCTvBN0ADQnGvYVD2sIhba2Gbw0OqSrCngT8QGhDNBSWjwqJFLi5kO9E5KIry25fqF1a",
+	"4ZXdAiJtK4i+BUAkVFqePCLSHc7kFhJp683c6iVNIZGeulLymKBIRpkIA8vlIFqbLQI/wkKVe0c/YovA",
+	"j7rSoR+hmL8v+KM7SOMt/tEW/2iLf7RVzbeq+QL8o6YXb9mhGVD9LdTN6Zla3sjIEpqg29IlXhVDMQNb",
+	"GqtnO+YeygXdf8hXwniBdJPAfiIwGThpd+UZJjAb+xwcotLb8y7UB9cb3raYRMx6E+RCjM2LaqE+slQX",
+	"ltr7ztK+GBLly1JJhq9r6J8sNaqVabQi7S+udG814qWeutztLhdemOlCjGpO43So+Ch15/BG5JruiQUc",
+	"QuZU9SZpltjgd23yzn9TP3dnZ8Tq9pU73L5w/e3tW9TubZqJ7d5+YtZe4ddmg/1N/1y0vf+qpijbUZZr",
+	"IUI6xQ7+bdLDyj+LFJGrTGhEmEk1OYAXuIM+4evvruOLXKvVNIqf/MevdyZcg9ojgbOwPRFPjsNHgU9S",
+	"X6fyqtGZMH2J/iRPixnYwD3Bc5GfTYphq/PP34wtigehjv/soz8mELBAtQnPQKL6YIibq2GSZ61O6zlY",
+	"tjSyua6EBJWQvTOKVEDR3ROZkleaFYpxX3FrYdasyyDVbMxz54wd8wJSXIgCjVw1SK9cTS0OC9x0KQij",
+	"BqDwWf+D+Ux1I/KMj0+BFJuqgUd8hnxvTiN0/NBt9o73h+V6tK6spOdHbMQTUc64p4FTRsD8sIk9A1RP",
+	"1HIhqhTmR0clYifSjUfB1Kks7c9ATzUNCAjLzhiQP82/971plAoNzYZcJmbu1KSwXGYMGgIDPwpNYuC3",
+	"EC8zcNcTOLfG0j7HPCl1YaS7gzUvTcUb4ievWUI6ujAms2DIqSd4f4h+JVRSbD4gmN6pkoQFZH4FDdql",
+	"d6WjulfBhocj9Z1mxuDLE9gmnqgfYAV5sqdkNoucIQDBOUgW9GSvSorglWeO7LXuvZ+GCjYPLrW5bID0",
+	"3G6soJ+fxKgHFOFzfXwQ/RydhhyiiDJxE2Y7DD2IMH3B+N6fs2sxqx+c23+2NR4KKDgJSIxdXjP1Sebh",
+	"fI/mCh5N+kP/he6QkYCwOBxADglgOZ5+F4Hf4Y1ImYGgkGlxSpafNkeZZyxREVWogndzRC/46BknQ0Qj",
+	"WAAtiggweDJbRIo+z9JWJSSC+mXE5xM4nFTMahZXgDLtyFanQyGDmfprqguVz2q79CmpESXUD/l4LKSO",
+	"YH2RP9O841qIsZkeNZ6Z2ZnyFDenViOBqanBCcAeF70w1SyfSJnKqwjn1H4JOngxqX8qssx/obudgrfQ",
+	"7XT72+3/HwAA//8=",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,
