@@ -12,7 +12,12 @@ import (
 // cockroach is CockroachDB, the product's database.
 type cockroach struct{}
 
-func (cockroach) settings() map[string]string { return sharedSettings() }
+// settings bound how long a transaction lasts, which the feed goes by.
+func (cockroach) settings() map[string]string {
+	s := sharedSettings()
+	s["transaction_timeout"] = longestTransaction.String()
+	return s
+}
 
 // locks: there are no locks of pages here, so that SERIALIZABLE alone does.
 func (cockroach) locks() bool { return false }
