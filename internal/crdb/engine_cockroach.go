@@ -12,12 +12,7 @@ import (
 // cockroach is CockroachDB, the product's database.
 type cockroach struct{}
 
-// settings bound how long a transaction lasts, which the feed goes by.
-func (cockroach) settings() map[string]string {
-	s := sharedSettings()
-	s["transaction_timeout"] = longestTransaction.String()
-	return s
-}
+func (cockroach) settings() map[string]string { return sharedSettings() }
 
 // locks: there are no locks of pages here, so that SERIALIZABLE alone does.
 func (cockroach) locks() bool { return false }

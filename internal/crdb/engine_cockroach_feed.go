@@ -9,10 +9,10 @@ SELECT cluster_logical_timestamp()::STRING, '', now(), f.secret::STRING, f.kept_
 FROM feed AS f
 WHERE f.id = 1`
 	feedRowsCockroach = `
-SELECT e.id, e.count, e.events
+SELECT e.id, e.count, e.events, e.at::STRING
 FROM unnest($1::STRING[]) AS r (region)
 CROSS JOIN LATERAL (
-    SELECT t.id, t.count, t.events
+    SELECT t.id, t.count, t.events, t.crdb_internal_mvcc_timestamp AS at
     FROM audit_events AS t
     WHERE t.region = r.region::crdb_internal_region AND t.project_id = $2 AND t.id > $3 AND t.crdb_internal_mvcc_timestamp > $4::STRING::DECIMAL
     ORDER BY t.id
@@ -24,5 +24,5 @@ LIMIT $5`
 
 func (cockroach) feed() (place, rows string) { return feedPlaceCockroach, feedRowsCockroach }
 
-// since is when the oldest transaction may have begun that has not ended: the sessions' transaction_timeout is longestTransaction.
+// since is when the oldest transaction may have begun that has not ended.
 func (cockroach) since(_ []feedSeen, now feedSeen) time.Time { return now.at.Add(-longestTransaction) }

@@ -14,11 +14,11 @@ FROM feed AS f CROSS JOIN (SELECT pg_current_snapshot() AS now) AS s
 WHERE f.id = 1`
 	// A row tells the lower half of its transaction's number; the upper one is that of the last transaction, or one less.
 	feedRowsPostgres = `
-SELECT e.id, e.count, e.events
+SELECT e.id, e.count, e.events, e.number::text
 FROM unnest($1::text[]) AS r (region)
 CROSS JOIN (SELECT pg_snapshot_xmax(pg_current_snapshot())::text::int8 AS number) AS last
 CROSS JOIN LATERAL (
-    SELECT t.id, t.count, t.events
+    SELECT t.id, t.count, t.events, last.number - ((last.number - t.xmin::text::int8) & 4294967295) AS number
     FROM audit_events AS t
     WHERE t.region = r.region::crdb_internal_region AND t.project_id = $2 AND t.id > $3
         AND last.number - ((last.number - t.xmin::text::int8) & 4294967295) >= $4::text::int8

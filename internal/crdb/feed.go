@@ -1,10 +1,8 @@
 package crdb
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"strings"
 	"sync"
 	"time"
 
@@ -18,7 +16,8 @@ import (
 )
 
 const (
-	// longestTransaction is what a transaction of ours lasts at most: statements and pauses between them have shorter bounds each.
+	// longestTransaction is what a transaction of ours that records something lasts at most: its request has a deadline of a third of that, and a server
+	// that is cut off is cut off in the middle of it for as long as the session's timeouts say.
 	longestTransaction = 30 * time.Second
 
 	markLasts   = 5 * time.Second // a mark is read anew after
@@ -82,8 +81,8 @@ func (s *Store) FeedRead(ctx context.Context, project storage.ProjectKey, from s
 
 func (s *Store) feedRead(ctx context.Context, project storage.ProjectKey, from storage.Place, after ipam.ID, limit int) (storage.FeedPage, error) {
 	place, trail := s.engine.feed()
-	if first := ipam.FirstTimeID(from.Since); after.IsZero() {
-		after = first
+	if after.IsZero() {
+		after = ipam.FirstTimeID(from.Since)
 	}
 	var page storage.FeedPage
 	var seen feedSeen
@@ -115,13 +114,12 @@ func (s *Store) feedRead(ctx context.Context, project storage.ProjectKey, from s
 
 func feedRowOf(project storage.ProjectKey) func(pgx.CollectableRow) (storage.FeedRow, error) {
 	return func(row pgx.CollectableRow) (storage.FeedRow, error) {
-		r, err := rows.Events.Scan(row)
-		if err != nil {
+		r, commit := rows.EventRow{ProjectID: project.ID}, ""
+		if err := row.Scan((*[16]byte)(&r.ID), &r.Count, &r.Events, &commit); err != nil {
 			return storage.FeedRow{}, err
 		}
-		r.ProjectID = project.ID
 		events, err := r.Unpack()
-		return storage.FeedRow{ID: r.ID, Events: events}, err
+		return storage.FeedRow{ID: r.ID, Commit: commit, Events: events}, err
 	}
 }
 
@@ -140,13 +138,4 @@ func (f *feedClock) saw(e engine, now feedSeen, mark storage.Mark, asked time.Ti
 		f.mark, f.read = mark, asked
 	}
 	return mark.Place
-}
-
-// FeedBefore implements storage.Store: places are decimal numbers.
-func (s *Store) FeedBefore(a, b storage.Place) bool { return comparePlaces(a.Commit, b.Commit) < 0 }
-
-func comparePlaces(a, b string) int {
-	wholeA, restA, _ := strings.Cut(a, ".")
-	wholeB, restB, _ := strings.Cut(b, ".")
-	return cmp.Or(cmp.Compare(len(wholeA), len(wholeB)), strings.Compare(wholeA, wholeB), strings.Compare(restA, restB))
 }

@@ -83,13 +83,15 @@ func TestTheFeedHasWhatIsCommittedLate(t *testing.T) {
 	require.Subset(t, ids, []ipam.ID{first, third}, "the place is in the order of commits")
 
 	broken, _ := behind(t, s, r.project, begin.Place, largest)
-	require.Equal(t, []ipam.ID{third}, broken, "by the largest id that was read, the first event is lost: the test can tell")
+	require.NotContains(t, broken, first, "by the largest id that was read, the first event is lost: the test can tell")
 
-	ids, _ = behind(t, s, r.project, after, ipam.ID{})
-	require.Empty(t, ids, "all of them had ended")
+	require.Eventually(t, func() bool { // transactions of other tests' databases count as well
+		ids, after = behind(t, s, r.project, after, ipam.ID{})
+		return len(ids) == 0
+	}, 20*time.Second, time.Millisecond, "all of them had ended")
 }
 
-// Nothing of before a place is read again once all has ended, and a place is later than one of before.
+// A place is not before one that was read earlier, and what is committed after it is behind it.
 func TestPlacesOfTheFeedGoOn(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)
@@ -99,17 +101,12 @@ func TestPlacesOfTheFeedGoOn(t *testing.T) {
 	r := recorder{t, dsn, storage.ProjectKey{ID: ipam.NewID(), Name: "p"}}
 	begin, err := s.FeedMark(t.Context())
 	require.NoError(t, err)
-	place, seen := begin.Place, map[ipam.ID]bool{}
+	place := begin.Place
 	for range 5 {
 		made := r.committed()
 		ids, now := behind(t, s, r.project, place, ipam.ID{})
 		require.Contains(t, ids, made)
-		for _, id := range ids {
-			require.Falsef(t, seen[id], "%s came twice, though nothing was under way", id)
-			seen[id] = true
-		}
-		require.True(t, s.FeedBefore(place, now))
-		require.False(t, s.FeedBefore(now, place))
+		require.False(t, storage.CommitBefore(now.Commit, place.Commit))
 		place = now
 	}
 	other := storage.ProjectKey{ID: ipam.NewID(), Name: "q"}
@@ -136,9 +133,9 @@ func TestTheFeedIsReadInParts(t *testing.T) {
 		page, err := s.FeedRead(t.Context(), r.project, begin.Place, after, 2)
 		require.NoError(t, err)
 		for _, row := range page.Rows {
+			read = append(read, row.ID)
 			require.Positive(t, bytes.Compare(row.ID[:], after[:]))
 			after = row.ID
-			read = append(read, row.ID)
 		}
 		if !page.More {
 			break

@@ -1,8 +1,10 @@
 package storage
 
 import (
+	"cmp"
 	"context"
 	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -18,6 +20,13 @@ type Place struct {
 	Since  time.Time `json:"s"` // no event that is behind the place has an id of before
 }
 
+// CommitBefore reports whether the commit of one place is before that of another: both are decimal numbers.
+func CommitBefore(a, b string) bool {
+	wholeA, restA, _ := strings.Cut(a, ".")
+	wholeB, restB, _ := strings.Cut(b, ".")
+	return cmp.Or(cmp.Compare(len(wholeA), len(wholeB)), strings.Compare(wholeA, wholeB), strings.Compare(restA, restB)) < 0
+}
+
 // Mark is a place, and what cursors are sealed with that are made of it.
 type Mark struct {
 	Place
@@ -29,6 +38,7 @@ type Mark struct {
 // FeedRow is what a transaction recorded in a project's trail.
 type FeedRow struct {
 	ID     ipam.ID
+	Commit string // a place before which it was not committed; what is committed before a place has an earlier one
 	Events []ipam.Event
 }
 
@@ -51,10 +61,8 @@ type Released struct {
 type Feed interface {
 	// FeedMark answers a mark that is not later than now and of some seconds ago at most, mostly without asking the database.
 	FeedMark(ctx context.Context) (Mark, error)
-	// FeedRead answers up to limit rows of a project's trail that are behind a place, in order of their ids, after an id.
+	// FeedRead answers up to limit rows of a project's trail that are behind a place, in order of their ids: all, or those after the last event of a row.
 	FeedRead(ctx context.Context, project ProjectKey, from Place, after ipam.ID, limit int) (FeedPage, error)
-	// FeedBefore reports whether a place is before another one.
-	FeedBefore(a, b Place) bool
 }
 
 // FeedReader reads by name what has changed: what is not answered is not there.

@@ -12,7 +12,8 @@ import (
 type timedTx struct {
 	storage.Tx
 
-	s *Core
+	s   *Core
+	did *wrote // nil: nobody waits for it
 }
 
 // Now implements Tx.
@@ -31,6 +32,7 @@ func (t timedTx) Write(ctx context.Context, ch storage.Changes) error {
 		return errRecordedLate
 	}
 	record(ch.Events, now)
+	t.did.note(ch.Events)
 	return t.Tx.Write(ctx, ch)
 }
 

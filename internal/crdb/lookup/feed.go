@@ -26,16 +26,19 @@ func (r Reader) HoldingsNamed(ctx context.Context, project storage.ProjectKey, i
 	return List(ctx, r, "holding_list_named", allocationOfItsPool, r.places.Everywhere(), rows.ID(project.ID), rows.IDs(ids))
 }
 
+// endedWithin is how long before its release was recorded a hold has ended at most. It ends after it only when two servers' clocks differ.
+const endedWithin = time.Minute
+
 // AllocationsEnded implements storage.Reader.
 func (r Reader) AllocationsEnded(ctx context.Context, project storage.ProjectKey, claims []storage.Released) (map[string][]ipam.ID, error) {
 	var projects, names []string
 	var bases [][]byte
 	var lengths []int16
-	var times []time.Time
+	var since, until []time.Time
 	for _, c := range claims {
 		projects, names = append(projects, c.Pool), append(names, c.Name)
 		bases, lengths = append(bases, rows.Base(c.Block)), append(lengths, rows.Length(c.Block))
-		times = append(times, c.At)
+		since, until = append(since, c.At.Add(-endedWithin)), append(until, c.At)
 	}
 	type ended struct {
 		name string
@@ -44,7 +47,7 @@ func (r Reader) AllocationsEnded(ctx context.Context, project storage.ProjectKey
 	found, err := List(ctx, r, "history_list_ended", func(row pgx.CollectableRow) (e ended, err error) {
 		err = row.Scan(&e.name, (*[16]byte)(&e.id))
 		return e, err
-	}, r.places.Everywhere(), project.Name, projects, bases, lengths, times, names)
+	}, r.places.Everywhere(), project.Name, projects, bases, lengths, since, until, names)
 	ids := make(map[string][]ipam.ID, len(found))
 	for _, e := range found {
 		ids[e.name] = append(ids[e.name], e.id)
