@@ -245,6 +245,51 @@ func (e AuditOutcome) Valid() bool {
 	}
 }
 
+// Defines values for ChangeKind.
+const (
+	ChangeKindIPAllocation ChangeKind = "IPAllocation"
+	ChangeKindIPClaim      ChangeKind = "IPClaim"
+	ChangeKindIPClass      ChangeKind = "IPClass"
+	ChangeKindIPPool       ChangeKind = "IPPool"
+	ChangeKindQuota        ChangeKind = "Quota"
+)
+
+// Valid indicates whether the value is a known member of the ChangeKind enum.
+func (e ChangeKind) Valid() bool {
+	switch e {
+	case ChangeKindIPAllocation:
+		return true
+	case ChangeKindIPClaim:
+		return true
+	case ChangeKindIPClass:
+		return true
+	case ChangeKindIPPool:
+		return true
+	case ChangeKindQuota:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ChangeType.
+const (
+	ChangeTypeDelete ChangeType = "Delete"
+	ChangeTypePut    ChangeType = "Put"
+)
+
+// Valid indicates whether the value is a known member of the ChangeType enum.
+func (e ChangeType) Valid() bool {
+	switch e {
+	case ChangeTypeDelete:
+		return true
+	case ChangeTypePut:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ClaimOutcome.
 const (
 	ClaimOutcomeBound   ClaimOutcome = "Bound"
@@ -603,6 +648,7 @@ const (
 	ProblemCodeBlockTaken           ProblemCode = "block_taken"
 	ProblemCodeClaimReleased        ProblemCode = "claim_released"
 	ProblemCodeContention           ProblemCode = "contention"
+	ProblemCodeCursorExpired        ProblemCode = "cursor_expired"
 	ProblemCodeDeadline             ProblemCode = "deadline"
 	ProblemCodeExhaustedByCooldown  ProblemCode = "exhausted_by_cooldown"
 	ProblemCodeFamilyMismatch       ProblemCode = "family_mismatch"
@@ -647,6 +693,8 @@ func (e ProblemCode) Valid() bool {
 	case ProblemCodeClaimReleased:
 		return true
 	case ProblemCodeContention:
+		return true
+	case ProblemCodeCursorExpired:
 		return true
 	case ProblemCodeDeadline:
 		return true
@@ -1052,6 +1100,116 @@ type Capacity struct {
 	Available Count `json:"available"`
 }
 
+// Change How an object is that has changed.
+type Change struct {
+	// Kind A kind of object whose changes can be followed.
+	Kind ChangeKind `json:"kind"`
+
+	// Name The object's name; of an allocation its `uid`.
+	//
+	// Example: web-eu
+	Name string `json:"name"`
+
+	// Type `Put`: the object is as `object` says. `Delete`: there is none of this name.
+	Type ChangeType `json:"type"`
+
+	// Object The object as its GET answers it now, which may be later than `at`; absent when it is a `Delete`.
+	Object json.RawMessage `json:"object,omitempty"`
+
+	// At When it changed; when it changed several times, the last time that is known.
+	//
+	// Example: 2026-03-02T09:30:00Z
+	At time.Time `json:"at"`
+
+	// Operation The `operationId` of what changed it.
+	//
+	// Example: createClaim
+	Operation string `json:"operation"`
+}
+
+// ChangeKind A kind of object whose changes can be followed.
+type ChangeKind string
+
+// ChangeList defines model for ChangeList.
+type ChangeList struct {
+	// Cursor A place in the changes of a project. It is opaque, and gives no right.
+	//
+	//
+	// Example: AQIDBAUGBwgJCgsMDQ4PEA
+	Cursor ChangesCursor `json:"cursor"`
+	Items  []Change      `json:"items"`
+}
+
+// ChangeType `Put`: the object is as `object` says. `Delete`: there is none of this name.
+type ChangeType string
+
+// ChangesBookmark A place without a change, in an event `bookmark` of a stream.
+type ChangesBookmark struct {
+	// Cursor A place in the changes of a project. It is opaque, and gives no right.
+	//
+	//
+	// Example: AQIDBAUGBwgJCgsMDQ4PEA
+	Cursor ChangesCursor `json:"cursor"`
+}
+
+// ChangesCursor A place in the changes of a project. It is opaque, and gives no right.
+//
+// Example: AQIDBAUGBwgJCgsMDQ4PEA
+type ChangesCursor = string
+
+// ChangesEnd Why a stream ends, in its last event, `end`.
+type ChangesEnd struct {
+	// Code What kind of refusal it is. A code never changes its meaning; later versions may add codes.
+	//
+	// | code | status | meaning |
+	// |---|---|---|
+	// | `invalid_argument` | 400 | the request is not valid; `errors` says where, `missingRoles` what a class asks for |
+	// | `unauthenticated` | 401 | no valid credentials |
+	// | `permission_denied` | 403 | may be seen, but this needs a larger role, which `detail` names |
+	// | `not_found` | 404 | does not exist, as far as the caller may know |
+	// | `method_not_allowed` | 405 | the path has no such method |
+	// | `not_acceptable` | 406 | `Accept` admits no media type of the answer |
+	// | `already_exists` | 409 | the name is taken, a claim of this name has another spec, or another class is the default; `conflictsWith` |
+	// | `overlap` | 409 | a root pool of the space overlaps; `conflictsWith` |
+	// | `in_use` | 409 | something still holds or needs it; `claims`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
+	// | `allocation_retained` | 409 | a retained allocation holds the block; `conflictsWith` |
+	// | `pool_exhausted` | 409 | nothing large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; of a batch `fitting` |
+	// | `exhausted_by_cooldown` | 409 | only blocks that are cooling down are large enough; `coolingDownAddresses`, `cooledDownAt`, `Retry-After` |
+	// | `pool_draining` | 409 | nothing more is carved from the pool |
+	// | `no_pool_matches` | 409 | the selector matches no pool that the caller may use |
+	// | `no_pool_for_class` | 409 | no pool that admits the length lists the class; `class` |
+	// | `no_default_class` | 409 | the claim names nothing, and its family has no default class |
+	// | `block_taken` | 409 | the very block that was asked for is not free |
+	// | `claim_released` | 409 | the claim that the `Idempotency-Key` has made was released since |
+	// | `quota_exceeded` | 409 | a quota of the project does not allow it now; `quota`, `measure`, `limit`, `used`, `requested` |
+	// | `last_admin` | 409 | `platform` would be left without an admin |
+	// | `cursor_expired` | 410 | what a place in the changes needs is gone; list again, and follow from there |
+	// | `precondition_failed` | 412 | `If-Match` is stale, or `If-None-Match: *` meets what exists; `currentETag` |
+	// | `payload_too_large` | 413 | the body is larger than 1 MiB |
+	// | `unsupported_media_type` | 415 | the body is of another media type |
+	// | `never_satisfiable` | 422 | would not fit even if everything were free; `wantedPrefixLength`, `allowedPrefixLengths` |
+	// | `prefix_length_rejected` | 422 | outside the bounds of the pool or the class; `allowedPrefixLengths`, `class` |
+	// | `family_mismatch` | 422 | of the other address family |
+	// | `immutable_field` | 422 | this field never changes |
+	// | `idempotency_mismatch` | 422 | the key was used with another request, or by another caller |
+	// | `precondition_required` | 428 | `If-Match` is missing |
+	// | `rate_limited` | 429 | too many requests, in a second or at once; `Retry-After`, `RateLimit`, `RateLimit-Policy` |
+	// | `internal` | 500 | a fault of the server |
+	// | `contention` | 503 | too many writers met, or wait for the same pool; safe to repeat |
+	// | `outcome_unknown` | 503 | the commit's outcome could not be read back; repeat with the same key |
+	// | `unavailable` | 503 | the database does not answer, the server works on as many requests as it can, or a pool's rows in a region were restored without the rest; safe to repeat |
+	// | `deadline` | 504 | the request's deadline passed |
+	Code ProblemCode `json:"code"`
+
+	// Detail The same in a sentence, and what to do.
+	//
+	// Example: The server shuts down. Connect again and go on from the last cursor.
+	Detail string `json:"detail"`
+
+	// Cursor Where to go on; absent when that cannot be.
+	Cursor *ChangesCursor `json:"cursor,omitempty"`
+}
+
 // ClaimBatch defines model for ClaimBatch.
 type ClaimBatch struct {
 	// Claims The claims in the order of the request.
@@ -1365,7 +1523,13 @@ type IPAllocation struct {
 
 // IPAllocationList defines model for IPAllocationList.
 type IPAllocationList struct {
-	Items []IPAllocation `json:"items"`
+	// ChangesCursor From where `listChanges` goes on from this list: of the moment when it was read, or just before. Of a list of several pages take
+	// the one of the first page. Absent with `consistency=stale`.
+	//
+	//
+	// Example: AQIDBAUGBwgJCgsMDQ4PEA
+	ChangesCursor ListChangesCursor `json:"changesCursor,omitempty"`
+	Items         []IPAllocation    `json:"items"`
 
 	// NextCursor Send it as `cursor` for the next page; absent on the last page.
 	//
@@ -1466,7 +1630,13 @@ type IPClaimCreate struct {
 
 // IPClaimList defines model for IPClaimList.
 type IPClaimList struct {
-	Items []IPClaim `json:"items"`
+	// ChangesCursor From where `listChanges` goes on from this list: of the moment when it was read, or just before. Of a list of several pages take
+	// the one of the first page. Absent with `consistency=stale`.
+	//
+	//
+	// Example: AQIDBAUGBwgJCgsMDQ4PEA
+	ChangesCursor ListChangesCursor `json:"changesCursor,omitempty"`
+	Items         []IPClaim         `json:"items"`
 
 	// NextCursor Send it as `cursor` for the next page; absent on the last page.
 	//
@@ -1621,7 +1791,13 @@ type IPClassCreate struct {
 
 // IPClassList defines model for IPClassList.
 type IPClassList struct {
-	Items []IPClass `json:"items"`
+	// ChangesCursor From where `listChanges` goes on from this list: of the moment when it was read, or just before. Of a list of several pages take
+	// the one of the first page. Absent with `consistency=stale`.
+	//
+	//
+	// Example: AQIDBAUGBwgJCgsMDQ4PEA
+	ChangesCursor ListChangesCursor `json:"changesCursor,omitempty"`
+	Items         []IPClass         `json:"items"`
 
 	// NextCursor Send it as `cursor` for the next page; absent on the last page.
 	//
@@ -1759,7 +1935,13 @@ type IPPoolCreate struct {
 
 // IPPoolList defines model for IPPoolList.
 type IPPoolList struct {
-	Items []IPPool `json:"items"`
+	// ChangesCursor From where `listChanges` goes on from this list: of the moment when it was read, or just before. Of a list of several pages take
+	// the one of the first page. Absent with `consistency=stale`.
+	//
+	//
+	// Example: AQIDBAUGBwgJCgsMDQ4PEA
+	ChangesCursor ListChangesCursor `json:"changesCursor,omitempty"`
+	Items         []IPPool          `json:"items"`
 
 	// NextCursor Send it as `cursor` for the next page; absent on the last page.
 	//
@@ -1926,6 +2108,12 @@ type LabelSelectorRequirement struct {
 //
 // Example: {"env":"prod"}
 type Labels map[string]string
+
+// ListChangesCursor From where `listChanges` goes on from this list: of the moment when it was read, or just before. Of a list of several pages take
+// the one of the first page. Absent with `consistency=stale`.
+//
+// Example: AQIDBAUGBwgJCgsMDQ4PEA
+type ListChangesCursor = string
 
 // Member A subject with a role in a project.
 type Member struct {
@@ -2242,6 +2430,7 @@ type Problem struct {
 	// | `claim_released` | 409 | the claim that the `Idempotency-Key` has made was released since |
 	// | `quota_exceeded` | 409 | a quota of the project does not allow it now; `quota`, `measure`, `limit`, `used`, `requested` |
 	// | `last_admin` | 409 | `platform` would be left without an admin |
+	// | `cursor_expired` | 410 | what a place in the changes needs is gone; list again, and follow from there |
 	// | `precondition_failed` | 412 | `If-Match` is stale, or `If-None-Match: *` meets what exists; `currentETag` |
 	// | `payload_too_large` | 413 | the body is larger than 1 MiB |
 	// | `unsupported_media_type` | 415 | the body is of another media type |
@@ -2367,6 +2556,7 @@ type Problem struct {
 // | `claim_released` | 409 | the claim that the `Idempotency-Key` has made was released since |
 // | `quota_exceeded` | 409 | a quota of the project does not allow it now; `quota`, `measure`, `limit`, `used`, `requested` |
 // | `last_admin` | 409 | `platform` would be left without an admin |
+// | `cursor_expired` | 410 | what a place in the changes needs is gone; list again, and follow from there |
 // | `precondition_failed` | 412 | `If-Match` is stale, or `If-None-Match: *` meets what exists; `currentETag` |
 // | `payload_too_large` | 413 | the body is larger than 1 MiB |
 // | `unsupported_media_type` | 415 | the body is of another media type |
@@ -2510,7 +2700,13 @@ type QuotaLimits struct {
 
 // QuotaList defines model for QuotaList.
 type QuotaList struct {
-	Items []Quota `json:"items"`
+	// ChangesCursor From where `listChanges` goes on from this list: of the moment when it was read, or just before. Of a list of several pages take
+	// the one of the first page. Absent with `consistency=stale`.
+	//
+	//
+	// Example: AQIDBAUGBwgJCgsMDQ4PEA
+	ChangesCursor ListChangesCursor `json:"changesCursor,omitempty"`
+	Items         []Quota           `json:"items"`
 
 	// NextCursor Send it as `cursor` for the next page; absent on the last page.
 	//
@@ -2820,6 +3016,20 @@ type AllocationName = UID
 // `Delete`, and nobody gets the block until its cool-down has passed.
 type AllocationPhaseFilter = IPAllocationPhase
 
+// ChangeKindsFilter defines model for ChangeKindsFilter.
+type ChangeKindsFilter = []ChangeKind
+
+// ChangeLabelsFilter defines model for ChangeLabelsFilter.
+type ChangeLabelsFilter = string
+
+// ChangeNameFilter defines model for ChangeNameFilter.
+type ChangeNameFilter = string
+
+// ChangesAfter A place in the changes of a project. It is opaque, and gives no right.
+//
+// Example: AQIDBAUGBwgJCgsMDQ4PEA
+type ChangesAfter = ChangesCursor
+
 // ClaimName A DNS label (RFC 1123).
 //
 // Example: prod-eu
@@ -2882,6 +3092,11 @@ type KeyName = Name
 
 // LabelSelectorFilter defines model for LabelSelectorFilter.
 type LabelSelectorFilter = string
+
+// LastEventID A place in the changes of a project. It is opaque, and gives no right.
+//
+// Example: AQIDBAUGBwgJCgsMDQ4PEA
+type LastEventID = ChangesCursor
 
 // Limit defines model for Limit.
 type Limit = int
@@ -2976,6 +3191,9 @@ type SubjectFilter = string
 // Example: 2026-03-03T12:00:00Z
 type UntilFilter = Time
 
+// WaitSeconds defines model for WaitSeconds.
+type WaitSeconds = int
+
 // WithinFilter A block in CIDR notation without host bits, IPv4 or IPv6.
 //
 // Example: 10.20.0.0/16
@@ -3000,6 +3218,10 @@ type ClaimConflict = Problem
 // ClaimSourceNotFound Why the request was refused (RFC 9457). Beside the standard members there is the stable `code`, the places that are
 // wrong, and the figures that belong to the code.
 type ClaimSourceNotFound = Problem
+
+// CursorExpired Why the request was refused (RFC 9457). Beside the standard members there is the stable `code`, the places that are
+// wrong, and the figures that belong to the code.
+type CursorExpired = Problem
 
 // DeadlineExceeded Why the request was refused (RFC 9457). Beside the standard members there is the stable `code`, the places that are
 // wrong, and the figures that belong to the code.
@@ -3282,6 +3504,32 @@ type ListAuditEventsParams struct {
 	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
 	// something was read for it, `Carve-Read-At`.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
+}
+
+// ListChangesParams defines parameters for ListChanges.
+type ListChangesParams struct {
+	// After `changesCursor` of a list, or `cursor` of an answer before, of the same project; the filters may be others. Without it the answer
+	// begins now. It is opaque.
+	After *ChangesAfter `form:"after,omitempty" json:"after,omitempty"`
+
+	// ResourceKind Only changes of these kinds, separated by commas.
+	ResourceKind ChangeKindsFilter `form:"resourceKind,omitempty" json:"resourceKind,omitempty"`
+
+	// ResourceName Only changes of what has this name; an allocation is named by its `uid`.
+	ResourceName *ChangeNameFilter `form:"resourceName,omitempty" json:"resourceName,omitempty"`
+
+	// LabelSelector Only changes of what has such labels, in the syntax of lists. What had them and has them no longer comes as a `Delete`, and
+	// so may what never had them; what is deleted comes whatever labels it had.
+	LabelSelector *ChangeLabelsFilter `form:"labelSelector,omitempty" json:"labelSelector,omitempty"`
+
+	// WaitSeconds For how long the answer waits for a change when there is none.
+	WaitSeconds *WaitSeconds `form:"waitSeconds,omitempty" json:"waitSeconds,omitempty"`
+
+	// Limit Most items a page may hold.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// LastEventID The `id` of the last event of a stream that broke, to go on with it; goes before `after`.
+	LastEventID *LastEventID `json:"Last-Event-ID,omitempty"`
 }
 
 // CreateClaimBatchParams defines parameters for CreateClaimBatch.
@@ -3983,6 +4231,9 @@ type ServerInterface interface {
 	// ListAuditEvents List audit events
 	// (GET /v1/projects/{project}/audit-events)
 	ListAuditEvents(ctx echo.Context, project ProjectName, params ListAuditEventsParams) error
+	// ListChanges Follow what changes
+	// (GET /v1/projects/{project}/changes)
+	ListChanges(ctx echo.Context, project ProjectName, params ListChangesParams) error
 	// CreateClaimBatch Claim many blocks at once
 	// (POST /v1/projects/{project}/claim-batches)
 	CreateClaimBatch(ctx echo.Context, project ProjectName, params CreateClaimBatchParams) error
@@ -4778,6 +5029,83 @@ func (w *ServerInterfaceWrapper) ListAuditEvents(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.ListAuditEvents(ctx, project, params)
+	return err
+}
+
+// ListChanges converts echo context to params.
+func (w *ServerInterfaceWrapper) ListChanges(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListChangesParams
+	// ------------- Optional query parameter "after" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "after", ctx.QueryParams(), &params.After, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter after: %s", err))
+	}
+
+	// ------------- Optional query parameter "resourceKind" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", false, false, "resourceKind", ctx.QueryParams(), &params.ResourceKind, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter resourceKind: %s", err))
+	}
+
+	// ------------- Optional query parameter "resourceName" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "resourceName", ctx.QueryParams(), &params.ResourceName, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter resourceName: %s", err))
+	}
+
+	// ------------- Optional query parameter "labelSelector" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "labelSelector", ctx.QueryParams(), &params.LabelSelector, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter labelSelector: %s", err))
+	}
+
+	// ------------- Optional query parameter "waitSeconds" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "waitSeconds", ctx.QueryParams(), &params.WaitSeconds, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter waitSeconds: %s", err))
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "Last-Event-ID" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Last-Event-ID")]; found {
+		var LastEventID LastEventID
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Last-Event-ID, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Last-Event-ID", valueList[0], &LastEventID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Last-Event-ID: %s", err))
+		}
+
+		params.LastEventID = &LastEventID
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListChanges(ctx, project, params)
 	return err
 }
 
@@ -7161,6 +7489,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/v1/projects/:project/allocations/:allocation", wrapper.GetAllocation, options.OperationMiddlewares["getAllocation"]...)
 	router.GET(options.BaseURL+"/v1/projects/:project/audit-events", wrapper.ListAuditEvents, options.OperationMiddlewares["listAuditEvents"]...)
 	router.GET(options.BaseURL+"/v1/projects/:project/history", wrapper.GetHistory, options.OperationMiddlewares["getHistory"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/changes", wrapper.ListChanges, options.OperationMiddlewares["listChanges"]...)
 	router.GET(options.BaseURL+"/v1/whoami", wrapper.GetWhoami, options.OperationMiddlewares["getWhoami"]...)
 	router.GET(options.BaseURL+"/v1/regions", wrapper.ListRegions, options.OperationMiddlewares["listRegions"]...)
 	router.GET(options.BaseURL+"/v1/version", wrapper.GetVersion, options.OperationMiddlewares["getVersion"]...)
@@ -7174,815 +7503,860 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7P1rl9s2li8OfxWMnrNW7B5RRVLU1StrTvk2cXfs1NjO5Dyd8ilBJFhiF0WoCarK6pz67v+FjQtBEpQo",
-	"Vdlx9+RNYpVEENjY2NjX3/6tF9L1hmYkK1hv/luPfMbrTUrg3+eb5C9kx//Ftus1zne9ee+XpFjRbYGS",
-	"gqGC3pCs1+/d4nRL+M/WpMARLjD/d5gTXJDovOjNe77rjx136Lj+R3c2H7pz1/1rr69+8pyPG9J8M8dp",
-	"EpL/LacwCOm61+9dk4zkuEho1pt7/V6KlySF2W2zhI/NVnTDevf9XobXpDfvbZINSZOM9Pq9TU7/RkL+",
-	"o4LgtYN7/V5ObhMGY/WCeOxNfRw4SxK6TuBHgYNH8cRxZ94yHEbBaDya9Pq9bRL15j08jLzQjUcOmSx9",
-	"J8DjqTML3aUzivx46pFxEA7hx5to/6Lv+z22ISGff0RYmCcbsbLeC6AFQ2G6ZQXJWa/fI583SU6YGmyi",
-	"BuMjSQrmNCVAvIxt1ySH4QtcbIFAN2T3xpw7nzqfOZ94bd4pZsXPrDlxzy/ftVlhxl92HhbJLend39/3",
-	"JYeIuVf55BzdkB2KaY4wUlvSl593BOdtbNN9f780Kevri6oL/LgiCGfsjuSoWOEChfKtSfHHifgXOBF1",
-	"bu/3hLSb90Kc35KrQ0NcKUFKwpwUHT/0Sp77MWFFk+H4OUUbfE1MHksKsma9+a9/cNv/LPn7CbhlGyXF",
-	"q1uSFU2OOQdWQXdJsUJrmhNUUBTSdQvz4LggeW+ebdO038MWCo7lRJYkpjlRv4Ttcb1ZiAkeOwF2XWcS",
-	"DokziwLPGS0nxI+n2AvHw16f8+eK8t/TJAp7/R7daNbqRSQlBXmR4oRzHd0WMNN5b0PydcI4z1xFJEtI",
-	"BFy0pgU5j6KcMNab97yZP3AH/iAI4Mu/bwkrgPSTyCNuOPKdIHaXThB6xJnh0cTx4/FyFrnhhAw9eITR",
-	"bR4CQW6SjD/55kJNRfL1HVk6ZAs7vF1KtoZDE+KcppVDc9/X1Pyth9OUhpwpX7x5+Z7P1R347sAbuGd+",
-	"0DPPE8lu+XJzGvGXbChN35OYf6EOVk4jPgPLuTK4+tjnNjmJk88/kuy6WPXmfsCJEfKVX9A0CTkXvYSN",
-	"AdGE9wiTdq5wnXAZus4Ee1NnGvOHo1kYkMlyiEe+yRV4kzg3ZFdjDCGlmoxBb/ZwgufWOCFYxjM/Ho4m",
-	"k+UwiPAYD0My82eRS1wSTIbjB3DBDdnNBUHPSuXkU7+Xkc/Fi23OaN6b98juz9s3f6NJ+MOfb//6wkuj",
-	"D3+eAU3hBc9xEa5q4v6OooxGhJmnFXbmGFkf2GR9RG6bgl0ukL/S8dqE97XYEs7RaVWa+140XHIBPcE+",
-	"cYJwGjnTeOw6s6WHfS7OCey1kObe4R97e6V50JDmrXzv3ExZN94fV6S3/dyOA35wObfI7xOaVV87PLy2",
-	"Yct8QppFCR9R7DC/FD7mOGPwt48JDN+yvWvCGFcL5r0XXD2JUGW6KM7pGnESIcWoJXEGsJGYwTae61V9",
-	"2IYhIRHIW0WV3sd8y2+PYrch5Y9JBOyu7qfndJvxh07ZkXbZ82UZ3j+e4UeH93mkGT44/OPg22T42fgQ",
-	"w48Pr2381RheTvefn+E/Ve8Gm4mtb4g+WtJihWiOMpqRDvdFVdZ3ZiobB9VPZvVUPWzokgavPm9SnME2",
-	"CWpXCPGmQHd0m0ZoSdBSboYmgYWtZ+OBFuNhihl7JybECpxFOI/Uny/0hm1SXMQ054pARAqcpLWByveH",
-	"ghtL/lOPnqnRHbJFyx2CNzS/HVR0nHbWMkarsJaeqYWirewGehSJEsJZ5RNnf7IRXKNXy61PeBbxCTCU",
-	"FHymUk2CtZRKUmNRlTWFK8pIBkpySCP4PaXpFfm8wtz0ikwavynQCjOUURTnhKBlSsMb4W5JGEpxfk0Q",
-	"yej2emVMho9mmYtTmQS7STYbfo77vzXellO6nqNipd6XMGTu9eFXVffGuvLynRnaMjJH4wDRGI1Ho+EY",
-	"YaHOEma86u9bWuDyXVKq4TStvIEz+x2IJ9vReU/iLSN7Dk8uf1CVIMedD7WnwHtXKTDfVU74D6t7+8J+",
-	"ANAKZxFDdFsg8TBDZ77PTdczf4polu6eoTPfRXeYIcxu+FmjefXUvNfLqJ0At8Loxi6csxvpmzzz/bnt",
-	"xTgnMDMSwdRWJCcDOJhJBoZe74wLurPKCzUZe74PN0Z5rn43Kp1yYhVbtHEVWFlVrnq+Qxipl2hmUndB",
-	"C1M1b4D7fu8/c5zVPWEU0YwgJfQe0d2aU1rs939Vzp9d8lbUxOkQB+GYTJ3YdwMnGHtTB8+GSyeIRrE7",
-	"8aYzPPO0mjjxZ8PlKJo4xIuHTjByJ85s6mNnGAYkHruT6WzqHunl0q6pUuvQVP1dfIz/M0gMJ+UHgtOi",
-	"Ztafpym/UO4ISO7yZCiFk96AV+CHhBU0373KitziCv5lRdGKpNrKGw1miGZoiN7iPFwhXKCM0qzFzWe3",
-	"a0dNNb83780CTqt45rhDb+QEE3/mLHEQOiMydr2pPxti7IvbIFlX9RNQAEften+NYo+jTW+2+YbCKMpt",
-	"w5Is3GNFbLMCpKz+OvjoTZTLFdx47V4Ab1qn1jKIR+7Ymzj+dDhzggCPnOl4OXHCaTQjOF66oQd35ypJ",
-	"o4sTlvcgsh0mmZpWK9nAG/1XeQ28uTg31l51Owu9CTh0KS8C2I3HkNP7bPkoCL14gn1nStylE8R+yK3Q",
-	"sTPCEzIMZ5EXu9PjLf2Ju/RCPxo6JIhHTuCOPWfqT4bONJiN8Hg54dur5UvHKRwlX5qnS7ohu7MJvctI",
-	"LseQKsALEelo+DbVSkJnMpl6p/iim8ewzcw97H/QjvIqo9/XWfAFpWmSXb+kdy3cCFZDRpc02qEVTSPW",
-	"RziL1F+uScHQjjxEmbCzJA7i8WxCllwI8PvGIw4eu9jxJsshCdyRP8az9juunSmXI3eCp3HoRDPCLz0/",
-	"dpYTb+n40zCIR954OFniMnrWbRItTOm5dqY81i6wCK/TzNrHYq/ZeDBV7BVSmv5cvw1GxtpLDjRZrcGH",
-	"r2lOkut9PIgzWqxIrtRXwYxH8p3nlXFBO9+FY28iriE8WjrBOOR6TjRz1D3kk2F8Ct9FMGqAndFyHDrB",
-	"JOLKFsFOOWrgliKk2yTa+M4rb+I9ypaVjVY4J1+NiYKOMsqmyOFC2DKUpk1OOFbr9o69MGd+NIRbDdSW",
-	"wJ8OHRzMRo661vhGHX9hYhjTHTt8951gOAuc5QiPnXJMN9Q80nEK7Rem1901fvC+ek8YyW8FmQwn8TtS",
-	"3NH8BkXkNgkJ63JvuZwnphae6P+h/fyh/TxY++nMRVJn785FHY2YI7kohDH9qQN3RzBajp3ZJJw65Zg+",
-	"0bTvOIU9IsFvcNGpNtdj2FNd48qeTV40jK33pMBJVnfjKhXjhmwKBMknkKIrXPZ3mCGRXxOdoOB6R3LQ",
-	"MPZHbkBcJ4inMyfwoqEzw27ouEN3RKZ+OBy6JyQYTEEKkcCBmyXwJr4zG04Dp5RCpFR4O06hXeF1/Q5y",
-	"KMmuc8KYc5tsjrHYH12eCI7odit5k7Ohb7CZ5iaprYh32FjrS9rvbVlQBwX+fp4Zx17o42HAtU7PCZYT",
-	"4kzxaORwATKJh8Rfzkpl1cVTMomCwBlhL3QCPHadaeQv67lix9xdX/feqWVyHXO9tMX2T1UpTortDw/E",
-	"9sVsW0P7Xz2sf2xIvzxfOl+tesxYkl2nRIX/voKkPiDADmj5k8gl4+XQ8cNZ7ATEGznT5RA7QTQKx2QS",
-	"T13D7R4Ply72wpnjRiPCTyJ2ZmEQOVPixx4eL0fR5IDb3asfLlwm/WnZ9gjbZRWm9lcdkrGtKWInXpCn",
-	"nSpv/6mS0/2nO1Zqn4xj9XwH0VK7YrS0RiS7HazR18qinPpRMBmFM279ek4wjENnGpCpE49mXuiToRtM",
-	"y5z4iRcOx8FyylUg1wl8snRmw2jikGDqLr3Ij4eT8d4zNerq1Ts2b8xMsGk7BLMhGU3HEXaWk9B3gsCN",
-	"nNkonjnuGPvRMA680Wza6r05xft45LkZ7buNysSf/Yk+X+/wdHGcdriZRJ7Z8531hvopI+iW5LtDN5Tl",
-	"dnmI3O52+NXMrSKA79RhAdCaFndMvkJtOurb+nykHoORzCE6UAy3Ty3+8gqnTbu0rPUdLVZJdt10cZJb",
-	"qJIjKCIx3qaFTH6jMXpzcRuUuSxtdJBClrwrV2Cs2jaVDyQlYUFzGyMIwmc78XI4uzRGfK3bkJ/OPtpm",
-	"EckRRuq9ESS9dZwdsI+5KcnmNV4nKSRbXdwGktfNGa5xEa5efd7wc6Fl1A3hT1wTqushoJDgjY7r85/1",
-	"xE7e9D5xMQHj/Ghlmvsu7PqeLJPMUucoblAaI4xyaS8iI/J9mhh4iHJ0jEj4ALGAAydQhGY4iyqBiSCG",
-	"cEhWcFYUwYb9DugOAYmDB+yXpFh9COmG2BUcWA2sQHI0zYgqZ+uwCrJ19gu+DcmdcjimJqL+VIojc+Zf",
-	"O8XoD+/CH96F/5nehU/GqbvYFo+qcfzOGobFUwLitFQjDE3/SNPOP0GKFAnIu2uammKkohjuz1j0wwnx",
-	"4vHQCdzR0gmi2diZkqnvzOLhchxOI0z80nXiLceRS0a+M4wD7AThdOTMoonnTImPR8tJOIu9/a4TvyE5",
-	"ZJr4hUFxJvSQz725P+331knWm/v+fb8nNbaLRplotXz6Ob+CGORQGxXUTc0nYS/FgL15kW9Jv7fBOV4T",
-	"+H2JPjII6fqsRuVSZxJv/JFgVvxcJGnyD5nqTQV94akMQ5H03oqHLSPnokq3N/FXcIC5GncN+cuEFa8F",
-	"lEPCkmWSJsVOX+NV59AShzdJdn1BKecOv98L8QaH8PvfevgWJyleQpX4bDp0OQ0KWmAoIBl67sQ/TZr5",
-	"TWnmw8FmiM8H9AA4HRW59RyHN/tE1XuCox2IKaitYPVt9+W9H8nFuv3eFnYATskFyUOSFb25PzLPrlBe",
-	"Xm/TtH6KxfEFzYvhHUPcTNgJE+KgeLKfQfXxm2L0GKfsn47Tqzgola18m2TJGu/bzZTgW2LuJyoohCOB",
-	"Qw8ro/usp+Z8QCduKPhKC+avpXcZ7BjB4aqjSmxqu10YCvgoaOWjcb9H1ptixw/Ox48/9ua9YLqyMg6f",
-	"9wXfql97ZYGDmskn+X2trMWkyRfUuP+4K/+4K/+4Kx//rvxkHN/DwjWjQralCTs1Z9k/NimIy+SDeD5k",
-	"5g696cgZ+5PICeLl1Jm6OHCW3iiaEhyHbjAsEzSiaey7k8AZeePQCQieOLN4NnSwG4STaEaWMUTQ9hzU",
-	"RoJGpzu4djBeJ7ni3WPPRMtt2c7tbju3uwanuycyud9g8ncVRtFc/gzhKIJrkW8uYAIpLw8TPj7+VOUs",
-	"vKPPzaUYZ+I1p6vtUHTh/cq9Zb/FBd8DghE++UrfcxCCIw9C1Qm2/0CM3aU/GuKJMw1msRN4EXamfjh2",
-	"ouEkxm7oEX9cIkSMYuwF/mzsTIZT4gRuOHNm3nLkhP6YzOKlG3kHECLkUr6qrmI/YMdqL7/vsfTaj+XY",
-	"CwLzaEJ19onHM2gcT0/wM58N+0J3UFA7h579HI4H2mKDfMXaGcwpLfY6jR4jId3qeOpD+GPeEw6iw/6x",
-	"AzmoPh6FPnYdL3aJE8TB0lkup6Ezi4bxOBqSKfaM80jccMI1yVk8Cp0AT4fONBxzxXIU+9F46WF3cmRa",
-	"Oq7Uy7Uqi+skq/7Rm1rVLc6HSZRXMs69ca+ubV4Yca1X25xuiJ1MOvFd8HTMj2Bv7o33pcFzOb/BIam5",
-	"daVMsDswOxzQ9ox6WF/luGrn6rznjcdwXM0jHEynUM8bmuVhPVevWD74OIfccw+l2vAVCDcs0E35mCXF",
-	"HsvH3BTUUjy8zgmp8dbETAXl0uSELbXrtYPAM4QKZEM3bnf+x1NFi//FREtbOvh+8TJzySTy4sAZL33s",
-	"BNE4dKbxZOJ42F8OwyAakXFc5u4svWiG/dgJwuHYCYgbObPII84Yu/E0HC2HJAiOTHHvIl7GfW631v5Y",
-	"FS8fNjhnUJywwTnJitODRFxuNQh28vEvM+Tbzn/97Hvj4TQ4dPbN+108cNrR9zsAsXnTLx5eOuboT0/a",
-	"4i8hLFxTUIgMDqGjWZ16YAULtUkm9EAlb0oKhnKSEsxIJGLi/DMrJLJLhHcHfH5mDpUZBNe37Gxs3ELa",
-	"aOLKrnZofap5S/xg1Wus7oAwFFaYwHXpo02KQwKF9BDchx37jiF9ZI+J5B2Uer+XPLEIjwbV3oMsYVae",
-	"wAVa0TVBSQZpD0LsAFuIk86/kIW3B5jgOqVLnB5NiIo25vlTwSi+eWfAmcrVIlTqDut9aq6U0qJVCxfW",
-	"MOcF0NEQSz4XhGQlahTS4u2xWONxtNiHKawn6acNyn7YkDCJk/DQCcQFwuLkHYoTyMNzu8nsMsN3BwFU",
-	"mfObZu8RaEz2v8e1GWbozcXt2GCFkquFQnlgsileOrfjI3dzbNvN0bhyyLXBXu6x77rePFpO5747n58F",
-	"U9smWn86Dsy78D3dgsP7vv9bj1+etZ/HcRzP55XLM9uFmBVwrVt/HMdthkuKl5VdeCii9h+K7B+K7B+K",
-	"7P8wRfYw8LeX//TD2yT+r14pafapNgruslRkijuKlB7x5WtZpEK0X4xI3aaEpyFjdxLORs404rIhngTO",
-	"FA9nThBOvBlZRsPYgAP34/FyGgWu403CkROQGXbwMPKd0XJK3HAWxOOJd2QhS0cZcsitdqQi99XcYZV5",
-	"tYmRidtwh3lu4I0A7L67LHGD6WhyokdsbxFNuYhvyyU2bAqHcrN/a40WeO5w7I3tzsaSmMOxP51yYq4A",
-	"W1ME9lOKMxEmM3kMEHJbXjYStV173uRX3iPDM3zLfqQ424cnpH5To8pMT9M3prnlEijfZneYk9YbrYLR",
-	"+jS/sFWcDsYTQx/bk+gDQvIOM42/THMwBCH8IezpE2v/gtHpIUJnFLuhF03xzF+SEypso1HsL6eBMwk9",
-	"4gRkPHRmsT91hsuxO41w6JOgTH2ZhQHx8GTojJdu5ATRyHemxJs4Ph7Fk3C29KLh/tQXudBWIWqXlbaL",
-	"V2W1dM4mdx9Nv5pNBt5YWVttghEsDPM0DWfjaeM0STvEKhQDd3aiRNTsZC0r1LNv6lcGUX8Hoeh7J291",
-	"Xc8qC0faaktqZZwWIFj9J1UIZa1DeSQpNBx4Q5BCb8l6SfImFOsa7x4V4vI4nNzWzl37sxO8cEhG7sRz",
-	"pstZ5AQx9pylHwZONCbT2MWeP4TaDVm9svSjIB57zgRPQ66huQ72lkMnHEUTMos91/eGR1avWPvtCQp/",
-	"27jE/zL07n9toi3p8iiSCYLNhg6OlrETeOHQmQVk7MRTFy/9cBiMgnFpRESioZwzCzFxAnfpO9NhNHLI",
-	"JJ5hb+kPg+HoNJLhaA2FhZ9KDm0U2LSKgb3szpUaLmub7eg+qjq+iBKGMlqglBQIZztAKwUlB2F05k36",
-	"iFFo+8FNRH2n9RFOixXdXq+Q/CrOCQDWm1MmOQzCb5ukaAEerDgyQWM/8yZCNTW/Gfr8i1nzC3Ubg06o",
-	"3v1rM/2Nz08kxvJHG8XV3gTQmI2H/PpDbs8SQ6g9NOrwpln9Ic87/JTvNuY37PCUV38qmHR4yq8/Neuw",
-	"Ln/YWNfMPUxDP6g/Npx2oceo/thk3IUg48YkR34XkjTYY+iOuhClwSFjz+tClSaT+L7f4cFhk08CkWR2",
-	"6MEmq8jUlkMP+kJwXeR0mZJ1qS5aGulAT1v9Ay42Gu10ZOOKJLvaQuJnSLM4TcKC/ZLwt/2qOpOYVd+f",
-	"jH4W5ftRl0pvPQeZp5qsUfMFXK4lGSuwAC0/u/XO5MXCzspGKfK17Kwj/I5SoQN31u8VSQFEF+1auEKd",
-	"45B07SwotW8+K74H7EySz7ovdny/n7J0Zyu+Z4Aaq8LdNNYV4JZNK5+6UiPt2cFOZDK39qLpDRaQtsiz",
-	"zfyZhCRESdFHNEfLJItQUiB8jZOsw5ZCBv9Z6eS17te57c1yVrrDz4O300bYyt7m3Ph59TlhBWueOEjD",
-	"ThgqcK2dut42ePyKiOfbd0zRwtwUtRHiYSTHQkmm8afFw5zgJM9pXuuMo+ZVa3ajFMcz0O/AmOywW227",
-	"ZKPCQ3ekQjNjM0BU2s/YR7PlEwBpAmbMAciLr3O4qmBdh+b3TJKzgAixWX7P5WjjpLVs/N5X2LofKWif",
-	"DvwgO9N9y8cWOOUjsGODTQAGSfPKiqS2SxK+v1IMXdtKiTeQCO0e2pvxQ2mPqLVskHrStheghT94IypH",
-	"4nGOpkkVg9ovBL6qSN9qElzc/XC/JQy9ich6QwuShTvnL2THJ3ddb30o9gCeu1JpYeY28FFlh2CVUmMZ",
-	"eY0jUlU8/kaXzqT4u38T9dHdKglX4HfWiWfQOmWAzlFG7tANjHBDGMLwGQZq29AlSWl2zfgJxeXMVpQR",
-	"A8ZXvae65SuCI5LPa5N/nO2vUp6vyJzHg9mhtkFVjmAMtNQ6Dtm2YElEyqKJ76SSyOqNHzsWborQgL0N",
-	"2iN2ais7tPXh6J75bhsvrLesQEuCxBP+9GCvuZO2GooUj+9Jd3BFD2syV7Kf2DuZCQkvpHG50w/ju9Zl",
-	"3uGsqLKNKLGu8uWb7GdWA2KCIhuotis5E1IQBeHVlWzrzzqc9BuWVY2x5CbekSX0vkxYIZJCVSkrNLPB",
-	"a/HH4US+tIMeDfMk7EzWeOrS3K9r/7xQ0YAfYWU2yirjRuqtNUIbKDCGOK/jth00X5tMWtHCTLg4Q3uW",
-	"NZYtPV3nigNEo804yRR0jdwCLSv4VhEcDRBXO7iKVgH1+o6ZpZqQAQmWU7ii/JJQmYB8zfvUeaVsl1FR",
-	"ET7dtFH5obq/5LCSu7zfh7to8brp86jUVmtvK9gNFsbJaHEVS5+I/YBec3P8DkvljP+0bS9EI93KFjSe",
-	"a2h1Omh22t0elMR+p97zYHqXRDFJTrOCZM3ucB8pRWuc7dBdnhQkZ2hNbIQOy8dNnc3y8DNOMQAZ4dTj",
-	"XxQk66OcbIiE9JO6VDdZWKXYyB0a2pB96g/Uf8qFGtR7SXCUJhlp0o6l9M5Cr0g9UNNw1d/VuVZ65YYf",
-	"yegZulsREBqJTp/IE9njVhoYNxm9K+mZFGX+OeNSpKZznkbkoErkFBcPlwKaIhWyQvAXDqzNHXMuRag4",
-	"klJYlhHjkz0z/G79dOBKb8dHbVw3z1QG8i2RK/q+yLflDUAzAsYaE6A7KQ73Xgj8UX4ZmIu3CZ+y3Pso",
-	"of+7u3xeqdbiz3cvKE2jRo9AcK5KFyrI4VCE3u4y6PtsNhqvWBjKG3+uSi8gquL3OlkUuuH51XJ3Fap5",
-	"iSwUEr2kd7UsrWozOiNXpfJ2F6LIenvfUSS9DHFOyDOjbITzyF2SpmiFbwkSL5VLLpDtpcec7PY8krFU",
-	"Aj5yMVNRuBzInzR5xdKGXp6TOv6f1vWeKYVMtI3PyON1qW/bL8Msgk71AmmRENFfEo6iYikGBD62V73N",
-	"MvrF0gOff5ZsgeTcHnai2lZstZAC48CJtKK3CQNA4lq/+YtbDcFcIjBbhGsMg1yt1SgHIg0Jg9GEHcpf",
-	"csBvBicBXmFGTaxiT6VJnWxjq137CeSr9JLKtz94l+p0MvbBuJvtm/FTRtAN2fVlSjmoBsxmL5UDWTfk",
-	"o811xvUJzrgSvkXeLoYyZtudgw99GaeXuUt87q1TeLhxYiOluWfr9bbgl8rrhDRL1GL+R4kDBajq4Qpn",
-	"18S6Z2qgK3jI3K6m/6g6WqvFUv/R47ikzjRgrHU/gLnEwutrfuBW1Chk7gJfVtbE4Vpur63uBPnrmvIN",
-	"uaM5inGScl07JxuaC8kjJ36atuyagRKhMEoRJl74CAa0XE+FIrc4TaLz/Hq7hrTIKmFevHn5XhyYFWUF",
-	"WiZ2OSIGucJqlBZ/vJTR8OM5KgMacK3rFyDGrb8oidCObtGa4KwCtPEfLVx87BinRlaaIU+3qv/aVvsI",
-	"e1cjsbGHP2JWnEM2mz27EjLd2vCU5RbyH16JlLj6BSCVs9pQ0nK51OrNZU9ivhZ4x0BBWu64oULSeIDe",
-	"4huCGF0TSHQjKfi15GgFZKyB+jpHGK0hFQ88YBjiEnUXzibJyb4TpvUtMRK3xe05ja0WTLnUB++bQVdz",
-	"x8Abutd9ZWC84X9OXxY7c087T1/Pm/U2YSzJrt/TlDBrcJIxhJlE9cz5r8qOEiKAprfjWiCYmTEAMBXV",
-	"Kqup8IflZmXHjKfL+ag/JJmoh9mjGXORlOQiiBC2DGzbSxj3TAPmHqGCrSuU/dUEi/t2BOc7rnd8wEXC",
-	"4kSk39XQ9RWsE6TTdo5CDn0VhXTv9V6DjnPFjJeZ6XPwKs1LMWR4FNSWN+DcbrK+mNCeDWcrmhfQnQdn",
-	"e62gx4k2avsVIiFCnYuTh2vVNqLZzFRvbO4qNf2BbTkHQrRJH7Mw6sVFBNxXddlZpeyV/MmV+knpnSEJ",
-	"2Ba1YFJG8zKWxbUVbHUMjuU1ynU+hpJCJv1AwndWRoo6nPZ5+4rUu75EMGJmiu8GIR8qxWtkr+w7JN7T",
-	"3LLvLaCpewS2iJuWu80fv4ppbtnuythhzQcscFnvyHIfJOtJRG6E+PfOshJdlmDD7V60ChH2+6zU8vmV",
-	"ZBL2wRtdW0tjp99yG9t2bzPZgwutxS/Ucu3HGF4jf1nb1rKTWHnr4zQlORSFbBnRbyiM17Ymf1RnY5XG",
-	"Zgexxzh9MPlycY+zJ2q8yo4U52FINkXzGgUv/P95+yNUssBvSNSituJyiJoFiTN2x1UdhvBmkyYive/s",
-	"b4xmKluL74CYAhIepPI65ep3cdoxG1eoWc4PrUmUYAQkegzN1Fh5laoCMqhmHbyJnXc0Iw6cAAGHRddE",
-	"tmTgnKojV3Uqb3Kii1uvhAODS7ltnpOsePURX/fmvctOLbAue00rn9FtHpJaUrK4WytTnqM/IVF0xg3F",
-	"dDdAb2JuDxKcpwlXcYuCrDfg/tjRbc7guEFAA/L2kqKP+NBwOUJTCth9ue10W0A2LAGVPEN3JUHaTmZE",
-	"1pD7pE+5XkrV2rI7Ks2VPcg75vlVfdjcLKQ368H5UQ0GqHJcuzX6APuz4drfsuMs0CocwF4DVLWj+tZT",
-	"KX4S1+rPGYTiqxT/kUKSaJISFNL1OimKWvscSWx5NV9t5SC1IxnSLBPw20C21DbqM0tOxZdIBjAyLuTK",
-	"UTnrh5G3TgWTyLckT/HGCrsH7ETFD5gNR1ARWY5xXImG4W8MjLcYMG80bgVHeUjZxU+1FSnd54E0lkQw",
-	"aHuBdynF0UdKf8T5dbN/JY0gCOejt8lz210kHr8qKL2CgGede2EAFQ2VtqzHB+vKgM5Saz6lkB3W0uDl",
-	"SwpIUBGzeKCIbazLpBnJwTVCs5ckS5qwJ7m4xO5WFHFDF9LGIS/JRkA91lUkBqu7bjNCZGlFTuHQizJl",
-	"s07oUvLwZW+A/v90C5kR4DANcU5T02PaL6UCjHabkDvRAHi/P7Zd1g6rslY6VR6+AQ26mBtAafoyx0nW",
-	"wKHVxdkJQ0sC4fZcFfw0SM/14EgNcziGXRlvrlPbAGwwKeFtcrpGSTFAIg+gkKUxwqO+zYokhdqfarnA",
-	"gysB2tb8wE2oUKi2ATp1p7oDr3N8vSYZN1IdhBFbC2NLV6qwIklTyMI4nK+j8LDK7dJ5D41MGreaSSPT",
-	"XET1jn45Rme+/zjZMn49W6Z5jbQYdIJt6ukhkiKPsGEmjQ5mzPOdtCTMa54S3CsSsCpnaJWkRu8KlS3v",
-	"70mWtx0rwQ3iJb7Mxe7bi1LBBPEMJNhqdqmIPEcnVKfqArOvn/zMSfJfW1rgV58lPlBlF95y0SJyv0sn",
-	"sJT5ypyyCLa/8xGvyGcNOaS3AN6FysJrIa4Z8lzxmjn/VwKr5buA2Y0A7Bqg/0xuiWGhQneuMs19pey3",
-	"NFknBcpxwrpvBT9m/DHQtwB+CbNtro48/xoWVHq0cCrQuEDNFW0i9ulRMDExxEN3sEFZ8KTBvM1dNeyz",
-	"18I8qzfJLXBKuD39VqbrfC0b33YGjdMDUXYwLp4p6/zhRd+mSfyi/p4vbQybe/Fe+tQbbuWuG6Gc8iZF",
-	"PxARdUB8VwwfIywUrmSoPaQZP1fqRXsc/zLo1uam6OyhaN0Of2oINjkgKl/8uBuiKVbdEn0bvVfFXa1V",
-	"hLK65sgiQh2+E9jmXcvnrDgJZUmdN4WSuqEvS+q8yaEiQfHE0P/yYbtvpiDPm1T2GtbQpmHIu0yqyOp2",
-	"sZbh7VMsGmZQTa+As9BHQ1XsxTUJV9jtXGXmvMbQpcKfu+xp/ItiRdbimjssAKsVejA24IZ+XY3ikDZR",
-	"tiKwaxTUWi7fUaMQud/80Ei9InBn4/KVcxS4bqlf+KOxqWGcsxuIP5lPIFygNeVKxvUX0T9KPV8qIIAe",
-	"aaogeipNNUSvtqaM+KPx76yOcDKbTPEeF+RHvsJG+b4qm9qTYJzjglyl8mlbwZd69hm6w1xfQAwugJPs",
-	"Wn9mqekyJvcwelWWYtIHEE5fkyy0OXOgX4ko9s85U+uoL7ojOcQZCprLnGQIXIjgg82vvs1KmKiWa0dg",
-	"eqMQZ/yKWRKR75xkaiKXvS277CGpZqwpt7XnUEwEkxPZAjivlA0VyZqU553fz3mkunUCcvAAvWuaUsKQ",
-	"phuS44KK/M6CwtNZmKRCOD7YjQw+I4MmD9tgk76N/bVcQnp7FZJ7SuICLk/T7j2A3dS8kJ7rxzbNneV7",
-	"syJpc0/t9iySwBu1u6hV6UiyMN1GRPGJiBTIdehXa39fXSdRaNqdFUwNQf91r7n3Zb8SCwyMQPgwepqg",
-	"kN6SnCEslq8wajqiwhgvQwZCzNQ2an3TDyDFWEawb0vZnuXMe5D6//tAyHzg+pDlAL5XgRTBnKYPFSJX",
-	"9c45rUcOXoAueyle1tQ/r4zWnKTXnQld7izFy9+xTP7DhoQvkziWHeZt2XAyZF8pjQGM04dVx9ZjYi9M",
-	"xB3xfeurn3EFD7S6OylgQfIIaAQYZ5tFJO+Kj3DmB2qAM38EYrJUIL9kzcvvVR77c4a3xYpkRRI2M0je",
-	"URTmJOLf4pTZtY3K0/XIkgoUi8pySGqCPFtz2NOiE14l5aYx6GPc85WVVUlWInHWD0qEC7zkl2mZVwRJ",
-	"Sd1VtX2j/HMoQzJX4VAN28EckYcUDJUHc6V/gOXbVc2wyt85UCy677F2ebAq/jnLhOTmCWz++t6lhRSh",
-	"1WQb08bPZFqzKIjWOZCPtr1/35J8N4d3i4kovRldCrzL7c1lr5GprTAwZKW4xLxpenX4rMtJ7083+sIv",
-	"LlmrXPKJ2UrfCE+9l20+2u0jg3CPLRCk3XHmldJAvlntD9A1TSWGZlLAnpBtH21ZH+HNQSlx/HAtttER",
-	"+vc3ts1su9nQvCDRWxIl+ONu05QhNF8rpCtOqj9/+Omd9W7UQ11BEu2VTKKt6hfCdQDsI4AWa2m/J+kW",
-	"3qiko7Gkx0zmbVmepKXoilClG5/t8R1GXPf49pLbDPyUbEU3zOgq2alpUZdwoW7aMI1mOAg94vjLSewE",
-	"eDR0ZtHYdSZeOFoSN/axt7/zm9to2lDto/CBLwElWdlJNkrYJsU72XjmI8FrdF5tK6Q61pyHRXJLZKcG",
-	"sSUiyfqYjelK1AevwJjlF+yf8gc3PZibAI3/v4SXv9pCRKRy8fufizLhoODag+4JrtI0pXz4PboNmfGI",
-	"/d1bxt7Ux0E4diKX+E4QxGNnOvFmjr8cRmQUjyfTyUxvnWj0shw5Ycz3eUhGznLsTh0P+2EUkNF4Ah26",
-	"juneUt26X5SSCmxYI7IBKSTdr+C/F03GjFwxGbhR4cKR694bDa2a7bRUgrnRYt5KPl1uD6fYaHBmGpnm",
-	"RPyRaDQoJxKMh/f9Hr3LQJEwive3EksZWxLeDOhR6W9yRfNj4M1vuwfTH1z4r82FpYy0dFp6gJj8J98V",
-	"kyp2JTG1mOO2kLsihH0t41F1dzyXGxbKKy3FhDDlbHIiJ0T1J+6XvlMkEDxk4Lal21SL0JiWigc3D3U/",
-	"U0k5SbJEzKDItwRw27oOJpqwyrG2zBwL3tM62OzgzKAYpDYaMDeEEuqKZIqXFOKguxP0/GP7lMpQw3Et",
-	"Sd0oWI6Xk9AZhqOhE4QucbAXj5xJ7MajpRfNiGv0dQ7deIinU2fsRRMnWLrEmcXDyBktp7Efj2M39A/o",
-	"Y6P94vQ91CMxI5VDAM5EW1HKRDO02eYbKtrAN3Uy0ZPyXu+HXb0vd0WcrVy+lTNzy5vbts8g/aMsSs/8",
-	"m1D5D3fY3M9cIy8cxS5eOn7kTpxgFM6cGR75znIYjoLlNJqE0DZfMNfSi10cRMSZhJ7nBLGLnSkOho4b",
-	"j8Nh5MYTPHOPU/b3skj/j3P45c8hSMb/Jjmz+gghQ6HqKFrLhKp4GvoRX8M11Y/3rqk38McDzjK3+o8Q",
-	"Vgcvyy8ritdJo36V5IxmsoDpjgosn9pxXlFOVZpEId84eT9LXC0p/nMJZ/ObdWPrvSD7jZ8ty5+J6inZ",
-	"QHEpf9TShBQEgsjjBQJDa+EXNGMJg6LM5tYtIEt8ge5WRFzPZQE9jUVAVaTzgGPzJiN3zxBeMpIV4hFR",
-	"ZqR+aiBwg/ABh6mYH1dw+KugBfCKrOEY/a+ca0C9/99ZSNcbmpGsYGfiW3ZmTpsvC9bCOeW8aC7jOeRX",
-	"ogX8yDEeXcwRuSX5zqh5Nye5JDHNifDWijQnBH5bgxQD9P71CzQcDmd9/sXPH18MLrPKuiw2wMDzh8Fo",
-	"/NfKaqUPkBW5qnR6obF+LVopZ8GFFYN10Tc0KVXwtTCBgxcVyntTrr+VE1knWbLeriFzVE4qyQpyLdrC",
-	"9l6YFQC2zqSyRAApgVSCi8tq+CRDEd0uU5GDKAElNb2OqCnYR7yX+e791kK4BdfnDI7WpcoCSSffoXyb",
-	"zW2o8ZVpCq2wMYElpzIWeSftFOpMmWcV0G4cFyQXDCuKOU8mnM6Jb1uHQUijavs92aR4J8y1fVQt0f5k",
-	"XqIUGwU14RnsReKLWpX44liy/2h0pa9O8gIXK0VymZ1Vhnc1GbtkZRxDP5352mJa6pQ/leGXJuFOZwNC",
-	"05Y5WuQLnYOKMnqnw4j6mC+KhTzqZf7lmubkMnsS5TgunIQUsbMqig3eJE6OCwLWnSPvg6d1sXXZAxZj",
-	"l71n+ffus+J7r9dxnRewgrauxeXqikoCCN1mBZetfbTICY7YAtEcLcQcFoo4AjYHcncWOKPZbk234luM",
-	"wjThUkdqGXO0+PviMtM0k1nc/IQt7haaag+mzd+/91332d33/iHqkCLfnceF6BBfcxzLyYjzLXBosIJT",
-	"EA3CGMlYlU+9I0T2L7/8cm4kqzRn8AO9g8Np/Kh6KJ4TnEOOSvsa7/u9Dc7xmhRSvSiblqpcgepL38k2",
-	"M0Wlr2wfYfTzz29eVt/fsSsr17F6G1ysSgiqSlvG9nO7T9f4+c1LIGO5oAuumr6GbIfmugCpyOzBmkiZ",
-	"CAptdV3vy2aQMHeI5BuY7yuh1Hab55uL2gzFfc1l1+EdKJvP6clpcWchq2plfhpFBSycmtxhasqimT2E",
-	"fC4BVh6DiuWk1BwZ2zs9XR9r6ztVpnbQXKTrqxRTmkP6O7gBWZmQKIqDTAYqpFcTwPyqbVnkPSsvrO8Y",
-	"onfZZUaFwkBjtFAWyAK6DuoMk0yiyEHSQQl9ZXoFoUJGDVWCCUYykVImqPcFkAAAuqEni3r4f9EQnkZD",
-	"BdtmKdw3Q7hhXdg1HkJNna7z4iKnKEjOx/m/v2LnH64z+/TkV0f+6ze3P/bu1d+f/sf/KkPtppqtgQoP",
-	"HRDGBnuX0jgisJKHHhFlCO6dnQaJVEmuFIDlZPfkxZ8WwG5Cd5S/ra5F25+2lagpnLoYvQa5IC709h+p",
-	"ar8VeECcJHm/VyevUuInbUwlX9lZCJyrXrV8vuCq4bOy6L1/WswlBpmEIPulNCyqOGZV8znw/D7CKaOq",
-	"oSdc9nIzYZeUZgQkkIBlIBmgDugyk2MpQCb+ZlpWyMBwAGrG+HN0KxiBEVA00OLipw8fFypbuql097mM",
-	"AdNX5lvRjNQP8p8UsYWaVFK7CmXWmUc0mf8bvCnS1mTUwiKLjHwuxJdaN9zgayIt9r5GvOcnBERy1cgQ",
-	"iYrsGVqAorcAeSfKXQbojXBabPDft6RqgCWMa5Qg6urEILs/b9/8jSbhD3++/esLL40+/HnWxoxiUS0i",
-	"znP9YJ+QO3f+KuTZ1ffOp3+3S7Q22/dcsAxmKKn2+1LXkuruJcwLUHKVJVw5cNKPZVtdJN5trk65fNVj",
-	"FqNNxL/2SgTz9MvuKFUhIENntknpAFt3JUB1dbnv935IuBm7UzLBatioiWkf0oqk0XFCSvXHPlXImjJL",
-	"TbloIeYdlxVQAVYgZYoJD9fA7rwafvT80tlvnX7RmbofE3m3/UDTiORt275gJI0X89LPqC450Q5AFchp",
-	"9VBWCGrgFiEE1n3VOlt6IpNwBcjScjTxdYpDohyVl5ns2s2/4RoavZMDNHQZksYt5FjB0rpfOFrdEzSp",
-	"u17+Qna287xD4tjzqd8mLFmmBJ1/ePHmDZdmOQ65lOuDswOufxyupOdDnHvtRAChKPVRGcEaoL+QTQF/",
-	"9QO0otuc9S8zBc8riTcv+8IJkCUo6QT22jKZAn0jWnAbOqKlyc3iaR8xCtYu3FfxZVYDI5WarnjPdwzh",
-	"1HInuUsvnoU+cSKySenOCfzWS6rWGKhFHPuj0T5pfHn52fecy8vPE9ImjN/Eb1VrpabYWLz6iK8X+zA7",
-	"JFwa3xjhE6wodCU3J0w5XgfoF1kGnBRVreMyC/ypHBBLBBh+rwWez62DO4Jv4POTxS9ni6cSgF3C9DZ9",
-	"IJ29jW1KwnH6gaRjqRy8ibmWcQxxBYsCZroClW0QV3TrLWWHIDZAy5bmlnJxC8uoQuGhG/R1HTYGXMAB",
-	"4vRU0YRE+XQyiiIopyNZSL4AeU/QwRo0/gvZHbaMzi/e8ENevTk2yYbIlqMWi+IGTtwDLaMf8ZJonOu2",
-	"S+SFAoLhOiwSeac62WSXFfgzX8ZftkuSZwQ4gJENzrGEOA/peo05W6Spvj0QVDlzAT+/zBb4++Wijxbh",
-	"v30f8f+DE/9J3L9+yj+tuPrE/5DAx7/x//zbzaKhPWa3329yGvWLRMAqPrkjyz7eJE/7/1ZwOZVjuFts",
-	"F01qUmG/VmlKrv97efnZdbno8mIuv2L+z1n86U92KdbiwX4LPtWCrKHeh2vgKp+o6qx03ZbJw7BWZRGe",
-	"WePPwrEJfa20m9OzujnfQqOeDyoM2vS2U3GEq4zaEiy1sq0KsZ7KumpuMNuyP2tbeE+3VF3MRc4Z3IyG",
-	"O6JyM5Y+INUsQXmfhLbc12wPXqAcZwxDBL7GjXuUe6On7LEa/k+qEmOvkk9uOb30xHX5xtxolSn6u5VI",
-	"LEJGLyktWJHjzUJBuYPNbKqNhi+sdv5ETfYL6dO0rVzPpLtGt42SQq9a0oD/E6etKsFLURtOOSmSuBJJ",
-	"U1eOuNQaF9ezDipB5c4vVqUPQfgj/glVAIkA3YWlyq7/EuZ5jhb0ZgHMA/SlkdEGO94ynFZyHLTyEPGL",
-	"O0+uVwUq6AD9JPs/whMAIXAJsCnyrBU5TtI64WyIu1amkx0zjmM5+RDQ5y5rN69Mz3pJnQWk6L4n3PDi",
-	"7HWTZFFfOI65tbBNZOfLBWg0xR0R7q516TGijChsGAFMJ7zFKVb4Hwrh5DJ7snghGjrJ0Cq/Hs/OQmcy",
-	"mXqLpwMkMlZzQpBCM1PyqzQ8FtskWgCyqvLU8AUM0McV2cHrADGd3+U4Q0kWkc/17ajOQb6+bUsggbnl",
-	"lh153j5jofXKbfvm7NNZy3V8gfmx3r+zqySNclLWG3ILto8WfCEiuCrl4hn8ZYB+UhK2Q7XusU7/EgXE",
-	"GqCB1XRm8/cklisHUlCa7iWEzj2qQns8MkVkQ2elImrUZd0aynAeWknW12EdmsuK/kqmOrwwAYsbkfWm",
-	"2AlDheEdUyEdA7oHlirmJGS4XocEjrjM7nKaXXOhX22KIO7CSDhA5JjPSiJGojU4XD5mNhQXPVLW9vlh",
-	"Wyj/9zug5XH8IFLpT+WGwxaLapzTOqGq2ifn80BzhU/tcKhTOKr2hoxxtHukSKeekllZ2oF8xwaQymKL",
-	"h9JQJIp2CR0B/wp3FSekeHBQE/ztCp9KST0p+K4zsGVFxmGSAo5eLbpoVHxYaKrw+x5IUc5Oh3JAuaBQ",
-	"fth6Eqe892/5lSvTRbXHFi4JmRpK71ipmO/4Vc4VeJ2IQ9NIu00uszucFFyU8e0rW2xfq0J5obYyiSwG",
-	"XzMDri4nOFyRqESUi6nAgixWJBPiX2EBScTZ+WVWV/SUjxkz9Deue6g188nL94jg2I4ADSRp4LdKhMqF",
-	"it8BIFQfom2gwl9m8muc8dVzrbvM6uKmNJhBXNqCnJc/prF2GhXSY88U0L9AcFe/BM1O9Wm7m6OCXgLK",
-	"gr5mdGwvp3Tdlwkg6BUEH9kWOkJxMvchPCkU4oLSPpCkmUo7F7bFAtYATJGZLtw7cMxjlfXQVyNw9nPO",
-	"i4UlSyAl7dFcza6n5gtDKmNIWi2xn768CQamh8pDzcWdrO7wSt4IcFgjfPztWWPv5Y3/lySLuphkeEm3",
-	"hY6Tl1Y/Nznqob19ojo33nucrQRPmFPnYvEhU+czeoauc+i5UjE+tOplqCDK9gR4NxV45nPFCsyzFCwC",
-	"MpPrdIwKZQ1zfVLmGEils9TexKkHmcBnIDVBqmHDWsLY1ZSvFjrD3XFavERHrwdX8//9//79+7M/tQax",
-	"P4R0Qz6Sz4XduQ8lFxoXs9lU2Wy5rPCVDd2lD1HwTDSlTtbfMbSAPKzFHC34YN/D+OqQCy9wxd59hhaO",
-	"OO34MjOccfqlmSU8JdsXf78vs05Uhe6716t+3b0pUU6ZLjDof99K6iQLu7G9vNUBzZXmKMWy47O93MHd",
-	"HzFm/LXHB42hpK2DDq3OJJyuB5t5/AzCuSbRscZvWfJmpYIEmDzF2gFSHFYuhXypzEnUldnYT07ngWql",
-	"9HQfNszFFolfoyiJjhaDYI8q8XfNP9VkX3XhN2Q3VwBJtRBVfWO0s/9RJF2roPs5K5K0y+kzy5H4CeyX",
-	"6xYaKXy9gGO1aM3jOHQqoYjg+FPJtZsk62KYJZnsrJAw9OLNy/dCt+H/Ukq3BBBu5s+IRnjTlpnfwRS6",
-	"q4RvXr4Xees5YRuaMdEE+DmO3ov0CFFFmBUkg3+a2FESqOnf/8ZEoYmcJQywoqx4Luvmbe9Xvz2TqFhv",
-	"hAA514BZ/d62BpDYZZgKqGI5hpIORwyhD3E3OsqHBSltxU5NlDGr2JwrIMU+xBJlKQEX2Fg1ZeUWG05j",
-	"mq+5BJArBDVaWGeXmdS0IFM5FzkifTFEBZxQ2X8ZlZhyA7QQ2G0L+QvIlQEbQYjzet2kUzOabRSSz5w1",
-	"Ci1VwaIyfzoNIKsb71W5Y5Jdv5eNtE9jVNBanov+HB055IXxyH2/JwKLb2UOT9dBXlefuu/3jIygYwd7",
-	"Y3n0vt8Dp+cHo+N/x+He1Z+77/c2Ld1iuoxn7TTzaGdLIGdrnNRYumC54WrUtUJ2J7gGniyALlesXODi",
-	"aV+A8IuuLSI+plvfiO4tUo+4zJTRYqbEoycLe3MWNbJgkkqEBgKM4u+VDDBhD11mjXxkuPtB4aoAPEvZ",
-	"Ag9CgKeSi9aWacYPtKo9+RakvXRCvadyyC7DvDWfeZQb419L3lusQMNGlLZeeXKuk9tDV4DimBcSp/xE",
-	"finrep6rDtld9uq89th93xhJV5F1HAyaQ+iH7vui64DuYtB5CPHEvYQCkl0ioiPuEuOhe67qyWr257sX",
-	"spa961ivLI/yW4DKbBW4tzrfAdWnYByIMtL8yHEqT+lx3sp2wkcNox66F1BLZu/ZTveQ+Ywco9I+tesg",
-	"5UP3sh2R2eqpyyjV/lASNsRoLNBlDLMXwaNIrnPZDKDieJWVO08WVXh8flNle3qo8hux0gV18RQuTW3z",
-	"hpSm7DLjXKobU6sxnrSAOjztl27Depdd9ULVJ1dMUPxW5u5IKSmyBLkeQK/gEfm1+USqypWUX6v8dUzz",
-	"K/ibmo4gmhCXiiQ1gGudjWYMJv9UHYsrLJeZbgYC8bsnC6ObhyDjDdkUcNlbO7TyvVIfrtQP1BuM3xUU",
-	"LZMsEq0lIeEfVB24qK62DNQiLKJy9RK7EnI/TekdSgr0ZFFtgyVVmaREg8JVtAOcWXUcSJ0RJBW+DiEb",
-	"EVj06MkCvrpSf1aOJsMygSpzR5eZ7zUpSnCRe12J+0H4d2nxWt1Np5oVRxkU+oUgIsuXd5OO6tnHUmC0",
-	"h7hSxrsIVZnowjiJUGErsPoWSu0wuIx/bV7T8aLW1KCPMLvMYgxFWUb0cY13EDOF41JcgR9LK64vCY7S",
-	"JCOm4D1hnyI5TFdKq9c+uqoIGatibLTBjHO8dnVxMQLQLJmKfj1ZqB8vng6QAJeCoDCgJyyMI7DoV8v+",
-	"bGeOyo4v35iN3z/mKBvYEkBokUVqQWkRnlXwkT7hSjTdppzUfREIkdg3TwdVSrzMd46sJtw3CVlzCBN4",
-	"TfNlEkVCmzyBM8v8yJciPbKrflJ/7tE41TiWjAjfZR8tocSGgWEhaq6paDbPb5eIipuhkevJuXYhUOoX",
-	"RocKGCSD8yyP+Ru7U+QEej62e+WxqPqFzXwg4nq9LfAyJdoyPoV+jUE6ka761KMb2OL4yooxbDbOERl/",
-	"KlH+yULP/wp+pEiTFSTPcPqKG72nUkaO0d37IX//SEq7UeegnQBchRNvkRcEzeGC0HfBQvZmWAy+Ob/u",
-	"j5gVEivwpP1Izee7bEj5wsfWn4xyC33TiNRvXR2XIcxfjZ4s+Lyv4APfszcFQ2so5jEz00FCAk6UyGbg",
-	"ovf84s1ldkN2jd/JBlJS09okOXlmOoBCujYQnFX9cIwwKugNyeSTUhBzpU87R05y+YD1+Er0Vuvs8DEf",
-	"erTNqbSNs1i2IBne0eI8DMmmUJ7zExad1cfoqMwbDz3ePSMGXSi3Imc0wFEzWrZoJCqlZXK9G+vJlJR5",
-	"iGn0+xo3b4qG9aE8paV6w78Ey0PVbcAjVTPkmxOb72jxlkZJnNi03o/V0l9uKqjq3+UOpMiiUi27gNoR",
-	"7b6ACt5vzDhQ0JL7HoHfiMYveJdSHH2k9EecX596oDfNUTrp5LXHHi/2RaOd9p7lore0h94mz7nSLV56",
-	"VVB6Bd/L43tBafovFt8ve6YdMYh86F8p5qPbq9W76plt1kSpqOw+sIAETbNl+oqu7VGgy8wMA11AA3JR",
-	"Vf4aJ+nJHhhylEbwjsoOU5EMSlsm0TEkXX/yURhhoTKIF7oDpAa6Lar5FiaAgtiTigSeoz8t0JqQQiZq",
-	"aD+8ueirGOZu8YJ2kY4mirHsjlUO/V7nvp0mKVuGOnZz9LOPvT1l4UOdpirrT8nLbfEvlmnyR17IN5EX",
-	"IqGGOqeGSMn7kdK3ONvJ+5udyI25Qiruvl3vjUce26koMPnWNCclxDNoM7KP0ZMFn/BVKl7P7WP+sCCX",
-	"qoQKcZ7v0EJPc8Et5Mus/IMjUJkXCDN0R9JU1k6ZBU8MyVc0w0omhPVeT7T+oQkI7ZSI0J0elj9/mBPc",
-	"0rf8BFbZNkfppmY1m4M/qqK1r186erKoTbthsv3yyy9OHRF6H3HrANKKwmbvr1OuBfHIEfrri/KJ+77C",
-	"R5BKbdcxfqo+da96qbwmWXiERDCfAXW8Qo2OXFLpjv5gDnlHixIcnuGYlFigc4hOrHEmWwfkDK2JcADc",
-	"4aRACtcNsGFAnD9ZlNujw/00y4jo2qJwRy8zIUlEu5XCSABQQBsoBO9fWZwZoSUOb9CThfzBlVTyF3MF",
-	"XHoobKdTBVsb4fdNE+GO5jcA/4SZIEEJCw/+gBBnshhPlVWBJQEtt2PVyFxE5GVDA9NqyCE0AYCZGC41",
-	"OTUBGQPZFgZzWPTVf+ZYY1tL55NkrX2obkfJ8uyjuxqM9oGG4xDu6nLDy2bTfN9tbZxBudZzE1j5bdii",
-	"5xl6c3EbcO58c3E71jijJcLcP2hG2oFGjYKVYFStUHGd2bnzGjvxfPDpN78fjO4t9Skm6r1EprQBazEC",
-	"cBdJdi3KHtcESyjRbLvuzX8VSJmf9g4v+x3iSNgiOL3IOUWLhLOHBJaq9fVJQNIkzJoKBKk9UE6kwGM0",
-	"hhSuZXupkAWEJ5ZklWTRMxEUr7WNvMx0dggtq8aMEQBIGMaG6AIUfYvC+GLLBrVcEBN6X8LH8wkIicQn",
-	"fJ1wrR2E1GWWSACmjUEW1TQO8kp/iqGn1MFWBp/6vc8OzWEvvXuju1jXUUSByKd9wR/AARUIK2ILRFG6",
-	"gv55JpbWBx1XQ/vgoky+oTkiKSCYK7+BLub67FxThzOSw26SjUMlqpaju+WLijW9Rl/U+ChD/FdBs5IZ",
-	"qQRlM5nxQ8GV7msQxYqHXyc5K14DXt1zov71HmcRwMV92OCckSaPd5wvf3uW0UJA/rcfhEoNWuDOxm0Y",
-	"Q+6U/2fJ/xPy/5BuWH/1TX3N7cOCfC4Y2mYRyRFE29LkRkE90ViiKj7TTVaCvjsbo+WuEAW6P3987UxF",
-	"NjW/JYc++kvyHI5XWkVh0ffBIKTrsyIJb0jB1ZpXHx3PHwaQK48/m9QYB/VdPILcm8SOqosYCXMikdcB",
-	"419c6vzEi1yPTLSULWFQqmfS7AW47xy9Vb8zeuftrVmHGX/gv6x0yuvwjPjtfb8H8c22LrcUjFEucBZc",
-	"36d58g8JvycawECxLDfYK93gREQVXJMa8XduHFyhMwkVSaN0XGYrLNMvG1XSXDu5wsPIC914RCZLP8Dj",
-	"6Sx0l6PIj6ceGQfhcHKldADYrI4feqeezpoE0TssN07vhlWqwBaU7UP33nCncZIY/CH8dGCB7etSzUWr",
-	"E5d9RI1/HJ4IsKd4Cc5zvBP+OgX0f7D0uPxlfTFiDu1LEBBIhqSX7fj7vVeQOhDZNZeSesepLbqjtETG",
-	"jmkOd2QlbacpVSqDNISWFL1e3/WDmuitgR7JgyqxCFhVSdwHFHvajdJdIIs8DXZ+hCYiyo8/NS8tBfEm",
-	"2zbSzAJF/kzJsXhbbHMyQM93Olk9qcTK+bzAIS66bh4o0afSnjdZEB5s58APZdfTyp7fkN2blpD2Buc6",
-	"80kkrZRBFnmD9flduyKfcUTCZI1TFCXXScGewW0WJ1kEUDPbQtaRc+qoBJg6Su4haWzddkPHTDErfmbE",
-	"2p7zF9kqVCf/CVwpjNZJti0AaKK4o1ovrzUYFafmDrNWHAqzc0FM8zXmSkWEC+IUCSCZtM58yLVjJRwO",
-	"C7ALCb/WrnmK/VSDWvlhGyXFq1tpO9er6BVCfB9JfYQf1PUGrm7AzlfofNo5oYFKGwIGLUSWNfiK0QLy",
-	"pxdgxskqFfALA1BgUpBGr8onC6H2LfpogUvNlX/kN8biqQCCorFMr+pLWI5acyvhqIGAxWWmqzdI9OLN",
-	"y/d8LJVdz//JiQa+n1hbcKJmQheNaDvQaD+rIHFEt50qDM9l1lI7wl/59JmkGJbnyWZ/YeU1sV8AwhRp",
-	"dtsTU4PCjr5RGSSwvZgwHtX+PEOLbJumiypYlK63EXCRJfQjbC8YSvwp4ZAU02jVlHvz3t8YzQbv8d1b",
-	"wpjoCX6smeXxc44LQ423d789/hj69/2eoMVJhL7DrJ3Ggu1tJL7D3yCNXaiWP97gr2WCZQgGhFOQrMmg",
-	"Lq5VH+tDGFrF6q34pfF8cN834LKtd5f++juGFvrDm2ihgS8jGm6b7WiEkaGwwFr5ZVLGBix4hgdQn6tv",
-	"pDf7XjQD8b6mBWl34EmHnfb1JCQT6FOGg5phzqjPJK7rnXEfGj8S4Cg1V9/MH7gDf+C5+6Y5krcQYYVN",
-	"m1j8H0dGVB2+BbTSG6oyKfNg1L2OwTKe+fFwNJksh0GEx3gYkpk/i1zikmAyHO+b4FiAsMDF0gm4TeG1",
-	"mYNM740e6Dbw/yiJgMoLbp9ebl13GEoTHj6QM/E3fj2IP0h8r0x1uOBX244VZL0o4yXte2NHGtqja9St",
-	"Fn6qRFcljUS0VqetynXm9vYrWPV5SagSTVzK0r68vParIY9i35VKze9g42mkP4ur5yYRqM1arRH+YUAz",
-	"Bux2hgoCvT9Mb/aFxrP9IOGyBJYu/OOF7PtYghaa2LA91aeipz1QIi/xP3Oc6RHVB6iVtluf1fYCtsBB",
-	"GY8QWpICccvBg2Wu0VybkLHlCje4CFflR6FNGV9vC70e8Z3+KEbSixTf6o+bbfFfEsJWfKM+iccUYeH1",
-	"6oP4of5qW1SIZXyr/iQXI7ZGrET8Wy5DfrEtzB0ov6sOozYWxlEfdOsI8dW2ANxCOXD1vtpsC/1POQR8",
-	"qHafMJ55LvE4JeVMHtLtLvYwR9sN+IvQ7oUSjA0+gWupyftJJZIDN6Ktg4HOEG+f0ntDxrf4RAymxRJn",
-	"s+kKubGeZq5ZqPNsmipztJD8yq0I4A/+D3Fkxb9g//Q/k7X4Z0lx/lnw9aJ/mS0EE/M/ai7RQ4tPkNQI",
-	"HL0YoB9xQXJ0S3IGfYjWeIdwFMFcG001SqnRIGFmBfp7UyjYUbisBEhhX2LjtWKNnhtGdFmcXtCymSmR",
-	"EW+Bc6ibV7HLDMKhCtC3FUH0UfyssNF2oa5VT3s38zKxCfjITIeZy2YQ8lbndt8mcW5EXoFygIijkTC2",
-	"hWoQmkShxH1AGEr/uQyNyC1J6YYrqpfZmuuSTxYRuS3r/60qHHqi1IinrbwhLvoGd8iJ2rgD4OwsN5y0",
-	"jTOBsKfsdO0kWFFWoGVSsH4l0GyLKLsD98wb14LKs0NB5bNfoRWz1x/a48sv8AaHSbFrVZ0J6yPyGYdF",
-	"uhugRUELnC7Q96h0FSzQv0O7AehODR9CStMku35J7zL4XGZfNGWJHqa7UfWCbrkm0zCrfiBpVPaj7IsW",
-	"HIbbwxKlZoO6oVtJI3rYfF7npGracUPAoM3D36DgexS+MBcN3zEEGJKc8ZMcwE4cgDpZYSbr+wd1e1Ht",
-	"3sNn9EtSrFZyH8SoFjoPIRBWtNetVt9SMY5rEkoM0zfYyFhNldrm3tpkmnHnN/RtwVItxU1Gd3xiGPal",
-	"EccX30lRV7dPQ0uvrVpOZ/8qTop4lQs9ZsLyVSJA/EY86LmyZ5z6/MA1vfq8SXHWom7/YqaViHLXa1Lv",
-	"rSuTzHZwM6iSWHnDihO0gqsrYbITS5hIFNQWkWWX+WUGuKrh0xNqeM/r02jI/dl4EAzcM3986pVe88uE",
-	"7d32P1bb2onls+qUobQnoqS9E/9DJxmoSV6UaTF781xgv+CJWksZWf78CHMScjs64krQ+bJRW6aOxfXV",
-	"zh3L03Nv+LsLnKT2cAZ/HclCIhH1jbTRdk4sp2V2dAIlV9H8TDGEQ7byRmas+e3gUPDH8CLuvSb4sf9J",
-	"+1eq2VUigNF967iRlN6SiD/UkmSlGzbp2ElJE06MTse84n0za1mO4TLjqeZcxReKyWCeItyjoqxxkqYk",
-	"QknWmLBMHYG84EHdy5cTkLNlWUFXwpqPWVQHABmXlILMZXPm2gMqhXwZWTqO2tJnTCJbWN+cg+qFfUdz",
-	"STYAl4H0fwH6ESc5a3qNK2e2bDKi4hcJK6na6Yp9zyfbTM6oR35YQTatC8IMQdeWiEAmUCLjD53n8JKE",
-	"UEj4oSCbvTNx67d66fWUYkjN1NiFLle+UTN8Yv5OR722lsnTjN1cZyKdSgHgFypD2QiLyvxR4EqR456w",
-	"Qde0IKlTWfOCWpOBKiLQSKURcKX9niogtPmGwPvSwQ40/RlSSYDeSLrmrI8Keg3djUqTsak9fUEDy/8C",
-	"hsUhm4FrKqUYZkcnIyXhSkHzV1tHPWuW+knSQ5KArCSrZXCu8efe3J+C4t2b+/5940jwHzzSBfPRFIqG",
-	"yltfx7JM7Llb4UI2RFSrARzHgUBizh51boA98BhTu2/b+v9OWLJMUnlu1KEzVE8udrdr0bMUGso9JENZ",
-	"N1O3K3N0qe1tqc9h7YRtnsMUs+JjjjMGI0Im1+OnDowgmC3C7XsV0D64TzeEbtJ6l0ChZJo+MJncv8Eh",
-	"QTLEJzdxr0YpPB2YtdHvjuYReOrwmqQvMFOTyul1jtc188LIVd+GEgjygDbbLWNYb7JMSquLN1mW05jJ",
-	"/vc35dsO2hwx9RJJmHK7+jYOscrA2oSNg/Ax3/KBXnPJ1+v3VM2f9RKqN0GULc17ov9hr2+3+KGebYUZ",
-	"KqjAzVFNo81GiSRlBNokVkpi1Lii113bnODwtrb3wWXFhEjiywiJagg/qi0dlH4faN5puHbH+zpLPfn1",
-	"T5/+36+iw82nJ7868l+/uf2xd6/+/vQ/ntpdvnD52UKWcGkLkC+IRSGVuSgeFh2haSxqoRKGhjOd0whE",
-	"Z3yNOFUdoHTzXHllKe1A6UdrmtcO+3g0GtZd3NOGi9vWyucIKVpV8Y67r18JtQZJiBPZ1Qoy+K5JRnJc",
-	"iI67z3Rtorq6lS6q2hmKmMR3lkxjXC1E2RvZN3563++ZU7A7ThRqy2YDZe8s+cytmRyHUJNaUFVOxe/W",
-	"QSOyVN2Z0WRfBybJhCZvjsb3D9k4kfB4iCQ/il8ZAbtOHbOaYg3Y5Kcs3YkWi7XOb3uWfnlpr+xRVpQ9",
-	"GcJiqR0IXZpZAyoALgLfqjktBCOtok3NpVuUOilUQYnsuhauKCOZAKkoM7XBr6Mc4XeAnQAalGpGAsuT",
-	"EMNUYEXyHd+YkN3QGnu1q1r6Zbs3+S/d5U2tH+Yj4wB3cBXKkeFqa7d9KpatVSsQZnvR3B2J4YANyHDp",
-	"MpblyFUKNs/5Y7oUYbvYht4QUdTDCsi1qvpuxVKi5CRXYtDRlViVGlLYKY0YsKZNPHpxmQSDQ0qkSjno",
-	"4qWQjUgrbkB78L7airCiO5in8CddhV5U2xR/xxoNC+ld1uhYqBoLY+itLM6K4FiZGGvi28vuB9G8RPA8",
-	"c5od3Ou+1EMJvB1dqXW5sC9D7kbQORP9SBueHpuu+HKbt0ZwaErQim5z1peVByJqK1tU92XCsMsW/Jpa",
-	"TCdjd7UYoHMJwbLCt6JaNUMYsRXNAVRhPUeLib9a9NHCWw1dSCwJRqxBzom/qt5tflXA+zXtS8bUg/vV",
-	"0//Qn8b3a+PT9J49/Y+HXHevc0Kgz4slHJlEedUIkEXn/pQbSBNro8NKsI0PYNsg/tIP2/Ua57vmax/R",
-	"dfMDvRNYENL1oQI5Eu8o1CEGZaj/g+RU9DrX9vl3THlHhISHL8QA4E6IFQHZ47iajLlK75Y5574ssVUN",
-	"RTS2BVqK4qW6j7+7c6O2eZWBKss85K4SCXWNs/cjgR4ZylfBL3ldew/lF6qB6WnVkRcpTrJjiyNhqifX",
-	"RsLTj5E6Kyj29bNmy+U3D79hlR7quQ6/axx+9YXtxT8QnBaWDIhuzgvxtCp3rjuv22t0K88ZDgR6Y9Xa",
-	"fkhYQfPdq6zId3ZtZAVgGcJEl5EvyM9jKKXZtTyckKgi7gwoKF9hRgboHaTRwAhMPa1gq7lZG9G7bF5p",
-	"sUP4PC4zqfjCMGjxwkiCslYudcwisIOLuGd+cKjor0xzemjBitnNuBxV+TykT/Va1iRUYoWQg3XxuDHY",
-	"i22+oUBiNfhiXiZa1gOzuJp7NCn7pX2BCUHy6rwOKyL5DEwcxXM6o1OmcorUtGpmqDC5FOaNVBC/k1mJ",
-	"lfhx2OqpMrMlyskUdu7Sfqi9uninkkwzfbdRmBl8xcA8ZmaeQiNctBF7d1CwCYkjd7rh2YVW6g3ayzpo",
-	"wsVLe5v2k53rM8A9K2wG2c8qAzCTqciyEJtbHqq9s2EdcjuWy0MQeS28oaccfPQmp1b0NgPEVTFYskW5",
-	"M4rhKsEUbGbjC/Jb7xXjongMdaBy8Xx9raDGhcZFqbLWtUi03puVShi7fxAyo79Tnd650OdXo0jpBKYQ",
-	"1rBxK9bkk+SipOBW2B2TOrsSZZG8M1TlVyar5udooaQyt9HoXUZyAGkC16pS+QYiPT56vhPo0YKBbbfr",
-	"l8KAMSl4HBJM5Um7gnQUrIk53mOwdoU3vj5rN++LprdG9UxdQMQno+KOnatLVFWaC6CkRSVNaY7Ew4tB",
-	"VTOTI2UECf+NfbDLbCG6ei3MTGt0TQpDXMq066Rg9qTrisOyzMuQbWD7PWNaBw+vIQFaCnmqjRwB4+Tc",
-	"zMiuYIIDlEGaXGdEnnIBvphVuulBDAuHK9Pv3BQ7fEn6JQfX0WLh/N5Ko8zW+ep6YvX+reiLKWZFmQMn",
-	"bIyEIeNM0LxhdHRUJvfnBbfNWiUKi2R7i7s5I8rX/HiZwgezg62ztaYLW6arl/K4qcR7FfS9Ez6ZLSqM",
-	"0FXH77YUdTd3PxU/qSc6HYmycA6Ohi03tcnFvd/RouhuRdhE+J6kFE0cQ6Qu5qqEIREwpJwTqjv8jhR3",
-	"NL9BEblNQsIesNVfKNO3sekQdRFJv6xj1u+g6RYt7QXJCIf0jDbYpy/gmpGVXz/bzbWLpstoXi5dX+XQ",
-	"LADCe/pQJJmEooej3wbCNDrWyjzdyj9o37VCL6niJ0sRpSqQVTCQUg5qnGq9G1/LCDAydLvr/+KhR1H9",
-	"zaqrbwnScF/uche/vXz+ceyZllq6r2DKwJsvVClhd8Skc/TnDz+9Q2uSXxMEIAXoyfvXL9BkOBs/HSBO",
-	"Fq6eyL48skGFqEZ4pi9F0Ym0jhcGtya7Iwo+/TJr9CXtV9uYVh7XOR4QZ4WD1+wvNVAwTtfJLTQgEqNB",
-	"1bpK0HyArQ4EtXHkPgJXX9W40JQhI8w7bZD1+nwhn1rxpYywam3774/DoDLYxW70npsGgsybg6RHruWB",
-	"FSlzzcxrAJwjqgy2gpxCAHWw1zcM0JRgJv4mWtHabTYxx23xhcTNxbZ4TFlzSMCcBBsKsWcK6PLGvcx1",
-	"wLnGXlZ5gWa7+gqIHqXpB5KSsKA5QPdVIO+eGb3TyBpg3NllZpZs6awZAM6EPj0qDJMwrTwvwiTKhUUo",
-	"EesXJaT3ItmIxkzG3yAHBykUYr7C+WXWWBMMKtAKzVExWpgh6cUA/QLyoQa3XlFlIBF4jlLCxYlmX3aZ",
-	"0W0hUY6rDpwFML+svEpxQQRoqynWRFDPSPx9Vs/BQtCQTuHB28NyJZJYN2VXgUDZDIiEIUj6lYMKgBd0",
-	"NvQ52c48fzo4QhnHdaj+vbOq/JhrnzJlpGMaBFfW9q1Ia1xHWe3vjkLLb8G5fy7zpYAtqiZ9xXj+jiFo",
-	"XSh/kOE1KRkeMnChIEOzt+6XbCLR9kUnJwXX0XqU5bGocHy12NJyci3T1TMUx751irX8Je1Wue/31PHu",
-	"Tug3F/KJJrHhJMLUZTqWTO2WRBXrGJzoPejmMzjJsG8z6AkL8YaglehzWMgaz1gDFvNX9XW1lUrJE7gx",
-	"NFf7AfpPUhjd8KGZrZGYJLjzMoP2mAN0kZMYkEwlm2LzVlftGsHZEAPwk7T9cCH+yCm9TVPpqzMZr1M2",
-	"tP7xV6w0rpRWQdt3+cEcalFpWVeeTqPaTeA+f8GK4+PcDnNphPNbMRTyBFD8am7/JypeIPKab8imkN2O",
-	"a5C3MirxtIJ+fafUb+On/PjXLlR+08HIEKMoqacfB6peZgzvDNqqmT3TbVFq9+wKK/sCLsuY5rr1Kgvp",
-	"hnRsjjEe1nImz52/lgUr+sPVQFWtlN8//Q9b5mSjNwbk5euNM9rLy2MmzRTORReEi2h2A2jvcFb5z3U9",
-	"C9888TxXnDOo5qo0rJdZ7pfQPQGzG5FMlBOUiHJgofKIkjvx7qRQQSquxUHxjMo2hg6gOL3DO9Z09ko0",
-	"mVqzBtGJxtbSt3YT/NaTwPIlFlizbcf0sNViqMptTrI2yFUuZrXC03RiYcStjRQwzuwwV97kAS7LL+O7",
-	"a+hej+VgtsTbDUe/yiiTd4osHUMadUiqOIqBuIYsbMNCXEdS7VG1wvPLbPGfrz6is1vvTFVmnf3GmZ/e",
-	"ZfdnBizW2W/8ufvF4ejQx285GPTxW4n9CGnZ3XlVVvpa3FcdPbOGV+ELBkekxVUPiHxLN7Z5HyZrVL0O",
-	"4d6uah/qhrSEGGQiUnvSUlVQ1OlQ4YVW94QVx1rZO/ziWeGyd0SZk86ZWOrj6AK0dEBnSIq+ulRAFiTF",
-	"V3aUM3aCo5yxR3OUM/atOsoVZU51lDP2aI5yxn4vRzljfzjKvz1HuayjPA7apO4styKPrPHnZL1d9+ae",
-	"hCkRn9xWXzu/TK9JbgCEnD6ETc+12KUPnWetV1SjwVODUI/bQhAQqfgV8PHjj7X3N+va9szlIXVu9/1e",
-	"wl4qFIff2oi2pDQlWLg1cI7XpJBdeTtYmP5o3JWUXahm6W24v7tIxRUjt9rSrPJHglnxc5GkyT9I1DWw",
-	"1H/0UBUfccuIbjP8OzEFO7WzZ+dl3h6PyfO1o33y4j8uAPUDvVPaHs4JKIEkQhAvWWxyegt1uwSiSkaE",
-	"x3B/ZJH8VPHAmV2pngGyNijB0JQbfN8i/YzrnRB2kcpkW0mT7dI4gN1YR9Cq1ba0yOdHcVxWcWO1C0dW",
-	"oV6TgjUgosqkUW5ICMdPkqGFbfGLWqnOpHk3nNpHUFR8wrZ8Y60EzXKPkeU26rZxulLcjjFd8vVcOmBX",
-	"9E7U9pXbKFOZuWrFtuFKudhN6MiFH6wWxhZXWzENHzuc8lHHfirWKxNp5U18vRBnNYy9RgFT5ZbVsElt",
-	"IWxQfBPpp2HKMJQuUDkzHZRQkBHPEAxnkglBMzwV0tIwSLAMOUyIZWvZ2lVfrwM76do//ZqvbQi0Vlbt",
-	"hAwxKlaiMcn6h9svLzJcJLdEFydsGZENjHYDpA62PxpfZpbWzA03brUVM/hzr2kaWRSVoW+7hBQLq1K7",
-	"i/bW8ZIJwGApW64L+HiI0peOa4A87YuattLpTmO0gNDAQra6uRWeeWhfIpH0NjgvBuj5Ths46rVRju9U",
-	"AG4PtmSNQL/qtul97fH+ZKCZdgXSOioq0aY2SoTz6T64835vmyV/3xL5ta15X/1ufrxbriIw+7IZgrDQ",
-	"RSHzXF15NBYwBiAvRfv4d7QAwSpaTWecn9WvLZCKtRvP821acsdVVR6zttETmS8Cc79kH9Gq1KhT4PpS",
-	"kSey94hwiYsfZPwPGsNNYbrSDPwAEh9ZlupCv8qMfC7Qk4XSWKsx/qe6sZ3qA1rFDQZtUxbkiIO03KE4",
-	"ud7mOnKVE51KNFLQJ5cZTSP0ZFExJFTkp9qb0BBgRyEL6YdsKhIV3l1TxD0xVy0yjxIGl0oSEgV3QwS4",
-	"DQUQJVEt3+h0+NX9xAZKr4C51+BVeAe+0j0408oxbF6E1U2YNsysB2s7r6mh25iFZ0q/MeLPBhBVpRRO",
-	"h3z367LVtcxq1lrHdCgju14+a9seOLYyFyYpiiS7FoF1aeBwjsI3RLTEAkgfPstaTkG1w1Kj00rVDuyY",
-	"91QDdbUeh7UhWYQeNUcyiFbqQSln+ycLZWvaBEUFEBI9WQhjdCExoYRmD4k3l1kl+eeZPE4Qq6YCZIrJ",
-	"Tr/8508Hxo9lh3OdwwMUw0VFYYM8QzkoCCy8JpcZZqicfo03mt0SlZa8x89bRpJt2GUFziKL6DZUM5GL",
-	"I0OiuFjNrRoD4CwYWSUGRpfWsRNO0ozYbNglDm+S7BoCKPbeVgBbtCkDLBXVXCsovlFnkWTFOOhVnYg1",
-	"p2FNLIYGGvdBftXQ3TVUgmrcsVFLi6MdcMfiY74lC9WLDKQBJwKrJOZw5rhLGEELAHNdlLebKF5Ci3f0",
-	"uUG6RWds+fZQZ80PINGc6xpSrZIGvjW0mcKOAy0zqVc4Qhm9E6UkkrWqiNtSgahZZ5X4MaTqKTAYxVUl",
-	"I/j9Pb7kdjYYqXybqBsv3vEpqDAsFRcCPM/m4NVRScXqQKnDYUgtiZFTq+cXho5ArwNxh5Kitkb3ZGbn",
-	"6uEWVBpRQ0Ty0Np7/aNKhgRjQ3YhM0uYjSZjkDexESP1Uc63k+u5FNrYS0Rb9gy5hqdAXSDlro3MOim6",
-	"XaakZ+6j7G1UX2G2lc03DRO3JikrAqa6xca5t1KlQ/i49FUox+ebi9sAmqDejltS+6Fuu7V1HZhmUs+G",
-	"HG24dwSjfc1IMlgDRwaS4ZlHiSPzkb7JMHJJlpOiyPzxxwkiAxf9HjFk/uI/QsjfZgjZgB87PXD8BQK0",
-	"4EJ7xOGS7DGH+9IxMlsUXKf4dT/zoj7D9IAN/dZ3t3rBfv9weZTjpBK8/Qshm15fB1q7x1ev7cr2LxXY",
-	"UjBuqegPxC/RPqhqK7omCK8pYE2T9TN1vBNmfJ3KnNkTt8cb1zyUJ+yV2dSzM6eYkDCVGe0JsusL5JsI",
-	"W3/rQWW4BFthk8DUW2GGGF0TgQIe54T00eLV5xXesqLEVKp8+5KfjCS7XkC0mUHCofrJmuYEPVnwe2EA",
-	"J2jxdIDODcSMWrGq0BjnaCFrUGVAGmpOF5dZpWK1ApVU1qzCQnr9np40P6RyigfKV7WadFzM/RzllMoi",
-	"nBU4RFQNZB+p6Ge666MFQOS+J/GC06BsPCwe2uCcZIWGMyO1HhKV4snLDMgC74FMb0YqIfo9UKJSfB5y",
-	"qVdhvh6lLvA9pcW8gsssoOIAa2kunMNl2aC2pIEsnGAyhRc0nfk8juN47s7ds9l4wU25pOjL+C3jX5+5",
-	"3MJjl5nE9YcXM+EO48Nyg8dZ482GRKoOgbC+AHeHFi1U40lwFhXRADlj6eU6sqSR7UmLV559Lf3BtzK3",
-	"l5iVOchl4R9DNeef4Yf4TlfgXWbvaCFb0JdH0MzMFkjO3NpshNJ0Hv6n/kNu/uNv+lOTHy5yGm1DgUH7",
-	"asvPwjeS+2BqE92DXCDDLMcK/s70bs+rsjepZN2r2IUwS2hu7YJOc+kSQk8gHHgVKQH/VARtFMtuRAnT",
-	"ZUZvSS4LwzVAKCsgg17KdyGWIhlUFP3IhYA0AJsUvm1feNcEiA0f1+hLsdwWlZbhCKDV4wKAlRMRddYK",
-	"FNS9PVlwTW3xlK9LRTykI49fdCp+ZlTjaasJut+AR15SQBad09h0KEMTJ1V1qYT4Q8tQtVBU8FIyvgbb",
-	"2EclAAD44cuGUV+qeFPOB5vC2UC1F40qdHkrUOE7zgTCRhmUmu+DK7s/lmKN67tlT63y+mOynCOjEvBC",
-	"vBokXQqASDKQUSmoFGGmXDRjWkg9fdG/zMxycDmSor1olKRcjJjdaL1EiyGyPQpLq7N1sMcuKEuHExGJ",
-	"F9NlavoiblbDLdfjrCSVLrOkkE1qcCLzX+oU3WYpYQxVXdvoXMQ8tPe/tEt0XytZcMZ/PzeXJb3HEQJI",
-	"uzVRXXKoKMyE9dT2VM2t4XD+VdBeuOseyxo6wfqxBLIMWDYhmPnhBgHz3hRuaUJQAi1mShpxekRUIHLe",
-	"kjzFG5GMAVQ5omHwHmNrv3H1LQWr+4oDVUUtwztWBqKeoaWRSyRuGbM0W1UsS738oUK71HBl20lTaDdq",
-	"3asIFKryfSGy5mjcCLEYN6VsGXSZqV5sMqJ0YkCbqxcH4tkGHLPoMCZ2ppKSVQa4Dwa2RbioshhOLVmC",
-	"epnpOLcIghuRajW0/osRCTdgJ8rg9VOz7BrehdTgiG5IJlSYgkpOFAJHhstFk0MYX+OfJ0w/P0AvRHpa",
-	"qQegG0I2Mi1OpClIA0eluOXkMpMamaj1b2YE9GXdN+zofas7+wHAhBUDzFpe7Z55Yys+YdeYs/rdFyht",
-	"NZNtu6XY6rjw65yQB8SGy+wTe9c0KV4qJPUmR4R2T1UhT6zC1augGcLgxRgcUTtcupP2aS7l6zNxUcmL",
-	"u6wEZ6C4y8C6SNODZNENCQdKDavSWylcVaenOLpJdplx9YOJEngVBuYCNU1LBUh1Ga0AYkmmlYksnTiV",
-	"E+FN9l7othZmLdEwuqczwiN7sopEMhaQrjSg7Ga8TmVjgh6ZunBFXbNSI4Us6oNWsdyVCEbC0ST/ihGT",
-	"GDF9aF4nNwDAeh5wkx5EP4C7NPn/2Hv35baNLW/0Vbr41alIHojWzbJN1a75FNuZaHbieGRncurbTAlN",
-	"oiliBHZzo0HR3ImqztOcBztPcqrXWn0BCF5ASZYc849UZAloNBrd675+P+kiM3jWyPjRQdBkglYsniCC",
-	"xzCyNxcS9vWj1BBUKgbaxwd3KRpYt9ncycjgm9y9cmDwMy/6Q0d16tVGt3UyOOgf8qPjvdevkoO9495L",
-	"sfeKv3ixt98/SF4OjsRh7/V+t1UXgVlcdt3tfj6EcMxLUcfmexu1yshFq8O241wgC3ZttvfTPGgfs7Uz",
-	"toy56A+FPkVJZmRHnoqkzd66kQENh9+oSR4U26Fk0kWa0blNOhRS7Eq0W82hC+EAwdeiMDvV4pQwwtpd",
-	"2ZVOSxoDkBRVT6AJBOZGgH5LADPs75OeyKUohKakMCaSjGwcTTRGb3wnwtEhuFxZBsKjK6FNx4kBuxy2",
-	"SBEqwd947lMeuKy6EsyEs+OEPeKuuXJrj2rWle7mwAh0ZdCB7ZgWLrMAxvOMlc3nVNvqc/ywoZhD/dGx",
-	"sjFwQ3EP4LDYtgDijo1ELrIZrndGgS07mbRgWs31asBa/eTYiYW8aXWM5ZbAma52QRf94bvP41xo3chu",
-	"Kp2HC5QTI4HkdEvisPDX0vTWE96WRnke6wv3IQEtwerh7uI3or0geeVP557FOm9R3D1AanKHZI0zMich",
-	"fhmLnJOkqOS/3qviXBLoklbMiAdf5Q2fGf6GXDJB4uncfGa4GXJOxvBoRa23Suj3qoB/1yabFn6oZoVD",
-	"12JWFsTQBVQSskcHL5dyxFf54aGp5fBFyBD/fPff794Co4K1X3sLuw9mPFvoF5r/dAfm9J8c234isxVi",
-	"8ykhRYafNUL0HvgTfiP6c/idyhQI/2hNRc8o1nG6rGfovsHLlgViqsy6wuhxt6x1Cjs4z08Bi42kAkWJ",
-	"8wm1hXmVZCT4tZiBj/0PjGM//x1pl+Hwc9SaasDwox+FvPRGVHdl7KfVvtz7Hb8zJ7J6H6llb99/hMFO",
-	"sVvPXEUbqCeuIMyYMCET+9xMmIWBHEJ6NRdpLIvzWpSAhcn6FRHhnwXYfTWVl3rSw7gQzjBXmaAuCJsM",
-	"+KJcrDjRjasM8fb7qDKkFfvyVYb44Obw13dc3RVLulZBQwUAXWUr3f8Lc011KnBj/VT8zqsJh6P96Gob",
-	"+zzPU+SpqIS2pFSFD6wvbTEKLq32UBJB3FlR1p33wrf40o///WyBe0kHF60jfe1q8R2xpzLyp0qrZXM6",
-	"86Hhasqpr/Jxh2dpX/zvoEP4Hlr1X91GrSshxSJ+9gPGCwZvD1l3o3MhCw0iCj8ygXPbAE9Z6R4saxE4",
-	"WNUIkTltt4bNWm2KtNz/K9NDlSac8SJYwZAOly4qh9vKVR33yb9UafHxiddFOUV38rIUGtXIZA+ygpHb",
-	"fqBPS5vTEa7bmDdLdZn2tysrWTvoEQ6b88JM6pTbVGp4HvwkrRJ3iUTYWTCL6kkwc8zuYRmPYRmxAbaG",
-	"S3rM/zkJCr6BEw9yWLjnp3laiIhS1D79ieUN55JhFIj9c6IKCIbal4vffeJXFWaudeIsy+TTyW3UmqTJ",
-	"qq3+6/nbuQ6ccfJgUvN1VZNIPGpmpiWRE3yGUI6Hs6vTP/WwpGdgBaJzB2X9BweHR7sVaM9cJXuQR14b",
-	"LaDqUVl7eYl/tL49+L5kw5Tf56MxWNMCSuD6cE3sPGPoSR9z6Etwhwp9W41/KL+3mP3n5Px/VNr/8T9v",
-	"/s+bgyz5+J+v7zDtX0I+uPVLK3/IhWCFmToe+kTIIh2kgvoOeZaJ3EL49+qN3utUJuUd+4agIMqxyMNX",
-	"GwOGrL8MVsv4yRD+clQGLzn6AnMhKRCYDXsvX746+PLLUpfiLLeWNOrZIbgm7Nbx/ThW0ziaYFvllYuR",
-	"gu4YiRz9iNeeZfCvdczQNXzr4/3XJw/eolDxOuHTrQSny5qGCJaWz99PBKTpWzSvhS97uPVOCWcjcKAo",
-	"goClA8Y1mUEwPM0tJ0Me4Pxg96MLZc+wPUsqiszP76WH9EVO7uKLbOpRBH7Q03QVjgM5vHhBIG+KGwCL",
-	"V2wtC/4FdsNd12ip/zAHSy5K08E0BNSr87CMZm0/ouQg/BUs2xdP0rJ9tdSy9fhUzWzc8FzX2buVFo5m",
-	"RtcnT5wENeJYmliu9QJeLQ/6WFdHDinPseing7Rvmyk041l6LebF4BPCbyQUQIfsQx0k7QUtofcyxU8h",
-	"AlRQlGths6CuozRLzoZKF7Z3pb2gwfTeJleDjrF4br6el0IbTwAkqMPM2YSWKvB61FT45QvBunZRvhbp",
-	"1bAo13x15U5MbbVzBY2c5dBmy8YZ7wu2E2PXLdUvIroVL5DKTrNcmaOk2FWupuiZFcoJ8qHIEvMobNfF",
-	"hrkeGLNqgDoSoicHJyE4njb/DqegLUQYVUUVDscxSwXrCSgqFrw/7JJoL2z8pN4edx0oC1tgf9/cFTGj",
-	"G1dvcbU0fAWH8TQvP5qlCMyzABv1/rIEUUtPRiOe19hZv0iBngWISqgcGZeqDEmy+mjYfL0hVBXRFeWj",
-	"7wspTm19Rm1N4volbWZ1PtLLlIvhD1+vyEnaNYiWpElKFXNzuZ51C0zx/kWoRkM1qt1MDto01WF/nLm8",
-	"ZIyQXlwMSnoIrpMuflJcnhW1j5IumulCLkb3TVMtFjBwH346OOjsb27r2wltUOFaagTxjTJmRDf7SkuG",
-	"LzuES2WVqglquzbENMoUl8vQjEi4Bx05Q65ZTwiJkzEzROtEqumpnTn7l8jVPQFwHZcC6/5jTvQqiz+f",
-	"yCmf3X8nhdUfrj6R2nKmaZbBh4xYavlNJxqpUAdcQ7hwauPu4VenGjDOZoLnWBTF06TNziQTukhHvBD1",
-	"e2MiizSDctG+kolt3KXRqyH6w4Ph0f6o7DpW04q4znSsS2WMuFEWiZmPtvi20szmAI2V9Ohl+C9XngaO",
-	"KPxdjXqpdAR7NyVCOQuQBRi3Nd79GpxYlXizyPf6LkC5dCM1pLWqfdxqB/FwXSd1GuIEO/ToTfxRX+mz",
-	"KCa1CrB5KCrfibJP5is5Zr9qTbnFcRtSY1p7NWfeQkjlOUQvvxMqH86v7sJd3Ig74o5m2H83x7C4yxOX",
-	"aqqzsp3UYfvGDDo6BDvq/MPNcYS/OTh8ZX91srkKqkzngssrsUJ7YtERi0epjM1E4hH/HEesp4ohS2U/",
-	"myS18GfIceNmeXTYbJZEcONDYa+a3F+tzUklRvzrt1+uepkY1dk3VMRFIAlGupOjjKm018cvXu622ffC",
-	"dS9aAAEKYwVdo/RXo7LivkoEeVfkx9hi366c5kpeeeDgEihyT4ASBDPZyOxE3Bf5xPymuI1aTsmeWfCI",
-	"BvgYaiKLOm0OnYl2vJDXkerMI9e20mYfBSzWREJAKAYfG6Ivq4AgwxANfBL7oCkHjuYm9hAqoXS09Hmo",
-	"EO7nUVqvJJdMRD9NzFpZQPrnUEDYvhM3YyJW7xI4KW/MpdUQvJKDLO0X+re0TsqFyLZ+farzj9Bcy83/",
-	"fO4TgjBaWMI+597N6ceqk9s3Lk3yVk2XeS+2Hz50DjQ6p0xINbkaonEJOQ4ckSVqKtvreS80jVRewTzu",
-	"7yC5oXyjAD0IprfJybL/XLpWKI4QYxVvAJPbFbX44I23jR1sPKEBttknQoKxHfUYLcIeaNjaXYlJfYuX",
-	"QzL41HkAmRhQoAD7FowlC2cxDIyZnQMfDrwmmi9huzLB8yzFeH/UlZMxNOeyUSonhaA5o3hd8zNP8lzI",
-	"4t0nfrXg/OIFzAa+zScq5Q4sxjfACQgOPeAuh7AxCosoeJrVB2yMYShkXzDeU5OCuqz7OE9Cr4985RN+",
-	"K+hBRFdKTbKEoBlVfo1WwEKb1/iSIs9Vvqh9EhWhQ5BElev2NqjFtTv/SVD9kAokClmEpvzqNmpRQLVm",
-	"hQZQkIX6HoKTETiiI0KbCMKNA9/cmeYUqPIVKUD5S1CW2LBpMTPxMKkBbH+E/lKD8LzQY6GOn9ZEJA7K",
-	"nGeZnQFuX8vZUNm366meVBoB3a+zB7kPotAsyi5PiUcZ/Z/npDTvXpf2oklr80+r8K7DOKtrezPicXm3",
-	"85zE7MpWM4s2S0dpcXe5DzbHpI8Nb0ZucChTnFJ6RHA9yRv04v6XGeFnumtBWknZiIr43AdG+HYD+TNK",
-	"tU7l1YXxSutPfsAuH+CME0U9bn3i1HF4sFfpjWhmC4zXgg6/BwMOBvpkNtTiNnGnkKvmj41yN3s32AX1",
-	"T8MNUub3gO0CndD3Zz062XSPGxxLJWydrNkMBLGECFpLPqa9JCjgvZdvC13Gy3YRXjD3qIhyUTpAQNng",
-	"6QtYI8x3/vHTpw8MLyhJ5uP914GUevH6dfCQ4/2lwd8jeKQYL3hfTwwTWG2wg21M9XCfwf2nLBafxxlP",
-	"JcQkYzICrc56sb+/tl5/K/pgOn0sxLictjncnz8XRVpki9Jt1oFGyo9TX9cxcHwk3hIqK7v3pBpKPgLp",
-	"iVVBxiLnfXGe1FfSE3mQtX1o/2DV+HeaZeoKCw5gkErQ8bg3eH04OHrx8mXv6DjhJ/yoL14fvk72xb44",
-	"fnl0cg96+KUTPXONpUb5G4NLP+9O9veP+mZl4Sfw6aDy1tmYtO5QmWuxGfKKOeGGA2w+EaCcLg0WG0vt",
-	"HgWQCjMJIHumUH603AKBSoKAFawkwU5drTJ6nb7bhaAsqmQ+1GLgOCyYFCKBb79xNAz+bE+HEyvOU6BQ",
-	"wJJI2RsKFdQcq+sU+UHAbOYZrh8gwZpvXsKvg3eijv1TYlS9ETn0goPjxpMEbkMcgD9xiD9JyrE/Xbf/",
-	"n135597envvPXDsPE8/+ZMf7++zPkntBcBdwqRFT4J/ECLAFfk/E4tCAidHz4VUjBZ85kXxSDIUsUujw",
-	"xkcesD+NfwuPYP1cQHU3zzTdMxY5PEDJy0TI1N51ZN4Pa0+0EDIC3A84L/D9GUfpg9F+24cS4xeMqWYT",
-	"HyBVcTlQE0kDH7M/vSUAaE5Lgi7XUk1pmJEohiq5NKNRfBHHe0ErOjYuAvE9QnER3hBMgvf7YgwBULzz",
-	"hP3J4jP4Zcx4MjLbQSo2EknKmdl69higuqCReJYLnswuBXU4m5Fe0xygbzYgzPKnC1eOE/CfLfTTY9HH",
-	"Qmj6BX5VCtaSpj4F7icf24ppIgTN4mfAA4Rk2/ADqC4WxGXRSKm8nGjhB/LQ1AimgTleldOnT2FK4FzF",
-	"kfEK0dYxP/vYqOU7hh/QKoEL6p7vjaRLN1j4VvPGFE3J5dQXvVlZevtB5RINisnseF7SmvkvcAPNn+aD",
-	"1W4NwBpHvGBOVUYxef12pm6Sl73ZZV+pLFFT6ScM6GguH18XbjO/CF8HlmQ+7ocfwYclzb8vRJHP9gB6",
-	"sLRwDpJ2bt3qUG+dwrAn7hIGIfSS8kGZwzaRKsB/qQiBiRaVMQcqv4SjEs4sGIAOc+EVIWBVee/ulHBg",
-	"Yj8wnbbquN7KRJlGK+DrvYhilyRPCRqDBofPdgkyoTxugMM9r6itaoAtiQPBPC4tsm/dHN3yxeeJGI1V",
-	"IWR/tvd3QZjzI54ISiIROrBOZd8OD67apXWxwxOITlwFJ3vOnaODAxebbUWhADg26QjK+WJjyKDQcKEk",
-	"fHjGdXFpvluwRgEWDYb6egKjrq68VMKnlnbT5sJhK10OeJrRWxwcmsHOB3sArATBK13wDMFNzO/fKynw",
-	"jx32LGYjIQqq1kApfwqdXja46s4In2WKJ5eFUpdw8vBhR/RFCOTG6kksJ2Q/p987Za0n47HKzZkHnXNp",
-	"dA6O8aIyRtCNHKgn2rvGprnUvEj1IHXa7dC8M64a7KIU+r8lSwfoXOA5hii62WELBV4tl7pf70H6+RKP",
-	"2GUuzLagJYfHq0nh8pJlKjfUUXnpQNY+KaocVDxtl6NUj/BbumeFFQi24JTOJmm5Cu+PuxV0M3L2lO1D",
-	"us+fpJrnmodeixmcKojTIlCEa8SFbQ4brTfzah6FW82utWYyPuDV3L4lW5BuzXkhLuFs2TtAHChloxBY",
-	"Do5OsU2GGHMDgVlPy6LfaAJeiJ/sWXX/2ENyV28uFCKXPDNPfAEWLWco9cptxiS0lCyMxakkXn8UzhA6",
-	"G3JjheMaTXlaOAcFMbeBbFTzAQC95mIseGENoEnRVyNxOZHGTAyHBxdvNEoB9hWvYn13FiwTRo8bw4GG",
-	"9BTB5qnmizqT2iHRlR6Q8IL3uA44otBMjMIlmKr8GmDDQPgGnwQSLcB6gPafrZHM1ZRYVi3yskA2jkJZ",
-	"CivrxOaQjapdmUTwJEslzfi47HN8p5n9O4DLC7CRA7ClqucCAMwlx6IVtebchlbUcpa+cQ7nzHW6wFvh",
-	"MG6dDASkvdDKbkUtsmFbUQutVY/GF5qNLQx/lhz2WsvKXph4zpKKwRL8xpkb+LuSpdCKWoF+b1Gq3inp",
-	"FgVHnVptYQEpqjqonJjTWdXfOtc5as2pHDOjqvxvWXT6qmRuRa2K/DTLWRaL5jc1Aq8VtUJhgxVKdK7N",
-	"1ykfRdwx9tyAZ48bDj4fSo9awK5S2myuanmdTGI5jmOMHijj7kH8QhSnLEkTNlMTcN5ZCMT773U5VReK",
-	"+qOes47+jtU4J6/3D3ZZKqk8BoGOjYnxz4nIZx2MTBkz0kWmYsyy1v4JeHXn/lAt7HxufMjnQB1Tx2dU",
-	"QrGkd3GBlgURlvoixDNWCEnteF+GaJKm0oxp0t50D1STNNQT5JosrcyiV1zySvcBAGU3ypdHgKInf4NE",
-	"k4/LIvnY3ICpHmd8Zuu8q/AJ6z199YPugwTO7lCL8G0tq7N+kd6IRZrPHelmouaeiJw+DtUYTM8nx+JU",
-	"/u4L3u/w1dK3+yT4iJ09EdSNkoqaE8Nr4cKXdlg9XPUC0YmlX2jS2H0pef2+bFBiPilW44gs4PWLbe3B",
-	"oFLkBWC2PYwfAK2NdJH+e0Ota4po1gTErPbr/1d9rcT3GB+h7I6NsUH5oMq+ILs3TK+ZyYW33IPBBQOd",
-	"ObdhYZuqrbyEJk/wSJxGhd1zCi1oWEblq0HDTOrc5nmwslgoHYYsSk9A03F7g8T3QakE3NdWnBzdie3f",
-	"lSS5EV9tPN7R4s0OMSTdUCz4IhxMQprvhuVJEkom9CQHgiHjZgdFuVRBl2pXa2upFchzbbeohT8Av/ki",
-	"uyFsAaW9QZWT5oBjPgGuUcAgZlNeAAOCVZ14uWsZ7Mqj4/3DV4dHJyevD/dfH706Pjk6Pjk6enl8sv/y",
-	"+Ojg5cmrw4OD4xcnNjsLqNuQGoQWnvUJNhfuxLqGv5LefbG/X7ejbOHA6/39lwevXx++OH55vP/69cFG",
-	"m7dSKWp+XcaweZApLN3vd/euUEt8ed+qVI0ZWAj+SLjvbz/BHawGeBqA1tUJe3MQkKMSRHfHtitBSug7",
-	"B34JqVGXCSpTGPS5dABHlpgysomHEjUYjdaV5b/AoBrGIdoswGSxje1uMhBPXzQLoHsWhefOm+/3m+9O",
-	"9K4BrNLDAB4H2n5dvGO8xfHtrC/RQXuDVNbIhGGroa/SG6OoLS8Gdb67FB+VuodpKxwFvkQpY7OgNfge",
-	"SOeAkbQf8JBB0ojY8IhLUdqGr4AgyJVNaU+QZoteY1fGQ7oBIsW4HbvSodkGLKR2wzAqJqFskx2w4y6I",
-	"YW1gSZEwDbivLQ+H+T1RCYUsX+utj+f7ql8kWJhyAq5JtTZN8j6/ly30c8SOYXNembeXeHB9ZXuKSfPI",
-	"dvnMfykrLLoycFeAj90XPu3i50BLpgIr7QWZFCIJq6J6os8nWni+FFYYV2AReIw/y48SP3BFrRoCCeZl",
-	"C34tfG0I8WibZXwiwYVKrXHm7NSVIpNM2opJ4ljIVovcPoZYAruqIn9pMosl8CJewtB9WjmPsyBHU1oL",
-	"ZZXyyiFQfS+og11596+YIwuWsbIOioaf4IX+9RauzK+6rjTfbU/rWmMFmS1xNt8jYuIz7xfZ7NQ5D9MS",
-	"lg25EESJs8KLXO0trHbwjl7es393eDf/Lvwwa1mE/tNcCLgIKwlCy5JwrcwVxue5iznZHPkYi9496vmp",
-	"szucki7RgDs0+XIkKsCvwOCQA7SeI51aP3hUAgRZK9Y0B4BY/yEGP6RZbU4TA3FsZ/HL7iJPbLVppwo9",
-	"8rwWz/vgsBlH0hyi9/Pdf98E9hteegEOVogLW9NxTNBLPEmqmJ8hbOWrTeGkjm+jljEWFoNoVVH7bedK",
-	"CqKrAiBbgu2tgdM6qsXGhs+0Aj01rcdcC6C+plS8TdzuFVyXVTM7XIDfaZ9MyxQCddbv7RJc2bw1Y2WW",
-	"E/XG4CPWSZHCuwTMk8C/GVbRxhY50BwDJCCvjSaGOvjuaBXtqlwPZnT3J1xQpUpEkTJja36nCV2KAk9K",
-	"ZXtQZGw8WawZalc3FpB43n06v/nUKDHPI6CVhxfzjSkkqkuwWu2lVhVOMjQjyqu5eFPdR1BnEX/t2tGZ",
-	"CzESyQLsQwpzFL4xfmSJNqlLTuXXdZCwTWtqztjzw5OQhHkpytTCAhrXcj/Xca/oXYzTtaDIpgZUCl8f",
-	"nCTjZUGps8i0QMaSmpqZcdhEdXcP4sBCai2yPRVWO6J7CD0vhfhczL2JA6QwZgcM6G6taKD7aKmbE7xL",
-	"SoMuQOBtgnX8W1oM0d4e8zwAzWizdyiGrY0V99MEClGN10h0dHGh4DdGsWALRpVF8I8W/LHVOTgxL0Os",
-	"lu9FYbY8S8RN2hd63hSDoqn1Bdb524ta2N40oHhf11Kl+dadCVSgMoAoCmqmy4HtkyCOffLixdHJSnD2",
-	"NWeXq1EDBGGcaJ3yglexsSB7zM05bbJW5nsvaHLkj71SdrMtCpscvjhZGjSp7tEKQcnJFyAoKdR9fOqf",
-	"+J2/9G29yHG85Qs6lgPKqlSywSSrwS2eN3q9gzJf8um9rpWQinOVFw5ucLH/pRamtrnjRRjxGUtUiWiS",
-	"2LCJgBJQ77StjNAWsSUtsebepGIK2zlAExzn6iZN4EcsQa7LOJg5nsugFLRSodJkhaLNiQ79ai6kPPw4",
-	"5v1azqlcTQrsjRvxVJ6yFPiyQc9gU2SV4f7LlVjAnJuVWOAt91BiAQM9wYrWYE2a1LPCbfdhmuM++vL5",
-	"VnjutpL1W6pkvY8CU9w21fLSC8GTWa1A98frUXJDF9CcpMuWmlHBkz4CPks2nuRjpZ9M2entorN6p6rN",
-	"4LOtX7P5EW2C2goJT59l6yP6SiKqW+JYvLlkv5y/fcNSrSciB1gClSnpIV7xD98RQIFrv8Pnrk17W7Jc",
-	"Xyyjbgy4wzv/+89/+9ve738cRIcvXtzWxm4/pfWskiM1glIvyYzgOzo6eh1hsvHg9UsALH79+vXrUzZK",
-	"+7nC1kdkEbsWY0IUWxDRPfp0cLgiolsinSu/HMSkj2/38IdD/8Mn+0Nn7oedf7R/x58Pote3u/++83/+",
-	"/Me/7f0+d91u7QL9ev62bn1+/fX8rVmdTE2h5VSLU6qWQFx6oI8qrcCr5DU/7h+IvcPey8HeMX9xtPc6",
-	"Odnfe3nQf9ET+4NDflAhLiRHKvxnZS343uD3P17hKsDPx2v8fHBYvxX+G9FZauL40O25gGsM9ZIFvQzw",
-	"JFlvkmYJgIzoue1wPHjVP0wO7uBZXalgvn7gK3XQPjxpv6p7wZu6G/bbB+39la6HvTV8bp04+W2o+Chd",
-	"ABAKfcmRBWKhxIMWwi7PnMYeqpV53rNJYdS1ubKan6RqlbOEwLYX50ACOIhEhaVAqSSwLEcp0BPm9/Wl",
-	"WM3oR47IedHLVsvSEnjsPFJulih1vdBwyeNaAhh6DBw4SzRCChgSCFEBSaLYkZjFLECF45MkLViR8zS7",
-	"O8PeHEGNtWNG9sOXv7Vd19/rbCEt+pM8LWYfzdrg4vcEz0VudlKNpJPs7MM5tGzvxFDOc4ldk2mCPZP0",
-	"Ty36uSiojXIXu67/87dPVkOOhTx/y94oKSHnCSrRm7dm2/NC5ZAB8TrWfPSujM3EVJ7+C2KjHfY9zJb9",
-	"f//P/xu3WYk7q5iq8GRhLzRm8wrN4r09PimGcZud2StSyRJxIzI1BmU3Uonoyh268G+JuIH8NMuUGvd4",
-	"/xqKIXcRForKhhCvDcwvInzEowQwRLVnBBQ+bEw4F/Ay/vMPi2Lcur0FuNaBqqkCNl+ADQFoW00Kdv7B",
-	"xYXA8W6zM31NVPuIfaJy+CewHlq2JWuaEPRSgCwL86fqDc7enL+96Er4G72vyDSALAFm17Nn7wJRoS3L",
-	"XvvZM7PEEAegUs7pUGWiWrfGzgJIpQrcDcf7wZxy9WTwp640H3PMcyELDwJFN5mrIiI7zX1AHRylcohc",
-	"SQHsjj5kgd/PzhFq3G/ATevNulIEkXRY1wihY8yeFVkSMa1CTFkwBMxXEgl8pmKa9gXhnE1VniyANzN/",
-	"tnUBiCqAXcGnYb1rajmDqDKyQpBizxIBbJAB+2cQ/kIMDRvrCvph4AZcDMS7CoM8ndVBnghOIIFkGmVC",
-	"sAneMYEnnH/4AEBGbovCx6NyY+CeRfwl2A4dxtkzs02esZ0hkIKnSW4FzDPYG/YvuCcuxCDetQ96g0BB",
-	"sDMcGaT5LjDtCSEH6wjQKuBTh6jqwHaX6gIwuaZDZUseezOqLHU1hYCkhnf5J6cjAtjCzJs9hQSphUVP",
-	"VIEtK8cRsKc9sSzUAJRh3exzPMOgBX+a6UKMjN4UfbPTLL3qlOtgR55CzqsQ0r4y3sZ4ZqYIYyNZ8J8s",
-	"E4WullXCnAhGUwq2Ez+LdyOAkuIOfYbbrWQGw3rPPy1QzYJGLLyWctN/kinJnTwnqQUoHo7mK08LIjD+",
-	"05yv//W/2AUFS3RXviNweR98if+wkZCIAOIwnncLYZcatmRXsoTXxYjwTWKeno7cvoCn3pVG3NtnEAuI",
-	"8fwiQqzuCeIVxS/ueuVw3JxgC0Nk0E6wiVBl5sAeb1OeadGVnuMzMk8z2xvrRUSWgKC1HCd49oPwEgFh",
-	"pVTGm6j+ZERNPhYcvVCqzc6oNsZ8K+PcdCUMAkZQGd2xw9IraRHOIX4+UxNjWNqT0qYPZQwqsjnNhvCf",
-	"C+c6kQCR//zmIAbOavPSIcKisb4W2wYd0FBGCz97RhbMs2cRW9uGiTDJ3ZtZE+9snP5dzLD2G5la4BsE",
-	"hFtI2cahvxLFKxJSmi/blczu42shxpoaK8zlQ4/sY56P5GSfx8bcA7sr+BIELQRcneJGGZFlngUncUpM",
-	"aUYmsxf4PPDLT2Ed2LNn//nbp2fP7mSRmZfXTpGY40QLCbfjyhGqBl3kVnOgcjMnMnpZXG8Ix/gExAz3",
-	"rOQeuI6mghJvxMfaFpdrR+D7PwqauwhzSGlYewL0J96eYTomUGDCD0OSNOx7OAtYu/31VBQ2UEaQ2FW2",
-	"Sww7+sxKBQChpPCd2wrGlULaTJKgZrPAb5blm7CAikv6IOalCSYSjNqujD/vebCgeO4Yk80BM0DI0aq9",
-	"EWMeK2Z/Im6TxfmPSJFHqNciVHkCf4B1DtC3IxTwXrANU12ofEabzRpVDrMK8mXmkWi9UdueuZmgfcwg",
-	"IwfhhUm1GN7gWlgLA5oN3KTAMKapouQOLqPfmx+v0pugA5CeDNY9wWValDxX8hMQ6gVbCP9BkkU7wEI1",
-	"lbQWEb0Pxz8EHiFqqjPpHlZuaFrHDQcNBboahRNOAFuwtPuGqFMgkQ8t3z1UFk7PIVGK9e/KMPIogczC",
-	"SgfrNVI3RgbExigib1ojAKEusPwK/nklCoyDgErsSvMLCprE1maCLUlexFk/V5rwRsHpffbM1+oc7x9H",
-	"MKHj/aOOw+f1B42GsqCOLrmSpdfGdsAFLL2aseahBcSWp/MRUJwkug0qCY4vIe8CLq9SSGzNOC7jlbGI",
-	"aqB9S6oXJiWRTwFf8+OQG9/evBy/Nsd9qjohg2t843jrwMqPsacjjkr2iCQkcc/mjyITyfSLoZAYUjIn",
-	"rystcKVlR7Xns7SRpIJG7tPSqDYwRXIVxCIyVMHklRSd8qbEJBie55nZZK77Ktjb1uQovxuKNKnoFW2M",
-	"HA3qnhimcLhoGd/gkX/2jGkwG6cEzGq9CWwEQi4XNLKhEC6xjUDE7G50C7I0TJF7ra9GuGxpYZlhtWNQ",
-	"70o8W1TIOQhJS0PXGLYGdMwLSUvmwE3B+J8R5OJ7PhLxqfNf0ccOMVCRrBRdPLLRy/CnpNGsM11miIcS",
-	"xStRWKLbGbyVhfl0pmJ4YMxHKyP52xUjK5cmRp+BzvuzZ8jfA8cVDRxY3NOyVPDbFnaSdflt1Sl1nu+A",
-	"Id1GByDehbk7mGxYCWN3ko9YuljHux1YDhguExLxi51q8Zw7M5ivA4IFz70I146YY9AmG9keNaYGXek9",
-	"D577UkOjhrh0ZZHTYZoJD5epSxKU94ci8RsjS288Sx75PfRdHV279SXcstBnERg9RiREi21LHwdadey3",
-	"6Q8FOLf0mCLnUnNMDYaN8ipHJarb82C1XujAX1D3QcNOZMEBuhItVNhuVbhdb8cs6eCN5vuGgw5hs4So",
-	"ku0G5IXAOZgXBfdx7NA/wd4E5Yua0bqJY57TmYBrsxSIf21cSuUeQtL6fZBb78rA8Ti1gd4pWaUz1ldQ",
-	"Wov0a4HlWelsMS8FVxiTAfRPeUdlCkx6XqAi0mYbd6XF88TWaqXgaRiL0lYZlbFKd44PX1NxQAhBCqUL",
-	"2GSFq6TZIMVXAUOU4g9DNe1KQIcgNBCYaYBeiqQ9cwCmYUyQPtWzZ+i99I1aJ5N8Cl5fIoCixoykFR7J",
-	"ohCjcbDycCbSq6FZ2Q6KkzNjRL27EbLQEPxVXQkNA4GNCSe5SEeiItzALPkRzdLYeqBvlLxBmEVtnKRn",
-	"z6Dqjc7N2/cfrb+uBuzAOHsnR+bFct4vwAKcyPSfEwFbKXQBr1NpC/6D/um2mYE0VrwA4Q9xZOOahF0o",
-	"5uMaX6iASArUUBtp4dLQ1Jjcm2HvM/pYkTMO6PdWh0ewMD5ChH82z4wnaRJ3GMc8pgsEVBOYuCg/pRrO",
-	"GO2P+A9IukTMV+/cQlQdeEBcLGcgphaYmRCqGdx3ymJ/Y0xWrKVkMKeD1gTNP2OYGANH2NZwgJsFQ15B",
-	"DBXFLc6c4o1GOUOkEuSvmRlARLIxz/lIFNbPLUc+zFNrgh+0BG+U1KkG1M5nzzoOEAWt+4B73EbVkKsc",
-	"tOKNb+Ghv7bRB6Lx/gZo2bFnm8BYCLNsMaAUKIsqdSG4s2SsajQrYnPw0OLvejd4ChHcQUCCgAO22ccJ",
-	"nHj7UeEDaGWeaw475Bn2grcmS80YPebjpq7h2l99IXiyh9xptGREsANL5h/lWMldXM5GdzjTRW5MKuRF",
-	"RDVjU8ttFn84+/Tmx9gRJcCzHYCzmfrO8eEr+/YRQJNbjn+LSr57yuK373569+kdibEPv36KKVUEDvcZ",
-	"FXzhZiOsamuT2QaxEp4xnCeELg9UjbWW6iDQMaRKz0YHDuNBO27KpaovxOndRZADRKCH59mvVXpCDMEh",
-	"7iO/aYGpDA1pGIDzwLc42j+GaJbz+eAyS2VcTLCQqOL9o3Nrnmxe1vq/dktiDAWfaxcPpY7IBriFkCwA",
-	"6tckeBGoKUEFuMq4ofEO2S9mx05TLSqfGT5c9aVz4dmbj/f3d9FrxFCk47ksRVLce0OQH2xT3LquosrY",
-	"tHwgzP41ytjcPo/9TzHV+MMvHz/FbfaDytnhMRuqSa7LmNdlFGwb5jQK3KkBBKK2WNcjnht7oPTICzHO",
-	"+EwkHVbkE+NC1EGi0463Mox2mnOzrsWsQw4isywquVMieC9uyz2V7+WimOQywsaSIHJAQf3wQvC0aBHf",
-	"5jOWTySISzBFknx2MZF/g2mH+Y7URb7C/qqeQOgSvwpv89nexUTSi0cOewpDbFM4DIGM/Q3XpeaDOToI",
-	"2CzW23Ro8lY51HwQJLkKuAvoXd8BsxDZDcRu5bSJ9mziEYv5eJylqI8tD9a//Y8Gd4c2UolGvM0+TtMC",
-	"gHgcudaptxqwhUwHBahGgg0mWeZ8rOP91xHpR85efP5MIm64MvwfQGxEuFWI9IfcJRikXJBq7qqjEto5",
-	"3n9Bu+DM/M6Yoq41VDEsfEGWu5LVBl4bnviZI/pBvWscqcgt2VDlBYsL8bl4Dg5s3AE6qB2aJVAWcc3i",
-	"5//Xv/4VY56S6O93jZ54GbHjowNz+dBIzsK6NAzsbYgvoDf6Yv+gzT5i2mIakF4HnK7EeGZNJ/RPwhwO",
-	"RAvCGDHwVuB+tignZk9DDTL2qFmFnkxw84A80W1WTpgMSS47BHqaxHkCM4j/770LvHLvHElmAVXdY4jY",
-	"cYA5JiHXFsPelBx39M6CxcR1F1NBTmXL0/mBi1iaVNoQO44IzWj4347e0HCYwo0diJSTCYGN3BNXXJI4",
-	"T8FQGihgSPW+G6obDzdAzcdp4ZPnJCatffffZplhlUiDGWHn0tbmVCein454xrBAR7Od8w83J377D1Jz",
-	"JOTESMfdiEx3u8dgAOp/0hFYmpTCIB1DY7pt+vJwGAMYwMHwaH9kNmw6onnYckzzVX799AbrSYgKEctD",
-	"WkGlG5W33UYtNRaSj9NWp3XU3m8fAdx9MYT6n+dDwbNi+C/z85WoQycng+Fwfz8Ib4xz1RcWoUljIECE",
-	"BoRzfy2bQwfymzwvXIwN2UF4muk2e0/qqeRs4/s5nX2etDpmjj/CjFtRKxd6rCShghzu72O9IoDnQzV2",
-	"IG3/R5dq/+AOdb2odsxe9ZweBbVTUE+2qtrM3XAb1XXlllYNaAePcdp1Y7rXe/49T+j04i0nq295r4oz",
-	"zwdxG7VerPOgc6IQAJ1WKhlrdf7xe9TSkxHiFbTOdWkf8CyFzVfwK93q/KP1EUoKWr+bIZ4D4UTTHeZY",
-	"QKzFahOsiCpjljvAC8N6UzByfImTrfTCU6qHE+AF68pETeUpeohoYIZUJGTtOXniO53dJmWr96jxh1Ip",
-	"gMXiq9qmF/a9KaxpkRie+lY1dx2tvuvXgDwD7jlefc9b0qjvLNHIsnPxhku/d9z6LToZAbf6wuPxyccQ",
-	"NUYeU6IID1POlLMKK2UlHwnEA3S3YzBgcW1ieR+HqT7QGRRC0QvbWf0liOr8kdjoCBfnNlp9G1Cpr3Gh",
-	"bQhbfaU5i0E0A3ps73gmx/xKrDyVISXE+kezfNdtVIMeAbE2XwoNDZZIdwKTm4vfLHok3fMcbiitUNQq",
-	"hXXWGsBce0Zz3khUHKx1fEtsSXDfGsf+B5X30iQRcnOhdHz4evVdn5T6mcuZFaJfjTBz4stsO7evAqnl",
-	"xMDvUSusOsGGb9yFWYpfcqzqYAXeUK1CiH9VzppAVBvKBh2VusOlDhJXVg+7RDtKs1QG0ixi3KZtodpT",
-	"Yvdkm71X3gNztTlQpiemblo9SkBQAqokJztYRKLVSMBIZmjq5RxPip8hQoIphgsKSKHrWyW3dYG+ErNt",
-	"nRTGGMsH17HdTAy/hcDLOmIyCJX8XVgpCfv4e4XQOA0EZCH4aF0BSU3TjUWku6/UI+HwI0oC/uAB5998",
-	"5kv8A6zS5jYGl1RkO8XBVglk99Vb7z7xq1VXwzW3Uasu1Ljq3uAed8tt1PqJ0k6rbnfX/WXVxv4aauM9",
-	"H4lPwHJn7jhYY2YfkK7uk1I/AVkd3PdinZVwtIA/iyTln2Zj0m6Ha2gp/61/tux134xmRGnjC9cbKse+",
-	"F3Kh1f/8D/rpFjUmIHbO6c63VNvHJROjcTFrpEAL7RM4rn6xVLtoaxZdqWJXYq2iLWykis42+2Qr77mm",
-	"gkMbJKw0vs05F1V9aJnRSyGlAD7Wp56oPmUwyYnZnfeFPnVpOZtpwqqrQIoajRw2zvBsymcw14kWdYoW",
-	"X2hTRfsLNaueD36mg7G2bp73R9barrD8racvNo/XEps/AL3pXeXsAhUfJluqqj6Vv+q1nDkzAu2Oc7in",
-	"kd43d6/S+7j1jW2Je3vHHpNdDMAcrCGkPwQEpz8g6+k3I6PxTGwso0n83kYrAzFEMgyRxWm7LgC4qRg5",
-	"H7xXUpAIuXug4lHt2Irtur4pakY9WlNu/KySdJBuBeG3Fae4EDzZ+JwbTxwCFY1OJo2MmOC/QwqtX9c0",
-	"b04k1DMtwZFiRGSMJYZRtR8wwq7CdkDQSBVL+Gv/QGNaYTjEV8lsUse0pIipxnar8v3bQius3qDmGS6p",
-	"g0VkWtR0JtZYYDDrzSXnZobXOiEO+Ip7ML1aGwK/SA/MCL9JPwqoRxWfC2oHGqkbo53gq7cCUNsQoMtz",
-	"JhbG28phKDnJstsAkKu85SoEoy7/9evfjShtKtQRM22tqMpXpY084xueji8XWbndqiZxV/v16QZFrDBE",
-	"an247VWz17ywx+zbCaaQithQgYOGWhJLeR60py7Nq1KHEPQRWDIO165BIYjeLOi5KfXOBf3JfaUylgDb",
-	"HdTe9WaERxIkZLuSqoraDPOhANvHJmNQsVCyGBsPUOR/0yIbxHOsliXqEChzQo8RnoKtbVD3W5lsh5Cv",
-	"bUHwkGvXBBt1JVFkqVK/GpczKL83pomaXA2xkBiqo1LsjrNBo4Wva2uoTrExkZ5uW7W7EhnpwhuQEwEm",
-	"0GYx4Pb97YImGrNM8BvKHw1UPhI5tg8sSlyfBVugqSnxI3yF9ZPW/lkAQbj+jR8Qm3H9G5AhrsEDlMrW",
-	"vxraK9e//DfohG8wvJLmY+pvshoghGtpWBJQc+vSuoBA+m1LA7Y++qPWEvCSGLZKPhTO83o+3L/34auv",
-	"ZSc8/8P/Y2ky5j9Sq4YIZG3AOPRakp4Ke+54/9pCOiErR+iPYBn0VGpPvNPnkiUKShp9GSN1AxMvjMWB",
-	"Oa3287MpmCOoxYeI8eMAy6DHkzoEgVqTF8OIPCLisEYjRoMVgxaDsQ0EtNYgkZE1RhK1/otYiAXb9+VA",
-	"AN4E5E8dLOK0ndtd6XmRBM+z2Vr5o2DdzfhA+x93KE3l2XoiIrVxwHKuBcRDxhXQhYfReP+hqQNvcerI",
-	"7+pt9mibParJHvkN8j3O974SSOW9j8By2+TRhskjBxDEw/PcXHWRl7okm+Rh+oxoBJmNhEfriFdCF4rm",
-	"9ABcXxVevZmDhKnXBgsK2e8g00qprEcxzOF1G1nmrXkSwLXvDTSaGWagcpFeNRviB7oHQq24Cxvdb62Q",
-	"DZ2L1eLlafkT0TanuPVX7jmnKO8q9u/BY2kScVrt44zTvWsxWx4IdfVgZdCa+YaSyMFTAloh4RcmbfYe",
-	"Qo7Uk1uoayHb9XE5gNLcoJ/krxMKwiVoGAQq3bQ0/GO/5Tb2s5Wljxr7sRsxFKP2V/MyFLbsPZVm1Hag",
-	"/AzghZygdtFMphZ+i8/tO0JSh6TZZjGIs9hVujqYAsxAdBzGDOBFSAVRk6grtQK8X/NnqaaAWQVCMlMa",
-	"4BUB0dTja1+LGRr+HgucW1ijSrHGHKwFYG0WxIbLWYL4GxZpxb7BA/SloFj6WtpSxulYmF27pohu3JlS",
-	"ue0BGlOoLaTRCyToTyxv6Kjc2filF/kOFmF229PyzYfXtk0wf5UmGAcc3UC1ry7aIEfl+R/XYrZWP4zR",
-	"U4BnVcVkNzqvygRUaHRLXG0DwRAZwYTgrdhDY2yCma5RlRnXxSWhdjs1aYNuQa+Jw7DKxMBzSNi2+yXp",
-	"g81U6TZ18PRl209cF8jPtY3ErxOIuVHXd5My0cpQhzuYTjC08Yj/qkVyVsQEUQ0gXZyNUjkpgPKpmCqC",
-	"Ja/t+3CH+K6BhGaW6n2ba3dq3diKhW8tZNr8nH6RKOnfxWx1eHSSpMWeAFzphSHSENe6UihKDA0WwLpQ",
-	"yFNicSGqYNYRk2IKlGBprotTxjUb8BwrRThVPzgCHmQLQuD8SsmoRbLoc+koa3Jb7MABtE8WbUZAnAHO",
-	"OOEyRlgELzQVO9AYvkkkYdZjdB0jUIEJwK1t9svAU3FMkRzTERVlGeL/pSMRIbYtdn3kRpTSQnUlpS0l",
-	"YhgjhCtihRPNFnGgufwmwnkgSr5DNEJ0PYs3WNN4XB+E9ljije0tYo1ev4jxF/v49W+xNGZ/T2XS/C6z",
-	"5xtMb1L0VZMbPqay3+DyX2WRZt9kyaffZU1j/dUbl8b7UXZto/1bM+BxKz0B/UFYoWoNAaJdqEuamhse",
-	"uMATKkD2eqjq8ODef2Lh17FR+wfR/v6+BayYh60CzjSjo0nFdiwyLXEHE9kQFm85fqqwN8KhVHclDCMt",
-	"OHyV09cztnhcbe71806My6KfHz3XY9F/joC1SDUf77bZO94f+gkB13VXEhMisgNZdOA8DJC49ERfJUIj",
-	"f9ZA5SzmQX3KwDELESynuYK+D8F6m9lH0C/jWlOM08UtxrJ5xE6cSmBnueT5FcAOm4mf4UjIQ2FsFYey",
-	"fMKSdDAQuZAF0wRKiH0z7pLDV13pL7IYjqf2i6IBRQTLwatOJNbjItPmWsmaysKZtTXPuLR1thRe8kxE",
-	"dg74FakYVxs1vDgxAx/qe4gIfS3JGZ7mK3Wqf63GyZmaWx8gQdPwLTaaf51FcJZldpuYkwJi5K6JlntL",
-	"nqxtDtA7PmGbAGb4Ee3sLxM8hCe+UXKQpf3iaSdH3iALPMXNv6G8CCjLkZHYls8UtUJgCME1dfEQPLWr",
-	"8yNoywBLn/S9rQ9h0LwV/TSBWgm0AoB7PVT/mOKw4NsjNQJC/jJwBAVGKHZAjIwIHGZGTzqWNibjWrs+",
-	"VGxjdTDHYP9YiyHgmQW2Eh15yrm+UbXGGeL9oefYK3OKEOG6J5noSqeqqU9mnohkzsQx1k1UouDw7ORi",
-	"JJJUEKAH8IYKbRE4KOLTlT1VDHG4w/19D0k6X7CdFh3CJv1MTH3IwC0Ky4gJPcwAQzpwH8sBd0sPU9QJ",
-	"aMmhjMUy41gbLUVw6BGM6nDObdDKds6Q1TdVeTF0oaJCEa3bzPyKSteVynzPMr4QgYOokSDaZiI0i1zc",
-	"K+SvxPKT4tRVx5ToIGzWTZINDdXxxio2+wv2BgLTlRjTHA5EBkyuXAcIcc/3amNFISVm6y62TW8GvbXr",
-	"GQbv/BEP9GBv9h5XvAwy8n0NP2iILUKQIU2AQBZO4iEwQeBQNl6X763epeO5wcKSitp4VeqMsN8cV3mV",
-	"ihW43WqZWNvbTKqFB3kUs+ZbsE/eoRxzFNrl3dnASMFozQobZXmpuYX0XFlornLieIqNOiFsKkqpxEB5",
-	"HdcCTtTAa9QmAehdG9dbmCc3iGdvxoMAk2uIJrEFh/h6wSHgezfGhQjvWpojoOO7zRFscwSPmSPoW5Hb",
-	"TN88TD/AJ6i+B2Z+cFBCd5VqATssRjbUNsWwRfLm/O0FEVC6v6HeiZFeh+lUXgEtBWkjp/QAw4Gc0FIf",
-	"AZiHaUDGCnF9qk8spsrqTOP5IZujuhF5xsdYpvgboDQUCmr1zTjWv7KxbfOOasBicA4ATTJCpYrxePjR",
-	"qigCmizH7DvmMQftcISOtXO1duyMkpzweaAqeEORaQrhDzl1kFXS9ew3qqsEAuiuZMy6eFFgVlcTDwFZ",
-	"ZbsrD9tzs2e91Hzbus5uR3Z91PZLQngUkJhBXKvejJqvs7TvovLg5SIIFXxkoft8LNgQchDI5qyIvbkn",
-	"isIyYrt1E+bzMcbOCIhi4Jxdu3hIFMeylCpK6MFqKkNy4xjXkyykwAMmlFEaLaA8g8fizY5w0z0EvOzK",
-	"VuzK43Zln3Qoc+V9/RFVlKSaFXkqEiAYTjVLxDgXcHg6bKIFGqDavPyLNnvv32vUmXdl7SsPwLaJqoz6",
-	"U7nmxvrkxsB3146FMu6nSY6Mi/Yg+90ap2O0qoLfnX+4Oa7sVKg3nrhgVu1ehefa/XpJL3kJN2Bjzhm9",
-	"cUoEgYnfdSqj+QJbcQpEtUqLID2k9Xe6REQfZo5wpSJCiAEJpKEauehKgKGF1F9nzgZnrkbHl9w4fs5M",
-	"cF2wSZFm6b9EQuU9O8EeSZWMd9vslwD1BchpzcEem+2fgBhzCTUIc1HeM2RJbrPvBdQkYeWS2dUTLQLx",
-	"Q8SeXn90HOKOBk5AIJaEQ0GhQa0Dz+KDyGOW5HyqPR2qPZDhEoarG+u+GguXy/T1TTYGBwSPKJyxKQtl",
-	"M1B/l/KtsJ5mw8JhcrG/ml2JtMa1nKa0AbrSEj98mHuEOyPm1b4r17dLNaVQKkT2rBQq8hnLeCHyDi7U",
-	"pfg85BNdiMQoDfePy97ssq9UlqipNH+Ad7iEvrE46spAGF9aAWwuI3SSCI4DDE/yI/zVQOV0RKKaYxOx",
-	"GGLCl4JsjrjNLuxpM9vqSqmkw2LQmZeaF6kepMDyGNmvcIl7/zIX5tvizFBOXI6ovcP8qtImh8newUTz",
-	"zOISUji0K7E4GJbTctvj9ria5EI7AuVcXeV8RLzchQJaYyomTKUxLcRYxzVh81Oz8j4qGXeltVlKYEtm",
-	"m8BedJF4rAqwIWr4/h8X8Zp3fOchHP8rUeiwiM9SYmdaBa0QRDoNh7w3sz2PQvpT1JXzKWzkHcGNP+Iz",
-	"iF1bdi2zab/THQquw3zmlH8ld74iI/61JMN7szM89uv6jpjT/t7dBhHj9YLOlRHwJrgfBUjTAeiuasy6",
-	"yRD2NhjDmhxNB3H3QZzY2IDNRrjAe4wbA3ZFs7s/4j23Ucvs049GXzQb4Dd3W+OQwEMWOPBm+zLcj+aM",
-	"r3vfBhvYbd2my7WoGaJclLVtW91Wa2yrNf4y1RocbY57r9DQz/+A/6/dwQpXt100KRfwiw8QaoiZ5jON",
-	"eZue6CtjwqmBt5jQJ2AxjhcjhZsPblwpoUOXCojdbEVqx5tuVDiK3kRO5Q1gz1nGdXJM+PwjIWzG4lxM",
-	"tDgbFMaZciWnqTTeXV8AkqgMM6PcVbpWsDuh+xYqTkKEUDaRRZphWKZIRwLmhU4kWodUG1IOPnUlVIGm",
-	"BfXXYE0OmcNB/wzViojymiKYWlw7wcj39driCJwh+GREPWsc3JwCfjbMtKD3dzPbdNv6+9XyWXwj7YHg",
-	"lNkz0lzURivSyKxcvwXsBipLdG1r7mZn7PFRLL81g3uLMbnNgv7FeeuaisMv0i0Nk/gS9HYBlV3Z2LXU",
-	"/iUuu658amR2bIeTVYdKCNu0nU2+G5LddeVytrtNldLjcd1hDL9chPp3IcZhqW/Z2E8dWXRNYWqrtAXg",
-	"iMD4TQpWSas8IHNdQ016vwGoLXHdlrhuS1z3tIjrNnZoxpMahwbj9Xsq38tFMcllxDQfCEwLupZSjDYA",
-	"Sihk1RxlG8ZoqP4Ge1hSB7bIuMZ8ctC/05U7h/sHuzQOcA9gp4ht8LBl7KQxGNfX0B8SUc4ZZ4mD4292",
-	"Dvf3dyMj+bEhA/qcXRrepgW70uYFS+F1rGlCVUtVD+YFeJadkg1BxVnehMDGW2MRWJgQJYko5ozqGSLG",
-	"XdkID2u8bBkPzwUzmwBqRsAamJbr982qXKmiU07Zd9jhq9giXfs+o668UuYDPT98ZV6BMtWRz997I8Um",
-	"9wdUhCKDarGgxAp7aoxBM18Wg+i1UCbSlSnUNeBbu1oLQJ8DgKsgNcx1uSfcXmRjYlgi1Kb66gsxiFlP",
-	"ZEpeaezz4RjesqsWMa2oK2eqCA5GQ9nTMDXvBQ+DNxgQdJbqedwWs0Ou0hvagvCBTiHxjJvOA3S5/deV",
-	"FLZLJRvzvEj7k4znOHmXo6bIAIHtEscFRDfXxb/1DPzYEK6dRUcrQIU/rvvMLCXX1yIxk6y19SYbhh8g",
-	"k9MXDQw+lCW/yGz2IOZhfbK6WaL4w2SDMme86a9m28G+m0NQAN/oi5p5zfPAj7psAZqwVVpfPEe7Taw+",
-	"dmL1L2iVf5gU27QstmLnUO9uYWzg3BvrUAxUft999ZqUx7Jsg7lmvgPZmGgTLeb71zqOXct2h/viZF2u",
-	"Tj7tStee3aaBXeIXynzBogfQPWNDlXUFdUrjszBDDFV6VEvo7D9n91kC5kEqE5d2RrzTnrG3pgExAhUz",
-	"+lpbLNYN2RHWbraDRW5M+7JZ+1zTVri/Wi+Z1pv0krm7VvWSQe/Ctplsm0Z55GYyEimBKoDf1OoC2LMP",
-	"2U+Gjpf28QUjK4dcJsZxNIKVoGGI7hFDE9AjQ20+5NuihoNhVAYdHxhkkUFsQGNmxLXIhPDzoDJuUp32",
-	"0iwtZqUOIXoSde7YviDue20WdCCRfsGOhnLnhAtD1bRQhF0rTocQwFwJP5cA/NMCuSn7atRLJcV1Btik",
-	"AokDV+GDs8xVhgVOrh9jyLVdOaqTUlPZMW8IjL+wVGbmYX+E1+pBD0dXYhOHfyH8Iz5f2/cDXZwrNYoC",
-	"GFpbYYUD91LiNbaVXudFGFQJrQn7rhgzw7gCTCOBaeBaQejLlXXVFj6Fin5j0h8CrRCSxal+i9GnGJu7",
-	"JoICcvgZym04tjurK23IyvYH4pbvsLhPZrw2eymm1oQ02AssHqkbQQ/9m3lgTD1CUxsAg+5NCDBmvC+C",
-	"xo8qQbSQ9K0qawS7Mtj64RlCC4tCqh2HvwcpwUFafXWgXpJlK8sfASyaO3PPNVv08MWJsympS/MU7h0p",
-	"bCjLK2zXFbDDpV0OurmZ9bNf7SZRoy/cFDGYZNm69g9K4x/MHbdRa5TKdMQb3vwz3QRGlBqv2wBgb/+I",
-	"9zS2wR6yeL/hOmy8Apu++5Koj9ZbDqktz8oGFO2k7d6Bslufqj28CfYkSMdmo5BIha3thzI65ScI+647",
-	"zhtr99Ft90YcP6/wa3V6SZFb05XtVA2JXRhhobLtynW0bUhc392SgT19MjCHObe+G7ZuTA5aKbReq5WC",
-	"lwEDyvgTdYVfzkBMM2uqufb6wHmZilw4I5ygEkEZakzewJ4nA9GhFrpuYFuwZsRsVAXqhhDfUE0ROZRy",
-	"irlY2iawgXG3bRP4SjVXKn/VopGOOIc77kU9fPAnIkB6yZech5qTEArzbcvEGkL1LTH4bC5UoxVZjDA2",
-	"UBWW4Nra+ptSFmNdAB+XTjCyLepK8Zn3i2zGyCNGqGBzkzEcAJugJt2QFvN5hhqZiD0dGwjEBwjNb+Ye",
-	"Nessx6aOiezx/vX69zgf7l59sa+7SWOrlr69hgv9xTMFa2Jq3lvLxVILuGOuMMLcNmVAq3ClKQMoagZd",
-	"Cc0ZMaCDx+Nc3aRmcQBvNQTE8jkAaOiYi6vXtnOwxd0cHspm3XYORMizwyCEutEcgFpEOq7M4AImO9Ly",
-	"T6FosxiKGdo02NJhHl1FtnG+sFQsU/LKmO4gt9eNrYcBdNvGvWYUnVWC6F151yh6qleE0C0rTX1rjOtD",
-	"WNIhE3bAsJUNMA8fr37MfhmEWyv3y3wcIXMiZgQjs68m47HIbU88lin3lcr2EsC4GzDOEj6r658hWLTw",
-	"5GGol39udeQkyyD63eocHvsoVnhxq3N4Yt7Vtu+3Oq3DY2qjGfFrt8ylF/iZkCYrwSGgEaCSa9iA1f1n",
-	"thDyOGGaQ0lR907uuFDc+7ax8fKAvUBNTbb7jYFvm4G+Wnf+3kLI9+HenzXSOotDvu1tg9S2Qaq+QeqB",
-	"g8LPMeq0tG4ziONCJUtll/soCK+FBcVmKmNRQlkKPLBc6glGKkW/AAsUmk5cPcdUQnGAGBFj8iKg3yXd",
-	"0hEpWfdqvu1kvkIE+mpsUw+Zx6lmQ5ElXUmklKmrHYHgnkOHB5Rj5FpYVMUJcQsIDDYv5PwrVViaJWhc",
-	"YBnctLS+EvbstrpyGzN51OpKX79UDid8Z6P968r2L4lf4YIpTZXI8z/g/7crlUmgS3S9MrHQ/jBgCaEb",
-	"mM7ishyNmR6qqfHCazGL3IWtLxehNo/boH4HZrnAdTErV5FoW8djK3wWBmxDCHaOJ+kpi5vVF8N5+iQ+",
-	"FxjorcUA4F6mlF+dCBLxH9/pEtI8xOCocMfDgKsAcx9iLR3iJpFAXqn5LArLzBNo6jZHOZlkiLCfFlCn",
-	"XK419rIOq44t/2aaCWo0EqNxASx3gDyJqIsuYGFpCmK4ysiLT59+8pDtyEDhmSCboc7DpUnOU5nKq4UQ",
-	"8lW4+PpW7VDqPuF27a9aHYDnAnvzqTc6P4mVQh/vL9Le/G1ECL9gO/MW7XmxQfEjvxG1WpUUYKXvp4md",
-	"sTJiNUx1ofLZOnyYtjQQ+5SCuNVQZYAjPBRZ4nBsfMksAcdE5ShQicCGptOxrTG8iIk/CB9gBk4LLNGB",
-	"ZhSk88Z6HV0AGkU6SPv0bOSxDuFZcPnCIRUMGbFUdiVMk4i8C8wgVp8dUQCMuMpgvDY7k/btAKYZsJy1",
-	"uBE5z+AJxtqhmBbOuWMBefBNUxmuJhorzqW1A+kx7xMdyi8D/+dSeA7679BPm1YbwDG77um7AddmCrE0",
-	"G13MHfGYjcjRi8PlXUkb0cflaNtUvp+lrJp6uhXtCGNcs/kkSQtW5DzNFpRM/Uh7sqlpQ/d5eNm17yi+",
-	"sQ5seu93sshnDaOENbcujRXSMdhGC7cO+2Pp149DNUXIL1BQTmYHitSKnHlFSpLuXvqyF6vhkRj16Ggs",
-	"VMN60guELBQEITYZhy7jigtcTgLRvW12Af3IWNukRsL3DgeJpq4sFDTbELsfxBLz7zTrKwkkYSB9bK8A",
-	"sfydfThn12LmcdP4SGF5zWhRruZneulvOFGDS9BQBJduWip8aVtthe9W+D5qqmbkTroVuPbszwtcu2e/",
-	"iMB9/gdJxrW5cPDGNjsn4hhEqsCiMTLpXzANPrC2/MheeLMRTwQStNRUZhr34pIno1SGlYxkxoftiFDW",
-	"2KM8ukNelcCYuoTDBRd92531FwzW/MR1cWa+/raHaQ2h9IlfC8btofxOowHFp1C/ur6IWt3PBOMWVSEA",
-	"DNhgupVtttoE64aHtsQKcw/WjMj14khrxZ5pbMssCi6TsL1LXnbLdrK1TlY234zsGfui5slqNYrT+Ihi",
-	"Y0lilnC9vH3CAD4dISpThMdyFX0gkwANnXjkipKgSgH/J3IEJqmGnpZCyDZ7D/hfXdkfiv61nhdsWHLb",
-	"8SM6IGrLWQKdJZa/znXd0EWjiS6MWWM/CLiYFJ61f0sLzfqTPBeyoLYbMKTWM8fuwdzCwO0qe2s82VRu",
-	"fxVw2n0l9WQk8jX1QTM07fCeB2iOeExNhhvPbGFzOp56WvlxV+pxkJS2OeWvw015nJ6Mb8Ek+o/0JvCN",
-	"KLi8iVu0OPgCicE1uiLK2cV5BOs5aOfaMPOG3QCbwTqbh30Yci0eDgn645j3Gwz/gRtbaf3roaZg/ct/",
-	"AyOrwfBKFjyV+htFvt72ZWzd6b94sH9M8tYqDJS/8+oCd+uD4l2XC5a/05aEeQEOcj/wo80NnRAKDetn",
-	"COaamPCJdF0kb87fXqAj+oydsWfPcqWKZ88ASJeotIgDplwDBaU9HYtSVNJ1Ki/zYF3lXBa+8rkMhMBY",
-	"rG5EnvGxZwelX+jA71euBR4eHDkKKuRnQ6Kvtn0HqEyyLzEGLQJ0W+ZNRApDlljHYraDTd/myu8000XO",
-	"C3E1Y/2hUlroXfNOtBo74NMDxjd8EvMKdgXg/l0o7k7lUOQpsWZRg68jqxgDIsSZnLFEjI1bpRkhDSB5",
-	"Gw4Evy4Vm2k+EuZ5HrfJIoYH4OW+Hq/HMdQhtCPZ6GCzJaIDVMFMLAoVX4hBRWENex/uTAu2fub7nQcI",
-	"90HfM0WoM0HgC5BDot9AzRd8SAvdQZ/ZY6y32VnRlVAsd/jixNtX3M0bSuGJx0TrpljPdglzcZUqGa5f",
-	"qokFjo6dFowuCmFA8Fex26y092W5ACFFMJChMrbfWVdi8ZzZoDRkAKke+VVxRQqAJALbol3zGvSaGhje",
-	"rpxUQEyTVOqCZxkivicKIV6g4i+AEnFVgzaIBrAzbk1s5Agq6Mw7IBkgvkWwzNBmQIWCnWrjQHjKgFVK",
-	"AA1cDuV7u9FcSwLbsZG8zHhBTEg1uYLNO8iF2F3YscB2lMxmXUmcAFQyojIGeB/QxRuMZ8aBKy8BqJVm",
-	"6Q+47fE115HUTJW8tGWHMdu5FmOXyyQc1nRkLgfuxUvNi1QPUqOtYrbj2I/NRxiAUC4U45LaO0iGRFZA",
-	"XSLz4GUuzFaHx5VEFSKg7HYlfC88ipcjwkuNqW+6il6EG5WkkpEymk1FlvkjbPtbYI5wllPNYqmKS/gX",
-	"Yg0plZlzmdN259i4UhUqINhg/1cbRCLGLQMjddOY9Z9D+THPgu3FM5YJfiN0V9p9gZh2iwHbN+ozeSQA",
-	"diPFUnm1piWOodPv6Z7bqAVHsdHNb+AOCEvCKW908wXdY25Xqmh2r7nBWF9U+/ym8dQ/lu68jVo3J43u",
-	"/++Txl7MQyLHN/p27qutv+wP1TKDlBlb0PgFQTylskf2DTcA0kFskTUBdBAyHbs1A0dT2p/XHMbfe1/Y",
-	"684ZcfZ2FJjoZFTnJYaS0IR2VhKhUHNj5ea2VxS5eIGe7lqqaVfuBKrRAat/lUj8YPF8Mnp43SG+93fc",
-	"Ri1y3da9+Re63HjRSmXvrDm37v0fSjfdRi0wMZyL32CU/yrd+DAcALWg/py826rPu+P84t3S1jUug1Rg",
-	"AZN9Wljm6JKVvFO1pnfRMc9mTE+MSagDm3hngSVdfnTVZLfPcAY+XT5vO5sjEtrYMBcwm3sz8FnQlmbe",
-	"voa1mje2sTBgganpTi3YnF3p/MCdqum5iyZjoK8uRJHP9gikb0WUUKlMJG/V1CqDJ4uy9c2ynVr2hDHa",
-	"/+vF89ZL/jz/w/xvadHtf6S1sTsIUxBQLJ0oldtfkI5aFN9LgjpeM+ipuakrc6FFfkMgs1fKJulXMjL4",
-	"7rmwJRI6Cz2RXhnttNb1xdHQ2645xJolyvE1sPula9jItdvWA38LbA1maxBZg/louC3XN4ns7r2wd96L",
-	"NfCm9sh5Coco7GUtnSGeGUW2UB9WTi1gfAAmUHdbUd2IFWITZRGtQLRyVVPA1cD6fMz7abGYsqG2jnpD",
-	"tJR7TxRvFqZoFFzaLKzUiEPvy0BwbUkbtonup1w33kjYfZGKcTOFe6NrWIr5CgwMbZ9hjO2vvIaNIyJq",
-	"aIcmtrswiBXZX3mQ9+BXV6W7wE8mQgf8hX+5ekKHrlzM6MAaEzrE1XcJQ16Q2PUJP54LlmNBd8KA93k6",
-	"VJnoIEgH5mEqA9rEHONXPHUNQjCpwJ+JXNCtAI4IO1Q4l4BoOhN6nnYi8jC95YSnn5fNW3LNMqNiPWZa",
-	"oZAHmlKxpftTDSzIqQyGCPEozYxs37lkSpqPNqUcHBELmPvjYDOgfTZQeVdO6RFhJYVUU6bkKZsGaMKu",
-	"y/IsgMUMwYghBIJAOzu2oANJuneJ0xyJw5ECGbN3UhU2rb8zxz6xu9RjxEb9ZcusizTLqM6kZIrCCxBf",
-	"QTnLisN2pVmvYBuxvrqBskhcCbglWu6CCssFbiNOSwNLkUXq8SFbVps7tS8eEJTYZKjK6zKp0aIiAxip",
-	"K90awli2/AKQaYIEvcpdkt0+FPEIYi9OvFe+gkakKxfziLCdaWVfufgZXh4xGUxmtwHvyEYG62PyiNBZ",
-	"KfNwfA/SYupOEq57JgqWi0xwc1Jor+dCF3QqFxCJeOlmtC0wsvE8aUWtqei1fl9EEQIKozypH80c1KRw",
-	"WmCkcoEzw7iIF1S2/MZIU6yuwRqDuvnRk8gZsllOZ7kHiCQe6R1KZKQv0oLL6wZ3A/2jJSatqDXRrd/p",
-	"CV59lB9zITykPEBX6fRzIYQDQBGuaKH+geG4//ijBaBXrc4BkLFw2ACt96KYqvyaJeIm7QsEXTKPqlz2",
-	"k+IJ6/GMy77ZyLc4c1shVp615X2wf50nnzHHHuwSUGzh3Eei4AkvwBNBy8X8VIjRWOUwupxk2S1lzS03",
-	"jc9djvjnMvEMstP4ebZ+MGvwQwqVrU0dnwdkfHm0NPbTJ3vZJpAfMYF8nxli9hQSxM1TuxdejLoEL8ry",
-	"8ybh2Ivglvuh12ELjcZSRhRNyKaZx65cnnpcagiXTOAasvWvkspng82GFrHjbV9zp/xQvus2aqVlnqA1",
-	"x6myC92bUKih5kNTGLcD1Hs6P73GzXJbyG/dQMakPoCPdoRF6HQEUVUfxW2sLXnS2uRJD5cTfj7IhVjY",
-	"HGj5giBEksrAO+7NmE7/hYSVvZkljIzTQowoEgMul6v40BFW8XNNhcwcujv6XLJeQKEEdfpYRcywitgm",
-	"XZH0EDfXqaVlKvVDQJ1IUBUOGLEqAMmFjQoS0NzQ7sqYlhrCQLxni8UhakTvqSRiHEDX1wIEVfM5fjDL",
-	"OOc+VpvHslm4JMummWo7TfaLbUyRKryC9L1DwvUV7UYbzDn0VD5CYqfVOdyPWuA+/XMiAP1V8pEweyi0",
-	"yNeXQcFNt99Wl6H7+g1Etr9lTmaHRw59L9tviJtm23C4zcM8MrSr36BPNhuzpvKDNr8lvfHK6IJREJ7y",
-	"rYHl/ngL0bK4J/4/8FHfMPoqrEDDbuzwnqXN2Pglt8JxKxwfnSUPtyK1e5YNdxIC81KStu+TFpPP/7BS",
-	"bmkl6XsxZdjXCelYTM854GtfPeQLKSM2kZAztWF5eJ7twkO21O8Di9kM7HKOlBorhiK1qdblBZjwDbZV",
-	"mF+ZCNlWBK6FsYonx4keqB5oIH9WVwi6B0BxIDjcqXbmT4fFz9CZ9hdSg/gS33mzE3nfkKso+dazYppa",
-	"MIuCc7BIW8DVrU3ysIVzFanwdA2StQCtEAtzITzrT4IQTKxQoihKABiCAT36xU78LN6NiD7T2SlUjYBM",
-	"lprFQeUd4AJgWVLc7sozKmk73D+AUPnh/r6vaMGVx845Ro10pyythN0t1CvLBM+lxlmkhRkG7KGgYawr",
-	"cTACXXF08UgEFZR8SajMk8oaUzJhV6KgKp7F8cE5YNXNBfTXw335eLIft8aX7ETfEJz08VZoC026tdX/",
-	"YpifKJGb6uKVeT0kYV6K9ImXVJuQwYO2cV3w1/GCUQ0IaG2A87/wyd9wcBNWoGFwM7xnaXATv9o2uLl1",
-	"JB41uPlPe8qtxKJjPy+xaMM+LKkUPuT5H/D/pSHJH4L2BwxYIBYDNUG4ZpPfqmSuWBqFrQ0VOgP/vpeJ",
-	"kKkI69hh9K5MyRwnJMLvtO98UFMp8njXs/xi8R0UzyPPQRnEcHFIE77BNpy5NZH+mg3O/6Ttva7IWR3B",
-	"xKNfa/KkRWTjmlGzdmd7Cu9qahiLcC1To6mZscjHgtW4UwRye56/sWhi0yP5RWKIMAnfiruKtwmFANE2",
-	"9dVEFqm8midzR/1PcTtCu4CgFiLjZsZ/oW7FQrPgcV1ZpXzSY9FfTfl0hmOynsiCUhuQT6lmHDadSDrh",
-	"vVAj3pV8ymfYUxX8jSeJSJh5u8xibE0Bvhd7wVYzQ8E6WeAbzwvVlQuIoc5oZTFPK+tMGaZFodlq2yhC",
-	"/ilqT4XewwCkuxQSHfLEjNop9bmGl3xHZPhmNpr1obPaVkOr3HahWfCgMHG9yNijt3UbhWt2cGLda16w",
-	"kdJFM1Tnin1Z2yWJXcC4xNBwbJu3+mosOv49ELNaFPijmC6I7W5mO34VnFnra1KgvorWjnDae0g+NdXD",
-	"D0e09TimA9Vxg+MyffJR7Edao20I+xvyz54ssmK1w+ibqVoWxeaO5OLwE6AfLo+24yWribVqY+ofcfwv",
-	"xKT1FwrFw8I1DMWH9ywNxeMn3Ybit174o4bitRUOVpyRtJgXZ7RhH5T4iRxrznI1AUc6USOCU0Iuj8Al",
-	"JdyWmXHXeAY0Qecfbo7R8XL/Pgm7DmvBYSuo1D74XoKvDnFnKnjK8yTE4FFpRHPFZetKjqxDrsvOJhCQ",
-	"JGcxiwd8j6+FxiPjvfWkqiOUaCRXH5KGYu2pN530IoseNsZjWfRfB4nElnpXPzci0wFQPGGfwG+OEMLg",
-	"G4Nc1ySs11Wma/oGz/+A/y9NTb8lkHSaxBKVuRIgHTgZEKKZ56KE2JcW9ZDmWEWKT44TMeCTrID61lSy",
-	"iRaM667MlLzCKI92mhKVLipXQCn0IO4L0tSb6cNtmvpbwD6HvXGPWDsXiw9CQK2jcgpclvME/hgEUDjb",
-	"nH2TnP2G4jRaEUiZCzXPZeE3EzL33Ej0OBbptoloG3B42LR/01P9RdL+MIkvgcD9aAjYNVZfLX6u42it",
-	"w81tgIO7qQx9PCBc/B49UUVjHSkCYw13Qx2ObLhZELG0oWR+QKjRR4pvPH2g0W0G8q+RgdyCAK4LAvjA",
-	"UYomYEg+CLoBGhLMewuHtIVD2noN3xocUlWEPQn4gdCHaCgsHxUSKQhzIduKyEVXlsO+0Lu0Iiq7BUTa",
-	"dhB9C4BIaLQ8eUSkO5zJLSTSNpq5tUuaQiI9daPkMUGRjDERJpbLSbQ2WwR+hI0q945+xBaBH3WlQz9C",
-	"MX9f8Ed3kMZb/KMt/tEW/2hrmm9N8wX4R00VbzmgGVD9LbTN6Zpa1srIEppg2NIVXhVDMQNfGrtnO0YP",
-	"5YL0H/KVMF4g2SWwnwgsBk7aXXmGBczGP4eAqPT+vEv1gXpDbYtFxKw3QSbG2DyoFuojS3VhacbvLO2L",
-	"IVG+LJVk+LiG8cnSTbUyjb5I+4sb3VuLeGmkLne7y6UXZroQo5rTOB0qPkrdObwRuSY9sYBDyJyq3iTN",
-	"Epv8ri3e+W8a5+7sjNjdvnKH2weuv739HbV7m1Ziu7efmLdX+G+zwf6mfy7a3j+qKcp2lOVaiJBOsYN/",
-	"m/Sw888iReQqExoRZlJNAeAF4aDf8PF3t/FFrtVqGsXf/MuvdybcDbVHAldheyKeHIePgpikvk7lVaMz",
-	"YcYS/UmeFjPwgXuC5yI/mxTDVucfvxtfFA9CHf/ZJ39MIGGBZhOegUT1wRE3qmGSZ61O6zl4tjSzuaGE",
-	"BJOQvTOGVEAQ3hOZkleaFYpx33FrYdZsyCDVbMxzF4wd8wJKXIgCjUI1SK9cLS0OG9x0KQmjBmDw2fiD",
-	"eU11I/KMj0+Bkpu6gUd8hnxvziJ0/NBt9o73h+V+tK6slOdHbMQTUa64p4lTRcD8tIk9A0xPtHIhqxTW",
-	"R0clYieyjUfB0qks7c/ATjU3EBCWXTEgf5p/7gdzUyo03DbkMjFrpyaF5TJjcCPw/6PQJP5/C/Eyg3A9",
-	"gXNrbO1zzJNSF0a6O1jz0lK8IXb0mk9IRxfmZD4YcuoJ3h9iXAmNFFsPCK53qiRhAZlfwQ3t0rPSUd2j",
-	"YMPDkfpOM+Pw5QlsEyAvsUsAqXQls1nkHAFIzkGxoCd7VVIEjzxzZK91z/1tqGDz4Kc2ygZIz+3GCsb5",
-	"WYx6QBE+N8ZH0c8xaMghiygTt2B2wDCCCMsXzO/DObsWs/rJuf1n78ZDAQ0nAYmxq2umMck9nB/RqODR",
-	"pD/0b+gOGQkIi8MB5JAAluPpdxH4HZ6IlBkICpkWp+T5aXOUecYSFVGHKkQ3R/SAT55xMkQ0gg+gRREB",
-	"Bk9mm0gx5lnaqoREUP8Z8foEDic1s5qPK8CYdmSr06GQwUr9mOpC5bPaIfGM5xMpU3kV4SvagTHeijX2",
-	"U5Fl/oFOWQRPIWVx+/vt/x8AAP//",
+	"7P1rd9s4li8OfxWMnrNWJT2iTVLUNavWHOfW5e4k5U5Sk/NMOceCSNBimyLUBGVHU8ff/b+wcSFIghIl",
+	"O6l0T72pim0SBDY2Nvb1t3/rhXS1phnJCtab/dYjX/BqnRL499k6+SvZ8n+xzWqF821v1vuUFEu6KVBS",
+	"MFTQG5L1+r1bnG4If2xFChzhAvN/hznBBYnOit6s57v+yHEHjut/dKezgTtz3f/q9dUjz/m4Ic3XM5wm",
+	"IfnfcgonIV31+r1rkpEcFwnNejOv30vxgqQwu02W8LHZkq5Z777fy/CK9Ga9dbImaZKRXr+3zunfScgf",
+	"KgheObjX7+XkNmEwVi+IR97Ex4GzIKHrBH4UOHgYjx136i3CQRQMR8Nxr9/bJFFv1sODyAvdeOiQ8cJ3",
+	"AjyaONPQXTjDyI8nHhkF4QAeXke7F33f77E1Cfn8I8LCPFmLlfVeAC0YCtMNK0jOev0e+bJOcsLUYGM1",
+	"GB9JUjCnKQHiZWyzIjkMX+BiAwS6Idtzc+586nzmfOK1eaeYFb+w5sQ9v/zWeokZ/9hZWCS3pHd/f9+X",
+	"HCLmXuWTM3RDtiimOcJIbUlf/rwlOG9jm+77+7VJWV9fVF3gxyVBOGN3JEfFEhcolF9Nij9OxL/Aiahz",
+	"e78npN2sF+L8llztG+JKCVIS5qTo+EOv5Lk3CSuaDMfPKVrja2LyWFKQFevNfv2D2/5nyd/PwC2bKCle",
+	"3ZKsaHLMGbAKukuKJVrRnKCCopCuWpgHxwXJe7Nsk6b9HrZQcCQnsiAxzYl6ErbH9aYhJnjkBNh1nXE4",
+	"IM40CjxnuBgTP55gLxwNen3On0vKn6dJFPb6PbrWrNWLSEoK8iLFCec6uilgprPemuSrhHGeuYpIlpAI",
+	"uGhFC3IWRTlhrDfreVP/xD3xT4IA/viPDWEFkH4cecQNh74TxO7CCUKPOFM8HDt+PFpMIzcck4EHrzC6",
+	"yUMgyE2S8TfPL9RUJF/fkYVDNrDDm4Vkazg0Ic5pWjk0931Nzd96OE1pyJnyxfnL93yu7onvnngn7qkf",
+	"9MzzRLJbvtycRvwja0rT9yTmf1AHK6cRn4HlXBlcfeh765zEyZc3JLsulr2ZH3BihHzlFzRNQs5FL2Fj",
+	"QDThHcKknStcJ1yErjPG3sSZxPzlaBoGZLwY4KFvcgVeJ84N2dYYQ0ipJmPQmx2c4Lk1TggW8dSPB8Px",
+	"eDEIIjzCg5BM/WnkEpcE48HoAVxwQ7YzQdDTUjn53O9l5EvxYpMzmvdmPbL9y+b87zQJf/rL7X+98NLo",
+	"w1+mQNMXS5xdE9vhhW0QysUdZmiFI9JHOIsQzUj565ykBDM4FvpQh+qrZ387f/n87Jc/P7+7/suLa/b2",
+	"5d+Ci1dnvb557Hfs6R4q9HtU0qB69dSfstwDQqq7cRBOoiFxBosx5sczcqbEj50RHi6CcBD5xIurMnXP",
+	"aVIy8jndZBGQt52Tiu2aP3qxKcSBtdDB60CHDdspyORX1CH6XG75hyIneNXYdPhbH2G0oPRmhfMb2PJi",
+	"SRDJjE3u5aTItzPkua57mV1mhF8BM/n6ZZZEM2Tf/MuMb9MM/XYJy7rszS7Vwi57/UtYGvxSLA5+xxcB",
+	"vxPLgN/hAn5joxj8XZMEHjOIctm7NyasVrljyn8zpiw4G4ZsebYyOsmirgPTSCxxk+FbnKR4kYp1RqTA",
+	"SQp/4hoYI/ktyRFbbgqGInqXnaAXNMtIWCB8jZMMduuaIpqhOKcr2DjQ2sTMT2DMbqvgnA8Ue46LcFlT",
+	"Bu8oymhEWOXY84cP0QQDmyYYkdum2icZnn/S8dpUu2txAPgJTau6nu9FgwVX38bYJw4/9M4kHrnOdOFh",
+	"nyt7BG4CIRW8/Q97O3W9oKHrtd6Kzs2EdbsZRx3k0CjggojfJfLvCc2qnx3sX9ugZT4hzaKEjyh2mDPV",
+	"xxxnDH73MYHhW7Z3RRjjRsOs94IbLxGqTFcwKicRUtdYSZwT2EjMYBvP9Ko+bMKQkAiuHUWV3sd8Q0qR",
+	"d6ZIBJdhVTL3j9qRds3k6zK8fzjDD/fv81AzfLD/4eD7ZPjpaB/Dj/avbfTNGF5O95+f4YUaoe8GmwNO",
+	"3xB9tKDFEtEcZTQjHe6LqqzvzFQ2DqqfzOqpetjQJQ1efVmnOINtEtSuEOK8QHd0k0ZoQdBCboYmgYWt",
+	"p6MTLcbDFDP2TkyIFTiLcB6pX1/oDVunuIhpztU9oS3UBiq/HwpuLPlPvXqqRnfIBi22CL7Q/OtJxQJq",
+	"Zy1jtApr6ZlaKNrKbmBlkSghnFU+c/Yna8E1erVcMxLmCp8AQ0lxUqrNsJZSaW4sqrKmcEkZyUAj5yoZ",
+	"f57S9Ip8WeINK+D46a+eF2iJGcooinNC0CKl4Y0wjBKGUpxfc52Zbq6XxmT4aJa5OJVJsJtkvebnuP9b",
+	"42s5pasZqHXiewlD5l7v/1R1b6wrL7+ZoQ0jMzQKEI3RaDgcjBAWxi5hxqf+saEFLr8lpRpO08oXOLPf",
+	"gXiyHZ33JN4wsuPw5PKBqgQ57HyoPQXeu0qB+a5ywh+s7u0L+wFAS5xFDNFNgcTLDJ36PiooOvUniGbp",
+	"9hk69V2wjDG74WeN5tVT814vo3YC3AqjG7twxm5k5OLU92e2D+OcwMxIBFNbkpycwMFMMnAD9U65oDut",
+	"fLA05XwfbozyXP1uVDrmxCq2aOMq8MFUuer5FmGkPqKZSd0FLUzVvAHu+70/5zir+8kpOEiU0HvEYExO",
+	"abHbO145f3bJW1ETJwMchCMycWLfDZxg5E0cPB0snCAaxu7Ym0zx1NNq4tifDhbDaOwQLx44wdAdO9OJ",
+	"j51BGJB45I4n04l7oA9cO65LrUNT9XeJQPzPIDGclJ8ITouaWX+WpvxCuSMgucuToRROegNOrZ8SVtB8",
+	"+yorckug6NOSoiVJtZU3PJkimqEBeovzcIlwgTJKs5YggN2uHTbV/N6sNw04reKp4w68oROM/amzwEHo",
+	"DMnI9Sb+dICxL26DZFXVT0ABHLbr/TWKPY42vd7kawqjKOccS7JwhxWxyQqQsvrPwUdvrAIy4DNs9wJ4",
+	"kzq1FkE8dEfe2PEng6kTBHjoTEaLsRNOoinB8cINPbg7l0kaXRyxvAeRbT/J1LRayQaxqv+S18D5xZmx",
+	"9qqLU+hNwKELeRHAbjyGnN5ly0dB6MVj7DsT4i6cIPZDboWOnCEek0E4jbzYnRxu6Y/dhRf60cAhQTx0",
+	"AnfkORN/PHAmwXSIR4sx314tXzpO4SD50jxd7Y73FjahdxnJ5RhSBXgh4qAWn79YSeiMxxPvmEhV8xi2",
+	"mbkPcPzXWPAFpWmSXb+kdy3cCFZDRhc02qIlTSMmIi3yN9ekYGhLHqJM2FkSB/FoOiYLLgT4feMRB49c",
+	"7HjjxYAE7tAf4Wn7HdfOlIuhO8aTOHSiKeGXnh87i7G3cPxJGMRDbzQYL8ooTMdJtDCl59qZ8lC7wCK8",
+	"jjNrH4u9pqOTiWKvkNL0l/ptMDTWXnKgyWoNPnxNc5Jc7+JBnNFiSXKlvgpmPJDvPK/MGrDzXTjyxuIa",
+	"wsOFE4xCrudEU0fdQz4ZxMfwXQSjBtgZLkahE4wjrmwR7JSjBm4pQrpNoo3vvPIm3qFsWdloiXPyzZgo",
+	"6CijbIocLoQtQ2na5IRDtW7v0Atz6kcDuNVAbQn8ycDBwXToqGuNb9ThFyaGMd2Rw3ffCQbTwFkM8cgp",
+	"x3RDzSMdp9B+YXrdXeN776v3hJH8VpDJcBK/I8UdzW9QRG6TkLAu95bLeWJiC1j/of38of08WPvpzEVS",
+	"Z+/ORR2NmAO5KIQx/YkDd0cwXIyc6TicOOWYPtG07ziFHSLBb3DRsTbXY9hTXePKnk1eNIyt96TASVZ3",
+	"4yoV44asCwSpaZDAL1z2d5ghkZ8RHaHgegdy0CD2h25AXCeIJ1Mn8KKBM8Vu6LgDd0gmfjgYuEckGExA",
+	"CpHAgZsl8Ma+Mx1MAqeUQqRUeDtOoV3hdf0OcijJrnPCmHObrA+x2B9dngiO6HYreePTgW+wmeYmqa2I",
+	"b9hY62va7205kh3yzHbxzCj2Qh8PAq51ek6wGBNngodDhwuQcTwg/mJaKqsunpBxFATOEHuhE+CR60wi",
+	"f1HPJD3k7vq2904tz/OQ66Uttn+sSnFUbH+wJ7YvZtsa2v/mYf1DQ/rl+dLZrNVjxpLsOiUq/PcNJPUe",
+	"AbZHyx9HLhktBo4fTmMnIN7QmSwG2AmiYTgi43jiGm73eLBwsRdOHTcaEn4SsTMNg8iZED/28GgxjMZ7",
+	"3O5e/XDhMiVYy7ZH2C6rMLV/ap+MbU0RO/KCPO5UebtPlZzuP92xUvtkHKvnW4iW2hWjhTUi2e1gDb9V",
+	"FuXEj4LxMJxy69dzgkEcOpOATJx4OPVCnwzcYFJWzIy9cDAKFhOuArlO4JOFMx1EY4cEE3fhRX48GI92",
+	"nqlhV6/eoXljZoJN2yGYDshwMoqwsxiHvhMEbuRMh/HUcUfYjwZx4A2nk1bvzTHexwPPzXDXbVQm/uxO",
+	"9Pl2h6eL47TDzSTyzJ5vrTfUzxlBtyTf7ruhLLfLQ+R2t8OvZm4VAXyn9guA1rS4Q/IVatNRf63PR+ox",
+	"GMkcoj2lsrvU4q+vcNq0S8ta39FimWTXTRcnuYUaWoIiEuNNWsjkNxqj84vboMxlaaODFLLkXbkCY9W2",
+	"qXwgKQkLmtsYQRA+24qPw9mlMeJr3YT8dPbRJotIjjBS340g6a3j7IB9zE1J1q/xKkkh2eriNpC8bs5w",
+	"hYtw+erLmp8LLaNuCH/jmlBdfQIFP+c6rs8f64mdvOl95mICxnljZZr7Luz6niySzFIFLW5QGiOMcmkv",
+	"IiPyfZwYeIhydIhI+ACxgD0nUIRmOIsqgYkghrBPVnBWFMGG3Q7oDgGJvQfsU1IsP4R0TewKji5GURxN",
+	"M6KKXTusgmyc3YJvTXKnHI6piahfleLInPm3TjH6w7vwh3fhf6Z34bNx6i42xaNqHL+zhmHxlIA4LdUI",
+	"Q9M/0LTzj5AiRQLy7pqmphipKIa7Mxb9cEy8eDRwAne4cIJoOnImZOI703iwGIWTCBO/dJ14i1HkkqHv",
+	"DOIAO0E4GTrTaOw5E+Lj4WIcTmNvt+vEb0gOmSZ+YVCcCT3kS2/mT/q9VZL1Zr5/3+9Jje2iUUReBVd4",
+	"zq8gBjnUBr5CU/NJ2EsxYG9W5BvS761xjlcEni+xiU5CujqtUbnUmcQX3xDMil+KJE3+W6Z6U0FfeCvD",
+	"AKGws+Jhw8iZqOHvjf0lHGCuxl1D/jJhxWsB9JKwZJGkSbHV13jVObTA4U2SXV9QyrnD7/dCvMYhPP9b",
+	"T1eacot3MnA5DQpaYCggGXju2D9OmvlNaebDwWaIzwf0ADgdFbn1HIc3u0TVe4KjLYgpqK1g9W335b0f",
+	"ycW6/d4GdgBOyQXJQ5IVvZk/NM+uUF5eb9LUUv7OmNC8GN4yxM2ErTAh9oon+xlUP35XjB7jlP3TcXoV",
+	"JamylW+TLFnhXbuZEnxLzP1EBYVwJHDofmV0l/XUnA/oxA0FX2nB/LP0LoMdIzhcdlSJTW23C0MBHwWt",
+	"fDTq98hqXWz5wfn48U1v1gsmSyvj8Hlf8K36tVcWOKiZfJZ/r5W1mDT5ihr3H3flH3flH3fl49+Vn43j",
+	"u1+4ZlTItjRhx+Ys+4cmBXGZvBfti0zdgTcZOiN/HDlBvJg4ExcHzsIbRhOC49ANBmWCRjSJfXccOENv",
+	"FDoBwWNnGk8HDnaDcBxNySKGCNqOg9pI0Oh0B9cOxuskV7x76JlouS3bud1t53bX4HT3SCb3G0z+rsIo",
+	"msufIRxFcC3yzQXEMOXlYcLHx9+qnIV39Lm5FONMvOZ0tR2KLrxfubfst7jge8A3w0df6TsOQnDgQag6",
+	"wXYfiJG78IcDPHYmwTR2Ai/CzsQPR040GMfYDT3ij0qEiGGMvcCfjpzxYEKcwA2nztRbDJ3QH5FpvHAj",
+	"bw9ChFzKN9VV7AfsUO3l9z2WXvuxHHlBYB5NqM4+8ngGjePpCX7ms2Ff6Q4KaufQs5/D0Ym22CBfsXYG",
+	"c0qLnU6jx0hItzqe+hD+mPWEg2i/f2xPDqqPh6GPXceLXeIEcbBwFotJ6EyjQTyKBmSCPeM8Ejccc01y",
+	"Gg9DJ8CTgTMJR1yxHMZ+NFp42B0fmJaOK/VyrcriKsmqv/QmVnWL82ES5ZWMc2/Uq2ubF0Zc69Ump2ti",
+	"J5NOfBc8HfMj2Jt5o11p8FzOr3FIam5dKRPsDswOB7Q9ox7WVzmu2rk663mjERxX8wgHkwnU84ZmeVjP",
+	"1SuWLz7OIffcfak2fAXCDQt0Uz5mSbHH8jE3BbUUD69zQmq8NTZTQbk0OWJL7XrtSeAZQgWyoZtQeEka",
+	"HSta/K8mWtrSwXeLl6lLxpEXB85o4WMniEahM4nHY8fD/mIQBtGQjOIyd2fhRVPsx04QDkZOQNzImUYe",
+	"cUbYjSfhcDEgQXBginsX8TLqc7u19suqePmwxjmD4oQ1zklWHB8k4nKrQbCjj3+ZId92/utn3xsNJsG+",
+	"s2/e7+KF446+3wGIzZt89fDSIUd/ctQWfw1h4ZqCQmRwCB3N6tQDK1ioTTKhByp5U1KUWKkiJs5/ZoVE",
+	"donwdo/Pz8yhMoPg+padjoxbSBtNXNnVDq3PNW+JHyx7jdXtEYbCChO4Ln20TnFIoJAegvuwYz8wpI/s",
+	"IZG8vVLv95InFuHRoNp7kCXMyhO4QEu6IijJIO1BiB1gC3HSEeB2QuHtHia4TukCpwcToqKNef5EMIpv",
+	"3hlwpnK1CJW6w3qfmyultGjVwoU1zHkBdDTEki8FIVmJGoW0eHss1ngcLfZhCutR+mmDsh/WJEziJNx3",
+	"AnGBsDh5++IE8vDcrjO7zPDdkwCqzPlNs/MINCb7n6PaDDN0fnE7Mlih5GqhUO6ZbIoXzu3owN0c2XZz",
+	"OKoccm2wl3vsu643ixaTme/OZqfBxLaJ1kdHgXkXvqcbcHjf93/r8cuz9ngcx/FsVrk8s22IWQHXuvXh",
+	"OG4zXFK8qOzCQ/H2/1Bk/1Bk/1Bk/4cpsvvbAnj5zz+9TeK/9UpJs0u1UXCXpSJT3FGk9IivX8siFaLd",
+	"YkTqNiU8DRm543A6dCYRlw3xOHAmeDB1gnDsTckiGsQGHLgfjxaTKHAdbxwOnYBMsYMHke8MFxPihtMg",
+	"Ho29AwtZOsqQfW61AxW5b+YOq8yrTYyM3YY7zHMDbwitMLrLEjeYDMdHesR2FtGUi/i+XGKDpnAoN/u3",
+	"1miB5w5G3sjubCyJORj5kwkn5hKwNUVgP6U4E2Eyk8cAIbflY0NR27XjS37lOzI8w7fsDcXZLjwh9UyN",
+	"KlM9Td+YJvTGyDfZHeak9YbLYLg6zi9sFacno7Ghj+1I9NHNUhT+Ms3BEITwh7Cnj6z9C4bHhwidYeyG",
+	"XjTBU39BjqiwjYaxv5gEzjj0iBOQ0cCZxv7EGSxG7iTCoU+CMvVlGgbEw+OBM1q4kRNEQ9+ZEG/s+HgY",
+	"j8PpwosGu1Nf5EJbhahdVtouXpXV0jmb3H00/Wo6PvFGytpqE4xgYZinaTAdTRqnSdohVqEYuNMjJaJm",
+	"J2tZoZ59U78yiPo7CEXfO3qr63pWWTjSVltSK+O0AMHqX6lCKGsdyiNJocGJNwAp9JasFiRvQrGu8PZR",
+	"IS4Pw8lt7eu3OzvBCwdk6I49Z7KYRk4QY89Z+GHgRCMyiV3s+QOo3ZDVKws/CuKR54zxJOQamutgbzFw",
+	"wmE0JtPYc31vcGD1irUbp6Dw941L/C9D7/63JtqCLg4imSDYdODgaBE7gRcOnGlARk48cfHCDwfBMBiV",
+	"RkQk2k060xATJ3AXvjMZREOHjOMp9hb+IBgMjyMZjlZQWPi55NBGgU2rGNjJ7lyp4bK22azyo6rjiyhh",
+	"KKMFSkmBcLYFtFJQchBGp964jxiFth/cRNR3Wh/htFjSzfUSyT/FOQHAenPKJIdB+G2TFC3AgxVHJmjs",
+	"p95YqKbmXwY+/8O0+Qd1G4NOqL79azP9jc9PJMbyVxvF1d4Y0JiNl/z6S27PEkOovTTs8KVp/SXP2/+W",
+	"7zbmN+jwlld/Kxh3eMuvvzXtsC5/0FjX1N1PQz+ovzaYdKHHsP7aeNSFIKPGJId+F5I02GPgDrsQpcEh",
+	"I8/rQpUmk/i+3+HFQZNPApFktu/FJqvI1JZ9L/pCcF3kdJGSVakuWhrpQMdr/QAXG412OrJxRZJdbSDx",
+	"M6RZnCZhwT4l/Gu/qs4kZtX3Z6OfRfl91KXSW89B5qkmK9T8AJdrScYKLEDLT2+9U3mxsNOyUYr8LDvt",
+	"CL+jVOjAnfZ7RVIA0UW7Fq5Q5zgkXfuOSu2bz4rvATuV5LPuix3f7+cs3dqK7xmgxqpwN411Bbhl08q3",
+	"rtRIO3awE5nMrb1oeoMFpC3ybDN/JiEJUVL0Ec3RIskilMgmix22FDL4T0snr3W/zmxflrPSHX4evJ02",
+	"wlb2NufGz6svCStY88RBGnbCUIFvSGbdNnj9ioj323dM0cLcFLUR4mUkx0JJpvGnxcuc4CTPaV7rjKPm",
+	"VWt2oxTHU9DvwJjssFttu2SjwkN3pEIzYzNAVNrP2Eez5RMAaQJmzB7Ii29zuKpgXfvm90ySs4AIsVl+",
+	"z+Vo46S1bPzOT9i6Hylonw78IDvTfc/HFjjlI7Bjg00ABknzypKktksS/n6lGLq2lRJvIBHaPbQ344fS",
+	"HlFr2SD1pm0vQAt/8EZUjsTjHE2TKga1Xwh8VdnqukFwcffD/ZYwdB6R1ZoWJAu3zl/Jlk/uut76UOwB",
+	"vHdltNCudLST/cNVSo1l5BWOSFXx+DtdOOPiH/5N1Ed3yyRcVpp0I2idcoLOUEbu0A2McEMYwvAzDNS2",
+	"oQuS0uya8ROKy5ktKSMGjK/6TnXLlwRHJJ/VJv8421+lPF9RrSn5w9ihtkFVjmAMtNQ6DtmmYElEyqKJ",
+	"H6SSyOqNHzsWborQgL0N2iN2ais7tPXh6J76bhsvrDasQAuCxBv+ZG+vuaO2GooUD+9Jt3dFD2syV7Kf",
+	"2DuZCQkfpHG50w/ju9Zl3uGsqLKNKLGu8uV59gurATFBkQ1U25WcCSmIgvDqSrb1Zx2M+w3LqsZYchPv",
+	"yAJ6XyasEEmhqpQVmtnglfjlYCw/2kGPhnkSdiprPHVp7re1f16oaMAbWJmNssq4kXprjdAGCowhzuu4",
+	"bXvN1yaTVrQwEy7O0J5ljWVLT9eZ4gDRaDNOMgVdI7dAywq+VQRHJ4irHVxFq4B6/cDMUk3IgATLKVxS",
+	"fkmoTEC+5l3qvFK2y6ioCJ+u26j8UN1fcljJXd7vw120eN30eVRqq7W3FewGC+NktLiKpU/EfkCvuTl+",
+	"h6Vyxh9t2wvRSLeyBY33GlqdDpodd7cHJbHfqe88mN4lUUyS06wgWbM73EdK0QpnW3SXJwXJGVoRG6HD",
+	"8nVTZ7O8/IxTDEBGOPX4HwqS9VFO1kRC+kldqpssrFJs6A4Mbcg+9QfqP+VCTepB+tirL+vEgl0IecmQ",
+	"CMal3xJn14TpNLGCUkSt5kgIY14ROahB1k8C/DBhSDyDMkIiJmwTxJVSkoMxeIK4dBZ2o2ifFlOuZZVi",
+	"Ss5GTF/JEiVD9hFfvGvyq+fWdFEx7hIzVC7jgfSvUsXYg5cER2mSkSb/spTeWQgcqRdqVob6vaKH0u3X",
+	"XCxGz9DdkoDgTnQKS57IPsPSyLvJ6F3J00lR1gAwLslrev9xjB5UGT3FxcMlsaZIhawQgAehaXOJnclr",
+	"TIhFeWGVUfujvWNcv/m8R61qx6htXPnPVBb4LZEr+rHIN+UtTDMCBjMTwEf8yO66lPmr/EI2F2+7AMqS",
+	"+4Mu3t/d7fZKtXd/vn1BaRo1+jSCg1u6sUGWhSL8eZdB722z2XvFylMRkTNV/gKRLb/XyarTTeevFtur",
+	"UM1LZAKR6CW9q2XKVRsCGvlCla+7EMnX2/uOIunpiXNCnhmlO5xH7pI0RUt8S5D4qFxygWwfPeRkt+fy",
+	"jKQi9pGLmYrS60AOq8krpXlY1yHrGIxa336mlGLRuj8jx5qERr/8PftlmKZwZwm0S0LEJQVHUbEUAwLv",
+	"b+Lv7LVOP8kb12RN/rNkCyTn9rAT1bZiq5UaGAdOpHa9TRiAQtd6/l/cahjsEgXbIlxjGORqpUbZE+1J",
+	"GIwmfAH8I3t8l3AS4BNm5Moq9lSq2tF+DrVrP4N8lZ5q+fUH71KdTsY+GHezfTN+zgi6Idu+TOsH1YDZ",
+	"bNZyIOuGfLS5L7k+wRlXQujI28VQiG27s/elr+N4NHeJz711Cg83EG2kNPdstdoU/FJ5nZBmmWDMfymx",
+	"uADZvlRcG3umBrqCl8ztavrwqqO1Wo31hx7HLXiqQXut+wHMJRZeX/MDt6JGIXMX+LKyJhbaYnNtdenI",
+	"p2vKN+Tv5ijGScp17ZysaS4kj5z4cdqyawarhMIoRZj44CM4MeR6KhS5xWkSneXXmxWkplYJ8+L85Xtx",
+	"YJaUFWiR2OWIGOQKq1FaYiJSRsPDM1QGleBa1x9AjFvgURKhLd2gFcFZBezkP1q4+NAxjo1uNcPONYvS",
+	"ttpH2LsaiY09fINZcQYZhfYMV8g2bMO0llvIH7wSaYn1C0AqZ7WhpOVyqdWby57E3S3wloGCtNhyQ4Wk",
+	"8Ql6i28IYnRFINmQpOBblKMVkDUI6usMYbSCdEjwQmKIDdXdaNyq3nXCtL4lRmKnbXmlrRZMudQH75tB",
+	"V3PHwCO904Vo4Ozhf05/Ijt1jztP386j+DZhLMmu39OUMGuAmDGEmURWzflTZVcPEcTU23EtUOTMOAyY",
+	"imqV1XKE/XKzsmPG2+V81C+STNQk7dCMuUhKchHICVsGtu0ljHuqQYsPUMFWFcr+agL2fT+C8x3XOz7g",
+	"ImFxIlIgax0OFLQWpDR3jgQPfBUJdu/1XoOOc8WMj5kpjPApzUsxZNkU1Ja74dyus76Y0I4NZ0uaF9Ah",
+	"CWc7raDHifhq+xWiUUKdi5OHa9U2otnMVG9k7io1/YFteR9CtEk/vzDqxUUkXNQVl51Vyl7JR67UI6V3",
+	"hiRgW9QCehnNy3gi11aw1TE4ktco1/kYSgqZeAVJ91kZretw2mftK1Lf+hoBoakpvhuEfKgUr5G9su9Q",
+	"/EBzy763ANfuENgidl3uNn/9Kqa5ZbsrY4c1H7DAxr0ji12wuEcRuZFmsXOWlQi/BHxu96JViLDbZ6WW",
+	"z68kk7AP3ujaWho7/Zbb2LZ7m8k+aGglnlDLtR9j+Ix8sratZTe38tbHaUpyKMzZMKK/UBifbU3Aqc7G",
+	"Ko3NLm6Pcfpg8uXiHmdP1HiVHSnOwpCsi+Y1Cl74//P2DVQTwTMkalFbcTlEzYLEGbvjqg5DeL1OE5Fi",
+	"efp3RjOVMcd3QEwBCQ9SeZ1y9bs47piNKtQs54dWJEowAhI9hmZqrLxKVQHbVLMOzmPnHc2IAydAQJLR",
+	"FZFtMTin6shVncrrnOgC4yvhwOBSbpPnJCtefcTXvVnvslMbsste08pndJOHpJYYLu7WypRn6E9IFP5x",
+	"QzHdnqDzmNuDBOdpwlXcoiCrNbg/tnSTMzhuENCA3Mmk6CM+NFyO0BgEdl9uO90UkJFMQCXP0F1JkLaT",
+	"GZEV5J/pU66XUrW27I5Kc2UP8o55flUfNjcL6c16cI5agwGqHNdujT7A/my49jfsMAu0Csmw0wBVLcG+",
+	"93SWn8W1+ksGofgqxd9QSNRNUoJCulolRVFrYSSJLa/mq40cpHYkQ5plAgIdyJbaRn1myWv5GskARtaL",
+	"XDkqZ/0w8tapYBL5luQpXluhD4GdqHiA2bAcFZHlGIeVyRj+xsD4igG1R+NWgJqHlL78XFuR0n0eSGNJ",
+	"BIO2F3ibUhx9pPQNzq+bPURpBEE4H71NntvuIvH6VUHpFQQ869wLA6hoqLRlPT5YVwZ0FlrzKYXsoFaK",
+	"ID9SQIKKmMUDRWxjXSbNSA6uEZq9JFnSTMTKxSV2t6SIG7qQug+5YTYC6rGuIjFY3XUrkq7gYFM49KJU",
+	"3KzVupQ8fNk7Qf9/uoHMCHCYhjinqekx7ZdSAUa7TcidaMK82x/bLmsHVVkrnSoP34AGXcwNoDR9meMk",
+	"a2AB6wL5hKEFgXB7roquGqTnenCkhtkfw66MN9PphQD4mJQQQzldoaQ4QSIPoJDlScKjvsmKJIX6q2rJ",
+	"xoOrMdrW/MBNqFCotgE6dae6A69zfL0iGTdSHYQRWwljS1cLsSJJU8jC2J+vozDJyu3SeQ+NTBq3mkkj",
+	"01xEBZX+OEanvv842TJ+PVumeY20GHSCberpIZIij7BhJo32Vi3wnbQULWieEtwrErAqZ2iZpEb/EFWx",
+	"4O8oWLAdK8EN4iO+zIfv2wuDwQTxDDTeaoaviDxHR1QI6yK/b5+Azknytw0t8KsvEqOpsgtvuWgR+fel",
+	"E1jKfGVOWQTbP/iIV+SLhn3SWwDfQmXxuxDXDHmu+MyM/yuB1fJdwOxGgKadoD8nt8SwUKFDWllqsFT2",
+	"W5qskgLlOGHdt4IfM/4a6FsAgYXZJldHnv8ZFlR6tHAqENFAzRWtOnbpUTAxMcRDd7BBWfCkwbzNXTXs",
+	"s9fCPKs3Ki5wSrg9/Vam63wrG992Bo3TA1F2MC6eKev84YX3pkn8ov6dr20Mm3vxXvrUG27lrhuhnPIm",
+	"RT8QEXVAfFcMHyMsFK5kqP+kGT9X6kM7HP8y6NbmpujsoWjdDn9iCDY5ICo//LgboilW3RJ9G71XBXat",
+	"lZyywunAQk4dvhP48l1LGK1YFWVZozeBssaBL8savfG+Qk3xxsD/+mG776Yo0htX9hrW0KZhyLtMqsjq",
+	"drGWQu5SLBpmUE2vgLPQRwNVcMc1CVfY7Vxl5rzG0KXCALzsaQySYklW4prbLwCrVZIwNmC3fluNYp82",
+	"UbaDsGsU9hqhjhqFyP3mh0bqFYE7HZWfnKHAdUv9wh+OTA3jjN1A/Ml8A+ECrShXMq6/iv5R6vlSAQEE",
+	"T1MF0VNpqiF6tTVlxB+Ofmd1hJPZZIr3uCBv+AobEAqqdG1HgnGOC3KVyrdtRXfq3WfoDnN9ATG4AI6y",
+	"a/2ppa7OmNzD6FVZikkfQJl9TbLQ5syBnjECcCHnTK2jvuiO5BBnKGguc5IhcCGCDza/+iYrobparh2B",
+	"q45CnPErZkFEvnOSqYlc9jbssoekmrGi3NaeQTERTE5kC+C8UjZUJCtSnnd+P+eR6pgK6M0n6F3TlBKG",
+	"NF2THBeyuq6g8HYWJqkQjg92I4PPyKDJwzbYpG9jfy2XkN5eVSaZkriAy9O0e/fgZzUvpOf6tXVzZ/ne",
+	"LEna3FO7PYsk+EntLmpVOpIsTDcRUXwiIgVyHfrT2t9X10kUonlnBVO3Afi219z7smeMBYpHoKwYfWVQ",
+	"SG9JzhAWy1c4QR2ReYyPIQOlZ2Ibtb7pe9B6LCPYt6VskXPqPUj9/31gfD5wfchyAN+rQIpgTtOHCpGr",
+	"evei1iMHH0CXvRQvauqfV0ZrjtLrToUud5rixe8IVfBhTcKXSRzLLv+2bDgZsq+UxgDO7MOqY+sxsRcm",
+	"6pH4e+unn3EFD7S6O1WHziWPgKeAcTZZRPKuGBWnfqAGOPWHICZLBfJr1rz8XuWxv2R4UyxJViRhM4Pk",
+	"HUVhTiL+V5wyu7ZRebseWVKBYlFZDklNkGdrDntcdMKrpNw0Bn2Me76ysirJSjTU+kGJcIEX/DIt84og",
+	"Kam7qrZrlH8OZUjmKuyrYdubI/KQgqHyYC71A1h+XdUMq/ydPcWiu15rlwfL4p+zTEhunuiPUN+7tJAi",
+	"tJpsY9r4mUxrFgXROgfy0bb3HxuSb2fwbTERpTejS4E5urm57DUytRUGhqwUl7hDTa8On3U56d3pRl/5",
+	"wyVrlUs+MlvpO+Gp97LVSrt9ZBDusQWCtDtOvVIayC+r/QG6pqnEMU0Kgfay6aMN6yO83islDh+uxTY6",
+	"QP/+zraZbdZrmhckekuiBH/crpsyhOYrhTbGSfWXDz+/s96NeqgrSKK9kkm0Vf1CuA6AfQTYZS3t9yjd",
+	"whuWdDSW9JjJvC3Lk7QUnSmqdOOzPbzLi+se3uJzk4Gfki3pmhmdPTs1juoSLtSNMybRFAehRxx/MY6d",
+	"AA8HzjQauc7YC4cL4sY+9nZ333MbjTOqvSw+8CWgJCu7+UYJW6d4K5v/fCR4hc6qrZ1U16CzsEhuieyW",
+	"IbZEJFkfsjFdifrgFRiz/Io9bP7gpgdzE3RE+Jvw8lfbuIhULn7/c1EmHBRce9B92VWappQPv0fHJzMe",
+	"sbuDzsib+DgIR07kEt8JgnjkTMbe1PEXg4gM49F4Mp7qrRPNdhZDJ4z5Pg/I0FmM3InjYT+MAjIcjaFL",
+	"2iEddKpb90kpqcCGNSIbkELS/Qr+e9HozcgVk4EbFS4cuu690VSs2dJMJZgbbf6t5NPl9nCKjSZzppFp",
+	"TsQfimaPciLBaHDf79G7DBQJo3h/I/GssSXhzYB/lf4mVzSgBt78vvtg/cGF/9pcWMpIS7erB4jJf/Jd",
+	"MaliVxJTizluC7krQtjXMhpWd8dzuWGhvNJSTAhTziYnckJUj+h+6TtVoKEicNvS8atFaExKxYObh7qn",
+	"rKScJFkiZlDkGwK4bV0HE41w5VgbZo4F32kdbLp3ZlAMUhsNmBtCCXVFMsULCnHQ7RF6/qG9YmWo4bC2",
+	"sG4ULEaLcegMwuHACUKXONiLh844duPhwoumxDV6a4duPMCTiTPyorETLFziTONB5AwXk9iPR7Eb+nv0",
+	"seFucfoe6pGYkcohAGeijShlohlab/I1Fa34mzqZ6At6r/fDrt6XuyLOVi6/ypm55ctt22eQ/lEWpWf+",
+	"Xaj8+7uc7mauoRcOYxcvHD9yx04wDKfOFA99ZzEIh8FiEo1Db6KZa+HFLg4i4oxDz3OC2MXOBAcDx41H",
+	"4SBy4zGeuocp+ztZpP/HOfz65xAk43+SnFl9hJChUHUUrWRCVTwJ/Yiv4Zrq13vX1DvxRyecZW71LyGs",
+	"Dl6WT0uKV0mjfpXkjGaygOmOCiyf2nFeUk5VmkQh3zh5P0tcLSn+cwln85t1Y+v9OPuNxxblY6J6Sjax",
+	"XMiHWhrBgkAQebxAYGjv/IJmLGFQlNncujlkic/R3ZKI67ksoKexCKiKdB5wbN5k5O4ZwgtGskK8IsqM",
+	"1KMGCjoIH3CYivlxBYd/CtowL8kKjtH/yrkG1Pv/nYZ0taYZyQp2Kv7KTs1p82XBWjinnBXNZTyH/Eo0",
+	"h4cc49X5DJFbkm+NmndzkgsS05wIb61Ic0LgtzVIcYLev36BBoPBtM//8MvHFyeXWWVdFhvgxPMHwXD0",
+	"X5XVSh8gK3JV6fRCY/1atFLOgnMrBuu8b2hSquBrbgIHzyuU9yZcfysnskqyZLVZQeaonFSSFeRatObt",
+	"vTArAGzdYWWJAFICqQQXl9XwSYYiulmkIgdRAkpqeh1QU7CLeC/z7fuNhXBzrs8ZHK1LlQWSTr5F+Sab",
+	"2ZD7K9MUWmFjAgtOZSzyTtop1Jkyzyqg3TguSC4YVhRzHk04nRPftg6DkEbV9nuyTvFWmGu7qFqi/cm8",
+	"RCk2CmrCM9iLxOe1KvH5oWR/ozrhNSZ5gYulIrnMzirDu5qMXbIyDqGfznxtMS11yp/K8EuTcKuzAaFx",
+	"zgzN87nOQUUZvdNhRH3M58VcHvUy/3JFc3KZPYlyHBdOQorYWRbFGq8TJ8cFAevOkffB07rYuuwBi7HL",
+	"3rP8R/dZ8aPX67jOC1hBW+focnVFJQGEbrKCy9Y+mucER2yOaI7mYg5zRRwBmwO5O3Oc0Wy7ohvxV4zC",
+	"NOFSR2oZMzT/x/wy0zSTWdz8hM3v5ppqD6bNP370XffZ3Y/+PuqQIt+exYXo0l9zHMvJiPMtcGiwglMQ",
+	"TdoYyViVT70DRPanT5/OjGSV5gx+ondwOI2HqofiOcE55Ki0r/G+31vjHK9IIdWLsnGsyhWofvSdbPVT",
+	"VHr79hFGv/xy/rL6/Y6dcbmO1VvjYllCUFVaY7af2126xi/nL4GM5YIuuGr6GrIdmusCpCKzD24iZSIo",
+	"tNV1vS8bcsLcIZJvYL4vhVLbbZ7nF7UZivsasnj/mmQR2zlj1a5F7Agj6Ia/0keM8G2ViF9cqcbVC/vX",
+	"3vnFC9lc/vzigtK095n/eZ1CpFaqvLbVKfnL51ZZpDRC92iAel3cbFjhL+fiLW8EdVfqJ30gcJ7jrbAw",
+	"tkB74TdTBHoDEamuFAJ9dokZYptwiUQ0q699WNuswF/4Y4DlJuvwlzgSSZ9cckMmO/+hbGMTUsia4VrI",
+	"/CXkiM5Byl9mTHTwvytxvdVYz3RSo8gqjeQo/LfwoJiZSC6I6mKMZLc/cjusXyQCzOHJHVn08Tp52v+3",
+	"gl/COYbtsu0dDKwxxiqyCJd1WK4fcKlQFCTnY/zfX//v5eUX13UuL7948eXll3HM/zmNP//pf5VRcFMD",
+	"BopzQXHwxhhNH3BW6x2uu9ElBUPzTRJVlYyevud3ce070cDNuvDRAHhQ06FKBOz8t+tMPz/51ZH/+s3t",
+	"j7x79fun/7GLGKzlEplXGhzJO5Hzn7gtQ+PXmdLHhH3T1/jgXCBL1Uc1A0lFOym8RQuCQBXl/CzLTJLC",
+	"sIQuswW5TjJQT07QubD81vgfG1Lnu7O/nb98fvbLn5/fXf/lxTV7+/JvwcWrsxZyw6XY3Sw0iSCoxkXT",
+	"/guo7H/awgXVWyWUAu+4C0WgYqrJ7b9MZM3gjnvkucSXeoxLpJyUmiPbLRc1PICt9WGZ2UZzUa2kMuxp",
+	"DucPoiCszMcWtZHm/VnIoA5gmVa7UkkzQzLtDwzRu+wyo8JeojGaKwfMHBrf6gS7TIJogqgokf/MoAgU",
+	"CKqhSizVSIpcWZ/TFzgqgGeJnszr2U/zhu5o9JOxbZaCvfyGYkXjtO47IIyd7FxK44jASh56RJQfbOfs",
+	"NEau7jUHuJqygf/8T3NgN2E6y2era9HuN9tK1BSOXYxeg1wQ1/l2H6lquyl4QZwkad5UJ68qgsZtTCU/",
+	"2VkInKl26Xy+4Knms7JcOn+azyQEo0Rg/FT6VaowjlXvYeD5fYRTRlVPabB15GbCLinDEEgg8RpBMkAZ",
+	"5GUmx1J4dPzLtCwQhOEA0xGUH7oRjMAI2FlofvHzh49zVSzS9Dn0uYwBz59MN6VZ4xb7kyK2sBJLaleR",
+	"HDvziCbzf4IzWbra+DXWJHtGvhTGRQ8nAF8T64UOIrnqY5HX+jM0Bzt3DvJO6A/Vm7vqf0oYN6hB1DVU",
+	"ye1fNud/p0n4019u/+uFl0Yf/jJtY0axqJ0qY7uQO3P+S8izqx+dz/9ul2htrr8zwTKYoaTa7lBdS6q5",
+	"ofCugI2vHIGVA7fDponEt83VqYiXes3isxLh/50SwTz9sjlUVQjIzAHbpHR+QXclQDW1uu/3fkpYQfOt",
+	"kglWv46amHahL0kaHSak5BBHC1lTZqkpFy3EvOOyAgpgC6Q8UcLBf2L33Q8+en4Z67ROv+hM3Y+JvNt+",
+	"omlE8rZtnzOSxvNZGWZRl5zohqLqg7V6KAukNW6VEAIrMEt1B2XQdcA0lKOJP0PfVmk+XWYJ0+XBXEOj",
+	"d3KAhi5D0riFHEtYWvcLR6t7giZ1z/NfydZ2nrdIHHs+9duEJYuUoLMPL87PuTTLccilXB98vXD943Ap",
+	"Hb/i3GsfKghFqY/KAP4J+itZF/BbP0BLuslZ/zJT6OSSeLOyLabAmIOKdmCvDZMVIDdkW9MRLT2+5k/7",
+	"CMx80Vybxtzqr2AxS01XfOcHhnBquZPchRdPQ584EVmndOsEfuslVeuL1iKO/eFwlzS+vPzie9yEH5M2",
+	"YXwev1Wd5ZpiY/7qI76e74IskmiRfGNESKSi0JXcLDoE5/wE281TuL0CfyIHxBIAi99rgedz6+CO4Bv4",
+	"+cn80+n8qXS1SJTypgu4c7ClTUk4TD+QdCyVg/OYaxmHEFewKLSMUJjaDeIKn0EpOwSxAVm7NLdUhE9Y",
+	"RhUKD9ygr2EoMMCiniBOTxVMTZRLO6MogmpikoXkK5D3CB2sQeO/ku1+y+js4pwf8urNsU7WRHZctlgU",
+	"N3DiHmgZvTFdcG2XyAuFg8V1WO0OrPsp/7pZkDwjwAEWfy9X1VN9eyAAeeACfnaZzfGPi3kfzcN/+zHi",
+	"/4cY5pO4f/2U/7Tk6hP/RQI//p3/599u5v98jsg3mBWvbklWnL9sOWxJpFVxSKwit3BCYpA0OcErcRAX",
+	"Ob0hfW6kXFOkUkmS4hm6pgAEBWdkDk6vmlNyt9esfgD4hB2YsXP+8gHus5bI5VuIpRVkBXWe3PRQeaTV",
+	"IJXrtuwaDGvVkuGdFf4iAlrQz1CHtzxreOstNGj7oNJfmlFWKmRXlZ4tSTLW86pSa449s2puMNuyL3db",
+	"WodupT2fiVxjUAkMP0xFJSidX6pJjnK7CTOhjEuA+yvHGcOQeVU7hjusGqOX+KGmzc+qAm+ndQOnpfQX",
+	"6rK9mdEiWTr5tV4kLqcFpQUrcryeqxYe4Cww9WXDCVgTPCJqoqJXtpXrmXRXZTdRUuhVSxrwf+K0VRcS",
+	"8R5woQjbtMygUHetuM0bN/azDrpQRdkplqXzRDhi/gl1H4n834WlpOcjAfxE/tIMzenNHJgH6EsjUubh",
+	"xBuG00pum9aaIq6x5Mn1skAFPUE/y76/8AZAx1wCXJY8a0WOk7ROOBvSupXpZKekw1hOvgT0ucva7Uoz",
+	"pFBSZw6lGe8Jtzg5e90kWdQXHnNuJm0S2fF4DqpccUeEn29VusooIwoTTACSCjd5ihXuk0K2usyezF+I",
+	"Rn4ypYbrBaenoTMeT7z50xMkKhVyQpBCsVTyq7S4IG4HiNrKRcUXcII+LskWPgedMrgSgzOUZBH5Ut+O",
+	"6hzk59u2BApXWtSLoeftspJadY22v5x+Pm3RQy4wP9Z7gqFJGuWkrDPnpnsfzflCRFKNlIun8JsT9LOS",
+	"sB1QGg6NdpToT9bIFKymM5u/J7FcOZCC0nQnIXTOaRXS6ZEpIhv5K91Yo+3rloCG19RKsr6OZ9FcIrlU",
+	"KpTggwm4GhBZrYutsNAY3jIVyzIg22CpYk5Chut1SMCgy+wup9k1F/rVZjgqgwA8P3LMZyURI347yMvH",
+	"zILlokfK2j4/bHMzPj4/kB9ECdWx3LDfVFMN01onVFX75HweaKfxqe2P8QoP3c5UIRxtHynEq6dkIgp0",
+	"IN+hkbOyyO6hNBQFAl1iZsC/wk/HCSlePKkJ/naFT5UiHJV0pStvZCXefpICfmotrGpU+lloqnBbH0hR",
+	"zk77cv+5oFAO6Hryvrz3b/mVK8sEtKsaLglZEkDvWKmYQxYJV+B1AiZNI+0vuszucFJwUca3T4lBMdIz",
+	"Ef7jaiuTiJIiG8WAKc0JDpckKpFEYyowgIslyYT4V+lSEml8dpnVFT3lXMcM/Z3rHmrNfPLyOyIquCVA",
+	"A0kaeFaJULlQ8RwAAfYhzAgq/GUm/4wzvnqudZfZvNyUBjOIS1uQ8yr1JtbeskKGKlRimezcoZ4EzU71",
+	"57yboYJeArqOvmZ0UDOndNWXmS/oFURdIZ1NkLkPcVmhEBeU9oEkzRKKmbAtRK4aMEVm+q7vICKBVbpH",
+	"X43A2c85K+aW9IiUtIexNbseWycCKewhabXEfv76JhiYHqr+IBd3srrDKwkzwGGNuPn3Z429N/I4u5hk",
+	"eEE3hU4QKK1+bnLUY5q7RHVr/uheW0lkjRpT35tiuGfqItHwOodeWxXjQ6tehgqibE+A9VQRdz5XrECc",
+	"S8EioJK5TseoUNYw1ydlcoVUOkvtTZx6kAl8BlITpBousiV+/+CMxz2BIh22P7ma/e//9+8/nv6pNXr/",
+	"IaRr8pF8KeyOVii103jIzWb6Zqt9hatv6C59CP9nUC+Ak9UPDM0hAW0+Q3M+2I8wvjrkwv1dsXefobkj",
+	"Tju+zAxnnP5oZonLybb1P+5KKRRoALvu9apDe2cumFPmSZz0f2wldZKF3dhe3uqA4k1zlGLZ6d9e5ubu",
+	"DpUz/tnDo+VQytxBh1ZnEk7Xg808fgbhXJPoUOO3LHW2UkECCx9j7QAp9iuXQr5U5iTqiW3sJ6fzQLVS",
+	"err3G+Zii8TTKEqig8Ug2KNK/F3zn2qyr7rwG7KdKWC8WmyuvjHa2f8okq5V0P2SFUna5fSZZaj8BPbL",
+	"dQuNVASN4FjNWxNY9p1KKB47/FR+wkkhC5iaq3hNc7Skd1DiYGoyXM8X0hKrmH9FIRJC1FzJoCWQdGd8",
+	"3hqZMINJIzOW1FIqlXBFrIudmWSyQVDC0Ivzl++Fqsb/pWwIiYPfzIMS/VwnLRtxB1PoruGev3wvyq9y",
+	"wtY0Y6KX/XMcvRdpLqIYPitIBv80IRAl3uC//52Jekk5SxhgSVnxXMK/2L6vnj2V4I7nQh6eadzHfm9T",
+	"w/ntMkwFG7gcQwm7A4bQMqkbHeXLgpS2mt0mWKb1FpgpPOA+hEZlRRwCXpe9xbkBitOY5isu0OQKwSoQ",
+	"xuZlJhVHyDjPRa5PXwxRwdhV5mxGJTTqCZoLCNK5fAJynsDkEbdTvfzfqfkAbBSS75w28AJU3b2y5joN",
+	"IIv071XVfpJdvxeX6pGMCkrYc9FmqiOHvDBeue/3RJz0rczF6jrI6+pb9/2ekdl16GDnllfv+z3w4X7A",
+	"RcLiRIFsdRnuXf29+35v3dL0rMt41oZpj3a2RAMIDfcdS48yt8MNeAbI0gVPx5M50OWKlQucP+2LXjKi",
+	"+ZgI9+kObqIJmVSLLjNlg5mlDejJ3N5jTI0smKQScIJ4qfh9JZNPmHeXWSOvHFQZ0B8rfQqkbIEXIV5V",
+	"ySlsyxjkB1rVEH0P0l761N5TOWSXYd6a7zzKjfGvJe8tRq1h8krTtTw518ntvitAccwL2W7jSH4p67NE",
+	"6VnHvTqrvXbfN0bSxdAdB4MeR/ql+75onqOb8XQeQrxxLxHtZLOj6IC7xHjpnqt6EpTl+faFhGTpOtYr",
+	"y6v8FqAy+Qburc53QPUtGAeCpjQ/cJzKW3qct7Ir/kHDqJfuBWKg2UK90z1kviPHqHQB7zpI+dK97Kpn",
+	"dizsMkq1zaFEvzL643QZw2yp8yiS60z2tKn4kWUF1pN5tcsLv6myHa3A+Y1YaeY9fwqXpjbhQ0pTdplx",
+	"LgUUE3OMJy3YRE/7pRe03ixefVC1excTFM/KVCQpJUW2J9cD6BW8Iv9svpGqsjPlpiufjml+Bb9T0xFE",
+	"E+JSkaTWp0En1xmDyV9Vx+IKy2Wme1pBOPLJ3GhKJch4Q9YFXPbWRuN8r9QPV+oB9QXjuYKiRZJFokMy",
+	"FG6AqgMX1dWGgVqERZCxXipZdo5JU3qHkgI9mVe7OUpVJilBDXEVtAdnVh0HMoEESYXrRshGBA4K9GQO",
+	"f7pSv1Z+M8MyAbAURxe67zQpSoyse11R/UG4q2nxWt1Nx5oVBxkU+oMgIsuPd5OO6t3HUmC0w7tSjj0P",
+	"Vbnv3DiJUCktIGfnSu0wuIz/2bym43mtN08fYXaZxRiK64xg6gpvIQQMx6W4ArdcqbhClvGrL2vVEPuY",
+	"TaqP0WmzKi89CsE1SLCopJLJMSplNSMkYtpN+USCMVwRMQOuQuqUQZHFsynEYdE6oO73JA6UgNU6QW8S",
+	"VlxmcPifyeazAHYk44UZqqNCyCA4JOxRGR9HIhP4vt97SXCUJhkxr8IjNiWSw3TdD/XZR1feISVajI3W",
+	"mHEZpH2pnASA+abRMJ7M1cPzpydIoFZC1gHAMs0NoaTCQyop0SYFqWwl9515XfqHCFcDtAoILdKULfBv",
+	"wnUvuJubNXSTclL3RaRNguo9PalS4mW+dWSd7q5JyGpemMBrmi+SKBL6/RGcWSbgvhT5t101xvp7j8ap",
+	"hqBkRHiT+2gBxWsMTD2BZkARW+E05Yc2ouKubiQTc66di/Y3c6P1FQySwXmWx/zc7qY6gp6P7fB6LKp+",
+	"ZccLEHG12hR4kRLtqziGfo1BOpGu+tajuzzE8ZVxGWx25BMppepaezLX87+ChxRpsoLkGU5f5blALziG",
+	"MnKM7v4o+fwjmVFGIY12y3ClWnxFXhA0hwtC3wVz2fRpfvLdedrfYFZIEOKj9iM13++yIeUHH1ujNep5",
+	"9E0jagt03WmGMP80ejLn876CH/ienRcMraBazCx9AAkJAJQiXYaL3rOL88vshmwbz8nOlFL35QrcM9Ml",
+	"F9KV0RpCVebHCKOC3pBMvikFMVfDtbvqKCcc2POvRNPWzi4486VH25xKP1qLrwEkwztanIUhWRcqlnHE",
+	"orP6GB3NK+Olx7tnxKBz5ejljAYArUYvOA1xqbRMbglhPZmSMg8xVn9fc/O8aNiDynddqjf8j2ALqsIg",
+	"eKVqGH53YvMdLd7SKIkTm9b7sVpUz00FVVevsAUrdehzKE7SDiWojf/OjAOFWb3rFXhGdJTD25Ti6COl",
+	"b3B+feyBXjdH6aST1157vGgkjbbanwkFNBny0NvkOVe6xUevCkqv4O/y+F5Qmv6LZVyUzVgPGES+9K8U",
+	"hdN9W+vtes3+raIWWbY1mkMGsFJG+IhLurLH5S4zMzB3kUMmE+A1vMZJerQHhhykEbyjsnVlJNMELJPo",
+	"mCRQf/NRGGGuUtTnurW0RtAvqhkwJjSJ2JOKBJ6hP83RipBCps7oyIi56KsY5m7xS3eRjmZ7BNl2sxz6",
+	"vU6uPE5Stgx16Obodx97e8rKmjpNVVqpkpeb4l8s9+ePTJ3vIlNHgnh1TtaRkvcjpW9xtpX3NzuSG3PV",
+	"AqH7dr03Xnlsp6JAu1zRnJS9I0CbkQ0Sn8z5hK9S8XluH/OXBblUqV2I83yL5nqacwFJXv7CEe0e5ggz",
+	"dEfSVBbnmRV1DMlPNAN9Zm+MnZ5o/aDZacIpW010elk+/jAn+C+Z2SbhWMG1aY7STc2qvvboipZAwQT7",
+	"RChbYU4i/j2c8oNXm3bDZPv06ZNTbzWxi7j1zhSKwmZT0WOuBfHKAfrri/KN+74C4JBKbdcxfq6+da+a",
+	"tL0mWXiARDDfAXW8Qo2OXKJfeRQOeUeLsusMwzEpUXZnEJ1Y4Uz2JMoZWhHhALjDSYEUYqIAl+fi/Mm8",
+	"3B6dgEGzjIh2cArR9zITkkT0cSuMlAyF5IJC8P6V1b8RWuDwBj2ZyweupJI/nylI4H1hu6fNiGuZJyHL",
+	"Yg0T4Y7mNwCshpkgQdlvBvwBIc5ktaeq2wNLYomlTxDoYYZ0K1ZDDqEJgKLV9RKwfAAXgvwXgzks+uo/",
+	"c6zxl4xt1muaFyR6S6IEf9yuydGy1j5Ut6NkeffRXQ1GX2LDcQh3dbnhYO4AdCLfdz2tK3jjir8ByrWe",
+	"m2jC04bae5ah84vbgHPn+cXtSCP4ltiN/12vwalA+BoVUcGwWgLlOtMz5zV24tnJ59/8fjC8txRAme10",
+	"JOarDbmNEcBTSbJrUVe7IliC9GabVW/2q8Cg/bxzeNlIGUfCFsHpRc4pWiScPSRyWa1hYAKSJmHW5CzI",
+	"t4B6NYVOpEHKcC3/ToUsIDyxIMski56JoHitH/VlpvN1aFmWaIwAEN0wNkQXAFVAIC8UG3ZSy84xm1rI",
+	"xgx8AkIi8QlfJ1xrByF1mSUS4WttkEV1o4VM359jaFa5t0fS537vi0Nz2Evv3mhb2nUUUbLzeVfwBxB2",
+	"BYSP2AKBeqCwpZ6JpfVBx9XYUbgo06FojkgKvQGU30BXC35xrqnDGclhN8naoRK2zVlTCPypkki9Rl9U",
+	"XSlD/FdBs5IZqUT9M5nxQ8GV7msQxYqHXyc5K14DIOJzov71HmcR4BF+WOOckSaPd5wv/3qW0UI002g/",
+	"CJUix8CdjtpArNwJ/8+C/yfk/yHdUDTrm/qa24cF+VIwtMkikiOItqXJjcISo7HEK32mu7cFfXc6Qott",
+	"ISrAf/n42pmI/HZ+Sw589NfkORyvtArzo++Dk5CuToskvCEFV2tefXQ8fxDIBlImNUZBfRcPIPc6seNV",
+	"I0bCnMieBtA9Q1zq/MSLXI9M9KovcXaqZ9JsMrzrHL1VzxlNeXeCIsCMP/AnKy14O7wjnr3v9yC+2dY+",
+	"n4IxygXOnOv7NE/+W+I7is5yUI3NDfZKm1kRUQXXpMbSnhkHV+hMQkXSMDCX2RLLhNhGGT7XTq7wIPJC",
+	"Nx6S8cIP8GgyDd3FMPLjiUdGQTgYXykdADar4w+9Y09nTYLoHZYbp3fDKlVgC8q+5DtvuOM4SQz+EH7a",
+	"s8D2damu5dWJ695wnZrEyaN43+wCV7bQ2FvbXj5ZX4yYQ/sSBMaWIenPwiK5Jb1+T2WfWjWXknqHqS06",
+	"C1Vizsc0hzuykrbTlCqVQRpCS4per+/6QU301lC15EGVYBesqiTugmA+7kbpLpBFngY7O0ATEfXtn5uX",
+	"lsIQlP2gaWYB+X+m5Fi8KTY5OUHPt7p8IKnEyvm8wCEu2nnvwYCg0p43WRBebOfAD2U79cqe35DteUtI",
+	"e41znfkkklbKIIu8wfr8rl2SLzgiYbLCKYqS66Rgz+A2i5MsAiyjTSGBCjh1VAJMHYZ5nzS2bruhY6aY",
+	"Fb8wYu37/Un2INfJfwK4DKNVkm0KQDIp7qjWy2udy8Wpuau1uzSBTsyeIDHNV5grFREuiFMkAJXTOvMB",
+	"146VcNgvwC4kvl+75in2Uw1q5YdNlAgMcxuugUpW7yOpj/CDulrD1Q1dKRT8o3ZOaCTchoBBc5FlDb5i",
+	"BWYOZpysGwK/MCBRJgVpNMF+Mhdq37yP5rjUXPmP/MaYPxVIYzSW6VV9iftSaxsnHDUQsLjMdD0NiV6c",
+	"v3zPx1L1DvyfnGjg+4m1BSeqWHQZj7YDjb72CnNJ9LGq4jxdZi3VPPyTT59JimF5nmz2F1ZeE/sFIEyR",
+	"ZhtfMTVVPaBrtQR4HBPGo9qfZ2iebdJ03gDfkGBkeRVbFLYXDCX+lnBIimm0asq9We/vjGYn7/HdW8IY",
+	"viZHmFkeP+e4MNR4e1v9w4+hf9/vCVocReg7zNppLNjeRuI7/B3S2AX8gsMN/lomWIZgQDgFyYqc1MX1",
+	"ihRLGu0HaSuWb8WTxvvBfd/AY7feXfrPPzA01z+cR3ONrBrRcNNs9CSMDAU218ov4zI2YAHM3AMrXv0i",
+	"vdn1oSmI9xUtSLsDTzrstK8nIZmANzMc1AzfQXcJARx8Z9yHxkMCrqbm6pv6J+6Jf+K5u6Y5lLcQYYVN",
+	"m5j/H0dGVJ3zsj2GfKEyKfNg1L2OwSKe+vFgOB4vBkGER3gQkqk/jVzikmA8GO2a4EjA4sDF0gkZUAEC",
+	"moNMuNWzq7tElERA5Tm3Ty83rjsIpQkPP5BT8Tt+PYhfSAC5TPWO4VfblhVkNS/jJe17Y4ey2qFr1K0W",
+	"fqpEvzINdbVSp63Kdeb29ivNEPKSUCVcvZSlfXl57VZDHsW+K5Wa38HG01CSFlfPTSJgwbVaI/zDAJcN",
+	"lX4MFQS66pje7AsNmPxB4rHJlup9gYUJW2L2Wz8z29uLRig97YESeYl/znGmR1Q/QPW63fqs9q+wBQ7K",
+	"eITQkhRKYA4eLHON5tqEjC1XuMZFuCx/FNqU8edNodcj/qZ/FCPpRYq/6h/Xm+JvEiNZ/EX9JF5ThIXP",
+	"qx/Eg/pPm6JCLOOv6ldyMWJrxErEv+Uy5B82hbkD5d+qw6iNhXHUD7o3ifjTpgBgTDlw9b5abwr9TzkE",
+	"/FBtb2K881wCvkrKmTyk+6nsYI62G/CT0O6FEowNPoFrqcn7SSWSAzeirUWGzhBvn9J7Q8a3+EQMpsUS",
+	"yLXpCrmxnmauWajzbJoqMzSX/MqtCOAP/g9xZMW/YP/0P5OV+GdJcf6z4Ot5/zKbCybmv9RcoocWP0FS",
+	"I3D0/AS9wQXJ0S3JGXT4WuEtwlEEc210bSmlRoOEmRVJ8rxQuLYCqA9QMPsSfLEVzPbMMKJLuICClm2C",
+	"VRGzANLUbeHYZQbhUIUY3QpR+yh+Vthou1DXqmeDIj9B9YJObAI+MtNhZrLbiLzVud23TpwbkVegHCDi",
+	"aCSMbaAahCZRKJE4EAYwBi5DI3JLUrrmiupltuK65JN5RG5LRAarCoeeKDXiaStviIu+wR1yojbuAIBB",
+	"yw0nbeNMYB4qO107CZaUFWiRFKxfCTTbIsruiXvqjWpB5em+oPLpr9Dk3OsP7PHlF3iNw6TYtqrOhPUR",
+	"+YLDIt2eoHlBC5zO0Y+odBXM0b9DPwvo+w4/hJSmSXb9kt5l8HOZfdGUJXqY7kbVC7rhmkzDrPqJpFHZ",
+	"6bUverwYbg9LlJqd1A3dShrRw+bzOidV044bAgZtHv4FBaikAKy5aPiBIQAp5Yyf5AA/4wD4zBIzWd9/",
+	"UrcX1e49fEafkmK5lPsgRrXQeQCBsKK9brX6lYpxXJNQYpi+wUbGaqrUNvfWJtNEWz+7POPXtADhTWQJ",
+	"47Lqh6gx9Q43q3zpmbYz5S8QI7ckxyl4BKRfDnokApy0ci5DplY7pvTRPh7Omupa39/7UGLJV3wW9usR",
+	"3A0L2XlP3JNCtBuOP6gB2yRRDZV3x1VmnFeqLc7ujqlyUiK5g6E/v/qok3kTmcVXaccBWN4i12iOi3nD",
+	"DZ5Aw3wB/QDr+LqOqA5OnqpjRzVrU8yWHOfaGWn7sQubQBrYLhv7RvBRhkvmlDZ3ubj2o7rPqJRbLJGW",
+	"ZDm+TO0RoC4SdViq1lUj0mY6ltZlu2Uo5mY328NOZnatv2j/QGtfyrGGpW+12PtqTu1kVomANa/VxQYa",
+	"b5ZHKYF8zrn4aQ6tt070kZhVUasr0GsV037Dd1+8tIO87DmlNyuc39j2X6ALlSl6KmbDre5MtpydL+QA",
+	"c7P7bFOSH7VjNUrvpTAr3S/2tdSQkkRWrEx/kYjwdI3/sZE9cq6TW5GcDuGnuhLb2iK30qvP7wTffmXH",
+	"bdcLe2U7oZ+W27LfL8ki1lc99MuewH00J1lk0RdDGpGO+aQv+KO1W6rcz456TnVnm/qOQomCRsXVa0Ek",
+	"5qiMm4YGJEBo7MIb8sAhA5IPRyBMBSnOMk8oolXx/dFwZi83BUNc4ztBL0TCuMjzEawB/ZQ19AIQXNDk",
+	"ZPdNW+dpQVu5Bitrly6UphwEDb2lVlygQUiWL+MkpU+cz7STJFRyfJ8olNPZvYqjEojKhR4yYfkpkW93",
+	"Ll70XNnjWf38wDW9+rJOcdaiP3wys3QFesg1KXSDE5HVIXP2t2BoK4QR6bAQ3LoET0DCZOfEMImsyrIZ",
+	"c7bzhDCiFSSCnlBDC6tPo2FGT0cnwYl76o+O9ZDUwlwaJ7CVl1XnG7F8Vp0yXIURJbXkCUh6xHn0CJMM",
+	"1CQvyizjnWnDsF/wRq0FpESTeYQ5CTM4OsDCNgW6PfHZEkls547F8anM7WL754xoYS07YBlVOO2cWE7L",
+	"7MAKPkNF81PFEA7ZSAcHY82/nuzLpTGCsjvvPH7sf9bhqmqyusgH6b517wmj6S2J+EstOeu6wapORSlp",
+	"wonR6ZhXTBSzNPgQLjPeas5V/EExGcxTWOkqaS1O0pSbVpnNOlTALtlJPWiaE5CzZZVmV8Kar9k0E1xS",
+	"CgrBzJnrgLIU8mWizmHUliF4EtmyJM05rGSH/juaS7IBVh9UUwoMtTjJWTMIXzmzZVNAlQ5iukQ6XbHv",
+	"+WSbua71RBpWkHXrgjBD0GUxIpBYnch0js5zeElCwGX4UJD1zpm49Vu9DCJLMaRmauxClyvfgGA5Mh26",
+	"o/pcS4xupsJcZyI7XTWsKlTBl5FlJm124EpRMpiwk65Z1lKnsqZZt+ZWV0SgkZks8Pj7PYXHYLVQuXTu",
+	"4FY3w0NSSYBeprqEv48Keg3dSEsPfFN7+or+av8r+Gl3u2CFplKKYXZwbncSLlXvqWqr12dN5ARJesi5",
+	"lIX5tYKYFf7Sm/kTULx7M9+/bxwJ/sAjXTAfTaFoqLz1dSzKPGluD8oG5mo1AFR+IlqNZI86N4Byeoyp",
+	"3bdt/X8mLFkkqTw36tAZqicXu5sVpDeIBtAPKfh6oXBX7MocXejwhdTnsI5pN88ht6Q/5jhjMCIkxj9+",
+	"JuYQcgOF03inAtqHaPSa0HVa7+otlEwzpChrJdc4JEhmTMlN3KlRisARZm30u6N5BIFPvCLpC8zUpHJ6",
+	"neNVzbwwSv82ocTV3qPNdivA0pssc/zr4k06Nxsz2f39pnwTvmumPiIJU25X38YhVhlYm7BxED7mGz7Q",
+	"ay75ev2eglCwXkL1puWy0V9P9Cvv9e0WP8ADLDFDBRUwhCpuYDY2JykjgI5eqTBW44re1G1zgsPb2o4T",
+	"lwWoIvqSERLVABNVG2lA0tnTbN/waI52dYJ98uufPv+/X4VL8/OTXx35r9/c/si7V79/+h9P7a5OuPxs",
+	"GWBwaQvMVEjtQaoQRLx8gs4gtU2UlicMDaa6RASIriKCsmNrrlYrryylHSj9aEXz2mEfDYeDesbApJEx",
+	"YHPhHiBFqyreYff1K6HWIBkSkF1ooSDimmQkxwU0cJ0/01AP6upWuqhqPy68nz9YCrdwta53Z6Kk8eh9",
+	"v2dOocVPK0Hw1mtAEWLJF27N5DgEiI+Cqup0frc2o5s1n/t4l8tdMqHJm8PR/UM2TtSP7CPJG/GUEeDt",
+	"1OG2KdaATX7O0q1oiV7r1Lxj6ZeX9kJpZUXZw4AWS21PJpiZhKnyCUU88B8yNRJyu6yiTc2lW9JfUqj6",
+	"XNklOVxSRjKB+VUWvoFfRznC7wCKCouopXzyTmd0ICqgt/mOr82eNAm7zO6W26qlX7Znlv/SXZnV+mE+",
+	"Mq3iDq5COTJcbe22T8WytWoFwmwvmrsjIbGw0RNHuoyN0EdJwfbI0GO4FGG72JreEBE7YQWkrld9t2Ip",
+	"UXKUKzHo6EqsSg0p7JRGDK07zIZL4jIJTh4j1aNyvjole1Rbh1d0B/MU/qxBfcqW9JAr+ANrNBind1mj",
+	"w3hfQhzh4jKTVUJIcKysMzIbOMkYczQrAdFPnXk9Jtrwpe5NO+nmSq3Lhe7JEA1Pj01XfLnJWyM4NCVo",
+	"STc568tCTpEEx0Qb6L6sv3LZnF9T88l45C7nJ+hMJsEs8a0A/4AY5JLmgFG1mqH52F/O+2juLQcu5OkG",
+	"Q9Yg59hfVu82vyrg/Zr2JVMUg/vl0//QP43uV8ZPk3v29D8ect29zgmBRoaWcGQS5VUjQGL4+BNuII2t",
+	"jckrwTY+gG2D+Ec/bFYrnG+bn31E181P9E5Aa0nXhwrkSPjIUIcYlKH+3ySnqsWRtM9/YMo7IiS8CBDD",
+	"AOBOiBUB2eO4moy5Su+WOee+RCxRHfM0VBiE0i0+/u7OjdrmVQaqLHOfu0rUJzTO3hsCTeCUr4Jf8hrK",
+	"CKpZIQf8aNiSixQn2aFYEzDVo6Em4O3HqEQSFPv2RUjl8puH37BK9zgSxHPNVAj5B9uHfyI4LSwZEN2c",
+	"F+JthR5Td163Q55U3jMcCPTGqrX9lLCC5ttXWZFv7drIErDHhIkuI19Q7sBQSrNreTgh71fcGYDPs8SM",
+	"nKB3kJUMIzD1tuoCws3aiN5llewwRPg8LjOp+MIwaP7CyCm3FoJ3zCKwY7W5p36wD0OhzFh9aP3vu7IC",
+	"3siDrWWcXssSz0qsEFLaLx43BnuxydcUSKwGl3l91sAsrqZyj8uGwF9hQlALNKujtEk+AxNH8ZwukJGV",
+	"MSLTv1poI9N0JYSgVBB/kEUelfhx2OqpMrMlyskUdu7SfqidungnhAszEbWBcxF8w8A8ZmaeQiNctBZ7",
+	"t1ewCYkjd7rh2U0yW5GahJUhXLx8hRT4KcDIFjaD7BdVUJHJyi6Ja8MtjyQL001UiZtzO5bLQxB5Lbyh",
+	"pxx89MbHAqQ0A8RVMViyRbkziuEqwRRsZjkL8lvvFeOieAx1oHLxfHutoMaFxkWp8r+1SLTem5XscLt/",
+	"EArNfuASKaS5yErn1ylUyABTCGvYuBVr8klyUVJwK+yOSZ1dibJI3hmqkD6TdSIzNFdSmdto9C4jOWBe",
+	"gmtVqXwnIus/er4VzTgEA9tu168FqWdS8DBgvcqbdgXpIJQ4c7yW5P16rvZOt2nCigfm8Ve469sfjuaN",
+	"0/T3vFc9tyFmlFFxS8/UNaygfwRy5byS6DRD4uX5SVW3kyNlBAkPkH2wy0wVFpilb+iaFIbAlXVwScHs",
+	"VXAVl2eZ2SGWxA+/UTy27/gbMqSlsrra6xxA587MErlKkxbAlkqT64xIOSHQsLNKw2mIguFwaXqum4KL",
+	"L0l/ZO86Wmyk31vtlPk+31zTrN7gFY0TUud1Fp2wUhKGjDNB84bZ0lEd3Z1Z3DZrlWosqh8tDuuMKG/1",
+	"4+Ua780vts7WmnBsma5eyuMmI+9U8XdO+Gi2qDBCVyuh21LU7d79VPys3uh0JEokAzga1trHBhf3fkeb",
+	"pLsdYhPhO9JaNHEMkTqfqSKIRODCc06o7vA7UtzR/AZF5DYJCXvAVn+lXOHGpkPcRqQNs455wydNx2pp",
+	"cUhG2KdntOFwfgXnjizF/8Vu8F00nU6zcun6KofuTRAg1IciyWRvIDj6baiYw0Pt1OP9BHstxFYsTFU+",
+	"ZSlLVIglCpdbykHdOETvxrcyI4wc3+4WhHjpUYwHs27re8KY3pX93MXzL9//Xiyilnq+b2AMwZcvVDlj",
+	"d6yBM/SXDz+/QyuSXxMEuFPoyfvXL9B4MB09PUGcKlzBka0WZc8xQdhn+loVzeXrELBw77I7ojriXGaN",
+	"VvP9amf6yus6zwRivXB0my1DTxQyp6gpVqMBEJFKEn2AvwAIauPpXQSufqpxJSpTSBaRK5Ou1+cL+dwK",
+	"GWqEdmvbf38YmoPBLnaz+cw0MWTuHiRecj0R7FCZ72ZeJOCgUcgmlYp5AkDSvb5hwqYEM/G7V3leKT03",
+	"rT4xx03xlQTWxaZ4TGm1T0QdhQQvi7cLfEOMm51rkTPdTkPlJmqLrI6LTGn6gaQkLGgOaMwVFONnBt4B",
+	"WUFnHnaZmWVjOnMHsNCh9aIKBSmwGfh8EuXCppRNiOZll5Z5sha9No3fQR4QUo0l+Apnl1ljTTCoAKA2",
+	"R8VobobF5yfoE8iHWgedijIEycgzlBIuTjT7ssuMbgrZuKLqApoD88vqLwBYUWAGWqyJwKKRfPysngeG",
+	"oMewavFjDw2W4LDd1GWF62kzQRKGIPFYDiow+9DpwOdkO/X8yckB6jyud1/aOavKw1x/lWkrHVMxuLq3",
+	"a0VaZzvI7n93UAOkltZFz2XOFrBF1SlQMb9/YAi6URvgISXDQxYwFIVo9lZ+grnZXKAvmnMqfJDWoyyP",
+	"RYXjqwWflpNrma6eoTj2rVOs5VBpxwxXk+Tx7k7o8wv5RpPYcBJh6jIlTKaXS6KKdZwc6X/o5nU4yjXQ",
+	"5hIgLMRrgpaidXUh60xj3YOCf6qvK75UWqCAAqS52g/Qf5JCYBNSUXS32JrJUYI7LzPoeH6CLnISAzi9",
+	"ZFNs3uqqAze4K2LA8iwhQeCXnNKbNJXePpPxOmVk64e/YbVzpbyL/3YufzCHmle6EJen06i4E608vmLV",
+	"82GOi5k04/mtGAp5AsDMtcDBExVxELnVN2QNzAKacKWLgYxrPK00NLlT6rfxKD/+tQuV33QwMkQ5Surp",
+	"14GqlxnDW4O2ambPdKe72j27xMq+gMsyprnups9CuiYd+52NBrW8TY0D9PnJr04JCnSiKmfKvz/9D1v2",
+	"ZqPdGdQG6I3LaUqY0TJQNl4UcvqCcBHNbqCBD5xV/riuqeGbJ97ninMGFWXPzBFlpv0lwPNgdiMSmnKC",
+	"ElGSLFQeiSAF304KFebiWhwU8KiMZ2jqjtM7vGVNd7FEtKn13xLNBZ80Ta6ntZvgt57sFVRi4jU7sU32",
+	"Wy2GqtzmZmtD0ediVis8TTcYRtzaSAG21o5c6o0f4PT8Ot6/hu71WC5qS8zfCBWorDZ5pygQL418JFUc",
+	"xUBcQxa2YSGuI6n2qHrl2WU2//Orj+j01jtV1WGnv3Hmp3fZ/amBdHr6G3/vfr4/vvTxew4nffxeokdC",
+	"Wh4Ay6erjS3uq46+XcOr8BXDK9LiqodUvqcb27wPkxWqXodwb1e1jxKZsxGkkMlQ7YlTVUFRp0OFF1rd",
+	"E9bWJMre4RfPEpftwMq8eM7EUh9HF6ClA0JEUvTVpQKyICm+saudsSNc7Yw9mqudse/V1a4oc6yrnbHv",
+	"yNXO2O/lamfsD1f79+dql9WghwG01N3tVvyUFf6SrDar3syTYCviJ7fVW8+v42uSGzAnxw9h05Qtlu1D",
+	"51lrINro+tkg1OP2lQZcLX6JfPz4pvb9ZnXejrk8pFqPiyH2UmFR/NZGtAWlKcHCMYJzvCLQKLWbjeoP",
+	"R11J2YVqlobXu1vOVZw5cqstHczfEMyKX4okTf6bRF1DU/1HD3bxETeMnKkuir8TU7Bj2713Xubt4chC",
+	"3zpeKFWHw0JYP9E7pS/inIAaSSIEEZf5Oqe3UH1MIC5lxIgMB0oWyZ8qPjyzVekzaLcCanSIM+k9Fylw",
+	"XHMVyPhCHW0rzLJdGnsQKOs4YLUKnRb5/Ciuzyr6rXYCyVraa1KwBtBVmbgqYM8/JcUyydDctvh5reBo",
+	"3Lwbjm0uLepWYVu+s/7SZtHK0HIbdds4Xe9ubzxS8vVMunCX9E5UKJbbKNOpuWrFNuFSOelNAMy5Hyzn",
+	"xhZX+3MOHjsg81FHjyr2LxOp7U2UwBBnNaTARhlW5ZbV4E9tQXBQfBPp6WHKtJROVDkzHdZQwBfPEAxn",
+	"kglBh2QVFNNgTrAMOUyIM8H+tau+Xs121LV//DVf2xDypWC6x6QhRsVKNLJaX1Y23JAtt8whh4CKWIcA",
+	"13mG5hkukluiCyQ2jMiultsTpA62PxxdZtVzLRL7645g+c+TkK5OiwQ8wtc0jSyKysC3XUKKhVXB4IUt",
+	"//mT6JchmAAMFlW8HsueQhDnL13fANzaF5V5pduexmgOwYW57MBxK3z70NNO4gGucV6coOdbbeCoz0Y5",
+	"vitR6lsRMmsE+rW31o0Rlc/8s2H5doUDOyiu0aY2Spz2yS7Q9n5vkyX/2BD5Z1tH5/rd/Hi3XEVg9mWH",
+	"LGGhi3LsmbryaCzAGEBeQgQPvaMFCFbVFAdnW/W0BRiyduN5vk1L7riqymvW3soid0Z0DijZR/SvN2ol",
+	"uL5U5IlsSCec6uKBjP9CI9EpZFqagR9AojzLgmNoYp6RLwV6MlcaazVL4Knudqyaw1fRj0HblEVB4iAt",
+	"tihOrje5jn3lRCcjDRWAy2VG0wg9mVcMCRU7qjasNgTYQfhI+iWbikSFf9gUcU/MVYvcpYTBpZKo/hWC",
+	"DBLwTdX8N9pff3NPs4E1LMD6NQQX3oK3dQdatnItmxdhdRMmDTPrwdrOa2roNmbxm9JvjAi2AadVKcfT",
+	"QePdumx1LdOatdYxocrI8Jfv2rYHjq3MpkmKIsmuRWheGjico/ANEX1SAZiIz7KWlVBtu9lov1e1Aztm",
+	"TtWgaa3HYWVIFqFHzZAMw5V6UMrZ/slc2Zo2QVGBtURP5sIYnUtkK6HZQ+rOZVZJH3omjxNEu6mAygIu",
+	"l48/PTEeBjlWDiUohouKwgaZinLQQrakucwwQ+X0a7zRbKGttOQdft4yFm1DYCtwFllEt6GaiWweGVTF",
+	"xXJm1RgALcLISzGQxrSOnXCSZsRmwy5weJNk1xCCsTcIBPCldRmiqajmWkHxjVqPJCtGQa/qRKw5Deu9",
+	"iwxM8b38qgHIa9gK1chlo54XR1vgjvnHfAOaG1HnDHEisEpqD2eOu4QRNAdI2nl5u4kCKjR/R58bpJt3",
+	"Rsj//9h79+W2cWxv9FVQ+upU29m0fI2TyDW1P3eS3uOZvmSc9M6pb9RlQiJkcZsCNARltabbVedpzoOd",
+	"JzmFtRYupKgLZTt2d/TH1HRkEgRBYN3X77c4WVqJAxAmddVCqnTzwF8Da6aoR7OmWuwhT4gBEL34edxw",
+	"MiAq3lkpAw3Ffp7wrGKpHh1FS2LJi7fBS1uxk6y3F6dmCjaRq1AhwP26A1EdW5ZsD5Q9HIHUIqSfCioB",
+	"OjqIwQfijqVVorGDjTe7MQ8nYNJgH5PI+0IuqAVA88mIQqKmDduoA+ZZqLwY40gRy83nNHauYsVUWVxe",
+	"fcYOgkiBVSD+q70Me7XUpJeJVvgdiaGp+oZyQozsgYtbkZQlAVP+xMG5r12VNRLQPlbhqQ5vT4DP8PZ0",
+	"QXMA9I4v5DMG14zsbKjyBr2DG+1L5qLBG2iYioZ7HiQTbUZ6lolovywb5aHN7c8lDQ378Cmy0ObB2yT0",
+	"80xCBzBsm6eeHyHFC0G4BxwulQ853GNn2ery6K7McP0zjz0iYQzt+GjhsxfG0Z4+4Z7kPC2lf/8uxNiT",
+	"2zbI0F7Xm+ufS/Ct4B4r5EkyajgCY2+oRoLxkQLMbTE6s8c71cGfM6rb3fDzHJ5WYpwbfKuQK37tnRIC",
+	"25RmtCRN7xTIs0h8P/e0NCjBheBP4CwOuWZajQSioQ9yISIWv/91yCdG09nER+mv78zJSOV1DPlqDUWP",
+	"9pKRygXbiY1eaMMJinfb7DzA/ag0zKLN2WEx9cFSShv6XuOuLHXNlgCffN8svEgrarlJm0NKU1zRQusM",
+	"rWZZ+3OWK0WNQEMIqdg+zIjZ/Gk2i1gMUMGXYhCbNQAUpuCmMc+FLBysm6hwaZQaOLsSlgWeA9XmWpSS",
+	"/EsgVUl8rgrKl8HKHqQ38VKpolPCp0bIPECM6mB42bcuOl8clsUsGJURg6XT6QwGg0HnoHOw/+Y0RsLp",
+	"iDLA2vx5/8D4iLorid8AHqwxoGaGNS7T3oiPxyKxvRBCRwhyD1Q1yqFimC2K+QSaMcXJGrZV6iWl+TY3",
+	"4KQ/RGc69W1uvg7aNx9qVgkfBpGMb1wXYFf+qBDlI0TsD6vDEdHa+KtzyTjXC/BLdB/N31zTb1o+8SFX",
+	"yaSPWLzvJ+YsPJPqidCaWD9NBjKs5ljB79p97U5Z9qalyn+b/UC3RNlCnygQRsBMhEEltgMJxavECvhd",
+	"TPvYLTvGNqquVLcip+Z0B5SqC6jiJ/mOYimhtGQmuMZ/RCHslMX5jTA+h1A8ZtyAn6M3KUKYPUgjZGJQ",
+	"AMB0inlrZ0BB791ObCy1eNe8l82ZUCjQKDqbgQs6Ap3XBCxAENOnFaDGdzUIQ9JAZmU7P60Qv28rrBOK",
+	"FiSLMnTwGSPmQQiQXN4RZz1WAynNh4fCOUD3R8IO12ILq/CN2QToo7S95Xvv7vJPXqwZe9dzi3n1p6ml",
+	"RCoC3cBHg6TLANaJUiGlpk5MVOVIShWTnR5HXRm2pNNIdu2RMMoGKbm+cXaJE0Ni0ggRbG3vYIlf4NuX",
+	"U8zl43S1nT5m3ir47W6cIa1SV6YFkfXwlCpoqis6kZnQmpWD4+wcsyYuf+D9EsfvRU1v5vpO+FoUf04Y",
+	"APONhGULUtgcCu9T+aZ2bnMh63/i2mPA76G8oQ28n5pUWAAuh4LZHG4QMJehcMtSwVKg2vFrZNYjUYgr",
+	"eivyjI+xnANWpQFx8hJna7lz9ZzS3ZHdgbarV/OZ9qmsM9YLqpFQy4Tt4bZrmuzy+wptb+ES/WYotOf6",
+	"7csoGLb7Psa6OzWYS9IEmpKok7rSctJRTmrDlLgxL1ZkxANYamRawy9TKuryKfKVqXFMOJVexqwWtcF2",
+	"pcuUYxo9yHXbod0vQS49gL7w6e/dsPUbnsXs4EyNhUQTplC0E1HgUMIdyR5hfIcDn2p3f5u9xQI3bwew",
+	"GyHGVFiHhQ7k4NgiuVx0JVlkiDcwX1MQUe85fNG7heHse8Arlhyw2hbvg/3D01qUxXWz1va6R2ivDct1",
+	"1yvSdZnl73Ih7pFd9vUr9exxJF5KS3r4qkFyeFMTcsNOYPcWSjIOUYx2g/5lH05aZrn4x0tUVKS4fTe6",
+	"BsOdUvNY6AflpmPRb1szrLze1uAqBz3x6KayK435obEN3yaSjUDNMm8AWbbVEigXbVoqhVlrp5pFuJCX",
+	"aNvWbFaPyLF+QSTcsqQuCcu5YOm8A1XvxrtiOI3rIa3Cxd5qa0aiLIrAqujNPIoSBproV8404dREQOJH",
+	"HwAAg+6hSVciMIAuTaWLzOBZI+NHB0GTCVqxeIIIosPI3lxI2NdPUoVQqTlonxzep+xg3YZ3JyODb3L/",
+	"2oPBD7zoDx3lq1cb3dbp4LB/xI9P9t68Tg73TnqvxN5r/vLl3kH/MHk1OBZHvTcH3VZdBGZx4Xa3++sR",
+	"hGNeiTpW47uoVUZPWh22HecC2cBrs72f5oEDma2+sYXQRX8o9BlKMiM78lQkbfbOjQyIPPxWTfKgXA8l",
+	"ky7SjM5t0qGQYlei3WoOXQhJCL4WhdmpmqeEU9buyq50WtIYgKSoegJNIDA3AgxfArlhf5/0RC5FITQl",
+	"hTGRZGTjaKIxeuN7GY6PwOXKMhAeXQmNPk4M2OWwZY5QS/7Wc8DywGXVlWAmnB0n7BH7zRVse2S1rnQ3",
+	"B0agK6QObMe0cJkFMJ5nrGw+p9rWr+OHDcUc6o+OlY2BG4p7AIfFxgcQd2wkcpHNcL0zCmzZyaQF02qu",
+	"2wPW6nvH0izkbatjLLcEznS1j7roD9//Os6F1o3sptJ5uEQ5MRJI0rckDgt/LU1vPeFt6aTn8cZwHxLY",
+	"E6we7i5+K9oLklf+dO5ZxPYWxd0DtCh3SNY4I3MS4qexyDlJikr+60dVXEgCftKKGfHg68ThM8PfkFMn",
+	"SDxdmM8MN0POyRgeraj1Tgn9oyrg37XJpoUfqlnp0Y2YlQUx9BGVhOzx4aulXPlVnnxoizl6GTLl7+/+",
+	"5/2baFSw9mtvYffBjGcLHUfzn+7QnP7TE9uRZLZCbD4lpMjws0aIIAR/wm9Efw6/U5nI4Z+tqegZxTpO",
+	"l3UdPTSA2rJATJVhWBg97pa1TmEH5/k54MGRVKAocT6hxjKvkowEvxEz8LH/iXHs/V+QfhoOP0etqQYM",
+	"P/pxyM9vRHVXxn5a7au9X/A7cyLt95Fa9u7HjzDYGfb7matoA/XENYQZEyZkYp+bCbMwkENIr+cijWVx",
+	"XoszsDBZvyIiPF92V8+kh0xiceYvj9m1EmAZePRM82eXViTau9CByAVPQLD+j5HW2BVFpGYQ0lUDpo2y",
+	"5xkb82uBgWREQg1SEhhFNxd4ykZI2wJvuC6E7M/+ogueiTmc1PN/XLz79vzn//p2ev23t9f6h3f/OPnw",
+	"/vwembYfBNjNNbWvetLDuBp+4VxlgvpQbDLli3L64kQ3rvPE2x+Cxo9W7MtXaeKDm0OY33N1VyzpWgUh",
+	"FRB7la0Mn1yaa6pTgRvrp+J3Xk06Ae1vVxva53meIltJJTQopSp8YmJpk1dwabWLlYgGz4uy7fEgvJ2v",
+	"/Pjfzha453Rw0brUN64bwkkbZeR3lVzN5sTmQ+tVIdRX+bjDs7Qv/nfQo/0AYAmv76LWtZBiEc//IeMF",
+	"g7eHqgUjUiGLDyIKPzIBrNsAWdloOVzWpHG4qhUlc9bCGjZ/tS1VEvjkyvRapQ1qvAgaMqRVpovK4cpy",
+	"VcxDsnBVmqx84npRTtadvCyFVkFyeYKsauS2H9gjpc3piPttzoClukwf3ZWVrCd0aYftkWEm2ihyTEWH",
+	"58FP0hpBLhELOwtmUT0JZo7ZAyzjCSwjtiDXcJKP+b8mQcE8MCNCDhD3/DRPCxFRit+nj7E85EIyjKKx",
+	"f01UAcFk+3Lx+0/8usLPtk6capl8Or2LWpM0WbXVf754N9cDNU4eTWq+qWoSiUfNzLQkcoLPEMrxcHZ1",
+	"+qceWvYcrGh0jqEt4vDw6Hi3As+aq2QP8vBr4zVUPVLrbyzxL9e3B38s2TDl9/loDP60gBLCPlwTu8gC",
+	"oAIYkzYUQhgbsLZuuexj9rfJxf+otP/Xv93+n7eHWfLxb2/uMe2fQlbA9UtTv8uFYIWZOh76RMgiHaSC",
+	"Oj95lonc0jD06o3em1Qm5R37lsA4yrHco9cbQ7asvwxWy/jJEIZ2VIaPOf4CcyEpEJgNe69evT788stS",
+	"lyIut+Y06nkiwCzsdvL9TM5rtHTTtkouFyMF3UWSCVnkM8TczzL41zpm6BqxiZODN6eP3uJR8drh062E",
+	"B8yahliWth88TASp6Vs07yUoe7j1TglnI3CgKAKDpRfGNZlBMiHNLa9GHiAtYf+pSwXMsL1NKspszO+l",
+	"x/RFTu/ji2zqUQR+0PN0FU4CObx4QSDvjBsAi39sLRD+BXbDfddoqf8wBy0vStPBNA7U+/OwDGltP6Lk",
+	"IPwZLNuXz9Kyfb3UsvUIYc1s3PBc19m7lRaYZkbXJ09+BTX2WNpZrpUDbjQPu1lXhw8p47Hop4O0b5tR",
+	"NONZeiPmxeAzQtAkHEaHrUQdOO0FLbUPMsVPIQZXUNRsgcugLqY0S86GShe296e9oEH3wSZXg0+yeG6+",
+	"HppCG88ApqnDzNmEljTwetRU+OUL4dJ2Ub4W6fWwKNfMdeVOTG3JcwWhnOXQpszGGe8LthNj1zLVfyK+",
+	"GC+QjlCzXJmjpNh1rqbomRXKCfKhyBLzKGx3xobDHhizaoA6EqInh6chPKE2/w6noC1IG1WVFQ5JM0sF",
+	"6wkoyha8P+ySaC9s/KTeHncdPAtbiH/Z3BUxoxtXb3G1OXwFh7I1Lz+apQjMswCd9uGyBFFLT0YjntfY",
+	"WT9JgZ4FiEqovBmXqjRJsvpo2Hy9JlRl0RXlo+8LUc5sfUttTef6JYFmdT7Sy5SbCY7erMjp2jWIlqRJ",
+	"ShWH85geaxbo4v2LcKWGalS7mRy4bKrD/kJzeckYIb24GBb2CFwnXXyvuDwvah8lXTTThVyM7pumWizg",
+	"YT/6dHjYOdjc1rcT2qBCuNRI4xuNzIhu9pWWFp91hUtllW4LauM2RJXKFJfL8KRIuAcdTUOuWU8IiZMx",
+	"M0TrRKrpmZ05+7fI1QNBoJ2UAuv+Y070Kos/n8gpnz18J4rVH66+k9qapmmWwYeMWGo5aica6WwHXEO4",
+	"cGrj7uFXpxo6zmaC51hUxtOkzc4lE7pIR7wQ9XtjIos0g3LbvpKJbXym0ash+qPD4fHBqOw6VtOKuM50",
+	"rEtloLhRFomZj7Z4udIM6CCllfT4cfgvV94Hjij8XY16qXQkibclUkALUQYowzXe/Rq8ZpV4s8j3+i5A",
+	"uXQjNaQmq33cagfxaF0ndRoiNTv87k38UV8ptSgmtQoyeygq34myT+YrOXbGak2+RdIbUmNfezXv4UJQ",
+	"6zlMNb8TKh/Or+7CXdyIveOeZth/N8cAuc8Tl2qq87Kd1GEHxgw6PgI76uLD7UmEvxwevbY/nW6ugirT",
+	"ueTyWqzQnli0xeJRKmMzkXjEf40j1lPFkKWyn02SWgA6ZBlyszw+ajZLohjyobDXTe6v1uakEiP+9dsv",
+	"V71MjOrsGyqCI5AJLL4CRxlTaW9OXr7abbNvhev+tAAMFMYKum7pr0ZlxX2VCPKuyI+xxdJdOc2VvPbQ",
+	"zSVY6p4AJQhmspHZiXgo+o/5TXEXtZySPbfgGw3wRdREFnXaHDo77XghNyfV6Ueu7afNPgpYrImEgFAM",
+	"PjZEX1ZBcYYhGvgk9kFTDjzbTewhVELpaOnzUCE8zKO0XkkQmoh+mpi1spQA+1CA2b4Xv2YiVu8SOClv",
+	"zaXVELySgyztF/pzWiflQmxhvz7V+UdoruXm/3zuE4IwWljSRefezenHqpPbNy5N8k5Nl3kvthIydA40",
+	"OqdMSDW5HqJxCTkOHJElairb63kvNI1UXsM8Hu4guaF8owU9CKa3ycmy/1y6ViiOEOUWbwCT2xW1+OCN",
+	"t40dcD+hKbbZJ0LSsYgEGC3CHnLY2l2JSX2LN0Qy+Mx5AJkYUKAA+z6MJQtnMQyMmZ0DHw68Jpovoesy",
+	"wfMsxXh/1JWTMTQ3s1EqJ4WwZbUgXtf8zJM8F7J4/4lfLzi/eAGzgW/ziUq5A4uyDnAMgkMPvcshbIxi",
+	"IwqeZvUBG2MYCtkXjPfUpKAu9T7Ok/gDIl/5hN8KejjRlVKTLCFoS5XfoBWw0OY1vqTIc5Uvaj9FRegQ",
+	"OFHlur0NanFt5AQSVN+lAqlaFuFZv76LWhRQrVmhARRkob6H4GQEjuiI0DqCcOPAN8emOQWqfEUK0DYT",
+	"FCg2vFrMUTxMagDbH6HT1CA8L/RY6IOgNRGJA5PnWWZngNvXsmZU9u16qieVRkD36+xB7oMoNIuyy1Pi",
+	"wkb/Z5+U5v3r0l42aQ3/fhXieBhndW2DRjwu7xafk5hd2Wpm0WbpKC3uL/fB5pj0sWHQyA0OZYpTSo8I",
+	"rid5g17mf5gRfqC7FqSVlI2oiF/7wOrfbiB/RqnWqby+NF5p/clH8qIi4JfWGpFkUFAnjtXI4elep7ei",
+	"mS0wXgu8/QEMOBjok9lQi9vsnUKumj82yt3s3WAX1D8NN0iZYQW2C3SSP5z16GTTA25wLJWwdbJmMxBE",
+	"FSKQLfmY9pKggPdBvi10aS/bRXjB3KMiykXpAEFmg6cv4O0w3/mvnz59YHhBSTKfHLwJpNTLN2+Ch5wc",
+	"LA3+HsMjxXjB+3pqnsBqgx1sY6pHBwzuP2Ox+HWc8VRCTDImI9DqrJcHB2vr9XeiD6bTx0KMy2mbo4P5",
+	"c1GkRbYo3WYdaCRdOfN1HQPHCOMtobKy+5FUQ8lHID2xKshY5LwvLpL6Snqib7K2D+0frBr/RrNMXWPB",
+	"AQxSCTqe9AZvjgbHL1+96h2fJPyUH/fFm6M3yYE4ECevjk8fQA+/cqJnrjHXKH9jcOn97uTg4LhvVhb+",
+	"C3w6qLx1NiatO1TmWmyLvGJOuOEA21AEKLFLg8XGUntAAaTCTALInimUHy23QKCSIOBlK0mwM1erjF6n",
+	"73YhKJAqnRK1GDgWESaFSODbbxwNgz/b0+HEivMUKBSwJFL2lkIFNcfqJkWGFjCbeYbrB0i65puX8P/g",
+	"nQjx4Iw4bW9FDr304LjxJIHbEEfhdxzid5Jy7HeHlvB7V/6+t7fn/meunYfZZ7+zk4MD9nvJvSC4ELjU",
+	"iCnwT2IEKAO/J2JxaMDE6PnwqpGCz5xIPimGQhYpdMjjIw/Z78a/hUewfi6guptnmu4ZixweoORVImRq",
+	"7zo274e1J1oIGQFuCpwX+P6Mo/TBaL/tQ4nxC8ZUs4kPkKq4GqiJpIFP2O/eEgA0rCVBlxuppjTMSBRD",
+	"lVyZ0Si+iOO9pBUdGxeBGDehuAhvCCbB+30xhgAo3nnKfmfxOfwYM56MzHaQio1EknJmtp49BqguaCSe",
+	"5YInsytBHeJmpDc0B+g7DijL/OnCleMEnGgL/fRY9LEQmn7Ar0rBWtLUZ9AR62NbMU2EoG38DHiAMG0b",
+	"fgAVx4LgLBoplVcTLfxAHtobwUgwx6ty+vQpTAmcqzgyXiHaOua/fWzUMk7Df6BVAhfUPd8bSVdusPCt",
+	"5o0pmpLLqS96s7L09oPKJRoUk9nxvKQ181/gBpo/zQer3RqANY54y5yqjGLy+u1M3SSverOrvlJZoqbS",
+	"TxjQ5Vw+vi7cZn4IXweWZD7uhx/BhyXNvy9Fkc/2ALqxtHAO0ndu3epQg53CsCfuCgYh9JfyQZnDhpEq",
+	"wM+pCIGJFpUxByq/gqMSziwYgA5z4RUhYH157+6McHRiPzCdtuq43spEmUYr4Ou9iOSYJE8JWoQGh892",
+	"BTKhPG6AYz6vqK1qgC2JA8E8riwyct0c3fLFF4kYjRU00e/9XRBm/4gngpJIhK6sU9m3w4OrdmVd7PAE",
+	"ohNXwRmfc+fo4MDFZltRKACOTTqCcr7YGDIoNFwoCR+ecV1cme8WrFGA5YOhvp7AqKsrL5XwqaVdH6gS",
+	"uxK/jtOcXuDQKFxSmVg0SEattQFIpGl2raQ4Q/wCqKyOiPgZXs5u8Nyu1TgXDgbrasDTzD7vyMz7YrAH",
+	"GFgQJwMIAwSovBjs/aikwD922IuYjYQoqDAEFcoZvIaN47rjyGeZ4slVodQVHHJ82DF9fMIjsioZKxfZ",
+	"D+m3zi7Qk/FY5Ua8gHq7MuoNx3hZGSNofA40IR0TYz5daV6kepA6RXpk3hk/EGzYFFrNJUsH6MegyICA",
+	"vdnMC2VrLXG+X+9B+usVnuarXJgdSEsOj1eTwqVAy7x9qA7z0tmvfVJUkQl4sK9GqR7ht3TPCosdbG0r",
+	"iQFSqBWKJncrmAFIr1Q2Rek+f2hrnmseeiNmcIAhJIyYFK7nF04UbLTezFsUKEdrdq21yPEBr+f2LZmd",
+	"dGvOC3EFx9jeAZJHKRvwwMpz9L9t3sVYNoihe1bWMkbp8EJ8b8WC+8ceMvl6y6QQueSZeeJLMJ45QwFb",
+	"7mim869kYYxbJfH643CG0ESRG4Mf12jK08L5QgiPDsyymg8AkzcXY8ELa2tNir4aiauJNBZpODx4k6NR",
+	"Cgi9eBXru7NgSUt63NgoNKTngzZPNV/UWe8ONLD0gIQXvMd1QOeFFmkULsFU5TeA4wJyPvgkkNMBggo0",
+	"NW05Zq6mRKlrQbIFEqcUyrKNWX85h8RX7cokgidZKmnGJ2X35hvN7N+BB0CAOR7gYlWdJMDKLvkwrag1",
+	"56G0opZzKowfOucZ0AXe4Idx62QggCKGBn0rapG53IpaaBh74MTQQm1hpLUUG6g14uyFiaeXqdhGwS/O",
+	"ssHfSkZJK2oFpkSLqgKcPdCiOKzT4C2sVUWt2oL8YKAeoWpjTolVf3Vue9Sa00FmilWF0LLMAlVR3Ypa",
+	"FYFq1rcsJ80vNRKwFbVC6YPVUXTQzecqn03cQvYgQVQBdyB8TxQntWBrpZTdXMX0OlnMcgzJGFxQQt6D",
+	"2IkozliSJmymJhA4YCGI8n/W5XNdGOy3er5B+jtWAp2+OTjcZamk0hwEqTY2x78mIp91MCpmTFgXFYsx",
+	"w1v7J2BVnvtDtah03/iv+0D7U8dFVUIgpXdxQZ4F0Z36AshzVghJrYBfhmaUptKMZ9Te9ABEozTUM2Qa",
+	"La3Moldc8koPAT5lN8qXR5+iJ3+FJKFPywD61LyOqR5nfGZrzKvQDes9ffWDHoLAz+5Qi85uTa3zfpHe",
+	"ikWazx3pZqLmgUi4Pg7VGGzRZ8fAVf7uC97v6PXSt/sk+IidPxPEj5KKmhPDa2H6l3ZYPdT4AtGJZWdo",
+	"0th9KXn9vmxQ3j4pVmOYLOBkjG3dw6BSYDZCaEtmQSttNSMvhg+GmNcUTa0JgFrt1/9HfZ3GtxgwsWEy",
+	"iu9B6aLKviC3O0yvmcmFtzyAwQUDnTu3YWGLrK36hAZT8EicRoXdcwbtb1jC5StRwyzu3OZ5tJJcKFuG",
+	"DE5PQMNze4Ok+2Gp/NzXdZweb9zVdxSWQ7kRX2883vHizQ5BJd1QLPgCIEyAmu+GpVESyjX0JAdyKON3",
+	"BwXBVL2Xalfna2kxyHNttwg+IADe+SK7IWw/pb1BVZvmgGOkG65RwP5m020AQYIVpXi5a1fsyuOTg6PX",
+	"R8enp2+ODt4cvz45PT45PT5+dXJ68Ork+PDV6eujw8OTl6c2MwyI6ZCWhPah9clRF+7EumbDkt59eXBQ",
+	"t6Ns0cKbg4NXh2/eHL08eXVy8ObN4Uabt1Klan4u4+c8yhSW7vc676pfhYZeqmzmsKTvoob+GeqZL++d",
+	"lWpJAxvDHyq3g+xHvIfdAU8DyL06dWGOEjKUgvDv2GYrSGh946A7IbHr8lhlAos+lw6eydKSRjaXUSKG",
+	"o9EQY9v/BQbVMA6RpgGijG3Ld5OBEP2iWQDZtyg8c+J8t+J8b6V3LmCVHgeuObAX1kVrxlsc29L6OgH0",
+	"P8h1jTwotpb7Or01qt6yolDfvktQUqF+mAnDUeBLlJJACxqbH4ByEPho+wELHeShiAuRmDSlbVcL6KFc",
+	"0Zf29Hi2ZDd2RUikXSD4jNuxKx0WbwD4bjcMo1IYSmDZATvughjWBpYU6fKA+dyysJjfiUgq5Hhbb308",
+	"21v9IsHClHN6TWrNaZIP+b1smaKj9QxbC8uszcSC7OvyU0z5R7ZHaf5LWWHRlYHDA2z8vmxrFz8H2kIV",
+	"UGwvyKQQSVjT1RN9PtHCs+WwwjgTi6Bv/Fl+kgiEK8nVEIowL1vwG+ErW4hF3SzjMwlPVCqlM2fprhSZ",
+	"ZBRXjBrHQbda5PYxSBNYZhX5S5NZLIEXsVKGDtjKeZwHWZ7SWiirlFcOgep7QRXvyrt/xrRbsIyVdVA0",
+	"/AQv9K+3cGV+1nWNBW57Wucc699sgbb5HhETv/J+kc3OnPsxLSHxkBNChEgr/NDV/sZqF/H41QN7iEf3",
+	"8xDDD7OWReg/zaWAi7A4IbQsCZXLXGG8pvuYk81xm7Fk32O2nzm7wynpEgm8w8Ivx7IC9A0MLzk47jnK",
+	"sfXDTyU4k7WiVXPwjfUfYvBdmtVmRTGUx3YWv+wusgRXW46qwCn7tWjkh0fNGLLm8Mj3d/9zE9ByeOkF",
+	"KF4hqm1NvzQBR/EkqSKWhqCbrzcFwzq5i1rGWFgMAVblHLB9NymIrgr8bQl0uAYM7LgW2Rs+0wrs17Qe",
+	"MS4AKptS6Tkx+1dQaVbN7GgB+qh9Mi1TCDNav7dLYGvz1oyVWU7UG4OPOEdFCu8S8I4C+2pYAxxb3ENz",
+	"DJB+vjYeGerg+2NttKtyPZjR/Z9wScUvEcXajK35jSZsLApdKZXtQYm08WSxDKld3VhA4Xr/6Xz2yVUs",
+	"qSI4Lg+O5ttqSFSXQMHaS60qnGRoRpRXc/Gmeoik+yL24rWjM5diJJIFyI0U5ih8W//I0qxSj5/Kb+oA",
+	"bZtW5Zyz/aPTkIJ7KUbWwhIcBxgwhxeg6F2M07WgTKcGEgtfH5wk42VBobbItEC+lZqqm3HYAnZ/D+LQ",
+	"AoItsj0VFlCiewgdO4X4tZh7EwenYcwOGNDdWtFAD9EQOCd4lxQXXYLA2wSp+XNaDNHeHvM8gPxos/co",
+	"hq2NFffTBGpbjddIZIRxoeAXo1iwgaTKIflbC/7Y6hyempchTtMfRWG2PEvEbdoXet4Ug7Kr9QXWxbvL",
+	"WtDhNCD4X9dSpfnWnQlUoDIAWArKsMuh8dMgEn768uXx6Upo+TVnl6tRA/xjnGid8oJXsbEge8zNOW2y",
+	"VuZ7L2jR5E+9UnazLQqbHL08XRo0qe7RCr3K6RegVynUQ3zq7/m9v/RdvchxrPUL+q0Dwq1UssEkq0Fd",
+	"njd6vYMyXzTqva6VgJBztRsOLHGx/6UWJse5Y3UY8RlLVIkmk7jQiT4TMPu0ra3QFm8mLXEm36ZiCts5",
+	"wEIc5+o2TeA/saq5LuNg5nghg2LSSo1LkxWKNqdp9Ku5kLDx45j3axmzcjUpsLNvxFN5xlJgSwc9gy2d",
+	"thHPtnZ+uSINmHOzIg285QGKNGCgZ1gTG6xJk4pYuO0hTHPcR18+3wrP3dbCfk21sA9Roorbplqgeil4",
+	"MqsV6P54PUlu6BL6nXTZUjMqeNJHuGrJxpN8rPSzKVy9W3RW71X3GXy29as+P6JNUFsh4cm/bH1EX0nE",
+	"pEschzuX7KeLd29ZqvVE5ACqoDIlPUAt/uEbgldwHX343LVJe0uW68tlxJMBc3znf//+H3/Z++W3w+jo",
+	"5cu72tjtp7SeE5No1VPJjOA7Pj5+E2Gy8fDNK4BbfvPmzZszNkr7ucJuSuRAuxFjwkNbENE9/nR4tCKi",
+	"W6LMK78cxKRP7vbwP478f3yy/9GZ+4+df7Z/wf8+jN7c7f7nzv/5/Z//sffL3HW7tQv088W7uvX5+eeL",
+	"d2Z1MjWFLlYtzqhaAlH1gfyqtAKvkzf8pH8o9o56rwZ7J/zl8d6b5PRg79Vh/2VPHAyO+GGFdpEcqfCf",
+	"lbXge4NffnuNqwD/fbLGfx8e1W+F/0ZsmZo4PjSQLmBKQ71kITsDNEzWm6RZAhApem47nAxe94+Sw3t4",
+	"VtcqmK8f+Fodto9O26/rXvC27oaD9mH7YKXrYW8Nn1snTj4PFR+lC+BNodU5sjAylHjQQtjlmdPYQ7Uy",
+	"z3s+KYy6NldW85NUrXKeEFT44hxIAGaRqLAUKJUE9eUIEXrC/F5fitWMPOWYnBe9bLUsqYJH/iPlZmle",
+	"1wsNlzyuJXCnJ8Dgs0QjpICAgQAbkCSKHQVbzAJMOz5J0oIVOU+z+/MDztHrWDtmZD98+Vvbdf2lzhbS",
+	"oj/J02L20awNLn5P8FzkZifVSDrJzj9cQBf4TgzlPFfYd5km2HVJ/9Sin4uCGjF3sZH7b58/WQ05FvLi",
+	"HXurpIScJ6hEb96abc8LlUMGxOtY89G7MjYTU3n6b4iNdti3MFv2//0//2/cZiXmr2KqwpOF7dWYzSs0",
+	"i/f2+KQYxm12bq9IJUvErcjUGJTdSCWiK3fowr8k4hby0yxTatzj/RsohtxFUCsqG0K0OTC/iK4SjxKA",
+	"KNWeEVD4sDHhXMDL+M8/LIpx6+4OwGYHqqaO2HwBNgSYcDUp2MUHFxcCx7vNzvUNwoIScovK4Z/A2Wi5",
+	"oqxpQsBRAS4uzJ+qNzh7e/Husivhb/S+ItMAEQWIYy9evA9EhbYcge0XL8wSQxyASjmnQ5WJat0aOw8A",
+	"oSpgPRzvB3PK1ZPBn7rSfMwxz4UsPIQV3WSuioiqNfcBdXCUyiFyJQVwU/qQBX4/O0eokr8FN60360oR",
+	"RNJhXSMEvjF7VmRJxLQKEXHBEDBfSSTwmYpp2heE0jZVebIAnM382dYFIFAB9hWfhfWuqWU8osrICr2L",
+	"PUuE2UEG7O9B+AthOWysK+iogRtwMRCtKwzydFYHeSI4gQTxaZQJITF4xwSecPHhA8AwuS0KH4/KjYE5",
+	"F9GjYDt0GGcvzDZ5wXaGQGmeJrkVMC9gb9i/4J64FIN41z7oLcIcwc5wVJbmu8C0J4R7rCMAwIBPHWLC",
+	"A1dfqgtAFJsOlS157M2ostTVFAIOHN7ln5yOCB4MM2/2FBIgGBY9UQW2rBxHQM72tLhQA1AGpbPP8fyI",
+	"FrpqpgsxMnpT9M1Os+SwU66DHXkGOa9CSPvKeBvjmZkijI1Ux7+zTBS6WlYJcyIQUCnYTvwi3o0ACIs7",
+	"QBtut5IZDOs9f7fYNwtaufBayk3/TqYkd/KcpBYAgziSsjwtiH75d3O+/tf/YpcULNFd+Z6g8X3wJf7N",
+	"RkIigrfDeN4dhF1quJ5dyRJeFyM+OYl5ejoyEwMafFcacW+fQRwmxvOLCG+7J4gVFb+467bDcXMCXQxx",
+	"TTvBJkKVmQP3vU15pkVXeobSyDzNbG+sFxFZAoLWMrTg2Q/CSwTjlVIZb6L6kxG1CVlo90KpNjun2hjz",
+	"rYxz05UwCBhBZWzKDkuvpcVnh/j5TE2MYWlPSps+lDGoyOY0G8J/LpzrRALA//7tYQyM2+alQ3xIY30t",
+	"tg06oKGMFn7xgiyYFy8itrYNE2GSuzezJt75OP27mGHtN/LMwDcI6MKQcI5DhyaKV6TTNF+2K5ndxzdC",
+	"jDU1VpjLhx4syDwfqdUQBAXsruBLEFoRMI2KW2VElnkWnMQp8bwZmcxe4vPALz+DdWAvXvzt86cXL+5l",
+	"kZmX106RmONECwm348oRLgdd5FZzoHIzJzJ6WVxvCMf4BEQ895zqHnaPpoISb8TH2haXa0c//D8K2sMI",
+	"xkhpWHuiIyDWoWE6JkhjgiRDijfsezgPOMf99VQUNlBGkNhVtksMO/rcSgWA0KTwndsKxpVC0k+SoGaz",
+	"wC/L8k1YQMUlfRDz0g4RLi10V8a/7nn8oXjuGJPNATNAwNSqvRFjHitmvyMUlGUpiEiRR6jXIlR5Av8D",
+	"1jnADo9QwHvBNkx1ofIZbTZrVDkYLMiXmUei9UaNf+ZmQgsyg4wcKhgm1WJ4gxthLQxoNnCTAsOYpoqS",
+	"O7iMfjf/eZ3eBj2E9GSw7gns02L8uZKfgA4w2EL4D5Is2sEtqqmktYjofTj+IfAIUVOdS/ewckPTOm44",
+	"aCjQ1SiccALYgqXdN0SdAol8aBrvobJweg5pXqx/VwbBRwlkFlY6pLCRujUyIDZGEXnTGuETdYHlV/DP",
+	"a1FgHARUYleaHyhoElubCbYkeRHn/VxpQksFp/fFC1+rc3JwEsGETg6OOw5d2B80GspCUrrkSpbeGNsB",
+	"F7D0asaahxYQW57OR0DQkug2qCQ4voQbDKjCSiEtN+O4jNfGIqoBJi6pXpiURDYIfM2PQ258e/Ny/MYc",
+	"96nqhPyz8a1j3QMrP8aejjgq2SOScNBBFsI5QpEJpfzmd4khJXPyutLCblpuV3s+SxtJKmgFPyuNagNT",
+	"JFdBLCK/FkxeSdEpb0pMguF5nplN5rqvgr1tTY7yu6FIk4pe0cbI0aDuiWEKh4uW8S0e+RcvmAazcUqw",
+	"stabwEYgZKJBIxsK4RLbCES89Ea3IMfEFJnj+mqEy5YWltdWO/73rsSzlVjYzYByNXSNYWtAz72QtGQO",
+	"mhWM/xmhOP7IRyI+c/4r+tghgitSraKLRzZ6GbyVNJp1psv89lCieC0KS9M7g7eyIKXOVAwPjPloZR4C",
+	"u2Jk5dLE6DPQeX/xAtmH4LiigQOLe1aWCn7bwk6yLr+tOqXe9R0wpNvoAMS7MHcH8g0rYexO8hFLF+t4",
+	"twPLAcNlQiL6slMtnjFoBvN1MLbguRfh2hHvDdpkI9ujxtSgK73nwXNfamjUEJeuLHI6TDPhETh1SYLy",
+	"/lAkfmNk6a3n+CO/h76rI5u3voRbFvosAqPHCK5okXnp40Crjv02/aEA55YeU+Rcao6pwbDVXuWoRHV7",
+	"HmrXCx34C+o+aNiJLLxAV6KFCtutChbs7ZglHbzRfN9w0CFslhBVst2AvBA4B/Oi4D6OHaAo2JugfFEz",
+	"WjdxzHM6E3BtlgJtsY1LqdyjUlq/D3LrXRk4Hmc20Dslq3TG+gpKa5E8LrA8K50t5qXgCmMygP4p76hM",
+	"gUnPC1RE2mzjrrQQodharRQ8DWNR2iqjMvzpzsnRGyoOCFFNoXQBm6xwlTQbpPgqYIhS/GGopl0J+BKE",
+	"JwIzDQBRkXJoDhM1jAnSp3rxAr2XvlHrZJJPwetLBBDsmJG0wiNZFGI0DlYezkR6PTQr20Fxcm6MqPe3",
+	"QhYagr+qK6FhILAx4SQX6UhUhBuYJX9FszS2HuhbJW8RqFEbJ+nFC6h6o3Pz7seP1l9XA3ZonL3TY/Ni",
+	"Oe8XYAFOZPqviYCtFLqAN6m0Bf9B/3TbzEAaK16A8Ic4snFNwi4U83GNL1RAJAVqqI20cGloakzuzbD3",
+	"GX2syBkH9LvV4REsjI8Q4Z/NM+NJmsQdxjGP6QIB1QQmLsr3qYYzRvsj/g2SLhHz1Tt3EFUHFhMXyxmI",
+	"qcV6JnxtBvedsdjfGJMVawklzOmgNUHzzxgmxsARtjUcEGzBkFcQQ0VxizOneKNRzhCpBPlrZgYgk2zM",
+	"cz4ShfVzy5EP89Sa4ActwVsldaoB9/PFi46DVEHrPmBOt1E1ZFoHrXjrW3jor230gWi8vwAAd+y5MjAW",
+	"wizXDSgFyqJKXQjuLBmrGs2K2Bw8tPi73g2eQgR3EFA44IBt9nECJ95+VPgAWpnnmsMOeYa94K3JUjNG",
+	"j/m4qWu49ldfCp7sIfMbLRnRA8GS+Uc5TnUXl7PRHc50kRuTClkdUc3Y1HKbxR/OP739a+xoHuDZDhPa",
+	"TH3n5Oi1ffsI0M7JknNA57tnLH73/vv3n96TGPvw86eYUkXgcJ9TwRduNovCTjaZbRArQSTDeUI09EDV",
+	"WGupDlUdQ6r0bHTgMB6046ZcqvpC6N9dBDlA/Hx4nv1apSfEEBziPvKbFpjK0JCGATgPfIvjgxOIZjmf",
+	"Dy6zRMzFBAuJKt4/OrfmyeZlrf9rtyTGUPC5dvFQ6ohsgFsIqQ6gfk2CF4GaElSAq4wbGu+Q/WR27DTV",
+	"ovKZ4cNVXzoXnnv65OBgF71GDEU6ls5SJMW9NwT5wTbFresqqoxNywfC7F+jjM3t88wFFFONP/z08VPc",
+	"Zt+pnB2dsKGa5LoMo10G1rZhTqPAnRpAbGsLnz3iubEHSo+8FOOMz0TSYUU+MS5EHco67Xgrw2inOTfr",
+	"Rsw65CAyywGTOyWC9+K23FP5Xi6KSS4jbCwJIgcU1A8vBE+LFvFdPmP5RIK4BFMkyWeXE/kXmHaY70hd",
+	"5Cvsr+oJhC7xq/Aun+1dTiS9eOTQqzDENoXDEMjYz7guNR/MkVnAZrHepgOot8qh5oMgRVdAh0Dv+h54",
+	"kchuIG4up02050KPWMzH4yxFfWxZvP7jfzS4O7SRSiTobfZxmhYAxOOowc681YAtZDooQDUSbDDJMudj",
+	"nRy8iUg/cvby119JxA1Xhv8DiI0ItwpRFpG7BIOUC1LNXXVESDsnBy9pF5yb34wp6lpDFcPCF+ToK1lt",
+	"4LXhiZ85miLUu8aRitySDVVesLgQvxb74MDGHSCz2qFZAuES1yze/7/+/e8Y85RE3r9r9MSriJ0cH5rL",
+	"h0ZyFtalYWBvQ3wBvdGXB4dt9hHTFtOAsjtgpCW+Nms6oX8S5nAgWhDGiIEKA/ezRTkxexpqkLFHzSr0",
+	"ZIKbB+SJbrNywmRIctmB2tMkLhKYQfx/713ilXsXSJELQO0eQ8SOA7w3Cbm2GPam5LgjpxYsJqa+mApy",
+	"Kluezg9cxNKk0obYcTRuRsN/Pn5Lw2EKN3YgUk4mBDZyT1xzSeI8BUMJSVC0991Q3Xi4AWo+TgufPCcx",
+	"ae27/zbLDKtEGswIO5e2Nqc6Ef10xDOGBTqa7Vx8uD3123+QmiMhJ0Y67kZkuts9BgNQ/5OOwNKkFAbp",
+	"GBrTbdNXR8MYwAAOh8cHI7Nh0xHNw5Zjmq/y86e3WE9CRI5YHtIKKt2ovO0uaqmxkHyctjqt4/ZB+xgA",
+	"84sh1P/sDwXPiuG/zX9fizp8czIYjg4OgvDGOFd9YRGaNAYCRGhAOPfXEkR0IL/J88LF2JBwhKeZbrMf",
+	"ST2VnG18P6ezL5JWx8zxrzDjVtTKhR4rSaggRwcHWK8I8PtQjR1I2//Rpdo/uEPdLKods1ft06Ogdgrq",
+	"yVZVm7kb7qK6rtzSqgFp4glOu25M93r73/KETi/ecrr6lh9Vce4pJu6i1st1HnRBJASg00olY63OP3+J",
+	"WnoyQryC1oUu7QOepbD5Cn6tW51/tj5CSUHrFzPEPnBYNN1hjljEWqw2wYqoMma5A7wwrDcFI8eXONlK",
+	"LzylejgBVrOuTNRUnqGHiAZmyG5C1p6TJ77T2W1StnqPGn8olQKIMf5Q2/TSvjeFNS0Sw3Pfquau49V3",
+	"/RzQb8A9J6vveUca9b3lLll2Lt5y6feOW79FJyNghl94PD75GKLGyGNKBOdhyplyVmGlrOQjgXiA7nYM",
+	"BiyuTSzv4zDVBzqDQih6YTurvwRxoT8Slx7h4txFq28DIvg1LnT4nyuvNGcxiGZAj+09z+SYX4uVpzIk",
+	"lVj/aJbvuotq0CMg1uZLoaHBEglTYHJz8ZtFj6R79uGG0gpFrVJYZ60BzLXnNOeNRMXhWse3RMAE961x",
+	"7L9TeS9NEiE3F0onR29W3/VJqR+4nFkh+ocRZk58mW3n9lUgtZwY+CVqhVUn2PCNuzBL8UuOVR2swFuq",
+	"VQjxr8pZE4hqQ9mgI4J3yNZB4srqYZdoR2mWykCaRYzbtC1Ue0rsnmyzH5X3wFxtDpTpiambVo8SEJSA",
+	"KsnJDhaRaDUSMJIZmno5x5PiB4iQYIrhkgJS6PpWqXldoK/Ey1snhTHG8sF1bDcTw+8g8LKOmAxCJX8X",
+	"VkrCPv5WITROAwFZCD5aV0BS03RjEenuK/VIOPyIkoA/fMT5N5/5Ev8Aq7S5jcElFdlOcbBVAtl99db7",
+	"T/x61dVwzV3Uqgs1rro3uMfdche1vqe006rb3XV/WrVxsIba+JGPxCcgzjN3HK4xsw9IePdJqe+B7g7u",
+	"e7nOSjimwR9EkvJPszFpt6M1tJT/1j9Y/ruvRjOitPGF6w2VY98LudDq3/+N/usONSYgds7pzndU28cl",
+	"E6NxMWukQAvtEziufrFUu2hrFl2pYldiraItbKSKzjb7ZCvvuaaCQxskrDS+zTkXVX1oed1LIaUAPtan",
+	"nqg+ZTDJiZee94U+c2k5m2nCqqtAihqNHDbO8GzKZzDXiRZ1ihZfaFNF+xM1q14MfqCDsbZunvdH1tqu",
+	"sPyt5y82T9YSm98BY+p95ewCFR8mW6qqPpU/67WcOTMC7Y4LuKeR3jd3r9L7uPWNbYl7e8cek10MwByu",
+	"IaQ/BBSp3yFv6lcjo/FMbCyjSfzeRSsDMcRbDJHFabsuALipGLkY/KikIBFy/0DFk9qxFdt1fVPUjHq8",
+	"ptz4QSXpIN0Kwq8rTnEpeLLxOTeeOAQqGp1MGhkxwX+BFFq/rmnenEioZ1qCI8WIChlLDKNqP2CEXYXt",
+	"gOKRKpbwZ/9AY1phOMRXyWxSx7SkiKnGdquAVrlCK6zeoOYZLqmDRWRa1HQm1lhgMOvNJedmhtc6IQ74",
+	"inswvVobAr9ID8wIv0k/CqhHFb8W1A40UrdGO8FXbwWgtiFAl2ddLIy3lcNQcpJldwEgV3nLVShKXf7r",
+	"578bUdpUqCNm2lpRlT+UNvKccXg6vlxk5W6rmsR97dfnGxSxwhDJ+eG2181e89Ies68nmEIqYkMFDhpq",
+	"SSxlP2hPXZpXpQ4h6COwZByuXYNCEL1Z0HNT6p0L+pP7SmUsAbY7qL3rzQiPJEjIdiVVFbUZ5kMBto9N",
+	"xqBioWQxNh6gyP+iRTaI53gxS9QhUOaEHiM8BVvboO63MtkOIV/bguAh164JNupKoshSpX41LmdQfm9M",
+	"EzW5HmIhMVRHpdgdZ4NGC1/X1lCdYWMiPd22anclMtKFNyAnAkygzWLA7fvLJU00Zpngt5Q/Gqh8JHJs",
+	"H1iUuD4PtkBTU+Kv8BXWT1r7ZwEE4fo3fkBsxvVvQIa4Bg9QKlv/amivXP/yz9AJ32B4Jc3H1F9lNUAI",
+	"19KwJKDm1qV1AYH025YGbH30J60l4CUxbJV8KJzn9Xy4fx/CV1/LTtj/zf9jaTLmv1KrhghkbcA49FqS",
+	"ngp77nj/xkI6IStH6I9gGfRUak+80+eSJQpKGn0ZI3UDEy+MxYE5q/bzsymYI6jFh4jx4wDLoMeTOgSB",
+	"WpMXw4g8ImLBRiNGgxWDFoOxDQS01iCRkTVGErX+i1iIBdv35UAA3gbkTx0s4rSd213peZEEz7PZWvmj",
+	"YN3N+N9C80KH0lSerSciUhsHLOdaQDxkXAFdeBiN9x+aOvAWp478rt5mj7bZo5rskd8g3+J8HyqBVN77",
+	"CCy3TR5tmDxyAEE8PM/NVRd5qUuySR6mz4hGkNlIeLSOeCV0oWhOD8D1VeHVmzlImHptsKCQ/R4yrZTK",
+	"ehLDHF63kWXemicBXPveQKOZYQYqF+l1syG+o3sg1Iq7sNH91grZ0LlYLV6elz8RbXOKW3/lgXOK8r5i",
+	"/wE8liYRp9U+zjjduxGz5YFQVw9WBq2ZbyiJHDwloBUSfmHSZj9CyJF6cgt1I2S7Pi4HUJob9JP8eUJB",
+	"uAQNg0Clm5aGf+y33MZ+trL0SWM/diOGYtT+NC9DYcs+UGlGbQfKDwBeyAlqF81kauG3+Ny+IyR1SJpt",
+	"FoM4i12lq4MpwAxEx2HMAF6EVBA1ibpSK8D7NX+WagqYVSAkM6UBXhEQTT2+9o2YoeHvscC5hTWqFGvM",
+	"wVoA1mZBbLicJYi/YZFW7Bs8Ql8KiqU/SlvKOB0Ls2vXFNGNO1Mqtz1CYwq1hTR6gQT9ieUNHZU7G7/0",
+	"It/BIsxue1q++vDatgnmz9IE44CjG6j21UUb5Kjs/3YjZmv1wxg9BXhWVUx2o/OqTECFRrfE1TYQDJER",
+	"TAjeij00xiaY6RpVmXFdXBFqt1OTNugW9Jo4DKtMDDyHhG27X5I+2EyVblMHz1+2fc91gfxc20j8OoGY",
+	"W3VzPykTrQx1uIPpBEMbj/jPWiTnRUwQ1QDSxdkolZMCKJ+KqSJY8tq+D3eI7xtIaGapPrS5dq/Wja1Y",
+	"+NpCps3P6ReJkv5dzFaHRydJWuwJwJVeGCINca0rhaLE0GABrAuFPCUWF6IKZh0xKaZACZbmujhjXLMB",
+	"z7FShFP1gyPgQbYgBM6vlIxaJIs+l46yJrfFDhxA+2TRZgTEGeCMEy5jhEXwQlOxA43hm0QSZj1G1zEC",
+	"FZgA3NpmPw08FccUyTEdUVGWIf5fOhIRYtti10duRCktVFdS2lIihjFCuCJWONFsEQeay28inAei5DtE",
+	"I0TXs3iDNY3H9UFojyXe2N4i1uj1ixh/so9f/xZLY/b3VCbN7zJ7vsH0JkVfNbnhYyr7DS7/WRZp9lWW",
+	"fPpd1jTWX71xabwfZdc22r81A5620hPQH4QVqtYQINqFuqSpueGRCzyp+XGhYocIAPDcwYWLu0Bqic8I",
+	"VyMA0WDaCEfGkXfI1ebIEip6m5kF60rQiJZJCXDIMfuqBdBIaKd4gWsa77XUCcSbCnzrilBwoRpIYXsG",
+	"alsjIoBxBhU1GAFgVHSlJTDBB1vY5ch2fypLXQB417w/tFaG5jPLpqaA2MjnJuI+Tc4IJU8qEsEC2+d1",
+	"JYLAY5SEUIWJQs8/gewVyZSjG5Rqanm38ceY7cQfJkW8S5DBOD5SRxgjxUIMQyZjJ8a4RbxrTCdH1puJ",
+	"QdGVamI+Q/CSyAfFC2PyaMu76FhdYGyal6SuFUiSR54CB0cA+rVUA3UCYBrbt2mzjwUvhO7KVLKeKKZC",
+	"SMuqAGEjIDFA7i+aE8B8g6kE9BxgI7nUvG3yVQOWpIOByIUs6GkaF9S38walDAHNIiX+YTdM53qRjP15",
+	"PcmRsMjSoc5TBJTgZIgVAGbWlTAm8WRjFdrcs0cK4MddbI1efMqRbIPWI4eMlmfoG2mR3QrLSv29ktds",
+	"rLLMYs9D7C0k9LNMFDwtXOIvYpOxOUex+fUjxhAt6wXyzMXAXwI9WfLM73Tg/8BD2JXXCk4fRhj7XBMj",
+	"NxVsO1oV4IOD4OTeR/O+aId6rHzUIB1oHN4Hebqni1zwUQk5356+iTGvPB4d1FCnxVn5VYiLj6hYRoJL",
+	"z1Hx3ux7eAy8q/m+aYKPwrc0C4OvZoROB8iygDuJOt+ARVTj6yFvEfW2EwUmELl/z3WxB2+6d/EO8PlY",
+	"L1dTbcRbouxmgZciPPUYqtNjpESF6ZEMjD1HOfw7gqfEPaVuRjy/iRnvSvyL/pZ+62B5uzmSsLusm2Mp",
+	"zWEfHHpKzxJ3IpSTC5k4tgca/L10bCxEYTProISj0LMeTgqqp98pYQzvRiF+KzJVAdNgpqbZjO2UKZ12",
+	"iQvFeJCaTWG38Rshu3KnlogwwO7fRf7oMncunaBMyWuRI8cVzi+0qpxUdbsgxTmqLDEPxh+vqBgo3qV9",
+	"fXJ4gBw5wlNkoS703KXXxEfZ5xMk+yTPDTKEk8I+1gFA4/nH7HpUJo/oyupEOqTPzGa0fH2gGy3Sfb6w",
+	"Y5A+a2OHkO4Dnq21PByu0bi/eLeWnwPDG0+wQeMc3tTMEcR7ALe3SROgFzMN3Lsv5IHRKzXzvio3zYnh",
+	"6kz8r2vM5SNeXJ4Nl7OfBrDVitlYtDotJAVYuJ7lma55mROG617/3jg+v1Q9z3PQS8gXGgPPuTP3UEqn",
+	"yHZpTdn2okizNVkCWAa0mZE/HtbJMjG2t9kmC6Gwxhqgj/AeJeLX44V+h4I+9LQCP9RK93k/1Hplj+yJ",
+	"GqN3r4dBVxRgD1/i9jNYsYfRwcGBhU6cB1AGJ9acMrKCOpYjJbDOXRuRY0oOu/QdX1JXwjDS0pS5WC1p",
+	"aM8d6hmeuI8U78S4LHr/eF+PRX8fqVO+B+YU46mBbeomBNapUflQhYA8tZanJg9T9a5Qrq8SoZHJ2Vh4",
+	"MQ86JQaO45YIIswV9H2IYMrMPgLkBgeSUEyVJYDFR+zEqQQb6orn10CAYyZ+jiMhIyK/FZ7v5zRw0DTB",
+	"4yOCg7vk6HVX+ossm8CZ/aLoGusbx15FrzqR6GiYp69ZNlhZOLO25hlXtuOTCh08J66dA35FaguFmMfi",
+	"EkH4UN9CbcIfpUyQp/lqfe5eq3GZYM2tj1Aq2PAtNpp/nXI/zzK7TcxJATFy35K/ByvjWzswTe/4jK0J",
+	"mOFHzPh8mTIWeOJbJQdZ2i+ed5neW57fpvKaKri+ogo9UJYjI7GpW5/CT6EpBIezzhKCP6yu1ENbBvji",
+	"pUdZegyD5p3opwlU7aMVwDUrq38KIxMNFEYQowqEIQUOKZg+hEA5QVib0ZOODVVmXGuHiISASo5whwK8",
+	"+A8K9kMUPOey0GHk16hacok823uZ3RI7tAO6Q4qPBogN85SYcyaOsW6iEhmks79yMRJJKghaUo94lglt",
+	"zWKqPejKniqGONzRwYEnx5hvHU6BtU8A6zO9kLFsrgXw5nZlVwKaFhBiDNzHchRS0gPmdpgjtceGCsvR",
+	"am00isqOYFTHuGXLJ1zsGJdvqvJi6KJ5hSKC8Zn5iZqolco8eha+EMFUqpHAqJCl1o5cBQbOH6/DRoji",
+	"zPVplIgJbf2nJBsa+rSNVWz2F+wNhEgvcXc7RMIMQmFcB1jl+3u1VQtw2FIJu751H9umNwOUp/UMg/f+",
+	"iAd6sDejDEoZ7vLbGZVpAPQ8nqYQ5ZLAK5tAUi6cxGOgU8KhbLwu31q9S8dzg4UlFbXxqtQZYZ/tBg23",
+	"8rUoILwyHc48XKuXLNsoi4uyPIlZ8zXYJ+9RjqGq5NXd2cBIwWjNChtledOzJZdY2fKscmIbjo06IZRk",
+	"yi3GaipFHtdCH9YAPdZnHnCujSv/zZMbVFZtxsgHk2uIa7iFKfzjwhTC926MUBjetbRajY7vtlptW632",
+	"lNVqfStym+mbx+lM/wR94MavQAcldFepK61jq27aFMMWyduLd5dUpOL+hnonRqJXplN5DQSJpI2c0gM0",
+	"QXJCSx3tERYMeG5ziOtTp1wxVVZnGs9PQjO7uhV5xsdYf/PZFqQV/MY4Tc6/srFtygzG4BwAr0GEShXj",
+	"8fCfVkUR5UE5Zt8xjzlshyN0rJ2rSZeTu1VR7ASZDG8IdR/gGQ85YZlUCsfZZ6pCgnqyrmTMunhRYFZX",
+	"Ew9B6UW7K4/ac7NnvRRqumowxlx90HHbLwkhI0JiBhGWezOCAcvSvovKg5eLcMjwkYXu87FgQ8hBDBSW",
+	"6N9INdWsJwrMt3Lp1w3Kpxhj5wSJOHDOrl08pCxnWUq9DfRgNZWO/SHVLMb1JAsp8ICJ74JGC8i34bF4",
+	"s42F+IeAl13Zil150q7sE1tC6X39EfU2pJoVeSqSNruARyRinAs4PB020QINUG1e/mWb/ejfa9SZd2Xt",
+	"Kw/AtokqZaJmIdbbWJ/cGPjulNCBU5EmOXL/24Psd2ucjtGqCn67+HB7Utmp0Pk6ccGs2r0Kz7X79Ype",
+	"8gpuiG0pJrxxSlT1id91KqP5QplNWkTlEj6475sgwiGTUuYIVyoirFKQQBr6YouuhKIxSP115mxwX0jr",
+	"mz9cgRIWaU6KNEv/LRIqfd0J9kiqZLzbZj8F+KODSZbBwR6b7Z9gvatNqEGYi/KekDmjcEubfSugOwZ7",
+	"aMyutiVMbsFgmZz+6DjsVw0FUEyqroRDQaFBrQPP4oPIY5bkfKpduZI7kOEShqsb674aC5fL9J02NgaX",
+	"2+LIzwQPgrJZM87iUr4V1tNsWDhMLvZXsyvb7DN5PxT1wgMcbICutBSEH+Ye4c6IebVvyp3WUk0plAqR",
+	"PSuFinzGMl6IvIMLdSV+HfKJLrDezf3jqje76iuVJWoqzR/gHa6gWC6OujIQxldWAJvLCCcTKueuYHiS",
+	"H+FPA5XTEYlqjk3EYogJXwmyOeI2u7SnzWyra6WSDotBZ15pXqR6kEItYGS/whXu/atcmG+LM0M5cTUi",
+	"oAHzUwWwBZO9g4nmmUXIp3BoV2KbKixnn+d5atHzqZIX88hmM13nfET1eYViueC2rQ2LfcVYxzVh8zOz",
+	"8j4qGXeltVlKsL9mm8BedJF4rAqwIWr4/h8FTHQ+Rd3xGDhw/K9FocN2MrJaeKZV0JRvzow95L2ZRd8R",
+	"0p+irpxPYWOdJW58qsX2dbWZFt/oDgXXYT5zyr+SO1+REf+jJMN7s3M89uv6jpjT/tbdBhHj9YLOlRHw",
+	"JrgfBUjTAeiuasy6yRD2NhjDmhxNB3H3QZzY2IDNRrjEe4wbA3ZFs7s/4j13Ucvs049GXzQb4LO7rXFI",
+	"4DELHHizfRnuR3PG171vgw3stm7T5VpYLFkqytoCKG2rNbbVGn+aag2ONseDV2jo/d/g/9fGUoKr2y6a",
+	"lAv44QOEGmLb5MIL1hPYS0MNdoRZjgxW1GaHZOI+uAGdPYFLBRTjtiK1400319qBHm3k7bkhLxUl8PlH",
+	"YrtcnIuJFtCNEfuS01Qa764vgNNChplR7ipdKywSgAMFFSchVwU1XEFYpkhH2D6ETiRah1QbUg4+dSVU",
+	"gaYFIT3YnkIwhwMkB6oVEeU1RVjvuHaCUdjlhsUROEPwybrS0rSrnAJ+Nsy0AIVqM9t0C0L1h2VW/EqA",
+	"asAps2ekuaiNVqSRWbl+C3j2VJboWpCozc7Y0/MpfG0G95btYJsF/ZMzqDcVh18Etwsm8SWI1gNS9bKx",
+	"22Y1rOpd+dxo1dkOJ6sOlRAChjmbfDekXe/K5bzrmyqlp2Ndxxh+uQj170KMw1LfsrEPKUC0HOcLU1ul",
+	"LQBHBMZvUrBKWuUROdQbatKHDUBtKdS3FOpbCvXnRaG+sUMzntQ4NBiv31P5Xi6KSS4jpvlAYFrQtZRi",
+	"tAH4Kj4jnIqlHYUYDdXfRBY8hWD/AfNlVu7f6cqdo4PDXRoHWPCwU8Q2eNgydtIYjOsb6A+JKOeMs8TB",
+	"8Zedo4OD3chIfmzIgD5nl4a3acGutHnBUngda5osGBhUPZgX4Fl2RjYEFWd5EwIbb41FYAErlSTK0nOq",
+	"Z4gYd2UjPKzxsmU8PAfMqTHUjIA1MC3X75tVuVZFp5yy77Cj1w6VxvcZdeW1Mh9o/+i1eQXKVEc+fx9C",
+	"dmFyf0BFKDKoFgtKrLCnxhg082UxyKMCZSJdmUJdA761q7WwgFa2RgAsI67LPeFl1CupsESoTfXVl2IQ",
+	"s57IlLzW2OfDMbxlVy1iWlFXzlQRso6Gsqdhat4LHgZvMCAQZ4uOhXA4BbtOb2kLwgc6g8QzbjoPFe32",
+	"X1dS2C6VbMzzIu1PMk4AYC5HTZEBon0htkWIbq7LxKLVSKC5hw3h2ll0tAJU+OO6z8xScn0jEjPJWltv",
+	"smH4ATI5fdHA4ENZ8pPMZo9iHtYnq5slij9MNihzxpv+bLYd7Ls5BAXwjb6omdc8D/ykyxbw2lil9cVz",
+	"tNvE6lMnVv+EVvmHSbFNy2Irdg717hbGBs69sQ4Bp/CBs7Zai5VNa4C0OdeBbEy0iRbz/Wsdx/Nsu8N9",
+	"cbIuVyefdaVrz27TwC7xC2W+YNED/Luxocq6gjql8VmYIYYqPaoldPafs/twXbpykMqk7WFFU814z9hb",
+	"04Cij4oZfa0tFuuGPH1rN9vBIjcmIN2sfa5pK9yfrZdM6016ydxdq3rJoHdh20y2TaM8cTMZiZRAFcAv",
+	"tboA9uxj9pOh46V9fMHIyiGXiXEcjWAlaBjCssbQBPTIUJsP+baExMsxcoK43WmBcOQ2NqAxM+JaZEIi",
+	"NFAZt6lOe2mWFrNShxA9iTp3bF8Q9702CzqQSL9gR0O5c8KFoWpaKMKuFadDCGCuxORCVHKpRT1Xo14q",
+	"Ka4zwCYVSBy4Ch+cZa4yC45N/RhDru3KUZ2UmkpATx6mWYJLZWYe9kd4rR70cHQlNnH4F8I/OrB4fD/Q",
+	"xblSoyggRLEVVjhwL7XgzFTpdVGEQZXQmrDvijEzjCvANBKYBq4VhL5cWVdt4VOo6DemnyXQCiFZnOp3",
+	"GH2KsblrIiggh5+h3IZju7O60oasbH8gbvkOi/tkxmuzl2JqTUiDvcDikboV9NC/mAfG1CM0tQEw6N6E",
+	"AGPG+yJo/KC8HraX4Avgt6qsEUIWs9ozhBYWhVQ7Dn8PUoKDtPrqQAIsy1aWPwJYNHfunmu26NHLU4/e",
+	"jl2aZ3DvSGFDWbnHYQ7scGmXg25uZv3gV7tJ1OgLN0UMJlm2rv2D0vg7c8dd1BqlMh3xhjf/QDeBEaXG",
+	"6zYA2Ns/4j2NbbDHLN5vuA4br8Cm774k6qP1ls14y/i5YK+Pc9XLxKi2YIG03XtQdis38Acc6bx0E+xJ",
+	"kI7NRiGRClvbD2V0yvcQ9l13nLfW7qPb1j9XNMCiczWv8Gt1ekmRW9OV7VQNCWQvWKhsu3IdbQvYvqC7",
+	"d42W29JSP3daaoc5t74btm5MDloptF6rlYKXAQPK+BN1hV/OQEwza6q59vrAeQHqD2uEE1QiKEONyRvY",
+	"82QgOtRC1w1sC9aMmI2qQN0Q4huqKSKHUk6xnirDtQlsYNxt2wT+oJorlT9r0UhHXMAdD6IePvgTESC9",
+	"5EvOQ81JCIX5tmViDaH6jrhkNxeq0YosRhgbqApLcG1t/U0pi7EugI9LJwBjXVeKX3m/yGaMPGIiG1MD",
+	"4F8CbIKadENazOcZamQi9nRsIBAfITS/mXvUrLMcmzomssf7N+vf43y4B/XF/thNGlu19PU1XOgvnilY",
+	"E1PzwVoullrAHXOFEea2KQNahStNGUBRM+hKaM6IAR08HufqNjWLA3irISCWzwFAQ8dcXL22nYMt7ubw",
+	"UDbrtnMgQp4dBiHUjeYA1CLScWUGFzDZoWMDFA+E22do02BLh3l0FdnG+cKewA/l9rqx9TCAbtu414yi",
+	"s0oQvSvvG0VP9YoQumWlqW+NcX0ISzpkwg4YtrIB5vHj1U/ZL4Nwa+V+mY8jJKHEjGBk9tVkPBa57Ykn",
+	"Clqlsj0gsgR4/4TP6vpnCBYtPHkY6uW/tjpykmUQ/W51jk58FCu8uNU5OjXvatv3W53W0Qm10Yz4jVvm",
+	"0gv8QEiTleAQ0AhQyTVswOr+s7ytFjdPSVH3Tu64UNz7rrHx8oi9QE1NtoeNgW+bgf6w7vyDhZAfwr0/",
+	"b6R1Fod829sGqW2DVH2D1CMHhfcx6rS0bjOI40IlS2WX+ygIr4UFxWYqY1FCWQo8sFzqCUYqRb8ACxSa",
+	"Tlw9x1RCcYAYQfEmXwj0u6RbOiIl617Nt53MV4hAX41t6iHzONVsKLIESO+pN4xqRyC459DhAeUYuRYW",
+	"VXFC3AICg80LOf9MFZZmCRoXWAY3La2vhD27ra7cxkyetLrS1y+Vwwnf2Gj/urL9S+JXuGBKUyWy/xv8",
+	"/91KZRLoEl2vTCy0PwxYQugGprO4LEdjpodqarzwWswid2Hry0WozeM2qN+BWS5wXczKVSTa1vHYCp+F",
+	"AdsQgp3jSXrO4mb1xXCePolfCwz01mIAcC9Tyq9OBIn4j290CWkeYnBUuONhwFWAuQ+xlg5xk0ggr9R8",
+	"FoVl5gk0dZujnEwyRNhPC6hTLtcae1mHVceWfzPNBDUaidG4AJY7QJ5E1EUXsLA0BTFcZeTFp0/fe8h2",
+	"ZKDwTJDNUOfh0iTnqUzl9UII+SpcfH2rdih1n3G79h9aHYDnAnvzuTc6P4uVQh/vT9Le/HVECL9gO/MW",
+	"7XmxQfFXfitqtSopwErfTxM7Y2XEapjqQuWzdfgwbWkg9ikFcauhygBHeCiyxOHY+JJZAo6JylGgEoEN",
+	"TadjW2N4ERN/ED7ADJwWWKIDzShI5431OroANIp0kPbp2chjHcKz4PKFQyoYMmKp7EqYJhF5F5hBrD47",
+	"ogAYcZXBeG12Lu3bAUwzYDlrcStynsETjLVDMS2cc8cC8uCbpjJcTTRWnEtrB9Jj3ic6lJ8G/s+l8Bz0",
+	"36GfNq02gGN23dN3A67NFGJpNrqYO+IxG5GjF4fLu5I2oo/L0bapfD9LWTX1dCvaEca4ZvNJkhasyHma",
+	"LSiZ+ivtyaamDd3n4WXXvqP4yjqw6b3fyyKfNYwS1ty6NFZIx2AbLdw67E+lXz8O1RQhv0BBOZkdKFIr",
+	"cuYVKUm6B+nLXqyGR2LUo6OxUA3rSS8QslAQhNhkHLqMKy5wOQlE97bZJfQjY22TGgnfOxwkmrqyUNBs",
+	"Q+x+EEvMv9GsrySQhIH0sb0CxPJ3/uGC3YiZx03jI4XlNaNFuZof6KW/4kQNLkFDEVy6aanwpW21Fb5b",
+	"4fukqZqRO+lW4NqzPy9w7Z79IgJ3/zeSjGtz4eCNbXZBxDGIVIFFY2TSv2QafGBt+ZG98GYjnggkaKmp",
+	"zDTuxRVPRqkMKxnJjA/bEaGssUd5dIe8KoExdQmHCy76tjvrTxis+Z7r4tx8/W0P0xpC6RO/EYzbQ/mN",
+	"RgOKT6F+dX0RtbqfCcYtqkIAGLDBdCvbbLUJ1g0PbYkV5gGsGZHrxZHWij3T2JZZFFwmYXufvOyW7WRr",
+	"naxsvhnZM/ZFzZPVahSn8RHFxpLELOF6efuEAXw6QlSmCI/lKvpAJgEaOvHIFSVBlQL+T+QITFINPS2F",
+	"kG32I+B/dWV/KPo3el6wYcltx4/ogKgtZwl0llj+Otd1QxeNJrowZo39IOBiUnjW/i0tNOtP8lzIgtpu",
+	"wJBazxx7AHMLA7er7K3xZFO5/YeA0+4rqScjka+pD5qhaYf3PEJzxFNqMtx4Zgub0/Hc08pPu1JPg6S0",
+	"zSn/MdyUp+nJ+BpMov9KbwPfiILLm7hFi4MvkBhcoyuinF2cR7Ceg3auDTNv2A2wGayzediHIdfi8ZCg",
+	"P455v8HwH7ixlda/HmoK1r/8MxhZDYZXsuCp1F8p8vW2L2PrTv/Jg/1jkrdWYaD8nVcXuFsfFe+6XLD8",
+	"jbYkzAtwkPuBH21u6IRQaFg/QzDXxIRPpOsieXvx7hId0RfsnL14kStVvHgBQLpEpUUcMOUaKCjt6ViU",
+	"opKuU3mZB+s657Lwlc9lIATGYnUr8oyPPTso/aADv1+5Fnh4cOQoqJCfDYm+2vYdoDLJvsQYtAjQbZk3",
+	"ESkMWWIdi9kONn2bK7/RTBc5L8T1jPWHSmmhd8070WrsgE8PGN/wScwr2BWA+3ehuDuVQ5GnxJpFDb6O",
+	"rGIMiBDncsYSMTZulWaENIDkbTgQ/FwqNtN8JMzzPG6TRQwPwMt9PV6PY6hDaEey0cFmS0QHqIKZWBQq",
+	"vhCDisIa9j7cmRZs/dz3Ow8Q7oO+Z4pQZ4LAFyCHRL9AzRd8SAvdQZ/ZY6y32XnRlVAsd/Ty1NtX3M0b",
+	"SuGJx0TrpljPdglzcZ0qGa5fqokFjo6dFowuCmFA8KfYbVba+7JcgJAiGMhQGdvvvCuxeM5sUBoygFSP",
+	"/Kq4IgVAEoFt0a55DXpNDQxv104qIKZJKnXBswwR3xOFEC9Q8RdAibiqQRtEA9gZtyY2cgQVdOYdkAwQ",
+	"3yJYZmgzoELBTrVxIDxlwColgAYuh/K93WiuJYHt2EheZrwgJqSaXMPmHeRC7C7sWGA7SmazriROACoZ",
+	"URkDvA/o4g3GM+PAlVcA1Eqz9Afc9via60hqpkpe2bLDmO3ciLHLZRIOazoylwP34pXmRaoHqdFWMdtx",
+	"7MfmIwxAKBeKcUntHSRDIiugrpB58CoXZqvD40qiChFQdrsSvhcexasR4aXG1DddRS/CjUpSyUgZzaYi",
+	"y/wRtv0tMEc4y6lmsVTFFfwLsYaUysy5zGm7c2xcqQoVEGyw/6sNIhHjloGRumnM+s+h/JhnwfbiGcsE",
+	"vxW6K+2+QEy7xYDtG/WZPBEAu5Fiqbxe0xLH0Om3dM9d1IKj2Ojmt3AHhCXhlDe6+ZLuMbcrVTS719xg",
+	"rC+qfX7beOofS3feRa3b00b3//dpYy/mMZHjG30799XWX/bHaplByowtaPyCIJ5S2RP7hhsA6SC2yJoA",
+	"OgiZjt2agaMp7X+vOYy/96Gw150z4uztKDDRyajOSwwloQntrCRCoebGys1tryhy8QI93Y1U067cCVSj",
+	"A1b/QyLxg8XzyejhdYf41t9xF7XIdVv35p/ocuNFK5W9t+bcuvd/KN10F7XAxHAufoNR/lG68XE4AGpB",
+	"/Tl5t1Wfd8f5xbulrWtcBqnAAib7tLDM0SUreadqTe+iY57NmJ4Yk1AHNvHOAku6/OiqyW6f4Qx8unze",
+	"djZHJLSxYS5gNvdm4LOgLc28fQ1rNW9sY2HAAlPTnVqwObvS+YE7VdNzF03GQF9diiKf7RFI34oooVKZ",
+	"SN6pqVUGzxZl66tlO7XsCWO0/9eL562X/Nn/zfzf0qLb/0prY3cQpiCgWDpRKrc/kI5aFN9LgjpeM+iZ",
+	"uakrc6FFfksgs9fKJulXMjL47rmwJRI6Cz2RXhnttNb1xdHQ2645xJolyvE1sIela9jItdvWA38NbA1m",
+	"axBZg/louC3XN4ns7r20dz6INfC29sh5Coco7GUtnSGeGUW2UB9WTi1gfAAmUHdbUd2IFWITZRGtQLRy",
+	"VVPA1cD6fMz7abGYsqG2jnpDtJQHTxRvFqZoFFzaLKzUiEPvy0BwbUkbtonu51w33kjYfZGKcTOFB6Nr",
+	"WIr5CgwMbZ9hjO1PXsPGERE1tEMT210YxIrsTx7kPfjpunQX+MlE6IA/+JerJ3ToysWMDqwxoUNcfZcw",
+	"5AWJXZ/w47lgORZ0Jwx4n6dDlYkOgnRgHqYyoE3MMX7NU9cgBJMK/JnIBd0K4IiwQ4VzCYimM6HnaSci",
+	"D9NbTnj6edm8JdcsMyrWY6YVCnmgKRVbuj/VwIKcymCIEI/SzMj2nUumpPloU8rBEbGAuT8ONgPaZwOV",
+	"d+WUHhFWUkg1ZUqesWmAJuy6LM8DWMwQjBhCIAi0s2MLOpCke5c4zZE4HCmQMXsnVWHT+jtz7BO7Sz1G",
+	"bNRftsy6SLOM6kxKpii8APEVlLOsOGxXmvUKthHrq1soi8SVgFui5S6osFzgNuK0NLAUWaQeH7JltblT",
+	"++IBQYlNhqq8LpMaLSoygJG60q0hjGXLLwCZJkjQq9wl2e1DEY8g9uLEe+UraES6cjGPCNuZVvaVi5/h",
+	"5RGTwWR2G/CObGSwPiWPCJ2VMg/HtyAtpu4k4bpnomC5yAQ3J4X2ei50QadyAZGIl25G2wIjG8+TVtSa",
+	"il7rl0UUIaAwypP6q5mDmhROC4xULnBmGBfxgsqW3xhpitU1WGNQNz96EjlDNsvpLPcAkcQjvUOJjPRF",
+	"WnB53eBuoH+2xKQVtSa69Qs9wauP8mMuhYeUB+gqnf5aCOEAUIQrWqh/YDjuP39rAehVq3MIZCwcNkDr",
+	"R1FMVX7DEnGb9gWCLplHVS77XvGE9XjGZd9s5Ducua0QK8/a8j7Yv86Tz5hjD3YJKLZw7iNR8IQX4Img",
+	"5WL+qxCjscphdDnJsjvKmltuGp+7HPFfy8QzyE7j59n6zqzBdylUtjZ1fB6R8eXJ0tjPn+xlm0B+wgTy",
+	"Q2aI2XNIEDdP7V56MeoSvCjLL5qEYy+DWx6GXoctNBpLGVE0IZtmHrtyeepxqSFcMoFryNb/kFQ+G2w2",
+	"tIgdb/uaO+W78l13USst8wStOU6VXejBhEINNR+awrgdoN7T+ek1bpbbQn7rBjIm9QF8tCMsQqcjiKr6",
+	"KG5jbcmT1iZPeryc8P4gF2Jhc6DlC4IQSSoD77g3Yzr9NxJW9maWMDJOCzGiSAy4XK7iQ0dYxc81FTJz",
+	"6O7oc8l6AYUS1OljFTHDKmKbdEXSQ9xcZ5aWqdQPAXUiQVU4YMSqACQXNipIQHNDuytjWmoIA/GeLRaH",
+	"qBG9p5KIcQBdXwsQVM3n+M4s45z7WG0ey2bhkiybZqrtNNlPtjFFqvAK0vcOCddXtBttMOfQU/kIiZ1W",
+	"5+ggaoH79K+JAPRXyUfC7KHQIl9fBgU33X1dXYbu6zcQ2f6WOZkdHjn0vWy/IW6abcPhNg/zxNCufoM+",
+	"22zMmsoP2vyW9MYrowtGQXjKtwaW++MtRMvinvj/wkd9xeirsAINu7HDe5Y2Y+OX3ArHrXB8cpY83IrU",
+	"7lk23EkIzEtJ2r7PWkzu/2al3NJK0h/FlGFfJ6RjMT3ngK999ZAvpIzYRELO1Ibl4Xm2Cw/ZUr8NLGYz",
+	"sMs5UmqsGIrUplqXF2DCN9hWYf7BRMi2InAtjFU8OU70QPVAA/mzukLQPQCKA8HhTrUzfzosfoHOtL+Q",
+	"GsSX+M6bnciHhlxFybeeFdPUglkUnINF2gKubm2Sxy2cq0iF52uQrAVohViYC+FZvxeEYGKFEkVRAsAQ",
+	"DOjRDzvxi3g3IvpMZ6dQNQIyWWoWB5V3gAuAZUlxuyvPqaTt6OAQQuVHBwe+ogVXHjvnGDXSnbG0Ena3",
+	"UK8sEzyXGmeRFmYYsIeChrGuxMEIdMXRxSMRVFDyJaEyTyprTMmEXYuCqngWxwfngFU3F9B/HO7Lp5P9",
+	"uDW+ZCf6huCkT7dCW2jSra3+J8P8RIncVBevzOshCfNSpE+8pNqEDB60jeuCv44XjGpAQGsDnP/AJ3/F",
+	"wU1YgYbBzfCepcFN/Grb4ObWkXjS4Oa/7Cm3EouO/bzEog37uKRS+JD93+D/l4YkvwvaHzBggVgM1ATh",
+	"mk0+V8lcsTQKWxsqdAb+fa8SIVMR1rHD6F2ZkjlOSITfaN/5oKZS5PGuZ/nF4jsonkeegzKI4eKQJnyD",
+	"bThzayL9ORuc/0Xbe12RszqCiUe/1uRJi8jGNaNm7c72FN7X1DAW4VqmRlMzY5GPBatxrwjk9jx/ZdHE",
+	"pkfyi8QQYRK+FXcVbxMKAaJt6quJLFJ5PU/mjvqf4naEdgFBLUTGzYz/Qt2KhWbB47qySvmkx6K/mvLp",
+	"HMdkPZEFpTYgn1LNOGw6kXTCe6FGvCv5lM+wpyr4G08SkTDzdpnF2JoCfC/2gq1mhoJ1ssA3nheqKxcQ",
+	"Q53TymKeVtaZMkyLQrPVtlGE/FPUngq9hwFIdykkOuSJGbVT6nMNL/mGyPDNbDTrQ2e1rYZWue1Cs+BB",
+	"YeJ6kbFHb+s2Ctfs8NS617xgI6WLZqjOFfuytksSu4BxiaHh2DZv9dVYdPx7IGa1KPA/xXRBbHcz2/EP",
+	"wZm1viYF6qto7QinvYfkU1M9/HhEW09jOlAdNzgu02cfxX6iNdqGsL8i/+zZIitWO4y+mqplUWzuSC4O",
+	"PwH64fJoO16ymlirNqb+Ecf/Qkxaf6JQPCxcw1B8eM/SUDx+0m0ofuuFP2koXlvhYMUZSYt5cUYb9lGJ",
+	"n8ix5ixXE3CkEzUiOCXk8ghcUsJtmRl3jWdAE3Tx4fYEHS/379Ow67AWHLaCSu2D7yX46hB3poKnPE9C",
+	"DB6VRjRXXLau5Mg65LrsbAIBSXIWs3jA9/ij0HhkvLeeVHWEEo3k6mPSUKw99aaTXmTRw8Z4Kov+j0Ei",
+	"saXe1ftGZDoAimfsE/jNEUIYfGWQ65qE9brKdE3fYP83+P+lqel3BJJOk1iiMlcCpAMnA0I081yUEPvS",
+	"oh7SHKtI8clxIgZ8khVQ35pKNtGCcd2VmZLXGOXRTlOi0kXlCiiFHsR9QZp6M324TVN/DdjnsDceEGvn",
+	"cvFBCKh1VE6By3KewB+DAApnm7NvkrPfUJxGKwIpc6HmuSz8ZkLmgRuJnsYi3TYRbQMOj5v2b3qqv0ja",
+	"HybxJRC4nwwBu8bqq8XPdRytdbi5DXBwN5WhTweEi9+jJ6porCNFYKzhbqjDkQ03CyKWNpTMjwg1+kTx",
+	"jecPNLrNQP45MpBbEMB1QQAfOUrRBAzJB0E3QEOCeW/hkLZwSFuv4WuDQ6qKsGcBPxD6EA2F5ZNCIgVh",
+	"LmRbEbnoynLYF3qXVkRlt4BI2w6irwEQCY2WZ4+IdI8zuYVE2kYzt3ZJU0ik526UPCUokjEmwsRyOYnW",
+	"ZovAj7BR5cHRj9gi8KOudOhHKOYfCv7oHtJ4i3+0xT/a4h9tTfOtab4A/6ip4i0HNAOqv4W2OV1Ty1oZ",
+	"WUITDFu6wqtiKGbgS2P3bMfooVyQ/kO+EsYLJLsE9hOBxcBJuyvPsYDZ+OcQEJXen3epPlBvqG2xiJj1",
+	"JsjEGJsH1UJ9ZKkuLM34vaV9MSTKl6WSDB/XMD5ZuqlWptEXaX9xo3trES+N1OVud7n0wkwXYlRzGqdD",
+	"xUepO4e3ItekJxZwCJlT1ZukWWKT37XFO/9N49yfnRG721fucPvA9be3v6N2b9NKbPf2M/P2Cv9tNtjf",
+	"9M9F2/uvaoqyHWW5FiKkU+zg3yY97PyzSBG5yoRGhJlUUwB4QTjoMz7+/ja+yLVaTaP42b/8emfC3VB7",
+	"JHAVtifi2XH4KIhJ6ptUXjc6E2Ys0Z/kaTEDH7gneC7y80kxbHX++YvxRfEg1PGfffLHBBIWaDbhGUhU",
+	"HxxxoxomedbqtPbBs6WZzQ0lJJiE7L0xpAKC8J7IlLzWrFCM+45bC7NmQwapZmOeu2DsmBdQ4kIUaBSq",
+	"QXrlamlx2OCmS0kYNQCDz8YfzGuqW5FnfHwGlNzUDTziM+R7cxah44dus/e8Pyz3o3VlpTw/YiOeiHLF",
+	"PU2cKgLmp03sGWB6opULWaWwPjoqETuRbTwKlk5laX8Gdqq5gYCw7IoB+dP8cz+Ym1Kh4bYhl4lZOzUp",
+	"LJcZgxuB/x+FJvH/W4iXGYTrCZxbY2ufY56UujDS3cGal5biLbGj13xCOrowJ/PBkFNP8P4Q40popNh6",
+	"QHC9UyUJC8j8BDe0S89KR3WPgg0PR+obzYzDlyewTYC8xC4BpNKVzGaRcwQgOQfFgp7sVUkRPPLckb3W",
+	"PffzUMHmwU9tlA2QntuNFYzzgxj1gCJ8boyPop9j0JBDFlEmbsHsgGEEEZYvmN+HC3YjZvWTc/vP3o2H",
+	"AhpOAhJjV9dMY5J7OD+iUcGjSX/o39AdMhIQFocDyCEBLMfT7yLwOzwRKTMQFDItzsjz0+Yo84wlKqIO",
+	"VYhujugBnzzjZIhoBB9AiyICDJ7MNpFizLO0VQmJoP4z4vUJHE5qZjUfV4Ax7chWp0Mhg5X6a6oLlc9q",
+	"h/QlqREV1A/5eCykjuD7In+mecaNEGOzPGo8M6sz5SluTq1GAktTgxOAIy56YKpZPpEyldcRrql9Ewzw",
+	"YlH/VGSZf0OnnYKnkHa6++Xu/w8AAP//",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,
