@@ -258,3 +258,21 @@ func TestReleasesOfManyRace(t *testing.T) {
 	require.Equal(t, 60, done)
 	require.Len(t, b.owned(t, paging.Filter{}), 10)
 }
+
+// A request that is about to run out of time ends with what it has done, and says where to go on.
+func TestAReleaseEndsBeforeItsDeadline(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.pool(t, root("net", "10.0.0.0/16"))
+	q := claims.Releasing{Filter: paging.Filter{Pool: ref("net")}, Before: b.clock.read()}
+	for i := range 5 {
+		b.claim(t, claim(fmt.Sprintf("c%d", i), "net", 28))
+	}
+	soon, cancel := context.WithTimeout(b.ctx, 1900*time.Millisecond)
+	defer cancel()
+	out, err := b.ReleaseClaims(soon, project, q, usecase.Request{})
+	require.NoError(t, err)
+	require.NotEmpty(t, out.Next)
+	q.Cursor = out.Next
+	require.Equal(t, 5, out.Done+b.releaseAll(t, q).Done)
+}
