@@ -87,9 +87,9 @@ func bare(err error) error {
 func succeeded(req *http.Request, resp *http.Response) bool {
 	switch resp.StatusCode {
 	case http.StatusOK:
-		return isJSON(resp) && req.Method != http.MethodDelete && (req.Method != http.MethodPost || onlyAsks(req))
+		return isJSON(resp) && req.Method != http.MethodDelete && (req.Method != http.MethodPost || takesNoKey(req))
 	case http.StatusCreated:
-		return isJSON(resp) && (req.Method == http.MethodPut || req.Method == http.MethodPost && !onlyAsks(req))
+		return isJSON(resp) && (req.Method == http.MethodPut || req.Method == http.MethodPost && !takesNoKey(req))
 	case http.StatusNoContent:
 		return req.Method == http.MethodDelete
 	default:

@@ -151,6 +151,7 @@ const (
 	AuditOperationPutQuota         AuditOperation = "putQuota"
 	AuditOperationPutScopePool     AuditOperation = "putScopePool"
 	AuditOperationPutSpaceGrant    AuditOperation = "putSpaceGrant"
+	AuditOperationReleaseClaims    AuditOperation = "releaseClaims"
 )
 
 // Valid indicates whether the value is a known member of the AuditOperation enum.
@@ -215,6 +216,8 @@ func (e AuditOperation) Valid() bool {
 	case AuditOperationPutScopePool:
 		return true
 	case AuditOperationPutSpaceGrant:
+		return true
+	case AuditOperationReleaseClaims:
 		return true
 	default:
 		return false
@@ -1275,6 +1278,142 @@ type ClaimExplanationRequest struct {
 
 // ClaimOutcome defines model for ClaimOutcome.
 type ClaimOutcome string
+
+// ClaimRelease defines model for ClaimRelease.
+type ClaimRelease struct {
+	// Released How many claims this request has released; 0 in a dry run.
+	//
+	// Example: 2
+	Released int `json:"released"`
+
+	// Gone How many of the names had no claim (any more).
+	//
+	// Example: 0
+	Gone int `json:"gone"`
+
+	// Skipped Claims that stay.
+	Skipped []ClaimSkipped `json:"skipped"`
+
+	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	//
+	// Example: eyJuIjoicHJvZC1ldSJ9
+	NextCursor NextCursor `json:"nextCursor,omitempty"`
+
+	// Count Dry run: how many claims match, counted up to 10,000.
+	//
+	// Example: 2
+	Count int `json:"count,omitempty"`
+
+	// More Dry run: there are more than were counted, and no token: narrow the selection, or use `createdBefore`.
+	//
+	// Example: false
+	More bool `json:"more,omitempty"`
+
+	// Claims Dry run: the first 100 of them.
+	Claims []IPClaim `json:"claims,omitempty"`
+
+	// Token Dry run: stands for what was shown.
+	//
+	// Example: eyJrIjoiY2xhaW0tcmVsZWFzZXMifQ
+	Token string `json:"token,omitempty"`
+}
+
+// ClaimReleaseCreate defines model for ClaimReleaseCreate.
+type ClaimReleaseCreate struct {
+	// CreatedBefore Only claims that were made before.
+	CreatedBefore *Time `json:"createdBefore,omitempty"`
+
+	// Cursor The `nextCursor` of the request before, which bounds this one as well.
+	Cursor string `json:"cursor,omitempty"`
+
+	// Limit To how many claims the request comes at most.
+	//
+	// Example: 1000
+	Limit *int `json:"limit,omitempty"`
+
+	// Select Which claims. Conditions add up; `names` stands alone.
+	Select ClaimSelection `json:"select"`
+
+	// Token What a dry run with the same `select` has answered. Without a `cursor`, this or `createdBefore` is required.
+	Token string `json:"token,omitempty"`
+}
+
+// ClaimSelection Which claims. Conditions add up; `names` stands alone.
+type ClaimSelection struct {
+	// ClassName Claims that the class of this name served.
+	ClassName Name `json:"className,omitempty"`
+
+	// LabelSelector Claims with such labels, as the parameter `labelSelector` of `listClaims` has it.
+	//
+	// Example: env=test
+	LabelSelector string `json:"labelSelector,omitempty"`
+
+	// Names Claims by name.
+	Names []Name `json:"names,omitempty"`
+
+	// Owner Claims with this `ownerRef`, as the parameter `owner` of `listClaims` has it.
+	//
+	// Example: Cluster/web-eu/c-7781
+	Owner string `json:"owner,omitempty"`
+
+	// Pool Claims on this pool.
+	Pool RefFilter `json:"pool,omitempty"`
+}
+
+// ClaimSkipped defines model for ClaimSkipped.
+type ClaimSkipped struct {
+	// Name The claim's.
+	//
+	// Example: web-eu
+	Name string `json:"name"`
+
+	// Code What kind of refusal it is. A code never changes its meaning; later versions may add codes.
+	//
+	// | code | status | meaning |
+	// |---|---|---|
+	// | `invalid_argument` | 400 | the request is not valid; `errors` says where, `missingRoles` what a class asks for |
+	// | `unauthenticated` | 401 | no valid credentials |
+	// | `permission_denied` | 403 | may be seen, but this needs a larger role, which `detail` names |
+	// | `not_found` | 404 | does not exist, as far as the caller may know |
+	// | `method_not_allowed` | 405 | the path has no such method |
+	// | `not_acceptable` | 406 | `Accept` admits no media type of the answer |
+	// | `already_exists` | 409 | the name is taken, a claim of this name has another spec, or another class is the default; `conflictsWith` |
+	// | `overlap` | 409 | a root pool of the space overlaps; `conflictsWith` |
+	// | `in_use` | 409 | something still holds or needs it; `claims`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
+	// | `allocation_retained` | 409 | a retained allocation holds the block; `conflictsWith` |
+	// | `pool_exhausted` | 409 | nothing large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; of a batch `fitting` |
+	// | `exhausted_by_cooldown` | 409 | only blocks that are cooling down are large enough; `coolingDownAddresses`, `cooledDownAt`, `Retry-After` |
+	// | `pool_draining` | 409 | nothing more is carved from the pool |
+	// | `no_pool_matches` | 409 | the selector matches no pool that the caller may use |
+	// | `no_pool_for_class` | 409 | no pool that admits the length lists the class; `class` |
+	// | `no_default_class` | 409 | the claim names nothing, and its family has no default class |
+	// | `block_taken` | 409 | the very block that was asked for is not free |
+	// | `claim_released` | 409 | the claim that the `Idempotency-Key` has made was released since |
+	// | `quota_exceeded` | 409 | a quota of the project does not allow it now; `quota`, `measure`, `limit`, `used`, `requested` |
+	// | `last_admin` | 409 | `platform` would be left without an admin |
+	// | `cursor_expired` | 410 | what a place in the changes needs is gone; list again, and follow from there |
+	// | `precondition_failed` | 412 | `If-Match` is stale, or `If-None-Match: *` meets what exists; `currentETag` |
+	// | `payload_too_large` | 413 | the body is larger than 1 MiB |
+	// | `unsupported_media_type` | 415 | the body is of another media type |
+	// | `never_satisfiable` | 422 | would not fit even if everything were free; `wantedPrefixLength`, `allowedPrefixLengths` |
+	// | `prefix_length_rejected` | 422 | outside the bounds of the pool or the class; `allowedPrefixLengths`, `class` |
+	// | `family_mismatch` | 422 | of the other address family |
+	// | `immutable_field` | 422 | this field never changes |
+	// | `idempotency_mismatch` | 422 | the key was used with another request, or by another caller |
+	// | `precondition_required` | 428 | `If-Match` is missing |
+	// | `rate_limited` | 429 | too many requests, in a second or at once; `Retry-After`, `RateLimit`, `RateLimit-Policy` |
+	// | `internal` | 500 | a fault of the server |
+	// | `contention` | 503 | too many writers met, or wait for the same pool; safe to repeat |
+	// | `outcome_unknown` | 503 | the commit's outcome could not be read back; repeat with the same key |
+	// | `unavailable` | 503 | the database does not answer, the server works on as many requests as it can, or a pool's rows in a region were restored without the rest; safe to repeat |
+	// | `deadline` | 504 | the request's deadline passed |
+	Code ProblemCode `json:"code"`
+
+	// Detail One sentence.
+	//
+	// Example: Claim team-a/web-eu has changed since it was looked at.
+	Detail string `json:"detail"`
+}
 
 // ClassCapacity Addresses of the pools that list the class, together, exactly.
 type ClassCapacity struct {
@@ -3526,6 +3665,12 @@ type CreateClaimBatchParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// ReleaseClaimsParams defines parameters for ReleaseClaims.
+type ReleaseClaimsParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+}
+
 // ListClaimsParams defines parameters for ListClaims.
 type ListClaimsParams struct {
 	// Owner Only claims with this `ownerRef`: its kind, name and uid with `/` between them, where those at the end that it lacks are left out
@@ -4102,6 +4247,9 @@ type CreateClaimBatchJSONRequestBody = ClaimBatchCreate
 // ExplainClaimJSONRequestBody defines body for ExplainClaim for application/json ContentType.
 type ExplainClaimJSONRequestBody = ClaimExplanationRequest
 
+// ReleaseClaimsJSONRequestBody defines body for ReleaseClaims for application/json ContentType.
+type ReleaseClaimsJSONRequestBody = ClaimReleaseCreate
+
 // CreateClaimJSONRequestBody defines body for CreateClaim for application/json ContentType.
 type CreateClaimJSONRequestBody = IPClaimCreate
 
@@ -4485,6 +4633,44 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/projects/{project}/claim-explanations (the `ExplainClaim` operationId).
 	ExplainClaim(ctx context.Context, project ProjectName, body ExplainClaimJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReleaseClaimsWithBody Release many claims
+	//
+	// Releases the claims that `select` finds, each as `deleteClaim` does: quotas, trail, history and cool-down are the same. Those of one pool go
+	// in common, small transactions, and claims of others are served between them; it is not all or nothing.
+	//
+	// First `?dryRun=true`: it answers how many claims match (`count`), the first 100 of them, and a `token`. With the token nothing is released that
+	// was not shown: a claim that was made or changed since stays, and if anything else matches by now, nothing is released
+	// (`precondition_failed`). Who has no use for a look sends `createdBefore` instead. So a request can be repeated without harm, and takes no
+	// `Idempotency-Key`: what is gone is counted in `gone`.
+	//
+	// A request comes to at most `limit` claims, and ends in time before its deadline. As long as the answer has a `nextCursor`, another request with
+	// the same `select` and this `cursor` goes on. What cannot be released is in `skipped`, with the code that `deleteClaim` would have refused it
+	// with, and does not keep the others.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/claim-releases (the `ReleaseClaims` operationId).
+	ReleaseClaimsWithBody(ctx context.Context, project ProjectName, params *ReleaseClaimsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReleaseClaims Release many claims
+	//
+	// Releases the claims that `select` finds, each as `deleteClaim` does: quotas, trail, history and cool-down are the same. Those of one pool go
+	// in common, small transactions, and claims of others are served between them; it is not all or nothing.
+	//
+	// First `?dryRun=true`: it answers how many claims match (`count`), the first 100 of them, and a `token`. With the token nothing is released that
+	// was not shown: a claim that was made or changed since stays, and if anything else matches by now, nothing is released
+	// (`precondition_failed`). Who has no use for a look sends `createdBefore` instead. So a request can be repeated without harm, and takes no
+	// `Idempotency-Key`: what is gone is counted in `gone`.
+	//
+	// A request comes to at most `limit` claims, and ends in time before its deadline. As long as the answer has a `nextCursor`, another request with
+	// the same `select` and this `cursor` goes on. What cannot be released is in `skipped`, with the code that `deleteClaim` would have refused it
+	// with, and does not keep the others.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/claim-releases (the `ReleaseClaims` operationId).
+	ReleaseClaims(ctx context.Context, project ProjectName, params *ReleaseClaimsParams, body ReleaseClaimsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListClaims List claims
 	//
@@ -5694,6 +5880,64 @@ func (c *Client) ExplainClaimWithBody(ctx context.Context, project ProjectName, 
 // Corresponds with POST /v1/projects/{project}/claim-explanations (the `ExplainClaim` operationId).
 func (c *Client) ExplainClaim(ctx context.Context, project ProjectName, body ExplainClaimJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewExplainClaimRequest(c.Server, project, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReleaseClaimsWithBody Release many claims
+//
+// Releases the claims that `select` finds, each as `deleteClaim` does: quotas, trail, history and cool-down are the same. Those of one pool go
+// in common, small transactions, and claims of others are served between them; it is not all or nothing.
+//
+// First `?dryRun=true`: it answers how many claims match (`count`), the first 100 of them, and a `token`. With the token nothing is released that
+// was not shown: a claim that was made or changed since stays, and if anything else matches by now, nothing is released
+// (`precondition_failed`). Who has no use for a look sends `createdBefore` instead. So a request can be repeated without harm, and takes no
+// `Idempotency-Key`: what is gone is counted in `gone`.
+//
+// A request comes to at most `limit` claims, and ends in time before its deadline. As long as the answer has a `nextCursor`, another request with
+// the same `select` and this `cursor` goes on. What cannot be released is in `skipped`, with the code that `deleteClaim` would have refused it
+// with, and does not keep the others.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/projects/{project}/claim-releases (the `ReleaseClaims` operationId).
+func (c *Client) ReleaseClaimsWithBody(ctx context.Context, project ProjectName, params *ReleaseClaimsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReleaseClaimsRequestWithBody(c.Server, project, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReleaseClaims Release many claims
+//
+// Releases the claims that `select` finds, each as `deleteClaim` does: quotas, trail, history and cool-down are the same. Those of one pool go
+// in common, small transactions, and claims of others are served between them; it is not all or nothing.
+//
+// First `?dryRun=true`: it answers how many claims match (`count`), the first 100 of them, and a `token`. With the token nothing is released that
+// was not shown: a claim that was made or changed since stays, and if anything else matches by now, nothing is released
+// (`precondition_failed`). Who has no use for a look sends `createdBefore` instead. So a request can be repeated without harm, and takes no
+// `Idempotency-Key`: what is gone is counted in `gone`.
+//
+// A request comes to at most `limit` claims, and ends in time before its deadline. As long as the answer has a `nextCursor`, another request with
+// the same `select` and this `cursor` goes on. What cannot be released is in `skipped`, with the code that `deleteClaim` would have refused it
+// with, and does not keep the others.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/projects/{project}/claim-releases (the `ReleaseClaims` operationId).
+func (c *Client) ReleaseClaims(ctx context.Context, project ProjectName, params *ReleaseClaimsParams, body ReleaseClaimsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReleaseClaimsRequest(c.Server, project, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -8458,6 +8702,80 @@ func NewExplainClaimRequestWithBody(server string, project ProjectName, contentT
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewReleaseClaimsRequest calls the generic ReleaseClaims builder with application/json body
+func NewReleaseClaimsRequest(server string, project ProjectName, params *ReleaseClaimsParams, body ReleaseClaimsJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewReleaseClaimsRequestWithBody(server, project, params, "application/json", bodyReader)
+}
+
+// NewReleaseClaimsRequestWithBody constructs an http.Request for the ReleaseClaims method, with any body, and a specified content type
+func NewReleaseClaimsRequestWithBody(server string, project ProjectName, params *ReleaseClaimsParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/claim-releases", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.DryRun != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "dryRun", *params.DryRun, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
@@ -12658,6 +12976,44 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/projects/{project}/claim-explanations (the `ExplainClaim` operationId).
 	ExplainClaimWithResponse(ctx context.Context, project ProjectName, body ExplainClaimJSONRequestBody, reqEditors ...RequestEditorFn) (*ExplainClaimResponse, error)
 
+	// ReleaseClaimsWithBodyWithResponse Release many claims
+	//
+	// Releases the claims that `select` finds, each as `deleteClaim` does: quotas, trail, history and cool-down are the same. Those of one pool go
+	// in common, small transactions, and claims of others are served between them; it is not all or nothing.
+	//
+	// First `?dryRun=true`: it answers how many claims match (`count`), the first 100 of them, and a `token`. With the token nothing is released that
+	// was not shown: a claim that was made or changed since stays, and if anything else matches by now, nothing is released
+	// (`precondition_failed`). Who has no use for a look sends `createdBefore` instead. So a request can be repeated without harm, and takes no
+	// `Idempotency-Key`: what is gone is counted in `gone`.
+	//
+	// A request comes to at most `limit` claims, and ends in time before its deadline. As long as the answer has a `nextCursor`, another request with
+	// the same `select` and this `cursor` goes on. What cannot be released is in `skipped`, with the code that `deleteClaim` would have refused it
+	// with, and does not keep the others.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/claim-releases (the `ReleaseClaims` operationId).
+	ReleaseClaimsWithBodyWithResponse(ctx context.Context, project ProjectName, params *ReleaseClaimsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReleaseClaimsResponse, error)
+
+	// ReleaseClaimsWithResponse Release many claims
+	//
+	// Releases the claims that `select` finds, each as `deleteClaim` does: quotas, trail, history and cool-down are the same. Those of one pool go
+	// in common, small transactions, and claims of others are served between them; it is not all or nothing.
+	//
+	// First `?dryRun=true`: it answers how many claims match (`count`), the first 100 of them, and a `token`. With the token nothing is released that
+	// was not shown: a claim that was made or changed since stays, and if anything else matches by now, nothing is released
+	// (`precondition_failed`). Who has no use for a look sends `createdBefore` instead. So a request can be repeated without harm, and takes no
+	// `Idempotency-Key`: what is gone is counted in `gone`.
+	//
+	// A request comes to at most `limit` claims, and ends in time before its deadline. As long as the answer has a `nextCursor`, another request with
+	// the same `select` and this `cursor` goes on. What cannot be released is in `skipped`, with the code that `deleteClaim` would have refused it
+	// with, and does not keep the others.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/claim-releases (the `ReleaseClaims` operationId).
+	ReleaseClaimsWithResponse(ctx context.Context, project ProjectName, params *ReleaseClaimsParams, body ReleaseClaimsJSONRequestBody, reqEditors ...RequestEditorFn) (*ReleaseClaimsResponse, error)
+
 	// ListClaimsWithResponse List claims
 	//
 	// The claims of the project, in order of name, or, with `pool` and without `owner`, in order of address. Filters add up.
@@ -15446,6 +15802,133 @@ func (r ExplainClaimResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ExplainClaimResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ReleaseClaimsResponse200Headers the declared response headers of an HTTP 200 response for ReleaseClaims
+type ReleaseClaimsResponse200Headers struct {
+	DryRun *bool
+}
+
+// ReleaseClaimsResponse400Headers the declared response headers of an HTTP 400 response for ReleaseClaims
+type ReleaseClaimsResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+// ReleaseClaimsResponse401Headers the declared response headers of an HTTP 401 response for ReleaseClaims
+type ReleaseClaimsResponse401Headers struct {
+	WWWAuthenticate *string
+}
+
+// ReleaseClaimsResponse404Headers the declared response headers of an HTTP 404 response for ReleaseClaims
+type ReleaseClaimsResponse404Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+// ReleaseClaimsResponse412Headers the declared response headers of an HTTP 412 response for ReleaseClaims
+type ReleaseClaimsResponse412Headers struct {
+	ETag *string
+}
+
+// ReleaseClaimsResponse429Headers the declared response headers of an HTTP 429 response for ReleaseClaims
+type ReleaseClaimsResponse429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
+}
+
+// ReleaseClaimsResponse500Headers the declared response headers of an HTTP 500 response for ReleaseClaims
+type ReleaseClaimsResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+// ReleaseClaimsResponse503Headers the declared response headers of an HTTP 503 response for ReleaseClaims
+type ReleaseClaimsResponse503Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// ReleaseClaimsResponse504Headers the declared response headers of an HTTP 504 response for ReleaseClaims
+type ReleaseClaimsResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+type ReleaseClaimsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ClaimRelease
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *BadRequest
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NotFound
+	// ApplicationProblemJSON406 the response for an HTTP 406 `application/problem+json` response
+	ApplicationProblemJSON406 *NotAcceptable
+	// ApplicationProblemJSON412 the response for an HTTP 412 `application/problem+json` response
+	ApplicationProblemJSON412 *PreconditionFailed
+	// ApplicationProblemJSON413 the response for an HTTP 413 `application/problem+json` response
+	ApplicationProblemJSON413 *PayloadTooLarge
+	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
+	ApplicationProblemJSON415 *UnsupportedMediaType
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooManyRequests
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *InternalError
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Unavailable
+	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
+	ApplicationProblemJSON504 *DeadlineExceeded
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ReleaseClaimsResponse200Headers
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *ReleaseClaimsResponse400Headers
+	// Headers401 the parsed response headers for an HTTP 401 response
+	Headers401 *ReleaseClaimsResponse401Headers
+	// Headers404 the parsed response headers for an HTTP 404 response
+	Headers404 *ReleaseClaimsResponse404Headers
+	// Headers412 the parsed response headers for an HTTP 412 response
+	Headers412 *ReleaseClaimsResponse412Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *ReleaseClaimsResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *ReleaseClaimsResponse500Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *ReleaseClaimsResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *ReleaseClaimsResponse504Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r ReleaseClaimsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ReleaseClaimsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ReleaseClaimsResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -21326,6 +21809,56 @@ func (c *ClientWithResponses) ExplainClaimWithResponse(ctx context.Context, proj
 	return ParseExplainClaimResponse(rsp)
 }
 
+// ReleaseClaimsWithBodyWithResponse Release many claims
+//
+// Releases the claims that `select` finds, each as `deleteClaim` does: quotas, trail, history and cool-down are the same. Those of one pool go
+// in common, small transactions, and claims of others are served between them; it is not all or nothing.
+//
+// First `?dryRun=true`: it answers how many claims match (`count`), the first 100 of them, and a `token`. With the token nothing is released that
+// was not shown: a claim that was made or changed since stays, and if anything else matches by now, nothing is released
+// (`precondition_failed`). Who has no use for a look sends `createdBefore` instead. So a request can be repeated without harm, and takes no
+// `Idempotency-Key`: what is gone is counted in `gone`.
+//
+// A request comes to at most `limit` claims, and ends in time before its deadline. As long as the answer has a `nextCursor`, another request with
+// the same `select` and this `cursor` goes on. What cannot be released is in `skipped`, with the code that `deleteClaim` would have refused it
+// with, and does not keep the others.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/claim-releases (the `ReleaseClaims` operationId).
+func (c *ClientWithResponses) ReleaseClaimsWithBodyWithResponse(ctx context.Context, project ProjectName, params *ReleaseClaimsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReleaseClaimsResponse, error) {
+	rsp, err := c.ReleaseClaimsWithBody(ctx, project, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReleaseClaimsResponse(rsp)
+}
+
+// ReleaseClaimsWithResponse Release many claims
+//
+// Releases the claims that `select` finds, each as `deleteClaim` does: quotas, trail, history and cool-down are the same. Those of one pool go
+// in common, small transactions, and claims of others are served between them; it is not all or nothing.
+//
+// First `?dryRun=true`: it answers how many claims match (`count`), the first 100 of them, and a `token`. With the token nothing is released that
+// was not shown: a claim that was made or changed since stays, and if anything else matches by now, nothing is released
+// (`precondition_failed`). Who has no use for a look sends `createdBefore` instead. So a request can be repeated without harm, and takes no
+// `Idempotency-Key`: what is gone is counted in `gone`.
+//
+// A request comes to at most `limit` claims, and ends in time before its deadline. As long as the answer has a `nextCursor`, another request with
+// the same `select` and this `cursor` goes on. What cannot be released is in `skipped`, with the code that `deleteClaim` would have refused it
+// with, and does not keep the others.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/claim-releases (the `ReleaseClaims` operationId).
+func (c *ClientWithResponses) ReleaseClaimsWithResponse(ctx context.Context, project ProjectName, params *ReleaseClaimsParams, body ReleaseClaimsJSONRequestBody, reqEditors ...RequestEditorFn) (*ReleaseClaimsResponse, error) {
+	rsp, err := c.ReleaseClaims(ctx, project, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReleaseClaimsResponse(rsp)
+}
+
 // ListClaimsWithResponse List claims
 //
 // The claims of the project, in order of name, or, with `pool` and without `owner`, in order of address. Filters add up.
@@ -26676,6 +27209,272 @@ func ParseExplainClaimResponse(rsp *http.Response) (*ExplainClaimResponse, error
 		response.Headers503 = &headers
 	case rsp.StatusCode == 504:
 		var headers ExplainClaimResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers504 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseReleaseClaimsResponse parses an HTTP response from a ReleaseClaimsWithResponse call
+func ParseReleaseClaimsResponse(rsp *http.Response) (*ReleaseClaimsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ReleaseClaimsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ClaimRelease
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 406:
+		var dest NotAcceptable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON406 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 412:
+		var dest PreconditionFailed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON412 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
+		var dest PayloadTooLarge
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON413 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest UnsupportedMediaType
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON415 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooManyRequests
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest InternalError
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest DeadlineExceeded
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON504 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ReleaseClaimsResponse200Headers
+		if values := rsp.Header.Values("Dry-Run"); len(values) > 0 {
+			var value bool
+			if err := runtime.BindStyledParameterWithOptions("simple", "Dry-Run", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.DryRun = &value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 400:
+		var headers ReleaseClaimsResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
+	case rsp.StatusCode == 401:
+		var headers ReleaseClaimsResponse401Headers
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		response.Headers401 = &headers
+	case rsp.StatusCode == 404:
+		var headers ReleaseClaimsResponse404Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers404 = &headers
+	case rsp.StatusCode == 412:
+		var headers ReleaseClaimsResponse412Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers412 = &headers
+	case rsp.StatusCode == 429:
+		var headers ReleaseClaimsResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers ReleaseClaimsResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
+	case rsp.StatusCode == 503:
+		var headers ReleaseClaimsResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers ReleaseClaimsResponse504Headers
 		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
 			var value Consistency
 			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {

@@ -72,7 +72,9 @@ func TestEveryPostThatTakesAKeyGetsOne(t *testing.T) {
 		require.Contains(t, posts, id, "the test of lost answers lacks an operation")
 	}
 	require.Len(t, posts, len(with))
-	require.Equal(t, map[string]string{"explainClaim": "/v1/projects/{project}/claim-explanations"}, without,
+	require.Equal(t, map[string]string{
+		"explainClaim": "/v1/projects/{project}/claim-explanations", "releaseClaims": "/v1/projects/{project}/claim-releases",
+	}, without,
 		"what takes no key is known by its path: key.go")
 	var key []string
 	c := answering(t, func(w http.ResponseWriter, r *http.Request) {

@@ -77,7 +77,7 @@ func mayBeDone(resp *http.Response) bool {
 
 // harmless reports whether a request changes nothing, however often it is carried out.
 func harmless(req *http.Request) bool {
-	return req.Method == http.MethodGet || req.Method == http.MethodHead || dry(req) || onlyAsks(req)
+	return req.Method == http.MethodGet || req.Method == http.MethodHead || dry(req) || takesNoKey(req)
 }
 
 // safeTwice reports whether a request may be carried out twice.

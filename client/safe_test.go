@@ -26,6 +26,7 @@ func TestOnlyWhatIsSafeIsSentAgain(t *testing.T) {
 		{"PostWithoutAKeyAfterACut", "POST", claims, nil, errCut, 1, true},
 		{"PostWithoutAKeyThatNeverLeft", "POST", claims, nil, errRefused, 1, false},
 		{"AQuestionAfterACut", "POST", "/v1/projects/team-a/claim-explanations", nil, errCut, 2, false},
+		{"AReleaseOfManyAfterACut", "POST", "/v1/projects/team-a/claim-releases", nil, errCut, 2, false},
 		{"PutAfterACut", "PUT", claims + "/web", nil, errCut, 2, false},
 		{"PutOfARevisionAfterACut", "PUT", claims + "/web", []string{"If-Match", `"r"`}, errCut, 1, true},
 		{"PutThatCreatesOnlyAfterACut", "PUT", claims + "/web", []string{"If-None-Match", "*"}, errCut, 1, true},

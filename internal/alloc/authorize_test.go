@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/claims"
 	"github.com/carve-ipam/carve/internal/alloc/paging"
 	"github.com/carve-ipam/carve/internal/alloc/trail"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
@@ -108,6 +109,10 @@ func TestNothingIsDoneForStrangers(t *testing.T) {
 		},
 		"CreateClaimBatch": func(ctx context.Context) error {
 			_, err := b.CreateClaimBatch(ctx, project, []ipam.Claim{claim("x", "net", 32)}, usecase.Request{})
+			return err
+		},
+		"ReleaseClaims": func(ctx context.Context) error {
+			_, err := b.ReleaseClaims(ctx, project, claims.Releasing{Names: []string{"x"}}, dry)
 			return err
 		},
 		"PutScopePool": func(ctx context.Context) error {

@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/carve-ipam/carve/internal/alloc/claims"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/api/codec"
 	"github.com/carve-ipam/carve/internal/api/gen"
@@ -72,6 +74,75 @@ func (s claimHandlers) PatchClaim(c echo.Context, project, claim string, p gen.P
 
 func (s claimHandlers) DeleteClaim(c echo.Context, project, claim string, p gen.DeleteClaimParams) error {
 	return remove(c, p.IfMatch, p.DryRun, project, claim, s.use.DeleteClaim)
+}
+
+// ReleaseClaims implements the operation.
+func (s claimHandlers) ReleaseClaims(c echo.Context, project string, p gen.ReleaseClaimsParams) error {
+	var body gen.ClaimReleaseCreate
+	if err := c.Bind(&body); err != nil {
+		return err
+	}
+	asked, err := releasing(project, body)
+	if err != nil {
+		return err
+	}
+	r := usecase.Request{DryRun: codec.Or(p.DryRun, false)}
+	done, err := s.use.ReleaseClaims(c.Request().Context(), project, asked, r)
+	if err != nil {
+		return inSelection(err)
+	}
+	mark(c, r.DryRun, false)
+	out := codec.ReleaseOf(done, r.DryRun)
+	return codec.Answer(c.Response(), http.StatusOK, &out)
+}
+
+// shownReleases is how many claims a dry run of a release shows.
+const shownReleases = 100
+
+// releasing reads which claims are to be released.
+func releasing(project string, body gen.ClaimReleaseCreate) (claims.Releasing, error) {
+	sel := body.Select
+	q := claims.Releasing{
+		Names: sel.Names, Token: body.Token, Cursor: body.Cursor, Limit: codec.Or(body.Limit, claims.MaxReleases), Preview: shownReleases,
+	}
+	if sel.Names != nil && (sel.Owner != "" || sel.LabelSelector != "" || sel.Pool != "" || sel.ClassName != "") {
+		return q, ipam.Invalid("/select/names", "stands alone: leave the other conditions out.")
+	}
+	if body.CreatedBefore != nil {
+		q.Before = *body.CreatedBefore
+	}
+	var err error
+	q.Filter, err = filterParams{labels: &sel.LabelSelector, class: &sel.ClassName}.filter(project)
+	q.Filter.Owner = strings.TrimRight(sel.Owner, "/")
+	if sel.Pool != "" {
+		q.Filter.Pool = refFilter(project, &sel.Pool)
+	}
+	return q, inSelection(err)
+}
+
+// inSelection is a refusal of a list, whose filters are in the body of the request.
+func inSelection(err error) error {
+	e, ok := err.(*ipam.Error) //nolint:errorlint // only the refusal itself is re-pointed
+	if !ok {
+		return err
+	}
+	moved := *e
+	moved.Fields = slices.Clone(e.Fields)
+	for i, f := range e.Fields {
+		param, is := strings.CutPrefix(f.Pointer, "query:")
+		switch {
+		case !is:
+			continue
+		case param == "cursor":
+			moved.Fields[i].Pointer = "/cursor"
+		case param == "class":
+			moved.Fields[i].Pointer = "/select/className"
+		default:
+			moved.Fields[i].Pointer = "/select/" + param
+		}
+		moved.Message = strings.ReplaceAll(moved.Message, f.Pointer, moved.Fields[i].Pointer)
+	}
+	return &moved
 }
 
 // ExplainClaim implements the operation: a claim that would be refused is answered with 200 as well, since the refusal is the answer.

@@ -37,6 +37,9 @@ var senses = map[string]func(w *world, project, path string) obj{
 		}
 		return obj{"claims": claims}
 	},
+	"releaseClaims": func(w *world, _, _ string) obj {
+		return obj{"select": obj{"owner": w.phrase("OwnerRef", "name")}, "createdBefore": time.Now().UTC().Format(time.RFC3339Nano)}
+	},
 	"explainClaim": func(w *world, project, _ string) obj { return obj{"spec": w.claim(project)} },
 	"createApiKey": func(w *world, _, _ string) obj {
 		spec := w.some(obj{"description": w.description(), "expiresAt": time.Now().Add(time.Hour).UTC().Format(time.RFC3339Nano)})

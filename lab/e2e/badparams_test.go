@@ -77,6 +77,8 @@ func badValues(p *openapi3.Parameter) []string {
 			}
 		}
 		return common
+	case p.Name == "owner": // free text
+		return append(common, "", "%2F", strings.Repeat("a", 512))
 	case p.Name == "cursor":
 		return append(common, "", "x", "!!!", "%2B%2F", "e30", "bnVsbA", "eyJrIjoicG9vbHMifQ", "W10", strings.Repeat("A", 1024), strings.Repeat("A", 1025), "MTIz",
 			"eyJrIjoicG9vbHMiLCJhIjoiIn0", "eyJrIjoiY2xhaW1zIiwiYSI6MX0", "eyJrIjoicG9vbHMiLCJhIjoiYVx1MDAwMGIifQ")

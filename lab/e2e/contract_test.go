@@ -107,7 +107,9 @@ func (op *operation) changes() bool {
 }
 
 // creates reports whether an operation makes something, and takes an Idempotency-Key.
-func (op *operation) creates() bool { return op.method == http.MethodPost && op.changes() }
+func (op *operation) creates() bool {
+	return op.method == http.MethodPost && op.changes() && op.id != "releaseClaims" // which is repeated by its nature
+}
 
 // in lists the parameters of one kind.
 func (op *operation) in(kind string) (out []*openapi3.Parameter) {

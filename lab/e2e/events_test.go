@@ -96,7 +96,7 @@ func (w *world) neverChanges(t testing.TB, f func()) {
 
 // resourceKinds are the kinds of the resources that the trail names, by the last collection in a path.
 var resourceKinds = map[string]string{
-	"projects": "Project", "spaces": "Space", "pools": "IPPool", "claims": "IPClaim", "claim-batches": "IPClaim", "claim-explanations": "IPClaim", "classes": "IPClass", "allocations": "IPAllocation",
+	"projects": "Project", "spaces": "Space", "pools": "IPPool", "claims": "IPClaim", "claim-batches": "IPClaim", "claim-explanations": "IPClaim", "claim-releases": "IPClaim", "scopes": "IPPool", "classes": "IPClass", "allocations": "IPAllocation",
 	"members": "Member", "api-keys": "ApiKey", "quotas": "Quota", "pools/grants": "PoolGrant", "spaces/grants": "SpaceGrant",
 }
 

@@ -87,6 +87,9 @@ func TestPathsThatDoNotExist(t *testing.T) {
 				}
 				names := maps.Clone(s.names)
 				names[name] = "nobody"
+				if name == "scope" {
+					names[name] = "cluster=nobody"
+				}
 				if name == "allocation" {
 					names[name] = "00000000-0000-4000-8000-000000000000"
 				}

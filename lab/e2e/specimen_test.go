@@ -83,6 +83,13 @@ var adapted = map[string]func(s *stage, body obj){
 	"createClaim/byAddress": rename("ingress-vip"),
 	"createApiKey/pipeline": func(_ *stage, b obj) { rename("pipeline-b")(nil, inTime(b)) },
 	"createPool/root":       func(_ *stage, b obj) { rename("prod-us")(nil, b); b["spec"].(obj)["cidr"] = "10.21.0.0/16" },
+	"createClaim/withScope": func(_ *stage, b obj) { b["spec"].(obj)["scope"] = obj{"cluster": "web-us"} },
+	// What they release is none of what other specimens need.
+	"releaseClaims/names": func(_ *stage, b obj) { b["select"], b["createdBefore"] = obj{"names": []any{"nobody"}}, soon() },
+	"releaseClaims/shown": func(_ *stage, b obj) {
+		delete(b, "token")
+		b["select"], b["createdBefore"] = obj{"owner": "Nobody"}, soon()
+	},
 	"createClaim/rebind": func(s *stage, b obj) {
 		rename("rebound")(nil, b)
 		b["spec"].(obj)["allocationRef"] = obj{"name": s.spare}
@@ -102,6 +109,9 @@ func inTime(body obj) obj {
 	body["spec"].(obj)["expiresAt"] = time.Now().Add(365 * 24 * time.Hour).UTC().Format(time.RFC3339)
 	return body
 }
+
+// soon is a time that everything on the stage was made before.
+func soon() string { return time.Now().Add(time.Hour).UTC().Format(time.RFC3339) }
 
 func rename(name string) func(*stage, obj) {
 	return func(_ *stage, body obj) { body["metadata"].(obj)["name"] = name }
@@ -143,8 +153,12 @@ func (s *stage) specimens(t testing.TB) []specimen {
 	}
 	// Patches after what looks at the things as the examples made them, and what deletes at the end.
 	order := []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
-	slices.SortStableFunc(out, func(a, b specimen) int {
-		return slices.Index(order, a.op.method) - slices.Index(order, b.op.method)
-	})
+	rank := func(s specimen) int {
+		if s.op.id == "putScopePool" { // before the quotas
+			return slices.Index(order, http.MethodPost)
+		}
+		return slices.Index(order, s.op.method)
+	}
+	slices.SortStableFunc(out, func(a, b specimen) int { return rank(a) - rank(b) })
 	return out
 }

@@ -61,6 +61,7 @@ func furnish(t testing.TB, w *world) *stage {
 	put(team+"/pools/prod-eu/grants/"+otherProject, nil)
 	s.classes(t)
 	post("/v1/projects/platform/pools", named("shared-eu", obj{"cidr": "10.96.0.0/16", "visibility": "shared"}))
+	post(team+"/claims", named("in-scope", obj{"className": "per-cluster", "scope": obj{"cluster": "web-eu"}})) // its pool is that of the examples
 	put("/v1/projects/platform/pools/shared-eu/grants/"+s.names["project"], nil)
 	put(team+"/members/"+s.names["subject"], obj{"spec": obj{"role": "viewer"}})
 	post(team+"/api-keys", inTime(example("ApiKeyCreate")))

@@ -4,7 +4,7 @@ import type { CarveOptions } from "./options.js";
 import { readProblem, type Whole } from "./problem.js";
 import { repeat, type Ending } from "./repeat.js";
 import { checkRetry, defaultRetry, retryAfter } from "./retry.js";
-import { onlyAsks } from "./safe.js";
+import { takesNoKey } from "./safe.js";
 import { contractVersion } from "./version.js";
 
 /** Where a client's requests go, and the fetch that it calls by. */
@@ -44,7 +44,7 @@ async function headersOf(request: Request, options: CarveOptions): Promise<Heade
     if (!headers.has(name) || name.toLowerCase() === "user-agent") headers.set(name, value);
   }
   // Given once for a call, before its first attempt: the server answers every repeat with what became of the first.
-  if (request.method === "POST" && !onlyAsks(request) && !headers.has("Idempotency-Key")) {
+  if (request.method === "POST" && !takesNoKey(request) && !headers.has("Idempotency-Key")) {
     headers.set("Idempotency-Key", crypto.randomUUID());
   }
   if (request.method === "PATCH") headers.set("Content-Type", "application/merge-patch+json");
@@ -58,9 +58,9 @@ function succeeded(request: Request, answer: Whole): boolean {
   const isJson = answer.mediaType === "application/json";
   switch (answer.response.status) {
     case 200:
-      return isJson && request.method !== "DELETE" && (request.method !== "POST" || onlyAsks(request));
+      return isJson && request.method !== "DELETE" && (request.method !== "POST" || takesNoKey(request));
     case 201:
-      return isJson && (request.method === "PUT" || (request.method === "POST" && !onlyAsks(request)));
+      return isJson && (request.method === "PUT" || (request.method === "POST" && !takesNoKey(request)));
     case 204:
       return request.method === "DELETE";
     default:

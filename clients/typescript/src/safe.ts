@@ -39,15 +39,18 @@ function mayBeDone(answer: Whole): boolean {
   return problem === undefined || problem.code === "outcome_unknown" || problem.code === "deadline";
 }
 
-/** Whether a POST is a question that is too long for a URL. It takes no key, and changes nothing. */
-export function onlyAsks(request: Request): boolean {
-  return request.method === "POST" && new URL(request.url).pathname.endsWith("/claim-explanations");
+/**
+ * Whether a POST takes no key, because it can be repeated without one: a question that is too long for a URL, or a release of many claims, which says
+ * what bounds it.
+ */
+export function takesNoKey(request: Request): boolean {
+  return request.method === "POST" && /\/claim-(explanations|releases)$/.test(new URL(request.url).pathname);
 }
 
 /** Whether a request changes nothing, however often it is carried out. */
 function isHarmless(request: Request): boolean {
   const dry = new URL(request.url).searchParams.get("dryRun") === "true";
-  return request.method === "GET" || request.method === "HEAD" || dry || onlyAsks(request);
+  return request.method === "GET" || request.method === "HEAD" || dry || takesNoKey(request);
 }
 
 /** Whether a request may be carried out twice. */

@@ -988,6 +988,42 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/projects/{project}/claim-releases": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Release many claims
+         * @description Releases the claims that `select` finds, each as `deleteClaim` does: quotas, trail, history and cool-down are the same. Those of one pool go
+         *     in common, small transactions, and claims of others are served between them; it is not all or nothing.
+         *
+         *     First `?dryRun=true`: it answers how many claims match (`count`), the first 100 of them, and a `token`. With the token nothing is released that
+         *     was not shown: a claim that was made or changed since stays, and if anything else matches by now, nothing is released
+         *     (`precondition_failed`). Who has no use for a look sends `createdBefore` instead. So a request can be repeated without harm, and takes no
+         *     `Idempotency-Key`: what is gone is counted in `gone`.
+         *
+         *     A request comes to at most `limit` claims, and ends in time before its deadline. As long as the answer has a `nextCursor`, another request with
+         *     the same `select` and this `cursor` goes on. What cannot be released is in `skipped`, with the code that `deleteClaim` would have refused it
+         *     with, and does not keep the others.
+         */
+        post: operations["releaseClaims"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/projects/{project}/claim-explanations": {
         parameters: {
             query?: never;
@@ -2318,6 +2354,85 @@ export interface components {
             /** @description The claims in the order of the request. */
             claims: components["schemas"]["IPClaim"][];
         };
+        ClaimReleaseCreate: {
+            select: components["schemas"]["ClaimSelection"];
+            /** @description What a dry run with the same `select` has answered. Without a `cursor`, this or `createdBefore` is required. */
+            token?: string;
+            /** @description Only claims that were made before. */
+            createdBefore?: components["schemas"]["Time"];
+            /** @description The `nextCursor` of the request before, which bounds this one as well. */
+            cursor?: string;
+            /**
+             * @description To how many claims the request comes at most.
+             * @default 1000
+             * @example 1000
+             */
+            limit: number;
+        };
+        /** @description Which claims. Conditions add up; `names` stands alone. */
+        ClaimSelection: {
+            /** @description Claims by name. */
+            names?: components["schemas"]["Name"][];
+            /**
+             * @description Claims with this `ownerRef`, as the parameter `owner` of `listClaims` has it.
+             * @example Cluster/web-eu/c-7781
+             */
+            owner?: string;
+            /**
+             * @description Claims with such labels, as the parameter `labelSelector` of `listClaims` has it.
+             * @example env=test
+             */
+            labelSelector?: string;
+            /** @description Claims on this pool. */
+            pool?: components["schemas"]["RefFilter"];
+            /** @description Claims that the class of this name served. */
+            className?: components["schemas"]["Name"];
+        };
+        ClaimRelease: {
+            /**
+             * @description How many claims this request has released; 0 in a dry run.
+             * @example 2
+             */
+            released: number;
+            /**
+             * @description How many of the names had no claim (any more).
+             * @example 0
+             */
+            gone: number;
+            /** @description Claims that stay. */
+            skipped: components["schemas"]["ClaimSkipped"][];
+            nextCursor?: components["schemas"]["NextCursor"];
+            /**
+             * @description Dry run: how many claims match, counted up to 10,000.
+             * @example 2
+             */
+            count?: number;
+            /**
+             * @description Dry run: there are more than were counted, and no token: narrow the selection, or use `createdBefore`.
+             * @example false
+             */
+            more?: boolean;
+            /** @description Dry run: the first 100 of them. */
+            claims?: components["schemas"]["IPClaim"][];
+            /**
+             * @description Dry run: stands for what was shown.
+             * @example eyJrIjoiY2xhaW0tcmVsZWFzZXMifQ
+             */
+            token?: string;
+        };
+        ClaimSkipped: {
+            /**
+             * @description The claim's.
+             * @example web-eu
+             */
+            name: string;
+            code: components["schemas"]["ProblemCode"];
+            /**
+             * @description One sentence.
+             * @example Claim team-a/web-eu has changed since it was looked at.
+             */
+            detail: string;
+        };
         ClaimExplanationRequest: {
             /** @description Ignored, so that the body of a claim can be sent as it is. */
             metadata?: components["schemas"]["CreateMetadata"];
@@ -2716,7 +2831,7 @@ export interface components {
          * @description An operation whose events are in audit trails.
          * @enum {string}
          */
-        AuditOperation: "createProject" | "patchProject" | "deleteProject" | "putMember" | "deleteMember" | "createApiKey" | "deleteApiKey" | "putQuota" | "deleteQuota" | "createSpace" | "patchSpace" | "deleteSpace" | "putSpaceGrant" | "deleteSpaceGrant" | "createPool" | "patchPool" | "deletePool" | "putPoolGrant" | "deletePoolGrant" | "createClass" | "patchClass" | "deleteClass" | "putScopePool" | "createClaim" | "putClaim" | "patchClaim" | "deleteClaim" | "createClaimBatch" | "deleteAllocation" | "bootstrap";
+        AuditOperation: "createProject" | "patchProject" | "deleteProject" | "putMember" | "deleteMember" | "createApiKey" | "deleteApiKey" | "putQuota" | "deleteQuota" | "createSpace" | "patchSpace" | "deleteSpace" | "putSpaceGrant" | "deleteSpaceGrant" | "createPool" | "patchPool" | "deletePool" | "putPoolGrant" | "deletePoolGrant" | "createClass" | "patchClass" | "deleteClass" | "putScopePool" | "releaseClaims" | "createClaim" | "putClaim" | "patchClaim" | "deleteClaim" | "createClaimBatch" | "deleteAllocation" | "bootstrap";
         /**
          * @description A kind of resource that audit trails tell of.
          * @enum {string}
@@ -6935,6 +7050,55 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["CarvingRefused"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["DeadlineExceeded"];
+        };
+    };
+    releaseClaims: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Answer as if the request were carried out, and write nothing.
+                 * @example false
+                 */
+                dryRun?: components["parameters"]["DryRun"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ClaimReleaseCreate"];
+            };
+        };
+        responses: {
+            /** @description What was released, or would be. */
+            200: {
+                headers: {
+                    "Dry-Run": components["headers"]["DryRun"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ClaimRelease"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

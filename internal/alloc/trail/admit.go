@@ -93,6 +93,9 @@ func kindOf(action tenancy.Action, operation string) string {
 	case "classes":
 		return KindClass
 	case "claims":
+		if strings.Contains(operation, "ScopePool") {
+			return KindPool
+		}
 		return KindClaim
 	case "allocations":
 		return KindAllocation

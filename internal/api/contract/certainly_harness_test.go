@@ -31,6 +31,7 @@ var bodies = map[string]func() any{
 	"createClaim":      func() any { return new(gen.CreateClaimJSONRequestBody) },
 	"putClaim":         func() any { return new(gen.PutClaimJSONRequestBody) },
 	"createClaimBatch": func() any { return new(gen.CreateClaimBatchJSONRequestBody) },
+	"releaseClaims":    func() any { return new(gen.ReleaseClaimsJSONRequestBody) },
 	"explainClaim":     func() any { return new(gen.ExplainClaimJSONRequestBody) },
 }
 

@@ -1,0 +1,21 @@
+package codec
+
+import (
+	"github.com/carve-ipam/carve/internal/alloc/claims"
+	"github.com/carve-ipam/carve/internal/api/gen"
+)
+
+// ReleaseOf is what came of a release of many claims, or of its dry run.
+func ReleaseOf(r claims.Released, dryRun bool) gen.ClaimRelease {
+	out := gen.ClaimRelease{
+		Released: r.Done, Gone: r.Gone, Skipped: make([]gen.ClaimSkipped, 0, len(r.Skipped)), NextCursor: r.Next,
+		Count: r.Count, More: r.More, Token: r.Token,
+	}
+	for _, s := range r.Skipped {
+		out.Skipped = append(out.Skipped, gen.ClaimSkipped{Name: s.Name, Code: gen.ProblemCode(s.Why.Code), Detail: s.Why.Message})
+	}
+	if dryRun {
+		out.Claims = Each(r.Shown, ClaimOf)
+	}
+	return out
+}

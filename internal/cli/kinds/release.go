@@ -1,0 +1,194 @@
+package kinds
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/cli/exit"
+	"github.com/carve-ipam/carve/internal/cli/session"
+	"github.com/carve-ipam/carve/internal/cli/show"
+	"github.com/carve-ipam/carve/internal/cli/verbs"
+)
+
+// releaseStep is to how many claims one request comes, so that there is progress to tell.
+const releaseStep = 250
+
+// release is one command line that releases many claims.
+type release struct {
+	*session.Session
+
+	selected    client.ClaimSelection
+	dryRun, yes bool
+}
+
+func releaseCommand(p *session.Program) *cobra.Command {
+	var r release
+	cmd := &cobra.Command{
+		Use:   "release (NAME... | --owner OWNER | --selector LABELS | --pool POOL | --class CLASS)",
+		Short: "Release many claims: by name, by owner, by labels, of a pool or a class",
+		Long: `Shows what would be released, asks, and releases it, each claim as 'claim delete' does. Conditions add up. Nothing is released that
+was not shown: what is made or changed meanwhile stays. An interrupted release goes on when it is run again. What cannot be
+released is named, and the exit code is 4.`,
+		Example: `  ipamctl release --owner Cluster/web-eu --dry-run
+  ipamctl release --selector env=test --yes
+  ipamctl release node-1 node-2`,
+		Args:              verbs.Names("claim", 0, 1000),
+		ValidArgsFunction: claimKind(p).Complete(),
+	}
+	f := cmd.Flags()
+	f.StringVar(&r.selected.Owner, "owner", "", "claims for this `OWNER` of yours, kind/name/uid")
+	f.StringVarP(&r.selected.LabelSelector, "selector", "l", "", "claims with such `LABELS`: 'a=b,c!=d,e in (f,g),!h'")
+	f.StringVar(&r.selected.Pool, "pool", "", "claims on this `POOL`, name or project/name")
+	f.StringVar(&r.selected.ClassName, "class", "", "claims that this `CLASS` served")
+	f.BoolVar(&r.dryRun, "dry-run", false, "show what would be released, and release nothing")
+	f.BoolVarP(&r.yes, "yes", "y", false, "release without asking")
+	verbs.CompleteFlag(cmd, "pool", verbs.CompletePools(p))
+	verbs.CompleteFlag(cmd, "class", verbs.CompleteClasses(p))
+	cmd.RunE = p.Verb(func(ctx context.Context, args []string) (err error) {
+		r.selected.Names = args
+		conditions := r.selected.Owner + r.selected.LabelSelector + r.selected.Pool + r.selected.ClassName
+		if (len(args) > 0) == (conditions != "") {
+			return exit.Usagef("release what? Give names of claims, or --owner, --selector, --pool, --class")
+		}
+		if r.Session, err = p.InProject(); err != nil {
+			return err
+		}
+		return r.run(ctx)
+	})
+	return cmd
+}
+
+func (r release) run(ctx context.Context) error {
+	shown, doc, err := r.ask(ctx, client.ClaimReleaseCreate{Select: r.selected}, true)
+	switch {
+	case err != nil:
+		return err
+	case r.dryRun:
+		return r.show(shown, doc)
+	case shown.Count == 0:
+		r.Remark("no claim matches: nothing to release")
+		return nil
+	case shown.More:
+		return exit.Usagef("more than %d claims match: narrow the selection", shown.Count)
+	}
+	if !r.yes {
+		if err := r.confirm(ctx, shown); err != nil {
+			return err
+		}
+	}
+	return r.release(ctx, shown)
+}
+
+// ask sends one request.
+func (r release) ask(ctx context.Context, body client.ClaimReleaseCreate, dryRun bool) (out client.ClaimRelease, doc json.RawMessage, err error) {
+	text, err := show.Marshal(body)
+	if err != nil {
+		return out, nil, err
+	}
+	req := session.Request{Method: http.MethodPost, Path: r.In("claim-releases"), Body: text}
+	if dryRun {
+		req.Query = req.Query.With("dryRun", "true")
+	}
+	a, err := r.Ask(ctx, req)
+	if err != nil {
+		return out, nil, err
+	}
+	if err := json.Unmarshal(a.Body, &out); err != nil {
+		return out, nil, fmt.Errorf("cannot read the server's answer: %w", err)
+	}
+	return out, a.Body, nil
+}
+
+// show prints what would be released.
+func (r release) show(shown client.ClaimRelease, doc json.RawMessage) error {
+	docs := make([]json.RawMessage, 0, len(shown.Claims))
+	for _, c := range shown.Claims {
+		text, err := show.Marshal(c)
+		if err != nil {
+			return err
+		}
+		docs = append(docs, text)
+	}
+	if err := show.Show(r.Printer, claimView(), docs, doc, false); err != nil {
+		return err
+	}
+	r.Remark("%s", r.countOf(shown)+" would be released")
+	return nil
+}
+
+func (r release) countOf(shown client.ClaimRelease) string {
+	switch {
+	case shown.More:
+		return fmt.Sprintf("more than %d claims", shown.Count)
+	case shown.Count == 1:
+		return "1 claim"
+	default:
+		return fmt.Sprintf("%d claims", shown.Count)
+	}
+}
+
+// confirm asks the person at the terminal.
+func (r release) confirm(ctx context.Context, shown client.ClaimRelease) error {
+	if r.Secret == nil { // nobody is there to be asked
+		return exit.Usagef("%s would be released: give --yes to release them, or --dry-run to see them", r.countOf(shown))
+	}
+	names := make([]string, 0, len(shown.Claims))
+	for _, c := range shown.Claims {
+		names = append(names, c.Metadata.Name)
+	}
+	r.Note("%s: %s", r.countOf(shown), strings.Join(names, " "))
+	r.Note("Release them? Type yes:")
+	answer := make(chan string, 1)
+	go func() {
+		line, _ := bufio.NewReader(r.Program.In).ReadString('\n') // what cannot be read is no yes
+		answer <- strings.TrimSpace(line)
+	}()
+	select {
+	case line := <-answer:
+		if line != "yes" {
+			return exit.Usagef("nothing was released")
+		}
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// release goes on until all is done, and tells how far it is.
+func (r release) release(ctx context.Context, shown client.ClaimRelease) error {
+	limit := releaseStep
+	body := client.ClaimReleaseCreate{Select: r.selected, Token: shown.Token, Limit: &limit}
+	released, skipped := 0, 0
+	for {
+		out, _, err := r.ask(ctx, body, false)
+		if err != nil {
+			if released > 0 {
+				r.Note("%d of %d claims were released; run it again to go on", released, shown.Count)
+			}
+			return err
+		}
+		released, skipped = released+out.Released, skipped+len(out.Skipped)
+		for _, s := range out.Skipped {
+			r.Note("claim %s stays (%s): %s", s.Name, s.Code, s.Detail)
+		}
+		body.Token, body.Cursor = "", out.NextCursor
+		if out.NextCursor == "" {
+			break
+		}
+		r.Remark("%d of %d claims released", released, shown.Count)
+	}
+	if err := r.Write(fmt.Appendf(nil, "%d of %d claims released\n", released, shown.Count)); err != nil {
+		return err
+	}
+	if skipped > 0 {
+		return exit.Verdict(exit.Conflict)
+	}
+	return nil
+}

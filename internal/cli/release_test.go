@@ -1,0 +1,88 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// shownRelease is the answer of a dry run that has found so many claims, of which it shows one.
+func shownRelease(t *testing.T, count int, more bool) reply {
+	t.Helper()
+	return ok(marshal(t, map[string]any{
+		"released": 0, "gone": 0, "skipped": []any{}, "count": count, "more": more, "token": "dG9r", "claims": []json.RawMessage{example(t, "IPClaim")},
+	}))
+}
+
+func doneRelease(t *testing.T, released int, cursor string, skipped ...any) reply {
+	t.Helper()
+	doc := map[string]any{"released": released, "gone": 0, "skipped": append([]any{}, skipped...)}
+	if cursor != "" {
+		doc["nextCursor"] = cursor
+	}
+	return ok(marshal(t, doc))
+}
+
+func TestManyClaimsAreReleasedStepByStep(t *testing.T) {
+	t.Parallel()
+	stays := map[string]any{"name": "web", "code": "in_use", "detail": "It is in use."}
+	d := answering(t, shownRelease(t, 300, false), doneRelease(t, 250, "bmV4dA"), doneRelease(t, 49, "", stays))
+	r := d.run("release", "--owner", "VM/web", "--yes")
+	require.Equal(t, 4, r.code, r.err)
+	require.Equal(t, "299 of 300 claims released\n", r.out)
+	require.Contains(t, r.err, "250 of 300 claims released\n")
+	require.Contains(t, r.err, "claim web stays (in_use): It is in use.\n")
+	seen := d.requests()
+	require.True(t, strings.HasSuffix(seen[0].uri, "/claim-releases?dryRun=true"))
+	require.JSONEq(t, `{"select": {"owner": "VM/web"}, "token": "dG9r", "limit": 250}`, string(seen[1].body))
+	require.JSONEq(t, `{"select": {"owner": "VM/web"}, "cursor": "bmV4dA", "limit": 250}`, string(seen[2].body))
+	for _, s := range seen {
+		require.Empty(t, s.header.Values("Idempotency-Key"))
+	}
+}
+
+func TestAReleaseIsShownOrConfirmed(t *testing.T) {
+	t.Parallel()
+	t.Run("DryRun", func(t *testing.T) {
+		t.Parallel()
+		d := answering(t, shownRelease(t, 1, false))
+		r := d.done("release", "web-eu", "--dry-run")
+		require.Contains(t, r.out, "web-eu")
+		require.Contains(t, r.err, "1 claim would be released\n")
+	})
+	t.Run("NobodyIsThere", func(t *testing.T) {
+		t.Parallel()
+		d := answering(t, shownRelease(t, 2, false))
+		require.Equal(t, 2, d.run("release", "--pool", "p").code)
+	})
+	for answer, code := range map[string]int{"yes\n": 0, "no\n": 2, "": 2} {
+		t.Run("Asked"+strings.TrimSpace(answer), func(t *testing.T) {
+			t.Parallel()
+			script := []reply{shownRelease(t, 1, false)}
+			if code == 0 {
+				script = append(script, doneRelease(t, 1, ""))
+			}
+			d := answering(t, script...)
+			d.secret, d.in = func(string) ([]byte, error) { return nil, nil }, answer
+			r := d.run("release", "--selector", "a=b")
+			require.Equal(t, code, r.code, r.err)
+			require.Contains(t, r.err, "1 claim: web-eu\n")
+		})
+	}
+	t.Run("Nothing", func(t *testing.T) {
+		t.Parallel()
+		require.Contains(t, answering(t, ok(example(t, "ClaimReleaseShown"))).done("release", "--class", "c").err, "nothing to release")
+	})
+	t.Run("TooMany", func(t *testing.T) {
+		t.Parallel()
+		require.Equal(t, 2, answering(t, shownRelease(t, 10000, true)).run("release", "--class", "c", "--yes").code)
+	})
+	t.Run("Usage", func(t *testing.T) {
+		t.Parallel()
+		for _, args := range [][]string{{"release"}, {"release", "web", "--pool", "p"}} {
+			require.Equal(t, 2, answering(t).run(args...).code)
+		}
+	})
+}
