@@ -6,6 +6,7 @@ import (
 
 	"github.com/carve-ipam/carve/internal/alloc/access"
 	"github.com/carve-ipam/carve/internal/alloc/claims"
+	"github.com/carve-ipam/carve/internal/alloc/consumers"
 	"github.com/carve-ipam/carve/internal/alloc/holdings"
 	"github.com/carve-ipam/carve/internal/alloc/pools"
 	"github.com/carve-ipam/carve/internal/alloc/quota"
@@ -21,6 +22,7 @@ import (
 type Service struct {
 	*access.Access
 	*claims.Claims
+	*consumers.Consumers
 	*holdings.Holdings
 	*pools.Pools
 	*quota.Quotas
@@ -47,14 +49,16 @@ type Options struct {
 func New(store storage.Store, o Options) *Service {
 	core := usecase.New(store, usecase.Options{Region: o.Region, Clock: o.Clock, Metrics: o.Metrics, Tracer: o.Tracer})
 	regions, refusals := regions.New(core, o.Runway), refusals.New(core)
+	all := claims.New(core, regions, refusals, o.MaxWaiting)
 	return &Service{
-		Access:   access.New(core, o.MaxSpaces),
-		Claims:   claims.New(core, regions, refusals, o.MaxWaiting),
-		Holdings: holdings.New(core),
-		Pools:    pools.New(core, regions, refusals),
-		Quotas:   quota.New(core),
-		Trail:    trail.New(core),
-		regions:  regions,
+		Access:    access.New(core, o.MaxSpaces),
+		Claims:    all,
+		Consumers: consumers.New(core, all),
+		Holdings:  holdings.New(core),
+		Pools:     pools.New(core, regions, refusals),
+		Quotas:    quota.New(core),
+		Trail:     trail.New(core),
+		regions:   regions,
 	}
 }
 

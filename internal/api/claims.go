@@ -22,6 +22,9 @@ func (s claimHandlers) ListClaims(c echo.Context, project string, p gen.ListClai
 		return err
 	}
 	f.Phase, f.Family = string(codec.Or(p.Phase, "")), ipam.Family(codec.Or(p.IPFamily, ""))
+	if p.Consumer != nil {
+		f.Consumer = codec.ConsumerRef(codec.Or(p.Realm, ""), *p.Consumer)
+	}
 	return list(c, p.Limit, p.Cursor, project, filtered(f, s.use.ListClaims), codec.ClaimOf)
 }
 

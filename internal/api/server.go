@@ -16,6 +16,7 @@ type server struct {
 	poolGrantHandlers
 	spaceGrantHandlers
 	quotaHandlers
+	consumerHandlers
 	trailHandlers
 	callerHandlers
 }
@@ -30,6 +31,7 @@ func newServer(cfg Config) *server {
 		claimHandlers: claimHandlers{use}, allocationHandlers: allocationHandlers{use},
 		memberHandlers: memberHandlers{use}, keyHandlers: keyHandlers{use, cfg.Clock},
 		poolGrantHandlers: poolGrantHandlers{use}, spaceGrantHandlers: spaceGrantHandlers{use}, quotaHandlers: quotaHandlers{use},
-		trailHandlers: trailHandlers{use}, callerHandlers: callerHandlers{use, cfg.Version, cfg.Ready},
+		consumerHandlers: consumerHandlers{use},
+		trailHandlers:    trailHandlers{use}, callerHandlers: callerHandlers{use, cfg.Version, cfg.Ready},
 	}
 }

@@ -25,6 +25,8 @@ const (
 	CodeClaimReleased        Code = "claim_released"
 	CodeQuotaExceeded        Code = "quota_exceeded"
 	CodeLastAdmin            Code = "last_admin"
+	CodeConsumerEnded        Code = "consumer_ended"
+	CodeTooManyConsumers     Code = "too_many_consumers"
 	CodePreconditionFailed   Code = "precondition_failed"
 	CodePreconditionRequired Code = "precondition_required"
 	CodePayloadTooLarge      Code = "payload_too_large"
@@ -46,7 +48,7 @@ func Codes() []Code {
 	return []Code{
 		CodeInvalidArgument, CodeUnauthenticated, CodePermissionDenied, CodeNotFound, CodeMethodNotAllowed,
 		CodeNotAcceptable, CodeUnsupportedMediaType, CodeAlreadyExists, CodeOverlap, CodeInUse, CodeAllocationRetained,
-		CodePoolExhausted, CodeExhaustedByCooldown, CodeNoPoolMatches, CodeNoPoolForClass, CodeNoDefaultClass, CodeBlockTaken, CodeClaimReleased, CodeQuotaExceeded, CodeLastAdmin, CodePreconditionFailed, CodePreconditionRequired,
+		CodePoolExhausted, CodeExhaustedByCooldown, CodeNoPoolMatches, CodeNoPoolForClass, CodeNoDefaultClass, CodeBlockTaken, CodeClaimReleased, CodeQuotaExceeded, CodeLastAdmin, CodeConsumerEnded, CodeTooManyConsumers, CodePreconditionFailed, CodePreconditionRequired,
 		CodePayloadTooLarge, CodeNeverSatisfiable, CodePrefixLengthRejected, CodeFamilyMismatch, CodeImmutableField,
 		CodeIdempotencyMismatch, CodeRateLimited, CodeContention, CodeOutcomeUnknown, CodeUnavailable, CodeDeadline,
 		CodeInternal,

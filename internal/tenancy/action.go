@@ -31,6 +31,9 @@ const (
 	QuotasWrite      Action = "quotas.write"
 	AuditRead        Action = "audit.read"
 	HistoryRead      Action = "history.read"
+	ConsumersRead    Action = "consumers.read"
+	ConsumersWrite   Action = "consumers.write"
+	RealmsConfirm    Action = "realms.confirm"
 	Whoami           Action = "whoami"
 )
 
@@ -76,6 +79,9 @@ var permissions = map[Action]permission{
 	QuotasWrite:      {Admin, inProject},
 	AuditRead:        {Admin, inProject},
 	HistoryRead:      {Viewer, inProject},
+	ConsumersRead:    {Viewer, inProject},
+	ConsumersWrite:   {Consumer, inProject},
+	RealmsConfirm:    {Admin, inProject},
 	Whoami:           {reach: anywhere},
 }
 

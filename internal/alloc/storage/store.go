@@ -61,6 +61,7 @@ type Reader interface {
 	AllocationReader
 	ClaimReader
 	ClassReader
+	ConsumerReader
 	CooldownReader
 	FreeReader
 	PoolReader

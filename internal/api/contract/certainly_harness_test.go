@@ -31,6 +31,9 @@ var bodies = map[string]func() any{
 	"createClaim":      func() any { return new(gen.CreateClaimJSONRequestBody) },
 	"putClaim":         func() any { return new(gen.PutClaimJSONRequestBody) },
 	"createClaimBatch": func() any { return new(gen.CreateClaimBatchJSONRequestBody) },
+	"attachConsumer":   func() any { return new(gen.AttachConsumerJSONRequestBody) },
+	"putConsumer":      func() any { return new(gen.PutConsumerJSONRequestBody) },
+	"renewConsumers":   func() any { return new(gen.RenewConsumersJSONRequestBody) },
 	"explainClaim":     func() any { return new(gen.ExplainClaimJSONRequestBody) },
 }
 

@@ -83,11 +83,13 @@ const (
 	AuditKindIPAllocation AuditKind = "IPAllocation"
 	AuditKindIPClaim      AuditKind = "IPClaim"
 	AuditKindIPClass      AuditKind = "IPClass"
+	AuditKindIPConsumer   AuditKind = "IPConsumer"
 	AuditKindIPPool       AuditKind = "IPPool"
 	AuditKindMember       AuditKind = "Member"
 	AuditKindPoolGrant    AuditKind = "PoolGrant"
 	AuditKindProject      AuditKind = "Project"
 	AuditKindQuota        AuditKind = "Quota"
+	AuditKindRealm        AuditKind = "Realm"
 	AuditKindSpace        AuditKind = "Space"
 	AuditKindSpaceGrant   AuditKind = "SpaceGrant"
 )
@@ -103,6 +105,8 @@ func (e AuditKind) Valid() bool {
 		return true
 	case AuditKindIPClass:
 		return true
+	case AuditKindIPConsumer:
+		return true
 	case AuditKindIPPool:
 		return true
 	case AuditKindMember:
@@ -112,6 +116,8 @@ func (e AuditKind) Valid() bool {
 	case AuditKindProject:
 		return true
 	case AuditKindQuota:
+		return true
+	case AuditKindRealm:
 		return true
 	case AuditKindSpace:
 		return true
@@ -124,7 +130,9 @@ func (e AuditKind) Valid() bool {
 
 // Defines values for AuditOperation.
 const (
+	AuditOperationAttachConsumer   AuditOperation = "attachConsumer"
 	AuditOperationBootstrap        AuditOperation = "bootstrap"
+	AuditOperationConfirmExpiry    AuditOperation = "confirmExpiry"
 	AuditOperationCreateAPIKey     AuditOperation = "createApiKey"
 	AuditOperationCreateClaim      AuditOperation = "createClaim"
 	AuditOperationCreateClaimBatch AuditOperation = "createClaimBatch"
@@ -143,22 +151,30 @@ const (
 	AuditOperationDeleteQuota      AuditOperation = "deleteQuota"
 	AuditOperationDeleteSpace      AuditOperation = "deleteSpace"
 	AuditOperationDeleteSpaceGrant AuditOperation = "deleteSpaceGrant"
+	AuditOperationDetachConsumer   AuditOperation = "detachConsumer"
+	AuditOperationEndConsumer      AuditOperation = "endConsumer"
 	AuditOperationPatchClaim       AuditOperation = "patchClaim"
 	AuditOperationPatchClass       AuditOperation = "patchClass"
 	AuditOperationPatchPool        AuditOperation = "patchPool"
 	AuditOperationPatchProject     AuditOperation = "patchProject"
 	AuditOperationPatchSpace       AuditOperation = "patchSpace"
 	AuditOperationPutClaim         AuditOperation = "putClaim"
+	AuditOperationPutConsumer      AuditOperation = "putConsumer"
 	AuditOperationPutMember        AuditOperation = "putMember"
 	AuditOperationPutPoolGrant     AuditOperation = "putPoolGrant"
 	AuditOperationPutQuota         AuditOperation = "putQuota"
 	AuditOperationPutSpaceGrant    AuditOperation = "putSpaceGrant"
+	AuditOperationRenewConsumers   AuditOperation = "renewConsumers"
 )
 
 // Valid indicates whether the value is a known member of the AuditOperation enum.
 func (e AuditOperation) Valid() bool {
 	switch e {
+	case AuditOperationAttachConsumer:
+		return true
 	case AuditOperationBootstrap:
+		return true
+	case AuditOperationConfirmExpiry:
 		return true
 	case AuditOperationCreateAPIKey:
 		return true
@@ -196,6 +212,10 @@ func (e AuditOperation) Valid() bool {
 		return true
 	case AuditOperationDeleteSpaceGrant:
 		return true
+	case AuditOperationDetachConsumer:
+		return true
+	case AuditOperationEndConsumer:
+		return true
 	case AuditOperationPatchClaim:
 		return true
 	case AuditOperationPatchClass:
@@ -208,6 +228,8 @@ func (e AuditOperation) Valid() bool {
 		return true
 	case AuditOperationPutClaim:
 		return true
+	case AuditOperationPutConsumer:
+		return true
 	case AuditOperationPutMember:
 		return true
 	case AuditOperationPutPoolGrant:
@@ -215,6 +237,8 @@ func (e AuditOperation) Valid() bool {
 	case AuditOperationPutQuota:
 		return true
 	case AuditOperationPutSpaceGrant:
+		return true
+	case AuditOperationRenewConsumers:
 		return true
 	default:
 		return false
@@ -467,6 +491,42 @@ func (e IPClaimPhase) Valid() bool {
 	}
 }
 
+// Defines values for IPConsumerPhase.
+const (
+	IPConsumerPhaseEnded IPConsumerPhase = "Ended"
+	IPConsumerPhaseLive  IPConsumerPhase = "Live"
+)
+
+// Valid indicates whether the value is a known member of the IPConsumerPhase enum.
+func (e IPConsumerPhase) Valid() bool {
+	switch e {
+	case IPConsumerPhaseEnded:
+		return true
+	case IPConsumerPhaseLive:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for IPConsumerStatusReason.
+const (
+	IPConsumerStatusReasonEnded   IPConsumerStatusReason = "Ended"
+	IPConsumerStatusReasonExpired IPConsumerStatusReason = "Expired"
+)
+
+// Valid indicates whether the value is a known member of the IPConsumerStatusReason enum.
+func (e IPConsumerStatusReason) Valid() bool {
+	switch e {
+	case IPConsumerStatusReasonEnded:
+		return true
+	case IPConsumerStatusReasonExpired:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for IPFamily.
 const (
 	IPFamilyIPv4 IPFamily = "IPv4"
@@ -578,6 +638,7 @@ const (
 	ProblemCodeAlreadyExists        ProblemCode = "already_exists"
 	ProblemCodeBlockTaken           ProblemCode = "block_taken"
 	ProblemCodeClaimReleased        ProblemCode = "claim_released"
+	ProblemCodeConsumerEnded        ProblemCode = "consumer_ended"
 	ProblemCodeContention           ProblemCode = "contention"
 	ProblemCodeDeadline             ProblemCode = "deadline"
 	ProblemCodeExhaustedByCooldown  ProblemCode = "exhausted_by_cooldown"
@@ -605,6 +666,7 @@ const (
 	ProblemCodePrefixLengthRejected ProblemCode = "prefix_length_rejected"
 	ProblemCodeQuotaExceeded        ProblemCode = "quota_exceeded"
 	ProblemCodeRateLimited          ProblemCode = "rate_limited"
+	ProblemCodeTooManyConsumers     ProblemCode = "too_many_consumers"
 	ProblemCodeUnauthenticated      ProblemCode = "unauthenticated"
 	ProblemCodeUnavailable          ProblemCode = "unavailable"
 	ProblemCodeUnsupportedMediaType ProblemCode = "unsupported_media_type"
@@ -620,6 +682,8 @@ func (e ProblemCode) Valid() bool {
 	case ProblemCodeBlockTaken:
 		return true
 	case ProblemCodeClaimReleased:
+		return true
+	case ProblemCodeConsumerEnded:
 		return true
 	case ProblemCodeContention:
 		return true
@@ -674,6 +738,8 @@ func (e ProblemCode) Valid() bool {
 	case ProblemCodeQuotaExceeded:
 		return true
 	case ProblemCodeRateLimited:
+		return true
+	case ProblemCodeTooManyConsumers:
 		return true
 	case ProblemCodeUnauthenticated:
 		return true
@@ -806,6 +872,24 @@ const (
 func (e SpacePhase) Valid() bool {
 	switch e {
 	case SpacePhaseReady:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for WhenUnused.
+const (
+	WhenUnusedDelete WhenUnused = "Delete"
+	WhenUnusedKeep   WhenUnused = "Keep"
+)
+
+// Valid indicates whether the value is a known member of the WhenUnused enum.
+func (e WhenUnused) Valid() bool {
+	switch e {
+	case WhenUnusedDelete:
+		return true
+	case WhenUnusedKeep:
 		return true
 	default:
 		return false
@@ -980,7 +1064,7 @@ type AuditOutcome string
 // AuditResource What the operation was about.
 type AuditResource struct {
 	// Kind The kind of the resource: `Project`, `Space`, `IPPool`, `IPClass`, `IPClaim`, `IPAllocation`, `Member`,
-	// `ApiKey`, `PoolGrant`, `SpaceGrant` or `Quota`. Later versions may add kinds.
+	// `ApiKey`, `PoolGrant`, `SpaceGrant`, `Quota`, `IPConsumer` or `Realm`. Later versions may add kinds.
 	//
 	//
 	// Example: IPClaim
@@ -1034,6 +1118,34 @@ type ClaimBatch struct {
 // ClaimBatchCreate defines model for ClaimBatchCreate.
 type ClaimBatchCreate struct {
 	Claims []IPClaimCreate `json:"claims"`
+}
+
+// ClaimConsumer A consumer that is attached to a claim when that is made.
+type ClaimConsumer struct {
+	// UID What a consumer is known by in its realm; a UUID, say. It is not used again when the consumer has ended.
+	//
+	// Example: 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
+	UID ConsumerUID `json:"uid"`
+
+	// Realm The realm of the consumer.
+	Realm string `json:"realm,omitempty"`
+
+	// Kind What it is, if it has to be made.
+	//
+	// Example: VM
+	Kind string `json:"kind,omitempty"`
+
+	// Name What it is called, if it has to be made.
+	//
+	// Example: web-1
+	Name string `json:"name,omitempty"`
+
+	// TTLSeconds For how long it lives without being renewed, counted by the clock of the database; without it, until somebody says that
+	// it ended. Give at least twice the interval at which it is renewed.
+	//
+	//
+	// Example: 120
+	TTLSeconds *ConsumerTTL `json:"ttlSeconds,omitempty"`
 }
 
 // ClaimExplanation What a claim would get at this moment, or why it would be refused, and how this was decided.
@@ -1149,6 +1261,77 @@ type Consistency string
 //
 // Example: team-a
 type Consumer = string
+
+// ConsumerAttachment That a consumer uses a claim.
+type ConsumerAttachment struct {
+	// UID What a consumer is known by in its realm; a UUID, say. It is not used again when the consumer has ended.
+	//
+	// Example: 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
+	UID ConsumerUID `json:"uid"`
+
+	// Realm The realm of the consumer.
+	//
+	// Example: default
+	Realm string `json:"realm"`
+
+	// AttachedAt Since when.
+	//
+	// Example: 2026-03-02T09:30:00Z
+	AttachedAt time.Time `json:"attachedAt"`
+}
+
+// ConsumerAttachmentList defines model for ConsumerAttachmentList.
+type ConsumerAttachmentList struct {
+	Items []ConsumerAttachment `json:"items"`
+
+	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	//
+	// Example: eyJuIjoicHJvZC1ldSJ9
+	NextCursor NextCursor `json:"nextCursor,omitempty"`
+}
+
+// ConsumerEnding defines model for ConsumerEnding.
+type ConsumerEnding struct {
+	// AttachedClaims From how many claims the consumer is still to be detached.
+	//
+	// Example: 1204
+	AttachedClaims int64 `json:"attachedClaims"`
+}
+
+// ConsumerRenewal defines model for ConsumerRenewal.
+type ConsumerRenewal struct {
+	// Realm The realm of the consumers.
+	Realm string `json:"realm,omitempty"`
+
+	// TTLSeconds The time to live that they have from now on; by default the one that each has.
+	TTLSeconds *ConsumerTTL `json:"ttlSeconds,omitempty"`
+
+	// Consumers The UIDs of those that live.
+	Consumers []ConsumerUID `json:"consumers"`
+}
+
+// ConsumerRenewed Each of the consumers is in one of the lists, in order of UID.
+type ConsumerRenewed struct {
+	// Renewed They live.
+	Renewed []string `json:"renewed"`
+
+	// Ended They have ended and stay so.
+	Ended []string `json:"ended"`
+
+	// Unknown There are none of these UIDs.
+	Unknown []string `json:"unknown"`
+}
+
+// ConsumerTTL For how long it lives without being renewed, counted by the clock of the database; without it, until somebody says that
+// it ended. Give at least twice the interval at which it is renewed.
+//
+// Example: 120
+type ConsumerTTL = int64
+
+// ConsumerUID What a consumer is known by in its realm; a UUID, say. It is not used again when the consumer has ended.
+//
+// Example: 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
+type ConsumerUID = string
 
 // Count An exact count as a decimal string. All of IPv6 is 39 digits; what several pools or projects hold together can be more.
 //
@@ -1273,6 +1456,24 @@ type Health struct {
 // HealthStatus defines model for HealthStatus.
 type HealthStatus string
 
+// HistoryBecause defines model for HistoryBecause.
+type HistoryBecause struct {
+	// Reason `Detached` by a caller, `Ended` as a caller said, or `Expired`. Later versions may add reasons.
+	//
+	// Example: Expired
+	Reason string `json:"reason"`
+
+	// Realm The realm of the consumer.
+	//
+	// Example: default
+	Realm string `json:"realm"`
+
+	// UID What a consumer is known by in its realm; a UUID, say. It is not used again when the consumer has ended.
+	//
+	// Example: 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
+	UID ConsumerUID `json:"uid"`
+}
+
 // HistoryEntry One holder of a block, for as long as it held it in one phase. Nobody holds a block that cools down: there is no entry
 // in the phase `CoolingDown`.
 type HistoryEntry struct {
@@ -1312,6 +1513,9 @@ type HistoryEntry struct {
 	//
 	// Example: 2026-03-04T17:00:00Z
 	Until *time.Time `json:"until,omitempty"`
+
+	// Because The consumer by whose detachment the claim was released, and why; absent when it was released otherwise.
+	Because *HistoryBecause `json:"because,omitempty"`
 }
 
 // HistoryEntryList defines model for HistoryEntryList.
@@ -1491,8 +1695,17 @@ type IPClaimSpec struct {
 	// Example: standard
 	ClassName Name `json:"className,omitempty"`
 
+	// Consumers Consumers to attach in the transaction that makes the claim, as `attachConsumer` would. It is not answered;
+	// `status.consumers` counts them, and `listClaimConsumers` lists them. Of a claim that is there, it is not compared.
+	Consumers []ClaimConsumer `json:"consumers,omitempty"`
+
 	// IPFamily Only classes and pools of this family.
 	IPFamily IPFamily `json:"ipFamily,omitempty"`
+
+	// MaxConsumers How many consumers can be attached at once; 1 by default.
+	//
+	// Example: 2
+	MaxConsumers int `json:"maxConsumers,omitempty"`
 
 	// OwnerRef Free text that identifies the caller's own object.
 	OwnerRef *OwnerRef `json:"ownerRef,omitempty"`
@@ -1529,6 +1742,10 @@ type IPClaimSpec struct {
 	//
 	// Example: {"cluster":"web-eu"}
 	Scope map[string]string `json:"scope,omitempty"`
+
+	// WhenUnused What becomes of the claim when its last consumer is detached: it stays (`Keep`, the default), or it is released in
+	// the same transaction (`Delete`). A claim that never had a consumer stays in any case.
+	WhenUnused WhenUnused `json:"whenUnused,omitempty"`
 }
 
 // IPClaimStatus defines model for IPClaimStatus.
@@ -1557,6 +1774,11 @@ type IPClaimStatus struct {
 	// Example: platform
 	ClassProject string      `json:"classProject,omitempty"`
 	Conditions   []Condition `json:"conditions"`
+
+	// Consumers How many consumers are attached; absent when none is.
+	//
+	// Example: 1
+	Consumers int `json:"consumers,omitempty"`
 
 	// Phase A claim that can be read is `Bound`; the other phases are reserved.
 	Phase IPClaimPhase `json:"phase"`
@@ -1670,6 +1892,10 @@ type IPClassSpec struct {
 	//
 	// Example: Blocks for clusters
 	Description string `json:"description,omitempty"`
+
+	// ReuseAfterLost The same for a claim that is released because its last consumer was lost, as the block may be in use still; the
+	// longer of the two counts. `5m` by default.
+	ReuseAfterLost Duration `json:"reuseAfterLost,omitempty"`
 }
 
 // IPClassStatus What stands behind the class for the project in the path: the pools that list it, of the class's project and of this
@@ -1705,6 +1931,87 @@ type IPClassStatus struct {
 	// Conditions `Ready` is `True` when a pool backs the class, otherwise `False` with the reason `NoBackingPools`.
 	Conditions []Condition `json:"conditions"`
 }
+
+// IPConsumer Whatever uses claims, a machine, a pod or an agent. `metadata.name` is its UID.
+type IPConsumer struct {
+	// Metadata What every resource carries.
+	Metadata Metadata `json:"metadata"`
+
+	// Spec What is said of a consumer.
+	Spec   IPConsumerSpec   `json:"spec"`
+	Status IPConsumerStatus `json:"status"`
+}
+
+// IPConsumerList defines model for IPConsumerList.
+type IPConsumerList struct {
+	Items []IPConsumer `json:"items"`
+
+	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	//
+	// Example: eyJuIjoicHJvZC1ldSJ9
+	NextCursor NextCursor `json:"nextCursor,omitempty"`
+}
+
+// IPConsumerPhase Whether a consumer lives (`Live`) or has ended (`Ended`).
+type IPConsumerPhase string
+
+// IPConsumerPut defines model for IPConsumerPut.
+type IPConsumerPut struct {
+	// Spec What is said of a consumer.
+	Spec IPConsumerSpec `json:"spec"`
+}
+
+// IPConsumerSpec What is said of a consumer.
+type IPConsumerSpec struct {
+	// Kind What it is, in the words of its realm.
+	//
+	// Example: VM
+	Kind string `json:"kind,omitempty"`
+
+	// Name What it is called.
+	//
+	// Example: web-1
+	Name string `json:"name,omitempty"`
+
+	// TTLSeconds For how long it lives without being renewed, counted by the clock of the database; without it, until somebody says that
+	// it ended. Give at least twice the interval at which it is renewed.
+	//
+	//
+	// Example: 120
+	TTLSeconds *ConsumerTTL `json:"ttlSeconds,omitempty"`
+}
+
+// IPConsumerStatus defines model for IPConsumerStatus.
+type IPConsumerStatus struct {
+	// Realm The realm that it belongs to.
+	//
+	// Example: default
+	Realm string `json:"realm"`
+
+	// Phase Whether a consumer lives (`Live`) or has ended (`Ended`).
+	Phase IPConsumerPhase `json:"phase"`
+
+	// RenewedAt When it was renewed last.
+	//
+	// Example: 2026-03-02T09:30:00Z
+	RenewedAt time.Time `json:"renewedAt"`
+
+	// ExpiresAt It is taken for lost some time after that, unless it is renewed; absent when it does not expire.
+	//
+	// Example: 2026-03-02T09:32:00Z
+	ExpiresAt *time.Time `json:"expiresAt,omitempty"`
+
+	// EndedAt When it ended.
+	//
+	// Example: 2026-03-02T09:40:00Z
+	EndedAt *time.Time `json:"endedAt,omitempty"`
+
+	// Reason Why it ended: somebody said so (`Ended`), or it was not renewed in time (`Expired`).
+	Reason IPConsumerStatusReason `json:"reason,omitempty"`
+}
+
+// IPConsumerStatusReason Why it ended: somebody said so (`Ended`), or it was not renewed in time (`Expired`).
+type IPConsumerStatusReason string
 
 // IPFamily defines model for IPFamily.
 type IPFamily string
@@ -2195,7 +2502,7 @@ type Problem struct {
 	// | `not_acceptable` | 406 | `Accept` admits no media type of the answer |
 	// | `already_exists` | 409 | the name is taken, a claim of this name has another spec, or another class is the default; `conflictsWith` |
 	// | `overlap` | 409 | a root pool of the space overlaps; `conflictsWith` |
-	// | `in_use` | 409 | something still holds or needs it; `claims`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
+	// | `in_use` | 409 | something still holds or needs it; `claims`, `consumers`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
 	// | `allocation_retained` | 409 | a retained allocation holds the block; `conflictsWith` |
 	// | `pool_exhausted` | 409 | nothing large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; of a batch `fitting` |
 	// | `exhausted_by_cooldown` | 409 | only blocks that are cooling down are large enough; `coolingDownAddresses`, `cooledDownAt`, `Retry-After` |
@@ -2206,6 +2513,8 @@ type Problem struct {
 	// | `claim_released` | 409 | the claim that the `Idempotency-Key` has made was released since |
 	// | `quota_exceeded` | 409 | a quota of the project does not allow it now; `quota`, `measure`, `limit`, `used`, `requested` |
 	// | `last_admin` | 409 | `platform` would be left without an admin |
+	// | `consumer_ended` | 409 | the consumer has ended, and never comes back |
+	// | `too_many_consumers` | 409 | the claim has as many consumers as it can have; `consumers` |
 	// | `precondition_failed` | 412 | `If-Match` is stale, or `If-None-Match: *` meets what exists; `currentETag` |
 	// | `payload_too_large` | 413 | the body is larger than 1 MiB |
 	// | `unsupported_media_type` | 415 | the body is of another media type |
@@ -2248,6 +2557,9 @@ type Problem struct {
 
 	// ConflictsWith What stands in the way, `project/name`, as far as the caller may see it.
 	ConflictsWith []string `json:"conflictsWith,omitempty"`
+
+	// Consumers How many consumers use the claim.
+	Consumers *int64 `json:"consumers,omitempty"`
 
 	// CooledDownAt When the first block that is large enough will have cooled down.
 	CooledDownAt *time.Time `json:"cooledDownAt,omitempty"`
@@ -2319,7 +2631,7 @@ type Problem struct {
 // | `not_acceptable` | 406 | `Accept` admits no media type of the answer |
 // | `already_exists` | 409 | the name is taken, a claim of this name has another spec, or another class is the default; `conflictsWith` |
 // | `overlap` | 409 | a root pool of the space overlaps; `conflictsWith` |
-// | `in_use` | 409 | something still holds or needs it; `claims`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
+// | `in_use` | 409 | something still holds or needs it; `claims`, `consumers`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
 // | `allocation_retained` | 409 | a retained allocation holds the block; `conflictsWith` |
 // | `pool_exhausted` | 409 | nothing large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; of a batch `fitting` |
 // | `exhausted_by_cooldown` | 409 | only blocks that are cooling down are large enough; `coolingDownAddresses`, `cooledDownAt`, `Retry-After` |
@@ -2330,6 +2642,8 @@ type Problem struct {
 // | `claim_released` | 409 | the claim that the `Idempotency-Key` has made was released since |
 // | `quota_exceeded` | 409 | a quota of the project does not allow it now; `quota`, `measure`, `limit`, `used`, `requested` |
 // | `last_admin` | 409 | `platform` would be left without an admin |
+// | `consumer_ended` | 409 | the consumer has ended, and never comes back |
+// | `too_many_consumers` | 409 | the claim has as many consumers as it can have; `consumers` |
 // | `precondition_failed` | 412 | `If-Match` is stale, or `If-None-Match: *` meets what exists; `currentETag` |
 // | `payload_too_large` | 413 | the body is larger than 1 MiB |
 // | `unsupported_media_type` | 415 | the body is of another media type |
@@ -2548,6 +2862,39 @@ type QuotaUsed struct {
 	Pools int64 `json:"pools"`
 }
 
+// Realm The consumers of a realm in the region of the server, counted.
+type Realm struct {
+	// Name Its name.
+	//
+	// Example: default
+	Name string `json:"name"`
+
+	// Live Consumers that have not ended.
+	//
+	// Example: 120
+	Live int64 `json:"live"`
+
+	// Expired Of those, consumers that have not been renewed in time.
+	//
+	// Example: 100
+	Expired int64 `json:"expired"`
+
+	// Held Whether nobody is ended for having expired, because so many have.
+	//
+	// Example: true
+	Held bool `json:"held"`
+
+	// HeldSince Since when.
+	//
+	// Example: 2026-03-02T09:30:00Z
+	HeldSince *time.Time `json:"heldSince,omitempty"`
+
+	// ConfirmedUntil It was confirmed that those are gone that had expired until then.
+	//
+	// Example: 2026-03-02T08:00:00Z
+	ConfirmedUntil *time.Time `json:"confirmedUntil,omitempty"`
+}
+
 // ReclaimPolicy defines model for ReclaimPolicy.
 type ReclaimPolicy string
 
@@ -2751,6 +3098,9 @@ type Version struct {
 	Version string `json:"version"`
 }
 
+// WhenUnused defines model for WhenUnused.
+type WhenUnused string
+
 // Whoami The caller, as the server sees it.
 type Whoami struct {
 	// Subject Who is asking, as in `createdBy` and in the audit trail.
@@ -2798,6 +3148,14 @@ type ClassFilter = string
 //
 // Example: prod-eu
 type ClassName = Name
+
+// ConsumerFilter What a consumer is known by in its realm; a UUID, say. It is not used again when the consumer has ended.
+//
+// Example: 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
+type ConsumerFilter = ConsumerUID
+
+// ConsumerPhaseFilter Whether a consumer lives (`Live`) or has ended (`Ended`).
+type ConsumerPhaseFilter = IPConsumerPhase
 
 // ContainsFilter An IPv4 or IPv6 address without a zone.
 //
@@ -2901,6 +3259,14 @@ type QuotaName = Name
 // ReadConsistency What a read has to know of what was written elsewhere.
 type ReadConsistency = Consistency
 
+// RealmName A DNS label (RFC 1123).
+//
+// Example: prod-eu
+type RealmName = Name
+
+// RealmQuery defines model for RealmQuery.
+type RealmQuery = string
+
 // ReplaceIfMatch Example: "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
 type ReplaceIfMatch = IfMatchValue
 
@@ -2938,6 +3304,10 @@ type UntilFilter = Time
 // Example: 10.20.0.0/16
 type WithinFilter = CIDR
 
+// AttachRefused Why the request was refused (RFC 9457). Beside the standard members there is the stable `code`, the places that are
+// wrong, and the figures that belong to the code.
+type AttachRefused = Problem
+
 // BadRequest Why the request was refused (RFC 9457). Beside the standard members there is the stable `code`, the places that are
 // wrong, and the figures that belong to the code.
 type BadRequest = Problem
@@ -2954,9 +3324,17 @@ type ClaimBadRequest = Problem
 // wrong, and the figures that belong to the code.
 type ClaimConflict = Problem
 
+// ClaimInUse Why the request was refused (RFC 9457). Beside the standard members there is the stable `code`, the places that are
+// wrong, and the figures that belong to the code.
+type ClaimInUse = Problem
+
 // ClaimSourceNotFound Why the request was refused (RFC 9457). Beside the standard members there is the stable `code`, the places that are
 // wrong, and the figures that belong to the code.
 type ClaimSourceNotFound = Problem
+
+// ConsumerEnded Why the request was refused (RFC 9457). Beside the standard members there is the stable `code`, the places that are
+// wrong, and the figures that belong to the code.
+type ConsumerEnded = Problem
 
 // DeadlineExceeded Why the request was refused (RFC 9457). Beside the standard members there is the stable `code`, the places that are
 // wrong, and the figures that belong to the code.
@@ -3279,6 +3657,12 @@ type ListClaimsParams struct {
 	// Contains Only blocks that contain this address.
 	Contains *ContainsFilter `form:"contains,omitempty" json:"contains,omitempty"`
 
+	// Consumer Only what this consumer is attached to, in order of name; by index. Its realm is `realm`.
+	Consumer *ConsumerFilter `form:"consumer,omitempty" json:"consumer,omitempty"`
+
+	// Realm The realm of the consumer.
+	Realm *RealmQuery `form:"realm,omitempty" json:"realm,omitempty"`
+
 	// Limit Most items a page may hold.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -3345,6 +3729,54 @@ type PatchClaimParams struct {
 type PutClaimParams struct {
 	// DryRun Answer as if the request were carried out, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IfMatch Only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when there is
+	// nothing of this name yet, the answer is 412.
+	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
+
+	// IfNoneMatch `*`: create only. When the resource exists the answer is 412, also to a repeat of the very request that made it and whose
+	// answer was lost. Who has to repeat leaves it out, or sends a `POST` with an `Idempotency-Key`, where there is one.
+	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
+}
+
+// ListClaimConsumersParams defines parameters for ListClaimConsumers.
+type ListClaimConsumersParams struct {
+	// Limit Most items a page may hold.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+	// refused.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
+}
+
+// DetachConsumerParams defines parameters for DetachConsumer.
+type DetachConsumerParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// Realm The realm of the consumer.
+	Realm *RealmQuery `form:"realm,omitempty" json:"realm,omitempty"`
+
+	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
+	// answer is 412. A weak one (`W/`) never matches.
+	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
+}
+
+// AttachConsumerParams defines parameters for AttachConsumer.
+type AttachConsumerParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// Realm The realm of the consumer.
+	Realm *RealmQuery `form:"realm,omitempty" json:"realm,omitempty"`
 
 	// IfMatch Only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when there is
 	// nothing of this name yet, the answer is 412.
@@ -3426,6 +3858,12 @@ type PatchClassParams struct {
 	// IfMatch The `ETag` that the change is based on, with its quotes, or `*` for whichever is current. Without it the answer is
 	// 428, with a stale one 412. A weak one (`W/`) never matches.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// RenewConsumersParams defines parameters for RenewConsumers.
+type RenewConsumersParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 }
 
 // GetHistoryParams defines parameters for GetHistory.
@@ -3700,6 +4138,64 @@ type PutQuotaParams struct {
 	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 
+// ListConsumersParams defines parameters for ListConsumers.
+type ListConsumersParams struct {
+	// Phase Only consumers in this phase.
+	Phase *ConsumerPhaseFilter `form:"phase,omitempty" json:"phase,omitempty"`
+
+	// Limit Most items a page may hold.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+	// refused.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
+}
+
+// EndConsumerParams defines parameters for EndConsumer.
+type EndConsumerParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
+	// answer is 412. A weak one (`W/`) never matches.
+	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
+}
+
+// GetConsumerParams defines parameters for GetConsumer.
+type GetConsumerParams struct {
+	// IfNoneMatch The `ETag` that the caller has already, with its quotes, a list of them, or `*`. If it is the current one the answer is
+	// 304, without a body. `W/` before it makes no difference.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// PutConsumerParams defines parameters for PutConsumer.
+type PutConsumerParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IfMatch Only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when there is
+	// nothing of this name yet, the answer is 412.
+	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
+
+	// IfNoneMatch `*`: create only. When the resource exists the answer is 412, also to a repeat of the very request that made it and whose
+	// answer was lost. Who has to repeat leaves it out, or sends a `POST` with an `Idempotency-Key`, where there is one.
+	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
+}
+
+// ConfirmExpiryParams defines parameters for ConfirmExpiry.
+type ConfirmExpiryParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+}
+
 // ListSpacesParams defines parameters for ListSpaces.
 type ListSpacesParams struct {
 	// LabelSelector Conditions on labels in the syntax of Kubernetes, separated by commas, all of which must hold:
@@ -3833,11 +4329,17 @@ type PatchClaimApplicationMergePatchPlusJSONRequestBody = IPClaimPatch
 // PutClaimJSONRequestBody defines body for PutClaim for application/json ContentType.
 type PutClaimJSONRequestBody = IPClaimPut
 
+// AttachConsumerJSONRequestBody defines body for AttachConsumer for application/json ContentType.
+type AttachConsumerJSONRequestBody = IPConsumerSpec
+
 // CreateClassJSONRequestBody defines body for CreateClass for application/json ContentType.
 type CreateClassJSONRequestBody = IPClassCreate
 
 // PatchClassApplicationMergePatchPlusJSONRequestBody defines body for PatchClass for application/merge-patch+json ContentType.
 type PatchClassApplicationMergePatchPlusJSONRequestBody = IPClassPatch
+
+// RenewConsumersJSONRequestBody defines body for RenewConsumers for application/json ContentType.
+type RenewConsumersJSONRequestBody = ConsumerRenewal
 
 // PutMemberJSONRequestBody defines body for PutMember for application/json ContentType.
 type PutMemberJSONRequestBody = MemberPut
@@ -3850,6 +4352,9 @@ type PatchPoolApplicationMergePatchPlusJSONRequestBody = IPPoolPatch
 
 // PutQuotaJSONRequestBody defines body for PutQuota for application/json ContentType.
 type PutQuotaJSONRequestBody = QuotaPut
+
+// PutConsumerJSONRequestBody defines body for PutConsumer for application/json ContentType.
+type PutConsumerJSONRequestBody = IPConsumerPut
 
 // CreateSpaceJSONRequestBody defines body for CreateSpace for application/json ContentType.
 type CreateSpaceJSONRequestBody = SpaceCreate
@@ -3928,6 +4433,15 @@ type ServerInterface interface {
 	// PutClaim Claim a block, or get the one claimed before
 	// (PUT /v1/projects/{project}/claims/{claim})
 	PutClaim(ctx echo.Context, project ProjectName, claim ClaimName, params PutClaimParams) error
+	// ListClaimConsumers List the consumers of a claim
+	// (GET /v1/projects/{project}/claims/{claim}/consumers)
+	ListClaimConsumers(ctx echo.Context, project ProjectName, claim ClaimName, params ListClaimConsumersParams) error
+	// DetachConsumer Detach a consumer from a claim
+	// (DELETE /v1/projects/{project}/claims/{claim}/consumers/{uid})
+	DetachConsumer(ctx echo.Context, project ProjectName, claim ClaimName, uid ConsumerUID, params DetachConsumerParams) error
+	// AttachConsumer Attach a consumer to a claim
+	// (PUT /v1/projects/{project}/claims/{claim}/consumers/{uid})
+	AttachConsumer(ctx echo.Context, project ProjectName, claim ClaimName, uid ConsumerUID, params AttachConsumerParams) error
 	// ListClasses List classes
 	// (GET /v1/projects/{project}/classes)
 	ListClasses(ctx echo.Context, project ProjectName, params ListClassesParams) error
@@ -3943,6 +4457,9 @@ type ServerInterface interface {
 	// PatchClass Change a class
 	// (PATCH /v1/projects/{project}/classes/{class})
 	PatchClass(ctx echo.Context, project ProjectName, class ClassName, params PatchClassParams) error
+	// RenewConsumers Renew many consumers
+	// (POST /v1/projects/{project}/consumer-renewals)
+	RenewConsumers(ctx echo.Context, project ProjectName, params RenewConsumersParams) error
 	// GetHistory Show who held an address
 	// (GET /v1/projects/{project}/history)
 	GetHistory(ctx echo.Context, project ProjectName, params GetHistoryParams) error
@@ -4000,6 +4517,24 @@ type ServerInterface interface {
 	// PutQuota Set a quota
 	// (PUT /v1/projects/{project}/quotas/{quota})
 	PutQuota(ctx echo.Context, project ProjectName, quota QuotaName, params PutQuotaParams) error
+	// GetRealm Read the state of a realm
+	// (GET /v1/projects/{project}/realms/{realm})
+	GetRealm(ctx echo.Context, project ProjectName, realm RealmName) error
+	// ListConsumers List consumers
+	// (GET /v1/projects/{project}/realms/{realm}/consumers)
+	ListConsumers(ctx echo.Context, project ProjectName, realm RealmName, params ListConsumersParams) error
+	// EndConsumer Say that a consumer has ended
+	// (DELETE /v1/projects/{project}/realms/{realm}/consumers/{uid})
+	EndConsumer(ctx echo.Context, project ProjectName, realm RealmName, uid ConsumerUID, params EndConsumerParams) error
+	// GetConsumer Read a consumer
+	// (GET /v1/projects/{project}/realms/{realm}/consumers/{uid})
+	GetConsumer(ctx echo.Context, project ProjectName, realm RealmName, uid ConsumerUID, params GetConsumerParams) error
+	// PutConsumer Make or renew a consumer
+	// (PUT /v1/projects/{project}/realms/{realm}/consumers/{uid})
+	PutConsumer(ctx echo.Context, project ProjectName, realm RealmName, uid ConsumerUID, params PutConsumerParams) error
+	// ConfirmExpiry Confirm that the consumers that expired are gone
+	// (POST /v1/projects/{project}/realms/{realm}/expiry-confirmations)
+	ConfirmExpiry(ctx echo.Context, project ProjectName, realm RealmName, params ConfirmExpiryParams) error
 	// ListSpaces List spaces
 	// (GET /v1/projects/{project}/spaces)
 	ListSpaces(ctx echo.Context, project ProjectName, params ListSpacesParams) error
@@ -4813,6 +5348,20 @@ func (w *ServerInterfaceWrapper) ListClaims(ctx echo.Context) error {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter contains: %s", err))
 	}
 
+	// ------------- Optional query parameter "consumer" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "consumer", ctx.QueryParams(), &params.Consumer, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter consumer: %s", err))
+	}
+
+	// ------------- Optional query parameter "realm" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "realm", ctx.QueryParams(), &params.Realm, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter realm: %s", err))
+	}
+
 	// ------------- Optional query parameter "limit" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
@@ -5096,6 +5645,198 @@ func (w *ServerInterfaceWrapper) PutClaim(ctx echo.Context) error {
 	return err
 }
 
+// ListClaimConsumers converts echo context to params.
+func (w *ServerInterfaceWrapper) ListClaimConsumers(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "claim" -------------
+	var claim ClaimName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "claim", ctx.Param("claim"), &claim, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter claim: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListClaimConsumersParams
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// ------------- Optional query parameter "consistency" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "consistency", ctx.QueryParams(), &params.Consistency, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter consistency: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListClaimConsumers(ctx, project, claim, params)
+	return err
+}
+
+// DetachConsumer converts echo context to params.
+func (w *ServerInterfaceWrapper) DetachConsumer(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "claim" -------------
+	var claim ClaimName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "claim", ctx.Param("claim"), &claim, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter claim: %s", err))
+	}
+
+	// ------------- Path parameter "uid" -------------
+	var uid ConsumerUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "uid", ctx.Param("uid"), &uid, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter uid: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DetachConsumerParams
+	// ------------- Optional query parameter "dryRun" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "dryRun", ctx.QueryParams(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter dryRun: %s", err))
+	}
+
+	// ------------- Optional query parameter "realm" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "realm", ctx.QueryParams(), &params.Realm, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter realm: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch OptionalIfMatch
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-Match: %s", err))
+		}
+
+		params.IfMatch = &IfMatch
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.DetachConsumer(ctx, project, claim, uid, params)
+	return err
+}
+
+// AttachConsumer converts echo context to params.
+func (w *ServerInterfaceWrapper) AttachConsumer(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "claim" -------------
+	var claim ClaimName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "claim", ctx.Param("claim"), &claim, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter claim: %s", err))
+	}
+
+	// ------------- Path parameter "uid" -------------
+	var uid ConsumerUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "uid", ctx.Param("uid"), &uid, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter uid: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params AttachConsumerParams
+	// ------------- Optional query parameter "dryRun" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "dryRun", ctx.QueryParams(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter dryRun: %s", err))
+	}
+
+	// ------------- Optional query parameter "realm" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "realm", ctx.QueryParams(), &params.Realm, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter realm: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch ReplaceIfMatch
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-Match: %s", err))
+		}
+
+		params.IfMatch = &IfMatch
+	}
+	// ------------- Optional header parameter "If-None-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-None-Match")]; found {
+		var IfNoneMatch CreateOnly
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-None-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-None-Match", valueList[0], &IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-None-Match: %s", err))
+		}
+
+		params.IfNoneMatch = &IfNoneMatch
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.AttachConsumer(ctx, project, claim, uid, params)
+	return err
+}
+
 // ListClasses converts echo context to params.
 func (w *ServerInterfaceWrapper) ListClasses(ctx echo.Context) error {
 	var err error
@@ -5335,6 +6076,31 @@ func (w *ServerInterfaceWrapper) PatchClass(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.PatchClass(ctx, project, class, params)
+	return err
+}
+
+// RenewConsumers converts echo context to params.
+func (w *ServerInterfaceWrapper) RenewConsumers(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params RenewConsumersParams
+	// ------------- Optional query parameter "dryRun" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "dryRun", ctx.QueryParams(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter dryRun: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.RenewConsumers(ctx, project, params)
 	return err
 }
 
@@ -6321,6 +7087,300 @@ func (w *ServerInterfaceWrapper) PutQuota(ctx echo.Context) error {
 	return err
 }
 
+// GetRealm converts echo context to params.
+func (w *ServerInterfaceWrapper) GetRealm(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "realm" -------------
+	var realm RealmName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "realm", ctx.Param("realm"), &realm, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter realm: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetRealm(ctx, project, realm)
+	return err
+}
+
+// ListConsumers converts echo context to params.
+func (w *ServerInterfaceWrapper) ListConsumers(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "realm" -------------
+	var realm RealmName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "realm", ctx.Param("realm"), &realm, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter realm: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListConsumersParams
+	// ------------- Optional query parameter "phase" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "phase", ctx.QueryParams(), &params.Phase, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter phase: %s", err))
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// ------------- Optional query parameter "consistency" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "consistency", ctx.QueryParams(), &params.Consistency, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter consistency: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListConsumers(ctx, project, realm, params)
+	return err
+}
+
+// EndConsumer converts echo context to params.
+func (w *ServerInterfaceWrapper) EndConsumer(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "realm" -------------
+	var realm RealmName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "realm", ctx.Param("realm"), &realm, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter realm: %s", err))
+	}
+
+	// ------------- Path parameter "uid" -------------
+	var uid ConsumerUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "uid", ctx.Param("uid"), &uid, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter uid: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params EndConsumerParams
+	// ------------- Optional query parameter "dryRun" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "dryRun", ctx.QueryParams(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter dryRun: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch OptionalIfMatch
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-Match: %s", err))
+		}
+
+		params.IfMatch = &IfMatch
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.EndConsumer(ctx, project, realm, uid, params)
+	return err
+}
+
+// GetConsumer converts echo context to params.
+func (w *ServerInterfaceWrapper) GetConsumer(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "realm" -------------
+	var realm RealmName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "realm", ctx.Param("realm"), &realm, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter realm: %s", err))
+	}
+
+	// ------------- Path parameter "uid" -------------
+	var uid ConsumerUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "uid", ctx.Param("uid"), &uid, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter uid: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetConsumerParams
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "If-None-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-None-Match")]; found {
+		var IfNoneMatch IfNoneMatch
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-None-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-None-Match", valueList[0], &IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-None-Match: %s", err))
+		}
+
+		params.IfNoneMatch = &IfNoneMatch
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetConsumer(ctx, project, realm, uid, params)
+	return err
+}
+
+// PutConsumer converts echo context to params.
+func (w *ServerInterfaceWrapper) PutConsumer(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "realm" -------------
+	var realm RealmName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "realm", ctx.Param("realm"), &realm, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter realm: %s", err))
+	}
+
+	// ------------- Path parameter "uid" -------------
+	var uid ConsumerUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "uid", ctx.Param("uid"), &uid, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter uid: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PutConsumerParams
+	// ------------- Optional query parameter "dryRun" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "dryRun", ctx.QueryParams(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter dryRun: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch ReplaceIfMatch
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-Match: %s", err))
+		}
+
+		params.IfMatch = &IfMatch
+	}
+	// ------------- Optional header parameter "If-None-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-None-Match")]; found {
+		var IfNoneMatch CreateOnly
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-None-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-None-Match", valueList[0], &IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-None-Match: %s", err))
+		}
+
+		params.IfNoneMatch = &IfNoneMatch
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.PutConsumer(ctx, project, realm, uid, params)
+	return err
+}
+
+// ConfirmExpiry converts echo context to params.
+func (w *ServerInterfaceWrapper) ConfirmExpiry(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "realm" -------------
+	var realm RealmName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "realm", ctx.Param("realm"), &realm, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter realm: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ConfirmExpiryParams
+	// ------------- Optional query parameter "dryRun" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "dryRun", ctx.QueryParams(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter dryRun: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ConfirmExpiry(ctx, project, realm, params)
+	return err
+}
+
 // ListSpaces converts echo context to params.
 func (w *ServerInterfaceWrapper) ListSpaces(ctx echo.Context) error {
 	var err error
@@ -6906,6 +7966,16 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.PUT(options.BaseURL+"/v1/projects/:project/claims/:claim", wrapper.PutClaim, options.OperationMiddlewares["putClaim"]...)
 	router.POST(options.BaseURL+"/v1/projects/:project/claim-batches", wrapper.CreateClaimBatch, options.OperationMiddlewares["createClaimBatch"]...)
 	router.POST(options.BaseURL+"/v1/projects/:project/claim-explanations", wrapper.ExplainClaim, options.OperationMiddlewares["explainClaim"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/claims/:claim/consumers", wrapper.ListClaimConsumers, options.OperationMiddlewares["listClaimConsumers"]...)
+	router.DELETE(options.BaseURL+"/v1/projects/:project/claims/:claim/consumers/:uid", wrapper.DetachConsumer, options.OperationMiddlewares["detachConsumer"]...)
+	router.PUT(options.BaseURL+"/v1/projects/:project/claims/:claim/consumers/:uid", wrapper.AttachConsumer, options.OperationMiddlewares["attachConsumer"]...)
+	router.POST(options.BaseURL+"/v1/projects/:project/consumer-renewals", wrapper.RenewConsumers, options.OperationMiddlewares["renewConsumers"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/realms/:realm", wrapper.GetRealm, options.OperationMiddlewares["getRealm"]...)
+	router.POST(options.BaseURL+"/v1/projects/:project/realms/:realm/expiry-confirmations", wrapper.ConfirmExpiry, options.OperationMiddlewares["confirmExpiry"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/realms/:realm/consumers", wrapper.ListConsumers, options.OperationMiddlewares["listConsumers"]...)
+	router.DELETE(options.BaseURL+"/v1/projects/:project/realms/:realm/consumers/:uid", wrapper.EndConsumer, options.OperationMiddlewares["endConsumer"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/realms/:realm/consumers/:uid", wrapper.GetConsumer, options.OperationMiddlewares["getConsumer"]...)
+	router.PUT(options.BaseURL+"/v1/projects/:project/realms/:realm/consumers/:uid", wrapper.PutConsumer, options.OperationMiddlewares["putConsumer"]...)
 	router.GET(options.BaseURL+"/v1/projects/:project/allocations", wrapper.ListAllocations, options.OperationMiddlewares["listAllocations"]...)
 	router.DELETE(options.BaseURL+"/v1/projects/:project/allocations/:allocation", wrapper.DeleteAllocation, options.OperationMiddlewares["deleteAllocation"]...)
 	router.GET(options.BaseURL+"/v1/projects/:project/allocations/:allocation", wrapper.GetAllocation, options.OperationMiddlewares["getAllocation"]...)
@@ -6924,796 +7994,882 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7P1rl9s2li8OfxWMnrNW7B5RRVLU1StrTvk2cXfs1NjO5Dyd8ilBJFhiF0WoCarK6pz67v+FjQtBEpQo",
-	"Vdlx9+RNYpVEENjY2NjX3/6tF9L1hmYkK1hv/luPfMbrTUrg3+eb5C9kx//Ftus1zne9ee+XpFjRbYGS",
-	"gqGC3pCs1+/d4nRL+M/WpMARLjD/d5gTXJDovOjNe77rjx136Lj+R3c2H7pz1/1rr69+8pyPG9J8M8dp",
-	"EpL/LacwCOm61+9dk4zkuEho1pt7/V6KlySF2W2zhI/NVnTDevf9XobXpDfvbZINSZOM9Pq9TU7/RkL+",
-	"o4LgtYN7/V5ObhMGY/WCeOxNfRw4SxK6TuBHgYNH8cRxZ94yHEbBaDya9Pq9bRL15j08jLzQjUcOmSx9",
-	"J8DjqTML3aUzivx46pFxEA7hx5to/6Lv+z22ISGff0RYmCcbsbLeC6AFQ2G6ZQXJWa/fI583SU6YGmyi",
-	"BuMjSQrmNCVAvIxt1ySH4QtcbIFAN2T3xpw7nzqfOZ94bd4pZsXPrDlxzy/ftVlhxl92HhbJLend39/3",
-	"JYeIuVf55BzdkB2KaY4wUlvSl593BOdtbNN9f780Kevri6oL/LgiCGfsjuSoWOEChfKtSfHHifgXOBF1",
-	"bu/3hLSb90Kc35KrQ0NcKUFKwpwUHT/0Sp77MWFFk+H4OUUbfE1MHksKsma9+a9/cNv/LPn7CbhlGyXF",
-	"q1uSFU2OOQdWQXdJsUJrmhNUUBTSdQvz4LggeW+ebdO038MWCo7lRJYkpjlRv4Ttcb1ZiAkeOwF2XWcS",
-	"DokziwLPGS0nxI+n2AvHw16f8+eK8t/TJAp7/R7daNbqRSQlBXmR4oRzHd0WMNN5b0PydcI4z1xFJEtI",
-	"BFy0pgU5j6KcMNab97yZP3AH/iAI4Mu/bwkrgPSTyCNuOPKdIHaXThB6xJnh0cTx4/FyFrnhhAw9eITR",
-	"bR4CQW6SjD/55kJNRfL1HVk6ZAs7vF1KtoZDE+KcppVDc9/X1Pyth9OUhpwpX7x5+Z7P1R347sAbuGd+",
-	"0DPPE8lu+XJzGvGXbChN35OYf6EOVk4jPgPLuTK4+tjnNjmJk88/kuy6WPXmfsCJEfKVX9A0CTkXvYSN",
-	"AdGE9wiTdq5wnXAZus4Ee1NnGvOHo1kYkMlyiEe+yRV4kzg3ZFdjDCGlmoxBb/ZwgufWOCFYxjM/Ho4m",
-	"k+UwiPAYD0My82eRS1wSTIbjB3DBDdnNBUHPSuXkU7+Xkc/Fi23OaN6b98juz9s3f6NJ+MOfb//6wkuj",
-	"D3+eAU3hBc9xEa5q4v6OooxGhJmnFXbmGFkf2GR9RG6bgl0ukL/S8dqE97XYEs7RaVWa+140XHIBPcE+",
-	"cYJwGjnTeOw6s6WHfS7OCey1kObe4R97e6V50JDmrXzv3ExZN94fV6S3/dyOA35wObfI7xOaVV87PLy2",
-	"Yct8QppFCR9R7DC/FD7mOGPwt48JDN+yvWvCGFcL5r0XXD2JUGW6KM7pGnESIcWoJXEGsJGYwTae61V9",
-	"2IYhIRHIW0WV3sd8y2+PYrch5Y9JBOyu7qfndJvxh07ZkXbZ82UZ3j+e4UeH93mkGT44/OPg22T42fgQ",
-	"w48Pr2381RheTvefn+E/Ve8Gm4mtb4g+WtJihWiOMpqRDvdFVdZ3ZiobB9VPZvVUPWzokgavPm9SnME2",
-	"CWpXCPGmQHd0m0ZoSdBSboYmgYWtZ+OBFuNhihl7JybECpxFOI/Uny/0hm1SXMQ054pARAqcpLWByveH",
-	"ghtL/lOPnqnRHbJFyx2CNzS/HVR0nHbWMkarsJaeqYWirewGehSJEsJZ5RNnf7IRXKNXy61PeBbxCTCU",
-	"FHymUk2CtZRKUmNRlTWFK8pIBkpySCP4PaXpFfm8wtz0ikwavynQCjOUURTnhKBlSsMb4W5JGEpxfk0Q",
-	"yej2emVMho9mmYtTmQS7STYbfo77vzXellO6nqNipd6XMGTu9eFXVffGuvLynRnaMjJH4wDRGI1Ho+EY",
-	"YaHOEma86u9bWuDyXVKq4TStvIEz+x2IJ9vReU/iLSN7Dk8uf1CVIMedD7WnwHtXKTDfVU74D6t7+8J+",
-	"ANAKZxFDdFsg8TBDZ77PTdczf4polu6eoTPfRXeYIcxu+FmjefXUvNfLqJ0At8Loxi6csxvpmzzz/bnt",
-	"xTgnMDMSwdRWJCcDOJhJBoZe74wLurPKCzUZe74PN0Z5rn43Kp1yYhVbtHEVWFlVrnq+Qxipl2hmUndB",
-	"C1M1b4D7fu8/c5zVPWEU0YwgJfQe0d2aU1rs939Vzp9d8lbUxOkQB+GYTJ3YdwMnGHtTB8+GSyeIRrE7",
-	"8aYzPPO0mjjxZ8PlKJo4xIuHTjByJ85s6mNnGAYkHruT6WzqHunl0q6pUuvQVP1dfIz/M0gMJ+UHgtOi",
-	"Ztafpym/UO4ISO7yZCiFk96AV+CHhBU0373KitziCv5lRdGKpNrKGw1miGZoiN7iPFwhXKCM0qzFzWe3",
-	"a0dNNb83780CTqt45rhDb+QEE3/mLHEQOiMydr2pPxti7IvbIFlX9RNQAEften+NYo+jTW+2+YbCKMpt",
-	"w5Is3GNFbLMCpKz+OvjoTZTLFdx47V4Ab1qn1jKIR+7Ymzj+dDhzggCPnOl4OXHCaTQjOF66oQd35ypJ",
-	"o4sTlvcgsh0mmZpWK9nAG/1XeQ28uTg31l51Owu9CTh0KS8C2I3HkNP7bPkoCL14gn1nStylE8R+yK3Q",
-	"sTPCEzIMZ5EXu9PjLf2Ju/RCPxo6JIhHTuCOPWfqT4bONJiN8Hg54dur5UvHKRwlX5qnS7ohu7MJvctI",
-	"LseQKsALEelo+DbVSkJnMpl6p/iim8ewzcw97H/QjvIqo9/XWfAFpWmSXb+kdy3cCFZDRpc02qEVTSPW",
-	"RziL1F+uScHQjjxEmbCzJA7i8WxCllwI8PvGIw4eu9jxJsshCdyRP8az9juunSmXI3eCp3HoRDPCLz0/",
-	"dpYTb+n40zCIR954OFniMnrWbRItTOm5dqY81i6wCK/TzNrHYq/ZeDBV7BVSmv5cvw1GxtpLDjRZrcGH",
-	"r2lOkut9PIgzWqxIrtRXwYxH8p3nlXFBO9+FY28iriE8WjrBOOR6TjRz1D3kk2F8Ct9FMGqAndFyHDrB",
-	"JOLKFsFOOWrgliKk2yTa+M4rb+I9ypaVjVY4J1+NiYKOMsqmyOFC2DKUpk1OOFbr9o69MGd+NIRbDdSW",
-	"wJ8OHRzMRo661vhGHX9hYhjTHTt8951gOAuc5QiPnXJMN9Q80nEK7Rem1901fvC+ek8YyW8FmQwn8TtS",
-	"3NH8BkXkNgkJ63JvuZwnphae6P+h/fyh/TxY++nMRVJn785FHY2YI7kohDH9qQN3RzBajp3ZJJw65Zg+",
-	"0bTvOIU9IsFvcNGpNtdj2FNd48qeTV40jK33pMBJVnfjKhXjhmwKBMknkKIrXPZ3mCGRXxOdoOB6R3LQ",
-	"MPZHbkBcJ4inMyfwoqEzw27ouEN3RKZ+OBy6JyQYTEEKkcCBmyXwJr4zG04Dp5RCpFR4O06hXeF1/Q5y",
-	"KMmuc8KYc5tsjrHYH12eCI7odit5k7Ohb7CZ5iaprYh32FjrS9rvbVlQBwX+fp4Zx17o42HAtU7PCZYT",
-	"4kzxaORwATKJh8Rfzkpl1cVTMomCwBlhL3QCPHadaeQv67lix9xdX/feqWVyHXO9tMX2T1UpTortDw/E",
-	"9sVsW0P7Xz2sf2xIvzxfOl+tesxYkl2nRIX/voKkPiDADmj5k8gl4+XQ8cNZ7ATEGznT5RA7QTQKx2QS",
-	"T13D7R4Ply72wpnjRiPCTyJ2ZmEQOVPixx4eL0fR5IDb3asfLlwm/WnZ9gjbZRWm9lcdkrGtKWInXpCn",
-	"nSpv/6mS0/2nO1Zqn4xj9XwH0VK7YrS0RiS7HazR18qinPpRMBmFM279ek4wjENnGpCpE49mXuiToRtM",
-	"y5z4iRcOx8FyylUg1wl8snRmw2jikGDqLr3Ij4eT8d4zNerq1Ts2b8xMsGk7BLMhGU3HEXaWk9B3gsCN",
-	"nNkonjnuGPvRMA680Wza6r05xft45LkZ7buNysSf/Yk+X+/wdHGcdriZRJ7Z8531hvopI+iW5LtDN5Tl",
-	"dnmI3O52+NXMrSKA79RhAdCaFndMvkJtOurb+nykHoORzCE6UAy3Ty3+8gqnTbu0rPUdLVZJdt10cZJb",
-	"qJIjKCIx3qaFTH6jMXpzcRuUuSxtdJBClrwrV2Cs2jaVDyQlYUFzGyMIwmc78XI4uzRGfK3bkJ/OPtpm",
-	"EckRRuq9ESS9dZwdsI+5KcnmNV4nKSRbXdwGktfNGa5xEa5efd7wc6Fl1A3hT1wTqushoJDgjY7r85/1",
-	"xE7e9D5xMQHj/Ghlmvsu7PqeLJPMUucoblAaI4xyaS8iI/J9mhh4iHJ0jEj4ALGAAydQhGY4iyqBiSCG",
-	"cEhWcFYUwYb9DugOAYmDB+yXpFh9COmG2BUcWA2sQHI0zYgqZ+uwCrJ19gu+DcmdcjimJqL+VIojc+Zf",
-	"O8XoD+/CH96F/5nehU/GqbvYFo+qcfzOGobFUwLitFQjDE3/SNPOP0GKFAnIu2uammKkohjuz1j0wwnx",
-	"4vHQCdzR0gmi2diZkqnvzOLhchxOI0z80nXiLceRS0a+M4wD7AThdOTMoonnTImPR8tJOIu9/a4TvyE5",
-	"ZJr4hUFxJvSQz725P+331knWm/v+fb8nNbaLRplotXz6Ob+CGORQGxXUTc0nYS/FgL15kW9Jv7fBOV4T",
-	"+H2JPjII6fqsRuVSZxJv/JFgVvxcJGnyD5nqTQV94akMQ5H03oqHLSPnokq3N/FXcIC5GncN+cuEFa8F",
-	"lEPCkmWSJsVOX+NV59AShzdJdn1BKecOv98L8QaH8PvfevgWJyleQpX4bDp0OQ0KWmAoIBl67sQ/TZr5",
-	"TWnmw8FmiM8H9AA4HRW59RyHN/tE1XuCox2IKaitYPVt9+W9H8nFuv3eFnYATskFyUOSFb25PzLPrlBe",
-	"Xm/TtH6KxfEFzYvhHUPcTNgJE+KgeLKfQfXxm2L0GKfsn47Tqzgola18m2TJGu/bzZTgW2LuJyoohCOB",
-	"Qw8ro/usp+Z8QCduKPhKC+avpXcZ7BjB4aqjSmxqu10YCvgoaOWjcb9H1ptixw/Ox48/9ua9YLqyMg6f",
-	"9wXfql97ZYGDmskn+X2trMWkyRfUuP+4K/+4K/+4Kx//rvxkHN/DwjWjQralCTs1Z9k/NimIy+SDeD5k",
-	"5g696cgZ+5PICeLl1Jm6OHCW3iiaEhyHbjAsEzSiaey7k8AZeePQCQieOLN4NnSwG4STaEaWMUTQ9hzU",
-	"RoJGpzu4djBeJ7ni3WPPRMtt2c7tbju3uwanuycyud9g8ncVRtFc/gzhKIJrkW8uYAIpLw8TPj7+VOUs",
-	"vKPPzaUYZ+I1p6vtUHTh/cq9Zb/FBd8DghE++UrfcxCCIw9C1Qm2/0CM3aU/GuKJMw1msRN4EXamfjh2",
-	"ouEkxm7oEX9cIkSMYuwF/mzsTIZT4gRuOHNm3nLkhP6YzOKlG3kHECLkUr6qrmI/YMdqL7/vsfTaj+XY",
-	"CwLzaEJ19onHM2gcT0/wM58N+0J3UFA7h579HI4H2mKDfMXaGcwpLfY6jR4jId3qeOpD+GPeEw6iw/6x",
-	"AzmoPh6FPnYdL3aJE8TB0lkup6Ezi4bxOBqSKfaM80jccMI1yVk8Cp0AT4fONBxzxXIU+9F46WF3cmRa",
-	"Oq7Uy7Uqi+skq/7Rm1rVLc6HSZRXMs69ca+ubV4Yca1X25xuiJ1MOvFd8HTMj2Bv7o33pcFzOb/BIam5",
-	"daVMsDswOxzQ9ox6WF/luGrn6rznjcdwXM0jHEynUM8bmuVhPVevWD74OIfccw+l2vAVCDcs0E35mCXF",
-	"HsvH3BTUUjy8zgmp8dbETAXl0uSELbXrtYPAM4QKZEM3bnf+x1NFi//FREtbOvh+8TJzySTy4sAZL33s",
-	"BNE4dKbxZOJ42F8OwyAakXFc5u4svWiG/dgJwuHYCYgbObPII84Yu/E0HC2HJAiOTHHvIl7GfW631v5Y",
-	"FS8fNjhnUJywwTnJitODRFxuNQh28vEvM+Tbzn/97Hvj4TQ4dPbN+108cNrR9zsAsXnTLx5eOuboT0/a",
-	"4i8hLFxTUIgMDqGjWZ16YAULtUkm9EAlb0oKhnKSEsxIJGLi/DMrJLJLhHcHfH5mDpUZBNe37Gxs3ELa",
-	"aOLKrnZofap5S/xg1Wus7oAwFFaYwHXpo02KQwKF9BDchx37jiF9ZI+J5B2Uer+XPLEIjwbV3oMsYVae",
-	"wAVa0TVBSQZpD0LsAFuIk86/kIW3B5jgOqVLnB5NiIo25vlTwSi+eWfAmcrVIlTqDut9aq6U0qJVCxfW",
-	"MOcF0NEQSz4XhGQlahTS4u2xWONxtNiHKawn6acNyn7YkDCJk/DQCcQFwuLkHYoTyMNzu8nsMsN3BwFU",
-	"mfObZu8RaEz2v8e1GWbozcXt2GCFkquFQnlgsileOrfjI3dzbNvN0bhyyLXBXu6x77rePFpO5747n58F",
-	"U9smWn86Dsy78D3dgsP7vv9bj1+etZ/HcRzP55XLM9uFmBVwrVt/HMdthkuKl5VdeCii9h+K7B+K7B+K",
-	"7P8wRfYw8LeX//TD2yT+r14pafapNgruslRkijuKlB7x5WtZpEK0X4xI3aaEpyFjdxLORs404rIhngTO",
-	"FA9nThBOvBlZRsPYgAP34/FyGgWu403CkROQGXbwMPKd0XJK3HAWxOOJd2QhS0cZcsitdqQi99XcYZV5",
-	"tYmRidtwh3lu4I0A7L67LHGD6WhyokdsbxFNuYhvyyU2bAqHcrN/a40WeO5w7I3tzsaSmMOxP51yYq4A",
-	"W1ME9lOKMxEmM3kMEHJbXjYStV173uRX3iPDM3zLfqQ424cnpH5To8pMT9M3prnlEijfZneYk9YbrYLR",
-	"+jS/sFWcDsYTQx/bk+gDQvIOM42/THMwBCH8IezpE2v/gtHpIUJnFLuhF03xzF+SEypso1HsL6eBMwk9",
-	"4gRkPHRmsT91hsuxO41w6JOgTH2ZhQHx8GTojJdu5ATRyHemxJs4Ph7Fk3C29KLh/tQXudBWIWqXlbaL",
-	"V2W1dM4mdx9Nv5pNBt5YWVttghEsDPM0DWfjaeM0STvEKhQDd3aiRNTsZC0r1LNv6lcGUX8Hoeh7J291",
-	"Xc8qC0faaktqZZwWIFj9J1UIZa1DeSQpNBx4Q5BCb8l6SfImFOsa7x4V4vI4nNzWzl37sxO8cEhG7sRz",
-	"pstZ5AQx9pylHwZONCbT2MWeP4TaDVm9svSjIB57zgRPQ66huQ72lkMnHEUTMos91/eGR1avWPvtCQp/",
-	"27jE/zL07n9toi3p8iiSCYLNhg6OlrETeOHQmQVk7MRTFy/9cBiMgnFpRESioZwzCzFxAnfpO9NhNHLI",
-	"JJ5hb+kPg+HoNJLhaA2FhZ9KDm0U2LSKgb3szpUaLmub7eg+qjq+iBKGMlqglBQIZztAKwUlB2F05k36",
-	"iFFo+8FNRH2n9RFOixXdXq+Q/CrOCQDWm1MmOQzCb5ukaAEerDgyQWM/8yZCNTW/Gfr8i1nzC3Ubg06o",
-	"3v1rM/2Nz08kxvJHG8XV3gTQmI2H/PpDbs8SQ6g9NOrwpln9Ic87/JTvNuY37PCUV38qmHR4yq8/Neuw",
-	"Ln/YWNfMPUxDP6g/Npx2oceo/thk3IUg48YkR34XkjTYY+iOuhClwSFjz+tClSaT+L7f4cFhk08CkWR2",
-	"6MEmq8jUlkMP+kJwXeR0mZJ1qS5aGulAT1v9Ay42Gu10ZOOKJLvaQuJnSLM4TcKC/ZLwt/2qOpOYVd+f",
-	"jH4W5ftRl0pvPQeZp5qsUfMFXK4lGSuwAC0/u/XO5MXCzspGKfK17Kwj/I5SoQN31u8VSQFEF+1auEKd",
-	"45B07SwotW8+K74H7EySz7ovdny/n7J0Zyu+Z4Aaq8LdNNYV4JZNK5+6UiPt2cFOZDK39qLpDRaQtsiz",
-	"zfyZhCRESdFHNEfLJItQUiB8jZOsw5ZCBv9Z6eS17te57c1yVrrDz4O300bYyt7m3Ph59TlhBWueOEjD",
-	"ThgqcK2dut42ePyKiOfbd0zRwtwUtRHiYSTHQkmm8afFw5zgJM9pXuuMo+ZVa3ajFMcz0O/AmOywW227",
-	"ZKPCQ3ekQjNjM0BU2s/YR7PlEwBpAmbMAciLr3O4qmBdh+b3TJKzgAixWX7P5WjjpLVs/N5X2LofKWif",
-	"DvwgO9N9y8cWOOUjsGODTQAGSfPKiqS2SxK+v1IMXdtKiTeQCO0e2pvxQ2mPqLVskHrStheghT94IypH",
-	"4nGOpkkVg9ovBL6qSN9qElzc/XC/JQy9ich6QwuShTvnL2THJ3ddb30o9gCeu1JpYeY28FFlh2CVUmMZ",
-	"eY0jUlU8/kaXzqT4u38T9dHdKglX4HfWiWfQOmWAzlFG7tANjHBDGMLwGQZq29AlSWl2zfgJxeXMVpQR",
-	"A8ZXvae65SuCI5LPa5N/nO2vUp6vyJzHg9mhtkFVjmAMtNQ6Dtm2YElEyqKJ76SSyOqNHzsWborQgL0N",
-	"2iN2ais7tPXh6J75bhsvrLesQEuCxBP+9GCvuZO2GooUj+9Jd3BFD2syV7Kf2DuZCQkvpHG50w/ju9Zl",
-	"3uGsqLKNKLGu8uWb7GdWA2KCIhuotis5E1IQBeHVlWzrzzqc9BuWVY2x5CbekSX0vkxYIZJCVSkrNLPB",
-	"a/HH4US+tIMeDfMk7EzWeOrS3K9r/7xQ0YAfYWU2yirjRuqtNUIbKDCGOK/jth00X5tMWtHCTLg4Q3uW",
-	"NZYtPV3nigNEo804yRR0jdwCLSv4VhEcDRBXO7iKVgH1+o6ZpZqQAQmWU7ii/JJQmYB8zfvUeaVsl1FR",
-	"ET7dtFH5obq/5LCSu7zfh7to8brp86jUVmtvK9gNFsbJaHEVS5+I/YBec3P8DkvljP+0bS9EI93KFjSe",
-	"a2h1Omh22t0elMR+p97zYHqXRDFJTrOCZM3ucB8pRWuc7dBdnhQkZ2hNbIQOy8dNnc3y8DNOMQAZ4dTj",
-	"XxQk66OcbIiE9JO6VDdZWKXYyB0a2pB96g/Uf8qFGtR7SXCUJhlp0o6l9M5Cr0g9UNNw1d/VuVZ65YYf",
-	"yegZulsREBqJTp/IE9njVhoYNxm9K+mZFGX+OeNSpKZznkbkoErkFBcPlwKaIhWyQvAXDqzNHXMuRag4",
-	"klJYlhHjkz0z/G79dOBKb8dHbVw3z1QG8i2RK/q+yLflDUAzAsYaE6A7KQ73Xgj8UX4ZmIu3CZ+y3Pso",
-	"of+7u3xeqdbiz3cvKE2jRo9AcK5KFyrI4VCE3u4y6PtsNhqvWBjKG3+uSi8gquL3OlkUuuH51XJ3Fap5",
-	"iSwUEr2kd7UsrWozOiNXpfJ2F6LIenvfUSS9DHFOyDOjbITzyF2SpmiFbwkSL5VLLpDtpcec7PY8krFU",
-	"Aj5yMVNRuBzInzR5xdKGXp6TOv6f1vWeKYVMtI3PyON1qW/bL8Msgk71AmmRENFfEo6iYikGBD62V73N",
-	"MvrF0gOff5ZsgeTcHnai2lZstZAC48CJtKK3CQNA4lq/+YtbDcFcIjBbhGsMg1yt1SgHIg0Jg9GEHcpf",
-	"csBvBicBXmFGTaxiT6VJnWxjq137CeSr9JLKtz94l+p0MvbBuJvtm/FTRtAN2fVlSjmoBsxmL5UDWTfk",
-	"o811xvUJzrgSvkXeLoYyZtudgw99GaeXuUt87q1TeLhxYiOluWfr9bbgl8rrhDRL1GL+R4kDBajq4Qpn",
-	"18S6Z2qgK3jI3K6m/6g6WqvFUv/R47ikzjRgrHU/gLnEwutrfuBW1Chk7gJfVtbE4Vpur63uBPnrmvIN",
-	"uaM5inGScl07JxuaC8kjJ36atuyagRKhMEoRJl74CAa0XE+FIrc4TaLz/Hq7hrTIKmFevHn5XhyYFWUF",
-	"WiZ2OSIGucJqlBZ/vJTR8OM5KgMacK3rFyDGrb8oidCObtGa4KwCtPEfLVx87BinRlaaIU+3qv/aVvsI",
-	"e1cjsbGHP2JWnEM2mz27EjLd2vCU5RbyH16JlLj6BSCVs9pQ0nK51OrNZU9ivhZ4x0BBWu64oULSeIDe",
-	"4huCGF0TSHQjKfi15GgFZKyB+jpHGK0hFQ88YBjiEnUXzibJyb4TpvUtMRK3xe05ja0WTLnUB++bQVdz",
-	"x8Abutd9ZWC84X9OXxY7c087T1/Pm/U2YSzJrt/TlDBrcJIxhJlE9cz5r8qOEiKAprfjWiCYmTEAMBXV",
-	"Kqup8IflZmXHjKfL+ag/JJmoh9mjGXORlOQiiBC2DGzbSxj3TAPmHqGCrSuU/dUEi/t2BOc7rnd8wEXC",
-	"4kSk39XQ9RWsE6TTdo5CDn0VhXTv9V6DjnPFjJeZ6XPwKs1LMWR4FNSWN+DcbrK+mNCeDWcrmhfQnQdn",
-	"e62gx4k2avsVIiFCnYuTh2vVNqLZzFRvbO4qNf2BbTkHQrRJH7Mw6sVFBNxXddlZpeyV/MmV+knpnSEJ",
-	"2Ba1YFJG8zKWxbUVbHUMjuU1ynU+hpJCJv1AwndWRoo6nPZ5+4rUu75EMGJmiu8GIR8qxWtkr+w7JN7T",
-	"3LLvLaCpewS2iJuWu80fv4ppbtnuythhzQcscFnvyHIfJOtJRG6E+PfOshJdlmDD7V60ChH2+6zU8vmV",
-	"ZBL2wRtdW0tjp99yG9t2bzPZgwutxS/Ucu3HGF4jf1nb1rKTWHnr4zQlORSFbBnRbyiM17Ymf1RnY5XG",
-	"Zgexxzh9MPlycY+zJ2q8yo4U52FINkXzGgUv/P95+yNUssBvSNSituJyiJoFiTN2x1UdhvBmkyYive/s",
-	"b4xmKluL74CYAhIepPI65ep3cdoxG1eoWc4PrUmUYAQkegzN1Fh5laoCMqhmHbyJnXc0Iw6cAAGHRddE",
-	"tmTgnKojV3Uqb3Kii1uvhAODS7ltnpOsePURX/fmvctOLbAue00rn9FtHpJaUrK4WytTnqM/IVF0xg3F",
-	"dDdAb2JuDxKcpwlXcYuCrDfg/tjRbc7guEFAA/L2kqKP+NBwOUJTCth9ue10W0A2LAGVPEN3JUHaTmZE",
-	"1pD7pE+5XkrV2rI7Ks2VPcg75vlVfdjcLKQ368H5UQ0GqHJcuzX6APuz4drfsuMs0CocwF4DVLWj+tZT",
-	"KX4S1+rPGYTiqxT/kUKSaJISFNL1OimKWvscSWx5NV9t5SC1IxnSLBPw20C21DbqM0tOxZdIBjAyLuTK",
-	"UTnrh5G3TgWTyLckT/HGCrsH7ETFD5gNR1ARWY5xXImG4W8MjLcYMG80bgVHeUjZxU+1FSnd54E0lkQw",
-	"aHuBdynF0UdKf8T5dbN/JY0gCOejt8lz210kHr8qKL2CgGede2EAFQ2VtqzHB+vKgM5Saz6lkB3W0uDl",
-	"SwpIUBGzeKCIbazLpBnJwTVCs5ckS5qwJ7m4xO5WFHFDF9LGIS/JRkA91lUkBqu7bjNCZGlFTuHQizJl",
-	"s07oUvLwZW+A/v90C5kR4DANcU5T02PaL6UCjHabkDvRAHi/P7Zd1g6rslY6VR6+AQ26mBtAaaozR6rU",
-	"f53j6zXJuI3kIIzYWuj6ulCCFUmaQhLA4XQRBcckNoprzTrs3kjkcKuJHDLLQhSP6JdjdOb7j5Os4deT",
-	"NZpSrMWeECpmPTtBUuSBm1an0cGEbb6TlnxtXWMv6opE/k/l9KyS1GidoJK1/T252rbMBMEN4iW+TAXu",
-	"22siQQP2DCDSanKjCHxGJxRH6vqmr597y0nyX1ta4FefJTxNZRfe0pzI1OPSBylFjtLmLSLt73zEK/JZ",
-	"I97oLYB3obLuV0gLhjxXvGbO/5XAavkuYHYj8KIG6D+TW2IYSNAcqsyyXinzIU3WSYFynLDuW8GPGX8M",
-	"rntA/8Fsm6sjz7+GBZUOFZwKMCjQskSXgn3XOExMDPHQHWxQFhw5MG9zVw3z4LWwDuo9WgucEm7OvZXZ",
-	"Il/LxLSdQeP0QJAXdNtnyjh8eM2xaZG9qL/nS9ti5l68ly7dhlez60Yon7BJ0Q9EOL0R3xXDxQULhRJ9",
-	"KH2jGT9X6kV7/M4y5tNmJXc2kFu3w58agk0OiMoXP+6GaIpVt0TfRu9VbVFrEZss7jiyhk1HjwS0dtfq",
-	"LWuZflnR5U2homvoy4oub3KoRk08MfS/fNTom6kH8yaVvYY1tGkY8i4T97++XaxVYPsUi4YWXtMr4Cz0",
-	"0VDVGnFNwhVmI0NLwnmNoUsFf3bZ0/ALxYqsxTV3WABWC8RgbICt/LoaxSFtokTCt2sU1Fqt3VGjEKnH",
-	"/NBIvSJwZ+PylXMUuG6pX/ijsalhnLMbCH+YTyBcoDXlSsb1F9E/Sj1fKiAAXmiqIHoqTTVEr7amjPij",
-	"8e+sjnAym0zxHhfkR77CRvW4qtrZk9+a44JcpfJpW72RevYZusNcX0AMLoCTrFl/ZikpMib3MHpVlmLS",
-	"BwA2X5MstPkSoF2GqDXPOVProCO6Izm4uQuay5RY8JsL37fNrbvNSpSilmtHQEqjEGf8ilkSkW6bZGoi",
-	"l70tu+whqWasKbe151DLApMTwWqcV6pWimRNyvPO7+c8Us0iAbh2gN41TSlhSNMNyXFBRXphQeHpLExS",
-	"IRwf7MUEl4VBk4dtsEnfxv5aLiG9vQpIPCVxAZenafcegA5qXkjP9WOb5s7yvVmRtLmndnsWSdyH2l3U",
-	"qnQkWZhuI6L4RDiq5Tr0q7W7qa6TKDDnzgqmRkD/utfc+7JdhgWFRABMGC01UEhvSc4QFstXECkdQUmM",
-	"lyEDoGRqG7W+6QeASiwj2Lel7A5y5j1I/f99EEw+cH3IcgDfKz++YE6FUK0quxuNW1qPHLwAXfZSvKyp",
-	"f14ZLDhJrzsTutxZipe/Y5X2hw0JXyZxLBuc25KxZMS4UpkBEJsPK86sh2RemIAv4vvWVz/jCh5odXdS",
-	"wILkEZX5MM42i0jetTz/zA/UAGf+CMRkqUB+yZKL36s68+cMb4sVyYokbCYwvKMozEnEv8Ups2sblafr",
-	"gQ0VpxSFzZBTA2me5rCnxSS8SsZHY9DHuOcrK6uSrASCrB+UCBd4yS/TMq0FcmK6q2r7RvnnUIZkqPxQ",
-	"CdXBFIWH1KuUB3Olf4Dl21XJqkofOVCruO+xdnmwKv45q1Tk5glo+PrepYUUodVcD9PGz2RWrajH1Sl4",
-	"j7a9f9+SfDeHd4uJKL0ZXQq4xe3NZa+RKKwgGBLVdx8gV5peHT7rctL7s12+8ItL1iqXfGKyzDfCU+9l",
-	"l4l2+8gg3GMLBGl3nHmlNJBvVvsDdE1TCeGYFLAnZNtHW9ZHeHNQShw/XIttdIT+/Y1tM9tuNjQvSPSW",
-	"RAn+uNs0ZQjN1wpoiZPqzx9+eme9G/VQV5DDeSVzOKv6hXAdAPsInL9a1ulJuoU3KuloLOkxc0lblidp",
-	"KUD5q3Tjsz2+wYXrHt/dcJuBn5Kt6IYZTQ079czpEi7UPQOm0QwHoUccfzmJnQCPhs4sGrvOxAtHS+LG",
-	"Pvb2Nx5zGz0DqjD+H/gSUJKVjUyjhG1SvJN9Tz4SvEbn1a42qmHKeVgkt0Q2ChBbInJ8j9mYrkR98AqM",
-	"WX7B9h1/cNODuQnA4P9LePmrHSwEuhO//7koEw4Krj3oltQqS1DKh9+j2Y0Zj9jfPGTsTX0chGMnconv",
-	"BEE8dqYTb+b4y2FERvF4Mp3M9NaJPiPLkRPGfJ+HZOQsx+7U8bAfRgEZjSfQIOqY5iHVrftFKanAhjUi",
-	"G4g20v0K/nvR48rIFZOBGxUuHLnuvdFPqdnNSeU3Gx3OreTT1d5wio3+WqaRaU7EH4k+d3IiwXh43+/R",
-	"uwwUCaN2fCuhfLEl4c1AvpT+Jlf03gXe/LZbAP3Bhf/aXFjKSEujnweIyX/yXTGpYlcSU4s5bgu5K0LY",
-	"1zIeVXfHc7lhobzSUkwIU84mJ3JCVHvcfuk7RQJAQgZuW5odtQiNaal4cPNQt9OUlJMkS8QMinxLADas",
-	"62CiB6gca8vMseA9rYPNDs4MahFqowFzQyihrkimeEkhDro7Qc8/tk2mDDUc1xHTjYLleDkJnWE4GjpB",
-	"6BIHe/HImcRuPFp60Yy4Rlvh0I2HeDp1xl40cYKlS5xZPIyc0XIa+/E4dkP/gD422i9O30M5DDNSOQTe",
-	"SbQVlTQ0Q5ttvqGiC3lTJxMtEe/1ftjV+3JXxNnK5Vs5M7e8uW37zD73j7EoPfNvQuU/3OBxP3ONvHAU",
-	"u3jp+JE7cYJROHNmeOQ7y2E4CpbTaBJC13bBXEsvdnEQEWcSep4TxC52pjgYOm48DoeRG0/wzD1O2d/L",
-	"Iv0/zuGXP4cgGf+b5MzqI4QMhaqjaC0TquJp6Ed8DddUP967pt7AHw84y9zqP0JYHbwsv6woXieN8kmS",
-	"M5rJ+pk7KqBkasd5RTlVaRKFfOPk/SxhnaT4zyWaym/Wja23Iuw3frYsfyaKd2T/vqX8UUsPTBAIIo8X",
-	"CAydbV/QjCUMagKbW7eALPEFulsRcT2X9ds0FgFVkc4Djs2bjNw9Q3jJSFaIR5LC/KkBAA3CBxymYn5c",
-	"weGvgg60K7KGY/S/cq4B9f5/ZyFdb2hGsoKdiW/ZmTltvixYC+eU86K5jOeQX4kW8CPHeHQxR+SW5Duj",
-	"5Nqc5JLENCfCWyvSnBD4bQ1SDND71y/QcDic9fkXP398MbjMKuuy2AADzx8Go/FfK6uVPkBW5El2Ldak",
-	"oWYtWilnwYUVAnTRNzQphrZZkaRoYeLWLiqU96Zcfysnsk6yZL1dQ+aonFSSFeRadCXtvTArAGyNMWWJ",
-	"AFICqcS2lsXYSYYiul2mIgdR4hlqeh1RU7CPeC/z3futhXALrs8ZHK0rZQWQS75D+Tab20DLK9MUWmFj",
-	"AktOZSzyTtop1JkyzyqY0TguSC4YVtQSnkw4nRPftg6DkEbR8HuySfFOmGv7qFqCzcm8RCk2CmqiA9hr",
-	"lBe1IuXFsWT/0WiKXp3kBS5WiuQyO6sM72oydsnKOIZ+OvO1xbTUKX8qwy9Nwp3OBoSeIXO0yBc6BxVl",
-	"9E6HEfUxXxQLedTL/Ms1zcll9iTKcVw4CSliZ1UUG7xJnBwXBKw7R94HT+ti67IHLMYue8/y791nxfde",
-	"r+M6L2AFbU1zy9UVlQQQus0KLlv7aJETHLEFojlaiDksFHEEagvk7ixwRrPdmm7FtxiFacKljtQy5mjx",
-	"98Vlpmkms7j5CVvcLTTVHkybv3/vu+6zu+/9Q9QhRb47jwvRoLzmOJaTEedbwKBgVc0v+lMxkrEqn3pH",
-	"iOxffvnl3EhWac7gB3oHh9P4UfVQPCc4hxyV9jXeQwt6vCaFVC/KnpkqV6D60neyy0lRaWvaRxj9/POb",
-	"l9X3d2wKynWs3gYXqxIBqdIVsP3c7tM1fn7zEshYLuiCq6avIduhuS4AyjFbgCZSJoJCW13X+7IXIcwd",
-	"IvkG5PhKKLXd5vnmojZDcV9z2XV4B8reZ3pyWtxZyKo6aZ9GUYFKpiZ3mJqyaGYPIZ9LfI/HoGI5KTVH",
-	"xvZOT9fH2toelakdNBfp+irFlOaQ/g5uQFYmJIriIJOBCunVBCy5alcQec/KC+s7huhddplRoTDQGC2U",
-	"BbKApnc6wySTIGaQdFAiL5leQaiQUUOVWHaRTKSUCep9BFIc8MTQk0U9/L9oCE8Dz9+2WQp2zBBuWBd2",
-	"jYdQU6frvLjIKQqS83H+76/Y+YfrzD49+dWR//rN7Y+9e/X3p//xv8pQu6lma5y8QweEscHepTSOCKzk",
-	"oUdEGYJ7Z6cxClWSKwVcM9m8d/GnBbCb0B3lb6tr0fanbSVqCqcu5kXZVx8WxIXe/iNVbfcBD4iTJO/3",
-	"6uRVSvykjankKzsLgXPVKpXPF1w1fFYWvfdPi7mEwJIIWL+UhkUVRqtqPgee30c4ZVT1k4TLXm4m7JLS",
-	"jIAEEi8LJAPUAV1mciyFB8TfTMsKGRgOMLUYf45uBSMwAooGWlz89OHjQmVLN5XuPpcxYPrKfCuakfpB",
-	"/pMitlCTSmpXkbQ684gm83+DN0XamoxaWGSRkc+F+FLrhht8TaTF3teA6/yEgEiuGhkiUZE9QwtQ9BYg",
-	"70S5ywC9EU6LDf77llQNsIRxjRJEXZ0YZPfn7Zu/0ST84c+3f33hpdGHP8/amFEsqkXEea4f7BNy585f",
-	"hTy7+t759O92idZm+54LlsEMJdV2U+paUs2lhHkBSq6yhCsHTvqxbKuLxLvN1SmXr3rMYrSJ+NdeiWCe",
-	"ftmcoyoEZOjMNikdYOuuBKimIvf93g8JN2N3SiZYDRs1Me1DWpE0Ok5IqfbMpwpZU2apKRctxLzjsgIq",
-	"wAqkTDHh4RrYnVfDj55fOvut0y86U/djIu+2H2gakbxt2xeMpPFiXvoZ1SUn0OhVgZxWD2WFoAZuEUJg",
-	"3Vedm6UnMglXAGwsRxNfpzgkylF5mcmm0fwbrqHROzlAQ5chadxCjhUsrfuFo9U9QZO66+UvZGc7zzsk",
-	"jj2f+m3CkmVK0PmHF2/ecGmW45BLuT44O+D6x+FKej7EuddOBBCKUh+VEawB+gvZFPBXP0Arus1Z/zJT",
-	"6LCSePOyLZkAWYKSTmCvLZMp0DeiA7ShI1p6rCye9hGjYO3CfRVfZjUsTKnpivd8xxBOLXeSu/TiWegT",
-	"JyKblO6cwG+9pGp9aVrEsT8a7ZPGl5effc+5vPw8IW3C+E38VnX2aYqNxauP+HqxD7NDonXxjRE+wYpC",
-	"V3JzwpTjdYB+kWXASVHVOi6zwJ/KAbFEgOH3WuD53Dq4I/gGPj9Z/HK2eCrxvyVKbNMH0tnb2KYkHKcf",
-	"SDqWysGbmGsZxxBXsChAditM0wZxRbPYUnYIYgOyaWluKRe3sIwqFB66QV/XYWOApRsgTk8VTUiUTyej",
-	"KIJyOpKF5AuQ9wQdrEHjv5DdYcvo/OINP+TVm2OTbIjseGmxKG7gxD3QMvoRL4mGWW67RF4oIBiuwyKR",
-	"d6qTTXZZgT/zZfxluyR5RoADGNngHEuE7ZCu15izRZrq2wNBlTMX8PPLbIG/Xy76aBH+2/cR/z848Z/E",
-	"/eun/NOKq0/8Dwl8/Bv/z7/dLBraY3b7/SanUb9IBKrfkzuy7ONN8rT/bwWXUzmGu8V20aQmFfZrlabk",
-	"+r+Xl59dl4suL+byK+b/nMWf/mSXYi0e7LfgUy3IGup9uAau8omqzkrXbZk8DGtVFuGZNf4sHJvQVkm7",
-	"OT2rm/Mt9In5oMKgTW87FUe4yqgtwVIr26oQ66msq+YGsy3bg7aF93RHz8Vc5JzBzWi4Iyo3Y+kDUlj9",
-	"yvsktOW+ZnvwAuU4Yxgi8DVu3KPcGy1Nj9Xwf1KVGHuVfHLL6aUnrss35kanRtFerERiETJ6SWnBihxv",
-	"FgpJHGxmU200fGG18ydqsl9In6Zt5Xom3TW6bZQUetWSBvyfOG1VCV6K2nDKSZHElUiaunLEpda4uJ51",
-	"UAkqd36xKn0Iwh/xT6gCSADiLixVNp2XKMNztKA3C2AeoC+NjC7M8ZbhtJLjoJWHiF/ceXK9KlBBB+gn",
-	"2X4QngAIgUuATZFnrchxktYJZwN8tTKdbNhwHMvJh6DkA/Pd3+9aXyVplJOyLI0bOn204FMQMTh5fKCf",
-	"/GKAflIHsUNR57G+4RIswurHh9V0psZ7EsuVAykoTfcSQqeoVBEgHpkisu2s0iSUF71sYGP4mKwk62vv",
-	"P81l4XcloRlemIBhhsh6U+yEPsvwjinPv4HwAksVcxJHXa9D4gtcZnc5za65bKhCtwuRGQk7WY75rCRi",
-	"JBoYg4wyk2Y4h8oj2ef61UK5Sd8BLY/jB5FxfSo3HFZsVXuP1glVtQM5nwdqtXxqhyNiwp+xN7KIo90j",
-	"BcT0lMwCxA7kOzbOUObkP5SGIp+wS4QB+Fd4NTghxYPVKe/TC1Tm4kkxWp2oKxP3D5MU4NZqQSijMMBC",
-	"UwXz9kCKcnY6lCrIBYVy19Vz/WRA4ZbkAySzCrVjDy4JmUFI71ipv+3QUiDu6XwNmkbaur7M7nBScFHG",
-	"t69sBHyt6qmFdsMkABV8zQxUs5zgcEWiEngspgIysFiRTIh/BRkjgUnnl1ldH1CuSMzQ37hVqNbMJy/f",
-	"I2IoOwI0kKSB3yoRKhcqfge4QX0IyoCmd5nJr3HGV8+VszL5h1tcoC1zaQtyXv6Yxtq3UEjHLhsglW8E",
-	"iOTyl+A7Vd2k7uaooJdQjK+vGR0Cyild92WeAHoFMSq2hb41nMx9iGIJvamgtA8kaWZczoUKuoA1AFNk",
-	"pqfvDvy3WAXH+2oEzn7OebGwBJNT0h700+x6alopZLyFpFVh/+nLa+qgoap0xVzcyeoOr6QXAIc1oozf",
-	"ntL+Xt74f0myqIvmjpd0W+hwamkc3iRZVI8A7RPVufHe41RqeMKcOheLD5k6n9EzdJ1DZwicE9Gehp9B",
-	"rXoZKogyUQAFTMUn+VyxwnwsBYtAVuQ6HaNCWcNcn5ShaKl0ltqbOPUgE/gMpCZINbpUS7SzmhnUQme4",
-	"O05zq+sg5+Bq/r//379/f/an1ljnhyQLu+2FvGoAiZLmKMWyWao9VdvdH+1i/LXHB7ygHKeDYqcYBbb8",
-	"wbYHZwxgNhIda5GV5TpWKkhwvFNUcCDFYY1HMH1lTqImxuaek9N5oK4jvXSHrUWxReLXKEqio88mGEnq",
-	"TF7LXtvmgawu/Ibs5grcpeZer2+MdlQ+yvFrPX0/Z0WSdjl9ZikFP4H9ct1CTYKvF3CsFq0x6EOnEhKg",
-	"jz+V/MpNsi7WQpJJVPiEQU99ceFCd32pCUrw02bsX/SQmrbM/A6m0F1PefPyvci5zQnb0IyJ/pnPcfRe",
-	"hHZFBVRWkAz+aeLeSJCZf/8bE0nycpYwwIqy4rms+bW9X/32TCL6vBEC5FyD/fR72xq4W5dhKoBw5RhK",
-	"OhwxhD7E3egoHxaktBVqNBGSrGJzrkDg+hAHkWnQove97GfIzQicxjRfcwkgVwi6nTAZLjN5/UOWZS7i",
-	"27J9fgVYTRklGZV4WAO0ELhTC/kLiPOD4irEeb3my6lZcjYKyWfOGkViqthK6eSdBpCVWfeqVCvJrt/L",
-	"HrSnMSqEP56L3gIdOeSF8ch9vyeCIm9l/kHXQV5Xn7rv94xshmMHe2N59L4vWozX2pl3Ga7RBv2+39u0",
-	"dLroMp61S8ajnS2B+lvplc7vCm5NGTV5kJkG9uqTRaOL+OJpXwCIi44Twrev23aIzhNSj7jMlCZtpvOi",
-	"Jwt7Ywk1smAS6Ntl5AE+WYi/V7JXhJJ+mTVyKeHuB4WrAk4rZQs8uNzV82jasmT4gVZ589+CtJeekfdU",
-	"DtllmLfmM49yY/xryfuSPTG7YeAqgIphoTMuoF5gUZ6c6+T20BWgOOaFxFg+kV/KmoTnqrlsl706rz12",
-	"3zdG0hUwHQcDYHv90H1fIKZrBPbOQ4gn7iWMiUS4j464S4yH7rmqJytxn+9eyDrcrmO9sjzKbwEqI+26",
-	"DX6nO6D6FIxTb6ffbZzKU3oco1l792HUQ/cCJqbStrHTRVR56F62QTFbzHQZpdqXRsIVGIDmXcYwMdAf",
-	"ReqcSxDyiidPVgw8WVRhufktk+3p3chvs0r3xcVTuPC0vRpSmrLLjHOY7seqxnjSUkwO76z0n680yefX",
-	"crWdvPlEqiofLjN136pfxzS/gr/x3+sCNCm91CprWLk6scUYTP6pOhbXHy4z3VcAYjxPFkZjAEGZG7Ip",
-	"4O61Nnvk5FcfrtQP1BuM3xUULZMsEl3qIHcYNA+4N662DLQULCI39WqdEr07TbnVX6Ani2pHHalZJCWw",
-	"DK4WTuPMqnJArxhBUuF6EKIKgYGNnizgqyv1Z+X3MQwFKFh1dMXqXg2/xCm410V9H4QP0OhDfqqWf5R+",
-	"r18IEqt8eTdhpZ59LH1Cp5hXKgIXoao4k1ANCptsIWG/FkoLMLiMf23emvGiho/eR5hdZjGG+g4jQrXG",
-	"O4irwXGR7cu1HvmS4ChNMmLK0hP2KZLDdKW0eu2ja26Q/CbGRhvMOMdrzxMXI4DykKkIyZOF+vHi6QAJ",
-	"nBoIHEIh9sI4Aot+tYLIduaobB7xjZnc/WOOslGmDoQWCWkWwAfh6ASX5ROu09JtykkNOYYaRuPpoEqJ",
-	"l/nOkYVJ+yYhy5dgAq9pvkyiSCh3J3DmxtKnu5PKUX/u0TjVOJaMCFdiHy0hW5+Jhtyyizn0rea3S0TF",
-	"zdBIG+NcuxCA1wsD7B4GyeA8y2P+xu6jOIGej+3teCyqfmGrG4i4Xm8LvEyJNlRPoV9jkE6kqz716Pau",
-	"OL6y+ASbPThEVpjKuX2y0PO/gh8p0mQFyTOcvuI26KmUkWN0d0bI3z+SHm6kTGubnKtw4i3ygqA5XBD6",
-	"LlhImPfF4Jtzs/6IWSFhx07aj9R8vsuGlC98bP3JyNzWN40AzdGFNhnC/NXoyYLP+wo+8D17UzC0hroA",
-	"MwUYJCRAzoiINxe95xdvLrMbsmv8TvaikZrWJsnJM9MfE9K1AQarShFjhFFBb0gmn5SCmCt92ldxkgcG",
-	"DMJXok1TZ/+L+dCjbU6lA5XFWAXJ8I4W52FINoVyZJ+w6Kw+Rkdl3njo8e4ZMehCefk4owEkk9H9QYPa",
-	"KC2T691YT6akzENMo9/XuHlTNKwP5bgs1Rv+JVgeCr8EHqmaId+c2HxHi7c0SuLEpvV+rFYRclNBFRIu",
-	"dyBFFpXCu8UAfTTcF1AM+I0ZBwqlbt8j8BvRQwLvUoqjj5T+iPPrUw/0pjlKJ5289tjjhaJotNMOsVy0",
-	"qfXQ2+Q5V7rFS68KSq/ge3l8LyhN/8XC7WX7pSMGkQ/9K4VgdKemeoMus2OTqDqTQOYLSOIzuy+v6Noe",
-	"lLnMzKjMBfQyFgWqr3GSnuyBIUdpBO+obFYTyRixZRIdI8T1Jx+FERYqy3Shm8lpzMyimv5g1mKLPalI",
-	"4Dn60wKtCSlk3oR2rZuLvoph7hYvaBfpaAKiykY75dDvdSraaZKyZahjN0c/+9jbUybH12mqkvCUvNwW",
-	"/2KJH3+kaXwTaRoStaRzpoaUvB8pfYuz3XvV2P80bswV6Gn37XpvPPLYTkUB77WmOSnRYkGbkS1Rniz4",
-	"hK9S8XpuH/OHBblUtUyI83yHFnqaC24hX2blHxwB8LpAmKE7kqayvsYsimFIvqIZVjLRcPd6ovUPTWxZ",
-	"pwSX7fSw/PnDnOCWFsgnsMq2OUo3NavZZ/hRFa19rZfRk0Vt2g2T7ZdffnHq4LL7iFvHolUUNtsInXIt",
-	"iEeO0F9flE/c91WptVRqu47xU/Wpe9WW4TXJwiMkgvkMqOMVanTkkkqj5QdzyDtalDjTDMekhBWcQ3Ri",
-	"jTOJQp4ztCbCAXCHkwIpiCiAmQBx/mRRbo8O99MsI6IBhIIwvMyEJBGdGwojAUDV7KMQvH9lAV+Elji8",
-	"QU8W8gdXUslfzBUG4qGwnc7ca+2p3TdNhDua3wCSDGaCBCXCNPgDQpzJgi1VegOWBHTvjVVPZBGRl9jo",
-	"ptWQQ2gCsPcwXGpyagJ9ArItDOaw6Kv/zLHGtu6wJ8la+1DdjpLl2Ud3NRidyAzHIdzV5YaXfWv5vts6",
-	"woJyrecmYLfbYArPM/Tm4jbg3Pnm4nasIQtLsKp/0Iy0YxYa9SPBqFow4jqzc+c1duL54NNvfj8Y3VvK",
-	"RUwAbQlyZ8PoYQQgEZLsWpTGrQmWqITZdt2b/ypA9z7tHV62TsORsEVwepFzihYJZw+JUVNrEZKApEmY",
-	"NRUIUnugugegn5akhKPBtQQuFbKA8MSSrJIseiaC4rUOdJeZzg6hZRGXMQJgksLYEF2AwmBRPF1s2aCW",
-	"C2KieEskaj4BIZH4hK8TrrWDkLrMEonlsjHIovpPQZrnTzG0pzmIiv6p3/vs0Bz20rs3GhV1HUXUa3za",
-	"F/wBSEGBwiG2QBQui6YJ2+KZWFofdFy5O2YTdRDHJAUwZOU30LVVn51r6nBGcthNsnGoBOhxdONtUUCm",
-	"1+iLkhtliP8qaFYyI5X4TiYzfii40n0Noljx8OskZ8VrgL56TtS/3uMsAuSpDxucM9Lk8Y7z5W/PMloI",
-	"9PD2g1ApCQvc2bgNIcyd8v8s+X9C/h/SDTasvqmvuX1YkM8FQ9ssIjmCaFua3PAN4+eexhKg7Znu1xD0",
-	"3dkYLXeFqJ79+eNrZyqSm/ktOfTRX5LncLzSKlKHvg8GIV2fFUl4Qwqu1rz66Hj+MIDUdfzZpMY4qO/i",
-	"EeTeJHaATsRImBMJ4gxw4eJS5yde5HpkojtlCZVRPZNmW7F95+it+p3RhmtvXTPM+AP/ZaXpVodnxG/v",
-	"+z2Ib7Y1zKRgjHKBs+D6Ps2Tf0gkL9FLAmpXucFeaSwlIqrgmtTgoXPj4AqdSahIGsnhMlthmX5ZL18F",
-	"gJsrPIy80I1HZLL0AzyezkJ3OYr8eOqRcRAOJ1dKB4DN6vihd+rprEkQvcNy4/RuWKUKbEHZiXDvDXca",
-	"J4nBH8JPBxbYvi7Vp7A6cdmS0PjH4YkAe4qX4DzHO+GvU5jhByuBy1/WFyPm0L4EAZNjSHrZ2bvfewWp",
-	"A5Fdcympd5zaopvTSpDdmOZwR1bSdppSpTJIQ2hJ0ev1XT+oid4aMI48qGG6ZdD1pd8Vc/K0G6W7QBZ5",
-	"Guz8CE1EVAN/al5aCgZMdoCjmQXV+JmSY/G22OZkgJ7vdLJ6UomV83mBQ1w08DtQMU+lPW+yIDzYzoEf",
-	"ygaKlT2/Ibs3LSHtDc515pNIWimDLPIG6/O7dkU+44iEyRqnKEquk4I9g9ssTrII4Ei2hSzr5tRRCTB1",
-	"wM1D0ti67YaOmWJW/MyItdPfL7LroE7+E9hDGK2TbFsA7kNxR7VeXutVKE7NHWatsBAmCHpM8zXmSkWE",
-	"C+IUCaBdtM58yLVjJRwOC7ALCdHVrnmK/VSDWvlhGyXFq1tpO9eL2hXYdB9JfYQf1PUGrm6A4VYIbto5",
-	"oTEPGwIGLUSWNfiK0QLypxdgxsnCE/ALA5hcUpBG27snC6H2LfpogUvNlX/kN8biqQALorFMr+pLlIxa",
-	"nxzhqIGAxWWmqzdI9OLNy/d8LJVdz//JiQa+n1hbcKJmQheNaDvQ6GSpYFNE444qVMtl1lI7wl/59Jmk",
-	"GJbnyWZ/YeU1sV8AwhRpNu4SU4PCjr5R7CPwn5gwHtX+PEOLbJumiyqgkK63EZCCJTwgbC8YSvwp4ZAU",
-	"02jVlHvz3t8YzQbv8d1bwphoL3ysmeXxc44LQ41va6Z/7DH07/s9QYuTCH2HWTuNBdvbSHyHv0Eau1C8",
-	"frzBX8sEyxAMCKcgWZNBXVyrlriHcJaK1VvxS+P54L5vIO9a7y799XcMLfSHN9FCgyNGNNw2O1sII0Ph",
-	"RbXyy6SMDVgw7w4AyFbfSG/2vWgG4n1NC9LuwJMOO+3rSQgksDLTQc0wZ9RnEvvzzrgPjR8JrJKaq2/m",
-	"D9yBP/DcfdMcyVuIsMKmTSz+jyMjqg7fAlppM1OZlHkw6l7HYBnP/Hg4mkyWwyDCYzwMycyfRS5xSTAZ",
-	"jvdNcCwwUeBi6QTupTC9zEGm90Y7ZRuOeJREQOUFt08vt647DKUJDx/Imfgbvx7EHxYSpFCB5fOrbccK",
-	"sl6U8ZL2vbED/+zRNepWCz9VokGLBgZaq9NW5Tpze/sV2Ou8JFQJTCxlaV9eXvvVkEex70ql5new8TQa",
-	"nMXVc5MIZF+t1gj/MCDeAgw0QwWBNgKmN/tCY55+kOhVAm8V/vFCtpArge1M/NCegrzvaQ+UyEv8zxxn",
-	"ekT1Acqf7dZnFancFjgo4xFCS1KYajl4sMw1mmsTMrZc4QYX4ar8KLQp4+ttodcjvtMfxUh6keJb/XGz",
-	"Lf5LwpyKb9Qn8ZgiLLxefRA/1F9tiwqxjG/Vn+RixNaIlYh/y2XIL7aFuQPld9Vh1MbCOOqDRqGHT9UL",
-	"arMt9D/lM/ChilxvPPNcgjRKUplMo6Hy93BD25X3i1DnhdaLDcaAe6jJ7EkldANXoA39XKeEt0/pvSHU",
-	"W5wgBpdiCb7Y9H3cWI8vVyXUATZtkzlaSAblZgMwBP+HOKPiX7Bh+p/JWvyzpDj/LBh50b/MFoJr+R81",
-	"W+ihxSfIYgQWXgzQj7ggObolOYMeJmu8QziKYK4NQP5STDRImFmB9t4UCosSbicBEtiX2HStAJTnhtVc",
-	"VqMXtGyESGSIW+AM6sY37DKD+KdCeW2FlXwUxypstF2Ka13T3gm5zGQCPjLzX+aialBd49zQ2yTOjUgk",
-	"UB4PcTQSxrZQ/kGTKJTYDQhDrT80eie3JKUbrpleZmuuPD5ZROS2LPi36mzoidIbnrbyhrjZG9whJ2rj",
-	"DoCTs1xp0hjOBMKdMsy1V2BFWYGWScH6lciyLYTsDtwzb1yLIs8ORZHPfoU2rl5/aA8ov8AbHCbFrlVX",
-	"JqyPyGccFulugBYFLXC6QN+j0jewQP8OGPTQ2RY+hJSmSXb9kt5l8LlMt2jKEj1MdyvqBd1y1aVhR/1A",
-	"0qjsZdcXfRkMP4clLM0Gdcu2kjf0sPm8zknVluOav0Gbh79Bweco0FkuGr5jZRP7JAfAEgfgSlaYyYL+",
-	"Qd1AVLv38Bn9khSrldwHMaqFzkOIfBXtharVt1Ss4ZqEEsP0DTYyVlOltrm3Nplm3PkNBVuwVEs1k9FZ",
-	"mxiWfGm18cV30szV7dNQy2urltPZv4qTQlzlQo+ZsHyViAi/EQ96ruw3pT4/cE2vPm9SnLXo17+YeSSi",
-	"vvWa1PtyyqyyHdwMqgZW3rDiBK3g6kqYbM8RJhKFtEVk2WV+mfKtivb0hBru8vo0GnJ/Nh4EA/fMH596",
-	"pdccMWF7p+6P1ZZYYvmsOmWo5Ykoae/i/dBJBmqSF2UezN7EFtgvS2dxVe/8CHMScjs64krQCbJRW2qO",
-	"xdfVzh3L05Nt+LsLnKT2+AV/HclCImHWjTzRdk4sp2W2+QElV9H8TDGEQ7byRmas+e3gULTHcBvuvSb4",
-	"sf9JO1Sq6VQiYtF967iRlN6SiD/UklWlu/joYElJE06MTse84m4zi1eO4TLjqeZcxReKyWCeIr6jwqpx",
-	"kqYkQknWmLDMFYFE4EHdrZcTkLNlHUFXwpqPWVQHAPmWlIJUZXPm2uUphXwZSjqO2tJJTCJbHN+cg+qj",
-	"e0dzSTZAk4F8f4HyESc5a7qJK2e27DyhAhYJK6na6Yp9zyfbzMaoh3pYQTatC8IMQSuPiEDqTyIDDp3n",
-	"8JKEUDn4oSCbvTNx67d66eaUYkjN1NiFLle+USR8YsJOR722lrrTDNZcZyJ/SgHQFyol2YiDyoRR4EqR",
-	"1J6wQdc8IKlTWROBWrN/KiLQyJ0RcKH9nqoYtPmGwPvSwQ40/RlSSYCGObrIrI8Keg0tb0qTsak9fUED",
-	"y/8ChsUhm4FrKqUYZkdnHyXhSkHjV/sJPWvW9knSQ1aALB2rpWyu8efe3J+C4t2b+/5940jwHzzSBfPR",
-	"FIqGyltfx7LM5Llb4UJ2yVOrAeDGgUBCzh51bgA28BhTu2/b+v9OWLJMUnlu1KEzVE8udrdr0cUeuow9",
-	"JCVZN2K2K3N0qe1tqc9h7YRtnsMUs+JjjjMGI0Lq1uPnCowgei3i63sV0D64TzeEbtJ66zihZJo+MJnN",
-	"v8EhQTKmJzdxr0YpPB2YtdHvjuYReOrwmqQvMFOTyul1jtc188JITt+GEvnxgDbbLUVYb7LMQquLN1mH",
-	"05jJ/vc35Rv/pZ6TJky5XX0bh1hlYG3CxkH4mG/5QK+55Ov1e6rIz3oJ1TvjyXbIPdEUr9e3W/xQwLbC",
-	"DBVUAOWohrNm9zySMgK98yo1MGpc0QCtbU5weFvb6+CyREJk7WWERDVIH9WrDGq9D3R0NFy74+Ge/jJP",
-	"fv3Tp//3q+gw8+nJr478129uf+zdq78//Y+ndpcvXH62GCVc2gLVC2JRSKUqiocH6Fz0cIfip4Sh4Uwn",
-	"MQLRGV8jTlUHJt1RVV5ZSjtQ+tGa5rXDPh6NhnUX97Th4ra10jlCilZVvOPu61dCrUES00R2lYKUvWuS",
-	"kRwXog3rM12MqK5upYuqHnciJvGdJbUYVytP9obyjZ/e93vmFOyOEwXTstlAnTtLPnNrJschFKEWVNVP",
-	"8bt10IgsVXdmNNnXAUkyocmbo/H9QzZOZDgeIsmP4ldGwK5Tx6qmWAM2+SlLd6LvXrXWx9uz9MtLeymP",
-	"sqLs2Q8WS+1A6NJME1DBcBFCVx1LIRhpFW1qLt2i1EmhKkhk17NwRRnJBCpFmZoNfh3lCL8DsATQoFQz",
-	"EFiexBSmAhyS7/jGxOiGfsmrXdXSL9utyX/pLmtq/TAfGQe4g6tQjgxXW7vtU7FsrVqBMNuL5u5I0AZs",
-	"YIRLl7GsP65SsHnOH9OlCNvFNvSGiCoeVkByVdV3K5YSJSe5EoOOrsSq1JDCTmnEAC5tAtCLyyQYHFIi",
-	"VcpBFy+F7E5ZcQPag/fVVoAV3cE8hT/psvOi2rv2O9ZoGEjvskbHQNVtFkPDXXFWBMfKTFgT0F52MIjm",
-	"JWTnmdNs6133pR7K2O3oSq3LhX0pcTeCzploUtnw9Nh0xZfbvDWCQ1OCVnSbs74sNRBRW9m3uC8zhF22",
-	"4NfUYjoZu6vFAJ1LzJUVvhXlqRnCiK1oDigK6zlaTPzVoo8W3mroQmJJMGINck78VfVu86sC3q9pXzKm",
-	"Htyvnv6H/jS+Xxufpvfs6X885Lp7nRMCfVYs4cgkyqtGgKwy96fcQJpYGw1Wgm18ANsG8Zd+2K7XON81",
-	"X/uIrpsf6J0Af5CuDxXIkQBHoQ4xKEP9HySnogG2ts+/Y8o7IiQ8fCEGAHdCrAjIHsfVZMxVerfMOfdl",
-	"Ta1qCqLBLNBSVCvVffzdnRu1zasMVFnmIXeVyKBrnL0fCTTFUL4KfsnrYnuot1ANRE8rh7xIcZIdWw0J",
-	"Uz25GBKefoxcWUGxr58mWy6/efgNq/RQI274XePwqy9sL/6B4LSwZEB0c16Ip1V9c9153V6UW3nOcCDQ",
-	"G6vW9kPCCprvXmVFvrNrIytAxxAmuox8QX4eQynNruXhhEQVcWdABfkKMzJA7yCNBkZg6mmFU83N2oje",
-	"ZfNKTx3C53GZScUXhkGLF0YSlLVUqWMWgR1NxD3zg0NVfmWa00MrVMxuwuWoyuchfarXsgihEiuEHKyL",
-	"x43BXmzzDQUSq8EX8zLRsh6YxdXco0nZr+wLTAiSV+d1HBHJZ2DiKJ7TGZ0ylVOkplUzQ4XJpUBupIL4",
-	"ncxKrMSPw1ZPlZktUU6msHOX9kPt1cU71WCa6buNSszgKwbmMTPzFBrhoo3Yu4OCTUgcudMNzy60Mm/Q",
-	"XhY+Ey5e2tukn+xcnwHQWWEzyH5WGYCZTEWWldfc8lDtlQ3rkNuxXB6CyGvhDT3l4KM3ObWEtxkgrorB",
-	"ki3KnVEMVwmmYDMbX5Dfeq8YF8VjqAOVi+frawU1LjQuSpW1rkWi9d6slL7Y/YOQGf2d6rTOhT6/GkVK",
-	"JzCFsIaNW7EmnyQXJQW3wu6Y1NmVKIvknaFKvTJZJj9HCyWVuY1G7zKSAyoTuFaVyjcQ6fHR852AixYM",
-	"bLtdvxToi0nB46BfKk/aFaSjcEzM8R6DtSu88fVZu3lfNL01qmfpAiI+GRV37Fxdoqq0XCAjLSppSnMk",
-	"Hl4MqpqZHCkjSPhv7INdZgvRxmthZlqja1IY4lKmXScFsyddVxyWZV6GbMPa7xnTOnh4DQnQUshT7dwI",
-	"oCbnZkZ2BQQcsAvS5Doj8pQLtMWs0j4PYlg4XJl+56bY4UvSLzm4jhYL5/dWGmW2zlfXE6v3b0VfTDEr",
-	"yhw4YWMkDBlnguYNo6OjMrk/L7ht1ipRWCTbW9zNGVG+5sfLFD6YHWydrTVd2DJdvZTHTSXeq6DvnfDJ",
-	"bFFhhK46frelqLu5+6n4ST3R6UiUhXNwNGy5qU0u7v2OFkV3K8ImwvckpWjiGCJ1MVclDInAHeWcUN3h",
-	"d6S4o/kNishtEhL2gK3+Qpm+jU2HqItI+mUds34HTbdoaS9IRjikZ7ThPH0B14ys/PrZbq5dNF1G83Lp",
-	"+iqH7gAQ3tOHIskk9jwc/TbUpdGxVubpVv5B+64Va0kVP1mKKFWBrMJ9lHJQA1Pr3fhaRoCRodtd/xcP",
-	"PYrqb1ZdfUsYhvtyl7v47eXzj2PPtNTSfQVTBt58oUoJu0MknaM/f/jpHVqT/JogAClAT96/foEmw9n4",
-	"6QBxsnD1RDbikR0pRDXCM30pitajdYAwuDXZHVF46ZdZoxFpv9q3tPK4zvGAOCscvGZDqYHCbbpObqHj",
-	"kBgNqtZVguYDbHUgqI0j9xG4+qrGhaYMGWHeaYOs1+cL+dQKKGWEVWvbf38c6JTBLnaj99w0EGTeHCQ9",
-	"ci0PrEiZa2ZeA+AcUWWwFagUAjCDvb5hgKYEM/E30XvWbrOJOW6LLyRuLrbFY8qaQwLmJJxQiD1TgJM3",
-	"7mWuA8412LLKCzT701dQ8yhNP5CUhAXNAauvgnH3zGiWRtaA284uM7NkS2fNAFImNOZRYZiEaeV5ESZR",
-	"LixCCVG/KDG8F8lGdGIy/gY5OEjBDvMVzi+zxppgUAFPaI6K0cIMSS8G6BeQDzV89YoqA4nAc5QSLk40",
-	"+7LLjG4LCWtcdeAsgPll5VWKCyJQWk2xJoJ6RuLvs3oOFoIOdAoA3h6WK6HDuim7CvXJZkAkDEHSrxxU",
-	"ALygs6HPyXbm+dPBEco4rmPz751V5cdc+5QpIx3TILiytm9FWuM6ymp/dxQ8fguw/XOZLwVsUTXpK8bz",
-	"dwxBr0L5gwyvScnwkIELBRmavXWDZBN6ti9aNym4jtajLI9FheOrxZaWk2uZrp6hOPatU6zlL2m3yn2/",
-	"p453d0K/uZBPNIkNJxGmLtOxZGq3JKpYx+BE70E3n8FJhn2bQU9YiDcErURjw0LWeMYaoZi/qq+rrVRK",
-	"nsCNobnaD9B/ksJofw/da43EJMGdlxn0wxygi5zEAF0q2RSbt7rqzwjOhhiAn6TthwvxR07pbZpKX53J",
-	"eJ2yofWPv2KlcaW0Cvq8yw/mUItKj7rydBrVbgLo+QtWHB/ndphLI5zfiqGQJwDbV3P7P1HxApHXfEM2",
-	"hWxvXMO4lVGJpxW46zulfhs/5ce/dqHymw5GhhhFST39OFD1MmN4Z9BWzeyZ7oNSu2dXWNkXcFnGNNe9",
-	"VllIN6RjN4zxsJYzee78tSxY0R+uBqpqpfz+6X/YMicbzTAgL19vnNFPXh4zaaZwLrogXESzG4B3h7PK",
-	"f67rWfjmiee54pxBNVelQ73Mcr+EdgmY3YhkopygRJQDC5VHlNyJdyeFClJxLQ6KZ1S2MbT8xOkd3rGm",
-	"s1eiydS6M4jWM7YevrWb4LeeRJIvscCafTqmh60WQ1Vuc5K1YaxyMasVnqYTCyNubaSAcWaHufImD3BZ",
-	"fhnfXUP3eiwHsyXebjj6VUaZvFNk6RjSqENSxVEMxDVkYRsW4jqSao+qFZ5fZov/fPURnd16Z6oy6+w3",
-	"zvz0Lrs/M2Cxzn7jz90vDkeHPn7LwaCP30rsR0jL7s6rstLX4r7q6Jk1vApfMDgiLa56QORburHN+zBZ",
-	"o+p1CPd2VftQN6QlxCATkdqTlqqCok6HCi+0uieswNXK3uEXzwqXzSLKnHTOxFIfRxegpQM6Q1L01aUC",
-	"siApvrKjnLETHOWMPZqjnLFv1VGuKHOqo5yxR3OUM/Z7OcoZ+8NR/u05ymUd5XHQJnVnuRV5ZI0/J+vt",
-	"ujf3JEyJ+OS2+tr5ZXpNcgMg5PQhbHquxS596DxrzaEaHZ0ahHrcnoGASMWvgI8ff6y9v1nXtmcuD6lz",
-	"u+/3EvZSoTj81ka0JaUpwcKtgXO8JoVsw9vBwvRH466k7EI1SzPD/e1EKq4YudWW7pQ/EsyKn4skTf5B",
-	"oq6Bpf6jh6r4iFtGdF/h34kp2KmtPDsv8/Z4TJ6vHe2TF/9xAagf6J3S9nBOQAkkEYJ4yWKT01uo2yUQ",
-	"VTIiPIb7I4vkp4oHzmxD9QyQtUEJhi7c4PsW6Wdc74Swi1Qm20qabJfGAezGOoJWrbalRT4/iuOyihur",
-	"XTiyCvWaFKwBEVUmjXJDQjh+kgwtbItf1Ep1Js274dTGgaLiE7blG+sdaJZ7jCy3UbeN05Xidozpkq/n",
-	"0gG7oneitq/cRpnKzFUrtg1XysVuQkcu/GC1MLa42ntp+NjhlI869lOxXplIK2/i64U4q2HsNQqYKres",
-	"hk1qC2GD4ptIPw1ThqF0gcqZ6aCEgox4hmA4k0wIut+pkJaGQYJlyGFCLHvJ1q76eh3YSdf+6dd8bUOg",
-	"l7LqH2SIUbESjUnWP9xveZHhIrklujhhy4jsWLQbIHWw/dH4MrP0Ym64cau9l8Gfe03TyKKoDH3bJaRY",
-	"WJXaXbT3ipdMAAZL2WNdwMdDlL50XAPkaV/UtJVOdxqjBYQGFrK3za3wzEP7Eomkt8F5MUDPd9rAUa+N",
-	"cnynAnB7sCVrBPpV90nva4/3JwPNtCuQ1lFRiTa1USKcT/fBnfd72yz5+5bIr23d+up38+PdchWB2ZfN",
-	"EISFLgqZ5+rKo7GAMQB5KfrFv6MFCFbRWzrj/Kx+bYFUrN14nm/TkjuuqvKYtW+eyHwRmPsl+4jepEad",
-	"AteXijyRvUeES1z8ION/0BhuCtOVZuAHkPjIslQXGlRm5HOBniyUxlqN8T/VnexU488qbjBom7IgRxyk",
-	"5Q7FyfU215GrnOhUopGCPrnMaBqhJ4uKIaEiP9VmhIYAOwpZSD9kU5Go8O6aIu6JuWqReZQwuFSSkCi4",
-	"GyLAbSiAKIlq+UZrw6/uJzZQegXMvQavwjvwle7BmVaOYfMirG7CtGFmPVjbeU0N3cYsPFP6jRF/NoCo",
-	"KqVwOuS7X5etrmVWs9Y6pkMZ2fXyWdv2wLGVuTBJUSTZtQisSwOHcxS+IaIlFkD68FnWcgqqHZYanVaq",
-	"dmDHvKcaqKv1OKwNySL0qDmSQbRSD0o52z9ZKFvTJigqgJDoyUIYowuJCSU0e0i8ucwqyT/P5HGCWDUV",
-	"IFNMtvblP386MH4sW5rrHB6gGC4qChvkGcpBQWDhNbnMMEPl9Gu80WyPqLTkPX7eMpJswy4rcBZZRLeh",
-	"molcHBkSxcVqbtUYAGfByCoxMLq0jp1wkmbEZsMucXiTZNcQQLH3tgLYok0ZYKmo5lpB8Y06iyQrxkGv",
-	"6kSsOQ1rYjE00LgP8quG7q6hElTjjo1aWhztgDsWH/MtWaheZCANOBFYJTGHM8ddwghaAJjrorzdRPES",
-	"Wryjzw3SLTpjy7eHOmt+AInmXNeQapU08K2hzRR2HGiZSb3CEcronSglkaxVRdyWCkTNOqvEjyFVT4HB",
-	"KK4qGcHv7/Elt7PBSOXbRN148Y5PQYVhqbgQ4Hk2B6+OSipWB0odDkNqSYycWj2/MHQEeh2IO5QUtTW6",
-	"JzM7Vw+3oNKIGiKSh9Zm6x9VMiQYG7ILmVnCbDQZg7yJjRipj3K+nVzPpdC3XiLasmfINTwF6gIpd21k",
-	"1knR7TIlPXMfZW+j+gqzrey2aZi4NUlZETDVLTbOvZUqHcLHpa9COT7fXNwG0PX0dtyS2g91262t68A0",
-	"k3o25GjDvSMY7WtGksEaODKQDM88ShyZj/RNhpFLspwUReaPP04QGbjo94gh8xf/EUL+NkPIBvzY6YHj",
-	"LxCgBRfaIw6XZI853JeOkdmi4DrFr/uZF/UZpgds6Le+u9UL9vuHy3NybVeSf6nAjYJRSkVfH3759UHF",
-	"WtE1QXhNASOarJ+pY5kw4+tU5rqeSFZvXPMsnkBjsxln5x02oVwqM9oTHNeC/5sIN3/rwWC4vFrhjsBE",
-	"W2GGGF0Tgd4d54T00eLV5xXesqLEQiq/HaBzA7eiVjIq9LY5WshKUBkWhsrPxWVWqRutABaVlaMwrV6/",
-	"p6dwoHJUayjHhbvPUU6prH9ZgS9ClR/2kQo8prs+WgA67XsSL/jCy56/4qENzklWaCQxUmvfUKlbvMyA",
-	"FvAeSLJmpBId34PiKSXXIW92FWHrUUry3lNazCuQyAKlDWCO5sIvW1bsaSMWyMIJJrNnQcmYz+M4jufu",
-	"3D2bjRfcikqKvgydMv71mcuNK3aZSUh9eDETnig+LLc1nDXebEikSgAI6wtcdeiOQjWUA+dL4YiXM5YO",
-	"piOrCdmejHTlVNcCHNwac3t1V5n+W9bcMVTzuxkugO908dtl9o4Wsvt7ee7MpGgBoswNvUYUS6fAf+o/",
-	"5NI9/pI9Ne/gIqfRNhTwr6+2/Cx8I2kHIpQsDvtDKwX14VEIQDIEAsZwH5U12uAqLXv6fKn6OjkfbB5i",
-	"A3hc9BLQFYhAhe8YUmrkoFRyHlx8+7Fkf67alG2PSjHJZMZ9RiUmgXg1nIgUMGukr7lS8yYiAbnol7OQ",
-	"Ktmif5mZFbtyJEV70ctGeYEwu9GXlmZXsj0K7qizIrhHBSyrOxMRLBXTZWr6IrRRg5bW46wklS6zpJB9",
-	"RHAiUxTqFN1mKWEMVb2P6Fy4pbWDtlRBdeshWRPEfz83lyUdfBEC1LE1UY1MqKidg/XU9lTNreET/FXQ",
-	"XnhUHkvxPUHRtcQaDOQs4d7ihxtK9AyFl6E0ISiBLiAljTg9IipAE29JnuKNiJcDVY7o6bpHr96vR39L",
-	"8cS+4kBV9MjwjpWxgmdoaaR7CPQFs3pWFZVK/e2hQrvUhGRnQFNoN8qRqyABqjh5IRKbaNzwghvoc7Kr",
-	"y2Wm2mVJp/+JMUeuGB4IORqIuaIJlNiZStZMGYM8GHsUHv3KYji1ZJXgZaZDkSJOaQQT1dD6L0aw0kAG",
-	"KOOLT83KWHgXUoMjuiEZt5KBkIIThcCREU3Rhw7G1xDVCdPPD9ALkUEE74N+e+iGkI3MXBKRZKkIqyyk",
-	"nFxmUisT5djNoG1flubCjt63ehwfgB1XUdStFbDumTe2Qsh1DQuq332B6kMzH7JbFqQO3b3OCXlA+K5M",
-	"ELA3tpLipUJSb3JE9O1UFfLEQkm9CpohDNbu4IjyztJzsE9zKV+fiYtKXtxlsS4DI0/GPkUmFeTzbUg4",
-	"UGpYld5K4ar6t8TRTbLLjKsfTFQpq0gdF6hpWipAqhFkBbNIMq3MNejEqZwIb7L3Qre1MGsJWNA94wwe",
-	"2ZP4IfJlgHT9su271dzT2UZM0CNTF64oPVVqpJBFfdAqlrsSZEY4JORfMWISxqMP/cXkBgCeygNu0oMF",
-	"6nCXJpm24MVZk8oPM4zrrdBixQmSCAZc9uYkA77+XcK8taDuIPAeEtftWg+sZaSxJw8P7sZvcRGudDfK",
-	"8tq47I1jL/TxMHBm08hzguWEOFM8Gjlu6EWTeEj85cy97Nks9fbM2MvLzz6Y7RNia7h63+9VwWUOu/c2",
-	"ORGNiq0BuY9NXDWk0htUpmkRrgh7JiQZlx15QqIBeqlHBsASfEu3uZEPJSQTK5JUnttoLl1Pl5nQW/mh",
-	"MxHbwNaSHlWZLlGBcRpcZpeZviW5AigvqiURKhCoGwZAqcQAQX/ZLkmekYIwGbcTMQMuG9dbJqCey2Tx",
-	"oQ8mV5qC8LjMoJJCiwFFDpVHBsm6L8r2lNgwWVnN6QVnRwt7AY2lM2JL4KnLTD9sKIE6U9XQHZNCu51B",
-	"ed6hqvqcMJUgLDbWFHPi/pgr2WiYoYIHxLAisxzEHVqTnKQ7Qe+UL1UpjQDggBhtpNMDrX7UDWRJdtub",
-	"c80tgjNdL1QtwtWrz5ucMHaU3lQ5D++FnFgT0T9sj78Ovq1Mr5vwVp1um3BMgg8lFg5QT3AXviWDljhF",
-	"eTodBUfdk/5ZA0xHH5IOZ6QhIX7akBxLSVELdbyjxZtM4uIwirh4KBNxYZvhO9Huw4hKvOHbDA9DQIIr",
-	"Hr1+7yUl7B0t4LM1KNG6UcfldtyQXVUQQ6FGRcgOvcneNt7/H3vvvtw2ruWNvgpKX51qO0PL1ziJXLvm",
-	"cyfp2Zndl4yTnpz6Wl0mJEIWxxSgTVBWa3dcdZ7mPNh5klNYa+FCirpQtmOnoz+62rEJEMRlYV1/vyqF",
-	"N9QdHD0PSbz3d//97lUKKpj7tbewWzBj2UJJx/zSHZrTf3piSz7MVojNUkIoBZc1QoAV+BOuEf05XKcy",
-	"Sv1vranomYt1nC4r67hvfKlljpgq+akw97ib1roLOzjPTwEui6QCeYnzCVXu+CvJSPBrMQMb+zf0Y+//",
-	"jsy4cPg53ppqwHDRj0PqcCOquzL2w2pf7v2O68yJT9x7atmbnz9AZ2dYUGWeog3UE1fgZkyYkIl9bybM",
-	"xBiRA3Tz88VSgTivLeReGJdd4RH+SYDeV5Mcpyc99AvhCHOVCUpU9wT/X5AuEwe6cSIYNr+PRDCasS+f",
-	"CIYvbo5QfMfZXTGlawW+KxjVKltp/l+YZ6pDgYb1Q/E7r8YdjvqjSz/r8zxPkUqg4tqSUhXesb60CiR4",
-	"tFrmRhxe50X57rwXSrwXvv/vZwvMSzq4qB3pa5cu7bgXlZE/VeYjG9OZdw1XQ059lY87PEv74n8HRZz3",
-	"UE398jZqXQkpFlFoHzJeMPh6iM6aO3ekcsogxEUm/GTr4ClfuofLsrgPV+WqZ+62W0NnrdatWXr2leGh",
-	"Sp3EeBHyW8hYSg+V3W3l6P99UuRUqjB84HVRTNGdvCyFWiJS2YOoYOS2H9ynpc3pOLGtz5uluszM2pWV",
-	"qB2UcYb1U2EkdcptKDU8D36Q9hJ3gUTYWTCK6kkwY8zuYRpPYBqxRrGG7nfM/zkJcnKBtgxiWLjnp3la",
-	"iIhC1D78ecVT2WbvJEMvEPvnRBXgDLUfF7/9yK8q5Enr+FmWyafT26g1SZNVW/3Xd2/miiTGyYNJzVfV",
-	"m4Qo/c1ISyInWIZQjoejq7t/6pEjz0ELROMOMq8PD4+Odyvoi7lK9iCOvHZBd9WisvryEvtofX3w55IO",
-	"U/6eD0ZhTQtIlerDM7GzjKFseMwhddwdKrRtNf6h/N1i9p+Td/+j0v7f//Pm/7w+zJIP//nqDsP+JaTs",
-	"Wj8FD0jvCzN0PPSJkEU6SAWVhvEsE7lFWe/VK73XqUzKO/Y1VeuXfZFHLzfGdFh/Guwt4wdDELlRGV/i",
-	"+AuMhaRAoDbsvXjx8vDLT0tdiLOc/d+orIIQdbCgwpdM2JvGMbnaPOlcjBQUMEikUUdI7SyDf62jhq5h",
-	"W58cvDp98CzyitUJS7cSPyxr6iJYmil9Px6Qpl/RPO25bOHWGyWcjcCAIg8Cpg4Y02QGzvA0t7D5eQDF",
-	"ggVqzpU9wwoaqcgzP7+XHtIWOb2LLbKpRRHYQU/TVDgJ5PDiCYG4KW4ATF6xuSz4F9gNd52jpfbDHHK0",
-	"KA0HwxCQ18zDNJqmdPrHfxnN9vmT1GxfLtVsPYRQMx03PNd1+m4l1b+Z0vXRc9sAbgOmJpZzvYD6yOPy",
-	"IZJSFBQ/oEvVnNt0kPZt0r1mPEuvxbwYfEIQewTU5sBXqNKgvaBq716G+DEE6QmSci2yEeR1lEbJ2VDp",
-	"wtY4tBfUAN7b4GoADBaPzefzkmvjCeC4dJg5m1B6A1aPmgo/fSGe0i7K1yK9GhblnK+u3Imp8nEuoZGz",
-	"HCoh2TjjfcF2YiyMpPxFBCDiBbKNaZYrc5QUu8rVFC2zQjlBPhRZYl6FFZXxLtTIgDKrBnhHgvfk8DTE",
-	"L9Pm3+EQtEVxoqyowkHtZalgPQFJxYL3h10S7YX1n9Tr40plxhhbnM8M8+SAcuZPeDMnvnkXAEzenx8/",
-	"aunJaMTzGk3oFylQ93cU8zZgREKCZJ/3V81nBELeDz1RPpw+1eHMZlDUZg2un3RmZucDfUw5Xf3o1Yqo",
-	"oZ2DaEkgo5TTNs+Nv2YKKLZfBA0zVKPazeTwIVMdVjqZx0vqAt1ci5Edj8C40cWPisvzovZV0vkbnVPE",
-	"3E7TVIsFNMZHHw8POweba+N2QBvkoJZKNXwpi+nRjb5SNOETA+FRWeW7geyrDYFhMsXlMkgYEr9BzcyQ",
-	"a9YTQuJgzAhRf5BqemZHzv4lcnVPKEYnJde3X8yJXqWT5xM55bP7r3WwEt5lEFLhzDTNMljIiKWWJNKo",
-	"HIxrNuAaHHpT6xkPV52ytDibCZ5j2hJPkzY7l0zoIh3xQtTvjYks0gwSOvtKJgGtvOm96kQ/OhweH4zK",
-	"xl018IfzTMe6lGiIG2WRmPlg02Mr5WYOFVZJDwGF/3IJZGAqwt/VqJdKx1J2U2LlsihDABRaY3+vQSxU",
-	"8QiLfK/vXIhLN1JDbqDa16024Y7WNSOnIdiqg+DdxGL0uTiLvEarUG+HorJOFB8yq+To0apZ3xYMa0il",
-	"Y+3VxGMLcWnnYJH8TqgsnJ/dhbu4EQD/75v7bCuVOusCCtzljUtvqvOyntRhB0YNOj4CPerd+5uTCH9z",
-	"ePTS/up08yuoMpwLLq/EitsT04JYPEplbAYSj/gfccR6qhiyVPazSVKLIYVEIW6Ux0fNRkksId5Z9bJJ",
-	"+2r2TCrRJ1+//XLVy8SoTr+hNCsqdzfSnUxZDHa9Onn+YrfNvheuvtCWgpOjKajrpL+aKyvuq0SQ/UOW",
-	"hk3H7cppruSVR18tIcv2BFyCoCYbmZ2I+0Lwn98Ut1HLXbLnFgagAdKBmsii7jaH2kHbX0iOR5ngkSss",
-	"abMPAiZrIsFlE4MVDP6RVWh6oRMFlsS+aMqB6LaJPoSXUDpa+j68EO7nVVqvZOhLRD9NzFxZVO99SPFr",
-	"34ngLhGrdwmclNfm0aqTXMlBlvYL/Smtk3IhPKifn+r4I1TXcvM/H50EN4kWlvXMmXdz92PVyO0bkyZ5",
-	"o6bLrBdbsR4aBxqNUyakmlwNUbmEKAT2yBI1le31rBcaRiqvYBz3d5BcVz6Vn14Ew9vkZNl/Lp0rFEcI",
-	"VIkNQOV2aSfeveJ1Y4e9TZBqbfaRMD1szTv6c7BKGbZ2V2LY3SKfkAw+cxZAJgbkKMDKAqPJwlkMXVdm",
-	"58DCgdVE4yWATCZ4nqXokY+6cjKG8lk2SuWkEDRmFK9rLvMkz4Us3n7kVwvOLz7ArGvaLFHJu2+BkqHg",
-	"X3Co0nZe/k3PdSIKnmb1DhujGArZF4z31KSgOug+jpMgwCOfm4RrBVWCaEqpSZYQvp3Kr1ELWKjzGltS",
-	"5LnKFxU44kXoYPjwynV7G67FtWvzSVD9kApkW1gESfvyNmqRy7NmhgaQMoX3PbgPIzBER4QHETgEB778",
-	"Ms3JUeVzRoA3lfAAsaTSAg/iYVID2P6I3KQG4Xmh10KmPc2JSBweNM8yOwLcvhb4vrJv17t6UmkEdL9O",
-	"H+TeiUKjKJs8JTJatH/26dK8e+bY8ybFxz+uAg0O/ayuMM2Ix+X1yHMSsytbzTTaLB2lxd3lPugckz6W",
-	"pBm5wSGRcEoBDMH1JG9QLftfpoefqNWCwI+yHhXxRx9otdsN5M8o1TqVVxfGKq0/+QFFdwDWTDzfuPWJ",
-	"mMSBal6lN6KZLjBeC3/5HhQ46Oij2VCLC7ndhVxVf6yXu9m3wS6ofxtukDJJAmwXqFW+P+3RyaZ73OCY",
-	"zGAzWc1mIBCkgqeybnrdYtpHghTbe1lbqANetovwgblXRRQt0gFGyQZvXwC9b9b57x8/vmf4QEkynxy8",
-	"CqTU81evgpecHCx1/h7DK8V4wfd6do1Aa4MdbH2qRwcM2p+xWPwxzngqwScZkxJo76znBwdr3+tvRB9U",
-	"pw+FGJfDNkcH8+eiSItsUbjNGtDIm3DmMy8GjtTBa0Lly+5nuhpKNgLdE6ucjEXO++JdUp/rTgwsVveh",
-	"/YN53d9plqkrTAmATipOx5Pe4NXR4Pj5ixe945OEn/Ljvnh19Co5EAfi5MXx6T3cwy+c6Jkr/TSXv1G4",
-	"9H53cnBw3DczCz+BTQe5sU7HpHmH3FmLnpBX1AnXnZGWlyIAqVzqLDaa2j0KIBVGEkD2TCFBaLkGArH+",
-	"gFqpJMHOXDYxWp2+HoXAJqqMKFQE4IgAmBQigbXf2BsGf7anw4kVZymQK2CJp+w1uQpqjtV1iiQLoDbz",
-	"DOcPMD3NmpcQ5uCbqKb+jGgpb0QO1dpguPEkgWZYqf8Zu/hMUo59dvX4n7vy897envvPPDuPtc0+s5OD",
-	"A/a5ZF4QIAU8asQU2CcxQmCB3ROxOFRgYrR8eFVJwXdOJJ8UQyGLFGqw8ZWH7LOxb+EVrJ8LyL/mmaY2",
-	"Y5HDC5S8TIRMbatj832YHaKFkBEgc8B5gfVnHKUPevttpUiMKxhTViW+QKricqAmkjo+YZ+9JgB4S0uc",
-	"LtdSTambkSiGKrk0vZF/Eft7TjM6NiYCkeZB+g82CAbB+30xBgcotjxln1l8Dr+MGU9GZjtIxUYiSTkz",
-	"W88eA7wuqCee5YIns0tBNcimp1c0BqTG96xD/nThzHGC5rOpeHos+piqTL/AVSVnLd3UZ0Cg431bMQ2E",
-	"wFP8CHiAdWtLcgB3xcKsLOoplZcTLXxHHicY4S4wxqtyWvoUhgTGVRwZqxB1HfOz941a0lj4AbUSeKDu",
-	"/V5JunSdhV81r0zRkFxMfdGXlaW371QuuUExmB3PS1oz/gVmoPnTvLPazQFo44j8yikPKCar347UDfKy",
-	"N7vsK5Ulair9gAG/zMXj69xt5hfh58CUzPv9cBG8W9L8+0IU+WwPwAFjd14uYe4IHaS8zeewQ6QK8FUq",
-	"R3iiRaXPgcovYaOH6xF0QEex8NcYYEF52+yMcFaCwdJZqfbrdUSUSLTuPp+KWEZJbpSgJ6hzmPRLONHl",
-	"fgM85Plr1gp22FDYEYzjMheZ4Drci36Mbvrid4kYjVUhZH+29w9B8N0jnggKAWEfTKeyb7sHQ+vSGsjh",
-	"+UETrIJXPGeM0baHh82mIEMeNn06gnS52KgheOSdIwhfnnFdXJp1C+YowHpBR11PoM/UpW9KWGppz2ou",
-	"HHbR5YCnGX3F4ZHp7N1gD4CLwPWkC54heIj5/c9KCvxjhz2L2UiIgnItUEafQSWVdY060cBnmeLJZaHU",
-	"JZwbfNkxrQiByNhbDtP12E/p9+6q1ZPxWOXmxMKNcWluDOzjeaWPoNo3uFxo7xqN5FLzItWD1N1NR+ab",
-	"cdZgF6VQXy1ZOkDTAKUX+MDNDlsormrppP18D9I/LvGIXebCbAuacni9mhQuqlhms8IbJi8dyNo3RZWD",
-	"iqftcpTqEa6le1eYP2ATOuls0h1VoT5xTeFmRdqSsnZH7fxJqnmveem1mMGpAi8rAjG4QlfY5rDRejN/",
-	"SaNwq9m1VsnFF7yc27ekyVHTnBfiEs6WbQHiQCnrQ8B0azRpbSjDKAsIfHpWFtxGjvNC/GjPqvvHHvJb",
-	"+su+ELnkmXnjc9BHOUOpVy7jJaGlZGH0RSXx+eNwhFA5kBsdGudoytPCmReIaQ18i5oPAEg1F2PBC6u+",
-	"TIq+GonLiTRKXtg9GGijUQqwqvgU67uzYGkIetxc+9SlZ0k1bzUr6hRih/RWekHCC97jOqDJQSUvCqdg",
-	"qvJrgOUC4RssCYRJCmS3d4jtkJ80JaJJi2wskAqhUJbFx5qgOcSSamcmETzJUkkjPilbDN9pZv/Oxlyb",
-	"Pfu5RLFQtTsA4LhkFrSi1pzS34paTk83pt2csk0PeB0a+q2TgYBkF+rIrahFGmgraqGu6dHuQqWvhc7L",
-	"krldqxfBYEoKSvAbp17g70qaQStqBfd5iwLr7lJukSvTXaMtTPfEqw3yHObuqOpvnaEbteauGDOiqrxv",
-	"WbT3qiRuRa2KvDTTVxaD5jc1Aq4VtULhgvlEdI7NapSPHu4Qe07ADscNBsuF0qIWAKsU5JrLMV4n7lf2",
-	"uhglB5Kue+BtEMUZS9KEzdQETG0WAtv+e10E1DmO/qyn6aK/Y+7M6auDw12WSkpmQeBgo1L8cyLyWQf9",
-	"SEZtdH6kGGOitX8CKtG5P1TTMPeNxbcPlB11VDAlVEj6FucWWeAPqU8ZPGeFkFTe9mW49Wgozcj1bKN7",
-	"YNejrp4gvV5pZhZ94pJPug9AJbtRvjyiEr35G+TWe1zivEemQ0tSPc74zGZlV+EI1nv76hfdB3+W3aEW",
-	"MdtqUuf9Ir0Ri24+d6SbiZp7ItD5MFRjUDWfGntOZd0XfN/Ry6Vf91HwETt/IigWpStqTgyvhbNe2mH1",
-	"8M8LRCcmaqFKY/el5PX7skFC+KRYjcuxgE8ttpkCg0pKFoDD9tBfADQxnmP93lDgmiKENQEFq139/6rP",
-	"bPge/SEUi7E+NUj2U9kXJDSG4TVTubDJPShc0NG5MxsWFpXaPEkoyQSLxN2osHvOoGAMk5587mYY95zb",
-	"PA+WxAqJvhDz6Ako4m1vEKY+LCVs+0yI0+M7EZy7BCLX48uN+ztevNnBZ6QbigWfMoMhQ7NumEwkIcFB",
-	"T3Ig7DFmdpBCS/luqXaZsZaqgCzXdotK4gMwmS+yG8KCTdoblOdoDnjkqfwVMHLZABXAamAOJj7uCvy6",
-	"8vjk4Ojl0fHp6aujg1fHL09Oj09Oj49fnJwevDg5Pnxx+vLo8PDk+amNpQKKNQTyoOBmfWLDhTuxrjyv",
-	"dO8+P6il4Ldh/lcHBy8OX706en7y4uTg1avDjTZvJa/T/LqMCfMgQ1i63+9uXeEt8eVtq1LuZKAh+CPh",
-	"1t8uwR20BngbgMDVCXtzECBMgKK7Y4uLIAT0nQOThECmi/yUKQH6XDrAoJzYwiIbaChRbVFvXVn+C3Sq",
-	"oR+ioQKME1uG7gYD/vNFowCmXFF4Lrr56rz5WkJvGsAsPQyAcHDbr4sfjE0cf836Eh1ub5DKGpklbO7y",
-	"VXpjLmrLM0F16i6kR4npYZgKe4GVKEVoFhTy3gOJ2y9mk/UDXi8IEhG7HHETSlueFRDuuCQn7QnHbIpq",
-	"7JJu6G4ATzFux6506LABq6fdMIxSPyi6ZDvsuAdimBuYUiQgA85hy2thfk/UPCFr1nrz4/mz6icJJqYc",
-	"cGuSW02DvM/1sml5jigxLKULeK8Aa9mVBWGMO8UgeWRrcuZXygqLrgzMlVywnSBNaReXAzWZCkyzF2RS",
-	"iCTMYeqJPp9o4flHWGFMgUVgLP4sP4r/wKWganAkmI8t+LXwAFHEX2ym8Yk4FyqZwZnTU1eKTFJpKyqJ",
-	"Y/VaLXL76GIJ9KqK/KXBLJbAi3j+QvNp5TjOgxhNaS6UvZRXdoHX94Ks1ZWtf8UYWTCNlXlQ1P0EH/Sf",
-	"t3BmftV1ifRue1rTGvO9bEKyWY/I0rCfOeNhWkKeIROCKGZWWJGrrYXVBt7xi3u2747uZt+FC7OWRuiX",
-	"5kLAQ5g5EGqWyNkK/P3G5rmLOtkcSRhT1D2K+JnTO9wlXaLVdujsZU9UgDaBziEHED1H4rS+86gE37GW",
-	"r2kOULB+IQY/pFltTBMdcWxn8cfuIu9qtcSmChSyX4uPfXjUjHNoDiF7f/ffN4HRho9egFoV4qzW1AcT",
-	"UBJPkiqGZggD+XJT8KeT26hllIXFkFdVFHxbZ5KC6KoAspZgcGvAr45rsaZhmVagkab1CGkBMNeUUq2J",
-	"K72CwrJqZEcL8DDtm2maQuDL+r1dAheb12aszHKi3ih8xOIoUviWgMkR+CzDnNfYIvGZY4CE3rXexPAO",
-	"vju2RLsq14MR3f0NF5SpEpGnzOia32nCgiLHk1LZHqQEG0sWc4Ta1Y0FpJh3H84nHxotsfN7MDBfRkKi",
-	"ugSC1V6qVeEgQzWiPJuLN9V9OHUW8cGu7Z25ECORLEAqJDdH4cvYR5a4kmraVH5dB7HaNKfmnO0fnYak",
-	"xksxoRYm0LgC+bn6eEXfYoyuBUk2NRBQ+PlgJBkrC1KbRaYFMoDU5MyMw5Knu1sQhxYAa5HuqTC7Ec1D",
-	"qFApxB/F3Jc4+AijdkCHrmnlBrqPArg5wbskNegCBN4m2MGf0mKI+vaY5wHERZu9RTFsday4nyaQeGqs",
-	"RqJ3iwsFvzEXCxZMVFn5/mzBH1udw1PzMcQS+bMozJZnibhJ+0LPq2KQNLW+wHr35qIWBjcNKNPX1VRp",
-	"vHVnAi9QGQAKBTnSZcf2aeDHPn3+/Ph0Jdj5mqPL1agBIi8OtO7ygk+xviB7zM05bTJXZr0XlCTyx54p",
-	"u9kWuU2Onp8udZpU92iF8OP0CxB+FOo+lvpHfueVvq0XOY4HfEF9cUABlUo2mGQ1KMPzSq83UOZTPr3V",
-	"tRIAcS7zwoEDLra/1MLQNnc8AyM+Y4kqETcSuzQROgJGnbaZEdriq6QlFtqbVExhOwfYf+Nc3aQJ/Igp",
-	"yHURBzPGdzJIBa1kqDSZoWhz4kA/mwspBD+Meb+WwylXkwIr2UY8lWcsBf5puGewhLHKGP/lUixgzM1S",
-	"LLDJPaRYQEdPMKM1mJMm+azQ7D5Uc9xHXz7eCu/dZrJ+S5ms95Fgitumml56IXgyqxXo/ng9SmzoAoqR",
-	"dFlTM1fwpI/wzJKNJ/lY6SeTdnq76KzeKWszWLb1czY/oE5QmyHh6ahsfkRfScRgSxwrNpfsl3dvXrNU",
-	"64nIAURAZUp6QFb8w3cEJ+DK7fC9a9PIljTX58uoEAMu7s7//vxvf9v7/c/D6Oj589ta3+3HtJ6lcaRG",
-	"kOolmRF8x8fHryIMNh6+egHwwq9evXp1xkZpP1dY6oisXNdiTPhfCzy6xx8Pj1Z4dEskbuWPA5/0ye0e",
-	"/nDkf/hof+jM/bDzW/t3/PkwenW7++87/+fzb/+29/vcc7u1E/Truzd18/Prr+/emNnJ1BRKTLU4o2wJ",
-	"RJEHOqbSDLxMXvGT/qHYO+q9GOyd8OfHe6+S04O9F4f95z1xMDjihxUiQDKkwn9W5oLvDX7/8yXOAvx8",
-	"ssbPh0f1W+G/EUulxo8P1Z0LuLvwXrIQlQH6I+tN0iwBSBA9tx1OBi/7R8nhHSyrKxWM13d8pQ7bR6ft",
-	"l3UfeFPX4KB92D5YaXrYpuF768TJp6Hio3QBnCfUIUcWNoUCD1oIOz1zN/ZQrYzznk8Kc12bJ6vxScpW",
-	"OU8IGntxDCSAf0hUmAqUSoK2cgQAPWF+X5+K1Yws5JiMF71stiyJgEe6o8vNEo+u5xouWVxL4D1PgLFm",
-	"yY2QAmYEQlJAkCh2pGAxCzDc+CRJC1bkPM3uzlg3Rydj9ZiRXfjyWtt5/b1OF9KiP8nTYvbBzA1Ofk/w",
-	"XORmJ9VIOsnO37+DEu2dGNJ5LrFqMk2wZpL+qUU/FwWVUe5ilfV/fvpob8ixkO/esNdKSoh5wpXo1Vuz",
-	"7XmhcoiA+DvWLHpXxmZgKk//Bb7RDvseRsv+v//n/43brMRFVUxVeLKw9hmjeYVm8d4enxTDuM3O7ROp",
-	"ZIm4EZkaw2U3Uonoyh168G+JuIH4NMuUGvd4/xqSIXcRxInShhBdDdQvIlDEowSgQbVnBC582JhwLuBj",
-	"/PIPi2Lcur0FcNWBqskCNivAhgCLrSYFe/fe+YXA8G6zc31N1PWIdaJy+CewCFpuJKuaEFBSgAML46fs",
-	"Dc5ev3tz0ZXwN/pekWmARAKErWfP3gaiQlvWuvazZ2aKwQ9AqZzTocpENW+NnQcASGk5WYxje1CnXD4Z",
-	"/KkrzWKOeS5k4SGbqJF5KiLy0Nw71MFQKrvIlRTAluhdFrh+doyQ434DZlpv1pUi8KTDvEYIFWP2rMiS",
-	"iGkVIsCCImBWSSSwTMU07QtCJZuqPFkARmb+bPMCEEUAq4LPwnzX1DL8UGZkhc7EniUC1CAF9nPg/kLM",
-	"DOvrCuphoAFOBqJThU6ezmonTwQnkCAtzWVCMAneMIE3vHv/3izmZ7dFYfEo3Ri4XBEtCbZDh3H2zGyT",
-	"Z2xnCCTbaZJbAfMM9ob9C+6JCzGId+2LXiMwEOwMR65o1gWGPSGcXx0BOgUsdYiBDuxxqS4AQWs6VDbl",
-	"sTejzFKXUwi4Z9jKvzkdERwWRt7sKSQALEx6ogxsWTmOgBTtiVohB6AMwmbf4xn7LNjTTBdiZO5N0Tc7",
-	"zdKVTrkOduQZxLwKIe0nYzPGMzNE6BvJdz+zTBS6mlYJYyLQSynYTvws3o0AOoo7tBlut5LpDPM9P1tg",
-	"mgWFWPgsxaY/kyrJnTwnqQWoHY6UK08LIgT+bM7X//pf7IKcJbor3xIUvHe+xH9aT0hEcG7oz7sFt0sN",
-	"+7BLWcLnYsTjJjFPb0euXEA/70oj7u07iLPDWH4R4Uv3BPF04oq7WjnsNyeQwRDHsxNsIrwyc2BjtyHP",
-	"tOhKz5kZmbeZ7Y35IiJLQNBaRhI8+4F7iYCvUkrjTVR/MqIiHwtlXijVZueUG2PWyhg3XQmdgBJUxmLs",
-	"sPRKWjxy8J/P1MQolvaktGmhjEJFOqfZEH65cKwTCYD2+zeHMXBAm48O8RCN9rVYN+jADWVu4WfPSIN5",
-	"9ixia+swEQa5ezOr4p2P03+IGeZ+I68KrEFAj4UEaxzqK1G8IsGjWdmuZHYfXwsx1lRYYR4feiQf836k",
-	"EvtjbNQ90LuClSAoIeC+FDfKiCzzLjiJU+I1MzKZPcf3gV1+BvPAnj37z08fnz27k0ZmPl67i8QcJ5pI",
-	"aI4zR6ga9JCbzYHKzZhI6WVxvSIc4xsQ4duzfHugOhoKSrwRH2ubXK4dIe7/KCjuIowhpWHuCX6fWHaG",
-	"6ZggfAkvDCnNsO7hPGDB9s9TUthAGUFiZ9lOMezocysVADKS3HduKxhTCkkuSYKazQK/WRZvwgQqLmlB",
-	"zEcTqCMotV0Z/7HnwYHiuWNMOgeMAAFCq/pGjHGsmH1GnCaLyh/RRR7hvRbhlSfwB5jnACs7QgHvBdsw",
-	"1YXKZ7TZrFLlMKogXmZeidoble2ZxgTtYzoZOcguDKrF8AXXwmoYUGzgBgWKMQ0VJXfwGP3e/HiV3gQV",
-	"gPRm0O4J3NKi4rmUn4D+LthC+A+SLNoBFKqppLmI6Hs4/iGwCPGmOpfuZeWCpnXMcLih4K5G4YQDwBIs",
-	"7dYQ7xQI5EPJdw8vC3fPIa2Jte/KoO8ogczESgfjNVI3RgbERikia1oj4KAuMP0K/nklCvSDwJXYleYX",
-	"5DSJrc4EW5KsiPN+rjShg4LR++yZz9U5OTiJYEAnB8cdh6brDxp1ZUEcXXAlS6+N7oATWPo0o81DCYhN",
-	"T+cjICRJdBuuJDi+hJMLKLpKIVE04ziNV0YjqgHiLV29MCiJ7Af4mR+G3Nj25uP4tTnuU9UJ+VbjG8cy",
-	"B1p+jDUdcVTSRyThfnt2fBSZSE5fDIVEl5I5eV1pgSotl6k9n6WNJBUUcp+VOffJMUVyFcQi8knB4JUU",
-	"nfKmxCAYnueZ2WSu+irY21blKH8bijSp6BOtjxwV6p4YpnC4aBpf45F/9oxpUBunBKNqrQksBELmFVSy",
-	"IREusYVAxJRu7hbkVJgiU1pfjXDa0sLyuGrHSN6VeLYokXMQUoyGpjFsDaiYF5KmzIGZgvI/I4jFn/lI",
-	"xGfOfkUbO8Q8RWpRNPFIRy/DndKNZo3pMuM6pCheicLS0s7gqyysp1MVwwNjFq2Mu29njLRcGhgtA533",
-	"Z8+QbQeOKyo4MLlnZangty3sJGvy26xTqjzfAUW6jQZAvAtjd6DWMBNG7yQbsfSwjnc7MB3QXSYkog27",
-	"q8Uz5MxgvA74FSz3Ipw74nlBnWxka9SYGnSltzx47lMNzTXEpUuLnA7TTHh4TF2SoLw/FInfGFl64znt",
-	"yO6hdXX059aWcNNCyyLQe4zIhxbLlhYHSnXs2vSHAoxbek2Rc6k5hgbDQnmV4yWq2/PgtF7owF/w7oOC",
-	"nciCA3Qlaqiw3arwul6PWVLBG83XDQcVwmYK8Uq2G5AXAsdgPhTMx7FD+wR9Ey5fvBmtmTjmOZ0JeDZL",
-	"gabX+qVU7iEjrd0HsfWuDAyPM+vonZJWOmN9Bam1SJYWaJ6VyhbzUfCEURng/invqEyBSs8LvIi02cZd",
-	"afE7sbRaKXgb+qK0vYzK2KQ7J0evKDkghByF1AUsssJZ0myQ4qeAIkr+h6GadiWgQxAaCIw0QCtFip05",
-	"wNLQJ0hL9ewZWi99c62TSj4Fqy8RQChjetIKj2RRiNE4mHk4E+nV0MxsB8XJuVGi3t4IWWhw/qquhIKB",
-	"QMeEk1ykI1ERbqCW/B3V0thaoK+VvEGYRW2MpGfPIOuNzs2bnz9Ye10N2KEx9k6PzYflvF+ABjiR6T8n",
-	"ArZSaAJep9Im/Af1020zAmm0eAHCH/zIxjQJq1DM4hpbqABPCuRQG2nhwtBUmNybYe0z2liRUw7o9/YO",
-	"j2BivIcI/2zeGU/SJO4wjnFM5wioBjBxUn5MNZwx2h/xnxB0iZjP3rkFrzqwdjhfzkBMLRAzIVIzaHfG",
-	"Yt8wJi3WEiiY00FzguqfUUyMgiNsaTjAy4Iir8CHiuIWR07+RnM5g6cS5K8ZGUBEsjHP+UgU1s4tez7M",
-	"W2ucHzQFr5XUqQbUzmfPOg4QBbX7gCncetWQWRxuxRtfwkN/baMNRP39DdCxY88Ngb4QZrld4FKgKKrU",
-	"heBOk7FXo5kRG4OHEn9Xu8FT8OAOAsoC7LDNPkzgxNtFhQXQyrzXHHaIM+wFX02amlF6zOKmruDaP30h",
-	"eLKHTGc0ZUSHA1PmX+U4xJ1fznp3ONNFblQqZDHEa8aGltssfn/+8fXfY0drAO92gM1m6DsnRy/t10cA",
-	"RW4Z+S0K+e4Zi9+8/fHtx7ckxt7/+jGmUBEY3OeU8IWbjbCprU5mC8RK+MVwnhCqPLhqrLZUB3mOLlV6",
-	"Nxpw6A/acUMuZX0hLu8ughwg4jy8z65W6Q0xOIe49/ymBYYyNIRhAM4Dv+L44AS8Wc7mg8cs8XAxwUSi",
-	"ivWPxq15s/lYa//aLYk+FHyvnTyUOiIb4BZCcgDIX5NgReBNCVeAy4wbGuuQ/WJ27DTVorLMsHDVj86F",
-	"51o+OTjYRasRXZGOlbLkSXHfDU5+0E1x67qMKqPT8oEw+9dcxqb5PNY/+VTj9798+Bi32Q8qZ0cnbKgm",
-	"uS5jXJdRr62b01zg7hpA4GmLbT3iudEHSq+8EOOMz0TSYUU+MSZEHQQ67Xgrw2inOTPrWsw6ZCAyy3mS",
-	"u0sE2+K23FP5Xi6KSS4jLCwJPAfk1A8fBEuLJvFNPmP5RIK4BFUkyWcXE/k3GHYY70id5yusr+oJhC7x",
-	"s/Amn+1dTCR9eOSwp9DFNoXDEMjYTzgvNQvm6B9gs1hr06HH28uhZkGQkirgKqBvfQs8QKQ3EBeVu020",
-	"5/6OWMzH4yzF+9iyVv3b/2gwd2gjlUi/2+zDNC0AiMdRYZ15rQFLyHSQgGok2GCSZc7GOjl4FdH9yNnz",
-	"P/4gETdc6f4PIDYi3CpE0UPmEnRSTkg1reqIf3ZODp7TLjg3vzOqqCsNVQwTX5CTrqS1gdWGJ37maHnw",
-	"3jWGVOSmbKjygsWF+KPYBwM27gB50w6NEgiGuGbx/v/1r3/FGKcksvpdc0+8iNjJ8aF5fGgkZ2FNGgb6",
-	"NvgX0Bp9fnDYZh8wbDENKKoDBlbiJ7OqE9onYQwHvAWhjxh4KnA/W5QTs6chBxlr1OyFnkxw84A80W1W",
-	"DpgMSS47xHkaxLsERhD/33sX+OTeO6SEBVR1jyFi+wGmmIRMW3R7U3DckTELFhMzXUwJOZUtT+cHHmJp",
-	"UilD7DjaMnPDfzp+Td1hCDd2IFJOJgQ6ck9ccUniPAVFaaCAz9TbbnjdeLgBKj5OCx88JzFp9bv/NtMM",
-	"s0Q3mBF2LmxtTnUi+umIZwwTdDTbeff+5tRv/0FqjoScGOm4G5HqbvcYdED1TzoCTZNCGHTHUJ9um744",
-	"GsYABnA4PD4YmQ2bjmgcNh3TrMqvH19jPgkRF2J6SCvIdKP0ttuopcZC8nHa6rSO2wftY4C7J57//aHg",
-	"WTH8l/n5StShk5PCcHRwELg3xrnqC4vQpNERIEIFwpm/lr2hA/FNnhfOx4ZsIDzNdJv9TNdTydjG73N3",
-	"9ruk1TFj/DuMuBW1cqHHShIqyNHBAeYrAng+ZGMH0vZ/dCn3D1qo60W5Y/apfXoV5E5BPtmqbDPX4Daq",
-	"q8otzRqQBJ7gsOv6dJ+3/z1P6PRik9PVTX5Wxbnnf7iNWs/XedE7ohCAO62UMtbq/PZ71NKTEeIVtN7p",
-	"0j7gWQqbr+BXutX5rfUBUgpav5su9oFgoukOc6wfVmO1AVZElTHTHeCFYb4pKDk+xclmeuEp1cMJsHh1",
-	"ZaKm8gwtRFQwQ+oR0vacPPGVzm6TstV71NhDqRTAYvFVbdML+93k1rRIDE99q5pWx6tb/RqQZ0Cbk9Vt",
-	"3tCN+tYSjSw7F6+59HvHzd+ikxEwoS88Hh+9D1Gj5zElQu8w5EwxqzBTVvKRQDxA1xydAYtzE8v7OAz1",
-	"wZ1BLhS9sJzVP4Kozh+IfY5wcW6j1c2A+HyNB21B2OonzVkMvBlQY3vHMznmV2LlqQwpIdY/muVWt1EN",
-	"egT42nwqNBRYIt0JDG7Of7PoldRmHxqUZihqldw6a3Vgnj2nMW8kKg7XOr4ldiRot8ax/0HlvTRJhNxc",
-	"KJ0cvVrd6qNSP3E5s0L0qxFmTnyZbef2VSC1nBj4PWqFWSdY8I27MEtxJceqDlbgNeUqhPhX5agJeLUh",
-	"bdARnztc6iBwZe9hF2hHaZbKQJpFjNuwLWR7SqyebLOflbfAXG4OpOmJqRtWjwIQFIAqyckOJpFoNRLQ",
-	"k+maajnHk+In8JBgiOGCHFJo+lapaJ2jr8RDWyeF0cfy3lVsNxPDb8Dxso6YDFwl/xBWSsI+/l4hNE4D",
-	"AVkIPlpXQFLRdGMR6dqVaiQcfkRJwB8+4Pibj3yJfYBZ2tz64JKKbCc/2CqB7Fa99fYjv1r1NDxzG7Xq",
-	"XI2r2gZtXJPbqPUjhZ1WNXfP/WWvjYM1ro2f+Uh8BJY70+JwjZG9R7q6j0r9CGR10O75OjPhaAB/EknK",
-	"P87GdLsdrXFL+bX+ybLXfTM3I0obn7je8HLseyEXav37f9JPt3hjAmLn3N35hnL7uGRiNC5mjS7QQvsA",
-	"jstfLOUu2pxFl6rYlZiraBMbKaOzzT7azHuuKeHQOgkrhW9zxkX1PrQ85iWXUgAf60NPlJ8ymOTEw877",
-	"Qp+5sJyNNGHWVSBFzY0cFs7wbMpnMNaJFnUXLX7QphftL1Ss+m7wEx2Mte/meXtkre0K0996+mLzZC2x",
-	"+QPQmd5Vzi644sNgS/WqT+Wvei1jzvRAu+MdtGl075vWq+593Pqe0n/HHpNddMAcriGk3wcEpz8g6+k3",
-	"I6PxTGwso0n83kYrHTFEKgyexWm7zgG4qRh5N/hZSUEi5O6OikfVYyu66/qqqOn1eE258ZNK0kG6FYTf",
-	"lp/iQvBk43NuLHFwVDQ6mdQzYoL/DiG0fl3RvDmRkM+0BEeKEZExphhG1XrACKsK2wFBI2Us4a/9C41q",
-	"he4QnyWzSR7TkiSmGt2tyu9vE60we4OKZ7ikChaRaVFTmVijgcGoN5ecmyle67g4YBX3YHi1OgSuSA/U",
-	"CL9JPwjIRxV/FFQONFI35naCVW8FoLYhQJfnTCyMtZVDV3KSZbcBIFd5y1UIRl3869d/GFHaVKgjZtpa",
-	"XpWv6jbyjG94Or6cZ+V2ezWJu+qvT9cpYoUhUutDs5fNPvPCHrNvx5lCV8SGFzjcUEt8KftBeerSuCpV",
-	"CEEdgSXjcOUa5ILozYKam1LtXFCf3FcqYwmw3UHuXW9GeCRBQLYrKauozTAeCrB9bDKGKxZSFmNjAYr8",
-	"b1pkg3iO1bJEHQJpTmgxwluwtA3yfiuD7RDytU0IHnLtimCjriSKLFWqV+NyBun3RjVRk6shJhJDdlSK",
-	"1XHWabTwc20O1RkWJtLbbal2VyIjXdgAORFgAG0WA27f3y5ooDHLBL+h+NFA5SORY/nAosD1ebAFmqoS",
-	"f4dVWD9o7d8FEITrN3yP2IzrN0CGuAYvUCpb/2kor1z/8U9QCd+geyXNYupvMhsghGtpmBJQ03RpXkAg",
-	"/bapAVsb/VFzCXhJDNtLPhTO8/d8uH/vw1ZfS0/Y/9P/Y2kw5j9Sew0RyNqAcai1pHsqrLnj/WsL6YSs",
-	"HKE9gmnQU6k98U6fS5YoSGn0aYxUDUy8MBYH5qxaz8+moI7gLT5EjB8HWAY1nlQhCNSavBhGZBERhzUq",
-	"MRq0GNQYjG4goLQGiYysMpKo9T/EQizYui8HAvA6IH/qYBKnrdzuSs+LJHiezdaKHwXzbvoH2v+4Q2Eq",
-	"z9YTEamNA5ZzJSAeMq6AKjz0xvuFpgq8xaEjv6u30aNt9KgmeuQ3yPc43vsKIJX3PgLLbYNHGwaPHEAQ",
-	"D89z86uLrNQl0SQP02dEI8hsJDxaR7wSulA0dw/A81Xh1Zs5SJj622BBIvsdZFoplPUoijl8biPNvDVP",
-	"Arh22+BGM90MVC7Sq2Zd/EBtwNWKu7BRe6uFbGhcrBYvT8ueiLYxxa29cs8xRXlXsX8PFksTj9NqG2ec",
-	"7l2L2XJHqMsHK4PWzBeURA6eEtAKCb8wabOfweVINbmFuhayXe+XAyjNDepJ/jquIJyChk6gUqOl7h+7",
-	"llvfz1aWPqrvx27EUIzaX83LUNiy95SaUVuB8hOAF3KC2kU1mUr4LT63rwhJHZJmm8UgzmKX6epgCjAC",
-	"0XEYM4AXIRV4TaKu1Arwfs2fpZoCZhUIyUxpgFcERFOPr30tZqj4eyxwbmGNKskac7AWgLVZEBsuZwni",
-	"b1ikFfsFD1CXgmLpaylLGadjYXbtmiK6cWVKpdkDFKZQWUijD0jQnlhe0FFp2fijF9kOFmF2W9PyzbvX",
-	"tkUwf5UiGAcc3eBqX520QYbK/p/XYrZWPYy5pwDPqorJbu68KhNQodEscbkNBENkBBOCt2INjdEJZrrm",
-	"qsy4Li4Jtdtdk9bpFtSaOAyrTAw8h4Qtu18SPtjsKt2GDp6+bPuR6wL5ubae+HUcMTfq+m5SJlrp6nAH",
-	"0wmGNh7xX7VIzouYIKoBpIuzUSonBVA+FVNFsOS1dR/uEN/VkdBMU71vde1OpRtbsfCtuUybn9Mv4iX9",
-	"h5itdo9OkrTYE4ArvdBFGuJaVxJFiaHBAlgXCnlKLC5EFcw6YlJMgRIszXVxxrhmA55jpgin7AdHwINs",
-	"QQicX0kZtUgWfS4dZU1ukx04gPbJos0IiDPAGSdcxgiT4IWmZAfqwxeJJMxajK5iBDIwAbi1zX4ZeCqO",
-	"KZJjOqKiLEP8v3QkIsS2xaqP3IhSmqiupLClRAxjhHBFrHCi2SIONBffRDgPRMl3iEaIrmfxBmsKj+ud",
-	"0B5LvLG+RazR6ycx/mJfv34TS2P2j1QmzVuZPd9geJOir5o0+JDKfoPHf5VFmn2TKZ9+lzX19VcbLvX3",
-	"o+zaevu3asDjZnoC+oOwQtUqAkS7UBc0NQ0eOMETMkD2enjV4cG9/8DCr2Nz7R9GBwcHFrBiHrYKONPM",
-	"HU1XbMci0xJ3MJENYfKW46cKayMcSnVXQjfSgsNXOX09Y4vH1eb+ft6JcVr0/vG+Hov+PgLWItV8vNtm",
-	"b3l/6AcEXNddSUyIyA5k0YHz0EHiwhN9lQiN/FkDlbOYB/kpA8csRLCc5glaH4L1NqOPoF7GlaYYo4tb",
-	"jGXzip04lcDOcsnzK4AdNgM/x56Qh8LoKg5l+ZQl6WAgciELpgmUEOtm3CNHL7vSP2QxHM/siqICRQTL",
-	"wadOJObjItPmWsGaysSZuTXvuLR5tuRe8kxEdgy4ipSMq801vDgwAwv1PXiEvpbgDE/zlXeq/6zGwZma",
-	"pg8QoGn4FRuNv04jOM8yu03MSQExctdAy70FT9ZWB+gbn7BOACP8gHr2l3EewhtfKznI0n7xtIMjr5EF",
-	"nvzm31BcBC7LkZHYls8Ub4VAEYJn6vwheGpXx0dQlwGWPulrWx9CoXkj+mkCuRKoBQD3enj9Y4jDgm+P",
-	"1AgI+cvAEeQYId8BMTIicJjpPelY2piMa+3qULGM1cEcg/5jNYaAZxbYSnTkKef65qo1xhDvDz3HXplT",
-	"hAjXPclEV7qrmupk5olI5lQco91EJQoOz04uRiJJBQF6AG+o0BaBgzw+XdlTxRC7Ozo48JCk8wnbadEh",
-	"bNI/iKkPGbhFYRkxoYYZYEgHbrEccLf0MEWdgJYc0lgsM47V0VIEhx5Brw7n3DqtbOUMaX1TlRdD5yoq",
-	"FNG6zcyvKHVdqczXLOMHETiIGgmibSZCs8j5vUL+Skw/Kc5cdkyJDsJG3STp0JAdb7Ris79gbyAwXYkx",
-	"zeFAZMDkynWAELe/V+srCikxW3fRbXozqK1dTzF46494cA/2Zj/jjJdBRr6v4QcNsUUIMqQJEMjCQTwE",
-	"Jggcysbz8r29d+l4bjCxdEVtPCt1Stgnx1VepWIFbrdaJtb2NpJq4UEeRa35FvSTtyjHHIV2eXc2UFLQ",
-	"W7NCR1meam4hPVcmmqucOJ5ic53EteASNVAatQ5/+q4vRGIAb2sIBbFFdvh6kR1gvRuDOoStljr46ext",
-	"HfxbB/9jOvj7VoY2uyweJpn/I6TOA60+WBehrUmJfB0WI5VpmxzQInn97s0FsUe6v+FFEiM3DtOpvAJO",
-	"Cbpe3I0FAAxkQZaKAEC3SwMmVXDKU3JhMVX2wjNmG1IxqhuRZ3yMOYafAGKhUJBob/qxxpF1TJtvVAMW",
-	"g2YPUJAR3ojoTIcf7RVFKJFlh3vHvOawHfbQsUqq1o5aUZIFPY8yBV8oMk3+9yGn8q9KrJ19oqRIYG/u",
-	"SsasfRYFOnE1ahAwTba78qg9N3rWS83a1pVlO6bq47afEgKTgKgKglL1ZlQ5naV951IHExURpGCRhe7z",
-	"sWBDCCAgFbMi6uWeKApLZ+3mTZjlY4ydE4rEwFmqdvKQ5Y1lKaWD0IvVVIbMxDHOJ0FvBuYrQYRSbwFf",
-	"GbwWGzu2TPcSMJErW7ErT9qVfdKhsJM31EeUDpJqVuSpSIAdONUsEeNcwOHpsIkWqD1q8/HP2+xn/12j",
-	"zrwdaj95ALpNHcf/ehvro+sDv107Csm4nyY50iXag+x3a5yOUasKfvfu/c1JZadCsvDEeaJq9yq81+7X",
-	"S/rIS2iAVTXn9MUpsfslftepjMYLVMMpsMwqLYLYjtbf6RKLfBj2wZmKCN4FJJCGVOKiKwFDFuJ2nTkF",
-	"mrkEG58v48g1M8F1wSZFmqX/Egnl5uwEeyRVMt5ts18CyBZgljUHe2y2fwJizEXDwEdFQcuQ4rjNvheQ",
-	"UIRpR2ZXT7QIxA+xcvr7o+PgcjQQ+gErJBwK8utpHZgF70UesyTnU+25TO2BDKcwnN1Y99VYuECkT06y",
-	"DjRgZ0ThjBVVKJuBt7sULIX5NBsWDpNz3NXsSuQkriUkpQ3QlZa14f3cK9wZMZ/2XTk5Xaop+UHBLWel",
-	"UJHPWMYLkXdwoi7FH0M+0YVIzKXh/nHZm132lcoSNZXmD/ANl1D0FUddGQjjSyuAzWMELRLBcYDuSX6E",
-	"vxqonI5IVHNsIhaDQ/dSkM4Rt9mFPW1mW10plXRYDHfmpeZFqgcpUDRGdhUuce9f5sKsLY4M5cTliGoz",
-	"zK8qNW4YqR1MNM8sqCD5MrsSM3thOi0xPW6Pq0kutGM/ztVVzkdEql0o4CSmTMBUGtVCjHVc4/M+MzPv",
-	"XYpxV1qdpYSUZLYJ7EXnRseQvvUvw/p/WERK3vFlg3D8r0Shwww8y2edaRXUMRBjNBzy3swWLArpT1FX",
-	"zsefkTQEN/6Iz8DxbKmxzKb9TnfIMw7jmbv8K4HvFeHsryWS3Zud47Ff13bEgPT3rhm4e9fzGFd6wEbQ",
-	"HgVI0w6oVdXh3KQL2wz6sCpH005cO3DyGh2wWQ8X2MaYMaBXNGv9AdvcRi2zTz+Y+6JZB59cs8YugYfM",
-	"TuDN9mW4H80ZX7fdBhvYbd2m07WokqGcUbWtOd2mWmxTLf4yqRYcdY57T6/Q+3/C/9cuP4Wn286blAv4",
-	"xXtwNcRM85nGoEtP9JVR4dTAa0xoE7AY+4uRf807N66U0KFJBaxsNp2041U3yvpEayKn3ATQ5yxdOhkm",
-	"fP6V4DZjcS4mWpwPCmNMuXzRVBrrri8ABlSGYU3u0lQrwJtQOgvpIiG8J5vIIs3QLVOkIwHjQiMStUNK",
-	"7Cg7n7oSUjjTgopjMKGG1OGg+IUSPUR5ThEJLa4dYOSLcm1mA44QbDLijTUGbk4OP+tmWlC4u5luuq3b",
-	"/WrJKL6R2j4wyuwZaS5qoxUxYFZOvgJqApUluraudrMz9vgQlN+awr0FiNxGQf/ipHNNxeEXKXWGQXwJ",
-	"brqAh66s7Fpe/hIRXVc+NSY6tsNJq8NLCGusnU6+GzLVdeVyqrpNL6XHI6pDH345g/QfQozDPN2ysp86",
-	"puearNJWaQvAEYH+m2Sb0q3ygLRzDW/S+3VAbVnntqxzW9a5p8U6t7FBM57UGDTor99T+V4uikkuI6b5",
-	"QGBY0NWDorcBID4hqub41tBHQ/k3WICSOqRExjXGk4Pim67cOTo43KV+gDgAyzxsdYbNQacbg3F9DcUd",
-	"EcWccZTYOf5m5+jgYDcykh+rKaBI2YXhbViwK21csORex5wmvGop68F8AM+yM9IhKDnLqxBYNWs0Aovx",
-	"oSSxvJxTPkPEuEsb4WGOl03j4blgZhNAzghoA9Ny8r2ZlStVdMoh+w47ehlbmGpfJNSVV8os0P7RS/MJ",
-	"FKmOfPzeKyk2uD+gJBQZZIsFKVZYEGMUmvm0GISehTSRrkwhrwG/2uVaAHQcoFMFoWGuywXd9iHrE8MU",
-	"oTaL1VSK/EIMYtYTmZJXGot0OLq37KxFTCsqqZkqwnLRkPY0TM13wcvgCwaEe6V6HnTF7JCr9Ia2ICzQ",
-	"GQSecdN5dC23/7qS3HapZGOeF2l/kvEcB+9i1OQZIKRcIqgA7+a64LWePh+rubXT6GgGKPHHlY6ZqeT6",
-	"WiRmkLW63mRD9wNEcvqigcKHsuQXmc0eRD2sD1Y3CxS/n2yQ5oyN/mq6Hey7OfgDsI2+qJrXPA78qNMW",
-	"QAHbS+uLx2i3gdXHDqz+BbXy95NiG5bFOuoc8t0tBg2ce6MdioHK77soXtPlsSzaYJ6ZLx82KtpEi/ni",
-	"s46jxrKl3T45WZezk8+60tVWt6ljF/iFNF/Q6AExz+hQ5buCypzxXRghhiw9yiV0+p/T+yx78iCViQs7",
-	"I1hpz+hb04DVgJIZfa4tJuuG1AZrV8/BJH+h8rmmpXB/tVoyrTepJXOtVtWSQe3CtphsG0Z55GIyEinB",
-	"VQC/qb0LYM8+ZD0ZGl7a+xeMrBxymRjD0QhWwnUhrkZ0TUCNDJX5kG2LNxx0ozKo+EAniwx8AxojI65E",
-	"JsSOhyvjJtVpL83SYlaqEKI3UeWOrQvivtZmQQUS3S9Y0VCunHBuqJoSirBqxd0hhA5XAr8l9P20QGLJ",
-	"vhr1Ukl+nQEWqUDgwGX44ChzlWGCk6vHGHJtZ47ypNRUdswXAl0vTJUZeVgf4W/1oIajK7GIw38Q/hHf",
-	"r+33wV2cKzWKAgxZm2GFHfdSIiW2mV7vitCpEmoT9lvRZ4Z+BRhGAsPAuQLXl0vrqk18Ci/6jRl7CHFC",
-	"SBan+g16n2Is7poIcsjhMpTLcGx1Vldal5WtD8Qt32Fxn9R4bfZSTKUJabAXWDxSN4Je+jfzwphqhKbW",
-	"AQbVm+BgzHhfBIUfVXZnIWmtKnMEuzLY+uEZQg2LXKodB54HIcFBWv104E2SZS3LHwFMmjt37zVb9Oj5",
-	"qdMpqUrzDNqOFBaU5RWq6gpS4dIqB91czfrJz3YTr9EXLooYTLJsXf0HpfEPpsVt1BqlMh3xho1/okag",
-	"RKnxugUAtvkHbNNYB3vI5P2G87DxDGz67Uu8PlpvCaC2JCkb8KvTbfcWLrv1edbDRrAnQTo264VEKmxt",
-	"35W5U34Et++6/by2eh81uzfW9/kLv/ZOL13kVnVlO1VFYhd6WHjZduU6t23IOt/dMnk9fSYvBxi3vhm2",
-	"rk8OSim0XquUgpcBA8r4E3WJX05BTDOrqrny+sB4mYpcOCWccA7hMtQYvIE9Twqigxx01cA2Yc2I2aiK",
-	"sg0uvqGaIuwnxRRzsbRMYAPlblsm8JXeXKn8VYtGd8Q7aHEv18N7fyICpJd8yXmoOQmhMN+WTKwhVN8Q",
-	"/c7mQjVaEcUIfQNVYQmmrc2/KUUx1gXwceEEI9uirhR/8H6RzRhZxIjzaxoZxQGwCWrCDWkxH2eokYlY",
-	"07GBQHwA1/xm5lGzynIs6pjIHu9fr9/G2XD3aot93UUa22vp2yu40F88UrAmpua9lVws1YA75gkjzG1R",
-	"BpQKV4oygF9m0JVQnBEDtHc8ztVNaiZH5ADb4wGxfAwACjrm/Oq15RxscTWHh7JZt5wDEfJsN4h/bm4O",
-	"QC2iO65MvwIqO3LqTyFpsxiKGeo0WNJhXl1FtnG2sFQsU/LKqO4gt9f1rYcOdFvGvaYXnVWc6F15Vy96",
-	"qle40C2lTH1pjKtDWFIhE1bAsJUFMA/vr37MehmEWyvXy3wYIe0hRgQjs68m47HIbU08pin3lcr2EsC4",
-	"GzDOEj6rq58hWLTw5KGrl//R6shJloH3u9U5OvFerPDhVufo1HyrLd9vdVpHJ1RGM+LXbppLH/ATIU1W",
-	"nEPAAUAp17ABq/vPbCEkYcIwh5Ki7pvccSG/921j5eUBa4Gaqmz36wPfFgN9teb8vbmQ78O8P2906yx2",
-	"+ba3BVLbAqn6Aqn7dgoPiQdyDWoA62jFrI/Am2t0RKZyNhRZ4qqCfACCynCiMOsiyCcJzkjHJhrwIiY0",
-	"VnyB6Tgt0OEBoX1kNkLvhy4gtz8dpH16N5E4B8UumGcSdqmgywhIFGGYxGlUoD5WfXdExdeE/Az9tdm5",
-	"tF8HoDeAjKPFjch5Bm8wejdxTuKYO7a8Cb80leFsoo7iQj22Iz3mfQKX/GXg/1zKKYJsJj1U06DQrGyr",
-	"eCYjqBKaAv6y9VjlDsaZ1P+UPhwe70pKn0pdhgxtm8r6WQDgqQev1A5+06XuAiEpsEIvcEBZbtKmCiy1",
-	"82Ada7covrF8Vvrut7LIZw2TWmuaLs1spWOwzWzd+qse6/78MFRTLKCEC8rJ7LXokEnSPTAh8kiMenQ0",
-	"Fl7DetILhCy4V7DSk0POphXNtdQ91LbNLiC7Ez1FjvOtKPH/8K4sFKQuEFY65Kvm32nWVxIglzkxJ4NC",
-	"QJjp5+/fsWsx81WofKTQWTFaVL/wE3104/qFv44gxiloKIJLjZYKX9pWW+G7Fb6PWlYwcifdClx79ucF",
-	"rt2zX0Tg7v9JknFtZFFs2GbvCIYT8/7RBUcq/XOmwVzVlm3GC2824olAuMsaP7cxLy55Mkpl6BcmNT5M",
-	"7rJchQA14HAsJPBPLEHExEnf5rp8lc6x5a1+5Lo4N6u/zQhZQyh95NeCcXsov9OoQPEpRAPWF1Grs0Og",
-	"36IqBIBPCFS3ss5WC7G54aEtYWzegzYjcr04xbqizzTWZRa550nYltWXLXbkVju551SGkT1jX1Q9WX2N",
-	"4jA+oNjAfIbJkipJr58wAKPCgv8Uiw1dTBxkEmBLESp3URJUKVRTRQ4OMtWQIVAIaUnRu7I/FP1rPS/Y",
-	"MIDR8T06WB+LAAlxeosG7nIY6KHRRBdGrbELAiYmuWft39JCs/4kz4UsKIkBFKn11LF7ULfQcbtK3xpP",
-	"NpXbXwU4UV9JPRmJfM37oBk2UdjmAULNj3mTWQ5MVDieOhrR487U49SlbYvJvg4zZUtK/1Aq0X+kN4Ft",
-	"RM7lTcyixc4XCAwu9XXX1bvN4wHNAeXUupmh6OJLgeSYlz0wxfyHMe836P49N7rSlpP+aeAImf3RGEYo",
-	"aLTU3Q+nZuvs35rTj+rsH5O8tRcGyt/56wJ364OiByHajGfotZQ2C1Bl+oEdbRp0wsJSzJ8h0KBaBnsw",
-	"RJ+xc/bsWa5U8ewZwJIQMDEhapZzoCC1pxPSkIeM0CVU4YB/PC2qaeWMxcRe77kWLJ19YPcrl1AML44c",
-	"oC+iXSNsctt+A2Qm2Y8Ywy0C4MXmS4gtuUy7zHYwhdY8+Z1mush5Ia5mrD9USgu9C8zLOBs7ngwelsR8",
-	"gp0BaL+LROdyKPLU8uRiuqSD/htDfv25nLFEjI1ZpS2dNUJhY0fIDx0mmyFpGwuq4Cz+UgAF5dnaehxd",
-	"HUI7yMIOIiphrnW1NMTW9PGFFX3k1ggY77/TDroqYCwfYPGEJ6XPAKkAA+/I6ZYR0u2QF7CQFT47j1jV",
-	"ZudFV0Ky3NHzU69fcTduoHMjVEitmyLn2CnMxVWqZDh/nnodj50WjB4KiyrwV7HbrLT3ZTkBIcXSiqEy",
-	"ut95V2Ly3BD4j6HLAKAq8rPikhSgLgO2RbvmM+gzNeBlXzmpgBUiqdQFzzLEz3JM/kN+ExZmuKxB60SD",
-	"Ih43J9ZzBBl05huIoh6+IpjmLL12ePjzPOFsx7rmMmPWMCHV5Ap24yAXYnchjTjbUTKbdSVBplEOiMoY",
-	"lEPwXJT6262wjuPhDgjVUw35NLvA5D3PRs52rsXYBScJpiIdmcfnqcPZjiOHMbM6AClbKMYlE6NxMbNC",
-	"YTHFeEX2YIHIblfCAsyTjyPFfKW4C3ceiZkUCBOnIsv8mbQw8DBGOJypZrFUxSX8C0uxlMrMQctp/3JE",
-	"E6tKCZBUsKGrdOsR4xagnnDRzfyvQZfelXZfYMnvYjwrcyN/NaTdvH+9Htm1+SqiqaY2t1ELzlajxq+h",
-	"BfgZ4dg2anxBbUxzpYpmbU0Do05RMvPrxkP/UGp5G7VuThu1/+/TxmbJQwJrNVo7t2rrT3vjj13ksoR7",
-	"LsAVBETBLabWAq+cUtkjG3sb1Bn11+JwpNogRJTCQuTAcpT25zW78W3vC5rKWRdOgY4CnZu05LwE4Bjq",
-	"xE7tIZAebtTWnBGdMVKVAHr3tVTTrtwJrkaHO/VVApWBxvPR3MPrdvG9b3EbtcgWW7fxL/S4MYuVyt5a",
-	"dW7d9u9LjW6jFqgYzmZv0Mt/lRo+DERaLeYZJ3O1asTuOEN3t7R1jQ0gFWjApJ8WllinpCXvVLXpXbS0",
-	"sxnTE6MS6kAn3lmgSdOr55Vhs+dDpRk6Bz24NwOrApXjkPp6p1Z7xtD9At3RHUNQIrvSWWo7VV1yF3XA",
-	"4AK6EEU+26Oi5BV+PKUykbxRUyvdt6T7TxUtbowK/Xoet/XCM/t/mv8tTYv9j7TWuwaOBALGoNOpcvsL",
-	"unQWeeCSINPWdHpmGnVlLrTIbwhU40rZMPpKBDpf3xYWLULtnwcOL6M71Nqy2BuazzWHWLNEOXw6dr/w",
-	"dBvZatuM3W8Bnc5sDQKni1p2W66v49jde2Fb3sv1/rr2yHnIuiisNi2dIZ6Zi2zhfVg5tcADbDp3gKbb",
-	"nOf1UPA2uSyi5aF6n9cE2HSsz8e8nxaLIepqM503EnUPEMrdzO/QyFu0mZ+oEWa4abABZPgqP8cWpG4b",
-	"iv6KMrsbCbsvktNthnBv8HQISoHgc6hlOvC5iAHiXNvHAGP7K3/DxhEB07VDFds9GDh/7K88qFXwK4pv",
-	"QbAFfhV8Tj1kXVcuxqxjjSHr4uroQ68VBFt9EI7nguWYZA1cy5xNhyoTHQTOwFBKpUMbW2P8iqeuaAcG",
-	"FVgwkfObIXWx7SocS0Clkwk9D6wXef7bchDSj8vGEoFpWBbsSgltbS5kuqHwaKk9MEJPIXfBdUE8RC5S",
-	"a2vBJVPSLNqUwmgEnWbax8Hyo0YGDMKWwjfMbpBqypQ8c/S+UHxvKx8xTuazGwLsY47Ix2zHJlkgDdEu",
-	"sTYhNRKSvGAATqrChtp35vD1dpfaiFg8v2yadZFmGeV+lJRP+ABCZCsHSrHbrjTzFWwj1lc3kKqIM0GM",
-	"jEuNTmHZjqyPaakrKbLoOd7rymrDn/bDAwhGG89UeV0wNFoU+IeeutLNIfRlUyIALSYImqvcBb7tSxEj",
-	"wM12aIevAErsysVIiWxnWtlXzmOGj0dMBoPZbYCsuJGK+phIiQERp78bvwdpMXUnCec9EwXLRSa4OSm0",
-	"13OhCzqVC6ASvXQz9ytgTvM8aUWtqei1fl8EghhoywFOh5FHQeKI9KlL8Hjd611Hv7XEpBW1Jrr1O73B",
-	"C/Dyay7gL8IDOun0j0IIBwsiXOS//oVhv7/92QIoqFbnEAAfOSxB62dRTFV+zRJxk/YFQhGZV1Ue+1Hx",
-	"hPV4xmXfbKVbHLnNmyqP2mLL2b/OA1yagwe6AFwt4dgtEar5GbUF81MhRmOVQ+9ykmW3FHq2+Jc+ADji",
-	"f5TBLREB04+z9YOZgx9SyPdsamw8IKrko8WCnz6g5DYK+4hR2PsMs7KnEGVtHh+98GLURUlRlr9r4gK9",
-	"CJrcD4QnW6i2lcKKqMQ1jfZ15fJw31JVtKSE1hA6fZVwoRtsNtRJHTfUmjvlh3Kr26iVlrFI1+ynimB6",
-	"b0KhBv4blVHcDpA06SzlGkPHbSG/dQMZk3qnOeoRFrfSgdBWrQS3sbYArWsDtD5cHHZ/kAuxsGTuEwkl",
-	"cFKkMrBPezOm038hKH5vZkHp47QQI/KFgNHj0iZ0hLntXFM2MIeahz6XrBcw8kP2OqbiMkzFtYFOBFbH",
-	"zXVGtly5SgCSLYJcaUBOVQF0LGxUkICmQbsrY5rqgFDfjBr8NvSdSloCZn4lFuCKmuX4wUzjnAFXLanK",
-	"ZuGULBtmqu0w2S+2XEOq8Am67x0+rM/zNrfBnElNKRskdlqdo4OolZpR/XMiABNV8pEweyjUyNeXQUGj",
-	"22+r9s6tfgOR7ZvMyezwyKHtZavwcNNsy/C2sY9HBjz1G/TJRkDWvPyg+G1Jxbgyd4GnyA8L5spV4xa4",
-	"ZHGl+H/gq75hTFKYgYY1ymGbpSXKuJJb4bgVjo9ao2wkBW5FKoIsK+4kBOalJG3fJy0m9/+0Um5p9ubP",
-	"Ysqw2hECohggc3DQPmPHJy9GbCIhamnd8vA+W8oGSM/s+0BjNh27qB8Fp4qhSG2wc3nSI6zBNvPxKxMh",
-	"2yy8tZBH8eQ40QPx+wbyZ3VWnnuBJYtFjjoSDB0WP0Nj2j9IZdNLbOfNTuR9A5Gi5FtPi2mqwSxyzsEk",
-	"bWFItzrJwyarVaTC01VI1oJ5QoTIhaClPwrC9bBCibwoAYwGOvToFzvxs3g3QtXB6ylo7kF5hhFgcZDt",
-	"BsX1mBgUt7vynJLKjg4OwVV+dHDgc0pw5rH8jFE12hlLK253C4DKMsFzqXEUaWG6AX0oKNLqSuyMoEjo",
-	"Gyw9UpB0JSE3TiqrTMmEXYmC8mgW+wfn4EY3F9BfFHH0K5X9uDW+ZDn3hpCdjzdDW8DOra7+F0PCRInc",
-	"9C5eGdeDIt3l+Jf4SLXwFyxo69cFex0fGNVAY9Y6OP8L3/wNOzdhBho6N8M2S52buGpb5+bWkHhU5+Y/",
-	"7Sm3EouO/bzEog37sFRL+JL9P+H/S12SPwQFCOiwQPwDKkNw5R6fqhSnmBqFxQUVkH//vZeJkKkIM8mh",
-	"9660RM2Ez/ed9rUHaipFHu967ltMvoP0dUT/L0P7LXZpwhps3ZlbFemvWVT8T9re64qc1R5MPPq1Kk9a",
-	"RNavGTUrMban8K6qhtEI11I1mqoZi2wsmI07eSC35/kb8yY2PZJfxIcIg/Dlr6vYjFAIEJlRX01kkcqr",
-	"eYpzvP/Jb0cIE+DUQrzYzNgvVC9YaBa8riurREh6LPqriZDOsU/WE1mQagPyKdWMw6YTSSdsCzniXcmn",
-	"fIb1VsHfeJKIhJmvyyxQ1RRAbbEaazVfEsyTBZvxbElduYAu6ZxmFuO0sk6VYVoUmq3WjSJkZaICUaj+",
-	"C6CrSy7RIU9Mr51SpWn4yHdEEW9GA5T6vmbP9IqalAPsCQPXi5Q9+lq3Ubhmh6fWvOYFGyldNMM6ruiX",
-	"tXWKWIeLUwwlv7Z4q6/GouO/A5GcRYE/iukC3+5muuNXwSS1/k0KhFDR2h5O24bkU9N7+OHopx5HdaA8",
-	"bjBcpk/ei/1Ic7R1YX9D9tmTRTOsVhh9M1nLotjckFzsfgLEweXednxkNd1UrU/9A/b/hfil/kKueJi4",
-	"hq74sM1SVzwu6dYVv7XCH9UVr61wsOKMpMW8OKMN+6B0SGRYc5arCRjSiRoRoBESYgQmKSGnzIy5xjMg",
-	"z3n3/uYEDS/379Ow6rAWkLUC7eyd7yUM6BD5pYJhPE/NCxaVRgRVnLau5MjF46rsbAABqWMWU2HAenwt",
-	"XBgZ760nVR0rQyO5+pBcDmsPvemgF2n0sDEeS6P/OpgYtoS0et+ITAdA8YRtAr85QgiDbwzmXJOwXvcy",
-	"XdM22P8T/r80NP2GgMlpEEuuzJWg5EBsgLDIPBclzLy0qIcRxyxSfHOciAGfZAXkt6aSTbRgXHdlpuQV",
-	"enm0uynx0sXLFXACPXD6gjD1ZvfhNkz9LeCNw964R6ydi8UHIeCnUTk5LstxAn8MAiicbcy+Scx+Q3Ea",
-	"rXCkzLma56LwmwmZey4kehyNdFtEtHU4PGzYv+mp/iJhfxjEl0C9fjQM6hqtrxbB1hGd1iHXNkCi3VSG",
-	"Ph4ULa5HT1TRWEeKwFjD3VCDvFraLIhY2lAyPyDU6CP5N54+0Og2AvnXiEBuQQDXBQF8YC9FEzAk7wTd",
-	"AA0Jxr2FQ9rCIW2thm8NDqkqwp4E/EBoQzQUlo8KiRS4uZDvROSiK8tuX6hdWuGV3QIibSuIvgVAJFRa",
-	"njwi0h3O5BYSaevN3OolTSGRnrpS8pigSEaZCAPL5SBamy0CP8JClXtHP2KLwI+60qEfoZi/L/ijO0jj",
-	"Lf7RFv9oi3+0Vc23qvkC/KOmF2/ZoRlQ/S3UzemZWt7IyBKaoNvSJV4VQzEDWxqrZzvmHsoF3X/IV8J4",
-	"gXSTwH4iMBk4aXflOSYwG/scHKLS2/Mu1AfXG962mETMehPkQozNi2qhPrJUF5ba+87SvhgS5ctSSYav",
-	"a+ifLDWqlWm0Iu0vrnRvNeKlnrrc7S4XXpjpQoxqTuN0qPgodefwRuSa7okFHELmVPUmaZbY4Hdt8s5/",
-	"Uz93Z2fE6vaVO9y+cP3t7VvU7m2aie3efmLWXuHXZoP9Tf9ctL3/rqYo21GWayFCOsUO/m3Sw8o/ixSR",
-	"q0xoRJhJNTmAF7iDPuHr767ji1yr1TSKn/zHr3cmXIPaI4GzsD0RT47DR4FPUl+n8qrRmTB9if4kT4sZ",
-	"2MA9wXORn0+KYavz2+/GFsWDUMd/9tEfEwhYoNqEZyBRfTDEzdUwybNWp7UPli2NbK4rIUElZG+NIhVQ",
-	"dPdEpuSVZoVi3FfcWpg16zJINRvz3Dljx7yAFBeiQCNXDdIrV1OLwwI3XQrCqAEofNb/YD5T3Yg84+Mz",
-	"IMWmauARnyHfm9MIHT90m73l/WG5Hq0rK+n5ERvxRJQz7mnglBEwP2xizwDVE7VciCqF+dFRidiJdONR",
-	"MHUqS/sz0FNNAwLCsjMG5E/z731vGqVCQ7Mhl4mZOzUpLJcZg4bAwI9Ckxj4LcTLDNz1BM6tsbTPMU9K",
-	"XRjp7mDNS1PxmvjJa5aQji6MySwYcuoJ3h+iXwmVFJsPCKZ3qiRhAZlfQYN26V3pqO5VsOHhSH2nmTH4",
-	"8gS2iSfqB1hBnuwpmc0iZwhAcA6SBT3Zq5IieOW5I3ute++noYLNg0ttLhsgPbcbK+jnJzHqAUX4XB8f",
-	"RD9HpyGHKKJM3ITZDkMPIkxfML7379i1mNUPzu0/2xoPBRScBCTGLq+Z+iTzcL5HcwWPJv2h/0J3yEhA",
-	"WBwOIIcEsBxPv4vA7/BGpMxAUMi0OCPLT5ujzDOWqIgqVMG7OaIXfPSMkyGiESyAFkUEGDyZLSJFn2dp",
-	"qxISQf0y4vMJHE4qZjWLK0CZdmSr06GQwUz9PdWFyme1XeIZzydSpvIqwk+0HaO/FXPspyLL/AvdZRG8",
-	"hS6L299v//8AAAD//w==",
+	"7P1rd9s4ticOfxWMnlmrUn1Em6Soa1atGed2Kt1JKieXzjxdzlgQCVpsU4SaoOyoa/zd/wsbF4IkKFGy",
+	"kkr3qTdVsU2CwMbGxr7+9m+9kK7WNCNZwXqz33rkC16tUwL/vlgnfyFb/i+2Wa1wvu3Nep+SYkk3BUoK",
+	"hgp6Q7Jev3eL0w3hj61IgSNcYP7vMCe4INFF0Zv1fNcfOe7Acf0P7nQ2cGeu+7deXz3yhI8b0nw9w2kS",
+	"kv8tp3AW0lWv37smGclxkdCsN/P6vRQvSAqz22QJH5st6Zr17vu9DK9Ib9ZbJ2uSJhnp9XvrnP6dhPyh",
+	"guCVg3v9Xk5uEwZj9YJ45E18HDgLErpO4EeBg4fx2HGn3iIcRMFwNBz3+r1NEvVmPTyIvNCNhw4ZL3wn",
+	"wKOJMw3dhTOM/HjikVEQDuDhdbR70ff9HluTkM8/IizMk7VYWe8p0IKhMN2wguSs1++RL+skJ0wNNlaD",
+	"8ZEkBXOaEiBexjYrksPwBS42QKAbsn1pzp1Pnc+cT7w27xSz4iNrTtzzy2+tl5jxj12ERXJLevf3933J",
+	"IWLuVT65QDdki2KaI4zUlvTlz1uC8za26b6/X5uU9fVF1QV+WBKEM3ZHclQscYFC+dWk+ONE/BuciDq3",
+	"93tC2s16Ic5vydW+Ia6UICVhToqOP/RKnnuVsKLJcPycojW+JiaPJQVZsd7s1z+47b+X/P0M3LKJkuL5",
+	"LcmKJsdcAKugu6RYohXNCSooCumqhXlwXJC8N8s2adrvYQsFR3IiCxLTnKgnYXtcbxpigkdOgF3XGYcD",
+	"4kyjwHOGizHx4wn2wtGg1+f8uaT8eZpEYa/fo2vNWr2IpKQgT1OccK6jmwJmOuutSb5KGOeZq4hkCYmA",
+	"i1a0IBdRlBPGerOeN/XP3DP/LAjgj//YEFYA6ceRR9xw6DtB7C6cIPSIM8XDsePHo8U0csMxGXjwCqOb",
+	"PASC3CQZf/PlWzUVydd3ZOGQDezwZiHZGg5NiHOaVg7NfV9T87ceTlMacqZ8+vLZOz5X98x3z7wz99wP",
+	"euZ5ItktX25OI/6RNaXpOxLzP6iDldOIz8ByrgyuPvS9dU7i5Msrkl0Xy97MDzgxQr7ytzRNQs5Fz2Bj",
+	"QDThHcKknStcJ1yErjPG3sSZxPzlaBoGZLwY4KFvcgVeJ84N2dYYQ0ipJmPQmx2c4Lk1TggW8dSPB8Px",
+	"eDEIIjzCg5BM/WnkEpcE48HoAVxwQ7YzQdDzUjn53O9l5EvxdJMzmvdmPbL98+bl32kS/vzn27899dLo",
+	"/Z+nQFP4wBNchMuauL+jKKMRYeZphZ05RNYHNlkfkdumYJcL5J90vDbhfS22hHN0WpXmvhcNFlxAj7FP",
+	"nCCcRM4kHrnOdOFhn4tzAnstpLm3/2FvpzQPGtK8le+dmwnrxvujivS2n9tRwA8u5xb594Rm1c8O9q9t",
+	"0DKfkGZRwkcUO8wvhQ85zhj87kMCw7ds74owxtWCWe8pV08iVJkuinO6QpxESDFqSZwz2EjMYBsv9Kre",
+	"b8KQkAjkraJK70O+4bdHsV2T8mESAbur++kJ3WT8pWN2pF32fF2G9w9n+OH+fR5qhg/2Pxx8nww/He1j",
+	"+NH+tY2+GcPL6f7rM/zn6t1gM7H1DdFHC1osEc1RRjPS4b6oyvrOTGXjoPrJrJ6qhw1d0uD5l3WKM9gm",
+	"Qe0KIV4W6I5u0ggtCFrIzdAksLD1dHSmxXiYYsbeiAmxAmcRziP167d6w9YpLmKac0UgIgVO0tpA5fdD",
+	"wY0l/6lXz9XoDtmgxRbBF5p/PavoOO2sZYxWYS09UwtFW9kN9CgSJYSzymfO/mQtuEavlluf8C7iE2Ao",
+	"KfhMpZoEaymVpMaiKmsKl5SRDJTkkEbwPKXpFfmyxNz0ikwavyzQEjOUURTnhKBFSsMb4W5JGEpxfk0Q",
+	"yejmemlMho9mmYtTmQS7SdZrfo77vzW+llO6mqFiqb6XMGTu9f5PVffGuvLymxnaMDJDowDRGI2Gw8EI",
+	"YaHOEmZ86h8bWuDyW1Kq4TStfIEz+x2IJ9vReUfiDSM7Dk8uH6hKkMPOh9pT4L2rFJjvKif8werePrUf",
+	"ALTEWcQQ3RRIvMzQue9z0/XcnyCapdvH6Nx30R1mCLMbftZoXj017/QyaifArTC6sQsX7Eb6Js99f2b7",
+	"MM4JzIxEMLUlyckZHMwkA0Ovd84F3Xnlg5qMPd+HG6M8V78blY45sYot2rgKrKwqVz3ZIozURzQzqbug",
+	"hamaNwD/nPStXBQFDperFkeHEE0gGWhG0AqHyyQj/GixFm8HDLfbP5YTnK5AfYzxJi20NjeMvXCKx8QZ",
+	"RMOBE+Dh1Jni4cBxwwCPYzf2F56niCVn/45k5A6ntVgKny7OEL4mWYFuMnrH+A4uCMJpclu9yOU4fPLd",
+	"vt/v3a5Ar71dOYPe5+ZqGtNreLjvKOLz6ANJuWQkWVSVDuIXs1+Nj8iBDpvl535vk3ECZPwC4jP7zxxn",
+	"dQcohYmou+6EXvac0mK327Midu0XbsU6mAxwEI7IxIl9N3CCkTdx8HSwcIJoGLtjbzLFU0/z09ifDhbD",
+	"aOwQLx44wdAdO9OJj51BGJB45I4n04l7oHNTeyRLZVNT9XdxLf/3IDGw7s8Ep0XNm3ORplyPuCNwYZcC",
+	"UdkZ9AbO488JK2i+fZ4VuSUC8GlJ0ZKk2rgfnk0RzdAAvcZ5uES4QBmlWYu8s7szhk3rrjfrTQNOq3jq",
+	"uANv6ARjf+oscBA6QzJyvYk/HWDsCyUgWVXVUtD7h+3mXo1ipzGi1pt8TWEU5a1jSRbuMB43WQGXq/5z",
+	"8MEbK087eG/bnT/epE6tRRAP3ZE3dvzJYOoEAR46k9Fi7ISTaEpwvHBDD1SmZZJGb49Y3oPItp9kalqt",
+	"ZIMgxN/khfby7YWx9uolLNRl4NCFvP9hN04hp3e5cKIg9OIx9p0JcRdOEPuhM114I2eIx2QQTiMvdieH",
+	"O3jG7sIL/WjgkCAeOoE78pyJPx44k2A6xKPFmG+vli8dp3CQfGmeLul97s4m9C7jl3tsuLSfigBXw6Wt",
+	"VhI64/HEOyYE0TyGbd6N/W4nHR+pMvp9nQWfUpom2fUz0Bxs3AgqYUYXNNqiJU0j1kc4i9RvrknB0JY8",
+	"RJmwsyQO4tF0TBZcCPD7xiMOHrnY8caLAQncoT/C0/Y7rp0pF0N3jCdx6ERTwi89P3YWY2/h+JMwiIfe",
+	"aDBe4DJo2m0SLUzpuXamPNQctAiv47wZp2Kv6ehsotgrpDT9WL8NhsbaSw40Wa3Bhy9oTpLrXTyIM1os",
+	"Sa7UV8GMB/Kd55XhYDvfhSNvLK4hPFw4wSjkek40ddQ95JNBfAzfRTBqgJ3hYhQ6wTjiyhbBTjlq4JYi",
+	"pNsk2vjOK2/iHcqWlY2WOCffjImCjjLKpshJOxU8hA1OOFTr9g69MKd+NIBbDdSWwJ8MHBxMh4661vhG",
+	"HX5hYhjTHTl8951gMA2cxRCPnHJMN9Q80nEK7Rem1z0isve+ekcYyW8FmYzYwBtS3NH8BkXkNgkJ63Jv",
+	"uZwnJhae6P+h/fyh/TxY++nMRVJn785FHY2YA7kohDH9iQN3RzBcjJzpOJw45Zg+0bTvOIUdIsFvcNGx",
+	"Ntcp7Kmu6QSeTV40jK13pMBJVvfRKRXjhqwLBDlHkJkt3KF3mCGRVhUdoeB6B3LQIPaHbkBcJ4gnUyfw",
+	"ooEzxW7ouAN3SCZ+OBi4R+SVTEAKkcCBmyXwxr4zHUwCp5RCpFR4O06hXeF1/Q5yKMmuc8KYc5usD7HY",
+	"Ty5PBEd0u5W88fnAN9hMc5PUVsQ3bKz1Ne33tuS3vQJ/N8+MYi/08SDgWqfnBIsxcSZ4OHS4ABnHA+Iv",
+	"pqWy6uIJGUdB4AyxFzoBHrnOJPIX9RTBQ+6ub3vv1BL4Drle2lI6jlUpjkrpGOxJ6RCzbc3o+ObZHIdm",
+	"cpTnS6cpVo8ZS7LrlKio7zeQ1HsE2B4tfxy5ZLQYOH44jZ2AeENnshhgJ4iG4YiM44lruN3jwcLFXjh1",
+	"3GhI+EnEzjQMImdC/NjDo8UwGu9xu3v1w4XLXE8t206wXVZhav/UPhnbmhl45AV53Knydp8qOd1/uWOl",
+	"9sk4Vk+2ECS3K0YLayC628Eafqvk2YkfBeNhOOXWr+cEgzh0JgGZOPFw6oU+GbjBpCyFGHvhYBQsJlwF",
+	"cp3AJwtnOojGDgkm7sKL/HgwHu08U8OuXr1D0wXNvKq2QzAdkOFkFGFnMQ59JwjcyJkO46njjrAfDeLA",
+	"G04nrd6bY7yPB56b4a7bqMz32p3f9e0OTxfHaYebSaQXPtlab6hfMoJuSb7dd0NZbpeHyO1uh1/N3CoC",
+	"+E7tFwCt2ZCHpKnUpqP+Wp+P1GMwkqlje2ogd6nFX1/htGmXlrW+ocUyya6bLk5yC8WRBMmUE5nzSGP0",
+	"8u1tUKYwtdFBClnyplyBsWrbVN6TlIQFzW2MIAifbcXH4ezSGPG1bkJ+Ovtok0UkRxip70aQ69hxdsA+",
+	"5qYk6xd4laSQY/f2NpC8bs5whYtw+fzLmp8LLaNuCH/jmlBdBgP1Iy91XB9SgMRO3vQ+czEB47yyMs19",
+	"F3Z9RxZJZilvFTcojRFGubQXkRH5Pk4MPEQ5OkQkvIdYwJ4TKEIznEWVwEQQQ9gnKzgrimDDbgd0h4DE",
+	"3gP2KSmW70O6JnYFB1YDK5AcTTOiqhg7rIJsnN2Cb01ypxyOqYmoX5XiyJz5t04x+sO78Id34b+nd+Gz",
+	"cereboqTahy/s4Zh8ZSAOC3VCEPTP9C084+QIkUC8u6apqYYqSiGuzMW/XBMvHg0cAJ3uHCCaDpyJmTi",
+	"O9N4sBiFkwgTv3SdeItR5JKh7wziADtBOBk602jsORPi4+FiHE5jb7frxG9IDlkd8NagOBN6yJfezJ/0",
+	"e6sk6818/76vkoTfNqqDq1XzT/gVxCB13iicb2o+CXsms45nRb4h/d4a53hF4PkSdOYspKvzGpVLnUl8",
+	"8RXBrPhYJGnyT5nhTwV94a0MFyJxekehy4aRC1Gc3Rv7SzjAXI27hrR1wooXAsEjYckiSZNiq6/xqnNo",
+	"gcObJLt+SynnDr/fC/Eah/D8bz18i5MULwAcYDoZuJwGBS0w1A0NPHfsHyfN/KY08+FgM8TnA3oAnI6K",
+	"3HqCw5tdouodwdEWxBSU1LD6tvvy3o/kYt1+bwM7AKfkLclDkhW9mT80z65QXl5s0tSSq8+Y0LwY3jLE",
+	"zYStMCH2iif7GVQ/fleMHuOU/ctxehX+prKVr5MsWeFdu5kSfEvM/UQFhXAkcOh+ZXSX9dScD+jEDQVf",
+	"acH8s/Qugx0jOFx2VIlNbbcLQwEfBa18NOr3yGpdbPnB+fDhVW/WCyZLK+Pweb/lW/VrryxwUDP5LP9e",
+	"q2YyafIVNe4/7so/7so/7srT35WfjeO7X7hmVMi2NGHH5iz7hyYFcZm8F8aJTN2BNxk6I38cOUG8mDgT",
+	"FwfOwhtGE4Lj0A0GZYJGNIl9dxw4Q28UOgHBY2caTwcOdoNwHE3JIoYI2o6D2kjQ6HQH1w7GiyRXvHvo",
+	"mWi5Ldu53W3ndtfgdPdIJvcbTP6mwiiayx8jHEVwLfLNBSgo5eVhwsfH36qchTf0ibkU40y84HS1HYou",
+	"vF+5t+y3uOB7AK7CR1/pOw5CcOBBqDrBdh+IkbvwhwM8dibBNHYCL8LOxA9HTjQYx9gNPeKPhkYpKfYC",
+	"fzpyxoMJcQI3nDpTbzF0Qn9EpvHCjbw9wCByKd9UV7EfsEO1l9/3WHrtx3LkBYF5NKEo/8jjGTSOpyf4",
+	"mc+GfaU7KKidQ89+DkdnpcWmE9aq5/A2yYsNTnU9tVDzk9t2BznOMlpgSaTf7vuHenINMC0oi96hZJZ6",
+	"ZcdS4wMdva43iUdkgJ3xwgudcTiInCkJYsfH3mIQBtGQjA1H796HR/GBjl7pZ/vr66qLja+kKNL3hLMj",
+	"313frfB5DbbQrH8czPxKScsrdarqde6yjNs2hgdj1PjGVpIPowoZDiEJ+ajgIWs1ud0w+e/FUd7pOGp4",
+	"Mo7iG7UrP+YAlnsuN93Gc1L8lY/sZcLPVTa0OMDrEuxuSRmRiAvwAYaSQrgsUOAiJmlgAa04gHjVWb2X",
+	"A+yYlvm9Q77DPwO55vWzR2mx0+F/imIia9CgD6HrWU849/fHNvbUD/h4GPrYdbzYJU4QBwtnsZiEzjQa",
+	"xKNoQCbYM3Qp4oZjMvSdaTwMnQBPBs4kHPnOIB7GfjRaeNgdH1hShCu1zq2G/irJqr/0JlZTmQuvJMor",
+	"1ULeqFf3FLw1chKeb3K6JnYy6aIlITRjrj71Zt5oVwkT19HXOCS1kJw+hbbgUwflqr0aCtZXUbV0YGzW",
+	"80YjULVM9SuYTACLITRLe3uuXrF88TQKmufuS5PkKxAhNKCbig9Kip0qPthUsqVq9yInpMZbYzONn2uC",
+	"R2yp3SdxFnj3pVCBSpaGZcZ/eaxo8b+aaGkr5dktXqYuGUdeHDijhY+dIBqFziQejx0P+5UrVuRdLrxo",
+	"iv3YCcLByAmIGznTyCPOCLvxJBwuBiQIDixP6iJeRv3eCn+p/bIqXt6vcc6gsGyNc5IVxwf4udxqEOzo",
+	"419WN7Wd//rZ90aDSbDv7Ju2mXjhuKPvd8BO9SZfPTXgkKM/OWqLv4awcE1BIbLvhH1tDciAzi9MXpmM",
+	"CSgMKSkYyklKMCORyGfiP7NCgrFFeLsnXmPmv5oJTPqWnY6MW0g7vHqzX8tgxOeap9sPlr3G6vYIQ+FB",
+	"E1BsfbROcUgABAUSs2DHfmBIH9lDsjD2Sr3fS55YhEeDau9AljArT3ArkK4ISjKwD4XYAbYQJ53/QYIm",
+	"7GGC65QucHowISramOdPBKP45p0BZypXi1Bpl6z3ublSSotWLVxYwZwXQEdDLPlSEJKVQI9Ii7dTscZp",
+	"tNiHKaxH6acNynLzKYmTcN8JxAXC4uTti/HKw3O7zuwyw3fPAkAI4TfNziPQmOxfR7UZZujl29uRwQol",
+	"VwuFcs9kU7xwbkcH7ubItpvDUeWQa2druce+63qzaDGZ+e5sdh5MbJtofXQUmHfhO7qBYOV9/7cevzxr",
+	"j8dxHM9mlcsz24aYFXCtWx+O4zbDJcWLyi48tAnGH4rsH4rsH4rsfzNFdn+vDi//5efXSfxfvVLS7FJt",
+	"FEJ1qcgUdxQpPeLr1yFKhWi3GJG6TQktRkbuOJwOnUnEZUM8DpwJHkydIBx7U7KIBrHRwcOPR4tJFLiO",
+	"Nw6HTkCm2MGDyHeGiwlxw2kQj8begc7pjjJkn1vtQEXum7nDKvNqEyNjt+EO89zAG0J/mu6yxA0mw/GR",
+	"HrGdBZDlIr4vl9igKRzKzf6tNdLruYORN7I7G0tiDkb+ZMKJuQQ4bJGUlVKciRQHk8cA1L7lY0NRl7vj",
+	"S37lOzK0zrfsFcXZLiw49UyNKlM9Td+Y5oZLoHyT3WFOWm+4DIar4/zCVnF6Nhob+tiOJE0QkneY6ZYJ",
+	"NAdDEELXwp4+sm47GB6f3uEMYzf0ogme+gtyBDpCNIz9xSRwxqFHnICMBs409ifOYDFyJxEOfRKUEb5p",
+	"GBAPjwfOaOFGThANfWdCvLHj42E8DqcLLxrsTluUC20VonZZabt4VUZi50og92T61XR85o2UtdUmGMHC",
+	"ME/TYDqaNE6TtEOsQjFwp0dKRM1O1pJwPfumfmUQ9XcQir539FbX9ayy6K+tLrBWgm8B8da/UkWs1hrC",
+	"E0mhwZk3ACn0mqwW9bSWT0uKVnh7UnjiwzDOW5tt7s4s88IBGbpjz5ksppETxNhzFn4YONGITGIXe/4A",
+	"6u5k+sDCj4J45DljPAm5huY62FsMnHAYjck09lzfGxyYkGJtkSso/H1jyv/b0Lv/rYm2oIuDSCYINh04",
+	"OFrETuCFA2cakJETT1y88MNBMAxGpRERiR6wzjTExAnche9MBtHQIeN4ir2FPwgGw+NIhqMVFIV/Ljm0",
+	"kRvSKgZ2sjtXarisbXaQ/aBqsCNKGMpogVJSIJxtAWkalByE0bk37iNGoVMXNxH1ndZHOC2WdHMt0qUS",
+	"Bi2P+L1hTpnkMAi/bZKiBTS24sgEjf3cGwvV1PzLwOd/mDb/oG5j0AnVt39tpi7z+YmiBv5qAxjDGwOS",
+	"vvGSX3/J7VliCLWXhh2+NK2/BMlZe97y3cb8Bh3e8upvBeMOb/n1t6Yd1uUPGuuauvtp6Af11waTLvQY",
+	"1l8bj7oQZNSY5NDvQpIGewzcYReiNDhk5HldqNJkEt/3O7w4aPJJIBKE973YZBWZ2rLvRV8Irrc5XaRk",
+	"VaqLlt530IZeP8DFRqMDnuw1lWRXG0jaD2kWp0lYsE8J/9qvqpmYidjx2WhBVX4fdUHp0HOQNQbJCjU/",
+	"wOVakrECi4YT57feubxY2HnZ20x+lp13hE5TKnTgTvu9IimA6KLDGleocxySrs2ApfbNZ8X3gJ1L8ln3",
+	"xY7N+kuWbm3AKQwQv1W4m8YavcOyaeVbV2qkHTvYiUzm1r5teoMFHDnybDN/LOFkUVL0Ec3RIskilBQI",
+	"X+Mk67ClUH11Xjp5rft1YfuynJVuyvfg7bQRtrK3OTd+nn9JWMGaJw5KaBKGCnxDMuu2wetXRLzfvmOK",
+	"FuamqI0QLyM5Fkoy3TtAvMwJTvKc5rVmdmpetf50SnE8B/0OjMkOu9W2SzYqPHRHKjQzNgNEpf2MfTC7",
+	"NAIIMuB97YEr+jaHqwq0uG9+jyU5C4gQm9Ap0BOuftJaNn7nJ2wNCxUsWwd+kM1kv+djC5zyAdixwSaQ",
+	"4q15ZUlS2yUJf79SDF3bSokVkwjtHjqS8kNpj6i1bJB607YXoIU/eCMqR+I0R9OkikFtAJ15mX1kNWgq",
+	"lfjO+MWrapyqNpZFJ1H9Df1q98tSfRBOIr6qDRPZVb6uKmFn6BkpcAhZNiu4nBjeanivLVriWyIqTkQD",
+	"IJl1xs9UsSRdLi9B9XONcmNXNiDul3wtleOpQCMXCXNNFhfaFmgUCUMvI7Ja04Jk4db5C9nyiV3X+0OL",
+	"bYD3rlQinsn4fNRcNPhUSUyWkVc4IlVV7+904YyLf/g3UR/dLZNwCZ5+neoHjcbO0AXKyB26gRFuCEMY",
+	"foaB2o7QgqQ0u4Y+mbicGRR1lKD36jvVQ7YkOCL5rDb50xy4KuX5isx5PJgTahtU5QjGwC6oo3ZuCpZE",
+	"pCwx/EGq5azeHbsjzIEIxth7xZ6wnW3ZxrYPwvLcd9t4YbVhBVoQJN7wJ3sb8h611VDSf3jj3r0relgn",
+	"3pL9xN7J3FP4II3LnX4Y37Uu8w5nRZVtBCBJlS8tdwOUpEJtesmZIJAF4ZUSZGtiPxj3G/dGjbHKmwIa",
+	"hCesUBeFAH6A1m94JX45GMuPdhP+jBGQ/hKsRdxU39bifKriL69gZTbKKnNSWgo1QhuYaYY4r6Oc7nUY",
+	"NJm0ovea4KqGvSIRCVoa388UB4hu5HGSKaA3uQVaVvCtIjg6Q1zR4xd4BQLzB2YCG0DOKagD4ZJC5Z/M",
+	"veRr3mVAKfOmjEMLZWLdRuWHWluSw0ru8n4f7qLFi6aXqYJEov3bYKlZGCejxVUsvVD2A3pN0whuSFCH",
+	"+aNte5HBNla2oPFeQ4/WYcrj7vagJPYb9Z0H07skiklyqb6KktemPqdqpq3l0kp5kw9dqQdKkqvXZQD1",
+	"/HblDMqxhNiF8mrIiIUCjRm60zX+iGYSE1nDhmSEREwfoo8vnx2qOJ9rjR1ms1Onsq3+gXpUlVbVnShI",
+	"1uxq+4FStMLZFt3lScFNmhUp7JugXje1Z8vLjznvAjga52P+h4JkfZSTNZFQxFKr7UxZg4ZDd2DQ0D71",
+	"B1NQLdSg3jOCozTJSJN2LKV3FnpF6oWaraF+rySs0vDXXDhGj9HdkgDnJTp1KE9IBFqPNK6hi7ymZ1KU",
+	"tReMM3BN+z+OyEGVyCkuHi6PNUUqZIVzC6LT5oq8kOdQCEd5bZXZEkd7JbmW83mPctWO6964+B+r7Ptb",
+	"Ilf0U5FvyruYZgQcFUyABaY43Hk181f5tWwu3nYNlDA1B12/v7u78/mXJd4wCNo/pTSNGr2NIbAgwwdw",
+	"I4Yi7HyXIZwTBBlBiGR0c72s2HoqEnWhyo4gouj3Otl2RM3qarG9CtW8RAYWiZ7Ru1qGYrWJrpGnVfm6",
+	"CxkUenvfUCQ9bHFOyGOjZIrzyF2SpsKRIz4ql1wg20cPOdntOVQjqY594GKmovo6kDts8kppJNY1yTpu",
+	"sda6HyvVeAk6TUaONQzDJWUkE7H83ftlGKj8kxIhmhDhFqMK5CcEPZe/Y0xJBqnqM3L22qifZEK8yZr8",
+	"Z8kWSM7tYSeqbcVWWzUwDpxIqXudMGikUD1rUL0lW0eUnSMswjWGQa5WapQ9UbaEwWjCI8A/ssdnDCcB",
+	"PmFGDK1iT6UIHu3tULv2C8hXGSGQX3/wLtXpZOyDcTfbN+OXjKAbsu3LcgpQDZjNci0Hsm7IB5sTk+sT",
+	"4FgWsHPydjGUMdvu7H3p67gfzV3ic2+dwsPNRBspzT1brTYFv1ReJKRZnhnzX0r8SugGEy5xdk2se6YG",
+	"uoKXzO1qevKqo7XajvWHTuMctIQAzP0A5hILr6/5gVtRo5C5C3xZWRM/dLG5tjp25NM15RvypnMU4yTl",
+	"unZO1jQXkkdO/Dht2TWDhEJhlCJMfPAErgy5ngpFbnGaRBf59WYFKcFVwjx9+eydODBLygq0SOxyRAxy",
+	"hdUoLZERKaPh4Rkqg3lwresPIMatvyiJ0JZu0IrgrAIy879auPjQMY6NKjbD/W5V/7Wt9gR7VyOxsYev",
+	"MCsuIJPTnlkMWZ5tfSDkFvIHr0Q6aP0CkMpZbShpuVxq9eayJ7HqC7xloCAtttxQIWl8hl7jG4IYXRFI",
+	"8iQpeBjlaAVka4L6OkMYrSANFXyRGCJEdWfaOsnJrhOm9S0xErfF7fm8rRZMudQH75tBV3PHwC+905Fo",
+	"YNPif02vIjt3jztP386v+DphLMmu39GUMGuYmDGEmUQjz/lTZScsEcrU23EtMCLNaAyYimqV1TKQ/XKz",
+	"smPG2+V81C+STNSC7dCMuUhKchHOCVsGtu0ljHuugf4PUMFWFcr+aoLcfj+C8w3XO97jImFxIlJPa12B",
+	"FKQZpJJ3jgcPfBUPdu/1XoOOc8WMj5mpo/ApzUsxZDcV1JYz49yus76Y0I4NZ0uaFwJENNtpBZ0m7qvt",
+	"V4hJCXUuTh6uVduIZjNTvZG5q9T0B7ZlfwjRJn3MwqgXFxFwX9VlZ5WyV/KRK/VI6Z0hCdgWtbBeRvMy",
+	"qsi1FWx1DI7kNcp1PoaSQia8QbFDVsbsOpz2WfuK1Le+RlhoaorvBiEfKsVrZK/sOxSd0Nyy7y1g7zsE",
+	"tohgl7vNX7+KaW7Z7srYYc0HLPDk78hiF5T8UURuJFvsnGUlzi+bJLR70SpE2O2zUsvnV5JJ2AdvdG0t",
+	"jZ1+zW1s273NZO9QtBJPqOXajzF8Rj5Z29ayA2p56+M0JTkURG0Y0V8ojM+2puFUZ2OVxmbn01OcPph8",
+	"ubjT7Ikar7IjxUUYknXRvEbBC/9/Xr+CKi54xhqe5foZLoeoWZA4Y3dc1WEIr9dpIlJbz//OaKby5vgO",
+	"iCkg4UEqr1OufhfHHbNRhZrl/NCKRAlGQKJTaKbGyqtUFXBZNevgZey8oRlx4AQIKDi6IrKVFOdUHbmq",
+	"U3mdE13YfSUcGFzKbfKcZMXzD/i6N+tddmrdedlrWvmMbvKQ1BLyxd1amfIM/QmJgktuKKbbM/Qy5vYg",
+	"wXmacBW3KMhqDe6PLd3kDI4bBDQggzIp+ogPDZcjNNOC3ZfbTjcFZIITUMkzEacXU2o7mRFZQRaaPuV6",
+	"KVVry+6oNFf2IO+Y51f1YXOzkN6sB2eqNRigynHt1ugD7M+Ga3/DDrNAq1AYOw1Q1Ubze09q+UVcqx8z",
+	"CMVXKf6KQrpukhIU0tUqKYpa2z9JbHk1X23kILUjGdIsE21DgGypbdTHlpyKr5EMYGRcyJWjctYPI2+d",
+	"CiaRb0me4rUVchLYiYoHmA1DUxFZjnFYeZLhbwyMrxgQhzRuBQZ6SMnRL7UVKd3ngTSWRDBo+xZvU4qj",
+	"D5S+wvl1s+82jSAI56PXyRPbXSRevyoovYKAZ517YQAVDZW2rMcH68qAzkJrPqWQHdRKQORHCkhQEbN4",
+	"oIhtrMukGcnBNUKzZyRLmpA/ubjE7pYUcUMXEvghL8lGQD3WVSQGq7tuRRoaHGyaGpliRo3cpeThy94Z",
+	"+v/TDWRGgMM0xDlNTY9pv5QKMNptQu5gW8huf2y7rB1UZa10qjx8Axp0MTeA0lRnjlSp/yLH1yuScRvJ",
+	"QRixldD1dZEQK5I0hSSA/ekiCopMbBTXmnXYvZHI4VYTOWSWhSic0h/H6Nz3T5Os4deTNZpSrMWeECpm",
+	"PTtBUuSBm1an0d7Ueb6Tlsx5jS8haupE/k/l9CyT1Gj5pNLm/R1Z87bMBMEN4iO+TMru2+uBQQP2DBDe",
+	"anKjCHxGRxQG69q+b58FzUnyXxta4OdfJDRTZRde05zIJPDSBylFjtLmLSLtH3zEK/JFoz3pLYBvobLm",
+	"XUgLhjxXfGbG/yUKyvguYHYjsNLO0H8mt8QwkKCpZZnvvlTmQ5qskgLlOGHdt4IfM/4aXPeAfIXZJldH",
+	"nv8ZFlQ6VHAqgNBAyxIdOnZd4zAxMcRDd7BBWXDkwLzNXTXMgxfCOqj3li9wSrg591pmi3wrE9N2Bo3T",
+	"A0Fe0G0fK+Pw4fX2pkX2tP6dr22LmXvxTrp0G17NrhuhfMImRd8T4fRGfFcMFxcsFOApoAiRZvxcqQ/t",
+	"8DvLmE+bldzZQG7dDn9iCDY5ICo/fNoN0RSrbom+jd6pKq/WckJZZnNgNaGOHglY+a51dFaIirK2zptA",
+	"bd3Al7V13nhftaB4Y+B//ajRd1OZ540rew1raNMw5F0m7n99u1jr8XYpFg0tvKZXwFnoo4Gq+uKahCvM",
+	"RoYWhPMaQ5cK+u+yp6FHiiVZiWtuvwCslurB2ADZ+m01in3aRNkFwq5RUCtSQUeNQqQe80Mj9YrAnY7K",
+	"T85Q4LqlfuEPR6aGccFuIPxhvoFwgVaUKxnXX0X/KPV8qYAAcKepguipNNUQvdqaMuIPR7+zOsLJbDLF",
+	"O1yQV3yFjbovVbWzI781xwW5SuXbtnoj9e5jdIe5viD7Gh5lzfpTS0mRMbmH0auyFJM+AC77gmShzZcA",
+	"rWJE1X/OmVoHHdEdycHNXdBcpsSC31z4vm1u3U1WInS1XDsCTl2Vyi2ISLdNMjWRy96GXfaQVDNWlNva",
+	"M6hlgcmJYDXOK1UrRbIi5Xnn93MeqSbXANp8ht40TSlhSNM1yXFBRXphQeHtLExSIRwf7MUEl4VBk4dt",
+	"sEnfxv5aLiG9vQpEPyVxAZenaffugc1qXkhP9Gvr5s7yvVmStLmndnsWSQSO2l3UqnQkWZhuIqL4RDiq",
+	"5Tr0p7W7qa6TKCDzzgqmRv//ttfcu7JVjAWBR0B9GO1kUEhvSc4QFstX8EAdAXmMjyEDnGdiG7W+6XtA",
+	"eiwj2Lel7Ixz7j1I/f990Hvec33IcgDfKT++YE6Fzq5q7BtNi1qPHHwAXfZSvKipf14ZLDhKrzsXutx5",
+	"ihe/Y738+zUJnyVxDKhF9mQsGTGuVGYAvOzDijPrIRkbTFLbpx9zBQ+0ujspYEHyCIwEGEeUfHcESjj3",
+	"AzXAuT8EMVkqkF+z5OL3qs78QOlrnG2floBV9q1XMFWYXzoFyfg/EqHRL2znp6D0iqtWVyUUVgUWy+sO",
+	"i+XpgIjIURDfhL9omCyaERMcQ0AnAa+osNQKf9GLfFiVv9+KGceENqmflkQKcaYcqQ/bRgtRja38mOFN",
+	"sSRZkYTNXJQ3FIU5ifhfccrsimPl7XqMSoWcRY06pEdBxq457HHhJa+SvNMY9BQqW2VlVZKVeLZ1xo9w",
+	"gRdcLyozlCC9qbvWvWuUfw29VmY97KuG25tt8pDSo1LGLvUDWH5dVR+rTKA9Zae7XmsX7cviX7PgSG6e",
+	"6HBR37u0kLdhNW3HdNdkMkFalFbrbMqTbe8/NiTfzuDbYiLKBEKXAjV2c3PZa+R8KzQNWXMucYyaDjo+",
+	"63LSuxOXvvKHS9Yql3xk3tN3wlPvZLOcdlPXINypBYI0Ic+9UhrIL6v9AbqmqUSiTQqBubPpow3rI7ze",
+	"KyUOH67FzD3AlPrOtplt1muaFyR6TaIEf9iumzKE5iuFXsZJ9ef3v7yx3o16qCtIx72S6bhV/UJ4gYB9",
+	"BHhmLYH4KN3CG5Z0NJZ0yrTgluVJWoreIlW68dke3qfHdQ9v0rrJwOXMlnTNjN6snVp/dYn86tYnk2iK",
+	"g9Ajjr8Yx06AhwNnGo1cZ+yFwwVxYx97u/snuo3WJ9VuJO/5ElCSlf2Yo4StU7yV7Zs+ELxCF9XmXKrv",
+	"00VYJLdE9jsRWyLStQ/ZmK5EffAKjFl+xS5Ef3DTg7kJelr8lwjYVBvxCKAufv9zUSZ8TVx70J31VcKn",
+	"lA+/R88uM7S0uwfSyJv4OAhHTuQS3wmCeORMxt7U8ReDiAzj0XgynuqtE+2SFkMnjPk+D8jQWYzcieNh",
+	"P4wCMhyNoc/dIT2Qqlv3SSmpwIY1IhvgRNKTDqEY0arPSPuTMTgV+R267r3RFq7ZlE6lqpc93Ozk04X7",
+	"cIqNNoGmkWlOxB+Kdp1yIsFocN/v0bsMFAkDBmAj8bGxJXfRgJOVrkNXtBAH3vy+O5n9wYX/3lxYykhL",
+	"v7IHiMl/8V0xqWJXElOLOW7LnlCEsK9lNKzujudyw0IFGKSYeEdwurLkt6cAAC+q9laUKUiPCOEC0awa",
+	"NJF/gi/0e9CMQjYW5v9+nwidvUV8pPw+nXm+2693yBTT41qFTYzlhKgm5P3SS48EVIlMEWhpKdci0yal",
+	"XsStV920WE5L7mgiZsDXBwB1XQcTBJFjQdtiPRZ8p3Ww6d6ZQdVLbTQ4exC0qm9uihcUIu7bI8yQQ5sR",
+	"y6DWYX2H3ShYjBbj0BmEw4EThC5xsBcPnXHsxsOFF02JazRvD914gCcTZ+RFYydYuMSZxoPIGS4msR+P",
+	"Yjf096iLw93S/h0UXjEjaUgg60QbUbNFM7Te5GvKiF1lFI1n7/V+2K2PclfE0c/lVzkzt3y5bfsM0p9k",
+	"UXrm34VFsr+N7m7mGnrhMHbxwvEjd+wEw3DqTPHQdxaDcBgsJtE49CaauRZe7OIgIs449DwniF3sTHAw",
+	"cNx4FA4iNx7jqXuYLbKTRfp/nMOvfw5BMv6V5MzqwoRcmKofayVT9+JJ6Ed8DddUv967pt6ZPzrjLHOr",
+	"fwkJHHB/fVpSvEoahbokZzSTlVp3VIAW1Y7zknKq0iQK+cZJ9UECiEnxn0vcnt+sG1tv+NpvPLYoHxNl",
+	"YrJL6kI+1NJpGASCyBgHAkP/8Kc0YwmD6tPm1s2hHmGO7pZEXM8lUgAoGbquFfyuNxm5e4zwgpGsEK8k",
+	"hfmoATUOwgf8uWJ+XP/in4I+30uygmP0P3OuoPX+f+chXa1pRrKCnYu/snNz2nxZsBbOKRdFcxlPIJMX",
+	"zeEhx3h1PkPkluRbo7jfnOSCxDQnwpksEupkX6WSFGfo3YunaDAYTPv8Dx8/PD27zCrrsqhPZ54/CIaj",
+	"v1VWK12UrMiT7FqsSYMaW5RmzoJzK9jsvG9oUgxtsiJJ0dxESJ5XKO9NuPZXTmSVZMlqs4IcZTmpJCvI",
+	"tej93Htq1prY2g/LYhSkBFKJoi7L/pMMRXSzSEW2q0TO1PQ6oHplF/Ge5dt3Gwvh5lyfMzha12QLyKB8",
+	"i/JNNrPB41emKbTCxgQWnMpYZDi1U6gzZR5X0MlxXJBcMKyoWj2acLr6om0dBiGN8vR3ZJ3irbAmd1G1",
+	"hDWUGbBSbBTUxKGwV8PPa+Xw80PJ/kq1WmxM8i0ulorkMg+wjD5rMnbJ/zmEfjrHusXy1cmlKpc0TcKt",
+	"zjuFPkEzNM/nOtsZZfRORzn1MZ8Xc3nUy0zfFc3JZfYoynFcOAkpYmdZFGu8TpwcFwSMT0feBz/WxdZl",
+	"D1iMXfYe5z+5j4ufvF7Hdb6FFbS1Ji9XV1TyU+gmK7hs7aN5TnDE5ojmaC7mMFfEEfhAkCw0xxnNtiu6",
+	"EX/FKEwTLnWkljFD83/MLzNNM1kvwE/Y/G6uqfZg2vzjJ991H9/95O+jDiny7UUMscaGX1tORpxvYbpj",
+	"hRshetIxkrEqn3oHiOxPnz5dGLk0zRn8TO/gcBoPVQ/FE4JzSKFpX+N9v7fGOV6RQqoXZWdilcpQ/egb",
+	"2dmoqDSP7iOMPsqWLuX3O7Ze5jpWb42LZYm1Vem92n5ud+kaH18+AzKWC3rLVdMXkIzRXBdAMpmNlhMp",
+	"E0Ghra7rXdnxFeYOiQYGuP1SKLXd5vnybW2G4r7msmv/DpT9DvXktLizkFX10jyOogL/Tk1uPzVledYO",
+	"Qj6RSDKnoGI5KTVHxnZOT1di21qdlZknNBeFISqZmYqWRuClZGUGpChDMxmokE5XQC2s9p+R96y8sH5g",
+	"iN5llxkVCgON0VxZIHNodKkTYDIJlwc5ESXGl+m0hFosNVSJmhjJlF1ZCtFHIMUBuQ49mtezE+YN4Wl0",
+	"jrBtlgK4M4Qb1iWEowFUb+qKQi5yioLkfJz/+yt2/uk608+PfnXkv35z+yPvXv3+x//1P8tMAFPN1oiM",
+	"+w4IY2c7l9I4IrCShx4RZQjunJ1Gw1Tp1BQQ9GSL9Pmf5sBuQneUz1bXou1P20rUFI5djF6DuaCdR+pO",
+	"awglrAq/xQscLkmECgrmFs0BkyyWbUwWW5RkEflyhl4WTDrDEwYKRbqqKpK9YeyFUzwmziAaDpwAD8Gd",
+	"NHDcMMDj2I39hee1sWhJjsOWry4S9XMHwadzknfIvlcCHPkkos+cWWWufO6NOX58+UwfjzLZW3RQEuS/",
+	"yegd//l44ldZcQMZVA/jQmMb+O27W7ZXOxzBC2IjpKJZXZiqAhq3sw58svOWXKjO6Hy+4DPks7IYYH+a",
+	"zyTqnwT9+1RauFXkwKofJ/D8PsIpo6qZMWidclNBXCgVHUggIQLhioLSx8tMjqUg0PiXaVkUCMMBjCAk",
+	"1dONkEiMgMaL5m9/ef9hrgpEmtZfn1924IOReYk0I/Ub5U+K2EJfL6ldBQ/szCaazH8Ft550ejBqYZF5",
+	"Rr4U4o/aSFnjayJdR33dY4KLatANqtauSOhlj9EcLI45XLyiwo8LMVjwGv9jQ6qegIRx0wbu3DoxyPbP",
+	"m5d/p0n4859v//bUS6P3f562MaNYVMtd67l+sOu2vXD+Ji7Wq5+cz/9hv1rbnDAXgmW4pKh22FP6keqn",
+	"J+xcsLaUS6Zy4KRD1ba6SHzbXJ2KPajXLN4DESfeKRHM0y/7EVWFgAwx2yalA9HdRbLqo3Tf7/2csILm",
+	"WyUTrBa2mph2Zi5JGh0mpOQQR8tZU2apKRet9zyVRa8FUje+cLWe2b2ogw+eX0adrNMvOlP3QyKVrJ9p",
+	"GrVrJHNG0ng+Kx3eStsSDThUTbC2U2RRtMaqEkJgBSqLbt0LSjdgucvRxJ9THBLlMb/MEqZLgvmdSu/k",
+	"AA2lmqRxCzmWsLTuF462OwRN6j7Av5Ct7TxvkTj2fOq3CUsWKUEX75++fMmlWY5DLuX64HUDPRSHS+mC",
+	"E+dee7NAKErDSIZSz9BfyLqA3/oBWtJNzvqXmQLElsSblZ0YBa4cVLEDe22YLBW4IduasWJpKzX/sY8Y",
+	"BbcL3FfxZVaD/5Uml/jODwzh1HInuQsvnoY+cSKyTunWCfzWS6rWiqtFHPvD4S5pfHn5xfecy8svY9Im",
+	"jF/Gr1Uzs6bYmD//gK/nu2CKJEAh3xjhnK5YFiU3c5VdRADO0CeJfJAUVa3jMgv8SV+V+gnQK36vBZ7P",
+	"zdQ7gm/g50fzT+fzH2XLAwmM3XTGdXZ7tykJh+kHko6lcvAy5lrGIcQVLApdChSMc4O4olN5KTsEsQHM",
+	"ubT7VaxFmOgVCg/coK+hJzAgcZ4hTk8V1kqUczGjKIIKYpKF5CuQ9wgdrEHjv5DtfhP94u1LfsirN8c6",
+	"WRPZ5NdiT9zAiXugif4KL4hGlm+7RJ4q7CvoaC3ys3XW0zYr8Be+jL9sFiTPCHAAI2ucY9lUIKSrFeZs",
+	"kaZGgteGCTfM7DKb458W8z6ah//jp4j/H6JJj+L+9Y/8pyVXn/gvEvjx7/w//+Nm3tAes9uf1jmN+kUi",
+	"gEwf3ZFFH6+TH/v/o+ByKsdwt9gumtSkwm6t0pRc//fy8ovrctHlxVx+xfyf0/jzn+xSrCWU8hqc+wVZ",
+	"QV0c18BV3l3Va+66LZOHYa3KIryzwl+Ehx06yWl/u2f1t7+G1ljvVTy+Gfah4ghXGbUlam9lWxXrP5Z1",
+	"1dxgtmVH5LY4s25iPJ+J3Ey4GQ2/WOVmLJ2Rqj2JcoMKbbmv2R7ckTnOGIZUkBo37lDujS7Oh2r4v6iK",
+	"pZ1KPrnl9NIT12VOM6M5reioWIJPCRm9oLRgRY7Xc9U8AWxmU200nLK18ydgKJ5K57pt5Xom3TW6TZQU",
+	"etWSBvyfOG1VCZ4JOAzKSZHElZCuunLEpda4uB53UAkqd36xLH0Iwh/xL6gCSMz1LiwlHQAJQAfyl2Zo",
+	"Tm/mwDzCkRYZjefjDcNpJdlGKw8Rv7jz5HpZoIKeoV9kx1V4A1BTLgEpSp61IsdJWiecDePaynSyR81h",
+	"LCdfgtIozHd/t6tzmaRRTsryTW7o9NGcT0EEg+XxOYffnKFf1EHsUPx8aJCixMexelVhNZ2p8Y7EcuVA",
+	"CkrT/a5vQHqqgN6cmCKy07bSJFQ4p+zZZfiYrCTr6zAUzSVAQiXxHz6YgGGGyGpdbIU+y/CWqRCUAWoF",
+	"SxVzEkddr0NCqlxmdznNrrlsqHarECIzEnayHPNxScRI9GwHGWVmb3EOlUeyz/WruXKTvgFaHsYPojLh",
+	"WG7Yr9iqjkatE6pqB3I+D9Rq+dT2RyiEP2NniBtH2xOFJ/SUzELdDuQ7NOBV1q48lIYisbVLhAH4V3g1",
+	"OCHFi9Up79ILVArtUckCOmNcFrjsJykgTNaioUYBjYWmCtnygRTl7LQvZ5ULCuWuqyedyoDCLcnPkExv",
+	"nRnRRp3KSu9Yqb8BchHX83TiEE0jbV1fZnc4Kbgo49tX9j6/VrgDQrthEnMP/swMIMecQFCzxFqMqUBJ",
+	"LZYkE+JfoWRJLObZZVbXB5QrEjP0d24VqjXzycvviBjKlgANJGngWSVC5ULFcwCV1oegDGh6l5n8M874",
+	"6rlyVmahcYsLtGUubUHOy4dprH0LhXTssjOkEt+gCYN8EnynqoHe3QwV9BJAK/Q1o0NAOaWrvkxYQc8h",
+	"RsU20KqLk7kPUSyhNxWU9oEkzdTfmVBB57AGYIrM9PTdgf8WqyyNvhqBs59zUcwtWQ0p2REvVux6bH4z",
+	"lHvtP5YQdO2jubSD5vXo2WIDvqKzmtGhDCnLsYURT3Js09V/AV1aUmJl5ZoZS67Zx6LJbSmza2RWM7VY",
+	"g8YSa9kkJ8gfgazYkLTaUr98fSMKjAeV0pwLdUmpV5UUJDj8jQDw92dPvZPK2F+SLOpiVOEF3RQ60l3a",
+	"7TdJFtWDc7tu0dz47mHWDrxhTp2z/kOmLlJarnPoU4RzIpqlcfGotWJDO1TWI2BSqtAxnytWCMSlzBc4",
+	"v1zdZlTo0Zir+jJLQNoDpWItBDKIaz4DqaRTjXXYEoiuZg+20Bnkw3ERDx1/Prua/e//9x8/nf+pNQwN",
+	"layd9kJqAYCLTHOU4qIuhcxyDnd3IJIlot72wFgklOx10LkVo8CWP9gs5IwBzEaiQ43l2v1Rp4KEaj3G",
+	"OgJS7L/1BNNX5iTq5myeUzmdB95n0oHaMYdNumtRlEQHn02wX9WZvOY/1Q5kdeE3ZDtT+FS1yEd9Y7QP",
+	"+STHr/X0fcyKJO1y+sxyK34C++W6hQYLf57DsZq3pgfsO5VQJHH4qeRXbpJ1MeSSTPYoSRh6+vLZO3Hh",
+	"8n8pJV1CcTfTMkRHw0nLzO9gCt1VyJfP3om8/JywNc2Y6OZ8ATmU72SvaSiUzAqSge/fRO+SUFn/8Xcm",
+	"amnkRGEMkskmErbvqwfPJSiZSrt7Di/d93vxJk27vtwAugVwjE7rlyMIEljK1FReKaDC8bmhR3P1yyv4",
+	"xfzH0isL2LQQsd0DF4sezZuAr0Jo3vd7T3D0TuQ8HEn6JWXFEwka0YWAL4X4vtBocf3epoYO2mWYCqJo",
+	"OYaSzQcMoUXoSXbRBrFnvbRmCkW0DwFCWajCtxer3sbcvsZpTPMVl79yhaBZC1v6MpPKF+TB5yLxoy+G",
+	"qCBzKms9oxJQ8QzNBXDhXD4BCTBgNojLtF6V69RcHDYKyXfOG2W8qhxWGaudBpC1s/eqmDbJrh8mIyAu",
+	"+ET0GeoqKYxXuJyAaOFrmZjTdZAX1bfu+z0jzefQwV5aXr3v98BF/R4XCYsTBc3TZbg39ffu+711S9er",
+	"LuNZO2ad7GyJDgAaJDiWDnNuyxpV05CyCY6cR3OgyxUrF8glKDQTEd2nRNBLt/ASXaikFneZKTvGLLhA",
+	"j+b2JlNqZMEkUBxgJMg+movfV9K6hCi/zBpJxqB5gbpbAaqXsgVeXGzrCWZt6WNS0IOV+T1Ie+kyfEfl",
+	"kF2GeW2+c5Ib499L3pfsidkNA0cNYDoIjX0OFV3z8uRcJ7f7rgDFMU9lv4Uj+aWsGnuiGs132auL2mv3",
+	"fWMkXaPYcTBocqNfuu+L7im6G0vnIcQb9xIHS3a7iQ64S4yX7ssuBs8fpLtqxIUn26cSb6HrWM8tr/K7",
+	"hMpEFrj9Ot8k1bdgHIgs0/zAcSpv6XFey97eBw2jXroXaGWVRtCdrrPKS/eysZrZtK7LKNVOdxKWxmiR",
+	"0mUMs6vKSWTXhbQgKt5YWZDzaF5t9MHvqmxHN2h+J1b6Oc9/hGtT+xxCSlN2mXEO0x3e1RiPWkBD4JvC",
+	"lSizbKToE/l8/HKnV/BZ+WfzjVQVFl1m6tZWT8c0v4Lf8edLS0rIQLXKGmS7zhszBpO/qo7FtZDLTHcq",
+	"ghDqo7nRakhQ5oasC7jBre2jOfnVD1fqAfUF47mCokWSRaLvLaTmg/4Ct8/VhoGug0VgtF6VWTaRSFN6",
+	"x63FR/Nqjz7xsrZJjTLOBSnLHpeYXWY7bdWkRCDDVYQNnFk1H2hfJzuvgP9JSEwEXhb+Ff6nK/Vr5fwz",
+	"7BVANnA0tMFOQ6MEtLnX1d+6+dMR193m0AtBfOwkJ1q7JCC/qOTskh0eo3npABCJL0t6B96DMtYrswjP",
+	"tAbwXjjGafFC3eDHGl8HmV36g3AFlB/vJv3Vu6dS83RJTKWUfh6qUm2JcaQwR+cSznOulDPj2PI/m8pM",
+	"PK/1PekjfqpiDPVoRkR9hbeQBwDyp7gCX2up3te1iW/sRfumXjBIYhBpWSHlcnuBwxvg2GcER2mSEfOO",
+	"PoISkRymKzHUZ09uV0DOshgbrTGDVlbKK82vJ0CJylT09NFcPTz/8QwJnDvI9wAgl7khGVWIV2U920Qx",
+	"lW3OvjOHUP8QCW/A3AChRR6xBTBKBEEgnPGIW1x0k3JSQ2q4huH68axKiWf51pH1pLsmIatOYQIvaL5I",
+	"okiYHkdwZpkh+0wkyHZVZevvne7EltKJERFm6ENeh2j1mor+c5QitsJpyjWIiAqNo5Hty7l2Lvp5zI1e",
+	"PjBIBudZSruXdg/aEfQ8tS/uVFT9yj4hIOJqtSnwIiXajXIM/RqDdCJd9a2Te2PE8ZU1g9hsMSZvDVkq",
+	"8Wiu538FDynSZAXJM5w+z3NRZX8MZeQY3V1l8vkT2XdGpYv2GHFdUHxFXhA0hwtC3wVz2cVmfvbdBQFe",
+	"YVZI2NKj9iM13++yIeUHT61GGgU3+qYRoHu6PjJDmH8aPZrzeV/BD3zPXhYMraCcy6zcAAkJkHUiG4aL",
+	"3ou3Ly+zG7JtPCdb7UmFc53k5LHpLeQaVYl1ryrIY4RRQW9IJt+UgpjrvtqTdpR/EBwNz0VD0c7eQfOl",
+	"k21OpVeqxQkCkuENLS7CkKwLFWY5YtFZfYyONo3x0unuGTHoXPmgOaMBpKPR3EqD4iktk5sfWE+mpMxD",
+	"LMTf18Z7WTSMMOVWL9Ub/kcwwBT+GbxStca+O7H5hhavaZTEiU3r/VAt/uamgqr/XmxBiswr9dLzM/TB",
+	"cItBDfd3ZhwolNtdr8AzokUW3qYURx8ofYXz62MP9Lo5SiedvPba6QKlNNpqRys47zLkodfJE650i49e",
+	"FZRewd/l8X1LafpvlgxSdpc8YBD50r9TgFA3oqz3HzUbUopiYdkIZQ4JvkoZ4SMu6coeMrzMzJjh2xzq",
+	"UQBX4AVO0uN9UQdpBG+o7MUXyQwGyyQ65i/U3zwJI8xVBvpc98rVmNtFNTnHhNAQe1KRwDP0pzlaEVLI",
+	"rB4dsjEXfRXD3C3O8S7S0QRUl30Ey6Hf6TTV4yRly1CHbo5+99TbU9Y01WmqEnSVvNwU/2ZpSX8kEX0X",
+	"SUQSbKpzHpGUvDIxVd7f7EhuzBVoevfteme8cmqnokBlXNGclGjzoM3Ijm+P5nzCV6n4PLeP+cuCXKrI",
+	"McR5vkVzPc05t5Avs/IXjgCInyPM0B1JU1kWadYyMiQ/0Yw2mmj6Oz3R+kETm94pwek7vSwff5gT/GNm",
+	"AqsfK7g2zVG6qVnV106uaAm0RrBPhLIV5iTi38MpP3i1aTdMtk+fPjl1cPpdxK1j2SsKm10Sj7kWxCsH",
+	"6K9Pyzfu+wohQyq1Xcf4pfrWvWrr9IJk4QESwXwH1PEKNTpyiX7lJBzyhhZlnwqGY1Kiwc4gOgE59ADs",
+	"mTO0IsIBcIeTAilkP0AHAnEOEUlJbJ1GQrOMiAZSCnn2MhOSRHR+KozEEgW1gkLw/pV11xGEMtGjuXzg",
+	"Sir585mCrt0XtitLBCJc4AVmxMj2kAXJholwR/MbAABTZQRlhwpVRSCLOVVZHlgSSyx9gkAPkaghe6uY",
+	"VkMOoQmATMVwqcmpCdAgyOIxmMOir/4rxxrbmt8fJWvtQ3U7SpZ3T+5qMBqtGo5DuKvLDS/b8vN9tzW8",
+	"B+Vaz03UB7Why15k6OXb24Bz58u3tyONNFtiDP6zUVpuQs0atWXBsFpM5jrTC+cFduLZ2eff/H4wvLeU",
+	"kpkNOCQ2qQ1ajRFAskmya1E2uyJYgslmm1Vv9qvASv28c3jZGRZHwhbB6ducU7RIOHtIaLFai7EEJE3C",
+	"rClmkDIGlX+A2LcgJYoYriUGqpAFhCcWZJlk0WMRFK812L3MdJIMLQs8jREAShrGhugC4DkIzItiw85q",
+	"KTFmFxDZyYJPQNY1LQjkMGdCSF1miYTgWhtkUf0rIQn5lxja2+3tqvK53/viAIp/b+bdG40Ou44iqok+",
+	"7wr+ABKsAE8SWyDwJkTTpU3xWCytDzqu3B0gQEneHJEUmikov4Guu/ziXFOHM5LDbpK1QyWumrOmEPhT",
+	"xaV6jb4ox1OG+K+CZiUzUgnLZzLj+4Ir3ddbkTIkePhFkrPiBSAWPiHqX+9wFgFg4Ps1zhlp8njH+fKv",
+	"ZxktRPeR9oNQKRcN3OmoDdjRnfD/LPh/Qv4f0g3tsb6pL7h9WJAvBUObLCI5gmhbmtzwDePnnsYSV/Ox",
+	"7vcU9N3pCC22hais//jhhTMRqff8lhz46C/JEzheaRVgSd8HZyFdnRdJeEMKrtY8/+B4/iCAwgr8xaTG",
+	"KKjv4gHkXid2XGXESJgTib0P7UbEpc5PvMj1yETz7RLhqHomzbaku87Ra/Wc0cZzJ+YBzPg9f7LStLPD",
+	"O+LZ+34P4ptt/cApGKNc4My5vk/z5J8SgFH0ooK6dm6wVxpTiogquCY15vPMOLhCZxIqkgbgucyWWKb1",
+	"1kvbAZfsCg8iL3TjIRkv/ACPJtPQXQwjP554ZBSEg/GV0gFgszr+0Dv2dNYkiN5huXF6N6xSBbag7GS8",
+	"84Y7jpPE4A/hpz0LbF+X6nNcnbhsaWz8Y/9EgD3FR3Ce463w16lWD3tRAson64sRc2hfgkA3MyT9RViI",
+	"9i7PZbN2q+ZSUu8wtUX33pfY6DHN4Y6spO00pUplkIbQkqLX67t+UBO9NTwzeVAlsg+rKom7oIKPu1G6",
+	"C2SRp8EuDtBEBFLA5+alpdAbZQdZmlnA6B8rORZvik1OztCTrS6CSCqxcj4vcIiLBsB70DSotOdNFoQX",
+	"2znwfdmAubLnN2T7siWkvca5znwSSStlkEXeYH1+1y7JFxyRMFnhFEXJdVKwx3CbxUkWAVTRppCQD5w6",
+	"KgGmjpO8Txpbt93QMVPMio+MWDsFf5Jdi3Xyn4CMw2iVZJsCMGGKO6r18lqvY3Fq7jBrhYwxe1fENF9h",
+	"AKfCBXGKBJBwWmc+4NqxEg77BdhbiazYrnmK/VSDWvlhEyXF81tpO9cBL1SPgD6S+gg/qKs1XN3QPUEB",
+	"b2rnhIaqbQgYNBdZ1uArRnPIn56DGScLmsAvDBigSUEabXMfzYXaN++jOS41V/4jvzHmPwqMNxrL9Kq+",
+	"RNCp9dkTjhoIWFxmuiqIRE9fPnvHx1JFBvyfnGjg+4m1BSdKaXQxkrYDjU7YClJJ9FuqwjhdZi01SfyT",
+	"Pz6WFMPyPNnsL6y8JvYLQJgizcafYmpQ79M3isgEbB8TxqPan8donm3SdF4FG9N1XAIJtkR1he0FQ4m/",
+	"JRySYhqtmnJv1vs7o9nZO3z3mjCGr8kRZpbHzzkuDDXe3oj78GPo3/d7ghZHEfoOs3YaC7a3kfgOf4c0",
+	"dgFa4XCDv5YJZnTx48Q/q4tr1VJ/HwZbsXwtnjTeD+77BmC69e7Sf/6Bobn+4WU015i2EQ03zYZEwshQ",
+	"WHKt/DIuYwMWqNI9uN/VL9KbXR+agnhf0YK0O/Ckw077ehICCazMdFAzzBn1sYRsvjPuQ+MhgWNUc/VN",
+	"/TP3zD/z3F3THMpbiLDCpk3M/48jI6oO3wJa6Q5WmZR5MOpex2ART/14MByPF4MgwiM8CMnUn0YucUkw",
+	"Hox2TXAk8JLgYukE/Kfw/sxBJtzq2dX+IUoioPKc26eXG9cdhNKEhx/Iufgdvx7EL+YSW1b1OOFX25YV",
+	"ZDUv4yXte2MHBduha9StFn6qRF8tDRq2UqetynXm9vYr3QryklAlnryUpX15ee1WQ05i35VKze9g42mk",
+	"SIur5yYRgOxarRH+YQAqB/R+hgoC3V9Mb/ZbDVX9XiLbCZhs+MdT2YK2BL00YZ97qlNJT3ugRF7if+Y4",
+	"0yOqH/5L4jeXTUJ7EtbVbpJWu07YogllkEKoTgqEMQe3lrlwc8FC8JbLXuMiXJY/ChXL+POm0IsUf9M/",
+	"ipH0ysVf9Y/rTaGWLP6ifhKvKWrD59UP4kH9p01RoaDxV/UruRixX2Il4t9yGfIPm8LclvJv1WHUbsM4",
+	"6gfdUQR+qt5a602h/ynfgR+qXUiMd55IVFdRkG7wQURqv+BDlz+RLHpq9hDOyF2J6AbQHHGSr8DDYeyE",
+	"yai6q8oOZmu7Zj8JE0Jo2tjgO7j7mgcsqYSL4Nq1NcrQaejtU3pnXCQtjhfjEGAJBtv0t9xYRQZXX5TQ",
+	"MO2hGZpL/uemCvAb/4eQC+JfwA/6n8lK/LOkOP9ZnJN5/zKbi0PBf6m5Tg+tf4LzIceUmyvgSN+J9svo",
+	"FS5Ijm5JzqAL1gpvEY4iWEKjpUspsRqUzax4oC8LBZkLF6XAMu1LCM1WnNwLw4Av8RIKWrbSJTLaLuBQ",
+	"des0dplBKFbhhLei357Exwv7b79QtNrboMjPUDmhk6qAvcxUnJkoYFQaBbc514lzI3IalPNFnJiEsQ1U",
+	"otAkCiU8CcIAZ8FFdURuSUrXXEm+zFZcj300j8htCUlhVR/RI6XC/NjKG0LJaHCHnKiNOwD10nK7Srs8",
+	"E0CcykegHRRLygq0SArWrwS5bdFs98w990a1gPZ0X0D7/FdAFPf6A3ts+yle4zAptq1qO2F9RL7gsEi3",
+	"Z2he0AKnc/QTKt0Uc/Qf0MWE01j8EFKaJtn1M3qXwc9l5kdTxOhhuht0T+mGa1ENk+5nkkZlN9S+6Oxj",
+	"uFwsEXJ2VjeyKylMD5vPi5xUzcohwEFp2jz8CwpnSmFjc9HwA0MANcsZP8kBk8cBRJ4lZhJb4Kxuq6rd",
+	"e/iMPiXFcin3QYxqofMAgnBFe81s9SsVw7wmocQwfYONjNVUqW3urU2mGZpGQ9cXLNVSWCVKJ6UjvXQq",
+	"lAYkX3wnI0HdPg0LobZqOZ3dqzgq2lYu9JAJy0+J4PRL8aLnyo6F6ucHrkkrcodFmi6a4EYa1gg6zysn",
+	"qhE9WOGIdFWGPskawYT1UQItUmUL+gXR45SS/K+va7Emf3J0V8rDXWeDVi2mXIW4tqMui+G6hvd7rkeI",
+	"Lm4JtjTdOKDfx2n7cxyTodPvFUX6XvT56dKmhc/8w4dX9Qtmk0Rd3/748tlO4cqHaj2Pz7+sU5y1WNmf",
+	"zBQzUfp+Teqd1mXC6RY0NVUeLzVecaMtQZVMmGy4FiYSvLxFhbDrYGU1iKrn1RNqRNLq02joYdPRWXDm",
+	"nvujE2z5WGBMCmSp1rtFNTkVy2fVKUOZX0RJLfIHGTs4j050xmAWb8sUuZ05b7Bf8Eatc5yEQjjBnIQe",
+	"FR2gounc+agta8/iBm/njsXxeXjCZ5Gk9tAm/xzJQiK7sxgp5O2cWE7LbNwIRqei+bliCIdspIbMWPOv",
+	"Z/sCwUZEYad84cf+F+1rrWZaimBm9617RxhNb0nEX2pJuNR9GXUctaQJJ0anY17xxJt1bYdwmfFWc67i",
+	"D4rJYJ4i9KsyLuKEX70oyRoTlmlkUCNwVvf45wTkbFli1JWw5msWVR56g0hKQRWDOXMdDZFCvowyH0Zt",
+	"GT8ikS3Fx5zDSvZ/vqO5JBsATUEpkAAAipOcNSNIlTNbNqxSscyElVTtpPK+45NtJmrVo8CsIOvWBWEG",
+	"ukcSEcgKTGQssvMcnpEQiorfF2S9cyZu/UovIyBSDKmZGrvQ5co38AOOzOXraGfWsvqacdzrTKRWqr41",
+	"hapWMFIkZC45cKWod0kE8mWXFEFp41hzBFsTAysi0EirEzjX/Z4qJra5cMFJ2sEvY/oXpZIALRB1/Wkf",
+	"FfQamhiWLpym9vQVHR7+VzD099nwXFMpxTA7ODExCZeqo061Q+TjZtmvJD0kDMmq0lo29wp/6c24UQSA",
+	"VL5/3zgS/IETXTAfTKFoqLz1dSzKJL+7JS5k32O1GsAKPhMQ/tlJ5wY4JKeY2n3b1v81YckiSeW5UYfO",
+	"UD3DMhwk+sY+pFrhqQINsCtzdKH9X1KfwzpW0jyHKWbFhxxnDEaErM7TpxENIbFFpN7sVED7EM5YE7pO",
+	"682AhZJp+qRloc8ahwTJcL/cxJ0apTTfWRv97mgegeccr0j6FDM1qZxe53hVMy+MupVNKEFh92iz3aoH",
+	"9CbLBNW6eJMleo2Z7P5+U77xJ/WcNGHK7erbOMQqA2sTNg7Ch3zDB3rBJV+v31P1v9ZLqN7rWHlXRJvj",
+	"Xt9u8UNtq3QaAYYWdHqv9UMmKSPQILZSHqfGFS1t2+akXID2rny4rJ4SCb0ZIVEN7Uu1OAUYiD09umte",
+	"oda2dI9+/dPn/7ffUfSjPQQjlyU6pK2sea8fpENF+TI3DNBlRDPi5p0uPZy2VGNoSgk6cHuDyaPly6Dq",
+	"kTui227pvNuZC3liL1dfd/E1SNdyuGp7dYrkIAsHfPskIQPpmxO8sSRFmactsRCoOFBA8yoqYm40pPsW",
+	"iQAHXnCzVwxYYQDPdwOD65KsGAU9OHnJigsKV8+c38XXpLnC2jx3LfUdycid0E4PiZHoFBIrk398+Uzq",
+	"h5QRpZbfks7Gncm3B0VU2s/h0Z5x9j24xr2Ga7yrmVI6ye0KKfTbLSjsj7Yet6KdIug0cINlFbUUfHKq",
+	"8BkqOpe4Hkauh7Y0w+xlRht643P+kfrGIMB1QxrmTbS/Z6UzAWqfXj5rXg4a/r9BD7lyAccPABoF3iJG",
+	"K6zbuL7aeNC/lylXrV9rHIvOY3sl+p917JxAOl+JgkeYOJjHfa6RmKrW1ZfULGeza4c5IzbFJs1BaqY0",
+	"u0aJkBUluMGCJNk1kp/rC+xfortxh2BIyf1XOCCP9ctJ0Ze5AIyuCDhFoBsIZ93LLCnETp+h/+TsD6X3",
+	"mBWouEtCAYsEx/EWp/xvsiVuIUpMYDq17BjPd22CG38RgnvkBhMpv8QvPIsoL2nFpV9rWMm4UAQ24gIK",
+	"cgGJnouxxwijjx9fPuvz9arOx1wLhGQqqLg1/JeNVhRVjWQYe+EUj4kziIYDJ8DDqTPFw4HjhgEex27s",
+	"LzxbFLRDC2MuN81+xlx6ev7o3njC2vyfU2lj0xIvMuHnEXwCWYZIFb6Jl8/QBaTyCiiNhKHBVJfEgZ7O",
+	"uFqMU9XrO1cKsvRyKIeScqmtaF6zD0fD4aCepTRpZCnZmjYfYHhXvYKHuXieC0+YEp2yfzkUgF2TjOS4",
+	"gNbf88ca2kadMOW+BPRonVb2g6VQFVdxDHYmhhuP3vd75hTs+oUC/VyvATWNJV9QuMQ5DgHSqKAKjYPE",
+	"yZdmwL66M8PxLkaVPGhe7sPR/UM2TtTL7SPJK/GUka3QqTd6U+4Cm/ySpdu/4nRDasgR3o6lX17agSGU",
+	"4/0v7bkgVef+nuxTM79cZVGL3Ot/yKxvyCe1WsNqLt3yj5NC4RHI/vohV08zgXFYFvpCKFDlMt0B9B44",
+	"3VTjU1ie7FBDRasBvuNrsxFYwi6zu+W2GhwqG/vLf+l+/mr9MB+ZyiXuVjkyWGft7vJKMMTqSBKRnqK5",
+	"OxICEBuNyGSWgUSzqlKwec5PGYWG7WJrekPEDcUKKNWphvvFUqLkqOhz0DH6XJUaUtgpJyq0KjLb5InL",
+	"JDjb53dU+VNdAltwvmr6nj1zaS7vp3Mhxk13k3kKf9EgZjpIJPKTfyiBizKSCADOu4wfBpG6DOdP8YNQ",
+	"nGRVJBIcK+sqzbZ7ss9iNCsbQJw783oycSP8vs/n0TH6XpcLu/TYG0FnIG2/GRy0KbPPNnlr0g9NCVrS",
+	"Tc76snBdJN4yYbn1Zb2py+b8mppPxiN3OT9DFxLBE4wPLj8yhBFb0hww+VYzNB/7y3kfzb3lwIWSgWDI",
+	"GuQc+8vq3eZXBbxfc9jJtOjgfvnj/9I/je5Xxk+Te/YAC/a+DwEx6ClryShNorzqN5aYZf7kzD33mmgC",
+	"DaOSD2DbIP7R95vVCudbixPndNG+n5WrR0bLVO6PhMsNdVaKiu38k+QUgd9Xh3R+YCqgJiS8MGRhAIhA",
+	"xYqA7DTRSWOuMiBqzrkvEZpU61INjYgWAvuinhbSPR5W27zKQJVl7otwitKrxtl7RaDzpukf1tBtUL0P",
+	"dSdHwzS9TXGSHYqtA1M9GloH3j6Fc1VQ7Nv7U8vlNw+/Ecjo4sHqtXmUrB/+meC0sCSxd4t3ibcVWlY9",
+	"36Ed4qnynhFzojdWre3nhBU03z4hId4IcJHqZL9JFKEt+jh/Jl3Tc9G+V6gKfTSHLphzYVgr7GqciLSi",
+	"uURKaq84E5+rBS4VvtIe9JjjAx4W55UMLaqYR1uer9yj51mRb+0a4xLwMEXkTSa0QRkcE+4sIUChHkTc",
+	"64AZt8SMnKE3UK0CIzD1tupMRVOGInqXzSrdmQmfx2UmjRMYBs2fGrVGVnCSjsnBdvxQ99wP9u1MWU30",
+	"UEyKNyUqi1GjpEKZMlXiWsIOVFIAF+Ux6jaB2vFry4mVt8liK0ulRcgG8KRK687s36zspm0zC9Ds8gxI",
+	"oncJq8FucHJC1dbb02aJvt3kawrcogafz8rSzHrqaM2dL9O0k9VXmRBUwc7qIKjyyIBcUcdH14BKUopi",
+	"tmotqbDwFUKvtEd+kHWMlQzXsDWWbuZzl5Mp7AdFR8p3mn6dAKTMOuAGjFTwDVOHMTMzqRsJbWuxd3vv",
+	"UXHC5E43ck+SzFaeLVHbCJeUXyE8P4WwSWGz/z+qmsFMFi9L2Dhu6CZZmG6iSmZvkgInCundwht6ysEH",
+	"b3ws/lgzhbUq0Uu2KHdGMVwl3QubZf2C/PvuvFNon5U79NsroTUuNPQyVeeuRaJVTavgdtjd0VBL/QOX",
+	"SCHNARSA3/KiCBSYQjhfjAu+Jp8kFyUFN/rvmDQRlSiL5PWncGoyWaU3g7bsIJXnfTSndxnJAVIaPPnK",
+	"wjgTBfXRk63odSUY2KYofC3EWpOCh+HWVt606+MHgbCa452CtSu88e1Zu3lfNPX4d/KWnENwL6Pijp2p",
+	"S1Th4glY53mlkGKGxMvzs6qSKUfKCBLuQvtgl9lc9CCfm7XZ6JoUhriUwdmkYPYy7Yp/vMwcF0viR9eo",
+	"bt53eA0J0IIIohEE4egCIuuFWcNd6WAGwItpcp0RecpFq4jMVFxFlh0Ol2aYoyl2+JL0R/auo8Wg/r2V",
+	"RllP8M31xOr9W9EXU8yKMsotzKWEIeNMcKO1Zj91VCZ3Vy62zVqVMoryfEt0IyMqtHG6Wsa99YvW2VoL",
+	"Gi3T1Us5bbHjTgV954SPZosKI3TV8bstRd3N3U/FL+qNTkeihNqBo2Grnmtyce93tCi6WxE2Eb7DcaWJ",
+	"Y4jU+UwVWScir4hzQnWH35DijuY3KCK3SUjYA7b6K9UiNjYdgnyiLJF1rEs8a3rhS3tBMsI+PaMNpPor",
+	"eJkkVsxHu7n2tun9mpVL11c5tDaEaLI+FEkmG+fB0W+DjB4eamUeb+Xvte9agaIVXIoFdklBaqmmFVIO",
+	"6q5aeje+lRFg1BB21//FSydR/U2clu+pAcOu6souYSL5/mnsmRb0nW9gysCX3yrwoe74zhfoz+9/eYNW",
+	"JL8mCMAU0aN3L56i8WA6+vEMcbJw9UR2EZbtNEW99GN9KUI76ga6Odya7I6oZm+X2TxZrTYFXqTkCl7h",
+	"to18Wd94+nWdUgRhfTh4zW7YZwp0+hqyXtVogHOnSsgeYKsDQW0cuYvA9ThU7UJThoww77RB1uvzhXxu",
+	"RcM2ovi17b8/DDHbYBe70XthGggyTRPKsriWB1akTG00rwFwjijgrArOKxHlIH3DAE0JZuJ3z/Oc5i02",
+	"m5jjpvhK4ubtpjilrNknYI5qcgKpDhR64Rn3MtcBZ7pTlEpD1fZUHfKf0vQ9SUlY0BwaDVQA+h+bOe4r",
+	"aDrHLjMTVEInaUGbD+gqrCJKCdPK8zxMIgmbKfvrzcsGZPNkLdpIG7+DlC+keibxFc4us8aaYFDRW8Ec",
+	"FaO5mQExP0OfQD7UmsNVVBlI9J6hlOBbUrIvu8zoppA9maoOnDkwv8SGSHFBcpUJrsWaiE8apYmP6yl/",
+	"ssxCdq+zRxhL3PNuyq6CrLYZEAlDUJYoBxVIseh84HOynXv+5OwAZRzXGwvunFXlYa59ygyljlk3XFnb",
+	"tSKtcR1ktb85qLdfS1e+JzI9D9iiatJXjOcfGKJ3mX4gwytSMjwkfEPJuGZvZeXPzb45fdF3WtVgtB5l",
+	"eSwqHF+Fg7GcXMt09QzFsW+dYi1dTrtVDFeDpaBNwyUDWB5U1qns4CLHGcNh6RpcQctPbXoB786rkM1z",
+	"gcdilmSow/j4MlM9IvV85qKQAQZdCUfqPE1YUQEEZHNR+gQPyWCDcQOK9NWc9A0cHc46nEyCKN2q8ioY",
+	"hJW6PH842gl02O8p+dmdk1++lW80uRlEHfCGTK+UpRqSawWjHHLQVvjL03YO0Gl+ZemZVCo0jiK/QrKQ",
+	"PEaeUShXMSx9oxBIkUtWATWKgI7zK3XzJh3l8mlz9RAW4jVBS65kzsQlnxQix1WUYFCa9jVSiMoNFhjE",
+	"NFcnFTTjpBCgyFSAtSy2ZoakkFuXGU5pRs7Q25zE0JFHCrAKt3OZxVTmXwzY4iW0JfySs8gmTaUX1xRJ",
+	"ncoy9MPfECWrUX85lz+YQ5m9ZPnFqeS2gdQi+pd9RbSswxxSM+meEadHKEZxIXCqjYDQIxVJEgUWN2QN",
+	"zAI2UqV1k4xX/Vjp4nanDDPjUX4x1FQtrgPByBC9KqmnXweqXmYMbw3aqpk91u19axrYEivLE9SomOYh",
+	"kZzHQromHZu81sqOH7WU0F2dqfpjs4CupYSuun1QIKQ3LqcpYUafZNltWtzgb/k1htkNdC2Es8of14V1",
+	"UIQI70MFKiCRPDZHlOU2l9AFFLMbkTGXE5QIKCuhDAu4GPFticOaUdDvoYpPlT3MQZ9N70RZZy0MIGvw",
+	"a01HRUflR01j/MeajvBbTzZILHHlm+1nJxaTiXP8xwwKdjqfr0/lO90Ol4Hby0kOYQ2zMFShC0B8lhWc",
+	"QI/mfyFkXdWyjKqlMj0tyaQyxe0AU88pz+IZqtjZoksa9HMtZyG+mmQIrk/MBOvf7zAy29zLba2V+DWk",
+	"TYWm+xcjbqenULBuh5T3xg9w9n8dr3fDajlVaMaSqWKEyFRaqbxzJSwM0gjf0jhQB4zrQMKrUojrWhoM",
+	"CgdsdpnN//P5B3R+652rEtrz3zin0rvs/tyAoD//jb93P98fV/3wPYdRP3wvUVNxmxwEviJRvCyO3/Ag",
+	"xRgyjKRWbFl2raOo91WU4o5RGMOD+BUDodK7Ug9+fk86mKnhJCtUVXBAE6vqk+oGsIQTZdJhe4JiVbTV",
+	"6VDh3lZXpLXDnvJtcFViicuutmW5E+c/aRqit2AwAlZkUvSVmgDSKym+cVCMsSOCYoydLCjG2PcaFFOU",
+	"OTYoxtjJgmKM/V5BMcb+CIp9f0ExWaJ/GNBqPTBmxUHVF6LCUNGoXy1xNQM6RsKVHj+ETTO3eBoeOs9a",
+	"F/tG6/kGoU7Yiv6+3wN8bH4FSDiinSXTO+bykBLq+34vYc8ULtlvbURbUJoSLBxVOMcrUkhNrIPPADSq",
+	"bqTsQrWa2TsK9vU9rjjX5FaroOqLJGfFi6To9XuvCGbFxyJJk3+SqGsQuX/ysDQfccPIhWrl/TsxRTmJ",
+	"V1TcXb/TRFiR44Jcb1t27QlR/3qHs4iuRNPSnKt/Xel9ezhU8bdOMZAayGFRb24WSbWTm0NcGyURgiDt",
+	"fJ3TW8CmIBDKNsLKhmcti+RPFeeu2bj/MTQABG08xJkMuImcV64AQ6xXarVtJaG222tP+KcOLF4rqGu5",
+	"KE7iE6+209HeQYm0cE0K1kDOLjPVuUUjfIpJhua2xc9r9YHj5iVVU7BknN/ru36AFttC2FsfP7xwJlWT",
+	"XqAawLZIZyKrYaXBlXfKK+4IgMmh5VrstnEaDcXeCq/k65n07Wuov3IbZf0E1/HYJlyq6I3ZUWPuB8t5",
+	"LbhWTn9w6hDjBx1wrpjRTIRgm20HQpzVWg80qiYr171GJG3LmwENPJEuLqYsVOldlzPT8S4Fi/QYwXAm",
+	"mdAvGSnj6BodGpYhhwlxJti/pnPUi0+P0j+O1zdqG0K+FEx3XDfEqFiJhmrvy1KmG7LlBj6kHVERBBPQ",
+	"a4/RPMNFckt0RdSGEdnjfXuG1MH2h6PLrHquRSVPPUIg/3kW0tV5kUCo4JqmkUVjGvi2S0ixsKrvfWsr",
+	"ePgEa5BMAJaTgjaJZZdLSA0qYyLQCaYvCmnLeA6N0RyiTnNZzX4rgj7QfFk2GFjjvDhDT7ba0lKfjXJ8",
+	"p2K7O1pu1Aj0a2+tO4KrYMpnI+OgK774QQGvNv1V5idMdmMIb7LkHxsi/1wXlKqD09e55SoCsy97tgpX",
+	"gcjhmKkrj8YCquf/Y+/dl9vGtbzRV0Hpq1NtZ2j5mptcu+ZzJ+nZnt2dzjjJ5NTX6jIhEbI4pgBtgrKi",
+	"3Z2q8zTnwc6TnMJaCxdS1IWyHTsd/bFrpy0CBHFZWNffD+QlhHbZW1WAYEWiR4y50NM1TBOVG+/wqE5d",
+	"X/OrSs1qGGokpdshLK/fPj0xTGUSFEcZfanIU6JIxmgCPgAIpw7a3lLdoE/Z0kYRPkAxFF0pxeeC7cRW",
+	"Y60LeVkcY5cS75hDQNukKkA8SL0ZG6RXk9wFRcHPjaLiqYX36kqVJWwnLlk0NqgY1nODPmYFWCP0PNeo",
+	"TkVS6GYORdxO+NWYCZRquFTSvrCQbgIB3BDTGdFG2lWMj6/usFaVLCYP0Mhn4LRdQr9lPdThRVhehBdz",
+	"9t6ttZ0SjHFY7Wr1myC1IQBbLNXfumyC5bps+Vte1pqNt/6eDzb8i7Tu5YQyFygm3JWaCPQUMHDM4eFh",
+	"xS9JoVTCvQto+Kd4ZEl20S4opopy39osfjpaspaHzyrm6ppJqEFNE7Wt25+phx4fpEWRyitMWiELzxwp",
+	"fi0kfCXg9pllquTrlJnw5xixy4bwmtmmFbKfWnkwCkQrKpIdRgFYrwhm5tzvxHbd6iRliSiE7cRojccE",
+	"/IimDWTjdWUp5fKU5AkikSOSJBxzeny3HTwMgtx3hTPGi5LGCtnd1KlNT+hKrpkffmVzzGE/OTNhicfd",
+	"ZyHUAZQWXCY1d1egm2KeG4XTeTHs1KpMgG4TZGwFQJzOyEjNlEpRZ8T3eP86lVcQyloSmx37UFfJNgkz",
+	"E5uQTVTuhX7A0rZyvzpKtwoWTDlmPYdgwJMZ7I74Qz4B1VXYc8bMJOhS0pvFVWIxkPzE/nrHklEWv1U/",
+	"BlMXN6GlWBAmrzhCiOWrqiJW6hfh10CdK+r5wSjVdMgTJtUUC/hoa5WZ2EiDqpinpSA85PRYNDG7q/xG",
+	"CHNU57z6i7fBU5vLlqy3F6dmCDYgrvBGhPa6A24tW8phD5Q9HIHUIpC1CoqK5xvpShB3LC0q33iw8WYH",
+	"zh3Q6bByU+T9BTxFlIIO1haQ9sUl4IjYwVvGkHMzxp4ilpvlRFJ2c/kRbL0+ZQeBq8ReIH7VnobVqWrS",
+	"y0RIOnBYYhzwXygno175A0+qkrIkYMpLHJz72llZJ5C/sLr/k6W9A4ontD4jxtmI94epNForG6sEkkUl",
+	"41dCFu0A7gZRkFMN26qW/uMeo/n0TY0D+rbd3cT0qbc7Cn4HGf9fP/5NL19Q6Gf9ZEHGIZKH7MQ/G/Nn",
+	"F2AfLKkF2yH0yt2wvM882Ipa8MuiOj47isalfJtsmwZleWG7ppV5KJA0TxMytQIY0fJHXC+G+oesUZc5",
+	"OFV54nyUAK1ZdoX/9y81LCEbOgg3I1GqR1D3n4KQpsk8acThQ478aI7+aV3Sp6oivGwTLci8haNTR6P3",
+	"ibBFaghjylB9J5szdQqAhtV1r8f6KbC9MOaldAEsP8hphca2uXcjNpGZ0LpM3TMHkeL8C/jOpdiDRxt9",
+	"0EmD3MSS3JvH7F0ODGyT7HvCmNSaFaoxNvDhEoiVT4ilAuveCYmV0oRp5aWszSu3bAE08yAtzBLtOLzg",
+	"kkB+Q3xSFhb499sfoGeeiGvZTkZUURxkxnVxL/SQ81DEgEBsUyf9MOtlvo9x2fk6f3djtNjzdzfPFtxf",
+	"ADJWkzLpi7GtfxYKisFcR/38aypP4EVuqDhBmztRmkxPjzIP0k/LRmmQpvndKIKwix5CCTQv3uZAPs4c",
+	"yAD2e/PMx3vIMITQ6x12l8q77O6+c6vqND1XVbP+mUcwgTByeny08N0Lo6cPn++Zi6t63+KnEhUL6JPA",
+	"y4vVORHYMUOjUvKRAv4sMTq1x5I8DPhzRuVlG07rYbV8foM5DnBK11/hEHe0NKIl2Z1O8D+KfMnHnkQI",
+	"l9dCbF7wbA+5Bi0amc0GuRARi998HvKJuaFsmor/tc3OApDFCr4R6m0dFhNsEaUTAkxR3JUlkKMSuq6H",
+	"OYJhgQJOQ1gBc+Q0lGYuiDOWK0Ul+UMI4VisnIhZjT6bRSwG5p4LMYih4nSYZknQaMxzIQsHey0q1JYl",
+	"kJ2uhLmA90BdoxalrMol7BkkuVZlQZThoO8EP+ZCqaJTootCSHHA5O1gPN/DyzjfP0yLmTAq/wIlo9MZ",
+	"DAaDzkHnYP/lsxgJYyNKudPm5/2DOAL2QqIb7BBxMCcxaWyNvREfj0Viq26FjpBzzhgQUjncQbMvMYGD",
+	"RkxxuYbQN3pJEahNxnACHKJBnXrACV+/5gFiNKuEK4PIyQ8OSKQr36qCouD+3IVVfUgw1VdjMZf95KpO",
+	"f49uc+k2v2Q3zVd9l6tk0kfalTcTcxYeSboqpiDiYb8teIk7PBaullJnwBiOQk5xyICwtdD3BvlB4+Hh",
+	"IQ5I2ZBn0YGiwCz8oJlVI9teybk1UtQHv/2NamOB0kIxqalkVCoC0MNXY8IHAKxSiL4Ew4EJFDlyCcek",
+	"ksVRV4bwUtSTnXvk+bXBM66v5yi3W2LSCJt3bUVwiQroAWcI2MDxq1P/4JWsUDq5foY0S12ZFsQVxFNK",
+	"ba3OKDkuy0FbdobRfBfX9iqoo2WmMnzzfCf8LIqLAmARLi/SSyiE84DvqaypHdtcKPU3nHv0qNyV4ruB",
+	"olsf2LAwz+jeMocbUEMChVezLBUsBYZUP0dmPhKFCP83Is/4GPMsYVbWVvGX6tXL9ejHlIfmXOcWhwXI",
+	"812KxSnrBWnC6F4PAX0szg3pb7cV2l4Tgh7LQnsOIamMaGfxkmJMiFeDueSBACqdGG+70lKJU67Ehqla",
+	"RjFckakV0LsgWR6uTCnb2qdurUzZwkSI0scAeh0Cc3Sly+BCH32Qg2W7dn8JcrwClDWflrUbgvXAu5jt",
+	"nKmxkMZKhonEnYgChxLBkKMf+nd8Sql27dvsFWaew/vEZyP0roUYU8Y7JuCRImyz13PRlaSVIULUfK5b",
+	"RGhBS6BoArfyJkDnJUW9FnTmYP/wWS3e+brZVPa5ewD8COto1quecRlPP+VC3CLryedV1pN+k3gpQ4g8",
+	"b5C0tKkKuSHSh/sKJRkHa7fdACXeew6WaS7+9RIvKrq4PT6OBiOPQvSYgQ91IGPRb1s1rDzfVuEq+7fw",
+	"6KayKwFsEoGBbIKTEahZ5hUgdUUVTCHALm3auAHopJmEc3mBum3NZvUYautXKkCTJfmymGcNUxeVyBvn",
+	"zT2Xpa5xPqS9cBE7xaqRKIsi0Cp6M4+Iig4J+itnmpAFI+BepwUAiMdb3KQrMaHgLk2ls+DxrJHyowPj",
+	"eoJaLJ4gAlUzsjcXEvb1g2THVXLh2ieHt0mHWxfQxsnIYE1unxM3+IUX/SEA8ZWJ0butZ4PD/hE/Ptl7",
+	"+SI53DvpPRd7L/jTp3sH/cPk+eBYHPVeHnRbdZb64oqqbvfzEZjtz8Xv/1brXC3jXa52741zAbNUH5D7",
+	"MA8CzmxWqK1QKvpDoU9RkhnZkaciabPXrmfAUOQ3apIHaeQomaCUgA5ch1xPXYl6qzl0Ibw42FrkUaUs",
+	"0xLmcLsru9LdkkYBpIuqJ1AFAnUjYNMgWEL2j0lP5FIUQlPcDmMGRjaOJhp5iXyR4fERmFxZBsKjK6EC",
+	"14kBOx02/R6KvF4pMFgAuzswWXXF6QVnxwl7xHF2lVQeJbkrXeNACXQVToHumBbO7QzK84yV1edU28Iy",
+	"XNhQzOH90bGyMTBDcQ9gt1iRCOKOjUQushnOd2Y+1SqNgJnGtJorw4S5gv1KWUs3rY7R3BI401WklaI/",
+	"fPN5nAutG+lNpfNwgXJiJJBbfYm/Dn4tDW894U3P1yDE4j4keE6YPdxd/Ea0F8Qp/Oncs4k9LfLPBvie",
+	"7pCscUbmJMSvY5FzkhSVUMdbVZxLgurUihnx4Au4YJnhN+SmDKIS52aZoTEEJIzi0Ypar5XQb1UB/10b",
+	"lFi4UM1yO67FrCyIocC3JGSPQQFdJGN3fvM1q/gvqFc9enr45TdXrbq/+++3r25VwdyvvYXdghnLFkqB",
+	"55fu0Jz+Zye2VNhshdgsJYRScFkjBPcbIAW8WSP6OVynMqXab62p6JmLdZwuKwe+a8jbZY6YytVv1j6Y",
+	"1roLOzjPjwHBl6QCeYnzCVV8+yvJSPBrMQMb+zf0Y+//jvnycPg53ppqwHDRj1l/yHPeL0SuQVR3ZeyH",
+	"1b7c+x3XmTPszHtq2eu376GzUyzEN0/RBuqJK3AzJkzIxL43E2ZijMhJ0qs5T2NZnNciES2My67wCP8i",
+	"QO+rSY7Tkx76hXCEucoE1ffZYMDGqTcZT2XTRDAc6MaJYNj8LhLBaMa+fiIYvvh+cvCXzO6KKV0r8F0h",
+	"VFLZSvP/wjwzlytq/lg/FL/zatzhqD+69LM+z/MUee8qri0pVeEd60uLZ4NHq/AIRDiNmbZ3nD/73Pf/",
+	"42yBeUkHF7Ujfe2qzNrszLtjZJWm18Z05l3D1ZBTX+XjDs/SvvjfAfjHHeT5v/gSta6EFPkCsvFDxgsG",
+	"Xw/RWXPnjlROGYS4yET2Yx08cRVud3Hx2+GqEr/M3XZr6KxVvANbeLEyPFTJQR8vAlt+SzdVYPOU3W3l",
+	"6P9d8rlWild94HVRTNGdPChO6liVPYgKRm77wX1a2pxT24/1eUPJDXprsJi+KytRO4D/CMvOw0jqlNtQ",
+	"ange/CADzhgMJMLOglFUT4IZY3YH03gC04jYFvMT+euY/3MS5OQCxzbEsHDPT/O0EBGFqH3484qnss3O",
+	"JUMvEPvnRBXCVoEAh8abD/yqwvS7jp9lmXx69iVqTdJk1Vb/eP56rrZ0nNyb1HxZvUkkHjUz0pLICZYh",
+	"lOPh6Orun3qw9jPQAtG4g8zrw8Oj490K4Hmukj2II68NBFS1qKy+vMQ+Wl8ffFvSYcrf894orGkBqVJ9",
+	"eCZ2ljHAzYw5pI67Q4W2rcYfyt8tZv85Of8flfb//p83/+fVYZa8/8+Xtxj2ryG/9PopeD/lQrDCDB0P",
+	"fSJkkQ5Sy2HFs0zklhKsV6/02uJA/2mvCOXpaxfMBbdMuXavur2Onh5/hbGQFAjUhr3nz198/TrC2hBn",
+	"Ofu/UVkFITFiQYUvmbA3javDtnnSuRgpKGCQTMginyHLT5bBf62jhq5hW58cvHx271nkFasTlm4lAG7W",
+	"1EWwNFP6bjwgTb+iedpz2cKtN0o4G4EBRR4ETB0wpskMnOFpbpm88gDCDwvUnCt7hhU0UpFnfn4v3act",
+	"8uw2tsimFkVgBz1OU+FkYZl1OCEQN8UNgMkrroAffoHdcNs5Wmo/zJG1iNJwMAwBec08TKNZ244oGQh/",
+	"Bc326aPUbF8s1Ww99GQzHTc813X6biXVv5nS9cETsQLcFaYmlnO9gB7U4zlbDJR+mOokE2bObTpI+zbp",
+	"XjOepddiXgw+ImhmAvh1oH1UadBeULV3J0P8EII7Bkm5FhET8jpKo+RsqHRhaxzaC2oA72xwNbhPi8fm",
+	"83nJtfEI4O86zJxNKL0Bq0dNhZ++EIdzF+VrkV4Ni3LOV1fuxFT5OJfQyFkOlZBsnPG+YDsxFkZS/iIC",
+	"V/ICqbE1y5U5Sopd5WqKllmhnCAfiiwxr8KKSqSx64EyqwZ4R4L35PBZiHurzX+HQ9AW/ZOyogoH0Zyl",
+	"gvUEJBUL3h92SbQX1n9Sr48rlRljbHE+M8yTwxecP+HNnPjmXQBMfnd+/KilJ6MRz2s0oV+lQN0fhBnk",
+	"doxLeYAk+7y/aj4jEPJ+6Iny4fSpDqc2g6I2a3D9pDMzO+/pY8rp6kcvV0QN7RxESwIZpZy2uWjMuimg",
+	"2H4Rot5QjZbgJXlNISj1KKkLdHMtRgQ/AuNGFz8rLhdialh/o3OKmNtpmurF6CqHh52DzbVxO6ANclBL",
+	"pRq+lMX06EZfKZrwiYHwqKxSTEL21YZ4epnichmSHonfoGZmyDXrCSFxMGaEqD9INT21I2f/Erm6I/DH",
+	"k5Lr2y/mRK/ElZnIKZ/dfa2DlfAug5AKZ6ZplsFCRiwd0N43Kgfjmg24Bofe1HrGw1WnLC3OZoLnmLbE",
+	"06TNziQTukhHvBD1e2MiizSDhM6+koktwaTeq070o8Ph8cGobNzNgcRcoboKx7qUaIgbZZGYeW/TYyvl",
+	"Zo5NQEmPnIn/5RLIwFSE39Wol0pHnHxTIgq24IwAMF9jf6/B5VnxCIt8r+9ciEs3UkM6ztrXrTbhjtY1",
+	"I6chSL+jbtjEYvS5OIu8RqvYEoaisk4UHzKr5Bibq1nfFkN0SKVj7dVcyAv5DObQJP1OqCycn92Fu7gR",
+	"g9Tvm/tsK5U66wIK3OaNS2+qs7Ke1GEHRg06PgI96vzdzUmEfzk8emH/9GzzK6gynAsur8SK2xPTglg8",
+	"SmVsBhKP+Oc4Yj1VDFkq+9kkqcWQQqY7N8rjo2ajJJo776x60aR9NXsmleiTr99+ueplYlQPgoa3L5a7",
+	"I3YYmLIY7Hp58vT5bpv9KFx9oS0FJ0dTUNdJv5orK+6rRJD9Q5aGTcftymmu5JVH7S8xEiDYG6rJRmYn",
+	"4q6Yn+Y3xZeo5S7ZMwsD0ADpQE1kUXebQ+2g7S/ko6ZM8MgVlrTZewGTNZHgsonBCgb/yCoQ4tCJAkvi",
+	"4Cv5rN1qpg/hJZSOlr4PL4S7eZXWK0mxE9FPEzNXlg1mH1L82rfilE7E6l0CJ+WVebTqJFdykKX9Qn9K",
+	"66RciKru56c6/gjVtdyyCWB0EtwkWljaXmfezd2Pt6O1nlB9OqzlJitnDKjktZous5VsfXxoimg0hZmQ",
+	"anI1RFUWYh7YI0vUVLbXs5VoGKm8gnHc3bF1XfnCAXoRDG+Tc2z/c+lcofBDNHFsAAq+S3LxzhyviTuG",
+	"GAJwa7MPhCBiK+zRe4Q10XCQuhKD/BZnhST+qbM3MjEgtwTWMRi9GfZP6Cgz+xQWDmw0Gi+hmDPB8yxF",
+	"/3/UlZMxFOuyUSonhaAxozBfc5kneS5k8eYDv1ogLfABZh3hZolKsQTLZgHwAoJDTbiLKWwqRRJR8DSr",
+	"dw8ZNVTIvmC8pyYFVV33cZxEVBP5TChcK6hJRMNNTbKE0PRUfo06x1IcVpHnKl9UTonXrgP9wwve7W24",
+	"hNdGAiCx+FMqkBNsEW/Aiy9RixysNTM0gAQt1C7AWRmB2Tsi9InA/TjwxZ5pTm4xn6FizDmLPogFnBbm",
+	"EA+TGsD2R5woNQjPC70W8vppTkTiSDt4ltkR4Pa19EyVfbueuEyluQ76ddon9y4bGkXZwNq/Ody3lfT7",
+	"aG3t0xV9+zy1p01KnX9exewQenVdGZwRj8urn+ckZle2munPWTpKi9vLfbgnJ30sgDNyg0Pa4pTCJYLr",
+	"Sd6gNve/TA+/UKsFYSZl/Tfic18IMi7WlT+jVOtUXl0YG3gBfDKw5DlMKWLU0ETfCVuf6PMchOdVeiOa",
+	"aR7jtUgy7kBdhI4+mA21uGzcXchVZcv61Jt9G+yC+rfhBilTecF2gcrou9NVnWy6ww2OqRM2b9ZsBoJc",
+	"Kngq66bXLaZ9JEjovZO1harjZbsIH5h7VUSxKR0gomzw9gX8SGad//7hwzuGD5Qk88nBy0BKPX35MnjJ",
+	"ycFSV/MxvFKMF3yv54ALtDbYwdaDe3TAoP0pi8XnccZTCR7QmJRAe2c9PThY+15/LfqgOr0vxLgcJDo6",
+	"mD8XRVpki4J71lxHcqtTn+cxcMxbXhMqX3Zv6Woo2Qh0T6xyaRY574vzpD6znngCre5D+wezyH/QLFNX",
+	"mIAAnVRcnCe9wcujwfHT5897xycJf8aP++Ll0cvkQByIk+fHz+7gHn7uRM9coam5/I3Cpfe7k4OD476Z",
+	"WfgXWJCQiet0TJp3yNS1WA15RZ1w3RlpeSkCSMylrmmjqd2hAFJh3AJkzxTSkZZrIJBZEBCAliTYqctd",
+	"RqvTV78QtEWVto5KDhxbE5NCJLD2G/ve4Gd7OpxYcZYCOR6W+OVekWOi5lhdp8iEBWozz3D+AEHUrHkJ",
+	"zw6+iSr4T4k8/UbkUBsOhhtPEmiGuAB/Yhd/kpRjf7rq/z+78s+9vT33P/PsPLI3+5OdHBywP0vmBcFf",
+	"wKNGTIF9EiPgFtg9EYtDBSZGy4dXlRR850TySTEUskih4htfecj+NPYtvIL1cwHZ3jzT1GYscniBkpeJ",
+	"kKltdWy+D3NRtBAyAhwQOC+w/oyj9MHYgq1LiXEFY8rhxBdIVVwO1ERSxyfsz5B0IyWmyHoXz7VUU+pm",
+	"JIqhSi5Nb+TNxP6e0oyOjYlA1M6QbIQNgkHwfl+Mwd2KLZ+xP1l8Bn+MGU9GZjtIxUYiSTkzW88eA7wu",
+	"qCee5YIns0tBFc+mp5c0BqijDagh/enCmeMEBGgT//RY9DExmv6Aq0quYbqpT4Hl0HvSYhoIQbX4EfAA",
+	"WdcWAAHKiwV1WdRTKi8nWviOPCoxgmtgRFnltPQpDAmMqzjyFIzwH1bxgR+cW9b819j+A1UUajk/GK8x",
+	"XbrOwk+c16xofC6cv+gzy6LcdyqXXKcYR4/nxa4Z/wKb0Pw07yd3cwCqOYLOckpBiskFYEfqBnnZm132",
+	"lcoSNZV+wACd5lIB6nxv5g/h58CUzDsBcRG8j9L894Uo8tke4BLG7vBcwtwRMEl5z8/BlkgVQLtUzvNE",
+	"i0qfA5Vfwq4P1yPogM5l4e80gKHyhtopQbwEg6WDU+3XK4wonmjdfSoXEeOTECmhXlDnMOmXcLzL/QZQ",
+	"zPN3rpXysKGwIxjHpaXTrRujm774PBGjsSqE7M/2/iEIOXzEE0HRJ6Lk1ans2+7B6rq01nJ4ftAeq0Al",
+	"z1lmtO3hYbMpyKqHTZ+OIFMvNjoJHnnnFcKXZ1wXl2bdgjkKYGbQa9cT6EB1maMSllra+SGhcgl0Q5X5",
+	"sTnjjuINl5Aud+CU7vH+NXVVKHVpbKNLL6hqphvEsq4GADhE9PtcgpfxNBR2VqjkwuE7XQ54mtFoD4/M",
+	"V58P9gDcCRxmuuAZAqyYv79VUuCPHfYkZiMhCspHwZvlFKrNrEPXvY7PMsWTS/NRcMDxZcf0LQS0Y+9m",
+	"TGlkv6Q/OgVBT8ZjlRvRAvfcpbnnsI+nlT6CiujgSqRDZqb6UvMi1YPU3ahH5ptxeWG7p1CDLlk6QIMG",
+	"xSx47s1RWChX66KVwXwP0s+XKAsuc2H2L005vF5NChd5LROl4r2YlyRH7ZuiikRBsXA5SvUI19K9K8yx",
+	"sEmvJEToZq3Qw7imoA8gtUtZJ6V2/sjXvNe89FrM4PiDbxjBKlwxMJxH2Gi9mVctUArX7FqrmuMLXszt",
+	"W9I/qWnOC3EJQsC2gIOklPV8YEo6GuI2AGNUHASHPS3fMObC4YX42QoV9x97yB3vVZRC5JJn5o1PQYvm",
+	"DMVzudTZSY/CaLlK4vPH4QihuiI3mj/O0ZSnhTOKEPcbqLw1HwDYbC7GghdW6ZoURsBcTqRRTcPuQTCN",
+	"RilAz+JTrO/OgqVqMHLp1HbpYMTgrWZFnRrv0PBKL0h4wXtcB1RCqJpG4RRMVX4N0GVWnPkqASvNUOe0",
+	"WaC5mhKHuUV/FkgXUSjLdGQN5xwiYLUzkwieZKmkEZ+U7ZwfNLO/szHXZs/+WaKhqFpLAAJdMmZaUWvO",
+	"VGlFLWddGIN0zkSgB7zmD/3WyUBA+ws1+1bUIr25FbVQQ/aIgKF22kKXa8lJUKvAwWBKmlTwF6cH4d9K",
+	"KkwragWKR4uSD5z20CIHrLvvW5gSi3dwkLqEl6mxvOeuRMgYmbvJqn91RnzUmruIzLirt0LL4uZX5XUr",
+	"alWkqpnksrA0f6kRg62oFYog/Dw67WbNygcU95E9TeBjwG0Ii4oypRZKrBTAm8vWXiemWfYoGf0C0td7",
+	"4EkRxSlL0oTN1ATcCCyECP73uuiuc4r9UU94Rr9jFtKzlweHuyyVlBaEEMxG8fjnROSzDvrIjBbsfGQx",
+	"xntrfwIu+7kfqgmt+8aa3QfykzpSnRK+Jn2Lc/ks8PXUJ1+esUJIKhT8OiyFNJRmNIW20R3wFFJXj5Co",
+	"sDQziz5xySfdBTSV3ShfH5uK3vwdshQ+LAXhAxPLJakeZ3xm89urwA7rvX31i+6CiczuUIs9bvWts36R",
+	"3ohFN5870s1EzR1REb0fqjEopI+Nh6iy7gu+7+jF0q/7IPiInT0SPJDSFTUnhtdCrC/tsHog7QWiE5PQ",
+	"UKWx+1Ly+n3ZILV+UqxGOFnATBfbLIhBJd0MYHZ76FUAwh3pYg53hqfXFGutCbxa7er/V33Wxo/oNaE4",
+	"k3URQiKjyr4iNTQMr5nKhU3uQOGCjs6c2bCwPNfmgEJxK1gk7kaF3XMKpXeY0OXzUsOY7tzmubcEXUiZ",
+	"hnhOT0A5dHuDEPxhKfXdZ3k8O964ovAoTI5yPb7YuL/jxZsdPEu6oVjw6UAYDjXrholSEpI39CQH6iNj",
+	"jAfpwZTLl2qX9WtJH8hybbcIXCCA5fkquyEsfaW9QTmc5oCjLx2eUcBtZuNtAFCC+aX4uCuV7Mrjk4Oj",
+	"F0fHz569PDp4efzi5NnxybPj4+cnzw6enxwfPn/24ujw8OTpMxsnBjxwCFJC6dL6FJELd2JdoWPp3n16",
+	"cFC3o2wKw8uDg+eHL18ePT15fnLw8uXhRpu3krNq/lxG17mXISzd77e3rvCW+Pq2VSkvNNAQ/JFw62+X",
+	"4BZaA7wN4PTqhL05CBBMQNHdsWVaENH6wcFyQlzWBbLK5Ap9Lh30Uk68a5ENR5RIy6i3riz/Ap1q6IcI",
+	"vQAtxhb0u8GAl33RKIBzWBSe1W++znG+KtObBjBL9wPFHNz26yIxYxPHBLS+RIfbG6SyRo4Om5d9ld6Y",
+	"i9oydlDFv4tQUtJ9GMzCXmAlSnGcBSXRd0CH96vZZP2AIQ1CScTTRyyP0ha6BdRFLoFLe+o2m34bu4Qi",
+	"uhvAn4zbsSsdzm7Aj2o3DKO0FopB2Q477oEY5gamFKncgL3ZMoSYvxPJUcg/tt78eCay+kmCiSmH5Zrk",
+	"jdMg73K9bMqho5wMixIDBjFArXYlTxiyTzHmH9l6o/mVssKiKwNzJRdsJ0jB2sXlQE2mAnjtBZkUIgnz",
+	"s3qizydaeCYXVhhTYBGsjT/LD+I/cOm1GhwJ5mMLfi081BYxQZtpfCTOhUrWc+b01JUik1Taikri+NFW",
+	"i9w+ulgCvaoif2kwiyXwIsbE0HxaOY6zIEZTmgtlL+WVXeD1vSAjd2XrjxhJC6axMg+Kup/gg/7zFs7M",
+	"R11XJOC2pzWtMX3NJlub9Ygsof2pMx6mJQwfMiGIrGeFFbnaWlht4B0/v2P77uh29l24MGtphH5pLgTP",
+	"RgsKJF3ij8LSO56N7MLUcVRHdnlqrnslB2k+EslHWdRFCs+JW9A+Zu9yRbT7Vw7dbMgTJj6PzdcSwkwx",
+	"FHIhlNLBi9tAKdGLamsRYXBRMEk0PIBiLbDCNRdSTJGvzbyuYv4c3GLRo9aQQrH14Fb+boIoN+g8Qw4Y",
+	"i/RR/h7TlAqCxFnBEEtAuDXwVyc0jPdpbZki/Bm8PYuXZ2PMS6hCTG/qcH0WrAhMRHkJjg5udY7rEV7P",
+	"C1QCyx9NKQzLSybqYTzhM/1mpKWvP8xw4jFZKDQTkcq6ZZ4oeCpvYxs2B1jHWhpPrnDqjAincUclbdqS",
+	"VpTdygEID068w82f47Zb3xNcQjVay3E8t0D1CzH4Kc1qExTQq852Fn/sLtJRV2sBq/hJ+7W0AYdHzajY",
+	"5ogD9nf/fRN2AfjoBWB+Ifx0DZAB4cfxpHo+70aQo5TKlyABVslBbEFcCnpIBad6lVA8roXgh2VaAdKc",
+	"1gNHBniFU6oJwWKlKjjVqpEdLZAv9s00TSEecP3eLmEuzpsmVgFxepux3ojcVqTwLQHBLdD8hvn4sQUo",
+	"NccgF2jF1yh1oUJ9e8iddlW4ByO6/RsuKDmNUrPhcv5BewUmzaFiYQ/KFYZcU1pgu7qxgCv49sP55PMc",
+	"MMWRUPk8RqKvdyNRXcIGbC+9tnCQoU1Qns3Fm+ouPLSLaLLXdrVeiJFIFgC4ks+y8HgbI8vnS8W3Kr+u",
+	"Q55umiB3xvaPnoVc70uh8hZmwzkkjzkgD0XfEjG+KGOuBhkPPx88HqwnsOxCZFogMVJNAtw4rM28vTvg",
+	"0OICLjIkFSY0o68HSukK8bmY+xKHc2PUDujQNa3cQHdRqTsneJfk+V2AwNsEUv1TWgzReB7zPMDiabM3",
+	"KIatjhX30wRyzQe5GhHrZVwo+Iu5WLCYq0pW+kcLfmx1Dp+ZjyHy3LeiMFueJeIm7Qs9r4pBBuT6Auv8",
+	"9UUtOniqMULXxGVJ4607E3iBygBnLSiLKNsIz4Kg1LOnT4+freSAWHN0uRo1ACrHgdZdXvAp1rFrj7k5",
+	"p03myqz3gtpp/tAzZTfbIh/o0dNnSz2g1T1a4UF69hV4kAp1F0v9M7/1Sn+pFzkquxEJWXbLjTfgnp9k",
+	"NeDr80qvN1Dm87e91bUSF3Yujcphpi62v9TCPBXu6FdGfMYSVeKzJdJ94rkF6E5t05y0BYJKS+TcN6mY",
+	"wnYOIFHHubpJE/gnVh3UhQ/NGM9lkNddSTdrMkPR5nyqfjYXMqu+H/N+LbVdriYFVtmOeCpPWQq0/HDP",
+	"YK21LSa2NddfL18KxtwsXwqb3EG+FHT0CNPTgzlpkpwOze5CNcd99PWTJ+C927T07ykt/S6yxXHbVHPF",
+	"LwRPZrUC3R+vBwn0XkD9oS5rauYKnvQRtV6y8SQfK/1ocsi/LDqrt0rBDpZt/QTs96gT1KY7eZY+m+wE",
+	"caqriTm8kiiYuWS/nr9+xVKtJyIHtBOVKelxqvGHHwj3xFXY4nvXZtcuaa5PlzHEOhrE9mXnf//5b3/b",
+	"+/2Pw+jo6dMvtb7bD2k9ee1IjSBvUzIj+I6Pj19GmDlw+PI5oK6/fPny5Skbpf1cYXUzkhVeizEBFS7w",
+	"6B5/ODxa4dEtcVuWPw580idf9vAfR/4fH+w/OnP/2Pmt/Tv++zB6+WX333f+z5+//dve73PP7dZO0Mfz",
+	"13Xz8/Hj+WszO5maQlW5FqeU+oTkGsBSV5qBF8lLftI/FHtHveeDvRP+9HjvZfLsYO/5Yf9pTxwMjvhh",
+	"hR+VDKnwPytzwfcGv//xAmcB/n2yxr8Pj+q3wn8j6FONHx8KuhdQGuK9ZLF0A5ha1pukWQLYRXpuO5wM",
+	"XvSPksNbWFZXKhiv7/hKHbaPnrVf1H3gTV2Dg/Zh+2Cl6WGbhu+tEyefhkJ+lDbbwl4d/xBi3IpsMO4W",
+	"MbhPQ8VH6YKoPSAbRBY+iuIaWgg7+3MKwVCtzAk5mxRGGzBPVnMZKLPtLCFCgsUhlgD5JlFh2mAqCeLP",
+	"0a70hPl7fdpmM4qmY7KN9LLZstQtHvGT7k5L97ye57lk0C2BOT4BnrAlF04KcDmIxgMxqNhRMcYswLLk",
+	"kyQtWJHzNLs9T+gciZdVk0Z24ctrbef19zpVS4v+JE+L2XszNzj5PcFzkZudVCNIJTt7dw6gDzsxpP5d",
+	"YoV1mmB9Nf2nFv1cFFRyvYu4Df/56YO9gMdCnr9mr5SUEFKFG9drz2bb80IhUo6/ws2id2VsBqby9F/g",
+	"eu2wH2G07P/7f/7fuM1KDIDFVIUnC9EUMFhYaBbv7fFJMYzb7Mw+kUqWiBuRqTHcpSOViK7coQf/logb",
+	"CH+zTKkxAPUomc12EcyO0jgQZRK0O6KtxaME4Gm1ZwT0CdiYcC7gY/zyD4ti3PryBUCmB6omhcKsABsC",
+	"GYGaFOz8nXM7gV3fZmf6GuGACeZJ5fCfwN1qGems5kOAcQEeNoyfMr04e3X++qIr4Tf6XpFpgIYDpMEn",
+	"T94EokJbrtD2kydmisHNQGnf06HKRDXHlZ0FQHBpObGUY3vQ1lzuKfzUlWYxxzwXsvDQddTIPBURZXPu",
+	"/fVgh5U98EoK4Kj1HhFcPztGqIe5ASuwN+tKETjqYV4jRMkye1ZkScS0CpGwQc8wqyQSWKZimvYFoTNO",
+	"VZ4sAGU0P9u0A8QlQQSB0zA3PrW8apRFXSGRsmeJIHpIP/4z8K4hCo91pQW1c9AAJwNR+kIfUme1DymC",
+	"E0jQvuYyIeAVb/fAG87fvTOL+afborB4VJoADNoIFAfbocM4e2K2yRO2Y6QDhkhIwDyBvWF/wT1xIQbx",
+	"rn3RK8REg53hKG3NusCwJ4R3riPAu4GlDrkggLMz1QUgCU6HyqZH92aUhe7yjwH/EVv5N6cjQgLEwJ49",
+	"hYT9hwmSVK0hK8cREPM9PTakGJTBKO17PE+qxbmb6UKMzL0p+manWZLoKdfBjjyFkFohpP1kbMZ4ZoYI",
+	"fSPl+Z8sE4WupmDDmAj8Vwq2Ez+JdyNAzeMOv4rbrWQ6w9zwPy3U1YKiTXzW4ab9Cc9ZnV07nmFATAHM",
+	"KPbx/PWpEwKUVaaD1D9CtHPgc/ACiq3/SaowdxcGiUUAGnJci3laEM/7n+YA/6//xS7I2aO78g1xbnjn",
+	"UfyH9eREhJuJ/sgv4DaqIZV3KVf4XIzEB3SP0NuRAh1oJrrS3Cf2HUTFZCzXiID8e4Lol3FLucJd7Dcn",
+	"NNcQMLkT7FK8k/NUaB+yTYuu9FTIkXmbOT+Y7yKyBCS5JZpC4RK4x2gJUqopSFR/MqKKQ8sZUSjVZmeU",
+	"22M2gzHOuhI6AS2rDHrbYemVtMQP4P+fqYnRXO1RbNNCGY2NlFqzk/xy4VgnEphD9m8OY6D2Nx8dAs8a",
+	"9W6x8tGBK9Bc80+ekIr05EnE1laSIgzS92ZWhzwbp/8QMyxEQbosWIOA9RB5MzkUe6P8Rt5es7Jdyew+",
+	"vhZirKnKyzw+9NnA5v3IEEmZukaxC1aC0M+A0ljcKCMTzbvgqE+JrtIIffYU3wd+hVOYB/bkyX9++vDk",
+	"ya1UPvPx2t1U5jjRREJznDmC+KGH3GwOVG7GRFo1i+s17RjfgFQKHPaQ0iIAAaWhoEgd8bG2lS5e/vyP",
+	"gkpTgkVTGuaeeE6IPG2YjgkrnSAOkakSi7DOXIXdIHiektoGyggSO8t2imFHn1mpACCQ5H50W8HYashd",
+	"TCLabBb4y7J4GSaAcUkLYj6a0HNBa+7K+POexzOL544xKTUwAkRirio0McbhYvYnQstZ+pOINIUIL84I",
+	"71SB/0A+eSvGo5CfIMLLxMu4YaoLlc9o31kFrozPad6OlwSVE5vGdCuYTkYR5AtFjBcF7w8jTBDHKZRJ",
+	"cKFYXEIMI8bwzdfCKj1QK+U+A3R1+jiU9cFj9Hfzz6v0JihgpgEGyKAOo9QlOQU8qMGmw/8gWaQdXKy5",
+	"LHHKIvpsjj8ERirebWfSvaxcj7mOZwDuNFAfUJzhALCCVLtVx1sIUhcAsaKH14u7GZFxypqcZT4OlFlm",
+	"YqXDKhypGyM1YqOnkYGvEf5VF5hwBv95JQp0zcAl2pXmD+Qmiq0aB5uYDJuzfq40YTWDHf7kic9OOjk4",
+	"iWBAJwfHHQd07o8mdWUhdV04KUuvjbaBE1j6NGNgQAWbra7hI+CKSnQbLjE48ARhDgDnSjE9MqYax2m8",
+	"MkpaDUZ66bKGQUkkpsHPfD/keSqvzMfxayMgpqoTEm/HN45uFAyPGEvS4qikwUiiZPCFKShkoRIJqkDQ",
+	"y2UOaFdaXc2SWttjXNpIUgEOxWkZSJd8ZSSJQZAisSAMXknRKW9KDPvhsZ+ZTeaKR4O9bZWU8rehEJSK",
+	"PtFGBVDH74lhCoeLpvEVHvknT5gGTXZKoNbWwME6RiTFQr0fUv8SW8eIvcJthHQ3U6TMRIxgLOYlQm/6",
+	"dqB7xrNFqauDkGs6tNZhawDgh5A0ZQ5aGuyRGeHIvuUjEVe06RICNXJMo9VJZkMZfJruQGvff3IUAJB/",
+	"OckSMxjLTz6Dr7Igy065DA+MWbQyJYqdMdKLaWC0DHTenzxBIjQ4rqgSweSelqWC37awk6wXwubZEnDG",
+	"DqjebTQZ4l0Yu+MbgJkwmiqZraWHdbzbgemA7jIhEfvd3UCevGwG43Uw3OBMKMK5Iwou1OJGtsSWqUFX",
+	"eluF5z650lxDXLpE0OkwzYTHANYlCcr7Q5H4jZGlN57c1BeTmQ+BgXfljrM+3LTQsgh0aCO8q0UWp8WB",
+	"SkO7Nv2hAHubXlPkXGqOwdAQ50PleInq9jxUuBc68AvefVBvGFlsk65EnRa2WxXs3Gs+SwAIonnYgwDg",
+	"wEwhXsl2A/JC4BjMh4JFO3aQxqChwuWLN6M1LMc8pzMBz2Yp8LVbV5nKPS6utRQhm6ArA1Pl1Pqep6TH",
+	"zlhfQTIx8lgGumqllsd8FDxhVAa4f8o7KlNgBPACLyJttnFXWpBiRIZQCt6G7jFtL6MyAPPOydFLSocI",
+	"cZUhWQNrRHGWNBuk+CmgupJLZKimXQngNgRmBCMNIJmR/WwOlTl0U9JSPXmC9k7fXOukxE/BTkwEcH2Z",
+	"nrTCI1kUYjQOZh7ORHo1NDPbQXFyZpSoNzdCFhr80aoroUQiUEXhJBfpSFSEG6glf0ftNbY26yslbxAl",
+	"Vhuz6skTyPOjc/P67Xtr4asBOzTm4bNj82E57xegAU5k+s+JgK0UGo3XqSyjz+O2NSOQRu8XIPzBtW2M",
+	"mbDuxiyusZ4KcO5A1riRFi7wTrgKvRlCN6BVFjnlgP5u7/AIJsY7rfBn8854kiZxh3GM3DrXQTVki5Py",
+	"c6rhjNH+iP+AOFDEfL7SF3D0A6GScy8NxNSizRM/AIN2pyz2DWPSYi23jTkdNCeo/hnFxCg4wiJbAIY2",
+	"KPIK3LoobnHk5AI1lzM4T0H+mpEBwi0b85yPRGEt47KvxLy1xl1CU/BKSZ1qAB1+8qTj8JxQu9de4llH",
+	"n9G5Kfp744uW6Nc2mkrU39+AAiD2tD3oPWGWdgsuBYobS10I7jQZezWaGbFZB4BQ4qpVeApO5UHAJoMd",
+	"ttn7CZx4u6iwAFqZ95rDDqGPveCrSVMzSo9Z3NThRfinLwRP9pCEkqaMmMpgyvyrQAqAJW09edYfxJku",
+	"cqNSIcEsXjM2mN5m8buzD6/+HjvGGXi3Q6U3Q985OXphvz4CvgXS5BzVwu4pi1+/+fnNhzckxt59/BBT",
+	"9ApM9DNKccPNRgD8ViezJXElkHY4T8jHEFw1Vluq43VALy+9Gw049CDtuCGX8twQfHwXMVqQ/wPeZ1er",
+	"9IYYi9S9MzotMLqiITIEaET4FccHJ+D/cjYfPGYZ6IsJpk5V/AVo3Jo3m4+19q/dkuh1wffayUOpI7IB",
+	"biGkaqF6ZGNF+Pp2nws4NNYh+9Xs2GmqRWWZYeGqH50LT7p/cnCwi1YjOi8dYXDJ9+K+G+IOoJvi1nU5",
+	"ZEan5QNh9q+5jE3zeeYV8sLG7359/yFus59Uzo5O2FBNcl0G8i9D+1vHqLnA3TWA6PoWwH/Ec6MPlF55",
+	"IcYZn4mkw4p8YkyIOp4H2vFWhtFOc2bWtZh1yEBklo4qd5cItsVtuafyvVwUk1xGWEoTeA4ozhA+CJYW",
+	"TeLrfMbyiQRxCapIks8uJvJvMOwwBJM6X1lYUdYTiLzkZ+F1Ptu7mEj68MhB56FTbgqHIZCxn3BeahbM",
+	"kfHAZrHWpqPIsJdDzYIgW2BAyELf+gYo2khvIJpAd5toTJd9efL0ecRiPh5nKd7HllDw3/5Hg7lDG0lD",
+	"+qu5IxIRt9n7aVoAjphjKTz1WgMWzekg5dZIsMEky5yNdXLwMqL7kbOnnz+TiBuuDBgECEERbhViTyNz",
+	"CTopp+CaVnWcbDsnB09pF5yZvxlV1BXDKoa5OEgXWtLawGrDEz9zjGl47xpDKnJTNlR5weJCfC72wYCN",
+	"O8Crt0OjBO43rlm8/3/9618xhk6RfUDvmnviecROjg/N40MjOQtr0jDQt8G/gNbo04PDNnuPgQ7YBkCq",
+	"GtqXljrSqk5on4RRH/AWhF5lIOPB/WxBmsyehqxrrMqzF3oywc0D8kS3WTnEMiS57Gg1aBDnCYwg/r/3",
+	"LvDJvXNk6wbqCA+BZPsB3q6ETFt0lFO83vHkCxYTaWhMOUKVLU/nBx5iaVIpvOw4Rklzw386fkXdYVQ5",
+	"dhh4TiYEOnJPXHFJ4jwFRWmggGra22543XiABSq3TgsfzycxafW7/zbTDLNEN5gRdi6Sbk51IvrpiGcM",
+	"c4Y02zl/d/PMb/9Bao6EnBjpuBuR6m73GHRAFV86Ak2Tgh50x1Cfbps+PxrGAH9wODw+GJkNm45oHDYB",
+	"1azKxw+vMMWFOGUxY6UV5PZRQt+XqKXGQvJx2uq0jtsH7WNg6yiGkJK0PxQ8K4b/Mv++EnXkCqQwHB0c",
+	"BO6Nca76wgLM6cjHj60C4cxfS1HTgYgozwvnY0PKI55mus3e0vVUMrbx+9ydfZ60OmaMf4cRt6JWLvRY",
+	"SQI1Ojo4IJidQkgEJAyk7f/oUrYjtFDXi9LZ7FP79CpI54IUt1UJcK7Bl6iuDrk0a8DfeoLDruvTfd7+",
+	"jzyh04tNnq1u8lYVZ57k5kvUerrOi86JAQXutFIWW6vz2+9RS09GiNDQOtelfcAJoaXgV7rV+a31HrIc",
+	"Wr+bLvaBRafpDnPURlZjtSFZBMUy0x3AHWKGLSg5PuvKJp/hKdXDCXAqdmWipvIULURUMEN+JdL2nDzx",
+	"td1uk7LVe9TYQ6kUQNXzTW3TC/vd5Na02BOPfauaVserW30MuH+gzcnqNq/pRn1j2ZSWnYtXXPq94+Zv",
+	"0cm4Ody38bqFx+OD9yFq9Dym/WGYTRzGrMLkXclHAuFMXXN0BixOlyzv4zDUB3cGuVD0wgJe/wiC0r8n",
+	"LlBCAvoSrW5mlKZ1HrQlcKufNGcx8GZAVfEtz+SYX4mVpzJktFn/aJZbfYlq8DLA1+azs6GkFNmaYHBz",
+	"/ptFr6Q2+9CgNENRq+TWWasD8+wZjXkjUXG41vEtUcBBuzWO/U8q76VJIuTmQunk6OXqVh+U+oXLmRWi",
+	"34wwc+LLbDu3rwKp5cTA71ErzFPBEnfchVmKKzlWdUAKryhXIUT8KkdNwKsNmYwxRTtjB6sfBK7sPewC",
+	"7SjNUhlIs4hxG7aFBFSJ9aJt9lZ5C8xl80Bin5i6YfUoAEEBqJKc7GASiVYjAT2Zrql6dTwpfgEPCYYY",
+	"LsghhaZvlSXcOfpKFOF1Uhh9LO9cjXozMfwaHC/riMnAVfIPYaUk7OMfFYIBNRCQheCjdQUklYk3FpGu",
+	"XalswyFmlAT84T2Ov/nIl9gHmDjOrQ8uqch28oOtEshu1VtvPvCrVU/DM1+iVp2rcVXboI1r8iVq/Uxh",
+	"p1XN3XN/2WvjYI1r4y0fiQ9A5WlaHK4xsnfItvlBqZ+BaxPaPV1nJhzX6S8iSfmH2Zhut6M1bim/1r9Y",
+	"8s3v5mZEaeNz6Rtejn0v5EKtf/8P+tcXvDGhLHLu7nxNuX1cMjEaF7NGF2ihfQDH5S+WchdtzqJLVexK",
+	"zFW0iY2U+NlmH2yuPteUcGidhJVavDnjonofIoFuXHYpBejXPvRE+SmDSQ5fipmdpy4sZyNNmHUVSFFz",
+	"I4e1PDyb8hmMdaJF3UWLH7TpRfsrVaqeD36hg7H23Txvj6y1XWH6W49fbJ6sJTZ/As7m28rZBVd8GGyp",
+	"XvWp/KjXMuZMD7Q7zqFNo3vftF517+PWN7ol7u0de0x20QFzuIaQfhfwM/+EpM3fjYzGM7GxjCbx+yVa",
+	"6Ygh5nTwLE7bdQ7ATcXI+eCtkoJEyO0dFQ+qx1Z01/VVUdPr8Zpy4xeVpIN0Kwi/Lz/FheDJxufcWOLg",
+	"qGh0MqlnREH/HUJo/bo6fnMiIZ9pCXIWIx52TDGMqhWEEdYhtgN+WcpYwj/7FxrVCt0hPktmkzymJUlM",
+	"NbpbBabLJVph9gYVz3BJFSwi06KmlrFGA4NRby45N1O81nFxwCruwfBqdQhckR6oEX6TvheQjyo+F1QO",
+	"NFI35naCVW8FML4hJJmnfC2MtZVDV3KSZV8CCLIKy0SZH9nFvz7+w4jSpkIdUeLW8qp8U7eRJ6zE0/H1",
+	"PCtftleTuK3++nidIlYY/mSkGjZ70ewzL+wx+36cKXRFbHiBww21xJeyH1SxLo2rUoUQ1BFY+hFXrkEu",
+	"iN4sqLkp1c4FFc19pTKWAFkn5N71ZgSREgRku5KyitoM46EAVMgmY7hiIWUxNhagyP+mRTaI50h5S2Qp",
+	"kOaEFiO8BUvbIO+3MtgOYX3bhOAh164INupKYvhTpXo1LmeQfm9UEzW5GmIiMWRHpVgdZ51GCz/X5lCd",
+	"YmEivd0Wd3clEmqGDZAFAgbQZjEgFf7tggYas0zwG4ofDVQ+EjmWDywKXJ8FW6CpKvF3WIX1g9b+XQC6",
+	"uH7Dd4hGuX4DJLhs8AKlsvWfhvLK9R//BLXzDbpX0iym/i6zAUIEmYYpATVNl+YFBNJvmxqwtdEfNJeA",
+	"l8SwveRD4Tx/z4f79y5s9bX0hP0//H8sDcb8R2qvIcJ9GzAOtZZ0T4U1d7x/bVGmkIcktEcwDXoqtaca",
+	"6nPJEgUpjT6NkaqBiQnHIsecVuv52RTUEbzFh4gK5DDUoMaTKgSBGZgXw4gsIqLgRyVGgxaDGoPRDQSU",
+	"1hCoEykjiVr/QyzEgq37ciAArwK6qw4mcdrK7a70TFCC59lsrfhRMO+m/x+heKFDYSrPTxQRjY/DunMl",
+	"IB7FroAqPPTG+4WmCrzFoSO/q7fRo230qCZ65DfIjzjeuwoglfc+Yt1tg0cbBo8cQBAPz3Pzq4us1CXR",
+	"JI8caEQjyGykeFpHvBK6UDR3DyA6X0V49WYOEqb+NliQyH4LmVYKZT2IYg6f20gzb83THq7dNrjRTDcD",
+	"lYv0qlkXP1EbcLXiLmzU3mohGxoXq8XL47Inom1McWuv3HFMUd5W7N+BxdLE47Taxhmne9dittwR6vLB",
+	"yqA18wUlkQO0BHxDQjxM2uwtuBypJrdQ10h5XuOXA/DNDepJ/jquIJyChk6gUqOl7h+7llvfz1aWPqjv",
+	"x27EUIzaP83LUNiyd5SaUVuB8guAF3IC50U1mUr4LWS4rwhJHZJmm8UgzmKX6epgCjAC0XEYM4AXIRV4",
+	"TaKu1AoQgs3PUk0BswqEZKY0wCsCoqmH/L4WM1T8PTw5t7BGlWSNOVgLwNosiP+XswTxNyzSiv2Ce6hL",
+	"QbH0rZSljNOxMLt2TRHduDKl0uweClOoLKTRByRoTywv6Ki0bPzRi2wHizC7rWn57t1r2yKYv0oRjAOO",
+	"bnC1r07aIENl/49rMVurHsbcU4BnVUVxN3delZyo0GiWuNwGgiEyggnBW7GGxugEM11zVWZcF5eE2u2u",
+	"Set0C2pNHIZVJgaedcKW3S8JH2x2lW5DB49ftv3MdYGUYVtP/DqOmBt1fTspE610dbiD6QRDG4/4Ry2S",
+	"syImiGoA6eJslMpJASxUxVQRLHlt3Yc7xLd1JDTTVO9aXbtV6cZWLHxvLtPm5/SreEn/IWar3aOTJC32",
+	"BOBKL3SRhrjWlURRYmiwANaFQp4SiwtRBbOOmBRTYClLc12cMq7ZgOeYKcIp+8FR9iC/EALnV1JGLZJF",
+	"n0tHcpPbZAcOoH2yaDMC4gxwxgmXMcIkeKEp2YH68EUiCbMWo6sYgQxMAG5ts18HnopjinydjtooyxD/",
+	"Lx2JCLFtseojN6KUJqorKWwpEcMYIVwRK5yIuYiWzcU3Ec4DUfIdohGi61m8wZrC43ontMcSb6xvEU/2",
+	"+kmMv9rXr9/EEp/9I5VJ81ZmzzcY3qToqyYN3qey3+Dxj7JIs+8y5dPvsqa+/mrDpf5+lF1bb/9WDXjY",
+	"TE9AfxBWqFpFgGgX6oKmpsE9J3hCBsheD686PLh3H1j4ODbX/mF0cHBgASvmYauAWs3c0XTFdiwyLdEZ",
+	"E9kQJm85fqqwNsKhVHcldCMtOHyVZtgztnhcbe7v550Yp0XvH+/rsejvI2AtkuvHu232hveHfkBAv92V",
+	"xJ2I7EAWHTgPHSQuPNFXidDInzVQOYt5kJ8ycMxCBMtpnqD1IVhvM/oI6mVcaYoxurjFWDav2IlTCews",
+	"lzy/AthhM/Az7Al5KIyu4lCWn7EkHQxELmTBNIESYt2Me+ToRVf6hyyG46ldUVSgiPM5+NSJxHxc5OZc",
+	"K1hTmTgzt+YdlzbPltxLnonIjgFXkZJxtbmGFwdmYKF+BI/QtxKc4Wm+8k71n9U4OFPT9B4CNA2/YqPx",
+	"12kEZ1lmt4k5KSBGbhtoubPgydrqAH3jI9YJYITvUc/+Os5DeOMrJQdZ2i8ed3DkFRLTk9/8O4qLwGU5",
+	"MhLb0p7irRAoQvBMnT8ET+3q+AjqMsDSJ31t630oNK9FP00gVwK1AKCDD69/DHFY8O2RMhdwVAGOIMcI",
+	"+Q6IkRGBw0zvScfSxmRca1eHimWsDuYY9B+rMQR0tMBWoiNPOdc3V60xhnh/6Dn2ypwixAHvSSa60l3V",
+	"VCczT0Qyp+IY7SYqUXB4PnMxEkkqCNADeEOFtggc5PHpyp4qhtjd0cGBhySdT9hOiw5hk34mpj7k7BaF",
+	"ZcSEGmaAIR24xXLA3dLDFHUCInNIY7HMOFZHSxEcegS9Opxz67SylTOk9U1VXgydq6hQROs2M3+i1HWl",
+	"Ml+zjB9E4CBqJIjomQjNIuf3CvkrMf2kOHXZMSU6CBt1k6RDQ3a80YrN/oK9gcB0JcY0hwORAZMr1wFC",
+	"3P5era8opMRs3Ua36c2gtnY9xeCNP+LBPdibvcUZL4OM/FjDDxpiixBkSBMgkIWDuA9MEDiUjeflR3vv",
+	"0vHcYGLpitp4VuqUsE+O3bxKxQrcbrVMrO1tJNXCgzyIWvM96CdvUI45Cu3y7mygpKC3ZoWOsjzV3EJ6",
+	"rkw0VzlxPMXmOolrwSVqoDRqHf70XV+JxADe1hAK4jtDdnhFNKVNohs8G/3XROSz7w45AvZTY9CIsNXS",
+	"AAKd7W0AYRtAeMgAQt/K6GaX0f0UC3yA1Hyg7QfrJbRlKVGww2KkSm2Tg1skr85fXxA7pfsNL6oYuXeY",
+	"TuUVcFbQ9eVuRAB4IAu1VGQAumMaMLWC05+SF4upsheqMQuR6lHdiDzjY8xh/AQQDoWCRH7TjzW+rOPb",
+	"fKMasBgsB4CajPDGRWc9/NNegYRCWXbod8xrDtthDx2rBGvtqBslWejzKFbwhSLT5N8fciovq8Ty2SdK",
+	"ugR26K5kzNp/UaBzV6MSAZNluyuP2nOjZ73UrG1d2bdjwj5u+ykhsAqI2iDoVW9GldlZ2ncuezCBEaEK",
+	"FlnoPh8LNoQABVI9K6J27omisHTZbt6EWT7G2BmhVAycJWwnD1nkWJZSugm9WE1lyHwc43wStGdgHhME",
+	"KfUW8KHBa7GxY+N0LwETvLIVu/KkXdknHQpreUfAiNJNUs2KPBUJsA+nmiVinAs4PB020QK1U20+/mmb",
+	"vfXfNerM27n2kwegO0VVuv2pXHNjfXB94LdrR1EZ99MkRzpGe5D9bo3TMWptwd/O392cVHYqJCNPnKer",
+	"dq/Ce+1+vaSPvIQGWLVzRl+cEntg4nedymi8QGWcAout0iKIHWn9gy6x1IdhJZypiOBjQAJpSFUuuhIw",
+	"aiEu2JlT0JlL4PH5OI68MxNcF2xSpFn6L5FQ7s9OsEdSJePdNvs1gIQB5lpzsMdm+ycgxly0DXxgFBQN",
+	"KZTb7EcBCUuY1mR29USLQPwQ66e/PzoOjkcDYSCwTsKhIL+h1oHZ8U7kMUtyPtWeK9UeyHAKw9mNdV+N",
+	"hQt0+uQn66AD9kcUzlixhbIZeMFLwViYT7Nh4TA5x2DNrkTO41rCU9oAXWlZId7NvcKdEfNpP5ST36Wa",
+	"kp8V3H5WChX5jGW8EHkHJ+pSfB7yiS5EYi4N9x+XvdllX6ksUVNpfoBvuISisjjqykAYX1oBbB4j6JII",
+	"jgN0T/Ij/NNA5XREoppjE7EYHMaXgnSOuM0u7Gkz2+pKqaTDYrgzLzUvUj1IgQIysqtwiXv/MhdmbXFk",
+	"KCcuR1T7Yf5UqaHDSPBgonlmQQvJV9qVmDkM02mJ73F7XE1yoR27cq6ucj4i0u5CAecxZRqm0qgWYqzj",
+	"Gp/6qZl577KMu9LqLCUkJrNNYC86Nz2mDFj/Naz/+0Wk5x1flgjH/0oUOszws3zZmVZBnQQxUsMh781s",
+	"QaSQ/hR15Xx8G0lJcOOP+Awc25Z6y2zaH3SHPO8wnrnLvxJYXxEu/1Yi5b3ZGR77dW1HDHj/6JqBO3k9",
+	"j3SlB2wE7VGANO2AWlUd2k26sM2gD6tyNO3EtQMnstEBm/VwgW2MGQN6RbPW77HNl6hl9ul7c1806+CT",
+	"a9bYJXCf2Q+82b4M96M54+u222ADu63bdLoWVUqUM7a2Na3bVI5tKsdfJpWDo85x5+kbev8P+P+1y1vh",
+	"6bbzJuUC/vAOXA0x03ymMajTE31lVDg18BoT2gQsxv5i5Hfzzo0rJXRoUgHrm01X7XjVjbJK0ZrIKfcB",
+	"9DlLx06GCZ9/JbjNWJyLiRZng8IYUy4fNZXGuusLgBmVYdiUuzTYCrAnlOZCOkoIH8omskgzdMsU6UjA",
+	"uNCIRO2QEkfKzqeuhBTRtKDiG0zYIXU4KK6hRBJRnlNEWotrBxj5ol+bOYEjBJuMeGmNgZuTw8+6mZaD",
+	"nPYpZKJDCzcdLS4o3kyn3dYTP/56YlhZIqHbFhSvUaYI9p89js2lerQinM3KeWTAsqCyRNeWCG92LB8e",
+	"TfN70+23WJfbgOtfnD+vqTj8KlXbMIivQbMXUOqV9eo2q+HU68rHRqrHdjgpkHgJYbm4U/93Q9K9rlzO",
+	"urfppfRwnHsYLignw/5DiHGYcly2K1JHWl2TINsqbQE4ItB/k8RZulXukUGv4U16t76uLYHelkBvS6D3",
+	"uAj0NjZoxpMagwZDA3sq38tFMcllxDQfCIxAutJWdGwAWikE8Bx1HLqDKNUHa2lSB/rIuMbQdVBH1JU7",
+	"RweHu9QPcCBgxYotNLHp9HRjMK6voU4lovA2jhI7x7/sHB0c7EZG8mNhCNRbu4i/jUB2pQ1Bljz5mD6F",
+	"Vy0lWJgP4Fl2SjoE5YF5FQILgI1GYOFKlCTCmjNKnYgYdxkqPEwnsxlDPBfMbAJITwFtYFquIzCzcqWK",
+	"Tjk7oMOOXsQWcdvXO3XllTILtH/0wnwCBcUjnyrglRSbRzCgfBcZJKYF2VxY22MUmvkMHETRhYyUrkwh",
+	"hQK/2qV1AAoeAG0FUWiuy7Xp9iHrfsNspDaL1VSK/EIMYtYTmZJXGuuNOHrS7KxFTCuqDpoqgqXRkGE1",
+	"TM13wcvgCwYE4aV6Hj/G7JCr9Ia2ICzQKcS4cdN5oDC3/7qSPISpZGOeF2l/kvEcB+/C4eQZINBf4toA",
+	"R+q6OLxajQSqe1iYrp1GRzNAOUauCs5MJdfXIjGDrNX1Jhu6HyBo1BcNFD6UJb/KbHYv6mF9XLxZTPrd",
+	"ZIOMamz0V9PtYN/NITmAbfRV1bzmIecHnbYA1dheWl89HLyN4T50DPcvqJW/mxTbCDCWhOeQWm/hdODc",
+	"G+1QDFQu7i9AvO/CfQur6SB7dKLDSHG5SC4XPBuBXPp4/rq9uDDulXvVd8zKYifhrCh4fzhqjtq2sIPl",
+	"ZL3u6W0F1jYg8LAVWAhvYbMMPKZEKOWcqKgRdPa3rx8naC5V9/+YpMnSNJwPwWz4kpdS7kUJS57c9ZQT",
+	"k3GqrfJBBmPTfZQTQPgKywegTIcyZiIsugjqQygdOqx9CPJ0oGbBDtKa3GacKFeMaQx1ZwEeSqrZFSBg",
+	"zCOhHB2cGNN8KrLMstqgZ6VsWAaBEfDwlHwX4FjAwEf4kfVpKmaMdkttM1W+H2/0d8Ioa7a3OXz2gEIJ",
+	"0aZC1btuv5JUXb+K/+P566Yl/L8vcEGXpG5ZucXpk2rKAE7TQlBKMbUgPwuloavFG/FEQMWmc7H2VDLr",
+	"SsikhOTJU8vHW5R8bPbRaui3zc6CEhtSwi26UxCBtKMCSUqyuSuBHJ5sCXQaa5YpeWXELg+8v/5WTt03",
+	"2auhw+Ig3y+eL4KhNEJX/mRRJwulLkdczi5d73E1ZDoEuY/IZlzTPTbin92OpWpnqrahv14KmZhLDkue",
+	"SwvSlaZL+B1uGHK5Q+4qJpBucLec0vvPB3tvlRTYvMOexJZNngYwmugCpq4n3BqwmSjq7ib8feO76Zvw",
+	"l8o6QKmaE0R5vwqMSgvKio7pVDPN0zCgbmTgzTqsy3Zu349Fv5lfrtzwr+GKPS9KooFRQCCIUG0dsXWT",
+	"lvo5C6N53EvK6V/EGbtNfNb76FsJXZLfnPP1e9B8cZlKd7+6rd671MTXJOqXpWlrbSusQwiSEZ8ZNXMe",
+	"gKxjQ7YO3tMDSOgygsRpVzp8zTZ17IpzAIoBUiGANaWYqkqQjaAu8V2oCUElNam4LnDudFJ0aXTlIJWJ",
+	"Kw1CwqqemhSo2hKzLRWcezwEBFQI6W3XRlCDSf5KEGpN4dD+anhfWm+C9+VarcL7AnyZrbt5625+YMAv",
+	"EilBDA3+UhtEgz17n5hfaIFpn5hlZOWQy8QYOkawErY3+QcwpwtwjAiKiZKC0JyHblQGqDyojMogqUpj",
+	"SrmDMQr5Q+HKuEl12kuztJiVUJzoTYSuZLGbuMdDWoASRfcLos6U0W1c/l4NzE2ILOTuEGIIKRGgEQNr",
+	"WgACt7nGeqmkhLgB+rTBQHRVmDjKXGVYhOowc8Dj4CB2aNgd84XDNEtwqszIQwwbf6sHODtdiUA7/oPw",
+	"R3y/tt8Hd3Gu1CgKeMSsdx077qUyKVXjnhdhNlqoTdhvxWRDNOlgGAkMA+cKcgZd6W1tcWp40W/M2k6o",
+	"w0KyONWvMW0vRgCuiaBMRlyGMlSSRdDqSpvrZzHccMt3wNMD+Q/a7KWY4GPSInQGjdSNoJf+zbwwJhyn",
+	"qc0cBIQ9yMzMeF8E4DzV4lchaa0qcwS7Mtj64RlCDYtyUTuOQAVqKQZp9dOBO1+WtSx/BNAvdebea7bo",
+	"0dNnTqckJL1TaDtS6GisuuAqbDVLkWh0czXrFz/bTdxHXxm4ZjDJsnX1H5TGP5kWX6LWKJXpiDds/As1",
+	"AiVKjdcFabHN32ObxjrYfQKsNJyHjWdg029fki6ndZgutwVM+T79Owv2+jhXvUyMaiu96LZ7A5fdyg38",
+	"Dns6KzWCPQnSsVkvJFJha/uuzJ3yM+TLrtvPK6v3UbP1zxV1sOhczV/4tXd66SK3qivbqSoSu9DDwsu2",
+	"K9e5bYGcDe7uXXPLPe7iI3/KfyFEv+8o0REksdWgGplh6/rkIO9G67XgbngZ1LWMEbwSHQU3rYNADYyX",
+	"qciFU8KJ6wYuQ41Z77DnSUF0tDMOsdGGe42YjapMi+DiG6opBkipGCMXSyFZNlDutoku3+jNlQJES5M7",
+	"gkBd7uJ6eOdPRIDGnS85DzUnIRTm26SftZJ+kIJ9c6EarYhihL6BqrAE09YWLpaiGOuCrLtwgpFtUVeK",
+	"z7xfZDNGFjFyvVFyeQL4sTXhhrSYjzPUyEQEw9lAIN6Da34z86gZ+iei4Uxkj/ev12/jbLg7tcW+bXSb",
+	"7bX0/SHV6K8eKViTV+nOsGqWasAdBsmC2qHZAJxjBc0GOMYHXQmJejHQO8bjXN2kZnJEDtDqnrTAxwAg",
+	"SX3Or16Lg8MWw+B4uPF1cXCQxcR2gxyY5uYAZHm648oU3KCyA9QNXDzgbp+hToNYOObVVfRxZwtLBemV",
+	"RnUHub2ubz10oFuozTW96KziRO/K23rRU73ChW4TPOsxhRyAyxJooRA6iK1EDrp/f/VDAg0hJUY5SfI9",
+	"cLvmFBGMzL6ajMcit7iliO/QVyrbS4CHZMA4S/isDniIqCvCk4euXv651ZGTLAPvd6tzdOK9WOHDrc7R",
+	"M/OtFmK11WkdnRD+0Ihfu2kufcAvxAZUcQ4BDyxhVcAGrO4/s4UwGxrDHEqKum9yx4X83l8aKy/3CKLU",
+	"VGW7Wx/4FkXpmzXn78yFfBfm/VmjW2exy7e9RZbaIkvVI0vduVOYcjr3oGiHZ/dGYP+eqnkmY6M0H0YH",
+	"BwfVwlasjbeR/hnL0htRpqwnNnmHJUXpHFRwhJkqUMgCBH2g03bltVRTabnNOBsKnhc9wQvqmaXyRshC",
+	"5QAdpKTo2KQhIUn1xfoUo3tlECvyJO3+F1v05LJudFcC8nmh4EMCYi0/Slc2dJPewPjVFIpvMgwC0Jqg",
+	"FoB5qPAdRLuDAGCiVg+EppuDCNxJLQu/ogfXKvK/wI/doLrft7wHzWSDj2jGYT7Xsp7CvE9cjWb/305B",
+	"2SodW3Lze/cQSUERuH4gg+64yGCYaiO216E2t0FCzFgMIpFDlcFlMRRZ4qAAffCcsPeiMGMwyIUM9LuO",
+	"TZLjRUxsj/gC03FaoLMe0tJGQhYRee51AYBe6SDt07shI/I0RLjDHMmwSwVdRiyVXQnDhCqJCLnf5t8d",
+	"ldEPoL82O5P264BUA5g3tLl9eAZvgMpWSQl0ZswdWy6CX5rKcDbxnnZpCrYjPeZ9Iq/7deB/LuXDQiau",
+	"HqppgC5Z9rORFwotXCA/7M1ctCV3NLHkukrpw+HxrqTU39Rld9K2qayfJRidenI87ej9XNnJJDEGes7T",
+	"bEHw5O+0J5teuNTOI/Sv3aL4zmox6LvfyCKfNSzIqGm6tCqDjsG2KmMba3mom/T9UE0RNRUuKCezg9vU",
+	"ipz5u5Qk3Z1UaCy+hkdi1FuGiWauYT3pBUIWQgMI78qh3sCKZle/EFb+Uds2u4DKBIxyqJHwVQQ+8M67",
+	"slCQdkdczFBrkf8AcA1A6QrSx2YNESfz2btzdi1mHnqWjxQ62keLau9+oY/+jtHZcAoaiuBSo6XCl7bV",
+	"Vvhuhe+DlsSN3Em3Atee/XmBa/fsVxG4+3+QZFybuRAbttk50fxhzRqGj0ilf8o0uFo1KdOFF94A1IN0",
+	"ejUxWmNeXPJklMowpklqfJiYDAHOnkB8cQdeL4HfXi5O08RJ3+Zp/gURJH7mujgzq7/NZlxDKH3g14Jx",
+	"eyh/0KhA8SlEstcXUaszG6HfoioEplyT6lbW2Wp59TY8tCVivTvQZkSuF5cHVfSZxrrMotAyCduy+rIl",
+	"jNtqJ3echjeyZ+yrqierr1EcxnsUG4vBBW2Fv9dPGDDQIMp3ioXyLp8LZBIQyhDrb1ESVCkE16IQCs3I",
+	"uULINnurEFawPxT9az0v2DD43vE9OpxBS/tGAbhPFtiOIPHwIQCy6wm3IGBiknvW/pYWmvUneS5kQQl4",
+	"oEitp47dgbqFjttV+tZ4sqnc/iYQ9myAYc37oBkhSdjmHoKRD3mT4cYzW9icjseOfPewM/UwNdXbQuhv",
+	"w0zZxp3vSyX6j/QmsI3IubyJWbTY+QKBwaW+7rpa7XksuzmQt1o3MxQMfi2AN/Oyd0Ouxf1hwr0f836D",
+	"7t9xoyut/zwkxK3/+CdQshp0r2TBU6m/Uww8sz8aQ+AFjZa6++HUbJ39W3P6QZ39Y5K39sJA+Tt/XeBu",
+	"vVfkO0RKs7koPxCD+EJEtH5gR5sGnRAUAfNnCPAOq4nbPMsU7L1X568v0BB9ws7Ykye5UsWTJ5ClSmyk",
+	"hOtfzoGC1J6OrVcu3XUqL1OJXuVcFiLBarlqSRRjsboRecbHnmCd/qADu1+5Yhh4ceRYPJHiFrlS2/Yb",
+	"IDPJfsQYbhFgLDVfIlLoskTcGrMdLP8wT/6gmS5yXoirGesPldJC75pvotnYAZse0P5gScwn2BmA9ruY",
+	"bCyHIk+JeJRS/R1s7Rhqw87kjCVibMwqzajmCBGzsSNMWA6TzTQfCfM+X8FtsQMDGEO3BwAmTRO2HqWE",
+	"dzCDGuuEqmWNth6dL6xGJ7eGbYc708IunvnKhwEW/tF6ptplTpspgBgS/QVyvmAhbREfLbNHW2yzs6Ir",
+	"IVnu6Okzr19xN27znZYKTuumqG92CnNxlSoZzl+qiUiXjp0WjB4KCwLxT7HbrLT3ZTkBIcWywKEyut9Z",
+	"V2Ly3BDS16HLAFwx8rPikhSgphC2RbvmM+gzNWSNXzmpgNWNqdQFzzLEfnS0SUN+ExYVuqxB60SDAlQ3",
+	"J9ZzBBl05huQTxm/IpjmLL12JNgdLGC9FJ+HfGIWO2Y71jWXGbOGCakmV7AbB7kQuxGL3bOXvdllX6ks",
+	"UVMZsx0ls1lXEtwn5YCojEEpH89FqT/TDzx5CRhMdLj9iTXvG4osMc+RGEyVvLR5hDHbuRZjF5wkiKV0",
+	"ZB4HcoxLzYtUD1Jz/cRsJy3IzWZmdQBStlCMSyZG42JmhUJkJc4lsjFf5sLsXXhdSfZgceNuV8IC4Nm6",
+	"HBEUUhwR20OlMBl3HokZ5IiaiizzZzKkXsHDmWoWS1Vcwn9hGbFSmTloOe1fjkiYVSkBkgo2dAy/Xwq6",
+	"UY10sKzURFNh5n+ugNe8C/YLz1gm+I3QXWn3BcJVLMZiNDfyxuUMXxlb0YglIvNYQ7VGX+iP1OZL1IKz",
+	"1ajxK2gBfkY4to0aX1Ab01ypollb08CoU5TM/Krx0N+XWn6JWjfPGrX/72eNzZL7BIVstHZu1daf9sYf",
+	"u8hlCfdcgIkLaLhbPMgFXjmlsgc29jaokcWywTVrYxENEUE0AstR2n+v2Y1ve1ewis66cAp0FOjcpCXn",
+	"JfDhUCd2ag8BzHGjtuaMqCH7iB0w4jN2LdW0K3eCq9FhJn6TIJug8Xww9/C6XfzoW3yJWmSLrdv4V3rc",
+	"mMVKZW+sOrdu+3elRl+iFqgYzmZv0Mt/lRreD7xnLV4nJ3O1asTuOEN3t7R1jQ0gFWjApJ+S+tSVJS15",
+	"p6pN76Klnc2YnhiVUAc68c4CTZpePa8Mmz0fKs3QOejBvRlYFagcM68ww8fPa8+7xG9aqzu6YwhKZFc6",
+	"S22nqkvuog4YXEAXoshnewSoscKPp1QmktdqaqX7o62I/24p3S3S6RgV+vU8buuFZ/b/MP+3NC32P9Ja",
+	"7xo4EgjUiU6nyu0f6NJZ5IFLgkxb0+kpFoHnQov8hgChrpQNo69ET/X1bWHRItT+edKLMjJRrS2LvaH5",
+	"XHOINUuUw1ZldwutupGtts3Y/R6QVc3WIGBVs2i4LdfXcezuvbAt7+R6f1V75DzcahRWm5bOEM/MRbbw",
+	"PqycWqBANZ07MO5tzvN6CK6bXBbR8lC9z2sCXFXW52PeT4vF8Kq1mc4bibp7COVu5ndo5C3azE/UiO/C",
+	"NNiA7mKVn2MLsLoNRX9Dmd2NhN1Xyek2Q7gzaFUEpUDgVNQyHXBqRLTmPgYY2z/5GzaOCFS1HarY7sHA",
+	"+WP/5AEZgz9RfAuCLfCn4HPq4Va7cjHeKmsMtxpXRx96rSDY6oNwPAfUp4z3jf5h5ng6VJnoIHAGhlIq",
+	"HdrYGuNXPHVFOzCowIKJnN8MGeFtV+FYAhq4TOh5UFiyRMxIykFIPy4bS+SaZeZSvVLEMc8KhSxtFB4t",
+	"tU81cJSlMuiCOPRcpNbWgkumpFm0KYXRCPbTtI+D5UeNbKDyrpzSK8LsBqmmTMlTZn+D4ntb+YhxMp/d",
+	"EOD2c0TtZzs2yQIp9HaJcRBp/ZCgTDr0Lwq178xhw+4utRGxeH7ZNOsizTLK/Sgpn/ABhCZaDpRit11p",
+	"5ivYRqyvbiBVEWcCmkTLjU5hmfqsj2mpKymy6Dne68pqw5/2wwP4YBvPRC78ajA0WhT4h5660s0h9GVT",
+	"IgAtJgiaq9wFvu1LESPAzXZoh68A+e3KxSi/bGda2VfOY4aPR0wGg9ltgAq8kYr6kCi/AYm0vxt/BGkx",
+	"dScJ5z0TBctFJrg5KbTXc6ELOpULYH69dDP3K/Al8DxpRa2p6LV+XwTgG2jLAU6HkUdB4oj0qUvweN3r",
+	"XUe/tcSkFbUmuvU7vcEL8PJrLuAX4QGddPq5EMLBgggX+a9/Ydjvb3+0AAqq1TkEsGIOS9B6K4qpyq9Z",
+	"Im7SvkAoIvOqymM/K56wHs+47Jut9AVHbvOmyqO2uKj213lwZnPwQBeAqyUcuyXxNv9GbcH8qxCjscqh",
+	"dznJsi8UerbYzT4AOOKfy8DMiN7sx9n6yczBTynkezY1Nu4REfnBYsGPHwx5G4V9wCjsXYZZ2WOIsjaP",
+	"j154MeqipCjLz5u4QC+CJncDP80Wqm2lsCIqcU2jfV25PNy3VBUtKaE1ZITfJNT1BpsNdVLHa7jmTvmp",
+	"3OpL1ErLONpr9lNF374zoVBDXYHKKG4HSJp0lnKNoeO2kN+6gYxJvdMc9QiLW+kA1KtWgttYW3DxtcHF",
+	"7y8Ouz/IhVhYMveJhBI4KVIZ2Ke9GdPpv5DQpTezhCpxWogR+ULA6HFpEzrC3HauKRuYQ81Dn0vWE74C",
+	"D7LXMRWXYSquDXQiKQhurlOy5cpVApBsEeRKA3KqCqBjYaOCBDQN2l0Z01SDI4b3bAo1+G3oO5XEyn+o",
+	"hVqAK2qW4yczjXMGXLWkKpuFU7JsmKm2w/TY5FKFT9B97/BhfZ63uQ3mTGpK2SCx0+ocHUSt1IzqnxMB",
+	"mKiSj4TZQ6FGvr4MChp9+b5q79zqNxDZvkk9oDgdObS9bBUebpptGd429vHAgKd+gz7aCMialx8Uvy2p",
+	"GFfmLhh5YRsUzJWrxi1wyeJK8f/AV33HmKQwAw1rlMM2S0uUcSW3wnErHB+0RtlICtyKVARZVtxJCMxL",
+	"Sdq+j1pM7v9hpdzS7M23Ysqw2hECohggc3DQPmPHJy9GbCIhamnd8vA+W8oGSM/sx0BjNh27qB8Fp4qh",
+	"SG2wc3nSI6zBNvPxW+OD2WbhrYM8iifHiR6I3zeQP6uz8twLLNE58quSYOiw+Aka0/5BKpteYjtvdiLv",
+	"GogUJd96WkxTDWaRcw4maQtDutVJ7jdZrSIVHq9CshbMEyJELgQt/VkQrocVSuRFCWA00KFHf9iJn8S7",
+	"EaoOXk9Bcw/KM4wAi4NsNyiux8SguN2VZ5RUdnRwCK7yo4MDn1OCM4/lZ4yq0U5ZWnG7WwBUlgmeS42j",
+	"SAtHpRgUaXUldkZQJPQNlh4pSLqSkBsnlVWmZMKuREF5NIv9g3Nwo5sL6K+KOPqNyn7cGl+znHtDyM6H",
+	"m6EtYOdWV/+LIWGiRG56F6+M60GR7nL8S3ykWvgLFrT164K9jg+MaqAxax2c/4Vv/o6dmzADDZ2bYZul",
+	"zk1cta1zc2tIPKhz85/2lFuJRcd+XmLRhr1fqiV8yf4f8P9LXZI/BQUI6LBA/AMqQ3DlHp+qFKeYGoXF",
+	"BRWQf/+9l4mQqQgzyaH3rkxJHSd8vh+0rz1QUynyeNdz32LyHaSvI/p/GdpvsUsT1mDrztyqSH/NouJ/",
+	"0vZeV+Ss9mDi0a9VedIisn7NqFmJsT2Ft1U1jEa4lqrRVM1YZGPBbNzKA7k9z9+ZN7HpkfwqPkQYhC9/",
+	"XcVmhEKAyIz6aiKLVF7NU5zj/U9+O0KYAKcW4sVmxn6hesFCs+B1XVklQtJj0V9NhHSGfbKeyIJUG5BP",
+	"qWYcNp1IOmFbyBHvSj7lM6y3Cn7jSSISZr4us0BVUwC1xWqs1XxJME8WbMazJXXlArqkM5pZjNPKOlWG",
+	"aVFotlo3ipCViQpEofovgK4uuUSHPDG9dkqVpuEjPxBFvBkNUOr7mj3TK2pSDrAnDFwvUvboa91G4Zod",
+	"PrPmNS/YSOmiGdZxRb+srVPEOlycYij5tcVbfTUWHf8diOQsCvynmC7w7W6mO34TTFLr36RACBWt7eG0",
+	"bUg+Nb2H749+6mFUB8rjBsNl+ui92A80R1sX9ndknz1aNMNqhdF3k7Usis0NycXup1zwbKT3/4D//7LQ",
+	"6/53i8lnw9HO+w4NWZbeuNIaKtOzBSBITxB5WD/4QWmBBR/i89hcIBbaw4WKZ0aB6UohE0K+SAtE7TCv",
+	"g9wcyUfEDgK6FGGc+gGahyCqDbwgakHqzoXp8PY273CdIjl81/pC2T5fK5SNnilKq9DeOqa+O0O2CHcC",
+	"x30QyAebaFInItxJ+Tq2LWzmle7wsjzad2NcGg9cIJTCqN/H89dRWFaHsgeEC8KsQIJubVjQz2HTGbIt",
+	"G1Le/aUo3ewcNKZ1qzRcGlr0W3kbXdzK44eMLvYDYfGXE8L7f0zSpEmM0otm565SIwH53OD9s1AQUkx5",
+	"5sAjJjIBimPvCYTnJONFwfvDkZAFAadlgLGtZFdioqD1JH08f40MaZolwrRxpHJZhhzpFk9Om65jfMiu",
+	"U9xBVRbcXbAb2c7RwQlgCEQuPkoKaqEUqrWoo0Z0/+jCEqwTvbrVjs23X+UAJ7ZzdHC0a5Taj+evS+xJ",
+	"11JNpbmdApal8wJATXqiK3MxRiu8RqMVMnHJpQ8aTj1qeJ2YOaxgOvnNowZkfcCyheBNuCUAyMb80jk8",
+	"OjhpALJk5+qNTIASaf6aOUfLAlSFyILq9UQqrypby2+r23lH0Cm0jUZvo9F37UHgM4po+IPltnbj62p1",
+	"iDrIXM9dEAgAgNSgbLbT4TIS9PiAJXymbS0dYC2CgFPEDgACfppqURvB3lj23XEdzs2ogWq8kVq8yC0Q",
+	"1nBv63G2iu79RdD7/qw9bk13/Xqcj+evF0fef+HXolyTY0Pv1Yg6RMkhdI4aAyi45qcOS63SaoQdokEX",
+	"RfYedcQ4xAaGbiHo3ZVajQSU1oAItPF3EJtt9gYKgawSfQW9Q8QUdWGKa1cCs/YTLqETz4vsxPGCYOvG",
+	"AvabiLc2EtsYBG0uue8tePrwl843FUd9BNM15ZqNeCK28dRviLhoBduatyhtKPVbi8J+DzqMuczx3pZi",
+	"ehtlpmGEdR/inbO9vpKDNB95BO6v5vaLWmOla1EShWSemfvooBxWodgSKjQhgbcRt0PHFJcLlinv/CpM",
+	"n6mcFAJSBbEhlWUFAV7Qi9C9RRgo/ErIwjnFrpQUkYXInxo7VvngctoX3lFYDMWszT4QnIOZYgu3kmUU",
+	"/4HXXgUGqI9CU5KhVNNT5+KjKBHy1Q3VFEqeR1zOAp8cW+aSo3G8gYXfmFj8979IiPq2rrHtRfTd4Mbi",
+	"ufGZsl4ewZ/smTVn1BznNUU3yuM2ncplkhvYOJdHnvGRSiXquvWm77H/xvWmvCey9yIT/ULl32VUGSau",
+	"YUA5bLM0loxLug0kbwXfgwaStRUOVqaRtJgXaLRh76JMdZFuaItOOMvVBIpMEjUisq/pMO0Pw3INYhWa",
+	"iaIDWpcasPN3NydYlOD++1mIyF1LVlyhPfeFqSV+9JAVqcLvHZAiBQUOYHLLGU1wV3INwQiHQG2LazFv",
+	"sVahg9mA9dhYnVstXM8TMRorEB7/ELNbOrYy3ltPquJKN5WrrtUaXq3D+xp600Ev1FrNjw+V7R6s+h64",
+	"TGeL6Uxt26CNa7J19Ny3o8eITEfO8ojz5f3mCOk9vhMTAg4w43imG1ymK706+Nz+H/D/S1OiXhNpPw1i",
+	"yZW5krA/V6ogynBj9IR8kmlRT7GPCGv45jgRAz7JCsB+SyWbaMG47spMySv03Gt3U+Kli5crcGgSh/Vi",
+	"CIfN7sMthMP3wMUPe+MOeaguFh+Ewm538BdiMKpcQ+uPQUATtc0gaoJnsaE4jVY4UubCh3P5PZsJmTtO",
+	"7nkYjXSb0LN1ONxvQk/TU/1V8nhgEF+DEf7B+NlrtL5adue0YItZnRuwNG8qQx+OphnXoyeqTMUjRUTF",
+	"4W6oYSUubRZk820ome+RhveB/BuPn4R3m6/+16jO3xJkrkuQec9eiiZEYd4JugFTGIx7SxW2pQrbWg3f",
+	"G1VYVYQ9CmqO0IZoKCwflC4scHOBpTEVuejKstsXcH1XeGW3ZGHbesbvgSwMlZZHzxZ2izO5pQvbejO3",
+	"eklTurDHrpQ8JGGYUSbCwHI5iNZmi4jBEMT1zpnB2CJisK50zGAo5u+KGuwW0njLDbblBttyg21V861q",
+	"voAbrOnFW3ZoIpDo8gIMesahjaZSFzzLYMNGFnMJ3ZYu8Qoqu4wtjcjyHXMP5YLuvz6XABpfsKEaCbhW",
+	"egKTgZN2V55hAjPUr6USrlhrz7tQH1xveNtiEjHrTQos+DcvqqXByVJdXND33lraF8NciDVKvczrGvon",
+	"S41qZRqtyNcHI91qxEs9dbnbXS68MNOFGNWcxulQ8VHqzuGNyDXdE7Xn8BOcqt4kzRIb/K5N3vlv6ufW",
+	"+5uYH1bucPvC9be3b1G7t2kmtnv7EaLg3rjd1XR/038uw74G2Y6yXAuLAgNsZx38bdLDyj/LopKrTGhk",
+	"X0o1OYAXuIM+4etvr+OLXC/W5tyh+OQ/fr0z4RrUY1nALGxPxCPCeRsC6Y4Cn6S+TuVVozNh+hL9SZ4W",
+	"M7CBe4LnIj+bFMNW57ffjS2KBwEt5Jr0EjwmELBAtQnPQKL6YIibq2GSZ61Oax8sWxrZXFdCgkqI8EY+",
+	"0QlIheSVZoVi3FfcWgpC6zJINRvz3Dljx7yAFBfJR6LVaZGrRoMRXk0tDgvcdCkIQ7h11v9gPlPdiDzj",
+	"41NWTJWtBh7xGXAueY2QJ0kutBbmc3h/WK5H68pKen4EmDDljHsaOGUEzA/7x0z1r8mzglouRJXC/OjI",
+	"gfDZsjskx3VTp7K0jzimpgGRxNkZMxNQ8953plFKeFZDDjCaTE0K1oMBtRk0ZJmNFfYzbubBFXXPwF1P",
+	"xPUaS/s4PgW6vJHujvK/NBWvsKe6JaSjC2MyCwZjYYL3h+hXQiXF5gOC6Z0qSTxZANJqGrRL70pHda8C",
+	"rk0I/DlEWWlRJKZDITvMApRGCDVi/kG4XQCdoNm1EGN46cfz12jHTBWbqtyMhTac3S7cbOnyJLhC9/mx",
+	"wWGE4/6DZsYYzbHHocgStzwQ5lcym0XOSIHAISQyslwUPJUiMaMIpuMsy8gnUD8nCjY2bkNzEZq95s5q",
+	"0M8vYtSrH/t70c/RockhwikTt5i2w3BiYGmD8b07Z9diVj84dzZsazywUAwDu4yp3JquQZ9kus73CNQY",
+	"k/7Qf6ETABabjfhzAH0ESK5Y38gNjTs9HeEb4d1E5poCwrGxSrURMzxjiYqoehY8ryN6wQcPaR8ykcEC",
+	"aFFEgASX2QJX9MeWdhAxiNQvIz6fgOCwDB0KNxDQooFUg40ezNTfU12ofLbotKSa5RMpU3kV4SeWqT8w",
+	"/38qssy/0F1kwVvoIvvy+5f/PwAA//8=",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,
