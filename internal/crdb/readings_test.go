@@ -240,7 +240,7 @@ var readings = map[string]reading{
 	}, do: func(ctx context.Context, s server, _ string) error { return failure(s.svc.FreeCooled(ctx, 1000)) }},
 	"JobMarkEmptyScope":   {withScoped, sweep},
 	"JobRemoveEmptyScope": {withEmptiedScope, sweep},
-	"JobDeleteDrained": {prepare: withDrained, do: func(ctx context.Context, s server, _ string) error { return failure(s.svc.DeleteDrained(ctx, 1000)) }},
+	"JobDeleteDrained":    {prepare: withDrained, do: func(ctx context.Context, s server, _ string) error { return failure(s.svc.DeleteDrained(ctx, 1000)) }},
 	"JobExpireAnswers": {prepare: nothing, do: func(ctx context.Context, s server, _ string) error {
 		return failure(s.store.ExpireAnswers(ctx, time.Now(), 1000))
 	}},

@@ -61,6 +61,16 @@ func (t *tx) QuotaShards(ctx context.Context, quotas []ipam.ID) ([]ipam.QuotaSha
 	return t.Reader.QuotaShards(ctx, quotas)
 }
 
+// ConsumersNamed implements storage.ConsumerReader. Where there are several regions nobody makes a consumer of one name in another meanwhile.
+func (t *tx) ConsumersNamed(ctx context.Context, projectID ipam.ID, refs []ipam.ConsumerRef) ([]ipam.Consumer, error) {
+	if t.places.Several() {
+		for _, ref := range refs {
+			t.conn.lock(ipam.DerivedID(projectID, "consumer "+ref.String()))
+		}
+	}
+	return t.Reader.ConsumersNamed(ctx, projectID, refs)
+}
+
 // Taken implements storage.Tx.
 func (t *tx) Taken(ctx context.Context, claims, keys []storage.NameRef) (taken, used map[storage.NameRef]bool, err error) {
 	return lookup.Taken(ctx, t.conn, t.region, claims, keys)

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"slices"
 
+	"github.com/carve-ipam/carve/internal/alloc/attach"
 	"github.com/carve-ipam/carve/internal/alloc/carve"
 	"github.com/carve-ipam/carve/internal/alloc/quota"
 	"github.com/carve-ipam/carve/internal/alloc/regions"
@@ -30,6 +31,8 @@ type attempt struct {
 	from  []*source    // by order; nil: it has no block
 
 	refused []error // of a group: by order, why it is not served
+
+	users attach.Users // of those that are made
 }
 
 func newAttempt(tx storage.Tx, b *batch, region string) *attempt {

@@ -85,6 +85,9 @@ func (a *attempt) drawing(c *choice, src *source) *drawing {
 // event records a claim that was bound to a block of the pool. Of 1,000 claims that ask for the same, what they have in common is not written
 // down 1,000 times.
 func (src *source) event(o *order, c *ipam.Claim) (ipam.Event, error) {
+	if len(c.Spec.Consumers) > 0 {
+		return trail.AttachEvent(o.event, nil, c, c.Spec.Consumers)
+	}
 	if len(o.choice.items) == 1 {
 		return trail.ClaimEvent(o.event, nil, c)
 	}

@@ -12,7 +12,7 @@ import (
 
 // transact runs the transaction of a round. Whoever follows a member is told that it is over before the member is.
 func (s *groups) transact(ctx context.Context, members []*member, pool ipam.Pool) (*attempt, error) {
-	if !members[0].request.DryRun { // which runs alone
+	if !members[0].request.DryRun && !slices.ContainsFunc(members, (*member).consumes) { // a dry run runs alone
 		remembered := s.Store.Remembers(storage.PoolContainer(pool))
 		a, err := s.transactAtOnce(ctx, members, []ipam.Pool{pool})
 		if !errors.Is(err, storage.ErrForgotten) {
@@ -75,6 +75,9 @@ func (a *attempt) serveEach(ctx context.Context, members []*member, pools []ipam
 			return storage.PoolNotFound(pool.Ref())
 		}
 	}
+	if err := a.readUsers(ctx); err != nil {
+		return err
+	}
 	a.refused = make([]error, len(members))
 	for i, m := range members {
 		switch src := a.opened[m.lane]; {
@@ -88,6 +91,9 @@ func (a *attempt) serveEach(ctx context.Context, members []*member, pools []ipam
 	for i, m := range members {
 		if m.binds() {
 			var err error
+			if a.refused[i] = a.users.Admit(m.key.ID, m.claim.Spec.Consumers); a.refused[i] != nil {
+				continue
+			}
 			if a.refused[i], err = a.draw(ctx, i, a.opened[m.lane]); err != nil {
 				return err
 			}
@@ -101,6 +107,25 @@ func (a *attempt) serveEach(ctx context.Context, members []*member, pools []ipam
 		return err
 	}
 	return a.tx.Write(ctx, ch)
+}
+
+// readUsers reads the consumers of the claims that are to be made.
+func (a *attempt) readUsers(ctx context.Context) error {
+	wanted := map[ipam.ID][]ipam.NewConsumer{}
+	for _, o := range a.batch.orders {
+		if o.binds() && len(o.claim.Spec.Consumers) > 0 {
+			wanted[o.key.ID] = append(wanted[o.key.ID], o.claim.Spec.Consumers...)
+		}
+	}
+	for _, project := range a.batch.projects() {
+		if len(wanted[project]) == 0 {
+			continue
+		}
+		if err := a.users.Read(ctx, a.tx, project, wanted[project]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // lookAgain makes those who are refused, and for whose name and key nobody has looked yet, look themselves if one of them is in use: that is
