@@ -218,7 +218,6 @@ func TestALostAnswerOfOneRoundTripIsSettled(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dbtest.OnPostgres(t)
 			dsn := dbtest.New(t)
 			h := newHouse(t, dsn)
 			h.createPool(t, rootPool("pool", "10.0.0.0/24"))
