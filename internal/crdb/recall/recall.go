@@ -203,12 +203,10 @@ func (m *Memory) Counted(id ipam.ID, updates []storage.ShardUpdate) {
 	now.Parts = maps.Clone(was.Parts)
 	for _, u := range updates {
 		parts := slices.Clone(now.Parts[u.Now.Shard])
-		for i := range parts {
-			if parts[i].Quota.UID == u.Now.QuotaID {
-				parts[i].Shard = u.Now
-			}
+		if i := slices.IndexFunc(parts, func(p storage.QuotaPart) bool { return p.Quota.UID == u.Now.QuotaID }); i >= 0 { // or else it is another project's
+			parts[i].Shard = u.Now
+			now.Parts[u.Now.Shard] = parts
 		}
-		now.Parts[u.Now.Shard] = parts
 	}
 	m.projects.Add(id, &now)
 }
