@@ -29,7 +29,14 @@ func (l *lessons) ahead(c storage.Container, reads space.Reads) (_ space.Reads, 
 	if !l.memory.Wants(lookup.PlaceOf(c)) {
 		return reads, false
 	}
-	return reads.Ahead(recall.Ahead), true
+	switch short := l.memory.Lacks(lookup.PlaceOf(c)); {
+	case short && len(reads.Scans) == 0:
+		return reads.Whole(c.Block, recall.Short), true
+	case short:
+		return reads.Ahead(recall.Short), true
+	default:
+		return reads.Ahead(recall.Ahead), true
+	}
 }
 
 // of are the projects whose fences are to be read with a group.

@@ -139,6 +139,30 @@ func TestNothingIsDecidedByWhatWasTrueOnce(t *testing.T) {
 	}
 }
 
+// Claims that another server has made are released in one round trip too, wherever their blocks are, once the whole free list has been read, which is short.
+func TestReleasesOfAnybodysClaimsAreRememberedToo(t *testing.T) {
+	t.Parallel()
+	dsn := dbtest.New(t)
+	h := newHouse(t, dsn)
+	h.createPool(t, rootPool("pool", "10.0.0.0/24"))
+	for i := range 16 {
+		h.createClaim(t, claimOf(fmt.Sprint("c-", i), project, "pool", 28))
+	}
+	r := &rememberer{Store: open(t, dsn, sure)}
+	svc := alloc.New(r, alloc.Options{Region: region})
+	release := func(i int) {
+		require.NoError(t, svc.DeleteClaim(admin(t), project, fmt.Sprint("c-", i), usecase.Request{}))
+	}
+	release(3)
+	release(12)
+	require.Zero(t, r.quick(), "nothing was remembered, and then not enough")
+	for n, i := range []int{15, 0, 8, 2, 9, 14, 1} {
+		release(i)
+		require.Equal(t, 1, r.quick(), "release %d", n)
+	}
+	clean(t, dsn)
+}
+
 // A group that gives back a block and takes it again leaves the free blocks as they were. It is decided by the policy of the pool all the same.
 func TestAGroupThatLeavesTheFreeBlocksAsTheyWereIsGuardedToo(t *testing.T) {
 	t.Parallel()

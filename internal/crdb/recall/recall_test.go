@@ -51,6 +51,13 @@ func TestRowsThatAreMissingAreReadAgainWhereThatPays(t *testing.T) {
 	p := pool()
 	m.Put(at, p)
 	m.Lacked(at, m.Take(at))
+	require.True(t, m.Wants(at))
+	require.True(t, m.Lacks(at), "it is short, and read whole")
+	p = pool()
+	p.Fence.Stock = ipam.Stock{Free: map[int]int64{32: recall.Short}}
+	m.Put(at, p)
+	m.Lacked(at, m.Take(at))
+	require.False(t, m.Lacks(at))
 	require.False(t, m.Wants(at), "it has served nobody")
 	other := lookup.Place{Region: "here", ID: ipam.NewID()}
 	for range 10 {
