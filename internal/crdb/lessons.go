@@ -106,15 +106,17 @@ func (l *lessons) committed(t *tx) {
 			p.Free.Apply(f.Delete, f.Insert)
 		}
 	}
-	for _, at := range l.moved {
-		if p, fence := l.pools[at], t.fences[at]; p != nil && !fence.Mark.IsZero() {
-			if was := l.memory.Take(at); was != nil && was.Fence.Mark == p.Fence.Mark { // who else may use it was read under the same mark
-				maps.Copy(was.Granted, p.Granted)
-				p.Granted = was.Granted
-			}
-			p.Fence, p.At = fence, t.Now()
-			l.memory.Put(at, p)
+	for at, p := range l.pools {
+		fence, moved := t.fences[at], slices.Contains(l.moved, at)
+		if fence.Mark.IsZero() || !moved && p.Pool.Several() { // of which a restore may bring the mark back that was read before the rest
+			continue
 		}
+		if was := l.memory.Take(at); was != nil && was.Fence.Mark == p.Fence.Mark { // who else may use it was read under the same mark
+			maps.Copy(was.Granted, p.Granted)
+			p.Granted = was.Granted
+		}
+		p.Fence, p.At = fence, t.Now()
+		l.memory.Put(at, p)
 	}
 	if !l.platform.IsZero() {
 		l.memory.Meet(l.platform)

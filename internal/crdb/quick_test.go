@@ -2,6 +2,7 @@ package crdb_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -160,6 +161,46 @@ func TestReleasesOfAnybodysClaimsAreRememberedToo(t *testing.T) {
 		release(i)
 		require.Equal(t, 1, r.quick(), "release %d", n)
 	}
+	clean(t, dsn)
+}
+
+// Nothing is refused for what is remembered: for want of room neither, but one read is enough to prove it.
+func TestWantOfRoomIsProvedByOneRead(t *testing.T) {
+	t.Parallel()
+	dsn := dbtest.New(t)
+	h := newHouse(t, dsn)
+	h.createPool(t, rootPool("pool", "10.0.0.0/28"))
+	var claims []ipam.Claim
+	for i := range 7 {
+		claims = append(claims, claimOf(fmt.Sprint("c-", i), project, "pool", 31))
+	}
+	_, err := h.svc.CreateClaimBatch(admin(t), project, claims, usecase.Request{}) // which gives the project no fence: a refusal does
+	require.NoError(t, err)
+	r := &rememberer{Store: open(t, dsn, sure)}
+	svc := alloc.New(r, alloc.Options{Region: region})
+	refused := func(name string, quick int, code ipam.Code) *ipam.Error {
+		_, err := svc.CreateClaim(admin(t), project, claimOf(name, project, "pool", 30), usecase.Request{})
+		require.True(t, ipam.IsCode(err, code), "%v", err)
+		require.Equal(t, quick, r.quick())
+		e, _ := errors.AsType[*ipam.Error](err)
+		return e
+	}
+	first := refused("one", 0, ipam.CodePoolExhausted)
+	refused("two", 0, ipam.CodePoolExhausted)
+	refused("three", 0, ipam.CodePoolExhausted)
+	again := refused("one", 1, ipam.CodePoolExhausted)
+	require.Equal(t, first.Message, again.Message)
+	require.Equal(t, first.Figures, again.Figures)
+	refused("c-3", 0, ipam.CodeAlreadyExists)
+
+	h.createClaim(t, claimOf("theirs", project, "pool", 31)) // and the stock is another
+	require.NotEqual(t, first.Message, refused("three", 0, ipam.CodePoolExhausted).Message)
+
+	require.NoError(t, h.svc.DeleteClaim(admin(t), project, "c-0", usecase.Request{}))
+	require.NoError(t, h.svc.DeleteClaim(admin(t), project, "c-1", usecase.Request{}))
+	_, err = svc.CreateClaim(admin(t), project, claimOf("four", project, "pool", 30), usecase.Request{})
+	require.NoError(t, err, "there is room again")
+	require.Zero(t, r.quick())
 	clean(t, dsn)
 }
 

@@ -155,7 +155,7 @@ func (s *groups) deliver(ctx context.Context, pool *ipam.Pool, members []*member
 		lack, full := errors.AsType[*regions.NoRoom](err)
 		switch {
 		case err != nil && s.tookEffectLate(ctx, m):
-		case full && s.hasRoomAgain(ctx, *pool, room, m, lack.Wish):
+		case full && lack.Stock == nil && s.hasRoomAgain(ctx, *pool, room, m, lack.Wish):
 			again = append(again, m)
 		default:
 			m.finish(a.bound[i], err)
