@@ -35,6 +35,15 @@ type quick struct {
 
 var _ storage.Tx = (*quick)(nil)
 
+func newQuick(s *Store) *quick {
+	t := &quick{region: s.region, memory: s.memory, clock: s.clock, pools: map[lookup.Place]*recall.Pool{}, projects: map[ipam.ID]*recall.Project{}}
+	t.read = func(ctx context.Context, fn func(lookup.Querier) error) error {
+		return s.readNow(ctx, "claim_refused", fn)
+	}
+	t.Reader = lookup.New(s.region, s.places, func(context.Context, string, func(lookup.Querier) error) error { return storage.ErrForgotten })
+	return t
+}
+
 // Remembers implements storage.Store.
 func (s *Store) Remembers(c storage.Container) bool { return s.memory.Knows(lookup.PlaceOf(c)) }
 
@@ -48,11 +57,7 @@ func (s *Store) InOneTrip(
 	if !s.clock.exact() {
 		return storage.ErrForgotten
 	}
-	t := &quick{region: s.region, memory: s.memory, clock: s.clock, pools: map[lookup.Place]*recall.Pool{}, projects: map[ipam.ID]*recall.Project{}}
-	t.read = func(ctx context.Context, fn func(lookup.Querier) error) error {
-		return s.readNow(ctx, "claim_refused", fn)
-	}
-	t.Reader = lookup.New(s.region, s.places, func(context.Context, string, func(lookup.Querier) error) error { return storage.ErrForgotten })
+	t := newQuick(s)
 	err := fn(ctx, t)
 	if err != nil || t.changes == nil {
 		t.giveBack()
@@ -93,7 +98,11 @@ func (s *Store) InOneTrip(
 		t.missed()
 		return s.unknown(ctx, op, 0, state, err)
 	}
-	conflict := s.conflictOf(ctx, err)
+	return t.failed(s.conflictOf(ctx, err), end)
+}
+
+// failed is what becomes of a transaction that was not made: of a conflict its members are told, and otherwise it goes the long way.
+func (t *quick) failed(conflict error, end outcome.Ending) error {
 	switch c, is := storage.AsConflict(conflict); {
 	case is:
 		t.giveBack()

@@ -19,6 +19,7 @@ type attempt struct {
 	tx     storage.Tx
 	batch  *batch
 	region string // of this server
+	atOnce bool   // of what is remembered: it serves all, or finds no room for any
 	whole  bool   // every row that may decide is read, and not few of them
 
 	opened map[ipam.ID]*source // by what stands for the pool in the region that it is drawn from

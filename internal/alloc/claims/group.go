@@ -38,7 +38,7 @@ func (s *groups) join(ctx context.Context, pool ipam.Pool, o *order) (ipam.Claim
 		return m.outcome, m.err
 	}
 	m.done = make(chan struct{})
-	first, carry, err := s.waiting.add(pool, m, s.goesAlone(pool, m.lane))
+	first, carry, err := s.waiting.add(pool, m, s.goesAlone)
 	switch { // both serve other requests too, and must outlive this one's context
 	case err != nil:
 		return ipam.Claim{}, err

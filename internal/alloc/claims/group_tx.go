@@ -40,8 +40,9 @@ func (s *groups) transactAtOnce(ctx context.Context, members []*member, pools []
 	followed := func(ctx context.Context) (context.Context, func()) { return s.follow(ctx, pools[0], members) }
 	return usecase.InOneTrip(ctx, s.Core, b.op, b.groupLocks(pools), followed, func(ctx context.Context, tx storage.Tx) (*attempt, error) {
 		a := newAttempt(tx, b, s.Region)
+		a.atOnce = true
 		err := a.serveEach(ctx, members, pools, len(s.Store.KnownRegions()) > 1)
-		if err == nil && s.partAlone(members, a.refused) && !allLackRoom(members, a.refused) {
+		if s.partAlone(members, a.refused) && !allLackRoom(members, a.refused) {
 			err = storage.ErrForgotten
 		}
 		return a, err
@@ -50,9 +51,9 @@ func (s *groups) transactAtOnce(ctx context.Context, members []*member, pools []
 
 // partAlone has the pools go alone that members are refused by, and reports whether there are any: others would be held up by what those have to look at.
 func (s *groups) partAlone(members []*member, refused []error) (some bool) {
-	for i, m := range members {
-		if refused[i] != nil && !(some && m.lane == members[i-1].lane) {
-			s.alone.Add(m.lane, s.Ticks())
+	for i, err := range refused {
+		if err != nil && !(some && members[i].lane == members[i-1].lane) {
+			s.alone.Add(members[i].lane, s.Ticks())
 			some = true
 		}
 	}
@@ -117,6 +118,9 @@ func (a *attempt) serveEach(ctx context.Context, members []*member, pools []ipam
 				return err
 			}
 		}
+	}
+	if a.atOnce && slices.ContainsFunc(a.refused, func(refused error) bool { return refused != nil }) && !allLackRoom(members, a.refused) {
+		return storage.ErrForgotten // whatever their names are
 	}
 	if err := a.lookAgain(ctx, several); err != nil || !slices.Contains(a.refused, nil) {
 		return err
