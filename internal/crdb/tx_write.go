@@ -31,11 +31,7 @@ func (t *tx) Write(ctx context.Context, ch storage.Changes) error {
 	if err := t.conn.holdsAll(ch); err != nil {
 		return err
 	}
-	for _, at := range t.lessons.asked {
-		if _, there := t.fences[at]; !there {
-			statements.Begin(at)
-		}
-	}
+	statements.Begin(t.unfenced())
 	if err := statements.Send(ctx, t.conn); err != nil {
 		return err
 	}
@@ -61,6 +57,14 @@ func (t *tx) placeConsumers(ctx context.Context, made []ipam.Consumer) error {
 		}
 	}
 	return nil
+}
+
+// unfenced are the projects that are to be remembered and have no fence to be remembered under.
+func (t *tx) unfenced() []lookup.Place {
+	return slices.DeleteFunc(slices.Clone(t.lessons.asked), func(at lookup.Place) bool {
+		_, there := t.fences[at]
+		return there
+	})
 }
 
 // settleNames follows the rows of new claims, in the same transaction: nothing to do for a project that works in one region. On PostgreSQL

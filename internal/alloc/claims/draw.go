@@ -53,7 +53,7 @@ func (a *attempt) draw(ctx context.Context, i int, src *source) (refused, err er
 			return nil, errFewRead
 		}
 		a.ledger.Give(o.key.ID, d.at, d.usage)
-		return &regions.NoRoom{Wish: wish, Pool: src.pool}, nil
+		return &regions.NoRoom{Wish: wish, Pool: src.pool, Stock: src.stock}, nil
 	}
 	if src.taken == nil {
 		src.taken = make([]granted, 0, len(src.wishes))
