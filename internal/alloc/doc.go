@@ -45,4 +45,5 @@
 //	resolve   which pools may serve a claim
 //	holdings  allocations: what is held, and by whom
 //	claims    claims, alone, in groups and in batches
+//	releases  many claims that are released by one request
 package alloc

@@ -11,6 +11,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/quota"
 	"github.com/carve-ipam/carve/internal/alloc/refusals"
 	"github.com/carve-ipam/carve/internal/alloc/regions"
+	"github.com/carve-ipam/carve/internal/alloc/releases"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/alloc/trail"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
@@ -24,6 +25,7 @@ type Service struct {
 	*holdings.Holdings
 	*pools.Pools
 	*quota.Quotas
+	*releases.Releases
 	*trail.Trail
 
 	regions *regions.Regions // most of what it can do is for the other rooms
@@ -47,9 +49,11 @@ type Options struct {
 func New(store storage.Store, o Options) *Service {
 	core := usecase.New(store, usecase.Options{Region: o.Region, Clock: o.Clock, Metrics: o.Metrics, Tracer: o.Tracer})
 	regions, refusals := regions.New(core, o.Runway), refusals.New(core)
+	made := claims.New(core, regions, refusals, o.MaxWaiting)
 	return &Service{
 		Access:   access.New(core, o.MaxSpaces),
-		Claims:   claims.New(core, regions, refusals, o.MaxWaiting),
+		Claims:   made,
+		Releases: releases.New(core, made),
 		Holdings: holdings.New(core),
 		Pools:    pools.New(core, regions, refusals),
 		Quotas:   quota.New(core),
