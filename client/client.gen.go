@@ -245,6 +245,51 @@ func (e AuditOutcome) Valid() bool {
 	}
 }
 
+// Defines values for ChangeKind.
+const (
+	ChangeKindIPAllocation ChangeKind = "IPAllocation"
+	ChangeKindIPClaim      ChangeKind = "IPClaim"
+	ChangeKindIPClass      ChangeKind = "IPClass"
+	ChangeKindIPPool       ChangeKind = "IPPool"
+	ChangeKindQuota        ChangeKind = "Quota"
+)
+
+// Valid indicates whether the value is a known member of the ChangeKind enum.
+func (e ChangeKind) Valid() bool {
+	switch e {
+	case ChangeKindIPAllocation:
+		return true
+	case ChangeKindIPClaim:
+		return true
+	case ChangeKindIPClass:
+		return true
+	case ChangeKindIPPool:
+		return true
+	case ChangeKindQuota:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ChangeType.
+const (
+	ChangeTypeDelete ChangeType = "Delete"
+	ChangeTypePut    ChangeType = "Put"
+)
+
+// Valid indicates whether the value is a known member of the ChangeType enum.
+func (e ChangeType) Valid() bool {
+	switch e {
+	case ChangeTypeDelete:
+		return true
+	case ChangeTypePut:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ClaimOutcome.
 const (
 	ClaimOutcomeBound   ClaimOutcome = "Bound"
@@ -603,6 +648,7 @@ const (
 	ProblemCodeBlockTaken           ProblemCode = "block_taken"
 	ProblemCodeClaimReleased        ProblemCode = "claim_released"
 	ProblemCodeContention           ProblemCode = "contention"
+	ProblemCodeCursorExpired        ProblemCode = "cursor_expired"
 	ProblemCodeDeadline             ProblemCode = "deadline"
 	ProblemCodeExhaustedByCooldown  ProblemCode = "exhausted_by_cooldown"
 	ProblemCodeFamilyMismatch       ProblemCode = "family_mismatch"
@@ -647,6 +693,8 @@ func (e ProblemCode) Valid() bool {
 	case ProblemCodeClaimReleased:
 		return true
 	case ProblemCodeContention:
+		return true
+	case ProblemCodeCursorExpired:
 		return true
 	case ProblemCodeDeadline:
 		return true
@@ -1052,6 +1100,116 @@ type Capacity struct {
 	Available Count `json:"available"`
 }
 
+// Change How an object is that has changed.
+type Change struct {
+	// Kind A kind of object whose changes can be followed.
+	Kind ChangeKind `json:"kind"`
+
+	// Name The object's name; of an allocation its `uid`.
+	//
+	// Example: web-eu
+	Name string `json:"name"`
+
+	// Type `Put`: the object is as `object` says. `Delete`: there is none of this name.
+	Type ChangeType `json:"type"`
+
+	// Object The object as its GET answers it now, which may be later than `at`; absent when it is a `Delete`.
+	Object json.RawMessage `json:"object,omitempty"`
+
+	// At When it changed; when it changed several times, the last time that is known.
+	//
+	// Example: 2026-03-02T09:30:00Z
+	At time.Time `json:"at"`
+
+	// Operation The `operationId` of what changed it.
+	//
+	// Example: createClaim
+	Operation string `json:"operation"`
+}
+
+// ChangeKind A kind of object whose changes can be followed.
+type ChangeKind string
+
+// ChangeList defines model for ChangeList.
+type ChangeList struct {
+	// Cursor A place in the changes of a project. It is opaque, and gives no right.
+	//
+	//
+	// Example: AQIDBAUGBwgJCgsMDQ4PEA
+	Cursor ChangesCursor `json:"cursor"`
+	Items  []Change      `json:"items"`
+}
+
+// ChangeType `Put`: the object is as `object` says. `Delete`: there is none of this name.
+type ChangeType string
+
+// ChangesBookmark A place without a change, in an event `bookmark` of a stream.
+type ChangesBookmark struct {
+	// Cursor A place in the changes of a project. It is opaque, and gives no right.
+	//
+	//
+	// Example: AQIDBAUGBwgJCgsMDQ4PEA
+	Cursor ChangesCursor `json:"cursor"`
+}
+
+// ChangesCursor A place in the changes of a project. It is opaque, and gives no right.
+//
+// Example: AQIDBAUGBwgJCgsMDQ4PEA
+type ChangesCursor = string
+
+// ChangesEnd Why a stream ends, in its last event, `end`.
+type ChangesEnd struct {
+	// Code What kind of refusal it is. A code never changes its meaning; later versions may add codes.
+	//
+	// | code | status | meaning |
+	// |---|---|---|
+	// | `invalid_argument` | 400 | the request is not valid; `errors` says where, `missingRoles` what a class asks for |
+	// | `unauthenticated` | 401 | no valid credentials |
+	// | `permission_denied` | 403 | may be seen, but this needs a larger role, which `detail` names |
+	// | `not_found` | 404 | does not exist, as far as the caller may know |
+	// | `method_not_allowed` | 405 | the path has no such method |
+	// | `not_acceptable` | 406 | `Accept` admits no media type of the answer |
+	// | `already_exists` | 409 | the name is taken, a claim of this name has another spec, or another class is the default; `conflictsWith` |
+	// | `overlap` | 409 | a root pool of the space overlaps; `conflictsWith` |
+	// | `in_use` | 409 | something still holds or needs it; `claims`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
+	// | `allocation_retained` | 409 | a retained allocation holds the block; `conflictsWith` |
+	// | `pool_exhausted` | 409 | nothing large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; of a batch `fitting` |
+	// | `exhausted_by_cooldown` | 409 | only blocks that are cooling down are large enough; `coolingDownAddresses`, `cooledDownAt`, `Retry-After` |
+	// | `pool_draining` | 409 | nothing more is carved from the pool |
+	// | `no_pool_matches` | 409 | the selector matches no pool that the caller may use |
+	// | `no_pool_for_class` | 409 | no pool that admits the length lists the class; `class` |
+	// | `no_default_class` | 409 | the claim names nothing, and its family has no default class |
+	// | `block_taken` | 409 | the very block that was asked for is not free |
+	// | `claim_released` | 409 | the claim that the `Idempotency-Key` has made was released since |
+	// | `quota_exceeded` | 409 | a quota of the project does not allow it now; `quota`, `measure`, `limit`, `used`, `requested` |
+	// | `last_admin` | 409 | `platform` would be left without an admin |
+	// | `cursor_expired` | 410 | what a place in the changes needs is gone; list again, and follow from there |
+	// | `precondition_failed` | 412 | `If-Match` is stale, or `If-None-Match: *` meets what exists; `currentETag` |
+	// | `payload_too_large` | 413 | the body is larger than 1 MiB |
+	// | `unsupported_media_type` | 415 | the body is of another media type |
+	// | `never_satisfiable` | 422 | would not fit even if everything were free; `wantedPrefixLength`, `allowedPrefixLengths` |
+	// | `prefix_length_rejected` | 422 | outside the bounds of the pool or the class; `allowedPrefixLengths`, `class` |
+	// | `family_mismatch` | 422 | of the other address family |
+	// | `immutable_field` | 422 | this field never changes |
+	// | `idempotency_mismatch` | 422 | the key was used with another request, or by another caller |
+	// | `precondition_required` | 428 | `If-Match` is missing |
+	// | `rate_limited` | 429 | too many requests, in a second or at once; `Retry-After`, `RateLimit`, `RateLimit-Policy` |
+	// | `internal` | 500 | a fault of the server |
+	// | `contention` | 503 | too many writers met, or wait for the same pool; safe to repeat |
+	// | `outcome_unknown` | 503 | the commit's outcome could not be read back; repeat with the same key |
+	// | `unavailable` | 503 | the database does not answer, the server works on as many requests as it can, or a pool's rows in a region were restored without the rest; safe to repeat |
+	// | `deadline` | 504 | the request's deadline passed |
+	Code ProblemCode `json:"code"`
+
+	// Detail The same in a sentence, and what to do.
+	//
+	// Example: The server shuts down. Connect again and go on from the last cursor.
+	Detail string `json:"detail"`
+
+	// Cursor Where to go on; absent when that cannot be.
+	Cursor *ChangesCursor `json:"cursor,omitempty"`
+}
+
 // ClaimBatch defines model for ClaimBatch.
 type ClaimBatch struct {
 	// Claims The claims in the order of the request.
@@ -1233,6 +1391,7 @@ type ClaimSkipped struct {
 	// | `claim_released` | 409 | the claim that the `Idempotency-Key` has made was released since |
 	// | `quota_exceeded` | 409 | a quota of the project does not allow it now; `quota`, `measure`, `limit`, `used`, `requested` |
 	// | `last_admin` | 409 | `platform` would be left without an admin |
+	// | `cursor_expired` | 410 | what a place in the changes needs is gone; list again, and follow from there |
 	// | `precondition_failed` | 412 | `If-Match` is stale, or `If-None-Match: *` meets what exists; `currentETag` |
 	// | `payload_too_large` | 413 | the body is larger than 1 MiB |
 	// | `unsupported_media_type` | 415 | the body is of another media type |
@@ -1500,7 +1659,13 @@ type IPAllocation struct {
 
 // IPAllocationList defines model for IPAllocationList.
 type IPAllocationList struct {
-	Items []IPAllocation `json:"items"`
+	// ChangesCursor From where `listChanges` goes on from this list: of the moment when it was read, or just before. Of a list of several pages take
+	// the one of the first page. Absent with `consistency=stale`.
+	//
+	//
+	// Example: AQIDBAUGBwgJCgsMDQ4PEA
+	ChangesCursor ListChangesCursor `json:"changesCursor,omitempty"`
+	Items         []IPAllocation    `json:"items"`
 
 	// NextCursor Send it as `cursor` for the next page; absent on the last page.
 	//
@@ -1601,7 +1766,13 @@ type IPClaimCreate struct {
 
 // IPClaimList defines model for IPClaimList.
 type IPClaimList struct {
-	Items []IPClaim `json:"items"`
+	// ChangesCursor From where `listChanges` goes on from this list: of the moment when it was read, or just before. Of a list of several pages take
+	// the one of the first page. Absent with `consistency=stale`.
+	//
+	//
+	// Example: AQIDBAUGBwgJCgsMDQ4PEA
+	ChangesCursor ListChangesCursor `json:"changesCursor,omitempty"`
+	Items         []IPClaim         `json:"items"`
 
 	// NextCursor Send it as `cursor` for the next page; absent on the last page.
 	//
@@ -1756,7 +1927,13 @@ type IPClassCreate struct {
 
 // IPClassList defines model for IPClassList.
 type IPClassList struct {
-	Items []IPClass `json:"items"`
+	// ChangesCursor From where `listChanges` goes on from this list: of the moment when it was read, or just before. Of a list of several pages take
+	// the one of the first page. Absent with `consistency=stale`.
+	//
+	//
+	// Example: AQIDBAUGBwgJCgsMDQ4PEA
+	ChangesCursor ListChangesCursor `json:"changesCursor,omitempty"`
+	Items         []IPClass         `json:"items"`
 
 	// NextCursor Send it as `cursor` for the next page; absent on the last page.
 	//
@@ -1894,7 +2071,13 @@ type IPPoolCreate struct {
 
 // IPPoolList defines model for IPPoolList.
 type IPPoolList struct {
-	Items []IPPool `json:"items"`
+	// ChangesCursor From where `listChanges` goes on from this list: of the moment when it was read, or just before. Of a list of several pages take
+	// the one of the first page. Absent with `consistency=stale`.
+	//
+	//
+	// Example: AQIDBAUGBwgJCgsMDQ4PEA
+	ChangesCursor ListChangesCursor `json:"changesCursor,omitempty"`
+	Items         []IPPool          `json:"items"`
 
 	// NextCursor Send it as `cursor` for the next page; absent on the last page.
 	//
@@ -2061,6 +2244,12 @@ type LabelSelectorRequirement struct {
 //
 // Example: {"env":"prod"}
 type Labels map[string]string
+
+// ListChangesCursor From where `listChanges` goes on from this list: of the moment when it was read, or just before. Of a list of several pages take
+// the one of the first page. Absent with `consistency=stale`.
+//
+// Example: AQIDBAUGBwgJCgsMDQ4PEA
+type ListChangesCursor = string
 
 // Member A subject with a role in a project.
 type Member struct {
@@ -2377,6 +2566,7 @@ type Problem struct {
 	// | `claim_released` | 409 | the claim that the `Idempotency-Key` has made was released since |
 	// | `quota_exceeded` | 409 | a quota of the project does not allow it now; `quota`, `measure`, `limit`, `used`, `requested` |
 	// | `last_admin` | 409 | `platform` would be left without an admin |
+	// | `cursor_expired` | 410 | what a place in the changes needs is gone; list again, and follow from there |
 	// | `precondition_failed` | 412 | `If-Match` is stale, or `If-None-Match: *` meets what exists; `currentETag` |
 	// | `payload_too_large` | 413 | the body is larger than 1 MiB |
 	// | `unsupported_media_type` | 415 | the body is of another media type |
@@ -2502,6 +2692,7 @@ type Problem struct {
 // | `claim_released` | 409 | the claim that the `Idempotency-Key` has made was released since |
 // | `quota_exceeded` | 409 | a quota of the project does not allow it now; `quota`, `measure`, `limit`, `used`, `requested` |
 // | `last_admin` | 409 | `platform` would be left without an admin |
+// | `cursor_expired` | 410 | what a place in the changes needs is gone; list again, and follow from there |
 // | `precondition_failed` | 412 | `If-Match` is stale, or `If-None-Match: *` meets what exists; `currentETag` |
 // | `payload_too_large` | 413 | the body is larger than 1 MiB |
 // | `unsupported_media_type` | 415 | the body is of another media type |
@@ -2645,7 +2836,13 @@ type QuotaLimits struct {
 
 // QuotaList defines model for QuotaList.
 type QuotaList struct {
-	Items []Quota `json:"items"`
+	// ChangesCursor From where `listChanges` goes on from this list: of the moment when it was read, or just before. Of a list of several pages take
+	// the one of the first page. Absent with `consistency=stale`.
+	//
+	//
+	// Example: AQIDBAUGBwgJCgsMDQ4PEA
+	ChangesCursor ListChangesCursor `json:"changesCursor,omitempty"`
+	Items         []Quota           `json:"items"`
 
 	// NextCursor Send it as `cursor` for the next page; absent on the last page.
 	//
@@ -2955,6 +3152,20 @@ type AllocationName = UID
 // `Delete`, and nobody gets the block until its cool-down has passed.
 type AllocationPhaseFilter = IPAllocationPhase
 
+// ChangeKindsFilter defines model for ChangeKindsFilter.
+type ChangeKindsFilter = []ChangeKind
+
+// ChangeLabelsFilter defines model for ChangeLabelsFilter.
+type ChangeLabelsFilter = string
+
+// ChangeNameFilter defines model for ChangeNameFilter.
+type ChangeNameFilter = string
+
+// ChangesAfter A place in the changes of a project. It is opaque, and gives no right.
+//
+// Example: AQIDBAUGBwgJCgsMDQ4PEA
+type ChangesAfter = ChangesCursor
+
 // ClaimName A DNS label (RFC 1123).
 //
 // Example: prod-eu
@@ -3014,6 +3225,11 @@ type KeyName = Name
 
 // LabelSelectorFilter defines model for LabelSelectorFilter.
 type LabelSelectorFilter = string
+
+// LastEventID A place in the changes of a project. It is opaque, and gives no right.
+//
+// Example: AQIDBAUGBwgJCgsMDQ4PEA
+type LastEventID = ChangesCursor
 
 // Limit defines model for Limit.
 type Limit = int
@@ -3108,6 +3324,9 @@ type SubjectFilter = string
 // Example: 2026-03-03T12:00:00Z
 type UntilFilter = Time
 
+// WaitSeconds defines model for WaitSeconds.
+type WaitSeconds = int
+
 // WithinFilter A block in CIDR notation without host bits, IPv4 or IPv6.
 //
 // Example: 10.20.0.0/16
@@ -3132,6 +3351,10 @@ type ClaimConflict = Problem
 // ClaimSourceNotFound Why the request was refused (RFC 9457). Beside the standard members there is the stable `code`, the places that are
 // wrong, and the figures that belong to the code.
 type ClaimSourceNotFound = Problem
+
+// CursorExpired Why the request was refused (RFC 9457). Beside the standard members there is the stable `code`, the places that are
+// wrong, and the figures that belong to the code.
+type CursorExpired = Problem
 
 // DeadlineExceeded Why the request was refused (RFC 9457). Beside the standard members there is the stable `code`, the places that are
 // wrong, and the figures that belong to the code.
@@ -3403,6 +3626,32 @@ type ListAuditEventsParams struct {
 	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
 	// something was read for it, `Carve-Read-At`.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
+}
+
+// ListChangesParams defines parameters for ListChanges.
+type ListChangesParams struct {
+	// After `changesCursor` of a list, or `cursor` of an answer before, of the same project; the filters may be others. Without it the answer
+	// begins now. It is opaque.
+	After *ChangesAfter `form:"after,omitempty" json:"after,omitempty"`
+
+	// ResourceKind Only changes of these kinds, separated by commas.
+	ResourceKind ChangeKindsFilter `form:"resourceKind,omitempty" json:"resourceKind,omitempty"`
+
+	// ResourceName Only changes of what has this name; an allocation is named by its `uid`.
+	ResourceName *ChangeNameFilter `form:"resourceName,omitempty" json:"resourceName,omitempty"`
+
+	// LabelSelector Only changes of what has such labels, in the syntax of lists. What had them and has them no longer comes as a `Delete`, and
+	// so may what never had them; what is deleted comes whatever labels it had.
+	LabelSelector *ChangeLabelsFilter `form:"labelSelector,omitempty" json:"labelSelector,omitempty"`
+
+	// WaitSeconds For how long the answer waits for a change when there is none.
+	WaitSeconds *WaitSeconds `form:"waitSeconds,omitempty" json:"waitSeconds,omitempty"`
+
+	// Limit Most items a page may hold.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// LastEventID The `id` of the last event of a stream that broke, to go on with it; goes before `after`.
+	LastEventID *LastEventID `json:"Last-Event-ID,omitempty"`
 }
 
 // CreateClaimBatchParams defines parameters for CreateClaimBatch.
@@ -4290,6 +4539,36 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/projects/{project}/audit-events (the `ListAuditEvents` operationId).
 	ListAuditEvents(ctx context.Context, project ProjectName, params *ListAuditEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListChanges Follow what changes
+	//
+	// What has changed in the project's pools, claims, allocations, classes and quotas since a place, and then what changes. List
+	// first: every list of these kinds answers in `changesCursor` from where to follow it, on its first page. A caller that keeps
+	// what the list answered, writes over it what each change says, and goes on with the `cursor` of each answer, has what the
+	// lists would answer.
+	//
+	// A change says that an object is now as in `object` (`Put`), or that there is none of its name (`Delete`). Nothing is left
+	// out: each change comes at least once, those of one object in their order, and what comes last is how the object is. States
+	// in between may be left out, and a change may come again. The order of changes of different objects says nothing.
+	// Allocations are those of the list with `holder=self`. Figures in `status` of pools, classes and quotas, which change
+	// with every claim, are those of the moment when the change was read, and are no change themselves.
+	//
+	// **Long poll**: without a change the answer waits for one, up to `waitSeconds`, and has no `items` then; `cursor` is where to
+	// go on in any case. Ask at once again.
+	//
+	// **Server-Sent Events**: with `Accept: text/event-stream` the answer goes on until somebody ends it; `waitSeconds` and
+	// `limit` mean nothing. Each event has in `id` the cursor to go on from: a client that connects again sends the last one in
+	// `Last-Event-ID`, as browsers do, which goes before `after`. An event `change` holds a Change, one `bookmark` a
+	// ChangesBookmark: it comes when nothing else has for 15 seconds. The last one is `end` with a ChangesEnd, which says why: the
+	// server shuts down (`unavailable`), the caller reads too slowly (`rate_limited`), its rights were taken
+	// (`permission_denied`, `not_found`) or its credentials are no longer valid (`unauthenticated`), or the cursor is too old
+	// (`cursor_expired`).
+	//
+	// **410**: when what the place needs is gone, because the trail was cut or the database was restored, the answer is
+	// `cursor_expired`: list again, and follow from there.
+	//
+	// Corresponds with GET /v1/projects/{project}/changes (the `ListChanges` operationId).
+	ListChanges(ctx context.Context, project ProjectName, params *ListChangesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CreateClaimBatchWithBody Claim many blocks at once
 	//
@@ -5457,6 +5736,46 @@ func (c *Client) GetAPIKey(ctx context.Context, project ProjectName, key KeyName
 // Corresponds with GET /v1/projects/{project}/audit-events (the `ListAuditEvents` operationId).
 func (c *Client) ListAuditEvents(ctx context.Context, project ProjectName, params *ListAuditEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListAuditEventsRequest(c.Server, project, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListChanges Follow what changes
+//
+// What has changed in the project's pools, claims, allocations, classes and quotas since a place, and then what changes. List
+// first: every list of these kinds answers in `changesCursor` from where to follow it, on its first page. A caller that keeps
+// what the list answered, writes over it what each change says, and goes on with the `cursor` of each answer, has what the
+// lists would answer.
+//
+// A change says that an object is now as in `object` (`Put`), or that there is none of its name (`Delete`). Nothing is left
+// out: each change comes at least once, those of one object in their order, and what comes last is how the object is. States
+// in between may be left out, and a change may come again. The order of changes of different objects says nothing.
+// Allocations are those of the list with `holder=self`. Figures in `status` of pools, classes and quotas, which change
+// with every claim, are those of the moment when the change was read, and are no change themselves.
+//
+// **Long poll**: without a change the answer waits for one, up to `waitSeconds`, and has no `items` then; `cursor` is where to
+// go on in any case. Ask at once again.
+//
+// **Server-Sent Events**: with `Accept: text/event-stream` the answer goes on until somebody ends it; `waitSeconds` and
+// `limit` mean nothing. Each event has in `id` the cursor to go on from: a client that connects again sends the last one in
+// `Last-Event-ID`, as browsers do, which goes before `after`. An event `change` holds a Change, one `bookmark` a
+// ChangesBookmark: it comes when nothing else has for 15 seconds. The last one is `end` with a ChangesEnd, which says why: the
+// server shuts down (`unavailable`), the caller reads too slowly (`rate_limited`), its rights were taken
+// (`permission_denied`, `not_found`) or its credentials are no longer valid (`unauthenticated`), or the cursor is too old
+// (`cursor_expired`).
+//
+// **410**: when what the place needs is gone, because the trail was cut or the database was restored, the answer is
+// `cursor_expired`: list again, and follow from there.
+//
+// Corresponds with GET /v1/projects/{project}/changes (the `ListChanges` operationId).
+func (c *Client) ListChanges(ctx context.Context, project ProjectName, params *ListChangesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListChangesRequest(c.Server, project, params)
 	if err != nil {
 		return nil, err
 	}
@@ -8118,6 +8437,142 @@ func NewListAuditEventsRequest(server string, project ProjectName, params *ListA
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListChangesRequest constructs an http.Request for the ListChanges method
+func NewListChangesRequest(server string, project ProjectName, params *ListChangesParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/changes", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.After != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "after", *params.After, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.ResourceKind != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "resourceKind", params.ResourceKind, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.ResourceName != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "resourceName", *params.ResourceName, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.LabelSelector != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "labelSelector", *params.LabelSelector, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.WaitSeconds != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "waitSeconds", *params.WaitSeconds, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.LastEventID != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Last-Event-ID", *params.LastEventID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Last-Event-ID", headerParam0)
+		}
+
 	}
 
 	return req, nil
@@ -12425,6 +12880,38 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/projects/{project}/audit-events (the `ListAuditEvents` operationId).
 	ListAuditEventsWithResponse(ctx context.Context, project ProjectName, params *ListAuditEventsParams, reqEditors ...RequestEditorFn) (*ListAuditEventsResponse, error)
 
+	// ListChangesWithResponse Follow what changes
+	//
+	// What has changed in the project's pools, claims, allocations, classes and quotas since a place, and then what changes. List
+	// first: every list of these kinds answers in `changesCursor` from where to follow it, on its first page. A caller that keeps
+	// what the list answered, writes over it what each change says, and goes on with the `cursor` of each answer, has what the
+	// lists would answer.
+	//
+	// A change says that an object is now as in `object` (`Put`), or that there is none of its name (`Delete`). Nothing is left
+	// out: each change comes at least once, those of one object in their order, and what comes last is how the object is. States
+	// in between may be left out, and a change may come again. The order of changes of different objects says nothing.
+	// Allocations are those of the list with `holder=self`. Figures in `status` of pools, classes and quotas, which change
+	// with every claim, are those of the moment when the change was read, and are no change themselves.
+	//
+	// **Long poll**: without a change the answer waits for one, up to `waitSeconds`, and has no `items` then; `cursor` is where to
+	// go on in any case. Ask at once again.
+	//
+	// **Server-Sent Events**: with `Accept: text/event-stream` the answer goes on until somebody ends it; `waitSeconds` and
+	// `limit` mean nothing. Each event has in `id` the cursor to go on from: a client that connects again sends the last one in
+	// `Last-Event-ID`, as browsers do, which goes before `after`. An event `change` holds a Change, one `bookmark` a
+	// ChangesBookmark: it comes when nothing else has for 15 seconds. The last one is `end` with a ChangesEnd, which says why: the
+	// server shuts down (`unavailable`), the caller reads too slowly (`rate_limited`), its rights were taken
+	// (`permission_denied`, `not_found`) or its credentials are no longer valid (`unauthenticated`), or the cursor is too old
+	// (`cursor_expired`).
+	//
+	// **410**: when what the place needs is gone, because the trail was cut or the database was restored, the answer is
+	// `cursor_expired`: list again, and follow from there.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/changes (the `ListChanges` operationId).
+	ListChangesWithResponse(ctx context.Context, project ProjectName, params *ListChangesParams, reqEditors ...RequestEditorFn) (*ListChangesResponse, error)
+
 	// CreateClaimBatchWithBodyWithResponse Claim many blocks at once
 	//
 	// Up to 1,000 claims in one transaction, all or nothing: either every claim is bound, in the order of the request,
@@ -14981,6 +15468,115 @@ func (r ListAuditEventsResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ListAuditEventsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListChangesResponse400Headers the declared response headers of an HTTP 400 response for ListChanges
+type ListChangesResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+// ListChangesResponse401Headers the declared response headers of an HTTP 401 response for ListChanges
+type ListChangesResponse401Headers struct {
+	WWWAuthenticate *string
+}
+
+// ListChangesResponse404Headers the declared response headers of an HTTP 404 response for ListChanges
+type ListChangesResponse404Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+// ListChangesResponse429Headers the declared response headers of an HTTP 429 response for ListChanges
+type ListChangesResponse429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
+}
+
+// ListChangesResponse500Headers the declared response headers of an HTTP 500 response for ListChanges
+type ListChangesResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+// ListChangesResponse503Headers the declared response headers of an HTTP 503 response for ListChanges
+type ListChangesResponse503Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// ListChangesResponse504Headers the declared response headers of an HTTP 504 response for ListChanges
+type ListChangesResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+type ListChangesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ChangeList
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *BadRequest
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NotFound
+	// ApplicationProblemJSON406 the response for an HTTP 406 `application/problem+json` response
+	ApplicationProblemJSON406 *NotAcceptable
+	// ApplicationProblemJSON410 the response for an HTTP 410 `application/problem+json` response
+	ApplicationProblemJSON410 *CursorExpired
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooManyRequests
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *InternalError
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Unavailable
+	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
+	ApplicationProblemJSON504 *DeadlineExceeded
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *ListChangesResponse400Headers
+	// Headers401 the parsed response headers for an HTTP 401 response
+	Headers401 *ListChangesResponse401Headers
+	// Headers404 the parsed response headers for an HTTP 404 response
+	Headers404 *ListChangesResponse404Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *ListChangesResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *ListChangesResponse500Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *ListChangesResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *ListChangesResponse504Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r ListChangesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListChangesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListChangesResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -21087,6 +21683,44 @@ func (c *ClientWithResponses) ListAuditEventsWithResponse(ctx context.Context, p
 	return ParseListAuditEventsResponse(rsp)
 }
 
+// ListChangesWithResponse Follow what changes
+//
+// What has changed in the project's pools, claims, allocations, classes and quotas since a place, and then what changes. List
+// first: every list of these kinds answers in `changesCursor` from where to follow it, on its first page. A caller that keeps
+// what the list answered, writes over it what each change says, and goes on with the `cursor` of each answer, has what the
+// lists would answer.
+//
+// A change says that an object is now as in `object` (`Put`), or that there is none of its name (`Delete`). Nothing is left
+// out: each change comes at least once, those of one object in their order, and what comes last is how the object is. States
+// in between may be left out, and a change may come again. The order of changes of different objects says nothing.
+// Allocations are those of the list with `holder=self`. Figures in `status` of pools, classes and quotas, which change
+// with every claim, are those of the moment when the change was read, and are no change themselves.
+//
+// **Long poll**: without a change the answer waits for one, up to `waitSeconds`, and has no `items` then; `cursor` is where to
+// go on in any case. Ask at once again.
+//
+// **Server-Sent Events**: with `Accept: text/event-stream` the answer goes on until somebody ends it; `waitSeconds` and
+// `limit` mean nothing. Each event has in `id` the cursor to go on from: a client that connects again sends the last one in
+// `Last-Event-ID`, as browsers do, which goes before `after`. An event `change` holds a Change, one `bookmark` a
+// ChangesBookmark: it comes when nothing else has for 15 seconds. The last one is `end` with a ChangesEnd, which says why: the
+// server shuts down (`unavailable`), the caller reads too slowly (`rate_limited`), its rights were taken
+// (`permission_denied`, `not_found`) or its credentials are no longer valid (`unauthenticated`), or the cursor is too old
+// (`cursor_expired`).
+//
+// **410**: when what the place needs is gone, because the trail was cut or the database was restored, the answer is
+// `cursor_expired`: list again, and follow from there.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/changes (the `ListChanges` operationId).
+func (c *ClientWithResponses) ListChangesWithResponse(ctx context.Context, project ProjectName, params *ListChangesParams, reqEditors ...RequestEditorFn) (*ListChangesResponse, error) {
+	rsp, err := c.ListChanges(ctx, project, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListChangesResponse(rsp)
+}
+
 // CreateClaimBatchWithBodyWithResponse Claim many blocks at once
 //
 // Up to 1,000 claims in one transaction, all or nothing: either every claim is bound, in the order of the request,
@@ -25855,6 +26489,241 @@ func ParseListAuditEventsResponse(rsp *http.Response) (*ListAuditEventsResponse,
 		response.Headers503 = &headers
 	case rsp.StatusCode == 504:
 		var headers ListAuditEventsResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers504 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListChangesResponse parses an HTTP response from a ListChangesWithResponse call
+func ParseListChangesResponse(rsp *http.Response) (*ListChangesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListChangesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ChangeList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 406:
+		var dest NotAcceptable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON406 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 410:
+		var dest CursorExpired
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON410 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooManyRequests
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest InternalError
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest DeadlineExceeded
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON504 = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/event-stream) unsupported
+
+	}
+
+	switch {
+	case rsp.StatusCode == 400:
+		var headers ListChangesResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
+	case rsp.StatusCode == 401:
+		var headers ListChangesResponse401Headers
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		response.Headers401 = &headers
+	case rsp.StatusCode == 404:
+		var headers ListChangesResponse404Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers404 = &headers
+	case rsp.StatusCode == 429:
+		var headers ListChangesResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers ListChangesResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
+	case rsp.StatusCode == 503:
+		var headers ListChangesResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers ListChangesResponse504Headers
 		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
 			var value Consistency
 			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {

@@ -97,11 +97,13 @@ var lists = map[string]func(ctx context.Context, c *client.Carve) error{
 	"listSpaceGrants": func(ctx context.Context, c *client.Carve) error {
 		return end(c.SpaceGrants(ctx, "team-a", "default", nil))
 	},
-	"listPools":       func(ctx context.Context, c *client.Carve) error { return end(c.Pools(ctx, "team-a", nil)) },
-	"listPoolGrants":  func(ctx context.Context, c *client.Carve) error { return end(c.PoolGrants(ctx, "team-a", "prod", nil)) },
-	"getPoolFree":     func(ctx context.Context, c *client.Carve) error { return end(c.FreeBlocks(ctx, "team-a", "prod", nil)) },
-	"listClasses":     func(ctx context.Context, c *client.Carve) error { return end(c.Classes(ctx, "team-a", nil)) },
-	"listScopePools":  func(ctx context.Context, c *client.Carve) error { return end(c.ScopePools(ctx, "team-a", "standard", nil)) },
+	"listPools":      func(ctx context.Context, c *client.Carve) error { return end(c.Pools(ctx, "team-a", nil)) },
+	"listPoolGrants": func(ctx context.Context, c *client.Carve) error { return end(c.PoolGrants(ctx, "team-a", "prod", nil)) },
+	"getPoolFree":    func(ctx context.Context, c *client.Carve) error { return end(c.FreeBlocks(ctx, "team-a", "prod", nil)) },
+	"listClasses":    func(ctx context.Context, c *client.Carve) error { return end(c.Classes(ctx, "team-a", nil)) },
+	"listScopePools": func(ctx context.Context, c *client.Carve) error {
+		return end(c.ScopePools(ctx, "team-a", "standard", nil))
+	},
 	"listClaims":      func(ctx context.Context, c *client.Carve) error { return end(c.Claims(ctx, "team-a", nil)) },
 	"listAllocations": func(ctx context.Context, c *client.Carve) error { return end(c.Allocations(ctx, "team-a", nil)) },
 	"listAuditEvents": func(ctx context.Context, c *client.Carve) error { return end(c.AuditEvents(ctx, "team-a", nil)) },

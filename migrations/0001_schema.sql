@@ -457,6 +457,17 @@ CREATE TABLE IF NOT EXISTS project_regions (
     CONSTRAINT project_regions_pkey PRIMARY KEY (project_id, region)
 );
 
+-- feed: one row, made by the first server that is asked what has changed. secret is what cursors of the feed are sealed with: they are of no use after
+-- a restore, which deletes the row. Events of before kept_from may have been deleted; retention moves it before it deletes (GLOBAL on a multi-region
+-- cluster).
+CREATE TABLE IF NOT EXISTS feed (
+    id        INT2        NOT NULL,
+    secret    UUID        NOT NULL,
+    kept_from TIMESTAMPTZ NOT NULL,
+    CONSTRAINT feed_pkey PRIMARY KEY (id),
+    CONSTRAINT feed_id_check CHECK (id = 1)
+);
+
 -- compatibility: one row that says which programs may work on this database: those that know at least the schema `minimum`. A migration that a program of
 -- before it would break raises it. Read by every program when it starts, and again and again by servers (GLOBAL on a multi-region cluster).
 CREATE TABLE IF NOT EXISTS compatibility (

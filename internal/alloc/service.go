@@ -6,6 +6,7 @@ import (
 
 	"github.com/carve-ipam/carve/internal/alloc/access"
 	"github.com/carve-ipam/carve/internal/alloc/claims"
+	"github.com/carve-ipam/carve/internal/alloc/feed"
 	"github.com/carve-ipam/carve/internal/alloc/holdings"
 	"github.com/carve-ipam/carve/internal/alloc/pools"
 	"github.com/carve-ipam/carve/internal/alloc/quota"
@@ -22,6 +23,7 @@ import (
 type Service struct {
 	*access.Access
 	*claims.Claims
+	*feed.Feed
 	*holdings.Holdings
 	*pools.Pools
 	*quota.Quotas
@@ -54,6 +56,7 @@ func New(store storage.Store, o Options) *Service {
 		Access:   access.New(core, o.MaxSpaces),
 		Claims:   made,
 		Releases: releases.New(core, made),
+		Feed:     feed.New(core),
 		Holdings: holdings.New(core),
 		Pools:    pools.New(core, regions, refusals),
 		Quotas:   quota.New(core),

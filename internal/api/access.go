@@ -133,10 +133,13 @@ func deleteGrant(c echo.Context, ifMatch *string, dryRun *bool, project, of, con
 }
 
 // quotaHandlers serves quotas.
-type quotaHandlers struct{ use Quotas }
+type quotaHandlers struct {
+	use     Quotas
+	changes Changes
+}
 
 func (s quotaHandlers) ListQuotas(c echo.Context, project string, p gen.ListQuotasParams) error {
-	return list(c, p.Limit, p.Cursor, project, s.use.ListQuotas, codec.QuotaOf)
+	return followed(c, s.changes, p.Limit, p.Cursor, project, s.use.ListQuotas, codec.QuotaOf)
 }
 
 func (s quotaHandlers) GetQuota(c echo.Context, project, quota string) error {

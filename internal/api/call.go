@@ -3,6 +3,7 @@ package api
 import (
 	"errors"
 	"net/url"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -24,6 +25,8 @@ type call struct {
 	visit    tenancy.Visit
 	attempts limits.Attempts // of the client's address, to say who it is
 	budget   limits.Budget   // of the caller
+
+	waited time.Duration // for others, which is no part of what its answer takes
 
 	headers [4]string // values of the answer's headers, of which each has one
 	given   int

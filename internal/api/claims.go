@@ -17,7 +17,10 @@ import (
 )
 
 // claimHandlers serves claims.
-type claimHandlers struct{ use Claims }
+type claimHandlers struct {
+	use     Claims
+	changes Changes
+}
 
 func (s claimHandlers) ListClaims(c echo.Context, project string, p gen.ListClaimsParams) error {
 	f, err := filterParams{labels: p.LabelSelector, pool: p.Pool, class: p.Class, within: p.Within, contains: p.Contains}.filter(project)
@@ -26,7 +29,7 @@ func (s claimHandlers) ListClaims(c echo.Context, project string, p gen.ListClai
 	}
 	f.Phase, f.Family = string(codec.Or(p.Phase, "")), ipam.Family(codec.Or(p.IPFamily, ""))
 	f.Owner = strings.TrimRight(codec.Or(p.Owner, ""), "/")
-	return list(c, p.Limit, p.Cursor, project, filtered(f, s.use.ListClaims), codec.ClaimOf)
+	return followed(c, s.changes, p.Limit, p.Cursor, project, filtered(f, s.use.ListClaims), codec.ClaimOf)
 }
 
 func (s claimHandlers) CreateClaim(c echo.Context, project string, p gen.CreateClaimParams) error {
@@ -161,7 +164,10 @@ func (s claimHandlers) ExplainClaim(c echo.Context, project string) error {
 }
 
 // allocationHandlers serves allocations.
-type allocationHandlers struct{ use Allocations }
+type allocationHandlers struct {
+	use     Allocations
+	changes Changes
+}
 
 func (s allocationHandlers) ListAllocations(c echo.Context, project string, p gen.ListAllocationsParams) error {
 	f, err := filterParams{pool: p.Pool, class: p.Class, within: p.Within, contains: p.Contains}.filter(project)
@@ -170,7 +176,7 @@ func (s allocationHandlers) ListAllocations(c echo.Context, project string, p ge
 	}
 	f.Phase, f.Family = string(codec.Or(p.Phase, "")), ipam.Family(codec.Or(p.IPFamily, ""))
 	f.Purpose, f.Own = ipam.Purpose(codec.Or(p.Purpose, "")), codec.Or(p.Holder, "") == gen.AllocationHolderSelf
-	return list(c, p.Limit, p.Cursor, project, filtered(f, s.use.ListAllocations), codec.AllocationOf)
+	return followed(c, s.changes, p.Limit, p.Cursor, project, filtered(f, s.use.ListAllocations), codec.AllocationOf)
 }
 
 func (s allocationHandlers) GetAllocation(c echo.Context, project, allocation string, _ gen.GetAllocationParams) error {

@@ -311,7 +311,7 @@ func TestListing(t *testing.T) {
 		w := send(t, s, "GET", "/v1/projects/team-a/allocations?purpose=ChildPool&phase=CoolingDown&pool=p&class=gold", "")
 		require.Equal(t, paging.Filter{Purpose: ipam.PurposeChildPool, Phase: "CoolingDown", Pool: ipam.Ref{Project: "team-a", Name: "p"}, Class: "gold"}, s.filter)
 		require.Equal(t, 100, s.limit)
-		require.JSONEq(t, `{"items": []}`, w.Body.String())
+		require.JSONEq(t, `{"changesCursor": "cursor", "items": []}`, w.Body.String())
 	})
 
 	t.Run("HandsOnEveryFilterOfClaims", func(t *testing.T) {

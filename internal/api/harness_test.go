@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -14,6 +15,7 @@ import (
 	"github.com/getkin/kin-openapi/routers/legacy"
 	"github.com/stretchr/testify/require"
 
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/api"
 	"github.com/carve-ipam/carve/internal/api/auth"
 	"github.com/carve-ipam/carve/internal/api/gen"
@@ -21,6 +23,12 @@ import (
 
 // nobody is use cases that must not be reached: any call panics, and the answer is 500.
 type nobody struct{ api.UseCases }
+
+// ChangesMark implements api.Changes: lists ask for it before they are read.
+func (nobody) ChangesMark(context.Context) (storage.Mark, error) { return storage.Mark{}, nil }
+
+// ChangesCursor implements api.Changes.
+func (nobody) ChangesCursor(string, storage.Mark) string { return "cursor" }
 
 // service is a server and the check that each of its answers is one of the contract.
 type service struct {

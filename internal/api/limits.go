@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/labstack/echo/v4"
 
@@ -140,6 +141,10 @@ func (a *adapter) bound(e *echo.Echo) http.Handler {
 		if refused != nil {
 			a.shed(e, w, r, refused)
 			return
+		}
+		if strings.HasSuffix(r.URL.Path, "/changes") {
+			leave = sync.OnceFunc(leave)
+			r = r.WithContext(limits.WithPlace(r.Context(), leave))
 		}
 		defer leave()
 		e.ServeHTTP(w, r)

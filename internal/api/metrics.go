@@ -28,7 +28,7 @@ func (a *adapter) measure(next echo.HandlerFunc) echo.HandlerFunc {
 		if op := operationOf(c); op != nil {
 			operation = op.ID
 		}
-		a.cfg.Meter.RequestServed(c.Request().Context(), c.Request().Method, c.Path(), operation, c.Response().Status, time.Since(start))
+		a.cfg.Meter.RequestServed(c.Request().Context(), c.Request().Method, c.Path(), operation, c.Response().Status, time.Since(start)-callOf(c).waited)
 		return err
 	}
 }

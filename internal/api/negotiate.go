@@ -20,7 +20,7 @@ func (a *adapter) negotiate(next echo.HandlerFunc) echo.HandlerFunc {
 			return next(c)
 		}
 		r := c.Request()
-		if !acceptable(r) {
+		if !acceptable(r) && !streams(op, r) {
 			return ipam.Errorf(ipam.CodeNotAcceptable, "The answer is %s, which the Accept header does not admit.", contract.JSON).
 				At("header:Accept", "must admit %s.", contract.JSON)
 		}
@@ -45,6 +45,21 @@ func (a *adapter) negotiate(next echo.HandlerFunc) echo.HandlerFunc {
 func acceptable(r *http.Request) bool {
 	header := r.Header.Values("Accept")
 	return accepts(header, contract.JSON) || r.Method == http.MethodDelete && accepts(header, mimeProblem)
+}
+
+// streamOperation is the one operation that may answer for minutes, as a stream or after a wait.
+const (
+	streamOperation = "listChanges"
+	mimeStream      = "text/event-stream"
+)
+
+// streams reports whether a request asks for Server-Sent Events in so many words.
+func streams(op *contract.Operation, r *http.Request) bool {
+	if op == nil || op.ID != streamOperation {
+		return false
+	}
+	header := r.Header.Values("Accept")
+	return strings.Contains(strings.ToLower(strings.Join(header, ",")), mimeStream) && accepts(header, mimeStream)
 }
 
 // readable checks that a body is of the media type, in UTF-8, and not encoded.

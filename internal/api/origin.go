@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"net/netip"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -20,12 +21,30 @@ func (a *adapter) origin(next echo.HandlerFunc) echo.HandlerFunc {
 			o.Operation = op.ID
 			o.Resource = resourceOf(c)
 		}
-		ctx, cancel := context.WithTimeout(c.Request().Context(), a.cfg.RequestTimeout)
+		ctx, cancel := context.WithTimeout(c.Request().Context(), a.deadline(c))
 		defer cancel()
 		visit := &callOf(c).visit
 		*visit = tenancy.NewVisit(ctx, o)
 		c.SetRequest(c.Request().WithContext(visit))
 		return next(c)
+	}
+}
+
+// How long the answers of streamOperation may take on top of a request's deadline: one that waits, and a stream, whose caller connects again then.
+const (
+	longestWait = time.Minute
+	streamLasts = time.Hour
+)
+
+func (a *adapter) deadline(c echo.Context) time.Duration {
+	op := operationOf(c)
+	switch {
+	case op == nil || op.ID != streamOperation:
+		return a.cfg.RequestTimeout
+	case streams(op, c.Request()):
+		return a.cfg.RequestTimeout + streamLasts
+	default:
+		return a.cfg.RequestTimeout + longestWait
 	}
 }
 

@@ -16,8 +16,9 @@ import (
 
 // poolHandlers serves pools, whose status depends on the time.
 type poolHandlers struct {
-	use   Pools
-	clock func() time.Time
+	use     Pools
+	clock   func() time.Time
+	changes Changes
 }
 
 func (s poolHandlers) show(p ipam.Pool) gen.IPPool { return codec.PoolOf(p, s.clock()) }
@@ -30,7 +31,7 @@ func (s poolHandlers) ListPools(c echo.Context, project string, p gen.ListPoolsP
 		return err
 	}
 	f.Phase, f.Family = string(codec.Or(p.Phase, "")), ipam.Family(codec.Or(p.IPFamily, ""))
-	return list(c, p.Limit, p.Cursor, project, filtered(f, s.use.ListPools), s.show)
+	return followed(c, s.changes, p.Limit, p.Cursor, project, filtered(f, s.use.ListPools), s.show)
 }
 
 func (s poolHandlers) CreatePool(c echo.Context, project string, p gen.CreatePoolParams) error {
@@ -67,7 +68,10 @@ func (s poolHandlers) DeletePool(c echo.Context, project, pool string, p gen.Del
 }
 
 // classHandlers serves classes.
-type classHandlers struct{ use Classes }
+type classHandlers struct {
+	use     Classes
+	changes Changes
+}
 
 func (s classHandlers) ListClasses(c echo.Context, project string, p gen.ListClassesParams) error {
 	f, err := filterParams{labels: p.LabelSelector}.filter(project)
@@ -75,7 +79,7 @@ func (s classHandlers) ListClasses(c echo.Context, project string, p gen.ListCla
 		return err
 	}
 	f.Family = ipam.Family(codec.Or(p.IPFamily, ""))
-	return list(c, p.Limit, p.Cursor, project, filtered(f, s.use.ListClasses), codec.ClassOf)
+	return followed(c, s.changes, p.Limit, p.Cursor, project, filtered(f, s.use.ListClasses), codec.ClassOf)
 }
 
 func (s classHandlers) CreateClass(c echo.Context, project string, p gen.CreateClassParams) error {

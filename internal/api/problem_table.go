@@ -39,6 +39,7 @@ var kinds = map[ipam.Code]kind{
 	ipam.CodeClaimReleased:        {http.StatusConflict, "The claim of this key was released"},
 	ipam.CodeQuotaExceeded:        {http.StatusConflict, "Over the quota"},
 	ipam.CodeLastAdmin:            {http.StatusConflict, "The last admin"},
+	ipam.CodeCursorExpired:        {http.StatusGone, "The cursor has expired"},
 	ipam.CodePreconditionFailed:   {http.StatusPreconditionFailed, "The precondition does not hold"},
 	ipam.CodePayloadTooLarge:      {http.StatusRequestEntityTooLarge, "The body is too large"},
 	ipam.CodeUnsupportedMediaType: {http.StatusUnsupportedMediaType, "Unsupported media type"},

@@ -10,6 +10,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/api/codec"
 	"github.com/carve-ipam/carve/internal/api/contract"
@@ -31,6 +32,29 @@ func list[D, W any](c echo.Context, limit *int, cursor *string, project string,
 		return err
 	}
 	return codec.Answer(c.Response(), http.StatusOK, &codec.Page[W]{Items: codec.Each(page.Items, show), NextCursor: page.Next})
+}
+
+// followed is list of what can be followed: the page says from where. The mark is one of before the page was read.
+func followed[D, W any](c echo.Context, use Changes, limit *int, cursor *string, project string,
+	read func(ctx context.Context, project string, limit int, cursor string, r usecase.Reading) (paging.Page[D], error), show func(D) W,
+) error {
+	stale := readingOf(c).Behind != nil
+	var mark storage.Mark
+	if !stale {
+		var err error
+		if mark, err = use.ChangesMark(c.Request().Context()); err != nil {
+			return err
+		}
+	}
+	page, err := read(c.Request().Context(), project, codec.Or(limit, defaultLimit), codec.Or(cursor, ""), readingOf(c))
+	if err != nil {
+		return err
+	}
+	answer := codec.Page[W]{Items: codec.Each(page.Items, show), NextCursor: page.Next}
+	if !stale {
+		answer.ChangesCursor = use.ChangesCursor(project, mark)
+	}
+	return codec.Answer(c.Response(), http.StatusOK, &answer)
 }
 
 // filtered is a list that narrows by a filter.

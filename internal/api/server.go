@@ -18,6 +18,7 @@ type server struct {
 	spaceGrantHandlers
 	quotaHandlers
 	trailHandlers
+	changeHandlers
 	callerHandlers
 }
 
@@ -27,10 +28,11 @@ func newServer(cfg Config) *server {
 	use := cfg.Service
 	return &server{
 		projectHandlers: projectHandlers{use}, spaceHandlers: spaceHandlers{use},
-		poolHandlers: poolHandlers{use, cfg.Clock}, classHandlers: classHandlers{use},
-		scopeHandlers: scopeHandlers{use, cfg.Clock}, claimHandlers: claimHandlers{use}, allocationHandlers: allocationHandlers{use},
+		poolHandlers: poolHandlers{use, cfg.Clock, use}, classHandlers: classHandlers{use, use},
+		scopeHandlers: scopeHandlers{use, cfg.Clock}, claimHandlers: claimHandlers{use, use}, allocationHandlers: allocationHandlers{use, use},
 		memberHandlers: memberHandlers{use}, keyHandlers: keyHandlers{use, cfg.Clock},
-		poolGrantHandlers: poolGrantHandlers{use}, spaceGrantHandlers: spaceGrantHandlers{use}, quotaHandlers: quotaHandlers{use},
-		trailHandlers: trailHandlers{use}, callerHandlers: callerHandlers{use, cfg.Version, cfg.Ready},
+		poolGrantHandlers: poolGrantHandlers{use}, spaceGrantHandlers: spaceGrantHandlers{use}, quotaHandlers: quotaHandlers{use, use},
+		changeHandlers: changeHandlers{use, cfg.Authenticator, cfg.Clock},
+		trailHandlers:  trailHandlers{use}, callerHandlers: callerHandlers{use, cfg.Version, cfg.Ready},
 	}
 }

@@ -7,9 +7,11 @@ import (
 
 	"github.com/carve-ipam/carve/internal/alloc"
 	"github.com/carve-ipam/carve/internal/alloc/claims"
+	"github.com/carve-ipam/carve/internal/alloc/feed"
 	"github.com/carve-ipam/carve/internal/alloc/paging"
 	"github.com/carve-ipam/carve/internal/alloc/pools"
 	"github.com/carve-ipam/carve/internal/alloc/releases"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/alloc/trail"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -30,6 +32,7 @@ type UseCases interface {
 	SpaceGrants
 	Quotas
 	Trail
+	Changes
 	Callers
 }
 
@@ -92,6 +95,14 @@ type Allocations interface {
 	ListAllocations(ctx context.Context, project string, f paging.Filter, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Allocation], error)
 	GetAllocation(ctx context.Context, project, name string, r usecase.Reading) (ipam.Allocation, error)
 	DeleteAllocation(ctx context.Context, project, name string, r usecase.Request) error
+}
+
+// Changes is following what changes.
+type Changes interface {
+	Follow(ctx context.Context, project, cursor string, f feed.Filter) (*feed.Follower, error)
+	// ChangesMark answers a mark of before what is read from now on, of which ChangesCursor makes a cursor for a list that was read since.
+	ChangesMark(ctx context.Context) (storage.Mark, error)
+	ChangesCursor(project string, m storage.Mark) string
 }
 
 // Members is the use cases on members.

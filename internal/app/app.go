@@ -38,6 +38,7 @@ type App struct {
 	config    Config
 	listener  net.Listener
 	server    *http.Server
+	service   *alloc.Service
 	clients   *guard.Clients
 	admin     *admin // nil without --admin-listen
 	metrics   *telemetry.Metrics
@@ -93,6 +94,7 @@ func Start(ctx context.Context, c Config, logTo io.Writer) (_ *App, err error) {
 	}
 	a.keyring = tenancy.NewKeyring(a.store, nil)
 	service := alloc.New(a.store, alloc.Options{Region: c.Region, Metrics: a.metrics, Tracer: a.claimTracer(), MaxWaiting: maxWaiting(c), Runway: c.StockRunway, MaxSpaces: c.MaxSpaces})
+	a.service = service
 	a.inFlight = limits.NewInFlight(c.MaxInFlight, placeWait)
 	if err := a.metrics.WatchLoad(func() telemetry.Load { return a.load(service) }); err != nil {
 		return nil, err
@@ -252,6 +254,9 @@ func (a *App) Close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, a.config.DrainDelay+stopTimeout)
 	defer cancel()
 	a.drain(ctx)
+	if a.service != nil {
+		a.service.EndFeed()
+	}
 	var errs []error
 	if a.server != nil {
 		drain, done := context.WithTimeout(ctx, drainTimeout)

@@ -27,7 +27,7 @@ type content struct {
 }
 
 // bookkeeping are tables that hold rows before anybody has used the service: what the service keeps of itself, and the project of the platform.
-var bookkeeping = []string{"goose_db_version", "goose_lock", "regions", "projects", "spaces", "project_regions", "compatibility", "audit_events", "removals"}
+var bookkeeping = []string{"goose_db_version", "goose_lock", "regions", "projects", "spaces", "project_regions", "compatibility", "feed", "audit_events", "removals"}
 
 func contentOf(ctx context.Context, c querier) (content, error) {
 	var has content

@@ -22,6 +22,10 @@ type engine interface {
 	// behind is what begins a transaction of reads that may be old, and what asks of which moment they are; moment is the answer.
 	behind() (begin, ask string)
 	moment(row pgx.Row) (time.Time, error)
+	// feed is what asks for the place of a read in the order of commits, and what reads a trail behind a place; since is from when on the ids are of
+	// what is behind the place of now, by what was seen before.
+	feed() (place, rows string)
+	since(known []feedSeen, now feedSeen) time.Time
 }
 
 // engines by the name of their product.

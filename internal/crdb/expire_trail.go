@@ -19,6 +19,12 @@ const projectsAtOnce = 200
 // ExpireEvents deletes all events of the store's region that are older than a time (each region's servers look after its own), project by project in transactions of up to limit rows each,
 // and says how many events it were. What was deleted stays deleted when it fails half-way; the next call does the rest.
 func (s *Store) ExpireEvents(ctx context.Context, before time.Time, limit int) (int64, error) {
+	if err := s.alone(ctx, "feed_keep", func(ctx context.Context, c *conn) error {
+		_, err := c.Exec(ctx, query.Get("feed_keep"), before)
+		return err
+	}); err != nil {
+		return 0, err
+	}
 	first := ipam.FirstTimeID(before)
 	return s.expireOfProjects(ctx, "event_oldest", rows.ID(first), func(ctx context.Context, project ipam.ID) (int64, error) {
 		return s.expireTrail(ctx, project, first, limit)

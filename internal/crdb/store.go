@@ -36,6 +36,7 @@ type Store struct {
 	tracer    Tracer // nil: nobody follows
 	clock     *storeClock
 	memory    *recall.Memory
+	feed      *feedClock
 	tooOld    *standingDown
 	life      context.Context // ends with the store
 	stop      func()          // ends what runs in the background, and waits for it
@@ -126,7 +127,7 @@ func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 	}
 	s := &Store{
 		pool: pool, writers: dial.NewWriters(cfg.MaxConns), followers: followers, product: product, engine: eng, region: o.Region, log: o.Log, watch: o.OnAttempt, tracer: o.Tracer,
-		clock: newStoreClock(o.LocalTime), tooOld: &standingDown{done: make(chan struct{})},
+		clock: newStoreClock(o.LocalTime), feed: &feedClock{}, tooOld: &standingDown{done: make(chan struct{})},
 	}
 	s.places, s.memory = newPlaces(o.Region), recall.New(s.clock.local)
 	s.Reader = lookup.New(o.Region, s.places, s.read)

@@ -26,6 +26,7 @@ const (
 	CodeClaimReleased        Code = "claim_released"
 	CodeQuotaExceeded        Code = "quota_exceeded"
 	CodeLastAdmin            Code = "last_admin"
+	CodeCursorExpired        Code = "cursor_expired"
 	CodePreconditionFailed   Code = "precondition_failed"
 	CodePreconditionRequired Code = "precondition_required"
 	CodePayloadTooLarge      Code = "payload_too_large"
@@ -47,7 +48,8 @@ func Codes() []Code {
 	return []Code{
 		CodeInvalidArgument, CodeUnauthenticated, CodePermissionDenied, CodeNotFound, CodeMethodNotAllowed,
 		CodeNotAcceptable, CodeUnsupportedMediaType, CodeAlreadyExists, CodeOverlap, CodeInUse, CodeAllocationRetained,
-		CodePoolExhausted, CodeExhaustedByCooldown, CodePoolDraining, CodeNoPoolMatches, CodeNoPoolForClass, CodeNoDefaultClass, CodeBlockTaken, CodeClaimReleased, CodeQuotaExceeded, CodeLastAdmin, CodePreconditionFailed, CodePreconditionRequired,
+		CodePoolExhausted, CodeExhaustedByCooldown, CodePoolDraining, CodeNoPoolMatches, CodeNoPoolForClass, CodeNoDefaultClass, CodeBlockTaken,
+		CodeClaimReleased, CodeQuotaExceeded, CodeLastAdmin, CodeCursorExpired, CodePreconditionFailed, CodePreconditionRequired,
 		CodePayloadTooLarge, CodeNeverSatisfiable, CodePrefixLengthRejected, CodeFamilyMismatch, CodeImmutableField,
 		CodeIdempotencyMismatch, CodeRateLimited, CodeContention, CodeOutcomeUnknown, CodeUnavailable, CodeDeadline,
 		CodeInternal,

@@ -31,6 +31,7 @@ const (
 	QuotasWrite      Action = "quotas.write"
 	AuditRead        Action = "audit.read"
 	HistoryRead      Action = "history.read"
+	ChangesRead      Action = "changes.read"
 	Whoami           Action = "whoami"
 )
 
@@ -76,6 +77,7 @@ var permissions = map[Action]permission{
 	QuotasWrite:      {Admin, inProject},
 	AuditRead:        {Admin, inProject},
 	HistoryRead:      {Viewer, inProject},
+	ChangesRead:      {Viewer, inProject},
 	Whoami:           {reach: anywhere},
 }
 

@@ -53,6 +53,7 @@ var least = map[tenancy.Action]struct {
 	tenancy.QuotasWrite:      {project, tenancy.Admin},
 	tenancy.AuditRead:        {project, tenancy.Admin},
 	tenancy.HistoryRead:      {project, tenancy.Viewer},
+	tenancy.ChangesRead:      {project, tenancy.Viewer},
 }
 
 // declared is every action that the source declares, so that a new one must find its way into the table above.

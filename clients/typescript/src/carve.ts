@@ -5,6 +5,7 @@ import { calling } from "./call.js";
 import type { CarveOptions } from "./options.js";
 import { pages, type Item, type ListInit, type ListPath } from "./pages.js";
 import type { components, paths } from "./schema.js";
+import { watch, type Watched, type WatchEvent, type WatchInit } from "./watch.js";
 
 /** What an operation answers when it succeeds: its body, and the response for its headers. */
 export interface Answer<Body> {
@@ -32,6 +33,11 @@ export interface Carve {
   /** Goes through a list item by item; the next page is fetched when the last item of the one before was taken. */
   items<Path extends ListPath>(path: Path, ...init: ListInit<Path>): AsyncGenerator<Item<Path>, void, undefined>;
   /**
+   * Tells what there is of a kind, and then what changes, until its signal ends it: through lost connections, servers that are replaced and cursors
+   * that are too old. A refusal that stays is thrown.
+   */
+  watch<Kind extends keyof Watched>(kind: Kind, init: WatchInit): AsyncGenerator<WatchEvent<Watched[Kind]>, void, undefined>;
+  /**
    * Asks for a block under a name, and answers the block as a CIDR. Asked again with the same name and spec, by this program
    * or after it was started anew, it answers the same block: the name is the key.
    */
@@ -54,6 +60,7 @@ export function createCarve(options: CarveOptions): Carve {
     PATCH: api.PATCH as Carve["PATCH"],
     DELETE: api.DELETE as Carve["DELETE"],
     items: (path, ...init) => pages(api, path, init[0]),
+    watch: (kind, init) => watch(api, kind, init),
     claim: async (project, name, spec) => {
       const path = { project, claim: name };
       const { data } = await carve.PUT("/v1/projects/{project}/claims/{claim}", { params: { path }, body: { spec } });

@@ -6,3 +6,4 @@ export { problemCodes, type Problem, type ProblemCode } from "./problem.js";
 export { defaultRetry, type Repeat, type RetryPolicy } from "./retry.js";
 export type { components, operations, paths } from "./schema.js";
 export { contractVersion } from "./version.js";
+export type { Watched, WatchEvent, WatchInit } from "./watch.js";

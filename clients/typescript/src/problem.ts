@@ -13,6 +13,7 @@ export const problemCodes = Object.keys({
   block_taken: true,
   claim_released: true,
   contention: true,
+  cursor_expired: true,
   deadline: true,
   exhausted_by_cooldown: true,
   family_mismatch: true,

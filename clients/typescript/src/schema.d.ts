@@ -1193,6 +1193,55 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/projects/{project}/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Follow what changes
+         * @description What has changed in the project's pools, claims, allocations, classes and quotas since a place, and then what changes. List
+         *     first: every list of these kinds answers in `changesCursor` from where to follow it, on its first page. A caller that keeps
+         *     what the list answered, writes over it what each change says, and goes on with the `cursor` of each answer, has what the
+         *     lists would answer.
+         *
+         *     A change says that an object is now as in `object` (`Put`), or that there is none of its name (`Delete`). Nothing is left
+         *     out: each change comes at least once, those of one object in their order, and what comes last is how the object is. States
+         *     in between may be left out, and a change may come again. The order of changes of different objects says nothing.
+         *     Allocations are those of the list with `holder=self`. Figures in `status` of pools, classes and quotas, which change
+         *     with every claim, are those of the moment when the change was read, and are no change themselves.
+         *
+         *     **Long poll**: without a change the answer waits for one, up to `waitSeconds`, and has no `items` then; `cursor` is where to
+         *     go on in any case. Ask at once again.
+         *
+         *     **Server-Sent Events**: with `Accept: text/event-stream` the answer goes on until somebody ends it; `waitSeconds` and
+         *     `limit` mean nothing. Each event has in `id` the cursor to go on from: a client that connects again sends the last one in
+         *     `Last-Event-ID`, as browsers do, which goes before `after`. An event `change` holds a Change, one `bookmark` a
+         *     ChangesBookmark: it comes when nothing else has for 15 seconds. The last one is `end` with a ChangesEnd, which says why: the
+         *     server shuts down (`unavailable`), the caller reads too slowly (`rate_limited`), its rights were taken
+         *     (`permission_denied`, `not_found`) or its credentials are no longer valid (`unauthenticated`), or the cursor is too old
+         *     (`cursor_expired`).
+         *
+         *     **410**: when what the place needs is gone, because the trail was cut or the database was restored, the answer is
+         *     `cursor_expired`: list again, and follow from there.
+         */
+        get: operations["listChanges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/whoami": {
         parameters: {
             query?: never;
@@ -1932,6 +1981,7 @@ export interface components {
         IPPoolList: {
             items: components["schemas"]["IPPool"][];
             nextCursor?: components["schemas"]["NextCursor"];
+            changesCursor?: components["schemas"]["ListChangesCursor"];
         };
         /** @description What is free in a pool. */
         PoolFree: {
@@ -2124,6 +2174,7 @@ export interface components {
         IPClassList: {
             items: components["schemas"]["IPClass"][];
             nextCursor?: components["schemas"]["NextCursor"];
+            changesCursor?: components["schemas"]["ListChangesCursor"];
         };
         /** @description A request for one block, with the block. */
         IPClaim: {
@@ -2294,6 +2345,7 @@ export interface components {
         IPClaimList: {
             items: components["schemas"]["IPClaim"][];
             nextCursor?: components["schemas"]["NextCursor"];
+            changesCursor?: components["schemas"]["ListChangesCursor"];
         };
         ClaimBatchCreate: {
             claims: components["schemas"]["IPClaimCreate"][];
@@ -2549,6 +2601,7 @@ export interface components {
         IPAllocationList: {
             items: components["schemas"]["IPAllocation"][];
             nextCursor?: components["schemas"]["NextCursor"];
+            changesCursor?: components["schemas"]["ListChangesCursor"];
         };
         /** @description A subject with a role in a project. */
         Member: {
@@ -2710,6 +2763,7 @@ export interface components {
         QuotaList: {
             items: components["schemas"]["Quota"][];
             nextCursor?: components["schemas"]["NextCursor"];
+            changesCursor?: components["schemas"]["ListChangesCursor"];
         };
         /** @description Lets a consumer use a pool or a space. */
         Grant: {
@@ -2857,6 +2911,71 @@ export interface components {
             items: components["schemas"]["HistoryEntry"][];
             nextCursor?: components["schemas"]["NextCursor"];
         };
+        /**
+         * @description A place in the changes of a project. It is opaque, and gives no right.
+         * @example AQIDBAUGBwgJCgsMDQ4PEA
+         */
+        ChangesCursor: string;
+        /**
+         * @description A kind of object whose changes can be followed.
+         * @enum {string}
+         */
+        ChangeKind: "IPPool" | "IPClaim" | "IPAllocation" | "IPClass" | "Quota";
+        /**
+         * @description `Put`: the object is as `object` says. `Delete`: there is none of this name.
+         * @enum {string}
+         */
+        ChangeType: "Put" | "Delete";
+        /** @description How an object is that has changed. */
+        Change: {
+            kind: components["schemas"]["ChangeKind"];
+            /**
+             * @description The object's name; of an allocation its `uid`.
+             * @example web-eu
+             */
+            name: string;
+            type: components["schemas"]["ChangeType"];
+            /** @description The object as its GET answers it now, which may be later than `at`; absent when it is a `Delete`. */
+            object?: {
+                [key: string]: unknown;
+            };
+            /**
+             * Format: date-time
+             * @description When it changed; when it changed several times, the last time that is known.
+             * @example 2026-03-02T09:30:00Z
+             */
+            at: string;
+            /**
+             * @description The `operationId` of what changed it.
+             * @example createClaim
+             */
+            operation: string;
+        };
+        ChangeList: {
+            items: components["schemas"]["Change"][];
+            cursor: components["schemas"]["ChangesCursor"];
+        };
+        /** @description A place without a change, in an event `bookmark` of a stream. */
+        ChangesBookmark: {
+            cursor: components["schemas"]["ChangesCursor"];
+        };
+        /** @description Why a stream ends, in its last event, `end`. */
+        ChangesEnd: {
+            code: components["schemas"]["ProblemCode"];
+            /**
+             * @description The same in a sentence, and what to do.
+             * @example The server shuts down. Connect again and go on from the last cursor.
+             */
+            detail: string;
+            /** @description Where to go on; absent when that cannot be. */
+            cursor?: components["schemas"]["ChangesCursor"];
+        };
+        /**
+         * @description From where `listChanges` goes on from this list: of the moment when it was read, or just before. Of a list of several pages take
+         *     the one of the first page. Absent with `consistency=stale`.
+         * @example AQIDBAUGBwgJCgsMDQ4PEA
+         */
+        ListChangesCursor: string;
         /** @description The caller, as the server sees it. */
         Whoami: {
             /**
@@ -3071,6 +3190,7 @@ export interface components {
          *     | `claim_released` | 409 | the claim that the `Idempotency-Key` has made was released since |
          *     | `quota_exceeded` | 409 | a quota of the project does not allow it now; `quota`, `measure`, `limit`, `used`, `requested` |
          *     | `last_admin` | 409 | `platform` would be left without an admin |
+         *     | `cursor_expired` | 410 | what a place in the changes needs is gone; list again, and follow from there |
          *     | `precondition_failed` | 412 | `If-Match` is stale, or `If-None-Match: *` meets what exists; `currentETag` |
          *     | `payload_too_large` | 413 | the body is larger than 1 MiB |
          *     | `unsupported_media_type` | 415 | the body is of another media type |
@@ -3088,7 +3208,7 @@ export interface components {
          *     | `deadline` | 504 | the request's deadline passed |
          * @enum {string}
          */
-        ProblemCode: "invalid_argument" | "unauthenticated" | "permission_denied" | "not_found" | "method_not_allowed" | "not_acceptable" | "unsupported_media_type" | "already_exists" | "overlap" | "in_use" | "allocation_retained" | "pool_exhausted" | "exhausted_by_cooldown" | "pool_draining" | "no_pool_matches" | "no_pool_for_class" | "no_default_class" | "block_taken" | "claim_released" | "quota_exceeded" | "last_admin" | "precondition_failed" | "precondition_required" | "payload_too_large" | "never_satisfiable" | "prefix_length_rejected" | "family_mismatch" | "immutable_field" | "idempotency_mismatch" | "rate_limited" | "contention" | "outcome_unknown" | "unavailable" | "deadline" | "internal";
+        ProblemCode: "invalid_argument" | "unauthenticated" | "permission_denied" | "not_found" | "method_not_allowed" | "not_acceptable" | "unsupported_media_type" | "already_exists" | "overlap" | "in_use" | "allocation_retained" | "pool_exhausted" | "exhausted_by_cooldown" | "pool_draining" | "no_pool_matches" | "no_pool_for_class" | "no_default_class" | "block_taken" | "claim_released" | "quota_exceeded" | "last_admin" | "cursor_expired" | "precondition_failed" | "precondition_required" | "payload_too_large" | "never_satisfiable" | "prefix_length_rejected" | "family_mismatch" | "immutable_field" | "idempotency_mismatch" | "rate_limited" | "contention" | "outcome_unknown" | "unavailable" | "deadline" | "internal";
     };
     responses: {
         /** @description The caller has it already, by its `If-None-Match`. There is no body. */
@@ -3308,6 +3428,18 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /**
+         * @description What the place in the changes needs is gone (`cursor_expired`): the trail was cut since, or the database was restored. List
+         *     again; the lists answer in `changesCursor` from where to follow on.
+         */
+        CursorExpired: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description `If-Match` is missing (`precondition_required`). */
         PreconditionRequired: {
             headers: {
@@ -3491,6 +3623,41 @@ export interface components {
          * @example eyJuIjoicHJvZC1ldSJ9
          */
         Cursor: string;
+        /**
+         * @description `changesCursor` of a list, or `cursor` of an answer before, of the same project; the filters may be others. Without it the answer
+         *     begins now. It is opaque.
+         * @example AQIDBAUGBwgJCgsMDQ4PEA
+         */
+        ChangesAfter: components["schemas"]["ChangesCursor"];
+        /**
+         * @description The `id` of the last event of a stream that broke, to go on with it; goes before `after`.
+         * @example AQIDBAUGBwgJCgsMDQ4PEA
+         */
+        LastEventID: components["schemas"]["ChangesCursor"];
+        /**
+         * @description Only changes of these kinds, separated by commas.
+         * @example [
+         *       "IPClaim",
+         *       "IPPool"
+         *     ]
+         */
+        ChangeKindsFilter: components["schemas"]["ChangeKind"][];
+        /**
+         * @description Only changes of what has this name; an allocation is named by its `uid`.
+         * @example web-eu
+         */
+        ChangeNameFilter: string;
+        /**
+         * @description Only changes of what has such labels, in the syntax of lists. What had them and has them no longer comes as a `Delete`, and
+         *     so may what never had them; what is deleted comes whatever labels it had.
+         * @example env=prod,tier in (web,api),!temporary
+         */
+        ChangeLabelsFilter: string;
+        /**
+         * @description For how long the answer waits for a change when there is none.
+         * @example 30
+         */
+        WaitSeconds: number;
         /**
          * @description `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
          *     waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
@@ -7358,6 +7525,85 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["DeadlineExceeded"];
+        };
+    };
+    listChanges: {
+        parameters: {
+            query?: {
+                /**
+                 * @description `changesCursor` of a list, or `cursor` of an answer before, of the same project; the filters may be others. Without it the answer
+                 *     begins now. It is opaque.
+                 * @example AQIDBAUGBwgJCgsMDQ4PEA
+                 */
+                after?: components["parameters"]["ChangesAfter"];
+                /**
+                 * @description Only changes of these kinds, separated by commas.
+                 * @example [
+                 *       "IPClaim",
+                 *       "IPPool"
+                 *     ]
+                 */
+                resourceKind?: components["parameters"]["ChangeKindsFilter"];
+                /**
+                 * @description Only changes of what has this name; an allocation is named by its `uid`.
+                 * @example web-eu
+                 */
+                resourceName?: components["parameters"]["ChangeNameFilter"];
+                /**
+                 * @description Only changes of what has such labels, in the syntax of lists. What had them and has them no longer comes as a `Delete`, and
+                 *     so may what never had them; what is deleted comes whatever labels it had.
+                 * @example env=prod,tier in (web,api),!temporary
+                 */
+                labelSelector?: components["parameters"]["ChangeLabelsFilter"];
+                /**
+                 * @description For how long the answer waits for a change when there is none.
+                 * @example 30
+                 */
+                waitSeconds?: components["parameters"]["WaitSeconds"];
+                /**
+                 * @description Most items a page may hold.
+                 * @example 100
+                 */
+                limit?: components["parameters"]["Limit"];
+            };
+            header?: {
+                /**
+                 * @description The `id` of the last event of a stream that broke, to go on with it; goes before `after`.
+                 * @example AQIDBAUGBwgJCgsMDQ4PEA
+                 */
+                "Last-Event-ID"?: components["parameters"]["LastEventID"];
+            };
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The changes after the place, or a stream of them. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeList"];
+                    "text/event-stream": string | components["schemas"]["Change"] | components["schemas"]["ChangesBookmark"] | components["schemas"]["ChangesEnd"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            410: components["responses"]["CursorExpired"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

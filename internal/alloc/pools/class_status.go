@@ -83,3 +83,13 @@ func largestFrom(c ipam.Class, p ipam.Pool) (bits int, ok bool) {
 	lo, hi = max(lo, poolLo, free), min(hi, poolHi)
 	return lo, lo <= hi
 }
+
+// OwnClasses answers those of some classes that are a project's own, by name, each with what stands behind it.
+func OwnClasses(ctx context.Context, read storage.Reader, key storage.ProjectKey, names []string) ([]ipam.Class, error) {
+	found, err := read.ClassesNamed(ctx, key, names)
+	if err != nil {
+		return nil, err
+	}
+	found = slices.DeleteFunc(found, func(c ipam.Class) bool { return c.ProjectID != key.ID })
+	return found, fillClassStatus(ctx, read, key, found)
+}

@@ -13,6 +13,7 @@ import (
 // transaction of ours.
 type Store interface {
 	View // of what was written last
+	Feed
 
 	// Behind is a view of what the region knows, which may be some seconds old, so that its reads wait for no other region. It notes when they were.
 	Behind(at *Moment) View
@@ -62,6 +63,7 @@ type Reader interface {
 	ClaimReader
 	ClassReader
 	CooldownReader
+	FeedReader
 	FreeReader
 	PoolReader
 	ProjectReader

@@ -24,6 +24,7 @@ type Core struct {
 	Lanes     *turns.Lanes                           // whose turn it is to work on a pool
 	Searching *turns.Places                          // lists that look at many rows
 	Projects  *lru.Cache[string, storage.ProjectKey] // remembered by name
+	Wakes     *Wakes                                 // those who wait for changes
 }
 
 // Options of a Core.
@@ -39,7 +40,7 @@ func New(store storage.Store, o Options) *Core {
 	c := &Core{
 		Store: store, Region: o.Region, Clock: o.Clock, OwnClock: o.Clock != nil, Ticks: o.Clock, Metrics: o.Metrics, Tracer: o.Tracer,
 		Lanes: turns.NewLanes(), Searching: turns.NewPlaces(turns.SearchesAtOnce, turns.SearchesOfOne, turns.PatientOfOne),
-		Projects: NewLRU[string, storage.ProjectKey](MaxRememberedProjects),
+		Projects: NewLRU[string, storage.ProjectKey](MaxRememberedProjects), Wakes: &Wakes{},
 	}
 	if o.Clock == nil {
 		ticks := time.Now
@@ -93,8 +94,9 @@ func InOneTrip[T any](
 func runIn[T any](ctx context.Context, s *Core, run func(context.Context, string, storage.Locks, func(context.Context, storage.Tx) error) error,
 	op string, locks storage.Locks, fn func(context.Context, storage.Tx) (T, error),
 ) (out T, err error) {
+	did := s.Wakes.begin()
 	err = run(ctx, op, locks, func(ctx context.Context, tx storage.Tx) error {
-		v, err := fn(ctx, timedTx{tx, s})
+		v, err := fn(ctx, timedTx{tx, s, did})
 		if err == nil {
 			out = v // overwritten by the next attempt, if there is one
 		}
@@ -104,5 +106,6 @@ func runIn[T any](ctx context.Context, s *Core, run func(context.Context, string
 		var zero T
 		return zero, err
 	}
+	s.Wakes.end(did)
 	return out, nil
 }

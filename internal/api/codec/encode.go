@@ -119,8 +119,9 @@ var answers = sync.Pool{New: func() any { return &jsonText{b: make([]byte, 0, 10
 
 // Page is a page of a list as it is answered.
 type Page[W any] struct {
-	Items      []W    `json:"items"`
-	NextCursor string `json:"nextCursor,omitempty"`
+	ChangesCursor string `json:"changesCursor,omitempty"` // of what can be followed
+	Items         []W    `json:"items"`
+	NextCursor    string `json:"nextCursor,omitempty"`
 }
 
 // Answer sends what body points to as JSON. Nothing is sent when there is an error.
@@ -153,6 +154,7 @@ func (w *jsonText) write(body any) {
 		w.claim(body)
 	case *Page[gen.IPClaim]:
 		w.open('{')
+		w.some("changesCursor", body.ChangesCursor)
 		w.claims("items", body.Items)
 		w.some("nextCursor", body.NextCursor)
 		w.shut('}')

@@ -248,6 +248,51 @@ func (e AuditOutcome) Valid() bool {
 	}
 }
 
+// Defines values for ChangeKind.
+const (
+	ChangeKindIPAllocation ChangeKind = "IPAllocation"
+	ChangeKindIPClaim      ChangeKind = "IPClaim"
+	ChangeKindIPClass      ChangeKind = "IPClass"
+	ChangeKindIPPool       ChangeKind = "IPPool"
+	ChangeKindQuota        ChangeKind = "Quota"
+)
+
+// Valid indicates whether the value is a known member of the ChangeKind enum.
+func (e ChangeKind) Valid() bool {
+	switch e {
+	case ChangeKindIPAllocation:
+		return true
+	case ChangeKindIPClaim:
+		return true
+	case ChangeKindIPClass:
+		return true
+	case ChangeKindIPPool:
+		return true
+	case ChangeKindQuota:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ChangeType.
+const (
+	ChangeTypeDelete ChangeType = "Delete"
+	ChangeTypePut    ChangeType = "Put"
+)
+
+// Valid indicates whether the value is a known member of the ChangeType enum.
+func (e ChangeType) Valid() bool {
+	switch e {
+	case ChangeTypeDelete:
+		return true
+	case ChangeTypePut:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ClaimOutcome.
 const (
 	ClaimOutcomeBound   ClaimOutcome = "Bound"
@@ -606,6 +651,7 @@ const (
 	ProblemCodeBlockTaken           ProblemCode = "block_taken"
 	ProblemCodeClaimReleased        ProblemCode = "claim_released"
 	ProblemCodeContention           ProblemCode = "contention"
+	ProblemCodeCursorExpired        ProblemCode = "cursor_expired"
 	ProblemCodeDeadline             ProblemCode = "deadline"
 	ProblemCodeExhaustedByCooldown  ProblemCode = "exhausted_by_cooldown"
 	ProblemCodeFamilyMismatch       ProblemCode = "family_mismatch"
@@ -650,6 +696,8 @@ func (e ProblemCode) Valid() bool {
 	case ProblemCodeClaimReleased:
 		return true
 	case ProblemCodeContention:
+		return true
+	case ProblemCodeCursorExpired:
 		return true
 	case ProblemCodeDeadline:
 		return true
@@ -1055,6 +1103,116 @@ type Capacity struct {
 	Available Count `json:"available"`
 }
 
+// Change How an object is that has changed.
+type Change struct {
+	// Kind A kind of object whose changes can be followed.
+	Kind ChangeKind `json:"kind"`
+
+	// Name The object's name; of an allocation its `uid`.
+	//
+	// Example: web-eu
+	Name string `json:"name"`
+
+	// Type `Put`: the object is as `object` says. `Delete`: there is none of this name.
+	Type ChangeType `json:"type"`
+
+	// Object The object as its GET answers it now, which may be later than `at`; absent when it is a `Delete`.
+	Object json.RawMessage `json:"object,omitempty"`
+
+	// At When it changed; when it changed several times, the last time that is known.
+	//
+	// Example: 2026-03-02T09:30:00Z
+	At time.Time `json:"at"`
+
+	// Operation The `operationId` of what changed it.
+	//
+	// Example: createClaim
+	Operation string `json:"operation"`
+}
+
+// ChangeKind A kind of object whose changes can be followed.
+type ChangeKind string
+
+// ChangeList defines model for ChangeList.
+type ChangeList struct {
+	// Cursor A place in the changes of a project. It is opaque, and gives no right.
+	//
+	//
+	// Example: AQIDBAUGBwgJCgsMDQ4PEA
+	Cursor ChangesCursor `json:"cursor"`
+	Items  []Change      `json:"items"`
+}
+
+// ChangeType `Put`: the object is as `object` says. `Delete`: there is none of this name.
+type ChangeType string
+
+// ChangesBookmark A place without a change, in an event `bookmark` of a stream.
+type ChangesBookmark struct {
+	// Cursor A place in the changes of a project. It is opaque, and gives no right.
+	//
+	//
+	// Example: AQIDBAUGBwgJCgsMDQ4PEA
+	Cursor ChangesCursor `json:"cursor"`
+}
+
+// ChangesCursor A place in the changes of a project. It is opaque, and gives no right.
+//
+// Example: AQIDBAUGBwgJCgsMDQ4PEA
+type ChangesCursor = string
+
+// ChangesEnd Why a stream ends, in its last event, `end`.
+type ChangesEnd struct {
+	// Code What kind of refusal it is. A code never changes its meaning; later versions may add codes.
+	//
+	// | code | status | meaning |
+	// |---|---|---|
+	// | `invalid_argument` | 400 | the request is not valid; `errors` says where, `missingRoles` what a class asks for |
+	// | `unauthenticated` | 401 | no valid credentials |
+	// | `permission_denied` | 403 | may be seen, but this needs a larger role, which `detail` names |
+	// | `not_found` | 404 | does not exist, as far as the caller may know |
+	// | `method_not_allowed` | 405 | the path has no such method |
+	// | `not_acceptable` | 406 | `Accept` admits no media type of the answer |
+	// | `already_exists` | 409 | the name is taken, a claim of this name has another spec, or another class is the default; `conflictsWith` |
+	// | `overlap` | 409 | a root pool of the space overlaps; `conflictsWith` |
+	// | `in_use` | 409 | something still holds or needs it; `claims`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
+	// | `allocation_retained` | 409 | a retained allocation holds the block; `conflictsWith` |
+	// | `pool_exhausted` | 409 | nothing large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; of a batch `fitting` |
+	// | `exhausted_by_cooldown` | 409 | only blocks that are cooling down are large enough; `coolingDownAddresses`, `cooledDownAt`, `Retry-After` |
+	// | `pool_draining` | 409 | nothing more is carved from the pool |
+	// | `no_pool_matches` | 409 | the selector matches no pool that the caller may use |
+	// | `no_pool_for_class` | 409 | no pool that admits the length lists the class; `class` |
+	// | `no_default_class` | 409 | the claim names nothing, and its family has no default class |
+	// | `block_taken` | 409 | the very block that was asked for is not free |
+	// | `claim_released` | 409 | the claim that the `Idempotency-Key` has made was released since |
+	// | `quota_exceeded` | 409 | a quota of the project does not allow it now; `quota`, `measure`, `limit`, `used`, `requested` |
+	// | `last_admin` | 409 | `platform` would be left without an admin |
+	// | `cursor_expired` | 410 | what a place in the changes needs is gone; list again, and follow from there |
+	// | `precondition_failed` | 412 | `If-Match` is stale, or `If-None-Match: *` meets what exists; `currentETag` |
+	// | `payload_too_large` | 413 | the body is larger than 1 MiB |
+	// | `unsupported_media_type` | 415 | the body is of another media type |
+	// | `never_satisfiable` | 422 | would not fit even if everything were free; `wantedPrefixLength`, `allowedPrefixLengths` |
+	// | `prefix_length_rejected` | 422 | outside the bounds of the pool or the class; `allowedPrefixLengths`, `class` |
+	// | `family_mismatch` | 422 | of the other address family |
+	// | `immutable_field` | 422 | this field never changes |
+	// | `idempotency_mismatch` | 422 | the key was used with another request, or by another caller |
+	// | `precondition_required` | 428 | `If-Match` is missing |
+	// | `rate_limited` | 429 | too many requests, in a second or at once; `Retry-After`, `RateLimit`, `RateLimit-Policy` |
+	// | `internal` | 500 | a fault of the server |
+	// | `contention` | 503 | too many writers met, or wait for the same pool; safe to repeat |
+	// | `outcome_unknown` | 503 | the commit's outcome could not be read back; repeat with the same key |
+	// | `unavailable` | 503 | the database does not answer, the server works on as many requests as it can, or a pool's rows in a region were restored without the rest; safe to repeat |
+	// | `deadline` | 504 | the request's deadline passed |
+	Code ProblemCode `json:"code"`
+
+	// Detail The same in a sentence, and what to do.
+	//
+	// Example: The server shuts down. Connect again and go on from the last cursor.
+	Detail string `json:"detail"`
+
+	// Cursor Where to go on; absent when that cannot be.
+	Cursor *ChangesCursor `json:"cursor,omitempty"`
+}
+
 // ClaimBatch defines model for ClaimBatch.
 type ClaimBatch struct {
 	// Claims The claims in the order of the request.
@@ -1236,6 +1394,7 @@ type ClaimSkipped struct {
 	// | `claim_released` | 409 | the claim that the `Idempotency-Key` has made was released since |
 	// | `quota_exceeded` | 409 | a quota of the project does not allow it now; `quota`, `measure`, `limit`, `used`, `requested` |
 	// | `last_admin` | 409 | `platform` would be left without an admin |
+	// | `cursor_expired` | 410 | what a place in the changes needs is gone; list again, and follow from there |
 	// | `precondition_failed` | 412 | `If-Match` is stale, or `If-None-Match: *` meets what exists; `currentETag` |
 	// | `payload_too_large` | 413 | the body is larger than 1 MiB |
 	// | `unsupported_media_type` | 415 | the body is of another media type |
@@ -1503,7 +1662,13 @@ type IPAllocation struct {
 
 // IPAllocationList defines model for IPAllocationList.
 type IPAllocationList struct {
-	Items []IPAllocation `json:"items"`
+	// ChangesCursor From where `listChanges` goes on from this list: of the moment when it was read, or just before. Of a list of several pages take
+	// the one of the first page. Absent with `consistency=stale`.
+	//
+	//
+	// Example: AQIDBAUGBwgJCgsMDQ4PEA
+	ChangesCursor ListChangesCursor `json:"changesCursor,omitempty"`
+	Items         []IPAllocation    `json:"items"`
 
 	// NextCursor Send it as `cursor` for the next page; absent on the last page.
 	//
@@ -1604,7 +1769,13 @@ type IPClaimCreate struct {
 
 // IPClaimList defines model for IPClaimList.
 type IPClaimList struct {
-	Items []IPClaim `json:"items"`
+	// ChangesCursor From where `listChanges` goes on from this list: of the moment when it was read, or just before. Of a list of several pages take
+	// the one of the first page. Absent with `consistency=stale`.
+	//
+	//
+	// Example: AQIDBAUGBwgJCgsMDQ4PEA
+	ChangesCursor ListChangesCursor `json:"changesCursor,omitempty"`
+	Items         []IPClaim         `json:"items"`
 
 	// NextCursor Send it as `cursor` for the next page; absent on the last page.
 	//
@@ -1759,7 +1930,13 @@ type IPClassCreate struct {
 
 // IPClassList defines model for IPClassList.
 type IPClassList struct {
-	Items []IPClass `json:"items"`
+	// ChangesCursor From where `listChanges` goes on from this list: of the moment when it was read, or just before. Of a list of several pages take
+	// the one of the first page. Absent with `consistency=stale`.
+	//
+	//
+	// Example: AQIDBAUGBwgJCgsMDQ4PEA
+	ChangesCursor ListChangesCursor `json:"changesCursor,omitempty"`
+	Items         []IPClass         `json:"items"`
 
 	// NextCursor Send it as `cursor` for the next page; absent on the last page.
 	//
@@ -1897,7 +2074,13 @@ type IPPoolCreate struct {
 
 // IPPoolList defines model for IPPoolList.
 type IPPoolList struct {
-	Items []IPPool `json:"items"`
+	// ChangesCursor From where `listChanges` goes on from this list: of the moment when it was read, or just before. Of a list of several pages take
+	// the one of the first page. Absent with `consistency=stale`.
+	//
+	//
+	// Example: AQIDBAUGBwgJCgsMDQ4PEA
+	ChangesCursor ListChangesCursor `json:"changesCursor,omitempty"`
+	Items         []IPPool          `json:"items"`
 
 	// NextCursor Send it as `cursor` for the next page; absent on the last page.
 	//
@@ -2064,6 +2247,12 @@ type LabelSelectorRequirement struct {
 //
 // Example: {"env":"prod"}
 type Labels map[string]string
+
+// ListChangesCursor From where `listChanges` goes on from this list: of the moment when it was read, or just before. Of a list of several pages take
+// the one of the first page. Absent with `consistency=stale`.
+//
+// Example: AQIDBAUGBwgJCgsMDQ4PEA
+type ListChangesCursor = string
 
 // Member A subject with a role in a project.
 type Member struct {
@@ -2380,6 +2569,7 @@ type Problem struct {
 	// | `claim_released` | 409 | the claim that the `Idempotency-Key` has made was released since |
 	// | `quota_exceeded` | 409 | a quota of the project does not allow it now; `quota`, `measure`, `limit`, `used`, `requested` |
 	// | `last_admin` | 409 | `platform` would be left without an admin |
+	// | `cursor_expired` | 410 | what a place in the changes needs is gone; list again, and follow from there |
 	// | `precondition_failed` | 412 | `If-Match` is stale, or `If-None-Match: *` meets what exists; `currentETag` |
 	// | `payload_too_large` | 413 | the body is larger than 1 MiB |
 	// | `unsupported_media_type` | 415 | the body is of another media type |
@@ -2505,6 +2695,7 @@ type Problem struct {
 // | `claim_released` | 409 | the claim that the `Idempotency-Key` has made was released since |
 // | `quota_exceeded` | 409 | a quota of the project does not allow it now; `quota`, `measure`, `limit`, `used`, `requested` |
 // | `last_admin` | 409 | `platform` would be left without an admin |
+// | `cursor_expired` | 410 | what a place in the changes needs is gone; list again, and follow from there |
 // | `precondition_failed` | 412 | `If-Match` is stale, or `If-None-Match: *` meets what exists; `currentETag` |
 // | `payload_too_large` | 413 | the body is larger than 1 MiB |
 // | `unsupported_media_type` | 415 | the body is of another media type |
@@ -2648,7 +2839,13 @@ type QuotaLimits struct {
 
 // QuotaList defines model for QuotaList.
 type QuotaList struct {
-	Items []Quota `json:"items"`
+	// ChangesCursor From where `listChanges` goes on from this list: of the moment when it was read, or just before. Of a list of several pages take
+	// the one of the first page. Absent with `consistency=stale`.
+	//
+	//
+	// Example: AQIDBAUGBwgJCgsMDQ4PEA
+	ChangesCursor ListChangesCursor `json:"changesCursor,omitempty"`
+	Items         []Quota           `json:"items"`
 
 	// NextCursor Send it as `cursor` for the next page; absent on the last page.
 	//
@@ -2958,6 +3155,20 @@ type AllocationName = UID
 // `Delete`, and nobody gets the block until its cool-down has passed.
 type AllocationPhaseFilter = IPAllocationPhase
 
+// ChangeKindsFilter defines model for ChangeKindsFilter.
+type ChangeKindsFilter = []ChangeKind
+
+// ChangeLabelsFilter defines model for ChangeLabelsFilter.
+type ChangeLabelsFilter = string
+
+// ChangeNameFilter defines model for ChangeNameFilter.
+type ChangeNameFilter = string
+
+// ChangesAfter A place in the changes of a project. It is opaque, and gives no right.
+//
+// Example: AQIDBAUGBwgJCgsMDQ4PEA
+type ChangesAfter = ChangesCursor
+
 // ClaimName A DNS label (RFC 1123).
 //
 // Example: prod-eu
@@ -3020,6 +3231,11 @@ type KeyName = Name
 
 // LabelSelectorFilter defines model for LabelSelectorFilter.
 type LabelSelectorFilter = string
+
+// LastEventID A place in the changes of a project. It is opaque, and gives no right.
+//
+// Example: AQIDBAUGBwgJCgsMDQ4PEA
+type LastEventID = ChangesCursor
 
 // Limit defines model for Limit.
 type Limit = int
@@ -3114,6 +3330,9 @@ type SubjectFilter = string
 // Example: 2026-03-03T12:00:00Z
 type UntilFilter = Time
 
+// WaitSeconds defines model for WaitSeconds.
+type WaitSeconds = int
+
 // WithinFilter A block in CIDR notation without host bits, IPv4 or IPv6.
 //
 // Example: 10.20.0.0/16
@@ -3138,6 +3357,10 @@ type ClaimConflict = Problem
 // ClaimSourceNotFound Why the request was refused (RFC 9457). Beside the standard members there is the stable `code`, the places that are
 // wrong, and the figures that belong to the code.
 type ClaimSourceNotFound = Problem
+
+// CursorExpired Why the request was refused (RFC 9457). Beside the standard members there is the stable `code`, the places that are
+// wrong, and the figures that belong to the code.
+type CursorExpired = Problem
 
 // DeadlineExceeded Why the request was refused (RFC 9457). Beside the standard members there is the stable `code`, the places that are
 // wrong, and the figures that belong to the code.
@@ -3420,6 +3643,32 @@ type ListAuditEventsParams struct {
 	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
 	// something was read for it, `Carve-Read-At`.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
+}
+
+// ListChangesParams defines parameters for ListChanges.
+type ListChangesParams struct {
+	// After `changesCursor` of a list, or `cursor` of an answer before, of the same project; the filters may be others. Without it the answer
+	// begins now. It is opaque.
+	After *ChangesAfter `form:"after,omitempty" json:"after,omitempty"`
+
+	// ResourceKind Only changes of these kinds, separated by commas.
+	ResourceKind ChangeKindsFilter `form:"resourceKind,omitempty" json:"resourceKind,omitempty"`
+
+	// ResourceName Only changes of what has this name; an allocation is named by its `uid`.
+	ResourceName *ChangeNameFilter `form:"resourceName,omitempty" json:"resourceName,omitempty"`
+
+	// LabelSelector Only changes of what has such labels, in the syntax of lists. What had them and has them no longer comes as a `Delete`, and
+	// so may what never had them; what is deleted comes whatever labels it had.
+	LabelSelector *ChangeLabelsFilter `form:"labelSelector,omitempty" json:"labelSelector,omitempty"`
+
+	// WaitSeconds For how long the answer waits for a change when there is none.
+	WaitSeconds *WaitSeconds `form:"waitSeconds,omitempty" json:"waitSeconds,omitempty"`
+
+	// Limit Most items a page may hold.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// LastEventID The `id` of the last event of a stream that broke, to go on with it; goes before `after`.
+	LastEventID *LastEventID `json:"Last-Event-ID,omitempty"`
 }
 
 // CreateClaimBatchParams defines parameters for CreateClaimBatch.
@@ -4130,6 +4379,9 @@ type ServerInterface interface {
 	// ListAuditEvents List audit events
 	// (GET /v1/projects/{project}/audit-events)
 	ListAuditEvents(ctx echo.Context, project ProjectName, params ListAuditEventsParams) error
+	// ListChanges Follow what changes
+	// (GET /v1/projects/{project}/changes)
+	ListChanges(ctx echo.Context, project ProjectName, params ListChangesParams) error
 	// CreateClaimBatch Claim many blocks at once
 	// (POST /v1/projects/{project}/claim-batches)
 	CreateClaimBatch(ctx echo.Context, project ProjectName, params CreateClaimBatchParams) error
@@ -4928,6 +5180,83 @@ func (w *ServerInterfaceWrapper) ListAuditEvents(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.ListAuditEvents(ctx, project, params)
+	return err
+}
+
+// ListChanges converts echo context to params.
+func (w *ServerInterfaceWrapper) ListChanges(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListChangesParams
+	// ------------- Optional query parameter "after" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "after", ctx.QueryParams(), &params.After, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter after: %s", err))
+	}
+
+	// ------------- Optional query parameter "resourceKind" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", false, false, "resourceKind", ctx.QueryParams(), &params.ResourceKind, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter resourceKind: %s", err))
+	}
+
+	// ------------- Optional query parameter "resourceName" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "resourceName", ctx.QueryParams(), &params.ResourceName, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter resourceName: %s", err))
+	}
+
+	// ------------- Optional query parameter "labelSelector" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "labelSelector", ctx.QueryParams(), &params.LabelSelector, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter labelSelector: %s", err))
+	}
+
+	// ------------- Optional query parameter "waitSeconds" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "waitSeconds", ctx.QueryParams(), &params.WaitSeconds, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter waitSeconds: %s", err))
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "Last-Event-ID" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Last-Event-ID")]; found {
+		var LastEventID LastEventID
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Last-Event-ID, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Last-Event-ID", valueList[0], &LastEventID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Last-Event-ID: %s", err))
+		}
+
+		params.LastEventID = &LastEventID
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListChanges(ctx, project, params)
 	return err
 }
 
@@ -7337,6 +7666,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/v1/projects/:project/allocations/:allocation", wrapper.GetAllocation, options.OperationMiddlewares["getAllocation"]...)
 	router.GET(options.BaseURL+"/v1/projects/:project/audit-events", wrapper.ListAuditEvents, options.OperationMiddlewares["listAuditEvents"]...)
 	router.GET(options.BaseURL+"/v1/projects/:project/history", wrapper.GetHistory, options.OperationMiddlewares["getHistory"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/changes", wrapper.ListChanges, options.OperationMiddlewares["listChanges"]...)
 	router.GET(options.BaseURL+"/v1/whoami", wrapper.GetWhoami, options.OperationMiddlewares["getWhoami"]...)
 	router.GET(options.BaseURL+"/v1/regions", wrapper.ListRegions, options.OperationMiddlewares["listRegions"]...)
 	router.GET(options.BaseURL+"/v1/version", wrapper.GetVersion, options.OperationMiddlewares["getVersion"]...)
@@ -7350,838 +7680,887 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L19d9u4tS/8VXD13LUm6RFlkqJevWb1Om9n0k4ybpJpzuk414RI0GJNESpB2VHn+rs/CxsACZKgRMlK",
-	"Ju2Zf2YiSwSBjY2N/frbv/YCulrTlKQ5681/7ZHPeLVOCPz7Yh3/mWz5v9hmtcLZtjfvfYzzJd3kKM4Z",
-	"yuktSXv93h1ONoT/bEVyHOIc838HGcE5CS/y3rzn2u7YsoeW7X6wZ/OhPbftv/X66ifP+LgBzdZznMQB",
-	"+T9yCoOArnr93g1JSYbzmKa9udPvJXhBEpjdJo352GxJ16z30O+leEV68946XpMkTkmv31tn9O8k4D/K",
-	"CV5ZuNfvZeQuZjBWz4vGztTFnrUggW15buhZeBRNLHvmLIJh6I3Go0mv39vEYW/ew8PQCexoZJHJwrU8",
-	"PJ5as8BeWKPQjaYOGXvBEH68Dncv+qHfY2sS8PmHhAVZvBYr6z0HWjAUJBuWk4z1+j3yeR1nhKnBJmow",
-	"PpKkYEYTAsRL2WZFMhg+x/kGCHRLtq/1ufOp85nzidfmnWCW/8yaE3fc8l3rJWb8ZRdBHt+R3sPDQ19y",
-	"iJh7lU8u0C3ZoohmCCO1JX35eUtw1sY23ff3S5Oyvr6wusAPS4Jwyu5JhvIlzlEg3xrnv5+If4MTUef2",
-	"fk9Iu3kvwNkdud43xLUSpCTISN7xQ6/kuR9jljcZjp9TtMY3ROexOCcr1pv/8ju3/c+Sv5+AWzZhnL+8",
-	"I2ne5JgLYBV0H+dLtKIZQTlFAV21MA+OcpL15ukmSfo9bKDgWE5kQSKaEfVL2B7bmQWY4LHlYdu2JsGQ",
-	"WLPQc6zRYkLcaIqdYDzs9Tl/Lin/PY3DoNfv0XXBWr2QJCQnzxMcc66jmxxmOu+tSbaKGeeZ65CkMQmB",
-	"i1Y0JxdhmBHGevOeM3MH9sAdeB58+Y8NYTmQfhI6xA5GruVF9sLyAodYMzyaWG40XsxCO5iQoQOPMLrJ",
-	"AiDIbZzyJ19fqqlIvr4nC4tsYIc3C8nWcGgCnNGkcmge+gU1f+3hJKEBZ8rnr1+843O1B649cAb2mev1",
-	"9PNE0ju+3IyG/CVrSpN3JOJfqIOV0ZDPwHCuNK4+9Ll1RqL4848kvcmXvbnrcWIEfOWXNIkDzkUvYGNA",
-	"NOEdwqSdK2wrWAS2NcHO1JpG/OFwFnhkshjikatzBV7H1i3Z1hhDSKkmY9DbHZzg2DVO8BbRzI2Go8lk",
-	"MfRCPMbDgMzcWWgTm3iT4fgRXHBLtnNB0LNSOfnU76Xkc/58kzGa9eY9sv3T5vXfaRz88Ke7vz13kvD9",
-	"n2ZAU3jBM5wHy5q4v6copSFh+mmFnTlE1nsmWR+Su6Zglwvkr7ScNuF9I7aEc3RSleauEw4XXEBPsEss",
-	"L5iG1jQa29Zs4WCXi3MCey2kubP/x85Oae41pHkr31u3U9aN98cV6W0+t2OPH1zOLfL7mKbV1w73r23Y",
-	"Mp+ApmHMRxQ7zC+FDxlOGfztQwzDt2zvijDG1YJ57zlXT0JUmS6KMrpCnERIMWpJnAFsJGawjRfFqt5v",
-	"goCQEOStokrvQ7bht0e+XZPyxyQEdlf30zO6SflDx+xIu+z5sgzvHs7wo/37PCoY3tv/Y+/bZPjZeB/D",
-	"j/evbfzVGF5O91+f4T9V7waTiV3cEH20oPkS0QylNCUd7ouqrO/MVCYOqp/M6ql63NAlDV5+Xic4hW0S",
-	"1K4Q4nWO7ukmCdGCoIXcjIIEBraejQeFGA8SzNhbMSGW4zTEWaj+fFls2DrBeUQzrgiEJMdxUhuofH8g",
-	"uLHkP/XomRrdIhu02CJ4Q/PbQUXHaWctbbQKaxUzNVC0ld1AjyJhTDirfOLsT9aCa4rVcusTnkV8AgzF",
-	"OZ+pVJNgLaWS1FhUZU3BkjKSgpIc0BB+T2lyTT4vMTe9Qp3Gr3O0xAylFEUZIWiR0OBWuFtihhKc3RBE",
-	"Urq5WWqT4aMZ5mJVJsFu4/Wan+P+r423ZZSu5ihfqvfFDOl7vf9V1b0xrrx8Z4o2jMzR2EM0QuPRaDhG",
-	"WKizhGmv+seG5rh8l5RqOEkqb+DMfg/iyXR03pFow8iOw5PJH1QlyGHnQ+0p8N51Asx3nRH+w+rePjcf",
-	"ALTEacgQ3eRIPMzQmety0/XMnSKaJttzdOba6B4zhNktP2s0q56ad8UyaifArjC6tgsX7Fb6Js9cd256",
-	"Mc4IzIyEMLUlycgADmacgqHXO+OC7qzywoKMPdeFG6M8V78ZlY45sYot2rgKrKwqVz3bIozUSwpmUndB",
-	"C1M1bwD1unckIXDZ6u/4KSWI5XhbecUNvwHnsNHwSNibu/3iuFdJX6gf1xGOkwbd45VSHoTVB8IhWOL0",
-	"hoSIxWlAUJwDhRNKOYkxyMSapfipvgjTVf6RizSMwmyLsk0KL2JLel8JrjCSwGH7tUfvU2C558JXJad3",
-	"FliTydTRXZVk+6eMG53/7X5e4o92Hqz+yv728dU///Zfb+LoL736zN7DKysTe0vzZZzeoBVXQlps0U/8",
-	"0G/SHMhuoL+t0//TQbP7zwyndTcoRTQlSN14J/S1Z5Tmu52fFeFrvnYrNsJ0iL1gTKZW5Nqe5Y2dqYVn",
-	"w4XlhaPInjjTGZ45hY0wcWfDxSicWMSJhpY3sifWbOpiaxh4JBrbk+lsah/o4iz8kqXKWVD1N3Ew/88g",
-	"MRz5HwhO8ppP5yJJuDZxT+DaLk+2sjboLXD9DzHLabZ9meaZIQ7wcUnRkiSFiT8azBBN0RC9wVmwRDhH",
-	"KaVpi4/X7NQYNW283rw38zitopllD52R5U3cmbXAXmCNyNh2pu5siLErVAEuQaK69j9qN/pqFDuNKbXe",
-	"ZGsKoyifHcjodhNyk+Yg6ouvvQ/ORPnbwYfb7gJypnVqLbxoZI+dieVOhzPL8/DImo4XEyuYhjOCo4Ud",
-	"OKA4LeMkvDxieY8i236SqWm1kg1CEX+T99nrywtt7dWYg1CagUMXUguA3TiFnN7lyAm9wIkm2LWmxF5Y",
-	"XuQG1mzhjK0RnpBhMAudyJ4e7uaZ2AsncMOhRbxoZHn22LGm7mRoTb3ZCI8XE769hXzpOIWD5EvzdEnN",
-	"ojubgL4gx5D6n1QdGuqKWkmpSzyCp+TGt/k49jufiihJldEf6iz4nNIkTm9eNNSXC91kTOmChlu0pEnI",
-	"+ginofrLDckZ2pLHKBNmlsReNJ5NyIILAX7fOMTCYxtbzmQxJJ49csd41n7HtTPlYmRP8DQKrHBG+KXn",
-	"RtZi4iwsdxp40cgZDycLXIZOu02ihSkd28yUhxqFBuF1nE/jVOw1Gw+mir0CSpOf67fBSFt7yYE6qzX4",
-	"8BXNSHyziwdxSvMlyZT6KpjxQL5znDIobOa7YOxMxDWERwvLGwdczwlnlrqHXDKMjuG7EEb1sDVajAPL",
-	"m4Rc2SLYKkf17FKEdJtEG9855U28Q9kystESZ+SrMZHXUUaZFDmcC1uG0qTJCYdq3c6hF+bMDYdwq4Ha",
-	"4rnToYW92chS1xrfqMMvTAxj2mOL777lDWeetRjhsVWOaQcFj3ScQvuF6XSPi+y9r94RRrI7QSYtQvCW",
-	"5Pc0u0UhuYsDwrrcWzbniamBJ/q/az+/az+P1n46c5HU2btzUUcj5kAuCmBMd2rB3eGNFmNrNgmmVjmm",
-	"Swrad5zCDpHgNrjoWJvrFPZU16QCxyQvGsbWO5LjOK378JWKcUvWOYLMI8jPFvGae8yQSK4Kj1BwnQM5",
-	"aBi5I9sjtuVF05nlOeHQmmE7sOyhPSJTNxgO7SOyS6YghYhnwc3iORPXmg2nnlVKIVIqvB2n0K7w2m4H",
-	"ORSnNxlhzLqL14dY7CeXJ4Ijut1KzuRs6GpsVnCT1FbEO0ys9SXt97YUuL0CfzfPjCMncPHQ41qnY3mL",
-	"CbGmeDSyuACZREPiLmalsmrjKZmEnmeNsBNYHh7b1jR0F/VEwUPurq9779TS+A65XtoSO45VKY5K7Bju",
-	"SewQs23N6/jqOR2H5nOU56tIVqweMxanNwlRsd+vIKn3CLA9Wv4ktMl4MbTcYBZZHnFG1nQxxJYXjoIx",
-	"mURTW3O7R8OFjZ1gZtnhiPCTiK1Z4IXWlLiRg8eLUTjZ43Z36ocLlxmfhWw7wXYZhan5VftkbGt+4JEX",
-	"5HGnytl9quR0/+WOldon7Vg920Ko3KwYLYzh6G4Ha/S1UminbuhNRsGMW7+O5Q2jwJp6ZGpFo5kTuGRo",
-	"e9OyIGLiBMOxt5hyFci2PJcsrNkwnFjEm9oLJ3Sj4WS880yNunr1Dk0a1LOr2g7BbEhG03GIrcUkcC3P",
-	"s0NrNopmlj3GbjiMPGc0m7Z6b47xPh54bka7bqMy62t3ltfXOzxdHKcdbiaRmfBsa7yhfkoJuiPZdt8N",
-	"ZbhdHiO3ux1+NXOjCOA7tV8AtOZEHpKsUpuO+rY+H6nHYCQTyPZUQu5Si7+8wmnSLg1rlZkiTRcnuYMS",
-	"SYJCEuFNksvMRxqh15d3XpnI1EYHKWTJ23IF2qpNU3kPmTI0MzGCIHy6FS+Hs0sjxNe6Cfjp7KNNGpIM",
-	"YaTeG0LGY8fZAfvomxKvX+FVnECm3eWdJ3ldnyGk1rz8vObnopBRt4Q/cUNoUQwDVSSvi7g+/1lP7ORt",
-	"7xMXEzDOj0ameejCru/IIk4NRa7iBqURwiiT9iLSIt/HiYHHKEeHiIT3EAvYcwJFaIazqBKYCGII+2QF",
-	"Z0URbNjtgO4QkNh7wD7G+fJ9QNfErODAamAFkqNpSlQtY4dVkI21W/CtSWaVwzE1EfWnUhzpM//aKUa/",
-	"exd+9y78z/QufNJO3eUmP6nG8RtrGAZPCYjTUo3QNP0DTTv3CCmSxyDvbmiii5GKYrg7Y9ENJsSJxkPL",
-	"s0cLywtnY2tKpq41i4aLcTANMXFL14mzGIc2GbnWMPKw5QXTkTULJ441JS4eLSbBLHJ2u07chuSQNQKX",
-	"GsWZ0EM+9+butN9bxWlv7roP/Z7U2C4bNcLV2vln/ApikECvlc83NZ+YvRAD9uZ5tiH93hpneEXg9yX0",
-	"zCCgq7MalUudSbzxR4JZ/nMeJ/E/ZZ4/FfSFp1IMFfI7y102jFyIEu3exF3CAeZq3A0krxOWvxI4HjGL",
-	"F3ES59viGq86hxY4uI3Tm0tKOXe4/V6A1ziA3//aw3c4TvACIAJm06HNaZDTHEP10NCxJ+5x0sxtSjMX",
-	"DjZDfD6gB8DpqMitZzi43SWq3hEcbkFMQWENq2+7K+/9UC7W7vc2sANwSi5JFpA0783dkX52hfLyapMk",
-	"9VMsji9oXgxvGeJmwlaYEHvFk/kMqo/fFKNHOGH/cpxeBcGpbOWbOI1XeNduJgTfEX0/UU4hHAkcul8Z",
-	"3WU9NecDOnFDwVdaMH8tvU9hxwgOlh1VYl3b7cJQwEdeKx+N+z2yWudbfnA+fPixN+9506WRcfi8L/lW",
-	"/dIrCxzUTD7J72s1TTpNvqDG/ftd+ftd+ftdefq78pN2fPcL15QK2ZbE7NicZffQpCAuk/eCOZGZPXSm",
-	"I2vsTkLLixZTa2pjz1o4o3BKcBTY3rBM0AinkWtPPGvkjAPLI3hizaLZ0MK2F0zCGVlEEEHbcVAbCRqd",
-	"7uDawXgVZ4p3Dz0TLbdlO7fb7dxua5xuH8nkboPJ31YYpeDyc4TDEK5FvrkACKW8PEz4+PhTlbPwlj7T",
-	"l6KdiVecrqZD0YX3K/eW+RYXfA/wVfjoK33HQfAOPAhVJ9juAzG2F+5oiCfW1JtFlueE2Jq6wdgKh5MI",
-	"24FD3HEJDzKKsOO5s7E1GU6J5dnBzJo5i5EVuGMyixZ26OyBB5FL+aq6ivmAHaq9/LbH0mk/lmPH8/Sj",
-	"CaX5Rx5Pr3E8HcHPfDbsC91BXu0cOuZzOB4UFhvkK9bOYEZpvtNpdIqEdKPjqQ/hj3lPOIj2+8f25KC6",
-	"eBS42LacyCaWF3kLa7GYBtYsHEbjcEim2NHOI7GDCdckZ9EosDw8HVrTYMwVy1HkhuOFg+3JgWnpuFIv",
-	"16osruK0+kdnalS3OB/GYVbJOHfGvbq2eanFtV5uMromZjIVie+CpyN+BHtzZ7wrDZ7L+TUOSM2tK2WC",
-	"2YHZ4YC2Z9TD+irHtXCuznvOeAzHVT/C3nQK9byBXh7Ws4sVywdPc8gde1+qDV+BcMMC3ZSPWVLsVD7m",
-	"pqCW4uFVRkiNtyZ6KiiXJkdsqVmvHXiOJlQgG7pxu/M/Hita3C8mWtrSwXeLl5lNJqETedZ44WLLC8eB",
-	"NY0mE8vB7mIYeOGIjKMyd2fhhDPsRpYXDMeWR+zQmoUOscbYjqbBaDEknndginsX8TLuc7u19seqeHm/",
-	"xhmD4oQ1zkiaHx8k4nKrQbCjj3+ZId92/utn3xkPp96+s6/f7+KB446+2wGFz5l+8fDSIUd/etQWfwlh",
-	"YeuCQmRwCB3N6NQDK1ioTTKhByp5E5IzpCBHREycf2a5hPUJ8XaPz0/PodKD4MUtOxtrt1BhNHFlt3Bo",
-	"fap5S1xv2Wusbo8wFFaYAPXpo3WCAwKF9BDchx37jqHiyB4Sydsr9X4reWIQHg2qvQNZwow8gXO0pCuC",
-	"4hTSHoTYAbYQJ51/IQtv9zDBTUIXODmYEBVtzHGnglFc/c6AM5WpRajUHdb71FwppXmrFi6sYc4LoKMh",
-	"Fn/OCUlLyDBUiLdTscZptNjHKaxH6acNyr5fkyCO4mDfCQQsJjh5++IE8vDcrVOzzHDtgQdV5vym2XkE",
-	"GpP967g2wxS9vrwba6xQcrVQKPdMNsEL62584G6OTbs5GlcOeWGwl3vs2rYzDxfTuWvP52fe1LSJxp+O",
-	"Pf0ufEc34PB+6P/a45dn7edRFEXzeeXyTLcBZjlc68YfR1Gb4ZLgRWUXHgun/rsi+7si+7si+z9Mkd2P",
-	"+u5kP/1QwNsJSbNLtVFYp6Uik99TpPSIL1/LIhWi3WJE6jYlPA0Z25NgNrKmIZcN0cSzpng4s7xg4szI",
-	"IhxGGha8G40X09CzLWcSjCyPzLCFh6FrjRZTYgczLxpPnAMLWTrKkH1utQMVua/mDqvMq02MTOyGO8yx",
-	"PWcEnQ66yxLbm44mR3rEdhbRlIv4tlxiw6ZwKDf719ZogWMPx87Y7GwsiTkcu9MpJ+YSgFVFYD+hOGUS",
-	"MrPkMYBHbnnZSNR27XiTW3mPDM/wLfuR4nQXnpD6TY0qs2KarjbNDZdA2Sa9x5y0zmjpjVbH+YWN4nQw",
-	"nmj62I5EHxCS95gV4Ns0A0MQwh/Cnj6y9s8bHR8itEaRHTjhFM/cBTmiwjYcRe5i6lmTwCGWR8ZDaxa5",
-	"U2u4GNvTEAcu8crUl1ngEQdPhtZ4YYeWF45ca0qcieXiUTQJZgsnHO5OfZELbRWiZllpunhVVkvnbHL7",
-	"ZPrVbDJwxsraahOMYGHop2k4G08bp0naIUah6NmzIyViwU7GssJi9k39SiPqbyAUXefora7rWWXhSFtt",
-	"Sa2M0wAEW/xJFUIZ61BOJIWGA2cIUugNWS1I1oRiXeHtSSEuD8PJbW3btjs7wQmGZGRPHGu6mIWWF2HH",
-	"WriBZ4VjMo1s7LhDqN2Q1SsLN/SisWNN8DTgGpptYWcxtIJROCGzyLFdZ3hg9Yqx2aKg8LeNS/xvQ+/+",
-	"1ybagi4OIpkg2Gxo4XARWZ4TDK2ZR8ZWNLXxwg2G3sgbl0ZEKLoJWrMAE8uzF641HYYji0yiGXYW7tAb",
-	"jo4jGQ5XUFj4qeTQRoFNqxjYye5cqeGyttmL8IOq4wspYSilOUpIjnC6BbRSUHIQRmfOpI8YhZ4v3EQs",
-	"7rQ+wkm+pJubJZJfRRmBbgX6lEkGg/DbJs5bgAcrjkzQ2M+ciVBN9W+GLv9i1vxC3cagE6p3/9JMf+Pz",
-	"E4mx/NFGcbUzATRm7SG3/pDdM8QQag+NOrxpVn/IcfY/5dqN+Q07POXUn/ImHZ5y60/NOqzLHTbWNbP3",
-	"09D16o8Np13oMao/Nhl3Ici4McmR24UkDfYY2qMuRGlwyNhxulClySSu63Z4cNjkE08kme17sMkqMrVl",
-	"34OuEFyXGV0kZFWqi4YuStDQuPgBFxuNXkqydUacXm8g8TOgaZTEQc4+xvxtv6i2NHrV9yetqUb5ftSl",
-	"0ruYg8xTLRtyaC/gci1OWY4FaPnZnXMmLxZ2VnbJka9lZx3hd5QK7dmzfi+PcyC66NXDFeoMB6RrW0mp",
-	"ffNZ8T1gZ5J8xn0x4/v9lCZbU/E9A9RYFe6mUVEBbti08qlrNdKOHexEJn1rL5veYAFpixzTzM8lJCGK",
-	"8z6iGVrEaYjiHOEbHKcdthQy+M9KJ69xvy5Mb5azKto7PXo7TYSt7G3GjZ+Xn2OWs+aJgzTsmKEc13rp",
-	"F9sGj18T8Xz7jila6JuiNkI8jORYKE4L/GnxMCc4yTKa1doiqXnVOh0pxfEM9DswJjvsVtsumajw2B2p",
-	"0EzbDBCV5jP2Qe/3BUCagBmzB/Li6xyuKljXvvmdS3LmECHWy++5HG2ctJaN3/kKU+srBe3TgR9k66Bv",
-	"+dgCp3wAdmywCcAgFbyyJInpkoTvrxVD17ZS4g3EQruH3nb8UJojai0bpJ407QVo4Y/eiMqROM3R1Kmi",
-	"UVvvQmU4l+Luh/stZuh1SFZrmpM02Fp/Jls+uZt630uxB/DcddGJql9tZyjbQ6uUGsPIKxySquLxd7qw",
-	"Jvk/3Nuwj+6XcbAEv3OReAatUwboAqXkHt3CCLeEIQyfYaC2DV2QhKY3jJ9QXM5sSRnRYHzVe6pbviQ4",
-	"JNm8NvnTbH+V8nxF+jwezQ61DapyBGOgpdZxyDY5i0NSFk18J5VEVu/62bFwU4QGzD3wTtimr2zP14ej",
-	"e+babbyw2rAcLQgST7jTvY0Gj9pqKFI8vCHh3hU9rsNgyX5i72QmJLyQRuVOP47vWpd5j9O8yjaixLrK",
-	"l6/Tn+vNCKHIBqrtSs6EFERBeHUlmxroDSf9hmVVY6yyDyE0Po1ZLpJCVSkrNLPBK/HH4US+tIMeDfMk",
-	"7EzWeBaluV/X/nmuogE/wspMlFXGjdRba4TWUGA0cV7HbdtrvjaZtKKF6XBxmvYsayxbGvrOFQeILqtR",
-	"nCroGrkFhazgW0VwOEBc7eAqWgXU6zuml2pCBiRYTsGS8ktCZQLyNe9S55WyXUZFRfh03Ublx+r+ksNK",
-	"7nJ+G+6i+aumz6NSW114W8FuMDBOSvPrSPpEzAf0hpvj91gqZ/ynbXshuihXtqDxXEOrK4Jmx93tXkns",
-	"t+o9j6Z3SRSd5DTNSdrsDveBUrTC6RbdZ3FOMoZWxETooHxc19kMD59zigHICKce/yInaR9lZE0kpJ/U",
-	"pbrJwirFRvZQ04bMU3+k/lMuVKPeC4LDJE5Jk3YsofcGeoXqgZqGq/6uzrXSK9f8SIbn6H5JQGjERfpE",
-	"FssGx9LAuE3pfUnPOC/zzxmXIjWd8zgie1UiJzh/vBQoKFIhKwR/4cCa3DEXUoSKIymFZRkxPtozw+/W",
-	"T3uu9HZ81MZ1c64ykO+IXNH3ebYpbwCaEjDWmADdSXCw80Lgj/LLQF+8SfiU5d4HCf3f3OXzUvWVf7Z9",
-	"TmkSNnoEgnNVulBBDgci9HafQtNvvct8xcJQ3vgLVXoBURW318miKLrdXy+214Gal8hCIeELel/L0qo2",
-	"o9NyVSpvtyGKXGzvW4qklyHKCDnXykY4j9zHSYKW+I4g8VK55ByZXnrIyW7PIxlLJeADFzMVhcuC/Emd",
-	"V0rTpK6/1PH/Cl3vXClkS7hJU3KsOaI16t+zX5pZxF8pkRYJEf0l4SgqlmJAYG1K0lFfn5G11zL6KJOC",
-	"ddbknyVbIDm3x52othUbLSRPO3AirehNzACQuHrWoIJFQjCXCMwG4RrBINcrNcqeSEPMYDRhh/KX7PGb",
-	"wUmAV+hRE6PYU2lSR9vYatd+AvkqvaTy7Y/epTqdtH3Q7mbzZvyUEnRLtn2ZUg6qATPZS+VAxg35YHKd",
-	"cX2CM66Eb5G3i6aMmXZn70Nfxuml7xKfe+sUHm+cmEip79lqtcn5pfIqJs0StYj/UeJAAap6sMTpDTHu",
-	"mRroGh7St6vpP6qO1mqx1H90GpfUWQEYa9wPYC6x8PqaH7kVNQrpu8CXlTZxuBabG6M7Qf66pnxD7miG",
-	"IhwnXNfOyJpmQvLIiR+nLdt6oEQojFKEiReewICW66lQ5A4ncXiR3WxWkBZZJczz1y/eiQOzpCxHi9gs",
-	"R8Qg11iN0uKPlzIafjxHZUADrvXiBYhx6y+MQ7SlG7QiOK0AbfyxhYsPHePYyEoz5GlX9V/Tak+wdzUS",
-	"a3v4I2b5BWSzmbMrIdOtDU9ZbiH/4bVIiatfAFI5qw0lLZerQr256knM1xxvGShIiy03VEgSDdAbfEsQ",
-	"oysCiW4kAb+WHC2HjDVQX+cIoxWk4oEHDENcou7CWccZ2XXCCn1LjMRtcXNOY6sFUy710fum0VXfMfCG",
-	"7nRfaRhv+F/Tl8XO7OPO09fzZr2JGYvTm3c0IcwYnGQMYSZRPTP+q7KjhAigFdtxIxDM9BgAmIpqldVU",
-	"+P1ys7Jj2tPlfNQf4lTUw+zQjLlIijMRRAhaBjbtJYx7VgDmHqCCrSqU/UUHi/t2BOdbrne8x3nMolik",
-	"39XQ9RWsE6TTdo5CDl0VhbQfir0GHeeaaS/T0+fgVQUvRZDhkVNT3oB1t077YkI7NpwtaZZDdx6c7rSC",
-	"ThNtLOxXiIQIdS6KH69Vm4hmMlOdsb6rVPcHtuUcCNEmfczCqBcXEXBf1WVnlLLX8ifX6ield4bEYFvU",
-	"gkkpzcpYFtdWsNExOJbXKNf5GIpzmfQDCd9pGSnqcNrn7StS7/oSwYiZLr4bhHysFK+RvbLvkHhPM8O+",
-	"t4Cm7hDYIm5a7jZ//DqimWG7K2MHNR+wwGW9J4tdkKxHEbkR4t85y0p0WYINt3vRKkTY7bNSy+dXkk7Y",
-	"R290bS2NnX7DbWzTvc1kDy60Er9QyzUfY3iN/GVtW8tOYuWtj5OEZFAUsmGkeEOuvbY1+aM6G6M01juI",
-	"neL0weTLxZ1mT9R4lR3JL4KArPPmNQpe+P968yNUssBvSNiituJyiJoFiVN2z1UdhvB6ncQive/s74ym",
-	"KluL74CYAhIepPI65ep3ftwxG1eoWc4PrUgYYwQkOoVmqq28SlUBGVSzDl5H1luaEgtOgIDDoisiWzJw",
-	"Ti0iV3UqrzNSFLdeCwcGl3KbLCNp/vIDvunNe1edWmBd9ZpWPqObLCC1pGRxt1amPEd/QKLojBuKyXaA",
-	"XkfcHiQ4S2Ku4uY5Wa3B/bGlm4zBcYOABuTtxXkf8aHhcoSmFLD7ctvpJodsWAIqeYruS4K0ncyQrCD3",
-	"qTjlxVKq1pbZUamv7FHeMcet6sP6ZqFisx6dH9VggCrHtVujj7A/G679DTvMAq3CAew0QFU7qm89leIn",
-	"ca3+nEIovkrxHykkicYJQQFdreI8r7XPkcSWV/P1Rg5SO5IBTVMBvw1kS0yjnhtyKr5EMoCWcSFXjspZ",
-	"P468dSroRL4jWYLXRtg9YCcqfsBMOIKKyHKMw0o0NH+jp71Fg3mjUSs4ymPKLn6qrUjpPo+ksSSCRttL",
-	"vE0oDj9Q+iPObpr9K2kIQTgXvYmfme4i8fh1Tuk1BDzr3AsDqGiotGUdPlhXBrQWheZTCtlhLQ1eviSH",
-	"BBUxi0eK2Ma6dJqRDFwjNH1B0rgJe5KJS+x+SRE3dCFtHPKSTAQsxroOxWB1121KiCytyCgcelGmrNcJ",
-	"XUkevuoN0H/TDWRGgMM0wBlNdI9pv5QKMNpdTO5FA+Dd/th2WTusylrpVHn8BjToom8ApcmLDMdpA4e2",
-	"KM6OGVoQCLdnquCnQXquB4dqmP0x7Mp48yK1DcAG4xLeJqMrFOcDJPIAclkaIzzqmzSPE6j9qZYLPLoS",
-	"oG3Nj9yECoVqG1Ck7lR34FWGb1Yk5UaqhTBiK2FsFZUqLI+TBLIw9ufrKDyscruKvIdGJo1dzaSRaS6i",
-	"eqd4OUZnrnuabBm3ni3TvEZaDDrBNvX0EEmRE2yYTqO9GfN8Jw0J8wVPCe4VCViVM7SME613hcqWd3ck",
-	"y5uOleAG8RJX5mL3zUWpYII4GhJsNbtURJ7DI6pTiwKzr5/8zEnylw3N8cvPEh+osgtvuGgRud+lE1jK",
-	"fGVOGQTbP/iI1+RzATlUbAG8C5WF10JcM+TY4jVz/q8YVst3AbNbAdg1QP8Z3xHNQoXuXGWa+1LZb0m8",
-	"inOU4Zh13wp+zPhjoG8B/BJmm0wdef41LKj0aOFEoHGBmivaROzSo2BiYojH7mCDsuBJg3nru6rZZ6+E",
-	"eVZvkpvjhHB7+o1M1/laNr7pDGqnB6LsYFycK+v88UXfukn8vP6eL20M63vxTvrUG27lrhuhnPI6Rd8T",
-	"EXVAfFc0HyMsFK5kqD2kKT9X6kU7HP8y6NbmpujsoWjdDneqCTY5ICpffNoNKShW3ZLiNnqnirtaqwhl",
-	"dc2BRYRF+E5gm3ctnzPiJJQldc4USuqGriypcyb7igTFE0P3y4ftvpmCPGdS2WtYQ5uGIe8yqSKr28VY",
-	"hrdLsWiYQTW9As5CHw1VsRfXJGxht3OVmfMaQ1cKf+6qV+Bf5EuyEtfcfgFYrdCDsQE39OtqFPu0ibIV",
-	"gVmjoMZy+Y4ahcj95odG6hWePRuXr5wjz7ZL/cIdjXUN44LdQvxJfwLhHK0oVzJuvoj+Uer5UgEB9Ehd",
-	"BSmm0lRDitXWlBF3NP6N1RFOZp0p3uGc/MhX2CjfV2VTOxKMM5yT60Q+bSr4Us+eo3vM9QXE4AI4yq51",
-	"Z4aaLm1yj6NXZSk6fQDh9BVJA5MzB/qViGL/jDN1EfVF9ySDOENOM5mTDIELEXww+dU3aQkT1XLtCExv",
-	"FOCUXzELIvKd41RN5Kq3YVc9JNWMFeW29hyKiWByIlsAZ5WyoTxekfK88/s5C1W3TkAOHqC3TVNKGNJ0",
-	"TTKcU5HfmVN4Og3iRAjHR7uRwWek0eRxG6zTt7G/hkuo2F6F5J6QKIfLU7d792A3NS+kZ8Vj6+bO8r1Z",
-	"kqS5p2Z7Fkngjdpd1Kp0xGmQbEKi+ERECuQ6ilcX/r66TqLQtDsrmAUE/de95t6V/UoMMDAC4UPraYIC",
-	"ekcyhrBYvsKo6YgKo70MaQgxU9Oo9U3fgxRjGMG8LWV7ljPnUer/bwMh857rQ4YD+E4FUgRz6j5UiFzV",
-	"O+e0Hjl4AbrqJXhRU/+cMlpzlF53JnS5swQvfsMy+fdrEryIo0h2mDdlw8mQfaU0BjBOH1cdW4+JPdcR",
-	"d8T3ra8+5woeaHX3UsCC5BHQCDDOJg1J1hUf4cz11ABn7gjEZKlAfsmal9+qPPbnFG/yJUnzOGhmkLyl",
-	"KMhIyL/FCTNrG5Wn65ElFSgWleWQ1AR5tvqwx0UnnErKTWPQU9zzlZVVSVYicdYPSohzvOCXaZlXBElJ",
-	"3VW1XaP8ayhDMldhXw3b3hyRxxQMlQdzWfwAy7ermmGVv7OnWHTXY+3yYJn/a5YJyc0T2Pz1vUtyKUKr",
-	"yTa6jZ/KtGZREF3kQJ5se/+xIdl2Du8WE1F6M7oSeJeb26teI1NbYWDISnGJedP06vBZl5PenW70hV9c",
-	"sla55COzlb4Rnnon23y020ca4U4tEKTdceaU0kC+We0P0DVJJIZmnMOekE0fbVgf4fVeKXH4cC220QH6",
-	"9ze2zWyzXtMsJ+EbEsb4w3bdlCE0WymkK06qP73/6a3xbiyGuoYk2muZRFvVL4TrANhHAC3W0n6P0i2c",
-	"UUlHbUmnTOZtWZ6kpeiKUKUbn+3hHUZs+/D2kpsU/JRsSddM6yrZqWlRl3Bh0bRhGs6wFzjEcheTyPLw",
-	"aGjNwrFtTZxgtCB25GJnd+c3u9G0odpH4T1fAorTspNsGLN1grey8cwHglfootpWSHWsuQjy+I7ITg1i",
-	"S0SS9SEb05Woj16BNssv2D/ld256NDcBGv9fhJe/2kJEpHLx+5+LMuGg4NpD0RNcpWlK+fBbdBvS4xG7",
-	"u7eMnamLvWBshTZxLc+LxtZ04swsdzEMySgaT6aTWbF1otHLYmQFEd/nIRlZi7E9tRzsBqFHRuMJdOg6",
-	"pHtLdes+KiUV2LBGZA1SSLpfwX8vmoxpuWIycKPChSPbftAaWjXbaakEc63FvJF8Rbk9nGKtwZluZOoT",
-	"cUei0aCciDcePvR79D4FRUIr3t9ILGVsSHjToEelv8kWzY+BN7/tHky/c+G/NxeWMtLQaekRYvJffFd0",
-	"qpiVxMRgjptC7ooQ5rWMR9XdcWxuWCivtBQTwpQzyYmMENWfuF/6TpFA8JCB25ZuUy1CY1oqHtw8LPqZ",
-	"SspJksViBnm2IYDb1nUw0YRVjrVh+ljwntbBZntnBsUgtdGAuSGUUFckE7ygEAfdHqHnH9qnVIYaDmtJ",
-	"aofeYryYBNYwGA0tL7CJhZ1oZE0iOxotnHBGbK2vc2BHQzydWmMnnFjewibWLBqG1mgxjdxoHNmBu0cf",
-	"G+0Wp++gHolpqRwCcCbciFImmqL1JltT0Qa+qZOJnpQPxX6Y1ftyV8TZyuRbOTO3vLlt+zTSn2RRxcy/",
-	"CZV/f4fN3cw1coJRZOOF5Yb2xPJGwcya4ZFrLYbByFtMw0kAbfMFcy2cyMZeSKxJ4DiWF9nYmmJvaNnR",
-	"OBiGdjTBM/swZX8ni/R/P4df/hyCZPwryZjRRwgZClVH0UomVEXTwA35Gm5o8XjvhjoDdzzgLHNX/BHC",
-	"6uBl+bikeBU36ldJxmgqC5juqcDyqR3nJeVUpXEY8I2T97PE1ZLiP5NwNr8aN7beC7Lf+Nmi/JmonpIN",
-	"FBfyRy1NSEEgiDxeIDC0Fn5OUxYzKMpsbp0PWeI+ul8ScT2XBfQ0EgFVkc4Djs3blNyfI7xgJM3FI6LM",
-	"SP1UQ+AG4QMOUzE/ruDwV0EL4CVZwTH63xnXgHr/31lAV2uakjRnZ+JbdqZPmy8L1sI55SJvLuMZ5Fci",
-	"H35kaY/6c0TuSLbVat71SS5IRDMivLUizQmB31YjxQC9e/UcDYfDWZ9/8fOH54OrtLIugw0wcNyhNxr/",
-	"rbJa6QNkeaYqnZ4XWL8GrZSzoG/EYPX7mialCr58HTjYr1DemXL9rZzIKk7j1WYFmaNyUnGakxvRFrb3",
-	"XK8AMHUmlSUCSAmkElxcVsPHKQrpZpGIHEQJKFnQ64Cagl3Ee5Ft320MhPO5PqdxdFGqLJB0si3KNunc",
-	"hBpfmabQChsTWHAqY5F30k6hzpQ5r4B24ygnmWBYUcx5NOGKnPi2dWiE1Kq235F1grfCXNtF1RLtT+Yl",
-	"SrGRUx2ewVwk7teqxP1Dyf6j1pW+OslLnC8VyWV2VhneLcjYJSvjEPoVma8tpmWR8qcy/JI42BbZgNC0",
-	"ZY78zC9yUFFK74swYnHM/dyXR73Mv1zRjFylT8IMR7kVkzyylnm+xuvYynBOwLqz5H3wtC62rnrAYuyq",
-	"d559b5/n3zu9juu8hBW0dS0uV5dXEkDoJs25bO0jPyM4ZD6iGfLFHHxFHAGbA7k7Pk5pul3RjfgWoyCJ",
-	"udSRWsYc+f/wr9KCZjKLm58w/94vqPZo2vzje9e2z++/d/dRh+TZ9iLKRYf4muNYTkacb4FDgxWcgmgQ",
-	"xkjKqnzqHCCyP378eKElqzRn8AO9h8Op/ah6KJ4RnEGOSvsaH/q9Nc7wiuRSvSiblqpcgepL38o2M3ml",
-	"r2wfYfTzz69fVN/fsSsr17F6a5wvSwiqSlvG9nO7S9f4+fULIGO5oEuumr6CbIfmugCpSO/BGkuZCApt",
-	"dV3vymaQMHeI5GuY70uh1Hab5+vL2gzFfc1l1/4dKJvPFZMrxJ2BrKqV+XEUFbBwanL7qSmLZnYQ8pkE",
-	"WDkFFctJqTkytnN6RX2sqe9UmdpBM5Gur1JMaQbp7+AGZGVCoigO0hkol15NAPOrtmWR96y8sL5jiN6n",
-	"VykVCgONkK8sEB+6DhYZJqlEkYOkgxL6SvcKQoWMGqoEEwxlIqVMUO8LIAEAdENP/Hr4328IT62hgmmz",
-	"FO6bJtxwUdg1HkJNXVHnxUVOnpOMj/N/f8HWP21r9unJL5b81692f+w8qL8//eP/LkPtuppdABXuOyCM",
-	"DXYupXFEYCWPPSLKENw5uwIkUiW5UgCWk92T/T/4wG5Cd5S/ra6lsD9NK1FTOHYxxRrkgrjQ232kqv1W",
-	"4AFxkuT9Xp28SomftDGVfGVnIXChetXy+YKrhs/KoPf+wZ9LDDIJQfaxNCyqOGZV89lz3D7CCaOqoSdc",
-	"9nIzYZeUZgQkkIBlIBmgDugqlWMpQCb+ZlpWyMBwAGrG+HN0IxiBEVA0kH/50/sPvsqWbirdfS5jwPSV",
-	"+VY0JfWD/AdFbKEmldSuQpl15pGCzH8Fb4q0NRk1sIifks+5+LLQDdf4hkiLvV8g3vMTAiK5amSIREV2",
-	"jnxQ9HyQd6LcZYBeC6fFGv9jQ6oGWMy4Rgmirk4Msv3T5vXfaRz88Ke7vz13kvD9n2ZtzCgW1SLiHNv1",
-	"dgm5C+tvQp5df299+g+zRGuzfS8Ey2CG4mq/L3Utqe5ewrwAJVdZwpUDJ/1YptWF4t366pTLVz1mMNpE",
-	"/GunRNBPv+yOUhUCMnRmmlQRYOuuBKiuLg/93g8xN2O3SiYYDRs1scKHtCRJeJiQUv2xjxWyusxSU85b",
-	"iHnPZQVUgOVImWLCwzUwO6+GHxy3dPYbp593pu6HWN5tP9AkJFnbtvuMJJE/L/2M6pIT7QBUgVyhHsoK",
-	"wQK4RQiBVV+1zpaeyDhYArK0HE18neCAKEflVSq7dvNvuIZG7+UADV2GJFELOZawtO4XTqHuCZrUXS9/",
-	"JlvTed4icez51O9iFi8Sgi7eP3/9mkuzDAdcyvXB2QHXPw6W0vMhzn3hRAChKPVRGcEaoD+TdQ5/dT20",
-	"pJuM9a9SBc8riTcv+8IJkCUo6QT22jCZAn0rWnBrOqKhyY3/tI8YBWsX7qvoKq2BkUpNV7znO4ZwYriT",
-	"7IUTzQKXWCFZJ3RreW7rJVVrDNQijt3RaJc0vrr67DrW1dXnCWkTxq+jN6q1UlNs+C8/4Bt/F2aHhEvj",
-	"GyN8ghWFruTmmCnH6wB9lGXAcV7VOq5Sz53KAbFEgOH3mue43Dq4J/gWPj/xP575TyUAu4TpbfpAOnsb",
-	"25SEw/QDScdSOXgdcS3jEOIKFgXMdAUq2yCu6NZbyg5BbICWLc0t5eIWllGFwkPb6xd12BhwAQeI01NF",
-	"E2Ll00kpCqGcjqQB+QLkPUIHa9D4z2S73zK6uHzND3n15ljHayJbjhosils4cY+0jH7EC1LgXLddIs8V",
-	"EAzXYZHIOy2STbZpjj/zZfx5syBZSoADGFnjDEuI84CuVpizRZIUtweCKmcu4OdXqY+/X/h95Af/6/uQ",
-	"/x+c+E+i/s1T/mnJ1Sf+hxg+/p3/53/d+g3tMb37fp3RsJ/HAlbxyT1Z9PE6ftr/XzmXUxmGu8V00SQ6",
-	"FXZrlbrk+r9XV59tm4suJ+LyK+L/nEWf/mCWYi0e7DfgU83JCup9uAau8omqzkrbbpk8DGtUFuGZFf4s",
-	"HJvQ16pwczpGN+cbaNTzXoVBm952Ko5wlVFbgqVGtlUh1mNZV80NZlv2Z20L7xUtVf25yDmDm1FzR1Ru",
-	"xtIHpJolKO+T0Jb7BduDFyjDKcMQga9x4w7lXuspe6iG/5OqxNip5JM7Tq9i4kX5xlxrlSn6u5VILEJG",
-	"LyjNWZ7hta+g3MFm1tVGzRdWO3+iJvu59GmaVl7MpLtGtwnjvFi1pAH/J05aVYIXojacclLEUSWSpq4c",
-	"cak1Lq7zDipB5c7Pl6UPQfgj/gVVAIkA3YWlyq7/EuZ5jnx66wPzAH1pqLXBjjYMJ5Uch0J5CPnFncU3",
-	"yxzldIB+kv0f4QmAELgC2BR51vIMx0mdcCbEXSPTyY4Zh7GcfAjoc5+2m1e6Z72kjg8puu8IN7w4e93G",
-	"adgXjmNuLWxi2fnSB40mvyfC3bUqPUaUEYUNI4DphLc4wQr/QyGcXKVP/OeioZMMrfLr8ewssCaTqeM/",
-	"HSCRsZoRghSamZJfpeHhb+LQB2RV5anhCxigD0uyhdcBYjq/y3GK4jQkn+vbUZ2DfH3blkACc8stO3Kc",
-	"XcZC65Xb9s3Zp7OW6/gS82O9e2eXcRJmpKw35BZsH/l8ISK4KuXiGfxlgH5SErZDte6hTv8SBcQYoIHV",
-	"dGbzdySSKwdSUJrsJESRe1SF9jgxRWRDZ6UiFqjLRWsozXloJFm/COvQTFb0VzLV4YUxWNyIrNb5Vhgq",
-	"DG+ZCulo0D2wVDEnIcOLdUjgiKv0PqPpDRf61aYI4i4MhQNEjnleEjEUrcHh8tGzobjokbK2zw+br/zf",
-	"b4GWh/GDSKU/lhv2WyyqcU7rhKpqn5zPI80VPrX9oU7hqNoZMsbh9kSRzmJKemVpB/IdGkAqiy0eS0OR",
-	"KNoldAT8K9xVnJDiwUFN8LcrfCol9ajge5GBLSsy9pMUcPRq0UWt4sNAU4Xf90iKcnbalwPKBYXyw9aT",
-	"OOW9f8evXJkuWnhs4ZKQqaH0npWK+ZZf5VyBLxJxaBIWbpOr9B7HORdlfPvKFts3qlBeqK1MIovB10yD",
-	"q8sIDpYkLBHlIiqwIPMlSYX4V1hAEnF2fpXWFT3lY8YM/Z3rHmrNfPLyPSI4tiVAA0ka+K0SoXKh4ncA",
-	"CNWHaBuo8Fep/BqnfPVc6y6zurgpDWYQl7Yg5+WPaVQ4jXLpsWcK6F8guKtfgman+rTdz1FOrwBlobhm",
-	"itheRumqLxNA0EsIPrINdITiZO5DeFIoxDmlfSBJM5V2LmwLH9YATJHqLtx7cMxjlfXQVyNw9rMuct+Q",
-	"JZCQ9mhuwa7H5gtDKmNAWi2xn768CQamh8pDzcSdrO7wSt4IcFgjfPztWWPv5I3/5zgNu5hkeEE3eREn",
-	"L61+bnLUQ3u7RHWmvfcwWwme0KfOxeJjps5ndI5uMui5UjE+CtVLU0GU7QnwbirwzOeKFZhnKVgEZCbX",
-	"6RgVyhrm+qTMMZBKZ6m9iVMPMoHPQGqCtIANawljV1O+WugMd8dx8ZIiej24nv+f//cf35/9oTWI/T6g",
-	"a/KBfM7Nzn0ouShwMZtNlfWWywpfWdNd+hAFT0VT6nj1HUM+5GH5c+Tzwb6H8dUhF17gir17jnxLnHZ8",
-	"lWrOuOKlqSE8JdsXf78rs05Uhe6616t+3Z0pUVaZLjDof99K6jgNurG9vNUBzZVmKMGy47O53MHeHTFm",
-	"/LWHB42hpK2DDq3OJJyuR5t5/AzCuSbhocZvWfJmpIIEmDzG2gFS7FcuhXypzEnUlZnYT07nkWql9HTv",
-	"N8zFFolfozAODxaDYI8q8XfDP9VkX3Xht2Q7VwBJtRBVfWMKZ/9JJF2roPs5zeOky+nTy5H4CeyX6xYa",
-	"KXztw7HyW/M49p1KKCI4/FRy7SZOuxhmcSo7K8QMPX/94p3Qbfi/lNItAYSb+TOiEd60Zeb3MIXuKuHr",
-	"F+9E3npG2JqmTDQBfobDdyI9QlQRpjlJ4Z86dpQEavqPvzNRaCJnCQMsKcufybp50/vVb88kKtZrIUAu",
-	"CsCsfm9TA0jsMkwFVLEcQ0mHA4YoDnE3OsqHBSlNxU5NlDGj2JwrIMU+xBJlKQEX2Fg1ZeUWG04imq24",
-	"BJArBDVaWGdXqdS0IFM5EzkifTFEBZxQ2X8plZhyA+QL7DZf/gJyZcBGEOK8Xjdp1YxmE4XkM2eNQktV",
-	"sKjMn04DyOrGB1XuGKc372Qj7eMYFbSWZ6I/R0cOea498tDvicDiG5nD03WQV9WnHvo9LSPo0MFeGx59",
-	"6PfA6fle6/jfcbi39ece+r11S7eYLuMZO82c7GwJ5OwCJzWSLlhuuGp1rZDdCa6BJz7Q5ZqVC/Sf9gUI",
-	"v+jaIuJjResb0b1F6hFXqTJa9JR49MQ3N2dRIwsmqURoIMAo/l7JABP20FXayEeGux8UrgrAs5Qt8CAE",
-	"eCq5aG2ZZvxAq9qTb0HaSyfUOyqH7DLMG/2Zk9wY/17y3mAFajaitPXKk3MT3+27AhTHPJc45UfyS1nX",
-	"80x1yO6yVxe1xx762khFFVnHwaA5RPHQQ190HSi6GHQeQjzxIKGAZJeI8IC7RHvogat6spr92fa5rGXv",
-	"OtZLw6P8FqAyWwXurc53QPUpGAeijDQ7cJzKU8U4b2Q74YOGUQ89CKglvfdsp3tIf0aOUWmf2nWQ8qEH",
-	"2Y5Ib/XUZZRqfygJG6I1Fugyht6L4CSS60I2A6g4XmXlzhO/Co/Pb6p0Rw9VfiNWuqD6T+HSLGzegNKE",
-	"XaWcS4vG1GqMJy2gDk/7pduw3mVXvVD1yRUTFL+VuTtSSoosQa4H0Gt4RH6tP5GociXl1yp/HdHsGv6m",
-	"piOIJsSlIkkN4LrIRtMGk3+qjsUVlqu0aAYC8bsnvtbNQ5DxlqxzuOyNHVr5XqkP1+oH6g3a73KKFnEa",
-	"itaSkPAPqg5cVNcbBmoRFlG5eoldCbmfJPQexTl64lfbYElVJi7RoHAV7QCnRh0HUmcESYWvQ8hGBBY9",
-	"euLDV9fqz8rRpFkmUGVuFWXmO02KElzkoajEfS/8uzR/pe6mY82KgwyK4oUgIsuXd5OO6tlTKTCFh7hS",
-	"xusHqkzU104iVNgKrD5fqR0al/Gv9Ws68mtNDfoIs6s0wlCUpUUfV3gLMVM4Lvk1+LEKxfUFwWESp0QX",
-	"vEfsUyiH6Upp9dqTq4qQsSrGRmvMOMcXri4uRgCaJVXRrye++rH/dIAEuBQEhQE9wdeOgN+vlv2ZzhyV",
-	"HV++MRu/f8hR1rAlgNAii9SA0iI8q+AjfcKVaLpJOKn7IhAisW+eDqqUeJFtLVlNuGsSsuYQJvCKZos4",
-	"DIU2eQRnlvmRL0R6ZFf9pP7cyThVO5aMCN9lHy2gxIaBYSFqrqloNs9vl5CKm6GR68m51hco9b7WoQIG",
-	"SeE8y2P+2uwUOYKep3avnIqqX9jMByKuVpscLxJSWMbH0K8xSCfSVZ86uYEtjq+sGMN64xyR8acS5Z/4",
-	"xfyv4UeKNGlOshQnL7nReyxl5BjdvR/y9ydS2rU6h8IJwFU48RZ5QdAMLojiLvBlbwZ/8M35dX/ELJdY",
-	"gUftR6I/32VDyheeWn/Syi2Km0akfhfVcSnC/NXoic/nfQ0f+J69zhlaQTGPnpkOEhJwokQ2Axe9F5ev",
-	"r9Jbsm38TjaQkprWOs7Iue4ACuhKQ3BW9cMRwiintySVT0pBzJW+wjlylMsHrMeXordaZ4eP/tDJNqfS",
-	"Ns5g2YJkeEvziyAg61x5zo9YdFofo6Myrz10untGDOortyJnNMBR01q2FEhUSsvkejcuJlNS5jGm0W9r",
-	"3LzOG9aH8pSW6g3/EiwPVbcBj1TNkG9ObL6l+RsaxlFs0no/VEt/uamgqn8XW5AifqVa1ofakcJ9ARW8",
-	"35hxoKAldz0CvxGNX/A2oTj8QOmPOLs59kCvm6N00slrj50u9kXDbeE9y0RvaQe9iZ9xpVu89Dqn9Bq+",
-	"l8f3ktLk3yy+X/ZMO2AQ+dC/U8ynaK9W76qnt1kTpaKy+4APCZp6y/QlXZmjQFepHga6hAbkoqr8FY6T",
-	"oz0w5CCN4C2VHaZCGZQ2TKJjSLr+5EkYwVcZxH7RAbIAus2r+RY6gILYk4oEnqM/+GhFSC4TNQo/vL7o",
-	"6wjmbvCCdpGOOoqx7I5VDv2uyH07TlK2DHXo5hTPnnp7ysKHOk1V1p+Sl5v83yzT5Pe8kG8iL0RCDXVO",
-	"DZGS9wOlb3C6lfc3O5IbM4VU3H273mmPnNqpKDD5VjQjJcQzaDOyj9ETn0/4OhGv5/Yxf1iQS1VCBTjL",
-	"tsgvpulzC/kqLf9gCVRmH2GG7kmSyNopveCJIfmKZlhJh7De6YkufqgDQlslInSnh+XPH+cEN/QtP4JV",
-	"Ns1RuqlZzebgJ1W0dvVLR0/82rQbJtvHjx+tOiL0LuLWAaQVhfXeX8dcC+KRA/TX5+UTD32FjyCV2q5j",
-	"/FR96kH1UnlF0uAAiaA/A+p4hRoduaTSHf3RHPKW5iU4PMMRKbFA5xCdWOFUtg7IGFoR4QC4x3GOFK4b",
-	"YMOAOH/il9tThPtpmhLRtUXhjl6lQpKIdiu5lgCggDZQAN6/sjgzRAsc3KInvvzBtVTy/bkCLt0XtitS",
-	"BVsb4fd1E+GeZrcA/4SZIEEJCw/+gACnshhPlVWBJQEttyPVyFxE5GVDA91qyCA0AYCZGC41OTUBGQPZ",
-	"FhpzGPTVf+VYY1tL56NkrXmobkfJ8OzJXQ1a+0DNcQh3dbnhZbNpvu+mNs6gXBdzE1j5bdiiFyl6fXnn",
-	"ce58fXk3LnBGS4S5f9KUtAONagUr3qhaoWJbswvrFbai+eDTr27fGz0Y6lN01HuJTGkC1mIE4C7i9EaU",
-	"Pa4IllCi6WbVm/8ikDI/7Rxe9jvEobBFcHKZcYrmMWcPCSxV6+sTg6SJmTEVCFJ7oJxIgccUGFK4lu2l",
-	"QhYQnliQZZyG5yIoXmsbeZUW2SG0rBrTRgAgYRgbogtQ9C0K4/MNG9RyQXTofQkfzycgJBKf8E3MtXYQ",
-	"UldpLAGY1hpZVNM4yCv9KYKeUntbGXzq9z5bNIO9dB607mJdRxEFIp92BX8AB1QgrIgtEEXpCvrnXCyt",
-	"DzpuAe2D8zL5hmaIJIBgrvwGRTHXZ+uGWpyRLHYbry0qUbWsolu+qFgr1uiKGh9liP8iaFYyI5WgbDoz",
-	"vs+50n0Doljx8Ks4Y/krwKt7RtS/3uE0BLi492ucMdLk8Y7z5W9PU5oLyP/2g1CpQfPs2bgNY8ie8v8s",
-	"+H8C/h/SDeuvvqmvuH2Yk885Q5s0JBmCaFsS3yqoJxpJVMXzosmK17dnY7TY5qJA9+cPr6ypyKbmt+TQ",
-	"RX+On8HxSqooLMV9MAjo6iyPg1uSc7Xm5QfLcYce5Mrjzzo1xl59Fw8g9zo2o+oiRoKMSOR1wPgXlzo/",
-	"8SLXIxUtZUsYlOqZ1HsB7jpHb9TvtN55O2vWYcbv+S8rnfI6PCN++9DvQXyzrcstBWOUCxyf6/s0i/8p",
-	"4fdEAxgoluUGe6UbnIiogmuyQPydawdX6ExCRSpQOq7SJZbpl40qaa6dXONh6AR2NCKThevh8XQW2ItR",
-	"6EZTh4y9YDi5VjoAbFbHD71jT2dNghQ7LDeu2A2jVIEtKNuH7rzhjuMkMfhj+GnPAtvXpZqLVicu+4hq",
-	"/9g/EWBP8RKcZXgr/HUK6H9v6XH5y/pixBzalyAgkDRJL9vx93svIXUgNGsuJfUOU1uKjtISGTuiGdyR",
-	"lbSdplSpDNIQWlL0On3b9WqitwZ6JA+qxCJgVSVxF1DscTdKd4Es8jTYxQGaiCg//tS8tBTEm2zbSFMD",
-	"FPm5kmPRJt9kZICebYtk9bgSK+fzAoe46Lq5p0SfSnteZ0F4sJ0D35ddTyt7fku2r1tC2mucFZlPImml",
-	"DLLIG6zP79ol+YxDEsQrnKAwvolzdg63WRSnIUDNbHJZR86poxJg6ii5+6Sxcds1HTPBLP+ZEWN7zo+y",
-	"VWiR/CdwpTBaxekmB6CJ/J4Wenmtwag4NfeYteJQ6J0LIpqtMFcqQpwTK48ByaR15kOuHSvhsF+AXUr4",
-	"tXbNU+ynGtTID5swzl/eSdu5XkWvEOL7SOoj/KCu1nB1A3a+QucrnBMFUGlDwCBfZFmDrxj5kD/tgxkn",
-	"q1TALwxAgXFOGr0qn/hC7fP7yMel5so/8hvDfyqAoGgk06v6Epaj1txKOGogYHGVFtUbJHz++sU7PpbK",
-	"ruf/5EQD309UWHCiZqIoGinsQK39rILEEd12qjA8V2lL7Qh/5dNzSTEsz5PJ/sLKa2K+AIQp0uy2J6YG",
-	"hR19rTJIYHsxYTyq/TlHfrpJEr8KFlXU2wi4yBL6EbYXDCX+lHBIimm0asq9ee/vjKaDd/j+DWFM9AQ/",
-	"1Mxy+DnHuabGm7vfHn4M3Yd+T9DiKELfY9ZOY8H2JhLf42+QxjZUyx9u8NcywVIEA8IpiFdkUBfXqo/1",
-	"PgytfPlG/FJ73nvoa3DZxrur+Po7hvziw+vQL4AvQxpsmu1ohJGhsMBa+WVSxgYMeIZ7UJ+rb6S3u140",
-	"A/G+ojlpd+BJh13h64lJKtCnNAc1w5xRzyWu6712H2o/EuAoNVffzB3YA3fg2LumOZK3EGG5SZvw/8uS",
-	"EVWLbwGt9IaqTEo/GHWvo7eIZm40HE0mi6EX4jEeBmTmzkKb2MSbDMe7JjgWICxwsXQCblN4bfog0wet",
-	"B7oJ/D+MQ6Cyz+3Tq41tDwNpwsMHcib+xq8H8QeJ75WqDhf8atuynKz8Ml7SvjdmpKEdukbdauGnSnRV",
-	"KpCIVuq0VblO395+Bas+KwlVoolLWdqXl9duNeQk9l2p1PwGNl6B9Gdw9dzGArW5UGuEfxjQjAG7naGc",
-	"QO8P3Zt9WeDZvpdwWQJLF/7xXPZ9LEELdWzYnupT0Ss8UCIv8T8znBYjqg9QK222PqvtBUyBgzIeIbQk",
-	"BeKWgQdLX6O+NiFjyxWucR4sy49Cm9K+3uTFesR3xUcxUrFI8W3xcb3J/yIhbMU36pN4TBEWXq8+iB8W",
-	"X23yCrG0b9Wf5GLE1oiViH/LZcgvNrm+A+V31WHUxsI46kPROkJ8tckBt/BSIUZDqS7wAdPHAbZYb/Li",
-	"n3JI+FDtRqE980zic0pK6jxVtL/YwSxtN+JHoe0LpRhrfAPXVPMsxJXIDtyQpo4GRcZ4+5TeaTK/xUei",
-	"MTGWuJtN18it8XRzTUOdb910mSNf8i+3KoBf+D/EERb/gv0s/hmvxD9LivPPgs/9/lXqC6bmfyy4phha",
-	"fIIkR+Bwf4B+xDnJ0B3JGPQlWuEtwmEIc2002SilSIOEqRH473WuYEjh8hKghX2JldeKPXqhGdVlsXpO",
-	"y+amREbABe5h0cyKXaUQHlUAv62Ioifxu8JGm4V8oYqau5uXiU7AR3p6zFw2h5C3PLcD17F1K/IMlENE",
-	"HI2YsQ1Uh9A4DCQOBMIABcBlakjuSELXXHG9Sldct3zih+SuxAMwqnToiVIrnrbyhrj4G9whJ2riDoC3",
-	"M9x40lZOBeKestsLp8GSshwt4pz1K4FnU4TZHthnzrgWZJ7tCzKf/QKtmZ3+0Bxvfo7XOIjzbasqTVgf",
-	"kc84yJPtAPk5zXHio+9R6Trw0X9A+wHoVg0fAkqTOL15Qe9T+FxmYzRlSTFMdyPrOd1wzaZhZv1AkrDs",
-	"T9kXLTk0N4ghas0GdcO3klb0uPm8ykjV1OOGgUabx79BwfkovGEuGr5jCDAlOePHGYCfWAB9ssRM1vsP",
-	"6vaj2r3Hz+hjnC+Xch/EqAY6DyEwlrfXsVbfUjGWaxJKDNPX2EhbTZXa+t6aZJp25zf0b8FSLcVOWrd8",
-	"ohn6pVHHF99JcVe3T0Nrr61aTmf3Ko6KgJULPWTC8lUiYPxaPOjYsoec+vzINb38vE5w2qJ+f9TTTET5",
-	"6w2p99qVSWdbuBlUiay8YcUJWsLVFTPZmSWIJSpqi8gyy/wyI1zV9BUTanjT69NoyP3ZeOAN7DN3fOyV",
-	"XvPTBO3d9z9U29yJ5bPqlKHUJ6SkvTP/YyfpqUlelmkyO/NeYL/giVqLGVkOfYI5CbkdHnAlFPmzYVvm",
-	"jsEV1s4di+Nzcfi7cxwn5vAGfx1JAyIR9rU00nZOLKeld3gCJVfR/EwxhEU28kZmrPntYF8wSPMq7rwm",
-	"+LH/qfC3VLOtRECj+9ZxIym5IyF/qCXpqmjgVMRSSppwYnQ65hVvnF7bcgiXaU815yq+UEwG8xThHxV1",
-	"jeIkISGK08aEZSoJ5AkP6l6/jICcLcsMuhJWf8ygOgDouKQUZDLrMy88olLIl5Gmw6gtfcgkNIX59Tmo",
-	"3tj3NJNkA7AZKAcQICBRnLGmF7lyZsumIyqeEbOSqp2u2Hd8ss1kjXokiOVk3bogzBB0cQkJZAbFMh7R",
-	"eQ4vSACFhe9zst45E7t+q5deUCmG1Ey1Xehy5Ws1xEfm83TUa2uZPc1Yzk0q0qsUIH6uMpa1MKnMJwWu",
-	"FDnvMRt0TROSOpUxT6g1OagiArXUGgFf2u+pgkKTb0hHBu2u+r4Q+FVzkdLBjwJybFt18n60ylvXW8AS",
-	"aJ8E19yg1kBq41DI1hf4JSREmzXKKXLsvm3blZvNbbQ2Pk49uKEpMbtCYFZSkolCXdnUVLDKE/71imbk",
-	"aWVetnFe2q2+kuHZ9k3JiMgNF8huOBUFiJIiRYcacLfMUYqzTPptBGylKt/eMIJ84ZUKn4kA+cDQvrjW",
-	"gvhwIo6PjUw0TNkSFrdlMySLyEx24XpbagCQ58iuQLR1YBhN4eDLXZve/1y9VqS5bjsfESEO5LA7zsmw",
-	"Pd+04Astv7Zo8sGW8j7SOqRv/5S9/juN/9v9vMQf7TxY/ZX97eOrf/7tv97E0V9OoFJPGxlbat/kWSoJ",
-	"2SrupMg6zs7VOfrRCXB6b1/R2ZMfNeiILTy3IPyDgrUNmDkl79dDwnII1X5E1gKL3sopURWmg5pjsJGq",
-	"rvUmelzeYFL2pi97x9sNRZk2ZLK+Jn5PMZXBXm9er3eiL9wIra3o+z0hsbodIyXc9iVnF6e/Wh2HfPEy",
-	"HySGyMgmoeg2JwqEfLHNAFvKtyiri08kxQ7n/MG+dNAT7VpdjRAEaz1ZJZUOTbXlHCq2e4CeK5wDBj71",
-	"zfpcdIVivhJDACYCNIhTfXDH4JYq3RaPqprRpXAFcbbEoRbew8EhRwIvSPJewj23Sn5gJGj1KFL5irSU",
-	"EpnFr4wEksBPYiYCl8yXiEo1WZ3efZ9z3djASkd0x36MaIDdbV3/YivAX7vee2IHD/Ep9nubNP7Hhsiv",
-	"5axEE/Gdu1LrxW7aGfiy2460dTj/6r3Lu+8c9Fw+wJQv2qK1HTCalk2/B4fIqRaJVGpVNckg/XJdvXFH",
-	"OMcMXYyRzDQSOwxMIJMUJXq4DD4mlN6SEOF8r6sr3eWTjVff1bybO+K8baGSVPSRDAQV5MJbrgDGOsQF",
-	"9fi2lKjQO7cQq32U0xvofluGEJve9C8YcHO/QKBpXwyJMd0tx466QWXrtmpr4fMmFIwkPSSRa3qgVuG3",
-	"wp97c3cKsqY3d92HhouE/+BEDscPupNMC4HU17EoCz+4ESIb5qvVAM7/QHTqSU86N8CmO8XUHtq2/q8x",
-	"ixdxIs+NcsJooYiApmyzAqtRNBx/TAVroWCZ5RddFPFX6d/HRVJO8xwmmOUfMpwyGBEMndOnlo8g2Vmk",
-	"Y++UuX0wUdeErpO6/BVBBz0nQhZ/r3FAlGCWm7hT7Ap3AWZt9LunWQiZG3hFkueYqUll9CbDq5pA1mqZ",
-	"N4FsFLBH5HerKC02WRYt1cWbhG1ozGT3+5vybQttcJl6iSRMuV19E4cYZWBtwtpB+JBt+ECvuOTr9XsK",
-	"E8bolKw3yZe2Zk/0x+/1zUYb4J3w6zinAleVRs1G+iRhBNroVyAT1LiiF3rbnODwtrZ/xWVFvbDWU0LC",
-	"GgKsalsO0GB6VXO5hYKJqxrjeFfn4Se//OHT//tFGIqfnvxiyX/9avfHzoP6+9M/PjWnAJl9qxepuLSF",
-	"yxByE5GqbBMPD9AF5OoKrIyYoeGsqHkDojO+RpyoDsGZWq28spR2oPzlK5rVDvt4NBrWU56mjZQnU6vX",
-	"A6Ro1eV/2H39Uqg1SEJgyq7HUOF1Q1KS4RwaBvvnBXaNurpVbEK1uxc5at8ZKlFxFahgZ+a39tOHfk+f",
-	"glm5VKie6zXAorH4M1dkMxwAZlFOFdwGv1ubGmjNppnsMmkkE+q8ORo/PMoRBVb0PpL8KH6lqdidOio3",
-	"xRqwyU9pshUt+GudwXcs/erKjPygomrmZHlD5G5PKqueVa4SpEVi9D9krjckpxpFm5pLt6zlOFeAA7Ir",
-	"d7CkjKQCxLCs5AUvj0qMugdsPdCgVLNKWJ5sQUNFLwHp9C1TOGN2ld4vt9XIb9kOXP6r6AKu1g/zkXlh",
-	"93AVKncyv9raY2GVSKdRKxBh3Ly5OxLjD2stpWQKkYSrqlKwec5PmWIC28XW9JYI0AeWQy1ONZdHLCWM",
-	"j0ot8Y6ynqWwUxox9CLS+5WJy8Qb7FMiVQp6l6g1nK9alMZsbldb1Vd0B/0U/lSglJVuREh2/o41GtrT",
-	"+7TR0b4vMdtwfpXKskckOFYWTur9z6RXMpyXHR7OLL+emdzIrdlX4NkxtaYuF3ZVUN0KOks/QyPyb9IV",
-	"X2yy1ow+mhC0pJuM9WVlusjiZYCfy/qyoNRmPr+m/OlkbC/9AbqQEJ1LfCfQjFKEEVvSDED3VnPkT9yl",
-	"30e+sxzaUGjgjViDnBN3Wb3b3KqAd2val8yx9h6WT/9YfBo/rLRP0wf29I+Pue5eZYRAH1CDEywOs6oR",
-	"IEHJ3Ck3kCbGRviV5Es+gGmD+Evfb1YrnG2brz2h66YIzkrXh3LISzzcoEg5U4b6P0lGESjxhX3+HVPe",
-	"ESHh4QsxALgTIkVAdhpXkzZX6d3S59yXEEyq4WSBfYgWIhxYz/nq7tyobV5loMoy97mrRMFV4+z9SKCH",
-	"ovJVQA4ALspYsCxiORqH6TLBcXooeA5M9WjsHHj6FKWVgmJfv6qyXL7BA15apXscCeJ3jcOvvjC9+AeC",
-	"k9yQEd/NeSGeVnBY9ShkO4ZT5TnNgUBvjVrbDzHLabZ9mebZ1qyNLAFMUZjoMhMS6rUYSmh6Iw8nFC6I",
-	"OwMAx5aYkQF6C2UVMAJTT6u2RtysDel9kXAj4GAIn8dVKhVfGAb5z7WiGCOyRcescjP4pH3mevtAYcqy",
-	"l8cCGrwtIT20Yhrl85A+1RsZ263kjkJNzuVpc3IvN9maAonV4P68LLyrJ+riai3KpOyn/QUmBMWM8zrs",
-	"pOQzMHEUzxUVfrK0T5QqVSsFhcmlMFGlgvidrFKrZFIFrZ4qPXu+nExu5q7CD7VTF+8E2aOXczaAe7yv",
-	"mKiNmZ633ggXrcXe7RVsQuLInW54duPUVGUrcbIIFy+t8EnHO9dngIudmwyyn1VFWCpLUyVQF7c84jRI",
-	"NmElj5rbsVwegshr4Y1iyt4HZ3Is4lMzYbgqBku2KHdGMVwlmIL16mxBfuO9ol0Up1AHKhfP19cKalyo",
-	"XZSqirkQicZ7s4KUYPYPQqXsd1wiBTSD2m5+NYoSP2AKYQ1rt2JNPkkuinPIM2RSZ1eiLJR3hkIGSSWq",
-	"2hz5SipzG63IzBCuVaXyDVRm1VZ0FxIMbLpdvxRGqE7Bw5BCK0+aFaSDYC/18U7B2hXe+Pqs3bwvmt6a",
-	"d6rhPER8VEr1XF2iColMAOn6lbKVORIP+4OqZiZHSgkS/hvzYFepL7o++3rlLbohuSYuZRlunDNzEW7F",
-	"YVnm6Ysl8aOr1a7uO7yaBGgBdqg2+gcMzAu9QrfSMwrySpP4JiXylAtw/rTSbR1iWDhY6n7nptjhSype",
-	"sncdLRbOb600yuqNr64nVu/fir6YYJaXNVHCxogZ0s4EzRpGR0dlcnedaNusVeGoSJ80uJtTonzNp6sc",
-	"3VstapytsXzUMN1iKactLd2poO+c8NFsUWGErjp+t6Wou7n7qfhJPdHpSJRAKnA0TLWKTS7u/YYWRXcr",
-	"wiTCdySlFMTRRKo/VyXtschl5ZxQ3eG3JL+n2S0KyV0cEPaIrf5ClZ+NTYeoiygCZR2rQAdNt2hpL0hG",
-	"2KdntMECfwHXjEQC+dlsrl02XUbzcunFVQ7N5CC8VxyKOJWtyuDot4H0jg61Mo+38vfad63QvKoy0ACq",
-	"o6pIVJsAKQeLSo1iN76WEaBVbHbX/8VDJ1H9dRSObwnyflctaxe/vXz+NPZMC7bKVzBl4M2XClqmO6Lu",
-	"BfrT+5/eohXJbggC0Dr05N2r52gynI2fDhAnC1dPZN9W2cBQJKKfF5ciNABu4EnHZfUSnJur1I9Xqw10",
-	"X7+GR7htIx8ubrzi8SLHA+KscPCa/YcHCub3Jr6DBrViNEAxUwmaj7DVgaAmjtxF4OqrGheaMmSEeVcY",
-	"ZL0+X8inVvxhLaxa2/6HwzCKNXYxG70XuoEg8+Yg6ZFreWBFylwz/RoA54iCRaogaxJApe/1NQM0IZiJ",
-	"v73MMpq12Gxijpv8C4mby01+SlmzT8Ac1VYCYs8Uuo9p9zLXAedFbx6VF1jYU3WQdUrLcq8+qkGin2u9",
-	"tckK2nyxq1SH8NDK14js76rCMDErlGc/iMNMWISyo5lftnzy47Vo3Kv9DXJwkOpSw1c4v0oba4JBBZq9",
-	"PipGvh6S9kV1ZH1tVVUGEoHnKCFcnBTsy65SusllF5yqA8cH5pdIHAnOiWjqoYs1EdTTEn/P6zlYCBqW",
-	"q35h5rBciTTdTdlVIMEmAyJmCJJ+5aAC8BOdDV1OtjPHnR5SdIjrrdx2zqryY659ypSRjmkQXFnbtaJC",
-	"4zrIaj9JReczmS8FbFE16SvG83cMQWt7rdSzZHjIwIWCjIK9lZXv651K+qLTr4JvbD3K8lhUOL4KvmM4",
-	"uYbpFjMUx751irX8pcKt8tDvqePdndCvL+UT7ZXuUP/F1yhTuyVRxToGR3oPuvkMjjLs2wx6wgK8Jmgp",
-	"+uDnEvMnKhra8Ff1i2orlZIncERppvYD9J84F8CmVBS8LbZ6YpLgzqtUVDyjy4xE0OlCsinWb3XVzh+c",
-	"DREAAUvbD+fij5zSmySRvjqd8TplQxc//orIU5XSKv5XX37Qh/IrLc3L06lVu4m+QF8Qgeowt8NcGuH8",
-	"VgyEPAGU95rb/4mKF4i85luyBmYBTbjSEkVGJZ5WuiPdK/Vb+yk//rULld90MDLEKErq3Vdq3a9Shrca",
-	"bdXMzou2mbV7domVfQGXZUSzgEjOYwFdk47NE8fDWs5kgWzw6YkOczBQVSvl90//aMqcbPROhLz8YuMy",
-	"mhCm9R+VXVyFnL4kXESzW0BCgbPKf17Us/DNE89zxTmFaq5zfUSZ5X4F3fUwuxXJRBlBsYCH0gEhxLvj",
-	"XAWpuBYHxTMq2xgQIXByj7es6eyV2Bm1Zn6iU+mTpsn1tHYT/NqTjcfKmuFmW8fpfqtFU5XbnGRtLTm4",
-	"mC0UnqYTCyNubSSAeW2GPXYmj3BZfhnfXUP3OpWD2RBv1xz9KqNM3imydAxpVeKg4igG4hqysA1zcR0p",
-	"hAtZKzy/Sv3/fPkBnd05Z6oy6+xXzvz0Pn0402CSz37lzz34+6NDH77lYNCHbyX2I3FROjuvykpfg/uq",
-	"o2dW8yp8weCItLjqAZFv6cbW78N4harXIdzbVe1D3ZCGEINMRGpPWqoKijodKrzQ6p4w9jlS9g6/eJa4",
-	"7C1Y5qRzJpb6OLoELR3QGeK8ry4VkAVx/pUd5Ywd4Shn7GSOcsa+VUe5osyxjnLGTuYoZ+y3cpQz9ruj",
-	"/NtzlMs6ysOgTerOciPySIn0JmFKxCe71deuAb9JgJDjhzDpuQa79LHzrPUSbsB0NQh12hbzgFDMr4AP",
-	"H36svb9Z17ZjLo+pc3vo92L2QqE4/NpGNAUgyjUUhb3VtT2/Oxp3JWUXqhl63+/uPllxxcitVoGWV3HG",
-	"8ldx3uv3fiSY5T/ncRL/k4RdA0v9k4eq+IgbRi5UQ9XfiClYnuGc3GxbiPWMqH+9w2lIV6JjW8a1rq7L",
-	"vDsck+drR/vkxX9YAOoHeq+0PZwRUAJJiCBe4q8zegd1uwSiSlqER3N/pKH8VPHA6V2Lz6HTEijBAU6l",
-	"71ukn3G9E8IuCu6xpaTJdGnsQemsI2jValta5PNJHJfVPiKFC0dWod6QnDUgosqkUW5ICMdPnCLftHi/",
-	"Vqozad4Nx/aZFxWfsC3fWKt5vdxjZLiNum1cUSlu7jlU8vVcOmCX9F7U9pXbKFOZuWoFMJy48KYXrQR8",
-	"11v62hZXW/UOTx1O+VDEfirWKxNp5U18vQCnNYy9RgFT5ZYtYJPaQtig+MbST8OUYShdoHJmRVBCQUac",
-	"IxhOJxOCZukqpFXAIMEy5DABTgX7G7DC9Tqwo67946/52oaQzzkr2s1qYlSspMAk68uqgluy5XY1ZABQ",
-	"EakQsDSAdZvHd6QoTtgwIhvcbgdIHWx3NL5Kq+daJNXX3bjyn4OArs7yGPy5NzQJDYrK0DVdQoqFVand",
-	"pSn3+COsQTIBGCyq7DuS7cQgSl86rgH3vy9q2kqnO42QD6EBX7ZCvROeeWhnKZH01jjLB+jZtjBw1GvD",
-	"DN+rANwObMkagX7prYseqcrj/UnDme0KpHVQVKJNbZTws9MDoWrrLT3qd/PpbrmKwOzL5njCQheFzHN1",
-	"5dFIwBiAvIT4G3pLcxCsgIyIU87P6tcGSMXajee4Ji2546oqjxnbrIvMF9GDrWSfBVnGaajVKXB9Kc9i",
-	"2YtSuMTFD1L+hwLDTfX4oCn4AWS/HFmqmy/JVZqSzzl64iuNtRrjf1o0Pod+ngWOuILIBG1TFuSIg7TY",
-	"oii+2WRF5CojRSrRSEGfXKU0CdETv2JIqMhPtXe9JsAOQhYqHjKpSFR4d3UR90Rftcg8ihlcKnFAFNwN",
-	"EeA2FECURLV8oxP+V/cTa11bRNuzArwKb8FXuqPvkHIM6xdhdROmDTPr0drOK6rpNnrhmdJvtPizBkRV",
-	"KYUrQr67ddnqWmY1a61jOpSWXS+fNW0PHFuZCxPneZzeiMC6NHA4R+FbIlokA6QPn2Utp6DacbfRebNq",
-	"B3bMe6qBuhqPw0qTLEKPmiMZRCv1oISz/RNf2ZomQVEBhERPfGGM+hITSmj2kHhzlVaSf861bi8pFSBT",
-	"wOXy508H2o9BjpVDCYrhvKKwQZ6hHFQ1PrhKMUPl9Gu80eymr7TkHX7eMpJswi4THQIaoltTzUQujgyJ",
-	"4nw5N2oMgLOgZZVoGF2Fjh1zkqbEZMMucHAbpzcQQNnRU2ZdBlgqqrneN6aos4jTfOz1qk7E3U1lAg2N",
-	"ey+/FtDdNVSCatyxUUuLwy1wh/8h24DmRtQ5Q5wIrJKYw5njPmYE+QDm6pe3myheQv5b+kwjnd+9201r",
-	"qLPmB5BoznUNqVZJA99q2kxuxoGWmdSiNdO9KCWRrFVF3JYKRM06q8SPIVVPgcEorioZwe3v8CW3s8FI",
-	"5duE3XhRdHuSYVgqLgR4ns3Bq6OSitWBUodDk1oSI6dWzy8MHYFeB+IOxXltjfbRzM7Vww2oNKKGiGQB",
-	"SVsi+UJ94qJQdqXWS5i1ptOQN7EWI/VRxreT67kU5fdUIdqyc2RrngJ1gZS7NtLrpOhmkZBetUuNcYXp",
-	"ZrUgtR5VNUlZETDVLdbOvZEqHcLHpa9COT5fX97x7Xh9eTduSe2/lL0gzK3MwTSTejbkaMO9Ixjta0aS",
-	"wRo4MJAMz5wkjsxH+ibDyCVZjooi88dPE0QGLvotYsj8xb+HkL/NELIGP3Z84PgLBGjBhXbC4eL0lMN9",
-	"6RiZKQpepPh1P/PNfk1Dt/Xduxo2/cbh8jDDcSV4+2dC1r1+EWjtHl+9MSvbHyuwpWDcUtEvll+ifVDV",
-	"lnRFEF5RwJomq3N1vGOmfa3apx3bTmtc81AesVcahEx3TtEhYSoz2hFkLy6QbyJs/a0HleESbIVNAlNv",
-	"iRlidEUECniUEdJH/svPS7zhN50KW1S+fcFPRpze+BBtZpBwqH4CfWaf+PxeGMAJ8p8O0IWGmFErVhUa",
-	"4xz5sgZVBqSh5tS/SisVqxWopLJmFRbS6/eKSfNDKqe4p3y1UJMOi7lfoIxSWYSzBIeIqoHsIxX9TLZ9",
-	"5ANE7jsS+ZwGgF+kPbTGGUnzAs6M1HpIVIonr1IgC7wHMr0ZqYTod0CJSvG5z6Vehfk6SV3gO0rzeQWX",
-	"WUDFAdbSXDiHy7LBwpIGsnCCyRRe0HTm8yiKork9t89mY5+bcnHel/Fbxr8+s7mFx65SiesPL2b/P3vv",
-	"vty2seWNvkoXvzoVyR9E62bZpmrXfIrtzPbsxPHIyuTUhCmhSTRFjMBubjQomjtR1Xma82DnSU71Wqsv",
-	"AMELKMmSY/6RiiwBjUaje93X74fhMDOscXj2Rnw8FontQxA6QnB3oGhRnpWUS8oG0Iy7cpOWRr2kLF4E",
-	"3JM+ttKpbzHzNci+8U+zSvAviEN85zrwuvKDQnyMEKk+rMxGJGfjbc6l0lwd/u/RXTR/c02/afHDx1wl",
-	"E+KsfjcxZ+GJ1D6E1sT6SS6QYTXHCn6v3dfulGVvWqq6t7kLdEuULdOJAmEEjDwYEmI7kA68TKyA38Wk",
-	"jd2yY2xh6kp1I3JqDHcAobqACnqS75YHEZOKSOqMAjIAbLL4thFG1xDExowb8FL0JkUIUAdJgEwMCgBW",
-	"TjHr7Awo6HvbiY2lFu+a97IZDwrkGUVn82dBN57zmoQkSC27AtR0rgZhQBlInGzXpRXid21DdULRwktR",
-	"fg0+Y8Q8AAASEDvCqIdq3qT58FA4B6j2SFTh2lthFb4zmwB9lLa3fO/c2X3hxZqxdz2nlld/mto5pCLA",
-	"C3w0km8CIBIlMkoNlZhmypGMKSY7PY66MmwHp5Hs2iNRkg0xcn3t7BLPxDtphKW1tnewxC/wrcMpZuJx",
-	"utpOH/NmFdxyN86QVqkr04JIanhK9S/VFZ3ITGjNyqFtdoY5Dxf9936J47WihjNzfSd8LYoeJwwg7UbC",
-	"suQobMyE96l8Uzu3uYDzb7j2GK67L29oA++nJpEVwLKhYDaHGwTMeSjcslSwFChm/BqZ9UgUInLeiDzj",
-	"YyzGgFVZ2+9b6mwtd66eUrI6sjvQdtRqPtM+EXXKekEtEWqZsDXbdiyTXX5Xoe0tXKKdDIX2XK97GYHC",
-	"dr7HWDWnBnMplkBTEmVQV1ouNsoobZjQNubFinx2AMeMDGP4ZUolWT7BvTKxjemi0suY1aIW1K50eW5M",
-	"ggeZaju0+02QCQ9gJ3zyejdsu4ZnMTs4U2Mh0YQpFO1EFDiULkeSQxjf4Z+n2t3fZiFxPNgB7FqIMZXF",
-	"YZkCOTi2xC0XXUkWGfb6z1cERNT3DV/0dmE4+w7AhCUHrLa9ev/5wUktPuG6OWd73QO0tobFtuuV2Lq8",
-	"8A+5EHfIDfvqk3rWNBIvpSU9eNkgtbupCblhF657CyUZhyhGu0HvsA8nLbNc/OMlKipS3L4TXIPhTol1",
-	"LNODYtGx6LetGVZeb2twlYOeeHRT2ZXG/NDYAm/TwEagZpk3gCzLaAkQizYtFbKstVPNIryX52jb1mxW",
-	"j4axfjkj3LKkqgiLsWDpvANV78a7UjaN6yGtwsW+ZmtGoiyKwKrozTyCEQaa6LecacKIiYC8jj4AgPXc",
-	"QZOuRD8AXZpKF5nBs0bGjw6CJhO0YvEEETyGkb25kLCvH6WGoFIx0D4+uEvRwLrN5k5GBt/k7pUDg594",
-	"0R86qlOvNrqtk8FB/5AfHe+9fpUc7B33Xoq9V/zFi739/kHycnAkDnuv97utugjM4rLrbvfzIYRjXoo6",
-	"Nt/bqFVGLlodth3nAlmwa7O9F/OgfczWztgy5qI/FPoUJZmRHXkqkjZ760YGNBx+oyZ5UGyHkkkXaUbn",
-	"NulQSLEr0W41hy6EAwRfi8LsVItTwghrd2VXOi1pDEBSVD2BJhCYGwH6LQHMsH9MeiKXohCaksKYSDKy",
-	"cTTRGL3xnQhHh+ByZRkIj66ENh0nBuxy2CJFqAR/47lPeeCy6kowE86OE/aIu+bKrT2qWVe6mwMj0JVB",
-	"B7ZjWrjMAhjPM1Y2n1Ntq8/xw4ZiDvVHx8rGwA3FPYDDYtsCiDs2ErnIZrjeGQW27GTSgmk116sBa/Wj",
-	"YycW8qbVMZZbAme62gVd9IfvPo9zoXUju6l0Hs5RTowEktMticPCX0vTW094Wxrleawv3IcEtASrh7uL",
-	"34j2guSVP517Fuu8RXH3AKnJHZI1zsichPh5LHJOkqKS//qgiveSQJe0YkY8+Cpv+MzwN+SSCRJP781n",
-	"hpsh52QMj1bUequE/qAK+Hdtsmnhh2pWOHQtZmVBDF1AJSF7dPByKUd8lR8emloOX4QM8c93/+3uLTAq",
-	"WPu1t7D7YMazhX6h+U93YE7/ybHtJzJbITafElJk+FkjRO+BP+E3oj+H36lMgfBbayp6RrGO02U9Q/cN",
-	"XrYsEFNl1hVGj7tlrVPYwXl+ClhsJBUoSpxPqC3MqyQjwa/FDHzs3zCO/fx3pF2Gw89Ra6oBw49+FPLS",
-	"G1HdlbGfVvty73f8zpzI6n2klr398AkGO8VuPXMVbaCeuIIwY8KETOxzM2EWBnII6dVcpLEszmtRAhYm",
-	"61dEhH8SYPfVVF7qSQ/jQjjDXGWCuiBsMuCLcrHiRDeuMsTb76PKkFbsy1cZ4oObw1/fcXVXLOlaBQ0V",
-	"AHSVrXT/z8011anAjfVT8TuvJhyO9qOrbezzPE+Rp6IS2pJSFT6wvrTFKLi02kNJBHFnRVl33gvf4ks/",
-	"/vezBe4lHVy0jvS1q8V3xJ7KyJ8qrZbN6cyHhqspp77Kxx2epX3xf4IO4Xto1X91G7WuhBSL+NkPGC8Y",
-	"vD1k3Y3OhSw0iCj8yATObQM8ZaV7sKxF4GBVI0TmtN0aNmu1KdJy/69MD1WacMaLYAVDOly6qBxuK1d1",
-	"3Cf/UqXFxydeF+UU3cnLUmhUI5M9yApGbvuBPi1tTke4bmPeLNVl2t+urGTtoEc4bM4LM6lTblOp4Xnw",
-	"k7RK3CUSYWfBLKonwcwxu4dlPIZlxAbYGi7pMf/nJCj4Bk48yGHhnp/maSEiSlH79CeWN7yXDKNA7J8T",
-	"VUAw1L5c/O6CX1WYudaJsyyTTye3UWuSJqu2+i/v38514IyTB5Oar6uaROJRMzMtiZzgM4RyPJxdnf6p",
-	"hyU9AysQnTso6z84ODzarUB75irZgzzy2mgBVY/K2stL/KP17cEPJRum/D6fjMGaFlAC14drYucZQ0/6",
-	"mENfgjtU6Ntq/EP5vcXsPybv/0el/b//x81/vznIkk//8foO0/455INbv7Tyh1wIVpip46FPhCzSQSqo",
-	"75BnmcgthH+v3ui9TmVS3rFvCAqiHIs8fLUxYMj6y2C1jJ8M4S9HZfCSoy8wF5ICgdmw9/Llq4Mvvyx1",
-	"Kc5ya0mjnh2Ca8JuHd+PYzWNowm2VV65GCnojpHI0Y947VkG/1rHDF3Dtz7ef33y4C0KFa8TPt1KcLqs",
-	"aYhgafn8/URAmr5F81r4sodb75RwNgIHiiIIWDpgXJMZBMPT3HIy5AHOD3Y/ulD2DNuzpKLI/Pxeekhf",
-	"5OQuvsimHkXgBz1NV+E4kMOLFwTyprgBsHjF1rLgX2A33HWNlvoPc7DkojQdTENAvToPy2jW9iNKDsJf",
-	"wbJ98SQt21dLLVuPT9XMxg3PdZ29W2nhaGZ0XXjiJKgRx9LEcq0X8Gp50Me6OnJIeY5FPx2kfdtMoRnP",
-	"0msxLwafEH4joQA6ZB/qIGkvaAm9lylehAhQQVGuhc2Cuo7SLDkbKl3Y3pX2ggbTe5tcDTrG4rn5el4K",
-	"bTwBkKAOM2cTWqrA61FT4ZcvBOvaRflapFfDolzz1ZU7MbXVzhU0cpZDmy0bZ7wv2E6MXbdUv4joVrxA",
-	"KjvNcmWOkmJXuZqiZ1YoJ8iHIkvMo7BdFxvmemDMqgHqSIieHJyE4Hja/DucgrYQYVQVVTgcxywVrCeg",
-	"qFjw/rBLor2w8ZN6e9x1oCxsgf19c1fEjG5cvcXV0vAVHMbTvPxoliIwzwJs1PvLEkQtPRmNeF5jZ/0s",
-	"BXoWICqhcmRcqjIkyeqjYfP1hlBVRFeUj74vpDi19Rm1NYnrl7SZ1flEL1Muhj98vSInadcgWpImKVXM",
-	"zeV61i0wxfsXoRoN1ah2Mzlo01SH/XHm8pIxQnpxMSjpIbhOuvhRcXlW1D5KumimC7kY3TdNtVjAwH14",
-	"cXDQ2d/c1rcT2qDCtdQI4htlzIhu9pWWDF92CJfKKlUT1HZtiGmUKS6XoRmRcA86coZcs54QEidjZojW",
-	"iVTTUztz9i+Rq3sC4DouBdb9x5zoVRZ/PpFTPrv/TgqrP1x9IrXlTNMsgw8ZsdTym040UqEOuIZw4dTG",
-	"3cOvTjVgnM0Ez7EoiqdJm51JJnSRjngh6vfGRBZpBuWifSUT27hLo1dD9IcHw6P9Udl1rKYVcZ3pWJfK",
-	"GHGjLBIzn2zxbaWZzQEaK+nRy/BfrjwNHFH4uxr1UukI9m5KhHIWIAswbmu8+zU4sSrxZpHv9V2AculG",
-	"akhrVfu41Q7i4bpO6jTECXbo0Zv4o77SZ1FMahVg81BUvhNln8xXcsx+1Zpyi+M2pMa09mrOvIWQynOI",
-	"Xn4nVD6cX92Fu7gRd8QdzbD/ao5hcZcnLtVUZ2U7qcP2jRl0dAh21PuPN8cR/ubg8JX91cnmKqgynXMu",
-	"r8QK7YlFRywepTI2E4lH/HMcsZ4qhiyV/WyS1MKfIceNm+XRYbNZEsGND4W9anJ/tTYnlRjxr99+uepl",
-	"YlRn31ARF4EkGOlOjjKm0l4fv3i522bfC9e9aAEEKIwVdI3SX43KivsqEeRdkR9ji327cporeeWBg0ug",
-	"yD0BShDMZCOzE3Ff5BPzm+I2ajkle2bBIxrgY6iJLOq0OXQm2vFCXkeqM49c20qbfRKwWBMJAaEYfGyI",
-	"vqwCggxDNPBJ7IOmHDiam9hDqITS0dLnoUK4n0dpvZJcMhH9NDFrZQHpn0MBYftO3IyJWL1L4KS8MZdW",
-	"Q/BKDrK0X+hf0zopFyLb+vWpzj9Ccy03//O5TwjCaGEJ+5x7N6cfq05u37g0yVs1Xea92H740DnQ6Jwy",
-	"IdXkaojGJeQ4cESWqKlsr+e90DRSeQXzuL+D5IbyjQL0IJjeJifL/nPpWqE4QoxVvAFMblfU4oM33jZ2",
-	"sPGEBthmF4QEYzvqMVqEPdCwtbsSk/oWL4dk8KnzADIxoEAB9i0YSxbOYhgYMzsHPhx4TTRfwnZlgudZ",
-	"ivH+qCsnY2jOZaNUTgpBc0bxuuZnnuS5kMW7C3614PziBcwGvs0nKuUOLMY3wAkIDj3gLoewMQqLKHia",
-	"1QdsjGEoZF8w3lOTgrqs+zhPQq+PfOUTfivoQURXSk2yhKAZVX6NVsBCm9f4kiLPVb6ofRIVoUOQRJXr",
-	"9jaoxbU7/0lQ/ZAKJApZhKb86jZqUUC1ZoUGUJCF+h6CkxE4oiNCmwjCjQPf3JnmFKjyFSlA+UtQltiw",
-	"aTEz8TCpAWx/hP5Sg/C80GOhjp/WRCQOypxnmZ0Bbl/L2VDZt+upnlQaAd2vswe5D6LQLMouT4lHGf2f",
-	"56Q0716X9qJJa/OPq/Cuwzira3sz4nF5t/OcxOzKVjOLNktHaXF3uQ82x6SPDW9GbnAoU5xSekRwPckb",
-	"9OL+pxnhJ7prQVpJ2YiK+NwHRvh2A/kzSrVO5dW58UrrT37ALh/gjBNFPW594tRxeLBX6Y1oZguM14IO",
-	"vwcDDga6MBtqcZu4U8hV88dGuZu9G+yC+qfhBinze8B2gU7o+7MenWy6xw2OpRK2TtZsBoJYQgStJR/T",
-	"XhIU8N7Lt4Uu42W7CC+Ye1REuSgdIKBs8PQFrBHmO//94uIjwwtKkvl4/3UgpV68fh085Hh/afD3CB4p",
-	"xgve1xPDBFYb7GAbUz3cZ3D/KYvF53HGUwkxyZiMQKuzXuzvr63X34o+mE6fCjEup20O9+fPRZEW2aJ0",
-	"m3WgkfLj1Nd1DBwfibeEysruA6mGko9AemJVkLHIeV+8T+or6Yk8yNo+tH+wavw7zTJ1hQUHMEgl6Hjc",
-	"G7w+HBy9ePmyd3Sc8BN+1BevD18n+2JfHL88OrkHPfzSiZ65xlKj/I3BpZ93J/v7R32zsvAT+HRQeets",
-	"TFp3qMy12Ax5xZxwwwE2nwhQTpcGi42ldo8CSIWZBJA9Uyg/Wm6BQCVBwApWkmCnrlYZvU7f7UJQFlUy",
-	"H2oxcBwWTAqRwLffOBoGf7anw4kV5ylQKGBJpOwNhQpqjtV1ivwgYDbzDNcPkGDNNy/h18E7Ucf+KTGq",
-	"3ogcesHBceNJArchDsCfOMSfJOXYn67b/8+u/HNvb8/9Z66dh4lnf7Lj/X32Z8m9ILgLuNSIKfBPYgTY",
-	"Ar8nYnFowMTo+fCqkYLPnEg+KYZCFil0eOMjD9ifxr+FR7B+LqC6m2ea7hmLHB6g5GUiZGrvOjLvh7Un",
-	"WggZAe4HnBf4/oyj9MFov+1DifELxlSziQ+QqrgcqImkgY/Zn94SADSnJUGXa6mmNMxIFEOVXJrRKL6I",
-	"472gFR0bF4H4HqG4CG8IJsH7fTGGACjeecL+ZPEZ/DJmPBmZ7SAVG4kk5cxsPXsMUF3QSDzLBU9ml4I6",
-	"nM1Ir2kO0DcbEGb504Urxwn4zxb66bHoYyE0/QK/KgVrSVOfAveTj23FNBGCZvEz4AFCsm34AVQXC+Ky",
-	"aKRUXk608AN5aGoE08Acr8rp06cwJXCu4sh4hWjrmJ99bNTyHcMPaJXABXXP90bSpRssfKt5Y4qm5HLq",
-	"i96sLL39oHKJBsVkdjwvac38F7iB5k/zwWq3BmCNI14wpyqjmLx+O1M3ycve7LKvVJaoqfQTBnQ0l4+v",
-	"C7eZX4SvA0syH/fDj+DDkubf56LIZ3sAPVhaOAdJO7dudai3TmHYE3cJgxB6SfmgzGGbSBXgv1SEwESL",
-	"ypgDlV/CUQlnFgxAh7nwihCwqrx3d0o4MLEfmE5bdVxvZaJMoxXw9V5EsUuSpwSNQYPDZ7sEmVAeN8Dh",
-	"nlfUVjXAlsSBYB6XFtm3bo5u+eL3iRiNVSFkf7b3D0GY8yOeCEoiETqwTmXfDg+u2qV1scMTiE5cBSd7",
-	"zp2jgwMXm21FoQA4NukIyvliY8ig0HChJHx4xnVxab5bsEYBFg2G+noCo66uvFTCp5Z20+bCYStdDnia",
-	"0VscHJrB3g/2AFgJgle64BmCm5jff1BS4B877FnMRkIUVK2BUv4UOr1scNWdET7LFE8uC6Uu4eThw47o",
-	"ixDIjdWTWE7Ifkq/d8paT8ZjlZszDzrn0ugcHONFZYygGzlQT7R3jU1zqXmR6kHqtNuheWdcNdhFKfR/",
-	"S5YO0LnAcwxRdLPDFgq8Wi51v96D9PMlHrHLXJhtQUsOj1eTwuUly1RuqKPy0oGsfVJUOah42i5HqR7h",
-	"t3TPCisQbMEpnU3SchXeH3cr6Gbk7Cnbh3SfP0k1zzUPvRYzOFUQp0WgCNeIC9scNlpv5tU8CreaXWvN",
-	"ZHzAq7l9S7Yg3ZrzQlzC2bJ3gDhQykYhsBwcnWKbDDHmBgKznpZFv9EEvBA/2rPq/rGH5K7eXChELnlm",
-	"nvgCLFrOUOqV24xJaClZGItTSbz+KJwhdDbkxgrHNZrytHAOCmJuA9mo5gMAes3FWPDCGkCToq9G4nIi",
-	"jZkYDg8u3miUAuwrXsX67ixYJoweN4YDDekpgs1TzRd1JrVDois9IOEF73EdcEShmRiFSzBV+TXAhoHw",
-	"DT4JJFqA9QDtP1sjmaspsaxa5GWBbByFshRW1onNIRtVuzKJ4EmWSprxcdnn+E4z+3cAlxdgIwdgS1XP",
-	"BQCYS45FK2rNuQ2tqOUsfeMczpnrdIG3wmHcOhkISHuhld2KWmTDtqIWWqsejS80G1sY/iw57LWWlb0w",
-	"8ZwlFYMl+I0zN/B3JUuhFbUC/d6iVL1T0i0Kjjq12sICUlR1UDkxp7Oqv3Wuc9SaUzlmRlX537Lo9FXJ",
-	"3IpaFflplrMsFs1vagReK2qFwgYrlOhcm69TPoq4Y+y5Ac8eNxx8PpQetYBdpbTZXNXyOpnEchzHGD1Q",
-	"xt2D+IUoTlmSJmymJuC8sxCI99/qcqouFPVHPWcd/R2rcU5e7x/sslRSeQwCHRsT458Tkc86GJkyZqSL",
-	"TMWYZa39E/Dqzv2hWtj53PiQz4E6po7PqIRiSe/iAi0LIiz1RYhnrBCS2vG+DNEkTaUZ06S96R6oJmmo",
-	"J8g1WVqZRa+45JXuAwDKbpQvjwBFT/4GiSYfl0XysbkBUz3O+MzWeVfhE9Z7+uoH3QcJnN2hFuHbWlZn",
-	"/SK9EYs0nzvSzUTNPRE5fRqqMZieT47FqfzdF7zf4aulb3ch+IidPRHUjZKKmhPDa+HCl3ZYPVz1AtGJ",
-	"pV9o0th9KXn9vmxQYj4pVuOILOD1i23twaBS5AVgtj2MHwCtjXSR/ntDrWuKaNYExKz26/9nfa3E9xgf",
-	"oeyOjbFB+aDKviC7N0yvmcmFt9yDwQUDnTm3YWGbqq28hCZP8EicRoXdcwotaFhG5atBw0zq3OZ5sLJY",
-	"KB2GLEpPQNNxe4PE90GpBNzXVpwc3Ynt35UkuRFfbTze0eLNDjEk3VAs+CIcTEKa74blSRJKJvQkB4Ih",
-	"42YHRblUQZdqV2trqRXIc223qIU/AL/5IrshbAGlvUGVk+aAYz4BrlHAIGZTXgADglWdeLlrGezKo+P9",
-	"w1eHRycnrw/3Xx+9Oj45Oj45Onp5fLL/8vjo4OXJq8ODg+MXJzY7C6jbkBqEFp71CTYX7sS6hr+S3n2x",
-	"v1+3o2zhwOv9/ZcHr18fvjh+ebz/+vXBRpu3Uilqfl3GsHmQKSzd73f3rlBLfHnfqlSNGVgI/ki4728/",
-	"wR2sBngagNbVCXtzEJCjEkR3x7YrQUroOwd+CalRlwkqUxj0uXQAR5aYMrKJhxI1GI3WleW/wKAaxiHa",
-	"LMBksY3tbjIQT180C6B7FoXnzpvv95vvTvSuAazSwwAeB9p+XbxjvMXx7awv0UF7g1TWyIRhq6Gv0huj",
-	"qC0vBnW+uxQflbqHaSscBb5EKWOzoDX4HkjngJG0H/CQQdKI2PCIS1Hahq+AIMiVTWlPkGaLXmNXxkO6",
-	"ASLFuB270qHZBiykdsMwKiahbJMdsOMuiGFtYEmRMA24ry0Ph/k9UQmFLF/rrY/n+6pfJFiYcgKuSbU2",
-	"TfI+v5ct9HPEjmFzXpm3l3hwfWV7iknzyHb5zH8pKyy6MnBXgI/dFz7t4udAS6YCK+0FmRQiCauieqLP",
-	"J1p4vhRWGFdgEXiMP8uPEj9wRa0aAgnmZQt+LXxtCPFom2V8IsGFSq1x5uzUlSKTTNqKSeJYyFaL3D6G",
-	"WAK7qiJ/aTKLJfAiXsLQfVo5j7MgR1NaC2WV8sohUH0vqINdefcvmCMLlrGyDoqGn+CF/vUWrswvuq40",
-	"321P61pjBZktcTbfI2LiM+8X2ezUOQ/TEpYNuRBEibPCi1ztLax28I5e3rN/d3g3/y78MGtZhP7TnAu4",
-	"CCsJQsuScK3MFcbnuYs52Rz5GIvePer5qbM7nJIu0YA7NPlyJCrAr8DgkAO0niOdWj94VAIEWSvWNAeA",
-	"WP8hBj+kWW1OEwNxbGfxy+4iT2y1aacKPfK8Fs/74LAZR9Icovfz3X/bBPYbXnoBDlaIC1vTcUzQSzxJ",
-	"qpifIWzlq03hpI5vo5YxFhaDaFVR+23nSgqiqwIgW4LtrYHTOqrFxobPtAI9Na3HXAugvqZUvE3c7hVc",
-	"l1UzO1yA32mfTMsUAnXW7+0SXNm8NWNllhP1xuAj1kmRwrsEzJPAvxlW0cYWOdAcAyQgr40mhjr47mgV",
-	"7apcD2Z09yecU6VKRJEyY2t+pwldigJPSmV7UGRsPFmsGWpXNxaQeN59Or/61CgxzyOglYcX840pJKpL",
-	"sFrtpVYVTjI0I8qruXhT3UdQZxF/7drRmXMxEskC7EMKcxS+MX5kiTapS07l13WQsE1ras7Y88OTkIR5",
-	"KcrUwgIa13I/13Gv6F2M07WgyKYGVApfH5wk42VBqbPItEDGkpqamXHYRHV3D+LAQmotsj0VVjuiewg9",
-	"L4X4XMy9iQOkMGYHDOhurWig+2ipmxO8S0qDzkHgbYJ1/GtaDNHeHvM8AM1os3cohq2NFffTBApRjddI",
-	"dHRxoeA3RrFgC0aVRfCPFvyx1Tk4MS9DrJYfRGG2PEvETdoXet4Ug6Kp9QXW+7fntbC9aUDxvq6lSvOt",
-	"OxOoQGUAURTUTJcD2ydBHPvkxYujk5Xg7GvOLlejBgjCONE65QWvYmNB9pibc9pkrcz3XtDkyB97pexm",
-	"WxQ2OXxxsjRoUt2jFYKSky9AUFKo+/jUP/I7f+nbepHjeMsXdCwHlFWpZINJVoNbPG/0egdlvuTTe10r",
-	"IRXnKi8c3OBi/0stTG1zx4sw4jOWqBLRJLFhEwEloN5pWxmhLWJLWmLNvUnFFLZzgCY4ztVNmsCPWIJc",
-	"l3Ewc3wvg1LQSoVKkxWKNic69Ku5kPLw05j3azmncjUpsDduxFN5ylLgywY9g02RVYb7L1diAXNuVmKB",
-	"t9xDiQUM9AQrWoM1aVLPCrfdh2mO++jL51vhudtK1m+pkvU+Ckxx21TLS88FT2a1At0fr0fJDZ1Dc5Iu",
-	"W2pGBU/6CPgs2XiSj5V+MmWnt4vO6p2qNoPPtn7N5ie0CWorJDx9lq2P6CuJqG6JY/Hmkv38/u0blmo9",
-	"ETnAEqhMSQ/xin/4jgAKXPsdPndt2tuS5fpiGXVjwB3e+T9//u+/7f3+x0F0+OLFbW3s9iKtZ5UcqRGU",
-	"eklmBN/R0dHrCJONB69fAmDx69evX5+yUdrPFbY+IovYtRgTotiCiO7RxcHhiohuiXSu/HIQkz6+3cMf",
-	"Dv0PF/aHztwPO7+1f8efD6LXt7v/tvPff/72v/d+n7tut3aBfnn/tm59fvnl/VuzOpmaQsupFqdULYG4",
-	"9EAfVVqBV8lrftw/EHuHvZeDvWP+4mjvdXKyv/fyoP+iJ/YHh/ygQlxIjlT4z8pa8L3B73+8wlWAn4/X",
-	"+PngsH4r/Beis9TE8aHbcwHXGOolC3oZ4Emy3iTNEgAZ0XPb4Xjwqn+YHNzBs7pSwXz9wFfqoH140n5V",
-	"94I3dTfstw/a+ytdD3tr+Nw6cfLrUPFRugAgFPqSIwvEQokHLYRdnjmNPVQr87xnk8Koa3NlNT9J1Spn",
-	"CYFtL86BBHAQiQpLgVJJYFmOUqAnzO/rS7Ga0Y8ckfOil62WpSXw2Hmk3CxR6nqh4ZLHtQQw9Bg4cJZo",
-	"hBQwJBCiApJEsSMxi1mACscnSVqwIudpdneGvTmCGmvHjOyHL39ru66/19lCWvQneVrMPpm1wcXvCZ6L",
-	"3OykGkkn2dnH99CyvRNDOc8ldk2mCfZM0j+16OeioDbKXey6/o9fL6yGHAv5/i17o6SEnCeoRG/emm3P",
-	"C5VDBsTrWPPRuzI2E1N5+i+IjXbY9zBb9v/9P/9v3GYl7qxiqsKThb3QmM0rNIv39vikGMZtdmavSCVL",
-	"xI3I1BiU3Ugloit36MK/JeIG8tMsU2rc4/1rKIbcRVgoKhtCvDYwv4jwEY8SwBDVnhFQ+LAx4VzAy/jP",
-	"PyyKcev2FuBaB6qmCth8ATYEoG01Kdj7jy4uBI53m53pa6LaR+wTlcM/gfXQsi1Z04SglwJkWZg/VW9w",
-	"9ub92/OuhL/R+4pMA8gSYHY9e/YuEBXasuy1nz0zSwxxACrlnA5VJqp1a+wsgFSqwN1wvB/MKVdPBn/q",
-	"SvMxxzwXsvAgUHSTuSoistPcB9TBUSqHyJUUwO7oQxb4/ewcocb9Bty03qwrRRBJh3WNEDrG7FmRJRHT",
-	"KsSUBUPAfCWRwGcqpmlfEM7ZVOXJAngz82dbF4CoAtgVfBrWu6aWM4gqIysEKfYsEcAGGbB/BuEvxNCw",
-	"sa6gHwZuwMVAvKswyNNZHeSJ4AQSSKZRJgSb4B0TeML7jx8ByMhtUfh4VG4M3LOIvwTbocM4e2a2yTO2",
-	"MwRS8DTJrYB5BnvD/gX3xLkYxLv2QW8QKAh2hiODNN8Fpj0h5GAdAVoFfOoQVR3Y7lJdACbXdKhsyWNv",
-	"RpWlrqYQkNTwLv/kdEQAW5h5s6eQILWw6IkqsGXlOAL2tCeWhRqAMqybfY5nGLTgTzNdiJHRm6Jvdpql",
-	"V51yHezIU8h5FULaV8bbGM/MFGFsJAv+k2Wi0NWySpgTwWhKwXbiZ/FuBFBS3KHPcLuVzGBY7/mnBapZ",
-	"0IiF11Ju+k8yJbmT5yS1AMXD0XzlaUEExn+a8/W//hc7p2CJ7sp3BC7vgy/xHzYSEhFAHMbzbiHsUsOW",
-	"7EqW8LoYEb5JzNPTkdsX8NS70oh7+wxiATGeX0SI1T1BvKL4xV2vHI6bE2xhiAzaCTYRqswc2ONtyjMt",
-	"utJzfEbmaWZ7Y72IyBIQtJbjBM9+EF4iIKyUyngT1Z+MqMnHgqMXSrXZGdXGmG9lnJuuhEHACCqjO3ZY",
-	"eiUtwjnEz2dqYgxLe1La9KGMQUU2p9kQ/nPhXCcSIPKf3xzEwFltXjpEWDTW12LboAMaymjhZ8/Ignn2",
-	"LGJr2zARJrl7M2vinY3Tf4gZ1n4jUwt8g4BwCynbOPRXonhFQkrzZbuS2X18LcRYU2OFuXzokX3M85Gc",
-	"7PPYmHtgdwVfgqCFgKtT3Cgjssyz4CROiSnNyGT2Ap8HfvkprAN79uw/fr149uxOFpl5ee0UiTlOtJBw",
-	"O64coWrQRW41Byo3cyKjl8X1hnCMT0DMcM9K7oHraCoo8UZ8rG1xuXYEvv+joLmLMIeUhrUnQH/i7Rmm",
-	"YwIFJvwwJEnDvoezgLXbX09FYQNlBIldZbvEsKPPrFQAEEoK37mtYFwppM0kCWo2C/xmWb4JC6i4pA9i",
-	"XppgIsGo7cr4854HC4rnjjHZHDADhByt2hsx5rFi9ifiNlmc/4gUeYR6LUKVJ/AHWOcAfTtCAe8F2zDV",
-	"hcpntNmsUeUwqyBfZh6J1hu17ZmbCdrHDDJyEF6YVIvhDa6FtTCg2cBNCgxjmipK7uAy+r358Sq9CToA",
-	"6clg3RNcpkXJcyU/AaFesIXwHyRZtAMsVFNJaxHR+3D8Q+ARoqY6k+5h5Yamddxw0FCgq1E44QSwBUu7",
-	"b4g6BRL50PLdQ2Xh9BwSpVj/rgwjjxLILKx0sF4jdWNkQGyMIvKmNQIQ6gLLr+CfV6LAOAioxK40v6Cg",
-	"SWxtJtiS5EWc9XOlCW8UnN5nz3ytzvH+cQQTOt4/6jh8Xn/QaCgL6uiSK1l6bWwHXMDSqxlrHlpAbHk6",
-	"HwHFSaLboJLg+BLyLuDyKoXE1ozjMl4Zi6gG2rekemFSEvkU8DU/Dbnx7c3L8Wtz3KeqEzK4xjeOtw6s",
-	"/Bh7OuKoZI9IQhL3bP4oMpFMvxgKiSElc/K60gJXWnZUez5LG0kqaOQ+LY1qA1MkV0EsIkMVTF5J0Slv",
-	"SkyC4XmemU3muq+CvW1NjvK7oUiTil7RxsjRoO6JYQqHi5bxDR75Z8+YBrNxSsCs1pvARiDkckEjGwrh",
-	"EtsIRMzuRrcgS8MUudf6aoTLlhaWGVY7BvWuxLNFhZyDkLQ0dI1ha0DHvJC0ZA7cFIz/GUEufuAjEZ86",
-	"/xV97BADFclK0cUjG70Mf0oazTrTZYZ4KFG8EoUlup3BW1mYT2cqhgfGfLQykr9dMbJyaWL0Gei8P3uG",
-	"/D1wXNHAgcU9LUsFv21hJ1mX31adUuf5DhjSbXQA4l2Yu4PJhpUwdif5iKWLdbzbgeWA4TIhEb/YqRbP",
-	"uTOD+TogWPDci3DtiDkGbbKR7VFjatCV3vPguS81NGqIS1cWOR2mmfBwmbokQXl/KBK/MbL0xrPkkd9D",
-	"39XRtVtfwi0LfRaB0WNEQrTYtvRxoFXHfpv+UIBzS48pci41x9Rg2CivclSiuj0PVuuFDvwFdR807EQW",
-	"HKAr0UKF7VaF2/V2zJIO3mi+bzjoEDZLiCrZbkBeCJyDeVFwH8cO/RPsTVC+qBmtmzjmOZ0JuDZLgfjX",
-	"xqVU7iEkrd8HufWuDByPUxvonZJVOmN9BaW1SL8WWJ6VzhbzUnCFMRlA/5R3VKbApOcFKiJttnFXWjxP",
-	"bK1WCp6GsShtlVEZq3Tn+PA1FQeEEKRQuoBNVrhKmg1SfBUwRCn+MFTTrgR0CEIDgZkG6KVI2jMHYBrG",
-	"BOlTPXuG3kvfqHUyyafg9SUCKGrMSFrhkSwKMRoHKw9nIr0ampXtoDg5M0bUuxshCw3BX9WV0DAQ2Jhw",
-	"kot0JCrCDcySv6NZGlsP9I2SNwizqI2T9OwZVL3RuXn74ZP119WAHRhn7+TIvFjO+wVYgBOZ/nMiYCuF",
-	"LuB1Km3Bf9A/3TYzkMaKFyD8IY5sXJOwC8V8XOMLFRBJgRpqIy1cGpoak3sz7H1GHytyxgH93urwCBbG",
-	"R4jwz+aZ8SRN4g7jmMd0gYBqAhMX5cdUwxmj/RH/AUmXiPnqnVuIqgMPiIvlDMTUAjMTQjWD+05Z7G+M",
-	"yYq1lAzmdNCaoPlnDBNj4AjbGg5ws2DIK4ihorjFmVO80ShniFSC/DUzA4hINuY5H4nC+rnlyId5ak3w",
-	"g5bgjZI61YDa+exZxwGioHUfcI/bqBpylYNWvPEtPPTXNvpANN7fAC079mwTGAthli0GlAJlUaUuBHeW",
-	"jFWNZkVsDh5a/F3vBk8hgjsISBBwwDb7NIETbz8qfACtzHPNYYc8w17w1mSpGaPHfNzUNVz7q88FT/aQ",
-	"O42WjAh2YMn8oxwruYvL2egOZ7rIjUmFvIioZmxquc3ij2cXb/4eO6IEeLYDcDZT3zk+fGXfPgJocsvx",
-	"b1HJd09Z/Pbdj+8u3pEY+/jLRUypInC4z6jgCzcbYVVbm8w2iJXwjOE8IXR5oGqstVQHgY4hVXo2OnAY",
-	"D9pxUy5VfSFO7y6CHCACPTzPfq3SE2IIDnEf+U0LTGVoSMMAnAe+xdH+MUSznM8Hl1kq42KChUQV7x+d",
-	"W/Nk87LW/7VbEmMo+Fy7eCh1RDbALYRkAVC/JsGLQE0JKsBVxg2Nd8h+Njt2mmpR+czw4aovnQvP3ny8",
-	"v7+LXiOGIh3PZSmS4t4bgvxgm+LWdRVVxqblA2H2r1HG5vZ57H+KqcYff/50EbfZDypnh8dsqCa5LmNe",
-	"l1GwbZjTKHCnBhCI2mJdj3hu7IHSI8/FOOMzkXRYkU+MC1EHiU473sow2mnOzboWsw45iMyyqOROieC9",
-	"uC33VL6Xi2KSywgbS4LIAQX1wwvB06JFfJvPWD6RIC7BFEny2flE/g2mHeY7Uhf5CvuregKhS/wqvM1n",
-	"e+cTSS8eOewpDLFN4TAEMvZXXJeaD+boIGCzWG/Toclb5VDzQZDkKuAuoHd9B8xCZDcQu5XTJtqziUcs",
-	"5uNxlqI+tjxY//t/NLg7tJFKNOJt9mmaFgDE48i1Tr3VgC1kOihANRJsMMky52Md77+OSD9y9uLzZxJx",
-	"w5Xh/wBiI8KtQqQ/5C7BIOWCVHNXHZXQzvH+C9oFZ+Z3xhR1raGKYeELstyVrDbw2vDEzxzRD+pd40hF",
-	"bsmGKi9YXIjPxXNwYOMO0EHt0CyBsohrFj//v/71rxjzlER/v2v0xMuIHR8dmMuHRnIW1qVhYG9DfAG9",
-	"0Rf7B232CdMW04D0OuB0JcYzazqhfxLmcCBaEMaIgbcC97NFOTF7GmqQsUfNKvRkgpsH5Ilus3LCZEhy",
-	"2SHQ0yTeJzCD+P/eO8cr994jySygqnsMETsOMMck5Npi2JuS447eWbCYuO5iKsipbHk6P3ARS5NKG2LH",
-	"EaEZDf/r0RsaDlO4sQORcjIhsJF74opLEucpGEoDBQyp3ndDdePhBqj5OC188pzEpLXv/sssM6wSaTAj",
-	"7Fza2pzqRPTTEc8YFuhotvP+482J3/6D1BwJOTHScTci093uMRiA+p90BJYmpTBIx9CYbpu+PBzGAAZw",
-	"MDzaH5kNm45oHrYc03yVXy7eYD0JUSFieUgrqHSj8rbbqKXGQvJx2uq0jtr77SOAuy+GUP/zfCh4Vgz/",
-	"ZX6+EnXo5GQwHO7vB+GNca76wiI0aQwEiNCAcO6vZXPoQH6T54WLsSE7CE8z3WYfSD2VnG18P6ez3yet",
-	"jpnj32HGraiVCz1WklBBDvf3sV4RwPOhGjuQtv+jS7V/cIe6XlQ7Zq96To+C2imoJ1tVbeZuuI3qunJL",
-	"qwa0g8c47box3es9/54ndHrxlpPVt3xQxZnng7iNWi/WedB7ohAAnVYqGWt1fvs9aunJCPEKWu91aR/w",
-	"LIXNV/Ar3er81voEJQWt380Qz4FwoukOcywg1mK1CVZElTHLHeCFYb0pGDm+xMlWeuEp1cMJ8IJ1ZaKm",
-	"8hQ9RDQwQyoSsvacPPGdzm6TstV71PhDqRTAYvFVbdNz+94U1rRIDE99q5q7jlbf9UtAngH3HK++5y1p",
-	"1HeWaGTZuXjDpd87bv0WnYyAW33h8bjwMUSNkceUKMLDlDPlrMJKWclHAvEA3e0YDFhcm1jex2GqD3QG",
-	"hVD0wnZWfwmiOn8iNjrCxbmNVt8GVOprXGgbwlZfac5iEM2AHts7nskxvxIrT2VICbH+0SzfdRvVoEdA",
-	"rM2XQkODJdKdwOTm4jeLHkn3PIcbSisUtUphnbUGMNee0Zw3EhUHax3fElsS3LfGsf9B5b00SYTcXCgd",
-	"H75efdeFUj9xObNC9KsRZk58mW3n9lUgtZwY+D1qhVUn2PCNuzBL8UuOVR2swBuqVQjxr8pZE4hqQ9mg",
-	"o1J3uNRB4srqYZdoR2mWykCaRYzbtC1Ue0rsnmyzD8p7YK42B8r0xNRNq0cJCEpAleRkB4tItBoJGMkM",
-	"Tb2c40nxE0RIMMVwTgEpdH2r5LYu0Fditq2Twhhj+eg6tpuJ4bcQeFlHTAahkn8IKyVhH3+vEBqngYAs",
-	"BB+tKyCpabqxiHT3lXokHH5EScAfPOD8m898iX+AVdrcxuCSimynONgqgey+euvdBb9adTVccxu16kKN",
-	"q+4N7nG33EatHynttOp2d91fVm3sr6E2PvCRuACWO3PHwRoz+4h0dRdK/QhkdXDfi3VWwtEC/iSSlF/M",
-	"xqTdDtfQUv5b/2TZ674ZzYjSxheuN1SOfS/kQqv/+R/00y1qTEDsnNOdb6m2j0smRuNi1kiBFtoncFz9",
-	"Yql20dYsulLFrsRaRVvYSBWdbXZhK++5poJDGySsNL7NORdVfWiZ0UshpQA+1qeeqD5lMMmJ2Z33hT51",
-	"aTmbacKqq0CKGo0cNs7wbMpnMNeJFnWKFl9oU0X7MzWrvh/8RAdjbd0874+stV1h+VtPX2weryU2fwB6",
-	"07vK2QUqPky2VFV9Kn/RazlzZgTaHe/hnkZ639y9Su/j1je2Je7tHXtMdjEAc7CGkP4YEJz+gKyn34yM",
-	"xjOxsYwm8XsbrQzEEMkwRBan7boA4KZi5P3gg5KCRMjdAxWPasdWbNf1TVEz6tGacuMnlaSDdCsIv604",
-	"xbngycbn3HjiEKhodDJpZMQE/x1SaP26pnlzIqGeaQmOFCMiYywxjKr9gBF2FbYDgkaqWMJf+wca0wrD",
-	"Ib5KZpM6piVFTDW2W5Xv3xZaYfUGNc9wSR0sItOipjOxxgKDWW8uOTczvNYJccBX3IPp1doQ+EV6YEb4",
-	"TfpJQD2q+FxQO9BI3RjtBF+9FYDahgBdnjOxMN5WDkPJSZbdBoBc5S1XIRh1+a9f/mFEaVOhjphpa0VV",
-	"vipt5Bnf8HR8ucjK7VY1ibvar083KGKFIVLrw22vmr3muT1m304whVTEhgocNNSSWMrzoD11aV6VOoSg",
-	"j8CScbh2DQpB9GZBz02pdy7oT+4rlbEE2O6g9q43IzySICHblVRV1GaYDwXYPjYZg4qFksXYeIAi/5sW",
-	"2SCeY7UsUYdAmRN6jPAUbG2Dut/KZDuEfG0LgodcuybYqCuJIkuV+tW4nEH5vTFN1ORqiIXEUB2VYnec",
-	"DRotfF1bQ3WKjYn0dNuq3ZXISBfegJwIMIE2iwG372/nNNGYZYLfUP5ooPKRyLF9YFHi+izYAk1Nib/D",
-	"V1g/ae2fBRCE69/4EbEZ178BGeIaPECpbP2rob1y/ct/hU74BsMraT6m/iarAUK4loYlATW3Lq0LCKTf",
-	"tjRg66M/ai0BL4lhq+RD4Tyv58P9ex+++lp2wvM//D+WJmP+PbVqiEDWBoxDryXpqbDnjvevLaQTsnKE",
-	"/giWQU+l9sQ7fS5ZoqCk0ZcxUjcw8cJYHJjTaj8/m4I5glp8iBg/DrAMejypQxCoNXkxjMgjIg5rNGI0",
-	"WDFoMRjbQEBrDRIZWWMkUeu/iIVYsH1fDgTgTUD+1MEiTtu53ZWeF0nwPJutlT8K1t2MD7T/cYfSVJ6t",
-	"JyJSGwcs51pAPGRcAV14GI33H5o68Banjvyu3maPttmjmuyR3yDf43zvK4FU3vsILLdNHm2YPHIAQTw8",
-	"z81VF3mpS7JJHqbPiEaQ2Uh4tI54JXShaE4PwPVV4dWbOUiYem2woJD9DjKtlMp6FMMcXreRZd6aJwFc",
-	"+95Ao5lhBioX6VWzIX6geyDUiruw0f3WCtnQuVgtXp6WPxFtc4pbf+Wec4ryrmL/HjyWJhGn1T7OON27",
-	"FrPlgVBXD1YGrZlvKIkcPCWgFRJ+YdJmHyDkSD25hboWsl0flwMozQ36Sf46oSBcgoZBoNJNS8M/9ltu",
-	"Yz9bWfqosR+7EUMxan81L0Nhy95TaUZtB8pPAF7ICWoXzWRq4bf43L4jJHVImm0WgziLXaWrgynADETH",
-	"YcwAXoRUEDWJulIrwPs1f5ZqCphVICQzpQFeERBNPb72tZih4e+xwLmFNaoUa8zBWgDWZkFsuJwliL9h",
-	"kVbsGzxAXwqKpa+lLWWcjoXZtWuK6MadKZXbHqAxhdpCGr1Agv7E8oaOyp2NX3qR72ARZrc9Ld98eG3b",
-	"BPNXaYJxwNENVPvqog1yVJ7/cS1ma/XDGD0FeFZVTHaj86pMQIVGt8TVNhAMkRFMCN6KPTTGJpjpGlWZ",
-	"cV1cEmq3U5M26Bb0mjgMq0wMPIeEbbtfkj7YTJVuUwdPX7b9yHWB/FzbSPw6gZgbdX03KROtDHW4g+kE",
-	"QxuP+C9aJGdFTBDVANLF2SiVkwIon4qpIljy2r4Pd4jvGkhoZqnet7l2p9aNrVj41kKmzc/pF4mS/kPM",
-	"VodHJ0la7AnAlV4YIg1xrSuFosTQYAGsC4U8JRYXogpmHTEppkAJlua6OGVcswHPsVKEU/WDI+BBtiAE",
-	"zq+UjFokiz6XjrImt8UOHED7ZNFmBMQZ4IwTLmOERfBCU7EDjeGbRBJmPUbXMQIVmADc2mY/DzwVxxTJ",
-	"MR1RUZYh/l86EhFi22LXR25EKS1UV1LaUiKGMUK4IlY40WwRB5rLbyKcB6LkO0QjRNezeIM1jcf1QWiP",
-	"Jd7Y3iLW6PWLGH+2j1//Fktj9o9UJs3vMnu+wfQmRV81ueFTKvsNLv9FFmn2TZZ8+l3WNNZfvXFpvB9l",
-	"1zbavzUDHrfSE9AfhBWq1hAg2oW6pKm54YELPKECZK+Hqg4P7v0nFn4ZG7V/EO3v71vAinnYKuBMMzqa",
-	"VGzHItMSdzCRDWHxluOnCnsjHEp1V8Iw0oLDVzl9PWOLx9XmXj/vxLgs+vnRcz0W/ecIWItU8/Fum73j",
-	"/aGfEHBddyUxISI7kEUHzsMAiUtP9FUiNPJnDVTOYh7UpwwcsxDBcpor6PsQrLeZfQT9Mq41xThd3GIs",
-	"m0fsxKkEdpZLnl8B7LCZ+BmOhDwUxlZxKMsnLEkHA5ELWTBNoITYN+MuOXzVlf4ii+F4ar8oGlBEsBy8",
-	"6kRiPS4yba6VrKksnFlb84xLW2dL4SXPRGTngF+RinG1UcOLEzPwob6HiNDXkpzhab5Sp/rXapycqbn1",
-	"ARI0Dd9io/nXWQRnWWa3iTkpIEbummi5t+TJ2uYAveMTtglghp/Qzv4ywUN44hslB1naL552cuQNssBT",
-	"3PwbyouAshwZiW35TFErBIYQXFMXD8FTuzo/grYMsPRJ39v6EAbNW9FPE6iVQCsAuNdD9Y8pDgu+PVIj",
-	"IOQvA0dQYIRiB8TIiMBhZvSkY2ljMq6160PFNlYHcwz2j7UYAp5ZYCvRkaec6xtVa5wh3h96jr0ypwgR",
-	"rnuSia50qpr6ZOaJSOZMHGPdRCUKDs9OLkYiSQUBegBvqNAWgYMiPl3ZU8UQhzvc3/eQpPMF22nRIWzS",
-	"z8TUhwzcorCMmNDDDDCkA/exHHC39DBFnYCWHMpYLDOOtdFSBIcewagO59wGrWznDFl9U5UXQxcqKhTR",
-	"us3Mr6h0XanM9yzjCxE4iBoJom0mQrPIxb1C/kosPylOXXVMiQ7CZt0k2dBQHW+sYrO/YG8gMF2JMc3h",
-	"QGTA5Mp1gBD3fK82VhRSYrbuYtv0ZtBbu55h8M4f8UAP9mYfcMXLICPf1/CDhtgiBBnSBAhk4SQeAhME",
-	"DmXjdfne6l06nhssLKmojVelzgj71XGVV6lYgdutlom1vc2kWniQRzFrvgX75B3KMUehXd6dDYwUjNas",
-	"slHIR30w++Scxg99Y9ANMfr2MXCbamp0MtYLJkbIekmU0B0HYAFpg8ix1gOlr2s/DYMORrURr6tRRqDj",
-	"rlRXptJotZGSEVGFB1EfMlEsjOnA8gLz3NEa90QxFVhNMjp1qIJFJVwEivkHSKHE/xayqUH1aWhlgRVK",
-	"Dxwh7lgMYYp4NwoSMQf7+5bn2JKM2ypRTzWIBTOeldpHHzBrNOWWW0VNZafMaO3qapRlQaWYBRbYkDUx",
-	"KOOE4YyROFCqaVT37K7cicdBecTlAOojkFdMWWL4iUZeeA7Musina63Y5Hug7IpdSy/7pAKSLrKgMJpD",
-	"pp+aFGzIc1or5EGXqivnojueIPTK7JJUY4wIOZhj8zsswz3zjwPy8UK5UJSlTMWPiE+E6acS2W2JccwY",
-	"NY7ui51ppCQnihxL6AtI9yHrajRHGIhBKB+wsocIzdrULBsRtl4p4DKnyqmQ3Jq2BZZIx/o6HY+B4r1k",
-	"NtMhLR1GlEIQrbOmdlqgYY5v7mi2oJbac2vX2Ws0D5Jim8a97hTFgvBl2US7mCp7IM22NrItMNBKW7LV",
-	"aR3uH57s7R/t7R9dHBx29vc7+/v/3Ypa+FGCJ/zWkioRewetCH84bP2ONt5wncZFWCKSo5tF0qo3P4Bt",
-	"iHKu0bt8GlL7pd2Sje7ecA0WmoJhwBZtQDL+7haZ22bXvlZAuW+jKAg2fGiI3HsYbHk3oze3VvQyqpw0",
-	"VGysOYI/JW0fq6kUeVyLaVaD4FZbZ7KhIvrZPLlBycRmVFswuYaAZVv8sa8Xfwy+d2PosfCupWUodH63",
-	"ZSjbMpTHLENprHAesuX0AvxE4wdiDDzMiFC7SYfFSLjfpjIJkbx5//acOM7d31DvxOTS6lReAfMZaSOn",
-	"9AAmjPIcpVZVsD7TgO8fSkfIkSu8g3IlCiIMVzciz/gYO2F+BSCwQoHna8axIXzrs5p3VAMWQ/wZAMsj",
-	"VKpY8gE/WhVFWOblspCOecxBOxyhY+M7WjsCcEl5nnksVHhDiCGAJzvkBFJQqQhlv1LrjnGggTPbZhGi",
-	"IHJbrW0J+NDbXXnYnps966UQQ6kBD2L8ikPfz1HbLwlBnkHtD0Kn9maE75OlfVf4AUEmxDmFjyx0n48F",
-	"G0JcZ6Cw9vZaqqlmPVEgvjWXft2E+XyMsTPCOhs4598uHnIRsyylomV6sJpKB+ueahbjepKFFCRZCMie",
-	"RgtYdeGxeLPjdHcPgThAZSt25XG7sk86VBzl00k2PJRqVuSpSNrsPTwiEeNcwOHpQOSH4+u3u/JFm33w",
-	"7zXqzGdL7CsPwLaJKijAZiHW21gXbgx8d+2IzuN+muRI6m0Pst+tcTpGqyr43fuPN8eVnQotbROXL63d",
-	"q/Bcu18v6SUv4QYbdMI3TrWLPs7cPqP5GrsVcKUKG+10u+m7IIkmk1JxEq5URCCEIIE0NLwVGFlCNvTO",
-	"nA3OXBm4r+p2FPDGjyjYpEiz9F8iocDlTrBHUiXj3Tb7OQAWHEyyDA722Gz/BMSYq9mCTCqV1kGsi+I8",
-	"bfa9gLJ3LI43u3qiRSB+iDve64+OA3XUQDsNwUA4FJR91jrwLD6KPGZJzqfaM+7bAxkuYbi6se6rsXDl",
-	"cj5ya9O8wCGOwhn7/lE2Q7yvVNIH62k2LBwml16u2ZUY+q2lzacN0JWWW+zj3CPcGTGv9l25hRKCuSA8",
-	"IHlspVCRz1jGC5F3cKEuxechn+gCYoex+8dlb3bZVypL1FSaP8A7XAI0QRx1ZSCML60ANpcRAF4ExwGG",
-	"J/kR/mqgcjoiUc2xiVgMiYJLQTZH3Gbn9rSZbXWlVNJhMejMS82LVA9SIBKP7Fe4xL1/mQvzbXFmKCcu",
-	"R9RBbH5VQWLAesLBRPPMQl9TLLwrsf8MMws8z1MLi51eTXJhSxXNZrrK+QhZ0c3+yAW3/SoQpC3EWMc1",
-	"lRmnZuV94jvuSmuzlPA8zTaBveiKPbDw1FZBwPf/JGCirCZO7sAt4PhfiUKHfSJktfBMq6Db1pwZe8gx",
-	"ReDFpLWA5qskkdoON/6Iz6A8whK4mk37ne5Q/QbMZ075V8ozVxRdfi31lr3ZGR77dX1HDPV+726DooT1",
-	"6hoqI+BNcD8KkKYD0F3VsogmQ9jbYAxrcjQdxN0HEWdjAzYb4RzvgbA9z0XDuz/hPbdRy+zTT0ZfNBvg",
-	"V3db45DAQ9bQ8mb7MtyP5oyve98GG9ht3abLtajftlz3v0VG2RYEbwuC/zIFwRxtjvvPfjz/A/6/NkgK",
-	"XN120aRcwC8+QqghZprPNFYt9AQWI6iBt5ioHCTG8WJkCfbBDSgJCFwq4A625S8db7pRPQJ6EzlV0II9",
-	"N+Slulc+/0gqT8nFRIuzQWGcKVdikkrj3fUFgNXLsPiOu2aqCjw81J9AWVAIQs8mskgzDMtAlYWZFzqR",
-	"aB1S+XE5+NSVULqQFtTCjWXfZA4HLdpUFyPKa4p4vXHtBCMPHWPrb3GG4JN1peVfVjkF/GyYaQG8zGa2",
-	"6RZd5qvNcH9TyWY6I81FbbQijczKLQJAoKWyRNeiv2x2xh4fKP1bM7i3MObbLOhfnBq5qTj8IoA8MIkv",
-	"waAcsCWXjd02q6FL7sqnxpfMdjhZdaiEEAnI2eS7IZ9yVy4nVN5UKT0enTLG8MtFtP+w1b/UTVY29iEF",
-	"iJbjfO9Tq7QF4IjA+E16okirPCA5ckNNer8BqC038raUdcuN/LS4kTd2aMaTGocG4/V7Kt/LRTHJZcQ0",
-	"HwhMCzrUEow2ABA9ZNUcKzDGaKj+BtukU4fnzbjGfHLQIt6VO4f7B7s0DtBbYTOy7SG2nZK2CYXra2hB",
-	"jijnjLPEwfE3O4f7+7uRkfzY8wu9US4Nb9OCXWnzgqXwOtY02T4kqHowL8Cz7JRsCCrO8iYEYrsYi8Ai",
-	"0SlJXIRnVM8QMe7KRnhY42XLeHgumNkEUDMC1sC03CJqVuVKFZ1yyr7DDl/FlkzF91R15ZUyH+j54Svz",
-	"CpSpjnz+3hspNrk/oCIUGVSLBSVW2LZtDJr5shgkSIAyka5Moa4B39rVWgDAMWCoBqlhrsuwQ/YiGxPD",
-	"EqE21Vefi0HMeiJT8kpjKznH8JZdtYhpRY3fU0WIgxrKnoapeS94GLzBgNBZVc9DA5odcpXe0BaED3Qa",
-	"dHp5DFi3/7qSwnapZGOeF2l/kvEcJ+9y1BQZID4HolGD6Oa6FAtajQSae4g5pJ1FZ9vHsPDHARyYpeT6",
-	"WiRmkrW23mTD8ANkcvqigcGHsuRnmc0exDysT1Y3SxR/nGxQ5ow3/dVsO9h3cyBd4Bt9UTOveR74UZct",
-	"IKywSuuL52i3idXHTqz+Ba3yj5Nim5ZFtJ8c6t0tUiKce+jIh1bc+83aalIey7INWtvqvbC83ZhoEy3m",
-	"+9c6jsDVAhD54mRdrk4+7UqHANSmgV3iF8p8waIHXGdjQ5V1BYHx4LMwQwxVelRL6Ow/Z/fhunTlIJWJ",
-	"SzsjpH7P2FvTgHuLihl9rS0W64YEXGs328EiN2YW3Kx9rmkr3F+tl0zrTXrJ3F2resmgd2HbTLZNozxy",
-	"MxmJlEAVwG9qdQHs2YfsJ0PHS/v4gpGVQy4T4zgawUrogwRRg6EJ6JGhNh/ybQlAhGPkJAMQ4RQ6I3xs",
-	"QGNmxLXIhAxHoDJuUp320iwtZqUOIXoSde7YviDue20WdCCRfsGOhnLnhAtD1bRQhF0rTocQhnGJooE4",
-	"otICUYH6atRLJcV1BtikAokDV+FDICkqEwRqQv0YCKli2zdo2gB+M0yzBJfKzDzsj/BaPejh6Eps4vAv",
-	"hH/E52v7fqCLc6VGUcB0YCuscOBeKpNSpdf7IgyqhNaEfVeMmWFcAaaRwDQIr0hNZOHKumoLn0JFvzGv",
-	"JOGiCcniVL/F6FOMzV0TQQE5/AzlNhzbndWVNmRl+wNxy3dY3CczXpu9FFNrQhrsBRaP1I2ghyKWEvUI",
-	"TW0ADLo3IcCY8b4IGj8or4ftJfgC+K0qawS7Mtj64RlCC4tCqh0H8QwpwUFafXVg95RlK8sfASyaO3PP",
-	"NVv08MWJsympS/MU7h0pbCgr9zjM4Wkv7XLQzc2sn/xqN4kafeGmiMEky9a1f1Aa/2DuuI1ao1SmI97w",
-	"5p/oJjCi1HjdBgB7+ye8p7EN9pDF+w3XYeMV2PTdl0R9tN7SlG6p/Bbs9XGuepkY1RYskLZ7B8pu5Qb+",
-	"iCOdlW6CPQnSsdkoJFJha/uhjE75EcK+647zxtp9dNv654oGWHSu5hV+rU4vKXJrurKdqiGxCyMsVLZd",
-	"uY62BfoI0N27Rstt+WafOt+sgzVe3w1bNyYHrRRar9VKwcuAAWX8ibrCL2cgppk11Vx7feC8TEUunBFO",
-	"aNygDDUmb2DPk4HogLFdN7AtWDNiNqpywUCIz8GCUk4xF0vbBDYw7rZtAl+p5krlL1o00hHv4Y57UQ8f",
-	"/YkIkF7yJeeh5iSEwnzbMrGGUH1LJJGbC9VoRRYjjA1UhSW4trb+ppTFWBfAx6UTjGyLulJ85v0imzHy",
-	"iJGNwtxkDAfAJqhJN6TFfJ6hRiZiT8cGAvEBQvObuUfNOsuxqWMie7x/vf49zoe7V1/s627S2Kqlb6/h",
-	"Qn/xTMGamJr31nKx1ALumCuMMLdNGdAqXGnKAFj7QVdCc0YMBDTxOFc3qVkcwFsNAbF8DgAaOubi6rXt",
-	"HGxxN4eHslm3nYOgzmkYZOkxmgNQi0jHlUkCwWRHtPIpFG0WQzFDmwZbOgjbvIRs43xhqQDG3ZjuILfX",
-	"ja2HAXTbxr1mFJ1VguhdedcoeqpXhNAt8WF9a4zrQ1jSIRN2wLCVDTAPH69+zH4ZhFsr98t8GiE5N2YE",
-	"I6BEGI9FbnvisUzZM10Ag1TCZ3X9MwSLFp48DPXyz62OnGQZRL9bncNjH8UKL251Dk/Mu9r2/VandXhM",
-	"bTQjfu2WufQCPxHSZCU4BExVVHING7C6/8wWQtYOTHMoKereyR0XinvfNjZeHrAXqKnJdr8x8G0z0Ffr",
-	"zt9bCPk+3PuzRlpncci3vW2Q2jZI1TdIPXBQ+DlGnZbWbQZxXKhkqexyHwXhtbCg2ExlLEooS4EHlks9",
-	"wUil6BdggULTiavnmEooDhAjKN7kC4F+l3RLR6Rk3av5tpP5ChHoq7FNPWQep5oNRZYAFxb1hlHtCAT3",
-	"HDo8oBwj18KiKk6IW0BgsHkh51+pwtIsQeMCy+CmpfWVsGe31ZXbmMmjVlf6+qVyOOE7G+1fV7Z/SfwK",
-	"F0xpqkSe/wH/v12pTAJdouuViYX2hwFLCN1AphuX5WgM9HzGC6/FLHIXtr5chNo8boP6HZjlAtfFrFxF",
-	"om0dj63wWRiwDSHYOZ6kpyxuVl8M5+lCfC4w0FuLAcC9TCm/umWNhH98p0tI8xCDo8IdDwOuAsx9iLV0",
-	"iJtEAj+65rMoLDNPoKnbHOVkkiHCflpAnXK51tjLOsvPiqZomglqNBKjcQFEyoA8iaiLLmBhaQpiuMrI",
-	"i4uLHz1kOzJQeLLxZqjzcGmS81Sm8mohhHwVLr6+VTuUuk+4XfurVgfgucDefOqNzk9ipdDH+4u0N38b",
-	"EcIv2M68RXtebFD8nd+IWq1KCrDS99PEzlgZsSLe8nX4MG1pIPYpBXGrocoAR3gossTh2PiSWQKOicpR",
-	"oBKBDU2nY1tjeBETfxA+wAycFliiA80oIyGLiOp1dAFoFOkg7dOzYbFOQ3gWXL5wSAVDRiyVXQnThIBZ",
-	"hGwi88+OKABGXGUwXpudSft2ANMMWM5a3IicZ/AEY+1QTAvn7EjO8U1TGa4mGivOpbUD6THvEx3KzwP/",
-	"51J4Dvrv0E+bVhvAMbtOuWfMawGdTs/xvKvcEY/ZiBy9OFzelZYx3NlZlu6+/P0sZdXU061oRxjjms0n",
-	"SVogbf6Ckqm/055satrQfR5edu07im+sA5ve+50s8lnDKGHNrUtjhXQMttHCrcP+WPr101BNEfILFJST",
-	"2YEitSJnXpGSpLuXvuzFangkRj06GgvVsJ70AiELBUGITcahy7jiApeTQHRvm51DPzLWNqmR8L3DQaKp",
-	"KwsFzTbE7gexxPw7zfpKAkkYSB/bK0Asf2cf37NrMfO4aXyksLxmtChX8xO99DecqMElaCiCSzctFb60",
-	"rbbCdyt8HzVVM3In3Qpce/bnBa7ds19E4D7/gyTj2lw4eGObvSfiGESqwKIxMulfMA0+sLb8yF54sxFP",
-	"BBK01FRmGvfikiejVIaVjGTGh+2IUNbYozy6Q16VwJi6hMMFF33bnfUXDNb8yHVxZr7+todpDaF0wa8F",
-	"4/ZQfqfRgOJTqF9dX0St7meCcYuqEAAGbDDdyjZbbYJ1w0NbYoW5B2tG5HpxpLVizzS2ZRYFl0nY3iUv",
-	"u2U72VonK5tvRvaMfVHzZLUaxWl8QrGxJDFLuF7ePmEAn44QlSnCY7mKPpBJgIZOPHJFSVClgP8TOQKT",
-	"VENPSyFkm30A/K+u7A9F/1rPCzYsue34ER0QteUsgc4Sy1/num7ootFEF8assR8EXEwKz9q/pYVm/Ume",
-	"C1lQ2w0YUuuZY/dgbmHgdpW9NZ5sKre/CjjtvpJ6MhL5mvqgGZp2eM8DNEc8pibDjWe2sDkdTz2t/Lgr",
-	"9ThIStuc8tfhpjxOT8a3YBL9e3oT+EYUXN7ELVocfIHE4BpdEeXs4jyC9Ry0c22YecNugM1gnc3DPg65",
-	"Fg+HBP1pzPsNhv/Ija20/vVQU7D+5b+CkdVgeCULnkr9jSJfb/sytu70XzzYPyZ5axUGyt95dYG79UHx",
-	"rssFy99pS8K8AAe5H/jR5oZOCIWG9TMEc01M+ES6LpI379+eoyP6jJ2xZ89ypYpnzwBIl6i0iAOmXAMF",
-	"pT0di1JU0nUqL/NgXeVcFr7yuQyEwFisbkSe8bFnB6Vf6MDvV64FHh4cOQoq5GdDoq+2fQeoTLIvMQYt",
-	"AnRb5k1ECkOWWMditoNN3+bK7zTTRc4LcTVj/aFSWuhd8060Gjvg0wPGN3wS8wp2BeD+XSjuTuVQ5Cmx",
-	"ZlGDryOrGAMixJmcsUSMjVulGSENIHkbDgS/LhWbaT4S5nket8kihgfg5b4er8cx1CG0I9noYLMlogNU",
-	"wUwsChVfiEFFYQ17H+5MC7Z+5vudBwj3Qd8zRagzQeALkEOi30DNF3xIC91Bn9ljrLfZWdGVUCx3+OLE",
-	"21fczRtK4YnHROumWM92CXNxlSoZrl+qiQWOjp0WjC4KYUDwV7HbrLT3ZbkAIUUwkKEytt9ZV2LxnNmg",
-	"NGQAqR75VXFFCoAkAtuiXfMa9JoaGN6unFRATJNU6oJnGSK+JwohXqDiL4AScVWDNogGsDNuTWzkCCro",
-	"zDsgGSC+RbDM0GZAhYKdauNAeMqAVUoADVwO5Xu70VxLAtuxkbzMeEFMSDW5gs07yIXYXdixwHaUzGZd",
-	"SZwAVDKiMgZ4H9DFG4xnxoErLwGolWbpD7jt8TXXkdRMlby0ZYcx27kWY5fLJBzWdGQuB+7FS82LVA9S",
-	"o61ituPYj81HGIBQLhTjkto7SIZEVkBdIvPgZS7MVofHlUQVIqDsdiV8LzyKlyPCS42pb7qKXoQblaSS",
-	"kTKaTUWW+SNs+1tgjnCWU81iqYpL+BdiDSmVmXOZ03bn2LhSFSog2GD/VxtEIsYtAyN105j1n0P5Mc+C",
-	"7cUzlgl+I3RX2n2BmHaLAds36jN5JAB2I8VSebWmJY6h0+/pntuoBUex0c1v4A4IS8Ipb3TzOd1jbleq",
-	"aHavucFYX1T7/Kbx1D+V7ryNWjcnje7/r5PGXsxDIsc3+nbuq62/7A/VMoOUGVvQ+AVBPKWyR/YNNwDS",
-	"QWyRNQF0EDIduzUDR1Pan9ccxt97X9jrzhlx9nYUmOhkVOclhpLQhHZWEqFQc2Pl5rZXFLl4gZ7uWqpp",
-	"V+4EqtEBq3+VSPxg8VwYPbzuEN/7O26jFrlu6978M11uvGilsnfWnFv3/o+lm26jFpgYzsVvMMp/lm58",
-	"GA6AWlB/Tt5t1efdcX7xbmnrGpdBKrCAyT4tLHN0yUreqVrTu+iYZzOmJ8Yk1IFNvLPAki4/umqy22c4",
-	"A58un7edzREJbWyYC5jNvRn4LGhLM29fw1rNG9tYGLDA1HSnFmzOrnR+4E7V9NxFkzHQV+eiyGd7BNK3",
-	"IkqoVCaSt2pqlcGTRdn6ZtlOLXvCGO3/9eJ56yV/nv9h/re06Pbf09rYHYQpCCiWTpTK7S9IRy2K7yVB",
-	"Ha8Z9NTc1JW50CK/IZDZK2WT9CsZGXz3XNgSCZ2FnkivjHZa6/riaOht1xxizRLl+BrY/dI1bOTabeuB",
-	"vwW2BrM1iKzBfDTcluubRHb3nts778UaeFN75DyFQxT2spbOEM+MIluoDyunFjA+ABOou62obsQKsYmy",
-	"iFYgWrmqKeBqYH0+5v20WEzZUFtHvSFayr0nijcLUzQKLm0WVmrEofdlILi2pA3bRPdTrhtvJOy+SMW4",
-	"mcK90TUsxXwFBoa2zzDG9ldew8YRETW0QxPbXRjEiuyvPMh78Kur0l3gJxOhA/7Cv1w9oUNXLmZ0YI0J",
-	"HeLqu4QhL0js+oQfzwXLsaA7YcD7PB2qTHQQpAPzMJUBbWKO8SueugYhmFTgz0Qu6FYAR4QdKpxLQDSd",
-	"CT1POxF5mN5ywtPPy+YtuWaZUbEeM61QyANNqdjS/akGFuRUBkOEeJRmRrbvXDIlzUebUg6OiAXM/XGw",
-	"GdA+G6i8K6f0iLCSQqopU/KUTQM0YddleRbAYoZgxBACQaCdHVvQgSTdu8RpjsThSIGM2TupCpvW35lj",
-	"n9hd6jFio/6yZdZFmmVUZ1IyReEFiK+gnGXFYbvSrFewjVhf3UBZJK4E3BItd0GF5QK3EaelgaXIIvX4",
-	"kC2rzZ3aFw8ISmwyVOV1mdRoUZEBjNSVbg1hLFt+Acg0QYJe5S7Jbh+KeASxFyfeK19BI9KVi3lE2M60",
-	"sq9c/Awvj5gMJrPbgHdkI4P1MXlE6KyUeTi+B2kxdScJ1z0TBctFJrg5KbTXc6ELOpULiES8dDPaFhjZ",
-	"eJ60otZU9Fq/L6IIAYVRntTfzRzUpHBaYKRygTPDuIgXVLb8xkhTrK7BGoO6+dGTyBmyWU5nuQeIJB7p",
-	"HUpkpC/SgsvrBncD/dYSk1bUmujW7/QErz7KjzkXHlIeoKt0+rkQwgGgCFe0UP/AcNzf/mgB6FWrcwBk",
-	"LBw2QOuDKKYqv2aJuEn7AkGXzKMql/2oeMJ6POOybzbyLc7cVoiVZ215H+xf58lnzLEHuwQUWzj3kSh4",
-	"wgvwRNByMT8VYjRWOYwuJ1l2S1lzy03jc5cj/rlMPIPsNH6erR/MGvyQQmVrU8fnARlfHi2N/fTJXrYJ",
-	"5EdMIN9nhpg9hQRx89TuuRejLsGLsvx9k3DseXDL/dDrsIVGYykjiiZk08xjVy5PPS41hEsmcA3Z+ldJ",
-	"5bPBZkOL2PG2r7lTfijfdRu10jJP0JrjVNmF7k0o1FDzoSmM2wHqPZ2fXuNmuS3kt24gY1IfwEc7wiJ0",
-	"OoKoqo/iNtaWPGlt8qSHywk/H+RCLGwOtHxBECJJZeAd92ZMp/9CwsrezBJGxmkhRhSJAZfLVXzoCKv4",
-	"uaZCZg7dHX0uWS+gUII6fawiZlhFbJOuSHqIm+vU0jKV+iGgTiSoCgeMWBWA5MJGBQlobmh3ZUxLDWEg",
-	"3rPF4hA1ovdUEjEOoOtrAYKq+Rw/mGWccx+rzWPZLFySZdNMtZ0m+9k2pkgVXkH63iHh+op2ow3mHHoq",
-	"HyGx0+oc7kctcJ/+ORGA/ir5SJg9FFrk68ug4Kbbb6vL0H39BiLb3zIns8Mjh76X7TfETbNtONzmYR4Z",
-	"2tVv0CebjVlT+UGb35LeeGV0wSgIT/nWwHJ/vIVoWdwT/+/4qG8YfRVWoGE3dnjP0mZs/JJb4bgVjo/O",
-	"kodbkdo9y4Y7CYF5KUnb90mLyed/WCm3tJL0g5gy7OuEdCym5xzwta8e8oWUEZtIyJnasDw8z3bhIVvq",
-	"94HFbAZ2OUdKjRVDkdpU6/ICTPgG2yrMr0yEbCsC18JYxZPjRA9UDzSQP6srBN0DoDgQHO5UO/Onw+Jn",
-	"6Ez7C6lBfInvvNmJvG/IVZR861kxTS2YRcE5WKQt4OrWJnnYwrmKVHi6BslagFaIhbkQnvVHQQgmVihR",
-	"FCUADMGAHv1iJ34W70ZEn+nsFKpGQCZLzeKg8g5wAbAsKW535RmVtB3uH0Co/HB/31e04Mpj5xyjRrpT",
-	"llbC7hbqlWWC51LjLNLCDAP2UNAw1pU4GIGuOLp4JIIKSr4kVOZJZY0pmbArUVAVz+L44Byw6uYC+uvh",
-	"vnw82Y9b40t2om8ITvp4K7SFJt3a6n8xzE+UyE118cq8HpIwL0X6xEuqTcjgQdu4LvjreMGoBgS0NsD5",
-	"n/jkbzi4CSvQMLgZ3rM0uIlfbRvc3DoSjxrc/Kc95VZi0bGfl1i0YR+WVAof8vwP+P/SkOQPQfsDBiwQ",
-	"i4GaIFyzya9VMlcsjcLWhgqdgX/fy0TIVIR17DB6V6ZkjhMS4Xfadz6oqRR5vOtZfrH4DornkeegDGK4",
-	"OKQJ32AbztyaSH/NBud/0vZeV+SsjmDi0a81edIisnHNqFm7sz2FdzU1jEW4lqnR1MxY5GPBatwpArk9",
-	"z99YNLHpkfwiMUSYhG/FXcXbhEKAaJv6aiKLVF7Nk7mj/qe4HaFdQFALkXEz479Qt2KhWfC4rqxSPumx",
-	"6K+mfDrDMVlPZEGpDcinVDMOm04knfBeqBHvSj7lM+ypCv7Gk0QkzLxdZjG2pgDfi71gq5mhYJ0s8I3n",
-	"herKBcRQZ7SymKeVdaYM06LQbLVtFCH/FLWnQu9hANJdCokOeWJG7ZT6XMNLviMyfDMbzfrQWW2roVVu",
-	"u9AseFCYuF5k7NHbuo3CNTs4se41L9hI6aIZqnPFvqztksQuYFxiaDi2zVt9NRYd/x6IWS0K/FFMF8R2",
-	"N7MdvwrOrPU1KVBfRWtHOO09JJ+a6uGHI9p6HNOB6rjBcZk++Sj2I63RNoT9DflnTxZZsdph9M1ULYti",
-	"c0dycfgJ0A+XR9vxktXEWrUx9U84/hdi0voLheJh4RqG4sN7lobi8ZNuQ/FbL/xRQ/HaCgcrzkhazIsz",
-	"2rAPSvxEjjVnuZqAI52oEcEpIZdH4JISbsvMuGs8A5qg9x9vjtHxcv8+CbsOa8FhK6jUPvhegq8OcWcq",
-	"eMrzJMTgUWlEc8Vl60qOrEOuy84mEJAkZzGLB3yPr4XGI+O99aSqI5RoJFcfkoZi7ak3nfQiix42xmNZ",
-	"9F8HicSWelc/NyLTAVA8YZ/Ab44QwuAbg1zXJKzXVaZr+gbP/4D/L01NvyWQdJrEEpW5EiAdOBkQopnn",
-	"ooTYlxb1kOZYRYpPjhMx4JOsgPrWVLKJFozrrsyUvMIoj3aaEpUuKldAKfQg7gvS1Jvpw22a+lvAPoe9",
-	"cY9YO+eLD0JAraNyClyW8wT+GARQONucfZOc/YbiNFoRSJkLNc9l4TcTMvfcSPQ4Fum2iWgbcHjYtH/T",
-	"U/1F0v4wiS+BwP1oCNg1Vl8tfq7jaK3DzW2Ag7upDH08IFz8Hj1RRWMdKQJjDXdDHY5suFkQsbShZH5A",
-	"qNFHim88faDRbQbyr5GB3IIArgsC+MBRiiZgSD4IugEaEsx7C4e0hUPaeg3fGhxSVYQ9CfiB0IdoKCwf",
-	"FRIpCHMh24rIRVeWw77Qu7QiKrsFRNp2EH0LgEhotDx5RKQ7nMktJNI2mrm1S5pCIj11o+QxQZGMMREm",
-	"lstJtDZbBH6EjSr3jn7EFoEfdaVDP0Ixf1/wR3eQxlv8oy3+0Rb/aGuab03zBfhHTRVvOaAZUP0ttM3p",
-	"mlrWysgSmmDY0hVeFUMxA18au2c7Rg/lgvQf8pUwXiDZJbCfCCwGTtpdeYYFzMY/h4Co9P68S/WBekNt",
-	"i0XErDdBJsbYPKgW6iNLdWFpxu8s7YshUb4slWT4uIbxydJNtTKNvkj7ixvdW4t4aaQud7vLpRdmuhCj",
-	"mtM4HSo+St05vBG5Jj2xgEPInKreJM0Sm/yuLd75Lxrn7uyM2N2+cofbB66/vf0dtXubVmK7t5+Yt1f4",
-	"b7PB/qZ/Ltref1dTlO0oy7UQIZ1iB/826WHnn0WKyFUmNCLMpJoCwAvCQb/i4+9u44tcq9U0ir/6l1/v",
-	"TLgbao8ErsL2RDw5Dh8FMUl9ncqrRmfCjCX6kzwtZuAD9wTPRX42KYatzm+/G18UD0Id/9mFPyaQsECz",
-	"Cc9AovrgiBvVMMmzVqf1HDxbmtncUEKCScjeGUMqIAjviUzJK80KxbjvuLUwazZkkGo25rkLxo55ASUu",
-	"RIFGoRqkV66WFocNbrqUhFEDMPhs/MG8proRecbHp0DJTd3AIz5DvjdnETp+6DZ7x/vDcj9aV1bK8yM2",
-	"4okoV9zTxKkiYH7axJ4BpidauZBVCuujoxKxE9nGo2DpVJb2Z2CnmhsICMuuGJA/zT/3o7kpFRpuG3KZ",
-	"mLVTk8JymTG4Efj/UWgS/7+FeJlBuJ7AuTW29jnmSakLI90drHlpKd4QO3rNJ6SjC3MyHww59QTvDzGu",
-	"hEaKrQcE1ztVkrCAzK/ghnbpWemo7lGw4eFIfaeZcfjyBLYJkJfYJYBUupLZLHKOACTnoFjQk70qKYJH",
-	"njmy17rn/jpUsHnwUxtlA6TndmMF4/wkRj2gCJ8b45Po5xg05JBFlIlbMDtgGEGE5Qvm9/E9uxaz+sm5",
-	"/WfvxkMBDScBibGra6YxyT2cH9Go4NGkP/Rv6A4ZCQiLwwHkkACW4+l3EfgdnoiUGQgKmRan5Plpc5R5",
-	"xhIVUYcqRDdH9IALzzgZIhrBB9CiiACDJ7NNpBjzLG1VQiKo/4x4fQKHk5pZzccVYEw7stXpUMhgpf6e",
-	"6kLls9oh8YznEylTeRXhK9qBMd6KNfZTkWX+gU5ZBE8hZXH7++3/HwAA//8=",
+	"7L37d9u4tS/+r+Dqe9eapEe0SYp6Zs0613l13E4ybpJpzuk414JI0GJNESpB2VHn+n//Lmw8CJKgRMlO",
+	"Ju2ZX2ZiSQSBjY2N/fzsX3shXa1pRrKC9Wa/9shnvFqnBP59tk7+TLb8X2yzWuF825v1PibFkm4KlBQM",
+	"FfSGZL1+7xanG8J/tiIFjnCB+b/DnOCCRGdFb9bzXX/kuAPH9T+409nAnbnu33p99ZPnfNyQ5usZTpOQ",
+	"/B85hZOQrnr93jXJSI6LhGa9mdfvpXhBUpjdJkv42GxJ16x33+9leEV6s946WZM0yUiv31vn9O8k5D8q",
+	"CF45uNfv5eQ2YTBWL4hH3sTHgbMgoesEfhQ4eBiPHXfqLcJBFAxHw3Gv39skUW/Ww4PIC9146JDxwncC",
+	"PJo409BdOMPIjyceGQXhAH68jnYv+r7fY2sS8vlHhIV5shYr670AWjAUphtWkJz1+j3yeZ3khKnBxmow",
+	"PpKkYE5TAsTL2GZFchi+wMUGCHRDtufm3PnU+cz5xGvzTjErfmbNiXt++a71EjP+srOwSG5J7/7+vi85",
+	"RMy9yidn6IZsUUxzhJHakr78e0tw3sY23ff3S5Oyvr6ousAPS4Jwxu5IjoolLlAo35oUv5+If4MTUef2",
+	"fk9Iu1kvxPktudo3xJUSpCTMSdHxj17Jcz8mrGgyHD+naI2vicljSUFWrDf75Xdu+58lfz8Bt2yipHh1",
+	"S7KiyTFnwCroLimWaEVzggqKQrpqYR4cFyTvzbJNmvZ72ELBkZzIgsQ0J+qXsD2uNw0xwSMnwK7rjMMB",
+	"caZR4DnDxZj48QR74WjQ63P+XFL+e5pEYa/fo2vNWr2IpKQgL1KccK6jmwJmOuutSb5KGOeZq4hkCYmA",
+	"i1a0IGdRlBPGerOeN/VP3BP/JAjgy39sCCuA9OPII2449J0gdhdOEHrEmeLh2PHj0WIaueGYDDx4hNFN",
+	"HgJBbpKMP3l+oaYi+fqOLByygR3eLCRbw6EJcU7TyqG572tq/trDaUpDzpQvzl++43N1T3z3xDtxT/2g",
+	"Z54nkt3y5eY04i9ZU5q+IzH/Qh2snEZ8BpZzZXD1oc+tcxInn38k2XWx7M38gBMj5Cu/oGkSci56CRsD",
+	"ognvECbtXOE64SJ0nTH2Js4k5g9H0zAg48UAD32TK/A6cW7ItsYYQko1GYPe7OAEz61xQrCIp348GI7H",
+	"i0EQ4REehGTqTyOXuCQYD0YP4IIbsp0Jgp6Wysmnfi8jn4sXm5zRvDfrke2fNud/p0n4w59u//bCS6P3",
+	"f5oCTV8scXZNbIcXtkEoF3eYoRWOSB/hLEI0I+XHOUkJZnAs9KEO1VvP/nL+8vnZz398fnf9pxfX7M3L",
+	"vwQXr856ffPY79jTPVTo96ikQfXqqf/Kcg8Iqe7GQTiJhsQZLMaYH8/ImRI/dkZ4uAjCQeQTL67K1D2n",
+	"ScnI53STRUDedk4qtmv+04tNIQ6shQ5eBzps2E5BJt+iDtGncsvfFznBq8amw3d9hNGC0psVzm9gy4sl",
+	"QSQzNrmXkyLfzpDnuu5ldpkRfgXM5OOXWRLNkH3zLzO+TTP06yUs67I3u1QLu+z1L2Fp8KFYHHzGFwGf",
+	"iWXAZ7iAT2wUg+81SeBnBlEue/fGhNUqd0z5L8aUBWfDkC2/rYxOsqjrwDQSS9xk+BYnKV6kYp0RKXCS",
+	"wldcA2MkvyU5YstNwVBE77IT9IJmGQkLhK9xksFuXVNEMxTndAUbB1qbmPkJjNltFZzzgWLPcREua8rg",
+	"HUUZjQirHHv+40M0wcCmCUbktqn2SYbnr3S8NtXuWhwAfkLTqq7ne9FgwdW3MfaJww+9M4lHrjNdeNjn",
+	"yh6Bm0BIBW//j72dul7Q0PVab0XnZsK63YyjDnJoFHBBxO8S+X1Cs+prB/vXNmiZT0izKOEjih3mTPUh",
+	"xxmDzz4kMHzL9q4IY9xomPVecOMlQpXpCkblJELqGiuJcwIbiRls45le1ftNGBISwbWjqNL7kG9IKfLO",
+	"FIngMqxK5v5RO9KumXxZhvcPZ/jh/n0eaoYP9v84+DYZfjrax/Cj/WsbfTWGl9P912d4oUbou8HmgNM3",
+	"RB8taLFENEcZzUiH+6Iq6zszlY2D6iezeqoeNnRJg1ef1ynOYJsEtSuEOC/QHd2kEVoQtJCboUlgYevp",
+	"6ESL8TDFjL0VE2IFziKcR+rjC71h6xQXMc25uie0hdpA5ftDwY0l/6lHT9XoDtmgxRbBG5rfnlQsoHbW",
+	"MkarsJaeqYWirewGVhaJEsJZ5RNnf7IWXKNXyzUjYa7wCTCUFCel2gxrKZXmxqIqawqXlJEMNHKukvHf",
+	"U5pekc9LvGEFHD/91vMCLTFDGUVxTghapDS8EYZRwlCK82uuM9PN9dKYDB/NMhenMgl2k6zX/Bz3f228",
+	"Lad0NQO1TrwvYcjc6/2vqu6NdeXlOzO0YWSGRgGiMRoNh4MRwsLYJcx41T82tMDlu6RUw2laeQNn9jsQ",
+	"T7aj847EG0Z2HJ5c/qAqQQ47H2pPgfeuUmC+q5zwH1b39oX9AKAlziKG6KZA4mGGTn0fFRSd+hNEs3T7",
+	"DJ36LljGmN3ws0bz6ql5p5dROwFuhdGNXThjNzJycer7M9uLcU5gZiSCqS1JTk7gYCYZuIF6p1zQnVZe",
+	"WJpyvg83RnmufjMqHXNiFVu0cRX4YKpc9XyLMFIv0cyk7oIWpmreAOp174QLpPqOnzKCWIG3lVdc8xtw",
+	"BhstvSYzv6+Pe5X0Wv24inGSNuierJTyIPwcIByE+R0hlmQhQYnw0KSUchJjkIk1P9Kn+iJsV/lHLtIw",
+	"ivItyjcZvIgt6V0l9MpIKj0x9C4DlnshPNlyeqehMx5PPDOQQbZ/ys//TpP/9j8v8Ue3CFd/ZX/7+Pqf",
+	"f/uvN0n8l159Zu/hlZWJvaXFMsmu0YorIS226Cd+6DdZAWS30N816f/poNn9McdZPUhCwTumbrxHjMTl",
+	"lBa7QyMV4Wu/dis2wmSAg3BEJk7su4ETjLyJg6eDhRNEw9gde5MpnnraRhj708FiGI0d4sUDJxi6Y2c6",
+	"8bEzCAMSj9zxZDpxDwyA6KhFqXJqqv4m4af/GSSGI/8DwWlR8+mcpSnXJu4IXNvlyVbWBr0Brv8hYQXN",
+	"t6+yIrdECT8uKVqSVJv4w5MpohkaoDc4D5cIFyijNGuJANmdGsOmjdeb9aYBp1U8ddyBN3SCsT91FjgI",
+	"nSEZud7Enw4w9oUqwCVIXNf+h+1GX41ij2NKrTf5msIoyjMLMrrdhNxkBYh6/XXwwRuraBw4jNtdQN6k",
+	"Tq1FEA/dkTd2/Mlg6gQBHjqT0WLshJNoSnC8cEMPFKdlkkYXRyzvQWTbTzI1rVayQaDyb/I+O784M9Ze",
+	"9W8LpRk4dCG1ANiNx5DTuxw5URB68Rj7zoS4CyeI/dCZLryRM8RjMginkRe7k8PdPGN34YV+NHBIEA+d",
+	"wB15zsQfD5xJMB3i0WLMt1fLl45TOEi+NE9Xe9SlhU1AX5BjSP1Pqg6WgI9YSalLPICn5Ma3+TgeEPWp",
+	"seALStMku37ZUF/OTJMxowsabdGSphETYTb5yTUpGNqShygTdpbEQTyajsmCCwF+33jEwSMXO954MSCB",
+	"O/RHeNp+x7Uz5WLojvEkDp1oSvil58fOYuwtHH8SBvHQGw3GizIE13ESLUzpuXamPNQotAiv43waj8Ve",
+	"09HJRLFXSGn6c/02GBprLznQZLUGH76mOUmud/EgzmixJLlSXwUzHsh3nlemjNj5Lhx5Y3EN4eHCCUYh",
+	"13OiqaPuIZ8M4mP4LoJRA+wMF6PQCcYRV7YIdspRA7cUId0m0cZ3XnkT71C2rGy0xDn5akwUdJRRNkUO",
+	"F8KWoTRtcsKhWrd36IU59aMB3GqgtgT+ZODgYDp01LXGN+rwCxPDmO7I4bvvBINp4CyGeOSUY7qh5pGO",
+	"U2i/ML3ucZG999U7wkh+K8hkRAjekuKO5jcoIrdJSFiXe8vlPDGxZSv8rv38rv08WPvpzEVSZ+/ORR2N",
+	"mAO5KIQx/YkDd0cwXIyc6TicOOWYPtG07ziFHSLBb3DRsTbXY9hTXZMKPJu8aBhb70iBk6zuw1cqxg1Z",
+	"FwjyEqF6Q8Rr7jBDIjknOkLB9Q7koEHsD92AuE4QT6ZO4EUDZ4rd0HEH7pBM/HAwcI/ILpmAFCKBAzdL",
+	"4I19ZzqYBE4phUip8HacQrvC6/od5FCSXeeEMec2WR9isT+6PBEc0e1W8sanA99gM81NUlsR77Cx1pe0",
+	"39sSZDskGe7imVHshT4eBFzr9JxgMSbOBA+HDhcg43hA/MW0VFZdPCHjKAicIfZCJ8Aj15lE/qKeRnzI",
+	"3fV1751aku8h10tbYsexKsVRiR2DPYkdYrateR1fPafj0HyO8nzpVObqMWNJdp0SFfv9CpJ6jwDbo+WP",
+	"I5eMFgPHD6exExBv6EwWA+wE0TAckXE8cQ23ezxYuNgLp44bDQk/idiZhkHkTIgfe3i0GEbjPW53r364",
+	"cJkPrmXbI2yXVZjaX7VPxrbmBx55QR53qrzdp0pO91/uWKl9Mo7V8y2Eyu2K0cIaju52sIZfK4V24kfB",
+	"eBhOufXrOcEgDp1JQCZOPJx6oU8GbjApy6XGXjgYBYsJV4FcJ/DJwpkOorFDgom78CI/HoxHO8/UsKtX",
+	"79CkQTO7qu0QTAdkOBlF2FmMQ98JAjdypsN46rgj7EeDOPCG00mr9+YY7+OB52a46zYqs752Z3l9vcPT",
+	"xXHa4WYSmQnPt9Yb6qeMoFuSb/fdUJbb5SFyu9vhVzO3igC+U/sFQGtO5CHJKrXpqG/r85F6DEYygWxP",
+	"nfQutfjLK5w27dKyVpkp0nRxklsooCYoIjHepIXMfKQxOr+4DcpEpjY6SCFL3pYrMFZtm8p7yJShuY0R",
+	"BOGzrXg5nF0aI77WTchPZx9tsojkCCP13ggyHjvODtjH3JRk/RqvkhQy7S5uA8nr5gwhtebV5zU/F1pG",
+	"3RD+xDWhuvQIqr3OdVyf/6wndvKm94mLCRjnRyvT3Hdh13dkkWSWEnhxg9IYYZRLexEZke/jxMBDlKND",
+	"RMJ7iAXsOYEiNMNZVAlMBDGEfbKCs6IINux2QHcISOw9YB+TYvk+pGtiV3B0JZLiaJoRVencYRVk4+wW",
+	"fGuSO+VwTE1EfVSKI3PmXzvF6Hfvwu/ehf+Z3oVPxqm72BSPqnH8xhqGxVMC4rRUIwxN/0DTzj9CihQJ",
+	"yLtrmppipKIY7s5Y9MMx8eLRwAnc4cIJounImZCJ70zjwWIUTiJM/NJ14i1GkUuGvjOIA+wE4WToTKOx",
+	"50yIj4eLcTiNvd2uE78hOWSNwIVBcSb0kM+9mT/p91ZJ1pv5/n2/JzW2iwaCQBVZ4zm/ghgk0BvgGk3N",
+	"J2EvxYC9WZFvSL+3xjleEfh9CUx1EtLVaY3Kpc4k3vgjwaz4uUjS5J8yz58K+sJTGQb8jJ3lLhtGzgSA",
+	"Q2/sL+EAczXuGpLXCSteC5SfhCWLJE2Krb7Gq86hBQ5vkuz6glLOHX6/F+I1DuH3v/Z0mTG3eCcDl9Og",
+	"oAWG6qGB547946SZ35RmPhxshvh8QA+A01GRW89xeLNLVL0jONqCmILCGlbfdl/e+5FcrNvvbWAH4JRc",
+	"kDwkWdGb+UPz7Arl5fUmTS3YB4wJzYvhLUPcTNgKE2KveLKfQfXnN8XoMU7ZvxynVyGyKlv5JsmSFd61",
+	"mynBt8TcT1RQCEcCh+5XRndZT835gE7cUPCVFsxfS+8y2DGCw2VHldjUdrswFPBR0MpHo36PrNbFlh+c",
+	"Dx9+7M16wWRpZRw+7wu+Vb/0ygIHNZNP8vtaTZNJky+ocf9+V/5+V/5+Vz7+XfnJOL77hWtGhWxLE3Zs",
+	"zrJ/aFIQl8l7od7I1B14k6Ez8seRE8SLiTNxceAsvGE0ITgO3WBQJmhEk9h3x4Ez9EahExA8dqbxdOBg",
+	"NwjH0ZQsYoig7TiojQSNTndw7WC8TnLFu4eeiZbbsp3b3XZudw1Od49kcr/B5G8rjKK5/BnCUQTXIt9c",
+	"gItTXh4mfHz8qcpZeEufm0sxzsRrTlfboejC+5V7y36LC74HcDt89JW+4yAEBx6EqhNs94EYuQt/OMBj",
+	"ZxJMYyfwIuxM/HDkRINxjN3QI/6ohAcZxtgL/OnIGQ8mxAnccOpMvcXQCf0RmcYLN/L2wIPIpXxVXcV+",
+	"wA7VXn7bY+m1H8uRFwTm0YTS/COPZ9A4np7gZz4b9oXuoKB2Dj37ORydaIsN8hVrZzCntNjpNHqMhHSr",
+	"46kP4Y9ZTziI9vvH9uSg+ngY+th1vNglThAHC2exmITONBrEo2hAJtgzziNxwzHXJKfxMHQCPBk4k3DE",
+	"Fcth7EejhYfd8YFp6bhSL9eqLK6SrPqhN7GqW5wPkyivZJx7o15d27ww4lqvNjldEzuZdOK74OmYH8He",
+	"zBvtSoPncn6NQ1Jz60qZYHdgdjig7Rn1sL7KcdXO1VnPG43guJpHOJhMoJ43NMvDeq5esXzwcQ655+5L",
+	"teErEG5YoJvyMUuKPZaPuSmopXh4nRNS462xmQrKpckRW2rXa08CzxAqkA3dxEFM0uhY0eJ/MdHSlg6+",
+	"W7xMXTKOvDhwRgsfO0E0Cp1JPB47HvYXgzCIhmQUl7k7Cy+aYj92gnAwcgLiRs408ogzwm48CYeLAQmC",
+	"A1Pcu4iXUZ/brbUPq+Ll/RrnDIoT1jgnWXF8kIjLrQbBjj7+ZYZ82/mvn31vNJgE+86+eb+LB447+n4H",
+	"FD5v8sXDS4cc/clRW/wlhIVrCgqRwSF0NKtTD6xgoTbJhB6o5E1JUQLlipg4/5sVEtYnwts9Pj8zh8oM",
+	"gutbdjoybiFtNHFlVzu0PtW8JX6w7DVWt0cYCitMgPr00TrFIYFCegjuw459x5A+sodE8vZKvd9KnliE",
+	"R4Nq70CWMCtP4AIt6YqgJIO0ByF2gC3ESUcA2gqFt3uY4DqlC5weTIiKNub5E8EovnlnwJnK1SJU6g7r",
+	"fWqulNKiVQsX1jDnBdDREEs+F4RkJWQY0uLtsVjjcbTYhymsR+mnDcq+X5MwiZNw3wkELCY4efviBPLw",
+	"3K4zu8zw3ZMAqsz5TbPzCDQm+9dRbYYZOr+4HRmsUHK1UCj3TDbFC+d2dOBujmy7ORxVDrk22Ms99l3X",
+	"m0WLycx3Z7PTYGLbROtPR4F5F76jG3B43/d/7fHLs/bzOI7j2axyeWbbELMCrnXrj+O4zXBJ8aKyCw9t",
+	"tvC7Ivu7Ivu7Ivs/TJHd3xPCy3/6QcPbCUmzS7VRWKelIlPcUaT0iC9fyyIVot1iROo2JTwNGbnjcDp0",
+	"JhGXDfE4cCZ4MHWCcOxNySIaxAYWvB+PFpMocB1vHA6dgEyxgweR7wwXE+KG0yAejb0DC1k6ypB9brUD",
+	"Fbmv5g6rzKtNjIzdhjvMcwNvCH1QussSN5gMx0d6xHYW0ZSL+LZcYoOmcCg3+9fWaIHnDkbeyO5sLIk5",
+	"GPmTCSfmEoBVRWA/pThjEjKz5DGAR2552VDUdu14k195jwzP8C37keJsF56Q+k2NKlM9Td+YJjRGyTfZ",
+	"Heak9YbLYLg6zi9sFacno7Ghj+1I9NGdchT4Ns3BEITwh7Cnj6z9C4bHhwidYeyGXjTBU39BjqiwjYax",
+	"v5gEzjj0iBOQ0cCZxv7EGSxG7iTCoU+CMvVlGgbEw+OBM1q4kRNEQ9+ZEG/s+HgYj8PpwosGu1Nf5EJb",
+	"hahdVtouXpXV0jmb3H00/Wo6PvFGytpqE4xgYZinaTAdTRqnSdohVqEYuNMjJaJmJ2tZoZ59U78yiPob",
+	"CEXfO3qr63pWWTjSVltSK+O0AMHqj1QhlLUO5ZGk0ODEG4AUekNWC5I3oVhXePuoEJeH4eS2NnXcnZ3g",
+	"hQMydMeeM1lMIyeIsecs/DBwohGZxC72/AHUbsjqlYUfBfHIc8Z4EnINzXWwtxg44TAak2nsub43OLB6",
+	"xdqKVVD428Yl/rehd/9rE21BFweRTBBsOnBwtIidwAsHzjQgIyeeuHjhh4NgGIxKIyISvUadaYiJE7gL",
+	"35kMoqFDxvEUewt/EAyGx5EMRysoLPxUcmijwKZVDOxkd67UcFnb7FT6QdXxRZQwlNECpaRAONsCWiko",
+	"OQijU2/cR4xCzxduIuo7rY9wWizp5nqJ5FdxTqBbgTllksMg/LZJihbgwYojEzT2U28sVFPzm4HPv5g2",
+	"v1C3MeiE6t2/NNPf+PxEYix/tFFc7Y0Bjdl4yK8/5PYsMYTaQ8MOb5rWH/K8/U/5bmN+gw5PefWngnGH",
+	"p/z6U9MO6/IHjXVN3f009IP6Y4NJF3oM64+NR10IMmpMcuh3IUmDPQbusAtRGhwy8rwuVGkyie/7HR4c",
+	"NPkkEElm+x5ssopMbdn3oC8E10VOFylZleqipYsStDvXP+Bio9FLSbbOSLKrDSR+hjSL0yQs2MeEv+0X",
+	"1ZbGrPr+ZDTVKN+PulR66znIPNWyIYfxAi7XkowVWICWn956p/JiYadllxz5WnbaEX5HqdCBO+33iqQA",
+	"ootePVyhznFIujadldo3nxXfA3YqyWfdFzu+309ZurUV3zNAjVXhbhrrCnDLppVPXamRduxgJzKZW3vR",
+	"9AYLSFvk2Wb+TEISoqToI5qjRZJFKJEdNjtsKWTwn5ZOXut+ndneLGel2zs9eDtthK3sbc6Nn1efE1aw",
+	"5omDNOyEoQLfkMy6bfD4FRHPt++YooW5KWojxMNIjoWSTONPi4c5wUme07zWFknNq9bpSCmOp6DfgTHZ",
+	"YbfadslGhYfuSIVmxmaAqLSfsQ9mvy8A0gTMmD2QF1/ncFXBuvbN75kkZwERYrP8nsvRxklr2fidr7C1",
+	"vlLQPh34QbYO+paPLXDKB2DHBpsADJLmlSVJbZckfH+lGLq2lRJvIBHaPfS244fSHlFr2SD1pG0vQAt/",
+	"8EZUjsTjHE2TKga1zS5UlnMp7n643xKGziOyWtOCZOHW+TPZ8sld1/teij2A566M/umVdoayebxKqbGM",
+	"vMIRqSoef6cLZ1z8w7+J+uhumYTLSod20RXsBJ2hjNyhGxjhhjCE4W8YqG1DFySl2TXjJxSXM1tSRgwY",
+	"X/We6pYvCY5IPqtN/nG2v0p5vqJaR/qHsUNtg6ocwRhoqXUcsk3BkoiURRPfSSWR1bt+dizcFKEBew+8",
+	"R2zTV7bn68PRPfXdNl5YbViBFgSJJ/zJ3kaDR201FCke3pBw74oe1mGwZD+xdzITEl5I43KnH8Z3rcu8",
+	"w1lRZRtRYl3ly/Ps53ozQiiygWq7kjMhBVEQXl3JtgZ6g3G/YVnVGKvsQwiNTxNWiKRQVcoKzWzwSnw4",
+	"GMuXdtCjYZ6EncoaT12a+3XtnxcqGvAjrMxGWWXcSL21RmgDBcYQ53Xctr3ma5NJK1qYCRdnaM+yxrKl",
+	"oe9McYDoshonmYKukVugZQXfKoKjE8TVDq6iVUC9vmNmqSZkQILlFC4pvyRUJiBf8y51XinbZVRUhE/X",
+	"bVR+qO4vOazkLu+34S5avG76PCq11drbCnaDhXEyWlzF0idiP6DX3By/w1I54z9t2wvRRbmyBY3nGlqd",
+	"Dpodd7cHJbHfqvc8mN4lUUyS06wgWbM73AdK0QpnW3SXJwXJGVoRG6HD8nFTZ7M8/IxTDEBGOPX4FwXJ",
+	"+ignayIh/aQu1U0WVik2dAeGNmSf+gP1n3KhJvUgfezV53ViwS6EvGRIBOPSD7rRMp0mVlCKqNUcCWHM",
+	"KyIHNcj6UYAfJgyJ36CMkIgJ2wRxpZTkYAyeIC6dhd0o2qfFlGtZpZiSsxHTV7JEyZB9xBfPmvzquTVd",
+	"VIy7xAyVy3gg/atUMfbgJcFRmmSkyb8spXcWAkfqgZqVoT5X9FC6/ZqLxegZulsSENyJTmHJE9lkWhp5",
+	"Nxm9K3k6KcoaAMYleU3vP47Rgyqjp7h4uCTWFKmQFQLwIDRtLrEzeY0JsSgvrDJqf7R3jOs3n/aoVe0Y",
+	"tY0r/5nKAr8lckXfF/mmvIVpRsBgZgL4iB/ZXZcyf5RfyObibRdAWXJ/0MX7m7vdXqne/s+3LyhNo0af",
+	"RnBwSzc2yLJQhD/vMmi8bnb6r1h5KiJypspfILLl9zpZdUTN6mqxvQrVvEQmEIle0rtaply1IaCRL1R5",
+	"uwuRfL29bymSnp44J+SZUbrDeeQuSVO0xLcEiZfKJRfI9tJDTnZ7Ls9IKmIfuJipKL0O5LCavFKah3Ud",
+	"so7BqPXtZ0opXoI2k5FjTcJwSRnJREx5934ZpincWQLtkhBxScFRVCzFgMDGlGSwpD4jZ691+lHeuCZr",
+	"8r8lWyA5t4edqLYVW63UwDhwIrXrTcIAFLp61qCKSMJglyjYFuEawyBXKzXKnmhPwmA04QvgL9nju4ST",
+	"AK8wI1dWsadS1Y72c6hd+wnkq/RUy7c/eJfqdDL2wbib7ZvxU0bQDdn2ZVo/qAbMZrOWA1k35IPNfcn1",
+	"Cc64EkJH3i6GQmzbnb0PfRnHo7lLfO6tU3i4gWgjpblnq9Wm4JfK64Q0ywRj/qHE4gJk+1JxbeyZGugK",
+	"HjK3q+nDq47WajXWf/Q4bsFTDdpr3Q9gLrHw+pofuBU1Cpm7wJeVNbHQFptrq0tH/rqmfEP+bo5inKRc",
+	"187JmuZC8siJH6ctu2awSiiMUoSJFz6CE0Oup0KRW5wm0Vl+vVlBamqVMC/OX74TB2ZJWYEWiV2OiEGu",
+	"sBqlJSYiZTT8eIbKoBJc6/oFiHELPEoitKUbtCI4q4Cd/GcLFx86xrHRrWbYuWZR2lb7CHtXI7Gxhz9i",
+	"VpxBRqE9wxWyDdswreUW8h9eibTE+gUglbPaUNJyudTqzWVP4u4WeMtAQVpsuaFC0vgEvcE3BDG6IpBs",
+	"SFLwLcrRCsgaBPV1hjBaQTokeCExxIbqbjRuVe86YVrfEiOx07a80lYLplzqg/fNoKu5Y+CR3ulCNHD2",
+	"8L+mP5Gdusedp6/nUXyTMJZk1+9oSpg1QMwYwkwiq+b8V2VXDxHE1NtxLVDkzDgMmIpqldVyhP1ys7Jj",
+	"xtPlfNQHSSZqknZoxlwkJbkI5IQtA9v2EsY91aDFB6hgqwplfzEB+74dwfmW6x3vcZGwOBEpkLUOBwpa",
+	"C1KaO0eCB76KBLv3eq9Bx7lixsvMFEZ4lealGLJsCmrL3XBu11lfTGjHhrMlzQvokISznVbQ40R8tf0K",
+	"0SihzsXJw7VqG9FsZqo3MneVmv7AtrwPIdqkn18Y9eIiEi7qisvOKmWv5E+u1E9K7wxJwLaoBfQympfx",
+	"RK6tYKtjcCSvUa7zMZQUMvEKku6zMlrX4bTP2lek3vUlAkJTU3w3CPlQKV4je2XfofiB5pZ9bwGu3SGw",
+	"Rey63G3++FVMc8t2V8YOaz5ggY17Rxa7YHGPInIjzWLnLCsRfgn43O5FqxBht89KLZ9fSSZhH7zRtbU0",
+	"dvoNt7Ft9zaTfdDQSvxCLdd+jOE18pe1bS27uZW3Pk5TkkNhzoYR/YbCeG1rAk51NlZpbHZxe4zTB5Mv",
+	"F/c4e6LGq+xIcRaGZF00r1Hwwv/Xmx+hmgh+Q6IWtRWXQ9QsSJyxO67qMITX6zQRKZanf2c0UxlzfAfE",
+	"FJDwIJXXKVe/i+OO2ahCzXJ+aEWiBCMg0WNopsbKq1QVsE016+A8dt7SjDhwAgQkGV0R2RaDc6qOXNWp",
+	"vM6JLjC+Eg4MLuU2eU6y4tUHfN2b9S47tSG77DWtfEY3eUhqieHibq1MeYb+gEThHzcU0+0JOo+5PUhw",
+	"niZcxS0KslqD+2NLNzmD4wYBDcidTIo+4kPD5QiNQWD35bbTTQEZyQRU8gzdlQRpO5kRWUH+mT7leilV",
+	"a8vuqDRX9iDvmOdX9WFzs5DerAfnqDUYoMpx7dboA+zPhmt/ww6zQKuQDDsNUNUS7FtPZ/lJXKs/ZxCK",
+	"r1L8RwqJuklKUEhXq6Qoai2MJLHl1Xy1kYPUjmRIs0xAoAPZUtuozyx5LV8iGcDIepErR+WsH0beOhVM",
+	"It+SPMVrK/QhsBMVP2A2LEdFZDnGYWUyhr8xMN5iQO3RuBWg5iGlLz/VVqR0nwfSWBLBoO0F3qYURx8o",
+	"/RHn180eojSCIJyP3iTPbXeRePyqoPQKAp517oUBVDRU2rIeH6wrAzoLrfmUQnZQK0WQLykgQUXM4oEi",
+	"trEuk2YkB9cIzV6SLGkmYuXiErtbUsQNXUjdh9wwGwH1WFeRGKzuuhVJV3CwKRx6USpu1mpdSh6+7J2g",
+	"/6YbyIwAh2mIc5qaHtN+KRVgtNuE3IkmzLv9se2ydlCVtdKp8vANaNDF3ABK05c5TrIGFrAukE8YWhAI",
+	"t+eq6KpBeq4HR2qY/THsyngznV4IgI9JCTGU0xVKihMk8gAKWZ4kPOqbrEhSqL+qlmw8uBqjbc0P3IQK",
+	"hWoboFN3qjvwOsfXK5JxI9VBGLGVMLZ0tRArkjSFLIz9+ToKk6zcLp330MikcauZNDLNRVRQ6ZdjdOr7",
+	"j5Mt49ezZZrXSItBJ9imnh4iKfIIG2bSaG/VAt9JS9GC5inBvSIBq3KGlklq9A9RFQv+joIF27ES3CBe",
+	"4st8+L69MBhMEM9A461m+IrIc3REhbAu8vv6CeicJH/Z0AK/+iwxmiq78IaLFpF/XzqBpcxX5pRFsP2D",
+	"j3hFPmvYJ70F8C5UFr8Lcc2Q54rXzPi/Elgt3wXMbgRo2gn6Y3JLDAsVOqSVpQZLZb+lySopUI4T1n0r",
+	"+DHjj4G+BRBYmG1ydeT517Cg0qOFU4GIBmquaNWxS4+CiYkhHrqDDcqCJw3mbe6qYZ+9FuZZvVFxgVPC",
+	"7ek3Ml3na9n4tjNonB6IsoNx8UxZ5w8vvDdN4hf193xpY9jci3fSp95wK3fdCOWUNyn6noioA+K7YvgY",
+	"YaFwJUP9J834uVIv2uH4l0G3NjdFZw9F63b4E0OwyQFR+eLH3RBNseqW6NvonSqwa63klBVOBxZy6vCd",
+	"wJfvWsJoxaooyxq9CZQ1DnxZ1uiN9xVqiicG/pcP230zRZHeuLLXsIY2DUPeZVJFVreLtRRyl2LRMINq",
+	"egWchT4aqII7rkm4wm7nKjPnNYYuFQbgZU9jkBRLshLX3H4BWK2ShLEBu/XrahT7tImyHYRdo7DXCHXU",
+	"KETuNz80Uq8I3OmofOUMBa5b6hf+cGRqGGfsBuJP5hMIF2hFuZJx/UX0j1LPlwoIIHiaKoieSlMN0aut",
+	"KSP+cPQbqyOczCZTvMMF+ZGvsAGhoErXdiQY57ggV6l82lZ0p559hu4w1xcQgwvgKLvWn1rq6ozJPYxe",
+	"laWY9AGU2dckC23OHOgZIwAXcs7UOuqL7kgOcYaC5jInGQIXIvhg86tvshKqq+XaEbjqKMQZv2IWROQ7",
+	"J5mayGVvwy57SKoZK8pt7RkUE8HkRLYAzitlQ0WyIuV55/dzHqmOqYDefILeNk0pYUjTNclxIavrCgpP",
+	"Z2GSCuH4YDcy+IwMmjxsg036NvbXcgnp7VVlkimJC7g8Tbt3D35W80J6rh9bN3eW782SpM09tduzSIKf",
+	"1O6iVqUjycJ0ExHFJyJSINehX639fXWdRCGad1YwdRuAr3vNvSt7xligeATKitFXBoX0luQMYbF8hRPU",
+	"EZnHeBkyUHomtlHrm74Hrccygn1byhY5p96D1P/fBsbnPdeHLAfwnQqkCOY0fagQuap3L2o9cvACdNlL",
+	"8aKm/nlltOYove5U6HKnKV78hlAF79ckfJnEsezyb8uGkyH7SmkM4Mw+rDq2HhN7YaIeie9bX/2MK3ig",
+	"1d2pOnQueQQ8BYyzySKSd8WoOPUDNcCpPwQxWSqQX7Lm5bcqj/05w5tiSbIiCZsZJG8pCnMS8W9xyuza",
+	"RuXpemRJBYpFZTkkNUGerTnscdEJr5Jy0xj0Me75ysqqJCvRUOsHJcIFXvDLtMwrgqSk7qrarlH+NZQh",
+	"mauwr4Ztb47IQwqGyoO51D/A8u2qZljl7+wpFt31WLs8WBb/mmVCcvNEf4T63qWFFKHVZBvTxs9kWrMo",
+	"iNY5kI+2vf/YkHw7g3eLiSi9GV0KzNHNzWWvkamtMDBkpbjEHWp6dfisy0nvTjf6wi8uWatc8pHZSt8I",
+	"T72TrVba7SODcI8tEKTdceqV0kC+We0P0DVNJY5pUgi0l00fbVgf4fVeKXH4cC220QH69ze2zWyzXtO8",
+	"INEbEiX4w3bdlCE0Xym0MU6qP73/6a31btRDXUES7ZVMoq3qF8J1AOwjwC5rab9H6RbesKSjsaTHTOZt",
+	"WZ6kpehMUaUbn+3hXV5c9/AWn5sM/JRsSdfM6OzZqXFUl3ChbpwxiaY4CD3i+Itx7AR4OHCm0ch1xl44",
+	"XBA39rG3u/ue22icUe1l8Z4vASVZ2c03Stg6xVvZ/OcDwSt0Vm3tpLoGnYVFcktktwyxJSLJ+pCN6UrU",
+	"B6/AmOUX7GHzOzc9mJugI8JfhJe/2sZFpHLx+5+LMuGg4NqD7suu0jSlfPgtOj6Z8YjdHXRG3sTHQThy",
+	"Ipf4ThDEI2cy9qaOvxhEZBiPxpPxVG+daLazGDphzPd5QIbOYuROHA/7YRSQ4WgMXdIO6aBT3bqPSkkF",
+	"NqwR2YAUku5X8N+LRm9GrpgM3Khw4dB1742mYs2WZirB3GjzbyWfLreHU2w0mTONTHMi/lA0e5QTCUaD",
+	"+36P3mWgSBjF+xuJZ40tCW8G/Kv0N7miATXw5rfdB+t3Lvz35sJSRlq6XT1ATP6L74pJFbuSmFrMcVvI",
+	"XRHCvpbRsLo7nssNC+WVlmJCmHI2OZETonpE90vfqQINFYHblo5fLUJjUioe3DzUPWUl5STJEjGDIt8Q",
+	"wG3rOphohCvH2jBzLHhP62DTvTODYpDaaMDcEEqoK5IpXlCIg26P0PMP7RUrQw2HtYV1o2AxWoxDZxAO",
+	"B04QusTBXjx0xrEbDxdeNCWu0Vs7dOMBnkyckReNnWDhEmcaDyJnuJjEfjyK3dDfo48Nd4vTd1CPxIxU",
+	"DgE4E21EKRPN0HqTr6loxd/UyURf0Hu9H3b1vtwVcbZy+VbOzC1vbts+g/SPsig9829C5d/f5XQ3cw29",
+	"cBi7eOH4kTt2gmE4daZ46DuLQTgMFpNoHHoTzVwLL3ZxEBFnHHqeE8QudiY4GDhuPAoHkRuP8dQ9TNnf",
+	"ySL938/hlz+HIBn/SnJm9RFChkLVUbSSCVXxJPQjvoZrqh/vXVPvxB+dcJa51R9CWB28LB+XFK+SRv0q",
+	"yRnNZAHTHRVYPrXjvKScqjSJQr5x8n6WuFpS/OcSzuZX68bW+3H2Gz9blD8T1VOyieVC/qilESwIBJHH",
+	"CwSG9s4vaMYSBkWZza2bQ5b4HN0tibieywJ6GouAqkjnAcfmTUbuniG8YCQrxCOizEj91EBBB+EDDlMx",
+	"P67g8FdBG+YlWcEx+t8514B6/99pSFdrmpGsYKfiW3ZqTpsvC9bCOeWsaC7jOeRXojn8yDEenc8QuSX5",
+	"1qh5Nye5IDHNifDWijQnBH5bgxQn6N3rF2gwGEz7/IufP7w4ucwq67LYACeePwiGo79VVit9gKzIVaXT",
+	"C431a9FKOQvOrRis876hSamCr7kJHDyvUN6bcP2tnMgqyZLVZgWZo3JSSVaQa9Gat/fCrACwdYeVJQJI",
+	"CaQSXFxWwycZiuhmkYocRAkoqel1QE3BLuK9zLfvNhbCzbk+Z3C0LlUWSDr5FuWbbGZD7q9MU2iFjQks",
+	"OJWxyDtpp1BnyjyrgHbjuCC5YFhRzHk04XROfNs6DEIaVdvvyDrFW2Gu7aJqifYn8xKl2CioCc9gLxKf",
+	"16rE54eS/UfVCa8xyQtcLBXJZXZWGd7VZOySlXEI/XTma4tpqVP+VIZfmoRbnQ0IjXNmaJ7PdQ4qyuid",
+	"DiPqYz4v5vKol/mXK5qTy+xJlOO4cBJSxM6yKNZ4nTg5LghYd468D57WxdZlD1iMXfae5d+7z4rvvV7H",
+	"dV7ACto6R5erKyoJIHSTFVy29tE8Jzhic0RzNBdzmCviCNgcyN2Z44xm2xXdiG8xCtOESx2pZczQ/B/z",
+	"y0zTTGZx8xM2v5trqj2YNv/43nfdZ3ff+/uoQ4p8exYXokt/zXEsJyPOt8ChwQpOQTRpYyRjVT71DhDZ",
+	"Hz9+PDOSVZoz+IHeweE0flQ9FM8JziFHpX2N9/3eGud4RQqpXpSNY1WuQPWlb2Wrn6LS27ePMPr55/OX",
+	"1fd37IzLdazeGhfLEoKq0hqz/dzu0jV+Pn8JZCwXdMFV09eQ7dBcFyAVmX1wEykTQaGtrutd2ZAT5g6R",
+	"fAPzfSmU2m7zPL+ozVDc15DF++cki9jOGat2LWJHGEE3/JE+YoRvq0T84ko1rl7Yv/TOL17I5vLnFxeU",
+	"pr1P/Ot1CpFaqfLaVqfkL59bZZHSCN2jAep1cbNhhT+fi6e8EdRdqb/0gcB5jrfCwtgC7YXfTBHoR4hI",
+	"daUQ6LNLzBDbhEskoll97cPaZgX+zH8GWG6yDn+JI5H0ySU3ZLLzP8o2NiGFrBmuhcxfQo7oHKT8ZcZE",
+	"B/+7EtdbjfVMJzWKrNJIjsI/hR+KmYnkgqguxkh2+z23w/pFIsAcntyRRR+vk6f9/1XwSzjHsF22vYOB",
+	"NcZYRRbhsg7L9QMuFYqC5HyM//vL/728/Oy6zuXlZy++vPw8jvk/p/GnP/zvMgpuasBAcS4oDt4Yo+kD",
+	"zmq9w3U3uqRgaL5JoqqS0dP3/C6ufSsauFkXPhoAD2o6VImAnX+6zvTTk18c+a9f3f7Iu1efP/3PXcRg",
+	"LZfIvNLgSN6JnP/EbRkaH2dKHxP2TV/jg3OBLFUf1QwkFe2k8BYtCAJVlPOzLDNJCsMSuswW5DrJQD05",
+	"QefC8lvjf2xIne/O/nL+8vnZz398fnf9pxfX7M3LvwQXr85ayA2XYnez0CSCoBoXTfsvoLL/aQsXVG+V",
+	"UAq84y4UgYqpJrf/MpE1gzvukecSX+oxLpFyUmqObLdc1PAAttaHZWYbzUW1ksqwpzmcP4iCsDIfW9RG",
+	"mvdnIYM6gGVa7UolzQzJtN8xRO+yy4wKe4nGaK4cMHNofKsT7DIJogmiokT+M4MiUCCohiqxVCMpcmV9",
+	"Tl/gqACeJXoyr2c/zRu6o9FPxrZZCvbyK4oVjdO674AwdrJzKY0jAit56BFRfrCds9MYubrXHOBqygb+",
+	"8z/Mgd2E6Sx/W12Ldr/ZVqKmcOxi9BrkgrjOt/tIVdtNwQPiJEnzpjp5VRE0bmMq+crOQuBMtUvn8wVP",
+	"NZ+V5dL5w3wmIRglAuPH0q9ShXGseg8Dz+8jnDKqekqDrSM3E3ZJGYZAAonXCJIByiAvMzmWwqPjb6Zl",
+	"gSAMB5iOoPzQjWAERsDOQvOLn95/mKtikabPoc9lDHj+ZLopzRq32B8UsYWVWFK7iuTYmUc0mf8KzmTp",
+	"auPXWJPsGflcGBc9nAB8TawXOojkqo9FXuvP0Bzs3DnIO6E/VG/uqv8pYdygBlHXUCW3f9qc/50m4Q9/",
+	"uv3bCy+N3v9p2saMYlE7VcZ2IXfm/E3Is6vvnU//YZdoba6/M8EymKGk2u5QXUuquaHwroCNrxyBlQO3",
+	"w6aJxLvN1amIl3rM4rMS4f+dEsE8/bI5VFUIyMwB26R0fkF3JUA1tbrv935IWEHzrZIJVr+Omph2oS9J",
+	"Gh0mpOQQRwtZU2apKRctxLzjsgIKYAukPFHCwX9i990PPnh+Geu0Tr/oTN0PibzbfqBpRPK2bZ8zksbz",
+	"WRlmUZec6Iai6oO1eigLpDVulRACKzBLdQdl0HXANJSjia+hb6s0ny6zhOnyYK6h0Ts5QEOXIWncQo4l",
+	"LK37haPVPUGTuuf5z2RrO89bJI49n/ptwpJFStDZ+xfn51ya5TjkUq4Pvl64/nG4lI5fce61DxWEotRH",
+	"ZQD/BP2ZrAv41A/Qkm5y1r/MFDq5JN6sbIspMOagoh3Ya8NkBcgN2dZ0REuPr/nTPgIzXzTXpjG3+itY",
+	"zFLTFe/5jiGcWu4kd+HF09AnTkTWKd06gd96SdX6orWIY3843CWNLy8/+x434cekTRifx29UZ7mm2Ji/",
+	"+oCv57sgiyRaJN8YERKpKHQlN4sOwTk/wXbzFG6vwJ/IAbEEwOL3WuD53Dq4I/gG/n4y/3g6fypdLRKl",
+	"vOkC7hxsaVMSDtMPJB1L5eA85lrGIcQVLAotIxSmdoO4wmdQyg5BbEDWLs0tFeETllGFwgM36GsYCgyw",
+	"qCeI01MFUxPl0s4oiqCamGQh+QLkPUIHa9D4z2S73zI6uzjnh7x6c6yTNZEdly0WxQ2cuAdaRj+aLri2",
+	"S+SFwsHiOqx2B9b9lH/eLEieEeAAi7+Xq+qpvj0QgDxwAT+7zOb4+8W8j+bh//o+4v+HGOaTuH/9lP+1",
+	"5OoT/yCBP//O//O/bub/eo7IHzErXt2SrDh/2XLYkkir4pBYRW7hhMQgaXKCV+IgLnJ6Q/rcSLmmSKWS",
+	"JMUzdE0BCArOyBycXjWn5G6vWf0A8Ak7MGPn/OUD3Gctkcs3EEsryArqPLnpofJIq0Eq123ZNRjWqiXD",
+	"Myv8WQS0oJ+hDm951vDWG2jQ9l6lvzSjrFTIrio9W5JkrOdVpdYce2bV3GC2ZV/utrQO3Up7PhO5xqAS",
+	"GH6YikpQOr9UkxzldhNmQhmXAPdXjjOGIfOqdgx3WDVGL/FDTZufVAXeTusGTkvpL9RlezOjRbJ08mu9",
+	"SFxOC0oLVuR4PVctPMBZYOrLhhOwJnhE1ERFr2wr1zPprspuoqTQq5Y04P/EaasuJOI94EIRtmmZQaHu",
+	"WnGbN27sZx10oYqyUyxL54lwxPwL6j4S+b8LS0nPRwL4ifyhGZrTmzkwD9CXRqTMw4k3DKeV3DatNUVc",
+	"Y8mT62WBCnqCfpJ9f+EJgI65BLgsedaKHCdpnXA2pHUr08lOSYexnHwI6HOXtduVZkihpM4cSjPeEW5x",
+	"cva6SbKoLzzm3EzaJLLj8RxUueKOCD/fqnSVUUYUJpgAJBVu8hQr3CeFbHWZPZm/EI38ZEoN1wtOT0Nn",
+	"PJ5486cnSFQq5IQghWKp5FdpcUHcDhC1lYuKL+AEfViSLbwOOmVwJQZnKMki8rm+HdU5yNe3bQkUrrSo",
+	"F0PP22Ulteoabd+cfjpt0UMuMD/We4KhSRrlpKwz56Z7H835QkRSjZSLp/DJCfpJSdgOKA2HRjtK9Cdr",
+	"ZApW05nN35FYrhxIQWm6kxA657QK6fTIFJGN/JVurNH2dUtAw2tqJVlfx7NoLpFcKhVK8MIEXA2IrNbF",
+	"VlhoDG+ZimUZkG2wVDEnIcP1OiRg0GV2l9Psmgv9ajMclUEAnh855rOSiBG/HeTlY2bBctEjZW2fH7a5",
+	"GR+fH8gPooTqWG7Yb6qphmmtE6qqfXI+D7TT+NT2x3iFh25nqhCOto8U4tVTMhEFOpDv0MhZWWT3UBqK",
+	"AoEuMTPgX+Gn44QUD57UBH+7wqdKEY5KutKVN7ISbz9JAT+1FlY1Kv0sNFW4rQ+kKGenfbn/XFAoB3Q9",
+	"eV/e+7f8ypVlAtpVDZeELAmgd6xUzCGLhCvwOgGTppH2F11mdzgpuCjj26fEoBjpmQj/cbWVSURJkY1i",
+	"wJTmBIdLEpVIojEVGMDFkmRC/Kt0KYk0PrvM6oqecq5jhv7OdQ+1Zj55+R4RFdwSoIEkDfxWiVC5UPE7",
+	"AALsQ5gRVPjLTH6NM756rnWX2bzclAYziEtbkPMq9SbW3rJChipUYpns3KF+CZqd6s95N0MFvQR0HX3N",
+	"6KBmTumqLzNf0CuIukI6myBzH+KyQiEuKO0DSZolFDNhW4hcNWCKzPRd30FEAqt0j74agbOfc1bMLekR",
+	"KWkPY2t2PbZOBFLYQ9Jqif305U0wMD1U/UEu7mR1h1cSZoDDGnHzb88ae2fkcXYxyfCCbgqdIFBa/dzk",
+	"qMc0d4nq1vzRvbaSyBo1pr43xXDP1EWi4XUOvbYqxodWvQwVRNmeAOupIu58rliBOJeCRUAlc52OUaGs",
+	"Ya5PyuQKqXSW2ps49SAT+AykJkg1XGRL/P7BGY97AkU6bH9yNfs//+8/vj/9Q2v0/n1I1+QD+VzYHa1Q",
+	"aqfxkJvN9M1W+wpX39Bd+hD+z6BeACer7xiaQwLafIbmfLDvYXx1yIX7u2LvPkNzR5x2fJkZzjj90swS",
+	"l5Nt67/flVIo0AB23etVh/bOXDCnzJM46X/fSuokC7uxvbzVAcWb5ijFstO/vczN3R0qZ/y1h0fLoZS5",
+	"gw6tziScrgebefwMwrkm0aHGb1nqbKWCBBY+xtoBUuxXLoV8qcxJ1BPb2E9O54FqpfR07zfMxRaJX6Mo",
+	"iQ4Wg2CPKvF3zf+qyb7qwm/IdqaA8WqxufrGaGf/o0i6VkH3c1YkaZfTZ5ah8hPYL9ctNFIRNIJjNW9N",
+	"YNl3KqF47PBT+REnhSxgaq7iNc3Rkt5BiYOpyXA9X0hLrGL+FYVICFFzJYOWQNKd8XprZMIMJo3MWFJL",
+	"qVTCFbEudmaSyQZBCUMvzl++E6oa/5eyISQOfjMPSvRznbRsxB1MobuGe/7ynSi/yglb04yJXvbPcfRO",
+	"pLmIYvisIBn804RAlHiD//F3Juol5SxhgCVlxXMJ/2J7v/rtqQR3PBfy8EzjPvZ7mxrOb5dhKtjA5RhK",
+	"2B0whJZJ3egoHxaktNXsNsEyrbfATOEB9yE0KiviEPC67C3ODVCcxjRfcYEmVwhWgTA2LzOpOELGeS5y",
+	"ffpiiArGrjJnMyqhUU/QXECQzuUvIOcJTB5xO9XL/52aD8BGIfnMaQMvQNXdK2uu0wCySP9eVe0n2fU7",
+	"cakeyaighD0XbaY6csgL45H7fk/ESd/IXKyug7yuPnXf7xmZXYcOdm559L7fAx/ue1wkLE4UyFaX4d7W",
+	"n7vv99YtTc+6jGdtmPZoZ0s0gNBw37H0KHM73IBngCxd8HQ8mQNdrli5wPnTvuglI5qPiXCf7uAmmpBJ",
+	"tegyUzaYWdqAnsztPcbUyIJJKgEniJeKzyuZfMK8u8waeeWgyoD+WOlTIGULPAjxqkpOYVvGID/Qqobo",
+	"W5D20qf2jsohuwzzxnzmUW6Mfy95bzFqDZNXmq7lyblObvddAYpjXsh2G0fyS1mfJUrPOu7VWe2x+74x",
+	"ki6G7jgY9DjSD933RfMc3Yyn8xDiiXuJaCebHUUH3CXGQ/dc1ZOgLM+3LyQkS9exXlke5bcAlck3cG91",
+	"vgOqT8E4EDSl+YHjVJ7S47yRXfEPGkY9dC8QA80W6p3uIfMZOUalC3jXQcqH7mVXPbNjYZdRqm0OJfqV",
+	"0R+nyxhmS51HkVxnsqdNxY8sK7CezKtdXvhNle1oBc5vxEoz7/lTuDS1CR9SmrLLjHMpoJiYYzxpwSZ6",
+	"2i+9oPVm8eqFqt27mKD4rUxFklJSZHtyPYBewSPya/OJVJWdKTdd+euY5lfwmZqOIJoQl4oktT4NOrnO",
+	"GEx+VB2LKyyXme5pBeHIJ3OjKZUg4w1ZF3DZWxuN871Sf1ypH6g3GL8rKFokWSQ6JEPhBqg6cFFdbRio",
+	"RVgEGeulkmXnmDSldygp0JN5tZujVGWSEtQQV0F7cGbVcSATSJBUuG6EbETgoEBP5vDVlfpY+c0MywTA",
+	"Uhxd6L7TpCgxsu51RfV74a6mxWt1Nx1rVhxkUOgXgogsX95NOqpnH0uB0Q7vSjn2PFTlvnPjJEKltICc",
+	"nSu1w+Ay/rV5TcfzWm+ePsLsMosxFNcZwdQV3kIIGI5LcQVuuVJxhSzjV5/XqiH2MZtUH6PTZlUeehSC",
+	"a5BgUUklk2NUympGSMS0m/KJBGO4ImIGXIXUKYMii2dTiMOidUDd70kcKAGrdYJ+TFhxmcHhfyabzwLY",
+	"kYwXZqiOCiGD4JCwR2V8HIlM4Pt+7yXBUZpkxLwKj9iUSA7TdT/Uax9deYeUaDE2WmPGZZD2pXISAOab",
+	"RsN4Mlc/nj89QQK1ErIOAJZpbgglFR5SSYk2KUhlK7lvzOvSP0S4GqBVQGiRpmyBfxOue8Hd3Kyhm5ST",
+	"ui8ibRJU7+lJlRIv860j63R3TUJW88IEXtN8kUSR0O+P4MwyAfelyL/tqjHWn3s0TjUEJSPCm9xHCyhe",
+	"Y2DqCTQDitgKpyk/tBEVd3UjmZhz7Vy0v5kbra9gkAzOszzm53Y31RH0fGyH12NR9Qs7XoCIq9WmwIuU",
+	"aF/FMfRrDNKJdNWnHt3lIY6vjMtgsyOfSClV19qTuZ7/FfxIkSYrSJ7h9FWeC/SCYygjx+juj5K/fyQz",
+	"yiik0W4ZrlSLt8gLguZwQei7YC6bPs1PvjlP+4+YFRKE+Kj9SM3nu2xI+cLH1miNeh5904jaAl13miHM",
+	"X42ezPm8r+APvmfnBUMrqBYzSx9AQgIApUiX4aL37OL8Mrsh28bvZGdKqftyBe6Z6ZIL6cpoDaEq82OE",
+	"UUFvSCaflIKYq+HaXXWUEw7s+VeiaWtnF5z50KNtTqUfrcXXAJLhLS3OwpCsCxXLOGLRWX2MjuaV8dDj",
+	"3TNi0Lly9HJGA4BWoxechrhUWia3hLCeTEmZhxirv625eV407EHluy7VG/4l2IKqMAgeqRqG35zYfEuL",
+	"NzRK4sSm9X6oFtVzU0HV1StswUod+hyKk7RDCWrjvzHjQGFW73oEfiM6yuFtSnH0gdIfcX597IFeN0fp",
+	"pJPXHnu8aCSNttqfCQU0GfLQm+Q5V7rFS68KSq/ge3l8LyhN/80yLspmrAcMIh/6d4rC6b6t9Xa9Zv9W",
+	"UYss2xrNIQNYKSN8xCVd2eNyl5kZmLvIIZMJ8Bpe4yQ92gNDDtII3lLZujKSaQKWSXRMEqg/+SiMMFcp",
+	"6nPdWloj6BfVDBgTmkTsSUUCz9Af5mhFSCFTZ3RkxFz0VQxzt/ilu0hHsz2CbLtZDv1OJ1ceJylbhjp0",
+	"c/Szj709ZWVNnaYqrVTJy03xb5b783umzjeRqSNBvDon60jJ+4HSNzjbyvubHcmNuWqB0H273hmPPLZT",
+	"UaBdrmhOyt4RoM3IBolP5nzCV6l4PbeP+cOCXKrULsR5vkVzPc25gCQvP3BEu4c5wgzdkTSVxXlmRR1D",
+	"8hXNQJ/ZG2OnJ1r/0Ow04ZStJjo9LH/+MCf4z5nZJuFYwbVpjtJNzao+9uiKlkDBBPtEKFthTiL+Ppzy",
+	"g1ebdsNk+/jxo1NvNbGLuPXOFIrCZlPRY64F8cgB+uuL8on7vgLgkEpt1zF+qj51r5q0vSZZeIBEMJ8B",
+	"dbxCjY5coh95FA55S4uy6wzDMSlRdmcQnVjhTPYkyhlaEeEAuMNJgRRiogCX5+L8ybzcHp2AQbOMiHZw",
+	"CtH3MhOSRPRxK4yUDIXkgkLw/pXVvxFa4PAGPZnLH1xJJX8+U5DA+8J2T5sR1zJPQpbFGibCHc1vAFgN",
+	"M0GCst8M+ANCnMlqT1W3B5bEEkufINDDDOlWrIYcQhMARavrJWD5AC4E+S8Gc1j01X/lWOPPGdus1zQv",
+	"SPSGRAn+sF2To2WtfahuR8ny7KO7Goy+xIbjEO7qcsPB3AHoRL7velpX8MQVfwKUaz030YSnDbX3LEPn",
+	"F7cB587zi9uRRvAtsRv/Wa/BqUD4GhVRwbBaAuU60zPnNXbi2cmnX/1+MLy3FECZ7XQk5qsNuY0RwFNJ",
+	"smtRV7siWIL0ZptVb/aLwKD9tHN42UgZR8IWwelFzilaJJw9JHJZrWFgApImYdbkLMi3gHo1hU6kQcpw",
+	"Lf9OhSwgPLEgyySLnomgeK0f9WWm83VoWZZojAAQ3TA2RBcAVUAgLxQbdlLLzjGbWsjGDHwCQiLxCV8n",
+	"XGsHIXWZJRLha22QRXWjhUzfn2JoVrm3R9Knfu+zQ3PYS+/eaFvadRRRsvNpV/AHEHYFhI/YAoF6oLCl",
+	"noml9UHH1dhRuCjToWiOSAq9AZTfQFcLfnauqcMZyWE3ydqhErbNWVMI/KmSSL1GX1RdKUP8F0Gzkhmp",
+	"RP0zmfF9wZXuaxDFiodfJzkrXgMg4nOi/vUOZxHgEb5f45yRJo93nC9/e5bRQjTTaD8IlSLHwJ2O2kCs",
+	"3An/z4L/J+T/Id1QNOub+prbhwX5XDC0ySKSI4i2pcmNwhKjscQrfaa7twV9dzpCi20hKsB//vDamYj8",
+	"dn5LDnz05+Q5HK+0CvOj74OTkK5OiyS8IQVXa159cDx/EMgGUiY1RkF9Fw8g9zqx41UjRsKcyJ4G0D1D",
+	"XOr8xItcj0z0qi9xdqpn0mwyvOscvVG/M5ry7gRFgBm/57+stODt8Iz47X2/B/HNtvb5FIxRLnDmXN+n",
+	"efJPie8oOstBNTY32CttZkVEFVyTGkt7ZhxcoTMJFUnDwFxmSywTYhtl+Fw7ucKDyAvdeEjGCz/Ao8k0",
+	"dBfDyI8nHhkF4WB8pXQA2KyOf/SOPZ01CaJ3WG6c3g2rVIEtKPuS77zhjuMkMfhD+GnPAtvXpbqWVyeu",
+	"e8N1ahInj+J9swtc2UJjb217+cv6YsQc2pcgMLYMSX8WFskt6fV7KvvUqrmU1DtMbdFZqBJzPqY53JGV",
+	"tJ2mVKkM0hBaUvR6fdcPaqK3hqolD6oEu2BVJXEXBPNxN0p3gSzyNNjZAZqIqG//1Ly0FIag7AdNMwvI",
+	"/zMlx+JNscnJCXq+1eUDSSVWzucFDnHRznsPBgSV9rzJgvBgOwe+L9upV/b8hmzPW0Laa5zrzCeRtFIG",
+	"WeQN1ud37ZJ8xhEJkxVOUZRcJwV7BrdZnGQRYBltCglUwKmjEmDqMMz7pLF12w0dM8Ws+JkRa9/vj7IH",
+	"uU7+E8BlGK2SbFMAkklxR7VeXutcLk7NXa3dpQl0YvYEiWm+wlypiHBBnCIBqJzWmQ+4dqyEw34BdiHx",
+	"/do1T7GfalArP2yiRGCY23ANVLJ6H0l9hB/U1RqubuhKoeAftXNCI+E2BAyaiyxr8BUrMHMw42TdEPiF",
+	"AYkyKUijCfaTuVD75n00x6Xmyv/kN8b8qUAao7FMr+pL3Jda2zjhqIGAxWWm62lI9OL85Ts+lqp34P/k",
+	"RAPfT6wtOFHFost4tB1o9LVXmEuij1UV5+kya6nm4a98+kxSDMvzZLO/sPKa2C8AYYo02/iKqanqAV2r",
+	"JcDjmDAe1f48Q/Nsk6bzBviGBCPLq9iisL1gKPGnhENSTKNVU+7Nen9nNDt5h+/eEMbwNTnCzPL4OceF",
+	"ocbb2+offgz9+35P0OIoQt9h1k5jwfY2Et/hb5DGLuAXHG7w1zLBMgQDwilIVuSkLq5XpFjSaD9IW7F8",
+	"I35pPB/c9w08duvdpb/+jqG5/uM8mmtk1YiGm2ajJ2FkKLC5Vn4Zl7EBC2DmHljx6hvpza4XTUG8r2hB",
+	"2h140mGnfT0JyQS8meGgZvgOuksI4OA74z40fiTgamquvql/4p74J567a5pDeQsRVti0ifl/OTKi6pyX",
+	"7THkA5VJmQej7nUMFvHUjwfD8XgxCCI8woOQTP1p5BKXBOPBaNcERwIWBy6WTsiAChDQHGTCrZ5d3SWi",
+	"JAIqz7l9erlx3UEoTXj4g5yKz/j1ID6QAHKZ6h3Dr7YtK8hqXsZL2vfGDmW1Q9eoWy38VIl+ZRrqaqVO",
+	"W5XrzO3tV5oh5CWhSrh6KUv78vLarYY8in1XKjW/gY2noSQtrp6bRMCCa7VG+IcBLhsq/RgqCHTVMb3Z",
+	"Fxow+b3EY5Mt1fsCCxO2xOy3fma2txeNUHraAyXyEv+Y40yPqP6A6nW79VntX2ELHJTxCKElKZTAHDxY",
+	"5hrNtQkZW65wjYtwWf4ptCnj602h1yO+03+KkfQixbf6z/Wm+IvESBbfqL/EY4qw8Hr1h/ih/mpTVIhl",
+	"fKs+kosRWyNWIv4tlyG/2BTmDpTfVYdRGwvjqD90bxLx1aYAYMwLBUkOxdPAB8wcB9hivSn0P+WQ8Ee1",
+	"3YnxzHMJACspafKU7q+yg1nabsSPQtsXSjE2+AauqeZZSCqRHbghbS0zdMZ4+5TeGTK/xUdiMDGWwK5N",
+	"18iN9XRzTUOdb9N0maG55F9uVQC/8H+IIyz+Bfup/5msxD9LivO/BZ/P+5fZXDA1/1BzjR5a/AVJjsDh",
+	"8xP0Iy5Ijm5JzqDj1wpvEY4imGuji0spRRokzKzIkueFwrkVwH2AitmXYIyt4LZnhlFdwgcUtGwbrIqa",
+	"BbCmbhPHLjMIjyoE6VbI2kfxu8JG24W8VkUbFPkBqhl0ohPwkZkeM5PdR+Qtz+3AdeLciDwD5RARRyNh",
+	"bAPVITSJQonMgTCAM3CZGpFbktI1V1wvsxXXLZ/MI3JbIjRYVTr0RKkVT1t5Q1z8De6QE7VxBwAOWm48",
+	"aStnAgNR2e3aabCkrECLpGD9SuDZFmF2T9xTb1QLMk/3BZlPf4Gm515/YI83v8BrHCbFtlWVJqyPyGcc",
+	"Fun2BM0LWuB0jr5Hpetgjv4D+ltAH3j4I6Q0TbLrl/Qug7/LbIymLNHDdDeyXtAN12waZtYPJI3Kzq99",
+	"0fPFcINYotbspG74VtKKHjaf1zmpmnrcMDBo8/A3KIAlBWjNRcN3DAFoKWf8JAc4GgfAaJaYyXr/k7r9",
+	"qHbv4TP6mBTLpdwHMaqFzgMIjBXtdazVt1SM5ZqEEsP0DTYyVlOltrm3Npkm2vzZ5Rm/pgUobyJLGpdV",
+	"v0SNqXe4XeVDz7TdKT9AjNySHKfgIZB+OuiZCPDSytkMmVvtGNNH+3w4a6prfX8vRIktX/Fh2K9HcD8s",
+	"ZCc+cU8K0W44AqEmbJNENZTeHVeZcV6ptkC7O6rKSYlkD4b++OqDTu5NZFZfpT0HYHuL3KM5LuYNt3gC",
+	"DfQFFASs48s6pjo4faqOHtW8TTFbcpyrZ6TtyS5sAmlhu2zuG8FHGS6ZU9rg5eLaj+o+I1NusURekuX5",
+	"MtVHgLxIFGKpWleNSpspWVqb7ZaimJvdjA87md21fqP9A61/Kccalr/Vgu+rObWTWSUG1rxYFxtoxFke",
+	"pQTyO+firzm04jrRR2JWRbGuQLFVTP0N333x0A7ysueU3qxwfmPbf4E2VKbsqRgOt8Iz2YJ2vpADzM1u",
+	"tE1JftSO1Si9l8KsdMfY11JDThJZsjIdRiLE0zX+x0b2zLlObkWyOoSj6kpsa8vcSu8+vxOc+5Udx10v",
+	"7JXthH5cbsv+vySLWF/11C97BPfRnGSRRV8MaUQ65pe+4D+t3VLlfnbUc6o729R3FGoUNC6uXgsiUUdl",
+	"4DQ0IAFKYxfekBcOGZF8OAJhK0h5lnlDEa2K7w+Gc3u5KRjiGt8JeiESyEXej2AN6K+soRiA4IImJ7tv",
+	"2jpPC9rKNVhZu3ShNOWg8NDYa8cFOoRk+TJuUvrI+Uw7SUIlx/eJQjmd3as4KqGoXOghE5avEvl35+JB",
+	"z5U9n9XfD1zTq8/rFGct+sNHM2tXoIlck0I3PBFZHjKHfwuGtkIckQ4Lwa1L8AQkTHZSDJPIqiybMWg7",
+	"TwgjWkEk6Ak1tLD6NBpm9HR0Epy4p/7oWA9JLeylcQNbeVl1whHLZ9Upw1UYUVJLpoAkSJxHjzDJQE3y",
+	"osw63plGDPsFT9RaQkp0mUeYkzCDowMsbFOg2xOhLZHFdu5YHJ/a3C62f8qIFtayI5ZRldPOieW0zI6s",
+	"4DNUND9VDOGQjXRwMNb89mRfbo0RpN155/Fj/5MOX1WT10V+SPete0cYTW9JxB9qyWHXDVd1akpJE06M",
+	"Tse8YqKYpcKHcJnxVHOu4gvFZDBPYaWrJLY4SVNuWmU261ABvWQn9SBqTkDOllWbXQlrPmbTTHBJKSgM",
+	"M2euA8xSyJeJO4dRW4bkSWTLmjTnsJId++9oLskG2H1QXSkw1eIkZ82gfOXMlk0CVXqI6RLpdMW+45Nt",
+	"5r7WE2tYQdatC8IMQdfFiECidSLTOzrP4SUJAafhfUHWO2fi1m/1MqgsxZCaqbELXa58A5LlyPTojupz",
+	"LVG6mRpznYlsddXAqlAFYEbWmbTZgStFCWHCTrpmXUudypp23ZprXRGBRqaywOfv9xQ+g9VCNaDvu6u+",
+	"LwUcqLCo4Sggz3XlmV09WOWt6y3gWG2fBNfcoHRTauOAC9AXcHAkQps1N0I8t++6buVm8xvto45TD65p",
+	"1uKJhVlJSSZwT5YYejkKVnnCv17RnDytzMu1zsu41Vcy2619U3IiSu0EUC7OBJ6DpIjuKAnRqxnKcJ7L",
+	"MJjAZVdoOBtG0Fw426LnIt+wMlF57uRkF5SmBGdHEHF0bKJHIzJQ9n1o2QzJIrIwUEQylwbC+TPkVhBv",
+	"OzCMoXDw5a5t73+hXiuqhradj4gQB3LYHedk0F6+o/nCKFfSTfnYsuGiJ9s/5ed/p8l/+5+X+KNbhKu/",
+	"sr99fP3Pv/3XmyT+yyOo1JNGArzaN3mWSkK2ijspso6zc02OfnA9ARQ9hcb+wlFb4YjIQDgI/7DFaQbO",
+	"75L36xl2cgjl35fQKsC9kOEtADtOanHWRuWf0Uv0YWUYqUL60M35hKlfWxRtyGRzTfyeYqogsMJ70m+g",
+	"mv1pN4L8s9nur98TEqvbMVLCbV+tmz79VbABNBcvm4PEEBEYEonu0MJ5K2HhAZefb1FeF59Iih3O+Sf7",
+	"qmseadfqaoQgWOvJKql0aOUS51Cx3eDME08ySFHYrJ+JLq5srsQQYLMBDZLMHNyzuKVKt8WDipBNKVxp",
+	"qVA2WhHB2JNDjgRekPS97GfSKvmBkaA1u6iM0Fm+JdDdvDISSIJ5mjCRB8bmEqCyJquz2+8LrhtbWKnd",
+	"I16WbT1ihRbsbuv6F1sdPel074kdPMSn2O9tsuQfGyK/lrOidxnZsyuw+XP4oSgmae4MfNltR16I0rlT",
+	"ERA+DZ3xeOLV4xXeUbvT9s3pp9MH7dya0vQQU163MW47YFQm6kOF/yFyqkUilVrVo4VXujrH6psLaAwi",
+	"cVvssJlbIdvjyFyulNIbEiFc7HV1Zbt8ssnqO3ZoroFnRTXodwuEMNYhzcpMF5QSlZ+MUqz2UUGvCTdF",
+	"yoyspjf9C+Yv+V8gb2d3So7wXJduOXbUDSp7E8tUDmAAbpY0kPUk6aEmz9ADDcCEFf7cm/kTkDW9me/f",
+	"N1wk/AeP5HD8YDrJjBBIfR2Lso6WGyFQQ1euBhpZnYhWlNmjzg2gfh9javdtW//XhCWLJJXnRjlhjFBE",
+	"SDO2WYHVyJbYWjreXWhrBcsuv+hCp7NJ/z7WOc7Nc5hiVnzIccZgRDB0Hr9Sbwi1YyKJaKfM7YOJuiZ0",
+	"ndblrwg6mCmmEktnjUOiBLPcxJ1iV7gLMGuj3x3NI0iExSuSvsBMTSqn1zle1QSyAQ2zCWXfpT0ivxtA",
+	"h95kWQNeF28y2aUxk93vb8o3kcvE1EskYcrt6ts4xCoDaxM2DsKHfMMHes0lX6/fUxB7VqdkFe5M25r8",
+	"JxTWYjXaAD6OX8cFFTD1Ko+M38YSIRqAg6B7VgWBSo3LCpyS1jnB4W2wy1tVHVECFAlrPSMkqgHqz/8g",
+	"ysMAadUEiSm3UDBxVWMcDXYojE9++cOn//eLMBQ/PfnFkf/61e2PvHv1+dP/fGpPfbH7Vs8ycWkLlyGU",
+	"eiAFFCAePkFnUPokoMcShgZTDSEARFcZokJ6irPDVyuvLKUdKH/5iua1wz4aDgf1DPJJI4PcltJzgBSt",
+	"uvwPu69fCbUGyRQxsG9lwfw1yUiOCwJd+p5pKEB1davYhEjQVdkw31mAPXAV92lnIZ3x0/t+z5xCS96O",
+	"BElfrwFlliWfuSKb4xAgIAuq0Mv43drUQGs2zXiXSSOZ0OTN4ej+QY4osKL3keRH8StDxd5vc1rvd2CT",
+	"n7J0+1ecbkgNaWuXNXd5aQfSUlE1e1qoJXK3pzLILNJT9WYiP/QfsnQOan2sok3NpVsRWFIo/CYo9nky",
+	"D5eUkUxgQpfAKODlUYlRdwBVjEUWq/zlnc7wR1S0ZpJO37IiJmGX2d1yW438qiqjJ3P5L4WaqdcP85Fp",
+	"9ndwFSp3Mr/a2mNhlUinVSsQYdyiuTsSMhkbPVNlCpGRCldSsD1T8DFSTGC72JreEJFLxwooba7m8oil",
+	"RMlRqSXBUdazFHZKI4bWjmZDXnGZBCePkfpfOV+dkv/n8n46FWLc1B3MU/iTBn0t3YhQO/ZdCfSYkUQA",
+	"lt9l/DCIsjI4f4of+LOXmUSRQIJjJQ6F2eBXeiWjWdkw69SZ13NkG7k1e8sQuqXW1OVC9+T4RuTfpiu+",
+	"3OStGX00JWhJNznrS6AfURTFoB0B60t8DpfN+TU1n4xH7nJ+gs5kUcQS3wpwSMhJXdIcMIxXMzQf+8t5",
+	"H8295cCFus1gyBrkHPvL6t3mVwW8X9O+ZMlacL98+p/6r9H9yvhrcs+e/udDrrvXOSHQ6N7iBEuivGoE",
+	"SIxXf8INpCb6UiP5kg9g2yD+0veb1Qrn2+ZrH9F1o4Oz0vWhHPKyvUCoU86Uof5PklPVAlfa598x5R0R",
+	"El4kDMMA4E6IFQHZ47iajLlK75Y5575EtFQd1TWUNKRWW3K+ujs3aptXGaiyzH3uKlG/3jh7PxJoEq58",
+	"FZADgHVVMJY1wUfDWl6kOMkOxSKEqR4NRQhPPwZShaDY1wepKJdv8YCXVukeR4L4XTM1Xn5he/EPBKeF",
+	"JSO+m/NCPK3QRetRyHZIzMpzhgOB3li1th8SVtB8+yor8q1dG1kCNrUw0WUmJJS/M5TS7FoeTqgDFXcG",
+	"4LcuMSMn6C1UqcIITD2tukRyszaid1mlWggRPo/LTCq+MAyavzBqjK1AYR2zyu1Y3u6pH+zD2CsrGB+K",
+	"D/W2REgz6iJrFYjXMrZbyR2FEueLx83JvdjkawokVoPLOi9roi6ulvbKpPhk9UUmBNgQszqKt+QzMHEU",
+	"z2nABImUICq/q8ALsmxTQsxLBfE7WfRfyaQKWz1VZvZ8OZnCzl3aD7VTF++EgGgWJjZwEIOvmKiNmZm3",
+	"3ggXrcXe7RVsQuLInW54dpPMBloiYUcJFy9foCR6Cm1GCptB9rMqsM8k0ofEPeWWR5KF6Saq5FFzO5bL",
+	"QxB5Lbyhpxx88MbHAmg2E4arYrBki3JnFMNVginYrHoV5LfeK8ZF8RjqQOXi+fpaQY0LjYtS1QNrkWi9",
+	"NyvVwnb/IACPfMclUkhzUaXMr1NATACmENawcSvW5JPkoqSAPEMmdXYlyiJ5ZyigtUziBszQXEllbqPp",
+	"zAzhWlUq34nKrNqKZo2CgW2365eCXDcpeBjweuVJu4J0EIq4OV5LMXe9dnen2zRhxQPruivc9fUPR/PG",
+	"afp73sl7VuTxqKTsmbqGFTSs6GwwrxS+zJB4eH5S1e3kSBlBwgNkH+wyU4XmJhQKuiaFIXAlLkpSMDsq",
+	"SsXlWWb6iyXxw2+Aiew7/oYMaUHa0iC6cPgBlPzMhEypNPGEzNQ0uc6IlBOiW1Jm6osiCobDpem5bgou",
+	"viT9kr3raLGRfmu1U9Z/fHVNs3qDVzROKKXWVVXCSkkYMs4EzRtmS0d1dHeladusVempSMC0OKwzorzV",
+	"j1d7urfe1DpbawGqZbp6KY9bnLpTxd854aPZosIIXa2EbktRt3v3U/GTeqLTkSiR7eBoWLFwGlzc+w1t",
+	"ku52iE2E70hr0cQxROp8poriE5ENyzmhusNvSXFH8xsUkdskJOwBW/2Fakcbmw5xG1FGyjrWkZ40Haul",
+	"xSEZYZ+e0dan4Qs4dyQ02892g++i6XSalUvXVzl094UAoT4USSZ7x8LRb+uaMDzUTj3eT7DXQmztlaBq",
+	"Cy0wNaoORfVtknJQ13ro3fhaZoRR89ndghAPPYrxYOJ4fEs9iHZVw3bx/MvnvxWLqAXf5SsYQ/DmCwVv",
+	"0x177gz96f1Pb9GK5NcEAQ4xevLu9Qs0HkxHT08QpwpXcGQrftmTWhD2mb5W44RrF/UWIUlZQQUn7zKb",
+	"J6vVpsCLlFzBI9w6kg/rO1M/rvNMINYLR3eeZNDv+Arn19AfgFtnonODwJhSowEwrUoSfYC/AAhq4+ld",
+	"BK6+qnElKlNIgoopk67X5wv51NpSwgjt1rb//jB0P4Nd7GbzmWliyNw9SLzkeiLYoTLfzbxIwEGjkC4r",
+	"CGoEGg31+oYJmxLMxGev8rwCRWZafWKOm+ILCayLTfGY0mqfiDqqU5gE8yrwDTFudq5FznS7RZWbqC2y",
+	"et8cSsuSsz6qdbl5ZuDfkRV0bmWXmQkjYpTQEdmyX4WCFPgovD6JcmFTyia187KL5zxZv4YHjc8gDwip",
+	"xoN8hbPLrLEmGFQ0KDJHxWhuhsXnokKzvraqMgTJyDOUEi5ONPuyy4xuCtnYsOoCmgPzSzQQANxU4HZa",
+	"rInAopF8/KyeB8Z/nmSqBaw9NFg2D+mmLqu+DzYTJGEIEo/loALDHZ0OfE62U8+fHFL4iOvdeXfOqvJj",
+	"rr/KtJWOqRhc3du1Iq2zHWT3P0pV6XOZswVsUXUKVMzv7xiid1ml3LRkeMgChqIQzd7KTzA3m8+Bx/Ay",
+	"U3iRrUdZHosKx1cBgCwn1zJdPUNx7FunWMuh0o4ZribJ492d0OcX8on2anuoQeNrlOnlkqhiHSdH+h+6",
+	"eR2Ocg20uQQIC/GaoCVXJWZClCeFgjyUJZR9XfGl0gIFNDzN1X6A/pMUAqueiqK7xdZMjhLceZmJqmt0",
+	"kZMYmpdJNsXmrS6QSmTSTwy9HUqISPiQU3qTptLbZzJep4xs/eOviH5VKe/in87lH+ZQZtttLh7V6TQq",
+	"7kSrxy+IgnWY42ImzXh+K4ZCnkDjnlrg4ImKOIjc6huyBmYBTbjS5U7GNZ5WGl7eKfXb+Ck//rULld90",
+	"MDJEOUrq3VXq7S8zhrcGbdXMnulO6LV7domVfQGXZUzzkEjOYyFdk479sEeDWt6mRlf49MSEWjhRlTPl",
+	"90//05a92WiHDbUBeuNymhJmtJSXjfmFnL4gXESzG0BjgbPKf65ravjmiee54pxBRdkzc0SZaX8JcK2Y",
+	"3YiEppygREBUmaAU4t1JocJcXIuDAh6V8QyoFDi9w1vWdBdL/I5af2bRfP5J0+R6WrsJfu3JXrJl3XKz",
+	"U/dkv9ViqMptbra2LmtczGqFp+kGw4hbGym0MbF3svDGD3B6fhnvX0P3eiwXtSXmb4QKVFabvFMUqLNR",
+	"qQ4qjmIgriEL27AQ15FC2ZD1yrPLbP7HVx/Q6a13qqrDTn/lzE/vsvtTo/PF6a/8ufv5/vjSh285nPTh",
+	"W4keSWyW7jDtutrY4r7q6Ns1vApfMLwiLa56SOVburHN+zBZoep1CPd2VfsoOzU0ghQyGao9caoqKOp0",
+	"qPBCq3vC2rpS2Tv84lnisl10mRfPmVjq4+gCtHRAiEiKvrpUQBbYqqG+qKudsSNc7Yw9mqudsW/V1a4o",
+	"c6yrnbFvyNXO2G/lamfsd1f7t+dql9WghwG01N3tVvyUEq9Ogq2Iv9xWb70BXydhTo4fwqYpWyzbh86z",
+	"wqy/NsHGGoSyAlq5E/6fBf9PyP9DOmGQ3fd7gLPML5EPH36svb9ZnbdjLg+p1uNiiL1UWBS/thFNwaBy",
+	"HUchiLGONqo/HHUlZReq1cysUbCvJXnFmSO3WoVqXic5K14nRa/f+5FgVvxcJGnyTxJ1DU31Hz3YxUfc",
+	"MHKmuuz/RkzBihwX5HrbQqznRP3rHc4iuhJtfHOut3Vd5u3hyEJfO14oVYfDQlg/0DulL+KcgBpJIgQR",
+	"l/k6p7dQffz/s/fmy20j2d7gq2Twi4mS/EG0Nss2FR33k5e6re4ql1t2XU/cZoWQJJIirsBMNhIUza5y",
+	"xDzNPNg8yUSec3IBCC6gJEsu84+OLlNYErmc/fx+AvJSQY4oCKDIhP5ViuFJQG5yujHL0Izuc0nRcyyB",
+	"M5YrMqURaOWCxqw6pbECa7SKA1bp0Fkgn+8k9FlmQ3FBIOqlvRKFngO68oWrSIP1KS2GqWRx3cfHlYaj",
+	"5/O6oWLXUNLuINo/PGa9WYGO0q8ff9x7UfZssW8VloViRnoVQuptNUtz5IODZzXaaL2Fc/3u9USUfl93",
+	"KIQ7VFPsUPTLSOXUxrQCMFHu4vGOECE+PB7GwRKXupwOju46IfPRZY9K/q/G0vZ5lMA+lxWkwLk2rJKW",
+	"deBPi5LgYPimFOnR1rWkICqNzKU1LPDFKYPHhdPEfpEBIqwDc4LPoMf0ucTtX4N4HnazbaT2N1fzlQUR",
+	"nws8RRTLtWIUv8Qhq0XU2XAtZsYzhxoChbkOBNcBxN4ivRGuQWKiBQaa5azN7ME+fHbSleVzjYX91UAw",
+	"/We7r0ZPixQiwlcqS2oMlaPDOiVkt7BtGHxfV//8CfkTcROAw2Kb1wfEMQt5fh/6BvaCCDvzfNheDVgM",
+	"yYWYGBlvMLYPHOeEBzjmedFmr2bOwbGvTXI+9axlCxEyKxP0z9bYEefbmPlvgee7LhxYo7zGIrORQHRf",
+	"NATcrRKTVHXz3Wm5ksCMiDEZPXRsx+5YlacGCMYA8hIyeOydKkCwWpJULmf26hpgyIrGOziss5LX/KrS",
+	"bTUEI5JqZ5BJzm+fnhimMgl6JYy9VOQpEZRjUB0vkOYHh0RnmUqUhDgAsf5Qw3ExFF0pxeeC7cTWYi1X",
+	"CWC6EOphpAjQ0C3QJ1ib1BSEB6k3Y4P0apK73FcuXDHSMwvg0pUqS9hOXHIkbO4obBAFe8wKsEb4SO6m",
+	"OhNJYXw4FHE74Vdj7VKqQamkls8Qp4EA32zPf7vaaf/VI80B9wyStzkILj6DaOsS9iQbWg4VYXkRXsy5",
+	"Wbe2dn5UgW0TNr9Z+ybIYAdwWqV2PJc0Xm7Llr/lZcVbW7OgKqjwp3vrlgeOLVXTpEWRyitMzZODY3YU",
+	"vxYSaq4AmMiMslKV4JtVPHR20Gxf9gPXrJyqQNPWHodRIFnQjuowSsN5Oygz234ntr5mnaAowVqynRid",
+	"0ZiQrdCyh9KdriyVD50GnDVSIVQW7HK6fLcdXAxyzD8KZ4wXJYMNKhXpoZa+oSu5Zn74lb0xh2jlrOQl",
+	"cV6fi65DYEOegznRHZhmWM1DSVVeDDu1FgOgRQR1KQHSmLOxUzOlUtT5sD3ev07lFaRgljDjjH2KpmSa",
+	"h+w3rtcjlcXJcascRFxOjdMPMMVX7lcHQF7BVihnLuf6eXkyg90Rf8wnYLkJe86YmQRdKu0xm2OaasFi",
+	"gKSNvXbDBioWv1OvgqmL1+fsWZgsrcQBCJO6aiFVunngr4E1U9SjWVMtNhJMTbGdhbZWGTecDIiKd1bK",
+	"QEOxnyfArliqh4fRkljy4m3wzFbsJOvtReSsokSuQoUA9+sORHVsWbI9UPZwBFKLkH4qqATo6CAGH4g7",
+	"llaJp/c33uzGPJyASYN9TCLvC7mgFgDNJyMKAWI+LrVRxw6/K4bKizE+KWK5WU5j5ypWTJXF5dWnbD+I",
+	"FFgF4lftWdirpSa9TLTKXDu1Xygno56oMG1VJGVJwJSXODj3tbOyRgLaxyo89f3NMfDb35wsaA54T4wW",
+	"1RSbr5C3djZUeYPewY32NXPR4A00TEXDPXeSiTZPepSJaD8tG+Whze2PJQ0N+/AhstDmxdsk9ONMQgcw",
+	"bJunnu8hxQtBuDt8XCrv8nH3nWWry6O7MsP1z/w8b9XR4cJ3LyOueuCEe5LztJT+/bsQ41bkUrXrZ2iv",
+	"6s31TyX4VnCPFfLmGjUcgbE3VCPB+EgB5rYYndrjnergz5ZGblNasZNKjHODtQqAcNbfKSGwTWlES9L0",
+	"ToE8isT3Y09LgxJcCP4EzuKQa6bVSCAa+iAXImLx289DPjGaziY+Sn99Y05GKq9iyFdrKHq0lwDf7k5s",
+	"9EIbTlC822ZnAe5HpWEWbc4Oi6kPllLa0Pcad2Wpa7YE+OT7ZuFDWlHLDdocUhriihZaZ2g1y9qfsVwp",
+	"agQaQkjF9mFGzOZPs1nEYoAKvhCD2MwBoDAFN415LmThYN1EhUuj1MDZlTAt8B6oNteilORfAqlK4nNV",
+	"UL4MVnYnvYkXShWdEj41QuYBYlQHw8u+ddH54jAtZsKojBgsnU5nMBgMOvud/acvT2LjDKZFRBlgbf78",
+	"dN/4iLorid8AXqwxoGYea1ymvREfj0VieyGEjhDkHqhqlGdn5ZLyCTTirtykrVIvKc0XAQenj8506tvc",
+	"fB20bz7UrBI+DCIZP7guwK58pxDlI0TsD6vDEdHa+KtzyTjXC/BbdBvN31zTb1o+8T5XyYS4u99OzFl4",
+	"JNUToTWxfpoMZFjNsYLftVvtTln2pqXKf5v9QLdE2UKfKBBGwEyEQSW2AwnFy8QK+F1M+9gtO8Y2qq5U",
+	"NyKn5nQHlKoLqOIn+W75IDEtieTWKCAD2CmL8xthfA6heMxzA36O3qQIYfYgjZCJQQEA0ynmrZ0BBb13",
+	"O7Gx1OJd8102Z0KhQKPobAYu6Ah0XpOQBAxmZ4Aa39UgDEkDmZXt/LRC/LatsE4oWpAsytDBMkbMgxAg",
+	"EbMjzrqvBlIaDw+Fc4Duj4QdrsUWZuEHswnQR2l7y/fW3eUfvVgz9q7nFvPqT1NLiVQEuoGvRhJSgHWi",
+	"VEipqRMTVTmSUsVkp8dRV4Yt6fQkO/dIGGWDlFxfO7vEMxJPGiGCre0dLPELfPtyirl8HK62w8fMWwW/",
+	"3T1nSLPUlWlBZD08pQqa6oxOZCa0ZuXgODvDrInLH3i/xPF7UdObub4TfhbFnxMGwHwjYdmCFDaHwvdU",
+	"1tSObS5k/U+cewz43ZU3tIH3U5MKC8DlUDCbww0C5iIUblkqWApUO36OzHwkCnFFb0Se8TGWc8CsrO33",
+	"LXW2ljtXjyndHdkdaLt6NZ9pn8o6Zb2gGgm1TNgebrumyS6/rdD2Fi7Rb4ZCe67fvoyCYbvvY6y7U4O5",
+	"JE2gKYk6qSstJx3lpDZMiRvzYkVGPIClRqY1XJlSUZdPka9MjWPCqfQxZraoDbYrXaYc0+hBrts+2v0S",
+	"5NID6Auf/t4NW7/hXcw+nKmxkGjCFIp2IgocSrgj2SM83+HAp9rd32YhgT7YAexaiDEV1mGhAzk4tkgu",
+	"F11JFhniDczXFETUew4r+mVhOPsW8IolB6y2xXv/6cFJLcriullre909tNeG5brrFem6zPKPuRC3yC77",
+	"+pV69jgSL6UpPXjeIDm8qQm5YSew+wolGYcoRrtB/7IPJy2zXPzrJSoqUty+G12D4U6peSz0g3LTsei3",
+	"rRlWnm9rcJWDnnh0U9mVxvzQ2IZvE8lGoGaZN4As22oJlIs2LZXCrLVTzSScywu0bWs2q0fkWL8gEm5Z",
+	"UpeE5Vwwdd6BqnfjXTGcxvmQVuFib7U1I1EWRWBV9GYeRQkDTfQrZ5pwaiIg8aMFAMCgW2jSlQgMoEtT",
+	"6SIzeNbI+NFB0GSCViyeIILoMLI3FxL29YNUIVRqDtrHB7cpO1i34d3JyGBNbl97MPiZF/2ho3z1aqPb",
+	"Ohkc9A/50fHeyxfJwd5x77nYe8GfPdvb7x8kzwdH4rD3cr/bqovALC7c7nY/H0I45rmoYzX+ErXK6Emr",
+	"w7bjXCAbeG229+M8cCCz1Te2ELroD4U+RUlmZEeeiqTN3rgnAyIPv1GTPCjXQ8mkizSjc5t0KKTYlWi3",
+	"mkMXQhKCr0VhdqrmKeGUtbuyK52WNAYgKaqeQBMIzI0Aw5dAbtjfJz2RS1EITUlhTCQZ2TiaaIze+F6G",
+	"o0NwubIMhEdXQqOPEwN2OmyZI9SSv/YcsDxwWXUlmAlnxwl7xH5zBdseWa0r3c2BEegKqQPbMS1cZgGM",
+	"5xkrm8+ptvXruLChmEP90bGyMXBDcQ/gY7HxAcQdG4lcZDOc74wCW3YwacG0muv2gLn6ybE0C3nT6hjL",
+	"LYEzXe2jLvrDt5/HudC6kd1UOg8XKCdGAkn6lsRh4a+l4a0nvC2d9DzeGO5DAnuC2cPdxW9Ee0Hyyp/O",
+	"PYvY3qK4e4AW5Q7JGmdkTkL8MhY5J0lRyX+9U8W5JOAnrZgRD75OHJYZ/oacOkHi6dwsM9wMOSdjeLSi",
+	"1hsl9DtVwL9rk00LF6pZ6dG1mJUFMfQRlYTs0cHzpVz5VZ58aIs5fBYy5T/d/Y/bN9GoYO7X3sJuwYxn",
+	"Cx1H80t3YE7/ybHtSDJbITZLCSkyXNYIEYTgT7hG9OdwncpEDv9sTUXPKNZxuqzr6K4B1JYFYqoMw8Lo",
+	"cTetdQo7OM+PAQ+OpAJFifMJNZZ5lWQk+LWYgY/9T4xjP/0N6afh8HPUmmrAcNGPQn5+I6q7MvbDal/u",
+	"/YbrzIm030dq2Zt3H+Bhp9jvZ66iDdQTVxBmTJiQiX1vJszEQA4hvZqLNJbFeS3OwMJk/YqI8HzZXT2T",
+	"HjKJxZm/PGZXSoBl4NEzzZ9dWpFo70IHIhc8AcH6P0ZaY1cUkZpBSFcNmDbKnmdszK8EBpIRCTVISWAU",
+	"3VzgKRshbQu84boQsj/7iy54JuZwUs/+cf7m1dmv//lqevW311f65zf/OH7/9uwWmbafBdjNNbWvetLD",
+	"uBqucK4yQX0oNpnyVTl9caAb13ni7XdB40cz9vWrNPHFzSHMbzm7K6Z0rYKQCoi9ylaGTy7MNdWhwI31",
+	"Q/E7ryadgPa3qw3t8zxPka2kEhqUUhU+MbG0ySu4tNrFSkSDZ0XZ9rgT3s7n/vmvZgvcczq4aF3qa9cN",
+	"4aSNMvK7Sq5mc2LzofWqEOqrfNzhWdoX/yfo0b4DsIQXX6LWlZBiEc//AeMFg6+HqgUjUiGLDyIKF5kA",
+	"1m2ArGy0HCxr0jhY1YqSOWthDZu/2pYqCXxyZXqt0gY1XgQNGdIq00XlcGW5KuYuWbgqTVY+cb0oJ+tO",
+	"XpZCqyC5PEFWNXLbD+yR0uZ0xP02Z8BSXaaP7spK1hO6tMP2yDATbRQ5pqLD8+AHaY0gl4iFnQWjqJ4E",
+	"M8bsDqbxGKYRW5BrOMnH/F+ToGAemBEhB4h7fpqnhYgoxe/Tx1geci4ZRtHYvyaqgGCy/bj47Ud+VeFn",
+	"WydOtUw+nXyJWpM0WbXVfz1/M9cDNU7uTWq+rGoSiUfNjLQkcoJlCOV4OLo6/VMPLXsGVjQ6x9AWcXBw",
+	"eLRbgWfNVbIHefi18RqqHqn1N5b4l+vbg+9KNkz5ez4Ygz8toISwD9fELrIAqADGpA2FEMYGrK1bLvuY",
+	"/W1y/j8q7f/1bzf//fogSz787eUthv1LyAq4fmnqj7kQrDBDx0OfCFmkg1RQ5yfPMpFbGoZevdF7ncqk",
+	"vGNfExhHOZZ7+GJjyJb1p8FqGT8YwtCOyvAxR19hLCQFArNh7/nzFwdff1rqUsTl1pxGPU8EmIXdTr6f",
+	"yXmNlm7aVsnlYqSgu0gyIYt8hpj7WQb/WscMXSM2cbz/8uTeWzwqXjss3Up4wKxpiGVp+8HdRJCafkXz",
+	"XoKyh1vvlHA2AgeKIjBYemFckxkkE9Lc8mrkAdIS9p+6VMAM29ukoszG/F66T1/k5Da+yKYeReAHPU5X",
+	"4TiQw4snBPLOuAGw+MfWAuFfYDfcdo6W+g9z0PKiNBxM40C9Pw/LkNb2I0oOwp/Bsn32KC3bF0stW48Q",
+	"1szGDc91nb1baYFpZnR99ORXUGOPpZ3lWjngRvOwm3V1+JAyHot+Okj7thlFM56l12JeDD4iBE3CYXTY",
+	"StSB017QUnsnQ/wYYnAFRc0WuAzqYkqj5GyodGF7f9oLGnTvbHA1+CSLx+broSm08QhgmjrMnE1oSQOv",
+	"R02Fn74QLm0X5WuRXg2Lcs1cV+7E1JY8VxDKWQ5tymyc8b5gOzF2LVP9J+KL8QLpCDXLlTlKil3laoqe",
+	"WaGcIB+KLDGvwnZnbDjsgTGrBqgjIXpycBLCE2rz73AI2oK0UVVZ4ZA0s1SwnoCibMH7wy6J9sLGT+rt",
+	"cdfBs7CF+LfNXRHzdOPqLa42h1VwKFvz8qNZisC8C9Bp7y5LELX0ZDTieY2d9YsU6FmAqITKm3GpSpMk",
+	"q4+GzddrQlUWXVE++r4Q5dTWt9TWdK5fEmhm5wN9TLmZ4PDlipyunYNoSZqkVHE4j+mxZoEu3r8IV2qo",
+	"RrWbyYHLpjrsLzSXl4wR0ouLYWEPwXXSxU+Ky7Oi9lXSRTNdyMXovmmqxQIe9sOPBwed/c1tfTugDSqE",
+	"S400vtHIPNGNvtLS4rOucKms0m1BbdyGqFKZ4nIZnhQJ96Cjacg16wkhcTBmhGidSDU9tSNn/xa5uiMI",
+	"tONSYN0v5kSvsvjziZzy2d13olj94eo7qa1pmmYZLGTEUstRO9FIZzvgGsKFUxt3D1edaug4mwmeY1EZ",
+	"T5M2O5NM6CId8ULU742JLNIMym37Sia28ZmeXg3RHx4Mj/ZHZdexmlbEeaZjXSoDxY2ySMx8sMXLlWZA",
+	"BymtpMePw3+58j5wROHvatRLpSNJvCmRAlqIMkAZrvHu1+A1q8SbRb7XdwHKpRupITVZ7etWO4iH6zqp",
+	"0xCp2eF3b+KP+kqpRTGpVZDZQ1FZJ8o+mVVy7IzVmnyLpDekxr72at7DhaDWc5hqfidUFs7P7sJd3Ii9",
+	"45Zm2H81xwC5zRuXaqqzsp3UYfvGDDo6BDvq/P3NcYS/HBy+sD+dbK6CKsO54PJKrNCeWLTF4lEqYzOQ",
+	"eMQ/xxHrqWLIUtnPJkktAB2yDLlRHh02GyVRDPlQ2Ism91drc1KJEf/67ZerXiZGdfYNFcERyAQWX4Gj",
+	"jKm0l8fPnu+22Svhuj8tAAOFsYKuW/qrUVlxXyWCvCvyY2yxdFdOcyWvPHRzCZa6J0AJgplsZHYi7or+",
+	"Y35TfIlaTsmeWfCNBvgiaiKLOm0OnZ32eSE3J9XpR67tp80+CJisiYSAUAw+NkRfVkFxhiEaWBL7oikH",
+	"nu0m9hAqoXS09H2oEO7mVVqvJAhNRD9NzFxZSoCnUIDZvhW/ZiJW7xI4Ka/NpdUQvJKDLO0X+lNaJ+VC",
+	"bGE/P9XxR2iu5eb/fO4TgjBaWNJF597N6ceqk9s3Lk3yRk2XeS+2EjJ0DjQ6p0xINbkaonEJOQ58IkvU",
+	"VLbX815oGKm8gnHc3UFyj/KNFvQiGN4mJ8v+c+lcoThClFu8AUxuV9TigzfeNnbA/YSm2GYfCUnHIhJg",
+	"tAh7yGFrdyUm9S3eEMngU+cBZGJAgQLs+zCWLJzFMDBmdg4sHHhNNF5C12WC51mK8f6oKydjaG5mo1RO",
+	"CmHLakG8rrnMkzwXsnj7kV8tOL94AbOBb7NEpdyBRVkHOAbBoYfe5RA2RrERBU+z+oCNMQyF7AvGe2pS",
+	"UJd6H8dJ/AGRr3zCtYIeTnSl1CRLCNpS5ddoBSy0eY0vKfJc5YvaT1EROgROVLlub4NaXBs5gQTVj6lA",
+	"qpZFeNYvvkQtCqjWzNAACrJQ30NwMgJHdERoHUG4ceCbY9OcAlW+IgVomwkKFBteLeYoHiY1gO2P0Glq",
+	"EJ4Xei30QdCciMSByfMssyPA7WtZMyr7dj3Vk0ojoPt19iD3QRQaRdnlKXFho//zlJTm7evSnjVpDf9p",
+	"FeJ4GGd1bYNGPC7vFp+TmF3ZambRZukoLW4v98HmmPSxYdDIDQ5lilNKjwiuJ3mDXuZ/mCf8THctSCsp",
+	"G1ERn/vA6t9uIH9GqdapvLowXmn9yUfyoiLgl9YakWRQUCeO1cjh6V6lN6KZLTBeC7z9Dgw4eNBHs6EW",
+	"t9k7hVw1f2yUu9m3wS6ofxtukDLDCmwX6CS/O+vRyaY73OBYKmHrZM1mIIgqRCBbspj2kqCA907WFrq0",
+	"l+0ivGDuVRHlonSAILPB2xfwdph1/uvHj+8ZXlCSzMf7LwMp9ezly+Alx/tLg79H8EoxXvC9nponsNpg",
+	"B9uY6uE+g/tPWSw+jzOeSohJxmQEWp31bH9/bb3+RvTBdPpQiHE5bXO4P38uirTIFqXbrAONpCunvq5j",
+	"4BhhvCVUVnbvSDWUfATSE6uCjEXO++I8qa+kJ/oma/vQ/sGq8R80y9QVFhzAQypBx+Pe4OXh4OjZ8+e9",
+	"o+OEn/Cjvnh5+DLZF/vi+PnRyR3o4edO9Mw15hrlbwwu/bQ72d8/6puZhf8Cnw4qb52NSfMOlbkW2yKv",
+	"mBPucYBtKAKU2KXBYmOp3aEAUmEmAWTPFMqPllsgUEkQ8LKVJNipq1VGr9N3uxAUSJVOiVoMHIsIk0Ik",
+	"sPYbR8Pgz/Z0OLHiPAUKBSyJlL2mUEHNsbpOkaEFzGae4fwBkq5Z8xL+H3wTIR6cEqftjcihlx4cN54k",
+	"cBviKPyBj/iDpBz7w6El/NGVf+zt7bn/mWvnYfbZH+x4f5/9UXIvCC4ELjViCvyTGAHKwO+JWBwaMDF6",
+	"PrxqpOA7J5JPiqGQRQod8vjKA/aH8W/hFayfC6ju5pmme8YihxcoeZkImdq7jsz3Ye2JFkJGgJsC5wXW",
+	"n3GUPhjtt30oMa5gTDWb+AKpisuBmkh68DH7w1sCgIa1JOhyLdWUHjMSxVAll+ZpFF/E5z2jGR0bF4EY",
+	"N6G4CG8IBsH7fTGGACjeecL+YPEZ/BgznozMdpCKjUSScma2nj0GqC7oSTzLBU9ml4I6xM2TXtIYoO84",
+	"oCzzpwtnjhNwoi3002PRx0Jo+gFXlYK1pKlPoSPWx7ZiGghB2/gR8ABh2jb8ACqOBcFZ9KRUXk608A/y",
+	"0N4IRoI5XpXT0qcwJHCu4sh4hWjrmP/2sVHLOA3/gVYJXFD3fm8kXbqHhV81b0zRkFxOfdGXlaW3f6hc",
+	"okExmR3PS1oz/gVuoPnTfLDazQFY44i3zKnKKCav347UDfKyN7vsK5Ulair9gAFdzuXj68Jt5ofwc2BK",
+	"5uN+uAg+LGn+fSGKfLYH0I2liXOQvnPzVoca7BSGPXGX8BBCfykflDlsGKkC/JyKEJhoUXnmQOWXcFTC",
+	"kQUPoMNceEUIWF/euzslHJ3YP5hOW/W53spEmUYz4Ou9iOSYJE8JWoQeDst2CTKh/NwAx3xeUVvVAFsS",
+	"HwTjuLTIyHVjdNMXnydiNFbQRL/3d0GY/SOeCEoiEbqyTmXfPh5ctUvrYocnEJ24Cs74nDtHBwcuNtuK",
+	"QgFwbNIRlPPFxpBBoeFCSfjyjOvi0qxbMEcBlg+G+noCo66uvFTCUks7P1Aldik+j9OcPuDAKFxSmVg0",
+	"SEattQFIpGl2paQ4RfwCqKyOiPgZPs5u8NzO1TgXDgbrcsDTzL7v0Iz7fLAHGFgQJwMIAwSoPB/svVNS",
+	"4B877EnMRkIUVBiCCuUUPsPGcd1x5LNM8eSyUOoSDjm+7IgWn/CIrErGykX2c/rK2QV6Mh6r3IgXUG+X",
+	"Rr3hM55VnhE0PgeakI6JMZ8uNS9SPUidIj0034wLBBs2hVZzydIB+jEoMiBgbzbzQtlaS5zv53uQfr7E",
+	"03yZC7MDacrh9WpSuBRombcP1WFeOvu1b4oqMgEP9uUo1SNcS/eusNjB1raSGCCFWqFocreCGYD0SmVT",
+	"lO7zh7bmveal12IGBxhCwohJ4Xp+4UTBRuvNvEWBcrRm11qLHF/wYm7fktlJt+a8EJdwjO0dIHmUsgEP",
+	"rDxH/9vmXYxlgxi6p2UtY5QOL8RPViy4f+whk6+3TAqRS56ZNz4D45kzFLDljmY6/0oWxrhVEq8/CkcI",
+	"TRS5MfhxjqY8LZwvhPDowCyr+QAweXMxFrywttak6KuRuJxIY5GGjwdvcjRKAaEXr2J9dxYsaUmPGxuF",
+	"Hun5oM1bzYo6692BBpZekPCC97gO6LzQIo3CKZiq/BpwXEDOB0sCOR0gqEBT05Zj5mpKlLoWJFsgcUqh",
+	"LNuY9ZdzSHzVzkwieJKlkkZ8XHZvftDM/h14AASY4wEuVtVJAqzskg/TilpzHkorajmnwvihc54BXeAN",
+	"fnhunQwEUMTQoG9FLTKXW1ELDWMPnBhaqC2MtJZiA7VGnL0w8fQyFdso+MVZNvhbyShpRa3AlGhRVYCz",
+	"B1oUh3UavIW1qqhVW5AfDNQjVG3MKbHqr85tj1pzOsgMsaoQWpZZoCqqW1GrIlDN/JblpPmlRgK2olYo",
+	"fbA6ig66Wa7y2cQtZA8SRBVwB8J6ojipBVsrpezmKqbXyWKWY0jG4IIS8h7ETkRxypI0YTM1gcABC0GU",
+	"/6Mun+vCYL/X8w3S37ES6OTl/sEuSyWV5iBItbE5/jUR+ayDUTFjwrqoWIwZ3to/Aavy3B+qRaVPjf/6",
+	"FGh/6rioSgik9C0uyLMgulNfAHnGCiGpFfDr0IzSUJrxjNqb7oBolB71CJlGSzOz6BOXfNJdgE/ZjfL1",
+	"0afozd8hSejDMoA+NK9jqscZn9ka8yp0w3pvX/2iuyDwszvUorNbU+usX6Q3YpHmc0e6mai5IxKuD0M1",
+	"Blv00TFwldd9wfcdvlj6dR8FH7GzR4L4UVJRc2J4LUz/0g6rhxpfIDqx7AxNGrsvJa/flw3K2yfFagyT",
+	"BZyMsa17GFQKzEYIbcksaKWtZuTF8M4Q85qiqTUBUKtd/X/U12m8woCJDZNRfA9KF1X2FbndYXjNTC68",
+	"5Q4MLnjQmXMbFrbI2qpPaDAFj8RpVNg9p9D+hiVcvhI1zOLObZ57K8mFsmXI4PQENDy3N0i6H5TKz31d",
+	"x8nRxl19h2E5lHvii42fd7R4s0NQSTcUC74ACBOgZt2wNEpCuYae5EAOZfzuoCCYqvdS7ep8LS0Gea7t",
+	"FsEHBMA7X2U3hO2ntDeoatMccIx0wzUK2N9sug0gSLCiFC937YpdeXS8f/ji8Ojk5OXh/sujF8cnR8cn",
+	"R0fPj0/2nx8fHTw/eXF4cHD87MRmhgExHdKS0D60Pjnqwp1Y12xY0rvP9vfrdpQtWni5v//84OXLw2fH",
+	"z4/3X7482GjzVqpUzc9l/Jx7GcLS/V7nXfWr0NBLlc0clvSXqKF/hnrm63tnpVrSwMbwh8rtILuIt7A7",
+	"4G0AuVenLsxRQoZSEP4d22wFCa0fHHQnJHZdHqtMYNHn0sEzWVrSyOYySsRw9DTE2PZ/gYdqeA6RpgGi",
+	"jG3Ld4OBEP2iUQDZtyg8c+J8t+J8b6V3LmCW7geuObAX1kVrxlsc29L6OgH0P8h1jTwotpb7Kr0xqt6y",
+	"olDfvktQUqF+mAnDp8BKlJJACxqb74ByEPho+wELHeShiAuRmDSlbVcL6KFc0Zf29Hi2ZDd2RUikXSD4",
+	"jNuxKx0WbwD4bjcMo1IYSmDZB3bcBTHMDUwp0uUB87llYTG/E5FUyPG23vx4trf6SYKJKef0mtSa0yDv",
+	"cr1smaKj9QxbC8uszcSC7OvyU0z5R7ZHaX6lrLDoysDhATZ+X7a1i8uBtlAFFNsLMilEEtZ09USfT7Tw",
+	"bDmsMM7EIugbf5YfJALhSnI1hCLMxxb8WvjKFmJRN9P4SMITlUrpzFm6K0UmGcUVo8Zx0K0WuX0M0gSW",
+	"WUX+0mAWS+BFrJShA7ZyHGdBlqc0F8oq5ZWPQPW9oIp35d2/YtotmMbKPCh6/AQv9J+3cGZ+1XWNBW57",
+	"Wucc699sgbZZj4iJz7xfZLNT535MS0g85IQQIdIKP3S1v7HaRTx6fsce4uHtPMRwYdayCP3SXAi4CIsT",
+	"QsuSULnMFcZruo052Ry3GUv2PWb7qbM7nJIukcA7LPxyLCtA38DwkoPjnqMcWz/8VIIzWStaNQffWL8Q",
+	"gx/TrDYriqE8trP4Y3eRJbjaclQFTnlai0Z+cNiMIWsOj/zp7n9sAloOH70AxStEta3plybgKJ4kVcTS",
+	"EHTzxaZgWMdfopYxFhZDgFU5B2zfTQqiqwJ/WwIdrgEDO6pF9oZlWoH9mtYjxgVAZVMqPSdm/woqzaqR",
+	"HS5AH7VvpmkKYUbr93YJbG3emrEyy4l6Y/AR56hI4VsC3lFgXw1rgGOLe2iOAdLP18YjQx18e6yNdlWu",
+	"ByO6/RsuqPglolibsTV/0ISNRaErpbI9KJE2niyWIbWrGwsoXG8/nE8+uYolVQTH5cHRfFsNieoSKFh7",
+	"qVWFgwzNiPJsLt5Ud5F0X8RevHZ05kKMRLIAuZHCHIVv6x9ZmlXq8VP5dR2gbdOqnDP29PAkpOBeipG1",
+	"sATHAQbM4QUo+hbjdC0o06mBxMLPByfJeFlQqC0yLZBvpabqZhy2gN3egziwgGCLbE+FBZToHkLHTiE+",
+	"F3Nf4uA0jNkBD3S3VjTQXTQEzgneJcVFFyDwNkFq/pQWQ7S3xzwPID/a7C2KYWtjxf00gdpW4zUSGWFc",
+	"KPjFKBZsIKlySP7egj+2Ogcn5mOI0/SdKMyWZ4m4SftCz5tiUHa1vsA6f3NRCzqcBgT/61qqNN66M4EK",
+	"VAYAS0EZdjk0fhJEwk+ePTs6WQktv+bocjVqgH+MA61TXvApNhZkj7k5p03myqz3ghZN/tAzZTfborDJ",
+	"4bOTpUGT6h6t0KucfAV6lULdxVL/xG+90l/qRY5jrV/Qbx0QbqWSDSZZDeryvNHrHZT5olHvda0EhJyr",
+	"3XBgiYv9L7UwOc4dq8OIz1iiSjSZxIVO9JmA2adtbYW2eDNpiTP5JhVT2M4BFuI4VzdpAv+JVc11GQcz",
+	"xnMZFJNWalyazFC0OU2jn82FhI0fxrxfy5iVq0mBnX0jnspTlgJbOugZbOm0jXi2tfPrFWnAmJsVaeAt",
+	"d1CkAQ96hDWxwZw0qYiF2+7CNMd99PXzrfDebS3s91QLexclqrhtqgWqF4Ins1qB7o/Xg+SGLqDfSZct",
+	"NaOCJ32Eq5ZsPMnHSj+awtUvi87qreo+g2Vbv+rzA9oEtRUSnvzL1kf0lURMusRxuHPJfjl/85qlWk9E",
+	"DqAKKlPSA9TiH34geAXX0YfvXZu0t2S5PltGPBkwx3f+zx//+y97v/1+EB0+e/alNnb7Ma3nxCRa9VQy",
+	"I/iOjo5eRphsPHj5HOCWX758+fKUjdJ+rrCbEjnQrsWY8NAWRHSPPh4crojolijzyh8HMenjL3v4H4f+",
+	"Pz7a/+jM/cfOP9u/4X8fRC+/7P7Hzn//8c//vffb3HW7tRP06/mbuvn59dfzN2Z2MjWFLlYtTqlaAlH1",
+	"gfyqNAMvkpf8uH8g9g57zwd7x/zZ0d7L5GR/7/lB/1lP7A8O+UGFdpEcqfCflbnge4Pffn+BswD/fbzG",
+	"fx8c1m+F/0JsmZo4PjSQLmBKQ71kITsDNEzWm6RZAhApem47HA9e9A+Tg1t4VlcqGK9/8JU6aB+etF/U",
+	"feBN3Q377YP2/krXw94avrdOnHwaKj5KF8CbQqtzZGFkKPGghbDTM6exh2plnvdsUhh1ba6s5iepWuUs",
+	"IajwxTmQAMwiUWEpUCoJ6ssRIvSE+b2+FKsZecoROS962WxZUgWP/EfKzdK8rhcaLnlcS+BOj4HBZ4lG",
+	"SAEBAwE2IEkUOwq2mAWYdnySpAUrcp5mt+cHnKPXsXbMyC58ea3tvP5WZwtp0Z/kaTH7YOYGJ78neC5y",
+	"s5NqJJ1kZ+/PoQt8J4Zynkvsu0wT7Lqkf2rRz0VBjZi72Mj9t08frYYcC3n+hr1WUkLOE1SiN2/NtueF",
+	"yiED4nWsWfSujM3AVJ7+G2KjHfYKRsv+v//n/43brMT8VUxVeLKwvRqzeYVm8d4enxTDuM3O7BWpZIm4",
+	"EZkag7IbqUR05Q5d+JdE3EB+mmVKjXu8fw3FkLsIakVlQ4g2B+YX0VXiUQIQpdozAgofNiacC/gYv/zD",
+	"ohi3vnwBsNmBqqkjNivAhgATriYFO3/v4kLgeLfZmb5GWFBCblE5/BM4Gy1XlDVNCDgqwMWF8VP1Bmev",
+	"z99cdCX8jb5XZBogogBx7MmTt4Go0JYjsP3kiZliiANQKed0qDJRrVtjZwEgVAWsh+P9YE65ejL4U1ea",
+	"xRzzXMjCQ1jRTeaqiKhacx9QB0epHCJXUgA3pQ9Z4PrZMUKV/A24ab1ZV4ogkg7zGiHwjdmzIksiplWI",
+	"iAuGgFklkcAyFdO0LwilbaryZAE4m/mzrQtAoALsKz4N611Ty3hElZEVehd7lgizgwzYP4LwF8Jy2FhX",
+	"0FEDN+BkIFpXGOTprA7yRHACCeLTKBNCYvCOCbzh/P17gGFyWxQWj8qNgTkX0aNgO3QYZ0/MNnnCdoZA",
+	"aZ4muRUwT2Bv2L/gnrgQg3jXvug1whzBznBUlmZdYNgTwj3WEQBgwFKHmPDA1ZfqAhDFpkNlSx57M6os",
+	"dTWFgAOHd/k3pyOCB8PMmz2FBAiGRU9UgS0rxxGQsz0tLtQAlEHp7Hs8P6KFrprpQoyM3hR9s9MsOeyU",
+	"62BHnkLOqxDSfjLexnhmhgjPRqrjP1gmCl0tq4QxEQioFGwnfhLvRgCExR2gDbdbyTwM6z3/sNg3C1q5",
+	"8FrKTf9BpiR38pykFgCDOJKyPC2IfvkPc77+1/9iFxQs0V35lqDxffAl/t1GQiKCt8N43hcIu9RwPbuS",
+	"JbwuRnxyEvP0dmQmBjT4rjTi3r6DOEyM5xcR3nZPECsqrrjrtsPn5gS6GOKadoJNhCozB+57m/JMi670",
+	"DKWReZvZ3lgvIrIEBK1laMGzH4SXCMYrpTLeRPUnI2oTstDuhVJtdka1MWatjHPTlfAQMILK2JQdll5J",
+	"i88O8fOZmhjD0p6UNi2UMajI5jQbwi8XjnUiAeD/6c1BDIzb5qNDfEhjfS22DTqgoYwWfvKELJgnTyK2",
+	"tg0TYZK7N7Mm3tk4/buYYe038szAGgR0YUg4x6FDE8Ur0mmale1KZvfxtRBjTY0V5vKhBwsy70dqNQRB",
+	"AbsrWAlCKwKmUXGjjMgy74KTOCWeNyOT2TN8H/jlpzAP7MmTv336+OTJrSwy8/HaKRJznGgi4XacOcLl",
+	"oIvcbA5UbsZERi+L6w3hGN+AiOeeU93D7tFQUOKN+Fjb4nLt6If/R0F7GMEYKQ1zT3QExDo0TMcEaUyQ",
+	"ZEjxhn0PZwHnuL+eisIGyggSO8t2imFHn1mpABCaFL5zW8G4Ukj6SRLUbBb4ZVm+CQuouKQFMR/tEOHS",
+	"Qndl/HnP4w/Fc8eYbA4YAQKmVu2NGPNYMfsDoaAsS0FEijxCvRahyhP4HzDPAXZ4hALeC7ZhqguVz2iz",
+	"WaPKwWBBvsy8Eq03avwzNxNakHnIyKGCYVIthi+4FtbCgGYDNygwjGmoKLmDy+h3859X6U3QQ0hvBuue",
+	"wD4txp8r+QnoAIMthP8gyaId3KKaSpqLiL6H4x8CjxA11Zl0Lys3NK3jhoOGAl2NwgkHgC1Y2q0h6hRI",
+	"5EPTeA+VhdNzSPNi/bsyCD5KIDOx0iGFjdSNkQGxMYrIm9YIn6gLLL+Cf16JAuMgoBK70vxAQZPY2kyw",
+	"JcmLOOvnShNaKji9T574Wp3j/eMIBnS8f9Rx6ML+oNGjLCSlS65k6bWxHXACS59mrHloAbHl6XwEBC2J",
+	"boNKguNLuMGAKqwU0nIzjtN4ZSyiGmDikuqFQUlkg8DP/DDkxrc3H8evzXGfqk7IPxvfONY9sPJj7OmI",
+	"o5I9IgkHHWQhnCMUmVDKb36XGFIyJ68rLeym5Xa157O0kaSCVvDT0lNtYIrkKohF5NeCwSspOuVNiUkw",
+	"PM8zs8lc91Wwt63JUf42FGlS0SfaGDka1D0xTOFw0TS+xiP/5AnTYDZOCVbWehPYCIRMNGhkQyFcYhuB",
+	"iJfe6BbkmJgic1xfjXDa0sLy2mrH/96VeLYSC7sZUK6GrjFsDei5F5KmzEGzgvE/IxTHd3wk4lPnv6KP",
+	"HSK4ItUqunhko5fBW0mjWWe6zG8PJYpXorA0vTP4KgtS6kzF8MCYRSvzENgZIyuXBkbLQOf9yRNkH4Lj",
+	"igYOTO5pWSr4bQs7ybr8tuqUetd3wJBuowMQ78LYHcg3zISxO8lHLF2s490OTAc8LhMS0ZedavGMQTMY",
+	"r4OxBc+9COeOeG/QJhvZHjWmBl3pPQ+e+1JDo4a4dGWR02GaCY/AqUsSlPeHIvEbI0tvPMcf+T20ro5s",
+	"3voSblpoWQRGjxFc0SLz0uJAq45dm/5QgHNLrylyLjXH1GDYaq9yVKK6PQ+164UO/AV1HzTsRBZeoCvR",
+	"QoXtVgUL9nbMkg7eaL5vOOgQNlOIKtluQF4IHIP5UHAfxw5QFOxNUL6oGa2bOOY5nQm4NkuBttjGpVTu",
+	"USmt3we59a4MHI9TG+idklU6Y30FpbVIHhdYnpXOFvNRcIUxGUD/lHdUpsCk5wUqIm22cVdaiFBsrVYK",
+	"3oaxKG2VURn+dOf48CUVB4SoplC6gE1WOEuaDVL8FDBEKf4wVNOuBHwJwhOBkQaAqEg5NIeJGsYEaame",
+	"PEHvpW/UOpnkU/D6EgEEO+ZJWuGRLAoxGgczD2civRqame2gODkzRtTbGyELDcFf1ZXQMBDYmHCSi3Qk",
+	"KsINzJK/olkaWw/0tZI3CNSojZP05AlUvdG5efPug/XX1YAdGGfv5Mh8WM77BViAE5n+ayJgK4Uu4HUq",
+	"bcF/0D/dNiOQxooXIPwhjmxck7ALxSyu8YUKiKRADbWRFi4NTY3JvRn2PqOPFTnjgH63OjyCifERIvyz",
+	"eWc8SZO4wzjmMV0goJrAxEn5KdVwxmh/xL9D0iVivnrnC0TVgcXExXIGYmqxnglfm8F9pyz2N8ZkxVpC",
+	"CXM6aE7Q/DOGiTFwhG0NBwRbMOQVxFBR3OLIKd5olDNEKkH+mpEByCQb85yPRGH93HLkw7y1JvhBU/Ba",
+	"SZ1qwP188qTjIFXQug+Y021UDZnWQSve+BYe+msbfSB63l8AgDv2XBkYC2GW6waUAmVRpS4Ed5aMVY1m",
+	"RmwOHlr8Xe8GTyGCOwgoHPCBbfZhAifeLiosgFbmveawQ55hL/hqstSM0WMWN3UN1/7qC8GTPWR+oykj",
+	"eiCYMv8qx6nu4nI2usOZLnJjUiGrI6oZm1pus/j92cfXf40dzQO822FCm6HvHB++sF8fAdo5WXIO6Hz3",
+	"lMVv3v709uNbEmPvf/0YU6oIHO4zKvjCzWZR2Mkmsw1iJYhkOE+Ihh6oGmst1aGqY0iV3o0OHMaDdtyQ",
+	"S1VfCP27iyAHiJ8P77OrVXpDDMEh7iO/aYGpDA1pGIDzwK842j+GaJbz+eAyS8RcTLCQqOL9o3Nr3mw+",
+	"1vq/dktiDAXfaycPpY7IBriFkOoA6tckeBGoKUEFuMq4ofEO2S9mx05TLSrLDAtX/ehceO7p4/39XfQa",
+	"MRTpWDpLkRT33RDkB9sUt66rqDI2LR8Is3+NMja3zzMXUEw1fv/Lh49xm/2ocnZ4zIZqkusyjHYZWNuG",
+	"OY0Cd2oAsa0tfPaI58YeKL3yQowzPhNJhxX5xLgQdSjrtOOtDKOd5tysazHrkIPILAdM7pQI3ovbck/l",
+	"e7koJrmMsLEkiBxQUD+8EDwtmsQ3+YzlEwniEkyRJJ9dTORfYNhhviN1ka+wv6onELrEz8KbfLZ3MZH0",
+	"4ZFDr8IQ2xQOQyBjP+G81CyYI7OAzWK9TQdQb5VDzYIgRVdAh0Df+hZ4kchuIG4up02050KPWMzH4yxF",
+	"fWxZvP73/2hwd2gjlUjQ2+zDNC0AiMdRg516qwFbyHRQgGok2GCSZc7HOt5/GZF+5OzZ588k4oYrw/8B",
+	"xEaEW4Uoi8hdgoeUC1LNXXVESDvH+89oF5yZ34wp6lpDFcPCF+ToK1lt4LXhiZ85miLUu8aRityUDVVe",
+	"sLgQn4un4MDGHSCz2qFRAuES1yx++n/9+98x5imJvH/X6InnETs+OjCXD43kLKxLw8DehvgCeqPP9g/a",
+	"7AOmLaYBZXfASEt8bdZ0Qv8kzOFAtCCMEQMVBu5ni3Ji9jTUIGOPmlXoyQQ3D8gT3WblhMmQ5LIDtadB",
+	"nCcwgvj/3rvAK/fOkSIXgNo9hoh9DvDeJOTaYtibkuOOnFqwmJj6YirIqWx5Oj9wEUuTShtix9G4GQ3/",
+	"6eg1PQ5TuLEDkXIyIbCRe+KKSxLnKRhKSIKive+G6sbDDVDzcVr45DmJSWvf/ZeZZpgl0mBG2Lm0tTnV",
+	"ieinI54xLNDRbOf8/c2J3/6D1BwJOTHScTci093uMXgA9T/pCCxNSmGQjqFnum36/HAYAxjAwfBof2Q2",
+	"bDqicdhyTLMqv358jfUkROSI5SGtoNKNytu+RC01FpKP01anddTebx8BYH4xhPqfp0PBs2L4b/PfV6IO",
+	"35wMhsP9/SC8Mc5VX1iEJo2BABEaEM79tQQRHchv8rxwMTYkHOFpptvsHamnkrON3+d09nnS6pgx/hVG",
+	"3IpaudBjJQkV5HB/H+sVAX4fqrEDafs/ulT7B3eo60W1Y/aqp/QqqJ2CerJV1Wbuhi9RXVduadaANPEY",
+	"h133TPd5T1/xhE4v3nKy+pZ3qjjzFBNfotazdV50TiQEoNNKJWOtzj9/i1p6MkK8gta5Lu0DnqWw+Qp+",
+	"pVudf7Y+QElB6zfziKfAYdF0hzliEWux2gQrosqY6Q7wwrDeFIwcX+JkK73wlOrhBFjNujJRU3mKHiIa",
+	"mCG7CVl7Tp74Tme3SdnqPWr8oVQKIMb4prbphf1uCmtaJIbHvlXNXUer7/o1oN+Ae45X3/OGNOpby12y",
+	"7Fy85tLvHTd/i05GwAy/8Hh89DFEjZHHlAjOw5Qz5azCSlnJRwLxAN3tGAxYXJtY3sdhqg90BoVQ9MJ2",
+	"Vn8J4kJ/IC49wsX5Eq2+DYjg17jQ4X+uvNKcxSCaAT22tzyTY34lVp7KkFRi/aNZvutLVIMeAbE2XwoN",
+	"DZZImAKDm4vfLHol3fMUbijNUNQqhXXWeoC59ozGvJGoOFjr+JYImOC+NY79jyrvpUki5OZC6fjw5eq7",
+	"Pir1M5czK0S/GWHmxJfZdm5fBVLLiYHfolZYdYIN37gLsxRXcqzqYAVeU61CiH9VzppAVBvKBh0RvEO2",
+	"DhJXVg+7RDtKs1QG0ixi3KZtodpTYvdkm71T3gNztTlQpiemblg9SkBQAqokJztYRKLVSMCTzKOpl3M8",
+	"KX6GCAmmGC4oIIWub5Wa1wX6Sry8dVIYYyzvXcd2MzH8BgIv64jJIFTyd2GlJOzjVwqhcRoIyELw0boC",
+	"kpqmG4tId1+pR8LhR5QE/ME9jr/5yJf4B1ilzW0MLqnIdoqDrRLIbtVbbz/yq1VXwzVfolZdqHHVvcE9",
+	"7pYvUesnSjutut1d96dVG/trqI13fCQ+AnGeueNgjZG9R8K7j0r9BHR3cN+zdWbCMQ3+LJKUf5yNSbsd",
+	"rqGl/Fr/bPnvvhvNiNLGF643VI59L+RCq//p7/RfX1BjAmLnnO58Q7V9XDIxGhezRgq00D6B4+oXS7WL",
+	"tmbRlSp2JdYq2sJGquhss4+28p5rKji0QcJK49ucc1HVh5bXvRRSCuBjfeqJ6lMGk5x46Xlf6FOXlrOZ",
+	"Jqy6CqSo0chh4wzPpnwGY51oUado8YM2VbS/ULPq+eBnOhhr6+Z5f2St7QrT33r8YvN4LbH5IzCm3lbO",
+	"LlDxYbKlqupT+atey5kzT6DdcQ73NNL75u5Veh+3vrEtcW/v2GOyiwGYgzWE9PuAIvVH5E39bmQ0nomN",
+	"ZTSJ3y/RykAM8RZDZHHargsAbipGzgfvlBQkQm4fqHhQO7Ziu65vipqnHq0pN35WSTpIt4Lw+4pTXAie",
+	"bHzOjScOgYpGJ5OejJjgv0EKrV/XNG9OJNQzLcGRYkSFjCWGUbUfMMKuwnZA8UgVS/izf6ExrTAc4qtk",
+	"NqljWlLEVGO7VUCrXKEVVm9Q8wyX1MEiMi1qOhNrLDAY9eaSczPDa50QB6ziHgyv1obAFemBGeE36QcB",
+	"9ajic0HtQCN1Y7QTrHorALUNAbo862JhvK0cHiUnWfYlAOQqb7kKRanLf/36dyNKmwp1xExbK6ryTWkj",
+	"zxmHp+PrRVa+bFWTuK39+niDIlYYIjk/3Pai2Wde2GP2/QRTSEVsqMBBQy2JpTwN2lOX5lWpQwj6CCwZ",
+	"h2vXoBBEbxb03JR654L+5L5SGUuA7Q5q73ozwiMJErJdSVVFbYb5UIDtY5MxqFgoWYyNByjyv2iRDeI5",
+	"XswSdQiUOaHHCG/B1jao+60MtkPI17YgeMi1a4KNupIoslSpX43LGZTfG9NETa6GWEgM1VEpdsfZoNHC",
+	"z7U1VKfYmEhvt63aXYmMdOENyIkAA2izGHD7/nJBA41ZJvgN5Y8GKh+JHNsHFiWuz4It0NSU+CuswvpJ",
+	"a/8ugCBc/8b3iM24/g3IENfgBUpl618N7ZXrX/4JOuEbPF5Js5j6u6wGCOFaGpYE1Ny6tC4gkH7b0oCt",
+	"j/6gtQS8JIatkg+F87yeD/fvXfjqa9kJT3/3/1iajPnP1KohAlkbMA69lqSnwp473r+2kE7IyhH6I1gG",
+	"PZXaE+/0uWSJgpJGX8ZI3cDEC2NxYE6r/fxsCuYIavEhYvw4wDLo8aQOQaDW5MUwIo+IWLDRiNFgxaDF",
+	"YGwDAa01SGRkjZFErf8hFmLB9n05EIDXAflTB4s4bed2V3peJMHzbLZW/iiYd/P8V9C80KE0lWfriYjU",
+	"xgHLuRYQDxlXQBceRuP9QlMH3uLUkd/V2+zRNntUkz3yG+QVjveuEkjlvY/Actvk0YbJIwcQxMPz3Fx1",
+	"kZe6JJvkYfqMaASZjYRH64hXQheK5vQAXF8VXr2Zg4Sp1wYLCtlvIdNKqawHMczhcxtZ5q15EsC17w00",
+	"mnnMQOUivWr2iB/pHgi14i5sdL+1QjZ0LlaLl8flT0TbnOLWX7njnKK8rdi/A4+lScRptY8zTveuxWx5",
+	"INTVg5VBa+YbSiIHTwlohYRfmLTZOwg5Uk9uoa6FbNfH5QBKc4N+kj9PKAinoGEQqHTT0vCPXctt7Gcr",
+	"Sx809mM3YihG7U/zMhS27B2VZtR2oPwM4IWcoHbRTKYWfovP7TtCUoek2WYxiLPYVbo6mALMQHQcxgzg",
+	"RUgFUZOoK7UCvF/zZ6mmgFkFQjJTGuAVAdHU42tfixka/h4LnFtYo0qxxhysBWBtFsSGy1mC+BsWacV+",
+	"wT30paBY+lbaUsbpWJhdu6aIbtyZUrntHhpTqC2k0Qck6E8sb+io3Nn4oxf5DhZhdtvT8t2H17ZNMH+W",
+	"JhgHHN1Ata8u2iBH5env12K2Vj+M0VOAZ1XFZDc6r8oEVGh0S1xtA8EQGcGE4K3YQ2NsgpmuUZUZ18Ul",
+	"oXY7NWmDbkGvicOwysTAc0jYtvsl6YPNVOk2dfD4ZdtPXBfIz7WNxK8TiLlR17eTMtHKUIc7mE4wtPGI",
+	"/6pFclbEBFENIF2cjVI5KYDyqZgqgiWv7ftwh/i2gYRmlupdm2u3at3YioXvLWTa/Jx+lSjp38VsdXh0",
+	"kqTFngBc6YUh0hDXulIoSgwNFsC6UMhTYnEhqmDWEZNiCpRgaa6LU8Y1G/AcK0U4VT84Ah5kC0Lg/ErJ",
+	"qEWy6HPpKGtyW+zAAbRPFm1GQJwBzjjhMkZYBC80FTvQM3yTSMKsx+g6RqACE4Bb2+yXgafimCI5piMq",
+	"yjLE/0tHIkJsW+z6yI0opYnqSkpbSsQwRghXxAonmi3iQHP5TYTzQJR8h2iE6HoWb7Cm8bg+CO2xxBvb",
+	"W8QavX4R4y/29evfYmnM/p7KpPldZs83GN6k6KsmN3xIZb/B5b/KIs2+y5JPv8uaxvqrNy6N96Ps2kb7",
+	"t2bAw1Z6AvqDsELVGgJEu1CXNDU33HOBJzU/LlTsEAEAnju4cHEXSC3xGeFqBCAaTBvhyDjyDrnaHFlC",
+	"RW8zM2FdCRrRMikBDjlmX7UAGgntFC9wTeO9ljqBeFOBb10RCi5UAylsz0Bta0QEMM6gogYjAIyKrrQE",
+	"JvhiC7sc2e5PZakLAO+a94fWytB8ZtnUFBAb+dxE3KfBGaHkSUUimGD7vq5EEHiMkhCqMFHo+TeQvSKZ",
+	"cnSDUk0t7zb+GLOd+P2kiHcJMhifj9QRxkixEMOQydiJMW4R7xrTyZH1ZmJQdKWamGUIPhL5oHhhTB5t",
+	"eRcdqws8m8YlqWsFkuSRp8DBJwD9WqqBOgEwje3XtNmHghdCd2UqWU8UUyGkZVWAsBGQGCD3F40JYL7B",
+	"VAJ6DrCRXGreNvmqAUvSwUDkQhb0No0T6tt5g1KGgGaREv+wG6ZzvUjG/rya5EhYZOlQ5ykCSnAyxAoA",
+	"I+tKeCbxZGMV2ty7Rwrgx11sjT58ypFsg+Yjh4yWZ+gbaZHdCMtK/ZOSV2ysssxiz0PsLST0s0wUPC1c",
+	"4i9ik7E5R7H59QPGEC3rBfLMxcBfAj1Z8tTvdOD/wEPYlVcKTh9GGPtcEyM3FWw7WhXgg4Pg5N4H871o",
+	"h3qsfNQgHWgcfgrydE8XueCjEnK+PX0TY155PDqooU6L0/KnEBcfUbGMBJeeo+Kt2ffwGvhWs75pgq/C",
+	"rzQTg59mhE4HyLKAO4k634BFVOPnIW8R9bYTBSYQuf/EdbEHX7p3/gbw+VgvV1NtxFui7GaBjyI89Riq",
+	"02OkRIXhkQyMPUc5/DuCt8Q9pa5HPL+OGe9K/It+Rb91sLzdHEnYXdbNsZTmsA8OPKVniTsRysmFTBzb",
+	"Az38rXRsLERhM+ughKPQsx5OCqqn3ylhDO9GIX4rMlUB02CmptmM7ZQpnXaJC8V4kJpNYbfxayG7cqeW",
+	"iDDA7t9F/ugydy6doEzJK5EjxxWOL7SqnFR1uyDFMaosMS/GHy+pGCjepX19fLCPHDnCU2ShLvTcpVfE",
+	"R9nnEyT7JM8NMoSTwr7WAUDj+cfselQmj+jK6kA6pM/MZrR8faAbLdJ9vrBjkJa1sUNI9wHP1loeDtdo",
+	"3J+/WcvPgccbT7BB4xze1MwRxHsAt7dJE6AXMw3cu6/kgdEnNfO+KjfNieHqSPyva4zlA15cHg2Xs18G",
+	"sNWK2Vi0Oi0kBVg4n+WRrnmZE4brXv/WOD6/VT3PM9BLyBcaA8+5M/dQSqfIdmlN2faiSLM1WQJYBrSZ",
+	"kT8e5skyMba32SYLobDGHKCP8BYl4vfjhf6Igj70tAI/1Er3eT/UemX37Ikao3evh0FXFGB3X+L2K1ix",
+	"B9H+/r6FTpwHUAYn1pwysoI6liMlsM5dG5FjSg679B1fUlfCY6SlKXOxWtLQnjvUMzxxHyneiXFa9NOj",
+	"p3os+k+ROuUnYE4xnhrYpm5AYJ0alQ9VCMhTa3lq8jBV7wrl+ioRGpmcjYUX86BTYuA4bokgwlxB60ME",
+	"U2b0ESA3OJCEYqosASy+YidOJdhQlzy/AgIcM/AzfBIyIvIb4fl+TgIHTRM8PiI4uEsOX3Slv8iyCZza",
+	"FUXXWF879ir61IlER8O8fc2ywcrEmbk177i0HZ9U6OA5ce0YcBWpLRRiHotLBGGhXkFtwrdSJsjTfLU+",
+	"d5/VuEyw5tZ7KBVs+BUbjb9OuZ9lmd0m5qSAGLltyd+dlfGtHZimb3zE1gSM8ANmfL5OGQu88bWSgyzt",
+	"F4+7TO81z29SeUUVXN9RhR4oy5GR2NStT+Gn0BSCw1lnCcEfVlfqoS0DfPHSoyzdh0HzRvTTBKr20Qrg",
+	"mpXVP4WRiQYKI4hRBcKQAocUTB9CoJwgrM3Tk44NVWZca4eIhIBKjnCHArz4Dwr2QxQ857LQYeTXqFpy",
+	"iTzbe5ndEju0A7pDio8GiA3zlJhzJo6xbqISGaSzv3IxEkkqCFpSj3iWCW3NYqo96MqeKob4uMP9fU+O",
+	"Md86nAJrnwDWZ/ogY9lcCeDN7cquBDQtIMQYuMVyFFLSA+Z2mCO1x4YKy9FqbTSKyo7gqY5xy5ZPuNgx",
+	"Tt9U5cXQRfMKRQTjM/MTNVErlXn0LPwggqlUI4FRIUutHbkKDBw/XoeNEMWp69MoERPa+k9JNjT0aRur",
+	"2Owv2BsIkV7i7naIhBmEwrgOsMqf7tVWLcBhSyXs+tZtbJveDFCe1jMM3vojHujB3owyKGW4y1czKtMA",
+	"6Hk8TSHKJYFXNoGkXDiI+0CnhEPZeF5eWb1Lx3ODiSUVtfGs1Blhn+wGDbfylSggvDIdzjxcq5cs2yiL",
+	"i7I8iFnzPdgnb1GOoark1d3ZwEjBaM0qG4V81HuzTy7o+aFvDLohRt8+ZoNUJpogN4z1giV6ZL0kSuiO",
+	"S5hCGiSybBug4zwQUhh0MKotyEWDjrtSkEvuq9FIyQhVfhj1IRPFEmoMkP+SOGiBpNDloYuhGJ06fPui",
+	"Ei4CxfwjlBfE/xHyekOSLbSywAqlF44QATuGMIVNgGGRwsH+vo3z2pS37Vf0pPfYuiF95t5FH7B+ccot",
+	"y6eayo7bWUWpw0Plrs4D6zSg1YOsiUEZsRpHjBT2Uk2jundDBi4o1L8cQKU+MlwrmzqeaIHEiyxT6poy",
+	"pGTFJq8g2Rk7cCn2QQV00WRBYTSHTD81KdiQ5zRXBbSQStWVc9GdDmFuYsYNeN3N5GORS2x+i6nwwr0O",
+	"MqSFcqEomzF21S8yoQyzhPJOm6s1Ro0jnmZnGpKLZE3ZWCByrsXGhKQilmiOuh6DUD5gZQ8RmrWp9ol3",
+	"Sn9TD08fwNNxqmhbpFSqcJ2Ox5AWLZnNdEhLhxGlEETrrKmdFmiY45c7wmfo6oWoJpyhOnuNxkFSbNO4",
+	"162iWBC+LJtoH6fKHkizrY1sCwy00pZsdVqH+4cne/tHe/tHHw8OO/v7nf39/25FLVyU4A3/bEmViL2D",
+	"VoT/cdj6DW284ToQOjBFJEc3i6RVb74H2xDlXKNv+TAkICC7JRvdveEcLDQFw4At2oBk/N0uMret8/xW",
+	"oc2/j/YU2PChIXLnYbDluDre3FqBqqNy0lCxseaIiIO0faymUuRxLbp2DZZ4fXHLZoroF/PmBsX7m5E+",
+	"w+AaQmdvkbC/XSRsWO/GINjhXUsbIuj8bhsitg0RD9kQ0Vjh3Cf40UfwE40fiDHwMCNCwAcdW9jdpjIJ",
+	"kbw+f3NBddDub6h3YnJpdSqvgIObtJFTegBYTXmOEmhShDWp3puC0hFy5ArvoFyJgknAS1I3Is/4GEu8",
+	"P9meB+P5mufYEL71Wan4LIb4M1BnRahUseQD/tOqKGLVKpeFdMxrDtrhEzo2vqNJl1NEv6LYiZUDvhBi",
+	"CODJDjnB5VV6E9knKnSHloWuZMxmEaIgclutbQmqe9tdedieGz3rpRBDqYGxdSXoR20/JQS+DbU/SOLR",
+	"mxHSbJb2XeEHBJmQcQMWWeg+Hws2hLjOQGEX6LVUU816osCSPi79vEGFPmPsjFC3B875t5MHUSjNspTa",
+	"Z+nFaiodwViqWYzzSRZSkGQhSjV62in65tNUC3gt3mzTbf4lEAeobMWuPG5X9ont0vHpJBseSjUr8lQk",
+	"bXYOr0jEOBdweDoQ+eH4+e2ufNZm7/x3jTrz2RL7yQOwbaJKJ5KZiPU21kf3DPx2iknCqUiTPGZQC0UH",
+	"2e/WOB2jVRX8dv7+5riyUwFcZeLypbV7Fd5r9+slfeQl3GCDTvjFqXbRx5nbZzReqOROi6jcJQL3/RAk",
+	"0WRSKk7CmYoIDh8kkAbolQIjSxlUl3XmbHDfq+X7i10NPPYBTYo0S/8tEgpc7gR7JFUy3m2zXwKI+8Ek",
+	"y+Bgj832T7ClytZsQSaVSusg1kVxnjZ7JaABG9u0za62VfJuwmCanP7oOHoBDTX2EAyEQ0HZZ60Dz+K9",
+	"yGOW5HyqXUW8O5DhFIazG+u+GgtXLucjtzbNm9v+m0+EQIeyGeJ9pZI+mE+zYeEwufRyza7E0K/xfiix",
+	"igc42ABdaVmu38+9wp0R82k/lMF8IJgLwgOSx1YKFfmMZbwQeQcn6lJ8HvKJLrClwv3jsje77CuVJWoq",
+	"zR/gGy6hHyOOujIQxpdWAJvLCIodmjMu4fEkP8KfBiqnIxLVHJuIxZAouBRkc8RtdmFPm9lWV0olHRaD",
+	"zrzUvEj1IIV2k8iuwiXu/ctcmLXFkaGcuBwRlpX5qYIJiPWEg4nmmSVholh4VyISCmYWeJ6nlqCJmsWw",
+	"VNFspqucj6gFpFAsF9wiJ2A/mRjruKYy49TMvE98x11pbZYSs4TZJrAXXbEHFp7aKghY/w8CBspq4uQO",
+	"ZhGO/5UodIhYQFYLz7QKcJ/MmbGHHFMEXkxaC2i+ShJbeXDjU7ufb93KtPhBd6h+A8Yzp/wr5Zkrii6/",
+	"lXrL3uwMj/26viOGel+526AoYb26hsoT8Ca4HwVI0wfQXdWyiCaPsLfBM6zJ0fQh7j6IOBsbsNkTLvAe",
+	"CNvzXDS8+wPe8yVqmX36weiLZg/45G5rHBK4zxpa3mxfhvvRnPF179tgA7ut23S6FvbjlOr+txid24Lg",
+	"bUHwn6YgmKPNcffZj6e/w/+vDdcJV7ddNCkX8MN7CDXEto+aF6wnsBiBMByIFgdJUgnJAf4QBDegJCBw",
+	"qboyKH/peNPNdQ+jRxt5e27IS3WvfP6VVJ6Si4kW0PAb+xKTVBrvri+ANk2GxXfcNVNViMqg/gTKgkI6",
+	"NOrph7AMVFmYcaETidYhlR+Xg09dCaULaUFgYha2AszhACyM6mJEeU6ROSauHWAUAilg/S2OEHyyrsR1",
+	"T4zjhQE/G2ZaAHS6mW26xTn9ZjPc31Wymc5Ic1EbrUgjs3KLAFA5qyzRtTikm52xh6fs+t4M7i2h1jYL",
+	"+udGh20sDr8KNCwMwudMQeLNid4zI6yg++xvH355x0YivxKIm8p2Ln58zZ4fvTzZtYmnDIBTLECNVIWF",
+	"2III+lj0K8Zum2F3U3w+2AOJG7fZWVfi44sAxCAAZQ3ytb5I1hxHSoeV2t7qWHNHowlswstBKjLb3u1a",
+	"Qag9rFwHvcPJqkMlhJi0zibfjZjkI+i+GoquhMfWWX7wWZsqpc0MvnWikbCkezC4WnpXjOGXi2j/bqt/",
+	"qZusbOxDChAtx/nep1ZpC8ARgec36YkirfLet1/feSNUM016twGoAA7GfOHXi0NtK3S+1VLWdVhbrOD7",
+	"0QgovO1Fs8+8sKfs+wkdkTrY3KEZT2ocGozX76l8LxfFJJcR03wgMC3oUEsw2gCUaJ8Qsc8y20OMhupv",
+	"IovPR60LACs4K7eId+XO4f7BLj0HiJaxGdn2ENtOSduEwvU1tCBHlHPGUeLD8Zedw/393chIfuz5hd4o",
+	"l4a3acGutHnBUngda5psHxJUPZgP4Fl2SjYEFWd5EwKxXYxFYDHRlSRW/DOqZ4gYd2UjPKzxsmU8PAdY",
+	"0zHUjIA1MC23iJpZuVJFp5yy77DDFw740PdUdeWVMgv09PCF+QTKVEc+fx+iwmJyf0BFKDKoFgtKrLBt",
+	"2xg082UxSNUHZSJdmUJdA361q7WwmKm2RgAsI67LsENlYFWpsESoTfXVF2IQs57IlLzS2ErOMbxlZy1i",
+	"WlHj91QReKOGsqdhar4LXgZfMCCeEAvAioiLBbtKb2gLwgKdBp1eno3E7b+upLBdKtmY50Xan2ScMGZd",
+	"jpoiA8QsSITeEN1cl+xPq5FAcw8xh7Sz6Gz7GBb+OIADM5VcX4vEDLLW1ptsGH6ATE5fNDD4UJb8IrPZ",
+	"vZiH9cnqZoni95MNypzxpj+bbQf7bg6kC3yjr2rmNc8DP+i0BdSJVml99RztNrH60InVP6FV/n5SbNOy",
+	"iPaTQ727RUqEcw8d+dCKe7dZW63FyqY1rW31Xljebky0iRbz/Wsda3k4ACJfnKzL1cmnXekQgNr0YJf4",
+	"hTJfsOiBYcjYUGVdQWA8+C7MEEOVHtUSOvvP2X04L105SGXS9sj1qWa8Z+ytacACTcWMvtYWi3VDKui1",
+	"m+1gkhtz3G/WPte0Fe7P1kum9Sa9ZO6uVb1k0LuwbSbbplEeuJmMREqgCuCXWl0Ae/Y++8nQ8dI+vmBk",
+	"5ZDLxDiORrAS+iBB1GBoAnpkqM2HfFsCEOEYOUFqmLRAxhsbG9CYGXEtMiHXLqiMm1SnvTRLi1mpQ4je",
+	"RJ07ti+I+16bBR1IpF+wo6HcOeHCUDUtFGHXitMhhGFcIgsktuLUEuuoUS+VFNcZYJMKJA5chQ+BpKjM",
+	"8q9QPwZCqtj2DRo2gN8M0yzBqTIjD/sjvFYPeji6Eps4/AfhHx0fEX4f6OJcqVEUcO7ZCit8cC+1/B9U",
+	"6XVehEGV0Jqw34oxM4wrwDASGAbhFamJLFxZV23hU6jo1w16QAsO2BIayTQIF01IFqf6DUafYmzumggK",
+	"yOEylNtwbHdWV9qQle0PxC3fYXGfzHht9lJMrQlpsBdYPFI3gl6KWErUIzS1ATDo3oQAY8b7Imj8oLwe",
+	"tpfgB+BaVeYIWTFY7RlCC4tCqh0H8QwpwUFa/XSzaNTYV0ZChNdi0dyZe6/ZoofPTjxBEHZpnsK9I4UN",
+	"ZeUehzk87aVdDrq5mfWzn+0mUaOv3BQxmGTZuvYPSuMfzR1fotYolemIN7z5Z7oJjCg1XrcBwN7+Ae9p",
+	"bIPdZ/F+w3nYeAY2/fYlUR+tw6jPthj/+ySVX7DXx7nqZWJUW7BA2u4tKLuVG/g9PumsdBPsSZCOzZ5C",
+	"IhW2tn+U0Sk/Qdh33ee8tnYf3bb+uaIHLDpX8wq/VqeXFLk1XdlO1ZBAgqyFyrYr19G2QB8BunvXaLnH",
+	"nUP3p/xn6hb9juJ1IImtBdXIDVs3JgetFFqv1UrBy4ABZfyJusIvZyCmmTXVXHt94LwAu5w1wgmNG5Sh",
+	"xuQN7HkyEB0wtusGtgVrRsxGVS4YCPE5WFDKKdazsbk2gQ2Mu22bwDequVL5qxaNdMQ53HEn6uG9PxEB",
+	"0ku+5DzUnIRQmG9bJtYQqnh2biNUoxVZjDA2UBWW4Nra+ptSFmNdAB+XTgBS5K4Un3m/yGaMPGLis1UD",
+	"oPgEbIKadENazOcZamQi9nRsIBDvITS/mXvUrLMcmzomssf71+vf43y4O/XFvu0mja1a+v4aLvRXzxSs",
+	"ial5Zy0XSy3gjrnCCHPblAGtwpWmDIC1H3QlNGfEQEATj3N1k5rJAbzVEBDL5wCgoWMurl7bzsEWd3N4",
+	"KJt12zkI6pwegyw9RnMAahHpuDJJIJjsiFY+haLNYihmaNNgSwdhm5eQbZwv7DmiUW6vG1sPA+i2jXvN",
+	"KDqrBNG78rZR9FSvCKFb4sP61hjXh7CkQybsgGErG2DuP179kP0yCLdW7pf5MEKec8wIRkCJMB6L3PbE",
+	"Y5myZ7oABqmEz+r6ZwgWLTx5GOrln1sdOckyiH63OofHPooVXtzqHJ6Yb7Xt+61O6/CY2mhG/NpNc+kD",
+	"fiakyUpwCJiqqOQaNmB1/5kthKwdmOZQUtR9kzsuFPf+0th4ucdeoKYm293GwLfNQN+sO39nIeS7cO/P",
+	"GmmdxSHf9rZBatsgVd8gdc9B4acYdVpatxnEcaGSpbLLfRSE18KCYjOVsSihLAVeWC71BCOVol+ABQpN",
+	"J66eYyqhOECMoHiTLwT6XdItHZGSdZ/m207mK0Sgr8Y29ZB5nGo2FFkCXFjUG0a1IxDcc+jwgHKMXAuL",
+	"qjghbgGBweaFnH+mCkszBY0LLIObltZXwp7dVlduYyYPWl3p65fK4YQfbLR/Xdn+NfErXDClqRJ5+jv8",
+	"/5eVyiTQJbpemVhof3hgCaEbyHTjshyNgZ7PeOG1mEXuwtbXi1Cb121QvwOjXOC6mJmrSLSt47EVPgsD",
+	"tiEEO8eT9JjFzeqL4Tx9FJ8LDPTWYgBwL1PKn25ZI+EfP+gS0jzE4Khwx8OAqwBzH2ItHeImkcCPrvks",
+	"CsvME2jqNkc5mWSIsJ8WUKdcrjX2ss7ys6IpmmaCGo3EaFwAkTIgTyLqogtYWJqCGK4y8uLjx588ZDsy",
+	"UHiy8Wao83BpkvNUpvJqIYR8FS6+vlU7lLqPuF37m1YH4LnA3nzsjc6PYqbQx/uTtDd/HxHCr9jOvEV7",
+	"XmxQ/JXfiFqtSgqw0vfTxM5YGbEi3vJ1+DBtaSD2KQVxq6HKAEd4KLLE4dj4klkCjonKUaASgQ0Np2Nb",
+	"Y3gRE38QvsA8OC2wRAeaUUZCFhHV6+gC0CjSQdqnd8NknYbwLDh94SMVPDJiqexKGCYEzCJkE5l/d0QB",
+	"MOIqg+e12Zm0XwcwzYDlrMWNyHkGbzDWDsW0cMyO5By/NJXhbKKx4lxa+yA95n2iQ/ll4P9cCs9B/x36",
+	"adNqAzhm1yn3jHktoNPpOZ53lTviMRuRow+Hy7vSMoY7O8vS3ZfXz1JWTT3dinaEMa7ZfJKkBdLmLyiZ",
+	"+ivtyaamDd3n4WXXvqP4zjqw6bvfyiKfNYwS1ty6NFZIx2AbLdw67A+lXz8M1RQhv0BBOZkdKFIrcuYV",
+	"KUm6O+nLXqyGR2LUo6OxUA3rSS8QslAQhNhkHLqMKy5wOQlE97bZBfQjY22TGgnfOxwkmrqyUNBsQ+x+",
+	"EEvMf9CsrySQhIH0sb0CxPJ39v6cXYuZx03jI4XlNaNFuZqf6aO/40QNTkFDEVy6aanwpW21Fb5b4fug",
+	"qZqRO+lW4NqzPy9w7Z79KgL36e8kGdfmwsEb2+yciGMQqQKLxsikf8Y0+MDa8iN74c1GPBFI0FJTmWnc",
+	"i0uejFIZVjKSGR+2I0JZY4/y6A55VQJj6hIOF5z0bXfWnzBY8xPXxZlZ/W0P0xpC6SO/FozbQ/mDRgOK",
+	"T6F+dX0RtbqfCZ5bVIUAMGCD6Va22WoTrBse2hIrzB1YMyLXiyOtFXumsS2zKLhMwvY2edkt28nWOlnZ",
+	"fDOyZ+yrmier1SgO4wOKjSWJWcL18vYJA/h0hKhMER7LVfSBTAI0dOKRK0qCKgX8n8gRmKQaeloKIdvs",
+	"HeB/dWV/KPrXel6wYcltxz/RAVFbzhLoLLH8da7rhi4aTXRhzBq7IOBiUnjW/i0tNOtP8lzIgtpuwJBa",
+	"zxy7A3MLA7er7K3xZFO5/U3AafeV1JORyNfUB83QtMN77qE54iE1GW48s4XN6XjsaeWHnamHQVLa5pS/",
+	"DTflYXoyvgeT6D/Tm8A3ouDyJm7R4uALJAbX6IooZxfnEaznoJ1rw8wbdgNsButsXvZ+yLW4PyToD2Pe",
+	"b/D499zYSutfDzUF61/+CYysBo9XsuCp1N8p8vW2L2PrTv/Jg/1jkrdWYaD8nVcXuFvvFe+6XLD8g7Yk",
+	"zAtwkPuBH21u6IRQaFg/QzDXxIRPpOsieX3+5gId0SfsjD15kitVPHkCQLpEpUUcMOUaKCjt6ViUopKu",
+	"U3mZB+sq57Lwlc9lIATGYnUj8oyPPTso/aADv1+5Fnh4ceQoqJCfDYm+2vYboDLJfsQYtAjQbZkvESk8",
+	"ssQ6FrMdbPo2V/6gmS5yXoirGesPldJC75pvotnYAZ8eML5hScwn2BmA+3ehuDuVQ5GnxJpFDb6OrGIM",
+	"iBBncsYSMTZulWaENIDkbfgg+LlUbKb5SJj3edwmixgegJf7erwex1CH0I5ko4PNlogOUAUzsShUfCEG",
+	"FYU17H24My3Y+pnvdx4g3AetZ4pQZ4LAFyCHRL9AzRcspIXuoGX2GOttdlZ0JRTLHT478fYVd+OGUnji",
+	"MdG6KdazncJcXKVKhvOXamKBo2OnBaOLQhgQ/Cl2m5X2viwXIKQIBjJUxvY760osnjMblB4ZQKpHflZc",
+	"kQIgicC2aNd8Bn2mBoa3KycVENMklbrgWYaI74lCiBeo+AugRFzVoA2iAeyMmxMbOYIKOvMNSAaIXxFM",
+	"M7QZUKFgp9o4EJ4yYJUSQAOXQ/nebjTXksB2bCQvM14QE1JNrmDzDnIhdhd2LLAdJbNZVxInAJWMqIwB",
+	"3gd08QbPM8+BKy8BqJVG6Q+47fE115HUTJW8tGWHMdu5FmOXyyQc1nRkLgfuxUvNi1QPUqOtYrbj2I/N",
+	"IgxAKBeKcUntHSRDIiugLpF58DIXZqvD60qiChFQdrsS1guP4uWI8FJj6puuohfhRiWpZKSMZlORZf4I",
+	"2/4WGCOc5VSzWKriEv6FWENKZeZc5rTdOTauVIUKCDbY/9UGkYhxy8BI3TRm/udQfsy7YHvxjGWC3wjd",
+	"lXZfIKbdYsD2jfpMHgiA3UixVF6taYlj6PQV3fMlasFRbHTza7gDwpJwyhvdfEH3mNuVKprda24w1hfV",
+	"Pr9uPPQPpTu/RK2bk0b3/9dJYy/mPpHjG62dW7X1p/2+WmaQMmMLGr8giKdU9sC+4QZAOogtsiaADkKm",
+	"Y7dm4GhK+99rPsbfe1fY684ZcfZ2FJjoZFTnJYaS0IR2VhKhUHNj5ea2VxS5eIGe7lqqaVfuBKrRAat/",
+	"k0j8YPF8NHp43Ue88nd8iVrkuq178y90ufGilcreWnNu3fvfl276ErXAxHAufoOn/KN04/1wANSC+nPy",
+	"bqs+747zi3dLW9e4DFKBBUz2aWGZo0tW8k7Vmt5FxzybMT0xJqEObOKdBZZ0+dVVk92+wxn4dPm87WyO",
+	"SGhjw1jAbO7NwGdBW5p5+xrmat7YxsKABaamO7Vgc3al8wN3qqbnLpqMgb66EEU+2yOQvhVRQqUykbxR",
+	"U6sMHi3K1nfLdmrZE8Zo/68Xz1sv+fP0d/N/S4tu/zOtjd1BmIKAYulEqdz+QDpqUXwvCep4zUNPzU1d",
+	"mQst8hsCmb1SNkm/kpHBd8+FLZHQWeiJ9Mpop7WuLz4Nve2aQ6xZohxfA7tbuoaNXLttPfD3wNZgtgaR",
+	"NZhFw225vklkd++FvfNOrIHXtUfOUzhEYS9r6QzxzCiyhfqwcmoB4wMwgbrbiupGrBCbKItoBaKVq5oC",
+	"rgbW52PeT4vFlA21ddQboqXceaJ4szBFo+DSZmGlRhx6XweCa0vasE10P+a68UbC7qtUjJsh3Bldw1LM",
+	"V2BgaPsMY2x/8ho2joiooR2a2O7CIFZkf/Ig78FPV6W7wE8mQgf8wX9cPaFDVy5mdGCNCR3i6reEIS9I",
+	"7PqEH88Fy7GgO2HA+zwdqkx0EKQD8zCVB9rEHONXPHUNQjCowJ+JXNCtAI4I+6hwLAHRdCb0PO1E5GF6",
+	"ywlPPy6bt+SaZUbFesy0QiEPNKViS/enGliQUxk8IsSjNCOyfeeSKWkWbUo5OCIWMPfHwWZA+2yg8q6c",
+	"0ivCSgqppkzJUzYN0IRdl+VZAIsZghFDCASBdnZsQQeSdO8SpzkShyMFMmbvpCpsWn9njn1id6nHiI36",
+	"y6ZZF2mWUZ1JyRSFDyC+gnKWFR/blWa+gm3E+uoGyiJxJuCWaLkLKiwXuI04LQ0sRRapx4dsWW3u1H54",
+	"QFBik6Eqr8ukRouKDOBJXenmEJ5lyy8AmSZI0KvcJdntSxGPIPbixHvlK2hEunIxjwjbmVb2lYuf4eUR",
+	"k8FgdhvwjmxksD4kjwidlTIPxyuQFlN3knDeM1GwXGSCm5NCez0XuqBTuYBIxEs3o22BkY3nSStqTUWv",
+	"9dsiihBQGOVB/dWMQU0KpwVGKhc4MoyLeEFly2+MNMXqGqwxqBsfvYmcIZvldJZ7gEjikd6hREb6Ii24",
+	"vO7h7kH/bIlJK2pNdOs3eoNXH+XXXAgPKQ/QVTr9XAjhAFCEK1qof2H43H/+3gLQq1bnAMhYOGyA1jtR",
+	"TFV+zRJxk/YFgi6ZV1Uu+0nxhPV4xmXfbOQvOHJbIVYeteV9sH+dJ58xxx7sElBs4dhHouAJL8ATQcvF",
+	"/FchRmOVw9PlJMu+UNbcctP43OWIfy4TzyA7jR9n60czBz+mUNna1PG5R8aXB0tjP36yl20C+QETyHeZ",
+	"IWaPIUHcPLV74cWoS/CiLD9vEo69CG65G3odttBoLGVE0YRsmnnsyuWpx6WGcMkEriFb/yapfDbYbGgR",
+	"O972NXfKj+W7vkSttMwTtOZzquxCdyYUaqj50BTG7QD1ns5Pr3Gz3BbyWzeQMakP4KMdYRE6HUFU1Udx",
+	"G2tLnrQ2edL95YSfDnIhFjYHWr4gCJGkMvCOezOm038jYWVvZgkj47QQI4rEgMvlKj50hFX8XFMhM4fu",
+	"jj6XrBdQKEGdPlYRM6witklXJD3EzXVqaZlK/RBQJxJUhQNGrApAcmGjggQ0N7S7MqaphjAQ79licYga",
+	"0XcqiRgH0PW1AEHVLMePZhrn3Mdq81g2C6dk2TBTbYfJfrGNKVKFV5C+d0i4vqLdaIM5h57KR0jstDqH",
+	"+1EL3Kd/TQSgv0o+EmYPhRb5+jIouOnL99Vl6Fa/gcj2t8zJ7PDIoe9l+w1x02wbDrd5mAeGdvUb9NFm",
+	"Y9ZUftDmt6Q3XhldMArCU741sNwfbyFaFvfE/ye+6jtGX4UZaNiNHd6ztBkbV3IrHLfC8cFZ8nArUrtn",
+	"2XAnITAvJWn7Pmox+fR3K+WWVpK+E1OGfZ2QjsX0nAO+9tVDvpAyYhMJOVMblof32S48ZEt9FVjM5sEu",
+	"50ipsWIoUptqXV6ACWuwrcL8xkTItiJwLYxVPDlO9ED1QAP5s7pC0L0AigPB4U61M386LH6CzrS/kBrE",
+	"l/jOm53Iu4ZcRcm3nhXT1IJZFJyDSdoCrm5tkvstnKtIhcdrkKwFaIVYmAvhWX8ShGBihRJFUQLAEAzo",
+	"0Q878ZN4NyL6TGenUDUCMllqFgeVd4ALgGVJcbsrz6ik7XD/AELlh/v7vqIFZx475xg10p2ytBJ2t1Cv",
+	"LBM8lxpHkRbmMWAPBQ1jXYkPI9AVRxePRFBByZeEyjyprDElE3YlCqriWRwfnANW3VxAfzvclw8n+3Fr",
+	"fM1O9A3BSR9uhrbQpFtb/U+G+YkSuakuXpnXQxLmpUifeEm1CRk8aBvXBX8dLxjVgIDWBjj/gW/+joOb",
+	"MAMNg5vhPUuDm7hq2+Dm1pF40ODmv+wptxKLjv28xKINe7+kUviSp7/D/y8NSf4YtD9gwAKxGKgJwjWb",
+	"fKqSuWJpFLY2VOgM/PdeJkKmIqxjh6d3ZUrmOCER/qB954OaSpHHu57lF4vvoHgeeQ7KIIaLQ5qwBttw",
+	"5tZE+nM2OP+Ltve6Imd1BBOPfq3JkxaRjWtGzdqd7Sm8ralhLMK1TI2mZsYiHwtm41YRyO15/s6iiU2P",
+	"5FeJIcIgfCvuKt4mFAJE29RXE1mk8mqezB31P8XtCO0CglqIjJsZ/4W6FQvNgtd1ZZXySY9FfzXl0xk+",
+	"k/VEFpTagHxKNeOw6UTSCe+FGvGu5FM+w56q4G88SUTCzNdlFmNrCvC92Au2mhkK5skC33heqK5cQAx1",
+	"RjOLeVpZZ8owLQrNVttGEfJPUXsq9B4GIN2lkOiQJ+apnVKfa3jJD0SGb0ajWR86q201tMptF5oFDwoT",
+	"14uMPfpat1G4Zgcn1r3mBRspXTRDda7Yl7VdktgFjFMMDce2eauvxqLjvwMxq0WB/ymmC2K7m9mO3wRn",
+	"1vqaFKivorUjnPYekk9N9fD9EW09jOlAddzguEwffRT7geZoG8L+jvyzR4usWO0w+m6qlkWxuSO5OPwE",
+	"6IfLo+14yWpirdqY+gd8/ldi0voTheJh4hqG4sN7lobicUm3ofitF/6goXhthYMVZyQt5sUZbdh7JX4i",
+	"x5qzXE3AkU7UiOCUkMsjcEkJt2Vm3DWeAU3Q+fubY3S83L9Pwq7DWnDYCiq1D76X4KtD3JkKnvI8CTF4",
+	"VBrRXHHaupIj65DrsrMJBCTJWcziAevxrdB4ZLy3nlR1hBKN5Op90lCsPfSmg15k0cPGeCiL/tsgkdhS",
+	"7+qnRmQ6AIpH7BP4zRFCGHxnkOuahPW6ynRN3+Dp7/D/S1PTbwgknQaxRGWuBEgHTgaEaOa5KCH2pUU9",
+	"pDlWkeKb40QM+CQroL41lWyiBeO6KzMlrzDKo52mRKWLyhVQCj2I+4I09Wb6cJum/h6wz2Fv3CHWzsXi",
+	"gxBQ66icApflPIE/BgEUzjZn3yRnv6E4jVYEUuZCzXNZ+M2EzB03Ej2MRbptItoGHO437d/0VH+VtD8M",
+	"4msgcD8YAnaN1VeLn+s4Wutwcxvg4G4qQx8OCBfXoyeqaKwjRWCs4W6ow5ENNwsiljaUzPcINfpA8Y3H",
+	"DzS6zUD+OTKQWxDAdUEA7zlK0QQMyQdBN0BDgnFv4ZC2cEhbr+F7g0OqirBHAT8Q+hANheWDQiIFYS5k",
+	"WxG56Mpy2Bd6l1ZEZbeASNsOou8BEAmNlkePiHSLM7mFRNpGM7d2SVNIpMdulDwkKJIxJsLEcjmJ1maL",
+	"wI+wUeXO0Y/YIvCjrnToRyjm7wr+6BbSeIt/tMU/2uIfbU3zrWm+AP+oqeItBzQDqr+FtjldU8taGVlC",
+	"EwxbusKrYihm4Etj92zH6KFckP5DvhLGCyS7BPYTgcXASbsrz7CA2fjnEBCV3p93qT5Qb6htsYiY9SbI",
+	"xBibF9VCfWSpLizN+K2lfTEkypelkgxf1zA+WbqpVqbRirS/utG9tYiXRupyt7tcemGmCzGqOY3ToeKj",
+	"1J3DG5Fr0hMLOITMqepN0iyxye/a4p3/oufcnp0Ru9tX7nD7wvW3t7+jdm/TTGz39iPz9gq/Nhvsb/rn",
+	"ou39VzVF2Y6yXAsR0il28G+THnb+WaSIXGVCI8JMqikAvCAc9Alff3sbX+RaraZR/OQ/fr0z4W6oPRI4",
+	"C9sT8eg4fBTEJPV1Kq8anQnzLNGf5GkxAx+4J3gu8rNJMWx1/vmb8UXxINTxn330xwQSFmg24RlIVB8c",
+	"caMaJnnW6rSegmdLI5t7lJBgErK3xpAKCMJ7IlPySrNCMe47bi3Mmg0ZpJqNee6CsWNeQIkLUaBRqAbp",
+	"laulxWGDmy4lYdQADD4bfzCfqW5EnvHxKVByUzfwiM+Q781ZhI4fus3e8v6w3I/WlZXy/IiNeCLKFfc0",
+	"cKoImB82sWeA6YlWLmSVwvroqETsRLbxKJg6laX9Gdip5gYCwrIzBuRP8+99b25KhYbbhlwmZu7UpLBc",
+	"ZgxuBP5/FJrE/28hXmYQridwbo2tfY55UurCSHcHa16aitfEjl6zhHR0YUxmwZBTT/D+EONKaKTYekBw",
+	"vVMlCQvI/AQ3tEvvSkd1r4IND0fqB82Mw5cnsE2AvMROAaTSlcxmkXMEIDkHxYKe7FVJEbzyzJG91r33",
+	"01DB5sGlNsoGSM/txgqe87MY9YAifO4ZH0Q/x6AhhyyiTNyE2QeGEUSYvmB878/ZtZjVD87tP3s3Hgpo",
+	"OAlIjF1dMz2T3MP5JxoVPJr0h/4L3SEjAWFxOIAcEsByPP0uAr/DG5EyA0Eh0+KUPD9tjjLPWKIi6lCF",
+	"6OaIXvDRM06GiEawAFoUEWDwZLaJFGOepa1KSAT1y4jXJ3A4qZnVLK4AY9qRrU6HQgYz9ddUFyqf1T7S",
+	"l6RGVFA/5OOxkDqC9UX+TPOOayHGZnrUeGZmZ8pT3JxajQSWpgYnAJ+46IWpZvlEylReRTin9kswwItF",
+	"/VORZf4LnXYK3kLa6ctvX/7/AAAA//8=",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

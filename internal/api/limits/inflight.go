@@ -143,3 +143,17 @@ func (f *InFlight) leaveAs(caller uint64) {
 		delete(f.held, caller)
 	}
 }
+
+type placeKey struct{}
+
+// WithPlace lets a request give its place back before it ends: leave is called once.
+func WithPlace(ctx context.Context, leave func()) context.Context {
+	return context.WithValue(ctx, placeKey{}, leave)
+}
+
+// LeavePlace gives the place of a request back that waits for others from now on, and does not work.
+func LeavePlace(ctx context.Context) {
+	if leave, ok := ctx.Value(placeKey{}).(func()); ok {
+		leave()
+	}
+}

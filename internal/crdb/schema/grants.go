@@ -19,6 +19,7 @@ func Grants() []TableGrants {
 		{"audit_events", "SELECT, INSERT", "SELECT, DELETE", "SELECT"},
 		{"classes", "SELECT, INSERT, UPDATE, DELETE", "", "SELECT"},
 		{"compatibility", "SELECT", "SELECT", "SELECT"},
+		{"feed", "SELECT, INSERT", "SELECT, UPDATE", ""},
 		{"fences", "SELECT, INSERT, UPDATE, DELETE", "", "SELECT"},
 		{"free_blocks", "SELECT, INSERT, DELETE", "", "SELECT"},
 		{"goose_db_version", "SELECT", "SELECT", ""},

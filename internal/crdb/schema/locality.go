@@ -35,6 +35,7 @@ func Localities() []TableLocality {
 		{"audit_events", RegionalByRow, "the trail: appended to by every change"},
 		{"classes", Global, "read by claims everywhere, changed by operators"},
 		{"compatibility", Global, "which programs may work here: read by all of them again and again, written by ipamctl migrate alone"},
+		{"feed", Global, "what cursors of the feed are sealed with: read by who follows it, moved by retention"},
 		{"fences", RegionalByRow, "the mark and the stock of a container: written by every claim and release"},
 		{"free_blocks", RegionalByRow, "free blocks: written by every claim and release"},
 		{"goose_db_version", RegionalByTable, "which migrations ran: read when a server starts"},

@@ -164,7 +164,7 @@ func TestWhatAUserMayBesideItsRoleIsNamed(t *testing.T) {
 		"Schema":     {"GRANT CREATE ON SCHEMA public TO %s", []string{"CREATE on the schema"}},
 		"Trail":      {"GRANT UPDATE, DELETE, TRUNCATE ON audit_events TO %s", []string{"UPDATE, DELETE, TRUNCATE on audit_events"}},
 		"Owner":      {"GRANT " + in.User(roletest.Owner) + " TO %s", []string{"CREATE on the database", "CREATE on the schema", "TEMPORARY on the database", "it owns the tables"}},
-		"Retention":  {"GRANT " + in.Prefix + "_retention TO %s", []string{"DELETE on audit_events, history", "SELECT, DELETE on removals"}},
+		"Retention":  {"GRANT " + in.Prefix + "_retention TO %s", []string{"DELETE on audit_events, history", "UPDATE on feed", "SELECT, DELETE on removals"}},
 	} {
 		user := roletest.Unique("more_")
 		in.AsRoot(t, fmt.Sprintf("CREATE USER %s IN ROLE %s_server", user, in.Prefix))

@@ -1,0 +1,87 @@
+package feed
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// position is where a follower is: it has all that is committed before From. In the middle of a pass it also has, of the rows up to the event After, what
+// is committed before Next, which is where it is at the end of the pass.
+type position struct {
+	From  storage.Place  `json:"f"`
+	Next  *storage.Place `json:"n,omitempty"`
+	After ipam.ID        `json:"a,omitzero"`
+}
+
+// has reports whether a follower has a change already.
+func (p position) has(c *Change) bool {
+	if storage.CommitBefore(c.commit, p.From.Commit) {
+		return true
+	}
+	return p.Next != nil && !later(c.row, p.After) && storage.CommitBefore(c.commit, p.Next.Commit)
+}
+
+// sealer makes cursors of positions of a project, and reads them. A cursor is sealed with a secret of the database, so that nobody learns from the
+// places in it how much others write, and none is taken that another database has made, or this one before a restore. One position has one cursor.
+type sealer struct {
+	aead    cipher.AEAD
+	key     []byte
+	project []byte
+}
+
+func newSealer(secret string, project ipam.ID) *sealer {
+	key := sha256.Sum256([]byte("carve feed " + secret))
+	block, err := aes.NewCipher(key[:])
+	if err != nil {
+		panic(err) // the key has a length that it can have
+	}
+	aead, err := cipher.NewGCM(block)
+	if err != nil {
+		panic(err) // the cipher has a block of the length that it can have
+	}
+	return &sealer{aead: aead, key: key[:], project: project[:]}
+}
+
+func (s *sealer) seal(p position) string {
+	text, err := json.Marshal(p)
+	if err != nil {
+		panic(err) // texts, times and ids of the database
+	}
+	mac := hmac.New(sha256.New, s.key)
+	mac.Write(s.project)
+	mac.Write(text)
+	nonce := mac.Sum(nil)[:s.aead.NonceSize()]
+	return base64.RawURLEncoding.EncodeToString(s.aead.Seal(nonce, nonce, text, s.project))
+}
+
+func (s *sealer) open(cursor string) (p position, err error) {
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
+	if err != nil || len(raw) < s.aead.NonceSize()+s.aead.Overhead() {
+		return p, errNoCursor
+	}
+	n := s.aead.NonceSize()
+	text, err := s.aead.Open(nil, raw[:n], raw[n:], s.project)
+	if err != nil {
+		return p, errExpired
+	}
+	if err := json.Unmarshal(text, &p); err != nil {
+		return p, errExpired
+	}
+	return p, nil
+}
+
+var (
+	errNoCursor = ipam.Invalid("query:after", "is not a cursor; pass changesCursor of a list, or cursor of an answer before.")
+	errExpired  = ipam.Errorf(ipam.CodeCursorExpired, "What this cursor needs is no longer kept. List again, and follow from the changesCursor of the list.")
+	errStopping = ipam.Errorf(ipam.CodeUnavailable, "The server shuts down. Connect again and go on from the last cursor.")
+	errSlow     = ipam.Errorf(ipam.CodeRateLimited, "The changes come faster than they are read. Connect again and go on from the last cursor, or follow less.")
+	errFull     = ipam.Errorf(ipam.CodeUnavailable, "As many follow changes by this server as may. Try again later, or at another server.")
+	errGreedy   = ipam.Errorf(ipam.CodeRateLimited, "This caller follows changes in as many requests at once as it may. End some of them.")
+)

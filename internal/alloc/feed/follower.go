@@ -1,0 +1,217 @@
+package feed
+
+import (
+	"context"
+	"time"
+
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+// Follower follows the changes of a project. It is for one goroutine, and must be closed.
+type Follower struct {
+	hub    *hub
+	filter Filter
+	leave  func()
+
+	at     position // what it has
+	joined bool     // to the parts of the hub
+	part   int      // the number of the next one
+	pass   int      // how many parts there were when a pass of its own began; -1: it has not begun one, or somebody else has
+	caught int      // the number of the first part that a pass of its own may not have; -1: there was none
+	fresh  bool     // a look that began after it came has ended
+	behind bool     // it has been with the hub, and fell behind
+}
+
+// Cursor is where to go on.
+func (f *Follower) Cursor() string { return f.hub.seal.seal(f.at) }
+
+// CursorAfter is where to go on behind a change that Next has answered, and before the next one that it has (nil: it was the last).
+func (f *Follower) CursorAfter(c, next *Change) string {
+	if next != nil && next.row == c.row {
+		return c.behind.cursorBy(f.hub.seal)
+	}
+	return c.ends.cursorBy(f.hub.seal)
+}
+
+// Close ends it.
+func (f *Follower) Close() { f.leave() }
+
+// May asks again whether the caller of ctx may follow.
+func (f *Follower) May(ctx context.Context) error {
+	pass, err := tenancy.Authorize(ctx, tenancy.ChangesRead, f.hub.in.Name)
+	if err != nil {
+		return err
+	}
+	return pass.Into(f.hub.in)
+}
+
+// Next answers the next changes that its filter matches: mostly no more than limit, but those of one row together. It waits for one, and answers
+// none when the time is over, or ctx; but it always looks once. What the hub does not keep any more it reads from the database itself; a follower that falls behind
+// again is told so.
+func (f *Follower) Next(ctx context.Context, wait time.Duration, limit int) ([]*Change, error) {
+	over := time.NewTimer(wait)
+	defer over.Stop()
+	for {
+		found, more, err := f.step(ctx, limit)
+		if err != nil || len(found) > 0 {
+			return found, err
+		}
+		switch {
+		case more == nil:
+			continue
+		case !f.fresh:
+			if err := f.await(ctx); err != nil {
+				return nil, err
+			}
+			f.fresh = true
+			continue
+		}
+		select {
+		case <-ctx.Done():
+			return nil, nil
+		case <-over.C:
+			return nil, nil
+		case <-more:
+		}
+	}
+}
+
+// await waits for a look of the hub that began after now.
+func (f *Follower) await(ctx context.Context) error {
+	h := f.hub
+	h.mu.Lock()
+	until := h.looked + 1
+	if h.looking {
+		until++
+	}
+	h.mu.Unlock()
+	for {
+		h.mu.Lock()
+		looked, over, err := h.looked, h.over, h.err
+		h.mu.Unlock()
+		if err != nil || looked >= until {
+			return err
+		}
+		h.wake()
+		select {
+		case <-ctx.Done():
+			return ipam.Errorf(ipam.CodeUnavailable, "The changes cannot be read at the moment. Go on from the same cursor later.")
+		case <-over:
+		}
+	}
+}
+
+// step answers what there is now, or what to wait for.
+func (f *Follower) step(ctx context.Context, limit int) (found []*Change, more <-chan struct{}, err error) {
+	if !f.joined && !f.join() {
+		if f.behind {
+			return nil, nil, errSlow
+		}
+		found, err = f.catchUp(ctx, limit)
+		return found, nil, err
+	}
+	h := f.hub
+	h.mu.Lock()
+	parts, first, end, changed := h.parts, h.first, h.end, h.changed
+	err = h.err
+	h.mu.Unlock()
+	if f.part < first {
+		f.joined, f.behind = false, true
+		return nil, nil, nil
+	}
+	for f.part-first < len(parts) {
+		p := parts[f.part-first]
+		taken, done := f.take(p.changes, limit)
+		if done {
+			f.part++
+		}
+		if len(taken) > 0 {
+			return taken, nil, nil
+		}
+	}
+	if storage.CommitBefore(f.at.From.Commit, end.Commit) {
+		f.at = position{From: end}
+	}
+	return nil, changed, err
+}
+
+// take answers the changes that it does not have and that its filter matches, up to a limit, and whether those are all.
+func (f *Follower) take(changes []*Change, limit int) (taken []*Change, done bool) {
+	var row ipam.ID
+	has := f.at.has
+	for _, c := range changes {
+		if has(c) {
+			continue
+		}
+		if len(taken) >= limit && c.row != row {
+			return taken, false
+		}
+		row, f.at = c.row, c.behind.position
+		if told := f.filter.of(c); told != nil {
+			taken = append(taken, told)
+		}
+	}
+	return taken, true
+}
+
+// join finds the first part of the hub that may hold something which it does not have. A pass that ended before its place was read earlier than that.
+func (f *Follower) join() bool {
+	h := f.hub
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if f.caught >= h.first {
+		f.part, f.joined = f.caught, true
+		return true
+	}
+	if f.at.Next != nil || !storage.CommitBefore(h.lost.Commit, f.at.From.Commit) {
+		return false
+	}
+	f.part, f.joined = h.first, true
+	for _, p := range h.parts {
+		if !storage.CommitBefore(p.next.Commit, f.at.From.Commit) {
+			break
+		}
+		f.part++
+	}
+	return true
+}
+
+// catchUp reads the database for what the hub does not keep any more. When a pass of its own is done it has what the hub had found before that began.
+func (f *Follower) catchUp(ctx context.Context, limit int) ([]*Change, error) {
+	h := f.hub
+	leave, err := h.feed.Searching.Enter(ctx, h.in.ID)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	h.mu.Lock()
+	found := h.first + len(h.parts)
+	h.mu.Unlock()
+	at := f.at
+	page, err := h.feed.Store.FeedRead(ctx, h.in, at.From, at.After, rowsAtOnce)
+	if err == nil {
+		err = h.fits(page.Now, at.From)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if at.Next == nil {
+		at.Next, f.pass = &page.Now.Place, found
+	}
+	changes, err := gather(ctx, h.feed.Store, h.in, page.Rows)
+	if err != nil {
+		return nil, err
+	}
+	tell(changes, at, page.More)
+	tenancy.BudgetOf(ctx).Add(tenancy.Work{Rows: len(changes)})
+	taken, done := f.take(changes, limit)
+	switch {
+	case done && !page.More:
+		f.at, f.caught, f.pass = position{From: *at.Next}, f.pass, -1
+	case done:
+		f.at = position{From: at.From, Next: at.Next, After: lastEvent(page.Rows)}
+	}
+	return taken, nil
+}

@@ -1,0 +1,144 @@
+package feed
+
+import (
+	"context"
+	"net/netip"
+	"slices"
+
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/trail"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+type object struct{ kind, name string }
+
+// told is an event in its row.
+type told struct {
+	*ipam.Event
+
+	row    ipam.ID // the last event of the row
+	commit string
+}
+
+// gathering makes changes of rows of the trail: one of each object, however often it has changed.
+type gathering struct {
+	changes  map[object]*Change
+	released []storage.Released
+	ended    map[string]told // the releases, by the claims' names
+}
+
+// gather answers what has changed by some rows, in the order of the last events, and as it is now.
+func gather(ctx context.Context, read storage.Reader, in storage.ProjectKey, rows []storage.FeedRow) ([]*Change, error) {
+	g := gathering{changes: map[object]*Change{}, ended: map[string]told{}}
+	for _, row := range rows {
+		for i := range row.Events {
+			g.event(told{&row.Events[i], row.Events[len(row.Events)-1].ID, row.Commit})
+		}
+	}
+	if err := g.allocationsEnded(ctx, read, in); err != nil {
+		return nil, err
+	}
+	if err := g.read(ctx, read, in); err != nil {
+		return nil, err
+	}
+	changes := make([]*Change, 0, len(g.changes))
+	for _, c := range g.changes {
+		changes = append(changes, c)
+	}
+	slices.SortFunc(changes, func(a, b *Change) int {
+		switch {
+		case later(a.event, b.event):
+			return 1
+		case later(b.event, a.event):
+			return -1
+		default:
+			return 0
+		}
+	})
+	return changes, nil
+}
+
+func (g *gathering) event(e told) {
+	if _, followed := kinds[e.Kind]; !followed || e.Outcome != ipam.OutcomeOK || e.Name == "" {
+		return
+	}
+	g.touch(e.Kind, e.Name, e, relabels(e.Event))
+	if e.Kind != trail.KindClaim || len(e.After) > 0 || len(e.Before) == 0 {
+		return
+	}
+	was := readRecord(e.Before)
+	block, err := netip.ParsePrefix(was.AllocatedCIDR)
+	if err != nil || was.PoolRef == nil {
+		return
+	}
+	g.released = append(g.released, storage.Released{Name: e.Name, Pool: was.PoolRef.Project, Block: block, At: e.At})
+	g.ended[e.Name] = e
+}
+
+func (g *gathering) touch(kind, name string, e told, relabelled bool) {
+	at := object{kind, name}
+	c := g.changes[at]
+	if c == nil {
+		c = &Change{Kind: kind, Name: name, commit: e.commit}
+		g.changes[at] = c
+	}
+	if c.event.IsZero() || later(e.ID, c.event) {
+		c.event, c.row, c.At, c.Operation = e.ID, e.row, e.At, e.Operation
+	}
+	if storage.CommitBefore(c.commit, e.commit) {
+		c.commit = e.commit
+	}
+	c.relabelled = c.relabelled || relabelled
+}
+
+// allocationsEnded finds out which allocations the released claims had: their history says so.
+func (g *gathering) allocationsEnded(ctx context.Context, read storage.Reader, in storage.ProjectKey) error {
+	if len(g.released) == 0 {
+		return nil
+	}
+	ended, err := read.AllocationsEnded(ctx, in, g.released)
+	if err != nil {
+		return err
+	}
+	for name, e := range g.ended {
+		ids := ended[name]
+		if len(ids) == 0 {
+			return errExpired // the history was cut since
+		}
+		for _, id := range ids {
+			g.touch(trail.KindAllocation, id.String(), e, true)
+		}
+	}
+	return nil
+}
+
+// read finds out what the objects are now. A claim's allocation changes with it.
+func (g *gathering) read(ctx context.Context, read storage.Reader, in storage.ProjectKey) error {
+	names := map[string][]string{}
+	for at := range g.changes {
+		names[at.kind] = append(names[at.kind], at.name)
+	}
+	for kind, named := range names {
+		found, err := kinds[kind](ctx, read, in, named)
+		if err != nil {
+			return err
+		}
+		for name, one := range found {
+			if c := g.changes[object{kind, name}]; c != nil {
+				c.Object = one
+			}
+		}
+	}
+	for at, c := range g.changes {
+		claim, is := c.Object.(ipam.Claim)
+		if !is {
+			continue
+		}
+		held := claim.Allocation()
+		at = object{trail.KindAllocation, held.Meta().Name}
+		if _, there := g.changes[at]; !there { // what is added while the map is gone through is no claim
+			g.changes[at] = &Change{Kind: at.kind, Name: at.name, Object: held, At: c.At, Operation: c.Operation, event: c.event, row: c.row, commit: c.commit}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,57 @@
+package feed
+
+import (
+	"context"
+
+	"github.com/carve-ipam/carve/internal/alloc/pools"
+	"github.com/carve-ipam/carve/internal/alloc/regions"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/trail"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// now reads what objects of a kind are now, by name: what it does not answer is not there.
+type now func(ctx context.Context, read storage.Reader, in storage.ProjectKey, names []string) (map[string]ipam.Resource, error)
+
+// kinds is what can be followed, as the trail names it. Allocations are those that a project holds by claims, or has retained of them.
+var kinds = map[string]now{
+	trail.KindPool: func(ctx context.Context, read storage.Reader, in storage.ProjectKey, names []string) (map[string]ipam.Resource, error) {
+		found, err := read.PoolsNamed(ctx, in, names)
+		for i := range found {
+			if err == nil {
+				found[i], err = regions.WithStanding(ctx, read, found[i])
+			}
+		}
+		return byName(found), err
+	},
+	trail.KindClaim: func(ctx context.Context, read storage.Reader, in storage.ProjectKey, names []string) (map[string]ipam.Resource, error) {
+		found, err := read.ClaimsNamed(ctx, in, names)
+		return byName(found), err
+	},
+	trail.KindAllocation: func(ctx context.Context, read storage.Reader, in storage.ProjectKey, names []string) (map[string]ipam.Resource, error) {
+		ids := make([]ipam.ID, 0, len(names))
+		for _, name := range names {
+			if id, err := ipam.ParseID(name); err == nil {
+				ids = append(ids, id)
+			}
+		}
+		found, err := read.HoldingsNamed(ctx, in, ids)
+		return byName(found), err
+	},
+	trail.KindClass: func(ctx context.Context, read storage.Reader, in storage.ProjectKey, names []string) (map[string]ipam.Resource, error) {
+		found, err := pools.OwnClasses(ctx, read, in, names)
+		return byName(found), err
+	},
+	trail.KindQuota: func(ctx context.Context, read storage.Reader, in storage.ProjectKey, names []string) (map[string]ipam.Resource, error) {
+		found, err := read.QuotaList(ctx, in, "", storage.MaxQuotas) // no more than a page of names
+		return byName(found), err
+	},
+}
+
+func byName[T ipam.Resource](found []T) map[string]ipam.Resource {
+	all := make(map[string]ipam.Resource, len(found))
+	for _, one := range found {
+		all[one.Meta().Name] = one
+	}
+	return all
+}

@@ -1,0 +1,173 @@
+package feed
+
+import (
+	"context"
+	"sync"
+
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+// How many may follow at once by one server.
+const (
+	maxFollowers = 10_000
+	maxOfCaller  = 1_024
+)
+
+// Feed is what changes in projects.
+type Feed struct {
+	*usecase.Core
+
+	mu        sync.Mutex
+	hubs      map[ipam.ID]*hub
+	followers int
+	callers   map[string]int
+	life      context.Context //nolint:containedctx // that of the hubs, which outlive the requests that make them
+	stop      context.CancelFunc
+	running   sync.WaitGroup
+}
+
+// New makes the room.
+func New(core *usecase.Core) *Feed {
+	f := &Feed{Core: core, hubs: map[ipam.ID]*hub{}, callers: map[string]int{}}
+	f.life, f.stop = context.WithCancel(context.Background())
+	return f
+}
+
+// EndFeed ends all that follow, and lets nobody follow any more.
+func (f *Feed) EndFeed() {
+	f.stop()
+	f.running.Wait()
+}
+
+// ChangesMark answers a mark of before what is read from now on, for ChangesCursor.
+func (f *Feed) ChangesMark(ctx context.Context) (storage.Mark, error) { return f.Store.FeedMark(ctx) }
+
+// ChangesCursor is the cursor of a mark, for a project that the same request has found; "" when it is not remembered any more.
+func (f *Feed) ChangesCursor(project string, m storage.Mark) string {
+	key, known := f.Projects.Get(project)
+	if !known {
+		return ""
+	}
+	return newSealer(m.Secret, key.ID).seal(position{From: m.Place})
+}
+
+// Follow begins to follow a project, from a cursor or, without one, from now.
+func (f *Feed) Follow(ctx context.Context, project, cursor string, filter Filter) (*Follower, error) {
+	who, in, err := f.Enter(ctx, tenancy.ChangesRead, project)
+	if err != nil {
+		return nil, err
+	}
+	leave, err := f.admit(who.Subject)
+	if err != nil {
+		return nil, err
+	}
+	h, err := f.hubOf(ctx, in)
+	if err != nil {
+		leave()
+		return nil, err
+	}
+	follower := &Follower{hub: h, filter: filter, pass: -1, caught: -1}
+	follower.leave = sync.OnceFunc(func() {
+		h.mu.Lock()
+		h.followers--
+		h.left = f.Ticks()
+		h.mu.Unlock()
+		leave()
+	})
+	if cursor == "" {
+		err = follower.await(ctx)
+		h.mu.Lock()
+		follower.at, follower.fresh = position{From: h.end}, true
+		h.mu.Unlock()
+	} else {
+		follower.at, err = h.seal.open(cursor)
+	}
+	if err != nil {
+		follower.Close()
+		return nil, err
+	}
+	return follower, nil
+}
+
+// admit counts a follower, unless there are as many as may be.
+func (f *Feed) admit(caller string) (leave func(), err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case f.life.Err() != nil:
+		return nil, errStopping
+	case f.followers >= maxFollowers:
+		return nil, errFull
+	case f.callers[caller] >= maxOfCaller:
+		return nil, errGreedy
+	}
+	f.followers++
+	f.callers[caller]++
+	return func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.followers--
+		if f.callers[caller]--; f.callers[caller] == 0 {
+			delete(f.callers, caller)
+		}
+	}, nil
+}
+
+// hubOf answers the hub of a project with one follower more, and makes it for the first one.
+func (f *Feed) hubOf(ctx context.Context, in storage.ProjectKey) (*hub, error) {
+	if h := f.joined(in.ID, nil); h != nil {
+		return h, nil
+	}
+	begin, err := f.Store.FeedRead(ctx, in, storage.Place{}, ipam.ID{}, 0)
+	if err != nil {
+		return nil, err
+	}
+	h := f.joined(in.ID, newHub(f, in, begin.Now))
+	if h == nil {
+		return nil, errStopping
+	}
+	return h, nil
+}
+
+// joined adds a follower to the hub of a project: the one that there is, or else a new one, which begins to run. nil: there is none.
+func (f *Feed) joined(project ipam.ID, made *hub) *hub {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	h := f.hubs[project]
+	if h == nil && made != nil && f.life.Err() == nil {
+		h = made
+		f.hubs[project] = h
+		f.running.Go(func() { h.run(f.life) })
+	}
+	if h != nil {
+		h.mu.Lock()
+		h.followers++
+		h.mu.Unlock()
+	}
+	return h
+}
+
+// retire takes a hub away that nobody follows.
+func (f *Feed) retire(h *hub) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.followers > 0 {
+		return false
+	}
+	delete(f.hubs, h.in.ID)
+	return true
+}
+
+// drop takes a hub away that cannot go on.
+func (f *Feed) drop(h *hub) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.hubs[h.in.ID] == h {
+		delete(f.hubs, h.in.ID)
+	}
+}

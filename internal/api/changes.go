@@ -1,0 +1,118 @@
+package api
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/carve-ipam/carve/internal/alloc/feed"
+	"github.com/carve-ipam/carve/internal/api/auth"
+	"github.com/carve-ipam/carve/internal/api/codec"
+	"github.com/carve-ipam/carve/internal/api/gen"
+	"github.com/carve-ipam/carve/internal/api/limits"
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+// changeHandlers serves what changes.
+type changeHandlers struct {
+	use           Changes
+	authenticator auth.Authenticator
+	clock         func() time.Time
+}
+
+// rightsEvery is how often it is asked again whether a caller may follow. What is known of keys and members is some seconds old itself.
+const rightsEvery = 3 * time.Second
+
+// ListChanges implements the operation.
+func (s changeHandlers) ListChanges(c echo.Context, project string, p gen.ListChangesParams) error {
+	labels, err := codec.LabelFilter(codec.Or(p.LabelSelector, ""))
+	if err != nil {
+		return err
+	}
+	f := feed.Filter{Name: codec.Or(p.ResourceName, ""), Labels: labels}
+	for _, kind := range p.ResourceKind {
+		f.Kinds = append(f.Kinds, string(kind))
+	}
+	after := codec.Or(p.LastEventID, codec.Or(p.After, ""))
+	follower, err := s.use.Follow(c.Request().Context(), project, after, f)
+	if err != nil {
+		return err
+	}
+	defer follower.Close()
+	limits.LeavePlace(c.Request().Context())
+	if streams(operationOf(c), c.Request()) {
+		return s.stream(c, follower)
+	}
+	return s.poll(c, follower, codec.Or(p.Limit, defaultLimit), time.Duration(codec.Or(p.WaitSeconds, 0))*time.Second)
+}
+
+// poll answers what there is, or waits for it for a time.
+func (s changeHandlers) poll(c echo.Context, follower *feed.Follower, limit int, wait time.Duration) error {
+	control := http.NewResponseController(c.Response())
+	if wait > 0 {
+		_ = control.SetReadDeadline(time.Time{}) // who has gone is noticed all the same
+		_ = control.SetWriteDeadline(time.Now().Add(wait + writeLimit))
+	}
+	began := time.Now()
+	changes, err := follower.Next(c.Request().Context(), wait, limit)
+	callOf(c).waited = time.Since(began)
+	if err == nil && wait > 0 {
+		err = s.may(c, follower)
+	}
+	if err != nil {
+		return err
+	}
+	tenancy.BudgetOf(c.Request().Context()).Add(tenancy.Work{Rows: len(changes)})
+	page := gen.ChangeList{Items: make([]gen.Change, len(changes)), Cursor: follower.Cursor()}
+	for i, change := range changes {
+		if page.Items[i], err = s.show(change); err != nil {
+			return err
+		}
+	}
+	return codec.Answer(c.Response(), http.StatusOK, &page)
+}
+
+// may asks again whether the caller is who it was, and may follow.
+func (s changeHandlers) may(c echo.Context, follower *feed.Follower) error {
+	who, err := s.authenticator.Authenticate(c.Request())
+	if err != nil {
+		return err
+	}
+	return follower.May(tenancy.WithPrincipal(c.Request().Context(), who))
+}
+
+func (s changeHandlers) show(c *feed.Change) (gen.Change, error) {
+	out := gen.Change{Kind: gen.ChangeKind(c.Kind), Name: c.Name, Type: gen.ChangeTypePut, At: c.At.UTC(), Operation: c.Operation}
+	var shown any
+	switch object := c.Object.(type) {
+	case ipam.Pool:
+		shown = codec.PoolOf(object, s.clock())
+	case ipam.Claim:
+		shown = codec.ClaimOf(object)
+	case ipam.Allocation:
+		shown = codec.AllocationOf(object)
+	case ipam.Class:
+		shown = codec.ClassOf(object)
+	case ipam.Quota:
+		shown = codec.QuotaOf(object)
+	default:
+		out.Type = gen.ChangeTypeDelete
+		return out, nil
+	}
+	var err error
+	out.Object, err = json.Marshal(shown)
+	return out, err
+}
+
+// refusalOf is why a stream ends, to its caller.
+func refusalOf(err error) *ipam.Error {
+	refused, ok := errors.AsType[*ipam.Error](err)
+	if !ok {
+		return ipam.Errorf(ipam.CodeInternal, "The changes cannot be read.")
+	}
+	return refused
+}

@@ -1,0 +1,28 @@
+package crdb
+
+import "time"
+
+// A place is the time of the read: what is committed later than the read of its key has a later time (ADR 32).
+const (
+	feedPlaceCockroach = `
+SELECT cluster_logical_timestamp()::STRING, '', now(), f.secret::STRING, f.kept_from
+FROM feed AS f
+WHERE f.id = 1`
+	feedRowsCockroach = `
+SELECT e.id, e.count, e.events, e.at::STRING
+FROM unnest($1::STRING[]) AS r (region)
+CROSS JOIN LATERAL (
+    SELECT t.id, t.count, t.events, t.crdb_internal_mvcc_timestamp AS at
+    FROM audit_events AS t
+    WHERE t.region = r.region::crdb_internal_region AND t.project_id = $2 AND t.id > $3 AND t.crdb_internal_mvcc_timestamp > $4::STRING::DECIMAL
+    ORDER BY t.id
+    LIMIT $5
+) AS e
+ORDER BY e.id
+LIMIT $5`
+)
+
+func (cockroach) feed() (place, rows string) { return feedPlaceCockroach, feedRowsCockroach }
+
+// since is when the oldest transaction may have begun that has not ended.
+func (cockroach) since(_ []feedSeen, now feedSeen) time.Time { return now.at.Add(-longestTransaction) }

@@ -1,0 +1,51 @@
+package crdb
+
+import (
+	"strconv"
+	"time"
+)
+
+// A place is the oldest transaction that had not ended: whatever cannot be read yet is of it, or of a later one (ADR 32). What the seal of cursors is
+// made of names the line of the log as well: on a standby that has taken over, transactions may be numbered again.
+const (
+	feedPlacePostgres = `
+SELECT pg_snapshot_xmin(s.now)::text, pg_snapshot_xmax(s.now)::text, now(), f.secret::text || left(pg_walfile_name(pg_current_wal_lsn()), 8), f.kept_from
+FROM feed AS f CROSS JOIN (SELECT pg_current_snapshot() AS now) AS s
+WHERE f.id = 1`
+	// A row tells the lower half of its transaction's number; the upper one is that of the last transaction, or one less.
+	feedRowsPostgres = `
+SELECT e.id, e.count, e.events, e.number::text
+FROM unnest($1::text[]) AS r (region)
+CROSS JOIN (SELECT pg_snapshot_xmax(pg_current_snapshot())::text::int8 AS number) AS last
+CROSS JOIN LATERAL (
+    SELECT t.id, t.count, t.events, last.number - ((last.number - t.xmin::text::int8) & 4294967295) AS number
+    FROM audit_events AS t
+    WHERE t.region = r.region::crdb_internal_region AND t.project_id = $2 AND t.id > $3
+        AND last.number - ((last.number - t.xmin::text::int8) & 4294967295) >= $4::text::int8
+    ORDER BY t.id
+    LIMIT $5
+) AS e
+ORDER BY e.id
+LIMIT $5`
+)
+
+func (postgres) feed() (place, rows string) { return feedPlacePostgres, feedRowsPostgres }
+
+// since is what was known when the oldest transaction of a place began: a number that had not been given yet then belongs to a transaction that has
+// begun since.
+func (postgres) since(known []feedSeen, now feedSeen) time.Time {
+	oldest, err := strconv.ParseUint(now.oldest, 10, 64)
+	if err != nil {
+		return time.Time{}
+	}
+	since := now.at.Add(-longestTransaction)
+	if len(known) > 0 {
+		since = known[0].at.Add(-longestTransaction)
+	}
+	for _, k := range append(known, now) {
+		if next, err := strconv.ParseUint(k.next, 10, 64); err == nil && next <= oldest {
+			since = k.at
+		}
+	}
+	return since
+}
