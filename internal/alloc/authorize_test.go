@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
-	"github.com/carve-ipam/carve/internal/alloc/claims"
 	"github.com/carve-ipam/carve/internal/alloc/consumers"
 	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/releases"
 	"github.com/carve-ipam/carve/internal/alloc/trail"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -113,7 +113,7 @@ func TestNothingIsDoneForStrangers(t *testing.T) {
 			return err
 		},
 		"ReleaseClaims": func(ctx context.Context) error {
-			_, err := b.ReleaseClaims(ctx, project, claims.Releasing{Names: []string{"x"}}, dry)
+			_, err := b.ReleaseClaims(ctx, project, releases.Releasing{Names: []string{"x"}}, dry)
 			return err
 		},
 		"PutScopePool": func(ctx context.Context) error {

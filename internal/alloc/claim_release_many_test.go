@@ -9,8 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc/claims"
 	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/releases"
 	"github.com/carve-ipam/carve/internal/alloc/trail"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -18,10 +18,10 @@ import (
 )
 
 // owner selects the claims of an owner.
-func owner(o string) claims.Releasing { return claims.Releasing{Filter: paging.Filter{Owner: o}} }
+func owner(o string) releases.Releasing { return releases.Releasing{Filter: paging.Filter{Owner: o}} }
 
 // preview makes a dry run of a release.
-func (b *bundle) preview(t testing.TB, q claims.Releasing) claims.Released {
+func (b *bundle) preview(t testing.TB, q releases.Releasing) releases.Released {
 	t.Helper()
 	q.Preview = 100
 	out, err := b.ReleaseClaims(b.ctx, project, q, dry)
@@ -31,7 +31,7 @@ func (b *bundle) preview(t testing.TB, q claims.Releasing) claims.Released {
 }
 
 // releaseAll releases what is selected, request by request.
-func (b *bundle) releaseAll(t testing.TB, q claims.Releasing) (sum claims.Released) {
+func (b *bundle) releaseAll(t testing.TB, q releases.Releasing) (sum releases.Released) {
 	t.Helper()
 	for range 100 {
 		out, err := b.ReleaseClaims(b.ctx, project, q, usecase.Request{})
@@ -91,7 +91,7 @@ func TestManyClaimsAreReleasedAsShown(t *testing.T) {
 		"ByPool":   {paging.Filter{Pool: ref("b")}, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
-			q := claims.Releasing{Filter: c.f}
+			q := releases.Releasing{Filter: c.f}
 			q.Token = b.preview(t, q).Token
 			require.Equal(t, c.n, b.releaseAll(t, q).Done)
 		})
@@ -103,7 +103,7 @@ func TestNamesAreReleasedAndWhatIsGoneIsCounted(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/16"))
-	q := claims.Releasing{Names: []string{"none"}, Before: b.clock.read(), Limit: 4}
+	q := releases.Releasing{Names: []string{"none"}, Before: b.clock.read(), Limit: 4}
 	for i := range 10 {
 		name := fmt.Sprintf("c%d", i)
 		b.claim(t, claim(name, "net", 28))
@@ -182,18 +182,18 @@ func TestReleasesThatCannotBe(t *testing.T) {
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/16"))
 	b.claim(t, claim("c", "net", 28))
-	byPool := claims.Releasing{Filter: paging.Filter{Pool: ref("net")}}
-	try := func(q claims.Releasing, r usecase.Request) error {
+	byPool := releases.Releasing{Filter: paging.Filter{Pool: ref("net")}}
+	try := func(q releases.Releasing, r usecase.Request) error {
 		_, err := b.ReleaseClaims(b.ctx, project, q, r)
 		return err
 	}
-	refused(t, try(claims.Releasing{Before: time.Now()}, usecase.Request{}), ipam.CodeInvalidArgument)
-	refused(t, try(claims.Releasing{}, dry), ipam.CodeInvalidArgument)
+	refused(t, try(releases.Releasing{Before: time.Now()}, usecase.Request{}), ipam.CodeInvalidArgument)
+	refused(t, try(releases.Releasing{}, dry), ipam.CodeInvalidArgument)
 	refused(t, try(byPool, usecase.Request{}), ipam.CodeInvalidArgument)
 	foreign := byPool
 	foreign.Token = b.preview(t, owner("VM")).Token
 	refused(t, try(foreign, usecase.Request{}), ipam.CodeInvalidArgument)
-	refused(t, try(claims.Releasing{Filter: paging.Filter{Pool: ref("none")}}, dry), ipam.CodeInvalidArgument)
+	refused(t, try(releases.Releasing{Filter: paging.Filter{Pool: ref("none")}}, dry), ipam.CodeInvalidArgument)
 	_, err := b.ReleaseClaims(b.acting("corp:viewer", tenancy.Viewer, project), project, byPool, dry)
 	refused(t, err, ipam.CodePermissionDenied)
 	require.Equal(t, []string{"c"}, b.owned(t, paging.Filter{}))
@@ -210,13 +210,13 @@ func TestReleasesOfManyRace(t *testing.T) {
 		names = append(names, fmt.Sprintf("c%02d", i))
 		b.claim(t, claim(names[i], "net", 28))
 	}
-	q := claims.Releasing{Filter: paging.Filter{Pool: ref("net")}, Before: b.clock.read(), Limit: 7}
+	q := releases.Releasing{Filter: paging.Filter{Pool: ref("net")}, Before: b.clock.read(), Limit: 7}
 	b.clock.move(time.Second)
 	var mu sync.Mutex
 	var racers sync.WaitGroup
 	done := 0
 	for _, s := range []interface {
-		ReleaseClaims(ctx context.Context, project string, q claims.Releasing, r usecase.Request) (claims.Released, error)
+		ReleaseClaims(ctx context.Context, project string, q releases.Releasing, r usecase.Request) (releases.Released, error)
 	}{b, far, far} {
 		racers.Go(func() {
 			q := q
@@ -264,7 +264,7 @@ func TestAReleaseEndsBeforeItsDeadline(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/16"))
-	q := claims.Releasing{Filter: paging.Filter{Pool: ref("net")}, Before: b.clock.read()}
+	q := releases.Releasing{Filter: paging.Filter{Pool: ref("net")}, Before: b.clock.read()}
 	for i := range 5 {
 		b.claim(t, claim(fmt.Sprintf("c%d", i), "net", 28))
 	}

@@ -47,4 +47,5 @@
 //	holdings  allocations: what is held, and by whom
 //	claims    claims, alone, in groups and in batches
 //	consumers what uses claims: attached, renewed, ended, and what the background does about it
+//	releases  many claims that are released by one request
 package alloc

@@ -13,6 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/quota"
 	"github.com/carve-ipam/carve/internal/alloc/refusals"
 	"github.com/carve-ipam/carve/internal/alloc/regions"
+	"github.com/carve-ipam/carve/internal/alloc/releases"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/alloc/trail"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
@@ -28,6 +29,7 @@ type Service struct {
 	*holdings.Holdings
 	*pools.Pools
 	*quota.Quotas
+	*releases.Releases
 	*trail.Trail
 
 	regions *regions.Regions // most of what it can do is for the other rooms
@@ -56,6 +58,7 @@ func New(store storage.Store, o Options) *Service {
 		Access:    access.New(core, o.MaxSpaces),
 		Claims:    all,
 		Consumers: consumers.New(core, all),
+		Releases:  releases.New(core, all),
 		Feed:      feed.New(core),
 		Holdings:  holdings.New(core),
 		Pools:     pools.New(core, regions, refusals),

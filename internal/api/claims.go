@@ -9,7 +9,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"github.com/carve-ipam/carve/internal/alloc/claims"
+	"github.com/carve-ipam/carve/internal/alloc/releases"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/api/codec"
 	"github.com/carve-ipam/carve/internal/api/gen"
@@ -103,10 +103,10 @@ func (s claimHandlers) ReleaseClaims(c echo.Context, project string, p gen.Relea
 const shownReleases = 100
 
 // releasing reads which claims are to be released.
-func releasing(project string, body gen.ClaimReleaseCreate) (claims.Releasing, error) {
+func releasing(project string, body gen.ClaimReleaseCreate) (releases.Releasing, error) {
 	sel := body.Select
-	q := claims.Releasing{
-		Names: sel.Names, Token: body.Token, Cursor: body.Cursor, Limit: codec.Or(body.Limit, claims.MaxReleases), Preview: shownReleases,
+	q := releases.Releasing{
+		Names: sel.Names, Token: body.Token, Cursor: body.Cursor, Limit: codec.Or(body.Limit, releases.MaxReleases), Preview: shownReleases,
 	}
 	if sel.Names != nil && (sel.Owner != "" || sel.LabelSelector != "" || sel.Pool != "" || sel.ClassName != "") {
 		return q, ipam.Invalid("/select/names", "stands alone: leave the other conditions out.")

@@ -11,6 +11,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/feed"
 	"github.com/carve-ipam/carve/internal/alloc/paging"
 	"github.com/carve-ipam/carve/internal/alloc/pools"
+	"github.com/carve-ipam/carve/internal/alloc/releases"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/alloc/trail"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
@@ -83,7 +84,7 @@ type Claims interface {
 	PutClaim(ctx context.Context, project string, c ipam.Claim, r usecase.Request) (usecase.Result[ipam.Claim], error)
 	PatchClaim(ctx context.Context, project, name string, r usecase.Request, mutate func(ipam.Claim) (ipam.Claim, error)) (ipam.Claim, error)
 	DeleteClaim(ctx context.Context, project, name string, r usecase.Request) error
-	ReleaseClaims(ctx context.Context, project string, q claims.Releasing, r usecase.Request) (claims.Released, error)
+	ReleaseClaims(ctx context.Context, project string, q releases.Releasing, r usecase.Request) (releases.Released, error)
 	// PutScopePool carves the pool of a scope unless there is one, GetScopePool reads it, ListScopePools those of all scopes of a class.
 	PutScopePool(ctx context.Context, project, class string, scope map[string]string, r usecase.Request) (usecase.Result[ipam.Pool], error)
 	GetScopePool(ctx context.Context, project, class string, scope map[string]string) (ipam.Pool, error)

@@ -82,15 +82,15 @@ func (s *explainer) explanation(ctx context.Context, key storage.ProjectKey, bou
 		return out, err
 	}
 	refused, ok := errors.AsType[*ipam.Error](decision)
-	if !ok || !aboutTheClaim(refused.Code) {
+	if !ok || !AboutTheClaim(refused.Code) {
 		return Explanation{}, decision
 	}
 	remedies, err := s.remedies(ctx, refused, res)
 	return Explanation{Steps: res.Steps(resolve.MaxExplained), Refusal: refused, Remedies: remedies}, err
 }
 
-// aboutTheClaim reports whether a code says something about the claim, and not about the moment.
-func aboutTheClaim(code ipam.Code) bool {
+// AboutTheClaim reports whether a code says something about the claim, and not about the moment.
+func AboutTheClaim(code ipam.Code) bool {
 	switch code {
 	case ipam.CodeContention, ipam.CodeOutcomeUnknown, ipam.CodeUnavailable, ipam.CodeDeadline, ipam.CodeInternal, ipam.CodeRateLimited:
 		return false

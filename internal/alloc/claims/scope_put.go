@@ -22,7 +22,9 @@ type scopes struct {
 }
 
 // PutScopePool answers the pool of a scope. If there is none yet it is carved, as the scope's first claim would have it carved.
-func (s *scopes) PutScopePool(ctx context.Context, project, class string, scope map[string]string, r usecase.Request) (usecase.Result[ipam.Pool], error) {
+func (s *scopes) PutScopePool(
+	ctx context.Context, project, class string, scope map[string]string, r usecase.Request,
+) (usecase.Result[ipam.Pool], error) {
 	who, key, err := s.Enter(ctx, tenancy.ClaimsWrite, project)
 	if err != nil {
 		return usecase.Result[ipam.Pool]{}, err
@@ -80,7 +82,9 @@ func (s *scopes) GetScopePool(ctx context.Context, project, class string, scope 
 }
 
 // ListScopePools lists the pools of the project's scopes of a class, in order of the scopes.
-func (s *scopes) ListScopePools(ctx context.Context, project, class string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Pool], error) {
+func (s *scopes) ListScopePools(
+	ctx context.Context, project, class string, limit int, cursor string, r usecase.Reading,
+) (paging.Page[ipam.Pool], error) {
 	_, key, err := s.Enter(ctx, tenancy.ClaimsRead, project)
 	if err != nil {
 		return paging.Page[ipam.Pool]{}, err
@@ -118,7 +122,9 @@ func (s *scopes) class(ctx context.Context, read storage.Reader, key storage.Pro
 	return facts.Class, err
 }
 
-func (s *scopes) resolve(ctx context.Context, read storage.Reader, key storage.ProjectKey, class string, scope map[string]string) (resolve.Resolved, error) {
+func (s *scopes) resolve(
+	ctx context.Context, read storage.Reader, key storage.ProjectKey, class string, scope map[string]string,
+) (resolve.Resolved, error) {
 	found, err := s.class(ctx, read, key, class)
 	if err != nil {
 		return resolve.Resolved{}, err

@@ -21,7 +21,6 @@ type Claims struct {
 	*explainer
 	*patcher
 	*scopes
-	*bulk
 	*releaser // and with it the reader
 
 	Refusals *refusals.Refusals
@@ -35,7 +34,6 @@ func New(core *usecase.Core, r *regions.Regions, f *refusals.Refusals, mostWaiti
 	group := &groups{Core: core, waiting: NewQueue(mostWaiting), memory: memory, alone: usecase.NewLRU[ipam.ID, time.Time](maxRememberedSources)}
 	all := &together{Core: core, loans: loans{core, r}, shares: &resolver.Shares}
 	bind := &binder{Core: core, regions: r, resolver: resolver, refusals: f, rooms: around, groups: group, together: all}
-	release := &releaser{reader: &reader{core}, groups: group, memory: memory}
 	return &Claims{
 		Core:    core,
 		creator: &creator{Core: core, prepare: prepare, binder: bind, classes: classes, memory: memory},
@@ -46,8 +44,7 @@ func New(core *usecase.Core, r *regions.Regions, f *refusals.Refusals, mostWaiti
 		explainer: &explainer{Core: core, prepare: prepare, binder: bind, classes: classes, places: make(chan struct{}, MaxExplaining)},
 		patcher:   &patcher{core, memory},
 		scopes:    &scopes{Core: core, binder: bind, classes: classes},
-		releaser:  release,
-		bulk:      &bulk{release, turns.NewPlaces(turns.BatchesAtOnce, turns.BatchesOfOne, turns.PatientOfOne)},
+		releaser:  &releaser{reader: &reader{core}, groups: group, memory: memory},
 		Refusals:  f,
 		Waiting:   group.waiting,
 	}

@@ -1,12 +1,12 @@
 package codec
 
 import (
-	"github.com/carve-ipam/carve/internal/alloc/claims"
+	"github.com/carve-ipam/carve/internal/alloc/releases"
 	"github.com/carve-ipam/carve/internal/api/gen"
 )
 
 // ReleaseOf is what came of a release of many claims, or of its dry run.
-func ReleaseOf(r claims.Released, dryRun bool) gen.ClaimRelease {
+func ReleaseOf(r releases.Released, dryRun bool) gen.ClaimRelease {
 	out := gen.ClaimRelease{
 		Released: r.Done, Gone: r.Gone, Skipped: make([]gen.ClaimSkipped, 0, len(r.Skipped)), NextCursor: r.Next,
 		Count: r.Count, More: r.More, Token: r.Token,

@@ -42,7 +42,8 @@ commas between them; without one it is that of a class with a pool for each proj
 		if err != nil {
 			return err
 		}
-		a, err := s.Change(ctx, session.Request{Method: http.MethodPut, Path: s.In("classes", args[0], "scopes", scope), Query: w.Query()}, "pool was carved")
+		put := session.Request{Method: http.MethodPut, Path: s.In("classes", args[0], "scopes", scope), Query: w.Query()}
+		a, err := s.Change(ctx, put, "pool was carved")
 		if err != nil {
 			return err
 		}

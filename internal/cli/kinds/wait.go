@@ -38,7 +38,7 @@ func waitFor(p *session.Program, kind, collection, phase string, complete verbs.
 		Short: fmt.Sprintf("Wait until a %s is %s, or deleted, or says something", kind, word),
 		Long: fmt.Sprintf(`Looks until the condition holds: '%s', 'deleted', or 'jsonpath={.path.to.field}=value' with the names of fields alone. What does
 not exist is waited for. After --within the exit code is 5.`, word),
-		Example: fmt.Sprintf("  ipamctl wait %s web --for %s --within 2m\n  ipamctl wait %s web --for jsonpath={.metadata.labels.ready}=yes", kind, word, kind),
+		Example: fmt.Sprintf("  ipamctl wait %s web --for %s --within 2m\n  ipamctl wait %[1]s web --for jsonpath={.metadata.labels.ready}=yes", kind, word),
 		Args:    verbs.Names(kind, 1, 1), ValidArgsFunction: complete,
 	}
 	cmd.Flags().StringVar(&condition, "for", "", "`CONDITION` to wait for: "+word+", deleted, jsonpath={.field}=value")
@@ -89,7 +89,9 @@ func fieldOf(doc map[string]any, names ...string) string {
 }
 
 // waitUntil looks until the condition holds, and prints nothing: the exit code says it.
-func waitUntil(ctx context.Context, s *session.Session, look session.Request, holds func(doc map[string]any) bool, within time.Duration, why string) error {
+func waitUntil(
+	ctx context.Context, s *session.Session, look session.Request, holds func(doc map[string]any) bool, within time.Duration, why string,
+) error {
 	end := s.Clock().Add(within)
 	for pause := firstLook; ; pause = min(2*pause, longestLook) {
 		a, err := s.Ask(ctx, look)

@@ -1,4 +1,4 @@
-package claims
+package releases
 
 import (
 	"context"
@@ -11,9 +11,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/carve-ipam/carve/internal/alloc/claims"
 	"github.com/carve-ipam/carve/internal/alloc/paging"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
-	"github.com/carve-ipam/carve/internal/alloc/trail"
 	"github.com/carve-ipam/carve/internal/alloc/turns"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -69,17 +69,23 @@ type releasePlace struct {
 	Seen   string    `json:"h,omitempty"` // of a token: what was shown
 }
 
-// bulk releases many claims by one request.
-type bulk struct {
-	*releaser
+// Releases is the use case of releasing many claims by one request.
+type Releases struct {
+	*usecase.Core
 
+	claims *claims.Claims
 	places *turns.Places
 }
 
-// ReleaseClaims releases claims one by one, each as DeleteClaim does, and those of one pool in common transactions. It stops at the limit or before its
-// deadline, and another request goes on from there. Whatever is repeated, no claim is released that was made after Before, or after the dry run whose token
-// is given; with a token none that has changed since, and none at all if something else matches than was shown.
-func (s *bulk) ReleaseClaims(ctx context.Context, project string, q Releasing, r usecase.Request) (Released, error) {
+// New makes the room.
+func New(core *usecase.Core, c *claims.Claims) *Releases {
+	return &Releases{core, c, turns.NewPlaces(turns.BatchesAtOnce, turns.BatchesOfOne, turns.PatientOfOne)}
+}
+
+// ReleaseClaims releases claims one by one, each as DeleteClaim does, and those of one pool in common transactions. It stops at the limit or before
+// its deadline, and another request goes on from there. Whatever is repeated, no claim is released that was made after Before, or after the dry run
+// whose token is given; with a token none that has changed since, and none at all if something else matches than was shown.
+func (s *Releases) ReleaseClaims(ctx context.Context, project string, q Releasing, r usecase.Request) (Released, error) {
 	_, key, err := s.Enter(ctx, tenancy.ClaimsWrite, project)
 	if err != nil {
 		return Released{}, err
@@ -92,7 +98,7 @@ func (s *bulk) ReleaseClaims(ctx context.Context, project string, q Releasing, r
 		return Released{}, err
 	}
 	defer leave()
-	run := &releasing{bulk: s, key: key, asked: q, of: paging.ListOf("claim-releases", key.ID, q.Filter, q.Names)}
+	run := &releasing{Releases: s, key: key, asked: q, of: paging.ListOf("claim-releases", key.ID, q.Filter, q.Names)}
 	if r.DryRun {
 		return run.preview(ctx)
 	}
@@ -104,7 +110,7 @@ func (s *bulk) ReleaseClaims(ctx context.Context, project string, q Releasing, r
 
 // releasing is one request that releases claims.
 type releasing struct {
-	*bulk
+	*Releases
 
 	key   storage.ProjectKey
 	asked Releasing
@@ -129,15 +135,15 @@ func (s *releasing) begin(ctx context.Context) error {
 	if err := paging.OpenCursor(s.asked.Token, s.of, &s.place); err != nil || s.place.Seen == "" {
 		return ipam.Invalid("/token", "is not the token of a dry run of the same selection.")
 	}
-	now := releasing{bulk: s.bulk, key: s.key, asked: s.asked, of: s.of, place: releasePlace{Before: s.place.Before, Strict: true}}
+	now := releasing{Releases: s.Releases, key: s.key, asked: s.asked, of: s.of, place: releasePlace{Before: s.place.Before, Strict: true}}
 	found, err := now.preview(ctx)
 	if err != nil {
 		return err
 	}
 	var is releasePlace
 	if err := paging.OpenCursor(found.Token, s.of, &is); err != nil || is.Seen != s.place.Seen {
-		return ipam.Errorf(ipam.CodePreconditionFailed, "What matches is not what the dry run has shown: nothing was released. Look again, by another dry run.").
-			At("/token", "is of what matched earlier.")
+		const differs = "What matches is not what the dry run has shown: nothing was released. Look again, by another dry run."
+		return ipam.Errorf(ipam.CodePreconditionFailed, "%s", differs).At("/token", "is of what matched earlier.")
 	}
 	s.place.Seen = ""
 	return nil
@@ -173,7 +179,8 @@ func (s *releasing) preview(ctx context.Context) (Released, error) {
 			break
 		}
 	}
-	out.Token = paging.SealCursor(s.of, releasePlace{Before: s.place.Before, Strict: true, Seen: base64.RawURLEncoding.EncodeToString(seen.Sum(nil)[:16])})
+	hash := base64.RawURLEncoding.EncodeToString(seen.Sum(nil)[:16])
+	out.Token = paging.SealCursor(s.of, releasePlace{Before: s.place.Before, Strict: true, Seen: hash})
 	return out, nil
 }
 
@@ -217,7 +224,7 @@ func (s *releasing) sorted() Released {
 // page reads the claims that come next, and where those after them begin; the zero place: there are none.
 func (s *releasing) page(ctx context.Context, limit int) (found []ipam.Claim, next releasePlace, err error) {
 	if s.asked.Names == nil {
-		page, err := s.ListClaims(ctx, s.key.Name, s.asked.Filter, limit, s.place.At, usecase.Reading{})
+		page, err := s.claims.ListClaims(ctx, s.key.Name, s.asked.Filter, limit, s.place.At, usecase.Reading{})
 		return page.Items, releasePlace{At: page.Next}, err
 	}
 	names := s.asked.Names[min(s.place.Name, len(s.asked.Names)):]
@@ -239,15 +246,17 @@ func (s *releasing) page(ctx context.Context, limit int) (found []ipam.Claim, ne
 }
 
 // releaseEach releases claims, many at once: those of one pool meet in its groups. The error is one that is not about a claim.
-func (s *releasing) releaseEach(ctx context.Context, claims []ipam.Claim) error {
+func (s *releasing) releaseEach(ctx context.Context, found []ipam.Claim) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(releasesAtOnce)
-	for _, c := range claims {
+	for _, c := range found {
 		if c.CreatedAt.After(s.place.Before) {
 			continue // made since
 		}
-		g.Go(func() error {
-			err := s.releaseOne(ctx, c)
+		g.Go(func() (err error) {
+			if err = claims.ChangedSince(c); !s.place.Strict || !c.UpdatedAt.After(s.place.Before) {
+				err = s.claims.ReleaseAsRead(ctx, s.key, c)
+			}
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			refused, is := err.(*ipam.Error) //nolint:errorlint // only the refusal itself is about the claim
@@ -256,7 +265,7 @@ func (s *releasing) releaseEach(ctx context.Context, claims []ipam.Claim) error 
 				s.out.Done++
 			case ipam.IsCode(err, ipam.CodeNotFound):
 				s.out.Gone++
-			case is && aboutTheClaim(refused.Code):
+			case is && claims.AboutTheClaim(refused.Code):
 				s.out.Skipped = append(s.out.Skipped, Skipped{c.Name, refused})
 			default:
 				return err
@@ -265,40 +274,4 @@ func (s *releasing) releaseEach(ctx context.Context, claims []ipam.Claim) error 
 		})
 	}
 	return g.Wait()
-}
-
-// releaseOne releases a claim as it was read, by the ordinary release.
-func (s *releasing) releaseOne(ctx context.Context, c ipam.Claim) error {
-	if s.place.Strict && c.UpdatedAt.After(s.place.Before) {
-		return changedSince(c)
-	}
-	event, revision := trail.Attempt(ctx, s.Now(), s.key.ID, trail.KindClaim, c.Name), ipam.NewID()
-	s.releaser.memory.forgetClaim(s.key, c.Name)
-	_, err := usecase.Rounds(func(round int) (none struct{}, again bool, err error) {
-		if round > 0 {
-			now, err := s.Store.ClaimGet(ctx, s.key, c.Name)
-			switch {
-			case err != nil:
-				return none, false, err
-			case now.UID != c.UID:
-				return none, false, notFoundClaim(s.key, c.Name)
-			case now.Revision != c.Revision:
-				return none, false, changedSince(c)
-			}
-		}
-		pool, err := s.poolOf(ctx, c)
-		if err != nil {
-			return none, false, err
-		}
-		_, err = s.groups.join(ctx, pool, &order{key: s.key, claim: c, event: event, revision: revision})
-		if _, conflict := storage.AsConflict(err); conflict || ipam.IsCode(err, ipam.CodeNotFound) { // it has changed, or is gone: look again
-			return none, true, nil
-		}
-		return none, false, err
-	})
-	return err
-}
-
-func changedSince(c ipam.Claim) error {
-	return ipam.Errorf(ipam.CodePreconditionFailed, "Claim %s has changed since it was looked at.", c.Ref())
 }

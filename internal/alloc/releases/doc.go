@@ -1,0 +1,2 @@
+// Package releases is releasing many claims by one request.
+package releases
