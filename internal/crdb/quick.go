@@ -19,7 +19,7 @@ type quick struct {
 	lookup.Reader // remembers nothing
 
 	memory   *recall.Memory
-	clock    *storeClock
+	now      func() time.Time
 	pools    map[lookup.Place]*recall.Pool
 	projects map[ipam.ID]*recall.Project
 	several  []storage.Container
@@ -43,7 +43,7 @@ func (s *Store) InOneTrip(
 	if s.engine.locks() && !s.clock.exact() { // elsewhere nothing tells the time any better
 		return storage.ErrForgotten
 	}
-	t := &quick{memory: s.memory, clock: s.clock, pools: map[lookup.Place]*recall.Pool{}, projects: map[ipam.ID]*recall.Project{}}
+	t := &quick{memory: s.memory, now: s.clock.inOneTrip(s.engine), pools: map[lookup.Place]*recall.Pool{}, projects: map[ipam.ID]*recall.Project{}}
 	t.Reader = lookup.New(s.region, s.places, func(context.Context, string, func(lookup.Querier) error) error { return storage.ErrForgotten })
 	if err := fn(ctx, t); err != nil || t.changes == nil {
 		t.giveBack()
@@ -229,10 +229,18 @@ func (t *quick) FreeRead(_ context.Context, c storage.Container, reads space.Rea
 	return t.free(at, reads)
 }
 
-// Now implements storage.Tx. It is not later than the database's time, whatever is not known of that: who gets the pool's lock after this transaction has a
-// later one.
+// inOneTrip is the clock of transactions in one round trip. On PostgreSQL it is not later than the database's, whatever is not known of that: who gets the
+// pool's lock after such a transaction has a later time. Where there are no locks it is the same estimate as that of all others.
+func (c *storeClock) inOneTrip(e engine) func() time.Time {
+	if e.locks() {
+		return c.Earliest
+	}
+	return c.Now
+}
+
+// Now implements storage.Tx.
 func (t *quick) Now() time.Time {
-	t.at = later(t.at, t.clock.Earliest().Truncate(time.Microsecond).Add(-time.Microsecond))
+	t.at = later(t.at, t.now().Truncate(time.Microsecond).Add(-time.Microsecond))
 	return t.at
 }
 
