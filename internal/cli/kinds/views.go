@@ -17,7 +17,7 @@ import (
 // OfAddressSpace are the verbs about address space. more are verbs about regions that need no server.
 func OfAddressSpace(p *session.Program, more ...*cobra.Command) []*cobra.Command {
 	return []*cobra.Command{
-		projectCommand(p), spaceCommand(p), poolCommand(p), classCommand(p), claimCommand(p), allocationCommand(p), regionCommand(p, more...),
+		projectCommand(p), spaceCommand(p), poolCommand(p), classCommand(p), claimCommand(p), consumerCommand(p), allocationCommand(p), regionCommand(p, more...),
 	}
 }
 
