@@ -72,7 +72,11 @@ func TestEveryPostThatTakesAKeyGetsOne(t *testing.T) {
 		require.Contains(t, posts, id, "the test of lost answers lacks an operation")
 	}
 	require.Len(t, posts, len(with))
-	require.Equal(t, map[string]string{"explainClaim": "/v1/projects/{project}/claim-explanations"}, without,
+	require.Equal(t, map[string]string{
+		"explainClaim":   "/v1/projects/{project}/claim-explanations",
+		"renewConsumers": "/v1/projects/{project}/consumer-renewals",
+		"confirmExpiry":  "/v1/projects/{project}/realms/{realm}/expiry-confirmations",
+	}, without,
 		"what takes no key is known by its path: key.go")
 	var key []string
 	c := answering(t, func(w http.ResponseWriter, r *http.Request) {
@@ -101,6 +105,12 @@ var lists = map[string]func(ctx context.Context, c *client.Carve) error{
 	"listClasses":     func(ctx context.Context, c *client.Carve) error { return end(c.Classes(ctx, "team-a", nil)) },
 	"listClaims":      func(ctx context.Context, c *client.Carve) error { return end(c.Claims(ctx, "team-a", nil)) },
 	"listAllocations": func(ctx context.Context, c *client.Carve) error { return end(c.Allocations(ctx, "team-a", nil)) },
+	"listConsumers": func(ctx context.Context, c *client.Carve) error {
+		return end(c.Consumers(ctx, "team-a", "default", nil))
+	},
+	"listClaimConsumers": func(ctx context.Context, c *client.Carve) error {
+		return end(c.ClaimConsumers(ctx, "team-a", "web", nil))
+	},
 	"listAuditEvents": func(ctx context.Context, c *client.Carve) error { return end(c.AuditEvents(ctx, "team-a", nil)) },
 	"getHistory": func(ctx context.Context, c *client.Carve) error {
 		return end(c.HistoryEntries(ctx, "team-a", &client.GetHistoryParams{Address: "10.20.0.1"}))
@@ -129,7 +139,7 @@ func TestEveryListIsASequence(t *testing.T) {
 		require.NoError(t, list(t.Context(), w.Carve), id)
 		requests := w.requests()
 		require.GreaterOrEqual(t, len(requests), 2, id)
-		path := strings.NewReplacer("{project}", "team-a", "{space}", "default", "{pool}", "prod").Replace(with[id])
+		path := strings.NewReplacer("{project}", "team-a", "{space}", "default", "{pool}", "prod", "{realm}", "default", "{claim}", "web").Replace(with[id])
 		for _, r := range requests {
 			require.Equal(t, path, r.URL.Path, id)
 		}

@@ -3,6 +3,7 @@ package client
 import (
 	"crypto/rand"
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -16,7 +17,10 @@ func giveKey(req *http.Request) {
 	}
 }
 
-// onlyAsks reports whether a POST is a question that is too long for a URL. It takes no key, and changes nothing.
+// keyless are the ends of the paths of POSTs that take no key: a question that is too long for a URL, and what says the same when it is said again.
+var keyless = []string{"/claim-explanations", "/consumer-renewals", "/expiry-confirmations"}
+
+// onlyAsks reports whether a POST takes no key, because a repeat of it changes nothing that the first has not.
 func onlyAsks(req *http.Request) bool {
-	return req.Method == http.MethodPost && strings.HasSuffix(req.URL.Path, "/claim-explanations")
+	return req.Method == http.MethodPost && slices.ContainsFunc(keyless, func(end string) bool { return strings.HasSuffix(req.URL.Path, end) })
 }

@@ -41,7 +41,7 @@ function mayBeDone(answer: Whole): boolean {
 
 /** Whether a POST is a question that is too long for a URL. It takes no key, and changes nothing. */
 export function onlyAsks(request: Request): boolean {
-  return request.method === "POST" && new URL(request.url).pathname.endsWith("/claim-explanations");
+  return request.method === "POST" && /\/(claim-explanations|consumer-renewals|expiry-confirmations)$/.test(new URL(request.url).pathname);
 }
 
 /** Whether a request changes nothing, however often it is carried out. */
