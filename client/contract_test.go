@@ -134,6 +134,9 @@ func TestEveryListIsASequence(t *testing.T) {
 	}
 	require.Len(t, lists, len(with))
 	w := setup(t)
+	_, err := w.Claim(t.Context(), "team-a", "web", client.IPClaimSpec{PoolRef: &client.Ref{Name: "prod"}, PrefixLength: new(32)})
+	require.NoError(t, err)
+	w.requests()
 	for id, list := range lists {
 		w.lose(1, false) // each asks its own path, twice because the first answer is lost
 		require.NoError(t, list(t.Context(), w.Carve), id)
