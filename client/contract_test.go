@@ -73,7 +73,10 @@ func TestEveryPostThatTakesAKeyGetsOne(t *testing.T) {
 	}
 	require.Len(t, posts, len(with))
 	require.Equal(t, map[string]string{
-		"explainClaim": "/v1/projects/{project}/claim-explanations", "releaseClaims": "/v1/projects/{project}/claim-releases",
+		"explainClaim":   "/v1/projects/{project}/claim-explanations",
+		"releaseClaims":  "/v1/projects/{project}/claim-releases",
+		"renewConsumers": "/v1/projects/{project}/consumer-renewals",
+		"confirmExpiry":  "/v1/projects/{project}/realms/{realm}/expiry-confirmations",
 	}, without,
 		"what takes no key is known by its path: key.go")
 	var key []string
@@ -106,6 +109,12 @@ var lists = map[string]func(ctx context.Context, c *client.Carve) error{
 	},
 	"listClaims":      func(ctx context.Context, c *client.Carve) error { return end(c.Claims(ctx, "team-a", nil)) },
 	"listAllocations": func(ctx context.Context, c *client.Carve) error { return end(c.Allocations(ctx, "team-a", nil)) },
+	"listConsumers": func(ctx context.Context, c *client.Carve) error {
+		return end(c.Consumers(ctx, "team-a", "default", nil))
+	},
+	"listClaimConsumers": func(ctx context.Context, c *client.Carve) error {
+		return end(c.ClaimConsumers(ctx, "team-a", "web", nil))
+	},
 	"listAuditEvents": func(ctx context.Context, c *client.Carve) error { return end(c.AuditEvents(ctx, "team-a", nil)) },
 	"getHistory": func(ctx context.Context, c *client.Carve) error {
 		return end(c.HistoryEntries(ctx, "team-a", &client.GetHistoryParams{Address: "10.20.0.1"}))
@@ -133,13 +142,17 @@ func TestEveryListIsASequence(t *testing.T) {
 		Metadata: client.CreateMetadata{Name: "standard"}, Spec: client.IPClassSpec{IPFamily: client.IPFamilyIPv4},
 	})
 	require.NoError(t, err)
+	_, err = w.Claim(t.Context(), "team-a", "web", client.IPClaimSpec{PoolRef: &client.Ref{Name: "prod"}, PrefixLength: new(32)})
+	require.NoError(t, err)
 	w.requests()
 	for id, list := range lists {
 		w.lose(1, false) // each asks its own path, twice because the first answer is lost
 		require.NoError(t, list(t.Context(), w.Carve), id)
 		requests := w.requests()
 		require.GreaterOrEqual(t, len(requests), 2, id)
-		path := strings.NewReplacer("{project}", "team-a", "{space}", "default", "{pool}", "prod", "{class}", "standard").Replace(with[id])
+		path := strings.NewReplacer(
+			"{project}", "team-a", "{space}", "default", "{pool}", "prod", "{class}", "standard", "{realm}", "default", "{claim}", "web",
+		).Replace(with[id])
 		for _, r := range requests {
 			require.Equal(t, path, r.URL.Path, id)
 		}

@@ -3,6 +3,7 @@ package client
 import (
 	"crypto/rand"
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -16,8 +17,11 @@ func giveKey(req *http.Request) {
 	}
 }
 
-// takesNoKey reports whether a POST takes no key, because it can be repeated without one: a question that is too long for a URL, or a release of many claims,
-// which says what bounds it.
+// keyless are the ends of the paths of POSTs that take no key: a question that is too long for a URL, what says the same when it is said again, and a release
+// of many claims, which says what bounds it.
+var keyless = []string{"/claim-explanations", "/claim-releases", "/consumer-renewals", "/expiry-confirmations"}
+
+// takesNoKey reports whether a POST takes no key, because a repeat of it changes nothing that the first has not.
 func takesNoKey(req *http.Request) bool {
-	return req.Method == http.MethodPost && (strings.HasSuffix(req.URL.Path, "/claim-explanations") || strings.HasSuffix(req.URL.Path, "/claim-releases"))
+	return req.Method == http.MethodPost && slices.ContainsFunc(keyless, func(end string) bool { return strings.HasSuffix(req.URL.Path, end) })
 }

@@ -223,3 +223,29 @@ func valueOf[P any](params *P) P {
 	}
 	return *params
 }
+
+// Consumers are the consumers of a realm, those that have ended among them.
+func (c *Carve) Consumers(ctx context.Context, project, realm string, params *ListConsumersParams) iter.Seq2[IPConsumer, error] {
+	p := valueOf(params)
+	return pages(p.Limit, p.Cursor, func(at place) ([]IPConsumer, NextCursor, error) {
+		p.Limit, p.Cursor = at.limit, at.cursor
+		answer, err := c.ListConsumersWithResponse(ctx, project, realm, &p)
+		if err != nil {
+			return nil, "", err
+		}
+		return answer.JSON200.Items, answer.JSON200.NextCursor, nil
+	})
+}
+
+// ClaimConsumers are what uses a claim.
+func (c *Carve) ClaimConsumers(ctx context.Context, project, claim string, params *ListClaimConsumersParams) iter.Seq2[ConsumerAttachment, error] {
+	p := valueOf(params)
+	return pages(p.Limit, p.Cursor, func(at place) ([]ConsumerAttachment, NextCursor, error) {
+		p.Limit, p.Cursor = at.limit, at.cursor
+		answer, err := c.ListClaimConsumersWithResponse(ctx, project, claim, &p)
+		if err != nil {
+			return nil, "", err
+		}
+		return answer.JSON200.Items, answer.JSON200.NextCursor, nil
+	})
+}

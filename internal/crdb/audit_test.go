@@ -68,8 +68,8 @@ func newEstate(t *testing.T) *estate {
 	e.conn = dbtest.Connect(t, e.dsn, nil)
 	e.tables = []string{
 		"projects", "spaces", "classes", "pools", "pool_classes", "fences", "free_blocks", "holds",
-		"members", "api_keys", "grants", "quotas", "quota_shards", "audit_events", "history", "removals", "idempotency_keys",
-		"consumers", "attachments",
+		"members", "api_keys", "grants", "quotas", "quota_shards", "audit_events", "history", "removals",
+		"consumers", "attachments", "idempotency_keys",
 	}
 	for _, table := range []string{"members", "api_keys", "quotas"} { // so that there can be rows for the audit to find
 		e.exec(t, "ALTER TABLE "+table+" DROP CONSTRAINT "+table+"_project_fkey")

@@ -196,7 +196,7 @@ func (s ClassSpec) Equal(now ClassSpec) bool {
 	return s.Fixed(now) == "" && s.Strategy == now.Strategy && same(s.MinPrefixLength, now.MinPrefixLength) &&
 		same(s.MaxPrefixLength, now.MaxPrefixLength) && same(s.DefaultPrefixLength, now.DefaultPrefixLength) &&
 		s.ReclaimPolicy == now.ReclaimPolicy && s.Visibility == now.Visibility && s.IsDefault == now.IsDefault &&
-		same(s.ReuseAfter, now.ReuseAfter) && s.PoolSelection == now.PoolSelection && maps.Equal(s.Parameters, now.Parameters) &&
+		same(s.ReuseAfter, now.ReuseAfter) && same(s.ReuseAfterLost, now.ReuseAfterLost) && s.PoolSelection == now.PoolSelection && maps.Equal(s.Parameters, now.Parameters) &&
 		s.Description == now.Description && same(s.EmptyPoolTTL, now.EmptyPoolTTL)
 }
 

@@ -185,6 +185,7 @@ func TestSpecsOfClassesAreComparedByValue(t *testing.T) {
 		"Visibility":          {func(s *ipam.ClassSpec) { s.Visibility = ipam.VisibilityConsumer }, ""},
 		"IsDefault":           {func(s *ipam.ClassSpec) { s.IsDefault = false }, ""},
 		"ReuseAfter":          {func(s *ipam.ClassSpec) { s.ReuseAfter = new(time.Minute) }, ""},
+		"ReuseAfterLost":      {func(s *ipam.ClassSpec) { s.ReuseAfterLost = new(time.Minute) }, ""},
 		"PoolSelection":       {func(s *ipam.ClassSpec) { s.PoolSelection = ipam.PoolsLeastUtilized }, ""},
 		"Parameters":          {func(s *ipam.ClassSpec) { s.Parameters = map[string]string{"a": "c"} }, ""},
 		"Description":         {func(s *ipam.ClassSpec) { s.Description = "" }, ""},

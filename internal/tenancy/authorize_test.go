@@ -54,6 +54,9 @@ var least = map[tenancy.Action]struct {
 	tenancy.AuditRead:        {project, tenancy.Admin},
 	tenancy.HistoryRead:      {project, tenancy.Viewer},
 	tenancy.ChangesRead:      {project, tenancy.Viewer},
+	tenancy.ConsumersRead:    {project, tenancy.Viewer},
+	tenancy.ConsumersWrite:   {project, tenancy.Consumer},
+	tenancy.RealmsConfirm:    {project, tenancy.Admin},
 }
 
 // declared is every action that the source declares, so that a new one must find its way into the table above.

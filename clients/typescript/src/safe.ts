@@ -40,11 +40,11 @@ function mayBeDone(answer: Whole): boolean {
 }
 
 /**
- * Whether a POST takes no key, because it can be repeated without one: a question that is too long for a URL, or a release of many claims, which says
- * what bounds it.
+ * Whether a POST takes no key, because a repeat changes nothing that the first has not: a question that is too long for a URL, what says the same when it
+ * is said again, or a release of many claims, which says what bounds it.
  */
 export function takesNoKey(request: Request): boolean {
-  return request.method === "POST" && /\/claim-(explanations|releases)$/.test(new URL(request.url).pathname);
+  return request.method === "POST" && /\/(claim-explanations|claim-releases|consumer-renewals|expiry-confirmations)$/.test(new URL(request.url).pathname);
 }
 
 /** Whether a request changes nothing, however often it is carried out. */

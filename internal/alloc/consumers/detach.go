@@ -39,7 +39,7 @@ type detachment struct {
 // detach does it, if there is anything to be done.
 func (s *Consumers) detach(ctx context.Context, in storage.ProjectKey, d detachment) error {
 	defer s.claims.ForgetClaim(in, d.claim)
-	d.event.Name = d.claim
+	d.event.ID, d.event.Name = ipam.NewTimeID(d.event.At), d.claim // of several claims each has its own record
 	revision := ipam.NewID()
 	_, err := usecase.UntilAgreed(func(int) (struct{}, error) {
 		var none struct{}

@@ -57,36 +57,52 @@ func (s *Consumers) RenewConsumers(ctx context.Context, project string, w Renewa
 		return Renewed{}, err
 	}
 	revision := ipam.NewID()
-	// That a renewal may run again harms nobody: it is about what lives when it does.
 	return usecase.Settled(ctx, s.Core, "consumer_renew", storage.Locks{Shared: []ipam.ID{in.ID}}, r.DryRun, func(ctx context.Context, tx storage.Tx) (Renewed, error) {
 		return renew(ctx, tx, in, w, revision)
-	}, func(context.Context) (Renewed, bool, error) { return Renewed{}, false, nil })
+	}, func(ctx context.Context) (Renewed, bool, error) {
+		found, err := s.Store.ConsumersNamed(ctx, in.ID, w.refs())
+		return w.outcome(found), slices.ContainsFunc(found, func(c ipam.Consumer) bool { return c.Revision == revision }), err
+	})
 }
 
-func renew(ctx context.Context, tx storage.Tx, in storage.ProjectKey, w Renewals, revision ipam.ID) (out Renewed, err error) {
+// refs are the consumers, each once, in order of UID.
+func (w Renewals) refs() []ipam.ConsumerRef {
 	uids := slices.Compact(slices.Sorted(slices.Values(w.UIDs)))
 	refs := make([]ipam.ConsumerRef, len(uids))
 	for i, uid := range uids {
 		refs[i] = ipam.ConsumerRef{Realm: w.Realm, UID: uid}
 	}
-	found, err := tx.ConsumersNamed(ctx, in.ID, refs)
-	if err != nil {
-		return out, err
-	}
-	known, live := make(map[string]bool, len(found)), map[string][]string{}
+	return refs
+}
+
+// outcome is what comes of renewals, by the consumers that there are.
+func (w Renewals) outcome(found []ipam.Consumer) (out Renewed) {
+	known := make(map[string]bool, len(found))
 	for _, c := range found {
-		if known[c.Name] = c.Live(); c.Live() {
-			live[c.Region] = append(live[c.Region], c.Name)
+		known[c.Name] = c.Live()
+	}
+	for _, ref := range w.refs() {
+		switch lives, there := known[ref.UID]; {
+		case lives:
+			out.Renewed = append(out.Renewed, ref.UID)
+		case there:
+			out.Ended = append(out.Ended, ref.UID)
+		default:
+			out.Unknown = append(out.Unknown, ref.UID)
 		}
 	}
-	for _, uid := range uids {
-		switch lives, there := known[uid]; {
-		case lives:
-			out.Renewed = append(out.Renewed, uid)
-		case there:
-			out.Ended = append(out.Ended, uid)
-		default:
-			out.Unknown = append(out.Unknown, uid)
+	return out
+}
+
+func renew(ctx context.Context, tx storage.Tx, in storage.ProjectKey, w Renewals, revision ipam.ID) (Renewed, error) {
+	found, err := tx.ConsumersNamed(ctx, in.ID, w.refs())
+	if err != nil {
+		return Renewed{}, err
+	}
+	live := map[string][]string{}
+	for _, c := range found {
+		if c.Live() {
+			live[c.Region] = append(live[c.Region], c.Name)
 		}
 	}
 	var ch storage.Changes
@@ -97,5 +113,5 @@ func renew(ctx context.Context, tx storage.Tx, in storage.ProjectKey, w Renewals
 		})
 	}
 	slices.SortFunc(ch.ConsumerRenew, func(a, b storage.Renewal) int { return strings.Compare(a.Region, b.Region) })
-	return out, tx.Write(ctx, ch)
+	return w.outcome(found), tx.Write(ctx, ch)
 }

@@ -27,7 +27,7 @@ This is what people and programs did. Whether the data is right is another quest
 		verbs.By("since", "since", "only events at this time or later: 2026-03-03T12:00:00Z, or how long ago: 90m, 3d", at),
 		verbs.By("until", "until", "only events before this time, or this long ago", at))
 	verbs.CompleteWords(list, "outcome", []string{"ok", "permission_denied", "not_found"})
-	verbs.CompleteWords(list, "kind", []string{"Project", "Space", "IPPool", "IPClass", "IPClaim", "IPAllocation", "Member", "ApiKey", "PoolGrant", "SpaceGrant", "Quota"})
+	verbs.CompleteWords(list, "kind", []string{"Project", "Space", "IPPool", "IPClass", "IPClaim", "IPAllocation", "Member", "ApiKey", "PoolGrant", "SpaceGrant", "Quota", "IPConsumer", "Realm"})
 	return verbs.Group("event", "The audit trail: who did what", []string{"events"}, list)
 }
 

@@ -17,7 +17,8 @@ import (
 // OfAddressSpace are the verbs about address space. more are verbs about regions that need no server.
 func OfAddressSpace(p *session.Program, more ...*cobra.Command) []*cobra.Command {
 	return []*cobra.Command{
-		projectCommand(p), spaceCommand(p), poolCommand(p), classCommand(p), claimCommand(p), releaseCommand(p), waitCommand(p), allocationCommand(p), regionCommand(p, more...),
+		projectCommand(p), spaceCommand(p), poolCommand(p), classCommand(p), claimCommand(p), consumerCommand(p), releaseCommand(p), waitCommand(p),
+		allocationCommand(p), regionCommand(p, more...),
 	}
 }
 

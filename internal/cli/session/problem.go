@@ -68,6 +68,7 @@ func (r *Refusal) Error() string {
 	line("pools tried", strings.Join(r.PoolsTried, ", "))
 	line("fitting", show.Number(r.Fitting))
 	line("claims", show.Number(r.Claims))
+	line("consumers", show.Number(r.Consumers))
 	line("retained", show.Number(r.Retained))
 	line("child pools", show.Number(r.ChildPools))
 	line("pools", show.Number(r.Pools))

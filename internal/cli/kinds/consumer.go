@@ -1,0 +1,225 @@
+package kinds
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/cli/exit"
+	"github.com/carve-ipam/carve/internal/cli/session"
+	"github.com/carve-ipam/carve/internal/cli/show"
+	"github.com/carve-ipam/carve/internal/cli/verbs"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// realm is where a consumer is known by its UID.
+type realm struct{ name string }
+
+func (r *realm) add(cmd *cobra.Command) *cobra.Command {
+	cmd.Flags().StringVar(&r.name, "realm", ipam.DefaultRealm, "the `REALM` that knows them by their UIDs")
+	return cmd
+}
+
+// kind is the consumers of the realm that the flag names.
+func (r *realm) kind(p *session.Program) verbs.Kind[client.IPConsumer] {
+	return verbs.Kind[client.IPConsumer]{
+		P: p, View: consumerView(), Args: consumerUIDs(1, -1), Nameless: true,
+		Home: verbs.Home{
+			Within: func() (*session.Session, error) {
+				s, err := p.InProject()
+				if err != nil {
+					return nil, err
+				}
+				return s, session.CheckName("realm", r.name)
+			},
+			Path: func(s *session.Session) []string { return s.In("realms", r.name, "consumers") },
+		},
+	}
+}
+
+func consumerUIDs(least, most int) cobra.PositionalArgs {
+	return verbs.Arguments("the UID of a consumer", least, most, checkUID)
+}
+
+func checkUID(s string) error {
+	if !ipam.ValidConsumerUID(s) {
+		return exit.Usagef("%q is not the UID of a consumer: letters, digits, -, ., _ and :", s)
+	}
+	return nil
+}
+
+func consumerCommand(p *session.Program) *cobra.Command {
+	var listed, got, ended realm
+	end := ended.kind(p).DeleteVerb(verbs.Removal{
+		Use: "end UID...", Done: "ended",
+		Long: "Says that consumers have ended: they are detached from all their claims, in the background if those are many, and never come back\n" +
+			"under these UIDs. A UID that is not known ends as well.",
+	})
+	return verbs.Group("consumer", "What uses claims: attached, renewed, ended", []string{"consumers"},
+		listed.add(listed.kind(p).ListVerb("Lists the consumers of a realm by UID, those that have ended among them.",
+			verbs.By("phase", "phase", "only consumers in this phase", verbs.OneOf(client.IPConsumerPhaseLive, client.IPConsumerPhaseEnded)))),
+		got.add(got.kind(p).GetVerb()),
+		consumerAttach(p),
+		consumerDetach(p),
+		consumerRenew(p),
+		ended.add(end),
+	)
+}
+
+// claimAndUIDs checks the arguments of verbs about a claim and its consumers.
+func claimAndUIDs(cmd *cobra.Command, args []string) error {
+	if len(args) < 2 {
+		return exit.Usagef("%s needs a claim and the UID of a consumer", cmd.CommandPath())
+	}
+	if err := session.CheckName("claim", args[0]); err != nil {
+		return err
+	}
+	return consumerUIDs(1, -1)(cmd, args[1:])
+}
+
+func consumerAttach(p *session.Program) *cobra.Command {
+	var r realm
+	var w session.Writing
+	var kind, name string
+	var ttl time.Duration
+	cmd := r.add(&cobra.Command{
+		Use:   "attach CLAIM UID... [--kind KIND] [--name NAME] [--ttl DURATION]",
+		Short: "Attach consumers to a claim",
+		Long: `Says that consumers use a claim, and renews them. One that is not there is made, by what the flags say; with --ttl it is
+taken for lost when it is not renewed within this time. A claim that has consumers is not released.`,
+		Example: "  ipamctl consumer attach web-1 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11 --kind VM --ttl 2m",
+		Args:    claimAndUIDs,
+	})
+	cmd.Flags().StringVar(&kind, "kind", "", "what it is")
+	cmd.Flags().StringVar(&name, "name", "", "what it is called")
+	cmd.Flags().DurationVar(&ttl, "ttl", 0, "how long it lives without being renewed (default: until somebody says that it ended)")
+	verbs.AddDryRun(&w, cmd)
+	cmd.RunE = p.Verb(func(ctx context.Context, args []string) error {
+		s, err := r.kind(p).Within()
+		if err != nil {
+			return err
+		}
+		body := client.IPConsumerSpec{Kind: kind, Name: name}
+		if ttl != 0 {
+			body.TTLSeconds = new(int64(ttl / time.Second))
+		}
+		doc, err := json.Marshal(body)
+		if err != nil {
+			return err
+		}
+		var last json.RawMessage
+		for _, uid := range args[1:] {
+			a, err := s.Ask(ctx, session.Request{Method: http.MethodPut, Path: s.In("claims", args[0], "consumers", uid), Query: w.Query().With("realm", r.name), Body: doc})
+			if err != nil {
+				return err
+			}
+			last = a.Body
+		}
+		return show.One(p.Printer, claimView(), last)
+	})
+	return cmd
+}
+
+func consumerDetach(p *session.Program) *cobra.Command {
+	var r realm
+	var w session.Writing
+	cmd := r.add(&cobra.Command{
+		Use:   "detach CLAIM UID...",
+		Short: "Detach consumers from a claim",
+		Long: `Says that consumers do not use a claim any more. When the last one leaves a claim whose whenUnused is Delete, the claim is
+released with it.`,
+		Example: "  ipamctl consumer detach web-1 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11",
+		Args:    claimAndUIDs,
+	})
+	verbs.AddDryRun(&w, cmd)
+	cmd.RunE = p.Verb(func(ctx context.Context, args []string) error {
+		s, err := r.kind(p).Within()
+		if err != nil {
+			return err
+		}
+		for _, uid := range args[1:] {
+			if _, err := s.Ask(ctx, session.Request{Method: http.MethodDelete, Path: s.In("claims", args[0], "consumers", uid), Query: w.Query().With("realm", r.name)}); err != nil {
+				return err
+			}
+			if err := verbs.Removed(p, "consumer", uid, "detached", " from claim "+args[0], w.DryRun); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return cmd
+}
+
+func consumerRenew(p *session.Program) *cobra.Command {
+	var r realm
+	var w session.Writing
+	cmd := r.add(&cobra.Command{
+		Use:     "renew UID...",
+		Short:   "Say that consumers live",
+		Long:    "Renews consumers, up to 1,000. One that has ended stays so, and so does one that is not known: the exit code tells.",
+		Example: "  ipamctl consumer renew vm-1 vm-2 --realm cluster-a",
+		Args:    consumerUIDs(1, 1000),
+	})
+	verbs.AddDryRun(&w, cmd)
+	cmd.RunE = p.Verb(func(ctx context.Context, args []string) error {
+		s, err := r.kind(p).Within()
+		if err != nil {
+			return err
+		}
+		doc, err := json.Marshal(client.ConsumerRenewal{Realm: r.name, Consumers: args})
+		if err != nil {
+			return err
+		}
+		a, err := s.Ask(ctx, session.Request{Method: http.MethodPost, Path: s.In("consumer-renewals"), Query: w.Query(), Body: doc})
+		if err != nil {
+			return err
+		}
+		if p.Structured() {
+			return p.Document(a.Body)
+		}
+		var out client.ConsumerRenewed
+		if err := json.Unmarshal(a.Body, &out); err != nil {
+			return err
+		}
+		return renewed(p, out)
+	})
+	return cmd
+}
+
+// renewed says what came of each, and ends in not_found when one of them does not live.
+func renewed(p *session.Program, out client.ConsumerRenewed) error {
+	for _, uid := range out.Ended {
+		p.Remark("consumer %s has ended, and cannot come back", uid)
+	}
+	if len(out.Unknown) > 0 {
+		p.Remark("not known: %s", strings.Join(out.Unknown, ", "))
+	}
+	if err := p.Lines(out.Renewed); err != nil {
+		return err
+	}
+	if len(out.Ended)+len(out.Unknown) > 0 {
+		return exit.Verdict(exit.NotFound)
+	}
+	return nil
+}
+
+func consumerView() show.View[client.IPConsumer] {
+	type T = client.IPConsumer
+	return show.View[T]{
+		Kind: "consumer",
+		Name: func(t T) string { return t.Metadata.Name },
+		Columns: append([]show.Column[T]{
+			{Title: "UID", Cell: func(t T) string { return t.Metadata.Name }},
+			{Title: "KIND", Cell: func(t T) string { return t.Spec.Kind }},
+			{Title: "NAME", Cell: func(t T) string { return t.Spec.Name }},
+			{Title: "PHASE", Cell: func(t T) string { return show.FirstOf(string(t.Status.Reason), string(t.Status.Phase)) }},
+			{Title: "RENEWED", Cell: func(t T) string { return show.TimeText(&t.Status.RenewedAt) }},
+			{Title: "EXPIRES", Cell: func(t T) string { return show.TimeText(t.Status.ExpiresAt) }},
+		}, metaColumns(func(t T) client.Metadata { return t.Metadata })...),
+	}
+}
