@@ -20,7 +20,7 @@ type Follower struct {
 	part   int      // the number of the next one
 	pass   int      // how many parts there were when a pass of its own began; -1: it has not begun one, or somebody else has
 	caught int      // the number of the first part that a pass of its own may not have; -1: there was none
-	fresh  bool     // a look that began after it came has ended
+	fresh  bool     // a look that began after it came has ended; who does not wait wants another one each time
 	behind bool     // it has been with the hub, and fell behind
 }
 
@@ -51,6 +51,7 @@ func (f *Follower) May(ctx context.Context) error {
 // none when the time is over, or ctx; but it always looks once. What the hub does not keep any more it reads from the database itself; a follower that falls behind
 // again is told so.
 func (f *Follower) Next(ctx context.Context, wait time.Duration, limit int) ([]*Change, error) {
+	f.fresh = f.fresh && wait > 0
 	over := time.NewTimer(wait)
 	defer over.Stop()
 	for {
@@ -156,7 +157,7 @@ func (f *Follower) take(changes []*Change, limit int) (taken []*Change, done boo
 	return taken, true
 }
 
-// join finds the first part of the hub that may hold something which it does not have. A pass that ended before its place was read earlier than that.
+// join finds the first part of the hub that may hold something which it does not have. A part whose place is before its own was read earlier.
 func (f *Follower) join() bool {
 	h := f.hub
 	h.mu.Lock()
@@ -170,7 +171,7 @@ func (f *Follower) join() bool {
 	}
 	f.part, f.joined = h.first, true
 	for _, p := range h.parts {
-		if !storage.CommitBefore(p.next.Commit, f.at.From.Commit) {
+		if !storage.CommitBefore(p.read.Commit, f.at.From.Commit) {
 			break
 		}
 		f.part++
