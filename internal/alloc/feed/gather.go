@@ -24,12 +24,12 @@ type told struct {
 type gathering struct {
 	changes  map[object]*Change
 	released []storage.Released
-	ended    map[string]told // the releases, by the claims' names
+	ended    []told // the releases
 }
 
 // gather answers what has changed by some rows, in the order of the last events, and as it is now.
 func gather(ctx context.Context, read storage.Reader, in storage.ProjectKey, rows []storage.FeedRow) ([]*Change, error) {
-	g := gathering{changes: map[object]*Change{}, ended: map[string]told{}}
+	g := gathering{changes: map[object]*Change{}}
 	for _, row := range rows {
 		for i := range row.Events {
 			g.event(told{&row.Events[i], row.Events[len(row.Events)-1].ID, row.Commit})
@@ -72,7 +72,7 @@ func (g *gathering) event(e told) {
 		return
 	}
 	g.released = append(g.released, storage.Released{Name: e.Name, Pool: was.PoolRef.Project, Block: block, At: e.At})
-	g.ended[e.Name] = e
+	g.ended = append(g.ended, e)
 }
 
 func (g *gathering) touch(kind, name string, e told, relabelled bool) {
@@ -91,7 +91,8 @@ func (g *gathering) touch(kind, name string, e told, relabelled bool) {
 	c.relabelled = c.relabelled || relabelled
 }
 
-// allocationsEnded finds out which allocations the released claims had: their history says so.
+// allocationsEnded finds out which allocations the released claims had: their history says so. Each is told of at its own release: who goes on behind
+// that reads no earlier one of the same claim's name again.
 func (g *gathering) allocationsEnded(ctx context.Context, read storage.Reader, in storage.ProjectKey) error {
 	if len(g.released) == 0 {
 		return nil
@@ -100,12 +101,11 @@ func (g *gathering) allocationsEnded(ctx context.Context, read storage.Reader, i
 	if err != nil {
 		return err
 	}
-	for name, e := range g.ended {
-		ids := ended[name]
-		if len(ids) == 0 {
+	for i, e := range g.ended {
+		if len(ended[i]) == 0 {
 			return errExpired // the history was cut since
 		}
-		for _, id := range ids {
+		for _, id := range ended[i] {
 			g.touch(trail.KindAllocation, id.String(), e, true)
 		}
 	}
