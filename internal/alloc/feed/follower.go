@@ -169,13 +169,16 @@ func (f *Follower) join() bool {
 	if f.at.Next != nil || !storage.CommitBefore(h.lost.Commit, f.at.From.Commit) {
 		return false
 	}
-	f.part, f.joined = h.first, true
+	part := h.first
 	for _, p := range h.parts {
-		if !storage.CommitBefore(p.read.Commit, f.at.From.Commit) {
-			break
+		if p.read.Commit == f.at.From.Commit { // it may have it or not; to begin at a fresh place is no worse than to tell it again and again
+			return false
 		}
-		f.part++
+		if storage.CommitBefore(p.read.Commit, f.at.From.Commit) {
+			part++
+		}
 	}
+	f.part, f.joined = part, true
 	return true
 }
 

@@ -1,6 +1,8 @@
 package feed
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"net/netip"
 	"slices"
@@ -46,14 +48,7 @@ func gather(ctx context.Context, read storage.Reader, in storage.ProjectKey, row
 		changes = append(changes, c)
 	}
 	slices.SortFunc(changes, func(a, b *Change) int {
-		switch {
-		case later(a.event, b.event):
-			return 1
-		case later(b.event, a.event):
-			return -1
-		default:
-			return 0
-		}
+		return cmp.Or(bytes.Compare(a.event[:], b.event[:]), cmp.Compare(b.Kind, a.Kind), cmp.Compare(a.Name, b.Name)) // a claim before its allocation
 	})
 	return changes, nil
 }
