@@ -18,7 +18,7 @@ type Follower struct {
 	at     position // what it has
 	joined bool     // to the parts of the hub
 	part   int      // the number of the next one
-	pass   int      // how many parts there were when a pass of its own began; -1: it has not begun one, or somebody else has
+	pass   int      // how many parts there were when a pass of its own began; -1: it has not begun one
 	caught int      // the number of the first part that a pass of its own may not have; -1: there was none
 	fresh  bool     // a look that began after it came has ended; who does not wait wants another one each time
 	behind bool     // it has been with the hub, and fell behind
@@ -48,7 +48,8 @@ func (f *Follower) May(ctx context.Context) error {
 }
 
 // Next answers the next changes that its filter matches: mostly no more than limit, but those of one row together. It waits for one, and answers
-// none when the time is over, or ctx; but it always looks once. What the hub does not keep any more it reads from the database itself; a follower that falls behind
+// none when the time is over, or ctx; but it always looks once. What the hub does not keep any more it
+// reads from the database itself; a follower that falls behind
 // again is told so.
 func (f *Follower) Next(ctx context.Context, wait time.Duration, limit int) ([]*Change, error) {
 	f.fresh = f.fresh && wait > 0

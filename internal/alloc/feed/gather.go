@@ -124,13 +124,13 @@ func (g *gathering) read(ctx context.Context, read storage.Reader, in storage.Pr
 			}
 		}
 	}
-	for at, c := range g.changes {
+	for _, c := range g.changes {
 		claim, is := c.Object.(ipam.Claim)
 		if !is {
 			continue
 		}
 		held := claim.Allocation()
-		at = object{trail.KindAllocation, held.Meta().Name}
+		at := object{trail.KindAllocation, held.Meta().Name}
 		if _, there := g.changes[at]; !there || !later(g.changes[at].event, c.event) { // what is added while the map is gone through is no claim
 			g.changes[at] = &Change{Kind: at.kind, Name: at.name, Object: held, At: c.At, Operation: c.Operation, event: c.event, row: c.row, commit: c.commit}
 		}
