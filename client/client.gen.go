@@ -1205,7 +1205,7 @@ type Change struct {
 	// Example: 2026-03-02T09:30:00Z
 	At time.Time `json:"at"`
 
-	// Operation The `operationId` of what changed it.
+	// Operation The `operationId` of what changed it; empty when the server did by itself.
 	//
 	// Example: createClaim
 	Operation string `json:"operation"`
@@ -3520,6 +3520,9 @@ type ChangeNameFilter = string
 // Example: AQIDBAUGBwgJCgsMDQ4PEA
 type ChangesAfter = ChangesCursor
 
+// ChangesLimit defines model for ChangesLimit.
+type ChangesLimit = int
+
 // ClaimName A DNS label (RFC 1123).
 //
 // Example: prod-eu
@@ -4029,8 +4032,9 @@ type ListChangesParams struct {
 	// WaitSeconds For how long the answer waits for a change when there is none.
 	WaitSeconds *WaitSeconds `form:"waitSeconds,omitempty" json:"waitSeconds,omitempty"`
 
-	// Limit Most items a page may hold.
-	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+	// Limit About how many items an answer may hold: it ends with the first record of the trail that makes it as many, whose changes, some
+	// hundred at most, come together.
+	Limit *ChangesLimit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// LastEventID The `id` of the last event of a stream that broke, to go on with it; goes before `after`.
 	LastEventID *LastEventID `json:"Last-Event-ID,omitempty"`

@@ -155,7 +155,7 @@ func TestACopyThatIsKeptByTheFeedIsWhatTheListsAnswer(t *testing.T) {
 		require.Equal(t, http.StatusCreated, status, answer)
 	}
 	objects, cursor := servers[1].listed(project)
-	copied := &replica{objects, cursor}
+	copied := &replica{objects: objects, cursor: cursor}
 
 	done := make(chan struct{})
 	var busy sync.WaitGroup

@@ -9,7 +9,8 @@ import (
 // made of names the line of the log as well: on a standby that has taken over, transactions may be numbered again.
 const (
 	feedPlacePostgres = `
-SELECT pg_snapshot_xmin(s.now)::text, pg_snapshot_xmax(s.now)::text, now(), f.secret::text || left(pg_walfile_name(pg_current_wal_lsn()), 8), f.kept_from
+SELECT pg_snapshot_xmin(s.now)::text, pg_snapshot_xmax(s.now)::text, now(),
+    f.secret::text || left(pg_walfile_name(pg_current_wal_lsn()), 8), f.kept_from
 FROM feed AS f CROSS JOIN (SELECT pg_current_snapshot() AS now) AS s
 WHERE f.id = 1`
 	// A row tells the lower half of its transaction's number; the upper one is that of the last transaction, or one less.

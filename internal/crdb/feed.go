@@ -24,7 +24,7 @@ const (
 	feedSeenMax = 64
 )
 
-// feedSeen is the transactions of a moment: the oldest that had not ended, and the first that had not begun. On CockroachDB oldest is the moment itself.
+// feedSeen is the transactions of a moment: the oldest that had not ended, and the first that had not begun. On CockroachDB oldest is the moment.
 type feedSeen struct {
 	at           time.Time
 	oldest, next string

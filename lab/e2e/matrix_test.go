@@ -22,7 +22,7 @@ var leastRoles = map[string]string{
 	"claims.read": "viewer", "claims.write": "consumer", "classes.read": "viewer", "classes.write": "provider", "allocations.read": "viewer", "allocations.write": "provider",
 	"grants.read": "provider", "grants.write": "provider", "members.read": "admin", "members.write": "admin",
 	"keys.read": "admin", "keys.write": "admin", "quotas.read": "viewer", "quotas.write": "admin",
-	"audit.read": "admin", "history.read": "viewer",
+	"audit.read": "admin", "history.read": "viewer", "changes.read": "viewer",
 }
 
 // outside are the operations without a project in their path. The list may only get shorter: what is not on it is behind the

@@ -3428,7 +3428,7 @@ export interface components {
              */
             at: string;
             /**
-             * @description The `operationId` of what changed it.
+             * @description The `operationId` of what changed it; empty when the server did by itself.
              * @example createClaim
              */
             operation: string;
@@ -4195,6 +4195,12 @@ export interface components {
          * @example env=prod,tier in (web,api),!temporary
          */
         ChangeLabelsFilter: string;
+        /**
+         * @description About how many items an answer may hold: it ends with the first record of the trail that makes it as many, whose changes, some
+         *     hundred at most, come together.
+         * @example 100
+         */
+        ChangesLimit: number;
         /**
          * @description For how long the answer waits for a change when there is none.
          * @example 30
@@ -8734,10 +8740,11 @@ export interface operations {
                  */
                 waitSeconds?: components["parameters"]["WaitSeconds"];
                 /**
-                 * @description Most items a page may hold.
+                 * @description About how many items an answer may hold: it ends with the first record of the trail that makes it as many, whose changes, some
+                 *     hundred at most, come together.
                  * @example 100
                  */
-                limit?: components["parameters"]["Limit"];
+                limit?: components["parameters"]["ChangesLimit"];
             };
             header?: {
                 /**

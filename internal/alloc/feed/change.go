@@ -90,7 +90,8 @@ func readRecord(text []byte) (r recorded) {
 	return r
 }
 
-// relabels reports whether an object may have had other labels before an event: it was deleted, and there is one of its name again, or they were changed.
+// relabels reports whether an object may have had other labels before an event: it was deleted, and there may be one of its name again, or they were
+// changed.
 func relabels(e *ipam.Event) bool {
 	if len(e.Before) == 0 {
 		return false

@@ -12,8 +12,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// position is where a follower is: it has all that is committed before From. In the middle of a pass it also has, of the rows up to the event After, what
-// is committed before Next, which is where it is at the end of the pass.
+// position is where a follower is: it has all that is committed before From. In the middle of a pass it also has, of the rows up to the event After,
+// what is committed before Next, which is where it is at the end of the pass.
 type position struct {
 	From  storage.Place  `json:"f"`
 	Next  *storage.Place `json:"n,omitempty"`
@@ -79,9 +79,11 @@ func (s *sealer) open(cursor string) (p position, err error) {
 
 var (
 	errNoCursor = ipam.Invalid("query:after", "is not a cursor; pass changesCursor of a list, or cursor of an answer before.")
-	errExpired  = ipam.Errorf(ipam.CodeCursorExpired, "What this cursor needs is no longer kept. List again, and follow from the changesCursor of the list.")
+	errExpired  = ipam.Errorf(ipam.CodeCursorExpired,
+		"What this cursor needs is no longer kept. List again, and follow from the changesCursor of the list.")
 	errStopping = ipam.Errorf(ipam.CodeUnavailable, "The server shuts down. Connect again and go on from the last cursor.")
-	errSlow     = ipam.Errorf(ipam.CodeRateLimited, "The changes come faster than they are read. Connect again and go on from the last cursor, or follow less.")
-	errFull     = ipam.Errorf(ipam.CodeUnavailable, "As many follow changes by this server as may. Try again later, or at another server.")
-	errGreedy   = ipam.Errorf(ipam.CodeRateLimited, "This caller follows changes in as many requests at once as it may. End some of them.")
+	errSlow     = ipam.Errorf(ipam.CodeRateLimited,
+		"The changes come faster than they are read. Connect again and go on from the last cursor, or follow less.")
+	errFull   = ipam.Errorf(ipam.CodeUnavailable, "As many follow changes by this server as may. Try again later, or at another server.")
+	errGreedy = ipam.Errorf(ipam.CodeRateLimited, "This caller follows changes in as many requests at once as it may. End some of them.")
 )

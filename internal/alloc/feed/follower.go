@@ -18,9 +18,9 @@ type Follower struct {
 	at     position // what it has
 	joined bool     // to the parts of the hub
 	part   int      // the number of the next one
-	pass   int      // how many parts there were when a pass of its own began; -1: it has not begun one, or somebody else has
+	pass   int      // how many parts there were when a pass of its own began; -1: it has not begun one
 	caught int      // the number of the first part that a pass of its own may not have; -1: there was none
-	fresh  bool     // a look that began after it came has ended
+	fresh  bool     // a look that began after it came has ended; who does not wait wants another one each time
 	behind bool     // it has been with the hub, and fell behind
 }
 
@@ -48,9 +48,11 @@ func (f *Follower) May(ctx context.Context) error {
 }
 
 // Next answers the next changes that its filter matches: mostly no more than limit, but those of one row together. It waits for one, and answers
-// none when the time is over, or ctx; but it always looks once. What the hub does not keep any more it reads from the database itself; a follower that falls behind
+// none when the time is over, or ctx; but it always looks once. What the hub does not keep any more it
+// reads from the database itself; a follower that falls behind
 // again is told so.
 func (f *Follower) Next(ctx context.Context, wait time.Duration, limit int) ([]*Change, error) {
+	f.fresh = f.fresh && wait > 0
 	over := time.NewTimer(wait)
 	defer over.Stop()
 	for {
@@ -156,7 +158,7 @@ func (f *Follower) take(changes []*Change, limit int) (taken []*Change, done boo
 	return taken, true
 }
 
-// join finds the first part of the hub that may hold something which it does not have. A pass that ended before its place was read earlier than that.
+// join finds the first part of the hub that may hold something which it does not have. A part whose place is before its own was read earlier.
 func (f *Follower) join() bool {
 	h := f.hub
 	h.mu.Lock()
@@ -168,13 +170,16 @@ func (f *Follower) join() bool {
 	if f.at.Next != nil || !storage.CommitBefore(h.lost.Commit, f.at.From.Commit) {
 		return false
 	}
-	f.part, f.joined = h.first, true
+	part := h.first
 	for _, p := range h.parts {
-		if !storage.CommitBefore(p.next.Commit, f.at.From.Commit) {
-			break
+		if p.read.Commit == f.at.From.Commit { // it may have it or not; to begin at a fresh place is no worse than to tell it again and again
+			return false
 		}
-		f.part++
+		if storage.CommitBefore(p.read.Commit, f.at.From.Commit) {
+			part++
+		}
 	}
+	f.part, f.joined = part, true
 	return true
 }
 

@@ -1,6 +1,8 @@
 package feed
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"net/netip"
 	"slices"
@@ -24,12 +26,12 @@ type told struct {
 type gathering struct {
 	changes  map[object]*Change
 	released []storage.Released
-	ended    map[string]told // the releases, by the claims' names
+	ended    []told // the releases
 }
 
 // gather answers what has changed by some rows, in the order of the last events, and as it is now.
 func gather(ctx context.Context, read storage.Reader, in storage.ProjectKey, rows []storage.FeedRow) ([]*Change, error) {
-	g := gathering{changes: map[object]*Change{}, ended: map[string]told{}}
+	g := gathering{changes: map[object]*Change{}}
 	for _, row := range rows {
 		for i := range row.Events {
 			g.event(told{&row.Events[i], row.Events[len(row.Events)-1].ID, row.Commit})
@@ -46,14 +48,7 @@ func gather(ctx context.Context, read storage.Reader, in storage.ProjectKey, row
 		changes = append(changes, c)
 	}
 	slices.SortFunc(changes, func(a, b *Change) int {
-		switch {
-		case later(a.event, b.event):
-			return 1
-		case later(b.event, a.event):
-			return -1
-		default:
-			return 0
-		}
+		return cmp.Or(bytes.Compare(a.event[:], b.event[:]), cmp.Compare(b.Kind, a.Kind), cmp.Compare(a.Name, b.Name)) // a claim before its allocation
 	})
 	return changes, nil
 }
@@ -72,7 +67,7 @@ func (g *gathering) event(e told) {
 		return
 	}
 	g.released = append(g.released, storage.Released{Name: e.Name, Pool: was.PoolRef.Project, Block: block, At: e.At})
-	g.ended[e.Name] = e
+	g.ended = append(g.ended, e)
 }
 
 func (g *gathering) touch(kind, name string, e told, relabelled bool) {
@@ -91,7 +86,8 @@ func (g *gathering) touch(kind, name string, e told, relabelled bool) {
 	c.relabelled = c.relabelled || relabelled
 }
 
-// allocationsEnded finds out which allocations the released claims had: their history says so.
+// allocationsEnded finds out which allocations the released claims had: their history says so. Each is told of at its own release: who goes on behind
+// that reads no earlier one of the same claim's name again.
 func (g *gathering) allocationsEnded(ctx context.Context, read storage.Reader, in storage.ProjectKey) error {
 	if len(g.released) == 0 {
 		return nil
@@ -100,12 +96,11 @@ func (g *gathering) allocationsEnded(ctx context.Context, read storage.Reader, i
 	if err != nil {
 		return err
 	}
-	for name, e := range g.ended {
-		ids := ended[name]
-		if len(ids) == 0 {
+	for i, e := range g.ended {
+		if len(ended[i]) == 0 {
 			return errExpired // the history was cut since
 		}
-		for _, id := range ids {
+		for _, id := range ended[i] {
 			g.touch(trail.KindAllocation, id.String(), e, true)
 		}
 	}
@@ -129,14 +124,14 @@ func (g *gathering) read(ctx context.Context, read storage.Reader, in storage.Pr
 			}
 		}
 	}
-	for at, c := range g.changes {
+	for _, c := range g.changes {
 		claim, is := c.Object.(ipam.Claim)
 		if !is {
 			continue
 		}
 		held := claim.Allocation()
-		at = object{trail.KindAllocation, held.Meta().Name}
-		if _, there := g.changes[at]; !there { // what is added while the map is gone through is no claim
+		at := object{trail.KindAllocation, held.Meta().Name}
+		if _, there := g.changes[at]; !there || !later(g.changes[at].event, c.event) { // what is added while the map is gone through is no claim
 			g.changes[at] = &Change{Kind: at.kind, Name: at.name, Object: held, At: c.At, Operation: c.Operation, event: c.event, row: c.row, commit: c.commit}
 		}
 	}

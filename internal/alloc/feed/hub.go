@@ -25,6 +25,7 @@ const (
 // part is what one read has found; several make a pass from one place to the next.
 type part struct {
 	next    storage.Place // the end of its pass
+	read    storage.Place // when it was read
 	changes []*Change
 }
 
@@ -156,7 +157,7 @@ func (h *hub) look(ctx context.Context, seen map[ipam.ID]bool) (now map[ipam.ID]
 			return seen, err
 		}
 		tell(changes, position{From: from, Next: next, After: after}, page.More)
-		h.publish(part{*next, changes}, !page.More)
+		h.publish(part{*next, page.Now.Place, changes}, !page.More)
 		if !page.More {
 			return now, nil
 		}
@@ -202,7 +203,7 @@ func (h *hub) publish(p part, last bool) {
 	if len(p.changes) > 0 {
 		h.parts, h.kept = append(h.parts, p), h.kept+len(p.changes)
 		for h.kept > keptChanges && len(h.parts) > 1 {
-			h.kept, h.lost = h.kept-len(h.parts[0].changes), h.parts[0].next
+			h.kept, h.lost = h.kept-len(h.parts[0].changes), h.parts[0].read
 			h.parts[0] = part{}
 			h.parts, h.first = h.parts[1:], h.first+1
 		}

@@ -71,6 +71,6 @@ type FeedReader interface {
 	PoolsNamed(ctx context.Context, project ProjectKey, names []string) ([]ipam.Pool, error)
 	// HoldingsNamed answers those of some allocations that a project holds by claims, or has retained of them.
 	HoldingsNamed(ctx context.Context, project ProjectKey, ids []ipam.ID) ([]ipam.Allocation, error)
-	// AllocationsEnded answers the allocations of claims that were released, by the claims' names.
-	AllocationsEnded(ctx context.Context, project ProjectKey, claims []Released) (map[string][]ipam.ID, error)
+	// AllocationsEnded answers the allocations of claims that were released, for each; there may be one more, of another claim of its name.
+	AllocationsEnded(ctx context.Context, project ProjectKey, claims []Released) ([][]ipam.ID, error)
 }

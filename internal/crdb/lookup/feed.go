@@ -30,27 +30,29 @@ func (r Reader) HoldingsNamed(ctx context.Context, project storage.ProjectKey, i
 const endedWithin = time.Minute
 
 // AllocationsEnded implements storage.Reader.
-func (r Reader) AllocationsEnded(ctx context.Context, project storage.ProjectKey, claims []storage.Released) (map[string][]ipam.ID, error) {
+func (r Reader) AllocationsEnded(ctx context.Context, project storage.ProjectKey, claims []storage.Released) ([][]ipam.ID, error) {
 	var projects, names []string
 	var bases [][]byte
 	var lengths []int16
 	var since, until []time.Time
-	for _, c := range claims {
+	var numbers []int64
+	for i, c := range claims {
+		numbers = append(numbers, int64(i))
 		projects, names = append(projects, c.Pool), append(names, c.Name)
 		bases, lengths = append(bases, rows.Base(c.Block)), append(lengths, rows.Length(c.Block))
 		since, until = append(since, c.At.Add(-endedWithin)), append(until, c.At)
 	}
 	type ended struct {
-		name string
-		id   ipam.ID
+		number int64
+		id     ipam.ID
 	}
 	found, err := List(ctx, r, "history_list_ended", func(row pgx.CollectableRow) (e ended, err error) {
-		err = row.Scan(&e.name, (*[16]byte)(&e.id))
+		err = row.Scan(&e.number, (*[16]byte)(&e.id))
 		return e, err
-	}, r.places.Everywhere(), project.Name, projects, bases, lengths, since, until, names)
-	ids := make(map[string][]ipam.ID, len(found))
+	}, r.places.Everywhere(), project.Name, projects, bases, lengths, since, until, names, numbers)
+	ids := make([][]ipam.ID, len(claims))
 	for _, e := range found {
-		ids[e.name] = append(ids[e.name], e.id)
+		ids[e.number] = append(ids[e.number], e.id)
 	}
 	return ids, err
 }

@@ -2,9 +2,10 @@
 -- index:   projects_name_key, history_pkey
 -- rows:    mostly one for each claim, and the next after it, in each region; of one block what ended within a minute before
 -- locks:   none
-SELECT k.name, h.allocation_id
+SELECT k.number, h.allocation_id
 FROM unnest($1::TEXT[]) AS r (region)
-CROSS JOIN unnest($3::TEXT[], $4::BYTEA[], $5::INT2[], $6::TIMESTAMPTZ[], $7::TIMESTAMPTZ[], $8::TEXT[]) AS k (project, base, plen, since, until, name)
+CROSS JOIN unnest($3::TEXT[], $4::BYTEA[], $5::INT2[], $6::TIMESTAMPTZ[], $7::TIMESTAMPTZ[], $8::TEXT[], $9::INT8[])
+    AS k (project, base, plen, since, until, name, number)
 JOIN projects AS o ON o.name = k.project
 CROSS JOIN LATERAL (
     (

@@ -1,0 +1,234 @@
+package alloc_test
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/feed"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+// followable is a bundle by the database's own clock, which the feed goes by.
+func followable(t testing.TB) *bundle {
+	t.Helper()
+	b := setup(t)
+	store, _ := b.store(t)
+	b.Service = alloc.New(store, alloc.Options{Region: region})
+	t.Cleanup(b.EndFeed)
+	b.pool(t, root("net", "10.0.0.0/8"))
+	return b
+}
+
+func (b *bundle) follow(t testing.TB, cursor string, f feed.Filter) *feed.Follower {
+	t.Helper()
+	follower, err := b.Follow(b.ctx, project, cursor, f)
+	require.NoError(t, err)
+	t.Cleanup(follower.Close)
+	return follower
+}
+
+// told is what a follower is told until there is nothing more.
+func told(t testing.TB, ctx context.Context, f *feed.Follower, limit int) (all []string) {
+	t.Helper()
+	for {
+		changes, err := f.Next(ctx, 0, limit)
+		require.NoError(t, err)
+		if len(changes) == 0 {
+			return all
+		}
+		for _, c := range changes {
+			word := "Put"
+			if c.Object == nil {
+				word = "Delete"
+			}
+			all = append(all, fmt.Sprintf("%s %s %s", word, c.Kind, c.Name))
+		}
+	}
+}
+
+func toldOf(all []string, kind string) (out []string) {
+	for _, one := range all {
+		if strings.Contains(one, " "+kind+" ") {
+			out = append(out, one)
+		}
+	}
+	return out
+}
+
+func TestFollowersAreToldWhatTheyFilter(t *testing.T) {
+	t.Parallel()
+	b := followable(t)
+	all := b.follow(t, "", feed.Filter{})
+	claims := b.follow(t, "", feed.Filter{Kinds: []string{"IPClaim"}})
+	one := b.follow(t, "", feed.Filter{Name: "one"})
+	web := b.follow(t, "", feed.Filter{Kinds: []string{"IPClaim"}, Labels: &ipam.Selector{MatchLabels: map[string]string{"tier": "web"}}})
+	b.claim(t, claim("one", "net", 32, withLabels("tier", "web")))
+	kept := b.claim(t, claim("two", "net", 32, retain))
+	require.Equal(t, []string{"Put IPClaim one", "Put IPClaim two"}, told(t, b.ctx, claims, 100))
+	require.Equal(t, []string{"Put IPClaim one"}, told(t, b.ctx, one, 100))
+	require.Equal(t, []string{"Put IPClaim one"}, told(t, b.ctx, web, 100))
+	require.Len(t, toldOf(told(t, b.ctx, all, 100), "IPAllocation"), 2)
+
+	b.release(t, "one")
+	b.release(t, "two")
+	require.Equal(t, []string{"Delete IPClaim one"}, told(t, b.ctx, one, 100))
+	require.ElementsMatch(t, []string{"Delete IPClaim one", "Delete IPClaim two"}, told(t, b.ctx, web, 100), "what is deleted comes whatever labels it had")
+	after := told(t, b.ctx, all, 100)
+	require.Contains(t, after, "Put IPAllocation "+kept.AllocationID.String(), "it is retained")
+	require.Len(t, toldOf(after, "IPAllocation"), 2)
+	require.NoError(t, b.DeleteAllocation(b.ctx, project, kept.AllocationID.String(), usecase.Request{}))
+	require.Equal(t, []string{"Delete IPAllocation " + kept.AllocationID.String()}, told(t, b.ctx, all, 100))
+}
+
+// A cursor goes on where the one who had it was: at another server, and in the middle of what one transaction has changed.
+func TestACursorGoesOnAtAnotherServer(t *testing.T) {
+	t.Parallel()
+	b := followable(t)
+	begin := b.follow(t, "", feed.Filter{}).Cursor()
+	const many = 150
+	var batch []ipam.Claim
+	for i := range many {
+		batch = append(batch, claim(fmt.Sprintf("c-%03d", i), "net", 32))
+	}
+	_, err := b.CreateClaimBatch(b.ctx, project, batch, usecase.Request{})
+	require.NoError(t, err)
+	store, _ := b.store(t)
+	other := alloc.New(store, alloc.Options{Region: region})
+	t.Cleanup(other.EndFeed)
+	seen, cursor := map[string]bool{}, begin
+	for i := 0; ; i++ {
+		service := []*alloc.Service{b.Service, other}[i%2]
+		f, err := service.Follow(b.ctx, project, cursor, feed.Filter{Kinds: []string{"IPClaim"}})
+		require.NoError(t, err)
+		changes, err := f.Next(b.ctx, 0, 10)
+		require.NoError(t, err)
+		for _, c := range changes {
+			seen[c.Name] = true
+		}
+		cursor = f.Cursor()
+		f.Close()
+		if len(changes) == 0 {
+			break
+		}
+		require.Less(t, i, many, "it goes on")
+	}
+	require.Len(t, seen, many)
+}
+
+// Who is behind what the hub keeps reads the database; who falls behind again is cut off, and holds nobody up.
+func TestASlowFollowerIsCutOff(t *testing.T) {
+	t.Parallel()
+	b := followable(t)
+	slow, quick := b.follow(t, "", feed.Filter{}), b.follow(t, "", feed.Filter{})
+	begin := slow.Cursor()
+	require.Empty(t, told(t, b.ctx, slow, 10))
+	count := 0
+	for i := range 6 {
+		var batch []ipam.Claim
+		for j := range 500 {
+			batch = append(batch, claim(fmt.Sprintf("c-%d-%03d", i, j), "net", 32))
+		}
+		_, err := b.CreateClaimBatch(b.ctx, project, batch, usecase.Request{})
+		require.NoError(t, err)
+		count += len(told(t, b.ctx, quick, 1000))
+	}
+	require.Equal(t, 6*500*2, count)
+	var err error
+	for err == nil {
+		_, err = slow.Next(b.ctx, 0, 10)
+	}
+	require.True(t, ipam.IsCode(err, ipam.CodeRateLimited), err)
+	again := b.follow(t, slow.Cursor(), feed.Filter{Kinds: []string{"IPClaim"}})
+	require.Len(t, told(t, b.ctx, again, 1000), 6*500)
+	require.Len(t, told(t, b.ctx, b.follow(t, begin, feed.Filter{Kinds: []string{"IPClaim"}}), 1000), 6*500)
+}
+
+func TestRightsAndLimitsOfFollowers(t *testing.T) {
+	t.Parallel()
+	b := followable(t)
+	viewer := func(roles map[string]tenancy.Role) context.Context {
+		return tenancy.WithPrincipal(b.ctx, tenancy.Principal{Subject: "viewer", Method: "dev", Roles: roles})
+	}
+	_, err := b.Follow(viewer(nil), project, "", feed.Filter{})
+	refused(t, err, ipam.CodeNotFound)
+	f, err := b.Follow(viewer(map[string]tenancy.Role{project: tenancy.Viewer}), project, "", feed.Filter{})
+	require.NoError(t, err)
+	defer f.Close()
+	require.NoError(t, f.May(viewer(map[string]tenancy.Role{project: tenancy.Viewer})))
+	refused(t, f.May(viewer(nil)), ipam.CodeNotFound)
+
+	var all []*feed.Follower
+	for {
+		next, err := b.Follow(viewer(map[string]tenancy.Role{project: tenancy.Viewer}), project, f.Cursor(), feed.Filter{})
+		if err != nil {
+			refused(t, err, ipam.CodeRateLimited)
+			break
+		}
+		all = append(all, next)
+	}
+	require.Len(t, all, 1023)
+	for _, one := range all {
+		one.Close()
+		one.Close()
+	}
+	next, err := b.Follow(viewer(map[string]tenancy.Role{project: tenancy.Viewer}), project, "", feed.Filter{})
+	require.NoError(t, err)
+	next.Close()
+}
+
+func TestHubsEndWithTheFeedAndWithTheirProject(t *testing.T) {
+	t.Parallel()
+	b := followable(t)
+	_, err := b.CreateProject(b.ctx, ipam.Project{Metadata: meta("short")}, usecase.Request{})
+	require.NoError(t, err)
+	f, err := b.Follow(b.ctx, "short", "", feed.Filter{})
+	require.NoError(t, err)
+	defer f.Close()
+	require.NoError(t, b.DeleteProject(b.ctx, "short", usecase.Request{}))
+	_, err = f.Next(b.ctx, time.Minute, 10)
+	refused(t, err, ipam.CodeNotFound)
+
+	g := b.follow(t, "", feed.Filter{})
+	var ends sync.WaitGroup
+	ends.Go(func() { _, err = g.Next(b.ctx, time.Minute, 10) })
+	b.EndFeed()
+	ends.Wait()
+	refused(t, err, ipam.CodeUnavailable)
+	_, err = b.Follow(b.ctx, project, "", feed.Filter{})
+	refused(t, err, ipam.CodeUnavailable)
+	stacks := make([]byte, 4<<20)
+	stacks = stacks[:runtime.Stack(stacks, true)]
+	require.NotContains(t, string(stacks), fmt.Sprintf("hub).run(%p", b.Feed))
+}
+
+// What is changed by this process is told at once, and what others have changed soon.
+func TestAFollowerWaits(t *testing.T) {
+	t.Parallel()
+	b := followable(t)
+	store, _ := b.store(t)
+	other := alloc.New(store, alloc.Options{Region: region})
+	f := b.follow(t, "", feed.Filter{Kinds: []string{"IPClaim"}})
+	for i, service := range []*alloc.Service{b.Service, other} {
+		require.Empty(t, told(t, b.ctx, f, 10))
+		name := fmt.Sprintf("c-%d", i)
+		var made sync.WaitGroup
+		made.Go(func() {
+			_, err := service.CreateClaim(b.ctx, project, claim(name, "net", 32), usecase.Request{})
+			require.NoError(t, err)
+		})
+		changes, err := f.Next(b.ctx, time.Minute, 10)
+		made.Wait()
+		require.NoError(t, err)
+		require.Equal(t, name, changes[0].Name)
+	}
+}
