@@ -80,11 +80,13 @@ const (
 	AuditKindIPAllocation AuditKind = "IPAllocation"
 	AuditKindIPClaim      AuditKind = "IPClaim"
 	AuditKindIPClass      AuditKind = "IPClass"
+	AuditKindIPConsumer   AuditKind = "IPConsumer"
 	AuditKindIPPool       AuditKind = "IPPool"
 	AuditKindMember       AuditKind = "Member"
 	AuditKindPoolGrant    AuditKind = "PoolGrant"
 	AuditKindProject      AuditKind = "Project"
 	AuditKindQuota        AuditKind = "Quota"
+	AuditKindRealm        AuditKind = "Realm"
 	AuditKindSpace        AuditKind = "Space"
 	AuditKindSpaceGrant   AuditKind = "SpaceGrant"
 )
@@ -100,6 +102,8 @@ func (e AuditKind) Valid() bool {
 		return true
 	case AuditKindIPClass:
 		return true
+	case AuditKindIPConsumer:
+		return true
 	case AuditKindIPPool:
 		return true
 	case AuditKindMember:
@@ -109,6 +113,8 @@ func (e AuditKind) Valid() bool {
 	case AuditKindProject:
 		return true
 	case AuditKindQuota:
+		return true
+	case AuditKindRealm:
 		return true
 	case AuditKindSpace:
 		return true
@@ -121,7 +127,9 @@ func (e AuditKind) Valid() bool {
 
 // Defines values for AuditOperation.
 const (
+	AuditOperationAttachConsumer   AuditOperation = "attachConsumer"
 	AuditOperationBootstrap        AuditOperation = "bootstrap"
+	AuditOperationConfirmExpiry    AuditOperation = "confirmExpiry"
 	AuditOperationCreateAPIKey     AuditOperation = "createApiKey"
 	AuditOperationCreateClaim      AuditOperation = "createClaim"
 	AuditOperationCreateClaimBatch AuditOperation = "createClaimBatch"
@@ -140,24 +148,32 @@ const (
 	AuditOperationDeleteQuota      AuditOperation = "deleteQuota"
 	AuditOperationDeleteSpace      AuditOperation = "deleteSpace"
 	AuditOperationDeleteSpaceGrant AuditOperation = "deleteSpaceGrant"
+	AuditOperationDetachConsumer   AuditOperation = "detachConsumer"
+	AuditOperationEndConsumer      AuditOperation = "endConsumer"
 	AuditOperationPatchClaim       AuditOperation = "patchClaim"
 	AuditOperationPatchClass       AuditOperation = "patchClass"
 	AuditOperationPatchPool        AuditOperation = "patchPool"
 	AuditOperationPatchProject     AuditOperation = "patchProject"
 	AuditOperationPatchSpace       AuditOperation = "patchSpace"
 	AuditOperationPutClaim         AuditOperation = "putClaim"
+	AuditOperationPutConsumer      AuditOperation = "putConsumer"
 	AuditOperationPutMember        AuditOperation = "putMember"
 	AuditOperationPutPoolGrant     AuditOperation = "putPoolGrant"
 	AuditOperationPutQuota         AuditOperation = "putQuota"
 	AuditOperationPutScopePool     AuditOperation = "putScopePool"
 	AuditOperationPutSpaceGrant    AuditOperation = "putSpaceGrant"
 	AuditOperationReleaseClaims    AuditOperation = "releaseClaims"
+	AuditOperationRenewConsumers   AuditOperation = "renewConsumers"
 )
 
 // Valid indicates whether the value is a known member of the AuditOperation enum.
 func (e AuditOperation) Valid() bool {
 	switch e {
+	case AuditOperationAttachConsumer:
+		return true
 	case AuditOperationBootstrap:
+		return true
+	case AuditOperationConfirmExpiry:
 		return true
 	case AuditOperationCreateAPIKey:
 		return true
@@ -195,6 +211,10 @@ func (e AuditOperation) Valid() bool {
 		return true
 	case AuditOperationDeleteSpaceGrant:
 		return true
+	case AuditOperationDetachConsumer:
+		return true
+	case AuditOperationEndConsumer:
+		return true
 	case AuditOperationPatchClaim:
 		return true
 	case AuditOperationPatchClass:
@@ -207,6 +227,8 @@ func (e AuditOperation) Valid() bool {
 		return true
 	case AuditOperationPutClaim:
 		return true
+	case AuditOperationPutConsumer:
+		return true
 	case AuditOperationPutMember:
 		return true
 	case AuditOperationPutPoolGrant:
@@ -218,6 +240,8 @@ func (e AuditOperation) Valid() bool {
 	case AuditOperationPutSpaceGrant:
 		return true
 	case AuditOperationReleaseClaims:
+		return true
+	case AuditOperationRenewConsumers:
 		return true
 	default:
 		return false
@@ -515,6 +539,42 @@ func (e IPClaimPhase) Valid() bool {
 	}
 }
 
+// Defines values for IPConsumerPhase.
+const (
+	IPConsumerPhaseEnded IPConsumerPhase = "Ended"
+	IPConsumerPhaseLive  IPConsumerPhase = "Live"
+)
+
+// Valid indicates whether the value is a known member of the IPConsumerPhase enum.
+func (e IPConsumerPhase) Valid() bool {
+	switch e {
+	case IPConsumerPhaseEnded:
+		return true
+	case IPConsumerPhaseLive:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for IPConsumerStatusReason.
+const (
+	IPConsumerStatusReasonEnded   IPConsumerStatusReason = "Ended"
+	IPConsumerStatusReasonExpired IPConsumerStatusReason = "Expired"
+)
+
+// Valid indicates whether the value is a known member of the IPConsumerStatusReason enum.
+func (e IPConsumerStatusReason) Valid() bool {
+	switch e {
+	case IPConsumerStatusReasonEnded:
+		return true
+	case IPConsumerStatusReasonExpired:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for IPFamily.
 const (
 	IPFamilyIPv4 IPFamily = "IPv4"
@@ -647,6 +707,7 @@ const (
 	ProblemCodeAlreadyExists        ProblemCode = "already_exists"
 	ProblemCodeBlockTaken           ProblemCode = "block_taken"
 	ProblemCodeClaimReleased        ProblemCode = "claim_released"
+	ProblemCodeConsumerEnded        ProblemCode = "consumer_ended"
 	ProblemCodeContention           ProblemCode = "contention"
 	ProblemCodeCursorExpired        ProblemCode = "cursor_expired"
 	ProblemCodeDeadline             ProblemCode = "deadline"
@@ -676,6 +737,7 @@ const (
 	ProblemCodePrefixLengthRejected ProblemCode = "prefix_length_rejected"
 	ProblemCodeQuotaExceeded        ProblemCode = "quota_exceeded"
 	ProblemCodeRateLimited          ProblemCode = "rate_limited"
+	ProblemCodeTooManyConsumers     ProblemCode = "too_many_consumers"
 	ProblemCodeUnauthenticated      ProblemCode = "unauthenticated"
 	ProblemCodeUnavailable          ProblemCode = "unavailable"
 	ProblemCodeUnsupportedMediaType ProblemCode = "unsupported_media_type"
@@ -691,6 +753,8 @@ func (e ProblemCode) Valid() bool {
 	case ProblemCodeBlockTaken:
 		return true
 	case ProblemCodeClaimReleased:
+		return true
+	case ProblemCodeConsumerEnded:
 		return true
 	case ProblemCodeContention:
 		return true
@@ -749,6 +813,8 @@ func (e ProblemCode) Valid() bool {
 	case ProblemCodeQuotaExceeded:
 		return true
 	case ProblemCodeRateLimited:
+		return true
+	case ProblemCodeTooManyConsumers:
 		return true
 	case ProblemCodeUnauthenticated:
 		return true
@@ -881,6 +947,24 @@ const (
 func (e SpacePhase) Valid() bool {
 	switch e {
 	case SpacePhaseReady:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for WhenUnused.
+const (
+	WhenUnusedDelete WhenUnused = "Delete"
+	WhenUnusedKeep   WhenUnused = "Keep"
+)
+
+// Valid indicates whether the value is a known member of the WhenUnused enum.
+func (e WhenUnused) Valid() bool {
+	switch e {
+	case WhenUnusedDelete:
+		return true
+	case WhenUnusedKeep:
 		return true
 	default:
 		return false
@@ -1055,7 +1139,7 @@ type AuditOutcome string
 // AuditResource What the operation was about.
 type AuditResource struct {
 	// Kind The kind of the resource: `Project`, `Space`, `IPPool`, `IPClass`, `IPClaim`, `IPAllocation`, `Member`,
-	// `ApiKey`, `PoolGrant`, `SpaceGrant` or `Quota`. Later versions may add kinds.
+	// `ApiKey`, `PoolGrant`, `SpaceGrant`, `Quota`, `IPConsumer` or `Realm`. Later versions may add kinds.
 	//
 	//
 	// Example: IPClaim
@@ -1171,7 +1255,7 @@ type ChangesEnd struct {
 	// | `not_acceptable` | 406 | `Accept` admits no media type of the answer |
 	// | `already_exists` | 409 | the name is taken, a claim of this name has another spec, or another class is the default; `conflictsWith` |
 	// | `overlap` | 409 | a root pool of the space overlaps; `conflictsWith` |
-	// | `in_use` | 409 | something still holds or needs it; `claims`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
+	// | `in_use` | 409 | something still holds or needs it; `claims`, `consumers`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
 	// | `allocation_retained` | 409 | a retained allocation holds the block; `conflictsWith` |
 	// | `pool_exhausted` | 409 | nothing large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; of a batch `fitting` |
 	// | `exhausted_by_cooldown` | 409 | only blocks that are cooling down are large enough; `coolingDownAddresses`, `cooledDownAt`, `Retry-After` |
@@ -1183,6 +1267,8 @@ type ChangesEnd struct {
 	// | `claim_released` | 409 | the claim that the `Idempotency-Key` has made was released since |
 	// | `quota_exceeded` | 409 | a quota of the project does not allow it now; `quota`, `measure`, `limit`, `used`, `requested` |
 	// | `last_admin` | 409 | `platform` would be left without an admin |
+	// | `consumer_ended` | 409 | the consumer has ended, and never comes back |
+	// | `too_many_consumers` | 409 | the claim has as many consumers as it can have; `consumers` |
 	// | `cursor_expired` | 410 | what a place in the changes needs is gone; list again, and follow from there |
 	// | `precondition_failed` | 412 | `If-Match` is stale, or `If-None-Match: *` meets what exists; `currentETag` |
 	// | `payload_too_large` | 413 | the body is larger than 1 MiB |
@@ -1219,6 +1305,34 @@ type ClaimBatch struct {
 // ClaimBatchCreate defines model for ClaimBatchCreate.
 type ClaimBatchCreate struct {
 	Claims []IPClaimCreate `json:"claims"`
+}
+
+// ClaimConsumer A consumer that is attached to a claim when that is made.
+type ClaimConsumer struct {
+	// UID What a consumer is known by in its realm; a UUID, say. It is not used again when the consumer has ended.
+	//
+	// Example: 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
+	UID ConsumerUID `json:"uid"`
+
+	// Realm The realm of the consumer.
+	Realm string `json:"realm,omitempty"`
+
+	// Kind What it is, if it has to be made.
+	//
+	// Example: VM
+	Kind string `json:"kind,omitempty"`
+
+	// Name What it is called, if it has to be made.
+	//
+	// Example: web-1
+	Name string `json:"name,omitempty"`
+
+	// TTLSeconds For how long it lives without being renewed, counted by the clock of the database; without it, until somebody says that
+	// it ended. Give at least twice the interval at which it is renewed.
+	//
+	//
+	// Example: 120
+	TTLSeconds *ConsumerTTL `json:"ttlSeconds,omitempty"`
 }
 
 // ClaimExplanation What a claim would get at this moment, or why it would be refused, and how this was decided.
@@ -1379,7 +1493,7 @@ type ClaimSkipped struct {
 	// | `not_acceptable` | 406 | `Accept` admits no media type of the answer |
 	// | `already_exists` | 409 | the name is taken, a claim of this name has another spec, or another class is the default; `conflictsWith` |
 	// | `overlap` | 409 | a root pool of the space overlaps; `conflictsWith` |
-	// | `in_use` | 409 | something still holds or needs it; `claims`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
+	// | `in_use` | 409 | something still holds or needs it; `claims`, `consumers`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
 	// | `allocation_retained` | 409 | a retained allocation holds the block; `conflictsWith` |
 	// | `pool_exhausted` | 409 | nothing large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; of a batch `fitting` |
 	// | `exhausted_by_cooldown` | 409 | only blocks that are cooling down are large enough; `coolingDownAddresses`, `cooledDownAt`, `Retry-After` |
@@ -1391,6 +1505,8 @@ type ClaimSkipped struct {
 	// | `claim_released` | 409 | the claim that the `Idempotency-Key` has made was released since |
 	// | `quota_exceeded` | 409 | a quota of the project does not allow it now; `quota`, `measure`, `limit`, `used`, `requested` |
 	// | `last_admin` | 409 | `platform` would be left without an admin |
+	// | `consumer_ended` | 409 | the consumer has ended, and never comes back |
+	// | `too_many_consumers` | 409 | the claim has as many consumers as it can have; `consumers` |
 	// | `cursor_expired` | 410 | what a place in the changes needs is gone; list again, and follow from there |
 	// | `precondition_failed` | 412 | `If-Match` is stale, or `If-None-Match: *` meets what exists; `currentETag` |
 	// | `payload_too_large` | 413 | the body is larger than 1 MiB |
@@ -1470,6 +1586,77 @@ type Consistency string
 //
 // Example: team-a
 type Consumer = string
+
+// ConsumerAttachment That a consumer uses a claim.
+type ConsumerAttachment struct {
+	// UID What a consumer is known by in its realm; a UUID, say. It is not used again when the consumer has ended.
+	//
+	// Example: 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
+	UID ConsumerUID `json:"uid"`
+
+	// Realm The realm of the consumer.
+	//
+	// Example: default
+	Realm string `json:"realm"`
+
+	// AttachedAt Since when.
+	//
+	// Example: 2026-03-02T09:30:00Z
+	AttachedAt time.Time `json:"attachedAt"`
+}
+
+// ConsumerAttachmentList defines model for ConsumerAttachmentList.
+type ConsumerAttachmentList struct {
+	Items []ConsumerAttachment `json:"items"`
+
+	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	//
+	// Example: eyJuIjoicHJvZC1ldSJ9
+	NextCursor NextCursor `json:"nextCursor,omitempty"`
+}
+
+// ConsumerEnding defines model for ConsumerEnding.
+type ConsumerEnding struct {
+	// AttachedClaims From how many claims the consumer is still to be detached.
+	//
+	// Example: 1204
+	AttachedClaims int64 `json:"attachedClaims"`
+}
+
+// ConsumerRenewal defines model for ConsumerRenewal.
+type ConsumerRenewal struct {
+	// Realm The realm of the consumers.
+	Realm string `json:"realm,omitempty"`
+
+	// TTLSeconds The time to live that they have from now on; by default the one that each has.
+	TTLSeconds *ConsumerTTL `json:"ttlSeconds,omitempty"`
+
+	// Consumers The UIDs of those that live.
+	Consumers []ConsumerUID `json:"consumers"`
+}
+
+// ConsumerRenewed Each of the consumers is in one of the lists, in order of UID.
+type ConsumerRenewed struct {
+	// Renewed They live.
+	Renewed []string `json:"renewed"`
+
+	// Ended They have ended and stay so.
+	Ended []string `json:"ended"`
+
+	// Unknown There are none of these UIDs.
+	Unknown []string `json:"unknown"`
+}
+
+// ConsumerTTL For how long it lives without being renewed, counted by the clock of the database; without it, until somebody says that
+// it ended. Give at least twice the interval at which it is renewed.
+//
+// Example: 120
+type ConsumerTTL = int64
+
+// ConsumerUID What a consumer is known by in its realm; a UUID, say. It is not used again when the consumer has ended.
+//
+// Example: 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
+type ConsumerUID = string
 
 // Count An exact count as a decimal string. All of IPv6 is 39 digits; what several pools or projects hold together can be more.
 //
@@ -1594,6 +1781,24 @@ type Health struct {
 // HealthStatus defines model for HealthStatus.
 type HealthStatus string
 
+// HistoryBecause defines model for HistoryBecause.
+type HistoryBecause struct {
+	// Reason `Detached` by a caller, `Ended` as a caller said, or `Expired`. Later versions may add reasons.
+	//
+	// Example: Expired
+	Reason string `json:"reason"`
+
+	// Realm The realm of the consumer.
+	//
+	// Example: default
+	Realm string `json:"realm"`
+
+	// UID What a consumer is known by in its realm; a UUID, say. It is not used again when the consumer has ended.
+	//
+	// Example: 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
+	UID ConsumerUID `json:"uid"`
+}
+
 // HistoryEntry One holder of a block, for as long as it held it in one phase. Nobody holds a block that cools down: there is no entry
 // in the phase `CoolingDown`.
 type HistoryEntry struct {
@@ -1633,6 +1838,9 @@ type HistoryEntry struct {
 	//
 	// Example: 2026-03-04T17:00:00Z
 	Until *time.Time `json:"until,omitempty"`
+
+	// Because The consumer by whose detachment the claim was released, and why; absent when it was released otherwise.
+	Because *HistoryBecause `json:"because,omitempty"`
 }
 
 // HistoryEntryList defines model for HistoryEntryList.
@@ -1824,8 +2032,17 @@ type IPClaimSpec struct {
 	// Example: standard
 	ClassName Name `json:"className,omitempty"`
 
+	// Consumers Consumers to attach in the transaction that makes the claim, as `attachConsumer` would. It is not answered;
+	// `status.consumers` counts them, and `listClaimConsumers` lists them. Of a claim that is there, it is not compared.
+	Consumers []ClaimConsumer `json:"consumers,omitempty"`
+
 	// IPFamily Only classes and pools of this family.
 	IPFamily IPFamily `json:"ipFamily,omitempty"`
+
+	// MaxConsumers How many consumers can be attached at once; 1 by default.
+	//
+	// Example: 2
+	MaxConsumers int `json:"maxConsumers,omitempty"`
 
 	// OwnerRef Free text that identifies the caller's own object.
 	OwnerRef *OwnerRef `json:"ownerRef,omitempty"`
@@ -1862,6 +2079,10 @@ type IPClaimSpec struct {
 	//
 	// Example: {"cluster":"web-eu"}
 	Scope map[string]string `json:"scope,omitempty"`
+
+	// WhenUnused What becomes of the claim when its last consumer is detached: it stays (`Keep`, the default), or it is released in
+	// the same transaction (`Delete`). A claim that never had a consumer stays in any case.
+	WhenUnused WhenUnused `json:"whenUnused,omitempty"`
 }
 
 // IPClaimStatus defines model for IPClaimStatus.
@@ -1890,6 +2111,11 @@ type IPClaimStatus struct {
 	// Example: platform
 	ClassProject string      `json:"classProject,omitempty"`
 	Conditions   []Condition `json:"conditions"`
+
+	// Consumers How many consumers are attached; absent when none is.
+	//
+	// Example: 1
+	Consumers int `json:"consumers,omitempty"`
 
 	// Phase A claim that can be read is `Bound`; the other phases are reserved.
 	Phase IPClaimPhase `json:"phase"`
@@ -2009,6 +2235,10 @@ type IPClassSpec struct {
 	//
 	// Example: Blocks for clusters
 	Description string `json:"description,omitempty"`
+
+	// ReuseAfterLost The same for a claim that is released because its last consumer was lost, as the block may be in use still; the
+	// longer of the two counts. `5m` by default.
+	ReuseAfterLost Duration `json:"reuseAfterLost,omitempty"`
 }
 
 // IPClassStatus What stands behind the class for the project in the path: the pools that list it, of the class's project and of this
@@ -2044,6 +2274,87 @@ type IPClassStatus struct {
 	// Conditions `Ready` is `True` when a pool backs the class, otherwise `False` with the reason `NoBackingPools`.
 	Conditions []Condition `json:"conditions"`
 }
+
+// IPConsumer Whatever uses claims, a machine, a pod or an agent. `metadata.name` is its UID.
+type IPConsumer struct {
+	// Metadata What every resource carries.
+	Metadata Metadata `json:"metadata"`
+
+	// Spec What is said of a consumer.
+	Spec   IPConsumerSpec   `json:"spec"`
+	Status IPConsumerStatus `json:"status"`
+}
+
+// IPConsumerList defines model for IPConsumerList.
+type IPConsumerList struct {
+	Items []IPConsumer `json:"items"`
+
+	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	//
+	// Example: eyJuIjoicHJvZC1ldSJ9
+	NextCursor NextCursor `json:"nextCursor,omitempty"`
+}
+
+// IPConsumerPhase Whether a consumer lives (`Live`) or has ended (`Ended`).
+type IPConsumerPhase string
+
+// IPConsumerPut defines model for IPConsumerPut.
+type IPConsumerPut struct {
+	// Spec What is said of a consumer.
+	Spec IPConsumerSpec `json:"spec"`
+}
+
+// IPConsumerSpec What is said of a consumer.
+type IPConsumerSpec struct {
+	// Kind What it is, in the words of its realm.
+	//
+	// Example: VM
+	Kind string `json:"kind,omitempty"`
+
+	// Name What it is called.
+	//
+	// Example: web-1
+	Name string `json:"name,omitempty"`
+
+	// TTLSeconds For how long it lives without being renewed, counted by the clock of the database; without it, until somebody says that
+	// it ended. Give at least twice the interval at which it is renewed.
+	//
+	//
+	// Example: 120
+	TTLSeconds *ConsumerTTL `json:"ttlSeconds,omitempty"`
+}
+
+// IPConsumerStatus defines model for IPConsumerStatus.
+type IPConsumerStatus struct {
+	// Realm The realm that it belongs to.
+	//
+	// Example: default
+	Realm string `json:"realm"`
+
+	// Phase Whether a consumer lives (`Live`) or has ended (`Ended`).
+	Phase IPConsumerPhase `json:"phase"`
+
+	// RenewedAt When it was renewed last.
+	//
+	// Example: 2026-03-02T09:30:00Z
+	RenewedAt time.Time `json:"renewedAt"`
+
+	// ExpiresAt It is taken for lost some time after that, unless it is renewed; absent when it does not expire.
+	//
+	// Example: 2026-03-02T09:32:00Z
+	ExpiresAt *time.Time `json:"expiresAt,omitempty"`
+
+	// EndedAt When it ended.
+	//
+	// Example: 2026-03-02T09:40:00Z
+	EndedAt *time.Time `json:"endedAt,omitempty"`
+
+	// Reason Why it ended: somebody said so (`Ended`), or it was not renewed in time (`Expired`).
+	Reason IPConsumerStatusReason `json:"reason,omitempty"`
+}
+
+// IPConsumerStatusReason Why it ended: somebody said so (`Ended`), or it was not renewed in time (`Expired`).
+type IPConsumerStatusReason string
 
 // IPFamily defines model for IPFamily.
 type IPFamily string
@@ -2554,7 +2865,7 @@ type Problem struct {
 	// | `not_acceptable` | 406 | `Accept` admits no media type of the answer |
 	// | `already_exists` | 409 | the name is taken, a claim of this name has another spec, or another class is the default; `conflictsWith` |
 	// | `overlap` | 409 | a root pool of the space overlaps; `conflictsWith` |
-	// | `in_use` | 409 | something still holds or needs it; `claims`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
+	// | `in_use` | 409 | something still holds or needs it; `claims`, `consumers`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
 	// | `allocation_retained` | 409 | a retained allocation holds the block; `conflictsWith` |
 	// | `pool_exhausted` | 409 | nothing large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; of a batch `fitting` |
 	// | `exhausted_by_cooldown` | 409 | only blocks that are cooling down are large enough; `coolingDownAddresses`, `cooledDownAt`, `Retry-After` |
@@ -2566,6 +2877,8 @@ type Problem struct {
 	// | `claim_released` | 409 | the claim that the `Idempotency-Key` has made was released since |
 	// | `quota_exceeded` | 409 | a quota of the project does not allow it now; `quota`, `measure`, `limit`, `used`, `requested` |
 	// | `last_admin` | 409 | `platform` would be left without an admin |
+	// | `consumer_ended` | 409 | the consumer has ended, and never comes back |
+	// | `too_many_consumers` | 409 | the claim has as many consumers as it can have; `consumers` |
 	// | `cursor_expired` | 410 | what a place in the changes needs is gone; list again, and follow from there |
 	// | `precondition_failed` | 412 | `If-Match` is stale, or `If-None-Match: *` meets what exists; `currentETag` |
 	// | `payload_too_large` | 413 | the body is larger than 1 MiB |
@@ -2609,6 +2922,9 @@ type Problem struct {
 
 	// ConflictsWith What stands in the way, `project/name`, as far as the caller may see it.
 	ConflictsWith []string `json:"conflictsWith,omitempty"`
+
+	// Consumers How many consumers use the claim.
+	Consumers *int64 `json:"consumers,omitempty"`
 
 	// CooledDownAt When the first block that is large enough will have cooled down.
 	CooledDownAt *time.Time `json:"cooledDownAt,omitempty"`
@@ -2680,7 +2996,7 @@ type Problem struct {
 // | `not_acceptable` | 406 | `Accept` admits no media type of the answer |
 // | `already_exists` | 409 | the name is taken, a claim of this name has another spec, or another class is the default; `conflictsWith` |
 // | `overlap` | 409 | a root pool of the space overlaps; `conflictsWith` |
-// | `in_use` | 409 | something still holds or needs it; `claims`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
+// | `in_use` | 409 | something still holds or needs it; `claims`, `consumers`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
 // | `allocation_retained` | 409 | a retained allocation holds the block; `conflictsWith` |
 // | `pool_exhausted` | 409 | nothing large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; of a batch `fitting` |
 // | `exhausted_by_cooldown` | 409 | only blocks that are cooling down are large enough; `coolingDownAddresses`, `cooledDownAt`, `Retry-After` |
@@ -2692,6 +3008,8 @@ type Problem struct {
 // | `claim_released` | 409 | the claim that the `Idempotency-Key` has made was released since |
 // | `quota_exceeded` | 409 | a quota of the project does not allow it now; `quota`, `measure`, `limit`, `used`, `requested` |
 // | `last_admin` | 409 | `platform` would be left without an admin |
+// | `consumer_ended` | 409 | the consumer has ended, and never comes back |
+// | `too_many_consumers` | 409 | the claim has as many consumers as it can have; `consumers` |
 // | `cursor_expired` | 410 | what a place in the changes needs is gone; list again, and follow from there |
 // | `precondition_failed` | 412 | `If-Match` is stale, or `If-None-Match: *` meets what exists; `currentETag` |
 // | `payload_too_large` | 413 | the body is larger than 1 MiB |
@@ -2917,6 +3235,39 @@ type QuotaUsed struct {
 	Pools int64 `json:"pools"`
 }
 
+// Realm The consumers of a realm in the region of the server, counted.
+type Realm struct {
+	// Name Its name.
+	//
+	// Example: default
+	Name string `json:"name"`
+
+	// Live Consumers that have not ended.
+	//
+	// Example: 120
+	Live int64 `json:"live"`
+
+	// Expired Of those, consumers that have not been renewed in time.
+	//
+	// Example: 100
+	Expired int64 `json:"expired"`
+
+	// Held Whether nobody is ended for having expired, because so many have.
+	//
+	// Example: true
+	Held bool `json:"held"`
+
+	// HeldSince Since when.
+	//
+	// Example: 2026-03-02T09:30:00Z
+	HeldSince *time.Time `json:"heldSince,omitempty"`
+
+	// ConfirmedUntil It was confirmed that those are gone that had expired until then.
+	//
+	// Example: 2026-03-02T08:00:00Z
+	ConfirmedUntil *time.Time `json:"confirmedUntil,omitempty"`
+}
+
 // ReclaimPolicy defines model for ReclaimPolicy.
 type ReclaimPolicy string
 
@@ -3120,6 +3471,9 @@ type Version struct {
 	Version string `json:"version"`
 }
 
+// WhenUnused defines model for WhenUnused.
+type WhenUnused string
+
 // Whoami The caller, as the server sees it.
 type Whoami struct {
 	// Subject Who is asking, as in `createdBy` and in the audit trail.
@@ -3181,6 +3535,14 @@ type ClassFilter = string
 //
 // Example: prod-eu
 type ClassName = Name
+
+// ConsumerFilter What a consumer is known by in its realm; a UUID, say. It is not used again when the consumer has ended.
+//
+// Example: 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
+type ConsumerFilter = ConsumerUID
+
+// ConsumerPhaseFilter Whether a consumer lives (`Live`) or has ended (`Ended`).
+type ConsumerPhaseFilter = IPConsumerPhase
 
 // ContainsFilter An IPv4 or IPv6 address without a zone.
 //
@@ -3289,6 +3651,14 @@ type QuotaName = Name
 // ReadConsistency What a read has to know of what was written elsewhere.
 type ReadConsistency = Consistency
 
+// RealmName A DNS label (RFC 1123).
+//
+// Example: prod-eu
+type RealmName = Name
+
+// RealmQuery defines model for RealmQuery.
+type RealmQuery = string
+
 // ReplaceIfMatch Example: "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
 type ReplaceIfMatch = IfMatchValue
 
@@ -3332,6 +3702,10 @@ type WaitSeconds = int
 // Example: 10.20.0.0/16
 type WithinFilter = CIDR
 
+// AttachRefused Why the request was refused (RFC 9457). Beside the standard members there is the stable `code`, the places that are
+// wrong, and the figures that belong to the code.
+type AttachRefused = Problem
+
 // BadRequest Why the request was refused (RFC 9457). Beside the standard members there is the stable `code`, the places that are
 // wrong, and the figures that belong to the code.
 type BadRequest = Problem
@@ -3348,9 +3722,17 @@ type ClaimBadRequest = Problem
 // wrong, and the figures that belong to the code.
 type ClaimConflict = Problem
 
+// ClaimInUse Why the request was refused (RFC 9457). Beside the standard members there is the stable `code`, the places that are
+// wrong, and the figures that belong to the code.
+type ClaimInUse = Problem
+
 // ClaimSourceNotFound Why the request was refused (RFC 9457). Beside the standard members there is the stable `code`, the places that are
 // wrong, and the figures that belong to the code.
 type ClaimSourceNotFound = Problem
+
+// ConsumerEnded Why the request was refused (RFC 9457). Beside the standard members there is the stable `code`, the places that are
+// wrong, and the figures that belong to the code.
+type ConsumerEnded = Problem
 
 // CursorExpired Why the request was refused (RFC 9457). Beside the standard members there is the stable `code`, the places that are
 // wrong, and the figures that belong to the code.
@@ -3702,6 +4084,12 @@ type ListClaimsParams struct {
 	// Contains Only blocks that contain this address.
 	Contains *ContainsFilter `form:"contains,omitempty" json:"contains,omitempty"`
 
+	// Consumer Only what this consumer is attached to, in order of name; by index. Its realm is `realm`.
+	Consumer *ConsumerFilter `form:"consumer,omitempty" json:"consumer,omitempty"`
+
+	// Realm The realm of the consumer.
+	Realm *RealmQuery `form:"realm,omitempty" json:"realm,omitempty"`
+
 	// Limit Most items a page may hold.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -3764,6 +4152,54 @@ type PatchClaimParams struct {
 type PutClaimParams struct {
 	// DryRun Answer as if the request were carried out, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IfMatch Only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when there is
+	// nothing of this name yet, the answer is 412.
+	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
+
+	// IfNoneMatch `*`: create only. When the resource exists the answer is 412, also to a repeat of the very request that made it and whose
+	// answer was lost. Who has to repeat leaves it out, or sends a `POST` with an `Idempotency-Key`, where there is one.
+	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
+}
+
+// ListClaimConsumersParams defines parameters for ListClaimConsumers.
+type ListClaimConsumersParams struct {
+	// Limit Most items a page may hold.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+	// refused.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
+}
+
+// DetachConsumerParams defines parameters for DetachConsumer.
+type DetachConsumerParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// Realm The realm of the consumer.
+	Realm *RealmQuery `form:"realm,omitempty" json:"realm,omitempty"`
+
+	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
+	// answer is 412. A weak one (`W/`) never matches.
+	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
+}
+
+// AttachConsumerParams defines parameters for AttachConsumer.
+type AttachConsumerParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// Realm The realm of the consumer.
+	Realm *RealmQuery `form:"realm,omitempty" json:"realm,omitempty"`
 
 	// IfMatch Only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when there is
 	// nothing of this name yet, the answer is 412.
@@ -3877,6 +4313,12 @@ type PutScopePoolParams struct {
 	// IfNoneMatch `*`: create only. When the resource exists the answer is 412, also to a repeat of the very request that made it and whose
 	// answer was lost. Who has to repeat leaves it out, or sends a `POST` with an `Idempotency-Key`, where there is one.
 	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
+}
+
+// RenewConsumersParams defines parameters for RenewConsumers.
+type RenewConsumersParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 }
 
 // GetHistoryParams defines parameters for GetHistory.
@@ -4137,6 +4579,57 @@ type PutQuotaParams struct {
 	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 
+// ListConsumersParams defines parameters for ListConsumers.
+type ListConsumersParams struct {
+	// Phase Only consumers in this phase.
+	Phase *ConsumerPhaseFilter `form:"phase,omitempty" json:"phase,omitempty"`
+
+	// Limit Most items a page may hold.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+	// refused.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
+}
+
+// EndConsumerParams defines parameters for EndConsumer.
+type EndConsumerParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
+	// answer is 412. A weak one (`W/`) never matches.
+	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
+}
+
+// PutConsumerParams defines parameters for PutConsumer.
+type PutConsumerParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IfMatch Only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when there is
+	// nothing of this name yet, the answer is 412.
+	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
+
+	// IfNoneMatch `*`: create only. When the resource exists the answer is 412, also to a repeat of the very request that made it and whose
+	// answer was lost. Who has to repeat leaves it out, or sends a `POST` with an `Idempotency-Key`, where there is one.
+	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
+}
+
+// ConfirmExpiryParams defines parameters for ConfirmExpiry.
+type ConfirmExpiryParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+}
+
 // ListSpacesParams defines parameters for ListSpaces.
 type ListSpacesParams struct {
 	// LabelSelector Conditions on labels in the syntax of Kubernetes, separated by commas, all of which must hold:
@@ -4259,11 +4752,17 @@ type PatchClaimApplicationMergePatchPlusJSONRequestBody = IPClaimPatch
 // PutClaimJSONRequestBody defines body for PutClaim for application/json ContentType.
 type PutClaimJSONRequestBody = IPClaimPut
 
+// AttachConsumerJSONRequestBody defines body for AttachConsumer for application/json ContentType.
+type AttachConsumerJSONRequestBody = IPConsumerSpec
+
 // CreateClassJSONRequestBody defines body for CreateClass for application/json ContentType.
 type CreateClassJSONRequestBody = IPClassCreate
 
 // PatchClassApplicationMergePatchPlusJSONRequestBody defines body for PatchClass for application/merge-patch+json ContentType.
 type PatchClassApplicationMergePatchPlusJSONRequestBody = IPClassPatch
+
+// RenewConsumersJSONRequestBody defines body for RenewConsumers for application/json ContentType.
+type RenewConsumersJSONRequestBody = ConsumerRenewal
 
 // PutMemberJSONRequestBody defines body for PutMember for application/json ContentType.
 type PutMemberJSONRequestBody = MemberPut
@@ -4276,6 +4775,9 @@ type PatchPoolApplicationMergePatchPlusJSONRequestBody = IPPoolPatch
 
 // PutQuotaJSONRequestBody defines body for PutQuota for application/json ContentType.
 type PutQuotaJSONRequestBody = QuotaPut
+
+// PutConsumerJSONRequestBody defines body for PutConsumer for application/json ContentType.
+type PutConsumerJSONRequestBody = IPConsumerPut
 
 // CreateSpaceJSONRequestBody defines body for CreateSpace for application/json ContentType.
 type CreateSpaceJSONRequestBody = SpaceCreate
@@ -4767,6 +5269,8 @@ type ClientInterface interface {
 	// have it back at once, and nobody can claim the block. With `Retain` the allocation stays, without a claim, until it is
 	// deleted or bound again.
 	//
+	// Refused with `in_use` while consumers use the claim.
+	//
 	// Corresponds with DELETE /v1/projects/{project}/claims/{claim} (the `DeleteClaim` operationId).
 	DeleteClaim(ctx context.Context, project ProjectName, claim ClaimName, params *DeleteClaimParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
@@ -4840,6 +5344,54 @@ type ClientInterface interface {
 	//
 	// Corresponds with PUT /v1/projects/{project}/claims/{claim} (the `PutClaim` operationId).
 	PutClaim(ctx context.Context, project ProjectName, claim ClaimName, params *PutClaimParams, body PutClaimJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListClaimConsumers List the consumers of a claim
+	//
+	// What uses the claim, in order of realm and UID.
+	//
+	// Corresponds with GET /v1/projects/{project}/claims/{claim}/consumers (the `ListClaimConsumers` operationId).
+	ListClaimConsumers(ctx context.Context, project ProjectName, claim ClaimName, params *ListClaimConsumersParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DetachConsumer Detach a consumer from a claim
+	//
+	// The consumer does not use the claim any more. When it was the last one and `spec.whenUnused` of the claim is `Delete`,
+	// the claim is released in the same transaction. A consumer that is not attached, or a claim that is gone, is answered
+	// with 204 as well: it is as it was asked for. `If-Match` is compared with the `ETag` of the claim.
+	//
+	// Corresponds with DELETE /v1/projects/{project}/claims/{claim}/consumers/{uid} (the `DetachConsumer` operationId).
+	DetachConsumer(ctx context.Context, project ProjectName, claim ClaimName, uid ConsumerUID, params *DetachConsumerParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AttachConsumerWithBody Attach a consumer to a claim
+	//
+	// The consumer uses the claim from now on, and is renewed by it. A consumer that is not there is made, by what the body
+	// says of it; of one that is there the body changes nothing. Answers the claim, with 200 when the consumer was attached
+	// to it before.
+	//
+	// As long as a claim has consumers it is not released: `deleteClaim` is refused with `in_use`. Refused with
+	// `too_many_consumers` when the claim has as many as `spec.maxConsumers`, and with `consumer_ended` for a consumer that
+	// has ended: it never comes back. `If-Match` is compared with the `ETag` of the claim; with `If-None-Match: *` the
+	// consumer must not be attached yet.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /v1/projects/{project}/claims/{claim}/consumers/{uid} (the `AttachConsumer` operationId).
+	AttachConsumerWithBody(ctx context.Context, project ProjectName, claim ClaimName, uid ConsumerUID, params *AttachConsumerParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AttachConsumer Attach a consumer to a claim
+	//
+	// The consumer uses the claim from now on, and is renewed by it. A consumer that is not there is made, by what the body
+	// says of it; of one that is there the body changes nothing. Answers the claim, with 200 when the consumer was attached
+	// to it before.
+	//
+	// As long as a claim has consumers it is not released: `deleteClaim` is refused with `in_use`. Refused with
+	// `too_many_consumers` when the claim has as many as `spec.maxConsumers`, and with `consumer_ended` for a consumer that
+	// has ended: it never comes back. `If-Match` is compared with the `ETag` of the claim; with `If-None-Match: *` the
+	// consumer must not be attached yet.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /v1/projects/{project}/claims/{claim}/consumers/{uid} (the `AttachConsumer` operationId).
+	AttachConsumer(ctx context.Context, project ProjectName, claim ClaimName, uid ConsumerUID, params *AttachConsumerParams, body AttachConsumerJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListClasses List classes
 	//
@@ -4964,6 +5516,28 @@ type ClientInterface interface {
 	//
 	// Corresponds with PUT /v1/projects/{project}/classes/{class}/scopes/{scope} (the `PutScopePool` operationId).
 	PutScopePool(ctx context.Context, project ProjectName, class ClassName, scope ScopeText, params *PutScopePoolParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RenewConsumersWithBody Renew many consumers
+	//
+	// Says of up to 1,000 consumers of a realm that they live, and answers of each whether it was renewed, has ended or is not
+	// known. It is a heartbeat and an inventory in one: nobody ends for not being listed, but for not being renewed within its
+	// time to live. One that has ended is not revived, however late a renewal of it comes. It may be repeated.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/consumer-renewals (the `RenewConsumers` operationId).
+	RenewConsumersWithBody(ctx context.Context, project ProjectName, params *RenewConsumersParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RenewConsumers Renew many consumers
+	//
+	// Says of up to 1,000 consumers of a realm that they live, and answers of each whether it was renewed, has ended or is not
+	// known. It is a heartbeat and an inventory in one: nobody ends for not being listed, but for not being renewed within its
+	// time to live. One that has ended is not revived, however late a renewal of it comes. It may be repeated.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/consumer-renewals (the `RenewConsumers` operationId).
+	RenewConsumers(ctx context.Context, project ProjectName, params *RenewConsumersParams, body RenewConsumersJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetHistory Show who held an address
 	//
@@ -5256,6 +5830,67 @@ type ClientInterface interface {
 	//
 	// Corresponds with PUT /v1/projects/{project}/quotas/{quota} (the `PutQuota` operationId).
 	PutQuota(ctx context.Context, project ProjectName, quota QuotaName, params *PutQuotaParams, body PutQuotaJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetRealm Read the state of a realm
+	//
+	// How many consumers of the realm live in the region of this server, how many of those have expired, and whether they are
+	// ended for it. A realm is a name: one that has no consumers is answered too.
+	//
+	// Corresponds with GET /v1/projects/{project}/realms/{realm} (the `GetRealm` operationId).
+	GetRealm(ctx context.Context, project ProjectName, realm RealmName, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListConsumers List consumers
+	//
+	// The consumers of the realm in order of UID, those that have ended among them.
+	//
+	// Corresponds with GET /v1/projects/{project}/realms/{realm}/consumers (the `ListConsumers` operationId).
+	ListConsumers(ctx context.Context, project ProjectName, realm RealmName, params *ListConsumersParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// EndConsumer Say that a consumer has ended
+	//
+	// From then on the consumer cannot come back: not by a renewal that is under way, and not by an attachment; what lives on
+	// needs another UID. It is detached from all its claims, as by `detachConsumer`: in this request (204), or, when they are
+	// too many for it, the rest within seconds in the background (202). A UID that is not known ends as well. It may be
+	// repeated.
+	//
+	// Corresponds with DELETE /v1/projects/{project}/realms/{realm}/consumers/{uid} (the `EndConsumer` operationId).
+	EndConsumer(ctx context.Context, project ProjectName, realm RealmName, uid ConsumerUID, params *EndConsumerParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetConsumer Read a consumer
+	//
+	// The consumer, or what is kept of one that has ended, for 30 days unless the operator says otherwise.
+	//
+	// Corresponds with GET /v1/projects/{project}/realms/{realm}/consumers/{uid} (the `GetConsumer` operationId).
+	GetConsumer(ctx context.Context, project ProjectName, realm RealmName, uid ConsumerUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PutConsumerWithBody Make or renew a consumer
+	//
+	// Makes the consumer (201), or replaces its spec (200), and renews it: it lives for `spec.ttlSeconds` from now on, or until
+	// somebody says that it ended. Every renewal gives it another `ETag`. Refused with `consumer_ended` when it has ended.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /v1/projects/{project}/realms/{realm}/consumers/{uid} (the `PutConsumer` operationId).
+	PutConsumerWithBody(ctx context.Context, project ProjectName, realm RealmName, uid ConsumerUID, params *PutConsumerParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PutConsumer Make or renew a consumer
+	//
+	// Makes the consumer (201), or replaces its spec (200), and renews it: it lives for `spec.ttlSeconds` from now on, or until
+	// somebody says that it ended. Every renewal gives it another `ETag`. Refused with `consumer_ended` when it has ended.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /v1/projects/{project}/realms/{realm}/consumers/{uid} (the `PutConsumer` operationId).
+	PutConsumer(ctx context.Context, project ProjectName, realm RealmName, uid ConsumerUID, params *PutConsumerParams, body PutConsumerJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ConfirmExpiry Confirm that the consumers that expired are gone
+	//
+	// When more than 20 consumers of a realm, and more than a tenth of it, are lost within ten minutes, no more of them are
+	// ended: it may be their agent that is gone, or the way to this service, and not they. This confirms that all those are
+	// gone that have expired until now; they are ended then, however many. It may be repeated.
+	//
+	// Corresponds with POST /v1/projects/{project}/realms/{realm}/expiry-confirmations (the `ConfirmExpiry` operationId).
+	ConfirmExpiry(ctx context.Context, project ProjectName, realm RealmName, params *ConfirmExpiryParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListSpaces List spaces
 	//
@@ -6073,6 +6708,8 @@ func (c *Client) CreateClaim(ctx context.Context, project ProjectName, params *C
 // have it back at once, and nobody can claim the block. With `Retain` the allocation stays, without a claim, until it is
 // deleted or bound again.
 //
+// Refused with `in_use` while consumers use the claim.
+//
 // Corresponds with DELETE /v1/projects/{project}/claims/{claim} (the `DeleteClaim` operationId).
 func (c *Client) DeleteClaim(ctx context.Context, project ProjectName, claim ClaimName, params *DeleteClaimParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewDeleteClaimRequest(c.Server, project, claim, params)
@@ -6197,6 +6834,94 @@ func (c *Client) PutClaimWithBody(ctx context.Context, project ProjectName, clai
 // Corresponds with PUT /v1/projects/{project}/claims/{claim} (the `PutClaim` operationId).
 func (c *Client) PutClaim(ctx context.Context, project ProjectName, claim ClaimName, params *PutClaimParams, body PutClaimJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewPutClaimRequest(c.Server, project, claim, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListClaimConsumers List the consumers of a claim
+//
+// What uses the claim, in order of realm and UID.
+//
+// Corresponds with GET /v1/projects/{project}/claims/{claim}/consumers (the `ListClaimConsumers` operationId).
+func (c *Client) ListClaimConsumers(ctx context.Context, project ProjectName, claim ClaimName, params *ListClaimConsumersParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListClaimConsumersRequest(c.Server, project, claim, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DetachConsumer Detach a consumer from a claim
+//
+// The consumer does not use the claim any more. When it was the last one and `spec.whenUnused` of the claim is `Delete`,
+// the claim is released in the same transaction. A consumer that is not attached, or a claim that is gone, is answered
+// with 204 as well: it is as it was asked for. `If-Match` is compared with the `ETag` of the claim.
+//
+// Corresponds with DELETE /v1/projects/{project}/claims/{claim}/consumers/{uid} (the `DetachConsumer` operationId).
+func (c *Client) DetachConsumer(ctx context.Context, project ProjectName, claim ClaimName, uid ConsumerUID, params *DetachConsumerParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDetachConsumerRequest(c.Server, project, claim, uid, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AttachConsumerWithBody Attach a consumer to a claim
+//
+// The consumer uses the claim from now on, and is renewed by it. A consumer that is not there is made, by what the body
+// says of it; of one that is there the body changes nothing. Answers the claim, with 200 when the consumer was attached
+// to it before.
+//
+// As long as a claim has consumers it is not released: `deleteClaim` is refused with `in_use`. Refused with
+// `too_many_consumers` when the claim has as many as `spec.maxConsumers`, and with `consumer_ended` for a consumer that
+// has ended: it never comes back. `If-Match` is compared with the `ETag` of the claim; with `If-None-Match: *` the
+// consumer must not be attached yet.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /v1/projects/{project}/claims/{claim}/consumers/{uid} (the `AttachConsumer` operationId).
+func (c *Client) AttachConsumerWithBody(ctx context.Context, project ProjectName, claim ClaimName, uid ConsumerUID, params *AttachConsumerParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAttachConsumerRequestWithBody(c.Server, project, claim, uid, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AttachConsumer Attach a consumer to a claim
+//
+// The consumer uses the claim from now on, and is renewed by it. A consumer that is not there is made, by what the body
+// says of it; of one that is there the body changes nothing. Answers the claim, with 200 when the consumer was attached
+// to it before.
+//
+// As long as a claim has consumers it is not released: `deleteClaim` is refused with `in_use`. Refused with
+// `too_many_consumers` when the claim has as many as `spec.maxConsumers`, and with `consumer_ended` for a consumer that
+// has ended: it never comes back. `If-Match` is compared with the `ETag` of the claim; with `If-None-Match: *` the
+// consumer must not be attached yet.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /v1/projects/{project}/claims/{claim}/consumers/{uid} (the `AttachConsumer` operationId).
+func (c *Client) AttachConsumer(ctx context.Context, project ProjectName, claim ClaimName, uid ConsumerUID, params *AttachConsumerParams, body AttachConsumerJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAttachConsumerRequest(c.Server, project, claim, uid, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -6421,6 +7146,48 @@ func (c *Client) GetScopePool(ctx context.Context, project ProjectName, class Cl
 // Corresponds with PUT /v1/projects/{project}/classes/{class}/scopes/{scope} (the `PutScopePool` operationId).
 func (c *Client) PutScopePool(ctx context.Context, project ProjectName, class ClassName, scope ScopeText, params *PutScopePoolParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewPutScopePoolRequest(c.Server, project, class, scope, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RenewConsumersWithBody Renew many consumers
+//
+// Says of up to 1,000 consumers of a realm that they live, and answers of each whether it was renewed, has ended or is not
+// known. It is a heartbeat and an inventory in one: nobody ends for not being listed, but for not being renewed within its
+// time to live. One that has ended is not revived, however late a renewal of it comes. It may be repeated.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/projects/{project}/consumer-renewals (the `RenewConsumers` operationId).
+func (c *Client) RenewConsumersWithBody(ctx context.Context, project ProjectName, params *RenewConsumersParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRenewConsumersRequestWithBody(c.Server, project, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RenewConsumers Renew many consumers
+//
+// Says of up to 1,000 consumers of a realm that they live, and answers of each whether it was renewed, has ended or is not
+// known. It is a heartbeat and an inventory in one: nobody ends for not being listed, but for not being renewed within its
+// time to live. One that has ended is not revived, however late a renewal of it comes. It may be repeated.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/projects/{project}/consumer-renewals (the `RenewConsumers` operationId).
+func (c *Client) RenewConsumers(ctx context.Context, project ProjectName, params *RenewConsumersParams, body RenewConsumersJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRenewConsumersRequest(c.Server, project, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -6943,6 +7710,137 @@ func (c *Client) PutQuotaWithBody(ctx context.Context, project ProjectName, quot
 // Corresponds with PUT /v1/projects/{project}/quotas/{quota} (the `PutQuota` operationId).
 func (c *Client) PutQuota(ctx context.Context, project ProjectName, quota QuotaName, params *PutQuotaParams, body PutQuotaJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewPutQuotaRequest(c.Server, project, quota, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetRealm Read the state of a realm
+//
+// How many consumers of the realm live in the region of this server, how many of those have expired, and whether they are
+// ended for it. A realm is a name: one that has no consumers is answered too.
+//
+// Corresponds with GET /v1/projects/{project}/realms/{realm} (the `GetRealm` operationId).
+func (c *Client) GetRealm(ctx context.Context, project ProjectName, realm RealmName, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetRealmRequest(c.Server, project, realm)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListConsumers List consumers
+//
+// The consumers of the realm in order of UID, those that have ended among them.
+//
+// Corresponds with GET /v1/projects/{project}/realms/{realm}/consumers (the `ListConsumers` operationId).
+func (c *Client) ListConsumers(ctx context.Context, project ProjectName, realm RealmName, params *ListConsumersParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListConsumersRequest(c.Server, project, realm, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// EndConsumer Say that a consumer has ended
+//
+// From then on the consumer cannot come back: not by a renewal that is under way, and not by an attachment; what lives on
+// needs another UID. It is detached from all its claims, as by `detachConsumer`: in this request (204), or, when they are
+// too many for it, the rest within seconds in the background (202). A UID that is not known ends as well. It may be
+// repeated.
+//
+// Corresponds with DELETE /v1/projects/{project}/realms/{realm}/consumers/{uid} (the `EndConsumer` operationId).
+func (c *Client) EndConsumer(ctx context.Context, project ProjectName, realm RealmName, uid ConsumerUID, params *EndConsumerParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewEndConsumerRequest(c.Server, project, realm, uid, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetConsumer Read a consumer
+//
+// The consumer, or what is kept of one that has ended, for 30 days unless the operator says otherwise.
+//
+// Corresponds with GET /v1/projects/{project}/realms/{realm}/consumers/{uid} (the `GetConsumer` operationId).
+func (c *Client) GetConsumer(ctx context.Context, project ProjectName, realm RealmName, uid ConsumerUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetConsumerRequest(c.Server, project, realm, uid)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PutConsumerWithBody Make or renew a consumer
+//
+// Makes the consumer (201), or replaces its spec (200), and renews it: it lives for `spec.ttlSeconds` from now on, or until
+// somebody says that it ended. Every renewal gives it another `ETag`. Refused with `consumer_ended` when it has ended.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /v1/projects/{project}/realms/{realm}/consumers/{uid} (the `PutConsumer` operationId).
+func (c *Client) PutConsumerWithBody(ctx context.Context, project ProjectName, realm RealmName, uid ConsumerUID, params *PutConsumerParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutConsumerRequestWithBody(c.Server, project, realm, uid, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PutConsumer Make or renew a consumer
+//
+// Makes the consumer (201), or replaces its spec (200), and renews it: it lives for `spec.ttlSeconds` from now on, or until
+// somebody says that it ended. Every renewal gives it another `ETag`. Refused with `consumer_ended` when it has ended.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /v1/projects/{project}/realms/{realm}/consumers/{uid} (the `PutConsumer` operationId).
+func (c *Client) PutConsumer(ctx context.Context, project ProjectName, realm RealmName, uid ConsumerUID, params *PutConsumerParams, body PutConsumerJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutConsumerRequest(c.Server, project, realm, uid, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ConfirmExpiry Confirm that the consumers that expired are gone
+//
+// When more than 20 consumers of a realm, and more than a tenth of it, are lost within ten minutes, no more of them are
+// ended: it may be their agent that is gone, or the way to this service, and not they. This confirms that all those are
+// gone that have expired until now; they are ended then, however many. It may be repeated.
+//
+// Corresponds with POST /v1/projects/{project}/realms/{realm}/expiry-confirmations (the `ConfirmExpiry` operationId).
+func (c *Client) ConfirmExpiry(ctx context.Context, project ProjectName, realm RealmName, params *ConfirmExpiryParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewConfirmExpiryRequest(c.Server, project, realm, params)
 	if err != nil {
 		return nil, err
 	}
@@ -8919,6 +9817,30 @@ func NewListClaimsRequest(server string, project ProjectName, params *ListClaims
 
 		}
 
+		if params.Consumer != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "consumer", *params.Consumer, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Realm != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "realm", *params.Realm, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.Limit != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
@@ -9361,6 +10283,326 @@ func NewPutClaimRequestWithBody(server string, project ProjectName, claim ClaimN
 		if params.DryRun != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "dryRun", *params.DryRun, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+		if params.IfNoneMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewListClaimConsumersRequest constructs an http.Request for the ListClaimConsumers method
+func NewListClaimConsumersRequest(server string, project ProjectName, claim ClaimName, params *ListClaimConsumersParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "claim", claim, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/claims/%s/consumers", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Consistency != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "consistency", *params.Consistency, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewDetachConsumerRequest constructs an http.Request for the DetachConsumer method
+func NewDetachConsumerRequest(server string, project ProjectName, claim ClaimName, uid ConsumerUID, params *DetachConsumerParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "claim", claim, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "uid", uid, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/claims/%s/consumers/%s", pathParam0, pathParam1, pathParam2)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.DryRun != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "dryRun", *params.DryRun, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Realm != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "realm", *params.Realm, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewAttachConsumerRequest calls the generic AttachConsumer builder with application/json body
+func NewAttachConsumerRequest(server string, project ProjectName, claim ClaimName, uid ConsumerUID, params *AttachConsumerParams, body AttachConsumerJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewAttachConsumerRequestWithBody(server, project, claim, uid, params, "application/json", bodyReader)
+}
+
+// NewAttachConsumerRequestWithBody constructs an http.Request for the AttachConsumer method, with any body, and a specified content type
+func NewAttachConsumerRequestWithBody(server string, project ProjectName, claim ClaimName, uid ConsumerUID, params *AttachConsumerParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "claim", claim, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "uid", uid, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/claims/%s/consumers/%s", pathParam0, pathParam1, pathParam2)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.DryRun != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "dryRun", *params.DryRun, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Realm != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "realm", *params.Realm, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -10118,6 +11360,80 @@ func NewPutScopePoolRequest(server string, project ProjectName, class ClassName,
 		}
 
 	}
+
+	return req, nil
+}
+
+// NewRenewConsumersRequest calls the generic RenewConsumers builder with application/json body
+func NewRenewConsumersRequest(server string, project ProjectName, params *RenewConsumersParams, body RenewConsumersJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewRenewConsumersRequestWithBody(server, project, params, "application/json", bodyReader)
+}
+
+// NewRenewConsumersRequestWithBody constructs an http.Request for the RenewConsumers method, with any body, and a specified content type
+func NewRenewConsumersRequestWithBody(server string, project ProjectName, params *RenewConsumersParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/consumer-renewals", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.DryRun != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "dryRun", *params.DryRun, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
 
 	return req, nil
 }
@@ -11811,6 +13127,471 @@ func NewPutQuotaRequestWithBody(server string, project ProjectName, quota QuotaN
 	return req, nil
 }
 
+// NewGetRealmRequest constructs an http.Request for the GetRealm method
+func NewGetRealmRequest(server string, project ProjectName, realm RealmName) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "realm", realm, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/realms/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListConsumersRequest constructs an http.Request for the ListConsumers method
+func NewListConsumersRequest(server string, project ProjectName, realm RealmName, params *ListConsumersParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "realm", realm, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/realms/%s/consumers", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Phase != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "phase", *params.Phase, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Consistency != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "consistency", *params.Consistency, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewEndConsumerRequest constructs an http.Request for the EndConsumer method
+func NewEndConsumerRequest(server string, project ProjectName, realm RealmName, uid ConsumerUID, params *EndConsumerParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "realm", realm, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "uid", uid, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/realms/%s/consumers/%s", pathParam0, pathParam1, pathParam2)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.DryRun != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "dryRun", *params.DryRun, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetConsumerRequest constructs an http.Request for the GetConsumer method
+func NewGetConsumerRequest(server string, project ProjectName, realm RealmName, uid ConsumerUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "realm", realm, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "uid", uid, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/realms/%s/consumers/%s", pathParam0, pathParam1, pathParam2)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewPutConsumerRequest calls the generic PutConsumer builder with application/json body
+func NewPutConsumerRequest(server string, project ProjectName, realm RealmName, uid ConsumerUID, params *PutConsumerParams, body PutConsumerJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPutConsumerRequestWithBody(server, project, realm, uid, params, "application/json", bodyReader)
+}
+
+// NewPutConsumerRequestWithBody constructs an http.Request for the PutConsumer method, with any body, and a specified content type
+func NewPutConsumerRequestWithBody(server string, project ProjectName, realm RealmName, uid ConsumerUID, params *PutConsumerParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "realm", realm, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "uid", uid, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/realms/%s/consumers/%s", pathParam0, pathParam1, pathParam2)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.DryRun != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "dryRun", *params.DryRun, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+		if params.IfNoneMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewConfirmExpiryRequest constructs an http.Request for the ConfirmExpiry method
+func NewConfirmExpiryRequest(server string, project ProjectName, realm RealmName, params *ConfirmExpiryParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "realm", realm, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/realms/%s/expiry-confirmations", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.DryRun != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "dryRun", *params.DryRun, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListSpacesRequest constructs an http.Request for the ListSpaces method
 func NewListSpacesRequest(server string, project ProjectName, params *ListSpacesParams) (*http.Request, error) {
 	var err error
@@ -13111,6 +14892,8 @@ type ClientWithResponsesInterface interface {
 	// have it back at once, and nobody can claim the block. With `Retain` the allocation stays, without a claim, until it is
 	// deleted or bound again.
 	//
+	// Refused with `in_use` while consumers use the claim.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with DELETE /v1/projects/{project}/claims/{claim} (the `DeleteClaim` operationId).
@@ -13188,6 +14971,58 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with PUT /v1/projects/{project}/claims/{claim} (the `PutClaim` operationId).
 	PutClaimWithResponse(ctx context.Context, project ProjectName, claim ClaimName, params *PutClaimParams, body PutClaimJSONRequestBody, reqEditors ...RequestEditorFn) (*PutClaimResponse, error)
+
+	// ListClaimConsumersWithResponse List the consumers of a claim
+	//
+	// What uses the claim, in order of realm and UID.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/claims/{claim}/consumers (the `ListClaimConsumers` operationId).
+	ListClaimConsumersWithResponse(ctx context.Context, project ProjectName, claim ClaimName, params *ListClaimConsumersParams, reqEditors ...RequestEditorFn) (*ListClaimConsumersResponse, error)
+
+	// DetachConsumerWithResponse Detach a consumer from a claim
+	//
+	// The consumer does not use the claim any more. When it was the last one and `spec.whenUnused` of the claim is `Delete`,
+	// the claim is released in the same transaction. A consumer that is not attached, or a claim that is gone, is answered
+	// with 204 as well: it is as it was asked for. `If-Match` is compared with the `ETag` of the claim.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v1/projects/{project}/claims/{claim}/consumers/{uid} (the `DetachConsumer` operationId).
+	DetachConsumerWithResponse(ctx context.Context, project ProjectName, claim ClaimName, uid ConsumerUID, params *DetachConsumerParams, reqEditors ...RequestEditorFn) (*DetachConsumerResponse, error)
+
+	// AttachConsumerWithBodyWithResponse Attach a consumer to a claim
+	//
+	// The consumer uses the claim from now on, and is renewed by it. A consumer that is not there is made, by what the body
+	// says of it; of one that is there the body changes nothing. Answers the claim, with 200 when the consumer was attached
+	// to it before.
+	//
+	// As long as a claim has consumers it is not released: `deleteClaim` is refused with `in_use`. Refused with
+	// `too_many_consumers` when the claim has as many as `spec.maxConsumers`, and with `consumer_ended` for a consumer that
+	// has ended: it never comes back. `If-Match` is compared with the `ETag` of the claim; with `If-None-Match: *` the
+	// consumer must not be attached yet.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/projects/{project}/claims/{claim}/consumers/{uid} (the `AttachConsumer` operationId).
+	AttachConsumerWithBodyWithResponse(ctx context.Context, project ProjectName, claim ClaimName, uid ConsumerUID, params *AttachConsumerParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AttachConsumerResponse, error)
+
+	// AttachConsumerWithResponse Attach a consumer to a claim
+	//
+	// The consumer uses the claim from now on, and is renewed by it. A consumer that is not there is made, by what the body
+	// says of it; of one that is there the body changes nothing. Answers the claim, with 200 when the consumer was attached
+	// to it before.
+	//
+	// As long as a claim has consumers it is not released: `deleteClaim` is refused with `in_use`. Refused with
+	// `too_many_consumers` when the claim has as many as `spec.maxConsumers`, and with `consumer_ended` for a consumer that
+	// has ended: it never comes back. `If-Match` is compared with the `ETag` of the claim; with `If-None-Match: *` the
+	// consumer must not be attached yet.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/projects/{project}/claims/{claim}/consumers/{uid} (the `AttachConsumer` operationId).
+	AttachConsumerWithResponse(ctx context.Context, project ProjectName, claim ClaimName, uid ConsumerUID, params *AttachConsumerParams, body AttachConsumerJSONRequestBody, reqEditors ...RequestEditorFn) (*AttachConsumerResponse, error)
 
 	// ListClassesWithResponse List classes
 	//
@@ -13324,6 +15159,28 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with PUT /v1/projects/{project}/classes/{class}/scopes/{scope} (the `PutScopePool` operationId).
 	PutScopePoolWithResponse(ctx context.Context, project ProjectName, class ClassName, scope ScopeText, params *PutScopePoolParams, reqEditors ...RequestEditorFn) (*PutScopePoolResponse, error)
+
+	// RenewConsumersWithBodyWithResponse Renew many consumers
+	//
+	// Says of up to 1,000 consumers of a realm that they live, and answers of each whether it was renewed, has ended or is not
+	// known. It is a heartbeat and an inventory in one: nobody ends for not being listed, but for not being renewed within its
+	// time to live. One that has ended is not revived, however late a renewal of it comes. It may be repeated.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/consumer-renewals (the `RenewConsumers` operationId).
+	RenewConsumersWithBodyWithResponse(ctx context.Context, project ProjectName, params *RenewConsumersParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RenewConsumersResponse, error)
+
+	// RenewConsumersWithResponse Renew many consumers
+	//
+	// Says of up to 1,000 consumers of a realm that they live, and answers of each whether it was renewed, has ended or is not
+	// known. It is a heartbeat and an inventory in one: nobody ends for not being listed, but for not being renewed within its
+	// time to live. One that has ended is not revived, however late a renewal of it comes. It may be repeated.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/consumer-renewals (the `RenewConsumers` operationId).
+	RenewConsumersWithResponse(ctx context.Context, project ProjectName, params *RenewConsumersParams, body RenewConsumersJSONRequestBody, reqEditors ...RequestEditorFn) (*RenewConsumersResponse, error)
 
 	// GetHistoryWithResponse Show who held an address
 	//
@@ -13646,6 +15503,77 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with PUT /v1/projects/{project}/quotas/{quota} (the `PutQuota` operationId).
 	PutQuotaWithResponse(ctx context.Context, project ProjectName, quota QuotaName, params *PutQuotaParams, body PutQuotaJSONRequestBody, reqEditors ...RequestEditorFn) (*PutQuotaResponse, error)
+
+	// GetRealmWithResponse Read the state of a realm
+	//
+	// How many consumers of the realm live in the region of this server, how many of those have expired, and whether they are
+	// ended for it. A realm is a name: one that has no consumers is answered too.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/realms/{realm} (the `GetRealm` operationId).
+	GetRealmWithResponse(ctx context.Context, project ProjectName, realm RealmName, reqEditors ...RequestEditorFn) (*GetRealmResponse, error)
+
+	// ListConsumersWithResponse List consumers
+	//
+	// The consumers of the realm in order of UID, those that have ended among them.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/realms/{realm}/consumers (the `ListConsumers` operationId).
+	ListConsumersWithResponse(ctx context.Context, project ProjectName, realm RealmName, params *ListConsumersParams, reqEditors ...RequestEditorFn) (*ListConsumersResponse, error)
+
+	// EndConsumerWithResponse Say that a consumer has ended
+	//
+	// From then on the consumer cannot come back: not by a renewal that is under way, and not by an attachment; what lives on
+	// needs another UID. It is detached from all its claims, as by `detachConsumer`: in this request (204), or, when they are
+	// too many for it, the rest within seconds in the background (202). A UID that is not known ends as well. It may be
+	// repeated.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v1/projects/{project}/realms/{realm}/consumers/{uid} (the `EndConsumer` operationId).
+	EndConsumerWithResponse(ctx context.Context, project ProjectName, realm RealmName, uid ConsumerUID, params *EndConsumerParams, reqEditors ...RequestEditorFn) (*EndConsumerResponse, error)
+
+	// GetConsumerWithResponse Read a consumer
+	//
+	// The consumer, or what is kept of one that has ended, for 30 days unless the operator says otherwise.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/realms/{realm}/consumers/{uid} (the `GetConsumer` operationId).
+	GetConsumerWithResponse(ctx context.Context, project ProjectName, realm RealmName, uid ConsumerUID, reqEditors ...RequestEditorFn) (*GetConsumerResponse, error)
+
+	// PutConsumerWithBodyWithResponse Make or renew a consumer
+	//
+	// Makes the consumer (201), or replaces its spec (200), and renews it: it lives for `spec.ttlSeconds` from now on, or until
+	// somebody says that it ended. Every renewal gives it another `ETag`. Refused with `consumer_ended` when it has ended.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/projects/{project}/realms/{realm}/consumers/{uid} (the `PutConsumer` operationId).
+	PutConsumerWithBodyWithResponse(ctx context.Context, project ProjectName, realm RealmName, uid ConsumerUID, params *PutConsumerParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PutConsumerResponse, error)
+
+	// PutConsumerWithResponse Make or renew a consumer
+	//
+	// Makes the consumer (201), or replaces its spec (200), and renews it: it lives for `spec.ttlSeconds` from now on, or until
+	// somebody says that it ended. Every renewal gives it another `ETag`. Refused with `consumer_ended` when it has ended.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/projects/{project}/realms/{realm}/consumers/{uid} (the `PutConsumer` operationId).
+	PutConsumerWithResponse(ctx context.Context, project ProjectName, realm RealmName, uid ConsumerUID, params *PutConsumerParams, body PutConsumerJSONRequestBody, reqEditors ...RequestEditorFn) (*PutConsumerResponse, error)
+
+	// ConfirmExpiryWithResponse Confirm that the consumers that expired are gone
+	//
+	// When more than 20 consumers of a realm, and more than a tenth of it, are lost within ten minutes, no more of them are
+	// ended: it may be their agent that is gone, or the way to this service, and not they. This confirms that all those are
+	// gone that have expired until now; they are ended then, however many. It may be repeated.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/realms/{realm}/expiry-confirmations (the `ConfirmExpiry` operationId).
+	ConfirmExpiryWithResponse(ctx context.Context, project ProjectName, realm RealmName, params *ConfirmExpiryParams, reqEditors ...RequestEditorFn) (*ConfirmExpiryResponse, error)
 
 	// ListSpacesWithResponse List spaces
 	//
@@ -16233,6 +18161,8 @@ type DeleteClaimResponse struct {
 	ApplicationProblemJSON404 *NotFound
 	// ApplicationProblemJSON406 the response for an HTTP 406 `application/problem+json` response
 	ApplicationProblemJSON406 *NotAcceptable
+	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationProblemJSON409 *ClaimInUse
 	// ApplicationProblemJSON412 the response for an HTTP 412 `application/problem+json` response
 	ApplicationProblemJSON412 *PreconditionFailed
 	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
@@ -16672,6 +18602,383 @@ func (r PutClaimResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r PutClaimResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListClaimConsumersResponse200Headers the declared response headers of an HTTP 200 response for ListClaimConsumers
+type ListClaimConsumersResponse200Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+// ListClaimConsumersResponse400Headers the declared response headers of an HTTP 400 response for ListClaimConsumers
+type ListClaimConsumersResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+// ListClaimConsumersResponse401Headers the declared response headers of an HTTP 401 response for ListClaimConsumers
+type ListClaimConsumersResponse401Headers struct {
+	WWWAuthenticate *string
+}
+
+// ListClaimConsumersResponse404Headers the declared response headers of an HTTP 404 response for ListClaimConsumers
+type ListClaimConsumersResponse404Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+// ListClaimConsumersResponse429Headers the declared response headers of an HTTP 429 response for ListClaimConsumers
+type ListClaimConsumersResponse429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
+}
+
+// ListClaimConsumersResponse500Headers the declared response headers of an HTTP 500 response for ListClaimConsumers
+type ListClaimConsumersResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+// ListClaimConsumersResponse503Headers the declared response headers of an HTTP 503 response for ListClaimConsumers
+type ListClaimConsumersResponse503Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// ListClaimConsumersResponse504Headers the declared response headers of an HTTP 504 response for ListClaimConsumers
+type ListClaimConsumersResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+type ListClaimConsumersResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ConsumerAttachmentList
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *BadRequest
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NotFound
+	// ApplicationProblemJSON406 the response for an HTTP 406 `application/problem+json` response
+	ApplicationProblemJSON406 *NotAcceptable
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooManyRequests
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *InternalError
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Unavailable
+	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
+	ApplicationProblemJSON504 *DeadlineExceeded
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListClaimConsumersResponse200Headers
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *ListClaimConsumersResponse400Headers
+	// Headers401 the parsed response headers for an HTTP 401 response
+	Headers401 *ListClaimConsumersResponse401Headers
+	// Headers404 the parsed response headers for an HTTP 404 response
+	Headers404 *ListClaimConsumersResponse404Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *ListClaimConsumersResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *ListClaimConsumersResponse500Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *ListClaimConsumersResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *ListClaimConsumersResponse504Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r ListClaimConsumersResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListClaimConsumersResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListClaimConsumersResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// DetachConsumerResponse204Headers the declared response headers of an HTTP 204 response for DetachConsumer
+type DetachConsumerResponse204Headers struct {
+	DryRun *bool
+}
+
+// DetachConsumerResponse400Headers the declared response headers of an HTTP 400 response for DetachConsumer
+type DetachConsumerResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+// DetachConsumerResponse401Headers the declared response headers of an HTTP 401 response for DetachConsumer
+type DetachConsumerResponse401Headers struct {
+	WWWAuthenticate *string
+}
+
+// DetachConsumerResponse404Headers the declared response headers of an HTTP 404 response for DetachConsumer
+type DetachConsumerResponse404Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+// DetachConsumerResponse412Headers the declared response headers of an HTTP 412 response for DetachConsumer
+type DetachConsumerResponse412Headers struct {
+	ETag *string
+}
+
+// DetachConsumerResponse429Headers the declared response headers of an HTTP 429 response for DetachConsumer
+type DetachConsumerResponse429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
+}
+
+// DetachConsumerResponse500Headers the declared response headers of an HTTP 500 response for DetachConsumer
+type DetachConsumerResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+// DetachConsumerResponse503Headers the declared response headers of an HTTP 503 response for DetachConsumer
+type DetachConsumerResponse503Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// DetachConsumerResponse504Headers the declared response headers of an HTTP 504 response for DetachConsumer
+type DetachConsumerResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+type DetachConsumerResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *BadRequest
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NotFound
+	// ApplicationProblemJSON406 the response for an HTTP 406 `application/problem+json` response
+	ApplicationProblemJSON406 *NotAcceptable
+	// ApplicationProblemJSON412 the response for an HTTP 412 `application/problem+json` response
+	ApplicationProblemJSON412 *PreconditionFailed
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooManyRequests
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *InternalError
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Unavailable
+	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
+	ApplicationProblemJSON504 *DeadlineExceeded
+	// Headers204 the parsed response headers for an HTTP 204 response
+	Headers204 *DetachConsumerResponse204Headers
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *DetachConsumerResponse400Headers
+	// Headers401 the parsed response headers for an HTTP 401 response
+	Headers401 *DetachConsumerResponse401Headers
+	// Headers404 the parsed response headers for an HTTP 404 response
+	Headers404 *DetachConsumerResponse404Headers
+	// Headers412 the parsed response headers for an HTTP 412 response
+	Headers412 *DetachConsumerResponse412Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *DetachConsumerResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *DetachConsumerResponse500Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *DetachConsumerResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *DetachConsumerResponse504Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r DetachConsumerResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DetachConsumerResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DetachConsumerResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// AttachConsumerResponse200Headers the declared response headers of an HTTP 200 response for AttachConsumer
+type AttachConsumerResponse200Headers struct {
+	DryRun *bool
+	ETag   string
+}
+
+// AttachConsumerResponse201Headers the declared response headers of an HTTP 201 response for AttachConsumer
+type AttachConsumerResponse201Headers struct {
+	DryRun   *bool
+	ETag     string
+	Location string
+}
+
+// AttachConsumerResponse400Headers the declared response headers of an HTTP 400 response for AttachConsumer
+type AttachConsumerResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+// AttachConsumerResponse401Headers the declared response headers of an HTTP 401 response for AttachConsumer
+type AttachConsumerResponse401Headers struct {
+	WWWAuthenticate *string
+}
+
+// AttachConsumerResponse404Headers the declared response headers of an HTTP 404 response for AttachConsumer
+type AttachConsumerResponse404Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+// AttachConsumerResponse412Headers the declared response headers of an HTTP 412 response for AttachConsumer
+type AttachConsumerResponse412Headers struct {
+	ETag *string
+}
+
+// AttachConsumerResponse429Headers the declared response headers of an HTTP 429 response for AttachConsumer
+type AttachConsumerResponse429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
+}
+
+// AttachConsumerResponse500Headers the declared response headers of an HTTP 500 response for AttachConsumer
+type AttachConsumerResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+// AttachConsumerResponse503Headers the declared response headers of an HTTP 503 response for AttachConsumer
+type AttachConsumerResponse503Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// AttachConsumerResponse504Headers the declared response headers of an HTTP 504 response for AttachConsumer
+type AttachConsumerResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+type AttachConsumerResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *IPClaim
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *IPClaim
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *BadRequest
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NotFound
+	// ApplicationProblemJSON406 the response for an HTTP 406 `application/problem+json` response
+	ApplicationProblemJSON406 *NotAcceptable
+	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationProblemJSON409 *AttachRefused
+	// ApplicationProblemJSON412 the response for an HTTP 412 `application/problem+json` response
+	ApplicationProblemJSON412 *PreconditionFailed
+	// ApplicationProblemJSON413 the response for an HTTP 413 `application/problem+json` response
+	ApplicationProblemJSON413 *PayloadTooLarge
+	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
+	ApplicationProblemJSON415 *UnsupportedMediaType
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooManyRequests
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *InternalError
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Unavailable
+	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
+	ApplicationProblemJSON504 *DeadlineExceeded
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *AttachConsumerResponse200Headers
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *AttachConsumerResponse201Headers
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *AttachConsumerResponse400Headers
+	// Headers401 the parsed response headers for an HTTP 401 response
+	Headers401 *AttachConsumerResponse401Headers
+	// Headers404 the parsed response headers for an HTTP 404 response
+	Headers404 *AttachConsumerResponse404Headers
+	// Headers412 the parsed response headers for an HTTP 412 response
+	Headers412 *AttachConsumerResponse412Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *AttachConsumerResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *AttachConsumerResponse500Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *AttachConsumerResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *AttachConsumerResponse504Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r AttachConsumerResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r AttachConsumerResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r AttachConsumerResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -17660,6 +19967,124 @@ func (r PutScopePoolResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r PutScopePoolResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// RenewConsumersResponse200Headers the declared response headers of an HTTP 200 response for RenewConsumers
+type RenewConsumersResponse200Headers struct {
+	DryRun *bool
+}
+
+// RenewConsumersResponse400Headers the declared response headers of an HTTP 400 response for RenewConsumers
+type RenewConsumersResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+// RenewConsumersResponse401Headers the declared response headers of an HTTP 401 response for RenewConsumers
+type RenewConsumersResponse401Headers struct {
+	WWWAuthenticate *string
+}
+
+// RenewConsumersResponse404Headers the declared response headers of an HTTP 404 response for RenewConsumers
+type RenewConsumersResponse404Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+// RenewConsumersResponse429Headers the declared response headers of an HTTP 429 response for RenewConsumers
+type RenewConsumersResponse429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
+}
+
+// RenewConsumersResponse500Headers the declared response headers of an HTTP 500 response for RenewConsumers
+type RenewConsumersResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+// RenewConsumersResponse503Headers the declared response headers of an HTTP 503 response for RenewConsumers
+type RenewConsumersResponse503Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// RenewConsumersResponse504Headers the declared response headers of an HTTP 504 response for RenewConsumers
+type RenewConsumersResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+type RenewConsumersResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ConsumerRenewed
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *BadRequest
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NotFound
+	// ApplicationProblemJSON406 the response for an HTTP 406 `application/problem+json` response
+	ApplicationProblemJSON406 *NotAcceptable
+	// ApplicationProblemJSON413 the response for an HTTP 413 `application/problem+json` response
+	ApplicationProblemJSON413 *PayloadTooLarge
+	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
+	ApplicationProblemJSON415 *UnsupportedMediaType
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooManyRequests
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *InternalError
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Unavailable
+	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
+	ApplicationProblemJSON504 *DeadlineExceeded
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *RenewConsumersResponse200Headers
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *RenewConsumersResponse400Headers
+	// Headers401 the parsed response headers for an HTTP 401 response
+	Headers401 *RenewConsumersResponse401Headers
+	// Headers404 the parsed response headers for an HTTP 404 response
+	Headers404 *RenewConsumersResponse404Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *RenewConsumersResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *RenewConsumersResponse500Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *RenewConsumersResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *RenewConsumersResponse504Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r RenewConsumersResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RenewConsumersResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RenewConsumersResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -19971,6 +22396,736 @@ func (r PutQuotaResponse) ContentType() string {
 	return ""
 }
 
+// GetRealmResponse400Headers the declared response headers of an HTTP 400 response for GetRealm
+type GetRealmResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+// GetRealmResponse401Headers the declared response headers of an HTTP 401 response for GetRealm
+type GetRealmResponse401Headers struct {
+	WWWAuthenticate *string
+}
+
+// GetRealmResponse404Headers the declared response headers of an HTTP 404 response for GetRealm
+type GetRealmResponse404Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+// GetRealmResponse429Headers the declared response headers of an HTTP 429 response for GetRealm
+type GetRealmResponse429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
+}
+
+// GetRealmResponse500Headers the declared response headers of an HTTP 500 response for GetRealm
+type GetRealmResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+// GetRealmResponse503Headers the declared response headers of an HTTP 503 response for GetRealm
+type GetRealmResponse503Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// GetRealmResponse504Headers the declared response headers of an HTTP 504 response for GetRealm
+type GetRealmResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+type GetRealmResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Realm
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *BadRequest
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NotFound
+	// ApplicationProblemJSON406 the response for an HTTP 406 `application/problem+json` response
+	ApplicationProblemJSON406 *NotAcceptable
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooManyRequests
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *InternalError
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Unavailable
+	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
+	ApplicationProblemJSON504 *DeadlineExceeded
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *GetRealmResponse400Headers
+	// Headers401 the parsed response headers for an HTTP 401 response
+	Headers401 *GetRealmResponse401Headers
+	// Headers404 the parsed response headers for an HTTP 404 response
+	Headers404 *GetRealmResponse404Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *GetRealmResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *GetRealmResponse500Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *GetRealmResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *GetRealmResponse504Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r GetRealmResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetRealmResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetRealmResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListConsumersResponse200Headers the declared response headers of an HTTP 200 response for ListConsumers
+type ListConsumersResponse200Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+// ListConsumersResponse400Headers the declared response headers of an HTTP 400 response for ListConsumers
+type ListConsumersResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+// ListConsumersResponse401Headers the declared response headers of an HTTP 401 response for ListConsumers
+type ListConsumersResponse401Headers struct {
+	WWWAuthenticate *string
+}
+
+// ListConsumersResponse404Headers the declared response headers of an HTTP 404 response for ListConsumers
+type ListConsumersResponse404Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+// ListConsumersResponse429Headers the declared response headers of an HTTP 429 response for ListConsumers
+type ListConsumersResponse429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
+}
+
+// ListConsumersResponse500Headers the declared response headers of an HTTP 500 response for ListConsumers
+type ListConsumersResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+// ListConsumersResponse503Headers the declared response headers of an HTTP 503 response for ListConsumers
+type ListConsumersResponse503Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// ListConsumersResponse504Headers the declared response headers of an HTTP 504 response for ListConsumers
+type ListConsumersResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+type ListConsumersResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *IPConsumerList
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *BadRequest
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NotFound
+	// ApplicationProblemJSON406 the response for an HTTP 406 `application/problem+json` response
+	ApplicationProblemJSON406 *NotAcceptable
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooManyRequests
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *InternalError
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Unavailable
+	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
+	ApplicationProblemJSON504 *DeadlineExceeded
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListConsumersResponse200Headers
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *ListConsumersResponse400Headers
+	// Headers401 the parsed response headers for an HTTP 401 response
+	Headers401 *ListConsumersResponse401Headers
+	// Headers404 the parsed response headers for an HTTP 404 response
+	Headers404 *ListConsumersResponse404Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *ListConsumersResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *ListConsumersResponse500Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *ListConsumersResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *ListConsumersResponse504Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r ListConsumersResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListConsumersResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListConsumersResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// EndConsumerResponse202Headers the declared response headers of an HTTP 202 response for EndConsumer
+type EndConsumerResponse202Headers struct {
+	DryRun *bool
+}
+
+// EndConsumerResponse204Headers the declared response headers of an HTTP 204 response for EndConsumer
+type EndConsumerResponse204Headers struct {
+	DryRun *bool
+}
+
+// EndConsumerResponse400Headers the declared response headers of an HTTP 400 response for EndConsumer
+type EndConsumerResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+// EndConsumerResponse401Headers the declared response headers of an HTTP 401 response for EndConsumer
+type EndConsumerResponse401Headers struct {
+	WWWAuthenticate *string
+}
+
+// EndConsumerResponse404Headers the declared response headers of an HTTP 404 response for EndConsumer
+type EndConsumerResponse404Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+// EndConsumerResponse412Headers the declared response headers of an HTTP 412 response for EndConsumer
+type EndConsumerResponse412Headers struct {
+	ETag *string
+}
+
+// EndConsumerResponse429Headers the declared response headers of an HTTP 429 response for EndConsumer
+type EndConsumerResponse429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
+}
+
+// EndConsumerResponse500Headers the declared response headers of an HTTP 500 response for EndConsumer
+type EndConsumerResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+// EndConsumerResponse503Headers the declared response headers of an HTTP 503 response for EndConsumer
+type EndConsumerResponse503Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// EndConsumerResponse504Headers the declared response headers of an HTTP 504 response for EndConsumer
+type EndConsumerResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+type EndConsumerResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *ConsumerEnding
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *BadRequest
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NotFound
+	// ApplicationProblemJSON406 the response for an HTTP 406 `application/problem+json` response
+	ApplicationProblemJSON406 *NotAcceptable
+	// ApplicationProblemJSON412 the response for an HTTP 412 `application/problem+json` response
+	ApplicationProblemJSON412 *PreconditionFailed
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooManyRequests
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *InternalError
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Unavailable
+	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
+	ApplicationProblemJSON504 *DeadlineExceeded
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *EndConsumerResponse202Headers
+	// Headers204 the parsed response headers for an HTTP 204 response
+	Headers204 *EndConsumerResponse204Headers
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *EndConsumerResponse400Headers
+	// Headers401 the parsed response headers for an HTTP 401 response
+	Headers401 *EndConsumerResponse401Headers
+	// Headers404 the parsed response headers for an HTTP 404 response
+	Headers404 *EndConsumerResponse404Headers
+	// Headers412 the parsed response headers for an HTTP 412 response
+	Headers412 *EndConsumerResponse412Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *EndConsumerResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *EndConsumerResponse500Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *EndConsumerResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *EndConsumerResponse504Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r EndConsumerResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r EndConsumerResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r EndConsumerResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetConsumerResponse200Headers the declared response headers of an HTTP 200 response for GetConsumer
+type GetConsumerResponse200Headers struct {
+	ETag string
+}
+
+// GetConsumerResponse304Headers the declared response headers of an HTTP 304 response for GetConsumer
+type GetConsumerResponse304Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	ETag             string
+}
+
+// GetConsumerResponse400Headers the declared response headers of an HTTP 400 response for GetConsumer
+type GetConsumerResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+// GetConsumerResponse401Headers the declared response headers of an HTTP 401 response for GetConsumer
+type GetConsumerResponse401Headers struct {
+	WWWAuthenticate *string
+}
+
+// GetConsumerResponse404Headers the declared response headers of an HTTP 404 response for GetConsumer
+type GetConsumerResponse404Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+// GetConsumerResponse429Headers the declared response headers of an HTTP 429 response for GetConsumer
+type GetConsumerResponse429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
+}
+
+// GetConsumerResponse500Headers the declared response headers of an HTTP 500 response for GetConsumer
+type GetConsumerResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+// GetConsumerResponse503Headers the declared response headers of an HTTP 503 response for GetConsumer
+type GetConsumerResponse503Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// GetConsumerResponse504Headers the declared response headers of an HTTP 504 response for GetConsumer
+type GetConsumerResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+type GetConsumerResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *IPConsumer
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *BadRequest
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NotFound
+	// ApplicationProblemJSON406 the response for an HTTP 406 `application/problem+json` response
+	ApplicationProblemJSON406 *NotAcceptable
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooManyRequests
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *InternalError
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Unavailable
+	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
+	ApplicationProblemJSON504 *DeadlineExceeded
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetConsumerResponse200Headers
+	// Headers304 the parsed response headers for an HTTP 304 response
+	Headers304 *GetConsumerResponse304Headers
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *GetConsumerResponse400Headers
+	// Headers401 the parsed response headers for an HTTP 401 response
+	Headers401 *GetConsumerResponse401Headers
+	// Headers404 the parsed response headers for an HTTP 404 response
+	Headers404 *GetConsumerResponse404Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *GetConsumerResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *GetConsumerResponse500Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *GetConsumerResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *GetConsumerResponse504Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r GetConsumerResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetConsumerResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetConsumerResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// PutConsumerResponse200Headers the declared response headers of an HTTP 200 response for PutConsumer
+type PutConsumerResponse200Headers struct {
+	DryRun *bool
+	ETag   string
+}
+
+// PutConsumerResponse201Headers the declared response headers of an HTTP 201 response for PutConsumer
+type PutConsumerResponse201Headers struct {
+	DryRun   *bool
+	ETag     string
+	Location string
+}
+
+// PutConsumerResponse400Headers the declared response headers of an HTTP 400 response for PutConsumer
+type PutConsumerResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+// PutConsumerResponse401Headers the declared response headers of an HTTP 401 response for PutConsumer
+type PutConsumerResponse401Headers struct {
+	WWWAuthenticate *string
+}
+
+// PutConsumerResponse404Headers the declared response headers of an HTTP 404 response for PutConsumer
+type PutConsumerResponse404Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+// PutConsumerResponse412Headers the declared response headers of an HTTP 412 response for PutConsumer
+type PutConsumerResponse412Headers struct {
+	ETag *string
+}
+
+// PutConsumerResponse429Headers the declared response headers of an HTTP 429 response for PutConsumer
+type PutConsumerResponse429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
+}
+
+// PutConsumerResponse500Headers the declared response headers of an HTTP 500 response for PutConsumer
+type PutConsumerResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+// PutConsumerResponse503Headers the declared response headers of an HTTP 503 response for PutConsumer
+type PutConsumerResponse503Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// PutConsumerResponse504Headers the declared response headers of an HTTP 504 response for PutConsumer
+type PutConsumerResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+type PutConsumerResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *IPConsumer
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *IPConsumer
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *BadRequest
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NotFound
+	// ApplicationProblemJSON406 the response for an HTTP 406 `application/problem+json` response
+	ApplicationProblemJSON406 *NotAcceptable
+	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationProblemJSON409 *ConsumerEnded
+	// ApplicationProblemJSON412 the response for an HTTP 412 `application/problem+json` response
+	ApplicationProblemJSON412 *PreconditionFailed
+	// ApplicationProblemJSON413 the response for an HTTP 413 `application/problem+json` response
+	ApplicationProblemJSON413 *PayloadTooLarge
+	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
+	ApplicationProblemJSON415 *UnsupportedMediaType
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooManyRequests
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *InternalError
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Unavailable
+	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
+	ApplicationProblemJSON504 *DeadlineExceeded
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *PutConsumerResponse200Headers
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *PutConsumerResponse201Headers
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *PutConsumerResponse400Headers
+	// Headers401 the parsed response headers for an HTTP 401 response
+	Headers401 *PutConsumerResponse401Headers
+	// Headers404 the parsed response headers for an HTTP 404 response
+	Headers404 *PutConsumerResponse404Headers
+	// Headers412 the parsed response headers for an HTTP 412 response
+	Headers412 *PutConsumerResponse412Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *PutConsumerResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *PutConsumerResponse500Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *PutConsumerResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *PutConsumerResponse504Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r PutConsumerResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PutConsumerResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PutConsumerResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ConfirmExpiryResponse200Headers the declared response headers of an HTTP 200 response for ConfirmExpiry
+type ConfirmExpiryResponse200Headers struct {
+	DryRun *bool
+}
+
+// ConfirmExpiryResponse400Headers the declared response headers of an HTTP 400 response for ConfirmExpiry
+type ConfirmExpiryResponse400Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+// ConfirmExpiryResponse401Headers the declared response headers of an HTTP 401 response for ConfirmExpiry
+type ConfirmExpiryResponse401Headers struct {
+	WWWAuthenticate *string
+}
+
+// ConfirmExpiryResponse404Headers the declared response headers of an HTTP 404 response for ConfirmExpiry
+type ConfirmExpiryResponse404Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+// ConfirmExpiryResponse429Headers the declared response headers of an HTTP 429 response for ConfirmExpiry
+type ConfirmExpiryResponse429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int
+}
+
+// ConfirmExpiryResponse500Headers the declared response headers of an HTTP 500 response for ConfirmExpiry
+type ConfirmExpiryResponse500Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+// ConfirmExpiryResponse503Headers the declared response headers of an HTTP 503 response for ConfirmExpiry
+type ConfirmExpiryResponse503Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+// ConfirmExpiryResponse504Headers the declared response headers of an HTTP 504 response for ConfirmExpiry
+type ConfirmExpiryResponse504Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	RetryAfter       *int
+}
+
+type ConfirmExpiryResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Realm
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *BadRequest
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NotFound
+	// ApplicationProblemJSON406 the response for an HTTP 406 `application/problem+json` response
+	ApplicationProblemJSON406 *NotAcceptable
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooManyRequests
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *InternalError
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Unavailable
+	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
+	ApplicationProblemJSON504 *DeadlineExceeded
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ConfirmExpiryResponse200Headers
+	// Headers400 the parsed response headers for an HTTP 400 response
+	Headers400 *ConfirmExpiryResponse400Headers
+	// Headers401 the parsed response headers for an HTTP 401 response
+	Headers401 *ConfirmExpiryResponse401Headers
+	// Headers404 the parsed response headers for an HTTP 404 response
+	Headers404 *ConfirmExpiryResponse404Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *ConfirmExpiryResponse429Headers
+	// Headers500 the parsed response headers for an HTTP 500 response
+	Headers500 *ConfirmExpiryResponse500Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *ConfirmExpiryResponse503Headers
+	// Headers504 the parsed response headers for an HTTP 504 response
+	Headers504 *ConfirmExpiryResponse504Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r ConfirmExpiryResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ConfirmExpiryResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ConfirmExpiryResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // ListSpacesResponse200Headers the declared response headers of an HTTP 200 response for ListSpaces
 type ListSpacesResponse200Headers struct {
 	CarveConsistency *Consistency
@@ -21974,6 +25129,8 @@ func (c *ClientWithResponses) CreateClaimWithResponse(ctx context.Context, proje
 // have it back at once, and nobody can claim the block. With `Retain` the allocation stays, without a claim, until it is
 // deleted or bound again.
 //
+// Refused with `in_use` while consumers use the claim.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with DELETE /v1/projects/{project}/claims/{claim} (the `DeleteClaim` operationId).
@@ -22086,6 +25243,82 @@ func (c *ClientWithResponses) PutClaimWithResponse(ctx context.Context, project 
 		return nil, err
 	}
 	return ParsePutClaimResponse(rsp)
+}
+
+// ListClaimConsumersWithResponse List the consumers of a claim
+//
+// What uses the claim, in order of realm and UID.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/claims/{claim}/consumers (the `ListClaimConsumers` operationId).
+func (c *ClientWithResponses) ListClaimConsumersWithResponse(ctx context.Context, project ProjectName, claim ClaimName, params *ListClaimConsumersParams, reqEditors ...RequestEditorFn) (*ListClaimConsumersResponse, error) {
+	rsp, err := c.ListClaimConsumers(ctx, project, claim, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListClaimConsumersResponse(rsp)
+}
+
+// DetachConsumerWithResponse Detach a consumer from a claim
+//
+// The consumer does not use the claim any more. When it was the last one and `spec.whenUnused` of the claim is `Delete`,
+// the claim is released in the same transaction. A consumer that is not attached, or a claim that is gone, is answered
+// with 204 as well: it is as it was asked for. `If-Match` is compared with the `ETag` of the claim.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v1/projects/{project}/claims/{claim}/consumers/{uid} (the `DetachConsumer` operationId).
+func (c *ClientWithResponses) DetachConsumerWithResponse(ctx context.Context, project ProjectName, claim ClaimName, uid ConsumerUID, params *DetachConsumerParams, reqEditors ...RequestEditorFn) (*DetachConsumerResponse, error) {
+	rsp, err := c.DetachConsumer(ctx, project, claim, uid, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDetachConsumerResponse(rsp)
+}
+
+// AttachConsumerWithBodyWithResponse Attach a consumer to a claim
+//
+// The consumer uses the claim from now on, and is renewed by it. A consumer that is not there is made, by what the body
+// says of it; of one that is there the body changes nothing. Answers the claim, with 200 when the consumer was attached
+// to it before.
+//
+// As long as a claim has consumers it is not released: `deleteClaim` is refused with `in_use`. Refused with
+// `too_many_consumers` when the claim has as many as `spec.maxConsumers`, and with `consumer_ended` for a consumer that
+// has ended: it never comes back. `If-Match` is compared with the `ETag` of the claim; with `If-None-Match: *` the
+// consumer must not be attached yet.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/projects/{project}/claims/{claim}/consumers/{uid} (the `AttachConsumer` operationId).
+func (c *ClientWithResponses) AttachConsumerWithBodyWithResponse(ctx context.Context, project ProjectName, claim ClaimName, uid ConsumerUID, params *AttachConsumerParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AttachConsumerResponse, error) {
+	rsp, err := c.AttachConsumerWithBody(ctx, project, claim, uid, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAttachConsumerResponse(rsp)
+}
+
+// AttachConsumerWithResponse Attach a consumer to a claim
+//
+// The consumer uses the claim from now on, and is renewed by it. A consumer that is not there is made, by what the body
+// says of it; of one that is there the body changes nothing. Answers the claim, with 200 when the consumer was attached
+// to it before.
+//
+// As long as a claim has consumers it is not released: `deleteClaim` is refused with `in_use`. Refused with
+// `too_many_consumers` when the claim has as many as `spec.maxConsumers`, and with `consumer_ended` for a consumer that
+// has ended: it never comes back. `If-Match` is compared with the `ETag` of the claim; with `If-None-Match: *` the
+// consumer must not be attached yet.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/projects/{project}/claims/{claim}/consumers/{uid} (the `AttachConsumer` operationId).
+func (c *ClientWithResponses) AttachConsumerWithResponse(ctx context.Context, project ProjectName, claim ClaimName, uid ConsumerUID, params *AttachConsumerParams, body AttachConsumerJSONRequestBody, reqEditors ...RequestEditorFn) (*AttachConsumerResponse, error) {
+	rsp, err := c.AttachConsumer(ctx, project, claim, uid, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAttachConsumerResponse(rsp)
 }
 
 // ListClassesWithResponse List classes
@@ -22282,6 +25515,40 @@ func (c *ClientWithResponses) PutScopePoolWithResponse(ctx context.Context, proj
 		return nil, err
 	}
 	return ParsePutScopePoolResponse(rsp)
+}
+
+// RenewConsumersWithBodyWithResponse Renew many consumers
+//
+// Says of up to 1,000 consumers of a realm that they live, and answers of each whether it was renewed, has ended or is not
+// known. It is a heartbeat and an inventory in one: nobody ends for not being listed, but for not being renewed within its
+// time to live. One that has ended is not revived, however late a renewal of it comes. It may be repeated.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/consumer-renewals (the `RenewConsumers` operationId).
+func (c *ClientWithResponses) RenewConsumersWithBodyWithResponse(ctx context.Context, project ProjectName, params *RenewConsumersParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RenewConsumersResponse, error) {
+	rsp, err := c.RenewConsumersWithBody(ctx, project, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRenewConsumersResponse(rsp)
+}
+
+// RenewConsumersWithResponse Renew many consumers
+//
+// Says of up to 1,000 consumers of a realm that they live, and answers of each whether it was renewed, has ended or is not
+// known. It is a heartbeat and an inventory in one: nobody ends for not being listed, but for not being renewed within its
+// time to live. One that has ended is not revived, however late a renewal of it comes. It may be repeated.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/consumer-renewals (the `RenewConsumers` operationId).
+func (c *ClientWithResponses) RenewConsumersWithResponse(ctx context.Context, project ProjectName, params *RenewConsumersParams, body RenewConsumersJSONRequestBody, reqEditors ...RequestEditorFn) (*RenewConsumersResponse, error) {
+	rsp, err := c.RenewConsumers(ctx, project, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRenewConsumersResponse(rsp)
 }
 
 // GetHistoryWithResponse Show who held an address
@@ -22742,6 +26009,119 @@ func (c *ClientWithResponses) PutQuotaWithResponse(ctx context.Context, project 
 		return nil, err
 	}
 	return ParsePutQuotaResponse(rsp)
+}
+
+// GetRealmWithResponse Read the state of a realm
+//
+// How many consumers of the realm live in the region of this server, how many of those have expired, and whether they are
+// ended for it. A realm is a name: one that has no consumers is answered too.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/realms/{realm} (the `GetRealm` operationId).
+func (c *ClientWithResponses) GetRealmWithResponse(ctx context.Context, project ProjectName, realm RealmName, reqEditors ...RequestEditorFn) (*GetRealmResponse, error) {
+	rsp, err := c.GetRealm(ctx, project, realm, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetRealmResponse(rsp)
+}
+
+// ListConsumersWithResponse List consumers
+//
+// The consumers of the realm in order of UID, those that have ended among them.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/realms/{realm}/consumers (the `ListConsumers` operationId).
+func (c *ClientWithResponses) ListConsumersWithResponse(ctx context.Context, project ProjectName, realm RealmName, params *ListConsumersParams, reqEditors ...RequestEditorFn) (*ListConsumersResponse, error) {
+	rsp, err := c.ListConsumers(ctx, project, realm, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListConsumersResponse(rsp)
+}
+
+// EndConsumerWithResponse Say that a consumer has ended
+//
+// From then on the consumer cannot come back: not by a renewal that is under way, and not by an attachment; what lives on
+// needs another UID. It is detached from all its claims, as by `detachConsumer`: in this request (204), or, when they are
+// too many for it, the rest within seconds in the background (202). A UID that is not known ends as well. It may be
+// repeated.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v1/projects/{project}/realms/{realm}/consumers/{uid} (the `EndConsumer` operationId).
+func (c *ClientWithResponses) EndConsumerWithResponse(ctx context.Context, project ProjectName, realm RealmName, uid ConsumerUID, params *EndConsumerParams, reqEditors ...RequestEditorFn) (*EndConsumerResponse, error) {
+	rsp, err := c.EndConsumer(ctx, project, realm, uid, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseEndConsumerResponse(rsp)
+}
+
+// GetConsumerWithResponse Read a consumer
+//
+// The consumer, or what is kept of one that has ended, for 30 days unless the operator says otherwise.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/realms/{realm}/consumers/{uid} (the `GetConsumer` operationId).
+func (c *ClientWithResponses) GetConsumerWithResponse(ctx context.Context, project ProjectName, realm RealmName, uid ConsumerUID, reqEditors ...RequestEditorFn) (*GetConsumerResponse, error) {
+	rsp, err := c.GetConsumer(ctx, project, realm, uid, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetConsumerResponse(rsp)
+}
+
+// PutConsumerWithBodyWithResponse Make or renew a consumer
+//
+// Makes the consumer (201), or replaces its spec (200), and renews it: it lives for `spec.ttlSeconds` from now on, or until
+// somebody says that it ended. Every renewal gives it another `ETag`. Refused with `consumer_ended` when it has ended.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/projects/{project}/realms/{realm}/consumers/{uid} (the `PutConsumer` operationId).
+func (c *ClientWithResponses) PutConsumerWithBodyWithResponse(ctx context.Context, project ProjectName, realm RealmName, uid ConsumerUID, params *PutConsumerParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PutConsumerResponse, error) {
+	rsp, err := c.PutConsumerWithBody(ctx, project, realm, uid, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePutConsumerResponse(rsp)
+}
+
+// PutConsumerWithResponse Make or renew a consumer
+//
+// Makes the consumer (201), or replaces its spec (200), and renews it: it lives for `spec.ttlSeconds` from now on, or until
+// somebody says that it ended. Every renewal gives it another `ETag`. Refused with `consumer_ended` when it has ended.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/projects/{project}/realms/{realm}/consumers/{uid} (the `PutConsumer` operationId).
+func (c *ClientWithResponses) PutConsumerWithResponse(ctx context.Context, project ProjectName, realm RealmName, uid ConsumerUID, params *PutConsumerParams, body PutConsumerJSONRequestBody, reqEditors ...RequestEditorFn) (*PutConsumerResponse, error) {
+	rsp, err := c.PutConsumer(ctx, project, realm, uid, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePutConsumerResponse(rsp)
+}
+
+// ConfirmExpiryWithResponse Confirm that the consumers that expired are gone
+//
+// When more than 20 consumers of a realm, and more than a tenth of it, are lost within ten minutes, no more of them are
+// ended: it may be their agent that is gone, or the way to this service, and not they. This confirms that all those are
+// gone that have expired until now; they are ended then, however many. It may be repeated.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/realms/{realm}/expiry-confirmations (the `ConfirmExpiry` operationId).
+func (c *ClientWithResponses) ConfirmExpiryWithResponse(ctx context.Context, project ProjectName, realm RealmName, params *ConfirmExpiryParams, reqEditors ...RequestEditorFn) (*ConfirmExpiryResponse, error) {
+	rsp, err := c.ConfirmExpiry(ctx, project, realm, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseConfirmExpiryResponse(rsp)
 }
 
 // ListSpacesWithResponse List spaces
@@ -28056,6 +31436,13 @@ func ParseDeleteClaimResponse(rsp *http.Response) (*DeleteClaimResponse, error) 
 		}
 		response.ApplicationProblemJSON406 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest ClaimInUse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON409 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 412:
 		var dest PreconditionFailed
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -29082,6 +32469,807 @@ func ParsePutClaimResponse(rsp *http.Response) (*PutClaimResponse, error) {
 		response.Headers503 = &headers
 	case rsp.StatusCode == 504:
 		var headers PutClaimResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers504 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListClaimConsumersResponse parses an HTTP response from a ListClaimConsumersWithResponse call
+func ParseListClaimConsumersResponse(rsp *http.Response) (*ListClaimConsumersResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListClaimConsumersResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ConsumerAttachmentList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 406:
+		var dest NotAcceptable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON406 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooManyRequests
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest InternalError
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest DeadlineExceeded
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON504 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListClaimConsumersResponse200Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 400:
+		var headers ListClaimConsumersResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
+	case rsp.StatusCode == 401:
+		var headers ListClaimConsumersResponse401Headers
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		response.Headers401 = &headers
+	case rsp.StatusCode == 404:
+		var headers ListClaimConsumersResponse404Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers404 = &headers
+	case rsp.StatusCode == 429:
+		var headers ListClaimConsumersResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers ListClaimConsumersResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
+	case rsp.StatusCode == 503:
+		var headers ListClaimConsumersResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers ListClaimConsumersResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers504 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDetachConsumerResponse parses an HTTP response from a DetachConsumerWithResponse call
+func ParseDetachConsumerResponse(rsp *http.Response) (*DetachConsumerResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DetachConsumerResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 406:
+		var dest NotAcceptable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON406 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 412:
+		var dest PreconditionFailed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON412 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooManyRequests
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest InternalError
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest DeadlineExceeded
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON504 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		var headers DetachConsumerResponse204Headers
+		if values := rsp.Header.Values("Dry-Run"); len(values) > 0 {
+			var value bool
+			if err := runtime.BindStyledParameterWithOptions("simple", "Dry-Run", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.DryRun = &value
+		}
+		response.Headers204 = &headers
+	case rsp.StatusCode == 400:
+		var headers DetachConsumerResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
+	case rsp.StatusCode == 401:
+		var headers DetachConsumerResponse401Headers
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		response.Headers401 = &headers
+	case rsp.StatusCode == 404:
+		var headers DetachConsumerResponse404Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers404 = &headers
+	case rsp.StatusCode == 412:
+		var headers DetachConsumerResponse412Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers412 = &headers
+	case rsp.StatusCode == 429:
+		var headers DetachConsumerResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers DetachConsumerResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
+	case rsp.StatusCode == 503:
+		var headers DetachConsumerResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers DetachConsumerResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers504 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseAttachConsumerResponse parses an HTTP response from a AttachConsumerWithResponse call
+func ParseAttachConsumerResponse(rsp *http.Response) (*AttachConsumerResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &AttachConsumerResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest IPClaim
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest IPClaim
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 406:
+		var dest NotAcceptable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON406 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest AttachRefused
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 412:
+		var dest PreconditionFailed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON412 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
+		var dest PayloadTooLarge
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON413 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest UnsupportedMediaType
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON415 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooManyRequests
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest InternalError
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest DeadlineExceeded
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON504 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers AttachConsumerResponse200Headers
+		if values := rsp.Header.Values("Dry-Run"); len(values) > 0 {
+			var value bool
+			if err := runtime.BindStyledParameterWithOptions("simple", "Dry-Run", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.DryRun = &value
+		}
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 201:
+		var headers AttachConsumerResponse201Headers
+		if values := rsp.Header.Values("Dry-Run"); len(values) > 0 {
+			var value bool
+			if err := runtime.BindStyledParameterWithOptions("simple", "Dry-Run", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.DryRun = &value
+		}
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = value
+		}
+		response.Headers201 = &headers
+	case rsp.StatusCode == 400:
+		var headers AttachConsumerResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
+	case rsp.StatusCode == 401:
+		var headers AttachConsumerResponse401Headers
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		response.Headers401 = &headers
+	case rsp.StatusCode == 404:
+		var headers AttachConsumerResponse404Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers404 = &headers
+	case rsp.StatusCode == 412:
+		var headers AttachConsumerResponse412Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers412 = &headers
+	case rsp.StatusCode == 429:
+		var headers AttachConsumerResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers AttachConsumerResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
+	case rsp.StatusCode == 503:
+		var headers AttachConsumerResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers AttachConsumerResponse504Headers
 		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
 			var value Consistency
 			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -31197,6 +35385,255 @@ func ParsePutScopePoolResponse(rsp *http.Response) (*PutScopePoolResponse, error
 		response.Headers503 = &headers
 	case rsp.StatusCode == 504:
 		var headers PutScopePoolResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers504 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseRenewConsumersResponse parses an HTTP response from a RenewConsumersWithResponse call
+func ParseRenewConsumersResponse(rsp *http.Response) (*RenewConsumersResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RenewConsumersResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ConsumerRenewed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 406:
+		var dest NotAcceptable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON406 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
+		var dest PayloadTooLarge
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON413 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest UnsupportedMediaType
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON415 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooManyRequests
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest InternalError
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest DeadlineExceeded
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON504 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers RenewConsumersResponse200Headers
+		if values := rsp.Header.Values("Dry-Run"); len(values) > 0 {
+			var value bool
+			if err := runtime.BindStyledParameterWithOptions("simple", "Dry-Run", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.DryRun = &value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 400:
+		var headers RenewConsumersResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
+	case rsp.StatusCode == 401:
+		var headers RenewConsumersResponse401Headers
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		response.Headers401 = &headers
+	case rsp.StatusCode == 404:
+		var headers RenewConsumersResponse404Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers404 = &headers
+	case rsp.StatusCode == 429:
+		var headers RenewConsumersResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers RenewConsumersResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
+	case rsp.StatusCode == 503:
+		var headers RenewConsumersResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers RenewConsumersResponse504Headers
 		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
 			var value Consistency
 			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -36095,6 +40532,1546 @@ func ParsePutQuotaResponse(rsp *http.Response) (*PutQuotaResponse, error) {
 		response.Headers503 = &headers
 	case rsp.StatusCode == 504:
 		var headers PutQuotaResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers504 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetRealmResponse parses an HTTP response from a GetRealmWithResponse call
+func ParseGetRealmResponse(rsp *http.Response) (*GetRealmResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetRealmResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Realm
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 406:
+		var dest NotAcceptable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON406 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooManyRequests
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest InternalError
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest DeadlineExceeded
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON504 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 400:
+		var headers GetRealmResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
+	case rsp.StatusCode == 401:
+		var headers GetRealmResponse401Headers
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		response.Headers401 = &headers
+	case rsp.StatusCode == 404:
+		var headers GetRealmResponse404Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers404 = &headers
+	case rsp.StatusCode == 429:
+		var headers GetRealmResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers GetRealmResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
+	case rsp.StatusCode == 503:
+		var headers GetRealmResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers GetRealmResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers504 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListConsumersResponse parses an HTTP response from a ListConsumersWithResponse call
+func ParseListConsumersResponse(rsp *http.Response) (*ListConsumersResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListConsumersResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest IPConsumerList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 406:
+		var dest NotAcceptable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON406 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooManyRequests
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest InternalError
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest DeadlineExceeded
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON504 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListConsumersResponse200Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 400:
+		var headers ListConsumersResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
+	case rsp.StatusCode == 401:
+		var headers ListConsumersResponse401Headers
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		response.Headers401 = &headers
+	case rsp.StatusCode == 404:
+		var headers ListConsumersResponse404Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers404 = &headers
+	case rsp.StatusCode == 429:
+		var headers ListConsumersResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers ListConsumersResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
+	case rsp.StatusCode == 503:
+		var headers ListConsumersResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers ListConsumersResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers504 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseEndConsumerResponse parses an HTTP response from a EndConsumerWithResponse call
+func ParseEndConsumerResponse(rsp *http.Response) (*EndConsumerResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &EndConsumerResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest ConsumerEnding
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 406:
+		var dest NotAcceptable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON406 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 412:
+		var dest PreconditionFailed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON412 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooManyRequests
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest InternalError
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest DeadlineExceeded
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON504 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 202:
+		var headers EndConsumerResponse202Headers
+		if values := rsp.Header.Values("Dry-Run"); len(values) > 0 {
+			var value bool
+			if err := runtime.BindStyledParameterWithOptions("simple", "Dry-Run", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.DryRun = &value
+		}
+		response.Headers202 = &headers
+	case rsp.StatusCode == 204:
+		var headers EndConsumerResponse204Headers
+		if values := rsp.Header.Values("Dry-Run"); len(values) > 0 {
+			var value bool
+			if err := runtime.BindStyledParameterWithOptions("simple", "Dry-Run", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.DryRun = &value
+		}
+		response.Headers204 = &headers
+	case rsp.StatusCode == 400:
+		var headers EndConsumerResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
+	case rsp.StatusCode == 401:
+		var headers EndConsumerResponse401Headers
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		response.Headers401 = &headers
+	case rsp.StatusCode == 404:
+		var headers EndConsumerResponse404Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers404 = &headers
+	case rsp.StatusCode == 412:
+		var headers EndConsumerResponse412Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers412 = &headers
+	case rsp.StatusCode == 429:
+		var headers EndConsumerResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers EndConsumerResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
+	case rsp.StatusCode == 503:
+		var headers EndConsumerResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers EndConsumerResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers504 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetConsumerResponse parses an HTTP response from a GetConsumerWithResponse call
+func ParseGetConsumerResponse(rsp *http.Response) (*GetConsumerResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetConsumerResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest IPConsumer
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case rsp.StatusCode == 304:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 406:
+		var dest NotAcceptable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON406 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooManyRequests
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest InternalError
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest DeadlineExceeded
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON504 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetConsumerResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 304:
+		var headers GetConsumerResponse304Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers304 = &headers
+	case rsp.StatusCode == 400:
+		var headers GetConsumerResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
+	case rsp.StatusCode == 401:
+		var headers GetConsumerResponse401Headers
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		response.Headers401 = &headers
+	case rsp.StatusCode == 404:
+		var headers GetConsumerResponse404Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers404 = &headers
+	case rsp.StatusCode == 429:
+		var headers GetConsumerResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers GetConsumerResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
+	case rsp.StatusCode == 503:
+		var headers GetConsumerResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers GetConsumerResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers504 = &headers
+	}
+
+	return response, nil
+}
+
+// ParsePutConsumerResponse parses an HTTP response from a PutConsumerWithResponse call
+func ParsePutConsumerResponse(rsp *http.Response) (*PutConsumerResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PutConsumerResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest IPConsumer
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest IPConsumer
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 406:
+		var dest NotAcceptable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON406 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest ConsumerEnded
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 412:
+		var dest PreconditionFailed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON412 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
+		var dest PayloadTooLarge
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON413 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest UnsupportedMediaType
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON415 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooManyRequests
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest InternalError
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest DeadlineExceeded
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON504 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers PutConsumerResponse200Headers
+		if values := rsp.Header.Values("Dry-Run"); len(values) > 0 {
+			var value bool
+			if err := runtime.BindStyledParameterWithOptions("simple", "Dry-Run", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.DryRun = &value
+		}
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 201:
+		var headers PutConsumerResponse201Headers
+		if values := rsp.Header.Values("Dry-Run"); len(values) > 0 {
+			var value bool
+			if err := runtime.BindStyledParameterWithOptions("simple", "Dry-Run", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.DryRun = &value
+		}
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = value
+		}
+		response.Headers201 = &headers
+	case rsp.StatusCode == 400:
+		var headers PutConsumerResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
+	case rsp.StatusCode == 401:
+		var headers PutConsumerResponse401Headers
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		response.Headers401 = &headers
+	case rsp.StatusCode == 404:
+		var headers PutConsumerResponse404Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers404 = &headers
+	case rsp.StatusCode == 412:
+		var headers PutConsumerResponse412Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers412 = &headers
+	case rsp.StatusCode == 429:
+		var headers PutConsumerResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers PutConsumerResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
+	case rsp.StatusCode == 503:
+		var headers PutConsumerResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers PutConsumerResponse504Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers504 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseConfirmExpiryResponse parses an HTTP response from a ConfirmExpiryWithResponse call
+func ParseConfirmExpiryResponse(rsp *http.Response) (*ConfirmExpiryResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ConfirmExpiryResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Realm
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 406:
+		var dest NotAcceptable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON406 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooManyRequests
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest InternalError
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest DeadlineExceeded
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON504 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ConfirmExpiryResponse200Headers
+		if values := rsp.Header.Values("Dry-Run"); len(values) > 0 {
+			var value bool
+			if err := runtime.BindStyledParameterWithOptions("simple", "Dry-Run", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.DryRun = &value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 400:
+		var headers ConfirmExpiryResponse400Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers400 = &headers
+	case rsp.StatusCode == 401:
+		var headers ConfirmExpiryResponse401Headers
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		response.Headers401 = &headers
+	case rsp.StatusCode == 404:
+		var headers ConfirmExpiryResponse404Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers404 = &headers
+	case rsp.StatusCode == 429:
+		var headers ConfirmExpiryResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	case rsp.StatusCode == 500:
+		var headers ConfirmExpiryResponse500Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers500 = &headers
+	case rsp.StatusCode == 503:
+		var headers ConfirmExpiryResponse503Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	case rsp.StatusCode == 504:
+		var headers ConfirmExpiryResponse504Headers
 		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
 			var value Consistency
 			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {

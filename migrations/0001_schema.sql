@@ -345,6 +345,69 @@ CREATE INDEX IF NOT EXISTS holds_cooled_idx ON holds (region, cool_until) WHERE 
 -- serves: when the first block of a size will have cooled down in a container (cooldown_next)
 CREATE INDEX IF NOT EXISTS holds_cooling_idx ON holds (region, container_id, plen, cool_until) WHERE phase = 'CoolingDown';
 
+-- consumers: what uses claims, by the UID that its realm knows it by. It is found like the name of a claim: in all regions of the project. ended_at: it has
+-- ended, and the row is a tombstone, which keeps it from coming back until it is too old (consumer_forget). draining: it has ended and may still be
+-- attached. Every write gives the row another revision, a renewal too: whoever ends it, renews it or attaches it meets the others in the row.
+CREATE TABLE IF NOT EXISTS consumers (
+    region      crdb_internal_region NOT NULL,
+    project_id  UUID        NOT NULL,
+    realm       TEXT        NOT NULL,
+    uid         TEXT        NOT NULL,
+    id          UUID        NOT NULL,
+    kind        TEXT        NOT NULL,
+    name        TEXT        NOT NULL,
+    ttl_seconds INT8        NOT NULL,
+    renewed_at  TIMESTAMPTZ NOT NULL,
+    expires_at  TIMESTAMPTZ,
+    ended_at    TIMESTAMPTZ,
+    reason      TEXT        NOT NULL,
+    draining    BOOL        NOT NULL,
+    generation  INT8        NOT NULL,
+    revision    UUID        NOT NULL,
+    created_at  TIMESTAMPTZ NOT NULL,
+    updated_at  TIMESTAMPTZ NOT NULL,
+    created_by  TEXT        NOT NULL,
+    CONSTRAINT consumers_pkey PRIMARY KEY (region, project_id, realm, uid),
+    CONSTRAINT consumers_ended_check CHECK ((ended_at IS NULL) = (reason = '') AND (ended_at IS NOT NULL OR NOT draining))
+);
+-- serves: what has expired, of all projects (consumer_due), and of one realm (consumer_due_list, realm_expired). Of these indexes each has a condition of
+-- its own, in other words for the same, so that no look-up takes another's on tables that nobody has analysed.
+CREATE INDEX IF NOT EXISTS consumers_expiry_idx ON consumers (region, expires_at) WHERE ended_at IS NULL AND expires_at IS NOT NULL;
+CREATE INDEX IF NOT EXISTS consumers_realm_expiry_idx ON consumers (region, project_id, realm, expires_at) WHERE reason = '' AND expires_at IS NOT NULL;
+-- serves: how many of a realm live (realm_count)
+CREATE INDEX IF NOT EXISTS consumers_live_idx ON consumers (region, project_id, realm) WHERE ended_at IS NULL AND NOT draining;
+-- serves: how many of a realm were lost lately (realm_count). Few rows: those that expired.
+CREATE INDEX IF NOT EXISTS consumers_lost_idx ON consumers (region, project_id, realm, ended_at) WHERE reason = 'Expired';
+-- serves: what has ended and may still be attached (consumer_draining). Few rows.
+CREATE INDEX IF NOT EXISTS consumers_draining_idx ON consumers (region, ended_at) WHERE draining;
+-- serves: tombstones that are too old (consumer_forget)
+CREATE INDEX IF NOT EXISTS consumers_ended_idx ON consumers (region, ended_at) WHERE ended_at IS NOT NULL AND NOT draining;
+
+-- attachments: which consumers use a claim; in the region of the claim. How many there are is in the claim's row, which every attachment and detachment
+-- writes anew: attaching, detaching and releasing meet there. The claim's name is here so that the claim is found by it.
+CREATE TABLE IF NOT EXISTS attachments (
+    region      crdb_internal_region NOT NULL,
+    project_id  UUID        NOT NULL,
+    claim_id    UUID        NOT NULL,
+    claim_name  TEXT        NOT NULL,
+    realm       TEXT        NOT NULL,
+    uid         TEXT        NOT NULL,
+    attached_at TIMESTAMPTZ NOT NULL,
+    CONSTRAINT attachments_pkey PRIMARY KEY (region, project_id, claim_id, realm, uid)
+);
+-- serves: the claims of a consumer, by name (attachment_list_of, claim_list_of_consumer). All rows; the condition keeps other look-ups from taking this index.
+CREATE INDEX IF NOT EXISTS attachments_consumer_idx ON attachments (region, project_id, realm, uid, claim_name) WHERE claim_name <> '';
+
+-- realms: realms of which many consumers have expired at once in a region, and until when it was confirmed that they are gone. Empty but for such realms.
+CREATE TABLE IF NOT EXISTS realms (
+    region          crdb_internal_region NOT NULL,
+    project_id      UUID        NOT NULL,
+    name            TEXT        NOT NULL,
+    held_since      TIMESTAMPTZ,
+    confirmed_until TIMESTAMPTZ,
+    CONSTRAINT realms_pkey PRIMARY KEY (region, project_id, name)
+);
+
 -- idempotency_keys: the answer to a POST, stored in the transaction that had its effect.
 -- key and fingerprint are the first half of a SHA-256: of the key, and of the operation and the request. answer is the use case's to read: of a claim
 -- what the server added to the request (internal/alloc/claims/answer.go), of anything else the domain value as JSON.

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/consumers"
 	"github.com/carve-ipam/carve/internal/alloc/paging"
 	"github.com/carve-ipam/carve/internal/alloc/releases"
 	"github.com/carve-ipam/carve/internal/alloc/trail"
@@ -202,6 +203,39 @@ func TestNothingIsDoneForStrangers(t *testing.T) {
 			return err
 		},
 		"DeleteQuota": func(ctx context.Context) error { return b.DeleteQuota(ctx, project, "x", usecase.Request{}) },
+		"ListConsumers": func(ctx context.Context) error {
+			_, err := b.ListConsumers(ctx, project, "x", consumers.Filter{}, 1, "", usecase.Reading{})
+			return err
+		},
+		"GetConsumer": func(ctx context.Context) error { _, err := b.GetConsumer(ctx, project, user("x").Ref); return err },
+		"PutConsumer": func(ctx context.Context) error {
+			_, err := b.PutConsumer(ctx, project, user("x"), usecase.Request{})
+			return err
+		},
+		"EndConsumer": func(ctx context.Context) error {
+			_, err := b.EndConsumer(ctx, project, user("x").Ref, usecase.Request{})
+			return err
+		},
+		"DetachConsumer": func(ctx context.Context) error {
+			return b.DetachConsumer(ctx, project, "c", user("x").Ref, usecase.Request{})
+		},
+		"AttachConsumer": func(ctx context.Context) error {
+			_, err := b.AttachConsumer(ctx, project, "c", user("x"), usecase.Request{})
+			return err
+		},
+		"ListClaimConsumers": func(ctx context.Context) error {
+			_, err := b.ListClaimConsumers(ctx, project, "c", 1, "", usecase.Reading{})
+			return err
+		},
+		"RenewConsumers": func(ctx context.Context) error {
+			_, err := b.RenewConsumers(ctx, project, consumers.Renewals{Realm: "x", UIDs: []string{"x"}}, usecase.Request{})
+			return err
+		},
+		"GetRealm": func(ctx context.Context) error { _, err := b.GetRealm(ctx, project, "x"); return err },
+		"ConfirmExpiry": func(ctx context.Context) error {
+			_, err := b.ConfirmExpiry(ctx, project, "x", usecase.Request{})
+			return err
+		},
 		"ListEvents": func(ctx context.Context) error {
 			_, err := b.ListEvents(ctx, project, trail.EventFilter{}, 1, "", usecase.Reading{})
 			return err
@@ -217,7 +251,8 @@ func TestNothingIsDoneForStrangers(t *testing.T) {
 		switch name := method.Name; name {
 		case "Admit": // asks, and records
 		case "EnsurePlatform", "EnsureBootstrap", "Bootstrap": // of the server and its operator, who need no leave
-		case "FreeCooled", "SweepScopes", "DeleteDrained", "KeepStocks": // of the background
+		case "FreeCooled", "SweepScopes", "DeleteDrained", "KeepStocks", "KeepConsumers": // of the background
+		case "ReleaseUnused", "ForgetClaim": // of the room of consumers, which has asked
 		case "Reconcile": // of the operator, on the database
 		case "Queues": // of the metrics
 		case "Waiting", "Lanes", "Users", "Searching": // of the tests

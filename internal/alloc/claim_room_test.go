@@ -48,7 +48,7 @@ func TestPoolsAreLookedAtOnlyWhenTheFirstOneIsFull(t *testing.T) {
 	for range 4 {
 		claim("a", 0)
 	}
-	claim("b", 2) // a was tried, and looked at once more before it was called full; then the others
+	claim("b", 1) // a was tried, and proved to be full; then the others
 	claim("b", 1) // and is not tried again for a while
 	b.release(t, "c1")
 	claim("a", 1)

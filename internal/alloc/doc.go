@@ -37,6 +37,7 @@
 //	usecase   what all use cases have in common: entering a project, preconditions, repeats, unknown outcomes; the bounds of all retries
 //	carve     taking blocks from free rows, and the rows that change
 //	trail     the audit trail and the history of blocks
+//	attach    what a transaction that makes or changes claims does to the consumers that use them
 //	quota     quotas, and the ledger that keeps them
 //	access    projects, spaces, members, API keys, grants
 //	regions   pools that several regions serve: lending, recalling, reconciling
@@ -46,4 +47,5 @@
 //	holdings  allocations: what is held, and by whom
 //	claims    claims, alone, in groups and in batches
 //	releases  many claims that are released by one request
+//	consumers what uses claims: attached, renewed, ended, and what the background does about it
 package alloc

@@ -38,6 +38,20 @@ func (g *gate) pass() { close(g.open) }
 
 // InTx implements storage.Store.
 func (g *gate) InTx(ctx context.Context, op string, locks storage.Locks, fn func(context.Context, storage.Tx) error) error {
+	g.stop(op)
+	return g.Store.InTx(ctx, op, locks, fn)
+}
+
+// InOneTrip implements storage.Store.
+func (g *gate) InOneTrip(
+	ctx context.Context, op string, locks storage.Locks, sent func(context.Context) (context.Context, func()), fn func(context.Context, storage.Tx) error,
+) error {
+	g.stop(op)
+	return g.Store.InOneTrip(ctx, op, locks, sent, fn)
+}
+
+// stop waits until it may go on.
+func (g *gate) stop(op string) {
 	g.mu.Lock()
 	stop := g.shut && op == g.op
 	if stop {
@@ -49,7 +63,6 @@ func (g *gate) InTx(ctx context.Context, op string, locks storage.Locks, fn func
 		close(arrived)
 		<-open
 	}
-	return g.Store.InTx(ctx, op, locks, fn)
 }
 
 // gated is a service whose transactions on claims can be stopped, with what it takes to fill a group.

@@ -123,8 +123,12 @@ func TestDeletedProjectLeavesNothingBehind(t *testing.T) {
 	_, err = b.in[east].CreateClaim(b.ctx, name, far, key("far", "far"))
 	require.NoError(t, err)
 	require.NoError(t, b.DeleteClaim(b.ctx, name, far.Name, usecase.Request{}))
+	_, err = b.PutConsumer(b.ctx, name, user("vm"), usecase.Request{})
+	require.NoError(t, err)
+	_, err = b.ConfirmExpiry(b.ctx, name, ipam.DefaultRealm, usecase.Request{})
+	require.NoError(t, err)
 	for table, n := range counts(b.dump(t)) {
-		if !slices.Contains([]string{"removals", "regions", "compatibility", "feed", "goose_lock", "goose_db_version"}, table) {
+		if !slices.Contains([]string{"removals", "attachments", "regions", "compatibility", "feed", "goose_lock", "goose_db_version"}, table) {
 			require.Greater(t, n, len(empty[table]), "%s: the test has something to leave behind", table)
 		}
 	}

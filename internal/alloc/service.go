@@ -6,6 +6,7 @@ import (
 
 	"github.com/carve-ipam/carve/internal/alloc/access"
 	"github.com/carve-ipam/carve/internal/alloc/claims"
+	"github.com/carve-ipam/carve/internal/alloc/consumers"
 	"github.com/carve-ipam/carve/internal/alloc/feed"
 	"github.com/carve-ipam/carve/internal/alloc/holdings"
 	"github.com/carve-ipam/carve/internal/alloc/pools"
@@ -24,6 +25,7 @@ type Service struct {
 	*access.Access
 	*claims.Claims
 	*feed.Feed
+	*consumers.Consumers
 	*holdings.Holdings
 	*pools.Pools
 	*quota.Quotas
@@ -51,17 +53,18 @@ type Options struct {
 func New(store storage.Store, o Options) *Service {
 	core := usecase.New(store, usecase.Options{Region: o.Region, Clock: o.Clock, Metrics: o.Metrics, Tracer: o.Tracer})
 	regions, refusals := regions.New(core, o.Runway), refusals.New(core)
-	made := claims.New(core, regions, refusals, o.MaxWaiting)
+	all := claims.New(core, regions, refusals, o.MaxWaiting)
 	return &Service{
-		Access:   access.New(core, o.MaxSpaces),
-		Claims:   made,
-		Releases: releases.New(core, made),
-		Feed:     feed.New(core),
-		Holdings: holdings.New(core),
-		Pools:    pools.New(core, regions, refusals),
-		Quotas:   quota.New(core),
-		Trail:    trail.New(core),
-		regions:  regions,
+		Access:    access.New(core, o.MaxSpaces),
+		Claims:    all,
+		Consumers: consumers.New(core, all),
+		Feed:      feed.New(core),
+		Holdings:  holdings.New(core),
+		Releases:  releases.New(core, all),
+		Pools:     pools.New(core, regions, refusals),
+		Quotas:    quota.New(core),
+		Trail:     trail.New(core),
+		regions:   regions,
 	}
 }
 

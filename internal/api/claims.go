@@ -29,6 +29,9 @@ func (s claimHandlers) ListClaims(c echo.Context, project string, p gen.ListClai
 	}
 	f.Phase, f.Family = string(codec.Or(p.Phase, "")), ipam.Family(codec.Or(p.IPFamily, ""))
 	f.Owner = strings.TrimRight(codec.Or(p.Owner, ""), "/")
+	if p.Consumer != nil {
+		f.Consumer = codec.ConsumerRef(codec.Or(p.Realm, ""), *p.Consumer)
+	}
 	return followed(c, s.changes, p.Limit, p.Cursor, project, filtered(f, s.use.ListClaims), codec.ClaimOf)
 }
 

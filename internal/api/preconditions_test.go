@@ -108,7 +108,7 @@ func TestNoPreconditionIsIgnored(t *testing.T) {
 	s := serve(t, api.Config{Service: nobody{}})
 	refused := 0
 	for path, item := range doc.Paths.Map() {
-		params := strings.NewReplacer("{allocation}", ipam.NewID().String(), "{consumer}", "team", "{subject}", "corp:alice", "{scope}", "node=n1")
+		params := strings.NewReplacer("{allocation}", ipam.NewID().String(), "{consumer}", "team", "{subject}", "corp:alice", "{scope}", "node=n1", "{realm}", "a", "{uid}", "a")
 		target := params.Replace(path)
 		for _, name := range []string{"project", "space", "pool", "claim", "class", "key", "quota"} {
 			target = strings.ReplaceAll(target, "{"+name+"}", "a")

@@ -103,6 +103,7 @@ func (a *adapter) problemOf(c echo.Context, k kind, e *ipam.Error) gen.Problem {
 	p.WantedPrefixLength, p.LargestFreePrefixLength = f.WantedPrefixLength, f.LargestFreePrefixLength
 	p.AvailableAddresses, p.PoolsTried, p.ConflictsWith = f.AvailableAddresses, f.PoolsTried, f.ConflictsWith
 	p.Claims, p.ChildPools, p.Pools = f.Claims, f.ChildPools, f.Pools
+	p.Consumers = f.Consumers
 	p.Retained, p.Spaces, p.Fitting = f.Retained, f.Spaces, f.Fitting
 	p.Class, p.MissingRoles = f.Class, f.MissingRoles
 	p.CoolingDownAddresses, p.CooledDownAt, p.CountedAt = f.CoolingDown, codec.OptionalTime(f.CooledDownAt), codec.OptionalTime(f.CountedAt)

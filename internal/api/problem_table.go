@@ -39,6 +39,8 @@ var kinds = map[ipam.Code]kind{
 	ipam.CodeClaimReleased:        {http.StatusConflict, "The claim of this key was released"},
 	ipam.CodeQuotaExceeded:        {http.StatusConflict, "Over the quota"},
 	ipam.CodeLastAdmin:            {http.StatusConflict, "The last admin"},
+	ipam.CodeConsumerEnded:        {http.StatusConflict, "The consumer has ended"},
+	ipam.CodeTooManyConsumers:     {http.StatusConflict, "As many consumers as it can have"},
 	ipam.CodeCursorExpired:        {http.StatusGone, "The cursor has expired"},
 	ipam.CodePreconditionFailed:   {http.StatusPreconditionFailed, "The precondition does not hold"},
 	ipam.CodePayloadTooLarge:      {http.StatusRequestEntityTooLarge, "The body is too large"},

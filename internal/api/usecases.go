@@ -7,6 +7,7 @@ import (
 
 	"github.com/carve-ipam/carve/internal/alloc"
 	"github.com/carve-ipam/carve/internal/alloc/claims"
+	"github.com/carve-ipam/carve/internal/alloc/consumers"
 	"github.com/carve-ipam/carve/internal/alloc/feed"
 	"github.com/carve-ipam/carve/internal/alloc/paging"
 	"github.com/carve-ipam/carve/internal/alloc/pools"
@@ -31,6 +32,7 @@ type UseCases interface {
 	PoolGrants
 	SpaceGrants
 	Quotas
+	Consumers
 	Trail
 	Changes
 	Callers
@@ -143,6 +145,21 @@ type Quotas interface {
 	GetQuota(ctx context.Context, project, name string) (ipam.Quota, error)
 	PutQuota(ctx context.Context, project string, q ipam.Quota, r usecase.Request) (usecase.Result[ipam.Quota], error)
 	DeleteQuota(ctx context.Context, project, name string, r usecase.Request) error
+}
+
+// Consumers is the use cases on consumers.
+type Consumers interface {
+	ListConsumers(ctx context.Context, project, realm string, f consumers.Filter, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Consumer], error)
+	GetConsumer(ctx context.Context, project string, ref ipam.ConsumerRef) (ipam.Consumer, error)
+	PutConsumer(ctx context.Context, project string, n ipam.NewConsumer, r usecase.Request) (usecase.Result[ipam.Consumer], error)
+	// EndConsumer answers from how many claims it is still to be detached.
+	EndConsumer(ctx context.Context, project string, ref ipam.ConsumerRef, r usecase.Request) (left int64, err error)
+	RenewConsumers(ctx context.Context, project string, w consumers.Renewals, r usecase.Request) (consumers.Renewed, error)
+	ListClaimConsumers(ctx context.Context, project, claim string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Attachment], error)
+	AttachConsumer(ctx context.Context, project, claim string, n ipam.NewConsumer, r usecase.Request) (usecase.Result[ipam.Claim], error)
+	DetachConsumer(ctx context.Context, project, claim string, ref ipam.ConsumerRef, r usecase.Request) error
+	GetRealm(ctx context.Context, project, realm string) (ipam.Realm, error)
+	ConfirmExpiry(ctx context.Context, project, realm string, r usecase.Request) (ipam.Realm, error)
 }
 
 // Trail is the use cases on the audit trail and the history of addresses.

@@ -26,6 +26,10 @@ func (a *App) jobs(c Config, service *alloc.Service) []job {
 		{"keep_stocks", "the stock of this region could not be looked after", time.Second, func(ctx context.Context) (int64, error) { return a.keepStocks(ctx, service) }},
 		{"sweep_scopes", "empty pools of scopes could not be removed", 10 * time.Second, func(ctx context.Context) (int64, error) { return a.sweepScopes(ctx, service) }},
 		{"delete_drained", "drained pools could not be deleted", 10 * time.Second, func(ctx context.Context) (int64, error) { return a.deleteDrained(ctx, service) }},
+		{"keep_consumers", "consumers that have expired or ended could not be looked after", time.Second, func(ctx context.Context) (int64, error) { return a.keepConsumers(ctx, service) }},
+		{"forget_consumers", "consumers that ended long ago could not be forgotten", 10 * time.Minute, func(ctx context.Context) (int64, error) {
+			return a.forgetConsumers(ctx, c.ConsumerRetention)
+		}},
 		{"expire_answers", "expired idempotency answers could not be deleted", time.Minute, a.expireAnswers},
 	}
 	if a.retention != nil {
@@ -129,6 +133,29 @@ func (a *App) keepStocks(ctx context.Context, service *alloc.Service) (int64, er
 		a.Log.InfoContext(ctx, "blocks of pools were moved between regions", "blocks", moved)
 	}
 	return int64(moved), err
+}
+
+// keepConsumers ends the consumers that have expired, and detaches those that have ended.
+func (a *App) keepConsumers(ctx context.Context, service *alloc.Service) (int64, error) {
+	done, err := service.KeepConsumers(ctx)
+	for _, realm := range done.Opened {
+		a.Log.WarnContext(ctx, "many consumers of a realm have expired at once: none is ended until that is confirmed, or they are renewed",
+			"projectId", realm.ProjectID, "realm", realm.Name)
+	}
+	if done.Expired > 0 {
+		a.Log.InfoContext(ctx, "consumers were ended that had expired", "consumers", done.Expired)
+	}
+	return int64(done.Expired + done.Drained), err
+}
+
+// forgetConsumers deletes the tombstones of consumers that ended longer ago than those are to be kept.
+func (a *App) forgetConsumers(ctx context.Context, keep time.Duration) (done int64, err error) {
+	for {
+		n, err := a.store.ForgetConsumers(ctx, a.store.Now().Add(-keep), batch)
+		if done += n; err != nil || n < batch {
+			return done, err
+		}
+	}
 }
 
 // sweepScopes removes the pools of scopes that have been empty for as long as their classes keep them.

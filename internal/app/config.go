@@ -41,19 +41,21 @@ type Config struct {
 	RateProject      int // cost a second and project
 	AuditRetention   time.Duration
 	HistoryRetention time.Duration
-	Region           string
-	StockRunway      time.Duration
-	LogLevel         string
-	LogFormat        string
-	RequestTimeout   time.Duration
-	DrainDelay       time.Duration
-	MaxConnections   int
-	MaxInFlight      int // 0: no bound
-	MaxWaiting       int // for one pool; 0: as many as in flight
-	MaxClients       int // connections from clients; 0: as many as the system has files for
-	MaxSpaces        int // of a project
-	Metrics          string
-	MetricsPools     int // told of by name; 0: none
+	// ConsumerRetention is how long it is kept that a consumer has ended, so that it cannot come back.
+	ConsumerRetention time.Duration
+	Region            string
+	StockRunway       time.Duration
+	LogLevel          string
+	LogFormat         string
+	RequestTimeout    time.Duration
+	DrainDelay        time.Duration
+	MaxConnections    int
+	MaxInFlight       int // 0: no bound
+	MaxWaiting        int // for one pool; 0: as many as in flight
+	MaxClients        int // connections from clients; 0: as many as the system has files for
+	MaxSpaces         int // of a project
+	Metrics           string
+	MetricsPools      int // told of by name; 0: none
 
 	version    bool   // was asked for
 	mustRetain bool   // a retention was asked for, and not left to the default
@@ -91,6 +93,7 @@ func (c *Config) flags() *pflag.FlagSet {
 	f.IntVar(&c.RateWork, "rate-limit-work", limits.DefaultRates.Work, "what requests of one caller may cost a second; a claim costs 20, one of a batch 10, each KiB of a body 30, and each row that a list looks at 3; bursts of four seconds' worth; 0 = no limit")
 	f.IntVar(&c.RateProject, "rate-limit-project-work", limits.DefaultRates.Project, "what requests of all callers of one project may cost a second together; likewise")
 	f.DurationVar(&c.AuditRetention, auditRetention, AuditRetention, "how long records of the audit trail are kept, where the database user may delete them; 0 = for ever")
+	f.DurationVar(&c.ConsumerRetention, consumerRetention, 30*24*time.Hour, "how long it is kept that a consumer has ended, so that it cannot come back")
 	f.DurationVar(&c.HistoryRetention, historyRetention, HistoryRetention, "how long it is kept who held an address, from the end of the hold, likewise; 0 = for ever")
 	f.StringVar(&c.Region, "region", "local", "the region this server works in: a DNS label")
 	f.DurationVar(&c.StockRunway, "stock-runway", 10*time.Minute, "how long what this region is lent of a pool that is at home elsewhere should last")

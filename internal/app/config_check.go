@@ -136,6 +136,9 @@ func (c Config) checkLimits() error {
 	if c.MaxWaiting < 0 || c.MaxWaiting > largestInFlight {
 		return fmt.Errorf("--max-waiting %d is not between 0 (as many as in flight) and %d", c.MaxWaiting, largestInFlight)
 	}
+	if c.ConsumerRetention < time.Hour {
+		return fmt.Errorf("--%s must be at least an hour: until then a consumer that has ended must not come back", consumerRetention)
+	}
 	for flag, keep := range map[string]time.Duration{auditRetention: c.AuditRetention, historyRetention: c.HistoryRetention} {
 		if keep != 0 && keep < shortestRetention {
 			return fmt.Errorf("--%s %s is neither 0 (for ever) nor at least %s", flag, keep, shortestRetention)

@@ -19,6 +19,8 @@ const (
 const (
 	auditRetention   = "audit-retention"
 	historyRetention = "history-retention"
+
+	consumerRetention = "consumer-retention"
 )
 
 // Retained says what retention deleted.

@@ -59,6 +59,11 @@ func tenantDamages(f family) map[string]struct{ sql, want string } {
 		"a claim that began before the last one ended":  {"UPDATE holds SET since = since - INTERVAL '1 day'" + block(16), "history"},
 		"a retained block since before its claim ended": {"UPDATE holds SET since = since - INTERVAL '1 day'" + block(32), "history"},
 
+		"a claim that miscounts its consumers":  {"UPDATE holds SET doc = replace(doc, '\"q\":1', '\"q\":2') WHERE holder_project_id = " + tenant + " AND name = 'again'", "consumers"},
+		"a consumer of a claim that is gone":    {"UPDATE attachments SET claim_name = 'nothing' WHERE project_id = " + tenant, "consumers"},
+		"an ended consumer that stays attached": {"UPDATE consumers SET ended_at = renewed_at, reason = 'Ended' WHERE uid = 'vm' AND project_id = " + tenant, "consumers"},
+		"a consumer of no project":              {"UPDATE consumers SET project_id = " + nobody + " WHERE uid = 'gone' AND project_id = " + tenant, "consumers"},
+
 		"a member of no project":               {"UPDATE members SET project_id = " + nobody + " WHERE project_id = " + tenant, "members"},
 		"a key of no project":                  {"UPDATE api_keys SET project_id = " + nobody + " WHERE project_id = " + tenant, "members"},
 		"a quota of no project":                {quota("none", "project_id = "+nobody), "members"},

@@ -38,7 +38,10 @@ func (c *storeClock) Now() time.Time {
 const mostDoubt = 2 * time.Millisecond
 
 // exact reports whether the time is known well enough.
-func (c *storeClock) exact() bool { return c.Now().Sub(c.Earliest()) < mostDoubt }
+func (c *storeClock) exact() bool {
+	now := c.local()
+	return c.At(now).Sub(c.Clock.Earliest(now)) < mostDoubt
+}
 
 // Earliest is what time it is at least.
 func (c *storeClock) Earliest() time.Time {

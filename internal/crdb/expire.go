@@ -19,6 +19,16 @@ func (s *Store) ExpireAnswers(ctx context.Context, now time.Time, limit int) (in
 	return n, err
 }
 
+// ForgetConsumers deletes up to limit tombstones of consumers that ended before a time, in a transaction of their own, and says how many.
+func (s *Store) ForgetConsumers(ctx context.Context, before time.Time, limit int) (int64, error) {
+	var n int64
+	err := s.alone(ctx, "consumer_forget", func(ctx context.Context, c *conn) (err error) {
+		n, err = c.affected(ctx, "consumer_forget", s.region, before, limit)
+		return err
+	})
+	return n, err
+}
+
 // forget deletes those answers under some keys that have expired, in a transaction of its own.
 func (s *Store) forget(ctx context.Context, keys []storage.NameRef, now time.Time) error {
 	return s.alone(ctx, "answer_replace", func(ctx context.Context, c *conn) error {

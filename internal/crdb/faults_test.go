@@ -29,7 +29,6 @@ type storm struct {
 
 func newStorm(t *testing.T) *storm {
 	t.Helper()
-	dbtest.OnPostgres(t)
 	dsn := dbtest.New(t)
 	st := &storm{direct: newHouse(t, dsn), conn: dbtest.Connect(t, dsn, nil), seen: &ends{}}
 	proxy, err := pgfault.Start(context.Background(), dsn)

@@ -29,7 +29,14 @@ func (l *lessons) ahead(c storage.Container, reads space.Reads) (_ space.Reads, 
 	if !l.memory.Wants(lookup.PlaceOf(c)) {
 		return reads, false
 	}
-	return reads.Ahead(recall.Ahead), true
+	switch short := l.memory.Lacks(lookup.PlaceOf(c)); {
+	case short && len(reads.Scans) == 0:
+		return reads.Whole(c.Block, recall.Short), true
+	case short:
+		return reads.Ahead(recall.Short), true
+	default:
+		return reads.Ahead(recall.Ahead), true
+	}
 }
 
 // of are the projects whose fences are to be read with a group.
@@ -99,15 +106,17 @@ func (l *lessons) committed(t *tx) {
 			p.Free.Apply(f.Delete, f.Insert)
 		}
 	}
-	for _, at := range l.moved {
-		if p, fence := l.pools[at], t.fences[at]; p != nil && !fence.Mark.IsZero() {
-			if was := l.memory.Take(at); was != nil && was.Fence.Mark == p.Fence.Mark { // who else may use it was read under the same mark
-				maps.Copy(was.Granted, p.Granted)
-				p.Granted = was.Granted
-			}
-			p.Fence, p.At = fence, t.Now()
-			l.memory.Put(at, p)
+	for at, p := range l.pools {
+		fence, moved := t.fences[at], slices.Contains(l.moved, at)
+		if fence.Mark.IsZero() || !moved && p.Pool.Several() { // of which a restore may bring the mark back that was read before the rest
+			continue
 		}
+		if was := l.memory.Take(at); was != nil && was.Fence.Mark == p.Fence.Mark { // who else may use it was read under the same mark
+			maps.Copy(was.Granted, p.Granted)
+			p.Granted = was.Granted
+		}
+		p.Fence, p.At = fence, t.Now()
+		l.memory.Put(at, p)
 	}
 	if !l.platform.IsZero() {
 		l.memory.Meet(l.platform)

@@ -99,6 +99,8 @@ var sorts = map[string]string{
 	"claim_list_owned_everywhere": "likewise",
 	"allocation_list_everywhere":  "likewise",
 	"event_list_everywhere":       "likewise",
+	"consumer_list_everywhere":    "likewise",
+	"claim_list_of_consumer":      "likewise",
 	"history_list_everywhere":     "a page of each region and block",
 
 	"class_find":               "two classes, to take the project's own first",

@@ -2,7 +2,9 @@ package crdb
 
 import (
 	"context"
+	"maps"
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/carve-ipam/carve/internal/alloc/space"
@@ -18,6 +20,8 @@ import (
 type quick struct {
 	lookup.Reader // remembers nothing
 
+	region   string
+	read     func(context.Context, func(lookup.Querier) error) error // what is there now, outside of any transaction
 	memory   *recall.Memory
 	clock    *storeClock
 	pools    map[lookup.Place]*recall.Pool
@@ -26,9 +30,19 @@ type quick struct {
 	classes  bool      // the marks of the projects and of the platform are those of all classes
 	at       time.Time // not before it: later than what was done in the pools before
 	changes  *storage.Changes
+	proved   bool // all is as it is remembered: that was read
 }
 
 var _ storage.Tx = (*quick)(nil)
+
+func newQuick(s *Store) *quick {
+	t := &quick{region: s.region, memory: s.memory, clock: s.clock, pools: map[lookup.Place]*recall.Pool{}, projects: map[ipam.ID]*recall.Project{}}
+	t.read = func(ctx context.Context, fn func(lookup.Querier) error) error {
+		return s.readNow(ctx, "claim_refused", fn)
+	}
+	t.Reader = lookup.New(s.region, s.places, func(context.Context, string, func(lookup.Querier) error) error { return storage.ErrForgotten })
+	return t
+}
 
 // Remembers implements storage.Store.
 func (s *Store) Remembers(c storage.Container) bool { return s.memory.Knows(lookup.PlaceOf(c)) }
@@ -40,13 +54,16 @@ func (s *Store) InOneTrip(
 	if err := s.mayChange(); err != nil {
 		return err
 	}
-	if !s.clock.exact() {
+	if s.engine.locks() && !s.clock.exact() { // elsewhere nothing tells the time any better
 		return storage.ErrForgotten
 	}
-	t := &quick{memory: s.memory, clock: s.clock, pools: map[lookup.Place]*recall.Pool{}, projects: map[ipam.ID]*recall.Project{}}
-	t.Reader = lookup.New(s.region, s.places, func(context.Context, string, func(lookup.Querier) error) error { return storage.ErrForgotten })
-	if err := fn(ctx, t); err != nil || t.changes == nil {
+	t := newQuick(s)
+	err := fn(ctx, t)
+	if err != nil || t.changes == nil {
 		t.giveBack()
+		if err == nil && t.proved {
+			return nil
+		}
 		return storage.ErrForgotten
 	}
 	known := t.remembered()
@@ -81,7 +98,11 @@ func (s *Store) InOneTrip(
 		t.missed()
 		return s.unknown(ctx, op, 0, state, err)
 	}
-	conflict := s.conflictOf(ctx, err)
+	return t.failed(s.conflictOf(ctx, err), end)
+}
+
+// failed is what becomes of a transaction that was not made: of a conflict its members are told, and otherwise it goes the long way.
+func (t *quick) failed(conflict error, end outcome.Ending) error {
 	switch c, is := storage.AsConflict(conflict); {
 	case is:
 		t.giveBack()
@@ -152,6 +173,9 @@ func (t *quick) GroupRead(_ context.Context, c storage.Container, reads space.Re
 	facts.Pool.At = q.Pool.At
 	if facts.Pool.Several() {
 		t.several = append(t.several, c)
+	} else {
+		stock := p.Fence.Stock
+		facts.Stock = &stock
 	}
 	for _, consumer := range q.Consumers {
 		if !p.Granted[consumer] {
@@ -239,9 +263,37 @@ func (t *quick) Now() time.Time {
 // Attempt implements storage.Tx.
 func (t *quick) Attempt() int { return 0 }
 
-// Taken implements storage.Tx.
-func (t *quick) Taken(context.Context, []storage.NameRef, []storage.NameRef) (taken, used map[storage.NameRef]bool, err error) {
-	return nil, nil, storage.ErrForgotten
+// Taken implements storage.Tx. It is asked when somebody is to be refused, and reads all marks besides. If they are those that are remembered, so is all
+// that lies under them, at that moment. What pools of several regions depend on does not.
+func (t *quick) Taken(ctx context.Context, claims, keys []storage.NameRef) (taken, used map[storage.NameRef]bool, err error) {
+	if len(t.several) > 0 {
+		return nil, nil, storage.ErrForgotten
+	}
+	marks := make(map[lookup.Place]ipam.ID, len(t.pools)+len(t.projects))
+	for at, p := range t.pools {
+		marks[at] = p.Fence.Mark
+	}
+	for id, p := range t.projects {
+		marks[lookup.Place{Region: t.region, ID: id}] = p.Mark
+	}
+	var found lookup.Fences
+	err = t.read(ctx, func(q lookup.Querier) (err error) {
+		found = make(lookup.Fences, len(marks))
+		taken, used, err = lookup.TakenUnder(ctx, q, t.region, claims, keys, slices.Collect(maps.Keys(marks)), found)
+		return err
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	for at, mark := range marks {
+		if found[at].Mark != mark {
+			t.missed()
+			clear(t.pools)
+			return nil, nil, storage.ErrForgotten
+		}
+	}
+	t.proved = true
+	return taken, used, nil
 }
 
 // Confirm implements storage.Tx.

@@ -2,6 +2,7 @@ package crdb_test
 
 import (
 	"context"
+	"fmt"
 	"net/netip"
 	"testing"
 	"time"
@@ -233,6 +234,20 @@ var readings = map[string]reading{
 			return s.svc.DeleteClaim(ctx, p, "third", usecase.Request{})
 		},
 	},
+	"CreateClaimThatIsRefused": { // by a pool that the server does not remember at first
+		prepare: withPool,
+		do: func(ctx context.Context, s server, p string) error {
+			if _, err := s.svc.CreateClaim(ctx, p, claimOf("first", p, "pool", 28), usecase.Request{}); err != nil {
+				return err
+			}
+			for _, name := range []string{"second", "third"} {
+				if _, err := s.svc.CreateClaim(ctx, p, claimOf(name, p, "pool", 24), usecase.Request{}); !ipam.IsCode(err, ipam.CodePoolExhausted) {
+					return fmt.Errorf("not refused: %w", err)
+				}
+			}
+			return nil
+		},
+	},
 	"JobFreeCooled": {prepare: func(t *testing.T, h *house, p string) {
 		t.Helper()
 		withCooling(t, h, p)
@@ -240,7 +255,7 @@ var readings = map[string]reading{
 	}, do: func(ctx context.Context, s server, _ string) error { return failure(s.svc.FreeCooled(ctx, 1000)) }},
 	"JobMarkEmptyScope":   {withScoped, sweep},
 	"JobRemoveEmptyScope": {withEmptiedScope, sweep},
-	"JobDeleteDrained": {prepare: withDrained, do: func(ctx context.Context, s server, _ string) error { return failure(s.svc.DeleteDrained(ctx, 1000)) }},
+	"JobDeleteDrained":    {prepare: withDrained, do: func(ctx context.Context, s server, _ string) error { return failure(s.svc.DeleteDrained(ctx, 1000)) }},
 	"JobExpireAnswers": {prepare: nothing, do: func(ctx context.Context, s server, _ string) error {
 		return failure(s.store.ExpireAnswers(ctx, time.Now(), 1000))
 	}},

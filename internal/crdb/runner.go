@@ -38,6 +38,11 @@ func (s *Store) transact(ctx context.Context, op string, locks storage.Locks, dr
 			t := newTx(s, cn, number, dry)
 			last = t
 			number++ // counts in-place restarts of the engine too
+			if len(locks.Busy) > 0 && cn.locks == nil && !dry {
+				if err := lookup.Lock(ctx, cn, locks.Busy); err != nil {
+					return outcome.OfClosure(err, cn.pool.Conn())
+				}
+			}
 			return outcome.OfClosure(fn(ctx, t), cn.pool.Conn())
 		})
 	}

@@ -3,12 +3,14 @@ package crdb
 import (
 	"context"
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/carve-ipam/carve/internal/alloc/space"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/crdb/lookup"
 	"github.com/carve-ipam/carve/internal/crdb/recall"
+	"github.com/carve-ipam/carve/internal/crdb/write"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -57,11 +59,33 @@ func (t *tx) FreeRead(ctx context.Context, c storage.Container, reads space.Read
 
 // QuotaShards implements storage.QuotaReader. Whoever decides by the sum of a quota's shards is alone with it.
 func (t *tx) QuotaShards(ctx context.Context, quotas []ipam.ID) ([]ipam.QuotaShard, error) {
+	if t.conn.locks == nil { // SERIALIZABLE alone would have many of them begin anew, again and again
+		return t.Reader.QuotaShardsAlone(ctx, quotas)
+	}
 	t.conn.lock(quotas...)
 	return t.Reader.QuotaShards(ctx, quotas)
 }
 
-// Taken implements storage.Tx.
+// ConsumersNamed implements storage.ConsumerReader. Where there are several regions nobody makes a consumer of one name in another meanwhile.
+func (t *tx) ConsumersNamed(ctx context.Context, projectID ipam.ID, refs []ipam.ConsumerRef) ([]ipam.Consumer, error) {
+	if t.places.Several() {
+		for _, ref := range refs {
+			t.conn.lock(ipam.DerivedID(projectID, "consumer "+ref.String()))
+		}
+	}
+	return t.Reader.ConsumersNamed(ctx, projectID, refs)
+}
+
+// Taken implements storage.Tx. It is asked when somebody is to be refused, and may be all that the transaction does: so projects get their fences here, too.
 func (t *tx) Taken(ctx context.Context, claims, keys []storage.NameRef) (taken, used map[storage.NameRef]bool, err error) {
-	return lookup.Taken(ctx, t.conn, t.region, claims, keys)
+	if taken, used, err = lookup.Taken(ctx, t.conn, t.region, claims, keys); err != nil || t.dry {
+		return taken, used, err
+	}
+	unfenced := slices.DeleteFunc(t.unfenced(), func(at lookup.Place) bool { // of a project that is gone all names are taken
+		return !slices.ContainsFunc(claims, func(ref storage.NameRef) bool { return ref.ProjectID == at.ID && !taken[ref] })
+	})
+	if len(unfenced) > 0 {
+		err = write.Begins(unfenced).Send(ctx, t.conn)
+	}
+	return taken, used, err
 }

@@ -12,7 +12,7 @@ import (
 // GroupRead implements storage.Tx.
 func (t *tx) GroupRead(ctx context.Context, pool storage.Container, reads space.Reads, q storage.GroupQuery) (facts storage.GroupFacts, err error) {
 	t.conn.lock(pool.Lock())
-	learns, projects := false, []ipam.ID(nil)
+	asked, learns, projects := reads, false, []ipam.ID(nil)
 	if q.Remember {
 		if reads, learns = t.lessons.ahead(pool, reads); learns {
 			projects = t.lessons.of(q)
@@ -24,6 +24,7 @@ func (t *tx) GroupRead(ctx context.Context, pool storage.Container, reads space.
 	}
 	if err == nil && learns {
 		t.lessons.read(pool, reads, q, facts, t.fences[lookup.PlaceOf(pool)])
+		facts.Free = asked.Asked(facts.Free) // or else a block that is to be released, and is free by now, would be among them
 	}
 	return facts, err
 }

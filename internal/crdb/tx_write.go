@@ -3,6 +3,7 @@ package crdb
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -30,16 +31,40 @@ func (t *tx) Write(ctx context.Context, ch storage.Changes) error {
 	if err := t.conn.holdsAll(ch); err != nil {
 		return err
 	}
-	for _, at := range t.lessons.asked {
-		if _, there := t.fences[at]; !there {
-			statements.Begin(at)
-		}
-	}
+	statements.Begin(t.unfenced())
 	if err := statements.Send(ctx, t.conn); err != nil {
 		return err
 	}
 	t.lessons.wrote(ch, statements)
+	if err := t.placeConsumers(ctx, ch.ConsumerInsert); err != nil {
+		return err
+	}
 	return t.settleNames(ctx, statements.Naming())
+}
+
+// placeConsumers notes that a project is in a region in which it has its first consumers: they are looked for where the project may have claims.
+func (t *tx) placeConsumers(ctx context.Context, made []ipam.Consumer) error {
+	if len(made) == 0 || !t.places.Several() || t.dry {
+		return nil
+	}
+	for _, c := range made {
+		regions, err := t.Reader.RegionsOf(ctx, c.ProjectID)
+		if err == nil && !slices.Contains(regions, c.Region) {
+			err = &unplaced{c.ProjectID, c.Region}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unfenced are the projects that are to be remembered and have no fence to be remembered under.
+func (t *tx) unfenced() []lookup.Place {
+	return slices.DeleteFunc(slices.Clone(t.lessons.asked), func(at lookup.Place) bool {
+		_, there := t.fences[at]
+		return there
+	})
 }
 
 // settleNames follows the rows of new claims, in the same transaction: nothing to do for a project that works in one region. On PostgreSQL

@@ -75,12 +75,37 @@ func (s *headScan) look(p []byte) (good int) {
 			at += int(n)
 			continue
 		}
+		if n := s.middle(p[at:]); n > 0 {
+			at += n
+			continue
+		}
 		if s.bad = !s.next(p[at]); s.bad {
 			return at
 		}
 		at++
 	}
 	return len(p)
+}
+
+// middle takes what is within a line, up to where it may end. It does so at once, as next would byte by byte.
+func (s *headScan) middle(p []byte) (n int) {
+	if s.column == 0 || s.cr {
+		return 0
+	}
+	if n = bytes.IndexByte(p, '\r'); n < 0 {
+		n = len(p)
+	}
+	if end := bytes.IndexByte(p[:n], '\n'); end >= 0 {
+		n = end
+	}
+	s.column += n
+	if s.lines > 0 {
+		s.note = append(s.note, p[:min(n, maxNote-len(s.note))]...)
+		return n
+	}
+	s.note = append(s.note, p[max(0, n-maxNote):n]...) // of the first line the end is wanted
+	s.note = s.note[:copy(s.note, s.note[max(0, len(s.note)-maxNote):])]
+	return n
 }
 
 // next takes one byte of a head; false: it is wrong.
@@ -97,12 +122,7 @@ func (s *headScan) next(b byte) bool {
 		return false
 	}
 	s.column++
-	if len(s.note) < maxNote {
-		s.note = append(s.note, b)
-	} else if s.lines == 0 { // of the first line the end is wanted
-		copy(s.note, s.note[1:])
-		s.note[maxNote-1] = b
-	}
+	s.note = append(s.note, b) // the first of its line: middle takes the others
 	return true
 }
 

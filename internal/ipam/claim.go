@@ -32,6 +32,8 @@ type Claim struct {
 	ReuseAfter    time.Duration `json:"reuseAfter,omitempty"` // cool-down of the block after its release
 
 	Allocated Allocated `json:"allocated,omitzero"`
+
+	Consumers int `json:"consumers,omitempty"` // that are attached
 }
 
 // Allocated is what a claim's allocation says of itself where it is not what the claim says. Zero: the same.
@@ -57,14 +59,21 @@ type ClaimSpec struct {
 	Address       netip.Addr        `json:"address,omitzero"`
 	ReclaimPolicy ReclaimPolicy     `json:"reclaimPolicy,omitempty"` // "": the class's, or else Delete
 	OwnerRef      *OwnerRef         `json:"ownerRef,omitempty"`
+	MaxConsumers  int               `json:"maxConsumers,omitempty"` // 0: one
+	WhenUnused    WhenUnused        `json:"whenUnused,omitempty"`   // "": UnusedKeep
+
+	Consumers []NewConsumer `json:"-"` // to be attached when the claim is made; nothing of what it is
 }
+
+// MostConsumers is how many consumers can be attached at once.
+func (s *ClaimSpec) MostConsumers() int { return max(s.MaxConsumers, 1) }
 
 // Alike reports whether two specs surely ask for the same, whoever owns what. Selectors and scopes are not looked into.
 func (s *ClaimSpec) Alike(t *ClaimSpec) bool {
 	return s.PoolSelector == nil && t.PoolSelector == nil && len(s.Scope)+len(t.Scope) == 0 &&
 		s.ClassName == t.ClassName && s.PoolRef == t.PoolRef && s.AllocationRef == t.AllocationRef && s.AllocationOf == t.AllocationOf &&
 		sameLength(s.PrefixLength, t.PrefixLength) && s.Family == t.Family &&
-		s.CIDR == t.CIDR && s.Address == t.Address && s.ReclaimPolicy == t.ReclaimPolicy
+		s.CIDR == t.CIDR && s.Address == t.Address && s.ReclaimPolicy == t.ReclaimPolicy && s.MaxConsumers == t.MaxConsumers && s.WhenUnused == t.WhenUnused
 }
 
 func sameLength(a, b *int) bool {

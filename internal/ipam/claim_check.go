@@ -1,15 +1,38 @@
 package ipam
 
+import (
+	"slices"
+	"strconv"
+)
+
 // CheckNew is Check of a claim that is about to be made. Those that were made before may give the role that is not theirs to give: it was ignored.
 func (s ClaimSpec) CheckNew() error {
 	if _, given := s.Scope[ScopeProject]; given {
 		return Invalid("/spec/scope/"+ScopeProject, "cannot be given: it is always the project that claims. Leave it out; to claim for another project, claim in that project.")
+	}
+	if len(s.Consumers) > s.MostConsumers() {
+		return Invalid("/spec/consumers", "are %d; maxConsumers is %d.", len(s.Consumers), s.MostConsumers())
+	}
+	for i, c := range s.Consumers {
+		at := "/spec/consumers/" + strconv.Itoa(i)
+		if err := c.Check(at, at+"/uid"); err != nil {
+			return err
+		}
+		if slices.ContainsFunc(s.Consumers[:i], func(d NewConsumer) bool { return d.Ref == c.Ref }) {
+			return Invalid(at, "is there twice.")
+		}
 	}
 	return s.Check()
 }
 
 // Check validates a claim's spec without looking at pools.
 func (s ClaimSpec) Check() error {
+	if s.MaxConsumers < 0 || s.MaxConsumers > MostConsumers {
+		return Invalid("/spec/maxConsumers", "must be 1 to %d.", MostConsumers)
+	}
+	if s.WhenUnused != "" && s.WhenUnused != UnusedKeep && s.WhenUnused != UnusedDelete {
+		return Invalid("/spec/whenUnused", "must be Keep or Delete.")
+	}
 	ways := 0
 	for _, set := range []bool{s.ClassName != "", s.PoolRef != Ref{}, s.PoolSelector != nil, s.AllocationRef != ""} {
 		if set {

@@ -39,7 +39,8 @@ type ClassSpec struct {
 	ReclaimPolicy       ReclaimPolicy     `json:"reclaimPolicy"`                 // of claims that say nothing
 	Visibility          Visibility        `json:"visibility"`
 	IsDefault           bool              `json:"isDefault"`
-	ReuseAfter          *time.Duration    `json:"reuseAfter,omitempty"` // cool-down of released blocks; nil: that of the pool
+	ReuseAfter          *time.Duration    `json:"reuseAfter,omitempty"`     // cool-down of released blocks; nil: that of the pool
+	ReuseAfterLost      *time.Duration    `json:"reuseAfterLost,omitempty"` // and of those whose last consumer was lost; nil: DefaultReuseLost
 	PoolSelection       PoolSelection     `json:"poolSelection"`
 	Parameters          map[string]string `json:"parameters,omitempty"`
 	Description         string            `json:"description,omitempty"`

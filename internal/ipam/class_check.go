@@ -49,6 +49,9 @@ func (s ClassSpec) Check() error {
 	if err := CheckDuration("/spec/reuseAfter", s.ReuseAfter); err != nil {
 		return err
 	}
+	if err := CheckDuration("/spec/reuseAfterLost", s.ReuseAfterLost); err != nil {
+		return err
+	}
 	return CheckText("/spec/description", s.Description, MaxDescription, true)
 }
 

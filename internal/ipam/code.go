@@ -26,6 +26,8 @@ const (
 	CodeClaimReleased        Code = "claim_released"
 	CodeQuotaExceeded        Code = "quota_exceeded"
 	CodeLastAdmin            Code = "last_admin"
+	CodeConsumerEnded        Code = "consumer_ended"
+	CodeTooManyConsumers     Code = "too_many_consumers"
 	CodeCursorExpired        Code = "cursor_expired"
 	CodePreconditionFailed   Code = "precondition_failed"
 	CodePreconditionRequired Code = "precondition_required"
@@ -49,7 +51,8 @@ func Codes() []Code {
 		CodeInvalidArgument, CodeUnauthenticated, CodePermissionDenied, CodeNotFound, CodeMethodNotAllowed,
 		CodeNotAcceptable, CodeUnsupportedMediaType, CodeAlreadyExists, CodeOverlap, CodeInUse, CodeAllocationRetained,
 		CodePoolExhausted, CodeExhaustedByCooldown, CodePoolDraining, CodeNoPoolMatches, CodeNoPoolForClass, CodeNoDefaultClass, CodeBlockTaken,
-		CodeClaimReleased, CodeQuotaExceeded, CodeLastAdmin, CodeCursorExpired, CodePreconditionFailed, CodePreconditionRequired,
+		CodeClaimReleased, CodeQuotaExceeded, CodeLastAdmin, CodeConsumerEnded, CodeTooManyConsumers, CodeCursorExpired, CodePreconditionFailed,
+		CodePreconditionRequired,
 		CodePayloadTooLarge, CodeNeverSatisfiable, CodePrefixLengthRejected, CodeFamilyMismatch, CodeImmutableField,
 		CodeIdempotencyMismatch, CodeRateLimited, CodeContention, CodeOutcomeUnknown, CodeUnavailable, CodeDeadline,
 		CodeInternal,

@@ -31,6 +31,7 @@ type Figures struct {
 	PoolsTried              []string
 	AllowedMin, AllowedMax  *int
 	Claims, ChildPools      *int64
+	Consumers               *int64 // that use it
 	Retained, Spaces        *int64 // as Claims and ChildPools: what stands in the way
 	Fitting                 *int64 // how many claims of a batch fit, before the one that does not
 	ConflictsWith           []string

@@ -39,4 +39,14 @@ type Hold struct {
 	Holder       Ref // the claim or child pool
 	Since        time.Time
 	Until        time.Time // zero: it is held still
+	Because      Because   // why it ended, if the end of a consumer ended it
 }
+
+// Because says which end, and of which consumer, released a claim. The zero one says nothing.
+type Because struct {
+	Reason   EndReason
+	Consumer ConsumerRef
+}
+
+// Told reports whether there is anything to say.
+func (b Because) Told() bool { return b.Reason != "" }

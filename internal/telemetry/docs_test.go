@@ -48,6 +48,8 @@ func everything(t *testing.T) map[string]*dto.MetricFamily {
 	m.ClaimDecided(t.Context(), "team/small", ipam.CodePoolExhausted)
 	m.GroupRan(t.Context(), 1)
 	m.LoanMoved(t.Context(), "lend", "moved")
+	m.ConsumersEnded(t.Context(), ipam.ReasonExpired, 1)
+	m.RealmHeld(t.Context())
 	m.AttemptEnded(t.Context(), "claim_group", "committed", "")
 	m.RequestServed(t.Context(), http.MethodGet, "/healthz", "getHealth", http.StatusOK, time.Second)
 	told := newOutcomes(traces, Options{}.quiet())

@@ -20,6 +20,8 @@ var (
 	ofAttempts = about{"carve.tx.attempts", "", "Attempts at transactions and reads, by how they ended and the SQLSTATE of the failure."}
 	ofRequests = about{httpconv.ServerRequestDuration{}.Name(), httpconv.ServerRequestDuration{}.Unit(), httpconv.ServerRequestDuration{}.Description()}
 	ofLoans    = about{"carve.loans", "", "Moves of blocks of pools between regions that were tried, by direction and by what came of it."}
+	ofEnded    = about{"carve.consumers.ended", "", "Consumers that ended, by why: Ended by a caller, or Expired."}
+	ofHeld     = about{"carve.realms.held", "", "Times that many consumers of a realm had expired at once, so that none was ended until that was confirmed."}
 	ofRuns     = about{"carve.job.runs", "", "Runs of background jobs, by what came of it."}
 	ofJobTimes = about{"carve.job.duration", "s", "How long runs of background jobs took."}
 	ofExports  = about{"carve.telemetry.exports", "", "Batches of traces and metrics that were sent by OTLP, by what came of it."}

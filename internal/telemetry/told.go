@@ -32,6 +32,14 @@ func (m *Metrics) LoanMoved(ctx context.Context, move, outcome string) {
 	m.loans.Add(ctx, 1, metric.WithAttributeSet(attribute.NewSet(labelMove.String(move), labelOutcome.String(outcome))))
 }
 
+// ConsumersEnded counts consumers that ended.
+func (m *Metrics) ConsumersEnded(ctx context.Context, because ipam.EndReason, n int) {
+	m.ended.Add(ctx, int64(n), metric.WithAttributeSet(attribute.NewSet(labelReason.String(string(because)))))
+}
+
+// RealmHeld counts that many consumers of a realm had expired at once.
+func (m *Metrics) RealmHeld(ctx context.Context) { m.held.Add(ctx, 1) }
+
 // AttemptEnded counts one run of a transaction or read. sqlState is "" when the database reported no error.
 func (m *Metrics) AttemptEnded(ctx context.Context, op, end, sqlState string) {
 	m.attempts.Add(ctx, 1, metric.WithAttributeSet(attribute.NewSet(labelOp.String(op), labelEnd.String(end), labelSQLState.String(sqlState))))

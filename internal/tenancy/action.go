@@ -32,6 +32,9 @@ const (
 	AuditRead        Action = "audit.read"
 	HistoryRead      Action = "history.read"
 	ChangesRead      Action = "changes.read"
+	ConsumersRead    Action = "consumers.read"
+	ConsumersWrite   Action = "consumers.write"
+	RealmsConfirm    Action = "realms.confirm"
 	Whoami           Action = "whoami"
 )
 
@@ -78,6 +81,9 @@ var permissions = map[Action]permission{
 	AuditRead:        {Admin, inProject},
 	HistoryRead:      {Viewer, inProject},
 	ChangesRead:      {Viewer, inProject},
+	ConsumersRead:    {Viewer, inProject},
+	ConsumersWrite:   {Consumer, inProject},
+	RealmsConfirm:    {Admin, inProject},
 	Whoami:           {reach: anywhere},
 }
 

@@ -27,6 +27,7 @@ type options struct {
 	seed     int64
 	workers  int
 	dir      string
+	url      string
 	verbose  bool
 }
 
@@ -40,6 +41,7 @@ func (o *options) flags() *flag.FlagSet {
 	f.Int64Var(&o.seed, "seed", -1, "run this seed alone")
 	f.IntVar(&o.workers, "workers", 4, "runs at the same time, each with a database server of its own")
 	f.StringVar(&o.only, "mix", "", "only this mix, or this twin")
+	f.StringVar(&o.url, "database-url", "", "postgresql:// URL of a CockroachDB of yours, a node with --locality=region=local, on which the runs are made; it is not restarted")
 	f.BoolVar(&o.twins, "twins", false, "show that the suite fails for each server that lacks a protection")
 	f.BoolVar(&o.all, "all-seeds", false, "with --twins: do not stop at the first seed that shows it, and count them")
 	f.StringVar(&o.dir, "keep", filepath.Join(os.TempDir(), "carve-chaos-failures"), "where the logs of runs that fail are kept")
@@ -51,6 +53,9 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 	var o options
 	if err := o.flags().Parse(args); err != nil {
 		return err
+	}
+	if o.twins && o.url != "" {
+		return errors.New("--twins shows what a PostgreSQL finds, and starts its own")
 	}
 	began := time.Now()
 	do := suite
@@ -74,6 +79,9 @@ const sayEvery = 50
 // suite runs the mixes in turn, a seed each.
 func suite(ctx context.Context, o options, out io.Writer) (bool, error) {
 	mixes := Mixes()
+	if o.url != "" {
+		mixes = onSomebodyElses(mixes)
+	}
 	if o.only != "" {
 		mixes = slices.DeleteFunc(mixes, func(m Mix) bool { return m.Name != o.only })
 		if len(mixes) == 0 {
@@ -90,7 +98,7 @@ func suite(ctx context.Context, o options, out io.Writer) (bool, error) {
 		jobs = []Job{{Mix: mixes[seed%uint64(len(mixes))], Seed: seed}}
 	}
 	done, bad, began := 0, 0, time.Now()
-	s := Suite{Programs: o.programs, Workers: min(o.workers, len(jobs)), Dir: o.dir, Each: func(r Result) {
+	s := Suite{Programs: o.programs, URL: o.url, Workers: min(o.workers, len(jobs)), Dir: o.dir, Each: func(r Result) {
 		say(out, o, r)
 		if done++; failed(r) {
 			bad++
@@ -128,6 +136,8 @@ func say(out io.Writer, o options, r Result) {
 // again is how to run a seed once more.
 func again(o options, r Result) string {
 	switch {
+	case o.url != "":
+		return fmt.Sprintf("make chaos FLAGS='--database-url=… --seed=%d --mix=%s'", r.Seed, r.Mix)
 	case o.twins:
 		return fmt.Sprintf("make chaos-twins FLAGS='--mix=%s --first=%d'", r.Mix, r.Seed)
 	case o.only != "":

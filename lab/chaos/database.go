@@ -2,6 +2,7 @@ package chaos
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"net/url"
@@ -23,8 +24,9 @@ type Binaries struct {
 	Ipamctl string
 }
 
-// cluster is a PostgreSQL that runs share one after another, each with a database of its own.
+// cluster is a PostgreSQL, or somebody else's CockroachDB, that runs share one after another, each with a database of its own.
 type cluster struct {
+	url      string // of the CockroachDB; empty: a PostgreSQL that is started here
 	dir      string
 	programs Binaries
 
@@ -37,8 +39,11 @@ type cluster struct {
 // maxSessions is enough for three servers, what they leave behind when they are killed, and the checks.
 const maxSessions = 150
 
-func startCluster(ctx context.Context, dir string, programs Binaries) (*cluster, error) {
-	c := &cluster{dir: dir, programs: programs, templates: map[string]string{}}
+func startCluster(ctx context.Context, url, dir string, programs Binaries) (*cluster, error) {
+	c := &cluster{url: url, dir: dir, programs: programs, templates: map[string]string{}}
+	if url != "" {
+		return c, os.Mkdir(dir, 0o700)
+	}
 	err := c.up(ctx)
 	return c, err
 }
@@ -68,11 +73,17 @@ func (c *cluster) restart(ctx context.Context) error {
 }
 
 func (c *cluster) close(ctx context.Context) error {
+	if c.url != "" {
+		return os.RemoveAll(c.dir)
+	}
 	return errors.Join(c.db.Stop(ctx), devdb.Remove(c.dir))
 }
 
 // create makes a migrated database for servers in some regions.
 func (c *cluster) create(ctx context.Context, regions []string) (dsn string, err error) {
+	if c.url != "" { // it copies no databases
+		return c.migrated(ctx, "chaos_"+strings.ToLower(rand.Text()), regions)
+	}
 	template, err := c.template(ctx, regions)
 	if err != nil {
 		return "", err
@@ -95,32 +106,44 @@ func (c *cluster) drop(ctx context.Context, dsn string) error {
 	if err != nil {
 		return err
 	}
-	return c.execute(ctx, "DROP DATABASE IF EXISTS "+strings.TrimPrefix(u.Path, "/")+" WITH (FORCE)")
+	how := " WITH (FORCE)"
+	if c.url != "" {
+		how = " CASCADE"
+	}
+	return c.execute(ctx, "DROP DATABASE IF EXISTS "+strings.TrimPrefix(u.Path, "/")+how)
 }
 
-// template is a database that was migrated for these regions, by the program that operators use.
+// template is a database that was migrated for these regions.
 func (c *cluster) template(ctx context.Context, regions []string) (string, error) {
 	key := strings.Join(distinct(regions), ",")
 	if name, made := c.templates[key]; made {
 		return name, nil
 	}
 	name := fmt.Sprintf("template_%d", len(c.templates))
-	if err := c.execute(ctx, "CREATE DATABASE "+name); err != nil {
+	if _, err := c.migrated(ctx, name, regions); err != nil {
 		return "", err
-	}
-	dsn, err := c.at(name)
-	if err != nil {
-		return "", err
-	}
-	args := []string{"migrate", "--database-url=" + dsn, "--region=" + key}
-	if strings.Contains(key, ",") {
-		args[2] = "--regions=" + key
-	}
-	if out, err := c.ipamctl(ctx, args...); err != nil {
-		return "", fmt.Errorf("ipamctl migrate: %w\n%s", err, out)
 	}
 	c.templates[key] = name
 	return name, nil
+}
+
+// migrated makes a database that is migrated for these regions, by the program that operators use.
+func (c *cluster) migrated(ctx context.Context, name string, regions []string) (dsn string, err error) {
+	if err := c.execute(ctx, "CREATE DATABASE "+name); err != nil {
+		return "", err
+	}
+	if dsn, err = c.at(name); err != nil {
+		return "", err
+	}
+	list := strings.Join(distinct(regions), ",")
+	args := []string{"migrate", "--database-url=" + dsn, "--region=" + list}
+	if strings.Contains(list, ",") {
+		args[2] = "--regions=" + list
+	}
+	if out, err := c.ipamctl(ctx, args...); err != nil {
+		return dsn, fmt.Errorf("ipamctl migrate: %w\n%s", err, out)
+	}
+	return dsn, nil
 }
 
 func (c *cluster) ipamctl(ctx context.Context, args ...string) (string, error) {
@@ -130,8 +153,16 @@ func (c *cluster) ipamctl(ctx context.Context, args ...string) (string, error) {
 	return string(out), err
 }
 
+// dsn is the way to the server's first database.
+func (c *cluster) dsn() string {
+	if c.url != "" {
+		return c.url
+	}
+	return c.db.DSN()
+}
+
 func (c *cluster) at(name string) (string, error) {
-	u, err := url.Parse(c.db.DSN())
+	u, err := url.Parse(c.dsn())
 	if err != nil {
 		return "", err
 	}
@@ -140,7 +171,7 @@ func (c *cluster) at(name string) (string, error) {
 }
 
 func (c *cluster) execute(ctx context.Context, sql string) error {
-	conn, err := pgx.Connect(ctx, c.db.DSN())
+	conn, err := pgx.Connect(ctx, c.dsn())
 	if err != nil {
 		return err
 	}

@@ -125,6 +125,17 @@ func (m Mix) tide(number int) tide {
 // Mixes are the mixes of the suite; seeds take them in turn.
 func Mixes() []Mix { return []Mix{Ordinary(), Served(), Paused(), FailedOver()} }
 
+// onSomebodyElses are the mixes that can be run on a database server of somebody else, in one region: it is neither restarted nor replaced.
+func onSomebodyElses(mixes []Mix) (out []Mix) {
+	for _, m := range mixes {
+		if len(distinct(m.Regions)) == 1 && len(m.Weather.Failover) == 0 {
+			m.Weather.Restarts = 0
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
 // Ordinary is pools of one region, with all kinds of operations and all faults.
 func Ordinary() Mix {
 	return Mix{

@@ -14,6 +14,7 @@ import (
 // Suite is many runs.
 type Suite struct {
 	Programs Binaries
+	URL      string   // of somebody else's CockroachDB; empty: a PostgreSQL is started
 	Environ  []string // of the servers, besides the little that they need
 	Workers  int      // runs at the same time, each with a database server of its own
 	Dir      string   // for the logs of runs that fail; made when it is needed
@@ -59,7 +60,7 @@ func (s Suite) Run(ctx context.Context, jobs []Job) ([]Result, error) {
 	}
 	for w := range s.Workers {
 		wg.Go(func() {
-			c, err := startCluster(ctx, filepath.Join(base, fmt.Sprintf("db%d", w)), s.Programs)
+			c, err := startCluster(ctx, s.URL, filepath.Join(base, fmt.Sprintf("db%d", w)), s.Programs)
 			if err == nil {
 				for job := range queue {
 					r := perform(ctx, c, NewPlan(job.Mix, job.Seed), s.Environ, s.dir(job))

@@ -90,8 +90,12 @@ func needed(s subject) privileges {
 			table, _ := tableIn(v.Table)
 			p.add(table, "DELETE")
 		case *tree.Select:
-			for range v.Locking { // a row is locked by who may change it
-				walk(v.Select, func(inner *node) {
+			for range v.Locking { // a row is locked by who may change it; not those that a condition asks for
+				locked := any(v.Select)
+				if block, ok := v.Select.(*tree.SelectClause); ok {
+					locked = block.From.Tables
+				}
+				walk(locked, func(inner *node) {
 					if name, ok := inner.value.(*tree.TableName); ok && !made[name.Table()] {
 						p.add(name.Table(), "UPDATE")
 					}

@@ -942,6 +942,8 @@ export interface paths {
          *     when the claim was bound, the allocation stays as `CoolingDown` until this time has passed: the quotas of the project
          *     have it back at once, and nobody can claim the block. With `Retain` the allocation stays, without a claim, until it is
          *     deleted or bound again.
+         *
+         *     Refused with `in_use` while consumers use the claim.
          */
         delete: operations["deleteClaim"];
         options?: never;
@@ -1054,6 +1056,264 @@ export interface paths {
          */
         post: operations["explainClaim"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{project}/claims/{claim}/consumers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+                /**
+                 * @description Name of the claim.
+                 * @example web-eu
+                 */
+                claim: components["parameters"]["ClaimName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the consumers of a claim
+         * @description What uses the claim, in order of realm and UID.
+         */
+        get: operations["listClaimConsumers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{project}/claims/{claim}/consumers/{uid}": {
+        parameters: {
+            query?: {
+                /**
+                 * @description The realm of the consumer.
+                 * @example cluster-a
+                 */
+                realm?: components["parameters"]["RealmQuery"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+                /**
+                 * @description Name of the claim.
+                 * @example web-eu
+                 */
+                claim: components["parameters"]["ClaimName"];
+                /**
+                 * @description UID of the consumer, as its realm knows it.
+                 * @example 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
+                 */
+                uid: components["parameters"]["ConsumerUID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Attach a consumer to a claim
+         * @description The consumer uses the claim from now on, and is renewed by it. A consumer that is not there is made, by what the body
+         *     says of it; of one that is there the body changes nothing. Answers the claim, with 200 when the consumer was attached
+         *     to it before.
+         *
+         *     As long as a claim has consumers it is not released: `deleteClaim` is refused with `in_use`. Refused with
+         *     `too_many_consumers` when the claim has as many as `spec.maxConsumers`, and with `consumer_ended` for a consumer that
+         *     has ended: it never comes back. `If-Match` is compared with the `ETag` of the claim; with `If-None-Match: *` the
+         *     consumer must not be attached yet.
+         */
+        put: operations["attachConsumer"];
+        post?: never;
+        /**
+         * Detach a consumer from a claim
+         * @description The consumer does not use the claim any more. When it was the last one and `spec.whenUnused` of the claim is `Delete`,
+         *     the claim is released in the same transaction. A consumer that is not attached, or a claim that is gone, is answered
+         *     with 204 as well: it is as it was asked for. `If-Match` is compared with the `ETag` of the claim.
+         */
+        delete: operations["detachConsumer"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{project}/consumer-renewals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Renew many consumers
+         * @description Says of up to 1,000 consumers of a realm that they live, and answers of each whether it was renewed, has ended or is not
+         *     known. It is a heartbeat and an inventory in one: nobody ends for not being listed, but for not being renewed within its
+         *     time to live. One that has ended is not revived, however late a renewal of it comes. It may be repeated.
+         */
+        post: operations["renewConsumers"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{project}/realms/{realm}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+                /**
+                 * @description Name of the realm, `default` where there is but one.
+                 * @example default
+                 */
+                realm: components["parameters"]["RealmName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read the state of a realm
+         * @description How many consumers of the realm live in the region of this server, how many of those have expired, and whether they are
+         *     ended for it. A realm is a name: one that has no consumers is answered too.
+         */
+        get: operations["getRealm"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{project}/realms/{realm}/expiry-confirmations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+                /**
+                 * @description Name of the realm, `default` where there is but one.
+                 * @example default
+                 */
+                realm: components["parameters"]["RealmName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Confirm that the consumers that expired are gone
+         * @description When more than 20 consumers of a realm, and more than a tenth of it, are lost within ten minutes, no more of them are
+         *     ended: it may be their agent that is gone, or the way to this service, and not they. This confirms that all those are
+         *     gone that have expired until now; they are ended then, however many. It may be repeated.
+         */
+        post: operations["confirmExpiry"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{project}/realms/{realm}/consumers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+                /**
+                 * @description Name of the realm, `default` where there is but one.
+                 * @example default
+                 */
+                realm: components["parameters"]["RealmName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List consumers
+         * @description The consumers of the realm in order of UID, those that have ended among them.
+         */
+        get: operations["listConsumers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{project}/realms/{realm}/consumers/{uid}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+                /**
+                 * @description Name of the realm, `default` where there is but one.
+                 * @example default
+                 */
+                realm: components["parameters"]["RealmName"];
+                /**
+                 * @description UID of the consumer, as its realm knows it.
+                 * @example 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
+                 */
+                uid: components["parameters"]["ConsumerUID"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read a consumer
+         * @description The consumer, or what is kept of one that has ended, for 30 days unless the operator says otherwise.
+         */
+        get: operations["getConsumer"];
+        /**
+         * Make or renew a consumer
+         * @description Makes the consumer (201), or replaces its spec (200), and renews it: it lives for `spec.ttlSeconds` from now on, or until
+         *     somebody says that it ended. Every renewal gives it another `ETag`. Refused with `consumer_ended` when it has ended.
+         */
+        put: operations["putConsumer"];
+        post?: never;
+        /**
+         * Say that a consumer has ended
+         * @description From then on the consumer cannot come back: not by a renewal that is under way, and not by an attachment; what lives on
+         *     needs another UID. It is detached from all its claims, as by `detachConsumer`: in this request (204), or, when they are
+         *     too many for it, the rest within seconds in the background (202). A UID that is not known ends as well. It may be
+         *     repeated.
+         */
+        delete: operations["endConsumer"];
         options?: never;
         head?: never;
         patch?: never;
@@ -2040,6 +2300,11 @@ export interface components {
             /** @description For how long nobody gets a block after its claim was deleted under `Delete`; by default what the pool says. */
             reuseAfter?: components["schemas"]["Duration"];
             /**
+             * @description The same for a claim that is released because its last consumer was lost, as the block may be in use still; the
+             *     longer of the two counts. `5m` by default.
+             */
+            reuseAfterLost?: components["schemas"]["Duration"];
+            /**
              * @description In which order the pools behind the class are tried: by name and then by project, so that one is filled before the
              *     next (`FirstFit`, the default), or the one with the smallest share held first, by figures that are at most 5 seconds
              *     old (`LeastUtilized`).
@@ -2158,6 +2423,7 @@ export interface components {
                 /** @enum {string|null} */
                 reclaimPolicy?: "Delete" | "Retain" | null;
                 reuseAfter?: string | null;
+                reuseAfterLost?: string | null;
                 /** @enum {string|null} */
                 poolSelection?: "FirstFit" | "LeastUtilized" | null;
                 emptyPoolTTL?: string | null;
@@ -2229,6 +2495,21 @@ export interface components {
              */
             reclaimPolicy?: components["schemas"]["ReclaimPolicy"];
             ownerRef?: components["schemas"]["OwnerRef"];
+            /**
+             * @description How many consumers can be attached at once; 1 by default.
+             * @example 2
+             */
+            maxConsumers?: number;
+            /**
+             * @description What becomes of the claim when its last consumer is detached: it stays (`Keep`, the default), or it is released in
+             *     the same transaction (`Delete`). A claim that never had a consumer stays in any case.
+             */
+            whenUnused?: components["schemas"]["WhenUnused"];
+            /**
+             * @description Consumers to attach in the transaction that makes the claim, as `attachConsumer` would. It is not answered;
+             *     `status.consumers` counts them, and `listClaimConsumers` lists them. Of a claim that is there, it is not compared.
+             */
+            consumers?: components["schemas"]["ClaimConsumer"][];
         };
         /**
          * @deprecated
@@ -2311,6 +2592,11 @@ export interface components {
             classProject?: string;
             /** @description What becomes of the block when the claim is deleted: what the claim says, or else its class, or else `Delete`. */
             reclaimPolicy: components["schemas"]["ReclaimPolicy"];
+            /**
+             * @description How many consumers are attached; absent when none is.
+             * @example 1
+             */
+            consumers?: number;
             conditions: components["schemas"]["Condition"][];
         };
         /**
@@ -2665,6 +2951,187 @@ export interface components {
             items: components["schemas"]["ApiKey"][];
             nextCursor?: components["schemas"]["NextCursor"];
         };
+        /**
+         * @description What a consumer is known by in its realm; a UUID, say. It is not used again when the consumer has ended.
+         * @example 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
+         */
+        ConsumerUID: string;
+        /** @description Whatever uses claims, a machine, a pod or an agent. `metadata.name` is its UID. */
+        IPConsumer: {
+            metadata: components["schemas"]["Metadata"];
+            spec: components["schemas"]["IPConsumerSpec"];
+            status: components["schemas"]["IPConsumerStatus"];
+        };
+        /** @description What is said of a consumer. */
+        IPConsumerSpec: {
+            /**
+             * @description What it is, in the words of its realm.
+             * @example VM
+             */
+            kind?: string;
+            /**
+             * @description What it is called.
+             * @example web-1
+             */
+            name?: string;
+            ttlSeconds?: components["schemas"]["ConsumerTTL"];
+        };
+        /**
+         * Format: int64
+         * @description For how long it lives without being renewed, counted by the clock of the database; without it, until somebody says that
+         *     it ended. Give at least twice the interval at which it is renewed.
+         * @example 120
+         */
+        ConsumerTTL: number;
+        /**
+         * @description Whether a consumer lives (`Live`) or has ended (`Ended`).
+         * @enum {string}
+         */
+        IPConsumerPhase: "Live" | "Ended";
+        IPConsumerStatus: {
+            /**
+             * @description The realm that it belongs to.
+             * @example default
+             */
+            realm: string;
+            phase: components["schemas"]["IPConsumerPhase"];
+            /**
+             * Format: date-time
+             * @description When it was renewed last.
+             * @example 2026-03-02T09:30:00Z
+             */
+            renewedAt: string;
+            /**
+             * Format: date-time
+             * @description It is taken for lost some time after that, unless it is renewed; absent when it does not expire.
+             * @example 2026-03-02T09:32:00Z
+             */
+            expiresAt?: string;
+            /**
+             * Format: date-time
+             * @description When it ended.
+             * @example 2026-03-02T09:40:00Z
+             */
+            endedAt?: string;
+            /**
+             * @description Why it ended: somebody said so (`Ended`), or it was not renewed in time (`Expired`).
+             * @enum {string}
+             */
+            reason?: "Ended" | "Expired";
+        };
+        IPConsumerPut: {
+            spec: components["schemas"]["IPConsumerSpec"];
+        };
+        IPConsumerList: {
+            items: components["schemas"]["IPConsumer"][];
+            nextCursor?: components["schemas"]["NextCursor"];
+        };
+        /** @description A consumer that is attached to a claim when that is made. */
+        ClaimConsumer: {
+            uid: components["schemas"]["ConsumerUID"];
+            /**
+             * @description The realm of the consumer.
+             * @default default
+             */
+            realm: string;
+            /**
+             * @description What it is, if it has to be made.
+             * @example VM
+             */
+            kind?: string;
+            /**
+             * @description What it is called, if it has to be made.
+             * @example web-1
+             */
+            name?: string;
+            ttlSeconds?: components["schemas"]["ConsumerTTL"];
+        };
+        /** @enum {string} */
+        WhenUnused: "Keep" | "Delete";
+        /** @description That a consumer uses a claim. */
+        ConsumerAttachment: {
+            uid: components["schemas"]["ConsumerUID"];
+            /**
+             * @description The realm of the consumer.
+             * @example default
+             */
+            realm: string;
+            /**
+             * Format: date-time
+             * @description Since when.
+             * @example 2026-03-02T09:30:00Z
+             */
+            attachedAt: string;
+        };
+        ConsumerAttachmentList: {
+            items: components["schemas"]["ConsumerAttachment"][];
+            nextCursor?: components["schemas"]["NextCursor"];
+        };
+        ConsumerRenewal: {
+            /**
+             * @description The realm of the consumers.
+             * @default default
+             */
+            realm: string;
+            /** @description The time to live that they have from now on; by default the one that each has. */
+            ttlSeconds?: components["schemas"]["ConsumerTTL"];
+            /** @description The UIDs of those that live. */
+            consumers: components["schemas"]["ConsumerUID"][];
+        };
+        /** @description Each of the consumers is in one of the lists, in order of UID. */
+        ConsumerRenewed: {
+            /** @description They live. */
+            renewed: string[];
+            /** @description They have ended and stay so. */
+            ended: string[];
+            /** @description There are none of these UIDs. */
+            unknown: string[];
+        };
+        ConsumerEnding: {
+            /**
+             * Format: int64
+             * @description From how many claims the consumer is still to be detached.
+             * @example 1204
+             */
+            attachedClaims: number;
+        };
+        /** @description The consumers of a realm in the region of the server, counted. */
+        Realm: {
+            /**
+             * @description Its name.
+             * @example default
+             */
+            name: string;
+            /**
+             * Format: int64
+             * @description Consumers that have not ended.
+             * @example 120
+             */
+            live: number;
+            /**
+             * Format: int64
+             * @description Of those, consumers that have not been renewed in time.
+             * @example 100
+             */
+            expired: number;
+            /**
+             * @description Whether nobody is ended for having expired, because so many have.
+             * @example true
+             */
+            held: boolean;
+            /**
+             * Format: date-time
+             * @description Since when.
+             * @example 2026-03-02T09:30:00Z
+             */
+            heldSince?: string;
+            /**
+             * Format: date-time
+             * @description It was confirmed that those are gone that had expired until then.
+             * @example 2026-03-02T08:00:00Z
+             */
+            confirmedUntil?: string;
+        };
         /** @description Bounds what a project may hold. */
         Quota: {
             metadata: components["schemas"]["Metadata"];
@@ -2831,12 +3298,12 @@ export interface components {
          * @description An operation whose events are in audit trails.
          * @enum {string}
          */
-        AuditOperation: "createProject" | "patchProject" | "deleteProject" | "putMember" | "deleteMember" | "createApiKey" | "deleteApiKey" | "putQuota" | "deleteQuota" | "createSpace" | "patchSpace" | "deleteSpace" | "putSpaceGrant" | "deleteSpaceGrant" | "createPool" | "patchPool" | "deletePool" | "putPoolGrant" | "deletePoolGrant" | "createClass" | "patchClass" | "deleteClass" | "putScopePool" | "releaseClaims" | "createClaim" | "putClaim" | "patchClaim" | "deleteClaim" | "createClaimBatch" | "deleteAllocation" | "bootstrap";
+        AuditOperation: "createProject" | "patchProject" | "deleteProject" | "putMember" | "deleteMember" | "createApiKey" | "deleteApiKey" | "putQuota" | "deleteQuota" | "createSpace" | "patchSpace" | "deleteSpace" | "putSpaceGrant" | "deleteSpaceGrant" | "createPool" | "patchPool" | "deletePool" | "putPoolGrant" | "deletePoolGrant" | "createClass" | "patchClass" | "deleteClass" | "putScopePool" | "releaseClaims" | "createClaim" | "putClaim" | "patchClaim" | "deleteClaim" | "createClaimBatch" | "attachConsumer" | "detachConsumer" | "putConsumer" | "endConsumer" | "renewConsumers" | "confirmExpiry" | "deleteAllocation" | "bootstrap";
         /**
          * @description A kind of resource that audit trails tell of.
          * @enum {string}
          */
-        AuditKind: "Project" | "Space" | "IPPool" | "IPClass" | "IPClaim" | "IPAllocation" | "Member" | "ApiKey" | "PoolGrant" | "SpaceGrant" | "Quota";
+        AuditKind: "Project" | "Space" | "IPPool" | "IPClass" | "IPClaim" | "IPAllocation" | "Member" | "ApiKey" | "PoolGrant" | "SpaceGrant" | "Quota" | "IPConsumer" | "Realm";
         /**
          * @description What came of an operation, as audit trails tell it.
          * @enum {string}
@@ -2846,7 +3313,7 @@ export interface components {
         AuditResource: {
             /**
              * @description The kind of the resource: `Project`, `Space`, `IPPool`, `IPClass`, `IPClaim`, `IPAllocation`, `Member`,
-             *     `ApiKey`, `PoolGrant`, `SpaceGrant` or `Quota`. Later versions may add kinds.
+             *     `ApiKey`, `PoolGrant`, `SpaceGrant`, `Quota`, `IPConsumer` or `Realm`. Later versions may add kinds.
              * @example IPClaim
              */
             kind: string;
@@ -2898,12 +3365,27 @@ export interface components {
              * @example 2026-03-02T09:30:00Z
              */
             since: string;
+            /** @description The consumer by whose detachment the claim was released, and why; absent when it was released otherwise. */
+            because?: components["schemas"]["HistoryBecause"];
             /**
              * Format: date-time
              * @description Until then, that moment not included; absent while it holds the block.
              * @example 2026-03-04T17:00:00Z
              */
             until?: string;
+        };
+        HistoryBecause: {
+            /**
+             * @description `Detached` by a caller, `Ended` as a caller said, or `Expired`. Later versions may add reasons.
+             * @example Expired
+             */
+            reason: string;
+            /**
+             * @description The realm of the consumer.
+             * @example default
+             */
+            realm: string;
+            uid: components["schemas"]["ConsumerUID"];
         };
         /** @enum {string} */
         HistoryPurpose: "Claim" | "ChildPool";
@@ -3118,6 +3600,11 @@ export interface components {
              * @description How many spaces stand in the way, besides `default`.
              */
             spaces?: number;
+            /**
+             * Format: int64
+             * @description How many consumers use the claim.
+             */
+            consumers?: number;
             /** @description What stands in the way, `project/name`, as far as the caller may see it. */
             conflictsWith?: string[];
             /** @description The class that decided, `project/name`. */
@@ -3178,7 +3665,7 @@ export interface components {
          *     | `not_acceptable` | 406 | `Accept` admits no media type of the answer |
          *     | `already_exists` | 409 | the name is taken, a claim of this name has another spec, or another class is the default; `conflictsWith` |
          *     | `overlap` | 409 | a root pool of the space overlaps; `conflictsWith` |
-         *     | `in_use` | 409 | something still holds or needs it; `claims`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
+         *     | `in_use` | 409 | something still holds or needs it; `claims`, `consumers`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
          *     | `allocation_retained` | 409 | a retained allocation holds the block; `conflictsWith` |
          *     | `pool_exhausted` | 409 | nothing large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; of a batch `fitting` |
          *     | `exhausted_by_cooldown` | 409 | only blocks that are cooling down are large enough; `coolingDownAddresses`, `cooledDownAt`, `Retry-After` |
@@ -3190,6 +3677,8 @@ export interface components {
          *     | `claim_released` | 409 | the claim that the `Idempotency-Key` has made was released since |
          *     | `quota_exceeded` | 409 | a quota of the project does not allow it now; `quota`, `measure`, `limit`, `used`, `requested` |
          *     | `last_admin` | 409 | `platform` would be left without an admin |
+         *     | `consumer_ended` | 409 | the consumer has ended, and never comes back |
+         *     | `too_many_consumers` | 409 | the claim has as many consumers as it can have; `consumers` |
          *     | `cursor_expired` | 410 | what a place in the changes needs is gone; list again, and follow from there |
          *     | `precondition_failed` | 412 | `If-Match` is stale, or `If-None-Match: *` meets what exists; `currentETag` |
          *     | `payload_too_large` | 413 | the body is larger than 1 MiB |
@@ -3208,7 +3697,7 @@ export interface components {
          *     | `deadline` | 504 | the request's deadline passed |
          * @enum {string}
          */
-        ProblemCode: "invalid_argument" | "unauthenticated" | "permission_denied" | "not_found" | "method_not_allowed" | "not_acceptable" | "unsupported_media_type" | "already_exists" | "overlap" | "in_use" | "allocation_retained" | "pool_exhausted" | "exhausted_by_cooldown" | "pool_draining" | "no_pool_matches" | "no_pool_for_class" | "no_default_class" | "block_taken" | "claim_released" | "quota_exceeded" | "last_admin" | "cursor_expired" | "precondition_failed" | "precondition_required" | "payload_too_large" | "never_satisfiable" | "prefix_length_rejected" | "family_mismatch" | "immutable_field" | "idempotency_mismatch" | "rate_limited" | "contention" | "outcome_unknown" | "unavailable" | "deadline" | "internal";
+        ProblemCode: "invalid_argument" | "unauthenticated" | "permission_denied" | "not_found" | "method_not_allowed" | "not_acceptable" | "unsupported_media_type" | "already_exists" | "overlap" | "in_use" | "allocation_retained" | "pool_exhausted" | "exhausted_by_cooldown" | "pool_draining" | "no_pool_matches" | "no_pool_for_class" | "no_default_class" | "block_taken" | "claim_released" | "quota_exceeded" | "last_admin" | "consumer_ended" | "too_many_consumers" | "cursor_expired" | "precondition_failed" | "precondition_required" | "payload_too_large" | "never_satisfiable" | "prefix_length_rejected" | "family_mismatch" | "immutable_field" | "idempotency_mismatch" | "rate_limited" | "contention" | "outcome_unknown" | "unavailable" | "deadline" | "internal";
     };
     responses: {
         /** @description The caller has it already, by its `If-None-Match`. There is no body. */
@@ -3333,12 +3822,40 @@ export interface components {
          *     down is large enough (`exhausted_by_cooldown`), the pool is being drained (`pool_draining`), no pool matches the selector (`no_pool_matches`), no pool lists the
          *     class (`no_pool_for_class`), the claim names nothing and there is no default class (`no_default_class`), the very
          *     block is held (`block_taken`) or kept by a retained allocation (`allocation_retained`), the allocation to bind again
-         *     is bound (`in_use`), a quota of the project does not allow it (`quota_exceeded`), or it repeats a request with an
+         *     is bound (`in_use`), a quota of the project does not allow it (`quota_exceeded`), a consumer that is to be attached has
+         *     ended (`consumer_ended`), or it repeats a request with an
          *     `Idempotency-Key` whose claim was released since (`claim_released`).
          */
         ClaimConflict: {
             headers: {
                 "Retry-After": components["headers"]["CooledDown"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The consumer has ended (`consumer_ended`); it never comes back. */
+        ConsumerEnded: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The consumer has ended (`consumer_ended`), or the claim has as many consumers as it can have (`too_many_consumers`). */
+        AttachRefused: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Consumers use the claim (`in_use`); `consumers` says how many. Nothing changes. */
+        ClaimInUse: {
+            headers: {
                 [name: string]: unknown;
             };
             content: {
@@ -3565,6 +4082,31 @@ export interface components {
          * @example team-a
          */
         Consumer: components["schemas"]["Consumer"];
+        /**
+         * @description Name of the realm, `default` where there is but one.
+         * @example default
+         */
+        RealmName: components["schemas"]["Name"];
+        /**
+         * @description The realm of the consumer.
+         * @example cluster-a
+         */
+        RealmQuery: string;
+        /**
+         * @description UID of the consumer, as its realm knows it.
+         * @example 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
+         */
+        ConsumerUID: components["schemas"]["ConsumerUID"];
+        /**
+         * @description Only what this consumer is attached to, in order of name; by index. Its realm is `realm`.
+         * @example 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
+         */
+        ConsumerFilter: components["schemas"]["ConsumerUID"];
+        /**
+         * @description Only consumers in this phase.
+         * @example Live
+         */
+        ConsumerPhaseFilter: components["schemas"]["IPConsumerPhase"];
         /**
          * @description The address that was held.
          * @example 10.20.1.7
@@ -6627,6 +7169,16 @@ export interface operations {
                  */
                 contains?: components["parameters"]["ContainsFilter"];
                 /**
+                 * @description Only what this consumer is attached to, in order of name; by index. Its realm is `realm`.
+                 * @example 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
+                 */
+                consumer?: components["parameters"]["ConsumerFilter"];
+                /**
+                 * @description The realm of the consumer.
+                 * @example cluster-a
+                 */
+                realm?: components["parameters"]["RealmQuery"];
+                /**
                  * @description Most items a page may hold.
                  * @example 100
                  */
@@ -6926,6 +7478,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["ClaimInUse"];
             412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
@@ -7140,6 +7693,622 @@ export interface operations {
             406: components["responses"]["NotAcceptable"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["DeadlineExceeded"];
+        };
+    };
+    listClaimConsumers: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Most items a page may hold.
+                 * @example 100
+                 */
+                limit?: components["parameters"]["Limit"];
+                /**
+                 * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+                 *     refused.
+                 * @example eyJuIjoicHJvZC1ldSJ9
+                 */
+                cursor?: components["parameters"]["Cursor"];
+                /**
+                 * @description `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+                 *     waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+                 *     what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+                 *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+                 *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+                 *     something was read for it, `Carve-Read-At`.
+                 * @example stale
+                 */
+                consistency?: components["parameters"]["ReadConsistency"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+                /**
+                 * @description Name of the claim.
+                 * @example web-eu
+                 */
+                claim: components["parameters"]["ClaimName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of attachments. */
+            200: {
+                headers: {
+                    "Carve-Consistency": components["headers"]["CarveConsistency"];
+                    "Carve-Read-At": components["headers"]["CarveReadAt"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConsumerAttachmentList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["DeadlineExceeded"];
+        };
+    };
+    attachConsumer: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The realm of the consumer.
+                 * @example cluster-a
+                 */
+                realm?: components["parameters"]["RealmQuery"];
+                /**
+                 * @description Answer as if the request were carried out, and write nothing.
+                 * @example false
+                 */
+                dryRun?: components["parameters"]["DryRun"];
+            };
+            header?: {
+                /**
+                 * @description Only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when there is
+                 *     nothing of this name yet, the answer is 412.
+                 * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
+                 */
+                "If-Match"?: components["parameters"]["ReplaceIfMatch"];
+                /**
+                 * @description `*`: create only. When the resource exists the answer is 412, also to a repeat of the very request that made it and whose
+                 *     answer was lost. Who has to repeat leaves it out, or sends a `POST` with an `Idempotency-Key`, where there is one.
+                 * @example *
+                 */
+                "If-None-Match"?: components["parameters"]["CreateOnly"];
+            };
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+                /**
+                 * @description Name of the claim.
+                 * @example web-eu
+                 */
+                claim: components["parameters"]["ClaimName"];
+                /**
+                 * @description UID of the consumer, as its realm knows it.
+                 * @example 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
+                 */
+                uid: components["parameters"]["ConsumerUID"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["IPConsumerSpec"];
+            };
+        };
+        responses: {
+            /** @description It was attached already. The claim. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Dry-Run": components["headers"]["DryRun"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IPClaim"];
+                };
+            };
+            /** @description It is attached. The claim as it is now. */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    Location: components["headers"]["Location"];
+                    "Dry-Run": components["headers"]["DryRun"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IPClaim"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["AttachRefused"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["DeadlineExceeded"];
+        };
+    };
+    detachConsumer: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The realm of the consumer.
+                 * @example cluster-a
+                 */
+                realm?: components["parameters"]["RealmQuery"];
+                /**
+                 * @description Answer as if the request were carried out, and write nothing.
+                 * @example false
+                 */
+                dryRun?: components["parameters"]["DryRun"];
+            };
+            header?: {
+                /**
+                 * @description Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
+                 *     answer is 412. A weak one (`W/`) never matches.
+                 * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
+                 */
+                "If-Match"?: components["parameters"]["OptionalIfMatch"];
+            };
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+                /**
+                 * @description Name of the claim.
+                 * @example web-eu
+                 */
+                claim: components["parameters"]["ClaimName"];
+                /**
+                 * @description UID of the consumer, as its realm knows it.
+                 * @example 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
+                 */
+                uid: components["parameters"]["ConsumerUID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: components["responses"]["Deleted"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["DeadlineExceeded"];
+        };
+    };
+    renewConsumers: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Answer as if the request were carried out, and write nothing.
+                 * @example false
+                 */
+                dryRun?: components["parameters"]["DryRun"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ConsumerRenewal"];
+            };
+        };
+        responses: {
+            /** @description What came of each. */
+            200: {
+                headers: {
+                    "Dry-Run": components["headers"]["DryRun"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConsumerRenewed"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["DeadlineExceeded"];
+        };
+    };
+    getRealm: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+                /**
+                 * @description Name of the realm, `default` where there is but one.
+                 * @example default
+                 */
+                realm: components["parameters"]["RealmName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The state of the realm. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Realm"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["DeadlineExceeded"];
+        };
+    };
+    confirmExpiry: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Answer as if the request were carried out, and write nothing.
+                 * @example false
+                 */
+                dryRun?: components["parameters"]["DryRun"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+                /**
+                 * @description Name of the realm, `default` where there is but one.
+                 * @example default
+                 */
+                realm: components["parameters"]["RealmName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The state of the realm. */
+            200: {
+                headers: {
+                    "Dry-Run": components["headers"]["DryRun"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Realm"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["DeadlineExceeded"];
+        };
+    };
+    listConsumers: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only consumers in this phase.
+                 * @example Live
+                 */
+                phase?: components["parameters"]["ConsumerPhaseFilter"];
+                /**
+                 * @description Most items a page may hold.
+                 * @example 100
+                 */
+                limit?: components["parameters"]["Limit"];
+                /**
+                 * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+                 *     refused.
+                 * @example eyJuIjoicHJvZC1ldSJ9
+                 */
+                cursor?: components["parameters"]["Cursor"];
+                /**
+                 * @description `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+                 *     waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+                 *     what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+                 *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+                 *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+                 *     something was read for it, `Carve-Read-At`.
+                 * @example stale
+                 */
+                consistency?: components["parameters"]["ReadConsistency"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+                /**
+                 * @description Name of the realm, `default` where there is but one.
+                 * @example default
+                 */
+                realm: components["parameters"]["RealmName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of consumers. */
+            200: {
+                headers: {
+                    "Carve-Consistency": components["headers"]["CarveConsistency"];
+                    "Carve-Read-At": components["headers"]["CarveReadAt"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IPConsumerList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["DeadlineExceeded"];
+        };
+    };
+    getConsumer: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` that the caller has already, with its quotes, a list of them, or `*`. If it is the current one the answer is
+                 *     304, without a body. `W/` before it makes no difference.
+                 * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+                /**
+                 * @description Name of the realm, `default` where there is but one.
+                 * @example default
+                 */
+                realm: components["parameters"]["RealmName"];
+                /**
+                 * @description UID of the consumer, as its realm knows it.
+                 * @example 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
+                 */
+                uid: components["parameters"]["ConsumerUID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The consumer. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IPConsumer"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["DeadlineExceeded"];
+        };
+    };
+    putConsumer: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Answer as if the request were carried out, and write nothing.
+                 * @example false
+                 */
+                dryRun?: components["parameters"]["DryRun"];
+            };
+            header?: {
+                /**
+                 * @description Only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when there is
+                 *     nothing of this name yet, the answer is 412.
+                 * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
+                 */
+                "If-Match"?: components["parameters"]["ReplaceIfMatch"];
+                /**
+                 * @description `*`: create only. When the resource exists the answer is 412, also to a repeat of the very request that made it and whose
+                 *     answer was lost. Who has to repeat leaves it out, or sends a `POST` with an `Idempotency-Key`, where there is one.
+                 * @example *
+                 */
+                "If-None-Match"?: components["parameters"]["CreateOnly"];
+            };
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+                /**
+                 * @description Name of the realm, `default` where there is but one.
+                 * @example default
+                 */
+                realm: components["parameters"]["RealmName"];
+                /**
+                 * @description UID of the consumer, as its realm knows it.
+                 * @example 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
+                 */
+                uid: components["parameters"]["ConsumerUID"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["IPConsumerPut"];
+            };
+        };
+        responses: {
+            /** @description The consumer as it is now. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Dry-Run": components["headers"]["DryRun"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IPConsumer"];
+                };
+            };
+            /** @description The consumer was made. */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    Location: components["headers"]["Location"];
+                    "Dry-Run": components["headers"]["DryRun"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IPConsumer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["ConsumerEnded"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["DeadlineExceeded"];
+        };
+    };
+    endConsumer: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Answer as if the request were carried out, and write nothing.
+                 * @example false
+                 */
+                dryRun?: components["parameters"]["DryRun"];
+            };
+            header?: {
+                /**
+                 * @description Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
+                 *     answer is 412. A weak one (`W/`) never matches.
+                 * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
+                 */
+                "If-Match"?: components["parameters"]["OptionalIfMatch"];
+            };
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+                /**
+                 * @description Name of the realm, `default` where there is but one.
+                 * @example default
+                 */
+                realm: components["parameters"]["RealmName"];
+                /**
+                 * @description UID of the consumer, as its realm knows it.
+                 * @example 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
+                 */
+                uid: components["parameters"]["ConsumerUID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It has ended, and is being detached from its claims. */
+            202: {
+                headers: {
+                    "Dry-Run": components["headers"]["DryRun"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConsumerEnding"];
+                };
+            };
+            204: components["responses"]["Deleted"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

@@ -114,6 +114,7 @@ func madeBy(orders []*order, a storage.Answer) ([]ipam.Claim, error) {
 	for i, o := range orders {
 		c := &made[i]
 		*c = o.claim
+		c.Spec.Consumers = nil
 		c.CreatedBy, c.CreatedAt, c.UpdatedAt = by, at, at
 		from.claim(c, &before)
 		before = *c

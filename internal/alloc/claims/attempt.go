@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"slices"
 
+	"github.com/carve-ipam/carve/internal/alloc/attach"
 	"github.com/carve-ipam/carve/internal/alloc/carve"
 	"github.com/carve-ipam/carve/internal/alloc/quota"
 	"github.com/carve-ipam/carve/internal/alloc/regions"
@@ -19,6 +20,7 @@ type attempt struct {
 	tx     storage.Tx
 	batch  *batch
 	region string // of this server
+	atOnce bool   // of what is remembered: it serves all, or finds no room for any
 	whole  bool   // every row that may decide is read, and not few of them
 
 	opened map[ipam.ID]*source // by what stands for the pool in the region that it is drawn from
@@ -30,6 +32,8 @@ type attempt struct {
 	from  []*source    // by order; nil: it has no block
 
 	refused []error // of a group: by order, why it is not served
+
+	users attach.Users // of those that are made
 }
 
 func newAttempt(tx storage.Tx, b *batch, region string) *attempt {
@@ -46,6 +50,7 @@ type source struct {
 	granted map[string]bool     // to these projects, by name
 	epochs  map[ipam.ID]ipam.ID // of the classes that the projects use
 	missing bool                // there is no such pool any more
+	stock   *ipam.Stock         // what is left of it, if that is known
 	away    bool                // it is not served in the region where it was to be drawn from: whoever looks again finds it at home
 	nearer  bool                // it has changed, and is to be drawn from in another region by now: nearer, most likely
 	few     bool                // of its rows that a Random wish may take only some were read
@@ -83,7 +88,7 @@ func (a *attempt) open(ctx context.Context, known ipam.Pool) (*source, error) {
 		return nil, err
 	}
 	pool, free := facts.Pool, facts.Free
-	src := &source{pool: pool, granted: facts.Granted, epochs: facts.Epochs, away: !pool.Serves(pool.Place())}
+	src := &source{pool: pool, granted: facts.Granted, epochs: facts.Epochs, stock: facts.Stock, away: !pool.Serves(pool.Place())}
 	if a.opened[c.Lock()] = src; src.away {
 		return src, nil
 	}

@@ -174,7 +174,7 @@ func (s *binder) bindIn(ctx context.Context, o *order, room []ipam.Pool) (ipam.C
 		case err != nil:
 			return bound, false, err
 		case more == nil && (lack.Wish.Exact.IsValid() || len(o.choice.Pools) == 1):
-			err := s.refusals.Refusal(ctx, o.choice.Telling(), lack.Pool, lack.Wish, resolve.ExactPointer(o.claim.Spec))
+			err := s.refusals.Refusal(ctx, o.choice.Telling(), lack, resolve.ExactPointer(o.claim.Spec))
 			if freed || !roomSince(err, lack.Wish) {
 				return bound, false, err
 			}

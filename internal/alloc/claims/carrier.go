@@ -93,7 +93,7 @@ func (s *groups) tryTogether(ctx context.Context, loads []*load) (done bool) {
 			}
 		}
 		for i, m := range singles {
-			m.finish(a.bound[i], nil)
+			m.finish(a.bound[i], a.refused[i])
 		}
 		finish(doubles, &storage.Conflict{}) // the first has its outcome: the others look again and find it
 		return true

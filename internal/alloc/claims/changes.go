@@ -3,6 +3,7 @@ package claims
 import (
 	"net/netip"
 
+	"github.com/carve-ipam/carve/internal/alloc/attach"
 	"github.com/carve-ipam/carve/internal/alloc/quota"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/alloc/trail"
@@ -45,6 +46,10 @@ func (a *attempt) changes() (ch storage.Changes, err error) {
 			return ch, err
 		}
 		ch.Events = append(ch.Events, e)
+		if len(c.Spec.Consumers) > 0 {
+			a.users.Attach(c, c.Spec.Consumers, attach.By{Project: o.key, Region: a.region, Event: o.event, At: at})
+			c.Spec.Consumers = nil // they are attached by now
+		}
 		if !a.batch.listed {
 			ch.ClaimInsert = append(ch.ClaimInsert, *c)
 			answerInto(&ch, at, []*order{o}, a.bound[i:i+1])
@@ -60,7 +65,7 @@ func (a *attempt) changes() (ch storage.Changes, err error) {
 		}
 	}
 	a.ledger.Into(&ch)
-	return ch, nil
+	return ch, a.users.Into(&ch)
 }
 
 // answerInto stores what a repeat of a request is to be answered: what was made of its orders.
@@ -80,12 +85,17 @@ func (a *attempt) release(i int, src *source) {
 // releaseInto releases a claim. What becomes of its allocation is as it was decided when the claim was bound, or by its reclaimPolicy since: it goes
 // with the claim, it cools down, or it is retained.
 func releaseInto(ch *storage.Changes, o *order, at usecase.Timestamp) error {
-	e, err := trail.ClaimEvent(o.event, &o.claim, nil)
+	e, err := o.releaseEvent()
 	if err != nil {
 		return err
 	}
 	held := o.claim.Allocation()
 	ended := trail.EndedHold(held, at)
+	if ended.Because = o.because; o.because.Told() {
+		ch.AttachmentDelete = append(ch.AttachmentDelete, ipam.Attachment{
+			Region: o.claim.Region, ProjectID: o.claim.ProjectID, ClaimID: o.claim.UID, Consumer: o.because.Consumer,
+		})
+	}
 	ch.Events = append(ch.Events, e)
 	ch.History = append(ch.History, ended)
 	if o.frees() {
@@ -98,6 +108,13 @@ func releaseInto(ch *storage.Changes, o *order, at usecase.Timestamp) error {
 	}
 	ch.ClaimRelease = append(ch.ClaimRelease, storage.Release{Claim: o.claim, Now: held})
 	return nil
+}
+
+func (o *order) releaseEvent() (ipam.Event, error) {
+	if o.because.Told() {
+		return trail.DetachEvent(o.event, &o.claim, nil, o.because)
+	}
+	return trail.ClaimEvent(o.event, &o.claim, nil)
 }
 
 // into adds what becomes of the pool.

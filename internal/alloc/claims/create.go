@@ -101,7 +101,7 @@ func (m *making) try(ctx context.Context, round int) (answer usecase.Result[ipam
 			return answer, met
 		}
 	}
-	if err == nil && !o.request.DryRun {
+	if err == nil && !o.request.DryRun && !o.consumes() {
 		m.memory.keepClaim(bound)
 	}
 	return usecase.Result[ipam.Claim]{Value: bound}, err
@@ -230,7 +230,7 @@ func (s preparer) claim(c ipam.Claim, key storage.ProjectKey, who tenancy.Princi
 	c.Metadata = s.Fresh(c.Metadata, key.Name, s.Region, who)
 	s.regions.NameHere(&c.Metadata)
 	c.ProjectID = key.ID
-	c.AllocationID = allocationOf(c.UID)
+	c.AllocationID, c.Consumers = allocationOf(c.UID), len(c.Spec.Consumers)
 	return c, nil
 }
 

@@ -1,10 +1,12 @@
 package claims
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/carve-ipam/carve/internal/alloc/resolve"
@@ -24,6 +26,12 @@ func differing(have, want ipam.Claim) []ipam.Field {
 	// The owner tells two objects apart whose claims have one name by accident: they must not be given one block. Who names none asks for nobody's.
 	if owner := want.Spec.OwnerRef; owner != nil && !reflect.DeepEqual(have.Spec.OwnerRef, owner) {
 		d.add("/spec/ownerRef", ownerText(have.Spec.OwnerRef), ownerText(owner))
+	}
+	if have, want := have.Spec.MostConsumers(), want.Spec.MostConsumers(); have != want {
+		d.add("/spec/maxConsumers", strconv.Itoa(have), strconv.Itoa(want))
+	}
+	if have, want := cmp.Or(have.Spec.WhenUnused, ipam.UnusedKeep), cmp.Or(want.Spec.WhenUnused, ipam.UnusedKeep); have != want {
+		d.add("/spec/whenUnused", string(have), string(want))
 	}
 	return d.fields
 }

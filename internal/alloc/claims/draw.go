@@ -53,7 +53,7 @@ func (a *attempt) draw(ctx context.Context, i int, src *source) (refused, err er
 			return nil, errFewRead
 		}
 		a.ledger.Give(o.key.ID, d.at, d.usage)
-		return &regions.NoRoom{Wish: wish, Pool: src.pool}, nil
+		return &regions.NoRoom{Wish: wish, Pool: src.pool, Stock: src.stock}, nil
 	}
 	if src.taken == nil {
 		src.taken = make([]granted, 0, len(src.wishes))
@@ -85,6 +85,9 @@ func (a *attempt) drawing(c *choice, src *source) *drawing {
 // event records a claim that was bound to a block of the pool. Of 1,000 claims that ask for the same, what they have in common is not written
 // down 1,000 times.
 func (src *source) event(o *order, c *ipam.Claim) (ipam.Event, error) {
+	if len(c.Spec.Consumers) > 0 {
+		return trail.AttachEvent(o.event, nil, c, c.Spec.Consumers)
+	}
 	if len(o.choice.items) == 1 {
 		return trail.ClaimEvent(o.event, nil, c)
 	}

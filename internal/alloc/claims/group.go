@@ -38,7 +38,11 @@ func (s *groups) join(ctx context.Context, pool ipam.Pool, o *order) (ipam.Claim
 		return m.outcome, m.err
 	}
 	m.done = make(chan struct{})
-	first, carry, err := s.waiting.add(pool, m, s.goesAlone(pool, m.lane))
+	alone := s.goesAlone
+	if o.consumes() {
+		alone = func(ipam.Pool, ipam.ID) bool { return true }
+	}
+	first, carry, err := s.waiting.add(pool, m, alone)
 	switch { // both serve other requests too, and must outlive this one's context
 	case err != nil:
 		return ipam.Claim{}, err
@@ -155,7 +159,7 @@ func (s *groups) deliver(ctx context.Context, pool *ipam.Pool, members []*member
 		lack, full := errors.AsType[*regions.NoRoom](err)
 		switch {
 		case err != nil && s.tookEffectLate(ctx, m):
-		case full && s.hasRoomAgain(ctx, *pool, room, m, lack.Wish):
+		case full && lack.Stock == nil && s.hasRoomAgain(ctx, *pool, room, m, lack.Wish):
 			again = append(again, m)
 		default:
 			m.finish(a.bound[i], err)

@@ -68,7 +68,7 @@ func withoutDoubles(members []*member) (singles, doubles []*member) {
 		what string
 		ref  storage.NameRef
 	}
-	seen := make(map[subject]bool, 2*len(members))
+	seen := make(map[subject]bool, len(members))
 	for _, m := range members {
 		name, key := subject{"release", m.name()}, subject{"key", m.answerKey()}
 		if m.binds() {
@@ -78,7 +78,10 @@ func withoutDoubles(members []*member) (singles, doubles []*member) {
 			doubles = append(doubles, m)
 			continue
 		}
-		seen[name], seen[key] = true, true
+		seen[name] = true
+		if m.request.Key != "" {
+			seen[key] = true
+		}
 		singles = append(singles, m)
 	}
 	return singles, doubles

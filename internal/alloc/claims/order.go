@@ -22,6 +22,8 @@ type order struct {
 	random   ipam.ID // draws the block's place, if the pool's strategy draws
 	revision ipam.ID // of the allocation after a release, if that stays
 
+	because ipam.Because // which consumer's end releases the claim; told: it is detached along with that
+
 	remembered bool                // what it begins with was not read for this request: the transaction has to find the same
 	epochs     storage.ClassEpochs // of the class, and of the pools behind it, as they are remembered
 }
@@ -33,6 +35,9 @@ func (o *order) binds() bool { return o.choice != nil }
 func (o *order) frees() bool {
 	return !o.binds() && o.claim.ReclaimPolicy == ipam.ReclaimDelete && o.claim.ReuseAfter == 0
 }
+
+// consumes reports whether consumers are attached or detached by it.
+func (o *order) consumes() bool { return len(o.claim.Spec.Consumers) > 0 || o.because.Told() }
 
 // name is the claim's name in its project.
 func (o *order) name() storage.NameRef {

@@ -36,9 +36,9 @@ func NewQueue(most int) *Queue {
 var mostCarriers = max(2, runtime.GOMAXPROCS(0))
 
 // add puts a member into its pool's next group; first is true when nobody serves the pool yet, and then carry when the caller has to start a carrier, and not
-// one that serves the pool alone. It refuses when as many wait
+// one that serves the pool alone, as alone decides when that is the question. It refuses when as many wait
 // as may: whoever comes last would be served after its time, and would keep everybody behind it waiting as well.
-func (q *Queue) add(pool ipam.Pool, m *member, alone bool) (first, carry bool, err error) {
+func (q *Queue) add(pool ipam.Pool, m *member, alone func(pool ipam.Pool, lane ipam.ID) bool) (first, carry bool, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	pending, known := q.pending[m.lane]
@@ -46,7 +46,7 @@ func (q *Queue) add(pool ipam.Pool, m *member, alone bool) (first, carry bool, e
 		q.refused++
 		return false, false, queueFull()
 	}
-	if q.pending[m.lane] = append(pending, m); known || alone {
+	if q.pending[m.lane] = append(pending, m); known || alone(pool, m.lane) {
 		return !known, false, nil
 	}
 	q.ready = append(q.ready, pool)

@@ -65,13 +65,18 @@ func (s *reader) ListClaims(ctx context.Context, project string, f paging.Filter
 	if err != nil {
 		return paging.Page[ipam.Claim]{}, err
 	}
-	if pool != nil && f.Owner == "" {
+	if pool != nil && f.Owner == "" && f.Consumer == (ipam.ConsumerRef{}) {
 		return holdings.PageInPool(ctx, s.Core, view, key, holdings.InPool[ipam.Claim]{
 			Kind: "claims-in-pool", Of: key.ID, Pool: *pool, Filter: f, Match: match, Begins: func(c ipam.Claim) netip.Addr { return c.Block.Addr() },
 			Fetch: func(ctx context.Context, read storage.Reader, c storage.Container, within netip.Prefix, after netip.Addr, n int) ([]ipam.Claim, error) {
 				return read.ClaimListInPool(ctx, key, c, within, after, n)
 			},
 		}, limit, cursor)
+	}
+	if f.Consumer != (ipam.ConsumerRef{}) {
+		return paging.Scan(ctx, s.Searching, paging.ListOf("claims-of-consumer", key.ID, f), cursor, limit, func(after string, n int) ([]ipam.Claim, error) {
+			return view.ClaimListOfConsumer(ctx, key, f.Consumer, after, n)
+		}, match, func(c ipam.Claim) string { return c.Name })
 	}
 	these := paging.ListOf("claims", key.ID, f)
 	unknown := usecase.Unknown(ctx, view, key, f)

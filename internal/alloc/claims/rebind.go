@@ -2,6 +2,7 @@ package claims
 
 import (
 	"context"
+	"github.com/carve-ipam/carve/internal/alloc/attach"
 	"time"
 
 	"github.com/carve-ipam/carve/internal/alloc/holdings"
@@ -42,6 +43,11 @@ func rebind(ctx context.Context, s *usecase.Core, o *order) (ipam.Claim, error) 
 		if err != nil {
 			return c, err
 		}
+		var users attach.Users
+		if err := users.ReadAdmitted(ctx, tx, key.ID, c.Spec.Consumers); err != nil {
+			return c, err
+		}
+		users.Attach(&bound, c.Spec.Consumers, attach.By{Project: key, Region: s.Region, Event: o.event, At: bound.CreatedAt})
 		quotas, err := tx.QuotaParts(ctx, []ipam.ID{key.ID}, quota.ShardOf(a.ContainerID))
 		if err != nil {
 			return c, err
@@ -50,7 +56,8 @@ func rebind(ctx context.Context, s *usecase.Core, o *order) (ipam.Claim, error) 
 		if err := l.Take(ctx, key, quota.AllocationPlace(a), ipam.Usage{Claims: 1}); err != nil {
 			return c, err
 		}
-		e, err := trail.ClaimEvent(o.event, nil, &bound)
+		bound.Spec.Consumers = nil
+		e, err := trail.AttachEvent(o.event, nil, &bound, c.Spec.Consumers)
 		if err != nil {
 			return c, err
 		}
@@ -61,6 +68,9 @@ func rebind(ctx context.Context, s *usecase.Core, o *order) (ipam.Claim, error) 
 		}
 		answerInto(&ch, bound.CreatedAt, []*order{o}, []ipam.Claim{bound})
 		l.Into(&ch)
+		if err := users.Into(&ch); err != nil {
+			return bound, err
+		}
 		return bound, tx.Write(ctx, ch)
 	}, func(ctx context.Context) (ipam.Claim, bool, error) {
 		got, found, err := storage.IgnoreNotFound(s.Store.ClaimGet(ctx, key, c.Name))

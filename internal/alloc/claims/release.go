@@ -2,6 +2,7 @@ package claims
 
 import (
 	"context"
+	"time"
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/alloc/trail"
@@ -46,6 +47,9 @@ func (s *releaser) DeleteClaim(ctx context.Context, project, name string, r usec
 			}
 			event.ProjectID, first = key.ID, c.UID
 		}
+		if c.Consumers > 0 {
+			return c, false, Used(c)
+		}
 		pool, err := s.poolOf(ctx, c)
 		if err != nil {
 			return c, false, err
@@ -75,6 +79,9 @@ func (s *releaser) ReleaseAsRead(ctx context.Context, key storage.ProjectKey, c 
 				return none, false, ChangedSince(c)
 			}
 		}
+		if c.Consumers > 0 {
+			return none, false, Used(c)
+		}
 		pool, err := s.poolOf(ctx, c)
 		if err != nil {
 			return none, false, err
@@ -92,6 +99,30 @@ func (s *releaser) ReleaseAsRead(ctx context.Context, key storage.ProjectKey, c 
 func ChangedSince(c ipam.Claim) error {
 	return ipam.Errorf(ipam.CodePreconditionFailed, "Claim %s has changed since it was looked at.", c.Ref())
 }
+
+// Used refuses to release a claim that consumers use.
+func Used(c ipam.Claim) error {
+	e := ipam.Errorf(ipam.CodeInUse, "Claim %s is used by %s. Detach them, or say that they have ended, and release it then.",
+		c.Ref(), usecase.CountOf(int64(c.Consumers), "consumer"))
+	e.Figures.Consumers = new(int64(c.Consumers))
+	return e
+}
+
+// ReleaseUnused releases a claim in the transaction that detaches its last consumer, as it was read; if it is not so any more, that is a *storage.Conflict.
+// The block cools down for as long as it would have, or for a longer time.
+func (s *releaser) ReleaseUnused(ctx context.Context, key storage.ProjectKey, c ipam.Claim, because ipam.Because, cooling time.Duration, event ipam.Event, r usecase.Request,
+) error {
+	pool, err := s.poolOf(ctx, c)
+	if err != nil {
+		return err
+	}
+	c.ReuseAfter = max(c.ReuseAfter, cooling)
+	_, err = s.groups.join(ctx, pool, &order{key: key, request: r, claim: c, event: event, revision: ipam.NewID(), because: because})
+	return err
+}
+
+// ForgetClaim is for those who have changed a claim that is remembered here.
+func (s *releaser) ForgetClaim(key storage.ProjectKey, name string) { s.memory.forgetClaim(key, name) }
 
 // findMeant reads the claim that is to be released. That it is not there is answered when that is durable: whoever releases takes it for done. So it is when
 // there is a successor, which was not meant.

@@ -17,7 +17,13 @@ var errFewRead = errors.New("too few free rows were read")
 
 // serveAll binds all orders of a batch that is one request, in order, or says why one of them cannot be.
 func (a *attempt) serveAll(ctx context.Context) error {
-	for i := range a.batch.orders {
+	if err := a.readUsers(ctx); err != nil {
+		return err
+	}
+	for i, o := range a.batch.orders {
+		if err := a.users.Admit(o.key.ID, o.claim.Spec.Consumers); err != nil {
+			return a.batch.at(err, i)
+		}
 		if err := a.serve(ctx, i); err != nil {
 			return err
 		}

@@ -19,11 +19,12 @@ type Filter struct {
 	Space    ipam.Ref
 	Parent   ipam.Ref
 	Purpose  ipam.Purpose
-	Class    string       // the name of the class that served, or that the pool backs or was carved for
-	Owner    string       // of claims: their ownerRef, as OwnerRef.String has it
-	Within   netip.Prefix // the resource's block lies inside
-	Contains netip.Addr   // the resource's block covers the address
-	Own      bool         // of allocations: what the project itself holds, in pools of any project, and not what is held in its pools
+	Class    string           // the name of the class that served, or that the pool backs or was carved for
+	Owner    string           // of claims: their ownerRef, as OwnerRef.String has it
+	Consumer ipam.ConsumerRef // of claims: it is attached to them
+	Within   netip.Prefix     // the resource's block lies inside
+	Contains netip.Addr       // the resource's block covers the address
+	Own      bool             // of allocations: what the project itself holds, in pools of any project, and not what is held in its pools
 }
 
 // Page is one page of a list. It may hold fewer items than asked for; Next alone says whether there is more.

@@ -118,10 +118,12 @@ func recordedClass(c ipam.Class) *trail.Record {
 		Min          *int    `json:"minPrefixLength,omitempty"` // in Allowed
 		Max          *int    `json:"maxPrefixLength,omitempty"` // likewise
 		ReuseAfter   string  `json:"reuseAfter,omitempty"`
+		ReuseLost    string  `json:"reuseAfterLost,omitempty"`
 		EmptyPoolTTL string  `json:"emptyPoolTTL,omitempty"`
 	}{
 		ClassSpec: c.Spec, Allowed: lengths{c.Spec.MinPrefixLength, c.Spec.MaxPrefixLength},
 		ReuseAfter: usecase.DurationText(c.Spec.ReuseAfter), EmptyPoolTTL: usecase.DurationText(c.Spec.EmptyPoolTTL),
+		ReuseLost: usecase.DurationText(c.Spec.ReuseAfterLost),
 	}
 	return trail.Recorded(c.Metadata, spec)
 }

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/carve-ipam/carve/internal/alloc/regions"
-	"github.com/carve-ipam/carve/internal/alloc/space"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -18,11 +17,17 @@ import (
 
 // Refusal explains why a pool could not grant a wish, with the figures of the moment. pointer is the field that asked for an
 // exact block; caller may be told to bind a retained allocation of its own again.
-func (s *Refusals) Refusal(ctx context.Context, tell Telling, pool ipam.Pool, wish space.Wish, pointer string) error {
-	if wish.Exact.IsValid() {
+func (s *Refusals) Refusal(ctx context.Context, tell Telling, lack *regions.NoRoom, pointer string) error {
+	pool, wish := lack.Pool, lack.Wish
+	switch {
+	case wish.Exact.IsValid():
 		return TakenRefusal(ctx, s.Store, tell, pool, wish.Exact, pointer)
+	case lack.Stock != nil:
+		pool.Stock = *lack.Stock
+		return s.exhausted(ctx, tell, []ipam.Pool{pool}, wish.Bits, 0)
+	default:
+		return s.Exhausted(ctx, tell, []ipam.Pool{pool}, wish.Bits, 0)
 	}
-	return s.Exhausted(ctx, tell, []ipam.Pool{pool}, wish.Bits, 0)
 }
 
 // Lacking says in a transaction that none of the pools has a free block of the wanted length. What is left in them is counted
@@ -123,6 +128,11 @@ func (s *Refusals) Exhausted(ctx context.Context, tell Telling, pools []ipam.Poo
 	if err := storage.FillStock(ctx, s.Store, pools); err != nil {
 		return err
 	}
+	return s.exhausted(ctx, tell, pools, bits, fitting)
+}
+
+// exhausted is Exhausted of pools whose stocks are known.
+func (s *Refusals) exhausted(ctx context.Context, tell Telling, pools []ipam.Pool, bits, fitting int) error {
 	family := pools[len(pools)-1].Family()
 	available, cooling := new(big.Int), new(big.Int)
 	all := ipam.Stock{Free: map[int]int64{}}

@@ -42,14 +42,14 @@ type mover struct {
 // again, and a late landing of the first COMMIT meets the epochs that it has changed.
 func (s *mover) move(ctx context.Context, op string, p ipam.Pool, region string, fn func(context.Context, *moveTx) (storage.Changes, error)) (bool, error) {
 	m := move{s: s, pool: p, region: region, epochs: [2]ipam.ID{ipam.NewID(), ipam.NewID()}}
-	locks := []ipam.ID{storage.PoolContainer(storage.Placed(p, p.Region)).Lock(), storage.PoolContainer(storage.Placed(p, region)).Lock()}
+	both := []storage.Container{storage.PoolContainer(storage.Placed(p, p.Region)), storage.PoolContainer(storage.Placed(p, region))}
 	// Not the turn of the region: its claims would wait for a home that cannot be reached, although they need nothing of it.
-	release, err := s.Lanes.Acquire(ctx, locks[0])
+	release, err := s.Lanes.Acquire(ctx, both[0].Lock())
 	if err != nil {
 		return false, err
 	}
 	defer release()
-	moved, err := usecase.InTx(ctx, s.Core, op, storage.Locks{Alone: locks}, false, func(ctx context.Context, tx storage.Tx) (bool, error) {
+	moved, err := usecase.InTx(ctx, s.Core, op, storage.Locks{Alone: []ipam.ID{both[0].Lock(), both[1].Lock()}, Busy: both}, false, func(ctx context.Context, tx storage.Tx) (bool, error) {
 		t, err := m.open(ctx, tx)
 		if err != nil || t == nil {
 			return false, err

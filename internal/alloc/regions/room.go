@@ -72,6 +72,8 @@ var ErrNoRoom = ipam.Errorf(ipam.CodePoolExhausted, "None of the pools has room.
 type NoRoom struct {
 	Wish space.Wish
 	Pool ipam.Pool // as it was
+
+	Stock *ipam.Stock // what was left of it just then; nil: not known
 }
 
 // Error implements error.

@@ -174,3 +174,19 @@ func (r Reads) Ahead(rows int) Reads {
 	}
 	return r
 }
+
+// Whole is the keys, and so many rows of the free list that it has no more: of keys alone nothing could be remembered.
+func (r Reads) Whole(container netip.Prefix, rows int) Reads {
+	return Reads{Keys: r.Keys, Scans: []Scan{{Order: LowestFirst, MinBits: container.Bits(), MaxBits: Width(container), From: container.Addr(), Limit: rows}}}
+}
+
+// Asked leaves those of some rows that these reads ask for, if all that they ask for are keys.
+func (r Reads) Asked(rows []netip.Prefix) []netip.Prefix {
+	if len(r.Scans) > 0 {
+		return rows
+	}
+	return slices.DeleteFunc(rows, func(p netip.Prefix) bool {
+		_, named := slices.BinarySearchFunc(r.Keys, p, Compare)
+		return !named
+	})
+}

@@ -3,6 +3,7 @@ package space_test
 import (
 	"math/rand/v2"
 	"net/netip"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -111,4 +112,21 @@ func randomBytes(random *rand.Rand) (bytes [16]byte) {
 		bytes[i] = byte(random.Uint32())
 	}
 	return bytes
+}
+
+func TestTheWholeFreeListIsReadBesidesKeys(t *testing.T) {
+	t.Parallel()
+	container := pfx("10.0.0.0/24")
+	keys := space.Reads{Keys: parse(t, "10.0.0.64/26 10.0.0.128/25")}
+	free := parse(t, "10.0.0.0/32 10.0.0.64/27 10.0.0.128/25")
+	whole := keys.Whole(container, len(free)+1)
+	require.Equal(t, []space.Scan{{Order: space.LowestFirst, MinBits: 24, MaxBits: 32, From: ip("10.0.0.0"), Limit: 4}}, whole.Scans)
+	known := space.NewKnown(container)
+	known.Learn(whole, read(free, whole))
+	rows, ok := known.Answer(space.ReadsFor(container, []space.Wish{{Bits: 28, Strategy: space.Random, Rand: [16]byte{3: 0xf0}}}))
+	require.True(t, ok)
+	require.Subset(t, free, rows)
+
+	require.Equal(t, parse(t, "10.0.0.128/25"), keys.Asked(slices.Clone(free)))
+	require.Equal(t, free, whole.Asked(free))
 }

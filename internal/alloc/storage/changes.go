@@ -38,6 +38,7 @@ type Changes struct {
 
 	AccessChanges
 	ClassChanges
+	ConsumerChanges
 	QuotaChanges
 	RegionChanges
 

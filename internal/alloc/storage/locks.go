@@ -15,6 +15,10 @@ import (
 type Locks struct {
 	Alone  []ipam.ID // nobody else has it
 	Shared []ipam.ID // nobody has it alone
+
+	// Busy are containers, among those that it is alone with, which others change all the time: a transaction that takes long would never get to its end
+	// where there is nothing but SERIALIZABLE. There it is alone with their fences from its beginning.
+	Busy []Container
 }
 
 // Any reports whether anything is named.
@@ -31,5 +35,5 @@ func SameThing(locked, found ipam.ID) error {
 
 // And is what two parts of a transaction depend on.
 func (l Locks) And(m Locks) Locks {
-	return Locks{Alone: slices.Concat(l.Alone, m.Alone), Shared: slices.Concat(l.Shared, m.Shared)}
+	return Locks{Alone: slices.Concat(l.Alone, m.Alone), Shared: slices.Concat(l.Shared, m.Shared), Busy: slices.Concat(l.Busy, m.Busy)}
 }

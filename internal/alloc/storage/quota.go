@@ -78,6 +78,8 @@ type GroupFacts struct {
 
 	Fenced bool // the pool's rows in the region are of another time than the record of what the region was lent
 
+	Stock *ipam.Stock // what is left of the pool, if that is known; nobody changes it
+
 	Claims, Keys map[NameRef]bool    // those that exist
 	Epochs       map[ipam.ID]ipam.ID // of the projects asked for, and of the platform, which is under the zero id as well
 	Platform     ipam.ID             // zero: no epoch was asked for

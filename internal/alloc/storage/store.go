@@ -62,6 +62,7 @@ type Reader interface {
 	AllocationReader
 	ClaimReader
 	ClassReader
+	ConsumerReader
 	CooldownReader
 	FeedReader
 	FreeReader

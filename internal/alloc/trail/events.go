@@ -24,6 +24,8 @@ const (
 	KindSpaceGrant = "SpaceGrant"
 	KindQuota      = "Quota"
 	KindClass      = "IPClass"
+	KindConsumer   = "IPConsumer"
+	KindRealm      = "Realm"
 )
 
 // Changed makes the record of a change that the caller of ctx makes at a time: before and after are what recorded answers, or
@@ -69,6 +71,35 @@ func ClaimEvent(e ipam.Event, before, after *ipam.Claim) (ipam.Event, error) {
 	return Effected(e, was, is)
 }
 
+// AttachEvent is the record of an attempt that attaches consumers to a claim, which it makes when there was none.
+func AttachEvent(e ipam.Event, before, after *ipam.Claim, attached []ipam.NewConsumer) (ipam.Event, error) {
+	var was *Record
+	if before != nil {
+		was = recordedClaim(before)
+	}
+	is := recordedClaim(after)
+	for _, n := range attached {
+		is.Attached = append(is.Attached, n.Ref.String())
+	}
+	e.Name = after.Name
+	return Effected(e, was, is)
+}
+
+// DetachEvent is the record of an attempt that detaches a consumer from a claim, and says why. after is nil when that released the claim.
+func DetachEvent(e ipam.Event, before, after *ipam.Claim, because ipam.Because) (ipam.Event, error) {
+	was, e2 := recordedClaim(before), e
+	e2.Name = before.Name
+	is := was
+	if after != nil {
+		is = recordedClaim(after)
+	}
+	is.Detached, is.Because = []string{because.Consumer.String()}, string(because.Reason)
+	if after == nil {
+		is = nil
+	}
+	return Effected(e2, was, is)
+}
+
 // Attempt is who does what, from where.
 func Attempt(ctx context.Context, at usecase.Timestamp, projectID ipam.ID, kind, name string) ipam.Event {
 	who, _ := tenancy.From(ctx)
@@ -92,6 +123,10 @@ type Record struct {
 	Phase         string            `json:"phase,omitempty"`
 	AllocationRef *ipam.Ref         `json:"allocationRef,omitempty"` // of a claim whose block will be retained: it has this name then
 	Owner         ipam.QuotaOwner   `json:"owner,omitempty"`         // of a quota
+	Consumers     int               `json:"consumers,omitempty"`     // of a claim: how many are attached
+	Attached      []string          `json:"attached,omitempty"`      // to a claim
+	Detached      []string          `json:"detached,omitempty"`      // from a claim
+	Because       string            `json:"because,omitempty"`       // why
 }
 
 // Recorded is the record of a resource that is its metadata and its spec.
@@ -107,6 +142,7 @@ func recordedClaim(c *ipam.Claim) *Record {
 	if !c.Class.IsZero() {
 		r.ClassRef = &c.Class.Ref
 	}
+	r.Consumers = c.Consumers
 	return r
 }
 

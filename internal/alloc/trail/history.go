@@ -58,7 +58,7 @@ func (s *Trail) GetHistory(ctx context.Context, project string, address netip.Ad
 	}, usecase.Everything[ipam.Hold], placeOf)
 	for i := range page.Items {
 		if h := &page.Items[i]; h.Purpose == ipam.PurposeClaim && h.Holder.Project != project {
-			h.Holder.Name = ""
+			h.Holder.Name, h.Because = "", ipam.Because{}
 		}
 	}
 	return page, err

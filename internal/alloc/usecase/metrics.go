@@ -15,11 +15,17 @@ type Metrics interface {
 	GroupRan(ctx context.Context, members int)
 	// LoanMoved: a move of a block between regions was tried, and is over: move is "lend" or "recall"; outcome is "moved", "nothing", "fenced" or "failed".
 	LoanMoved(ctx context.Context, move, outcome string)
+	// ConsumersEnded: so many consumers ended, for that reason.
+	ConsumersEnded(ctx context.Context, because ipam.EndReason, n int)
+	// RealmHeld: many consumers of a realm expired at once, and none of them is ended until that is confirmed.
+	RealmHeld(ctx context.Context)
 }
 
 // unmeasured is Metrics that nobody reads.
 type unmeasured struct{}
 
-func (unmeasured) ClaimDecided(context.Context, string, ipam.Code) {}
-func (unmeasured) GroupRan(context.Context, int)                   {}
-func (unmeasured) LoanMoved(context.Context, string, string)       {}
+func (unmeasured) ClaimDecided(context.Context, string, ipam.Code)     {}
+func (unmeasured) GroupRan(context.Context, int)                       {}
+func (unmeasured) LoanMoved(context.Context, string, string)           {}
+func (unmeasured) ConsumersEnded(context.Context, ipam.EndReason, int) {}
+func (unmeasured) RealmHeld(context.Context)                           {}

@@ -48,6 +48,7 @@ func ClaimSpec(project string, s gen.IPClaimSpec) (ipam.ClaimSpec, error) {
 	spec := ipam.ClaimSpec{
 		ClassName: s.ClassName, PoolRef: ref(project, s.PoolRef), PoolSelector: selector(s.PoolSelector), PrefixLength: s.PrefixLength,
 		Family: ipam.Family(s.IPFamily), ReclaimPolicy: ipam.ReclaimPolicy(s.ReclaimPolicy), OwnerRef: ownerRef(s.OwnerRef),
+		MaxConsumers: s.MaxConsumers, WhenUnused: ipam.WhenUnused(s.WhenUnused), Consumers: claimConsumers(s.Consumers),
 	}
 	if len(s.Scope) > 0 {
 		spec.Scope = s.Scope
@@ -104,6 +105,7 @@ func ClaimOf(c ipam.Claim) gen.IPClaim {
 			ClassName: c.Spec.ClassName, Scope: c.Spec.Scope, PoolRef: refOf(c.Spec.PoolRef), PoolSelector: selectorOf(c.Spec.PoolSelector), PrefixLength: c.Spec.PrefixLength,
 			IPFamily: gen.IPFamily(c.Spec.Family), CIDR: blockOf(c.Spec.CIDR), Address: addressOf(c.Spec.Address),
 			ReclaimPolicy: gen.ReclaimPolicy(c.Spec.ReclaimPolicy), OwnerRef: ownerRefOf(c.Spec.OwnerRef),
+			MaxConsumers: c.Spec.MaxConsumers, WhenUnused: gen.WhenUnused(c.Spec.WhenUnused),
 		},
 		Status: gen.IPClaimStatus{
 			Phase:         gen.IPClaimPhaseBound,
@@ -113,6 +115,7 @@ func ClaimOf(c ipam.Claim) gen.IPClaim {
 			ClassName:     c.Class.Ref.Name,
 			ClassProject:  c.Class.Ref.Project,
 			ReclaimPolicy: gen.ReclaimPolicy(c.ReclaimPolicy),
+			Consumers:     c.Consumers,
 			Conditions:    allocated(carved+" was carved from pool "+c.Pool.Project+"/"+c.Pool.Name+".", c.CreatedAt),
 		},
 	}

@@ -41,6 +41,9 @@ func ClassSpec(s gen.IPClassSpec) (ipam.ClassSpec, error) {
 	if spec.ReuseAfter, err = duration("/spec/reuseAfter", s.ReuseAfter); err != nil {
 		return spec, err
 	}
+	if spec.ReuseAfterLost, err = duration("/spec/reuseAfterLost", s.ReuseAfterLost); err != nil {
+		return spec, err
+	}
 	if spec.EmptyPoolTTL, err = duration("/spec/emptyPoolTTL", s.EmptyPoolTTL); err != nil {
 		return spec, err
 	}
@@ -76,7 +79,7 @@ func ClassSpecOf(s ipam.ClassSpec) gen.IPClassSpec {
 	spec := gen.IPClassSpec{
 		Provisioner: gen.Provisioner(s.Provisioner), IPFamily: gen.IPFamily(s.Family), Visibility: gen.ClassVisibility(s.Visibility),
 		IsDefault: &s.IsDefault, Strategy: gen.AllocationStrategy(s.Strategy), DefaultPrefixLength: s.DefaultPrefixLength,
-		ReclaimPolicy: gen.ReclaimPolicy(s.ReclaimPolicy), ReuseAfter: durationOf(s.ReuseAfter),
+		ReclaimPolicy: gen.ReclaimPolicy(s.ReclaimPolicy), ReuseAfter: durationOf(s.ReuseAfter), ReuseAfterLost: durationOf(s.ReuseAfterLost),
 		PoolSelection: gen.PoolSelection(s.PoolSelection), PoolPer: s.PoolPer, PoolPrefixLength: s.PoolPrefixLength,
 		EmptyPoolTTL: durationOf(s.EmptyPoolTTL), Parameters: s.Parameters, Description: s.Description,
 	}

@@ -58,7 +58,11 @@ func (w *jsonText) claimSpec(s *gen.IPClaimSpec) {
 	}
 	w.some("cidr", s.CIDR)
 	w.some("className", s.ClassName)
+	w.claimConsumers(s.Consumers)
 	w.some("ipFamily", string(s.IPFamily))
+	if s.MaxConsumers != 0 {
+		w.integer("maxConsumers", int64(s.MaxConsumers))
+	}
 	if o := s.OwnerRef; o != nil {
 		w.member("ownerRef")
 		w.some("kind", o.Kind)
@@ -80,7 +84,29 @@ func (w *jsonText) claimSpec(s *gen.IPClaimSpec) {
 	}
 	w.some("reclaimPolicy", string(s.ReclaimPolicy))
 	w.texts("scope", s.Scope)
+	w.some("whenUnused", string(s.WhenUnused))
 	w.shut('}')
+}
+
+// claimConsumers are never answered: those that were asked for are attached.
+func (w *jsonText) claimConsumers(list []gen.ClaimConsumer) {
+	if len(list) == 0 {
+		return
+	}
+	w.name("consumers")
+	w.open('[')
+	for _, c := range list {
+		w.open('{')
+		w.text("uid", c.UID)
+		w.some("realm", c.Realm)
+		w.some("kind", c.Kind)
+		w.some("name", c.Name)
+		if c.TTLSeconds != nil {
+			w.integer("ttlSeconds", *c.TTLSeconds)
+		}
+		w.shut('}')
+	}
+	w.shut(']')
 }
 
 func (w *jsonText) labelSelector(name string, s *gen.LabelSelector) { //nolint:staticcheck // deprecated for callers, and served as ever
@@ -116,6 +142,9 @@ func (w *jsonText) claimStatus(s *gen.IPClaimStatus) {
 	w.some("className", s.ClassName)
 	w.some("classProject", s.ClassProject)
 	w.conditions(s.Conditions)
+	if s.Consumers != 0 {
+		w.integer("consumers", int64(s.Consumers))
+	}
 	w.text("phase", string(s.Phase))
 	w.resolved("poolRef", s.PoolRef)
 	w.text("reclaimPolicy", string(s.ReclaimPolicy))

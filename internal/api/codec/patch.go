@@ -22,7 +22,7 @@ var (
 	}, writableMeta...)
 	writableClass = append([]string{ // all but provisioner, ipFamily, poolPer and poolPrefixLength
 		"/spec/visibility", "/spec/isDefault", "/spec/strategy", "/spec/allowedPrefixLengths", "/spec/defaultPrefixLength", "/spec/reclaimPolicy",
-		"/spec/reuseAfter", "/spec/poolSelection", "/spec/emptyPoolTTL", "/spec/parameters", "/spec/description",
+		"/spec/reuseAfter", "/spec/reuseAfterLost", "/spec/poolSelection", "/spec/emptyPoolTTL", "/spec/parameters", "/spec/description",
 	}, writableMeta...)
 	writableClaim = append([]string{"/spec/reclaimPolicy"}, writableMeta...)
 )

@@ -21,6 +21,9 @@ func HoldOf(h ipam.Hold) gen.HistoryEntry {
 		Phase: gen.IPAllocationPhase(h.Phase), Consumer: h.Holder.Project, Allocation: h.AllocationID.String(),
 		Since: h.Since, Until: OptionalTime(h.Until),
 	}
+	if b := h.Because; b.Told() {
+		out.Because = &gen.HistoryBecause{Reason: string(b.Reason), Realm: b.Consumer.Realm, UID: b.Consumer.UID}
+	}
 	switch h.Purpose {
 	case ipam.PurposeClaim:
 		out.ClaimRef = optionalRefOf(h.Holder)

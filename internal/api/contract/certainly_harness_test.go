@@ -32,6 +32,9 @@ var bodies = map[string]func() any{
 	"putClaim":         func() any { return new(gen.PutClaimJSONRequestBody) },
 	"createClaimBatch": func() any { return new(gen.CreateClaimBatchJSONRequestBody) },
 	"releaseClaims":    func() any { return new(gen.ReleaseClaimsJSONRequestBody) },
+	"attachConsumer":   func() any { return new(gen.AttachConsumerJSONRequestBody) },
+	"putConsumer":      func() any { return new(gen.PutConsumerJSONRequestBody) },
+	"renewConsumers":   func() any { return new(gen.RenewConsumersJSONRequestBody) },
 	"explainClaim":     func() any { return new(gen.ExplainClaimJSONRequestBody) },
 }
 

@@ -83,11 +83,13 @@ const (
 	AuditKindIPAllocation AuditKind = "IPAllocation"
 	AuditKindIPClaim      AuditKind = "IPClaim"
 	AuditKindIPClass      AuditKind = "IPClass"
+	AuditKindIPConsumer   AuditKind = "IPConsumer"
 	AuditKindIPPool       AuditKind = "IPPool"
 	AuditKindMember       AuditKind = "Member"
 	AuditKindPoolGrant    AuditKind = "PoolGrant"
 	AuditKindProject      AuditKind = "Project"
 	AuditKindQuota        AuditKind = "Quota"
+	AuditKindRealm        AuditKind = "Realm"
 	AuditKindSpace        AuditKind = "Space"
 	AuditKindSpaceGrant   AuditKind = "SpaceGrant"
 )
@@ -103,6 +105,8 @@ func (e AuditKind) Valid() bool {
 		return true
 	case AuditKindIPClass:
 		return true
+	case AuditKindIPConsumer:
+		return true
 	case AuditKindIPPool:
 		return true
 	case AuditKindMember:
@@ -112,6 +116,8 @@ func (e AuditKind) Valid() bool {
 	case AuditKindProject:
 		return true
 	case AuditKindQuota:
+		return true
+	case AuditKindRealm:
 		return true
 	case AuditKindSpace:
 		return true
@@ -124,7 +130,9 @@ func (e AuditKind) Valid() bool {
 
 // Defines values for AuditOperation.
 const (
+	AuditOperationAttachConsumer   AuditOperation = "attachConsumer"
 	AuditOperationBootstrap        AuditOperation = "bootstrap"
+	AuditOperationConfirmExpiry    AuditOperation = "confirmExpiry"
 	AuditOperationCreateAPIKey     AuditOperation = "createApiKey"
 	AuditOperationCreateClaim      AuditOperation = "createClaim"
 	AuditOperationCreateClaimBatch AuditOperation = "createClaimBatch"
@@ -143,24 +151,32 @@ const (
 	AuditOperationDeleteQuota      AuditOperation = "deleteQuota"
 	AuditOperationDeleteSpace      AuditOperation = "deleteSpace"
 	AuditOperationDeleteSpaceGrant AuditOperation = "deleteSpaceGrant"
+	AuditOperationDetachConsumer   AuditOperation = "detachConsumer"
+	AuditOperationEndConsumer      AuditOperation = "endConsumer"
 	AuditOperationPatchClaim       AuditOperation = "patchClaim"
 	AuditOperationPatchClass       AuditOperation = "patchClass"
 	AuditOperationPatchPool        AuditOperation = "patchPool"
 	AuditOperationPatchProject     AuditOperation = "patchProject"
 	AuditOperationPatchSpace       AuditOperation = "patchSpace"
 	AuditOperationPutClaim         AuditOperation = "putClaim"
+	AuditOperationPutConsumer      AuditOperation = "putConsumer"
 	AuditOperationPutMember        AuditOperation = "putMember"
 	AuditOperationPutPoolGrant     AuditOperation = "putPoolGrant"
 	AuditOperationPutQuota         AuditOperation = "putQuota"
 	AuditOperationPutScopePool     AuditOperation = "putScopePool"
 	AuditOperationPutSpaceGrant    AuditOperation = "putSpaceGrant"
 	AuditOperationReleaseClaims    AuditOperation = "releaseClaims"
+	AuditOperationRenewConsumers   AuditOperation = "renewConsumers"
 )
 
 // Valid indicates whether the value is a known member of the AuditOperation enum.
 func (e AuditOperation) Valid() bool {
 	switch e {
+	case AuditOperationAttachConsumer:
+		return true
 	case AuditOperationBootstrap:
+		return true
+	case AuditOperationConfirmExpiry:
 		return true
 	case AuditOperationCreateAPIKey:
 		return true
@@ -198,6 +214,10 @@ func (e AuditOperation) Valid() bool {
 		return true
 	case AuditOperationDeleteSpaceGrant:
 		return true
+	case AuditOperationDetachConsumer:
+		return true
+	case AuditOperationEndConsumer:
+		return true
 	case AuditOperationPatchClaim:
 		return true
 	case AuditOperationPatchClass:
@@ -210,6 +230,8 @@ func (e AuditOperation) Valid() bool {
 		return true
 	case AuditOperationPutClaim:
 		return true
+	case AuditOperationPutConsumer:
+		return true
 	case AuditOperationPutMember:
 		return true
 	case AuditOperationPutPoolGrant:
@@ -221,6 +243,8 @@ func (e AuditOperation) Valid() bool {
 	case AuditOperationPutSpaceGrant:
 		return true
 	case AuditOperationReleaseClaims:
+		return true
+	case AuditOperationRenewConsumers:
 		return true
 	default:
 		return false
@@ -518,6 +542,42 @@ func (e IPClaimPhase) Valid() bool {
 	}
 }
 
+// Defines values for IPConsumerPhase.
+const (
+	IPConsumerPhaseEnded IPConsumerPhase = "Ended"
+	IPConsumerPhaseLive  IPConsumerPhase = "Live"
+)
+
+// Valid indicates whether the value is a known member of the IPConsumerPhase enum.
+func (e IPConsumerPhase) Valid() bool {
+	switch e {
+	case IPConsumerPhaseEnded:
+		return true
+	case IPConsumerPhaseLive:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for IPConsumerStatusReason.
+const (
+	IPConsumerStatusReasonEnded   IPConsumerStatusReason = "Ended"
+	IPConsumerStatusReasonExpired IPConsumerStatusReason = "Expired"
+)
+
+// Valid indicates whether the value is a known member of the IPConsumerStatusReason enum.
+func (e IPConsumerStatusReason) Valid() bool {
+	switch e {
+	case IPConsumerStatusReasonEnded:
+		return true
+	case IPConsumerStatusReasonExpired:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for IPFamily.
 const (
 	IPFamilyIPv4 IPFamily = "IPv4"
@@ -650,6 +710,7 @@ const (
 	ProblemCodeAlreadyExists        ProblemCode = "already_exists"
 	ProblemCodeBlockTaken           ProblemCode = "block_taken"
 	ProblemCodeClaimReleased        ProblemCode = "claim_released"
+	ProblemCodeConsumerEnded        ProblemCode = "consumer_ended"
 	ProblemCodeContention           ProblemCode = "contention"
 	ProblemCodeCursorExpired        ProblemCode = "cursor_expired"
 	ProblemCodeDeadline             ProblemCode = "deadline"
@@ -679,6 +740,7 @@ const (
 	ProblemCodePrefixLengthRejected ProblemCode = "prefix_length_rejected"
 	ProblemCodeQuotaExceeded        ProblemCode = "quota_exceeded"
 	ProblemCodeRateLimited          ProblemCode = "rate_limited"
+	ProblemCodeTooManyConsumers     ProblemCode = "too_many_consumers"
 	ProblemCodeUnauthenticated      ProblemCode = "unauthenticated"
 	ProblemCodeUnavailable          ProblemCode = "unavailable"
 	ProblemCodeUnsupportedMediaType ProblemCode = "unsupported_media_type"
@@ -694,6 +756,8 @@ func (e ProblemCode) Valid() bool {
 	case ProblemCodeBlockTaken:
 		return true
 	case ProblemCodeClaimReleased:
+		return true
+	case ProblemCodeConsumerEnded:
 		return true
 	case ProblemCodeContention:
 		return true
@@ -752,6 +816,8 @@ func (e ProblemCode) Valid() bool {
 	case ProblemCodeQuotaExceeded:
 		return true
 	case ProblemCodeRateLimited:
+		return true
+	case ProblemCodeTooManyConsumers:
 		return true
 	case ProblemCodeUnauthenticated:
 		return true
@@ -884,6 +950,24 @@ const (
 func (e SpacePhase) Valid() bool {
 	switch e {
 	case SpacePhaseReady:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for WhenUnused.
+const (
+	WhenUnusedDelete WhenUnused = "Delete"
+	WhenUnusedKeep   WhenUnused = "Keep"
+)
+
+// Valid indicates whether the value is a known member of the WhenUnused enum.
+func (e WhenUnused) Valid() bool {
+	switch e {
+	case WhenUnusedDelete:
+		return true
+	case WhenUnusedKeep:
 		return true
 	default:
 		return false
@@ -1058,7 +1142,7 @@ type AuditOutcome string
 // AuditResource What the operation was about.
 type AuditResource struct {
 	// Kind The kind of the resource: `Project`, `Space`, `IPPool`, `IPClass`, `IPClaim`, `IPAllocation`, `Member`,
-	// `ApiKey`, `PoolGrant`, `SpaceGrant` or `Quota`. Later versions may add kinds.
+	// `ApiKey`, `PoolGrant`, `SpaceGrant`, `Quota`, `IPConsumer` or `Realm`. Later versions may add kinds.
 	//
 	//
 	// Example: IPClaim
@@ -1174,7 +1258,7 @@ type ChangesEnd struct {
 	// | `not_acceptable` | 406 | `Accept` admits no media type of the answer |
 	// | `already_exists` | 409 | the name is taken, a claim of this name has another spec, or another class is the default; `conflictsWith` |
 	// | `overlap` | 409 | a root pool of the space overlaps; `conflictsWith` |
-	// | `in_use` | 409 | something still holds or needs it; `claims`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
+	// | `in_use` | 409 | something still holds or needs it; `claims`, `consumers`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
 	// | `allocation_retained` | 409 | a retained allocation holds the block; `conflictsWith` |
 	// | `pool_exhausted` | 409 | nothing large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; of a batch `fitting` |
 	// | `exhausted_by_cooldown` | 409 | only blocks that are cooling down are large enough; `coolingDownAddresses`, `cooledDownAt`, `Retry-After` |
@@ -1186,6 +1270,8 @@ type ChangesEnd struct {
 	// | `claim_released` | 409 | the claim that the `Idempotency-Key` has made was released since |
 	// | `quota_exceeded` | 409 | a quota of the project does not allow it now; `quota`, `measure`, `limit`, `used`, `requested` |
 	// | `last_admin` | 409 | `platform` would be left without an admin |
+	// | `consumer_ended` | 409 | the consumer has ended, and never comes back |
+	// | `too_many_consumers` | 409 | the claim has as many consumers as it can have; `consumers` |
 	// | `cursor_expired` | 410 | what a place in the changes needs is gone; list again, and follow from there |
 	// | `precondition_failed` | 412 | `If-Match` is stale, or `If-None-Match: *` meets what exists; `currentETag` |
 	// | `payload_too_large` | 413 | the body is larger than 1 MiB |
@@ -1222,6 +1308,34 @@ type ClaimBatch struct {
 // ClaimBatchCreate defines model for ClaimBatchCreate.
 type ClaimBatchCreate struct {
 	Claims []IPClaimCreate `json:"claims"`
+}
+
+// ClaimConsumer A consumer that is attached to a claim when that is made.
+type ClaimConsumer struct {
+	// UID What a consumer is known by in its realm; a UUID, say. It is not used again when the consumer has ended.
+	//
+	// Example: 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
+	UID ConsumerUID `json:"uid"`
+
+	// Realm The realm of the consumer.
+	Realm string `json:"realm,omitempty"`
+
+	// Kind What it is, if it has to be made.
+	//
+	// Example: VM
+	Kind string `json:"kind,omitempty"`
+
+	// Name What it is called, if it has to be made.
+	//
+	// Example: web-1
+	Name string `json:"name,omitempty"`
+
+	// TTLSeconds For how long it lives without being renewed, counted by the clock of the database; without it, until somebody says that
+	// it ended. Give at least twice the interval at which it is renewed.
+	//
+	//
+	// Example: 120
+	TTLSeconds *ConsumerTTL `json:"ttlSeconds,omitempty"`
 }
 
 // ClaimExplanation What a claim would get at this moment, or why it would be refused, and how this was decided.
@@ -1382,7 +1496,7 @@ type ClaimSkipped struct {
 	// | `not_acceptable` | 406 | `Accept` admits no media type of the answer |
 	// | `already_exists` | 409 | the name is taken, a claim of this name has another spec, or another class is the default; `conflictsWith` |
 	// | `overlap` | 409 | a root pool of the space overlaps; `conflictsWith` |
-	// | `in_use` | 409 | something still holds or needs it; `claims`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
+	// | `in_use` | 409 | something still holds or needs it; `claims`, `consumers`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
 	// | `allocation_retained` | 409 | a retained allocation holds the block; `conflictsWith` |
 	// | `pool_exhausted` | 409 | nothing large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; of a batch `fitting` |
 	// | `exhausted_by_cooldown` | 409 | only blocks that are cooling down are large enough; `coolingDownAddresses`, `cooledDownAt`, `Retry-After` |
@@ -1394,6 +1508,8 @@ type ClaimSkipped struct {
 	// | `claim_released` | 409 | the claim that the `Idempotency-Key` has made was released since |
 	// | `quota_exceeded` | 409 | a quota of the project does not allow it now; `quota`, `measure`, `limit`, `used`, `requested` |
 	// | `last_admin` | 409 | `platform` would be left without an admin |
+	// | `consumer_ended` | 409 | the consumer has ended, and never comes back |
+	// | `too_many_consumers` | 409 | the claim has as many consumers as it can have; `consumers` |
 	// | `cursor_expired` | 410 | what a place in the changes needs is gone; list again, and follow from there |
 	// | `precondition_failed` | 412 | `If-Match` is stale, or `If-None-Match: *` meets what exists; `currentETag` |
 	// | `payload_too_large` | 413 | the body is larger than 1 MiB |
@@ -1473,6 +1589,77 @@ type Consistency string
 //
 // Example: team-a
 type Consumer = string
+
+// ConsumerAttachment That a consumer uses a claim.
+type ConsumerAttachment struct {
+	// UID What a consumer is known by in its realm; a UUID, say. It is not used again when the consumer has ended.
+	//
+	// Example: 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
+	UID ConsumerUID `json:"uid"`
+
+	// Realm The realm of the consumer.
+	//
+	// Example: default
+	Realm string `json:"realm"`
+
+	// AttachedAt Since when.
+	//
+	// Example: 2026-03-02T09:30:00Z
+	AttachedAt time.Time `json:"attachedAt"`
+}
+
+// ConsumerAttachmentList defines model for ConsumerAttachmentList.
+type ConsumerAttachmentList struct {
+	Items []ConsumerAttachment `json:"items"`
+
+	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	//
+	// Example: eyJuIjoicHJvZC1ldSJ9
+	NextCursor NextCursor `json:"nextCursor,omitempty"`
+}
+
+// ConsumerEnding defines model for ConsumerEnding.
+type ConsumerEnding struct {
+	// AttachedClaims From how many claims the consumer is still to be detached.
+	//
+	// Example: 1204
+	AttachedClaims int64 `json:"attachedClaims"`
+}
+
+// ConsumerRenewal defines model for ConsumerRenewal.
+type ConsumerRenewal struct {
+	// Realm The realm of the consumers.
+	Realm string `json:"realm,omitempty"`
+
+	// TTLSeconds The time to live that they have from now on; by default the one that each has.
+	TTLSeconds *ConsumerTTL `json:"ttlSeconds,omitempty"`
+
+	// Consumers The UIDs of those that live.
+	Consumers []ConsumerUID `json:"consumers"`
+}
+
+// ConsumerRenewed Each of the consumers is in one of the lists, in order of UID.
+type ConsumerRenewed struct {
+	// Renewed They live.
+	Renewed []string `json:"renewed"`
+
+	// Ended They have ended and stay so.
+	Ended []string `json:"ended"`
+
+	// Unknown There are none of these UIDs.
+	Unknown []string `json:"unknown"`
+}
+
+// ConsumerTTL For how long it lives without being renewed, counted by the clock of the database; without it, until somebody says that
+// it ended. Give at least twice the interval at which it is renewed.
+//
+// Example: 120
+type ConsumerTTL = int64
+
+// ConsumerUID What a consumer is known by in its realm; a UUID, say. It is not used again when the consumer has ended.
+//
+// Example: 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
+type ConsumerUID = string
 
 // Count An exact count as a decimal string. All of IPv6 is 39 digits; what several pools or projects hold together can be more.
 //
@@ -1597,6 +1784,24 @@ type Health struct {
 // HealthStatus defines model for HealthStatus.
 type HealthStatus string
 
+// HistoryBecause defines model for HistoryBecause.
+type HistoryBecause struct {
+	// Reason `Detached` by a caller, `Ended` as a caller said, or `Expired`. Later versions may add reasons.
+	//
+	// Example: Expired
+	Reason string `json:"reason"`
+
+	// Realm The realm of the consumer.
+	//
+	// Example: default
+	Realm string `json:"realm"`
+
+	// UID What a consumer is known by in its realm; a UUID, say. It is not used again when the consumer has ended.
+	//
+	// Example: 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
+	UID ConsumerUID `json:"uid"`
+}
+
 // HistoryEntry One holder of a block, for as long as it held it in one phase. Nobody holds a block that cools down: there is no entry
 // in the phase `CoolingDown`.
 type HistoryEntry struct {
@@ -1636,6 +1841,9 @@ type HistoryEntry struct {
 	//
 	// Example: 2026-03-04T17:00:00Z
 	Until *time.Time `json:"until,omitempty"`
+
+	// Because The consumer by whose detachment the claim was released, and why; absent when it was released otherwise.
+	Because *HistoryBecause `json:"because,omitempty"`
 }
 
 // HistoryEntryList defines model for HistoryEntryList.
@@ -1827,8 +2035,17 @@ type IPClaimSpec struct {
 	// Example: standard
 	ClassName Name `json:"className,omitempty"`
 
+	// Consumers Consumers to attach in the transaction that makes the claim, as `attachConsumer` would. It is not answered;
+	// `status.consumers` counts them, and `listClaimConsumers` lists them. Of a claim that is there, it is not compared.
+	Consumers []ClaimConsumer `json:"consumers,omitempty"`
+
 	// IPFamily Only classes and pools of this family.
 	IPFamily IPFamily `json:"ipFamily,omitempty"`
+
+	// MaxConsumers How many consumers can be attached at once; 1 by default.
+	//
+	// Example: 2
+	MaxConsumers int `json:"maxConsumers,omitempty"`
 
 	// OwnerRef Free text that identifies the caller's own object.
 	OwnerRef *OwnerRef `json:"ownerRef,omitempty"`
@@ -1865,6 +2082,10 @@ type IPClaimSpec struct {
 	//
 	// Example: {"cluster":"web-eu"}
 	Scope map[string]string `json:"scope,omitempty"`
+
+	// WhenUnused What becomes of the claim when its last consumer is detached: it stays (`Keep`, the default), or it is released in
+	// the same transaction (`Delete`). A claim that never had a consumer stays in any case.
+	WhenUnused WhenUnused `json:"whenUnused,omitempty"`
 }
 
 // IPClaimStatus defines model for IPClaimStatus.
@@ -1893,6 +2114,11 @@ type IPClaimStatus struct {
 	// Example: platform
 	ClassProject string      `json:"classProject,omitempty"`
 	Conditions   []Condition `json:"conditions"`
+
+	// Consumers How many consumers are attached; absent when none is.
+	//
+	// Example: 1
+	Consumers int `json:"consumers,omitempty"`
 
 	// Phase A claim that can be read is `Bound`; the other phases are reserved.
 	Phase IPClaimPhase `json:"phase"`
@@ -2012,6 +2238,10 @@ type IPClassSpec struct {
 	//
 	// Example: Blocks for clusters
 	Description string `json:"description,omitempty"`
+
+	// ReuseAfterLost The same for a claim that is released because its last consumer was lost, as the block may be in use still; the
+	// longer of the two counts. `5m` by default.
+	ReuseAfterLost Duration `json:"reuseAfterLost,omitempty"`
 }
 
 // IPClassStatus What stands behind the class for the project in the path: the pools that list it, of the class's project and of this
@@ -2047,6 +2277,87 @@ type IPClassStatus struct {
 	// Conditions `Ready` is `True` when a pool backs the class, otherwise `False` with the reason `NoBackingPools`.
 	Conditions []Condition `json:"conditions"`
 }
+
+// IPConsumer Whatever uses claims, a machine, a pod or an agent. `metadata.name` is its UID.
+type IPConsumer struct {
+	// Metadata What every resource carries.
+	Metadata Metadata `json:"metadata"`
+
+	// Spec What is said of a consumer.
+	Spec   IPConsumerSpec   `json:"spec"`
+	Status IPConsumerStatus `json:"status"`
+}
+
+// IPConsumerList defines model for IPConsumerList.
+type IPConsumerList struct {
+	Items []IPConsumer `json:"items"`
+
+	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	//
+	// Example: eyJuIjoicHJvZC1ldSJ9
+	NextCursor NextCursor `json:"nextCursor,omitempty"`
+}
+
+// IPConsumerPhase Whether a consumer lives (`Live`) or has ended (`Ended`).
+type IPConsumerPhase string
+
+// IPConsumerPut defines model for IPConsumerPut.
+type IPConsumerPut struct {
+	// Spec What is said of a consumer.
+	Spec IPConsumerSpec `json:"spec"`
+}
+
+// IPConsumerSpec What is said of a consumer.
+type IPConsumerSpec struct {
+	// Kind What it is, in the words of its realm.
+	//
+	// Example: VM
+	Kind string `json:"kind,omitempty"`
+
+	// Name What it is called.
+	//
+	// Example: web-1
+	Name string `json:"name,omitempty"`
+
+	// TTLSeconds For how long it lives without being renewed, counted by the clock of the database; without it, until somebody says that
+	// it ended. Give at least twice the interval at which it is renewed.
+	//
+	//
+	// Example: 120
+	TTLSeconds *ConsumerTTL `json:"ttlSeconds,omitempty"`
+}
+
+// IPConsumerStatus defines model for IPConsumerStatus.
+type IPConsumerStatus struct {
+	// Realm The realm that it belongs to.
+	//
+	// Example: default
+	Realm string `json:"realm"`
+
+	// Phase Whether a consumer lives (`Live`) or has ended (`Ended`).
+	Phase IPConsumerPhase `json:"phase"`
+
+	// RenewedAt When it was renewed last.
+	//
+	// Example: 2026-03-02T09:30:00Z
+	RenewedAt time.Time `json:"renewedAt"`
+
+	// ExpiresAt It is taken for lost some time after that, unless it is renewed; absent when it does not expire.
+	//
+	// Example: 2026-03-02T09:32:00Z
+	ExpiresAt *time.Time `json:"expiresAt,omitempty"`
+
+	// EndedAt When it ended.
+	//
+	// Example: 2026-03-02T09:40:00Z
+	EndedAt *time.Time `json:"endedAt,omitempty"`
+
+	// Reason Why it ended: somebody said so (`Ended`), or it was not renewed in time (`Expired`).
+	Reason IPConsumerStatusReason `json:"reason,omitempty"`
+}
+
+// IPConsumerStatusReason Why it ended: somebody said so (`Ended`), or it was not renewed in time (`Expired`).
+type IPConsumerStatusReason string
 
 // IPFamily defines model for IPFamily.
 type IPFamily string
@@ -2557,7 +2868,7 @@ type Problem struct {
 	// | `not_acceptable` | 406 | `Accept` admits no media type of the answer |
 	// | `already_exists` | 409 | the name is taken, a claim of this name has another spec, or another class is the default; `conflictsWith` |
 	// | `overlap` | 409 | a root pool of the space overlaps; `conflictsWith` |
-	// | `in_use` | 409 | something still holds or needs it; `claims`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
+	// | `in_use` | 409 | something still holds or needs it; `claims`, `consumers`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
 	// | `allocation_retained` | 409 | a retained allocation holds the block; `conflictsWith` |
 	// | `pool_exhausted` | 409 | nothing large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; of a batch `fitting` |
 	// | `exhausted_by_cooldown` | 409 | only blocks that are cooling down are large enough; `coolingDownAddresses`, `cooledDownAt`, `Retry-After` |
@@ -2569,6 +2880,8 @@ type Problem struct {
 	// | `claim_released` | 409 | the claim that the `Idempotency-Key` has made was released since |
 	// | `quota_exceeded` | 409 | a quota of the project does not allow it now; `quota`, `measure`, `limit`, `used`, `requested` |
 	// | `last_admin` | 409 | `platform` would be left without an admin |
+	// | `consumer_ended` | 409 | the consumer has ended, and never comes back |
+	// | `too_many_consumers` | 409 | the claim has as many consumers as it can have; `consumers` |
 	// | `cursor_expired` | 410 | what a place in the changes needs is gone; list again, and follow from there |
 	// | `precondition_failed` | 412 | `If-Match` is stale, or `If-None-Match: *` meets what exists; `currentETag` |
 	// | `payload_too_large` | 413 | the body is larger than 1 MiB |
@@ -2612,6 +2925,9 @@ type Problem struct {
 
 	// ConflictsWith What stands in the way, `project/name`, as far as the caller may see it.
 	ConflictsWith []string `json:"conflictsWith,omitempty"`
+
+	// Consumers How many consumers use the claim.
+	Consumers *int64 `json:"consumers,omitempty"`
 
 	// CooledDownAt When the first block that is large enough will have cooled down.
 	CooledDownAt *time.Time `json:"cooledDownAt,omitempty"`
@@ -2683,7 +2999,7 @@ type Problem struct {
 // | `not_acceptable` | 406 | `Accept` admits no media type of the answer |
 // | `already_exists` | 409 | the name is taken, a claim of this name has another spec, or another class is the default; `conflictsWith` |
 // | `overlap` | 409 | a root pool of the space overlaps; `conflictsWith` |
-// | `in_use` | 409 | something still holds or needs it; `claims`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
+// | `in_use` | 409 | something still holds or needs it; `claims`, `consumers`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
 // | `allocation_retained` | 409 | a retained allocation holds the block; `conflictsWith` |
 // | `pool_exhausted` | 409 | nothing large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; of a batch `fitting` |
 // | `exhausted_by_cooldown` | 409 | only blocks that are cooling down are large enough; `coolingDownAddresses`, `cooledDownAt`, `Retry-After` |
@@ -2695,6 +3011,8 @@ type Problem struct {
 // | `claim_released` | 409 | the claim that the `Idempotency-Key` has made was released since |
 // | `quota_exceeded` | 409 | a quota of the project does not allow it now; `quota`, `measure`, `limit`, `used`, `requested` |
 // | `last_admin` | 409 | `platform` would be left without an admin |
+// | `consumer_ended` | 409 | the consumer has ended, and never comes back |
+// | `too_many_consumers` | 409 | the claim has as many consumers as it can have; `consumers` |
 // | `cursor_expired` | 410 | what a place in the changes needs is gone; list again, and follow from there |
 // | `precondition_failed` | 412 | `If-Match` is stale, or `If-None-Match: *` meets what exists; `currentETag` |
 // | `payload_too_large` | 413 | the body is larger than 1 MiB |
@@ -2920,6 +3238,39 @@ type QuotaUsed struct {
 	Pools int64 `json:"pools"`
 }
 
+// Realm The consumers of a realm in the region of the server, counted.
+type Realm struct {
+	// Name Its name.
+	//
+	// Example: default
+	Name string `json:"name"`
+
+	// Live Consumers that have not ended.
+	//
+	// Example: 120
+	Live int64 `json:"live"`
+
+	// Expired Of those, consumers that have not been renewed in time.
+	//
+	// Example: 100
+	Expired int64 `json:"expired"`
+
+	// Held Whether nobody is ended for having expired, because so many have.
+	//
+	// Example: true
+	Held bool `json:"held"`
+
+	// HeldSince Since when.
+	//
+	// Example: 2026-03-02T09:30:00Z
+	HeldSince *time.Time `json:"heldSince,omitempty"`
+
+	// ConfirmedUntil It was confirmed that those are gone that had expired until then.
+	//
+	// Example: 2026-03-02T08:00:00Z
+	ConfirmedUntil *time.Time `json:"confirmedUntil,omitempty"`
+}
+
 // ReclaimPolicy defines model for ReclaimPolicy.
 type ReclaimPolicy string
 
@@ -3123,6 +3474,9 @@ type Version struct {
 	Version string `json:"version"`
 }
 
+// WhenUnused defines model for WhenUnused.
+type WhenUnused string
+
 // Whoami The caller, as the server sees it.
 type Whoami struct {
 	// Subject Who is asking, as in `createdBy` and in the audit trail.
@@ -3184,6 +3538,14 @@ type ClassFilter = string
 //
 // Example: prod-eu
 type ClassName = Name
+
+// ConsumerFilter What a consumer is known by in its realm; a UUID, say. It is not used again when the consumer has ended.
+//
+// Example: 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
+type ConsumerFilter = ConsumerUID
+
+// ConsumerPhaseFilter Whether a consumer lives (`Live`) or has ended (`Ended`).
+type ConsumerPhaseFilter = IPConsumerPhase
 
 // ContainsFilter An IPv4 or IPv6 address without a zone.
 //
@@ -3295,6 +3657,14 @@ type QuotaName = Name
 // ReadConsistency What a read has to know of what was written elsewhere.
 type ReadConsistency = Consistency
 
+// RealmName A DNS label (RFC 1123).
+//
+// Example: prod-eu
+type RealmName = Name
+
+// RealmQuery defines model for RealmQuery.
+type RealmQuery = string
+
 // ReplaceIfMatch Example: "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
 type ReplaceIfMatch = IfMatchValue
 
@@ -3338,6 +3708,10 @@ type WaitSeconds = int
 // Example: 10.20.0.0/16
 type WithinFilter = CIDR
 
+// AttachRefused Why the request was refused (RFC 9457). Beside the standard members there is the stable `code`, the places that are
+// wrong, and the figures that belong to the code.
+type AttachRefused = Problem
+
 // BadRequest Why the request was refused (RFC 9457). Beside the standard members there is the stable `code`, the places that are
 // wrong, and the figures that belong to the code.
 type BadRequest = Problem
@@ -3354,9 +3728,17 @@ type ClaimBadRequest = Problem
 // wrong, and the figures that belong to the code.
 type ClaimConflict = Problem
 
+// ClaimInUse Why the request was refused (RFC 9457). Beside the standard members there is the stable `code`, the places that are
+// wrong, and the figures that belong to the code.
+type ClaimInUse = Problem
+
 // ClaimSourceNotFound Why the request was refused (RFC 9457). Beside the standard members there is the stable `code`, the places that are
 // wrong, and the figures that belong to the code.
 type ClaimSourceNotFound = Problem
+
+// ConsumerEnded Why the request was refused (RFC 9457). Beside the standard members there is the stable `code`, the places that are
+// wrong, and the figures that belong to the code.
+type ConsumerEnded = Problem
 
 // CursorExpired Why the request was refused (RFC 9457). Beside the standard members there is the stable `code`, the places that are
 // wrong, and the figures that belong to the code.
@@ -3719,6 +4101,12 @@ type ListClaimsParams struct {
 	// Contains Only blocks that contain this address.
 	Contains *ContainsFilter `form:"contains,omitempty" json:"contains,omitempty"`
 
+	// Consumer Only what this consumer is attached to, in order of name; by index. Its realm is `realm`.
+	Consumer *ConsumerFilter `form:"consumer,omitempty" json:"consumer,omitempty"`
+
+	// Realm The realm of the consumer.
+	Realm *RealmQuery `form:"realm,omitempty" json:"realm,omitempty"`
+
 	// Limit Most items a page may hold.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -3785,6 +4173,54 @@ type PatchClaimParams struct {
 type PutClaimParams struct {
 	// DryRun Answer as if the request were carried out, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IfMatch Only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when there is
+	// nothing of this name yet, the answer is 412.
+	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
+
+	// IfNoneMatch `*`: create only. When the resource exists the answer is 412, also to a repeat of the very request that made it and whose
+	// answer was lost. Who has to repeat leaves it out, or sends a `POST` with an `Idempotency-Key`, where there is one.
+	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
+}
+
+// ListClaimConsumersParams defines parameters for ListClaimConsumers.
+type ListClaimConsumersParams struct {
+	// Limit Most items a page may hold.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+	// refused.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
+}
+
+// DetachConsumerParams defines parameters for DetachConsumer.
+type DetachConsumerParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// Realm The realm of the consumer.
+	Realm *RealmQuery `form:"realm,omitempty" json:"realm,omitempty"`
+
+	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
+	// answer is 412. A weak one (`W/`) never matches.
+	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
+}
+
+// AttachConsumerParams defines parameters for AttachConsumer.
+type AttachConsumerParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// Realm The realm of the consumer.
+	Realm *RealmQuery `form:"realm,omitempty" json:"realm,omitempty"`
 
 	// IfMatch Only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when there is
 	// nothing of this name yet, the answer is 412.
@@ -3898,6 +4334,12 @@ type PutScopePoolParams struct {
 	// IfNoneMatch `*`: create only. When the resource exists the answer is 412, also to a repeat of the very request that made it and whose
 	// answer was lost. Who has to repeat leaves it out, or sends a `POST` with an `Idempotency-Key`, where there is one.
 	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
+}
+
+// RenewConsumersParams defines parameters for RenewConsumers.
+type RenewConsumersParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 }
 
 // GetHistoryParams defines parameters for GetHistory.
@@ -4172,6 +4614,64 @@ type PutQuotaParams struct {
 	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 
+// ListConsumersParams defines parameters for ListConsumers.
+type ListConsumersParams struct {
+	// Phase Only consumers in this phase.
+	Phase *ConsumerPhaseFilter `form:"phase,omitempty" json:"phase,omitempty"`
+
+	// Limit Most items a page may hold.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+	// refused.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
+}
+
+// EndConsumerParams defines parameters for EndConsumer.
+type EndConsumerParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
+	// answer is 412. A weak one (`W/`) never matches.
+	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
+}
+
+// GetConsumerParams defines parameters for GetConsumer.
+type GetConsumerParams struct {
+	// IfNoneMatch The `ETag` that the caller has already, with its quotes, a list of them, or `*`. If it is the current one the answer is
+	// 304, without a body. `W/` before it makes no difference.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// PutConsumerParams defines parameters for PutConsumer.
+type PutConsumerParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IfMatch Only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when there is
+	// nothing of this name yet, the answer is 412.
+	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
+
+	// IfNoneMatch `*`: create only. When the resource exists the answer is 412, also to a repeat of the very request that made it and whose
+	// answer was lost. Who has to repeat leaves it out, or sends a `POST` with an `Idempotency-Key`, where there is one.
+	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
+}
+
+// ConfirmExpiryParams defines parameters for ConfirmExpiry.
+type ConfirmExpiryParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+}
+
 // ListSpacesParams defines parameters for ListSpaces.
 type ListSpacesParams struct {
 	// LabelSelector Conditions on labels in the syntax of Kubernetes, separated by commas, all of which must hold:
@@ -4308,11 +4808,17 @@ type PatchClaimApplicationMergePatchPlusJSONRequestBody = IPClaimPatch
 // PutClaimJSONRequestBody defines body for PutClaim for application/json ContentType.
 type PutClaimJSONRequestBody = IPClaimPut
 
+// AttachConsumerJSONRequestBody defines body for AttachConsumer for application/json ContentType.
+type AttachConsumerJSONRequestBody = IPConsumerSpec
+
 // CreateClassJSONRequestBody defines body for CreateClass for application/json ContentType.
 type CreateClassJSONRequestBody = IPClassCreate
 
 // PatchClassApplicationMergePatchPlusJSONRequestBody defines body for PatchClass for application/merge-patch+json ContentType.
 type PatchClassApplicationMergePatchPlusJSONRequestBody = IPClassPatch
+
+// RenewConsumersJSONRequestBody defines body for RenewConsumers for application/json ContentType.
+type RenewConsumersJSONRequestBody = ConsumerRenewal
 
 // PutMemberJSONRequestBody defines body for PutMember for application/json ContentType.
 type PutMemberJSONRequestBody = MemberPut
@@ -4325,6 +4831,9 @@ type PatchPoolApplicationMergePatchPlusJSONRequestBody = IPPoolPatch
 
 // PutQuotaJSONRequestBody defines body for PutQuota for application/json ContentType.
 type PutQuotaJSONRequestBody = QuotaPut
+
+// PutConsumerJSONRequestBody defines body for PutConsumer for application/json ContentType.
+type PutConsumerJSONRequestBody = IPConsumerPut
 
 // CreateSpaceJSONRequestBody defines body for CreateSpace for application/json ContentType.
 type CreateSpaceJSONRequestBody = SpaceCreate
@@ -4409,6 +4918,15 @@ type ServerInterface interface {
 	// PutClaim Claim a block, or get the one claimed before
 	// (PUT /v1/projects/{project}/claims/{claim})
 	PutClaim(ctx echo.Context, project ProjectName, claim ClaimName, params PutClaimParams) error
+	// ListClaimConsumers List the consumers of a claim
+	// (GET /v1/projects/{project}/claims/{claim}/consumers)
+	ListClaimConsumers(ctx echo.Context, project ProjectName, claim ClaimName, params ListClaimConsumersParams) error
+	// DetachConsumer Detach a consumer from a claim
+	// (DELETE /v1/projects/{project}/claims/{claim}/consumers/{uid})
+	DetachConsumer(ctx echo.Context, project ProjectName, claim ClaimName, uid ConsumerUID, params DetachConsumerParams) error
+	// AttachConsumer Attach a consumer to a claim
+	// (PUT /v1/projects/{project}/claims/{claim}/consumers/{uid})
+	AttachConsumer(ctx echo.Context, project ProjectName, claim ClaimName, uid ConsumerUID, params AttachConsumerParams) error
 	// ListClasses List classes
 	// (GET /v1/projects/{project}/classes)
 	ListClasses(ctx echo.Context, project ProjectName, params ListClassesParams) error
@@ -4433,6 +4951,9 @@ type ServerInterface interface {
 	// PutScopePool Have the pool of a scope before the first claim
 	// (PUT /v1/projects/{project}/classes/{class}/scopes/{scope})
 	PutScopePool(ctx echo.Context, project ProjectName, class ClassName, scope ScopeText, params PutScopePoolParams) error
+	// RenewConsumers Renew many consumers
+	// (POST /v1/projects/{project}/consumer-renewals)
+	RenewConsumers(ctx echo.Context, project ProjectName, params RenewConsumersParams) error
 	// GetHistory Show who held an address
 	// (GET /v1/projects/{project}/history)
 	GetHistory(ctx echo.Context, project ProjectName, params GetHistoryParams) error
@@ -4490,6 +5011,24 @@ type ServerInterface interface {
 	// PutQuota Set a quota
 	// (PUT /v1/projects/{project}/quotas/{quota})
 	PutQuota(ctx echo.Context, project ProjectName, quota QuotaName, params PutQuotaParams) error
+	// GetRealm Read the state of a realm
+	// (GET /v1/projects/{project}/realms/{realm})
+	GetRealm(ctx echo.Context, project ProjectName, realm RealmName) error
+	// ListConsumers List consumers
+	// (GET /v1/projects/{project}/realms/{realm}/consumers)
+	ListConsumers(ctx echo.Context, project ProjectName, realm RealmName, params ListConsumersParams) error
+	// EndConsumer Say that a consumer has ended
+	// (DELETE /v1/projects/{project}/realms/{realm}/consumers/{uid})
+	EndConsumer(ctx echo.Context, project ProjectName, realm RealmName, uid ConsumerUID, params EndConsumerParams) error
+	// GetConsumer Read a consumer
+	// (GET /v1/projects/{project}/realms/{realm}/consumers/{uid})
+	GetConsumer(ctx echo.Context, project ProjectName, realm RealmName, uid ConsumerUID, params GetConsumerParams) error
+	// PutConsumer Make or renew a consumer
+	// (PUT /v1/projects/{project}/realms/{realm}/consumers/{uid})
+	PutConsumer(ctx echo.Context, project ProjectName, realm RealmName, uid ConsumerUID, params PutConsumerParams) error
+	// ConfirmExpiry Confirm that the consumers that expired are gone
+	// (POST /v1/projects/{project}/realms/{realm}/expiry-confirmations)
+	ConfirmExpiry(ctx echo.Context, project ProjectName, realm RealmName, params ConfirmExpiryParams) error
 	// ListSpaces List spaces
 	// (GET /v1/projects/{project}/spaces)
 	ListSpaces(ctx echo.Context, project ProjectName, params ListSpacesParams) error
@@ -5412,6 +5951,20 @@ func (w *ServerInterfaceWrapper) ListClaims(ctx echo.Context) error {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter contains: %s", err))
 	}
 
+	// ------------- Optional query parameter "consumer" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "consumer", ctx.QueryParams(), &params.Consumer, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter consumer: %s", err))
+	}
+
+	// ------------- Optional query parameter "realm" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "realm", ctx.QueryParams(), &params.Realm, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter realm: %s", err))
+	}
+
 	// ------------- Optional query parameter "limit" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
@@ -5692,6 +6245,198 @@ func (w *ServerInterfaceWrapper) PutClaim(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.PutClaim(ctx, project, claim, params)
+	return err
+}
+
+// ListClaimConsumers converts echo context to params.
+func (w *ServerInterfaceWrapper) ListClaimConsumers(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "claim" -------------
+	var claim ClaimName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "claim", ctx.Param("claim"), &claim, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter claim: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListClaimConsumersParams
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// ------------- Optional query parameter "consistency" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "consistency", ctx.QueryParams(), &params.Consistency, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter consistency: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListClaimConsumers(ctx, project, claim, params)
+	return err
+}
+
+// DetachConsumer converts echo context to params.
+func (w *ServerInterfaceWrapper) DetachConsumer(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "claim" -------------
+	var claim ClaimName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "claim", ctx.Param("claim"), &claim, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter claim: %s", err))
+	}
+
+	// ------------- Path parameter "uid" -------------
+	var uid ConsumerUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "uid", ctx.Param("uid"), &uid, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter uid: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DetachConsumerParams
+	// ------------- Optional query parameter "dryRun" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "dryRun", ctx.QueryParams(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter dryRun: %s", err))
+	}
+
+	// ------------- Optional query parameter "realm" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "realm", ctx.QueryParams(), &params.Realm, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter realm: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch OptionalIfMatch
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-Match: %s", err))
+		}
+
+		params.IfMatch = &IfMatch
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.DetachConsumer(ctx, project, claim, uid, params)
+	return err
+}
+
+// AttachConsumer converts echo context to params.
+func (w *ServerInterfaceWrapper) AttachConsumer(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "claim" -------------
+	var claim ClaimName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "claim", ctx.Param("claim"), &claim, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter claim: %s", err))
+	}
+
+	// ------------- Path parameter "uid" -------------
+	var uid ConsumerUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "uid", ctx.Param("uid"), &uid, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter uid: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params AttachConsumerParams
+	// ------------- Optional query parameter "dryRun" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "dryRun", ctx.QueryParams(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter dryRun: %s", err))
+	}
+
+	// ------------- Optional query parameter "realm" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "realm", ctx.QueryParams(), &params.Realm, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter realm: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch ReplaceIfMatch
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-Match: %s", err))
+		}
+
+		params.IfMatch = &IfMatch
+	}
+	// ------------- Optional header parameter "If-None-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-None-Match")]; found {
+		var IfNoneMatch CreateOnly
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-None-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-None-Match", valueList[0], &IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-None-Match: %s", err))
+		}
+
+		params.IfNoneMatch = &IfNoneMatch
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.AttachConsumer(ctx, project, claim, uid, params)
 	return err
 }
 
@@ -6086,6 +6831,31 @@ func (w *ServerInterfaceWrapper) PutScopePool(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.PutScopePool(ctx, project, class, scope, params)
+	return err
+}
+
+// RenewConsumers converts echo context to params.
+func (w *ServerInterfaceWrapper) RenewConsumers(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params RenewConsumersParams
+	// ------------- Optional query parameter "dryRun" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "dryRun", ctx.QueryParams(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter dryRun: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.RenewConsumers(ctx, project, params)
 	return err
 }
 
@@ -7072,6 +7842,300 @@ func (w *ServerInterfaceWrapper) PutQuota(ctx echo.Context) error {
 	return err
 }
 
+// GetRealm converts echo context to params.
+func (w *ServerInterfaceWrapper) GetRealm(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "realm" -------------
+	var realm RealmName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "realm", ctx.Param("realm"), &realm, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter realm: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetRealm(ctx, project, realm)
+	return err
+}
+
+// ListConsumers converts echo context to params.
+func (w *ServerInterfaceWrapper) ListConsumers(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "realm" -------------
+	var realm RealmName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "realm", ctx.Param("realm"), &realm, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter realm: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListConsumersParams
+	// ------------- Optional query parameter "phase" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "phase", ctx.QueryParams(), &params.Phase, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter phase: %s", err))
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// ------------- Optional query parameter "consistency" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "consistency", ctx.QueryParams(), &params.Consistency, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter consistency: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListConsumers(ctx, project, realm, params)
+	return err
+}
+
+// EndConsumer converts echo context to params.
+func (w *ServerInterfaceWrapper) EndConsumer(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "realm" -------------
+	var realm RealmName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "realm", ctx.Param("realm"), &realm, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter realm: %s", err))
+	}
+
+	// ------------- Path parameter "uid" -------------
+	var uid ConsumerUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "uid", ctx.Param("uid"), &uid, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter uid: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params EndConsumerParams
+	// ------------- Optional query parameter "dryRun" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "dryRun", ctx.QueryParams(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter dryRun: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch OptionalIfMatch
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-Match: %s", err))
+		}
+
+		params.IfMatch = &IfMatch
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.EndConsumer(ctx, project, realm, uid, params)
+	return err
+}
+
+// GetConsumer converts echo context to params.
+func (w *ServerInterfaceWrapper) GetConsumer(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "realm" -------------
+	var realm RealmName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "realm", ctx.Param("realm"), &realm, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter realm: %s", err))
+	}
+
+	// ------------- Path parameter "uid" -------------
+	var uid ConsumerUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "uid", ctx.Param("uid"), &uid, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter uid: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetConsumerParams
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "If-None-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-None-Match")]; found {
+		var IfNoneMatch IfNoneMatch
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-None-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-None-Match", valueList[0], &IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-None-Match: %s", err))
+		}
+
+		params.IfNoneMatch = &IfNoneMatch
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetConsumer(ctx, project, realm, uid, params)
+	return err
+}
+
+// PutConsumer converts echo context to params.
+func (w *ServerInterfaceWrapper) PutConsumer(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "realm" -------------
+	var realm RealmName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "realm", ctx.Param("realm"), &realm, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter realm: %s", err))
+	}
+
+	// ------------- Path parameter "uid" -------------
+	var uid ConsumerUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "uid", ctx.Param("uid"), &uid, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter uid: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PutConsumerParams
+	// ------------- Optional query parameter "dryRun" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "dryRun", ctx.QueryParams(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter dryRun: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch ReplaceIfMatch
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-Match: %s", err))
+		}
+
+		params.IfMatch = &IfMatch
+	}
+	// ------------- Optional header parameter "If-None-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-None-Match")]; found {
+		var IfNoneMatch CreateOnly
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-None-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-None-Match", valueList[0], &IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-None-Match: %s", err))
+		}
+
+		params.IfNoneMatch = &IfNoneMatch
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.PutConsumer(ctx, project, realm, uid, params)
+	return err
+}
+
+// ConfirmExpiry converts echo context to params.
+func (w *ServerInterfaceWrapper) ConfirmExpiry(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "realm" -------------
+	var realm RealmName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "realm", ctx.Param("realm"), &realm, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter realm: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ConfirmExpiryParams
+	// ------------- Optional query parameter "dryRun" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "dryRun", ctx.QueryParams(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter dryRun: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ConfirmExpiry(ctx, project, realm, params)
+	return err
+}
+
 // ListSpaces converts echo context to params.
 func (w *ServerInterfaceWrapper) ListSpaces(ctx echo.Context) error {
 	var err error
@@ -7661,6 +8725,16 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/v1/projects/:project/claim-batches", wrapper.CreateClaimBatch, options.OperationMiddlewares["createClaimBatch"]...)
 	router.POST(options.BaseURL+"/v1/projects/:project/claim-releases", wrapper.ReleaseClaims, options.OperationMiddlewares["releaseClaims"]...)
 	router.POST(options.BaseURL+"/v1/projects/:project/claim-explanations", wrapper.ExplainClaim, options.OperationMiddlewares["explainClaim"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/claims/:claim/consumers", wrapper.ListClaimConsumers, options.OperationMiddlewares["listClaimConsumers"]...)
+	router.DELETE(options.BaseURL+"/v1/projects/:project/claims/:claim/consumers/:uid", wrapper.DetachConsumer, options.OperationMiddlewares["detachConsumer"]...)
+	router.PUT(options.BaseURL+"/v1/projects/:project/claims/:claim/consumers/:uid", wrapper.AttachConsumer, options.OperationMiddlewares["attachConsumer"]...)
+	router.POST(options.BaseURL+"/v1/projects/:project/consumer-renewals", wrapper.RenewConsumers, options.OperationMiddlewares["renewConsumers"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/realms/:realm", wrapper.GetRealm, options.OperationMiddlewares["getRealm"]...)
+	router.POST(options.BaseURL+"/v1/projects/:project/realms/:realm/expiry-confirmations", wrapper.ConfirmExpiry, options.OperationMiddlewares["confirmExpiry"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/realms/:realm/consumers", wrapper.ListConsumers, options.OperationMiddlewares["listConsumers"]...)
+	router.DELETE(options.BaseURL+"/v1/projects/:project/realms/:realm/consumers/:uid", wrapper.EndConsumer, options.OperationMiddlewares["endConsumer"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/realms/:realm/consumers/:uid", wrapper.GetConsumer, options.OperationMiddlewares["getConsumer"]...)
+	router.PUT(options.BaseURL+"/v1/projects/:project/realms/:realm/consumers/:uid", wrapper.PutConsumer, options.OperationMiddlewares["putConsumer"]...)
 	router.GET(options.BaseURL+"/v1/projects/:project/allocations", wrapper.ListAllocations, options.OperationMiddlewares["listAllocations"]...)
 	router.DELETE(options.BaseURL+"/v1/projects/:project/allocations/:allocation", wrapper.DeleteAllocation, options.OperationMiddlewares["deleteAllocation"]...)
 	router.GET(options.BaseURL+"/v1/projects/:project/allocations/:allocation", wrapper.GetAllocation, options.OperationMiddlewares["getAllocation"]...)
@@ -7680,887 +8754,969 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L37d9u4tS/+r+Dqe9eapEe0SYp6Zs0613l13E4ybpJpzuk414JI0GJNESpB2VHn+n//Lmw8CJKgRMlO",
-	"Ju2ZX2ZiSQSBjY2N/fzsX3shXa1pRrKC9Wa/9shnvFqnBP59tk7+TLb8X2yzWuF825v1PibFkm4KlBQM",
-	"FfSGZL1+7xanG8J/tiIFjnCB+b/DnOCCRGdFb9bzXX/kuAPH9T+409nAnbnu33p99ZPnfNyQ5usZTpOQ",
-	"/B85hZOQrnr93jXJSI6LhGa9mdfvpXhBUpjdJkv42GxJ16x33+9leEV6s946WZM0yUiv31vn9O8k5D8q",
-	"CF45uNfv5eQ2YTBWL4hH3sTHgbMgoesEfhQ4eBiPHXfqLcJBFAxHw3Gv39skUW/Ww4PIC9146JDxwncC",
-	"PJo409BdOMPIjyceGQXhAH68jnYv+r7fY2sS8vlHhIV5shYr670AWjAUphtWkJz1+j3yeZ3khKnBxmow",
-	"PpKkYE5TAsTL2GZFchi+wMUGCHRDtufm3PnU+cz5xGvzTjErfmbNiXt++a71EjP+srOwSG5J7/7+vi85",
-	"RMy9yidn6IZsUUxzhJHakr78e0tw3sY23ff3S5Oyvr6ousAPS4Jwxu5IjoolLlAo35oUv5+If4MTUef2",
-	"fk9Iu1kvxPktudo3xJUSpCTMSdHxj17Jcz8mrGgyHD+naI2vicljSUFWrDf75Xdu+58lfz8Bt2yipHh1",
-	"S7KiyTFnwCroLimWaEVzggqKQrpqYR4cFyTvzbJNmvZ72ELBkZzIgsQ0J+qXsD2uNw0xwSMnwK7rjMMB",
-	"caZR4DnDxZj48QR74WjQ63P+XFL+e5pEYa/fo2vNWr2IpKQgL1KccK6jmwJmOuutSb5KGOeZq4hkCYmA",
-	"i1a0IGdRlBPGerOeN/VP3BP/JAjgy39sCCuA9OPII2449J0gdhdOEHrEmeLh2PHj0WIaueGYDDx4hNFN",
-	"HgJBbpKMP3l+oaYi+fqOLByygR3eLCRbw6EJcU7TyqG572tq/trDaUpDzpQvzl++43N1T3z3xDtxT/2g",
-	"Z54nkt3y5eY04i9ZU5q+IzH/Qh2snEZ8BpZzZXD1oc+tcxInn38k2XWx7M38gBMj5Cu/oGkSci56CRsD",
-	"ognvECbtXOE64SJ0nTH2Js4k5g9H0zAg48UAD32TK/A6cW7ItsYYQko1GYPe7OAEz61xQrCIp348GI7H",
-	"i0EQ4REehGTqTyOXuCQYD0YP4IIbsp0Jgp6Wysmnfi8jn4sXm5zRvDfrke2fNud/p0n4w59u//bCS6P3",
-	"f5oCTV8scXZNbIcXtkEoF3eYoRWOSB/hLEI0I+XHOUkJZnAs9KEO1VvP/nL+8vnZz398fnf9pxfX7M3L",
-	"vwQXr856ffPY79jTPVTo96ikQfXqqf/Kcg8Iqe7GQTiJhsQZLMaYH8/ImRI/dkZ4uAjCQeQTL67K1D2n",
-	"ScnI53STRUDedk4qtmv+04tNIQ6shQ5eBzps2E5BJt+iDtGncsvfFznBq8amw3d9hNGC0psVzm9gy4sl",
-	"QSQzNrmXkyLfzpDnuu5ldpkRfgXM5OOXWRLNkH3zLzO+TTP06yUs67I3u1QLu+z1L2Fp8KFYHHzGFwGf",
-	"iWXAZ7iAT2wUg+81SeBnBlEue/fGhNUqd0z5L8aUBWfDkC2/rYxOsqjrwDQSS9xk+BYnKV6kYp0RKXCS",
-	"wldcA2MkvyU5YstNwVBE77IT9IJmGQkLhK9xksFuXVNEMxTndAUbB1qbmPkJjNltFZzzgWLPcREua8rg",
-	"HUUZjQirHHv+40M0wcCmCUbktqn2SYbnr3S8NtXuWhwAfkLTqq7ne9FgwdW3MfaJww+9M4lHrjNdeNjn",
-	"yh6Bm0BIBW//j72dul7Q0PVab0XnZsK63YyjDnJoFHBBxO8S+X1Cs+prB/vXNmiZT0izKOEjih3mTPUh",
-	"xxmDzz4kMHzL9q4IY9xomPVecOMlQpXpCkblJELqGiuJcwIbiRls45le1ftNGBISwbWjqNL7kG9IKfLO",
-	"FIngMqxK5v5RO9KumXxZhvcPZ/jh/n0eaoYP9v84+DYZfjrax/Cj/WsbfTWGl9P912d4oUbou8HmgNM3",
-	"RB8taLFENEcZzUiH+6Iq6zszlY2D6iezeqoeNnRJg1ef1ynOYJsEtSuEOC/QHd2kEVoQtJCboUlgYevp",
-	"6ESL8TDFjL0VE2IFziKcR+rjC71h6xQXMc25uie0hdpA5ftDwY0l/6lHT9XoDtmgxRbBG5rfnlQsoHbW",
-	"MkarsJaeqYWirewGVhaJEsJZ5RNnf7IWXKNXyzUjYa7wCTCUFCel2gxrKZXmxqIqawqXlJEMNHKukvHf",
-	"U5pekc9LvGEFHD/91vMCLTFDGUVxTghapDS8EYZRwlCK82uuM9PN9dKYDB/NMhenMgl2k6zX/Bz3f228",
-	"Lad0NQO1TrwvYcjc6/2vqu6NdeXlOzO0YWSGRgGiMRoNh4MRwsLYJcx41T82tMDlu6RUw2laeQNn9jsQ",
-	"T7aj847EG0Z2HJ5c/qAqQQ47H2pPgfeuUmC+q5zwH1b39oX9AKAlziKG6KZA4mGGTn0fFRSd+hNEs3T7",
-	"DJ36LljGmN3ws0bz6ql5p5dROwFuhdGNXThjNzJycer7M9uLcU5gZiSCqS1JTk7gYCYZuIF6p1zQnVZe",
-	"WJpyvg83RnmufjMqHXNiFVu0cRX4YKpc9XyLMFIv0cyk7oIWpmreAOp174QLpPqOnzKCWIG3lVdc8xtw",
-	"BhstvSYzv6+Pe5X0Wv24inGSNuierJTyIPwcIByE+R0hlmQhQYnw0KSUchJjkIk1P9Kn+iJsV/lHLtIw",
-	"ivItyjcZvIgt6V0l9MpIKj0x9C4DlnshPNlyeqehMx5PPDOQQbZ/ys//TpP/9j8v8Ue3CFd/ZX/7+Pqf",
-	"f/uvN0n8l159Zu/hlZWJvaXFMsmu0YorIS226Cd+6DdZAWS30N816f/poNn9McdZPUhCwTumbrxHjMTl",
-	"lBa7QyMV4Wu/dis2wmSAg3BEJk7su4ETjLyJg6eDhRNEw9gde5MpnnraRhj708FiGI0d4sUDJxi6Y2c6",
-	"8bEzCAMSj9zxZDpxDwyA6KhFqXJqqv4m4af/GSSGI/8DwWlR8+mcpSnXJu4IXNvlyVbWBr0Brv8hYQXN",
-	"t6+yIrdECT8uKVqSVJv4w5MpohkaoDc4D5cIFyijNGuJANmdGsOmjdeb9aYBp1U8ddyBN3SCsT91FjgI",
-	"nSEZud7Enw4w9oUqwCVIXNf+h+1GX41ij2NKrTf5msIoyjMLMrrdhNxkBYh6/XXwwRuraBw4jNtdQN6k",
-	"Tq1FEA/dkTd2/Mlg6gQBHjqT0WLshJNoSnC8cEMPFKdlkkYXRyzvQWTbTzI1rVayQaDyb/I+O784M9Ze",
-	"9W8LpRk4dCG1ANiNx5DTuxw5URB68Rj7zoS4CyeI/dCZLryRM8RjMginkRe7k8PdPGN34YV+NHBIEA+d",
-	"wB15zsQfD5xJMB3i0WLMt1fLl45TOEi+NE9Xe9SlhU1AX5BjSP1Pqg6WgI9YSalLPICn5Ma3+TgeEPWp",
-	"seALStMku37ZUF/OTJMxowsabdGSphETYTb5yTUpGNqShygTdpbEQTyajsmCCwF+33jEwSMXO954MSCB",
-	"O/RHeNp+x7Uz5WLojvEkDp1oSvil58fOYuwtHH8SBvHQGw3GizIE13ESLUzpuXamPNQotAiv43waj8Ve",
-	"09HJRLFXSGn6c/02GBprLznQZLUGH76mOUmud/EgzmixJLlSXwUzHsh3nlemjNj5Lhx5Y3EN4eHCCUYh",
-	"13OiqaPuIZ8M4mP4LoJRA+wMF6PQCcYRV7YIdspRA7cUId0m0cZ3XnkT71C2rGy0xDn5akwUdJRRNkUO",
-	"F8KWoTRtcsKhWrd36IU59aMB3GqgtgT+ZODgYDp01LXGN+rwCxPDmO7I4bvvBINp4CyGeOSUY7qh5pGO",
-	"U2i/ML3ucZG999U7wkh+K8hkRAjekuKO5jcoIrdJSFiXe8vlPDGxZSv8rv38rv08WPvpzEVSZ+/ORR2N",
-	"mAO5KIQx/YkDd0cwXIyc6TicOOWYPtG07ziFHSLBb3DRsTbXY9hTXZMKPJu8aBhb70iBk6zuw1cqxg1Z",
-	"FwjyEqF6Q8Rr7jBDIjknOkLB9Q7koEHsD92AuE4QT6ZO4EUDZ4rd0HEH7pBM/HAwcI/ILpmAFCKBAzdL",
-	"4I19ZzqYBE4phUip8HacQrvC6/od5FCSXeeEMec2WR9isT+6PBEc0e1W8sanA99gM81NUlsR77Cx1pe0",
-	"39sSZDskGe7imVHshT4eBFzr9JxgMSbOBA+HDhcg43hA/MW0VFZdPCHjKAicIfZCJ8Aj15lE/qKeRnzI",
-	"3fV1751aku8h10tbYsexKsVRiR2DPYkdYrateR1fPafj0HyO8nzpVObqMWNJdp0SFfv9CpJ6jwDbo+WP",
-	"I5eMFgPHD6exExBv6EwWA+wE0TAckXE8cQ23ezxYuNgLp44bDQk/idiZhkHkTIgfe3i0GEbjPW53r364",
-	"cJkPrmXbI2yXVZjaX7VPxrbmBx55QR53qrzdp0pO91/uWKl9Mo7V8y2Eyu2K0cIaju52sIZfK4V24kfB",
-	"eBhOufXrOcEgDp1JQCZOPJx6oU8GbjApy6XGXjgYBYsJV4FcJ/DJwpkOorFDgom78CI/HoxHO8/UsKtX",
-	"79CkQTO7qu0QTAdkOBlF2FmMQ98JAjdypsN46rgj7EeDOPCG00mr9+YY7+OB52a46zYqs752Z3l9vcPT",
-	"xXHa4WYSmQnPt9Yb6qeMoFuSb/fdUJbb5SFyu9vhVzO3igC+U/sFQGtO5CHJKrXpqG/r85F6DEYygWxP",
-	"nfQutfjLK5w27dKyVpkp0nRxklsooCYoIjHepIXMfKQxOr+4DcpEpjY6SCFL3pYrMFZtm8p7yJShuY0R",
-	"BOGzrXg5nF0aI77WTchPZx9tsojkCCP13ggyHjvODtjH3JRk/RqvkhQy7S5uA8nr5gwhtebV5zU/F1pG",
-	"3RD+xDWhuvQIqr3OdVyf/6wndvKm94mLCRjnRyvT3Hdh13dkkWSWEnhxg9IYYZRLexEZke/jxMBDlKND",
-	"RMJ7iAXsOYEiNMNZVAlMBDGEfbKCs6IINux2QHcISOw9YB+TYvk+pGtiV3B0JZLiaJoRVencYRVk4+wW",
-	"fGuSO+VwTE1EfVSKI3PmXzvF6Hfvwu/ehf+Z3oVPxqm72BSPqnH8xhqGxVMC4rRUIwxN/0DTzj9CihQJ",
-	"yLtrmppipKIY7s5Y9MMx8eLRwAnc4cIJounImZCJ70zjwWIUTiJM/NJ14i1GkUuGvjOIA+wE4WToTKOx",
-	"50yIj4eLcTiNvd2uE78hOWSNwIVBcSb0kM+9mT/p91ZJ1pv5/n2/JzW2iwaCQBVZ4zm/ghgk0BvgGk3N",
-	"J2EvxYC9WZFvSL+3xjleEfh9CUx1EtLVaY3Kpc4k3vgjwaz4uUjS5J8yz58K+sJTGQb8jJ3lLhtGzgSA",
-	"Q2/sL+EAczXuGpLXCSteC5SfhCWLJE2Krb7Gq86hBQ5vkuz6glLOHX6/F+I1DuH3v/Z0mTG3eCcDl9Og",
-	"oAWG6qGB547946SZ35RmPhxshvh8QA+A01GRW89xeLNLVL0jONqCmILCGlbfdl/e+5FcrNvvbWAH4JRc",
-	"kDwkWdGb+UPz7Arl5fUmTS3YB4wJzYvhLUPcTNgKE2KveLKfQfXnN8XoMU7ZvxynVyGyKlv5JsmSFd61",
-	"mynBt8TcT1RQCEcCh+5XRndZT835gE7cUPCVFsxfS+8y2DGCw2VHldjUdrswFPBR0MpHo36PrNbFlh+c",
-	"Dx9+7M16wWRpZRw+7wu+Vb/0ygIHNZNP8vtaTZNJky+ocf9+V/5+V/5+Vz7+XfnJOL77hWtGhWxLE3Zs",
-	"zrJ/aFIQl8l7od7I1B14k6Ez8seRE8SLiTNxceAsvGE0ITgO3WBQJmhEk9h3x4Ez9EahExA8dqbxdOBg",
-	"NwjH0ZQsYoig7TiojQSNTndw7WC8TnLFu4eeiZbbsp3b3XZudw1Od49kcr/B5G8rjKK5/BnCUQTXIt9c",
-	"gItTXh4mfHz8qcpZeEufm0sxzsRrTlfboejC+5V7y36LC74HcDt89JW+4yAEBx6EqhNs94EYuQt/OMBj",
-	"ZxJMYyfwIuxM/HDkRINxjN3QI/6ohAcZxtgL/OnIGQ8mxAnccOpMvcXQCf0RmcYLN/L2wIPIpXxVXcV+",
-	"wA7VXn7bY+m1H8uRFwTm0YTS/COPZ9A4np7gZz4b9oXuoKB2Dj37ORydaIsN8hVrZzCntNjpNHqMhHSr",
-	"46kP4Y9ZTziI9vvH9uSg+ngY+th1vNglThAHC2exmITONBrEo2hAJtgzziNxwzHXJKfxMHQCPBk4k3DE",
-	"Fcth7EejhYfd8YFp6bhSL9eqLK6SrPqhN7GqW5wPkyivZJx7o15d27ww4lqvNjldEzuZdOK74OmYH8He",
-	"zBvtSoPncn6NQ1Jz60qZYHdgdjig7Rn1sL7KcdXO1VnPG43guJpHOJhMoJ43NMvDeq5esXzwcQ655+5L",
-	"teErEG5YoJvyMUuKPZaPuSmopXh4nRNS462xmQrKpckRW2rXa08CzxAqkA3dxEFM0uhY0eJ/MdHSlg6+",
-	"W7xMXTKOvDhwRgsfO0E0Cp1JPB47HvYXgzCIhmQUl7k7Cy+aYj92gnAwcgLiRs408ogzwm48CYeLAQmC",
-	"A1Pcu4iXUZ/brbUPq+Ll/RrnDIoT1jgnWXF8kIjLrQbBjj7+ZYZ82/mvn31vNJgE+86+eb+LB447+n4H",
-	"FD5v8sXDS4cc/clRW/wlhIVrCgqRwSF0NKtTD6xgoTbJhB6o5E1JUQLlipg4/5sVEtYnwts9Pj8zh8oM",
-	"gutbdjoybiFtNHFlVzu0PtW8JX6w7DVWt0cYCitMgPr00TrFIYFCegjuw459x5A+sodE8vZKvd9KnliE",
-	"R4Nq70CWMCtP4AIt6YqgJIO0ByF2gC3ESUcA2gqFt3uY4DqlC5weTIiKNub5E8EovnlnwJnK1SJU6g7r",
-	"fWqulNKiVQsX1jDnBdDREEs+F4RkJWQY0uLtsVjjcbTYhymsR+mnDcq+X5MwiZNw3wkELCY4efviBPLw",
-	"3K4zu8zw3ZMAqsz5TbPzCDQm+9dRbYYZOr+4HRmsUHK1UCj3TDbFC+d2dOBujmy7ORxVDrk22Ms99l3X",
-	"m0WLycx3Z7PTYGLbROtPR4F5F76jG3B43/d/7fHLs/bzOI7j2axyeWbbELMCrnXrj+O4zXBJ8aKyCw9t",
-	"tvC7Ivu7Ivu7Ivs/TJHd3xPCy3/6QcPbCUmzS7VRWKelIlPcUaT0iC9fyyIVot1iROo2JTwNGbnjcDp0",
-	"JhGXDfE4cCZ4MHWCcOxNySIaxAYWvB+PFpMocB1vHA6dgEyxgweR7wwXE+KG0yAejb0DC1k6ypB9brUD",
-	"Fbmv5g6rzKtNjIzdhjvMcwNvCH1QussSN5gMx0d6xHYW0ZSL+LZcYoOmcCg3+9fWaIHnDkbeyO5sLIk5",
-	"GPmTCSfmEoBVRWA/pThjEjKz5DGAR2552VDUdu14k195jwzP8C37keJsF56Q+k2NKlM9Td+YJjRGyTfZ",
-	"Heak9YbLYLg6zi9sFacno7Ghj+1I9NGdchT4Ns3BEITwh7Cnj6z9C4bHhwidYeyGXjTBU39BjqiwjYax",
-	"v5gEzjj0iBOQ0cCZxv7EGSxG7iTCoU+CMvVlGgbEw+OBM1q4kRNEQ9+ZEG/s+HgYj8PpwosGu1Nf5EJb",
-	"hahdVtouXpXV0jmb3H00/Wo6PvFGytpqE4xgYZinaTAdTRqnSdohVqEYuNMjJaJmJ2tZoZ59U78yiPob",
-	"CEXfO3qr63pWWTjSVltSK+O0AMHqj1QhlLUO5ZGk0ODEG4AUekNWC5I3oVhXePuoEJeH4eS2NnXcnZ3g",
-	"hQMydMeeM1lMIyeIsecs/DBwohGZxC72/AHUbsjqlYUfBfHIc8Z4EnINzXWwtxg44TAak2nsub43OLB6",
-	"xdqKVVD428Yl/rehd/9rE21BFweRTBBsOnBwtIidwAsHzjQgIyeeuHjhh4NgGIxKIyISvUadaYiJE7gL",
-	"35kMoqFDxvEUewt/EAyGx5EMRysoLPxUcmijwKZVDOxkd67UcFnb7FT6QdXxRZQwlNECpaRAONsCWiko",
-	"OQijU2/cR4xCzxduIuo7rY9wWizp5nqJ5FdxTqBbgTllksMg/LZJihbgwYojEzT2U28sVFPzm4HPv5g2",
-	"v1C3MeiE6t2/NNPf+PxEYix/tFFc7Y0Bjdl4yK8/5PYsMYTaQ8MOb5rWH/K8/U/5bmN+gw5PefWngnGH",
-	"p/z6U9MO6/IHjXVN3f009IP6Y4NJF3oM64+NR10IMmpMcuh3IUmDPQbusAtRGhwy8rwuVGkyie/7HR4c",
-	"NPkkEElm+x5ssopMbdn3oC8E10VOFylZleqipYsStDvXP+Bio9FLSbbOSLKrDSR+hjSL0yQs2MeEv+0X",
-	"1ZbGrPr+ZDTVKN+PulR66znIPNWyIYfxAi7XkowVWICWn956p/JiYadllxz5WnbaEX5HqdCBO+33iqQA",
-	"ootePVyhznFIujadldo3nxXfA3YqyWfdFzu+309ZurUV3zNAjVXhbhrrCnDLppVPXamRduxgJzKZW3vR",
-	"9AYLSFvk2Wb+TEISoqToI5qjRZJFKJEdNjtsKWTwn5ZOXut+ndneLGel2zs9eDtthK3sbc6Nn1efE1aw",
-	"5omDNOyEoQLfkMy6bfD4FRHPt++YooW5KWojxMNIjoWSTONPi4c5wUme07zWFknNq9bpSCmOp6DfgTHZ",
-	"YbfadslGhYfuSIVmxmaAqLSfsQ9mvy8A0gTMmD2QF1/ncFXBuvbN75kkZwERYrP8nsvRxklr2fidr7C1",
-	"vlLQPh34QbYO+paPLXDKB2DHBpsADJLmlSVJbZckfH+lGLq2lRJvIBHaPfS244fSHlFr2SD1pG0vQAt/",
-	"8EZUjsTjHE2TKga1zS5UlnMp7n643xKGziOyWtOCZOHW+TPZ8sld1/teij2A566M/umVdoayebxKqbGM",
-	"vMIRqSoef6cLZ1z8w7+J+uhumYTLSod20RXsBJ2hjNyhGxjhhjCE4W8YqG1DFySl2TXjJxSXM1tSRgwY",
-	"X/We6pYvCY5IPqtN/nG2v0p5vqJaR/qHsUNtg6ocwRhoqXUcsk3BkoiURRPfSSWR1bt+dizcFKEBew+8",
-	"R2zTV7bn68PRPfXdNl5YbViBFgSJJ/zJ3kaDR201FCke3pBw74oe1mGwZD+xdzITEl5I43KnH8Z3rcu8",
-	"w1lRZRtRYl3ly/Ps53ozQiiygWq7kjMhBVEQXl3JtgZ6g3G/YVnVGKvsQwiNTxNWiKRQVcoKzWzwSnw4",
-	"GMuXdtCjYZ6EncoaT12a+3XtnxcqGvAjrMxGWWXcSL21RmgDBcYQ53Xctr3ma5NJK1qYCRdnaM+yxrKl",
-	"oe9McYDoshonmYKukVugZQXfKoKjE8TVDq6iVUC9vmNmqSZkQILlFC4pvyRUJiBf8y51XinbZVRUhE/X",
-	"bVR+qO4vOazkLu+34S5avG76PCq11drbCnaDhXEyWlzF0idiP6DX3By/w1I54z9t2wvRRbmyBY3nGlqd",
-	"Dpodd7cHJbHfqvc8mN4lUUyS06wgWbM73AdK0QpnW3SXJwXJGVoRG6HD8nFTZ7M8/IxTDEBGOPX4FwXJ",
-	"+ignayIh/aQu1U0WVik2dAeGNmSf+gP1n3KhJvUgfezV53ViwS6EvGRIBOPSD7rRMp0mVlCKqNUcCWHM",
-	"KyIHNcj6UYAfJgyJ36CMkIgJ2wRxpZTkYAyeIC6dhd0o2qfFlGtZpZiSsxHTV7JEyZB9xBfPmvzquTVd",
-	"VIy7xAyVy3gg/atUMfbgJcFRmmSkyb8spXcWAkfqgZqVoT5X9FC6/ZqLxegZulsSENyJTmHJE9lkWhp5",
-	"Nxm9K3k6KcoaAMYleU3vP47Rgyqjp7h4uCTWFKmQFQLwIDRtLrEzeY0JsSgvrDJqf7R3jOs3n/aoVe0Y",
-	"tY0r/5nKAr8lckXfF/mmvIVpRsBgZgL4iB/ZXZcyf5RfyObibRdAWXJ/0MX7m7vdXqne/s+3LyhNo0af",
-	"RnBwSzc2yLJQhD/vMmi8bnb6r1h5KiJypspfILLl9zpZdUTN6mqxvQrVvEQmEIle0rtaply1IaCRL1R5",
-	"uwuRfL29bymSnp44J+SZUbrDeeQuSVO0xLcEiZfKJRfI9tJDTnZ7Ls9IKmIfuJipKL0O5LCavFKah3Ud",
-	"so7BqPXtZ0opXoI2k5FjTcJwSRnJREx5934ZpincWQLtkhBxScFRVCzFgMDGlGSwpD4jZ691+lHeuCZr",
-	"8r8lWyA5t4edqLYVW63UwDhwIrXrTcIAFLp61qCKSMJglyjYFuEawyBXKzXKnmhPwmA04QvgL9nju4ST",
-	"AK8wI1dWsadS1Y72c6hd+wnkq/RUy7c/eJfqdDL2wbib7ZvxU0bQDdn2ZVo/qAbMZrOWA1k35IPNfcn1",
-	"Cc64EkJH3i6GQmzbnb0PfRnHo7lLfO6tU3i4gWgjpblnq9Wm4JfK64Q0ywRj/qHE4gJk+1JxbeyZGugK",
-	"HjK3q+nDq47WajXWf/Q4bsFTDdpr3Q9gLrHw+pofuBU1Cpm7wJeVNbHQFptrq0tH/rqmfEP+bo5inKRc",
-	"187JmuZC8siJH6ctu2awSiiMUoSJFz6CE0Oup0KRW5wm0Vl+vVlBamqVMC/OX74TB2ZJWYEWiV2OiEGu",
-	"sBqlJSYiZTT8eIbKoBJc6/oFiHELPEoitKUbtCI4q4Cd/GcLFx86xrHRrWbYuWZR2lb7CHtXI7Gxhz9i",
-	"VpxBRqE9wxWyDdswreUW8h9eibTE+gUglbPaUNJyudTqzWVP4u4WeMtAQVpsuaFC0vgEvcE3BDG6IpBs",
-	"SFLwLcrRCsgaBPV1hjBaQTokeCExxIbqbjRuVe86YVrfEiOx07a80lYLplzqg/fNoKu5Y+CR3ulCNHD2",
-	"8L+mP5Gdusedp6/nUXyTMJZk1+9oSpg1QMwYwkwiq+b8V2VXDxHE1NtxLVDkzDgMmIpqldVyhP1ys7Jj",
-	"xtPlfNQHSSZqknZoxlwkJbkI5IQtA9v2EsY91aDFB6hgqwplfzEB+74dwfmW6x3vcZGwOBEpkLUOBwpa",
-	"C1KaO0eCB76KBLv3eq9Bx7lixsvMFEZ4lealGLJsCmrL3XBu11lfTGjHhrMlzQvokISznVbQ40R8tf0K",
-	"0SihzsXJw7VqG9FsZqo3MneVmv7AtrwPIdqkn18Y9eIiEi7qisvOKmWv5E+u1E9K7wxJwLaoBfQympfx",
-	"RK6tYKtjcCSvUa7zMZQUMvEKku6zMlrX4bTP2lek3vUlAkJTU3w3CPlQKV4je2XfofiB5pZ9bwGu3SGw",
-	"Rey63G3++FVMc8t2V8YOaz5ggY17Rxa7YHGPInIjzWLnLCsRfgn43O5FqxBht89KLZ9fSSZhH7zRtbU0",
-	"dvoNt7Ft9zaTfdDQSvxCLdd+jOE18pe1bS27uZW3Pk5TkkNhzoYR/YbCeG1rAk51NlZpbHZxe4zTB5Mv",
-	"F/c4e6LGq+xIcRaGZF00r1Hwwv/Xmx+hmgh+Q6IWtRWXQ9QsSJyxO67qMITX6zQRKZanf2c0UxlzfAfE",
-	"FJDwIJXXKVe/i+OO2ahCzXJ+aEWiBCMg0WNopsbKq1QVsE016+A8dt7SjDhwAgQkGV0R2RaDc6qOXNWp",
-	"vM6JLjC+Eg4MLuU2eU6y4tUHfN2b9S47tSG77DWtfEY3eUhqieHibq1MeYb+gEThHzcU0+0JOo+5PUhw",
-	"niZcxS0KslqD+2NLNzmD4wYBDcidTIo+4kPD5QiNQWD35bbTTQEZyQRU8gzdlQRpO5kRWUH+mT7leilV",
-	"a8vuqDRX9iDvmOdX9WFzs5DerAfnqDUYoMpx7dboA+zPhmt/ww6zQKuQDDsNUNUS7FtPZ/lJXKs/ZxCK",
-	"r1L8RwqJuklKUEhXq6Qoai2MJLHl1Xy1kYPUjmRIs0xAoAPZUtuozyx5LV8iGcDIepErR+WsH0beOhVM",
-	"It+SPMVrK/QhsBMVP2A2LEdFZDnGYWUyhr8xMN5iQO3RuBWg5iGlLz/VVqR0nwfSWBLBoO0F3qYURx8o",
-	"/RHn180eojSCIJyP3iTPbXeRePyqoPQKAp517oUBVDRU2rIeH6wrAzoLrfmUQnZQK0WQLykgQUXM4oEi",
-	"trEuk2YkB9cIzV6SLGkmYuXiErtbUsQNXUjdh9wwGwH1WFeRGKzuuhVJV3CwKRx6USpu1mpdSh6+7J2g",
-	"/6YbyIwAh2mIc5qaHtN+KRVgtNuE3IkmzLv9se2ydlCVtdKp8vANaNDF3ABK05c5TrIGFrAukE8YWhAI",
-	"t+eq6KpBeq4HR2qY/THsyngznV4IgI9JCTGU0xVKihMk8gAKWZ4kPOqbrEhSqL+qlmw8uBqjbc0P3IQK",
-	"hWoboFN3qjvwOsfXK5JxI9VBGLGVMLZ0tRArkjSFLIz9+ToKk6zcLp330MikcauZNDLNRVRQ6ZdjdOr7",
-	"j5Mt49ezZZrXSItBJ9imnh4iKfIIG2bSaG/VAt9JS9GC5inBvSIBq3KGlklq9A9RFQv+joIF27ES3CBe",
-	"4st8+L69MBhMEM9A461m+IrIc3REhbAu8vv6CeicJH/Z0AK/+iwxmiq78IaLFpF/XzqBpcxX5pRFsP2D",
-	"j3hFPmvYJ70F8C5UFr8Lcc2Q54rXzPi/Elgt3wXMbgRo2gn6Y3JLDAsVOqSVpQZLZb+lySopUI4T1n0r",
-	"+DHjj4G+BRBYmG1ydeT517Cg0qOFU4GIBmquaNWxS4+CiYkhHrqDDcqCJw3mbe6qYZ+9FuZZvVFxgVPC",
-	"7ek3Ml3na9n4tjNonB6IsoNx8UxZ5w8vvDdN4hf193xpY9jci3fSp95wK3fdCOWUNyn6noioA+K7YvgY",
-	"YaFwJUP9J834uVIv2uH4l0G3NjdFZw9F63b4E0OwyQFR+eLH3RBNseqW6NvonSqwa63klBVOBxZy6vCd",
-	"wJfvWsJoxaooyxq9CZQ1DnxZ1uiN9xVqiicG/pcP230zRZHeuLLXsIY2DUPeZVJFVreLtRRyl2LRMINq",
-	"egWchT4aqII7rkm4wm7nKjPnNYYuFQbgZU9jkBRLshLX3H4BWK2ShLEBu/XrahT7tImyHYRdo7DXCHXU",
-	"KETuNz80Uq8I3OmofOUMBa5b6hf+cGRqGGfsBuJP5hMIF2hFuZJx/UX0j1LPlwoIIHiaKoieSlMN0aut",
-	"KSP+cPQbqyOczCZTvMMF+ZGvsAGhoErXdiQY57ggV6l82lZ0p559hu4w1xcQgwvgKLvWn1rq6ozJPYxe",
-	"laWY9AGU2dckC23OHOgZIwAXcs7UOuqL7kgOcYaC5jInGQIXIvhg86tvshKqq+XaEbjqKMQZv2IWROQ7",
-	"J5mayGVvwy57SKoZK8pt7RkUE8HkRLYAzitlQ0WyIuV55/dzHqmOqYDefILeNk0pYUjTNclxIavrCgpP",
-	"Z2GSCuH4YDcy+IwMmjxsg036NvbXcgnp7VVlkimJC7g8Tbt3D35W80J6rh9bN3eW782SpM09tduzSIKf",
-	"1O6iVqUjycJ0ExHFJyJSINehX639fXWdRCGad1YwdRuAr3vNvSt7xligeATKitFXBoX0luQMYbF8hRPU",
-	"EZnHeBkyUHomtlHrm74Hrccygn1byhY5p96D1P/fBsbnPdeHLAfwnQqkCOY0fagQuap3L2o9cvACdNlL",
-	"8aKm/nlltOYove5U6HKnKV78hlAF79ckfJnEsezyb8uGkyH7SmkM4Mw+rDq2HhN7YaIeie9bX/2MK3ig",
-	"1d2pOnQueQQ8BYyzySKSd8WoOPUDNcCpPwQxWSqQX7Lm5bcqj/05w5tiSbIiCZsZJG8pCnMS8W9xyuza",
-	"RuXpemRJBYpFZTkkNUGerTnscdEJr5Jy0xj0Me75ysqqJCvRUOsHJcIFXvDLtMwrgqSk7qrarlH+NZQh",
-	"mauwr4Ztb47IQwqGyoO51D/A8u2qZljl7+wpFt31WLs8WBb/mmVCcvNEf4T63qWFFKHVZBvTxs9kWrMo",
-	"iNY5kI+2vf/YkHw7g3eLiSi9GV0KzNHNzWWvkamtMDBkpbjEHWp6dfisy0nvTjf6wi8uWatc8pHZSt8I",
-	"T72TrVba7SODcI8tEKTdceqV0kC+We0P0DVNJY5pUgi0l00fbVgf4fVeKXH4cC220QH69ze2zWyzXtO8",
-	"INEbEiX4w3bdlCE0Xym0MU6qP73/6a31btRDXUES7ZVMoq3qF8J1AOwjwC5rab9H6RbesKSjsaTHTOZt",
-	"WZ6kpehMUaUbn+3hXV5c9/AWn5sM/JRsSdfM6OzZqXFUl3ChbpwxiaY4CD3i+Itx7AR4OHCm0ch1xl44",
-	"XBA39rG3u/ue22icUe1l8Z4vASVZ2c03Stg6xVvZ/OcDwSt0Vm3tpLoGnYVFcktktwyxJSLJ+pCN6UrU",
-	"B6/AmOUX7GHzOzc9mJugI8JfhJe/2sZFpHLx+5+LMuGg4NqD7suu0jSlfPgtOj6Z8YjdHXRG3sTHQThy",
-	"Ipf4ThDEI2cy9qaOvxhEZBiPxpPxVG+daLazGDphzPd5QIbOYuROHA/7YRSQ4WgMXdIO6aBT3bqPSkkF",
-	"NqwR2YAUku5X8N+LRm9GrpgM3Khw4dB1742mYs2WZirB3GjzbyWfLreHU2w0mTONTHMi/lA0e5QTCUaD",
-	"+36P3mWgSBjF+xuJZ40tCW8G/Kv0N7miATXw5rfdB+t3Lvz35sJSRlq6XT1ATP6L74pJFbuSmFrMcVvI",
-	"XRHCvpbRsLo7nssNC+WVlmJCmHI2OZETonpE90vfqQINFYHblo5fLUJjUioe3DzUPWUl5STJEjGDIt8Q",
-	"wG3rOphohCvH2jBzLHhP62DTvTODYpDaaMDcEEqoK5IpXlCIg26P0PMP7RUrQw2HtYV1o2AxWoxDZxAO",
-	"B04QusTBXjx0xrEbDxdeNCWu0Vs7dOMBnkyckReNnWDhEmcaDyJnuJjEfjyK3dDfo48Nd4vTd1CPxIxU",
-	"DgE4E21EKRPN0HqTr6loxd/UyURf0Hu9H3b1vtwVcbZy+VbOzC1vbts+g/SPsig9829C5d/f5XQ3cw29",
-	"cBi7eOH4kTt2gmE4daZ46DuLQTgMFpNoHHoTzVwLL3ZxEBFnHHqeE8QudiY4GDhuPAoHkRuP8dQ9TNnf",
-	"ySL938/hlz+HIBn/SnJm9RFChkLVUbSSCVXxJPQjvoZrqh/vXVPvxB+dcJa51R9CWB28LB+XFK+SRv0q",
-	"yRnNZAHTHRVYPrXjvKScqjSJQr5x8n6WuFpS/OcSzuZX68bW+3H2Gz9blD8T1VOyieVC/qilESwIBJHH",
-	"CwSG9s4vaMYSBkWZza2bQ5b4HN0tibieywJ6GouAqkjnAcfmTUbuniG8YCQrxCOizEj91EBBB+EDDlMx",
-	"P67g8FdBG+YlWcEx+t8514B6/99pSFdrmpGsYKfiW3ZqTpsvC9bCOeWsaC7jOeRXojn8yDEenc8QuSX5",
-	"1qh5Nye5IDHNifDWijQnBH5bgxQn6N3rF2gwGEz7/IufP7w4ucwq67LYACeePwiGo79VVit9gKzIVaXT",
-	"C431a9FKOQvOrRis876hSamCr7kJHDyvUN6bcP2tnMgqyZLVZgWZo3JSSVaQa9Gat/fCrACwdYeVJQJI",
-	"CaQSXFxWwycZiuhmkYocRAkoqel1QE3BLuK9zLfvNhbCzbk+Z3C0LlUWSDr5FuWbbGZD7q9MU2iFjQks",
-	"OJWxyDtpp1BnyjyrgHbjuCC5YFhRzHk04XROfNs6DEIaVdvvyDrFW2Gu7aJqifYn8xKl2CioCc9gLxKf",
-	"16rE54eS/UfVCa8xyQtcLBXJZXZWGd7VZOySlXEI/XTma4tpqVP+VIZfmoRbnQ0IjXNmaJ7PdQ4qyuid",
-	"DiPqYz4v5vKol/mXK5qTy+xJlOO4cBJSxM6yKNZ4nTg5LghYd468D57WxdZlD1iMXfae5d+7z4rvvV7H",
-	"dV7ACto6R5erKyoJIHSTFVy29tE8Jzhic0RzNBdzmCviCNgcyN2Z44xm2xXdiG8xCtOESx2pZczQ/B/z",
-	"y0zTTGZx8xM2v5trqj2YNv/43nfdZ3ff+/uoQ4p8exYXokt/zXEsJyPOt8ChwQpOQTRpYyRjVT71DhDZ",
-	"Hz9+PDOSVZoz+IHeweE0flQ9FM8JziFHpX2N9/3eGud4RQqpXpSNY1WuQPWlb2Wrn6LS27ePMPr55/OX",
-	"1fd37IzLdazeGhfLEoKq0hqz/dzu0jV+Pn8JZCwXdMFV09eQ7dBcFyAVmX1wEykTQaGtrutd2ZAT5g6R",
-	"fAPzfSmU2m7zPL+ozVDc15DF++cki9jOGat2LWJHGEE3/JE+YoRvq0T84ko1rl7Yv/TOL17I5vLnFxeU",
-	"pr1P/Ot1CpFaqfLaVqfkL59bZZHSCN2jAep1cbNhhT+fi6e8EdRdqb/0gcB5jrfCwtgC7YXfTBHoR4hI",
-	"daUQ6LNLzBDbhEskoll97cPaZgX+zH8GWG6yDn+JI5H0ySU3ZLLzP8o2NiGFrBmuhcxfQo7oHKT8ZcZE",
-	"B/+7EtdbjfVMJzWKrNJIjsI/hR+KmYnkgqguxkh2+z23w/pFIsAcntyRRR+vk6f9/1XwSzjHsF22vYOB",
-	"NcZYRRbhsg7L9QMuFYqC5HyM//vL/728/Oy6zuXlZy++vPw8jvk/p/GnP/zvMgpuasBAcS4oDt4Yo+kD",
-	"zmq9w3U3uqRgaL5JoqqS0dP3/C6ufSsauFkXPhoAD2o6VImAnX+6zvTTk18c+a9f3f7Iu1efP/3PXcRg",
-	"LZfIvNLgSN6JnP/EbRkaH2dKHxP2TV/jg3OBLFUf1QwkFe2k8BYtCAJVlPOzLDNJCsMSuswW5DrJQD05",
-	"QefC8lvjf2xIne/O/nL+8vnZz398fnf9pxfX7M3LvwQXr85ayA2XYnez0CSCoBoXTfsvoLL/aQsXVG+V",
-	"UAq84y4UgYqpJrf/MpE1gzvukecSX+oxLpFyUmqObLdc1PAAttaHZWYbzUW1ksqwpzmcP4iCsDIfW9RG",
-	"mvdnIYM6gGVa7UolzQzJtN8xRO+yy4wKe4nGaK4cMHNofKsT7DIJogmiokT+M4MiUCCohiqxVCMpcmV9",
-	"Tl/gqACeJXoyr2c/zRu6o9FPxrZZCvbyK4oVjdO674AwdrJzKY0jAit56BFRfrCds9MYubrXHOBqygb+",
-	"8z/Mgd2E6Sx/W12Ldr/ZVqKmcOxi9BrkgrjOt/tIVdtNwQPiJEnzpjp5VRE0bmMq+crOQuBMtUvn8wVP",
-	"NZ+V5dL5w3wmIRglAuPH0q9ShXGseg8Dz+8jnDKqekqDrSM3E3ZJGYZAAonXCJIByiAvMzmWwqPjb6Zl",
-	"gSAMB5iOoPzQjWAERsDOQvOLn95/mKtikabPoc9lDHj+ZLopzRq32B8UsYWVWFK7iuTYmUc0mf8KzmTp",
-	"auPXWJPsGflcGBc9nAB8TawXOojkqo9FXuvP0Bzs3DnIO6E/VG/uqv8pYdygBlHXUCW3f9qc/50m4Q9/",
-	"uv3bCy+N3v9p2saMYlE7VcZ2IXfm/E3Is6vvnU//YZdoba6/M8EymKGk2u5QXUuquaHwroCNrxyBlQO3",
-	"w6aJxLvN1amIl3rM4rMS4f+dEsE8/bI5VFUIyMwB26R0fkF3JUA1tbrv935IWEHzrZIJVr+Omph2oS9J",
-	"Gh0mpOQQRwtZU2apKRctxLzjsgIKYAukPFHCwX9i990PPnh+Geu0Tr/oTN0PibzbfqBpRPK2bZ8zksbz",
-	"WRlmUZec6Iai6oO1eigLpDVulRACKzBLdQdl0HXANJSjia+hb6s0ny6zhOnyYK6h0Ts5QEOXIWncQo4l",
-	"LK37haPVPUGTuuf5z2RrO89bJI49n/ptwpJFStDZ+xfn51ya5TjkUq4Pvl64/nG4lI5fce61DxWEotRH",
-	"ZQD/BP2ZrAv41A/Qkm5y1r/MFDq5JN6sbIspMOagoh3Ya8NkBcgN2dZ0REuPr/nTPgIzXzTXpjG3+itY",
-	"zFLTFe/5jiGcWu4kd+HF09AnTkTWKd06gd96SdX6orWIY3843CWNLy8/+x434cekTRifx29UZ7mm2Ji/",
-	"+oCv57sgiyRaJN8YERKpKHQlN4sOwTk/wXbzFG6vwJ/IAbEEwOL3WuD53Dq4I/gG/n4y/3g6fypdLRKl",
-	"vOkC7hxsaVMSDtMPJB1L5eA85lrGIcQVLAotIxSmdoO4wmdQyg5BbEDWLs0tFeETllGFwgM36GsYCgyw",
-	"qCeI01MFUxPl0s4oiqCamGQh+QLkPUIHa9D4z2S73zI6uzjnh7x6c6yTNZEdly0WxQ2cuAdaRj+aLri2",
-	"S+SFwsHiOqx2B9b9lH/eLEieEeAAi7+Xq+qpvj0QgDxwAT+7zOb4+8W8j+bh//o+4v+HGOaTuH/9lP+1",
-	"5OoT/yCBP//O//O/bub/eo7IHzErXt2SrDh/2XLYkkir4pBYRW7hhMQgaXKCV+IgLnJ6Q/rcSLmmSKWS",
-	"JMUzdE0BCArOyBycXjWn5G6vWf0A8Ak7MGPn/OUD3Gctkcs3EEsryArqPLnpofJIq0Eq123ZNRjWqiXD",
-	"Myv8WQS0oJ+hDm951vDWG2jQ9l6lvzSjrFTIrio9W5JkrOdVpdYce2bV3GC2ZV/utrQO3Up7PhO5xqAS",
-	"GH6YikpQOr9UkxzldhNmQhmXAPdXjjOGIfOqdgx3WDVGL/FDTZufVAXeTusGTkvpL9RlezOjRbJ08mu9",
-	"SFxOC0oLVuR4PVctPMBZYOrLhhOwJnhE1ERFr2wr1zPprspuoqTQq5Y04P/EaasuJOI94EIRtmmZQaHu",
-	"WnGbN27sZx10oYqyUyxL54lwxPwL6j4S+b8LS0nPRwL4ifyhGZrTmzkwD9CXRqTMw4k3DKeV3DatNUVc",
-	"Y8mT62WBCnqCfpJ9f+EJgI65BLgsedaKHCdpnXA2pHUr08lOSYexnHwI6HOXtduVZkihpM4cSjPeEW5x",
-	"cva6SbKoLzzm3EzaJLLj8RxUueKOCD/fqnSVUUYUJpgAJBVu8hQr3CeFbHWZPZm/EI38ZEoN1wtOT0Nn",
-	"PJ5486cnSFQq5IQghWKp5FdpcUHcDhC1lYuKL+AEfViSLbwOOmVwJQZnKMki8rm+HdU5yNe3bQkUrrSo",
-	"F0PP22Ulteoabd+cfjpt0UMuMD/We4KhSRrlpKwz56Z7H835QkRSjZSLp/DJCfpJSdgOKA2HRjtK9Cdr",
-	"ZApW05nN35FYrhxIQWm6kxA657QK6fTIFJGN/JVurNH2dUtAw2tqJVlfx7NoLpFcKhVK8MIEXA2IrNbF",
-	"VlhoDG+ZimUZkG2wVDEnIcP1OiRg0GV2l9Psmgv9ajMclUEAnh855rOSiBG/HeTlY2bBctEjZW2fH7a5",
-	"GR+fH8gPooTqWG7Yb6qphmmtE6qqfXI+D7TT+NT2x3iFh25nqhCOto8U4tVTMhEFOpDv0MhZWWT3UBqK",
-	"AoEuMTPgX+Gn44QUD57UBH+7wqdKEY5KutKVN7ISbz9JAT+1FlY1Kv0sNFW4rQ+kKGenfbn/XFAoB3Q9",
-	"eV/e+7f8ypVlAtpVDZeELAmgd6xUzCGLhCvwOgGTppH2F11mdzgpuCjj26fEoBjpmQj/cbWVSURJkY1i",
-	"wJTmBIdLEpVIojEVGMDFkmRC/Kt0KYk0PrvM6oqecq5jhv7OdQ+1Zj55+R4RFdwSoIEkDfxWiVC5UPE7",
-	"AALsQ5gRVPjLTH6NM756rnWX2bzclAYziEtbkPMq9SbW3rJChipUYpns3KF+CZqd6s95N0MFvQR0HX3N",
-	"6KBmTumqLzNf0CuIukI6myBzH+KyQiEuKO0DSZolFDNhW4hcNWCKzPRd30FEAqt0j74agbOfc1bMLekR",
-	"KWkPY2t2PbZOBFLYQ9Jqif305U0wMD1U/UEu7mR1h1cSZoDDGnHzb88ae2fkcXYxyfCCbgqdIFBa/dzk",
-	"qMc0d4nq1vzRvbaSyBo1pr43xXDP1EWi4XUOvbYqxodWvQwVRNmeAOupIu58rliBOJeCRUAlc52OUaGs",
-	"Ya5PyuQKqXSW2ps49SAT+AykJkg1XGRL/P7BGY97AkU6bH9yNfs//+8/vj/9Q2v0/n1I1+QD+VzYHa1Q",
-	"aqfxkJvN9M1W+wpX39Bd+hD+z6BeACer7xiaQwLafIbmfLDvYXx1yIX7u2LvPkNzR5x2fJkZzjj90swS",
-	"l5Nt67/flVIo0AB23etVh/bOXDCnzJM46X/fSuokC7uxvbzVAcWb5ijFstO/vczN3R0qZ/y1h0fLoZS5",
-	"gw6tziScrgebefwMwrkm0aHGb1nqbKWCBBY+xtoBUuxXLoV8qcxJ1BPb2E9O54FqpfR07zfMxRaJX6Mo",
-	"iQ4Wg2CPKvF3zf+qyb7qwm/IdqaA8WqxufrGaGf/o0i6VkH3c1YkaZfTZ5ah8hPYL9ctNFIRNIJjNW9N",
-	"YNl3KqF47PBT+REnhSxgaq7iNc3Rkt5BiYOpyXA9X0hLrGL+FYVICFFzJYOWQNKd8XprZMIMJo3MWFJL",
-	"qVTCFbEudmaSyQZBCUMvzl++E6oa/5eyISQOfjMPSvRznbRsxB1MobuGe/7ynSi/yglb04yJXvbPcfRO",
-	"pLmIYvisIBn804RAlHiD//F3Juol5SxhgCVlxXMJ/2J7v/rtqQR3PBfy8EzjPvZ7mxrOb5dhKtjA5RhK",
-	"2B0whJZJ3egoHxaktNXsNsEyrbfATOEB9yE0KiviEPC67C3ODVCcxjRfcYEmVwhWgTA2LzOpOELGeS5y",
-	"ffpiiArGrjJnMyqhUU/QXECQzuUvIOcJTB5xO9XL/52aD8BGIfnMaQMvQNXdK2uu0wCySP9eVe0n2fU7",
-	"cakeyaighD0XbaY6csgL45H7fk/ESd/IXKyug7yuPnXf7xmZXYcOdm559L7fAx/ue1wkLE4UyFaX4d7W",
-	"n7vv99YtTc+6jGdtmPZoZ0s0gNBw37H0KHM73IBngCxd8HQ8mQNdrli5wPnTvuglI5qPiXCf7uAmmpBJ",
-	"tegyUzaYWdqAnsztPcbUyIJJKgEniJeKzyuZfMK8u8waeeWgyoD+WOlTIGULPAjxqkpOYVvGID/Qqobo",
-	"W5D20qf2jsohuwzzxnzmUW6Mfy95bzFqDZNXmq7lyblObvddAYpjXsh2G0fyS1mfJUrPOu7VWe2x+74x",
-	"ki6G7jgY9DjSD933RfMc3Yyn8xDiiXuJaCebHUUH3CXGQ/dc1ZOgLM+3LyQkS9exXlke5bcAlck3cG91",
-	"vgOqT8E4EDSl+YHjVJ7S47yRXfEPGkY9dC8QA80W6p3uIfMZOUalC3jXQcqH7mVXPbNjYZdRqm0OJfqV",
-	"0R+nyxhmS51HkVxnsqdNxY8sK7CezKtdXvhNle1oBc5vxEoz7/lTuDS1CR9SmrLLjHMpoJiYYzxpwSZ6",
-	"2i+9oPVm8eqFqt27mKD4rUxFklJSZHtyPYBewSPya/OJVJWdKTdd+euY5lfwmZqOIJoQl4oktT4NOrnO",
-	"GEx+VB2LKyyXme5pBeHIJ3OjKZUg4w1ZF3DZWxuN871Sf1ypH6g3GL8rKFokWSQ6JEPhBqg6cFFdbRio",
-	"RVgEGeulkmXnmDSldygp0JN5tZujVGWSEtQQV0F7cGbVcSATSJBUuG6EbETgoEBP5vDVlfpY+c0MywTA",
-	"Uhxd6L7TpCgxsu51RfV74a6mxWt1Nx1rVhxkUOgXgogsX95NOqpnH0uB0Q7vSjn2PFTlvnPjJEKltICc",
-	"nSu1w+Ay/rV5TcfzWm+ePsLsMosxFNcZwdQV3kIIGI5LcQVuuVJxhSzjV5/XqiH2MZtUH6PTZlUeehSC",
-	"a5BgUUklk2NUympGSMS0m/KJBGO4ImIGXIXUKYMii2dTiMOidUDd70kcKAGrdYJ+TFhxmcHhfyabzwLY",
-	"kYwXZqiOCiGD4JCwR2V8HIlM4Pt+7yXBUZpkxLwKj9iUSA7TdT/Uax9deYeUaDE2WmPGZZD2pXISAOab",
-	"RsN4Mlc/nj89QQK1ErIOAJZpbgglFR5SSYk2KUhlK7lvzOvSP0S4GqBVQGiRpmyBfxOue8Hd3Kyhm5ST",
-	"ui8ibRJU7+lJlRIv860j63R3TUJW88IEXtN8kUSR0O+P4MwyAfelyL/tqjHWn3s0TjUEJSPCm9xHCyhe",
-	"Y2DqCTQDitgKpyk/tBEVd3UjmZhz7Vy0v5kbra9gkAzOszzm53Y31RH0fGyH12NR9Qs7XoCIq9WmwIuU",
-	"aF/FMfRrDNKJdNWnHt3lIY6vjMtgsyOfSClV19qTuZ7/FfxIkSYrSJ7h9FWeC/SCYygjx+juj5K/fyQz",
-	"yiik0W4ZrlSLt8gLguZwQei7YC6bPs1PvjlP+4+YFRKE+Kj9SM3nu2xI+cLH1miNeh5904jaAl13miHM",
-	"X42ezPm8r+APvmfnBUMrqBYzSx9AQgIApUiX4aL37OL8Mrsh28bvZGdKqftyBe6Z6ZIL6cpoDaEq82OE",
-	"UUFvSCaflIKYq+HaXXWUEw7s+VeiaWtnF5z50KNtTqUfrcXXAJLhLS3OwpCsCxXLOGLRWX2MjuaV8dDj",
-	"3TNi0Lly9HJGA4BWoxechrhUWia3hLCeTEmZhxirv625eV407EHluy7VG/4l2IKqMAgeqRqG35zYfEuL",
-	"NzRK4sSm9X6oFtVzU0HV1StswUod+hyKk7RDCWrjvzHjQGFW73oEfiM6yuFtSnH0gdIfcX597IFeN0fp",
-	"pJPXHnu8aCSNttqfCQU0GfLQm+Q5V7rFS68KSq/ge3l8LyhN/80yLspmrAcMIh/6d4rC6b6t9Xa9Zv9W",
-	"UYss2xrNIQNYKSN8xCVd2eNyl5kZmLvIIZMJ8Bpe4yQ92gNDDtII3lLZujKSaQKWSXRMEqg/+SiMMFcp",
-	"6nPdWloj6BfVDBgTmkTsSUUCz9Af5mhFSCFTZ3RkxFz0VQxzt/ilu0hHsz2CbLtZDv1OJ1ceJylbhjp0",
-	"c/Szj709ZWVNnaYqrVTJy03xb5b783umzjeRqSNBvDon60jJ+4HSNzjbyvubHcmNuWqB0H273hmPPLZT",
-	"UaBdrmhOyt4RoM3IBolP5nzCV6l4PbeP+cOCXKrULsR5vkVzPc25gCQvP3BEu4c5wgzdkTSVxXlmRR1D",
-	"8hXNQJ/ZG2OnJ1r/0Ow04ZStJjo9LH/+MCf4z5nZJuFYwbVpjtJNzao+9uiKlkDBBPtEKFthTiL+Ppzy",
-	"g1ebdsNk+/jxo1NvNbGLuPXOFIrCZlPRY64F8cgB+uuL8on7vgLgkEpt1zF+qj51r5q0vSZZeIBEMJ8B",
-	"dbxCjY5coh95FA55S4uy6wzDMSlRdmcQnVjhTPYkyhlaEeEAuMNJgRRiogCX5+L8ybzcHp2AQbOMiHZw",
-	"CtH3MhOSRPRxK4yUDIXkgkLw/pXVvxFa4PAGPZnLH1xJJX8+U5DA+8J2T5sR1zJPQpbFGibCHc1vAFgN",
-	"M0GCst8M+ANCnMlqT1W3B5bEEkufINDDDOlWrIYcQhMARavrJWD5AC4E+S8Gc1j01X/lWOPPGdus1zQv",
-	"SPSGRAn+sF2To2WtfahuR8ny7KO7Goy+xIbjEO7qcsPB3AHoRL7velpX8MQVfwKUaz030YSnDbX3LEPn",
-	"F7cB587zi9uRRvAtsRv/Wa/BqUD4GhVRwbBaAuU60zPnNXbi2cmnX/1+MLy3FECZ7XQk5qsNuY0RwFNJ",
-	"smtRV7siWIL0ZptVb/aLwKD9tHN42UgZR8IWwelFzilaJJw9JHJZrWFgApImYdbkLMi3gHo1hU6kQcpw",
-	"Lf9OhSwgPLEgyySLnomgeK0f9WWm83VoWZZojAAQ3TA2RBcAVUAgLxQbdlLLzjGbWsjGDHwCQiLxCV8n",
-	"XGsHIXWZJRLha22QRXWjhUzfn2JoVrm3R9Knfu+zQ3PYS+/eaFvadRRRsvNpV/AHEHYFhI/YAoF6oLCl",
-	"noml9UHH1dhRuCjToWiOSAq9AZTfQFcLfnauqcMZyWE3ydqhErbNWVMI/KmSSL1GX1RdKUP8F0Gzkhmp",
-	"RP0zmfF9wZXuaxDFiodfJzkrXgMg4nOi/vUOZxHgEb5f45yRJo93nC9/e5bRQjTTaD8IlSLHwJ2O2kCs",
-	"3An/z4L/J+T/Id1QNOub+prbhwX5XDC0ySKSI4i2pcmNwhKjscQrfaa7twV9dzpCi20hKsB//vDamYj8",
-	"dn5LDnz05+Q5HK+0CvOj74OTkK5OiyS8IQVXa159cDx/EMgGUiY1RkF9Fw8g9zqx41UjRsKcyJ4G0D1D",
-	"XOr8xItcj0z0qi9xdqpn0mwyvOscvVG/M5ry7gRFgBm/57+stODt8Iz47X2/B/HNtvb5FIxRLnDmXN+n",
-	"efJPie8oOstBNTY32CttZkVEFVyTGkt7ZhxcoTMJFUnDwFxmSywTYhtl+Fw7ucKDyAvdeEjGCz/Ao8k0",
-	"dBfDyI8nHhkF4WB8pXQA2KyOf/SOPZ01CaJ3WG6c3g2rVIEtKPuS77zhjuMkMfhD+GnPAtvXpbqWVyeu",
-	"e8N1ahInj+J9swtc2UJjb217+cv6YsQc2pcgMLYMSX8WFskt6fV7KvvUqrmU1DtMbdFZqBJzPqY53JGV",
-	"tJ2mVKkM0hBaUvR6fdcPaqK3hqolD6oEu2BVJXEXBPNxN0p3gSzyNNjZAZqIqG//1Ly0FIag7AdNMwvI",
-	"/zMlx+JNscnJCXq+1eUDSSVWzucFDnHRznsPBgSV9rzJgvBgOwe+L9upV/b8hmzPW0Laa5zrzCeRtFIG",
-	"WeQN1ud37ZJ8xhEJkxVOUZRcJwV7BrdZnGQRYBltCglUwKmjEmDqMMz7pLF12w0dM8Ws+JkRa9/vj7IH",
-	"uU7+E8BlGK2SbFMAkklxR7VeXutcLk7NXa3dpQl0YvYEiWm+wlypiHBBnCIBqJzWmQ+4dqyEw34BdiHx",
-	"/do1T7GfalArP2yiRGCY23ANVLJ6H0l9hB/U1RqubuhKoeAftXNCI+E2BAyaiyxr8BUrMHMw42TdEPiF",
-	"AYkyKUijCfaTuVD75n00x6Xmyv/kN8b8qUAao7FMr+pL3Jda2zjhqIGAxWWm62lI9OL85Ts+lqp34P/k",
-	"RAPfT6wtOFHFost4tB1o9LVXmEuij1UV5+kya6nm4a98+kxSDMvzZLO/sPKa2C8AYYo02/iKqanqAV2r",
-	"JcDjmDAe1f48Q/Nsk6bzBviGBCPLq9iisL1gKPGnhENSTKNVU+7Nen9nNDt5h+/eEMbwNTnCzPL4OceF",
-	"ocbb2+offgz9+35P0OIoQt9h1k5jwfY2Et/hb5DGLuAXHG7w1zLBMgQDwilIVuSkLq5XpFjSaD9IW7F8",
-	"I35pPB/c9w08duvdpb/+jqG5/uM8mmtk1YiGm2ajJ2FkKLC5Vn4Zl7EBC2DmHljx6hvpza4XTUG8r2hB",
-	"2h140mGnfT0JyQS8meGgZvgOuksI4OA74z40fiTgamquvql/4p74J567a5pDeQsRVti0ifl/OTKi6pyX",
-	"7THkA5VJmQej7nUMFvHUjwfD8XgxCCI8woOQTP1p5BKXBOPBaNcERwIWBy6WTsiAChDQHGTCrZ5d3SWi",
-	"JAIqz7l9erlx3UEoTXj4g5yKz/j1ID6QAHKZ6h3Dr7YtK8hqXsZL2vfGDmW1Q9eoWy38VIl+ZRrqaqVO",
-	"W5XrzO3tV5oh5CWhSrh6KUv78vLarYY8in1XKjW/gY2noSQtrp6bRMCCa7VG+IcBLhsq/RgqCHTVMb3Z",
-	"Fxow+b3EY5Mt1fsCCxO2xOy3fma2txeNUHraAyXyEv+Y40yPqP6A6nW79VntX2ELHJTxCKElKZTAHDxY",
-	"5hrNtQkZW65wjYtwWf4ptCnj602h1yO+03+KkfQixbf6z/Wm+IvESBbfqL/EY4qw8Hr1h/ih/mpTVIhl",
-	"fKs+kosRWyNWIv4tlyG/2BTmDpTfVYdRGwvjqD90bxLx1aYAYMwLBUkOxdPAB8wcB9hivSn0P+WQ8Ee1",
-	"3YnxzHMJACspafKU7q+yg1nabsSPQtsXSjE2+AauqeZZSCqRHbghbS0zdMZ4+5TeGTK/xUdiMDGWwK5N",
-	"18iN9XRzTUOdb9N0maG55F9uVQC/8H+IIyz+Bfup/5msxD9LivO/BZ/P+5fZXDA1/1BzjR5a/AVJjsDh",
-	"8xP0Iy5Ijm5JzqDj1wpvEY4imGuji0spRRokzKzIkueFwrkVwH2AitmXYIyt4LZnhlFdwgcUtGwbrIqa",
-	"BbCmbhPHLjMIjyoE6VbI2kfxu8JG24W8VkUbFPkBqhl0ohPwkZkeM5PdR+Qtz+3AdeLciDwD5RARRyNh",
-	"bAPVITSJQonMgTCAM3CZGpFbktI1V1wvsxXXLZ/MI3JbIjRYVTr0RKkVT1t5Q1z8De6QE7VxBwAOWm48",
-	"aStnAgNR2e3aabCkrECLpGD9SuDZFmF2T9xTb1QLMk/3BZlPf4Gm515/YI83v8BrHCbFtlWVJqyPyGcc",
-	"Fun2BM0LWuB0jr5Hpetgjv4D+ltAH3j4I6Q0TbLrl/Qug7/LbIymLNHDdDeyXtAN12waZtYPJI3Kzq99",
-	"0fPFcINYotbspG74VtKKHjaf1zmpmnrcMDBo8/A3KIAlBWjNRcN3DAFoKWf8JAc4GgfAaJaYyXr/k7r9",
-	"qHbv4TP6mBTLpdwHMaqFzgMIjBXtdazVt1SM5ZqEEsP0DTYyVlOltrm3Npkm2vzZ5Rm/pgUobyJLGpdV",
-	"v0SNqXe4XeVDz7TdKT9AjNySHKfgIZB+OuiZCPDSytkMmVvtGNNH+3w4a6prfX8vRIktX/Fh2K9HcD8s",
-	"ZCc+cU8K0W44AqEmbJNENZTeHVeZcV6ptkC7O6rKSYlkD4b++OqDTu5NZFZfpT0HYHuL3KM5LuYNt3gC",
-	"DfQFFASs48s6pjo4faqOHtW8TTFbcpyrZ6TtyS5sAmlhu2zuG8FHGS6ZU9rg5eLaj+o+I1NusURekuX5",
-	"MtVHgLxIFGKpWleNSpspWVqb7ZaimJvdjA87md21fqP9A61/Kccalr/Vgu+rObWTWSUG1rxYFxtoxFke",
-	"pQTyO+firzm04jrRR2JWRbGuQLFVTP0N333x0A7ysueU3qxwfmPbf4E2VKbsqRgOt8Iz2YJ2vpADzM1u",
-	"tE1JftSO1Si9l8KsdMfY11JDThJZsjIdRiLE0zX+x0b2zLlObkWyOoSj6kpsa8vcSu8+vxOc+5Udx10v",
-	"7JXthH5cbsv+vySLWF/11C97BPfRnGSRRV8MaUQ65pe+4D+t3VLlfnbUc6o729R3FGoUNC6uXgsiUUdl",
-	"4DQ0IAFKYxfekBcOGZF8OAJhK0h5lnlDEa2K7w+Gc3u5KRjiGt8JeiESyEXej2AN6K+soRiA4IImJ7tv",
-	"2jpPC9rKNVhZu3ShNOWg8NDYa8cFOoRk+TJuUvrI+Uw7SUIlx/eJQjmd3as4KqGoXOghE5avEvl35+JB",
-	"z5U9n9XfD1zTq8/rFGct+sNHM2tXoIlck0I3PBFZHjKHfwuGtkIckQ4Lwa1L8AQkTHZSDJPIqiybMWg7",
-	"TwgjWkEk6Ak1tLD6NBpm9HR0Epy4p/7oWA9JLeylcQNbeVl1whHLZ9Upw1UYUVJLpoAkSJxHjzDJQE3y",
-	"osw63plGDPsFT9RaQkp0mUeYkzCDowMsbFOg2xOhLZHFdu5YHJ/a3C62f8qIFtayI5ZRldPOieW0zI6s",
-	"4DNUND9VDOGQjXRwMNb89mRfbo0RpN155/Fj/5MOX1WT10V+SPete0cYTW9JxB9qyWHXDVd1akpJE06M",
-	"Tse8YqKYpcKHcJnxVHOu4gvFZDBPYaWrJLY4SVNuWmU261ABvWQn9SBqTkDOllWbXQlrPmbTTHBJKSgM",
-	"M2euA8xSyJeJO4dRW4bkSWTLmjTnsJId++9oLskG2H1QXSkw1eIkZ82gfOXMlk0CVXqI6RLpdMW+45Nt",
-	"5r7WE2tYQdatC8IMQdfFiECidSLTOzrP4SUJAafhfUHWO2fi1m/1MqgsxZCaqbELXa58A5LlyPTojupz",
-	"LVG6mRpznYlsddXAqlAFYEbWmbTZgStFCWHCTrpmXUudypp23ZprXRGBRqaywOfv9xQ+g9VCNaDvu6u+",
-	"LwUcqLCo4Sggz3XlmV09WOWt6y3gWG2fBNfcoHRTauOAC9AXcHAkQps1N0I8t++6buVm8xvto45TD65p",
-	"1uKJhVlJSSZwT5YYejkKVnnCv17RnDytzMu1zsu41Vcy2619U3IiSu0EUC7OBJ6DpIjuKAnRqxnKcJ7L",
-	"MJjAZVdoOBtG0Fw426LnIt+wMlF57uRkF5SmBGdHEHF0bKJHIzJQ9n1o2QzJIrIwUEQylwbC+TPkVhBv",
-	"OzCMoXDw5a5t73+hXiuqhradj4gQB3LYHedk0F6+o/nCKFfSTfnYsuGiJ9s/5ed/p8l/+5+X+KNbhKu/",
-	"sr99fP3Pv/3XmyT+yyOo1JNGArzaN3mWSkK2ijspso6zc02OfnA9ARQ9hcb+wlFb4YjIQDgI/7DFaQbO",
-	"75L36xl2cgjl35fQKsC9kOEtADtOanHWRuWf0Uv0YWUYqUL60M35hKlfWxRtyGRzTfyeYqogsMJ70m+g",
-	"mv1pN4L8s9nur98TEqvbMVLCbV+tmz79VbABNBcvm4PEEBEYEonu0MJ5K2HhAZefb1FeF59Iih3O+Sf7",
-	"qmseadfqaoQgWOvJKql0aOUS51Cx3eDME08ySFHYrJ+JLq5srsQQYLMBDZLMHNyzuKVKt8WDipBNKVxp",
-	"qVA2WhHB2JNDjgRekPS97GfSKvmBkaA1u6iM0Fm+JdDdvDISSIJ5mjCRB8bmEqCyJquz2+8LrhtbWKnd",
-	"I16WbT1ihRbsbuv6F1sdPel074kdPMSn2O9tsuQfGyK/lrOidxnZsyuw+XP4oSgmae4MfNltR16I0rlT",
-	"ERA+DZ3xeOLV4xXeUbvT9s3pp9MH7dya0vQQU163MW47YFQm6kOF/yFyqkUilVrVo4VXujrH6psLaAwi",
-	"cVvssJlbIdvjyFyulNIbEiFc7HV1Zbt8ssnqO3ZoroFnRTXodwuEMNYhzcpMF5QSlZ+MUqz2UUGvCTdF",
-	"yoyspjf9C+Yv+V8gb2d3So7wXJduOXbUDSp7E8tUDmAAbpY0kPUk6aEmz9ADDcCEFf7cm/kTkDW9me/f",
-	"N1wk/AeP5HD8YDrJjBBIfR2Lso6WGyFQQ1euBhpZnYhWlNmjzg2gfh9javdtW//XhCWLJJXnRjlhjFBE",
-	"SDO2WYHVyJbYWjreXWhrBcsuv+hCp7NJ/z7WOc7Nc5hiVnzIccZgRDB0Hr9Sbwi1YyKJaKfM7YOJuiZ0",
-	"ndblrwg6mCmmEktnjUOiBLPcxJ1iV7gLMGuj3x3NI0iExSuSvsBMTSqn1zle1QSyAQ2zCWXfpT0ivxtA",
-	"h95kWQNeF28y2aUxk93vb8o3kcvE1EskYcrt6ts4xCoDaxM2DsKHfMMHes0lX6/fUxB7VqdkFe5M25r8",
-	"JxTWYjXaAD6OX8cFFTD1Ko+M38YSIRqAg6B7VgWBSo3LCpyS1jnB4W2wy1tVHVECFAlrPSMkqgHqz/8g",
-	"ysMAadUEiSm3UDBxVWMcDXYojE9++cOn//eLMBQ/PfnFkf/61e2PvHv1+dP/fGpPfbH7Vs8ycWkLlyGU",
-	"eiAFFCAePkFnUPokoMcShgZTDSEARFcZokJ6irPDVyuvLKUdKH/5iua1wz4aDgf1DPJJI4PcltJzgBSt",
-	"uvwPu69fCbUGyRQxsG9lwfw1yUiOCwJd+p5pKEB1davYhEjQVdkw31mAPXAV92lnIZ3x0/t+z5xCS96O",
-	"BElfrwFlliWfuSKb4xAgIAuq0Mv43drUQGs2zXiXSSOZ0OTN4ej+QY4osKL3keRH8StDxd5vc1rvd2CT",
-	"n7J0+1ecbkgNaWuXNXd5aQfSUlE1e1qoJXK3pzLILNJT9WYiP/QfsnQOan2sok3NpVsRWFIo/CYo9nky",
-	"D5eUkUxgQpfAKODlUYlRdwBVjEUWq/zlnc7wR1S0ZpJO37IiJmGX2d1yW438qiqjJ3P5L4WaqdcP85Fp",
-	"9ndwFSp3Mr/a2mNhlUinVSsQYdyiuTsSMhkbPVNlCpGRCldSsD1T8DFSTGC72JreEJFLxwooba7m8oil",
-	"RMlRqSXBUdazFHZKI4bWjmZDXnGZBCePkfpfOV+dkv/n8n46FWLc1B3MU/iTBn0t3YhQO/ZdCfSYkUQA",
-	"lt9l/DCIsjI4f4of+LOXmUSRQIJjJQ6F2eBXeiWjWdkw69SZ13NkG7k1e8sQuqXW1OVC9+T4RuTfpiu+",
-	"3OStGX00JWhJNznrS6AfURTFoB0B60t8DpfN+TU1n4xH7nJ+gs5kUcQS3wpwSMhJXdIcMIxXMzQf+8t5",
-	"H8295cCFus1gyBrkHPvL6t3mVwW8X9O+ZMlacL98+p/6r9H9yvhrcs+e/udDrrvXOSHQ6N7iBEuivGoE",
-	"SIxXf8INpCb6UiP5kg9g2yD+0veb1Qrn2+ZrH9F1o4Oz0vWhHPKyvUCoU86Uof5PklPVAlfa598x5R0R",
-	"El4kDMMA4E6IFQHZ47iajLlK75Y5575EtFQd1TWUNKRWW3K+ujs3aptXGaiyzH3uKlG/3jh7PxJoEq58",
-	"FZADgHVVMJY1wUfDWl6kOMkOxSKEqR4NRQhPPwZShaDY1wepKJdv8YCXVukeR4L4XTM1Xn5he/EPBKeF",
-	"JSO+m/NCPK3QRetRyHZIzMpzhgOB3li1th8SVtB8+yor8q1dG1kCNrUw0WUmJJS/M5TS7FoeTqgDFXcG",
-	"4LcuMSMn6C1UqcIITD2tukRyszaid1mlWggRPo/LTCq+MAyavzBqjK1AYR2zyu1Y3u6pH+zD2CsrGB+K",
-	"D/W2REgz6iJrFYjXMrZbyR2FEueLx83JvdjkawokVoPLOi9roi6ulvbKpPhk9UUmBNgQszqKt+QzMHEU",
-	"z2nABImUICq/q8ALsmxTQsxLBfE7WfRfyaQKWz1VZvZ8OZnCzl3aD7VTF++EgGgWJjZwEIOvmKiNmZm3",
-	"3ggXrcXe7RVsQuLInW54dpPMBloiYUcJFy9foCR6Cm1GCptB9rMqsM8k0ofEPeWWR5KF6Saq5FFzO5bL",
-	"QxB5Lbyhpxx88MbHAmg2E4arYrBki3JnFMNVginYrHoV5LfeK8ZF8RjqQOXi+fpaQY0LjYtS1QNrkWi9",
-	"NyvVwnb/IACPfMclUkhzUaXMr1NATACmENawcSvW5JPkoqSAPEMmdXYlyiJ5ZyigtUziBszQXEllbqPp",
-	"zAzhWlUq34nKrNqKZo2CgW2365eCXDcpeBjweuVJu4J0EIq4OV5LMXe9dnen2zRhxQPruivc9fUPR/PG",
-	"afp73sl7VuTxqKTsmbqGFTSs6GwwrxS+zJB4eH5S1e3kSBlBwgNkH+wyU4XmJhQKuiaFIXAlLkpSMDsq",
-	"SsXlWWb6iyXxw2+Aiew7/oYMaUHa0iC6cPgBlPzMhEypNPGEzNQ0uc6IlBOiW1Jm6osiCobDpem5bgou",
-	"viT9kr3raLGRfmu1U9Z/fHVNs3qDVzROKKXWVVXCSkkYMs4EzRtmS0d1dHeladusVempSMC0OKwzorzV",
-	"j1d7urfe1DpbawGqZbp6KY9bnLpTxd854aPZosIIXa2EbktRt3v3U/GTeqLTkSiR7eBoWLFwGlzc+w1t",
-	"ku52iE2E70hr0cQxROp8poriE5ENyzmhusNvSXFH8xsUkdskJOwBW/2Fakcbmw5xG1FGyjrWkZ40Haul",
-	"xSEZYZ+e0dan4Qs4dyQ02892g++i6XSalUvXVzl094UAoT4USSZ7x8LRb+uaMDzUTj3eT7DXQmztlaBq",
-	"Cy0wNaoORfVtknJQ13ro3fhaZoRR89ndghAPPYrxYOJ4fEs9iHZVw3bx/MvnvxWLqAXf5SsYQ/DmCwVv",
-	"0x177gz96f1Pb9GK5NcEAQ4xevLu9Qs0HkxHT08QpwpXcGQrftmTWhD2mb5W44RrF/UWIUlZQQUn7zKb",
-	"J6vVpsCLlFzBI9w6kg/rO1M/rvNMINYLR3eeZNDv+Arn19AfgFtnonODwJhSowEwrUoSfYC/AAhq4+ld",
-	"BK6+qnElKlNIgoopk67X5wv51NpSwgjt1rb//jB0P4Nd7GbzmWliyNw9SLzkeiLYoTLfzbxIwEGjkC4r",
-	"CGoEGg31+oYJmxLMxGev8rwCRWZafWKOm+ILCayLTfGY0mqfiDqqU5gE8yrwDTFudq5FznS7RZWbqC2y",
-	"et8cSsuSsz6qdbl5ZuDfkRV0bmWXmQkjYpTQEdmyX4WCFPgovD6JcmFTyia187KL5zxZv4YHjc8gDwip",
-	"xoN8hbPLrLEmGFQ0KDJHxWhuhsXnokKzvraqMgTJyDOUEi5ONPuyy4xuCtnYsOoCmgPzSzQQANxU4HZa",
-	"rInAopF8/KyeB8Z/nmSqBaw9NFg2D+mmLqu+DzYTJGEIEo/loALDHZ0OfE62U8+fHFL4iOvdeXfOqvJj",
-	"rr/KtJWOqRhc3du1Iq2zHWT3P0pV6XOZswVsUXUKVMzv7xiid1ml3LRkeMgChqIQzd7KTzA3m8+Bx/Ay",
-	"U3iRrUdZHosKx1cBgCwn1zJdPUNx7FunWMuh0o4ZribJ492d0OcX8on2anuoQeNrlOnlkqhiHSdH+h+6",
-	"eR2Ocg20uQQIC/GaoCVXJWZClCeFgjyUJZR9XfGl0gIFNDzN1X6A/pMUAqueiqK7xdZMjhLceZmJqmt0",
-	"kZMYmpdJNsXmrS6QSmTSTwy9HUqISPiQU3qTptLbZzJep4xs/eOviH5VKe/in87lH+ZQZtttLh7V6TQq",
-	"7kSrxy+IgnWY42ImzXh+K4ZCnkDjnlrg4ImKOIjc6huyBmYBTbjS5U7GNZ5WGl7eKfXb+Ck//rULld90",
-	"MDJEOUrq3VXq7S8zhrcGbdXMnulO6LV7domVfQGXZUzzkEjOYyFdk479sEeDWt6mRlf49MSEWjhRlTPl",
-	"90//05a92WiHDbUBeuNymhJmtJSXjfmFnL4gXESzG0BjgbPKf65ravjmiee54pxBRdkzc0SZaX8JcK2Y",
-	"3YiEppygREBUmaAU4t1JocJcXIuDAh6V8QyoFDi9w1vWdBdL/I5af2bRfP5J0+R6WrsJfu3JXrJl3XKz",
-	"U/dkv9ViqMptbra2LmtczGqFp+kGw4hbGym0MbF3svDGD3B6fhnvX0P3eiwXtSXmb4QKVFabvFMUqLNR",
-	"qQ4qjmIgriEL27AQ15FC2ZD1yrPLbP7HVx/Q6a13qqrDTn/lzE/vsvtTo/PF6a/8ufv5/vjSh285nPTh",
-	"W4keSWyW7jDtutrY4r7q6Ns1vApfMLwiLa56SOVburHN+zBZoep1CPd2VfsoOzU0ghQyGao9caoqKOp0",
-	"qPBCq3vC2rpS2Tv84lnisl10mRfPmVjq4+gCtHRAiEiKvrpUQBbYqqG+qKudsSNc7Yw9mqudsW/V1a4o",
-	"c6yrnbFvyNXO2G/lamfsd1f7t+dql9WghwG01N3tVvyUEq9Ogq2Iv9xWb70BXydhTo4fwqYpWyzbh86z",
-	"wqy/NsHGGoSyAlq5E/6fBf9PyP9DOmGQ3fd7gLPML5EPH36svb9ZnbdjLg+p1uNiiL1UWBS/thFNwaBy",
-	"HUchiLGONqo/HHUlZReq1cysUbCvJXnFmSO3WoVqXic5K14nRa/f+5FgVvxcJGnyTxJ1DU31Hz3YxUfc",
-	"MHKmuuz/RkzBihwX5HrbQqznRP3rHc4iuhJtfHOut3Vd5u3hyEJfO14oVYfDQlg/0DulL+KcgBpJIgQR",
-	"l/k6p7dQffz/s/fmy20j2d7gq2Twi4mS/EG0Nss2FR33k5e6re4ql1t2XU/cZoWQJJIirsBMNhIUza5y",
-	"xDzNPNg8yUSec3IBCC6gJEsu84+OLlNYErmc/fx+AvJSQY4oCKDIhP5ViuFJQG5yujHL0Izuc0nRcyyB",
-	"M5YrMqURaOWCxqw6pbECa7SKA1bp0Fkgn+8k9FlmQ3FBIOqlvRKFngO68oWrSIP1KS2GqWRx3cfHlYaj",
-	"5/O6oWLXUNLuINo/PGa9WYGO0q8ff9x7UfZssW8VloViRnoVQuptNUtz5IODZzXaaL2Fc/3u9USUfl93",
-	"KIQ7VFPsUPTLSOXUxrQCMFHu4vGOECE+PB7GwRKXupwOju46IfPRZY9K/q/G0vZ5lMA+lxWkwLk2rJKW",
-	"deBPi5LgYPimFOnR1rWkICqNzKU1LPDFKYPHhdPEfpEBIqwDc4LPoMf0ucTtX4N4HnazbaT2N1fzlQUR",
-	"nws8RRTLtWIUv8Qhq0XU2XAtZsYzhxoChbkOBNcBxN4ivRGuQWKiBQaa5azN7ME+fHbSleVzjYX91UAw",
-	"/We7r0ZPixQiwlcqS2oMlaPDOiVkt7BtGHxfV//8CfkTcROAw2Kb1wfEMQt5fh/6BvaCCDvzfNheDVgM",
-	"yYWYGBlvMLYPHOeEBzjmedFmr2bOwbGvTXI+9axlCxEyKxP0z9bYEefbmPlvgee7LhxYo7zGIrORQHRf",
-	"NATcrRKTVHXz3Wm5ksCMiDEZPXRsx+5YlacGCMYA8hIyeOydKkCwWpJULmf26hpgyIrGOziss5LX/KrS",
-	"bTUEI5JqZ5BJzm+fnhimMgl6JYy9VOQpEZRjUB0vkOYHh0RnmUqUhDgAsf5Qw3ExFF0pxeeC7cTWYi1X",
-	"CWC6EOphpAjQ0C3QJ1ib1BSEB6k3Y4P0apK73FcuXDHSMwvg0pUqS9hOXHIkbO4obBAFe8wKsEb4SO6m",
-	"OhNJYXw4FHE74Vdj7VKqQamkls8Qp4EA32zPf7vaaf/VI80B9wyStzkILj6DaOsS9iQbWg4VYXkRXsy5",
-	"Wbe2dn5UgW0TNr9Z+ybIYAdwWqV2PJc0Xm7Llr/lZcVbW7OgKqjwp3vrlgeOLVXTpEWRyitMzZODY3YU",
-	"vxYSaq4AmMiMslKV4JtVPHR20Gxf9gPXrJyqQNPWHodRIFnQjuowSsN5Oygz234ntr5mnaAowVqynRid",
-	"0ZiQrdCyh9KdriyVD50GnDVSIVQW7HK6fLcdXAxyzD8KZ4wXJYMNKhXpoZa+oSu5Zn74lb0xh2jlrOQl",
-	"cV6fi65DYEOegznRHZhmWM1DSVVeDDu1FgOgRQR1KQHSmLOxUzOlUtT5sD3ev07lFaRgljDjjH2KpmSa",
-	"h+w3rtcjlcXJcascRFxOjdMPMMVX7lcHQF7BVihnLuf6eXkyg90Rf8wnYLkJe86YmQRdKu0xm2OaasFi",
-	"gKSNvXbDBioWv1OvgqmL1+fsWZgsrcQBCJO6aiFVunngr4E1U9SjWVMtNhJMTbGdhbZWGTecDIiKd1bK",
-	"QEOxnyfArliqh4fRkljy4m3wzFbsJOvtReSsokSuQoUA9+sORHVsWbI9UPZwBFKLkH4qqATo6CAGH4g7",
-	"llaJp/c33uzGPJyASYN9TCLvC7mgFgDNJyMKAWI+LrVRxw6/K4bKizE+KWK5WU5j5ypWTJXF5dWnbD+I",
-	"FFgF4lftWdirpSa9TLTKXDu1Xygno56oMG1VJGVJwJSXODj3tbOyRgLaxyo89f3NMfDb35wsaA54T4wW",
-	"1RSbr5C3djZUeYPewY32NXPR4A00TEXDPXeSiTZPepSJaD8tG+Whze2PJQ0N+/AhstDmxdsk9ONMQgcw",
-	"bJunnu8hxQtBuDt8XCrv8nH3nWWry6O7MsP1z/w8b9XR4cJ3LyOueuCEe5LztJT+/bsQ41bkUrXrZ2iv",
-	"6s31TyX4VnCPFfLmGjUcgbE3VCPB+EgB5rYYndrjnergz5ZGblNasZNKjHODtQqAcNbfKSGwTWlES9L0",
-	"ToE8isT3Y09LgxJcCP4EzuKQa6bVSCAa+iAXImLx289DPjGaziY+Sn99Y05GKq9iyFdrKHq0lwDf7k5s",
-	"9EIbTlC822ZnAe5HpWEWbc4Oi6kPllLa0Pcad2Wpa7YE+OT7ZuFDWlHLDdocUhriihZaZ2g1y9qfsVwp",
-	"agQaQkjF9mFGzOZPs1nEYoAKvhCD2MwBoDAFN415LmThYN1EhUuj1MDZlTAt8B6oNteilORfAqlK4nNV",
-	"UL4MVnYnvYkXShWdEj41QuYBYlQHw8u+ddH54jAtZsKojBgsnU5nMBgMOvud/acvT2LjDKZFRBlgbf78",
-	"dN/4iLorid8AXqwxoGYea1ymvREfj0VieyGEjhDkHqhqlGdn5ZLyCTTirtykrVIvKc0XAQenj8506tvc",
-	"fB20bz7UrBI+DCIZP7guwK58pxDlI0TsD6vDEdHa+KtzyTjXC/BbdBvN31zTb1o+8T5XyYS4u99OzFl4",
-	"JNUToTWxfpoMZFjNsYLftVvtTln2pqXKf5v9QLdE2UKfKBBGwEyEQSW2AwnFy8QK+F1M+9gtO8Y2qq5U",
-	"NyKn5nQHlKoLqOIn+W75IDEtieTWKCAD2CmL8xthfA6heMxzA36O3qQIYfYgjZCJQQEA0ynmrZ0BBb13",
-	"O7Gx1OJd8102Z0KhQKPobAYu6Ah0XpOQBAxmZ4Aa39UgDEkDmZXt/LRC/LatsE4oWpAsytDBMkbMgxAg",
-	"EbMjzrqvBlIaDw+Fc4Duj4QdrsUWZuEHswnQR2l7y/fW3eUfvVgz9q7nFvPqT1NLiVQEuoGvRhJSgHWi",
-	"VEipqRMTVTmSUsVkp8dRV4Yt6fQkO/dIGGWDlFxfO7vEMxJPGiGCre0dLPELfPtyirl8HK62w8fMWwW/",
-	"3T1nSLPUlWlBZD08pQqa6oxOZCa0ZuXgODvDrInLH3i/xPF7UdObub4TfhbFnxMGwHwjYdmCFDaHwvdU",
-	"1tSObS5k/U+cewz43ZU3tIH3U5MKC8DlUDCbww0C5iIUblkqWApUO36OzHwkCnFFb0Se8TGWc8CsrO33",
-	"LXW2ljtXjyndHdkdaLt6NZ9pn8o6Zb2gGgm1TNgebrumyS6/rdD2Fi7Rb4ZCe67fvoyCYbvvY6y7U4O5",
-	"JE2gKYk6qSstJx3lpDZMiRvzYkVGPIClRqY1XJlSUZdPka9MjWPCqfQxZraoDbYrXaYc0+hBrts+2v0S",
-	"5NID6Auf/t4NW7/hXcw+nKmxkGjCFIp2IgocSrgj2SM83+HAp9rd32YhgT7YAexaiDEV1mGhAzk4tkgu",
-	"F11JFhniDczXFETUew4r+mVhOPsW8IolB6y2xXv/6cFJLcriullre909tNeG5brrFem6zPKPuRC3yC77",
-	"+pV69jgSL6UpPXjeIDm8qQm5YSew+wolGYcoRrtB/7IPJy2zXPzrJSoqUty+G12D4U6peSz0g3LTsei3",
-	"rRlWnm9rcJWDnnh0U9mVxvzQ2IZvE8lGoGaZN4As22oJlIs2LZXCrLVTzSScywu0bWs2q0fkWL8gEm5Z",
-	"UpeE5Vwwdd6BqnfjXTGcxvmQVuFib7U1I1EWRWBV9GYeRQkDTfQrZ5pwaiIg8aMFAMCgW2jSlQgMoEtT",
-	"6SIzeNbI+NFB0GSCViyeIILoMLI3FxL29YNUIVRqDtrHB7cpO1i34d3JyGBNbl97MPiZF/2ho3z1aqPb",
-	"Ohkc9A/50fHeyxfJwd5x77nYe8GfPdvb7x8kzwdH4rD3cr/bqovALC7c7nY/H0I45rmoYzX+ErXK6Emr",
-	"w7bjXCAbeG229+M8cCCz1Te2ELroD4U+RUlmZEeeiqTN3rgnAyIPv1GTPCjXQ8mkizSjc5t0KKTYlWi3",
-	"mkMXQhKCr0VhdqrmKeGUtbuyK52WNAYgKaqeQBMIzI0Aw5dAbtjfJz2RS1EITUlhTCQZ2TiaaIze+F6G",
-	"o0NwubIMhEdXQqOPEwN2OmyZI9SSv/YcsDxwWXUlmAlnxwl7xH5zBdseWa0r3c2BEegKqQPbMS1cZgGM",
-	"5xkrm8+ptvXruLChmEP90bGyMXBDcQ/gY7HxAcQdG4lcZDOc74wCW3YwacG0muv2gLn6ybE0C3nT6hjL",
-	"LYEzXe2jLvrDt5/HudC6kd1UOg8XKCdGAkn6lsRh4a+l4a0nvC2d9DzeGO5DAnuC2cPdxW9Ee0Hyyp/O",
-	"PYvY3qK4e4AW5Q7JGmdkTkL8MhY5J0lRyX+9U8W5JOAnrZgRD75OHJYZ/oacOkHi6dwsM9wMOSdjeLSi",
-	"1hsl9DtVwL9rk00LF6pZ6dG1mJUFMfQRlYTs0cHzpVz5VZ58aIs5fBYy5T/d/Y/bN9GoYO7X3sJuwYxn",
-	"Cx1H80t3YE7/ybHtSDJbITZLCSkyXNYIEYTgT7hG9OdwncpEDv9sTUXPKNZxuqzr6K4B1JYFYqoMw8Lo",
-	"cTetdQo7OM+PAQ+OpAJFifMJNZZ5lWQk+LWYgY/9T4xjP/0N6afh8HPUmmrAcNGPQn5+I6q7MvbDal/u",
-	"/YbrzIm030dq2Zt3H+Bhp9jvZ66iDdQTVxBmTJiQiX1vJszEQA4hvZqLNJbFeS3OwMJk/YqI8HzZXT2T",
-	"HjKJxZm/PGZXSoBl4NEzzZ9dWpFo70IHIhc8AcH6P0ZaY1cUkZpBSFcNmDbKnmdszK8EBpIRCTVISWAU",
-	"3VzgKRshbQu84boQsj/7iy54JuZwUs/+cf7m1dmv//lqevW311f65zf/OH7/9uwWmbafBdjNNbWvetLD",
-	"uBqucK4yQX0oNpnyVTl9caAb13ni7XdB40cz9vWrNPHFzSHMbzm7K6Z0rYKQCoi9ylaGTy7MNdWhwI31",
-	"Q/E7ryadgPa3qw3t8zxPka2kEhqUUhU+MbG0ySu4tNrFSkSDZ0XZ9rgT3s7n/vmvZgvcczq4aF3qa9cN",
-	"4aSNMvK7Sq5mc2LzofWqEOqrfNzhWdoX/yfo0b4DsIQXX6LWlZBiEc//AeMFg6+HqgUjUiGLDyIKF5kA",
-	"1m2ArGy0HCxr0jhY1YqSOWthDZu/2pYqCXxyZXqt0gY1XgQNGdIq00XlcGW5KuYuWbgqTVY+cb0oJ+tO",
-	"XpZCqyC5PEFWNXLbD+yR0uZ0xP02Z8BSXaaP7spK1hO6tMP2yDATbRQ5pqLD8+AHaY0gl4iFnQWjqJ4E",
-	"M8bsDqbxGKYRW5BrOMnH/F+ToGAemBEhB4h7fpqnhYgoxe/Tx1geci4ZRtHYvyaqgGCy/bj47Ud+VeFn",
-	"WydOtUw+nXyJWpM0WbXVfz1/M9cDNU7uTWq+rGoSiUfNjLQkcoJlCOV4OLo6/VMPLXsGVjQ6x9AWcXBw",
-	"eLRbgWfNVbIHefi18RqqHqn1N5b4l+vbg+9KNkz5ez4Ygz8toISwD9fELrIAqADGpA2FEMYGrK1bLvuY",
-	"/W1y/j8q7f/1bzf//fogSz787eUthv1LyAq4fmnqj7kQrDBDx0OfCFmkg1RQ5yfPMpFbGoZevdF7ncqk",
-	"vGNfExhHOZZ7+GJjyJb1p8FqGT8YwtCOyvAxR19hLCQFArNh7/nzFwdff1rqUsTl1pxGPU8EmIXdTr6f",
-	"yXmNlm7aVsnlYqSgu0gyIYt8hpj7WQb/WscMXSM2cbz/8uTeWzwqXjss3Up4wKxpiGVp+8HdRJCafkXz",
-	"XoKyh1vvlHA2AgeKIjBYemFckxkkE9Lc8mrkAdIS9p+6VMAM29ukoszG/F66T1/k5Da+yKYeReAHPU5X",
-	"4TiQw4snBPLOuAGw+MfWAuFfYDfcdo6W+g9z0PKiNBxM40C9Pw/LkNb2I0oOwp/Bsn32KC3bF0stW48Q",
-	"1szGDc91nb1baYFpZnR99ORXUGOPpZ3lWjngRvOwm3V1+JAyHot+Okj7thlFM56l12JeDD4iBE3CYXTY",
-	"StSB017QUnsnQ/wYYnAFRc0WuAzqYkqj5GyodGF7f9oLGnTvbHA1+CSLx+broSm08QhgmjrMnE1oSQOv",
-	"R02Fn74QLm0X5WuRXg2Lcs1cV+7E1JY8VxDKWQ5tymyc8b5gOzF2LVP9J+KL8QLpCDXLlTlKil3laoqe",
-	"WaGcIB+KLDGvwnZnbDjsgTGrBqgjIXpycBLCE2rz73AI2oK0UVVZ4ZA0s1SwnoCibMH7wy6J9sLGT+rt",
-	"cdfBs7CF+LfNXRHzdOPqLa42h1VwKFvz8qNZisC8C9Bp7y5LELX0ZDTieY2d9YsU6FmAqITKm3GpSpMk",
-	"q4+GzddrQlUWXVE++r4Q5dTWt9TWdK5fEmhm5wN9TLmZ4PDlipyunYNoSZqkVHE4j+mxZoEu3r8IV2qo",
-	"RrWbyYHLpjrsLzSXl4wR0ouLYWEPwXXSxU+Ky7Oi9lXSRTNdyMXovmmqxQIe9sOPBwed/c1tfTugDSqE",
-	"S400vtHIPNGNvtLS4rOucKms0m1BbdyGqFKZ4nIZnhQJ96Cjacg16wkhcTBmhGidSDU9tSNn/xa5uiMI",
-	"tONSYN0v5kSvsvjziZzy2d13olj94eo7qa1pmmYZLGTEUstRO9FIZzvgGsKFUxt3D1edaug4mwmeY1EZ",
-	"T5M2O5NM6CId8ULU742JLNIMym37Sia28ZmeXg3RHx4Mj/ZHZdexmlbEeaZjXSoDxY2ySMx8sMXLlWZA",
-	"BymtpMePw3+58j5wROHvatRLpSNJvCmRAlqIMkAZrvHu1+A1q8SbRb7XdwHKpRupITVZ7etWO4iH6zqp",
-	"0xCp2eF3b+KP+kqpRTGpVZDZQ1FZJ8o+mVVy7IzVmnyLpDekxr72at7DhaDWc5hqfidUFs7P7sJd3Ii9",
-	"45Zm2H81xwC5zRuXaqqzsp3UYfvGDDo6BDvq/P3NcYS/HBy+sD+dbK6CKsO54PJKrNCeWLTF4lEqYzOQ",
-	"eMQ/xxHrqWLIUtnPJkktAB2yDLlRHh02GyVRDPlQ2Ism91drc1KJEf/67ZerXiZGdfYNFcERyAQWX4Gj",
-	"jKm0l8fPnu+22Svhuj8tAAOFsYKuW/qrUVlxXyWCvCvyY2yxdFdOcyWvPHRzCZa6J0AJgplsZHYi7or+",
-	"Y35TfIlaTsmeWfCNBvgiaiKLOm0OnZ32eSE3J9XpR67tp80+CJisiYSAUAw+NkRfVkFxhiEaWBL7oikH",
-	"nu0m9hAqoXS09H2oEO7mVVqvJAhNRD9NzFxZSoCnUIDZvhW/ZiJW7xI4Ka/NpdUQvJKDLO0X+lNaJ+VC",
-	"bGE/P9XxR2iu5eb/fO4TgjBaWNJF597N6ceqk9s3Lk3yRk2XeS+2EjJ0DjQ6p0xINbkaonEJOQ58IkvU",
-	"VLbX815oGKm8gnHc3UFyj/KNFvQiGN4mJ8v+c+lcoThClFu8AUxuV9TigzfeNnbA/YSm2GYfCUnHIhJg",
-	"tAh7yGFrdyUm9S3eEMngU+cBZGJAgQLs+zCWLJzFMDBmdg4sHHhNNF5C12WC51mK8f6oKydjaG5mo1RO",
-	"CmHLakG8rrnMkzwXsnj7kV8tOL94AbOBb7NEpdyBRVkHOAbBoYfe5RA2RrERBU+z+oCNMQyF7AvGe2pS",
-	"UJd6H8dJ/AGRr3zCtYIeTnSl1CRLCNpS5ddoBSy0eY0vKfJc5YvaT1EROgROVLlub4NaXBs5gQTVj6lA",
-	"qpZFeNYvvkQtCqjWzNAACrJQ30NwMgJHdERoHUG4ceCbY9OcAlW+IgVomwkKFBteLeYoHiY1gO2P0Glq",
-	"EJ4Xei30QdCciMSByfMssyPA7WtZMyr7dj3Vk0ojoPt19iD3QRQaRdnlKXFho//zlJTm7evSnjVpDf9p",
-	"FeJ4GGd1bYNGPC7vFp+TmF3ZambRZukoLW4v98HmmPSxYdDIDQ5lilNKjwiuJ3mDXuZ/mCf8THctSCsp",
-	"G1ERn/vA6t9uIH9GqdapvLowXmn9yUfyoiLgl9YakWRQUCeO1cjh6V6lN6KZLTBeC7z9Dgw4eNBHs6EW",
-	"t9k7hVw1f2yUu9m3wS6ofxtukDLDCmwX6CS/O+vRyaY73OBYKmHrZM1mIIgqRCBbspj2kqCA907WFrq0",
-	"l+0ivGDuVRHlonSAILPB2xfwdph1/uvHj+8ZXlCSzMf7LwMp9ezly+Alx/tLg79H8EoxXvC9nponsNpg",
-	"B9uY6uE+g/tPWSw+jzOeSohJxmQEWp31bH9/bb3+RvTBdPpQiHE5bXO4P38uirTIFqXbrAONpCunvq5j",
-	"4BhhvCVUVnbvSDWUfATSE6uCjEXO++I8qa+kJ/oma/vQ/sGq8R80y9QVFhzAQypBx+Pe4OXh4OjZ8+e9",
-	"o+OEn/Cjvnh5+DLZF/vi+PnRyR3o4edO9Mw15hrlbwwu/bQ72d8/6puZhf8Cnw4qb52NSfMOlbkW2yKv",
-	"mBPucYBtKAKU2KXBYmOp3aEAUmEmAWTPFMqPllsgUEkQ8LKVJNipq1VGr9N3uxAUSJVOiVoMHIsIk0Ik",
-	"sPYbR8Pgz/Z0OLHiPAUKBSyJlL2mUEHNsbpOkaEFzGae4fwBkq5Z8xL+H3wTIR6cEqftjcihlx4cN54k",
-	"cBviKPyBj/iDpBz7w6El/NGVf+zt7bn/mWvnYfbZH+x4f5/9UXIvCC4ELjViCvyTGAHKwO+JWBwaMDF6",
-	"PrxqpOA7J5JPiqGQRQod8vjKA/aH8W/hFayfC6ju5pmme8YihxcoeZkImdq7jsz3Ye2JFkJGgJsC5wXW",
-	"n3GUPhjtt30oMa5gTDWb+AKpisuBmkh68DH7w1sCgIa1JOhyLdWUHjMSxVAll+ZpFF/E5z2jGR0bF4EY",
-	"N6G4CG8IBsH7fTGGACjeecL+YPEZ/BgznozMdpCKjUSScma2nj0GqC7oSTzLBU9ml4I6xM2TXtIYoO84",
-	"oCzzpwtnjhNwoi3002PRx0Jo+gFXlYK1pKlPoSPWx7ZiGghB2/gR8ABh2jb8ACqOBcFZ9KRUXk608A/y",
-	"0N4IRoI5XpXT0qcwJHCu4sh4hWjrmP/2sVHLOA3/gVYJXFD3fm8kXbqHhV81b0zRkFxOfdGXlaW3f6hc",
-	"okExmR3PS1oz/gVuoPnTfLDazQFY44i3zKnKKCav347UDfKyN7vsK5Ulair9gAFdzuXj68Jt5ofwc2BK",
-	"5uN+uAg+LGn+fSGKfLYH0I2liXOQvnPzVoca7BSGPXGX8BBCfykflDlsGKkC/JyKEJhoUXnmQOWXcFTC",
-	"kQUPoMNceEUIWF/euzslHJ3YP5hOW/W53spEmUYz4Ou9iOSYJE8JWoQeDst2CTKh/NwAx3xeUVvVAFsS",
-	"HwTjuLTIyHVjdNMXnydiNFbQRL/3d0GY/SOeCEoiEbqyTmXfPh5ctUvrYocnEJ24Cs74nDtHBwcuNtuK",
-	"QgFwbNIRlPPFxpBBoeFCSfjyjOvi0qxbMEcBlg+G+noCo66uvFTCUks7P1Aldik+j9OcPuDAKFxSmVg0",
-	"SEattQFIpGl2paQ4RfwCqKyOiPgZPs5u8NzO1TgXDgbrcsDTzL7v0Iz7fLAHGFgQJwMIAwSoPB/svVNS",
-	"4B877EnMRkIUVBiCCuUUPsPGcd1x5LNM8eSyUOoSDjm+7IgWn/CIrErGykX2c/rK2QV6Mh6r3IgXUG+X",
-	"Rr3hM55VnhE0PgeakI6JMZ8uNS9SPUidIj0034wLBBs2hVZzydIB+jEoMiBgbzbzQtlaS5zv53uQfr7E",
-	"03yZC7MDacrh9WpSuBRombcP1WFeOvu1b4oqMgEP9uUo1SNcS/eusNjB1raSGCCFWqFocreCGYD0SmVT",
-	"lO7zh7bmveal12IGBxhCwohJ4Xp+4UTBRuvNvEWBcrRm11qLHF/wYm7fktlJt+a8EJdwjO0dIHmUsgEP",
-	"rDxH/9vmXYxlgxi6p2UtY5QOL8RPViy4f+whk6+3TAqRS56ZNz4D45kzFLDljmY6/0oWxrhVEq8/CkcI",
-	"TRS5MfhxjqY8LZwvhPDowCyr+QAweXMxFrywttak6KuRuJxIY5GGjwdvcjRKAaEXr2J9dxYsaUmPGxuF",
-	"Hun5oM1bzYo6692BBpZekPCC97gO6LzQIo3CKZiq/BpwXEDOB0sCOR0gqEBT05Zj5mpKlLoWJFsgcUqh",
-	"LNuY9ZdzSHzVzkwieJKlkkZ8XHZvftDM/h14AASY4wEuVtVJAqzskg/TilpzHkorajmnwvihc54BXeAN",
-	"fnhunQwEUMTQoG9FLTKXW1ELDWMPnBhaqC2MtJZiA7VGnL0w8fQyFdso+MVZNvhbyShpRa3AlGhRVYCz",
-	"B1oUh3UavIW1qqhVW5AfDNQjVG3MKbHqr85tj1pzOsgMsaoQWpZZoCqqW1GrIlDN/JblpPmlRgK2olYo",
-	"fbA6ig66Wa7y2cQtZA8SRBVwB8J6ojipBVsrpezmKqbXyWKWY0jG4IIS8h7ETkRxypI0YTM1gcABC0GU",
-	"/6Mun+vCYL/X8w3S37ES6OTl/sEuSyWV5iBItbE5/jUR+ayDUTFjwrqoWIwZ3to/Aavy3B+qRaVPjf/6",
-	"FGh/6rioSgik9C0uyLMgulNfAHnGCiGpFfDr0IzSUJrxjNqb7oBolB71CJlGSzOz6BOXfNJdgE/ZjfL1",
-	"0afozd8hSejDMoA+NK9jqscZn9ka8yp0w3pvX/2iuyDwszvUorNbU+usX6Q3YpHmc0e6mai5IxKuD0M1",
-	"Blv00TFwldd9wfcdvlj6dR8FH7GzR4L4UVJRc2J4LUz/0g6rhxpfIDqx7AxNGrsvJa/flw3K2yfFagyT",
-	"BZyMsa17GFQKzEYIbcksaKWtZuTF8M4Q85qiqTUBUKtd/X/U12m8woCJDZNRfA9KF1X2FbndYXjNTC68",
-	"5Q4MLnjQmXMbFrbI2qpPaDAFj8RpVNg9p9D+hiVcvhI1zOLObZ57K8mFsmXI4PQENDy3N0i6H5TKz31d",
-	"x8nRxl19h2E5lHvii42fd7R4s0NQSTcUC74ACBOgZt2wNEpCuYae5EAOZfzuoCCYqvdS7ep8LS0Gea7t",
-	"FsEHBMA7X2U3hO2ntDeoatMccIx0wzUK2N9sug0gSLCiFC937YpdeXS8f/ji8Ojk5OXh/sujF8cnR8cn",
-	"R0fPj0/2nx8fHTw/eXF4cHD87MRmhgExHdKS0D60Pjnqwp1Y12xY0rvP9vfrdpQtWni5v//84OXLw2fH",
-	"z4/3X7482GjzVqpUzc9l/Jx7GcLS/V7nXfWr0NBLlc0clvSXqKF/hnrm63tnpVrSwMbwh8rtILuIt7A7",
-	"4G0AuVenLsxRQoZSEP4d22wFCa0fHHQnJHZdHqtMYNHn0sEzWVrSyOYySsRw9DTE2PZ/gYdqeA6RpgGi",
-	"jG3Ld4OBEP2iUQDZtyg8c+J8t+J8b6V3LmCW7geuObAX1kVrxlsc29L6OgH0P8h1jTwotpb7Kr0xqt6y",
-	"olDfvktQUqF+mAnDp8BKlJJACxqb74ByEPho+wELHeShiAuRmDSlbVcL6KFc0Zf29Hi2ZDd2RUikXSD4",
-	"jNuxKx0WbwD4bjcMo1IYSmDZB3bcBTHMDUwp0uUB87llYTG/E5FUyPG23vx4trf6SYKJKef0mtSa0yDv",
-	"cr1smaKj9QxbC8uszcSC7OvyU0z5R7ZHaX6lrLDoysDhATZ+X7a1i8uBtlAFFNsLMilEEtZ09USfT7Tw",
-	"bDmsMM7EIugbf5YfJALhSnI1hCLMxxb8WvjKFmJRN9P4SMITlUrpzFm6K0UmGcUVo8Zx0K0WuX0M0gSW",
-	"WUX+0mAWS+BFrJShA7ZyHGdBlqc0F8oq5ZWPQPW9oIp35d2/YtotmMbKPCh6/AQv9J+3cGZ+1XWNBW57",
-	"Wucc699sgbZZj4iJz7xfZLNT535MS0g85IQQIdIKP3S1v7HaRTx6fsce4uHtPMRwYdayCP3SXAi4CIsT",
-	"QsuSULnMFcZruo052Ry3GUv2PWb7qbM7nJIukcA7LPxyLCtA38DwkoPjnqMcWz/8VIIzWStaNQffWL8Q",
-	"gx/TrDYriqE8trP4Y3eRJbjaclQFTnlai0Z+cNiMIWsOj/zp7n9sAloOH70AxStEta3plybgKJ4kVcTS",
-	"EHTzxaZgWMdfopYxFhZDgFU5B2zfTQqiqwJ/WwIdrgEDO6pF9oZlWoH9mtYjxgVAZVMqPSdm/woqzaqR",
-	"HS5AH7VvpmkKYUbr93YJbG3emrEyy4l6Y/AR56hI4VsC3lFgXw1rgGOLe2iOAdLP18YjQx18e6yNdlWu",
-	"ByO6/RsuqPglolibsTV/0ISNRaErpbI9KJE2niyWIbWrGwsoXG8/nE8+uYolVQTH5cHRfFsNieoSKFh7",
-	"qVWFgwzNiPJsLt5Ud5F0X8RevHZ05kKMRLIAuZHCHIVv6x9ZmlXq8VP5dR2gbdOqnDP29PAkpOBeipG1",
-	"sATHAQbM4QUo+hbjdC0o06mBxMLPByfJeFlQqC0yLZBvpabqZhy2gN3egziwgGCLbE+FBZToHkLHTiE+",
-	"F3Nf4uA0jNkBD3S3VjTQXTQEzgneJcVFFyDwNkFq/pQWQ7S3xzwPID/a7C2KYWtjxf00gdpW4zUSGWFc",
-	"KPjFKBZsIKlySP7egj+2Ogcn5mOI0/SdKMyWZ4m4SftCz5tiUHa1vsA6f3NRCzqcBgT/61qqNN66M4EK",
-	"VAYAS0EZdjk0fhJEwk+ePTs6WQktv+bocjVqgH+MA61TXvApNhZkj7k5p03myqz3ghZN/tAzZTfborDJ",
-	"4bOTpUGT6h6t0KucfAV6lULdxVL/xG+90l/qRY5jrV/Qbx0QbqWSDSZZDeryvNHrHZT5olHvda0EhJyr",
-	"3XBgiYv9L7UwOc4dq8OIz1iiSjSZxIVO9JmA2adtbYW2eDNpiTP5JhVT2M4BFuI4VzdpAv+JVc11GQcz",
-	"xnMZFJNWalyazFC0OU2jn82FhI0fxrxfy5iVq0mBnX0jnspTlgJbOugZbOm0jXi2tfPrFWnAmJsVaeAt",
-	"d1CkAQ96hDWxwZw0qYiF2+7CNMd99PXzrfDebS3s91QLexclqrhtqgWqF4Ins1qB7o/Xg+SGLqDfSZct",
-	"NaOCJ32Eq5ZsPMnHSj+awtUvi87qreo+g2Vbv+rzA9oEtRUSnvzL1kf0lURMusRxuHPJfjl/85qlWk9E",
-	"DqAKKlPSA9TiH34geAXX0YfvXZu0t2S5PltGPBkwx3f+zx//+y97v/1+EB0+e/alNnb7Ma3nxCRa9VQy",
-	"I/iOjo5eRphsPHj5HOCWX758+fKUjdJ+rrCbEjnQrsWY8NAWRHSPPh4crojolijzyh8HMenjL3v4H4f+",
-	"Pz7a/+jM/cfOP9u/4X8fRC+/7P7Hzn//8c//vffb3HW7tRP06/mbuvn59dfzN2Z2MjWFLlYtTqlaAlH1",
-	"gfyqNAMvkpf8uH8g9g57zwd7x/zZ0d7L5GR/7/lB/1lP7A8O+UGFdpEcqfCflbnge4Pffn+BswD/fbzG",
-	"fx8c1m+F/0JsmZo4PjSQLmBKQ71kITsDNEzWm6RZAhApem47HA9e9A+Tg1t4VlcqGK9/8JU6aB+etF/U",
-	"feBN3Q377YP2/krXw94avrdOnHwaKj5KF8CbQqtzZGFkKPGghbDTM6exh2plnvdsUhh1ba6s5iepWuUs",
-	"IajwxTmQAMwiUWEpUCoJ6ssRIvSE+b2+FKsZecoROS962WxZUgWP/EfKzdK8rhcaLnlcS+BOj4HBZ4lG",
-	"SAEBAwE2IEkUOwq2mAWYdnySpAUrcp5mt+cHnKPXsXbMyC58ea3tvP5WZwtp0Z/kaTH7YOYGJ78neC5y",
-	"s5NqJJ1kZ+/PoQt8J4Zynkvsu0wT7Lqkf2rRz0VBjZi72Mj9t08frYYcC3n+hr1WUkLOE1SiN2/NtueF",
-	"yiED4nWsWfSujM3AVJ7+G2KjHfYKRsv+v//n/43brMT8VUxVeLKwvRqzeYVm8d4enxTDuM3O7BWpZIm4",
-	"EZkag7IbqUR05Q5d+JdE3EB+mmVKjXu8fw3FkLsIakVlQ4g2B+YX0VXiUQIQpdozAgofNiacC/gYv/zD",
-	"ohi3vnwBsNmBqqkjNivAhgATriYFO3/v4kLgeLfZmb5GWFBCblE5/BM4Gy1XlDVNCDgqwMWF8VP1Bmev",
-	"z99cdCX8jb5XZBogogBx7MmTt4Go0JYjsP3kiZliiANQKed0qDJRrVtjZwEgVAWsh+P9YE65ejL4U1ea",
-	"xRzzXMjCQ1jRTeaqiKhacx9QB0epHCJXUgA3pQ9Z4PrZMUKV/A24ab1ZV4ogkg7zGiHwjdmzIksiplWI",
-	"iAuGgFklkcAyFdO0LwilbaryZAE4m/mzrQtAoALsKz4N611Ty3hElZEVehd7lgizgwzYP4LwF8Jy2FhX",
-	"0FEDN+BkIFpXGOTprA7yRHACCeLTKBNCYvCOCbzh/P17gGFyWxQWj8qNgTkX0aNgO3QYZ0/MNnnCdoZA",
-	"aZ4muRUwT2Bv2L/gnrgQg3jXvug1whzBznBUlmZdYNgTwj3WEQBgwFKHmPDA1ZfqAhDFpkNlSx57M6os",
-	"dTWFgAOHd/k3pyOCB8PMmz2FBAiGRU9UgS0rxxGQsz0tLtQAlEHp7Hs8P6KFrprpQoyM3hR9s9MsOeyU",
-	"62BHnkLOqxDSfjLexnhmhgjPRqrjP1gmCl0tq4QxEQioFGwnfhLvRgCExR2gDbdbyTwM6z3/sNg3C1q5",
-	"8FrKTf9BpiR38pykFgCDOJKyPC2IfvkPc77+1/9iFxQs0V35lqDxffAl/t1GQiKCt8N43hcIu9RwPbuS",
-	"JbwuRnxyEvP0dmQmBjT4rjTi3r6DOEyM5xcR3nZPECsqrrjrtsPn5gS6GOKadoJNhCozB+57m/JMi670",
-	"DKWReZvZ3lgvIrIEBK1laMGzH4SXCMYrpTLeRPUnI2oTstDuhVJtdka1MWatjHPTlfAQMILK2JQdll5J",
-	"i88O8fOZmhjD0p6UNi2UMajI5jQbwi8XjnUiAeD/6c1BDIzb5qNDfEhjfS22DTqgoYwWfvKELJgnTyK2",
-	"tg0TYZK7N7Mm3tk4/buYYe038szAGgR0YUg4x6FDE8Ur0mmale1KZvfxtRBjTY0V5vKhBwsy70dqNQRB",
-	"AbsrWAlCKwKmUXGjjMgy74KTOCWeNyOT2TN8H/jlpzAP7MmTv336+OTJrSwy8/HaKRJznGgi4XacOcLl",
-	"oIvcbA5UbsZERi+L6w3hGN+AiOeeU93D7tFQUOKN+Fjb4nLt6If/R0F7GMEYKQ1zT3QExDo0TMcEaUyQ",
-	"ZEjxhn0PZwHnuL+eisIGyggSO8t2imFHn1mpABCaFL5zW8G4Ukj6SRLUbBb4ZVm+CQuouKQFMR/tEOHS",
-	"Qndl/HnP4w/Fc8eYbA4YAQKmVu2NGPNYMfsDoaAsS0FEijxCvRahyhP4HzDPAXZ4hALeC7ZhqguVz2iz",
-	"WaPKwWBBvsy8Eq03avwzNxNakHnIyKGCYVIthi+4FtbCgGYDNygwjGmoKLmDy+h3859X6U3QQ0hvBuue",
-	"wD4txp8r+QnoAIMthP8gyaId3KKaSpqLiL6H4x8CjxA11Zl0Lys3NK3jhoOGAl2NwgkHgC1Y2q0h6hRI",
-	"5EPTeA+VhdNzSPNi/bsyCD5KIDOx0iGFjdSNkQGxMYrIm9YIn6gLLL+Cf16JAuMgoBK70vxAQZPY2kyw",
-	"JcmLOOvnShNaKji9T574Wp3j/eMIBnS8f9Rx6ML+oNGjLCSlS65k6bWxHXACS59mrHloAbHl6XwEBC2J",
-	"boNKguNLuMGAKqwU0nIzjtN4ZSyiGmDikuqFQUlkg8DP/DDkxrc3H8evzXGfqk7IPxvfONY9sPJj7OmI",
-	"o5I9IgkHHWQhnCMUmVDKb36XGFIyJ68rLeym5Xa157O0kaSCVvDT0lNtYIrkKohF5NeCwSspOuVNiUkw",
-	"PM8zs8lc91Wwt63JUf42FGlS0SfaGDka1D0xTOFw0TS+xiP/5AnTYDZOCVbWehPYCIRMNGhkQyFcYhuB",
-	"iJfe6BbkmJgic1xfjXDa0sLy2mrH/96VeLYSC7sZUK6GrjFsDei5F5KmzEGzgvE/IxTHd3wk4lPnv6KP",
-	"HSK4ItUqunhko5fBW0mjWWe6zG8PJYpXorA0vTP4KgtS6kzF8MCYRSvzENgZIyuXBkbLQOf9yRNkH4Lj",
-	"igYOTO5pWSr4bQs7ybr8tuqUetd3wJBuowMQ78LYHcg3zISxO8lHLF2s490OTAc8LhMS0ZedavGMQTMY",
-	"r4OxBc+9COeOeG/QJhvZHjWmBl3pPQ+e+1JDo4a4dGWR02GaCY/AqUsSlPeHIvEbI0tvPMcf+T20ro5s",
-	"3voSblpoWQRGjxFc0SLz0uJAq45dm/5QgHNLrylyLjXH1GDYaq9yVKK6PQ+164UO/AV1HzTsRBZeoCvR",
-	"QoXtVgUL9nbMkg7eaL5vOOgQNlOIKtluQF4IHIP5UHAfxw5QFOxNUL6oGa2bOOY5nQm4NkuBttjGpVTu",
-	"USmt3we59a4MHI9TG+idklU6Y30FpbVIHhdYnpXOFvNRcIUxGUD/lHdUpsCk5wUqIm22cVdaiFBsrVYK",
-	"3oaxKG2VURn+dOf48CUVB4SoplC6gE1WOEuaDVL8FDBEKf4wVNOuBHwJwhOBkQaAqEg5NIeJGsYEaame",
-	"PEHvpW/UOpnkU/D6EgEEO+ZJWuGRLAoxGgczD2civRqame2gODkzRtTbGyELDcFf1ZXQMBDYmHCSi3Qk",
-	"KsINzJK/olkaWw/0tZI3CNSojZP05AlUvdG5efPug/XX1YAdGGfv5Mh8WM77BViAE5n+ayJgK4Uu4HUq",
-	"bcF/0D/dNiOQxooXIPwhjmxck7ALxSyu8YUKiKRADbWRFi4NTY3JvRn2PqOPFTnjgH63OjyCifERIvyz",
-	"eWc8SZO4wzjmMV0goJrAxEn5KdVwxmh/xL9D0iVivnrnC0TVgcXExXIGYmqxnglfm8F9pyz2N8ZkxVpC",
-	"CXM6aE7Q/DOGiTFwhG0NBwRbMOQVxFBR3OLIKd5olDNEKkH+mpEByCQb85yPRGH93HLkw7y1JvhBU/Ba",
-	"SZ1qwP188qTjIFXQug+Y021UDZnWQSve+BYe+msbfSB63l8AgDv2XBkYC2GW6waUAmVRpS4Ed5aMVY1m",
-	"RmwOHlr8Xe8GTyGCOwgoHPCBbfZhAifeLiosgFbmveawQ55hL/hqstSM0WMWN3UN1/7qC8GTPWR+oykj",
-	"eiCYMv8qx6nu4nI2usOZLnJjUiGrI6oZm1pus/j92cfXf40dzQO822FCm6HvHB++sF8fAdo5WXIO6Hz3",
-	"lMVv3v709uNbEmPvf/0YU6oIHO4zKvjCzWZR2Mkmsw1iJYhkOE+Ihh6oGmst1aGqY0iV3o0OHMaDdtyQ",
-	"S1VfCP27iyAHiJ8P77OrVXpDDMEh7iO/aYGpDA1pGIDzwK842j+GaJbz+eAyS8RcTLCQqOL9o3Nr3mw+",
-	"1vq/dktiDAXfaycPpY7IBriFkOoA6tckeBGoKUEFuMq4ofEO2S9mx05TLSrLDAtX/ehceO7p4/39XfQa",
-	"MRTpWDpLkRT33RDkB9sUt66rqDI2LR8Is3+NMja3zzMXUEw1fv/Lh49xm/2ocnZ4zIZqkusyjHYZWNuG",
-	"OY0Cd2oAsa0tfPaI58YeKL3yQowzPhNJhxX5xLgQdSjrtOOtDKOd5tysazHrkIPILAdM7pQI3ovbck/l",
-	"e7koJrmMsLEkiBxQUD+8EDwtmsQ3+YzlEwniEkyRJJ9dTORfYNhhviN1ka+wv6onELrEz8KbfLZ3MZH0",
-	"4ZFDr8IQ2xQOQyBjP+G81CyYI7OAzWK9TQdQb5VDzYIgRVdAh0Df+hZ4kchuIG4up02050KPWMzH4yxF",
-	"fWxZvP73/2hwd2gjlUjQ2+zDNC0AiMdRg516qwFbyHRQgGok2GCSZc7HOt5/GZF+5OzZ588k4oYrw/8B",
-	"xEaEW4Uoi8hdgoeUC1LNXXVESDvH+89oF5yZ34wp6lpDFcPCF+ToK1lt4LXhiZ85miLUu8aRityUDVVe",
-	"sLgQn4un4MDGHSCz2qFRAuES1yx++n/9+98x5imJvH/X6InnETs+OjCXD43kLKxLw8DehvgCeqPP9g/a",
-	"7AOmLaYBZXfASEt8bdZ0Qv8kzOFAtCCMEQMVBu5ni3Ji9jTUIGOPmlXoyQQ3D8gT3WblhMmQ5LIDtadB",
-	"nCcwgvj/3rvAK/fOkSIXgNo9hoh9DvDeJOTaYtibkuOOnFqwmJj6YirIqWx5Oj9wEUuTShtix9G4GQ3/",
-	"6eg1PQ5TuLEDkXIyIbCRe+KKSxLnKRhKSIKive+G6sbDDVDzcVr45DmJSWvf/ZeZZpgl0mBG2Lm0tTnV",
-	"ieinI54xLNDRbOf8/c2J3/6D1BwJOTHScTci093uMXgA9T/pCCxNSmGQjqFnum36/HAYAxjAwfBof2Q2",
-	"bDqicdhyTLMqv358jfUkROSI5SGtoNKNytu+RC01FpKP01anddTebx8BYH4xhPqfp0PBs2L4b/PfV6IO",
-	"35wMhsP9/SC8Mc5VX1iEJo2BABEaEM79tQQRHchv8rxwMTYkHOFpptvsHamnkrON3+d09nnS6pgx/hVG",
-	"3IpaudBjJQkV5HB/H+sVAX4fqrEDafs/ulT7B3eo60W1Y/aqp/QqqJ2CerJV1Wbuhi9RXVduadaANPEY",
-	"h133TPd5T1/xhE4v3nKy+pZ3qjjzFBNfotazdV50TiQEoNNKJWOtzj9/i1p6MkK8gta5Lu0DnqWw+Qp+",
-	"pVudf7Y+QElB6zfziKfAYdF0hzliEWux2gQrosqY6Q7wwrDeFIwcX+JkK73wlOrhBFjNujJRU3mKHiIa",
-	"mCG7CVl7Tp74Tme3SdnqPWr8oVQKIMb4prbphf1uCmtaJIbHvlXNXUer7/o1oN+Ae45X3/OGNOpby12y",
-	"7Fy85tLvHTd/i05GwAy/8Hh89DFEjZHHlAjOw5Qz5azCSlnJRwLxAN3tGAxYXJtY3sdhqg90BoVQ9MJ2",
-	"Vn8J4kJ/IC49wsX5Eq2+DYjg17jQ4X+uvNKcxSCaAT22tzyTY34lVp7KkFRi/aNZvutLVIMeAbE2XwoN",
-	"DZZImAKDm4vfLHol3fMUbijNUNQqhXXWeoC59ozGvJGoOFjr+JYImOC+NY79jyrvpUki5OZC6fjw5eq7",
-	"Pir1M5czK0S/GWHmxJfZdm5fBVLLiYHfolZYdYIN37gLsxRXcqzqYAVeU61CiH9VzppAVBvKBh0RvEO2",
-	"DhJXVg+7RDtKs1QG0ixi3KZtodpTYvdkm71T3gNztTlQpiemblg9SkBQAqokJztYRKLVSMCTzKOpl3M8",
-	"KX6GCAmmGC4oIIWub5Wa1wX6Sry8dVIYYyzvXcd2MzH8BgIv64jJIFTyd2GlJOzjVwqhcRoIyELw0boC",
-	"kpqmG4tId1+pR8LhR5QE/ME9jr/5yJf4B1ilzW0MLqnIdoqDrRLIbtVbbz/yq1VXwzVfolZdqHHVvcE9",
-	"7pYvUesnSjutut1d96dVG/trqI13fCQ+AnGeueNgjZG9R8K7j0r9BHR3cN+zdWbCMQ3+LJKUf5yNSbsd",
-	"rqGl/Fr/bPnvvhvNiNLGF643VI59L+RCq//p7/RfX1BjAmLnnO58Q7V9XDIxGhezRgq00D6B4+oXS7WL",
-	"tmbRlSp2JdYq2sJGquhss4+28p5rKji0QcJK49ucc1HVh5bXvRRSCuBjfeqJ6lMGk5x46Xlf6FOXlrOZ",
-	"Jqy6CqSo0chh4wzPpnwGY51oUado8YM2VbS/ULPq+eBnOhhr6+Z5f2St7QrT33r8YvN4LbH5IzCm3lbO",
-	"LlDxYbKlqupT+atey5kzT6DdcQ73NNL75u5Veh+3vrEtcW/v2GOyiwGYgzWE9PuAIvVH5E39bmQ0nomN",
-	"ZTSJ3y/RykAM8RZDZHHargsAbipGzgfvlBQkQm4fqHhQO7Ziu65vipqnHq0pN35WSTpIt4Lw+4pTXAie",
-	"bHzOjScOgYpGJ5OejJjgv0EKrV/XNG9OJNQzLcGRYkSFjCWGUbUfMMKuwnZA8UgVS/izf6ExrTAc4qtk",
-	"NqljWlLEVGO7VUCrXKEVVm9Q8wyX1MEiMi1qOhNrLDAY9eaSczPDa50QB6ziHgyv1obAFemBGeE36QcB",
-	"9ajic0HtQCN1Y7QTrHorALUNAbo862JhvK0cHiUnWfYlAOQqb7kKRanLf/36dyNKmwp1xExbK6ryTWkj",
-	"zxmHp+PrRVa+bFWTuK39+niDIlYYIjk/3Pai2Wde2GP2/QRTSEVsqMBBQy2JpTwN2lOX5lWpQwj6CCwZ",
-	"h2vXoBBEbxb03JR654L+5L5SGUuA7Q5q73ozwiMJErJdSVVFbYb5UIDtY5MxqFgoWYyNByjyv2iRDeI5",
-	"XswSdQiUOaHHCG/B1jao+60MtkPI17YgeMi1a4KNupIoslSpX43LGZTfG9NETa6GWEgM1VEpdsfZoNHC",
-	"z7U1VKfYmEhvt63aXYmMdOENyIkAA2izGHD7/nJBA41ZJvgN5Y8GKh+JHNsHFiWuz4It0NSU+CuswvpJ",
-	"a/8ugCBc/8b3iM24/g3IENfgBUpl618N7ZXrX/4JOuEbPF5Js5j6u6wGCOFaGpYE1Ny6tC4gkH7b0oCt",
-	"j/6gtQS8JIatkg+F87yeD/fvXfjqa9kJT3/3/1iajPnP1KohAlkbMA69lqSnwp473r+2kE7IyhH6I1gG",
-	"PZXaE+/0uWSJgpJGX8ZI3cDEC2NxYE6r/fxsCuYIavEhYvw4wDLo8aQOQaDW5MUwIo+IWLDRiNFgxaDF",
-	"YGwDAa01SGRkjZFErf8hFmLB9n05EIDXAflTB4s4bed2V3peJMHzbLZW/iiYd/P8V9C80KE0lWfriYjU",
-	"xgHLuRYQDxlXQBceRuP9QlMH3uLUkd/V2+zRNntUkz3yG+QVjveuEkjlvY/Actvk0YbJIwcQxMPz3Fx1",
-	"kZe6JJvkYfqMaASZjYRH64hXQheK5vQAXF8VXr2Zg4Sp1wYLCtlvIdNKqawHMczhcxtZ5q15EsC17w00",
-	"mnnMQOUivWr2iB/pHgi14i5sdL+1QjZ0LlaLl8flT0TbnOLWX7njnKK8rdi/A4+lScRptY8zTveuxWx5",
-	"INTVg5VBa+YbSiIHTwlohYRfmLTZOwg5Uk9uoa6FbNfH5QBKc4N+kj9PKAinoGEQqHTT0vCPXctt7Gcr",
-	"Sx809mM3YihG7U/zMhS27B2VZtR2oPwM4IWcoHbRTKYWfovP7TtCUoek2WYxiLPYVbo6mALMQHQcxgzg",
-	"RUgFUZOoK7UCvF/zZ6mmgFkFQjJTGuAVAdHU42tfixka/h4LnFtYo0qxxhysBWBtFsSGy1mC+BsWacV+",
-	"wT30paBY+lbaUsbpWJhdu6aIbtyZUrntHhpTqC2k0Qck6E8sb+io3Nn4oxf5DhZhdtvT8t2H17ZNMH+W",
-	"JhgHHN1Ata8u2iBH5env12K2Vj+M0VOAZ1XFZDc6r8oEVGh0S1xtA8EQGcGE4K3YQ2NsgpmuUZUZ18Ul",
-	"oXY7NWmDbkGvicOwysTAc0jYtvsl6YPNVOk2dfD4ZdtPXBfIz7WNxK8TiLlR17eTMtHKUIc7mE4wtPGI",
-	"/6pFclbEBFENIF2cjVI5KYDyqZgqgiWv7ftwh/i2gYRmlupdm2u3at3YioXvLWTa/Jx+lSjp38VsdXh0",
-	"kqTFngBc6YUh0hDXulIoSgwNFsC6UMhTYnEhqmDWEZNiCpRgaa6LU8Y1G/AcK0U4VT84Ah5kC0Lg/ErJ",
-	"qEWy6HPpKGtyW+zAAbRPFm1GQJwBzjjhMkZYBC80FTvQM3yTSMKsx+g6RqACE4Bb2+yXgafimCI5piMq",
-	"yjLE/0tHIkJsW+z6yI0opYnqSkpbSsQwRghXxAonmi3iQHP5TYTzQJR8h2iE6HoWb7Cm8bg+CO2xxBvb",
-	"W8QavX4R4y/29evfYmnM/p7KpPldZs83GN6k6KsmN3xIZb/B5b/KIs2+y5JPv8uaxvqrNy6N96Ps2kb7",
-	"t2bAw1Z6AvqDsELVGgJEu1CXNDU33HOBJzU/LlTsEAEAnju4cHEXSC3xGeFqBCAaTBvhyDjyDrnaHFlC",
-	"RW8zM2FdCRrRMikBDjlmX7UAGgntFC9wTeO9ljqBeFOBb10RCi5UAylsz0Bta0QEMM6gogYjAIyKrrQE",
-	"JvhiC7sc2e5PZakLAO+a94fWytB8ZtnUFBAb+dxE3KfBGaHkSUUimGD7vq5EEHiMkhCqMFHo+TeQvSKZ",
-	"cnSDUk0t7zb+GLOd+P2kiHcJMhifj9QRxkixEMOQydiJMW4R7xrTyZH1ZmJQdKWamGUIPhL5oHhhTB5t",
-	"eRcdqws8m8YlqWsFkuSRp8DBJwD9WqqBOgEwje3XtNmHghdCd2UqWU8UUyGkZVWAsBGQGCD3F40JYL7B",
-	"VAJ6DrCRXGreNvmqAUvSwUDkQhb0No0T6tt5g1KGgGaREv+wG6ZzvUjG/rya5EhYZOlQ5ykCSnAyxAoA",
-	"I+tKeCbxZGMV2ty7Rwrgx11sjT58ypFsg+Yjh4yWZ+gbaZHdCMtK/ZOSV2ysssxiz0PsLST0s0wUPC1c",
-	"4i9ik7E5R7H59QPGEC3rBfLMxcBfAj1Z8tTvdOD/wEPYlVcKTh9GGPtcEyM3FWw7WhXgg4Pg5N4H871o",
-	"h3qsfNQgHWgcfgrydE8XueCjEnK+PX0TY155PDqooU6L0/KnEBcfUbGMBJeeo+Kt2ffwGvhWs75pgq/C",
-	"rzQTg59mhE4HyLKAO4k634BFVOPnIW8R9bYTBSYQuf/EdbEHX7p3/gbw+VgvV1NtxFui7GaBjyI89Riq",
-	"02OkRIXhkQyMPUc5/DuCt8Q9pa5HPL+OGe9K/It+Rb91sLzdHEnYXdbNsZTmsA8OPKVniTsRysmFTBzb",
-	"Az38rXRsLERhM+ughKPQsx5OCqqn3ylhDO9GIX4rMlUB02CmptmM7ZQpnXaJC8V4kJpNYbfxayG7cqeW",
-	"iDDA7t9F/ugydy6doEzJK5EjxxWOL7SqnFR1uyDFMaosMS/GHy+pGCjepX19fLCPHDnCU2ShLvTcpVfE",
-	"R9nnEyT7JM8NMoSTwr7WAUDj+cfselQmj+jK6kA6pM/MZrR8faAbLdJ9vrBjkJa1sUNI9wHP1loeDtdo",
-	"3J+/WcvPgccbT7BB4xze1MwRxHsAt7dJE6AXMw3cu6/kgdEnNfO+KjfNieHqSPyva4zlA15cHg2Xs18G",
-	"sNWK2Vi0Oi0kBVg4n+WRrnmZE4brXv/WOD6/VT3PM9BLyBcaA8+5M/dQSqfIdmlN2faiSLM1WQJYBrSZ",
-	"kT8e5skyMba32SYLobDGHKCP8BYl4vfjhf6Igj70tAI/1Er3eT/UemX37Ikao3evh0FXFGB3X+L2K1ix",
-	"B9H+/r6FTpwHUAYn1pwysoI6liMlsM5dG5FjSg679B1fUlfCY6SlKXOxWtLQnjvUMzxxHyneiXFa9NOj",
-	"p3os+k+ROuUnYE4xnhrYpm5AYJ0alQ9VCMhTa3lq8jBV7wrl+ioRGpmcjYUX86BTYuA4bokgwlxB60ME",
-	"U2b0ESA3OJCEYqosASy+YidOJdhQlzy/AgIcM/AzfBIyIvIb4fl+TgIHTRM8PiI4uEsOX3Slv8iyCZza",
-	"FUXXWF879ir61IlER8O8fc2ywcrEmbk177i0HZ9U6OA5ce0YcBWpLRRiHotLBGGhXkFtwrdSJsjTfLU+",
-	"d5/VuEyw5tZ7KBVs+BUbjb9OuZ9lmd0m5qSAGLltyd+dlfGtHZimb3zE1gSM8ANmfL5OGQu88bWSgyzt",
-	"F4+7TO81z29SeUUVXN9RhR4oy5GR2NStT+Gn0BSCw1lnCcEfVlfqoS0DfPHSoyzdh0HzRvTTBKr20Qrg",
-	"mpXVP4WRiQYKI4hRBcKQAocUTB9CoJwgrM3Tk44NVWZca4eIhIBKjnCHArz4Dwr2QxQ857LQYeTXqFpy",
-	"iTzbe5ndEju0A7pDio8GiA3zlJhzJo6xbqISGaSzv3IxEkkqCFpSj3iWCW3NYqo96MqeKob4uMP9fU+O",
-	"Md86nAJrnwDWZ/ogY9lcCeDN7cquBDQtIMQYuMVyFFLSA+Z2mCO1x4YKy9FqbTSKyo7gqY5xy5ZPuNgx",
-	"Tt9U5cXQRfMKRQTjM/MTNVErlXn0LPwggqlUI4FRIUutHbkKDBw/XoeNEMWp69MoERPa+k9JNjT0aRur",
-	"2Owv2BsIkV7i7naIhBmEwrgOsMqf7tVWLcBhSyXs+tZtbJveDFCe1jMM3vojHujB3owyKGW4y1czKtMA",
-	"6Hk8TSHKJYFXNoGkXDiI+0CnhEPZeF5eWb1Lx3ODiSUVtfGs1Blhn+wGDbfylSggvDIdzjxcq5cs2yiL",
-	"i7I8iFnzPdgnb1GOoark1d3ZwEjBaM0qG4V81HuzTy7o+aFvDLohRt8+ZoNUJpogN4z1giV6ZL0kSuiO",
-	"S5hCGiSybBug4zwQUhh0MKotyEWDjrtSkEvuq9FIyQhVfhj1IRPFEmoMkP+SOGiBpNDloYuhGJ06fPui",
-	"Ei4CxfwjlBfE/xHyekOSLbSywAqlF44QATuGMIVNgGGRwsH+vo3z2pS37Vf0pPfYuiF95t5FH7B+ccot",
-	"y6eayo7bWUWpw0Plrs4D6zSg1YOsiUEZsRpHjBT2Uk2jundDBi4o1L8cQKU+MlwrmzqeaIHEiyxT6poy",
-	"pGTFJq8g2Rk7cCn2QQV00WRBYTSHTD81KdiQ5zRXBbSQStWVc9GdDmFuYsYNeN3N5GORS2x+i6nwwr0O",
-	"MqSFcqEomzF21S8yoQyzhPJOm6s1Ro0jnmZnGpKLZE3ZWCByrsXGhKQilmiOuh6DUD5gZQ8RmrWp9ol3",
-	"Sn9TD08fwNNxqmhbpFSqcJ2Ox5AWLZnNdEhLhxGlEETrrKmdFmiY45c7wmfo6oWoJpyhOnuNxkFSbNO4",
-	"162iWBC+LJtoH6fKHkizrY1sCwy00pZsdVqH+4cne/tHe/tHHw8OO/v7nf39/25FLVyU4A3/bEmViL2D",
-	"VoT/cdj6DW284ToQOjBFJEc3i6RVb74H2xDlXKNv+TAkICC7JRvdveEcLDQFw4At2oBk/N0uMret8/xW",
-	"oc2/j/YU2PChIXLnYbDluDre3FqBqqNy0lCxseaIiIO0faymUuRxLbp2DZZ4fXHLZoroF/PmBsX7m5E+",
-	"w+AaQmdvkbC/XSRsWO/GINjhXUsbIuj8bhsitg0RD9kQ0Vjh3Cf40UfwE40fiDHwMCNCwAcdW9jdpjIJ",
-	"kbw+f3NBddDub6h3YnJpdSqvgIObtJFTegBYTXmOEmhShDWp3puC0hFy5ArvoFyJgknAS1I3Is/4GEu8",
-	"P9meB+P5mufYEL71Wan4LIb4M1BnRahUseQD/tOqKGLVKpeFdMxrDtrhEzo2vqNJl1NEv6LYiZUDvhBi",
-	"CODJDjnB5VV6E9knKnSHloWuZMxmEaIgclutbQmqe9tdedieGz3rpRBDqYGxdSXoR20/JQS+DbU/SOLR",
-	"mxHSbJb2XeEHBJmQcQMWWeg+Hws2hLjOQGEX6LVUU816osCSPi79vEGFPmPsjFC3B875t5MHUSjNspTa",
-	"Z+nFaiodwViqWYzzSRZSkGQhSjV62in65tNUC3gt3mzTbf4lEAeobMWuPG5X9ont0vHpJBseSjUr8lQk",
-	"bXYOr0jEOBdweDoQ+eH4+e2ufNZm7/x3jTrz2RL7yQOwbaJKJ5KZiPU21kf3DPx2iknCqUiTPGZQC0UH",
-	"2e/WOB2jVRX8dv7+5riyUwFcZeLypbV7Fd5r9+slfeQl3GCDTvjFqXbRx5nbZzReqOROi6jcJQL3/RAk",
-	"0WRSKk7CmYoIDh8kkAbolQIjSxlUl3XmbHDfq+X7i10NPPYBTYo0S/8tEgpc7gR7JFUy3m2zXwKI+8Ek",
-	"y+Bgj832T7ClytZsQSaVSusg1kVxnjZ7JaABG9u0za62VfJuwmCanP7oOHoBDTX2EAyEQ0HZZ60Dz+K9",
-	"yGOW5HyqXUW8O5DhFIazG+u+GgtXLucjtzbNm9v+m0+EQIeyGeJ9pZI+mE+zYeEwufRyza7E0K/xfiix",
-	"igc42ABdaVmu38+9wp0R82k/lMF8IJgLwgOSx1YKFfmMZbwQeQcn6lJ8HvKJLrClwv3jsje77CuVJWoq",
-	"zR/gGy6hHyOOujIQxpdWAJvLCIodmjMu4fEkP8KfBiqnIxLVHJuIxZAouBRkc8RtdmFPm9lWV0olHRaD",
-	"zrzUvEj1IIV2k8iuwiXu/ctcmLXFkaGcuBwRlpX5qYIJiPWEg4nmmSVholh4VyISCmYWeJ6nlqCJmsWw",
-	"VNFspqucj6gFpFAsF9wiJ2A/mRjruKYy49TMvE98x11pbZYSs4TZJrAXXbEHFp7aKghY/w8CBspq4uQO",
-	"ZhGO/5UodIhYQFYLz7QKcJ/MmbGHHFMEXkxaC2i+ShJbeXDjU7ufb93KtPhBd6h+A8Yzp/wr5Zkrii6/",
-	"lXrL3uwMj/26viOGel+526AoYb26hsoT8Ca4HwVI0wfQXdWyiCaPsLfBM6zJ0fQh7j6IOBsbsNkTLvAe",
-	"CNvzXDS8+wPe8yVqmX36weiLZg/45G5rHBK4zxpa3mxfhvvRnPF179tgA7ut23S6FvbjlOr+txid24Lg",
-	"bUHwn6YgmKPNcffZj6e/w/+vDdcJV7ddNCkX8MN7CDXEto+aF6wnsBiBMByIFgdJUgnJAf4QBDegJCBw",
-	"qboyKH/peNPNdQ+jRxt5e27IS3WvfP6VVJ6Si4kW0PAb+xKTVBrvri+ANk2GxXfcNVNViMqg/gTKgkI6",
-	"NOrph7AMVFmYcaETidYhlR+Xg09dCaULaUFgYha2AszhACyM6mJEeU6ROSauHWAUAilg/S2OEHyyrsR1",
-	"T4zjhQE/G2ZaAHS6mW26xTn9ZjPc31Wymc5Ic1EbrUgjs3KLAFA5qyzRtTikm52xh6fs+t4M7i2h1jYL",
-	"+udGh20sDr8KNCwMwudMQeLNid4zI6yg++xvH355x0YivxKIm8p2Ln58zZ4fvTzZtYmnDIBTLECNVIWF",
-	"2III+lj0K8Zum2F3U3w+2AOJG7fZWVfi44sAxCAAZQ3ytb5I1hxHSoeV2t7qWHNHowlswstBKjLb3u1a",
-	"Qag9rFwHvcPJqkMlhJi0zibfjZjkI+i+GoquhMfWWX7wWZsqpc0MvnWikbCkezC4WnpXjOGXi2j/bqt/",
-	"qZusbOxDChAtx/nep1ZpC8ARgec36YkirfLet1/feSNUM016twGoAA7GfOHXi0NtK3S+1VLWdVhbrOD7",
-	"0QgovO1Fs8+8sKfs+wkdkTrY3KEZT2ocGozX76l8LxfFJJcR03wgMC3oUEsw2gCUaJ8Qsc8y20OMhupv",
-	"IovPR60LACs4K7eId+XO4f7BLj0HiJaxGdn2ENtOSduEwvU1tCBHlHPGUeLD8Zedw/393chIfuz5hd4o",
-	"l4a3acGutHnBUngda5psHxJUPZgP4Fl2SjYEFWd5EwKxXYxFYDHRlSRW/DOqZ4gYd2UjPKzxsmU8PAdY",
-	"0zHUjIA1MC23iJpZuVJFp5yy77DDFw740PdUdeWVMgv09PCF+QTKVEc+fx+iwmJyf0BFKDKoFgtKrLBt",
-	"2xg082UxSNUHZSJdmUJdA361q7WwmKm2RgAsI67LsENlYFWpsESoTfXVF2IQs57IlLzS2ErOMbxlZy1i",
-	"WlHj91QReKOGsqdhar4LXgZfMCCeEAvAioiLBbtKb2gLwgKdBp1eno3E7b+upLBdKtmY50Xan2ScMGZd",
-	"jpoiA8QsSITeEN1cl+xPq5FAcw8xh7Sz6Gz7GBb+OIADM5VcX4vEDLLW1ptsGH6ATE5fNDD4UJb8IrPZ",
-	"vZiH9cnqZoni95MNypzxpj+bbQf7bg6kC3yjr2rmNc8DP+i0BdSJVml99RztNrH60InVP6FV/n5SbNOy",
-	"iPaTQ727RUqEcw8d+dCKe7dZW63FyqY1rW31Xljebky0iRbz/Wsda3k4ACJfnKzL1cmnXekQgNr0YJf4",
-	"hTJfsOiBYcjYUGVdQWA8+C7MEEOVHtUSOvvP2X04L105SGXS9sj1qWa8Z+ytacACTcWMvtYWi3VDKui1",
-	"m+1gkhtz3G/WPte0Fe7P1kum9Sa9ZO6uVb1k0LuwbSbbplEeuJmMREqgCuCXWl0Ae/Y++8nQ8dI+vmBk",
-	"5ZDLxDiORrAS+iBB1GBoAnpkqM2HfFsCEOEYOUFqmLRAxhsbG9CYGXEtMiHXLqiMm1SnvTRLi1mpQ4je",
-	"RJ07ti+I+16bBR1IpF+wo6HcOeHCUDUtFGHXitMhhGFcIgsktuLUEuuoUS+VFNcZYJMKJA5chQ+BpKjM",
-	"8q9QPwZCqtj2DRo2gN8M0yzBqTIjD/sjvFYPeji6Eps4/AfhHx0fEX4f6OJcqVEUcO7ZCit8cC+1/B9U",
-	"6XVehEGV0Jqw34oxM4wrwDASGAbhFamJLFxZV23hU6jo1w16QAsO2BIayTQIF01IFqf6DUafYmzumggK",
-	"yOEylNtwbHdWV9qQle0PxC3fYXGfzHht9lJMrQlpsBdYPFI3gl6KWErUIzS1ATDo3oQAY8b7Imj8oLwe",
-	"tpfgB+BaVeYIWTFY7RlCC4tCqh0H8QwpwUFa/XSzaNTYV0ZChNdi0dyZe6/ZoofPTjxBEHZpnsK9I4UN",
-	"ZeUehzk87aVdDrq5mfWzn+0mUaOv3BQxmGTZuvYPSuMfzR1fotYolemIN7z5Z7oJjCg1XrcBwN7+Ae9p",
-	"bIPdZ/F+w3nYeAY2/fYlUR+tw6jPthj/+ySVX7DXx7nqZWJUW7BA2u4tKLuVG/g9PumsdBPsSZCOzZ5C",
-	"IhW2tn+U0Sk/Qdh33ee8tnYf3bb+uaIHLDpX8wq/VqeXFLk1XdlO1ZBAgqyFyrYr19G2QB8BunvXaLnH",
-	"nUP3p/xn6hb9juJ1IImtBdXIDVs3JgetFFqv1UrBy4ABZfyJusIvZyCmmTXVXHt94LwAu5w1wgmNG5Sh",
-	"xuQN7HkyEB0wtusGtgVrRsxGVS4YCPE5WFDKKdazsbk2gQ2Mu22bwDequVL5qxaNdMQ53HEn6uG9PxEB",
-	"0ku+5DzUnIRQmG9bJtYQqnh2biNUoxVZjDA2UBWW4Nra+ptSFmNdAB+XTgBS5K4Un3m/yGaMPGLis1UD",
-	"oPgEbIKadENazOcZamQi9nRsIBDvITS/mXvUrLMcmzomssf71+vf43y4O/XFvu0mja1a+v4aLvRXzxSs",
-	"ial5Zy0XSy3gjrnCCHPblAGtwpWmDIC1H3QlNGfEQEATj3N1k5rJAbzVEBDL5wCgoWMurl7bzsEWd3N4",
-	"KJt12zkI6pwegyw9RnMAahHpuDJJIJjsiFY+haLNYihmaNNgSwdhm5eQbZwv7DmiUW6vG1sPA+i2jXvN",
-	"KDqrBNG78rZR9FSvCKFb4sP61hjXh7CkQybsgGErG2DuP179kP0yCLdW7pf5MEKec8wIRkCJMB6L3PbE",
-	"Y5myZ7oABqmEz+r6ZwgWLTx5GOrln1sdOckyiH63OofHPooVXtzqHJ6Yb7Xt+61O6/CY2mhG/NpNc+kD",
-	"fiakyUpwCJiqqOQaNmB1/5kthKwdmOZQUtR9kzsuFPf+0th4ucdeoKYm293GwLfNQN+sO39nIeS7cO/P",
-	"GmmdxSHf9rZBatsgVd8gdc9B4acYdVpatxnEcaGSpbLLfRSE18KCYjOVsSihLAVeWC71BCOVol+ABQpN",
-	"J66eYyqhOECMoHiTLwT6XdItHZGSdZ/m207mK0Sgr8Y29ZB5nGo2FFkCXFjUG0a1IxDcc+jwgHKMXAuL",
-	"qjghbgGBweaFnH+mCkszBY0LLIObltZXwp7dVlduYyYPWl3p65fK4YQfbLR/Xdn+NfErXDClqRJ5+jv8",
-	"/5eVyiTQJbpemVhof3hgCaEbyHTjshyNgZ7PeOG1mEXuwtbXi1Cb121QvwOjXOC6mJmrSLSt47EVPgsD",
-	"tiEEO8eT9JjFzeqL4Tx9FJ8LDPTWYgBwL1PKn25ZI+EfP+gS0jzE4Khwx8OAqwBzH2ItHeImkcCPrvks",
-	"CsvME2jqNkc5mWSIsJ8WUKdcrjX2ss7ys6IpmmaCGo3EaFwAkTIgTyLqogtYWJqCGK4y8uLjx588ZDsy",
-	"UHiy8Wao83BpkvNUpvJqIYR8FS6+vlU7lLqPuF37m1YH4LnA3nzsjc6PYqbQx/uTtDd/HxHCr9jOvEV7",
-	"XmxQ/JXfiFqtSgqw0vfTxM5YGbEi3vJ1+DBtaSD2KQVxq6HKAEd4KLLE4dj4klkCjonKUaASgQ0Np2Nb",
-	"Y3gRE38QvsA8OC2wRAeaUUZCFhHV6+gC0CjSQdqnd8NknYbwLDh94SMVPDJiqexKGCYEzCJkE5l/d0QB",
-	"MOIqg+e12Zm0XwcwzYDlrMWNyHkGbzDWDsW0cMyO5By/NJXhbKKx4lxa+yA95n2iQ/ll4P9cCs9B/x36",
-	"adNqAzhm1yn3jHktoNPpOZ53lTviMRuRow+Hy7vSMoY7O8vS3ZfXz1JWTT3dinaEMa7ZfJKkBdLmLyiZ",
-	"+ivtyaamDd3n4WXXvqP4zjqw6bvfyiKfNYwS1ty6NFZIx2AbLdw67A+lXz8M1RQhv0BBOZkdKFIrcuYV",
-	"KUm6O+nLXqyGR2LUo6OxUA3rSS8QslAQhNhkHLqMKy5wOQlE97bZBfQjY22TGgnfOxwkmrqyUNBsQ+x+",
-	"EEvMf9CsrySQhIH0sb0CxPJ39v6cXYuZx03jI4XlNaNFuZqf6aO/40QNTkFDEVy6aanwpW21Fb5b4fug",
-	"qZqRO+lW4NqzPy9w7Z79KgL36e8kGdfmwsEb2+yciGMQqQKLxsikf8Y0+MDa8iN74c1GPBFI0FJTmWnc",
-	"i0uejFIZVjKSGR+2I0JZY4/y6A55VQJj6hIOF5z0bXfWnzBY8xPXxZlZ/W0P0xpC6SO/FozbQ/mDRgOK",
-	"T6F+dX0RtbqfCZ5bVIUAMGCD6Va22WoTrBse2hIrzB1YMyLXiyOtFXumsS2zKLhMwvY2edkt28nWOlnZ",
-	"fDOyZ+yrmier1SgO4wOKjSWJWcL18vYJA/h0hKhMER7LVfSBTAI0dOKRK0qCKgX8n8gRmKQaeloKIdvs",
-	"HeB/dWV/KPrXel6wYcltxz/RAVFbzhLoLLH8da7rhi4aTXRhzBq7IOBiUnjW/i0tNOtP8lzIgtpuwJBa",
-	"zxy7A3MLA7er7K3xZFO5/U3AafeV1JORyNfUB83QtMN77qE54iE1GW48s4XN6XjsaeWHnamHQVLa5pS/",
-	"DTflYXoyvgeT6D/Tm8A3ouDyJm7R4uALJAbX6IooZxfnEaznoJ1rw8wbdgNsButsXvZ+yLW4PyToD2Pe",
-	"b/D499zYSutfDzUF61/+CYysBo9XsuCp1N8p8vW2L2PrTv/Jg/1jkrdWYaD8nVcXuFvvFe+6XLD8g7Yk",
-	"zAtwkPuBH21u6IRQaFg/QzDXxIRPpOsieX3+5gId0SfsjD15kitVPHkCQLpEpUUcMOUaKCjt6ViUopKu",
-	"U3mZB+sq57Lwlc9lIATGYnUj8oyPPTso/aADv1+5Fnh4ceQoqJCfDYm+2vYboDLJfsQYtAjQbZkvESk8",
-	"ssQ6FrMdbPo2V/6gmS5yXoirGesPldJC75pvotnYAZ8eML5hScwn2BmA+3ehuDuVQ5GnxJpFDb6OrGIM",
-	"iBBncsYSMTZulWaENIDkbfgg+LlUbKb5SJj3edwmixgegJf7erwex1CH0I5ko4PNlogOUAUzsShUfCEG",
-	"FYU17H24My3Y+pnvdx4g3AetZ4pQZ4LAFyCHRL9AzRcspIXuoGX2GOttdlZ0JRTLHT478fYVd+OGUnji",
-	"MdG6KdazncJcXKVKhvOXamKBo2OnBaOLQhgQ/Cl2m5X2viwXIKQIBjJUxvY760osnjMblB4ZQKpHflZc",
-	"kQIgicC2aNd8Bn2mBoa3KycVENMklbrgWYaI74lCiBeo+AugRFzVoA2iAeyMmxMbOYIKOvMNSAaIXxFM",
-	"M7QZUKFgp9o4EJ4yYJUSQAOXQ/nebjTXksB2bCQvM14QE1JNrmDzDnIhdhd2LLAdJbNZVxInAJWMqIwB",
-	"3gd08QbPM8+BKy8BqJVG6Q+47fE115HUTJW8tGWHMdu5FmOXyyQc1nRkLgfuxUvNi1QPUqOtYrbj2I/N",
-	"IgxAKBeKcUntHSRDIiugLpF58DIXZqvD60qiChFQdrsS1guP4uWI8FJj6puuohfhRiWpZKSMZlORZf4I",
-	"2/4WGCOc5VSzWKriEv6FWENKZeZc5rTdOTauVIUKCDbY/9UGkYhxy8BI3TRm/udQfsy7YHvxjGWC3wjd",
-	"lXZfIKbdYsD2jfpMHgiA3UixVF6taYlj6PQV3fMlasFRbHTza7gDwpJwyhvdfEH3mNuVKprda24w1hfV",
-	"Pr9uPPQPpTu/RK2bk0b3/9dJYy/mPpHjG62dW7X1p/2+WmaQMmMLGr8giKdU9sC+4QZAOogtsiaADkKm",
-	"Y7dm4GhK+99rPsbfe1fY684ZcfZ2FJjoZFTnJYaS0IR2VhKhUHNj5ea2VxS5eIGe7lqqaVfuBKrRAat/",
-	"k0j8YPF8NHp43Ue88nd8iVrkuq178y90ufGilcreWnNu3fvfl276ErXAxHAufoOn/KN04/1wANSC+nPy",
-	"bqs+747zi3dLW9e4DFKBBUz2aWGZo0tW8k7Vmt5FxzybMT0xJqEObOKdBZZ0+dVVk92+wxn4dPm87WyO",
-	"SGhjw1jAbO7NwGdBW5p5+xrmat7YxsKABaamO7Vgc3al8wN3qqbnLpqMgb66EEU+2yOQvhVRQqUykbxR",
-	"U6sMHi3K1nfLdmrZE8Zo/68Xz1sv+fP0d/N/S4tu/zOtjd1BmIKAYulEqdz+QDpqUXwvCep4zUNPzU1d",
-	"mQst8hsCmb1SNkm/kpHBd8+FLZHQWeiJ9Mpop7WuLz4Nve2aQ6xZohxfA7tbuoaNXLttPfD3wNZgtgaR",
-	"NZhFw225vklkd++FvfNOrIHXtUfOUzhEYS9r6QzxzCiyhfqwcmoB4wMwgbrbiupGrBCbKItoBaKVq5oC",
-	"rgbW52PeT4vFlA21ddQboqXceaJ4szBFo+DSZmGlRhx6XweCa0vasE10P+a68UbC7qtUjJsh3Bldw1LM",
-	"V2BgaPsMY2x/8ho2joiooR2a2O7CIFZkf/Ig78FPV6W7wE8mQgf8wX9cPaFDVy5mdGCNCR3i6reEIS9I",
-	"7PqEH88Fy7GgO2HA+zwdqkx0EKQD8zCVB9rEHONXPHUNQjCowJ+JXNCtAI4I+6hwLAHRdCb0PO1E5GF6",
-	"ywlPPy6bt+SaZUbFesy0QiEPNKViS/enGliQUxk8IsSjNCOyfeeSKWkWbUo5OCIWMPfHwWZA+2yg8q6c",
-	"0ivCSgqppkzJUzYN0IRdl+VZAIsZghFDCASBdnZsQQeSdO8SpzkShyMFMmbvpCpsWn9njn1id6nHiI36",
-	"y6ZZF2mWUZ1JyRSFDyC+gnKWFR/blWa+gm3E+uoGyiJxJuCWaLkLKiwXuI04LQ0sRRapx4dsWW3u1H54",
-	"QFBik6Eqr8ukRouKDOBJXenmEJ5lyy8AmSZI0KvcJdntSxGPIPbixHvlK2hEunIxjwjbmVb2lYuf4eUR",
-	"k8FgdhvwjmxksD4kjwidlTIPxyuQFlN3knDeM1GwXGSCm5NCez0XuqBTuYBIxEs3o22BkY3nSStqTUWv",
-	"9dsiihBQGOVB/dWMQU0KpwVGKhc4MoyLeEFly2+MNMXqGqwxqBsfvYmcIZvldJZ7gEjikd6hREb6Ii24",
-	"vO7h7kH/bIlJK2pNdOs3eoNXH+XXXAgPKQ/QVTr9XAjhAFCEK1qof2H43H/+3gLQq1bnAMhYOGyA1jtR",
-	"TFV+zRJxk/YFgi6ZV1Uu+0nxhPV4xmXfbOQvOHJbIVYeteV9sH+dJ58xxx7sElBs4dhHouAJL8ATQcvF",
-	"/FchRmOVw9PlJMu+UNbcctP43OWIfy4TzyA7jR9n60czBz+mUNna1PG5R8aXB0tjP36yl20C+QETyHeZ",
-	"IWaPIUHcPLV74cWoS/CiLD9vEo69CG65G3odttBoLGVE0YRsmnnsyuWpx6WGcMkEriFb/yapfDbYbGgR",
-	"O972NXfKj+W7vkSttMwTtOZzquxCdyYUaqj50BTG7QD1ns5Pr3Gz3BbyWzeQMakP4KMdYRE6HUFU1Udx",
-	"G2tLnrQ2edL95YSfDnIhFjYHWr4gCJGkMvCOezOm038jYWVvZgkj47QQI4rEgMvlKj50hFX8XFMhM4fu",
-	"jj6XrBdQKEGdPlYRM6witklXJD3EzXVqaZlK/RBQJxJUhQNGrApAcmGjggQ0N7S7MqaphjAQ79licYga",
-	"0XcqiRgH0PW1AEHVLMePZhrn3Mdq81g2C6dk2TBTbYfJfrGNKVKFV5C+d0i4vqLdaIM5h57KR0jstDqH",
-	"+1EL3Kd/TQSgv0o+EmYPhRb5+jIouOnL99Vl6Fa/gcj2t8zJ7PDIoe9l+w1x02wbDrd5mAeGdvUb9NFm",
-	"Y9ZUftDmt6Q3XhldMArCU741sNwfbyFaFvfE/ye+6jtGX4UZaNiNHd6ztBkbV3IrHLfC8cFZ8nArUrtn",
-	"2XAnITAvJWn7Pmox+fR3K+WWVpK+E1OGfZ2QjsX0nAO+9tVDvpAyYhMJOVMblof32S48ZEt9FVjM5sEu",
-	"50ipsWIoUptqXV6ACWuwrcL8xkTItiJwLYxVPDlO9ED1QAP5s7pC0L0AigPB4U61M386LH6CzrS/kBrE",
-	"l/jOm53Iu4ZcRcm3nhXT1IJZFJyDSdoCrm5tkvstnKtIhcdrkKwFaIVYmAvhWX8ShGBihRJFUQLAEAzo",
-	"0Q878ZN4NyL6TGenUDUCMllqFgeVd4ALgGVJcbsrz6ik7XD/AELlh/v7vqIFZx475xg10p2ytBJ2t1Cv",
-	"LBM8lxpHkRbmMWAPBQ1jXYkPI9AVRxePRFBByZeEyjyprDElE3YlCqriWRwfnANW3VxAfzvclw8n+3Fr",
-	"fM1O9A3BSR9uhrbQpFtb/U+G+YkSuakuXpnXQxLmpUifeEm1CRk8aBvXBX8dLxjVgIDWBjj/gW/+joOb",
-	"MAMNg5vhPUuDm7hq2+Dm1pF40ODmv+wptxKLjv28xKINe7+kUviSp7/D/y8NSf4YtD9gwAKxGKgJwjWb",
-	"fKqSuWJpFLY2VOgM/PdeJkKmIqxjh6d3ZUrmOCER/qB954OaSpHHu57lF4vvoHgeeQ7KIIaLQ5qwBttw",
-	"5tZE+nM2OP+Ltve6Imd1BBOPfq3JkxaRjWtGzdqd7Sm8ralhLMK1TI2mZsYiHwtm41YRyO15/s6iiU2P",
-	"5FeJIcIgfCvuKt4mFAJE29RXE1mk8mqezB31P8XtCO0CglqIjJsZ/4W6FQvNgtd1ZZXySY9FfzXl0xk+",
-	"k/VEFpTagHxKNeOw6UTSCe+FGvGu5FM+w56q4G88SUTCzNdlFmNrCvC92Au2mhkK5skC33heqK5cQAx1",
-	"RjOLeVpZZ8owLQrNVttGEfJPUXsq9B4GIN2lkOiQJ+apnVKfa3jJD0SGb0ajWR86q201tMptF5oFDwoT",
-	"14uMPfpat1G4Zgcn1r3mBRspXTRDda7Yl7VdktgFjFMMDce2eauvxqLjvwMxq0WB/ymmC2K7m9mO3wRn",
-	"1vqaFKivorUjnPYekk9N9fD9EW09jOlAddzguEwffRT7geZoG8L+jvyzR4usWO0w+m6qlkWxuSO5OPwE",
-	"6IfLo+14yWpirdqY+gd8/ldi0voTheJh4hqG4sN7lobicUm3ofitF/6goXhthYMVZyQt5sUZbdh7JX4i",
-	"x5qzXE3AkU7UiOCUkMsjcEkJt2Vm3DWeAU3Q+fubY3S83L9Pwq7DWnDYCiq1D76X4KtD3JkKnvI8CTF4",
-	"VBrRXHHaupIj65DrsrMJBCTJWcziAevxrdB4ZLy3nlR1hBKN5Op90lCsPfSmg15k0cPGeCiL/tsgkdhS",
-	"7+qnRmQ6AIpH7BP4zRFCGHxnkOuahPW6ynRN3+Dp7/D/S1PTbwgknQaxRGWuBEgHTgaEaOa5KCH2pUU9",
-	"pDlWkeKb40QM+CQroL41lWyiBeO6KzMlrzDKo52mRKWLyhVQCj2I+4I09Wb6cJum/h6wz2Fv3CHWzsXi",
-	"gxBQ66icApflPIE/BgEUzjZn3yRnv6E4jVYEUuZCzXNZ+M2EzB03Ej2MRbptItoGHO437d/0VH+VtD8M",
-	"4msgcD8YAnaN1VeLn+s4Wutwcxvg4G4qQx8OCBfXoyeqaKwjRWCs4W6ow5ENNwsiljaUzPcINfpA8Y3H",
-	"DzS6zUD+OTKQWxDAdUEA7zlK0QQMyQdBN0BDgnFv4ZC2cEhbr+F7g0OqirBHAT8Q+hANheWDQiIFYS5k",
-	"WxG56Mpy2Bd6l1ZEZbeASNsOou8BEAmNlkePiHSLM7mFRNpGM7d2SVNIpMdulDwkKJIxJsLEcjmJ1maL",
-	"wI+wUeXO0Y/YIvCjrnToRyjm7wr+6BbSeIt/tMU/2uIfbU3zrWm+AP+oqeItBzQDqr+FtjldU8taGVlC",
-	"EwxbusKrYihm4Etj92zH6KFckP5DvhLGCyS7BPYTgcXASbsrz7CA2fjnEBCV3p93qT5Qb6htsYiY9SbI",
-	"xBibF9VCfWSpLizN+K2lfTEkypelkgxf1zA+WbqpVqbRirS/utG9tYiXRupyt7tcemGmCzGqOY3ToeKj",
-	"1J3DG5Fr0hMLOITMqepN0iyxye/a4p3/oufcnp0Ru9tX7nD7wvW3t7+jdm/TTGz39iPz9gq/Nhvsb/rn",
-	"ou39VzVF2Y6yXAsR0il28G+THnb+WaSIXGVCI8JMqikAvCAc9Alff3sbX+RaraZR/OQ/fr0z4W6oPRI4",
-	"C9sT8eg4fBTEJPV1Kq8anQnzLNGf5GkxAx+4J3gu8rNJMWx1/vmb8UXxINTxn330xwQSFmg24RlIVB8c",
-	"caMaJnnW6rSegmdLI5t7lJBgErK3xpAKCMJ7IlPySrNCMe47bi3Mmg0ZpJqNee6CsWNeQIkLUaBRqAbp",
-	"laulxWGDmy4lYdQADD4bfzCfqW5EnvHxKVByUzfwiM+Q781ZhI4fus3e8v6w3I/WlZXy/IiNeCLKFfc0",
-	"cKoImB82sWeA6YlWLmSVwvroqETsRLbxKJg6laX9Gdip5gYCwrIzBuRP8+99b25KhYbbhlwmZu7UpLBc",
-	"ZgxuBP5/FJrE/28hXmYQridwbo2tfY55UurCSHcHa16aitfEjl6zhHR0YUxmwZBTT/D+EONKaKTYekBw",
-	"vVMlCQvI/AQ3tEvvSkd1r4IND0fqB82Mw5cnsE2AvMROAaTSlcxmkXMEIDkHxYKe7FVJEbzyzJG91r33",
-	"01DB5sGlNsoGSM/txgqe87MY9YAifO4ZH0Q/x6AhhyyiTNyE2QeGEUSYvmB878/ZtZjVD87tP3s3Hgpo",
-	"OAlIjF1dMz2T3MP5JxoVPJr0h/4L3SEjAWFxOIAcEsByPP0uAr/DG5EyA0Eh0+KUPD9tjjLPWKIi6lCF",
-	"6OaIXvDRM06GiEawAFoUEWDwZLaJFGOepa1KSAT1y4jXJ3A4qZnVLK4AY9qRrU6HQgYz9ddUFyqf1T7S",
-	"l6RGVFA/5OOxkDqC9UX+TPOOayHGZnrUeGZmZ8pT3JxajQSWpgYnAJ+46IWpZvlEylReRTin9kswwItF",
-	"/VORZf4LnXYK3kLa6ctvX/7/AAAA//8=",
+	"7L37d9s2ti/+r+Dqe9dqOke0SYp6ZnWd67ymnklaj5NOzpk61wJJ0OKYIjQkZUXT6//9u7DxIEiCEiUr",
+	"aWdOf2ljSQSBjY2N/fzsX3oBXa5oStIi781+6ZHPeLlKCPz7YhX/mWzZv/L1comzbW/W+xgXC7ouUFzk",
+	"qKD3JO31ew84WRP2syUpcIgLzP4dZAQXJLwoerOea7sjyx5YtvvBns4G9sy2/9bry5+8YOMGNFvNcBIH",
+	"5P+IKZwFdNnr9+5ISjJcxDTtzZx+L8E+SWB26zRmY+cLusp7j/1eipekN+ut4hVJ4pT0+r1VRv9OAvaj",
+	"guClhXv9XkYe4hzG6nnRyJm42LN8EtiW54aehYfR2LKnjh8MQm84Go57/d46DnuzHh6ETmBHQ4uMfdfy",
+	"8GhiTQPbt4ahG00cMvKCAfx4Fe5e9GO/l69IwOYfkjzI4hVfWe8l0CJHQbLOC5LlvX6PfF7FGcnlYGM5",
+	"GBtJUDCjCQHipfl6STIYvsDFGgh0T7aX+tzZ1NnM2cRr805wXvyUNyfuuOW7Vgucs5ddBEX8QHqPj499",
+	"wSF87lU+uUD3ZIsimiGM5Jb0xd9bgrM2tum+v1+alPX1hdUFflgQhNN8QzJULHCBAvHWuPj9RPwbnIg6",
+	"t/d7XNrNegHOHsjtviFupSAlQUaKjn/0Sp57G+dFk+HYOUUrfEd0HosLssx7s59/57b/WfL3E3DLOoyL",
+	"1w8kLZoccwGsgjZxsUBLmhFUUBTQZQvz4KggWW+WrpOk38MGCo7ERHwS0YzIX8L22M40wASPLA/btjUO",
+	"BsSahp5jDf0xcaMJdoLRoNdn/Lmg7Pc0DoNev0dXirV6IUlIQV4mOGZcR9cFzHTWW5FsGeeMZ25DksYk",
+	"BC5a0oJchGFG8rw36zlT98w+c888D778x5rkBZB+HDrEDoau5UW2b3mBQ6wpHo4tNxr509AOxmTgwCM5",
+	"XWcBEOQ+TtmTl1dyKoKvN8S3yBp2eO0LtoZDE+CMJpVD89hX1Pylh5OEBowpX16+umZztc9c+8w5s89d",
+	"r6efJ5I+sOVmNGQvWVGaXJOIfSEPVkZDNgPDudK4+tDnVhmJ4s9vSXpXLHoz12PECNjKr2gSB4yLXsHG",
+	"gGjCO4RJO1fYVuAHtjXGzsSaROzhcBp4ZOwP8NDVuQKvYuuebGuMwaVUkzHo/Q5OcOwaJ3h+NHWjwXA8",
+	"9gdeiEd4EJCpOw1tYhNvPBg9gQvuyXbGCXpeKief+r2UfC5errOcZr1Zj2z/tL78O42D7//08LeXThK+",
+	"/9MUaPpygdM7Yjq8sA1cudjgHC1xSPoIpyGiKSk/zkhCcA7HQh3qQL714i+Xr15c/PTHF5u7P728y9+9",
+	"+ot39fqi19eP/Y493UOFfo8KGlSvnvqvDPcAl+p25AWTcEisgT/G7HiG1pS4kTXCQ98LBqFLnKgqU/ec",
+	"JikjX9B1GgJ52zmp2K7YT6/WBT+wBjo4HeiwzncKMvEWeYg+lVv+vsgIXjY2Hb7rI4x8Su+XOLuHLS8W",
+	"BJFU2+ReRopsO0OObds36U1K2BUwE4/fpHE4Q+bNv0nZNs3QLzewrJve7EYu7KbXv4GlwYd8cfAZWwR8",
+	"xpcBn+ECPjFRDL5XJIGfaUS56T1qE5ar3DHlv2hT5pwNQ7b8tjI6ScOuA9OQL3Gd4gccJ9hP+DpDUuA4",
+	"ga+YBpaT7IFkKF+sixyFdJOeoZc0TUlQIHyH4xR2644imqIoo0vYONDa+MzPYMxuq2CcDxR7gYtgUVMG",
+	"NxSlNCR55dizHx+iCXomTTAkD021TzA8e6XltKl2d/wAsBOaVHU91wkHPlPfxtglFjv01iQa2dbUd7DL",
+	"lD0CNwGXCs7+Hzs7dT2voeu13orW/STvdjOOOsihkccEEbtLxPcxTauvHexf26BlPgFNw5iNyHeYMdWH",
+	"DKc5fPYhhuFbtndJ8pwZDbPeS2a8hKgyXc6ojERIXmMlcc5gI3EO23ihVvV+HQSEhHDtSKr0PmRrUoq8",
+	"C0kiuAyrkrl/1I60ayZfluHdwxl+uH+fh4rhvf0/9n6bDD8d7WP40f61jb4aw4vp/uszPFcj1N1gcsCp",
+	"G6KPfFosEM1QSlPS4b6oyvrOTGXioPrJrJ6qpw1d0uD151WCU9gmTu0KIS4LtKHrJEQ+Qb7YDEUCA1tP",
+	"R2dKjAcJzvMf+ITyAqchzkL58ZXasFWCi4hmTN3j2kJtoPL9AefGkv/ko+dydIuskb9F8Ibmt2cVC6id",
+	"tbTRKqylZmqgaCu7gZVFwpgwVvnE2J+sONeo1TLNiJsrbAI5iouzUm2GtZRKc2NRlTUFC5qTFDRyppKx",
+	"31Oa3JLPC7zOCzh+6q2XBVrgHKUURRkhyE9ocM8NozhHCc7umM5M13cLbTJsNMNcrMok8vt4tWLnuP9L",
+	"420ZpcsZqHX8fXGO9L3e/6rq3hhXXr4zReuczNDIQzRCo+FwMEKYG7sk1171jzUtcPkuIdVwklTewJh9",
+	"A+LJdHSuSbTOyY7Dk4kfVCXIYedD7inw3m0CzHebEfbD6t6+NB8AtMBpmCO6LhB/OEfnrosKis7dCaJp",
+	"sn2Ozl0bLGOc37OzRrPqqblWy6idALvC6NouXOT3InJx7roz04txRmBmJISpLUhGzuBgxim4gXrnTNCd",
+	"V15YmnKuCzdGea5+NSodc2IlW7RxFfhgqlz1Yoswki9RzCTvghamat4A8nXX3AVSfcePKUF5gbeVV9yx",
+	"G3AGGy28JjO3r457lfRK/biNcJw06B4vpfLA/RwgHLj5HaI8TgOCYu6hSShlJMYgE2t+pE/1RZiu8o9M",
+	"pGEUZluUrVN4Ub6gm0roNSeJ8MTQTQos95J7ssX0zgNrPJ44eiCDbP+UXf6dxv/tfl7gj3YRLP+a/+3j",
+	"m3/+7b/exdFfevWZvYdXVib2Ay0WcXqHlkwJabFFP7FDv04LILuB/rZO/0+HzU643S+KAgeLZYsPXHOj",
+	"0ZSgJQ4WcUqYXM1bHOEw3O7QSUZwsgTbIcLrpFCq/DBygikeE2sQDgeWh4dTa4qHA8sOPDyO7Mj1HUfu",
+	"upj9NUnJBiemLU8RviNpge5TusnZ8fUJwkn8UNXixDhs8t3e3+89LMGoeVhag96n5moa02sEPzcUsXn0",
+	"gaSMIUkaVq8G/sHsZ+0lYqDDZvmp31unjAAp4w82sz9mOK3HxihMRCo6JwzAZpQWuyNilTvXrG1VTMPJ",
+	"AHvBiEysyLU9yxs5EwtPB77lhcPIHjuTKZ46ip/G7nTgD8OxRZxoYHlDe2xNJy62BoFHopE9nkwn9oFx",
+	"LxWsKi0NRdVfJer4P4PEwLrfE5wUNVfeRZIwJXJDQFsrBbo0Muk9nMfv47yg2fZ1WmSG4PDHBUULkijP",
+	"zvBsimiKBugdzoIFwgVKKU1b5J3ZlzVsmva9WW/qMVpFU8seOEPLG7tTy8deYA3JyHYm7nSAscs1QHZx",
+	"RHWjb9hu69codhoLerXOVhRGkQ55uJrbPQfrtIAbXn3tfXDGMggLcYJ2z58zqVPL96KhPXLGljsZTC3P",
+	"w0NrMvLHVjAJpwRHvh04oC8v4iS8OmJ5TyLbfpLJabWSDeLTfxMX2uXVhbb26iXMbSXgUF8of7Abp5DT",
+	"u/x3oRc40Ri71oTYvuVFbmBNfWdkDfGYDIJp6ET25HDv3tj2ncANBxbxoqHl2SPHmrjjgTXxpkM88sds",
+	"e5V86TiFg+RL83S1B9ta2ATURDGGUPuFxmiI8/GVlCrkE3hKbHyba+sJwb4aC76kNInTu1cNrfVC9xSk",
+	"1KfhFi1oEuY8uio+uSNFjrbkKcqEmSWxF42mY+IzIcDuG4dYeGRjyxn7A+LZQ3eEp+13XDtT+kN7jCdR",
+	"YIVTwi49N7L8seNb7iTwoqEzGoz9MvLacRItTOnYZqY81BdgEF7HubJOxV7T0dlEsldAafJT/TYYamsv",
+	"OVBntQYfvqEZie928SBOabEgmVRfOTMeyHeOU2YKmfkuGDljfg3hoW95o4DpOeHUkveQSwbRMXwXwqge",
+	"tob+KLC8cciULYKtclTPLkVIt0m08Z1T3sQ7lC0jGy1wRr4aE3kdZZRJkRN2KriHG5xwqNbtHHphTt1w",
+	"ALcaqC2eOxlY2JsOLXmtsY06/MLEMKY9stjuW95g6ln+EI+sckw7UDzScQrtF6bTPRy29766JjnJHjiZ",
+	"tMDQD6TY0OweheQhDkje5d6yGU9MTEkqv2s/v2s/T9Z+OnOR0Nm7c1FHI+ZALgpgTHdiwd3hDf2RNR0H",
+	"E6sc0yWK9h2nsEMkuA0uOtbmOoU91TWXxDHJi4axdU0KHKd1H51UMe7JqkCQjgpFO9wdusE54jlZ4REK",
+	"rnMgBw0id2h7xLa8aDK1PCccWFNsB5Y9sIdk4gaDgX1EUtEEpBDxLLhZPGfsWtPBxLNKKURKhbfjFNoV",
+	"XtvtIIfi9C4jeW49xKtDLPaTyxPOEd1uJWd8PnA1NlPcJLQV/g4Ta31J+70tL7pDbukunhlFTuDigce0",
+	"Tsfy/DGxJng4tJgAGUcD4vrTUlm18YSMQ8+zhtgJLA+PbGsSun49e/yQu+vr3ju13O5Drpe2fJ5jVYqj",
+	"8nkGe/J5+Gxb03m+eirPoWk85flSGezVY5bH6V1CZMj/K0jqPQJsj5Y/Dm0y8geWG0wjyyPO0Jr4A2x5",
+	"4TAYkXE0sTW3ezTwbewEU8sOh4SdRGxNAy+0JsSNHDzyh+F4j9vdqR8uXJYBKNl2gu0yClPzq/bJ2Na0",
+	"0CMvyONOlbP7VInp/ssdK7lP2rF6sYUMCbNi5BuzELodrOHXypyeuKE3HgZTZv06ljeIAmvikYkVDadO",
+	"4JKB7U3KKrmxEwxGnj9hKpBteS7xrekgHFvEm9i+E7rRYDzaeaaGXb16h+aK6kl1bYdgOiDDySjElj8O",
+	"XMvz7NCaDqOpZY+wGw4izxlOJ63em2O8jweem+Gu26hM9tud3Pf1Dk8Xx2mHm4knpLzYGm+oH1OCHki2",
+	"3XdDGW6Xp8jtbodfztwoAthO7RcAramwh+Qo1aYjv63PR+gxGIm8wT3l8bvU4i+vcJq0S8NaRYJQ08VJ",
+	"HqBuniCRciISXmmELq8evDJ/rY0OQsiSH8oVaKs2TeU9JEjRzMQInPDplr8czi6NEFvrOmCns4/WaUgy",
+	"hJF8bwiJrh1nB+yjb0q8eoOXcQIJllcPnuB1fYaQUfX684qdCyWj7gl74o5QVXEGRX6XKq4PKUB8J+97",
+	"n5iYgHHeGpnmsQu7XhM/Tg3IB/wGpRHCKBP2ItIi38eJgacoR4eIhPcQC9hzAnlohrGoFJgIYgj7ZAVj",
+	"RR5s2O2A7hCQ2HvAPsbF4n1AV8Ss4KgCNMnRNCWywL3DKsja2i34ViSzyuFyORH5USmO9Jl/7RSj370L",
+	"v3sX/md6Fz5pp+5qXZxU4/iVNQyDpwTEaalGaJr+gaade4QUKWKQd3c00cVIRTHcnbHoBmPiRKOB5dlD",
+	"3/LC6ciakIlrTaOBPwomISZu6Tpx/FFok6FrDSIPW14wGVrTcOxYE+LioT8OppGz23XiNiSHKA250iie",
+	"cz3kc2/mTvq9ZZz2Zq772JdJwlcN4IgqoMoLdgXlUDehYao0NZ84fyWyjmdFtib93gpneEng9yUe2VlA",
+	"l+c1Kpc6E3/jW4Lz4qciTuJ/ivIOyukLT6W44InTO6qc1jm54LgdvbG7gAPM1Lg7qFkgefGGgzvFeezH",
+	"SVxs1TVedQ75OLiP07srShl3uP1egFc4gN//0lPV5czinQxsRoOCFhiKxgaOPXaPk2ZuU5q5cLBzxOYD",
+	"egCcjorceoGD+12i6prgcAtiCuqp8vq2u+LeD8Vi7X5vDTsAp+SKZAFJi97MHepnlysvb9ZJYsjVz3Ou",
+	"eeV4myNmJmy5CbFXPJnPoPzzN8XoEU7yfzlOryKjVbbyXZzGS7xrNxOCH4i+n6igEI4EDt2vjO6ynprz",
+	"AZ24oeBLLZi9lm5S2DGCg0VHlVjXdrswFPCR18pHo36PLFfFlh2cDx/e9mY9b7IwMg6b9xXbqp97ZYGD",
+	"nMkn8X2tlE2nyRfUuH+/K3+/K3+/K09/V37Sju9+4ZpSLtuSOD82Z9k9NCmIyeS9CH9kag+cydAauePQ",
+	"8iJ/Yk1s7Fm+MwwnBEeB7Q3KBI1wErn22LOGziiwPILH1jSaDixse8E4nBI/ggjajoPaSNDodAfXDsab",
+	"OJO8e+iZaLkt27ndbud2W+N0+0gmdxtM/kOFURSXP0c4DOFaZJsLKIHSy5NzHx97qnIWfqAv9KVoZ+IN",
+	"o6vpUHTh/cq9Zb7FOd8DpiE++krfcRC8Aw9C1Qm2+0CMbN8dDvDYmnjTyPKcEFsTNxhZ4WAcYTtwiDsa",
+	"aqWk2PHc6cgaDybE8uxgak0df2gF7ohMI98OnT2oMGIpX1VXMR+wQ7WXX/dYOu3HcuR4nn40AZHhyOPp",
+	"NY6nw/mZzSb/QneQVzuHjvkcjs5Ki00lrFXP4UOcFWucqHpqrubHD+0OcpymtMCCSL889g/15Go4i1AW",
+	"vUPJLPXKjqXGBzp6bWcSjcgAW2PfCaxxMAitKfEiy8WOPwi8cEjGmqN3749H0YGOXuFn++u7qouNraQo",
+	"kveAXcB217UrfF5DtNXrHwczt1LS8laeqnqduyjjNo3hwBg1vjGV5MOoXIZDSEL8lPOQsZrcbJj8z+Io",
+	"53QcNTwZR7GN2pUfcwDLvRabbuI5If7Kn+xlwk9VNjQ4wOsSbLOgORGIC/CCHMUFd1kgz0a5oIEBseQA",
+	"4lVn9V4MsGNa+vsOeQ97DeSa188epcVOh/8piomMQYM+hK5nPe7c3x/b2FM/4OJh4GLbciKbWF7k+Zbv",
+	"TwJrGg6iUTggE+xouhSxgzEZutY0GgaWhycDaxKMXGsQDSM3HPkOtscHlhThSq1zq6G/jNPqh87EaCoz",
+	"4RWHWaVayBn16p6CKy0n4fU6oytiJpMqWuJCM2LqU2/mjHaVMDEdfYUDUgvJqVNoCj51UK7aq6FgfRVV",
+	"SwXGZj1nNAJVS1e/vMkEsBgCvbS3Z6sViwdPo6A59r40SbYCHkIDusn4oKDYqeKDTSVbqHZvMkJqvDXW",
+	"0/iZJnjElpp9Emee81gKFahkaUIXx0l4rGhxv5hoaSvl2S1epjYZh07kWSPfxZYXjgJrEo3HloPdyhXL",
+	"8y59J5xiN7K8YDCyPGKH1jR0iDXCdjQJhv6AeN6B5UldxMuo31viz7UPq+Ll/QpnORSWrXBG0uL4AD+T",
+	"Ww2CHX38y+qmtvNfP/vOaDDx9p193TbjDxx39N0OwLnO5IunBhxy9CdHbfGXEBa2Lih49h23r40BGdD5",
+	"uckrkjEBhSEhRYltz/OZ2N95IZD4QrzdE6/R81/1BCZ1y05H2i2kHF692c9lMOJTzdPteoteY3V7hCH3",
+	"oHEcvj5aJTggAIICiVmwY9/kSB3ZQ7Iw9kq9X0ueGIRHg2rXIEtyI08wK5AuCYpTsA+52AG24CcdAc46",
+	"gCbsYYK7hPo4OZgQFW3McSecUVz9zoAzlclFyLTLvPepuVJKi1YtnFvBjBdAR0N5/LkgJC1RPpESb6di",
+	"jdNosU9TWI/STxuUZeZTHMXBvhMI8Ilw8vbFeMXheVilZpnh2mceIISwm2bnEWhM9q+j2gxTdHn1MNJY",
+	"oeRqrlDumWyCfethdOBujky7ORxVDrlytpZ77Nq2Mwv9ycy1Z7Nzb2LaRONPR55+F17TNQQrH/u/9Njl",
+	"Wft5FEXRbFa5PNNtgPMCrnXjj6OozXBJsF/Zhaf2R/pdkf1dkf1dkf0fpsjub+PkZD9+rxBpuaTZpdpI",
+	"ePJSkSk2FEk94svXIQqFaLcYEbpNCS1GRvY4mA6tSchkQzT2rAkeTC0vGDtT4oeDSGvf4kYjfxJ6tuWM",
+	"g6HlkSm28CB0raE/IXYw9aLR2DnQOd1Rhuxzqx2oyH01d1hlXm1iZGw33GGO7TlDaF3WXZbY3mQ4PtIj",
+	"trMAslzEb8slNmgKh3Kzf2mN9Dr2YOSMzM7GkpiDkTuZMGIuAAudJ2UlFKe5QLkueQw6GrS8bMjrcne8",
+	"ya28R4TW2Za9pTjdhQUnf1OjylRN09WmCb3MsnW6wYy0znDhDZfH+YWN4vRsNNb0sR1Jmqq5neyXQTMw",
+	"BCF0ze3pI+u2veHx6R3WMLIDJ5zgqeuTI9ARwmHk+hPPGgcOsTwyGljTyJ1YA39kT0IcuMQrI3zTwCMO",
+	"Hg+skW+HlhcOXWtCnLHl4mE0Dqa+Ew52py2KhbYKUbOsNF28MiOxcyWQfTL9ajo+c0bS2moTjGBh6Kdp",
+	"MB1NGqdJ2CFGoejZ0yMlomInY0m4mn1Tv9KI+isIRdc5eqvrelZZ9NdWF1grwTeAeKuPZBGrsYbwRFJo",
+	"cOYMQAq9I0u/ntbycUHREm9PCk98GMZ5ax/m3ZllTjAgQ3vsWBN/GlpehB3LdwPPCkdkEtnYcQdQdyfS",
+	"B3w39KKRY43xJGAamm1hxx9YwTAck2nk2K4zODAhxdg9nVP4t40p/29D7/7XJppP/YNIxgk2HVg49CPL",
+	"c4KBNfXIyIomNvbdYOANvVFpRIS8Pbg1DTCxPNt3rckgHFpkHE2x47sDbzA8jmQ4XEJR+KeSQxu5Ia1i",
+	"YCe7M6WGydpmc/EPsgY7pCRHKS1QQgqE0y0gTYOSgzA6d8Z9lFNo08ZMRHWn9RFOigVd3/F0qTiHflfs",
+	"3tCnTDIYhN02cdECGltxZILGfu6MuWqqfzNw2RfT5hfyNgadUL7752bqMpsfL2pgjzaAMZwxIOlrD7n1",
+	"h+yeIYZQe2jY4U3T+kOQnLXnKdduzG/Q4Smn/pQ37vCUW39q2mFd7qCxrqm9n4auV39sMOlCj2H9sfGo",
+	"C0FGjUkO3S4kabDHwB52IUqDQ0aO04UqTSZxXbfDg4Mmn3g8QXjfg01WEakt+x50ueC6yqifkGWpLhoa",
+	"HzKpUyr9TGw02h+KbldxeruGpP2AplESB0X+MWZv+1l2ktMROz5pfbDK96MuKB1qDqLGoOyhpb2AybU4",
+	"zQvMG06cPzjn4mLJz8vGduK1+XlH6DSpQnv2tN8r4gKIztvrMYU6wwHp2ideaN9sVmwP8nNBPuO+mLFZ",
+	"f0yTrQk4JQfEbxnuppFC7zBsWvnUrRxpxw52IpO+tVdNbzCHI0eOaebPBZwsios+ohny4zREsWiK3WFL",
+	"ofrqvHTyGvfrwvRmMSvVkfHJ22kibGVvM2b8vP4c50XePHFQQhPnqMD3JDVuGzx+S/jz7TsmaaFvitwI",
+	"/jASY6E4Vb0D+MOM4CTLaFbrZCjnVWtOKBXHc9DvwJjssFttu2SiwlN3pEIzbTNAVJrP2Ae9RSeAIAPe",
+	"1x64oq9zuKpAi/vm91yQs4AIsQ6dAj3h6ietZeN3vsLUrVLCsnXgB9Ht77d8bIFTPgA7NtgEUrwVryxI",
+	"Yrok4ftbydC1rRRYMTHX7qEdLTuU5ohaywbJJ017AVr4kzeiciROczR1qmjUBtCZy/SneldOmfies4tX",
+	"1jhVbSyDTiL7G7p7WnDGMCxkV7mqqiQ/Q69IgQPIslnC5ZTjrYL32qIFfiC84oQ3ABJZZ+xMFQvS5fLi",
+	"VD9XKDdmZQPifvGXUjn0Vp0GSci1LdAo4hxdhmS5ogVJg631Z7JlE7urNwfn2wDP3ap2nf1qz+eMd3eV",
+	"SUyGkZc4JFVV7+/Ut8bFP9z7sI82izhYgKdfpfpBo7EzdIFSskH3MMI9yRGGv2GgtiPkk4Smd9AnE5cz",
+	"g6KOEvRevqd6yBYEhySb1SZ/mgNXpTxbkT6PJ3NCbYOqHJHnYBfUUTvXRR6HpCwx/Eao5Xm9NXpHmAMe",
+	"jDE3Cj5hL+Oyh3EfhOW5a7fxwnKdF8gniD/hTvZ2Yz5qq6Gk//CuzXtX9LQ2zCX78b0TuafwQhqVO/00",
+	"vmtd5ganRZVtOCBJlS8NdwOUpEJtesmZIJA54aUSZOoyPBj3G/dGjbHKmwK6w8d5IS8KDvwArd/wkn84",
+	"GIuXdhP+eU5A+guwFn5TfV2L86WMv7yFlZkoK81JYSnUCK1hpmnivI5yutdh0GTSit6rg6tq9opAJAjM",
+	"ImAmOYC3oo/iVAK9iS1QsoJtFcHhGWKKHrvAKxCY3+Q6sAHknII6ECwoVP6J3Eu25l0GlDRvyjg0VyZW",
+	"bVR+qrUlOKzkLufX4S5avGl6mSpIJMq/DZaagXFSWtxGwgtlPqB3NAnhhgR1mP20bS9S2MbKFjSea+jR",
+	"Kkx53N3ulcT+Qb7nyfQuiaKTXKivvOS1qc/JmmljubRU3sSPbuUPSpLLx0UA9fxhaQ3KsbjYhfJqyIiF",
+	"Ao0Z2qgaf0RTgYmsYENSQsJcHaKfLl8dqjifK40dZrNTpzKt/ol6VJVW1Z0oSNrsavuBUrTE6RZtsrhg",
+	"Js2SFOZNkI/r2rPh4eeMdwEcjfEx+6IgaR9lZEUEFLHQajtTVqPh0B5oNDRP/ckUlAvVqQepk6+hDLyZ",
+	"7ZPgACxluIcWOL0juUqRLChF1GiKBzDmLRGDamT9yK26OEf8N4IrwbpGzDwgGThCzhC7J7nPhFt9EWX6",
+	"bnlhiNnw6UupLqX5PuLzZ3UOduwaB/NxgX/VMp5I/ypVtD14RXCYxClp8m+e0I2BwKF8oGbvyc8lPaSV",
+	"tWIXVPgcbRYETn+s0reymISgeQoHB3TyVzwdF2X9S86ESM0CO47RvSqjJ7h4+p2oKFIhK8hOuL5M7uAL",
+	"IQv5BSVUhzJj5WjPMNM0P+1RcNux9RvK13NZAfFAxIq+K7J1qQ/RlICzKOeAjezI7lKP2KNMNdIXb7qK",
+	"S6igg1SgX93l/PrzAq9zSJx4SWkSNvpLQ3BHhHBAlgU89L9JEc4IgqwsRFK6vltU7G0ZDbyQpV8Q1XV7",
+	"nexrImd1629vAzkvngVHwld0U8sSrTYy1nLlKm+3IYtFbe8PFAkvZ5QR8lwrW2M8somThDvT+EvFkgtk",
+	"eukhJ7s9j20kVOIPTMxUzA8L8rd1XikN9bo2X8eOVpbPc2meLECvTMmxxnmwoDlJeT7F7v3SnARwZ3GU",
+	"bkL4JUUl0FIAtgZ7RpuSCBTWZ2Tt9RN8FDeuzprsb8EWSMztaSeqbcVGf4GnHTie1vguzqGZRfWsQQWd",
+	"aN9Rdu8wCNcIBrldylH2RDrjHEbjXhn2kj1+ezgJ8Ao9amsUezJN82iPk9y1H0G+iiiNePuTd6lOJ20f",
+	"tLvZvBk/pgTdk21flLSAapCbvAflQMYN+WByJDN9Apz7HPpP3C6aQmzanb0PfRkXsL5LbO6tU3i6qW4i",
+	"pb5ny+W6YJfKm5g0S2Qj9qHAEIWOPKXi2tgzOdAtPKRvV9ObWh2t1X6v/+g0DlpDGEbfD2AuvvD6mp+4",
+	"FTUK6bvAlpU2MVz99Z3RuSZ+XVO+IXc9QxGOE6ZrZ2RFMy55xMSP05ZtPVDLFUYhwvgLT+BOEuupUOQB",
+	"J3F4kd2tl5CWXSXMy8tX1/zALGheID82yxE+yC2Wo7REp4SMhh/PUBlQhWtdvQDlzAIP4xBt6RotCU4r",
+	"QD//2cLFh45xbGS3mXJRsyhNqz3B3tVIrO3hW5wXF5BNa87uhkzbtl4cYgvZD295Sm79AhDKWW0oYbnc",
+	"KPXmpif6BRR4m4OC5G+ZoUKS6Ay9w/cE5XRJINGWJODlFaMVkDEL6usMYbSEVGDwB2OI0tUdmsyq3nXC",
+	"lL7FR8rP23KqWy2YcqlP3jeNrvqOQWxgpzNXwwfG/5qe3fzcPu48fT3f7rs4z+P07pomJDeG6vMc4Vwg",
+	"wmfsV2U3Mh5OVttxx3E69YgYmIpyldVSnP1ys7Jj2tPlfOQHccrr8XZoxkwkxRkPqQUtA5v2EsY9V80W",
+	"DlDBlhXK/qwDDf92BOcPTO94j4s4j2Ke/lvrzCRh5SCdv3NMfuDKmLz9qPYadJzbXHuZnr4Lr1K8FEGG",
+	"WUFNeUvWwyrt8wnt2PB8QbOCA7mmO62g08Telf0KcUGuzkXx07VqE9FMZqoz0neV6v7AtgwcLtqEn58b",
+	"9fwi4i7qisvOKGVvxU9u5U9K7wyJwbaohVZTmpWRXaatYKNjcCSuUabz5SguRNIhFJykZdy0w2mfta9I",
+	"vutLhOamuvhuEPKpUrxG9sq+Q+EPzQz73gK4v0Ng8yyCcrfZ47cRzQzbXRk7qPmAOab/hvi74PyPInIj",
+	"4WXnLCu5FqJRRbsXrUKE3T4ruXx2JemEffJG19bS2Ol3zMY23du56N+KlvwXcrnmYwyvEb+sbWvZhba8",
+	"9XGSkAyK0tY5UW8otNe2pkJVZ2OUxnr32VOcPph8ubjT7Ikcr7IjxUUQkFXRvEbBC/9f795CJR38xhgi",
+	"Z/oZLoeoWZA4zTdM1ckRXq2SmKcXn/89p6nMXWQ7wKeAuAepvE6Z+l0cd8xGFWqW80NLEsYYAYlOoZlq",
+	"K69SlUOW1ayDy8j6gabEghPA4fjokoh2XoxTVeSqTuVVRlRx/S13YDApt84ykhavP+C73qx306l96k2v",
+	"aeXndJ0FpFYUwe/WypRn6A+IF70yQzHZnqHLiNmDBGdJzFTcoiDLFbg/tnSd5XDcIKABWaxx0UdsaLgc",
+	"oaEZ7L7YdrouIBufgEqe8lwJPqW2kxmSJWQCqlOullK1tsyOSn1lT/KOOW5VH9Y3C6nNenK2YIMBqhzX",
+	"bo0+wf5suPbX+WEWaBWOZKcBKluZ/tYTi37k1+pPKYTiqxR/SyFlOk4ICuhyGRdFrfWiILa4mm/XYpDa",
+	"kQxomvLWLUC2xDTqc0Ney5dIBtCyXsTKUTnrp5G3TgWdyA8kS/DKCPsJ7ET5D3ITjqkkshjjsBIxzd/o",
+	"aW/RYCZp1ArO9JSyrx9rK5K6zxNpLIig0fYKbxOKww+UvsXZXbP3OQ0hCOeid/EL013EH78tKL2FgGed",
+	"e2EAGQ0VtqzDBuvKgJavNJ9SyA5qZTjiJQUkqPBZPFHENtal04xk4Bqh6SuSxs1ErIxfYpsFRczQhSIK",
+	"yA0zEVCNdRvywequW550BQebJlq2nlaneCN4+KZ3hv6briEzAhymAc5oontM+6VUgNEeYrKBbSG7/bHt",
+	"snZQlbXCqfL0DWjQRd8ASpNXGY7TBg62AoeIc+QTCLdnsuCwQXqmB4dymP0x7Mp4M5VeCGCncQmvldEl",
+	"ioszxPMAClGaxz3q67SIE6g9rBbPPLkupm3NT9yECoVqG6BSd6o78CbDd0uSMiPVQhjlS25sqUq5vIiT",
+	"BLIw9ufrSDy+crtU3kMjk8auZtKINBdePahejtG5654mW8atZ8s0r5EWg46zTT09RFDkBBum02hv/Qjb",
+	"SUP5iOIpzr08AatyhhZxovU9k7Uj7o7SEdOx4tzAX+KKyoS+uSgeTBBHQ6KuZvjyyHN4RHW8KnD9+qUA",
+	"jCR/WdMCv/4s8Mkqu/COiRZeCVE6gYXMl+aUQbD9g414Sz4ryDO1BfAuVAI/cHGdI8fmr5mxf/GqSrYL",
+	"OL/ngIFn6I/xA9EsVOjsWhZ9LKT9lsTLuEAZjvPuW8GOGXsM9C2Af8P5OpNHnn0NCyo9WjjhaICg5vI2",
+	"Nbv0KJgYH+KpO9igLHjSYN76rmr22RtuntU0hLzACWH29DuRrvO1bHzTGdROD0TZwbh4Lq3zp4NO6Cbx",
+	"y/p7vrQxrO/FtfCpN9zKXTdCOuV1ir4nPOqA2K5oPkZYKFzJUIlLU3au5It2OP5F0K3NTdHZQ9G6He5E",
+	"E2xiQFS++LQboihW3RJ1G13LUsfWmlpRa3ZgSa0K3/HeCl2LSY04LWWBqTOBAtOBKwpMnfG+kln+xMD9",
+	"8mG730x5qjOu7DWsoU3DEHeZUJHl7WIsSt2lWDTMoJpeAWehjway9JFpEja325nKzHgtRzcS//Kmp/B3",
+	"igVZ8mtuvwCs1qvC2IBb/HU1in3aRNkKxaxRmGuEOmoUPPebHRqhV3j2dFS+coY82y71C3c40jWMi/we",
+	"4k/6EwgXaEmZknH3RfSPUs8XCgig1+oqiJpKUw1Rq60pI+5w9CurI4zMOlNc44K8ZStsFD/K0rUdCcYZ",
+	"LshtIp42Fd3JZ5+jDWb6gmjueZRd604NdXXa5J5Gr8pSdPoAwvIbkgYmZw70S+LQFxljahX1RRuSQZyh",
+	"oJnISYbABQ8+mPzq67SEqWu5dnhPAVkv6hOe7xynciI3vXV+00NCzVhSZmvPoJgIJsezBXBWKRsq4iUp",
+	"zzu7n7NQdnoH5PIz9EPTlOKGNF2RDBeiuq6g8HQaxAkXjk92I4PPSKPJ0zZYp29jfw2XkNpeWSaZkKiA",
+	"y1O3e/dgxzUvpBfqsVVzZ9neLEjS3FOzPYsEDE3tLmpVOuI0SNYhkXzCIwViHerVyt9X10kkmn9nBVO1",
+	"wPi619x12S/JAEPF8W60nkoooA8kyxHmy5cYWR1RqbSXIQ2hamIatb7pe5CqDCOYt6VsD3XuPEn9/3Ug",
+	"rN4zfchwAK9lIIUzp+5DhchVvXNX65GDF6CbXoL9mvrnlNGao/S6c67LnSfY/xVBI96vSPAqjiKA7jJn",
+	"w4mQfaU0BjCWn1YdW4+JmbDC2l79nCl4oNVtZB06kzwcKATG4bgHHdFCzl1PDnDuDkFMlgrkl6x5+bXK",
+	"Yz9Q+g6n25clapt56yVWG2aXTkFS9o+Ya/S+6fwUlN4y1eq2xIOrYMM53bHhHBWR4kki/J3wjcKKoynR",
+	"EWI4fhjwiowLLvFntcinQV24rcCJOdcm1a8FkQKcSkfq07bRQFRtK39K8bpYkLSIg2Yy0A8UBRkJ2bc4",
+	"yc2KY+XpepBQxvw5SADkp0HKtD7scYEmp5I91Rj0FCpbZWVVkpWgznXGD3GBfaYXlSlikF/WXeveNcq/",
+	"hl4r0k72lSPuTfd5Su1XKWMX6gdYvF2Wf8tUrD11v7seaxfti+Jfs+JLbB5v81Lfu6QQt2E1b0p316Qi",
+	"Q53Xtqt01pNt7z/WJNvO4N18ItIEQjccOnl9f9NrJN1LOBNR9C/AvJoOOjbrctK7M8e+8ItL1iqXfGTi",
+	"2W+Ep65Fx6h2U1cj3KkFgjAhz51SGog3y/0BuiaJgGOOCw7cs+6jdd5HeLVXShw+XIuZe4Ap9Rvb5ny9",
+	"WtGsIOE7Esb4w3bVlCE0W0oIP0aqP73/8Qfj3aiGuoV86FuRD13VL7gXCNiHI8jWMriP0i2cYUlHbUmn",
+	"zMtuWZ6gJW+wU6Ubm+3hzaps+/BOxesUXM75gq5yrUFxp/53XSK/qv/PJJxiL3CI5frjyPLwcGBNw5Ft",
+	"jZ1g6BM7crGzu4mo3ej/U23J854tAcVp2ZQ8jPNVgreih9kHgpfootqhTjY/uwiK+IGIpj98S3i+/CEb",
+	"05WoT16BNssv2Irrd256MjdBY5e/8IBNtRsVz8pj9z8TZdzXxLQHmc6rMm6FfPg1GtfpoaXdjcBGzsTF",
+	"XjCyQpu4ludFI2sydqaW6w9CMoxG48l4qraO9wzzh1YQsX0ekKHlj+yJ5WA3CD0yHI2h2eMhjcCqW/dR",
+	"KqnAhjUia+hQwpMOoRjer1JL+xMxOBn5Hdr2o9YbsdmZUdYKlI0MzeRTyAlwirVembqRqU/EHfKetWIi",
+	"3mjw2O/RTQqKhIbDsBYg8diQu6hhKgvXoc376ANv/rbb+f3Ohf/eXFjKSEPTvieIyX/xXdGpYlYSE4M5",
+	"bsqekIQwr2U0rO6OYzPDQgYYhJi4JjhZGgoMEuiCwMsmlzSXmCohwgWiaTVoIkFM2Rv6PejIIrprs3+/",
+	"j7nO3iI+EnafzhzX7tfbxPLpMa3CJMYyQmQn/n7ppZfwtDxFoKWvYotMm5R6EbNeVeduMS2xozGfAVsf",
+	"IAR2HYwTRIwFvbvVWPCe1sGme2cGZUe10eDsQdCqvrkJ9ilE3LdHmCGHduQWQa3Dmm/boeeP/HFgDYLh",
+	"wPICm1jYiYbWOLKjoe+EU2K7ZfPRwI4GeDKxRk44tjzfJtY0GoTW0J9EbjSK7MDdoy4Od0v7a6h8y7Wk",
+	"IQ5tFK550RxN0WqdrWhOzCoj7778qPbDbH2Uu8KPfibeypi55c1t26eR/iSLUjP/TVgk+3tJ72auoRMM",
+	"Ixv7lhvaY8sbBlNrioeu5Q+CoedPwnHgTBRz+U5kYy8k1jhwHMuLbGxNsDew7GgUDEI7GuOpfZgtspNF",
+	"+r+fwy9/DkEy/pVkudGFCbkwVT/WUqTuRZPADdka7qh6vHdHnTN3dMZY5kF9CAkccH99XFC8jBuV0iTL",
+	"aSpK5TaUo0bVjvOCMqrSOAzYxgn1QSC4CfGfCeCkX4wbW+963G/8zC9/xuv0RKtgX/yopd02CASeMQ4E",
+	"hib6L2maxzmU/za3bg71CHO0WRB+PZdQDaBkqMJi8Lvep2TzHGE/J2nBH+EFbfKnGt4+CB/w5/L5Mf2L",
+	"vQqa3S/IEo7R/86Ygtb7/84DulzRlKRFfs6/zc/1abNlwVoYp1wUzWW8gExeNIcfWdqj8xkiDyTbaugK",
+	"+iR9EtGMcGcyT6gTzcVKUpyh6zcv0WAwmPbZFz99eHl2k1bWZVCfzhx34A1Hf6usVrgo8yKTNXUvFaq0",
+	"QWlmLDg3ov3O+5omJUsL5zpE9bxCeWfCtL9yIss4jZfrJeQoi0nFaUHueAP03ku91sTUg1sUoyApkEoY",
+	"e4G7EKcopGs/4dmuArpU0euA6pVdxHuVba/XBsLNmT6ncbQqiueYTdkWZet0ZuoRUZkm1wobE/AZlTHP",
+	"cGqnUGfKPK/Aw+OoIBlnWF42fDThVPVF2zo0Qmr4ANdkleAttyZ3UbXElRQZsEJsFFQHAjHDEcxreATz",
+	"Q8n+VvYbbUzyChcLSXKRB1hGnxUZu+T/HEI/lWPdYvmq5FKZS5rEwVblnUKzrBmaZ3OV7YxSulFRTnXM",
+	"58VcHPUy03dJM3KTPgszHBVWTIrIWhTFCq9iK8MFAePTEvfBt3WxddMDFstves+z7+znxXdOr+M6r2AF",
+	"bf35y9UVlfwUuk4LJlv7aJ4RHOZzRDM053OYS+JwgCZIFprjlKbbJV3zbzEKkphJHaFlzND8H/ObVNFM",
+	"1AuwEzbfzBXVnkybf3zn2vbzzXfuPuqQItteRBBrbPi1xWT4+eamO5bAHbwxY07SvMqnzgEi++PHjxda",
+	"Lk1zBt/TDRxO7UfVQ/GC4AxSaNrX+NjvrXCGl6QQ6kXZnlumMlRf+oNo71VUOqj3EUY/ib5G5fs79h9n",
+	"OlZvhYtFCXZWaUDcfm536Ro/Xb4CMpYLumKq6RtIxmiuCzCx9G7jsZCJoNBW13Vdtj2GuUOigdZdYMGV",
+	"2m7zvLyqzZDf15Av/uc4DfOdM5aNgfiO5ATds0f6KCdsWwW2HFOqcfXC/rl3efVStJe9vLqiNOl9Yl+v",
+	"EggkC5XXtDopf9ncKosURugeDVCti5kNS/z5kj/ljKDCT/6lDgTOMrzlFsYWaM/depJAbyFg1pVCoM8u",
+	"cI7ydbBAPNjWVz6sbVrgz+xngBooEB8WOOTpxUxyQ80E+6NsmBRQSOphWsj8FWQjz0HK36Q5BSfipkSQ",
+	"l2M9V+mzPH85FKOwT+GHfGY89yGsizGSPnzH7LB+EXPYkGcb4vfxKv62/78KdglnGLbLtHcwsEKzq8gi",
+	"XFb82a7HpEJRkIyN8X9//r83N59t27q5+exENzefxxH75zT69If/XQbpdQ0YKM4ExcEbo7UXwXo/b3Wp",
+	"CgRrNF/HYVXJ6Kl7fhfX/sCbNhoXPhoADyo6VImArX/a1vTTs58t8a9f7P7IeZSff/ufu4iRt1wi80or",
+	"LXEnMv7jt2WgfZxKfYzbN32FRM8EslB9ZNuZhDcu47m7oIoyfhYFTbx3sxjtJvXJXZyCenKGeB9musL/",
+	"WJM631385fLVi4uf/vhic/enl3f5u1d/8a5eX7SQGy7F7mahTgRONSaa9l9AZc/jFi6o3iqyn/ZxFwrH",
+	"X5WT23+ZiOrUHffIC4FkdopLpJyUnGO+Wy4qIApTu9My8Y5mvC5O1nJQ3tYQgjR5mQDOq3D1+7MQMSdA",
+	"za32PxNmhmDab3JEN+lNSrm9RCM0lw6YOTS7Vvl/qYBrBVFRYkzqMRsoRZVDlai9oRC5ohKszxF7ADkV",
+	"PZvXk7PmDd1R61xk2iwJsPoVxYpCBN53QPL8bOdSGkcEVvLUIyL9YDtnp9CYVVdDQHCNhfT7wxzYjZvO",
+	"4rfVtSj3m2klcgrHLkatQV/QziO1KTssKlgvZsQUOFiQEBUUlA2aASZmJO45dqGlIfnMpG8uYoFxDvZU",
+	"sqxdccPICaZ4TKxBOBxYHh6CN31g2YGHx5Edub7jtLFoSY7Dli/1aPl3B8GnSjJ2yL63HJz/JKJPn1ll",
+	"rmzujTn+dPlKHY+y1oV38OPkv0/phv19PPGrrLiGBNKncaG2Dcz42C3bqx324AG+EcLOri5MFkGO21kH",
+	"Xtl5SwTqF58vhEzYrAzazx/mM4E6K0BnP5YOvipybdWN7TluH+Ekp2D/SqNbbCqIC+mhABIIiFq4oqDy",
+	"+yYVY0kITvZmWtZEw3AAYwtaOF1ziZQTMPjR/OrH9x/msj6u6fzqs8sOXNAiLZumDXXqD5LY3F1RUrsK",
+	"XtuZTRSZ/wpRDeHzZfpUk+wp+VxoGieIYnxHjJol6AZVZ5/QL5+jOThc5nDxckW2qkJWHaFxfpOKO7dh",
+	"02z/tL78O42D7//08LeXThK+/9O0jRn5onbaLu237YX1N36x3n5nffoP89Xa5oO+4CzDJEW1w6vUj2Q/",
+	"V+7mA2eT9EhXDtwO4zrk79ZXJ0Ov8jGD85SnyeyUCPrpF/3wqkJAZNiYJqXycLqLZNnH77Hf+z7OC5pt",
+	"pUwwOhjlxFQsZ0GS8DAhJYY4Ws7qMktOuWi956mo+S+QvPF5pOnMHEQafHDcMuhunH7RmbofYqFkfU+T",
+	"sF0jmeckieazMt4ntS3eAEpCIig7RWBCKKg+LgSWoLKo9v2gdIOPQozGv4ZW1cKOv0njXCEisDuVbsQA",
+	"DaWaJFELORawtO4XjrI7OE3qIZA/k63pPG8RP/Zs6g9xHvsJQRfvX15eMmmW4YBJuT4EHUAPxcFCRCD4",
+	"uVfOfBCKwjASmSRn6M9kVcCnrocWdJ3l/ZtUNmQQxJuVnYA5rCaAeAB7rXNRKXVPtjVjxdDWcP5tH4G/",
+	"6R7uORrdpDX4eWFy8fd8kyOcGO4k23eiaeASKySrhG4tz229pGqtIFvEsTsc7pLGNzefXce6ufk8Jm3C",
+	"+DJ6J5tpNsXG/PUHfDffhdImAHLZxvDYXMWyKLmZN0XP2Ak2+0ng9vLcSV9WOnPMP3aveY7LzNQNwffw",
+	"97P5x/P5t8LnJxozNGMRnaN+bUrCYfqBoGOpHFxGTMs4hLicRaFLjmwj0CAud16VsoMTG5oJlHa/DDVz",
+	"E71C4YHt9RXyDgYk6DPE6Cmj+rGMraQUhQCgQNKAfAHyHqGDNWj8Z7Ldb6JfXF2yQ169OVbxiogm8wZ7",
+	"4h5O3BNN9Le6L7jtEnkpof+YDqv80nWH+Z/XPslSAhxgCDwwVT3R8lvXOXfDzG7SOf7On/fRPPhf34Xs",
+	"/xBMfxb1775lfy2Y+sQ+iOHPv7P//K/7+b+eR/wtzovXDyQtTPYoHLY4VKo4ZPiRBzghEUiajOAlP4h+",
+	"Ru9JnxkpdxTJnKa4eI7uKGDfwRmZg/e15jrY7b6tHwA2YQtmbF2+eoIftyWE/g6CugVZQj00Mz1kvnU1",
+	"WmrbLbsGwxq1ZHhmiT/zyCq0cFVxVscYZ30HPSnfyzysZrifctlVpWdLtpbxvMocr2PPrJwbzJY+kFdy",
+	"seb8ojgXP5jPeE4+qASaQ7CiEpReWNkXTPp/uZlQBsjAD5vhNMeQAlg7hjusmqU25wNNmx9lpepO6wZO",
+	"S+m4VuWtM60rvIg2Kb2IX04+pUVeZHg1l12LwFmg68uaN7omeHj4ToZRTStXM+muyq7DuFCrFjRg/8RJ",
+	"qy7EA4/gQuG2aZnKI+9afps3buznHXShirJTLErnCXfE/AvqPqLZSReWEp6PGCBj2UMzNKf3c2Ae7kEM",
+	"SZkQFq1znFSSLJXWFDKNJYvvFgUq6Bn6UbQ6hycALesGEALFWSsyHCd1wpmaSxiZTjSHO4zlxENAn026",
+	"x9MtbMaSOnMoYbomzOJk7HUfp2Gfh26YmbSORZP3OahyxYZwP9+ydJXRnEgYRI7BzOM1CZZQdxLM7yZ9",
+	"Nn/Je5eK3C6mF5yfB9Z4PHHm354hXtGTEYIkcK+UX6XFBQFkcM9LFxVbwBn6sCBbeB00B2JKDE6Fg762",
+	"HdU5iNe3bQkUeLWoF0PH2WUlteoabd+cfzpv0UOuMDvWe6LycRJmpMRjYKZ7H83ZQnh2l5CL5/DJGfpR",
+	"StgOaCaHht1KwDtjnABW05nNr0kkVg6koDTZH8wB6MYKit2JKcJ9hUo3Vg1GVBdUzWtqJFlfBVZpJhCP",
+	"KpV88MIYXA2ILFfFlltoOd7mMqiqoVTCUvmcuAxX6xAYaTfpJqPpHRP61f5fMpUFPD9izOclEUN2O4jL",
+	"R0/HZqJHyNo+O2xzPVFjfiA/8FLDY7lhv6kme0S2Tqiq9on5PNFOY1PbH3PjHrqdOWs43J4o4KampCNv",
+	"dCDfoSHcshj1qTTklSpdYmbAv9xPxwjJHzyrCf52hU/WxByV/adKwETF6n6SAmR0Lb6vVcQaaCqhqp9I",
+	"UcZO+4pQmKCQDuh6FYm49x/YlSvqVWZa/FzVptBNXirmkM7EFHiVCUyTUPmLbtINjgsmytj2STHIR3rO",
+	"w39Mbc0FiC5Pi9KQmTMCYfoSPDmiHPa8WJCUi3+ZtyeaK8xu0rqiJ53rOEd/Z7qHXDObvHgPjwpuCdBA",
+	"kAZ+K0WoWCj/HWCf9iHMCCr8TSq+xilbPdO6y7RyZkqDGcSkLch5mQMWKW9ZIUIVMsNRNCuSvwTNTrYk",
+	"3sxQQW8AhUpdMyqomVG67IsULPQaoq6QV8nJ3Ie4LFeIC0r7QJJmLc+M2xY8aRKYItV91xuISGCZd9SX",
+	"IzD2sy6KuSFPJyE7MiAkux5bsAT12/uPJaQR9NFcGLjzejzYX4P386xmTUoL2XBsYcSTHNtk+RegS0uN",
+	"iyhF17Mjao4PrvaWMruRaclnajDztSXW8qNOkBEFZS4BaTWSf/zy1jFYhbJGKePqklSvKkl1cPgbKQ2/",
+	"PUP5Wsv17mItY5+uC5W7UTpkmDVYDzfvukVbc8z3mrE8s1yb+t405D1T50ladxl0fqzYhUor1rRD6RYA",
+	"kGmZDMHmimVLgVLmc+B+pm7nlOvRmKn6Iu9F2AOlYs0FMohrNgOhpFMFXtySWvHkrOg9MTyVUXF2O/s/",
+	"/+8/vjv/Q2tixfuArsgH8rkwyx4ox1Xo/FBtq0WfwG+J8/sczqPs8qKplTyHK4WaIhwvv8nRHJJU5zM0",
+	"Z4N9B+PLQ84jExVXxHM0t/hpxzep5idVL00NIVMhDb/blXbMAU12ye5qrGFnvqhVprCc9b9rJXWcBt3Y",
+	"Xihc0FOCZijBRV3g66Ww9u4shjzmWCUHJjIA3EEH80aeSThdT7bA2RmEc03CQ/0Stau6TgUBc3+MIQqk",
+	"2K9gcPlSmRPHHDCxn5jOE1UHEYTomAArQh4ojMODxSC4CqT4u2N/1WRfdeH3ZDuT2J61sGl9Y1Qc5iSS",
+	"rlXQ/ZQWcdLl9Oml6uwE9st1c2OBx/PgWM1bc4v2nUooMD38VH7EcSGKHJureEMztKAbKIPSNRlmgnFp",
+	"iWU6RkUh4kJUX8mgJca30V5v1Cb1ON9ID/O1lFPGTBHr4gKIU9GuLs7Ry8tX11xVY/+S5p3oytJMUePd",
+	"xSctG7GBKXQ3Pi5fXfMSzYzkK5oCztQvvQvIJ7/m4opjZqQFSeFW1YFcBWrqf/w952XVYqIwBklFPzHT",
+	"++UPzwU+rUxBfg0PPfZ70TpJuj7c6HkAOGmd1i9G4CQwIBbIHHsACGZzQ8/m8sNb+GD+bRmogTYFkL2y",
+	"p3MAejZvYv/zO+Cx33uBw2ue/3Uk6Rc0L14I/LAuBLzkt9GFAg7u99Y1oPguw1TA5csx5FVzwBDqRjjJ",
+	"LprQlo138EwCyvchZ0DULCOQNNzyAc8MTiKaLdl1IlYINhn3wtykQm2HmqCMJ8H1+RAVkHbp52Ez4s2V",
+	"0JxjWM/FLyAZEAxOrhvUAVqsmnPMRCHxzHkD0UUio0g3R6cBBIzKo8RVidO7p8kIUIFf8JaTXSWF9giT",
+	"E5BA8E4kKXYd5E31qcd+T0t5PHSwS8Ojj/0eBDfe4yLOo1iiNHYZ7of6c4/93qqlAWqX8YzNU092tngz",
+	"KNUvIhKhFhRHOoAOpK+DC/DZHOhym5cLZBIU+srxRqQ8Dq66ufKGpEIpvUmlBawXn6Fnc3O/UTkyZ5JK",
+	"JBYSCfjnlRRXLspv0kbBBSiSoL1XehYJ2QIPQiC3kmzblkorBD34J34L0l44m6+pGLLLMO/0Z05yY/x7",
+	"yXuDS0FzOAjHQXly7uKHfVeA5JiXovXWkfxSVtDy4uCOe3VRe+yxr42k4Co6Dgb9DtVDj33eSE815us8",
+	"BH/iUUCiisaH4QF3ifbQY9nQ6vWTdFcFvvVi+1JAb3Ud67XhUXaXUJHbBrdf55uk+hSMAzkJNDtwnMpT",
+	"apx3PPnqsGHkQ48cuPZVhuOUGbVdbzP9GTGGItohg5QPPYo+vXoP5C6jVBsnC5RDreNelzH0Jn0nkX8X",
+	"wgqpxAJEgeOzebVvHLvvZOwAuqohktL13ULF657NGXlvFT/Pv4WrV7lhAkqT/CZlXApoVfoYz1ow6L7t",
+	"l57sOEc+YW8PM14QJF4Yig3mE+S/FZl+QtbyZGqmTdBbeER8rT+RyKpO6Wotfx3R7BY+k9PhRONCV5Kk",
+	"1i5I5a5qg4mPqmMxtecmVV0yIdr/bK61ueRkvCerAlSGsh5KAyNheyX/uJU/kG/QfldQ5MdpiPAdjlOo",
+	"iwKFCa6723UOyhXmMfx6SXzZwCxJ6IaZp8/m1f7Q/GFlBGs19D4pa84XOL9JdxrHcYl+i6vobjg1qlqQ",
+	"qSe6/oH/jotoBF4q9hb21a38WDpPNQMJULUshYiy07IpwRQfFfSGajx6xP26PvQG4i87yfFXPhBIhSs5",
+	"u2SH52heehx4jtaCbsBdUaYliEzmM6VyvOcxHFq8kSrDsdbeQXaeeiHcOeXLu1038tlT6ZUqClTBMZkH",
+	"Eidjrok2gBjhUPJzqQ1qx5Z9rWtP0bzWc6+P2KmKMBQDa8kfS7yFlBWQP8Ut+KpLe6Kuvnxlt91XdbtB",
+	"vg3PIOTYVj4O7jnHQnHIa4lhfxyv1sfoRI7KQychh+qBwAtgRU6jrDRICQlzFcJ4JsCcbgV8PzNwVKY3",
+	"T75cF1yGKgtFtbPkcpbDcp6ht3Fe3KRwqXDAJ36ZylyCFNVRpUTuEqSgUJHWhHgBx2O/94rgMIlToqtY",
+	"R2xKKIbpuh/ytSc3LaGShY+NVjiHxrYyzsJIAJixCk3r2Vz+eP7tGeKo15AsBrCOc+2ukqFjmUtuuhyp",
+	"aHr8G/MJ9g+5czXQSyA0ry4xwMfysB7nbmZ003XCSN3nUXgByvvtWZUSr7KtJeAVdk1CgDDABN7QzI/D",
+	"kFufR3BmWTfxipdNdLVE6s+dToaW90VOeKSpD0lhUEFOE96NmlKUL3GSsEMbUq4DNmpAGNfOeXe/udbZ",
+	"EwZJ4TyLY35pdqIeQc9Tu2NPRdUv7BYEIi6X6wL7CVGetGPo1xikE+mqT53cIcePr4jZYr3hsLjHxbX2",
+	"bK7mfws/kqRJC5KlOHmdZRx05hjKiDG6e0vF709knmv1j8ppyLRz/hZxQdAMLgh1F8xFT8v52W8uDvQW",
+	"54VoYnDUfiT68102pHzhqRV7rQxT3TS8JEzBBaQIs1ejZ3M271v4g+3ZZZGjJRT56hVrICEBwJqn0jHR",
+	"e3F1eZPek23jd6LxtjABmAL3XHcYMx237HwlAVUihFFB70kqnhSCmFkjypl6lIsY/ESvwU3U3UGsP3Sy",
+	"zZHJh+A6MfiwQDL8QIuLICCrQkbajlh0Wh+jo5WpPXS6e4YPOpdhCMZoAPCutbpVENlSy2QGIVaTKSnz",
+	"FJv917W6L4uGWSwjK6V6w74Ek1jWc8IjVfv4Nyc2f6DFOxrGUWzSej9UsVCYqSDhUCQ2cQU+ZA41pcpR",
+	"CZAmvzHjQPa82PUI/IY3zMXbhOLwA6VvcXZ37IFeNUfppJPXHjtdrJyGW+UnB3dqihz0Ln7BlG7+0tuC",
+	"0lv4XhzfK0qTf7N8oLLX/AGDiIf+nWLEqi29SFk0tqfnEBKiLeIcqgOkMsJGXNClOWp8k+ph46sMshwB",
+	"ZucNjpPjvYMHaQQ/UNGZOxRJLIZJdExhqT95EkaYy/IVSTlcduApqvlZOqIU35OKBJ6hP8zRkpBCJHap",
+	"iJu+6NsI5m4IV3SRjnp7JdFVvBz6WiVeHycpW4Y6dHPUs6fenrIgsk5TmXIu5eW6+DfLTPs9j+w3kUcm",
+	"sBc7p5IJyStyk8X9nR/JjZlsodR9u661R07tVOQgxUuakbL3FGgzov/zszmb8G3CX8/sY/YwJ5eskA5w",
+	"lm3RXE1zzlualB9YvF3UHOEcbUiSiJpqvRA6R+IVzfiv3ltrpyda/VDvVGWVrao6PSx+/jQn+E+p3mbp",
+	"WMG1bo7STc2qPnZyRYuDF4N9wpWtICMhex9O2MGrTbthsn38+NGqt6raRdx6ZytJYb1n+jHXAn/kAP31",
+	"ZfnEY1/iJgmltusYP1afepRNXt+QNDhAIujPgDpeoUZHLlGPnIRDfqBF2bUuxxEpwdFnEJ2AMgrAuc5y",
+	"tCTcAbDBcYEk0C1vTsPEOcSIBbFVYg9NU8LbyUog9puUSxLeB7bQUn0kABcKwPtXgjaEEFxGz+biB7dC",
+	"yZ/PJJL7vrDdt82Ia5l/I9AMNBNhQ7N7wMOUlSRlvzpZSCIqwWVNL1gSCyx8gkAPPaRbsRoyCE0Agriq",
+	"pYLlAyYc5FVpzGHQV/+VY40/pfl6taJZQcJ3JIzxB6jjOlLWmofqdpQMz57c1QBdnfjFqzkO4a4uNxzM",
+	"HUC8ZfuupnULT9yyJ0C5VnPjJWJtYOsXKbq8evAYd15ePYwU8HoJufvPBi6FjryuVUt6w2p5pG1NL6w3",
+	"2IpmZ59+cfve8NFQHKm34xNQ3SbAzZwADFac3vGa+yXBAls9XS97s585dPinncNfs/35pYdDbovg5Cpj",
+	"FC1ixh4CcLLWcDgGSRPnxqQ/yLeAWlYJKqewJXEtr1OGLCA84ZNFnIbPeVBcph+Jfb9JVdoSLUuWtRGg",
+	"swKMDdEFAIPhgDnFOj+rJSnpTbFEYyc2AVHa5hNIY0+5kLpJYwHMuNLIIrvZQx76jxE0u97bY/FTv/fZ",
+	"gqY2vZnzqLU97zoKLyj7tCv4A8DoHHmNbwEHq5GQgM/50vqg4yrIP1yUWWE0QySB3kLSb6AqiT9bd9Ri",
+	"jGTl9/HKogJt01pRCPzJcmm1RpdXZEpD/GdOs5IZqQBr1ZnxfcGU7rstT+LiPPwmzvLiDeDYviDyX9c4",
+	"DQFG9v0KZzlp8njH+bK3pykteDOu9oNQKYD27OmoDXvQnrD/+Ow/AfsP6QZ+XN/UN8w+LMjnIkfrNCQZ",
+	"gmhbEt9LCEgaCZjp56r7q9e3pyPkbwuODvHThzfWhFdfsFty4KI/xy/geCVVdDZ1H5wFdHlexME9KZha",
+	"8/qD5bgDTzSg1Kkx8uq7eAC5V7G5zQDKSZAR0YoGum/xS52deJ7rkcK/NXi06plckgIzxWTftfNO/k5r",
+	"6r8TMAVm/J79stLCv8Mz/LeP/R7EN1t6JBcUjFEmcOZM36dZ/E8By8s70wJSAzPYK23qeUQVXJOqBcJM",
+	"O7hcZ+IqkkLvukkXWCRaNyA6mHZyiwehE9jRkIx918OjyTSw/WHoRhOHjLxgML6VOgBsVsc/eseezpoE",
+	"UTssNk7thlGqwBZw3+3eG+44TuKDP4Wf9iywfV1vYx5JqU5c9Zbt1GRWHMXHZhfZsvPRXtyL8pf1xfA5",
+	"tC+BQyNqkv4iKHi3M5l9atRcSuodpraoLFTRKiSiGdyRlbSdplSpDNIQWkL0On3b9WqitwaGKA6qAMLJ",
+	"q0riLuT8426U7gKZ52nkFwdoIhz74lPz0pLQrxw6D9HU0JvluZRj0bpYZ+QMvdiqspS4Eitn8wKHOBP/",
+	"e/FhqLDndRaEB9s58L2S5dU9vyfby5aQ9gpnKvOJJ62UQRZxg/XZXbsgn3FIgniJExTGd3GRP4fbLIrT",
+	"EHDO1oUAMWHUkQkwdfT8fdLYuO2ajpngvPgpJ+GFEbCfgLNTJf9xvEmMlnG6LgDlqNhQpZdjP2dbuhFP",
+	"8VOzqbXL1kGQ9FZOEc2WGJDtcEGsIgYYrdaZD5h2LIXDfgF2JWBZ2zVPvp9yUCM/rMOYt54wYZ7IZPU+",
+	"EvoIO6jLFVzd0ExIovYq54QCMG8IGDTnWdbgK5Y9KMCME/Vo4BcGAOG40JASBd7ZszlX++Z9NMel5sr+",
+	"ZDfG/FsOEEkjkV7VF5hQtbaz3FEDAYubVNVpkfDl5atrNpYs+2D/ZEQD30+kLDhe3KTKw5QdKLlDw2Pj",
+	"7QerGHA3aUuVGHvlt88FxbA4Tyb7C0uvifkC4KZIdRu/5/Vhca6qB1QNIMf8zLnxKPfnOZqn6ySZN4B5",
+	"BFBhVoWEhu0FQ4k9xR2SfBqtmnJv1vt7TtOza7x5R/Ic35EjzCyHnXNcaGp8DYtsOhscdwzdx36P0+Io",
+	"Qm9w3k5jzvYmEm/wb5DGNqBrHG7w1zLBtKa2jPhndXG9JMWChvsBHIvFO/5L7Xnvsa+10TDeXerrb3I0",
+	"V39chnMFiB3SYN3sz8eNDAlE2cov4zI2YMA53tMNovpGer/rRVMQ70takHYHnnDYKV9PTFIOfag5qHO8",
+	"gaZAHO99o92H2o84lFXN1Td1z+wz98yxd01zKG4hkhcmbWL+X5aIqFqXZVcj8UBlUvrBqHsdPT+autFg",
+	"OB77Ay/EIzwIyNSdhjaxiTcejHZNcMQhs+Bi6YQaKsFC9UEmzOrZ1RQojEOg8pzZpzdr2x4EwoSHP8g5",
+	"/4xdD/wDAS6ZypZf7Grb5gVZzst4SfvemGHudugadauFnSreZlLB4C3laatynb69/UoPm6wkVNllRMjS",
+	"vri8dqshJ7HvSqXmV7DxFMyswdVzH/NuDkqt4f5h6HIAlX45Kgg0Q9O92VcK5/69wGrkGPvwj5eiI3uJ",
+	"mKtjxvdk/6qe8kDxvMQ/ZjhVI8o//iLA38ue2T2BCW02Sau9iEzRhDJIwVUnCSuagVtLX7i+YC54y2Wv",
+	"cBEsyj+5iqV9vS7UIvl36k8+klo5/1b9uVoXcsn8G/kXf0xSG14v/+A/VF+tiwoFtW/lR2IxfL/4Svi/",
+	"xTLEF+tC35byu+owcrdhHPmH6jPFv1oXgKR7JdtLQKE9MEeujwO8sloX6p9iSPij2rpKe+aFQIzmCAIa",
+	"m4Sk9gEbuvyLpOFLveN+SjYl5h+At0RxtgQHiLZROh+rVlw7eLHtFv7ILQyuiGONLeFqbJ6/uBJNglvZ",
+	"1F1JZam3T+lau2da/DLaGcECaLrpjrk3ShSm3UiZoptLMzQXx4NZMsCO7B9cbPB/Abuof8ZL/s+S4uxv",
+	"fozm/Zt0zs8M+1AxpRpa/QXHR4wpNpfj74IMmZ+ht7ggGXogWQ49I5d4i3AYwhIafcBKgdagbGoEwL0s",
+	"JBw3xxcF8N6+wIxtxeC+0Oz7EuCioGXjeVlfzfF/VaPR/CaFSK3sQdCKrH0SFzDsv/m+UVpxgyLfQ2GF",
+	"yrkC9tIzdWaif5VQOJhJuoqte57yIH0z/MTEeb6GQhUah4EAn0EY8EeYJA/JA0noiunQN+mSqbnP5iF5",
+	"KDFEjNoleiY1nG9beYPrIA3uEBM1cQfgohouX2G2pxyqVboQlP9iQfMC+XGR9ysxcFOw2z6zz51RLd49",
+	"3RfvPv8ZuhU4/YE59P0Sr3AQF9tWrZ7kfUQ+46BItmdoXtACJ3P0HSq9GHP0H9AhidGY/xFQmsTp3Su6",
+	"SeHvMjGkKWLUMN3tvZd0zZSshsX3PUnCsnd4n3cN0zwyhgB6fla3wSsZTk+bz5uMVK3OIQCGKdo8/Q0S",
+	"iUzi7jPR8E2OAFuZMX6cAeKSBXhLC5wL6IGzuikrd+/pM/oYF4uF2Ac+qoHOA4jRFe0ltdW3VOz2moTi",
+	"w/Q1NtJWU6W2vrcmmcYbxZrlGbu9OXZ4LKorF1UXSY2pd3iAxUPPlQksPkA5eSAZTsBZIVyG0HUXUPCl",
+	"3xuSyNqh8I92PzHWlLf9/m66ogVGxZ1ivh7BE+KLXq78nuSiXfNJQnnaOg5rYOI7rjLtvFJlDHf3mZWT",
+	"4nknOfrj6w8qzzgWCYaVBk/QgoCnQc1xMW946OMcYTTnqBSwji/rI+vgf6r6nGT7T8ls8XFep5Eybbuw",
+	"CWSo7TL/7zkfpbhkTuEOKBfXflT32btiiwU2mEAKEFlHHG9GgKULjbtq35qs2tLw5TabSQHnczN7FIJO",
+	"HoBax+r+gY4IIccaTgijM6Ev59ROZpmjWHOoXa2hlXN5lGJINZ3zvzhQ2Jk6ErMq2H4FbbDidViz3ecP",
+	"7SBv/oLS+yXO7k37z4GPyuxBGU5itn8qmpjPfTHAXO9n3pTkR+1YjdJ7KZyXniHzWmogTjxhV2TmiEYW",
+	"dIX/sRZd1+7iB543D5GxuhLb2nS90v3V7dR14tbcbkIt7LXphH5cbMsO8iQNc9gaKMRRXeb7aE7S0KAv",
+	"BjQkHVNdX7Kf1m6pcj876jnVnW3qOxLAClrfV68FnjMkk4EaGhDHxzELb0hRh+RMNhyBCBpkX4sUppBW",
+	"xfcHzc++WBc5YhrfGXrJc9l5ChJnDejQr1AhgOCcJme7b9o6T3PaijUYWbt03DTlIPcLmcvYOVCFYPky",
+	"hFO669lMO0lCKcf3iUIxnd2rOCq3qVzoIRMWr+KpgJf8Qce2eTsR+fcT16T8Yofl9Vw0wT0VrGdBtZC1",
+	"lquxxCHp6lv6KBAZYiYUImg9jCV+qBynZPu/vqtl9riTjm2qj87hqR1is9ZbroJ7QcIui2H6rvNrrodb",
+	"gjhZtvVHPKA142lbKR6TD93vFUWitQra11GTzfzDh7d1o2gdh12f/uny1U5blQ3Veh5ff14lOG3R5z/q",
+	"Cf0caOiOFKpPGk8AE+U9W3B8STAi4UDkt8cCPHNxLnpjB3FoNF719BSzjOZOLYmeoibUsIrq02i4taaj",
+	"M+/MPndHJ9jyMQd158iqrXeLbKDHl59XpwyqaUhJLc8K8qNxFp7ojMEsrsqChJ0VBrBf8EStybcAnjrB",
+	"nLhbKjzA46UrWOYaCUPSQTt3+MdXPbSrUT+mRClPopGmVrDXzonltPQe++DDlzQ/lwxhkbVwOOZ589uz",
+	"fWl3Wv7GTvnCjv2PKrJdrWvhqWPdt+6a5DR5ICF7qKW8RbXQV1lrJU0YMTod84rLQEcROITLtKeac+Vf",
+	"SCaDeXKvmcxvjWJ29aI4NXlrJAZUelbPr8gIyNmyoLsrYfXHTJYCLikFNaP6zFXuiRDyZU7fYdQW2Tok",
+	"NCVU63OATEoYLRNkA1hPKLzmcItRnOXNfJ3KmS17C8vMMd1F2UnlvWaTbabF13Pu8oKsWheEc9A94pBA",
+	"DUYsMr86z+EVCQDC5X1BVjtnYtev9DLfRIghOVNtF7pc+Rpa05GVEx3N2VoNRTNr7i7lhSyy72Uha0O1",
+	"hFThQwOu5NXFMUd+71KQIWwcY0VGaxlGRQRqRQy8sUy/J6FbjB4jrWdLd1P0FUcK5h4uOArIsW1xZpdP",
+	"NkHregsEOtonIQH3pXUMkCF9jhRJQrReMavCsfu2bVduNrfRdfI49eCOpi2REZiVkGQcEmmBoQW0aCPA",
+	"vl7SjHxbmZdtnJd2qy9FImz7pmSEV+FyDG2ccqgXQRHViBqiyTOU4iwTYWneCkQCZa1zgubc+R2+4KnI",
+	"lYmKcycm61OaEJweQcTRsTlgDfusbFjUshmCRUTNMM8sWGg9MZ4juwKG3YFhNIWDLXdlev9L+VpeULjt",
+	"fES4OBDD7jgng/bKPsUXWiWj6uWbLxohM7L9U3b5dxr/t/t5gT/aRbD8a/63j2/++bf/ehdHfzmBSj1p",
+	"1MbIfRNnqSRkq7gTIus4v5PO0U8uNYJ6yEDbXzhqSxwSkZgCwj9ocWJDMKrk/XryrRhCxtsE6hJwLxR/",
+	"cCyfmk+hWRSstSB/WoVWIkGAlAeEu95qi6INmayvifeXELXCFd4TfjzZI1i59cSfzS7B/R6XWN2OkRRu",
+	"+8pg1emv4pCgOX/ZnDelhYgoCc/QRxVMER0joHMJ26KsLj6REDuM88/2Fd6daNfqagQnWOvJKql0aFEj",
+	"41C+3eBc50/mkDK0Xj3nzd/zuRRDANsINIhTfXDH4CYu3RZPwifQpXCl6UzZ24snR5wdciSwT5L3ooVW",
+	"q+QHRsrXwULUyqsCgBIDc14ZCSTBPIlzng2azwV2bU1Wpw/fFUw3NrBSe4Tq9I5S4ezNW9fvb1U0s9O9",
+	"x3fwEB9/v7dO43+sifhazIpuUrJnV2Dz5/BDXmfW3Bn4stuOvORVtec8QeM8sMbjiVOPHzpH7U7bN+ef",
+	"zp+0cytKk0NM+Ui0ZG89YFTU8AD4xyFyqkUilVrVycKdXZ1j9c0FoBZe08F3WM91Eg3VRG5lQuk9CREu",
+	"9rq60l0+2Xj5TX5o7o9jBDzpdwtM5nmHtEc9fVdIVHYySrHaRwW9I8wUKTMkm970L5hP6H6BPLrdKXLc",
+	"c1265fKjblDweOUytQoYgJklDdBNQXoo19X0QA1LZYk/92buBGRNb+a6jw0XCfvBiRyOH3QnmRYCqa/D",
+	"L0vsmREC5bXlaqB34hnvoZyedG6AAn6KqT22bf1f4zz240ScG+mE0UIRQVltkS+wEVWiu9BWCpZZflFf",
+	"pZcK/z5WpQjNc5jgvPiQ4TSHEcHQOX0R7xDKSnlS306Z2wcTdUXoKqnLXx500FO+BczWCgdECmaxiTvF",
+	"rgjn5m3029AshMR0vCTJS5zLSWX0LsPLmkDWUKPWgWjJtkfkd8PuUZss4CHq4k0knzVmsvv9TfnGcwtz",
+	"+RJBmHK7+iYOMcrA2oS1g/AhW7OB3jDJ1+v3JPqm0SlZRUIso+15kVFYi9FoA2RJkUQAHSxkXie7jQV4",
+	"PGCKQWO9CjidHDcvcEJa5yRTQmqgm7KIqcQu49Z6SkhY67Ux/wOvHAUQZh0/qtxCzsTNLIFWhfHZz3/4",
+	"9P/2Jw58a05FE8u6gDyVpRF14oMIsMvclnUO2O4gN03p3TzjxQT08R70o82CfIks7UE1Q6NzNkY5jTKZ",
+	"Y2dW9YmzHuSs+zrpWg5Xba9OUZpr4ICvX6KrdT4V3cvNTPWyJSABeD8mn5Ni2jjnWIwiw4jXRtaSLhzX",
+	"9jSui9Ni5PU0B1TTMV9fYW2eu5Z6TVKy4drpIb5LVaFpZPKfLl8J/ZDmRKrlD93Nbp1vD7S+287h0ZlS",
+	"+W8hVcpppEp1NVPKpCmzQsorVyjsj3JJbdECP4jGZHCDpRW1FHI0JOwo4CkucL1Kq5GLKhlmLzOaAhev",
+	"2UvqG4OgqwpSqeqin20ZXAbksctXzctBtUNu0EOsnLcnBvjqAm9RTius27i+2njQfRQVza1vaxyLzmM7",
+	"Ze8d49gi9lZm8pOcH8zjXjdoRkv4uvqCmuVsdu0wY8Sm2KQZSM2Epnco5rKihBb2SZzeIfG6Mp4quu8E",
+	"YEiJ/Zco3M/Vw3HRF6V2OV0SCJJDd3TGujdpXPCdPkN/ZOwPwLdQzrWJA96UAI7jA07Yd1yd4qkpYjq1",
+	"vH3HtU2CWwYSRrY3qYYSbFMsQZd+rWmG2oXCOxP5W5mhD2LsOcLop58uX/XZemUBAtMCoVaZJ5uX+SyN",
+	"1txVjWQYOcEUj4k1CIcDy8PDqTXFw4FlBx4eR3bk+o4pK7ZDcQKTm+qPs9sZk56OO3rUfmGSoEAlYzj+",
+	"IuV+Hs4nUMSPJOwcf/gMXQCQBgeyjnM0mCpAOtDTZZEfN7i5ucX4WHg5pENJplgsaVazD0fD4aBeBDxp",
+	"FAGbqjIOMLyrWSKHuXhec0+YFJ0QEhHwa3ckJRkuCLS+f66A5eUJk+ksvMZSFjR8Y4CJxFUU4Z2wLNpP",
+	"H/s9fQotpRei5dZqBT1L8vgzChY4wwE0FCioxMImUfy56bSsucHHuxhV8KB+uQ9Hj0+KXULgZR9J3vJf",
+	"aV7Z/WEKo0sI2OTHNNn+FSdrUsNt3hUAuLkxwzLLRKw/t9cGVJO99oA76OguEqiEl/j9Q2CuAFyD0RqW",
+	"c+kG7xEXEg0YZOCzecDU05R3GCphNiEwKGtbNtD4BvNCRPHLjSrSRpQ3+hV5AiWoQZzfpJvFtposKIEi",
+	"ns3Fv2QPBrV+mI+olOZ3q8xAYHdve/pUJTnO6EjimX9Fc3dEAx6VuF5mnWvVTCUF24u9TpGVDNuVr+g9",
+	"4TdUXgBQVjX9my8ljI/KRvaOCrgIYSedqN/kShVWsdvLqwfv7BTV25Xz1al+ey7up3MuxnV3k34Kf1Qt",
+	"RMrIM8B/fFO2DUhJzNtfbVJ2GDgyCJw/yQ9ccRKYhIhzrEA1LLSseBHIDmdl++Vza14vc2ykY++tJO+W",
+	"jV2XC93rmxvJoiZl9tU6ay0CoQlBC7rO8r6AjeW4Fjm33PoC7dHO5+yamk/GI3sxP0MXoq4djA8mP6Cs",
+	"cEEz6IiznKH52F3M+2juLAY2IPJ4w7xBzrG7qN5tblXAuzWHnUAd8R4X3/6n+mv0uNT+mjzmT7BgH/sQ",
+	"EHvBdHRD3DQOs6rfWHQMcSdn9rnTxPJtGJVsANMGsZe+Xy+XONsanDini/apfD4RLZM5HKJZXaCqFGRs",
+	"558ko2jD61FFSOebXAbUuITnhiwMABGoSBIwP010UpurCIjqc+6L/giin23ZmAiqYw1lAt3jYbXNqwxU",
+	"Wea+CCcHPmucvbekyGv+YdU4BbBzAdbp6CYJVwmO00OR7WGqRwPbw9OncK5yin19f2q5fEPSRBnI6OLB",
+	"6rV5lIwv/p7gpDAUNXeLd/GnZa+KeuJae4OFynNazIneG7W27+O8oNn2BQnw2pT2/lWiCG3Rx/kr4Zqe",
+	"AxSYUBX6aP46DdmHYFjLzpE45mUmc9GnoB3Qjb+uFriU3Q32YLcfH/AwOK9EaFHGPNrqPsUevU6LbGvW",
+	"GBfQjYpH3kSBE6DM5dydxQUowC3xex06tixwTs7QDwAGBSPk8mmBSACuh5Bu0gooByJsHjepME5gGDR/",
+	"qUF5GaHBOxaLmrt32eeut29nSqCgpyJC/1BiomvwQzWgnzuRslkpCfPLY9RtArXj11YjKW4TfytAanjI",
+	"Bro5lNbdRsvdl3bTtlkVpv2KN07dxHkN9BoAMBZxEl6dtmrwap2tKHCLHFwgwxhLCWvu/P+fvXddbiPH",
+	"0kVfBcEdJ0rypKirZZuKjtnypabVXeXyyPL4xC5WKCEmKGKUBDiJpGh2lSPO05wHO09yAmstXDKZvEqy",
+	"XWX96GpLyisSWFiXb30fte3K4YM8EJBMduoSZLRkwK645eMpFmkokSuuStVIRE+kj0fxyA9EE1jp9ejN",
+	"raXH/b3hYcrmheIr5QtDv5XkG2IqoxkRh6Mv2ErKTdxZOwNoG+G3W7qP4gqjLz2DPZGqif2UNFOEtZQP",
+	"UJ5/AWWTsin+/+Ao+RRxg5Joiw10perl46zS6SlzmIlovefMDf/IRxf7zzZV/5htaaxa9DAtwpdxE64C",
+	"9+IxTxYO/7I97z68z8oe+uWd0NosjPwyxyDmTWKjm1bhF2tORwNV6Q/WIvV0gbxm1jMAjkWYFJh8iTb4",
+	"mn2iWSRL6IQyFCI6U5bR9udY4hWxtnRY6qxymkTYcczkuwij7Xo/pilUBHECNzkKD6UXF4/geqpxlTOb",
+	"/fG1JNDi682hf6uzfS3M0ktT3pEJrjK7vvzimN1xZiOBc9pnsdPAtY123DbsdG1QljGttOZ3GJ6ctqtu",
+	"Kl1JCYYJx+aLdZWjpovJU9m1KCODS+VdWZpmHtVKhj30IuMr2cUf0Y8uW/6RDZlD2e0VgGDxg6LaaUyy",
+	"Goljldg7l8trJchOoNSzil1fxOnx3iAulMwaLvtK/iZL32NOSP613U7qUP/inmZ1B694nEC+5uvkGHBJ",
+	"w6I1YcPeWgS2oju6mAtn3lM7chxsEWuojyjhiiP3x46zlBGn8WkbKXIaHte/yv3S5yx08Rc+8MbTojIR",
+	"Vo0SVnsVt7uvvip+cWestCQCFz4sjUb23JlZ3PqKMcnqcUiTCV+Q+vKDE5nUtONouyQik+xMqH7ht6Kc",
+	"6OKGZeJW9oS5w6d+IHabmY8OZUIkujErMt20Z/P4IeKgibDMz5gnMvkAeSoic//QHPC9m82fdcKr+628",
+	"XwiqR/tFIRWjpWAvMU/y8em6cermeYKlEeJcoUfHftJAbOs65Z3oNNlB343uv8aXCiMiVprVIwg86V6C",
+	"h5j581sSUF7E17NKoYnO/1YiojmMsF8gGII7v3OEuKuz1Z+yf7z/5S0biuJaMNBLYlvnP75izw5fHG+3",
+	"mR0V6+AYNLkSm/5wYE/8ttqX1ruo65vKwPEAK6+rUjkcjkt+lYtLOMVGR3Sy3zP96R7WBNACWLqpVLc8",
+	"l9klL65B3NBGZyg7iazU7mogZePa2O6QL4ABbZrTiwa4XgurbYkuFCIachfStRL7Ir/N1cOMkAS1z/95",
+	"PT2AaLo0h82ncYhBUFFoDbN+IsShBK+MNxJI0DhtjArnusCWlCQKYXPBDf7uTVFUyMvjqA+fcVw+kMF6",
+	"Ny7v01otM1EbyZwT/XfJb0S0s1svsuP4XzwU1kdkddFfrQMpRsJqEr0nMc5+yIaCK9NVMdFhRPIhWJ8P",
+	"ZT51VS0nVwK3lxkpY3HscUeNUJFbR0WOfoQTo98B7Ix9JMpx+4adrpp5J7goqivHV+UsjVEYKXLI1N+t",
+	"6gwB2LzDcsFvRZi+pqv0uGwzYCGqpoBSmPzEVwgSHQ6N7s0a1kij9siTOuyQWj1S3J2bq5xB+XQ1d9mJ",
+	"VjaFINIwaI2ki6IYHNs9PLDDtrt/8HwdapbKcC7FQlcOtv4roaRWRP5Yd2/RG3mfba24/154b14SRBCm",
+	"RTUpUAm/fzBMT1SFECdMeACdQ9u6n94uT5DGyvmQMewq1wcydynTsqjM+CpFacPKbXhc/4S47Oc+Yg2y",
+	"5xMzUbKiib7G9zyVmsjcHUK5LLgyvBeSi0N+I0wI3mDuplVVxhQ5QuO2ELcYT7qKVlnbP0+KzRRw0SGm",
+	"YgMBzatwFLRfIfciFjyiHRAhtIVIIm5XO3XsMOGgrE5EFzBBcW/gwdPjheT7ScvZz9Vn8tk7OmM+4RrQ",
+	"kNghoXYRmrU4UdZZaEP+6dX8GRCoA/1UIKfCc/vbLUT1xAnbj5r16syBvhnJDdc8UrPNMlOr5aM2ShrN",
+	"SxYJ0+MjwQbWyezgJi9LJ59B9D+JZytx+GSUGdSFW6ngGcsSdQ81EsZcTWOUJtqtrkLGMPauEH3Q5CcD",
+	"VpntyLJJ6MM+yIcGuQX4pZ0i4zynPHBsklZqDfEHf0Hm5pke0JR+iC+VRllEu3E6ux2xxbRbD8zgvF5K",
+	"q0MJHlw96Bj1S5SijEpKW64WhU0eN2IEkwVipKhcs0WlgXQ73o1IFKYCaoKNoeZqWR8Irgz1rzB6kwpX",
+	"XFcZPo3G1j3ZiXOQ2jUPbMBd5AluVF8XPUEzz/T0aEEy4/cFrc9bc9r4LtuuBzpu4pvTxlf9fNCk5D9c",
+	"oXNBvjEtMwpg7Sx6Z7cxbm6ASRTWqj3cN/dBIyScD12wwIZyEl+RWn66IP3DzQ2i9grBJNIrx4SKeG/S",
+	"BlEa/HvoJHStF8CoyPMJtpbWCgnEA2D3CK801FU21LbTZSYY3675CL+3ekjmFji3cLeIv9PzhpDJzvgP",
+	"amzW0Yz8GM5ZbXFFWjJeHSpuTnUMB1DhNaUdoK30n0KMql5W1DkVIHJSkTNl44DYzwlrsc0qcbYCtqQB",
+	"z2IgON4VxJWmrMcNTv3PC4LMeQnqEGLMbkM+VJhNIHNm4/QcmuabVWMbmh3Wji/uOW8+E7XcV3GnAS0T",
+	"FdkctJX2XCegFrHQQXDgFpj1gTCrUuJ27Rg0iYus01Xpf7y5YLu3+7uujXf3dztT9UR93o1UZnd/t+d9",
+	"TpdXZi++5ULsxbdSdyXe1XUIYIhJrCHx21vLMQaUE3nFDa8tq/Wa/Qdxiles40QZxAcspVJ2pV4+/ZZ8",
+	"sNjDkUNWdXDAE6v6k0HHdaYgScDH+SDJqmmrj0Nl9s5NRTZtA6cut2FdiQGHjC0DCgvfcmXnH4WG7B0E",
+	"jMBXKcvEuQlgvZoabR+0rGbMBmU1Y+6trGbMt1pWcyOzaVnNmG+orGbM1yqrGfNYVvv2ympENLAeXWy9",
+	"tNbI5hrY84kJxnOXzanMRQQ4RLq6+SWafPuGXMVdn7MyWX+fpT6fGahGeu295/Y/V/Y/PfsfsRIj+uek",
+	"BapPdhMhUqWFjd8LnuUujeDWDJnXjl3t93mD5kRZrI/j+MzNilkH8MlWG8pVRq0WOB8fzf3SYe6E9Bx9",
+	"aleW/VEWpvxRlq2k9ZPgpvxQylz+S2SrlqGTey9s2yuOjTjtl4h6/EqTIjzETxp3v6/0IKYseCmup3O+",
+	"2kvh/nXOVaZtzPN+xAvrQK463rfrEy5/aZAC+TDr1c1tYEWOqw2orD8rMgZl3nRU6Ftg2BBQDI8K01Fu",
+	"TmX0UyU9jCkav0nnOfrzPa6oZIe4W+tCQ7XYaXnMaWxt2r2WFJDq9Oi1tsA5G8W9ZNWrIrE+v0h8Edei",
+	"NDP83wEtj2r9H2U5kIqlTS+f1rocn81uUjUHi5AC+8newRG7mpYYsX24+HHneTUpgNwM8FkoHWmWCcfc",
+	"dYvbgCbzacO2uNqH85wuDR+tknPuUHXAExaGz0g9HNbHA40V7ks9XicyPTgapLXyXHj8w/suUl74knUl",
+	"EDdYxJ0VT+hxVRNQmOn9rGz3nld1HvIGPHBJSTLjYlzKz9OT+YqZI3c6YXC5eJjYLyoSyvEc1/AadJke",
+	"Vzj9G4Tg4hbajfyPzf2N2gcRn0pcRVQmcGYU38QTzifUTnUjpoblEoBLGstoSCAHQkalvBW+K2tsBNYw",
+	"1LTN3MI+eHrcVdV1jd1E9RoD/bPd08PdUkKx4VrnWYPHdHjQtAm5Key6lN81NV18hHegSQCRkyNogZko",
+	"gXiqE1VVQNQxwXbgUBHSfZZC3SqlnvxbLBuVInesjXzEi7LNXk59pOVumxV84qrDC4RDagP0a4ueye7n",
+	"VI75LQrBV2VJX6tkNs9/JYTD8zV1iOo0A/W9+f52uYrBRFvjUgWIAum4LU/3kXAI7CUUh9lbXYJhBdkL",
+	"jlUbOrpBL6O24+0fNLnrK75V5bQG3VVFgD0kFw7T50oMpMqiBi3rL5WFFFnHKU4Rd5oAnlZP0O8EXDEr",
+	"7cSQieWgHIiuUuJTybZS57E2Fc0cG3MQiXP6J+BtUiciLqSrKevL63Hhy6qQKUdT8dSRlHWVzjO2lVYi",
+	"GleWjLvSwR9zBmwtDkB/UpOLpDFRHZu4rfitEUskDWwqsiccMZ1AGjpkpkbOlHadqeSLp7x1DQcVaCb5",
+	"FNK+C0SlXY473girH+H5TLx3Z2+nQsYcd9w6/yYCR0SUkZUeYI9HWOzLVt/lRWPYeOf3uXAFZNgba5A0",
+	"X2om9piGGjZqaNnFw+OuY7JCUsG+C5z+J7hkyXbRLCgnmtBzbZY+HS74lvvHtXB1RRhr1FdF5zbNTxkI",
+	"1PuyLKW6RtgLRXh2SfEboeAtgX3QfqYa4ie0CAZJtYjipBoIr4hXrUkWNdqDYWRa0ZHsMCrhBkcwt+t+",
+	"K3XfrclSVuRO2FaK0XhK9JUY2gCer6sqoM2TSMtYaeTDhGVOh2+3o4PBkIdL4YjxsuKxAj6cLuoADl3F",
+	"DQuPX5scMwxWPkxYkHEPOIYmmlXUv5zZuyLfFJFyVJDn5aDT6DIBR0+E+YroRH2QIe2QKtEUxF/x3o1U",
+	"11AMW1DdHYViWSU2ibGN60hm1PaFXqQ1t3S+emG6GqNNteo9w6LAsynMjvSiGIPrKtw6Y3YQTAU259ih",
+	"WApSRWnY3rFtlaVv9cto6NJ1xDXmFNpriRDSKqu7iLUeSvhr5M6VzSpnBFZF4fEJNhHS1KrqyZEHVQtP",
+	"K2V8QAU5TjQ3q8JEiFGuM1n9+dPgqUPDZavNRdQyp5K6xh0RzjcdSGu5ZhC3oNziiKwWUcXVuGCCakpX",
+	"gbljsqy9497Gkx2Ug8Cnw+5RUfTmqC0RiB2iLZAeTCvkFakn6UwBtTPCKyWssJ/TOvoaNj8i3zcnbC9K",
+	"lbgNJHy1p3GHrB5f5aJV1WBufEM1Hl6JmgJ7zVJWDEz1E0frvnFUVoECzGUY+OjE+0CoCqPPhHE25L2B",
+	"VNZrZSOdAdxUMX4tVNmOSHuQy1kamFaNIiYPiAegd1obEuDOux9UAF3tPiioou/0VerfdPM5rYIuTxZh",
+	"FlECZSv9yYY/20A94aQ52BZxcG7HDYL2wFbSgr/M6wR0T7F2M+Am02aNxr74vHV7+9AgGS4zCrUiMtTq",
+	"S9zMFywA3KnHHk50kfkcJRCEVlPh//Vzg9bJwwpbr8QDH14FiVmzWemL/a/55AczIlarSlfVHeFFk2gO",
+	"dheWTpMY4EfiN2mQvakSDh5trjcqgODWNN0eO7Ag9sKalzYlaBWhMhcG23bfTdhY5QJh6EGAaIamxecX",
+	"8J4LGRQPNnqhozXQjRW7N8s8vJje2MH0r4QNqQ0r9doMx/sLaF4+Ip8LfPdOLA8lM2Z0sLIOme40D2jk",
+	"wVrYT7TlWY8rBvkNqWI5cuPf7r6AjoOc2KKZjNyo+JA5N+WDiFzOEioDj7IDX4bHbLb5ocblxuvs3a31",
+	"Ys/e3R7P2b/ekUB8HSMW2rldfhZakiFcR//8SzpPkEVe03GCc+7FabJX+iaRlGFYNgJS2tO/FRwlzMOv",
+	"4UbaGz+iKL9NFGVEf745dvIBMIpQvL3Hy0l1n5d7aHRWk6/oO3tWX/NIaBDXXg8P5t57bv316yNGs4LL",
+	"Cn7xn0KMWonHGq4OMbxuznJ+rEjbgGcLOsfYaZRARDWwzi0fatAjE8MTt7wp14F/zqlVbsPPs1+nAtjg",
+	"W0WsravPlJiFtfJEC3CmfgP5JpCb3zqcETbBuUzFkGMfcAP+PCrF9QshEpa++TTgY7vTOcBM5a+v7cqQ",
+	"6joFnKOBrh13yFAX1su3+0IbVhC2nQaSyhq7E/qcHZYSaRNBIYGkKe2qCsVThZ04kDzBi0DwQA9tFyk9",
+	"4hK+J+9orZdJOWWF1sRNMIBKlCMNSpgLTPJpwlKQUToX/RRabwcyz6KTRrwQqvQc5KKmM1phG+oqGBa4",
+	"DzR4GlEBhy6QMiHzuQzMUWXWvhcinXOty05Fuwv53YHeuIOwhMCz40sYMCx2wKgPDjydTqff7/c7e529",
+	"3RfHKar3JoQcNPbPu3tpAlKSpP3YIRVnTjbWhkw7Qz4aicy1HwuToACgjYOU9hSOdooiDoWemMqLa3IA",
+	"mQXdsA5T4q0/FLU6zcwboZEvMOUYVqu6RgWgHzyjSle91SUV88MSjNsbUe2rp0diBsTl229/S+6y86+/",
+	"028Ku31X6GzcQw2cN2O7Fr4R1G3sTawOrwIb1rCs4PfGf+1O1fbKSuuqQ81gWKILX1oJxghUm7EWx7YA",
+	"iHaZOQO/jXAhN2VHyOzQVfpWFMSk5lU9gDkgcfYdzVJGcDYCjoCBjDiSnShNgmVN5I211420S6/GZcwJ",
+	"D+iLXPRLEHaSiHf0DhTQgRBlAhQCHNaGKqiQKyTkVoUYgdwqUEgGKASNALG06X5cyRefpCkdGY0z4ndl",
+	"5/FG0TE6E7ILPmMSC/cDQMc1+z8Ypw09D4+Nc6R8iGKmnvUHRuEHOwkwRmkHz/fOVGgXwaxZf9cxAcbb",
+	"n6GeaKWJIRJvjXgk4CAmBEmFZwbxPQUKdqfkp6dJV8X8aXQlN/Yopu1qu9zczOjat8R4LfrqlaODBXFB",
+	"YFQi5g58XOMeH5PmNd00f50BjVJXyZIEubgk5HV9RCmvXsUUsFMEm3jYRYhLvPY58UzY4zvxa1HZHhi5",
+	"8POihotGvhp4n9o3dc82U+n/FcceE373FQ1tEP00190cEzoaZru4wcCcx8Ytl4JJkCEOY2THI9MognEr",
+	"ipyPEAYMo7Jy3Lcw2FocXH1LMElf2XFEQ4ZPTUAAnbCrCMWOu0zMWOWInMgvv6vRDh4uXLFqtGcowKqU",
+	"jY4QLMV+Dd2fwbZEOyXJSneV0+snKM+GSELrXiwBEkYaSqhIiV+m0gwQkIVLEYWI06m8DNAzIvNMV3mA",
+	"IZaQIoigu7T/TQRBjGgEA2pwO2ajgnsxd3GmR0KhC1NqmolocAinCOhTvL4XLZPGn99mr7AxIvgB7EaI",
+	"ETVkID6UAhzXXFGIriKPDCnQZqGYCdFhLeBaiqoem2gBVAKwRlalvd3940ZJgFXBfu64B2C0idu8Vmvu",
+	"8oC8Hwsh7gDKC7DfZmV9Mi9Vjpxna2DqNnUhN6Sy8W+hFeOQxWivIaQQ0kmLPJdwe4UbFW3cgQDKgONO",
+	"CBJsEIE2pZHotZ0bVh1v53BVk564dKXqKmBTReYrh7+zBjXPgwOkr6nBLmaQpkmbrsGqagfhTJ2jb9sw",
+	"WQNJ4OqNNHDKAjg3tgHA0CUVhdTZMN43URgcD+U2XCQHcm4k2qIEvIqraaD8xUQT/ZYzQ9SZ9sDCfQDg",
+	"ML3DTrqU9Az2Uql8ZgbXGjk/JkqajNGLxRVErIHW9hZCwbz+KuDNGlSzfbR/F7TmqoxN3kZG3+TukM3+",
+	"z7zsDYBpMmp8bHVa3dZxf793wA+Pdl48z/Z3jq6eiZ3n/OnTnb3efvasfygOrl7sdVtNGZj5DX/d7qcD",
+	"SMc8E7/9W2PGvUroujxtOyoEjFJztfdiluWeOdCya6ArewNhTtCSWdtRSJG12Wt/ZSAJ5bd6XERdDmiZ",
+	"oNOFFlyHUopdhX6rXXQxfz7EWpRmJxB0hVS73VVd5XdJ6wDSRnUl0AUCdyMSnCHeTfbP8ZUolCiFoaIw",
+	"FpKsbRyODWZvQg/s4QGEXHkOxqOroEHcmwE3HK47BHoQX2kIWICcPgpZTS2ZCWvHG3skKveNfoEGvKv8",
+	"yZET6BvwIt9Rlr6yAM7zlFXdZ2lc3yN+2NjM4f7RcbYxCkNxDuBlsWEWzB0bikLkUxzvnBJb7mFkyYye",
+	"6RKGsYL5SqC621bHem4ZrOk6EVDZG7z5NCqEMWv5TZX1cI52YmjX9uI8LPy18nirGW86voECGech8c/C",
+	"6OHs4reiPad4FVbnjsOdtSjvHhHY+kWywhqZsRC/jETByVLU6l9vdXmmiIvWaGbNQ+gvhM8Mf0MB2Kjw",
+	"dGY/M5wMNSfreLSS1mstzFtdws+Nxaa5H2o96NGNmFYNMfSfV4zsITig82zs1q+hpRr/Be3UB0/3P//q",
+	"m6l3t//97s3XOhr7laew/2A2soVO9dlPt29X//GR62S3UyG1nxJKZPhZE2SvhD/hN6I/x9+pqjr4a2si",
+	"ruzGOpKLutXvm9N5USKmtvXbbx8Na9OGHa3nb4GimqwCZYmLMREShC3JWvAbMYUY+1fMY+/+hu0csPg5",
+	"7pq6z/CjH7LegBe8V4rCgKnuqjQ8Vvty5zf8zpzhxUKmlr1++x4udoI8EfYomkBX4hrSjBkTKnP3zYUd",
+	"GKghyOuZTGPVnDcSZc0t1i/JCM/C7ppl31H2GrUl8PCUXWsBnkEg9Ld/9mVF0mifVLCvPAPD+t/WWmM3",
+	"PQlSQEpX95mxmz3P2YhfC0wkI9N0VJLALLo9oM2coCuUbXvWNzClUL3p30zJczEj6nH6n2evX55++I+X",
+	"k+t/vLo2P7/+z6N3b07vUGn7WYDf3IB9NeMrzKvhFy50Lqh91xVTNsbF5VyqdXGe+KAb4zzx9Pto+KER",
+	"+/IoTbzxw7TYLBjdJUO6EiCkprim86Xpk3N7zAwU3P6y+VHCzGsoJ6D/7bGhPV4UEqU1a6lBpXQZChML",
+	"e+OjQ+vsJ6SKj0D6e4bHPwvXfzmdE57TwkXv0tz4JlJvbbSCxsCqEriric2m1utGqKeLUYfnsif+d8Tt",
+	"cw9tPM8/J61roUTBm8EN+4yXDN4eUAvWpEIVH0wUfmRSA3MJsrTOxz2/t3V/WQdv7r2FFXz+Op2J66ta",
+	"Wl6rtZiM5rGxv6WdPooZq+nKKirmPiWja73poXA9rybrVx70HnZcyBNVVRM//cAfqUzOibuOqxlARx1m",
+	"u5Aro6tqVU9g94lZJeJKtN3IsRQdr4fwkJGoFBZiYWbBU9RXgn3G/B6G8QiGEalrZgfylxH/n3EEmAcZ",
+	"f6gB4pyfFLIUCZX4Q/kY4SFnimEWjf3PWJfCNXmByM6bC35dExNfJU+1yD4df05aY5ktm+ofzl7PtI6P",
+	"sgezmi/qO4nCpWaftGJyos8Q2/H46Zr2n2Y1h1PwojE4hraI/f2Dw+2aIkKhsx2ow6/M81WPSF28sSC+",
+	"XN0ffFvxYarv8946/LIECGEPjkl9ZgHYpKxLGxshzA04X7cK+5j+Y3z231r2/v6P2//zaj/P3v/jxR0e",
+	"+5dYwn51aOqPhRCstI+Oiz4TqpR96UTueJ6LwmkGXjU7va73N7zaKyJx+9L9sNEuU23NrU+vg6eHX+BZ",
+	"yApEbsPOs2fPv3ybcGOJuNqas1bPExGtYrdT6GfyUaOjWXAouUIMNXQXKSZUWUxRBizP4adV3NAVchNH",
+	"ey+OH7zFoxa1w6dbym+dr5tiWdh+cD8ZpHXfYv1egmqE2xyUcDaEAIoyMAi9sKHJFIoJsnBSf0XE0In9",
+	"p74UMMX2NqWpsjE7lx4yFjm+SyyyaUQRxUHfZqhwNJdFIR4QqDvjBEDwj+fngL/AbLjrGC2MH2bUnETl",
+	"cbCMA3h/HsOQVo4jKgHCX8GzffpNerbPF3q2gVl2PR83XtdN/m6tBWY9p+siKDUDxh6hnVWsHOgHB7r2",
+	"Jhw+lIxHoif7sueaUQzjubwRs2bwG2JeJ/5uz8lJHTjtOS219/KIFzF3awRqdoS3gIupPCVnA21K1/vT",
+	"ntOge28P10DrNv/ZAh6aUhvfALtlh9m1CS1pEPXoiQjDF9PsbqN9LeX1oKxi5rpqK6W25BlAKGcFtCmz",
+	"Uc57gm2l2LVM+E/kpeUlaucbVmi7lDS7LvQEI7NSe0M+EHlmb4XtzthweAXOrO7jHgnZk/3jmNba2J/j",
+	"RzCO3JdQZaVnYM+lYFcCQNmC9wZdMu2ly580++O+g2duC/Fvm4ci9uo21JuPNoev4MlJZ+3HeiUCey9Q",
+	"Nbi/KkHSMuPhkBcNftYvSmBkAaYSkDejCkqTLGvIhs3iNQGVRUdUl34Aopw4fEsjpnN1SKAdnff0MtVm",
+	"goMXS2q6bgySBWWSCuJwltNjRYAunj+PjnOghwvI1oIfEjXiVJwR2hfnywkcQOhkyp80V3MJeVw206dc",
+	"7N43kWY+NdP+fmdvc1/fPdAGCOFKI01oNLJX9E9fa2kJVVc4VNUVbgEbtyEZZ665WkTDScY96mgacMOu",
+	"hFD4MPYJ0TtRenLinpz9SxT6nphjjyqJ9fAxx2YpKdVYTfj0/jtR3P7h8Z3U1jSReQ4fMmGyT3N/DP2L",
+	"hvW5gXThxOXd469OGDrOpoIXCCrjMmuzU8WEKeWQl6J5boxVKXOA2/a0ylzjM129nqI/2B8c7g2roeMM",
+	"w9Q1OsOwrCswUJwo88zMewderjUDeikSrQLtLv7k4X0QiMLf9fBKKq/bflvRKXfMrqBO0RDdryAlXMs3",
+	"i2Kn5xOUCyfSmmrAjbdbHiAerBqkTmKFD6/7skk8GpBS83JSy6RWBqL2naj6ZL+SF4yvY/IdAfGAGvva",
+	"y6XY54qhzFDRhplQ+3BhdOfO4rXk5+7ohv3X+hwgd7njwp3qtOonddiedYMOD8CPOnt3e5Tgb/YPnrtf",
+	"HW++BdUe55yra7Fk90TQFkuHUqX2QdIh/5Qm7EqXAyZVLx9njQR0KJPpn/LwYL2nJI3MkAp7vs75dWyO",
+	"VJjxb55+hb7KxbCZQRF3XySZQPAVBMpYSntx9PTZdpu9FL770xEwUBor6rqlv9otK+3pTFB0RXGMA0t3",
+	"1aTQ6jpIflTkTJApEt1ka7MzcV+ycbOT4nPS8pvsqSPfWINfRI9V2bSbQ2enu14sh084/cS3/bTZewGD",
+	"NVaQEEohxobsyzIG8zhFA5/Ec9/yabu1nj+Em5AcLrwfbgj3cytjlmryZ6InMztWTkpqFwCY7TtJ2mdi",
+	"+SyBlfLKHlpPwWvVz2WvNB9lk5WLJRnC+NSfP0F3rXBSJFj7hCSMEU413Id3M/vj3VT1x8QeAN9yky9n",
+	"A6jstZ4sipUc7jIORQyGwkwoPb4eoCsLFRW8Isv0RLVXi5XoMaS6hue4v2XrLxXaOuhG8HibrGP348Kx",
+	"QuOHUgR4Ajj4HkITUkXBE/fyUsTd2GYXxNvj+A8wN4Ud67CQugohBI7diCz+iY83ctGntAR2mVi/GeZP",
+	"nIaz8xQ+HMRo9LwkgcAEL3KJ1YWkq8YjaKVmQ6nGpXAgXjDmK37mcVEIVb654NdzrAUewFya3X6iSqXC",
+	"SeEA+YPg0LHvKxYbc+aIksu8OT1k3VCheoLxKz0uqSe+h89JKldJwFnht4KOUQzc9DjPiEhTFzfocywk",
+	"cRZFoYt5za647Xq+T9zg/dyGTXhlngYyiz9KgYKC80RHnn9OWpS+bRihPsC/0LuAVGgCYe+QuEGi5GY/",
+	"tOLKgtJiAf9iwzlHPIrttY7hFBeT7sP0R6I23Y/XC90Wui5oTETmFX94nrsnwOnrtN1q83Y1cymV3Q56",
+	"Td4nDykbeopqgLV7u7/reA52MdrapS367ii4p+s0ov+0TBYmzur6JkVrHhf3ps9YzK5qrec/53Ioy7vb",
+	"fdgnxz1sT7R2gwMockLFGMHNuFijc/o/7RV+prPmFLG0y9+ITz0hKLhY1f4MpTFSXZ/bGHgO9zpIbHom",
+	"N5LjMaT9C1OftDc9e++1vBXreR6jlRR27sFdhAtd2Ak1v6nfb8h1Z8vl1Nd7N5gFzXfDCVLVAYTpAn3r",
+	"9+erett0jxMcgRkOlWsnAxFiId/Zgo/pDongwvfybaEnfNEswgNmbpVQ5ctEfDUb3H2OuJr9zn+/uHjH",
+	"8ICKZT7aexFZqacvXkQ3OdpbmGo+hFuK0Zz3DQKSkdcGM9hlcA/2GJx/wlLxaZRzqSADmpIT6Pasp3t7",
+	"K+/rr0UPXKf3pRhVi0QHe7PropRlPq+458J1VMY7CSiSvpftC55QdbN7S1tDJUagfWJZSrMseE+cZc24",
+	"fRIZdb4PzR/EqP9gWK6vEd4AF6mlOI+u+i8O+odPnz27OjzK+DE/7IkXBy+yPbEnjp4dHt/DPvzMm56Z",
+	"NmC7+VuHy+x2x3t7hz07svAviCAB5+t9TBp3wAE7Jo2i5k74ywGToog4aRempq2ndo8GSMd1C7A9EwA7",
+	"LfZAALcQqQdXLNiJR0Zj1Bl6a4h4pK55SQ0NXuqNKSEy+PYb597gz251eLPiIwVKPCzIy72ixETDsrqR",
+	"KKMHbjPPcfyAt9d+8wrbILwT8SucsJyXorChHnTuQ+DGswxOQ9aGP/ASf5CVY394boY/uuqPnZ0d/z97",
+	"7CypP/uDHe3tsT8q4QWRk8Ch1kxBfJIiHRrEPQlLYwcmxciH150UvOdY8XE5EKqU0I+Pt9xnf9j4Fm7B",
+	"eoUALDnPDZ0zEgXcQKvLTCjpzjq074dIFyOESoClBdYLfH/G0fpgbcF1vaT4BVNCiOINlC4v+3qs6MJH",
+	"7I9YsUeSzGxziudG6QldZijKgc4u7dUom4nXe0ojOrIhAunCA5QJT4gegvd6YgTpVjzzmP3B0lP4Zcp4",
+	"NrTTQWk2FJnkzE49twxwu6Ar8bwQPJteCupHt1d6Qc8AXc6RrmxYXThynGgaHazQjEQPYdf0C/yqlBqm",
+	"nfoE+m9DJi2lByEinfAEPOKzdu1FwMHjKHfmXUmqy7ER4UKBSBypT7CirAv69BIeCYKrNAn6rfCDc3zg",
+	"Dz4ta38auX+gi0Jnzj5M8Jgu/cXiV5z1rOj5fDl/3mtWTXm4qFqwnWIdPZ01u/b558SE9k+zeXI/BuCa",
+	"I9UzJ4BTSikA96T+IS+vppc9rfNMT1R4YCC281CAptyb/UX8OjAks0lA/AghR2l/PhdlMd0B1sjKwHk2",
+	"4ZlxayIs9ruHW36XcBEinqmumhlaGqUj6p6aRRgbUbtmXxeXsG7iJ4suQCu7DLsi0IyFUO+EKHzScGFa",
+	"evXrBpcTDRyNQICaIWG3M0MVVhO6OHy2SzAQ1etGFOqzu7bbJ2BK4oXgOS4dKXPTM/rhS88yMRxp6N/f",
+	"+acguYAhzwTVr4jY2UjVc5eHuO3SxdvxCsSIrkZxPhPb0cKBg+20orwALBs5BCRhar0aNBo+r4Q3z7kp",
+	"L+13i8YoohHCvN+VwBSsR7Yq+NTKjQ+ZpUtQO6uNj8O0e4VJ/ITkHoCk/RXv3dClSq0vbXR1GUxdw3CD",
+	"YTf1EgIHTECPK8hTnsTm0j0oIOkuBSmq2SvvWzeBNnoEVpIr7jwXMsSGXWslTpDjAdDn+B59DV/BrcTC",
+	"fdRRITxV2GWfy9zd78AO8Fl/B3jCILsHNA9I4nnW33mrlcA/dtiTlA2FKAk8g9vgCbyGyz57u8GnuebZ",
+	"pR0/sEZ4s0MaNuJsco4EojvZz/Kl92bMeDTShbWDsClf2k0Zr/G0do2oOTzav2k92696aXgpTV/67f/A",
+	"vjPOJFhZEtrxFZN9jL7QtkGZwa66uZtAU2k1DePdl58u0excFsIuFRpyuL0el75MXJWExk28qBipxjsl",
+	"NeOFFuhyKM0Qv6W/VwwIcfhfslfkBtRkrPyp4LygBFXVgabzgnVpuK+96Y2YgqWBRDbydvi+aFj6MNGu",
+	"psEPQoPfMGtdHIE3eD4zb8lZplMLXopLsDfuDFizWrs0DaLzMWvgqkXWH0Oe4ZPqdmh3R16Kn5z98j/s",
+	"vIO2geBPlaJQPLd3fAouP2e4E1S7vr2hKq1LrhUefxg/ITSaFDZMwTGacFn6CA4p5LXOT5jhfeAtLsRI",
+	"8NJ5iOPS2rLLsbJ+dHx5sIHDoQQWYzyK9fxacMIu1gSeuEt6Rjq4q/2iPubwxIqVG2S85FfcRJJn6Ecn",
+	"8RBMdHEDXDfOcoaGCWc40UF2kNVCT5BO3BOJCxSXKbVTZHNRfgHlusaRyQTPcqnoiY+qQdkPhrm/g1aC",
+	"gCAi4g6rh3bAJ16JvFpJayauaiUtHwrZ6HkmnqEDQpgC122ygUAcGYchraRFTn4raaE7H8glY1e6hfnh",
+	"Skaj0dt0B2ZBgqfmxEW/8S4Y/q7iPbWSVuTztAg54R2XFmWPvavRQjwvbv8R7gr38VbSmt2NW1D7jDZR",
+	"wL/MbHX13/qURNKa2ansi9S3jZbTaKgb9FbSqpld+xWq1tT+psFOtpJWbKPwfckc2I9aXcE40dxyg4wJ",
+	"zlP46mh0GmnrKuXIGez5KhXaan7M+joAxr+CvJAoT1gmMzbVY0iKsJiO+t+batU+xfd7s3Ij/R0xVccv",
+	"9va3mVQEckK6b+uZ/M9YFNMOZvysR+4zfilWrxv/NOLlYPYPdXjuro3Nd0FAqUnVq8LlSu/iE1hzMlfN",
+	"UNJTVgpFTZVfRrCVHmU9xVZ30j1IttKlvkHN1srIzHvFBa90HzRebqJ8eR4vuvN3KLf6dbVUv7ZCpjSj",
+	"nE8dWr9OgrHa3Zff6D6kEN0MdTz3ziE77ZXyVszb+fySXs/U3JOc2fuBHoHH+s1pmVW/+5z3O3i+8O0u",
+	"BB+y02+EO6WyRc2Y4ZXUESozrJm0fY7pREgdujRuXirePC/XaBQYl8vZYOaoW6YO09GvgeeGSBLKHP2n",
+	"Q2rycnBv3IPr8tKtQ0XX+PX/sxmD8hLTKi6ZRulKgGXq/Auq5MPjredy4Sn34HDBhU592DC32dghWqFV",
+	"FyISv6PC7DmBRkKEpwWUbVyhnpk8DwY3BgA4VKeuBLSOtzcAFOxXgPwBs3J8uHF/5EEM9fJXfL7x9Q7n",
+	"T3ZIPZk1zUIAN2Fx1343hH0pgKKYcQEyWzY6j8DOhEyUxmOYncAIRa7tFhExRBRGX2Q2xI28NDcIkWoX",
+	"OObD4RgNOnqueghkLoiWxcN942dXHR7tHTw/ODw+fnGw9+Lw+dHx4dHx4eGzo+O9Z0eH+8+Onx/s7x89",
+	"PXZVb+Ceh5IrNGKtLjM7dyY2tW1W9t2ne3tNM8oBMl7s7T3bf/Hi4OnRs6O9Fy/2N5q8NQSu/XWViehB",
+	"HmHhfG+Krnp1ku2Fm80MK/fnZM34DPeZLx+dVXCykY8RFpWfQe4j3sHvgLsBeWHTdmGXEmq9gvHvuLY1",
+	"qM/94ElQoU7ty3JVKZAeV57oygm8Jq7iUZHYo6shW3n4C1zUwHVIfg64eRzBgX8YSOTPewqQTRdl0KCc",
+	"7fuc7VINwQWM0sMQX0f+wqq813iK161afU+A/R/sukFFGYdTv5a3dqt3+jLEgODrrdSEENfL8CrwJSql",
+	"ojkt4vcg3gjKvr1Izw+qVaQqSZqkyjX+RUJbHtBmgtCggyOnHmBFuwukqHE6dpVnNY6o892EYQTzoTKX",
+	"u2DHH5DC2MCQovAgaMg7PRv7e5LkitXyVhufoJvXPEgwMNXK3zo4enrI+/xeDoLpBVLjJs2q/jXpSYee",
+	"A4kIhsT1X81+KWcsuioKeArBtiJI2jZ+DvSFavTiwZApIbIYr3YlenxsRNAdYqUNJuaRCIW1/FUyEB5u",
+	"bCAVYV+25DciAHVIj94O4zeSnqihwHPv6S41meQU15war+a33OT2MEkTeWY1+0sPM98Cz9P3jAOwpc9x",
+	"GlV5KmOh3aa89BK4fc9BKC89+wMW56JhrI2DpsuP8cDwenNH5oNpaprw09MF5wjnc+Bz+z0SJj7xXplP",
+	"T3z4MalwGlEQQtJSS+LQ5fHG8hDx8Nk9R4gHd4sQ4w+zkkcYPs254PlwTsOohzFpbEXk+dB9mCZF9cR9",
+	"nobtXqu+LIYi+6DKplrjGSlhusPcXm5dTVCM81xyA54xqvMS4045EGoutdTe87tQS7mCclNvJjxcEg0S",
+	"PR4Q35bY8VsIJSaoLmhvVwug9u7w0ZPWgIq5zWRfYW+Cwjn4PAMOjJb0UmEfM4Q2QZm36BErtMMNdGBH",
+	"9BjvZWPbJvwa8kXzP8/GDKPQlSlvm3iO5nwRGIjqJzjYu9M6bubTPSvRCay+NKEiFreQNJOmwmuGyUif",
+	"vnkxw4pHPFIcJhJZoT2i5FLdJTZcn84ee4uClMWJDyK8x51UvGknEVJNTEekRDjwXqVgRolx9VxyheVp",
+	"pdTzzAdq/hD9H2XeCHHAvDzbmv+y2yieXu+NrPNJ7TaKNOwfrCccOCPTsLv975toOcBLzyE3jMm+G4gd",
+	"iE+PZ/X1eT+GHK1UsYAZsS7F4hoEJfghNVbwZUbxsFHwAD7TEkps2UykGfE3TqhHBpu36mRdy57sYI59",
+	"cXemYYrZl5vndoWDcjY0cQ6I99ts9EZSzELCu0RyzCBKHfcnpI4O1i6DQmAU3+DUxQ713SmI2nXjHj3R",
+	"3e9wTng3AprD5vyDCQ6MLKCDYwfaNwbcEPKwXZ9YoGx998f5GJASiKIklsLAGRn6/8hUV7gS2wu3LXzI",
+	"OCaojub8SXUfCJp5ou4rp1rPxVBkcwhtKWdZBv6RoVOfpmZkXdw08XyvC7E7ZbsHx579YRl14Fw8nWc2",
+	"mSE20fQuCePzMHcNTIH4+pDxYFcCm0hEbgTKUDVA6EZxr+rd0wH7jidxXiCpETONuR5oLSzFp3LmTTzv",
+	"j3U74IL+1NoOdB+dyzOGdwFS8BwM3iYE9h9lOcDgecSLiJuozd6gGXY+VtqTGcDZ+4UekkZrWmr4jd1Y",
+	"sLmtLq37ewv+2OrsH9uXIannt6K0U55l4lb2hJl1xQBDubrBOnt93sjFLg3W+NZJWdLzNq0J3EBVxDsX",
+	"dV5UY4TjqKx1/PTp4fFSxY0Vn67QwzVo4fFBmzYveBWX2HXL3K7TdcbKfu85veT8a4+Um2zzcqAHT48X",
+	"ZkDrc7SmOnX8BVSnSn0fn/onfucv/bnZ5Oj8VmQU2S0O3qxH3B/nDWT0s05vCFBmEeAh6lrKkzsDxPIc",
+	"svPjLz0X6cK92M2QT1mmK+rBJ4h+IVVhoDI1DihlHDGWrEjJ30oxgekcUcSOCn0rM/gnNjI0lQ/tM56p",
+	"CBleA6ytM0LJ5uq1YTTn6ti+H/Feo5Bgoccldh0PuVQnTCpoaLP7DPaeuyZh14P+5RBX8MzrIa7wlHtA",
+	"XMGFvkGAezQm68Db4bT7cM1xHn158ATc9xHY/j0B2+8Db47Tpo42Pxc8mzYa9LC8vkqh9xxaHE3VU7Nb",
+	"8LiHLP6KjcbFSJtvBoX+ed5avROIO/psq0O436NP0Ah3CpqIDuwEdarrsV28igSvuWK/nL1+xaQxY1EA",
+	"+4vOtQq83fiHH4gHxjfx4n1X1jKveK5PF+nxetHJ9mXnf//xb3/b+e33/eTg6dPPjbnbC9ksFTzUQ0B+",
+	"KmYN3+Hh4YsEkQP7L54BC/2LFy9enLCh7BUaG6hRGvJGjIi4cU5G9/Bi/2BJRreiJFp9OchJH33ewX8c",
+	"hH9cuH90Zv6x9Wv7N/z3fvLi8/a/b/2fP379t53fZo7bbhygD2evm8bnw4ez13Z0cj2BxnUjTgj6hGIj",
+	"oAlYGYHn2Qt+1NsXOwdXz/o7R/zp4c6L7Hhv59l+7+mV2Osf8P2aGi0FUvGPtbHgO/3ffn+OowD/Plrh",
+	"3/sHzVPhv5AEqyGPDz3jcwQkcV9y3MIRbS+7Gss8Ay4nMzMdjvrPewfZ/h0iq2sdPW+48LXebx8ct583",
+	"veBt0wl77f323tLQw50a37fJnHwcCPVBObTFvSuHfRxoPpRzqvZAnpA4Oi2qaxgh3OjPOAQDvRQTcjou",
+	"rTdgj6xjGQjZdpqRQMP8EkvE45PpGDYoFVEeehmaK2F/3wzbXE+y6pBiI7NotJyUTWBApb3TiWuvlnmu",
+	"BHQLaJ+PQDdtwYYjgfwHuYWgBpV64cuURdyefJzJkpUFl/ndVVlnRM2cmzR0H776rd24/tbkahnRGxey",
+	"nL63Y4ODfyV4IQo7kxoMqWKn786AV2IrBejfJfZoyww7tOlHI3qFKKlpexupIf7x8cJtwCOhzl6zV1op",
+	"KKnCjhu8ZzvteamR9yds4fajd1VqH0wX8l+Qeu2wl/C07P/7f/7ftM0qeovlRMcrCwkbsFhYGpbu7PBx",
+	"OUjb7NQdIRXLxK3I9Qj20qHORFdt0YF/y8QtlL9ZrvUIaIe0yqfbSO5HMA5k3QTvjkSCcSkBmVzjGgF/",
+	"AiYmrAt4mfD5B2U5an3+DKTbfd0AobBfgA1AnEGPS3b2zqedIK5vs1Nzg/TIRFqlC/gRlHKdQp/zfIhA",
+	"L+IHh+cnpBdnr85en3cV/I3eV+QGqPKAefHJkzeRqTBOmbX95IkdYkgzEOx7MtC5qGNc2WlEjFfjKeN4",
+	"PnhrHnsKf+oq+zFHvBCqDFR+dJI9KiGB7CLk6yEOq2bgtRKgCBwyIvj93DNCR80tRIFX064SUaIexjVB",
+	"zi87Z0WeJczomBkc/Az7lUQGn6mcyJ4gtsqJLrI5JJX2zw52gNQnyEFwEmPjpdOZIxR1TVTLrSViASL/",
+	"+I8ou4ZEPy6VFnXfwQk4GMhaGOeQOstzSAmsQKI6tpsJcbuEuAfucPbuHTDQ+SkKH49aE0CvHInzYDp0",
+	"GGdP7DR5wrasdcASCRmYJzA33F9wTpyLfrrtbvQKGd5gZngBYftd4LHHxP9uEqDUgU8da2OAQqo0JTAr",
+	"TgbawaOvpoRC9/hj4MPEs8Kd5ZCYEbGw51YhcSEiQJK6NVRtOYKCQBAjB4hBlZzT3Seo0jrWvqkpxdDu",
+	"m6JnZ5qT5J5wE83IEyiplUK5V8bTGM/tI8K1UWD+D5aL0tQh2PBMRIasBNtKn6TbCXAAck+Rxd1UshdD",
+	"bPgfjk1rTtsnHutZ4JBrzfnsxqs6A+cK0FKxD2evT7wRIFSZiaB/xM/nqfTgBlRb/4NcYe43DDKLwGXk",
+	"tScLWZKq/h92Af+v/8XOKdljuuoNaZCE5FH6u8vkJMQjivnIz5A2apDw95ArPC5FIQjaR+juKDgPshtd",
+	"ZfcTdw+SprKRa0LCBleCxK5xSvnWX7xuQey2MYF0J5qluCcXUphQspVlVwXh6cTeza4fxLuIPANL7oS3",
+	"0LhE6TH6BJJ6CjLdGw+pZ9FpaJRat9kpYXvsZLDBWVfBRcDLqpIAd5i8Vk4IA/L/Uz22nqtbim36UNZj",
+	"I6fWzqTwufBZxwqUVHZv91NrbeClYyJe697Ndz46sAXabf7JE3KRnjxJ2MpOUoJF+qup8yFPR/KfYoqN",
+	"KCgfBt8gUoFEHVEO7eJov1El2X7ZrmJuHt8IMTLU5WUPHwQ0sL0/KmYSUtc6dtGXIII1EJAWt9raRHsv",
+	"WOoTku+0Rp89xftBXuEExoE9efKPjxdPntzJ5bMvb/xOZZcTDSScjiNHJEF0kB/Nvi7sM5FXzdJmTzvF",
+	"O6C0BIc5pI2IKE3pUdCkDvnIuE6XYH/+W0OvKjGvaQNjT7ovJCY3kCPijicWRVTuxCasU99h14+OJ1Bb",
+	"X1tD4kbZDTHM6FNnFYDSktKPfirYWA21nMlE28kCv1lUL0MAGFf0QexLexJLWZquSj/tBMq0dGYZk1MD",
+	"T4DM1HWHJsU6XMr+QPY6JweTkKeQ4MaZ4J4q8B+o3u/MeBLrNSS4mQQbN5Cm1MWU5p1z4Kpso/buuElQ",
+	"Q7I9mXYFe5FhAnihhPGy5L1BggBxHEKVRRuKoz7EMmIK73wjnNMDvVL+NcBXp5dDWx8dRr+3/7yWt1EL",
+	"ND1gxHPqGVc9yCnShY0mHf5Atsh48lu7WeKQJfTaHP8QBam4t50qf7NqP+YqmQHY08B9QHOGD4AdpMZ/",
+	"ddyFALoAnBdXuL34nREVuFzIWdUnQZtlB1Z5OsShvrVWI7V+GgX4BslsTYmAM/jxWpSYmoFNtKvsLyhN",
+	"lDo3DiYxBTanvUIb4q6GOPzJk4BOOto7SuCBjvYOO574PSxNupQjCPblpFzeWG8DB7DyajbAgA42113D",
+	"h6CdlZk2bGKw4InSHQjftWZmaEM1jsN4bZ20Bs74ymYND6VQqAdf8/2AF1Jd25fjN9ZATHQnFiJPb738",
+	"KgQeKbakpUnFg1EkUREaU9DIQicSdIFglssu0K5yvpoT+XbLuDKRlAYmi5MqLTDlysgSgyFFoUV4eK1E",
+	"pzopseyHy35qJ5lvHo3mtnNSqu+GRlBpekVXFUAf/0oMJCwuGsZXuOSfPGEGPNkJkXy7AAf7GFEkDP1+",
+	"gP5lro8Rrwq7Ecr/TFBCFBmPsZmXBM7p3UH+GtdW5riFI+3tOFqHqQGUIULRkHmibIhHpkRV+5YPRVrz",
+	"pit82qi5jVEnhQ1VKm3aA118/9FLIgD+cpxn9mGcXvsU3spRRnvnMl4w9qNVJWLciJFfTA9Gn4HW+5Mn",
+	"KAwHyxVdIhjck6pVCNMWZpLLQjicLVFvbIHr3caQId2GZ/f6CzAS1lOlsLVysEm3OzAccLlcKOTC9ztQ",
+	"EHObwvN6UnFIJpTx2JEkGXpxQ9diy3S/q0KswosArrTbEFceCDoZyFwEmmFTsaC8NxBZmBi5vA1ir6GZ",
+	"zL4IPHhXbfnoww8LfRaBCW1kkHU86fRxoNPQfZveQEC8TbcpC64Mx2JozBSiC9xETXuW+DwYHfgL7n3Q",
+	"b5g4dpSuQp8Wpluduj14PgsICJJZ2oOI4MAOIW7JbgLyUuAz2BeFiHbkWZPBQ4XNF3dGF1iOeEFrAo7N",
+	"JejXu1SZLgL1rosUAU3QVVGocuJyzxPyY6espwFMjLqeka9a6+WxLwVHWJcB9p/qjMo1BAG8xI3I2Gnc",
+	"VY4HGZkhtIa7YXrMuM2oyvG8dXTwguAQMXUzgDWwRxRHybC+xFcB15VSIgM96SqgxyE6JHjSiPUZ1eBm",
+	"iJ/jNCV9qidPMN7p2W2dnPgJxImZAO0zeyWjcUmWpRiOopGHNSGvB3ZkO2hOTq0T9eZWqNJAPlp3FbRI",
+	"RK4orORSDkXNuIFb8nf0XlMXs77S6hZ5Zo0Nq548AZwfrZvXb9+7CF/32b4ND48P7YsVvFeCBzhW8n/G",
+	"AqZSHDTeSFXl0sdpa59AWb9fgPGH1LYNZuK+G/txbfRUQnIHUOPWWvjCO/EqXE2RugGjssQ7B/R7t4cn",
+	"MDAhaYV/tvdMxzJLO4xj5danDuolWxyUn6SBNUbzI/0d6kAJC3ilz5DoB4Epn17qi4kjtCe1AwbnnbA0",
+	"nJiSF+u0fuzqoDFB9886JtbBEY7ZAmi6wZHXkNZFc4tPTilQuzlD8hTsr30y4MhlI17woShdZFzNldi7",
+	"NqRLaAheaWWkAdriJ086nhEKvXsTLJ5L9Fmfm6q/t6Fpif7axlCJrvc3UBlIg4wRZk+YkyGDTYHqxsqU",
+	"gntPxm2NdkQc6gAYSny3CpeQVO5H6jp4wTZ7P4YV7z4qfACj7X3tYofSx0701uSpWafHflzp+SLC0eeC",
+	"ZzsoyklDRsptMGThVmAFIJJ2mTyXD+LMlIV1qVBwF7cZV0xvs/Td6cWrv6degQfu7Ynv7aNvHR08d2+f",
+	"gKQDeXJezWH7hKWv3/z05uINmbF3Hy5Sql5BiH5KEDecbE5qgnwy1xJX4YGH9YSSD9FW47ylJukIzPLS",
+	"vTGAwwzSln/kCs4N+c23kaMF1Uzgfu5rVe6QYpN6SEbLEqsrBipDwEaEb3G4dwT5Lx/zwWFOkb8cI3Sq",
+	"li/A4Nbe2b6si3/dlMSsC97XDR5aHZH3cQqh8Az1I9soIvS3ByzgwEaH7Bc7YyfSiNpnhg9Xf+nC+7Vs",
+	"62hvbxujRkxeegHlSu7FvzfUHcA3xanrMWTWp+V9Yeev3Yzt6bM6MpSFTd/98v4ibbMfdcEOjthAjwtT",
+	"1Qqoqge4xKjdwP02gAT+TiNgyAvrD1RueS5GOZ+KrMPKYmxDiCYpCZrxzobRTPNh1o2YdihAZE6eq/Cb",
+	"CJ6L03JHFzuFKMeFSrCVJsocUJ0hPhAiLRrE18WUFWMF5hJckayYno/V3+Cx4xKM9LmyuKPsSiDzUhiF",
+	"18V053ys6MUTT76HSbkJLIbIxn7EcWn4YF5aCCaLiza9CofbHBo+CKonRpov9K5vQLKO/AaSTfS7iUG4",
+	"7Iujp88SlvLRKJe4HzuBxX/7bwPhDk0kA/BXu0dkIm2z9xNZAo+YV208CV4DNs2ZCHJrLVh/nOc+xjra",
+	"e5HQ/sjZ00+fyMQNlhYMIoagBKcKqclRuAQXqUJw7VlNGnVbR3tPaRac2t9ZV9Q3w2qGWByUT614bRC1",
+	"4YqfegU53HdtIJX4IRvoomRpKT6VuxDAph3QGdyipwQtPG5Yuvt//etfKZZOUb/AbNt94lnCjg737eED",
+	"azlLF9Iw8Lchv4DR6NO9/TZ7j4UOmAYgMhvHl05K07lOGJ/EVR/IFsRZZdD7wfnsSJrsnAbUNXbluQ09",
+	"G+PkAXti2qxaYhmQXfbKHfQQZxk8Qfp/75zjkTtnqF4OahSBAsldB1TIMgptMVFO9Xr4MJhVTElENSWM",
+	"UG3K0/qBg5jMao2XHa+waXf4j4ev6HJYVU49B563CZGPfCWuuSJzLsFRQqUnE2I33G4CwQK1W8sy1PPJ",
+	"TDr/7r/sMMMo0Q5mjZ2vpNtVnYmeHPKcIWbIsK2zd7fHYfr3pV0Samyt43ZCrrubY3AB6vgyCXiaVPSg",
+	"PYau6afps4NBCvQH+4PDvaGdsHJIz+EAqParfLh4hRAX0thFxEorwvYRoO9z0tIjofhItjqtw/Ze+xD0",
+	"PsoBQJJ2B4Ln5eBf9t/XokmegRyGg729KL0xKnRPOII5k4T6sXMgfPjrVHA6UBHlRelzbKiqxGVu2uwt",
+	"bU+VYBvfz+/ZZ1mrY5/x7/DEraRVCDPSikiNDvb2iGanFAoJCSNr+9+mgnaEM/TNPDibO2qXbgVwLoC4",
+	"LQPA+RM+J019yJVRAz3bI3zspmv619t9yTNavXjK8fJT3uryNOjofE5aT1e50RlpqMCeVkGxtTq//pa0",
+	"zHiIDA2tM1OZB5wYWkp+bVqdX1vvAeXQ+s1eYheEetadYV49yXmsriSLpFh2uCO6Q0TYgpMTUFcOfIar",
+	"1AzGoDHZVZmeqBOMENHBjCWcyNvz9iT0dvtJypbPURsPSSVA/edPNU3P3XtTWtNxT3zrU9Wedbj8rA+R",
+	"ehCcc7T8nNe0o75xAk2L1sUrrsLc8eM3b2Xc7u+6et3c5XERcogGM4+yN4jRxHHNKgbvKj4USGfqT8dk",
+	"wHy4ZHUex6U+2DMohWLmNvCGQ5DW/j0pmxIT0Odk+WnWaVrlQE9fvPRIuxajbAZ0Fd9xTY74tVi6KmNN",
+	"nNWXZvWsz0kDXwbk2gI6G1pKUe8JHm4mfzPvlnTOLpxQGaGkVUnrrHQBe+wpPfNGpmJ/peVbUZmD81ZY",
+	"9j/q4kpmmVCbG6WjgxfLz7rQ+meups6I/mmMmTdfdtr5eRVZLW8GfktaMU4FW9xxFuYSv+RINxEpvCKs",
+	"Qsz4Va2aQFYbkIwpVTtTT8wfFa7cPuwL7WjNpIqsWcK4K9sCAFVhv2ibvdUhAvNoHgD2iYl/rCsqQFAB",
+	"qmInOwgiMXoo4Er20tS9OhqXP0OGBEsM55SQwtC3rpruE30VyfQmK4w5lne+R309M/waEi+rmMkoVfJP",
+	"4awkzOOXGsmA1jCQpeDDVQ0ktYmvbSL9eZW2Dc+YUTHw+w/4/Os/+YL4AIHj3OXgspptpzzYMoPsv3rr",
+	"zQW/XnY0HPM5aTWlGpedG53jT/mctH6istOy0/1xf9ltY2+FbeMtH4oLUAe1Z+yv8GTvUK/zQuufQK0T",
+	"znu6ykh4OdWfRSb5xXREu9vBCrtU+NY/O/nO72ZnRGsTsPRrbo69YORir3/3d/rXZ9wxoS1yZu98Tdg+",
+	"rpgYjsrpWhtoaUIBx+MXK9hFh1n0UMWuQqyiAzYS8LPNLhxWnxsCHLokYa0Xbya4qO+HqNGbVlNKEft1",
+	"KD0RPqU/LuBNEdl54styrtKEqKvIitodOe7l4fmET+FZx0Y0bbT4QptutL9Qp+pZ/2daGCvvzbPxyErT",
+	"FYa/9e2bzaOVzOaPIAt9Vzs7Z4uPiy31rV6qD2alYM5egWbHGZyz1r5vz1627+PUt74lzu0tt0y2MQGz",
+	"v4KRfhcpPP+Iss/fjY3GNbGxjSbz+zlZmoghcXbILE7aTQnATc3IWf+tVoJMyN0TFV/Vj635rqu7ovaq",
+	"hyvajZ91Jvvy0RB+X3mKc8Gzjde5jcQhUbHWyqQrIwv6b1BC6zX18dsVCXimBcxZjJTcEWKY1DsIE+xD",
+	"bEcKtYRYwl+HG1rXCtMhASWzCY5pAYipwXer0XR5oBWiN6h5hivqYBG5EQ29jA0eGDz15pZzM8drlRQH",
+	"fMUdeLxGHwK/yBW4EWGSvheARxWfSmoHGupbuzvBV29FNL4xJVkQjS1ttFXApdQ4zz9HFGQ1lYmqwrKv",
+	"f334pzWl6xp1ZIlbKavyp9qNguQlro4vl1n5/Lg1ibv6r99uUsQZwx+tVcPTnq/3mudumX0/yRTaIjbc",
+	"wGGHWpBL2Y26WBfWValDCPoInPyIb9egFMTVNOq5qfTORR3NPa1zloFYJ2DvrqZEkRIVZLuKUEVthvVQ",
+	"ICpk4xFssQBZTG0EKIq/GZH30xlZ34pYCsCcMGKEu2BrG+B+aw/bIa5vBwgecOObYJOuIoU/XelX42oK",
+	"8Hvrmujx9QCBxICOktgd55JGc1/XYahOsDGR7u6au7sKBTXjE1AFAh6gzVJgKvzbOT1oynLBb6l+1NfF",
+	"UBTYPjCvcH0aTYF1XYm/w1dYvWgd7gWki6uf+A7ZKFc/AQUu17iB1vnqR0N75eqHf4Te+TUur5X9mOa7",
+	"RAPEDDJrQgIaTl2IC4is3yM04DFG/6pYAl4xw26Tj43z7D4fz9/7iNVX8hN2fw8/LCzG/Id02xDxvvUZ",
+	"h15L2qfinjveu3EsU6hDEscjCIOeKBOkhnpcsUwDpDHAGKkbmJRwHHPMSb2fn03AHcFdfICsQJ5DDXo8",
+	"qUMQlIF5OUgoIiIRf3RiDHgx6DFY30BAaw2ROpEzkunVX8RRLLi+L08C8CqSu+ogiNN1bndVUIISvMin",
+	"K9WPonG3138JzQsdKlMFfaKEZHw8151vAQksdiV04WE2Pnxo6sCbXzoKs/qxevRYPWqoHoUJ8hKf974K",
+	"SNW5j1x3j8WjDYtHniCIx+t5/a2LotQF1aTAHGhNI9hslHhaxbwSu1Aysw8gO1/NeF1NPSVM824wB8h+",
+	"B5tWKWV9FcccXnctz7w1K3u48rnRjmYv09eFkNfrXeJHOgdSrTgL1zrfeSEbBhfLzcu3FU8kjzXFx3jl",
+	"nmuK6q5m/x4ilnUyTstjnJHcuRHTxYlQjwerktbMNpQkntAS+A2J8TBrs7eQcqSe3FLfoOR5Q14OyDc3",
+	"6Cf566SCcAjWTAJVTlqY/nHf8jH382hLv2rux03E2Iy6X83aUJiy9wTNaOxA+RnICzmR86KbTC38jjI8",
+	"dIRIz6TZZimYs9QjXT1NAVYgOp5jBvgilIasSdJVRgNDsP2z0hPgrAIjmWsD9IrAaBoov2/EFB3/QE/O",
+	"Ha1RDawxQ2sBXJsl6f9yliH/hmNacW/wAH0paJb+LG0pIzkSdtauaKLX7kypnfYAjSnUFrLWC2QYTyxu",
+	"6KidufZLz4sdHMPsY0/Ld59ee2yC+as0wXji6DW29uWgDQpUdn+/EdOV+mHsPgV8VnUWd7vn1cWJSoNh",
+	"icc2EA2RNUxI3oo9NNYnmJqGrTLnprwk1m6/TbqkW9Rr4jmsctEPqhOu7X5B+WCzrfSxdPDt27afuClR",
+	"MuwxE79KIuZW39zNyiRLUx1+YXrD0MYl/sGI7LRMiaIaSLo4G0o1LkGFqpxooiVv7Pvwi/iuiYT1PNX7",
+	"dtfu1LrxaBa+t5Tp+uv0i2RJ/ymmy9Oj40yWOwJ4peemSGNe6xpQlBQaHIF1qVGnxPFC1MmsE6bEBFTK",
+	"ZGHKE8YN6/MCkSKc0A9esgf1hZA4vwYZdUwWPa68yE3hwA4cSPtU2WZExBnxjBMvY4IgeGEI7EDXCE0i",
+	"GXMRo+8YAQQmELe22S/9IMUxQb1OL22U58j/J4ciQW5b7PoorCmlgeoqKlsq5DBGClfkCidhLpJl8/VN",
+	"pPNAlnzPaITseo5vsKHxuDkJHbjE1/a3SCd7dRDjL+72q5/ihM/+KVW2/ll2zq/xeOOyp9c54b1UvTUO",
+	"/6BKmX+XkM8wy9bN9ddPXJjvR9v1mO1/dAO+LtIT2B+EM6rOESDZhaaiqT3hgQGe1Pw4d2P/6JUs4cD5",
+	"XSBOKq2ij0a8GhGJBjPWODKOukMem6MqrOhtZgesq2BHdEpKwEOO1VcjQEbC+I0X5K/xXCedQFKuoDCv",
+	"iQUX0EAa2zNwt7UmAhRncKMGJwCciq5yAiZ4Y0e7nLjuT+2kC4DvmvcGzsswfOrU1DQIG4XaRNqjh7NG",
+	"KYiKJDDA7n5dhSTwmCUhVmES3Qt3IH9FMe0FCpWeOClw/GXKttJ34zLdJspgvD5KR1gnxVEMQyVjK8W8",
+	"RbptXSevH5yLftlVemw/Q/SSqAfFS+vyGKfU6FVd4Nr0XIq6VqBIngQJHLwCyK9JA9IJwGns3qbN3pe8",
+	"FKarpGJXopwIoZyqAqSNQMQAtb/omYDmG1wlkOcAH8mX5l2Tr+6zTPb7ohCqpLsZHNDQzhtBGSJhRir8",
+	"w2yYzPQiWf/zelygYJETUJ2VCKjQyZAqADxZV8E1SbobUWgz9x5qoB/3uTV68QlHsQ0ajwIqWkGhb2hE",
+	"fiucUPZPWl2zkc5zxz0PubdY0M8pUXBZ+sJfwsYju45S+9v3mEN0qheoM5eCfgn0ZKmTMNNB/wMXYVdd",
+	"a1h9mGHscUMi4QTY9rIqoAcHycmd9/Z90Q8NXPm4g3SgcXgX7OmOKQvBhxXmfLf6xta9Cnx0gKGW5Un1",
+	"VUiLj6RYhoKroFHxxs57uA28q/2+MsNb4VvagcFXs0anA2JZoJ1EnW+gO2rw9VC3iHrbSTQTtOV/4qbc",
+	"gTfdOXsN/HzsqtATY81bpt1kgZciPvUU0OkpiqjC45ENTINsOvycwF3SK61vhry4SRnvKvyLeUm/6yC8",
+	"3S5JmF0uzHEq6zAP9oMIaEU7EeDkQmVe7YEu/kZ5NRaSsJl20MJR6tkMxiXh6bcqHMPbSczfikpVoDSY",
+	"60k+ZVtVSadt0kKxEaRhE5ht/EaortpqFCKMuPu3UdK6qrZLKyjX6loUqHGFzxd7Vd6q+lkg8Rl1ntkb",
+	"4y8vCQyUbtO8PtrfQ40cESSycC8MaqfXpEfZ42PUBKXIDSqE49Ld1hNA4/rH6npSFY/oqvqDdGg/s5PR",
+	"6fXB3uiY7ou5HYP0WdcOCOk80NlaKcLhBp37s9crxTlweRsJrtE4hyetFwjiOcDbu04TYDAza4R3XygC",
+	"o1daL/qqnTRjhutPEn67wrO8x4OrT8PV9Jc+TLVyOhKtTgtFAeaOZ/VJVzzMG8NVj39jA5/f6pHnKexL",
+	"qBeagjK6d/fQSktUu3SubHteptm5LBEtA/rMKGkP4+SUGNuP1SZHobDCGGCM8AYt4vcThf6Ihj6OtKI4",
+	"1Fn32TjURWUPHIlap3fnCpOuaMDuH+L2AbzY/WRvb89RJ84SKEMQa1cZeUEdp5ESeee+jcgrJcdd+l4v",
+	"qavgMsrJlPlcLe3QQTs0KDzxkCneSnFYzO7hrhmJ3i5Kp/wEyik2UgPf1D8QeKd2ywcUAurUOp2aIi7V",
+	"e6BcT2fCoJKz9fBSHnVK9L3GLQlE2CPo+5DAlH36BJgbPElCOdFOABZvsZVKBT7UJS+uQQDHPvgpXgkV",
+	"EfmtCHo/x1GAZogeHxkc/CEHz7sqHOTUBE7cF8XQ2Nx49Sp61bHCQMPefUXYYG3g7Njae1y6jk8COgRN",
+	"XPcM+BWpLRRyHvMhgvChXgI24c8CE+SyWL6f+9daGybYcOoDQAXXfIuNnr9pcz/NczdN7EoBM3JXyN+9",
+	"wfhWTkzTO37D3gQ84Xus+HwZGAvc8ZVW/Vz2ym8bpveKF7dSXROC6ztC6MFmObQWm7r1Kf0Uu0KwOJs8",
+	"IfjDcqQe+jKgF68Cy9JDODSvRU9mgNpHL4AbVt3+KY1MMlCYQUxqFIaUOKRk+gAS5URhba+edVyqMufG",
+	"eEYkJFTygjuU4MUfKNkPWfCCq9LEmV+71VJIFNTeq+qW2KEdyR1SfjRibJiVxJxxcax3k1TEIL3/VYih",
+	"yKQgakkz5HkujHOLCXvQVVe6HODlDvb2gjjGbOuwBNU+AarP9ELWs7kWoJvbVV0FbFogiNH3H8tLSKlA",
+	"mNthXtQeGyqcRqvz0SgrO4SresUtB5/wuWMcvokuyoHP5pWaBMan9lfURK11Htiz8IWIplIPBWaFnLR2",
+	"4hEY+Px4HDZClCe+T6MiTOjwn4p8aOjTtl6xnV8wN5AivaLd7RkJc0iFcRNxle/uNKIWYLFJBbO+dRff",
+	"5moKLE+rOQZvwhKP9sGrKVVQqnSXL6cE0wDqeVxNMcslkVeuQ0k59yEegp0SFuXa4/LS7bu0PDcYWNqi",
+	"Nh6VJifso5ug8VS+FiWkVyaDaaBrDZblMcvisyxfxa35HvyTN2jHcKvk9dm5hpOC2ZplPgrFqA/mn5zT",
+	"9ePYGPaGFGP7lPWlygxRbljvBSF65L1kWpiOL5hCGSRxahuwxwUipDjpYLe2qBYNe9y1hlpyTw+HWiW4",
+	"5cdZH3JRnKBGH/UvSYMWRAp9HbociOGJ57cva+ki2Jh/BHhB+u+xrjcU2WIvC7xQuuEQGbBTSFO4AhiC",
+	"FPb39lye15W8Xb9iEL3H1g0VKvc++4D4xQl3Kp96ojp+ZpWVDg9deJwH4jSg1YO8iX6VsRqfGCXslZ4k",
+	"TfeGClwE1L/sA1IfFa61Kx2PjUDhRZZrfUMVUvJis5dQ7Ew9uRR7ryO5aPKgMJtDrp8el2zACxqrElpI",
+	"le6qmexOhzg3seIGuu528BHkktrfpQS88LeDCmmpfSrKVYw9+kVlVGFWAO90tVrr1HjhaXZqoLhI3pTL",
+	"BaLmWmpdSAKxJDPS9ZiECgkrt4jQrZUmFN6p/E09PD0gT8ehomkhCapwI0cjKItW3GZapJXFiFYIsnXO",
+	"1ZYlOub45l7wGbp6IasJa6jJX6PnICu2ad7rTlksSF9WXbSLiXYL0k5ra9siB60yJVud1sHewfHO3uHO",
+	"3uHF/kFnb6+zt/d/WkkLP0p0h19bSmdiZ7+V4D8OWr+hjzdYhUIHhojs6GaZtPrJD+Abop1b613eD4gI",
+	"yE3Jtc7ecAzmuoJxwhZ9QHL+7paZe8R5/lmpzb+P9hSY8LEjcu9psMW8OsHdWsKqowvaoVLrzZEQB+32",
+	"qZ4oUaSN7NoNXOLN4JbNNqJf7J3XAO9vJvoMD7cmdfZ3xoT9SiszHq7zLc4Fz4f/ORbF9Ltj2ob5tDbJ",
+	"dnzWwoYLsg+PDRePDRdfs+Fi7Q3tIcmVLiAOtXEm5tjjigsRK3QccLxNMAyRvTp7fU44a/833NdSCpmN",
+	"VNeg8U27nd9UgRCb6igVUqYEMa8hWgNoCgWKZQiArkXJFPAx6VtR5HyEEPKPrqfCRtb2Oq5E4GJiArel",
+	"kN8Gaa4EN22ElMA/3RZIql1V2EnH3ma/HV+h4/JHhnwFqhjUHAdS/YA3hBwFRMoDTnR8td5H9pGA9NAS",
+	"0VWMuSpFEmWG69iZCD3c7qqD9szTsysJOZoGmlwPcT9shyEhcm/AFqFIyNWUmGxz2fPAEkhioaIHfGRh",
+	"enwk2ADyRn2NXaY3Sk8MuxIlQga5CuMGHQCMsVNi9e775IIbPMhyGZZLas+lG+uJ8gJm0rAUx5M8sKiI",
+	"Q5JtdLUTjP0n0gi4LZ7synnhJpBnqE3Frjpq1+aJ6wIK5SqXfpKGlYUUWZudwS0yMSoELJ4OZJY4vn67",
+	"q5622dvwXsPObDXGvXIffKek1ulkB2K1iXXhr4HvTjlPWBUyK1IGWCtayGG2pnKEXlv0u7N3t0e1mQrk",
+	"LWNfj22cq3BfN18v6SUv4QSX1MI3lsZnN6d+ntHzAlJclkm1CwXO+yEq0qmsAn7CkUqIbh8skAFqlxIz",
+	"Vzmg1zozPn7oBQv9yx5jj31G41Lm8l8io8ToVjRHpFbpdpv9ElHo98d5Dgt7ZKd/hi1bDhMGlVqC7kEu",
+	"jfJIbfZSQIM3toHbWe1Q+H7AYJj8/tHx8gUGMPyQbIRFQdVtY6LI5Z0oUpYVfGI84t4vyHgI49FNTU+P",
+	"hIfjhcywKyMXrr/nIzHcoW2GfGIFMgjjaScsLCZfvm6YlZhattEVFW5xAUcToKuciva7mVv4NWJf7Ycq",
+	"WRAki8F4QHHaWaGymLKcl6Lo4EBdik8DPjYltmz4Hy6vppc9rfNMT5T9A7zDJfR7pElXRcb40hlgexhR",
+	"vUPzxyVcnuxH/Ku+LmiJJA3LJmEpFCIuBfkcaZudu9Vmp9W11lmHpbBnXhpeStOX0M6SuK9wiXP/shD2",
+	"2+KToZ24HBJXlv1VjXMQ8Yr9seG5E3miXHtXIdMKVi54UUgnAEXNaAiFtJPpuuBDajEpNSsEd8wM2K8m",
+	"RiZtQH6c2JEPhfW0q5zPUlGusNME5qIHkyCw1aEs4Pu/F/CgrCEP72kcYflfi9LEjAjktfDc6IhXyq4Z",
+	"t8ixBBHMpPOAZlGY2CqEE5/aCUNrWG7ED6ZD+BB4npnNvwb/XALq/LPgOa+mp7jsV40dMZX80p8GoIfV",
+	"cBO1K+BJcD4akHUvQGfVYRfrXMKdBtdwLse6F/HnQUbb+oDrXeEcz4GyAC/Emme/x3M+Jy07T9/b/WK9",
+	"C3z0p62dEnhIjC5fb17G89Gu8VXP22AC+6m77nDN7fep9BU8coA+Ao4fAcd/GcAxR5/j/qsru7/D/69M",
+	"BwpHt302qRDwi3eQakhdnzYv2ZVAsANxRJDsDoqwElME/CFKbgDkIAqpuiqC13SC6+a7kzGiTYI/N+AV",
+	"XC2fvSXBXwoxNgIaitMAYZHKRnc9AbJsKgb3cd+sVRNCA3wLwI5iuTXiDIC0DKA47HNhEIneIcGbq8mn",
+	"rgJohCyJrMzRYoA7HJGREe5GVMcUlWnSxgdMYqIGxPfiE0JM1lX43TMbeGHCLzApLBKF61HJxMQRrhzO",
+	"J2DdzKd95F/99vlX4cuegVTbIwHr6nVzWo7rW/VkSUWcVbsdQJVa55lppFTdbFl+ffWx7823f9QGeyy4",
+	"/rWJbtc2h1+E5RYeIpRnweLNmN5Ta6ygke4f7395y4aiuBZIAcu2zn98xZ4dvjjedjWuHDhgHNeO0qVj",
+	"C4Nk/Uj0an51m2GjVnrW3wGLm7bZaVfh5cuIjyHil41KwwHva5cjVd4qHXxNvt5wOIZJeNmXIned6r6r",
+	"hTrdqpDuLU4OJG5CSK/r3f/thCk+hEaygegquGyTswivtemmtJmPuEriEz7pDjxco1ItlguqeOB/OiAz",
+	"NcZV4wqoNqKzOdvG1apMAVgicP112rtoV3kXOsnvvadrvZ30fnNdEbONfcMvl/J6BAP9WVG5qwjQOMP3",
+	"ozVQeNrz9V7z3K2y7ydLRdvB5gHNaNwQ0GBpYEcXO4Uox4VKmOF9gRVIT8CCiQ1Qd/uI5INOpB/SQQT1",
+	"SRzVIHVhAEPitNrt3lVbB3v723Qd0IzGvmrXDu2aPl0/DTc30E2dUHkbnxIvjr/ZOtjb206s5cf2ZWjz",
+	"8hV/V4HsKleCrGTyET7lWqoAYGFfgOf5CfkQhAMLLgTS1FiPwNG7a0UC/6cEnUgY9wgVHsPJHGKIF8DQ",
+	"OgJ4CngDk2q3qx2Va112quiADjt47jkcQ3tYV11r+4F2D57bV6CieBKgAjHBLeII+oR3UREwLUJzYQe6",
+	"dWhmETioOgiIlK6SAKHAt/awDkf/6uAI4BlxU2VQqnLEKo1opDZBxc9FP2VXItfq2mBXPMdMmhu1hBlN",
+	"PewTTTyUBhBWA2nfC24Gb9AnyRPHJYvkkSW7lrc0BeEDnURNa0FYxc+/rqIMoVRsxItS9sY5J7pcXw6n",
+	"zACJJJI2OSRSV9UtNHoo0N1D+iTjPTrXCYcYI8/VYIeSmxuR2Yds9PXGG6YfoGjUE2s4fGhLflH59EHc",
+	"w+a6+Ho16XfjDRDVeNJfzbeDeTfDNwax0Rd189YvOX/VYYtUIN2m9cXLwY813K9dw/0LeuXvxuVjBRiJ",
+	"iwqA1jvSR1j3QC4AXcUPViDe9eW+xWIP4wpbQ7WnrhA8H4Jd+nD2uj2/j+6Vv9V3rGLvBuG0LHlvMFxf",
+	"5WbuBRY2X3F/9GMH1mNB4Ot2YCGbhEMZBOaz2Mp5U9Fg6NzfvnydYH2ruvv7WGYLYTgX0WiElpcK9qKi",
+	"vUvpel6TiwhFBhvTfVBj4KGN2wegTYcQMwk2XUT9IY7/I+p9iHA60LPgHtKF3EByA3aFyBEq9DFesmCW",
+	"r+9g78iG5hOR5x3XAmTcW4XAMiqMIA1LnLuAxAIWPuKXbIap2Gd0U+oRqfL9ZKO/C5v6Gqa3XXxugUIL",
+	"0aZGNaRuv5BVXb2L/8Nq0h9xC/9vc1LQFatbdW5x+JSeMK2SQJSuxMRRUc61hr4Xb8gzAR2bPsV6pbNp",
+	"VwGSEsCTJ46GrKzk2Nyh9dJvm51GLTbkhDsO0qgC6Z4KLCnZ5q4qNQAQIZbApHHgmuJR9jfsyoHGzG0N",
+	"nRrv00wTDMEIffuT40Yvtb4ccjW99FdP6yVTILkySDjCDe1jQ/7Jz1jqdqZuG/rtpVCZ3eSw5bnyQbrK",
+	"XhL+DjsMpdwBu4oA0g32lhO6/1l/561WAk/vsCcpsZ+6BxiOTcmIWMt9AzYVZdPehH/feG/6U+RLVRPt",
+	"acMKItyvhqDSSQd49jjDZVxQtzbwdrhKQo5u834keuvl5aon/jVSsWdlxTQwKghEFarHRGzToMkwZnE1",
+	"jwdLOfmLJGMfgc9mF3MrcUrykajsG/R88TNV9n59V793YYhvjFhKXGaM67COKUiGfGrdzFkOs44r2XoS",
+	"+kAgYaoMEidd5Vng23Rh35wDVAwAhQCV+XKia0U2ImTHe6EnBJ3U5OL6wrn3STGl0VV9qbJ2UC+1lvBK",
+	"j0nj1pRcZYZRw3ngQ0BCBekZC9YgXINBXjtDvBmF2rp0aH81vi9jNuH78mct4/sCfpnHdPNjuvkrE36R",
+	"SYlqaPCbxiIazNmH5PzCCMwEYJa1lQOuMhvoWMNKCjSUH0BMF/AYERUTgYKIRJoj5AzlwWWJqucOVGUQ",
+	"Uu5pjMJmQlvGrTTySuaynFZYnOhOxK7kuJt44EOawxJF+wuyzlTZbTx+r4HmJmYW8nsI6dh5zh+XAJCQ",
+	"AEfdcT28kooAcX3MaUOA6LswiShb506DmzhzkFbbUezQYwMB+kDmGQ6VffKYwybs6hHPTlch0U54Ifyj",
+	"16TH94O9uNB66JUBo+w6XvhKOg1o6sY9K2M0WuxNuHdFsCGGdPAYGTwGcdbrsSp9621jc2q80a+KFgOa",
+	"JPAlDAoqkzaGUCyV5jXC9lIk4BoLQjLiZ6hSJTkGra5yWD/H4YZTvgOZHsA/GDuXUqKPkWWcDBrqW0E3",
+	"RT594nGaOOQgMOwBMjPnPRGR89SbX4Wib1UbI1RGZo1rCD0swqJ2vMwf9FL0Zf3V7Ucj8rWqGg7cFvNS",
+	"p/6+dooePD0OIvHIpHcC5w41JhrrKbiapuJCJhqzvpv1cxjtddJHX5i4pj/O81X9H7TGP9ozPietoVRy",
+	"yNc8+Wc6CZwoPVqVpMWd/h7PWdsHe0iClTXHYeMR2PTdF8DljInhco+EKd9nfmfOXB8V+ioXw8ZOL9rt",
+	"3sBmt3QCv8MrnVZOgjkJ1nG9q5BJhakdLmX3lJ8AL7vqdV45v49OW31d0QXmravZDb9xT69s5M51ZVt1",
+	"R2IbrjB3s+2qVXZbkBCGvXvb7nLfdvNRWOU/E6PfdwR0BEvsPKi1wrBVc3KAuzFmJbobXiV1rXIEL2VH",
+	"wUnrKVCj4GUiCuGdcFJkhM3QIOod5jw5iF4c0TM2unKvNbNJXQ8cUnxeGoqaMQqxkJJlA+fuEejyJ925",
+	"JFC0rLNHEKnLfWwP78KKiNi4iwXroWElxMb8EfSzEujHrp27GNVkSRUjzg3UjSWEtq5xsVLFWJVk3ZcT",
+	"rG1Lukp84r0ynzKKiFGRmMDlGfDHNpQbZDlbZ2iwiUiGs4FBfIDU/Gbh0Xrsn8iGM1ZXvHez+jk+hrvX",
+	"WOzPzW7zuC19f0w15otXClbUVbo3rpqFHnCHAVjQeDYboHOssdmAtGm/qwCol4IIeToq9K20gwOaW7Fo",
+	"QagBAEh9Jq/eyIPD5tPgBLrxVXlwSO6SLoNK7XbnAGZ52uNOKkK04LKjYuUE8ITlQEzRp0EuHNK3rLCP",
+	"+1hYaYBXWtcd7PaqufU4ge6oNlfMorNaEr2r7ppFl2ZJCt0BPJs5hTyBywJqoZg6iC1lDnr4fPXXJBpC",
+	"SYwqSPL9EDgGqCKYgCzuaCQKx1uK/A5B7Rh6aTI+bSIeIumKeOVhqpd/anXUOM8h+93qHByFLFZ8cKtz",
+	"cGzf1VGstjqtgyPiHxryGz/MlRf4mdSAaskhO5ccVwVMwPr8s1MI0dBY5tBKNL2TXy6U9/68tvPygCRK",
+	"67ps95sDf2RR+tOG8/eWQr6P8P50rV1nfsq3/cgs9cgs1cws9cBJ4V3MOi3EbUZ5XECy1GZ5yILwRukm",
+	"ZKGyHiXAUuCGVagnOKmU/YLWBmhI8XiOiQJwgBgCeJPPFWNbQDOZ0CbrXy3w9cwiRICQyLEhkXssDRuI",
+	"POsqqRypFmFHILnnFTyhrwn1duehOCFvAYnB77nV/+ydHYK1AZbRSQvxlTBnH9GVjzmTr97M31TJ/cFl",
+	"+1e17V+S+NcnU9bdRHZ/h///vHQzifYS07yZOPlVuGBFRTGBHsiqHU2ZGeiJjcIbyd79ga0vl6G2t9sA",
+	"vwNPOSd0sSNXs2iPgcej8ZmbsI1lMjmupG/Z3Cw/GNbThfhUzu9cf8WDTam+OiNOEPjhB1NRA4UcHAF3",
+	"Qh/5TP95h5qplc5EwgyfJjHMPAM2TLuUs3GOKqiyBJxyFWscbB2ijinTCAAKbDQSw1E5tf8GdSBUxvEJ",
+	"Cyclm8JR1l5cXPwU9ZWDSjC2XNt3W08ZFA7NCi6VVNdzZT7rkp7NHJex1f2G+7b/1NuBY7opxLfemPxN",
+	"jBTGeI+tyH8tDab74oF8VOSb71D8nd+Kxl2VNsBa3886fsbyjBV1Ie8AzQzPKcdw/71n74l/Zjyym/d+",
+	"sre3V6diQzZH15syZbm8Jbk65znoPqa5HPs5pZeIIgd7q4B6xbobyCLTVTdKT5RT4+dsIHhRXgle0pWZ",
+	"VLdClboAsmutRMe1uQlFxVpkVJHqGvJR9kZX47L2F0fT4/vETFeBVl+p4UUiKfjwlJ7o5lbewvPrCWTn",
+	"coSt0jfBuhV2TsN7kFA0UtaLxsolnLo57eW9sK/wazpwJVrKc3zZDfgow5kPUEvb4CXW2l1nz5zZZhFC",
+	"wIfCzf+7bbKPm6Cjd3ukx3iwEFkJwoz3Iht0z7QYA2ms2V5GiyGHxsPascc2qrkMdA6bxUDkmRevCO0e",
+	"pBaRVCsYfqOOQs6Oa+vkZcpK6HDGG9gLyxLhpdBIORSqTAhrakqgoJd92aN7w0Z/Emsy4NYfX1LDJRMm",
+	"VVfBY0KxB66pGu6dVPk64Xptdqrc24EMLGjFGrv78BzuAFxsilo+7TN3HMEJvqlU8WjiPu3Tse5CZsR7",
+	"Aht8f+mHP1dKS9A7jjnGSZ28BJFhhJtCTIbSE6gDucpYwVAoS2SumkQvDod3FTlRoaZE06b2/Wg+6IkK",
+	"iWUiKFGBKGWcyZKVBZf5HLjv32lOrrvh0nlBU3LlM8rvjD2E3vuNKovpmhWuhlMX1rloGTxWuh6TzV9r",
+	"J30/0BPU+YENytvsaDd1Jmd2LyVLdy+cIvO34aEYXi1i8bfbsBlfRUYWwKwoSMSBIaOWvq0CGOjcNjsH",
+	"Lg3E5eqhCLwXEUiiq0oNjaLQIyKwDlb8AASjfXk9Rmvt+tyAuqrPTt+dsRsxDWJJfKgRGjqchzP4mV76",
+	"OwYZ4BCsaYIrJy00vjStHo3vo/H9qjCDoV/pzuC6tT9rcN2c/SIGd/d3sowrNR9DvAEnttmZYn1d9ASy",
+	"LCHgmVz6p8xA/taQM10G4w3U0syUfNrE2GPDi0ueDaWKUfjkxset9ADJvyIMmJdbtBvbUKr5jcU46I+d",
+	"xX/BQsNP3JSn9us/9t+uYJQu+I1g3C3KHww6UHwCvRerm6jlvbhw3bJuBCbckOtW9dkawUEbLtqz/lut",
+	"BC3Ye/BmRGHmVwlr/szavsy8wigZ27tgig5XXKQ/60z25aPV+S4bR4dujX1R92T5NoqP8R7NxgJQEXFS",
+	"Bv+EgWYy6tJJpHb0aHSwSSCB3GYfXQtmMFQSimtJTN5v7VwpVJu91SiE0RuI3o2ZNWzYLtIJV/TKGBNS",
+	"PqIC3EcnxUAiDngQSC9cCf9BIMSk9Kz7mywN642LQqiSWkbBkVrNHbsHdwsTt8v8rdF4U7v9p9CEcAWG",
+	"FfeD9SR043MeoBj5NXcynHh2CtvV8a1Dor7uSH0dFsBHPNSfI0x5rDs/lEv0H/I2io0oubxJWDQ/+QKF",
+	"wRU6+qrVxVn1hRlZgsY084adbJtJEtibvRtwIx5OxeD9iPfWuPw7bn2l1Y8HPNzqh38EJ2uNy2tVcqnM",
+	"d6ra8NhT+BhO/8WT/SOyt27DQPs7u13gbH1QrYZqs80PhvBB8zj8e1EcbU/oxDSeiJ8hiQbkv2vzPNcw",
+	"916dvT7HQPQJO2VPnhRal0+eAEo17cmMyJNkrYsboT0dx7BX2et0Efp7IF9YcFWGrp0qiQ9jqb4VRc5H",
+	"qY+06Rcmivu1p2+BGydsMtCAlR1wB91Rou3eAZBJ7iVGsIuciz6+iZBwyXRUUVjYQsISe+QPhpmy4KW4",
+	"nrLeQGsjzLZ9JxqNLYjpQZ8CPol9BTcCcP42go3VQBSyNDEfsRdaGgGb0amaskyMbFhlGLHkoMYbXggB",
+	"yzHYzPChsPcLnINO7SIS3ghY8iuOqQ5hvEBUBxHUyGxTJ+JyDIp8Ln8ipTXceTgznVDIaeDq6CNVFX1P",
+	"aTxy2g4B1JDoN4D5gg/paKfoMwd9kDY7LbsKwHIHT4+Df8X9c0Mbl31WuP+6OgVuCAtxLbWKx08aBBA4",
+	"dWojGB0UU1jhr1I/WWnuqyoAQSKR1UBb3++0qxA8NwD4OlwykgNJwqh4kAKwYMG0aDe8Br2mAdT4tbcK",
+	"yMcllSl5nqNaiRf6HvDbmAbLowZdEg0o0/yYuMwRIOjsO4CYK0EAo2GGFjkCCnbqTW/xKrMnIXQe/iyy",
+	"7WSmnY5tuUxebqMgJpQeX8Pk7RdCbM/ttmNbWuXTriI9G4KM6JwBVxUwUETXs9eBIy+BZJyeMixwx09h",
+	"jyOrKbW6dLDDlG3diJGvZRKHuBzaw0H99dLwUpq+tLtVyrZkSVk5+xH6YJRLzbii1kSyIYkzUJc5WKjL",
+	"QtipDrermCpk79ruKvheuBQvh8T1nRLnR515DycqWSUUQZ+IPA9LONYWxrUsDUuVLi/hJ+TJ0/8/e9f2",
+	"3LaN9f8VjF5q77C246/TB+UpaZqt59vu13WazUOVWUEiYnFMAi5BmdWX8f++g3MOLqRIiZQvkmM+xbGJ",
+	"C0Hg4Fx/P5Wac5nTdudYdFkXKiDYYP/XixsjxhGG11WCmvVfQ6gzY8H24ilLBb8VeiLtvkA81naykZ1q",
+	"JPdEHmKkGLHVdtDE0XX6ltrcRSM4ir0a/wQtwC0Jp7xX40tqY5orVfRraxoY7Ytyn3/qPfUPlZZ30ej2",
+	"x17t//1jbyvmMVlPen0799W6L/tjlXsi3dNAeNLixFMq3bNtuAMIHOJidQR/Q7oPRBoIDE1pf+7YjW/7",
+	"ULwhzhhx+nYUqOikVOcVdq1QhXZaEjEocKPl5hbnYI7gmBlfsWupyok8Cq5GRwryLFlkQOP53dzDXbt4",
+	"61vcRSMy3bo2/j963FjRSqU/W3Wua/vfKo3uohGoGM7E79HLvyoNH4e/ppGQhpN1W7d5j5xdfFzZusZk",
+	"kAo0YNJPSX2ayIqWfFTXpo/RME9XTC+NSqgDnfioRZOuDl1X2e0YTsGnx9d1Z3NEQh0b5gJq82wFNgvq",
+	"0szr17BW68o2Jga0qJru1ILOOZHODjyqq57HqDIG99WlKPLV9wQwu8VLqFQq4neqtJfBwSJEvtSSesf8",
+	"c4P6fzd/Xrfgz+lX88/GpNu/J42+O3BTEMg5nSiV21/QHdXm34uDPF7T6WssMc+FFvktAaRfKRuk38om",
+	"5KvnwpJIqCz0JLBVpO5G0xd7Q2u74RBrFivHNcQelmpoJ9NuyAd+CUxDZmsQ0ZD5aLgtu6tEdvde2pYP",
+	"og381HjkPP1QFNayVs4QT81F1nof1k4t4FMBnt1kyKjuxWi0y2URbUFjdFlTwDPE5vyGz5OinW6oMY96",
+	"R6SvBw8U7+am6OVc2s2t1Iv/9WngIwfCoSHQfch5472E3ZNkjJspPBjV0Ea8cmAPOvERxqn9lb9hpxGR",
+	"DJ2EKrZ7MPAV2V95gpLgV1eVVmAnExkR/sK/XDMZ0US2sxGx3mRE0/q7hC4vCOz6gB/PAWEq5XOjjZgV",
+	"LxcqFWME6cA4TK1DG5hj/IonrkAIJhXYM5FzuhXAb2S7Cuey4C7ynQq9TpkUeYj5asDTz8vGLblmqbli",
+	"Pd5noQDx3oZiK+0TDQz+iQy6CLGUzYxs3blkSpqPVlIMjkhxTPtpsBlQP/ui8oksaYgwk0Kqkin5mpUB",
+	"Er6rsnwTQDqHQPrgAkGQuCOb0AH/nR5DXB08RI6+XzqkMQrrH60xJx1vtBixUH/TMusiSVPKM6moovAC",
+	"xLVTjbJitxNp1ivYRmyubiEtElcCmkSbTVBBs3Iep42Opcgi9XiXLWuMndoXD8i1bDBU5U2R1KgtyQB6",
+	"mki3htCXTb8AZJogQK9yF2S3gyIewdSLE2+Vb6HAmsh2Dix2VNb2lfOf4eMRk8FkjntwZu2ksO6TA4vO",
+	"SpVD6i1Ii9KdJFz3VBQsF6ng5qTQXs+FLuhUtpBgeelmbltgE+V5PIpGpZiNPrfRW8GFUZ3UL2YOalm4",
+	"WyBTOcEkol/ECyqbfmOkKWbXYI5B0/xoJDKGbJTTae4BIolnKYEUGemTtODxps5dR3+MxHIUjZZ69JlG",
+	"8NdHdZhL4elQALpKJ38VQjgAFOGSFpoHDPv94+sIQK9G41dAJMZhA4z+KYpS5dcsFrfJXCDokhmq9tg/",
+	"FI/ZjKdczs1GvsOZ2wyx6qwtZ5H96zpxmjn2oJfAxRbOPRMFj3kBlghqLuanQmQ3Kofe5TJN7yhqbnnV",
+	"fOwy439VSdOQWc3Pc/TerMH7BDJb+xo+j8hWtrcw9uETlQ0B5D0GkB8yQswOIUDcP7R76cWoC/CiLL/o",
+	"4469DJo8DDUca1UaKxFRVCH7Rh4ncnPocaMiXFGBA275iXzGNHQ7bDbUiH8lXbrrTnlfbXUXjZIqx13H",
+	"furMeA8mFBpoZVEVxu0A+Z7OTm8ws9wW8ls3kDGJd+CjHmEROh25Yd1GcRtrIP7rTPz3eDHh0y+5EK3F",
+	"gZbrDlwkiQys49mK6eT/kWx5trJkx9OkEBl5YsDkchkfOsIsfq4pkZlDdcecSzYL6P8gTx+ziBlmEdug",
+	"KxL24uZ6bSkFK/UQkCcSZIUDRqwKQHJho4IENA1OJnJKSw1uID6zyeLgNaL3VBIxDqDqqwVB1XyO92YZ",
+	"18zHevFYugqXZNM0E22n6VHYpQqfoPveIeH6jHZzG6wZ9JQ+QmJnND4/i0ZgPv25FID+KnkmzB4KNfLu",
+	"MihodPeyqgzd1+8hsn2TZuh0OnJoe9l6Q9w0Q8HhEIfZM7Sr36AHG43pePlBmd+G2nhl7oIscE/50sBq",
+	"fbyFaGmvif87DvWC0VdhBXpWY4dtNhZj45cchOMgHPfO8Ipbkco9q4o7CYF1KUnb96DF5OlXK+U2ZpL+",
+	"U5QM6zohHIvhOQd87bOHfCJlxJYSYqbWLQ/j2So8ZPp+G2jMpmMXc6TQWLEQiQ21bk7AhG8wZGE+N+ab",
+	"ISOwC8YqnhwneiB7oIf82Z4h6AaA5EAwuBPt1J8xm/4NjWn/IBWIb7CddzuRDw25ipKvmxbTV4Npc87B",
+	"Ig2Aq4NO8riJczWpcLgKSSdAK8TCbIVn/YcgBBMrlMiLEgCGoEOPfnE0/dv0OCLqZ6enUDYCsjBrNg0y",
+	"7wAXANOSpicT+YZS2s7PXoGr/PzszGe04Mpj5RyjQrrXLKm53S3UK0sFz6XGWSSFI40MCsYmEjsj0BV6",
+	"B0sEFaR8ScjMk8oqUzJmV6KgLJ52/+AasOruAvr58DbvT/bj1njKSvQdwUn3t0IDNOmgq39jmJ8okfve",
+	"xVvjelAwvBnpEx+pFyGDBW39umCv4wNZAwhoo4PzXzjyC3Zuwgr0dG6GbTY6N/GrDc7NwZDYq3PzT3vK",
+	"rcSiY78usWjDPi6pFA5y+hX+3eiSfB+UP6DDArEYqAjCFZt8qpO5YmoUljbU6Az8+/4nFjIRYR479D6R",
+	"CanjhET4nfaVD6qUIp8ee5ZfTL6D5HnkOaiCGLa7NOEbDO7MQUX6Nguc/6Tt3VXkbPdg4tFvVHmSIrJ+",
+	"zahfubM9hfdVNYxG2EnV6KtmtNlYsBr38kAO5/mFeRP7Hskn8SHCJHwp7jbeJhQCRNs0V0tZJPJqncwd",
+	"73/y2xHaBTi1EBk3NfYLVSsWmgXDTWSd8knfiPl2yqc32CebiTRItQH5lGjGYdOJeBy2hRzxieQlX2FN",
+	"VfA3HsciZubtUouxVQJ8L9aCbWeGgnWywDeeF2oiW4ih3tDKYpxWNqkyTItCs+26UYT8U1SeCrWHAUh3",
+	"xSW64LHpdVypcw0f+Y7I8M1sNJtDZbXNhla5rUKz4EFh4LpN2aO3dRuFa/bqR2te84JlShf9UJ1r+mVj",
+	"lSRWAeMSQ8GxLd6aqxsx9u+BmNWiwB9F2eLb3U13fBacWd1vUqC+ijp7OG0bkk997+HHI9raj+pAedxg",
+	"uJQH78Xe0xoNLuwXZJ8dLLJivcLoxWQti2J3Q7Ld/ZQLnmb69Cv8e9fqdf/F4gPacLTzvkNDlia3rrSG",
+	"yvRsAQgSMUQeYhD+oLTAgg/x1425QCywiAsVr4wCM5FCxoS7kRSIGWKGg9wcyTPiQQFdiuBZ/QTNQxDV",
+	"BgYU1ZK6c2k6vL/Nu+hSJIdjdRfK9vlGoWz0TFH5CieDY+rFGbJFuBM47oNAPthEkyYR4U7K09i2sJm3",
+	"usOr8ujUzXFjPLBFKIVRv48X76KwrA5lDwgXBHmBBN3GsKBfw74rZFv2JPf7psjr7Br0JrCrNdwYWvRb",
+	"eYguDvJ4n9HFeSAsvjkhfPp1mcR9YpReNDt3lcoE5HOD989CQUhR8tSBRyxlDGTO3hMIz0nGi4LPF5mQ",
+	"BcG2pYD3reREYqKg9SR9vHiHXHCaxcK0cfR5aYps8BbNTpuup/iQ/U7TMaqy4O6C3ciOzs9+AAyByMVH",
+	"SUEtlEK1FnXUiO4fXVgqeSKSt9qxeferHMDMjs7Pzo+NUvvx4l2F+OlaqlKa2ykgiLooANRkJiYyFzdo",
+	"hTdotELGLrl0r+HU857XiVnDGqaT3zzqC1kf8NlC8CbcEgBkY/4yfnV+9kMPkCW7Vj/LGNic1q+ZC7Qs",
+	"QFWILKQfkTFUtpbfVvfzjqBTaIhGD9Hoh/Yg8BVFNPzBclu793W1PUQdZK7nLggEAEDqS9Vsp8NlJOj/",
+	"nLGYr7StpQOkRxBwipgKQMCXiRaNEeydZd8D1+HcZj1U453U4ja3QFjDPdTjDIru40XQ5/6sHbam270e",
+	"5+PFu/bI+6/8WlRrcmzovR5Rhyg5hM5RYwAF1/xpzBKrtBphh1jURZF+QB1xGiITQ7cQ9J5IrTIBpTUg",
+	"Am38HcTmCfsZCoGsEn0FvUPEFHVhimvXArP2Ff4DnUwrkKXYb3OwdWcB+yzirb3ENgZB+0vuRwue7v/S",
+	"eVZx1ANYrpJrlvFYDPHUZ0SitIX5zVuUNpT63KKwL0GHMZc53ttSlPdRZnpGWE8h3rn6fq7klyTPPAL3",
+	"k7n9otGN0o0oiUIyTyp+flYNq1BsCRWakHvciNuFY63LBUuVd34Vps9ELgsBqYLYkMqyggAv6EXo3iIM",
+	"FH4lZOGcYldKisgC9JfGjlU+uJzMhXcUFguxOmG/E5yDWWILt5KmFP+BYa8CA9RHoSnJUKrytXPxUZQI",
+	"ufMWqoSS54zLVeCTY5tccjSPn+HD78yJ/vkbCVHf1zU2XEQvBjcWz43PlPXyCH5lz6w5o+Y4dxTdKI9P",
+	"6FRuktzADLo58oyP1CpRu9abfsD+e9eb8plIP4hUzAuVv8ioMixcz4By2GZjLBk/6RBIHgTfXgPJ2goH",
+	"K9NIWqwLNNqwD1Gm2qYb2qITznK1hCKTWGVENVYukvkiLNcgTqOVKMagdakv7OK32x+wKMH9/8cQkbuR",
+	"OLnG2O4LUyvU7iEnU41rPKBkCgocwOSWK1rgieQaghEOgdoW12LeYqNCB6sB32NndW67cL2IRXajQHj8",
+	"r1jd07GV8lk3qYpfuq9cda06eLVePdbU+066VWs1f9xXtnvw1b8Hl+mqnVrVtg3auCaDo+exHT1GZDpy",
+	"lgPOl/ebI6T3eCEmBBxgxvFM97hMt3p18LnTr/DvxpQoTNPQdhIbrsyNVJBJKliuVEH05cboCdksk6KZ",
+	"7h8R1nDkaSy+8GVaAPZbItlSC8b1RKZKXqHnXrubEi9dvFyBwZP4tNshHHa7DwcIh0OQdDvwDCV9iKhg",
+	"bzwgD9Vl+0Eo7HYHfyEGo6o1tP4YBDRRQwZRHzyLHcVptMWRshY+XMvv2U3IPHByz3400iGhZ3A4PG5C",
+	"T99T/SR5PDCJp2Cn3xs7fIPW18gtnRSsnVO6B0f0rjJ0fyTR+D1mos5UnCkiKg53QxPHcrhZkM23p2R+",
+	"RBrePfk3Dp+Ed8hX/zaq8weCzK4EmY/spehDFOadoDswhcG8B6qwgSpssBpeGlVYXYQdBDVHaEP0FJZ7",
+	"pQsL3FxgaZQiFxNZdfsCru8Wr+xAFjbUM74EsjBUWg6eLeweZ3KgCxu8mYNe0pcu7NCVkn0ShhllIgws",
+	"V4NoJ6yNGAxBXB+cGYy1EYNNpGMGQzH/UNRg95DGAzfYwA02cIMNqvmgmrdwg/W9eKsOTQQS3VyAQc84",
+	"tNFE6oKnKWzYyGIuodvSJV5BZZexpRFZfmzuoVzQ/TfnEkDjC7ZQmYBrZSYwGTg+mcg3mMAM9WuJhCvW",
+	"2vMu1AfXG962mETMZssCC/7NQI00OGmii0t633tL+2KRC9Gh1MsM19M/WWnUKNPoizw9GOmgEW/01OVu",
+	"d7nwwkoXIms4jeVC8Sxx5/BW5JruicZz+AlO1WyZpLENfjcm7/yb+rn3/ibmh6073A7YfXv7Fo17m1Zi",
+	"2NsHiIJ763ZX3/1N/92EfQ2yHWW5FhYFBtjOxvi35Qwr/yyLSq5SoZF9KdHkAG5xB33C4e+v44tct2tz",
+	"7lB88i/f7Uy4Bs1YFrAKw4k4IJy3BZDuKPBJ6utEXvU6E6YvMV/mSbECG3gmeC7yN8tiMRr/8dnYongQ",
+	"0EJuSC/BYwIBC1Sb8AzEag6GuLkalnk6Go9OwbKlma11JSSohAhv5BOdgFRIXmlWKMZ9xa2lILQug0Sz",
+	"G547Z+wNLyDFRfJMjMYjctVoMMLrqcVhgZuuBGEIt876H8xrqluRp/zmNStKZauBM74CziWvEfI4zoXW",
+	"wrwOny+q9WgTWUvPjwATpppxTxOnjID1ab9N1fyaPCuo5UJUKcyPjhwIny27Q3Jct3QqTeaIY2oaEEmc",
+	"XTGzAA3j/mYaJYRnteAAo8nUsmAzmNAJg4YstbHCecrNOrii7hW464m4XmNpH8enQJc30t1R/leW4ifs",
+	"qekT0tGFOZkPBnNhgs8X6FdCJcXmA4LpnShJPFkA0moanFTGSrKmoYBrEwJ/DlFWWhSJciHkmFmA0gih",
+	"RswPhNsF0AmaXQtxA4N+vHiHdkypWKlyMxfacHa7cLOlq4vgCt3X5waHEY77d5oZYzTHHhcijd3ngTC/",
+	"kukqckYKBA4hkZHlouCJFLGZRbAcb9KUfALNa6JgY+M2NBeh2WvurAb9/CqyWfPcP4h5jg5NDhFOGbuP",
+	"aTsMFwY+bTC/3y7YtVg1T86dDdsaDywUw8AuYyq3pmvQJ5mu6z0CNcZyvvBv6ASAxWYj/hxAHwGSKzY3",
+	"ckPjTk8yHBHGJjLXBBCOjVWqjZjhKYtVRNWz4HnNaIDfPaR9yEQGH0CLIgIkuNQWuKI/trKDiEGk+TPi",
+	"8zEIDsvQoXADAS0aSDXY6MFK/ZLoQuWrttNCPuGIkv0X/OZGSI3onwjQYsaAU8HZXN2sAD6UJ7g5tcoE",
+	"ps0GhwB7bBsw0SxfSpnIqwjXtMo1ggUHpUhT/4bu5gxGoZvz7vPdfwMAAP//",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

@@ -35,14 +35,14 @@ func mustAnswer(op operation) []string {
 		statuses = append(statuses, "413", "415")
 	}
 	// A role alone cannot clash with anything but its values; an explanation answers 200, whatever it says of the claim.
-	if op.RequestBody != nil && op.OperationID != "putMember" && op.OperationID != explains && op.OperationID != releases {
+	if op.RequestBody != nil && op.OperationID != "putMember" && op.OperationID != explains && !slices.Contains(needNoKey, op.OperationID) {
 		statuses = append(statuses, "422")
 	}
 	if op.has("header", "If-Match") {
 		statuses = append(statuses, "412")
 	}
 	switch {
-	case op.OperationID == explains, op.OperationID == releases:
+	case op.OperationID == explains, op.method == http.MethodPost && slices.Contains(needNoKey, op.OperationID):
 	case op.method == http.MethodPatch:
 		statuses = append(statuses, "428")
 	case op.method == http.MethodPost:
@@ -61,8 +61,8 @@ func mustAnswer(op operation) []string {
 // explains is the POST that writes nothing, so that there is nothing to try, to repeat or to clash with.
 const explains = "explainClaim"
 
-// releases is the POST that can be repeated by its nature, and says of each claim why it stays.
-const releases = "releaseClaims"
+// needNoKey are the operations of which a repeat does what the first did: they need no key, and nothing of what they write is fixed.
+var needNoKey = []string{"attachConsumer", "putConsumer", "renewConsumers", "confirmExpiry", "releaseClaims"}
 
 // ofAdmins are the operations that can take the last admin of platform away.
 var ofAdmins = []string{"putMember", "deleteMember", "deleteApiKey"}
@@ -86,7 +86,7 @@ func TestEveryWriteCanBeTriedRepeatedAndGuarded(t *testing.T) {
 			t.Parallel()
 			writes := op.method != http.MethodGet && op.OperationID != explains
 			require.Equal(t, writes, op.has("query", "dryRun"), "dryRun")
-			require.Equal(t, writes && op.method == http.MethodPost && op.OperationID != releases, op.has("header", "Idempotency-Key"), "Idempotency-Key")
+			require.Equal(t, writes && op.method == http.MethodPost && !slices.Contains(needNoKey, op.OperationID), op.has("header", "Idempotency-Key"), "Idempotency-Key")
 			guarded := op.method == http.MethodPatch || op.method == http.MethodDelete || op.method == http.MethodPut
 			require.Equal(t, guarded, op.has("header", "If-Match"), "If-Match")
 			if op.method != http.MethodGet { // of reads, those whose entity tag is of the whole answer have it

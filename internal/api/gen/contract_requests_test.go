@@ -72,7 +72,7 @@ func TestPatchesAreMergePatchesThatAcceptNull(t *testing.T) {
 		"IPPoolPatch":  {"visibility": nil, "allocation": nil, "reservations": nil, "description": nil, "classNames": nil, "reuseAfter": nil, "regions": nil, "drain": nil},
 		"IPClassPatch": {
 			"visibility": nil, "isDefault": nil, "strategy": nil, "allowedPrefixLengths": nil, "defaultPrefixLength": nil, "reclaimPolicy": nil,
-			"reuseAfter": nil, "poolSelection": nil, "emptyPoolTTL": nil, "parameters": nil, "description": nil,
+			"reuseAfter": nil, "reuseAfterLost": nil, "poolSelection": nil, "emptyPoolTTL": nil, "parameters": nil, "description": nil,
 		},
 		"IPClaimPatch": {"reclaimPolicy": nil},
 	} {

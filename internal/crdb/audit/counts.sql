@@ -23,4 +23,6 @@ SELECT
     (SELECT count(*) FROM region_blocks),
     (SELECT count(*) FROM stocks),
     (SELECT count(*) FROM project_regions),
-    (SELECT count(*) FROM fences)
+    (SELECT count(*) FROM fences),
+    (SELECT count(*) FROM consumers),
+    (SELECT count(*) FROM attachments)

@@ -38,6 +38,15 @@ func (f Fences) Read(ctx context.Context, db Querier, places []Place) error {
 	return f.collect(answer)
 }
 
+// Lock lets nobody else move the fences of some containers before the transaction ends.
+func Lock(ctx context.Context, db Querier, containers []storage.Container) error {
+	b := &pgx.Batch{}
+	for _, c := range containers {
+		b.Queue(query.Get("fence_lock"), c.Region, rows.ID(c.ID))
+	}
+	return db.SendBatch(ctx, b).Close()
+}
+
 func (f Fences) collect(answer pgx.Rows) error {
 	var at Place
 	var mark ipam.ID

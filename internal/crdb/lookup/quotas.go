@@ -51,6 +51,11 @@ func (r Reader) QuotaShards(ctx context.Context, quotas []ipam.ID) ([]ipam.Quota
 	return List(ctx, r, "quota_shards", rows.Shards.Scan, rows.IDs(quotas))
 }
 
+// QuotaShardsAlone is QuotaShards for a transaction that keeps everybody else from changing them.
+func (r Reader) QuotaShardsAlone(ctx context.Context, quotas []ipam.ID) ([]ipam.QuotaShard, error) {
+	return List(ctx, r, "quota_shards_alone", rows.Shards.Scan, rows.IDs(quotas))
+}
+
 // UsageCount implements storage.Reader. The database counts blocks of each size; what they come to is Go's arithmetic.
 func (r Reader) UsageCount(ctx context.Context, project storage.ProjectKey, scope ipam.QuotaScope) (ipam.Usage, error) {
 	var used ipam.Usage

@@ -15,7 +15,14 @@ import (
 )
 
 // Taken reports which names and keys are taken: one round trip, one statement for all names, one for all keys and one for their projects.
-func Taken(ctx context.Context, db Querier, region string, claims, keys []storage.NameRef) (taken map[storage.NameRef]bool, used map[storage.NameRef]bool, err error) {
+func Taken(ctx context.Context, db Querier, region string, claims, keys []storage.NameRef) (taken, used map[storage.NameRef]bool, err error) {
+	return TakenUnder(ctx, db, region, claims, keys, nil, nil)
+}
+
+// TakenUnder is Taken, and reads the fences of some places behind it, in the same round trip, into fences.
+func TakenUnder(
+	ctx context.Context, db Querier, region string, claims, keys []storage.NameRef, places []Place, fences Fences,
+) (taken, used map[storage.NameRef]bool, err error) {
 	taken, used = map[storage.NameRef]bool{}, map[storage.NameRef]bool{}
 	b := &pgx.Batch{}
 	queueRefs(b, "claims_named", region, claims)
@@ -24,6 +31,9 @@ func Taken(ctx context.Context, db Querier, region string, claims, keys []storag
 		return taken, used, nil
 	}
 	b.Queue(query.Get("projects_there"), rows.IDs(projectsOf(claims)))
+	if len(places) > 0 {
+		b.Queue(query.Get("fence_list"), fenceArgs(places)...)
+	}
 	results := db.SendBatch(ctx, b)
 	err = takeRefs(results, claims, taken)
 	expires, keysErr := takeKeys(results, keys)
@@ -31,6 +41,9 @@ func Taken(ctx context.Context, db Querier, region string, claims, keys []storag
 		used[key] = true
 	}
 	err = errors.Join(err, keysErr, takeGone(results, claims, taken))
+	if err == nil && len(places) > 0 {
+		err = fences.take(results)
+	}
 	return taken, used, errors.Join(err, results.Close())
 }
 

@@ -64,6 +64,10 @@ func OfClosure(err error, c *pgx.Conn) error {
 // foreignKeyViolation is the SQLSTATE of a row that another refers to and that is not there.
 const foreignKeyViolation = "23503"
 
+// noCode is what CockroachDB answers for errors to which it gives no SQLSTATE: those of its own network, for one, as when it ends a session that sat idle in
+// a transaction for too long.
+const noCode = "XXUUU"
+
 // AtCommit sorts what COMMIT answered: an error of the server that means "rolled back" is definite, all else is not.
 // Sources of the table: PostgreSQL's error codes; CockroachDB's transaction retry error reference.
 func AtCommit(err error) error {
@@ -89,10 +93,10 @@ func AtCommit(err error) error {
 }
 
 // BeforeCommit sorts what a statement answered that was sent with the COMMIT behind it: an error of the server that leaves its session as it is means that it
-// passes over the rest, COMMIT included; all else is not definite.
+// passes over the rest, COMMIT included; all else is not definite. CockroachDB answers XXUUU, as an ERROR, when it ends the session.
 func BeforeCommit(err error) error {
 	pg, ok := errors.AsType[*pgconn.PgError](err)
-	if !ok || cmp.Or(pg.SeverityUnlocalized, pg.Severity) != "ERROR" { // CockroachDB says the one alone, in English
+	if !ok || cmp.Or(pg.SeverityUnlocalized, pg.Severity) != "ERROR" || pg.Code == noCode { // CockroachDB says the one alone, in English
 		return NotKnown(err)
 	}
 	return err
@@ -138,9 +142,10 @@ func classifyState(code string) Ending {
 		return Again
 	case "55P03", "0A000", "26000": // lock not available; a cached plan that is out of date
 		return Again
-	case "57P01", "57P02", "57P03", "58C00", "58C01", "53300", "53200", "53100", "53000", "53400", "25006", "57P04", "25P03", "25P04", "28000", "28P01", "3D000":
+	case "57P01", "57P02", "57P03", "58C00", "58C01", "53300", "53200", "53100", "53000", "53400", "25006", "57P04", "25P03", "25P04", "28000", "28P01", "3D000", noCode:
 		// Draining, crashed, starting; range unavailable; too many connections, no memory, no disk, other resources; a standby; the
-		// database dropped; idle or transaction timeout; credentials changed; no such database. None of them a bug of ours.
+		// database dropped; idle or transaction timeout; credentials changed; no such database; something that has no code on
+		// CockroachDB, mostly of the network. None of them a bug of ours.
 		return AgainSlowly
 	}
 	if code[:2] == "08" {

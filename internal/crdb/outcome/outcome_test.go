@@ -58,8 +58,9 @@ var states = []struct {
 	{"57P04", AgainSlowly, Unknown},                                  // database dropped
 	{"58C00", AgainSlowly, Unknown}, {"58C01", AgainSlowly, Unknown}, // CockroachDB: range unavailable, internal connection
 	{"CR000", Again, Again}, // CockroachDB, historic
-	{"XX000", Refused, Unknown}, {"XXUUU", Refused, Unknown},
-	{"XXA00", Refused, Unknown}, // CockroachDB: committed, schema change failed
+	{"XX000", Refused, Unknown},
+	{"XXUUU", AgainSlowly, Unknown}, // CockroachDB: no code; mostly something on the way, such as the end of a session that sat idle in a transaction
+	{"XXA00", Refused, Unknown},     // CockroachDB: committed, schema change failed
 	{"XCUBS", Refused, Unknown}, {"XCHR1", Refused, Unknown}, {"XCHR2", Refused, Unknown},
 	{"99999", Refused, Unknown}, // never heard of
 }
@@ -75,6 +76,20 @@ func TestSQLStateDecidesBeforeAndAtCommit(t *testing.T) {
 		require.Equal(t, row.commit, end, "%s at COMMIT", row.code)
 		require.Equal(t, row.code, state)
 	}
+}
+
+// Of several statements that were sent with their COMMIT an error ends the others, unless it is about the session: what that one did is not known.
+func TestAnErrorAheadOfItsCommitIsDefiniteUnlessItIsOfTheSession(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		severity, code string
+		want           Ending
+	}{{"ERROR", "22012", Refused}, {"ERROR", "40001", Again}, {"FATAL", "57P01", Unknown}, {"ERROR", "XXUUU", Unknown}} {
+		end, _ := Classify(BeforeCommit(&pgconn.PgError{Severity: c.severity, Code: c.code}))
+		require.Equal(t, c.want, end, "%s %s", c.severity, c.code)
+	}
+	end, _ := Classify(BeforeCommit(io.EOF))
+	require.Equal(t, Unknown, end)
 }
 
 // What the driver may say of a connection that ends. pgx calls some of them safe to retry, also when COMMIT was sent.

@@ -31,6 +31,9 @@ const fewTrips = 8
 // Ahead is how many free blocks more than are needed are read of a pool that is to be remembered.
 const Ahead = 128
 
+// Short is more free blocks than a pool has that is remembered whole, once rows were missing of what was remembered of it: for releases, which may be anywhere.
+const Short = 512
+
 // Pool is what is remembered of a pool in a region. It is for one transaction at a time.
 type Pool struct {
 	Fence   lookup.Fence
@@ -40,6 +43,7 @@ type Pool struct {
 	At      time.Time // of the last transaction that changed it
 
 	trips int
+	lacks bool // rows of a short free list
 }
 
 // Project is what is remembered of a project. It is never changed.
@@ -113,11 +117,31 @@ func (m *Memory) Missed(at lookup.Place) {
 	m.missed.Add(at, m.ticks())
 }
 
-// Lacked notes that rows were missing of what was remembered of a pool.
+// Lacked notes that rows were missing of what was remembered of a pool. A short one is going to be read whole.
 func (m *Memory) Lacked(at lookup.Place, p *Pool) {
-	if p.trips < fewTrips {
+	switch {
+	case p.short():
+		p.lacks = true
+		m.GiveBack(at, p)
+	case p.trips < fewTrips:
 		m.Missed(at)
 	}
+}
+
+// Lacks reports whether a pool is to be read whole.
+func (m *Memory) Lacks(at lookup.Place) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	p, known := m.pools.Peek(at)
+	return known && p.lacks
+}
+
+func (p *Pool) short() bool {
+	blocks := int64(0)
+	for _, n := range p.Fence.Stock.Free {
+		blocks += n
+	}
+	return blocks < Short
 }
 
 // Forget is for pools that a transaction of ours has changed and does not know.
@@ -203,17 +227,11 @@ func (m *Memory) Counted(id ipam.ID, updates []storage.ShardUpdate) {
 	now := *was
 	now.Parts = maps.Clone(was.Parts)
 	for _, u := range updates {
-		parts, known := now.Parts[u.Now.Shard]
-		if !known {
-			continue
+		parts := slices.Clone(now.Parts[u.Now.Shard])
+		if i := slices.IndexFunc(parts, func(p storage.QuotaPart) bool { return p.Quota.UID == u.Now.QuotaID }); i >= 0 { // or else it is another project's
+			parts[i].Shard = u.Now
+			now.Parts[u.Now.Shard] = parts
 		}
-		parts = slices.Clone(parts)
-		for i := range parts {
-			if parts[i].Quota.UID == u.Now.QuotaID {
-				parts[i].Shard = u.Now
-			}
-		}
-		now.Parts[u.Now.Shard] = parts
 	}
 	m.projects.Add(id, &now)
 }

@@ -51,6 +51,13 @@ func TestRowsThatAreMissingAreReadAgainWhereThatPays(t *testing.T) {
 	p := pool()
 	m.Put(at, p)
 	m.Lacked(at, m.Take(at))
+	require.True(t, m.Wants(at))
+	require.True(t, m.Lacks(at), "it is short, and read whole")
+	p = pool()
+	p.Fence.Stock = ipam.Stock{Free: map[int]int64{32: recall.Short}}
+	m.Put(at, p)
+	m.Lacked(at, m.Take(at))
+	require.False(t, m.Lacks(at))
 	require.False(t, m.Wants(at), "it has served nobody")
 	other := lookup.Place{Region: "here", ID: ipam.NewID()}
 	for range 10 {
@@ -92,4 +99,24 @@ func TestAProjectIsRememberedUnderItsMark(t *testing.T) {
 	require.False(t, known, "what was counted of quotas that are not remembered teaches none")
 	m.ForgetProject(id)
 	require.Nil(t, m.Project(id))
+}
+
+// A group counts for several projects, and depends on the platform, of which only the classes are known.
+func TestWhatOneProjectCountsIsNoOthers(t *testing.T) {
+	t.Parallel()
+	m := recall.New(time.Now)
+	quota := ipam.NewID()
+	update := storage.ShardUpdate{Now: ipam.QuotaShard{QuotaID: quota, Shard: 5}}
+	platform, other := ipam.NewID(), ipam.NewID()
+	m.Learn(platform, recall.Project{Mark: ipam.NewID()})
+	part := storage.QuotaPart{Quota: ipam.Quota{Metadata: ipam.Metadata{UID: ipam.NewID()}}, Shard: ipam.QuotaShard{Shard: 3}}
+	m.Learn(other, recall.Project{Mark: ipam.NewID(), Parts: map[int][]storage.QuotaPart{3: {part}}})
+	for _, id := range []ipam.ID{platform, other} {
+		m.Counted(id, []storage.ShardUpdate{update})
+	}
+	_, known := m.Project(platform).Quotas(5)
+	require.False(t, known, "it is not known whether it has quotas")
+	parts, known := m.Project(other).Quotas(5)
+	require.True(t, known)
+	require.Equal(t, []storage.QuotaPart{part}, parts)
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // holdText is what a hold says and no statement of a request looks for, as JSON. There is one in every row, so keys are short, and what is empty or follows
-// from something else is left out. What a quota counts is found by p and c; the audit knows h, y and the allocationRef of s, too.
+// from something else is left out. What a quota counts is found by p and c; the audit knows h, q, y and the allocationRef of s, too.
 type holdText struct {
 	Pool      string             `json:"p,omitempty"` // project/name
 	Class     string             `json:"c,omitempty"` // project/name
@@ -31,6 +31,7 @@ type holdText struct {
 	Said        int               `json:"d,omitempty"` // which parts of the spec repeat what is here besides
 	Spec        *ipam.ClaimSpec   `json:"s,omitempty"` // the rest of it
 	Allocated   *ipam.Allocated   `json:"w,omitempty"`
+	Consumers   int               `json:"q,omitempty"` // that are attached
 }
 
 // What the spec of a claim repeats.
@@ -52,7 +53,7 @@ func (d *documents) textOf(c *ipam.Claim) string {
 func sameText(a, b *ipam.Claim) bool {
 	return a.Spec.Alike(&b.Spec) && a.Spec.OwnerRef == nil && b.Spec.OwnerRef == nil && a.Pool == b.Pool && a.Class.Ref == b.Class.Ref &&
 		a.Project == b.Project && a.CreatedBy == b.CreatedBy && a.Generation == b.Generation && a.ReclaimPolicy == b.ReclaimPolicy &&
-		a.ReuseAfter == b.ReuseAfter && a.Allocated == b.Allocated && len(a.Labels)+len(b.Labels)+len(a.Annotations)+len(b.Annotations) == 0 &&
+		a.ReuseAfter == b.ReuseAfter && a.Consumers == b.Consumers && a.Allocated == b.Allocated && len(a.Labels)+len(b.Labels)+len(a.Annotations)+len(b.Annotations) == 0 &&
 		microsUnless(a.UpdatedAt, a.CreatedAt) == microsUnless(b.UpdatedAt, b.CreatedAt)
 }
 
@@ -60,6 +61,7 @@ func textOfClaim(c *ipam.Claim) *holdText {
 	t := &holdText{
 		Pool: textOfRef(c.Pool), Class: textOfRef(c.Class.Ref), CreatedBy: c.CreatedBy, Updated: microsUnless(c.UpdatedAt, c.CreatedAt),
 		Owner: c.Spec.OwnerRef, Labels: c.Labels, Annotations: c.Annotations, Reuse: seconds(c.ReuseAfter), Length: c.Spec.PrefixLength,
+		Consumers: c.Consumers,
 	}
 	if c.Project != c.Pool.Project {
 		t.Holder = c.Project
@@ -92,11 +94,13 @@ func textOfClaim(c *ipam.Claim) *holdText {
 // saysNothing reports whether a spec is the zero one.
 func saysNothing(s *ipam.ClaimSpec) bool {
 	return s.ClassName == "" && s.Scope == nil && s.PoolRef == ipam.Ref{} && s.PoolSelector == nil && s.AllocationRef == "" && s.AllocationOf == "" &&
-		s.PrefixLength == nil && s.Family == "" && s.CIDR == netip.Prefix{} && s.Address == netip.Addr{} && s.ReclaimPolicy == "" && s.OwnerRef == nil
+		s.PrefixLength == nil && s.Family == "" && s.CIDR == netip.Prefix{} && s.Address == netip.Addr{} && s.ReclaimPolicy == "" && s.OwnerRef == nil &&
+		s.MaxConsumers == 0 && s.WhenUnused == ""
 }
 
 func (t *holdText) intoClaim(c *ipam.Claim) {
 	c.Pool, c.Class.Ref, c.CreatedBy, c.UpdatedAt = refOfText(t.Pool), refOfText(t.Class), t.CreatedBy, momentOr(t.Updated, c.CreatedAt)
+	c.Consumers = t.Consumers
 	c.Labels, c.Annotations, c.ReuseAfter = t.Labels, t.Annotations, time.Duration(t.Reuse)*time.Second
 	if c.Project = t.Holder; c.Project == "" {
 		c.Project = c.Pool.Project

@@ -2,6 +2,7 @@ package rows
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -18,6 +19,23 @@ var Events = kindOf(table[EventRow]{
 type holdRow struct {
 	ipam.Hold
 	held
+	phase string
+}
+
+// phaseOf is the phase of a hold that has ended, and behind it, in the few rows that have a reason, why: no other row is longer for that.
+func phaseOf(h ipam.Hold) string {
+	if !h.Because.Told() {
+		return string(h.Phase)
+	}
+	return strings.Join([]string{string(h.Phase), string(h.Because.Reason), h.Because.Consumer.Realm, h.Because.Consumer.UID}, " ")
+}
+
+func (r *holdRow) readPhase() {
+	said := strings.Split(r.phase, " ")
+	r.Phase = ipam.Phase(said[0])
+	if len(said) == 4 {
+		r.Because = ipam.Because{Reason: ipam.EndReason(said[1]), Consumer: ipam.ConsumerRef{Realm: said[2], UID: said[3]}}
+	}
 }
 
 // Holds are the history of blocks; they are read without their project.
@@ -28,13 +46,14 @@ var Holds = kindOf(slices.Concat(
 		moment("until", func(r *holdRow) *time.Time { return &r.Until }),
 		moment("since", func(r *holdRow) *time.Time { return &r.Since }),
 		text("purpose", func(r *holdRow) *ipam.Purpose { return &r.Purpose }),
-		text("phase", func(r *holdRow) *ipam.Phase { return &r.Phase }),
+		plain("phase", func(r *holdRow) *string { return &r.phase }),
 		id("allocation_id", func(r *holdRow) *ipam.ID { return &r.AllocationID }),
 	},
 	heldColumns(func(r *holdRow) *held { return &r.held }),
 	refColumns("pool_project", "pool_name", func(r *holdRow) *ipam.Ref { return &r.Pool }),
 	refColumns("holder_project", "holder_name", func(r *holdRow) *ipam.Ref { return &r.Holder }),
-), func(h ipam.Hold, _ *documents) holdRow { return holdRow{h, heldIn(h.Block)} }, func(r *holdRow) (h ipam.Hold, err error) {
+), func(h ipam.Hold, _ *documents) holdRow { return holdRow{h, heldIn(h.Block), phaseOf(h)} }, func(r *holdRow) (h ipam.Hold, err error) {
+	r.readPhase()
 	r.Block, err = r.block()
 	return r.Hold, err
 })

@@ -16,9 +16,11 @@ type TableGrants struct{ Table, Server, Retention, Reader string }
 func Grants() []TableGrants {
 	return []TableGrants{
 		{"api_keys", "SELECT, INSERT, UPDATE, DELETE", "", "SELECT"},
+		{"attachments", "SELECT, INSERT, DELETE", "", "SELECT"},
 		{"audit_events", "SELECT, INSERT", "SELECT, DELETE", "SELECT"},
 		{"classes", "SELECT, INSERT, UPDATE, DELETE", "", "SELECT"},
 		{"compatibility", "SELECT", "SELECT", "SELECT"},
+		{"consumers", "SELECT, INSERT, UPDATE, DELETE", "", "SELECT"},
 		{"feed", "SELECT, INSERT", "SELECT, UPDATE", ""},
 		{"fences", "SELECT, INSERT, UPDATE, DELETE", "", "SELECT"},
 		{"free_blocks", "SELECT, INSERT, DELETE", "", "SELECT"},
@@ -36,6 +38,7 @@ func Grants() []TableGrants {
 		{"projects", "SELECT, INSERT, UPDATE, DELETE", "SELECT", "SELECT"},
 		{"quota_shards", "SELECT, INSERT, UPDATE, DELETE", "", "SELECT"},
 		{"quotas", "SELECT, INSERT, UPDATE, DELETE", "", "SELECT"},
+		{"realms", "SELECT, INSERT, UPDATE, DELETE", "", ""},
 		{"region_blocks", "SELECT, INSERT, DELETE", "", "SELECT"},
 		{"regions", "SELECT", "SELECT", "SELECT"},
 		{"removals", "INSERT", "SELECT, DELETE", "SELECT"},

@@ -32,9 +32,11 @@ type TableLocality struct {
 func Localities() []TableLocality {
 	return []TableLocality{
 		{"api_keys", Global, "read by requests everywhere; the last use is written in the background"},
+		{"attachments", RegionalByRow, "which consumers use a claim: beside it"},
 		{"audit_events", RegionalByRow, "the trail: appended to by every change"},
 		{"classes", Global, "read by claims everywhere, changed by operators"},
 		{"compatibility", Global, "which programs may work here: read by all of them again and again, written by ipamctl migrate alone"},
+		{"consumers", RegionalByRow, "what uses claims: renewed again and again"},
 		{"feed", Global, "what cursors of the feed are sealed with: read by who follows it, moved by retention"},
 		{"fences", RegionalByRow, "the mark and the stock of a container: written by every claim and release"},
 		{"free_blocks", RegionalByRow, "free blocks: written by every claim and release"},
@@ -52,6 +54,7 @@ func Localities() []TableLocality {
 		{"projects", Global, "read by requests everywhere, changed by admins"},
 		{"quota_shards", RegionalByRow, "what is used of a quota: written by every claim and release"},
 		{"quotas", Global, "read by claims everywhere, changed by admins"},
+		{"realms", RegionalByRow, "where many consumers expired at once: beside them"},
 		{"region_blocks", Global, "what is lent to which region: one key for the whole cluster"},
 		{"regions", Global, "the regions: written by ipamctl migrate alone"},
 		{"removals", RegionalByTable, "projects that are being removed: empty but for moments, and read by a background job"},

@@ -44,6 +44,8 @@ func (w *Statements) deletes(ch storage.Changes) {
 	}
 	if p := ch.ProjectDelete; p != nil {
 		w.any("answer_delete", rows.ID(p.UID))
+		w.any("consumer_delete_all", rows.ID(p.UID))
+		w.any("realm_delete_all", rows.ID(p.UID))
 		w.any("project_region_delete", rows.ID(p.UID))
 		w.any("class_delete_all", rows.ID(p.UID))
 		w.hit("project_delete", 1, rows.ID(p.UID), rows.ID(p.Revision))

@@ -9,6 +9,8 @@ import (
 	"net/netip"
 	"slices"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/crdb/lookup"
 	"github.com/carve-ipam/carve/internal/crdb/rows"
@@ -224,9 +226,18 @@ func inOrder[V any](places map[lookup.Place]V) []lookup.Place {
 	})
 }
 
-// Begin gives a project a fence in a region, unless it has one by now.
-func (w *Statements) Begin(at lookup.Place) {
-	w.any("fence_begin", at.Region, rows.ID(at.ID), rows.ID(ipam.NewID()), rows.EncodeStock(ipam.Stock{}))
+// Begin gives projects a fence in a region, unless they have one by now.
+func (w *Statements) Begin(places []lookup.Place) {
+	for _, at := range places {
+		w.any("fence_begin", at.Region, rows.ID(at.ID), rows.ID(ipam.NewID()), rows.EncodeStock(ipam.Stock{}))
+	}
+}
+
+// Begins are the statements of Begin alone.
+func Begins(places []lookup.Place) *Statements {
+	w := &Statements{batch: &pgx.Batch{}}
+	w.Begin(places)
+	return w
 }
 
 // Moved is where marks were moved.

@@ -31,6 +31,7 @@ func Plan(region string, everywhere []string, ch storage.Changes, fences lookup.
 	w.deletes(ch)
 	w.updates(ch)
 	w.inserts(ch)
+	w.consumers(ch.ConsumerChanges)
 	w.classEpochs(ch) // last: who holds the project's row keeps others waiting
 	return w, w.err
 }

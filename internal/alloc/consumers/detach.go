@@ -1,0 +1,152 @@
+package consumers
+
+import (
+	"context"
+	"time"
+
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/trail"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+// DetachConsumer detaches a consumer from a claim. When it was the last one of a claim that is to be deleted unused, the claim is released in the same
+// transaction. A consumer that is not attached, or a claim that is gone, is what was asked for already.
+func (s *Consumers) DetachConsumer(ctx context.Context, project, claim string, ref ipam.ConsumerRef, r usecase.Request) error {
+	_, in, err := s.Enter(ctx, tenancy.ConsumersWrite, project)
+	if err != nil {
+		return err
+	}
+	if err := (ipam.NewConsumer{Ref: ref}).Check("query:", "path:uid"); err != nil {
+		return err
+	}
+	return s.detach(ctx, in, detachment{
+		claim: claim, because: ipam.Because{Reason: ipam.ReasonDetached, Consumer: ref}, request: r,
+		event: trail.Attempt(ctx, s.Now(), in.ID, trail.KindClaim, claim),
+	})
+}
+
+// detachment is a consumer that is to be detached from a claim.
+type detachment struct {
+	claim   string
+	id      ipam.ID // of the claim; zero: whichever has the name
+	because ipam.Because
+	event   ipam.Event // who does it
+	request usecase.Request
+}
+
+// detach does it, if there is anything to be done.
+func (s *Consumers) detach(ctx context.Context, in storage.ProjectKey, d detachment) error {
+	defer s.claims.ForgetClaim(in, d.claim)
+	d.event.Name = d.claim
+	revision := ipam.NewID()
+	_, err := usecase.UntilAgreed(func(int) (struct{}, error) {
+		var none struct{}
+		if d.id.IsZero() {
+			c, attached, err := s.attached(ctx, in, d)
+			if err != nil || !attached {
+				return none, err
+			}
+			d.id = c.UID
+		}
+		release, err := s.Lanes.Acquire(ctx, d.id)
+		if err != nil {
+			return none, err
+		}
+		defer release()
+		c, attached, err := s.attached(ctx, in, d)
+		if err != nil || !attached {
+			return none, err
+		}
+		if err := d.request.IfMatch.Check(c.Revision); err != nil {
+			return none, err
+		}
+		if c.Consumers == 1 && c.Spec.WhenUnused == ipam.UnusedDelete {
+			return none, s.release(ctx, in, c, d)
+		}
+		return none, s.detachOnly(ctx, in, c, d, revision)
+	})
+	if ipam.IsCode(err, ipam.CodeNotFound) { // the claim was released meanwhile, and nobody is attached to it
+		return nil
+	}
+	return err
+}
+
+// attached reads a claim that a consumer is attached to. That it is not is answered when it is durable.
+func (s *Consumers) attached(ctx context.Context, in storage.ProjectKey, d detachment) (c ipam.Claim, attached bool, err error) {
+	err = s.Durably(ctx, func(ctx context.Context) (bool, error) {
+		if c, attached, err = storage.IgnoreNotFound(s.Store.ClaimGet(ctx, in, d.claim)); err != nil || !attached {
+			return true, err
+		}
+		if !d.id.IsZero() && d.id != c.UID {
+			attached = false
+			return true, nil
+		}
+		_, attached, err = storage.IgnoreNotFound(s.Store.AttachmentGet(ctx, c, d.because.Consumer))
+		return !attached, err
+	})
+	return c, attached, err
+}
+
+// release detaches the last consumer of a claim by the ordinary release of the claim.
+func (s *Consumers) release(ctx context.Context, in storage.ProjectKey, c ipam.Claim, d detachment) error {
+	var cooling time.Duration
+	if d.because.Reason == ipam.ReasonExpired && c.ReclaimPolicy == ipam.ReclaimDelete {
+		var err error
+		if cooling, err = s.coolingLost(ctx, in, c); err != nil {
+			return err
+		}
+	}
+	return s.claims.ReleaseUnused(ctx, in, c, d.because, cooling, d.event, d.request)
+}
+
+// coolingLost is how long the block of a claim cools down whose consumer was lost: it may be in use still.
+func (s *Consumers) coolingLost(ctx context.Context, in storage.ProjectKey, c ipam.Claim) (time.Duration, error) {
+	if c.Class.IsZero() {
+		return ipam.DefaultReuseLost, nil
+	}
+	usable, err := s.Store.ClassList(ctx, in)
+	if err != nil {
+		return 0, err
+	}
+	for i := range usable {
+		if lost := usable[i].Spec.ReuseAfterLost; usable[i].UID == c.Class.ID && lost != nil {
+			return *lost, nil
+		}
+	}
+	return ipam.DefaultReuseLost, nil
+}
+
+// detachOnly detaches a consumer from a claim that stays.
+func (s *Consumers) detachOnly(ctx context.Context, in storage.ProjectKey, first ipam.Claim, d detachment, revision ipam.ID) error {
+	locks := storage.Locks{Shared: []ipam.ID{in.ID}, Alone: []ipam.ID{first.UID}}
+	_, err := usecase.Settled(ctx, s.Core, "consumer_detach", locks, d.request.DryRun, func(ctx context.Context, tx storage.Tx) (none struct{}, err error) {
+		was, err := tx.ClaimGet(ctx, in, d.claim)
+		if err != nil {
+			return none, err
+		}
+		if was.UID != first.UID || was.Consumers == 1 && was.Spec.WhenUnused == ipam.UnusedDelete {
+			return none, &storage.Conflict{}
+		}
+		if err := d.request.IfMatch.Check(was.Revision); err != nil {
+			return none, err
+		}
+		a, attached, err := storage.IgnoreNotFound(tx.AttachmentGet(ctx, was, d.because.Consumer))
+		if err != nil || !attached {
+			return none, err
+		}
+		next := changed(was, was.Consumers-1, revision, tx.Now())
+		e, err := trail.DetachEvent(d.event, &was, &next, d.because)
+		if err != nil {
+			return none, err
+		}
+		ch := storage.Changes{ClaimUpdate: &storage.ClaimUpdate{Was: was.Revision, Now: next}, Events: []ipam.Event{e}}
+		ch.AttachmentDelete = []ipam.Attachment{a}
+		return none, tx.Write(ctx, ch)
+	}, func(ctx context.Context) (struct{}, bool, error) {
+		_, attached, err := s.attached(ctx, in, d)
+		return struct{}{}, !attached, err
+	})
+	return err
+}

@@ -1,0 +1,159 @@
+package consumers
+
+import (
+	"context"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/carve-ipam/carve/internal/alloc/attach"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/trail"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+// How the claims of a consumer that has ended are given up: so many at once, in transactions of one claim each, and in a request for no longer than that.
+const (
+	drainPage     = 64
+	drainParallel = 8
+	drainLimit    = 5 * time.Second
+)
+
+// EndConsumer says that a consumer has ended: from then on it cannot come back, whatever is on its way. It is detached from its claims in this request, as
+// far as there is time; left is how many are left to the background. A UID that is not known ends as well: what has ended must not be attached late.
+func (s *Consumers) EndConsumer(ctx context.Context, project string, ref ipam.ConsumerRef, r usecase.Request) (left int64, err error) {
+	who, in, err := s.Enter(ctx, tenancy.ConsumersWrite, project)
+	if err != nil {
+		return 0, err
+	}
+	if err := (ipam.NewConsumer{Ref: ref}).Check("path:", "path:uid"); err != nil {
+		return 0, err
+	}
+	made := ipam.Consumer{Metadata: s.Fresh(ipam.Metadata{Name: ref.UID}, in.Name, s.Region, who), ProjectID: in.ID, Realm: ref.Realm}
+	event := trail.Attempt(ctx, made.CreatedAt, in.ID, trail.KindConsumer, ref.String())
+	ended, err := s.end(ctx, in, made, event, r)
+	if err != nil || r.DryRun || !ended.Draining {
+		return 0, err
+	}
+	event.Kind = trail.KindClaim
+	within, cancel := context.WithTimeout(ctx, drainLimit)
+	defer cancel()
+	if _, err := s.drain(within, in, ended, event); err == nil {
+		return 0, s.drained(ctx, []ipam.Consumer{ended})
+	}
+	ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), usecase.ReadBackLimit)
+	defer cancel()
+	return s.Store.AttachmentCount(ctx, in.ID, ref) // what failed is tried again by the background
+}
+
+// end writes the tombstone of a consumer. One that has ended stays as it is.
+func (s *Consumers) end(ctx context.Context, in storage.ProjectKey, made ipam.Consumer, event ipam.Event, r usecase.Request) (ipam.Consumer, error) {
+	ref := made.Ref()
+	release, err := s.Lanes.Acquire(ctx, lockOf(in, ref))
+	if err != nil {
+		return made, err
+	}
+	defer release()
+	ended, err := usecase.Settled(ctx, s.Core, "consumer_end", s.locks(in, ref), r.DryRun, func(ctx context.Context, tx storage.Tx) (ipam.Consumer, error) {
+		was, found, err := storage.IgnoreNotFound(find(ctx, tx, in, ref))
+		if err != nil {
+			return was, err
+		}
+		if found && !was.Live() {
+			return was, nil
+		}
+		if err := r.IfMatch.Check(was.Revision); err != nil {
+			return was, err
+		}
+		at := tx.Now()
+		next, ch := was, storage.Changes{}
+		if !found {
+			if err := usecase.StillThere(ctx, tx, in); err != nil {
+				return made, err
+			}
+			next = made
+			next.CreatedAt, next.RenewedAt = at, at
+		}
+		next = next.Ended(at, ipam.ReasonEnded)
+		next.Revision, next.UpdatedAt = made.Revision, at
+		if found {
+			ch.ConsumerUpdate = []storage.ConsumerUpdate{{Was: was.Revision, Now: next}}
+		} else {
+			next.Draining = false // it is attached nowhere
+			ch.ConsumerInsert = []ipam.Consumer{next}
+		}
+		e, err := attach.Recorded(event, wasThere(was, found), &next)
+		ch.Events = []ipam.Event{e}
+		if err != nil {
+			return next, err
+		}
+		return next, tx.Write(ctx, ch)
+	}, func(ctx context.Context) (ipam.Consumer, bool, error) {
+		got, found, err := storage.IgnoreNotFound(find(ctx, s.Store, in, ref))
+		return got, found && !got.Live(), err
+	})
+	if err == nil && !r.DryRun {
+		s.Metrics.ConsumersEnded(ctx, ipam.ReasonEnded, 1)
+	}
+	return ended, err
+}
+
+func wasThere(c ipam.Consumer, found bool) *ipam.Consumer {
+	if !found {
+		return nil
+	}
+	return &c
+}
+
+// drain detaches a consumer that has ended from all its claims, each in a transaction of its own. event is who does it.
+func (s *Consumers) drain(ctx context.Context, in storage.ProjectKey, c ipam.Consumer, event ipam.Event) (done int, err error) {
+	for {
+		list, err := s.Store.AttachmentListOf(ctx, in.ID, c.Ref(), drainPage)
+		if err != nil || len(list) == 0 {
+			return done, err
+		}
+		g, within := errgroup.WithContext(ctx)
+		g.SetLimit(drainParallel)
+		for _, a := range list {
+			g.Go(func() error {
+				return s.detach(within, in, detachment{claim: a.Claim, id: a.ClaimID, because: ipam.Because{Reason: c.Reason, Consumer: c.Ref()}, event: event})
+			})
+		}
+		if err := g.Wait(); err != nil {
+			return done, err
+		}
+		done += len(list)
+	}
+}
+
+// drained notes of consumers that have ended that they are attached nowhere: no more can they be.
+func (s *Consumers) drained(ctx context.Context, list []ipam.Consumer) error {
+	if len(list) == 0 {
+		return nil
+	}
+	shared := storage.Locks{Shared: []ipam.ID{list[0].ProjectID}}
+	_, err := usecase.InTx(ctx, s.Core, "consumer_drained", shared, false, func(ctx context.Context, tx storage.Tx) (struct{}, error) {
+		var ch storage.Changes
+		refs := make(map[ipam.ID][]ipam.ConsumerRef)
+		for _, c := range list {
+			refs[c.ProjectID] = append(refs[c.ProjectID], c.Ref())
+		}
+		for project, of := range refs {
+			found, err := tx.ConsumersNamed(ctx, project, of)
+			if err != nil {
+				return struct{}{}, err
+			}
+			for _, c := range found {
+				if c.Draining { // or else somebody was quicker
+					next := c
+					next.Draining, next.Revision = false, ipam.DerivedID(c.Revision, "drained")
+					ch.ConsumerUpdate = append(ch.ConsumerUpdate, storage.ConsumerUpdate{Was: c.Revision, Now: next})
+				}
+			}
+		}
+		return struct{}{}, tx.Write(ctx, ch)
+	})
+	return err
+}

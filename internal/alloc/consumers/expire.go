@@ -1,0 +1,193 @@
+package consumers
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/carve-ipam/carve/internal/alloc/attach"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/trail"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// The breaker: when more than so many consumers of a realm, and more than one in so many of it, were lost within a time, nobody else is, until that is
+// confirmed or they are renewed. What expires is spread over time as renewals were: so it is not one pass that is looked at.
+const (
+	breakerLost   = 20
+	breakerShare  = 10
+	breakerWindow = 10 * time.Minute
+)
+
+// expirePage is how many consumers one transaction ends.
+const expirePage = 200
+
+// Kept is what a pass has done.
+type Kept struct {
+	Expired int                // consumers that were ended for having expired
+	Drained int                // consumers that have ended and are attached nowhere any more
+	Opened  []storage.RealmKey // realms in which nobody is ended from now on
+}
+
+// KeepConsumers ends what has expired, and detaches what has ended. It can run on several servers at once, and be stopped between any two transactions:
+// what is left to do is in the tables. What fails for one realm or one consumer does not keep the others waiting.
+func (s *Consumers) KeepConsumers(ctx context.Context) (done Kept, err error) {
+	s.passing.Lock()
+	defer s.passing.Unlock()
+	by := storage.Expiry{Before: s.Now().Add(-margin), MaxTTL: s.serving.longest(s.Ticks())}
+	due, err := s.Store.ConsumersDue(ctx, by)
+	if err != nil {
+		return done, err
+	}
+	was := s.serving.last
+	s.serving.beat(s.Ticks())
+	if s.serving.since.After(was) { // what was asked for was judged by what is not so any more
+		due = nil
+	}
+	var errs []error
+	seen := map[storage.RealmKey]bool{}
+	for _, d := range due {
+		seen[d.RealmKey] = true
+		n, opened, err := s.expireRealm(ctx, d, by)
+		if done.Expired += n; opened {
+			done.Opened = append(done.Opened, d.RealmKey)
+		}
+		errs = append(errs, err)
+	}
+	errs = append(errs, s.closeBreakers(ctx, seen, s.serving.longest(s.Ticks()) > 0))
+	done.Drained, err = s.drainAll(ctx)
+	s.serving.beat(s.Ticks())
+	return done, errors.Join(append(errs, err)...)
+}
+
+// expireRealm ends those of a realm's consumers that have expired, unless they are too many.
+func (s *Consumers) expireRealm(ctx context.Context, d storage.RealmDue, by storage.Expiry) (ended int, opened bool, err error) {
+	state, err := s.Store.RealmGet(ctx, d.ProjectID, d.Name)
+	if err != nil {
+		return 0, false, err
+	}
+	if until := state.ConfirmedUntil; !until.IsZero() && until.Before(by.Before) {
+		if ended, err = s.expireAll(ctx, d.RealmKey, storage.Expiry{Before: until, MaxTTL: by.MaxTTL}); err != nil {
+			return ended, false, err
+		}
+	}
+	left := d.Due - int64(ended)
+	live, lost, err := s.Store.RealmCount(ctx, d.ProjectID, d.Name, s.Now().Add(-breakerWindow), state.ConfirmedUntil)
+	if err != nil || left <= 0 {
+		return ended, false, err
+	}
+	if lost+left > breakerLost && (lost+left)*breakerShare > live+lost {
+		if !state.HeldSince.IsZero() {
+			return ended, false, nil
+		}
+		state.HeldSince = s.Now()
+		s.Metrics.RealmHeld(ctx)
+		return ended, true, s.putRealm(ctx, d.RealmKey, state)
+	}
+	n, err := s.expireAll(ctx, d.RealmKey, by)
+	if err == nil && !state.HeldSince.IsZero() {
+		err = s.closeBreaker(ctx, d.RealmKey)
+	}
+	return ended + n, false, err
+}
+
+// expireAll ends all consumers of a realm that have expired, so many in a transaction.
+func (s *Consumers) expireAll(ctx context.Context, realm storage.RealmKey, by storage.Expiry) (ended int, err error) {
+	for {
+		n, err := s.expireSome(ctx, realm, by)
+		ended += n
+		s.serving.beat(s.Ticks())
+		if err != nil || n < expirePage {
+			return ended, err
+		}
+	}
+}
+
+// expireSome writes the tombstones of some consumers, each as it was read: one that was renewed meanwhile makes all of it run again.
+func (s *Consumers) expireSome(ctx context.Context, realm storage.RealmKey, by storage.Expiry) (int, error) {
+	ctx, cancel := context.WithTimeout(ctx, usecase.GroupDeadline)
+	defer cancel()
+	n, err := usecase.InTx(ctx, s.Core, "consumer_expire", storage.Locks{Shared: []ipam.ID{realm.ProjectID}}, false, func(ctx context.Context, tx storage.Tx) (int, error) {
+		list, err := tx.ConsumerDueList(ctx, realm.ProjectID, realm.Name, by, expirePage)
+		if err != nil {
+			return 0, err
+		}
+		var ch storage.Changes
+		at := tx.Now()
+		event := ipam.Event{At: at, Subject: Keeper}
+		for _, c := range list {
+			next := c.Ended(at, ipam.ReasonExpired)
+			next.Revision, next.UpdatedAt = ipam.DerivedID(c.Revision, "expired"), at
+			e, err := attach.Recorded(event, &c, &next)
+			if err != nil {
+				return 0, err
+			}
+			ch.Events = append(ch.Events, e)
+			ch.ConsumerUpdate = append(ch.ConsumerUpdate, storage.ConsumerUpdate{Was: c.Revision, Now: next})
+		}
+		return len(list), tx.Write(ctx, ch)
+	})
+	if err == nil && n > 0 {
+		s.Metrics.ConsumersEnded(ctx, ipam.ReasonExpired, n)
+	}
+	return n, err
+}
+
+// drainAll detaches consumers that have ended, many at once.
+func (s *Consumers) drainAll(ctx context.Context) (done int, err error) {
+	var errs []error
+	for after := (time.Time{}); ; {
+		list, err := s.Store.ConsumersDraining(ctx, after, expirePage)
+		if err != nil || len(list) == 0 {
+			return done, errors.Join(append(errs, err)...)
+		}
+		n, err := s.drainSome(ctx, list)
+		if done, errs = done+n, append(errs, err); err != nil { // beyond those that cannot be now
+			after = list[len(list)-1].EndedAt
+		}
+		s.serving.beat(s.Ticks())
+	}
+}
+
+func (s *Consumers) drainSome(ctx context.Context, list []ipam.Consumer) (int, error) {
+	ids := make([]ipam.ID, len(list))
+	for i, c := range list {
+		ids[i] = c.ProjectID
+	}
+	keys, err := s.Store.ProjectKeys(ctx, ids)
+	if err != nil {
+		return 0, err
+	}
+	names := make(map[ipam.ID]storage.ProjectKey, len(keys))
+	for _, k := range keys {
+		names[k.ID] = k
+	}
+	errs, drained := make([]error, len(list)), map[ipam.ID][]ipam.Consumer{}
+	var g errgroup.Group
+	g.SetLimit(drainParallel)
+	for i, c := range list {
+		g.Go(func() error {
+			within, cancel := context.WithTimeout(ctx, usecase.GroupDeadline)
+			defer cancel()
+			at := s.Now()
+			event := ipam.Event{ID: ipam.NewTimeID(at), ProjectID: c.ProjectID, At: at, Subject: Keeper, Kind: trail.KindClaim}
+			_, errs[i] = s.drain(within, names[c.ProjectID], c, event)
+			return nil
+		})
+	}
+	_ = g.Wait()
+	n := 0
+	for i, c := range list {
+		if errs[i] == nil {
+			drained[c.ProjectID] = append(drained[c.ProjectID], c)
+			n++
+		}
+	}
+	for _, of := range drained {
+		errs = append(errs, s.drained(ctx, of))
+	}
+	return n, errors.Join(errs...)
+}

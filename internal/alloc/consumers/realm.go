@@ -1,0 +1,118 @@
+package consumers
+
+import (
+	"context"
+
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/trail"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+// GetRealm answers how many consumers of a realm live in the region of this server, how many of them have expired, and whether those are ended.
+func (s *Consumers) GetRealm(ctx context.Context, project, realm string) (ipam.Realm, error) {
+	_, in, err := s.Enter(ctx, tenancy.ConsumersRead, project)
+	if err != nil {
+		return ipam.Realm{}, err
+	}
+	return s.realm(ctx, in, realm)
+}
+
+func (s *Consumers) realm(ctx context.Context, in storage.ProjectKey, realm string) (out ipam.Realm, err error) {
+	out = ipam.Realm{Project: in.Name, Name: realm}
+	now := s.Now()
+	if out.RealmState, err = s.Store.RealmGet(ctx, in.ID, realm); err != nil {
+		return out, err
+	}
+	if out.Live, _, err = s.Store.RealmCount(ctx, in.ID, realm, now, now); err != nil {
+		return out, err
+	}
+	out.Expired, err = s.Store.RealmExpired(ctx, in.ID, realm, now)
+	return out, err
+}
+
+// ConfirmExpiry confirms that all those consumers of a realm are gone that have expired until now: they are ended, however many.
+func (s *Consumers) ConfirmExpiry(ctx context.Context, project, realm string, r usecase.Request) (ipam.Realm, error) {
+	_, in, err := s.Enter(ctx, tenancy.RealmsConfirm, project)
+	if err != nil {
+		return ipam.Realm{}, err
+	}
+	key := storage.RealmKey{ProjectID: in.ID, Name: realm}
+	event := trail.Attempt(ctx, s.Now(), in.ID, trail.KindRealm, realm)
+	_, err = usecase.Settled(ctx, s.Core, "realm_confirm", storage.Locks{Shared: []ipam.ID{in.ID}}, r.DryRun, func(ctx context.Context, tx storage.Tx) (none struct{}, err error) {
+		state := ipam.RealmState{ConfirmedUntil: tx.Now()}
+		e, err := trail.Effected(event, nil, &trail.Record{Because: string(ipam.ReasonExpired)})
+		if err != nil {
+			return none, err
+		}
+		ch := storage.Changes{Events: []ipam.Event{e}}
+		regions, err := tx.RegionsOf(ctx, in.ID)
+		if err != nil {
+			return none, err
+		}
+		for _, region := range regions {
+			ch.RealmPut = append(ch.RealmPut, storage.RealmPut{RealmKey: key, Region: region, Now: state})
+		}
+		return none, tx.Write(ctx, ch)
+	}, func(context.Context) (none struct{}, found bool, err error) { return none, false, nil })
+	if err != nil {
+		return ipam.Realm{}, err
+	}
+	return s.realm(ctx, in, realm)
+}
+
+// putRealm notes that nobody of a realm is ended from now on, and tells the project so.
+func (s *Consumers) putRealm(ctx context.Context, realm storage.RealmKey, state ipam.RealmState) error {
+	event := ipam.Event{ID: ipam.NewTimeID(state.HeldSince), ProjectID: realm.ProjectID, At: state.HeldSince, Subject: Keeper, Kind: trail.KindRealm, Name: realm.Name}
+	return s.changeRealm(ctx, realm, func(was ipam.RealmState) (ipam.RealmState, *ipam.Event, error) {
+		if !was.HeldSince.IsZero() { // another server was quicker
+			return was, nil, nil
+		}
+		was.HeldSince = state.HeldSince
+		e, err := trail.Effected(event, nil, &trail.Record{Phase: "Held", Because: string(ipam.ReasonExpired)})
+		return was, &e, err
+	})
+}
+
+// closeBreakers lets those realms go on in which nobody who has expired is left.
+func (s *Consumers) closeBreakers(ctx context.Context, due map[storage.RealmKey]bool, judged bool) error {
+	if !judged {
+		return nil
+	}
+	held, err := s.Store.RealmsHeld(ctx, ipam.ID{}, expirePage)
+	for _, realm := range held {
+		if err == nil && !due[realm] {
+			err = s.closeBreaker(ctx, realm)
+		}
+	}
+	return err
+}
+
+func (s *Consumers) closeBreaker(ctx context.Context, realm storage.RealmKey) error {
+	return s.changeRealm(ctx, realm, func(was ipam.RealmState) (ipam.RealmState, *ipam.Event, error) {
+		was.HeldSince = ipam.RealmState{}.HeldSince
+		return was, nil, nil
+	})
+}
+
+// changeRealm replaces what is stored of a realm.
+func (s *Consumers) changeRealm(ctx context.Context, realm storage.RealmKey, change func(was ipam.RealmState) (ipam.RealmState, *ipam.Event, error)) error {
+	_, err := usecase.InTx(ctx, s.Core, "realm_change", storage.Locks{}, false, func(ctx context.Context, tx storage.Tx) (none struct{}, err error) {
+		was, err := tx.RealmGet(ctx, realm.ProjectID, realm.Name)
+		if err != nil {
+			return none, err
+		}
+		next, event, err := change(was)
+		if err != nil || next == was {
+			return none, err
+		}
+		ch := storage.Changes{}
+		if event != nil {
+			ch.Events = []ipam.Event{*event}
+		}
+		ch.RealmPut = []storage.RealmPut{{RealmKey: realm, Region: s.Region, Now: next}}
+		return none, tx.Write(ctx, ch)
+	})
+	return err
+}

@@ -1,0 +1,145 @@
+package lookup
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/crdb/rows"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// ConsumersNamed implements storage.Reader.
+func (r Reader) ConsumersNamed(ctx context.Context, projectID ipam.ID, refs []ipam.ConsumerRef) ([]ipam.Consumer, error) {
+	realms, uids := make([]string, len(refs)), make([]string, len(refs))
+	for i, ref := range refs {
+		realms[i], uids[i] = ref.Realm, ref.UID
+	}
+	found, err := List(ctx, r, "consumers_named", rows.Consumers.Scan, r.region, rows.ID(projectID), realms, uids)
+	if err != nil || len(found) >= len(refs) || !r.places.Several() {
+		return found, err
+	}
+	elsewhere, err := List(ctx, r, "consumers_named_elsewhere", rows.Consumers.Scan, r.region, rows.ID(projectID), realms, uids)
+	return append(found, elsewhere...), err
+}
+
+// RegionsOf implements storage.Reader.
+func (r Reader) RegionsOf(ctx context.Context, projectID ipam.ID) ([]string, error) {
+	return List(ctx, r, "project_region_list", scanText, rows.ID(projectID))
+}
+
+// ConsumerList implements storage.Reader.
+func (r Reader) ConsumerList(ctx context.Context, project storage.ProjectKey, realm, after string, limit int) ([]ipam.Consumer, error) {
+	scan := func(row pgx.CollectableRow) (ipam.Consumer, error) {
+		c, err := rows.Consumers.Scan(row)
+		c.Project = project.Name
+		return c, err
+	}
+	if r.places.Several() {
+		return List(ctx, r, "consumer_list_everywhere", scan, rows.ID(project.ID), realm, after, limit)
+	}
+	return List(ctx, r, "consumer_list", scan, r.region, rows.ID(project.ID), realm, after, limit)
+}
+
+// ConsumersDue implements storage.Reader.
+func (r Reader) ConsumersDue(ctx context.Context, by storage.Expiry) ([]storage.RealmDue, error) {
+	found, err := List(ctx, r, "consumer_due", scanRealm, r.region, by.Before, int64(by.MaxTTL/time.Second), mostDue)
+	var due []storage.RealmDue
+	at := make(map[storage.RealmKey]int)
+	for _, k := range found {
+		i, known := at[k]
+		if !known {
+			i = len(due)
+			at[k], due = i, append(due, storage.RealmDue{RealmKey: k})
+		}
+		due[i].Due++
+	}
+	return due, err
+}
+
+// mostDue bounds the consumers that are looked at to find realms in which some have expired; others are found when those are ended.
+const mostDue = 20000
+
+func scanRealm(row pgx.CollectableRow) (k storage.RealmKey, err error) {
+	err = row.Scan((*[16]byte)(&k.ProjectID), &k.Name)
+	return k, err
+}
+
+// ConsumerDueList implements storage.Reader.
+func (r Reader) ConsumerDueList(ctx context.Context, projectID ipam.ID, realm string, by storage.Expiry, limit int) ([]ipam.Consumer, error) {
+	return List(ctx, r, "consumer_due_list", rows.Consumers.Scan, r.region, rows.ID(projectID), realm, by.Before, int64(by.MaxTTL/time.Second), limit)
+}
+
+// ConsumersDraining implements storage.Reader.
+func (r Reader) ConsumersDraining(ctx context.Context, after time.Time, limit int) ([]ipam.Consumer, error) {
+	return List(ctx, r, "consumer_draining", rows.Consumers.Scan, r.region, after, limit)
+}
+
+// AttachmentGet implements storage.Reader.
+func (r Reader) AttachmentGet(ctx context.Context, c ipam.Claim, ref ipam.ConsumerRef) (ipam.Attachment, error) {
+	return one(ctx, r, "attachment_get", rows.Attachments.Scan, NotFound("Consumer %s is not attached to claim %s.", ref, c.Ref()),
+		c.Region, rows.ID(c.ProjectID), rows.ID(c.UID), ref.Realm, ref.UID)
+}
+
+// AttachmentList implements storage.Reader.
+func (r Reader) AttachmentList(ctx context.Context, c ipam.Claim, after ipam.ConsumerRef, limit int) ([]ipam.Attachment, error) {
+	return List(ctx, r, "attachment_list", rows.Attachments.Scan, c.Region, rows.ID(c.ProjectID), rows.ID(c.UID), after.Realm, after.UID, limit)
+}
+
+// AttachmentListOf implements storage.Reader.
+func (r Reader) AttachmentListOf(ctx context.Context, projectID ipam.ID, ref ipam.ConsumerRef, limit int) ([]ipam.Attachment, error) {
+	found, err := List(ctx, r, "attachment_list_of", rows.Attachments.Scan, r.region, rows.ID(projectID), ref.Realm, ref.UID, limit)
+	if err != nil || len(found) == limit || !r.places.Several() {
+		return found, err
+	}
+	elsewhere, err := List(ctx, r, "attachment_list_of_elsewhere", rows.Attachments.Scan, r.region, rows.ID(projectID), ref.Realm, ref.UID, limit-len(found))
+	return append(found, elsewhere...), err
+}
+
+// AttachmentCount implements storage.Reader.
+func (r Reader) AttachmentCount(ctx context.Context, projectID ipam.ID, ref ipam.ConsumerRef) (int64, error) {
+	return one(ctx, r, "attachment_count", pgx.RowTo[int64], NotFound("Consumer %s was not found.", ref), rows.ID(projectID), ref.Realm, ref.UID)
+}
+
+// ClaimListOfConsumer implements storage.Reader.
+func (r Reader) ClaimListOfConsumer(ctx context.Context, project storage.ProjectKey, ref ipam.ConsumerRef, after string, limit int) ([]ipam.Claim, error) {
+	return List(ctx, r, "claim_list_of_consumer", claimIn(project), rows.ID(project.ID), ref.Realm, ref.UID, after, limit)
+}
+
+// RealmCount implements storage.Reader.
+func (r Reader) RealmCount(ctx context.Context, projectID ipam.ID, realm string, lostAfter, expiredAfter time.Time) (live, lost int64, err error) {
+	counted, err := one(ctx, r, "realm_count", func(row pgx.CollectableRow) (n [2]int64, err error) {
+		err = row.Scan(&n[0], &n[1])
+		return n, err
+	}, NotFound("Realm %s was not found.", realm), r.region, rows.ID(projectID), realm, lostAfter, expiredAfter)
+	return counted[0], counted[1], err
+}
+
+// RealmGet implements storage.Reader.
+func (r Reader) RealmGet(ctx context.Context, projectID ipam.ID, realm string) (s ipam.RealmState, err error) {
+	found, err := List(ctx, r, "realm_get", rows.Realms.Scan, r.region, rows.ID(projectID), realm)
+	if len(found) > 0 {
+		s = found[0]
+	}
+	return s, err
+}
+
+// RealmsHeld implements storage.Reader.
+func (r Reader) RealmsHeld(ctx context.Context, after ipam.ID, limit int) ([]storage.RealmKey, error) {
+	return List(ctx, r, "realm_held", scanRealm, r.region, rows.ID(after), limit)
+}
+
+// ProjectKeys implements storage.Reader.
+func (r Reader) ProjectKeys(ctx context.Context, ids []ipam.ID) ([]storage.ProjectKey, error) {
+	return List(ctx, r, "project_keys", func(row pgx.CollectableRow) (k storage.ProjectKey, err error) {
+		err = row.Scan((*[16]byte)(&k.ID), &k.Name)
+		return k, err
+	}, rows.IDs(ids))
+}
+
+// RealmExpired implements storage.Reader.
+func (r Reader) RealmExpired(ctx context.Context, projectID ipam.ID, realm string, before time.Time) (int64, error) {
+	return one(ctx, r, "realm_expired", pgx.RowTo[int64], NotFound("Realm %s was not found.", realm), r.region, rows.ID(projectID), realm, before)
+}

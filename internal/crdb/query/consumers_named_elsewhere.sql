@@ -1,0 +1,16 @@
+-- purpose: some consumers of a project, by realm and UID, in the other regions in which the project may have claims
+-- index:   project_regions_pkey, consumers_pkey
+-- rows:    one probe for each in each of the project's other regions: none for a project that works in one
+-- locks:   none
+SELECT
+    -- @columns consumer AS c
+FROM project_regions AS g
+CROSS JOIN unnest($3::TEXT[], $4::TEXT[]) AS k (realm, uid)
+CROSS JOIN LATERAL (
+    SELECT
+        -- @columns consumer AS t
+    FROM consumers AS t
+    WHERE t.region = g.region AND t.project_id = g.project_id AND t.realm = k.realm AND t.uid = k.uid
+    LIMIT 1
+) AS c
+WHERE g.project_id = $2 AND g.region <> $1
