@@ -46,6 +46,6 @@
 //	resolve   which pools may serve a claim
 //	holdings  allocations: what is held, and by whom
 //	claims    claims, alone, in groups and in batches
-//	releases  many claims that are released by one request
 //	consumers what uses claims: attached, renewed, ended, and what the background does about it
+//	releases  many claims that are released by one request
 package alloc

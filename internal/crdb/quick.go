@@ -23,7 +23,7 @@ type quick struct {
 	region   string
 	read     func(context.Context, func(lookup.Querier) error) error // what is there now, outside of any transaction
 	memory   *recall.Memory
-	clock    *storeClock
+	now      func() time.Time
 	pools    map[lookup.Place]*recall.Pool
 	projects map[ipam.ID]*recall.Project
 	several  []storage.Container
@@ -36,7 +36,7 @@ type quick struct {
 var _ storage.Tx = (*quick)(nil)
 
 func newQuick(s *Store) *quick {
-	t := &quick{region: s.region, memory: s.memory, clock: s.clock, pools: map[lookup.Place]*recall.Pool{}, projects: map[ipam.ID]*recall.Project{}}
+	t := &quick{region: s.region, memory: s.memory, now: s.clock.inOneTrip(s.engine), pools: map[lookup.Place]*recall.Pool{}, projects: map[ipam.ID]*recall.Project{}}
 	t.read = func(ctx context.Context, fn func(lookup.Querier) error) error {
 		return s.readNow(ctx, "claim_refused", fn)
 	}
@@ -253,10 +253,18 @@ func (t *quick) FreeRead(_ context.Context, c storage.Container, reads space.Rea
 	return t.free(at, reads)
 }
 
-// Now implements storage.Tx. It is not later than the database's time, whatever is not known of that: who gets the pool's lock after this transaction has a
-// later one.
+// inOneTrip is the clock of transactions in one round trip. On PostgreSQL it is not later than the database's, whatever is not known of that: who gets the
+// pool's lock after such a transaction has a later time. Where there are no locks it is the same estimate as that of all others.
+func (c *storeClock) inOneTrip(e engine) func() time.Time {
+	if e.locks() {
+		return c.Earliest
+	}
+	return c.Now
+}
+
+// Now implements storage.Tx.
 func (t *quick) Now() time.Time {
-	t.at = later(t.at, t.clock.Earliest().Truncate(time.Microsecond).Add(-time.Microsecond))
+	t.at = later(t.at, t.now().Truncate(time.Microsecond).Add(-time.Microsecond))
 	return t.at
 }
 

@@ -60,7 +60,7 @@ func (t *tx) FreeRead(ctx context.Context, c storage.Container, reads space.Read
 // QuotaShards implements storage.QuotaReader. Whoever decides by the sum of a quota's shards is alone with it.
 func (t *tx) QuotaShards(ctx context.Context, quotas []ipam.ID) ([]ipam.QuotaShard, error) {
 	if t.conn.locks == nil { // SERIALIZABLE alone would have many of them begin anew, again and again
-		return t.Reader.QuotaShardsAlone(ctx, quotas)
+		return t.QuotaShardsAlone(ctx, quotas)
 	}
 	t.conn.lock(quotas...)
 	return t.Reader.QuotaShards(ctx, quotas)

@@ -100,7 +100,7 @@ func TestThreeNodesAreStartedJoinedAndStopped(t *testing.T) {
 		}
 	}
 	require.Len(t, said, len(starts)+len(inits)+len(commands)+len(stops))
-	require.ElementsMatch(t, []string{"stopped local", "stopped east", "stopped west"}, stops)
+	require.ElementsMatch(t, []string{"stopped local", "stopped eu", "stopped us"}, stops)
 	address := regexp.MustCompile(`--listen-addr=(127\.0\.0\.1:\d+) --advertise-addr=(127\.0\.0\.1:\d+) --http-addr=127\.0\.0\.1:0 --join=(\S+) --locality=region=(\w+) --store=type=mem`)
 	at := map[string]string{}
 	joins := map[string]bool{}
@@ -111,13 +111,13 @@ func TestThreeNodesAreStartedJoinedAndStopped(t *testing.T) {
 		require.Contains(t, s, " start --insecure ")
 		at[m[4]], joins[m[3]] = m[1], true
 	}
-	all := strings.Join([]string{at["local"], at["east"], at["west"]}, ",")
+	all := strings.Join([]string{at["local"], at["eu"], at["us"]}, ",")
 	require.Equal(t, map[string]bool{all: true}, joins, "each joins all")
 	require.Equal(t, "init --insecure --host="+at["local"], inits[0])
 	url := func(region string) string {
 		return "postgresql://root@" + at[region] + "/defaultdb?sslmode=disable"
 	}
-	urls := "local=" + url("local") + ",east=" + url("east") + ",west=" + url("west")
+	urls := "local=" + url("local") + ",eu=" + url("eu") + ",us=" + url("us")
 	for i, region := range regions {
 		require.Equal(t, "command cockroach "+url(region)+" "+urls, commands[i])
 	}
@@ -136,9 +136,9 @@ func TestACommandThatFailsIsToldAndTheOthersRun(t *testing.T) {
 
 func TestANodeThatEndsIsToldWithWhatItPrinted(t *testing.T) {
 	t.Parallel()
-	bin, record := fake(t, `[ "$region" != east ] || { echo 'port is taken'; exit 7; }`+serving)
+	bin, record := fake(t, `[ "$region" != eu ] || { echo 'port is taken'; exit 7; }`+serving)
 	err := run(limited(t), bin, []string{"true", "true", "true"}, func(context.Context, *node) error { return errors.New("not up") })
-	require.ErrorContains(t, err, "the node in east ended: exit status 7")
+	require.ErrorContains(t, err, "the node in eu ended: exit status 7")
 	require.ErrorContains(t, err, "port is taken")
 	gone(t, lines(t, record))
 }
@@ -146,9 +146,9 @@ func TestANodeThatEndsIsToldWithWhatItPrinted(t *testing.T) {
 func TestANodeThatEndsLaterFailsTheRun(t *testing.T) {
 	t.Parallel()
 	bin, record := fake(t, serving)
-	kill := `kill "$(sed -n 's/^start \([0-9]*\) .*region=east.*/\1/p' ` + record + `)"; until grep -q 'stopped east' ` + record + `; do :; done; until ! kill -0 "$(sed -n 's/^start \([0-9]*\) .*region=east.*/\1/p' ` + record + `)" 2>/dev/null; do :; done`
+	kill := `kill "$(sed -n 's/^start \([0-9]*\) .*region=eu.*/\1/p' ` + record + `)"; until grep -q 'stopped eu' ` + record + `; do :; done; until ! kill -0 "$(sed -n 's/^start \([0-9]*\) .*region=eu.*/\1/p' ` + record + `)" 2>/dev/null; do :; done`
 	err := run(limited(t), bin, []string{kill, "echo never >> " + record, "true"}, up(record))
-	require.ErrorContains(t, err, "the node in east ended")
+	require.ErrorContains(t, err, "the node in eu ended")
 	said := lines(t, record)
 	require.NotContains(t, said, "never")
 	gone(t, said)

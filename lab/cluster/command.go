@@ -25,7 +25,7 @@ import (
 )
 
 // regions of the cluster. The first is the one that the database tests have their rows in.
-var regions = []string{"local", "east", "west"}
+var regions = []string{"local", "eu", "us"}
 
 // Run is the command.
 func Run(ctx context.Context, args []string) error {

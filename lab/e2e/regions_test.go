@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
 // globe is one database with a server in each of three regions, each a process of its own. Its world is the server of the first.
@@ -26,7 +27,7 @@ func setupGlobe(t testing.TB) *globe {
 	g := &globe{in: map[string]*caller{}, servers: map[string]*process{}}
 	dsn := database(t, elsewhere...)
 	for _, r := range everywhere {
-		g.servers[r] = startProcess(t, serverBinary(t), nil, "--database-url="+dsn, "--region="+r, "--max-connections=8", "--request-timeout=60s")
+		g.servers[r] = startProcess(t, serverBinary(t), nil, "--database-url="+dbtest.Gateway(t, dsn, r), "--region="+r, "--max-connections=8", "--request-timeout=60s")
 		g.in[r] = newCaller(g.servers[r].Addr())
 	}
 	g.world = newWorld(t, g.in[region], dsn)

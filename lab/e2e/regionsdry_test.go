@@ -10,6 +10,7 @@ import (
 
 	"github.com/carve-ipam/carve/client"
 	"github.com/carve-ipam/carve/internal/app"
+	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
 // A region that runs dry borrows in the same request; the pool is exhausted when no region has room, and not before.
@@ -73,7 +74,7 @@ func TestRegionsOfAPoolAreChanged(t *testing.T) {
 	w := newWorld(t, newCaller(serve(t, dsn)), dsn)
 	w.created(t, w.do(t, http.MethodPost, "/v1/projects", obj{"metadata": obj{"name": project}}))
 	w.pool(t, "net", obj{"cidr": "10.0.0.0/16", "regions": []string{region, "eu"}})
-	eu := start(t, dsn, t.Output(), "--region=eu")
+	eu := start(t, dbtest.Gateway(t, dsn, "eu"), t.Output(), "--region=eu")
 	require.Equal(t, "eu", newCaller(eu.Addr()).claim(t, "c", from("net", 28)).Metadata.Region)
 	require.NoError(t, eu.Close(t.Context())) // nobody looks after its stock while rows are compared
 
@@ -117,7 +118,7 @@ func TestARegionThatWasRestoredAloneAnswersNothing(t *testing.T) {
 	w := newWorld(t, newCaller(serve(t, dsn)), dsn)
 	w.created(t, w.do(t, http.MethodPost, "/v1/projects", obj{"metadata": obj{"name": project}}))
 	w.pool(t, "net", obj{"cidr": "10.0.0.0/16", "regions": []string{region, "eu"}})
-	eu := newCaller(serve(t, dsn, "--region=eu"))
+	eu := newCaller(serve(t, dbtest.Gateway(t, dsn, "eu"), "--region=eu"))
 	eu.claim(t, "c", from("net", 28))
 	eu.outages = true
 	w.outages = true

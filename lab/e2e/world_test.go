@@ -56,6 +56,9 @@ func setupEmpty(t testing.TB, flags ...string) *world {
 // of the tests, and others if they are named.
 func database(t testing.TB, others ...string) (dsn string) {
 	t.Helper()
+	if len(others) > 0 {
+		dbtest.NeedsRegions(t)
+	}
 	dsn = dbtest.New(t)
 	if len(others) > 0 {
 		require.NoError(t, schema.Migrate(t.Context(), dsn, schema.MigrateOptions{Regions: append([]string{region}, others...)}))

@@ -63,43 +63,6 @@ func (s *releaser) DeleteClaim(ctx context.Context, project, name string, r usec
 	return err
 }
 
-// ReleaseAsRead releases a claim that was read a moment ago, by the ordinary release. One that has changed since stays.
-func (s *releaser) ReleaseAsRead(ctx context.Context, key storage.ProjectKey, c ipam.Claim) error {
-	event, revision := trail.Attempt(ctx, s.Now(), key.ID, trail.KindClaim, c.Name), ipam.NewID()
-	s.memory.forgetClaim(key, c.Name)
-	_, err := usecase.Rounds(func(round int) (none struct{}, again bool, err error) {
-		if round > 0 {
-			now, err := s.Store.ClaimGet(ctx, key, c.Name)
-			switch {
-			case err != nil:
-				return none, false, err
-			case now.UID != c.UID:
-				return none, false, notFoundClaim(key, c.Name)
-			case now.Revision != c.Revision:
-				return none, false, ChangedSince(c)
-			}
-		}
-		if c.Consumers > 0 {
-			return none, false, Used(c)
-		}
-		pool, err := s.poolOf(ctx, c)
-		if err != nil {
-			return none, false, err
-		}
-		_, err = s.groups.join(ctx, pool, &order{key: key, claim: c, event: event, revision: revision})
-		if _, conflict := storage.AsConflict(err); conflict || ipam.IsCode(err, ipam.CodeNotFound) { // it has changed, or is gone: look again
-			return none, true, nil
-		}
-		return none, false, err
-	})
-	return err
-}
-
-// ChangedSince refuses to release a claim that is not as it was read, or shown.
-func ChangedSince(c ipam.Claim) error {
-	return ipam.Errorf(ipam.CodePreconditionFailed, "Claim %s has changed since it was looked at.", c.Ref())
-}
-
 // Used refuses to release a claim that consumers use.
 func Used(c ipam.Claim) error {
 	e := ipam.Errorf(ipam.CodeInUse, "Claim %s is used by %s. Detach them, or say that they have ended, and release it then.",
@@ -123,6 +86,43 @@ func (s *releaser) ReleaseUnused(ctx context.Context, key storage.ProjectKey, c 
 
 // ForgetClaim is for those who have changed a claim that is remembered here.
 func (s *releaser) ForgetClaim(key storage.ProjectKey, name string) { s.memory.forgetClaim(key, name) }
+
+// ReleaseAsRead releases a claim that was read a moment ago, by the ordinary release. One that has changed since stays.
+func (s *releaser) ReleaseAsRead(ctx context.Context, key storage.ProjectKey, c ipam.Claim) error {
+	if c.Consumers > 0 {
+		return Used(c)
+	}
+	event, revision := trail.Attempt(ctx, s.Now(), key.ID, trail.KindClaim, c.Name), ipam.NewID()
+	s.memory.forgetClaim(key, c.Name)
+	_, err := usecase.Rounds(func(round int) (none struct{}, again bool, err error) {
+		if round > 0 {
+			now, err := s.Store.ClaimGet(ctx, key, c.Name)
+			switch {
+			case err != nil:
+				return none, false, err
+			case now.UID != c.UID:
+				return none, false, notFoundClaim(key, c.Name)
+			case now.Revision != c.Revision:
+				return none, false, ChangedSince(c)
+			}
+		}
+		pool, err := s.poolOf(ctx, c)
+		if err != nil {
+			return none, false, err
+		}
+		_, err = s.groups.join(ctx, pool, &order{key: key, claim: c, event: event, revision: revision})
+		if _, conflict := storage.AsConflict(err); conflict || ipam.IsCode(err, ipam.CodeNotFound) { // it has changed, or is gone: look again
+			return none, true, nil
+		}
+		return none, false, err
+	})
+	return err
+}
+
+// ChangedSince refuses to release a claim that is not as it was read, or shown.
+func ChangedSince(c ipam.Claim) error {
+	return ipam.Errorf(ipam.CodePreconditionFailed, "Claim %s has changed since it was looked at.", c.Ref())
+}
 
 // findMeant reads the claim that is to be released. That it is not there is answered when that is durable: whoever releases takes it for done. So it is when
 // there is a successor, which was not meant.

@@ -72,6 +72,24 @@ func Cluster(t testing.TB) (regions []string, at map[string]string) {
 	return regions, at
 }
 
+// Gateway is the way to a database through a node in a region: where a cluster has one for each, a server asks that of its own.
+func Gateway(t testing.TB, dsn, region string) string {
+	t.Helper()
+	for one := range strings.SplitSeq(os.Getenv(EnvURLs), ",") {
+		in, address, _ := strings.Cut(one, "=")
+		if in != region {
+			continue
+		}
+		u, err := url.Parse(dsn)
+		require.NoError(t, err)
+		node, err := url.Parse(address)
+		require.NoError(t, err)
+		u.Host = node.Host
+		return u.String()
+	}
+	return dsn
+}
+
 // Connect opens a session past the store, with settings that differ from the server's.
 func Connect(t testing.TB, dsn string, settings map[string]string) *pgx.Conn {
 	t.Helper()
