@@ -182,7 +182,7 @@ func TestReleasesThatCannotBe(t *testing.T) {
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/16"))
 	b.claim(t, claim("c", "net", 28))
-	byPool := releases.Releasing{Filter: paging.Filter{Pool: ref("net")}}
+	byPool := claimsOf("net")
 	try := func(q releases.Releasing, r usecase.Request) error {
 		_, err := b.ReleaseClaims(b.ctx, project, q, r)
 		return err
@@ -275,4 +275,25 @@ func TestAReleaseEndsBeforeItsDeadline(t *testing.T) {
 	require.NotEmpty(t, out.Next)
 	q.Cursor = out.Next
 	require.Equal(t, 5, out.Done+b.releaseAll(t, q).Done)
+}
+
+func TestAReleaseLeavesWhatConsumersUse(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.pool(t, root("net", "10.0.0.0/16"))
+	b.claim(t, claim("free", "net", 28))
+	b.claim(t, claim("used", "net", 28, unused(1, user("vm-1"))))
+	q := claimsOf("net")
+	q.Token = b.preview(t, q).Token
+	sum := b.releaseAll(t, q)
+	require.Equal(t, 1, sum.Done)
+	require.Len(t, sum.Skipped, 1)
+	require.Equal(t, "used", sum.Skipped[0].Name)
+	require.Equal(t, ipam.CodeInUse, sum.Skipped[0].Why.Code)
+	require.Equal(t, []string{"used"}, b.owned(t, paging.Filter{}))
+}
+
+// claimsOf selects the claims on a pool.
+func claimsOf(pool string) releases.Releasing {
+	return releases.Releasing{Filter: paging.Filter{Pool: ref(pool)}}
 }
