@@ -18,11 +18,11 @@ import (
 func TestJobsAreThoseOfTheConfiguration(t *testing.T) {
 	t.Parallel()
 	a := &App{keyring: tenancy.NewKeyring(nil, nil), retention: &crdb.Store{}}
-	require.Len(t, a.jobs(Config{Auth: []string{authDev}}, nil), 5)
-	require.Len(t, a.jobs(Config{Auth: []string{authKeys}}, nil), 6, "and the last use of keys")
-	require.Len(t, a.jobs(Config{Auth: []string{authKeys}, AuditRetention: time.Hour}, nil), 7, "and retention")
+	require.Len(t, a.jobs(Config{Auth: []string{authDev}}, nil), 7)
+	require.Len(t, a.jobs(Config{Auth: []string{authKeys}}, nil), 8, "and the last use of keys")
+	require.Len(t, a.jobs(Config{Auth: []string{authKeys}, AuditRetention: time.Hour}, nil), 9, "and retention")
 	a.retention = nil
-	require.Len(t, a.jobs(Config{Auth: []string{authKeys}, AuditRetention: time.Hour}, nil), 5, "and nobody deletes records whose user may not")
+	require.Len(t, a.jobs(Config{Auth: []string{authKeys}, AuditRetention: time.Hour}, nil), 7, "and nobody deletes records whose user may not")
 }
 
 func TestJobsAreRepeatedUntilTheServerStops(t *testing.T) {
