@@ -5889,7 +5889,7 @@ type ClientInterface interface {
 
 	// ConfirmExpiry Confirm that the consumers that expired are gone
 	//
-	// When more than 20 consumers of a realm, and more than a tenth of it, are lost within ten minutes, no more of them are
+	// When more than 20 consumers of a realm, and at least a tenth of it, are lost within ten minutes, no more of them are
 	// ended: it may be their agent that is gone, or the way to this service, and not they. This confirms that all those are
 	// gone that have expired until now; they are ended then, however many. It may be repeated.
 	//
@@ -7838,7 +7838,7 @@ func (c *Client) PutConsumer(ctx context.Context, project ProjectName, realm Rea
 
 // ConfirmExpiry Confirm that the consumers that expired are gone
 //
-// When more than 20 consumers of a realm, and more than a tenth of it, are lost within ten minutes, no more of them are
+// When more than 20 consumers of a realm, and at least a tenth of it, are lost within ten minutes, no more of them are
 // ended: it may be their agent that is gone, or the way to this service, and not they. This confirms that all those are
 // gone that have expired until now; they are ended then, however many. It may be repeated.
 //
@@ -15570,7 +15570,7 @@ type ClientWithResponsesInterface interface {
 
 	// ConfirmExpiryWithResponse Confirm that the consumers that expired are gone
 	//
-	// When more than 20 consumers of a realm, and more than a tenth of it, are lost within ten minutes, no more of them are
+	// When more than 20 consumers of a realm, and at least a tenth of it, are lost within ten minutes, no more of them are
 	// ended: it may be their agent that is gone, or the way to this service, and not they. This confirms that all those are
 	// gone that have expired until now; they are ended then, however many. It may be repeated.
 	//
@@ -26113,7 +26113,7 @@ func (c *ClientWithResponses) PutConsumerWithResponse(ctx context.Context, proje
 
 // ConfirmExpiryWithResponse Confirm that the consumers that expired are gone
 //
-// When more than 20 consumers of a realm, and more than a tenth of it, are lost within ten minutes, no more of them are
+// When more than 20 consumers of a realm, and at least a tenth of it, are lost within ten minutes, no more of them are
 // ended: it may be their agent that is gone, or the way to this service, and not they. This confirms that all those are
 // gone that have expired until now; they are ended then, however many. It may be repeated.
 //

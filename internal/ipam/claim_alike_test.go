@@ -18,6 +18,7 @@ func TestSpecsThatDifferAreNotAlike(t *testing.T) {
 		ClassName: "c", Scope: map[string]string{"role": "x"}, PoolRef: ipam.Ref{Name: "p"}, PoolSelector: &ipam.Selector{}, AllocationRef: "a", AllocationOf: "b",
 		PrefixLength: &length, Family: ipam.IPv6, CIDR: netip.MustParsePrefix("10.0.0.0/24"), Address: netip.MustParseAddr("10.0.0.1"),
 		ReclaimPolicy: ipam.ReclaimRetain, OwnerRef: &ipam.OwnerRef{Name: "o"},
+		MaxConsumers: 2, WhenUnused: ipam.UnusedDelete, Consumers: []ipam.NewConsumer{{}},
 	})
 	for i := range full.NumField() {
 		name := full.Type().Field(i).Name
@@ -26,8 +27,9 @@ func TestSpecsThatDifferAreNotAlike(t *testing.T) {
 			require.False(t, full.Field(i).IsZero(), "this test must set it")
 			var plain, one ipam.ClaimSpec
 			reflect.ValueOf(&one).Elem().Field(i).Set(full.Field(i))
-			require.Equal(t, name == "OwnerRef", plain.Alike(&one))
-			require.Equal(t, name == "OwnerRef", one.Alike(&plain))
+			other := name == "OwnerRef" || name == "Consumers" // whose it is, and who uses it
+			require.Equal(t, other, plain.Alike(&one))
+			require.Equal(t, other, one.Alike(&plain))
 		})
 	}
 }

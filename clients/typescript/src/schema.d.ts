@@ -1229,7 +1229,7 @@ export interface paths {
         put?: never;
         /**
          * Confirm that the consumers that expired are gone
-         * @description When more than 20 consumers of a realm, and more than a tenth of it, are lost within ten minutes, no more of them are
+         * @description When more than 20 consumers of a realm, and at least a tenth of it, are lost within ten minutes, no more of them are
          *     ended: it may be their agent that is gone, or the way to this service, and not they. This confirms that all those are
          *     gone that have expired until now; they are ended then, however many. It may be repeated.
          */

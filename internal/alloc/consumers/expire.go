@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// The breaker: when more than so many consumers of a realm, and more than one in so many of it, were lost within a time, nobody else is, until that is
+// The breaker: when more than so many consumers of a realm, and at least one in so many of it, were lost within a time, nobody else is, until that is
 // confirmed or they are renewed. What expires is spread over time as renewals were: so it is not one pass that is looked at.
 const (
 	breakerLost   = 20
@@ -79,7 +79,7 @@ func (s *Consumers) expireRealm(ctx context.Context, d storage.RealmDue, by stor
 	if err != nil || left <= 0 {
 		return ended, false, err
 	}
-	if lost+left > breakerLost && (lost+left)*breakerShare > live+lost {
+	if lost+left > breakerLost && (lost+left)*breakerShare >= live+lost {
 		if !state.HeldSince.IsZero() {
 			return ended, false, nil
 		}

@@ -42,6 +42,7 @@ var constraints = map[string]func() *ipam.Error{
 	"audit_events_pkey": bug, "history_pkey": bug, "removals_pkey": bug,
 
 	"regions_pkey": bug, "regions_ordinal_key": bug, "pool_regions_pkey": bug, "pool_regions_pool_fkey": bug, "region_blocks_pkey": bug, "region_blocks_pool_fkey": bug,
+	"consumers_pkey": bug, "consumers_ended_check": bug, "attachments_pkey": bug, "realms_pkey": bug,
 	"stocks_pkey": bug, "fences_pkey": bug, "compatibility_pkey": bug, "compatibility_id_check": bug, "feed_pkey": bug, "feed_id_check": bug, "project_regions_pkey": bug,
 }
 

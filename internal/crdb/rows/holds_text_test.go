@@ -33,7 +33,9 @@ func TestTheTextOfAHoldIsThatOfItsOwnClaim(t *testing.T) {
 			AllocationRef: "a", AllocationOf: "b",
 			PrefixLength: &length, Family: ipam.IPv6, CIDR: netip.MustParsePrefix("10.0.0.0/24"), Address: netip.MustParseAddr("10.0.0.1"),
 			ReclaimPolicy: ipam.ReclaimRetain, OwnerRef: &ipam.OwnerRef{Name: "o"},
+			MaxConsumers: 2, WhenUnused: ipam.UnusedDelete, Consumers: []ipam.NewConsumer{{}},
 		},
+		Consumers: 1,
 	}
 	var plain ipam.Claim
 	plain.Block = netip.MustParsePrefix("10.0.0.0/32")

@@ -124,7 +124,7 @@ func TestWhatAUserLacksIsNamed(t *testing.T) {
 	broken("REVOKE USAGE ON SCHEMA public FROM PUBLIC", "GRANT USAGE ON SCHEMA public TO PUBLIC", "USAGE on the schema public")
 	broken("REVOKE CONNECT ON DATABASE "+in.Prefix+" FROM PUBLIC", "GRANT CONNECT ON DATABASE "+in.Prefix+" TO PUBLIC", "CONNECT on the database "+in.Prefix)
 	exec(fmt.Sprintf("ALTER USER %s NOINHERIT", in.User(roletest.Server)))
-	require.ErrorContains(t, check(), "has not SELECT on api_keys, INSERT on api_keys, UPDATE on api_keys, DELETE on api_keys, SELECT on audit_events, INSERT on audit_events and ")
+	require.ErrorContains(t, check(), "has not SELECT on api_keys, INSERT on api_keys, UPDATE on api_keys, DELETE on api_keys, SELECT on attachments, INSERT on attachments and ")
 	exec(fmt.Sprintf("ALTER USER %s INHERIT", in.User(roletest.Server)))
 	require.NoError(t, check())
 
