@@ -45,7 +45,7 @@ func (s changeHandlers) stream(c echo.Context, follower *feed.Follower) error {
 	c.Response().WriteHeader(http.StatusOK)
 	fmt.Fprintf(&out.text, "retry: %d\n\n", retryAfter.Milliseconds())
 	if out.flush() != nil {
-		return nil //nolint:nilerr // nobody is there any more
+		return nil
 	}
 	if err := out.run(); err != nil {
 		refused := refusalOf(err)
@@ -73,7 +73,7 @@ func (s *stream) run() error {
 		case context.Cause(ctx) == context.DeadlineExceeded: //nolint:errorlint // the context's own
 			return ipam.Errorf(ipam.CodeUnavailable, "The stream has lasted for as long as one may. Connect again and go on from the last cursor.")
 		case ctx.Err() != nil:
-			return nil
+			return nil //nolint:nilerr // nobody is there any more
 		}
 		now := time.Now()
 		if !now.Before(rights) {

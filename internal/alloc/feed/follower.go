@@ -125,7 +125,7 @@ func (f *Follower) step(ctx context.Context, limit int) (found []*Change, more <
 	}
 	for f.part-first < len(parts) {
 		p := parts[f.part-first]
-		taken, done := f.take(p.changes, limit)
+		taken, done := f.take(p.of(f.filter), limit)
 		if done {
 			f.part++
 		}
@@ -144,16 +144,14 @@ func (f *Follower) take(changes []*Change, limit int) (taken []*Change, done boo
 	var row ipam.ID
 	has := f.at.has
 	for _, c := range changes {
-		if has(c) {
+		told := f.filter.of(c)
+		if told == nil || has(c) {
 			continue
 		}
 		if len(taken) >= limit && c.row != row {
 			return taken, false
 		}
-		row, f.at = c.row, c.behind.position
-		if told := f.filter.of(c); told != nil {
-			taken = append(taken, told)
-		}
+		row, f.at, taken = c.row, c.ends.position, append(taken, told)
 	}
 	return taken, true
 }

@@ -27,6 +27,15 @@ type part struct {
 	next    storage.Place // the end of its pass
 	read    storage.Place // when it was read
 	changes []*Change
+	named   map[string][]*Change
+}
+
+// of is the changes that a filter may match: of those who follow one name, a thousand cost no more than to look it up.
+func (p part) of(f Filter) []*Change {
+	if f.Name != "" {
+		return p.named[f.Name]
+	}
+	return p.changes
 }
 
 // hub reads what changes in one project, for all who follow it in this process.
@@ -157,7 +166,11 @@ func (h *hub) look(ctx context.Context, seen map[ipam.ID]bool) (now map[ipam.ID]
 			return seen, err
 		}
 		tell(changes, position{From: from, Next: next, After: after}, page.More)
-		h.publish(part{*next, page.Now.Place, changes}, !page.More)
+		named := make(map[string][]*Change, len(changes))
+		for _, c := range changes {
+			named[c.Name] = append(named[c.Name], c)
+		}
+		h.publish(part{*next, page.Now.Place, changes, named}, !page.More)
 		if !page.More {
 			return now, nil
 		}
