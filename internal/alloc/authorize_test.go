@@ -10,6 +10,7 @@ import (
 
 	"github.com/carve-ipam/carve/internal/alloc"
 	"github.com/carve-ipam/carve/internal/alloc/consumers"
+	"github.com/carve-ipam/carve/internal/alloc/feed"
 	"github.com/carve-ipam/carve/internal/alloc/paging"
 	"github.com/carve-ipam/carve/internal/alloc/releases"
 	"github.com/carve-ipam/carve/internal/alloc/trail"
@@ -244,6 +245,10 @@ func TestNothingIsDoneForStrangers(t *testing.T) {
 			_, err := b.GetHistory(ctx, project, address("10.0.0.1"), time.Time{}, 1, "", usecase.Reading{})
 			return err
 		},
+		"Follow": func(ctx context.Context) error {
+			_, err := b.Follow(ctx, project, "", feed.Filter{})
+			return err
+		},
 		"Whoami":           func(ctx context.Context) error { _, err := b.Whoami(ctx); return err },
 		"DeleteAllocation": func(ctx context.Context) error { return b.DeleteAllocation(ctx, project, id, usecase.Request{}) },
 	}
@@ -255,6 +260,7 @@ func TestNothingIsDoneForStrangers(t *testing.T) {
 		case "ReleaseUnused", "ForgetClaim": // of the room of consumers, which has asked
 		case "Reconcile": // of the operator, on the database
 		case "Queues": // of the metrics
+		case "ChangesMark", "ChangesCursor": // of lists, which have asked
 		case "Waiting", "Lanes", "Users", "Searching": // of the tests
 		default:
 			require.Contains(t, cases, name)

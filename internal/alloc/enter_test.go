@@ -42,5 +42,6 @@ func TestUseCasesFindTheirProjectByTheWaysIn(t *testing.T) {
 		"ListProjects":  "access/projects.go", // listNamed looks at each
 		"Whoami":        "access/whoami.go",   // looks at each itself
 		"ListRegions":   "regions/regions.go", // of no project
+		"May":           "feed/follower.go",   // of the project that Follow has found, again
 	}, asks)
 }
