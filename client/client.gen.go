@@ -274,6 +274,7 @@ const (
 	ChangeKindIPAllocation ChangeKind = "IPAllocation"
 	ChangeKindIPClaim      ChangeKind = "IPClaim"
 	ChangeKindIPClass      ChangeKind = "IPClass"
+	ChangeKindIPConsumer   ChangeKind = "IPConsumer"
 	ChangeKindIPPool       ChangeKind = "IPPool"
 	ChangeKindQuota        ChangeKind = "Quota"
 )
@@ -286,6 +287,8 @@ func (e ChangeKind) Valid() bool {
 	case ChangeKindIPClaim:
 		return true
 	case ChangeKindIPClass:
+		return true
+	case ChangeKindIPConsumer:
 		return true
 	case ChangeKindIPPool:
 		return true
@@ -1189,7 +1192,7 @@ type Change struct {
 	// Kind A kind of object whose changes can be followed.
 	Kind ChangeKind `json:"kind"`
 
-	// Name The object's name; of an allocation its `uid`.
+	// Name The object's name; of an allocation its `uid`, of a consumer `realm/uid`.
 	//
 	// Example: web-eu
 	Name string `json:"name"`
@@ -2287,7 +2290,13 @@ type IPConsumer struct {
 
 // IPConsumerList defines model for IPConsumerList.
 type IPConsumerList struct {
-	Items []IPConsumer `json:"items"`
+	// ChangesCursor From where `listChanges` goes on from this list: of the moment when it was read, or just before. Of a list of several pages take
+	// the one of the first page. Absent with `consistency=stale`.
+	//
+	//
+	// Example: AQIDBAUGBwgJCgsMDQ4PEA
+	ChangesCursor ListChangesCursor `json:"changesCursor,omitempty"`
+	Items         []IPConsumer      `json:"items"`
 
 	// NextCursor Send it as `cursor` for the next page; absent on the last page.
 	//
@@ -4022,7 +4031,7 @@ type ListChangesParams struct {
 	// ResourceKind Only changes of these kinds, separated by commas.
 	ResourceKind ChangeKindsFilter `form:"resourceKind,omitempty" json:"resourceKind,omitempty"`
 
-	// ResourceName Only changes of what has this name; an allocation is named by its `uid`.
+	// ResourceName Only changes of what has this name; an allocation is named by its `uid`, a consumer by `realm/uid`.
 	ResourceName *ChangeNameFilter `form:"resourceName,omitempty" json:"resourceName,omitempty"`
 
 	// LabelSelector Only changes of what has such labels, in the syntax of lists. What had them and has them no longer comes as a `Delete`, and
@@ -5048,7 +5057,7 @@ type ClientInterface interface {
 
 	// ListChanges Follow what changes
 	//
-	// What has changed in the project's pools, claims, allocations, classes and quotas since a place, and then what changes. List
+	// What has changed in the project's pools, claims, allocations, classes, quotas and consumers since a place, and then what changes. List
 	// first: every list of these kinds answers in `changesCursor` from where to follow it, on its first page. A caller that keeps
 	// what the list answered, writes over it what each change says, and goes on with the `cursor` of each answer, has what the
 	// lists would answer.
@@ -5056,7 +5065,8 @@ type ClientInterface interface {
 	// A change says that an object is now as in `object` (`Put`), or that there is none of its name (`Delete`). Nothing is left
 	// out: each change comes at least once, those of one object in their order, and what comes last is how the object is. States
 	// in between may be left out, and a change may come again. The order of changes of different objects says nothing.
-	// Allocations are those of the list with `holder=self`. Figures in `status` of pools, classes and quotas, which change
+	// Allocations are those of the list with `holder=self`. A renewal of a consumer is no change, and neither is that what ended long ago is
+	// forgotten. Figures in `status` of pools, classes and quotas, which change
 	// with every claim, are those of the moment when the change was read, and are no change themselves.
 	//
 	// **Long poll**: without a change the answer waits for one, up to `waitSeconds`, and has no `items` then; `cursor` is where to
@@ -6387,7 +6397,7 @@ func (c *Client) ListAuditEvents(ctx context.Context, project ProjectName, param
 
 // ListChanges Follow what changes
 //
-// What has changed in the project's pools, claims, allocations, classes and quotas since a place, and then what changes. List
+// What has changed in the project's pools, claims, allocations, classes, quotas and consumers since a place, and then what changes. List
 // first: every list of these kinds answers in `changesCursor` from where to follow it, on its first page. A caller that keeps
 // what the list answered, writes over it what each change says, and goes on with the `cursor` of each answer, has what the
 // lists would answer.
@@ -6395,7 +6405,8 @@ func (c *Client) ListAuditEvents(ctx context.Context, project ProjectName, param
 // A change says that an object is now as in `object` (`Put`), or that there is none of its name (`Delete`). Nothing is left
 // out: each change comes at least once, those of one object in their order, and what comes last is how the object is. States
 // in between may be left out, and a change may come again. The order of changes of different objects says nothing.
-// Allocations are those of the list with `holder=self`. Figures in `status` of pools, classes and quotas, which change
+// Allocations are those of the list with `holder=self`. A renewal of a consumer is no change, and neither is that what ended long ago is
+// forgotten. Figures in `status` of pools, classes and quotas, which change
 // with every claim, are those of the moment when the change was read, and are no change themselves.
 //
 // **Long poll**: without a change the answer waits for one, up to `waitSeconds`, and has no `items` then; `cursor` is where to
@@ -14667,7 +14678,7 @@ type ClientWithResponsesInterface interface {
 
 	// ListChangesWithResponse Follow what changes
 	//
-	// What has changed in the project's pools, claims, allocations, classes and quotas since a place, and then what changes. List
+	// What has changed in the project's pools, claims, allocations, classes, quotas and consumers since a place, and then what changes. List
 	// first: every list of these kinds answers in `changesCursor` from where to follow it, on its first page. A caller that keeps
 	// what the list answered, writes over it what each change says, and goes on with the `cursor` of each answer, has what the
 	// lists would answer.
@@ -14675,7 +14686,8 @@ type ClientWithResponsesInterface interface {
 	// A change says that an object is now as in `object` (`Put`), or that there is none of its name (`Delete`). Nothing is left
 	// out: each change comes at least once, those of one object in their order, and what comes last is how the object is. States
 	// in between may be left out, and a change may come again. The order of changes of different objects says nothing.
-	// Allocations are those of the list with `holder=self`. Figures in `status` of pools, classes and quotas, which change
+	// Allocations are those of the list with `holder=self`. A renewal of a consumer is no change, and neither is that what ended long ago is
+	// forgotten. Figures in `status` of pools, classes and quotas, which change
 	// with every claim, are those of the moment when the change was read, and are no change themselves.
 	//
 	// **Long poll**: without a change the answer waits for one, up to `waitSeconds`, and has no `items` then; `cursor` is where to
@@ -24844,7 +24856,7 @@ func (c *ClientWithResponses) ListAuditEventsWithResponse(ctx context.Context, p
 
 // ListChangesWithResponse Follow what changes
 //
-// What has changed in the project's pools, claims, allocations, classes and quotas since a place, and then what changes. List
+// What has changed in the project's pools, claims, allocations, classes, quotas and consumers since a place, and then what changes. List
 // first: every list of these kinds answers in `changesCursor` from where to follow it, on its first page. A caller that keeps
 // what the list answered, writes over it what each change says, and goes on with the `cursor` of each answer, has what the
 // lists would answer.
@@ -24852,7 +24864,8 @@ func (c *ClientWithResponses) ListAuditEventsWithResponse(ctx context.Context, p
 // A change says that an object is now as in `object` (`Put`), or that there is none of its name (`Delete`). Nothing is left
 // out: each change comes at least once, those of one object in their order, and what comes last is how the object is. States
 // in between may be left out, and a change may come again. The order of changes of different objects says nothing.
-// Allocations are those of the list with `holder=self`. Figures in `status` of pools, classes and quotas, which change
+// Allocations are those of the list with `holder=self`. A renewal of a consumer is no change, and neither is that what ended long ago is
+// forgotten. Figures in `status` of pools, classes and quotas, which change
 // with every claim, are those of the moment when the change was read, and are no change themselves.
 //
 // **Long poll**: without a change the answer waits for one, up to `waitSeconds`, and has no `items` then; `cursor` is where to

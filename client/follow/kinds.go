@@ -66,7 +66,7 @@ func Quotas(c *client.Carve, project string) Source[client.Quota] {
 func Allocations(c *client.Carve, project string) Source[client.IPAllocation] {
 	self := client.AllocationHolderSelf
 	return Source[client.IPAllocation]{
-		carve: c, project: project, kind: client.ChangeKindIPAllocation, name: func(a *client.IPAllocation) string { return string(a.Metadata.UID) },
+		carve: c, project: project, kind: client.ChangeKindIPAllocation, name: func(a *client.IPAllocation) string { return a.Metadata.UID },
 		list: func(ctx context.Context, at *client.Cursor) (page[client.IPAllocation], error) {
 			got, err := c.ListAllocationsWithResponse(ctx, project, &client.ListAllocationsParams{Cursor: at, Holder: &self})
 			if err != nil {

@@ -12,7 +12,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/consumers"
 	"github.com/carve-ipam/carve/internal/alloc/feed"
+	"github.com/carve-ipam/carve/internal/alloc/holdings"
+	"github.com/carve-ipam/carve/internal/alloc/trail"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
@@ -38,7 +41,7 @@ func (b *bundle) follow(t testing.TB, cursor string, f feed.Filter) *feed.Follow
 }
 
 // told is what a follower is told until there is nothing more.
-func told(t testing.TB, ctx context.Context, f *feed.Follower, limit int) (all []string) {
+func told(ctx context.Context, t testing.TB, f *feed.Follower, limit int) (all []string) {
 	t.Helper()
 	for {
 		changes, err := f.Next(ctx, 0, limit)
@@ -74,20 +77,20 @@ func TestFollowersAreToldWhatTheyFilter(t *testing.T) {
 	web := b.follow(t, "", feed.Filter{Kinds: []string{"IPClaim"}, Labels: &ipam.Selector{MatchLabels: map[string]string{"tier": "web"}}})
 	b.claim(t, claim("one", "net", 32, withLabels("tier", "web")))
 	kept := b.claim(t, claim("two", "net", 32, retain))
-	require.Equal(t, []string{"Put IPClaim one", "Put IPClaim two"}, told(t, b.ctx, claims, 100))
-	require.Equal(t, []string{"Put IPClaim one"}, told(t, b.ctx, one, 100))
-	require.Equal(t, []string{"Put IPClaim one"}, told(t, b.ctx, web, 100))
-	require.Len(t, toldOf(told(t, b.ctx, all, 100), "IPAllocation"), 2)
+	require.Equal(t, []string{"Put IPClaim one", "Put IPClaim two"}, told(b.ctx, t, claims, 100))
+	require.Equal(t, []string{"Put IPClaim one"}, told(b.ctx, t, one, 100))
+	require.Equal(t, []string{"Put IPClaim one"}, told(b.ctx, t, web, 100))
+	require.Len(t, toldOf(told(b.ctx, t, all, 100), "IPAllocation"), 2)
 
 	b.release(t, "one")
 	b.release(t, "two")
-	require.Equal(t, []string{"Delete IPClaim one"}, told(t, b.ctx, one, 100))
-	require.ElementsMatch(t, []string{"Delete IPClaim one", "Delete IPClaim two"}, told(t, b.ctx, web, 100), "what is deleted comes whatever labels it had")
-	after := told(t, b.ctx, all, 100)
+	require.Equal(t, []string{"Delete IPClaim one"}, told(b.ctx, t, one, 100))
+	require.ElementsMatch(t, []string{"Delete IPClaim one", "Delete IPClaim two"}, told(b.ctx, t, web, 100), "what is deleted comes whatever labels it had")
+	after := told(b.ctx, t, all, 100)
 	require.Contains(t, after, "Put IPAllocation "+kept.AllocationID.String(), "it is retained")
 	require.Len(t, toldOf(after, "IPAllocation"), 2)
 	require.NoError(t, b.DeleteAllocation(b.ctx, project, kept.AllocationID.String(), usecase.Request{}))
-	require.Equal(t, []string{"Delete IPAllocation " + kept.AllocationID.String()}, told(t, b.ctx, all, 100))
+	require.Equal(t, []string{"Delete IPAllocation " + kept.AllocationID.String()}, told(b.ctx, t, all, 100))
 }
 
 // A cursor goes on where the one who had it was: at another server, and in the middle of what one transaction has changed.
@@ -131,7 +134,7 @@ func TestASlowFollowerIsCutOff(t *testing.T) {
 	b := followable(t)
 	slow, quick := b.follow(t, "", feed.Filter{}), b.follow(t, "", feed.Filter{})
 	begin := slow.Cursor()
-	require.Empty(t, told(t, b.ctx, slow, 10))
+	require.Empty(t, told(b.ctx, t, slow, 10))
 	count := 0
 	for i := range 6 {
 		var batch []ipam.Claim
@@ -140,7 +143,7 @@ func TestASlowFollowerIsCutOff(t *testing.T) {
 		}
 		_, err := b.CreateClaimBatch(b.ctx, project, batch, usecase.Request{})
 		require.NoError(t, err)
-		count += len(told(t, b.ctx, quick, 1000))
+		count += len(told(b.ctx, t, quick, 1000))
 	}
 	require.Equal(t, 6*500*2, count)
 	var err error
@@ -149,8 +152,8 @@ func TestASlowFollowerIsCutOff(t *testing.T) {
 	}
 	require.True(t, ipam.IsCode(err, ipam.CodeRateLimited), err)
 	again := b.follow(t, slow.Cursor(), feed.Filter{Kinds: []string{"IPClaim"}})
-	require.Len(t, told(t, b.ctx, again, 1000), 6*500)
-	require.Len(t, told(t, b.ctx, b.follow(t, begin, feed.Filter{Kinds: []string{"IPClaim"}}), 1000), 6*500)
+	require.Len(t, told(b.ctx, t, again, 1000), 6*500)
+	require.Len(t, told(b.ctx, t, b.follow(t, begin, feed.Filter{Kinds: []string{"IPClaim"}}), 1000), 6*500)
 }
 
 func TestRightsAndLimitsOfFollowers(t *testing.T) {
@@ -219,7 +222,7 @@ func TestAFollowerWaits(t *testing.T) {
 	other := alloc.New(store, alloc.Options{Region: region})
 	f := b.follow(t, "", feed.Filter{Kinds: []string{"IPClaim"}})
 	for i, service := range []*alloc.Service{b.Service, other} {
-		require.Empty(t, told(t, b.ctx, f, 10))
+		require.Empty(t, told(b.ctx, t, f, 10))
 		name := fmt.Sprintf("c-%d", i)
 		var made sync.WaitGroup
 		made.Go(func() {
@@ -231,4 +234,44 @@ func TestAFollowerWaits(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, name, changes[0].Name)
 	}
+}
+
+func TestAHolderIsToldThatThePoolsOwnerGaveItsBlockBack(t *testing.T) {
+	t.Parallel()
+	b := setupProvider(t)
+	store, _ := b.store(t)
+	b.Service = alloc.New(store, alloc.Options{Region: region})
+	t.Cleanup(b.EndFeed)
+	b.grant(t, "net", project)
+	made := b.claim(t, claim("c", "net", 28, offered, retain))
+	b.release(t, "c")
+	name := made.AllocationID.String()
+	follower := b.follow(t, "", feed.Filter{})
+	require.NoError(t, b.DeleteAllocation(b.ctx, provider, name, usecase.Request{}))
+	require.Equal(t, []string{"Delete IPAllocation " + name}, told(b.ctx, t, follower, 100))
+	last := b.events(t, project, trail.EventFilter{})[0]
+	require.Equal(t, []string{name, holdings.PoolOwner, ""}, []string{last.Name, last.Subject, last.RequestID}, "but not by whom")
+}
+
+func TestConsumersAreFollowed(t *testing.T) {
+	t.Parallel()
+	b := followable(t)
+	follower := b.follow(t, "", feed.Filter{Kinds: []string{"IPConsumer"}})
+	vm := user("vm-1")
+	_, err := b.PutConsumer(b.ctx, project, vm, usecase.Request{})
+	require.NoError(t, err)
+	name := vm.Ref.String()
+	require.Equal(t, []string{"Put IPConsumer " + name}, told(b.ctx, t, follower, 100))
+	_, err = b.RenewConsumers(b.ctx, project, consumers.Renewals{Realm: vm.Ref.Realm, UIDs: []string{vm.Ref.UID}}, usecase.Request{})
+	require.NoError(t, err)
+	require.Empty(t, told(b.ctx, t, follower, 100), "a renewal is no change")
+	_, err = b.EndConsumer(b.ctx, project, vm.Ref, usecase.Request{})
+	require.NoError(t, err)
+	changes, err := follower.Next(b.ctx, 0, 100)
+	require.NoError(t, err)
+	require.Len(t, changes, 1)
+	ended, is := changes[0].Object.(ipam.Consumer)
+	require.True(t, is, "what has ended stays as a tombstone")
+	require.False(t, ended.Live())
+	require.Equal(t, name, changes[0].Name)
 }

@@ -99,6 +99,8 @@ func (s changeHandlers) show(c *feed.Change) (gen.Change, error) {
 		shown = codec.ClassOf(object)
 	case ipam.Quota:
 		shown = codec.QuotaOf(object)
+	case ipam.Consumer:
+		shown = codec.ConsumerOf(object)
 	default:
 		out.Type = gen.ChangeTypeDelete
 		return out, nil

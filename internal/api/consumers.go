@@ -16,12 +16,15 @@ import (
 )
 
 // consumerHandlers serves consumers.
-type consumerHandlers struct{ use Consumers }
+type consumerHandlers struct {
+	use     Consumers
+	changes Changes
+}
 
 func (s consumerHandlers) ListConsumers(c echo.Context, project, realm string, p gen.ListConsumersParams) error {
 	phase := codec.Or(p.Phase, "")
 	f := consumers.Filter{Live: phase == gen.IPConsumerPhaseLive, Ended: phase == gen.IPConsumerPhaseEnded}
-	return list(c, p.Limit, p.Cursor, project, func(ctx context.Context, project string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Consumer], error) {
+	return followed(c, s.changes, p.Limit, p.Cursor, project, func(ctx context.Context, project string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Consumer], error) {
 		return s.use.ListConsumers(ctx, project, realm, f, limit, cursor, r)
 	}, codec.ConsumerOf)
 }

@@ -33,7 +33,7 @@ func newServer(cfg Config) *server {
 		scopeHandlers: scopeHandlers{use, cfg.Clock}, claimHandlers: claimHandlers{use, use}, allocationHandlers: allocationHandlers{use, use},
 		memberHandlers: memberHandlers{use}, keyHandlers: keyHandlers{use, cfg.Clock},
 		poolGrantHandlers: poolGrantHandlers{use}, spaceGrantHandlers: spaceGrantHandlers{use}, quotaHandlers: quotaHandlers{use, use},
-		consumerHandlers: consumerHandlers{use}, changeHandlers: changeHandlers{use, cfg.Authenticator, cfg.Clock},
+		consumerHandlers: consumerHandlers{use, use}, changeHandlers: changeHandlers{use, cfg.Authenticator, cfg.Clock},
 		trailHandlers: trailHandlers{use}, callerHandlers: callerHandlers{use, cfg.Version, cfg.Ready},
 	}
 }

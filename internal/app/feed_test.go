@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
@@ -72,9 +73,7 @@ func (c tenant) furnish(project string) {
 
 func (c tenant) claim(project, name string, spec map[string]any, labels map[string]any) (int, map[string]any) {
 	all := map[string]any{"poolRef": map[string]any{"name": "net"}, "prefixLength": 32}
-	for k, v := range spec {
-		all[k] = v
-	}
+	maps.Copy(all, spec)
 	meta := map[string]any{"name": name}
 	if labels != nil {
 		meta["labels"] = labels
@@ -192,7 +191,7 @@ func TestACopyThatIsKeptByTheFeedIsWhatTheListsAnswer(t *testing.T) {
 
 // work changes all kinds of things at random.
 func work(c tenant, project string, worker int) {
-	random := rand.New(rand.NewPCG(uint64(worker), 1)) //nolint:gosec // it chooses what a test does
+	random := rand.New(rand.NewPCG(uint64(worker), 1))
 	in := "/v1/projects/" + project
 	for i := range 60 {
 		name := fmt.Sprintf("w%d-%d", worker, random.IntN(12))

@@ -48,7 +48,7 @@ func (t *tx) placeConsumers(ctx context.Context, made []ipam.Consumer) error {
 		return nil
 	}
 	for _, c := range made {
-		regions, err := t.Reader.RegionsOf(ctx, c.ProjectID)
+		regions, err := t.RegionsOf(ctx, c.ProjectID)
 		if err == nil && !slices.Contains(regions, c.Region) {
 			err = &unplaced{c.ProjectID, c.Region}
 		}

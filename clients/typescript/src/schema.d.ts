@@ -1468,7 +1468,7 @@ export interface paths {
         };
         /**
          * Follow what changes
-         * @description What has changed in the project's pools, claims, allocations, classes and quotas since a place, and then what changes. List
+         * @description What has changed in the project's pools, claims, allocations, classes, quotas and consumers since a place, and then what changes. List
          *     first: every list of these kinds answers in `changesCursor` from where to follow it, on its first page. A caller that keeps
          *     what the list answered, writes over it what each change says, and goes on with the `cursor` of each answer, has what the
          *     lists would answer.
@@ -1476,7 +1476,8 @@ export interface paths {
          *     A change says that an object is now as in `object` (`Put`), or that there is none of its name (`Delete`). Nothing is left
          *     out: each change comes at least once, those of one object in their order, and what comes last is how the object is. States
          *     in between may be left out, and a change may come again. The order of changes of different objects says nothing.
-         *     Allocations are those of the list with `holder=self`. Figures in `status` of pools, classes and quotas, which change
+         *     Allocations are those of the list with `holder=self`. A renewal of a consumer is no change, and neither is that what ended long ago is
+         *     forgotten. Figures in `status` of pools, classes and quotas, which change
          *     with every claim, are those of the moment when the change was read, and are no change themselves.
          *
          *     **Long poll**: without a change the answer waits for one, up to `waitSeconds`, and has no `items` then; `cursor` is where to
@@ -3025,6 +3026,7 @@ export interface components {
         IPConsumerList: {
             items: components["schemas"]["IPConsumer"][];
             nextCursor?: components["schemas"]["NextCursor"];
+            changesCursor?: components["schemas"]["ListChangesCursor"];
         };
         /** @description A consumer that is attached to a claim when that is made. */
         ClaimConsumer: {
@@ -3402,7 +3404,7 @@ export interface components {
          * @description A kind of object whose changes can be followed.
          * @enum {string}
          */
-        ChangeKind: "IPPool" | "IPClaim" | "IPAllocation" | "IPClass" | "Quota";
+        ChangeKind: "IPPool" | "IPClaim" | "IPAllocation" | "IPClass" | "Quota" | "IPConsumer";
         /**
          * @description `Put`: the object is as `object` says. `Delete`: there is none of this name.
          * @enum {string}
@@ -3412,7 +3414,7 @@ export interface components {
         Change: {
             kind: components["schemas"]["ChangeKind"];
             /**
-             * @description The object's name; of an allocation its `uid`.
+             * @description The object's name; of an allocation its `uid`, of a consumer `realm/uid`.
              * @example web-eu
              */
             name: string;
@@ -4185,7 +4187,7 @@ export interface components {
          */
         ChangeKindsFilter: components["schemas"]["ChangeKind"][];
         /**
-         * @description Only changes of what has this name; an allocation is named by its `uid`.
+         * @description Only changes of what has this name; an allocation is named by its `uid`, a consumer by `realm/uid`.
          * @example web-eu
          */
         ChangeNameFilter: string;
@@ -8724,7 +8726,7 @@ export interface operations {
                  */
                 resourceKind?: components["parameters"]["ChangeKindsFilter"];
                 /**
-                 * @description Only changes of what has this name; an allocation is named by its `uid`.
+                 * @description Only changes of what has this name; an allocation is named by its `uid`, a consumer by `realm/uid`.
                  * @example web-eu
                  */
                 resourceName?: components["parameters"]["ChangeNameFilter"];

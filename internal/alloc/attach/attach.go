@@ -126,7 +126,7 @@ func (u *Users) Into(ch *storage.Changes) error {
 		}
 		ch.Events = append(ch.Events, e)
 	}
-	ch.ConsumerChanges = ch.ConsumerChanges.And(u.ch)
+	ch.ConsumerChanges = ch.And(u.ch)
 	return nil
 }
 

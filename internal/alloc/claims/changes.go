@@ -65,7 +65,8 @@ func (a *attempt) changes() (ch storage.Changes, err error) {
 		}
 	}
 	a.ledger.Into(&ch)
-	return ch, a.users.Into(&ch)
+	err = a.users.Into(&ch)
+	return ch, err
 }
 
 // answerInto stores what a repeat of a request is to be answered: what was made of its orders.

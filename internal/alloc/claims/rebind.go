@@ -2,9 +2,9 @@ package claims
 
 import (
 	"context"
-	"github.com/carve-ipam/carve/internal/alloc/attach"
 	"time"
 
+	"github.com/carve-ipam/carve/internal/alloc/attach"
 	"github.com/carve-ipam/carve/internal/alloc/holdings"
 	"github.com/carve-ipam/carve/internal/alloc/quota"
 	"github.com/carve-ipam/carve/internal/alloc/regions"

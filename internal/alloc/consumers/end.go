@@ -40,7 +40,7 @@ func (s *Consumers) EndConsumer(ctx context.Context, project string, ref ipam.Co
 	event.Kind = trail.KindClaim
 	within, cancel := context.WithTimeout(ctx, drainLimit)
 	defer cancel()
-	if _, err := s.drain(within, in, ended, event); err == nil {
+	if err := s.drain(within, in, ended, event); err == nil {
 		return 0, s.drained(ctx, []ipam.Consumer{ended})
 	}
 	ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), usecase.ReadBackLimit)
@@ -108,11 +108,11 @@ func wasThere(c ipam.Consumer, found bool) *ipam.Consumer {
 }
 
 // drain detaches a consumer that has ended from all its claims, each in a transaction of its own. event is who does it.
-func (s *Consumers) drain(ctx context.Context, in storage.ProjectKey, c ipam.Consumer, event ipam.Event) (done int, err error) {
+func (s *Consumers) drain(ctx context.Context, in storage.ProjectKey, c ipam.Consumer, event ipam.Event) error {
 	for {
 		list, err := s.Store.AttachmentListOf(ctx, in.ID, c.Ref(), drainPage)
 		if err != nil || len(list) == 0 {
-			return done, err
+			return err
 		}
 		g, within := errgroup.WithContext(ctx)
 		g.SetLimit(drainParallel)
@@ -122,9 +122,8 @@ func (s *Consumers) drain(ctx context.Context, in storage.ProjectKey, c ipam.Con
 			})
 		}
 		if err := g.Wait(); err != nil {
-			return done, err
+			return err
 		}
-		done += len(list)
 	}
 }
 

@@ -174,7 +174,7 @@ func (s *Consumers) drainSome(ctx context.Context, list []ipam.Consumer) (int, e
 			defer cancel()
 			at := s.Now()
 			event := ipam.Event{ID: ipam.NewTimeID(at), ProjectID: c.ProjectID, At: at, Subject: Keeper, Kind: trail.KindClaim}
-			_, errs[i] = s.drain(within, names[c.ProjectID], c, event)
+			errs[i] = s.drain(within, names[c.ProjectID], c, event)
 			return nil
 		})
 	}
@@ -186,8 +186,9 @@ func (s *Consumers) drainSome(ctx context.Context, list []ipam.Consumer) (int, e
 			n++
 		}
 	}
+	err = errors.Join(errs...)
 	for _, of := range drained {
-		errs = append(errs, s.drained(ctx, of))
+		err = errors.Join(err, s.drained(ctx, of))
 	}
-	return n, errors.Join(errs...)
+	return n, err
 }

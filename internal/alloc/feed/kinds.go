@@ -2,6 +2,7 @@ package feed
 
 import (
 	"context"
+	"strings"
 
 	"github.com/carve-ipam/carve/internal/alloc/pools"
 	"github.com/carve-ipam/carve/internal/alloc/regions"
@@ -45,6 +46,20 @@ var kinds = map[string]now{
 	trail.KindQuota: func(ctx context.Context, read storage.Reader, in storage.ProjectKey, names []string) (map[string]ipam.Resource, error) {
 		found, err := read.QuotaList(ctx, in, "", storage.MaxQuotas) // no more than a page of names
 		return byName(found), err
+	},
+	trail.KindConsumer: func(ctx context.Context, read storage.Reader, in storage.ProjectKey, names []string) (map[string]ipam.Resource, error) {
+		refs := make([]ipam.ConsumerRef, 0, len(names))
+		for _, name := range names {
+			if realm, uid, is := strings.Cut(name, "/"); is {
+				refs = append(refs, ipam.ConsumerRef{Realm: realm, UID: uid})
+			}
+		}
+		found, err := read.ConsumersNamed(ctx, in.ID, refs)
+		all := make(map[string]ipam.Resource, len(found))
+		for _, one := range found {
+			all[one.Ref().String()] = one
+		}
+		return all, err
 	},
 }
 

@@ -96,6 +96,9 @@ func (s *Holdings) DeleteAllocation(ctx context.Context, project, name string, r
 		if err != nil {
 			return none, err
 		}
+		if a.Phase == ipam.PhaseRetained && a.HolderProjectID != key.ID {
+			ch.Events = append(ch.Events, takenAway(ch.Events[0], a))
+		}
 		return none, tx.Write(ctx, ch)
 	}, func(ctx context.Context) (struct{}, bool, error) {
 		got, found, err := storage.IgnoreNotFound(s.Store.AllocationGetByID(ctx, key, first.ID))
@@ -107,6 +110,17 @@ func (s *Holdings) DeleteAllocation(ctx context.Context, project, name string, r
 // AllocationLocks is what stands for the container that an allocation is held in. Whether its region is that container's home is not said by it: so both locks.
 func AllocationLocks(a ipam.Allocation) []ipam.ID {
 	return []ipam.ID{a.ContainerID, storage.AwayLock(a.ContainerID, a.Region)}
+}
+
+// PoolOwner is in a holder's trail who has given back what the holder had retained: it is of the pool's project.
+const PoolOwner = "system:pool-owner"
+
+// takenAway is the record for the trail of the project that had retained a block which the pool's owner gives back.
+func takenAway(e ipam.Event, a ipam.Allocation) ipam.Event {
+	return ipam.Event{
+		ID: e.ID, ProjectID: a.HolderProjectID, At: e.At, Subject: PoolOwner, Operation: e.Operation,
+		Kind: e.Kind, Name: e.Name, Outcome: e.Outcome, Before: e.Before, After: e.After,
+	}
 }
 
 // giveBack is what deleting an allocation changes. Where released blocks have to cool down, those do that their holder has retained

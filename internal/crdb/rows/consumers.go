@@ -19,7 +19,7 @@ var Consumers = kindOf(slices.Concat(
 		plain("region", func(r *consumerRow) *string { return &r.Region }),
 		id("project_id", func(r *consumerRow) *ipam.ID { return &r.ProjectID }),
 		plain("realm", func(r *consumerRow) *string { return &r.Realm }),
-		plain("uid", func(r *consumerRow) *string { return &r.Metadata.Name }),
+		plain("uid", func(r *consumerRow) *string { return &r.Name }),
 		plain("kind", func(r *consumerRow) *string { return &r.Spec.Kind }),
 		plain("name", func(r *consumerRow) *string { return &r.Spec.Name }),
 		plain("ttl_seconds", func(r *consumerRow) *int64 { return &r.ttl }),
