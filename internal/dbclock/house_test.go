@@ -18,6 +18,8 @@ var wallClock = map[string]string{
 	"alloc/usecase/core.go":  "how old what this process remembers is",
 	"api/accesslog.go":       "the log's",
 	"api/api.go":             "where no clock is given, as in tests",
+	"api/changes.go":         "how long a request has waited, and a connection's deadline",
+	"api/changes_stream.go":  "how much time has passed in a stream, and a connection's deadline",
 	"api/metrics.go":         "a metric's",
 	"app/auth.go":            "when a file was looked at, and whether a certificate is valid",
 	"app/background.go":      "a metric's",

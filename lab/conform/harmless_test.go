@@ -3,6 +3,8 @@ package conform
 import (
 	"net/http"
 	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
 )
 
 // harmless are requests that may be answered with success and write nothing: reads, HEAD, dry runs.
@@ -53,7 +55,7 @@ func (w *world) harmless(base *request) (out []*request) {
 // anyQuery gives a read parameters that their schemas admit, whether they make sense or not.
 func (w *world) anyQuery(r *request) {
 	for _, p := range r.op.in("query") {
-		if !w.one(6) || p.Name == "consistency" || r.header.Get("Accept") != "" {
+		if !w.one(6) || p.Name == "consistency" || p.Name == "waitSeconds" || p.Schema.Value.Type.Is(openapi3.TypeArray) || r.header.Get("Accept") != "" {
 			continue
 		}
 		text, ok := w.value(p.Schema.Value).(string)

@@ -1,6 +1,7 @@
 package conform
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 )
@@ -15,6 +16,12 @@ func (w *world) place(op *operation) (path string, ok bool) {
 		a := w.made("createProject", "/v1/projects", obj{"metadata": obj{"name": w.fresh("gone")}})
 		return a.header.Get("Location"), true
 	}
+	if op.id == "putScopePool" { // other classes have no scopes
+		return w.scopes + "/cluster=" + w.fresh("n"), w.scopes != ""
+	}
+	if op.id == "detachConsumer" {
+		return w.attached(), true
+	}
 	if op.method == http.MethodPut && (w.one(2) || len(w.things[op.template]) == 0) {
 		return w.vacant(op)
 	}
@@ -23,6 +30,17 @@ func (w *world) place(op *operation) (path string, ok bool) {
 		return path + op.template[i:], ok
 	}
 	return w.holder(op.template)
+}
+
+// attached is the path of a consumer of a claim.
+func (w *world) attached() string {
+	team, name := "/v1/projects/"+tenant, w.fresh("used")
+	w.serial++
+	w.made("createPool", team+"/pools", obj{"metadata": obj{"name": name}, "spec": obj{"cidr": fmt.Sprintf("100.%d.%d.0/24", 64+w.serial/256%64, w.serial%256)}})
+	w.made("createClaim", team+"/claims", obj{"metadata": obj{"name": name}, "spec": obj{"poolRef": obj{"name": name}, "prefixLength": 30, "maxConsumers": 9}})
+	path := team + "/claims/" + name + "/consumers/" + w.fresh("vm")
+	w.made("attachConsumer", path, obj{})
+	return path
 }
 
 // vacant is the path of something that does not exist, in something that does.
@@ -46,6 +64,8 @@ func (w *world) unused(parameter string) string {
 		return w.fresh("corp:somebody") + "@example.com"
 	case "{allocation}":
 		return "00000000-0000-4000-8000-000000000000"
+	case "{scope}":
+		return "cluster=" + w.fresh("n")
 	default:
 		return w.fresh("n")
 	}

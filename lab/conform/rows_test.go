@@ -13,11 +13,14 @@ import (
 )
 
 // moving are the columns that the service writes by itself, at any time: they are no effect of a request.
-var moving = []string{"last_used_at", "empty_since"}
+var moving = []string{"last_used_at", "empty_since", "kept_from"}
 
 // purged are the tables from which the service deletes, at any time, what is left of projects that are gone. What is missing from them is
 // no effect of a request; what is new in them is.
 var purged = []string{"removals", "audit_events", "history"}
+
+// byRequests leaves out the fences of projects and of the pools of scopes, which the background moves too: when it looks after those pools.
+var byRequests = map[string]string{"fences": " WHERE length(stock) > 0 AND id NOT IN (SELECT id FROM pools WHERE scope_key IS NOT NULL)"}
 
 // rows is every row of every table as text; of the trail those that say that something was done.
 func (w *world) rows() map[string]bool {
@@ -29,7 +32,7 @@ func (w *world) rows() map[string]bool {
 			w.changes(out)
 			continue
 		}
-		rows, err := w.sql.Query(w.t.Context(), "SELECT * FROM "+pgx.Identifier{table}.Sanitize())
+		rows, err := w.sql.Query(w.t.Context(), "SELECT * FROM "+pgx.Identifier{table}.Sanitize()+byRequests[table])
 		require.NoError(w.t, err)
 		for rows.Next() {
 			values, err := rows.Values()

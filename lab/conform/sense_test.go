@@ -38,7 +38,12 @@ var senses = map[string]func(w *world, project, path string) obj{
 		return obj{"claims": claims}
 	},
 	"releaseClaims": func(w *world, _, _ string) obj {
-		return obj{"select": obj{"owner": w.phrase("OwnerRef", "name")}, "createdBefore": time.Now().UTC().Format(time.RFC3339Nano)}
+		return obj{"select": obj{"owner": "Cluster/" + w.fresh("nobody")}, "createdBefore": time.Now().UTC().Format(time.RFC3339Nano)}
+	},
+	"putConsumer":    func(w *world, _, _ string) obj { return obj{"spec": w.consumer()} },
+	"attachConsumer": func(w *world, _, _ string) obj { return w.consumer() },
+	"renewConsumers": func(w *world, _, _ string) obj {
+		return obj{"realm": realm, "consumers": append(w.names(tenant, "realms/"+realm+"/consumers"), w.fresh("unknown")), "ttlSeconds": 3600}
 	},
 	"explainClaim": func(w *world, project, _ string) obj { return obj{"spec": w.claim(project)} },
 	"createApiKey": func(w *world, _, _ string) obj {
@@ -105,6 +110,11 @@ func (w *world) phrase(schema, member string) string {
 		text = strings.ToValidUTF8(text[:len(text)/2], "")
 	}
 	return text
+}
+
+// consumer is what is said of one that does not expire within a run.
+func (w *world) consumer() obj {
+	return w.some(obj{"kind": "VM", "name": w.phrase("IPConsumerSpec", "name"), "ttlSeconds": 3600})
 }
 
 func (w *world) description() string { return w.phrase("SpaceSpec", "description") }
@@ -243,8 +253,12 @@ func (w *world) sense(op *operation) (*request, bool) {
 func (w *world) parameter(project string, p *openapi3.Parameter) string {
 	s := flat(p.Schema.Value)
 	switch p.Name {
-	case "cursor": // comes from an answer
+	case "cursor", "after": // comes from an answer
 		return ""
+	case "waitSeconds":
+		return "0"
+	case "resourceKind":
+		return pick(w.random, []string{"IPClaim", "IPPool", "Quota"})
 	case "labelSelector":
 		return pick(w.random, []string{"env=prod", "env in (prod,test),!x", "env!=prod", "x", "example.com/tier==web", "env notin (a)"})
 	case "within":

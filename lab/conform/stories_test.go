@@ -65,6 +65,13 @@ func (w *world) stories() {
 	w.writesNothing([]*request{due(full, http.StatusConflict, "exhausted_by_cooldown"), due(child, http.StatusConflict, "exhausted_by_cooldown")})
 	w.retainedStory(team, name+"-r", third, claim, gone, due)
 	w.quotaStory(name)
+	// A scope has its pool before its first claim.
+	w.made("createClass", team+"/classes", obj{"metadata": obj{"name": name}, "spec": obj{
+		"ipFamily": "IPv4", "poolPer": []any{"project", "cluster"}, "poolPrefixLength": 28, "defaultPrefixLength": 30,
+	}})
+	pool(name+"-c", obj{"cidr": fmt.Sprintf("198.18.%d.0/24", third), "classNames": []any{name}})
+	w.scopes = team + "/classes/" + name + "/scopes"
+	w.do(due(gone("putScopePool", w.scopes+"/cluster=a"), http.StatusCreated, ""))
 	// What fits is made, in each way to ask for it: chance alone need not find that.
 	fits := from(name+"-r", obj{"prefixLength": 32})
 	w.made("createClaimBatch", team+"/claim-batches", obj{"claims": []any{obj{"metadata": obj{"name": name + "-b"}, "spec": fits}}})

@@ -18,6 +18,7 @@ var leastRoles = map[string]string{
 	"allocations.read": "viewer", "allocations.write": "provider", "grants.read": "provider", "grants.write": "provider",
 	"members.read": "admin", "members.write": "admin", "keys.read": "admin", "keys.write": "admin",
 	"quotas.read": "viewer", "quotas.write": "admin", "audit.read": "admin", "history.read": "viewer",
+	"consumers.read": "viewer", "consumers.write": "consumer", "realms.confirm": "admin", "changes.read": "viewer",
 }
 
 // strangers are the request of somebody who may not make it, or whose credentials are none.

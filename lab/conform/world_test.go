@@ -21,6 +21,7 @@ const (
 	home    = "local" // the region of the server
 	tenant  = "north" // the project that most requests are about
 	foreign = "south" // one whose callers know nothing of it
+	realm   = "default"
 )
 
 // world is a service on a database of its own, two tenants with callers in each role, and what is known of what exists.
@@ -36,6 +37,7 @@ type world struct {
 	tokens map[string]map[string]string // by project and role
 	dead   map[string]string            // tokens that are none, by what is wrong with them
 	things map[string][]string          // paths of what exists, by template, in the order in which it was made
+	scopes string                       // the path of the scopes of a class that has such
 	serial int
 }
 
@@ -71,6 +73,7 @@ func setup(t testing.TB, seed uint64, r *report) *world {
 	w.root, err = app.Bootstrap(t.Context(), dsn, home)
 	require.NoError(t, err)
 	w.settle()
+	w.exists("/v1/projects/" + tenant + "/realms/" + realm)
 	return w
 }
 

@@ -21,6 +21,9 @@ func TestBadBodies(t *testing.T) {
 		for _, each := range s.bodies(t) {
 			good, err := json.Marshal(each.body)
 			require.NoError(t, err)
+			if text := string(good); text == "{}" {
+				continue // without quotes it is still the same
+			}
 			text := string(good)
 			inner := text[1 : len(text)-1] // members without their braces
 			for what, body := range map[string]string{

@@ -106,9 +106,12 @@ func (op *operation) changes() bool {
 	return op.method != http.MethodGet && !strings.HasSuffix(op.permission(), ".read")
 }
 
+// repeatable are the POSTs that are repeated by their nature, and take no key.
+var repeatable = []string{"releaseClaims", "renewConsumers", "confirmExpiry"}
+
 // creates reports whether an operation makes something, and takes an Idempotency-Key.
 func (op *operation) creates() bool {
-	return op.method == http.MethodPost && op.changes() && op.id != "releaseClaims" // which is repeated by its nature
+	return op.method == http.MethodPost && op.changes() && !slices.Contains(repeatable, op.id)
 }
 
 // in lists the parameters of one kind.

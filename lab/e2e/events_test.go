@@ -98,6 +98,7 @@ func (w *world) neverChanges(t testing.TB, f func()) {
 var resourceKinds = map[string]string{
 	"projects": "Project", "spaces": "Space", "pools": "IPPool", "claims": "IPClaim", "claim-batches": "IPClaim", "claim-explanations": "IPClaim", "claim-releases": "IPClaim", "scopes": "IPPool", "classes": "IPClass", "allocations": "IPAllocation",
 	"members": "Member", "api-keys": "ApiKey", "quotas": "Quota", "pools/grants": "PoolGrant", "spaces/grants": "SpaceGrant",
+	"consumers": "IPConsumer", "consumer-renewals": "IPConsumer", "expiry-confirmations": "Realm",
 }
 
 // resourceKind is the kind of resource that an operation is about.

@@ -96,6 +96,9 @@ func TestPathsThatDoNotExist(t *testing.T) {
 				if each.op.method == http.MethodPut && each.op.template[len(each.op.template)-1] == "{"+name+"}" {
 					continue // it makes what does not exist
 				}
+				if name == "realm" || name == "uid" && each.op.method == http.MethodDelete || name == "claim" && each.op.id == "detachConsumer" {
+					continue // a realm is there as soon as it is named, who nobody knows has ended as well, and nobody uses a claim that is gone
+				}
 				other := each
 				other.path = each.op.path(names)
 				s.writesNothing(t, func() { s.refused(t, other.send(t, s.caller), "not_found") })

@@ -66,7 +66,12 @@ var otherNames = map[string]map[string]string{
 	"getScopePool":     {"class": "per-cluster"},
 	"listScopePools":   {"class": "per-cluster"},
 	"putPoolGrant":     {"consumer": "team-new"},
-	"putSpaceGrant":    {"consumer": "team-new"},
+
+	"attachConsumer":         {"claim": "used"},
+	"attachConsumer/nothing": {"uid": "vm-2"},
+	"detachConsumer":         {"claim": "used", "uid": "vm-3"},
+	"endConsumer":            {"uid": "idle"},
+	"putSpaceGrant":          {"consumer": "team-new"},
 }
 
 // adapted are the examples whose bodies cannot be sent twice to the same service.

@@ -52,8 +52,15 @@ func (s *stage) trailOfEach(t *testing.T, admin string) (tokens []string) {
 			if each.op.id == "createApiKey" {
 				tokens = append(tokens, decode[client.APIKey](t, a).Token)
 			}
-			if each.op.id == "releaseClaims" {
+			switch each.op.id {
+			case "releaseClaims":
 				require.Empty(t, made, "nothing was to be released")
+				return
+			case "renewConsumers":
+				require.Empty(t, made, "a renewal alone changes nothing that is recorded")
+				return
+			case "attachConsumer", "detachConsumer", "putConsumer", "endConsumer", "confirmExpiry": // what they record is told by what they did, not by their status
+				require.NotEmpty(t, made)
 				return
 			}
 			s.tells(t, each, a, made, admin)

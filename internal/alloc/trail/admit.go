@@ -51,7 +51,7 @@ func (s *Trail) maySeeRefusal(ctx context.Context, project string, refusal error
 // mutates reports whether an action changes anything, by its last word.
 func mutates(action tenancy.Action) bool {
 	_, verb, _ := strings.Cut(string(action), ".")
-	return verb == "write" || verb == "create" || verb == "delete"
+	return verb == "write" || verb == "create" || verb == "delete" || verb == "confirm"
 }
 
 // RecordRefusal writes that the caller of ctx tried an action without the right to.
@@ -105,6 +105,10 @@ func kindOf(action tenancy.Action, operation string) string {
 		return KindKey
 	case "quotas":
 		return KindQuota
+	case "consumers":
+		return KindConsumer
+	case "realms":
+		return KindRealm
 	case "grants":
 		if strings.Contains(operation, "Space") {
 			return KindSpaceGrant

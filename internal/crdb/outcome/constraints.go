@@ -34,8 +34,8 @@ var constraints = map[string]func() *ipam.Error{
 	// Blocks are taken by deleting free rows, and ids are random: breaking one of these is a bug, not a caller's doing.
 	"projects_pkey": bug, "spaces_pkey": bug, "pools_pkey": bug, "pools_block_key": bug, "free_blocks_pkey": bug,
 	"holds_pkey": bug, "holds_id_key": bug, "holds_name_key": meanwhile, "idempotency_keys_pkey": meanwhile,
-	"pools_af_check": bug, "pools_visibility_check": bug, "pools_strategy_check": bug,
-	"holds_purpose_check": bug, "holds_phases_check": bug, "holds_claim_check": bug,
+	"pools_af_check": bug, "pools_visibility_check": bug, "pools_strategy_check": bug, "pools_drain_check": bug,
+	"holds_purpose_check": bug, "holds_phases_check": bug, "holds_claim_check": bug, "holds_owner_check": bug,
 	"members_role_check": bug, "api_keys_pkey": bug, "api_keys_role_check": bug, "grants_kind_check": bug,
 	"quotas_id_key": bug, "quotas_af_check": bug,
 	"classes_pkey": bug, "classes_af_check": bug, "classes_visibility_check": bug, "pool_classes_pkey": bug, "pool_classes_pool_fkey": bug,

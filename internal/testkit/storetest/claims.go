@@ -32,6 +32,7 @@ var claims = map[string]func(*suite){
 		byClass.Class, byClass.ReuseAfter = class.AsRef(), 72*time.Hour
 		again := s.claim(w.project, w.v4, "again", "10.0.0.201/32")
 		again.Spec = ipam.ClaimSpec{AllocationRef: again.AllocationID.String(), AllocationOf: "blue", ReclaimPolicy: ipam.ReclaimRetain}
+		again.Spec.MaxConsumers, again.Spec.WhenUnused, again.Consumers = 3, ipam.UnusedDelete, 2
 		again.Labels, again.Annotations = nil, nil
 		again.Allocated = ipam.Allocated{Revision: ipam.NewID(), UpdatedAt: born.Add(time.Minute), CreatedAt: born.Add(-time.Hour), CreatedBy: "maker"}
 		again.Class = ipam.ClassRef{ID: ipam.NewID(), Ref: ipam.Ref{Project: "blue", Name: "deleted-meanwhile"}}
