@@ -56,7 +56,7 @@ func TestACacheIsWhatTheListsAnswer(t *testing.T) {
 	w := setup(t)
 	cache, told := keep(t, follow.Claims(w.Carve, "team-a", ""))
 	allocations, toldToo := keep(t, follow.Allocations(w.Carve, "team-a"))
-	w.lose(20, true, http.MethodGet)
+	w.lose(4, true, http.MethodGet) // a call is tried five times
 	var all sync.WaitGroup
 	for worker := range 4 {
 		all.Go(func() {

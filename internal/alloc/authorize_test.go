@@ -257,10 +257,10 @@ func TestNothingIsDoneForStrangers(t *testing.T) {
 		case "Admit": // asks, and records
 		case "EnsurePlatform", "EnsureBootstrap", "Bootstrap": // of the server and its operator, who need no leave
 		case "FreeCooled", "SweepScopes", "DeleteDrained", "KeepStocks", "KeepConsumers": // of the background
-		case "ReleaseUnused", "ForgetClaim": // of the room of consumers, which has asked
+		case "ReleaseUnused", "ForgetClaim", "ReleaseAsRead": // of the rooms of consumers and of releases, which have asked
 		case "Reconcile": // of the operator, on the database
 		case "Queues": // of the metrics
-		case "ChangesMark", "ChangesCursor": // of lists, which have asked
+		case "ChangesMark", "ChangesCursor", "EndFeed": // of lists, which have asked, and of the server that stops
 		case "Waiting", "Lanes", "Users", "Searching": // of the tests
 		default:
 			require.Contains(t, cases, name)
