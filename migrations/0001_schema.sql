@@ -520,8 +520,8 @@ CREATE TABLE IF NOT EXISTS project_regions (
     CONSTRAINT project_regions_pkey PRIMARY KEY (project_id, region)
 );
 
--- feed: one row. secret is what cursors of the feed are sealed with: they are of no use after a restore, which deletes the row; the first server that is
--- asked what has changed makes it anew. Events of before kept_from may have been deleted; retention moves it before it deletes (GLOBAL on a multi-region
+-- feed: one row. secret is what cursors of the feed are sealed with: they are of no use after a restore, which deletes the row; a server that starts
+-- makes it, and one that is asked what has changed makes it anew. Events of before kept_from may have been deleted; retention moves it before it deletes (GLOBAL on a multi-region
 -- cluster).
 CREATE TABLE IF NOT EXISTS feed (
     id        INT2        NOT NULL,
@@ -530,9 +530,6 @@ CREATE TABLE IF NOT EXISTS feed (
     CONSTRAINT feed_pkey PRIMARY KEY (id),
     CONSTRAINT feed_id_check CHECK (id = 1)
 );
-INSERT INTO feed (id, secret, kept_from)
-VALUES (1, gen_random_uuid(), '1970-01-01 00:00:00+00')
-ON CONFLICT (id) DO NOTHING;
 
 -- compatibility: one row that says which programs may work on this database: those that know at least the schema `minimum`. A migration that a program of
 -- before it would break raises it. Read by every program when it starts, and again and again by servers (GLOBAL on a multi-region cluster).

@@ -273,5 +273,6 @@ func TestConsumersAreFollowed(t *testing.T) {
 	ended, is := changes[0].Object.(ipam.Consumer)
 	require.True(t, is, "what has ended stays as a tombstone")
 	require.False(t, ended.Live())
+	require.Equal(t, project, ended.Project)
 	require.Equal(t, name, changes[0].Name)
 }

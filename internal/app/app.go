@@ -102,6 +102,9 @@ func Start(ctx context.Context, c Config, logTo io.Writer) (_ *App, err error) {
 	if err := service.EnsurePlatform(ctx); err != nil {
 		return nil, fmt.Errorf("cannot set up the project %q: %w", ipam.PlatformProject, err)
 	}
+	if _, err := service.ChangesMark(ctx); err != nil { // makes what it needs, so that no read has to
+		return nil, fmt.Errorf("cannot set up the feed of what changes: %w", err)
+	}
 	if err := a.prepareServer(c, files, service); err != nil {
 		return nil, err
 	}

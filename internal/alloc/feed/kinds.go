@@ -57,6 +57,7 @@ var kinds = map[string]now{
 		found, err := read.ConsumersNamed(ctx, in.ID, refs)
 		all := make(map[string]ipam.Resource, len(found))
 		for _, one := range found {
+			one.Project = in.Name
 			all[one.Ref().String()] = one
 		}
 		return all, err

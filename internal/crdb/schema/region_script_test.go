@@ -53,7 +53,7 @@ var (
 	tableExists   = regexp.MustCompile(`^SELECT EXISTS \( SELECT 1 FROM pg_tables WHERE .* tablename = '(\w+)' \)$`)
 	createTable   = regexp.MustCompile(`^CREATE TABLE (?:IF NOT EXISTS )?(\w+) \(.*?(?:\) LOCALITY (.+))?$`)
 	schemaLocked  = regexp.MustCompile(`^ALTER TABLE "(\w+)" SET \(schema_locked = (true|false)\)$`)
-	otherSteps    = regexp.MustCompile(`^(CREATE (UNIQUE )?INDEX|INSERT INTO (compatibility|feed))`)
+	otherSteps    = regexp.MustCompile(`^(CREATE (UNIQUE )?INDEX|INSERT INTO compatibility)`)
 	alterDatabase = regexp.MustCompile(`^ALTER DATABASE "carve" (SET PRIMARY REGION|ADD REGION IF NOT EXISTS|SURVIVE) (?:"([a-z0-9-]+)"|(ZONE|REGION) FAILURE)$`)
 	alterLocality = regexp.MustCompile(`^ALTER TABLE "(\w+)" SET LOCALITY (.+)$`)
 )
