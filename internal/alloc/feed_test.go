@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -135,7 +136,7 @@ func TestASlowFollowerIsCutOff(t *testing.T) {
 	slow, quick := b.follow(t, "", feed.Filter{}), b.follow(t, "", feed.Filter{})
 	begin := slow.Cursor()
 	require.Empty(t, told(b.ctx, t, slow, 10))
-	count := 0
+	seen := map[string]bool{} // a change may come again
 	for i := range 6 {
 		var batch []ipam.Claim
 		for j := range 500 {
@@ -143,17 +144,22 @@ func TestASlowFollowerIsCutOff(t *testing.T) {
 		}
 		_, err := b.CreateClaimBatch(b.ctx, project, batch, usecase.Request{})
 		require.NoError(t, err)
-		count += len(told(b.ctx, t, quick, 1000))
+		for _, one := range told(b.ctx, t, quick, 1000) {
+			seen[one] = true
+		}
 	}
-	require.Equal(t, 6*500*2, count)
+	require.Len(t, seen, 6*500*2)
 	var err error
 	for err == nil {
 		_, err = slow.Next(b.ctx, 0, 10)
 	}
 	require.True(t, ipam.IsCode(err, ipam.CodeRateLimited), err)
 	again := b.follow(t, slow.Cursor(), feed.Filter{Kinds: []string{"IPClaim"}})
-	require.Len(t, told(b.ctx, t, again, 1000), 6*500)
-	require.Len(t, told(b.ctx, t, b.follow(t, begin, feed.Filter{Kinds: []string{"IPClaim"}}), 1000), 6*500)
+	for _, f := range []*feed.Follower{again, b.follow(t, begin, feed.Filter{Kinds: []string{"IPClaim"}})} {
+		all := told(b.ctx, t, f, 1000)
+		slices.Sort(all)
+		require.Len(t, slices.Compact(all), 6*500)
+	}
 }
 
 func TestRightsAndLimitsOfFollowers(t *testing.T) {
