@@ -48,9 +48,8 @@ func (f *Follower) May(ctx context.Context) error {
 }
 
 // Next answers the next changes that its filter matches: mostly no more than limit, but those of one row together. It waits for one, and answers
-// none when the time is over, or ctx; but it always looks once. What the hub does not keep any more it
-// reads from the database itself; a follower that falls behind
-// again is told so.
+// none when the time is over, or ctx; but it always looks once. What the hub does not keep any more it reads from the database itself; a follower that falls
+// behind again is told so.
 func (f *Follower) Next(ctx context.Context, wait time.Duration, limit int) ([]*Change, error) {
 	f.fresh = f.fresh && wait > 0
 	over := time.NewTimer(wait)
