@@ -134,7 +134,7 @@ func TestASlowFollowerIsCutOff(t *testing.T) {
 	b := followable(t)
 	slow, quick := b.follow(t, "", feed.Filter{}), b.follow(t, "", feed.Filter{Kinds: []string{"IPClaim", "IPAllocation"}})
 	begin := slow.Cursor()
-	told(b.ctx, t, slow, 10) // what was committed just before may come as well
+	told(b.ctx, t, slow, 10)  // what was committed just before may come as well
 	seen := map[string]bool{} // a change may come again
 	for i := range 6 {
 		var batch []ipam.Claim
