@@ -25,7 +25,7 @@ const (
 // part is what one read has found; several make a pass from one place to the next.
 type part struct {
 	next    storage.Place // the end of its pass
-	read    storage.Place // when it was read
+	read    string        // the commit of when it was read
 	changes []*Change
 	named   map[string][]*Change
 }
@@ -46,9 +46,9 @@ type hub struct {
 
 	mu        sync.Mutex
 	parts     []part
-	first     int           // the number of the first part that is kept
-	kept      int           // changes in parts
-	lost      storage.Place // where the first part begins that is kept, or later
+	first     int    // the number of the first part that is kept
+	kept      int    // changes in parts
+	lost      string // the commit where the first part begins that is kept, or later
 	end       storage.Place
 	seal      *sealer
 	secret    string
@@ -63,7 +63,7 @@ type hub struct {
 
 func newHub(f *Feed, in storage.ProjectKey, begin storage.Mark) *hub {
 	return &hub{
-		feed: f, in: in, kick: make(chan struct{}, 1), lost: begin.Place, end: begin.Place, seal: newSealer(begin.Secret, in.ID), secret: begin.Secret,
+		feed: f, in: in, kick: make(chan struct{}, 1), lost: begin.Commit, end: begin.Place, seal: newSealer(begin.Secret, in.ID), secret: begin.Secret,
 		changed: make(chan struct{}), over: make(chan struct{}), left: f.Ticks(),
 	}
 }
@@ -170,7 +170,7 @@ func (h *hub) look(ctx context.Context, seen map[ipam.ID]bool) (now map[ipam.ID]
 		for _, c := range changes {
 			named[c.Name] = append(named[c.Name], c)
 		}
-		h.publish(part{*next, page.Now.Place, changes, named}, !page.More)
+		h.publish(part{*next, page.Read, changes, named}, !page.More)
 		if !page.More {
 			return now, nil
 		}
