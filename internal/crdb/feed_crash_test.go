@@ -4,9 +4,6 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -18,6 +15,7 @@ import (
 	"github.com/carve-ipam/carve/internal/devdb"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
+	"github.com/carve-ipam/carve/internal/testkit/standby"
 )
 
 // mortalDatabase is a PostgreSQL of the test's own, to be killed.
@@ -44,23 +42,16 @@ func newMortalDatabase(t *testing.T) *mortalDatabase {
 func (m *mortalDatabase) start(t *testing.T) {
 	t.Helper()
 	var err error
-	m.DB, err = devdb.Start(t.Context(), devdb.Config{DataDir: filepath.Join(m.dir, "data")})
+	m.DB, err = devdb.Start(t.Context(), devdb.Config{DataDir: m.data()})
 	require.NoError(t, err)
 }
+
+func (m *mortalDatabase) data() string { return filepath.Join(m.dir, "data") }
 
 // crash is kill -9, and a start.
 func (m *mortalDatabase) crash(t *testing.T) {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(m.dir, "data", "*", "postmaster.pid"))
-	require.NoError(t, err)
-	require.Len(t, files, 1)
-	text, err := os.ReadFile(files[0])
-	require.NoError(t, err)
-	pid, err := strconv.Atoi(strings.SplitN(string(text), "\n", 2)[0])
-	require.NoError(t, err)
-	require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
-	<-m.Exited()
-	require.NoError(t, m.Stop(t.Context()))
+	require.NoError(t, standby.Kill(t.Context(), m.DB, m.data()))
 	m.start(t)
 }
 
