@@ -64,15 +64,16 @@ func (f *Feed) Follow(ctx context.Context, project, cursor string, filter Filter
 	if err != nil {
 		return nil, err
 	}
-	h, err := f.hubOf(ctx, in)
+	follower := &Follower{filter: filter, pass: -1, caught: -1, pending: -1, wake: make(chan struct{}, 1)}
+	h, err := f.hubOf(ctx, in, follower)
 	if err != nil {
 		leave()
 		return nil, err
 	}
-	follower := &Follower{hub: h, filter: filter, pass: -1, caught: -1}
+	follower.hub = h
 	follower.leave = sync.OnceFunc(func() {
 		h.mu.Lock()
-		h.followers--
+		h.followers.remove(follower)
 		h.left = f.Ticks()
 		h.mu.Unlock()
 		leave()
@@ -117,15 +118,15 @@ func (f *Feed) admit(caller string) (leave func(), err error) {
 }
 
 // hubOf answers the hub of a project with one follower more, and makes it for the first one.
-func (f *Feed) hubOf(ctx context.Context, in storage.ProjectKey) (*hub, error) {
-	if h := f.joined(in.ID, nil); h != nil {
+func (f *Feed) hubOf(ctx context.Context, in storage.ProjectKey, one *Follower) (*hub, error) {
+	if h := f.joined(in.ID, one, nil); h != nil {
 		return h, nil
 	}
 	begin, err := f.Store.FeedRead(ctx, in, storage.Place{}, ipam.ID{}, 0)
 	if err != nil {
 		return nil, err
 	}
-	h := f.joined(in.ID, newHub(f, in, begin.Now))
+	h := f.joined(in.ID, one, newHub(f, in, begin.Now))
 	if h == nil {
 		return nil, errStopping
 	}
@@ -133,7 +134,7 @@ func (f *Feed) hubOf(ctx context.Context, in storage.ProjectKey) (*hub, error) {
 }
 
 // joined adds a follower to the hub of a project: the one that there is, or else a new one, which begins to run. nil: there is none.
-func (f *Feed) joined(project ipam.ID, made *hub) *hub {
+func (f *Feed) joined(project ipam.ID, one *Follower, made *hub) *hub {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	h := f.hubs[project]
@@ -144,7 +145,7 @@ func (f *Feed) joined(project ipam.ID, made *hub) *hub {
 	}
 	if h != nil {
 		h.mu.Lock()
-		h.followers++
+		h.followers.add(one)
 		h.mu.Unlock()
 	}
 	return h
@@ -156,7 +157,7 @@ func (f *Feed) retire(h *hub) bool {
 	defer f.mu.Unlock()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.followers > 0 {
+	if h.followers.count > 0 {
 		return false
 	}
 	delete(f.hubs, h.in.ID)
