@@ -188,15 +188,15 @@ func (f *Follower) join() bool {
 		f.part, f.joined = f.caught, true
 		return true
 	}
-	if f.at.Next != nil || !storage.CommitBefore(h.lost.Commit, f.at.From.Commit) {
+	if f.at.Next != nil || !storage.CommitBefore(h.lost, f.at.From.Commit) {
 		return false
 	}
 	part := h.first
 	for _, p := range h.parts {
-		if p.read.Commit == f.at.From.Commit { // it may have it or not; to begin at a fresh place is no worse than to tell it again and again
+		if p.read == f.at.From.Commit { // it may have it or not; to begin at a fresh place is no worse than to tell it again and again
 			return false
 		}
-		if storage.CommitBefore(p.read.Commit, f.at.From.Commit) {
+		if storage.CommitBefore(p.read, f.at.From.Commit) {
 			part++
 		}
 	}

@@ -25,7 +25,7 @@ const (
 // part is what one read has found; several make a pass from one place to the next.
 type part struct {
 	next    storage.Place // the end of its pass
-	read    storage.Place // when it was read
+	read    string        // the commit of when it was read
 	changes []*Change
 	named   map[string][]*Change
 }
@@ -39,7 +39,7 @@ func (p part) of(f Filter) []*Change {
 }
 
 // parted makes a part, which is looked up by name.
-func parted(next, read storage.Place, changes []*Change) part {
+func parted(next storage.Place, read string, changes []*Change) part {
 	p := part{next, read, changes, make(map[string][]*Change, len(changes))}
 	for _, c := range changes {
 		p.named[c.Name] = append(p.named[c.Name], c)
@@ -55,9 +55,9 @@ type hub struct {
 
 	mu        sync.Mutex
 	parts     []part
-	first     int           // the number of the first part that is kept
-	kept      int           // changes in parts
-	lost      storage.Place // where the first part begins that is kept, or later
+	first     int    // the number of the first part that is kept
+	kept      int    // changes in parts
+	lost      string // the commit where the first part begins that is kept, or later
 	end       storage.Place
 	seal      *sealer
 	secret    string
@@ -71,7 +71,7 @@ type hub struct {
 
 func newHub(f *Feed, in storage.ProjectKey, begin storage.Mark) *hub {
 	return &hub{
-		feed: f, in: in, kick: make(chan struct{}, 1), lost: begin.Place, end: begin.Place, seal: newSealer(begin.Secret, in.ID), secret: begin.Secret,
+		feed: f, in: in, kick: make(chan struct{}, 1), lost: begin.Commit, end: begin.Place, seal: newSealer(begin.Secret, in.ID), secret: begin.Secret,
 		over: make(chan struct{}), left: f.Ticks(), followers: followers{named: map[string]map[*Follower]bool{}},
 	}
 }
@@ -174,7 +174,7 @@ func (h *hub) look(ctx context.Context, seen map[ipam.ID]bool) (now map[ipam.ID]
 			return seen, err
 		}
 		tell(changes, position{From: from, Next: next, After: after}, page.More)
-		h.publish(parted(*next, page.Now.Place, changes), !page.More)
+		h.publish(parted(*next, page.Read, changes), !page.More)
 		if !page.More {
 			return now, nil
 		}
