@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -104,6 +105,26 @@ func TestANameOfAnAddressThatIsNotPublicIsRefused(t *testing.T) {
 		require.Equal(t, Outcome{Reason: Unresolved}, c.Send(t.Context(), delivery("https://nobody.example")))
 	}
 	require.Equal(t, Outcome{Reason: RefusedAddress}, NewClient(nil).Send(t.Context(), delivery("https://localhost:"+port)))
+}
+
+// What everybody on the way can read does not go to the public Internet.
+func TestAPublicAddressIsRefusedWithoutTLS(t *testing.T) {
+	t.Parallel()
+	resolver := newNames(t, map[string][]netip.Addr{"public.example.": {netip.MustParseAddr("2606:4700::1111")}})
+	c := NewClient(Networks{netip.MustParsePrefix("10.1.0.0/16")})
+	c.plain.Resolver = resolver.Resolver
+	require.Equal(t, Outcome{Reason: RefusedAddress}, c.Send(t.Context(), delivery("http://public.example")))
+}
+
+// A URL that was taken may not be good any more.
+func TestAURLIsLookedAtAgainWhenItIsSentTo(t *testing.T) {
+	t.Parallel()
+	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("it was sent") }))
+	t.Cleanup(receiver.Close)
+	c := NewClient(loopback)
+	for _, bad := range []string{strings.Replace(receiver.URL, "//", "//me:secret@", 1), "ftp://127.0.0.1", "", "%"} {
+		require.Equal(t, Outcome{Reason: RefusedAddress}, c.Send(t.Context(), delivery(bad)))
+	}
 }
 
 // The address that counts is the one that is connected to, and not one that the name had before.

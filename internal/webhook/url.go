@@ -70,7 +70,7 @@ func checkHost(u *url.URL, allowed Networks) error {
 	if u.Scheme == "http" {
 		guard = guardPlain(allowed)
 	}
-	if address.Zone() != "" || guard.check(address) != nil {
+	if guard.check(address) != nil {
 		return ipam.Invalid(place, "must have a public address and https, or an address in a network that the server's operator allows.")
 	}
 	return nil
