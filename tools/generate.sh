@@ -9,6 +9,8 @@ generated=(internal/api/gen/api.gen.go:internal/api/gen/server.cfg.yaml client/c
 swagger=tools/swagger-ui/node_modules/swagger-ui-dist
 swagger_files=(LICENSE NOTICE favicon-32x32.png swagger-ui-bundle.js swagger-ui-bundle.js.LICENSE.txt swagger-ui.css)
 types() { go tool -modfile=tools/oapi-codegen.mod oapi-codegen "$@" openapi.yaml; }
+# objects FOLDER FOLDER: the schemas of the controller's objects go to the one, and what copies them to the other.
+objects() { (cd controller && go tool -modfile=../tools/controller-gen.mod controller-gen object crd paths=./api/... output:crd:dir="$1" output:object:dir="$2"); }
 typescript() { npm --prefix clients/typescript run --silent "$1"; }
 
 case $1 in
@@ -17,6 +19,8 @@ types)
     echo "${each%%:*}"
     types -config "${each##*:}"
   done
+  echo controller/config/crd
+  objects config/crd api/v1alpha1
   echo clients/typescript/src/schema.d.ts
   typescript generate >/dev/null
   ;;
@@ -36,6 +40,9 @@ check)
     types -config "$fresh/config" -o "$fresh/generated"
     diff -u "${each%%:*}" "$fresh/generated" || differs "${each%%:*}" 'make generate'
   done
+  objects "$fresh/crd" "$fresh/object"
+  diff -ru controller/config/crd "$fresh/crd" || differs controller/config/crd 'make generate'
+  diff -u controller/api/v1alpha1/zz_generated.deepcopy.go "$fresh/object/zz_generated.deepcopy.go" || differs controller/api 'make generate'
   for file in "${swagger_files[@]}"; do cmp "internal/api/docs/dist/$file" "$swagger/$file" || differs "$file" 'make swagger-ui'; done
   typescript verify || differs clients/typescript/src/schema.d.ts 'make generate'
   for module in $(find . \( -name node_modules -o -name testdata -o -path ./bin \) -prune -o -name go.mod -print); do

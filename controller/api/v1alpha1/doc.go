@@ -1,0 +1,21 @@
+// Package v1alpha1 are the objects of Carve in Kubernetes.
+//
+// +kubebuilder:object:generate=true
+// +groupName=ipam.carve.dev
+package v1alpha1
+
+import (
+	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// GroupVersion is what the objects are known by.
+var GroupVersion = schema.GroupVersion{Group: "ipam.carve.dev", Version: "v1alpha1"}
+
+// AddToScheme makes the objects known to a scheme.
+func AddToScheme(s *runtime.Scheme) error {
+	s.AddKnownTypes(GroupVersion, &IPClaim{}, &IPClaimList{}, &IPClaimTemplate{}, &IPClaimTemplateList{})
+	meta.AddToGroupVersion(s, GroupVersion)
+	return nil
+}
