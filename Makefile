@@ -71,6 +71,8 @@ chart-test: ## Lint the Helm chart, compare what it renders, check it against Ku
 chart-install: deps ## Install, upgrade, roll back and uninstall the chart at a real API server (docs/kubernetes.md)
 	@tools/chart/build.sh helm && tools/chart/build.sh kubeapi && cd tools/chart && \
 		CGO_ENABLED=0 go test -trimpath -count=1 -v -timeout=15m $(TESTFLAGS) ./install
+controller-test: deps build ## Test the Kubernetes controller against a real API server, etcd and server of Carve
+	@tools/chart/build.sh kubeapi && CGO_ENABLED=0 go -C controller test -trimpath -count=1 $(TESTFLAGS) ./...
 client-ts: $(TS)/node_modules/.package-lock.json ## Check the types of the TypeScript client and build what `npm pack` packs
 	@npm --prefix $(TS) run --silent build
 client-ts-test: deps build client-ts ## Run the TypeScript client's tests and quick start against a server

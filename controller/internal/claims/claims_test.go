@@ -1,0 +1,130 @@
+package claims_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	api "k8s.io/apimachinery/pkg/api/errors"
+	condition "k8s.io/apimachinery/pkg/api/meta"
+	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	core "k8s.io/api/core/v1"
+
+	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
+	"github.com/carve-ipam/carve/controller/internal/conditions"
+)
+
+var (
+	length32 = int32(32)
+	one      = ipam.IPClaimSpec{PoolRef: &ipam.PoolRef{Name: "pool"}, PrefixLength: &length32}
+)
+
+func TestAClaimIsHeldUntilItIsDeleted(t *testing.T) {
+	s := begin(t)
+	stop := s.run()
+	c := s.bound(s.claim("web", one))
+	require.Equal(t, "10.20.0.0/32", c.Status.CIDR)
+	require.Equal(t, "10.20.0.0", c.Status.Address)
+	require.Equal(t, s.name+"/pool", c.Status.Pool)
+	require.Equal(t, []string{"10.20.0.0/32"}, s.held())
+
+	stop()
+	before := c.ResourceVersion
+	stop = s.run() // nothing is claimed or written again
+	other := s.bound(s.claim("db", one))
+	require.Equal(t, before, s.bound(c).ResourceVersion)
+	require.Len(t, s.held(), 2)
+
+	stop()
+	require.NoError(t, world.Client.Delete(t.Context(), c))
+	require.NoError(t, world.Client.Delete(t.Context(), other))
+	require.Len(t, s.held(), 2, "without a controller nothing is released")
+	s.run()
+	s.vanishes(c)
+	s.vanishes(other)
+	require.Empty(t, s.held())
+}
+
+func TestAFullPoolIsToldUntilThereIsRoom(t *testing.T) {
+	s := begin(t)
+	s.run()
+	length := int32(28)
+	whole := s.bound(s.claim("whole", ipam.IPClaimSpec{PoolRef: one.PoolRef, PrefixLength: &length}))
+	c := s.becomes(s.claim("late", one), conditions.Stalled, meta.ConditionTrue)
+	require.Equal(t, ipam.ReasonPoolFull, condition.FindStatusCondition(c.Status.Conditions, conditions.Ready).Reason)
+	require.NoError(t, world.Client.Delete(t.Context(), whole))
+	c = s.bound(c)
+	require.True(t, condition.IsStatusConditionFalse(c.Status.Conditions, conditions.Stalled))
+}
+
+func TestWhatIsReleasedInCarveIsShownAndNotTakenAgain(t *testing.T) {
+	s := begin(t)
+	stop := s.run()
+	c := s.bound(s.claim("web", one))
+	stop()
+	require.NoError(t, world.Carve.Release(t.Context(), s.name, c.Status.Claim.Name))
+	s.run()
+	c = s.becomes(c, conditions.Stalled, meta.ConditionTrue)
+	require.Equal(t, "10.20.0.0/32", c.Status.CIDR, "what was lost can be read")
+	require.Empty(t, s.held())
+	require.NoError(t, world.Client.Delete(t.Context(), c))
+	s.vanishes(c)
+}
+
+func TestThePodOfAClaim(t *testing.T) {
+	for name, end := range map[string]func(story, *core.Pod){
+		"finishes":    func(s story, p *core.Pod) { s.phase(p, core.PodSucceeded) },
+		"is removed":  func(s story, p *core.Pod) { s.remove(p) },
+		"is replaced": func(s story, p *core.Pod) { s.remove(p); s.pod(p.Name) },
+	} {
+		for when, stopped := range map[string]bool{"": false, " while no controller runs": true} {
+			t.Run(name+when, func(t *testing.T) {
+				s := begin(t)
+				stop := s.run()
+				pod, owner := s.pod("web-0")
+				c := s.bound(s.claim("web-0-net", one, owner))
+				if stopped {
+					stop()
+				}
+				end(s, pod)
+				if stopped {
+					require.Len(t, s.held(), 1)
+					s.run()
+				}
+				s.vanishes(c)
+				require.Empty(t, s.held())
+			})
+		}
+	}
+}
+
+func TestAClaimOutlivesItsDeletionWhileItsPodUsesIt(t *testing.T) {
+	s := begin(t)
+	s.run()
+	pod, owner := s.pod("web-0")
+	c := s.bound(s.claim("web-0-net", one, owner))
+	require.NoError(t, world.Client.Delete(t.Context(), c))
+	s.becomes(c, conditions.Reconciling, meta.ConditionTrue)
+	require.Len(t, s.held(), 1)
+	s.remove(pod)
+	s.vanishes(c)
+	require.Empty(t, s.held())
+}
+
+func TestWhatMakesNoSenseIsRefusedByTheAPIServer(t *testing.T) {
+	s := begin(t)
+	for name, spec := range map[string]ipam.IPClaimSpec{
+		"at most one of className and poolRef":          {ClassName: "a", PoolRef: &ipam.PoolRef{Name: "b"}},
+		"at most one of cidr, address and prefixLength": {CIDR: "10.0.0.0/24", PrefixLength: &length32},
+		"without bits behind its length":                {CIDR: "10.0.0.1/24"},
+		"must be an address such as":                    {Address: "10.0.0"},
+	} {
+		err := world.Client.Create(t.Context(), &ipam.IPClaim{ObjectMeta: meta.ObjectMeta{Namespace: s.name, Name: "x"}, Spec: spec})
+		require.True(t, api.IsInvalid(err), "%s: %v", name, err)
+		require.ErrorContains(t, err, name)
+	}
+	c := s.claim("web", one)
+	c.Spec.Address = "10.20.0.3"
+	c.Spec.PrefixLength = nil
+	require.ErrorContains(t, world.Client.Update(t.Context(), c), "a claim is not changed")
+}

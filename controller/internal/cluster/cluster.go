@@ -1,0 +1,92 @@
+// Package cluster is what the tests of the controller run against: an API server and etcd as Kubernetes has them, and a server of Carve with a database
+// of its own, each a process. There is no controller manager, no scheduler and no kubelet: tests play their parts.
+package cluster
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	carve "github.com/carve-ipam/carve/client"
+	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
+)
+
+// Cluster is what runs.
+type Cluster struct {
+	// Config is for clients of the API server that may do everything.
+	Config *rest.Config
+	// Client reads the API server itself.
+	Client client.Client
+	// Carve is a client of the server, as an admin.
+	Carve *carve.Carve
+}
+
+// Main runs the tests of a package against one cluster, which test is told of before; without the programs it skips them, and says how to get these.
+func Main(m *testing.M, test func(*Cluster)) int {
+	for _, program := range []string{assets("etcd"), assets("kube-apiserver"), serverProgram()} {
+		if _, err := os.Stat(program); err != nil {
+			fmt.Printf("skipped: %s is not there; `make controller-test` builds it\n", program)
+			return 0
+		}
+	}
+	c, stop, err := start()
+	defer func() {
+		if err := stop(); err != nil {
+			fmt.Println("ending the cluster:", err)
+		}
+	}()
+	if err != nil {
+		fmt.Println("starting a cluster:", err)
+		return 1
+	}
+	test(c)
+	return m.Run()
+}
+
+// start brings up both servers. What it answers to stop them is to be called also when it fails.
+func start() (*Cluster, func() error, error) {
+	env := &envtest.Environment{
+		BinaryAssetsDirectory: assets(""), CRDDirectoryPaths: []string{root("controller/config/crd")}, ErrorIfCRDPathMissing: true,
+		ControlPlaneStartTimeout: 2 * time.Minute, ControlPlaneStopTimeout: time.Minute,
+	}
+	server := &server{}
+	stop := func() error { return errors.Join(server.stop(), env.Stop()) }
+	config, err := env.Start()
+	if err != nil {
+		return nil, stop, err
+	}
+	config.QPS, config.Burst = 1000, 1000
+	if err := errors.Join(ipam.AddToScheme(clientgoscheme.Scheme), server.start()); err != nil {
+		return nil, stop, err
+	}
+	toCarve, err := carve.New("http://" + server.address)
+	if err != nil {
+		return nil, stop, err
+	}
+	toCluster, err := client.New(config, client.Options{})
+	return &Cluster{Config: config, Client: toCluster, Carve: toCarve}, stop, err
+}
+
+// root is a path from the root of the checkout, which is the folder above that has the contract.
+func root(path string) string {
+	above := ".."
+	for range 8 {
+		if _, err := os.Stat(filepath.Join(above, "openapi.yaml")); err == nil {
+			break
+		}
+		above = filepath.Join(above, "..")
+	}
+	return filepath.Join(above, path)
+}
+
+func assets(program string) string { return root(filepath.Join("bin/kubeapi", program)) }
+
+func serverProgram() string { return root("bin/server") }
