@@ -4,11 +4,10 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	core "k8s.io/api/core/v1"
 	api "k8s.io/apimachinery/pkg/api/errors"
 	condition "k8s.io/apimachinery/pkg/api/meta"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	core "k8s.io/api/core/v1"
 
 	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
 	"github.com/carve-ipam/carve/controller/internal/conditions"
@@ -127,4 +126,20 @@ func TestWhatMakesNoSenseIsRefusedByTheAPIServer(t *testing.T) {
 	c.Spec.Address = "10.20.0.3"
 	c.Spec.PrefixLength = nil
 	require.ErrorContains(t, world.Client.Update(t.Context(), c), "a claim is not changed")
+}
+
+// TestWhatALostPodHadCoolsDown: the taint manager decides without seeing the pod, which may send from its address for a while.
+func TestWhatALostPodHadCoolsDown(t *testing.T) {
+	t.Parallel()
+	s := begin(t)
+	s.run()
+	pod, owner := s.pod("web-0")
+	c := s.bound(s.claim("web-0-net", one, owner))
+	pod.Status.Conditions = []core.PodCondition{{Type: core.DisruptionTarget, Status: core.ConditionTrue, Reason: "DeletionByTaintManager"}}
+	s.phase(pod, core.PodRunning)
+	s.becomes(c, conditions.Reconciling, meta.ConditionTrue)
+	require.Len(t, s.held(), 1)
+	s.vanishes(c)
+	require.Empty(t, s.held())
+	require.NotEqual(t, "10.20.0.0/32", s.bound(s.claim("next", one)).Status.CIDR)
 }

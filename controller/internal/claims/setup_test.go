@@ -57,6 +57,7 @@ func (s story) run() (stop func()) {
 	}
 	ctx, cancel := context.WithCancel(s.Context())
 	require.NoError(s, r.Setup(ctx, manager, 4))
+	require.NoError(s, manager.Add(&claims.Renewals{Of: r, Every: 100 * time.Millisecond}))
 	ended := make(chan error, 1)
 	go func() { ended <- manager.Start(ctx) }()
 	stop = func() {
@@ -80,7 +81,7 @@ func (s story) claim(name string, spec ipam.IPClaimSpec, owners ...meta.OwnerRef
 // eventually waits for something that the controller does.
 func (s story) eventually(what string, done func() bool) {
 	s.Helper()
-	require.Eventually(s, done, 20*time.Second, 20*time.Millisecond, what)
+	require.Eventually(s, done, time.Minute, 20*time.Millisecond, what)
 }
 
 // becomes waits until a condition of a claim has a status, and answers the claim.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	core "k8s.io/api/core/v1"
@@ -52,6 +53,20 @@ func Shown(name types.NamespacedName) string {
 func (r *Realm) End(ctx context.Context, uid types.UID) error {
 	_, err := r.Carve.EndConsumerWithResponse(ctx, r.Project, r.Name, string(uid), nil)
 	return err
+}
+
+// atOnce is how many consumers a request may renew.
+const atOnce = 1000
+
+// Renew says of pods that they live. Those that have ended, or are not known, stay so.
+func (r *Realm) Renew(ctx context.Context, uids []string) error {
+	for some := range slices.Chunk(uids, atOnce) {
+		renewal := carve.ConsumerRenewal{Realm: r.Name, Consumers: some}
+		if _, err := r.Carve.RenewConsumersWithResponse(ctx, r.Project, nil, renewal); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // lapse is the shortest time that Carve lets a consumer live without being renewed.
