@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"testing"
 	"time"
 
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -29,30 +28,16 @@ type Cluster struct {
 	Carve *carve.Carve
 }
 
-// Main runs the tests of a package against one cluster, which test is told of before; without the programs it skips them, and says how to get these.
-func Main(m *testing.M, test func(*Cluster)) int {
+// ErrMissing is a program that is not there.
+var ErrMissing = errors.New("is not there; `make controller-test` builds it")
+
+// Start brings up both servers. What it answers to stop them is to be called also when it fails.
+func Start() (*Cluster, func() error, error) {
 	for _, program := range []string{assets("etcd"), assets("kube-apiserver"), serverProgram()} {
 		if _, err := os.Stat(program); err != nil {
-			fmt.Printf("skipped: %s is not there; `make controller-test` builds it\n", program)
-			return 0
+			return nil, func() error { return nil }, fmt.Errorf("%s %w", program, ErrMissing)
 		}
 	}
-	c, stop, err := start()
-	defer func() {
-		if err := stop(); err != nil {
-			fmt.Println("ending the cluster:", err)
-		}
-	}()
-	if err != nil {
-		fmt.Println("starting a cluster:", err)
-		return 1
-	}
-	test(c)
-	return m.Run()
-}
-
-// start brings up both servers. What it answers to stop them is to be called also when it fails.
-func start() (*Cluster, func() error, error) {
 	env := &envtest.Environment{
 		BinaryAssetsDirectory: assets(""), CRDDirectoryPaths: []string{root("controller/config/crd")}, ErrorIfCRDPathMissing: true,
 		ControlPlaneStartTimeout: 2 * time.Minute, ControlPlaneStopTimeout: time.Minute,
@@ -87,6 +72,6 @@ func root(path string) string {
 	return filepath.Join(above, path)
 }
 
-func assets(program string) string { return root(filepath.Join("bin/kubeapi", program)) }
+func assets(program string) string { return root(filepath.Join("bin", "kubeapi", program)) }
 
 func serverProgram() string { return root("bin/server") }
