@@ -956,6 +956,24 @@ func (e SpacePhase) Valid() bool {
 	}
 }
 
+// Defines values for UniqueWithin.
+const (
+	UniqueWithinClass UniqueWithin = "Class"
+	UniqueWithinSpace UniqueWithin = "Space"
+)
+
+// Valid indicates whether the value is a known member of the UniqueWithin enum.
+func (e UniqueWithin) Valid() bool {
+	switch e {
+	case UniqueWithinClass:
+		return true
+	case UniqueWithinSpace:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for WhenUnused.
 const (
 	WhenUnusedDelete WhenUnused = "Delete"
@@ -2153,8 +2171,8 @@ type IPClass struct {
 	// Metadata What every resource carries.
 	Metadata Metadata `json:"metadata"`
 
-	// Spec How blocks are handed out. `provisioner`, `ipFamily`, `poolPer` and `poolPrefixLength` never change; all else can, and
-	// holds for later claims.
+	// Spec How blocks are handed out. `provisioner`, `ipFamily`, `uniqueWithin`, `poolPer` and `poolPrefixLength` never change; all
+	// else can, and holds for later claims.
 	Spec IPClassSpec `json:"spec"`
 
 	// Status What stands behind the class for the project in the path: the pools that list it, of the class's project and of this
@@ -2167,8 +2185,8 @@ type IPClassCreate struct {
 	// Metadata Exactly one of `name` and `generateName`; the rest of the metadata is the server's.
 	Metadata CreateMetadata `json:"metadata"`
 
-	// Spec How blocks are handed out. `provisioner`, `ipFamily`, `poolPer` and `poolPrefixLength` never change; all else can, and
-	// holds for later claims.
+	// Spec How blocks are handed out. `provisioner`, `ipFamily`, `uniqueWithin`, `poolPer` and `poolPrefixLength` never change; all
+	// else can, and holds for later claims.
 	Spec IPClassSpec `json:"spec"`
 }
 
@@ -2193,8 +2211,8 @@ type IPClassList struct {
 // default.
 type IPClassPatch = json.RawMessage
 
-// IPClassSpec How blocks are handed out. `provisioner`, `ipFamily`, `poolPer` and `poolPrefixLength` never change; all else can, and
-// holds for later claims.
+// IPClassSpec How blocks are handed out. `provisioner`, `ipFamily`, `uniqueWithin`, `poolPer` and `poolPrefixLength` never change; all
+// else can, and holds for later claims.
 type IPClassSpec struct {
 	// Provisioner Who carves; `native` (the default) is this service, and the only one there is.
 	Provisioner Provisioner `json:"provisioner,omitempty"`
@@ -2260,6 +2278,11 @@ type IPClassSpec struct {
 	// ReuseAfterLost The same for a claim that is released because its last consumer was lost, as the block may be in use still; the
 	// longer of the two counts. `5m` by default.
 	ReuseAfterLost Duration `json:"reuseAfterLost,omitempty"`
+
+	// UniqueWithin Within what no two claims of the class overlap: the `Space` of their pool (the default), or the `Class`, whichever
+	// pools they are from. Behind the latter are pools of its own project alone; those of different spaces must not overlap
+	// (`overlap`), and list it until they are deleted.
+	UniqueWithin UniqueWithin `json:"uniqueWithin,omitempty"`
 }
 
 // IPClassStatus What stands behind the class for the project in the path: the pools that list it, of the class's project and of this
@@ -3483,6 +3506,9 @@ type Time = time.Time
 //
 // Example: 8d9a4c1e-2b7f-4a53-9d60-71c5be0f2a11
 type UID = string
+
+// UniqueWithin defines model for UniqueWithin.
+type UniqueWithin string
 
 // Version defines model for Version.
 type Version struct {

@@ -2272,8 +2272,8 @@ export interface components {
             status: components["schemas"]["IPClassStatus"];
         };
         /**
-         * @description How blocks are handed out. `provisioner`, `ipFamily`, `poolPer` and `poolPrefixLength` never change; all else can, and
-         *     holds for later claims.
+         * @description How blocks are handed out. `provisioner`, `ipFamily`, `uniqueWithin`, `poolPer` and `poolPrefixLength` never change; all
+         *     else can, and holds for later claims.
          */
         IPClassSpec: {
             /** @description Who carves; `native` (the default) is this service, and the only one there is. */
@@ -2305,6 +2305,12 @@ export interface components {
              *     longer of the two counts. `5m` by default.
              */
             reuseAfterLost?: components["schemas"]["Duration"];
+            /**
+             * @description Within what no two claims of the class overlap: the `Space` of their pool (the default), or the `Class`, whichever
+             *     pools they are from. Behind the latter are pools of its own project alone; those of different spaces must not overlap
+             *     (`overlap`), and list it until they are deleted.
+             */
+            uniqueWithin?: components["schemas"]["UniqueWithin"];
             /**
              * @description In which order the pools behind the class are tried: by name and then by project, so that one is filled before the
              *     next (`FirstFit`, the default), or the one with the smallest share held first, by figures that are at most 5 seconds
@@ -2346,6 +2352,8 @@ export interface components {
         ClassVisibility: "platform" | "consumer" | "shared";
         /** @enum {string} */
         PoolSelection: "FirstFit" | "LeastUtilized";
+        /** @enum {string} */
+        UniqueWithin: "Space" | "Class";
         /**
          * @description Which blocks may be claimed; the bounds of the pools hold as well.
          * @example {
