@@ -1460,6 +1460,11 @@ type ClaimSelection struct {
 	// ClassName Claims that the class of this name served.
 	ClassName Name `json:"className,omitempty"`
 
+	// Consumer Claims that this consumer uses and nobody else: each is released in the transaction that detaches it, whatever its `whenUnused` says. The
+	// consumer lives on. Claims that others use as well stay as they are, with this consumer attached; they are not counted, and are in `skipped`
+	// with `in_use`, of a dry run the first 100 of them.
+	Consumer *ConsumerSelection `json:"consumer,omitempty"`
+
 	// LabelSelector Claims with such labels, as the parameter `labelSelector` of `listClaims` has it.
 	//
 	// Example: env=test
@@ -1648,6 +1653,19 @@ type ConsumerRenewed struct {
 
 	// Unknown There are none of these UIDs.
 	Unknown []string `json:"unknown"`
+}
+
+// ConsumerSelection Claims that this consumer uses and nobody else: each is released in the transaction that detaches it, whatever its `whenUnused` says. The
+// consumer lives on. Claims that others use as well stay as they are, with this consumer attached; they are not counted, and are in `skipped`
+// with `in_use`, of a dry run the first 100 of them.
+type ConsumerSelection struct {
+	// UID What a consumer is known by in its realm; a UUID, say. It is not used again when the consumer has ended.
+	//
+	// Example: 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
+	UID ConsumerUID `json:"uid"`
+
+	// Realm The realm of the consumer.
+	Realm string `json:"realm,omitempty"`
 }
 
 // ConsumerTTL For how long it lives without being renewed, counted by the clock of the database; without it, until somebody says that
@@ -5378,8 +5396,8 @@ type ClientInterface interface {
 	// AttachConsumerWithBody Attach a consumer to a claim
 	//
 	// The consumer uses the claim from now on, and is renewed by it. A consumer that is not there is made, by what the body
-	// says of it; of one that is there the body changes nothing. Answers the claim, with 200 when the consumer was attached
-	// to it before.
+	// says of it; of one that is there the body changes nothing. Answers the claim, which `Location` and `ETag` are of too,
+	// with 200 when the consumer was attached to it before.
 	//
 	// As long as a claim has consumers it is not released: `deleteClaim` is refused with `in_use`. Refused with
 	// `too_many_consumers` when the claim has as many as `spec.maxConsumers`, and with `consumer_ended` for a consumer that
@@ -5394,8 +5412,8 @@ type ClientInterface interface {
 	// AttachConsumer Attach a consumer to a claim
 	//
 	// The consumer uses the claim from now on, and is renewed by it. A consumer that is not there is made, by what the body
-	// says of it; of one that is there the body changes nothing. Answers the claim, with 200 when the consumer was attached
-	// to it before.
+	// says of it; of one that is there the body changes nothing. Answers the claim, which `Location` and `ETag` are of too,
+	// with 200 when the consumer was attached to it before.
 	//
 	// As long as a claim has consumers it is not released: `deleteClaim` is refused with `in_use`. Refused with
 	// `too_many_consumers` when the claim has as many as `spec.maxConsumers`, and with `consumer_ended` for a consumer that
@@ -6898,8 +6916,8 @@ func (c *Client) DetachConsumer(ctx context.Context, project ProjectName, claim 
 // AttachConsumerWithBody Attach a consumer to a claim
 //
 // The consumer uses the claim from now on, and is renewed by it. A consumer that is not there is made, by what the body
-// says of it; of one that is there the body changes nothing. Answers the claim, with 200 when the consumer was attached
-// to it before.
+// says of it; of one that is there the body changes nothing. Answers the claim, which `Location` and `ETag` are of too,
+// with 200 when the consumer was attached to it before.
 //
 // As long as a claim has consumers it is not released: `deleteClaim` is refused with `in_use`. Refused with
 // `too_many_consumers` when the claim has as many as `spec.maxConsumers`, and with `consumer_ended` for a consumer that
@@ -6924,8 +6942,8 @@ func (c *Client) AttachConsumerWithBody(ctx context.Context, project ProjectName
 // AttachConsumer Attach a consumer to a claim
 //
 // The consumer uses the claim from now on, and is renewed by it. A consumer that is not there is made, by what the body
-// says of it; of one that is there the body changes nothing. Answers the claim, with 200 when the consumer was attached
-// to it before.
+// says of it; of one that is there the body changes nothing. Answers the claim, which `Location` and `ETag` are of too,
+// with 200 when the consumer was attached to it before.
 //
 // As long as a claim has consumers it is not released: `deleteClaim` is refused with `in_use`. Refused with
 // `too_many_consumers` when the claim has as many as `spec.maxConsumers`, and with `consumer_ended` for a consumer that
@@ -15011,8 +15029,8 @@ type ClientWithResponsesInterface interface {
 	// AttachConsumerWithBodyWithResponse Attach a consumer to a claim
 	//
 	// The consumer uses the claim from now on, and is renewed by it. A consumer that is not there is made, by what the body
-	// says of it; of one that is there the body changes nothing. Answers the claim, with 200 when the consumer was attached
-	// to it before.
+	// says of it; of one that is there the body changes nothing. Answers the claim, which `Location` and `ETag` are of too,
+	// with 200 when the consumer was attached to it before.
 	//
 	// As long as a claim has consumers it is not released: `deleteClaim` is refused with `in_use`. Refused with
 	// `too_many_consumers` when the claim has as many as `spec.maxConsumers`, and with `consumer_ended` for a consumer that
@@ -15027,8 +15045,8 @@ type ClientWithResponsesInterface interface {
 	// AttachConsumerWithResponse Attach a consumer to a claim
 	//
 	// The consumer uses the claim from now on, and is renewed by it. A consumer that is not there is made, by what the body
-	// says of it; of one that is there the body changes nothing. Answers the claim, with 200 when the consumer was attached
-	// to it before.
+	// says of it; of one that is there the body changes nothing. Answers the claim, which `Location` and `ETag` are of too,
+	// with 200 when the consumer was attached to it before.
 	//
 	// As long as a claim has consumers it is not released: `deleteClaim` is refused with `in_use`. Refused with
 	// `too_many_consumers` when the claim has as many as `spec.maxConsumers`, and with `consumer_ended` for a consumer that
@@ -25297,8 +25315,8 @@ func (c *ClientWithResponses) DetachConsumerWithResponse(ctx context.Context, pr
 // AttachConsumerWithBodyWithResponse Attach a consumer to a claim
 //
 // The consumer uses the claim from now on, and is renewed by it. A consumer that is not there is made, by what the body
-// says of it; of one that is there the body changes nothing. Answers the claim, with 200 when the consumer was attached
-// to it before.
+// says of it; of one that is there the body changes nothing. Answers the claim, which `Location` and `ETag` are of too,
+// with 200 when the consumer was attached to it before.
 //
 // As long as a claim has consumers it is not released: `deleteClaim` is refused with `in_use`. Refused with
 // `too_many_consumers` when the claim has as many as `spec.maxConsumers`, and with `consumer_ended` for a consumer that
@@ -25319,8 +25337,8 @@ func (c *ClientWithResponses) AttachConsumerWithBodyWithResponse(ctx context.Con
 // AttachConsumerWithResponse Attach a consumer to a claim
 //
 // The consumer uses the claim from now on, and is renewed by it. A consumer that is not there is made, by what the body
-// says of it; of one that is there the body changes nothing. Answers the claim, with 200 when the consumer was attached
-// to it before.
+// says of it; of one that is there the body changes nothing. Answers the claim, which `Location` and `ETag` are of too,
+// with 200 when the consumer was attached to it before.
 //
 // As long as a claim has consumers it is not released: `deleteClaim` is refused with `in_use`. Refused with
 // `too_many_consumers` when the claim has as many as `spec.maxConsumers`, and with `consumer_ended` for a consumer that

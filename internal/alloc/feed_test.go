@@ -187,6 +187,8 @@ func TestRightsAndLimitsOfFollowers(t *testing.T) {
 		all = append(all, next)
 	}
 	require.Len(t, all, 1023)
+	followers, projects := b.Followers()
+	require.Equal(t, []int{1024, 1}, []int{followers, projects})
 	for _, one := range all {
 		one.Close()
 		one.Close()

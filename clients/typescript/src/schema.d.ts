@@ -1125,8 +1125,8 @@ export interface paths {
         /**
          * Attach a consumer to a claim
          * @description The consumer uses the claim from now on, and is renewed by it. A consumer that is not there is made, by what the body
-         *     says of it; of one that is there the body changes nothing. Answers the claim, with 200 when the consumer was attached
-         *     to it before.
+         *     says of it; of one that is there the body changes nothing. Answers the claim, which `Location` and `ETag` are of too,
+         *     with 200 when the consumer was attached to it before.
          *
          *     As long as a claim has consumers it is not released: `deleteClaim` is refused with `in_use`. Refused with
          *     `too_many_consumers` when the claim has as many as `spec.maxConsumers`, and with `consumer_ended` for a consumer that
@@ -2674,6 +2674,20 @@ export interface components {
             pool?: components["schemas"]["RefFilter"];
             /** @description Claims that the class of this name served. */
             className?: components["schemas"]["Name"];
+            consumer?: components["schemas"]["ConsumerSelection"];
+        };
+        /**
+         * @description Claims that this consumer uses and nobody else: each is released in the transaction that detaches it, whatever its `whenUnused` says. The
+         *     consumer lives on. Claims that others use as well stay as they are, with this consumer attached; they are not counted, and are in `skipped`
+         *     with `in_use`, of a dry run the first 100 of them.
+         */
+        ConsumerSelection: {
+            uid: components["schemas"]["ConsumerUID"];
+            /**
+             * @description The realm of the consumer.
+             * @default default
+             */
+            realm: string;
         };
         ClaimRelease: {
             /**

@@ -13,6 +13,7 @@ import (
 const (
 	quietEvery  = 250 * time.Millisecond // how often a hub looks when this process has changed nothing
 	leastPause  = 20 * time.Millisecond  // between two looks,
+	lookShare   = 10                     // so many times as long as a look takes: followers take a tenth of a connection,
 	eachPause   = 200 * time.Microsecond // and for each follower of more than one name, who is woken and written to,
 	mostPause   = 250 * time.Millisecond // but no longer
 	troubled    = time.Second            // after a look that failed
@@ -91,8 +92,10 @@ func (h *hub) run(ctx context.Context) {
 	seen, checked := map[ipam.ID]bool{}, h.feed.Ticks()
 	for {
 		pause := quietEvery
+		began := h.feed.Ticks()
 		next, err := h.look(ctx, seen)
 		seen = next
+		least := max(leastPause, lookShare*h.feed.Ticks().Sub(began))
 		if err == nil && h.feed.Ticks().Sub(checked) > thereEvery {
 			checked = h.feed.Ticks()
 			err = h.there(ctx)
@@ -107,16 +110,16 @@ func (h *hub) run(ctx context.Context) {
 		case err != nil:
 			pause = troubled // followers wait
 		}
-		if !h.sleep(ctx, pause) && h.feed.retire(h) {
+		if !h.sleep(ctx, least, pause) && h.feed.retire(h) {
 			return
 		}
 	}
 }
 
-// sleep waits until it is time for another look; it answers false when nobody follows for long.
-func (h *hub) sleep(ctx context.Context, quiet time.Duration) bool {
+// sleep waits until it is time for another look: for the least time, and longer while nothing wakes it. It answers false when nobody follows for long.
+func (h *hub) sleep(ctx context.Context, least, quiet time.Duration) bool {
 	h.mu.Lock()
-	least := min(mostPause, leastPause+time.Duration(len(h.followers.named[""]))*eachPause)
+	least = min(mostPause, least+time.Duration(len(h.followers.named[""]))*eachPause)
 	idle := h.followers.count == 0 && h.feed.Ticks().Sub(h.left) > lingers
 	h.mu.Unlock()
 	for _, pause := range []struct {

@@ -42,6 +42,13 @@ func (f *Feed) EndFeed() {
 	f.running.Wait()
 }
 
+// Followers answers how many follow at the moment, and how many projects they follow.
+func (f *Feed) Followers() (followers, projects int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.followers, len(f.hubs)
+}
+
 // ChangesMark answers a mark of before what is read from now on, for ChangesCursor.
 func (f *Feed) ChangesMark(ctx context.Context) (storage.Mark, error) { return f.Store.FeedMark(ctx) }
 

@@ -29,6 +29,7 @@ func (r *realm) add(cmd *cobra.Command) *cobra.Command {
 func (r *realm) kind(p *session.Program) verbs.Kind[client.IPConsumer] {
 	return verbs.Kind[client.IPConsumer]{
 		P: p, View: consumerView(), Args: consumerUIDs(1, -1), Nameless: true,
+		Fed: &verbs.Fed[client.IPConsumer]{Kind: client.ChangeKindIPConsumer, Prefix: func() string { return r.name + "/" }},
 		Home: verbs.Home{
 			Within: func() (*session.Session, error) {
 				s, err := p.InProject()
