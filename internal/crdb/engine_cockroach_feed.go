@@ -22,7 +22,9 @@ ORDER BY e.id
 LIMIT $5`
 )
 
-func (cockroach) feed() (place, rows string) { return feedPlaceCockroach, feedRowsCockroach }
+func (cockroach) feed() (place, rows, ending string) {
+	return feedPlaceCockroach, feedRowsCockroach, ""
+}
 
 // since is when the oldest transaction may have begun that has not ended.
 func (cockroach) since(_ []feedSeen, now feedSeen) time.Time { return now.at.Add(-longestTransaction) }

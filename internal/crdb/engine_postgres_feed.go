@@ -35,9 +35,13 @@ CROSS JOIN LATERAL (
 ) AS e
 ORDER BY e.id
 LIMIT $5`
+	// PostgreSQL writes its log to the disk soon after a transaction with a number has ended, and not for anything else: so one ends.
+	feedEndingPostgres = "SELECT pg_current_xact_id()::text"
 )
 
-func (postgres) feed() (place, rows string) { return feedPlacePostgres, feedRowsPostgres }
+func (postgres) feed() (place, rows, ending string) {
+	return feedPlacePostgres, feedRowsPostgres, feedEndingPostgres
+}
 
 // since is what was known when the oldest transaction of a place began: a number that had not been given yet then belongs to a transaction that has
 // begun since.

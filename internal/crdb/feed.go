@@ -23,7 +23,8 @@ const (
 
 	markLasts   = 5 * time.Second // a mark is read anew after
 	feedSeenMax = 64
-	logWait     = 20 * time.Millisecond // for the database to write its log, before it is asked again
+	logWait     = 20 * time.Millisecond // for the database to write its log, before it is asked again,
+	endEvery    = 10                    // and so often before it is made to
 )
 
 // feedSeen is the transactions of a moment: the oldest that had not ended, and the first that had not begun. On CockroachDB oldest is the moment.
@@ -91,8 +92,11 @@ func (s *Store) feedRead(ctx context.Context, project storage.ProjectKey, from s
 	if after.IsZero() {
 		after = ipam.FirstTimeID(from.Since)
 	}
-	for {
+	for n := 0; ; n++ {
 		page, lasts, err := s.feedReadOnce(ctx, project, from, after, limit)
+		if err == nil && !lasts && n%endEvery == 0 {
+			err = s.endOne(ctx)
+		}
 		if err != nil || lasts {
 			return page, err
 		}
@@ -104,11 +108,24 @@ func (s *Store) feedRead(ctx context.Context, project storage.ProjectKey, from s
 	}
 }
 
+// endOne ends a transaction with a number, after which the log is written to the disk.
+func (s *Store) endOne(ctx context.Context) error {
+	_, _, ending := s.engine.feed()
+	return s.readNow(ctx, "feed_ending", func(q lookup.Querier) error {
+		found, err := q.Query(ctx, ending)
+		if err != nil {
+			return err
+		}
+		found.Close()
+		return found.Err()
+	})
+}
+
 // feedReadOnce reads a page. Its place lasts but at the beginning, when it is not known of any that it would be found in the log after a crash.
 func (s *Store) feedReadOnce(
 	ctx context.Context, project storage.ProjectKey, from storage.Place, after ipam.ID, limit int,
 ) (page storage.FeedPage, lasts bool, err error) {
-	place, trail := s.engine.feed()
+	place, trail, _ := s.engine.feed()
 	var seen feedSeen
 	asked := s.clock.local()
 	err = s.readNow(ctx, "feed_read", func(q lookup.Querier) error {
