@@ -9,6 +9,8 @@ type Load struct {
 	AtTheDoor   int64            // requests that wait to be worked on
 	Waiting     int64            // claims and releases that wait for their pool's turn
 	Longest     int64            // that wait for the same pool, the one for which most wait
+	Followers   int64            // that are told of changes, or wait for some
+	Followed    int64            // projects that they follow
 	Shed        map[string]int64 // requests that were refused since the start, by what there was too much of
 }
 
@@ -17,6 +19,7 @@ func (m *Metrics) WatchLoad(read func() Load) error {
 	k := maker{meter: m.meter}
 	inFlight, limit, door := k.gauge(ofInFlight), k.gauge(ofMaxInFlight), k.gauge(ofAtTheDoor)
 	waiting, longest, shed := k.gauge(ofQueue), k.gauge(ofLongest), k.count(ofShed)
+	followers, followed := k.gauge(ofFollowers), k.gauge(ofFollowed)
 	return k.watch("the load", func(o metric.Observer) {
 		now := read()
 		o.ObserveInt64(inFlight, now.InFlight)
@@ -24,6 +27,8 @@ func (m *Metrics) WatchLoad(read func() Load) error {
 		o.ObserveInt64(door, now.AtTheDoor)
 		o.ObserveInt64(waiting, now.Waiting)
 		o.ObserveInt64(longest, now.Longest)
+		o.ObserveInt64(followers, now.Followers)
+		o.ObserveInt64(followed, now.Followed)
 		for reason, n := range now.Shed {
 			o.ObserveInt64(shed, n, metric.WithAttributes(labelReason.String(reason)))
 		}
