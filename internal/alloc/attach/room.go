@@ -20,8 +20,8 @@ func Room(ctx context.Context, s *usecase.Core, projectID ipam.ID, at string, wa
 	}
 	for _, n := range wanted {
 		if _, known := there.read[key{projectID, n.Ref}]; !known {
-			return ipam.Invalid(at, "would make consumer %s: a project can have about %d at most in a region, with those that have ended and are not forgotten yet.",
-				n.Ref, storage.MaxConsumers)
+			const full = "would make consumer %s: a project can have about %d at most in a region, with those that have ended and are not forgotten yet."
+			return ipam.Invalid(at, full, n.Ref, storage.MaxConsumers)
 		}
 	}
 	return nil

@@ -64,7 +64,7 @@ func (s *creator) begin(ctx context.Context, project string, c ipam.Claim, r use
 	if c, err = s.prepare.claim(c, key, m.pass.Principal); err != nil {
 		return m, err
 	}
-	if err = attach.Room(ctx, s.Core, key.ID, "/spec/consumers", c.Spec.Consumers...); err != nil {
+	if err := attach.Room(ctx, s.Core, key.ID, "/spec/consumers", c.Spec.Consumers...); err != nil {
 		return m, err
 	}
 	m.order = &order{key: key, request: r, claim: c, random: ipam.NewID(), event: trail.Attempt(ctx, c.CreatedAt, key.ID, trail.KindClaim, c.Name)}

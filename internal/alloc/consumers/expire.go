@@ -57,8 +57,7 @@ func (s *Consumers) KeepConsumers(ctx context.Context) (done Kept, err error) {
 		}
 		errs = append(errs, err)
 	}
-	errs = append(errs, s.closeBreakers(ctx, seen, s.serving.longest(s.Ticks()) > 0))
-	errs = append(errs, s.countCrowds(ctx))
+	errs = append(errs, s.closeBreakers(ctx, seen, s.serving.longest(s.Ticks()) > 0), s.countCrowds(ctx))
 	done.Drained, err = s.drainAll(ctx)
 	s.serving.beat(s.Ticks())
 	return done, errors.Join(append(errs, err)...)
