@@ -5924,7 +5924,9 @@ type ClientInterface interface {
 	// PutConsumerWithBody Make or renew a consumer
 	//
 	// Makes the consumer (201), or replaces its spec (200), and renews it: it lives for `spec.ttlSeconds` from now on, or until
-	// somebody says that it ended. Every renewal gives it another `ETag`. Refused with `consumer_ended` when it has ended.
+	// somebody says that it ended. Every renewal gives it another `ETag`. Refused with `consumer_ended` when it has ended, and
+	// with `invalid_argument` when it would have to be made in a project that has 1,000,000 consumers in a region, with those
+	// that have ended and are not forgotten. That is counted once a minute, for all ways to make one.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -5934,7 +5936,9 @@ type ClientInterface interface {
 	// PutConsumer Make or renew a consumer
 	//
 	// Makes the consumer (201), or replaces its spec (200), and renews it: it lives for `spec.ttlSeconds` from now on, or until
-	// somebody says that it ended. Every renewal gives it another `ETag`. Refused with `consumer_ended` when it has ended.
+	// somebody says that it ended. Every renewal gives it another `ETag`. Refused with `consumer_ended` when it has ended, and
+	// with `invalid_argument` when it would have to be made in a project that has 1,000,000 consumers in a region, with those
+	// that have ended and are not forgotten. That is counted once a minute, for all ways to make one.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -5945,7 +5949,8 @@ type ClientInterface interface {
 	//
 	// When more than 20 consumers of a realm, and at least a tenth of it, are lost within ten minutes, no more of them are
 	// ended: it may be their agent that is gone, or the way to this service, and not they. This confirms that all those are
-	// gone that have expired until now; they are ended then, however many. It may be repeated.
+	// gone that have expired until now; they are ended then, however many. It may be repeated. That can be said of at most 100
+	// realms of a project within 30 days; of one more it is refused with `invalid_argument`.
 	//
 	// Corresponds with POST /v1/projects/{project}/realms/{realm}/expiry-confirmations (the `ConfirmExpiry` operationId).
 	ConfirmExpiry(ctx context.Context, project ProjectName, realm RealmName, params *ConfirmExpiryParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -7854,7 +7859,9 @@ func (c *Client) GetConsumer(ctx context.Context, project ProjectName, realm Rea
 // PutConsumerWithBody Make or renew a consumer
 //
 // Makes the consumer (201), or replaces its spec (200), and renews it: it lives for `spec.ttlSeconds` from now on, or until
-// somebody says that it ended. Every renewal gives it another `ETag`. Refused with `consumer_ended` when it has ended.
+// somebody says that it ended. Every renewal gives it another `ETag`. Refused with `consumer_ended` when it has ended, and
+// with `invalid_argument` when it would have to be made in a project that has 1,000,000 consumers in a region, with those
+// that have ended and are not forgotten. That is counted once a minute, for all ways to make one.
 //
 // Takes any type of body and a specified content type.
 //
@@ -7874,7 +7881,9 @@ func (c *Client) PutConsumerWithBody(ctx context.Context, project ProjectName, r
 // PutConsumer Make or renew a consumer
 //
 // Makes the consumer (201), or replaces its spec (200), and renews it: it lives for `spec.ttlSeconds` from now on, or until
-// somebody says that it ended. Every renewal gives it another `ETag`. Refused with `consumer_ended` when it has ended.
+// somebody says that it ended. Every renewal gives it another `ETag`. Refused with `consumer_ended` when it has ended, and
+// with `invalid_argument` when it would have to be made in a project that has 1,000,000 consumers in a region, with those
+// that have ended and are not forgotten. That is counted once a minute, for all ways to make one.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -7895,7 +7904,8 @@ func (c *Client) PutConsumer(ctx context.Context, project ProjectName, realm Rea
 //
 // When more than 20 consumers of a realm, and at least a tenth of it, are lost within ten minutes, no more of them are
 // ended: it may be their agent that is gone, or the way to this service, and not they. This confirms that all those are
-// gone that have expired until now; they are ended then, however many. It may be repeated.
+// gone that have expired until now; they are ended then, however many. It may be repeated. That can be said of at most 100
+// realms of a project within 30 days; of one more it is refused with `invalid_argument`.
 //
 // Corresponds with POST /v1/projects/{project}/realms/{realm}/expiry-confirmations (the `ConfirmExpiry` operationId).
 func (c *Client) ConfirmExpiry(ctx context.Context, project ProjectName, realm RealmName, params *ConfirmExpiryParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -15607,7 +15617,9 @@ type ClientWithResponsesInterface interface {
 	// PutConsumerWithBodyWithResponse Make or renew a consumer
 	//
 	// Makes the consumer (201), or replaces its spec (200), and renews it: it lives for `spec.ttlSeconds` from now on, or until
-	// somebody says that it ended. Every renewal gives it another `ETag`. Refused with `consumer_ended` when it has ended.
+	// somebody says that it ended. Every renewal gives it another `ETag`. Refused with `consumer_ended` when it has ended, and
+	// with `invalid_argument` when it would have to be made in a project that has 1,000,000 consumers in a region, with those
+	// that have ended and are not forgotten. That is counted once a minute, for all ways to make one.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -15617,7 +15629,9 @@ type ClientWithResponsesInterface interface {
 	// PutConsumerWithResponse Make or renew a consumer
 	//
 	// Makes the consumer (201), or replaces its spec (200), and renews it: it lives for `spec.ttlSeconds` from now on, or until
-	// somebody says that it ended. Every renewal gives it another `ETag`. Refused with `consumer_ended` when it has ended.
+	// somebody says that it ended. Every renewal gives it another `ETag`. Refused with `consumer_ended` when it has ended, and
+	// with `invalid_argument` when it would have to be made in a project that has 1,000,000 consumers in a region, with those
+	// that have ended and are not forgotten. That is counted once a minute, for all ways to make one.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -15628,7 +15642,8 @@ type ClientWithResponsesInterface interface {
 	//
 	// When more than 20 consumers of a realm, and at least a tenth of it, are lost within ten minutes, no more of them are
 	// ended: it may be their agent that is gone, or the way to this service, and not they. This confirms that all those are
-	// gone that have expired until now; they are ended then, however many. It may be repeated.
+	// gone that have expired until now; they are ended then, however many. It may be repeated. That can be said of at most 100
+	// realms of a project within 30 days; of one more it is refused with `invalid_argument`.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -26139,7 +26154,9 @@ func (c *ClientWithResponses) GetConsumerWithResponse(ctx context.Context, proje
 // PutConsumerWithBodyWithResponse Make or renew a consumer
 //
 // Makes the consumer (201), or replaces its spec (200), and renews it: it lives for `spec.ttlSeconds` from now on, or until
-// somebody says that it ended. Every renewal gives it another `ETag`. Refused with `consumer_ended` when it has ended.
+// somebody says that it ended. Every renewal gives it another `ETag`. Refused with `consumer_ended` when it has ended, and
+// with `invalid_argument` when it would have to be made in a project that has 1,000,000 consumers in a region, with those
+// that have ended and are not forgotten. That is counted once a minute, for all ways to make one.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -26155,7 +26172,9 @@ func (c *ClientWithResponses) PutConsumerWithBodyWithResponse(ctx context.Contex
 // PutConsumerWithResponse Make or renew a consumer
 //
 // Makes the consumer (201), or replaces its spec (200), and renews it: it lives for `spec.ttlSeconds` from now on, or until
-// somebody says that it ended. Every renewal gives it another `ETag`. Refused with `consumer_ended` when it has ended.
+// somebody says that it ended. Every renewal gives it another `ETag`. Refused with `consumer_ended` when it has ended, and
+// with `invalid_argument` when it would have to be made in a project that has 1,000,000 consumers in a region, with those
+// that have ended and are not forgotten. That is counted once a minute, for all ways to make one.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -26172,7 +26191,8 @@ func (c *ClientWithResponses) PutConsumerWithResponse(ctx context.Context, proje
 //
 // When more than 20 consumers of a realm, and at least a tenth of it, are lost within ten minutes, no more of them are
 // ended: it may be their agent that is gone, or the way to this service, and not they. This confirms that all those are
-// gone that have expired until now; they are ended then, however many. It may be repeated.
+// gone that have expired until now; they are ended then, however many. It may be repeated. That can be said of at most 100
+// realms of a project within 30 days; of one more it is refused with `invalid_argument`.
 //
 // Returns a wrapper object for the known response body format(s).
 //

@@ -1231,7 +1231,8 @@ export interface paths {
          * Confirm that the consumers that expired are gone
          * @description When more than 20 consumers of a realm, and at least a tenth of it, are lost within ten minutes, no more of them are
          *     ended: it may be their agent that is gone, or the way to this service, and not they. This confirms that all those are
-         *     gone that have expired until now; they are ended then, however many. It may be repeated.
+         *     gone that have expired until now; they are ended then, however many. It may be repeated. That can be said of at most 100
+         *     realms of a project within 30 days; of one more it is refused with `invalid_argument`.
          */
         post: operations["confirmExpiry"];
         delete?: never;
@@ -1302,7 +1303,9 @@ export interface paths {
         /**
          * Make or renew a consumer
          * @description Makes the consumer (201), or replaces its spec (200), and renews it: it lives for `spec.ttlSeconds` from now on, or until
-         *     somebody says that it ended. Every renewal gives it another `ETag`. Refused with `consumer_ended` when it has ended.
+         *     somebody says that it ended. Every renewal gives it another `ETag`. Refused with `consumer_ended` when it has ended, and
+         *     with `invalid_argument` when it would have to be made in a project that has 1,000,000 consumers in a region, with those
+         *     that have ended and are not forgotten. That is counted once a minute, for all ways to make one.
          */
         put: operations["putConsumer"];
         post?: never;
@@ -4381,6 +4384,11 @@ export interface components {
          * @example /v1/projects/team-a/claims/web-eu
          */
         Location: string;
+        /**
+         * @description Path of the claim.
+         * @example /v1/projects/team-a/claims/web-eu
+         */
+        ClaimLocation: string;
         /**
          * @description `true` when this is the stored answer to an earlier request with the same `Idempotency-Key`.
          * @example true
@@ -7861,7 +7869,7 @@ export interface operations {
             201: {
                 headers: {
                     ETag: components["headers"]["ETag"];
-                    Location: components["headers"]["Location"];
+                    Location: components["headers"]["ClaimLocation"];
                     "Dry-Run": components["headers"]["DryRun"];
                     [name: string]: unknown;
                 };
