@@ -143,9 +143,11 @@ func TestTheJudgeOfReplicasTellsALostChange(t *testing.T) {
 		r.loses = func(kind, name string) bool { return kind == "IPClaim" && name == "c1" }
 	})
 	forgets := newReplica(project, sites, func(r *replica) { r.forgets = true })
-	kept(t, right, stream, loses)
 	ctx := t.Context()
-	require.True(t, forgets.list(ctx, t))
+	for _, r := range []*replica{right, stream, loses, forgets} {
+		require.True(t, r.list(ctx, t))
+	}
+	kept(t, right, stream, loses)
 	for i := range 3 {
 		w.claim(t, fmt.Sprint("c", i), from("p", 28))
 	}
