@@ -92,6 +92,7 @@ const (
 	AuditKindRealm        AuditKind = "Realm"
 	AuditKindSpace        AuditKind = "Space"
 	AuditKindSpaceGrant   AuditKind = "SpaceGrant"
+	AuditKindWebhook      AuditKind = "Webhook"
 )
 
 // Valid indicates whether the value is a known member of the AuditKind enum.
@@ -123,6 +124,8 @@ func (e AuditKind) Valid() bool {
 		return true
 	case AuditKindSpaceGrant:
 		return true
+	case AuditKindWebhook:
+		return true
 	default:
 		return false
 	}
@@ -130,43 +133,48 @@ func (e AuditKind) Valid() bool {
 
 // Defines values for AuditOperation.
 const (
-	AuditOperationAttachConsumer   AuditOperation = "attachConsumer"
-	AuditOperationBootstrap        AuditOperation = "bootstrap"
-	AuditOperationConfirmExpiry    AuditOperation = "confirmExpiry"
-	AuditOperationCreateAPIKey     AuditOperation = "createApiKey"
-	AuditOperationCreateClaim      AuditOperation = "createClaim"
-	AuditOperationCreateClaimBatch AuditOperation = "createClaimBatch"
-	AuditOperationCreateClass      AuditOperation = "createClass"
-	AuditOperationCreatePool       AuditOperation = "createPool"
-	AuditOperationCreateProject    AuditOperation = "createProject"
-	AuditOperationCreateSpace      AuditOperation = "createSpace"
-	AuditOperationDeleteAPIKey     AuditOperation = "deleteApiKey"
-	AuditOperationDeleteAllocation AuditOperation = "deleteAllocation"
-	AuditOperationDeleteClaim      AuditOperation = "deleteClaim"
-	AuditOperationDeleteClass      AuditOperation = "deleteClass"
-	AuditOperationDeleteMember     AuditOperation = "deleteMember"
-	AuditOperationDeletePool       AuditOperation = "deletePool"
-	AuditOperationDeletePoolGrant  AuditOperation = "deletePoolGrant"
-	AuditOperationDeleteProject    AuditOperation = "deleteProject"
-	AuditOperationDeleteQuota      AuditOperation = "deleteQuota"
-	AuditOperationDeleteSpace      AuditOperation = "deleteSpace"
-	AuditOperationDeleteSpaceGrant AuditOperation = "deleteSpaceGrant"
-	AuditOperationDetachConsumer   AuditOperation = "detachConsumer"
-	AuditOperationEndConsumer      AuditOperation = "endConsumer"
-	AuditOperationPatchClaim       AuditOperation = "patchClaim"
-	AuditOperationPatchClass       AuditOperation = "patchClass"
-	AuditOperationPatchPool        AuditOperation = "patchPool"
-	AuditOperationPatchProject     AuditOperation = "patchProject"
-	AuditOperationPatchSpace       AuditOperation = "patchSpace"
-	AuditOperationPutClaim         AuditOperation = "putClaim"
-	AuditOperationPutConsumer      AuditOperation = "putConsumer"
-	AuditOperationPutMember        AuditOperation = "putMember"
-	AuditOperationPutPoolGrant     AuditOperation = "putPoolGrant"
-	AuditOperationPutQuota         AuditOperation = "putQuota"
-	AuditOperationPutScopePool     AuditOperation = "putScopePool"
-	AuditOperationPutSpaceGrant    AuditOperation = "putSpaceGrant"
-	AuditOperationReleaseClaims    AuditOperation = "releaseClaims"
-	AuditOperationRenewConsumers   AuditOperation = "renewConsumers"
+	AuditOperationAttachConsumer        AuditOperation = "attachConsumer"
+	AuditOperationBootstrap             AuditOperation = "bootstrap"
+	AuditOperationConfirmExpiry         AuditOperation = "confirmExpiry"
+	AuditOperationCreateAPIKey          AuditOperation = "createApiKey"
+	AuditOperationCreateClaim           AuditOperation = "createClaim"
+	AuditOperationCreateClaimBatch      AuditOperation = "createClaimBatch"
+	AuditOperationCreateClass           AuditOperation = "createClass"
+	AuditOperationCreatePool            AuditOperation = "createPool"
+	AuditOperationCreateProject         AuditOperation = "createProject"
+	AuditOperationCreateSpace           AuditOperation = "createSpace"
+	AuditOperationCreateWebhook         AuditOperation = "createWebhook"
+	AuditOperationDeleteAPIKey          AuditOperation = "deleteApiKey"
+	AuditOperationDeleteAllocation      AuditOperation = "deleteAllocation"
+	AuditOperationDeleteClaim           AuditOperation = "deleteClaim"
+	AuditOperationDeleteClass           AuditOperation = "deleteClass"
+	AuditOperationDeleteMember          AuditOperation = "deleteMember"
+	AuditOperationDeletePool            AuditOperation = "deletePool"
+	AuditOperationDeletePoolGrant       AuditOperation = "deletePoolGrant"
+	AuditOperationDeleteProject         AuditOperation = "deleteProject"
+	AuditOperationDeleteQuota           AuditOperation = "deleteQuota"
+	AuditOperationDeleteSpace           AuditOperation = "deleteSpace"
+	AuditOperationDeleteSpaceGrant      AuditOperation = "deleteSpaceGrant"
+	AuditOperationDeleteWebhook         AuditOperation = "deleteWebhook"
+	AuditOperationDeleteWebhookDelivery AuditOperation = "deleteWebhookDelivery"
+	AuditOperationDetachConsumer        AuditOperation = "detachConsumer"
+	AuditOperationEndConsumer           AuditOperation = "endConsumer"
+	AuditOperationPatchClaim            AuditOperation = "patchClaim"
+	AuditOperationPatchClass            AuditOperation = "patchClass"
+	AuditOperationPatchPool             AuditOperation = "patchPool"
+	AuditOperationPatchProject          AuditOperation = "patchProject"
+	AuditOperationPatchSpace            AuditOperation = "patchSpace"
+	AuditOperationPatchWebhook          AuditOperation = "patchWebhook"
+	AuditOperationPutClaim              AuditOperation = "putClaim"
+	AuditOperationPutConsumer           AuditOperation = "putConsumer"
+	AuditOperationPutMember             AuditOperation = "putMember"
+	AuditOperationPutPoolGrant          AuditOperation = "putPoolGrant"
+	AuditOperationPutQuota              AuditOperation = "putQuota"
+	AuditOperationPutScopePool          AuditOperation = "putScopePool"
+	AuditOperationPutSpaceGrant         AuditOperation = "putSpaceGrant"
+	AuditOperationReleaseClaims         AuditOperation = "releaseClaims"
+	AuditOperationRenewConsumers        AuditOperation = "renewConsumers"
+	AuditOperationRetryWebhookDelivery  AuditOperation = "retryWebhookDelivery"
 )
 
 // Valid indicates whether the value is a known member of the AuditOperation enum.
@@ -192,6 +200,8 @@ func (e AuditOperation) Valid() bool {
 		return true
 	case AuditOperationCreateSpace:
 		return true
+	case AuditOperationCreateWebhook:
+		return true
 	case AuditOperationDeleteAPIKey:
 		return true
 	case AuditOperationDeleteAllocation:
@@ -214,6 +224,10 @@ func (e AuditOperation) Valid() bool {
 		return true
 	case AuditOperationDeleteSpaceGrant:
 		return true
+	case AuditOperationDeleteWebhook:
+		return true
+	case AuditOperationDeleteWebhookDelivery:
+		return true
 	case AuditOperationDetachConsumer:
 		return true
 	case AuditOperationEndConsumer:
@@ -227,6 +241,8 @@ func (e AuditOperation) Valid() bool {
 	case AuditOperationPatchProject:
 		return true
 	case AuditOperationPatchSpace:
+		return true
+	case AuditOperationPatchWebhook:
 		return true
 	case AuditOperationPutClaim:
 		return true
@@ -245,6 +261,8 @@ func (e AuditOperation) Valid() bool {
 	case AuditOperationReleaseClaims:
 		return true
 	case AuditOperationRenewConsumers:
+		return true
+	case AuditOperationRetryWebhookDelivery:
 		return true
 	default:
 		return false
@@ -747,6 +765,7 @@ const (
 	ProblemCodeUnauthenticated      ProblemCode = "unauthenticated"
 	ProblemCodeUnavailable          ProblemCode = "unavailable"
 	ProblemCodeUnsupportedMediaType ProblemCode = "unsupported_media_type"
+	ProblemCodeWebhooksDisabled     ProblemCode = "webhooks_disabled"
 )
 
 // Valid indicates whether the value is a known member of the ProblemCode enum.
@@ -827,6 +846,8 @@ func (e ProblemCode) Valid() bool {
 	case ProblemCodeUnavailable:
 		return true
 	case ProblemCodeUnsupportedMediaType:
+		return true
+	case ProblemCodeWebhooksDisabled:
 		return true
 	default:
 		return false
@@ -953,6 +974,48 @@ const (
 func (e SpacePhase) Valid() bool {
 	switch e {
 	case SpacePhaseReady:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for WebhookMessageType.
+const (
+	WebhookMessageTypeChanges WebhookMessageType = "changes"
+	WebhookMessageTypeResync  WebhookMessageType = "resync"
+)
+
+// Valid indicates whether the value is a known member of the WebhookMessageType enum.
+func (e WebhookMessageType) Valid() bool {
+	switch e {
+	case WebhookMessageTypeChanges:
+		return true
+	case WebhookMessageTypeResync:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for WebhookState.
+const (
+	WebhookStateDelivering WebhookState = "Delivering"
+	WebhookStatePaused     WebhookState = "Paused"
+	WebhookStateRetrying   WebhookState = "Retrying"
+	WebhookStateStopped    WebhookState = "Stopped"
+)
+
+// Valid indicates whether the value is a known member of the WebhookState enum.
+func (e WebhookState) Valid() bool {
+	switch e {
+	case WebhookStateDelivering:
+		return true
+	case WebhookStatePaused:
+		return true
+	case WebhookStateRetrying:
+		return true
+	case WebhookStateStopped:
 		return true
 	default:
 		return false
@@ -1145,7 +1208,7 @@ type AuditOutcome string
 // AuditResource What the operation was about.
 type AuditResource struct {
 	// Kind The kind of the resource: `Project`, `Space`, `IPPool`, `IPClass`, `IPClaim`, `IPAllocation`, `Member`,
-	// `ApiKey`, `PoolGrant`, `SpaceGrant`, `Quota`, `IPConsumer` or `Realm`. Later versions may add kinds.
+	// `ApiKey`, `PoolGrant`, `SpaceGrant`, `Quota`, `IPConsumer`, `Realm` or `Webhook`. Later versions may add kinds.
 	//
 	//
 	// Example: IPClaim
@@ -1275,6 +1338,7 @@ type ChangesEnd struct {
 	// | `last_admin` | 409 | `platform` would be left without an admin |
 	// | `consumer_ended` | 409 | the consumer has ended, and never comes back |
 	// | `too_many_consumers` | 409 | the claim has as many consumers as it can have; `consumers` |
+	// | `webhooks_disabled` | 409 | the server sends no webhooks |
 	// | `cursor_expired` | 410 | what a place in the changes needs is gone; list again, and follow from there |
 	// | `precondition_failed` | 412 | `If-Match` is stale, or `If-None-Match: *` meets what exists; `currentETag` |
 	// | `payload_too_large` | 413 | the body is larger than 1 MiB |
@@ -1513,6 +1577,7 @@ type ClaimSkipped struct {
 	// | `last_admin` | 409 | `platform` would be left without an admin |
 	// | `consumer_ended` | 409 | the consumer has ended, and never comes back |
 	// | `too_many_consumers` | 409 | the claim has as many consumers as it can have; `consumers` |
+	// | `webhooks_disabled` | 409 | the server sends no webhooks |
 	// | `cursor_expired` | 410 | what a place in the changes needs is gone; list again, and follow from there |
 	// | `precondition_failed` | 412 | `If-Match` is stale, or `If-None-Match: *` meets what exists; `currentETag` |
 	// | `payload_too_large` | 413 | the body is larger than 1 MiB |
@@ -2891,6 +2956,7 @@ type Problem struct {
 	// | `last_admin` | 409 | `platform` would be left without an admin |
 	// | `consumer_ended` | 409 | the consumer has ended, and never comes back |
 	// | `too_many_consumers` | 409 | the claim has as many consumers as it can have; `consumers` |
+	// | `webhooks_disabled` | 409 | the server sends no webhooks |
 	// | `cursor_expired` | 410 | what a place in the changes needs is gone; list again, and follow from there |
 	// | `precondition_failed` | 412 | `If-Match` is stale, or `If-None-Match: *` meets what exists; `currentETag` |
 	// | `payload_too_large` | 413 | the body is larger than 1 MiB |
@@ -3022,6 +3088,7 @@ type Problem struct {
 // | `last_admin` | 409 | `platform` would be left without an admin |
 // | `consumer_ended` | 409 | the consumer has ended, and never comes back |
 // | `too_many_consumers` | 409 | the claim has as many consumers as it can have; `consumers` |
+// | `webhooks_disabled` | 409 | the server sends no webhooks |
 // | `cursor_expired` | 410 | what a place in the changes needs is gone; list again, and follow from there |
 // | `precondition_failed` | 412 | `If-Match` is stale, or `If-None-Match: *` meets what exists; `currentETag` |
 // | `payload_too_large` | 413 | the body is larger than 1 MiB |
@@ -3483,6 +3550,207 @@ type Version struct {
 	Version string `json:"version"`
 }
 
+// Webhook Where what changes in a project is sent.
+type Webhook struct {
+	// Metadata What every resource carries.
+	Metadata Metadata `json:"metadata"`
+
+	// Secret What requests are signed with, `whsec_` and the key in base64. Only in the answer that creates the webhook: it cannot be
+	// had again.
+	//
+	//
+	// Example: whsec_ZXhhbXBsZXNlY3JldGV4YW1wbGVzZWNyZXRleGFtcGw=
+	Secret string `json:"secret,omitempty"`
+
+	// Spec Where to, and what.
+	Spec WebhookSpec `json:"spec"`
+
+	// Status How sending goes.
+	Status WebhookStatus `json:"status"`
+}
+
+// WebhookCreate defines model for WebhookCreate.
+type WebhookCreate struct {
+	// Metadata Exactly one of `name` and `generateName`; the rest of the metadata is the server's.
+	Metadata CreateMetadata `json:"metadata"`
+
+	// Spec Where to, and what.
+	Spec WebhookSpec `json:"spec"`
+}
+
+// WebhookDelivery What could not be delivered.
+type WebhookDelivery struct {
+	// ID What was sent as `webhook-id`.
+	ID UID `json:"id"`
+
+	// Error Why a try has failed, in words of this service alone.
+	Error WebhookError `json:"error"`
+
+	// Attempts How often it was tried.
+	//
+	// Example: 33
+	Attempts int `json:"attempts"`
+
+	// FirstAttemptAt When it was tried first.
+	//
+	// Example: 2026-03-01T09:30:00Z
+	FirstAttemptAt time.Time `json:"firstAttemptAt"`
+
+	// Retrying Whether it is about to be sent once more.
+	//
+	// Example: false
+	Retrying bool `json:"retrying"`
+
+	// Message The body of what is sent. Of the type `changes` it has some, about 100 at most, and `cursor` is behind them. One of the type
+	// `resync` says that some are missing and will not come: list again, and go on with what is sent from then on.
+	Message WebhookMessage `json:"message"`
+}
+
+// WebhookDeliveryList defines model for WebhookDeliveryList.
+type WebhookDeliveryList struct {
+	Items []WebhookDelivery `json:"items"`
+
+	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	//
+	// Example: eyJuIjoicHJvZC1ldSJ9
+	NextCursor NextCursor `json:"nextCursor,omitempty"`
+}
+
+// WebhookError Why a try has failed, in words of this service alone.
+type WebhookError struct {
+	// Reason The name cannot be resolved (`unresolved`), has an address that nothing is sent to (`refused_address`), nobody answers there
+	// (`unreachable`) or not in time (`timeout`), TLS fails (`tls`), the answer is a redirection (`redirect`) or another status
+	// than a 2xx (`status`). Later versions may add reasons.
+	//
+	//
+	// Example: status
+	Reason string `json:"reason"`
+
+	// StatusCode The status of the answer, if there was one.
+	//
+	// Example: 503
+	StatusCode int `json:"statusCode,omitempty"`
+
+	// At When it failed.
+	//
+	// Example: 2026-03-02T09:38:30Z
+	At time.Time `json:"at"`
+}
+
+// WebhookList defines model for WebhookList.
+type WebhookList struct {
+	Items []Webhook `json:"items"`
+
+	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	//
+	// Example: eyJuIjoicHJvZC1ldSJ9
+	NextCursor NextCursor `json:"nextCursor,omitempty"`
+}
+
+// WebhookMessage The body of what is sent. Of the type `changes` it has some, about 100 at most, and `cursor` is behind them. One of the type
+// `resync` says that some are missing and will not come: list again, and go on with what is sent from then on.
+type WebhookMessage struct {
+	Type WebhookMessageType `json:"type"`
+
+	// Webhook The name of the webhook.
+	//
+	// Example: inventory
+	Webhook string `json:"webhook"`
+
+	// Project The name of the project.
+	//
+	// Example: team-a
+	Project string `json:"project"`
+
+	// Changes What has changed, in order.
+	Changes []Change `json:"changes,omitempty"`
+
+	// Cursor A place in the changes of a project. It is opaque, and gives no right.
+	//
+	//
+	// Example: AQIDBAUGBwgJCgsMDQ4PEA
+	Cursor ChangesCursor `json:"cursor"`
+}
+
+// WebhookMessageType defines model for WebhookMessageType.
+type WebhookMessageType string
+
+// WebhookPatch A JSON merge patch (RFC 7396). Listed is what it may change; another field of the resource is answered with
+// `immutable_field`, a field that the resource does not have with `invalid_argument`. `null` gives a field its
+// default.
+type WebhookPatch = json.RawMessage
+
+// WebhookSpec Where to, and what.
+type WebhookSpec struct {
+	// URL Where to; without a user, a fragment or secrets in it. The name is resolved for each request, and addresses that are not
+	// public are refused then, but for those of networks that the operator allows.
+	//
+	//
+	// Example: https://inventory.example.com/carve
+	URL string `json:"url"`
+
+	// ResourceKinds Only changes of these kinds; by default of all.
+	//
+	// Example: ["IPClaim"]
+	ResourceKinds []ChangeKind `json:"resourceKinds,omitempty"`
+
+	// ResourceName Only changes of what has this name; an allocation is named by its `uid`, a consumer by `realm/uid`.
+	//
+	// Example: web-eu
+	ResourceName string `json:"resourceName,omitempty"`
+
+	// LabelSelector Only changes of what has such labels, in the syntax of lists. What had them and has them no longer comes as a `Delete`, and
+	// so may what never had them; what is deleted comes whatever labels it had.
+	//
+	//
+	// Example: env=prod
+	LabelSelector string `json:"labelSelector,omitempty"`
+
+	// Paused Whether nothing is sent for now; by default it is.
+	//
+	// Example: false
+	Paused *bool `json:"paused,omitempty"`
+}
+
+// WebhookState What becomes of changes: they are sent (`Delivering`), the last try has failed and there will be another (`Retrying`), or they wait
+// because the project (`Paused`) or the server (`Stopped`) has it so.
+type WebhookState string
+
+// WebhookStatus How sending goes.
+type WebhookStatus struct {
+	// State What becomes of changes: they are sent (`Delivering`), the last try has failed and there will be another (`Retrying`), or they wait
+	// because the project (`Paused`) or the server (`Stopped`) has it so.
+	State WebhookState `json:"state"`
+
+	// Reason Why it is stopped: the receiver answered 410 (`Gone`), 100 dead letters wait (`TooManyDeadLetters`), or the database was
+	// restored (`Restored`), where another one may be sending. Later versions may add reasons.
+	//
+	//
+	// Example: Gone
+	Reason string `json:"reason,omitempty"`
+
+	// Failures How many tries have failed since the last that did not.
+	//
+	// Example: 2
+	Failures  int           `json:"failures"`
+	LastError *WebhookError `json:"lastError,omitempty"`
+
+	// LastDeliveredAt When something was delivered last; absent when nothing was.
+	//
+	// Example: 2026-03-02T09:30:00Z
+	LastDeliveredAt *time.Time `json:"lastDeliveredAt,omitempty"`
+
+	// NextAttemptAt When it is tried again; absent when nothing waits for that.
+	//
+	// Example: 2026-03-02T09:40:30Z
+	NextAttemptAt *time.Time `json:"nextAttemptAt,omitempty"`
+
+	// DeadLetters How many deliveries were given up and are kept, 100 at most.
+	//
+	// Example: 0
+	DeadLetters int `json:"deadLetters"`
+}
+
 // WhenUnused defines model for WhenUnused.
 type WhenUnused string
 
@@ -3569,6 +3837,11 @@ type CreateOnly = CreateOnlyValue
 
 // Cursor defines model for Cursor.
 type Cursor = string
+
+// DeliveryID A UUID in lower case; never used again.
+//
+// Example: 8d9a4c1e-2b7f-4a53-9d60-71c5be0f2a11
+type DeliveryID = UID
 
 // DryRun defines model for DryRun.
 type DryRun = bool
@@ -3714,6 +3987,11 @@ type UntilFilter = Time
 
 // WaitSeconds defines model for WaitSeconds.
 type WaitSeconds = int
+
+// WebhookName A DNS label (RFC 1123).
+//
+// Example: prod-eu
+type WebhookName = Name
 
 // WithinFilter A block in CIDR notation without host bits, IPv4 or IPv6.
 //
@@ -4794,6 +5072,85 @@ type PutSpaceGrantParams struct {
 	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 
+// ListWebhooksParams defines parameters for ListWebhooks.
+type ListWebhooksParams struct {
+	// Limit Most items a page may hold.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+	// refused.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
+}
+
+// CreateWebhookParams defines parameters for CreateWebhook.
+type CreateWebhookParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IdempotencyKey Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
+	// for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
+	// something that is the caller's alone.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// DeleteWebhookParams defines parameters for DeleteWebhook.
+type DeleteWebhookParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
+	// answer is 412. A weak one (`W/`) never matches.
+	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
+}
+
+// PatchWebhookParams defines parameters for PatchWebhook.
+type PatchWebhookParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IfMatch The `ETag` that the change is based on, with its quotes, or `*` for whichever is current. Without it the answer is
+	// 428, with a stale one 412. A weak one (`W/`) never matches.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ListWebhookDeliveriesParams defines parameters for ListWebhookDeliveries.
+type ListWebhookDeliveriesParams struct {
+	// Limit Most items a page may hold.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+	// refused.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
+}
+
+// DeleteWebhookDeliveryParams defines parameters for DeleteWebhookDelivery.
+type DeleteWebhookDeliveryParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+}
+
+// RetryWebhookDeliveryParams defines parameters for RetryWebhookDelivery.
+type RetryWebhookDeliveryParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+}
+
 // CreateProjectJSONRequestBody defines body for CreateProject for application/json ContentType.
 type CreateProjectJSONRequestBody = ProjectCreate
 
@@ -4853,6 +5210,12 @@ type CreateSpaceJSONRequestBody = SpaceCreate
 
 // PatchSpaceApplicationMergePatchPlusJSONRequestBody defines body for PatchSpace for application/merge-patch+json ContentType.
 type PatchSpaceApplicationMergePatchPlusJSONRequestBody = SpacePatch
+
+// CreateWebhookJSONRequestBody defines body for CreateWebhook for application/json ContentType.
+type CreateWebhookJSONRequestBody = WebhookCreate
+
+// PatchWebhookApplicationMergePatchPlusJSONRequestBody defines body for PatchWebhook for application/merge-patch+json ContentType.
+type PatchWebhookApplicationMergePatchPlusJSONRequestBody = WebhookPatch
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
@@ -5069,6 +5432,30 @@ type ServerInterface interface {
 	// PutSpaceGrant Grant a space
 	// (PUT /v1/projects/{project}/spaces/{space}/grants/{consumer})
 	PutSpaceGrant(ctx echo.Context, project ProjectName, space SpaceName, consumer Consumer, params PutSpaceGrantParams) error
+	// ListWebhooks List webhooks
+	// (GET /v1/projects/{project}/webhooks)
+	ListWebhooks(ctx echo.Context, project ProjectName, params ListWebhooksParams) error
+	// CreateWebhook Create a webhook
+	// (POST /v1/projects/{project}/webhooks)
+	CreateWebhook(ctx echo.Context, project ProjectName, params CreateWebhookParams) error
+	// DeleteWebhook Delete a webhook
+	// (DELETE /v1/projects/{project}/webhooks/{webhook})
+	DeleteWebhook(ctx echo.Context, project ProjectName, webhook WebhookName, params DeleteWebhookParams) error
+	// GetWebhook Read a webhook
+	// (GET /v1/projects/{project}/webhooks/{webhook})
+	GetWebhook(ctx echo.Context, project ProjectName, webhook WebhookName) error
+	// PatchWebhook Change a webhook
+	// (PATCH /v1/projects/{project}/webhooks/{webhook})
+	PatchWebhook(ctx echo.Context, project ProjectName, webhook WebhookName, params PatchWebhookParams) error
+	// ListWebhookDeliveries List what could not be delivered
+	// (GET /v1/projects/{project}/webhooks/{webhook}/deliveries)
+	ListWebhookDeliveries(ctx echo.Context, project ProjectName, webhook WebhookName, params ListWebhookDeliveriesParams) error
+	// DeleteWebhookDelivery Drop a dead letter
+	// (DELETE /v1/projects/{project}/webhooks/{webhook}/deliveries/{delivery})
+	DeleteWebhookDelivery(ctx echo.Context, project ProjectName, webhook WebhookName, delivery DeliveryID, params DeleteWebhookDeliveryParams) error
+	// RetryWebhookDelivery Send a dead letter again
+	// (POST /v1/projects/{project}/webhooks/{webhook}/deliveries/{delivery}/retries)
+	RetryWebhookDelivery(ctx echo.Context, project ProjectName, webhook WebhookName, delivery DeliveryID, params RetryWebhookDeliveryParams) error
 	// ListRegions List regions
 	// (GET /v1/regions)
 	ListRegions(ctx echo.Context) error
@@ -8611,6 +8998,340 @@ func (w *ServerInterfaceWrapper) PutSpaceGrant(ctx echo.Context) error {
 	return err
 }
 
+// ListWebhooks converts echo context to params.
+func (w *ServerInterfaceWrapper) ListWebhooks(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListWebhooksParams
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// ------------- Optional query parameter "consistency" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "consistency", ctx.QueryParams(), &params.Consistency, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter consistency: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListWebhooks(ctx, project, params)
+	return err
+}
+
+// CreateWebhook converts echo context to params.
+func (w *ServerInterfaceWrapper) CreateWebhook(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateWebhookParams
+	// ------------- Optional query parameter "dryRun" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "dryRun", ctx.QueryParams(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter dryRun: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Idempotency-Key, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Idempotency-Key: %s", err))
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.CreateWebhook(ctx, project, params)
+	return err
+}
+
+// DeleteWebhook converts echo context to params.
+func (w *ServerInterfaceWrapper) DeleteWebhook(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "webhook" -------------
+	var webhook WebhookName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "webhook", ctx.Param("webhook"), &webhook, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter webhook: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeleteWebhookParams
+	// ------------- Optional query parameter "dryRun" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "dryRun", ctx.QueryParams(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter dryRun: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch OptionalIfMatch
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-Match: %s", err))
+		}
+
+		params.IfMatch = &IfMatch
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.DeleteWebhook(ctx, project, webhook, params)
+	return err
+}
+
+// GetWebhook converts echo context to params.
+func (w *ServerInterfaceWrapper) GetWebhook(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "webhook" -------------
+	var webhook WebhookName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "webhook", ctx.Param("webhook"), &webhook, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter webhook: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetWebhook(ctx, project, webhook)
+	return err
+}
+
+// PatchWebhook converts echo context to params.
+func (w *ServerInterfaceWrapper) PatchWebhook(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "webhook" -------------
+	var webhook WebhookName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "webhook", ctx.Param("webhook"), &webhook, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter webhook: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PatchWebhookParams
+	// ------------- Optional query parameter "dryRun" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "dryRun", ctx.QueryParams(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter dryRun: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-Match: %s", err))
+		}
+
+		params.IfMatch = &IfMatch
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.PatchWebhook(ctx, project, webhook, params)
+	return err
+}
+
+// ListWebhookDeliveries converts echo context to params.
+func (w *ServerInterfaceWrapper) ListWebhookDeliveries(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "webhook" -------------
+	var webhook WebhookName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "webhook", ctx.Param("webhook"), &webhook, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter webhook: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListWebhookDeliveriesParams
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// ------------- Optional query parameter "consistency" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "consistency", ctx.QueryParams(), &params.Consistency, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter consistency: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListWebhookDeliveries(ctx, project, webhook, params)
+	return err
+}
+
+// DeleteWebhookDelivery converts echo context to params.
+func (w *ServerInterfaceWrapper) DeleteWebhookDelivery(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "webhook" -------------
+	var webhook WebhookName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "webhook", ctx.Param("webhook"), &webhook, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter webhook: %s", err))
+	}
+
+	// ------------- Path parameter "delivery" -------------
+	var delivery DeliveryID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "delivery", ctx.Param("delivery"), &delivery, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter delivery: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeleteWebhookDeliveryParams
+	// ------------- Optional query parameter "dryRun" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "dryRun", ctx.QueryParams(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter dryRun: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.DeleteWebhookDelivery(ctx, project, webhook, delivery, params)
+	return err
+}
+
+// RetryWebhookDelivery converts echo context to params.
+func (w *ServerInterfaceWrapper) RetryWebhookDelivery(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "webhook" -------------
+	var webhook WebhookName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "webhook", ctx.Param("webhook"), &webhook, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter webhook: %s", err))
+	}
+
+	// ------------- Path parameter "delivery" -------------
+	var delivery DeliveryID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "delivery", ctx.Param("delivery"), &delivery, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter delivery: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params RetryWebhookDeliveryParams
+	// ------------- Optional query parameter "dryRun" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "dryRun", ctx.QueryParams(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter dryRun: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.RetryWebhookDelivery(ctx, project, webhook, delivery, params)
+	return err
+}
+
 // ListRegions converts echo context to params.
 func (w *ServerInterfaceWrapper) ListRegions(ctx echo.Context) error {
 	var err error
@@ -8754,6 +9475,14 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/v1/projects/:project/audit-events", wrapper.ListAuditEvents, options.OperationMiddlewares["listAuditEvents"]...)
 	router.GET(options.BaseURL+"/v1/projects/:project/history", wrapper.GetHistory, options.OperationMiddlewares["getHistory"]...)
 	router.GET(options.BaseURL+"/v1/projects/:project/changes", wrapper.ListChanges, options.OperationMiddlewares["listChanges"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/webhooks", wrapper.ListWebhooks, options.OperationMiddlewares["listWebhooks"]...)
+	router.POST(options.BaseURL+"/v1/projects/:project/webhooks", wrapper.CreateWebhook, options.OperationMiddlewares["createWebhook"]...)
+	router.DELETE(options.BaseURL+"/v1/projects/:project/webhooks/:webhook", wrapper.DeleteWebhook, options.OperationMiddlewares["deleteWebhook"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/webhooks/:webhook", wrapper.GetWebhook, options.OperationMiddlewares["getWebhook"]...)
+	router.PATCH(options.BaseURL+"/v1/projects/:project/webhooks/:webhook", wrapper.PatchWebhook, options.OperationMiddlewares["patchWebhook"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/webhooks/:webhook/deliveries", wrapper.ListWebhookDeliveries, options.OperationMiddlewares["listWebhookDeliveries"]...)
+	router.DELETE(options.BaseURL+"/v1/projects/:project/webhooks/:webhook/deliveries/:delivery", wrapper.DeleteWebhookDelivery, options.OperationMiddlewares["deleteWebhookDelivery"]...)
+	router.POST(options.BaseURL+"/v1/projects/:project/webhooks/:webhook/deliveries/:delivery/retries", wrapper.RetryWebhookDelivery, options.OperationMiddlewares["retryWebhookDelivery"]...)
 	router.GET(options.BaseURL+"/v1/whoami", wrapper.GetWhoami, options.OperationMiddlewares["getWhoami"]...)
 	router.GET(options.BaseURL+"/v1/regions", wrapper.ListRegions, options.OperationMiddlewares["listRegions"]...)
 	router.GET(options.BaseURL+"/v1/version", wrapper.GetVersion, options.OperationMiddlewares["getVersion"]...)
@@ -8767,972 +9496,1036 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L19d9s2ti/8VXD13LWazhFlkqJes7rOdd6mnknaTJJOzpk614JI0OKYIjQkZUfT6+/+LOwNkCAJSpTs",
-	"pJ05/aeNLBEENjY29utv/9Lz+XrDE5bkWW/+S499putNzODf55voz2wn/pVt12ua7nrz3scoX/FtTqI8",
-	"Izm/YUmv37ul8ZaJn61ZTgOaU/FvP2U0Z8F53pv3XNsdW/bQst0P9mw+tOe2/bdeX/3kmRjX5+lmTuPI",
-	"Z/9HTmHg83Wv37tmCUtpHvGkN3f6vZguWQyz2yaRGDtb8U3Wu+/3ErpmvXlvE21YHCWs1+9tUv535osf",
-	"5YyuLdrr91J2G2UwVs8Lx87UpZ61ZL5teW7gWXQUTix75iz9YeCNxqNJr9/bRkFv3qPDwPHtcGSxydK1",
-	"PDqeWjPfXlqjwA2nDht7/hB+vAn2L/q+38s2zBfzD1jmp9EGV9Z7DrTIiB9vs5ylWa/fY583UcoyNdhE",
-	"DSZGkhRMecyAeEm2XbMUhs9pvgUC3bDdhT53MXUxczHx2rxjmuU/Zc2JO275rs2KZuJl534e3bLe/f19",
-	"X3IIzr3KJ+fkhu1IyFNCidqSvvy8YzRtY5vu+/ulSVlfX1Bd4IcVIzTJ7lhK8hXNiS/fGuW/n4h/gxNR",
-	"5/Z+D6XdvOfT9JZdHRriSglS5qcs7/ihV/Lc6yjLmwwnzinZ0Gum81iUs3XWm//8O7f9z5K/n4BbtkGU",
-	"v7xlSd7kmHNgFXIX5Suy5ikjOSc+X7cwDw1zlvbmyTaO+z1qoOBYTmTJQp4y9UvYHtuZ+ZTRseVR27Ym",
-	"/pBZs8BzrNFywtxwSh1/POz1BX+uuPg9jwK/1+/xTcFavYDFLGfPYxoJruPbHGY6721Yuo4ywTNXAUsi",
-	"FgAXrXnOzoMgZVnWm/ecmTuwB+7A8+DLf2xZlgPpJ4HDbH/kWl5oLy3Pd5g1o6OJ5Ybj5Syw/QkbOvBI",
-	"xrepDwS5iRLx5MVbNRXJ13dsabEt7PB2KdkaDo1PUx5XDs19v6DmLz0ax9wXTPn84sU7MVd74NoDZ2Cf",
-	"uV5PP08suRXLTXkgXrLhPH7HQvGFOlgpD8QMDOdK4+pjn9ukLIw+v2bJdb7qzV1PEMMXK3/L48gXXPQC",
-	"NgZEE90jTNq5wrb8pW9bE+pMrWkoHg5mvscmyyEduTpX0E1k3bBdjTFQSjUZg9/s4QTHrnGCtwxnbjgc",
-	"TSbLoRfQMR36bObOApvZzJsMxw/gghu2myNBz0rl5FO/l7DP+fNtmvG0N++x3Z+2F3/nkf/9n27/9tyJ",
-	"g/d/mgFNn69ocs1Mhxe2AZWLO5qRNQ1Yn9AkIDxh5Z9TFjOawbEoDrWv3nr+l4sXz85/+uOzu+s/Pb/O",
-	"3rz4i/f25Xmvrx/7PXt6gAr9Hpc0qF499V8Z7gGU6nbo+dNgxKzhckLF8QysGXNDa0xHS88fBi5zwqpM",
-	"PXCalIx8xrdJAORt56R8txE/fbvN8cAa6OB0oMM22yvI5FvUIfpUbvn7PGV03dh0+K5PKFlyfrOm6Q1s",
-	"eb5ihCXaJvdSlqe7OXFs275MLhMmroC5fPwyEVsxJ79cwtQve/NLNfnLXv8Spg9/xAXA38RE4W84Vfgb",
-	"zeEvJqrA98Wy4Wfawi9795dJFMyJmQG1CatV7vn5X7TlIGfD61p+K95cjM6SoOvAPMDlbxN6S6OYLmOk",
-	"QcByGsXwldDAMpbespRkq22ekYDfJQPynCcJ83NCr2mUwG5dc8ITEqZ8DRsHWhvOfABjdluF4Hyg5jOa",
-	"+6uaMnjHScIDllWOvfjxMZqgZ9IEA3bbVPskw4tXWk6baneNB0Cc0Liq67lOMFwK9W1CXWaJQ29Nw7Ft",
-	"zZYOdYWyx+AmQKngHP6xs1fX8xq6XuutaN1Ms24347iDHBp7QhCJu0R+H/Gk+trh4bUNW+bj8ySIxIi4",
-	"w4KpPqQ0yeBvHyIYvmV71yzLhNEw7z0XxktAKtNFRhUkIuoaK4kzgI2kGWzjebGq91vfZyyAa0dRpfch",
-	"3bJS5J0rEsFlWJXM/ZN2pF0z+bIM7x7P8KPD+zwqGN47/GPvt8nws/Ehhh8fXtv4qzG8nO6/PsOjGlHc",
-	"DSYHXHFD9MmS5yvCU5LwhHW4L6qyvjNTmTiofjKrp+phQ5c0ePl5E9MEtgmpXSHERU7u+DYOyJKRpdyM",
-	"ggQGtp6NB4UY92OaZT/ghLKcJgFNA/Xnt8WGbWKahzwV6h5qC7WByvf7yI0l/6lHz9ToFtuS5Y7AG5rf",
-	"DioWUDtraaNVWKuYqYGirewGVhYLIiZY5ZNgf7ZBrilWKzQjNFfEBDIS5YNSbYa1lEpzY1GVNfkrnrEE",
-	"NHKhkonfcx5fsc8rus1yOH7FWy9ysqIZSTgJU8bIMub+DRpGUUZiml4LnZlvr1faZMRohrlYlUlkN9Fm",
-	"I85x/5fG21LO13NQ6/B9UUb0vT78qureGFdevjMh24zNydgjPCTj0Wg4JhSNXZZpr/rHlue0fJeUajSO",
-	"K28QzH4H4sl0dN6xcJuxPYcnlT+oSpDjzofaU+C9qxiY7ypl4ofVvX1uPgBkRZMgI3ybE3w4I2euS3JO",
-	"ztwp4Um8e0rOXBssY5rdiLPG0+qpeVcso3YC7Aqja7twnt3IyMWZ685NL6Ypg5mxAKa2YikbwMGMEnAD",
-	"9c6EoDurvLA05VwXbozyXP1qVDrlxCq2aOMq8MFUuerZjlCiXlIwk7oLWpiqeQOo171DF0j1HT8mjGQ5",
-	"3VVecS1uwDlstPSazN1+cdyrpC/Uj6uQRnGD7tFaKQ/o5wDhgOZ3QLIo8RmJ0EMTcy5ITEEm1vxIn+qL",
-	"MF3lH4VIoyRIdyTdJvCibMXvKqHXjMXSE8PvEmC55+jJltM7863JZOrogQy2+1N68Xce/bf7eUU/2rm/",
-	"/mv2t4+v/vm3/3oThX/p1Wf2Hl5ZmdgPPF9FyTVZCyWkxRb9JA79NsmB7Ab62zr9Px03O+l2P89z6q/W",
-	"LT5wzY3GE0bW1F9FCRNyNWtxhMNw+0MnKaPxGmyHkG7jvFDlR6Hjz+iEWcNgNLQ8OppZMzoaWrbv0Ulo",
-	"h+7ScdSuy9m/Ywm7o7FpyxNCr1mSk5uE32Xi+C4ZoXF0W9Xi5Dhi8t3e3+/drsGouV1bw96n5moa02sE",
-	"P+84EfPoA0kFQ7IkqF4N+If5z9pL5EDHzfJTv7dNBAESwR9iZn9MaVKPjXGYiFJ0HjEAm3Ke74+IVe5c",
-	"s7ZVMQ2nQ+r5Yza1Qtf2LG/sTC06Gy4tLxiF9sSZzujMKfhp4s6Gy1EwsZgTDi1vZE+s2dSl1tD3WDi2",
-	"J9PZ1D4y7lUEq0pLo6DqrxJ1/J9BYmDd7xmN85or7zyOhRJ5x0BbKwW6MjL5DZzH76Ms5+nuZZKnhuDw",
-	"xxUnKxYXnp3RYEZ4QobkDU39FaE5SThPWuSd2Zc1apr2vXlv5glahTPLHjojy5u4M2tJPd8asbHtTN3Z",
-	"kFIXNUBxcYR1o2/UbuvXKPY4FvRmm244jKIc8nA1t3sOtkkON3zxtffBmaggLMQJ2j1/zrROraUXjuyx",
-	"M7Hc6XBmeR4dWdPxcmL502DGaLi0fQf05VUUB29PWN6DyHaYZGparWSD+PTf5IV28fZcW3v1EkZbCTh0",
-	"KZU/2I3HkNP7/HeB5zvhhLrWlNlLywtd35otnbE1ohM29GeBE9rT4717E3vp+G4wtJgXjizPHjvW1J0M",
-	"rak3G9HxciK2t5AvHadwlHxpnq72YFsLm4CaKMeQar/UGA1xPlxJqUI+gKfkxre5th4Q7Kux4HPO4yi5",
-	"ftHQWs91T0HClzzYkRWPgwyjq/Iv1yzPyI49RJkwsyT1wvFswpZCCIj7xmEWHdvUcibLIfPskTums/Y7",
-	"rp0plyN7QqehbwUzJi49N7SWE2dpuVPfC0fOeDhZlpHXjpNoYUrHNjPlsb4Ag/A6zZX1WOw1Gw+mir18",
-	"zuOf6rfBSFt7yYE6qzX48BVPWXS9jwdpwvMVS5X6isx4JN85TpkpZOY7f+xM8Bqio6XljX2h5wQzS91D",
-	"LhuGp/BdAKN61Botx77lTQKhbDFqlaN6dilCuk2ije+c8ibeo2wZ2WhFU/bVmMjrKKNMipy0U8E93OCE",
-	"Y7Vu59gLc+YGQ7jVQG3x3OnQot5sZKlrTWzU8RcmhTHtsSV23/KGM89ajujYKse0/YJHOk6h/cJ0uofD",
-	"Dt5X71jG0lskkxYY+oHldzy9IQG7jXyWdbm3bMETU1OSyu/az+/az4O1n85cJHX27lzU0Yg5kot8GNOd",
-	"WnB3eKPl2JpN/KlVjumygvYdp7BHJLgNLjrV5noMe6prLoljkhcNY+sdy2mU1H10SsW4YZucQDoqFO2g",
-	"O/SOZgTztYITFFznSA4ahu7I9phteeF0ZnlOMLRm1PYte2iP2NT1h0P7hKSiKUgh5llws3jOxLVmw6ln",
-	"lVKIlQpvxym0K7y220EORcl1yrLMuo02x1jsjy5PkCO63UrO5GzoamxWcJPUVvAdJtb6kvZ7W150h9zS",
-	"fTwzDh3fpUNPaJ2O5S0nzJrS0cgSAmQSDpm7nJXKqk2nbBJ4njWijm95dGxb08Bd1rPHj7m7vu69U8vt",
-	"PuZ6acvnOVWlOCmfZ3ggnwdn25rO89VTeY5N4ynPV5HBXj1mWZRcx0yF/L+CpD4gwA5o+ZPAZuPl0HL9",
-	"WWh5zBlZ0+WQWl4w8sdsEk5tze0eDpc2dfyZZQcjJk4itWa+F1hT5oYOHS9HweSA292pHy5algEUsu0R",
-	"tssoTM2vOiRjW9NCT7wgTztVzv5TJaf7L3es1D5px+rZDjIkzIrR0piF0O1gjb5W5vTUDbzJyJ8J69ex",
-	"vGHoW1OPTa1wNHN8lw1tb1pWyU0cfzj2llOhAtmW57KlNRsGE4t5U3vpBG44nIz3nqlRV6/esbmielJd",
-	"2yGYDdloOg6otZz4ruV5dmDNRuHMssfUDYah54xm01bvzSnexyPPzWjfbVQm++1P7vt6h6eL47TDzYQJ",
-	"Kc92xhvqx4SRW5buDt1QhtvlIXK72+FXMzeKALFThwVAayrsMTlKtemob+vzkXoMJTJv8EB5/D61+Msr",
-	"nCbt0rBWmSDUdHGyW6ibZ0SmnMiEVx6Si7e3Xpm/1kYHKWTZD+UKtFWbpvIeEqR4amIEJHyyw5fD2eUh",
-	"EWvd+uJ09sk2CVhKKFHvDSDRtePsgH30TYk2r+g6iiHB8u2tJ3ldnyFkVL38vBHnopBRN0w8cc14UXEG",
-	"RX4XRVwfUoBwJ296n4SYgHFeG5nmvgu7vmPLKDEgH+ANykNCSSrtRaJFvk8TAw9Rjo4RCe8hFnDgBGJo",
-	"RrCoEpgEYgiHZIVgRQw27HdAdwhIHDxgH6N89d7nG2ZWcIoCNMXRPGGqwL3DKtjW2i/4Niy1yuEyNRH1",
-	"p1Ic6TP/2ilGv3sXfvcu/M/0LnzSTt3bbf6oGsevrGEYPCUgTks1QtP0jzTt3BOkSB6BvLvmsS5GKorh",
-	"/oxF158wJxwPLc8eLS0vmI2tKZu61iwcLsf+NKDMLV0nznIc2GzkWsPQo5bnT0fWLJg41pS5dLSc+LPQ",
-	"2e86cRuSQ5aGvNUonqEe8rk3d6f93jpKenPXve+rJOG3DeCIKqDKM3EFZVA3oWGqNDWfKHshs47nebpl",
-	"/d6GpnTN4PclHtnA5+uzGpVLnQnf+JrRLP8pj+Lon7K8gyN94amE5pg4vafKaZuxc8Tt6E3cFRxgocZd",
-	"Q80Cy/JXCO4UZdEyiqN8V1zjVefQkvo3UXL9lnPBHW6/59MN9eH3v/SK6nJh8U6HtqBBznMKRWNDx564",
-	"p0kztynNXDjYGRHzAT0ATkdFbj2j/s0+UfWO0WAHYgrqqbL6trvy3g/kYu1+bws7AKfkLUt9luS9uTvS",
-	"zy4qL6+2cWzI1c8y1LwyusuIMBN2aEIcFE/mM6g+/qYYPaRx9i/H6VVktMpWvomSaE337WbM6C3T95Pk",
-	"HMKRwKGHldF91lNzPqATNxR8pQWL1/K7BHaMUX/VUSXWtd0uDAV85LXy0bjfY+tNvhMH58OH1715z5uu",
-	"jIwj5v1WbNXPvbLAQc3kk/y+Vsqm0+QLaty/35W/35W/35WPf1d+0o7vYeGacJRtcZSdmrPsHpsUJGTy",
-	"QYQ/NrOHznRkjd1JYHnhcmpNbepZS2cUTBkNfdsblgkawTR07YlnjZyxb3mMTqxZOBta1Pb8STBjyxAi",
-	"aHsOaiNBo9MdXDsYr6JU8e6xZ6Lltmzndrud222N0+0TmdxtMPkPFUYpuPwpoUEA16LYXEAJVF6eDH18",
-	"4qnKWfiBP9OXop2JV4KupkPRhfcr95b5Fke+B0xDevKVvucgeEcehKoTbP+BGNtLdzSkE2vqzULLcwJq",
-	"TV1/bAXDSUht32HueKSVklLHc2djazKcMsuz/Zk1c5Yjy3fHbBYu7cA5gAojl/JVdRXzATtWe/l1j6XT",
-	"fizHjufpRxMQGU48nl7jeDrIz2I22Re6g7zaOXTM53A8KC22ImGteg5vozTf0riop0Y1P7ptd5DTJOE5",
-	"lUT65b5/rCdXw1mEsug9SmapV3YsNT7S0Ws703DMhtSaLB3fmvjDwJoxL7Rc6iyHvheM2ERz9B788Tg8",
-	"0tEr/Wx/fVN1sYmV5Hn8HrALxO66doXPa4i2ev3jcO5WSlpeq1NVr3OXZdymMRwYo8Y3ppJ8GBVlOIQk",
-	"5E+Rh4zV5GbD5H8WRzmPx1GjR+MosVH78mOOYLmXctNNPCfFX/mTg0z4qcqGBgd4XYLdrXjGJOICvCAj",
-	"UY4uC+LZJJM0MCCWHEG86qzeywH2TEt/3zHvEa+BXPP62eM83+vwf4xiImPQoA+h63kPnfuHYxsH6gdc",
-	"OvJdaltOaDPLC72ltVxOfWsWDMNxMGRT6mi6FLP9CRu51iwc+ZZHp0Nr6o9daxiOQjcYLx1qT44sKaKV",
-	"WudWQ38dJdU/OlOjqSyEVxSklWohZ9yrewreajkJL7cp3zAzmYqiJRSaoVCfenNnvK+ESejoG+qzWkiu",
-	"OIWm4FMH5aq9GgrWV1G1isDYvOeMx6Bq6eqXN50CFoOvl/b27GLF8sHHUdAc+1CapFgBhtCAbio+KCn2",
-	"WPHBppItVbtXKWM13proafxCEzxhS80+iYHn3JdCBSpZmtDFURycKlrcLyZa2kp59ouXmc0mgRN61njp",
-	"UssLxr41DScTy6Fu5YrFvMulE8yoG1qePxxbHrMDaxY4zBpTO5z6o+WQed6R5UldxMu431vTz7U/VsXL",
-	"+w1NMygs29CUJfnpAX4htxoEO/n4l9VNbee/fvad8XDqHTr7um2GD5x29N0OwLnO9IunBhxz9KcnbfGX",
-	"EBa2Ligw+w7ta2NABnR+NHllMiagMMQsL7HtMZ9JfM5yicQX0N2BeI2e/6onMBW37Gys3UKFw6s3/7kM",
-	"Rnyqebpdb9VrrO6AMEQPGuLw9ckmpj4DEBRIzIId+yYjxZE9JgvjoNT7teSJQXg0qPYOZElm5AlhBfI1",
-	"I1EC9iGKHWALPOkEcNYBNOEAE1zHfEnjowlR0cYcd4qM4up3BpypVC1CpV1mvU/NlXKet2rhaAULXgAd",
-	"jWTR55yxpET5JIV4eyzWeBwt9mEK60n6aYOywnyKwsg/dAIBPhFO3qEYrzw8t5vELDNce+ABQoi4afYe",
-	"gcZk/zquzTAhF29vxxorlFyNCuWBycZ0ad2Oj9zNsWk3R+PKIS+creUeu7btzIPldO7a8/mZNzVtovGn",
-	"Y0+/C9/xLQQr7/u/9MTlWft5GIbhfF65PJOdT7McrnXjj8OwzXCJ6bKyCw/tj/S7Ivu7Ivu7Ivs/TJE9",
-	"3MbJSX/8vkCkRUmzT7VR8OSlIpPfcaL0iC9fhygVov1iROo2JbQYG9sTfzaypoGQDeHEs6Z0OLM8f+LM",
-	"2DIYhlr7FjccL6eBZ1vOxB9ZHptRiw4D1xotp8z2Z144njhHOqc7ypBDbrUjFbmv5g6rzKtNjEzshjvM",
-	"sT1nBK3LussS25uOJid6xPYWQJaL+G25xIZN4VBu9i+tkV7HHo6dsdnZWBJzOHanU0HMFWChY1JWzGmS",
-	"SZTrksego0HLy0ZYl7vnTW7lPTK0LrbsNafJPiw49ZsaVWbFNF1tmtDLLN0md1SQ1hmtvNH6NL+wUZwO",
-	"xhNNH9uTpFk0t1P9MngKhiCErtGePrFu2xudnt5hjULbd4IpnblLdgI6QjAK3eXUsya+wyyPjYfWLHSn",
-	"1nA5tqcB9V3mlRG+me8xh06G1nhpB5YXjFxrypyJ5dJROPFnSycY7k9blAttFaJmWWm6eFVGYudKIPvR",
-	"9KvZZOCMlbXVJhjBwtBP03A2njZOk7RDjELRs2cnSsSCnYwl4cXsm/qVRtRfQSi6zslbXdezyqK/trrA",
-	"Wgm+AcS7+JMqYjXWED6SFBoOnCFIoTdsvayntXxccbKmu0eFJz4O47y1D/P+zDLHH7KRPXGs6XIWWF5I",
-	"HWvp+p4VjNk0tKnjDqHuTqYPLN3AC8eONaFTX2hotkWd5dDyR8GEzULHdp3hkQkpxu7pSOHfNqb8vw29",
-	"+1+baEu+PIpkSLDZ0KLBMrQ8xx9aM4+NrXBq06XrD72RNy6NiADbg1sznzLLs5euNR0GI4tNwhl1lu7Q",
-	"G45OIxkN1lAU/qnk0EZuSKsY2MvuQqkRsrbZXPyDqsEOOMtIwnMSs5zQZAdI06DkEErOnEmfZBzatAkT",
-	"sbjT+oTG+YpvrzFdKsqg35W4N/QpsxQGEbdNlLeAxlYcmaCxnzkTVE31b4au+GLW/ELdxqATqnf/3Exd",
-	"FvPDogbxaAMYw5kAkr72kFt/yO4ZYgi1h0Yd3jSrPwTJWQeecu3G/IYdnnLqT3mTDk+59admHdblDhvr",
-	"mtmHaeh69ceG0y70GNUfm4y7EGTcmOTI7UKSBnsM7VEXojQ4ZOw4XajSZBLXdTs8OGzyiYcJwocebLKK",
-	"TG059KCLguttypcxW5fqoqHxoZA6pdIvxEaj/aHsdhUlV1tI2vd5EsaRn2cfI/G2n1UnOR2x45PWB6t8",
-	"P+mC0lHMQdYYlD20tBcIuRYlWU6x4cTZrXMmL5bsrGxsJ1+bnXWETlMqtGfP+r08yoHo2F5PKNQp9VnX",
-	"PvFS+xazEnuQnUnyGffFjM36YxLvTMApGSB+q3A3Dwv0DsOmlU9dqZH27GAnMulb+7bpDUY4cuKYZv5U",
-	"wsmSKO8TnpJllAQkkk2xO2wpVF+dlU5e436dm94sZ1V0ZHzwdpoIW9nbVBg/Lz9HWZ41TxyU0EQZyekN",
-	"S4zbBo9fMXy+fccULfRNURuBDxM5FomSoncAPiwIztKUp7VOhmpeteaESnE8A/0OjMkOu9W2SyYqPHRH",
-	"KjTTNgNEpfmMfdBbdAIIMuB9HYAr+jqHqwq0eGh+TyU5c4gQ69Ap0BOuftJaNn7vK0zdKhUsWwd+kN3+",
-	"fsvHFjjlA7Bjg00gxbvglRWLTZckfH+lGLq2lRIrJkLtHtrRikNpjqi1bJB60rQXoIU/eCMqR+JxjqZO",
-	"FY3aADpzkfxU78qpEt8zcfGqGqeqjWXQSVR/Q/dAC84IhoXsKreoKskG5AXLqQ9ZNmu4nDK6K+C9dmRF",
-	"bxlWnGADIJl1Js5UvmJdLi+k+lmBcmNWNiDuF30plUNv1WmQhKhtgUYRZeQiYOsNz1ni76w/s52Y2HW9",
-	"OThuAzx3VbTr7Fd7PqfY3VUlMRlGXtOAVVW9v/OlNcn/4d4EfXK3ivwVePqLVD9oNDYg5yRhd+QGRrhh",
-	"GaHwGQZqO0JLFvPkGvpk0nJmUNRRgt6r91QP2YrRgKXz2uQf58BVKS9WpM/jwZxQ26AqR2QZ2AV11M5t",
-	"nkUBK0sMv5FqeVZvjd4R5gCDMeZGwY/Yy7jsYdwHYXnm2m28sN5mOVkygk+404PdmE/aaijpP75r88EV",
-	"PawNc8l+uHcy9xReyMNypx/Gd63LvKNJXmUbBCSp8qXhboCSVKhNLzkTBDISXilBpi7Dw0m/cW/UGKu8",
-	"KaA7fJTl6qJA4Ado/UbX+MfhRL60m/DPMgbSX4K14E31dS3O5yr+8hpWZqKsMielpVAjtIaZponzOsrp",
-	"QYdBk0kreq8OrqrZKxKRwDeLgLniAGxFH0aJAnqTW1DICrFVjAYDIhQ9cYFXIDC/yXRgA8g5BXXAX3Go",
-	"/JO5l2LN+wwoZd6UcWhUJjZtVH6otSU5rOQu59fhLp6/anqZKkgkhX8bLDUD4yQ8vwqlF8p8QK95HMAN",
-	"Ceqw+GnbXiSwjZUtaDzX0KOLMOVpd7tXEvsH9Z4H07skik5yqb5iyWtTn1M108ZyaaW8yR9dqR+UJFeP",
-	"ywDq2e3aGpZjodiF8mrIiIUCjTm5K2r8CU8kJnIBG5IwFmTFIfrp4sWxivNZobHDbPbqVKbVP1CPqtKq",
-	"uhM5S5pdbT9wTtY02ZG7NMqFSbNmuXkT1OO69mx4+KngXQBHE3wsvshZ0icp2zAJRSy12s6U1Wg4soca",
-	"Dc1TfzAF1UJ16kHq5EsoA29m+8TUB0sZ7qEVTa5ZVqRI5pwTbjTFfRjzislBNbJ+RKsuygj+RnIlWNdE",
-	"mAcsBUfIgIh7En0maPWFXOi75YUhZ4PTV1JdSfNDxMdndQ527BoH47jAv8UyHkj/KlW0PXjBaBBHCWvy",
-	"bxbzOwOBA/VAzd5Tf1f0UFbWRlxQwVNyt2Jw+qMifSuNWACap3RwQCf/gqejvKx/yYQQqVlgpzG6V2X0",
-	"mOYPvxMLilTICrITri+TO/hcykK8oKTqUGasnOwZFprmpwMKbju2fkP5eqoqIG6ZXNF3ebot9SGeMHAW",
-	"ZQjYKI7sPvVIPCpUI33xpqu4hAo6SgX61V3OLz+v6DaDxInnnMdBo780BHdkCAdkmY+h/7uE0JQRyMoi",
-	"LOHb61XF3lbRwHNV+gVRXbfXyb5malZXy92Vr+aFWXAseMHvalmi1UbGWq5c5e02ZLEU2/sDJ9LLGaaM",
-	"PdXK1gSP3EVxjM40fKlcck5MLz3mZLfnsY2lSvxBiJmK+WFB/rbOK6WhXtfm69jRheXzVJknK9ArE3aq",
-	"ce6veMYSzKfYv1+akwDuLETpZgwvKa6AlnywNcQz2pRkoLA+I+ugn+CjvHF11hSfJVsQObeHnai2FRv9",
-	"BZ524DCt8U2UQTOL6lmDCjrZvqPs3mEQriEMcrVWoxyIdEYZjIZeGfGSA357OAnwCj1qaxR7Kk3zZI+T",
-	"2rUfQb7KKI18+4N3qU4nbR+0u9m8GT8mjNywXV+WtIBqkJm8B+VAxg35YHIkC30CnPsI/SdvF00hNu3O",
-	"wYe+jAtY3yUx99YpPNxUN5FS37P1epuLS+VVxJolsqH4o8QQhY48peLa2DM10BU8pG9X05taHa3Vfq//",
-	"6HEctIYwjL4fwFy48PqaH7gVNQrpuyCWlTQxXJfba6NzTf66pnxD7npKQhrFQtdO2YanKHnkxE/Tlm09",
-	"UIsKoxRh+MJHcCfJ9VQockvjKDhPr7drSMuuEub5xYt3eGBWPMvJMjLLERzkiqpRWqJTUkbDj+ekDKjC",
-	"tV68gGTCAg+igOz4lqwZTSpAP//ZwsXHjnFqZLeZclGzKE2rfYS9q5FY28PXNMvPIZvWnN0NmbZtvTjk",
-	"FoofXmFKbv0CkMpZbShpuVwW6s1lT/YLyOkuAwVpuROGCovDAXlDbxjJ+JpBoi2LwcsrR8shYxbU1zmh",
-	"ZA2pwOAPphClqzs0hVW974QV+haOlJ215VS3WjDlUh+8bxpd9R2D2MBeZ66GD0z/NT272Zl92nn6er7d",
-	"N1GWRcn1Ox6zzBiqzzJCM4kIn4pfld3IMJxcbMc14nTqETEwFdUqq6U4h+VmZce0p8v5qD9ECdbj7dGM",
-	"hUiKUgyp+S0Dm/YSxj0rmi0coYKtK5T9WQca/u0Izh+E3vGe5lEWRpj+W+vMpGDlIJ2/c0x+6KqYvH1f",
-	"7DXoOFeZ9jI9fRdeVfBSCBlmOTflLVm3m6SPE9qz4dmKpzkCuSZ7raDHib0X9ivEBVGdC6OHa9UmopnM",
-	"VGes7yrX/YFtGTgo2qSfH416vIjQRV1x2Rml7JX8yZX6SemdYRHYFrXQasLTMrIrtBVqdAyO5TUqdL6M",
-	"RLlMOoSCk6SMm3Y47fP2Fal3fYnQ3EwX3w1CPlSK18he2Xco/OGpYd9bAPf3CGzMIih3Wzx+FfLUsN2V",
-	"sf2aDxgx/e/Ych+c/0lEbiS87J1lJddCNqpo96JViLDfZ6WWL64knbAP3ujaWho7/UbY2KZ7O5P9W8ka",
-	"f6GWaz7G8Br5y9q2ll1oy1ufxjFLoShtm7HiDbn22tZUqOpsjNJY7z77GKcPJl8u7nH2RI1X2ZH83PfZ",
-	"Jm9eo+CF/683r6GSDn5jDJEL/YyWQ9QsSJpkd0LVyQjdbOII04vP/p7xROUuih3AKRD0IJXXqVC/89OO",
-	"2bhCzXJ+ZM2CiBIg0WNoptrKq1RFyLKadXARWj/whFlwAhCOj6+ZbOclOLWIXNWpvElZUVx/hQ4MIeW2",
-	"acqS/OUHet2b9y47tU+97DWt/IxvU5/ViiLwbq1MeU7+QLDoVRiK8W5ALkJhDzKaxpFQcfOcrTfg/tjx",
-	"bZrBcYOABmSxRnmfiKHhcoSGZrD7ctv5NodsfAYqeYK5EjiltpMZsDVkAhanvFhK1doyOyr1lT3IO+a4",
-	"VX1Y3yxSbNaDswUbDFDluHZr9AH2Z8O1v82Os0CrcCR7DVDVyvS3nlj0I16rPyUQiq9S/DWHlOkoZsTn",
-	"63WU57XWi5LY8mq+2spBakfS50mCrVuAbLFp1KeGvJYvkQygZb3IlZNy1g8jb50KOpFvWRrTjRH2E9iJ",
-	"4w8yE46pIrIc47gSMc3f6Glv0WAmedgKzvSQsq8faytSus8DaSyJoNH2Ld3FnAYfOH9N0+tm73MeQBDO",
-	"JW+iZ6a7CB+/yjm/goBnnXthABUNlbasIwbryoDWstB8SiE7rJXhyJfkkKCCs3igiG2sS6cZS8E1wpMX",
-	"LImaiVgpXmJ3K06EoQtFFJAbZiJgMdZVgIPVXbeYdAUHm8datp5Wp3gpefiyNyD/zbeQGQEOU5+mPNY9",
-	"pv1SKsBotxG7g21h+/2x7bJ2WJW10qny8A1o0EXfAM7jFymNkgYOdgEOEWVkySDcnqqCwwbphR4cqGEO",
-	"x7Ar482L9EIAO41KeK2Ur0mUDwjmAeSyNA896tskj2KoPawWzzy4LqZtzQ/chAqFahtQpO5Ud+BVSq/X",
-	"LBFGqkUoydZobBWVclkexTFkYRzO11F4fOV2FXkPjUwau5pJI9NcsHqweDklZ677ONkybj1bpnmNtBh0",
-	"yDb19BBJkUfYMJ1GB+tHxE4aykcKnkLuxQSsyhlaRbHW90zVjrh7SkdMxwq5AV/iysqEvrkoHkwQR0Oi",
-	"rmb4YuQ5OKE6vihw/fqlAIIkf9nynL78LPHJKrvwRogWrIQoncBS5itzyiDY/iFGvGKfC8izYgvgXaQE",
-	"fkBxnRHHxtfMxb+wqlLsAs1uEDBwQP4Y3TLNQoXOrmXRx0rZb3G0jnKS0ijrvhXimInHQN8C+DeabVN1",
-	"5MXXsKDSo0VjRAMENRfb1OzTo2BiOMRDd7BBWfCkwbz1XdXss1dontU0hCynMRP29BuZrvO1bHzTGdRO",
-	"D0TZwbh4qqzzh4NO6Cbx8/p7vrQxrO/FO+lTb7iVu26EcsrrFH3PMOpAxK5oPkZYKFzJUInLE3Gu1Iv2",
-	"OP5l0K3NTdHZQ9G6He5UE2xyQFK++HE3pKBYdUuK2+idKnVsramVtWZHltQW4TvsrdC1mNSI01IWmDpT",
-	"KDAdurLA1JkcKpnFJ4bulw/b/WbKU51JZa9hDW0ahrzLpIqsbhdjUeo+xaJhBtX0CjgLfTJUpY9Ck7DR",
-	"bhcqs+C1jFwq/MvLXoG/k6/YGq+5wwKwWq8KYwNu8dfVKA5pE2UrFLNGYa4R6qhRYO63ODRSr/Ds2bh8",
-	"5Zx4tl3qF+5orGsY59kNxJ/0JwjNyZoLJeP6i+gfpZ4vFRBAr9VVkGIqTTWkWG1NGXFH419ZHRFk1pni",
-	"Hc3Za7HCRvGjKl3bk2Cc0pxdxfJpU9GdevYpuaNCX5DNPU+ya92Zoa5Om9zD6FVZik4fQFh+xRLf5MyB",
-	"fkkIfZEKpi6ivuSOpRBnyHkqc5IhcIHBB5NffZuUMHUt1w72FFD1okuG+c5RoiZy2dtmlz0i1Yw1F7b2",
-	"HIqJYHKYLUDTStlQHq1Zed7F/ZwGqtM7IJcPyA9NUwoNab5hKc1ldV3O4enEj2IUjg92I4PPSKPJwzZY",
-	"p29jfw2XULG9qkwyZmEOl6du9x7AjmteSM+KxzbNnRV7s2Jxc0/N9iyRMDS1u6hV6YgSP94GTPEJRgrk",
-	"OopXF/6+uk6i0Pw7K5hFC4yve829K/slGWCoEO9G66lEfH7L0oxQXL7CyOqISqW9jGgIVVPTqPVNP4BU",
-	"ZRjBvC1le6gz50Hq/68DYfVe6EOGA/hOBVKQOXUfKkSu6p27Wo8cvIBc9mK6rKl/ThmtOUmvO0Nd7iym",
-	"y18RNOL9hvkvojAE6C5zNpwM2VdKYwBj+WHVsfWYmAkrrO3VT4WCB1rdnapDF5IHgUJgHMQ96IgWcuZ6",
-	"aoAzdwRislQgv2TNy69VHvuB8zc02T0vUdvMW6+w2qi4dHKWiH9EqNEvTecn5/xKqFZXJR5cBRvO6Y4N",
-	"5xQRKUwSwXfCNwVWHE+YjhCD+GHAKyouuKafi0U+DOrCbQVOzFCbLH4tieTTRDlSH7aNBqJqW/lTQrf5",
-	"iiV55DeTgX7gxE9ZIL6lcWZWHCtP14OEKuaPIAGQnwYp0/qwpwWanEr2VGPQx1DZKiurkqwEda4zfkBz",
-	"uhR6UZkiBvll3bXufaP8a+i1Mu3kUDniwXSfh9R+lTJ2VfyAyrer8m+VinWg7nffY+2ifZX/a1Z8yc3D",
-	"Ni/1vYtzeRtW86Z0d00iM9Sxtr1IZ3207f3HlqW7ObwbJ6JMIHKJ0Mnbm8teI+lewZnIon8J5tV00IlZ",
-	"l5Penzn2hV9csla55BMTz34jPPVOdoxqN3U1wj22QJAm5JlTSgP5ZrU/QNc4lnDMUY7APds+2WZ9QjcH",
-	"pcTxw7WYuUeYUr+xbc62mw1Pcxa8YUFEP+w2TRnC07WC8BOk+tP7H38w3o3FUFeQD30l86Gr+gV6gYB9",
-	"EEG2lsF9km7hjEo6akt6zLzsluVJWmKDnSrdxGyPb1Zl28d3Kt4m4HLOVnyTaQ2KO/W/6xL5Lfr/TIMZ",
-	"9XyHWe5yEloeHQ2tWTC2rYnjj5bMDl3q7G8iajf6/1Rb8rwXSyBRUjYlD6JsE9Od7GH2gdE1Oa92qFPN",
-	"z879PLplsukPbgnmyx+zMV2J+uAVaLP8gq24fuemB3MTNHb5CwZsqt2oMCtP3P9ClKGvSWgPKp23yLiV",
-	"8uHXaFynh5b2NwIbO1OXev7YCmzmWp4Xjq3pxJlZ7nIYsFE4nkwns2LrsGfYcmT5odjnIRtZy7E9tRzq",
-	"+oHHRuMJNHs8phFYdes+KiUV2LBGZA0dSnrSIRSD/Sq1tD8Zg1OR35Ft32u9EZudGVWtQNnI0Ey+AjkB",
-	"TrHWK1M3MvWJuCPsWSsn4o2H9/0ev0tAkdBwGLYSJJ4achc1TGXpOrSxjz7w5m+7nd/vXPjvzYWljDQ0",
-	"7XuAmPwX3xWdKmYlMTaY46bsCUUI81rGo+ruOLYwLFSAQYqJd4zGa0OBQQxdELBscs0zhakSEJoTnlSD",
-	"JgrEVLyh34OOLLK7tvj3+wh19hbxEYv7dO64dr/eJhanJ7QKkxhLGVOd+Pull17B02KKQEtfxRaZNi31",
-	"ImG9Fp275bTkjkY4A7E+QAjsOhgSRI4FvbuLseA9rYPNDs4Myo5qo8HZg6BVfXNjuuQQcd+dYIYc25Fb",
-	"BrWOa75tB95yvJz41tAfDS3Pt5lFnXBkTUI7HC2dYMZst2w+6tvhkE6n1tgJJpa3tJk1C4eBNVpOQzcc",
-	"h7bvHlAXR/ul/TuofMu0pCGENgq2WDTHE7LZphueMbPKiN2X74v9MFsf5a7g0U/lWwUzt7y5bfs00j/K",
-	"ooqZ/yYsksO9pPcz18jxR6FNl5Yb2BPLG/kza0ZHrrUc+iNvOQ0mvjMtmGvphDb1AmZNfMexvNCm1pR6",
-	"Q8sOx/4wsMMJndnH2SJ7WaT/+zn88ucQJONfWZoZXZiQC1P1Y61l6l449d1ArOGaF4/3rrkzcMcDwTK3",
-	"xR8hgQPur48rTtdRo1KapRlPZKncHUfUqNpxXnFBVR4Fvtg4qT5IBDcp/lMJnPSLcWPrXY/7jZ8ty59h",
-	"nZ5sFbyUP2pptw0CATPGgcDQRP85T7Iog/Lf5tYtoB5hQe5WDK/nEqoBlIyisBj8rjcJu3tK6DJjSY6P",
-	"YEGb+qmGtw/CB/y5OD+hf4lXQbP7FVvDMfrfqVDQev/fmc/XG56wJM/O8NvsTJ+2WBasRXDKed5cxjPI",
-	"5CUL+JGlPbqYE3bL0p2GrqBPcslCnjJ0JmNCnWwuVpJiQN69ek6Gw+GsL7746cPzwWVSWZdBfRo47tAb",
-	"jf9WWa10UWZ5qmrqnheo0galWbDgwoj2u+hrmpQqLVzoENWLCuWdqdD+yomsoyRab9eQoywnFSU5u8YG",
-	"6L3neq2JqQe3LEYhSiCVMPYSdyFKSMC3yxizXSV0aUGvI6pX9hHvRbp7tzUQbiH0OY2ji6J4xGxKdyTd",
-	"JnNTj4jKNFErbExgKahMMcOpnUKdKfO0Ag9Pw5ylyLBYNnwy4Yrqi7Z1aITU8AHesU1Md2hN7qNqiSsp",
-	"M2Cl2Mi5DgRihiNY1PAIFseS/bXqN9qY5FuarxTJZR5gGX0uyNgl/+cY+hU51i2Wb5FcqnJJ48jfFXmn",
-	"0CxrThbposh2Jgm/K6KcxTFf5At51MtM3zVP2WXyJEhpmFsRy0NrlecbuomslOYMjE9L3gff1sXWZQ9Y",
-	"LLvsPU2/s5/m3zm9jut8Cyto689fri6v5KfwbZIL2doni5TRIFsQnpIFzmGhiIMATZAstKAJT3ZrvsVv",
-	"KfHjSEgdqWXMyeIfi8ukoJmsFxAnbHG3KKj2YNr84zvXtp/efeceog7L0915CLHGhl9bTgbPN5ruVAF3",
-	"YGPGjCVZlU+dI0T2x48fz7VcmuYMvud3cDi1H1UPxTNGU0ihaV/jfb+3oSlds1yqF2V7bpXKUH3pD7K9",
-	"V17poN4nlPwk+xqV7+/Yf1zoWL0NzVcl2FmlAXH7ud2na/x08QLIWC7orVBNX0EyRnNdgImldxuPpEwE",
-	"hba6rndl22OYOyQaaN0FVqjUdpvnxdvaDPG+hnzxP0dJkO2dsWoMhDuSMXIjHumTjIltldhyQqmm1Qv7",
-	"597F2+eyvezF27ecx71P4utNDIFkqfKaVqfkr5hbZZHSCD2gARbrEmbDmn6+wKecMVT4qU/FgaBpSndo",
-	"YeyA9ujWUwR6DQGzrhQCfXZFM5Jt/RXBYFu/8GHtkpx+Fj8D1ECJ+LCiAaYXC8kNNRPiQ9kwyeeQ1CO0",
-	"kMULyEZegJS/TDIOTsS7EkFejfW0SJ/F/OVAjiL+Cj/EmWHuQ1AXYyy5/U7YYf08QtiQJ3ds2aeb6Nv+",
-	"/8rFJZxS2C7T3sHABZpdRRbRsuLPdj0hFfKcpWKM//vz/728/Gzb1uXlZye8vPw8CcU/Z+GnP/zvMkiv",
-	"a8BAcSEojt4Yrb0I1ft5F5eqRLAmi20UCEqXACrLHdxB8fpMfFU9sIUKsI+hf8B+jmaazLACtfhcJdC5",
-	"9Tdq/dO2Zp+e/GwVHwZX87NPv9h9Z2bfaz/59j/3kS1ruW4WlaZb8vYUnIr3qq/9OVGaG1pC/QKzXohu",
-	"qSSpBjUxtjjDLF9QWgXny9In7PIsR7tMluw6SkCRGRDs2Mw39B9bVufQ879cvHh2/tMfn91d/+n5dfbm",
-	"xV+8ty/PW6gP12d3A1Ingk61Fl3tfInVP3eYLAwiSiOQ8vLPxVKZuM0LtRZ795TFVbKXQCRjBWvZ9Ekc",
-	"fTF0X3VTxun0objxMlltk0C68bHwEUC2cn4NvcBqhAN/vvHYwuJ0Gil/HD6zpp9RkYCOBYVa4ZgtQSH1",
-	"D9/tZTvpllNUvbBVq/LT7mqEtlWTO3xPy8LfPVf0MwkS9xj3czkpNcds/5VTYHyYOsmWOY08xZJDVSbD",
-	"sWMkxL+yMrceC5x11SSX4TwAJK62lpMWnDzl32SE3yWXCUdTlIdkoXxbC+gjXqRWJhIJF6RwCd+ph8Og",
-	"ylcNVQIiB/I2k0V2fQRDAlBa8mRRz3tbNNRyrSmUabMUdq1RLI+H+6RyKZLlv36x+2Pn/udDcrgAWz50",
-	"QLJssHcpjSMCK3noEVEuxr2zK4Cui4aRAI4byeviDwtgN/RKyN9W11J4Nk0rUVM4dTHFGvQF7T1Sd2Xz",
-	"ygIxTdiHOfVXLCA5Bz2OpwA3GkoVQugKScA+i+sqk2HWKJNqQk1FGIWOP6MTZg2D0dDy6AgCFUPL9j06",
-	"Ce3QXTpOG4uW5Dhu+cpEUZ87CL6i2mWP7HuNfQ8eRfTpM6vMVcy9McefLl4Ux6MsI8LmiEj+m4Tfic+n",
-	"E7/KilvIzX0YF2rbIOy6/bK92rwQHsCNkC6M6sJUfemknXXglZ23RAKq4XwhGiVmZVAX/7CYS0Bfief7",
-	"sfSdVkGBqxECz3H7hMYZB9eC8mfITQVxoZw/Ug8C9F+4okADukzkWArdVLyZl+XmMBwgBIP6xLcokTLQ",
-	"vihZvP3x/YeFKj1s+hWFnsXAuy8z3nnS0D//oIiNnqCS2lVc4M5sUpD5rxAwku50oYA2yZ6wz7mmooMo",
-	"ptfMqIqDblD1o0qF/ClZgM63gIsXdcqqzl31MUfZZSLv3Ia5uPvT9uLvPPK//9Pt3547cfD+T7M2ZsRF",
-	"7TULO9hAV99Zn/7DfLW2uffPkWWEpKg2z1X6kWqVix5U8OMpZ3/lwO3xWwT4bqMWLR8z+KUxA2mvRNBP",
-	"v2w1WBUCMnnJNKkixam7SFYtEu/7ve+jLOfpTskEo+9WTawIk61YHBwnpOQQJ8tZXWapKeet9zyXcAo5",
-	"UTc+BvEG5vjc8IPjlvkMxunnnan7IZJK1vc8Dto1kkXG4nAxL0OpStvC3loKbaKwUyTcRoGCiEJgDSoL",
-	"2goq+QvcP3I0/Bq6gEsXyWUSZQXYhLhT+Z0coKFUszhsIccKltb9winsDqRJPbr0Z7YznecdwWMvpn4b",
-	"ZdEyZuT8/fOLCyHNUuoLKdeHeA7oodRfyeAOnvsiTgJCURpGMklnQP7MNjn81fXIim/TrH+ZqF4Xknjz",
-	"sskyIpYCPgqw1zaTRWg3bFczVgwdIxffClse7H24r8LLpIbsL00ufM83GaGx4U6yl044811mBWwT853l",
-	"ua2XVK3LZos4dkejfdL48vKz61iXl58nrE0YX4RvVJ/SpthYvPxArxf7APAk9rDYGAx7ViyLkpux33wq",
-	"TrDZsQS3l+dO+6qIHOEUxb3mOa4wU+8YvYHPTxYfzxbfSneq7HnRDPN0Dqi2KQnH6QeSjqVycBEKLeMY",
-	"4iKLQgMi1aGhQVz09pWyA4kNfRpKu19F8dFEr1B4aHv9AtSIAsj2gAh6qoSJSHm1Ek4CwKZgic++AHlP",
-	"0MEaNP4z2x020c/fXohDXr05NtGGyf79BnviBk7cA03017qbve0Sea5QFYUOW7j867GIP2+XLE0YcIAh",
-	"piNU9VhLHd5m6IaZXyYL+t1y0ScL/399F4j/Q57Ck7B//a34tBLqk/hDBB//Lv7zv24W/3rBhtc0y1/e",
-	"siQ32aNw2KKgUMUheZLdwgkJQdKkjK7xIC5TfsP6wki55kSli0X5U3LNAVYQzsgC3NU118F+f3f9AIgJ",
-	"WzBj6+LFAxzfLR7vNxAvRz83mh7KyT34+r7mN9Du871KcWtmUnCUXVV6tiTCGc+rSp879cyqucFs+S17",
-	"oRZrTt2KMvmDxRzLHUAl0ByCFZWg9MKqlmvK/4tmQhl7BD9sSpOMQnZl7RjusWrW2pyPNG1+VEXAe60b",
-	"OC2l47qoHJ5rDfdlIK/Qi/ByWnKeZ3lKNwvVEAqcBbq+rHmja4IHI6MqQm1aeTGT7qrsNojyYtWSBuKf",
-	"NG7VhTCmCy4UtE3LLCl11+Jt3rixn3bQhSrKTr4qnSfoiPkX1H1kH5kuLCU9HxGg8YqH5mTBbxbAPOhB",
-	"DFiZaxduMxpX8lcLrSkQGksaXa9ykvMB+VF2kYcnAIjsEsAX5VmDIF6dcKa+HUamk333jmM5+RDQ5y45",
-	"4OmWNmNJnQVUh71jwuIU7HUTJUEfQzfCTNpGsn/+AlS5/I6hn29dusp4xhTCJMJbY7wmpgpFUOEkXiZP",
-	"Fs+xLaxMmxN6wdmZb00mU2fx7YBgsVTKGFGYyEp+lRYXxObBPa9cVGIBA/JhxXbwOui7JJQYmkgHfW07",
-	"qnOQr2/bEqida1EvRo6zz0pq1TXavjn7dNaih7yl4lgfSHiI4iBlJdSFMN37ZCEWgolzUi6ewV8G5Ecl",
-	"YTsAxRwbdiuxBI1xAlhNZzZ/x0K5ciAF5/HhYA6gYlYAAh+ZIugrLHTjondL0WBW85oaSdYvAqs8lWBS",
-	"lSJJeGEErgbC1pt8hxZaRneZCqpqAKCwVJwTyvBiHRJ+7jK5S3lyLYR+tbWayhICz48c82lJxEDcDvLy",
-	"0TPdheiRsrYvs2PKRJfFkfyAVZyncsNhU02132ydUFXtk/N5oJ0mpnY45oYeur3pgDTYPVLArZiSDmrS",
-	"gXzHhnDLOt+H0hCLgLrEzIB/0U8nCIkPDmqCv13hU+VGJyVWFtV1shj4MEkBjbsW39eKjQ00VSjgD6So",
-	"YKdD9T1CUCgHdL1AR977t+LKlaVAcy1+XpT98LusVMwh/0so8EWSNY+Dwl90mdzRKBeiTGyfEoM40lMM",
-	"/wm1NZP4xJhHpoFepwzC9CUudcgRUT5fsQTFv0qJlH0r5pdJXdFTznWakb8L3UOtWUxevgejgjsGNJCk",
-	"gd8qESoXir8DWNk+hBlBhb9M5Nc0EasXWneZsS9MaTCDhLQFOa+S5sLCW5bLUIVKHpV9oNQvQbNT3Z7v",
-	"5iTnlwDwVVwzRVAz5XzdlylY5CVEXSFlFcnch7gsKsQ5530gSbNMao62BeajAlMkuu/6DiISVOUd9dUI",
-	"gv2s83xhyNOJ2Z4MCMWup9aCQWn84WMJaQR9spAG7qIeD15uwfs5qFmTykI2HFsY8VGObbz+C9ClpXxI",
-	"Vvnr2RE1xweqvaXMbmSq4kwNZr62xFp+1CNkREEFkc9ajeQfv7x1DFahKv9KUV1S6lUlqQ4OfyOl4bdn",
-	"KL/T0ui7WMsUMlmVClc6ZIQ1WA8377tFW9P3D5qxmLSvTf1ghveBqWOS1nUKTTUrdmGhFWvaoXILAH63",
-	"SoYQc6WqW0Mp8zFtV6jbGUc9mgpVX+a9SHugVKxRIIO4FjOQSjovcKFbUisenFV+IIanJ5L/n//3H9+d",
-	"/aE1seK9zzfsA/ucm2UPVDoXjQ+gkFmLPoHfkmY3GZxH1UBHUysxhyuBci0arb/JyAKSVBdzshCDfQfj",
-	"q0OOkYmKK+IpWVh42ullovlJi5cmhpCplIbf7Us7RqyYfbK7GmvYmy9aZu5fDfrftZI6SvxubC8VLmjX",
-	"wVMS07wu8PUqY3t/FkMWIQzMkYkMgCTRwbxRZxJO14MtcHEG4Vyz4Fi/RO2qrlNBdhA4xRAFUhxWMFC+",
-	"VOaEcA4m9pPTeaDqIIMQHRNgZciDBFFwtBgEV4ESf9fiU032VRd+w3ZzBZtaC5vWN6aIwzyKpGsVdD8l",
-	"eRR3OX06CoA4gf1y3WgsYDwPjtWiNbfo0KmE2t3jT+VHGuWyfrS5ilc8hYqVmEOGSaHJCBMMpSVV6RgV",
-	"hQiFqL6SYUuM7057vVGb1ON8Yz3M11KpGglFrIsLIEpkJ8AoI88vXrxDVU38S5l3suFNM0UNG7dPWzbi",
-	"DqbQ3fi4ePEOq19Tlm14AhBev/TOIZ/8HYorhCNJcpbArapj5EpA2v/4e4YV63KiMAZLZKs20/vVD88k",
-	"9K9KQX4JD933e+E2jrs+3GgnARB0ndYvR0ASGMAgVI49YC+LuZEnC/XHK/jD4tsyUAMdICB75UBTBvJk",
-	"0WyrgHfAfb/3jAbvMP/rRNKveJY/k9BsXQh4gbfReYHJ3O9taxj8XYap4PaXY6ir5oghihvhUXbRBGRt",
-	"vIPnCqu/DzkDshycgKRBywc8MzQOeboW14lcIdhk6IW5TKTaDjVBKSbB9XGICv698vOIGWHfKrJAePCF",
-	"/AUkA4LBibpBHfvGqjnHTBSSz5w1wHIU6Ixyc3QaQCLU3CvImii5fpiMABX4GXbz7CoptEeEnIAEgjcy",
-	"SbHrIK+qT933e1rK47GDXRgeve/3ILjxnuZRFkYKALPLcD/Un7vv9zYtvWW7jGfsS/toZwv7bBWtOEIZ",
-	"aiFRqGMTQfo6uACfLIAuV1m5QCFBoWUf9njFOHjRKBd7vUql9DJRFrBefEaeLMytXNXIyCSVSCwkEuDf",
-	"KymuKMovk0bBBSiSoL1X2kFJ2QIPQiC3kmzblkorBT34J34L0l46m99xOWSXYd7ozzzKjfHvJe8NLgXN",
-	"4SAdB+XJuY5uD10BimOey65mJ/JLWUGLxcEd9+q89th9XxupQALpOBi0kiweuu9jj8Ki52HnIfCJe4k2",
-	"K3tKBkfcJdpD92WvsJcP0l0LXLNnu+cS1azrWC8Nj4q7hMvcNrj9Ot8k1adgHMhJ4OmR41SeKsZ5g8lX",
-	"xw2jHrpHTOAXKY0SYdR2vc30Z+QYBdGOGaR86F62QNbbS3cZpdqTWgJIas0Mu4yh9z98FPl3Lq2QSixA",
-	"Fjg+WVRb8on7TsUOoGEdYQnfXq+KeN2ThSDvVcHPi2/h6i3cMD7ncXaZCC4FIDB9jCct8H7f9ktPdpSR",
-	"JRNvD1IsCJIvDOQG4wTxtzLTT8paTKYW2gS/gkfk1/oTsarqVK7W8tchT6/gb2o6SDQUuooktU5MRe6q",
-	"Npj8U3UsofZcJkUDUoj2P1loHUSRjDdsk4PKUNZDaTgvYq/Uhyv1A/UG7Xc5J8soCQi9plECdVGgMMF1",
-	"d7XNQLmiGMOvl8SXveHimN8J8/TJotp6Gx8ujGCthn7JyprzFc0uk73GcVQCC9MqcB5NjKoWQohgQ0Xw",
-	"36GIJuClEm8RX12pPyvnqWYgAWCZVUDI7LVsSpzK+wJ6o+jpesL9uj32BsKXPcrxL3wgkApXcnbJDk/J",
-	"ovQ4YI6WgoUp0xJkJvOgUDneYwyH56+UynCqtXeUnVe8EO6c8uXdrhv17GPplUUUqIJjsvAVTsZCE20A",
-	"MYIo/QulDWrHVnyta0/hotbOsE/EqQopFANryR9ruoOUFZA/+RX4qkt7oq6+fGW33Vd1u0G+DWYQImzY",
-	"kvo3yLFQHPJStQc4jVfrY3QiR+WhRyFH0V4CC2BlTqOqNEgYC7IihPFEol9dyc4IwsAp4Zog+XKbowwt",
-	"LJSiUyjKWUQ8HZDXUZZfJnCpIEIWXqYqlyAhdRgumbsEKShcpjURLOC47/deMBrEUcJ0FeuETQnkMF33",
-	"Q7320U1LqGTBscmGZtAzWMVZBAkAjrdA13qyUD9efDsgCCgOyWKAmLnQ7ioVOla55KbLkct+0r8xn2D/",
-	"mDtXwxMFQmN1iQGZF8N6yN3C6ObbWJC6j1F4iXf87aBKiRfpzpLwCvsmIUEYYAKveLqMggCtzxM4s6yb",
-	"eIFlE10tkfpzjydDy/siYxhp6kNSGFSQ8xgbfXNOsjWNY3FoA446YKMGRHDtAhsnLrSmqTBIAudZHvML",
-	"sxP1BHo+tjv2saj6hd2CQMT1epvTZcwKT9op9GsM0ol01ace3SGHx1fGbKney1ne4/Jae7Io5n8FP1Kk",
-	"SXKWJjR+maYIOnMKZeQY3b2l8vePZJ5r9Y+F01Bo5/gWeUHwFC6I4i5YyHahi8FvLg70mma57A9x0n7E",
-	"+vNdNqR84WMr9loZZnHTYElYAReQECpeTZ4sxLyv4IPYs4s8I2so8tUr1kBCAjY4ptIJ0Xv+9uIyuWG7",
-	"xu9kT3NpAggF7qnuMAbAzKKpmAJUCQklOb9hiXxSCmJhjRTO1JNcxOAnegluou4OYv2hR9sclXwIrhOD",
-	"Dwskww88P/d9tslVpO2ERSf1MTpamdpDj3fP4KALFYYQjAbY+VoX4QJ9XGmZwiCkxWRKyjzEZv91re6L",
-	"vGEWq8hKqd6IL8EkVvWc8EjVPv7Nic0feP6GB1EYmbTeD1UsFGEqKDgUBftcgQ9ZQE1p4agESJPfmHGg",
-	"2onsewR+g72I6S7mNPjA+WuaXp96oDfNUTrp5LXHHi9WzoNd4ScHd2pCHPImeiaUbnzpVc75FXwvj+9b",
-	"zuN/s3ygso3/EYPIh/6dYsRFx3+Zsmjs/I8QErLj5AKqA5QyIkZc8bU5anyZ6GHjtylkOQLMzisaxad7",
-	"B4/SCH7gsul5IJNYDJPomMJSf/JRGGGhylcU5WjZ3Civ5mfpiFK4JxUJPCd/WJA1Y7lM7Coibvqir0KY",
-	"uyFc0UU66p2rZMP2cuh3ReL1aZKyZahjN6d49rG3pyyIrNNUpZwrebnN/80y037PI/tN5JFJ7MXOqWRS",
-	"8srcZHl/ZydyY6q6U3XfrnfaI4/tVESQ4jVPWdnWC7QZ2Vr7yUJM+CrG1wv7WDyM5FIV0j5N0x1ZFNNc",
-	"YLeY8g8WduJaEJqROxbHsqZaL4TOiHxFM/6rty3b64kufqg3AbPKLmCdHpY/f5gT/KdE72B1quDaNkfp",
-	"pmZVH3t0RQvBi8E+QWXLT1kg3kdjcfBq026YbB8/frTqXcD2EbfeNExRWG9Hf8q1gI8cob8+L5+47yvc",
-	"JKnUdh3jx+pT96p/7iuW+EdIBP0ZUMcr1OjIJcUjj8IhP/C8bAiY0ZCV4OhziE5AGQXgXKcZWTN0ANzR",
-	"KCcK6Ba7+QhxDjFiSewisYcnCcNOvQqI/TJBSYItdnMt1UcBcBEfvH8laEMAwWXyZCF/cCWV/MVcIbkf",
-	"Ctt924y4lvk3Es1AMxHueHoDeJiqkqRsBagKSWQluKrpBUtiRaVPEOihh3QrVkMKoQlAEC9qqWD5gAkH",
-	"eVUacxj01X/lWONPSbbdbHias+ANCyL6Aeq4TpS15qG6HSXDs4/uaoA2WHjxao5DuKvLDQdzBxBvxb4X",
-	"07qCJ67EE6BcF3PDErE2sPXzhFy8vfUEd168vR0XwOsl5O4/G7gUOvK6Vi3pjarlkbY1O7deUSucDz79",
-	"4va90b2hOFLvdCihuk2AmxkDGKwoucaa+zWjEls92a57858ROvzT3uHfif35pUcDtEVo/DYVFM0jwR4S",
-	"cLLWyzkCSRNlxqQ/yLeAWlYFKldgS9JaXqcKWUB4YslWURI8xaC4Sj+S+36ZFGlLvCxZ1kaAzgowNkQX",
-	"AAwGAXPybTaoJSnpTbFkYycxAVnatmSQxp6gkLpMIgnMuNHI8ousVIQ89B9D6CN+sH3lp37vswVNbXpz",
-	"517rKN91FCwo+7Qv+APA6Ii8hluAYDUKEvApLq0POm4B+UfzMiuMp4TF0FtI+Q2KSuLP1jW3BCNZ2U20",
-	"sbhE27Q2HAJ/qly6WKOLFZnKEP8ZaVYyI5dgrTozvs+F0n29wyQu5OFXUZrlrwDH9hlT/3pHkwBgZN9v",
-	"aJqxJo93nK94e5LwHJtxtR+ESgG0Z8/GbdiD9lT8Zyn+44v/sG7gx/VNfSXsw5x9zjOyTQKWEoi2xdGN",
-	"goDkoYSZflo01vX69mxMlrsc0SF++vDKmmL1hbglhy75c/QMjldcRWcr7oOBz9dneeTfsFyoNS8/WI47",
-	"9GRvT50aY6++i0eQexOZ2wyQjPkpk61ooPsWXurixGOuRwL/1uDRqmdyzXIqFJND184b9TuZ7n4QMAVm",
-	"/F78EnqXCpnS8Rn87X2/B/HNlvbTOQdjVAichdD3eRr9U8LyYtNfQGoQBrve9l5GVME1WbRAmGsHF3Um",
-	"VJEK9K7LZEVlonUDokNoJ1d0GDi+HY7YZOl6dDyd+fZyFLjh1GFjzx9OrpQOAJvV8UPv1NNZkyDFDsuN",
-	"K3bDKFVgC9B3e/CGO42TcPCH8NOBBbav63WEkZTqxIu2vZ3698qjeN9s0Ft2PjqIe1H+sr4YnEP7EhAa",
-	"UZP0536O3c5U9qlRcympd5zaUmShylYhIU/hjqyk7TSlSmWQhtCSotfp265XE701MER5UCUQTlZVEvch",
-	"5592o3QXyJinkZ0foYkg9sWn5qWloF8ROo/wxNCb5amSY+E236ZsQJ7tirKUqBIrF/MCh7gQ/wfxYbi0",
-	"53UWhAfbOfB9Icure37DdhctIe0NTYvMJ0xaKYMs8gbri7t2xT7TgPnRmsYkiK6jPHsKt1kYJQHgnG1z",
-	"CWIiqKMSYOro+YeksXHbNR0zpln+U8aCcyNgPwNnZ5H8h3iTlKyjZJsDylF+xwu9nC4zsaV38ik8NXe1",
-	"TuQ6CJLeyink6ZoCsh3NmZVHAKPVOvOh0I6VcDgswN5KWNZ2zRP3Uw1q5IdtEGHrCRPmiUpW7xOpj4iD",
-	"ut7A1Q3NhBRqb+GcKADMGwKGLDDLGnzFqgcFmHGyHg38wgAgHOUaUqLEO3uyQLVv0ScLWmqu4qO4MRbf",
-	"IkAkD2V6VV9iQtXazqKjBgIWl0lRp8WC5xcv3omxVNmH+KcgGvh+wsKCw+KmojyssAMVd2h4bNh+sIoB",
-	"d5m0VImJV377VFKMyvNksr+o8pqYLwA0Rarb+D3Wh0VZUT1Q1AAi5meGxqPan6dkkWzjeNEA5pFAhWkV",
-	"Ehq2Fwwl8RQ6JHEarZpyb977e8aTwTt694ZlGb1mJ5hZjjjnNNfU+BoW2Ww+PO0Yuvf9HtLiJELf0ayd",
-	"xsj2JhLf0d8gjW1A1zje4K9lgmlNbQXxB3VxvWb5igeHARzz1Rv8pfa8d9/X2mgY767i628ysig+XASL",
-	"AhA74P622Z8PjQwFRNnKL5MyNmDAOT7QDaL6Rn6z70UzEO9rnrN2B5502BW+noglCH2oOagzegdNgRDv",
-	"/U67D7UfIZRVzdU3cwf2wB049r5pjuQtxLLcpE0s/suSEVXrouxqJB+oTEo/GHWvo7cMZ244HE0my6EX",
-	"0DEd+mzmzgKb2cybDMf7JjhGyCy4WDqhhiqwUH2QqbB69jUFCqIAqLwQ9unl1raHvjTh4QM7w7+J6wH/",
-	"IMElE9XyS1xtuyxn60UZL2nfGzPM3R5do261iFOFbSYLGLy1Om1VrtO3t1/pYZOWhCq7jEhZ2peX1341",
-	"5FHsu1Kp+RVsvAJm1uDquYmwm0Oh1qB/GLocQKVfRnIGzdB0b/bbAuf+vcRqRIx9+Mdz2ZG9RMzVMeN7",
-	"qn9Vr/BAYV7iH1OaFCOqD3+R4O9lz+yexIQ2m6TVXkSmaEIZpEDVScGKpuDW0heuLxgFb7nsDc39VfkR",
-	"VSzt621eLBK/Kz7iSMXK8dvi42abqyXjN+oTPqaoDa9XH/CHxVfbvEJB7Vv1J7kY3C9cCf5bLkN+sc31",
-	"bSm/qw6jdhvGUR+KPlP41TYHJN23qr0EFNoDc2T6OMArm21e/FMOCR+qrau0Z55JxGhEENDYJGC1P4ih",
-	"y08sCZ7rHfcTdldi/gF4Sxila3CAaBul83HRimsPL7bdwh/RwkBFnGpsCVdj8/xFlWgS3Mqm7kpFlnr7",
-	"lN5p90yLX0Y7I1QCTTfdMTdGiSK0GyVTdHNpThbyeAhLBthR/APFBv4L2KX4Z7TGf5YUF5/xGC36l8kC",
-	"z4z4Y8GUxdDFJzg+cky5uYi/CzJkMSCvac5ScsvSDHpGrumO0CCAJTT6gJUCrUHZxAiAe5ErOG7EFwXw",
-	"3r7EjG3F4D7X7PsS4CLnZeN5VV+N+L9Fo9HsMoFIrepB0Iqs/SguYNh/831TaMUNinwPhRVFzhWwl56p",
-	"M5f9q6TCIUzSTWTdYMqD8s3giYmybAuFKjwKfAk+QyjgjwhJHrBbFvON0KEvk7VQc58sAnZbYogYtUvy",
-	"RGk437byBuogDe6QEzVxB+CiGi5fabYnCNWqXAiF/2LFs5wsozzrV2LgpmC3PbDPnHEt3j07FO8++xm6",
-	"FTj9oTn0/ZxuqB/lu1atnmV9wj5TP493A7LIeU7jBfmOlF6MBfkP6JAkaIwffM7jKLl+we8S+FwmhjRF",
-	"TDFMd3vvOd8KJath8X3P4qDsHd7HrmGaR8YQQM8GdRu8kuH0sPm8SlnV6hwBYFhBm4e/QSGRKdx9IRq+",
-	"yQhgKwvGj1JAXLIAb2lFMwk9MKibsmr3Hj6jj1G+Wsl9wFENdB5CjC5vL6mtvqVit9ckFA7T19hIW02V",
-	"2vremmQaNoo1yzNxeyN2eCSrK1dVF0mNqfd4gOVDTwsTWP6BZOyWpTQGZ4V0GULXXUDBV35vSCJrh8I/",
-	"2f0kWFPd9oe76coWGBV3ivl6BE/IUvZyxXsSRbvmk4TytG0ULJTXU4G5LKBty5n4atD1ltOOMi/s5O7u",
-	"tHK+mJKSkT++/FCkIEcy97DS+wm6E2CG1ILmi4bzPsoIJQsErIB1fFn3WQfXVNUdpTqDKj6MGv4QdX8G",
-	"USDLCRuOgI5eq3FhGndhM8hw2+c+uEE+TGjJ3NKdUFKg/agfspclH0hsMYk0ILOWEK9Ggq1Ljb1qH5us",
-	"4tJwNhi9Jm0eJ2p2T/id3Am19tf9I70aUig2PBpGz0Rfzamd5irhseade7uFvtDl4Ysgb3WBnxB1bFAc",
-	"onkVub8CXVhxYWwFK+BDe8ibPeP8Zk3TGxMzIIpSmYqoYlNRAs0roSP6YikHWOjN0ZvXwkk7VqP0QQpn",
-	"pZvJvJYaIhRm/8o0H9kVg2/oP7ayhdt1dItJ+BBmq2vErR3cK61k3U4tLK7MvSuKhb00HdePq13Zjp4l",
-	"QQZbA1U9Rcv6PlmwJDAonz4PWMe82efip7Urr9zPjkpTdWebypNCw4I++tWLBBOQVGZRQ51CsB2zuId8",
-	"d8j0FMMxCMdBKrfMhwp4VZZ/0Jz2q22eEaE+DshzTIzHfCZkDWj3X0BMAMGRJoP9d3Odp5G2cg1G1i69",
-	"QE05iE4mc008ol5Ili/jQaXvX8y0kyRUQv2QKJTT2b+KkxKlyoUeM2H5KswrvMAHHdvG3iTq8wPXVNxh",
-	"xyUJnTeRQguM0Jxr8W8t8WNNA9bVUfVRwjtEQiiE0MeYKjBSNU7J9n99U0sTcqcde16fnBBUO8RmFbpc",
-	"BbpUgi6LERqy82uuB81KGq/bmi0e0efxcfsynpJc3e/leaz1HTrUnlPM/MOH13ULaxsFXZ/+6eLFXsNX",
-	"DNV6Hl9+3sQ0abEAPurVAYhadM3youkaZpPJWqEdeNEUspH0RuLtsQI3X5TJRtt+FBgtYT3XxSyj0UOm",
-	"oFiKCTXsqPo0Gj6y2XjgDewzd/wIWz5BhHiEaW29W1Q3Plx+Vp0yqKYBZ7WkLUi2pmnwSGcMZvG2rG7Y",
-	"W64A+wVP1DqGSxSrR5gT+riCI9xnuoJlLrgwZDC0c8fy9BKKdjXqx4QVypPsyqlV/7VzYjktvWE/BAQU",
-	"zc8UQ1hsK72XWdb8dnAoh09LBtkrX8Sx/7EIk1eLZDAPrfvWvWMZj29ZIB5qqZUp+vEXKXAlTQQxOh3z",
-	"iv9AhyQ4hsu0p5pzxS8Uk8E80QWnkmXDSFy9JEpM/h0FKJUM6skaKQM5W1aHdyWs/pjJUqAlpaAAVZ95",
-	"6bhBIV8mCB5HbZn6wwJTdrY+B0jLhNFSSTbACIUqbsRuDKM0ayb/VM5s2ahYpaHp/s5OKu87Mdlmjn09",
-	"gS/L2aZ1QTQD3SMKGBR0RDKNrPMcXjAf8GDe52yzdyZ2/Uovk1ekGFIz1Xahy5WvQT+dWIbR0ZytFWQ0",
-	"U/CuE6yKUU00c1VoqmW3SocacCWWKkcII9+lukPaOMbyjtaajooI1CoisEtNv6dwYIweI60BTHdT9AXC",
-	"DqOHC44CcWxbntn1g03Qut4CUZP2SSj0fmUdA/5IH2EnWUC2G2FVOHbftu3KzeY2Wlieph5c86QlzAKz",
-	"kpIM8ZVWFPpJy54E4us1T9m3lXnZxnlpt/paZtW2b0rKsKQXAblpgrgxkiJFV2sITc9JQtNUxrixr4hC",
-	"3dpmjCzQEx48w7zmykTluZOTXXIeM5qcQMTxqQllDfus7H7UshmSRWQBMqYprLQGG0+JXUHW7sAwmsIh",
-	"lrsxvf+5ei1WJ+46HxEUB3LYPedk2F4mWPCFVhZZNAbOVo34G9v9Kb34O4/+2/28oh/t3F//Nfvbx1f/",
-	"/Nt/vYnCvzyCSj1tFNqofZNnqSRkq7iTIus0v5PO0Q+uW4LiSl/bXzhqaxowmeUCwt9vcWJD+Krk/Xom",
-	"rxxCRegkhBNwL1SSIDBQzafQrDDW+pk/rNwrVohChQcEXW+1RfGGTNbXhM0qZOFxhfekH081HC7cevJj",
-	"s+Vwv4cSq9sxUsLtUE1tcfqroCZkgS9bYIdbiKGyYEA+FsEU2X4C2qCILUrr4pNIsSM4f3Coiu+Rdq2u",
-	"RiDBWk9WSaVjKyQFh+J2g3Mdn8wg/2i7eYqd5LOFEkOAAQk0iBJ9cMfgJi7dFg8CO9ClcKWDTdkoDDMt",
-	"BsccCbpk8XvZj6tV8gMjZVt/JQvvi2qCElBzURkJJMEijjJMLc0WEgi3JquT2+9yoRsbWKk9QvX4jlLp",
-	"7M1a17/cFdHMTvce7uAxPv5+b5tE/9gy+bWcFb9L2IFdgc1fwA+xaK25M/Bltx15jiW6Z5jSceZbk8nU",
-	"qccPnZN2p+2bs09nD9q5DefxMaZ8KPu7tx4wLguCAEnkGDnVIpFKrerRwp1dnWP1zQXUFywQwR3WE6dk",
-	"dzaZqBlzfsMCQvODrq5kn082Wn+THZst5BjRU/rdApNZ1iGHUs8FlhJVnIxSrPZJzq+ZMEXKdMumN/0L",
-	"Jie6XyApb3++HXquS7dcdtINCh6vTCVjAQMIs6SB4ClJD7W/mh6oAbOs6efe3J2CrOnNXfe+4SIRP3gk",
-	"h+MH3UmmhUDq61iW9frCCIFa3XI10IhxgA2Zk0edG0CKP8bU7tu2/q9RFi2jWJ4b5YTRQhF+WbqRragR",
-	"oqK70C4ULLP84ssiV1X692lR19A8hzHN8g8pTTIYEQydx68IHkGNKqYB7pW5fTBRN4xv4rr8xaCDnj8u",
-	"Mbs21GdKMMtN3Ct2ZTg3a6PfHU8DyHKnaxY/p5maVMqvU7quCWQNgmrry/5uB0R+NyCgYpMl1kRdvMnk",
-	"s8ZM9r+/Kd8w0TBTL5GEKberb+IQowysTVg7CB/SrRjolZB8vX5PQXkanZJVWMUy2p7lKYe1GI02gKmU",
-	"SQTQDkNlgorbWCLRA0AZdOmrIN2pcbOcxqx1TiolpIbgqSqiSiA0tNYTxoJa447FH7AMFRCddTCqcguR",
-	"iZtZAq0K45Of//Dp/x1OHPjWnIoml3UOeSprI4TFBxlgV7kt2wyA4kFumnLFMePFhBryHvSjuxX7Einf",
-	"w2qGRudsjHIaZTLH3jzsR856ULPu66RrOVy1vXqMOl8DB3z9el+tjapshW5mquctAQkADzL5nAqmjTIE",
-	"dpQZRlhoWUu6cFzb07guSvKx19McUE3HfH2FtXnuW+o7lrA71E6P8V0W5Z5GJv/p4oXUD3nGlFp+293s",
-	"1vn2SOu77RyenCmV/RZSpZxGqlRXM6VMmjIrpFgGw2F/CpfUjqzorexyBjdYUlFLIUdDYZgCOOOK1ku+",
-	"GrmoimEOMqMpcPFSvKS+MQRatJAiVV02xy2DywBjdvGieTkUvZUb9JArx17HgIWd0x3JeIV1G9dXGw+6",
-	"97I8uvVtjWPReWynbORjHFvG3spMfpbhwTztdcNmtATX1ZfULGezb4cFIzbFJk9BasY8uSYRyooSp3jJ",
-	"ouSayNeV8VTZyscHQ0ruv4L0flo8HOV9WbeX8TWDIDm0Whese5lEOe70gPxRsD+g6EJt2F3kY4cDOI63",
-	"NBbfoTqFqSlyOrW8fce1TYJbBRLGtjethhJsUyxBl36taYbahYJtjpY7laEPYuwpoeSnny5e9MV6VQGC",
-	"0AKh8BmTzct8lkaf76pGMgodf0YnzBoGo6Hl0dHMmtHR0LJ9j05CO3SXjikrtkNxgpCbxYfB1VxIT8cd",
-	"32u/MElQoJIxHH+eoJ8H+QQQAYjCsMOHB+QcUDkQFTvKyHBWoNuBnq4qBtHgRnNL8LH0ciiHkkqxWPO0",
-	"Zh+OR6NhvaJ42qgoNlVlHGF4V7NEjnPxvERPmBKdEBKRWG7XLGEpzRn00X9aoNSrE6bSWbBgUxU0fGPA",
-	"nKRVSOK9GC/aT+/7PX0KLaUXsn/XZgMNULLoM/FXNKU+dCfIuQLWZmH0uem0rLnBJ/sYVfKgfrmPxvcP",
-	"il1C4OUQSV7jrzSv7OEwhdElBGzyYxLv/krjLauBQO8LAFxemjGeVSLWn9trA6rJXgeQInSoGIV6gvV+",
-	"/5DFfID9YLSG1Vy6YYVEuYIWBhn4ZOEL9TTBdkUlZicEBlVtyx100aFYlSh/eVdUfBOOXYNlnkCJkBBl",
-	"l8ndaldNFlSoE08W8l+qoUOxfpiPLLvGu1VlIIi7tz19qpIcZ3QkYeZf3twd2c2nSFwvs861aqaSgu3F",
-	"Xo+RlQzblW34DcMbKsuhbLaa/o1LCaKTspG9kwIuUtgpJ+o3WaEKF7Hbi7e33uAxSsEr56tTMfhC3k9n",
-	"KMZ1d5N+Cn8s+pGUkWfAEvmm7EGQsAh7ad0l4jAgzAicP8UPqDhJgEOCHCshEnMtK14GsoN52cv5zFrU",
-	"yxwb6dgHa8+7ZWPX5UL3YudGsqhJmX2xTVuLQHjMyIpv06wvMWgRJCNDy60voSPtbCGuqcV0MrZXiwE5",
-	"l5XwYHwI+QFlhSueQnud9ZwsJu5q0ScLZzW0Ad7HG2UNck7cVfVuc6sC3q057CSEiXe/+vY/i0/j+7X2",
-	"aXqfPcCCve9DQOyZ0NENcdMoSKt+Y9l+xJ0O7DOnCQzcMCrFAKYNEi99v12vabozOHEeL9pX5PPJaJnK",
-	"4ZCd7/yiSkHFdv7JUk7usB5VhnS+yVRADSU8GrIwAESgQkXA7HGik9pcZUBUn3NfNluQzXHLLkdQHWso",
-	"E+geD6ttXmWgyjIPRTgRRa1x9l6zPKv5h4suLADECxhRJ3dceBvTKDkWJh+mejJKPjz9GM5VpNjX96eW",
-	"yzckTZSBjC4erF6bR8n44u8ZjXNDUXO3eBc+rRpf1BPX2rs1VJ7TYk78xqi1fR9lOU93z5hPt6a0968S",
-	"RWiLPi5eSNf0AnDFpKrQJ4uXSSD+CIa1akNJIywzWcimB+3ocPi6WuBStUo4AAR/esDD4LySoUUV82ir",
-	"+5R79DLJ051ZY1xBayuMvMkCJ4Csy9CdhQIUsJvwXof2LyuasQH5AZClYIRMPS0RCcD1EPC7pALKQZiY",
-	"x2UijZP/n713X27j1vJGXwXFr05F8rSoq2Wbql3zKbYzW3snjseWx6e+MKUG2aCIURPgNJpiuBNXnac5",
-	"D3ae5BTWWrh0s3mVZDux/pg9sdhXNLCwLr/1+8FlWPoy4gVr5Blfs1m0WQrsYP/oZNWXCaxDd6WXfhMI",
-	"1iMuoxo10DVBNistYb2wjNZ7gNryW9QjSbtJb0aMNViyAWmIEN1NI+y+i5tm811h0VGowjqVpsagDQQY",
-	"Q5lnb++3a/DtpBhrmC3u4sQM09hKWEvnU9uuHD3IAwFjZaeuZ0ZLBuyKWz6er5GGEonnqryPRA1FYnsU",
-	"j3xHnIOVXo/+wlp63N8bHqZsXii+Ur409FtLCyLmNZpThDj5jK2k3MSdtXOAtjF+u5X7KK4w+tJz2BOp",
-	"mqhUSYBFWEv5AOX5F1A2KZvi/w+O308R0SgpwNhAV6p+PskqnZ4yh5mI1nvB3PCPfHJ5+GxbKZH5lsaq",
-	"RQ/TInwZN+EqcC8ek2bh8K/a8+7D+6zsoZ/fCa3Nwsgvc3Ri3iQ2umkVsrHmdDTwnn5nLVJfF0hyZj0D",
-	"IGyESYHJl2iDr9knmkWyhE4oQyGiM2UZbX+Ocl4Ra0uHpc4qp0mEHcdMvosw2q73Y5ZCRRAncJOj8FDi",
-	"c/EIbiZBVzmz2R/fSE8tvt4C+rc629fSLL005R2Z4Cqz6/MvjvkdZz4SeEf7LHYauLbRjtuGnUgOajym",
-	"ldb8DsOT03bVTaUrKcEw4dh8sa5y1HQxEyu7FmVkcKm8K0vTTMpaybCHXmR8Jbv4Iy7TVcs/siEL+L+9",
-	"nBAsfpBnO48ZWyOlrRJ753J5rQTZCdSNVrHrizg93h/GhZJ5w2Vfyd9k5XssCMm/tNtJHeqf3dOs7uAV",
-	"jxPI13ydHAMuaVi0JmzYW4vA1nRHl3PhLHpqR46DLWIN9RElXHHk/thxVjLiND5tI0VOw+P6V7lf+pyl",
-	"Lv7SB956WlQmwrpRwnqv4nb39VfFz+6MtZZEINaHpdHItzs3i1tfMCZZPw5pMuFLUl9+cCKTmnYcbZdE",
-	"ZJKdCdUv/EaUU13csEzcyr4wd/jUD8RuM/fRoUyIRDdmTaab9nweP0QcNBFW+RmLFCsfIE9FzPAfmgO+",
-	"t/P5s054db+VDwpB9Wi/KKRitBTsJRbpRz7dNE7dPk+wMkJcqBrp2E8aiG1dp7xTsCY76LvR/df4XGFE",
-	"xEqzfgSBJ91L8BAzf35NaszL+HrWKTTR+V9LRLSAEfYzBENw57eOEHd9fvtz9o/3P79hI1FcCwbiS2zn",
-	"3Q8v2bPjF6e7bWZHxTo4Bk2uxKY/HNgzv60OpPUu6mKpMnA8wMrrqlSORpOS93JxBafY6IhO9numP93D",
-	"mgBaAEs3leqW5zK74sU1KCXa6Aw1LJGV2l0NdHFcG9sd8gUwoE1zetkA12thtS3RhUJEQ+5CulZiX+TX",
-	"heKaEZKg9vk/baYgEE2X5rD5PA4xCCoKrWHWT4Q4lOCV8UYCCRontFHhXBfYkpJEIWwuuMG/vS4KXSyI",
-	"+vAZJ+UDGay3k/I+rdUqE7WVZjrRf5f8RkQ7u/UiO47/xUNhfURWVxDWOpBiJKym93sW4+xHbCS4Ml0V",
-	"Ex1GJB+CDfhI5jNX1XLaJ3B7mZHMFscedxQcFbl1VOT4Bzgx+hvAzthHohy3b9jpqrl3gouiVHN8Vc7S",
-	"GIWRIodM/d2qzhCAzTssF/xWhOlrukpPyjYDFqJqCiiFyU98hSDq4dDo3qxhjTRqjzyrww6p1SPF3bm5",
-	"yhlkVNdzl50CZlMIIg2D1ki6KCrLsf3jIzts+4dHzzehZqkM50osdOVg678SSmpN5I9195a9kffZNor7",
-	"74X35nuCCMK0qCYFKuH3d4bpqaoQ4oQJD6BzaFv309vlCdJYhh8yhl3l+kAWLmVaFpUZX6UobVi5DY/r",
-	"nxCX/cJHrEH2fGImSlY00df4nqdSE5m7QyiXBVeG90NyccRvhAnBG8zdtCrxmCJHaNwW4hbjWVfRKmv7",
-	"50mxmQIuOsJUbCCgeRmOgvYr5F7Egke0AyKEthBJxO1qp44dJhyU9YnoAiYo7g08enq6lHw/aTn7uf5M",
-	"vnhLZywmXAMaEjsk1C5CsxYnyiYLbcR/e7l4BgTqQD8VyKnw3P52C1F9ccYOo2a9OnOgb0Zyw7WI1Gy7",
-	"zNR6+aitkkaLkkXC9PlYsKF1Mju4ycvSyWcQ/U/i2UocPhk1C3XhVip4xrJEEUWNhDG9WYzSRLvVVcgY",
-	"xt4WYgAC/2TAKrMdWTYJfTgALdIgtwB/tFNkkueUB45N0lqtIf7gz8jcPNcDmtI/4kulURbRbpzObkds",
-	"Me3WAzM4b5bS6lCCB1cPOkaDEnUto5LSjqtFYZPHjRiXpNplp4Qv1+xQaSDdjXcjEoWpgJpgY6i5WtYH",
-	"gitD/SuM3rTCFddVhs+isXVPduYcpHbNAxtyF3mCGzXQRV/QzDN9PV6SzPh9SevzzoI2vqu264GOm/gW",
-	"tPFVPx80KfkPV+hckG9My4wCWDuL3tptjJsbYBKFtWoP98190AgJ50MXLLChnMVXpJafLkj/cHODqL1C",
-	"MIn0yjGhIt6btEGUBv8eOgld6wUwKvJ8iq2ltUIC8QDYPcIrDXWVDbXtdJkLxndrPsLvrT6SuQXOLdwt",
-	"4u/0vCFksjP+g5qYTQQoP4Zz1ltckZaMV4eKm1MdwwFUeE1pB2gn/acQ46qXFXVOBYicVORM2Tgg9nPC",
-	"WmyzSpytgC1pyLMYCI53BXGlGetzg1P/05Igc1GCOoQY89uQDxXmE8ic2Tg9h6b5ZgnahmaHjeOLe86b",
-	"z0Ut91XcaUDLREU2B22lPdcJqEUsdBAcuAVmfSDMqpS4XTsGTeIi63RV+h+vL9n+7eG+a+Pd/93OVD1V",
-	"n/Yjydr93+15n9LVldnLr7kQe/m11F2Jd3UTAhhiEmtI/PY3cowB5UReccNry2q95vBBnOI16zhRBvEB",
-	"S6mUXamXT78mHyz2cOSIVR0c8MSq/mRQfp0rSBLwcTFIsmra6uNQmb0LU5FN28C5y21YV2LIIWPLgMLC",
-	"t1zZ+UehIXsLASPwVcoycW4CWK+mRtsHLasZs0VZzZh7K6sZ87WW1dzIbFtWM+YrKqsZ86XKasY8ltW+",
-	"vrIaEQ1sRhdbL601srkG9nxigvHcZQsqcxEBDpGubn+JJt++IVdx1+esTNbf56nP5waqkV774Ln9n579",
-	"n779H7EWI/qnpAWqT3YTIVKlpY3fS57lLo3g1gyZV45d7fdFg+ZEWayP4/jMzZpZB/DJ1hvKdUatFjif",
-	"niz80mHuhPQcfWpXlv1BFqb8QZatpPWj4Kb8UMpc/ktk65ahk3svbNsrTow4H5SIevxCkyI8xI8ad78v",
-	"9CCmLHgprmcLvtr3wv3XO64ybWOe92NeWAdy3fG+3Zxw+XODFMiH2axubgMrclxtQGX9WZExKPOm40Lf",
-	"AsOGgGJ4VJiOcnMqo39V0sOYovGbdJ6jP9/nikp2iLu1LjRUi52Wx4LG1qbda0UBqU6PXmsLXLBR3EtW",
-	"vSoS6/OLxBdxLUozx/8d0PKo1v9RlkOpWNr08mmty/HZ/CZVc7AIKXCYHBydsN6sxIjtw+UPe8+rSQHk",
-	"ZoDPQulIs0o45q5b3BY0mU8btsX1PpzndGn4aJWcc4eqA56wMHxG6uGwPh5orHBf6vE6kenRyTCtlefC",
-	"4x/fd5Hy0pesK4G4wSLuvHhCn6uagMJc72dlu/e8qouQN+CBS0qSGRfjUn6ensxXzBy50xmDy8XDxH5W",
-	"kVCO57iG16DL9LnC6d8gBBe30G7lf2zvb9Q+iPitxFVEZQJnRvFNPOF8Qu1UN2JmWC4BuKSxjIYEciBk",
-	"VMpb4buyJkZgDUPN2swt7KOnp11VXdfYTVSvMdB/tvt6tF9KKDZc6zxr8JiOj5o2ITeFXZfy26ami4/w",
-	"DjQJIHJyBC0wEyUQT3WiqgqIOibYDhwqQnrAUqhbpdSTf4tlo1LkjrWRj3lRttn3Mx9pudtmBZ+66vAS",
-	"4ZDaAP3Somey+zmVY36NQvB1WdI3Kpkt8l8J4fB8Qx2iOs1AfW++v12uYjDR1rhUAaJAOm7L0wMkHAJ7",
-	"CcVh9kaXYFhB9oJj1YaObtDLqO14h0dN7vqab1U5rUF3VRFgD8mFw/TpiaFUWdSgZf2lspAi6zjFKeJO",
-	"E8DT6gn6nYArZqWdGDKxHJRD0VVK/FayndR5rE1FM8fGHETinP4JeJvUiYgLqTdjA3k9KXxZFTLlaCqe",
-	"OpKyrtJ5xnbSSkTjypJxVzr4Y86AbcQB6E9qcpE0JqpjE7cTvzViiaSBTUX2hSOmE0hDh8zUyJnSrjOV",
-	"fPaUt67hoALNJJ9B2neJqLTLcccbYfUjPJ+L9+7s7VTImOOOW+ffROCIiDKy0gPs8QjLfdnqu7xoDBvv",
-	"/D6XroAMe2MNkuZLzcQe01DDRg0tu3h43HVMVkgq2HeB0/8MlyzZLpoF5VQTeq7N0qejJd/y8LQWrq4J",
-	"Y436qujcpvkpA4H6QJalVNcIe6EIzy4pfiMUvCWwD9rPVEP8hBbBIKkWUZxUA+E18ao1yaJGezCKTCs6",
-	"kh1GJdzgCOZ23e+k7rs1WcqK3AnbSTEaT4m+EkMbwPN1VQW0eRZpGSuNfJiwzOnw3XZ0MBjycCkcMV5W",
-	"PFbAh9NFHcChq7hh4fFrk2OOwcqHCUsy7gHH0ESzivqXc3tX5JsiUo4K8rwcdhpdJuDoiTBfEZ2oDzKk",
-	"HVIlmoL4Hu/fSHUNxbAl1d1xKJZVYpMY27iJZEZtX+hHWnMr56sXpqsx2lSr3nMsCjybwexIL4sJuK7C",
-	"rTNmB8FUYHOOHYqlIFWUhu0d21ZZ+kZ/Hw1duom4xoJCey0RQlpldRex1kMJv0buXNmsckZgVRQen2IT",
-	"IU2tqp4ceVC18LRSxgdUkONEc7MqTIQY5TqX1V88DZ46NFy23lxELXMqqWvcEeF804G0lmsGcQvKLY7I",
-	"ahFVXI0LJqimdBWYOybL2jsebD3ZQTkIfDrsHhVFf4HaEoHYIdoC6cG0Ql6RepLOFFA7Y7xSwgr7Oa2j",
-	"r2HzI/J9c8YOolSJ20DCV3sad8jqSS8XraoGc+MbqsmoJ2oK7DVLWTEw1U8crfvGUVkHCrCQYeCjE+8D",
-	"oSqMPhPG2Yj3h1JZr5WNdQZwU8X4tVBlOyLtQS5naWBaNYqYPCAegN5pY0iAO+9+UAF0ta+mfB51HXz+",
-	"CjrdfEGzocu0RahHFFHZSX+0AdQukFc4cQ+2Qyyeu3GLoT2wlbTgl0W9hO4pNm4n3GbibdAaGJ+3aXcg",
-	"mjTDZUbBWkSnWn2Jm8WSB4Bc9ejFqS4yn+UEitFqMv2/fmpQS3lYaey1mOTDqyC1azYvnnH4JZ/8aE4G",
-	"a13xq7orvWwSLUD/wtJpkhP8SAwpDcI5VcrCk+0VSwVQ5Jqm22MPF0RvWDXTpgS1I9T2wnDd7twJm6hc",
-	"IJA9SBjNEb34DAXecykH49FWL3SyAT6yYvfmuYuXEyQ7oH9P2KDcsFJvzJF8uIQo5iMywsB378QCUzJj",
-	"Rgcr67DtTjWBRh6shf1EO543uWKQX5OulqNH/vXuC+g0CJItm8nIrooPmXNTPohM5jwlMzAxO/hmeMxm",
-	"mx+qZG68Lt7eWj/44u3t6YL96y1JzNdRZqEh3GV4oakZAn708D+n+wV56A1dLzjnXtwue6WvEosZhmUr",
-	"KKY9/WtxJWEefgk30t74EYf5deIwIwL17dGXD4ByhPLvPV5Oqvu83EPju5p8Rd8btP6aR0qEuHp7fLTw",
-	"3gsruF8ec5oVXFYQkP8UYtxKPFpxfZDidXOe9GNFHAc8W1BKxl6lBCKqoXVu+UiDopkYnbnlTdkS/Dmn",
-	"ZrstP89hnUxgi28V8b6uP1NiHtfKEy1BqvoN5KvAfn7tgEjYBBdyHUOWfsgN+POoNTcohEhY+vq3IZ/Y",
-	"nc5Bbiq/vrIrQ6rrFJCSBvp+3CEjXVgv3+4LbVhB2LgaaC5r/FDoc3ZYSrRPBKYEmqe0qyokURV+40AT",
-	"BS8CwQM9tF2k9IgrGKO8o7VZJuWcFVoTu8EQalmOdihhLjDJZwlLQYjpnRik0Lw7lHkWnTTmhVClZzEX",
-	"NaXSCl9RV8GwwH2gRdSICrx0iRgKmc9VcJAqN/e9UPG807rsVNS/kCEeCJI7CGwITD2+CALDYgeMOunA",
-	"0+l0BoPBoHPQOdh/cZqi/m9C2ENjf94/SBMQoyT1yA7pQHOysTZk2hvx8VhkroFZmAQlBG0cpLQngbRT",
-	"FJEs9MRUoNyQRcgs6ad1qBRv/aEs1mnm7gitgIFrx7Ba3TYqIX3nOVm66o0uCQ4QlmDcIIl6YX09FnMw",
-	"MN/A+2tyl51/851+W+Du20Jnkz6q6Lye2LXwleB2Y29ifYAW2LCGZQV/N/5rd6q2V1aaXx3uBsMSXfji",
-	"TDBGoPuM1Ty2A1C2q8wZ+F0EHLkpO0ZuiK7St6IgLjavCwLcA4mz72iWMgLEEfQEDGTEsuxkbRIsjCLz",
-	"rL1upH7am5QxqzzgN3IxKEEaSiJi0jtQQChCpAtQCHBoHarBQq6QsF8VagVyq0BjGcAUNALE86YHMRZA",
-	"/CZN6ehsnBG/K7+PN4qOE5qwYfAZk1j6HyA+ji7gwVhx6Hl4bJwj7USUQ/W8QTAK39lJgDFKO3i+dyZT",
-	"uwxmzfq7jksw3v4MdVUrTRyTeGtENAGLMWFQKkw1iBAqUPI7JT89TboqZmCjK7mxRzluVx3m5mZOGb8l",
-	"JhsRYK8dHSyJCwInE3F/4OMa9/iYNK8pr/nrDGmUukqWJOnFJWG36yNKefUqKoGdI1zFAzdCXOLV04mp",
-	"wh7fiV+LCv/A6YWfF1VgNDLewPvUvql7tjmswC849pjwu69oaIvop7nu5rjU0TDbxQ0G5l1s3HIpmAQh",
-	"4zBGdjwyjTIat6LI+RiBxDAqa8d9S4Ot5cHV1wS09JUdR1Vk+MwEDNEZ60U4eNxlYs4rRwVFfvldjXbw",
-	"cOGKVaM9RyJWJX10lGIpdnzowRw6JtopSZi6q5ziP4GBtsQiWvdiBRQxUmFCTUv8MpV2goBNXIlJRKRP",
-	"5WWA4BG5a7rKQxSxhBSBDN2l/V8iEGNERBhwh7sxnxXci7mLMz0WCl2YUtNMRINDSEfAr+L1veyZNP78",
-	"NnuJrRXBD2A3QoyppQMRphTguPaMQnQVeWRIojYP5kyIUGsJW1NU9dhGTaASgDXyMh3sH542igqsCxd0",
-	"xz0AJ07cKLZee5iH9P1QCHEHWF8ADjdr85N5qbLsPNsAlbetC7klGY5/C60YhyxGewMphpBOWua5hNsr",
-	"3Kho4w4UUgYcd0KQYIsJNDqNRb/t3LDqeDuHq5r0xKUrVVcBHytyZzkEnzWoeR4cIH1NLXoxBzVN2nQD",
-	"XlY7CBfqHfq2DZM10Ayu34oDpywBhGMjAQxdUtFYnQ/jfRuGwfFQbsNFeiHnRqItSsCr6M0CaTAmmuiv",
-	"nBki37QHFu4DAAvqHXbSlbRpsJdK5TMzuNbI+TFR0mSCXiyuIOIdtLa3EArm9ReBf9bAnu2Tw7vgPdfl",
-	"fPI2Mvomdwd9Dn7iZX8IXJVR62Sr0+q2TgeH/SN+fLL34nl2uHfSeyb2nvOnT/cO+ofZs8GxOOq9OOi2",
-	"mjIwi1sGu93fjiAd80z8+m+NGfcqJezqtO24EDBKzdXey3mefOZgz64Fr+wPhTlDS2ZtRyFF1mav/JWB",
-	"ZpTf6kkR9UmgZYJeGVpwHUopdhX6rXbRxQz8EGtRmp1g1BVa7nZXdZXfJa0DSBtVT6ALBO5GJFlDzJ3s",
-	"n5OeKJQohaGiMBaSrG0cTQxmb0IX7fERhFx5Dsajq6DF3JsBNxyuvwS6GF9qCFiA3j4KWU0tmQlrxxt7",
-	"pDr3rYKBSLyr/MmRE+hb+CLfUZa+sgDO84xV3WdpXOckftjYzOH+0XG2MQpDcQ7gZbHlFswdG4lC5DMc",
-	"75wSW+5hZMmMnuszhrGC+UqguttWx3puGazpOpVQ2R++/m1cCGM28psq6+Ed2omRXdvL87Dwa+Xx1jPe",
-	"dHwDiTLOQ2KwhdHD2cVvRXtB8Sqszj2HO2tR3j2iwPWLZI01Mmchfh6LgpOlqNW/3ujyQhGbrdHMmofQ",
-	"oQifGX5DCdmo8HRhPzOcDDUn63i0ktYrLcwbXcK/G4tNCz/UZtCjGzGrGmLoYK8Y2WNwQBfZ2J1fQlM2",
-	"/hc0ZB89Pfz0i2/H3t/997u3b+to7Neewv6D2cgWet3nP92hXf2nJ64X3k6F1H5KKJHhZ02Q/xJ+wm9E",
-	"P8ffqapb+EtrKnp2Yx3LZf3u980KvSwRU9v67bePhrVpw47W89dAck1WgbLExYQoDcKWZC34jZhBjP0L",
-	"5rH3f8WGEFj8HHdNPWD40Y9Zf8gL3i9FYcBUd1UaHqt9tfcrfmfO8GIhU8tevXkPFztDpgl7FE2gnriG",
-	"NGPGhMrcfXNhBwZqCPJ6LtNYNeeNVFsLi/UrMsLzsLtm4XgUzkZ1Cjw8ZddagGcQJAHsz76sSCrv0wr2",
-	"lWdgWP/bWmvsxydJC0jp6gEzdrPnORvza4GJZOSqjkoSmEW3B7SZk4SFsm3f+gamFKo/+5speS7mZEHO",
-	"//Pi1ffnH/7j++n1P15em59e/efJ29fnd6i0/STAb27AvppJD/Nq+IULnQtqAHbFlK1xcTmXalOcJz7o",
-	"1jhPPP0+VOtpxD4/ShNv/DAtNktGd8WQrgUIqWm26Xxl+uSdPWYOCm7/2PwoYeY1lBPQ//bY0D4vConi",
-	"nLXUoFK6DIWJpd310aF1/hTS1Ucg/T3D45+F638/WxCe08JF79Lc+DZUb220gtbCqpa4q4nNp9brRqiv",
-	"i3GH57Iv/nfEDnQPbTzPPyWta6FEwZvBDYeMlwzeHlAL1qRCFR9MFH5k0hNzCbK0zui9uDv2cFUPcO69",
-	"hTV8/johiuurWlleq7WYjBfxub+hnT6KGavpyioq5j5Fp2vd7aFwvagm61ce9B52XMgTVVUTP/3AH6lM",
-	"zqm7jqsZQEcdZruQbaOralVP4AeKeSniSrTdyLEUHa+H8JCRLBUWYmFmwVPUV4J9xvwehvEEhhHJb+YH",
-	"8ucx/59JBJi38x5rgDjnp4UsRUIl/lA+RnjIhWKYRWP/M9GlcE1eINPz+pJf1+TI18lTLbNPp5+S1kRm",
-	"q6b6h4tXc83n4+zBrOaL+k6icKnZJ62YnOgzxHY8frqm/adZD+IcvGgMjqEt4vDw6Hi3pqlQ6GwP6vBr",
-	"M4XVI1IXbyyJL9f3B99UfJjq+7y3Dr8sAULYh2NSn1kAPirr0sZGCHMDztetwj5m/5hc/LeW/b//4/b/",
-	"vDzMs/f/eHGHx/45FsFfH5r6QyEEK+2j46LPhCrlQDqZPJ7nonCqg71mp9f1/oZXe0k0cJ+7HzbaZaqt",
-	"ufXpdfT0+DM8C1mByG3Ye/bs+edvE24sEVdbczbqeSKqVux2Cv1MPmp0RA0OJVeIkYbuIsWEKosZConl",
-	"OfxrHTd0jdzEycGL0wdv8ahF7fDpVjJk55umWJa2H9xPBmnTt9i8l6Aa4TYHJZyNIICiDAxCL2xoMoNi",
-	"giycWGARcXxi/6kvBcywvU1pqmzMz6WHjEVO7xKLbBtRRHHQ1xkqnCxkUYgHBOrOOAEQ/OP5OeAXmA13",
-	"HaOl8cOcHpSoPA6WcQDvz2MY0tpxRCVA+Ct4tk+/Ss/2+VLPNnDTbubjxuu6yd+ttcBs5nRdBq1nwNgj",
-	"tLOKlQMF4kD43oTDh5LxWPTlQPZdM4phPJc3Yt4MfkXc7cQA7lk9qQOnvaCl9l4e8TJmf41AzY4yF3Ax",
-	"lafkbKhN6Xp/2gsadO/t4RqI4RY/W8BDU2rjK+DH7DC7NqElDaIePRVh+GKi3l20r6W8HpZVzFxX7aTU",
-	"ljwHCOWsgDZlNs55X7CdFLuWCf+JzLa8RPV9wwptl5Jm14WeYmRWam/IhyLP7K2w3RkbDnvgzOoB7pGQ",
-	"PTk8jYmxjf13/AjG0QMTqqz0HO65FKwnAJQteH/YJdNeuvxJsz/uO3gWthD/un0oYq9uQ73FaHP4Cp7e",
-	"dN5+bFYisPcCXYT7qxIkLTMZjXjR4Gf9rARGFmAqAXkzrqA0ybKGbNg8XhNQWXREdekHIMqZw7c0YjrX",
-	"hwTa0XlPL1NtJjh6saKm68YgWVImqSAO5zk91gTo4vmLCD2HerSEbC34IVEjTsUZoX1xsSDBEYROpvxR",
-	"c7WQkMdlM33Kxe59U2kWUzMdHnYOtvf13QNtgRCuNNKERiN7Rf/0tZaWUHWFQ1VdIxewcVvSeeaaq2VE",
-	"nmTco46mITesJ4TCh7FPiN6J0tMz9+TsX6LQ98Q9e1JJrIePOTErSakmaspn99+J4vYPj++ktqapzHP4",
-	"kAmTA5r7E+hfNGzADaQLpy7vHn91wtBxNhO8QFAZl1mbnSsmTClHvBTNc2OiSpkD3LavVeYan+nq9RT9",
-	"0eHw+GBUDR3nGKau0RmGZV2BgeJEWWRm3jvwcq0Z0IuZaBWIe/FfHt4HgSj8rkc9qbzy+21F6dxxw4K+",
-	"RUN0v4YYcS3fLIq9vk9QLp1IG+oJN95udYB4tG6QOo01QrxyzDbxaEBKLcpJrRJrGYrad6Lqk/1KXnK+",
-	"jsl3FMZDauxrrxZzXyinMkdmG2ZC7cOF0V04izcSsLujG/Zfm3OA3OWOS3eq86qf1GEH1g06PgI/6uLt",
-	"7UmCfzk8eu7+dLr9FlR7nHdcXYsVuyeCtlg6kiq1D5KO+G9pwnq6HDKp+vkkaySgQ6FN/5THR5s9Jals",
-	"hlTY803Or2NzpMKMf/P0K3QvF6NmBkXcfZFkAsFXEChjKe3FydNnu232vfDdn46AgdJYUdct/Wq3rLSv",
-	"M0HRFcUxDizdVdNCq+sgGlIRREGmSHSTrc3OxH0Jz81Pik9Jy2+y5458YwN+ET1RZdNuDp2d7nqxoD7h",
-	"9BPf9tNm7wUM1kRBQiiFGBuyL6s40OMUDXwSz33LZ+3WZv4QbkJytPR+uCHcz62MWanqn4m+zOxYOTGq",
-	"fQBgtu8kip+J1bMEVspLe2g9Ba/VIJf90nyUTVYuFnUI41N//gTdtcKJmWDtE5IwRjjdcR/eze2Pd9Pl",
-	"nxB7AHzLbb6cDaCyV3q6LFZyuMs4FDEYCjOh9OR6iK4sVFTwiizTU9VeL1aix5DqGp7j/patv1Ro66Ab",
-	"weNts47dP5eOFRo/FDPAE8DB9xCakCoKnrgXqCLuxja7JN4ex3+AuSnsWIeF1FUIIXDsRmTxz3y8kYsB",
-	"pSWwy8T6zTB/4jScnafw4SBGo+clEQUmeJFLrC4kXTUZQys1G0k1KYUD8YIxX/MzT4pCqPL1Jb9eYC3w",
-	"AObS7PYTVSoVTkwHyB8Eh459X7HYmjNHlFzmzekh64YK1ReM9/SkpJ74Pj4n6WQlAWeF3wo6RjFw05M8",
-	"IyJNXdygz7GUxFkUhS4WNbvituv5PnGD93MbNuG1eRrILP4gBUoSLpItef4paVH6tmGEBgD/Qu8CUqEJ",
-	"hL0j4gaJkpuD0IorC0qLBfyLDecc8Si21zqGU1xMegDTH4na9CBeL3Rb6LqgMRGZ1wziee6eAKevU4er",
-	"zdv1zKVUdjvoN3mfPKRs6CmqAdb+7eG+4znYx2hrn7bou6Pgnm7SiP7jKmGZOKvrmxSteVzemz5nMbuq",
-	"tZn/nMuRLO9u92GfnPSxPdHaDQ6gyCkVYwQ3k2KDzun/tFf4ic5aUMTSLn8jfusLQcHFuvZnJI2R6vqd",
-	"jYEXcK+DSKdnciNBH0PqwTD1Sb3Ts/dey1uxmecxXkuj5x7cRbjQpZ1Qi5v6/YZcd7ZcTn2zd4NZ0Hw3",
-	"nCBVJUGYLtC3fn++qrdN9zjBEZjhULl2MhAhFvKdLfmY7pAILnwv3xZ6wpfNIjxg7lYJVb5MxFezxd0X",
-	"yLPZ7/z3y8u3DA+oWOaTgxeRlXr64kV0k5ODpanmY7ilGC943yBBGXltMINdBvfogMH5ZywVv41zLhVk",
-	"QFNyAt2e9fTgYO19/ZXog+v0vhTjapHo6GB+XZSyzBcV91y4jtp6ZwFFMvDCf8ETqm52b2hrqMQItE+s",
-	"SmmWBe+Li6wZt08ypc73ofmDGPXvDMv1NcIb4CK1FOdJb/DiaHD89Nmz3vFJxk/5cV+8OHqRHYgDcfLs",
-	"+PQe9uFn3vTMtQHbzd86XGa/Ozk4OO7bkYX/gggScL7ex6RxBxywY9Ioau6EvxwwKYqIk3Zpatp6avdo",
-	"gHRctwDbMwWw03IPBHALkf5wxYKdeWQ0Rp2ht4aIR+qqmdTQ4MXimBIig2+/de4Nfnarw5sVHylQ4mFJ",
-	"Xu4lJSYaltWNRCE+cJt5juMHvL32m1fYBuGdiF/hjOW8FIUN9aBzHwI3nmVwGrI2/IGX+IOsHPvDczP8",
-	"0VV/7O3t+f+zx86T+rM/2MnBAfujEl4QOQkcas0UxCcp0qFB3JOwNHZgUox8eN1JwXtOFJ+UQ6FKCf34",
-	"eMtD9oeNb+EWrF8IwJLz3NA5Y1HADbS6yoSS7qxj+36IdDFCqARYWmC9wPdnHK0P1hZc10uKXzAlhCje",
-	"QOnyaqAnii58wv6IFXskCdU2p3hulJ7SZUaiHOrsyl6Nspl4vac0omMbIpCyPECZ8IToIXi/L8aQbsUz",
-	"T9kfLD2HP6aMZyM7HZRmI5FJzuzUc8sAtwu6Es8LwbPZlaB+dHulF/QM0OUcKdOG1YUjx4mm0cEKzVj0",
-	"EXZNf8CvSqlh2qnPoP82ZNJSehAi0glPwCM+a9deBBw8jnJn0ZWkupoYES4UiMSR+gQryrqgTy/hkSC4",
-	"SpOgAAv/cI4P/ODTsvZfY/cf6KLQmfMPEzymK3+x+BXnPSt6Pl/OX/SaVVMeLqqWbKdYR0/nza59/gUx",
-	"of1pPk/uxwBcc6R65gRwSikF4J7UP+RVb3bV1zrP9FSFBwZiOw8FaMq92T/ErwNDMp8ExI8QcpT23+9E",
-	"Wcz2gDWyMnCeTXhu3JoIi/3u4ZbfFVyEiGeqq2aOlkbpiLqnZhEmRtSuOdDFFayb+MmiC9DKLsOuCDRj",
-	"IdQ7IwqfNFyYll79usHlRANHIxCgZkjY7cxQhdWELg6f7QoMRPW6EYX6/K7t9gmYkngheI4rR8rc9Ix+",
-	"+NKLTIzGGvr39/4pSC5gxDNB9SsidjZS9d3lIW67cvF2vAIxoqtRnM/FdrRw4GA7rSgvAMtGjgBJmFqv",
-	"Bo2GzyvhzXNuyiv73aIximiEMO/XE5iC9chWBZ9aufEhs3QFame18XGYdq8wiZ+Q3AMQxe/x/g1dqtT6",
-	"ykZXV8HUNQw3GHZTLyFwwAT0uYI85VlsLt2DApLuSpCimr3yoXUTaKNHYCW54s5zIUNs2LVW4gw5HgB9",
-	"ju8x0PAV3Eos3EcdF8JThV0NuMzd/Y7sAF8M9oAnDLJ7QPOAJJ4Xg703Wgn8scOepGwkREngGdwGz+A1",
-	"XPbZ2w0+yzXPruz4gTXCmx3TsBFnk3MkEN3JfpLfe2/GTMZjXVg7CJvyld2U8RpPa9eImsOj/ZvWs/2q",
-	"V4aX0gyk3/6P7DvjTIKVJaEdXzE5wOgLbRuUGeyqW7gJNJVW0zDeA/nbFZqdq0LYpUJDDrfXk9KXiaui",
-	"0riJFxUj1XinpGa80AJdjaQZ4bf094oBIQ7/S/aK3ICajJU/FZwXlKCqOtB0XrAuDfe1N70RM7A0kMhG",
-	"3g7fFw1LHyZabxb8IDT4DbPWxRF4g+dz85acZTq14KW4AnvjzoA1q7VL0yA6H7MGrlpk/THkGT6rbod2",
-	"d+Sl+NHZL/+PvbfQNhD8qVIUiuf2jk/B5ecMd4Jq17c3VKV1ybXC44/jJ4RGk8KGKThGUy5LH8EhhbzW",
-	"+RkzfAC8xYUYC146D3FSWlt2NVHWj44vDzZwNJLAYoxHsb5fC07YxZrAM3dJz0gHd7Vf1MccnlixcoOM",
-	"l7zHTSR5hn50Eg/BVBc3wHXjLGdomHCGEx1kB1kt9BTpxD2RuEBxmVI7RTYX5RdQrmscmUzwLJeKnvik",
-	"GpR9Z5j7HbQSBAQREXdYPbQDPvFK5NVKWnNxVStp+VDIRs9z8QwdEMIUuG6TDQTiyDgMaSUtcvJbSQvd",
-	"+UAuGbvSLcwPVzIajd6mOzALEjw1Jy76i3fB8G8V76mVtCKfp0XICe+4tCh77F2NFuJ5cfuPcFe4j7eS",
-	"1vxu3ILaZ7SJAv5lbqur/9WnJJLW3E5lX6S+bbScRkPdoLeSVs3s2q9Qtab2Lw12spW0YhuF70vmwH7U",
-	"6grGieaWG2RMcJ7CV0ej00hbVylHzmHP16nQVvNj1tcBMH4P8kKiPGOZzNhMTyApwmI66n9vqlX7FN/v",
-	"zcqN9Dtiqk5fHBzuMqkI5IR039Yz+Z+JKGYdzPhZj9xn/FKsXjf+NOblcP6HOjx338bm+yCg1KTqVeFy",
-	"pXfxCawFmatmKOk5K4WipsrPI9hKj7KZYqs76R4kW+lSX6Fma2VkFr3ikle6DxovN1E+P48X3fkblFv9",
-	"slqqX1ohU5pxzmcOrV8nwVjv7qtvdB9SiG6GOp5755Cd90t5KxbtfH5Jb2Zq7knO7P1Qj8Fj/eq0zKrf",
-	"fcH7HT1f+naXgo/Y+VfCnVLZoubM8FrqCJUZ1kzavsB0IqQOXRo3LxVvnpcbNApMytVsMAvULVOH6RjU",
-	"wHMjJAlljv7TITV5Obw37sFNeek2oaJr/Pr/2YxB+R7TKi6ZRulKgGXq/DOq5MPjbeZy4Sn34HDBhc59",
-	"2LCw2dghWqFVFyISv6PC7DmDRkKEpwWUbVyhnps8DwY3BgA4VKd6AlrH21sACg4rQP6AWTk93ro/8iiG",
-	"evkrPt/6eseLJzuknsyGZiGAm7C4a78bwr4UQFHMpACZLRudR2BnQiZK4zHMTmCEItd2i4gYIgqjzzIb",
-	"4kZemhuESLULHPPhcIwGHT1XPQQyF0TL4uG+8bOrjk8Ojp4fHZ+evjg6eHH8/OT0+OT0+PjZyenBs5Pj",
-	"w2enz48OD0+enrqqN3DPQ8kVGrHWl5ldOBOb2jYr++7Tg4OmGeUAGS8ODp4dvnhx9PTk2cnBixeHW03e",
-	"GgLX/rnKRPQgj7B0vjdFV/06yfbSzWaOlftTsmF8hvvM54/OKjjZyMcIi8rPIPcR7+B3wN2AvLBpu7BL",
-	"CbVewfh3XNsa1Oe+8ySoUKf2ZbmqFEifK0905QReE1fxqEjs0dWQrTz8Ahc1cB2SnwNuHkdw4B8GEvmL",
-	"ngJk00UZNCjn+z7nu1RDcAGj9DDE15G/sC7vNZ7idavW3xNg/we7blBRxuHUr+Wt3eqdvgwxIPh6KzUh",
-	"xPUyvAp8iUqpaEGL+D2IN4Kybz/S84NqFalKkiapco1/kdCWB7SZIDTo4MipB1jR7gIpapyOXeVZjSPq",
-	"fDdhGMF8qMzlLtjxB6QwNjCkKDwIGvJOz8b+nSS5YrW89cYn6OY1DxIMTLXytwmOnh7yPr+Xg2B6gdS4",
-	"SbOqf0160qHnQCKCIXH9V/NfyhmLrooCnkKwnQiStoufA32hGr14MGRKiCzGq/VEn0+MCLpDrLTBxCIS",
-	"obCWv0gGwsONDaQi7MuW/EYEoA7p0dth/ErSEzUUeO493ZUmk5zimlPj1fxWm9w+Jmkiz6xmf+lhFlvg",
-	"RfqecQC28jnOoypPZSy025RXXgK37wUI5ZVnf8DiXDSMtXHQdPkJHhheb+HIfDBNTRN+errgHOF8Dnxu",
-	"v0fCxG+8X+azMx9+TCucRhSEkLTUijh0dbyxOkQ8fnbPEeLR3SLE+MOs5RGGT/NO8Hy0oGHUw5g0tiLy",
-	"fOQ+TJOieuI+T8N2r9VAFiORfVBlU63xgpQw3WFuL7euJijGeS65Ic8Y1XmJcaccCrWQWurg+V2opVxB",
-	"uak3Ex4uiQaJHg+Ib0vs+C2EElNUF7S3qwVQB3f46ElrSMXcZrKvsDdB4Rx8niEHRkt6qbCPGUKboMxb",
-	"9IgV2uEGOrATeoz3srFtE/4M+aLFn2drhlHoypS3TTxHC74IDET1Exwd3GkdN/PpXpToBFZfmlARy1tI",
-	"mklT4TXDZKRP37yYYcUjHikOE4ms0B5RcqnuEhtuTmePvUVByuLMBxHe404q3rSTCKkmpiNSIhx4r1Iw",
-	"p8S4fi65wvK0Vup57gM1f4jBDzJvhDhgXp7tLH7ZXRRPr/dG1vmk9htFGg6PNhMOnJNp2N/99220HOCl",
-	"F5AbxmTfDcQOxKfHs/r6vB9DjlaqWMKMWJdicQ2CEvyQGiv4KqN43Ch4AJ9pBSW2bCbSjPgbp9Qjg81b",
-	"dbKuVU92tMC+uDvTMMXsy81zu8JBOR+aOAfE+202eiMpZiHhXSI5ZhCljvsTUkcHa5dBITCKb3DqYof6",
-	"7hRE7bpxj57o7nd4R3g3AprD5vydCQ6MLKCDYw/aN4bcEPKwXZ9YoGx998f5GJASiKIklsLAGRn6/8hU",
-	"V7gS20u3LXzIOCaojubiSXUfCJpFou5rp1rfiZHIFhDaUs6yDPwjI6c+Tc3Iurhp4vneFGJ3zvaPTj37",
-	"wyrqwIV4Os9sMkdsouldEsYXYe4amALx9SHjwXoCm0hEbgTKUDVA6MZxr+rd0wGHjidxUSCpETONuR5o",
-	"LSzFb+Xcm3jeH+t2wAX9qbUd6D46l+cM7xKk4DsweNsQ2H+U5RCD5zEvIm6iNnuNZtj5WGlfZgBnHxR6",
-	"RBqtaanhL3Zjwea2urTu7y34sdU5PLUvQ1LPb0RppzzLxK3sCzPvigGGcn2DdfHqXSMXuzRY49skZUnP",
-	"27QmcANVEe9c1HlRjRFOo7LW6dOnx6crFTfWfLpCjzaghccHbdq84FVcYtctc7tONxkr+70X9JLzLz1S",
-	"brItyoEePT1dmgGtz9Ga6tTpZ1CdKvV9fOof+Z2/9Kdmk6PzW5FRZLc8eLMe8WCSN5DRzzu9IUCZR4CH",
-	"qGslT+4cEMtzyC6Ov/RCpAv3YjcjPmOZrqgHnyH6hVSFgcrUOKCUccRYsiIlfyvFFKZzRBE7LvStzOA/",
-	"sZGhqXxon/FCRcjwGmBtkxFKtlevDaO5UMf2/Zj3G4UECz0pset4xKU6Y1JBQ5vdZ7D33DUJux70z4e4",
-	"gmfeDHGFp9wD4gou9BUC3KMx2QTeDqfdh2uO8+jzgyfgvo/A9m8J2H4feHOcNnW0+TvBs1mjQQ/L64sU",
-	"et9Bi6Opemp2C570kcVfsfGkGGvz1aDQPy1aq3cCcUefbX0I93v0CRrhTkET0YGdoE51PbGLV5HgNVfs",
-	"54tXL5k0ZiIKYH/RuVaBtxt/+I54YHwTL953bS3ziuf6dJkerxedbF91/vcf//a3vV9/P0yOnj791Ji7",
-	"vZTNUsEjPQLkp2LW8B0fH79IEDlw+OIZsNC/ePHixRkbyX6hsYEapSFvxJiIGxdkdI8vD49WZHQrSqLV",
-	"l4Oc9MmnPfyPo/Afl+4/OnP/sfNL+1f878Pkxafdf9/5P3/88m97v84dt9s4QB8uXjWNz4cPF6/s6OR6",
-	"Co3rRpwR9AnFRkATsDICz7MX/KR/KPaOes8Geyf86fHei+z0YO/ZYf9pTxwMjvhhTY2WAqn4n7Wx4HuD",
-	"X39/jqMA/32yxn8fHjVPhf9CEqyGPD70jC8QkMR9yXELR7S9rDeReQZcTmZuOpwMnvePssM7RFbXOnre",
-	"cOFrfdg+Om0/b3rB26YTDtqH7YOVoYc7Nb5vkzn5OBTqg3Joi3tXDvs41HwkF1TtgTwhcXRaVNcwQrjR",
-	"n3MIhnolJuR8UlpvwB5ZxzIQsu08I4GGxSWWiMcn0zFsUCqiPPQyND1h/94M29xMsuqYYiOzbLSclE1g",
-	"QKW904lrr5d5rgR0S2ifT0A3bcmGI4H8B7mFoAaVeuHLlEXcnnySyZKVBZf53VVZ50TNnJs0ch+++q3d",
-	"uP7a5GoZ0Z8Uspy9t2ODg98TvBCFnUkNhlSx87cXwCuxkwL07wp7tGWGHdr0TyP6hSipaXsXqSH+8fHS",
-	"bcBjoS5esZdaKSipwo4bvGc77XmpkfcnbOH2o3dVah9MF/JfkHrtsO/hadn/9//8v2mbVfQWy6mOVxYS",
-	"NmCxsDQs3dvjk3KYttm5O0Iqlolbkesx7KUjnYmu2qED/5aJWyh/s1zrMdAOaZXPdpHcj2AcyLoJ3h2J",
-	"BONSAjK5xjUC/gRMTFgX8DLh8w/Lctz69AlItwe6AUJhvwAbgjiDnpTs4q1PO0Fc32bn5gbpkYm0Shfw",
-	"T1DKdQp9zvMhAr2IHxyen5BenL28ePWuq+A3el+RG6DKA+bFJ09eR6bCOGXW9pMndoghzUCw7+lQ56KO",
-	"cWXnETFejaeM4/ngrXnsKfzUVfZjjnkhVBmo/Ogke1RCAtlFyNdDHFbNwGslQBE4ZETw+7lnhI6aW4gC",
-	"e7OuElGiHsY1Qc4vO2dFniXM6JgZHPwM+5VEBp+pnMq+ILbKqS6yBSSV9mcHO0DqE+QgOIux8dLpzBGK",
-	"uiaq5dYSsQCRf/xHlF1Doh+XSou67+AEHAxkLYxzSJ3VOaQEViBRHdvNhLhdQtwDd7h4+xYY6PwUhY9H",
-	"rQmgV47EeTAdOoyzJ3aaPGE71jpgiYQMzBOYG+4XnBPvxCDddTd6iQxvMDO8gLD9LvDYE+J/NwlQ6sCn",
-	"jrUxQCFVmhKYFadD7eDRvRmh0D3+GPgw8axwZzkiZkQs7LlVSFyICJCkbg1VW46gIBDEyAFiUCXndPcJ",
-	"qrSOtW9mSjGy+6bo25nmJLmn3EQz8gxKaqVQ7pXxNMZz+4hwbRSY/4PlojR1CDY8E5EhK8F20ifpbgIc",
-	"gNxTZHE3lezFEBv+h2PTWtD2icd6FjjkWnM+u/GqzsC5ArRU7MPFqzNvBAhVZiLoH/HzeSo9uAHV1v8g",
-	"V5j7DYPMInAZee3JQpakqv+HXcD/63+xd5TsMV31mjRIQvIo/d1lchLiEcV85CdIGzVI+HvIFR6XohAE",
-	"7SN0dxScB9mNrrL7ibsHSVPZyDUhYYOeILFrnFK+9RevWxC7bUwg3YlmKe7JhRQmlGxl2VVBeDqxd7Pr",
-	"B/EuIs/AkjvhLTQuUXqMPoGknoJM9ycj6ll0Ghql1m12TtgeOxlscNZVcBHwsqokwB0mr5UTwoD8/0xP",
-	"rOfqlmKbPpT12MiptTMpfC581okCJZX928PUWht46ZiI17p3i52PDmyBdpt/8oRcpCdPEra2k5Rgkb43",
-	"cz7k+Vj+U8ywEQXlw+AbRCqQqCPKoV0c7TeqJNsv21XMzeMbIcaGurzs4cOABrb3R8VMQupaxy76EkSw",
-	"BgLS4lZbm2jvBUt9SvKd1uizp3g/yCucwTiwJ0/+8fHyyZM7uXz25Y3fqexyooGE03HkiCSIDvKjOdCF",
-	"fSbyqlna7GmneAeUluAwh7QREaUpPQqa1BEfG9fpEuzPf2voVSXmNW1g7En3hcTkhnJM3PHEoojKndiE",
-	"de477AbR8QRqG2hrSNwouyGGGX3urAJQWlL60U8FG6uhljOZaDtZ4C/L6mUIAOOKPoh9aU9iKUvTVelv",
-	"e4EyLZ1bxuTUwBMgM3XdoUmxDpeyP5C9zsnBJOQpJLhxJrinCvwPVO93ZjyJ9RoS3EyCjRtKU+piRvPO",
-	"OXBVtlF7d9wkqCHZnky7gr3IKAG8UMJ4WfL+MEGAOA6hyqINxVEfYhkxhXe+Ec7pgV4p/xrgq9PLoa2P",
-	"DqO/2/+8lrdRCzQ9YMRz6hlXPcgp0oWNJh3+g2yR8eS3drPEIUvotTn+EAWpuLedK3+zaj/mOpkB2NPA",
-	"fUBzhg+AHaTGf3XchQC6AJwXPdxe/M6IClwu5Kzqk6DNsgOrPB3iSN9aq5FaP40CfINktqZEwBn881qU",
-	"mJqBTbSr7B8oTZQ6Nw4mMQU25/1CG+Kuhjj8yZOATjo5OEnggU4Ojjue+D0sTbqUIwj25aRc3lhvAwew",
-	"8mo2wIAONtddw0egnZWZNmxisOCJ0h0I37VmZmRDNY7DeG2dtAbO+MpmDQ+lUKgHX/P9kBdSXduX4zfW",
-	"QEx1JxYiT2+9/CoEHim2pKVJxYNRJFERGlPQyEInEnSBYJbLLtCucr6aE/l2y7gykZQGJouzKi0w5crI",
-	"EoMhRaFFeHitRKc6KbHsh8t+ZieZbx6N5rZzUqrvhkZQaXpFVxVAH78nhhIWFw3jS1zyT54wA57slEi+",
-	"XYCDfYwoEoZ+P0D/MtfHiFeF3Qjlf6YoIYqMx9jMSwLn9O4gf41rK3PcwpH2dhytw9QAyhChaMg8UTbE",
-	"IzOiqn3DRyKtedMVPm3U3Maok8KGKpU27YEuvv/oJREAfznJM/swTq99Bm/lKKO9cxkvGPvRqhIxbsTI",
-	"L6YHo89A6/3JExSGg+WKLhEM7lnVKoRpCzPJZSEczpaoN3bA9W5jyJDuwrN7/QUYCeupUthaOdikux0Y",
-	"DrhcLhRy4fsdKIi5zeB5Pak4JBPKeOxIkgy9uJFrsWV60FUhVuFFAFfabYgrDwSdDmUuAs2wqVhQ3h+K",
-	"LEyMXN4GsdfQTGZfBB68q3Z89OGHhT6LwIQ2Msg6nnT6ONBp6L5Nfygg3qbblAVXhmMxNGYK0QVuoqY9",
-	"T3wejA78gnsf9Bsmjh2lq9CnhelWp24Pns8SAoJknvYgIjiwQ4hbspuAvBT4DPZFIaIde9Zk8FBh88Wd",
-	"0QWWY17QmoBjcwn69S5VpotAvesiRUATdFUUqpy53POU/NgZ62sAE6OuZ+Sr1np57EvBEdZlgP2nOqNy",
-	"DUEAL3EjMnYad5XjQUZmCK3hbpgeM24zqnI875wcvSA4REzdDGAN7BHFUTJsIPFVwHWllMhQT7sK6HGI",
-	"DgmeNGJ9RjW4OeLnOE1Jn+rJE4x3+nZbJyd+CnFiJkD7zF7JaFySZSlG42jkYU3I66Ed2Q6ak3PrRL2+",
-	"Fao0kI/WXQUtEpErCiu5lCNRM27glvwdvdfUxawvtbpFnlljw6onTwDnR+vm1Zv3LsLXA3Zow8PTY/ti",
-	"Be+X4AFOlPyfiYCpFAeNN1JVufRx2tonUNbvF2D8IbVtg5m478Z+XBs9lZDcAdS4tRa+8E68Cr0ZUjdg",
-	"VJZ454D+7vbwBAYmJK3wZ3vPdCKztMM4Vm596qBessVB+VEaWGM0P9LfoQ6UsIBX+gSJfhCY8umlgZg6",
-	"QntSO2Bw3hlLw4kpebFO68euDhoTdP+sY2IdHOGYLYCmGxx5DWldNLf45JQCtZszJE/B/tonA45cNuYF",
-	"H4nSRcbVXIm9a0O6hIbgpVZGGqAtfvKk4xmh0Ls3weK5RJ/1uan6exualujXNoZKdL2/gcpAGmSMMHvC",
-	"nAwZbApUN1amFNx7Mm5rtCPiUAfAUOK7VbiEpPIgUtfBC7bZ+wmsePdR4QMYbe9rFzuUPvaityZPzTo9",
-	"9uNKzxcRjn4neLaHopw0ZKTcBkMWbgVWACJpl8lz+SDOTFlYlwoFd3GbccX0Nkvfnl++/HvqFXjg3p74",
-	"3j76zsnRc/f2CUg6kCfn1Rx2z1j66vWPry9fkxl7++EypeoVhOjnBHHDyeakJsgncy1xFR54WE8o+RBt",
-	"Nc5bapKOwCwv3RsDOMwg7fhHruDckN98FzlaUM0E7ue+VuUOKTaph2S0LLG6YqAyBGxE+BbHByeQ//Ix",
-	"HxzmFPnLCUKnavkCDG7tne3LuvjXTUnMuuB93eCh1RH5AKcQCs9QP7KNIkJ/e8ACDm10yH62M3Yqjah9",
-	"Zvhw9ZcuvF/Ldk4ODnYxasTkpRdQruRe/HtD3QF8U5y6HkNmfVo+EHb+2s3Ynj6vI0NZ2PTtz+8v0zb7",
-	"QRfs6IQN9aQwVa2AqnqAS4zaDdxvA0jg7zQCRryw/kDllu/EOOczkXVYWUxsCNEkJUEz3tkwmmk+zLoR",
-	"sw4FiMzJcxV+E8FzcVru6WKvEOWkUAm20kSZA6ozxAdCpEWD+KqYsWKiwFyCK5IVs3cT9Td47LgEI32u",
-	"LO4o6wlkXgqj8KqY7b2bKHrxxJPvYVJuCoshsrEfcVwaPpiXFoLJ4qJNr8LhNoeGD4LqiZHmC73ra5Cs",
-	"I7+BZBP9bmIQLvvi5OmzhKV8PM4l7sdOYPHf/ttAuEMTyQD81e4RmUjb7P1UlsAj5lUbz4LXgE1zJoLc",
-	"Wgs2mOS5j7FODl4ktD9y9vS338jEDVcWDCKGoASnCqnJUbgEF6lCcO1ZTRp1OycHT2kWnNu/WVfUN8Nq",
-	"hlgclE+teG0QteGKn3kFOdx3bSCV+CEb6qJkaSl+K/chgE07oDO4Q08JWnjcsHT///rXv1IsnaJ+gdm1",
-	"+8SzhJ0cH9rDh9Zyli6kYeBvQ34Bo9GnB4dt9h4LHTANQGQ2ji+dlKZznTA+ias+kC2Is8qg94Pz2ZE0",
-	"2TkNqGvsynMbejbByQP2xLRZtcQyJLvslTvoIS4yeIL0/957h0fuXaB6OahRBAokdx1QIcsotMVEOdXr",
-	"4cNgVjElEdWUMEK1KU/rBw5iMqs1Xna8wqbd4T8ev6TLYVU59Rx43iZEPnJPXHNF5lyCo4RKTybEbrjd",
-	"BIIFareWZajnk5l0/t1/2WGGUaIdzBo7X0m3qzoTfTniOUPMkGE7F29vT8P0H0i7JNTEWsfdhFx3N8fg",
-	"AtTxZRLwNKnoQXsMXdNP02dHwxToDw6HxwcjO2HliJ7DAVDtV/lw+RIhLqSxi4iVVoTtI0Dfp6Slx0Lx",
-	"sWx1Wsftg/Yx6H2UQ4Ak7Q8Fz8vhv+x/X4smeQZyGI4ODqL0xrjQfeEI5kwS6sfOgfDhr1PB6UBFlBel",
-	"z7GhqhKXuWmzN7Q9VYJtfD+/Z19krY59xr/DE7eSViHMWCsiNTo6OCCanVIoJCSMrO1/mwraEc7QN4vg",
-	"bO6ofboVwLkA4rYKAOdP+JQ09SFXRg30bE/wsZuu6V9v/3ue0erFU05Xn/JGl+dBR+dT0nq6zo0uSEMF",
-	"9rQKiq3V+eXXpGUmI2RoaF2YyjzgxNBS8mvT6vzSeg8oh9av9hL7INSz6Qzz6knOY3UlWSTFssMd0R0i",
-	"whacnIC6cuAzXKVmOAGNya7K9FSdYYSIDmYs4UTenrcnobfbT1K2eo7aeEgqAeo/f6pp+s69N6U1HffE",
-	"1z5V7VnHq8/6EKkHwTknq895RTvqayfQtGxdvOQqzB0/fotWxu3hvqvXLVwelyGHaDDzKPvDGE0c16xi",
-	"8K7iI4F0pv50TAYshktW53Fc6oM9g1IoZmEDbzgEae3fk7IpMQF9SlafZp2mdQ709MUrj7RrMcpmQFfx",
-	"HdfkmF+Llasy1sRZf2lWz/qUNPBlQK4toLOhpRT1nuDh5vI3i25J5+zDCZURSlqVtM5aF7DHntMzb2Uq",
-	"DtdavhWVOThvjWX/gy56MsuE2t4onRy9WH3WpdY/cTVzRvRPY8y8+bLTzs+ryGp5M/Br0opxKtjijrMw",
-	"l/glx7qJSOElYRVixq9q1QSy2oBkTKnamXpi/qhw5fZhX2hHayZVZM0Sxl3ZFgCoCvtF2+yNDhGYR/MA",
-	"sE9M/WP1qABBBaiKnewgiMTokYAr2UtT9+p4Uv4EGRIsMbyjhBSGvnXVdJ/oq0imN1lhzLG89T3qm5nh",
-	"V5B4WcdMRqmSfwpnJWEef6+RDGgDA1kKPlrXQFKb+MYm0p9XadvwjBkVA3/4gM+/+ZMviQ8QOM5dDi6r",
-	"2XbKg60yyP6rt15f8utVR8Mxn5JWU6px1bnROf6UT0nrRyo7rTrdH/eX3TYO1tg23vCRuAR1UHvG4RpP",
-	"9hb1Oi+1/hHUOuG8p+uMhJdT/Ulkkl/OxrS7Ha2xS4Vv/ZOT7/xmdka0NgFLv+Hm2A9GLvb693+n//qE",
-	"Oya0Rc7tna8I28cVE6NxOdtoAy1NKOB4/GIFu+gwix6q2FWIVXTARgJ+ttmlw+pzQ4BDlySs9eLNBRf1",
-	"/RA1etNqSilivw6lJ8KnDCYFvCkiO898Wc5VmhB1FVlRuyPHvTw8n/IZPOvEiKaNFl9o2432Z+pUvRj8",
-	"RAtj7b15Ph5Za7rC8Le+frN5spbZ/AFkoe9qZxds8XGxpb7VS/XBrBXM2SvQ7LiAczba9+3Zq/Z9nPrW",
-	"t8S5veOWyS4mYA7XMNJvI4XnH1D2+Zux0bgmtrbRZH4/JSsTMSTODpnFabspAbitGbkYvNFKkAm5e6Li",
-	"i/qxNd91fVfUXvV4Tbvxk87kQD4awm8rT/FO8GzrdW4jcUhUbLQy6crIgv4rlND6TX38dkUCnmkJcxYj",
-	"JXeEGCb1DsIE+xDbkUItIZbwz+GG1rXCdEhAyWyDY1oCYmrw3Wo0XR5ohegNap7hijpYRG5EQy9jgwcG",
-	"T7295dzO8VonxQFfcQ8er9GHwC/SAzciTNL3AvCo4reS2oFG+tbuTvDVWxGNb0xJFkRjSxttFXApNcnz",
-	"TxEFWU1loqqw7OtfH/5pTemmRh1Z4tbKqvypdqMgeYmr4/NlVj49bk3irv7r15sUccbwB2vV8LTnm73m",
-	"O7fMvp1kCm0RW27gsEMtyaXsR12sS+uq1CEEfQROfsS3a1AKojeLem4qvXNRR3Nf65xlINYJ2LvejChS",
-	"ooJsVxGqqM2wHgpEhWwyhi0WIIupjQBF8Tcj8kE6J+tbEUsBmBNGjHAXbG0D3G/tYTvE9e0AwUNufBNs",
-	"0lWk8Kcr/WpczQB+b10TPbkeIpAY0FESu+Nc0mjh6zoM1Rk2JtLdXXN3V6GgZnwCqkDAA7RZCkyFf3tH",
-	"D5qyXPBbqh8NdDESBbYPLCpcn0dTYFNX4u/wFdYvWod7Aeni+ie+RTbK9U9AgcsNbqB1vv7R0F65/uEf",
-	"oXd+g8trZT+m+SbRADGDzIaQgIZTl+ICIuv3CA14jNG/KJaAV8yw2+Rj4zy/z8fz9z5i9bX8hP3fwz+W",
-	"FmP+Q7ptiHjfBoxDryXtU3HPHe/fOJYp1CGJ4xGEQU+VCVJDfa5YpgHSGGCM1A1MSjiOOeas3s/PpuCO",
-	"4C4+RFYgz6EGPZ7UIQjKwLwcJhQRkYg/OjEGvBj0GKxvIKC1hkidyBnJ9Pov4igWXN+XJwF4GclddRDE",
-	"6Tq3uyooQQle5LO16kfRuNvrfw/NCx0qUwV9ooRkfDzXnW8BCSx2JXThYTY+fGjqwFtcOgqz+rF69Fg9",
-	"aqgehQnyPT7vfRWQqnMfue4ei0dbFo88QRCP1/PmWxdFqUuqSYE50JpGsNko8bSOeSV2oWRuH0B2vprx",
-	"6s08JUzzbrAAyH4Hm1YpZX0RxxxedyPPvDUve7j2udGOZi8z0IWQ15td4gc6B1KtOAs3Ot95IVsGF6vN",
-	"y9cVTySPNcXHeOWea4rqrmb/HiKWTTJOq2Ocsdy7EbPliVCPB6uS1sw3lCSe0BL4DYnxMGuzN5BypJ7c",
-	"Ut+g5HlDXg7IN7foJ/nrpIJwCDZMAlVOWpr+cd/yMffzaEu/aO7HTcTYjLo/zdtQmLL3BM1o7ED5CcgL",
-	"OZHzoptMLfyOMjx0hEjPpNlmKZiz1CNdPU0BViA6nmMG+CKUhqxJ0lVGA0Ow/VnpKXBWgZHMtQF6RWA0",
-	"DZTfN2KGjn+gJ+eO1qgG1pijtQCuzZL0fznLkH/DMa24N3iAvhQ0S3+WtpSxHAs7a9c00Rt3ptROe4DG",
-	"FGoL2egFMownljd01M7c+KUXxQ6OYfaxp+WbT689NsH8VZpgPHH0Blv7atAGBSr7v9+I2Vr9MHafAj6r",
-	"Oou73fPq4kSlwbDEYxuIhsgaJiRvxR4a6xPMTMNWmXNTXhFrt98mXdIt6jXxHFa5GATVCdd2v6R8sN1W",
-	"+lg6+Ppt24/clCgZ9piJXycRc6tv7mZlkpWpDr8wvWFo4xL/YER2XqZEUQ0kXZyNpJqUoEJVTjXRkjf2",
-	"ffhFfNdEwmae6n27a3dq3Xg0C99aynTzdfpZsqT/FLPV6dFJJss9AbzSC1OkMa91DShKCg2OwLrUqFPi",
-	"eCHqZNYJU2IKKmWyMOUZ44YNeIFIEU7oBy/Zg/pCSJxfg4w6Jos+V17kpnBgBw6kfapsMyLijHjGiZcx",
-	"QRC8MAR2oGuEJpGMuYjRd4wAAhOIW9vs50GQ4piiXqeXNspz5P+TI5Egty12fRTWlNJAdRWVLRVyGCOF",
-	"K3KFkzAXybL5+ibSeSBLvmc0QnY9xzfY0HjcnIQOXOIb+1ukk70+iPFnd/v1T3HCZ/+UKtv8LDvnN3i8",
-	"SdnXm5zwXqr+Bod/UKXMv0nIZ5hlm+b66ycuzfej7XrM9j+6AV8W6QnsD8IZVecIkOxCU9HUnvDAAE9q",
-	"fly4sX/0SpZw4OIuECeVVtFHqxGjoxyMVzAz1k4yjhJEHqajKgTpbWbHrqtgc3SiSkBJjoVYI0BRwvg9",
-	"GJSw8VynokCqriA2r4kQF4BBGjs1cOO11gLEZ3DPBn8A/IuuclomeGPHwJy4RlDtVAyA+pr3h87hMHzm",
-	"hNU0aByFMkXap4ez9inoiyQw1u5+XYV88JgwIYJh0t8LdyDXRTHttQqVnjpVcPxjynbSt5My3SX2YLw+",
-	"qkhYf8WxDUNRYyfFFEa6a70oLyWci0HZVXpiP0P0kigNxUvr/Rgn2ugFXuDa9FyKGligXp4ENRy8Aiix",
-	"SQMqCkBv7N6mzd6XvBSmq6RiPVFOhVBOYAEySKBngDJg9EzA+A1eEyh1gLvkq/Su31cPWCYHA1EIVdLd",
-	"DA5o6OyNUA2RRiNhAGA2TOfaklCEVIkpzxH77FXDkNAb7+80UIh9mb4iTiHQxgX5LH6tgWt7oItrjdTt",
-	"P4A+JX5cEmqdlyKo0NaQ+gDctqvggUkiHNFucy820kBz7nN4NKpTjqIeNNiFCG8DPrgR+a1wgtw/2scf",
-	"6zx3HPeQ44uFA53iBZelLzAmbDK2izS1f32PuUqnroF6dinopEDvlzoLywh0RnCFd9W1hqWNmcw+NyRG",
-	"TsBwL98CunOQBN17b98X/d3AyY87VQcalPfBbu+ZshB8VGHod0t7Yt24wHsHWG1ZnlVfhTT/SPJlJLgK",
-	"Whiv7aKC28C72u8rM7wVvqUdGHw1a9E6IMoFGk3UYQf6pgZfD/WRqIeexDlBw/5Hbso9eNO9i1fAA8h6",
-	"hZ4aazsz7SYLvBTxtqeAgk9RrBUejwxsGuTZaUrbu6Q9rW9GvLhJGe8q/MV8T3/rIIzerneYXS6ccmru",
-	"MA8Og9hoRaMRYOtCZV5Vgi7+WnnVF5LKmXXQfFKK2wwnJeH2dypcxrtJzBOLiligaJjraT5jO1XpqF3S",
-	"XLGRqmFTmG38Rqiu2mkUPIw0AnZROruq6ksryC50UaCWFj5f7L15k+1ngcRn1Hlmb4x/vCLQUbpL8/rk",
-	"8AC1eESQ4sKNNqiqXpPuZZ9PUHuUIkSoRE5Kd1tPNI3rH6v4SVWkoqvqD9KhzdJORqcLCBuvY9QvFnYm",
-	"0mfdOPCk80DPa61IihsMIi5erRVPweVtxLlBgx6etFnAiecAP/AmzYbBzKx/E0PR5GcK+OjNNgv2aifN",
-	"WeP6k4S/rvEs7/Hg6tNwNft5ADOunI1Fq9NCDYKFw1p90jUP8zZx3eNf2zjr13qgew7bE8qTpiDE7l1K",
-	"NNYSxTWdu9xelNh2blHEAoF+OSrowzg54cf2Y3HLMTasMQYYh7xGw/jtBL0/oL2Po7ko7HVGfj7sdZHf",
-	"Awe+1vfd62GOFw3Y/SPqPoAze5gcHBw4psZ5vmaIme0qI2eo4yRZIifddy15YeaYFMDLM3UVXEY5VTSf",
-	"GqaNOkiVBkEpHhLTOykOi9k/3jdj0d9HpZYfQajFRoPgovoHAifV7vwAekBZXCeLU8TIAI/L6+tMGBSO",
-	"to5eyqPGjIGX1CU9CnsEfR8KluzTJ0AU4TkZyql2erN4i51UKnClrnhxDXo79sHP8UoowMhvRZAXOo2C",
-	"QENs/EgY4Q85et5V4SAnXnDmviiG3+bGi2XRq04UxhsYD66FUqwNnB1be48r12BKuIogweueAb8idaFC",
-	"XmUxIhE+1PcAhfizoBK5LFbv5/61NkYlNpz6AMjEDd9iq+dv2tzP89xNE7tSwIzcFWF4b6jBtfPg9I5f",
-	"sTcBT/geC0yfBzUDd3yp1SCX/fLrRgW+5MWtVNcEGPuGAIGwWY6sxSZyAMpCxa4QLM4mTwh+WA0MRF8G",
-	"5OlVIHV6CIfmlejLDJoE0AvghlW3f0pVk+oUJhKTGmMi5Q8pYT+EZDwxZturZx2Xscy5MZ6ACfmbvL4P",
-	"JZHxH1F5AWQ6TZxdtlsthURBXL4qpokN4ZG6IqVJI4KIeQXOORfHejdJRXvS+1+FGIlMCmKyNCOe58I4",
-	"t5igDl3V0+UQL3d0cBC0OOY7lSWIBAoQmaYXsp7NtQCZ3q7qKiDvAv2Ngf9YXrFKBX7eDvMa+ti/4SRh",
-	"nY9GydkRXNULfDm0hk8h4/BNdVEOfVKv1KRnPrN/op5trfNA1oUvRKyYeiQwOeSUvBMP+MDnx+Ow76I8",
-	"820hFR1EBzd1iXVoC7desZ1fMDeQkb0iFe4JEHPIiHETUaPv7zWCJGCxSQWzvnUX36Y3A1Kp9RyD12GJ",
-	"R/tgb0ZVmiq75vczQoUA0z2upphUk7gyN2HAXPgQD0GGCYty43H53u27tDy3GFjaorYelSYn7KOboPFU",
-	"vhYlpFemw1lghw2W5THL4rMsX8St+Rb8k9dox3Cr5PXZuYGTgtmaVT4KxagP5p+8o+vHsTHsDSnG9ikb",
-	"SJUZYviw3gsiAsl7ybQwHV83hWpI4sQ9CLzgeJfipIPd2qJ6N+xx1xrq1X09GmmV4JYfZ33IRXH6HQOU",
-	"2yTJW9BE9LXucihGZ55Ov6yli2Bj/gEgDOm/xzLiUGuLvSzwQumGIyTcTiFN4epgCIQ4PDhweV5XVnft",
-	"kUFjHztFVEAH+OwDwiWn3ImK6qnq+JlVVhpKdOFhJYgFgc4S8iYGVYJsfGJUzFd6mjTdGwpxUV/A1QAa",
-	"A1BQW7sK8sQI1HlkudY3VCglLzb7HmqeqeeyYu91pE5NHhRmc8j105OSDXlBY1VCx6rSXTWX3ekQxScW",
-	"3kBG3g4+YmpS+7eUwB3+dlAoLbVPRbnCsQfbqIwKzQrQpK5ka50ar3PNzg2BCUycC0SJt9S6kASUSeaU",
-	"8jEJFRJWbhGhWytNqL9TFZxahvrA1Y5DRdNCEmLhRo7HUB2tuM20SCuLEa0QZOucqy1LdMzxzb2+NDQR",
-	"Q1YT1lCTv0bPQVZs27zXnbJYkL6sumiXU+0WpJ3W1rZFDlplSrY6raODo9O9g+O9g+PLw6POwUHn4OD/",
-	"tJIWfpToDr+0lM7E3mErwf84av2KPt5wHcYeGCKyo9tl0uonP4BviHZuo3d5PyTeITclNzp7yzFY6ArG",
-	"CVv0Acn5u1tm7hFW+mdlUv82umFgwseOyL2nwZbT+AR3awWJjy5oh0qtN0e6H7Tbp3qqRJE2knk3UJc3",
-	"Y1y224h+tnfeoFdgO41peLgNmbq/MeLtl4Tp3KT5hOej/5yIYvbNEXvDfNqY0zs+a2l/B9mHx/6Ox/6O",
-	"L9nfsfGG9pBcTpcQh9o4E3PsccWFeBw6Dj/eJhiGyF5evHpHcGv/G+5rKYXMRqprkBSn3c5vqsC/TXWU",
-	"CgdUgtDXEK0BNIUCxTIEQNeiZAron/StKHI+RiT5R9e3YSNrex1XInAxMYHbUshvgxJYgps2QkrgP90W",
-	"SCJhVdhJx97msB1foePyR4Z8BaoY1BwHEhmBN4QcBUTKQ07sf7VWS/aR8PTQdtFVjLkqRRJlhuvYmQhE",
-	"3O6qo/bc07OehBxNAyuvR7oft8OQEJc4YItQk6Q3I+LcXPY9sASSWCggAh9ZmD4fCzaEvNFAY1PrjdJT",
-	"w3qiRMggV2HcoBGAMXZOJOIDn1xwgwdZLsNySd3AdGM9VV4vTRqW4niSBxYVcUghjq52hrH/VBoBt8WT",
-	"XTkv3ATyDLWp2FUn7do8cZ1GoVzl0k/SsLKQImuzC7hFJsaFgMXTgcwSx9dvd9XTNnsT3mvUma/GuFce",
-	"gO+U1Bqr7ECsN7Eu/TXw3SnnCatCZkXKAGtFCznM1lSO0WuL/nbx9vakNlOBK2bi67GNcxXu6+brFb3k",
-	"FZzgklr4xtL47ObMzzN6XgCMyzKpNqPAed9FRTqVVcBPOFIJsfuDBTLAJFNi5ioH9FpnzscP/WahXdpD",
-	"7bGXaVLKXP5LZJQY3YnmiNQq3W2znyPG/sEkz2Fhj+30z7AtzGHCoFJL0D3IpVEeqc2+F9BPjl3ndlY7",
-	"ML4fMBgmv390vFqCASg/JBthUVB125gocnkripRlBZ8aD7z3CzIewnh0U9PXY+HheCEz7MrIhWvz+UiE",
-	"emibIZ9YgQzCeNoJC4vJl68bZiWmlm105TqiSvfqNAG6yol2v527hV8j9tW+q3ITQbIYjAcUp50VKosZ",
-	"y3kpig4O1JX4bcgnpsTODf+Pq97sqq91numpsj/AO1xB20eadFVkjK+cAbaHEbM89IBcweXJfsR/GuiC",
-	"lkjSsGwSlkIh4kqQz5G22Tu32uy0utY667AU9swrw0tpBhK6WhL3Fa5w7l8Vwn5bfDK0E1cjouayf6pR",
-	"HCJecTAxPHeaUpRr7yokdsHKBS8K6fSmqCcNoZB2Ml0XfESdJqVmheCOCALb1sTYpA3IjzM78qGwnnaV",
-	"81kqQhl2msBc9GASBLY6lAV8//cCHpQ15OE9ayQs/2tRmpiAgbwWnhsd0VjZNeMWOZYggpl0HtA8ChM7",
-	"hnDiU8ti6BDLjfjOdAgfAs8zt/nX4J8rQJ1/Fjxnb3aOy37d2BFTyd/70wD0sB5uonYFPAnORwOy6QXo",
-	"rDrsYpNLuNPgGs7l2PQi/jzIaFsfcLMrvMNzoCzAC7Hh2e/xnE9Jy87T93a/2OwCH/1pG6cEHhKjyzeb",
-	"l/F8tGt83fO2mMB+6m46XAv7fSp9BY+Uo4+A40fA8V8GcMzR57j/6sr+7/D/12YfhaPbPptUCPjDW0g1",
-	"pK5dm5esJxDsQDwUpPKDmq/ERgE/RMkNgBxEIVVXRfCaTnDdfJMyRrRJ8OeGvIKr5fO3JPhLISZGQF9x",
-	"GiAsUtnori9ABU7F4D7um7VqumuAbwHYUazuRtQBkJYBFId9Lgwi0TskeHM1+dRVAI2QJXGjOeoNcIcj",
-	"7jPC3YjqmKIQTtr4gEnM14D4XnxCiMm6Cr97ZgMvTPgFQoVlGnSB+CWKcOVoMd/rdj7tI93r10/3Cl/2",
-	"ApThHvle16+b03Lc3KonKyrirNrtACLYOs9MI4Prdsvyy4udfWu+/aMU2WPB9a/Nq7uxOfwspLrwEKE8",
-	"CxZvzvSeW2MFjXT/eP/zGzYSxbVAxlm28+6Hl+zZ8YvTXVfjyoEKxlHuKF06RjJI1o9Fv+ZXtxk2aqUX",
-	"gz2wuGmbnXcVXr6M+BgiOtuoNBzwvnY5UuWt0sHX5OuNRhOYhFcDKXLXqe67WqjTrQrp3uHkQOImhGy+",
-	"3v3fTZjiI2gkG4qugss2OYvwWttuStv5iOskPuGT7sHDNQrjYrmgigf+pwMyU2NcNa6AaiM6m/NtXK3K",
-	"FIAlAtffpL2LdpW3oZP83nu6NttJ7zfXFTHb2Df8fCmvRzDQnxWVu47ejTN8P1gDhac93+w137lV9u1k",
-	"qWg72D6gGU8aAhosDezpYq8Q5aRQCTN8ILAC6QlYMLEBYnIfkYOQ7AOmgwjqkzjGQerCAKLEWbXbvat2",
-	"jg4Od+k6IFGNfdWuHdo1fbp+Gm5uoJs6ofI2PiVeHP+yc3RwsJtYy4/ty9Dm5Sv+rgLZVa4EWcnkI3zK",
-	"tVQBwMK+AM/zM/IhCAcWXAikqbEegWOT1yqfEWQDy8cJ4x6hwmM4mUMM8QJYYMcATwFvYFrtdrWjcq3L",
-	"ThUd0GFHzz2VY2gP66prbT/Q/tFz+wpUFE8CVCAm0UUcwYDwLioCpkVoLuxAtw7NPAIHRQ4BkdJVEiAU",
-	"+NYe1uEoZh0cATwjbqoMSlUeWqURjdQmqPg7MUhZT+RaXRvsiueYSXOjljCjqYd9qomO0gDCaijte8HN",
-	"4A0GpLDi+GqRQ7Jk1/KWpiB8oLOoaS3ouPj511WUIZSKjXlRyv4k50TJ68vhlBkgTUaSQodE6royiUaP",
-	"BLp7SJ9kvEfnOuEQY+S5GuxQcnMjMvuQjb7eZMv0AxSN+mIDhw9tyc8qnz2Ie9hcF9+sJv12sgWiGk/6",
-	"q/l2MO/m+MYgNvqsbt7mJecvOmyR6KTbtD57Ofixhvula7h/Qa/87aR8rAAjcVEB0HpH+gjrHsgFoKv4",
-	"wQrE+77ct1xbYlJha6j21BWC5yOwSx8uXrUX99G99Lf6hkXz3SCclyXvD0ebi+osvMDS5ivuj37swHos",
-	"CHzZDixkk3Aog8B8Fls5byoaDJ377fPXCTa3qvu/T2S2FIZzGY1GaHmpYC8qUr+Uruc11YhQZLAx3Qc1",
-	"AR7auH0A2nQIMZNg00XUH+L4P6LehwinAz0L7iFdyA0kN2BXiByhQh/jlQvm+fqODk5saD4Ved5xLUDG",
-	"vVUILKPCCNKwxLkLSCxg4SN+yWaYin1GN6UekSrfTjb6m7Cpr2B6xwJG0EK0rVENqdvPZFXX7+L/sJ4C",
-	"SNzC/+uCFHTF6ladWxw+padMqyQQpSsxdVSUC62h78Ub8UxAx6ZPsfZ0NusqQFICePLM0ZCVlRybO7Re",
-	"+m2z86jFhpxwx0EaVSDdU4ElJdvcVaUGACLEEpg0DlxTPMr+hl050Ji5raFT432aa4IhGKFvf3Lc6KXW",
-	"VyOuZlf+6mm9ZAokVwYJR7ihfWzEf/MzlrqdqduG/noFClyu5bnyQbrKXhJ+hx2GUu6AXUUA6RZ7yxnd",
-	"/2Kw90Yrgad32JOU2E/dA4wmpmRErOW+AZuJsmlvwt+33pv+FPlS1UR72rCCCPerIah00gGePc5wGRfU",
-	"rQ28Ha2TkKPbvB+L/mZ5ueqJf41U7EVZMQ2MCgJRheoxEds0aDKMWVzN48FSTv8iydhH4LPZx9xKnJJ8",
-	"JCr7Cj1f/EyVvV/f1e9dGuIbI1YSlxnjOqxjCpIRn1k3c57DrONKtp6EPhBImCqDxFlXeRb4Nl3YN+cA",
-	"FQNAIUDUvpzqWpGNCNnxXugJQSc1ubi+cO59UkxpdNVAqqwdREytJezpCYmgmpKrzDBqOA98CEioID1j",
-	"wQaEazDIG2eIt6NQ25QO7a/G92XMNnxf/qxVfF/AL/OYbn5MN39hwi8yKVENDf7SWESDOfuQnF8YgZkA",
-	"zLK2cshVZgMda1hJgYbyA4jpAh4jomIiUBCRSHOEnKEEuSxRWd2BqgxCyj2NUdhMaMu4lUb2ZC7LWYXF",
-	"ie5E7EqOu4kHPqQFLFG0vyDrTJXdxuP3GmhuYmYhv4eQjp3n/HEJAAkJcNQ216OeVASIG2BOGwJE34VJ",
-	"RNk6d1LcxJmDtNqOYoceGwjQhzLPcKjsk8ccNmFXj3h2ugqJdsIL4Y9e9x7fD/biQuuRVwaMsut44Z50",
-	"UtDUjXtRxmi02Jtw74pgQwzp4DEyeAzirNcTVfrW28bm1HijXxctBjRJ4EsY1FUmbQyhWCrNK4TtpUjA",
-	"NRGEZMTPUKVKcgxaXeWwfo7DDad8BzI9gH8wdi6lRB8jyzgZNNK3gm6KfPrE4zR1yEFg2ANkZs77IiLn",
-	"qTe/CkXfqjZGKJDMGtcQeliERe14mT/opRjI+qvbj0bka1U1HLgt5qXO/X3tFD16ehq04pFJ7wzOHWlM",
-	"NNZTcDVNxaVMNGZzN+unMNqbpI8+M3HNYJLn6/o/aI1/sGd8SlojqeSIb3jyT3QSOFF6vC5Jizv9PZ6z",
-	"sQ/2kAQrG47D1iOw7bsvgcsZE8PlHglTvs38zoK5Pi50Lxejxk4v2u1ew2a3cgK/xSudV06COQnWcbOr",
-	"kEmFqR0uZfeUHwEvu+51Xjq/j05bf13RBRatq/kNv3FPr2zkznVlO3VHYheusHCz7ap1dluQEIa9e9fu",
-	"cl9381FY5T8Ro983BHQES+w8qI3CsHVzcoC7MWYtuhteJXWtcgSvZEfBSespUKPgZSoK4Z1wUmSEzdAg",
-	"6h3mPDmIXhzRMza6cq81s0ldDxxSfF4aipoxCrGUkmUL5+4R6PIn3bkkULRsskcQqct9bA9vw4qI2LiL",
-	"JeuhYSXExvwR9LMW6MeunbsY1WRFFSPODdSNJYS2rnGxUsVYl2TdlxOsbUu6SvzG+2U+YxQRoyIxgcsz",
-	"4I9tKDfIcr7O0GATkQxnC4P4AKn57cKjzdg/kQ1nonq8f7P+OT6Gu9dY7M/NbvO4LX17TDXms1cK1tRV",
-	"ujeumqUecIcBWNB4Nhugc6yx2YC06aCrAKiXggh5Oi70rbSDA5pbsWhBqAEASH0ur97Ig8MW0+AEuvF1",
-	"eXBI7pIug0rtducAZnna484qQrTgsqNi5RTwhOVQzNCnQS4c0ressI/7WFhpgFda1x3s9rq59TiB7qg2",
-	"18yis1oSvavumkWXZkUK3QE8mzmFPIHLEmqhmDqIrWQOevh89ZckGkJJjCpI8v0IOAaoIpiALO54LArH",
-	"W4r8DkHtGHppMj5rIh4i6Yp45WGql//W6qhJnkP2u9U5OglZrPjgVufo1L6ro1htdVpHJ8Q/NOI3fpgr",
-	"L/ATqQHVkkN2LjmuCpiA9flnpxCiobHMoZVoeie/XCjv/Wlj5+UBSZQ2ddnuNwf+yKL0pw3n7y2FfB/h",
-	"/flGu87ilG/7kVnqkVmqmVnqgZPC+5h1WorbjPK4gGSpzfKQBeGN0k3IQmU9SoClwA2rUE9wUin7Ba0N",
-	"0JDi8RxTBeAAMQLwJl8oxraEZjKhTda/WuDrmUeIACGRY0Mi91gaNhR51lVSOVItwo5Acs8reEJfE+rt",
-	"LkJxQt4CEoPfcqv/xVs7BBsDLKOTluIrYc4+oisfcyZfvJm/qZL7ncv2r2vbPyfxr0+mbLqJ7P8O///T",
-	"ys0k2ktM82bi5FfhghUVxQR6IKt2NGVmqKc2Cm8ke/cHtj5fhtrebgv8DjzlgtDFjlzNoj0GHo/GZ2HC",
-	"NpbJ5LiSvmZzs/pgWE+X4rdycef6Sx5sSvXVGXGCwD++MxU1UMjBEXAn9JHP9Z93qJla6UwkzPBZEsPM",
-	"M2DDtEs5m+SogipLwClXscbB1iHqmDKNAKDARiMxGpcz+9+gDoTKOD5h4aRkUzjK2ovLyx+jvnJQCcaW",
-	"a/tumymDwqFZwaWS6nqhzGdd0rOZ4zK2ul9x3/afejtwTDeF+Nobk7+KkcIY77EV+a+lwXRfPJCPinyL",
-	"HYq/81vRuKvSBljr+9nEz1idsaIu5D2gmeE55Rjuv/fsPfHPTMZ28z5MDg4O6lRsyOboelNmLJe3JFfn",
-	"PAc9wDSXYz+n9BJR5GBvFVCvWHcDWWS66kbpqXJq/JwNBS/KnuAlXZlJdStUqQsgu9ZKdFybm1BUrEVG",
-	"FamuIR9lb9SblLVfHE2P7xMzXQVafaWGF4mk4MNTeqKbW3kLz6+nkJ3LEbZK3wTrVtg5De9BQtFIWS8a",
-	"K5dw6va0l/fCvsKv6cC1aCnf4ctuwUcZznyAWtoWL7HR7jp/5tw2ixACPhJu/t9tk33cBB292yM9xoOF",
-	"yEoQZrwf2aB7psUYSmPN9ipaDDkyHtaOPbZRzWWoc9gshiLPvHhFaPcgtYikWsHwG3UUcnZcWycvU1ZC",
-	"hzPewF5YlggvhUbKkVBlQlhTUwIFvRzIPt0bNvqzWJMBt/74khoumTCpugoeE4o9cE3VcO+kytcJ12uz",
-	"c+XeDmRgQSvW2N2H53AH4GJT1PJpn7njCE7wTaWKRxP3aZ+OdRcyY94X2OD78yD8XCktQe845hindfIS",
-	"RIYRbgoxGUpPoQ7kKmMFQ6EskblqEr04HN5V5ESFmhJNm9r3o/mgpyoklomgRAWilEkmS1YWXOYL4L5/",
-	"pzm56YZL5wVNybXPKL8x9hB679eqLGYbVrgaTl1a56Jl8Fjpekw2f6md9P1QT1HnBzYob7Oj3dSZnPm9",
-	"lCzdvXCKLN6GR2LUW8bib7dhM+lFRhbArChIxIEho5a+rQIY6Nw2ewdcGojL1SMReC8ikERXlRoaRaFH",
-	"RGAdrPgOCEYH8nqC1tr1uQF11YCdv71gN2IWxJL4SCM0dLQIZ/ATvfQ3DDLAIdjQBFdOWmp8aVo9Gt9H",
-	"4/tFYQYjv9KdwXVrf97gujn7WQzu/u9kGddqPoZ4A05sswvFBrroC2RZQsAzufRPmYH8rSFnugzGG6il",
-	"mSn5rImxx4YXVzwbSRWj8MmNj1vpAZLfIwyYl1u0G9tIqsWNxTjoj53Ff8FCw4/clOf26z/2365hlC75",
-	"jWDcLcrvDDpQfAq9F+ubqNW9uHDdsm4EptyQ61b12RrBQVsu2ovBG60ELdh78GZEYRZXCWv+zMa+zKLC",
-	"KBnbu2CKjtdcpD/pTA7ko9X5JhtHR26NfVb3ZPU2io/xHs3GElARcVIG/4SBZjLq0kmkdvRodLBJIIHc",
-	"Zh9dC2YwVBKKa0lM3m/tXClUm73RKITRH4r+jZk3bNgu0glX9MoYU1I+ogLcRyfFQCIOeBBIL/SE/yAQ",
-	"YlJ61v0mS8P6k6IQqqSWUXCk1nPH7sHdwsTtKn9rPNnWbv8pNCFcgWHN/WAzCd34nAcoRn7JnQwnnp3C",
-	"dnV87ZCoLztSX4YF8BEP9ecIUx7rzg/lEv2HvI1iI0oubxMWLU6+QGFwjY6+anVxXn1hTpagMc28ZSfb",
-	"dpIE9mZvh9yIh1MxeD/m/Q0u/5ZbX2n94wEPt/7hH8HJ2uDyWpVcKvONqjY89hQ+htN/8WT/mOyt2zDQ",
-	"/s5vFzhbH1Srodps850hfNAiDv9+FEfbEzoxjSfiZ0iiAfnv2jzPNcy9lxev3mEg+oSdsydPCq3LJ08A",
-	"pZr2ZUbkSbLWxY3Qno5j2KvsdboI/T2QLyy4KkPXTpXEh7FU34oi5+PUR9r0BxPF/drTt8CNEzYdasDK",
-	"DrmD7ijRdu8AyCT3EmPYRd6JAb6JkHDJdFxRWNhBwhJ75HeGmbLgpbiesf5QayPMrn0nGo0diOlBnwI+",
-	"iX0FNwJw/i6CjdVQFLI0MR+xF1oaA5vRuZqxTIxtWGUYseSgxhteCAHLMdjM8JGw9wucg07tIhLeCFjy",
-	"HsdUhzBeIKqDCGpktqkTcTkGRb6QP5HSGu48nJlOKOQ8cHUMkKqKvqc0HjlthwBqSPQXwHzBh3S0U/SZ",
-	"gz5Im52XXQVguaOnp8G/4v65oY3LPivcf1OdAjeEhbiWWsXjJw0CCJw6tRGMDooprPBPqZ+sNPdVFYAg",
-	"kchqqK3vd95VCJ4bAnwdLhnJgSRhVDxIAViwYFq0G16DXtMAavzaWwXk45LKlDzPUa3EC30P+W1Mg+VR",
-	"gy6JBpRpfkxc5ggQdPYdQMyVIIDRMEOLHAEFO/Wmt3iV2ZMQOg8/i2w3mWunYzsuk5fbKIgJpSfXMHkH",
-	"hRC7C7vt2I5W+ayrSM+GICM6Z8BVBQwU0fXsdeDIKyAZp6cMC9zxU9jjyGpKra4c7DBlOzdi7GuZxCEu",
-	"R/ZwUH+9+v/Z+7bmtm2t7b+C0U3tPazt+Ov0QrlKmmbX8+3ut9tpdi+qTASJsMUJBbgEZFZvxv/9Hay1",
-	"cCBFSqJ8kBzzKrFNHAgCC+v4PJqbTF9l9rYas6PMkFfOfoQrEMpGMS6pNJFkSOIE1OccJNTnQtitDsNV",
-	"RBWidx2PJHwvPIqf54T1PSbMjzryHm5UkkpIgl6KPA9HOOYWxrOcaTaWynyGnxAnT6ncnsuCtjvHosu6",
-	"UAHBBvu/XtyYMI4wvL4S1K7/CkKdHQu2F89ZLvit0CPp9gXisbaTjexUI7kn8hArxYitdgtNHF2nb6nN",
-	"XTKAo9ip8U/QAtyScMo7Nb6kNra5UqZbW9vAal+U+/xT56l/qLS8Swa3P3Zq/98fO1sxj8l60unb+a+2",
-	"/bI/Vrkn0j31hCctTjyl8j3bhjuAwCEu1pbgb0j3gUgDkaEp3f+37Ca0fSjeEG+MeH07iVR0UqqLCrtW",
-	"rEJ7LYkYFLjVcguHczBFcMw5X7IvUpUjeRRdjZ4U5FmyyIDG87u9h7ft4m1ocZcMyHTbtvH/0OPWilYq",
-	"/9mpc9u2/63S6C4ZgIrhTfwOvfyn0vBx+GsaCWk4Wbd1m/fI28XHla1rTQapQAMm/ZTUp5GsaMlHdW36",
-	"GA3zfMn0wqqEOtKJj1o06erQdZXdjeEVfHp8VXe2RyTWsWEuoDZPlmCzoC7Ngn4Na7WqbGNiQIuq6U8t",
-	"6Jwj6e3Ao7rqeYwqY3RfXQpTLL8ngNkNXkKlcpG+U6W7DA4WIfKlltR75p8b1P+38+dtF/w5/Wr/WZt0",
-	"+8+s0XcHbgoCOacTpQr3C7qj2vx7aZTHazt9jSXmhdCiuCWA9GvlgvQb2YRC9VxcEgmVhYEEtorU3Wj6",
-	"Ym9obTccYs1S5bmG2MNSDe1k2vX5wC+BachuDSIash8Nt+X2KpHbvZeu5YNoAz81HrlAP5TEtayVM8Rz",
-	"e5G13oe1Uwv4VIBnN+ozqjsxGu1yWSQb0Bh91hTwDLEpv+HTzLTTDTXmUe+I9PXggeLd3BSdnEu7uZU6",
-	"8b8+DXxkTzjUB7oPOW+8k7B7koxxO4UHoxpai1cO7EEnIcI4dr8KN+w4IZKhk1jF9g9GviL3q0BQEv3q",
-	"utIK7GQiI8JfhJdrJiMayXY2ItaZjGhcf5fY5QWB3RDw4wUgTOV8arURu+LlTOViiCAdGIepdegCc4xf",
-	"88wXCMGkInsm8U43A/xGrqt4LjPuI9+50KuUSUmAmK8GPMO8XNySa5bbKzbgfRoFiPcuFFtpn2lg8M9k",
-	"1EWMpWxn5OrOJVPSfrSSYnBEimPbj6PNgPrZlSpGsqQh4kwKqUqm5GtWRkj4vsryTQTpHAPpgwsEQeKO",
-	"XEIH/Dg+hrg6eIg8fb/0SGMU1j9aYU46XmsxYqH+umXWJstzyjOpqKLwAsS1U42yYrcjadcr2kZsqm4h",
-	"LRJXApok601QQbPyHqe1jqXEIfUEly1rjJ26F4/ItVwwVBVNkdSkLckAehpJv4bQl0u/AGSaKECvCh9k",
-	"d4MiHsE4iJNglW+gwBrJdg4sdlTW9pX3n+HjCZPRZI47cGbtpLDukwOLzkqVQ+otSIvSnyRc91wYVohc",
-	"cHtSaK8XQhs6lS0kWEG62dsW2ER5kQ6SQSkmg09t9FZwYVQn9Yudg1oYfwvMVUEwiegXCYLKpd9YaYrZ",
-	"NZhj0DQ/GomMIRfl9Jp7hEgSWEogRUaGJC14vKlz39GfA7EYJIOFHnyiEcL1UR3mUgQ6FICu0tnfRggP",
-	"gCJ80kLzgHG/f34dAOjVYPgKiMQ4bIDBv4UpVfGFpeI2mwoEXbJD1R77l+Ipm/Ccy6ndyHc4c5chVp21",
-	"4yxyf10lTrPHHvQSuNjiuc+F4Sk3YImg5mL/Z8T8RhXQu1zk+R1FzR2vWohdzvnfVdI0ZFYL8xy8t2vw",
-	"PoPM1q6GzyOyle0tjH34RGV9AHmPAeSHjBCzQwgQdw/tXgYx6gO8KMsvurhjL6MmD0MNx1qVxkpEFFXI",
-	"rpHHkVwfelyrCFdU4IhbfiSfMQ3dDpsNNeJfSZfedqe8r7a6SwZZleNuy37qzHgPJhQaaGVRFcbtAPme",
-	"3k5vMLP8FgpbN5IxWXDgox7hEDo9uWHdRvEbqyf+25r47/FiwqdXhRCtxYGO6w5cJJmMrOPJkunsf5Fs",
-	"ebJ0ZMfjzIg5eWLA5PIZHzrBLH6uKZGZQ3XHlEs2iej/IE8fs4gZZhG7oCsS9uLmeu0oBSv1EJAnEmWF",
-	"A0asikByYaOCBLQNTkZyTEsNbiA+ccni4DWi91QSMQ6g6qsFQdV+jvd2GVfMx3rxWL6Ml2TdNDPtphlQ",
-	"2KWKn6D73iPhhox2exusGPSUPkJiZzA8P0sGYD79tRCA/ir5XNg9FGvk28ugqNHdy6oy9F+/g8gOTZqh",
-	"0+nIoe3l6g1x0/QFh30cZs/QrmGDHmw0ZsvLD8r81tTGK3sXzCP3VCgNrNbHO4iW9pr4f+JQLxh9FVag",
-	"YzV23GZtMTZ+yV449sJx7wyvuBWp3LOquJMQWJWStH0PWkyefnVSbm0m6b9FybCuE8KxGJ7zwNcheygk",
-	"UiZsISFm6tzyMJ6rwkOm77eRxmw79jFHCo2ZmchcqHV9AiZ8gz4L87kx3/QZgdtgrOLJ8aIHsgc6yJ/N",
-	"GYJ+AEgOBIM70179GbLxP9CYDg9Sgfga23m3E/nQkKso+bbTYrpqMG3OOVikHnC110keN3GuJhUOVyHZ",
-	"CtAKsTBb4Vn/JQjBxAkl8qJEgCHo0KNfHI3/MT5OiPrZ6ymUjYAszJqNo8w7wAXAtKTxyUi+oZS287NX",
-	"4Co/PzsLGS248lg5x6iQ7jXLam53B/XKcsELqXEWmfGkkVHB2EhiZwS6Qu/giKCilC8JmXlSOWVKpuxa",
-	"GMriafcPrgCr7i6gnw9v8/5kP26Np6xE3xGcdH8r1EOT9rr6N4b5iRK56128Ma4HBcPrkT7xkXoRMljQ",
-	"zq8L9jo+MG8AAW10cP4HR37Bzk1YgY7OzbjNWucmfrXeudkbEnt1bv7lTrmTWHTsVyUWbdjHJZXCQU6/",
-	"wr9rXZLvo/IHdFggFgMVQfhikz/qZK6YGoWlDTU6g/C+n1MhMxHnsUPvI5mROk5IhN/pUPmgSimK8XFg",
-	"+cXkO0ieR56DKohhu0sTvkHvzuxVpG+zwPkv2t7bipzNHkw8+o0qT2YS59dMupU7u1N4X1XDaoRbqRpd",
-	"1Yw2GwtW414eyP48vzBvYtcj+SQ+RJhEKMXdxNuEQoBom6ZqIU0mr1fJ3PH+J78doV2AUwuRcXNrv1C1",
-	"otEsGm4k65RP+kZMN1M+vcE+2UTkUaoNyKdMMw6bTqTDuC3kiI8kL/kSa6qiv/E0FSmzb5c7jK0S4Hux",
-	"FmwzMxSskwO+CbxQI9lCDPWGVhbjtLJJlWFaGM0260YJ8k9ReSrUHkYg3RWX6Iynttdhpc41fuQ7IsO3",
-	"s9FsCpXVLhtaFa4KzYEHxYHrNmWP3tZvFK7Zqx+dec0NmyttuqE61/TLxipJrALGJYaCY1e8NVU3Yhje",
-	"AzGrhcH/irLFt7ub7vgsOLO2v0mB+irZ2sPp2pB86noPPx7R1n5UB8rjBsOlPHgv9p7WqHdhvyD77GCR",
-	"FesVRi8ma1mY3Q3JdvdTIXg+16df4d+7Vq/7Lw4f0IWjvfcdGrI8u/WlNVSm5wpAkIghCRCD8AelBRZ8",
-	"iL9v7AXigEV8qHhpFZiRFDIl3I3MIGaIHQ5ycySfEw8K6FIEzxomaB+CqDYwoKiW1J1L2+H9bd7ZNkVy",
-	"ONb2Qtk93yiUrZ4pKl/hpHdMvThD1sQ7geM+iOSDSzRpEhH+pDyNbQubeaM7vCqPTv0c18YDW4RSHPX7",
-	"ePEuicvqUPaAcEGQF0jQbQwLhjXsukKuZUdyv2+KvM6tQWcCu1rDtaHFsJX76GIvj/cZXZxGwuKbE8Kn",
-	"XxdZ2iVGGUSzd1epuYB8bvD+OSgIKUqee/CIhUyBzDl4AuE5ybgxfDqbC2kIti0HvG8lRxITBZ0n6ePF",
-	"O+SC0ywVto2nz8tzZIN3aHbadj3Gh9x3Gg9RlQV3F+xGdnR+9gNgCCQ+PkoKqlEK1VrUURO6f7RxVPJE",
-	"JO+0Y/vu1wWAmR2dn50fW6X248W7CvHTF6lKaW+niCDqwgCoyUSMZCFu0Apv0GiFTH1y6V7DqecdrxO7",
-	"hjVMp7B51BVZH/DZYvAm3BIAZGP/Mnx1fvZDB5Alt1Y/yxTYnFavmQu0LEBVSBykH5ExVLZW2Fb3846g",
-	"U6iPRvfR6If2IPAlRTTCwfJbu/N1tTlEHWWuFz4IBABA6qpqttPhshL0/52xlC+1q6UDpEcQcIqYCkDA",
-	"l5kWjRHsnWXfA9fh3M47qMY7qcVtboG4hruvx+kV3ceLoE/DWTtsTXf7epyPF+/aI++/8i+iWpPjQu/1",
-	"iDpEySF0jhoDKLj2T0OWOaXVCjvEojYm/4A64jhGJoZuIeg9klrNBZTWgAh08XcQmyfsZygEckr0NfQO",
-	"EVPUhSmuXQvMulf4DJ2MK5Cl2G9zsHVnAfss4q2dxDYGQbtL7kcLnu7/0nlWcdQDWK6Sazbnqejjqc+I",
-	"RGkD81uwKF0o9blFYV+CDmMvc7y3pSjvo8x0jLCeQrxz+f1UyausmAcE7idz+yWDG6UbURKFZIFU/Pys",
-	"Glah2BLllgEAq7ampJW2M09aVwiWq+D7MrbLTC6MgExB7J6qsqL4LqhF6N0iCBR+LaTxPrFrJUXi8PlL",
-	"a8aqEFvOpiL4Cc1MLE/Y74TmYFfYoa3kOYV/YNjryP4MQWjKMZSqfO09fBQkQuq8mSqh4nnO5TJyybF1",
-	"Hjmax8/w3XemRP/0jUSo7+sZ6++hFwMbi+cmJMoGcQS/cmfWnlF7nLeU3CiOT+hUrhPcQAy6PvCMj9QK",
-	"UbctN/2A/XcuN+UTkX8QuZgaVbzIoDIsXMd4ctxmbSgZP2kfR+4F317jyNoJByfTSFqsCjTasA9Rpdqm",
-	"GrqaE84KtYAak1TNiWmsnGXTWVytQZRGS2GGoHWpK3bx2+0PqDf6n3+MAbkbeZNrhO2hLrXC7B5TMtWo",
-	"xiNGpqi+ASxuuaQFHkmuIRbhAahdbS2mLTYqdLAa8D12Vuc2C9eLVMxvFAiP/y+W9/Rr5XyynVTFL91V",
-	"rvpWWzi1Xj3W1LtOulVrtX/cV7J79NW/B4/psp1Z1bWN2vgmvZ/nsf08VmR6bpYDTpcPmyNm93ghJgQc",
-	"YMbxTHe4TDc6dfC506/w79qMKMzS0G4Sa67MtUyQWS5YoZQh9nJr9MRklplpZvtHgDUceZyKK77IDUC/",
-	"ZZIttGBcj2Su5DU67rW/KfHSxcsVCDyJTrsdwWG3+7BHcDgESbcDzVDWhYcK9sYD0lBdth8E47Y7+Asx",
-	"FlUtoQ3HIGKJ6hOIusBZ7ChOkw2OlJXo4Up6z25C5oFze/ajkfb5PL3D4XHzebqe6idJ44FJPAU5/d7I",
-	"4Ru0vkZq6cywdkrpDhTRu8rQ/XFE4/eYiDpR8VwRT3G8G5ooluPNgmS+HSXzI7Lw7sm/cfgcvH26+rdR",
-	"nN/zY27Lj/nIXoouPGHBCboDURjMu2cK65nCeqvhpTGF1UXYQTBzxDZER2G5V7awyM0FlkYpCjGSVbcv",
-	"wPpu8Mr2XGF9OeNL4ApDpeXgycLucSZ7trDem9nrJV3Zwg5dKdknX5hVJuLAcjWIdsLaeMEQw/XBicFY",
-	"Gy/YSHpiMBTzD8UMdg9p3FOD9dRgPTVYr5r3qnkLNVjXi7fq0EQc0fUFGPSMBxvNpDY8z2HDJg5yCd2W",
-	"PvEKKrusLY3A8kN7DxWC7r8pl4AZb9hMzQVcKxOBycDpyUi+wQRmqF/LJFyxzp73oT643vC2xSRiNlkY",
-	"rPe3AzWy4OSZNpf0vveW9mZWCLFFqZcdrqN/stKoUabRF3l6LNJeI17rqSv87vLhhaU2Yt5wGsuZ4vPM",
-	"n8NbUWi6JxrP4R9wqiaLLE9d8Lsxeee/1M+99zcRP2zc4W7A7bd3aNG4t2kl+r19gCC4t353dd3f9OM6",
-	"6GuQ7SjLtXAgMEB2NsS/LSZY+edIVAqVC43kS5kmB3CLO+gPHP7+Or4odLs25w/FH+HltzsTvkEzlAWs",
-	"Qn8iDgjmbQacOwp8kvpLJq87nQnbl5guiswswQaeCF6I4s3CzAbDPz9ZWxQPAlrIDekleEwgYIFqE56B",
-	"VE3BELdXw6LIB8PBKVi2NLOVroQElRDRjUKiE3AKyWvNjGI8VNw6BkLnMsg0u+GFd8becAMpLpLPxWA4",
-	"IFeNBiO8nlocF7jpShCGYOuc/8G+proVRc5vXjNTKlcNPOdLoFwKGiFP00JoLezr8OmsWo82krX0/AQg",
-	"YaoZ9zRxyghYnfbbXE2/kGcFtVyIKsX50YnH4HNld8iN65dO5dkUYUxtA+KIcytmF6Bh3N9so4zgrGYc",
-	"UDSZWhg2gQmdMGjIchcrnObcroMv6l6Cu5546zWW9nF8CnR5K909439lKX7Cnpo+IR1dmJP9YDAXJvh0",
-	"hn4lVFJcPiCY3pmSRJMFGK22wUllrGzeNBRQbULgzwPKSociUc6EHDKHT5og0oj9D8F2AXSCZl+EuIFB",
-	"P168QzumVKxUhZ0LbTi3Xbjd0tVF8IXuq3ODwwjH/TvNrDFaYI8zkaf+80CYX8l8mXgjBQKHkMjICmF4",
-	"JkVqZxEtx5s8J59A85oo2Ni4De1FaPeaP6tRP7+K+aR57h/EtECHJocIp0z9x3QdxgsDnzaa328X7ItY",
-	"Nk/Onw3XGg8sFMPALmOqcKZr1CeZrqs9AjPGYjoLb+gFgINmI/ocQB8Bjis2tXJD407P5jgijE1crhkA",
-	"HFurVFsxw3OWqoSqZ8HzOqcBfg+I9jERGXwALUwCQHC5K3BFf2xlBxGBSPNnxOdTEByOoEPhBgJWNJBq",
-	"sNGjlfol00YVy7bTQj7hhJL9Z/zmRkiN4J8I0GLHgFPB2VTdLAE9lGe4ObWaC0ybjQ4B9tg2YKZZsZAy",
-	"k9cJrmmVagQLDkqR5+EN/c0ZjUI3592nu/8LAAD//w==",
+	"7L0Lc9tGsij8V+bwu1Xr7CEkAASfrtS98iurrJ0osr3ek8hXHAADERGI4QKgaG6u/vtX0z0DDF4kSMmO",
+	"dzeVKkckgXl09/T0u3/reXy54jGLs7Q3+63HPtHlKmLw99kq/Cvbir/S9XJJk21v1vsQZgu+zkiYpSTj",
+	"tyzu9Xt3NFoz8diSZdSnGRV/ewmjGfPPst6sZ5v2yDAHhmm/M6ezgTkzzZ97ffXIMzGux5PVjEahx/6P",
+	"XMKJx5e9fu+GxSyhWcjj3szq9yLqsghWt45DMXa64Ku0d9/vxXTJerPeKlyxKIxZr99bJfxX5omHMkaX",
+	"Bu31ewm7C1MYq+cEI2tiU8dwmWcaju07Bh0GY8OcWq438J3haDju9Xvr0O/NenTgW54ZDA02dm3DoaOJ",
+	"MfVM1xj6djCx2MjxBvDwyt+96ft+L10xT6zfZ6mXhCvcWe85wCIlXrROM5akvX6PfVqFCUvVYGM1mBhJ",
+	"QjDhEQPgxel6yRIYPqPZGgB0y7bn+trF0sXKxcIr645omr1P6wu37GKu1YKmYrIzLwvvWO/+/r4vKQTX",
+	"XqaTM3LLtiTgCaFEoaQvP28ZTdrIpjt+Pzcoq/vzyxt8t2CExumGJSRb0Ix4ctYw++NE/BuciCq193vI",
+	"7WY9jyZ37HrfENeKkTIvYVnHD72C5l6HaVYnOHFOyYreMJ3Gwowt097slz+o7T+L/34Ealn7YfbyjsVZ",
+	"nWLOgFTIJswWZMkTRjJOPL5sIR4aZCzpzeJ1FPV7tAGCI7kQlwU8YepJQI9pTT3K6MhwqGkaY2/AjKnv",
+	"WMbQHTM7mFDLGw16fUGfCy6e56Hv9fo9vspJq+eziGXseURDQXV8ncFKZ70VS5ZhKmjm2mdxyHygoiXP",
+	"2JnvJyxNe7OeNbVPzBP7xHHgx3+sWZoB6Me+xUxvaBtOYLqG41nMmNLh2LCDkTv1TW/MBha8kvJ14gFA",
+	"bsNYvHl+oZYi6XrDXIOtAcNrV5I1HBqPJjwqHZr7fg7N33o0irgniPL5+YtLsVbzxDZPrBPz1HZ6+nli",
+	"8Z3YbsJ9McmK8+iSBeIHdbAS7osVNJwrjaoPfW+VsCD89JrFN9miN7MdAQxP7PyCR6EnqOgFIAZYE93B",
+	"TNqpwjQ81zONMbUmxiQQL/tTz2Fjd0CHtk4VdBUat2xbIQzkUnXC4Lc7KMEyK5TguMHUDgbD8dgdOD4d",
+	"0YHHpvbUN5nJnPFg9AAquGXbGQL0tBBOPvZ7MfuUPV8nKU96sx7bfr8+/5WH3l++v/v5uRX5b7+fAkyf",
+	"L2h8w5oOL6ABhYsNTcmS+qxPaOwTHrPi64RFjKZwLPJD7alZz346f/Hs7P13zzY33z+/Sd+8+Mm5eHnW",
+	"6+vHfgdO90Ch3+MSBuWrp/pUwz2AXN0MHG/iD5kxcMdUHE/fmDI7MEZ06DrewLeZFZR56p7TpHjkM76O",
+	"fQBvOyVl25V49GKd4YFtgIPVAQ7rdCcjk7OoQ/SxQPnbLGF0WUM6/NYnlLic3y5pcgsozxaMsFhDci9h",
+	"WbKdEcs0zav4KmbiCpjJ169igYoZ+e0Kln7Vm12pxV/1+lewfPgSNwDfiYXCd7hU+I5m8E0TVOD3fNvw",
+	"mLbxq979VRz6M9JMgNqC1S53PP6Tth2kbJiu5Vkxcz46i/2uA3Mft7+O6R0NI+pGCAOfZTSM4CchgaUs",
+	"uWMJSRfrLCU+38Qn5DmPY+ZlhN7QMAZs3XDCYxIkfAmIA6kNV34CY3bbhaB8gOYzmnmLijC44STmPktL",
+	"x148fIgk6DRJgj67q4t9kuDFlIbVJtrd4AEQJzQqy3q25Q9cIb6Nqc0MceiNSTAyjalrUVsIewxuAuQK",
+	"1v6HrZ2ynlOT9VpvReN2kna7GUcd+NDIEYxI3CXy95DH5WkH+/c2aFmPx2M/FCMihgVRvUtonMJ370IY",
+	"vgW9S5amQmmY9Z4L5cUnpeUioQoQEXWNFcA5AUTSFNB4lu/q7drzGPPh2lFQ6b1L1qxgeWcKRHAZljlz",
+	"/yiMtEsmn5fg7cMJfrgfz8Oc4J39DztfJ8FPR/sIfrR/b6MvRvByuf/6BI9iRH43NBng8huiT1yeLQhP",
+	"SMxj1uG+KPP6zkTVREHVk1k+VQ8buoDBy0+riMaAJoR2CRDnGdnwdeQTlxFXIiMHQQNZT0cnORv3Ipqm",
+	"P+CC0ozGPk189fVFjrBVRLOAJ0LcQ2mhMlAxv4fUWNCfevVUjW6wNXG3BGao/3pS0oDaSUsbrURa+Uob",
+	"INpKbqBlMT9kglQ+CvJnK6SafLdCMkJ1RSwgJWF2UojNsJdCaK5tqrQnb8FTFoNELkQy8Tzn0TX7tKDr",
+	"NIPjl896npEFTUnMSZAwRtyIe7eoGIUpiWhyI2Rmvr5ZaIsRozWsxSgtIr0NVytxjvu/1WZLOF/OQKzD",
+	"+cKU6LjeP1UZN407L+aMyTplMzJyCA/IaDgcjAhFZZel2lT/WPOMFnNJrkajqDSDIPYNsKemo3PJgnXK",
+	"dhyeRD5Q5iCHnQ+FU6C96wiI7zph4sEybp83HwCyoLGfEr7OCL6cklPbJhknp/aE8DjaPiWntgmaMU1v",
+	"xVnjSfnUXObbqJwAs0ToGhbO0lvpuTi17VnTxDRhsDLmw9IWLGEncDDDGMxAvVPB6E5LExaqnG3DjVGc",
+	"q98NSsecWEUWbVQFNpgyVT3bEkrUJDkxqbughajqN4Ca7hJNIOU5fowZSTO6LU1xI27AGSBaWk1mdj8/",
+	"7mXQ5+LHdUDDqAb3cKmEB7RzAHNA9dsnaRh7jIRooYk4FyCmwBMrdqSP1U00XeUfBEujxE+2JFnHMFG6",
+	"4JuS6zVlkbTE8E0MJPccLdlyeaeeMR5PLN2RwbbfJ+e/8vB/7E8L+sHMvOXf0p8/vPrnz39/EwY/9aor",
+	"ewtTlhb2A88WYXxDlkIIadFFP4pDv44zAHsD/E0d/h8PW500u59lGfUWyxYbuGZG4zEjS+otwpgJvpq2",
+	"GMJhuN2uk4TRaAm6Q0DXUZaL8sPA8qZ0zIyBPxwYDh1OjSkdDgzTc+g4MAPbtSyFdbn6SxazDY2aUB4T",
+	"esPijNzGfJOK4+syQqPwrizFyXHE4rvN3+/dLUGpuVsag97H+m5qy6s5PzeciHX0AaSCIFnsl68G/GL2",
+	"izaJHOiwVX7s99axAEAs6EOs7LuExlXfGIeFKEHnER2wCefZbo9Y6c5tlrZKquFkQB1vxCZGYJuO4Yys",
+	"iUGnA9dw/GFgjq3JlE6tnJ7G9nTgDv2xwaxgYDhDc2xMJzY1Bp7DgpE5nkwn5oF+r9xZVWgaOVR/F6/j",
+	"fwaIgXT/wmiUVUx5Z1EkhMgNA2mtYOhKyeS3cB7/EqYZT7Yv4yxpcA5/WHCyYFFu2RmeTAmPyYC8oYm3",
+	"IDQjMedxC79rtmUN66p9b9abOgJWwdQwB9bQcMb21HCp4xlDNjKtiT0dUGqjBCgujqCq9A3bdf0KxB5H",
+	"g16tkxWHUZRBHq7mdsvBOs7ghs9/dt5ZY+WEBT9Bu+XPmlSh5TrB0BxZY8OeDKaG49ChMRm5Y8Ob+FNG",
+	"A9f0LJCXF2HkXxyxvQeBbT/I1LJawQb+6Z/lhXZ+cabtvXwJo64EFOpK4Q+w8Rh8epf9znc8KxhT25gw",
+	"0zWcwPaMqWuNjCEds4E39a3AnBxu3RubruXZ/sBgTjA0HHNkGRN7PDAmznRIR+5YoDfnLx2XcBB/qZ+u",
+	"dmdbC5mAmCjHkGK/lBgb/Hy4k0KEfABNScS3mbYe4OyrkOBzzqMwvnlRk1rPdEtBzF3ub8mCR36K3lX5",
+	"zQ3LUrJlDxEmmkmSOsFoOmauYALivrGYQUcmNayxO2COObRHdNp+x7UTpTs0x3QSeIY/ZeLSswPDHVuu",
+	"YU88Jxhao8HYLTyvHRfRQpSW2UyUh9oCGpjXcaasxyKv6ehkosjL4zx6X70NhtreCwrUSa1Gh694wsKb",
+	"XTRIY54tWKLEVyTGA+nOsopIoWa680bWGK8hOnQNZ+QJOcefGuoestkgOIbufBjVocbQHXmGM/aFsMWo",
+	"UYzqmAUL6baINrqzipt4h7DVSEYLmrAvRkRORx7VJMhJPRXMwzVKOFTqtg69MKe2P4BbDcQWx54MDOpM",
+	"h4a61gSiDr8wKYxpjgyBfcMZTB3DHdKRUYxpejmNdFxC+4VpdXeH7b2vLlnKkjsEk+YY+oFlG57cEp/d",
+	"hR5Lu9xbpqCJSVOQyh/Szx/Sz4Oln85UJGX27lTUUYk5kIo8GNOeGHB3OEN3ZEzH3sQoxrRZDvuOS9jB",
+	"EuwaFR2rcz2GPtU1lsRq4hc1ZeuSZTSMqzY6JWLcslVGIBwVknbQHLqhKcF4Lf8IAdc6kIIGgT00HWYa",
+	"TjCZGo7lD4wpNT3DHJhDNrG9wcA8IqhoAlyIOQbcLI41to3pYOIYBRdihcDbcQntAq9pd+BDYXyTsDQ1",
+	"7sLVIRr7o/MTpIhut5I1Ph3YGpnl1CSlFZyjibQ+p/7eFhfdIbZ0F82MAsuz6cARUqdlOO6YGRM6HBqC",
+	"gYyDAbPdaSGsmnTCxr7jGENqeYZDR6Yx8W23Gj1+yN31Ze+dSmz3IddLWzzPsSLFUfE8gz3xPLja1nCe",
+	"Lx7Kc2gYT3G+8gj28jFLw/gmYsrl/wU49R4GtkfKH/smG7kDw/amgeEwa2hM3AE1HH/ojdg4mJia2T0Y",
+	"uCa1vKlh+kMmTiI1pp7jGxNmBxYduUN/vMfsblUPFy3SAHLe9gjoamSmzVPt47GtYaFHXpDHnSpr96mS",
+	"y/2XO1YKT9qxeraFCIlmwchtjELodrCGXypyemL7znjoTYX2axnOIPCMicMmRjCcWp7NBqYzKbLkxpY3",
+	"GDnuRIhApuHYzDWmA39sMGdiupZvB4PxaOeZGna16h0aK6oH1bUdgumADScjnxru2LMNxzF9YzoMpoY5",
+	"orY/CBxrOJ20Wm+OsT4eeG6Gu26jIthvd3Dflzs8XQynHW4mDEh5tm28oX6MGbljyXbfDdVwuzyEb3c7",
+	"/GrljSxAYGo/A2gNhT0kRqmyHPVrdT1SjqFExg3uSY/fJRZ/foGzSbps2KsMEKqbONkd5M0zIkNOZMAr",
+	"D8j5xZ1TxK+1wUEyWfZDsQNt101LeQsBUjxpIgQEfLzFyeHs8oCIva49cTr7ZB37LCGUqHl9CHTtuDog",
+	"Hx0p4eoVXYYRBFhe3DmS1vUVQkTVy08rcS5yHnXLxBs3jOcZZ5Dkd5779SEECDF52/so2ASM87qRaO67",
+	"kOslc8O4ofIB3qA8IJQkUl8kmuf7ODbwEOHoEJbwFnwBe04gumYEiSqGScCHsI9XCFJEZ8NuA3QHh8Te",
+	"A/YhzBZvPb5izQJOnoCmKJrHTCW4d9gFWxu7Gd+KJUYxXKoWor4q2JG+8i8dYvSHdeEP68J/pnXho3bq",
+	"LtbZo0ocv7OE0WApAXZaiBGapH+gamcfwUWyEPjdDY90NlISDHdHLNremFnBaGA45tA1HH86MiZsYhvT",
+	"YOCOvIlPmV2YTix35JtsaBuDwKGG402GxtQfW8aE2XTojr1pYO02ndg1ziFTQy40iKcoh3zqzexJv7cM",
+	"497Mtu/7Kkj4olY4olxQ5Zm4glLIm9BqqtQlnzB9IaOOZ1myZv3eiiZ0yeD5oh7ZiceXpxUoFzITzvia",
+	"0TR7n4VR+E+Z3sERvvBWTDMMnN6R5bRO2RnW7eiN7QUcYCHG3UDOAkuzV1jcKUxDN4zCbJtf42XjkEu9",
+	"2zC+ueBcUIfd73l0RT14/rdenl0uNN7JwBQwyHhGIWlsYJlj+zhuZte5mQ0HOyViPSAHwOko8a1n1Lvd",
+	"xaouGfW3wKYgnyqtot2W974vN2v2e2vAAJySC5Z4LM56M3uon10UXl6to6ghVj9NUfJK6TYlQk3Yogqx",
+	"lz01n0H18asi9IBG6b8cpZcro5VQ+SaMwyXdhc2I0Tum45NkHNyRQKH7hdFd2lN9PSAT1wR8JQWLafkm",
+	"Bowx6i06isS6tNuFoICOnFY6GvV7bLnKtuLgvHv3ujfrOZNFI+GIdV8IVP3SKxIc1Eo+yt8rqWw6TD6j",
+	"xP3HXfnHXfnHXfn4d+VH7fjuZ64xR94WhemxMcv2oUFBgifvrfDHpubAmgyNkT32DSdwJ8bEpI7hWkN/",
+	"wmjgmc6gCNDwJ4Ftjh1jaI08w2F0bEyD6cCgpuON/SlzA/Cg7TiotQCNTndw5WC8ChNFu4eeiZbbsp3a",
+	"zXZqNzVKN48kcrtG5D+UCCWn8qeE+j5ciwK5UCVQWXlStPGJt0pn4Qf+TN+KdiZeCbg2HYoutF+6t5pv",
+	"caR7qGlIj77SdxwE58CDUDaC7T4QI9O1hwM6NibONDAcy6fGxPZGhj8YB9T0LGaPhloqKbUcezoyxoMJ",
+	"MxzTmxpTyx0anj1i08A1fWtPVRi5lS8qqzQfsEOll9/3WFrtx3JkOY5+NKEiw5HH06kdTwvpWawm/Ux3",
+	"kFM5h1bzORydFBpbHrBWPod3YZKtaZTnU6OYH961G8hpHPOMSiD9dt8/1JKr1VmEtOgdQmYhV3ZMNT7Q",
+	"0Gtak2DEBtQYu5ZnjL2Bb0yZExg2tdyB5/hDNtYMvXsfHgUHGnqlne1vb8omNrGTLIveQu0CgV3bLNF5",
+	"paKtnv84mNmllJbX6lRV89xlGnfTGBaMUaGbppR8GBV5OLgk5KNIQ43Z5M2KyX8WRVmPR1HDR6Mogahd",
+	"8TEHkNxLifQmmpPsr3hkLxF+LJNhgwG8ysE2C54yWXEBJkhJmKHJgjgmSSUMGiqWHAC88qreygF2LEuf",
+	"75B5xDQQa149e5xnOw3+j5FM1Og06IPretZD4/5+38ae/AGbDj2bmoYVmMxwAsc1XHfiGVN/EIz8AZtQ",
+	"S5OlmOmN2dA2psHQMxw6GRgTb2Qbg2AY2P7Itag5PjCliJZynVsV/WUYl7+0Jo2qsmBeoZ+UsoWsUa9q",
+	"KbjQYhJerhO+Ys1gypOWkGkGQnzqzazRrhQmIaOvqMcqLrn8FDY5nzoIV+3ZULC/kqiVO8ZmPWs0AlFL",
+	"F7+cyQRqMXh6am/PzHcsX3wcAc0y94VJih2gCw3gpvyDEmKP5R+sC9lStHuVMFahrbEexi8kwSNQ2myT",
+	"OHGs+4KpQCZLvXRxGPnHshb7s7GWtlSe3exlarKxbwWOMXJtajj+yDMmwXhsWNQuXbEYd+la/pTageF4",
+	"g5HhMNM3pr7FjBE1g4k3dAfMcQ5MT+rCXkb93pJ+qnxZZi9vVzRJIbFsRRMWZ8c7+AXfqgHs6ONfZDe1",
+	"nf/q2bdGg4mz7+zruhm+cNzRtzsUzrUmnz004JCjPzkKxZ+DWZg6o8DoO9SvGx0yIPOjyiuDMaEKQ8Sy",
+	"orY9xjOJz2kmK/H5dLvHX6PHv+oBTPktOx1pt1Bu8OrNfimcER8rlm7bWfRqu9vDDNGChnX4+mQVUY9B",
+	"ERQIzAKM/Skl+ZE9JApjL9f7vfhJA/OoQe0SeEnaSBNCC+RLRsIY9ENkO0AWeNIJ1FmHogl7iOAm4i6N",
+	"DgZESRqz7AkSiq3fGXCmErUJFXaZ9j7Wd8p51iqFoxYsaAFkNJKGnzLG4qLKJ8nZ22ORxuNIsQ8TWI+S",
+	"T2uQFepTGITevhMI5RPh5O3z8crDc7eKm3mGbZ44UCFE3DQ7j0BtsX8bVVYYk/OLu5FGCgVVo0C5Z7ER",
+	"dY270YHYHDVhczgqHfLc2Frg2DZNa+a7k5ltzmanzqQJiY2Pjhz9Lrzka3BW3vd/64nLs/J4EATBbFa6",
+	"POOtR9MMrvXGh4OgTXGJqFvCwkP7I/0hyP4hyP4hyP6HCbL72zhZyY9/ySvSIqfZJdqo8uSFIJNtOFFy",
+	"xOfPQ5QC0W42ImWborQYG5ljbzo0Jr7gDcHYMSZ0MDUcb2xNmesPAq19ix2M3InvmIY19oaGw6bUoAPf",
+	"NobuhJne1AlGY+tA43RHHrLPrHagIPfFzGGldbWxkbFZM4dZpmMNoXVZd15iOpPh+EiL2M4EyGITX5dJ",
+	"bFBnDgWyf2v19FrmYGSNmo2NBTAHI3syEcBcQC10DMqKOI1TWeW6oDHoaNAy2RDzcnfMZJfmka51gbLX",
+	"nMa7asGpZypQmebLtLVlQi+zZB1vqACtNVw4w+VxduFGdnoyGmvy2I4gzby5neqXwRNQBMF1jfr0kXnb",
+	"zvD48A5jGJie5U/o1HbZEdUR/GFguxPHGHsWMxw2GhjTwJ4YA3dkTnzq2cwpPHxTz2EWHQ+MkWv6huMP",
+	"bWPCrLFh02Ew9qau5Q92hy3KjbYy0WZe2XTxqojEzplA5qPJV9PxiTVS2lYbYwQNQz9Ng+loUjtNUg9p",
+	"ZIqOOT2SI+bk1JgSnq++Ll9pQP0dmKJtHY3qqpxVJP215QVWUvAbinjnX6kk1sYcwkfiQoMTawBc6A1b",
+	"utWwlg8LTpZ0+6jliQ+rcd7ah3l3ZJnlDdjQHFvGxJ36hhNQy3BtzzH8EZsEJrXsAeTdyfAB1/adYGQZ",
+	"YzrxhIRmGtRyB4Y39MdsGlimbQ0ODEhp7J6OEP66a8r/28C7/6WB5nL3IJAhwKYDg/puYDiWNzCmDhsZ",
+	"wcSkru0NnKEzKpQIH9uDG1OPMsMxXduYDPyhwcbBlFquPXAGw+NARv0lJIV/LCi0FhvSygZ2krsQagSv",
+	"rTcXf6dysH3OUhLzjEQsIzTeQqVpEHIIJafWuE9SDm3ahIqY32l9QqNswdc3GC4VptDvStwb+pJZAoOI",
+	"2ybMWorGlgyZILGfWmMUTfVfBrb4YVr/Qd3GIBOquX+phy6L9WFSg3i1VhjDGkMlfe0lu/qS2WvwIVRe",
+	"GnaYaVp9CYKz9rxlm7X1DTq8ZVXfcsYd3rKrb0077Mse1PY1NffD0Haqrw0mXeAxrL42HnUByKi2yKHd",
+	"BSQ18hiYwy5AqVHIyLK6QKVOJLZtd3hxUKcTBwOE971YJxUZ2rLvRRsZ10XC3YgtC3GxofGh4DqF0C/Y",
+	"Rq39oex2FcbXawja93gcRKGXpR9CMdsvqpOcXrHjo9YHq5ifdKnSka9B5hgUPbS0CQRfC+M0o9hw4vTO",
+	"OpUXS3paNLaT06anHUunKRHaMaf9XhZmAHRsrycE6oR6rGufeCl9i1UJHKSnEnyNeGmuzfpjHG2bCqek",
+	"UPFbubt5kFfvaEBa8da1GmkHBjuBSUftRd0ajOXIidW08qeynCwJsz7hCXHD2CehbIrdAaWQfXVaGHkb",
+	"8XXWNLNcVd6R8cHobAJsCbeJUH5efgrTLK2fOEihCVOS0VsWN6INXr9m+H47xhQsdKQoRODLRI5Fwjjv",
+	"HYAvC4CzJOFJpZOhWlelOaESHE9BvgNlsgO22rDUBIWHYqQEMw0ZwCqbz9g7vUUnFEGGel97yhV9mcNV",
+	"LrS4b31PJTgz8BDrpVOgJ1z1pLUgfucUTd0qVVm2DvQgu/19zccWKOUdkGONTCDEO6eVBYuaLkn4/VoR",
+	"dAWVslZMiNI9tKMVh7LZo9aCIPVmEy5ACn8wIkpH4nGOpg4VDdpQdOY8fl/tyqkC31Nx8aocp7KO1SCT",
+	"qP6G9p4WnCEMC9FVdp5Vkp6QFyyjHkTZLOFySuk2L++1JQt6xzDjBBsAyagzcaayBetyeSHUT/MqN83C",
+	"Bvj9ws8lcuitOhs4IUpbIFGEKTn32XLFMxZ7W+OvbCsWdlNtDo5ogPeu83ad/XLP5wS7u6ogpoaRl9Rn",
+	"ZVHvV+4a4+wf9q3fJ5tF6C3A0p+H+kGjsRNyRmK2Ibcwwi1LCYXPMFDbEXJZxOMb6JNJi5VBUkdR9F7N",
+	"Uz5kC0Z9lswqi3+cA1eGvNiRvo4HU0IFQWWKSFPQC6pVO9dZGvqsSDH8kxTL02pr9I5lDtAZ09wo+BF7",
+	"GRc9jPvALE9ts40Wlus0Iy4j+IY92duN+ShUQ0r/4V2b9+7oYW2YC/JD3MnYU5iQBwWmH0Z3rdvc0Dgr",
+	"kw0WJCnTZcPdACmpkJteUCYwZAS8EoKaugwPxv3avVEhrOKmgO7wYZqpiwILP0DrN7rELwdjOWk35p+m",
+	"DLi/LNaCN9WX1TifK//La9hZE2SVOik1hQqgtZppGjuvVjndazCoE2lJ7tWLq2r6iqxI4DWzgJmiAGxF",
+	"H4SxKvQmUZDzCoEqRv0TIgQ9cYGXSmD+KdULG0DMKYgD3oJD5p+MvRR73qVAKfWm8EOjMLFqg/JDtS1J",
+	"YQV1Wb8PdfHsVd3KVKpEktu3QVNrIJyYZ9eBtEI1H9AbHvlwQ4I4LB5tw0UMaCyhoPZeTY7O3ZTH3e1O",
+	"Aewf1DwPhncBFB3kUnzFlNe6PKdyphvTpZXwJh+6Vg8UIFevSwfq6d3SGBRjIduF9GqIiIUEjRnZ5Dn+",
+	"hMeyJnJeNiRmzE/zQ/T+/MWhgvNpLrHDanbKVE27f6AcVYZVGRMZi+tdbd9xTpY03pJNEmZCpVmyrBkJ",
+	"6nVdem54+amgXSiOJuhY/JCxuE8StmKyFLGUajtDVoPh0BxoMGxe+oMhqDaqQw9CJ19CGng92ieiHmjK",
+	"cA8taHzD0jxEMuOc8EZV3IMxr5kcVAPrB9TqwpTgM5IqQbsmQj1gCRhCToi4J9FmglpfwIW8W1wYcjW4",
+	"fMXVFTffB3x8V6dgy6xQMI4L9Jtv44HwL0NFw8ELRv0ojFmdftOIbxoA7KsXKvqe+l7BQ2lZK3FB+U/J",
+	"ZsHg9Id5+FYSMh8kT2nggE7+OU2HWZH/kgomUtHAjiN0p0zoEc0efifmECmBFXgnXF9N5uAzyQvxgpKi",
+	"QxGxcrRlWEiaH/cIuO219WvC11OVAXHH5I6+zZJ1IQ/xmIGxKMWCjeLI7hKPxKtCNNI333QVF6WCDhKB",
+	"fneT88tPC7pOIXDiOeeRX+svDc4d6cIBXuah638TE5owAlFZhMV8fbMo6dvKG3imUr/Aq2v3OunXTK3q",
+	"2t1ee2pdGAXH/Bd8U4kSLTcy1mLlSrObEMWSo/cHTqSVM0gYe6qlrQka2YRRhMY0nFRuOSNNkx5ystvj",
+	"2EZSJH4n2ExJ/TAgflunlUJRr0rz1drRuebzVKknC5ArY3ascu4teMpijKfYjS/NSAB3FlbpZgwvKa4K",
+	"LXmga4h3tCVJR2F1RcZeO8EHeePqpCk+S7Igcm0PO1FtO260FzjagcOwxjdhCs0symcNMuhk+46ie0cD",
+	"cw1gkOulGmWPpzNMYTS0yohJ9tjt4STAFLrXtpHtqTDNoy1OCms/An+VXho5+4OxVIWThgftbm5Gxo8x",
+	"I7ds25cpLSAapE3Wg2KgRoS8azIkC3kCjPtY+k/eLppA3ISdvS99HhOwjiWx9tYlPFxVbwKljrPlcp2J",
+	"S+VVyOopsoH4UtYQhY48heBaw5ka6Bpe0tFVt6aWR2vV36sPPY6BtsENo+MDiAs3Xt3zA1FRgZCOBbGt",
+	"uF7D1V3fNBrX5NMV4Rti1xMS0DASsnbCVjxBziMXfpy0bOqOWhQYJQvDCR/BnCT3U4LIHY1C/yy5WS8h",
+	"LLsMmOfnLy7xwCx4mhE3bOYjOMg1VaO0eKckj4aHZ6RwqMK1nk9AUqGB+6FPtnxNlozGpUI//7uFig8d",
+	"41jPbj3koqJRNu32EXBXAbGGw9c0zc4gmrY5uhsibdt6cUgUigevMSS3egFI4awylNRcrnLx5qon+wVk",
+	"dJuCgORuhaLCouCEvKG3jKR8ySDQlkVg5ZWjZRAxC+LrjFCyhFBgsAdT8NJVDZpCq951wnJ5C0dKT9ti",
+	"qls1mGKrD8abBlcdY+Ab2GnM1eoD039Ny256ah53nr6cbfdNmKZhfHPJI5Y2uurTlNBUVoRPxFNFNzJ0",
+	"J+fouME6nbpHDFRFtctyKs5+vlnCmPZ2sR71RRhjPt4OyViwpDBBl5rXMnATLmHc07zZwgEi2LIE2V/0",
+	"QsNfD+P8Qcgdb2kWpkGI4b+VzkyqrByE83f2yQ9s5ZM373Ncg4xznWqT6eG7MFVOSwFEmGW8KW7JuFvF",
+	"fVzQDoSnC55kWMg13qkFPY7vPddfwS+I4lwQPlyqbgJak5pqjXSsct0e2BaBg6xN2vlRqceLCE3UJZNd",
+	"I5e9lo9cq0cK6wwLQbeouFZjnhSeXSGt0EbD4Eheo0LmS0mYyaBDSDiJC79ph9M+a9+RmutzuOamOvuu",
+	"AfKhXLwC9hLeIfGHJw14bym4v4NhYxRBgW3x+nXAkwZ0l8b2KjZgrOm/Ye6ucv5HAbkW8LJzlaVYC9mo",
+	"ot2KVgLCbpuV2r64knTAPhjRlb3UMP1G6NhN93Yq+7eSJT6httt8jGEa+WQFrUUX2uLWp1HEEkhKW6cs",
+	"nyHTpm0NhSqvppEb691nH+P0weKLzT0OTtR4JYxkZ57HVln9GgUr/N/fvIZMOnim0UUu5DNaDFHRIGmc",
+	"boSokxK6WkUhhhef/pryWMUuCgzgEghakIrrVIjf2XHHbFSCZrE+smR+SAmA6DEkU23nZahiybKKdnAe",
+	"GD/wmBlwArAcH18y2c5LUGruuapCeZWwPLn+Gg0Ygsutk4TF2ct39KY36111ap961atr+SlfJx6rJEXg",
+	"3Vpa8oz8mWDSq1AUo+0JOQ+EPshoEoVCxM0ytlyB+WPL10kKxw0cGhDFGmZ9IoaGyxEamgH2Jdr5OoNo",
+	"fAYieYyxEriktpPpsyVEAuanPN9KWdtqNlTqO3uQdcyyy/KwjiySI+vB0YI1AihTXLs2+gD9s2baX6eH",
+	"aaDlciQ7FVDVyvRrDyz6Ea/V9zG44ssQf80hZDqMGPH4chlmWaX1ogS2vJqv13KQypH0eBxj6xYAW9Q0",
+	"6tOGuJbPEQygRb3InZNi1Q8DbxUKOpDvWBLRVWPZTyAnjg+kTXVMFZDlGIeliGn2RkebRSszyYPW4kwP",
+	"Sfv6sbIjJfs8EMYSCBpsL+g24tR/x/lrmtzUe59zH5xwNnkTPmu6i/D164zza3B4VqkXBlDeUKnLWmKw",
+	"rgRouLnkUzDZQSUNR06SQYAKruKBLLa2Lx1mLAHTCI9fsDisB2IleIltFpwIRReSKCA2rAmA+VjXPg5W",
+	"Nd1i0BUcbB5p0XpanuKVpOGr3gn5H76GyAgwmHo04ZFuMe0XXAFGuwvZBtDCdttj23ntoMxrpVHl4Qio",
+	"wUVHAOfRi4SGca0Odl4cIkyJy8DdnqiEwxrohRzsq2H2+7BL483y8EIodhoW5bUSviRhdkIwDiCTqXlo",
+	"UV/HWRhB7mE5eebBeTFte34gEkoQqiAgD90pY+BVQm+WLBZKqkEoSZeobOWZcmkWRhFEYeyP11H1+Ap0",
+	"5XEPtUgasxxJI8NcMHswn5ySU9t+nGgZuxotU79GWhQ6JJtqeIiEyCMgTIfR3vwRgcmG9JGcppB6MQCr",
+	"dIYWYaT1PVO5I/aO1JGmY4XUgJPYMjOh35wUDyqIpVWiLkf4oufZPyI7Pk9w/fKpAAIkP615Rl9+kvXJ",
+	"Slh4I1gLZkIURmDJ85U61cDY/iFGvGaf8pJnOQpgLlIUfkB2nRLLxGlm4i/MqhRYoOktFgw8Id+Fd0zT",
+	"UKGza5H0sVD6WxQuw4wkNEy7o0IcM/EayFtQ/o2m60QdefEzbKiwaNEIqwGCmIttanbJUbAwHOKhGKxB",
+	"FixpsG4dq5p+9grVs4qEkGY0YkKffiPDdb6Ujt90BrXTA152UC6eKu384UUndJX4eXWez60M67i4lDb1",
+	"mlm5KyKUUV6H6FuGXgcisKLZGGGjcCVDJi6PxblSE+0w/EunW5uZorOFohUd9kRjbHJAUkz8uAjJIVZG",
+	"SX4bXapUx9acWplrdmBKbe6+w94KXZNJG+u0FAmm1gQSTAe2TDC1xvtSZvGNgf353XZfTXqqNS7hGvbQ",
+	"JmHIu0yKyOp2aUxK3SVY1NSgilwBZ6FPBir1UUgSJurtQmQWtJaSK1X/8qqX19/JFmyJ19x+BljOV4Wx",
+	"oW7xl5Uo9kkTRSuUZomiOUeoo0SBsd/i0Ei5wjGno2LKGXFMs5Av7OFIlzDO0lvwP+lvEJqRJRdCxs1n",
+	"kT8KOV8KIFC9VhdB8qXUxZB8txVhxB6OfmdxRIBZJ4pLmrHXYoe15EeVurYjwDihGbuO5NtNSXfq3adk",
+	"Q4W8IJt7HqXX2tOGvDptcQ+DV2krOnygwvIrFntNxhzol4SlLxJB1LnXl2xYAn6GjCcyJhkcF+h8aLKr",
+	"r+OiTF3LtYM9BVS+qMsw3jmM1UKueuv0qkekmLHkQteeQTIRLA6jBWhSShvKwiUrzru4nxNfdXqHyuUn",
+	"5Ie6KoWKNF+xhGYyuy7j8HbshREyxwebkcFmpMHkYQjW4VvDb8MllKNXpUlGLMjg8tT13j214+oX0rP8",
+	"tVUdswI3CxbVcdqszxJZhqZyF7UKHWHsRWufKTpBT4HcRz51bu+ryiSqmn9nATNvgfFlr7nLol9SQxkq",
+	"rHej9VQiHr9jSUoobl/VyOpYlUqbjGgVqiZNo1aRvqdSVcMIzWgp2kOdWg8S/3+fElZvhTzUcAAvlSMF",
+	"iVO3oYLnqtq5q/XIwQTkqhdRtyL+WYW35ii57hRludOIur9j0Yi3K+a9CIMASnc1R8NJl30pNQZqLD8s",
+	"O7bqE2uqFdY29VMh4IFUt1F56ILzYKEQGAfrHnSsFnJqO2qAU3sIbLIQID9nzsvvlR77jvM3NN4+L6q2",
+	"NaNe1Wqj4tLJWCz+CFGid5vOT8b5tRCtrot6cKXacFb32nBW7pHCIBGcE37Ja8XxmOkVYrB+GNCK8gsu",
+	"6ad8kw8rdWG3Fk5MUZrMn5ZA8misDKkPQ2MDUOuo/MDcBee31eR2ubaN/JVAZKlSzLQVdlfMGpRiIcHZ",
+	"Zj6JirqSuSFCzxIYAwaZY6wDMtR4mhplm1+ZgdYu6UPvY7rOFizOQq8emPUDJ17CfPErjdJmIb70dtVh",
+	"q+IvsGADxApC+Lo+7HFOP6sUyVYb9DHE59LOyiArCmxXmZBPM+oKGbUI14NYv+4a0K5R/jV0DBkCtC81",
+	"dG/o1UPy8Ir7bpE/QOXsKhVfhcXtycHe9Vr7NbvI/jWz7yTysOVOFXdRJiWTcgybbjqLZbYA1hnIQ4sf",
+	"Db3/WLNkO4O5cSFKHSVXWMZ6fXvVqyVAqNIysgCDLKzWfC8Ui94dxfeZJy5Iq9jykUGAXwlNXcruXe1m",
+	"Bw1wj80QpDp/ahXcQM6s8ANwjSJZGjvMsIjSuk/WaZ/Q1V4ucfhwLSaHA9TarwzN6Xq14knG/DfMD+m7",
+	"7arOQ3iyVOUUBai+f/vjD413Yz7UNcSmX8vY9LJ8gRY5IB+s5luJpj9KtrCGBRy1LT1mjHzL9jRYKuH4",
+	"RZiK67UmmKF1DBq+xk1HRUmi174aoAo7mfafstgHwUy9gRbUkq0TI8/DTDx2y7YqN2ZJnhiGfM24ZVsj",
+	"CCP2zWFicqte2ba8B8O+DhkJduwxVSZXseDD+7WZ5uHNutcxqAvpgq9SrUd3pxaQXYIf8hZYE39KHc9i",
+	"hu2OA8Ohw4Ex9UemMba8ocvMwKbW7j66Zq0FVrkr1VuxBRLGRV9+P0xXEd3KNn7vGF2Ss3KTRtX/78zL",
+	"wjsm+14hSjBl5BDEdAXqg3egrfIzdqP7g5oeTE3Q2+gn9FmWG7JhYKoQu8QNguZWIbSpiPY86Fzyh9+j",
+	"d6PuXd3dC29kTWzqeCPDN5ltOE4wMiZja2rY7sBnw2A0noynOeqwbZ47NLxA4HnAhoY7MieGRW3Pd9hw",
+	"NIZ+p4f0wiuj7oPSDYAMK0DWCqRJZxJYTLBlqxb5Kt3QKvhhaJr3WnvQenNSlS5T9PJsBl9ePAROsdYu",
+	"Vtft9YXYQ2zbLBfijAb3/R7fxCC/aaVI1rJPAm0I39XKikvruXl/n9Pm193R8g8q/PemwoJHNvStfACb",
+	"/BfHig6VZiExarCCNAUQKUA072U0LGPHMoU+p3xskk1cMhotG3JsImgEgjbsJU9VWSGf0IzwuOw3VHV8",
+	"xQz9HjQlkg3mxd9vQxTbW9hHJO7TmWWb/WqnZFyekCqa2FjCmNSPhfKrHFWqQjNGybS0Fm3haZNCLlqw",
+	"pGheL5clMRriCsT+oEhm18EQIHIsaF+fjwXztA423bsyyLyrjAZnD/y2VeRG1OWgiG2PUEMObUov/bqH",
+	"9Z83fccduWPPGHjDgeF4JjOoFQyNcWAGQ9fyp8y0i/67nhkM6GRijCx/bDiuyYxpMPCNoTsJ7GAUmJ69",
+	"R1wc7ub2l5D8mWpxc1jdy19j3iiPyWqdrHjKmkVGbEB+n+OjWfsosIJHP5GzCmJumbkNfRroH2VT+cq/",
+	"Co1kfzv13cQ1tLxhYFLXsH1zbDhDb2pM6dA23IE3dNyJP/asSU5crhWY1PGZMfYsy3ACkxoT6gwMMxh5",
+	"A98MxhQVl+66yE4S6f9xDj//OQTO+DeWpI2WYwgHK1u/ljJ6NZh4ti/2cMPz13s33DqxRyeCZO7yLyGG",
+	"Ce4vaXSrCD8ylhHLMHoJyx7JINTaIr6ZKML4jsXyIjiQNMbU8moydlCXsYE0Rq7pjwOLGVPHGxiOb1Nj",
+	"woaBeNgdeI4/ZKPgQI1+RVEclRehcqD9NYQWYr/0zi8gsqL3sd9bJ1D8MstW6ez0NN/ziQahUwiNKpON",
+	"z6j/mmUZhGyY/V5Aw2idMIxAFzzvBROiS7JbORIPvkwSnoBw1vDgZDaABxNGU4CsXIFaynMwvg5NIZTH",
+	"7FN2hpU/GuZ0TDmUeBEJPku2mFtaUGLj7aPkzQVdrVic5j2P0z1XTEFAevf6x8FFbc1NPaOx6A3WGZfl",
+	"UsI/DlPnw4S8Z9bbLFLmXf/898XC/fuz9Oe//xD9z+D7yP/ub87/fLA27nd/++fPH37Y/vz3y4h99yrz",
+	"vtt82/s6jqJZULs8jlV6l19vy8TzHbgf1it0rlK3KImTslhm5ZXSofDUCRV3IH12LQfankhS6nKgIQio",
+	"8URbJS4CiDet6dCzqWOMXcs0xt6AGZPAtoyhP2LjYGJOLcuG7Io0pTcyjRjrRQsxjNaHt6ez4fTnosKZ",
+	"QlRO0hvmGrDy3CkGUkbEMqaelL4QDGwCHyP2dhFc5afzF8/O3n/3bHPz/fOb9M2Ln5yLl2fNp0MOUxS4",
+	"3qh7s8xjEsXSUP+qo/koEfUP7H5t2NV0WIngL617/CFK/SFKNYpSSJQLTpdhrQYYS1IeyyIwG471kCvS",
+	"yIILNPLQ9wSlSKugrE2uMCBLAv/WSEk80vvlQaOWymNu8RhWoIGTm65d+VALacOtibnQgLXnApHPeZyG",
+	"KRS2qmtkc8i0n5PNgqHVrShCCLbDvGQWRLHcxmzzlFAXblh4BUu1qEe1TnJwriE6BteHuITwwtRbsCUc",
+	"6P+VsKA36/1/px5frnjM4iw9xV/TU33ZYluwF6EAnmX1bTyDHFUyh4cM7dX5jDBxqWh1A/VFuizgCcPQ",
+	"HEwVk22zC1CckMtXz8lgMJj2xQ/v3z0/uYpL+2og9hPLHjjD0c+l3UoemmaJqhbzPO+X1GALFyQ4b+xj",
+	"M+9rBlJVNGeuN1+alyBvTUxTX8gyjMPlegkHWS4qjDN2I8hMrEqvolBdlmwnJx4gigMWDdpkRcEwJj5f",
+	"uxFGLcumHDm8DqjLsAt4L5Lt5boBcHMhV2gUnZd7w2rEyZYk63jW1P2wtEw09tYW4AooU8zdaYdQZ8g8",
+	"LTU+o0HGEiRYLIh1NODyugJt+9AAqVW+u2SriG5RT9sF1aJjgsztVGoc10tcNhfam1cq7c0PBftrWfCm",
+	"vsgLmi0UyGWGWxHLm4OxS2bLIfDLs4dbHFp52qTKkoxCb5tnVEIb6BmZJ/M8j5fEfJPHjObHfJ7N5VEv",
+	"cliXPGFX8RM/oUFmhCwLDHGz01VoJDRj4FMy5H3wTZVtXfWAxNKr3tPkW/Np9q3V67jPC9hBM+Xru8tK",
+	"0f58HWeCt/bJPGHUT+eEJ2SOa5gr4GDpYUiDmdOYx9slX+OvlHhRCJodGg9nZP6P+VWcw0xmwosTNt/M",
+	"c6g9GDb/+NY2zaebb+190BHyxVkAkZu1cBW5GDzf6JGjqiTlEoIUUxanZTq1DmDZHz58ONMyE+or+Avf",
+	"wOHUHiofimeMJpCQ0L7H+35vRRO6ZJkUL87y2lMqMLw86Q+ycTVcpvmzfULJe9mxt5h/ENhD02Gm4QST",
+	"qeFY/sCYUtMzzIE5ZBPbGwxMC2IIoahitiiUoGLkned2l6zx/vwFgLHY0MWCpuwVhLbX9wXVnotppcAQ",
+	"pgTs1OV9XariWXLtELat9c1boK262zrPLyorxPsalDIQ9neuWLW8RYykjAi1Mu2TlAm0yqrpHl8uafnC",
+	"/kVTPM8vLjiPhCLBPq0ikMalyNu0O10RKW1S6nd7JMB8X0IXWdJP5/iWNYLaNepTfiBoklA0Y2ZbgD16",
+	"6xWAXkMcXFcIbdCYmpJ07S0IxtD1c9f0Ns7oJ/EY1MOXtQwX1McAWMG5oRqA+FC0AvY4pEgIKWSO+vgc",
+	"uPxVnHKIDdgUvdHUWE/zxFBU6305ivgWHsSVYSS5X2VjLL77dpVwv5+FWBDzyYa5fboKv+n/l1CceEIB",
+	"XU24g4HzOu0lXkSLWjam7QiuIBRDMcb//eX/Xl19Mk3j6uqTFVxdfRoH4s9p8PHP/6uwIugSMEBcMIqD",
+	"EaM1zqSxXgdPXaqyNxOZr0NfQLooDepu4Q6Klqfip/KBzUWAXQQN/K4NJlOsrZR/LgPozPiZGv80jenH",
+	"J78Y+YeT69npx9/MvjU177VHvvnfu8CWtlw381I7aXl7CkrFe9XTvo6V5IaaUD/vxiZYtxSSVOvVCJt3",
+	"Y/4qCK2C8nNHmKYzXcUuuwljEGROyDnqiCv6jzWrUmirDaoJ+nB9dlcgdSDoUGuR1c5crGuxwVRTYFEa",
+	"gFTwzkxsFeLPc7EWu9IWZUNkl7xQumSWsp2xOPpi6L4sliKx1IeyPVfxYh37MjoHS/pA+eiM30CX6wrg",
+	"IEyn8djC5nQYKTc7vrOkn1CQgF58uVhhNWuCguvvv9tBeN51isoXtifvkuPuamzaoha3/56WJa12XNHP",
+	"ZPnzx7ifi0WpNaa7r5y8emUGJ7ToLlLOEOMJFtNRBSB4gq5nj68EBamscSzdpYsmmYzSg8yJctN0qcHJ",
+	"U/6nlPBNfBVzVEV5QObKtjU/IWdaolose7wAFy4aU+hRblC/Sg1VtPrx5W0my8f0scwvtFshT+bVLKJ5",
+	"TSzX2h03IUt1ZWlky6PBLq5csGT5129mf2Td/7KPD+dthPYdkDQ92bmV2hGBnTz0iCgT487V5S2cVAkK",
+	"Dm1fQnld/HkO5IZWCflseS+5ZbNpJ2oJx24m34O+oZ1HapPrnkUtcKEfZtRbMJ9kHOQ4nkAjjUCKEEJW",
+	"iH32SVxXqYyeDFMpJlREhGFgeVM6ZsbAHw4Mhw4h/mhgmJ5Dx4EZ2K5ltZFoAY7Dtq9UFPW5A+PL6zjs",
+	"4H2vsaPfo7A+fWWltYq119b4/vxFfjyKAhnY9h/Bfxvzjfh8PPDLpLiGTMeHUaGGBqHX7ebt5bb88AIi",
+	"QpowyhtTlZPG7aQDU3ZGiSwVjusFv5hYVYO4+Of5TMZeyE41HwrbabndTdlD4Fh2n9Ao5WBaUPYMiVRg",
+	"F8r4I+Ug6GsDVxRIQFexHEv17RAz86KQGgwHvW9AfOJr5EiY/UfJ/OLHt+/mqqhO3a4o5CwG1n2ZP8zj",
+	"mvz5ZwVstAQV0C53vOlMJjmY/wYOI2lOT3mTlB6zT5kmogMrpjesURQH2aBsR5UC+VMyB5lvDhcvypRl",
+	"mbtsYw7Tq1jeuTV1cfv9+vxXHnp/+f7u5+dW5L/9ftpGjLipnWphBx3o+lvj4383X60qHKCJd7xbMDIP",
+	"/RxsPqM+icA9qYq2CJLCQJCUzFU6ak3Z6+iyb2AmvgpKeajNqc2NcYZHQ3DEoOzHkHJgEjIfzwQcqCTM",
+	"mHJqlDa5wz7j49yN2oJ8rcH+jgkUOzmfzuUIdvkvA17mXjQtKs/Q6H71yBfE4v4SphlPtor3NZKOWlju",
+	"DlywyD+MGcshjsa+zpvVkrNWeYbLgogZUZINOitPmv2Qg3eWXYRENC4/6wzdd6EUJv/CI79d8pqnLArm",
+	"s8JlrKRK7I6t6kXm+phMIs/7GOBJXoJohjqRyl0BM5ccDX+OqMeUKegqDtO8XCTkqG/kADXlgUVBCzgW",
+	"sLXuF2uuXyFMql60v7Jt03neEmRvYul3YRq6ESNnb5+fnwuunVBPcPM++K1A3qbeQjqx8Nzn/iBg/lIB",
+	"lDkGJ+SvbJXBt7ZDFnydpP2rWHWrlMCb5feAbPAIFU6BvNapLF1yy7YVpazY1vUyTKEt4vybPgGT5S3c",
+	"5zy4iiu9+aRqifP8KSU0arh7TdcKpp7NDJ+tIr41HLv1Mi7f7G3Xjj0c7rp1rq4+2ZZxdfVpzNounfMA",
+	"7/vmG+flO3oz31XCXnYPEohB925JgyqoWagm6ENvMaDBLe3Yk74qA4cNEcT97Vi2UMc3jN7C5yfzD6fz",
+	"b6TZWHatrLuzOjuO24Shw+QgCcdCCDoPhDR1CHCRRKGFsOqxWAMuWjUL3oHAhk6LhX1DRSugKaIE4YHp",
+	"9POyxBTaZJ0QAU8VGBIq613MiQ/VJVnssc8A3iNkzRqM/8q2+00RZxfn4pCXb45VuGJRGLNmUeeWbR9u",
+	"inituxPaLpHnqi+CkNVz10bV5/LXtcuSmAEFNPiuhEoSaZmP6xTNTbOreE6/ded9Mvf+61tf/B/iMZ4E",
+	"/ZtvxKeFEJ/EFyF8/FX881+38389p8prmmYv71icdZGdIf6S3cEJCYDTJIwu8SC6Cb9lfaGM3XCiwuLC",
+	"7Cm54dAYAM7IHMzyFcF6t12/egDEgg1YsXH+4gEG/hbL/huIC0B7PqpYyph/8uVt6m/Y0mXJWxXKV48Y",
+	"4ci7yvBsjWVtOK8qTPDYM6vWBqvld+yF2mxziFqYygfmM8zWBpFAM3yWRILC2qyapis7N6oJhY8V7M0J",
+	"jVMKyWGVY7hDq1lqaz5QtflRxVHv1G7gtBQG+jz4elaYu5XDMpeL8HJyOc/SLKGrudJTwSiiy8ua1b3C",
+	"eMqB3U07L8LAO4uyaz/M8l1LGIg/adQqC+UlUKMt6qZFNJi6a/E2r93YTzvIQiVhJ1sURiI0OP0Lyj6y",
+	"E2wXkpIWnhD66YiXZmTOb+dAPGgp9VkRUxisUxqV4nRzqckXEksS3iwykvET8iOI/fINKCV+Be0T5FkD",
+	"Z2UVcE2dNxuJTnbOP4zk5EsAn028x6IvdcYCOnMobnHJhMYpyOs2jP0+uqiEmrQOsdsEmYMol20Y2jOX",
+	"hUmQp0z1iMAGVeiXiqjqA6A6HVzFT+bPo3WasUSGBwq54PTUM8bjiTX/5oRg7l3CGFFdjRT/KjQuiEEA",
+	"N4QyxYkNnJB3C7aF6aBzshBiaCwdERV0lNcgp29DCZT+aBEvhpa1S0tqlTXafjn9eNoih1xQcaz3BHaE",
+	"kZ+wokCiUN37ZC42ggGCki+ewjcn5EfFYTuUFz3UvVh0A2j0h8BuOpP5JQvkzgEUnEf7nVbQ16JU4v+R",
+	"IYK2wlw2zruvSrthX7cON4KsnzuQeSJLEJdqvMCEIZgaCFuusi1qaCndpsp5rLXwgK3impCH5/uQBeSv",
+	"4k3C4xvB9MvN0VU0FFh+5JhPCyD64naQl48e0S9Yj+S1fRkFVAT0zA+kByxCcyw17FfVxAQnuxZUFvvk",
+	"eh6op4ml7fctooVuZ9gj9beP5FjMl6TXZOwAvkNd1UWZoofCEGsYdPENAv2inU4AEl88qTD+doFPVUs4",
+	"KoA0Lw4iaxntBylUj6/EMWi1khpgqqrWPxCigpz25TEJRqEM0NVEJHnv34krV6Y8zbQ4gTy9iW/SQjCH",
+	"ODchwOfB5Dzyc3vRVbyhYSZYmUCfYoM40lN0cwqxNZUdhjBeTmtblTAIRyg6SwUce8JlCxYj+1ehn7Lz",
+	"5Owqrgp6yrhOU/KrkD3UnsXi5Tzo/dwygIEEDTyrWKjcKD4HjWH64E4FEf4qlj/TWOxeSN1FZoJQpUEN",
+	"EtwW+LwKDgxya1kmXRUqSFZ2clZPgmSH1puYb2Yk41dQFjq/ZnLnbcL5si9DzchL8C5DaC6CuQ/+ZxSI",
+	"M877AJJ6OtgMdQuMuwWiiHXb9QY8ElTFV/XVCIL8jLNs3hCPFLEdkR6KXI/NeYPKXvuPJYRL9MlcKrjz",
+	"qt/bXYP186SiTSoNueHYwoiPcmyj5U9rmbvflCYli5TpUSAVwweKvQXPrkXk4kob1Hxti5U4sEeI/IJM",
+	"KY+1Ksk/fn7tGLRCleaWoLikxKtS8CAc/lroxtenKF9q6QJdtGUs+qBEuMIgI7TBqrt51y3amqawV43F",
+	"5ARt6Xsj2fcsHYPRbhIKD+l6YS4Va9KhMgtABy4V9CHWSlW/xYLnY3iyELdTjnI0FaK+jO/JO92oWwEZ",
+	"MrBrsQIppPO8s1NLCMmDo+f3+PD0gPn/8//++9vTP7cGkLz1+Iq9Y5+yZt4DGd1560JI2Na8T2C3pOlt",
+	"CudRtcDVxEqMVYshLY2Gyz+lZA7BuPMZmYvBvoXx1SFHz0TJFPGUzA087fQq1uyk+aRxg8tUcsNvd4VX",
+	"Y6nLXby77GvYGRdbZChcn/S/bQV1GHvdyF4KXNBwkyckolmV4evZ1ObuKIY0xCqWBwYyQCG8DuqNOpNw",
+	"uh6sgYszCOea+YfaJSpXdRUKsgfgMYoogGK/gIH8pbQmrEbXRH5yOQ8UHaQTomOgr3R5ED/0D2aDYCpQ",
+	"7O9GfKrwvvLGb9l2ppptVNymVcTkfphH4XStjO59nIVRl9OnVzsQJ1BrcIbKAvrz4FjNW2OL9p1KyFE+",
+	"/FR+oGEm82Tru3jFE8jMiThEmOSSjFDBkFtSFY5REoiQieo7GbT4+Dba9I3SpO7nG+luvpaMXAw53H+2",
+	"ZGxiGdx6LZqGM6aK7zz4lAmRMoy7GCrCGCpsAO08P39xiQKl+EspobKxbj2QDv47nbSQywaW0F1FOn9x",
+	"ibnICUtXPIY6yb/1ziC6/xKZKtZ8jDMWw92v93+RDT/++9cU6wfIhcIYLJYt4ZvmVw+eylYsKiD8Jbx0",
+	"3+8F6yjq+nKtbSXU+e60fzkCgqChNIfKeIC+QmJt5MlcfXkNX8y/KdxJ0GkSYmz2NH8kT+b19o14U933",
+	"e8+of4lRakeCfsHT7Jmsf90FgOd4Z57l/Yb6vXWlv1yXYUo96Yox1KE9YIj8RD0KFpuaNDVKCjPVh64P",
+	"kQ0yOZ8AP0T9DOxHNAp4shSXntwhaI5oK7qKpXIhe+tAqF4fhyj1dlPWKLEi7I9N5tj6ai6fgJBFUItR",
+	"gqlWIjIqJrwmCMl3Tmuli1QJIGWM6TSArBd0rwoIhfHNw3gECOqQMNiZVp9rrwg+AWEOb2QoZddBXpXf",
+	"uu/3tMDMQwc7b3gVCmrdseQtzcI0CFWXgS7D/VB9777f0zsLXzIhBnVnrRdN7z7a2cJ+3nmbyUA6hEgY",
+	"6JWiIMgeDJVP5gCX67TYoOCgQu6IYIkEvfXyemTEBVTL6/0qVnq6ngpInswRQNc4xHUit6lGRiIp+Ysh",
+	"3AG/LwXiIiu/imvpLyDugo5RajsteQu8CO7mUkhwW8CvZPRgRfkauL00iV9yOWSXYd7o7zzKjfHvxe8b",
+	"DB+aWUSaN4qTcxPe7bsCFMU8l93Tj6SXIp8ZU7U74uqs8tp9Xxspr8vScbBngm3kL933e8BH3kF/80OG",
+	"wDfuZUuPSyxW7h9wl2gv3Rc9yV8+SHbNq8w92z6XNea6jvWy4VVxl3AZgQe3X+ebpPwWjAOREzw5cJzS",
+	"W/k4bzBE7LBh1Ev32HjlRULDGCqcdrzN9HfkGDnQDhmkeOm+j37Vl6qNd8dRfiq9JOuHvgBHXWeYvNVe",
+	"eRT+dya1kJLHQqabPpmXW/+L+055OKAxPmExX98scq/ik7kA73VOz/Nv4OrNjUUe51F6FQsqhbJs+hhP",
+	"WootftMv7O1hSlwmZvcTTFuSE/oSwbhAfFbGI0peiyHfQprg1/CK/Fl/I1I5tsogXDwd8OQavlPLQaAh",
+	"01UgqXQZziNstcHkV+WxhNhzFaNgpLKpnszh83Um+BWC8ZatMhAZiqwtreqOwJX6cK0eUDNoz2WcuGHs",
+	"Y4FuyN4CgQmuu+t1CsIVxUiDaoGCou95FPGNUE+fzMsN7fHlXAnWKhq4rKgAsKDpVbxTOQ6L7i20XMaQ",
+	"xo2iFhZ0AZyglRFZNAFbmphF/HStvlYmXk1BgvJxRl7QZ6dmU1QNvc8LoZzH71N25P26PvQGwske5fjn",
+	"NhAI2CsouyCHp2ReWBwwkkwV6SmCJ2S89UkucrxFTxPPXimR4Vht7yA9L58Q7pxi8m7XjXr3seTK3FdV",
+	"qioz91TVkrnG2qDgC7ZCmytpUDu24mddegrmlVb9fSJOVUAhZVkLUVnSLQTWAP/JrsGiXugTVfHlC5vt",
+	"vqjZDaKCMM4Ri7i51LtFioUUlpeqB9txtFodoxM4Si89CjjyHn6YpisjL1U+RMyYn+aOlieyFtm1bD8n",
+	"FJyieBaEiK4z5KG5huLTjLo0ZZLPYv3ZE/I6TLOrGC4VrFeGl6mKeIhJtSiajLCCQBkug68IpplA9QHq",
+	"R2HMdBHrCKT4cpiu+FDTPrpqCfk2ODZZ0VRcTbk3SIAAiiPntc6ezNXD829OCHZtgpA2qF861+4q5eBW",
+	"Ee9NlyNHC+LXZhPsH3LnatVd72V1CpY11UlG5yNSt1C6+ToSoO5jrICsPg3t0DVIvEi2hiwCsWsRslQE",
+	"LOAVT9zQ91H7PIIyi+yOF5jc0VUTqb73eDy0uC9Shp6mPoSuQZ47jxhKcpykSxpF4tD6HGXAWqaKoNo5",
+	"NrZXhgkV5AEcCONWykn7uhH1CHg+tjn2saD6mc2CAMTlcp1RN2K5Je0Y+NUG6QS68luPbpDD4ys9y9L0",
+	"JvMY8B6X19qTeb7+a3hIgSbOWBLTKG96cQxk5BjdraXy+UdSz7UszdxoKKRznEVeEDyBCyK/C+ZZQj12",
+	"jvV2vi4/0GuaZrJbx1H4iPT3uyCkmPCxBXstWTS/aTBxLS9qEBMqpiZP5mLd1/BB4Ow8S8kSUpH1vDrg",
+	"kFCpHQP+BOs9uzi/im/ZtvYcnAOfSxVACHBPdYMxlC/NOzersi8BoSTjtyyWb0pGLLSR3Jh6lIkY7EQv",
+	"wUzU3UCsv/RoyFEhkmA6abBhAWf4gWdnnsdWmfK0HbHpuDpGRy1Te+nx7hkcdK7cEILQoJMBWTI/pCTb",
+	"ropa8ErKFAohzRdTQOYhOvvvq3WfZzW1WHlWCvFG/Agqsco6hVfK+vFXxzZ/4Nkb7odB2CT1vitXbBGq",
+	"giraoopwl4qczCHzNTdUQuGVr0w5UM1ddr0Cz9xjqus24tR/x/lrmtwce6BX9VE6yeSV1x7PV879bW4n",
+	"B3NqTCzyJnwmhG6c9Drj/Bp+l8f3gvPo3ywe6FK2fjtoEPnSv5OPmKpEORlYmftswjjNaBTJ9h48IXPZ",
+	"1n8OOQxKGBEjLviy2Wt8Fetu44sEYjGhGNArGkbHWwcPkgh+4JnqVItBLA2L6BjCUn3zUQhhrpJsFORo",
+	"0WoqK8dn6XWvECclDjwjf56TJWOZDOzKPW76pq8DWHuDu6ILd9T7iCGT1Ia+zANXj+OULUMdipz83cdG",
+	"T5G2WYWpCtlV/HKd/ZtFpv0RR/ZVxJHJCpGdQ8kk55WxyfL+To+kxkT1CuuOrkvtlcc2KmLJ6CVPWNFk",
+	"DaSZEHOWn8zFgq8jnF7ox+JlBJfK4/ZokmzJPF/mHHv3FF8Y2BdtTmhKNiyKZOa3nq6dEjlF3f+rN5Hb",
+	"aYnOH9RbshlFT7ZOL8vHH2YEfx/r/cSOZVzr+ijdxKzya48uaGGJZdBPUNjyEuaL+WgkDl5l2TWV7cOH",
+	"D0a1J9su4FZbuCkI39EweoCNQL5ygPz6vHjjvq+qO0mhtusYP5bfulftk1+x2DuAI+jvgDhegkZHKslf",
+	"eRQK+YFnRXvGlAasKFU/A+8EpFFANe4kJUuGBoANDTOiyvFibyXBzsFHLIGdB/bwOGZQ8S4vi38VIyfx",
+	"+HIZZpkW6qPKhBEPrH9FaQkfnMvkyVw+cC2F/PlM1dXf57b7pu5xLeJvZM0FTUXY8OQWqnaqTJKiMaNK",
+	"JJH56irzGDSJBZU2QYCH7tItaQ0JuCagznme8QXbh8p1EFelEUeDvPqv7Gt8H6fr1YonGfPfMD+k7yDb",
+	"7Ehe2zxUt6PU8O6jmxqgKRlevJrhEO7qAuGg7kBdXoH3fFnX8Ma1eAOE63xtmCLWVhL+LCbnF3eOoM7z",
+	"i7tRXh6+KAz8z1r1DL0+vJbT6QzLSZymMT0zXlEjmJ18/M3uO8P7hhROve+kLCjeVBY0ZVCsK4xvsDLA",
+	"klFZAT5eL3uzX7DA+cedw18K/PzWoz7qIjS6SAREs1CQhyyLWemsHQKnCdPGoD+It4CMW1X6Lq+ASStx",
+	"ncplAe4Jly3C2H+KTnEVfiTxfhXnYUu8SKzWRoA+FzA2eBegZA2W9cnW6UklSElvUSbbbIkFyNQ2l0EY",
+	"e4xM6ioOZfnIlQaW32SmIsSh/xhAV/e9jR0+9nufDGgx1JtZoMdwVe+12yiYUPZxl/MHyrdjfThEAZbU",
+	"UYULn+LW+iDj5oUJaVZEhfGEsAg6PSm7QZ7v/Mm44YYgJCO9DVcGlzVBjRUHx59KN833aGNGplLEf0GY",
+	"FcTIZUlZnRjfZkLovtliEBfS8KswSbNXUG33GVN/XdLYh2K3b1c0SVmdxjuuV8wexzzD1mjtB6GUpu2Y",
+	"01FbhURzIv5xxT+e+Id1K9FcReoroR9m7FOWknXss4SAty0Kb1WhSh7IYthP8zbHTt+cjoi7zbCGxft3",
+	"r4wJZl+IW3Jgk7+Gz+B4ReUacvl9cOLx5WkWercsE2LNy3eGZQ8c2WlVh8bIqWLxAHCvwuZmCCRlXsJk",
+	"YyDohYaXujjxGOsRw99aEbfymVyyjArBZN+180Y9J8Pd95Z1gRW/FU9CJ1nBUzq+g8/e93vg32xpBp5x",
+	"UEahLY2Q93kS/lMWD8YWzFBPQijsse4rQ48qmCbzRg0z7eCizIQiUl5j7CpeUBloXSskIqSTazrwLc8M",
+	"hmzs2g4dTaae6Q59O5hYbOR4g/G1kgEAWR0/9I49nRUOkmNYIi7HRiNXARSg7XbvDXccJeHgD6GnPRts",
+	"39frED0p5YXnTZQ7dVOWR/G+3i656EO1t25A8WR1M7iG9i1gAUeN0595GfaeU9GnjZJLAb3DxJY8ClU2",
+	"NAl4AndkKWynzlVKg9SYlmS9Vt+0nQrrrZRslAdVlutJy0Lirvr+x90o3RkyxmmkZwdIIlih42P90lIF",
+	"arHAH+FxQweZp4qPBetsnbAT8mybp6WEJV+5WBcYxAX731vFhkt9XidBeLGdAt/mvLyM81u2PW9xaa9o",
+	"kkc+YdBK4WSRN1hf3LUL9on6zAuXNCJ+eBNm6VO4zYIw9qEa2zqTpVYEdFQATLXG/z5u3Ih2TcaMaJq9",
+	"T5l/1thWgIGxMw/+w6qYlCzDeJ1BLaZsw3O5nLrQO20j38JTs6n0hddLNekNpwKeLCnU36MZM7IQin21",
+	"rnwgpGPFHPYzsAtZPLZd8kR8qkEb6WHth9ggo6nmiQpW7xMpj4iDulzB1Q0tj1Rt4dw4kZdZrzEYMsco",
+	"a7AVq04ZoMbJfDSwC0OZ4zDT6jnKqmxP5ij2zftkTgvJVXwUN8b8GyxjyQMZXtWXlasqTYDRUAMOi6s4",
+	"z9Ni/vPzF5diLJX2If4UQAPbT5BrcJjclKeH5Xqgog6tahw2gyxXqruKW7LExJTfPJUQo/I8NelfVFlN",
+	"mi8AVEXKaPwL5oeFaZ49kOcAYmXSFJVHhZ+nZB6vo2heKx8kyykm5cLVgF5QlMRbaJDEZbRKyr1Z79eU",
+	"xyeXdPOGpSm9YUeoWZY45zTTxPhKxbTpbHDcMbTv+z2ExVGA3tC0HcZI9k0g3tCvEMYmVNc4XOGvRIJp",
+	"LYYF8E+q7HrJsgX395eZzBZv8Entfee+rzX7aLy78p//lJJ5/uHcn+dlu33uretdBFHJUOUyW+llXPgG",
+	"Gqox7+lZUZ4RClm1TjQF9r7kGWs34EmDXW7rCVmMBRo1A3VKN9C6CKvSb7T7UHsIS1lVTH1T+8Q8sU8s",
+	"c9cyh/IWYmnWJE3M/25Ij6pxXvReki+UFqUfjKrV0XGDqR0MhuOxO3B8OqIDj03tqW8ykznjwWjXAkdY",
+	"Mgsulk61TVVJU32QidB6drUu8kMfoDwX+unV2jQHnlTh4QM7xe/E9YBfyBKYsWpMJq62bZqx5bzwl7Tj",
+	"prkY3w5Zo6q1iFOFzTDzYn1LddrKVKejt1/qtJMUgCp6oUhe2peX124x5FH0u0Ko+R10vLwYboOp5zbE",
+	"nhO5WIP2YejFAJl+KckYtGzTrdkXeTX+t7KiJHYCgD+ey/74RV1fvbJ9T3XZ6uUWKIxL/C6hcT6i+vCT",
+	"LFFfdDDvycrVvbyMX7NyWu6d1ORXKNwVKESpMqgJGLh0EOhbRxZcAGBFM29RfERhS/t5neXbxd/yjzhS",
+	"DgP8Nf+4Wmdq8/iL+oSvKbjD9OoDPpj/tM5KsNR+VV/JzSDmcCf4t9yG/GGd6QgqfisPo/AO46gPeV8s",
+	"/GmdQeXfC9UOA1LugUxSfRygmtU6y/+UQ8KHcqst7Z1nssI11hLQCMZnlS/E0MUnFvvap4TFbFNU/4My",
+	"LkGYLMEUss1n/JCXeYTFFR9xeS2fX+idqbNkW/9akoF+XvLGZDsove22/4CaDAr8VCN6uILr5zwsea1w",
+	"fw29pvJo+PYlXWr3WYv9RzuBVJbdrpt9bhs5l5CiFO/S1bIZmcvDJzQmIHbxB7In/AuIMf8zXOKfBcTF",
+	"Zzyk8/5VPMcTKb7MST4fOv8Eh1OOKUlHfAJOhWWJJabnJ+Q1zVhC7liSQjPNJd0S6vuwm1qDtIKH1oAc",
+	"N1YvPc9UnXIsvApVjfuymG5rcfIzzaRQ1NTIuLRqo1ZNi8LIeQfW9CoG57BqztBacvxRrM5ACs1XXC6I",
+	"1yDyF8jlyMO8gNL04KCZbOwlZRyhBa9C4xajLJQ5CA9PmKZryI3hoe/JejeEQskTcWX47I5FfCXE9qt4",
+	"KSTrJ3Of3RVlSxoFWvJECVXftNIGij016pALbaIOKMXacN9LS0GM1WGV1SI3mSx4mhE3zNJ+ye3e5F83",
+	"T8xTa1RxsU/3udhPf4E2DlZ/0Oxtf05X1AuzbasiwdI+YZ+ol0XbEzLPeEajOfmWFIaTOflvaB0lYIwf",
+	"PM6jML55wTcxfC5iUercJh+mu4r5nK+FXFdTMv/CIr9oqt7HdmqaEajBZ5+eVNX+UlDVw9bzKmFlRXcI",
+	"Ncpy2Dx8BlX8TDUkEKzhTymBotOC8MMEijwZUOJpQVNZ7eCkqj0r7D18RR/CbLGQeMBRG+A8ALdg1p7F",
+	"W56lZCqocCgcpq+RkbabMrR13DbxNOyg28zPxEWORdVDmdC5KFtlKkS9w+gsX3qaa93yC5KyO5bQCOwj",
+	"0koJ7YihPYAytUPcWnuPgKMtXoI01cW/v82w7A1SsuA0X49gfHFlk1u8J5G1a2ZQyIhbh/5cGVpV/Zg5",
+	"9LM5FT+ddL3ltKPMc9W8uwWvWC9GwaTku5fv8qjnUIY7lppiQdsGDMqa02xe8xeEKaFkjjUyYB+f12LX",
+	"wRpWtoCplqmKDsOaCUbdn37oywzGmu2ho6FslGvjXcgMgup2WSxukQ5jWhC3tGAUEGg/6vtUdEkHspyZ",
+	"LG4gA6WwRI6s7y6F97JK3qSIF7p6g57dJNjjQpstIl4nC0alL3j/QEOKZIo1I0qjMaSv1tQOcxVjWTEI",
+	"XqyhYXZx+EIIlZ3jJyx0dpIfolm5pUGpWmLJarIWpIAv7QBv+ozz2yVNbpuIAQs3FdGPyh0WxtDVE1rF",
+	"z105wFzvGl+/Fo7CWAXSeyGcFpat5r1UilBhwLGMLJLtQviK/mMte9vdhHcY9w+evapE3NravtRj1+7U",
+	"2+O6ualHvrGXTcf1w2Jb9OlnsZ8CaiCRKO/l3ydzFvsNwqfHfdYxVPe5eLRy5RX47Cg0lTFbF55UAa4b",
+	"Tnhcvkgw5kkFM9XEKazv08zuIcQegkvFcAw8gBA9LkOwfF7m5e80P8FinaVEiI8n5DnG4mMIFZKGWGZR",
+	"1QIAjjA52X03V2kaYSv30EjahbmpzgfRmtWcho+FNiTJFy6owt0gVtqJEyqmvo8VyuXs3sVRsVnFRg9Z",
+	"sJwKQxnP8UXLNLFpi/r8wD3ld9hhcUln9eKkeVnSjGsudy3WZEl91tVm9UFWlAgFUwigwTNV9U/VOAXZ",
+	"/+1NJTLJnnRsBn50DFLlEDeL0MUu0KTid9mMkJCt33M/qFbSaNnWhfKABpiP27DymHjufi/LIq0h076+",
+	"pWLl7969rmpY69Dv+vb78xc7FV8xVOt5fPlpFdG4RQP4oCckYKGkG5bl3egwgE2mJ23BiqaKKUlrJN4e",
+	"CzDzhansQO6FfqMmrIfXNPNotJCp6i/5gmp6VHUZNRvZdHTinJin9ugRUD7GovRYGbb1blFtCnH7aXnJ",
+	"IJr6nFXixCC+myb+I50xWMVFkVCxM0MC8AVvVFqpy8JZj7AmtHH5B5jPdAGrOcejIWiinTrc47M22sWo",
+	"H2OWC0+yXamWcNhOicWysL0/CkvgEFAwP1UEYbC1tF6maf3Xk31hg1r8yU7+Io79j7lnvpyXg6Fv3VF3",
+	"yVIe3TFfvNSSniO2mreDxKOew0QAo9MxL9kP9CoIh1CZ9lZ9rfiDIjJYJ5rgVHxuEIqrl4Rxk31H1bCK",
+	"T6rxIQkDPlskpHcFrP5ak6ZAC0hBzqu+8sJwg0y+iEk8DNoy2oj5TQHh+hogEhRGSyTYoCwpJI5jucgg",
+	"TNJ6vFHpzBYdnFXkm27v7CTyXorF1sP6qzGDacZWrRuiKcgeoc8ghySUkWud1/CCeVCC5m3GVjtXYlav",
+	"9CJeRrIhtVINC12ufK3a1JGZHx3V2UoOSD3q7ybGRBzVXTRTua1aQK00qAFVYnZ0iJXruySUSB2nMaOk",
+	"NY2kxAK1JAxsjNPvqdIzjRYjredMd1X0BVY6RgsXHAVimaY8s8sHq6BVuQW8Ju2LUA0DlHYMJU/6WOmS",
+	"+WS9ElqFZfZN0yzdbHatt+dx4sENj1vcLLAqycmwpNOCQqNt2QZB/LzkCfumtC6zcV3arb6UgbztSEkY",
+	"ZhFjDXAaY6kaCZG83Te4pmckpkkifdzYykQV+lqnjMzREu4/w1Dq0kLluZOLdTmPGI2PAOLo2Bi2mn5W",
+	"NFxqQYYkEZnzjGEKC62nx1Nilop5dyAYTeAQ2101zf9cTYsJkdvORwTZgRx2xzkZtGcm5nShZWLmHZPT",
+	"Rc3/xrbfJ+e/8vB/7E8L+sHMvOXf0p8/vPrnz39/EwY/PYJIPanl9ii8ybNUALKV3UmWdZzdSafoB6dK",
+	"QT6np+EXjtqS+kxGuQDz91qM2OC+Kmi/Gjwsh1AeOlk1CqgXklewFlHFplBPatYavT8swyxSRYxyCwia",
+	"3iqb4jWerO8J+2PIXOcS7Uk7nurEnJv15Md6L+Z+DzlWt2OkmNu+NN789JfrqJA5TjbHprrgQ2X+CfmQ",
+	"O1NkxwvovCJQlFTZJ5FsR1D+yb7EwUfCWlWMQIC1nqwCSocmZQoKRXSDcR3fTCH+aL16ii3207liQ1B2",
+	"EmAQxvrgVoOZuDBbPKi+gs6FS01zit5kGGlxcsiRoC6L3soWYK2cHwgpXXsLmeufJzAUNTznpZGAE8yj",
+	"MMUY1nQua+9WeHV8920mZOMGUmr3UD2+oVQae9PW/bvb3JvZ6d5DDB5i4+/31nH4jzWTP8tV8U3M9mAF",
+	"kD+HBzFPro4Z+LEbRp5jVvAphnScesZ4PLGq/kPrKOy0/XL68fRBmFtxHh2iygeypXzrAeMyBwmKlxzC",
+	"p1o4UiFVPZq7s6txrIpcKDSDOSmIYT1wSjaEk4GaEee3zCc022vqinfZZMPln9JDo4WsxoIt/W6OyTTt",
+	"EEOpxwJLjipORsFW+yTjN0yoIkW4Zd2a/hmDE+3PEJS3O94OLdeFWS496gYFi1eqgrGAAIRaUisaKkEP",
+	"6caaHKjVglnST72ZPQFe05vZ9n3NRCIeeCSD4zvdSKa5QKr7cIsSAUIJgfTgYjfQ+/EEe0DHj7o2qGL+",
+	"GEu7b0P938I0dMNInhtlhNFcEV6RI5IuaGNVjO5MOxewmvkXd/NYVWnfp3mKQ/0cRjTN3iU0TmFEUHQe",
+	"Pwl5CGmxGAa4k+f2QUVdMb6KqvwXnQ56/LgsE7aiHlOMWSJxJ9uV7ty0DX4bnvgQ5U6XLHpOU7WohN8k",
+	"dFlhyFrVq7UnW8rtYfndag/lSJblLarsTQaf1Vaye/46f8NAw1RNIgFToKvfRCGNPLCyYO0gvEvWYqBX",
+	"gvP1+j1VPbTRKFmu5Fh429Ms4bCXRqUNKmPKIALowKEiQcVtLIvfQ000aAxYKq6nxk0zGrHWNamQkErR",
+	"UJUcVdReQ209Zsyv9AqZ/xkzX6GItF7/qkAhEnE9SqBVYHzyy58//r/9gQPfNIeiyW2dQZzKsrFqxjvp",
+	"YFexLesUatMD32yKFceIl6ZCJW9BPtos2OcI+R6UIzQ6R2MUyyiCOXbGYT9y1INadV8HXcvhquDqMVKL",
+	"Gyjgy6cYa51bZff1ZqJ63uKQgHpFTTannGjDFGtJyggjzOisBF1YtuloVBfG2cjpaQaoumG+usPKOndt",
+	"9ZLFbIPS6SG2yzyvtJHI35+/kPIhT5kSy++6q9063R6ofbedw6MjpdKvIVTKqoVKdVVTiqCpZoEU02A4",
+	"4Cc3SW3Jgt7Jxmpwg8UlsRRiNFTZVKgHuaDVlK9aLKoimL3E2OS4eCkmqSKGQFcYkoeqy368hXMZKqed",
+	"v6hfDnk75xo85M6xvTKU387olqS8RLq166uNBu17mYfdOlvtWHQe2yp6BzWOLX1vRSQ/S/FgHjfdoO4t",
+	"wX31JTSL1ezCsCDEOtvkCXDNiMc3JEReUZRGdlkY3xA5XeFPld2DPFCkJP5VFfGn+cth1pd5eylfMnCS",
+	"Q3d3QbpXcZghpk/Id4L8oXAv5IZtQg+bKsBxvKOR+A3FKQxNkcupxO1bttnEuJUjYWQ6k7IrwWzyJfz/",
+	"7P35chvJtS6Kv0r+cOIXTWkXQXCUCIbDhxraprtbrS1R1j5udLCSqARRm4VM7MoCIbhbN+7T3Ae7T3Ij",
+	"11o5FQojqcFu/eG2SNaYlblyDd/6vtD6LYQZBhsKKitdzyxCH8zYGePs3buLF4l5X9uAYLxAaHxGsLnH",
+	"s8xJi8ceyfFgv3/Kn4jdw+z4cPeIH5/unvLjw91O/4g/GXQGB9f7TajYNZoTjN10P7SvusZ67h+cfAyO",
+	"aLKgMEqN5fhziXkenCdADsAsbR6e3GbnQASCRNy5ZoenjlAP/HTbMYgBN4ZbZh5TlsMmlCzEYqTKWnx4",
+	"cnx8WO8ofjrXUdzUlbFB4B2jRDZL8bzETJg1nVASIfq4GyFFySsB0v1njhjfrjALZ8GGTdvQ8F0DzSWP",
+	"WZCX0soEh35MWuEjLGi9IMmw8Rg0V3T+gfWHvOR9EESolOXyFoP8w3zSspYGf7JsotIcDDf345OP96pd",
+	"QuFl1ZD8iEcFWdnVZYrGlBBMk59lMfs7Lyaixju9rADQ6zXTSlsg1g+LewNisNcKpoiQk8bSq2C/3/9Q",
+	"Mx9wPzRGw/ZZ1qMNySvLZgw2cCftG/dUokKSpwmFwqDtbZmCcA/HrkQ6cuo6vplCoWLCCXiGhFz35HQ4",
+	"i8GClnViJ6V/WQ0J9/7wPNR2jXurRSCYvXcxfCoCxzUmkhD5V81/HRIQcsB1jzoPupn8CC5u9noIVDJ8",
+	"Lj1WtwJ3KF1B22wM/8ZXyfKt0MhHWxVcyNjZJOp32rnCrnZ78fruqP0QreDR+lqrGTyl/WkPzXiYbgpX",
+	"4c9OAsVXnoFL5DsveyBFjvJdU2kWA9KMwPqz8wEdJ+JUZDhjiZWxClDxVMjOul4+em83rbc5zsGxV/ae",
+	"r4fGrtuF9Zud58CiTc7si0m5sAlEFYIN1aTUCdHeIkmGxsgtIbbKjk7NNpU+fXLSGaZtdk6d8BB8GPsB",
+	"bYVDVYKiz6jL0icHwzRh6f7wsANMP0fHem44nxwM473tIDbwB7WEHVGYHH0cPvqz++nk4yj46elHfY8I",
+	"9mMCBbFnxkdvqJvmWRnnjUnx5OBpu7O3P89FPBdUmgs0fSBz07eT0YiXs4YkzsNV+xyej6plFsNBYnt9",
+	"16Vgazv/FKViU+xHpZLOd9oW1NDCYyALF4AK1MAOoH6Y6mTwrFQQDZ85IX0H0uP1wkrQHdvQJrB+Paz2",
+	"8aILRa+5qsKJdG1za+9HUelaftgJvwD3L3BEbS3y8LrgudyUmR8edWtifjj7IZKrOGKfP5/qX78BNOEL",
+	"GetksFqLMkqNN/6r4EXV0NS8Xr0Lz7ZaG3Xg2mKBiOi8oOa0gNvxr7muVDl7Jvp80gR7/yxVhEXVx/QF",
+	"paZT4BUjVyFh6UuZmV9CYG2VL3mObSYp6SwsZofD29UKl1adYQX3/PYFj4bkFZUWbc1jUd8nfaOXsipn",
+	"zR7jENS0sPJGDU5AWacxnYUGFLibcF8HxZkh16LNXgGzFFxB27OJkQBSD5mayoiUgwnzHD1JwQlchqXP",
+	"A16wRmrzNZtFm9XHOnsHR6u+jGcdui+j9SvP6R5wGdWogW4Ishm1hF37ZbTeA9SW36IeSdpNrmfEWIMl",
+	"G1Cj8NHdNMDu27hpNt8VFhyFwq/TXNdIu4EAY5gX2euH7Rp8PSnHCmaLvTgxwzS2EtbS+dS2m48+yQMB",
+	"eWW3LqFGSwbsil0+jq+RhhKJ52LeR6KGIn0/ike+I87BqNejv7CWHvb3+oepmheKq5QvDf3Wkp8IeY3m",
+	"RCiOPmMrKddhZ+0coG2M327lPoorjL70HPYkl02sqqT5Ioyl/ATl+VMom1RN8f87y+8niWiURGdMoJvL",
+	"fjHJok7PvICZiNZ7wdxwj3x0uf9kW/WS+ZbG2KL7aeG/jJ1wEdyLh6RZOPyr9ryH8D6jPfTzO6G1WRj4",
+	"ZZZOzJnERjctIhtrTkcD7+l3xiL1VYkkZ8YzAMJGmBSYfAk2+Jp9olmUV9AJpSlEtKYso+3PstxLYm3p",
+	"stRa5TQJsOOYybcRRtv2fsxSqAjiBG5yFD6V3l04gpup3kVnNvvjG0m4hddbQP9WZ/tamqXPdXVPJrho",
+	"dn3+xTG/48xHAm9on8VOA9s22rXbsNXlQVnJNGrN7zI8OW3HbipdSQqGCcfmi/WkpaYLmVjZjagCg0vl",
+	"3bzSzaSsUYbd9yLjK5nFH3CZrlr+gQ1ZQAXuFIxg8YMi3HnI2BqIe1XYO1fkN1KQnUCpahm6vojT4/1h",
+	"WCiZN1zmldxNVr7HgpD8S7ud1KH+2T3NeAePPE4gX3N1cgy4cs2CNWHC3loEtqY7upwLZ9FTW3IcbBFr",
+	"qI9IYYsjD8eOs5IRp/FpGylyGh7XvcrD0ucsdfGXPvDW0yKaCOtGCeu9it3d118VP9sz1loSnlgflkYj",
+	"3+7cLG59wZhk/TikyYQvSX25wQlMatq1tF05IpPMTIi/8CtRTVV5yzJxl/eFvsen/kTsNnMfHcqESHSj",
+	"12S6ac/n8X3EQRNhlZ+xSCTzE+SpiBn+XXPA93o+f9b1r+628kEpqB7tFkUuGS0Fc4lFkpXHm8ap2+cJ",
+	"VkaIC4UqLftJA7Gt7ZS3otlkB103uvsanyuMCFhp1o8g8KQHCR5C5s+vSQB6GV/POoUmOv9riYgWMMJ+",
+	"hmAI7vzaEuKuz29/zv729udXbCTKG8FASIntvPn+OXtyeHryqM3MqBgHR6PJzbHpDwf2zG2rg9x4F3V9",
+	"1txzPMDK68k0H40mFb8uxBWcYqIjOtntme50B2sCaAEs3TSXd7zIsyte3oA4o4nOUDYTWant1UAXx7ax",
+	"3SNfAAPaNKeXDXC9FlbbEm0oRDTkNqRrJeZFfl2o5xkgCWqf/+NmCgLBdGkOm8/DEIOgotAaZvxEiEMJ",
+	"XhluJJCgsUIbEee6wJaUJAhhC8E1/u5lWapyQdSHzzipPpHBej2pHtJarTJRW8m0E/13xW9FsLMbL7Jr",
+	"+V8cFNZFZHXRYqU8KUbCahLDZyHOfsRGgkvdkyHRYUDyIdiAj/JiZqtaVvsEbp9nJcaUHHvcUeNUFMZR",
+	"ycffw4nB7wB2xt4T5bh5w25Pzr0TXBTVocOrcpaGKIwUOWTq7xY7QwA277JC8Dvhp6/uSTWp2gxYiOIU",
+	"UAqTn/gKQdTDotGdWcMaadAeeVaHHVKrR4q7c3OV0yu3rucuW9HNphAk1wxaI+miKDLH9g4PzLDt7R88",
+	"3YSaJRrOlVjo6GDjvxJKak3kj3H3lr2R89k2ivsfhPfmGUEEYVrESYEo/P5OMzWVESGOn/AAOoe2dTe9",
+	"bZ4gDZX/IWPYk7YPZOFSpmURzfiYorRh5TY8rntCXPYLH7EG2XOJmSBZ0URf43qeKkVk7hahXJVcat73",
+	"ycURvxXaB28wd9NYSzJFjtCwLcQuxrOepFXWds+TYjMFXHSEqVhPQPPcHwXtV8i9iAWPYAdECG0pkoDb",
+	"1UwdM0w4KOsT0XlMUNgbeHB8spR8P2lZ+7n+TL54TWcsJlwDGhIzJNQuQrMWJ8omC23EPzxfPAM8daCb",
+	"CuRUOG5/s4XIvjhj+0GzXp050DUj2eFaRGq2XWZqvXzUVkmjRckioft8LNjQOJld3OTzyspnEP1P4thK",
+	"LD4ZNQtVaVcqeMZ5hSKKCgljrmchShPtVk8iYxh7XYqBKHGSGwMWzXZk2ST04QBkSb3cAvzSTJFJUVAe",
+	"ODRJa7WGuIM/I3PzXA9oSj+El0qDLKLZOK3dDthi2q1PzOC8WUqrSwkeXD3oGA0q1LUMSko7thaFTR63",
+	"YlyRapeZEq5cs0OlgfRRuBuRKEwEaoKNoeZqGR8Irgz1Lz9604grric1nwVja5/szDpI7ZoHNuQ28gQ3",
+	"aqDKvqCZp/tqvCSZ8duS1uedBW18V23bAx028S1o44s/HzQpuQ9XqkKQb0zLjAJYM4tem22M61tgEoW1",
+	"ag53zX3QCAnnQxcssKGchVeklp8eSP9wfYuovVKwHOmVQ0JFvDdpg0gF/j10EtrWC2BU5MUUW0trhQTi",
+	"ATB7hFMa6kkTapvpMheMP6r5CL+1+kjm5jm3cLcIv9PThpDJzPh3cqI3EaB8789Zb3EFWjJOHSpsTrUM",
+	"B1Dh1ZUZoJ30ByHGsZcVdE55iFwuyZkycUDo5/i12GZRnC2BLWnIsxAIjncFcaUZ63ONU//jkiBzUYLa",
+	"hxjz25ALFeYTyJyZOL2ApvlmCdqGZoeN44sHzpvPRS0PVdxpQMsERTYLbaU91wqoBSx0EBzYBWZ8IMyq",
+	"VLhdWwZN4iLr9mT6l5eXbO9uf8+28e79ZmaqmsqPe4Fk7d5v5ryP6erK7OXXXIi9/FrqrsS7ugkBDDGJ",
+	"NSR++xs5xoByIq+44bXzuF6z/0mc4jXrOEEG8ROWUim7Ui+ffk0+WOjh5CMWOzjgicX+pFd+nStIEvBx",
+	"MUgyNm31cYhm78JUZNM2cG5zG8aVGHLI2DKgsHAtV2b+UWjIXkPACHyVeZVYNwGsV1Oj7Sctq2m9RVlN",
+	"6wcrq2n9tZbV7MhsW1bT+isqq2n9pcpqWn8rq319ZTUiGtiMLrZeWmtkc/Xs+cQE47jLFlTmAgIcIl3d",
+	"/hJNvn1DruK+zxlN1t/mqc/nBqqRXrvz1Pzn2vynb/4j1mJE/5i0QPXJbCJEqrS08XvJs9ynEdyYIf3C",
+	"sqv9tmjQrCiL8XEsn7leM+sAPtl6Q7nOqNUC55OjhV/azx2fnqNPbcuy3+elrr7Pq1bS+lFwXb2r8iL/",
+	"p8jWLUMnD17YNlecaHE+qBD1+IUmhX+IHxXufl/oQXRV8krczBZ8tWfC/usNl5kyMc/bMS+NA7nueN9t",
+	"Trj8uUEK5MNsVjc3gRU5riagMv6syBiUedNxqe6AYUNAMTwoTAe5OZnRT1F6GFM0bpMuCvTn+1xSyQ5x",
+	"t8aFhmqx1fJY0NjatHutKCDV6dFrbYELNooHyarHIrEuv0h8ETei0nP83x4tj2r97/NqmEuWNr18Wuty",
+	"fDK/SdUcLEIK7CedgyN2PaswYnt3+f3u0zgpgNwM8FkoHalXCcfcd4vbgibzuGFbXO/DOU6Xho8W5Zy7",
+	"VB1whIX+M1IPh/HxQGOFu1KP04lMD46Gaa085x//8KGLlJeuZB0F4hqLuPPiCX0uawIKc72f0XbveFUX",
+	"IW/AA88pSaZtjEv5eXoyVzGz5E5nDC4XDhP7WQZCOY7jGl6DLtPnEqd/gxBc2EK7lf+xvb9R+yDiQ4Wr",
+	"iMoE1ozimzjC+YTaqW7FTLMiB+CSwjIaEsiBkFGV3wnXlTXRAmsYctZmdmEfHJ/0ZLyusZuoXmOgf7b7",
+	"arRX5VBsuFFF1uAxHR40bUJ2Ctsu5ddNTRfv4R1oEkDkZAlaYCbmQDzVDaoqIOqYYDuwrwipAUuhbpVS",
+	"T/4dlo0qUVjWRj7mZdVmz2Yu0rK3zUo+tdXhJcIhtQH6pUXPZPZzKsf8GoTg67Kkb1QyW+S/EsLh6YY6",
+	"RHWagfre/HC7XGQw0dbYVAGiQLp2y1MDJBwCewnFYfZKVWBYQfaCY9WGjm7Qy6jtePsHTe76mm8Vndag",
+	"uyoJsIfkwn76XIthLrOgQcv4S1WZi6xrFaeIO00AT6sj6LcCrpiVtmLIxHJQDUVPSvGhYjup9VibimaW",
+	"jdmLxFn9E/A2qRMRF9L1jA3ym0npyqqQKUdTcWxJynpSFRnbSaOIxpYlw6508MesAduIA9Cd1OQiKUxU",
+	"hyZuJ3xrxBLlGjaVvC8sMZ1AGjpkpkbOlHadqeSzp7xVDQflaSb5DNK+S0SlbY473Ajjj/B0Lt67t7cT",
+	"kTGHHbfWvwnAEQFlZNQD7PAIy33Z+F1OG8PGe7/PpS0gw95Yg6S5UjOxxzTUsFFDyyweHnYdkxXKJey7",
+	"wOl/hkuWbBfNgmqqCD3XZunxaMm33D+phatrwliDvio6t2l+5p5AfZBXVS5vEPZCEZ5ZUvxWSHhLYB80",
+	"n6mG+PEtgl5SLaA4iQPhNfGqNcmiRnswCkwrOpJdRiVc7wgWZt3vpPa7NVnKSO6E7aQYjadEX4mhDeD5",
+	"ejICbZ4FWsZSIR8mLHM6/FE7OBgMub8UjhivIo8V8OF0UQtw6EmumX/82uSYY7ByYcKSjLvHMTTRrKL+",
+	"5dzeFfimiJSjgjyvht1Glwk4egLMV0An6oKM3AypFE1B/DXv3+byBophS6q7Y18si2KTENu4iWRGbV/o",
+	"B1pzK+erE6arMdrEVe85FgWezWB2pJflBFxXYdcZM4OgI9icZYdiKUgVpX57x7ZVlr5Sz4KhSzcR11hQ",
+	"aK8lQkirrO4i1noo4a+BO1c1q5wRWBWFx6fYREhTK9aTIw+qFp5GZXxABVlONDur/EQIUa5zWf3F0+DY",
+	"ouGy9eYiaplTSV3hjgjn6y6ktWwziF1QdnEEVouo4mpcMF41pSfB3LG8qr1jZ+vJDspB4NNh96go+wvU",
+	"lgjEDtEWSA+mEXlF6kg6U0DtjPFKCSvN5zSOvoLNj8j39RnrBKkSu4H4r3YcdsiqyXUhWrEGc+Mbysno",
+	"WtQU2GuWMjIw8ScO1n3jqKwDBVjIMPDeiveBUBVGnwnjbMT7w1war5WNVQZwU8n4jZBVOyDtQS7nXMO0",
+	"ahQx+YR4AHqnjSEB9ryHQQXQ1b6a8nnQdfD5K+h08wXNhjbTFqAeUURlJ/3RBFCPgLzCinuwHWLxfBS2",
+	"GJoDW0kL/rKol9A+xcbthNtMvA1aA8PzNu0ORJOmeZ5RsBbQqcYvcbtY8gCQqw69OFVl5rKcQDEaJ9P/",
+	"/lODWsqnlcZei0nevwpSu2bz4hn7X/LJD+ZksNYVv6q70ssm0QL0LyydJjnB98SQ0iCcE1MWHm2vWCqA",
+	"Ilc33R57uCB6w6qZ0hWoHaG2F4brZudO2EQWAoHsXsJojujFZSjwnks5GA+2eqGjDfCRkd2b5y5eTpBs",
+	"gf7XwgTlmlVqY47k/SVEMe+REQa+ezcUmMozppW3shbbblUTaOTBWphPtON4kyOD/JJ0tSw98q/3X0An",
+	"XpBs2UxGdlV8yILr6pPIZM5TMgMTs4Vv+sdstvm+SmbH6+L1nfGDL17fnSzYv16TxHwdZeYbwm2GF5qa",
+	"IeBHD/9zul+Qh97Q9YJzHsTtMlf6KrGYfli2gmKa078WVxLm4ZdwI82Nv+Ewv04cZkCgvj368hOgHKH8",
+	"+4CXy+VDXu5T47uafEXXG7T+mkdKhLB6e3iw8N4LK7hfHnOalTyPEJA/CDFuJQ6tuD5I8aY5T/o+EscB",
+	"zxaUkrFXKYGIamicWz5SoGgmRmd2eVO2BP9cULPdlp9nv04msMW3Cnhf158pIY9r9ERLkKpuA/kqsJ9f",
+	"OyASNsGFXMeQpR9yDf48as0NSiESlr78MOQTs9NZyE301xdmZeTyJgWkpIa+H3vISJXGyzf7QhtWEDau",
+	"eprLGj8U+pxdlhLtE4EpgeYp7cmIJCriN/Y0UfAiEDzQQ5tFSo+4gjHKOVqbZVLOWakUsRsMoZZlaYcS",
+	"ZgOTYpawFISY3ohBCs27w7zIgpPGvBSycizmoqZUGvEV9SQMC9wHWkS1iOClS8RQyHyugoPE3NwPQsXz",
+	"RqmqG6l/IUM8ECR3EdjgmXpcEQSGxQwYddKBp9PtDgaDQbfT7eydnqSo/5sQ9lCbP+910gTEKEk9sks6",
+	"0JxsrAmZdkd8PBaZbWAWOkEJQRMHSeVIIM0URSQLPTEVKDdkEdJL+mktKsVZfyiLdZu5O3wroOfa0axW",
+	"tw1KSN85TpaefKUqggP4JRg2SKJeWF+NxRwMzDXw/prcZ+fffKffFrj7ulTZpI8qOi8nZi18Jbjd0JtY",
+	"H6AFNqxhWcHvtfva3dj25lHzq8XdYFiiSlec8cYIdJ+xmsd2AMp2lVkD/wgBR3bKjpEboifVnSiJi83p",
+	"ggD3QGLtO5qljABxBD0BAxmwLFtZmwQLo8g8a64bqJ9eT6qQVR7wG4UYVCANlSNi0jlQQChCpAtQCLBo",
+	"HarBQq6QsF8RtQK5VaCxDGAKGgHieVODEAsgPuS6snQ21ojfl9/HGUXLCU3YMPiMSSj9DxAfSxfwyVhx",
+	"6Hl4aJwD7USUQ3W8QTAK35lJgDFK23u+9yZTu/Rmzfi7lksw3P40dVVLRRyTeGtENAGLMWFQIqYaRAiV",
+	"KPmdkp+eJj0ZMrDRlezYoxy3rQ5zfTunjN8Sk40IsNeODpbEBZ6Tibg/8HG1fXxMmteU19x1hjRKPZlX",
+	"JOnFc8Ju10eU8uoxKoGdI1zFATd8XOLU04mpwhzfDV+LCv/A6YWfF1VgFDLewPvUvql9tjmswC849pjw",
+	"e6hoaIvop7nuZrnU0TCbxQ0G5k1o3IpcsByEjP0YmfHIFMpo3Imy4GMEEsOorB33LQ22lgdXXxPQ0lV2",
+	"LFWR5jPtMURn7DrAweMuE3JeWSoo8svva7S9hwtXjI32HIlYTPpoKcVS7PhQgzl0TLBTkjB1T1rFfwID",
+	"bYlFNO7FCihioMKEmpb4ZaJ2Ao9NXIlJRKRP9DJA8IjcNT3pIIpYQgpAhvbS7jcBiDEgIvS4w0chnxXc",
+	"i9mLMzUWEl2YStFMRINDSEfAr+L1nexZrt35bfYcWyu8H8BuhRhTSwciTCnAse0ZpehJ8siQRG0ezJkQ",
+	"odYStqag6rGNmkAUgDXyMnX29k8aRQXWhQva4z4BJ07YKLZee5iD9H1fCnEPWJ8HDjdr85N5iVl2nmyA",
+	"ytvWhdySDMe9hZKMQxajvYEUg08nLfNc/O0lblS0cXsKKQ2OOyFIsMUEGp3Got+2blg83tbhipOeuHRz",
+	"2ZPAx4rcWRbBZwxqUXgHSN1Qi17IQU2TNt2Al9UMwoV8g75tw2T1NIPrt+LAKUsA4dhIAEOXRBqr82G8",
+	"a8PQOB7SbrhIL2TdSLRFCXgV1zNPGoyJJvotZ5rIN82Bpf0AwIJ6j510JW0a7KW5dJkZXGvk/OggaTJB",
+	"LxZXEPEOGttbCgnz+ovAP2tgz/bR/n3wnutyPjkbGXyT+4M+Bz/xqj8ErsqgdbLVbfVaJ4P9/gE/PNo9",
+	"fZrt7x5dPxG7T/nx8W6nv589GRyKg+vTTq/VlIFZ3DLY6304gHTME/HrfzRm3GNK2NVp23EpYJSaq72X",
+	"8zz5zMKebQte1R8KfYaWzNiOMhdZm71wVwaaUX6nJmXQJ4GWCXplaMF1KaXYk+i3mkUXMvBDrEVpdoJR",
+	"R7Tc7Z7sSbdLGgeQNqprgS4QuBuBZA0xd7IfJteilKISmorCWEgytnE00Zi98V20hwcQchUFGI+ehBZz",
+	"ZwbscNj+EuhifK4gYAF6+yBk1bVkJqwdZ+yR6ty1Cnoi8Z50JwdOoGvhC3zHvHKVBXCeZyx2n3NtOyfx",
+	"w4ZmDvePrrWNQRiKcwAviy23YO7YSJSimOF4F5TYsg+TV0yruT5jGCuYrwSqu2t1jeeWwZquUwlV/eHL",
+	"D+NSaL2R3xSthzdoJ0ZmbS/Pw8Jfo8dbz3jT8Q0kyjgPicEWRg9nF78T7QXFK786dy3urEV594AC1y2S",
+	"NdbInIX4eSxKTpaiVv96paoLSWy2WjFjHnyHInxm+BtKyAaFpwvzmeFkqDkZx6OVtF4ooV+pCn5uLDYt",
+	"/FCbQY9uxSw2xNDBHhnZQ3BAF9nYnV98Uzb+CxqyD473P/7i2rH3Hv35/u3bKhj7taew+2AmsoVe9/lP",
+	"t29W/8mR7YU3UyE1nxJKZPhZE+S/hD/hN6I/h98p1i38pTUV12ZjHefL+t0fmhV6WSKmtvWbbx8Ma9OG",
+	"Haznr4HkmqwCZYnLCVEa+C3JWPBbMYMY+xfMY+/9ig0hsPg57ppqwPCjH7L+kJe8X4lSg6nuydQ/Vvtq",
+	"91f8zpzhxXymlr149RYudoZME+YomkDX4gbSjBkTMrP3LYQZGKgh5DdzmcbYnDdSbS0s1q/ICM/D7pqF",
+	"41E4G9Up8PCU3SgBnoGXBDB/dmVFUnmfRthXnoFh/W9jrbEfnyQtIKWrBkybzZ4XbMxvBCaSkas6KElg",
+	"Ft0c0GZWEhbKtn3jG+hKyP7sT7rihZiTBTn/z4sXz87f/eXZ9OZvz2/0Ty/+8+j1y/N7VNp+EuA3N2Bf",
+	"9eQa82r4hUtVCGoAtsWUrXFxBc/lpjhPfNCtcZ54+kOo1tOIfX6UJt7407TYLBndFUO6FiCkptmmipXp",
+	"kzfmmDkouPll86P4mddQTkD/22FD+7wscxTnrKUGpVSVL0ws7a4PDq3zp5CuPgLpHxge/8Rf/9lsQXhO",
+	"Cxe9S33r2lCdtVESWgtjLXFbE5tPrdeNUF+V4y4v8r743wE70AO08Tz9mLRuhBQlbwY37DNeMXh7QC0Y",
+	"kwpVfDBR+JFJT8wmyNI6o/fi7tj9VT3AhfMW1vD564Qotq9qZXmt1mIyXsTn/op2+iBmjNOVMSrmIUWn",
+	"a93tvnC9qCbrVh70HnZtyBNUVRM3/cAfiSbn1F7H1gygow6zXci20ZO1qifwA4W8FGEl2mzkWIoO14N/",
+	"yECWCguxMLPgKeorwTxj8QDDeATDiOQ38wP585j/zyQAzJt5jzVAnPPTMq9EQiV+Xz5GeMiFZJhFY/8z",
+	"UZWwTV4g0/Pykt/U5MjXyVMts08nH5PWJM9WTfV3Fy/mms/H2Sezmqf1nUTiUjNPGpmc4DOEdjx8uqb9",
+	"p1kP4hy8aAyOoS1if//g8FFNU6FU2S7U4ddmCqtHpDbeWBJfru8Pvop8mPh93hqHP68AQtiHY1KXWQA+",
+	"KuPShkYIcwPW141hH7O/TS7+W+X9v/7t7h/P94vs7d9O7/HYP4ci+OtDU78vhWCVeXRc9JmQVT7IrUwe",
+	"LwpRWtXB62an1/b++ld7TjRwn7sfNthl4tbc+vQ6OD78DM9CViBwG3afPHn6+duEG0vEcWvORj1PRNWK",
+	"3U6+n8lFjZaowaLkSjFS0F0kmZBVOUMhsaKAn9ZxQ9fITRx1Tk8+eYtHLWqHT7eSIbvYNMWytP3gYTJI",
+	"m77F5r0EcYTbHJRwNoIAijIwCL0wockMigl5acUCy4DjE/tPXSlghu1tUlFlY34ufcpY5OQ+sci2EUUQ",
+	"B32docLRQhaFcECg7owTAME/jp8D/gKz4b5jtDR+mNODEtHjYBkH8P48hCGtHUdEAcK/g2d7/FV6tk+X",
+	"eraem3YzHzdc103+bq0FZjOn69JrPQPGHqGdMVYOFIg94XsTDh9KxmPRzwd53zajaMaL/FbMm8GviLud",
+	"GMAdqyd14LQXtNQ+yCNehuyvAajZUuYCLiZ6Ss6GSle296e9oEH3wR6ugRhu8bN5PDSlNr4CfswuM2sT",
+	"WtIg6lFT4YcvJOp9hPa1ym+GVYyZ68mdlNqS5wChnJXQpszGBe8LtpNi1zLhP5HZlleovq9ZqcxSUuym",
+	"VFOMzCrlDPlQFJm5FbY7Y8PhNTizaoB7JGRP9k9CYmxtfg4fQVt6YEKVVY7DvcgFuxYAyha8P+yRaa9s",
+	"/qTZH3cdPAtbiH/dPhQxVzeh3mK0OXwFR286bz82KxGYe4EuwsNVCZKWnoxGvGzws36WAiMLMJWAvBlH",
+	"KE2yrD4bNo/XBFQWHREvfQ9EObP4lkZM5/qQQDM6b+ll4maCg9MVNV07BsmSMkmEOJzn9FgToIvnLyL0",
+	"HKrRErI174cEjTiRM0L74mJBggMInXT1o+JyISGPzWa6lIvZ+6a5XkzNtL/f7Wzv69sH2gIhHDXS+EYj",
+	"c0X39LWWFl91hUNlXSMXsHFb0nkWistlRJ5k3IOOpiHX7FoIiQ9jnhC9E6mmZ/bJ2T9FqR6Ie/YoSqz7",
+	"jznRK0mpJnLKZw/fiWL3D4fvpLamaV4U8CETlg9o7k+gf1GzAdeQLpzavHv41QlDx9lM8BJBZTzP2uxc",
+	"MqGrfMQr0Tw3JrLKC4Db9pXMbOMzXb2eoj/YHx52RnHoOMcwdYPOMCzrCAaKE2WRmXlrwcu1ZkAnZqKk",
+	"J+7Fnxy8DwJR+LsaXefSKb/fRUrnlhsW9C0aovs1xIhr+WZR7vZdgnLpRNpQT7jxdqsDxIN1g9RpqBHi",
+	"lGO2iUc9UmpRTmqVWMtQ1L4TVZ/MV3KS83VMvqUwHlJjX3u1mPtCOZU5Mls/E2ofzo/uwlm8kYDdPd2w",
+	"v2/OAXKfOy7dqc5jP6nLOsYNOjwAP+ri9d1Rgr/ZP3hqf3Wy/RZUe5w3XN6IFbsngrZYOsplah4kHfEP",
+	"acKuVTVkuewXk6yRgA6FNt1THh5s9pSksulTYU83Ob+OzcklZvybp1+prgsxamZQxN0XSSYQfAWBMpbS",
+	"To+Onzxqs2fCdX9aAgZKYwVdt/RXs2WlfZUJiq4ojrFg6Z6clkreeNGQSBAFmSLRTTY2OxMPJTw3Pyk+",
+	"Ji23yZ5b8o0N+EXURFZNuzl0dtrrhYL6hNNPXNtPm70VMFgTCQmhFGJsyL6s4kAPUzTwSRz3LZ+1W5v5",
+	"Q7gJ5aOl98MN4WFupfVKVf9M9PPMjJUVo9oDAGb7XqL4mVg9S2ClPDeH1lPwSg6KvF/p93mTlQtFHfz4",
+	"1J8/QXettGImWPuEJIwWVnfchXdz++P9dPknxB4A33KbL2cCqOyFmi6LlSzuMgxFNIbCTEg1uRmiKwsV",
+	"Fbwiy9RUtteLlegxcnkDz/Fwy9Zdyrd10I3g8bZZx/bHpWOFxg/FDPAEcPAdhManirwn7gSqiLuxzS6J",
+	"t8fyH2BuCjvWYSH1JEIILLsRWfwzF28UYkBpCewyMX4zzJ8wDWfmKXw4iNHoeUlEgQleFjlWF5KenIyh",
+	"lZqNcjmphAXxgjFf8zNPylLI6uUlv1lgLfAAZtPs5hNFlQorpgPkD4JDx76rWGzNmSMqnhfN6SHjhgrZ",
+	"F4xfq0lFPfF9fE7SyUo8zgq/FXSMYuCmJkVGRJqqvEWfYymJsyhLVS5qdsVt1/F94gbv5jZswmvzNJBZ",
+	"/D4XKEm4SLbk6cekRenbhhEaAPwLvQtIhSYQ9o6IGyRIbg58K25eUlrM419MOGeJR7G91jKc4mJSA5j+",
+	"SNSmBuF6odtC1wWNicicZhAvCvsEOH2tOlxt3q5nLnNptoN+k/fJfcqGniIOsPbu9vcsz8EeRlt7tEXf",
+	"HwV3vEkj+o+rhGXCrK5rUjTmcXlv+pzF7MnWZv5zkY/y6v52H/bJSR/bE43d4ACKnFIxRnA9KTfonP5P",
+	"c4Wf6KwFRSxl8zfiQ18ICi7WtT+jXOtc3rwxMfAC7nUQ6XRMbiToo0k9GKY+qXc69t6b/E5s5nmM19Lo",
+	"eQB3ES50aSbU4qZ+tyHXnS2bU9/s3WAWNN8NJ0isJAjTBfrWH85XdbbpASc4AjMsKtdMBiLEQr6zJR/T",
+	"HhLAhR/k20JP+LJZhAfM3SqhypcO+Gq2uPsCeTbznf96efma4QGRZT7qnAZW6vj0NLjJUWdpqvkQbinG",
+	"C97XS1AGXhvMYJvBPegwOP+MpeLDuOC5hAxoSk6g3bOOO5219/UXog+u09tKjOMi0UFnfl1UeVUsKu7Z",
+	"cB219c48imTghP+8JxRvdq9oa4hiBNonVqU0q5L3xUXWjNsnmVLr+9D8QYz6d5oV6gbhDXCRWorz6Hpw",
+	"ejA4PH7y5PrwKOMn/LAvTg9Os47oiKMnhycPsA8/caZnrg3YbP7G4dJ7vUmnc9g3Iwv/gggScL7Ox6Rx",
+	"BxywZdIoa+6EuxwwKYqAk3Zpatp4ag9ogFRYtwDbMwWw03IPBHALgf5wZMHOHDIao07fW0PEI3XVTGpo",
+	"cGJxTAqRwbffOvcGf7arw5kVFylQ4mFJXu45JSYaltVtjkJ84DbzAscPeHvNN4/YBuGdiF/hjBW8EqUJ",
+	"9aBzHwI3nmVwGrI2/I6X+J2sHPvdcTP83pO/7+7uuv+ZY+dJ/dnv7KjTYb9H4QWRk8ChxkxBfJIiHRrE",
+	"PQlLQwcmxciH150UvOdE8kk1FLLKoR8fb7nPfjfxLdyC9UsBWHJeaDpnLEq4gZJXmZC5PevQvB8iXbQQ",
+	"MgGWFlgv8P0ZR+uDtQXb9ZLiF0wJIYo3kKq6GqiJpAsfsd9DxZ6chGqbUzy3Uk3pMiNRDVV2Za5G2Uy8",
+	"3jGN6NiECKQsD1AmPCF4CN7vizGkW/HME/Y7S8/hlynj2chMB6nYSGQ5Z2bq2WWA2wVdiRel4NnsSlA/",
+	"urnSKT0DdDkHyrR+deHIcaJptLBCPRZ9hF3TL/CrUmqYduoz6L/1mbSUHoSIdPwT8IDP2rYXAQePpdxZ",
+	"dKVcXk208BfyROJIfYIVZVXSp8/hkSC4ShOvAAs/WMcH/uDSsuansf0Huih05vzDeI/pyl0sfMV5z4qe",
+	"z5XzF71mbMr9ReWS7RTr6Om82TXPvyAmNH+az5O7MQDXHKmeOQGcUkoB2Cd1D3l1PbvqK1Vkair9AwOx",
+	"nYMCNOXezC/C14EhmU8C4kfwOUrz8xtRlbNdYI2MBs6xCc+NWxNhsds97PK7gosQ8Uy8auZoaaQKqHtq",
+	"FmGiRe2aA1VewboJnyy4AK3syu+KQDPmQ70zovBJ/YVp6dWv611ONHA0Ah5qhoTd1gxFrCZ0cfhsV2Ag",
+	"4usGFOrzu7bdJ2BK4oXgOa4sKXPTM7rhSy8yMRor6N/f/UGQXMCIZ4LqV0TsrHPZt5eHuO3KxtvhCsSI",
+	"rkZxPhfb0cKBg820orwALJt8BEjC1Hg1aDRcXglvXnBdXZnvFoxRQCOEeb9rgSlYh2yV8KmlHR8yS1eg",
+	"dlYbH4tpdwqT+AnJPQBR/Gvev6VLVUpdmejqypu6huEGw67rJQQOmIA+l5CnPAvNJV19Kq6HSt3qqyzX",
+	"xmJk9dUBHaIaSK2lYvZw+5qAw7sSpMdmTt03Tga5CQjLJEfe+j1kxjW7UVKcIUMEYNdxFAYKvqFdx6Wd",
+	"EuNSOKKxqwHP7aPuH5jPczHYBZYxyA0CSQRSgF4Mdl8pKfCPXfY4ZSMhKoLe4CZ6Bq9hc9fO6vBZoXh2",
+	"ZUYfbBne7JDGhRifrBuC2FD2U/7M+UJ6Mh6r0lhR2NKvzJaO1ziuXSNoLQ92f7IGZk5caV7lepA75+HA",
+	"vDPOQ1iXOTTzS5YPMHZDywhFCrNmF24hTYXZ1I/3IP9whUbrqhRmodGQw+3VpHJF5liSGl2AMjJxjXdK",
+	"aqYP7dfVKNcj/JbuXiGcxKKHydqRE1ETwXKnguuDAlax+03nedvUcF9z01sxAzsFaXBk/XBd1WA4YKJd",
+	"z7wXhdtFw6y1UQje4OncvCVXm04teSWuwFrZM2BRKmWTPIjtx5yDrTUZbw5Zis/izdTsrbwSP1rr537Y",
+	"fQ1NB94bq0QpeWHueAwBA2e4j8Q9487MVcahVxKPPwyfENpUShPk4BhNeV65+A8J6JUqzpjmA2A9LsVY",
+	"8Mr6l5PKWMKriTReeHh5sKCjUQ4cyHgU67u1YGVhjAE9s5d0fHZwV/NFXcTiaBmjG2S84tdcB4Jp6IUn",
+	"4RBMVXkLTDnW7vp2C2t20b22gNdSTZGM3NGQC5SmqZTVc7M5ghKKfY0jkwmeFbmkJz6KQ7rvNLN/B6UF",
+	"ASFIwDxWDwyBjTyK21pJay4qayUtF0iZ2HsuGqIDfJAD122ygUA7GQYxraRFIUIraWEw4KkpQ0e8hdnl",
+	"KB/S6KvaAzMv4FNzAYPfOAcOfxf5Xq2kFXhMLcJdOLenRbln56i0EA2MzkOA2kIvoJW05vfyVtKa24Jb",
+	"UE0NNlZA1Mxtf/XfuiRH0prbvczL1beSllV9qBv5VtKqmWLzZWILa37TYDtbSSu0WzgGZCLMh45XNU4+",
+	"uwQhB4NzF2YCGqJGIryowDmHZl+n5htn3Iz3BPD+a8g0ieqMZXnGZmoCaRYWElz/uan67ZKGvzVrQdLf",
+	"EaV1ctrZf8RySbApJBA33sr/TEQ562IO0fj4LoeYYj288U9jXg3n/1AH/O6ZaH8PJJmadMIidlh6F5cS",
+	"W5ALawannrNKSGrT/DwSsPQom2nA2pMeQASWLvUVqsBGI7PoFZe80kMQg9mJ8vmZwejOf0AB1y+rzvql",
+	"NTdzPS74zOL/67Qa69199Y0eQlzRzlDLnG+dtPN+ld+JRTufW9KbmZoHEkh7O1Rj8GK/OnW0+LsveL+D",
+	"p0vf7lLwETv/SthYoi1qzgyvpbcQzbBmGvgFphNBeujS2HkpefO83KD1YFKt5pdZoJeZWpTIoAbHGyHt",
+	"KLOEohb7yavhg7EZbsp0twm5XePX/89mVMszTLXYBBslQAHoqYrPqLsPj7eZy4WnPIDDBRc6d2HDwvZl",
+	"i5GF5l+ISNyOCrPnDFoTEfDmcbthzXtu8nwyADNAyqHedS2gGb29BURhP2oN8CiYk8OtOy4PQvCYu+LT",
+	"ra93uHiyQzpKb2gWPFwKy8XmuyGQTAK4RU9KEO4yEXsAnyasY64dKtpKllDk2m4RtUNAivRZZkPYGkxz",
+	"gzCuZoFjjhyOUaDMZ+uRQA+D+Fs83LWS9uThUefg6cHhycnpQef08OnRyeHRyeHhk6OTzpOjw/0nJ08P",
+	"9vePjk9sHR3Y7KGIC61d6wvXLpyJTY2g0b573Ok0zSgL8TjtdJ7sn54eHB89Oeqcnu5vNXlrmF7z65jb",
+	"6JM8wtL53hRd9eu03Us3mzme74/JhvEZ7jOfPzqLkLeBj+EXlZtB9iPew++AuwEdYtN2YZYSqseC8e/a",
+	"Rjio+H3naFWh8u0KfbG4SJ9LR51lJWMTWwWJRPvoash/7v8CF9VwHRK0A7YfS5ngHgaS+4ueAoTYReVV",
+	"Lec7Sef7Xn1wAaP0aai0A39hXSZtPMUpYa2/J8D+D3Zdo0aNRb7f5Hdmq7eKNcSp4Cq41NYQ1tDwKvAl",
+	"ovLRgqbzB5CDBK3gfqAQCBUs0qkklVNpWwkD6S4HkdNeutACnFMH2aLdBdLWOB170vEkB2T8dsIwAg5R",
+	"6ctesOsOSGFsYEhRyhBU6a1Cjvk9iXyF+nvrjY9X4mseJBiYuBq4CTKfHvIhv5cFdTrJ1bDtM1bUJoVq",
+	"38WQIyYisR1d81/KGoueDAKeUrCdAOT2CD8H+kI1wnJvyKQQWYiAuxZ9PtHCKxmxygQTi2iJ/Fr+IhkI",
+	"B2DWkIowL1vxW+GhP6Rwb4bxK0lP1HDlhfN0V5pMcoprTo3TB1xtcvuYpAk8s5r9pYdZbIEXKYaGAdjK",
+	"5zgPqjzRWCi7Ka+8BG7fCzDPK89+hwW7YBhr46Do8hM80L/ewpF5p5vaMNz0tME5AgQtnN18j4SJD7xf",
+	"FbMzF35MI5YkCkJIrGpFHLo63lgdIh4+eeAI8eB+EWL4YdbyCP2neSN4MVrQguqAUQqbG3kxsh+mSaM9",
+	"sZ+nYbtXcpCXI5G9k1VTrfGCtDXtYXYvN64maNA5drohzxjVeYnDpxoKuZCsqvP0PmRVtqDc1O0JD5cE",
+	"g0SPB1S6FfYQl0KKKeoVmtvVAqjOPT560hpSMbeZPszvTVBMB59nyIEjk17K72OaECgoHBc8YkRk3EAw",
+	"dkSP8TZvbASFX0O+aPHn2ZqzFPo887sm5qQFXwQGIv4EB517reNmht6LCp3A+KUJKbG8KaWZhhVe009G",
+	"+vTNixlWPGKUwjCR6A/NERXP5X1iw80J8rFbyYtjnLkgwnncSeRNW9GRODEd0BzhwDvdgzltx/VzyRFv",
+	"1Fqp57kP1PwhBt/nRSPEAfPybGfxyz5COfZ6t2WdoWqvUfZh/2AzKcI54Ye9R3/eRh0CXnoBXWJIH95A",
+	"FUEMfTyrr8+HMeRopcolXIt1cRfbcpiDH1LjGV9lFA8bJRTgM60g2c6bqTkDRsgpdd1gO1id/mvVkx0s",
+	"sC/2zjRMIZ9z89yOWC3nQxPrgDi/zURvJO4scniXQOAZZK7DjofUEsyaZVAKjOIbnLrQob4/qVG7btyD",
+	"J7r/Hd4QBo6g67A5f6e9A5OX0BOyCw0hQ64JjdiuTyzQyr7/47z3SAlEVhLvoWeh9B2FZKoj9sX20m0L",
+	"HzKMCeLRXDypHgJBs0gmfu1U6xsxEtkCilzKWVae0WRk9aypvVmVt03M4ZtC7M7Z3sGJ45NYRUa4EE/n",
+	"uFLmqFIUvUvC+CLMXQP3IL4+ZDzYtcC2FFFogcJWDRC6cdj9ev90wL5lXlwUSCrEUWOuB5oVK/GhmnsT",
+	"xyRk3A64oDu1tgM9RC/0nOFdghR8AwZvG0r893k1xOB5zMuA7ajNXqIZtj5W2s8zgLgPSjUi1de0UvAb",
+	"s7Fgu1xdrPe3Fvyx1d0/MS9D4tGvRGWmPMvEXd4Xet4VAwzl+gbr4sWbRnb3XGONb5OUJT1v05rADVQG",
+	"THZBN0YcI5wEZa2T4+PDk5UaHms+XalGGxDN44M2bV7wKjaxa5e5WaebjJX53gu60/mXHik72RblQA+O",
+	"T5ZmQOtztKZjdfIZdKwq9RCf+kd+7y/9sdnkqOJOZBTZLQ/ejEc8mBQN9PbzTq8PUOYR4D7qWsm8OwfE",
+	"cqy0i+MvtRDpwp18zojPWKYiPeIzRL+QTjGQo2oLlNKWaiuPxOnvcjGF6RyQzo5LdZdn8E9sbmgqH5pn",
+	"vJABMrwGWNtkhJLt9XD9aC5Uxn075v1GacJSTSrsYx7xXJ6xXEKTm9lnsJvdth3brvbPh7iCZ94McYWn",
+	"PADiCi70FQLcgzHZBN4Opz2Ea47z6PODJ+C+34DtfyRg+0PgzXHa1NHmbwTPZo0G3S+vL1LofQNtjzr2",
+	"1MwWPOmjLoBk40k5VvqrQaF/XLRW7wXiDj7b+hDut+gTNMKdvMqiBTtBnepmYhavJAltLtnPFy+es1zr",
+	"iSiBT0YVSnomcPzDd8Qs4xp78b5rq6NHnuvxMoVfJ2PZvur+79//40+7v/62nxwcH39szN1e5s3iwyM1",
+	"AuSnZMbwHR4eniaIHNg/fQK89qenp6dnbJT3S4VN1Sg2eSvGRAW5IKN7eLl/sCKjG2mTxi8HOemjj7v4",
+	"jwP/j0v7j+7cP3Z+af+K/95PTj8++vPOP37/5T92f5077lHjAL27eNE0Pu/eXbwwo1OoKTSza3FG0CeU",
+	"LwGVwWgEnman/Ki/L3YPrp8Mdo/48eHuaXbS2X2y3z++Fp3BAd+v6dtSIBX+WBsLvjv49benOArw76M1",
+	"/r1/0DwV/o60Wg15fOgjXyBJifuSZSsOiIDZ9SQvMmCH0nPT4WjwtH+Q7d8jsrpRwfP6C9+o/fbBSftp",
+	"0wveNZ3Qae+3OytDD3tqeN8mc/Iem5QX6dmDv+CYzSKhfQ0JwQfyk0W/FNWCOMi335eC6fxGkieSsHQ6",
+	"1KJ/lTrTdStm5imvuRYnR20GGC6qVxHdFgKvwSnFeIm6tLvU2Y8V8Z4ccrsmagYPb/mP/xoOr//rmf7H",
+	"f70q/s/h34rsL38/+j/v96fXf/n7P//x/tXsH//1phB/+b7q/2X6p3vMmXV8ZfqCm0UQ9qQHiCHoUl9h",
+	"FBGNzIpXXPJmL0SR34nmghcCUj1HRYbHNpaBqkqMxtUC3lE1qHyBEWh0I/tzeLiuIO+hJSRfc3RewrG1",
+	"khJkHc/xgVdVQ+FhMU+5YAfdvwd64uhj0so3YL80u9+CMtKUo8kCKCst+908S9v1AueIPOv1BtD64TVE",
+	"TimqctZIwB4L5xF/qEJORIkkL9C2tJmG3vFclAk8GvR13eSb+7bBk/o3X2M1PESYXV9gnz/gjhZBoy4P",
+	"Z1WJ3GvIzgFNSFNVWl4k4nrN+4Lxggrd9YW/eAHhNZeijp52D7dYN4dL0tGXllTS7XcQrxd3ImM76UTa",
+	"H9JHCRFLulwubJ8BiTzM2EqxnZQUBa7oSHMuQbssSAGqWT2Jd+D9IRTVHxEW0iLP2E5q/k9NQDv28se3",
+	"METa/LrQVk6W9vIc071ZXqKiFzwF/oTXdYyYsHv1JOl3HHz4wHZS/GX6qM1+bCZpxeHTdQfAEcsuBUng",
+	"Uc2Uspeo0FRNdMwFGrTAGltVR00cdw7DxqWI9Hp/Aen1Pct/NIOM/Vi2fB7QFnw5G/CTt/rznwsmcqAP",
+	"D64v+xm/HvC6peQlp2ZZQ78OKjiCed/vdGIFYWLYAwTJtRjm6L+OjMvqKuDmsj2ZlkLPZJ/Ye2H9mSuD",
+	"M2yJxbDdpShgIfXVSHTn6PduFFMS82/hOzhwvWRKNqXh6K0W+D7mPfGIbAHL/1KvbmgFwOaETDabt0cf",
+	"LbPSere0TXU1lOZSYUabPgmgcNuoMVqm8fUdi8tZHejvqKVWPykdGD9pLu+ErBQAqZbQujfza9tbh3L7",
+	"NParF9clvb1NUdrZZe5kZnljtpIu8QdMi7NUTooihf427a6WV7onCaX7hTPnQJ3wlph275E7X4f/Zcxt",
+	"T0j9mjWnGOYtjvMPuczW34LQOJhzakrdmNayPyWLHsBtWPb2TVw1pwf1XOiyIXK50V93ftkNE6V7v/7W",
+	"SfZPOx+DQxagXSdlUXuIg87R0+gpYiKUYVWN9Z+7e3u//P92/69f/+MTFS3C6HzTPlDI2Cmrnc0bslBz",
+	"M7Opu4/yWnZfh1170h8yZARJXG/PTFb8gzkMOJ4JJDrkuGejPDbiXUdMKtCPdoS/xn1mKaLaU3jgnoQ2",
+	"hhneE1Ow9lqeyAA7jTO6ivktHIhPhi5GVvdMhbz707hU2fpVk0/QB3cULVXbTLDwQ1IPSBxQDCAmmJ6x",
+	"65mju0bJhQ1D4gZLsHweVEOhBcg96OjuasB4EaOIfmldvAbKA7NpPax9uac7dNBggtac/k5R4AyiPs+G",
+	"7/qFr2fQkpxOctzhHOv19Yyl0Hm1N6GkSpA0RY3nZIUlfFDLt10LJxnLZoPj+0E4m2gsng1KfgOVJ1Uy",
+	"TGNbLD67DMQbXIANQjwA3bE0w8Z+8HnZS6mqnhxProu8Dz9byT7jrKNwBpbmlAZvTyJ2LFAcM+aQV6in",
+	"p6ZzcSxY+e7envMG20EBbw+6mmtlvHvuGsuQ2GbYl7iPbyvKLTfEINcCbaQa2BkNpc8ZlgvMl9lJKcOU",
+	"yxubQgCwYJzZsVUEq/IfdFrvIOcynY8V0RkQH/ekbU4Le2R20tdgAjENEXRt7KRvKzUew1+GSCesVczp",
+	"4J8Vu6Bsbg6v2EpadIVlvvLbBZpaf1VT4Hw3xvZGNdEdZIJnPwrzUZcJglGaO7eSqUjAMBnjXKaqahKG",
+	"vZE96Kzbu/bkY9IyH2dSLtUnq+BJwJWmT4miA/5Dg1Jcntmu27Cddf1GRnOpFzbBvzAt7nVOUEGMjocH",
+	"aRZjnHL9qfoOua5cbnO9BHqUEf34a21nl+LDOnWB3JYFIAOx6K1B20JhTW7ZABx1tkqBnixJgb4fzug5",
+	"Na6mLsVnfWE+l4/tjvY7bCf9i5LCrHwzoc0KYQUuEeQ+30kvlfqJy9kLv3i8nfCk41Oue9LRghubgv80",
+	"x2IV2tobILmyOkmwXDfNUponfpCGAExlig0KistpCTQd4ZZ1Etmcxk1gKOQ7aV1Kayd/EGLcSmzD6D36",
+	"RN8PFR/lCzrLgfQ/sSJSTjZDWITAXOg9VCt5C84nlYm7hyqb67cn9pVzwOIubQMM1GsyFVLb5JKE/mgz",
+	"Sti1wCRhE7XQZh71IeF39bLRAkb8QmifESR8l82ZrdcdFYGOl4gdG7Okl4GicpC8QUUd8M1Saht8NkPk",
+	"gEUITLLc+AQ8jx39xRin9f0b+4CWY79V/9Z2XH9tiqy16E/KvJq9NWODg38teClKM5MawD6Snb++ADDE",
+	"TgqO3BXyiOcZsojTj+iuErE4FkzY395fWpDYWMiLF+y5khLxHnpi8RORdzm0dAgAMzMfvSdT82CqzP8J",
+	"wUOXPYOnZf/v//3/pCZ6zvtOyriaqnBlodAANrSaKGN3l0+qYdpm5/aIXLJM3IlCjcHrHqkMakp44J8y",
+	"cQct2qxQagxiO0oWs0coaefqURmrSkAg4kKhpWQrXfNrBGwrTExYF/Ay/vMbx7f18SNITQ9UQ5u/+QJs",
+	"yEFKZVKxi9eunAbY8zY717coCkxSTaqEH80uQEd6dJ7FsXhVbHh+YiPh7PnFizdQ6ars+4pCg0Ac6A0+",
+	"fvwyMBXIXmS2l8ePzRADFJ6oyaZDVYg6DxM7D+TgaupcHM+HoNDxI8GfetJ8zDEvhay8gB2dZI6iIIia",
+	"aDHinM51iSkp2uxCBqh9/H72GYH1EZ2t61lPiqCZDMY1QaUrM2dFkSVMqzDzQIkYIKGAkvw07wvSaJyq",
+	"MlsgzWj+bN1+lOxAnvyzkL+NhtT2CLsTrAAOrSVSryEM5+9BBwgK1Nh2jwCGBSfgYKBWX9jn0F3d55DA",
+	"CiSBX7OZkCaJD0jhDhevX4Pumpui8PGIPs/sSYjOwunQZZw9NtPkMdsx1gHb+MjAPIa5Yf+Cc+KNGKSP",
+	"7I2eo64ZzIwi78+IEQSDFvNhkEIzASkYTEhUXoDazHuofeXACqoshdf1jJjSHEcWqEDiWf7O+Yj0ALH5",
+	"1K5CUgBEj5EYBWVtOYJuvjErgCoE5raaJKW9z7lPq5Aa10xXYmT2TdE3M81mZEwA4WfkGbR9VkLaV8bT",
+	"EHaA174puTTTsBCVrtOEwTORBLAUbCd9bPxOE7lyJ+3E7VQyF0P+st+tCtQCamI81mWBfve5yomZPTj8",
+	"CYw2PDhn7y5enDkjULkyoiNDIVU6JyAHN6D+79+to+w2DDKLoMFTURkH2mNxRv5uFvD/+l/sDeXDdE+C",
+	"AYwqOelvtmaSkHomluc/QoaLliNaKBxhRwtCIALM9dA+QndPzZXAwUh60uwn9h5p4mQ9bS4Ckrrewjt6",
+	"arxuSZquoWxyN5iluCdDDOzaivOqJyHtNEDmXMlHZv0gJ4MoMrDkdD4Zl6BWRZ8gJ967TPUnI+LVdWko",
+	"pdrsnKAdZjKYSK8n4SLgZcXSt12W30hVCt+jNlMT47napdimD2U8NnJqzUzynwufdSKNP5nu3e2nxtrA",
+	"S4fys8a9W+x8dGELNNv848fkIj1+nLC1naQEG8mvZ9aHPB/nP4gZkiVei0LJG/gGZoHZhWLLA+Z3YL8h",
+	"xQRftieZnce3Qow1MZGaw4eescrc3wy1Y5MClKv/EiQMlsCMuFPGJpp7wVKfUjrLGH12jPcD7PsZjAN7",
+	"/Phv7y8fP76Xy2deXrudyiwnGkg4HUeOhGzoIDeaA1WaZyKvmqXNnnaKdwAHGRY1Jj29kCc9CprUER9r",
+	"y8bo7c9/q9zihvF0c1+A/Wta4HqYj0kxndT/wLciotBzxwI7CI4n4pWBMobEjrIdYpjR59YqAJCKWmTc",
+	"VDCxGu8PvYk2kwV+s6ynE+tPXNIHMS/txBehOJx+2PVSX+ncMianBp4A9ZjrDk2KvaIp+x1V1+j5dEKe",
+	"QoIbZ4J7qsB/wDg7M54E1QOd4GaiEy80aa3dMNeVKmc0A60rF6ttmufA7YLos83JtD9A3SwBdouE8ari",
+	"/WGCdGY4mDILthYr3odNrym8/a2w7g8we7oXAq+dXhOtfnAY/R6QNfldQNhNDxjofDrFUUfJIfz3DqYf",
+	"/kBWiX6KRsv8wmyidihxEDj+IQhecc87l+7WMZfwOhkD2OvArbBQefMbrElqNxtwd4IEK+g1XOO243ZM",
+	"QOC5UBRzsN4hMrYsiSCII3VnrElq/DcK/DVKu+oKyVLgxxtRYcomxXKq+QW1OKTWvYPJTQHPeb9UmpSc",
+	"IT5//Ngzaxx1jhJ4oKPOYdfJoPslS5eycrkuL1jkt8YLwQGMXs0EHsC+aqvHfCQQMNqGzQ0MAQmcg/y5",
+	"UkyPTAjHcRhvjPPWoKAebeLwUBLU6eg13w55mcsb83L81hiOqeo6z/g7bda0zq/zIq9mEJCkSKeaJpFn",
+	"gxLEoZwtGl9g0USgGGS/zHLtSevDkYfsFnU0kaQCOPNZLJJLOTSy0GBgwT/Hh1dSdONJidgcNAIzM8kc",
+	"8XEwt63zEr8bGkep6BVtRxv6/oS+yysaxudoAB4/Zho83ClJXtvAB9OyCfwF4wGgrcksBy9eFXapMsdf",
+	"x0WqnPLg7t1ZDngeqPdbrdwS76zkTRTFw9QAuQshacicbDTEKTOSXn3FRyKtedmRujTclKJRCidiYWna",
+	"G23cT4wEljtoUmTmYSwCA5LpTkDZOZ3hgjEfLRUfxgXPJQRaqR0x8pfpwegz0Hp//BiGEt0YdJVgcM9i",
+	"q+CnLcwkm52wHFEkG7EDLnkbQ4n0ETy7y7LDSBgPlsLZ6GCdPurCcMDlClBNBriHNfe4N7uyo5PYhiRD",
+	"FY6did6RkRwuQPTQTA160scw6OQgMZDZlLh0JEbTYV4IL5urIwvK+0OR+YlRAG5sjgjVvAg8eE/uuKjE",
+	"DQt9FoGJblREtarh9HGAJdd+m/5QQBxOt6lKLjVHPHaocqFK3FJ1e14G3Bsd+AvufcCVm1hATE+ir0uA",
+	"n1jI3HtES8jzk3nK/oCcH5CzsEHbCcgrgc9gXhQi3bFTAQbPFTZf3BltwDnmJa0JOLbIod3EptBU6XvZ",
+	"bAQJkL+eDEKYM5uTnpJ/O2N9BURYN5j99z5sDY9qXgqOIAdCsnhGFQqCA17hRgTi3z1pdX2xXqUU3A3T",
+	"ZtpuRrFm8c7RwSlhFkMpYkBUIr8xjpJmgxxfBVxaSpUM1bQnQdqFpHzgSQMVYwRIzwkZh+lL+lSPH2Mc",
+	"1DfbembRzQoXSk5fQitcktQBE8vx5jdDM7JdNCfnxol6eSdkpSFPrXoS6P0CxxRWMjQqxMYN3JK/oi+b",
+	"2lj2uQJshTEgJtx6/Bg4amjdvHj11kb+asD2Tdh4cmherOT9CvzBicz/ZyJgKoXB5G0uY2V5nLbmCaSJ",
+	"BwDzk0LK2wQ5IWek+bgmqqog6QOMZ8ZauKbxGOND0VrinAP6vd3DkxpGCP9s7gnooC7j2HXsUgr1dmMc",
+	"lB9zDWuM5kf6G9SHEuZh/x+hADDmN8KnnQZiagXaSfufwXlnLPUnpuTFAnaeqLhpTND9gz4rBsgrslaA",
+	"rUfA/EhwieYWn5xSo2ZzhqQq2F/zZKDvysa85CNR2Yg5zqGYuzakUWgIniupcw2Su48fdx0IEL177S2e",
+	"TQAan5tqxneecJP+2sbAia73J1DNx+kAJgizKgxDQtoUqOdZ6kpw58nYrdGMiO2YB3UNx7TIc0g2D4JW",
+	"G7xgm72dwIq3HxU+gFbmvmaxQ0lkN3hr8tSM06MA4mzv7o9+I3i2ew5kITRkKO+PQ+ZvBVYAImyb4bN5",
+	"Is50VRqXKn15yW9S3GZsI3ibpa/PL5//NbWxNHw6L+RuHn3n6OCpffuEHe0fWE8OgQS8EI/OWPri5Y8v",
+	"L1+SGXv97jKlqhaE7ueEQ6/Cxmrrk9lOqUjXHNYTPHC41VhvCZ7wlZICH7PLHqeU/aV7YwCHmaUd98gR",
+	"GB31uh+hvgj8Ce9nv1Z0hxQJ1n2SOq+w6qKhYlT4fq/DzhHkxVzMB4fhe7nup3oegYJbc2sbCuNrUyRs",
+	"JyfmZeL+dLQ/ohjgZAKwrmXVNvGEZ2n30P2hiRPZz2buTnMtah8cPmH99QMs3s5Rp/MI40dMb2YeyRFk",
+	"Z9wIQGUCvFScxI4JxXi3fCDMTDbbsjk9vfA63Ls/iFlq87Tp65/fXqZt9r0q2cERG6pJqWMV/FgX36ZO",
+	"zVbuNgTEoNi+sxEvjWcQ3fKNGBd8BsiYcmKCCby9W+d40TyyZjTnXMB1K2ZdChUZ+aRQZcDtBM/FCbqr",
+	"yt1SVJNSJkgIGeQQqBIRHggxFw3ii3LGyokEwwlOSVbO3kzkn+Cxa/2CVkoy4EW9JviaH4UX5Wz3zUTS",
+	"iydOQg7TdlNYFoG1fY/j0vDBKmu3YbLYuNMBP+020fBBsG0MZjeuTnpXgGVZD2KMauluX9HY3XJ6dPwk",
+	"YSkfj4scd+Y9OvI//ltD4EMTSUO3itktMpG22dtpXoEaFgXqmTjz/gNSv+qgQ8bYssGkKFy0ddQ5TWin",
+	"5Oz4wwcydsOVJYVA5ybBqYIgCRs4wUXijhlzFh50ZU4GhCu6pp1jmgXn5nfGKXWUzoohWof99fLydey/",
+	"QfyGK37m+npxBzYhVeKGbKjKiqWV+FDtQSibdtlRp8N26CmhfYBrlu79///5zxSLq6jCrx+ZHeNJwo4O",
+	"983hQ8FdsQWGWSnMNGBcetzZb7O3QaOArgBA4CNNcuqcE4WRSlgXgrxBmHfeZz/lz3A+W6khM6ehSQq5",
+	"Ze3Wnk1w8oA90W0WF2GGHB6ZM6vrTw9xkcETpP+1+waP3L3IsPjNb4X0Qj72Oqq02kgyo1Q6VfThw2B+",
+	"Ma1K3hfmQogiqk15Wj9wEMuzGn1wl1ASGPS+P3xOl8O6c+owes4mBN7ytbjhksx5Di7TQAGS2kdxuN14",
+	"WDiRhueVr/iTmbSe3t/NMMMo0Q5mjJ2rtZtVnYl+PuIFQ1SRZjsXr+9O/PQf5GZJyImxjo8ScuLtHIML",
+	"EHoVN9GMyiK0x9A13TR9cjBMgcR/f3jYGZkJm4/oOSyNkvkq7y6fIwimyiuARD0neLhjqCFamo9JS42F",
+	"5OO81W0dtjvtwxaAxIcAWtobCl5Uw3+af9808b3YeuJBpxMkOsal6gsrk6YTX2G2roQLhC3Usgs1U15W",
+	"LtsGCxpaydvsFW1PUdiN7+f27Ius1TXP+Fd4YmxQHCtJ0jwHnQ6JxVRCoqxeYG3/W0ecPXAGNms2Ad7s",
+	"UXt0KwB8AQhuFUTOnfAxaWLTjkatbT7NET520zXd6+094xmtXjzlZPUpr1R1Di4utLF9TFrH69zoQlai",
+	"lLwgqHGAc2t1f/k1aenJCHUGWhc6mgecdEYqfqNb3V9abwEH0frVXGLP+KazTWeYg+ha3zXo6WI43IFo",
+	"H/JEgZPjcVkWnoarVA8nlYmNejJTU3mGsSI6mBPpJQXI23P2xDOUu0nKVs9RExnlUmj9rzZN39j3pgSn",
+	"VVD42qeqOetw9Vnv/JfGc45Wn/OCdtSXlBxdui6ec+nnjhu/RSvjbn/PVu4WLo9Ln03UmIPM+8MQbxxW",
+	"r0J4L/WMGXfQno5pgcWAyngeh0U/2DMomaIXdiz4Q1Cc3XZ7kp7Nx2T1acZpWudAJ8K78kizFoO8BnRQ",
+	"3HNNjpdwEblVSUMHTBzrL834rI9Jg+oDZN08fhs6VYzvSg1Cc5mcRbekc/bghGiEklaU4FnrAubYc3rm",
+	"rUzF/lrLd1INjek1jnCG562x7L9X5XWeZUJub5SODk5Xn0VNJ9aI/ssYM2e+zLRz8yqwWs4MQPeRL4Qj",
+	"UTvOwiLHLzlWTXIAzwOCP5s6j+snkN8GrGNKdc/UycsHJSy7D7uSO1qzXAbWLGHcFnABoiqR3qHNXikf",
+	"gTm8D0D/xNQ91jWVIqgUFdnJLoJLtBoJJKCRwpJNjCfVT5AhwWLDG0pIYejLC/CCrjB1kPqUn+1GhXis",
+	"yQpjjuW1Y/bYzAy/gMTLOmYySJX8IKyVhHn8TKGkzQYGshJ8tK6BJJrCjU2kOy9q7HC6D5GB3/+Ez7/5",
+	"ky+JDxBazm0OLqvZdsqDrTLI7qu3Xl7ym1VHwzEfk1ZTqnHVucE57pSPSetHKkCtOt0d92+7bXTW2DZe",
+	"8ZG4NOsfzthf48le81mheHap1I+8RPKOo/3jdUZCT8ZjVVYi+0lkOQf2H9jdDtbYpfy3/inXIyD/+cPs",
+	"jGhtPNp+w82x741c6PXv/Ub/+og7JjROzu2dLwjlxyUTo3E122gDrbQv5ThcY1TIsehFB1rsSUQtWogj",
+	"AULb7NKi+bmnQ8l1Q7feXHBR3w9zeTXRIo1TSoGGsy9CEVJlMCmROBAQn2euQGcrTYi/Cqyo2ZHDbh9e",
+	"TPkMnnWiRdNGiy+07Ub7M/WyXgx+ooWx9t48H4+sNV1h+Ftfv9k8Wstsfq8mMru3nV2wxYfFlvpWn8t3",
+	"eq1gzlyBZscFnLPRvm/OXrXv49T3bAU7dpk8wgTM/hpG+nUJuAAgbvoemBf+ODYa18TWNprM78dkZSKG",
+	"IU8IZBan7aYE4LZm5GLwSklBJuT+iYov6sfWfNf1XVFz1cM17cZPKssH+TdD+MfKU7wRPNt6nZtIHOkL",
+	"N1mZdGXU8v4VSmj9pk5/syIB2bSE6BJ7xYVjtav1GCbYqdjOcm1CKgIPysz+2t/QuFaYDvEomW0QTUvg",
+	"TA2+W41V00GuEL1BTTVcUi+LKLRo6HZs8MDgqbe3nNs5XuukOOAr7sLjNfoQ+EWuwY3wk/StAGSq+FBR",
+	"Y9BI3ZndCb56KxCjDelBcUqg7R6NVQmXkpOi+BjQgcZT7u1QjcGxfTkp1Vi4+te7H4wp3dSoI6nrWlmV",
+	"f6ndiPFBRQVq+JCfL7Py8dvWJO7rv369SRFrDL83Vg1Pe7rZa76xy+yPk0yhLWLLDRx2qCW5lL2gz3Vp",
+	"XZV6haCjgJIYvnGDUhDXs6D7JuqiC3qe+0oVLFNTiW245iQkUQkKsj1JqKI2w3ooyO2xyRi2WIAspiYC",
+	"FOWftCgGqW/iCxgkndYTwJwwYoS7YJMbIIBrD9slxWoLDR5y7Zpjk57EerJUUecalzMA4hvXRE1uhggp",
+	"BnRUjn1yNmm08HUthuoMWxTp7rb9uyeHAFwPT6iGIi/xAdosBb29P72hB01ZIfgd1Y8GqhyJksQ9FhSu",
+	"z4MpsKkr8Vf4CusXrf29QDpw/RNfo6bi+id8D71/G9xAqWL9o6HRcv3D30N3/QaXV9J8TP2HRAOEHDMb",
+	"QgIaTl2KCwis3zdowLcY/YtiCXhkhu0mHxrn+X0+nL8PEauv5Sfs/eZ/WFqM+UtutyFihhswDl2XtE+F",
+	"3Xe8f2t5qMz+GNUnCAY9ldq1vgPoLlMAafQwRuoLzjVypRG3zFm9s59NwR3BXXyIvEGOZQ26PalXUE0l",
+	"IOMTiojQAcjRidHgxaDHYHwDAa01RPtEzkim1n8RS7ZgO8AcHcBzpYpc3rxQU5l2EcRpe7h70jzJLjyI",
+	"4GUxW6t+FDOjp8+geaFLZSrEy5mhwWRLwIbnWkA8z10F/XiYjfcfmnrxFpeO/Kz+Vj36Vj1qqB75CfIM",
+	"n/ehCkjx3Ec2vG/Foy2LR444iIfrefOti6LUJdUkzy1oTCPYbDA1a5lX4hlK5vYB5O+rGa/rmSOHad4N",
+	"FgDZ72HTolLWF3HM4XU38szN5+r7nWmjc4MdzVxmoEqR32x2ie/pHBQrhVm40fnWC9kyuFhtXr6ueCL5",
+	"VlP8Fq88cE1R3tfsP0DEsknGaXWMM853b8VseSLU4cFi+pr5hpLEUV4CAyJxImZt9gpSjtSTW6lbIdvN",
+	"eTmg59yin+TfJxWEQ7BhEig6aWn6x37Lb7mfb7b0i+Z+7EQMzaj91bwNhSn7QNCMxg6Un4DGkBN9L+n2",
+	"Ygu/JRX3HSG549RssxTMWeqQro6mACsQXS9bUwLTJWRNEhAVvBVibP4s1RTYq1AxUGkgWgSmU08Kfitm",
+	"6Ph7AnNuCY5qYI05Wgtg3cQikTkrQ/4Ny7Ri3+AT9KWgWfpXaUsZ52NhZu2aJnrjzpTaaZ+gMYXaQjZ6",
+	"gQzjieUNHbUzN37pRbGD5Zr91tPyh0+vfWuC+XdpgnEU0hts7atBGxSo7P12K2Zr9cOYfQr4rOo872bP",
+	"q8sXVRrDEodtIBoiY5iQxhV7aIxPMNMNW2XBdXVF/N1um7RJt6DXxHFYFWLgdSls2/2S8sF2W+m30sHX",
+	"b9t+5LpCUbFvmfh1EjF36vZ+ViZZmepwC9MZhjYu8XdaZOdVSmTVQNLF2SiXkwp0qqqpIoLyxr4Pt4jv",
+	"m0jYzFN9aHftXq0b38zCHy1luvk6/SxZ0h/EbHV6dJLl1a4AhumFKdKQ4boGFCWtBktlXSnUL7G8EHVa",
+	"64RJMQUds7wE8WHNBrxEpAgn9IMT9UEFIqTQr0FGLZNFn0sng1NasAMH0j5ZtRkRcQaM48TLmCAIntTN",
+	"e5Ku4ZtEMmYjRtcxAghMIG5ts58HXpRjioqeTvyoKJD/Lx+JBFluseujNKaUBqonqWyJ6sxE4Yqs4STd",
+	"RcJtrr6JdB7Il+8YjZBdz/INNjQeNyehPav4xv7WW6TgXh/E+LO9/fqnWGm0H3KZbX6WmfMbPN6k6qtN",
+	"Tniby/4Gh7+TVV78ISGffpZtmuuvn7g034+261u2/5sb8GWRnsD+IKxRtY4ACTA0FU3NCZ8Y4EnNjws3",
+	"9vdO6xIOXNwFYsXUIgW1GkU6CsM4ZTNt7CTjKEbkYDoyIkhvMzN2PQmbo5VXAkpyLMRqAdoS2u3BoJWN",
+	"51o9BdJ9FaUw3gcS4gIwSGGnBm68xlqADA3u2eAPgH/Rk1bVBG9sGZgT2wiqrJ4BUF/z/tA6HJrPrOCa",
+	"ArUjX6ZI+/Rwxj55pZEExtreryeRDx4TJkQwTAp9/g7kukimnJqhVFOrG46/TNlO+npSOYV/vD7qSRh/",
+	"xbINQ1FjJ8UURvrIeFFObLgQg6on1cR8huAlUSSKV8b70VbW0Um9wLXpuSQ1sEC9PPG6OHgF0GTLNegp",
+	"AL2xfZs2A4V+3ZO5ZNeimgohrdQCZJBA2QAFweiZgPEbvCbQ7AB3yVXpbb+vGrAsHwxEKWRFd9M4oL6z",
+	"N0A1BCqOhAGA2TCda0tCmVIpprxA7LPTD0NCb7y/VUMh9mX6ijiFQD0XhLT4jQKu7YEqbxRSt38PCpb4",
+	"cUnKdV6UIKKtIfUBuG1PwgOTiDii3eZebKSA5tzl8GhUpxzlPWiwS+HfBnxwLYo7YSW7fzSPP1ZFYTnu",
+	"IccXCgpa7QueV67AmLDJ2CzS1Pz2LeYqrc4GKtuloJgCvV/yzC8jUBzBFd6TNwqWNmYy+1yTXDkBw52Q",
+	"CyjQQRJ09615X/R3PSc/7lRdaFDeA7u9q6tS8FHE0G+X9sS4cZ73DrDaeXUWvwqp/5H4y0hw6VUxXppF",
+	"BbeBdzXfN8/wVviWZmDw1YxF64I8F6g1UYcdKKBqfD1USqIeepLvBJX7H7muduFNdy9eAA8guy7VVBvb",
+	"mSk7WeCliLc9BRR8inKu8HhkYFMv4E5T2twlvVbqdsTL25TxnsS/6Gf0uy7C6M16h9llwymr9w7zYN/L",
+	"kUZqjQBbFzJzqhJ08ZfS6b+QaM6si+aTUtx6OKkIt78TcRk/SkKeWNTGAm3DQk2LGduJRaQekfqKiVQ1",
+	"m8Js47dC9uROo/RhoBHwCMW1Y91fWkFmoYsSVbXw+ULvzZlsNwtyfEZVZObG+MsrAh2lj2heH+13UJVH",
+	"eFEu3Gi97uoNKWD2+QQ1SSlChErkpLK3dUTTuP6xip/EIhU9WX+QLm2WZjJahUDYeC2jfrmwM5E+68aB",
+	"J50Hyl5rRVJcYxBx8WKteAoubyLODRr08KTNAk48B/iBN2k29GZm/ZtoiiY/U8BHb7ZZsFc7ac4a15/E",
+	"/3aNZ3mLB8dPw+Xs5wHMuGo2Fq1uCzUIFg5r/KRrHuZs4rrHvzRx1q/1QPccticUKk1Bqt25lGisc5TZ",
+	"tO5ye1Fi27pFAQsE+uWosQ/jZCUg29+KW5axYY0xwDjkJRrGP07Q+z3a+zCaC8Jea+Tnw14b+X3iwNf4",
+	"vrvXmONFA/bwiLp34MzuJ51OxzI1zvM1Q8xsVhk5Q10ryRI46a5ryUk0h6QATp6pJ+Ey0uqjudQwbdRe",
+	"tNQLSnGfmN5JcVj03uGeHov+Hiq1/AhCLSYaBBfVPRA4qWbnB9ADCuRaWZwyRAY4XF5fZUKjhLRx9FIe",
+	"NGYMnLgu6VGYI+j7ULBknj4BogjHyVBNlVWexVvspLkEV+qKlzegt2Me/ByvhFKM/E54eaGTIAjUxMaP",
+	"hBHukIOnPekPsuIFZ/aLYvitb51YFr3qRGK8gfHgWijF2sCZsTX3uLINpoSr8GK89hnwK1IXKuRVFiMS",
+	"4UM9AyjEvwoqkefl6v3cvdbGqMSGUz8BMnHDt9jq+Zs29/OisNPErBQwI/dFGD4YanDtPDi941fsTcAT",
+	"vsUC0+dBzcAdnys5KPJ+9XWjAp/z8i6XNwQY+wMBAmGzHBmLTeQAlIUKXSFYnE2eEPxhNTAQfRkQqpee",
+	"1OlTODQvRD/PoEkAvQCuWbz9U6qaVKcwkZjUGBMpf0gJ+yEk44kx21w969qMZcG1dgRMyN/k9H0oiYw/",
+	"BOUFkOnUYXbZbLUUEnmZ+VhMExvCA3VFSpMGBBHzCpxzLo7xbpJIe9L5X6UYiSwXxGSpR7wohLZuMUEd",
+	"evJaVUO83EGn47U45juVcxAJFCA3TS9kPJsbAYK9PdmTQN4F+hsD97GcYpX0/Lxd5tT0sX/DSsJaH42S",
+	"syO4qhP4smgNl0LG4Zuqshq6pF6lSNl8Zn5FPdtKFZ6sC1+IWDHVSGByyGp6Jw7wgc+Px2HfRXXm2kIi",
+	"HUQLN7WJdWgLN16xmV8wN5CRPRINdwSIBWTEuA6o0fd2G0ESsNhyCbO+dR/f5noGpFLrOQYv/RIP9sHr",
+	"GVVpYnbNZzNChQDTPa6mkFSTuDI3YcBc+BCfggwTFuXG4/LM7ru0PLcYWNqith6VJifsvZ2g4VS+ERWk",
+	"V6bDmWeH9ZblW5bFZVm+iFvzR/BPXqIdw62S12fnBk4KZmtW+SgUo34y/+QNXT+MjWFvSDG2T9kgl5km",
+	"hg/jvSAikLyXTAnddXVTqIYkVtyDwAuWdylMOpitLah3wx53o6Be3VejkZIJbvlh1odcFKvfMUC5TZK8",
+	"BU1EV+uuhmJ05uj0q1q6CDbm7wHCkP45lBGHWlvoZYEXSjccIeF2CmkKWwdDIMR+p2PzvLasbtsjvdo+",
+	"dopIjw5w2QeES065FRVVU9l1M6uKGkpU6WAliAWBzhLyJgYxQTY+MSrmSzVNmu4NhbigL+BqAI0BKKit",
+	"bAV5ogXqPLJCqVsqlJIXmz2DmmfquKzYWxWoU5MHhdkccv3UpGJDXtJYVdCxKlVPzmV3ukTxiYU3kJE3",
+	"g4+YmtT8LiVwh7sdFEor5VJRtnDswDYyo0KzBDSpLdkap8bpXLNzTWACHeYCUeItNS4kAWWSOaV8TEL5",
+	"hJVdROjW5trX36kKTi1DfeBqx6GiaZETYuE2H4+hOhq5zbRIo8WIVgiyddbVzit0zPHNnb40NBFDVhPW",
+	"UJO/Rs9BVmzbvNe9sliQvoxdtMupsgvSTGtj2wIHLZqSrW7roHNwsts53O0cXu4fdDudbqfzj1bSwo8S",
+	"3OGXllSZ2N1vJfiPg9av6OMN12HsgSEiO7pdJq1+8ifwDdHObfQub4fEO2Sn5EZnbzkGC13BMGGLPiA5",
+	"f/fLzH2Dlf6rMqn/MbphYMKHjsiDp8GW0/h4d2sFiY8qaYdKjTdHuh+026dqKkWZNpJ5N1CXN2NcttuI",
+	"fjZ33qBXYDuNaXi4DZm6/2DE288J07lJ8wkvRv85EeXsD0fsDfNpY07v8Kyl/R1kH771d3zr7/iS/R0b",
+	"b2ifksvpEuJQE2dijj2suBCPQ9fix9sEwxDZ84sXbwhu7f6G+1pKIbPO5Q1IitNu5zZV4N+mOkrEAZUg",
+	"9NVHawBNoUCx8gHQjaiYBPondSfKgo8RSf7e9m2YyNpcx5YIbExM4LYU8tugBJbgpo2QEvin3QJJJCyG",
+	"nXTNbfbb4RW6Nn+kyVegikHNcSCREXhDyFFApDzkxP5Xa7Vk7wlPD20XPcmYrVIkQWa4jp0JQMTtnjxo",
+	"zz09u84hR9PAyuuQ7odtPyTEJQ7YItQkuZ4RcW6R9x2wBJJYKCACH1noPh8LNoS80UBhU+utVFPNrkWF",
+	"kEEu/bhBIwBj7JxIxAcuuWAHD7JcmhU5dQPTjdVUOr20XLMUx5M8sKCIQwpxdLUzjP2nuRZwWzzZlvP8",
+	"TSDPUJuKPXnUrs0T22nky1U2/ZRrVpW5yNrsAm6RiXEpYPF0IbPE8fXbPXncZq/8e42689UY+8oD8J2S",
+	"WmOVGYj1Jtaluwa+O+U8YVXkWZkywFrRQvazNc3H6LUFv7t4fXdUm6nAFTNx9djGuQr3tfP1il7yCk6w",
+	"SS1841y77ObMzTN6XgCM51USN6PAed8FRTqZReAnHKmE2P3BAmlgkqkwc1UAeq075+P7fjPfLu2g9tjL",
+	"NKnyIv+nyCgxuhPMkVzJ9FGb/Rww9g8mRQELe2ymf4ZtYRYTBpVagu5BLo3ySG32TEA/OXadm1ltwfhu",
+	"wGCY3P7RdWoJGqD8kGyERUHVba2DyOW1KFOWlXyqHfDeLchwCMPRTXVfjYWD4/nMsC0jl7bN5z0R6qFt",
+	"hnxiBBmE8TQTFhaTK183zEpMLZvoynZEVfbVaQL0pBXtfj13C7dGzKt9F3MTQbIYjAcUp60VqsoZK3gl",
+	"yi4O1JX4MOQTXWHnhvvh6np21VeqyNRUmj/AO1xB20ea9GRgjK+sATaHEbM89IBcweXJfoS/GqiSlkjS",
+	"sGwSlkIh4kqQz5G22Ru72sy0ulEq67IU9swrzatcD3LoaknsV7jCuX9VCvNt8cnQTlyNiJrL/KpGcYh4",
+	"xcFE88JqSlGuvSeR2AUrF7wsc6s3RT1pCIU0k+mm5CPqNKkUKwW3RBDYtibGOm1AfpyZkfeF9bQnrc8S",
+	"CWWYaQJz0YFJENhqURbw/d8KeFDWkId3rJGw/G9EpUMCBvJaeKFVQGNl1oxd5FiC8GbSekDzKEzsGMKJ",
+	"Ty2LvkOs0OI73SV8CDzP3OZfg3+uAHX+q+A5r2fnuOzXjR0xlfzMnQagh/VwE7Ur4ElwPhqQTS9AZ9Vh",
+	"F5tcwp4G17Aux6YXcedBRtv4gJtd4Q2eA2UBXooNz36L53xMWmaevjX7xWYXeO9O2zgl8CkxunyzeRnO",
+	"R7PG1z1viwnspu6mw7Ww3yfqK/hGOfoNcPwNcPxvAzjm6HM8fHVl7zf4/7XZR+HotssmlQJ+8RpSDalt",
+	"1+YVuxYIdiAeClL5Qc1XYqOAPwTJDYAcBCFVTwbwmq533VyTMka0iffnhjzC1fL5WxL8pRQTLaCvOPUQ",
+	"llya6K4vQAVOhuA+7pq1arprgG8B2FGo7kbUAZCWARSHeS4MItE7JHhznHzqSYBG5BVxo1nqDXCHA+4z",
+	"wt2IeExRCCdtfMAk5GtAfC8+IcRkPYnfPTOBFyb8PKHCMg06T/wSRLj5aDHf63Y+7Te616+f7hW+7AUo",
+	"w33je12/bk7LcXOrnqyoiLO42wFEsFWR6UYG1+2W5ZcXO/uj+fbfpMi+FVz/vXl1NzaHn4VUFx7Cl2fB",
+	"4s2Z3nNjrKCR7m9vf37FRqK8Ecg4y3befP+cPTk8PXlka1wFUMFYyh2pKstIBsn6sejX/Oo2w0at9GKw",
+	"CxY3bbPznsTLVwEfQ0BnG5SGPd7XLEeqvEUdfE2+3mg0gUl4NchFYTvVXVcLdbrFkO4dTg4kbkLI5uvc",
+	"/0cJk3wEjWRD0ZNw2SZnEV5r201pOx9xncQnfNJdeLhGYVwsF8R44B8skJka4+K4AqqN6GzOt3G1oikA",
+	"SwSuv0l7F+0qr30n+YP3dG22kz5sritgtjFv+PlSXt/AQP+qqNx19G6s4fveGCg87elmr/nGrrI/TpaK",
+	"toPtA5rxpCGgwdLArip3S1FNSpkwzQcCK5COgAUTGyAm9x45CMk+YDqIoD6JZRykLgwgSpzF3e49uXPQ",
+	"2X9E1wGJauyrtu3QtunT9tNwfQvd1AmVt/Ep8eL4m52DTudRYiw/ti9Dm5er+NsKZE/aEmSUyUf4lG2p",
+	"AoCFeQFeFGfkQxAOzLsQSFNjPALLJq9kMSPIBpaPE8YdQoWHcDKLGOIlsMCOAZ4C3sA07nY1o3Kjqm6M",
+	"Duiyg6eOytG3h/XkjTIfaO/gqXkFKoonHioQkugijmBAeBcZANMCNBd2oBuHZh6BgyKHgEjpyRwgFPjW",
+	"DtZhKWYtHAE8I65jBqWYh1YqRCO1CSr+RgxSdi0KJW80dsVzzKTZUUuYVtTDPlVER6kBYTXMzXvBzeAN",
+	"BqSwYvlqkUOyYjf5HU1B+EBnQdOa13Fx868nKUOYSzbmZZX3JwUnSl5XDqfMAGkykhQ6JFLXlUnUaiTQ",
+	"3UP6JO08OtsJhxgjx9VghpLrW5GZh2z09SZbph+gaNQXGzh8aEt+lsXsk7iHzXXxzWrSrydbIKrxpH83",
+	"3w7m3RzfGMRGn9XN27zk/EWHLRCdtJvWZy8Hf6vhfuka7r+hV/56Un2rACNxUQnQekv6COseyAWgq/iT",
+	"FYj3XLlvubbEJGJriHvqSsGLEdildxcv2ov76J67W/2BRfPtIJxXFe8PR5uL6iy8wNLmK+6O/taB9a0g",
+	"8GU7sJBNwqIMPPNZaOWcqWgwdPZvn79OsLlV3fttkmdLYTiXwWj4lpcIexFJ/VK6ntdUI3yRwcR07+QE",
+	"eGjD9gFo0yHETIJNF0F/iOX/CHofApwO9CzYh7QhN5DcgF0hcoSIPsYpF8zz9R10jkxoPhVF0bUtQNq+",
+	"lQ8sg8II0rCEuQtILGDhI3zJZpiKeUY7pb4hVf442eg/hE19AdM7FDCCFqJtjapP3X4mq7p+F/+79RRA",
+	"whb+XxekoCOrGzu3OHxSTZmSiSdKl2JqqSgXWkPXizfimYCOTZdivVbZrCcBSQngyTNLQ1ZFOTZ7aL30",
+	"22bnQYsNOeGWgzSoQNqnAktKtrknKwUARIglMGnsuaZ4kP31u7KnMbNbQ7fG+zTXBEMwQtf+ZLnRK6Wu",
+	"RlzOrtzV03rJFEiuNBKOcE372Ih/cDOWup2p24Z+ewUKXLblOfogPWkuCX+HHYZS7oBdRQDpFnvLGd3/",
+	"YrD7SkmBp3fZ45TYT+0DjCa6YkSsZb8Bm4mqaW/Cv2+9N/1L5EtlE+1pwwoi3K+CoNJKBzj2OM3zsKBu",
+	"bODdaJ2EHN3m7Vj0N8vLxSf+e6RiL6rINDAqCAQVqm+J2KZBy/2YhdU87i3l9N8kGfsN+Kz3MLcSpiS/",
+	"EZV9hZ4vfqZo71f39XuXhvhai5XEZVrbDuuQgmTEZ8bNnOcw69qSrSOh9wQSOmaQOOtJxwLfpgu75hyg",
+	"YgAoBIjaV1NVK7IRITveCz0h6KQmF9cVzp1PiimNnhzkMmt7EVNjCa/VhERQdcVlphk1nHs+BCRUyB1j",
+	"wQaEazDIG2eIt6NQ25QO7d+N70vrbfi+3Fmr+L6AX+ZbuvlbuvkLE36RSQlqaPCbxiIazNlPyfmFEZj2",
+	"wCxjK4dcZibQMYaVFGgoP4CYLuAxIiomAgURiTRHyBlKkOcVKqtbUJVGSLmjMfKbCW0Zd7nOr/Mir2YR",
+	"ixPdidiVLHcT93xIC1iiaH9B1pmY3cbh9xpobkJmIbeHkI6d4/yxCYAcEuCoba5G17kkQNwAc9oQILou",
+	"zP+Pve9rbtvG+v4qGN/E7rC266fbC+XKbdKt52m62SR9crHqRJAIWxxTgJaAzOrN+Lu/g3MOQJAiJVKW",
+	"LDvmVRybAEkQOP/P70dA2Sp1VNyEmYOw2g5ihx4bANCnSRrjUtknDzFsCq0e4OwMJQLtFC+Ef/S89/h+",
+	"oIszpWaeGTCIruPE48RRQVM37pUJq9FCa8K9KxYboksHjxHDYxBmvVpI41tva5tTQ0XftloMYJLAltDI",
+	"q0zcGEKyUaLfYNneCAG4FoIqGfEzlKGSHILWULpaP4fhhlt+AJEeqH/Qdi+NCD4mMWEwaKbuBN0U8fQJ",
+	"xyl3lYOAsAeVmSmfiACcp9r8KiR9q8oaIUEyqz1DaGFRLerA0/xBL8V1Un11+9EIfK3MhgO3xbjUpb+v",
+	"3aIX//ip4IpHJL3XMHamMNBYDcFVOBXXItHo7mbWu2K1u4SPHhm45nqRpm3tH5TGv9oR99HRLJHJjHcc",
+	"/I4GgRGl5m1BWtzwjzimsw22T4CVjuuw9Qps++5ryuW0DsvlesCUlxnfadjr80yNUzGr7fQibfcWlN3G",
+	"DfweZ7osDYI9CdKx2ywkUmFrF1NZnfI71Mu2necXZ/fRsPbniiZoOlerCr9Wp5cUuTNd2XHVkDiBGRqV",
+	"7VC20bZAIQy6+8RquafdfFSc8neE6PeCCh1BEjsLqpMb1jYmB3U3WreCu+FlUNcyRvBGdBTctB4CNXBe",
+	"cpEJb4QTIyMoQ41V77DnyUD05IgesdGle62Yjap84BDi89RQ1IyRibWQLFsYd32hyzPVXAlAtHTREQTq",
+	"sgv18L44EQEad7bmPNSchFCY90U/rYp+7Nl5iFCNNmQxwthAVViCa+saF0tZjLYg6z6dYGVbNJTibz4x",
+	"6ZKRR4yMxFRcHgN+bE26ITGreYYamYhgOFsIxD2E5rdzj7qhfyIazkKO+eS2/Rjvw+3UF3ve6Da9Wnp5",
+	"SDX60TMFLXmVdoZVs9YCHjAoFtQezQbgHCtoNkBtej2UUKg3AhLy0TxTd4ldHODcCkkLihwAFKmvxNVr",
+	"cXBYMwxOATfeFgeH6C5pGmRqt5oDkOVJx70uEdGCyY6MlTnUE5qpWKJNg1g4xG9ZQh/3vrBUUF5pTXeQ",
+	"221j62EA3UFttoyis0oQfSgfGkVP9IYQuivwrMcU8gAua6CFQuggthE5aP/x6kMCDSElRrlI8uMMMAYo",
+	"IxgBLe58LjKHW4r4DgXbMfTSxHxZBzxE1BXhycNQL//7aCAXaQrR76PBxY9FFCu8+Ghw8ZN9VwexejQ4",
+	"uviR8Idm/NYvc+kF3hEbUCU4ZPeSw6qADVjdf3YLYTU0pjmUFHXv5I8Lxb3vOxsvewRR6mqy7TYG3qMo",
+	"PVt3fmch5F2495edtE5zyPe0R5bqkaXqkaX2HBQ+w6jT2rrNII4LlSyVXV5EQXgtdROiUFmLEspS4Ibl",
+	"Uk8wUin6Ba0N0JDi6zlyCcUBYgbFm7yRjG0NzGRESta/WoHXs1ohAoBEDg2JzONEs6lI46FMpAPVotoR",
+	"CO55Bk/oa0K+3aYqTohbQGDwJbf6X723S9C5wDIYtLa+EvZsX13Zx0wO3sxfl8l95aL9bWX7YwL/+mBK",
+	"VyVy9hX+vd+oTAJdouuViaNfhQlLLIoR9ECW5eiI6anKrRdeC/buLzx6vAi1vd0W9TvwlA2ui125ikTr",
+	"HY9e+DQGbEOaTI4n6SmLm80Xw3n6JP42zZ3rv/BCppRfnREmCPznlS6xgUIMjgp3ij7ylf7zATVTSxWL",
+	"iGm+jMIy8xjQMO1RjhcpsqAmBuqUy7XGhazDqmOKNEIBBTYaidncLO3PwA6EzDg+YOGoZEdwlZUXnz79",
+	"HvSVA0swtlzbd+vGDAqXxhlPZCJvGmk+q5Se9RiXodR9wn3bz1odOKSbTDz1xuQnsVLo4/WtyN8WB9Ou",
+	"cCB7Rr5mg+I3fidqtSopwErfTxc7Y3PEirqQvweYGZ5SjGH3vWcfCX9mMbfK+4fo/Py8CsWGaI6uN2XJ",
+	"0uSO6Oqc5aCuMczl0M8pvEQQOdhbBdAr1txAFJmhvJUql46Nn7Op4JkZC25oZpbIOyGNygDsWkkxcG1u",
+	"QlKyFhFVEnkD8Sh7o/HCVP7iYHp8n5geSuDqMwpeJKCCL57SA93cJXfw/CqH6FyKZav0TTBvhZ3T8B5E",
+	"FI2Q9aI2cwlDt4e93An6Cr+hC1vBUn7Al90Cj7IYuYdc2hYv0Um7ro5cUbNYQsBnwu3/hynZXgk6eLce",
+	"HmNvLrIUVDM+CWTQjmExpom2YnsTLEYy076sHXtsg5zLVKWgLKYijT15RdHuQWwRUTmD4RV14HIOXFsn",
+	"NyNmoMMZb2AnTgyWl0Ij5UxIE1GtqTYAQZ9cJxO6Nyj61yEnA6r+cEoFU0YskUMJjwnJHphT1tw7KuN1",
+	"wnyn7FK6twMaWOCK1Vb78BTuAFhsklo+7TMPHMAJvmkiw9VEPe3DsW4iPecTgQ2+/7ou/lxKLUHvOMYY",
+	"8yp4CVaGUd0U1mRIlUMeyGXGMoZEWSJ22SR6cbh8KMmIKnJKtG0q34/2g8plEVgmgBJZAKUs4sQwk/Ek",
+	"bSj3/Y32ZFeFS+MKTsnWI8wLQw+h934rTbbsmOGqGbo2z0XHoM909cHmQ2nSj1OVI88PKCgvswNt6kTO",
+	"qi4lSbcTTJFmNTwTs/E6FH+rhvViHAhZKGZFQiIOCBmV8G25gIHGnrIPgKWBdblqJgrci6BIYiiNgkZR",
+	"6BERmAfLXgHA6HVys0Bp7frcALrqml2+v2K3YlmQJfGZwtLQWVOdwTt66RdcZIBL0FEElwatFb60rXrh",
+	"2wvfg5YZzPxJdwLXnf1Vgev27KMI3LOvJBlbNR+DvwEDT9mVZNcqmwhEWcKCZzLp/8E0xG81GdOmEN4A",
+	"Lc204cs6xB7rXnzh8SyRYRU+mfFhKz2U5I+pBszTLVrFNktkc2MxLnrfWfwNJhp+59pc2q/f99+2EEqf",
+	"+K1g3B3KVxoNKJ5D70V7EbW5FxfmNVUhkHNNplvZZqstDtry0F5d/6GkoAO7A2tGZLo5S1ixZzrbMk2J",
+	"URK2D6kp+p+Wh/SdipPrpJc6L7JxdObO2KOaJ5vVKD7GRxQba4qKCJOysE8YcCYjL12C0I6+Gh1kElAg",
+	"n7LPrgWzEFQJJNeiELzfyjkj5Cn7QyERxmQqJrd6VbBhu8igmNEzY+TEfEQJuM+OioFIHPAioF4YC/9B",
+	"wMWk8Kz7W2I0myyyTEhDLaNgSLUzx3ZgbmHgdpO9NV9sK7efBSeESzC01AfdKHTDMXtIRh5Sk+HGs1vY",
+	"no6nXhJ12JU6DApgXw/1PNyUPu+8L5Pon8ld4BtRcHkbt6g5+AKJwRYdfeXs4ir7wgotQW2YectOtu0o",
+	"CezN3k+5FvtjMfg455MO07/n1lZqfz3Uw7W//DMYWR2mV9LwROoXytrQ9xT27vQ3Huyfk7x1CgPl76q6",
+	"wN26V66GcrPNK031QU0Y/pPAj7YDBiGMJ9bPEEUD4t+d8jRVsPd+uXrzAR3R79gl++67TCnz3XdQpTqa",
+	"JDGBJyWVLm4s7Rk4hL2SrlNZ0d8D8cKMS1N07ZRBfBgbqTuRpXw+8p42/UIHfr/y8C1w44jlUwW1slPu",
+	"SnekOHXvAJVJ7iXmoEU+iGt8E5HAlKN5iWHhGAFL7JWvNNMm40bcLNlkqpQW+sS+E63GMfj0wE8Bn8S+",
+	"glsBGH+CxcZyKrLE6BCP2BMtzQHN6FIuWSzm1q3SjFBykOMNJ8KC5bDYTPOZsPcrMAcd20VAvFHUko85",
+	"hjqE9gRRA6ygRmSbKhCXQ1DkjfiJFNZw43BnOqKQywKr4xqhquh7JtpXTtslgBwS/QZqvuBDOtgp+swF",
+	"P8gpuzRDCcVyF//4qbCvuH9uaOOyzwr378pT4JYwEzeJkuH6JRoLCBw7tRaMLgohrPBXI79Zae/LcgFC",
+	"gkBWU2Vtv8uhxOK5KZSvw5QBHUhUrIovUgAULNgWpzWvQa+poWr8xksFxONKpDY8TZGtxBN9T/ldCIPl",
+	"qwZdEA0g0/yauMgRVNDZdwAyVyoBDJYZWuSoUHBQbXoLT5kdhKXz8GcRn0Qr7XTs2EXyUusFMSHV4gY2",
+	"73UmxEljtx07VjJdDiXx2VDJiEoZYFUBAkUwn50HrvwCIOP0lMUBd/gU9jqSmomSX1zZ4Ygd34q5z2US",
+	"hngys5cD++sXzU2irxOrrUbsODEUlbMf4RqEslGMS2pNJBkSOQH1JQUJ9SUTdqvD7UqiCtG7ToYSvhce",
+	"xS8zwvoeEeZHFXkPNypJJSRBz0WaFkc45BbGs5xoNpLKfIH/IU6eUqk9lxltd45Nl1WhAoIN9n+1uTFi",
+	"HGF4fSeoXf8VhDp7L9hePGWp4HdCD6XbF4jH2kw2slWP5IHIQ6wUI7baFpY4hk5/pjH30REcxU6Df4ER",
+	"EJaEU95p8AcaY4crZbqNtQOs9UW1z790fvSPpZH30dHdT53G/99Pnb2YfbKedPp2/qu1X/Z9tXsi3VNP",
+	"eNIQxFMqPbBvuAUIHOJitQR/Q7oPRBoIHE3pfm45TTF2V7wh3hnx9nYUmOhkVGcldq3QhPZWEjEocGvl",
+	"Zg7nYILgmDO+ZLdS5UN5HKhGTwryLFlkwOL5ZPVw2yl+LkbcR0fkurUd/C+63HrRSqVvnTnXdvz70qD7",
+	"6AhMDO/id5jl36WB++GvqSWk4eTdVn3eY+8Xn5S2rnUZpAILmOxTMp+GsmQlH1et6RN0zNMl0wtrEurA",
+	"Jj5usKTLt66a7O4e3sCny1dtZ3tEQhsbngXM5vESfBa0pVlhX8NarRrbWBjQYGr6Uws251B6P/C4anqe",
+	"oMkY6KsPwmTL7wlgdkOUUKlUxG9U7pTBk0WIfKkt9Z75Z472f7t4Xrvkz9lX+8/aott/JrWxOwhTEMg5",
+	"nSiVuV+QjmqK78VBHa+d9DW2mGdCi+yOANJvlEvSb2QTKrrnwpZI6CwsSGDLSN21ri/Oht52zSHWLFae",
+	"a4jtlmpoK9eurwd+CUxDdmsQ0ZD9aLgt25tEbvd+cCN3Yg38UnvkCvqhKOxlLZ0hnlpF1qgPK6cW8KkA",
+	"z27YV1R3YjTaRllEG9AYfdUU8AyxCZ/zSWKa6YZq66i3RPraeaJ4uzBFp+DSdmGlTvyvjwMf2RMO9Ynu",
+	"p1w33knYPUrFuH2EnVENrcUrB/ag0yLDOHK/KjTsKCKSodPQxPYXBrEi96uCoCT41U1pFPjJREaEvyhe",
+	"rp6MaCib2YhYZzKiUfVdwpAXJHaLhB/PAGEq5RNrjdgVz6cqFQME6cA8TGVCl5hj/IYnvkEIHirwZyIf",
+	"dDPAb+SmCp9lyn3mOxV6lTIpKiDmywnP4rlc3pJrlloVW+B9GgWI9y4VWxqfaGDwT2QwRYilbJ/I9Z1L",
+	"pqT9aDnl4IgUx44fBZsB7bNrlQ1lTrcIKymkypmSr1keIOH7LsvLANI5BNKHEAiCxB27gg747+gE8uoQ",
+	"IfL0/dIjjVFa/3iFOelkrceIjfrrllmbJE2pzqRkisILENdOOcuK0w6lXa9gG7GJuoOySFwJGBKtd0EF",
+	"PZWPOK0NLEUOqacI2bLa3Kl78YBcyyVDVVaXSY2aigxgpqH0awhzufILQKYJEvQq80l2d1PEIxgV4qTw",
+	"yjdQYA1lMwcWO84r+8rHz/DyiMngYU46cGZtZbAekgOLzkqZQ+pnkBa5P0m47qkwLBOp4Pak0F7PhDZ0",
+	"KhtIsArpZrUtsInyLD6KjnIxPvqrid4KFEb5oX6zz6AWxmuBmcoIJhHjIoWgcuU3VppidQ3WGNQ9H92J",
+	"nCGX5fSWe4BIUrCUQImMLIq04PK6yf1E/zkSi6PoaKGP/qI7FOqjfJsPoqBDAegqnfxthPAAKMIXLdTf",
+	"MJz3P1+PAPTqaPADEIlx2ABHfwiTq+yWxeIumQgEXbK3qlz2u+IxG/OUy4ndyPf45K5CrPzUjrPI/XWV",
+	"OM0ee7BLQLGFzz4ThsfcgCeClov9yYjZXGUwu1yk6T1lzR2vWpG7nPG/y6RpyKxWPOfRr3YNfk2gsrWr",
+	"47NHtrKDpbGfPlFZn0A+YAJ5lxli9hQSxN1Tux8KMeoTvCjLr7qEYz8EQ3ZDDccajcZSRhRNyK6Zx6Fc",
+	"n3pcawiXTOCAW34onzEN3RabDS3id2RLt90pv5ZH3UdHSZnjruU8VWa8nQmFGlpZNIVxO0C9p/fTa9ws",
+	"v4WKrRvImKQI4KMd4RA6Pblh1UfxG6sn/mtN/Le/nPDZdSZEY3Og47qDEEkiA+94vGQ6+X9ItjxeOrLj",
+	"UWLEjCIx4HL5ig8dYRU/11TIzKG7Y8IlGwf0f1Cnj1XEDKuIXdIVCXtxc712lIKlfgioEwmqwgEjVgUg",
+	"ubBRQQLaAadDOaKlhjAQH7ticYga0XsqiRgH0PXVgKBqP8evdhlX3Mdq81i6DJdk3WMm2j1mgcIuVXgF",
+	"6XuPhFtUtFttsOLQU/kIiZ2jwcV5dATu038XAtBfJZ8Ju4dCi7y9DAoG3b+sLkP/9TuI7GJIPXQ6HTn0",
+	"vVy/IW6avuGwz8McGNq12KBPNhvTUvlBm9+a3nhldcEsCE8VrYHl/ngH0dLcE/9PvNULRl+FFejYjR2O",
+	"WduMjV+yF469cDw4wytuRWr3LBvuJARWpSRt3yctJs++Oim3tpL0D5Ez7OuEdCym5zzwdVE9VBRSRmwh",
+	"IWfqwvJwP9eFh0zfPwcWs53Y5xwpNWamInGp1vUFmPAN+irM58Z801cEtsFYxZPjRQ9UD3SQP5srBP0N",
+	"oDgQHO5Ee/NnwEbfoTNdXEgN4mt85+1O5K4hV1HytbNiulowTcE5WKQecLW3SfZbOFeRCk/XIGkFaIVY",
+	"mI3wrL8LQjBxQomiKAFgCAb06BfHo+9GJxFRP3s7haoRkIVZs1FQeQe4AFiWNDodyksqabs4/wFC5Rfn",
+	"50VFC648ds4xaqR7zZJK2N1BvbJU8ExqfIrEeNLIoGFsKHEyAl2hd3BEUEHJl4TKPKmcMSVjdiMMVfE0",
+	"xwdXgFW3F9DPh7f5cLIft8ZjdqJvCU56uBXqoUl7W/0bw/xEidxVF2/M60HD8HqkT7yk2oQMHrSL64K/",
+	"jhfMakBAawOc/8Y7v+DgJqxAx+BmOGZtcBO/Wh/c7B2JgwY3/+tOuZNYdOxXJRZt2P2SSuFNzr7Cv2tD",
+	"kr8G7Q8YsEAsBmqC8M0mn6tkrlgaha0NFTqD4n2/xEImIqxjh9mHMiFznJAIX+mi80HlUmSjk4LlF4vv",
+	"oHgeeQ7KIIbNIU34Bn04szeRvs0G5//S9m4rcjZHMPHo15o8iYlcXDPq1u7sTuFDTQ1rEbYyNbqaGU0+",
+	"FqzGgyKQ/Xl+YdHErkfyUWKI8BBFK+4m3iYUAkTbNFELaRJ5s0rmjvqf4naEdgFBLUTGTa3/Qt2KRrPg",
+	"dkNZpXzSczHZTPl0iXOysUiDUhuQT4lmHDadiAfhWKgRH0qe8yX2VAV/43EsYmbfLnUYWznA92Iv2GZm",
+	"KFgnB3xT8EINZQMx1CWtLOZpZZ0pw7Qwmm22jSLkn6L2VOg9DEC6SyHRKY/trINSn2t4ySsiw7dPo9kE",
+	"OqtdNbTKXBeaAw8KE9dNxh69rd8oXLMffnLuNTdsprTphupcsS9ruySxCxiXGBqOXfPWRM3FoHgPxKwW",
+	"Bn8UeUNsdzvb8VlwZrXXpEB9FbWOcLoxJJ+66uH9EW0dxnSgOm5wXPInH8U+0Br1IewX5J89WWTFaofR",
+	"i6laFmZ7R7I5/JQJns702Vf4974x6v6bwwd06WgffYeBLE3ufGsNtem5BhAkYogKiEH4g9ICGz7E33Or",
+	"QBywiE8VL60BM5RCxoS7kRjEDLG3g9ocyWfEgwK2FMGzFg9oL4KsNjCgqIbSnQ92wof7vNM2TXJ4r/ZC",
+	"2V1fK5StnSlKX+G0D0y9OEfWhDuB4z4I5IMrNKkTEf6kPI5vC5t5Yzi8LI/O/DOuzQc2CKUw6/fn1Zso",
+	"bKtD2QPCBUFeoEC3Ni1YrGHXFXIjO5L7fVPkdW4NOhPYVQauTS0WW7nPLvby+JDZxUkgLL45IXz2dZHE",
+	"XXKUhWj24So1E1DPDdE/BwUhRc5TDx6xkDGQOReRQLhOMm4Mn0xnQhqCbUsB71vJocRCQRdJ+vPqDXLB",
+	"aRYLO8bT56UpssE7NDttpx7hRe47jQZoykK4C3YjO744/xEwBCKfHyUD1SiFZi3aqBHpH20clTwRyTvr",
+	"2L77TQZgZscX5xcn1qj98+pNifjpVqpcWu0UEERdGQA1GYuhzMQcvfAai1bI2BeXHjSdetFRndg1rGA6",
+	"FZtHXZP3AZ8tBG/CLQFANvYvgx8uzn/sALLk1uqtjIHNaVXNXKFnAaZC5CD9iIyhtLWKbfWw6AgGhfps",
+	"dJ+N3nUEgS8po1EcLL+1O6urzSnqoHI980kgAABS12W3nQ6XlaD/c85ivtSulw6QHkHAKWIqAAGfJ1rU",
+	"ZrC3ln077sO5m3Uwjbcyi5vCAmEPd9+P0xu6+8ugT4qz9rQt3fb9OH9evWnOvL/jt6Lck+NS79WMOmTJ",
+	"IXWOFgMYuPZPA5Y4o9UKO8SiNib9iDbiKEQmhmkh6T2UWs0EtNaACHT5dxCbp+wtNAI5I/oGZoeMKdrC",
+	"lNeuJGbdK3yBSUYlyFKctz7ZurWAfRb51k5iG5Og3SX33pKnh1c6zyqP+gSWK+eazXgs+nzqMyJR2sD8",
+	"VniULpX63LKwL8GGscoc9bYU+UOMmY4Z1jPIdy6/nyh5nWSzAoH70cJ+0dFc6VqURCFZQSp+cV5Oq1Bu",
+	"iWrLAIBVW1fSStupJ63LBEtVEfsydspELoyASkGcnrqygvwumEUY3SIIFH4jpPExsRslReTw+XPrxqoi",
+	"t5xMRBEnNFOxPGWfCM3BrrBDW0lTSv/AbW8C/7NIQlONoVT5ax/hoyQRUudNVQ4dzzMul0FIjq2LyNFz",
+	"vIXvvjUl+l/fSIb6oZGxXg+9GNhYPDdFoWwhjuBX7szaM2qPc0vJjeL4lE7lOsENxKDrE894SaURtW27",
+	"6Uecv3O7KR+L9KNIxcSo7EUmlWHhOuaTwzFrU8n4Sfs8ci/4DppH1k44OJlG0mJVoNGG3UWXapNp6HpO",
+	"OMvUAnpMYjUjprF8mkymYbcGURothRmA1aWu2dX7ux/RbvT//ykE5K7lTa4Qthd9qSVm95CSqUI1HjAy",
+	"Bf0N4HHLJS3wUHINuQgPQO16a7Fssdagg9WA77G1ObdZuF7FYjZXIDz+VywfGNdK+bidVMUv3VWu+lEt",
+	"glo/7OvRuz50o9Vq/3ioYvfgq38PEdNlM7OqGxuM8UP6OM++4zxWZHpulidcLl9sjpDd44W4EHCAGccz",
+	"3UGZbgzq4HVnX+HftRVRWKWh3UOsUZlrmSCTVLBMKUPs5dbpCcksE1PP9o8Aa3jnUSyu+SI1AP2WSLbQ",
+	"gnE9lKmSNxi4115TotJF5QoEnkSn3YzgsJ0+7BEcnoKk24JmKOnCQwV7Y4c0VB+aD4Jx2x3ihZiLKrfQ",
+	"FscgYInqC4i6wFlsKU6jDYGUlezhSnnPdkJmx7U9h7FI+3qePuCw33qerqf6Ucp44CEeg5z+YOTwNVZf",
+	"LbV0YlgzpXQHiuhtZejhOKLxe4xFlah4poinONwNdRTL4WZBMt+OknmPLLwHim88fQ7evlz922jO7/kx",
+	"2/Jj7jlK0YUnrAiCbkEUBs/dM4X1TGG91/DSmMKqIuxJMHOEPkRHYXlQtrAgzAWeRi4yMZTlsC/A+m6I",
+	"yvZcYX0740vgCkOj5cmThT3gTPZsYX00s7dLurKFPXWj5JB8YdaYCBPL5STaKWviBUMM150Tg7EmXrCh",
+	"9MRgKOZ3xQz2AGncU4P11GA9NVhvmvemeQM1WFfFuzGgmYvxVKnb9U0Z7qLNbRnsD1BTkHXjTItJJkx9",
+	"SPOzu/ELjmfSGnSMaJZHrY1pug/XRzV77+GgUc28OO1OdHkBsCq8/LbdZwvGb1wjhpIrN0jKrQ0BcAjT",
+	"0DurGGd/fvgdMO5GgGOKI0fMiDRFNBLO6L3eCa3tKXQgddZat77TUI7e/+vjp1HEdHIjRWwn+2i4jHkW",
+	"u7EaUElO2Vs+mbriBGigsDrANQorOREOgJXgn2jd6J5JhsL5lI1QEI+AeswB8WHUlPFUSTFgt0LMwc1Q",
+	"OboK9Gd4aWzGrdZfhJX1/yuWI2ID4bRScbZk2QJ7QIbSOhG15bgVpwIrM1zlBzUDu+W39/7zw+8Dqmkb",
+	"TY2Z6xF4UfDzCO8shclVdlv0OTq8q6HEaHAVuqVtY0yHppiLc7/noeZ3KHGw++WXONH2lIXjsUHGvm2M",
+	"XldzrwxtlOfSLUMogy31YeeWmeq4PTTNkDvR7RVAdmUbmk6qQ7u/d5Mz5MRB33nT16N3r0cnofgWZGLb",
+	"uvTL0iC7K0nMtZ3AacA3btx9dGTQBGo7BVlM3r7YSYH8p6o2YMdVtXESNbZGegcK67F9a+RxVZmceFAO",
+	"VAZDWWgDdlyjPSAI1/dLPfl+qdwr7C72b2v3/ewr/dSqc8qEygFc9ZSwoidQDwv40ILFIk3uRCbiU/aH",
+	"M8iItEwDYjT3aM4OV0ZJSNXlfAm2mzZJmjKeZcmdaE6pb2vM9Pn0Pmj3LLp7HnT4o41xOTjDamEQKRNj",
+	"boxYE0cIcDlVOfgV9gzfKKE70tgWJ/SBYbFMmGyZyJuDGcM9pW0ftGqf8t7u4D5Ktpse5HEbeeqbd1hz",
+	"785Qdm3eYZ+hMxv7huZ8oUUMxUDWjQ87vMkCuTYiy3kWg10NfdVKshzYahMzlDnXCJaOCYlKbI7SGWY5",
+	"F2yUCb2UEx+OQXvGKMWwm/tG2Td13LDXtB5IWus3CrtR0LB0wxNJSXbrfGuj5vOCkY0blnMrq69V5qsV",
+	"TbYMY3xKTsS+GplChJf6ANxQro/ANbZCbWvKHbIZCjZZuRPqowj4kuErIWBAXS8U7lGKM9131ld7bIQ6",
+	"uLLte6L6nqi+J+qJ9UQ9WiTijOIHyQbIx9jaWqkwxuPi0gxoiKg0Ftqw6yTTZuC0pwZUfskWc5IxFz+y",
+	"qVpkSECV4CVWaUEyC2FngSglYESBtuNSGOSH83OPpZt4tU0YtkoKZL+CIADRw7v4yCWm3IHu/ZwlRsw8",
+	"23udrgwKIN4Ui9RXQtBiLLeriKiMXlsZEW66vjqidzQPWx3RHHptJ6YLSXsI53NLpXD2lX5etgpar1mk",
+	"1x7kxpADZR0wK5WdeDdObTiZPhYTa7cjQUtckvzkRZ6uj1Y7YbND/PE+BN3LiNo4cqbmjIcqq7NU8LHk",
+	"xxMLLTx5OkJAEfVwIXJm/d1E7J/74SGvua4arfSJUZApORGQdIuqATRai++TeAR1uGNhckGFRBBR0gPP",
+	"l6pmwpGmRiEPIM0BZWEYxrBmLYnIU/aZYkto9aKoLf5v5dBrH39C6Ru5/lndlssBYhT7E6n7Dpn4R97a",
+	"WG0KoQRbISJ8S0+TGui4nv6hVyNt2UqFjCsyBvbQtsqEJHYmbhzjTqOLT9egiQU1qNrwNIVzGLkSWewk",
+	"8GiuQBeTi0wwHgOjDUb1saluwq3Esy721Ao3LmOMUhPq6yWioqMjL8F1dyABXoJCfS+28FHh5XiB8YGR",
+	"vdGoyW//QO/7YFljppkQLfhj7O06OsSlQbXihb7I6aNbkv35XOsKZn53ecyipTZiVhebmyo+S/w5vBOZ",
+	"phLJ2nP4GU7VeJGksUPUq831/x/NswNdmgreAtLW3bD99i5G1O5tWol+bz+xfLopvs0W+5v+27S9f1N5",
+	"uYjeMcvyNBXZAP+2GGPfGpDOG80ylQqNpTCJplqYBoyJz3j7h4dDRaabC5kL+7J4+ZZmpRtQz48Jq9Cf",
+	"iCdkjU1VzvKpAqATfWt9ji5nws4lJossMUvwkMaCZyK7XJjp0eA/f1lPCA8C+k81mJV4TCAuhmYTnoFY",
+	"TaAOwKqGRZYeDY7OwK+iJ1uZSkjoM0XK5KLogI1FquSNxoYc3y+KHUJFjTT4nZlHeJlzAzliaT3rwRG5",
+	"5Rqc7Cpeeciao0vITtQM5UAN7GuqO5GlfP6amVw5ijHrnE5VGhcWIY/jTGgtXOdVqZJ7KCuY/xHwzJZh",
+	"/OnBCWZw9bF/TtXkluAa0MpFVz0AXY88sb/j8rFWbLB0Kk0mS7BT7QCq2HMrZheg5r7v7aCEOLKnHOsA",
+	"1cKwMTzQKYOBLHUAZJOU23XwHVRLwACKGPbxYCE8x6vAlrfSHTJ39guUluIXnKnuE9LRhWeyHwyehQk+",
+	"mVY70OCRMgFCFb4ZinYYcFq6VzKru9Vn+xqAJoYvgKuJab18KuSAcWP4ZGpXH+hL7Q/EBQ58jBr746D6",
+	"5eoN+jG5YrnK7LPQhnPbhdstXV4Ez563+mxwGOG4v9IsExOV4YxTkcb+80AeScl0GXknBSIwUGzEMmF4",
+	"IkVsnyJYjss0pXaY+jVRsLFxG1pFaPeaP6vBPO/EbFz/7B+h1pS2iTZ2Ud3HdBOGCwOfNni+91fsVizr",
+	"H86fDTcaDywwbMAuY1CV44HcaU7qh1+d0ZoHs8VkWryhFwCO7x1aMaxI1oLpiZoLNrFyQ+NOT2Z4R7j3",
+	"WC0klJy9Jq9UWzHDUxariCi5AM5lRjf4BJP6fsR5ys21ymbwAbTAsBk0YoJji1VcpR30b/tsTZ8Rr8fK",
+	"MldjpnADcemkGmz0YKV+S7RR2bLptFAdn0unT/l8LqSO4Ptiz6m9B5wKziZqvoQqO57g5tRqJrCcLzgE",
+	"OGPtDe0SlntxMXsfVMw1dCYU8xf9PvVvlGiWLaRM5E2EH81NjpA5GMPMRZoWS+hVc3AbUs33f93//wAA",
+	"AP//",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,
