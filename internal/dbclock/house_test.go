@@ -38,7 +38,7 @@ var wallClock = map[string]string{
 func TestNothingIsDecidedByAServersOwnClock(t *testing.T) {
 	t.Parallel()
 	asked, read := map[string]bool{}, 0
-	for _, part := range []string{"alloc", "api", "app", "backup", "crdb", "dbclock", "guard", "ipam", "oidc", "ratelimit", "tenancy"} {
+	for _, part := range []string{"alloc", "api", "app", "backup", "crdb", "dbclock", "guard", "ipam", "oidc", "ratelimit", "tenancy", "webhook"} {
 		err := filepath.WalkDir(filepath.Join("..", part), func(path string, entry fs.DirEntry, err error) error {
 			if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 				return err

@@ -1,0 +1,83 @@
+package webhook
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/net/dns/dnsmessage"
+)
+
+// names is a resolver, and the name server on loopback that it asks. A name has each of its addresses once, one after another, and then the last.
+type names struct {
+	*net.Resolver
+
+	mu    sync.Mutex
+	known map[string][]netip.Addr
+}
+
+func newNames(t *testing.T, known map[string][]netip.Addr) *names {
+	t.Helper()
+	server, err := (&net.ListenConfig{}).ListenPacket(t.Context(), "udp", "127.0.0.1:0")
+	require.NoError(t, err)
+	n := &names{known: known}
+	n.Resolver = &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "udp", server.LocalAddr().String())
+	}}
+	var serving sync.WaitGroup
+	serving.Go(func() {
+		question := make([]byte, 512)
+		for {
+			size, from, err := server.ReadFrom(question)
+			if err != nil {
+				return
+			}
+			if answer := n.answer(question[:size]); answer != nil {
+				_, _ = server.WriteTo(answer, from)
+			}
+		}
+	})
+	t.Cleanup(func() { _ = server.Close(); serving.Wait() })
+	return n
+}
+
+// answer has no address of the other family than was asked for, and no name that is not known.
+func (n *names) answer(question []byte) []byte {
+	var m dnsmessage.Message
+	if m.Unpack(question) != nil || len(m.Questions) != 1 {
+		return nil
+	}
+	asked := m.Questions[0]
+	m.Response, m.Additionals, m.RCode = true, nil, dnsmessage.RCodeNameError
+	if address, known := n.of(asked.Name.String(), asked.Type); known {
+		m.RCode = dnsmessage.RCodeSuccess
+		header := dnsmessage.ResourceHeader{Name: asked.Name, Type: asked.Type, Class: asked.Class}
+		switch {
+		case asked.Type == dnsmessage.TypeA && address.Is4():
+			m.Answers = []dnsmessage.Resource{{Header: header, Body: &dnsmessage.AResource{A: address.As4()}}}
+		case asked.Type == dnsmessage.TypeAAAA && address.Is6():
+			m.Answers = []dnsmessage.Resource{{Header: header, Body: &dnsmessage.AAAAResource{AAAA: address.As16()}}}
+		}
+	}
+	packed, err := m.Pack()
+	if err != nil {
+		return nil
+	}
+	return packed
+}
+
+func (n *names) of(name string, asked dnsmessage.Type) (netip.Addr, bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	addresses := n.known[name]
+	if len(addresses) == 0 {
+		return netip.Addr{}, false
+	}
+	if len(addresses) > 1 && addresses[0].Is4() == (asked == dnsmessage.TypeA) {
+		n.known[name] = addresses[1:]
+	}
+	return addresses[0], true
+}

@@ -1,0 +1,20 @@
+package webhook
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// purpose keeps secrets of webhooks apart from whatever else is ever derived from the same key.
+const purpose = "carve webhook secret 1\x00"
+
+// Secret is the secret of a webhook, derived from the server's key: nobody stores it. It is in the form of Standard Webhooks, 32 bytes in base64.
+func Secret(key []byte, id ipam.ID) string {
+	h := hmac.New(sha256.New, key)
+	h.Write([]byte(purpose))
+	h.Write(id[:])
+	return "whsec_" + base64.StdEncoding.EncodeToString(h.Sum(nil))
+}

@@ -1,0 +1,76 @@
+package webhook
+
+import (
+	"net/netip"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+const (
+	place      = "/spec/url"
+	longestURL = 2048 // bytes
+	longest    = 253  // characters of a name: RFC 1035, 2.3.4
+)
+
+// nameShape is a host name whose last label is no number, in no notation: resolvers take 127.1 and 0x7f000001 for addresses.
+var nameShape = regexp.MustCompile(`^([A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?\.)*[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$`)
+
+// CheckURL says what is wrong with a webhook's URL, before any name is resolved: nil or an *ipam.Error that names the place. It has to be https. When the
+// operator allows networks it may be http too, to an address in them or to a name, whose address is held against them when it is connected to.
+func CheckURL(raw string, allowed Networks) error {
+	if len(raw) > longestURL {
+		return ipam.Invalid(place, "must have at most %d bytes; it has %d.", longestURL, len(raw))
+	}
+	u, err := url.Parse(raw)
+	switch {
+	case err != nil || u.Opaque != "" || u.Hostname() == "":
+		return ipam.Invalid(place, "must be an absolute URL, such as https://hooks.example.com/carve.")
+	case u.Scheme == "http" && len(allowed) == 0:
+		return ipam.Invalid(place, "must begin with https://; http is for private networks that the server's operator allows, and there are none.")
+	case u.Scheme != "https" && u.Scheme != "http":
+		return ipam.Invalid(place, "must begin with https://.")
+	case u.User != nil:
+		return ipam.Invalid(place, "must not have a user or a password; a receiver knows deliveries by their signature.")
+	case strings.Contains(raw, "#"):
+		return ipam.Invalid(place, "must not have a fragment (#).")
+	}
+	if err := checkPort(u); err != nil {
+		return err
+	}
+	return checkHost(u, allowed)
+}
+
+// checkPort keeps deliveries from ports where something else than a web server is at home.
+func checkPort(u *url.URL) error {
+	if u.Port() == "" {
+		return nil
+	}
+	port, err := strconv.ParseUint(u.Port(), 10, 16)
+	if usual := port == 443 || port == 80 && u.Scheme == "http"; err != nil || !usual && port < 1024 {
+		return ipam.Invalid(place, "must have port 443, or one from 1024 to 65535, or 80 with http.")
+	}
+	return nil
+}
+
+func checkHost(u *url.URL, allowed Networks) error {
+	host := u.Hostname()
+	address, err := netip.ParseAddr(host)
+	if err != nil {
+		if len(host) > longest || !nameShape.MatchString(host) {
+			return ipam.Invalid(place, "must have a host name of ASCII letters, digits and -, or an IP address.")
+		}
+		return nil
+	}
+	guard := guardTLS(allowed)
+	if u.Scheme == "http" {
+		guard = guardPlain(allowed)
+	}
+	if address.Zone() != "" || guard.check(address) != nil {
+		return ipam.Invalid(place, "must not have an address that is not public, unless the server's operator allows its network; http is for allowed networks alone.")
+	}
+	return nil
+}
