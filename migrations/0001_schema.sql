@@ -432,8 +432,10 @@ CREATE TABLE IF NOT EXISTS webhooks (
     created_by  TEXT        NOT NULL,
     CONSTRAINT webhooks_pkey PRIMARY KEY (region, project_id, name)
 );
--- serves: webhooks that a server is to look at, the longest past first (webhook_due), and those that one has (webhook_keep)
+-- serves: webhooks that a server is to look at, the longest past first (webhook_due)
 CREATE INDEX IF NOT EXISTS webhooks_due_idx ON webhooks (region, due_at) WHERE due_at IS NOT NULL;
+-- serves: those that a server has (webhook_keep)
+CREATE INDEX IF NOT EXISTS webhooks_lease_idx ON webhooks (region, lease) WHERE lease IS NOT NULL;
 
 -- deliveries: what is being sent to webhooks, one for each at most, written before it is sent, so that each try is the same; and what was given up (dead_at).
 -- message is the body as it is sent, cursor the place in the feed behind it. retry: it is to be sent once more although it was given up.
@@ -451,8 +453,8 @@ CREATE TABLE IF NOT EXISTS deliveries (
     retry      BOOL        NOT NULL,
     CONSTRAINT deliveries_pkey PRIMARY KEY (region, project_id, webhook_id, id)
 );
--- serves: what was given up long ago (delivery_expire). Few rows.
-CREATE INDEX IF NOT EXISTS deliveries_dead_idx ON deliveries (region, dead_at) WHERE dead_at IS NOT NULL;
+-- serves: what was given up long ago (delivery_expire). Few rows. Each was tried; that the condition says so keeps other look-ups from taking this index.
+CREATE INDEX IF NOT EXISTS deliveries_dead_idx ON deliveries (region, dead_at) WHERE dead_at IS NOT NULL AND attempts > 0;
 
 -- idempotency_keys: the answer to a POST, stored in the transaction that had its effect.
 -- key and fingerprint are the first half of a SHA-256: of the key, and of the operation and the request. answer is the use case's to read: of a claim

@@ -29,11 +29,11 @@ func (s *Store) ForgetConsumers(ctx context.Context, before time.Time, limit int
 	return n, err
 }
 
-// ExpireDeliveries deletes up to limit deliveries to webhooks that were given up before a time, in a transaction of their own, and says how many.
-func (s *Store) ExpireDeliveries(ctx context.Context, before time.Time, limit int) (int64, error) {
+// ExpireDeliveries deletes the deliveries to webhooks that were given up before a time, in a transaction of their own, and says how many.
+func (s *Store) ExpireDeliveries(ctx context.Context, before time.Time) (int64, error) {
 	var n int64
 	err := s.alone(ctx, "delivery_expire", func(ctx context.Context, c *conn) (err error) {
-		n, err = c.affected(ctx, "delivery_expire", s.region, before, limit)
+		n, err = c.affected(ctx, "delivery_expire", s.region, before)
 		return err
 	})
 	return n, err

@@ -9,10 +9,10 @@ type Webhook struct {
 	Spec      WebhookSpec     `json:"spec"`
 	Progress  WebhookProgress `json:"progress"`
 
-	Stopped     StopReason `json:"stopped,omitempty"`  // "": it is not
-	DueAt       time.Time  `json:"dueAt,omitzero"`     // when a server is to look at it, and until when the one that has it may; zero: none is to
-	Lease       ID         `json:"-"`                  // the server that has it; zero: none
-	Epoch       ID         `json:"-"`                  // another one after every change of the row
+	Stopped     StopReason `json:"stopped,omitempty"`    // "": it is not
+	DueAt       time.Time  `json:"dueAt,omitzero"`       // when a server is to look at it, and until when the one that has it may; zero: none is to
+	Lease       ID         `json:"-"`                    // the server that has it; zero: none
+	Epoch       ID         `json:"-"`                    // another one after every change of the row
 	DeadLetters int64      `json:"deadLetters,omitzero"` // as they were counted
 
 	Secret string `json:"-"` // in the answer that creates it, and nowhere else

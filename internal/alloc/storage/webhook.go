@@ -28,7 +28,7 @@ type WebhookChanges struct {
 	WebhookUpdate *WebhookUpdate
 	WebhookDelete *ipam.Webhook // at the revision that was read
 
-	WebhookKeep   *Keeping
+	WebhookKeep *Keeping
 
 	// Of one webhook, which whoever changes them changes too.
 	DeliveryInsert *ipam.Delivery
@@ -42,9 +42,10 @@ type WebhookUpdate struct {
 	Now ipam.Webhook
 }
 
-// Keeping has all webhooks be a server's for longer that are its own at a time.
+// Keeping has those of some webhooks be a server's for longer that are its own.
 type Keeping struct {
-	Region     string
-	Lease      ipam.ID
-	Now, Until time.Time
+	Region string
+	Lease  ipam.ID
+	IDs    []ipam.ID
+	Until  time.Time
 }

@@ -11,6 +11,7 @@ import (
 type Options struct {
 	Key      []byte           // what secrets are derived from; none: webhooks are refused, and none are sent
 	Networks webhook.Networks // private ones to which something may be sent
+	Body     func(Message) ([]byte, error)
 }
 
 // Webhooks is the use cases on webhooks.
@@ -30,4 +31,6 @@ func (s *Webhooks) enabled() bool { return len(s.o.Key) > 0 }
 
 func (s *Webhooks) secret(id ipam.ID) string { return webhook.Secret(s.o.Key, id) }
 
-func (s *Webhooks) check(spec ipam.WebhookSpec) error { return webhook.CheckURL(spec.URL, s.o.Networks) }
+func (s *Webhooks) check(spec ipam.WebhookSpec) error {
+	return webhook.CheckURL(spec.URL, s.o.Networks)
+}

@@ -19,7 +19,7 @@ func (w *Statements) webhooks(ch storage.WebhookChanges) {
 		hitRow(w, "webhook_update", rows.Webhooks, u.Now, u.Now.Region, rows.ID(u.Now.ProjectID), u.Now.Name, rows.ID(u.Was))
 	}
 	if k := ch.WebhookKeep; k != nil {
-		w.any("webhook_keep", k.Region, k.Now, rows.ID(k.Lease), k.Until)
+		w.any("webhook_keep", k.Region, rows.ID(k.Lease), rows.IDs(k.IDs), k.Until)
 	}
 	key := func(d *ipam.Delivery) []any {
 		return []any{d.Region, rows.ID(d.ProjectID), rows.ID(d.WebhookID), rows.ID(d.ID)}
