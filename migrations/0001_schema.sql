@@ -453,6 +453,8 @@ CREATE TABLE IF NOT EXISTS deliveries (
     retry      BOOL        NOT NULL,
     CONSTRAINT deliveries_pkey PRIMARY KEY (region, project_id, webhook_id, id)
 );
+-- serves: the delivery that has been tried for longest (delivery_oldest)
+CREATE INDEX IF NOT EXISTS deliveries_waiting_idx ON deliveries (region, began_at) WHERE dead_at IS NULL AND NOT retry;
 -- serves: what was given up long ago (delivery_expire). Few rows. Each was tried; that the condition says so keeps other look-ups from taking this index.
 CREATE INDEX IF NOT EXISTS deliveries_dead_idx ON deliveries (region, dead_at) WHERE dead_at IS NOT NULL AND attempts > 0;
 

@@ -264,6 +264,7 @@ func (a *App) Close(ctx context.Context) error {
 	defer cancel()
 	a.drain(ctx)
 	if a.service != nil {
+		a.service.EndWebhooks()
 		a.service.EndFeed()
 	}
 	var errs []error

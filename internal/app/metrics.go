@@ -41,7 +41,8 @@ func (a *App) load(service *alloc.Service) telemetry.Load {
 	requests, queues := a.inFlight.Load(), service.Queues()
 	return telemetry.Load{
 		InFlight: requests.Now, MaxInFlight: requests.Max, AtTheDoor: requests.Waiting, Waiting: queues.Waiting, Longest: queues.Longest,
-		Shed: map[string]int64{"in_flight": requests.Full, "caller": requests.Greedy, "pool": queues.Refused},
+		Oldest: service.WebhooksWait(),
+		Shed:   map[string]int64{"in_flight": requests.Full, "caller": requests.Greedy, "pool": queues.Refused},
 	}
 }
 

@@ -2,6 +2,7 @@ package webhooks
 
 import (
 	"context"
+	"time"
 
 	"github.com/carve-ipam/carve/internal/alloc/paging"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
@@ -10,6 +11,9 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
+
+// DeadLettersKept is how long what could not be delivered is kept.
+const DeadLettersKept = 30 * 24 * time.Hour
 
 // maxDeliveryPage bounds the deliveries of one page: each comes with what was sent.
 const maxDeliveryPage = 10

@@ -35,6 +35,15 @@ func (r Reader) WebhooksDue(ctx context.Context, now time.Time, limit int) ([]ip
 	return List(ctx, r, "webhook_due", rows.Webhooks.Scan, r.region, now, limit)
 }
 
+// DeliveryOldest implements storage.Reader.
+func (r Reader) DeliveryOldest(ctx context.Context) (oldest time.Time, err error) {
+	found, err := List(ctx, r, "delivery_oldest", pgx.RowTo[time.Time], r.region)
+	if len(found) > 0 {
+		oldest = found[0]
+	}
+	return oldest, err
+}
+
 // DeliveryGet implements storage.Reader.
 func (r Reader) DeliveryGet(ctx context.Context, w ipam.Webhook, id ipam.ID) (ipam.Delivery, error) {
 	return one(ctx, r, "delivery_get", rows.Deliveries.Scan, NotFound("Delivery %s of webhook %s/%s was not found.", id, w.Project, w.Name),
