@@ -5087,6 +5087,10 @@ type ListWebhookDeliveriesParams struct {
 type DeleteWebhookDeliveryParams struct {
 	// DryRun Answer as if the request were carried out, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
+	// answer is 412. A weak one (`W/`) never matches.
+	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
 // RetryWebhookDeliveryParams defines parameters for RetryWebhookDelivery.
@@ -6465,7 +6469,8 @@ type ClientInterface interface {
 
 	// DeleteWebhookDelivery Drop a dead letter
 	//
-	// Deletes what could not be delivered; it is not sent again. A webhook that was stopped because it had 100 of them goes on.
+	// Deletes what could not be delivered; it is not sent again. A webhook that was stopped because it had 100 of them goes on. `If-Match`
+	// is about the webhook.
 	//
 	// Corresponds with DELETE /v1/projects/{project}/webhooks/{webhook}/deliveries/{delivery} (the `DeleteWebhookDelivery` operationId).
 	DeleteWebhookDelivery(ctx context.Context, project ProjectName, webhook WebhookName, delivery DeliveryID, params *DeleteWebhookDeliveryParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -8721,7 +8726,8 @@ func (c *Client) ListWebhookDeliveries(ctx context.Context, project ProjectName,
 
 // DeleteWebhookDelivery Drop a dead letter
 //
-// Deletes what could not be delivered; it is not sent again. A webhook that was stopped because it had 100 of them goes on.
+// Deletes what could not be delivered; it is not sent again. A webhook that was stopped because it had 100 of them goes on. `If-Match`
+// is about the webhook.
 //
 // Corresponds with DELETE /v1/projects/{project}/webhooks/{webhook}/deliveries/{delivery} (the `DeleteWebhookDelivery` operationId).
 func (c *Client) DeleteWebhookDelivery(ctx context.Context, project ProjectName, webhook WebhookName, delivery DeliveryID, params *DeleteWebhookDeliveryParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -15577,6 +15583,21 @@ func NewDeleteWebhookDeliveryRequest(server string, project ProjectName, webhook
 		return nil, err
 	}
 
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
 	return req, nil
 }
 
@@ -17120,7 +17141,8 @@ type ClientWithResponsesInterface interface {
 
 	// DeleteWebhookDeliveryWithResponse Drop a dead letter
 	//
-	// Deletes what could not be delivered; it is not sent again. A webhook that was stopped because it had 100 of them goes on.
+	// Deletes what could not be delivered; it is not sent again. A webhook that was stopped because it had 100 of them goes on. `If-Match`
+	// is about the webhook.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -26427,6 +26449,11 @@ type DeleteWebhookDeliveryResponse404Headers struct {
 	CarveReadAt      *string
 }
 
+// DeleteWebhookDeliveryResponse412Headers the declared response headers of an HTTP 412 response for DeleteWebhookDelivery
+type DeleteWebhookDeliveryResponse412Headers struct {
+	ETag *string
+}
+
 // DeleteWebhookDeliveryResponse429Headers the declared response headers of an HTTP 429 response for DeleteWebhookDelivery
 type DeleteWebhookDeliveryResponse429Headers struct {
 	RateLimit       *string
@@ -26467,6 +26494,8 @@ type DeleteWebhookDeliveryResponse struct {
 	ApplicationProblemJSON404 *NotFound
 	// ApplicationProblemJSON406 the response for an HTTP 406 `application/problem+json` response
 	ApplicationProblemJSON406 *NotAcceptable
+	// ApplicationProblemJSON412 the response for an HTTP 412 `application/problem+json` response
+	ApplicationProblemJSON412 *PreconditionFailed
 	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
 	ApplicationProblemJSON429 *TooManyRequests
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
@@ -26483,6 +26512,8 @@ type DeleteWebhookDeliveryResponse struct {
 	Headers401 *DeleteWebhookDeliveryResponse401Headers
 	// Headers404 the parsed response headers for an HTTP 404 response
 	Headers404 *DeleteWebhookDeliveryResponse404Headers
+	// Headers412 the parsed response headers for an HTTP 412 response
+	Headers412 *DeleteWebhookDeliveryResponse412Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *DeleteWebhookDeliveryResponse429Headers
 	// Headers500 the parsed response headers for an HTTP 500 response
@@ -28850,7 +28881,8 @@ func (c *ClientWithResponses) ListWebhookDeliveriesWithResponse(ctx context.Cont
 
 // DeleteWebhookDeliveryWithResponse Drop a dead letter
 //
-// Deletes what could not be delivered; it is not sent again. A webhook that was stopped because it had 100 of them goes on.
+// Deletes what could not be delivered; it is not sent again. A webhook that was stopped because it had 100 of them goes on. `If-Match`
+// is about the webhook.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -48633,6 +48665,13 @@ func ParseDeleteWebhookDeliveryResponse(rsp *http.Response) (*DeleteWebhookDeliv
 		}
 		response.ApplicationProblemJSON406 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 412:
+		var dest PreconditionFailed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON412 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
 		var dest TooManyRequests
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -48718,6 +48757,16 @@ func ParseDeleteWebhookDeliveryResponse(rsp *http.Response) (*DeleteWebhookDeliv
 			headers.CarveReadAt = &value
 		}
 		response.Headers404 = &headers
+	case rsp.StatusCode == 412:
+		var headers DeleteWebhookDeliveryResponse412Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers412 = &headers
 	case rsp.StatusCode == 429:
 		var headers DeleteWebhookDeliveryResponse429Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {

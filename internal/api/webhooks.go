@@ -54,7 +54,7 @@ func (s webhookHandlers) ListWebhookDeliveries(c echo.Context, project, webhook 
 }
 
 func (s webhookHandlers) DeleteWebhookDelivery(c echo.Context, project, webhook string, delivery gen.DeliveryID, p gen.DeleteWebhookDeliveryParams) error {
-	return remove(c, nil, p.DryRun, project, delivery, func(ctx context.Context, project, delivery string, r usecase.Request) error {
+	return remove(c, p.IfMatch, p.DryRun, project, delivery, func(ctx context.Context, project, delivery string, r usecase.Request) error {
 		id, err := ipam.ParseID(delivery)
 		if err != nil {
 			return err

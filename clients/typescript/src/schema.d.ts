@@ -1645,7 +1645,8 @@ export interface paths {
         post?: never;
         /**
          * Drop a dead letter
-         * @description Deletes what could not be delivered; it is not sent again. A webhook that was stopped because it had 100 of them goes on.
+         * @description Deletes what could not be delivered; it is not sent again. A webhook that was stopped because it had 100 of them goes on. `If-Match`
+         *     is about the webhook.
          */
         delete: operations["deleteWebhookDelivery"];
         options?: never;
@@ -9522,7 +9523,14 @@ export interface operations {
                  */
                 dryRun?: components["parameters"]["DryRun"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
+                 *     answer is 412. A weak one (`W/`) never matches.
+                 * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
+                 */
+                "If-Match"?: components["parameters"]["OptionalIfMatch"];
+            };
             path: {
                 /**
                  * @description Name of the project.
@@ -9550,6 +9558,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

@@ -67,6 +67,9 @@ func (s *Webhooks) changeDelivery(ctx context.Context, project, name string, id 
 		if err != nil {
 			return ipam.Delivery{}, err
 		}
+		if err := r.IfMatch.Check(w.Revision); err != nil {
+			return ipam.Delivery{}, err
+		}
 		d, err := tx.DeliveryGet(ctx, w, id)
 		if err != nil {
 			return d, err

@@ -5143,6 +5143,10 @@ type ListWebhookDeliveriesParams struct {
 type DeleteWebhookDeliveryParams struct {
 	// DryRun Answer as if the request were carried out, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
+	// answer is 412. A weak one (`W/`) never matches.
+	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
 // RetryWebhookDeliveryParams defines parameters for RetryWebhookDelivery.
@@ -9286,6 +9290,23 @@ func (w *ServerInterfaceWrapper) DeleteWebhookDelivery(ctx echo.Context) error {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter dryRun: %s", err))
 	}
 
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch OptionalIfMatch
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-Match: %s", err))
+		}
+
+		params.IfMatch = &IfMatch
+	}
+
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.DeleteWebhookDelivery(ctx, project, webhook, delivery, params)
 	return err
@@ -10505,27 +10526,27 @@ var swaggerSpec = []string{
 	"uLLte6L6nqi+J+qJ9UQ9WiTijOIHyQbIx9jaWqkwxuPi0gxoiKg0Ftqw6yTTZuC0pwZUfskWc5IxFz+y",
 	"qVpkSECV4CVWaUEyC2FngSglYESBtuNSGOSH83OPpZt4tU0YtkoKZL+CIADRw7v4yCWm3IHu/ZwlRsw8",
 	"23udrgwKIN4Ui9RXQtBiLLeriKiMXlsZEW66vjqidzQPWx3RHHptJ6YLSXsI53NLpXD2lX5etgpar1mk",
-	"1x7kxpADZR0wK5WdeDdObTiZPhYTa7cjQUtckvzkRZ6uj1Y7YbND/PE+BN3LiNo4cqbmjIcqq7NU8LHk",
-	"xxMLLTx5OkJAEfVwIXJm/d1E7J/74SGvua4arfSJUZApORGQdIuqATRai++TeAR1uGNhckGFRBBR0gPP",
-	"l6pmwpGmRiEPIM0BZWEYxrBmLYnIU/aZYkto9aKoLf5v5dBrH39C6Ru5/lndlssBYhT7E6n7Dpn4R97a",
-	"WG0KoQRbISJ8S0+TGui4nv6hVyNt2UqFjCsyBvbQtsqEJHYmbhzjTqOLT9egiQU1qNrwNIVzGLkSWewk",
-	"8GiuQBeTi0wwHgOjDUb1saluwq3Esy721Ao3LmOMUhPq6yWioqMjL8F1dyABXoJCfS+28FHh5XiB8YGR",
-	"vdGoyW//QO/7YFljppkQLfhj7O06OsSlQbXihb7I6aNbkv35XOsKZn53ecyipTZiVhebmyo+S/w5vBOZ",
-	"phLJ2nP4GU7VeJGksUPUq831/x/NswNdmgreAtLW3bD99i5G1O5tWol+bz+xfLopvs0W+5v+27S9f1N5",
-	"uYjeMcvyNBXZAP+2GGPfGpDOG80ylQqNpTCJplqYBoyJz3j7h4dDRaabC5kL+7J4+ZZmpRtQz48Jq9Cf",
-	"iCdkjU1VzvKpAqATfWt9ji5nws4lJossMUvwkMaCZyK7XJjp0eA/f1lPCA8C+k81mJV4TCAuhmYTnoFY",
-	"TaAOwKqGRZYeDY7OwK+iJ1uZSkjoM0XK5KLogI1FquSNxoYc3y+KHUJFjTT4nZlHeJlzAzliaT3rwRG5",
-	"5Rqc7Cpeeciao0vITtQM5UAN7GuqO5GlfP6amVw5ijHrnE5VGhcWIY/jTGgtXOdVqZJ7KCuY/xHwzJZh",
-	"/OnBCWZw9bF/TtXkluAa0MpFVz0AXY88sb/j8rFWbLB0Kk0mS7BT7QCq2HMrZheg5r7v7aCEOLKnHOsA",
-	"1cKwMTzQKYOBLHUAZJOU23XwHVRLwACKGPbxYCE8x6vAlrfSHTJ39guUluIXnKnuE9LRhWeyHwyehQk+",
-	"mVY70OCRMgFCFb4ZinYYcFq6VzKru9Vn+xqAJoYvgKuJab18KuSAcWP4ZGpXH+hL7Q/EBQ58jBr746D6",
-	"5eoN+jG5YrnK7LPQhnPbhdstXV4Ez563+mxwGOG4v9IsExOV4YxTkcb+80AeScl0GXknBSIwUGzEMmF4",
-	"IkVsnyJYjss0pXaY+jVRsLFxG1pFaPeaP6vBPO/EbFz/7B+h1pS2iTZ2Ud3HdBOGCwOfNni+91fsVizr",
-	"H86fDTcaDywwbMAuY1CV44HcaU7qh1+d0ZoHs8VkWryhFwCO7x1aMaxI1oLpiZoLNrFyQ+NOT2Z4R7j3",
-	"WC0klJy9Jq9UWzHDUxariCi5AM5lRjf4BJP6fsR5ys21ymbwAbTAsBk0YoJji1VcpR30b/tsTZ8Rr8fK",
-	"MldjpnADcemkGmz0YKV+S7RR2bLptFAdn0unT/l8LqSO4Ptiz6m9B5wKziZqvoQqO57g5tRqJrCcLzgE",
-	"OGPtDe0SlntxMXsfVMw1dCYU8xf9PvVvlGiWLaRM5E2EH81NjpA5GMPMRZoWS+hVc3AbUs33f93//wAA",
-	"AP//",
+	"1x7kxpADZR0wK5WdeDdObTiZPhYTa7cjQUtckvzkRZ4GTi4UTvCxWpgwdr4xou0EUh/Z7iPb31ZkO1Nz",
+	"xkMl2llO+ej24wmqFoeIDiyQVj1crJ1ZDzwR+2ejeMhrrquPK31iFK1KTgSkAaNqSI/W4vskHkFl8FiY",
+	"XFBpE8S49MAzuKqZcDSuUchMSHOAvMXAijW0SWifss8U7UI7HIV/8X8rwl77iBjqg8h19Oq27BIQNXmo",
+	"AN9do0nXII5/5K3N56agTrAVIkLc9MStgdbtCSl647ctf6qQcUXGwB7aVpmQxM7EjeMAagw60DVo9EFV",
+	"rDY8TeEcRq5oF3sbPL4sENjkIhOMx8Cxg3kGbPObcCvxrNM/tcKNyxjj5oRDe4k47RhakBBMcLAFXoJC",
+	"xTE2FVIp6HiBEYuRvdGoKZLwgd73wbLGTDMhWjDa2Nt1dNFLg2rFC32R00c3QvvzudY5zfzu8ihKS23E",
+	"rC5aOFV8lvhzeCcyTUWbtefwM5yq8SJJY4fxV1t98H80zw50aSp4C5Bdd8P227sYUbu3aSX6vf3EMvym",
+	"+DZb7G/6b9P2/k3l5bJ+x3XL01RkA/zbYoyddECDbzTLVCo0FuckmqpzGlAvPuPtHx6gFZluLq0u7Mvi",
+	"5VualW5APWMnrEJ/Ip6QNTZVOcunCqBX9K31ObqcCTuXmCyyxCzBQxoLnonscmGmR4P//GU9ITwI6D/V",
+	"oGjiMYFIHZpNeAZiNYHKBKsaFll6NDg6A7+KnmxlKiGh8xVJnIsyCDYWqZI3GluEfAcr9iwVVdvgd2Ye",
+	"c2bODWStpfWsB0fklmtwsqsI6iGPjy5hTVF7loNZsK+p7kSW8vlrZnLlSM+sczpVaVxYhDyOM6G1cL1g",
+	"pdryoaywEETAfFsmFqAHJ+DD1cf+OVWTWwKQQCsXXfUABj7C0GvALmSt2GDpVJpMlmCn2gFUQ+hWzC5A",
+	"zX3f20EJsXZPOVYmqoVhY3igUwYDWeog0SYpt+vge7qWgEoUMewswtJ8jleBLW+lO+QS7RcoLcUvOFPd",
+	"J6SjC89kPxg8CxN8Mq32xMEjZQKEKnwzFO0w4LR0r2RWd6vP9jUA3wxfAFcTE435VMgB48bwydSuPhCq",
+	"2h+InRwYIjV27EE9ztUb9GNyxXKV2WehDee2C7dburwIns9v9dngMMJxf6VZJiYqwxmnIo3954HMlpLp",
+	"MvJOCkRgoPyJZcLwRIrYPkWwHJdpSg069WuiYGPjNrSK0O41f1aDed6J2bj+2T9C9SttE23sorqP6SYM",
+	"FwY+bfB876/YrVjWP5w/G240Hljg/IBdxqBOyEPL05zUob86ozUPZovJtHhDLwAcAz00h1iRrAXTEzUX",
+	"bGLlhsadnszwjnDvsVpIKIJ7TV6ptmKGpyxWEZGEAcDMjG7wCSb1HZLzlJtrlc3gA2iBYTNoDQXHFuvK",
+	"Sjvo3/bZmj4jXo+1bq7qTeEG4tJJNdjowUr9lmijsmXTaaHKQpfgn/L5XEgdwffFLlh7DzgVnE3UfAl1",
+	"fzzBzanVTGCBYXAIcMbaG9olLHcHYz1BUMPX0CtRzF90INW/UaJZtpAykTcRfjQ3OYL4YAwzF2laLKFX",
+	"zcFtSDXf/3X//wMAAP//",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,
