@@ -112,6 +112,12 @@ var lists = map[string]func(ctx context.Context, c *client.Carve) error{
 	"listConsumers": func(ctx context.Context, c *client.Carve) error {
 		return end(c.Consumers(ctx, "team-a", "default", nil))
 	},
+	"listWebhooks": func(ctx context.Context, c *client.Carve) error {
+		return end(c.Webhooks(ctx, "team-a", nil))
+	},
+	"listWebhookDeliveries": func(ctx context.Context, c *client.Carve) error {
+		return end(c.WebhookDeliveries(ctx, "team-a", "inventory", nil))
+	},
 	"listClaimConsumers": func(ctx context.Context, c *client.Carve) error {
 		return end(c.ClaimConsumers(ctx, "team-a", "web", nil))
 	},

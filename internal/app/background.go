@@ -31,7 +31,7 @@ func (a *App) jobs(c Config, service *alloc.Service) []job {
 		{"forget_consumers", "consumers that ended long ago could not be forgotten", 10 * time.Minute, func(ctx context.Context) (int64, error) {
 			return a.forgetConsumers(ctx, c.ConsumerRetention)
 		}},
-		{"deliver_webhooks", "webhooks could not be looked after", time.Second, service.DeliverWebhooks},
+		{"deliver_webhooks", "webhooks could not be looked after", time.Second, func(ctx context.Context) (int64, error) { return service.DeliverWebhooks(ctx) }},
 		{"expire_deliveries", "deliveries that were given up long ago could not be deleted", 10 * time.Minute, func(ctx context.Context) (int64, error) {
 			return a.store.ExpireDeliveries(ctx, a.store.Now().Add(-webhooks.DeadLettersKept))
 		}},
