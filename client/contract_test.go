@@ -116,6 +116,12 @@ var lists = map[string]func(ctx context.Context, c *client.Carve) error{
 		return end(c.Webhooks(ctx, "team-a", nil))
 	},
 	"listWebhookDeliveries": func(ctx context.Context, c *client.Carve) error {
+		_, err := c.CreateWebhookWithResponse(ctx, "team-a", nil, client.WebhookCreate{
+			Metadata: client.CreateMetadata{Name: "inventory"}, Spec: client.WebhookSpec{URL: "https://receiver.example/"},
+		})
+		if err != nil {
+			return err
+		}
 		return end(c.WebhookDeliveries(ctx, "team-a", "inventory", nil))
 	},
 	"listClaimConsumers": func(ctx context.Context, c *client.Carve) error {

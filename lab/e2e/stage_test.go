@@ -77,8 +77,8 @@ func furnish(t testing.TB, w *world) *stage {
 		put(in(s.names["project"], "realms", s.names["realm"], "consumers", uid), obj{"spec": obj{}})
 	}
 	require.Equal(t, http.StatusCreated, s.do(t, http.MethodPut, in(s.names["project"], "claims", "used", "consumers", "vm-3"), obj{}).status)
-	for _, name := range []string{s.names["webhook"], "idle"} { // nothing is told to either
-		post(team+"/webhooks", named(name, obj{"url": "https://receiver.example/", "resourceName": "nobody"}))
+	for _, name := range []string{s.names["webhook"], "idle"} { // nothing is sent to either
+		post(team+"/webhooks", named(name, obj{"url": "https://receiver.example/", "paused": true}))
 	}
 	for _, id := range []string{s.names["delivery"], droppedDelivery} {
 		_, err := w.sql.Exec(t.Context(), `INSERT INTO deliveries

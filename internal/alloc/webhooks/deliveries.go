@@ -57,11 +57,7 @@ func (s *Webhooks) changeDelivery(ctx context.Context, project, name string, id 
 	if err != nil {
 		return ipam.Delivery{}, err
 	}
-	event, err := trail.Effected(trail.Attempt(ctx, s.Now(), in.ID, trail.KindWebhook, name), nil, &trail.Record{Spec: map[string]string{"delivery": id.String()}})
-	if err != nil {
-		return ipam.Delivery{}, err
-	}
-	epoch := ipam.NewID()
+	event, epoch := trail.Attempt(ctx, s.Now(), in.ID, trail.KindWebhook, name), ipam.NewID()
 	return usecase.Settled(ctx, s.Core, "delivery_change", storage.Locks{}, r.DryRun, func(ctx context.Context, tx storage.Tx) (ipam.Delivery, error) {
 		w, err := tx.WebhookGet(ctx, in, name)
 		if err != nil {
@@ -79,8 +75,16 @@ func (s *Webhooks) changeDelivery(ctx context.Context, project, name string, id 
 		}
 		now := w
 		now.Epoch = epoch
-		ch := storage.Changes{Events: []ipam.Event{event}}
-		change(&ch, &d)
+		var ch storage.Changes
+		before, after := recordedDelivery(d), (*trail.Record)(nil)
+		if change(&ch, &d); ch.DeliveryUpdate != nil {
+			after = recordedDelivery(d)
+		}
+		e, err := trail.Effected(event, before, after)
+		if err != nil {
+			return d, err
+		}
+		ch.Events = []ipam.Event{e}
 		if w.Stopped == ipam.StoppedDeadLetters && ch.DeliveryDelete != nil {
 			now.Stopped = ""
 		}
@@ -97,4 +101,13 @@ func (s *Webhooks) changeDelivery(ctx context.Context, project, name string, id 
 		d, found, err := storage.IgnoreNotFound(s.Store.DeliveryGet(ctx, w, id))
 		return d, w.Epoch == epoch || !found, err
 	})
+}
+
+// recordedDelivery is what the trail keeps of what was given up, under the name of its webhook.
+func recordedDelivery(d ipam.Delivery) *trail.Record {
+	phase := "Dead"
+	if d.Retry {
+		phase = "Retrying"
+	}
+	return &trail.Record{Spec: map[string]map[string]string{"deliveries": {d.ID.String(): phase}}}
 }
