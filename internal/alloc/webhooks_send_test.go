@@ -288,7 +288,10 @@ func TestWhatCannotBeDeliveredIsGivenUpAfterADay(t *testing.T) {
 	s.ahead.Add(int64(25 * time.Hour))
 	pass(t, b, func() bool { return b.hookNow(t).DeadLetters == 1 }, s)
 	works.Store(true)
-	pass(t, b, func() bool { s.ahead.Add(int64(time.Second)); return len(r.all()) >= 3 && b.hookNow(t).Progress.Failures == 0 }, s)
+	pass(t, b, func() bool {
+		s.ahead.Add(int64(time.Second))
+		return len(r.all()) >= 3 && b.hookNow(t).Progress.Failures == 0
+	}, s)
 
 	page, err := b.ListDeliveries(b.ctx, project, "hook", 10, "", usecase.Reading{})
 	require.NoError(t, err)

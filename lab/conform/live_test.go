@@ -49,10 +49,11 @@ func (w *world) sensible(r *request) answer {
 	return a
 }
 
-// bounded recognises refusals by how many things there are, and how long blocks of a pool can be, which no request can know: the contract says
-// that they are 400.
+// bounded recognises refusals by how many things there are, how long blocks of a pool can be and which names there are, which no request can know: the
+// contract says that they are 400.
 func (*world) bounded(a answer) bool {
-	return bytes.Contains(a.body, []byte("at most")) || bytes.Contains(a.body, []byte("query:prefixLength must be "))
+	return bytes.Contains(a.body, []byte("at most")) || bytes.Contains(a.body, []byte("query:prefixLength must be ")) ||
+		bytes.Contains(a.body, []byte("there is none of this name"))
 }
 
 // repeated sends a request twice with one key, and another one with it.
