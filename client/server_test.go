@@ -23,6 +23,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if flags := os.Getenv(role); flags != "" {
+		os.Exit(play(strings.Fields(flags)))
+	}
 	dbtest.Main(m, dbtest.Config{Migrate: func(ctx context.Context, dsn string) error {
 		return schema.Migrate(ctx, dsn, schema.MigrateOptions{Regions: []string{"local"}})
 	}})

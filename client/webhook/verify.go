@@ -1,18 +1,4 @@
 // Package webhook is for those who receive the webhooks of a project: it says whether a request is from the server, and what it tells.
-//
-//	http.HandleFunc("POST /carve", func(w http.ResponseWriter, r *http.Request) {
-//		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 16<<20))
-//		if err != nil {
-//			http.Error(w, "too large", http.StatusRequestEntityTooLarge)
-//			return
-//		}
-//		delivery, err := webhook.Verify([]string{secret}, r.Header, body, webhook.DefaultTolerance)
-//		if err != nil {
-//			http.Error(w, "not from the server", http.StatusUnauthorized)
-//			return
-//		}
-//		...
-//	})
 package webhook
 
 import (
@@ -68,8 +54,8 @@ type Message struct {
 	Cursor  client.ChangesCursor `json:"cursor"`  // behind the changes
 }
 
-// Verify reads a request that one of the secrets has signed. There are several while a webhook is replaced by another. Give the body as it came, byte for
-// byte. A tolerance of 0 allows no difference; DefaultTolerance is usual.
+// Verify reads a request that one of the secrets has signed. There are several while a webhook is replaced by another. Give the body as it came,
+// byte for byte. A tolerance of 0 allows no difference; DefaultTolerance is usual.
 func Verify(secrets []string, headers http.Header, body []byte, tolerance time.Duration) (*Delivery, error) {
 	if err := verifySignature(secrets, headers, body); err != nil {
 		return nil, err

@@ -32,7 +32,8 @@ type vector struct {
 }
 
 const body = `{"type":"changes","webhook":"inventory","project":"team-a","changes":[` +
-	`{"kind":"IPClaim","name":"web-eu","type":"Put","object":{"metadata":{"name":"web-eu","labels":{"wohin":"Köln"}}},"at":"2026-03-02T09:29:59Z","operation":"createClaim"},` +
+	`{"kind":"IPClaim","name":"web-eu","type":"Put","object":{"metadata":{"name":"web-eu","labels":{"wohin":"Köln"}}},` +
+	`"at":"2026-03-02T09:29:59Z","operation":"createClaim"},` +
 	`{"kind":"IPClaim","name":"web-us","type":"Delete","at":"2026-03-02T09:30:00Z","operation":""}],"cursor":"AQIDBA"}`
 
 var (

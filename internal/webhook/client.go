@@ -25,10 +25,10 @@ const (
 // Delivery is what is sent.
 type Delivery struct {
 	URL    string
-	ID     string // the same whenever it is repeated; without a dot, which the signature takes for the end
-	Secret string // of Secret
-	At     time.Time
-	Body   []byte // JSON
+	ID     string    // the same whenever it is repeated; without a dot, which the signature takes for the end
+	Secret string    // of Secret
+	At     time.Time // of this attempt: a receiver refuses what is old
+	Body   []byte    // JSON
 }
 
 // Client sends deliveries. It is safe for any number of goroutines.
@@ -64,7 +64,8 @@ func NewClient(allowed Networks) *Client {
 	return c
 }
 
-// Send sends a delivery once, and waits for the answer, 10 s at most. It looks at the URL again: what the operator allows may be another thing by now.
+// Send sends a delivery once, and waits for the answer, 10 s at most. It looks at the URL again: what the operator allows may be another thing
+// by now.
 func (c *Client) Send(ctx context.Context, d Delivery) Outcome {
 	if CheckURL(d.URL, c.allowed) != nil {
 		return Outcome{Reason: RefusedAddress}

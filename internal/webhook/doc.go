@@ -1,14 +1,14 @@
-// Package webhook sends one delivery to one receiver: it says what the address of a receiver may be, signs as Standard Webhooks has it, and says in one
-// fixed word how it ended. What is sent, when and how often is decided elsewhere.
+// Package webhook sends one delivery to one receiver: it says what the address of a receiver may be, signs as Standard Webhooks has it, and says
+// in one fixed word how it ended. What is sent, when and how often is decided elsewhere.
 //
 // # Where a delivery may go
 //
-// Whoever may write a webhook chooses where this server connects to. So the address is looked at twice: as it is written (CheckURL), and when a connection
-// is made, after the name was resolved, so that a name that answers differently the second time gains nothing. Public addresses may be reached with TLS
-// alone; the operator's networks also without. Redirects and proxies are not followed.
+// Whoever may write a webhook chooses where this server connects to. So the address is looked at twice: as it is written (CheckURL), and when a
+// connection is made, after the name was resolved, so that a name that answers differently the second time gains nothing. Public addresses may
+// be reached with TLS alone; the operator's networks also without. Redirects and proxies are not followed.
 //
 // # What is told of it
 //
-// An Outcome has no text of anybody else: neither of a resolver nor of a receiver. RefusedAddress beside Unresolved tells whether a name has an address
-// here, and no more: what is not reached cannot answer.
+// An Outcome has no text of anybody else: neither of a resolver nor of a receiver. RefusedAddress beside Unresolved tells whether a name has an
+// address here, and no more: what is not reached cannot answer.
 package webhook

@@ -28,6 +28,7 @@ func guardTLS(allowed Networks) guard {
 	return guard{allowed: allowed, public: ssrf.New(ssrf.WithAnyPort())}
 }
 
+// check refuses every address with a zone: such a one is good on one link alone.
 func (g guard) check(address netip.Addr) error {
 	address = address.Unmap()
 	for _, network := range g.allowed {

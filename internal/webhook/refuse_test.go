@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -33,17 +34,19 @@ func TestAURLSaysWhereADeliveryMayGo(t *testing.T) {
 		require.NoError(t, CheckURL(good, inside), good)
 	}
 	for _, private := range []string{
-		"http://receiver.corp/", "http://receiver.corp:80/", "http://10.1.2.3:8080/", "http://[::ffff:10.1.2.3]/", "http://[fd00:1::5]/", "https://10.1.2.3/",
+		"http://receiver.corp/", "http://receiver.corp:80/", "http://10.1.2.3:8080/", "http://[::ffff:10.1.2.3]/", "http://[fd00:1::5]/",
+		"https://10.1.2.3/",
 	} {
 		require.NoError(t, CheckURL(private, inside), private)
 		requireRefusedURL(t, private, nil)
 	}
 	for _, bad := range []string{
-		"", "hooks.example.com", "https://", "https:///a", "https:hooks.example.com", "ftp://hooks.example.com", "file:///etc/passwd", "://x", "https://a b/",
+		"", "hooks.example.com", "https://", "https:///a", "https:hooks.example.com", "ftp://hooks.example.com", "file:///etc/passwd", "://x",
 		"https://me@hooks.example.com", "https://me:secret@hooks.example.com", "https://hooks.example.com/#", "https://hooks.example.com/#a",
 		"https://hooks.example.com:0", "https://hooks.example.com:22", "https://hooks.example.com:80", "https://hooks.example.com:65536", "https://a:-1",
-		"http://8.8.8.8/", "http://[2606:4700::1111]/", "https://127.1/", "https://2130706433/", "https://0x7f000001/", "https://0x7f.0.0.1/", "https://1.2.3.04/",
-		"https://bücher.example/", "https://hooks.example.com./", "https://-a.example/", "https://a..example/", "https://[fe80::1%25lo]/", "https://[fd00:1::5%25lo]/",
+		"http://8.8.8.8/", "http://[2606:4700::1111]/", "https://127.1/", "https://2130706433/", "https://0x7f000001/", "https://0x7f.0.0.1/",
+		"https://1.2.3.04/", "https://a b/", "https://bücher.example/", "https://hooks.example.com./", "https://-a.example/", "https://a..example/",
+		"https://[fe80::1%25lo]/", "https://[fd00:1::5%25lo]/",
 		"https://hooks.example.com/" + string(make([]byte, longestURL)),
 	} {
 		requireRefusedURL(t, bad, nil)
@@ -102,6 +105,26 @@ func TestANameOfAnAddressThatIsNotPublicIsRefused(t *testing.T) {
 		require.Equal(t, Outcome{Reason: Unresolved}, c.Send(t.Context(), delivery("https://nobody.example")))
 	}
 	require.Equal(t, Outcome{Reason: RefusedAddress}, NewClient(nil).Send(t.Context(), delivery("https://localhost:"+port)))
+}
+
+// What everybody on the way can read does not go to the public Internet.
+func TestAPublicAddressIsRefusedWithoutTLS(t *testing.T) {
+	t.Parallel()
+	resolver := newNames(t, map[string][]netip.Addr{"public.example.": {netip.MustParseAddr("2606:4700::1111")}})
+	c := NewClient(Networks{netip.MustParsePrefix("10.1.0.0/16")})
+	c.plain.Resolver = resolver.Resolver
+	require.Equal(t, Outcome{Reason: RefusedAddress}, c.Send(t.Context(), delivery("http://public.example")))
+}
+
+// A URL that was taken may not be good any more.
+func TestAURLIsLookedAtAgainWhenItIsSentTo(t *testing.T) {
+	t.Parallel()
+	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("it was sent") }))
+	t.Cleanup(receiver.Close)
+	c := NewClient(loopback)
+	for _, bad := range []string{strings.Replace(receiver.URL, "//", "//me:secret@", 1), "ftp://127.0.0.1", "", "%"} {
+		require.Equal(t, Outcome{Reason: RefusedAddress}, c.Send(t.Context(), delivery(bad)))
+	}
 }
 
 // The address that counts is the one that is connected to, and not one that the name had before.

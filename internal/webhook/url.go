@@ -19,8 +19,9 @@ const (
 // nameShape is a host name whose last label is no number, in no notation: resolvers take 127.1 and 0x7f000001 for addresses.
 var nameShape = regexp.MustCompile(`^([A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?\.)*[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$`)
 
-// CheckURL says what is wrong with a webhook's URL, before any name is resolved: nil or an *ipam.Error that names the place. It has to be https. When the
-// operator allows networks it may be http too, to an address in them or to a name, whose address is held against them when it is connected to.
+// CheckURL says what is wrong with a webhook's URL, before any name is resolved: nil or an *ipam.Error that names the place. It has to be https.
+// When the operator allows networks it may be http too, to an address in them or to a name, whose address is held against them when it is
+// connected to.
 func CheckURL(raw string, allowed Networks) error {
 	if len(raw) > longestURL {
 		return ipam.Invalid(place, "must have at most %d bytes; it has %d.", longestURL, len(raw))
@@ -69,8 +70,8 @@ func checkHost(u *url.URL, allowed Networks) error {
 	if u.Scheme == "http" {
 		guard = guardPlain(allowed)
 	}
-	if address.Zone() != "" || guard.check(address) != nil {
-		return ipam.Invalid(place, "must not have an address that is not public, unless the server's operator allows its network; http is for allowed networks alone.")
+	if guard.check(address) != nil {
+		return ipam.Invalid(place, "must have a public address and https, or an address in a network that the server's operator allows.")
 	}
 	return nil
 }

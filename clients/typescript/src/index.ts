@@ -7,3 +7,4 @@ export { defaultRetry, type Repeat, type RetryPolicy } from "./retry.js";
 export type { components, operations, paths } from "./schema.js";
 export { contractVersion } from "./version.js";
 export type { Watched, WatchEvent, WatchInit } from "./watch.js";
+export { verifyWebhook, WebhookUntrusted, type WebhookDelivery, type WebhookHeaders, type WebhookMessage } from "./webhook.js";

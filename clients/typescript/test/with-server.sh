@@ -2,7 +2,7 @@
 # Runs a command beside a server of its own: with-server.sh SERVER COMMAND [ARGUMENT...]
 #
 # SERVER is the program, with an embedded PostgreSQL and all data in a temporary folder; the command finds its address in
-# CARVE_SERVER. When the command ends, so does the server, by its process id, and the folder goes.
+# CARVE_SERVER, and the program in SERVER_PROGRAM. When the command ends, so does the server, by its process id, and the folder goes.
 set -euo pipefail
 
 program=$(realpath "$1")
@@ -27,4 +27,4 @@ if ! read -r -u 3 first || [[ $first != 'listening on '* ]]; then
   cat "$dir/log" >&2
   exit 1
 fi
-CARVE_SERVER="http://${first#listening on }" "$@"
+CARVE_SERVER="http://${first#listening on }" SERVER_PROGRAM=$program "$@"
