@@ -123,7 +123,7 @@ func webhookFilter(w client.Webhook) string {
 func deliveryView() show.View[client.WebhookDelivery] {
 	type T = client.WebhookDelivery
 	return show.View[T]{
-		Kind: "delivery",
+		Kind: "dead letter",
 		Name: func(t T) string { return t.ID },
 		Columns: []show.Column[T]{
 			{Title: "ID", Cell: func(t T) string { return t.ID }},
@@ -176,7 +176,7 @@ func ofDelivery(p *session.Program, k verbs.Kind[client.Webhook], use, short, do
 			if _, err := s.Ask(ctx, session.Request{Method: method, Path: path, Query: w.Query()}); err != nil {
 				return err
 			}
-			if err := verbs.Removed(p, "delivery", id, done, "", w.DryRun); err != nil {
+			if err := verbs.Removed(p, "dead letter", id, done, "", w.DryRun); err != nil {
 				return err
 			}
 		}
