@@ -47,6 +47,11 @@ func (s *Webhooks) run(ctx context.Context, in storage.ProjectKey, w ipam.Webhoo
 	if errors.Is(err, errLost) {
 		return
 	}
+	if err != nil && ctx.Err() == nil {
+		s.mu.Lock()
+		s.failed = err
+		s.mu.Unlock()
+	}
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), endsWithin)
 	defer cancel()
 	_, _ = s.own(last, in, "webhook_give_back", r.w, func(_ storage.Tx, w *ipam.Webhook, at time.Time) (storage.WebhookChanges, error) {

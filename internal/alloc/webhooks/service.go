@@ -38,6 +38,7 @@ type Webhooks struct {
 	mu      sync.Mutex
 	runs    map[ipam.ID]struct{} // by webhook
 	crowded bool                 // others wait for one of them to end
+	failed  error                // why the last run has ended that could not go on; nil once it was told
 	oldest  time.Time            // since when the delivery has been tried that has been for longest; zero: there is none
 	kept    time.Time            // when the leases of all runs were renewed and the oldest was read, by the process's own clock
 	running sync.WaitGroup

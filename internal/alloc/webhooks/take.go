@@ -18,13 +18,14 @@ const (
 )
 
 // DeliverWebhooks takes webhooks of this region that nobody has and begins to send, and renews the leases of those that this server has. It answers how
-// many it has taken.
+// many it has taken, and why one could not be gone on with since it was called last.
 func (s *Webhooks) DeliverWebhooks(ctx context.Context) (taken int64, err error) {
 	if !s.enabled() {
 		return 0, nil
 	}
 	errs := []error{s.keep(ctx)}
-	room := s.room()
+	room, err := s.room()
+	errs = append(errs, err)
 	due, err := s.Store.WebhooksDue(ctx, s.Now(), max(1, min(room, takesAtOnce)))
 	if err != nil {
 		return 0, errors.Join(append(errs, err)...)
@@ -58,11 +59,12 @@ func (s *Webhooks) DeliverWebhooks(ctx context.Context) (taken int64, err error)
 	return taken, errors.Join(errs...)
 }
 
-// room is how many more webhooks this server may have.
-func (s *Webhooks) room() int {
+// room is how many more webhooks this server may have, and what has failed.
+func (s *Webhooks) room() (n int, failed error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return max(0, runsAtOnce-len(s.runs))
+	failed, s.failed = s.failed, nil
+	return max(0, runsAtOnce-len(s.runs)), failed
 }
 
 // keep renews the leases of what this server has, and looks what waits for longest.
