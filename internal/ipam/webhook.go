@@ -12,7 +12,7 @@ type Webhook struct {
 	Stopped     StopReason `json:"stopped,omitempty"`    // "": it is not
 	DueAt       time.Time  `json:"dueAt,omitzero"`       // when a server is to look at it, and until when the one that has it may; zero: none is to
 	Lease       ID         `json:"-"`                    // the server that has it; zero: none
-	Epoch       ID         `json:"-"`                    // another one after every change of the row
+	Epoch       ID         `json:"epoch"`                // another one after every change of the row
 	DeadLetters int64      `json:"deadLetters,omitzero"` // as they were counted
 
 	Secret string `json:"-"` // in the answer that creates it, and nowhere else

@@ -15,8 +15,9 @@ type WebhookReader interface {
 	// WebhooksDue answers some webhooks in the server's region that a server is to look at, the longest past first, without the names of their projects.
 	WebhooksDue(ctx context.Context, now time.Time, limit int) ([]ipam.Webhook, error)
 
-	// DeliveryOldest answers since when the delivery of the server's region has been tried that has been for longest; the zero time when there is none.
-	DeliveryOldest(ctx context.Context) (time.Time, error)
+	// DeliveryOldest answers since when the delivery of the server's region has been tried that has been for longest, before a time; the zero time when there
+	// is none.
+	DeliveryOldest(ctx context.Context, before time.Time) (time.Time, error)
 	DeliveryGet(ctx context.Context, w ipam.Webhook, id ipam.ID) (ipam.Delivery, error)
 	// DeliveryNext answers what is to be sent to a webhook: what is to be sent once more, or else what is being sent.
 	DeliveryNext(ctx context.Context, w ipam.Webhook) (d ipam.Delivery, found bool, err error)

@@ -90,7 +90,7 @@ func (s *Webhooks) keep(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	oldest, err := s.Store.DeliveryOldest(ctx)
+	oldest, err := s.Store.DeliveryOldest(ctx, s.Now())
 	if err == nil {
 		s.mu.Lock()
 		s.kept, s.oldest = began, oldest

@@ -36,8 +36,8 @@ func (r Reader) WebhooksDue(ctx context.Context, now time.Time, limit int) ([]ip
 }
 
 // DeliveryOldest implements storage.Reader.
-func (r Reader) DeliveryOldest(ctx context.Context) (oldest time.Time, err error) {
-	found, err := List(ctx, r, "delivery_oldest", pgx.RowTo[time.Time], r.region)
+func (r Reader) DeliveryOldest(ctx context.Context, before time.Time) (oldest time.Time, err error) {
+	found, err := List(ctx, r, "delivery_oldest", pgx.RowTo[time.Time], r.region, before)
 	if len(found) > 0 {
 		oldest = found[0]
 	}

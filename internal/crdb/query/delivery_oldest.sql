@@ -4,6 +4,6 @@
 -- locks:   none
 SELECT d.began_at
 FROM deliveries AS d
-WHERE d.region = $1 AND d.dead_at IS NULL AND NOT d.retry
+WHERE d.region = $1 AND d.began_at <= $2 AND d.dead_at IS NULL AND NOT d.retry
 ORDER BY d.began_at
 LIMIT 1
