@@ -977,6 +977,24 @@ func (e SpacePhase) Valid() bool {
 	}
 }
 
+// Defines values for UniqueWithin.
+const (
+	UniqueWithinClass UniqueWithin = "Class"
+	UniqueWithinSpace UniqueWithin = "Space"
+)
+
+// Valid indicates whether the value is a known member of the UniqueWithin enum.
+func (e UniqueWithin) Valid() bool {
+	switch e {
+	case UniqueWithinClass:
+		return true
+	case UniqueWithinSpace:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for WebhookMessageType.
 const (
 	WebhookMessageTypeChanges WebhookMessageType = "changes"
@@ -1524,6 +1542,11 @@ type ClaimSelection struct {
 	// ClassName Claims that the class of this name served.
 	ClassName Name `json:"className,omitempty"`
 
+	// Consumer Claims that this consumer uses and nobody else: each is released in the transaction that detaches it, whatever its `whenUnused` says. The
+	// consumer lives on. Claims that others use as well stay as they are, with this consumer attached; they are not counted, and are in `skipped`
+	// with `in_use`, of a dry run the first 100 of them.
+	Consumer *ConsumerSelection `json:"consumer,omitempty"`
+
 	// LabelSelector Claims with such labels, as the parameter `labelSelector` of `listClaims` has it.
 	//
 	// Example: env=test
@@ -1713,6 +1736,19 @@ type ConsumerRenewed struct {
 
 	// Unknown There are none of these UIDs.
 	Unknown []string `json:"unknown"`
+}
+
+// ConsumerSelection Claims that this consumer uses and nobody else: each is released in the transaction that detaches it, whatever its `whenUnused` says. The
+// consumer lives on. Claims that others use as well stay as they are, with this consumer attached; they are not counted, and are in `skipped`
+// with `in_use`, of a dry run the first 100 of them.
+type ConsumerSelection struct {
+	// UID What a consumer is known by in its realm; a UUID, say. It is not used again when the consumer has ended.
+	//
+	// Example: 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
+	UID ConsumerUID `json:"uid"`
+
+	// Realm The realm of the consumer.
+	Realm string `json:"realm,omitempty"`
 }
 
 // ConsumerTTL For how long it lives without being renewed, counted by the clock of the database; without it, until somebody says that
@@ -2200,8 +2236,8 @@ type IPClass struct {
 	// Metadata What every resource carries.
 	Metadata Metadata `json:"metadata"`
 
-	// Spec How blocks are handed out. `provisioner`, `ipFamily`, `poolPer` and `poolPrefixLength` never change; all else can, and
-	// holds for later claims.
+	// Spec How blocks are handed out. `provisioner`, `ipFamily`, `uniqueWithin`, `poolPer` and `poolPrefixLength` never change; all
+	// else can, and holds for later claims.
 	Spec IPClassSpec `json:"spec"`
 
 	// Status What stands behind the class for the project in the path: the pools that list it, of the class's project and of this
@@ -2214,8 +2250,8 @@ type IPClassCreate struct {
 	// Metadata Exactly one of `name` and `generateName`; the rest of the metadata is the server's.
 	Metadata CreateMetadata `json:"metadata"`
 
-	// Spec How blocks are handed out. `provisioner`, `ipFamily`, `poolPer` and `poolPrefixLength` never change; all else can, and
-	// holds for later claims.
+	// Spec How blocks are handed out. `provisioner`, `ipFamily`, `uniqueWithin`, `poolPer` and `poolPrefixLength` never change; all
+	// else can, and holds for later claims.
 	Spec IPClassSpec `json:"spec"`
 }
 
@@ -2240,8 +2276,8 @@ type IPClassList struct {
 // default.
 type IPClassPatch = json.RawMessage
 
-// IPClassSpec How blocks are handed out. `provisioner`, `ipFamily`, `poolPer` and `poolPrefixLength` never change; all else can, and
-// holds for later claims.
+// IPClassSpec How blocks are handed out. `provisioner`, `ipFamily`, `uniqueWithin`, `poolPer` and `poolPrefixLength` never change; all
+// else can, and holds for later claims.
 type IPClassSpec struct {
 	// Provisioner Who carves; `native` (the default) is this service, and the only one there is.
 	Provisioner Provisioner `json:"provisioner,omitempty"`
@@ -2307,6 +2343,11 @@ type IPClassSpec struct {
 	// ReuseAfterLost The same for a claim that is released because its last consumer was lost, as the block may be in use still; the
 	// longer of the two counts. `5m` by default.
 	ReuseAfterLost Duration `json:"reuseAfterLost,omitempty"`
+
+	// UniqueWithin Within what no two claims of the class overlap: the `Space` of their pool (the default), or the `Class`, whichever
+	// pools they are from. Behind the latter are pools of its own project alone; those of different spaces must not overlap
+	// (`overlap`), and list it until they are deleted.
+	UniqueWithin UniqueWithin `json:"uniqueWithin,omitempty"`
 }
 
 // IPClassStatus What stands behind the class for the project in the path: the pools that list it, of the class's project and of this
@@ -3532,6 +3573,9 @@ type Time = time.Time
 //
 // Example: 8d9a4c1e-2b7f-4a53-9d60-71c5be0f2a11
 type UID = string
+
+// UniqueWithin defines model for UniqueWithin.
+type UniqueWithin string
 
 // Version defines model for Version.
 type Version struct {
@@ -5745,8 +5789,8 @@ type ClientInterface interface {
 	// AttachConsumerWithBody Attach a consumer to a claim
 	//
 	// The consumer uses the claim from now on, and is renewed by it. A consumer that is not there is made, by what the body
-	// says of it; of one that is there the body changes nothing. Answers the claim, with 200 when the consumer was attached
-	// to it before.
+	// says of it; of one that is there the body changes nothing. Answers the claim, which `Location` and `ETag` are of too,
+	// with 200 when the consumer was attached to it before.
 	//
 	// As long as a claim has consumers it is not released: `deleteClaim` is refused with `in_use`. Refused with
 	// `too_many_consumers` when the claim has as many as `spec.maxConsumers`, and with `consumer_ended` for a consumer that
@@ -5761,8 +5805,8 @@ type ClientInterface interface {
 	// AttachConsumer Attach a consumer to a claim
 	//
 	// The consumer uses the claim from now on, and is renewed by it. A consumer that is not there is made, by what the body
-	// says of it; of one that is there the body changes nothing. Answers the claim, with 200 when the consumer was attached
-	// to it before.
+	// says of it; of one that is there the body changes nothing. Answers the claim, which `Location` and `ETag` are of too,
+	// with 200 when the consumer was attached to it before.
 	//
 	// As long as a claim has consumers it is not released: `deleteClaim` is refused with `in_use`. Refused with
 	// `too_many_consumers` when the claim has as many as `spec.maxConsumers`, and with `consumer_ended` for a consumer that
@@ -6247,7 +6291,9 @@ type ClientInterface interface {
 	// PutConsumerWithBody Make or renew a consumer
 	//
 	// Makes the consumer (201), or replaces its spec (200), and renews it: it lives for `spec.ttlSeconds` from now on, or until
-	// somebody says that it ended. Every renewal gives it another `ETag`. Refused with `consumer_ended` when it has ended.
+	// somebody says that it ended. Every renewal gives it another `ETag`. Refused with `consumer_ended` when it has ended, and
+	// with `invalid_argument` when it would have to be made in a project that has 1,000,000 consumers in a region, with those
+	// that have ended and are not forgotten. That is counted once a minute, for all ways to make one.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -6257,7 +6303,9 @@ type ClientInterface interface {
 	// PutConsumer Make or renew a consumer
 	//
 	// Makes the consumer (201), or replaces its spec (200), and renews it: it lives for `spec.ttlSeconds` from now on, or until
-	// somebody says that it ended. Every renewal gives it another `ETag`. Refused with `consumer_ended` when it has ended.
+	// somebody says that it ended. Every renewal gives it another `ETag`. Refused with `consumer_ended` when it has ended, and
+	// with `invalid_argument` when it would have to be made in a project that has 1,000,000 consumers in a region, with those
+	// that have ended and are not forgotten. That is counted once a minute, for all ways to make one.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -6268,7 +6316,8 @@ type ClientInterface interface {
 	//
 	// When more than 20 consumers of a realm, and at least a tenth of it, are lost within ten minutes, no more of them are
 	// ended: it may be their agent that is gone, or the way to this service, and not they. This confirms that all those are
-	// gone that have expired until now; they are ended then, however many. It may be repeated.
+	// gone that have expired until now; they are ended then, however many. It may be repeated. That can be said of at most 100
+	// realms of a project within 30 days; of one more it is refused with `invalid_argument`.
 	//
 	// Corresponds with POST /v1/projects/{project}/realms/{realm}/expiry-confirmations (the `ConfirmExpiry` operationId).
 	ConfirmExpiry(ctx context.Context, project ProjectName, realm RealmName, params *ConfirmExpiryParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -7372,8 +7421,8 @@ func (c *Client) DetachConsumer(ctx context.Context, project ProjectName, claim 
 // AttachConsumerWithBody Attach a consumer to a claim
 //
 // The consumer uses the claim from now on, and is renewed by it. A consumer that is not there is made, by what the body
-// says of it; of one that is there the body changes nothing. Answers the claim, with 200 when the consumer was attached
-// to it before.
+// says of it; of one that is there the body changes nothing. Answers the claim, which `Location` and `ETag` are of too,
+// with 200 when the consumer was attached to it before.
 //
 // As long as a claim has consumers it is not released: `deleteClaim` is refused with `in_use`. Refused with
 // `too_many_consumers` when the claim has as many as `spec.maxConsumers`, and with `consumer_ended` for a consumer that
@@ -7398,8 +7447,8 @@ func (c *Client) AttachConsumerWithBody(ctx context.Context, project ProjectName
 // AttachConsumer Attach a consumer to a claim
 //
 // The consumer uses the claim from now on, and is renewed by it. A consumer that is not there is made, by what the body
-// says of it; of one that is there the body changes nothing. Answers the claim, with 200 when the consumer was attached
-// to it before.
+// says of it; of one that is there the body changes nothing. Answers the claim, which `Location` and `ETag` are of too,
+// with 200 when the consumer was attached to it before.
 //
 // As long as a claim has consumers it is not released: `deleteClaim` is refused with `in_use`. Refused with
 // `too_many_consumers` when the claim has as many as `spec.maxConsumers`, and with `consumer_ended` for a consumer that
@@ -8284,7 +8333,9 @@ func (c *Client) GetConsumer(ctx context.Context, project ProjectName, realm Rea
 // PutConsumerWithBody Make or renew a consumer
 //
 // Makes the consumer (201), or replaces its spec (200), and renews it: it lives for `spec.ttlSeconds` from now on, or until
-// somebody says that it ended. Every renewal gives it another `ETag`. Refused with `consumer_ended` when it has ended.
+// somebody says that it ended. Every renewal gives it another `ETag`. Refused with `consumer_ended` when it has ended, and
+// with `invalid_argument` when it would have to be made in a project that has 1,000,000 consumers in a region, with those
+// that have ended and are not forgotten. That is counted once a minute, for all ways to make one.
 //
 // Takes any type of body and a specified content type.
 //
@@ -8304,7 +8355,9 @@ func (c *Client) PutConsumerWithBody(ctx context.Context, project ProjectName, r
 // PutConsumer Make or renew a consumer
 //
 // Makes the consumer (201), or replaces its spec (200), and renews it: it lives for `spec.ttlSeconds` from now on, or until
-// somebody says that it ended. Every renewal gives it another `ETag`. Refused with `consumer_ended` when it has ended.
+// somebody says that it ended. Every renewal gives it another `ETag`. Refused with `consumer_ended` when it has ended, and
+// with `invalid_argument` when it would have to be made in a project that has 1,000,000 consumers in a region, with those
+// that have ended and are not forgotten. That is counted once a minute, for all ways to make one.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -8325,7 +8378,8 @@ func (c *Client) PutConsumer(ctx context.Context, project ProjectName, realm Rea
 //
 // When more than 20 consumers of a realm, and at least a tenth of it, are lost within ten minutes, no more of them are
 // ended: it may be their agent that is gone, or the way to this service, and not they. This confirms that all those are
-// gone that have expired until now; they are ended then, however many. It may be repeated.
+// gone that have expired until now; they are ended then, however many. It may be repeated. That can be said of at most 100
+// realms of a project within 30 days; of one more it is refused with `invalid_argument`.
 //
 // Corresponds with POST /v1/projects/{project}/realms/{realm}/expiry-confirmations (the `ConfirmExpiry` operationId).
 func (c *Client) ConfirmExpiry(ctx context.Context, project ProjectName, realm RealmName, params *ConfirmExpiryParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -16343,8 +16397,8 @@ type ClientWithResponsesInterface interface {
 	// AttachConsumerWithBodyWithResponse Attach a consumer to a claim
 	//
 	// The consumer uses the claim from now on, and is renewed by it. A consumer that is not there is made, by what the body
-	// says of it; of one that is there the body changes nothing. Answers the claim, with 200 when the consumer was attached
-	// to it before.
+	// says of it; of one that is there the body changes nothing. Answers the claim, which `Location` and `ETag` are of too,
+	// with 200 when the consumer was attached to it before.
 	//
 	// As long as a claim has consumers it is not released: `deleteClaim` is refused with `in_use`. Refused with
 	// `too_many_consumers` when the claim has as many as `spec.maxConsumers`, and with `consumer_ended` for a consumer that
@@ -16359,8 +16413,8 @@ type ClientWithResponsesInterface interface {
 	// AttachConsumerWithResponse Attach a consumer to a claim
 	//
 	// The consumer uses the claim from now on, and is renewed by it. A consumer that is not there is made, by what the body
-	// says of it; of one that is there the body changes nothing. Answers the claim, with 200 when the consumer was attached
-	// to it before.
+	// says of it; of one that is there the body changes nothing. Answers the claim, which `Location` and `ETag` are of too,
+	// with 200 when the consumer was attached to it before.
 	//
 	// As long as a claim has consumers it is not released: `deleteClaim` is refused with `in_use`. Refused with
 	// `too_many_consumers` when the claim has as many as `spec.maxConsumers`, and with `consumer_ended` for a consumer that
@@ -16895,7 +16949,9 @@ type ClientWithResponsesInterface interface {
 	// PutConsumerWithBodyWithResponse Make or renew a consumer
 	//
 	// Makes the consumer (201), or replaces its spec (200), and renews it: it lives for `spec.ttlSeconds` from now on, or until
-	// somebody says that it ended. Every renewal gives it another `ETag`. Refused with `consumer_ended` when it has ended.
+	// somebody says that it ended. Every renewal gives it another `ETag`. Refused with `consumer_ended` when it has ended, and
+	// with `invalid_argument` when it would have to be made in a project that has 1,000,000 consumers in a region, with those
+	// that have ended and are not forgotten. That is counted once a minute, for all ways to make one.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -16905,7 +16961,9 @@ type ClientWithResponsesInterface interface {
 	// PutConsumerWithResponse Make or renew a consumer
 	//
 	// Makes the consumer (201), or replaces its spec (200), and renews it: it lives for `spec.ttlSeconds` from now on, or until
-	// somebody says that it ended. Every renewal gives it another `ETag`. Refused with `consumer_ended` when it has ended.
+	// somebody says that it ended. Every renewal gives it another `ETag`. Refused with `consumer_ended` when it has ended, and
+	// with `invalid_argument` when it would have to be made in a project that has 1,000,000 consumers in a region, with those
+	// that have ended and are not forgotten. That is counted once a minute, for all ways to make one.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -16916,7 +16974,8 @@ type ClientWithResponsesInterface interface {
 	//
 	// When more than 20 consumers of a realm, and at least a tenth of it, are lost within ten minutes, no more of them are
 	// ended: it may be their agent that is gone, or the way to this service, and not they. This confirms that all those are
-	// gone that have expired until now; they are ended then, however many. It may be repeated.
+	// gone that have expired until now; they are ended then, however many. It may be repeated. That can be said of at most 100
+	// realms of a project within 30 days; of one more it is refused with `invalid_argument`.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -27705,8 +27764,8 @@ func (c *ClientWithResponses) DetachConsumerWithResponse(ctx context.Context, pr
 // AttachConsumerWithBodyWithResponse Attach a consumer to a claim
 //
 // The consumer uses the claim from now on, and is renewed by it. A consumer that is not there is made, by what the body
-// says of it; of one that is there the body changes nothing. Answers the claim, with 200 when the consumer was attached
-// to it before.
+// says of it; of one that is there the body changes nothing. Answers the claim, which `Location` and `ETag` are of too,
+// with 200 when the consumer was attached to it before.
 //
 // As long as a claim has consumers it is not released: `deleteClaim` is refused with `in_use`. Refused with
 // `too_many_consumers` when the claim has as many as `spec.maxConsumers`, and with `consumer_ended` for a consumer that
@@ -27727,8 +27786,8 @@ func (c *ClientWithResponses) AttachConsumerWithBodyWithResponse(ctx context.Con
 // AttachConsumerWithResponse Attach a consumer to a claim
 //
 // The consumer uses the claim from now on, and is renewed by it. A consumer that is not there is made, by what the body
-// says of it; of one that is there the body changes nothing. Answers the claim, with 200 when the consumer was attached
-// to it before.
+// says of it; of one that is there the body changes nothing. Answers the claim, which `Location` and `ETag` are of too,
+// with 200 when the consumer was attached to it before.
 //
 // As long as a claim has consumers it is not released: `deleteClaim` is refused with `in_use`. Refused with
 // `too_many_consumers` when the claim has as many as `spec.maxConsumers`, and with `consumer_ended` for a consumer that
@@ -28503,7 +28562,9 @@ func (c *ClientWithResponses) GetConsumerWithResponse(ctx context.Context, proje
 // PutConsumerWithBodyWithResponse Make or renew a consumer
 //
 // Makes the consumer (201), or replaces its spec (200), and renews it: it lives for `spec.ttlSeconds` from now on, or until
-// somebody says that it ended. Every renewal gives it another `ETag`. Refused with `consumer_ended` when it has ended.
+// somebody says that it ended. Every renewal gives it another `ETag`. Refused with `consumer_ended` when it has ended, and
+// with `invalid_argument` when it would have to be made in a project that has 1,000,000 consumers in a region, with those
+// that have ended and are not forgotten. That is counted once a minute, for all ways to make one.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -28519,7 +28580,9 @@ func (c *ClientWithResponses) PutConsumerWithBodyWithResponse(ctx context.Contex
 // PutConsumerWithResponse Make or renew a consumer
 //
 // Makes the consumer (201), or replaces its spec (200), and renews it: it lives for `spec.ttlSeconds` from now on, or until
-// somebody says that it ended. Every renewal gives it another `ETag`. Refused with `consumer_ended` when it has ended.
+// somebody says that it ended. Every renewal gives it another `ETag`. Refused with `consumer_ended` when it has ended, and
+// with `invalid_argument` when it would have to be made in a project that has 1,000,000 consumers in a region, with those
+// that have ended and are not forgotten. That is counted once a minute, for all ways to make one.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -28536,7 +28599,8 @@ func (c *ClientWithResponses) PutConsumerWithResponse(ctx context.Context, proje
 //
 // When more than 20 consumers of a realm, and at least a tenth of it, are lost within ten minutes, no more of them are
 // ended: it may be their agent that is gone, or the way to this service, and not they. This confirms that all those are
-// gone that have expired until now; they are ended then, however many. It may be repeated.
+// gone that have expired until now; they are ended then, however many. It may be repeated. That can be said of at most 100
+// realms of a project within 30 days; of one more it is refused with `invalid_argument`.
 //
 // Returns a wrapper object for the known response body format(s).
 //

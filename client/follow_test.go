@@ -188,3 +188,15 @@ func TestAWatchEndsWithWhoListens(t *testing.T) {
 	}
 	end()
 }
+
+func TestTheConsumersOfARealmAreFollowed(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	cache, told := keep(t, follow.Consumers(w.Carve, "team-a", "rack"))
+	for _, realm := range []string{"other", "rack"} {
+		_, err := w.PutConsumerWithResponse(t.Context(), "team-a", realm, "vm", nil, client.IPConsumerPut{})
+		require.NoError(t, err)
+	}
+	until(t, told, func() bool { _, ok := cache.Get("rack/vm"); return ok })
+	require.Len(t, cache.List(), 1)
+}

@@ -2,6 +2,8 @@ package follow
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/carve-ipam/carve/client"
 )
@@ -9,13 +11,13 @@ import (
 // Pools are the pools of a project that a label selector takes; all of them if it is empty.
 func Pools(c *client.Carve, project string, labelSelector string) Source[client.IPPool] {
 	return Source[client.IPPool]{
-		carve: c, project: project, kind: client.ChangeKindIPPool, labels: labelSelector, name: func(a *client.IPPool) string { return a.Metadata.Name },
-		list: func(ctx context.Context, at *client.Cursor) (page[client.IPPool], error) {
+		Name: func(a *client.IPPool) string { return a.Metadata.Name }, Changes: changesOf(c, project, client.ChangeKindIPPool, labelSelector),
+		List: func(ctx context.Context, at *client.Cursor) (Page[client.IPPool], error) {
 			got, err := c.ListPoolsWithResponse(ctx, project, &client.ListPoolsParams{Cursor: at, LabelSelector: optional(labelSelector)})
 			if err != nil {
-				return page[client.IPPool]{}, err
+				return Page[client.IPPool]{}, err
 			}
-			return page[client.IPPool]{got.JSON200.Items, got.JSON200.NextCursor, got.JSON200.ChangesCursor}, nil
+			return Page[client.IPPool]{got.JSON200.Items, got.JSON200.NextCursor, got.JSON200.ChangesCursor}, nil
 		},
 	}
 }
@@ -23,13 +25,13 @@ func Pools(c *client.Carve, project string, labelSelector string) Source[client.
 // Claims are the claims of a project that a label selector takes; all of them if it is empty.
 func Claims(c *client.Carve, project string, labelSelector string) Source[client.IPClaim] {
 	return Source[client.IPClaim]{
-		carve: c, project: project, kind: client.ChangeKindIPClaim, labels: labelSelector, name: func(a *client.IPClaim) string { return a.Metadata.Name },
-		list: func(ctx context.Context, at *client.Cursor) (page[client.IPClaim], error) {
+		Name: func(a *client.IPClaim) string { return a.Metadata.Name }, Changes: changesOf(c, project, client.ChangeKindIPClaim, labelSelector),
+		List: func(ctx context.Context, at *client.Cursor) (Page[client.IPClaim], error) {
 			got, err := c.ListClaimsWithResponse(ctx, project, &client.ListClaimsParams{Cursor: at, LabelSelector: optional(labelSelector)})
 			if err != nil {
-				return page[client.IPClaim]{}, err
+				return Page[client.IPClaim]{}, err
 			}
-			return page[client.IPClaim]{got.JSON200.Items, got.JSON200.NextCursor, got.JSON200.ChangesCursor}, nil
+			return Page[client.IPClaim]{got.JSON200.Items, got.JSON200.NextCursor, got.JSON200.ChangesCursor}, nil
 		},
 	}
 }
@@ -37,13 +39,13 @@ func Claims(c *client.Carve, project string, labelSelector string) Source[client
 // Classes are the classes of a project that a label selector takes; all of them if it is empty.
 func Classes(c *client.Carve, project string, labelSelector string) Source[client.IPClass] {
 	return Source[client.IPClass]{
-		carve: c, project: project, kind: client.ChangeKindIPClass, labels: labelSelector, name: func(a *client.IPClass) string { return a.Metadata.Name },
-		list: func(ctx context.Context, at *client.Cursor) (page[client.IPClass], error) {
+		Name: func(a *client.IPClass) string { return a.Metadata.Name }, Changes: changesOf(c, project, client.ChangeKindIPClass, labelSelector),
+		List: func(ctx context.Context, at *client.Cursor) (Page[client.IPClass], error) {
 			got, err := c.ListClassesWithResponse(ctx, project, &client.ListClassesParams{Cursor: at, LabelSelector: optional(labelSelector)})
 			if err != nil {
-				return page[client.IPClass]{}, err
+				return Page[client.IPClass]{}, err
 			}
-			return page[client.IPClass]{got.JSON200.Items, got.JSON200.NextCursor, got.JSON200.ChangesCursor}, nil
+			return Page[client.IPClass]{got.JSON200.Items, got.JSON200.NextCursor, got.JSON200.ChangesCursor}, nil
 		},
 	}
 }
@@ -51,13 +53,13 @@ func Classes(c *client.Carve, project string, labelSelector string) Source[clien
 // Quotas are the quotas of a project.
 func Quotas(c *client.Carve, project string) Source[client.Quota] {
 	return Source[client.Quota]{
-		carve: c, project: project, kind: client.ChangeKindQuota, name: func(a *client.Quota) string { return a.Metadata.Name },
-		list: func(ctx context.Context, at *client.Cursor) (page[client.Quota], error) {
+		Name: func(a *client.Quota) string { return a.Metadata.Name }, Changes: changesOf(c, project, client.ChangeKindQuota, ""),
+		List: func(ctx context.Context, at *client.Cursor) (Page[client.Quota], error) {
 			got, err := c.ListQuotasWithResponse(ctx, project, &client.ListQuotasParams{Cursor: at})
 			if err != nil {
-				return page[client.Quota]{}, err
+				return Page[client.Quota]{}, err
 			}
-			return page[client.Quota]{got.JSON200.Items, got.JSON200.NextCursor, got.JSON200.ChangesCursor}, nil
+			return Page[client.Quota]{got.JSON200.Items, got.JSON200.NextCursor, got.JSON200.ChangesCursor}, nil
 		},
 	}
 }
@@ -66,13 +68,57 @@ func Quotas(c *client.Carve, project string) Source[client.Quota] {
 func Allocations(c *client.Carve, project string) Source[client.IPAllocation] {
 	self := client.AllocationHolderSelf
 	return Source[client.IPAllocation]{
-		carve: c, project: project, kind: client.ChangeKindIPAllocation, name: func(a *client.IPAllocation) string { return a.Metadata.UID },
-		list: func(ctx context.Context, at *client.Cursor) (page[client.IPAllocation], error) {
+		Name: func(a *client.IPAllocation) string { return a.Metadata.UID }, Changes: changesOf(c, project, client.ChangeKindIPAllocation, ""),
+		List: func(ctx context.Context, at *client.Cursor) (Page[client.IPAllocation], error) {
 			got, err := c.ListAllocationsWithResponse(ctx, project, &client.ListAllocationsParams{Cursor: at, Holder: &self})
 			if err != nil {
-				return page[client.IPAllocation]{}, err
+				return Page[client.IPAllocation]{}, err
 			}
-			return page[client.IPAllocation]{got.JSON200.Items, got.JSON200.NextCursor, got.JSON200.ChangesCursor}, nil
+			return Page[client.IPAllocation]{got.JSON200.Items, got.JSON200.NextCursor, got.JSON200.ChangesCursor}, nil
 		},
 	}
+}
+
+// Consumers are the consumers of a realm, those that have ended among them, named realm/uid.
+func Consumers(c *client.Carve, project, realm string) Source[client.IPConsumer] {
+	changes, inRealm := changesOf(c, project, client.ChangeKindIPConsumer, ""), realm+"/"
+	return Source[client.IPConsumer]{
+		Name: func(a *client.IPConsumer) string { return inRealm + a.Metadata.Name },
+		Changes: func(ctx context.Context, after client.ChangesCursor, seconds int) (*client.ChangeList, error) {
+			list, err := changes(ctx, after, seconds)
+			if err == nil {
+				list.Items = slices.DeleteFunc(list.Items, func(a client.Change) bool { return !strings.HasPrefix(a.Name, inRealm) })
+			}
+			return list, err
+		},
+		List: func(ctx context.Context, at *client.Cursor) (Page[client.IPConsumer], error) {
+			got, err := c.ListConsumersWithResponse(ctx, project, realm, &client.ListConsumersParams{Cursor: at})
+			if err != nil {
+				return Page[client.IPConsumer]{}, err
+			}
+			return Page[client.IPConsumer]{got.JSON200.Items, got.JSON200.NextCursor, got.JSON200.ChangesCursor}, nil
+		},
+	}
+}
+
+// changesOf asks for the changes of a kind, of what has such labels.
+func changesOf(
+	c *client.Carve, project string, kind client.ChangeKind, labels string,
+) func(ctx context.Context, after client.ChangesCursor, seconds int) (*client.ChangeList, error) {
+	return func(ctx context.Context, after client.ChangesCursor, seconds int) (*client.ChangeList, error) {
+		answer, err := c.ListChangesWithResponse(ctx, project, &client.ListChangesParams{
+			After: &after, ResourceKind: client.ChangeKindsFilter{kind}, LabelSelector: optional(labels), WaitSeconds: &seconds,
+		})
+		if err != nil {
+			return nil, err
+		}
+		return answer.JSON200, nil
+	}
+}
+
+func optional(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
 }

@@ -19,25 +19,25 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// Source is what can be followed: the objects of one kind in a project, T as the list answers them.
+// Source is what can be followed: objects of one kind in a project, T as the list answers them. [Claims] and others make one; who reaches the server in
+// another way fills it in.
 type Source[T any] struct {
 	// Wait is for how long the server keeps a request that has nothing to answer yet, in whole seconds up to 60; 10 s if it is 0. It must be
 	// shorter than an attempt may last (client.RetryPolicy.AttemptTimeout).
 	Wait time.Duration
-
-	carve   *client.Carve
-	project string
-	kind    client.ChangeKind
-	labels  string
-	list    func(ctx context.Context, cursor *client.Cursor) (page[T], error)
-	name    func(*T) string
+	// List answers a page of what there is, the first one without a cursor.
+	List func(ctx context.Context, cursor *client.Cursor) (Page[T], error)
+	// Name is what the feed calls an object.
+	Name func(*T) string
+	// Changes answers what has changed since a place, of the objects that List lists. When there is nothing, it waits so many seconds for it.
+	Changes func(ctx context.Context, after client.ChangesCursor, seconds int) (*client.ChangeList, error)
 }
 
-// page is one of a list, and from where the list is followed.
-type page[T any] struct {
-	items   []T
-	next    client.NextCursor
-	changes client.ListChangesCursor
+// Page is one of a list, and on the first one from where the list is followed.
+type Page[T any] struct {
+	Items   []T
+	Next    client.NextCursor
+	Changes client.ListChangesCursor
 }
 
 const usualWait = 10 * time.Second
@@ -48,14 +48,7 @@ func (s Source[T]) changes(ctx context.Context, after client.ChangesCursor) (*cl
 	if wait == 0 {
 		wait = usualWait
 	}
-	seconds := int(wait / time.Second)
-	answer, err := s.carve.ListChangesWithResponse(ctx, s.project, &client.ListChangesParams{
-		After: &after, ResourceKind: client.ChangeKindsFilter{s.kind}, LabelSelector: optional(s.labels), WaitSeconds: &seconds,
-	})
-	if err != nil {
-		return nil, err
-	}
-	return answer.JSON200, nil
+	return s.Changes(ctx, after, int(wait/time.Second))
 }
 
 // event is what a change says.
@@ -68,11 +61,4 @@ func (s Source[T]) event(c client.Change) (Event[T], error) {
 		return Event[T]{}, err
 	}
 	return Event[T]{Type: Put, Name: c.Name, Object: object}, nil
-}
-
-func optional(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
 }

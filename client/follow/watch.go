@@ -4,9 +4,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"math/rand/v2"
-	"net/http"
-	"time"
 
 	"github.com/carve-ipam/carve/client"
 )
@@ -30,11 +27,6 @@ type Event[T any] struct {
 	Object *T     // of a Put; nil otherwise
 }
 
-const (
-	firstPause   = 250 * time.Millisecond
-	longestPause = 30 * time.Second
-)
-
 // Watch tells first what there is, as Puts, then that this was all (Synced), and from then on what changes. An object may be told again without a
 // change, and states in between may be left out; what is told last is how it is.
 //
@@ -52,11 +44,11 @@ func (s Source[T]) Watch(ctx context.Context) iter.Seq2[Event[T], error] {
 // watch is a watch while it runs.
 type watch[T any] struct {
 	Source[T]
-	ctx    context.Context
-	yield  func(Event[T], error) bool
-	known  map[string]struct{} // the names that were told and not deleted
-	ended  bool                // nobody listens any more
-	failed int                 // how often in a row
+	ctx   context.Context
+	yield func(Event[T], error) bool
+	known map[string]struct{} // the names that were told and not deleted
+	ended bool                // nobody listens any more
+	patience
 }
 
 // tell tells of an error, waits, and reports whether the watch goes on.
@@ -68,24 +60,7 @@ func (w *watch[T]) tell(err error) bool {
 		w.failed = 0
 		return true
 	}
-	if !w.yield(Event[T]{}, err) || stays(err) {
-		return false
-	}
-	w.failed++
-	pause := min(longestPause, firstPause<<min(w.failed-1, 10))
-	select {
-	case <-w.ctx.Done():
-		return false
-	case <-time.After(pause/2 + rand.N(pause/2)): //nolint:gosec // a pause is no secret
-		return true
-	}
-}
-
-// stays reports whether a refusal will be the same at the next attempt.
-func stays(err error) bool {
-	problem, ok := client.AsProblem(err)
-	return ok && problem.Status >= http.StatusBadRequest && problem.Status < http.StatusInternalServerError &&
-		problem.Status != http.StatusTooManyRequests && problem.Status != http.StatusConflict
+	return w.yield(Event[T]{}, err) && !Stays(err) && w.wait(w.ctx)
 }
 
 // put tells of an event; it reports whether somebody listens.
@@ -111,19 +86,16 @@ func (w *watch[T]) listAndFollow() error {
 		return err
 	}
 	w.failed = 0
-	for {
-		changes, err := w.changes(w.ctx, cursor)
+	for changes, err := range Changes(w.ctx, cursor, w.changes) {
 		if client.CodeOf(err) == client.ProblemCodeCursorExpired {
 			return err
 		}
 		if err != nil {
-			if !w.tell(err) {
-				w.ended = true
+			if w.ended = !w.yield(Event[T]{}, err) || Stays(err); w.ended {
 				return nil
 			}
 			continue
 		}
-		w.failed = 0
 		for _, c := range changes.Items {
 			e, err := w.event(c)
 			if err != nil {
@@ -133,8 +105,8 @@ func (w *watch[T]) listAndFollow() error {
 				return nil
 			}
 		}
-		cursor = changes.Cursor
 	}
+	return nil
 }
 
 // relist tells what there is, and what was there and is no more. It answers from where the changes are followed.
@@ -143,24 +115,24 @@ func (w *watch[T]) relist() (client.ChangesCursor, error) {
 	var at *client.Cursor
 	listed := map[string]struct{}{}
 	for {
-		page, err := w.list(w.ctx, at)
+		page, err := w.List(w.ctx, at)
 		if err != nil {
 			return "", err
 		}
 		if at == nil {
-			changes = page.changes
+			changes = page.Changes
 		}
-		for i := range page.items {
-			name := w.name(&page.items[i])
+		for i := range page.Items {
+			name := w.Name(&page.Items[i])
 			listed[name] = struct{}{}
-			if !w.put(Event[T]{Type: Put, Name: name, Object: &page.items[i]}) {
+			if !w.put(Event[T]{Type: Put, Name: name, Object: &page.Items[i]}) {
 				return "", nil
 			}
 		}
-		if page.next == "" {
+		if page.Next == "" {
 			break
 		}
-		at = &page.next
+		at = &page.Next
 	}
 	for name := range w.known {
 		if _, there := listed[name]; !there && !w.put(Event[T]{Type: Delete, Name: name}) {

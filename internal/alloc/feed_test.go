@@ -40,7 +40,7 @@ func (b *bundle) follow(t testing.TB, cursor string, f feed.Filter) *feed.Follow
 	return follower
 }
 
-// told is what a follower is told until there is nothing more.
+// told is what a follower is told until there is nothing more, without what comes again.
 func told(ctx context.Context, t testing.TB, f *feed.Follower, limit int) (all []string) {
 	t.Helper()
 	for {
@@ -54,7 +54,9 @@ func told(ctx context.Context, t testing.TB, f *feed.Follower, limit int) (all [
 			if c.Object == nil {
 				word = "Delete"
 			}
-			all = append(all, fmt.Sprintf("%s %s %s", word, c.Kind, c.Name))
+			if one := fmt.Sprintf("%s %s %s", word, c.Kind, c.Name); !slices.Contains(all, one) {
+				all = append(all, one)
+			}
 		}
 	}
 }
@@ -185,6 +187,8 @@ func TestRightsAndLimitsOfFollowers(t *testing.T) {
 		all = append(all, next)
 	}
 	require.Len(t, all, 1023)
+	followers, projects := b.Followers()
+	require.Equal(t, []int{1024, 1}, []int{followers, projects})
 	for _, one := range all {
 		one.Close()
 		one.Close()

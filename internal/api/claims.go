@@ -108,7 +108,7 @@ func releasing(project string, body gen.ClaimReleaseCreate) (releases.Releasing,
 	q := releases.Releasing{
 		Names: sel.Names, Token: body.Token, Cursor: body.Cursor, Limit: codec.Or(body.Limit, releases.MaxReleases), Preview: shownReleases,
 	}
-	if sel.Names != nil && (sel.Owner != "" || sel.LabelSelector != "" || sel.Pool != "" || sel.ClassName != "") {
+	if sel.Names != nil && (sel.Owner != "" || sel.LabelSelector != "" || sel.Pool != "" || sel.ClassName != "" || sel.Consumer != nil) {
 		return q, ipam.Invalid("/select/names", "stands alone: leave the other conditions out.")
 	}
 	if body.CreatedBefore != nil {
@@ -119,6 +119,9 @@ func releasing(project string, body gen.ClaimReleaseCreate) (releases.Releasing,
 	q.Filter.Owner = strings.TrimRight(sel.Owner, "/")
 	if sel.Pool != "" {
 		q.Filter.Pool = refFilter(project, &sel.Pool)
+	}
+	if sel.Consumer != nil {
+		q.Filter.Consumer = codec.ConsumerRef(sel.Consumer.Realm, sel.Consumer.UID)
 	}
 	return q, inSelection(err)
 }

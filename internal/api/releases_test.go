@@ -55,6 +55,12 @@ func TestReleasingManyClaims(t *testing.T) {
 	require.Contains(t, w.Body.String(), `"count":1`)
 	require.Contains(t, w.Body.String(), `"token":"dG9rZW4"`)
 
+	for consumer, want := range map[string]ipam.ConsumerRef{`{"uid": "vm-1"}`: {Realm: "default", UID: "vm-1"}, `{"uid": "vm-1", "realm": "rack"}`: {Realm: "rack", UID: "vm-1"}} {
+		w = on.do(t, "POST", releasesPath+"?dryRun=true", `{"select": {"consumer": `+consumer+`}}`)
+		require.Equal(t, http.StatusOK, w.Code, w.Body.String())
+		require.Equal(t, paging.Filter{Consumer: want}, s.asked.Filter)
+	}
+
 	w = on.do(t, "POST", releasesPath, `{"select": {"names": ["web", "db"]}, "token": "dG9rZW4", "cursor": "Y3Vyc29y", "createdBefore": "2026-03-03T12:00:00Z", "limit": 5}`)
 	require.JSONEq(t, `{"released": 3, "gone": 1, "skipped": [{"name": "web", "code": "in_use", "detail": "Claim team-a/web is in use."}], "nextCursor": "bmV4dA"}`,
 		w.Body.String())
@@ -69,6 +75,7 @@ func TestReleasesOfManyThatAreNotValid(t *testing.T) {
 	for body, pointer := range map[string]string{
 		`{}`: "", `{"select": {}}`: "/select", `{"select": {"names": ["a"], "owner": "b"}}`: "/select/names",
 		`{"select": {"labelSelector": "a=("}}`: "/select/labelSelector", `{"select": {"names": []}}`: "/select/names", `{"select": {"consumer": "a"}}`: "/select/consumer",
+		`{"select": {"consumer": {"realm": "rack"}}}`: "/select/consumer/uid", `{"select": {"names": ["a"], "consumer": {"uid": "b"}}}`: "/select/names",
 	} {
 		p := problem(t, on.do(t, "POST", releasesPath, body), http.StatusBadRequest, gen.ProblemCodeInvalidArgument)
 		if pointer != "" {

@@ -39,10 +39,11 @@ func maxWaiting(c Config) int {
 // load is how much the server has to do, for whoever reads the metrics.
 func (a *App) load(service *alloc.Service) telemetry.Load {
 	requests, queues := a.inFlight.Load(), service.Queues()
+	followers, followed := service.Followers()
 	return telemetry.Load{
 		InFlight: requests.Now, MaxInFlight: requests.Max, AtTheDoor: requests.Waiting, Waiting: queues.Waiting, Longest: queues.Longest,
-		Oldest: service.WebhooksWait(),
-		Shed:   map[string]int64{"in_flight": requests.Full, "caller": requests.Greedy, "pool": queues.Refused},
+		Oldest: service.WebhooksWait(), Followers: int64(followers), Followed: int64(followed),
+		Shed: map[string]int64{"in_flight": requests.Full, "caller": requests.Greedy, "pool": queues.Refused},
 	}
 }
 

@@ -118,7 +118,10 @@ func (d *double) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if len(d.script) == 0 {
 		d.mu.Unlock()
 		d.t.Errorf("one request too many: %s %s", r.Method, r.URL)
+		w.Header().Set("Content-Type", "application/problem+json") // refused for good: who would ask for ever does not
 		w.WriteHeader(http.StatusTeapot)
+		_, err = w.Write([]byte(`{"code": "internal", "status": 418, "detail": "One request too many."}`))
+		assert.NoError(d.t, err)
 		return
 	}
 	next := d.script[0]
@@ -197,8 +200,14 @@ var noon = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
 func (d *double) run(args ...string) result {
 	d.t.Helper()
 	var out, err bytes.Buffer
-	code := cli.Run(d.t.Context(), args, cli.Surroundings{
-		In: bytes.NewBufferString(d.in), Out: &out, Err: &err, Version: "1.2.3", Database: d.database, Secret: d.secret,
+	code := d.runUntil(d.t.Context(), &out, &err, args...)
+	return result{code, out.String(), err.String()}
+}
+
+// runUntil carries out one command line that goes on until the context ends, and answers its exit code.
+func (d *double) runUntil(ctx context.Context, out, err io.Writer, args ...string) int {
+	return cli.Run(ctx, args, cli.Surroundings{
+		In: bytes.NewBufferString(d.in), Out: out, Err: err, Version: "1.2.3", Database: d.database, Secret: d.secret,
 		Now: func() time.Time { return noon },
 		Env: func(name string) (string, bool) { v, found := d.env[name]; return v, found },
 		Pause: func(_ context.Context, pause time.Duration) error {
@@ -206,7 +215,6 @@ func (d *double) run(args ...string) result {
 			return nil
 		},
 	})
-	return result{code, out.String(), err.String()}
 }
 
 // done is run for a command line that must succeed and use up the script.

@@ -9,10 +9,10 @@ import (
 )
 
 // shownRelease is the answer of a dry run that has found so many claims, of which it shows one.
-func shownRelease(t *testing.T, count int, more bool) reply {
+func shownRelease(t *testing.T, count int, more bool, skipped ...any) reply {
 	t.Helper()
 	return ok(marshal(t, map[string]any{
-		"released": 0, "gone": 0, "skipped": []any{}, "count": count, "more": more, "token": "dG9r", "claims": []json.RawMessage{example(t, "IPClaim")},
+		"released": 0, "gone": 0, "skipped": append([]any{}, skipped...), "count": count, "more": more, "token": "dG9r", "claims": []json.RawMessage{example(t, "IPClaim")},
 	}))
 }
 
@@ -41,6 +41,25 @@ func TestManyClaimsAreReleasedStepByStep(t *testing.T) {
 	for _, s := range seen {
 		require.Empty(t, s.header.Values("Idempotency-Key"))
 	}
+}
+
+// What others use as well stays, and is told whether or not anything is released.
+func TestWhatAConsumerUsesIsReleased(t *testing.T) {
+	t.Parallel()
+	stays := map[string]any{"name": "web", "code": "in_use", "detail": "Others use it."}
+	d := answering(t, shownRelease(t, 1, false, stays), doneRelease(t, 1, "", stays))
+	r := d.run("release", "--consumer", "vm-1", "--realm", "rack", "--yes")
+	require.Equal(t, 4, r.code, r.err)
+	require.Equal(t, "1 of 1 claims released\n", r.out)
+	require.Equal(t, "claim web stays (in_use): Others use it.\n", r.err)
+	require.JSONEq(t, `{"select": {"consumer": {"uid": "vm-1", "realm": "rack"}}}`, string(d.requests()[0].body))
+
+	r = answering(t, shownRelease(t, 1, false, stays)).done("release", "--consumer", "vm-1", "--dry-run")
+	require.Equal(t, "claim web stays (in_use): Others use it.\n1 claim would be released\n", r.err)
+	d = answering(t, shownRelease(t, 0, false, stays))
+	require.Equal(t, 4, d.run("release", "--consumer", "vm-1").code)
+	require.JSONEq(t, `{"select": {"consumer": {"uid": "vm-1"}}}`, string(d.requests()[0].body))
+	require.Equal(t, 2, answering(t).run("release", "--pool", "p", "--realm", "rack").code)
 }
 
 func TestAReleaseIsShownOrConfirmed(t *testing.T) {

@@ -84,6 +84,17 @@ func TestFlagsBecomeTheRequest(t *testing.T) {
 			"/v1/projects/team-a/claims",
 			`{"metadata":{"name":"vip"},"spec":{"allocationRef":{"name":"3f2504e0-4f89-41d3-9a0c-0305e82c3301"}}}`,
 		},
+		"ClaimInUse": {
+			[]string{
+				"claim", "create", "web", "--consumer", "vm-1", "--consumer", "vm-2", "--max-consumers", "2", "--realm", "rack", "--consumer-ttl", "2m",
+				"--when-unused", "delete",
+			}, claim, "/v1/projects/team-a/claims",
+			`{"metadata":{"name":"web"},"spec":{"maxConsumers":2,"whenUnused":"Delete","consumers":[
+			  {"uid":"vm-1","realm":"rack","ttlSeconds":120},{"uid":"vm-2","realm":"rack","ttlSeconds":120}]}}`,
+		},
+		"PutOfAClaimInUse": {
+			[]string{"claim", "put", "web", "--consumer", "vm-1"}, claim, "/v1/projects/team-a/claims/web", `{"spec":{"consumers":[{"uid":"vm-1"}]}}`,
+		},
 		"PutOfAClaim": {
 			[]string{"claim", "put", "web", "--pool", "prod-eu", "--label", "env=prod"}, claim, "/v1/projects/team-a/claims/web",
 			`{"metadata":{"labels":{"env":"prod"}},"spec":{"poolRef":{"name":"prod-eu"}}}`,

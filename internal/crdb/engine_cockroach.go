@@ -12,7 +12,11 @@ import (
 // cockroach is CockroachDB, the product's database.
 type cockroach struct{}
 
-func (cockroach) settings() map[string]string { return sharedSettings() }
+func (cockroach) settings() map[string]string {
+	s := sharedSettings()
+	s["transaction_timeout"] = longestTransaction.String() // a COMMIT that comes later is refused
+	return s
+}
 
 // locks: there are no locks of pages here, so that SERIALIZABLE alone does.
 func (cockroach) locks() bool { return false }

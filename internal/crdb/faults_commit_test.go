@@ -38,18 +38,18 @@ func (st *storm) faultAtCommitIsSettled(t *testing.T, o operation, want map[stri
 	t.Helper()
 	for fault, f := range commitFaults {
 		attempts, difference := st.round(t, o, pgfault.Once(f.fault))
-		require.Equal(t, f.ends, attempts, fault)
+		requireEnds(t, f.ends, attempts, fault)
 		require.Equal(t, want, difference, fault)
 	}
 	// One after another: lost, lost, refused, and then committed without an answer.
 	attempts, difference := st.round(t, o, pgfault.First(2, pgfault.LostBeforeCommit()),
 		pgfault.Once(pgfault.CommitSerializationFailure()), pgfault.Once(pgfault.CommittedAnswerLost()))
-	require.Equal(t, []string{"unknown", "unknown", "again 40001", "unknown"}, attempts)
+	requireEnds(t, []string{"unknown", "unknown", "again 40001", "unknown"}, attempts)
 	require.Equal(t, want, difference)
 	// The read that settles it is lost twice as well.
 	before := st.proxy.Injected()["ConnectionLost"]
 	attempts, difference = st.round(t, o, pgfault.Once(pgfault.CommittedAnswerLost()), pgfault.First(2, afterCommit(pgfault.ConnectionLost())))
-	require.Equal(t, []string{"unknown"}, attempts)
+	requireEnds(t, []string{"unknown"}, attempts)
 	require.Equal(t, want, difference)
 	require.Equal(t, before+2, st.proxy.Injected()["ConnectionLost"])
 }

@@ -39,7 +39,7 @@ func (st *storm) faultInAStatementIsRunAgain(t *testing.T, o operation, want map
 		if total(st.proxy.Injected()) == before {
 			break // the transaction has no more statements
 		}
-		require.Equal(t, []string{f.end, "committed"}, attempts, "at statement %d", place)
+		requireEnds(t, []string{f.end, "committed"}, attempts, "at statement %d", place)
 	}
 	require.Greater(t, place, 2, "a transaction that reads and writes")
 }

@@ -3,6 +3,7 @@ package crdb
 import (
 	"context"
 	"errors"
+	"strconv"
 	"sync"
 	"time"
 
@@ -22,12 +23,16 @@ const (
 
 	markLasts   = 5 * time.Second // a mark is read anew after
 	feedSeenMax = 64
+	logWait     = 20 * time.Millisecond // for the database to write its log, before it is asked again,
+	endEvery    = 10                    // and so often before it is made to
 )
 
 // feedSeen is the transactions of a moment: the oldest that had not ended, and the first that had not begun. On CockroachDB oldest is the moment.
 type feedSeen struct {
-	at           time.Time
-	oldest, next string
+	at             time.Time
+	oldest, next   string
+	wrote, flushed int64     // of the log, when oldest was the oldest; and what of it a crash leaves. Equal where no crash takes numbers back
+	connected      time.Time // since when the session that asked was
 }
 
 // feedClock is what a store knows of the order of commits.
@@ -36,6 +41,10 @@ type feedClock struct {
 	seen []feedSeen // earlier moments, the oldest first
 	mark storage.Mark
 	read time.Time // when, by the process's own clock; zero: never
+
+	lasting string   // the last commit that no crash takes back; "": none is known
+	of      string   // the secret of the database of it
+	waits   feedSeen // what will be lasting when the log is on the disk
 
 	reading sync.Mutex // by whoever reads a mark
 }
@@ -80,14 +89,46 @@ func (s *Store) FeedRead(ctx context.Context, project storage.ProjectKey, from s
 }
 
 func (s *Store) feedRead(ctx context.Context, project storage.ProjectKey, from storage.Place, after ipam.ID, limit int) (storage.FeedPage, error) {
-	place, trail := s.engine.feed()
 	if after.IsZero() {
 		after = ipam.FirstTimeID(from.Since)
 	}
-	var page storage.FeedPage
+	for n := 0; ; n++ {
+		page, lasts, err := s.feedReadOnce(ctx, project, from, after, limit)
+		if err == nil && !lasts && n%endEvery == 0 {
+			err = s.endOne(ctx)
+		}
+		if err != nil || lasts {
+			return page, err
+		}
+		select {
+		case <-ctx.Done():
+			return page, context.Cause(ctx)
+		case <-time.After(logWait):
+		}
+	}
+}
+
+// endOne ends a transaction with a number, after which the log is written to the disk.
+func (s *Store) endOne(ctx context.Context) error {
+	_, _, ending := s.engine.feed()
+	return s.readNow(ctx, "feed_ending", func(q lookup.Querier) error {
+		found, err := q.Query(ctx, ending)
+		if err != nil {
+			return err
+		}
+		found.Close()
+		return found.Err()
+	})
+}
+
+// feedReadOnce reads a page. Its place lasts but at the beginning, when it is not known of any that it would be found in the log after a crash.
+func (s *Store) feedReadOnce(
+	ctx context.Context, project storage.ProjectKey, from storage.Place, after ipam.ID, limit int,
+) (page storage.FeedPage, lasts bool, err error) {
+	place, trail, _ := s.engine.feed()
 	var seen feedSeen
 	asked := s.clock.local()
-	err := s.readNow(ctx, "feed_read", func(q lookup.Querier) error {
+	err = s.readNow(ctx, "feed_read", func(q lookup.Querier) error {
 		page = storage.FeedPage{}
 		b := &pgx.Batch{}
 		b.Queue(place)
@@ -95,7 +136,8 @@ func (s *Store) feedRead(ctx context.Context, project storage.ProjectKey, from s
 			b.Queue(trail, s.places.Everywhere(), rows.ID(project.ID), rows.ID(after), from.Commit, limit)
 		}
 		results := q.SendBatch(ctx, b)
-		err := results.QueryRow().Scan(&seen.oldest, &seen.next, &seen.at, &page.Now.Secret, &page.Now.KeptFrom)
+		err := results.QueryRow().Scan(&seen.oldest, &seen.next, &seen.at, &page.Now.Secret, &page.Now.KeptFrom,
+			&seen.wrote, &seen.flushed, &seen.connected)
 		if errors.Is(err, pgx.ErrNoRows) {
 			err = errNoFeed
 		}
@@ -105,11 +147,11 @@ func (s *Store) feedRead(ctx context.Context, project storage.ProjectKey, from s
 		return errors.Join(err, results.Close())
 	})
 	if err != nil {
-		return page, err
+		return page, false, err
 	}
-	page.Now.Place = s.feed.saw(s.engine, seen, page.Now, asked)
-	page.More = limit > 0 && len(page.Rows) == limit
-	return page, nil
+	page.Read, page.More = seen.oldest, limit > 0 && len(page.Rows) == limit
+	page.Now.Place, lasts = s.feed.saw(s.engine, seen, page, asked)
+	return page, lasts, nil
 }
 
 func feedRowOf(project storage.ProjectKey) func(pgx.CollectableRow) (storage.FeedRow, error) {
@@ -123,10 +165,14 @@ func feedRowOf(project storage.ProjectKey) func(pgx.CollectableRow) (storage.Fee
 	}
 }
 
-// saw keeps a moment, and answers the place that it is.
-func (f *feedClock) saw(e engine, now feedSeen, mark storage.Mark, asked time.Time) storage.Place {
+// saw keeps a moment, and answers the last place until then that no crash takes back, if one is known.
+func (f *feedClock) saw(e engine, now feedSeen, page storage.FeedPage, asked time.Time) (place storage.Place, lasts bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if now.oldest, lasts = f.lastingUntil(now, page); !lasts {
+		return place, false
+	}
+	mark := page.Now
 	mark.Place = storage.Place{Commit: now.oldest, Since: e.since(f.seen, now).Add(-storage.LatestRecord).UTC()}
 	if n := len(f.seen); n == 0 || now.at.Sub(f.seen[n-1].at) >= time.Second {
 		f.seen = append(f.seen, now)
@@ -137,5 +183,37 @@ func (f *feedClock) saw(e engine, now feedSeen, mark storage.Mark, asked time.Ti
 	if asked.After(f.read) {
 		f.mark, f.read = mark, asked
 	}
-	return mark.Place
+	return mark.Place, true
+}
+
+// lastingUntil answers the last commit, no later than a moment, that no crash takes back.
+func (f *feedClock) lastingUntil(now feedSeen, page storage.FeedPage) (commit string, known bool) {
+	if f.of != page.Now.Secret {
+		f.of, f.lasting, f.waits = page.Now.Secret, "", feedSeen{}
+	}
+	switch waits := f.waits; {
+	case now.wrote <= now.flushed:
+		f.outlasts(now.oldest)
+		f.waits = feedSeen{}
+	case waits.oldest == "" || now.connected.After(waits.at): // there may have been a crash since
+		f.waits = now
+	case waits.wrote <= now.flushed:
+		f.outlasts(waits.oldest)
+		f.waits = now
+	}
+	for _, row := range page.Rows { // what is committed is on the disk, so that its transaction's number is not given again, and no earlier one
+		if number, err := strconv.ParseUint(row.Commit, 10, 64); err == nil {
+			f.outlasts(strconv.FormatUint(number+1, 10))
+		}
+	}
+	if f.lasting != "" && storage.CommitBefore(f.lasting, now.oldest) {
+		return f.lasting, true
+	}
+	return now.oldest, f.lasting != ""
+}
+
+func (f *feedClock) outlasts(commit string) {
+	if f.lasting == "" || storage.CommitBefore(f.lasting, commit) {
+		f.lasting = commit
+	}
 }

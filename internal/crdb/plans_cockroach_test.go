@@ -33,6 +33,9 @@ func TestNoStatementReadsAWholeTableOnCockroach(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(statements)) {
 		plan := explainOnCockroach(t, c, name, statements[name])
 		assert.NotContains(t, plan, "FULL SCAN", "%s:\n%s", name, plan)
+		if name == "history_list_ended" { // planned anew for each release, it reads two rows; as one it would read all that ended at a block in two minutes
+			continue
+		}
 		assert.NotContains(t, plan, "apply join", "%s:\n%s", name, plan)
 	}
 }

@@ -186,6 +186,7 @@ func TestSpecsOfClassesAreComparedByValue(t *testing.T) {
 		"IsDefault":           {func(s *ipam.ClassSpec) { s.IsDefault = false }, ""},
 		"ReuseAfter":          {func(s *ipam.ClassSpec) { s.ReuseAfter = new(time.Minute) }, ""},
 		"ReuseAfterLost":      {func(s *ipam.ClassSpec) { s.ReuseAfterLost = new(time.Minute) }, ""},
+		"UniqueWithin":        {func(s *ipam.ClassSpec) { s.UniqueWithin = ipam.UniqueWithinClass }, "/spec/uniqueWithin"},
 		"PoolSelection":       {func(s *ipam.ClassSpec) { s.PoolSelection = ipam.PoolsLeastUtilized }, ""},
 		"Parameters":          {func(s *ipam.ClassSpec) { s.Parameters = map[string]string{"a": "c"} }, ""},
 		"Description":         {func(s *ipam.ClassSpec) { s.Description = "" }, ""},

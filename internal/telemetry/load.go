@@ -14,6 +14,8 @@ type Load struct {
 	Waiting     int64            // claims and releases that wait for their pool's turn
 	Longest     int64            // that wait for the same pool, the one for which most wait
 	Oldest      time.Duration    // how long the delivery to a webhook has been tried that has been for longest
+	Followers   int64            // that are told of changes, or wait for some
+	Followed    int64            // projects that they follow
 	Shed        map[string]int64 // requests that were refused since the start, by what there was too much of
 }
 
@@ -23,6 +25,7 @@ func (m *Metrics) WatchLoad(read func() Load) error {
 	inFlight, limit, door := k.gauge(ofInFlight), k.gauge(ofMaxInFlight), k.gauge(ofAtTheDoor)
 	waiting, longest, shed := k.gauge(ofQueue), k.gauge(ofLongest), k.count(ofShed)
 	oldest := k.figure(ofOldest)
+	followers, followed := k.gauge(ofFollowers), k.gauge(ofFollowed)
 	return k.watch("the load", func(o metric.Observer) {
 		now := read()
 		o.ObserveInt64(inFlight, now.InFlight)
@@ -31,6 +34,8 @@ func (m *Metrics) WatchLoad(read func() Load) error {
 		o.ObserveInt64(waiting, now.Waiting)
 		o.ObserveInt64(longest, now.Longest)
 		o.ObserveFloat64(oldest, now.Oldest.Seconds())
+		o.ObserveInt64(followers, now.Followers)
+		o.ObserveInt64(followed, now.Followed)
 		for reason, n := range now.Shed {
 			o.ObserveInt64(shed, n, metric.WithAttributes(labelReason.String(reason)))
 		}

@@ -46,6 +46,8 @@ var (
 	ofQueue          = about{"carve.queue.waiting", "", "Claims and releases that wait for their pool's turn."}
 	ofOldest         = about{"carve.webhook.oldest", "s", "How long the delivery to a webhook of this region has been tried that has been for longest."}
 	ofLongest        = about{"carve.queue.longest", "", "Claims and releases that wait for the same pool, the one for which most wait."}
+	ofFollowers      = about{"carve.feed.followers", "", "Followers of the feed: they are told of changes, or wait for some."}
+	ofFollowed       = about{"carve.feed.projects", "", "Projects that are followed."}
 	ofExpiry         = about{"carve.certificate.expiry.timestamp", "s", "When the certificate that is shown expires, or the first of the CAs of clients, in seconds since 1970."}
 	ofReloadFailed   = about{"carve.certificate.reload.failed", "", "1 while the files of a certificate hold what cannot be used, and what they held before is."}
 	ofReloads        = about{"carve.certificate.reloads", "", "Times that the files of a certificate had changed and were read, by what came of it."}

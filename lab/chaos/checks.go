@@ -38,6 +38,7 @@ import (
 //	told         what a client was told is not what is stored
 //	unreachable  what was not acknowledged cannot be reached by its key or name
 //	unusable     a pool cannot be emptied and handed out as a whole
+//	herd         a claim is released other than once, by its last consumer; or a consumer comes back, or ends early (package herd)
 //	harness      the harness could not do its work
 type Violation struct {
 	Check  string

@@ -47,6 +47,9 @@ func (run *run) judge(ctx context.Context, res *Result) error {
 	run.cooled()
 	run.heldUp()
 	run.tryKeys(ctx)
+	if err := run.herded(ctx, res); err != nil {
+		return err
+	}
 	if err := run.past(ctx, res); err != nil {
 		return err
 	}

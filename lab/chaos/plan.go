@@ -27,6 +27,7 @@ type Mix struct {
 	Attempts   int           // of transactions and reads, for each request on the average, at most
 	Repeats    int           // likewise, of those that were tried before and did not succeed
 	Settle     bool          // check usability, at the cost of emptying the pools
+	Agents     int           // of a herd, whose machines use claims (package herd)
 }
 
 // Pool is a pool of a run, with its strategy.
@@ -123,7 +124,13 @@ func (m Mix) tide(number int) tide {
 }
 
 // Mixes are the mixes of the suite; seeds take them in turn.
-func Mixes() []Mix { return []Mix{Ordinary(), Served(), Paused(), FailedOver()} }
+func Mixes() []Mix { return []Mix{herded(Ordinary()), Served(), Paused(), FailedOver()} }
+
+// herded is a mix with a herd.
+func herded(m Mix) Mix {
+	m.Agents = 4
+	return m
+}
 
 // onSomebodyElses are the mixes that can be run on a database server of somebody else, in one region: it is neither restarted nor replaced.
 func onSomebodyElses(mixes []Mix) (out []Mix) {

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/carve-ipam/carve/lab/herd"
 )
 
 // run is one plan on its way.
@@ -25,6 +27,7 @@ type run struct {
 	progress *progress
 	attempts *attempts
 	restored restored
+	herd     *herd.Herd // nil: there is none
 	keys     []key
 	requests atomic.Int64
 }
@@ -103,7 +106,7 @@ func (run *run) all(ctx context.Context, environ []string, res *Result) (err err
 	if err := run.tells(ctx); err != nil {
 		return err
 	}
-	if err := run.furnish(ctx); err != nil {
+	if err := errors.Join(run.furnish(ctx), run.newHerd(ctx)); err != nil {
 		return err
 	}
 	run.work(ctx)
@@ -155,6 +158,9 @@ func (run *run) work(ctx context.Context) {
 	weather.Go(func() { run.disasters(ctx) })
 	for c := range run.plan.Ops {
 		clients.Go(func() { run.client(ctx, run.plan.Ops[c]) })
+	}
+	if run.herd != nil {
+		clients.Go(func() { run.herd.Work(ctx) })
 	}
 	clients.Wait()
 	run.progress.end()

@@ -1125,8 +1125,8 @@ export interface paths {
         /**
          * Attach a consumer to a claim
          * @description The consumer uses the claim from now on, and is renewed by it. A consumer that is not there is made, by what the body
-         *     says of it; of one that is there the body changes nothing. Answers the claim, with 200 when the consumer was attached
-         *     to it before.
+         *     says of it; of one that is there the body changes nothing. Answers the claim, which `Location` and `ETag` are of too,
+         *     with 200 when the consumer was attached to it before.
          *
          *     As long as a claim has consumers it is not released: `deleteClaim` is refused with `in_use`. Refused with
          *     `too_many_consumers` when the claim has as many as `spec.maxConsumers`, and with `consumer_ended` for a consumer that
@@ -1231,7 +1231,8 @@ export interface paths {
          * Confirm that the consumers that expired are gone
          * @description When more than 20 consumers of a realm, and at least a tenth of it, are lost within ten minutes, no more of them are
          *     ended: it may be their agent that is gone, or the way to this service, and not they. This confirms that all those are
-         *     gone that have expired until now; they are ended then, however many. It may be repeated.
+         *     gone that have expired until now; they are ended then, however many. It may be repeated. That can be said of at most 100
+         *     realms of a project within 30 days; of one more it is refused with `invalid_argument`.
          */
         post: operations["confirmExpiry"];
         delete?: never;
@@ -1302,7 +1303,9 @@ export interface paths {
         /**
          * Make or renew a consumer
          * @description Makes the consumer (201), or replaces its spec (200), and renews it: it lives for `spec.ttlSeconds` from now on, or until
-         *     somebody says that it ended. Every renewal gives it another `ETag`. Refused with `consumer_ended` when it has ended.
+         *     somebody says that it ended. Every renewal gives it another `ETag`. Refused with `consumer_ended` when it has ended, and
+         *     with `invalid_argument` when it would have to be made in a project that has 1,000,000 consumers in a region, with those
+         *     that have ended and are not forgotten. That is counted once a minute, for all ways to make one.
          */
         put: operations["putConsumer"];
         post?: never;
@@ -2460,8 +2463,8 @@ export interface components {
             status: components["schemas"]["IPClassStatus"];
         };
         /**
-         * @description How blocks are handed out. `provisioner`, `ipFamily`, `poolPer` and `poolPrefixLength` never change; all else can, and
-         *     holds for later claims.
+         * @description How blocks are handed out. `provisioner`, `ipFamily`, `uniqueWithin`, `poolPer` and `poolPrefixLength` never change; all
+         *     else can, and holds for later claims.
          */
         IPClassSpec: {
             /** @description Who carves; `native` (the default) is this service, and the only one there is. */
@@ -2493,6 +2496,12 @@ export interface components {
              *     longer of the two counts. `5m` by default.
              */
             reuseAfterLost?: components["schemas"]["Duration"];
+            /**
+             * @description Within what no two claims of the class overlap: the `Space` of their pool (the default), or the `Class`, whichever
+             *     pools they are from. Behind the latter are pools of its own project alone; those of different spaces must not overlap
+             *     (`overlap`), and list it until they are deleted.
+             */
+            uniqueWithin?: components["schemas"]["UniqueWithin"];
             /**
              * @description In which order the pools behind the class are tried: by name and then by project, so that one is filled before the
              *     next (`FirstFit`, the default), or the one with the smallest share held first, by figures that are at most 5 seconds
@@ -2534,6 +2543,8 @@ export interface components {
         ClassVisibility: "platform" | "consumer" | "shared";
         /** @enum {string} */
         PoolSelection: "FirstFit" | "LeastUtilized";
+        /** @enum {string} */
+        UniqueWithin: "Space" | "Class";
         /**
          * @description Which blocks may be claimed; the bounds of the pools hold as well.
          * @example {
@@ -2862,6 +2873,20 @@ export interface components {
             pool?: components["schemas"]["RefFilter"];
             /** @description Claims that the class of this name served. */
             className?: components["schemas"]["Name"];
+            consumer?: components["schemas"]["ConsumerSelection"];
+        };
+        /**
+         * @description Claims that this consumer uses and nobody else: each is released in the transaction that detaches it, whatever its `whenUnused` says. The
+         *     consumer lives on. Claims that others use as well stay as they are, with this consumer attached; they are not counted, and are in `skipped`
+         *     with `in_use`, of a dry run the first 100 of them.
+         */
+        ConsumerSelection: {
+            uid: components["schemas"]["ConsumerUID"];
+            /**
+             * @description The realm of the consumer.
+             * @default default
+             */
+            realm: string;
         };
         ClaimRelease: {
             /**
@@ -4739,6 +4764,11 @@ export interface components {
          * @example /v1/projects/team-a/claims/web-eu
          */
         Location: string;
+        /**
+         * @description Path of the claim.
+         * @example /v1/projects/team-a/claims/web-eu
+         */
+        ClaimLocation: string;
         /**
          * @description `true` when this is the stored answer to an earlier request with the same `Idempotency-Key`.
          * @example true
@@ -8219,7 +8249,7 @@ export interface operations {
             201: {
                 headers: {
                     ETag: components["headers"]["ETag"];
-                    Location: components["headers"]["Location"];
+                    Location: components["headers"]["ClaimLocation"];
                     "Dry-Run": components["headers"]["DryRun"];
                     [name: string]: unknown;
                 };

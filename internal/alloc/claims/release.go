@@ -87,9 +87,10 @@ func (s *releaser) ReleaseUnused(ctx context.Context, key storage.ProjectKey, c 
 // ForgetClaim is for those who have changed a claim that is remembered here.
 func (s *releaser) ForgetClaim(key storage.ProjectKey, name string) { s.memory.forgetClaim(key, name) }
 
-// ReleaseAsRead releases a claim that was read a moment ago, by the ordinary release. One that has changed since stays.
-func (s *releaser) ReleaseAsRead(ctx context.Context, key storage.ProjectKey, c ipam.Claim) error {
-	if c.Consumers > 0 {
+// ReleaseAsRead releases a claim that was read a moment ago, by the ordinary release, with the attachment of its one consumer if because names that. One
+// that has changed since stays.
+func (s *releaser) ReleaseAsRead(ctx context.Context, key storage.ProjectKey, c ipam.Claim, because ipam.Because) error {
+	if c.Consumers > 0 && !because.Told() {
 		return Used(c)
 	}
 	event, revision := trail.Attempt(ctx, s.Now(), key.ID, trail.KindClaim, c.Name), ipam.NewID()
@@ -110,7 +111,7 @@ func (s *releaser) ReleaseAsRead(ctx context.Context, key storage.ProjectKey, c 
 		if err != nil {
 			return none, false, err
 		}
-		_, err = s.groups.join(ctx, pool, &order{key: key, claim: c, event: event, revision: revision})
+		_, err = s.groups.join(ctx, pool, &order{key: key, claim: c, event: event, revision: revision, because: because})
 		if _, conflict := storage.AsConflict(err); conflict || ipam.IsCode(err, ipam.CodeNotFound) { // it has changed, or is gone: look again
 			return none, true, nil
 		}

@@ -18,10 +18,29 @@ type Follower struct {
 	at     position // what it has
 	joined bool     // to the parts of the hub
 	part   int      // the number of the next one
+	idle   bool     // it has gone through all parts that there were
 	pass   int      // how many parts there were when a pass of its own began; -1: it has not begun one
 	caught int      // the number of the first part that a pass of its own may not have; -1: there was none
 	fresh  bool     // a look that began after it came has ended; who does not wait wants another one each time
 	behind bool     // it has been with the hub, and fell behind
+
+	wake    chan struct{} // holds one when there may be something new
+	pending int           // the number of the first part that it was told of, under the hub's lock; -1: none
+}
+
+// tell has it look at a part. Its hub is locked.
+func (f *Follower) tell(number int) {
+	if f.pending < 0 {
+		f.pending = number
+	}
+	f.wakeUp()
+}
+
+func (f *Follower) wakeUp() {
+	select {
+	case f.wake <- struct{}{}:
+	default:
+	}
 }
 
 // Cursor is where to go on.
@@ -55,12 +74,12 @@ func (f *Follower) Next(ctx context.Context, wait time.Duration, limit int) ([]*
 	over := time.NewTimer(wait)
 	defer over.Stop()
 	for {
-		found, more, err := f.step(ctx, limit)
+		found, err := f.step(ctx, limit)
 		if err != nil || len(found) > 0 {
 			return found, err
 		}
 		switch {
-		case more == nil:
+		case !f.idle:
 			continue
 		case !f.fresh:
 			if err := f.await(ctx); err != nil {
@@ -74,7 +93,7 @@ func (f *Follower) Next(ctx context.Context, wait time.Duration, limit int) ([]*
 			return nil, nil
 		case <-over.C:
 			return nil, nil
-		case <-more:
+		case <-f.wake:
 		}
 	}
 }
@@ -104,38 +123,43 @@ func (f *Follower) await(ctx context.Context) error {
 	}
 }
 
-// step answers what there is now, or what to wait for.
-func (f *Follower) step(ctx context.Context, limit int) (found []*Change, more <-chan struct{}, err error) {
+// step answers what there is now. When it answers nothing and is idle it is to be woken.
+func (f *Follower) step(ctx context.Context, limit int) ([]*Change, error) {
 	if !f.joined && !f.join() {
 		if f.behind {
-			return nil, nil, errSlow
+			return nil, errSlow
 		}
-		found, err = f.catchUp(ctx, limit)
-		return found, nil, err
+		return f.catchUp(ctx, limit)
 	}
 	h := f.hub
 	h.mu.Lock()
-	parts, first, end, changed := h.parts, h.first, h.end, h.changed
-	err = h.err
+	parts, first, end, err := h.parts, h.first, h.end, h.err
+	if f.idle { // only what it was told of concerns it
+		f.part = first + len(parts)
+		if f.pending >= 0 {
+			f.part = f.pending
+		}
+	}
+	f.pending, f.idle = -1, false
 	h.mu.Unlock()
 	if f.part < first {
 		f.joined, f.behind = false, true
-		return nil, nil, nil
+		return nil, nil
 	}
 	for f.part-first < len(parts) {
-		p := parts[f.part-first]
-		taken, done := f.take(p.of(f.filter), limit)
+		taken, done := f.take(parts[f.part-first].of(f.filter), limit)
 		if done {
 			f.part++
 		}
 		if len(taken) > 0 {
-			return taken, nil, nil
+			return taken, nil
 		}
 	}
+	f.idle = true
 	if storage.CommitBefore(f.at.From.Commit, end.Commit) {
 		f.at = position{From: end}
 	}
-	return nil, changed, err
+	return nil, err
 }
 
 // take answers the changes that it does not have and that its filter matches, up to a limit, and whether those are all.
@@ -164,15 +188,15 @@ func (f *Follower) join() bool {
 		f.part, f.joined = f.caught, true
 		return true
 	}
-	if f.at.Next != nil || !storage.CommitBefore(h.lost.Commit, f.at.From.Commit) {
+	if f.at.Next != nil || !storage.CommitBefore(h.lost, f.at.From.Commit) {
 		return false
 	}
 	part := h.first
 	for _, p := range h.parts {
-		if p.read.Commit == f.at.From.Commit { // it may have it or not; to begin at a fresh place is no worse than to tell it again and again
+		if p.read == f.at.From.Commit { // it may have it or not; to begin at a fresh place is no worse than to tell it again and again
 			return false
 		}
-		if storage.CommitBefore(p.read.Commit, f.at.From.Commit) {
+		if storage.CommitBefore(p.read, f.at.From.Commit) {
 			part++
 		}
 	}

@@ -13,7 +13,8 @@ import (
 const (
 	quietEvery  = 250 * time.Millisecond // how often a hub looks when this process has changed nothing
 	leastPause  = 20 * time.Millisecond  // between two looks,
-	eachPause   = 200 * time.Microsecond // and for each follower, who is woken and written to,
+	lookShare   = 10                     // so many times as long as a look takes: followers take a tenth of a connection,
+	eachPause   = 200 * time.Microsecond // and for each follower of more than one name, who is woken and written to,
 	mostPause   = 250 * time.Millisecond // but no longer
 	troubled    = time.Second            // after a look that failed
 	lingers     = 10 * time.Second       // for a follower to come back
@@ -25,17 +26,26 @@ const (
 // part is what one read has found; several make a pass from one place to the next.
 type part struct {
 	next    storage.Place // the end of its pass
-	read    storage.Place // when it was read
+	read    string        // the commit of when it was read
 	changes []*Change
 	named   map[string][]*Change
 }
 
-// of is the changes that a filter may match: of those who follow one name, a thousand cost no more than to look it up.
+// of is the changes that a filter may match.
 func (p part) of(f Filter) []*Change {
 	if f.Name != "" {
 		return p.named[f.Name]
 	}
 	return p.changes
+}
+
+// parted makes a part, which is looked up by name.
+func parted(next storage.Place, read string, changes []*Change) part {
+	p := part{next, read, changes, make(map[string][]*Change, len(changes))}
+	for _, c := range changes {
+		p.named[c.Name] = append(p.named[c.Name], c)
+	}
+	return p
 }
 
 // hub reads what changes in one project, for all who follow it in this process.
@@ -46,25 +56,24 @@ type hub struct {
 
 	mu        sync.Mutex
 	parts     []part
-	first     int           // the number of the first part that is kept
-	kept      int           // changes in parts
-	lost      storage.Place // where the first part begins that is kept, or later
+	first     int    // the number of the first part that is kept
+	kept      int    // changes in parts
+	lost      string // the commit where the first part begins that is kept, or later
 	end       storage.Place
 	seal      *sealer
 	secret    string
 	looked    int           // how often
 	looking   bool          // it has begun to
-	changed   chan struct{} // closed with the next part, or the end
 	over      chan struct{} // closed with the next look
 	err       error         // why it has ended
-	followers int
+	followers followers
 	left      time.Time // when the last follower left, by the process's own clock
 }
 
 func newHub(f *Feed, in storage.ProjectKey, begin storage.Mark) *hub {
 	return &hub{
-		feed: f, in: in, kick: make(chan struct{}, 1), lost: begin.Place, end: begin.Place, seal: newSealer(begin.Secret, in.ID), secret: begin.Secret,
-		changed: make(chan struct{}), over: make(chan struct{}), left: f.Ticks(),
+		feed: f, in: in, kick: make(chan struct{}, 1), lost: begin.Commit, end: begin.Place, seal: newSealer(begin.Secret, in.ID), secret: begin.Secret,
+		over: make(chan struct{}), left: f.Ticks(), followers: followers{named: map[string]map[*Follower]bool{}},
 	}
 }
 
@@ -83,8 +92,10 @@ func (h *hub) run(ctx context.Context) {
 	seen, checked := map[ipam.ID]bool{}, h.feed.Ticks()
 	for {
 		pause := quietEvery
+		began := h.feed.Ticks()
 		next, err := h.look(ctx, seen)
 		seen = next
+		least := max(leastPause, lookShare*h.feed.Ticks().Sub(began))
 		if err == nil && h.feed.Ticks().Sub(checked) > thereEvery {
 			checked = h.feed.Ticks()
 			err = h.there(ctx)
@@ -99,17 +110,17 @@ func (h *hub) run(ctx context.Context) {
 		case err != nil:
 			pause = troubled // followers wait
 		}
-		if !h.sleep(ctx, pause) && h.feed.retire(h) {
+		if !h.sleep(ctx, least, pause) && h.feed.retire(h) {
 			return
 		}
 	}
 }
 
-// sleep waits until it is time for another look; it answers false when nobody follows for long.
-func (h *hub) sleep(ctx context.Context, quiet time.Duration) bool {
+// sleep waits until it is time for another look: for the least time, and longer while nothing wakes it. It answers false when nobody follows for long.
+func (h *hub) sleep(ctx context.Context, least, quiet time.Duration) bool {
 	h.mu.Lock()
-	least := min(mostPause, leastPause+time.Duration(h.followers)*eachPause)
-	idle := h.followers == 0 && h.feed.Ticks().Sub(h.left) > lingers
+	least = min(mostPause, least+time.Duration(len(h.followers.named[""]))*eachPause)
+	idle := h.followers.count == 0 && h.feed.Ticks().Sub(h.left) > lingers
 	h.mu.Unlock()
 	for _, pause := range []struct {
 		lasts time.Duration
@@ -166,11 +177,7 @@ func (h *hub) look(ctx context.Context, seen map[ipam.ID]bool) (now map[ipam.ID]
 			return seen, err
 		}
 		tell(changes, position{From: from, Next: next, After: after}, page.More)
-		named := make(map[string][]*Change, len(changes))
-		for _, c := range changes {
-			named[c.Name] = append(named[c.Name], c)
-		}
-		h.publish(part{*next, page.Now.Place, changes, named}, !page.More)
+		h.publish(parted(*next, page.Read, changes), !page.More)
 		if !page.More {
 			return now, nil
 		}
@@ -220,8 +227,7 @@ func (h *hub) publish(p part, last bool) {
 			h.parts[0] = part{}
 			h.parts, h.first = h.parts[1:], h.first+1
 		}
-		close(h.changed)
-		h.changed = make(chan struct{})
+		h.followers.tell(p, h.first+len(h.parts)-1)
 	}
 	if last {
 		h.end, h.looking = p.next, false
@@ -237,7 +243,7 @@ func (h *hub) finish(err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.err = err
-	close(h.changed)
+	h.followers.wakeAll()
 	close(h.over)
-	h.changed, h.over = make(chan struct{}), make(chan struct{})
+	h.over = make(chan struct{})
 }

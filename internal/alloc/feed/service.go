@@ -42,6 +42,13 @@ func (f *Feed) EndFeed() {
 	f.running.Wait()
 }
 
+// Followers answers how many follow at the moment, and how many projects they follow.
+func (f *Feed) Followers() (followers, projects int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.followers, len(f.hubs)
+}
+
 // ChangesMark answers a mark of before what is read from now on, for ChangesCursor.
 func (f *Feed) ChangesMark(ctx context.Context) (storage.Mark, error) { return f.Store.FeedMark(ctx) }
 
@@ -74,15 +81,16 @@ func (f *Feed) FollowAs(ctx context.Context, subject string, in storage.ProjectK
 	if err != nil {
 		return nil, err
 	}
-	h, err := f.hubOf(ctx, in)
+	follower := &Follower{filter: filter, pass: -1, caught: -1, pending: -1, wake: make(chan struct{}, 1)}
+	h, err := f.hubOf(ctx, in, follower)
 	if err != nil {
 		leave()
 		return nil, err
 	}
-	follower := &Follower{hub: h, filter: filter, pass: -1, caught: -1}
+	follower.hub = h
 	follower.leave = sync.OnceFunc(func() {
 		h.mu.Lock()
-		h.followers--
+		h.followers.remove(follower)
 		h.left = f.Ticks()
 		h.mu.Unlock()
 		leave()
@@ -127,15 +135,15 @@ func (f *Feed) admit(caller string) (leave func(), err error) {
 }
 
 // hubOf answers the hub of a project with one follower more, and makes it for the first one.
-func (f *Feed) hubOf(ctx context.Context, in storage.ProjectKey) (*hub, error) {
-	if h := f.joined(in.ID, nil); h != nil {
+func (f *Feed) hubOf(ctx context.Context, in storage.ProjectKey, one *Follower) (*hub, error) {
+	if h := f.joined(in.ID, one, nil); h != nil {
 		return h, nil
 	}
 	begin, err := f.Store.FeedRead(ctx, in, storage.Place{}, ipam.ID{}, 0)
 	if err != nil {
 		return nil, err
 	}
-	h := f.joined(in.ID, newHub(f, in, begin.Now))
+	h := f.joined(in.ID, one, newHub(f, in, begin.Now))
 	if h == nil {
 		return nil, errStopping
 	}
@@ -143,7 +151,7 @@ func (f *Feed) hubOf(ctx context.Context, in storage.ProjectKey) (*hub, error) {
 }
 
 // joined adds a follower to the hub of a project: the one that there is, or else a new one, which begins to run. nil: there is none.
-func (f *Feed) joined(project ipam.ID, made *hub) *hub {
+func (f *Feed) joined(project ipam.ID, one *Follower, made *hub) *hub {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	h := f.hubs[project]
@@ -154,7 +162,7 @@ func (f *Feed) joined(project ipam.ID, made *hub) *hub {
 	}
 	if h != nil {
 		h.mu.Lock()
-		h.followers++
+		h.followers.add(one)
 		h.mu.Unlock()
 	}
 	return h
@@ -166,7 +174,7 @@ func (f *Feed) retire(h *hub) bool {
 	defer f.mu.Unlock()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.followers > 0 {
+	if h.followers.count > 0 {
 		return false
 	}
 	delete(f.hubs, h.in.ID)

@@ -29,7 +29,7 @@ const (
 	releaseFarewell = 2 * time.Second // before its deadline a request ends with what it has done
 )
 
-// Releasing says which claims are to be released: those that the filter finds, or those of these names.
+// Releasing says which claims are to be released: those that the filter finds, or those of these names. Of a consumer's those that nobody else uses.
 type Releasing struct {
 	Filter paging.Filter
 	Names  []string
@@ -90,7 +90,7 @@ func (s *Releases) ReleaseClaims(ctx context.Context, project string, q Releasin
 	if err != nil {
 		return Released{}, err
 	}
-	if f := q.Filter; q.Names == nil && f.Labels == nil && f.Owner == "" && f.Class == "" && f.Pool == (ipam.Ref{}) {
+	if f := q.Filter; q.Names == nil && f.Labels == nil && f.Owner == "" && f.Class == "" && f.Pool == (ipam.Ref{}) && f.Consumer == (ipam.ConsumerRef{}) {
 		return Released{}, ipam.Invalid("/select", "must have a condition: all claims of a project are not released at once.")
 	}
 	leave, err := s.places.Enter(ctx, key.ID)
@@ -163,6 +163,12 @@ func (s *releasing) preview(ctx context.Context) (Released, error) {
 		}
 		for _, c := range found {
 			if c.CreatedAt.After(s.place.Before) || c.UpdatedAt.After(s.place.Before) {
+				continue
+			}
+			if err := s.inUse(c); err != nil {
+				if len(out.Skipped) < s.asked.Preview {
+					out.Skipped = append(out.Skipped, Skipped{c.Name, err})
+				}
 				continue
 			}
 			if out.Count == maxPreviewed {
@@ -253,10 +259,8 @@ func (s *releasing) releaseEach(ctx context.Context, found []ipam.Claim) error {
 		if c.CreatedAt.After(s.place.Before) {
 			continue // made since
 		}
-		g.Go(func() (err error) {
-			if err = claims.ChangedSince(c); !s.place.Strict || !c.UpdatedAt.After(s.place.Before) {
-				err = s.claims.ReleaseAsRead(ctx, s.key, c)
-			}
+		g.Go(func() error {
+			err := s.releaseOne(ctx, c)
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			refused, is := err.(*ipam.Error) //nolint:errorlint // only the refusal itself is about the claim
@@ -274,4 +278,30 @@ func (s *releasing) releaseEach(ctx context.Context, found []ipam.Claim) error {
 		})
 	}
 	return g.Wait()
+}
+
+// releaseOne releases a claim as it was read; by a consumer, with the consumer's attachment to it.
+func (s *releasing) releaseOne(ctx context.Context, c ipam.Claim) error {
+	if s.place.Strict && c.UpdatedAt.After(s.place.Before) {
+		return claims.ChangedSince(c)
+	}
+	var because ipam.Because
+	if by := s.asked.Filter.Consumer; by != (ipam.ConsumerRef{}) {
+		because = ipam.Because{Reason: ipam.ReasonDetached, Consumer: by}
+		if err := s.inUse(c); err != nil {
+			return err
+		}
+	}
+	return s.claims.ReleaseAsRead(ctx, s.key, c, because)
+}
+
+// inUse refuses to release a claim, by a consumer, that others use too; nil: nobody else does.
+func (s *releasing) inUse(c ipam.Claim) *ipam.Error {
+	by := s.asked.Filter.Consumer
+	if by == (ipam.ConsumerRef{}) || c.Consumers < 2 {
+		return nil
+	}
+	e := ipam.Errorf(ipam.CodeInUse, "Claim %s is used by %s, of which %s is one. The others keep it.", c.Ref(), usecase.CountOf(int64(c.Consumers), "consumer"), by)
+	e.Figures.Consumers = new(int64(c.Consumers))
+	return e
 }

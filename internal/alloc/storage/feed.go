@@ -44,7 +44,8 @@ type FeedRow struct {
 
 // FeedPage is a part of what was recorded in a project's trail behind a place.
 type FeedPage struct {
-	Now  Mark // the place of the read: of several parts that of the first is where to go on
+	Now  Mark   // not later than the read: of several parts that of the first is where to go on
+	Read string // the commit of the read itself, which a database that crashes may pass a second time; a place is one that it cannot
 	Rows []FeedRow
 	More bool
 }

@@ -11,7 +11,12 @@ import (
 )
 
 func allocationCommand(p *session.Program) *cobra.Command {
-	k := verbs.Kind[client.IPAllocation]{P: p, View: allocationView(), Home: verbs.HomeOf(p, "allocations"), Nameless: true}
+	k := verbs.Kind[client.IPAllocation]{
+		P: p, View: allocationView(), Home: verbs.HomeOf(p, "allocations"), Nameless: true,
+		Fed: &verbs.Fed[client.IPAllocation]{
+			Kind: client.ChangeKindIPAllocation, Needs: "held", Told: "what the project itself holds or has retained", Own: isHeld,
+		},
+	}
 	filters := []verbs.Filter{
 		verbs.By("held", "holder", "what the project itself holds or has retained, in pools of whichever project", verbs.Marked("self")),
 		verbs.By(
@@ -34,4 +39,9 @@ order of their names. Filters add up.`, slices.Concat(filters, verbs.PlaceFilter
 			Long: "Gives the blocks of retained allocations back, and ends the cool-down of released ones. A bound one is refused: delete what\nholds it.",
 		}),
 	)
+}
+
+// isHeld reports whether the project holds a block by a claim, or has retained it.
+func isHeld(s *session.Session, a client.IPAllocation) bool {
+	return a.Spec.Purpose == client.IPAllocationPurposeClaim && a.Spec.Consumer == s.Project && a.Status.Phase != client.IPAllocationPhaseCoolingDown
 }

@@ -14,7 +14,10 @@ import (
 )
 
 func claimKind(p *session.Program) verbs.Kind[client.IPClaim] {
-	return verbs.Kind[client.IPClaim]{P: p, View: claimView(), Home: verbs.HomeOf(p, "claims"), Fields: append(verbs.LabelFields(), claimFields()...)}
+	return verbs.Kind[client.IPClaim]{
+		P: p, View: claimView(), Home: verbs.HomeOf(p, "claims"), Fields: append(verbs.LabelFields(), claimFields()...),
+		Fed: &verbs.Fed[client.IPClaim]{Kind: client.ChangeKindIPClaim},
+	}
 }
 
 func claimCommand(p *session.Program) *cobra.Command {

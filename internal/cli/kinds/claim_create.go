@@ -16,7 +16,8 @@ import (
 const claimExample = `  ipamctl claim create web --pool prod-eu --prefix-length 24
   ipamctl claim create --generate-name node- --class standard -q
   ipamctl claim create web-eu --class clusters --scope cluster=web-eu
-  ipamctl claim create vip --pool prod-eu --address 10.20.0.17 --reclaim-policy Retain --owner Ingress/web`
+  ipamctl claim create vip --pool prod-eu --address 10.20.0.17 --reclaim-policy Retain --owner Ingress/web
+  ipamctl claim create web-1 --consumer vm-7c1f --consumer-ttl 2m --when-unused Delete`
 
 func claimCreate(k verbs.Kind[client.IPClaim]) *cobra.Command {
 	return k.CreateVerb(&cobra.Command{

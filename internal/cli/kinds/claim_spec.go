@@ -15,7 +15,7 @@ import (
 
 // claimFields are what is asked for: where to take it from, and what.
 func claimFields() []verbs.Field {
-	return []verbs.Field{
+	return append([]verbs.Field{
 		{
 			Flag: "class", Path: "spec.className", Value: verbs.Strictly(verbs.NameOf("class")), Complete: verbs.CompleteClasses,
 			Create: "by this `CLASS` of the project, or of platform (default: the default class of the family)",
@@ -42,7 +42,7 @@ func claimFields() []verbs.Field {
 		{Flag: "family", Path: "spec.ipFamily", Value: verbs.FamilyText, Create: "only classes and pools of this address family: IPv4, IPv6"},
 		{Flag: "reclaim-policy", Path: "spec.reclaimPolicy", Value: verbs.Reclaims, Usage: "what becomes of the block when the claim is deleted"},
 		{Flag: "owner", Path: "spec.ownerRef", Value: verbs.ReadBy(parseOwner), Create: "your object that it is for, as `kind/name/uid`"},
-	}
+	}, consumerFields()...)
 }
 
 // checkClaim judges what flags mean together.
@@ -56,7 +56,7 @@ func checkClaim(cmd *cobra.Command) error {
 	case howMany(cmd, "prefix-length", "cidr", "address") > 1:
 		return exit.Usagef("give one of --prefix-length, --cidr and --address: each says how large the block is")
 	default:
-		return nil
+		return checkConsumers(cmd)
 	}
 }
 

@@ -16,7 +16,13 @@ import (
 
 // Classes is the kind of classes.
 func Classes(p *session.Program) verbs.Kind[client.IPClass] {
-	return verbs.Kind[client.IPClass]{P: p, View: classView(), Home: verbs.HomeOf(p, "classes"), Fields: classFields(), Read: ownClass}
+	return verbs.Kind[client.IPClass]{
+		P: p, View: classView(), Home: verbs.HomeOf(p, "classes"), Fields: classFields(), Read: ownClass,
+		Fed: &verbs.Fed[client.IPClass]{
+			Kind: client.ChangeKindIPClass, Told: "the project's own classes",
+			Own: func(s *session.Session, t client.IPClass) bool { return t.Metadata.Project == s.Project },
+		},
+	}
 }
 
 func classCommand(p *session.Program) *cobra.Command {

@@ -39,7 +39,10 @@ func poolCommand(p *session.Program) *cobra.Command {
 
 // Pools is the kind of pools.
 func Pools(p *session.Program) verbs.Kind[client.IPPool] {
-	return verbs.Kind[client.IPPool]{P: p, View: poolView(), Home: verbs.HomeOf(p, "pools"), Fields: poolFields()}
+	return verbs.Kind[client.IPPool]{
+		P: p, View: poolView(), Home: verbs.HomeOf(p, "pools"), Fields: poolFields(),
+		Fed: &verbs.Fed[client.IPPool]{Kind: client.ChangeKindIPPool},
+	}
 }
 
 func poolView() show.View[client.IPPool] {

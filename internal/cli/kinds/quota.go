@@ -14,7 +14,10 @@ import (
 )
 
 func quotaCommand(p *session.Program) *cobra.Command {
-	k := verbs.Kind[client.Quota]{P: p, View: quotaView(), Home: verbs.HomeOf(p, "quotas"), Fields: quotaFields()}
+	k := verbs.Kind[client.Quota]{
+		P: p, View: quotaView(), Home: verbs.HomeOf(p, "quotas"), Fields: quotaFields(),
+		Fed: &verbs.Fed[client.Quota]{Kind: client.ChangeKindQuota},
+	}
 	return verbs.Group("quota", "How much the project may hold", []string{"quotas"},
 		k.ListVerb("Lists the quotas of the project: what is used of what is allowed; a dash is no limit. With -o wide how full they are."),
 		k.GetVerb(),

@@ -15,6 +15,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/session"
 	"github.com/carve-ipam/carve/internal/cli/show"
 	"github.com/carve-ipam/carve/internal/cli/verbs"
+	"github.com/carve-ipam/carve/internal/ipam"
 )
 
 // releaseStep is to how many claims one request comes, so that there is progress to tell.
@@ -25,19 +26,24 @@ type release struct {
 	*session.Session
 
 	selected    client.ClaimSelection
+	consumer    client.ConsumerSelection
 	dryRun, yes bool
 }
 
 func releaseCommand(p *session.Program) *cobra.Command {
 	var r release
 	cmd := &cobra.Command{
-		Use:   "release (NAME... | --owner OWNER | --selector LABELS | --pool POOL | --class CLASS)",
-		Short: "Release many claims: by name, by owner, by labels, of a pool or a class",
+		Use:   "release (NAME... | --owner OWNER | --selector LABELS | --pool POOL | --class CLASS | --consumer UID)",
+		Short: "Release many claims: by name, by owner, by labels, of a pool, a class or a consumer",
 		Long: `Shows what would be released, asks, and releases it, each claim as 'claim delete' does. Conditions add up. Nothing is released that
 was not shown: what is made or changed meanwhile stays. An interrupted release goes on when it is run again. What cannot be
-released is named, and the exit code is 4.`,
+released is named, and the exit code is 4.
+
+With --consumer it releases what this consumer uses and nobody else, and detaches it from that; the consumer lives on. 'consumer end' is
+for one that is gone: it releases those claims that are not to be kept without a consumer.`,
 		Example: `  ipamctl release --owner Cluster/web-eu --dry-run
   ipamctl release --selector env=test --yes
+  ipamctl release --consumer vm-7c1f --yes
   ipamctl release node-1 node-2`,
 		Args:              verbs.Names("claim", 0, 1000),
 		ValidArgsFunction: claimKind(p).Complete(),
@@ -47,15 +53,22 @@ released is named, and the exit code is 4.`,
 	f.StringVarP(&r.selected.LabelSelector, "selector", "l", "", "claims with such `LABELS`: 'a=b,c!=d,e in (f,g),!h'")
 	f.StringVar(&r.selected.Pool, "pool", "", "claims on this `POOL`, name or project/name")
 	f.StringVar(&r.selected.ClassName, "class", "", "claims that this `CLASS` served")
+	f.StringVar(&r.consumer.UID, "consumer", "", "claims that the consumer of this `UID` uses, and nobody else")
+	f.StringVar(&r.consumer.Realm, "realm", "", "the `REALM` that knows the consumer (default: "+ipam.DefaultRealm+")")
 	f.BoolVar(&r.dryRun, "dry-run", false, "show what would be released, and release nothing")
 	f.BoolVarP(&r.yes, "yes", "y", false, "release without asking")
 	verbs.CompleteFlag(cmd, "pool", verbs.CompletePools(p))
 	verbs.CompleteFlag(cmd, "class", verbs.CompleteClasses(p))
 	cmd.RunE = p.Verb(func(ctx context.Context, args []string) (err error) {
 		r.selected.Names = args
-		conditions := r.selected.Owner + r.selected.LabelSelector + r.selected.Pool + r.selected.ClassName
-		if (len(args) > 0) == (conditions != "") {
-			return exit.Usagef("release what? Give names of claims, or --owner, --selector, --pool, --class")
+		conditions := r.selected.Owner + r.selected.LabelSelector + r.selected.Pool + r.selected.ClassName + r.consumer.UID
+		switch {
+		case (len(args) > 0) == (conditions != ""):
+			return exit.Usagef("release what? Give names of claims, or --owner, --selector, --pool, --class, --consumer")
+		case r.consumer.UID != "":
+			r.selected.Consumer = &r.consumer
+		case r.consumer.Realm != "":
+			return exit.Usagef("--realm is that of the consumer which --consumer names: give it too")
 		}
 		if r.Session, err = p.InProject(); err != nil {
 			return err
@@ -72,6 +85,9 @@ func (r release) run(ctx context.Context) error {
 		return err
 	case r.dryRun:
 		return r.show(shown, doc)
+	case shown.Count == 0 && len(shown.Skipped) > 0:
+		r.tellSkipped(shown)
+		return exit.Verdict(exit.Conflict)
 	case shown.Count == 0:
 		r.Remark("no claim matches: nothing to release")
 		return nil
@@ -119,8 +135,16 @@ func (r release) show(shown client.ClaimRelease, doc json.RawMessage) error {
 	if err := show.Show(r.Printer, claimView(), docs, doc, false); err != nil {
 		return err
 	}
+	r.tellSkipped(shown)
 	r.Remark("%s", r.countOf(shown)+" would be released")
 	return nil
+}
+
+// tellSkipped says which claims stay, and why.
+func (r release) tellSkipped(of client.ClaimRelease) {
+	for _, s := range of.Skipped {
+		r.Note("claim %s stays (%s): %s", s.Name, s.Code, s.Detail)
+	}
 }
 
 func (r release) countOf(shown client.ClaimRelease) string {
@@ -175,9 +199,7 @@ func (r release) release(ctx context.Context, shown client.ClaimRelease) error {
 			return err
 		}
 		released, skipped = released+out.Released, skipped+len(out.Skipped)
-		for _, s := range out.Skipped {
-			r.Note("claim %s stays (%s): %s", s.Name, s.Code, s.Detail)
-		}
+		r.tellSkipped(out)
 		body.Token, body.Cursor = "", out.NextCursor
 		if out.NextCursor == "" {
 			break

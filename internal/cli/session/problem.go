@@ -39,6 +39,9 @@ func refused(resp *http.Response, body []byte) error {
 	return r
 }
 
+// Unwrap is the problem document, as the client's own errors have it.
+func (r *Refusal) Unwrap() error { return &r.Problem }
+
 // ExitCode is that of the status.
 func (r *Refusal) ExitCode() int { return exit.CodeOfStatus(r.Status) }
 

@@ -77,6 +77,7 @@ type Request struct {
 	Match  string // If-Match
 	key    string // Idempotency-Key
 	Body   json.RawMessage
+	wait   time.Duration // for how long the server itself waits
 }
 
 // Get is a request that reads.
@@ -138,7 +139,7 @@ func (s *Session) of(ctx context.Context, r Request) (*http.Request, error) {
 
 // Ask sends one request, with its repeats, and sorts what comes of it: an answer, a *refusal, or a *noAnswer.
 func (s *Session) Ask(ctx context.Context, r Request) (Answer, error) {
-	ctx, cancel := context.WithTimeout(ctx, s.Flags.Timeout)
+	ctx, cancel := context.WithTimeout(ctx, s.Flags.Timeout+r.wait)
 	defer cancel()
 	req, err := s.of(ctx, r)
 	if err != nil {

@@ -136,18 +136,7 @@ func Table[T any](p *Printer, columns []Column[T], items []T) []byte {
 	var b bytes.Buffer
 	w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
 	row := func(cell func(Column[T]) string) {
-		var cells []string
-		for _, c := range columns {
-			if c.Wide && p.Output != FormatWide {
-				continue
-			}
-			text := Clean(cell(c))
-			if text == "" {
-				text = "-"
-			}
-			cells = append(cells, text)
-		}
-		_, _ = fmt.Fprintln(w, strings.Join(cells, "\t")) // into memory
+		_, _ = fmt.Fprintln(w, strings.Join(cells(p, columns, cell), "\t")) // into memory
 	}
 	if !p.NoHeaders && len(items) > 0 {
 		row(func(c Column[T]) string { return c.Title })
@@ -157,6 +146,16 @@ func Table[T any](p *Printer, columns []Column[T], items []T) []byte {
 	}
 	_ = w.Flush() // into memory
 	return trailing.ReplaceAll(b.Bytes(), nil)
+}
+
+// cells are what a row has in the columns that are printed.
+func cells[T any](p *Printer, columns []Column[T], cell func(Column[T]) string) (row []string) {
+	for _, c := range columns {
+		if !c.Wide || p.Output == FormatWide {
+			row = append(row, FirstOf(Clean(cell(c)), "-"))
+		}
+	}
+	return row
 }
 
 // Marshal is json.Marshal that leaves the documents inside as they are; that one rewrites <, > and & for web pages.

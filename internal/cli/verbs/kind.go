@@ -24,6 +24,7 @@ type Kind[T any] struct {
 	P      *session.Program
 	Args   cobra.PositionalArgs // of verbs about things that exist; nil is names, or project/name
 	Fields []Field
+	Fed    *Fed[T] // nil: the feed does not tell of them
 	// nameless things have names that nobody types: a shell does not propose them.
 	Nameless bool
 	// read asks for one thing; nil is the GET of its path.
@@ -96,19 +97,27 @@ func (k Kind[T]) readEach(ctx context.Context, args []string) ([]json.RawMessage
 
 // GetVerb is `get`, for one name or several.
 func (k Kind[T]) GetVerb() *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:               "get NAME...",
 		Short:             "Show " + show.Plural(k.Kind) + " by name",
 		Args:              k.positional(-1),
 		ValidArgsFunction: k.Complete(),
-		RunE: k.P.Verb(func(ctx context.Context, args []string) error {
-			docs, err := k.readEach(ctx, args)
-			if err != nil {
-				return err
-			}
-			return show.Several(k.P.Printer, k.View, docs)
-		}),
 	}
+	watch := k.addWatch(cmd)
+	cmd.RunE = k.P.Verb(func(ctx context.Context, args []string) error {
+		switch {
+		case *watch && len(args) > 1:
+			return exit.Usagef("--watch is about one %s by name, or about a list: see '%s list --help'", k.Kind, cmd.Parent().CommandPath())
+		case *watch:
+			return k.watchOne(ctx, args)
+		}
+		docs, err := k.readEach(ctx, args)
+		if err != nil {
+			return err
+		}
+		return show.Several(k.P.Printer, k.View, docs)
+	})
+	return cmd
 }
 
 // ShowVerb is `show`: all there is to say about things that are named, one thing a line.
@@ -138,6 +147,7 @@ func (k Kind[T]) ShowVerb() *cobra.Command {
 func (k Kind[T]) ListVerb(long string, filters ...Filter) *cobra.Command {
 	var l session.Paging
 	cmd := Bare(&cobra.Command{Use: "list", Short: "List " + show.Plural(k.Kind), Long: long, Aliases: []string{"ls"}})
+	watch := k.addWatch(cmd)
 	cmd.RunE = k.P.Verb(func(ctx context.Context, _ []string) error {
 		s, err := k.Within()
 		if err != nil {
@@ -146,6 +156,12 @@ func (k Kind[T]) ListVerb(long string, filters ...Filter) *cobra.Command {
 		q, err := filtered(cmd, filters)
 		if err != nil {
 			return err
+		}
+		if *watch {
+			if err := k.watchable(cmd, filters); err != nil {
+				return err
+			}
+			return k.watchList(ctx, s, q)
 		}
 		found, err := s.Pages(ctx, l, k.Fetch(s, q))
 		if err != nil {

@@ -119,20 +119,23 @@ func (p *Pair) Stall() { p.link.stall() }
 func (p *Pair) Resume() { p.link.resume() }
 
 // KillPrimary ends the primary by SIGKILL, and returns when nothing of it is left.
-func (p *Pair) KillPrimary(ctx context.Context) error {
-	pid, err := postmaster(p.dir("primary"))
+func (p *Pair) KillPrimary(ctx context.Context) error { return Kill(ctx, p.primary, p.dir("primary")) }
+
+// Kill ends a database by SIGKILL, and returns when nothing of it is left; dir is its data directory.
+func Kill(ctx context.Context, db *devdb.DB, dir string) error {
+	pid, err := postmaster(dir)
 	if err != nil {
 		return err
 	}
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-		return fmt.Errorf("killing the primary: %w", err)
+		return fmt.Errorf("killing the database: %w", err)
 	}
 	select {
-	case <-p.primary.Exited():
+	case <-db.Exited():
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	return p.primary.Stop(ctx) // waits for the processes that it had forked
+	return db.Stop(ctx) // waits for the processes that it had forked
 }
 
 // StartPrimary starts the primary again on its data, after KillPrimary. It comes up whether the standby is there or not.

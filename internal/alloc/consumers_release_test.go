@@ -1,0 +1,123 @@
+package alloc_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/releases"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// usedBy selects the claims that a consumer uses.
+func usedBy(uid string) releases.Releasing {
+	return releases.Releasing{Filter: paging.Filter{Consumer: user(uid).Ref}}
+}
+
+func keeping(most int, first ...ipam.NewConsumer) func(*ipam.Claim) {
+	return func(c *ipam.Claim) { c.Spec.MaxConsumers, c.Spec.Consumers = most, first }
+}
+
+// What a consumer alone uses is released with its attachment; what others use too stays theirs, and its, and is told.
+func TestWhatAConsumerAloneUsesIsReleased(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.set(t, quota("q", maxClaims(1000)))
+	b.pool(t, root("net", "10.0.0.0/16"))
+	kept := b.claim(t, claim("keep", "net", 28, keeping(1, user("vm"))))
+	b.claim(t, claim("leave", "net", 28, unused(2, user("vm"))))
+	b.claim(t, claim("retain", "net", 28, keeping(1, user("vm")), retain))
+	b.claim(t, claim("shared", "net", 28, unused(2, user("vm"), user("other"))))
+	b.claim(t, claim("others", "net", 28, keeping(1, user("other"))))
+	b.claim(t, claim("nobodys", "net", 28))
+	b.clock.move(time.Second)
+
+	before := b.dump(t)
+	shown := b.preview(t, usedBy("vm"))
+	require.Equal(t, 3, shown.Count)
+	require.Len(t, shown.Skipped, 1)
+	require.Equal(t, before, b.dump(t), "a dry run writes nothing")
+
+	q := usedBy("vm")
+	q.Token, q.Limit = shown.Token, 1
+	sum := b.releaseAll(t, q)
+	require.Equal(t, 3, sum.Done)
+	require.Equal(t, "shared", sum.Skipped[0].Name)
+	require.Equal(t, ipam.CodeInUse, sum.Skipped[0].Why.Code)
+	require.Equal(t, "Claim acme/shared is used by 2 consumers, of which default/vm is one. The others keep it.", sum.Skipped[0].Why.Message)
+	require.Equal(t, []string{"other", "vm"}, b.usersOf(t, "shared"))
+	require.Equal(t, []string{"nobodys", "others", "shared"}, b.owned(t, paging.Filter{}))
+	require.Equal(t, "3", b.usage(t, "q")[1])
+	vm, err := b.GetConsumer(b.ctx, project, user("vm").Ref)
+	require.NoError(t, err)
+	require.True(t, vm.Live(), "it lives on")
+	page, err := b.GetHistory(b.ctx, project, kept.Block.Addr(), time.Time{}, 10, "", usecase.Reading{})
+	require.NoError(t, err)
+	require.Equal(t, ipam.Because{Reason: ipam.ReasonDetached, Consumer: user("vm").Ref}, page.Items[0].Because)
+
+	again := usedBy("vm")
+	again.Before = b.clock.read()
+	require.Zero(t, b.releaseAll(t, again).Done)
+	again.Filter.Consumer.UID = "nobody"
+	require.Zero(t, b.releaseAll(t, again))
+}
+
+func TestAClaimThatAnotherHasBegunToUseStays(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.pool(t, root("net", "10.0.0.0/16"))
+	b.claim(t, claim("c", "net", 28, keeping(2, user("vm"))))
+	b.claim(t, claim("d", "net", 28, keeping(2, user("vm"))))
+	b.clock.move(time.Second)
+	q := usedBy("vm")
+	q.Token = b.preview(t, q).Token
+	b.clock.move(time.Second)
+	b.attach(t, "c", user("other"))
+	_, err := b.ReleaseClaims(b.ctx, project, q, usecase.Request{})
+	refused(t, err, ipam.CodePreconditionFailed)
+	require.Equal(t, []string{"c", "d"}, b.owned(t, paging.Filter{}))
+}
+
+// One releases what a consumer uses while others attach themselves to it: who is attached keeps the claim.
+func TestReleasesByAConsumerMeetAttachments(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	far, _ := b.server(t)
+	b.pool(t, root("net", "10.0.0.0/16"))
+	for i := range 24 {
+		b.claim(t, claim(fmt.Sprintf("c%02d", i), "net", 28, keeping(2, user("vm"))))
+	}
+	b.clock.move(time.Second)
+	q := usedBy("vm")
+	q.Before = b.clock.read()
+	var g errgroup.Group
+	attached := make([]bool, 24)
+	for i := range attached {
+		g.Go(func() error {
+			_, err := far.AttachConsumer(b.ctx, project, fmt.Sprintf("c%02d", i), user("other"), usecase.Request{})
+			attached[i] = err == nil
+			if ipam.IsCode(err, ipam.CodeNotFound) {
+				return nil
+			}
+			return err
+		})
+	}
+	g.Go(func() error {
+		_, err := b.ReleaseClaims(b.ctx, project, q, usecase.Request{})
+		return err
+	})
+	require.NoError(t, g.Wait())
+	for i, is := range attached {
+		name := fmt.Sprintf("c%02d", i)
+		if !is {
+			b.gone(t, name)
+			continue
+		}
+		require.Equal(t, []string{"other", "vm"}, b.usersOf(t, name))
+	}
+}

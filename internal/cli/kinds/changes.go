@@ -1,0 +1,161 @@
+package kinds
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/client/follow"
+	"github.com/carve-ipam/carve/internal/cli/exit"
+	"github.com/carve-ipam/carve/internal/cli/session"
+	"github.com/carve-ipam/carve/internal/cli/show"
+	"github.com/carve-ipam/carve/internal/cli/verbs"
+)
+
+// followWait is for how many seconds the server keeps a request that has nothing to answer yet.
+const followWait = 10
+
+// changes is one command line that reads the feed.
+type changes struct {
+	*session.Session
+
+	query  session.Query
+	cursor client.ChangesCursor
+}
+
+var followable = []client.ChangeKind{
+	client.ChangeKindIPPool, client.ChangeKindIPClaim, client.ChangeKindIPAllocation, client.ChangeKindIPClass, client.ChangeKindQuota, client.ChangeKindIPConsumer,
+}
+
+func changesCommand(p *session.Program) *cobra.Command {
+	var r changes
+	var kinds []string
+	var name, labels string
+	var goOn bool
+	cmd := verbs.Bare(&cobra.Command{
+		Use:   "changes [--cursor CURSOR] [--follow]",
+		Short: "What changes in the project, from a cursor on",
+		Long: `Prints the feed: how things are that have changed since --cursor, and the cursor to go on from. Without --cursor it begins now, which
+is how to get a first one. With --follow it goes on until it is interrupted, and with -o json prints a line for each answer that has
+changes, with its cursor. Where the cursor is too old, list again: 'list --watch' of the kinds does that by itself.`,
+		Example: `  cursor=$(ipamctl changes -o json | jq -r .cursor)
+  ipamctl changes --cursor "$cursor" --kind IPClaim
+  ipamctl changes --follow -o json`,
+	})
+	f := cmd.Flags()
+	f.StringSliceVar(&kinds, "kind", nil, "only changes of this `KIND` (repeatable): "+show.Words(followable))
+	f.StringVar(&name, "name", "", "only changes of what has this `NAME`; of an allocation its UUID, of a consumer realm/uid")
+	f.StringVarP(&labels, "selector", "l", "", "only changes of what has such `LABELS`: 'a=b,c!=d,e in (f,g),!h'")
+	f.StringVar(&r.cursor, "cursor", "", "begin behind this `CURSOR`")
+	f.BoolVar(&goOn, "follow", false, "go on, until it is interrupted")
+	verbs.CompleteWords(cmd, "kind", followable)
+	cmd.RunE = p.Verb(func(ctx context.Context, _ []string) (err error) {
+		for i, kind := range kinds {
+			at := slices.IndexFunc(followable, func(k client.ChangeKind) bool { return strings.EqualFold(string(k), kind) })
+			if at < 0 {
+				return exit.Usagef("--kind must be one of %s, not %q", show.Words(followable), kind)
+			}
+			kinds[i] = string(followable[at])
+		}
+		if r.Session, err = p.InProject(); err != nil {
+			return err
+		}
+		r.query = session.Query{}.With("resourceKind", strings.Join(kinds, ",")).With("resourceName", name).With("labelSelector", labels)
+		if goOn {
+			return r.follow(ctx)
+		}
+		return r.once(ctx)
+	})
+	return cmd
+}
+
+// once prints what there is behind the cursor, and where it ends.
+func (r *changes) once(ctx context.Context) error {
+	all := client.ChangeList{Items: []client.Change{}}
+	for {
+		list, _, err := r.Changes(ctx, r.query, r.cursor, 0)
+		if err != nil {
+			return err
+		}
+		all.Items, r.cursor = append(all.Items, list.Items...), list.Cursor
+		if len(list.Items) == 0 {
+			break
+		}
+	}
+	all.Cursor = r.cursor
+	if r.Structured() {
+		return r.DocumentOf(all)
+	}
+	if err := r.show(&show.Stream[client.Change]{Printer: r.Printer, Columns: changeColumns()}, all.Items); err != nil {
+		return err
+	}
+	r.goOn()
+	return nil
+}
+
+// follow prints what changes, until it is interrupted or refused for good.
+func (r *changes) follow(ctx context.Context) error {
+	rows := &show.Stream[client.Change]{Printer: r.Printer, Columns: changeColumns()}
+	var doc json.RawMessage
+	answers := follow.Changes(ctx, r.cursor, func(ctx context.Context, after client.ChangesCursor) (list *client.ChangeList, err error) {
+		seconds := followWait
+		if after == "" { // where it begins is known at once, and not when something has changed
+			seconds = 0
+		}
+		list, doc, err = r.Changes(ctx, r.query, after, seconds)
+		return list, err
+	})
+	defer r.goOn()
+	for list, err := range answers {
+		switch {
+		case follow.Stays(err):
+			return fmt.Errorf("the feed has ended: %w", err)
+		case err != nil && r.cursor == "":
+			return err
+		case err != nil:
+			r.Note("%s\nIt goes on where it was.", err)
+			continue
+		case len(list.Items) == 0:
+		case r.Structured():
+			err = r.OneOfMany(doc)
+		default:
+			err = r.show(rows, list.Items)
+		}
+		if err != nil {
+			return err
+		}
+		r.cursor = list.Cursor
+	}
+	return verbs.Interrupted
+}
+
+// show prints some changes.
+func (r *changes) show(rows *show.Stream[client.Change], list []client.Change) error {
+	if r.Quiet || r.Output == show.FormatName {
+		return r.Lines(show.WordsOf(list, func(c client.Change) string { return string(c.Kind) + "/" + c.Name }))
+	}
+	return rows.Rows(list)
+}
+
+// goOn says where to go on.
+func (r *changes) goOn() {
+	if r.cursor != "" {
+		r.Remark("go on with --cursor %s", r.cursor)
+	}
+}
+
+func changeColumns() []show.Column[client.Change] {
+	type T = client.Change
+	return []show.Column[T]{
+		{Title: "TIME", Cell: func(c T) string { return show.TimeText(&c.At) }},
+		{Title: "KIND", Cell: func(c T) string { return string(c.Kind) }},
+		{Title: "NAME", Cell: func(c T) string { return c.Name }},
+		{Title: "CHANGE", Cell: func(c T) string { return string(c.Type) }},
+		{Title: "OPERATION", Cell: func(c T) string { return c.Operation }},
+	}
+}

@@ -1,0 +1,292 @@
+package verbs
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/client/follow"
+	"github.com/carve-ipam/carve/internal/cli/exit"
+	"github.com/carve-ipam/carve/internal/cli/session"
+	"github.com/carve-ipam/carve/internal/cli/show"
+)
+
+// Fed is how the feed tells of a kind.
+type Fed[T any] struct {
+	Kind client.ChangeKind
+	// Prefix stands in the feed before the names of things; nil: nothing does.
+	Prefix func() string
+	// Own reports whether the feed tells of what a list or a get has answered, and Told says of what it tells; nil: of everything.
+	Own  func(s *session.Session, t T) bool
+	Told string
+	// Needs is the flag without which a list answers other things than the feed tells of; empty: there is none.
+	Needs string
+}
+
+// Interrupted is the end of what goes on until it is interrupted, with the exit code that kubectl has for it.
+const Interrupted = exit.Verdict(exit.Failed)
+
+// watchWord is the title of the column that a table has of watched things alone.
+const watchWord = "CHANGE"
+
+// addWatch adds --watch to a verb, if the feed tells of the kind.
+func (k Kind[T]) addWatch(cmd *cobra.Command) *bool {
+	watch := new(bool)
+	if k.Fed != nil {
+		cmd.Flags().BoolVarP(watch, "watch", "w", false, "then show each change as it comes, until it is interrupted")
+	}
+	return watch
+}
+
+// watchable refuses the flags of a list that the feed cannot serve.
+func (k Kind[T]) watchable(cmd *cobra.Command, filters []Filter) error {
+	ways := []string{"without --watch"}
+	if k.Fed.Needs != "" && !cmd.Flags().Changed(k.Fed.Needs) {
+		return exit.Usagef("--watch needs --%s: the feed tells of %s", k.Fed.Needs, k.Fed.Told)
+	}
+	refused := []string{"limit", "cursor", "consistency"}
+	for _, f := range filters {
+		if f.flag == "selector" {
+			ways = slices.Insert(ways, 0, "by --selector")
+		} else if f.flag != k.Fed.Needs {
+			refused = append(refused, f.flag)
+		}
+	}
+	if get, _, err := cmd.Parent().Find([]string{"get"}); err == nil && get.Name() == "get" {
+		ways = slices.Insert(ways, 0, "by name ("+get.CommandPath()+" NAME --watch)")
+	}
+	for _, name := range refused {
+		if cmd.Flags().Changed(name) {
+			return exit.Usagef("--watch cannot go with --%s, by which changes are not told: it works %s", name, strings.Join(ways, ", or "))
+		}
+	}
+	return nil
+}
+
+// watching is a watch while it runs.
+type watching[T any] struct {
+	Kind[T]
+	s     *session.Session
+	named bool // one thing, by its name
+	rows  *show.Stream[change[T]]
+
+	query session.Query              // of the feed
+	last  map[string]json.RawMessage // what was told of each
+	first []change[T]                // what is there, until all of it is known
+	began bool                       // all is shown that was there at the start
+}
+
+// change is one change as it is shown; in the table a Delete shows it as it was last.
+type change[T any] struct {
+	Kind   client.ChangeKind `json:"kind"`
+	Name   string            `json:"name"`
+	Type   follow.EventType  `json:"type"`
+	Object json.RawMessage   `json:"object,omitempty"`
+
+	word   string // in the table
+	object T
+}
+
+func (k Kind[T]) watching(s *session.Session, named bool, filters session.Query) *watching[T] {
+	w := &watching[T]{Kind: k, s: s, named: named, last: map[string]json.RawMessage{}}
+	w.query = append(session.Query{}.With("resourceKind", string(k.Fed.Kind)), filters...)
+	columns := []show.Column[change[T]]{{Title: watchWord, Cell: func(c change[T]) string { return c.word }}}
+	for _, c := range k.Columns {
+		columns = append(columns, show.Column[change[T]]{Title: c.Title, Wide: c.Wide, Cell: func(of change[T]) string { return c.Cell(of.object) }})
+	}
+	w.rows = &show.Stream[change[T]]{Printer: k.P.Printer, Columns: columns}
+	return w
+}
+
+func (w *watching[T]) prefix() string {
+	if w.Fed.Prefix == nil {
+		return ""
+	}
+	return w.Fed.Prefix()
+}
+
+// watchList shows a list, and then what changes.
+func (k Kind[T]) watchList(ctx context.Context, s *session.Session, filters session.Query) error {
+	var labels session.Query
+	for _, q := range filters {
+		if strings.HasPrefix(q, "labelSelector=") {
+			labels = append(labels, q)
+		}
+	}
+	w := k.watching(s, false, labels)
+	fetch := k.Fetch(s, filters)
+	return w.run(ctx, func(ctx context.Context, at *client.Cursor) (page follow.Page[json.RawMessage], err error) {
+		paging := session.Query{"limit=500"}
+		if at != nil {
+			paging = paging.With("cursor", *at)
+		}
+		a, err := fetch(ctx, paging)
+		if err != nil {
+			return page, err
+		}
+		var list struct {
+			show.Page
+			ChangesCursor client.ListChangesCursor `json:"changesCursor"`
+		}
+		if err := json.Unmarshal(a.Body, &list); err != nil {
+			return page, fmt.Errorf("cannot read the list: %w", err)
+		}
+		page = follow.Page[json.RawMessage]{Next: list.NextCursor, Changes: list.ChangesCursor}
+		page.Items, err = w.owned(list.Items)
+		return page, err
+	})
+}
+
+// watchOne shows one thing, and then what changes of it.
+func (k Kind[T]) watchOne(ctx context.Context, args []string) error {
+	things, err := Resources(k.P, k.Within, args)
+	if err != nil {
+		return err
+	}
+	s, name := things[0].Session, things[0].Name
+	w := k.watching(s, true, nil)
+	w.query = w.query.With("resourceName", w.prefix()+name)
+	return w.run(ctx, func(ctx context.Context, _ *client.Cursor) (page follow.Page[json.RawMessage], err error) {
+		now, _, err := s.Changes(ctx, w.query, "", 0)
+		if err != nil {
+			return page, err
+		}
+		page.Changes = now.Cursor
+		a, err := k.Ask(ctx, s, name)
+		if w.began && exit.CodeOf(err) == exit.NotFound {
+			return page, nil
+		}
+		if err != nil {
+			return page, err
+		}
+		page.Items, err = w.owned([]json.RawMessage{a.Body})
+		if err == nil && len(page.Items) == 0 {
+			err = fmt.Errorf("%s %s cannot be watched from project %s, whose feed tells of %s", k.Kind, name, s.Project, k.Fed.Told)
+		}
+		return page, err
+	})
+}
+
+// owned are those of some documents that the feed tells of.
+func (w *watching[T]) owned(docs []json.RawMessage) ([]json.RawMessage, error) {
+	if w.Fed.Own == nil {
+		return docs, nil
+	}
+	items, err := show.Decode[T](docs)
+	if err != nil {
+		return nil, err
+	}
+	out := []json.RawMessage{}
+	for i, item := range items {
+		if w.Fed.Own(w.s, item) {
+			out = append(out, docs[i])
+		}
+	}
+	return out, nil
+}
+
+// run shows what there is and what changes, until it is interrupted or refused for good.
+func (w *watching[T]) run(ctx context.Context, list func(ctx context.Context, at *client.Cursor) (follow.Page[json.RawMessage], error)) error {
+	source := follow.Source[json.RawMessage]{List: list, Name: w.nameOf, Changes: w.changes}
+	for e, err := range source.Watch(ctx) {
+		switch {
+		case err == nil:
+			err = w.tell(e)
+		case !w.began:
+		case follow.Stays(err):
+			err = fmt.Errorf("the watch has ended: %w", err)
+		default:
+			w.s.Note("%s\nThe watch goes on where it was.", err)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return Interrupted
+}
+
+// nameOf is what the feed calls a thing.
+func (w *watching[T]) nameOf(doc *json.RawMessage) string {
+	var thing struct {
+		Metadata struct {
+			Name string `json:"name"`
+		} `json:"metadata"`
+	}
+	_ = json.Unmarshal(*doc, &thing) // which was read from an answer
+	return w.prefix() + thing.Metadata.Name
+}
+
+func (w *watching[T]) changes(ctx context.Context, after client.ChangesCursor, seconds int) (*client.ChangeList, error) {
+	list, _, err := w.s.Changes(ctx, w.query, after, seconds)
+	if err == nil && w.prefix() != "" {
+		list.Items = slices.DeleteFunc(list.Items, func(c client.Change) bool { return !strings.HasPrefix(c.Name, w.prefix()) })
+	}
+	return list, err
+}
+
+// tell shows what an event says. What is told again as it was is not shown again.
+func (w *watching[T]) tell(e follow.Event[json.RawMessage]) error {
+	c := change[T]{Kind: w.Fed.Kind, Name: e.Name, Type: e.Type, word: string(e.Type)}
+	var doc json.RawMessage
+	switch e.Type {
+	case follow.Put:
+		doc, c.Object = *e.Object, *e.Object
+		if was, told := w.last[e.Name]; told && bytes.Equal(was, doc) {
+			return nil
+		}
+		w.last[e.Name] = doc
+	case follow.Delete:
+		doc = w.last[e.Name]
+		delete(w.last, e.Name)
+	case follow.Synced:
+		if w.began {
+			return nil
+		}
+		w.began = true
+		if len(w.first) == 0 {
+			w.s.Remark("no %s", show.Plural(w.View.Kind))
+		}
+		return w.show(w.first)
+	}
+	if err := json.Unmarshal(doc, &c.object); err != nil {
+		return fmt.Errorf("cannot read the server's answer: %w", err)
+	}
+	if !w.began {
+		c.word = ""
+		w.first = append(w.first, c)
+		return nil
+	}
+	return w.show([]change[T]{c})
+}
+
+// show prints changes: rows of one table, or a document or a word for each.
+func (w *watching[T]) show(list []change[T]) error {
+	word := w.Name
+	if w.named && w.P.Quiet && w.Cidr != nil {
+		word = w.Cidr
+	}
+	switch {
+	case w.P.Structured():
+		for _, c := range list {
+			doc, err := show.Marshal(c)
+			if err == nil {
+				err = w.P.OneOfMany(doc)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	case w.P.Quiet, w.P.Output == show.FormatName:
+		return w.P.Lines(show.WordsOf(list, func(c change[T]) string { return word(c.object) }))
+	default:
+		return w.rows.Rows(list)
+	}
+}

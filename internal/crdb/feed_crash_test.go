@@ -1,0 +1,119 @@
+package crdb_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/crdb/schema"
+	"github.com/carve-ipam/carve/internal/devdb"
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/testkit/dbtest"
+	"github.com/carve-ipam/carve/internal/testkit/standby"
+)
+
+// mortalDatabase is a PostgreSQL of the test's own, to be killed.
+type mortalDatabase struct {
+	*devdb.DB
+	dir      string
+	volatile bool
+}
+
+func newMortalDatabase(t *testing.T, volatile bool) *mortalDatabase {
+	t.Helper()
+	dbtest.OnPostgres(t)
+	dir, err := os.MkdirTemp("", "mortal") // the path of a socket is short
+	require.NoError(t, err)
+	m := &mortalDatabase{dir: dir, volatile: volatile}
+	m.start(t)
+	t.Cleanup(func() {
+		require.NoError(t, m.Stop(context.Background()))
+		_ = os.RemoveAll(dir)
+	})
+	require.NoError(t, schema.Migrate(t.Context(), m.DSN(), schema.MigrateOptions{Regions: []string{region}}))
+	return m
+}
+
+func (m *mortalDatabase) start(t *testing.T) {
+	t.Helper()
+	var err error
+	m.DB, err = devdb.Start(t.Context(), devdb.Config{DataDir: m.data(), Volatile: m.volatile})
+	require.NoError(t, err)
+}
+
+func (m *mortalDatabase) data() string { return filepath.Join(m.dir, "data") }
+
+// crash is kill -9, and a start.
+func (m *mortalDatabase) crash(t *testing.T) {
+	t.Helper()
+	require.NoError(t, standby.Kill(t.Context(), m.DB, m.data()))
+	m.start(t)
+}
+
+// rolledBack gives transactions their numbers, which nobody has written to the disk yet when it answers.
+func rolledBack(t *testing.T, c *pgx.Conn, many int) {
+	t.Helper()
+	for range many {
+		_, err := c.Exec(t.Context(), "BEGIN READ WRITE; SELECT pg_current_xact_id(); ROLLBACK")
+		require.NoError(t, err)
+	}
+}
+
+// A database that crashes numbers those transactions again of which nothing was written to its log. What they commit then is behind a place of before.
+func TestTheFeedOutlivesACrashOfTheDatabase(t *testing.T) {
+	t.Parallel()
+	m := newMortalDatabase(t, false)
+	open := func() *crdb.Store {
+		s, err := crdb.Open(t.Context(), m.DSN(), crdb.Options{Region: region})
+		require.NoError(t, err)
+		t.Cleanup(s.Close)
+		return s
+	}
+	s := open()
+	r := recorder{t, m.DSN(), storage.ProjectKey{ID: ipam.NewID(), Name: "p"}}
+	_, err := s.FeedMark(t.Context())
+	require.NoError(t, err)
+	admin, err := pgx.Connect(t.Context(), m.DSN())
+	require.NoError(t, err)
+	r.committed()
+	rolledBack(t, admin, 200)
+	page, err := s.FeedRead(t.Context(), r.project, storage.Place{Commit: "0"}, ipam.ID{}, 10)
+	require.NoError(t, err)
+	m.crash(t)
+
+	made := r.committed()
+	again := open()
+	ids, _ := behind(t, again, r.project, page.Now.Place, ipam.ID{})
+	all, _ := behind(t, again, r.project, storage.Place{Commit: "0"}, ipam.ID{})
+	require.Contains(t, all, made)
+	require.Contains(t, ids, made)
+}
+
+// PostgreSQL writes its log to the disk when a transaction ends, and for what one has written that goes on not before: who begins to read does not wait for that.
+func TestTheFirstPlaceWaitsForNoOtherTransaction(t *testing.T) {
+	t.Parallel()
+	m := newMortalDatabase(t, true) // which writes nothing down by itself, as others do after some seconds
+	s, err := crdb.Open(t.Context(), m.DSN(), crdb.Options{Region: region})
+	require.NoError(t, err)
+	t.Cleanup(s.Close)
+	_, err = s.FeedMark(t.Context()) // makes what the feed needs
+	require.NoError(t, err)
+	again, err := crdb.Open(t.Context(), m.DSN(), crdb.Options{Region: region})
+	require.NoError(t, err)
+	t.Cleanup(again.Close)
+	goesOn := recorder{t: t, dsn: m.DSN()}.begin()
+	_, err = goesOn.Exec(t.Context(), "SELECT pg_logical_emit_message(false, 'carve', 'a record of no transaction')")
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	_, err = again.FeedMark(ctx)
+	require.NoError(t, err)
+	require.NoError(t, goesOn.Rollback(t.Context()))
+}

@@ -1,0 +1,44 @@
+package chaos
+
+import (
+	"context"
+	"slices"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/lab/herd"
+)
+
+// newHerd is agents whose machines use claims, in a project of their own, at all servers of the run.
+func (run *run) newHerd(ctx context.Context) error {
+	if run.plan.Agents == 0 {
+		return nil
+	}
+	run.herd = &herd.Herd{Agents: run.plan.Agents, Rounds: run.plan.Operations / 8, Seed: run.plan.Seed, Ask: run.herdAsks}
+	return run.herd.Furnish(ctx)
+}
+
+func (run *run) herdAsks(ctx context.Context, server int, method, path string, body any) herd.Answer {
+	r := run.regions[server%len(run.regions)]
+	a := run.caller.do(ctx, r, request{method: method, path: path, body: body, patience: run.plan.Timeout * 2})
+	run.requests.Add(1)
+	run.ledger.note("herd", "%s %s to server %d: %d %s %v", method, path, r.index, a.status, a.code, a.err)
+	if wrong := a.improper(); wrong != "" {
+		run.ledger.violated("answer", "herd", "%s: %s %s: %d %s", wrong, method, path, a.status, a.body)
+	}
+	return herd.Answer{Status: a.status, Code: a.code, Body: a.body, Unsure: slices.Contains([]meaning{unsure, unchanged}, a.meaning()) || a.code == ipam.CodeRateLimited}
+}
+
+// herded judges what the agents were told.
+func (run *run) herded(ctx context.Context, res *Result) error {
+	if run.herd == nil {
+		return nil
+	}
+	wrong, err := run.herd.Judge(ctx)
+	for _, one := range wrong {
+		run.ledger.violated("herd", "", "%s", one)
+	}
+	for what, n := range run.herd.Tally {
+		res.Tally["herd: "+what] += n
+	}
+	return err
+}

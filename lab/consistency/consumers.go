@@ -1,0 +1,217 @@
+package consistency
+
+import (
+	"sync"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+)
+
+// Consumers keeps what those who use claims asked and were told. Each claim is for itself: a consumer uses one claim alone, and the last that leaves a claim
+// takes it along. The clock is that of a Recorder.
+//
+//   - an entry makes the claim if it is not there, and attaches the consumer; it is right only for one that has not ended
+//   - a refused entry is right only for a consumer that has ended
+//   - a departure detaches the consumer; the claim goes with the last
+//   - an end does so too, at once or some time later, and nobody who has ended enters again
+//   - a look is right only when the claim is there, or is not
+type Consumers struct {
+	mu      sync.Mutex
+	now     int64
+	history []*Use
+	numbers map[string]int // of consumers, in the order of their claim
+	used    map[string]int // how many consumers a claim has had
+}
+
+// NewConsumers makes a recorder.
+func NewConsumers() *Consumers {
+	return &Consumers{numbers: map[string]int{}, used: map[string]int{}}
+}
+
+// Use is an operation that is under way. It is ended by one of its methods, once; one that is not ended may have taken effect or not.
+type Use struct {
+	of               *Consumers
+	client           int
+	op               use
+	answer           string
+	called, answered int64
+}
+
+// use is what a consumer asks for.
+type use struct{ kind, claim, consumer string }
+
+// The kinds of uses, and the answers to them.
+const (
+	enters = "enters"
+	leaves = "leaves"
+	ends   = "ends"
+	looks  = "looks"
+
+	done    = "done"
+	later   = "done later"
+	refused = "refused"
+	there   = "there"
+	absent  = "absent"
+)
+
+// Enters records that a consumer is to be attached to a claim, which is made if it is not there.
+func (c *Consumers) Enters(client int, claim, consumer string) *Use {
+	return c.call(client, use{enters, claim, consumer})
+}
+
+// Leaves records that a consumer is to be detached.
+func (c *Consumers) Leaves(client int, claim, consumer string) *Use {
+	return c.call(client, use{leaves, claim, consumer})
+}
+
+// Ends records that a consumer is to be ended.
+func (c *Consumers) Ends(client int, claim, consumer string) *Use {
+	return c.call(client, use{ends, claim, consumer})
+}
+
+// Looks records that a claim is read.
+func (c *Consumers) Looks(client int, claim string) *Use {
+	return c.call(client, use{kind: looks, claim: claim})
+}
+
+func (c *Consumers) call(client int, op use) *Use {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, known := c.numbers[op.consumer]; !known && op.consumer != "" {
+		c.numbers[op.consumer] = c.used[op.claim]
+		c.used[op.claim]++
+	}
+	c.now++
+	u := &Use{of: c, client: client, op: op, called: c.now}
+	c.history = append(c.history, u)
+	return u
+}
+
+// Done ends what was done.
+func (u *Use) Done() { u.end(done) }
+
+// Later ends an end after which the consumer may be attached for a while.
+func (u *Use) Later() { u.end(later) }
+
+// Refused ends an entry that was refused because the consumer has ended.
+func (u *Use) Refused() { u.end(refused) }
+
+// Saw ends a look.
+func (u *Use) Saw(isThere bool) {
+	if isThere {
+		u.end(there)
+	} else {
+		u.end(absent)
+	}
+}
+
+func (u *Use) end(answer string) {
+	u.of.mu.Lock()
+	defer u.of.mu.Unlock()
+	u.of.now++
+	u.answer, u.answered = answer, u.of.now
+}
+
+// Check judges the history so far, for at most a time.
+func (c *Consumers) Check(limit time.Duration) Verdict {
+	c.mu.Lock()
+	operations := make([]porcupine.Operation, len(c.history))
+	for i, u := range c.history {
+		end := u.answered
+		if u.answer == "" {
+			end = c.now + 1
+		}
+		operations[i] = porcupine.Operation{ClientId: u.client, Input: u.op, Call: u.called, Output: u.answer, Return: end}
+	}
+	v := Verdict{Operations: len(operations), model: usesModel(c.numbers)}
+	c.mu.Unlock()
+	v.Result, v.info = porcupine.CheckOperationsVerbose(v.model, operations, limit)
+	return v
+}
+
+// usage is how a claim is used: each consumer is a bit.
+type usage struct {
+	there           bool
+	attached, ended uint64
+}
+
+func usesModel(numbers map[string]int) porcupine.Model {
+	m := porcupine.NondeterministicModel{
+		Partition: func(history []porcupine.Operation) (parts [][]porcupine.Operation) {
+			byClaim := map[string]int{}
+			for _, op := range history {
+				claim := op.Input.(use).claim //nolint:errcheck // histories are made here
+				i, known := byClaim[claim]
+				if !known {
+					i = len(parts)
+					byClaim[claim], parts = i, append(parts, nil)
+				}
+				parts[i] = append(parts[i], op)
+			}
+			return parts
+		},
+		Init: func() []any { return []any{usage{}} },
+		Step: func(s, input, output any) (out []any) {
+			op := input.(use) //nolint:errcheck // see above
+			bit := uint64(1) << numbers[op.consumer]
+			for _, now := range s.(usage).later() { //nolint:errcheck // see above
+				for _, next := range now.step(op.kind, bit, output.(string)) { //nolint:errcheck // see above
+					out = append(out, next)
+				}
+			}
+			return out
+		},
+		DescribeOperation: func(input, output any) string {
+			op := input.(use)                                                              //nolint:errcheck // see above
+			return op.consumer + " " + op.kind + " " + op.claim + " -> " + output.(string) //nolint:errcheck // see above
+		},
+	}
+	return m.ToModel()
+}
+
+// later is what may have come of a usage meanwhile: of those that have ended each may be detached.
+func (s usage) later() []usage {
+	all := []usage{s}
+	for bits := s.attached & s.ended; bits != 0; bits &= bits - 1 {
+		for _, one := range all {
+			all = append(all, one.without(bits&-bits))
+		}
+	}
+	return all
+}
+
+func (s usage) without(bit uint64) usage {
+	if s.attached&bit == 0 {
+		return s
+	}
+	s.attached &^= bit
+	s.there = s.attached != 0
+	return s
+}
+
+// step is the usages that an operation with this answer can lead to; none when the answer is wrong.
+func (s usage) step(kind string, bit uint64, answer string) []usage {
+	next, can := s, true
+	switch kind {
+	case enters:
+		next.there, next.attached, can = true, s.attached|bit, s.ended&bit == 0
+	case leaves:
+		next = s.without(bit)
+	case ends:
+		next.ended |= bit
+		if answer == done {
+			next = next.without(bit)
+		}
+	}
+	switch {
+	case answer == "" && can:
+		return []usage{s, next}
+	case answer == "",
+		kind == looks && s.there == (answer == there),
+		answer == refused && !can:
+		return []usage{s}
+	case kind != looks && answer != refused && can:
+		return []usage{next}
+	}
+	return nil
+}

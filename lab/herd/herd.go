@@ -1,0 +1,283 @@
+// Package herd is agents whose machines use claims, as consumers: they attach, renew, detach and end them, or die with them. Whatever fails meanwhile,
+// a claim must be released once, by the last consumer that leaves it, and never while a live one is attached; nobody who ended may come back, and nobody who
+// renews in time may be taken for lost. Clients asks how, so that the same agents can work in the chaos of processes and in a test.
+package herd
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/lab/consistency"
+)
+
+// Project is where the agents work; it is theirs alone.
+const Project = "herd"
+
+// Answer is what came of a request.
+type Answer struct {
+	Status int
+	Code   ipam.Code // of a refusal
+	Body   []byte
+	Unsure bool // it may have been done, or not; or it was not done for no reason of its own: it is asked for again
+}
+
+func (a Answer) ok() bool { return !a.Unsure && a.Status < 300 }
+
+type obj = map[string]any
+
+// Herd is the agents, two for each claim, and what they saw.
+type Herd struct {
+	Ask    func(ctx context.Context, server int, method, path string, body any) Answer // of any of the servers, in turns
+	Agents int
+	Rounds int // of each agent
+	Seed   uint64
+
+	history *consistency.Consumers
+	mu      sync.Mutex
+	wrong   []string
+	asked   int
+	lost    []string // claims whose consumers were left to expire
+	Tally   map[string]int
+}
+
+// ttl is the shortest time to live that there is.
+const ttl = 10 * time.Second
+
+// Furnish makes the project and its pool, in calm weather.
+func (h *Herd) Furnish(ctx context.Context) error {
+	h.history, h.Tally = consistency.NewConsumers(), map[string]int{}
+	for path, body := range map[string]obj{"/v1/projects": {"metadata": obj{"name": Project}}} {
+		if a := h.ask(ctx, http.MethodPost, path, body); !a.ok() {
+			return fmt.Errorf("POST %s: %d %s", path, a.Status, a.Body)
+		}
+	}
+	a := h.ask(ctx, http.MethodPost, at("pools"), obj{"metadata": obj{"name": "p"}, "spec": obj{"cidr": "10.200.0.0/16"}})
+	if !a.ok() {
+		return fmt.Errorf("POST %s: %d %s", at("pools"), a.Status, a.Body)
+	}
+	return nil
+}
+
+func at(path string) string { return "/v1/projects/" + Project + "/" + path }
+
+func consumer(uid string) string { return at("realms/default/consumers/" + uid) }
+
+// ask asks the next server.
+func (h *Herd) ask(ctx context.Context, method, path string, body any) Answer {
+	h.mu.Lock()
+	h.asked++
+	server := h.asked
+	h.mu.Unlock()
+	return h.Ask(ctx, server, method, path, body)
+}
+
+// tries bounds how often something is asked for whose outcome is not known.
+const tries = 60
+
+// insist asks until the answer is certain; false: it never was.
+func (h *Herd) insist(ctx context.Context, method, path string, body any) (a Answer, certain bool) {
+	for range tries {
+		if a = h.ask(ctx, method, path, body); !a.Unsure {
+			return a, true
+		}
+		select {
+		case <-ctx.Done():
+			return a, false
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+	return a, false
+}
+
+func (h *Herd) violated(format string, args ...any) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.wrong = append(h.wrong, fmt.Sprintf(format, args...))
+}
+
+func (h *Herd) count(what string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.Tally[what]++
+}
+
+// Work lets the agents work until they are done, and answers what ends those of them that do nothing but renew.
+func (h *Herd) Work(ctx context.Context) {
+	working, over := context.WithCancel(ctx)
+	defer over()
+	var agents, keepers sync.WaitGroup
+	for n := range h.Agents {
+		a := &agent{Herd: h, number: n, dice: rand.New(rand.NewPCG(h.Seed, uint64(n)))} //nolint:gosec // chance, and no secret
+		agents.Go(func() {
+			for i := range h.Rounds {
+				a.round(ctx, i)
+			}
+		})
+	}
+	keepers.Go(func() { h.keep(working) })
+	agents.Wait()
+	over()
+	keepers.Wait()
+}
+
+// keep renews one consumer, which uses a claim, well in time; it must never end.
+func (h *Herd) keep(ctx context.Context) {
+	const uid = "keeper"
+	spec := obj{"poolRef": obj{"name": "p"}, "prefixLength": 32, "whenUnused": "Delete", "consumers": []obj{{"uid": uid, "ttlSeconds": int(ttl / time.Second)}}}
+	if a, certain := h.insist(ctx, http.MethodPut, at("claims/kept"), obj{"spec": spec}); !certain || !a.ok() {
+		return
+	}
+	renewed := time.Now()
+	for ctx.Err() == nil {
+		asked := time.Now()
+		a := h.ask(ctx, http.MethodPost, at("consumer-renewals"), obj{"consumers": []string{uid}})
+		switch {
+		case a.ok() && said(a, "ended", uid) && time.Since(renewed) < ttl:
+			h.violated("keeper: ended %v after it was renewed", time.Since(renewed))
+		case a.ok() && said(a, "renewed", uid):
+			renewed = asked
+			h.count("renewed")
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(ttl / 10):
+		}
+	}
+}
+
+// said reports whether the answer to a renewal has a UID in a list.
+func said(a Answer, list, uid string) bool {
+	var lists map[string][]string
+	return json.Unmarshal(a.Body, &lists) == nil && slices.Contains(lists[list], uid)
+}
+
+// agent has one machine after another. Its machines use claims together with those of its neighbour.
+type agent struct {
+	*Herd
+
+	number int
+	dice   *rand.Rand
+}
+
+func (a *agent) round(ctx context.Context, i int) {
+	claim, uid := fmt.Sprintf("c%d-%d", a.number/2, i), fmt.Sprintf("u%d-%d", a.number, i)
+	if i%4 == 3 {
+		a.die(ctx, i)
+		return
+	}
+	if !a.enter(ctx, claim, uid) {
+		return
+	}
+	a.look(ctx, claim, uid)
+	switch a.dice.IntN(3) {
+	case 0:
+		a.leave(ctx, claim, uid)
+		if a.enter(ctx, claim, uid) {
+			a.look(ctx, claim, uid)
+			a.end(ctx, claim, uid)
+		}
+	case 1:
+		a.leave(ctx, claim, uid)
+	default:
+		a.end(ctx, claim, uid)
+	}
+	a.look(ctx, claim, "")
+}
+
+// enter attaches a consumer to the claim, or makes the claim with it. It answers whether it is attached.
+func (a *agent) enter(ctx context.Context, claim, uid string) bool {
+	call := a.history.Enters(a.number, claim, uid)
+	for range tries {
+		answer, certain := a.insist(ctx, http.MethodPut, at("claims/"+claim+"/consumers/"+uid), obj{})
+		if certain && answer.Code == ipam.CodeNotFound {
+			spec := obj{"poolRef": obj{"name": "p"}, "prefixLength": 32, "whenUnused": "Delete", "maxConsumers": 8, "consumers": []obj{{"uid": uid}}}
+			answer, certain = a.insist(ctx, http.MethodPost, at("claims"), obj{"metadata": obj{"name": claim}, "spec": spec})
+			if certain && answer.Code == ipam.CodeAlreadyExists {
+				continue // by an earlier try, or by the neighbour
+			}
+		}
+		switch {
+		case !certain:
+			return false
+		case answer.ok():
+			call.Done()
+			a.count("attached")
+			return true
+		case answer.Code == ipam.CodeConsumerEnded:
+			call.Refused()
+			a.count("refused for having ended")
+			return false
+		default:
+			a.violated("%s enters %s: %d %s", uid, claim, answer.Status, answer.Body)
+			return false
+		}
+	}
+	return false
+}
+
+// look reads the claim. It must be there as long as a consumer is attached that lives.
+func (a *agent) look(ctx context.Context, claim, by string) {
+	call := a.history.Looks(a.number, claim)
+	answer, certain := a.insist(ctx, http.MethodGet, at("claims/"+claim), nil)
+	if !certain {
+		return
+	}
+	call.Saw(answer.ok())
+	if by != "" && !answer.ok() {
+		a.violated("%s was released while %s lived and was attached to it: %d %s", claim, by, answer.Status, answer.Body)
+	}
+}
+
+func (a *agent) leave(ctx context.Context, claim, uid string) {
+	call := a.history.Leaves(a.number, claim, uid)
+	if answer, certain := a.insist(ctx, http.MethodDelete, at("claims/"+claim+"/consumers/"+uid), nil); certain {
+		call.Done()
+		a.count("detached")
+		if !answer.ok() {
+			a.violated("%s leaves %s: %d %s", uid, claim, answer.Status, answer.Body)
+		}
+	}
+}
+
+// end ends a consumer, and tries to bring it back.
+func (a *agent) end(ctx context.Context, claim, uid string) {
+	call := a.history.Ends(a.number, claim, uid)
+	answer, certain := a.insist(ctx, http.MethodDelete, consumer(uid), nil)
+	switch {
+	case !certain:
+		return
+	case answer.Status == http.StatusAccepted:
+		call.Later()
+	default:
+		call.Done()
+	}
+	a.count("ended")
+	if !answer.ok() {
+		a.violated("%s is not ended: %d %s", uid, answer.Status, answer.Body)
+	}
+	if a.enter(ctx, claim, uid) {
+		a.violated("%s was attached after its end", uid)
+	}
+	if late, sure := a.insist(ctx, http.MethodPost, at("consumer-renewals"), obj{"consumers": []string{uid}}); sure && !said(late, "ended", uid) {
+		a.violated("a late renewal of %s: %d %s", uid, late.Status, late.Body)
+	}
+}
+
+// die makes a claim for a machine, and never renews it.
+func (a *agent) die(ctx context.Context, i int) {
+	name := fmt.Sprintf("lost%d-%d", a.number, i)
+	spec := obj{"poolRef": obj{"name": "p"}, "prefixLength": 32, "whenUnused": "Delete", "consumers": []obj{{"uid": name, "ttlSeconds": int(ttl / time.Second)}}}
+	answer, certain := a.insist(ctx, http.MethodPut, at("claims/"+name), obj{"spec": spec})
+	if certain && answer.ok() {
+		a.mu.Lock()
+		a.lost = append(a.lost, name)
+		a.mu.Unlock()
+	}
+}
