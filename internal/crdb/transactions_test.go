@@ -68,6 +68,6 @@ func record(t *testing.T, r reading) []attempted {
 	store := open(t, tap.dsn, func(o *crdb.Options) { o.OnAttempt, o.MaxConnections, o.LocalTime = tap.watch, 1, sureClock() })
 	defer store.Close()
 	tap.take() // what opening says
-	require.NoError(t, r.do(admin(t), server{svc: alloc.New(store, alloc.Options{Region: region}), store: store}, in))
+	require.NoError(t, r.do(admin(t), server{svc: alloc.New(store, alloc.Options{Region: region, Webhooks: hooked}), store: store}, in))
 	return tap.take()
 }

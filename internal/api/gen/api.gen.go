@@ -92,6 +92,7 @@ const (
 	AuditKindRealm        AuditKind = "Realm"
 	AuditKindSpace        AuditKind = "Space"
 	AuditKindSpaceGrant   AuditKind = "SpaceGrant"
+	AuditKindWebhook      AuditKind = "Webhook"
 )
 
 // Valid indicates whether the value is a known member of the AuditKind enum.
@@ -123,6 +124,8 @@ func (e AuditKind) Valid() bool {
 		return true
 	case AuditKindSpaceGrant:
 		return true
+	case AuditKindWebhook:
+		return true
 	default:
 		return false
 	}
@@ -130,43 +133,48 @@ func (e AuditKind) Valid() bool {
 
 // Defines values for AuditOperation.
 const (
-	AuditOperationAttachConsumer   AuditOperation = "attachConsumer"
-	AuditOperationBootstrap        AuditOperation = "bootstrap"
-	AuditOperationConfirmExpiry    AuditOperation = "confirmExpiry"
-	AuditOperationCreateAPIKey     AuditOperation = "createApiKey"
-	AuditOperationCreateClaim      AuditOperation = "createClaim"
-	AuditOperationCreateClaimBatch AuditOperation = "createClaimBatch"
-	AuditOperationCreateClass      AuditOperation = "createClass"
-	AuditOperationCreatePool       AuditOperation = "createPool"
-	AuditOperationCreateProject    AuditOperation = "createProject"
-	AuditOperationCreateSpace      AuditOperation = "createSpace"
-	AuditOperationDeleteAPIKey     AuditOperation = "deleteApiKey"
-	AuditOperationDeleteAllocation AuditOperation = "deleteAllocation"
-	AuditOperationDeleteClaim      AuditOperation = "deleteClaim"
-	AuditOperationDeleteClass      AuditOperation = "deleteClass"
-	AuditOperationDeleteMember     AuditOperation = "deleteMember"
-	AuditOperationDeletePool       AuditOperation = "deletePool"
-	AuditOperationDeletePoolGrant  AuditOperation = "deletePoolGrant"
-	AuditOperationDeleteProject    AuditOperation = "deleteProject"
-	AuditOperationDeleteQuota      AuditOperation = "deleteQuota"
-	AuditOperationDeleteSpace      AuditOperation = "deleteSpace"
-	AuditOperationDeleteSpaceGrant AuditOperation = "deleteSpaceGrant"
-	AuditOperationDetachConsumer   AuditOperation = "detachConsumer"
-	AuditOperationEndConsumer      AuditOperation = "endConsumer"
-	AuditOperationPatchClaim       AuditOperation = "patchClaim"
-	AuditOperationPatchClass       AuditOperation = "patchClass"
-	AuditOperationPatchPool        AuditOperation = "patchPool"
-	AuditOperationPatchProject     AuditOperation = "patchProject"
-	AuditOperationPatchSpace       AuditOperation = "patchSpace"
-	AuditOperationPutClaim         AuditOperation = "putClaim"
-	AuditOperationPutConsumer      AuditOperation = "putConsumer"
-	AuditOperationPutMember        AuditOperation = "putMember"
-	AuditOperationPutPoolGrant     AuditOperation = "putPoolGrant"
-	AuditOperationPutQuota         AuditOperation = "putQuota"
-	AuditOperationPutScopePool     AuditOperation = "putScopePool"
-	AuditOperationPutSpaceGrant    AuditOperation = "putSpaceGrant"
-	AuditOperationReleaseClaims    AuditOperation = "releaseClaims"
-	AuditOperationRenewConsumers   AuditOperation = "renewConsumers"
+	AuditOperationAttachConsumer        AuditOperation = "attachConsumer"
+	AuditOperationBootstrap             AuditOperation = "bootstrap"
+	AuditOperationConfirmExpiry         AuditOperation = "confirmExpiry"
+	AuditOperationCreateAPIKey          AuditOperation = "createApiKey"
+	AuditOperationCreateClaim           AuditOperation = "createClaim"
+	AuditOperationCreateClaimBatch      AuditOperation = "createClaimBatch"
+	AuditOperationCreateClass           AuditOperation = "createClass"
+	AuditOperationCreatePool            AuditOperation = "createPool"
+	AuditOperationCreateProject         AuditOperation = "createProject"
+	AuditOperationCreateSpace           AuditOperation = "createSpace"
+	AuditOperationCreateWebhook         AuditOperation = "createWebhook"
+	AuditOperationDeleteAPIKey          AuditOperation = "deleteApiKey"
+	AuditOperationDeleteAllocation      AuditOperation = "deleteAllocation"
+	AuditOperationDeleteClaim           AuditOperation = "deleteClaim"
+	AuditOperationDeleteClass           AuditOperation = "deleteClass"
+	AuditOperationDeleteMember          AuditOperation = "deleteMember"
+	AuditOperationDeletePool            AuditOperation = "deletePool"
+	AuditOperationDeletePoolGrant       AuditOperation = "deletePoolGrant"
+	AuditOperationDeleteProject         AuditOperation = "deleteProject"
+	AuditOperationDeleteQuota           AuditOperation = "deleteQuota"
+	AuditOperationDeleteSpace           AuditOperation = "deleteSpace"
+	AuditOperationDeleteSpaceGrant      AuditOperation = "deleteSpaceGrant"
+	AuditOperationDeleteWebhook         AuditOperation = "deleteWebhook"
+	AuditOperationDeleteWebhookDelivery AuditOperation = "deleteWebhookDelivery"
+	AuditOperationDetachConsumer        AuditOperation = "detachConsumer"
+	AuditOperationEndConsumer           AuditOperation = "endConsumer"
+	AuditOperationPatchClaim            AuditOperation = "patchClaim"
+	AuditOperationPatchClass            AuditOperation = "patchClass"
+	AuditOperationPatchPool             AuditOperation = "patchPool"
+	AuditOperationPatchProject          AuditOperation = "patchProject"
+	AuditOperationPatchSpace            AuditOperation = "patchSpace"
+	AuditOperationPatchWebhook          AuditOperation = "patchWebhook"
+	AuditOperationPutClaim              AuditOperation = "putClaim"
+	AuditOperationPutConsumer           AuditOperation = "putConsumer"
+	AuditOperationPutMember             AuditOperation = "putMember"
+	AuditOperationPutPoolGrant          AuditOperation = "putPoolGrant"
+	AuditOperationPutQuota              AuditOperation = "putQuota"
+	AuditOperationPutScopePool          AuditOperation = "putScopePool"
+	AuditOperationPutSpaceGrant         AuditOperation = "putSpaceGrant"
+	AuditOperationReleaseClaims         AuditOperation = "releaseClaims"
+	AuditOperationRenewConsumers        AuditOperation = "renewConsumers"
+	AuditOperationRetryWebhookDelivery  AuditOperation = "retryWebhookDelivery"
 )
 
 // Valid indicates whether the value is a known member of the AuditOperation enum.
@@ -192,6 +200,8 @@ func (e AuditOperation) Valid() bool {
 		return true
 	case AuditOperationCreateSpace:
 		return true
+	case AuditOperationCreateWebhook:
+		return true
 	case AuditOperationDeleteAPIKey:
 		return true
 	case AuditOperationDeleteAllocation:
@@ -214,6 +224,10 @@ func (e AuditOperation) Valid() bool {
 		return true
 	case AuditOperationDeleteSpaceGrant:
 		return true
+	case AuditOperationDeleteWebhook:
+		return true
+	case AuditOperationDeleteWebhookDelivery:
+		return true
 	case AuditOperationDetachConsumer:
 		return true
 	case AuditOperationEndConsumer:
@@ -227,6 +241,8 @@ func (e AuditOperation) Valid() bool {
 	case AuditOperationPatchProject:
 		return true
 	case AuditOperationPatchSpace:
+		return true
+	case AuditOperationPatchWebhook:
 		return true
 	case AuditOperationPutClaim:
 		return true
@@ -245,6 +261,8 @@ func (e AuditOperation) Valid() bool {
 	case AuditOperationReleaseClaims:
 		return true
 	case AuditOperationRenewConsumers:
+		return true
+	case AuditOperationRetryWebhookDelivery:
 		return true
 	default:
 		return false
@@ -747,6 +765,7 @@ const (
 	ProblemCodeUnauthenticated      ProblemCode = "unauthenticated"
 	ProblemCodeUnavailable          ProblemCode = "unavailable"
 	ProblemCodeUnsupportedMediaType ProblemCode = "unsupported_media_type"
+	ProblemCodeWebhooksDisabled     ProblemCode = "webhooks_disabled"
 )
 
 // Valid indicates whether the value is a known member of the ProblemCode enum.
@@ -827,6 +846,8 @@ func (e ProblemCode) Valid() bool {
 	case ProblemCodeUnavailable:
 		return true
 	case ProblemCodeUnsupportedMediaType:
+		return true
+	case ProblemCodeWebhooksDisabled:
 		return true
 	default:
 		return false
@@ -971,6 +992,48 @@ func (e UniqueWithin) Valid() bool {
 	case UniqueWithinClass:
 		return true
 	case UniqueWithinSpace:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for WebhookMessageType.
+const (
+	WebhookMessageTypeChanges WebhookMessageType = "changes"
+	WebhookMessageTypeResync  WebhookMessageType = "resync"
+)
+
+// Valid indicates whether the value is a known member of the WebhookMessageType enum.
+func (e WebhookMessageType) Valid() bool {
+	switch e {
+	case WebhookMessageTypeChanges:
+		return true
+	case WebhookMessageTypeResync:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for WebhookState.
+const (
+	WebhookStateDelivering WebhookState = "Delivering"
+	WebhookStatePaused     WebhookState = "Paused"
+	WebhookStateRetrying   WebhookState = "Retrying"
+	WebhookStateStopped    WebhookState = "Stopped"
+)
+
+// Valid indicates whether the value is a known member of the WebhookState enum.
+func (e WebhookState) Valid() bool {
+	switch e {
+	case WebhookStateDelivering:
+		return true
+	case WebhookStatePaused:
+		return true
+	case WebhookStateRetrying:
+		return true
+	case WebhookStateStopped:
 		return true
 	default:
 		return false
@@ -1163,7 +1226,7 @@ type AuditOutcome string
 // AuditResource What the operation was about.
 type AuditResource struct {
 	// Kind The kind of the resource: `Project`, `Space`, `IPPool`, `IPClass`, `IPClaim`, `IPAllocation`, `Member`,
-	// `ApiKey`, `PoolGrant`, `SpaceGrant`, `Quota`, `IPConsumer` or `Realm`. Later versions may add kinds.
+	// `ApiKey`, `PoolGrant`, `SpaceGrant`, `Quota`, `IPConsumer`, `Realm` or `Webhook`. Later versions may add kinds.
 	//
 	//
 	// Example: IPClaim
@@ -1293,6 +1356,7 @@ type ChangesEnd struct {
 	// | `last_admin` | 409 | `platform` would be left without an admin |
 	// | `consumer_ended` | 409 | the consumer has ended, and never comes back |
 	// | `too_many_consumers` | 409 | the claim has as many consumers as it can have; `consumers` |
+	// | `webhooks_disabled` | 409 | the server sends no webhooks |
 	// | `cursor_expired` | 410 | what a place in the changes needs is gone; list again, and follow from there |
 	// | `precondition_failed` | 412 | `If-Match` is stale, or `If-None-Match: *` meets what exists; `currentETag` |
 	// | `payload_too_large` | 413 | the body is larger than 1 MiB |
@@ -1536,6 +1600,7 @@ type ClaimSkipped struct {
 	// | `last_admin` | 409 | `platform` would be left without an admin |
 	// | `consumer_ended` | 409 | the consumer has ended, and never comes back |
 	// | `too_many_consumers` | 409 | the claim has as many consumers as it can have; `consumers` |
+	// | `webhooks_disabled` | 409 | the server sends no webhooks |
 	// | `cursor_expired` | 410 | what a place in the changes needs is gone; list again, and follow from there |
 	// | `precondition_failed` | 412 | `If-Match` is stale, or `If-None-Match: *` meets what exists; `currentETag` |
 	// | `payload_too_large` | 413 | the body is larger than 1 MiB |
@@ -2932,6 +2997,7 @@ type Problem struct {
 	// | `last_admin` | 409 | `platform` would be left without an admin |
 	// | `consumer_ended` | 409 | the consumer has ended, and never comes back |
 	// | `too_many_consumers` | 409 | the claim has as many consumers as it can have; `consumers` |
+	// | `webhooks_disabled` | 409 | the server sends no webhooks |
 	// | `cursor_expired` | 410 | what a place in the changes needs is gone; list again, and follow from there |
 	// | `precondition_failed` | 412 | `If-Match` is stale, or `If-None-Match: *` meets what exists; `currentETag` |
 	// | `payload_too_large` | 413 | the body is larger than 1 MiB |
@@ -3063,6 +3129,7 @@ type Problem struct {
 // | `last_admin` | 409 | `platform` would be left without an admin |
 // | `consumer_ended` | 409 | the consumer has ended, and never comes back |
 // | `too_many_consumers` | 409 | the claim has as many consumers as it can have; `consumers` |
+// | `webhooks_disabled` | 409 | the server sends no webhooks |
 // | `cursor_expired` | 410 | what a place in the changes needs is gone; list again, and follow from there |
 // | `precondition_failed` | 412 | `If-Match` is stale, or `If-None-Match: *` meets what exists; `currentETag` |
 // | `payload_too_large` | 413 | the body is larger than 1 MiB |
@@ -3527,6 +3594,207 @@ type Version struct {
 	Version string `json:"version"`
 }
 
+// Webhook Where what changes in a project is sent.
+type Webhook struct {
+	// Metadata What every resource carries.
+	Metadata Metadata `json:"metadata"`
+
+	// Secret What requests are signed with, `whsec_` and the key in base64. Only in the answer that creates the webhook: it cannot be
+	// had again.
+	//
+	//
+	// Example: whsec_ZXhhbXBsZXNlY3JldGV4YW1wbGVzZWNyZXRleGFtcGw=
+	Secret string `json:"secret,omitempty"`
+
+	// Spec Where to, and what.
+	Spec WebhookSpec `json:"spec"`
+
+	// Status How sending goes.
+	Status WebhookStatus `json:"status"`
+}
+
+// WebhookCreate defines model for WebhookCreate.
+type WebhookCreate struct {
+	// Metadata Exactly one of `name` and `generateName`; the rest of the metadata is the server's.
+	Metadata CreateMetadata `json:"metadata"`
+
+	// Spec Where to, and what.
+	Spec WebhookSpec `json:"spec"`
+}
+
+// WebhookDelivery What could not be delivered.
+type WebhookDelivery struct {
+	// ID What was sent as `webhook-id`.
+	ID UID `json:"id"`
+
+	// Error Why a try has failed, in words of this service alone.
+	Error WebhookError `json:"error"`
+
+	// Attempts How often it was tried.
+	//
+	// Example: 33
+	Attempts int `json:"attempts"`
+
+	// FirstAttemptAt When it was tried first.
+	//
+	// Example: 2026-03-01T09:30:00Z
+	FirstAttemptAt time.Time `json:"firstAttemptAt"`
+
+	// Retrying Whether it is about to be sent once more.
+	//
+	// Example: false
+	Retrying bool `json:"retrying"`
+
+	// Message The body of what is sent. Of the type `changes` it has some, about 100 at most, and `cursor` is behind them. One of the type
+	// `resync` says that some are missing and will not come: list again, and go on with what is sent from then on.
+	Message WebhookMessage `json:"message"`
+}
+
+// WebhookDeliveryList defines model for WebhookDeliveryList.
+type WebhookDeliveryList struct {
+	Items []WebhookDelivery `json:"items"`
+
+	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	//
+	// Example: eyJuIjoicHJvZC1ldSJ9
+	NextCursor NextCursor `json:"nextCursor,omitempty"`
+}
+
+// WebhookError Why a try has failed, in words of this service alone.
+type WebhookError struct {
+	// Reason The name cannot be resolved (`unresolved`), has an address that nothing is sent to (`refused_address`), nobody answers there
+	// (`unreachable`) or not in time (`timeout`), TLS fails (`tls`), the answer is a redirection (`redirect`) or another status
+	// than a 2xx (`status`). Later versions may add reasons.
+	//
+	//
+	// Example: status
+	Reason string `json:"reason"`
+
+	// StatusCode The status of the answer, if there was one.
+	//
+	// Example: 503
+	StatusCode int `json:"statusCode,omitempty"`
+
+	// At When it failed.
+	//
+	// Example: 2026-03-02T09:38:30Z
+	At time.Time `json:"at"`
+}
+
+// WebhookList defines model for WebhookList.
+type WebhookList struct {
+	Items []Webhook `json:"items"`
+
+	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	//
+	// Example: eyJuIjoicHJvZC1ldSJ9
+	NextCursor NextCursor `json:"nextCursor,omitempty"`
+}
+
+// WebhookMessage The body of what is sent. Of the type `changes` it has some, about 100 at most, and `cursor` is behind them. One of the type
+// `resync` says that some are missing and will not come: list again, and go on with what is sent from then on.
+type WebhookMessage struct {
+	Type WebhookMessageType `json:"type"`
+
+	// Webhook The name of the webhook.
+	//
+	// Example: inventory
+	Webhook string `json:"webhook"`
+
+	// Project The name of the project.
+	//
+	// Example: team-a
+	Project string `json:"project"`
+
+	// Changes What has changed, in order.
+	Changes []Change `json:"changes,omitempty"`
+
+	// Cursor A place in the changes of a project. It is opaque, and gives no right.
+	//
+	//
+	// Example: AQIDBAUGBwgJCgsMDQ4PEA
+	Cursor ChangesCursor `json:"cursor"`
+}
+
+// WebhookMessageType defines model for WebhookMessageType.
+type WebhookMessageType string
+
+// WebhookPatch A JSON merge patch (RFC 7396). Listed is what it may change; another field of the resource is answered with
+// `immutable_field`, a field that the resource does not have with `invalid_argument`. `null` gives a field its
+// default.
+type WebhookPatch = json.RawMessage
+
+// WebhookSpec Where to, and what.
+type WebhookSpec struct {
+	// URL Where to; without a user, a fragment or secrets in it. The name is resolved for each request, and addresses that are not
+	// public are refused then, but for those of networks that the operator allows.
+	//
+	//
+	// Example: https://inventory.example.com/carve
+	URL string `json:"url"`
+
+	// ResourceKinds Only changes of these kinds; by default of all.
+	//
+	// Example: ["IPClaim"]
+	ResourceKinds []ChangeKind `json:"resourceKinds,omitempty"`
+
+	// ResourceName Only changes of what has this name; an allocation is named by its `uid`, a consumer by `realm/uid`.
+	//
+	// Example: web-eu
+	ResourceName string `json:"resourceName,omitempty"`
+
+	// LabelSelector Only changes of what has such labels, in the syntax of lists. What had them and has them no longer comes as a `Delete`, and
+	// so may what never had them; what is deleted comes whatever labels it had.
+	//
+	//
+	// Example: env=prod
+	LabelSelector string `json:"labelSelector,omitempty"`
+
+	// Paused Whether nothing is sent for now; by default it is.
+	//
+	// Example: false
+	Paused *bool `json:"paused,omitempty"`
+}
+
+// WebhookState What becomes of changes: they are sent (`Delivering`), the last try has failed and there will be another (`Retrying`), or they wait
+// because the project (`Paused`) or the server (`Stopped`) has it so.
+type WebhookState string
+
+// WebhookStatus How sending goes.
+type WebhookStatus struct {
+	// State What becomes of changes: they are sent (`Delivering`), the last try has failed and there will be another (`Retrying`), or they wait
+	// because the project (`Paused`) or the server (`Stopped`) has it so.
+	State WebhookState `json:"state"`
+
+	// Reason Why it is stopped: the receiver answered 410 (`Gone`), 100 dead letters wait (`TooManyDeadLetters`), or the database was
+	// restored (`Restored`), where another one may be sending. Later versions may add reasons.
+	//
+	//
+	// Example: Gone
+	Reason string `json:"reason,omitempty"`
+
+	// Failures How many tries have failed since the last that did not.
+	//
+	// Example: 2
+	Failures  int           `json:"failures"`
+	LastError *WebhookError `json:"lastError,omitempty"`
+
+	// LastDeliveredAt When something was delivered last; absent when nothing was.
+	//
+	// Example: 2026-03-02T09:30:00Z
+	LastDeliveredAt *time.Time `json:"lastDeliveredAt,omitempty"`
+
+	// NextAttemptAt When it is tried again; absent when nothing waits for that.
+	//
+	// Example: 2026-03-02T09:40:30Z
+	NextAttemptAt *time.Time `json:"nextAttemptAt,omitempty"`
+
+	// DeadLetters How many deliveries were given up and are kept, 100 at most.
+	//
+	// Example: 0
+	DeadLetters int `json:"deadLetters"`
+}
+
 // WhenUnused defines model for WhenUnused.
 type WhenUnused string
 
@@ -3613,6 +3881,11 @@ type CreateOnly = CreateOnlyValue
 
 // Cursor defines model for Cursor.
 type Cursor = string
+
+// DeliveryID A UUID in lower case; never used again.
+//
+// Example: 8d9a4c1e-2b7f-4a53-9d60-71c5be0f2a11
+type DeliveryID = UID
 
 // DryRun defines model for DryRun.
 type DryRun = bool
@@ -3758,6 +4031,11 @@ type UntilFilter = Time
 
 // WaitSeconds defines model for WaitSeconds.
 type WaitSeconds = int
+
+// WebhookName A DNS label (RFC 1123).
+//
+// Example: prod-eu
+type WebhookName = Name
 
 // WithinFilter A block in CIDR notation without host bits, IPv4 or IPv6.
 //
@@ -4838,6 +5116,89 @@ type PutSpaceGrantParams struct {
 	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 
+// ListWebhooksParams defines parameters for ListWebhooks.
+type ListWebhooksParams struct {
+	// Limit Most items a page may hold.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+	// refused.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
+}
+
+// CreateWebhookParams defines parameters for CreateWebhook.
+type CreateWebhookParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IdempotencyKey Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
+	// for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
+	// something that is the caller's alone.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// DeleteWebhookParams defines parameters for DeleteWebhook.
+type DeleteWebhookParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
+	// answer is 412. A weak one (`W/`) never matches.
+	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
+}
+
+// PatchWebhookParams defines parameters for PatchWebhook.
+type PatchWebhookParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IfMatch The `ETag` that the change is based on, with its quotes, or `*` for whichever is current. Without it the answer is
+	// 428, with a stale one 412. A weak one (`W/`) never matches.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ListWebhookDeliveriesParams defines parameters for ListWebhookDeliveries.
+type ListWebhookDeliveriesParams struct {
+	// Limit Most items a page may hold.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+	// refused.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
+}
+
+// DeleteWebhookDeliveryParams defines parameters for DeleteWebhookDelivery.
+type DeleteWebhookDeliveryParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
+	// answer is 412. A weak one (`W/`) never matches.
+	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
+}
+
+// RetryWebhookDeliveryParams defines parameters for RetryWebhookDelivery.
+type RetryWebhookDeliveryParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+}
+
 // CreateProjectJSONRequestBody defines body for CreateProject for application/json ContentType.
 type CreateProjectJSONRequestBody = ProjectCreate
 
@@ -4897,6 +5258,12 @@ type CreateSpaceJSONRequestBody = SpaceCreate
 
 // PatchSpaceApplicationMergePatchPlusJSONRequestBody defines body for PatchSpace for application/merge-patch+json ContentType.
 type PatchSpaceApplicationMergePatchPlusJSONRequestBody = SpacePatch
+
+// CreateWebhookJSONRequestBody defines body for CreateWebhook for application/json ContentType.
+type CreateWebhookJSONRequestBody = WebhookCreate
+
+// PatchWebhookApplicationMergePatchPlusJSONRequestBody defines body for PatchWebhook for application/merge-patch+json ContentType.
+type PatchWebhookApplicationMergePatchPlusJSONRequestBody = WebhookPatch
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
@@ -5113,6 +5480,30 @@ type ServerInterface interface {
 	// PutSpaceGrant Grant a space
 	// (PUT /v1/projects/{project}/spaces/{space}/grants/{consumer})
 	PutSpaceGrant(ctx echo.Context, project ProjectName, space SpaceName, consumer Consumer, params PutSpaceGrantParams) error
+	// ListWebhooks List webhooks
+	// (GET /v1/projects/{project}/webhooks)
+	ListWebhooks(ctx echo.Context, project ProjectName, params ListWebhooksParams) error
+	// CreateWebhook Create a webhook
+	// (POST /v1/projects/{project}/webhooks)
+	CreateWebhook(ctx echo.Context, project ProjectName, params CreateWebhookParams) error
+	// DeleteWebhook Delete a webhook
+	// (DELETE /v1/projects/{project}/webhooks/{webhook})
+	DeleteWebhook(ctx echo.Context, project ProjectName, webhook WebhookName, params DeleteWebhookParams) error
+	// GetWebhook Read a webhook
+	// (GET /v1/projects/{project}/webhooks/{webhook})
+	GetWebhook(ctx echo.Context, project ProjectName, webhook WebhookName) error
+	// PatchWebhook Change a webhook
+	// (PATCH /v1/projects/{project}/webhooks/{webhook})
+	PatchWebhook(ctx echo.Context, project ProjectName, webhook WebhookName, params PatchWebhookParams) error
+	// ListWebhookDeliveries List what could not be delivered
+	// (GET /v1/projects/{project}/webhooks/{webhook}/deliveries)
+	ListWebhookDeliveries(ctx echo.Context, project ProjectName, webhook WebhookName, params ListWebhookDeliveriesParams) error
+	// DeleteWebhookDelivery Drop a dead letter
+	// (DELETE /v1/projects/{project}/webhooks/{webhook}/deliveries/{delivery})
+	DeleteWebhookDelivery(ctx echo.Context, project ProjectName, webhook WebhookName, delivery DeliveryID, params DeleteWebhookDeliveryParams) error
+	// RetryWebhookDelivery Send a dead letter again
+	// (POST /v1/projects/{project}/webhooks/{webhook}/deliveries/{delivery}/retries)
+	RetryWebhookDelivery(ctx echo.Context, project ProjectName, webhook WebhookName, delivery DeliveryID, params RetryWebhookDeliveryParams) error
 	// ListRegions List regions
 	// (GET /v1/regions)
 	ListRegions(ctx echo.Context) error
@@ -8655,6 +9046,357 @@ func (w *ServerInterfaceWrapper) PutSpaceGrant(ctx echo.Context) error {
 	return err
 }
 
+// ListWebhooks converts echo context to params.
+func (w *ServerInterfaceWrapper) ListWebhooks(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListWebhooksParams
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// ------------- Optional query parameter "consistency" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "consistency", ctx.QueryParams(), &params.Consistency, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter consistency: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListWebhooks(ctx, project, params)
+	return err
+}
+
+// CreateWebhook converts echo context to params.
+func (w *ServerInterfaceWrapper) CreateWebhook(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateWebhookParams
+	// ------------- Optional query parameter "dryRun" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "dryRun", ctx.QueryParams(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter dryRun: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Idempotency-Key, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Idempotency-Key: %s", err))
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.CreateWebhook(ctx, project, params)
+	return err
+}
+
+// DeleteWebhook converts echo context to params.
+func (w *ServerInterfaceWrapper) DeleteWebhook(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "webhook" -------------
+	var webhook WebhookName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "webhook", ctx.Param("webhook"), &webhook, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter webhook: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeleteWebhookParams
+	// ------------- Optional query parameter "dryRun" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "dryRun", ctx.QueryParams(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter dryRun: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch OptionalIfMatch
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-Match: %s", err))
+		}
+
+		params.IfMatch = &IfMatch
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.DeleteWebhook(ctx, project, webhook, params)
+	return err
+}
+
+// GetWebhook converts echo context to params.
+func (w *ServerInterfaceWrapper) GetWebhook(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "webhook" -------------
+	var webhook WebhookName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "webhook", ctx.Param("webhook"), &webhook, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter webhook: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetWebhook(ctx, project, webhook)
+	return err
+}
+
+// PatchWebhook converts echo context to params.
+func (w *ServerInterfaceWrapper) PatchWebhook(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "webhook" -------------
+	var webhook WebhookName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "webhook", ctx.Param("webhook"), &webhook, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter webhook: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PatchWebhookParams
+	// ------------- Optional query parameter "dryRun" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "dryRun", ctx.QueryParams(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter dryRun: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-Match: %s", err))
+		}
+
+		params.IfMatch = &IfMatch
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.PatchWebhook(ctx, project, webhook, params)
+	return err
+}
+
+// ListWebhookDeliveries converts echo context to params.
+func (w *ServerInterfaceWrapper) ListWebhookDeliveries(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "webhook" -------------
+	var webhook WebhookName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "webhook", ctx.Param("webhook"), &webhook, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter webhook: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListWebhookDeliveriesParams
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// ------------- Optional query parameter "consistency" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "consistency", ctx.QueryParams(), &params.Consistency, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter consistency: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListWebhookDeliveries(ctx, project, webhook, params)
+	return err
+}
+
+// DeleteWebhookDelivery converts echo context to params.
+func (w *ServerInterfaceWrapper) DeleteWebhookDelivery(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "webhook" -------------
+	var webhook WebhookName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "webhook", ctx.Param("webhook"), &webhook, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter webhook: %s", err))
+	}
+
+	// ------------- Path parameter "delivery" -------------
+	var delivery DeliveryID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "delivery", ctx.Param("delivery"), &delivery, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter delivery: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeleteWebhookDeliveryParams
+	// ------------- Optional query parameter "dryRun" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "dryRun", ctx.QueryParams(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter dryRun: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch OptionalIfMatch
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-Match: %s", err))
+		}
+
+		params.IfMatch = &IfMatch
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.DeleteWebhookDelivery(ctx, project, webhook, delivery, params)
+	return err
+}
+
+// RetryWebhookDelivery converts echo context to params.
+func (w *ServerInterfaceWrapper) RetryWebhookDelivery(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "webhook" -------------
+	var webhook WebhookName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "webhook", ctx.Param("webhook"), &webhook, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter webhook: %s", err))
+	}
+
+	// ------------- Path parameter "delivery" -------------
+	var delivery DeliveryID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "delivery", ctx.Param("delivery"), &delivery, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter delivery: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params RetryWebhookDeliveryParams
+	// ------------- Optional query parameter "dryRun" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "dryRun", ctx.QueryParams(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter dryRun: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.RetryWebhookDelivery(ctx, project, webhook, delivery, params)
+	return err
+}
+
 // ListRegions converts echo context to params.
 func (w *ServerInterfaceWrapper) ListRegions(ctx echo.Context) error {
 	var err error
@@ -8798,6 +9540,14 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/v1/projects/:project/audit-events", wrapper.ListAuditEvents, options.OperationMiddlewares["listAuditEvents"]...)
 	router.GET(options.BaseURL+"/v1/projects/:project/history", wrapper.GetHistory, options.OperationMiddlewares["getHistory"]...)
 	router.GET(options.BaseURL+"/v1/projects/:project/changes", wrapper.ListChanges, options.OperationMiddlewares["listChanges"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/webhooks", wrapper.ListWebhooks, options.OperationMiddlewares["listWebhooks"]...)
+	router.POST(options.BaseURL+"/v1/projects/:project/webhooks", wrapper.CreateWebhook, options.OperationMiddlewares["createWebhook"]...)
+	router.DELETE(options.BaseURL+"/v1/projects/:project/webhooks/:webhook", wrapper.DeleteWebhook, options.OperationMiddlewares["deleteWebhook"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/webhooks/:webhook", wrapper.GetWebhook, options.OperationMiddlewares["getWebhook"]...)
+	router.PATCH(options.BaseURL+"/v1/projects/:project/webhooks/:webhook", wrapper.PatchWebhook, options.OperationMiddlewares["patchWebhook"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/webhooks/:webhook/deliveries", wrapper.ListWebhookDeliveries, options.OperationMiddlewares["listWebhookDeliveries"]...)
+	router.DELETE(options.BaseURL+"/v1/projects/:project/webhooks/:webhook/deliveries/:delivery", wrapper.DeleteWebhookDelivery, options.OperationMiddlewares["deleteWebhookDelivery"]...)
+	router.POST(options.BaseURL+"/v1/projects/:project/webhooks/:webhook/deliveries/:delivery/retries", wrapper.RetryWebhookDelivery, options.OperationMiddlewares["retryWebhookDelivery"]...)
 	router.GET(options.BaseURL+"/v1/whoami", wrapper.GetWhoami, options.OperationMiddlewares["getWhoami"]...)
 	router.GET(options.BaseURL+"/v1/regions", wrapper.ListRegions, options.OperationMiddlewares["listRegions"]...)
 	router.GET(options.BaseURL+"/v1/version", wrapper.GetVersion, options.OperationMiddlewares["getVersion"]...)
@@ -8811,981 +9561,1045 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L37d9s2ti/+r+Dqe9dqOkeUSYp6ZnWd67ymnknajJNMzpk61wJJ0GJNESpJWdH0+n//Lmw8CJKgRMlO",
-	"2pnTX9rIEkFgY2NjPz/7115AV2uakrTIe/Nfe+QzXq0TAv8+X8d/JTv2r3yzWuFs15v3PsbFkm4KFBc5",
-	"KugtSXv93h1ONoT9bEUKHOICs38HGcEFCc+L3rzn2u7YsoeW7b63Z/OhPbftf/T68ifP2LgBzdZznMQB",
-	"+T9iCoOArnr93g1JSYaLmKa9udPvJdgnCcxuk8Zs7HxJ13nvvt9L8Yr05r11vCZJnJJev7fO6M8kYD8q",
-	"CF5ZuNfvZeQuzmGsnheNnamLPcsngW15buhZeBRNLHvm+MEw9Ebj0aTX723isDfv4WHoBHY0ssjEdy0P",
-	"j6fWLLB9axS60dQhYy8Ywo/X4f5F3/d7+ZoEbP4hyYMsXvOV9Z4DLXIUJJu8IFne6/fI53WckVwONpGD",
-	"sZEEBTOaECBemm9WJIPhC1xsgEC3ZHehz51Nnc2cTbw27wTnxYe8OXHHLd+1XuKcvew8KOI70ru/v+8L",
-	"DuFzr/LJObolOxTRDGEkt6QvPu8IztrYpvv+fmlS1tcXVhf4fkkQTvMtyVCxxAUKxFvj4o8T8W9wIurc",
-	"3u9xaTfvBTi7I9eHhriWgpQEGSk6fuiVPPc6zosmw7Fzitb4hug8FhdklffmP/3Bbf+z5O8n4JZNGBcv",
-	"70haNDnmHFgFbeNiiVY0I6igKKCrFubBUUGy3jzdJEm/hw0UHIuJ+CSiGZG/hO2xnVmACR5bHrZtaxIM",
-	"iTULPcca+RPiRlPsBONhr8/4c0nZ72kcBr1+j64Va/VCkpCCPE9wzLiObgqY6by3JtkqzhnPXIckjUkI",
-	"XLSiBTkPw4zkeW/ec2buwB64A8+DL3/ZkLwA0k9Ch9jByLW8yPYtL3CINcOjieVGY38W2sGEDB14JKeb",
-	"LACC3MYpe/LirZyK4Ost8S2ygR3e+IKt4dAEOKNJ5dDc9xU1f+3hJKEBY8rnFy8u2VztgWsPnIF95no9",
-	"/TyR9I4tN6Mhe8ma0uSSROwLebAyGrIZGM6VxtXHPrfOSBR/fk3Sm2LZm7seI0bAVv6WJnHAuOgFbAyI",
-	"JrxHmLRzhW0FfmBbE+xMrWnEHg5ngUcm/hCPXJ0r8Dq2bsmuxhhcSjUZg97u4QTHrnGC50czNxqOJhN/",
-	"6IV4jIcBmbmz0CY28SbD8QO44Jbs5pygZ6Vy8qnfS8nn4vkmy2nWm/fI7i+bi59pHHz/l7t/PHeS8N1f",
-	"ZkDT50uc3hDT4YVt4MrFFudohUPSRzgNEU1J+eeMJATncCzUoQ7kW8//dvHi2fmHPz/b3vzl+U3+5sXf",
-	"vLcvz3t9/djv2dMDVOj3qKBB9eqp/8pwD3CpbkdeMA1HxBr6E8yOZ2jNiBtZYzzyvWAYusSJqjL1wGmS",
-	"MvIZ3aQhkLedk4rdmv307abgB9ZAB6cDHTb5XkEm3iIP0adyy98VGcGrxqbDd32EkU/p7Qpnt7DlxZIg",
-	"kmqb3MtIke3myLFt+yq9Sgm7Aubi8auUbcUc/XoFU7/qza/k5K96/SuYPvyRLwD+xiYKf+NThb/hAv5i",
-	"ogp8r5YNP9MWftW7v0rjcI7MDKhNWK5yz8//pi2Hcza8ruW37M1qdJKGXQemIV/+JsV3OE6wn3AahKTA",
-	"cQJfMQ0sJ9kdyVC+3BQ5Cuk2HaDnNE1JUCB8g+MUduuGIpqiKKMr2DjQ2vjMBzBmt1UwzgdqPsNFsKwp",
-	"g1uKUhqSvHLs2Y+P0QQ9kyYYkrum2icYnr3SctpUuxt+ANgJTaq6nuuEQ5+pbxPsEosdemsajW1r5jvY",
-	"ZcoegZuASwXn8I+dvbqe19D1Wm9F63aad7sZxx3k0NhjgojdJeL7mKbV1w4Pr23YMp+ApmHMRuQ7zJjq",
-	"fYbTHP72PobhW7Z3RfKcGQ3z3nNmvISoMl3OqIxESF5jJXEGsJE4h208V6t6twkCQkK4diRVeu+zDSlF",
-	"3rkkEVyGVcncP2lH2jWTL8vw7vEMPzq8zyPF8N7hH3u/T4afjQ8x/Pjw2sZfjeHFdP/1GZ6rEepuMDng",
-	"1A3RRz4tlohmKKUp6XBfVGV9Z6YycVD9ZFZP1cOGLmnw8vM6wSlsE6d2hRAXBdrSTRIinyBfbIYigYGt",
-	"Z+OBEuNBgvP8Bz6hvMBpiLNQ/vmt2rB1gouIZkzd49pCbaDy/QHnxpL/5KNncnSLbJC/Q/CG5reDigXU",
-	"zlraaBXWUjM1ULSV3cDKImFMGKt8YuxP1pxr1GqZZsTNFTaBHMXFoFSbYS2l0txYVGVNwZLmJAWNnKlk",
-	"7PeUJtfk8xJv8gKOn3rrRYGWOEcpRVFGCPITGtxywyjOUYKzG6Yz083NUpsMG80wF6syifw2Xq/ZOe7/",
-	"2nhbRulqDmodf1+cI32vD7+qujfGlZfvTNEmJ3M09hCN0Hg0Go4R5sYuybVX/bKhBS7fJaQaTpLKGxiz",
-	"b0E8mY7OJYk2OdlzeDLxg6oEOe58yD0F3rtOgPmuM8J+WN3b5+YDgJY4DXNENwXiD+fozHVRQdGZO0U0",
-	"TXZP0Zlrg2WM81t21mhWPTWXahm1E2BXGF3bhfP8VkQuzlx3bnoxzgjMjIQwtSXJyAAOZpyCG6h3xgTd",
-	"WeWFpSnnunBjlOfqN6PSKSdWskUbV4EPpspVz3YII/kSxUzyLmhhquYNIF93yV0g1Xf8mBKUF3hXecUN",
-	"uwHnsNHCazJ3++q4V0mv1I/rCMdJg+7xSioP3M8BwoGb3yHK4zQgKOYemoRSRmIMMrHmR/pUX4TpKv/I",
-	"RBpGYbZD2SaFF+VLuq2EXnOSCE8M3abAcs+5J1tM7yywJpOpowcyyO4v2cXPNP5v9/MSf7SLYPX3/B8f",
-	"X/3zH//1Jo7+1qvP7B28sjKxH2ixjNMbtGJKSIst+okd+k1aANkN9Ld1+n86bnbC7X5eFDhYrlp84Job",
-	"jaYErXCwjFPC5Gre4giH4faHTjKCkxXYDhHeJIVS5UeRE8zwhFjDcDS0PDyaWTM8Glp24OFJZEeu7zhy",
-	"18XsL0lKtjgxbXmK8A1JC3Sb0m3Ojq9PEE7iu6oWJ8Zhk+/2/n7vbgVGzd3KGvY+NVfTmF4j+LmliM2j",
-	"DyRlDEnSsHo18D/Mf9JeIgY6bpaf+r1NygiQMv5gM/tzhtN6bIzCRKSi84gB2IzSYn9ErHLnmrWtimk4",
-	"HWIvGJOpFbm2Z3ljZ2rh2dC3vHAU2RNnOsMzR/HTxJ0N/VE4sYgTDS1vZE+s2dTF1jDwSDS2J9PZ1D4y",
-	"7qWCVaWloaj6m0Qd/2eQGFj3e4KToubKO08SpkRuCWhrpUCXRia9hfP4fZwXNNu9TIvMEBz+uKRoSRLl",
-	"2RkNZoimaIje4CxYIlyglNK0Rd6ZfVmjpmnfm/dmHqNVNLPsoTOyvIk7s3zsBdaIjG1n6s6GGLtcA2QX",
-	"R1Q3+kbttn6NYo9jQa832ZrCKNIhD1dzu+dgkxZww6uvvffORAZhIU7Q7vlzpnVq+V40ssfOxHKnw5nl",
-	"eXhkTcf+xAqm4YzgyLcDB/TlZZyEb09Y3oPIdphkclqtZIP49D/EhXbx9lxbe/US5rYScKgvlD/YjceQ",
-	"0/v8d6EXONEEu9aU2L7lRW5gzXxnbI3whAyDWehE9vR4797E9p3ADYcW8aKR5dljx5q6k6E19WYjPPYn",
-	"bHuVfOk4haPkS/N0tQfbWtgE1EQxhlD7hcZoiPPxlZQq5AN4Smx8m2vrAcG+Ggs+pzSJ05sXDa31XPcU",
-	"pNSn4Q4taRLmPLoq/nJDihztyEOUCTNLYi8azybEZ0KA3TcOsfDYxpYz8YfEs0fuGM/a77h2pvRH9gRP",
-	"o8AKZ4Rdem5k+RPHt9xp4EUjZzyc+GXkteMkWpjSsc1MeawvwCC8TnNlPRZ7zcaDqWSvgNLkQ/02GGlr",
-	"LzlQZ7UGH76iGYlv9vEgTmmxJJlUXzkzHsl3jlNmCpn5Lhg7E34N4ZFveeOA6TnhzJL3kEuG0Sl8F8Ko",
-	"HrZG/jiwvEnIlC2CrXJUzy5FSLdJtPGdU97Ee5QtIxstcUa+GhN5HWWUSZETdiq4hxuccKzW7Rx7Yc7c",
-	"cAi3GqgtnjsdWtibjSx5rbGNOv7CxDCmPbbY7lvecOZZ/giPrXJMO1A80nEK7Rem0z0cdvC+uiQ5ye44",
-	"mbTA0A+k2NLsFoXkLg5I3uXeshlPTE1JKn9oP39oPw/WfjpzkdDZu3NRRyPmSC4KYEx3asHd4Y38sTWb",
-	"BFOrHNMlivYdp7BHJLgNLjrV5noMe6prLoljkhcNY+uSFDhO6z46qWLcknWBIB0Vina4O3SLc8TztcIT",
-	"FFznSA4aRu7I9ohtedF0ZnlOOLRm2A4se2iPyNQNhkP7hKSiKUgh4llws3jOxLVmw6lnlVKIlApvxym0",
-	"K7y220EOxelNRvLcuovXx1jsjy5POEd0u5WcydnQ1dhMcZPQVvg7TKz1Je33trzoDrml+3hmHDmBi4ce",
-	"0zody/MnxJri0chiAmQSDYnrz0pl1cZTMgk9zxphJ7A8PLataej69ezxY+6ur3vv1HK7j7le2vJ5TlUp",
-	"TsrnGR7I5+GzbU3n+eqpPMem8ZTnS2WwV49ZHqc3CZEh/68gqQ8IsANa/iS0ydgfWm4wiyyPOCNr6g+x",
-	"5YWjYEwm0dTW3O7R0LexE8wsOxwRdhKxNQu80JoSN3Lw2B+FkwNud6d+uHBZBqBk2yNsl1GYml91SMa2",
-	"poWeeEGedqqc/adKTPdf7ljJfdKO1bMdZEiYFSPfmIXQ7WCNvlbm9NQNvckomDHr17G8YRRYU49MrWg0",
-	"cwKXDG1vWlbJTZxgOPb8KVOBbMtziW/NhuHEIt7U9p3QjYaT8d4zNerq1Ts2V1RPqms7BLMhGU3HIbb8",
-	"SeBanmeH1mwUzSx7jN1wGHnOaDZt9d6c4n088tyM9t1GZbLf/uS+r3d4ujhOO9xMPCHl2c54Q/2YEnRH",
-	"st2hG8pwuzxEbnc7/HLmRhHAduqwAGhNhT0mR6k2HfltfT5Cj8FI5A0eKI/fpxZ/eYXTpF0a1ioShJou",
-	"TnIHdfMEiZQTkfBKI3Tx9s4r89fa6CCELPmhXIG2atNU3kGCFM1MjMAJn+74y+Hs0gixtW4Cdjr7aJOG",
-	"JEMYyfeGkOjacXbAPvqmxOtXeBUnkGD59s4TvK7PEDKqXn5es3OhZNQtYU/cEKoqzqDI70LF9SEFiO/k",
-	"be8TExMwzmsj09x3YddL4sepAfmA36A0Qhhlwl5EWuT7NDHwEOXoGJHwDmIBB04gD80wFpUCE0EM4ZCs",
-	"YKzIgw37HdAdAhIHD9jHuFi+C+iamBUcVYAmOZqmRBa4d1gF2Vj7Bd+aZFY5XC4nIv9UiiN95l87xegP",
-	"78If3oX/md6FT9qpe7spHlXj+I01DIOnBMRpqUZomv6Rpp17ghQpYpB3NzTRxUhFMdyfsegGE+JE46Hl",
-	"2SPf8sLZ2JqSqWvNoqE/DqYhJm7pOnH8cWiTkWsNIw9bXjAdWbNw4lhT4uKRPwlmkbPfdeI2JIcoDXmr",
-	"UTznesjn3tyd9nurOO3NXfe+L5OE3zaAI6qAKs/YFZRD3YSGqdLUfOL8hcg6nhfZhvR7a5zhFYHfl3hk",
-	"g4CuzmpULnUm/sbXBOfFhyJO4n+K8g7K6QtPpbjgidN7qpw2OTnnuB29ibuEA8zUuBuoWSB58QrAnTZp",
-	"/MsG7l5Gk967NQ7g2orz2I+TuNip273qM/JxcBunN28pZUzj9nsBXuMAfv9rTxWdM0N4OrQZaQpaYKgl",
-	"Gzr2xD1NyLlNIefCec8Rmw+oB3BoKuLsGQ5u90mwS4LDHUgvKLPK69zgCnUgFIu1+70NbAwcnrckC0ha",
-	"9ObuSD/SXKd5tUkSQwp/nnOFLMe7HDHrYccti4NSy3w05cffFf9HOMn/XQ5AFUetssNv4jRe4X2bnBB8",
-	"R/RtRgWF4CUw7mHVdZ+t1ZwPaNANc0DqzOy1dJvCRhIcLDsq0Lpu3IXPgL28VvYa93tktS527Dy9f/+6",
-	"N+9506WRn9i837Id/KlXlkPImXwS39cK33SafEH9/I+b9Y+b9Y+b9avdrJ+0U31Y5qaUi7wkzk9NfHaP",
-	"zSxiovogTCCZ2UNnOrLG7iS0vMifWlMbe5bvjMIpwVFge8MyyyOcRq498ayRMw4sj+CJNYtmQwvbXjAJ",
-	"Z8SPIAy35/w2sjw63di18/IqziRLH3tUjrtb2w+B3X4IbO0A2Cfyvtvg/R8q/KOY/ynCYQiXKNtzQCCU",
-	"HqSc+w/ZU5Uj8gN9pi9FOyqvGLlNZ6XLkajccuY7nx8HwEvEJysAe86Hd+T5qDrY9p+Tse27oyGeWFNv",
-	"FlmeE2Jr6gZjKxxOImwHDnHHI61MFTueOxtbk+GUWJ4dzKyZ44+swB2TWeTboXMAcUYs5atqNuZzd6yu",
-	"87s8rU77aR07nqefWACBOPHUeo1T63A2Z7PJv9CN5dWOp2M+nuNBaQ2qHLnq8byLs2KDE1XCzW2F+K7d",
-	"J4/TlBZYEOnX+/6xzmMN2hEqsfdoqqVy2rG6+Ujfsu1MozEZYmviO4E1CYahNSNeZLnY8YeBF47IRPMt",
-	"H/zxODrStyxce39/U/XqsZUURfIO4BLY7rp2hc9rILp6yeVw7laqaF7Lw1YvrReV46YxHBijxjcmFAAY",
-	"lYt2iIKIn3IeMhawm62b/1kc5TweR40ejaPYRu1LyTmC5V6KTTfxnBB/5U8OMuGnKhsafO51CbZd0pwI",
-	"kAd4QY7igvs9kGejXNDAAJJyBPGqs3onBtgzLf19x7yHvQbS2+tnj9Jib4zhMeqXjHGKPkTL5z0eTzgc",
-	"TjlQsuDiUeBi23Iim1he5PmW708DaxYOo3E4JFPsaCoWsYMJGbnWLBoFloenQ2sajF1rGI0iNxz7DrYn",
-	"R1Yx4Up5dau3YBWn1T86U6O9zYRXHGaVAiVn3Ku7G95qaRAvNxldEzOZVJ0UF5oR06p6c2e8r2qKqe5M",
-	"Z6pFAdUpNMW7OihX7QVYsL6KqqVicfOeMx6DqqWrX950CvAPgV5N3LPVisWDj6OgOfahzEy2Ah61A7rJ",
-	"kKSg2GOFJJu6t1DtXmWE1HhrolcOME3whC01ezAGnnNfChUonmmiJcdJeKpocb+YaGmrHtovXmY2mYRO",
-	"5Flj38WWF44DaxpNJpaD3coVy1M9fSecYTeyvGA4tjxih9YsdIg1xnY0DUb+kHjekRVRXcTLuN9b4c+1",
-	"P1bFy7s1znKoZVvjjKTF6TkFTG41CHby8S8LqtrOf/3sO+Ph1Dt09nXbjD9w2tF3O2D1OtMvno1wzNGf",
-	"nrTFX0JY2Lqg4Al/3L42RnVA5+cmr8j/BOCHhBQlnD5PoWKf80KA/4V4dyDoo6fc6jlT6padjbVbSPnB",
-	"evOfyojGp5q73PWWvcbqDghD7ljj0H99tE5wQAB3BXLBYMe+yZE6ssckfhyUer+VPDEIjwbVLkGW5Eae",
-	"YFYgXREUp2AfcrEDbMFPOgJod8BpOMAENwn1cXI0ISramONOOaO4+p0BZyqTi5CZnnnvU3OllBatWji3",
-	"ghkvgI6G8vhzQUhaAosiJd4eizUeR4t9mMJ6kn7aoCwzn+IoDg6dQEBshJN3KFAsDs/dOjXLDNceeABK",
-	"wm6avUegMdm/j2szTNHF27uxxgolV3OF8sBkE+xbd+Mjd3Ns2s3RuHLIlQ+23GPXtp156E/nrj2fn3lT",
-	"0yYafzr29Lvwkm4g4nnf/7XHLs/az6MoiubzyuWZ7gKcF3CtG38cRW2GS4L9yi48tCXTH4rsH4rsH4rs",
-	"/zBF9nDnKCf78XsFgsslzT7VRiKil4pMsaVI6hFfvvRRKET7xYjQbUo0MzK2J8FsZE1DJhuiiWdN8XBm",
-	"ecHEmRE/HEZaxxg3GvvT0LMtZxKMLI/MsIWHoWuN/Cmxg5kXjSfOkc7pjjLkkFvtSEXuq7nDKvNqEyMT",
-	"u+EOc2zPGUG3tO6yxPamo8mJHrG9NZflIn5fLrFhUziUm/1ra6TXsYdjZ2x2NpbEHI7d6ZQRcwnw6zyz",
-	"K6E4zQWwdslj0ESh5WUjXgq8501u5T0i4s627DXF6T74OfmbGlVmapquNk1on5Zt0i1mpHVGS2+0Os0v",
-	"bBSng/FE08f2ZHqqfnqyRQfNwBCE0DW3p08sFfdGp2d9WKPIDpxwimeuT04AZAhHketPPWsSOMTyyHho",
-	"zSJ3ag39sT0NceASr4zwzQKPOHgytMa+HVpeOHKtKXEmlotH0SSY+U443J/7KBbaKkTNstJ08cq0xs7F",
-	"R/aj6VezycAZS2urTTCChaGfpuFsPG2cJmGHGIWiZ89OlIiKnYxV6Gr2Tf1KI+pvIBRd5+StrutZZZ1h",
-	"WylirerfgBuu/iTrZo1li48khYYDZwhS6A1Z+fW0lo9LilZ496iIyMfBqre2ft6fcOYEQzKyJ4419Weh",
-	"5UXYsXw38KxwTKaRjR13CKV+In3Ad0MvGjvWBE8DpqHZFnb8oRWMwgmZRY7tOsMjE1KMDds5hX/fMPb/",
-	"NvTuf22i+dQ/imScYLOhhUM/sjwnGFozj4ytaGpj3w2G3sgbl0ZEyDuSW7MAE8uzfdeaDsORRSbRDDu+",
-	"O/SGo9NIhsMV1KF/Kjm0kRvSKgb2sjtTapisbfYzfy/LvkNKcpTSAiWkQDjdAbg1KDkIozNn0kc5hc5w",
-	"zERUd1of4aRY0s0NT5eKc2ixxe4Nfcokg0HYbRMXLTi1FUcmaOxnzoSrpvo3Q5d9MWt+IW9j0Anlu39q",
-	"ZjSz+fHKCPZoA4vDmQB4v/aQW3/I7hliCLWHRh3eNKs/BMlZB55y7cb8hh2ecupPeZMOT7n1p2Yd1uUO",
-	"G+ua2Ydp6Hr1x4bTLvQY1R+bjLsQZNyY5MjtQpIGewztUReiNDhk7DhdqNJkEtd1Ozw4bPKJxxOEDz3Y",
-	"ZBWR2nLoQZcLrrcZ9ROyKtVFQ69FJnVKpZ+JjUbHRdFgK06vN5DLH9A0SuKgyD/G7G0/yeZ1OkjIJ631",
-	"Vvl+1AUYRM1BlB6Ubbu0FzC5Fqd5gXmPi7M750xcLPlZ2UtPvDY/64jWJlVoz571e0VcANF5Rz+mUGc4",
-	"IF1b0wvtm82K7UF+Jshn3BczHOyPabIzYbXkADIuw900UoAhhk0rn7qWI+3ZwU5k0rf2bdMbzBHQkWOa",
-	"+VOBYIvioo9ohvw4DVEs+nB32FKo1TornbzG/To3vVnMSjWBfPB2mghb2duMGT8vP8d5kTdPHFTWxDkq",
-	"8C1JjdsGj18T/nz7jkla6JsiN4I/jMRYKE5VuwL+MCM4yTKa1ZonynnV+iFKxfEM9DswJjvsVtsumajw",
-	"0B2p0EzbDBCV5jP2Xu8KCrjLADF2ACHp6xyuKrbjofk9FeQsIEKso7VAG7r6SWvZ+L2vMDXIlEhwHfhB",
-	"NBj8PR9b4JT3wI4NNoEUb8UrS5KYLkn4/loydG0rBTxNzLV76IDLDqU5otayQfJJ016AFv7gjagcicc5",
-	"mjpVNGoDzs1F+qHeCFQmvufs4pU1TlUby6CTyJaK7oGunzEMC9lVrqoqyQfoBSlwAFk2K7iccrxTiGI7",
-	"tMR3hFec8J5DIuuMnaliSbpcXpzqZwpYx6xsQNwv/lIqh94d1CAJubYFGkWco4uQrNa0IGmws/5Kdmxi",
-	"N/V+5Hwb4Llr1SG0X20znfGGsjKJyTDyCoekqur9TH1rUvzi3oZ9tF3GwRI8/SrVD3qbDdA5SskW3cII",
-	"tyRHGD7DQG1HyCcJTW+gNScuZwZFHSXOvnxP9ZAtCQ5JNq9N/nEOXJXybEX6PB7MCbUNqnJEnoNdUAcK",
-	"3RR5HJKyxPAboZbn9W7sHbESeDDG3Jv4Edsnl22T+yAsz1y7jRdWm7xAPkH8CXd6sAH0SVsNAADHN4o+",
-	"uKKHdX4u2Y/vncg9hRfSqNzph/Fd6zK3OC2qbMNRTap8abgboCQVStZLzgSBzAkvlSBTY+PhpN+4N2qM",
-	"Vd4U0JA+zgt5UXCYCOg2h1f8j8OJeGk34Z/nBKS/QHzhN9XXtTify/jLa1iZibLSnBSWQo3QGkybJs7r",
-	"wKoHHQZNJq3ovTqeq2avCKCCwCwC5pIDePf7KE4ltpzYAiUr2FYRHA4QU/TYBV5B3fwm1/EOIOcU1IFg",
-	"SaHyT+ResjXvM6CkeVPGobkysW6j8kOtLcFhJXc5vw130eJV08tUwS1R/m2w1AyMk9LiOhJeKPMBvaFJ",
-	"CDckqMPsp217kcI2Vrag8VxDj1ZhytPudq8k9g/yPQ+md0kUneRCfeUlr019TtZMG8ulpfImfnQtf1CS",
-	"XD4uAqhndytrWI7FxS6UV0NGLBRozNFW1fgjmgoYZoUmkhIS5uoQfbh4cazifKY0dpjNXp3KtPoH6lFV",
-	"WlV3oiBps5Hue0rRCqc7tM3igpk0K1KYN0E+rmvPhoefMt4FhDXGx+yLgqR9lJE1EejHQqvtTFmNhiN7",
-	"qNHQPPUHU1AuVKcepE6+hDLwZrZPggOwlOEeWuL0huQqRbKgFFGjKR7AmNdEDKqR9SO36uIc8d8IrgTr",
-	"GjHzgGTgCBkgdk9ynwm3+iLK9N3ywhCz4dOXUl1K80PE58/qHOzYNQ7m4wL/qmU8kP5Vqmh78ILgMIlT",
-	"0uTfPKFbA4FD+UDN3pN/l/SQVtaaXVDhU7RdEjj9sUrfymISguYpHBy3Kd2WPB0XZf1LzoRIzQI7jdG9",
-	"KqMnuHj4nagoUiEryE64vkzu4HMhC/kFJVSHMmPlZM8w0zQ/HVBw2+H8G8rXU1kBcUfEir4rsk2pD9GU",
-	"gLMo56iP7MjuU4/Yo0w10hdvuopLBKGjVKDf3OX88vMSb3JInHhOaRI2WlpDcEeEcECWBTz0v00RzgiC",
-	"rCxEUrq5WVbsbRkNPJelXxDVdXud7GsiZ3Xt764DOS+eBUfCF3RbyxKt9k7WcuUqb7chi0Vt7w8UCS9n",
-	"lBHyVCtbYzyyjZOEO9P4S8WSC2R66TEnuz2PbSxU4vdMzFTMDwvyt3VeKQ31ujZfh6tWls9TaZ4sQa9M",
-	"yanGebCkOUl5PsX+/dKcBHBncWBwQvglRSXQUgC2BntGm5IIFNZnZB30E3wUN67OmuyzYAsk5vawE9W2",
-	"YqO/wNMOHE9rfBPn0D+jetaggk50DCkbhhiEawSDXK/kKAcinXEOo3GvDHvJAb89nAR4hR61NYo9maZ5",
-	"ssdJ7tqPIF9FlEa8/cG7VKeTtg/a3WzejB9Tgm7Jri9KWkA1yE3eg3Ig44a8NzmSmT4Bzn2OCChuF00h",
-	"Nu3OwYe+jAtY3yU299YpPNxUN5FS37PValOwS+VVTJolshH7o0AchSZApeLa2DM50DU8pG9X05taHa3V",
-	"fq//6HEctIYwjL4fwFx84fU1P3ArahTSd4EtK20ivvqbG6NzTfy6pnxD7nqGIhwnTNfOyJpmXPKIiZ+m",
-	"Ldt6oJYrjEKE8Rc+gjtJrKdCkTucxOF5drNZQVp2lTDPL15c8gOzpHmB/NgsR/gg11iO0hKdEjIafjxH",
-	"ZUAVrnX1ApQzCzyMQ7SjG7QiOK0A/fxnCxcfO8apkd1mykXNojSt9hH2rkZibQ9f47w4h2xac3Y3ZNq2",
-	"tf8QW8h+eM1TcusXgFDOakMJy+VKqTdXPdGLoMC7HBQkf8cMFZJEA/QG3xKU0xWBRFuSgJdXjFZAxiyo",
-	"r3OE0QpSgcEfjCFKV3doMqt63wlT+hYfKT9ry6lutWDKpT543zS66jsGsYG9zlwNNhj/a3p28zP7tPP0",
-	"9Xy7b+I8j9ObS5qQ3Biqz3OEcwErn7FflQ3QeDhZbccNx+nUI2JgKspVVktxDsvNyo5pT5fzkX+IU16P",
-	"t0czZiIpznhILWgZ2LSXMO6Z6thwhAq2qlD2Jx1/+PcjOH9gesc7XMR5FPP031ozKAkrB+n8nWPyQ1fG",
-	"5O17tdeg41zn2sv09F14leKlCDLMCmrKW7Lu1mmfT2jPhudLmhUcyDXdawU9Tuxd2a8QF+TqXBQ/XKs2",
-	"Ec1kpjpjfVep7g9sy8Dhok34+blRzy8i7qKuuOyMUvZa/ORa/qT0zpAYbItaaDWlWRnZZdoKNjoGx+Ia",
-	"ZTpfjuJCJB1CwUlaxk07nPZ5+4rku75EaG6mi+8GIR8qxWtkr+w7FP7QzLDvLTj8ewQ2zyIod5s9fh3R",
-	"zLDdlbGDmg+YQ/1vib8P5f8kIjcSXvbOspJrIdpatHvRKkTY77OSy2dXkk7YB290bS2NnX7DbGzTvZ2L",
-	"lrFoxX8hl2s+xvAa8cvatpaNb8tbHycJyaAobZMT9YZCe21rKlR1NkZprDe8fYzTB5MvF/c4eyLHq+xI",
-	"cR4EZF00r1Hwwv/Xm9dQSQe/MYbImX6GyyFqFiRO8y1TdXKE1+sk5unFZz/nNJW5i2wH+BQQ9yCV1ylT",
-	"v4vTjtm4Qs1yfmhFwhgjINFjaKbayqtU5ZBlNevgIrJ+oCmx4ARwOD66IqInGONUFbmqU3mdEVVcf80d",
-	"GEzKbbKMpMXL9/imN+9dderYetVrWvk53WQBqRVF8Lu1MuU5+hPiRa/MUEx2A3QRMXuQ4CyJmYpbFGS1",
-	"BvfHjm6yHI4bBDQgizUu+ogNDZcjdEWD3RfbTjcFZOMTUMlTnivBp9R2MkOygkxAdcrVUqrWltlRqa/s",
-	"Qd4xx63qw/pmIbVZD84WbDBAlePardEH2J8N1/4mP84CrcKR7DVAZffU33ti0Y/8Wv2QQii+SvHXFFKm",
-	"44SggK5WcVHU2joKYour+XojBqkdyYCmKe/oAmRLTKM+NeS1fIlkAC3rRawclbN+GHnrVNCJfEeyBK+N",
-	"sJ/ATpT/IDfhmEoiizGOKxHT/I2e9hYNZpJGreBMDyn7+rG2Iqn7PJDGgggabd/iXUJx+J7S1zi7abZb",
-	"pyEE4Vz0Jn5muov449cFpdcQ8KxzLwwgo6HClnXYYF0Z0PKV5lMK2WGtDEe8pIAEFT6LB4rYxrp0mpEM",
-	"XCM0fUHSuJmIlfFLbLukiBm6UEQBuWEmAqqxrkM+WN11y5Ou4GDTRMvW0+oUrwQPX/UG6L/pBjIjwGEa",
-	"4Iwmuse0X0oFGO0uJlvYFrLfH9sua4dVWSucKg/fgAZd9A2gNHmR4Tht4GArcIg4Rz6BcHsmCw4bpGd6",
-	"cCiHORzDrow3V+mFAHYal/BaGV2huBggngdQiNI87lHfpEWcQO1htXjmwXUxbWt+4CZUKFTbAJW6U92B",
-	"Vxm+WZGUGakWwihfcWNLVcrlRZwkkIVxOF9H4vGV26XyHhqZNHY1k0akufDqQfVyjM5c93GyZdx6tkzz",
-	"Gmkx6Djb1NNDBEUeYcN0Gh2sH2E7aSgfUTzFuZcnYFXO0DJOtL5nsnbE3VM6YjpWnBv4S1xRmdA3F8WD",
-	"CeJoSNTVDF8eeQ5PqI5XBa5fvxSAkeRvG1rgl58FPlllF94w0cIrIUonsJD50pwyCLZf2IjX5LOCPFNb",
-	"AO9CJfADF9c5cmz+mjn7F6+qZLuA81sOGDhAf47viGahQh/YsuhjKe23JF7FBcpwnHffCnbM2GOgbwH8",
-	"G843mTzy7GtYUOnRwglHAwQ1l7ep2adHwcT4EA/dwQZlwZMG89Z3VbPPXnHzrKYh5AVOCLOn34h0na9l",
-	"45vOoHZ6IMoOxsVTaZ0/HHRCN4mf19/zpY1hfS8uhU+94VbuuhHSKa9T9B3hUQfEdkXzMcJC4UqGSlya",
-	"snMlX7TH8S+Cbm1uis4eitbtcKeaYBMDovLFj7shimLVLVG30aUsdWytqRW1ZkeW1KrwHe+t0LWY1IjT",
-	"UhaYOlMoMB26osDUmRwqmeVPDN0vH7b73ZSnOpPKXsMa2jQMcZcJFVneLsai1H2KRcMMqukVcBb6aChL",
-	"H5kmYXO7nanMjNdydCXxL696Cn+nWJIVv+YOC8BqvSqMDbjFX1ejOKRNlK1QzBqFuUaoo0bBc7/ZoRF6",
-	"hWfPxuUr58iz7VK/cEdjXcM4z28h/qQ/gXCBVpQpGTdfRP8o9XyhgAB6ra6CqKk01RC12poy4o7Gv7E6",
-	"wsisM8UlLshrtsJG8aMsXduTYJzhglwn4mlT0Z189inaYqYviOaeJ9m17sxQV6dN7mH0qixFpw8gLL8i",
-	"aWBy5kC/JA59kTGmVlFftCUZxBkKmomcZAhc8OCDya++SUuYupZrh/cUkPWiPuH5znEqJ3LV2+RXPSTU",
-	"jBVltvYciolgcjxbAGeVsqEiXpHyvLP7OQtlA3hALh+gH5qmFDek6ZpkuBDVdQWFp9MgTrhwfLAbGXxG",
-	"Gk0etsE6fRv7a7iE1PbKMsmERAVcnrrdewA7rnkhPVOPrZs7y/ZmSZLmnprtWSRgaGp3UavSEadBsgmJ",
-	"5BMeKRDrUK9W/r66TiLR/DsrmKoFxte95i7LfkkGGCqOd6P1VEIBvSNZjjBfvsTI6ohKpb0MaQhVU9Oo",
-	"9U0/gFRlGMG8LWV7qDPnQer/bwNh9Y7pQ4YDeCkDKZw5dR8qRK7qnbtajxy8AF31EuzX1D+njNacpNed",
-	"cV3uLMH+bwga8W5NghdxFAF0lzkbToTsK6UxgLH8sOrYekzMhBXW9uqnTMEDrW4r69CZ5OFAITAOxz3o",
-	"iBZy5npygDN3BGKyVCC/ZM3Lb1Ue+57SNzjdPS9R28xbL7HaMLt0CpKyf8Rco/dN56eg9JqpVtclHlwF",
-	"G87pjg3nqIgUTxLh74RvFFYcTYmOEMPxw4BXZFxwhT+rRT4M6sJtBU7MuTapfi2IFOBUOlIfto0Gompb",
-	"+SHFm2JJ0iIOmslAP1AUZCRk3+IkNyuOlafrQUIZ8+cgAZCfBinT+rCnBZqcSvZUY9DHUNkqK6uSrAR1",
-	"rjN+iAvsM72oTBGD/LLuWve+Uf419FqRdnKoHPFgus9Dar9KGbtUP8Di7bL8W6ZiHaj73fdYu2hfFv+a",
-	"FV9i83ibl/reJYW4Dat5U7q7JhUZ6ry2XaWzPtr2/rIh2W4O7+YTkSYQuuLQyZvbq14j6V7CmYiifwHm",
-	"1XTQsVmXk96fOfaFX1yyVrnkExPPfic8dSk6RrWbuhrhHlsgCBPyzCmlgXiz3B+ga5IIOOa44MA9mz7a",
-	"5H2E1welxPHDtZi5R5hSv7NtzjfrNc0KEr4hYYzf79ZNGUKzlYTwY6T6y7sffzDejWqoa8iHvhb50FX9",
-	"gnuBgH04gmwtg/sk3cIZlXTUlvSYedktyxO05A12qnRjsz2+WZVtH9+peJOCyzlf0nWuNSju1P+uS+RX",
-	"9f+ZhjPsBQ6xXH8SWR4eDa1ZOLatiROMfGJHLnb2NxG1G/1/qi153rEloDgtm5KHcb5O8E70MHtP8Aqd",
-	"VzvUyeZn50ER3xHR9IdvCc+XP2ZjuhL1wSvQZvkFW3H9wU0P5iZo7PI3HrCpdqPiWXns/meijPuamPYg",
-	"03lVxq2QD79F4zo9tLS/EdjYmbrYC8ZWaBPX8rxobE0nzsxy/WFIRtF4Mp3M1NbxnmH+yAoits9DMrL8",
-	"sT21HOwGoUdG4wk0ezymEVh16z5KJRXYsEZkDR1KeNIhFMP7VWppfyIGJyO/I9u+13ojNjszylqBspGh",
-	"mXwKOQFOsdYrUzcy9Ym4I96zVkzEGw/v+z26TUGR0HAYNgIkHhtyFzVMZeE6tHkffeDN33c7vz+48N+b",
-	"C0sZaWja9wAx+S++KzpVzEpiYjDHTdkTkhDmtYxH1d1xbGZYyACDEBOXBCcrQ4FBAl0QeNnkiuYSUyVE",
-	"uEA0rQZNJIgpe0O/Bx1ZRHdt9u93MdfZW8RHwu7TuePa/XqbWD49plWYxFhGiOzE3y+99BKelqcItPRV",
-	"bJFp01IvYtar6twtpiV2NOYzYOsDhMCug3GCiLGgd7caC97TOtjs4Myg7Kg2Gpw9CFrVNzfBPoWI++4E",
-	"M+TYjtwiqHVc82079PyxPwmsYTAaWl5gEws70ciaRHY08p1wRmy3bD4a2NEQT6fW2AknlufbxJpFw9Aa",
-	"+dPIjcaRHbgH1MXRfml/CZVvuZY0xKGNwg0vmqMpWm+yNc2JWWXk3Zfv1X6YrY9yV/jRz8RbGTO3vLlt",
-	"+zTSP8qi1Mx/FxbJ4V7S+5lr5ASjyMa+5Yb2xPJGwcya4ZFr+cNg5PnTcBI4U8VcvhPZ2AuJNQkcx/Ii",
-	"G1tT7A0tOxoHw9COJnhmH2eL7GWR/h/n8MufQ5CMfydZbnRhQi5M1Y+1Eql70TRwQ7aGG6oe791QZ+CO",
-	"B4xl7tQfIYED7q+PS4pXcaNSmmQ5TUWp3JZy1KjacV5SRlUahwHbOKE+CAQ3If4zAZz0q3Fj612P+42f",
-	"+eXPeJ2eaBXsix+1tNsGgcAzxoHA0ET/OU3zOIfy3+bWLaAeYYG2S8Kv5xKqAZQMVVgMftfblGyfIuzn",
-	"JC34I7ygTf5Uw9sH4QP+XD4/pn+xV0Gz+yVZwTH63xlT0Hr/31lAV2uakrTIz/i3+Zk+bbYsWAvjlPOi",
-	"uYxnkMmLFvAjS3t0MUfkjmQ7DV1Bn6RPIpoR7kzmCXWiuVhJigG6fPUcDYfDWZ998eH988FVWlmXQX0a",
-	"OO7QG43/UVmtcFHmRSZr6iDA/lq2T2ys6i0uljIDrWzZpd7bJY9BZeELLWfvbBTGtUGFZwdiYcQeXvQ1",
-	"vU4WOi50wOxFZd7OlOmi5URWcRqvNivImBaTitOC3PB27L3neuWLqSO4KI1BUjyWoPoCBSJOUUg3fsJz",
-	"bwWQqqLiEbU0+4j3IttdbgyEWzC6a+dLlehzBKlsh7JNOjd1rKhMs2X3fEZlzPOt2inUmTJPK2D1OCpI",
-	"xo8PL2I+mXDHcKGGVnBJ1gnecdt2H1VLlEuRjyuEWEF1WBIzOMKiho6wOJbs3Y6vyEosY+Ff7BSrjO8W",
-	"O1ylusrM1iQOdioLFlp3zdEiW6jca5TSrYq5qmO+KBbiqJd5xyuakav0SZjhqLBiUkTWsijWeB1bGS4I",
-	"mMKWuJ2+rQvRqx6wWH7Ve5p9Zz8tvnN6Hdf5FlZg5nx9dUUlW4Zu0oJJ+j5aZASH+QLRDC34HBZK6EIF",
-	"M6QuLXBK092Kbvi3GAVJzKSO0HnmaPHL4ipVNBPVC+yELbYLRbUH0+aX71zbfrr9zj1EHVJku/MIIp8N",
-	"L7uYDD/f3JGAJYwIbxOZkzSv8qlzhMj++PHjuZbZ05zB93QLh1P7UfVQPCM4g4Se9jXe93trnOEVKYSy",
-	"UzYLl4kV1Zf+IJqNFZV+7n2E0QfRZal8f8du6Ezj661xsSyh1yrtkNvP7T7N58PFCyBjuaC3TFF+Bakh",
-	"zXUBQpfe+zwWMhHU6+q6LssmzDB3SHvQeh0suYrdbZ4Xb2sz5Pc1ZK//NU7DfO+MZZsiviM5QbfskT7K",
-	"CdtWgXTHVHxcvbB/6l28fS6a3V68fUtp0vvEvl4nENYWCrhpdVL+srlVFilM4gP6qFoXM2JW+PMFf8oZ",
-	"Q72h/KQOBM4yvOP2zg5oz52MkkCvIXzXlUKgXS9xjvJNsEQ89NdXHrVdWuDP7GeAYSjwJ5Y45MnOTHJD",
-	"BQf7ULZvCiikGDEtZPECcqMXIOWv0pyCS3Nb4tnLsZ6qZF6eTR2KUdhf4Yd8ZjwTI6yLMZLefceswn4R",
-	"cxCTJ1vi9/E6/rb/vwp2CWcYtsu0dzCwwtaryCJc1h/arsekQlGQjI3xf3/6v1dXn23burr67ERXV58n",
-	"EfvnLPr0p/9dpgzoGjBQnAmKozdGa3aC9e7i6lIVeNposYlDRukSzsXfwR2UrM7YV9UDq1SAfQz9A+8u",
-	"aabJjNfDqs9VAp1b/8DWP21r9unJT5b6MLien3361e47M/te+8m3/7mPbHnLdbOotAATtyfjVH6vBtqf",
-	"U6m5cbusrxD0megWSpJsl5Pwhms85xiUVsb5ohCL95wWo12lPrmJU1BkBoj3j6Zr/MuG1Dn0/G8XL56d",
-	"f/jzs+3NX57f5G9e/M17+/K8hfpwfXY3Z3Ui6FRr0dXOfV6LtOWpyyCiNALJmMOcLZWw21yptbyTUFnq",
-	"JTobxCJysRItqNjRZ0P3ZW9nPp0+lFpepctNGoqgAi/DBMivgt5AZ7Ia4SC6YDy2sDidRtI7yJ9Z4c9c",
-	"kYD+CUqtcMyWIJP6h+92g6VcPUXVC1s2Tj/truZAu3Jyh+9pUYa854p+JiDrHuN+Licl55jvv3IU4oip",
-	"r22ZYUkzXgApi3Yo718J0bi8zPTn5da6alKI4CLAI1cb3QkLTpzyb3JEt+lVSrkpSiO0kJ62BXQ1V4me",
-	"qcDlBSlcgonqwTmoOZZDlfDMobjNRMlfn0MzAUQuerKoZ+EtGmq51qLKtFkSSdcolsfDfVK5FMniX7/a",
-	"/bFz/9MhOaygnw8dkDwf7F1K44jASh56RKTDc+/sFOy2al8JUL2xuC7+tAB2414J8dvqWpSf1bQSOYVT",
-	"F6PWoC9o75Halq00FX4bsw8LHCxJiAoKehzNAPw0EioE0xXSkHxm11Uugr5xLtSEmoowipxghifEGoaj",
-	"oeXhEYRNhpYdeHgS2ZHrO04bi5bkOG750kSRnzsIPlV7s0f2veZdGB5F9Okzq8yVzb0xxw8XL9TxKIua",
-	"eKtGTv7blG7Z59OJX2XFDWQKP4wLtW1gdt1+2V5tpQgP8I0QLozqwmS166SddeCVnbdEwLvx+UJsjM3K",
-	"oC7+aTEX8MICXfhj6TutQhRX4xWe4/YRTnIKrgXpzxCbCuJCOn+EHgRYxHBFgQZ0lYqxJNYqezMti99h",
-	"OMArBvWJbrhEykH7wmjx9sd37xeyELLpV2R6FoFYg8i/p2lD//yTJDb3BJXUrqIUd2YTRea/Q/hKuNOZ",
-	"Atoke0o+F5qKDqIY3xCjKg66QdWPKhTyp2gBOt8CLl6uU1Z17qqPOc6vUnHnNszF3V82Fz/TOPj+L3f/",
-	"eO4k4bu/zNqYkS9qr1nYwQa6/s769B/mq7XNvX/OWYZJimorX6kfyca93IMKfjzp7K8cuD1+i5C/26hF",
-	"i8cMfmmeD7VXIuinXzQ+rAoBkUplmpRKuOoukmXDxvt+7/s4L2i2kzLB6LuVE1NBuyVJwuOElBjiZDmr",
-	"yyw55aL1nqcC3KFA8sbnIcWBOVo4fO+4ZXaFcfpFZ+q+j4WS9T1NwnaNZJGTJFrMy8Cu1LZ4py+JfaHs",
-	"FAH+oTAZuRBYgcrCbQWZigbuHzEa/xp6kgsXyVUa5wr6gt2pdCsGaCjVJIlayLGEpXW/cJTdwWlSjy79",
-	"lexM53mH+LFnU7+L89hPCDp/9/zigkmzDAdMyvUhngN6KA6WIrjDz72Kk4BQFIaRSBkaoL+SdQF/dT20",
-	"pJss71+lsvOGIN68bPnM8VMBrQXYa5OLkrhbsqsZK4b+lYtvmS0P9j7cV9FVWuszIEwu/p5vcoQTw51k",
-	"+040C1xihWSd0J3lua2XVK3nZ4s4dkejfdL46uqz61hXV58npE0YX0RvZNfUpthYvHyPbxb74PgEEjLb",
-	"GB72rFgWJTfz7vcZO8FmxxLcXp477cuSdg7uyO41z3GZmbol+BY+P1l8PFt8K9ypogNHM8zTOaDapiQc",
-	"px8IOpbKwUXEtIxjiMtZFNohyX4RDeJyb18pOzixoWtEaffLKD430SsUHtpeX0EsYYD8HiBGT5m+EUuv",
-	"VkpRCEgZJA3IFyDvCTpYg8Z/JbvDJvr52wt2yKs3xzpeE+idb7QnbuHEPdBEf6272dsukecS45HpsMrl",
-	"X49F/HXjkywlwAGGmA5T1RMtkXmTczfM/Cpd4O/8RR8tgv/1Xcj+D3kKT6L+zbfs05KpT+wPMXz8mf3n",
-	"f90u/vWCDa9xXry8I2lhskfhsMWhUsUhlZPcwQmJQNJkBK/4QfQzekv6zEi5oUgmr8XFU3RDAeQQzsgC",
-	"3NU118F+f3f9ALAJWzBj6+LFAxzfLR7vNxAv535ubnpIJ/fg6/ua30Dz0Xcy4a6ZSUG57KrSsyUtz3he",
-	"ZTLfqWdWzg1mS+/IC7lYc+pWnIsfLOa8+AJUAs0hWFEJSi+sbAAn/b/cTChjj+CHzXCaY8j1rB3DPVbN",
-	"SpvzkabNj7Ikea91A6eldFyrOua51v5fBPKUXsQvJ5/SIi8yvF7I9lTgLND1Zc0bXRM8PDIqI9SmlauZ",
-	"dFdlN2FcqFULGrB/4qRVF+IxXXChcNu0zJKSdy2/zRs39tMOulBF2SmWpfOEO2L+BXUf0dWmC0sJz0cM",
-	"2MDsoTla0NsFMA/3IIakzLWLNjlOKtm0SmsKmcaSxTfLAhV0gH4UPe3hCYBFuwIoSHHWIIhXJ5ypi4iR",
-	"6UQXwONYTjwE9NmmBzzdwmYsqbOAWrVLwixOxl63cRr2eeiGmUmbWHTzX4AqV2wJ9/OtSlcZzYnEu+Rg",
-	"2zxek2CJaShRG6/SJ4vnvEmtSJtjesHZWWBNJlNn8e0A8dKtjBAkEZql/CotLojNg3teuqjYAgbo/ZLs",
-	"4HXQBYopMTgVDvradlTnIF7ftiVQydeiXowcZ5+V1KprtH1z9umsRQ95i9mxPpDwECdhRkrgDWa699GC",
-	"LYQnzgm5eAZ/GaAfpYTtAFtzbNitRDY0xglgNZ3Z/JJEYuVACkqTw8EcwOiswBU+MkW4r1DpxqqTjGp3",
-	"q3lNjSTrq8AqzQS0VaVkE14Yg6sBkdW62HELLce7XAZVNThSWCqfE5fhah0CDO8q3WY0vWFCv9roTWYJ",
-	"gedHjPm0JGLIbgdx+eh590z0CFnbF9kxZaLL4kh+4DWlp3LDYVNNNgNtnVBV7RPzeaCdxqZ2OObGPXR7",
-	"0wFxuHukgJuakg6x0oF8x4Zwy6rjh9KQlyR1iZkB/3I/HSMkf3BQE/ztCp8sfjopsVLV+onS5MMkBWzw",
-	"WnxfK3020FRikj+QooydDlUbMUEhHdD1ciFx79+xK1cUJs21+LkqQqLbvFTMIf+LKfAqyZomofIXXaVb",
-	"HBdMlLHtk2KQj/SUh/+Y2poLtGSeR6ZBcGcEwvQlSnZEOb59sSQpF/8yJVJ00ZhfpXVFTzrXcY5+ZrqH",
-	"XDObvHgPjwruCNBAkAZ+K0WoWCj/HYDc9iHMCCr8VSq+xilbPdO6y4x9ZkqDGcSkLch5mTQXKW9ZIUIV",
-	"MnlUdKWSvwTNTvae3s5RQa8AbkxdMyqomVG66osULPQSoq6QssrJ3Ie4LFeIC0r7QJJm0dac2xY8HxWY",
-	"ItV911uISGCZd9SXIzD2s86LhSFPJyF7MiAku55amQaF+oePJaQR9NFCGLiLejzY34D3c1CzJqWFbDi2",
-	"MOKjHNtk9TegS0v5kMAc0LMjao4PrvaWMruRqcpnajDztSXW8qMeISMKKogC0mok//jlrWOwCmX5V8bV",
-	"JaleVZLq4PA3Uhp+f4bypZZG38VaxpDJKlW40iHDrMF6uHnfLdqavn/QjOVJ+9rUD2Z4H5g6T9K6yaDF",
-	"Z8UuVFqxph1KtwCgictkCDZXLHtHlDKfp+0ydTunXI/GTNUXeS/CHigVay6QQVyzGQglnSqU6pbUigdn",
-	"lR+I4emJ5P/n//3Hd2d/ak2seBfQNXlPPhdm2QN116oNA5RVa9En8Fvi/DaH8yjb+WhqJc/hSqFcC8er",
-	"b3K0gCTVxRwt2GDfwfjykPPIRMUV8RQtLH7a8VWq+UnVS1NDyFRIw+/2pR1z5Jp9srsaa9ibL1pm7l8P",
-	"+t+1kjpOg25sLxQuaB5CM5Tgoi7w9Zpne38WQx5zUJojExkA16KDeSPPJJyuB1vg7AzCuSbhsX6J2lVd",
-	"p4LoZ3CKIQqkOKxgcPlSmRMHlzCxn5jOA1UHEYTomAArQh4ojMOjxSC4CqT4u2GfarKvuvBbsptLENda",
-	"2LS+MSoO8yiSrlXQfUiLOOly+nRMAnYC++W6ubHA43lwrBatuUWHTiXU7h5/Kj/iuBD1o81VvKIZVKwk",
-	"FDJMlCbDTDAuLbFMx6goRFyI6isZtsT4ttrrjdqkHucb62G+lkrVmCliXVwAcSr6EsY5en7x4pKrauxf",
-	"0rwT7XeaKWq8jfy0ZSO2MIXuxsfFi0te/ZqRfE1TABT7tXcO+eSXXFxxcJS0ICncqjpir4DH/Y+fc16x",
-	"LiYKY5BUNI4zvV/+8EwAEcsU5Jfw0H2/F22SpOvDjeYWAIjXaf1iBE4CAxiEzLEHJGg2N/RkIf94DX9Y",
-	"fFsGaqAfBWSvHGgRgZ4smk0e+B1w3+89w+Elz/86kfRLmhfPBFBcFwJe8NvoXCFE93ubWkeALsNUugiU",
-	"Y8ir5ogh1I3wKLtogtU23sFz2TmgDzkDohwcgaThlg94ZnAS0WzFrhOxQrDJuBfmKhVqO9QEZTwJrs+H",
-	"qKDxSz8PmxHvooUWHKx8IX4ByYBgcHLdoI7EY9WcYyYKiWfOGtA9EgJHujk6DSDwcu4lgE6c3jxMRoAK",
-	"/Iz3Fu0qKbRHmJyABII3Ikmx6yCvqk/d93tayuOxg10YHr3v9yC48Q4XcR7FEo6zy3A/1J+77/fWLZ1u",
-	"u4xn7JL7aGeLd/1SjUEiEWpBcaQjJUH6OrgAnyyALtd5uUAmQaGBIO84y+Pgqm0v7zwrlNKrVFrAevEZ",
-	"erIwN5aVI3MmqURiIZGA/72S4spF+VXaKLgARRK090pzKiFb4EEI5FaSbdtSaYWgB//E70HaC2fzJRVD",
-	"dhnmjf7Mo9wY/17y3uBS0BwOwnFQnpyb+O7QFSA55rnosXYiv5QVtLw4uONendceu+9rIykkkI6DQWNL",
-	"9dB9n3dMVB0YOw/Bn7gX2Leiw2V4xF2iPXRfdi57+SDdVeGaPds9F6hmXcd6aXiU3SVU5LbB7df5Jqk+",
-	"BeNATgLNjhyn8pQa5w1PvjpuGPnQPUcofpHhOGVGbdfbTH9GjKGIdswg5UP3oiGz3uy6yyjVDtkCzlJr",
-	"rdhlDL0b46PIv3NhhVRiAaLA8cmi2iCQ3XcydgDt8xBJ6eZmqeJ1TxaMvNeKnxffwtWr3DABpUl+lTIu",
-	"BSAwfYwnLfB+3/ZLT3acI5+wt4cZLwgSLwzFBvMJ8t+KTD8ha3kyNdMm6DU8Ir7Wn0hkVad0tZa/jmh2",
-	"DX+T0+FE40JXkqTWF0rlrmqDiT9Vx2Jqz1Wq2qFCtP/JQutnysl4S9YFqAxlPZSG88L2Sn64lj+Qb9B+",
-	"V1Dkx2mI8A2OU6iLAoUJrrvrTQ7KFeYx/HpJfNmpLknolpmnTxbVRuD8YWUEazX0Pilrzpc4v0r3Gsdx",
-	"CXOMq8B5ODWqWhxChLd3BP8dF9EIvFTsLeyra/ln6TzVDCQALLMUhMxey6bEqbxX0Buqw+wJ9+vm2BuI",
-	"v+xRjr/ygUAqXMnZJTs8RYvS48BztCQsTJmWIDKZB0rleMdjOLR4JVWGU629o+w89UK4c8qXd7tu5LOP",
-	"pVeqKFAFx2QRSJyMhSbaAGKE9wxYSG1QO7bsa117iha15op9xE5VhKEYWEv+WOEdpKyA/CmuwVdd2hN1",
-	"9eUru+2+qtsN8m14BiGHDfNxcMs5FopDXspmBafxan2MTuSoPPQo5FDNLngBrMhplJUGKSFhrkIYTwT6",
-	"1bXo08AMnBKuCZIvNwWXocpCUX1LuZzliKcD9DrOi6sULhWOkMUvU5lLkKI6DJfIXYIUFCrSmhAv4Ljv",
-	"914QHCZxSnQV64RNCcUwXfdDvvbRTUuoZOFjozXOoYOxjLMwEgAcr0LXerKQP158O0Ac3hySxQAxc6Hd",
-	"VTJ0LHPJTZcjFd2tf2c+wf4xd66GJwqE5tUlBmReHtbj3M2MbrpJGKn7PAov8I6/HVQp8SLbWQJeYd8k",
-	"BAgDTOAVzfw4DLn1eQJnlnUTL3jZRFdLpP7c48nQ8r7ICY809SEpDCrIacLbjlOK8hVOEnZoQ8p1wEYN",
-	"COPaBW/juNBauMIgKZxnccwvzE7UE+j52O7Yx6LqF3YLAhFXq02B/YQoT9op9GsM0ol01ace3SHHj6+I",
-	"2WK9s7S4x8W19mSh5n8NP5KkSQuSpTh5mWUcdOYUyogxuntLxe8fyTzX6h+V05Bp5/wt4oKgGVwQ6i5Y",
-	"iOali8HvLg70GueF6FZx0n4k+vNdNqR84WMr9loZprppeEmYggtIEWavRk8WbN7X8IHt2UWRoxUU+eoV",
-	"ayAhARucp9Ix0Xv+9uIqvSW7xu9Eh3VhAjAF7qnuMAbATNXiTAKqRAijgt6SVDwpBDGzRpQz9SQXMfiJ",
-	"XoKbqLuDWH/o0TZHJh+C68TgwwLJ8AMtzoOArAsZaTth0Wl9jI5WpvbQ490zfNCFDEMwRgPsfK2nsUIf",
-	"l1omMwixmkxJmYfY7L+t1X1RNMxiGVkp1Rv2JZjEsp4THqnax787sfkDLd7QMI5ik9b7voqFwkwFCYci",
-	"YZ8r8CELqClVjkqANPmdGQeynci+R+A3vDMy3iUUh+8pfY2zm1MP9Lo5SiedvPbY48XKabhTfnJwp6bI",
-	"QW/iZ0zp5i+9Lii9hu/F8X1LafJvlg90KTqRHTWIeOjfKUaMZQmaSFlUMRvof58koqEEzdBC9L9cQHWA",
-	"VEbYiEu6MkeNr1I9bPw2gyxHgNl5hePkdO/gURrBD1S0YA9FEothEh1TWOpPPgojLGT5iqQcLpsbFdX8",
-	"LB1Riu9JRQLP0Z8WaEVIIRK7VMRNX/R1BHM3hCu6SEe9c5VoH18OfakSr0+TlC1DHbs56tnH3p6yILJO",
-	"U5lyLuXlpvg3y0z7I4/sd5FHJrAXO6eSCckrcpPF/Z2fyI2Z7E7VfbsutUce26nIQYpXNCNlWy/QZkSj",
-	"7ycLNuHrhL+e2cfsYU4uWSEd4CzboYWa5oJ3iyn/YPFOXAuEc7QlSSJqqvVC6ByJVzTjv3rbsr2eaPVD",
-	"vQmYVXYB6/Sw+PnDnOAfUr2D1amCa9McpZuaVX3s0RUtDl4M9glXtoKMhOx9OGEHrzbthsn28eNHq94F",
-	"bB9x603DJIX15vinXAv8kSP01+flE/d9iZsklNquY/xYfepedvN9RdLgCImgPwPqeIUaHblEPfIoHPID",
-	"LcqGgDmOSAmOPofoBJRRAM51lqMV4Q6ALY4LJIFueTcfJs4hRiyIrRJ7aJoS3jdYArFfpVyS8Ia/hZbq",
-	"IwG4UADevxK0IYTgMnqyED+4Fkr+Yi6R3A+F7b5tRlzL/BuBZqCZCFua3QIepqwkKVsBykISUQkua3rB",
-	"klhi4RMEeugh3YrVkEFoAhDEVS0VLB8w4SCvSmMOg776rxxr/JDmm/WaZgUJ35Awxu+hjutEWWseqttR",
-	"Mjz76K4GaIPFL17NcQh3dbnhYO4A4i3bdzWta3jimj0ByrWaGy8RawNbP0/Rxds7j3Hnxdu7sQJeLyF3",
-	"/9nApdCR17VqSW9ULY+0rdm59Qpb0Xzw6Ve3743uDcWReqdDAdVtAtzMCcBgxekNr7lfESyw1dPNqjf/",
-	"iUOHf9o7/CXbn197OOS2CE7eZoyiRczYQwBO1jpLxyBp4tyY9Af5FlDLKkHlFLYkruV1ypAFhCd8sozT",
-	"8CkPisv0I7HvV6lKW6JlybI2AnRWgLEhugBgMBwwp9jkg1qSkt4USzR2YhMQpW0+gTT2lAupqzQWwIxr",
-	"jSy/ikpFyEP/MYKu5gfbV37q9z5b0NSmN3futf72XUfhBWWf9gV/ABidI6/xLeBgNRIS8ClfWh90XAX5",
-	"h4syK4xmiCTQW0j6DVQl8WfrhlqMkaz8Nl5bVKBtWmsKgT9ZLq3W6PKKTGmI/8RpVjIjFWCtOjO+K5jS",
-	"fbPjSVych1/FWV68AhzbZ0T+6xKnIcDIvlvjLCdNHu84X/b2NKUFb8bVfhAqBdCePRu3YQ/aU/Yfn/0n",
-	"YP8h3cCP65v6itmHBflc5GiThiRDEG1L4lsJAUkjATP9VDXW9fr2bIz8XcHRIT68f2VNefUFuyWHLvpr",
-	"/AyOV1JFZ1P3wSCgq7MiDm5JwdSal+8txx16orenTo2xV9/FI8i9js1tBlBOgoyIVjTQfYtf6uzE81yP",
-	"FP6twaNVz+SKFJgpJoeunTfydyLd/SBgCsz4Hfsl9C5lMqXjM/y39/0exDdb2k8XFIxRJnAWTN+nWfxP",
-	"AcvLm/4CUgMz2PUm/CKiCq5J1QJhrh1crjNxFUmhd12lSywSrRsQHUw7ucbD0AnsaEQmvuvh8XQW2P4o",
-	"dKOpQ8ZeMJxcSx0ANqvjh96pp7MmQdQOi41Tu2GUKrAF3Hd78IY7jZP44A/hpwMLbF/X65hHUqoTV217",
-	"O/XvFUfxvtmgt+x8dBD3ovxlfTF8Du1L4NCImqQ/Dwre7Uxmnxo1l5J6x6ktKgtVtAqJaAZ3ZCVtpylV",
-	"KoM0hJYQvU7fdr2a6K2BIYqDKoBw8qqSuA85/7QbpbtA5nka+fkRmgjHvvjUvLQk9CuHzkM0NfRmeSrl",
-	"WLQpNhkZoGc7VZYSV2LlbF7gEGfi/yA+DBX2vM6C8GA7B75Tsry657dkd9ES0l7jTGU+8aSVMsgibrA+",
-	"u2uX5DMOSRCvcILC+CYu8qdwm0VxGgLO2aYQICaMOjIBpo6ef0gaG7dd0zETnBcfchKeGwH7CTg7VfIf",
-	"x5vEaBWnmwJQjootVXo59nO2pVvxFD8121onch0ESW/lFNFshQHZDhfEKmKA0Wqd+ZBpx1I4HBZgbwUs",
-	"a7vmyfdTDmrkh00Y89YTJswTmazeR0IfYQd1tYarG5oJSdRe5ZxQAOYNAYMWPMsafMWyBwWYcaIeDfzC",
-	"ACAcFxpSosA7e7Lgat+ijxa41FzZR3ZjLL7lAJE0EulVfYEJVWs7yx01ELC4SlWdFgmfX7y4ZGPJsg/2",
-	"T0Y08P1EyoLjxU2qPEzZgZI7NDw23n6wigF3lbZUibFXfvtUUAyL82Syv7D0mpgvAG6KVLfxe14fFueq",
-	"ekDVAHLMz5wbj3J/nqJFukmSRQOYRwAVZlVIaNheMJTYU9whyafRqin35r2fc5oOLvH2DclzfENOMLMc",
-	"ds5xoanxNSyy2Xx42jF07/s9TouTCL3FeTuNOdubSLzFv0Ma24CucbzBX8sE05raMuIP6uJ6RYolDQ8D",
-	"OBbLN/yX2vPefV9ro2G8u9TX3+RooT5chAsFiB3SYNPsz8eNDAlE2covkzI2YMA5PtANovpGervvRTMQ",
-	"7ytakHYHnnDYKV9PTFIOfag5qHO8haZAHO99q92H2o84lFXN1TdzB/bAHTj2vmmOxC1E8sKkTSz+yxIR",
-	"Veui7GokHqhMSj8Yda+j50czNxqOJhN/6IV4jIcBmbmz0CY28SbD8b4JjjlkFlwsnVBDJVioPsiUWT37",
-	"mgKFcQhUXjD79Gpj28NAmPDwgZzxv7Hrgf9BgEumsuUXu9p2eUFWizJe0r43Zpi7PbpG3Wphp4q3mVQw",
-	"eCt52qpcp29vv9LDJisJVXYZEbK0Ly6v/WrIo9h3pVLzG9h4CmbW4Oq5jXk3B6XWcP8wdDmASr8cFQSa",
-	"oene7LcK5/6dwGrkGPvwj+eiI3uJmKtjxvdk/6qe8kDxvMQ/ZzhVI8oPfxPg72XP7J7AhDabpNVeRKZo",
-	"Qhmk4KqThBXNwK2lL1xfMBe85bLXuAiW5UeuYmlfbwq1SP6d+shHUivn36qP600hl8y/kZ/4Y5La8Hr5",
-	"gf9QfbUpKhTUvpV/Eovh+8VXwv8tliG+2BT6tpTfVYeRuw3jyA+qzxT/alMAku5b2V4CCu2BOXJ9HOCV",
-	"9aZQ/xRDwodq6yrtmWcCMZojCGhsEpLaH9jQ5SeShs/1jvsp2ZaYfwDeEsXZChwg2kbpfKxace3hxbZb",
-	"+CO3MLgijjW2hKuxef7iSjQJbmVTdyWVpd4+pUvtnmnxy2hnBAug6aY75tYoUZh2I2WKbi7N0UIcD2bJ",
-	"ADuyf3Cxwf8F7KL+Ga/4P0uKs8/8GC36V+mCnxn2R8WUamj1CY6PGFNsLsffBRmyGKDXuCAZuiNZDj0j",
-	"V3iHcBjCEhp9wEqB1qBsagTAvSgkHDfHFwXw3r7AjG3F4D7X7PsS4KKgZeN5WV/N8X9Vo9H8KoVIrexB",
-	"0Iqs/SguYNh/832jtOIGRb6HwgqVcwXspWfqzEX/KqFwMJN0HVu3POVB+mb4iYnzfAOFKjQOAwE+gzDg",
-	"jzBJHpI7ktA106Gv0hVTc58sQnJXYogYtUv0RGo437byBtdBGtwhJmriDsBFNVy+wmxPOVSrdCEo/8WS",
-	"5gXy4yLvV2LgpmC3PbDPnHEt3j07FO8++wm6FTj9oTn0/RyvcRAXu1atnuR9RD7joEh2A7QoaIGTBfoO",
-	"lV6MBfoP6JDEaMw/BJQmcXrzgm5T+FwmhjRFjBqmu733nG6YktWw+L4nSVj2Du/zrmGaR8YQQM8HdRu8",
-	"kuH0sPm8ykjV6hwBYJiizcPfIJHIJO4+Ew3f5AiwlRnjxxkgLlmAt7TEuYAeGNRNWbl7D5/Rx7hYLsU+",
-	"8FENdB5CjK5oL6mtvqVit9ckFB+mr7GRtpoqtfW9Nck03ijWLM/Y7c2xw2NRXbmsukhqTL3HAyweeqpM",
-	"YPEHlJM7kuEEnBXCZQhddwEFX/q9IYmsHQr/ZPcTY0152x/upitaYFTcKebrETwhvujlyu9JLto1nySU",
-	"p23icCG9nhLMZQFtW87YV4Out5x2lKmyk7u708r58pSUHP355XuVghyL3MNK7yfoTsAzpBa4WDSc93GO",
-	"MFpwwApYx5d1n3VwTVXdUbIzqOTDuOEPkfdnGIeinLDhCOjotRor07gLm0GG2z73wS3nwxSXzC3cCSUF",
-	"2o/6IXtZ8IHAFhNIAyJriePVCLB1obFX7WOTVVwazgaj16TN84ma3RNBJ3dCrf11/0ivhhCKDY+G0TPR",
-	"l3Nqp7lMeKx5595uoC90efhiyFtd8E8cdWygDtG8itxfgS6suDA2jBX4Q3vImz+j9HaFs1sTM3AUpTIV",
-	"Ucam4hSaV0JH9IUvBljozdGb18JJO1aj9EEK56WbybyWGiIUz/4VaT6iKwZd4182ooXbTXzHk/AhzFbX",
-	"iFs7uFdaybqdWlhcm3tXqIW9NB3Xj8td2Y6epGEOWwNVPaplfR8tSBoalM+AhqRj3uxz9tPalVfuZ0el",
-	"qbqzTeVJomFBH/3qRcITkGRmUUOd4mA7ZnEP+e6Q6cmGIxCOg1RukQ8V0qosf6857ZebIkdMfRyg5zwx",
-	"nuczcdaAdv8KYgIIzmky2H8313ma01aswcjapReoKQe5k8lcE89RLwTLl/Gg0vfPZtpJEkqhfkgUiuns",
-	"X8VJiVLlQo+ZsHgVzyu84A86ts17k8jPD1yTusOOSxI6byKFKozQgmrxby3xY4VD0tVR9VHAO8RMKETQ",
-	"xxhLMFI5Tsn2f39TSxNypx17Xp+cEFQ7xGYVulwFd6mEXRbDNGTnt1wPNytxsmprtnhEn8fH7ct4SnJ1",
-	"v1cUidZ36FB7Tjbz9+9f1y2sTRx2ffrDxYu9hi8bqvU8vvy8TnDaYgF81KsDOGrRDSlU0zWeTSZqhXbg",
-	"RZPIRsIbyW+PJbj54lw02g7i0GgJ67kuZhnNPWQSikVNqGFH1afR8JHNxgNvYJ+540fY8glHiOcwra13",
-	"i+zGx5efV6cMqmlISS1pC5KtcRY+0hmDWbwtqxv2livAfsETtY7hAsXqEebEfVzhEe4zXcEyF1wYMhja",
-	"ucM/vYSiXY36MSVKeRJdObXqv3ZOLKelN+yHgICk+ZlkCItshPcyz5vfDg7l8GnJIHvlCzv2P6owebVI",
-	"huehdd+6S5LT5I6E7KGWWhnVj1+lwJU0YcTodMwr/gMdkuAYLtOeas6VfyGZDObJXXAyWTaK2dWL4tTk",
-	"35GAUumgnqyREZCzZXV4V8Lqj5ksBVxSCgpQ9ZmXjhsu5MsEweOoLVJ/SGjKztbnAGmZMFomyAYYoVDF",
-	"zbEbozjLm8k/lTNbNiqWaWi6v7OTynvJJtvMsa8n8OUFWbcuCOege8QhgYKOWKSRdZ7DCxIAHsy7gqz3",
-	"zsSuX+ll8ooQQ3Km2i50ufI16KcTyzA6mrO1goxmCt5NyqtiZBPNQhaaatmtwqEGXMlLlWMOI9+lukPY",
-	"OMbyjtaajooI1CoieJeafk/iwBg9RloDmO6m6AsOO8w9XHAUkGPb4syuHmyC1vUWiJq0T0Ki90vrGPBH",
-	"+hx2koRos2ZWhWP3bduu3Gxuo4XlaerBDU1bwiwwKyHJOL7SEkM/adGTgH29ohn5tjIv2zgv7VZfiaza",
-	"9k3JCC/p5YDcOOW4MYIiqqs1hKbnKMVZJmLcvK+IRN3a5AQtuCc8fMbzmisTFedOTNanNCE4PYGI41MT",
-	"yhr2Wdn9qGUzBIuIAmSeprDUGmw8RXYFWbsDw2gKB1vu2vT+5/K1vDpx1/mIcHEght1zTobtZYKKL7Sy",
-	"SNUYOF824m9k95fs4mca/7f7eYk/2kWw+nv+j4+v/vmP/3oTR397BJV62ii0kfsmzlJJyFZxJ0TWaX4n",
-	"naMfXLcExZWBtr9w1FY4JCLLBYR/0OLEhvBVyfv1TF4xhIzQCQgn4F6oJOHAQDWfQrPCWOtn/rByr0Qi",
-	"CikPCHe91RZFGzJZXxNvViEKjyu8J/x4suGwcuuJj82Ww/0el1jdjpEUbodqatXpr4KaoAV/2YJ3uIUY",
-	"KgkH6KMKpoj2E9AGhW1RVhefSIgdxvmDQ1V8j7RrdTWCE6z1ZJVUOrZCknEo325wrvMnc8g/2qyf8k7y",
-	"+UKKIcCABBrEqT64Y3ATl26LB4Ed6FK40sGmbBTGMy0GRxyJQPMVd3GEVbgQyrHeiWZerdcGcGG+CZai",
-	"al+VIpRonIvKSCBGFkmc87zUfCFQdGuCPr37rmCKtYEP28Nbj+9lFZ7ivHX9/k6FQjtdmnz7jwkQ9Hub",
-	"NP5lQ8TXYlZ0m5IDuwKcs4Af8oq35s7Al9125Dmv7z3j+SBngTWZTJ168NE5aXfavjn7dPagnVtTmhzj",
-	"B4hEc/jW00lFNRHAkBwj5FrEWamSPVqstKtnrb65ABnDq0v4DutZV6K1m8jyTCi9JSHCxUE/WbrPoRuv",
-	"vsmPTTVyjNAr/W5RzTzvkICpJxILccxORimT+6igN4TZMWWuZtMV/wUzG90vkNG3P1mPu71Ln15+0vUL",
-	"7rJcZnIBAzCbpgH/KUgPhcOaEqmhuqzw597cnYKs6c1d977hX2E/eCRv5Xvdw6bFT+rr8Mtif2bBQKFv",
-	"uRro4jjg3ZzTR50b4JE/xtTu27b+73Ee+3Eizo304GhxjKCs+8iX2Ihv0V1oK+3MLL+orxJdRXAAq6KI",
-	"5jlMcF68z3Caw4hgJT1+OfEIClx5DuFemdsH+3ZN6Dqpy18esdCTzwXg1xoHRApmsYl7xa6IBedt9NvS",
-	"LIQUebwiyXOcy0ll9CbDq5pA1vCrNoFoDndA5HdDEVKbLIAq6uJNZK41ZrL//U35xrMUc/kSQZhyu/om",
-	"DjHKwNqEtYPwPtuwgV4xydfr9yQOqNGjWcVkLEP1eZFRWIvR4gOMS5GBAL00ZBopu40FjD2gm0GLvwpM",
-	"nhw3L3BCWuckbYQa/KcspypR1LipnxIS1rp+LP7Ea1gBDlpHsiq3kDNxM8WgVWF88tOfPv2/w1kH35rz",
-	"2MSyziHJZWXEv3gvovMyMWaTA8o8yE1TojlPlzFBjrwD/Wi7JF8iX3xYTe/onMpRTqPMBNmbxP3IKRNy",
-	"1n2ddC2Hq7ZXj1EkbOCAr18srPVgFX3UzUz1vCWaAchDJoeVYto456iQIj2JV2nWMjYc1/Y0rovTYuz1",
-	"NO9V06tfX2FtnvuWeklSsuXa6TGOT1UramTyDxcvhH5IcyLV8rvuZrfOt0da323n8OQ0q/z3kGflNPKs",
-	"upopZcaVWSHlNTQU9kf5s3Zoie9EizS4wdKKWgoJHhIAFZAdl7heL9ZIZJUMc5AZTVGPl+wl9Y1B0N8F",
-	"qTx30Vm3jEwDBtrFi+bloBozN+ghVs4bJQOQdoF3KKcV1m1cX2086N6L2urWtzWOReexnbILkHFsEbgr",
-	"ywBIzg/maa8bNkMtfF19Qc1yNvt2+FSfcNXhGud1NUAV+YFmNedcGWvt7kWic8GUR8xBzEWCGojKHMWg",
-	"MAl7CwqvmILwId3kJJRlFu+X5CpVb04g/5+mA6TPDpCCec942W0BeIi783ZsU/qax0+NJmX2U/UzUNoq",
-	"kVaB07AQQa3FVQoDyYb0okpMhhzMIXUDitW/Uzbq10gk1YRqUwWgGWgACU1vUFwIJpFVMj6J0xskjk6Z",
-	"WCB6WgXgFBCEldj2T9XDjEN5AWtOVwSYnbElsN1VGhdcag3Qn5koBzhpKJLcxgFv9QFEu8MJ+46bBjxH",
-	"S0ynVsDiuLZJCZERtbHtTasxNdsUVNNp3ZpvqylHvN+Xv5OlKsBrTxFGHz5cvOiz9cpKHHY4AAGAV12U",
-	"iV2NhvdV7XoUOcEMT4g1DEdDy8OjmTXDo6FlBx6eRHbk+o4pPbxDlQ7jbvVhcD1nPO6443vtFyY+ByoZ",
-	"81LOU+6z5HwC0BhIgjnyhwfoHOBpODx8nKPhTME8gs0pS2e584i7DhgfC4+ddI7KXKMVzWq+jvFoNKyX",
-	"1k8bpfWm8qQjnEjVdKnjboaX3Ksr1QCIDQpQwxuSkgwXhJnGi6eqXYM8YTKvi1cuy8qebwzgq7iKzb0X",
-	"7Ej76X2/p0+hpQZJNLJbr6ETUB5/RsESZziANh0FlQjzJIo/Nx3wtZDOZB+jCh7URfBofP+gID4EEQ+R",
-	"5DX/lRZhOBxyM7o3gU1+TJPd33GyITU09H3BrKsrM9i5zEj8a3uRTDXr8QBkio6ZJOF/eOHrL6KqFUBQ",
-	"jJ4dOZduoDlxITG2QQY+WQTM1Ep5364SvBYi5FL32UI7KczLc8Uvtwr6AFHePlvqFgoqJM6v0u1yV82a",
-	"lfArTxbiX7KziVo/zEfgD3A9UabisFu2PY+wkiVqdIryFNiiuTuirZWq4CjLL7SyvpKC7VWPj5GeD9uV",
-	"r+kt4TdUXkD9eLUOgi8ljE9Ky/dOCh4KYScDAt/kyqxTSQwXb++8wWNgIlTOVydUhIW4n864GNddp/op",
-	"/FE15ilTMABU55uyGUdKYt5Ubpuyw8DxduD8SX7gipNA+kScYwVWaKGVh4iMjnBeNjU/sxb1et9GXcJB",
-	"EIZuZQl1udC96r+RNW1SZl9sstZqKJoQtKSbLO8LMGZuaOXcC9EXGKp2vmDX1GI6GdvLxQCdC0gIMKSZ",
-	"/ID62iXNoM/Uao4WE3e56KOFsxzagHPljfIGOSfusnq3uVUB79aczwLLx7tffvuf6tP4fqV9mt7nD7Az",
-	"7vsQ3H3GdHRDDkAcZtUYiOjD404H9pnTRMhuOEjYAKYNYi99t1mtcLYzOCQfL3KtEltF5FcmM4kWkIEq",
-	"15Fxyn+SjKItL8wW4clvchkc5hKeO2VgAIimRpKA+eNE2rW5iuC+Pue+6DoiukSX7b6gTNxQL9M9tlvb",
-	"vMpAlWUeitZzOMHG2XtNirwW61DtiACRGsDSTm498jbBcXpsvwiY6sntIuDpxwgUcIp9/dhAuXxDAtBx",
-	"iXu9Nu+o8cXfE5wU/z97b77cxpHljb5KBr64YUpTBHctYHTMRy2eZrctayRqdOMzHKwEKkHUsJCJqSwQ",
-	"QtuKuE9zH+w+yY085+RWKKwkJdniH+2myFqycjn7+f0auvvXy93i3ZYBpl7BuZi2JLovyJ+q60ar7e+5",
-	"rlQ5eyH6fNLU//FFMmKLMunpK0qzpACwR6ZCwtLXMjO/BMfa8rHyHPutUmL/WAyTiK+rJeEtZ8gKRoTt",
-	"w1QNgVhKk9v83aK4Fa3Ra1mVs2aLcQgcbxhFpE4/wG7UGM5CAQogZqjXgQdpyLVoszcYfTVP0PZuguaA",
-	"0EOmpjJCp2HCjKMryTmBx7D0ZQCQ1wi4v2bXdDMn3v7e4fGqlfHwW7fFWX/jmQYCUK8aRtYV1S5HvZE9",
-	"f4zWG0Dt+C1qFiZt0psRdBMGv4EjxXt306CJxfpNs/n2yOAqjHlPc12DkgckmGFeZG/vtn327aQcK9gt",
-	"9uEEkdTYU1tLTVH/ej66lwEBdGunTuxHRwbkij0+DriUphIRGGMAVMJII9ZJ8kd+IPDNqOmpv7AuJGx0",
-	"94Opmg+Kq/pY6vqtRYoSAnzNUaMcf8Geaq7DFvO54swxrt1KPYonjFZ6ro4ql02YwsREJIykvIdSk+eQ",
-	"Aqya/P8PFuhSEuIuUSEZRzeX/WKSRS3PeQE7EaX3gr3hhnx8cfB0W06d+d7eWKL7beFXxm64qHSRh+hx",
-	"OP2rdN5dWJ+RDv3yRmhtFwZ2mcXVcyKx0UyLUPeaw9EAAPyDkUh9VSLan7EMALkUNgUGXwIFX5NPtIvy",
-	"CloCNbmIVpRlpP4s94Ik+KIOS61UTpOgDwIj+dbDaNsmqFkKyVDcwE2Gwn2xMIYzuBkXY3Rnsz2+EbFg",
-	"+LwFOIh12LulUfpcV7eERIx215c/HPMaZ94TeEd6FrtmbP90x6phyxaFZKdphFHRYXhz2o7NVHqSFAwD",
-	"js0P60qL0RhCErMr4+h7ZYXp3bzSzejEUYTdN+XjJ5nDH4D6rjr+gQxZAITveLXg8ANP4VkIXRxQzlXY",
-	"RFrkV1KQnEACdRmavlhzyvvDMFEyL7jMJ7mXrPyOBS751zY7Carhi1uasQaPLE5AIXR5cnS4cs2CM2Hc",
-	"3poHtqY5uhwUatGoLUoU9ko25EeksMmRu4OJWgkN1TjaRqyohuG6T7lbHKmlJv7SAW+9LaKNsK6XsN6n",
-	"WO2+/qn4xd6x1pHwDBNwNBqBp+d2cesr+iTr+yFNInxJ6MtNTiBS047Fr8uxMsnshHiF34hqqsprlomb",
-	"vC/0LZb6nmCe5hYd0oSI+KTXhHxqz8fxvcdBG2GVnbGIuvUe4lREkfCh2eF7Ox8/6/hPd6p8UArKR7tD",
-	"kUtGR8E8YhGR6smmfur2cYKVHuJC+lQLA9SA8GwhIyyVO8lBB8vgVuNLuREBPNP6HgTedCfOQwiB+y3R",
-	"ki8Drlon0UT3fyse0QJo5C/gDMGb31pk6PWJHs7YP97/8oaNRHklGLCQsZ13P75kT4+eP3nUZmZWjIGj",
-	"UeTm2MCKE3vq1OogN9ZFnTU492AncPK6Ms1Ho0nFe4W4hFuMd0Q3O53pbndlTVBaYEufb3iRZ5e8vALK",
-	"UOOdIZkrwrPbpwFBlG3JvEW8ACa0aU8vm+B6LqymEq0rRHj81qVrJeZDflvIMhtUEtSW//NmVBrBdml2",
-	"m89CF4NKRaHN0diJ4IdSeWWoSCBAYxlnIvIBge1VSeDCFoJr/N3rslTlAq8Pxzip7klgvZ1UdymtVomo",
-	"90t3zoLefMLBr/i1CDS7sSI7FgjJlcI6j6xOpa2UB3hJWI34+jTsGRmxkeBSd2WI+Bmg3Qg24KO8mNms",
-	"liUBgtfnGfHNccRrQOZdURhDJR//CDcGv4OyM/aRsPfNF3a6cu6b4KHIWR4+lbM0rMJIEUyp/m2xMQTF",
-	"5h1WCH4j/PbVXakmVZsBHFccAkph8xNwJ7Db2Gp0J9YwRxq0+p7Wyw6pbSlF7dyc5fR8wuuZy5YKtskF",
-	"yTWDNl96KFIssr2jQzNteweHzzbBKIqmc2UtdHSxsV+pSmrNyh9j7i37ImezbeT33wkA1AsqEYRtEQcF",
-	"Ivf7B83UVEbIUH7DQ9E5QDC47W3jBGmbvXANdxAxxF4fNakWH2U6FtGOj7F6G05uw3DdCPHYLxxirWTP",
-	"BWaCYEUTFJPr36sUdT0t7M4a8WuhvfMGezeNuU5TBMsN20LsYTztSjplbTeeFJsp4KEjDMV6MKWX/ipo",
-	"JcSOKUx4BBoQS2hLkQQgx2brmGnCSVkfkdHXBIV9rocnT5ayUCQtKz/X38nnb+mOxciD2vbSUbsI7Vrc",
-	"KJsctBH/9HLxDvAYmm4rkFHhSC6MCpF9ccoOgsbTOoSma0ay07UI3W+7yNR68aitgkaLgkVC9/lYsKEx",
-	"Mjuo5PPK8sgQlFXikHdsfTKSd6rSnlSwjPMK2UQVgh/1ZmGVJsqtrkToPPa2FANR4iY3Aiza7Qg3S9WH",
-	"AyDl9bwj8EuzRSZFQXHgUCSt1RriLv6CEOZz/cwp/SN8VBpEEY3itHI7QD5qt+4ZynyzkFaHAjx4etAw",
-	"GlTU0OpTSjs2F4VNHtdiXBF9ndkSLl2zQ6mB9FGojYgdKSpqAsVQM7WMDQRPhvyXn71pBJrYlZrPgrm1",
-	"Izu1BlK7ZoENufU8wYwaqLIvaOfpvhovCWb8vqRBdWdBG99l23aqhk18C9r44uWDJiW3cKUqBNnGdMzI",
-	"gTW76K1RY1xfA6QunFVzuWvug0ZIuB+6ggHZ5zR8IrX8dIEDi+trrNorBcsRZzxEFsV3E0mOVGDfQyeh",
-	"bb0AaFFeTLG1tJZIIEwLoyMc5VZXGlfbbJc5Z/xRzUb4vdVHYEKPH4faIlynZw0uk+/FXv98ffT3rHe4",
-	"AlIlR5MWNqdatA7I8OrKTNBO+k8hxrGVFXROhf3nZEwZPyC0c/xZbLPIz5bQiT7kWVgIjm8FlrEZ63ON",
-	"W//zEidzUYDauxjzasi5CvMBZM6Mn14AAEQzF3NDs8PG/sUdx83nvJa7Su40VMsESTZb2ko61zIJBoiK",
-	"4BzYA2ZsIIyqVKiuLZQs4Qh0ujL9j9cXbO/mYM+28e79bnaqmsrPewF3897v5r7P6erM7MW3nIi9+Fby",
-	"rgRAvAmYEaHiNQR++xsZxlDl5KAh5j47j/M1B/diFK+ZxwkiiPeYSqXoSj19+i3ZYKGFk49YbOCAJRbb",
-	"k54CeS4hSYWPi4skY9FWn4do9y4MRTapgTMb2zCmxJBDxJYBhIVruTL7j1xD9hYcRsBezavEmgkgvZoa",
-	"be81rab1Fmk1re8srab1t5pWszOzbVpN628orab110qraf2QVvv20moENLAZ9HE9tdaITOxpJAgJxuHw",
-	"LcjMBQA4BCC8/SOabPuGWMVtxxlt1t/nYfznJqoRKn7/mflPz/ynb/4j1kL3/5y0gP7MKBECVVra+L1k",
-	"LLdpBDdiSL+yEFi/L5o0y05kbByLza/XjDqATbbeVK4zazXH+cnxwpX2e8eH52ipbVr2x7zU1Y951Upa",
-	"Pwmuqw9VXuT/Etm6aejkzhPb5okTLc4GFVY9fqVN4Qfxk0Lt95UGoquSV+JqtmDVXgj70zsuM2V8nvdj",
-	"XhoDct35vtkcPPxLFymQDbNZ3tw4VmS4GofK2LMiY5DmTcelugGEDQHJ8CAxnSKVx8e8GubSZtswVicz",
-	"+lcULsaQjVPaRdGVYOD3ubTUwAXxZkH22JLcLGh0bdJmKxJKdej/WpvgAsVxJ1H2mD3ZxRsJP+JKVHoO",
-	"295XzyO+Is40S5s+Pq11PT6dV1o1g4sqBw6S/cNj1ptV6MF9uPhx91kcJECsBlgWCk/qVYxKt1V5W0DA",
-	"njSoyfUWzmG8NCxaFIPuULbAARj6ZaSeDmPzAX8Qd6kfR6CaHh4P01q6zg//6K6TlhcuhR055hpP2jwx",
-	"SJ/LGjnIXC9opP4dGOaiShywyHMKmmnr81K8nkbmMmgW7OmUwePCaWK/yIBByuG3w2fQY/pc4vZvYEgM",
-	"W2q3ske2tz9qCyI+VXiKKG1gxSp+iSNTSKi96lrMNCtyKGRSmFZDQDlg+KryG+G6tCZaYE5DztrMHuzD",
-	"kyddGZ9r7C6q5xzox3ZfjfaqHJIPV6rIGiyoo8MmpWS3sO1aftvUhPERvoE2AXhSFrAFdmIOQFSdIMsC",
-	"0KwJtgf7DJEasBTyWCn16N9gGqkShUVx5GNeVm32YuY8L/varORTmy1eQopTm6BfWzQmo98pPfNb4JKv",
-	"ywCwUQptkT1LFQ/PNuTYqsMO1HXz3Wm5SGCirLGhA6wK6ViVpwYIQATyEpLF7I2qQLACpQvHLA5d3cAF",
-	"U9N4B4dN5vuaXxXd1kBILKmAD4Gz/fbpiWEus6Bhy9hPVZmLrGPZ1AhLTQBuqyOfsMzGGKW2LOGEelAN",
-	"RVdK8aliO6m1YJuSaBZp3LMnWm4fsD6pMxEPUm/GBvnVpHRpVoico6g4saBlXamKjO2kkYdj05RhlzrY",
-	"Y1aAbYQJ6G5qMpEUBq5DEbcTfjXWFuUalEreFxaoTiAsHaKuI4ZKu45c8sVD4KpWF+VhJ/mM8LQXsq3b",
-	"mHeoCONFeDbn/93a2onAmcMOXGvfBMUSAYRk1BPs6hOW27LxtzxvdCNv/T0XNqEMurFWouZSz4Qm05DT",
-	"Rn44c3h42IVMUiiXoHeBr+IUjyzJLtoF1VRRNV2bpSejJWt58KTmvq5Z1hr0WdG9Tfsz9+QAg7yqcnmF",
-	"ZTDk8Zkjxa+FhK8ENEKzTLUKIN8y6OkCA8iT0BPcABcovKtZlwB0tbERFU6nMyIDWtEbURZ8jIWa6fsx",
-	"74vUWxWw5XYaJWcKDmFKtdnGN+1KaxQQxDzkz9gLL+QL0OfwN1cESClmb5gWSopTb7Vl+WAgSiErxKXT",
-	"bDTRCDVCQ+/KnZR+TB+hSKNUEXW8u/HY1rza9nk6F5tYs4S4xojWKJJHwVyjLd9p/mS2k9qj06SsIjYl",
-	"tpNigCQlRFH0LqHEsiujOtrTgGddKoQohXmnyx+1g4tBl/pH4T7gVeQ0QMk+PdTWnHQl18wPvzbBc6Bi",
-	"zlNbkgTxpSVNyLfIzTtnPgTuARYvUo0Er4adRqsVYJOC4xAgvDo/LzdTKkVTHKXH+9e5vIL85JKE+9jn",
-	"LyP3MCw33YSRp6aa+wGV5cr96ngvayBDcSHCHLAFz2awO9KLcgLeg7CijplJ0FElowXsYikwoaXewsJO",
-	"Ypa+US+CqUs34e5ZUPtQi0URFWLdSq+1tcJfA4u6aiZRpPrhIc+YVFPs66StFdNVkhFbixBElRVQqGVh",
-	"6uyu8hshLDyeS7Qs3gYntkAxW28vAvm7rXJQaJTA/brDeFG4/hx7oOzhCKQWoffV4Hk8KVNXgrhjeVX7",
-	"xv2tNztQcIBZjQ29ouwvIHOjvgJweIHZNI3wRFKHm5pCIdUYn5Sw0iyn8bVQYRIfgj5l+0G0yupwv2on",
-	"YdOymvQK0Yr54Ru/UE5GvfgDj+uSMhIw8RIH575xVtapzlgI+vDRctUAAQ7aDQnjbMT7w1wax4GNVQYV",
-	"wJLxKyGrdoCjhPDauYZt1ciRdI8lGpYLaNMqDXvf3RRq0NO+mYqGoBHkyxc10MsX9H/aYGdQiIq8Njvp",
-	"T8aHfQR4IpZvhe0QsOqjsOvTXNhKWvCXRe2ddhQbd3hus/E26NYM79u0YRNFmuZ5Rv5ygHAbf8T1YhYK",
-	"KCZ2BaVTVWbOMAfU1zif8V8/NxDY3C/z/lrg/v5TEG03m+czOfiaIz+cY9lbl1uvbkov20QLCrLh6DSx",
-	"lX4k0JoGLqMYRfJ4e0JkAajFuun12FYHDjQmLpWugIAKqQMxYmI0d8ImshDYW+BZpeawd1yQCN+5FBbz",
-	"cKsPOt6gZDWSe/Nw0ssxq23vRU8USl5pVqmNYasPlmD3fESQHlj3Tsj5lWdMKy9lbbuBJbKgmQdpYZZo",
-	"x0FZRwL5NdH2WcTq325/gJ54vsNlOxkBb3GQBdfVvbDwzqNkAzi2raj1w2yW+T5Raefr/O2NsYPP3948",
-	"WaC/AL2uoZLW9+jbIDtyBHJn4X9J8wtSARuaXnDPnZhd5knfZHmsn5atqmPN7d+KKQn78GuYkebFD6Wx",
-	"32ZpbIBpv31B7D0UnkIG/g4fl8u7fNx9l9w12YquXWv9M48oFWEC/ehw4bsXJtG/fhlwVvI8Kkr9pxDj",
-	"VuIKSNevG71qjpN+jPiKwLIFInZsH0vAoxoa45aPFJDMidGpPd4ULcE/F9T/uOXyHNTxHbZYqwCKd/2d",
-	"EkLrRiNaUjzsFMg3UY77rdeoghJcCD8NUfoh12DPI/3foBQiYenrT0M+MZrOVj1Ff31lTkYur1IoXtXQ",
-	"imUvGanSWPlGL7ThBGEvsUcerUF2oc3ZYSkhcVE9KyBvpV0Z4XZFkNMeuQs+BJwHGrQ5pDTEFSBeztDa",
-	"LJJyxkqlCHBiCLksiwSVMOuYFLOEpZCDfCcGKfRTD/MiC24a81LIygHLixp5bAQh1ZUwLfAe6NrVIqrw",
-	"XcJPQ+JzVUVODJd+J+hI75SqOhEhG4L2A2Z1B2tLPHiSS4LAtJgJo+ZGsHQ6ncFgMOjsd/b3nj9JkZI5",
-	"ofJPbf68t58mwA9KhJ4dopnnJGONy7Q74uOxyGxPudAJsjoaP0gqh8tptigWE9GIKUG5IbCTXtLiLLS3",
-	"8HxarNMMp+K7Mz38kWa1vG2QQvrBweR05RtVUUWGP4JhzypSuPXVWMxV4rme6t+S22j+zTX9trXTb0uV",
-	"TfpIbPR6Ys7CN1I6HVoT69fIgQxrOFbwe+1WuxPL3jzqR7alT+iWqNIlZ7wwAipuzOaxHagmvMysgKcC",
-	"CbtlxwjX0ZXqRpQEj+eoWgAOIrHyHcVSRjWJVP0DAjIAvrZMQwkmRhEM2Dw3IKTtTaoQ6B9KaAoxqICt",
-	"K8eiVWdAAcYL4WBAIsAWTFEOFmKFVH4XoV2QWQW011BMQTNA0HtqENYCiE+5rizCkBXit4VcckLRwnRT",
-	"eR4sY8I8DCJWWVkEh3sDKqLx8FA4B3SWyFDroJxgFn4wmwB9lLa3fG+Nb3fhxZqxdy28Y6j+dMdVLqEH",
-	"jq/GojIAlqYalAg8CIu0SmRhT8lOT5OuDEHx6El27pEh3WaHub52dokTQ2KyESb52t7BEr/Aw2QRHAsO",
-	"V9vhY9C8RobnnjOkWerKvCKWNZ5T+Xx9RimuHlclsDMsV3GFG94vcYT2BB5iru+En0WJf4BZw+VFYh6F",
-	"IETwPbU1tWObqxX4FeceA3535Q1t4f00590svD0KZnO4QcC8C4VbkQuWA7e0nyMzH5kKa9iwlhtmZW2/",
-	"b6mztdy5+pZqXV1mx6JHaT7TvobolPWCVgTUMiEMmUXnIrv8tkLbW7jwxFhoz+G6xTicFuUtxaYbNZir",
-	"jgk0JXGFd2WlUA5TMdCWtYjGvFhRihgQYyHNKK5M1NHhaxNX1iRipU/0MYC5iXBCXelKFDGFFBQZ2ke7",
-	"3wRFjAE2pK87fBRCjMG7mH04U2Mh0YSpFO1EFDhU6QglxPh8x0SXa3d/m73EolhvB7BrIcZU/4pFvuTg",
-	"2A6ZUnQlWWSIazdfzJkQxtkSAK0g67ENwUPkgDVCZe3vHTxp5HlYt1zQXncPMEVhr956HXqupO/HUohb",
-	"lPX52u064BFapyReYuCjpxtU5W1rQm6JT+S+QknGIYrR3oAdw4eTllku/vUSFRUpbo/qpcFwpwoS7PKB",
-	"XrOx6LetGRbPtzW44qAnHt1cdiVA5CKcma3gMwK1KLwBpK6oSzKEBadNm24AlWsm4Vy+Q9u2YbN65Mf1",
-	"u6HgliUF4djLAVOXRLS3826864TROB/SKlxEfLJmJMqiBKyK3szjOGOgiX7LmSY8VHNhaRcAgGlvoUlX",
-	"ItmBLs2li8zgWSPjRwdBkwlasXiCCArSyN5SSNjXX6X8s1bs2T4+uE2957owXE5GBmty+6LPwc+86g8B",
-	"PjToXm11Wt3Wk8FB/5AfHe8+f5Yd7B73nordZ/zkZHe/f5A9HRyJw97z/W6rKQKzuGuz2/10COGYp+K3",
-	"f2uMuMcovavDtuNSwCw1Z3sv5qkLmC17tl2QVX8o9ClKMiM7ylxkbfbKPRmQX/mNmpRBnwRKJmhXogPX",
-	"oZBiV6Ldag5dSIoAvhaF2amMOkJKb3dlVzotaQxAUlQ9gSYQmBsBixCBqbJ/TnqilKISmpLCmEgyshF6",
-	"Y4aqyHwj89EhuFxFAcKjK6HL34kBOx22vwQaSV8qcFiAcSBwWXUtmAlnxwl7RJ933Zoe2922BUXhTd9F",
-	"GdiOeeUyC2A8z1hsPufaNq/iwoZiDvVHx8rGwA3FPYCPxa5nEHdsJEpRzHC+Cwps2cHkFdNqrtUb5gr2",
-	"KxXV3bQ6xnLL4EzX0Z2q/vD1p3EptN7IborOwzuUEyNztpfHYeGv0fDWE950fQOuNe5DAhWG2cPdxW9E",
-	"e0Hyyp/OXVt31qK4e4BK7A7JGmdkTkL8MhYlJ0lRy3+9UdW5JIBhrZgRD75JFJYZ/oasvkHi6dwsM9wM",
-	"OSdjeLSS1isl9BtVwb8bk00LF2qz0qNrMYsFMYAIREL2CAzQRTJ251ffF48/QU/84cnB519dR/zeo3+/",
-	"fQe9CuZ+7S3sFsx4tgA3ML90B+b0Pzm2cARmK6RmKSFFhsuaICQp/AnXiP4crlNMJflrayp6RrGO82WQ",
-	"A3cN1L0sEFNT/Wbtg2ltUtjBef4WcMdJKlCUuJwQqoRXSUaCX4sZ+Ni/Yhx77zdsCIHDz1FrqgHDRT9i",
-	"/SEveb8SpQZR3ZWpH1b7cvc3XGfO8GE+UstevXkPDztFsA9zFW2gnriCMGPGhMzsewsBzaeqZFl+NRdp",
-	"jMV5I/rZwmT9iojwfNldM5c/cpkjYQhenrIrJcAy8CwN5s8urUjE+9Oo9pVnIFj/20hrhEQglhEI6aoB",
-	"00bZ84KN+ZXAQDLChwcpCYyimwvazLL0Qtq2b2wDXQnZn/1NV7wQc0wtZ/95/urF2Yf/eDG9+sfLK/3z",
-	"q/88fvv67BaZtp8F2M0Nta960sO4Gq5wqQpBPdg2mbJ1XVzBc7lpnScOdOs6T7y9uc5zsypNmrEvX6WJ",
-	"L76fFpsls7tiStcqCKnR6KliZfjknblmrhTc/LJ5KH7nNaQT0P52taF9XpY58qXWQoNSqsonJpYCHASX",
-	"1iFs+lDITIX0d1we/9Q//8VsgXtOBxetS33t2lCdtFESWgtjenebE5sPrdeFUF+V4w4v8r743wFA0x20",
-	"8Tz7nLSuhBQlby5uOGC8YvD1ULVgRCpk8UFE4SITxZsNkKV1kPXF3bEHq3qAC2ctrGHz1zFpbF/VyvRa",
-	"rcVkvAhi/w1p+sBnjMOVcVXMXfKA17rbfeJ6UU7WnTzoPexYlyfIqiZu+4E9Em3OqX2OzRlARx1GuxDw",
-	"pCtrWU+AaAqhQcJMtFHkmIoOz4MfZMAUholY2FkwivpJMGMs7mAaj2EaEX9ofiJ/GfP/mQQF82bfYw4Q",
-	"9/y0zCuRUIrfp4+xPORcMoyisf+ZqErYJi9AGXl9wa9qDPHrxKmWyacnn5PWJM9WbfUP56/mms/H2b1J",
-	"zed1TSLxqJmRRiInWIZQjoeja9I/zRQdZ2BFo3MMbREHB4dHj2o0F6XKdiEPvzZYW90jtf7GEv9yfXvw",
-	"TWTDxN/z3hj8eQUlhH24JnWRBYAEMyZtKIQwNmBt3bjsY/aPyfl/q7z/93/c/J+XB0X2/h/PbzHsXwL2",
-	"tw1KU38shWCVGToe+kzIKh/klrmQF4UoLRFkr9notb2//tNeEhLfl+6HDbRM3Jpb316HJ0dfYCwkBQKz",
-	"Yffp02dfvk24MUUct+Zs1PNEaLnY7eT7mZzXaIEabJVcKUYKuoskE7IqZ8jtVhTwr3XM0DViE8f7z5/c",
-	"e4tHzWuHpVsJWl5sGmJZ2n5wNxGkTb9i816C2MNtdko4G4EDRREYLL0wrskMkgl5afkbywBmFftPXSpg",
-	"hu1tUlFmY34v3acv8uQ2vsi2HkXgB32brsLxQhSFcEIg74wbAIt/HD4H/AV2w23naKn/MEfRJaLhYBoH",
-	"6v15WIa0th8ROQh/Bcv25Ju0bJ8ttWw9PPBmNm54rpvs3VoLzGZG14Wn34YaeyztjGvlgBTaY+431eFD",
-	"yngs+vkg79tmFM14kV+LeTH4DcHnEwi7A1alDpz2gpbaOxniRQjAGxQ1W9RiqIuJRsnZUOnK9v60FzTo",
-	"3tngGoDhFo/N10NTaOMbgCjtMHM2oSUNvB41FX76QqzkRyhfq/xqWMU1c125k1Jb8lxBKGcltCmzccH7",
-	"gu2k2LVM9Z8ILswrVghuTM1SmaOk2FWppuiZVcoJ8qEoMvMqbHfGhsMeGLNqgDoSoicHT0Jscm3+HQ5B",
-	"W4RmqiqrHIx+kQvWE1CULXh/2CXRXtn4SbM97jp4FrYQ/7a9K2Kebly9xdXmsAoOYXZefmyWIjDvAmqK",
-	"u8sSJC09GY142WBn/SIFehYgKqHyZhxVaZJk9dGw+XpNqMqiK+Kj7wtRTm19S2NN5/olgWZ23tPHxM0E",
-	"h89X5HTtHCRL0iRRxeE8pseaBbp4/yJAz6EaLQFb83ZI0IgTGSOkFxdzQhyC66SrnxSXCwF5bDTThVyM",
-	"7pvmejE008FBZ397W98OaIsK4aiRxjcamSe60ddaWnzWFS6VddpiqI3bEs6zUFwuA/Ik4R50NA25Zj0h",
-	"JA7GMwJJNT21I2f/EqW6I+zZ4yiw7hdzoleCUk3klM/uvhPF6g9X30ltTdO8KGAhE5YPaO9PoH9RswHX",
-	"EC6c2rh7uOpUQ8fZTPASi8p4nrXZmWRCV/mIV6J5byDyNKfWRNv4TE+vh+gPD4ZH+6PYdZxDmLpCYxiO",
-	"dVQGihtlkZh5b4uXa82ADgpcSQ/ci/9y5X3giMLf1aiXS0fGfxORz1tsWKAYafDu1+CHrsWbRbnbdwHK",
-	"pRtpQ4rnxtetdhAP13VSpyFNiyPv2cYf9ZVSi2JSq/hyhqK2TpR9MqsEfBbmp3pNvoUwHlJjX3s1v/5C",
-	"Rps5MFu/E2oL52d34S7eiFPwlmbYf22OAXKbNy7VVGexndRh+8YMOjoEO+r87c1xgr85OHxmf/VkexVU",
-	"G847Lq/ECu2JRVssHeUyNQNJR/xTmrCeqoYsl/1ikjUC0CH3qRvl0eFmoyTiUx8Ke7bJ/fXanFxixL95",
-	"+5WqV4hRM4Iial8EmcDiK3CUMZX2/Pjk6aM2eyFc96cFYKAwVtB1S381Kivtq0yQd0V+jC2W7sppqeSV",
-	"522JOGkQKRLNZCOzM3FX3H/zm+Jz0nJK9syCb2yAL6ImsmrS5tDZaZ/n8PuxU7/MRZa4tp82ey9gsiYS",
-	"AkIp+NgQfVmFgR6GaGBJHPYtn7Vbm9lDqITy0dL3oUK4m1fpZSgkRJUj+nlm5sryge1BAWb7Fpkys5tW",
-	"7xI4KS/NpfUQvJKDIu9X+mPeJOVCUgc/P/XxJ2iulZZPBnOfEITRwlLBO/duTj/WnVwrxZeunL0GyGoc",
-	"2dA2K2ccqOyVmi7zlWzdZeiKaHSFmZBqcjVEUxYyKvhElqmpbK/nK9EwcnkF47i7Y+se5ds66EUwvG3O",
-	"sf3n0rlC4YdkBngDGPiuhMaHirwl7jjCCLuxzS4It8fiH2BsCjvW4SB1JZYQWHQjkvinzt8oxIDCEthl",
-	"Yuxm2D9hGM7sU1g48NFovESiwAQvixyzC0lXTsbQSs1GuZxUwhbxgjBfc5knZSlk9fqCXy2QFngBs2F2",
-	"s0RRpsLyGQH4g+DQse8yFltj5oiK50VzeMiYoUL2BeM9NamoJ76P4ySqssTXWeFaQccoOm5qUmQEpKnK",
-	"a7Q5loI4i7JU5aJmV1S7Du8TFbzb26CE18ZpILH4Yy6QFXIRbcmzz0mLwrcNMzSA8i+0LiAUmoDbOyJs",
-	"kCC4OfCtuHlJYTFf/2LcOQs8iu21FuEUD5MawPZHoDY1CM8LvRa6LmhOROY4g3hR2BHg9rUEfbV9u564",
-	"zKVRB/0m65P7kA2NInaw9m4O9izOwR56W3ukom9fBXeySSP6T6uIZcKormtSNOJxeW/6nMTsytZm9nOR",
-	"j/Lq9nIf9OSkj+2JRm5wKIqcUjJGcD0pN+ic/k/zhJ/prgVJLGXjN+JTXwhyLtaVP6Nc61xevTM+8ALs",
-	"deBJdUhuROijicAZtj4RqDr03qv8RmxmeYzX4ui5A3MRHnRhNtTipn6nkOvGlo2pb/ZtsAua34YbJCZz",
-	"hO0Cfet3Z6s62XSHGxwLM2xVrtkMBIiFeGdLFtNeEpQL38naIhvekhcTXV79VQllvnSAV7PF2xfQs5l1",
-	"/vvFxVuGF0SS+Xj/eSClTp4/D15yvL801HwErxTjBd/rWUADqw12sI3gHu4zuP+UpeLTuOC5hAhoSkag",
-	"1Vkn+/tr6/VXog+m0/tKjOMk0eH+/Lmo8qpYlNyz7jpy6536KpKBI/7zllCs7N6Qaoh8BNITq0KaVcn7",
-	"4jxrrtsnplhr+9D+wRr1HzQr1BWWN8BDaiHO497g+eHg6OTp097Rccaf8KO+eH74PNsX++L46dGTO9DD",
-	"T53omWsDNsrfGFx6rzvZ3z/qm5mFn8CDhDpfZ2PSvEMdsEXSKGvmhHscICmKAJN2aWjaWGp3KIBUmLcA",
-	"2TOFYqflFgjULQQU0JEEO3WV0eh1+t4aAh6pE5dSQ4Mji2NSiAzWfuvYG/zZng4nVpynQIGHJXG5lxSY",
-	"aDhW1zkS8YHZzAucP8DtNWseoQ3CNxG+wikreCVK4+pB5z44bjzL4DZEbfgDH/EHSTn2h8Nm+KMr/9jd",
-	"3XX/M9fOg/qzP9jx/j77I3IvCJwELjViCvyTFOHQwO9JWBoaMCl6PrxupOA7J5JPqqGQVQ79+PjKA/aH",
-	"8W/hFaxfCqgl54Wme8aihBcoeZkJmdu7jsz3YaWLFkImgNIC5wXWn3GUPphbsF0vKa5gShWi+AKpqsuB",
-	"mkh68DH7I2TsyYkruDnEcy3VlB4zEtVQZZfmaRTNxOed0IyOjYtA5P5QyoQ3BIPg/b4YQ7gV73zC/mDp",
-	"GfwyZTwbme0gFRuJLOfMbD17DFBd0JN4UQqezS4F9aObJz2nMUCXc0AO7E8XzhwnmEZbVqjHoo9l1/QL",
-	"XFUKDZOmPoX+Wx9JS2kglv7WjYAHeNa2vQgweCzkzqIn5fJyooV/kAcSR+gTzCirkpY+hyGBc5UmngEW",
-	"/mENH/iDC8uaf43tD2ii0J3zg/EW06V7WPiJ85YVjc+l8xd9ZizK/UPlEnWKefR0Xuya8S/wCc2f5uPk",
-	"bg7ANEeoZ04FTimFAOxI3SAve7PLvlJFpqbSDxiA7VwpQFPszfwi/ByYkvkgIC6Cj1Gaf78TVTnbBdTI",
-	"aOIcmvDcvDUBFjvtYY/fJTyEgGfiUzMHSyNVAN1TkwgTLWrPHKjyEs5NOLLgAXSyK68VAWbMu3qnBOGT",
-	"+gfT0as/15ucKOBoBnypGQJ2WzEUoZrQw2HZLkFAxM8NINTntbbVE7Al8UEwjksLytw0Rjd96XkmRmMF",
-	"/fu7/xREFzDimaD8FQE761z27ePBb7u0/nZ4AtGjq0Gcz/l2dHDgYrOtKC4AxyYfQSVhaqwaFBouroQv",
-	"L7iuLs26BXMUwAhh3K8nMATrKlslLLW080Ni6RLYzmrzY2vaHcMkLiGZB8qsbY/3r+lRlVKXxru69KKu",
-	"YbpBsOt6CoFDTUCfS4hTnobi0g4UKukuBTGqmScfGDOBFD0WVpIpbi0XEsSaXQFvOmA8QPU5fsdAwSrY",
-	"k1jaRR2XwkGFXQ54Xtj3HZoJPh/sAk4YRPcA5gFBPM8Hu2+UFPjHDnucspEQFRXPoBo8hc+w0WcnN/is",
-	"UDy7NPMH0ghfdkTTRphN1pDA6k72c/7CWTN6Mh6r0shBUMqXRinjM05qzwiawwP9TefZrOql5lWuB7lT",
-	"/4fmm3EnwcnKoR1fsnyA3hfKNkgzmFO3UAk0pVZTP9+D/NMlip3LUpijQlMOr1eTyqWJY1JpVOJlJKQa",
-	"35TUhBdKoMtRrke4lu5dYUGIrf8leUVmQI3Gyt0KxgtSUMUGNN3npUvDe81Lr8UMJA0EshG3w/VFw9GH",
-	"jdabeTsIBX7DrrV+BL7g2dy+JWOZbi15JS5B3tg74MwqZcM0WJ2PUQObLTL2GOIMn8bq0GhHXomfrPxy",
-	"/9h9C20D3p6qRCl5Yd54AiY/Z6gJ4q5vJ6gqY5IridcfhSOERpPSuCk4R1OeV86DQwh5pYpTpvkAcItL",
-	"MRa8shbipDKy7HIijR0dPh5k4GiUA4oxXsX67ixYYhcjAk/tIx0iHbzVrKjzORywYvSCjFe8x3VAeYZ2",
-	"dBJOwVSV14B1YyWnb5iwghMNZFuyWqopwok7IHGB5DKVsoxs1ssvIV3XODOZ4FmRSxrxceyU/aCZ/Ttw",
-	"JQhwIgLssLprB3jikefVSlpzflUraTlXyHjPc/4MXeDdFHhukwwE4MjQDWklLTLyW0kLzXkPLhma0i2M",
-	"D0cRjUZr016YeQqemhEX/MaZYPi7yHpqJa3A5mlR5YQzXFoUPXamRgvreVH9B3VXqMdbSWteG7cg9xko",
-	"Uah/mVN19d+6kETSmtNU5kPqaqNlORrqAr2VtGpi16xCLE3NbxrkZCtphTIKv5fEgVnU+ATjRrPHDSIm",
-	"uE9h1VHoNMLWRenIudrzdTK0cXzM2DpQjN+DuJCoTlmWZ2ymJhAUYSEc9b835apdiO/3ZuZG+jvWVD15",
-	"vn/wiOWSipwQ7ttYJv8zEeWsgxE/Y5G7iF+K2evGP415NZz/Q708d8/45ntAoNTE6hVhudK3uADWgshV",
-	"cynpGauEpKbKL0PYSkPZjLHV3nQHlK30qG+QszWamUWfuOST7gLGy26UL4/jRW/+DulWvy6X6tdmyMz1",
-	"uOAzW61fB8FY7+2rX3QXVIh2h1qce2uQnfWr/EYs0nzuSG8mau6Izuz9UI3BYv3muMzidV/wfYfPln7d",
-	"heAjdvaNYKdEKmpODK/FjhDtsGbQ9gWiE0vq0KSx+1Ly5n25QaPApFqNBrOA3TK1NR2DWvHcCEFCmYX/",
-	"tJWavBreGfbgprh0m0DRNa7+fzbXoLzAsIoNplG4EsoyVfEFWfJheJuZXHjLHRhc8KAz5zYsbDa2Fa3Q",
-	"qgseidOosHtOoZEQy9N8lW2YoZ7bPPdWbgwF4JCd6gloHW9vUVBwEBXy+5qVJ0db90cehqVe7onPtn7e",
-	"0eLNDqEnvaFY8MVNmNw164ZlXxJKUfSkBJot450Hxc5UmZhrV8NsCUbIc223CIghgDD6IrshbOSlvUEV",
-	"qeaAYzwcrlHAo2ezhwDmgtWyeLlr/OzKo+P9w2eHR0+ePD/cf3707PjJ0fGTo6Onx0/2nx4fHTx98uzw",
-	"4OD45InNegP2PKRcoRFrfZrZhTuxqW0z0rsn+/tNO8oWZDzf33968Pz54cnx0+P9588Pttq8tQpc8+sY",
-	"iehehrB0vzd5V/06yPZSZTOHyv052dA/Qz3z5b2zqE42sDH8oXI7yC7iLewOeBuAFzapC3OUkOsVhH/H",
-	"tq1Bfu4HB4IKeWqXloupQPpcOqArS/Ca2IxHRLFHT0O0cv8XeKiG5xD9HGDzWIADNxgI5C8aBdCmi8pz",
-	"UM73fc53qXrnAmbpfoCvA3thXdxrvMXxVq2vE0D/g1zXyChj69Sv8huj6i2/DCEguHwrNSGE+TJ8CqxE",
-	"lCpa0CJ+B+SNwOzbD/j8IFtFrJLESSpt419AtOUK2rQnGrTlyKkrsCLtAiFq3I5d6VCNA+h8u2EYlflQ",
-	"mss+sOMuSGFuYEqReBA45C2fjfk9UXKFbHnrzY/nzWueJJiYOPO3SR09DfIu18uWYDqC1LBJM+a/Jj5p",
-	"33OQYwVDYvuv5lfKCouuDByeUrCdoCTtES4H2kI1eHEvyKQQWViv1hN9PtHC8w6xyjgTi0CE/Fn+KhEI",
-	"V26sIRRhPrbi18IX6hAfvZnGbyQ8UasCL5ylu1JkklFcM2ocm99qkdvHIE1gmdXkLw1msQRexO8ZOmAr",
-	"x3EWZHmiuVBWKa98BKrvBRXKK+/+gMm5YBpr86Do8RO80H/ewpn5oJuaJtz2tM45lvPZ4nOzHgkTn3i/",
-	"Kmanzv2YRphG5IQQtdQKP3S1v7HaRTx6esce4uHtPMRwYdayCP3SvBO8GC1oGHVlTApbEXkxsgvTxKie",
-	"2OVpUPdKDvJyJLIPsmrKNZ4TE6a9zOpyY2oCY5zDkhvyjFGelxB3qqGQC6Gl9p/dBlrKJpSbejNhcEkw",
-	"STQ8AL6tsOO3FFJMkV3QvK7mQO3fYtGT1pCSuc1gX143QeIcbJ4hB0RL+iivxzRVmyDNWzDECHa4AQ7s",
-	"mIbxPm9s24RfQ7xo8fJsjTAKXZn5TRPO0YIVgYmIl+Bw/1bnuBlP97xCIzD+aKqKWN5C0gyaCp/pNyMt",
-	"ffNhhhOP9Uihm0hgheaKiufyNr7h5nD22FvkqSxOnRPhLO4ksqYtRUgcmA5AiXDiHUvBHBPj+rHkCOVp",
-	"rdDz3AI1L8Tgx7xoLHHAuDzbWfyxj5A8vd4bWceT2mskaTg43Iw4cI6mYe/Rv2/D5QAfvQDcMAT7bgB2",
-	"IDw9ntXP590IcpRS5RJkxDoVi20QzMEOqaGCrxKKR42EB7BMKyCx82YgzQC/cUo9Mti8VQfrWjWywwXy",
-	"xb6ZpilEX27e2xEG5bxrYg0QZ7cZ742omEUO3xLQMQMpddifkFo4WHMMSoFefINRFxrUt4cgateFezCi",
-	"27/hHdW7UaE5KOcftDdg8hI6OHahfWPINVUetusbC5itbz+cj75SAqsoCaXQY0b6/j8S1RFWYnup2sJB",
-	"hj5BPJuLN9VdVNAsInVfO9T6ToxEtgDQlmKWlccfGVn2aWpGVuV1E873piV2Z2zv8IlDf1gFHbiwns4h",
-	"m8wBmyj6loTxRTV3DUiB+PkQ8WA9gU0kotACaagaSujGYa/q7cMBBxYncZEjqbBmGmM90FpYiU/V3Jc4",
-	"3B9jdsAD3a01DXQXnctzgndJpeA7EHjbANh/zKshOs9jXgbYRG32GsWwtbHSfp5BOfugVCPiaE0rBb8x",
-	"igWb2+rUur+34I+tzsET8zFE9fxGVGbLs0zc5H2h500xqKFcX2Cdv3rXiMWea8zxbRKypPE2nQlUoDLA",
-	"nQs6L2If4UmQ1npycnL0ZCXjxpqjK9VoA1h4HGiT8oJPsYFde8zNOd1krsx6L+gl5197puxmWxQDPTx5",
-	"sjQCWt+jNdapJ1+AdapSd7HUP/Fbr/TnZpGjihuRkWe33HkzFvFgUjSA0c8bvd5Bma8A917XSpzcuUIs",
-	"hyG72P9SCytduCO7GfEZy1TEHnyK1S/EKgxQptoWSmkLjJVHVPI3uZjCdg4gYseluskz+BEbGZrSh2aM",
-	"5zKoDK8VrG0yQ8n27LV+Nhfy2L4f834jkWCpJhV2HY94Lk9ZLqGhzegZ7D23TcK2B/3LVVzBmDeruMJb",
-	"7qDiCh70DRa4B3OySXk73HYXpjnuoy9fPAHvfShs/54K2++i3hy3Tb3a/J3g2axRoPvj9VUSve+gxVHH",
-	"lppRwZM+ovhLNp6UY6W/mSr0z4vO6q2KuINlW7+E+z3aBI3lTp4T0RY7QZ7qamIOryTCay7ZL+evXrJc",
-	"64koAf1FFUp63G78ww+EA+OaePG9a3OZR5bryTI+Xkc62b7s/O8//u1vu7/9fpAcnpx8bozdXuTNVMEj",
-	"NYLKT8mM4Ds6OnqeYOXAwfOngEL//Pnz56dslPdLhQ3USA15LcYE3Lggont0cXC4IqIbMYnGHwcx6ePP",
-	"u/jDof/hwv7Qmfth59f2b/jzQfL886N/3/k/f/z6b7u/zV33qHGCPpy/apqfDx/OX5nZKdQUGte1OKXS",
-	"JyQbAU7AaAaeZc/5cf9A7B72ng52j/nJ0e7z7Mn+7tOD/klP7A8O+UGNjZYcqfCftbngu4Pffn+GswA/",
-	"H6/x88Fh81b4IPP/mYiPubHcQsGH2jtpvYS+3ltkkP4LUbYaEgXQlL6AoRIVnwUvDnCBWW+SFxmARem5",
-	"/XY8eNY/zA5u4bpdqWC8/sFX6qB9+KT9rGkGb5pu2G8ftPdX+jb21vC9TfLq41DID9KWc9w5NdnHoeKj",
-	"fEFZAKAzJBavixInWgg7+3MWx1CtLDo5m1TG3DBX1oslqHTuLCMGiMU5nAAoKFNhXWIuCVPR8dz0hPl9",
-	"c13oZpxYR+R86WWzZblyPMQqKWfL3r1eaDvyGJfgSh8DMdsSjZYDuhCCF0GSK3XMmikLwEP5JMsrVpU8",
-	"L25P+zrHmmbtsJFd+Hit7bz+1mTLadGflHk1e2/mBie/J3gpSrOTGiS1ZGdvzwG4YieF2sJLbALPM2wB",
-	"p39q0S9FRV3hjxB74h8fL6yGHwt5/oq9VFJCzhZUujfPzbbnlUJgIW8jmEXvytQMTJX5vyC222EvYLTs",
-	"//t//t+0zSJCx2qqwpOFiBCYjaw0S3d3+aQapm12Zq/IJcvEjSjUGJT1SGWiK3fowr9l4gby66xQagy4",
-	"RkoWs0eIHkh1IgjrCeYjsRDjUQK0usYzAgYLbEw4F/AxfvmHVTVuff4MqN4D1VCjYVaADYH9QU0qdv7W",
-	"xbUgcNBmZ/oa8ZcJFUuV8E+g4rUUgNa0IoS+AIAcxk+lZJy9PH/1rivhb/S9otCAxQfQjo8fvw5EhbbU",
-	"r+3Hj80UQxyD6sqnQ1WIehEtOwuQ92pAaBzvB3PQFbfCn7rSLOaYl0JWHiuQbjJXJcTAXfqEADh6cYhf",
-	"SQGUwz7kgutnxwgtOzfgZvZmXSmCTADMa4KgYmbPiiJLmFYh9DgYMmaVRAbLVE3zviA4zKkqswUomObP",
-	"tq4BsVUQ5OA0LL7PLZEdlWnXWLvsWSKYITLA/wjCd4gkZGN1QXsf3ICTgbCIYZCqszpIlcAJJCxlo0wI",
-	"PMY7VvCG87dvAeLObVFYPOp9AEJ0ROaD7dBhnD022+Qx2zHSAXMwJGAew96wf8E98U4M0kf2RS8RQg52",
-	"hmMoNusCw54QwLxOALMHljok3wAK1lxXAN04HSpbf92bUZm7K3AGwE28y785HxH0ImYO7SkksEWswKR2",
-	"EFk7jkBR4NnOoYYhRv+07/G0txYWcKYrMTJ6U/TNTrOc31Ougx15Cjm7Skj7yXgb44UZIjwbGez/YIWo",
-	"dL3GG8ZEaMtSsJ30cfooAZBB7jC4uN1K5mFYfP6Hheta0FeK1zqYOQRzs06BdrTRAOoCuFfsw/mrUycE",
-	"qGxNB7WFBADosPrgBZS8/4NMYe4UBolFAEty5JZlXhFt/x/mAP+v/8XeUTRJd+VrIjnx0an0dxsqSgio",
-	"FAOenyEuRccRJRTOsKvpwutSZJogPUJvR0Z74PXoSqNP7DuI+8q4xgkxJ/QEsWnjlnK9xfjckuBzQ4Tq",
-	"TrBLUSeXudA+J5xXXemZrRPzNnN+sKBGFBlIcsvshcIliL/REuTUtJCp/mRETZGWpKNSqs3OqHjIbAbj",
-	"/XUlPASsrBhluMPyK2mZNiDBMFMTY7nao9imhTIWGxm1Zif55cKxTiRQtezdHKRG2sBHh0i/xrxbbHx0",
-	"QAUaNf/4MZlIjx8nbG0jKcEqgN7M2pBn4/yfYoadLshPBmsQ0EwiUSmHfnSU30jDbFa2K5ndx9dCjDW1",
-	"kZnLh77c2LwfKTmpFNgYdsFKEIIbMFSLG2VkonkXHPUp8YMaoc9O8H0QuDiFeWCPH//j48Xjx7cy+czH",
-	"a6epzHGiiYTbceYIhYgucrM5UKUZE1nVLG22tFN8A3JXcNhDSosAM5WGgiJ1xMfattJ4+fPfCpphCdpN",
-	"aZh7IpYhtrphPiZweoJpRGpQ7PI6cy18g+B6qpobKCNI7CzbKYYdfWalAmBmUnzTbQXjqyFZNIlos1ng",
-	"N8sSclhhxiUtiPloh5KZV7or00+7HpMtnTvGZNTACBD6um7QpJjoS9kfCI9n+WYSshQSVJwJ6lSBP8A8",
-	"OzGehIQQCSoTL+OGua5UOaN9Zw24GM7UvB2VBHU8m5tJK5iHjBIoSEoYryreHyZYgY5TKLNAoVhsRcxT",
-	"pvDN18IaPdCM5T4DbHX6OJT1wWX0e/PjVX4T9FjTAAMgVQfp6qqoAuLZYNPhP0gWaYeua5QlTllCn83x",
-	"D4GTirrtTLqXxQ2f60QGQKeB+YDiDAeALararTpqIaiNAFCNHqoXpxmR4su6nDEBCsosM7HS4S2O1I2R",
-	"Gqmx08jB14iWqyusaIN/XokKQzOgRLvS/ILCRKk142ATk2Nz1i+VJnBs8MMfP/blT8f7xwkM6Hj/qOOQ",
-	"5f3RpEdZBGKXryrya2Nt4ARGn2YcDGiRs+07fATkXJlugxKDA0+Y8YAorxTTI+OqcZzGK2OkNYDSR8oa",
-	"BiWRCQg/8/2Ql7m8Mh/Hr42AmKpOyHSe3jh+V3A8Uux5S5PIgpHEgeE7X1DIQqsTtJlglMsc0K60tppl",
-	"EbfHONpIUgFUxmmMO0yxMpLEIEiRyREGr6ToxJsS84p47Gdmk7nu1GBvWyMl/jYUglLRJ9q0A9r4PTHM",
-	"4XDRNL7EI//4MdNgyU4JRdw6ONgoiSxkaPdDbWFmGyXxqaCNkF9oihylCKmM3cLEoE7fDvzaeLYyC14c",
-	"kHuH3jpsDcAkEZKmzCFxgz8yIyzcN3wk0po1HQF2I6k3ep3kNsRY3aQDrX//0XEuQIHnpMjMYCwh/Ay+",
-	"ymJSO+MyPDBm0WIOGjtjZBfTwGgZ6Lw/fozMc3Bc0SSCyT2NpYLftrCTbBTCFvIStscOmN5tdBnSRzB2",
-	"R/AAM2EsVXJbo4t1+qgD0wGPK4REsH2ngTxb3AzG61DLIZhQhXNHnGdoxY1sDy9Tg670vgovffWmUUNc",
-	"ukrT6TAvhMcx1pEE5f2hyPzGKPIbzybru9XMh8DAu3LHeR9uWmhZBAa0EaLWArHT4kAro12b/lCAv02v",
-	"qUouNcdsawhFokpUoro9j6zuhQ78BXUfNDQmFn6lK9Gmhe1Wx4b3ls8ShINkHlchQFAwU4gq2W5AXgkc",
-	"g/lQ8GjHDpYZLFRQvqgZrWM55iWdCbi2yIEg34bKVOmxfa2nCOUKXRm4Kqc29jwlO3bG+gqqlZE4NLBV",
-	"a81C5qPgCmMygP6Jd1ShwAngFSoibbZxV1qgZYSeUArehuExbZVRDCK9c3z4nOotQmxoqAbBJlScJc0G",
-	"OX4KmK4UEhmqaVcC/g7hLcFIA1hppJubQ5YOw5S0VI8fo7/TN2qdjPgp+ImZAHI18ySt8EhWlRiNg5mH",
-	"M5FfDc3MdlCcnBkj6vWNkJWGeLTqSujBCExROMlVPhI14QZmyd/Rek2tz/pSyRsEstXGrXr8GAoJ6dy8",
-	"evPeevhqwA6Me/jkyHxYyfsVWIATSELCVgqdxutcxmD9uG3NCKSx+wUIfwhtG2cmbOwxi2u8pwqCO1CW",
-	"bqSFy+wTcENvhtgQ6JUlzjig31sdnsDE+KAV/tm8M53kWdphHFPDLnRQzwnjpPyUazhjtD/S3yEPlDBf",
-	"EPUZAv3AYOXCSwMxtYj5RKfA4L5TlvobU7JiLZmQOR00J2j+GcPEGDjCQmcADjgY8grCuihuceQUAjXK",
-	"GYKnIH/NyACEl415yUeisp5xHCsxb20Il9AUvFRS5xpwkR8/7jjIKbTutZd4NtBnbG7K/t74rij6axtd",
-	"JXre34DGIPU8SRg9YZbnDJQC5Y2lrgR3loxVjWZGbFkDQKC4dhieQ1B5END34APb7P0ETrxdVFgArcx7",
-	"zWGH1Mdu8NVkqRmjxyxu7gAp/NXvBM92kfWTpoyo4WDK/KtACoAnbSN5Nh7Ema5KY1Ihoy+qGZtMb7P0",
-	"7dnFy7+njuIH3u2Q9c3Qd44Pn9mvT4Azgiw5Rxfx6JSlr17/9PriNYmxtx8uUspegYt+RjV0uNkslwXZ",
-	"ZLbnLgKah/OEnBKBqrHWUhM3BUZ56d3owGEEaccNOSqkQwD1RwgCg3Qp8D67WtEbUuyC98HovMLsiobM",
-	"EMAd4Vcc7R9D/Mv5fHCZpfyvJlibVYsXoHNr3mw+1vq/dkti1AXfaycPpY4oBriFkNmGGp6NF+Eb6H2x",
-	"4dB4h+wXs2OnuRa1ZYaFq3906exatnO8v/8IvUYMXjqG5ij24r4b8g5gm+LWdUVqxqblA2H2r1HG5vZ5",
-	"ohqKwqZvf3l/kbbZj6pkh8dsqCaljskIYnoCGxg1CtypAWQIsCQEI14aeyB65TsxLvhMZB1WlRPjQjRx",
-	"VdCOtzKMdppzs67FrEMOIrP8X6VTIngvbstdVe6WopqUMsFenSByQHmG8ELwtGgSX5UzVk4kiEswRbJy",
-	"9m4i/wbDDlMwuYuVhS1rPYHQTn4WXpWz3XcTSR+eOHQ/DMpN4TAEMvYjzkvDgjnuItgs1tt0NB9WOTQs",
-	"CNIzBqQy9K2vgROP7AbiZXTaRGM97vPjk6cJS/l4XOSojy2D47/9twZ3hzaShvpaoyMykbbZ+2leAVCZ",
-	"o4U89VYDduXpoKbXSLDBpCicj3W8/zwh/cjZyadPJOKGKxMGAQRRgluF6OrIXYKHxDW+5q4mEryd4/0T",
-	"2gVn5nfGFHXdtophLQ7ys0ZWG3hteOJnjqIO9a5xpBI3ZUNVViytxKdqDxzYtANEhjs0SiDb45qle//X",
-	"v/6VYuoUCRL0I6Mnnibs+OjAXD40krOyLg0DexviC+iNnuwftNl7THTANgAW29C/tFyd1nRC/yTM+kC0",
-	"IIwqA6EQ7meLAmX2NJR1Y9ufVejZBDcPyBPdZnGKZUhy2VGD0CDOMxhB+n/vvsMrd8+RHh3oLjzGkn0O",
-	"0Jxl5NpioJzy9bAwGFVMiaU1pRqh2pan8wMXsTyrdXZ2HIWn0fAfj17S4zCrnDqQPScTAhu5J664JHGe",
-	"g6GEVFLa+26objyCA/Vz55XP55OYtPbdf5lphlkiDWaEncukm1OdiX4+4gXDmiHNds7f3jzx23+QmyMh",
-	"J0Y6PkrIdLd7DB5ALWU6AUuTkh6kY+iZbps+PRymgK9wMDzaH5kNm49oHLbC1azKh4uXWOJCJL5YsdIK",
-	"avuooO9z0lJjIfk4b3VaR+399hEQilRDKEnaGwpeVMN/mZ+vRBP/AxkMh/v7QXhjXKq+sAh2OvH5Y2tA",
-	"OPfX0ux0ICPKy8rF2JC2ieeFbrM3pJ4iZxu/z+ns86zVMWP8O4y4lbRKocdKEmrS4f4+4fhUQiLiYSBt",
-	"/1tH1Y5wh7peVM5mr9qjV0E5F5S4rSqAczd8TpoanaNZA8LcYxx20zPd5+294BmdXrzlyepb3qjqzBP1",
-	"fE5aJ+u86JxIWkCnRVVsrc6vvyUtPRkhBETrXEf7gBMETMWvNJTiQpVD6zfziD1gAtp0hzl6Jmux2pQs",
-	"om6Z6Q7wFLHCFowcX3Vli8/wlOrhBEgsuzJTU3mKHiIamCFHFFl7Tp745nG3SdnqPWr8oVwKoBf6U23T",
-	"d/a7KaxpwS2+9a1q7jpafdeHgJ4I7jlefc8r0qivLQPUsnPxkku/d9z8LToZNwd7Nl+38Hhc+Biixshj",
-	"3h+G1cRhzios3pV8JBAv1d2OwYDF5ZLxPg5TfaAzKISiF3YI+0sQN/89UacS1NDnZPVtxmha50KHj7zy",
-	"SnMWg2gGtC3f8kyO+ZVYeSpD0p31j2Z81+ekAZADYm2+Oht6VpFQCgY3F79Z9Eq6Zw9uiGYoaUVhnbUe",
-	"YK49ozFvJSoO1jq+EY0d3LfGsf9Rlb08y4TcXigdHz5ffdeFUj9zObNC9E8jzJz4MtvO7atAajkx8FvS",
-	"CutUsIced2GR40qOVRNSw0uqVQghxeKsCUS1oZIxpWxn6pD/g8SV1cMu0Y7SLJeBNEsYt2lbKECV2JDa",
-	"Zm+U98BcNQ8U9ompG1aPEhCUgIrkZAeLSLQaCXiSeTS1x44n1c8QIcEUwzsKSKHrW6dld4G+iJO9SQpj",
-	"jOWta4LfTAy/gsDLOmIyCJX8U1gpCfv4hUK0oQ0EZCX4aF0BSX3oG4tId1/UtuEgOSIBf3CP49985Ev8",
-	"Aywc5zYGl9VkO8XBVglkt+qt1xf8atXVcM3npNUUalx1b3CPu+Vz0vqJ0k6rbnfX/WXVxv4aauMNH4kL",
-	"oB81dxysMbK3SAh6odRPQAcK952sMxOOr/VnkeX8YjYm7Xa4hpbya/2z5Qf9bjQjShtfS7+hcux7IRda",
-	"/Xu/00+fUWNCW+Sc7nxFtX1cMjEaV7ONFGilfQLH1S9GtYu2ZtGVKnYl1irawkYq/GyzC1urzzUVHNog",
-	"Ya0Xb865qOtDJAFO45BSAK/tU09UnzKYlPClWNl56tJyNtOEVVeBFDUaOezl4cWUz2CsEy2aFC1+0LaK",
-	"9hfqVD0f/EwHY23dPO+PrLVdYfpb377YPF5LbP4IvNO3lbMLVHyYbKmr+lx+0Gs5c+YJtDvO4Z6N9L65",
-	"e5Xex61vbEvc2zv2mDzCAMzBGkL6bUAh/SPySn83MhrPxNYymsTv52RlIIbY3yGyOG03BQC3FSPngzdK",
-	"ChIhtw9UfFU7tma7rm+KmqcerSk3flZZPsgfBOH3Fad4J3i29Tk3njgEKjY6mfRkhFn/DVJo/aY+fnMi",
-	"oZ5pCTQXI6p4LDFM6h2ECfYhtgMKXKpYwl/7FxrTCsMhvkpmmzqmJUVMDbZbDQfMFVph9QY1z3BJHSyi",
-	"0KKhl7HBAoNRby85tzO81glxwCruwvAabQhckR6YEX6TvhdQjyo+VdQONFI3RjvBqrcCnOAQ88yz0lbG",
-	"2yrhUXJSFJ8DjLMajUVM4ezyXx/+aUTppkIdYejWiqr8qbSR59TE0/HlIiufH1STuK39+u0GRaww/NFI",
-	"Nbzt2Waf+c4es+8nmEIqYksFDhpqSSxlL+hiXZpXpQ4h6COw/CauXYNCEL1Z0HMT9c4FHc19pQqWARso",
-	"1N71ZgSREiRku5KqitoM86GAhMgmY1CxULKYGg9QlH/Tohikc7zBERsLlDmhxwhvwdY2qPutDbZDYOK2",
-	"IHjItWuCTbqSKARV1K/G5QzK741poiZXQywkhuqoHLvjbNBo4efaGqpTbEykt9vm7q5Exs7wBqSZgAG0",
-	"WQpQiH97RwNNWSH4DeWPBqociRLbBxYlrs+CLbCpKfF3WIX1k9b+XYDquP6NbxHucv0bkEFzgxcoVax/",
-	"NbRXrn85IvBt8HglzWLq77IaIESQ2bAkoOHWpXUBgfR7KA148NG/ai0Bj8SwVfKhcJ7X8+H+vQtffS07",
-	"Ye93/4+lyZj/yK0aIty3AePQa0l6Kuy54/1rizKFRCehP4Jl0FOpPZdRn0uWKShp9GWM1A1MVDsWOea0",
-	"3s/PpmCOoBYfIiqQw1CDHk/qEATqYV4NE/KI0ADI0YjRYMWgxWBsAwGtNQTqRMZIptb/EAuxYPu+HAjA",
-	"y4BPq4NFnLZzuys91ZTgZTFbK38UzLt5/gtoXuhQmsoTICXEE+Sw7lwLiEexq6ALD6PxfqGpA29x6sjv",
-	"6ofs0UP2qCF75DfICxzvXSWQ4r2PWHcPyaMtk0cOIIiH53lz1UVe6pJskkcONKIRZDZySK0jXgldKJnT",
-	"A4jOVxNevZmDhGnWBgsK2W8h06JU1lcxzOFzN7LMW/O8imvfG2g085iBKkV+tdkjfqR7INSKu3Cj+60V",
-	"sqVzsVq8fFv+RPKQU3zwV+44pyhvK/bvwGPZJOK02scZ57vXYrY8EOrqwWLQmvmGksQBWgK+ISEeZm32",
-	"BkKO1JNbqWvkVG+IywH45hb9JH+dUBBOwYZBoOimpeEfu5YPsZ8HWfpVYz92I4Zi1P5qXobClr2j0ozG",
-	"DpSfAbyQEzgvmsnUwm8hw31HSO6QNNssBXGWukpXB1OAGYiOw5gBvAipIGqSdKVWgBBs/izVFDCrQEgW",
-	"SgO8IiCaesjvazFDw9/Dk3MLa1Qr1piDtQCszYoIhjnLEH/DIq3YL7iHvhQUS3+WtpRxPhZm164pojfu",
-	"TKnddg+NKdQWstEHZOhPLG/oqN258Ucv8h0swuxDT8t3H157aIL5qzTBOODoDVT76qINclT2fr8Ws7X6",
-	"YYyeAjyrOoq70Xl1cqJKo1viahsIhsgIJgRvxR4aYxPMdIOqLLiuLgm126lJG3QLek0chlUhBp51wrbd",
-	"L0kfbKdKH1IH375s+4nrCinDHiLx6wRibtT17aRMsjLU4Q6mEwxtPOIftMjOqpQgqgGki7NRLicVsFBV",
-	"U0Ww5I19H+4Q3zaQsJmletfm2q1aNx7EwvcWMt38nH6RKOk/xWx1eHSS5dWuAFzphSHSENe6VihKDA0W",
-	"wLpSyFNicSHqYNYJk2IKLGV5qatTxjUb8BIrRThVPzjKHuQXQuD8WsmoRbLoc+lIbkpb7MABtE9WbUZA",
-	"nAHOOOEyJlgELzQVO9AzfJNIxqzH6DpGoAITgFvb7JeBp+KYIl+nozYqCsT/y0ciQWxb7PoojSiliepK",
-	"SltKxDBGCFfECidiLqJlc/lNhPNAlHyHaIToehZvsKHxuDkI7bHEN7a3iIh7/SLGX+zr17/FEp/9M5fZ",
-	"5neZPb/B8CZVX21yw/tc9je4/IOs8uK7LPn0u2zTWH/9xqXxfpRdD9H+BzPg61Z6AvqDsELVGgJEu9CU",
-	"NDU33HOBJzU/LlTsHx2TJVy4uAvEUqVF/Gg1YHSkg3EMZtrIScaRgsiV6cgIIL3NzNx1JShHS6oEkOSY",
-	"iNUCGCW008HAhI33WhYFYnUFsnlFgLhQGKSwUwMVr5EWQD6DOhvsAbAvutJymeCLLQJzYhtBlWUxAOhr",
-	"3h9ag0PzmSVWU8Bx5NMUaZ8GZ+ST5xdJYK7t+7oS8eAxYEIAw8S/599ApotkynEVSjW1rOD4y5TtpG8n",
-	"VfqI0IPx+cgiYewVizYMSY2dFEMY6SNjRTkq4UIMqq5UE7MMwUciNRSvjPWjLWmjI3iBZ9O4JDWwQL48",
-	"8Ww4+ARgYss1sCgAvLH9mjZ7X/FK6K7MJeuJaiqEtAQLEEECPgOkAaMxAeI3WE3A1AHmksvS235fNWBZ",
-	"PhiIUsiK3qZxQn1nb1DVEHA0Ug0A7IbpXFsSkpBKMeUF1j471jAE9Mb3Ww4UQl+mVcQtBNy4QJ/FrxRg",
-	"bQ9UeaUQuv1H4KfExSWi1nkqggi2htgH4LVdCQMminCsdpv7sJECmHMXw6NZnXIk9aDJLoX/GrDBtShu",
-	"hCXk/skMf6yKwmLcQ4wvJA60jBc8r1yCMWGTsTmkqfnte4xVWnYN5LNLgScFer/kqT9GwDOCJ7wrrxQc",
-	"bYxk9rkmMnIqDHf0LcA7B0HQ3ffme9He9Zj8qKk60KC8B3J7V1el4KMIod8e7Ykx4zzuHdRq59Vp/CnE",
-	"+UeULyPBpefCeG0OFbwGvtWsb57hq/ArzcTgpxmJ1gFSLuBoog474DfV+HnIj0Q99ETOCRz2P3Fd7cKX",
-	"7p6/AhxA1ivVVBvZmSm7WeCjCLc9hSr4FMlaYXgkYFNPz05b2rwl7Sl1PeLldcp4V+Jf9Av6XQfL6M15",
-	"h91l3SnL5g774MCTjUYcjVC2LmTmWCXo4a+lY30hqpxZB8Unhbj1cFJR3f5OhGX8KAlxYpERCxgNCzUt",
-	"Zmwnpo56RJwrxlPVbAq7jV8L2ZU7jYSHAUfAI6TOjll96QSZgy5K5NLC8YXWmxPZbhfkOEZVZObF+MtL",
-	"KjpKH9G+Pj7YRy4e4am4UNF6VtUr4r3s8wlyj5KHCJnISWVf64Cm8fxjFj+JSSq6sj6QDilLsxktLyAo",
-	"XouoXy7sTKRl3djxpPuAz2stT4prdCLOX63lT8Hjjce5QYMe3rSZw4n3AD7wJs2GXsys/xJN3uQXcvjo",
-	"yzZz9mo3zUnj+kj8b9cYy3u8OB4Nl7NfBrDjqtlYtDot5CBYOK3xSNe8zMnEda9/bfys3+qO7hmoJ6Qn",
-	"TYGI3ZmUKKxzJNe05nJ7UWDbmkUBCgTa5cigD/NkiR/bD8kti9iwxhygH/IaBeP34/T+iPI+9OYCt9cK",
-	"+Xm313p+9+z4Gtt3t4cxXhRgd19R9wGM2YNkf3/fIjXO4zWDz2xOGRlDHUvJEhjprmvJETOHoACOnqkr",
-	"4THSsqK50DApak9V6gmluA9M76Q4LXrvaE+PRX8PmVp+AqIW4w2CieoGBEaq0fxQ9IC0uJYWpwwrA1xd",
-	"Xl9lQiNxtDH0Uh40ZgwcpS7xUZgraH3IWTKjTwAowmEyVFNl+WbxFTtpLsGUuuTlFfDtmIGf4ZOQgJHf",
-	"CE8v9CRwAjWh8SNghLvk8FlX+ossecGpXVF0v/W1I8uiT51I9DfQH1yrSrE2cWZuzTsubYMp1VV4Cl47",
-	"BlxF6kKFuMriikRYqBdQCvFnqUrkeblan7vP2rgqseHWe6hM3PArthp/k3I/Kwq7TcxJATFy2wrDO6sa",
-	"XDsOTt/4DVsTMML3mGD6MlUz8MaXSg6KvF9921WBL3l5k8srKhj7jgoCQVmOjMQmcACKQoWmEBzOJksI",
-	"/rC6MBBtGaCnlx7U6T4Mmlein2fQJIBWANcsVv8UqibWKQwkJjXERIofUsB+CMF4Qsw2T886NmJZcK0d",
-	"ABPiNzl+Hwoi4z+C9ALQdOowumxULblEnlw+JtPEhvCAXZHCpAFAxDwD55yJY6ybJOKedPZXKUYiywUh",
-	"WeoRLwqhrVlMpQ5d2VPVEB93uL/vuTjmO5VzIAkUQDJNH2QsmysBNL1d2ZUA3gX8GwO3WI6xSnp83g5z",
-	"HPrYv2EpYa2NRsHZETzVEXzZag0XQsbpm6qyGrqgXqWIz3xmfkU920oVHqwLP4hQMdVIYHDIMnknruAD",
-	"x4/XYd9FderaQiIeRFtuagPr0BZurGKzv2BvICJ7RBXuABALiIhxHUCj7+02FknAYcsl7PrWbWyb3gxA",
-	"pdYzDF77Ix7owd6MsjQxuuaLGVWFANI9nqYQVJOwMjdBwFw4iPsAw4RDufG8vLB6l47nFhNLKmrrWWky",
-	"wj7aDRpu5StRQXhlOpx5dFgvWR6iLC7K8lXMmu/BPnmNcgxVJa/vzg2MFIzWrLJRyEe9N/vkHT0/9I1B",
-	"N6To26dskMtME8KHsV6wIpCsl0wJ3XF5U8iGJJbcg4oXLO5SGHQwqi3Id4OOu1KQr+6r0UjJBFV+GPUh",
-	"E8XydwyQbpMob4ET0eW6q6EYnTo4/aoWLgLF/COUMKT/HtKIQ64ttLLACqUXjhBwO4Uwhc2DYSHEwf6+",
-	"jfPatLptj/Qc+9gpIn11gIs+YLnklFtSUTWVHbezqqihRJWurARrQaCzhKyJQQyQjSNGxnyppknTuyER",
-	"F/QFXA6gMQAJtZXNIE+0QJ5HVih1TYlSsmKzF5DzTB2WFXuvAnZqsqAwmkOmn5pUbMhLmqsKOlal6sq5",
-	"6E6HID4x8QY08mbysaYmNb9LqbjDvQ4SpZVyoSibOHbFNjKjRLOEalKbsjVGjeO5Zmeaigl0GAtEirfU",
-	"mJBUKJPMMeVjEMoHrOwhQrM21z7/TllwahnqA1Y7ThVti5wqFq7z8Riyo5HZTIc0OowohSBaZ03tvELD",
-	"HL/c8UtDEzFENeEMNdlrNA6SYtvGvW4VxbJlILGVBvNl9sOI94e5FGZ7aqLvx+8JbbZol7Y6rcP9wye7",
-	"+0e7+0cXB4ed/f3O/v7/aSUtXKf6Sye5mYmTwUH/OX8qdo+yk6PdY37yfPc5Pzna3e8f86eD/cFh7+CA",
-	"YNEh4BoP92KqrAgxB9FI49sMj97wa0uqTOwetBL84bD1G1qlw3UwhmBRSfJvF/ur33wP1ixK5o2+5f2Q",
-	"kJLsIdro7i3nYKHxGoaY0Wolc/V2scSHQtg/K/b799G/Axs+NJ3uPHC3HHjIG4grYIdUSTo1NfYnMZWQ",
-	"fZKqqRRl2gg/3gC23lyVs53q/MW8eYPuhu1YsWFwG2KLf2dQ4S/JEtikXYYXo/+ciHL23UGRw37aGIU8",
-	"vGtpRwrJh4eOlIeOlK/ZkbKxQrtP9KkL8JyNJ4RZgTBHRMgTHVvx3qbCEZG9PH/1jgrE3d9Qr6Xk5Otc",
-	"XgEJOmk7p1QBMZwyPxFqVYLFut6/hGIacm0r7wBdiYpJAKxSN6Is+Bhr3z/aTpOKXxtX3CU1rBdP5Xgp",
-	"ROSBuyxBpY1FMPCjVYFEaxYXynTMaw7a4RM6NuKlyVagHEfNcCBaFPhCiKqAbz/khFdYaw5lH6kDABpF",
-	"upIxm1dJglh2vdonKHtud+Vhe270rJdDVKkBR9jV5h+1/ZQQ+jlUQyGLSm9GUL9F3nelMBB2Q8oTWGSh",
-	"+3ws2BAiXQOFbbjXUk0164kKixy59PMGrQuMsTOCPR+4cIidPIjLaVbk1L9ML1ZT6Rjecs1SnE+ywIK0",
-	"E3Ha0dNO0buf5lrAa/Fmm4D0L4HISG0rduVxu7ZPbG+UT7DZgFmuWVXmImuzc3hFJsalgMPTgVgYx89v",
-	"d+VJm73x3zXqzOeP7CcPwHZKaq1gZiLW21gX7hn47RSlhVORZ2XKoDqMDrLfrWk+Rqst+N3525vj2k4F",
-	"dJuJyyA37lV4r92vl/SRl3CDDcPhF+faxWNnbp/ReKHEPa+SuH0G7vshSCvKLCrXwplKiI8AJJAG7JsK",
-	"Y20F1Nt15mx83yHnG7xdcwB2X02qvMj/JTIK5e4EeyRXMn3UZr8EHAODSVHAwR6b7Z9hI5utYoPcMhUb",
-	"QvSPIl9t9kJABzz2yZtdbdsH3ITBNDn90XH8DhqaDyA8CoeC8vFaB57LW1GmLCv5VLtWAXcgwykMZzfV",
-	"fTUWroDQx7Jt4ru0jUkfCQIQZTNEQKMiR5hPs2HhMLmEe8OuxGC48a5sD1dlP502QFdamvG3c69wZ8R8",
-	"2g8xmhKEt0F4QDrdSqGqnLGCV6Ls4ERdik9DPtEV9pq4f1z2Zpd9pYpMTaX5A3zDJTSqpElXBsL40gpg",
-	"cxlh4UPXyiU8nuRH+KuBKumIJA3HJmEppE4uBdkcaZu9s6fNbKsrpbIOS0FnXmpe5XqQQx9OYlfhEvf+",
-	"ZSnM2uLIUE5cjghMzPyqBsqIFZaDieaFZcGi7EBXIhQN5lp4WeaWIYu66LB402ymq5KPqDemUqwU3EJX",
-	"YKOdGOu0oVbl1My8LwVIu9LaLBG1h9kmsBdd+QuW4tq6EFj/9wIGyhoyBw7nEo7/lah0CBlBVgsvtAqA",
-	"t8yZsYcckyZeTFoLaL5uFHuccONTk6XvaSu0+EF3qKIFxjOn/GsFqyvKUP8sFai92Rke+3V9Rwwlv3C3",
-	"QZnGepUetSfgTXA/CpBNH0B31QtFNnmEvQ2eYU2OTR/i7oOItrEBN3vCO7wH0gK8FBve/R7v+Zy0zD59",
-	"b/TFZg/46G7bOCRwn1XFfLN9Ge5Hc8bXvW+LDey27qbTtbBDKeqEeABJfSiRfiiR/suUSHO0Oe4+u7L3",
-	"O/z/2nipcHXbRZNKAb94C6GG1DaY84r1BJZnEHIG8RIhSy3hZ8AfguAGFEkELlVXBgVBHW+6ubZq9GgT",
-	"b88NeVQJzOdfSQU7pZhoAZ3QqS+6yaXx7voCeOtkWI7IXXtZjSkOKnKgUCrkoyOwAwjLQN2JGRc6kWgd",
-	"UkF2HHzqSijmyCtCc7NgIVjs4NHaqFJIxHOK1D1p4wCTEGECK5JxhOCTdSWue2YcLwz4eQiIZax5Hqom",
-	"8HDz0WKE2u1s2geA2m8foBZW9hy47B4QatfPm9Nx3FyqJysy4izuzwDablVkuhFzdrtj+fXp2b432/6B",
-	"PO0h4frXRgLeWBx+ERhgGIRPz4LEmxO9Z0ZYQevfP97/8oaNRHklECOX7bz78SV7evT8ySOb4yoAvMaC",
-	"BElVWQw1CNaPRb9mV7cZtpal54NdkLhpm511JT6+ChAkAgDeIDXsK5TNcaTMW9Rz2GTrjUYT2ISXg1wU",
-	"trfe9eFQb15chL7DyYBEJYT4w878f5QwyUfQ+jYUXQmPbTIW4bO2VUrb2YjrBD5hSXdhcI1UvpguiOuB",
-	"/2lLr6mVL/YrINuIxuZ841kr2gJwROD5mzSkkVZ563vf77wLbTNNerexrgCLx3zhlwt5PRQD/Vmrctdh",
-	"6LGC70cjoPC2Z5t95jt7yr6fKBWpg+0dmvGkwaHB1MCuKndLUU1KmTDNBwIzkA4yBgMbQH/3EVETST5g",
-	"OIhKfRKLkUhdGADtOIv787ty53D/4BE9B0i1sRPcNnDbNlXbAcT1NfR/J5TexlHiw/E3O4f7+48SI/mx",
-	"4Roa01zG32Ygu9KmIKNIPpZP2SYwKLAwH8CL4pRsCKoD8yYEAusYi8Di3ytZzKhkA9PHCeOuQoWH5WS2",
-	"YoiXgFs7hvIUsAamcX+umZUrVXXi6oAOO3zmwCd9Q1tXXimzQHuHz8wnUFI88aUCIewv1hEMqN5FBoVp",
-	"QTUX9swbg2a+AgdpGaEipStzKKHAr3ZlHRYU15YjgGXEdYz5FCPn2l6jNpWKvxODlPVEoeSVxj5+jpE0",
-	"O2sJ04q67qeKADQ1VFgNc/Nd8DL4ggFxwliEXUS9rNhVfkNbEBboNGiz88wzbv91JUUIc8nGvKzy/qTg",
-	"BCLs0uEUGSAWSSJvh0DqusSOWo0EmnsI+KSdRWd797DGyKFLmKnk+lpkZpCNtt5ky/ADJI36YgODD2XJ",
-	"L7KY3Yt52JwX3ywn/XayRUU13vRXs+1g380hpIFv9EXNvM1Tzl912gKaTKu0vng6+CGH+7VzuH9Bq/zt",
-	"pHrIACPUUgml9RamEs49wCFAV/G9JYj3XLpvORvGJMKXiHvqSsGLEcilD+ev2ov76F66V33HNP92Es6q",
-	"iveHo81pgBY+YGnzFXdXP3RgPSQEvm4HFuJf2CoDj9UWSjknKhoEnf3bl88TbC5V936f5NnSMpyLYDZ8",
-	"y0tUexGRE1O4ntd4LnySwfh0H+QEkHPD9gFo06GKmQSbLoL+EItYEvQ+BHU60LNgB2ldboDlAblC4AgR",
-	"4I3jWphHGDzcPzau+VQURce2AGn7Vd6xDBIjCBwTxi4gsICJj/Ajm8tUzBjtlnqoVPl+otHfhUx9Bds7",
-	"pFyCFqJthaoP3X4hqbp+F/+H9ThLwhb+3xaEoCOpGxu3OH1STZmSiYd2l2JqwTMXSkPXizfimYCOTRdi",
-	"7als1pVQSQnFk6cWOK2KYmz20nrqt83OghYbMsKx8Su1Hje1zVI2uMTWPKUSJ3X3g1SlHT6IXBLirFJQ",
-	"qAg+BwaXPYoWD6LEXnt7gDarQjo1RKu5ZhkqN3RtUhb1vVLqcsTl7NI9Pa2nVgG+SyMwCdek70b8k9vZ",
-	"1BVNXTn020vgFrOt0dHCdaV5JPwdNBGF5qHGFQtNt9BBp/T+88HuGyUF3t5hj1PCdbUDGE10xQgyzC3B",
-	"TFRNOgz/vrUO+1PEVWUToGvDSaP6YAXOpyVFcLh4mudh4t3IypvROoE7es37sehvFr+Lb/xrhGzPq1gy",
-	"UOIgyGQ9BGybJi33cxZm/biXlNNvMWiLIC6bR24fqqT1HgZiwvjlA6rZN2gm4zJFBoC6rZG8NB6gtViJ",
-	"cqa1bccO8UpGfGZs0nnAs47N7zqMfY82oWO4idOudCD3bXqw6+QB3AaomwDO/mqqahk5wpvHd6E5BG3X",
-	"ZA+7LLszYDH+0ZWDXGZtz9FqxGFPTYjjVVdcZppRd7oHT0D0hdzBG2yAzgaTvHE4eTu8tU2x0/5q4GBa",
-	"bwMO5u5aBQ4GYDQPsemH2PRXRgcjkRIk3OA3jRk32LP3CRCGbpj2VVxGVg65zIy3YwQrEexQMAELwAD0",
-	"iHCbqIKIMLI51qchw3peIXG8rcDSWH/uMI+8MiGVcZPrvJcXeTWLIJ/oTQTFZIGeuAdPWgApRfoFIWpi",
-	"KBxX7NeAiRPCEDkdQjR9DiDIRgFyiJYjdbsa9XJJ1XMDDICDl+haNgkHXBWWaZwAdhA13OLx0LAB332Y",
-	"FxlOlRl5CHjjtXoAytOViMrjPwj/6Gj98ftAF5dKjRzxYRCKxwf3cst0Ta2751VYuhZaE/ZbsTIR/ToY",
-	"RgbDIEh+NZGV69Nt7GQNFf26pWWAqQS2hEbaaKL+EJKluX6FNX4ponVNBJU94jLEuEoWbqsrbWGgBXzD",
-	"Ld+BcA8US2izl1LCmsmrMCI0UjeCXop0AQT6NLVlhgDHB2WcBe+LAMmn3ikrJK1VbY6Q/5k1niG0sKhw",
-	"teNYDKHxYpDXP90sGiG1xWQ/8FoMTp2595otenjyxFPhI+zeKaKsK4xK1uNwNcrIpbA1enMz62c/25vE",
-	"kL4wys1gUhTr2j8ojX80d3xOWqNc5iO+4c0/001gRKnxuogu9vb3eM/GNth9orFsOA9bz8C2376ktk7r",
-	"sLbuAV3l+4zvLNjr41L1CjFqbAsjbfcalN3KDfwWn3QW3QR7EqTjZk8hkQpb2z/K6JSfoLh23ee8tHYf",
-	"3bb+uaIHLDpX8wq/UadHityarmynbkg8gicsVLZduY62BYZk0N2PjJb7tjuV/Cn/meD/vqOqSJDE1oLa",
-	"yA1bNyYHRTpar4WNw2ME2BhQeCWUCm5ah5caOC9TUQpnhBPhJChDjSXysOfJQHTcjw7e0eaGjZhN6nTn",
-	"EOJzzFfUuVGKpfgtWxh3D1Uxf1LNlQOeyyY6ghBg7kI9vPUnIoDuLpech4aTEArzhwqhtSqEzNm5jVBN",
-	"VmQxwthAXViCa2u7HKMsxrqI7C6dYGRb0pXiE+9XxYyRR4yEy1SJngHYbEO6Ia/m8wwNMhGRc7YQiPcQ",
-	"mt/OPdoMKhShcyayx/vX69/jfLg79cX+3FA4D2rp+4O10V88U7AmCdOdAdsstYA7WDGoHfQNYD/WoG+A",
-	"uXXQlVCtlwLHejou1U1uJgcIukKGA58DgGLGubh6I2gOW4yZ47HJ1wXNITZPegwS0RvNATD0pONOI55d",
-	"MNmRkHMKRYXVUMzQpkHgHKLvjKDKnS8sFdRYGtMd5Pa6sfUwgG5xOdeMorNaEL0rbxtFz/WKELqt8mwG",
-	"IHJoL0twiEKcIbYSZuj+49VfE5UI+TPiSsn3IwAkoIxgAqy/47EoLcgpgkF4MmdovMn4rAmliHguwpOH",
-	"oV7+qdWRk6KA6Herc3jso1jhxa3O4RPzrRaPtdVpHR4TWNGIX7tpjj7gZ6IOqgWHzF6ywBawAev7z2wh",
-	"LJ3GNIeSoumb3HGhuPfnjY2Xe0Rc2tRku9sY+APk0p/Wnb+zEPJduPdnG2mdxSHf9gMM1QMMVTMM1T0H",
-	"hfcw6rS0bjOI40IlS22X+ygIb+R5QsgqY1FCWQq8MC71BCOVol/Q3wBdKa6eYyqhOECMoHiTL2RuW4JJ",
-	"mZCSdZ/mwX3mK0Sgl8hCJ5F5nGs2FEXWlbm0CFxUOwLBPUf3CU1QSM67qIoT4hYQGPyecQHO35op2LjA",
-	"MrhpaX0l7NmH6sqHmMlX7/xvyuT+YKP968r2L4kS7IIpmyqRvd/h/z+vVCaBLtHNysRytcIDI8rFBBoh",
-	"YzmaMj1UU+OFNyLDuwtbXy5CbV63Rf0OjHKB62JmribRHhyPB+GzMGAbcmpyPEnfsrhZfTGcpwvxqVrc",
-	"5v6Se5kSfzojABH4xw86og6FGBwV7vim87lm9Q51VEuViYRpPkvCMvMMoDPNUc4mhe0thzrluNbYyzqs",
-	"OqZIIxRQYKORGI2rmfkZqISQRscFLCzvbApXGXlxcfFT0FwOlMLYd22+bTMaUbg0K3kuc3m1kBO0zv/Z",
-	"DIgZSt1vuHn7T60OLCxOKb717uRvYqbQx/uLgEg+tCLfMWjkA33fYoPi7/xGNGpVUoC1vp9N7IzVESvq",
-	"Qt4FTBpeUIzh7nvP3hNYzWRslPdBsr+/X8dtQ+hH25syY0V+Q9x21nJQAwxzWah0Ci8Rng72VgH+ijE3",
-	"EEqmK6+lmkpL3c/ZUPCy6gle0ZNZLm+ErFQJyNhKio5tcxOSkrUIq5LLK4hHmRf1JlXtLxbTx/WJ6a4E",
-	"Yr9KwYcEvPF+lA7t5ia/gfGrKUTnCixbpTXBvBV2TsN3EKs04tuLxswl3Lo9RuadQLDwK7pwLQzLd/ix",
-	"W4BX+jvvIZe2xUdspF3n75xTs1hCwEfC7v/bKdkHJWix4B7gMe7NRZaCasb7gQy6Y1iMYa6N2F4Fi5GP",
-	"tCtrxx7bIOcyVAUoi6EoMsd04ds9iFoiiTMYTlEHLmfHtnXyKmUVdDjjC8yD8wrLS6GRciRklVCtqa4A",
-	"rz4f5H16Nyj605DAAVV/+EgFj0xYLrsShgnJHnimbHh3EoN7wvPa7EzarwPOWCCW1Ub78ALeAIBsklo+",
-	"zZg7FuAEvzSX4WyinnbhWPsgPeZ9gQ2+vwz8n6PUEvSOY4xxWgcvwcowqpvCmgypppAHspmxkiGrlshs",
-	"Nok+HC7vSjKifE6Jtk1t/Wg/qKn0gWUCKJEeKGWS5RWrSp4XC8p9/057clOFS/d5Asq176i+M/QQ+u7X",
-	"sipnG2a4Gm5dmueiY/CQ6XoINn8tTfp+qKZICgQKysnsQJtakTOvS0nS3QmmyGI1PBKj3jLIf6OG9aQX",
-	"CFkoZkX2Ig4IGbXwbVzAQPe22TvA0sC6XDUSHvciKJLoykpBoyj0iAjMg5U/AMroIL+aoLS2fW4AXTVg",
-	"Z2/P2bWYeWYlPlJYGjpaVGfwM330d1xkgFOwoQiObloqfGlbPQjfB+H7VcsMRu6kW4Frz/68wLV79osI",
-	"3L3fSTKu1XwM/gbc2Gbnkg1U2ReIsoQFz2TSnzAN8VtNxnTlhTfgUDNd8VkTYo9xLy55NsplWIVPZnzY",
-	"Sg8l+T2qAXPcjEaxjXK5uLEYJ/2hs/gvmGj4ievqzKz+Q//tGkLpgl8Lxu2h/EGjAcWn0Huxvoha3YsL",
-	"z63qQmDKNZlusc3WWBy05aE9H7xRUtCBvQNrRpR6cZawZs9sbMssSoySsL1NTdHRmof0Z5Xlg/xB6nyX",
-	"jaMje8a+qHmyWo3iMN6j2FhSVESYlN4+YUCwjCR2OUI7ump0kEnAl9xmH20LphdUOSTXkhDB38i5Ssg2",
-	"e6OQNaM/FP1rPS/YsF2k45/oaDSmRJNECbiPlo+BmBzwIuBf6Am3IOBiUnjW/i2vNOtPylLIilpGwZBa",
-	"zxy7A3MLA7er7K3xZFu5/acghrAJhjX1wWZ8u+E995CM/JqaDDee2cLmdHzrJVFfd6a+DgrgQz3Un8NN",
-	"ecg735dJ9B/5TeAbUXB5G7docfAFEoNrdPTF2cV59oU5WoLGMPOWnWzbURKYl70dci3uj8Xg/Zj3N3j8",
-	"W25spfWvh3q49S//CEbWBo9XsuK51N8pa8NDT+GDO/0XD/aPSd5ahYHyd15d4G69V66GuNnmB031QYsw",
-	"/PuBH21u6IQwnlg/QxQNiH/X5kWhYO+9PH/1Dh3Rx+yMPX5cKlU9fgxVqmk/zwg8Ka91cWNpT8ci7EW6",
-	"TpW+vwfihSWXle/aiUF8GEvVjSgLPk6dp02/0IHfrxx8C7w4YdOhglrZIbelO1K07TdAZZL9iDFokXdi",
-	"gF8icnhkOo4YFnYQsMRc+YNmuir5/8/etTW3bWvrv4LRS+09rO349ORBeXKaZtdzdvfpdpr2ocpYkAhL",
-	"HJOASlBWdTL+72ew1sKFFCmJ8kVyzIdMEpu4EAQW1vX7CjFZsvFUKS30sXknWo0jsOmBnwI+iXkFuwLQ",
-	"/hiTjeVU5EmhQzxiR7Q0AzSjC7lksZgZs0ozQslBojfsCBOWw2QzzTNhxvOYg5btIiDe8LnkI46uDqEd",
-	"QVQfM6gR2aYKxGURFHkjfiK5NWw73JmWKOTCY3XcIFQVfc9Eu8xpswQQQ6KfQM4XfEgLO0Wf2fODnLCL",
-	"YiAhWe78v996/Yq7eUMZl5krjN+Wp8AuYS4miZLh+iUaEwgslbUWjB4KIazwR0O3WWnvy3ICQoJAVlNl",
-	"dL+LgcTkuSmkr0OXAR1I5FfFJSkAChZsi5Oa16DX1JA1PnFSAfG4EqkLnqbIVuJYwaf8LoTBclmD1okG",
-	"kGluTaznCDLozDsAoyulAAbLDCVylCjYrxa9hafMNMLUefi1iI+jlXI6dmQ9eamxgpiQaj6BzXuTC3Hc",
-	"WG3HjpRMlwNJfDaUMqJSBlhVgEAR9Gf6gSevAWScZukPuMWnMM+R1EyUvLZph0N2dCtmLpZJGOJJZh4H",
-	"CthrzYtE3yTmthqyo6Qgr5z5CDcglAvFuKTSRJIhkRVQ1ylIqOtcmK0Ow5VEFaJ3HQ8kfC88itcZYX0P",
-	"La9vBXkPNypJJWRMX4g09Uc4JCLGs5xoNpSquIb/IU6eUqk5lzltd45Fl1WhAoIN9n+1uDFiHGF4XSWo",
-	"Wf8VhDozFmwvnrJU8DuhB9LuC8RjbSYb2alGck/kIUaKEWXtFpo4uk7fU5v7qAdHsVXjH6EFuCXhlLdq",
-	"fEVtTHOlinZtTQOjfVHu84+tp/6p1PI+6t29bdX+97etrZinZD1p9e3cV9t+2Z+q3BPpnjrCkwYnnlLp",
-	"nm3DHUDgEBdrS/A3pPtApIHA0JT231t249s+Fm+IM0acvh0FKjop1XmJXStUoZ2WRAwK3Gi5ucU5GCM4",
-	"ZsaX7FaqxUAeBVejIwV5kSwyoPH8Zu7hbbt471vcRz0y3bZt/L/0uLGilUp/surctu1/LTW6j3qgYjgT",
-	"v0Uv/yk1fBr+mlpCGk7WbdXmPXJ28XFp6xqTQSrQgEk/JfVpIEta8lFVmz5GwzxdMj03KqEOdOKjBk26",
-	"PHRVZbdjOAWfHl/Vnc0RCXVsmAuozaMl2CyoSzOvX8NarSrbmBjQoGq6Uws650A6O/Coqnoeo8oY3FdX",
-	"osiX3xPA7AYvoVKpiD+ohb0MDhYh8rWW1Dvmnxnq/9v587YL/px+NX+tTbr9Z1LruwM3BYGc04lSuf0B",
-	"3VFN/r04yOM1nb7DEvNcaJHfEUD6RNkg/UY2IV89F5ZEQmWhJ4EtI3XXmr7YG1rbNYdYs1g5riH2uFRD",
-	"O5l2XT7wa2AaMluDiIbMR8Ntub1KZHfvlW35KNrAj7VHztMPRWEta+kM8dRcZI33YeXUAj4V4NkNuozq",
-	"VoxGu1wW0QY0Rpc1BTxDbMxnfJwUzXRDtXnUOyJ9PXqgeDc3RSvn0m5upVb8r88DH9kRDnWB7kPOG28l",
-	"7J4lY9xM4dGohtbilQN70ImPMA7tj/wNO4yIZOgkVLHdg4GvyP7IE5QEP5qUWoGdTGRE+AP/cvVkRAPZ",
-	"zEbEWpMRDavvErq8ILDrA348B4SplI+NNmJWfDFVqegjSAfGYSod2sAc4xOeuAIhmFRgz0TO6VYAv5Ht",
-	"KpzLlLvIdyr0KmVS5CHmywFPPy8bt+SapeaK9XifhQLEexuKLbVPNDD4JzLoIsRSNjOydeeSKWk+2oJi",
-	"cESKY9oPg82A+tmNygdyQUOEmRRSLZiS79giQMJ3VZYXAaRzCKQPLhAEiTuyCR3w3+ExxNXBQ+To+6VD",
-	"GqOw/tEKc9LxWosRC/XXLbMukjSlPJOSKgovQFw75SgrdjuQZr2CbcTG6g7SInEloEm03gQVNCvncVrr",
-	"WIosUo932bLa2Kl98YBcywZDVV4XSY2akgygp4F0awh92fQLQKYJAvQqd0F2OyjiEQy9OPFW+QYKrIFs",
-	"5sBiR4vKvnL+M3w8YjKYzHELzqydFNZ9cmDRWSlzSL0HabFwJwnXPRUFy0UquDkptNdzoQs6lQ0kWF66",
-	"mdsW2ER5Hvei3kKMel+a6K3gwihP6mczBzUv3C2QqZxgEtEv4gWVTb8x0hSzazDHoG5+NBIZQzbK6TT3",
-	"AJHEs5RAioz0SVrweF3nrqM/e2Lei3pz3ftCI/jrozzMlfB0KABdpZO/CyEcAIpwSQv1A4b9/vm1B6BX",
-	"vf4bIBLjsAF6/xbFQuW3LBZ3yVgg6JIZqvLYvxSP2YinXI7NRr7HmdsMsfKsLWeR/e0qcZo59qCXwMUW",
-	"zj0TBY95AZYIai7mX4XIZiqH3uU8Te8pam551XzsMuN/l0nTkFnNz7P30azBxwQyW9saPk/IVra3MPbh",
-	"E5V1AeQ9BpAfM0LMDiFA3D60e+XFqAvwoiy/bOOOvQqaPA41HGtUGksRUVQh20YeB3J96HGtIlxSgQNu",
-	"+YF8wTR0O2w21Ih/IV16253ysdzqPuolZY67LfupMuM9mlCooZVFVRi3A+R7Oju9xsxyW8hv3UDGJN6B",
-	"j3qEReh05IZVG8VtrI74b2viv6eLCZ/e5EI0FgdarjtwkSQysI5HS6aT/0Oy5dHSkh0Pk0Jk5IkBk8tl",
-	"fOgIs/i5pkRmDtUdYy7ZKKD/gzx9zCJmmEVsg65I2Iub652lFCzVQ0CeSJAVDhixKgDJhY0KEtA0OBnI",
-	"IS01uIH4yCaLg9eI3lNJxDiAqq8GBFXzOT6aZVwxH6vFY+kyXJJ100y0naZHYZcqfILue4eE6zPazW2w",
-	"YtBT+giJnV7//Czqgfn011wA+qvkmTB7KNTIt5dBQaP711Vl6L5+C5Htm9RDp9ORQ9vL1hvipukKDrs4",
-	"zJ6hXf0GPdhozJaXH5T5ramNV+YuyAL3lC8NLNfHW4iW5pr4f+JQrxh9FVagZTV22GZtMTZ+yU44dsJx",
-	"7wyvuBWp3LOsuJMQWJWStH0PWkyefrVSbm0m6b/FgmFdJ4RjMTzngK999pBPpIzYXELM1LrlYTxbhYdM",
-	"3+8Djdl07GKOFBorpiKxodb1CZjwDboszJfGfNNlBG6DsYonx4keyB5oIX82Zwi6ASA5EAzuRDv1p8+G",
-	"/0Bj2j9IBeJrbOfdTuRjQ66i5NtOi2mrwTQ552CROsDVTid52sS5ilQ4XIVkK0ArxMJshGf9lyAEEyuU",
-	"yIsSAIagQ49+cDT8x/A4Iupnp6dQNgKyMGs2DDLvABcA05KGJwN5QSlt52dvwFV+fnbmM1pw5bFyjlEh",
-	"3TuWVNzuFuqVpYLnUuMsksKRRgYFYwOJnRHoCr2DJYIKUr4kZOZJZZUpGbOJKCiLp9k/uAKsuruAfjm8",
-	"zfuT/bg1nrMSfUdw0v2tUAdN2unq3xjmJ0rktnfxxrgeFAyvR/rER6pFyGBBW78u2Ov4QFYDAlrr4PwP",
-	"jvyKnZuwAi2dm2Gbtc5N/Gqdc7MzJPbq3PzLnnIrsejYr0os2rBPSyqFg5x+hb/XuiQ/BuUP6LBALAYq",
-	"gnDFJn9UyVwxNQpLGyp0Bv59r2MhExHmsUPvA5mQOk5IhN9pX/mgFlLkw2PP8ovJd5A8jzwHZRDDZpcm",
-	"fIPOndmpSN9mgfNftL23FTmbPZh49GtVnqSIrF8zalfubE/hQ1UNoxFupWq0VTOabCxYjQd5ILvz/Mq8",
-	"iW2P5LP4EGESvhR3E28TCgGibRqruSwSOVklc8f7n/x2hHYBTi1Exk2N/ULVioVmwXADWaV80jMx3kz5",
-	"dIF9spFIg1QbkE+JZhw2nYj7YVvIER9IvuBLrKkKfsfjWMTMvF1qMbYWAN+LtWCbmaFgnSzwjeeFGsgG",
-	"YqgLWlmM08o6VYZpUWi2WTeKkH+KylOh9jAA6S65RKc8Nr32S3Wu4SPfERm+mY1mY6isttnQKrdVaBY8",
-	"KAxcNyl79LZuo3DN3ry15jUvWKZ00Q7VuaJf1lZJYhUwLjEUHNvirbGaib5/D8SsFgX+UywafLu76Y4v",
-	"gjNr+5sUqK+irT2ctg3Jp7b38NMRbe1HdaA8bjBcFgfvxd7TGnUu7Fdknx0ssmK1wujVZC2LYndDstn9",
-	"lAueZvr0K/x93+h1/9niA9pwtPO+Q0OWJneutIbK9GwBCBIxRB5iEH6htMCCD/H3zFwgFljEhYqXRoEZ",
-	"SCFjwt1ICsQMMcNBbo7kGfGggC5F8Kx+guYhiGoDA4pqSN25Mh0+3OadblMkh2NtL5Tt87VC2eiZovQV",
-	"TjrH1KszZItwJ3DcB4F8sIkmdSLCnZTnsW1hM290h5fl0amb49p4YINQCqN+ny8/RGFZHcoeEC4I8gIJ",
-	"urVhQb+GbVfItmxJ7vdNkdfZNWhNYFdpuDa06LdyF13s5PE+o4vjQFh8c0L49Os8idvEKL1odu4qlQnI",
-	"5wbvn4WCkGLBUwceMZcxkDl7TyA8JxkvCj6eZkIWBNuWAt63kgOJiYLWk/T58gNywWkWC9PG0eelKbLB",
-	"WzQ7bboe4kP2Ow37qMqCuwt2Izs6P/sBMAQiFx8lBbVQCtVa1FEjun90YankiUjeasfm3Sc5gJkdnZ+d",
-	"Hxul9vPlhxLx061UC2lup4Ag6rIAUJORGMhczNAKr9FohYxdculew6nnLa8Ts4YVTCe/edQNWR/w2ULw",
-	"JtwSAGRjftN/c372QwuQJbtWP8kY2JxWr5lLtCxAVYgspB+RMZS2lt9WD/OOoFOoi0Z30ejH9iDwJUU0",
-	"/MFyW7v1dbU5RB1krucuCAQAQOqmbLbT4TIS9L/OWMyX2tbSAdIjCDhFTAUg4BeJFrUR7J1l3yPX4dxl",
-	"LVTjndTiJrdAWMPd1eN0iu7TRdDH/qwdtqa7fT3O58sPzZH3X/itKNfk2NB7NaIOUXIInaPGAAqu+VWf",
-	"JVZpNcIOsaiLIv2EOuIwRCaGbiHoPZBaZQJKa0AE2vg7iM0T9hMUAlklegK9Q8QUdWGKa1cCs/YVrqGT",
-	"YQmy1Os6FrG3HliXOUZV8KYUio0Ey3gMnmBeLuuB0HJ0dnZm/oROWo9wHFk8baWNXl310lBIG7GA84nC",
-	"VIPfLLKzmgPVtZJjwTjLEjkvBF4pRudfwLoZTf1WEGF1XSh55+vjRUSTW11KGOJtfy89WWh4/1fqi4oS",
-	"H8ByLbgGcdBFi18QRdQGXjtvL9tA8UuLMb8GDe0XuOZyVAoeoqq1jB+fQjR3+f1YyZskzzy++LM5NaPe",
-	"TOlaDEghmadMPz8rB40ockaZcwAvq42hbKTt1FHy5YKlynv2CtMlKBqQB4ndU81ZEL0GpQ99dwTwwidC",
-	"Fs7jN1FSRJZ9YGGMdOUj58lYeC9oMRVLo/IgVoVZYYslk6YU3IJhJ4F17UPslEEp1eKd81+ScoXEgFO1",
-	"gHrujMtl4HBkzt+I2haiXTLNE0g3pzRB9ubsbCBxO1CRflCXl0hr2b+z1j9mFBbbJBXWsczj+/8E+21n",
-	"ovkv30jc/6H+xu7+ezVgvHhufPqxF4PwIysrjGwwYmTLGwPP/QmdynUXBtCtrg/n4yOV8t5ti3g/Yf+t",
-	"i3j5SKSfRCrGhcpfZageFq5llD5sszZAj5+0i853gm+v0XlthYOVaSQtVgUabdjHqP1tUkltJQ9nuZpD",
-	"5U6sMuJvW0yT8TSsgSGiqKUo+qDtqRt2+evdD6ivuv+/DWHOa9moKzT4vtq3xJcfEl1VCNwDnqugagQs",
-	"fbmkBR5IrkHHc7DetmIZk0FrFTpYDfgeO6tzm4XrZSyymQLh8T9i+UB/WspH20lV/NJt5aprtYUz7c1T",
-	"Tb3tpBu1VvPLfZUQBF/9e/DULpv5am3boI1r0vmXntq/ZESmY7w54CIEvzlCzpRXYkLAAWYcz3SLy3Sj",
-	"MwmfO/0Kf6/NM8PcF20nsebKXMuvmaSC5UoVxAlvjJ6QIjQp3rkOLbeMOW4IW4cjD2Nxw+dpAYB6iWRz",
-	"LRjXA5kqOcGAgXY3JV66eLkCLSqRlDfjYux2H3a4GIcg6XYgb0rasHvB3nhEcq+r5oNQ2O0Ofkp02pUL",
-	"k/0xCLi3urSsNiAhO4rTaIMjZSVquZI0tZuQeeSMqf1opF2WVOdweNosqban+lmSo2ASz0H5vzfK/Rqt",
-	"r5aw26Uw1RF1tyDe3lWG7o95G7/HSFTpnzNF7M/hbqgjrg43C1Ikt5TMT8htvCf/xuEzG3dFAN8G5EHH",
-	"Orot6+gTeynasK95J+gO9Gsw745/reNf66yG18a/VhVhB8F3EtoQLYXlXjnYAjcXWBoLkYuBLLt9ASx5",
-	"g1e2Y2DrikRfAwMbKi0HT8H2gDPZcbB13sxOL2nLwXboSsk+WdiMMhEGlstBtBPWxLaGyLiPTrfGmtjW",
-	"BtLRraGYfyy+tQdI445wrSNc6wjXOtW8U80bCNfaXrxlhybW2q8vwKBnHIRrInXB0xQ2bGSBrNBt6RKv",
-	"oKLM2NII198391Au6P6jkjFesKnKBFwrI4HJwPHJQF5gAjPUzSUSrlhrz7tQH1xveNtiEjEbzQtEUTAD",
-	"1RaJpYkuruh9Hyzti2kuxBalXma4lv7JUqNamUZf5PkRXjuNeK2nLne7y4UXlroQWc1pXEwVzxJ3Du9E",
-	"rumeqD2Hf8CpGs2TNLbB79rknd+pnwfvb6LT2LjD7YDbb2/fonZv00p0e/sAoYXv3O5qu7/pv+sAxUG2",
-	"oyzXwkLrAIVcH383H2Hln6WmyVUqNFJaJZocwA3uoD9w+Ifr+CLXzdqcOxR/+Jff7ky4BvUQGrAK3Yk4",
-	"IPC8KTAZKfBJ6ttETlqdCdOXGM/zpFiCDTwSPBf5xbyY9vp/fjG2KB4EtJBr0kvwmEDAAtUmPAOxGoMh",
-	"bq6GeZ72+r1TsGxpZitdCQkqIWJG+UQnYGqSE4BI4r7i1vI6WpdBotmM584ZO+MFpLhInolev0euGg1G",
-	"eDW1OCxw06UgDMEBWP+DeU11J/KUz96xYqFsNXDGl0Bk5TVCHse50FqY1+HjabkebSAr6fkRIlOVMu5p",
-	"4pQRsDrt96ka35JnBbVciCqF+dGRQza0ZXfIOOyWTqXJGMFhTQNi3rMrZhagZtxfTaOEQMKmHLBJmZoX",
-	"bAQTOmHQkKU2VjhOuVkHV9S9BHd9RHCkWNrH8SnQ5Y10R4gGpdLSUvyIPdV9Qjq6MCfzwWAuTPDxFP1K",
-	"qKTYfEAwvRMliXwMkG9Ng5PSWElWNxQQmELgz8H0SotesZgK2WcW9TVChBPzDwJDu0IAilshZjDo58sP",
-	"aMcsFFuo3MyFNpzdLtxs6fIiuEL31bnBYYTj/p1mxhjNscepSGP3eSDMr2S6jJyRAoFDSGRkuSh4IgGr",
-	"TATLcZGm5BOoXxMFGxu3obkISyBrQT+/iGxUP/dPYpyjQ5NDhFPG7mPaDsOFgU8bzO/XS3YrlvWTc2fD",
-	"tsYDC8UwsMuYyq3pGvRJputqj8A3Mh9PAxgRKwAs4B2REgHqCTCHsbGRGxp3epLhiDA2MeQmABttrFJt",
-	"xAxPWawiqp4Fz2tGA/zmeQJCejf4AFoUEcDrpbbAFf2xpR1EtCz1nxGfj0FwWNoThRsIuOZAqsFGD1bq",
-	"50QXKl82nRbyCUeU7D/ls5mQGvHvEBjGjAGngrOxmi0Bk5UnuDm1ygSmzQaHAHtsGjDRLJ9LmchJhGta",
-	"JnDBgoOFSFP/hu7mDEahm/P+y/3/BwAA//8=",
+	"7L2Lc9s21ij+r+DT785sup9okxT1zHTudV677iat6ySb/VrnWiAJWqwpQiUoK9pe/++/wQFAgiQoUbKT",
+	"Znc7nUkticTj4JyD8z6/9QK6XNGUpDnrzX7rkU94uUoI/H22iv9Gtvwvtl4ucbbtzXof4nxB1zmKc4Zy",
+	"ekvSXr93h5M14Y8tSY5DnGP+d5ARnJPwLO/Neq7tjix7YNnuO3s6G9gz2/6p11ePPOPjBjRbzXASB+T/",
+	"yCWcBHTZ6/duSEoynMc07c2cfi/BPklgdes05mOzBV2x3n2/l+Il6c16q3hFkjglvX5vldFfSMAfygle",
+	"WrjX72XkLmYwVs+LRs7ExZ7lk8C2PDf0LDyMxpY9dfxgEHrD0XDc6/fWcdib9fAgdAI7Glpk7LuWh0cT",
+	"axrYvjUM3WjikJEXDODhVbh70/f9HluRgK8/JCzI4pXYWe85wIKhIFmznGSs1++RT6s4I0wNNlaD8ZEk",
+	"BDOaEABeytZLksHwOc7XAKBbsj3X186XzlfOF15bd4JZ/p41F+645VyrBWZ8srMgj+9I7/7+vi8xRKy9",
+	"iidn6JZsUUQzhJE6kr78vCU4a0Ob7uf7uUFZ319Y3eC7BUE4ZRuSoXyBcxTIWeP8D4r4N6CIOrb3e4Lb",
+	"zXoBzu7I9b4hrhUjJUFG8o4feiXOvY5Z3kQ4TqdohW+IjmNxTpasN/v5D2z7z+K/HwFb1mGcv7wjad7E",
+	"mDNAFbSJ8wVa0oygnKKALluQB0c5yXqzdJ0k/R42QHAkF+KTiGZEPQnHYzvTABM8sjxs29Y4GBBrGnqO",
+	"NfTHxI0m2AlGg16f4+eC8udpHAa9fo+uCtTqhSQhOXme4JhjHV3nsNJZb0WyZcw4zlyHJI1JCFi0pDk5",
+	"C8OMMNab9Zype2KfuCeeBz/+uiYsB9CPQ4fYwdC1vMj2LS9wiDXFw7HlRiN/GtrBmAwceIXRdRYAQG7j",
+	"lL95fqGWIvF6Q3yLrOGE175EayCaAGc0qRDNfb+A5m89nCQ04Ej5/PzFJV+rfeLaJ86Jfep6PZ2eSHrH",
+	"t5vRkE+yojS5JBH/QRFWRkO+AgNdaVh96HurjETxp9ckvckXvZnrcWAEfOcXNIkDjkUv4GCANeEdzKQd",
+	"K2wr8APbGmNnYk0i/nI4DTwy9gd46OpYgVexdUu2NcQQXKqJGPR2ByY4dg0TPD+autFgOB77Ay/EIzwI",
+	"yNSdhjaxiTcejB6ABbdkOxMAPS2Fk4/9Xko+5c/XGaNZb9Yj2+/W57/QOPjrd3c/PXeS8O13U4Dp8wVO",
+	"b4iJeOEYhHCxwQwtcUj6CKchoikpv85IQjADsiiIOlCznv14/uLZ2fu/PNvcfPf8hr158aN38fKs19fJ",
+	"fseZ7oFCv0clDKpXT/0pwz0guLodecEkHBJr4I8xJ8/QmhI3skZ46HvBIHSJE1V56h5qUjzyGV2nIYC3",
+	"HZPy7Yo/erHOBcEa4OB0gMOa7WRkchZFRB/LI3+bZwQvG4cOv/URRj6lt0uc3cKR5wuCSKodci8jebad",
+	"Ice27av0KiX8CpjJ169SfhQz9NsVLP2qN7tSi7/q9a9g+fCl2AB8xxcK34mlwnc4h29MUIHfi23DY9rG",
+	"r3r3V2kczpAZAbUFq13uePxHbTsCs2G6lmf5zMXoJA27DkxDsf11iu9wnGA/ETAISY7jBH7iEhgj2R3J",
+	"EFusc4ZCuklP0HOapiTIEb7BcQqndUMRTVGU0SUcHEhtYuUnMGa3XXDMB2g+w3mwqAmDG4pSGhJWIXv+",
+	"8CGSoGeSBENy1xT7JMLzKS2nTbS7EQTAKTSpynquEw58Lr6NsUssTvTWJBrZ1tR3sMuFPQI3geAKzv6H",
+	"nZ2ynteQ9VpvRet2wrrdjKMOfGjkcUbE7xL5e0zT6rSD/XsbtKwnoGkY8xHFCXOkepfhlMF372IYvuV4",
+	"l4QxrjTMes+58hKiynIFonIQIXWNlcA5gYPEDI7xrNjV23UQEBLCtaOg0nuXrUnJ8s4UiOAyrHLm/lEn",
+	"0i6ZfF6Edw9H+OH+cx4WCO/tf9j7OhF+OtqH8KP9ext9MYSXy/3XR3ghRhR3g8kAV9wQfeTTfIFohlKa",
+	"kg73RZXXd0YqEwbVKbNKVQ8buoTBy0+rBKdwTALaFUCc52hD10mIfIJ8eRgFCAxoPR2dFGw8SDBj34sF",
+	"sRynIc5C9fVFcWCrBOcRzbi4J6SF2kDl/IHAxhL/1KunanSLrJG/RTBD89eTigbUjlraaBXUKlZqgGgr",
+	"uoGWRcKYcFT5yNGfrATWFLvlkpFQV/gCGIrzk1Jshr2UQnNjU5U9BQvKSAoSORfJ+POUJtfk0wKvWQ7k",
+	"V8x6nqMFZiilKMoIQX5Cg1uhGMUMJTi74TIzXd8stMXw0QxrsSqLYLfxasXpuP9bY7aM0uUMxDoxX8yQ",
+	"ftb7p6qejXHn5ZwpWjMyQyMP0QiNhsPBCGGh7BKmTfXrmua4nEtyNZwklRk4sm+APZlI55JEa0Z2EE8m",
+	"H6hykMPoQ50p4N51Ash3nRH+YPVsn5sJAC1wGjJE1zkSLzN06roop+jUnSCaJtun6NS1QTPG7JbTGs2q",
+	"VHNZbKNGAXYF0bVTOGO30nNx6roz08Q4I7AyEsLSFiQjJ0CYcQpmoN4pZ3SnlQlLVc514cYo6ep3g9Ix",
+	"FKvQog2rwAZTxapnW4SRmqRAJnUXtCBV8wZQ010KE0h1jh9SgliOt5UpbvgNOIODllaTmdsvyL0K+kL8",
+	"uI5wnDTgHi+V8CDsHMAchPodIhanAUGxsNAklHIQY+CJNTvSx/omTFf5B87SMAqzLcrWKUzEFnRTcb0y",
+	"kkhLDN2kgHLPhSVbLu80sMbjiaM7Msj2u+z8Fxr/j/tpgT/YebD8O/vpw6t//vSPN3H0Y6++srcwZWVh",
+	"39N8Eac3aMmFkBZd9CMn+nWaA9gN8Ld1+H88bHXS7H6W5zhYLFts4JoZjaYELXGwiFPC+SprMYTDcLtd",
+	"JxnByRJ0hwivk7wQ5YeRE0zxmFiDcDiwPDycWlM8HFh24OFxZEeu7zjq1OXqL0lKNjgxHXmK8A1Jc3Sb",
+	"0g3j5OsThJP4rirFyXH44rvN3+/dLUGpuVtag97H5m4ay2s4PzcU8XX0AaQcIUkaVq8G8cXsZ20SOdBh",
+	"q/zY761TDoCU4wdf2V8ynNZ9YxQWogSdR3TAZpTmuz1ilTvXLG1VVMPJAHvBiEysyLU9yxs5EwtPB77l",
+	"hcPIHjuTKZ46BT6N3enAH4ZjizjRwPKG9tiaTlxsDQKPRCN7PJlO7AP9XoWzqtQ0Cqj+Ll7H/wwQA+r+",
+	"leAkr5nyzpKEC5EbAtJaydCVkklvgR7/GrOcZtuXaZ4ZnMMfFhQtSFJYdoYnU0RTNEBvcBYsEM5RSmna",
+	"wu/MtqxhU7XvzXpTj8Mqmlr2wBla3tidWj72AmtIRrYzcacDjF0hAfKLI6orfcN2Xb8GscfRoFfrbEVh",
+	"FGWQh6u53XKwTnO44YufvXfOWDlhwU/QbvlzJnVo+V40tEfO2HIng6nleXhoTUb+2Aom4ZTgyLcDB+Tl",
+	"RZyEF0ds70Fg2w8ytaxWsIF/+id5oZ1fnGl7r17CQlcCDPWl8Aen8Rh8epf9LvQCJxpj15oQ27e8yA2s",
+	"qe+MrCEek0EwDZ3Inhxu3RvbvhO44cAiXjS0PHvkWBN3PLAm3nSIR/6YH2/BXzou4SD+0qSudmdbC5qA",
+	"mCjHkGK/lBgNfj6xk1KEfABOyYNvM209wNlXQ8HnlCZxevOiIbWe6ZaClPo03KIFTUImvKvymxuSM7Ql",
+	"DxEmzCiJvWg0HROfMwF+3zjEwiMbW87YHxDPHrojPG2/49qR0h/aYzyJAiucEn7puZHljx3fcieBFw2d",
+	"0WDsl57XjotoQUrHNiPlobYAA/M6zpT1WOg1HZ1MFHoFlCbv67fBUNt7iYE6qjXw8BXNSHyzCwdxSvMF",
+	"yZT4KpDxQLxznDJSyIx3wcgZi2sID33LGwVczgmnlrqHXDKIjsG7EEb1sDX0R4HljUMubBFslaN6dslC",
+	"ui2iDe+c8ibeIWwZ0WiBM/LFkMjryKNMgpzUU8E83MCEQ6Vu59ALc+qGA7jVQGzx3MnAwt50aKlrjR/U",
+	"4RcmhjHtkcVP3/IGU8/yh3hklWPaQYEjHZfQfmE63d1he++rS8JIdifApDmGvif5hma3KCR3cUBYl3vL",
+	"5jgxMQWp/CH9/CH9PFj66YxFUmbvjkUdlZgDsSiAMd2JBXeHN/RH1nQcTKxyTJcUsO+4hB0swW1g0bE6",
+	"12PoU11jSRwTv2goW5ckx3Fat9EpEeOWrHIE4aiQtCPMoRvMkIjXCo8QcJ0DMWgQuUPbI7blRZOp5Tnh",
+	"wJpiO7DsgT0kEzcYDOwjgoomwIWIZ8HN4jlj15oOJp5VciFSCrwdl9Au8NpuBz4UpzcZYcy6i1eHaOyP",
+	"zk8ERnS7lZzx6cDV0KzAJimtiDlMqPU59fe2uOgOsaW7cGYUOYGLBx6XOh3L88fEmuDh0OIMZBwNiOtP",
+	"S2HVxhMyDj3PGmInsDw8sq1J6Pr16PFD7q4ve+/UYrsPuV7a4nmOFSmOiucZ7InnEattDef54qE8h4bx",
+	"lPRVRLBXyYzF6U1ClMv/C3DqPQxsj5Q/Dm0y8geWG0wjyyPO0Jr4A2x54TAYkXE0sTWzezTwbewEU8sO",
+	"h4RTIramgRdaE+JGDh75w3C8x+zu1IkLl2kABW97hOMyMlPzVPt4bGtY6JEX5HFU5eymKrncfzmyUuek",
+	"kdWzLURImAUj3xiF0I2whl8qcnriht54GEy59utY3iAKrIlHJlY0nDqBSwa2Nymz5MZOMBh5/oSLQLbl",
+	"ucS3poNwbBFvYvtO6EaD8WgnTQ27WvUOjRXVg+raiGA6IMPJKMSWPw5cy/Ps0JoOo6llj7AbDiLPGU4n",
+	"rdabY6yPB9LNcNdtVAb77Q7u+3LE08Vw2uFmEgEpz7bGG+qHlKA7km333VCG2+UhfLsb8auVG1kAP6n9",
+	"DKA1FPaQGKXactSv9fVIOQYjGTe4Jz1+l1j8+QVOk3Rp2KsMEGqaOMkd5M0TJENOZMArjdD5xZ1Xxq+1",
+	"wUEyWfJ9uQNt16alvIUAKZqZEEEAPt2KyYF2aYT4XtcBp84+WqchyRBGat4QAl07rg7QRz+UePUKL+ME",
+	"Aiwv7jyJ6/oKIaLq5acVp4uCR90S/sYNoUXGGST5nRd+fQgBEid52/vI2QSM89qINPdd0PWS+HFqqHwg",
+	"blAaIYwyqS8izfN9HBt4iHB0CEt4C76APRQoXDMcRRXDROBD2McrOCoKZ8NuA3QHh8ReAvsQ54u3AV0R",
+	"s4BTJKApjKYpUQnuHXZB1tZuxrcimVUOx9RC1FclO9JX/qVDjP6wLvxhXfjPtC581KjuYp0/qsTxO0sY",
+	"BksJsNNSjNAk/QNVO/cILpLHwO9uaKKzkYpguDti0Q3GxIlGA8uzh77lhdORNSET15pGA38UTEJM3NJ0",
+	"4vij0CZD1xpEHra8YDK0puHYsSbExUN/HEwjZ7fpxG1wDpkacqFBnAk55FNv5k76vWWc9maue99XQcIX",
+	"jcIR1YIqz/gVxCBvQqup0pR8YvZCRh3P8mxN+r0VzvCSwPNlPbKTgC5Pa1AuZSYx42uCWf4+j5P4nzK9",
+	"gwr4wlspzkXg9I4spzUjZ6JuR2/sLoCAuRh3AzkLhOWvoLjTOo1/XcPdy2HSe7vCAVxbMYv9OInzbXG7",
+	"V21GPg5u4/TmglKONG6/F+AVDuD533pF0jlXhCcDm4MmpzmGXLKBY4/d45ic22RyLtA7Q3w9IB4A0VTY",
+	"2TMc3O7iYJcEh1vgXpBmxerY4EpxIJSbtfu9NRwMEM8FyQKS5r2ZO9RJWsg0r9ZJYgjhZ0wIZAxvGeLa",
+	"w1ZoFnu5lpk01cevCv8jnLB/FwKo1lGrnPCbOI2XeNchJwTfEf2YUU7BeQmIu1903aVrNdcDEnRDHVAy",
+	"M5+WblI4SIKDRUcBWpeNu+AZoJfXil6jfo8sV/mW09O7d697s543WRjxia/7gp/gz70yHUKt5KP8vZb4",
+	"psPkM8rnf9ysf9ysf9ysX+xm/ahR9X6em1LB8pKYHRv47B4aWcRZ9d4ygWRqD5zJ0Bq549DyIn9iTWzs",
+	"Wb4zDCcER4HtDcooj3ASufbYs4bOKLA8gsfWNJoOLGx7wTicEj8CN9wO+m1EeXS6sWv08irOFEofSiqH",
+	"3a3tRGC3E4GtEYB9JO67Ddz/voI/BfI/RTgM4RLlZw4VCJUFiQn7IX+rQiLf02f6VjRSecXBbaKVLiRR",
+	"ueXMd74gB6iXiI8WAHbQh3cgfVQNbLvpZGT77nCAx9bEm0aW54TYmrjByAoH4wjbgUPc0VBLU8WO505H",
+	"1ngwIZZnB1Nr6vhDK3BHZBr5dujsqTgjt/JFJRsz3R0q63yV1Oq0U+vI8TydYqEIxJFU6zWo1hFozlfD",
+	"PtON5dXI0zGT5+ik1AaLGLkqed7FWb7GSZHCLXSF+K7dJo/TlOZYAum3+/6hxmOttCNkYu+QVEvhtGN2",
+	"84G2ZduZRCMywNbYdwJrHAxCa0q8yHKx4w8CLxySsWZb3vvwKDrQtixNe39/U7Xq8Z3kefIWyiXw03Xt",
+	"Cp7XiujqKZeDmVvJonmtiK2eWi8zx01jODBGDW9MVQBgVMHawQsiHxU4ZExgN2s3/1kY5TweRg0fDaP4",
+	"Qe0KyTkA5V7KQzfhnGR/5SN7kfBjFQ0NNvc6B9ssKCOyyANMwFCcC7sH8mzEJAwMRVIOAF51VW/lADuW",
+	"pc93yDx8Gghvr9MepflOH8Nj5C8Z/RR98JbPesKfsN+dsidlwcXDwMW25UQ2sbzI8y3fnwTWNBxEo3BA",
+	"JtjRRCxiB2MydK1pNAwsD08G1iQYudYgGkZuOPIdbI8PzGLClfTqVmvBMk6rXzoTo77NmVccZpUEJWfU",
+	"q5sbLrQwiJfrjK6IGUxFnpRgmhGXqnozZ7Qra4qL7lxmqnkBCyo0+bs6CFftCViwv4qoVfjiZj1nNAJR",
+	"Sxe/vMkEyj8EejZxzy52LF98HAHNsfdFZvIdCK8dwE25JCXEHssl2ZS9pWj3KiOkhltjPXOAS4JHHKnZ",
+	"gnHiOfclU4HkmWa15DgJj2Ut7mdjLW3ZQ7vZy9Qm49CJPGvku9jywlFgTaLx2HKwW7liRain74RT7EaW",
+	"FwxGlkfs0JqGDrFG2I4mwdAfEM87MCOqC3sZ9XtL/Kn2ZZW9vF3hjEEu2wpnJM2PjyngfKsBsKPJv0yo",
+	"aqP/Ou07o8HE20f7um4mXjiO9N0OtXqdyWePRjiE9CdHHfHnYBa2zihEwJ/Qr41eHZD5hcor4z+h8ENC",
+	"8rKcvgih4p9ZLov/hXi7x+mjh9zqMVPFLTsdabdQYQfrzX4uPRofa+Zy11v0GrvbwwyFYU2U/uujVYID",
+	"AnVXIBYMTuxPDBUke0jgx16u93vxEwPzaEDtEngJM+IE1wLpkqA4Bf1QsB1AC0HpCEq7Q52GPUhwk1Af",
+	"JwcDoiKNOe5EIIqr3xlAU5nahIr0ZL2PzZ1SmrdK4UIL5rgAMhpi8aeckLQsLIoK9vZYqPE4UuzDBNaj",
+	"5NMGZLn6FEdxsI8CoWIjUN4+R7EknrtVauYZrn3iQVESftPsJIHGYv8+qq0wRecXdyMNFUqsFgLlnsUm",
+	"2LfuRgee5sh0msNRhcgLG2x5xq5tO7PQn8xcezY79SamQzQ+OvL0u/CSrsHjed//rccvz9rjURRFs1nl",
+	"8ky3AWY5XOvGh6OoTXFJsF85hYe2ZPpDkP1DkP1DkP0PE2T3d45ysh/+WhTBFZxml2ijKqKXgky+oUjJ",
+	"EZ8/9VEKRLvZiJRtympmZGSPg+nQmoScN0Rjz5rgwdTygrEzJX44iLSOMW408iehZ1vOOBhaHpliCw9C",
+	"1xr6E2IHUy8ajZ0DjdMdecg+s9qBgtwXM4dV1tXGRsZ2wxzm2J4zhG5p3XmJ7U2G4yMtYjtzLstNfF0m",
+	"sUGTOZSH/Vurp9exByNnZDY2lsAcjNzJhANzAeXXRWRXQnHKZGHtEsegiULLZEORCrxjJrcyj/S48yN7",
+	"TXG6q/yceqYGlWmxTFdbJrRPy9bpBnPQOsOFN1weZxc2stOT0ViTx3ZEehb99FSLDpqBIgiua6FPH5kq",
+	"7g2Pj/qwhpEdOOEET12fHFGQIRxGrj/xrHHgEMsjo4E1jdyJNfBH9iTEgUu80sM3DTzi4PHAGvl2aHnh",
+	"0LUmxBlbLh5G42DqO+Fgd+yj3GgrEzXzStPFq8IaOycf2Y8mX03HJ85IaVttjBE0DJ2aBtPRpEFNUg8x",
+	"MkXPnh7JEQt0MmahF6tvylcaUH8Hpug6Rx91Xc4q8wzbUhFrWf+GuuHFVypv1pi2+EhcaHDiDIALvSFL",
+	"vx7W8mFB0RJvH7Ui8mFl1VtbP+8OOHOCARnaY8ea+NPQ8iLsWL4beFY4IpPIxo47gFQ/GT7gu6EXjRxr",
+	"jCcBl9BsCzv+wAqG4ZhMI8d2ncGBASnGhu0Cwl93Gft/G3j3vzTQfOofBDIBsOnAwqEfWZ4TDKypR0ZW",
+	"NLGx7wYDb+iNSiUiFB3JrWmAieXZvmtNBuHQIuNoih3fHXiD4XEgw+ES8tA/lhjaiA1pZQM70Z0LNZzX",
+	"NvuZv1Np3yElDKU0RwnJEU63UNwahByE0akz7iNGoTMcVxGLO62PcJIv6PpGhEvFDFps8XtDXzLJYBB+",
+	"28R5S53aiiETJPZTZyxEU/2Xgct/mDZ/ULcxyIRq7p+bEc18fSIzgr/aqMXhjKF4v/aSW3/J7hl8CLWX",
+	"hh1mmtZfguCsPW+5dmN9gw5vOfW3vHGHt9z6W9MO+3IHjX1N7f0wdL36a4NJF3gM66+NR10AMmoscuh2",
+	"AUkDPQb2sAtQGhgycpwuUGkiieu6HV4cNPHEEwHC+15soooMbdn3oisY10VG/YQsS3HR0GuRc51S6Ods",
+	"o9FxUTbYitPrNcTyBzSNkjjI2YeYz/azal6nFwn5qLXeKudHXQqDFGuQqQdl2y5tAs7X4pTlWPS4OL1z",
+	"TuXFwk7LXnpyWnbasVqbEqE9e9rv5XEOQBcd/bhAneGAdG1NL6Vvvip+BuxUgs94LuZysD+kydZUq4VB",
+	"kXHl7qZRUTDEcGjlW9dqpB0n2AlM+tFeNK3BogI6ckwrfyor2KI47yOaIT9OQxTLPtwdjhRytU5LI6/x",
+	"vM5MM8tVFU0gH3ycJsBWzjbjys/LTzHLWZPiILMmZijHtyQ1Hhu8fk3E++0npmChH4o6CPEykmOhOC3a",
+	"FYiXOcBJltGs1jxRravWD1EJjqcg34Ey2eG02k7JBIWHnkgFZtphAKs009g7vSso1F2GEmN7KiR9GeKq",
+	"1nbct76nEpw5eIj1ai3Qhq5OaS0Hv3MKU4NMVQmuAz7IBoNfM9kCprwDdGygCYR4F7iyIInpkoTfrxVC",
+	"145SlqeJhXQPHXA5UZo9ai0HpN40nQVI4Q8+iApJPA5p6lDRoA11bs7T9/VGoCrwnfGLV+U4VXUsg0yi",
+	"Wiq6e7p+xjAsRFe5RVYJO0EvSI4DiLJZwuXE8LaoKLZFC3xHRMaJ6Dkko844TeUL0uXyElA/LQrrmIUN",
+	"8PvFn0vk0LuDGjihkLZAoogZOg/JckVzkgZb629kyxd2U+9HLo4B3rsuOoT2q22mM9FQVgUxGUZe4pBU",
+	"Rb1fqG+N81/d27CPNos4WIClvwj1g95mJ+gMpWSDbmGEW8IQhs8wUBsJ+SSh6Q205sTlyiCpo6yzr+ap",
+	"EtmC4JBks9riH4fgqpDnO9LX8WBMqB1QFSMYA72gXih0nbM4JGWK4Z+kWM7q3dg71koQzhhzb+JHbJ9c",
+	"tk3uA7M8de02XFiuWY58gsQb7mRvA+ijjhoKABzeKHrvjh7W+blEP3F2MvYUJqRRedIPw7vWbW5wmlfR",
+	"RlQ1qeKl4W6AlFRIWS8xExiyALwSgkyNjQfjfuPeqCFWeVNAQ/qY5eqiEGUioNscXoovB2M5aTfmzxgB",
+	"7i8rvoib6stqnM+V/+U17MwEWaVOSk2hBmitTJvGzuuFVfcaDJpIWpF79Xqumr4iCxUEZhYwUxggut9H",
+	"capqy8kjKHgFPyqCwxPEBT1+gVeqbv6J6fUOIOYUxIFgQSHzT8Ze8j3vUqCUelP6oYUwsWqD8kO1LYlh",
+	"JXY5vw920fxV08pUqVtS2LdBUzMgTkrz60haocwEekOTEG5IEIf5o21nkcIxVo6g8V5Dji7clMfd7V4J",
+	"7O/VPA+GdwkUHeRSfBUpr015TuVMG9OllfAmH7pWD5QgV69LB+rp3dIalGMJtgvp1RARCwkaM7QpcvwR",
+	"TWUZ5qKaSEpIyAoien/+4lDB+bSQ2GE1O2Uq0+4fKEdVYVU9iZykzUa67yhFS5xu0SaLc67SLEluPgT1",
+	"ui49G15+ynEXKqxxPOY/5CTto4ysiKx+LKXazpDVYDi0BxoMzUt/MATVRnXoQejkS0gDb0b7JDgATRnu",
+	"oQVObwgrQiRzShE1quIBjHlN5KAaWD8IrS5mSDwjsRK0a8TVA5KBIeQE8XtS2EyE1hdRLu+WF4ZcjVi+",
+	"4uqKm+8DvnhXx2DHrmGwGBfwt9jGA+FfhYp2Bi8IDpM4JU38ZQndGAAcqhdq+p76XsFDaVkrfkGFT9Fm",
+	"QYD64yJ8K4tJCJKnNHDcpnRT4nScl/kvjDORmgZ2HKJ7VURPcP7wO7GASAWswDvh+jKZg88kLxQXlBQd",
+	"yoiVoy3DXNL8uEfAbS/n3xC+nqoMiDsid/Rtnq1LeYimBIxFTFR95CS7Szzir3LRSN+86SouKwgdJAL9",
+	"7ibnl58WeM0gcOI5pUnYaGkNzh3pwgFeFgjX/yZFOCMIorIQSen6ZlHRt5U38EylfoFX1+110q+JWtW1",
+	"v70O1LpEFBwJX9BNLUq02jtZi5WrzG5DFEtxvN9TJK2cUUbIUy1tjePIJk4SYUwTk8ot58g06SGU3R7H",
+	"NpIi8TvOZirqhwXx2zqulIp6XZqvl6suNJ+nSj1ZgFyZkmOV82BBGUlFPMXu89KMBHBnicLghIhLiqpC",
+	"SwHoGvwdbUnSUVhfkbXXTvBB3rg6avLPEi2QXNvDKKptx0Z7gacRnAhrfBMz6J9RpTXIoJMdQ8qGIQbm",
+	"GsEg10s1yh5PZ8xgNGGV4ZPssdsDJcAUutfWyPZUmObRFid1aj8Af5VeGjn7g0+pDiftHLS72XwYP6QE",
+	"3ZJtX6a0gGjATNaDciDjgbwzGZK5PAHGfVERUN4umkBsOp29L30eE7B+SnztrUt4uKpuAqV+ZsvlOueX",
+	"yquYNFNkI/6lrDgKTYBKwbVxZmqga3hJP66mNbU6Wqv+Xn/ocQy0BjeMfh6AXGLj9T0/8ChqENJPgW8r",
+	"bVZ89dc3RuOafLomfEPseoYiHCdc1s7IimaC88iFHyct27qjVgiMkoWJCR/BnCT3U4HIHU7i8Cy7WS8h",
+	"LLsKmOfnLy4FwSwoy5Efm/mIGOQaq1FavFOSR8PDM1Q6VOFaLyZAjGvgYRyiLV2jJcFppdDP/27B4kPH",
+	"ONaz2wy5qGmUpt0+wtnVQKyd4WvM8jOIpjVHd0OkbVv7D3mE/MFrEZJbvwCkcFYbSmouV4V4c9WTvQhy",
+	"vGUgIPlbrqiQJDpBb/AtQYwuCQTakgSsvHK0HCJmQXydIYyWEAoM9mAMXrq6QZNr1bsorJC3xEjstC2m",
+	"ulWDKbf64HPT4KqfGPgGdhpztbLB+F/TsstO7ePo6cvZdt/EjMXpzSVNCDO66hlDmMmy8hl/qmyAJtzJ",
+	"xXHciDqdukcMVEW1y2oqzn6+WTkx7e1yPeqLOBX5eDskY86S4ky41IKWgU1nCeOeFh0bDhDBlhXI/qzX",
+	"H/56GOf3XO54i/OYRbEI/601g1Jl5SCcv7NPfuAqn7x9X5w1yDjXTJtMD9+FqQpciiDCLKemuCXrbpX2",
+	"xYJ2HDhb0CwXhVzTnVrQ4/jeC/0V/IJCnIvih0vVJqCZ1FRnpJ8q1e2BbRE4grVJO79Q6sVFJEzUFZOd",
+	"kctey0eu1SOldYbEoFvUXKspzUrPLpdWsNEwOJLXKJf5GIpzGXQICSdp6TftQO2z9h2puT6Ha26qs+8G",
+	"IB/KxWtgr5w7JP7QzHDuLXX4dzBsEUVQnjZ//TqimeG4K2MHNRuwKPW/If6uKv9HAbkR8LJzlZVYC9nW",
+	"ot2KVgHCbpuV2j6/knTAPviga3tpnPQbrmOb7m0mW8aipXhCbddMxjCNfLJ2rGXj2/LWx0lCMkhKWzNS",
+	"zJBr07aGQlVXY+TGesPbx6A+WHy5ucc5EzVe5UTysyAgq7x5jYIV/h9vXkMmHTxjdJFz+QyXQ9Q0SJyy",
+	"DRd1GMKrVRKL8OLTXxhNVewiPwGxBCQsSOV1ysXv/DgyG1WgWa4PLUkYYwQgegzJVNt5FaqiZFlNOziP",
+	"rO9pSiygAFGOjy6J7AnGMbXwXNWhvMpIkVx/LQwYnMuts4yk+ct3+KY361116th61Wtq+Yyus4DUkiLE",
+	"3VpZ8gz9GYmkV64oJtsTdB5xfZDgLIm5iJvnZLkC88eWrjMG5AYODYhijfM+4kPD5Qhd0eD05bHTdQ7R",
+	"+ARE8lTESogltVFmSJYQCVhQebGVqrZlNlTqO3uQdcxxq/KwflioOKwHRws2EKCKce3a6AP0z4Zpf80O",
+	"00Cr5Uh2KqCqe+rXHlj0g7hW36fgiq9C/DWFkOk4ISigy2Wc57W2jhLY8mq+XstBaiQZ0DQVHV0AbIlp",
+	"1KeGuJbPEQygRb3InaNy1Q8Dbx0KOpDvSJbglbHsJ6ATFQ8wUx1TBWQ5xmEpYpq90dNm0cpM0qi1ONND",
+	"0r5+qO1IyT4PhLEEggbbC7xNKA7fUfoaZzfNdus0BCeci97Ez0x3kXj9Oqf0GhyedeyFAZQ3VOqyDh+s",
+	"KwJafiH5lEx2UEvDkZPkEKAiVvFAFtvYlw4zkoFphKYvSBo3A7EycYltFhRxRReSKCA2zATAYqzrUAxW",
+	"N92KoCsgbJpo0XpanuKVxOGr3gn6H7qGyAgwmAY4o4luMe2XXAFGu4vJBo6F7LbHtvPaQZXXSqPKww+g",
+	"ARf9AChNXmQ4Tht1sIviEDFDPgF3e6YSDhug53JwqIbZ78OujDcrwguh2GlcltfK6BLF+QkScQC5TM0T",
+	"FvV1mscJ5B5Wk2cenBfTtucHHkIFQrUDKEJ3qifwKsM3S5JyJdVCGLGlULaKTDmWx0kCURj743VUPb7y",
+	"uIq4h0YkjV2NpJFhLiJ7sJgco1PXfZxoGbceLdO8RloUOoE29fAQCZFHODAdRnvzR/hJGtJHCpwS2CsC",
+	"sCo0tIgTre+Zyh1xd6SOmMhKYIOYxJWZCX1zUjyoII5Wiboa4Ss8z+ER2fFFguuXTwXgIPlxTXP88pOs",
+	"T1Y5hTectYhMiNIILHm+UqcMjO1XPuI1+VSUPCuOAOZCZeEHwa4ZcmwxzYz/JbIq+SlgdisKBp6gv8R3",
+	"RNNQoQ9smfSxUPpbEi/jHGU4Zt2PgpMZfw3kLSj/htk6UyTPf4YNlRYtnIhqgCDmijY1u+QoWJgY4qEn",
+	"2IAsWNJg3fqpavrZK6Ge1SQEluOEcH36jQzX+VI6vokGNeoBLzsoF0+Vdv7wohO6Svy8Ps/nVob1s7iU",
+	"NvWGWbnrQSijvA7Rt0R4HRA/Fc3GCBuFKxkycWnK6UpNtMPwL51ubWaKzhaK1uNwJxpjkwOicuLHPZAC",
+	"YtUjKW6jS5Xq2JpTK3PNDkypLdx3ordC12RSY52WMsHUmUCC6cCVCabOeF/KrHhj4H5+t91Xk57qjCtn",
+	"DXtokzDkXSZFZHW7GJNSdwkWDTWoJlcALfTRQKU+cknCFno7F5k5rjF0pepfXvWK+jv5gizFNbefAVbz",
+	"VWFsqFv8ZSWKfdJE2QrFLFGYc4Q6ShQi9psTjZQrPHs6KqecIc+2S/nCHY50CeOM3YL/SX8D4RwtKRcy",
+	"bj6L/FHK+VIAgeq1ughSLKUphhS7rQkj7nD0O4sjHMw6UlzinLzmO2wkP6rUtR0BxhnOyXUi3zYl3al3",
+	"n6IN5vKCbO55lF7rTg15ddriHgavylZ0+ECF5VckDUzGHOiXJEpfZBypC68v2pAM/Aw5zWRMMjguhPPB",
+	"ZFdfp2WZupZrR/QUUPmiPhHxznGqFnLVW7OrHpJixpJyXXsGyUSwOBEtgLNK2lAeL0lJ7/x+zkLVAB4q",
+	"l5+g75uqlFCk6YpkOJfZdTmFt9MgTgRzfLAZGWxGGkwedsA6fBvna7iEiuNVaZIJiXK4PHW9d0/tuOaF",
+	"9Kx4bdU8WX42C5I0z9SszyJZhqZ2F7UKHXEaJOuQKDwRngK5j2Lqwt5Xl0lUNf/OAmbRAuPLXnOXZb8k",
+	"QxkqUe9G66mEAnpHMoaw2L6qkdWxKpU2GdIqVE1Mo9YPfU+lKsMI5mMp20OdOg8S/3+fElZvuTxkIMBL",
+	"5UgRyKnbUMFzVe/c1UpyMAG66iXYr4l/TumtOUquOxWy3GmC/d+xaMTbFQlexFEEpbvM0XDSZV9JjYEa",
+	"yw/Ljq37xEy1wtqmfsoFPJDqNioPnXMeUSgExhF1DzpWCzl1PTXAqTsENlkKkJ8z5+X3So99R+kbnG6f",
+	"l1XbzEevarVhfunkJOV/xEKi9030k1N6zUWr67IeXKU2nNO9NpxTeKREkIiYE34pasXRlOgVYkT9MMAV",
+	"5Rdc4k/FJh9W6sJtLZzIhDRZPC2BFOBUGVIfdowGoDaP8gPxF5Te1pPb5do28lcEkaVKMdNW2F0xMyjF",
+	"XIJz7WISFXUlc0O4nsVPDBhkcWIdDkONp6lRrv2VGWjdij70PsXrfEHSPA6agVnfUxRkJOS/4oSZhfjK",
+	"23WHrYq/EAUbIFYQwtf1YY9z+jmVSLbGoI8hPld2VgVZWWC7zoRCnGOfy6hluB7E+nXXgHaN8q+hY8gQ",
+	"oH2poXtDrx6Sh1fed4viASxnV6n4KixuTw72rtfar9lF/q+ZfScPT7TcqZ9dkkvJpBrDppvOUpktIOoM",
+	"FKHFj3a8v65Jtp3B3GIhSh1FV6KM9fr2qtdIgFClZWQBBllYzXwvlIveHcX3mScuUavc8pFBgF8JTl3K",
+	"7l3tZgcNcI/NEKQ6f+qU3EDOrM4H4JoksjR2nIsiSus+WrM+wqu9XOLw4VpMDgeotV/ZMbP1akWznIRv",
+	"SBjjd9tVk4fQbKnKKXJQfff2h++Nd2Mx1DXEpl/L2PSqfCEscoA+oppvLZr+KNnCGZZw1Lb0mDHyLdvT",
+	"YKmE4xcx49drQzAT1jFo+JqaSEVJotehGqAOO5n2z0gagmCm3hAW1IqtU0Sexzl/7JZsVW7MEj2xLPma",
+	"dUu2VhQn5JvDxORWvbJteQ+GfRMyEuyix1QVXfmCD+/XZtuHN+tep6AusAVdMa1Hd6cWkF2CH4oWWJNw",
+	"ir3AIZbrjyPLw8OBNQ1HtjV2gqFP7MjFzu4+unajBVa1K9VbvgUUp2Vf/jBmqwRvZRu/dwQv0Vm1SaPq",
+	"/3cW5PEdkX2vxJGIlJFDDqYrUB+8A22Vn7Eb3R/Y9GBsgt5GPwqfZbUhmwhM5WIXv0GEuZULbSqivQg6",
+	"l/zh9+jdqHtXd/fCGzkTF3vByApt4lqeF42sydiZWq4/CMkwGo0n42lxdKJtnj+0goif84AMLX9kTywH",
+	"u0HokeFoDP1OD+mFVz26D0o3ADSsAVkrkCadSWAxES1btchX6YZWwQ9D277X2oM2m5OqdJmyl6cZfEXx",
+	"EKBirV2srtvrC3GHom2zXIg3Gtz3e3STgvymlSJZyz4J2BC+q5UVl9Zz+/6+wM2vu6PlH1j4742FJY80",
+	"9K18AJv8Fz8VHSpmITExWEFMAUQKEOa9jIbV03Fsrs8pH5tkE5cEJ0tDjk0CjUCEDXtJmSorFCKcI5pW",
+	"/Yaqji+fod+DpkSywTz/+20sxPYW9pHw+3TmuHa/3ilZLI9LFSY2lhEi9WOu/CpHlarQLKJkWlqLtvC0",
+	"SSkXLUhWNq+Xy5InGosV8P1BkcyugwmAyLGgfX0xFszTOth078og8642GtAe+G3rh5tgn4Iitj1CDTm0",
+	"Kb306x7Wf94OPX/kjwNrEAwHlhfYxMJONLTGkR0NfSecEtst++8GdjTAk4k1csKx5fk2sabRILSG/iRy",
+	"o1FkB+4ecXG4m9tfQvIn0+LmRHWvcC3yRmmKVutsRRkxi4yiAfl9cR5m7aM8FUH6mZyVI3PLzG3Hp4H+",
+	"UTZVrPyr0Ej2t1PfjVxDJxhGNvYtN7THljcMptYUD13LHwRDz5+E48CZFMjlO5GNvZBY48BxLC+ysTXB",
+	"3sCyo1EwCO1ojIXi0l0X2Yki/T/o8PPTIXDGv5OMGS3HEA5WtX4tZfRqNAnckO/hhhav926oc+KOTjjK",
+	"3BVfQgwT3F/S6FYTfmQsoyjDGGQkfySDUGuLeDNSxOkdSeVFcCBqjLETNGTsqCljA2qMfDscRw6xpl4w",
+	"sLzQxdaEDCP+sD8IvHBIRtGBGv0KC3FUXoTKgfa3GFqI/dw7v4DIit7Hfm+dQfHLPF+x2elpsecTDUKn",
+	"EBpVRZuQ4PA1yXMI2bD7vQjHyTojIgKd87wXhIsu2W7liD/4MstoBsKZ4cHJbAAPZgQzgKxcgVrKczC+",
+	"Dm0ulKfkU34mKn8Y5vRsORR/USB8nm1FbmmJicbbR8mbC7xakZQVPY/ZniumRCC9e/3jnEVjzaae0aLo",
+	"jagzLsulxH8QU2diErxn1tssGAmuf/rHYuH/4xn76R/fJ/8z+C4J//J3738+OBv/L3//508fvt/+9I/L",
+	"hPzlVR78ZfNt7+sgRbvEdkmOdXyXX2+ryPMXcD+sV8K5iv2yJA4jqczKq6RDCarjKu5A+uxaCNqdSFTq",
+	"QtAQBGSkaKfCReDgbWc6DFzsWWPfsa1xMCDWJHIdaxiOyDia2FPHcSG7gjF8I9OIRb1oLobh5vDudDac",
+	"/lRWOFMHVaD0hvgWrLxwioGUkZCcqCelL0QENoGPUfR24Vzlx/MXz87e/+XZ5ua75zfszYsfvYuXZ2bq",
+	"kMOUBa436t6s8phMsTShfzWP+SgR9Y/T/dpOV9Nh5QF/ad3jD1HqD1HKKEoJpFxQvIwbNcBIxmgqi8Bs",
+	"qKiHXJNGFpQfI43DgGOKtArK2uTqBGRJ4N+MmEQTvV8eNGqpPeaXj4kKNEC5bO3Lh1pQG25NkQsNp/ac",
+	"H+RzmrKYQWGrpkY2h0z7OdosiLC6lUUIwXZYlMyCKJbblGyeIuzDDQuviFIt6lGtkxzQNUTHiPWJs4Tw",
+	"QhYsyBII+n9lJOrNev/faUCXK5qSNGen4ld2qi+bbwv2whXAs7y5jWeQo4rm8JClvTqfIcIvFa1uoL5I",
+	"n0Q0IyI0R6SKybbZJShO0OWr52gwGEz7/If3756fXKWVfRmQ/cRxB95w9FNlt5KHsjxT1WKAKl/L+h3N",
+	"XV3gfKFyq8pm1MW8XSL0i/xyabzcuZqie5PBMs8JYm7sqjPva+ZaVcJnrreCmlfW7UxsW1/IMk7j5XoJ",
+	"bEUuKk5zcsORnq9Kr+lQX5ZsbscfQIofl+3iZH3DOEUhXfuJiKGWLUIKKB5QJWIX8F5k28u1AXBzDneN",
+	"voric6I2crZF2TqdmXoxVpbZcno+hzIWmUTtEOoMmaeVNmw4ykkmyEeU5zoacIdgoVaH75KsErwVWuMu",
+	"qJb9G2SmqVIqqV5w01z2b16r+zc/FOzdyFfm25WRxZ+Niotc5hb3WpHEqXI2kzjYFvmd0JR6hubZvMgq",
+	"RindFBGsBZnP87kk9TKjdkkzcpU+CTMc5VZM8sjicgZexVaGcwIeLkveTt/UmehVD1CMXfWeZt/aT/Nv",
+	"nV7HfV7ADsyYr+8ur+Qe0HWac07fR/OM4JDNEc3QXKxhXjBdqM0FSTlznNJ0u6Rr8StGQRKDnilMmTM0",
+	"/3V+lRYwk3n5nMLmm3kBtQfD5tdvXdt+uvnW3QcdLu2cRRBH2giekYsR9C38g1gVyFxCyCQjKaviqXMA",
+	"y/7w4cOZlifRXMFf6QaIU3uoShTPCM4gPaJ9j/f93gpneElyKeycFZWwVJh6ddLvZRttuNqLZ/sIo/ey",
+	"f3A5/yByh7ZHbMuLJlPLc8KBNcV2YNkDe0gmbjAY2A5ENEKJx3xRqmTlyDvpdpfk8/78BYCx3NDFAjPy",
+	"CgLtm/uC2tPltFJ8iRkCq3l1X5eqlJdcOwSRa138FsJy3m2d5xe1FYr7GlREUD12rlg14BUnwgjiSi7r",
+	"I0b4scoa7gFdLnH1wv5ZU4PPLy4oTbhaQz6tEtANpABu2p2uFlU2KbXNPfJosS+uGS3xp3PxljOCSjrq",
+	"U0EQOMuwMKrmW4C9iB1QAHoNUXldIbQRpl2G2DpYIBHR1y8c5ds0x5/4Y1CdX1ZWXOBQhONyzg21CfiH",
+	"sjFxQCFhg0shc2EdmAOXv0oZhUiFTdmpTY31tEhTFUaGUI7Cv4UHxcpEXHtYZ2Mkvft2ldGwn8eiPOeT",
+	"DfH7eBV/0/8vrsbRDMNxmc4OBi6qxld4ES4r69iux7kCV1P5GP/35/97dfXJtq2rq09OdHX1aRzxP6fR",
+	"xz//r9KmoUvAAHHOKA4+GK2NJ071qnzqUpWdotB8HYcc0mWhUn8Ld1CyPOU/VQm2EAF2ITTwuzaYTEWl",
+	"p+JzFUBn1k/Y+qdtTT8++dkqPpxcz04//mb3nal9rz3yzf/eBTbWct3MK82t5e3JMVXcq4H2daokN6GX",
+	"9YvecJx1SyFJNYJNRCtxkU0LQivH/MItp2lwV6lPbuIUBJkTdC401hX+dU3qGNpqETNBH67P7uqsDgQd",
+	"ai2y2pkvqmxsROIrsCgNQCqUaMa3CtHwhVgreuSWRUxkz75YOoiWsrkyJ30+dF+WbpGn1IciQlfpYp2G",
+	"MlZIFBiCYtY5vYGe2zXAQdCQkWxhczqMlNNfvLPEn4QgAZ0BC7HCMWuCnOvvv9sNmnKViqoXdiDvkuPu",
+	"atFCRi1u/z0tC2ztuKKfyWLsj3E/l4tSa2S7r5yilmYOFFr2Oqnmq9FMlPZR5ShoJhzhAV1xDFI57KKQ",
+	"mC6a5DJmEPI4qi3cpQYnqfxPDNFNepVSoYrSCM2VpW1+gs60tLlUdpwBLly2ydBj7qCalhqqbDwUyttM",
+	"FrPpi6LD0PwFPZnXc5rmDbFca75sOizVI8bIlkeDXVy5ZMnyr9/s/si5/3kfHy6aGu0jEMZOdm6lQSKw",
+	"k4eSiDJ47lxd0VBKFcSg0IQmltfFn+eAbsIqIZ+t7qWws5p2opZw7GaKPegb2klSm0L3LCuTc/0wx8GC",
+	"hCinIMfRDNp6RFKE4LJCGpJP/LpiMpYzZlJMqIkIw8gJpnhMrEE4HFgeHkI01MCyAw+PIztyfcdpQ9ES",
+	"HIdtX6ko6nMHxldUldjB+16L/oKPwvr0lVXWytfeWOP78xcFeZTlOpioGwbgv03phn8+HvhVVFxD3uXD",
+	"sFA7Bq7X7ebtssaV7OgOL4iDkCaM6sZUHadxO+rAlJ2PRBYuF+sFLx1flUFc/PN8JiNBZN+cD6XttNp8",
+	"p+qv8By3j3DCKJgWlD1DHiqwC2X8kXIQdNmBKwokoKtUjqW6iPCZaVnWDYaDTjwgPtG14EgiFxGj+cUP",
+	"b9/NVYmfpl2Ry1kEfA0ym5mmDfnzzwrYwhJUQrvaf6czmhRg/ju4r6Q5nVGTlJ6ST7kmogMrxjfEKIqD",
+	"bFC1o0qB/Cmag8w3h4tXyJRVmbtqY47ZVSrv3Ia6uP1uff4LjYO/fnf303MnCd9+N21DRrGpnWphBx3o",
+	"+lvr43+br1YVnGDiHe8WBM3jsABbSHCIEnCWqhIyHKVEWApDc5Uc21D2OgYQGJhJqEJkHmpzanNjnAnS",
+	"4BwxqvoxpByYxSQUNAEElcU5UU6NyiZ32GdCMbdRW5CvGezvIp1jJ+fTuRyK4Pkq4GUmiGlRRb5I96tH",
+	"vsAX99eY5TTbKt5nRB21sMI5uSBJeBgzlkMcffo6b1ZLzlvlGSrLM+ZISTbCdXpi9ooO3jluGaBhXH7e",
+	"GbrvYilM/pUmYbvkNWckieaz0oGtpErRq1tVryz0MZnSXnRVEJS8BNFM6EQqkwbMXHI08XOCA6JMQVdp",
+	"zIrilZAxv5EDNJQHkkQt4FjA1rpfrIV+JWBS96L9jWxN9LxFgr3xpd/FLPYTgs7ePj8/51w7wwHn5n3w",
+	"W4G8jYOFdGIJui/8QcD8pQIoMx5O0N/IKodvXQ8t6Dpj/atU9c6UwJsV94BsNwn1VgG91kwWUrkl25pS",
+	"Vm7rehkzaNI4/6aPwGR5C/c5ja7SWqdAqVqKef7EEE4Md6/tO9E0cIkVklVCt5bntl7G1Zu97dpxh8Nd",
+	"t87V1SfXsa6uPo1J26VzHon73nzjvHyHb+a7CurLXkb8YIR7t6JBldjMVRPhQ28xoMEt7bmTvipKJ9oz",
+	"8Pvbc1yujm8IvoXPT+YfTuffSLOx7KHZdGd1dhy3CUOHyUESjqUQdB5xaeoQ4AoUhYbGquNjA7jCqlny",
+	"DgFs6PtY2jdUtIIwRVQgPLC9flEkGUPTrhPE4anCVGJlvUspCqHWJUkD8hnAe4Ss2YDx38h2vyni7OKc",
+	"E3n15ljFK5LEKTGLOrdk+3BTxGvdndB2iTxXXRq4rF64Nuo+l7+tfZKlBDDA4LviKkmi5WGumTA3za7S",
+	"Of7Wn/fRPPivb0P+f4jHeBL1b77hnxZcfOJfxPDxF/7Pf93O//WcKq8xy1/ekTTvIjtDNCi5AwqJgNNk",
+	"BC8FIfoZvSV9rozdUKSC9OL8Kbqh0KYAaGQOZvmaYL3brl8nAL5gC1Zsnb94gIG/xbL/BuIChD1fqFjK",
+	"mH/y5W3qb8jSJ9lbFVjYjBihgndV4dkaWWugVxW0eCzNqrXBaukdeaE2aw5Ri5l8YD4TueMgEmiGz4pI",
+	"UFqbVQt3ZecWakLpYwV7c4ZThiFVrUaGO7SapbbmA1WbH1RU907tBqilNNAXoeCz0tytHJaFXCQuJ5/S",
+	"nOUZXs2VngpGEV1e1qzuNcZTDTM37bwMSu8syq7DOC92LWHA/8RJqyxUFGRNtkI3LaPB1F0rbvPGjf20",
+	"gyxUEXbyRWkkEganf0HZR/al7YJS0sITQ3cf/tIMzentHJBHWEpDUsYURmuGk0rUcCE1hVxiyeKbRY5y",
+	"eoJ+ALFfvgGFza+gmYOkNXBW1gFn6gNqRDrZx/8wlJMvAXw26R6LvtQZS+jModTGJeEaJ0ev2zgN+8JF",
+	"xdWkdSx6X6A5iHL5hgh75rI0CVJGVMcK0S5L+KUSrLoSqL4LV+mT+fNkzXKSyfBALhecngbWeDxx5t+c",
+	"IJEJmBGCVI8lxb9KjQtiEMANoUxxfAMn6N2CbGE66OPMhRicSkdE7Tiqa5DTtx0JFCJpES+GjrNLS2qV",
+	"Ndp+Of142iKHXGBO1nsCO+IkzEhZrpGr7n005xsRAYKSL57CNyfoB8VhOxQ7PdS9WPYmMPpDYDed0fyS",
+	"RHLnAApKk/1OK+iyUWk48MgQEbbCQjYuesFKu2Fftw4bQdYvHMg0kwWRKxVnYMIYTA2ILFf5VmhoDG+Z",
+	"ch5rDUVgq2JNgocX+5Dl7K/STUbTG870q63aVTQUWH7kmE9LIIb8dpCXj55fwFmP5LV9GQVUBvTMD8QH",
+	"URLnWGzYr6rxCU52Lagq9sn1PFBP40vb71sUFrqdYY843D6SY7FYkl4hsgP4DnVVl0WTHgpDUVGhi28Q",
+	"8FfY6TggxYsnNcbfLvCp2g1HBZAWpUpkZaX9IIVa9rU4Bq1ykwGmqob+AyHK0WlfVhVnFMoAXU+Lkvf+",
+	"Hb9yZQLWTIsTKJKt6IaVgjnEuXEBvggmp0lY2Iuu0g2Oc87K+PEpNihGeircnFxsZbLfkYiX05poZQTC",
+	"Eco+VxEVHeryBUkF+1ehn7IP5uwqrQt6yriOGfqFyx5qz3zxch7h/dwSgIEEDTyrWKjcqHgO2tT0wZ0K",
+	"IvxVKn/GKd89l7rLzASuSoMaxLkt8HkVHBgV1rJcuipUkKzsK62eBMlOWG9SupmhnF5Bkerimimctxml",
+	"y74MNUMvwbsMobkCzH3wPwuBOKe0DyBpJqfNhG4h4m4BKVLddr0BjwRW8VV9NQJHP+ssnxvikRKyI9JD",
+	"oeuxGXhQZ2w/WUK4RB/NpYI7r/u9/TVYP09q2qTSkA1kCyM+Ctkmyx/XspKAKU1KlkzTo0Bqhg8h9pY8",
+	"uxGRK1ZqUPO1LdbiwB4h8gsypQLSqiT/8Pm1Y9AKVZpbJsQlJV5VggeB+BuhG1+fonyppQt00ZZFCQol",
+	"wpUGGa4N1t3Nu27R1jSFvWqsSE7Qlr43kn3P0kUw2k2G4SFdLyykYk06VGYB6Aemgj74WrHq/ljyfBGe",
+	"zMVtRoUcjbmoL+N7ir476lYQDBnYNV+BFNJp0WeqJYTkwdHze3x4esD8//l///3t6Z9bA0jeBnRF3pFP",
+	"uZn3QH550UgR0sc17xPYLTG7ZUCPqiGvJlaKWLUU0tJwvPwTQ3MIxp3P0JwP9i2Mr4hceCYqpoinaG4J",
+	"asdXqWYnLSZNDS5TyQ2/3RVeLQpv7uLdVV/DzrjYMkPh+qT/bSuo4zTohvZS4IL2nzRDCc7rDF/P7bZ3",
+	"RzGwWNTUPDCQAcrydVBvFE0CdT1YA+c0CHRNwkPtErWrug4F2ZHwGEUUQLFfwBD8pbImURvPhH5yOQ8U",
+	"HaQTomOgr3R5oDAOD2aDYCpQ7O+Gf6rxvurGb8l2plp/1Nym9YMp/DCPwulaGd37NI+TLtSn117gFKi1",
+	"WxPKgvDnAVnNW2OL9lEl5CgfTpUfcJzLPNnmLl7RDDJzEgoRJoUkw1UwwS2xCseoCESCieo7GbT4+Dba",
+	"9EZpUvfzjXQ3X0tGrgg53E9bMjaxCm69Mo6BxlQpoAdTGRcp47SLoSJOod4H4M7z8xeXQqDkfyklVLb5",
+	"bQbSwX+nkxZ02cASuqtI5y8uRS5yRtiKplC1+bfeGUT3XwqmKipQpjlJ4e7Xu9HI9iP//QsT9QPkQmEM",
+	"ksoG9ab51YOnsjGMCgh/CS/d93vROkm6vtxooglVxzvtX44gQGAozaEyHqDLEV8bejJXX17DF/NvSncS",
+	"9L2EGJs9rSjRk3mzmaS4qe77vWc4vBRRakeCfkFZ/kxW4+4CwHNxZ54V3Y/6vXWt212XYSod8soxFNEe",
+	"MERBUY9yiqaWUUZJYaa64vUhskEm5yPgh0I/A/sRTiKaLfmlJ3cImqOwFV2lUrmQnX4gVK8vhqh0mlPW",
+	"KL4i0a0bzUUjrrl8AkIWQS0WEky9LpJVM+GZICTfOW0UUlIFiZQxptMAsnrRvSpnFKc3D+MRIKhDwmBn",
+	"XH2uvcL5BIQ5vJGhlF0HeVV9677f0wIzDx3s3PAqlPe6I9lbnMcsilXPgy7DfV9/777f0/scXxIuBnVn",
+	"rRemdx+NtkR38aLpZSQdQiiO9LpVEGQPhsonc4DLNSs3yDkolzsSWCIS3np5PRLkw1HL6/0qVXq6ngqI",
+	"nswFgK7FENeZ3KYaWSBJxV8M4Q7i+0ogrmDlV2kj/QXEXdAxKk2wJW+BF8HdXAkJbgv4lYwerChfA7eX",
+	"JvFLKofsMswb/Z1HuTH+vfi9wfChmUWkeaOknJv4bt8VoDDmuezlfiS+lPnMIlW741md1V6772sjFXVZ",
+	"Og72jLON4qX7fg/4yDvotn7IEOKNe9lg5FKUTg8PuEu0l+7LDukvHyS7FlXmnm2fyxpzXcd6aXiV3yVU",
+	"RuDB7df5Jqm+BeNA5ATNDhyn8lYxzhsRInbYMOqle9EG5kWG4xTqrXa8zfR35BgF0A4ZpHzpvi/8qi9V",
+	"U/GOo/xYeUlWM30BjrrOMHmrvfIo/O9MaiEVj4VMN30yl7H/1+ILft8pDwe06UckpeubReFVfDLn4L0u",
+	"8Hn+DVy9hbEooDRhVynHUijLpo/xpKXY4jf90t4eM+QTPnuYibQlOWEoD1gsUDwr4xElrxUh31yaoNfw",
+	"ivxZfyNRObbKIFw+HdHsGr5TyxFAE0xXgaTW87iIsNUGk19Vx+Jiz1UqBCOVTfVkDp+vc86vBBhvySoH",
+	"kaHM2tKq7vCzUh+u1QNqBu25nCI/TkNRLhyyt0Bgguvues1AuMIi0qBeoKDswp4kdMPV0yfzant98XKh",
+	"BGsVDXxSVgBYYHaV7lSO47KXDK6WMcSpUdQSBV3gTISVUbBoBLY0Pgv/6Vp9rUy8moIE5eOsoqDPTs2m",
+	"rBp6XxRCOU/fM3Lk/bo+9AYSkz0K+Rc2EAjYKzG7RIenaF5aHEQkmSrSUwZPyHjrk0LkeCs8TTR/pUSG",
+	"Y7W9g/S8YkK4c8rJu1036t3HkisLX1Wlqsw8UFVL5hprg4IvojHbXEmDGtnyn3XpKdIkQWDOfcSpKsKQ",
+	"sqyFqCzxFgJrgP/k12BRL/WJuvjyhc12X9TsBlFBIs5RFHHzcXArMBZSWF6qjnDH4Wp9jE7gqLz0KOAo",
+	"OgqKNF0ZeanyIVJCQlY4Wp7IWmTXshkeV3DK4lkQIrrOBQ8tNJQQ59jHjEg+K+rPnqDXMcuvUrhURL0y",
+	"cZmqiIcU1YuiyQgrCJShMvgKiTQTqD6AwyROiS5iHXEooRym63moaR9dtYR8GzE2WmHGr6bCG8RBAMWR",
+	"i1pnT+bq4fk3J0j0kIKQNqhfOtfuKuXgVhHvpsuRCgvi12YT7B9y52rVXe9ldQqSm+okC+ejwG6udNN1",
+	"wkHdF7ECsvo0NGfXIPEi21qyCMSuRchSEbCAVzTz4zAU2ucRmFlmd7wQyR1dNZH6e4/HQ8v7ghHhaepD",
+	"6BrkudOECEmOIrbEScKJNqRCBmxkqnCsnYs2+8owoYI8gAOJuJVq0r5uRD0Cno9tjn0sqH5msyAAcblc",
+	"59hPSGFJOwZ+jUE6ga761qMb5AT5Ss+yNL3JPAZxj8tr7cm8WP81PKRAk+YkS3FStOA4BjJyjO7WUvn8",
+	"I6nnWpZmYTTk0rmYRV4QNIMLorgL5nmGA3Iu6u18XX6g15jlsnfIUeeR6O93OZBywscW7LVk0eKmEYlr",
+	"RVGDFGE+NXoy5+u+hg/8zM5zhpaQiqzn1QGHhErtIuCPs96zi/Or9JZsG88BHYRUqgBcgHuqG4yhfGnR",
+	"R1qVfYkQRjm9Jal8UzJiro0UxtSjTMRgJ3oJZqLuBmL9pUc7HBUiCaYTgw0LOMP3ND8LArLKlaftiE2n",
+	"9TE6apnaS493z4hB58oNwRENOhmgJQljjPLtqqwFr6RMrhDiYjElZB6is/++Wvd53lCLlWelFG/4j6AS",
+	"q6xTeKWqH391bPN7mr+hYRzFJqn3XbViC1cVVNEWVYS7UuRkDpmvhaESCq98ZcqBau6y6xV45l6kum4T",
+	"isN3lL7G2c2xBL1qjtJJJq+99ni+chpuCzs5mFNT5KA38TMudItJr3NKr+F3Sb4XlCb/ZvFAl7IR3UGD",
+	"yJf+nXzEWCXKycDKwmcTpyzHSSLbe9AMzcWDbA45DEoY4SMu6NLsNb5KdbfxRQaxmFAM6BWOk+OtgwdJ",
+	"BN/TXPXNFUEshkV0DGGpv/koiDBXSTYKcrhsNZVX47P0ulfiTCoceIb+PEdLQnIZ2FV43PRNX0ewdoO7",
+	"ogt31PuICSapDX1ZBK4exylbhjr0cIp3H/t4yrTNOkxVyK7il+v83ywy7Y84sq8ijkxWiOwcSiY5r4xN",
+	"lvc3OxIbM9UrrPtxXWqvPLZRUZSMXtKMlE3WQJqJRc7ykzlf8HUipuf6MX9ZgEvlcQc4y7ZoXixzLnr3",
+	"lF9Yoi/aHGGGNiRJZOa3nq7NkJyi6f/Vm8jttEQXD+ot2ayyJ1unl+XjDzOCv0/1fmLHMq51c5RuYlb1",
+	"tUcXtESJZdBPhLAVZCTk8+GEE15t2Q2V7cOHD1a9J9su4NZbuCkI3+E4eYCNQL5ygPz6vHzjvq+qO0mh",
+	"tusYP1TfulfNnF+RNDiAI+jvgDhegUZHLCleeRQM+Z7mZXtGhiNSlqqfgXcC0iigGnfG0JIIA8AGxzlS",
+	"5XhFbyXOzsFHLIFdBPbQNCVQ8a4oi3+VCk4S0OUyznMt1EeVCUMBWP/K0hIhOJfRk7l84FoK+fOZqqu/",
+	"z233TdPjWsbfyJoLmoqwodktVO1UmSRlY0aVSCLz1VXmMWgSCyxtggAP3aVb0RoycE1AnfMi4wu2D5Xr",
+	"IK5KQw6DvPqv7Gt8n7L1akWznIRvSBjjd5BtdiSvNQ/VjZQM7z66qQGakomLVzMcwl1dHjioO1CXl597",
+	"saxreOOavwHCdbE2kSLWVhL+LEXnF3cex87zi7tRUR6+LAz8z0b1DL0+vJbT6Q2rSZy2NT2zXmErmp18",
+	"/M3te8N7Qwqn3ndSFhQ3lQVlBIp1xemNqAywJFhWgE/Xy97sZ1Hg/OPO4S/5+fzWw6HQRXBykXGI5jFH",
+	"D1kWs9bnOwZOEzNj0B/EW0DGrSp9V1TAxLW4TuWyAPeETxZxGj4VTnEVfiTP/SotwpZomVitjQB9LmBs",
+	"8C5AyRpR1idfs5NakJLeoky22eILkKltPoEw9lQwqas0luUjVxpYfpOZihCH/kMEPeb3Nnb42O99sqDF",
+	"UG/mgB5DVb3XbqOIhLKPu5w/UL5d1IcTRyBK6qjChU/F1vog4xaFCXFeRoXRDJEEOj0pu0GR7/zJuqEW",
+	"RySL3cYri8qaoNaKguNPpZsWe3RFRqZSxH8WMCuRkcqSsjoyvs250H2zFUFcAodfxRnLX0G13WdE/XWJ",
+	"0xCK3b5d4YyRJo53XC+fPU1pLlqjtRNCJU3bs6ejtgqJ9oT/4/N/Av4P6VaiuX6or7h+mJNPOUPrNCQZ",
+	"Am9bEt+qQpU0ksWwnxZtjr2+PR0hf5uLGhbv372yJiL7gt+SAxf9LX4G5JVUa8gV98FJQJeneRzckpyL",
+	"NS/fWY478GSnVR0aI69+igeAexWbmyEgRoKMyMZA0AtNXOqc4kWsRwp/a0XcqjS5JDnmgsm+a+eNek6G",
+	"u+8t6wIrfsufhE6ynKd0fEc8e9/vgX+zpRl4TkEZhbY0XN6nWfxPWTxYtGCGehJcYU91X5nwqIJpsmjU",
+	"MNMIV8hMQkQqaoxdpQssA60bhUS4dHKNB6ET2NGQjH3Xw6PJNLD9YehGE4eMvGAwvlYyABxWxw+9Y6mz",
+	"xkGKE5YHV5yGkavAEQjb7d4b7jhMEoM/BJ/2bLB9X69j4UmpLrxootypm7Ikxftmu+SyD9XeugHlk/XN",
+	"iDW0b0EUcNQ4/VmQi95zKvrUKLmU0DtMbCmiUGVDk4hmcEdWwnaaXKUySINpSdbr9G3Xq7HeWslGSaiy",
+	"XA+rCom76vsfd6N0Z8giToOdHSCJiAodH5uXlipQKwr8IZoaOsg8VXwsWufrjJygZ9siLSWu+Mr5usAg",
+	"ztn/3io2VOrzOgrCi+0Y+Lbg5dUzvyXb8xaX9gpnReSTCFopnSzyBuvzu3ZBPuGQBPESJyiMb+KcPYXb",
+	"LIrTEKqxrXNZaoVDRwXA1Gv87+PGxmPXZMwEs/w9I+GZsa0AAWNnEfwnqmJitIzTdQ61mPINLeRy7EPv",
+	"tI18S1DNptYXXi/VpDecimi2xFB/D+fEymMo9tW68gGXjhVz2M/ALmTx2HbJU5ynGtSID+swFg0yTDVP",
+	"VLB6H0l5hBPqcgVXN7Q8UrWFC+NEUWa9wWDQXERZg61YdcoANU7mo4FdGMocx7lWz1FWZXsyF2LfvI/m",
+	"uJRc+Ud+Y8y/EWUsaSTDq/qyclWtCbAw1IDD4iot8rRI+Pz8xSUfS6V98D850MD2ExUanEhuKtLDCj1Q",
+	"YYdWNU40g6xWqrtKW7LE+JTfPJUQw5KeTPoXVlYT8wUgVJHqMf5V5IfFrMgeKHIARWVSJpRHdT5P0Txd",
+	"J8m8UT5IllPMqoWr4XhBUeJvCYOkWEarpNyb9X5hND25xJs3hDF8Q45QsxxO5zjXxPhaxbTpbHAcGbr3",
+	"/Z6AxVGA3mDWDmOB9iYQb/BXCGMbqmscrvDXIsG0FsMc+Cd1dr0k+YKG+8tM5os34kntfe++rzX7MN5d",
+	"xc9/YmhefDgP50XZ7pAG62YXQaFkqHKZrfgyLn0DhmrMe3pWVGeEQlatE02BvS9pTtoNeNJgV9h6YpKK",
+	"Ao2agZrhDbQuElXpN9p9qD0kSlnVTH1T98Q+cU8ce9cyh/IWIiw3SRPzf1jSo2qdl72X5AuVRemEUbc6",
+	"en40daPBcDz2B16IR3gQkKk7DW1iE288GO1a4EiUzIKLpVNtU1XSVB9kwrWeXa2LwjgEKM+5fnq1tu1B",
+	"IFV4+EBOxXf8ehBfyBKYqWpMxq+2LcvJcl76S9rPxlyMb4esUddaOFWJZphFsb6lorYq1unH26902slK",
+	"QJW9UCQv7cvLa7cY8ij6XSnU/A46XlEM12DquY1Fz4lCrBH2YejFAJl+DOUEWrbp1uyLohr/W1lRUnQC",
+	"gD+ey/74ZV1fvbJ9T3XZ6hUWKBGX+JcMp8WI6sOPskR92cG8JytX94oyfmbltNo7yeRXKN0VQohSZVAz",
+	"MHDpINC3LlhwCYAVzoNF+VEIW9rP67zYrvit+ChGKmAgfi0+rta52rz4RX0Srym4w/Tqg3iw+GmdV2Cp",
+	"/aq+kpsRJyd2Iv6W25A/rHP9gMrfqsOoc4dx1IeiL5b4aZ1D5d8L1Q4DUu4BTZg+DmDNap0Xf8oh4UO1",
+	"1Zb2zjNZ4VrUEtAQJiS1L/jQ5SeShtqnjKRkU1b/gzIuUZwtwRSyLWb8UJR5hMWVH8XyWj6/0DtT59m2",
+	"+bVEA51eisZkOzC97bb/IDQZIfBjDenhCm7SeVzxWon9GXpNFdHw7Uu61O6zFvuPRoFYlt1umn1ujZyL",
+	"S1GKd+lq2QzNJfFxjQmQnf8h2JP4C5Cx+DNeij9LiPPPgkjn/at0LiiSf1mgfDF08QmIU44pUYd/Ak4l",
+	"yhLLk56foNc4Jxm6IxmDZppLvEU4DGE3jQZpJQ9tADk1Vi89z1WdclF4Faoa92Ux3dbi5GeaSaGsqZFT",
+	"adUWWjUuCyMXHVjZVQrOYdWcobXk+KNYnQEVzFdcIYg3IPJXyOUowrwA0/TgoJls7CVlHK4Fr2LrVkRZ",
+	"KHOQIJ6YsTXkxtA4DGS9G4Sh5Am/MkJyRxK64mL7VbrkkvWTeUjuyrIlRoEWPVFC1TetuCHEngZ2yIWa",
+	"sANKsRrue2kpSEV1WGW1KEwmC8py5Mc561fc7ib/un1inzqjmot9us/FfvoztHFw+gOzt/05XuEgzret",
+	"igRhfUQ+4SBPtidontMcJ3P0LSoNJ3P039A6isNYfAgoTeL05gXdpPC5jEVpcptimO4q5nO65nJdQ8n8",
+	"K0nCsql6X7RT04xABp89O6mr/ZWgqoet51VGqoruEGqUFbB5+Ayq+JlqSMBZw58YgqLTHPHjDIo8WVDi",
+	"aYGZrHZwUtee1ek9fEUf4nyxkOcgRjXAeQBuwbw9i7c6S8VUUONQYpi+hkbabqrQ1s/WxNNEB10zP+MX",
+	"uSiqHsuEzkXVKlND6h1GZ/nS00Lrll8gRu5IhhOwj0grJbQjhvYAytQOcWvtPQKOtnhx1FQX//42w7I3",
+	"SMWCY74ewfjiyya34p4UrF0zg0JG3DoO58rQqurHzKGfzSn/6aTrLaeRMi1U8+4WvHK9IgqGob+8fFdE",
+	"Pccy3LHSFAvaNoigrDnO5w1/QcwQRnNRIwP28Xktdh2sYVULmGqZqvAwbphg1P0ZxqHMYGzYHjoaykaF",
+	"Nt4FzSCobpfF4lbgYYpL5JYWjBIC7aS+T0WXeCDLmcniBjJQSpTIkfXdpfBeVclNinipqxv0bJNgLxZq",
+	"togEnSwYtb7g/QMNKZIpNowoRmNIX62pHeYqxrJmELxYQ8PskvhiCJWdi0+i0NlJQUSzakuDSrXEitVk",
+	"zVFBvLQDvOwZpbdLnN2akEEUbiqjH5U7LE6hqye0ip/7coC53jW+eS0cdWI1SO+FMCstW+a91IpQiYBj",
+	"GVkk24XQFf51LXvb3cR3Iu4fPHt1ibi1tX2lx67bqbfHtbmpR7GxlyZy/bDYln36SRoyOBpIJCp6+ffR",
+	"nKShQfgMaEg6huo+54/WrrzyPDsKTdWTbQpPqgDXDUU0rV4kIuZJBTM1xClR38fM7iHEHoJL+XAEPIAQ",
+	"PS5DsEJa5eXvND/BYp0zxMXHE/RcxOKLECqBGnyZZVULALiAycnuu7mO0wK2cg9G1C7NTU0+KKxZ5jR8",
+	"UWhDonzpgirdDXylnTihYur7WKFczu5dHBWbVW70kAXLqUQo47l40bFt0bRFfX7gnoo77LC4pLNmcdKi",
+	"LGlONZe7FmuyxCHparP6ICtKxJwpRNDgGav6p2qcEu3//qYWmeROOjYDPzoGqUbEZhG63IUwqYRdNsMl",
+	"ZOf33I9QK3GybOtCeUADzMdtWHlMPHe/l+eJ1pBpX99SvvJ3717XNax1HHZ9+/35i52KLx+qlR5fflol",
+	"OG3RAD7oCQmiUNINyYtudCKATaYnbcGKpoopSWukuD0WYOaLmexAHsShURPWw2vMPFpYyFT1l2JBDT2q",
+	"voyGjWw6OvFO7FN39AhHPhZF6UVl2Na7RbUpFNtn1SWDaBpSUosTg/hunIWPRGOwiosyoWJnhgScF7xR",
+	"a6UuC2c9wpqEjSs8wHymC1jmHA9D0EQ7dvjHZ220i1E/pKQQnmS7Ui3hsB0Ty2WJ9v5CWAKHgIL5qUII",
+	"i6yl9ZKx5q8n+8IGtfiTnfyFk/0PhWe+mpcjQt+6H90lYTS5IyF/qSU9h2+1aAcpSL2ACQdGJzKv2A/0",
+	"KgiHYJn2VnOt4geFZLBOYYJT8blRzK9eFKcm+46qYZWe1ONDMgJ8tkxI7wpY/TWTpoBLSEHOq77y0nAj",
+	"mHwZk3gYtGW0EQlNAeH6GiASFEbLJNigLCkkjotykVGcsWa8UYVmyw7OKvJNt3d2Enkv+WKbYf31mEGW",
+	"k1XrhjAD2SMOCeSQxDJyrfMaXpAAStC8zclq50rs+pVexstINqRWqp1ClytfqzZ1ZOZHR3W2lgPSjPq7",
+	"SUUijuoumqvcVi2gVhrUACtFdnQsKtd3SSiROo4xo6Q1jaTCArUkDNEYp99TpWeMFiOt50x3VfSFqHQs",
+	"LFxACsixbUmzyweroHW5Bbwm7YtQDQOUdgwlT/qi0iUJ0XrFtQrH7tu2XbnZ3EZvz+PEgxuatrhZYFWS",
+	"k4mSTgsMjbZlGwT+85Jm5JvKumzjurRbfSkDedsPJSMii1jUAMepKFUjIVK0+wbX9AylOMukj1u0MlGF",
+	"vtaMoLmwhIfPRCh1ZaGS7uRifUoTgtMjgDg6NoatoZ+VDZdaDkOiiMx5FmEKC62nx1NkV4p5d0AYTeDg",
+	"212Z5n+uphUJkdvOJCLYgRx2B50M2jMTC7zQMjGLjsls0fC/ke132fkvNP4f99MCf7DzYPl39tOHV//8",
+	"6R9v4ujHRxCpJ43cHnVukpZKQLayO8myjrM76Rj94FQpyOcMtPMFUlvikMgoF2D+QYsRG9xXJe7Xg4fl",
+	"EMpDJ6tGAfZC8oqoRVSzKTSTmrVG7w/LMEtUEaPCAiJMb7VN0QZP1vck+mPIXOcK7kk7nurEXJj15Mdm",
+	"L+Z+T3CsbmSkmNu+NN6C+qt1VNBcTDYXTXXBh0rCE/ShcKbIjhfQeYUfUVZnn0iyHY75J/sSBx/p1Opi",
+	"hABYK2WVUDo0KZNjqDhuMK6LNxnEH61XT0WLfTZXbAjKTgIM4lQf3DGYiUuzxYPqK+hcuNI0p+xNJiIt",
+	"Tg4giUCzFXcxhFWwEDLA3sr+Ya3XBmAhWwcLWSigyH4oC4DOKyMBG5knMRMBsGwuC/fWGH16923OBWsD",
+	"Hra7tx7fyiotxax1//62cIV2ujTF8R/iIOj31mn865rIn+Wq6CYle04FMGcOD4oku+bJwI/dTuS5SCk+",
+	"FfEgp4E1Hk+cuvPROep02n45/Xj6oJNbUZocYgeIZD/6VuqkMoEJKp8cwuRa2Fkpkj2ar7SrZa1+uFCl",
+	"RiS0iBPWo65kNzkZ5ZlQektChPO9drJ0l0E3Xv6JHRpq5BirvfS7eTUZ6xCAqQcSS3bMKaPkyX2U0xvC",
+	"9ZgyVrNpiv+MkY3uZ4jo2x2sJ8zepU2PHXX9grmMqUguQACu0zQqjkrQQ66yJkRqhWSW+FNv5k6A1/Rm",
+	"rnvfsK/wBx7JWvlOt7Bp/pP6PvyyvgDXYCC3uNwNNI48EQ2k00ddG5RAf4yl3bcd/d9jFvtxIulGWXA0",
+	"P0ZQJpiwBTaW1OjOtAvpzMy/qF8EukrnAC7yI5p0mGCWv8twymBE0JIeP4N5CDm1IoZwJ8/tg367InSV",
+	"1Pmv8FjoweeyxtgKB0QxZnmIO9mu9AWzNvhtaBZCiDxekuQ5ZmpRGb3J8LLGkLWSWetA9qPbw/K7FS4q",
+	"DlnWxqizNxm51ljJ7vmb/E1EKTI1iQRMeVx9E4YYeWBtwRohvMvWfKBXnPP1+j1VetRo0ayWgSxd9SzP",
+	"KOzFqPFBWU0ZgQDtO1QYKb+NZeV8KKgGXQUrlfnUuCzHCWldk9IRahVHVWZVWbhNqPopIWGt0cj8zyJt",
+	"FipQ68WzyiMUSNwMMWgVGJ/8/OeP/29/1ME35jg2ua0zCHJZGktuvJPeeRUYs2ZQ2B74pinQXITLmKqc",
+	"vAX5aLMgnyNefFAN7+gcylEuo4wE2RnE/cghE2rVfR10LcRVO6vHyEs2YMCXz0/W2r7K1u1mpHre4s2A",
+	"Ykcmg1WBtDEThShleJJIB61FbDiu7WlYF6f5yOtp1qumVb++w9o6d231kqRkI6TTQwyfRVKqEcnfn7+Q",
+	"8iFlRInld93Vbh1vD9S+2+jw6DAr9jXEWTmNOKuuakoZcWUWSEUODYXzKexZW7TAd7IrG9xgaUUshQAP",
+	"VXMVikkucD1frBHIqhBmLzKavB4v+ST1g0HQUgYVce6ymW/pmYaya+cvmpdD0Qu6AQ+5c9GbGWp353iL",
+	"GK2gbuP6asNB914mcbfO1iCLzmM7ZeMh49jScVemARAmCPO46QZNV4vYV19Cs1zNrhM+1iZcNbjGrC4G",
+	"FEl+IFnNBFbGWod9Geicc+ERi7rpMkANWCVDMQhMUt+CxCsuILxP14yEKs3i3YJcpcXMCcT/0/QE6auD",
+	"4sSiTb1q8AA4JMx5W34o/f+fvT9fbhvJ1kXxV8kfT/yiZG+IIjXZoqKjjzxUt7qqXN623N6nixVCikiK",
+	"2AIzuQFQNLvKN+7T3Ae7T3Ij15CZAMFJkofu8h9dbUkYE5kr1/Ct7wsyfu5qbLNP3WHgtFUqrUQIEVNR",
+	"K+5ruBBr4FOXGJccmkvqDcRZ/05o1M8BJA2M6qILYHLwADKjr0Va0iThLpkrleprQUvHAwtIRmsASQEa",
+	"WKbTP3Un2xmKDayFGSuY7HZawrTr67REq9UWf7GmHBisoUlylg5QXQQG7VZm9m8YGiBGix6n1sDS3e80",
+	"OSFcUTvuHD6t1tQ6TUW1cKyX4m0D5wglxq7m3KoCc+1USPHu3fmLyL4vd+LYxQEMANh14YFdCxr7Ve/6",
+	"aNgdnMgnavcgOTrYPZRHJ7sn8uhgtzM4lE+GneH+VbcJHr5Bl46d3e6H9mXPzvHu/vHH4IimeQ6j1IhL",
+	"OdOYs8R5AiwZgvkj8eS2OANGHGSkTwtxcOKYJSHm5NZZTB5h6sDOY8rYcXKUsUZjk9dyHcdHRwf11vqn",
+	"C631Te1JWySRqnCp7XaGl5jVZTcAaoPEo3ittMplqWxoHJ86hQheYYzrws5l7uz5roHvVVbpwFfyKwWH",
+	"foxa4SMs6UEi7bzJBMSHivSDGIxkLgegDFIaJrVXw/TDYgK+VtJ5smqi0hwMTfDR8cd7FfGhiLhuSH7E",
+	"o4IKw/qSW2N6E6bJzzqb/11mU1UjYF9VzOr3m/nVGZH4w/ImmSrqcQ1lSkjOxDxD2Pj6P9TVCiQojZkd",
+	"fpbN+HPSkmm9wQbuxAMbammUCvN8uVAhZ99nBgpWEttz6ciZoz4QBhW72bdwVCFp0dez0byKmmX6lZ2Y",
+	"/sViKu794XmIfwD9RIbi2F12OY6wghJtTIoiBLZc/DqkpOU6OHz7RdDW50dwedfjQ8Dz4XMVE3OjcIcq",
+	"Sugfr/ZB4Ksk6Z1g+Yd3Kh6SseOCwHeFC+sciOH89e1h+yE4ESrrayNWhJj2pz0042HqNFyFPzstIA/B",
+	"AFKd77z+h1Yp6tjNtF0MyLcD64/nAzpORC4qcMYSPWkZtIcQoiPpeR31vd243u+70JewloRhs7aEul3Y",
+	"vOt/ATXd5My+mOZLu6FMpsTITPMiIv5nDLQKzEJERNvaKWK7TcVPnxx3RnFbnBElBATS1n5Af+3I5CBt",
+	"Ne6J+Mn+KI5E3B0ddIDy6vCoWBjOJ/uj6t62XzXw+7XkM3H5HH4cPfqz++n44zj46enH4h5xxscIirvP",
+	"rI/egAFIk7xaAyHpn/2n7c5ed5GUeyFBYi/Q9IHsTd9Ox2OZzxsSkg9XuXbAVqr8MpiJVCcHrl2H65T/",
+	"VLkRM2zMpvLkdwUXh9HCY1IGLgDV1CEPYPEwlfbgWam4Hz5zREInJEztFcagTbyhX2bz2m7t41UuVHnN",
+	"ddV65C1cWHs/qrKo1TqcAhKQYANZ2p3VTl5nMtXbSlTAo95ZoQLOfohCAY7Y568N+NdvAABtB9xrLcuO",
+	"Nt74r0pmZUN3/2a1WzybRWfqCM7lSimV84L66RKS07+mRWny+TM1kNOm/o/PUhFbVkmPX1CZJQaCPXIV",
+	"IhG/1In9JQTWLAErU+y3iklwZDlNIt6uVoRnmZI1Igx3T1M1JGKpTM71u2V5K/pGL3WZz5s9xhHIymEW",
+	"kTr9gLuxwHQWGlAgMcN9HaSXRrJQbfEKs6/2CgWfTdQckHpIzExX2GmEss/R1xScwGVE/DwgyGvk+N+w",
+	"a7pZhq+zt3+47st4+q37Uru/8uIGAalXjSPrmrDLld7IK7+MNnuA2vJb1ixMu8nVnKibMPkNsiw+upsF",
+	"TSwcN80X2yODozDnPUuLGns9MMGM0ix5/bDts6+n+cTAbOGLE0VSY09trTRF/evp+JM8ELC49upagrRk",
+	"wK7w8nHEpTSUyMBYJUAljjQSuqR45Dsi36w0PQ2W4kLCRnf/MGXzQnGoj5Wh30Y6LCHB14Iay+Fn7KmW",
+	"RdhivgDOnOC3W7uP4gqjL72Ao0p1E70wiR8payk/AdTkBEqAZVP8/46JLjUx7pL6kg10Uz3Ipkml5TnN",
+	"YCai9V4yN9wjH150n9xVxmext7dq0f208F+GJ1wFuihD9jgc/nV73kN4n5U99PM7obVZGPhlzKvnTGKj",
+	"m1Zh3WtORwMB8HfWIg1Mjmx/1jMA5lKYFJh8CTb4mn2iWZSW0BJYUIjIpiyh7Y/lHjTRF/VEzFY5joI+",
+	"CMzkc4TR5iaoeQzFUJzATY7CpxJ+DEdwO/nHypnN/vhWWobh9ZbwINZp71Zm6dOivCclYmV2ff7Fsbjj",
+	"LEYCb2ifxa4Z7p/u8TbMAlWorxpXOCp6Ak+O21U3la6klcCEY/PF+po5GkNKYnFtA32/WWF5Ny2LZnbi",
+	"SobdN+XjK9nFH5D6rlv+gQ1ZwonvpLxg8YM04llIXRyo3JXYRJql11qRnUDNdh26vog5lYNRWChZNFz2",
+	"ldxN1r7HkpD8S7udRNXw2T3N6g5e8TiBhdDVyTHgSgsRrAkb9tYisA3d0dWkUMuemlmisFeyoT6iFRdH",
+	"Ho4mai01VOPTNnJFNTyue5WH5ZFa6eKvfOA7T4vKRNg0StjsVXh333xV/MxnbLQkvMIELI1G4umFWdz6",
+	"gjHJ5nFIkwlfkfpygxOY1LjH/HUpIpPsTKh+4VeqnJn8RiTqNh2o4h6f+hPRPC18dCgTIuNTsSHlU3sx",
+	"j+8jDpoI6/yMZWqxnyBPRRIJ75oDvteL+bOef3W3lQ9zRfVotyhSLWgp2Ess02492jZOvXueYG2EuFSx",
+	"lWmAGhiemTKC1ePJDjpaBvc1PlcYEdAzbR5B4EkPEjyEFLhfkxL6KuKqTQpNdP7XEhEtoUb+DMEQ3Pk1",
+	"M0NvLvRwJv729udXYqzyayVAUUzsvPn+uXhycHL8qC3sqFgHp0CTm2IDKw7sqdtWh6n1LupCxaknO4GV",
+	"19dxOh5PS3mVqUs4xUZHdLLbM93pDtYE0AKGPt/KLE0uZX4NKqU2OkP9WKRn56uBQBS3ZN4jXwAD2jSn",
+	"Vw1wvRZW2xI5FCI+fg7pWpF9kV+XCtsGSILa5/+4nZRGMF2aw+azMMQgqCi0OVo/EeJQgleGGwkkaFhx",
+	"piI+oLC9KgpC2EzJAn/3Ms9NviTqw2eclp/IYL2elg9prdaZqLcrZ86S3nziwS/ljQp2dutF9pgIyUFh",
+	"XURWV+82xhO8RKKmtX0a9oyMxVhJXfR1yPgZsN0oMZTjNJtzVYtFgOD2aZJjTCmRrwHFflVmHZV08j2c",
+	"GPwOYGfiPXHv2zfs9fXCO8FFUSY9vKoUcYjCiJFMqf5uVWcIwOY9kSl5q/z0LfraTMu2ADquagoohslP",
+	"xJ2gbsNodGfWsEYatPqe1mGH1LYU4+7cXOX0EsabucusPtsUgqSFgDZfuiiqLYq9g307bHvd/afbcBRV",
+	"hnMtFrpysPVfCSW1IfLHunur3sj5bFvF/Q9CAPWMIIIwLapJgUr4/V0hzExXmKH8hAfQOVAwuOnNeYK4",
+	"LZ65hjvIGGKvj5mWy5cyLYvKjK9y9Tas3IbHdU+Iy37pI9Ygey4xEyQrmqiYXP9eaajraWl31ljeqMIH",
+	"bzB346qoaoxkuWFbCC/G076mVdZ2zxNjMwVcdIypWE+m9NwfBa2E2DGFBY9gB0QIba6igOTYTh07TDgo",
+	"mzMyekxQ2Oe6f3S8UoUiarH93Hwmn7+mM5YzDxbcS0ftIjRrcaJss9DG8sPz5TPAc2i6qUBOhRO5sFuI",
+	"HqhT0Q0aT+sUmq4ZiYdrGbvf3TJTm+Wj7pQ0WpYsUsVATpQYWSezh5t8WrKODFFZRY55h/HJKN5pcl6p",
+	"4BmnJaqJGiQ/upqHKE20W32N1Hnida6GKsdJbg1YZbYj3SyhD4egz+t1R+CXdopMs4zywKFJ2qg1xB38",
+	"GSnMF/qZY/ohvFQcZBHtxsl2O2A+arc+MZX5dimtHiV4cPWgYzQsqaHVl5R2uBaFTR43alKSfJ2dEq5c",
+	"s0OlgfhRuBuROlIF1AQbQ83Vsj4QXBnqX370ZhXSxL4u5DwYW36yU3aQ2jUPbCQ58gQ3amjygaKZVwzM",
+	"ZEUy47cVDao7S9r4LtvcqRo28S1p46t+PmhSch8uN5ki35iWGQWwdha9ttuYLG6AUhfWqj3cNfdBIySc",
+	"D13BwOxzGl6RWn76oIElixtE7eVKpMgzHjKL4r1JJEcb8O+hk5BbL4BaVGYzbC2tFRKI08LuEU5yq69t",
+	"qG2ny0Iw/qjmI/zWGiAxoeePw90i/E5PG0Im34u9+fp678/ZbHEFokpOJi1sTmW2DqjwFqUdoJ34B6Um",
+	"VS8r6JwK+8/JmbJxQOjn+LXYFpU4W0Mn+kgmIRAc7woqY3MxkAVO/Y8rgsxlCWofYixuQy5UWEwgS2Hj",
+	"9AwIIJq1mBuaHbaOLx44b74QtTxUcacBLRMU2RjaSnsuKwkGjIoQHPACsz4QZlVK3K6ZSpZ4BHp9Hf/l",
+	"5YXYu+3ucRvv3m92ppqZ/rgXaDfv/WbP+xivr8xefM2F2Iuvpe5KBMTbkBkRK15D4newlWMMKCdHDbHw",
+	"2mm1XtP9JE7xhnWcIIP4CUuplF2pl0+/Jh8s9HDSsag6OOCJVf1JL4G8UJAk4ONykGTVtNXHoTJ7l6Yi",
+	"m7aBM85tWFdiJCFjK4DCwrVc2flHoaF4DQEjcK+mZcRuAlivpkbbT1pWK4o7lNWK4sHKakXxtZbVeGTu",
+	"WlYriq+orFYUX6qsVhTfympfX1mNiAa2oz6ul9YamYm9jAQxwTgeviWVuYAAhwiE736JJt++IVdx3+es",
+	"TNbfFmn8FwaqkSq+89T+58r+Z2D/ozZi9/8YtUD+zG4iRKq0svF7xbPcpxHcmqHiBVNg/bZs0FidyPo4",
+	"zM1fbJh1AJ9ss6HcZNRqgfPx4dIv7eeOT8/Rp+ay7PdpXpTfp2Urav2oZFG+K9Ms/adKNi1DRw9e2LZX",
+	"nBbqbFgi6vELTQr/ED8a3P2+0IMUZS5LdT1f8tWeKf7XG6kTY2OetxOZWwdy0/G+3Z48/HODFMiH2a5u",
+	"bgMrclxtQGX9WZUIKPPGk9zcAsOGgmJ4UJiOUcrjfVqOUs3VNszV6YR+qqSLMWXjNu0s62tw8AdSszRw",
+	"RrpZUD1mkZslja5Nu9maglKd+r/WJrhk43iQLHtVPdnlG4k/4lqVxQK3vUfPI78ijrSIm14+rnU9Plnc",
+	"tGoOFyEHulFn/1BczUuM4N5dfL/7tJokQK4G+CyUnizWKSrdd8u7AwXsUcM2udmHcxwvDR+tkoPuUbXA",
+	"ERj6z0g9HdbnA/0g6Uo/TkA13j8cxbVynX/8g4cuWl64EnYlMC9wpS0KgwykromDLPSCVrZ/R4a5DIkD",
+	"HnlKSbOCY17K19OTuQoakz2dCrhcOEziZx0oSDn+dngNusxAapz+DQqJYUvtnfyRu/sftQ+iPpS4iqhs",
+	"wGYV38SJKUTUXnWj5oXIUgAyGSyrIaEcKHyV6a1yXVrTQmFNQ8/bghf2/tFxX1fXNXYX1WsO9M/2wIz3",
+	"yhSKD9cmSxo8qIP9pk2JpzB3Lb9uasJ4D+9AkwAiKSZsgZmYAhFVL6iyADVrhO3BvkJkhiKGOlZMPfq3",
+	"WEYqVcYsjnIi87Itns1d5MW3TXI542rxClGc2gD90qJnsvs7lWd+DULyTRUAtiqhLfNnCfHwdEuNrTrt",
+	"QH1vfrhdrmIw0dZw6gBRIT3e8swQCYjAXkKxWLwyJRhWkHSRWMWhoxu0YGo7Xne/yX3f8K0qpzUIEmsC",
+	"8CFxtp8+V2qU6iRo2LL+U5mnKumxmhpxqSngbXXiE6xsjFlqVgkn1oNypPpaqw+l2InZg20qojHTuFdP",
+	"ZG0f8D6pMxEX0tVcDNPrae7KrJA5R1NxxKRlfW2yROzElQiHy5Rhlzr4Y2zAtuIEdCc1uUgGE9ehidsJ",
+	"3xqxRWkBm0o6UExUp5CWDlnXkUOlXWcu+ewpcFPDRXnaSTknPu2lauuc8w43wupHeLoQ/93b26mQM4cd",
+	"uOzfBGCJgEKy0hPs8Amrfdnqu5w0hpH3fp8LLijD3liDqLnSM7HJNNS0UR/OLh4ZdiGTFUo17LugV3GK",
+	"S5ZsF82CcmYITdcW8dF4xbfsHtfC1w1hrUGfFZ3bND9TLw4wTMsy1dcIg6GIzy4peaM0vCWwEdrPVEMA",
+	"+ZZBLxcYUJ6EkeAWvEDhWc17CVBXWx/R4HA6JzKQFb1VeSYnCNSM307kQMXeq4Apt9NoOWMICGPCZtvY",
+	"tK/ZKSCKeaifiWfeyGewn8PfHAiQSszeMc2MVqfea0vS4VDlSpfIS1eI8bRAqhF69L7eiemf8SM0aVQq",
+	"oo539zzcmlebPk8WchMbQohrimiNJnkcjDX68r3mVxY7MS+dps2qoqYkdmJMkMTEKIrRJUAs+7qCoz0N",
+	"dNa1QYpSGHc6/FE7OBj2Un8pnAeyrAQNANmnizLmpK9lIfzj1wZ4gVTMRWoriiAeWtLEfIvavAvuQxAe",
+	"IHiRMBKyHPUavVagTQqWQ8Dw6uK81A6pVk15lCs5uEn1NdQnVxTcJ75+WQkPQ7jpNoo8ta15EEhZrp2v",
+	"TveyRjJUBSIsEFvIZA6zI77IpxA9KDZ1wg5CUUEyMmGXiEEJLfYeFnYSi/iVeRYMXbyNds8S7EMtF0VS",
+	"iHUvvdbWCn8NPOqyWUSR8MMjmQhtZtjXSVOrKldJTmwtQ1BBVgBQi2nqeFb5iRACjxcKLcunwREDFJPN",
+	"5iKIvzPKwaBTAucXPSGzzPXn8ILixRFYLWLvq9HzeFGmvgZzJ9Ky9o6dO092kOAAtxobelU+WCLmRn0F",
+	"EPCCsmlc4ROJHW9qDECqCV4pErn9nDbWwg2T9BCKU9EJslW8h/uvdhQ2LZvpVaZaVX34xjfU0/FV9QUP",
+	"65ayYmCqnzhY942jsgk6Yynpw3vWqgEBHPQbIiHFWA5GqbaBg5iYBBDAWshrpct2wKOE9NppAdOqUSPp",
+	"E0I0WAtoW5QGn/cwQA262leDaAgaQT4/qIFuvqT/k5OdARAVdW124h9tDPsI+ERYb0XsELHqo7Dr0x7Y",
+	"ilrwl2XtnfwUW3d43mXibdGtGZ63bcMmmrRCpgnFywHDbfUlbparUACY2AFKZyZPnGMOrK/Vesbff2oQ",
+	"sPm0yvsbkfv7V0G23WRRz6T7JZ98f0Flb1NtvborvWoSLQFkw9JpUit9T6Q1DVpGVRbJw7sLIitgLS6a",
+	"bo9tdRBAY+HSFCUIUKF0IGZM7M4dianOFPYWeFWpBe4dlyTCe66kxdy/0wsdbgFZrdi9RTrp1ZzV3Htx",
+	"pTKjrwtRmq1pq7sruHveI0kPfPdeqPmVJqIw3spyuwELWdDIg7Wwn2jHUVlXDPJLku1jxupf77+Ajr3e",
+	"4aqZjIS3+JCZLMpPosK7yJIN5NiMqPWP2WzzfaGSx+v89a31g89f3x4v2b+Ava4BSet79DnJjhqB0nn4",
+	"n9P9glLAlq4XnPMgbpe90lcJj/XDcid0rD39a3ElYR5+CTfS3vgbNPbrhMYGnPZ3B8R+AuApVOAf8HKp",
+	"fsjLfWrIXZOv6Nq1Nl/zyFIRFtAP9pfee2kR/cvDgJNcphVQ6g9KTVqRA5Bujhu9bs6Tvq/oFYFnC0Ls",
+	"2D4WQUQ1ss6tHBsQmVPjU17elC3BP2fU/3jHz9Ot8zvc4VsFVLybz5SQWrfyRCvAw24D+SrguF87RhU2",
+	"waX005ClH8kC/HmU/xvmSkUifvlhJKd2p2PUU+WvL+zKSPV1DODVAlqx+JCxya2Xb/eFNqwg7CX2zKM1",
+	"yi70OXsiJiYuwrMC81bc1xXergrltGfugheB4IEe2i5SesQ1JF7O0douk3ImcmOIcGIEtSxmgooEBybZ",
+	"PBIx1CDfqGEM/dSjNEuCkyYyV7p0xPKqJh5boZDqaxgWuA907RaqgvBdoU9D5nMdIqdKl/4g7EhvjCl7",
+	"FUE2JO0HzuoeYks8eZIrgsCw2AGj5kbwdHq94XA47HV6nb2T4xglmSOCfxb2z3udOAJ9UBL07JHMvCQb",
+	"a0Om3bGcTFTCPeWqiFDV0cZB2jheTjtFEUxET0wFyi2JnYoVLc6q8B6eL4v1mulUfHempz8qRK1uG5SQ",
+	"vnM0OX39ypSEyPBLMOxZRQm3gZmoBSSe66n+NbrPzr/9Tn9X7PTr3CTTAQobvZzatfCVQKdDb2JzjBzY",
+	"sIZlBb8v3NfuVW1vWulHZugThiUmd8UZb4xAihureWIH0ISXCRt4AkjwlJ0gXUdfm1uVEz2ek2oBOoiI",
+	"7TuapYQwiYT+AQMZEF+z0lCEhVEkA7bXDQRpr6ZlSPQPEJpMDUtQ60oRtOocKOB4IR4MKAQwYIpqsJAr",
+	"JPhdhe2C3CqQvQYwBY0AUe+ZYYgFUB/SomSGITbi96VcckaRaboJngefMRKeBhFRVszg8MmIiuh5ZGic",
+	"AzlLVKh1VE4wCt/ZSYAxStt7vvfmt7vwZs36u0zvGG5/Rc8hlzACx1sjqAyIpQmDUiEPQpBWjirsMfnp",
+	"cdTXISkeXYnHHhXSuTosixvnlzgzpKZbcZJvHB2siAs8TRbRseDjFvz4mDSvieG564xolPo6LUllTaYE",
+	"n6+PKOXVq6gEcYZwFQfc8HGJE7Qn8hB7fC98LSr8A80afl4U5jFIQgTvU/um/GwLWIFfcOwx4fdQ0dAd",
+	"op/muhvT26NhtosbDMyb0LhlqRIpaEv7MbLjkZgQw4ZYbhiVjeO+lcHW6uDqa8K6usoOs0cVcl54DNGp",
+	"uApaEXCXCWnImJ2L/PL7Gm3v4cIVq0Z7gdetysPJLG8xNt2Y4QI6JtgpSSu8r0uDdpjAQHfEIlr3Yg0U",
+	"MRDGQplR/DKVjg6PTVyLSUSkT+VlgHMT6YT62kEUsYQUgAz50u43AYgx4Ib0uMNHIcUY3EvwxYWZKI0u",
+	"TGloJqLBIaQjQIjx+k6JLi3c+W3xHEGx3g8QN0pNCP+KIF8KcLhDJld9TR4Z8totgjkj4jhbQaAVVD3u",
+	"IvBQCcAaqbI6e93jRp2HTeGCfNwnoCkKe/U269BzkL7vc6XuAevz2O064RF6p2ReqsRHT7ZA5d3Vhbwj",
+	"P5F7C6OFhCxGewt1DJ9OWuW5+Ntr3Kho4/asXgU47oQgwS4f6DWbqEGb3bDqeLPDVU164tJNdV8DRS7S",
+	"mTGCzxrULPMOkLmmLsmQFpwmbbwFVa4dhHP9Bn3bhsnqmR8374aCU1YAwrGXA4YuqsjeLobxrhOmwPHQ",
+	"vOEi4xO7kWiLIvAqruaexxkTTfRbKQriQ7UH5vwBgJj2HjvpWiY72EtT7TIzuNbI+SmCpMkUvVhcQUQF",
+	"aW1vrjTM6y8C/6yBPduH3fvgPTel4XI2Mvgm9wd9Dn+S5WAE9KFB92qr1+q3jofdwb48ONw9eZp0dw+v",
+	"nqjdp/LoaLcz6CZPhgdq/+qk0281ZWCWd232+x/2IR3zRP36H40Z9ypL7/q07SRXMErN1d6LRekCwbBn",
+	"7oIsByNVnKIls7YjT1XSFi/clYH5Vd6aaR70SaBlgnYlWnA9Sin2NfqtdtGFoggQa1GanWDUFab0dl/3",
+	"tdslrQNIG9WVQhcI3I1ARYjIVMUP0yuVa1WqgorCWEiythF6Y0YmS3wj88E+hFxZBsajr6HL35kBHg7u",
+	"L4FG0ucGAhZQHAhC1qKWzIS144w9ss+7bk3P7c5tQZX0pu+iDHzHtHSVBXCe56LqPqcFN6/ihw3NHO4f",
+	"PbaNQRiKcwAvi13PYO7EWOUqm+N4Z5TY4odJS1GYhVZvGCuYrwSqu231rOeWwJquszuVg9HLD5NcFcVW",
+	"flNlPbxBOzG2a3t1Hhb+Wnm8zYw3Hd/Aa43zkEiFYfRwdslb1V5SvPKrc5dxZy3KuwesxG6RbLBGFizE",
+	"zxOVS7IUtfrXK1OeayIYLoyw5sE3icJnhr+hqm9QeDq3nxlOhpqTdTxaUeuFUcUrU8LPjcWmpR9qO+jR",
+	"jZpXDTGQCFSM7AE4oMts7M4vvi8e/wU98ftH3Y+/uI74vUd/vn8HvQnGfuMp7D6YjWyBbmDx03Xt6j8+",
+	"ZDoCOxVi+ymhRIafNUJKUvgTfiP6c/idqlKSv7Rm6spurJN0FeXAQxN1r0rE1LZ+++2DYW3asIP1/DXw",
+	"jpNVoCxxPiVWCb8lWQt+o+YQY/+Ceey9X7EhBBa/xF3TDAV+9AMxGMlcDkqVF2Cq+zr2j9W+3P0Vv7MU",
+	"eDGfqRUvXr2Fi50i2Yc9iibQlbqGNGMilE74vpmC5lOTiyS9Xsg0Vs15I/vZ0mL9mozwIuyuWcsftcxR",
+	"MAQPj8W1UeAZeJUG+2dXViTh/VkF+yoTMKz/ba01UiKQygikdM1QFHazl5mYyGuFiWSkDw9KEphFtwe0",
+	"Bav0Qtl2YH2DolR6MP9TUcpMLSi1nP3n+YtnZ+/+8mx2/bfn18VPL/7z8PXLs3tU2n5S4Dc3YF+L6RXm",
+	"1fAL5yZT1IPNxZQ74+IymeptcZ74oHfGeeLpzTjP7VCaNGKfH6WJN/40LTYrRnfNkG4ECKnJ6Jlsbfrk",
+	"jT1mAQpuf9n8KH7mNZQT0P922NCBzPMU9VJrqUGtTekLEysJDoJD6xQ2AwAyE5D+geHxT/z1n82XhOe0",
+	"cNG7LG5cG6qzNkZDa2FV3p1rYoup9boRGph80pNZOlD/OyBoeoA2nqcfo9a10iqXzeCGrpClgLcH1II1",
+	"qVDFBxOFH5kk3jhBFtdJ1pd3x3bX9QBnzlvYwOevc9JwX9Xa8lqtxWSyjGL/Fe30QcxYTVdWUTEPqQNe",
+	"6273hetlNVm38qD3sMchT1BVjdz0A3+kMjlnfB2uGUBHHWa7kPCkr2tVT6BoCqlBwkq03cixFB2uB/+Q",
+	"gVIYFmJhZsFT1FeCfcbsAYbxEIYR+YcWB/LnifyfaQCYt/Mea4A452d5WqqISvy+fIzwkHMtMIsm/mdq",
+	"SsVNXsAy8vJCXtcU4jfJU62yT8cfo9Y0TdZN9XfnLxaazyfJJ7OaJ/WdRONSs09aMTnBZwjtePh0TftP",
+	"s0THGXjRGBxDW0S3u3/wqCZzkZtkF+rwG5O11SNSjjdWxJeb+4OvKj5M9X3eWoc/LQFCOIBjYpdZAEow",
+	"69KGRghzA+zrVmEf879Nz//bpIO//u32H8+7WfL2byf3eOyfA/W3LaCp3+dKidI+Oi76ROkyHaasXCiz",
+	"TOUsBHnV7PRy769/tefExPe5+2GDXabamlufXvtHB5/hWcgKBG7D7pMnTz9/m3BjibjamrNVzxOx5WK3",
+	"k+9nclEjEzUwSi5XYwPdRVooXeZz1HbLMvhpEzd0g9zEYefk+JO3eNSidvh0a0nLs21TLCvbDx4mg7Tt",
+	"W2zfS1CNcJuDEinGEEBRBgahFzY0mUMxIc1ZvzEPaFax/9SVAubY3qYNVTYW59KnjEWO7xOL3DWiCOKg",
+	"rzNUOFzKohAOCNSdcQIg+Mfxc8BfYDbcd4xWxg8LEl2q8jhYxgG8vwxhSBvHEZUA4d/Bsz36Kj3bpys9",
+	"W08PvJ2PG67rJn+31gKzndN14eW3AWOP0M4qVg5EoT3nfhMOH0rGEzVIh+mAm1EKIbP0Ri2awa+IPp9I",
+	"2B2xKnXgtJe01D7II16EBLwBqJlZiwEXU3lKKUamKLn3p72kQffBHq6BGG75s3k8NKU2vgKK0p6waxNa",
+	"0iDqMTPlhy/kSn6E9rVMr0dlFTPX1zsxtSUvAEKlyKFNWUwyOVBiJ8auZcJ/IrmwLEWmpHU1c2OXkhHX",
+	"uZlhZFYaZ8hHKkvsrbDdGRsOr8CZNUPcIyF70j0OuckL+3P4CAUzNBOqrHQ0+lmqxJUCULaSg1GfTHvJ",
+	"+ZNmf9x18CxtIf717qGIvboN9ZajzeErOIbZRfuxXYnA3gukKR6uShC1iul4LPMGP+tnrTCyAFMJyJtJ",
+	"BaVJltVnwxbxmoDKoiOqS98DUU4Z39KI6dwcEmhH5y29TLWZYP9kTU2XxyBaUSapIA4XOT02BOji+csI",
+	"PUdmvIJszfshQSNOxRmhfXG5JsQ+hE5F+aOReikhD2czXcrF7n2ztFhOzdTt9jp39/X5ge6AEK400vhG",
+	"I3tF9/S1lhZfdYVDdV22GLBxd6TzzIzUq4g8ybgHHU0jWYgrpTQ+jFcE0mZ2yk8u/qly80Dcs4eVxLr/",
+	"mNNiLSnVVM/k/OE7UXj/cPhOamuapVkGHzIS6ZDm/hT6FwsxlAWkC2ecdw+/OmHopJgrmSOoTKZJW5xp",
+	"oYoyHctSNc8NZJ6W1JrIjc909XqKfr87OuiMq6HjAsPUNTrDsKwrMFCcKMvMzFsGL9eaAR0VuNGeuBd/",
+	"cvA+CETh72Z8lWonxn9bEZ9nbliQGGmI7jfQh67lm1W+O3AJypUTaUuJ58bbrQ8Q9zcNUmehTIsT77lL",
+	"POqRUstyUuv0ckaq9p2o+mS/EuhZ2H/VMflMYTyixr72en39pYo2C2S2fibUPpwf3aWzeCtNwXu6YX/f",
+	"ngPkPndcuVOdVf2knuhYN+hgH/yo89e3hxH+prv/lH91fPctqPY4b6S+Vmt2TwRtiXic6tg+SDyWH+JI",
+	"XJlyJFI9yKZJIwEdap+6pzzY3+4pSfjUp8KebnN+HZuTasz4N0+/3FxlatzMoIi7L5JMIPgKAmUspZ0c",
+	"Hj151BbPlOv+ZAIGSmMFXbf0V7tlxQOTKIquKI5hsHRfz3Kjr71uS0WTBpki0U22NjtRD6X9tzgpPkYt",
+	"t8meMfnGFvwiZqrLpt0cOjv5eo6/Hzv181QlkWv7aYu3CgZrqiEhFEOMDdmXdRzoYYoGPonjvpXzdms7",
+	"fwg3oXS88n64ITzMrYpVLCQklaMGaWLHivXA9gCA2b5HpczOpvWzBFbKc3toPQVv9DBLB2XxPm2ycqGo",
+	"gx+f+vNH6K7lrCeDtU9IwhSKpeBdeLewP9aDXLbiK78cHwNiNU5s6C5fzgZQyQszWxUrMe4yDEUKDIWF",
+	"0mZ6PUJXFioqeEWRmJlubxYr0WOk+hqe4+GWrbuUb+ugG8Hj3WUd848rxwqNH4oZ4Ang4DsIjU8VeU/c",
+	"aYQRd2NbXBBvD/MfYG4KO9ZhIfU1QgiY3Ygs/qmLNzI1pLQEdplYvxnmT5iGs/MUPhzEaPS8JKIglMyz",
+	"FKsLUV9PJ9BKLcapnpaKQbxgzDf8zNM8V7p8eSGvl1gLPEBwmt1+okqlgvWMgPxBSejYdxWLO3PmqFKm",
+	"WXN6yLqhSg+UkFdmWlJP/ACfk6TKIo+zwm8FHaMYuJlplhCRpslv0OdYSeKs8tzky5pdcdt1fJ+4wbu5",
+	"DZvwxjwNZBa/TxWqQi6TLXn6MWpR+rZhhIYA/0LvAlKhEYS9Y+IGCZKbQ9+Km+aUFvP4FxvOMfEottcy",
+	"wykuJjOE6Y9EbWYYrhe6LXRd0JioxGkGySzjJ8DpywJ9tXm7mblMtd0OBk3ep/QpG3qKaoC1d9vdY56D",
+	"PYy29miLvj8K7mibRvQf1wnLhFld16RozePq3vQFi9nXre385ywdp+X97T7sk9MBtidauyEBFDmjYoyS",
+	"xTTfonP6P+0VfqKzlhSxDOdv1IeBUhRcbGp/xmlRpPr6jY2Bl3Cvg06qY3IjQZ+CBJxh6pOAqmPvvU5v",
+	"1Xaex2QjjZ4HcBfhQhd2Qi1v6ncbct3Z4pz6du8Gs6D5bjhBqmKOMF2gb/3hfFVnmx5wgiMwg1G5djIQ",
+	"IRbyna34mHxIABd+kG+LangrbkxyefVbRVT5KgK+mjvcfYk8m/3Of724eC3wgIplPuycBFbq6OQkuMlh",
+	"Z2Wq+QBuqSZL3tergAZeG8xgzuDudwScfypi9WGSyVRDBjQmJ5D3rKNOZ+N9/YUagOv0tlSTapFov7O4",
+	"Lsq0zJYV9zhcR229U48iGTrhP+8JVTe7V7Q1VGIE2ifWpTTLXA7UedKM2yelWPZ9aP4gRv27QmTmGuEN",
+	"cJFaivPwaniyPzw4evLk6uAwkcfyYKBO9k+SjuqowycHxw+wDz9xpmehDdhu/tbhKvb6007nYGBHFv4F",
+	"ESTgfJ2PSeMOOGBm0shr7oS7HDApqoCTdmVq2npqD2iATFi3ANszA7DTag8EcAuBBHTFgp06ZDRGnb63",
+	"hohH6sKl1NDgxOKEViqBb3/n3Bv8mVeHMysuUqDEw4q83HNKTDQsq5sUhfjAbZYZjh/w9tpvXmEbhHci",
+	"foVTkclS5TbUg859CNxkksBpyNrwO17id7Jy4nfHzfB7X/++u7vr/mePXST1F7+Lw05H/F4JL4icBA61",
+	"Zgrikxjp0CDuiUQcOjAxRj6y7qTgPadaTsuR0mUK/fh4y6743ca3cAsxyBVgyWVW0DkTlcMNjL5MlE75",
+	"rAP7foh0KZTSEbC0wHqB7y8kWh+sLXDXS4xfMCaEKN5Am/JyaKaaLnwofg8Ve1LSCm5O8dxoM6PLjFU5",
+	"MsmlvRplM/F6RzSiExsikLg/QJnwhOAh5GCgJpBuxTOPxe8iPoNfxkImYzsdtBFjlaRS2KnHywC3C7qS",
+	"zHIlk/mlon50e6UTegbocg7Egf3qwpGTRNPIsMJiogYIu6Zf4Fel1DDt1KfQf+szaTE9CMvfuieQAZ81",
+	"txcBBw9T7iy7Uqovp4XyF/JE4kh9ghVlk9OnT+GRILiKI68ACz+w4wN/cGlZ+9OE/4EuCp25+DDeY7p0",
+	"FwtfcdGzoudz5fxlr1k15f6iesV2inX0eNHs2udfEhPaPy3myd0YgGuOVM+SAE4xpQD4Sd1DXl7NLwfG",
+	"ZImZaf/AQGznoABNuTf7i/B1YEgWk4D4EXyO0v78RpX5fBdYIysD59iEF8atibDY7R68/C7hIkQ8U101",
+	"C7Q02gTUPTWLMC1U7ZpDk1/CugmfLLgArezS74pAM+ZDvVOi8In9hWnp1a/rXU40cDQCHmqGhN1shiqs",
+	"JnRx+GyXYCCq1w0o1Bd3bd4nYEriheA5LpmUuekZ3fDF54kaTwz07+/+oEguYCwTRfUrInYuUj3gy0Pc",
+	"dsnxdrgCMaKrUZwvxHa0cOBgO60oLwDLJh0DkjC2Xg0aDZdXwptnsigv7XcLxiigEcK835XCFKxDtmr4",
+	"1JrHh8zSJaid1caHMe1OYRI/IbkHxn7bKzm4oUuVxlza6OrSm7qG4QbDXtRLCBIwAQOpIU95GppLuvpM",
+	"XY2MuSkuk7SwFiOprw7oEC2A1FobwYfzawIO71KRHps9tWudDHITEJZJjjz7PWTGC3ENquvAEAHYdRyF",
+	"oYFvyOs45ykxyZUjGrscypQftbtvP8/5cBdYxiA3CCQRSAF6Ptx9ZbTCP/bE41iMlSoJeoOb6Cm8Bueu",
+	"ndWR88zI5NKOPtgyvNkBjQsxPrEbgthQ8VP6zPlCxXQyMbm1orClX9otHa9xVLtG0Foe7P5kDeycuCxk",
+	"mRbD1DkP+/adcR7CukyhmV+LdIixG1pGKFLYNbt0C2kqzMZ+vIfph0s0Wpe5sguNhhxub6alKzJXJanR",
+	"BcgrJq7xTlHN9KH9uhynxRi/pbtXCCdh9DBZO3IiaiJY7lRwfVDAqup+03neNjXc1970Rs3BTkEaHFk/",
+	"XFc1GA6YaFdz70XhdtEwazkKwRs8XZi35GrTqbks1SVYKz4DFqUxnORBbD/mHLjWZL05ZCk+rW6mdm+V",
+	"pfqRrZ/7Yfc1NB14b6xUuZaZveMRBAxS4D5S7Rl3Zq60Dr3RePxB+ITQppLbIAfHaCbT0sV/SEBvTHYq",
+	"CjkE1uNcTZQs2b+cltYSXk619cLDy4MFHY9T4EDGo8TArQWWhbEG9JQv6fjs4K72i7qIxdEyVm6QyFJe",
+	"ySIQTEMvPAqHYGbyG2DKYbvr2y3Y7KJ7zYDX3MyQjNzRkCuUpikN67lxjiCHYl/jyCRKJlmq6YkPqyHd",
+	"d4Xgv4PSgoIQJGAeqweGwEZeidtaUWshKmtFLRdI2dh7IRqiA3yQA9dtsoFAOxkGMa2oRSFCK2phMOCp",
+	"KUNHvIXZ5Uo+pNFX5QMTL+BTcwGD3zgHDn9X8b1aUSvwmFqEu3BuT4tyz85RaSEaGJ2HALWFXkArai3u",
+	"5a2otbAFt6CaGmysgKhZ2P7qv3VJjqi1sHvZl6tvJS1Wfagb+VbUqpli+2WqFtb+psF2tqJWaLdwDMhE",
+	"2A9dXdU4+XgJQg4G5y7MBDREjUR4lQLnApp9k5pvNeNmvSeA919BpkmVpyJJEzE3U0iziJDg+s9N1W+X",
+	"NPytWQuS/o4oreOTTveRSDXBppBA3Hor/zNV+byHOUTr47scYoz18MY/TWQ5WvxDHfC7Z6P9PZBkatIJ",
+	"q7DD0ru4lNiSXFgzOPVMlEpTm+bnkYClR9lOA5ZPegARWLrUV6gCWxmZZa+44pUeghiMJ8rnZwajO/8B",
+	"BVy/rDrrl9bcTItJJueM/6/Tamx29/U3eghxRZ6hzJzPTtrZoExv1bKdzy3p7UzNAwmkvR2ZCXixX506",
+	"WvW7L3m//acr3+5CybE4+0rYWCpb1IIZ3khvoTLDmmngl5hOBOmhS8PzUsvmeblF68G0XM8vs0QvM2aU",
+	"yLAGxxsj7ahgQlHGfspy9GBshtsy3W1Dbtf49f+zGdXyDFMtnGCjBCgAPU32GXX34fG2c7nwlAdwuOBC",
+	"Zy5sWNq+zBhZaP6FiMTtqDB7TqE1EQFvHrcb1rwXJs8nAzADpBzqXVcKmtHbd4AodCutAR4Fc3xw547L",
+	"/RA85q749M7XO1g+2SEdVWxpFjxcCsvF9rshkEwDuKWY5iDcZSP2AD5NWMe0cKholiyhyLXdImqHgBTp",
+	"s8yGsDWY5gZhXO0Cxxw5HGNAmY/rkUAPg/hbPNy1kvb1wWFn/+n+wfHxyX7n5ODp4fHB4fHBwZPD486T",
+	"w4Puk+On+93u4dEx19GBzR6KuNDatblw7dKZ2NQIWtl3jzqdphnFEI+TTudJ9+Rk/+jwyWHn5KR7p8lb",
+	"w/TaX1e5jT7JI6yc703R1aBO271ys1ng+f4YbRmf4T7z+aOzCvI28DH8onIziD/iPfwOuBvQITZtF3Yp",
+	"oXosGP8eN8JBxe87R6sKlW9X6KuKiwykdtRZLBkbcRWkItpHV0P+c/8XuGgB1yFBO2D7YcoE9zCQ3F/2",
+	"FCDErkqvarnYSbrY9+qDCxilT0OlHfgLmzJp4ylOCWvzPQH2f7DrBWrUMPL9Or21Wz0r1hCngqvgUltD",
+	"WEPDq8CXqJSPljSdP4AcJGgFDwKFQKhgkU4lqZxqbiUMpLscRK7w0oUMcI4dZIt2F0hb43Tsa8eTHJDx",
+	"84QRBByi0hdfsOcOiGFsYEhRyhBU6Vkhx/6eRL5C/b3Nxscr8TUPEgxMtRq4DTKfHvIhvxeDOp3katj2",
+	"WVXUJoVq38WQIiYi4o6uxS/FxqKvg4AnV2InALk9ws+BvlCNsNwbMq1UEiLgrtRATgvllYxEaYOJZbRE",
+	"fi1/kQyEAzAXkIqwL1vKG+WhP6Rwb4fxK0lP1HDlmfN015pMcoprTo3TB1xvcgeYpAk8s5r9pYdZboGX",
+	"KYaGAdja5zgLqjyVsTC8Ka+9BG7fSzDPa89+hwW7YBhr42Do8lM80L/e0pF5VzS1YbjpycE5AgQZzm6/",
+	"RyTUBzkos/mpCz9mFZYkCkJIrGpNHLo+3lgfIh48eeAIcf9+EWL4YTbyCP2neaNkNl7SguqAUQabG2U2",
+	"5g/TpNEe8edp2O6NHqb5WCXvdNlUazwnbU0+jPdy62qCBp1jpxvJRFCdlzh8ypHSS8mqOk/vQ1bFBeWm",
+	"bk94uCgYJHo8oNItsYc4V1rNUK/Q3q4WQHXu8dGj1oiKuc30YX5vgmI6+DwjCRyZ9FJ+HysIgYLCccEj",
+	"VoiMGwjGDukx3qaNjaDwa8gXLf88d+YshT7P9LaJOWnJF4GBqH6C/c691nEzQ+95iU5g9aUJKbG6KaWZ",
+	"hhVe009G+vTNixlWPGKUwjCR6A/tEaVM9X1iw+0J8rFbyYtjnLogwnncUcWbZtGRamI6oDnCgXe6Bwva",
+	"jpvnkiu8URulnhc+UPOHGH6fZo0QB8zLi53lL/sI5djr3ZZ1hqq9RtmH7v52UoQLwg97j/58F3UIeOkl",
+	"dIkhfXgDVQQx9Mmkvj4fxpCjlcpXcC3WxV245TAFP6TGM77OKB40SijAZ1pDsp02U3MGjJAz6rrBdrA6",
+	"/de6J9tfYl/4zjRMIZ9z89yusFouhibsgDi/zUZvJO6sUniXQOAZZK7DjoeYCWbtMsgVRvENTl3oUN+f",
+	"1KhdN+7BE93/Dm8IA0fQddicvyu8A5Pm0BOyCw0hI1kQGrFdn1iglX3/x3nvkRKIrCTeQ89C6TsKyVRX",
+	"2BfbK7ctfMgwJqiO5vJJ9RAImmUy8RunWt+osUqWUORSzrL0jCZj1rOm9maT3zQxh28LsTsTe/vHjk9i",
+	"HRnhUjyd40pZoEox9C6RkMswdw3cg/j6kPEQVwrbUlRWKBS2aoDQTcLu1/unA7rMvLgskDSIo8ZcDzQr",
+	"lupDufAmjknIuh1wQXdqbQd6iF7oBcO7Ain4BgzeXSjx36flCIPnicwDtqO2eIlmmH2seJAmAHEf5mZM",
+	"qq9xaeA3dmPBdrm6WO9vLfhjq9c9ti9D4tGvVGmnvEjUbTpQxaIrBhjKzQ3W+Ys3jezuaYE1vm1SlvS8",
+	"TWsCN1AdMNkF3RjVGOE4KGsdHx0dHK/V8Njw6XIz3oJoHh+0afOCV+HELi9zu063GSv7vZd0p8svPVI8",
+	"2ZblQPePjldmQOtztKZjdfwZdKxK8xCf+kd57y/9sdnkmOxWJRTZrQ7erEc8nGYN9PaLTq8PUBYR4D7q",
+	"Wsu8uwDEcqy0y+MvsxTpIp18zljORWIqesSniH4hnWIgRy0YKFUw1VZaEae/TdUMpnNAOjvJzW2awD+x",
+	"uaGpfGif8VwHyPAaYG2bEYrurofrR3OpMu7biRw0ShPmZlpiH/NYpvpUpBqa3Ow+g93s3HbMXe2fD3EF",
+	"z7wd4gpPeQDEFVzoKwS4B2OyDbwdTnsI1xzn0ecHT8B9vwHb/0jA9ofAm+O0qaPN3yiZzBsNul9eX6TQ",
+	"+wbaHouqp2a34OkAdQG0mEzziSm+GhT6x2Vr9V4g7uCzbQ7hfos+QSPcyassMtgJ6lTXU7t4NUloSy1+",
+	"Pn/xXKRFMVU58MmYzGjPBI5/+I6YZVxjL953Y3X0iud6tErh18lYti97//v3//jT7q+/daP9o6OPjbnb",
+	"i7RZfHhsxoD81MIavoODg5MIkQPdkyfAa39ycnJyKsbpIDfYVI1ikzdqQlSQSzK6Bxfd/TUZ3Yo2afXl",
+	"ICd9+HEX/7Hv/3HB/+gt/GPnl/av+O9udPLx0Z93/vH7L/+x++vCcY8aB+jd+Yum8Xn37vyFHZ3MzKCZ",
+	"vVCnBH1C+RJQGayMwNPkRB4Oump3/+rJcPdQHh3sniTHnd0n3cHRleoM92W3pm9LgVT4Y20s5O7w19+e",
+	"4ijAvw83+Hd3v3kqvNPp/0zV+9R6bqHhw907aj2HXt97VJD+jrxdDYUCaFRfonmJGx/TIQdMw+JqmmYJ",
+	"0E8VC/PtcPh0sJ907xG6XZvgef2Fr023vX/cfto0grdNJ3Ta3XZnbWzDp4b3bbJX77ELeplgPjgkjjqt",
+	"ouRfQMbxgRxxNchVuSTQ8v39uRJFeq3J1YlEPBsVanAZO9t4o+b2Ka9koY4P2wJAYlQQIz4vRHaD14sB",
+	"GbWB94g6AEvufT2SvOhqFhVv+Y//Go2u/utZ8Y//epX9n4O/Zclf/n74f953Z1d/+fs///H+1fwf//Um",
+	"U3/5vhz8Zfane8yZTZxx+oLbhSh80gMEKXSprzBMqYzMmldc8WYvVJbequaKGiJePQlGgsc21pnKUo0n",
+	"5RJiUzMsfQUTeHor9ufgYFPF3wNmPN9wdF7CsbWaFaQ1z/CB15Vb4WExEbpki+7eA55x+DFqpVvQa9rt",
+	"dUmdaibRZAFWlpb9bprE7XoFdUyu+2YDyI5+DfKTqzKfNzK8V5X5iKDUIOmiRhYZ6IvaTqTvaCGMBaIO",
+	"+rpu8i182+BJ/ZtvsBoeIo6vL7DPH9FXFkGj8I8UZY7kbkj/AV1OM5Mz8RKRyaYDJWRGlfT6wl++gPCa",
+	"K2FNT3sHd1g3Byvy3RfMWun2O0gIZLcqETvxVPMP8aOImCtdshi2z4ClHmZsacROTJIFl3SkPZewY4yC",
+	"gHJZX+Md5GAEVftHBLZkaJvYie3/mSmI0178+BaGqLC/zgrWq6W9PMV8cpLmKBkGT4E/4XUd5SbsXn1N",
+	"AiH7Hz6InRh/GT9qix+bWWBx+Iq6A+CYa1eiMPCoZs7aC5SAKqdFlWw06LG1tqoOyzjqHISdURVW7e4S",
+	"Vu171hdpBln7sWr5PKAt+HI24Cdv9Rc/F0zkQIAeXF/xM349II6LyUuO7bKGhiCUiATz3u10qhLFROEH",
+	"EJUrNUrRfx1bl9WV2O1l+zrOVTHXA6IHhvVnrwzOMDOXYT9NlsFCGpix6i3w+10bYTQm+MJ3cOh9LYxu",
+	"yvPRWy3xfex74hHJEhmBlV7diBXGFpRStpu3hx+ZummzW3LXXg0GulL5kfMzAdbuLnKPTGW+uWNxMa93",
+	"EjjuqvVPSgdWnzTVt0qXBpBaK3jjmwm8+dahnj+N/frFdUFvz6kAnl32TnaWN6ZD6RJ/wLy7iPU0y2Jo",
+	"oCvc1dKy6GuCAX/h1DxwM7wlKt97JOc3IZiZSG46qV+z5hTDvMVx/iHVyeZbEBoHe05NChzzZvxTtOwB",
+	"3IbFt28iwznZrydbVw2RS77+uvPLbpiJ3fv1t07UPel8DA5ZAqed5lntIfY7h08rT1FlWhmV5aT4c29v",
+	"75f/3+7/9et/fKKqSBidb9toChk7w+LcsiELtTAzm9oHKa/F+zrs2tPBSCDlSOSah+a6lB/sYUAiTSjU",
+	"kcQ9G/W3EVA7FtqAQLVjFLbus4gRNh/DA/c19EnM8Z6Y4+VreaYEbGVO6Cr2t3AgPhm6GEndM1X69k+T",
+	"3CSbl2U+QaPdYWWpcrfC0g9JTSbVgGIIMcHsVFzNHZ82ajpsGRI3WILV86AcqUKBnkRRubsZCplVYUq/",
+	"tM5fA6eC3bQe1r7c0x3abzBBG05/J1lwClGfp9t3DclXc+h5jqcp7nCOVvtqLmJo7dqbUlIlSJqiiHS0",
+	"xhI+qOW7W48oGctmg+MbTqSYFlidG+byGkpbJheYxmawv7gI1CFcgA1KP4ANYh5jaz/koq6mNmVfT6ZX",
+	"WTqAn1kT0DrrqMyBtT9TgLenEZwWSJpZcyhLFOwzs4U4Fqx8b2/PeYPtoEK4B23TtTrhPXeNVVBvO+wr",
+	"3Me3JeWWG2KQK4U20gx5RkNtdY7lAvtldmLKMKX6mlMIgEasZna4imDDb2IEYh9wB0md6Xwsuc6BWbmv",
+	"ufstbMLZiV+DCcQ0RNAWshO/Lc1kAn8ZIV9xYaqkEf5Zsc2Kc3N4xVbUoius8pXfLhHt+quZAam8NbbX",
+	"polPIVEy+VHZj7pKcYzS3ClrsiLDw3SCc5nKtlEY9lbsQWfT5rgnH6OW/TjTfKUAWglPAq40fUpUNfAf",
+	"GqTo0oTbesN+2c07Je2lXnCCf2la3AupoEQZHQ8P0qz2OJPFp2pslEXpcpubJdArGdGPv9Z2dq0+bFIX",
+	"SLksABmIZW8N4hkGa3KrBuCwc6cU6PGKFOj70Zyes8DV1KP4bKDs5/Kx3WG3I3bivxit7Mq3E9quEJHh",
+	"EkFy9Z34wpifpJ6/8IvH2wnPaj6TRV873nFrU/Cf9lisQrO9ARYtFmKC5bptltI+8YN0HGAqU21RUFzN",
+	"e1DQEW5ZRxWb07gJjJR+p9mlZDv5g1KTVsQdqfeAEbwfGTlOl7Sug6pAxCpVTpdDMUJgIfQembXECGfT",
+	"0sbdI5MsNPQTvcsZgH1X9hkG8jiJCblzUk1KgrQZReJKYZKwibtoO4/6gADCxarRAsr9TBU+I0gAMs6Z",
+	"bdZ+VUE1r1BTtmapWIW6SkFTByV7wDeLqS/x2RyRA4wQmCap9QlkWnX0l4OoNvdv+AGZxL9V/9Y8rr82",
+	"RdaFGkzztJy/tWODg3+lZK5yO5Ma0ERanL0+BzDETgyO3CUSlacJ0pTTj+iuEnM5FkzE395fMAptovT5",
+	"C/HcaI14j2LK+ImKdzlivgXAsdmP3texfTCTp/+E4KEnnsHTiv/3//5/Yhs9pwOnlVzOTLiyUMkAO2Zt",
+	"lLG7K6flKG6LMz4i1SJRtyozE/C6xyaBmhIe+KdE3UIPuMiMmYCaj9HZ/BFq5rl6VCLKHCCOuFBoKXGl",
+	"a3GNgG2FiQnrAl7Gf37r+LY+fgQt66Fp4BGwX0CMJGi1TEtx/tqV0wDc3hZnxQ2qDpMWlMnhR7sL0JEe",
+	"/sc4Fi+7Dc9PdCdSPD9/8QYqXSW/r8oKUKADQcPHj18GpgLpkez28vixHWLA2hP32WxkMlUnehJngd5c",
+	"Tf5L4vkQFDoCJvhTX9uPOZG50qVXyKOT7FEUBFGXLkacs4U2NKNVW5zroC0Avx8/I9BKorN1Ne9rFXSr",
+	"wbhGKKVl56zKkkgUJsw8UCIGWC6gJD9LB4pEIGcmT5ZoP9o/s9uPmiBIxH8aEsTRkHITsjuBFXZoLZE8",
+	"DoFEfw9aTFABh/tJAhgWnICDgWKAYSNFb30jRQQrkBSE7WZCoic+IIU7nL9+DcJuborCxyN+PrsnIToL",
+	"p0NPSPHYTpPHYsdaB+wTJAPzGOYG/wXnxBs1jB/xjZ6jcBrMjCwdzIlyBIMW+2GQozMCrRlMSJRe4drO",
+	"e6h9pUA7apgj7GpOVGyOhAtkJvEsf+d0TIKD2N3Kq5AkBtFjJMpCXVuOIMxvzQqgCoEarqZ5yfc582kV",
+	"kvuaF6Ua231TDexM44yMDSD8jDyFvtJSaX5lPA1hB3jt61xqOw0zVRZ1HjJ4JtIY1krsxI+t32kjV+m0",
+	"oyRPJXsxJEj7nWWmlnAf47EuC/S7z1VO7ezB4Y9gtOHBpXh3/uLUGYHSlREd2wrJ3jmFOrgBNZj/zo6y",
+	"2zDILILIT0llHOi/xRn5u13A/+t/iTeUDyv6GgxgpZIT/8Y1k4jkObE8/xEyXLQc0ULhCDveEQIRYK6H",
+	"9hG6e2yvBA5G1Nd2P+F7xJHTDeVcBCR1vYV3/Nd43ZxEY0Nd5l4wS3FPhhjY9S2nZV9D2mmI1Lxaju36",
+	"QdIHlSVgyel8Mi5BrYo+QUrEeokZTMdE3OvSUMa0xRlBO+xksJFeX8NFwMuqauv2RHqtTa58E9zcTK3n",
+	"ykuxTR/Kemzk1NqZ5D8XPutUW38y3rvtxtbawEuH+rbWvVvufPRgC7Tb/OPH5CI9fhyJjZ2kCDvVr+bs",
+	"Q55N0h/UHNkYr1Rm9DV8A7vAeKFwecD+Duw3pJjgy/a14Hl8o9SkIKpTe/jIU2LZ+9uhdnRVgHL1X4KU",
+	"xyKYEbfG2kR7L1jqM0pnWaMvjvB+AK4/hXEQjx//7f3F48f3cvnsyxdup7LLiQYSTseRI6UcOsiN5tDk",
+	"9pnIqxZxs6cd4x3AQYZFjUlPrxRKj4ImdSwnBdM9evvz3yZl3DCebu8LfQUFLfBilE5Ikp3kBcG3IibS",
+	"M0czOwyOJ2aXobGGhEeZhxhm9BlbBQBSUQ+Omwo2VpODkTfRdrLAb1Y1jWL9SWr6IPalnbojFIfjD7te",
+	"SyxeWMbk1MAToOBz3aGJsRk1Fr+jrBs9XxGRpxDhxhnhnqrwHzDOzoxHQfWgiHAzKSKvZMnWbpQWpcnn",
+	"NAPZlavKedrnwO2C+LntybQ/QN0sAvqMSMiylINRhHxpOJg6CbYWVgfErtoY3v5GsfsD1KHuhcBrp9dE",
+	"qx8cRr8HZE16GzCC0wMGQqJO0tRxfij/vYPphz+QVaKfKqNlf2E3UR5KHASJfwiCV9zzzrS7dZWseJOM",
+	"Aex14FYwVN7+BmuShZsNuDtBghUEIa5w23E7JiDwXCiKOVjvEFlbFlUgiGNza61JbP03CvwL1I4tSmRj",
+	"gR+vVYkpmxjLqfYX1OIQs3sHk5sCnrNBbgqSiob4/PFjT91x2DmM4IEOOwc9p7PulyxdivV4XV4wS2+s",
+	"F4IDWHk1G3gAvStXj+VYIWC0DZsbGAJSUAd9dWNEMbYhnMRhvLbOW4NEe2UTh4fSIH9Hr/l2JPNUX9uX",
+	"kzfWcMxMz3nG3xV2TRfpVZql5RwCkhj5WuOo4tmgxnGol4vGF2g6ESgG2S+7XPuafTjykN2irkwkbQDO",
+	"fFpV4aUcGlloMLDgn+PDG6161UmJ2Bw0AnM7yRyzcjC32XmpvhsaR23oFbllDn1/Qt+lJQ3jczQAjx+L",
+	"AjzcGWlqc+CDadkI/oLxAPDiJEzyi1eFXSpP8dfVIlVKeXD37iIFPA/U+1mMN8c7G31dieJhaoCehtI0",
+	"ZE6XGuKUOWm7vpJjFde87Ip8NdyUolEKJ6rK1bQ3ctxPlAdMTjTNEvswjMCAZLpTaHZOZ7hg7EeL1YdJ",
+	"JlMNgVbMI0b+Mj0YfQZa748fw1CiG4OuEgzuadUq+GkLM4mzE0xCRboUO+CStzGUiB/Bs7ssO4yE9WAp",
+	"nK0cXMSPejAccLkMZJkB7sHmHvdmV3Z0Gt6QZCjDsbPRO1KewwWIf1qYYV/7GAadHGQespuS1I4laTZK",
+	"M+V1eYuKBZWDkUr8xMgAN7bAtGpfBB68r3dcVOKGhT6LwkQ3Sq6yLDl9HKDh5W8zGCmIw+k2ZS51IRGP",
+	"HcpomBy31KK9qDPujQ78Bfc+IOONGBDT1+jrEuCnqpTuPaIV7PzRoiZAwP4PyFnYoHkCylLhM9gXhUh3",
+	"4mSGwXOFzRd3Rg44JzKnNQHHZim0m3AKzeS+l40jSID89XUQwpxyTnpG/u1cDAwwbV1j9t/7sDU8qn0p",
+	"OIIcCC2qMyozEBzIEjciUBfvaxYOxnqVMXA3TJsVvBlVRZF3DvdPCLMYah0DohIJlHGUCjFM8VXApaVU",
+	"ycjM+hq0Y0grCJ40kElGgPSCUnKYvqRP9fgxxkEDu60njG42uFBS+hKFwSVJHTBVvd/0emRHtofm5Mw6",
+	"US9vlS4LyFObvgb+wMAxhZUMjQpV4wZuyV/Rl405ln1uAFthDYgNtx4/BhIcWjcvXr3lyN8MRdeGjccH",
+	"9sVyOSjBH5xCAy1MpTCYvEl1Vboep619Am3jAcD8xJDytkFOSEppP66NqkpI+gClmrUWriu9ivGhaC1y",
+	"zgH9nvfwqIYRwj/bewI6qCcktjW7lEK9nxkH5ce0gDVG8yP+DepDkfCw/49QAJjIa+XTTkM1YwX4OMN5",
+	"A+editifGJMXC9h54vqmMUH3D/qsBCCvyFoBth4B82MlNZpbfHJKjdrNGZKqYH/tk4GArJjIXI5VyRFz",
+	"NYdi79qQRqEheG50kRag6fv4cc+BANG7L7zF4wSg9bmpZnzrGT3pr20MnOh6fwJZfpwOYIIwqyIwJKRN",
+	"gXqedVEq6TwZ3hrtiHBLPsh3OCpHmUKyeRi02uAF2+LtFFY8f1T4AIWx97WLHUoiu8Fbk6dmnR4DEGe+",
+	"uz/6jZLJ7hmwkdCQDaZ5zkPmbwVWACJszvBxnkiKosytSxW/vJDXMW4z3AjeFvHrs4vnf405loZP55Xi",
+	"7aPvHO4/5bePxGF3nz05BBLITD06FfGLlz++vHhJZuz1u4uYqloQup8RDr0MG6vZJ+NOqYpwOqwneOBw",
+	"q2FvCZ7wldEKH7MnHseU/aV7YwCHmaUd98gVMDoKgj9CARP4E96Pv1blDjEyuPskdVpi1aWAilHm+70O",
+	"OoeQF3MxHxyG7+W6n+p5BApu7a05FMbXpkiYJyfmZar96Wh/VDbEyQRgXabttvGEp4H30P2RjRPFz3bu",
+	"ztJC1T44fML66wdYvJ3DTucRxo+Y3kw8kiPIzrgRgMoEeKk4iR3VivVu5VDZmWy3ZXt6fO6Fvnd/UPOY",
+	"87Tx65/fXsRt8b3Jxf6hGJlpXlRl9qvC+5w6tVu52xAQg8J9Z2OZW8+gcss3apLJOSBj8qkNJvD2bp3j",
+	"RdOKNaM55wKuGzXvUagoyCeFKgNuJ3guTtBdk+/mqpzmOkLGySCHQJWI8ECIuWgQX+RzkU81GE5wSpJ8",
+	"/maq/wSPXesXZK3KgHj1iuBrfhRe5PPdN1NNLx45jTpM281gWQTW9j2OS8MHK9luw2ThuNMBP3mbaPgg",
+	"2DYGsxtXJ70rwLLYg5igHLvbVwrsbjk5PHoSiVhOJlmKO/MeHfkf/11A4EMTqYBuFbtbJCpui7eztAS5",
+	"LQrUE3Xq/Qfkli2CDhlry4bTLHPR1mHnJKKdUoqjDx/I2I3WlhQCIZ0IpwqCJDhwgotUO2bsWXjQpT0Z",
+	"EK7omnaOaBac2d9Zp9RxRhuBaB3x14uL11X/DeI3XPFz19eLO7ANqSI3ZCOTlyIu1YdyD0LZuCcOOx2x",
+	"Q08J7QOyEPHe//+f/4yxuIoy/8Uju2M8icThQdcePlLSFVtgmI3BTAPGpUedblu8DRoFihIABD7SJKfO",
+	"OVEYqYR1IcgbhHnnrvgpfYbzmbWM7JyGJikkr+WtPZni5AF7UrRFtQgzkvDIErBwWap5JZ4n8ATxf+2+",
+	"wSN3zxMsfssbpb1SEF/H5Cy+pBNKpVNFHz4M5hfjMpcDZS+EKKLalKf1AweJNKnxE/cIJYFB7/uD53Q5",
+	"rDvHDqPnbELgLV+pa6nJnKfgMg0NIKl9FIfbjYeFEyt5WvqKP5lJ9vT+bocZRol2MGvsXK3drupEDdKx",
+	"zASiigqxc/769thP/2Fql4SeWuv4KCInnucYXIDQq7iJJlQWoT2Grumm6ZP9UQwqAd3RQWdsJ2w6pudg",
+	"nib7Vd5dPEcQTJmWAIl6TvBwx1BDtDQfo5aZKC0naavXOmh32gctAImPALS0N1IyK0f/tP++buJ74Xri",
+	"fqcTJDomuRko1mErIl9hZlfCBcIMtexBzVTmpcu2wYKGVvK2eEXbUyXsxvdze/Z50urZZ/wrPDE2KE6M",
+	"Ju2f/U6H1GhKpVG3L7C2/11UOHvgDGzWbAK88VF7dCsAfAEIbh1Ezp3wMWqi666MWtt+mkN87KZrutfb",
+	"eyYTWr14yvH6U16Z8gxcXGhj+xi1jja50bkuVa5lRlDjAOfW6v3ya9QqpmMUMmidF5V5IEnIpJTXBRBK",
+	"AQ6i9au9xJ71TefbzjAH0WXfNejpEjjcgSog8kSBk+NxWQxPw1VajKaljY36OjEzfYqxIjqYU+01C8jb",
+	"c/bEU6C7SSrWz1EbGaVaFcW/2jR9w+9NCU6WaPjap6o962D9We/8l8ZzDtef84J21JeUHF25Lp5L7eeO",
+	"G79lK+O2u8eVu6XL48JnEwvMQaaDUYg3DqtXIbyXesasO8inY1pgOaCyOo/Doh/sGZRMKZZ2LPhDUP2d",
+	"uz1JMOdjtP406zRtcqBT+V17pF2LQV4DOijuuSYnK7iI3KqkoQMmjs2XZvWsj1GDrARk3Tx+GzpVrO9K",
+	"DUILmZxlt6Rz9uCEyghFrUqCZ6ML2GPP6JnvZCq6Gy3faTmyptc6wgmet8Gy/97kV2mSKH13o3S4f7L+",
+	"LGo6YSP6L2PMnPmy087Nq8BqOTMA3Ue+EI5M8DgLsxS/5MQ06Q08Dwj+OHVerZ9AfhuwjjHVPWOnXx+U",
+	"sHgfdiV3tGapDqxZJCQXcAGiqpHeoS1eGR+BObwPQP/UzD3WFZUiqBRVsZM9BJcUZqyQgEYrJpuYTMuf",
+	"IEOCxYY3lJDC0Fdm4AVdYuog9ik/7kaFeKzJCmOO5bVj9tjODL+AxMsmZjJIlfyg2ErCPH5mUDNnCwNZ",
+	"Kjne1EASTeHWJtKdV2nscMISFQPf/YTPv/2Tr4gPEFouOQeX1Gw75cHWGWT31VsvL+T1uqPhmI9RqynV",
+	"uO7c4Bx3yseo9SMVoNad7o77t902OhtsG6/kWF3Y9Q9ndDd4stdynhmZXBjzo8yRvOOwe7TJSBTTycTk",
+	"pUp+Ukkqgf0Hdrf9DXYp/61/SosxkP/8YXZGtDYebb/l5jjwRi70+vd+o399xB0TGicX9s4XhPKTWqjx",
+	"pJxvtYGWhS/lOFxjpZDD6EUHWuxrRC0yxJEAoW1xwWh+6elQ0qKhW28huKjvh6m+nBYqrqaUApFoX4Qi",
+	"pMpwmiNxICA+T12BjitNiL8KrKjdkcNuH5nN5ByedVqopo0WX+iuG+3P1Mt6PvyJFsbGe/NiPLLRdIXh",
+	"b339ZvNwI7P5vZnq5N52dskWHxZb6lt9qt8VGwVz9go0O87hnK32fXv2un0fp75nK9jhZfIIEzDdDYz0",
+	"6xxwAUDc9D0wL/xxbDSuiTvbaDK/H6O1iRiBPCGQWZy1mxKAdzUj58NXRisyIfdPVHxRP7bmu27uitqr",
+	"HmxoN34ySTpMvxnCP1ae4o2SyZ3XuY3Ekb5wm5VJV0ax8F+hhDZo6vS3KxKQTSuILrFXXDlWu1qPYYSd",
+	"iu0kLWxIReBBnfCv/Q2ta4XpEI+SuQuiaQWcqcF3q7FqOsgVojeoqUZq6mVRWaEauh0bPDB46rtbzrs5",
+	"XpukOOAr7sLjNfoQ+EWuwI3wk/StAmSq+lBSY9DY3NrdCb56K1C7DelBcUqg7R5PTA6X0tMs+xjQgVan",
+	"3NuRmYBj+3Kam4ly9a93P1hTuq1RR1LXjbIq/1K7kZDDkgrU8CE/X2bl47etSd3Xf/16kyJsDL+3Vg1P",
+	"e7rda77hZfbHSabQFnHHDRx2qBW5lL2gz3VlXZV6haCjgJIYvnGDUhBX86D7ptJFF/Q8D4zJRGJmGttw",
+	"7UlIohIUZPuaUEVtgfVQ0PMT0wlssQBZjG0EqPI/FSobxr6JL2CQdFpPAHPCiBHugk1ugACuPWyPJLEZ",
+	"GjyShWuOjfoa68naVDrXpJ4DEN+6JmZ6PUJIMaCjUuyT46TR0tdlDNUptijS3bn9u69HAFwPTyhHKs3x",
+	"AdoiBkG/P72hB41FpuQt1Y+GJh+rnMQ9lhSuz4IpsK0r8Vf4CpsXrf29QJtw8xNfo2jj5id8D71/W9zA",
+	"mGzzo6HRcvPDUUdui8sbbT9m8YdEA4QcM1tCAhpOXYkLCKzfN2jAtxj9i2IJZMUM8yYfGufFfT6cvw8R",
+	"q2/kJ+z95n9YWYz5S8rbEDHDDYWErkvap8LuOzm4YR4quz9W6hMEg57pwrW+A+guMQBp9DBG6gtOC+RK",
+	"I26Z03pnv5iBO4K7+Ah5gxzLGnR7Uq+gmWlAxkcUEaEDkKITU4AXgx6D9Q0UtNYQ7RM5I4nZ/EWYbIE7",
+	"wBwdwHNjslRfvzAzHfcQxMk93H1tn2QXHkTJPJtvVD+qMqPHz6B5oUdlKsTL2aHBZEvAhudaQDzPXQn9",
+	"eJiN9x+aevGWl478rP5WPfpWPWqoHvkJ8gyf96EKSNW5j2x434pHdyweOeIgGa7n7bcuilJXVJM8t6A1",
+	"jWCzwdRsZF6JZyha2AeQv69mvK7mjhymeTdYAmS/h02rlLK+iGMOr7uVZ24/18DvTFudG+xo9jJDk6v0",
+	"ertLfE/noFgpzMKtzmcv5I7BxXrz8nXFE9G3muK3eOWBa4r6vmb/ASKWbTJO62OcSbp7o+arE6EOD1al",
+	"r1lsKIkc5SUwIBInYtIWryDlSD25pblRut2clwN6zjv0k/z7pIJwCLZMAlVOWpn+4W/5LffzzZZ+0dwP",
+	"T8TQjPKvFm0oTNkHgmY0dqD8BDSGkuh7SbcXW/iZVNx3hKSOU7MtYjBnsUO6OpoCrED0vGxNDkyXkDWJ",
+	"QFTwRqmJ/bM2M2CvQsVAUwDRIjCdelLwGzVHx98TmEsmOKqBNRZoLYB1E4tE9qwE+TeYaYXf4BP0paBZ",
+	"+ldpS5mkE2Vn7YYmeuvOlNppn6AxhdpCtnqBBOOJ1Q0dtTO3fullsQNzzX7rafnDp9e+NcH8uzTBOArp",
+	"Lbb29aANClT2frtR8436Yew+BXxWdZ53u+fV5YvKAsMSh20gGiJrmJDGFXtorE8wLxq2ykwW5SXxd7tt",
+	"kpNuQa+J47DK1NDrUnDb/Yrywd220m+lg6/ftv0oixJFxb5l4jdJxNyam/tZmWhtqsMtTGcY2rjE3xUq",
+	"OStjIqsGki4pxqmelqBTVc4MEZQ39n24RXzfRMJ2nupDu2v3at34Zhb+aCnT7dfpZ8mS/qDm69Oj0yQt",
+	"dxUwTC9NkYYM1zWgKGk1MJV1aVC/hHkh6rTWkdBqBjpmaQ7iw4UYyhyRIpLQD07UBxWIkEK/BhllJouB",
+	"1E4GJ2ewgwTSPl22BRFxBozjxMsYIQie1M37mq7hm0QSwRGj6xgBBCYQt7bFz0MvyjFDRU8nfpRlyP+X",
+	"jlWELLfY9ZFbU0oD1ddUtkR1ZqJwRdZwku4i4TZX30Q6D+TLd4xGyK7HfIMNjcfNSWjPKr61v/UWKbg3",
+	"BzH+zLff/BSWRvsh1cn2Z9k5v8XjTcuB2eaEt6kebHH4O12m2R8S8uln2ba5/vqJK/P9aLu+Zfu/uQFf",
+	"FukJ7A+KjSo7AiTA0FQ0tSd8YoAnNT8u3djfO61LOHB5FwiLqVUU1GoU6SgM45TNCmsnhUQxIgfT0RWC",
+	"9LawY9fXsDmyvBJQkmMhtlCgLVG4PRi0svFc1lMg3VeVK+t9ICEuAIMMdmrgxmutBcjQ4J4N/gD4F33N",
+	"qiZ4Y2ZgjrgR1LCeAVBfy8GIHY5CzllwzYDakS9TxAN6OGufvNJIBGPN9+tr5IPHhAkRDJNCn78DuS5a",
+	"GKdmqM2MdcPxl7HYiV9PS6fwj9dHPQnrrzDbMBQ1dmJMYcSPrBflxIYzNSz72kztZwheEkWiZGm9n4Jl",
+	"HZ3UC1ybnktTAwvUyyOvi4NXAE22tAA9BaA35rdpC1DoL/o61eJKlTOlNEstQAYJlA1QEIyeCRi/wWsC",
+	"zQ5wl1yVnvt9zVAk6XCocqVLuluBA+o7ewNUQ6DiSBgAmA2zhbYklCnVaiYzxD47/TAk9Mb7sxoKsS/T",
+	"V8QpBOq5IKQlrw1wbQ9Nfm2Quv17ULDEj0tSrouiBBXaGlIfgNv2NTwwiYgj2m3hxcYGaM5dDo9GdSZR",
+	"3oMGO1f+bcAHL1R2q1iy+0f7+BOTZcxxDzm+UFCQtS9kWroCYySmE7tIY/vbt5irZJ0NVLaLQTEFer/0",
+	"qV9GoDiCK7yvrw0sbcxkDmRBcuUEDHdCLqBAB0nQ3bf2fdHf9Zz8uFP1oEF5D+z2blHmSo4rDP28tKfW",
+	"jfO8d4DVTsvT6quQ+h+Jv4yV1F4V46VdVHAbeFf7fdMEb4VvaQcGX81atB7Ic4FaE3XYgQJqga+HSknU",
+	"Q0/ynaBy/6Msyl14093zF8ADKK5yMyus7UwMTxZ4KeJtjwEFH6OcKzweGdjYC7jTlLZ3ia+MuRnL/CYW",
+	"sq/xL8Uz+l0PYfR2vcPs4nCK9d5hHnS9HGlFrRFg60onTlWCLv5SO/0XEs2Z99B8Uoq7GE1Lwu3vVLiM",
+	"H0UhTyxqY4G2YWZm2VzsVEWkHpH6io1UCzGD2SZvlO7rnUbpw0Aj4BGKa1d1f2kF2YWuclTVwucLvTdn",
+	"st0sSPEZTZbYG+MvLwl0FD+ieX3Y7aAqj/KiXLjRet3Va1LAHMgpapJShAiVyGnJt3VE07j+sYofVUUq",
+	"+rr+ID3aLO1kZIVA2HiZUT9f2plIn3XrwJPOA2WvjSIpWWAQcf5io3gKLm8jzi0a9PCk7QJOPAf4gbdp",
+	"NvRmZvObFBRNfqaAj95su2CvdtKCNa4/if/tBs/yFg+uPo3U85+HMOPK+US1ei3UIFg6rNUn3fAwZxM3",
+	"Pf6ljbN+rQe6Z7A9oVBpDFLtzqVEY52izCa7y+1liW12iwIWCPTLUWMfxoklINvfilvM2LDBGGAc8hIN",
+	"4x8n6P0e7X0YzQVhLxv5xbCXI79PHPha33f3CnO8aMAeHlH3DpzZbtTpdJipcZGvGWJmu8rIGeqxJEvg",
+	"pLuuJSfRHJICOHmmvobLaNZHc6lh2qi9aKkXlJI+Mb0T47AUewd7xUQN9lCp5UcQarHRILio7oHASbU7",
+	"P4AeUCCXZXHyEBngcHkDk6gCJaStoxfLoDFj6MR1SY/CHkHfh4Il+/QREEU4ToZyZlh5Fm+xE6caXKlL",
+	"mV+D3o598DO8Ekoxylvl5YWOgyCwIDZ+JIxwh+w/7Wt/EIsXnPIXxfC7uHFiWfSqU43xBsaDG6EUawNn",
+	"x9be45IbTAlX4cV4+RnwK1IXKuRVliMS4UM9AyjEvwoqUab5+v3cvdbWqMSGUz8BMnHLt7jT8zdt7mdZ",
+	"xtPErhQwI/dFGD4YanDjPDi941fsTcATvsUC0+dBzcAdnxs9zNJB+XWjAp/L/DbV1wQY+wMBAmGzHFuL",
+	"TeQAlIUKXSFYnE2eEPxhPTAQfRkQqtee1OlTODQv1CBNoEkAvQBZiOr2T6lqUp3CRGJUY0yk/CEl7EeQ",
+	"jCfGbHv1pMcZy0wWhSNgQv4mp+9DSWT8ISgvgExnEWaX7VZLIZGXma+KaWJDeKCuSGnSgCBiUYFzwcWx",
+	"3k1U0Z50/leuxipJFTFZFmOZZapgt5igDn19ZcoRXm6/0/FaHIudyimIBCqQm6YXsp7NtQLB3r7uayDv",
+	"Av2NoftYTrFKe37ennBq+ti/wZKw7KNRcnYMV3UCX4zWcClkHL6ZycuRS+qVhpTN5/ZX1LNtTObJuvCF",
+	"iBXTjBUmh1jTO3KAD3x+PA77LspT1xZS0UFkuCkn1qEt3HrFdn7B3EBG9opouCNAzCAjJouAGn1vtxEk",
+	"AYst1TDrW/fxba7mQCq1mWPw0i/xYB+8mlOVpsqu+WxOqBBgusfVFJJqElfmNgyYSx/iU5BhwqLcelye",
+	"8b5Ly/MOA0tb1J1HpckJe88TNJzK16qE9MpsNPfssN6yfMuyuCzLF3Fr/gj+yUu0Y7hVyvrs3MJJwWzN",
+	"Oh+FYtRP5p+8oeuHsTHsDTHG9rEYpjopiOHDei+ICCTvJTGq6Lm6KVRDIhb3IPAC8y6FSQe7tQX1btjj",
+	"rg3UqwdmPDY6wi0/zPqQi8L6HUOU2yTJW9BEdLXucqTGp45Ov6yli2Bj/h4gDPGfQxlxqLWFXhZ4oXTD",
+	"MRJux5Cm4DoYAiG6nQ7nebmszu2RXm0fO0W0Rwe47APCJWeSRUXNTPfczCorDSUmd7ASxIJAZwl5E8Mq",
+	"QTY+MSrmazOLmu4NhbigL+ByCI0BKKhtuII8LRTqPIrMmBsqlJIXmzyDmmfsuKzEWxOoU5MHhdkccv3M",
+	"tBQjmdNYldCxqk1fL2R3ekTxiYU3kJG3g4+Ymtj+LiZwh7sdFEpL41JRXDh2YBudUKFZA5qUS7bWqXE6",
+	"1+KsIDBBEeYCUeItti4kAWWiBaV8TEL5hBUvInRr08LX36kKTi1DA+Bqx6GiaZESYuEmnUygOlpxm2mR",
+	"VhYjWiHI1rGrnZbomOObO31paCKGrCasoSZ/jZ6DrNhd8173ymIxDKTqpcF42fkwloNRqpWdngXJ9+P7",
+	"hD5bZZa2eq39zv7xbudgt3Nw0d3vdTq9TucfraiF36l+02lqR+Jo2B2cyCdq9yA5Otg9lEcnuyfy6GC3",
+	"MziUT4ad4f5Vt0u06JBwrT7uxcywCbEL0Vrj+zwe3eGXljaJ2u22IvzHfutX9EpHm3AMwUcly3+33F/9",
+	"5E/gzaJl3upd3o6IKYkX0VZn33EMljqvYYoZvVZyV++XS/wGhP1X5X7/Y/TvwIQPXacHT9ytJh7yDuIa",
+	"2iGT054aW/+TlErIP4nNTKs8bqQfbyBbb0bl3G3r/NneeYvuhrupYsPDbckt/gejCn9OnsA27TIyG//n",
+	"VOXzPxwVOcynrVnIw7NWdqSQffjWkfKtI+VLdqRsvaF9SvapC4icbSSEVYGwRkTMEz1GvLcJOKKS5+cv",
+	"3hBA3P0N97WYgvwi1dcggk67ndtUgTGcKj8V1qoIwbo+vgQwDYW2pQ+ArlUpNBBWmVuVZ3KC2Pf33GlS",
+	"yhsbiruiBkfxBMeLISMP2mURbtoIgoF/8hZIsmZVoEzP3qbbDq/Q44xXQb4C1ThqjgPJosAbQlYFYvuR",
+	"JL7CWnOoeE8dANAo0tdCcF0lCnLZdbRPAHtu9/V+e+HpxVUKWaUGHmGHzT9o+yEh9nNAQ6GKytWcqH6z",
+	"dOCgMJB2Q8kT+MiqGMiJEiPIdA0NtuHeaDMrxJUqEeQotR83aF0QQpwR7fnQpUN48CAvV4gspf5lurGZ",
+	"aafwlhYixvEkDywoO5GmHV3tFKP7WVoouC2ezAVIfxPIjNSmYl8ftmvzhHujfIGNE2ZpIco8VUlbnMMt",
+	"EjXJFSyeHuTCJL5+u6+P2uKVf69xb7F+xK88BN8pqrWC2YHYbGJduGvgu1OWFlZFmuSxAHQYLWQ/W+N0",
+	"gl5b8Lvz17eHtZkK7DZTV0FunKtwX56vl/SSl3ACp+HwjdPC5WPnbp7R8wLEPS2javsMnPddUFbUSQWu",
+	"hSMVkR4BWKACuG9KzLVlgLfrLfj4vkPON3i75gDsvpqWaZb+UyWUyt0J5khqdPyoLX4ONAaG0yyDhT2x",
+	"0z/BRjZGsUFtmcCGkP2jzFdbPFPQAY998nZWc/uAGzAYJrd/9Jy+QwHNB5AehUVB9fiiCCKX1yqPRZLL",
+	"WeFaBdyCDIcwHN24GJiJcgBCn8vmwnfOjUnviQIQbTNkQCsgRxhPO2FhMbmCe8OsxGS4ja64h6vkV6cJ",
+	"0NcsM/564RZujdhX+67KpgTpbTAeUE5nK1Tmc5HJUuU9HKhL9WEkp0WJvSbuh8ur+eXAmCwxM23/AO9w",
+	"CY0qcdTXgTG+ZANsDyMufOhauYTLk/0IfzU0OS2RqGHZRCKG0smlIp8jbos3vNrstLo2JumJGPbMy0KW",
+	"aTFMoQ8n4q9wiXP/Mlf22+KToZ24HBOZmP1VjZQREZbDaSEzVsGi6kBfIxUN1lpknqeskEVddAjetJPp",
+	"Opdj6o0pjciVZOoKbLRTkyJuwKqc2pH3UIC4r9lnqUh72GkCc9HBXxCKy7gQ+P5vFTyoaKgcOJ5LWP7X",
+	"qixCygjyWmRWmIB4y64ZXuRYNPFmkj2gRdwo9jjhxKcmS9/TlhXqu6JHiBZ4noXNvwZYXQND/VdBoF7N",
+	"z3DZbxo7Yir5mTsNYBqbIT1qV8CT4Hw0INtegM6qA0W2uQSfBtdgl2Pbi7jzIKNtfcDtrvAGz4GygMzV",
+	"lme/xXM+Ri07T9/a/WK7C7x3p22dEviUqGK53bwM56Nd45ued4cJ7KbutsO1tEOp0gnxjST1G0T6G0T6",
+	"3wYiLdHnePjqyt5v8P8b86XC0W2XTcoV/OI1pBpibjCXpbhSCM8g5gzSJUKVWuLPgD8EyQ0ASQQhVV8H",
+	"gKCed91cWzVGtJH350ayggSWi7ckwE6upoWCTujYg25SbaO7gQLdOh3CEaVrL6spxQEiB4BSoR4dkR1A",
+	"WgZwJ/a5MIhE75AA2dXkU18DmCMtic2NyUIQ7ODZ2ggppKpjitI9ceMDRiHDBCKS8QkhJutr/O6JDbww",
+	"4ecpIFap5nmqmiDCTcfLGWrv5tN+I6j9+glq4cueg5bdN4bazevmtBy3t+rRmoq4qPZngGy3yZKikXP2",
+	"bsvyy8uz/dF8+2/iad8Krv/eTMBbm8PPQgMMD+HLs2DxFkzvmTVW0Pr3t7c/vxJjlV8r5MgVO2++fy6e",
+	"HJwcP+IaVwbkNUwSpE3JHGqQrJ+oQc2vbgtsLYvPh7tgceO2OOtrvHwZMEgEBLxBadgjlO1ypMpbpeew",
+	"ydcbj6cwCS+Hqcq4t9714VBvXhWEviPJgcRNCPmHnfv/KBJajqH1baT6Gi7b5CzCa911U7qbj7hJ4hM+",
+	"6S48XKOUL5YLqnjgHxh6Ta181bgCqo3obC42nrUqUwCWCFx/m4Y02lVe+973B+9C224nfdhcV8DFY9/w",
+	"86W8voGB/lVRuZso9LDh+94aKDzt6Xav+YZX2R8nS0Xbwd0Dmsm0IaDB0sCuyXdzVU5zHYlCDhVWIB1l",
+	"DCY2QP7uPbImkn3AdBBBfSLmSKQuDKB2nFf78/t6Z7/TfUTXAVFt7ATnBm5uU+UOIFncQP93ROVtfEq8",
+	"OP5mZ7/TeRRZy48N19CY5ir+XIHsay5BVjL5CJ/iJjAAWNgXkFl2Sj4E4cC8C4HEOtYjYP57o7M5QTaw",
+	"fBwJ6RAqMoSTMWJI5sBbOwF4CngDs2p/rh2Va1P2quiAnth/6sgnfUNbX18b+4H29p/aV6CieOShAiHt",
+	"L+IIhoR30QEwLUBzYc+8dWgWETgoywiIlL5OAUKBb+1gHUyKy3AE8IxkUeV8qjLncq9Rm6Dib9QwFlcq",
+	"M/q6wD5+iZk0HrVIFIa67meGCDQLQFiNUvtecDN4gyFpwjDDLrJeluI6vaUpCB/oNGiz88ozbv71NWUI",
+	"Uy0mMi/TwTSTRCLsyuGUGSAVSRJvh0TqpsKOhRkrdPeQ8KlwHh337iHGyLFL2KGUxY1K7EM2+nrTO6Yf",
+	"oGg0UFs4fGhLftbZ/JO4h8118e1q0q+nd0BU40n/br4dzLsFhjSIjT6rm7d9yfmLDlsgk8mb1mcvB3+r",
+	"4X7pGu6/oVf+elp+qwAj1VIO0HqmqYR1D3QI0FX8yQrEe67ct1oNY1rhl6j21OVKZmOwS+/OX7SX99E9",
+	"d7f6A8v88yCclaUcjMbbywAtvcDK5ivpjv7WgfWtIPBlO7CQ/4JRBp6rLbRyzlQ0GDr+2+evE2xvVfd+",
+	"m6bJShjORTAavuWlgr2oiBNTul7WdC58kcHGdO/0FJhzw/YBaNMhxEyETRdBfwgzlgS9DwFOB3oW+CE5",
+	"5AZaHrArRI5QIbxxWguLDIP7nUMbms9UlvW4Bajgt/KBZVAYQeKYMHcBiQUsfIQv2QxTsc/IU+obUuWP",
+	"k43+Q9jUFzC9Q8klaCG6q1H1qdvPZFU37+J/t5lmSdjC/+uSFHTF6ladWxw+bWbC6MhTu2s1Y/LMpdbQ",
+	"9eKNZaKgY9OlWK9MMu9rQFICePKUidPKSo6ND62XftviLGixISccG79ijripbZaqwTm25hkTOavbCUqV",
+	"/PhgcsmIi9IAUBFiDkwuexYtGWSJ/e7tCdp4C+nVGK0WmmUIbujapJj1vTTmciz1/NJdPa6XVoG+q0Bi",
+	"ElnQfvf/sfd1zW3b2tp/BeOb2B3WdnO6e6FcuU266zlNd3aSnlxsdSJIhC2OKUCbgKzqzeS/v4O1Fj5I",
+	"kRIpW5Yd86JTxyZAEgTW93qeGf/b72zqiqauHPrtZ+AWc63RpQ83lHZK+DtoIgrNQ40rFpruoINe0f0v",
+	"r77/Q0mBwwfsuxHhuroHmC20YQQZ5j/BSpg6HYZ/31mHPYm4qqwDdK05aVQfrMD5dKQIHhdP8yxOvFtZ",
+	"eTtrE7ij23yYi0m3+F154LcRsr00ZclAiYMok9UHbOsWLQtrFmf9eJCUy8cYtEUQl+6R275KWp9hICaO",
+	"X/aoZo/QTMbPVDIA1F2N5I3xAK3FVpQzrV07doxXMuMra5OuA54NXH7XY+wHtAldhpt4NZQe5P6UJvad",
+	"PIDbAHUTwNlvlqqSkSO8ebwXmkPQdk32sM+yewMW4x9DeZXJ9DRwtFpxOFYL4njVhstUM+pOD+AJiL6Q",
+	"eXiDDuhssMidw8m74a11xU771sDBtN4FHMyP2gYOBmA0fWy6j00fGB2MREqUcIPf1GbcYM/uEyAM3TAd",
+	"qrisrJxymVpvxwpWItihYAIWgAHoEeE2UQURYWRzrE9DhvXMIHG8q8DSWH/uMY+CMiGVcZvpbJzlmVmV",
+	"IJ/oTgTF5ICeeABPaoCUIv2CEDVlKBxf7FeDiRPDEHkdQjR9HiDIRQEyiJYjdbuajTNJ1XNXGAAHL9G3",
+	"bBIOuMod0zgB7CBquMPjoccGfPdplqe4VPbJY8CboNUjUJ6hRFSe8EL4R0/rj+8HurhQauaJD6NQPE48",
+	"zhzTNbXuXpq4dC22Jty7YmUi+nXwGCk8BkHyq4U0vk+3tpM1VvRtS8sAUwlsCY200UT9ISQbZfo11viN",
+	"EK1rIajsET9DGVfJwW0NpSsMdIBvuOUHEO6BYglt99KIsGYyE0eEZupW0E2RLoBAn5auzBDg+KCMM+cT",
+	"ESH5VDtlhaRvVVkj5H9mtWcILSwqXB14FkNovLjKqq9uPxohtZXJfuC2GJy68Pe1W/TlP34KVPgIu/cK",
+	"UdYVRiWrcbgKZeRG2Brd3cx6G1a7SwzpgVFurhZ53tb+QWn8qx3xNTmaZTKb8Y6D39IgMKLUvC2iixv+",
+	"Acd0tsH2icbScR12XoFd331DbZ3WcW1dj67yPOM7DXt9XqhxLma1bWGk7d6Astu6gd/hTBelQbAnQTp2",
+	"m4VEKmztMJXVKb9DcW3beX5xdh8Na3+uaIKmc7Wu8Gt1ekmRO9OVHVcNiROYoVHZDmUbbQsMyaC7T6yW",
+	"e9ydSuGUvyX4v2dUFQmS2FlQndywtjE5KNLRuhU2Di8jwJYBhbdCqeCm9XipkfOyFIXwRjgRToIy1Fgi",
+	"D3ueDETP/ejhHV1u2IrZpEp3DiE+z3xFnRuF2IjfsoNx11fFPFHNlQGeSxcdQQgw96Ee3oUTEUF3FxvO",
+	"Q81JiIV5XyHUqkLInp27CNVkSxYjjg1UhSW4tq7LsZTFaIvI7tMJVrYlQyn+5hOTrxh5xEi4TJXoKYDN",
+	"1qQbMrOeZ6iRiYics4NA3ENofjf3qBtUKELnLOSYT27aj/E+3L36Yk8bCqdXS88P1kY/eKagJQnTvQHb",
+	"bLSAB1gxqD30DWA/VqBvgLn1aiihWm8EHOujeaFuM7s4QNAVMxyEHAAUM67F1WtBc1gzZk7AJm8LmkNs",
+	"njQNEtFbzQEw9KTjXpV4dsFkR0LOJRQVmqlYoU2DwDlE31mCKve+sFRQY2lNd5DbbWPrcQDd4XK2jKKz",
+	"ShB9KO8aRc/0lhC6q/KsByDyaC8bcIhinCG2FWZo//HqQ6ISIX9GuVLywwwACSgjmADr73wuCgdyimAQ",
+	"gcwZGm9SvqpDKSKei/jkYaiX/300kIs8h+j30eDljyGKFV98NHj5k31Xh8d6NDh6+SOBFc34jV/m0gu8",
+	"JeqgSnDI7iUHbAEbsLr/7BbC0mlMcygp6t7JHxeKe3/tbLzsEXGpq8l2vzHwHnLpybrz9xZCvg/3/qKT",
+	"1mkO+Z72MFQ9DFU9DNWeg8JnGHXaWLcZxXGhkqWyy0MUhNfyPCFklbUooSwFblgu9QQjlaJf0N8AXSm+",
+	"nmMpoThAzKB4kzcyt23ApExIyfpXC+A+6xUi0EvkoJPIPM40m4o8HcpMOgQuqh2B4J6n+4QmKCTnbari",
+	"hLgFBAafMy7A5Tu7BJ0LLKNBG+srYc/21ZV9zOTgnf91mdwXLtrfVrY/JEqwD6Z0VSJnX+D/X7cqk0iX",
+	"6Hpl4rhaYcIS5WICjZBlOTpieqqW1guvRYb3Fx49XITa3m6H+h14ygbXxa5cRaL1jkcvfBoDtjGnJseT",
+	"9JjFzfaL4Tx9FH+b5jb3X3iQKeVXZwQgAv94oUvUoRCDo8Kd0HS+1qw+oI5qqVKRMM1XSVxmngJ0pj3K",
+	"6SJ3veVQp1yuNQ6yDquOKdIIBRTYaCRmc7OyPwOVENLo+ICF450dwVVWXnz8+HvUXA6Uwth3bd+tG40o",
+	"XJoWPJOZvG7kBK3yf9YDYsZS9xE3bz9pdeBgcQrx2LuTH8VKoY/3jYBI9q3I9wwa2dP3NRsUv/FbUatV",
+	"SQFW+n662BnbI1bUhfw9YNLwnGIM99979oHAahZzq7x/SM7Pz6u4bQj96HpTVizPbonbzlkO6grDXA4q",
+	"ncJLhKeDvVWAv2LNDYSSGcobqZbSUfdzNhW8MGPBDc3MMnkrpFEFIGMrKQauzU1IStYirEomryEeZW80",
+	"XpjKXxymj+8T00MJxH5GwYtEvPHhKT3azW12C8+vlhCdy7Fslb4J5q2wcxreg1ilEd9e1GYuYejuGJn3",
+	"AsHCr+nCVhiW7/FldwCvDCP3kEvb4SU6adf1kWtqFksI+Ey4/X83JdsrQYcF18Nj7M1FloJqxieRDLpn",
+	"WIxppq3Y3gaLkc20L2vHHtso5zJVOSiLqchTz3QR2j2IWiIpZzC8oo5czoFr6+RmxAx0OOMN7MSZwfJS",
+	"aKScCWkSqjXVBvDqs6tsQvcGRf8qJnBA1R9PqWDKhGVyKOExIdkDc8qaeydlcE+Y75RdSPd2wBkLxLLa",
+	"ah+ewx0AkE1Sy6d95oEDOME3zWS8mqinfTjWTaTnfCKwwfdfV+HPpdQS9I5jjHFZBS/ByjCqm8KaDKmW",
+	"kAdymbGCIauWSF02iV4cLh9KMqJCTom2TeX70X5QSxkCywRQIgNQyiLNDDMFz/KGct/faE92Vbg0LhBQ",
+	"th5hnhl6CL33G2mKVccMV83QjXkuOgZ9pqsPNh9Kk36YqiWSAoGC8jI70qZO5KzrUpJ094Ip0qyGZ2I2",
+	"3gT5b9WwXowjIQvFrMhexAEhoxK+LRcw0NhT9h6wNLAuV81EwL2IiiSG0ihoFIUeEYF5sOIFoIxeZdcL",
+	"lNauzw2gq67YxbtLdiNWgVmJzxSWhs6a6gze0ks/4yIDXIKOIrg0aKPwpW3VC99e+B60zGDmT7oTuO7s",
+	"rwtct2cfROCefSHJ2Kr5GPwNGHjKLiW7UsVEIMoSFjyTSf8PpiF+q8mYNkF4Aw4104av6hB7rHvxmaez",
+	"TMZV+GTGx630UJI/phowz81oFdssk82NxbjofWfxN5ho+J1rc2G/ft9/20IofeQ3gnF3KF9oNKD4Enov",
+	"2ouo7b24MK+pCoEl12S6lW222uKgHQ/t5dUfSgo6sPdgzYhCN2cJK/ZMZ1umKTFKwvYuNUX/0/KQvlVp",
+	"dpX1UudZNo7O3Bl7UPNkuxrFx/iAYmNDURFhUgb7hAHBMpLYZQjt6KvRQSYBX/Ip++RaMIOgyiC5lsQI",
+	"/lbOGSFP2R8KWTMmUzG50euCDdtFBmFGT6OxJJokSsB9cnwMxOSAFwH/wlj4DwIuJoVn3d8yo9lkURRC",
+	"GmoZBUOqnTl2D+YWBm632Vvzxa5y+0kQQ7gEQ0t90I1vNx6zh2TkITUZbjy7he3peOwlUYddqcOgAPb1",
+	"UE/DTenzzvsyif6Z3Ua+EQWXd3GLmoMvkBhs0dFXzi6usy+s0RLUhpl37GTbjZLA3uzdlGuxPxaDD3M+",
+	"6TD9O25tpfbXQz1c+8s/gZHVYXolDc+kfqasDX1PYe9Of+PB/jnJW6cwUP6uqwvcrXvlaig327zQVB/U",
+	"hOE/ifxoO2AQw3hi/QxRNCD+3SnPcwV775fL1+/REf2OXbDvviuUMt99B1Wqo0mWEnhSVunixtKegUPY",
+	"K+k6VYT+HogXFlya0LVTBvFhbKRuRZHz+ch72vQLHfn9ysO3wI0TtpwqqJWdcle6I8WpeweoTHIvMQct",
+	"8l5c4ZuIDKYczUsMC8cIWGKvfKGZNgU34nrFJlOltNAn9p1oNY7Bpwd+Cvgk9hXcCsD4Eyw2llNRZEbH",
+	"eMSeaGkOaEYXcsVSMbdulWaEkoNEbzgRFizHxWaaz4S9X8AcdGwXEfFGqCUfcwx1CO0JogZYQY3INlUg",
+	"LoegyBvxEyms4cbhznREIRcBq+MKoaroe2baV07bJYAcEv0Gar7gQzrYKfrMgR/klF2YoYRiuZf/+CnY",
+	"V9w/N7Rx2WeF+3flKXBLWIjrTMl4/TKNBQSOyloLRhfFEFb4q5HfrLT3ZbkAIUMgq6mytt/FUGLx3BTK",
+	"12HKiA4kCaviixQABQu2xWnNa9Braqgav/ZSAfG4MqkNz3NkK/Gs4FN+G8Ng+apBF0QDyDS/Ji5yBBV0",
+	"9h2A0ZVKAKNlhhY5KhQcVJve4lNmB2HpPPxZpCfJWjsdO3aRvNx6QUxItbiGzXtVCHHS2G3HjpXMV0NJ",
+	"fDZUMqJyBlhVgEARzWfngSs/A8g4PWU44A6fwl5HUjNT8rMrOxyx4xsx97lMwhDPZvZyoID9rLnJ9FVm",
+	"tdWIHWeGonL2I1yBUDaKcUmtiSRDEiegPucgoT4Xwm51uF1JVCF618lQwvfCo/h5RljfI8frW0Hew41K",
+	"UgkZ05ciz8MRjomI8Sxnmo2kMp/hX4iTp1Ruz2VB251j02VVqIBgg/1fbW5MGEcYXt8Jatd/DaHO3gu2",
+	"F89ZLvit0EPp9gXisTaTjezUI3kg8hArxYiytoUljqHTn2nM1+QIjmKnwb/ACAhLwinvNPg9jbHDlTLd",
+	"xtoB1vqi2udfOj/6h9LIr8nR7U+dxv/fT529mH2ynnT6dv6rtV/2fbV7It1TT3jSEMRTKj+wb7gDCBzi",
+	"YrUEf0O6D0QaiBxN6X5uOU0Ye1+8Id4Z8fZ2EpnoZFQXJXat2IT2VhIxKHBr5RYO52CC4JgzvmI3Ui2H",
+	"8jhSjZ4U5EmyyIDF89Hq4bZT/BxGfE2OyHVrO/hfdLn1opXK3zhzru34d6VBX5MjMDG8i99hln+XBu6H",
+	"v6aWkIaTd1v1eY+9X3xS2rrWZZAKLGCyT8l8GsqSlXxctaZP0DHPV0wvrEmoI5v4uMGSLt+6arK7e3gD",
+	"ny5ft53tEYltbHgWMJvHK/BZ0JZmwb6GtVo3trEwoMHU9KcWbM6h9H7gcdX0PEGTMdJX74UpVt8TwOyW",
+	"KKFSuUhfq6VTBo8WIfK5ttR75p852v/t4nntkj9nX+z/Nhbd/jOrjd1BmIJAzulEqcL9gnRUU3wvjep4",
+	"7aSvsMW8EFoUtwSQfq1ckn4rm1DonotbIqGzMJDAlpG6a11fnA297ZpDrFmqPNcQu1+qoZ1cu74e+Dkw",
+	"DdmtQURD9qPhtmxvErnd+96NvBdr4JfaIxfoh5K4l7V0hnhuFVmjPqycWsCnAjy7YV9R3YnRaBdlkWxB",
+	"Y/RVU8AzxCZ8zieZaaYbqq2j3hHp694TxbuFKToFl3YLK3Xif30Y+MiecKhPdD/muvFOwu5BKsbtI9wb",
+	"1dBGvHJgDzoNGcaR+1XQsKOESIZOYxPbXxjFityvAkFJ9Kvr0ijwk4mMCH8RXq6ejGgom9mIWGcyolH1",
+	"XeKQFyR2Q8KPF4AwlfOJtUbsii+nKhcDBOnAPExlQpeYY/yaZ75BCB4q8mcSH3QzwG/kpoqfZcp95jsX",
+	"ep0yKQkQ8+WEZ3gul7fkmuVWxQa8T6MA8d6lYkvjMw0M/pmMpoixlO0Tub5zyZS0H21JOTgixbHjR9Fm",
+	"QPvsShVDuaRbxJUUUi2Zkq/YMkLC912WFxGkcwykDyEQBIk7dgUd8M/RCeTVIULk6fulRxqjtP7xGnPS",
+	"yUaPERv1Ny2zNlmeU51JyRSFFyCunXKWFacdSrte0TZiE3ULZZG4EjAk2eyCCnoqH3HaGFhKHFJPCNmy",
+	"2type/GIXMslQ1VRl0lNmooMYKah9GsIc7nyC0CmiRL0qvBJdndTxCMYBXESvPItFFhD2cyBxY6XlX3l",
+	"42d4ecJk9DAnHTizdjJYD8mBRWelzCH1M0iLpT9JuO65MKwQueD2pNBeL4Q2dCobSLCCdLPaFthEeZEe",
+	"JUdLMT76q4neChRG+aF+s8+gFsZrgZkqCCYR4yJBULnyGytNsboGawzqno/uRM6Qy3J6yz1CJAksJVAi",
+	"I0ORFlxeN7mf6D9HYnGUHC300V90h6A+yrd5LwIdCkBX6exvI4QHQBG+aKH+hvG8//lyBKBXR4MfgEiM",
+	"wwY4+kOYpSpuWCpus4lA0CV7q8plvyuesjHPuZzYjfwVn9xViJWf2nEWub+uE6fZYw92CSi2+NlnwvCU",
+	"G/BE0HKxPxkxm6sCZpeLPP9KWXPHqxZylzP+d5k0DZnVwnMe/WrX4NcMKlu7Oj57ZCs7WBr78ROV9Qnk",
+	"AyaQ7zNDzB5Dgrh7avd9EKM+wYuy/LJLOPZ9NOR+qOFYo9FYyoiiCdk18ziUm1OPGw3hkgkcccsP5ROm",
+	"odths6FF/JZs6bY75dfyqK/JUVbmuGs5T5UZ796EQg2tLJrCuB2g3tP76TVult9CYetGMiYLAXy0IxxC",
+	"pyc3rPoofmP1xH+tif/2lxM+uyqEaGwOdFx3ECLJZOQdj1dMZ/8PyZbHK0d2PMqMmFEkBlwuX/GhE6zi",
+	"55oKmTl0d0y4ZOOI/g/q9LGKmGEVsUu6ImEvbq5XjlKw1A8BdSJRVThgxKoIJBc2KkhAO+B0KEe01BAG",
+	"4mNXLA5RI3pPJRHjALq+GhBU7ef41S7jmvtYbR7LV/GSbHrMTLvHDCjsUsVXkL73SLihot1qgzWHnspH",
+	"SOwcDV6eJ0fgPv13IQD9VfKZsHsotsjby6Bo0Nfn1WXov34HkR2G1EOn05FD38v1G+Km6RsO+zzMgaFd",
+	"wwZ9tNmYlsoP2vw29MYrqwtmUXgqtAaW++MdREtzT/w/8VbPGH0VVqBjN3Y8ZmMzNn7JXjj2wvHgDK+4",
+	"Fands2y4kxBYl5K0fR+1mDz74qTcxkrSP8SSYV8npGMxPeeBr0P1UCikTNhCQs7UheXhfq4LD5m+f44s",
+	"ZjuxzzlSasxMReZSrZsLMOEb9FWYT435pq8IbIOxiifHix6oHuggf7ZXCPobQHEgONyZ9ubPgI2+Q2c6",
+	"XEgN4ht8591O5H1DrqLka2fFdLVgmoJzsEg94Gpvk+y3cK4iFR6vQdIK0AqxMBvhWX8XhGDihBJFUSLA",
+	"EAzo0S+OR9+NThKifvZ2ClUjIAuzZqOo8g5wAbAsaXQ6lBdU0vby/AcIlb88Pw8VLbjy2DnHqJHuFcsq",
+	"YXcH9cpywQup8Sky40kjo4axocTJCHSF3sERQUUlXxIq86RyxpRM2bUwVMXTHB9cA1bdXUA/Hd7mw8l+",
+	"3BoP2Ym+Izjp4VaohybtbfVvDPMTJXJXXbw1rwcNw5uRPvGSahMyeNAurgv+Ol4wqwEBrQ1w/hvv/IyD",
+	"m7ACHYOb8ZiNwU38an1ws3ckDhrc/K875U5i0bFfl1i0YfdLKoU3OfsC/98Ykvw1an/AgAViMVAThG82",
+	"+VQlc8XSKGxtqNAZhPf9nAqZibiOHWYfyozMcUIifKFD54NaSlGMTgLLLxbfQfE88hyUQQybQ5rwDfpw",
+	"Zm8ifZsNzv+l7d1W5GyPYOLRrzV5MpO4uGbSrd3ZncK7mhrWImxlanQ1M5p8LFiNO0Ug+/P8zKKJXY/k",
+	"g8QQ4SFCK+423iYUAkTbNFELaTJ5vU7mjvqf4naEdgFBLUTGza3/Qt2KRrPodkNZpXzSczHZTvl0gXOy",
+	"scijUhuQT5lmHDadSAfxWKgRH0q+5CvsqYr+xtNUpMy+Xe4wtpYA34u9YNuZoWCdHPBN4IUaygZiqAta",
+	"WczTyjpThmlhNNtuGyXIP0XtqdB7GIF0l0KiU57aWQelPtf4khdEhm+fRrMJdFa7amhVuC40Bx4UJ66b",
+	"jD16W79RuGY//OTca27YTGnTDdW5Yl/WdkliFzAuMTQcu+atiZqLQXgPxKwWBn8Uy4bY7m6245PgzGqv",
+	"SYH6Kmkd4XRjSD511cP7I9o6jOlAddzguCwffRT7QGvUh7CfkX/2aJEVqx1Gz6ZqWZjdHcnm8FMheD7T",
+	"Z1/g/18bo+6/OXxAl4720XcYyPLs1rfWUJueawBBIoYkQAzCH5QW2PAh/p5bBeKARXyqeGUNmKEUMiXc",
+	"jcwgZoi9HdTmSD4jHhSwpQieNTygvQiy2sCAohpKd97bCe/u807bNMnhvdoLZXd9rVC2dqYofYXTPjD1",
+	"7BxZE+8Ejvsgkg+u0KRORPiT8jC+LWzmreHwsjw688+4MR/YIJTirN+fl6+TuK0OZQ8IFwR5gQLd2rRg",
+	"WMOuK+RGdiT3+6bI69wadCawqwzcmFoMW7nPLvby+JDZxUkkLL45IXz2ZZGlXXKUQTT7cJWaCajnhuif",
+	"g4KQYslzDx6xkCmQOYdIIFwnGTeGT6YzIQ3BtuWA963kUGKhoIsk/Xn5GrngNEuFHePp8/Ic2eAdmp22",
+	"U4/wIvedRgM0ZSHcBbuRHb88/xEwBBKfHyUD1SiFZi3aqAnpH20clTwRyTvr2L77dQFgZscvz1+eWKP2",
+	"z8vXJeKnG6mW0mqniCDq0gCoyVgMZSHm6IXXWLRCpr649KDp1Jcd1YldwwqmU9g86oq8D/hsMXgTbgkA",
+	"srF/Gfzw8vzHDiBLbq3eyBTYnNbVzCV6FmAqJA7Sj8gYSlsrbKu7RUcwKNRno/ts9H1HEPiKMhrhYPmt",
+	"3VldbU9RR5XrhU8CAQCQuiq77XS4rAT9n3OW8pV2vXSA9AgCThFTAQj4ZaZFbQZ7Z9l3z304t7MOpvFO",
+	"ZnFTWCDu4e77cXpDd38Z9Ek4a4/b0m3fj/Pn5evmzPtbfiPKPTku9V7NqEOWHFLnaDGAgWv/NGCZM1qt",
+	"sEMsamPyD2gjjmJkYpgWkt5DqdVMQGsNiECXfwexecreQCOQM6KvYXbImKItTHntSmLWvcJnmGRUgiwN",
+	"to5D7K0H1mWeURWiKUaxsWAznkIkmJfbeiC1nJyfn9v/4iBtQDhOHJ620taurkZpKKWNWMDFtcJSg48O",
+	"2VktgOpayYlgnM0yuTACVYq1+ZewbtZSvxFEWF2XSt5ZfTyJbHInpYQp3u56aW+p4cOr1CeVJX4Ey7Xk",
+	"GsRBny1+QhRRW3jtgr/sEsVPLcf8HCy0t6DmCjQK7mKqdcwfn0E2d/X9RMmrrJgFfPEHC2omR3OlazEg",
+	"hWSBMv3leTlpRJkzqpwDeFltHWUrbaeekq8QLFchsmfslGBoQB0kTk89Z1H2Gow+jN0RwAu/FtL4iN+1",
+	"kiJx7ANL66SrkDnPJiJEQc1UrKzJg1gVdoUdlkyeU3ILbnsdedchxU4VlFItX/n4JRlXSAw4VUvo555x",
+	"uYoCjszHG9HaQrRLpnkG5eZUJsh+OD8fStwO1KQf9eVl0nn2r5z3jxWFpk1RYR3LPL7/G9hvOxPN//WN",
+	"5P3vGm/s9d+zAePFcxPKj4MYhF85WWFlgxUjLTUGnvtTOpWbFAbQrW5O5+Mllfbetk28H3D+zk28fCzy",
+	"DyIXE6OKZ5mqh4XrmKWPx2xM0OMn7bPzveA7aHZeO+HgZBpJi3WBRhv2Pnp/m0xS18nDWaEW0LmTqhnx",
+	"ty2n2WQa98AQUdRKmAFYe+qKXb67/RHtVf/vn2KY81o26goNfuj2LfHlx0RXFQL3iOcq6hoBT1+uaIGH",
+	"kmuw8Tyst+tYxmLQWoMOVgO+x87m3HbhepmK2VyB8PhfsbpjPC3n43ZSFb90V7nqR7UIpv2wr0fv+tCN",
+	"Vqv946FaCKKv/j1EalfNfLVubDTGD+njS/uOL1mR6RlvHnETQtgcMWfKM3Eh4AAzjme6gzLdGkzC686+",
+	"wP831plh7Yt2D7FBZW7k18xywQqlDHHCW6cnpgjNzCs/oeOWsccNYevwzqNUXPFFbgBQL5NsoQXjeihz",
+	"Ja8xYaC9pkSli8oVaFGJpLwZF2M3fdjjYjwGSbcDeVPWhd0L9sY9knu9bz4Ixm13iFNi0K7cmByOQcS9",
+	"1ZdldQEJ2VGcJlsCKWtZy7Wiqd2EzD1XTB3GIu2rpPqAw36rpLqe6gcpjoKHeAjK/4NR7tdYfbWE3b6E",
+	"qY6ouwPx9q4y9HDM2/g9xqJK/zxTxP4c74Y64up4syBFckfJvEdu4wPFNx4/s3HfBPBtQB70rKNtWUf3",
+	"HKXowr4WgqA70K/Bc/f8az3/Wu81PDf+taoIexR8J7EP0VFYHpSDLQpzgaexFIUYynLYF8CSt0Rlewa2",
+	"vkn0OTCwodHy6CnY7nAmew62PprZ2yVdOdgeu1FySBY2a0zEieVyEu2UNbGtITLuvdOtsSa2taH0dGso",
+	"5u+Lb+0O0rgnXOsJ13rCtd40703zBsK1rop3a0BzKcZTpW42N2W4i7a3ZbA/QE1B1o0zLSaFMPUhzU/u",
+	"xs84nklr0DGiWR61MabpPlwf1ey9h4NGNZfhtDvR5QXAuvDy23afLRi/cY3IVK7cICu3NkRwLExDz65i",
+	"nP35/ndADhwBOiyOHDEj8hwxXjij93ortLan0EH/WWvd+k5DOXr3rw8fRwnT2bUUqZ3sg+Ey5UXqxmrA",
+	"ejllb/hk6ooToIHC6gDXoKzkRDhYW2qrpXWje2YFCudTNkJBPAJCNwdviFFTxnMlxYDdCDEHN0Mt0VWg",
+	"P8NLYxNwtf4irqz/X7EaEccKp5VKixUrFtgDMpQSgVfWy3FrwWVc5Qc1Ibvlt/f+8/3vA6ppG02NmesR",
+	"eFHw8wjvLIVZquIm9Dk6FLGhxGhwFRCnbWNMh6aYl+d+z5fQdNwvP6eZtqcsHo8NMvZtU/S6mntlaKM8",
+	"lW4Zwm5sqQ87t8xUx+2haYbciW6vALKr2NJ0Uh3a/b2bnCEnDvrOm74evXs9OgnFNyAT29alX5QG2V1J",
+	"Yq7tBE4DvnbjviZHBk2gtlOQxeTti3spkP9Y1QbsuKo2TpLG1kjvQGE9tm+NPK4qkxMPBoLKYCiDNmDH",
+	"NdoDgnB9v9Sj75daeoXdxf5t7b6ffaGfWnVOmVg5gKueEwL3BOphAXVbsFTk2a0oRHrK/nAGGVHBacDh",
+	"5h4j2+HZKAmpuiVfge2mTZbnjBdFdiuaU+q7GjN9Pr0P2j2J7p47Hf5ka1wOzrBaGMQfxZgbIy7KEcKG",
+	"TtUS/Ap7hq+V0B3JgcMJvWNYrBCmWGXy+mDGcE8U3Aet2qe8dzu4D5Ltpgd52Eae+uYd1ty7M5Rdm3fY",
+	"J+jMxr6hOV9okUIxkHXj4w5vskCujCiWvEjBroa+aiXZEjiAMzOUS64Rgh4TEpXYHKUzzGou2KgQeiUn",
+	"PhyD9oxRimE397Wyb+oYd69oPZAK2G8Udq2gYemaZ5KS7Nb51kbN54Hnjhu25FZWA0IxVSuaYhXH+JSc",
+	"iH01MsUIL/UBuKHcHIFrbIXa1ZQ7ZDMUbLJyJ9QHEbFQw1dCwIC6XijcoxRn+tpZX+2xEergyrbviep7",
+	"ovqeqEfWE/VgkYgzih9kWyAfU2tr5cIYj8dLM6AhovJUaMOuskKbgdOeGrgOJFvMSca8/JFN1aJAWq8M",
+	"L7FKC5JZCHcL9DMRzwy0HZfCID+cn3sM38yrbcLOVVIgpxgEAYh038VHLjDlDkwH5ywzYuY59Ot0ZVQA",
+	"8TosUl8JQYux2q0iojJ6Y2VEvOn66oje0TxsdURz6LWdmA6S9hDO545K4ewL/bxqFbTesEivPMiNIQfK",
+	"OmBWKjvxbpzacDJ9LCbWbkfam7Qk+cmLPI2cXCic4GO1MHHsfGtE2wmkPrLdR7a/rch2oeaMx0q0s5zy",
+	"0e2HE1QtDhEdWKACu7tYO7MeeCb2z4Jxl9fcVB9X+sQoWoFka6YKkVRDerQW32fpCCqDx8IsBZU2QYxL",
+	"DzwvrpoJR46bxHyPNAfIWwysWEObhPYp+0TRLrTDUfiHf1sR9spHxFAfJK6jV9eyWtRIcIia3FWA31+j",
+	"Sdcgjn/knc3npqBOtBUSQtz0dLiR1u0JKXrjty0rrZBpRcbAHtpVmZDERkrBzUEHugaNPqiK1YbnOZzD",
+	"xBXtYm+Dx5cF4pylKATjKXD7YJ4B2/yIGYcbNrXCjcsU4+aEQ3uBOO0YWpAQTHCwBV6CQsUxNhVSKeh4",
+	"gRGLkb3RqCmS8J7e986yxkwLIVow2tjbdXTRS4NqxQt9kdMHN0L787nROS387vIoSittxKwuWjhVfJb5",
+	"c3grCk1Fm7Xn8BOcqvEiy1OH8VdbffB/NM896NJc8BYgu+6G7bd3GFG7t2kl+r39yDL8JnybHfY3/bNp",
+	"e/+mluWyfscgzPNcFAP822KMnXRWX2RGs0LlQmNxTqapOqcB9eIT3v7uAVpR6ObS6mBfhpdvaVa6AfVM",
+	"obAK/Yl4RNbYVC3ZcqoAekXfWJ+jy5mwc4nJosjMCjykseCFKC4WZno0+M9f1hPCg4D+Uw2KJh4TiNSh",
+	"2YRnIFUTqEywqmFR5EeDozPwq+jJ1qYSEjpfkRo7lEGwsciVvNbYIuQ7WLFnKVRtg99ZeMyZOTeQtZbW",
+	"sx4ckVuuwcmuIqjHPD66hDVF7VkOZsG+proVRc7nr5hZKkd6Zp3TqcrTYBHyNC2E1sL1gpVqy4eywkKQ",
+	"IAF3iViAHpyAD9cf++dcTW4IQAKtXHTVIxj4BEOvEbuQtWKjpVN5NlmBnWoHUA2hWzG7ADX3fWcHZcSF",
+	"PuVYmagWho3hgU4ZDGS5g0Sb5Nyug+/pWgEqUcKwswhL8zleBba8le7IRKlUXlqKX3Cmuk9IRxeeyX4w",
+	"eBYm+GRa7YmDRyoECFX4ZijaYcBp6V7ZrO5Wn+xrAL4ZvgCuJiYal1MhB4wbwydTu/pA5Gp/IM7398iz",
+	"CR17UI9z+Rr9mKViS1XYZ6EN57YLt1u6vAiez2/92eAwwnF/oVkhJqrAGaciT/3ngcyWkvkq8U4KRGCg",
+	"/IkVwvBMAiW7iJbjIs+pQad+TRRsbNyGVhGWuOSjed6K2bj+2T9A9SttE23sorqP6SaMFwY+bfR87y7Z",
+	"jVjVP5w/G240Hljg/IBdxqBOyEPL05zUob8+ozUPZovJNGJLdQLA8fpDc4gVyVowPVFzwSZWbmjc6dkM",
+	"7wj3HquFhCK4V+SVaitmeM5SlRBJGADMzOgGH2FS3yE5z7m5UsUMPoAWGDaD1lBwbLGurLSD/m2frekz",
+	"4vVY6+aq3hRuIC6dVIONHq3Ub5k2qlg1nRaqLHQJ/imfz4XUSPOPXbD2HnAqOJuo+Qrq/niGm1OrmcAC",
+	"w+gQ4Iy1N7RLWO4OxnqCqIavoVcizB86kOrfKNOsWEiZyesEP5qbHEF8MIa5FHkeltCr5ug2pJq//vX1",
+	"/wcAAP//",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,
