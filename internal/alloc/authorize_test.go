@@ -284,7 +284,7 @@ func TestNothingIsDoneForStrangers(t *testing.T) {
 		case "FreeCooled", "SweepScopes", "DeleteDrained", "KeepStocks", "KeepConsumers", "DeliverWebhooks": // of the background
 		case "ReleaseUnused", "ForgetClaim", "ReleaseAsRead": // of the rooms of consumers and of releases, which have asked
 		case "Reconcile": // of the operator, on the database
-		case "Queues", "WebhooksWait": // of the metrics
+		case "Queues", "Followers", "WebhooksWait": // of the metrics
 		case "ChangesMark", "ChangesCursor", "CursorOf", "FollowAs", "EndFeed", "EndWebhooks": // of lists and webhooks, which have asked, and of the server that stops
 		case "Waiting", "Lanes", "Users", "Searching": // of the tests
 		default:

@@ -42,7 +42,7 @@ func TestCreatingAClass(t *testing.T) {
 			Spec: ipam.ClassSpec{
 				Provisioner: ipam.ProvisionerNative, Family: ipam.IPv4, Strategy: ipam.BestFit, MinPrefixLength: new(22), MaxPrefixLength: new(28),
 				DefaultPrefixLength: new(24), ReclaimPolicy: ipam.ReclaimRetain, Visibility: ipam.VisibilityShared, IsDefault: true,
-				ReuseAfter: new(72 * time.Hour), PoolSelection: ipam.PoolsLeastUtilized,
+				ReuseAfter: new(72 * time.Hour), PoolSelection: ipam.PoolsLeastUtilized, UniqueWithin: ipam.UniqueWithinSpace,
 				Parameters: map[string]string{"example.com/tier": "gold", "Tier": "1", "tier": "2"}, Description: "Blocks for clusters",
 				PoolPer: []string{"project", "cluster"}, PoolPrefixLength: new(20), EmptyPoolTTL: new(48 * time.Hour),
 			},
