@@ -21,7 +21,7 @@ const (
 	living   = 90_000
 	expiring = 10_000
 	timeLeft = 15 * time.Second // to live, after the last renewal
-	goneIn   = 3 * time.Minute // for those who wait
+	goneIn   = 3 * time.Minute  // for those who wait
 )
 
 // realm is the state of a realm, as far as it is looked at.
