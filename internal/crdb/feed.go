@@ -31,8 +31,8 @@ const (
 type feedSeen struct {
 	at             time.Time
 	oldest, next   string
-	wrote, flushed int64     // of the log, when oldest was the oldest; and what of it a crash leaves. Equal where no crash takes numbers back
-	connected      time.Time // since when the session that asked was
+	wrote, flushed int64  // of the log, when oldest was the oldest; and what of it a crash leaves. Equal where no crash takes numbers back
+	checkpoint     string // the last one: where it is another one, there may have been a crash
 }
 
 // feedClock is what a store knows of the order of commits.
@@ -137,7 +137,7 @@ func (s *Store) feedReadOnce(
 		}
 		results := q.SendBatch(ctx, b)
 		err := results.QueryRow().Scan(&seen.oldest, &seen.next, &seen.at, &page.Now.Secret, &page.Now.KeptFrom,
-			&seen.wrote, &seen.flushed, &seen.connected)
+			&seen.wrote, &seen.flushed, &seen.checkpoint)
 		if errors.Is(err, pgx.ErrNoRows) {
 			err = errNoFeed
 		}
@@ -195,7 +195,7 @@ func (f *feedClock) lastingUntil(now feedSeen, page storage.FeedPage) (commit st
 	case now.wrote <= now.flushed:
 		f.outlasts(now.oldest)
 		f.waits = feedSeen{}
-	case waits.oldest == "" || now.connected.After(waits.at): // there may have been a crash since
+	case waits.oldest == "" || now.checkpoint != waits.checkpoint:
 		f.waits = now
 	case waits.wrote <= now.flushed:
 		f.outlasts(waits.oldest)

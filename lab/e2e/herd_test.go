@@ -32,7 +32,7 @@ func TestClaimsOutliveNoneButTheirLastConsumerWhileServersAndTheDatabaseAreKille
 	t.Parallel()
 	e := newEstate(t)
 	h := newHerd(t, e, 12)
-	e.storm(uint64(time.Now().UnixNano())) //nolint:gosec // any
+	e.storm(uint64(time.Now().UnixNano()))
 	var working sync.WaitGroup
 	working.Go(func() { h.Work(t.Context()) })
 	for i := range 2 {
