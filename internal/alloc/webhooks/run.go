@@ -118,7 +118,7 @@ func (r *run) next(ctx context.Context) (d ipam.Delivery, found bool, err error)
 	}
 	switch {
 	case ipam.IsCode(err, ipam.CodeCursorExpired):
-		if err = r.follow(ctx, ""); err != nil {
+		if err := r.follow(ctx, ""); err != nil {
 			return d, false, err
 		}
 		m.Resync, m.Cursor = true, r.cursor
