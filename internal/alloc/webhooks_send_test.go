@@ -135,11 +135,16 @@ func (r *receiver) all() []sent {
 	return append([]sent(nil), r.got...)
 }
 
-func (r *receiver) changes() (all []string) {
+// changes are those that have come, in the order in which they came first: each may be sent again, in another message too.
+func (r *receiver) changes() (first []string) {
 	for _, s := range r.all() {
-		all = append(all, s.Changes...)
+		for _, c := range s.Changes {
+			if !slices.Contains(first, c) {
+				first = append(first, c)
+			}
+		}
 	}
-	return all
+	return first
 }
 
 func (b *bundle) hook(t testing.TB, spec ipam.WebhookSpec) ipam.Webhook {
@@ -195,13 +200,13 @@ func TestAFailureIsTriedAgainWithTheSameIDAndBody(t *testing.T) {
 		b.claim(t, claim(fmt.Sprint("more-", tries), "net", 32)) // must not get into what is tried again
 		s.ahead.Add(int64(time.Hour))
 	}
-	pass(t, b, func() bool { return len(r.changes()) == 7 }, s)
+	pass(t, b, func() bool { return len(r.changes()) == 4 && b.hookNow(t).Progress.Failures == 0 }, s)
 	all := r.all()
 	for _, again := range all[1:4] {
 		require.Equal(t, all[0], again)
 	}
-	require.Equal(t, []string{"Put IPClaim more-0", "Put IPClaim more-1", "Put IPClaim more-2"}, all[4].Changes)
-	require.Zero(t, b.hookNow(t).Progress.Failures)
+	require.Equal(t, []string{"Put IPClaim one"}, all[0].Changes)
+	require.Equal(t, []string{"Put IPClaim one", "Put IPClaim more-0", "Put IPClaim more-1", "Put IPClaim more-2"}, r.changes())
 }
 
 func TestASenderThatIsKilledIsFollowedByOneThatRepeats(t *testing.T) {
@@ -227,10 +232,10 @@ func TestASenderThatIsKilledIsFollowedByOneThatRepeats(t *testing.T) {
 	b.claim(t, claim("two", "net", 32))
 	first.EndWebhooks()
 	first.ahead.Add(int64(time.Minute)) // the lease has ended, if it was not given back
-	pass(t, b, func() bool { return len(r.changes()) >= 3 }, second)
+	pass(t, b, func() bool { return len(r.changes()) == 2 }, second)
 	all := r.all()
 	require.Equal(t, all[0], all[1], "the same id and the same body")
-	require.Equal(t, []string{"Put IPClaim two"}, all[2].Changes)
+	require.Equal(t, []string{"Put IPClaim one"}, all[0].Changes)
 }
 
 func TestTwoServersSendOneDeliveryAtATime(t *testing.T) {
@@ -328,7 +333,7 @@ func TestAReceiverThatIsGoneStopsTheWebhook(t *testing.T) {
 		return w, nil
 	})
 	require.NoError(t, err)
-	pass(t, b, func() bool { return len(r.changes()) == 2 }, s)
+	pass(t, b, func() bool { return len(r.all()) >= 2 }, s)
 	require.Equal(t, r.all()[0], r.all()[1])
 }
 
@@ -356,7 +361,7 @@ func TestACursorThatHasExpiredIsToldAsResync(t *testing.T) {
 	b.hook(t, ipam.WebhookSpec{URL: r.URL})
 	_, err := b.sql(t).Exec(b.ctx, "DELETE FROM feed")
 	require.NoError(t, err)
-	pass(t, b, func() bool { s.ahead.Add(int64(time.Second)); return len(r.all()) == 1 }, s)
+	pass(t, b, func() bool { s.ahead.Add(int64(time.Second)); return len(r.all()) > 0 }, s)
 	require.True(t, r.all()[0].Resync)
 	b.claim(t, claim("one", "net", 32))
 	pass(t, b, func() bool { s.ahead.Add(int64(time.Second)); return len(r.changes()) > 0 }, s)
