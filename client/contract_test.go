@@ -73,10 +73,12 @@ func TestEveryPostThatTakesAKeyGetsOne(t *testing.T) {
 	}
 	require.Len(t, posts, len(with))
 	require.Equal(t, map[string]string{
-		"explainClaim":   "/v1/projects/{project}/claim-explanations",
-		"releaseClaims":  "/v1/projects/{project}/claim-releases",
-		"renewConsumers": "/v1/projects/{project}/consumer-renewals",
-		"confirmExpiry":  "/v1/projects/{project}/realms/{realm}/expiry-confirmations",
+		"explainClaim": "/v1/projects/{project}/claim-explanations",
+
+		"retryWebhookDelivery": "/v1/projects/{project}/webhooks/{webhook}/deliveries/{delivery}/retries",
+		"releaseClaims":        "/v1/projects/{project}/claim-releases",
+		"renewConsumers":       "/v1/projects/{project}/consumer-renewals",
+		"confirmExpiry":        "/v1/projects/{project}/realms/{realm}/expiry-confirmations",
 	}, without,
 		"what takes no key is known by its path: key.go")
 	var key []string
@@ -112,6 +114,12 @@ var lists = map[string]func(ctx context.Context, c *client.Carve) error{
 	"listConsumers": func(ctx context.Context, c *client.Carve) error {
 		return end(c.Consumers(ctx, "team-a", "default", nil))
 	},
+	"listWebhooks": func(ctx context.Context, c *client.Carve) error {
+		return end(c.Webhooks(ctx, "team-a", nil))
+	},
+	"listWebhookDeliveries": func(ctx context.Context, c *client.Carve) error {
+		return end(c.WebhookDeliveries(ctx, "team-a", "inventory", nil))
+	},
 	"listClaimConsumers": func(ctx context.Context, c *client.Carve) error {
 		return end(c.ClaimConsumers(ctx, "team-a", "web", nil))
 	},
@@ -144,6 +152,10 @@ func TestEveryListIsASequence(t *testing.T) {
 	require.NoError(t, err)
 	_, err = w.Claim(t.Context(), "team-a", "web", client.IPClaimSpec{PoolRef: &client.Ref{Name: "prod"}, PrefixLength: new(32)})
 	require.NoError(t, err)
+	_, err = w.CreateWebhookWithResponse(t.Context(), "team-a", nil, client.WebhookCreate{
+		Metadata: client.CreateMetadata{Name: "inventory"}, Spec: client.WebhookSpec{URL: "https://receiver.example/"},
+	})
+	require.NoError(t, err)
 	w.requests()
 	for id, list := range lists {
 		w.lose(1, false) // each asks its own path, twice because the first answer is lost
@@ -151,7 +163,7 @@ func TestEveryListIsASequence(t *testing.T) {
 		requests := w.requests()
 		require.GreaterOrEqual(t, len(requests), 2, id)
 		path := strings.NewReplacer(
-			"{project}", "team-a", "{space}", "default", "{pool}", "prod", "{class}", "standard", "{realm}", "default", "{claim}", "web",
+			"{project}", "team-a", "{space}", "default", "{pool}", "prod", "{class}", "standard", "{realm}", "default", "{claim}", "web", "{webhook}", "inventory",
 		).Replace(with[id])
 		for _, r := range requests {
 			require.Equal(t, path, r.URL.Path, id)

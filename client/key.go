@@ -19,7 +19,7 @@ func giveKey(req *http.Request) {
 
 // keyless are the ends of the paths of POSTs that take no key: a question that is too long for a URL, what says the same when it is said again, and a release
 // of many claims, which says what bounds it.
-var keyless = []string{"/claim-explanations", "/claim-releases", "/consumer-renewals", "/expiry-confirmations"}
+var keyless = []string{"/claim-explanations", "/claim-releases", "/consumer-renewals", "/expiry-confirmations", "/retries"}
 
 // takesNoKey reports whether a POST takes no key, because a repeat of it changes nothing that the first has not.
 func takesNoKey(req *http.Request) bool {

@@ -249,3 +249,29 @@ func (c *Carve) ClaimConsumers(ctx context.Context, project, claim string, param
 		return answer.JSON200.Items, answer.JSON200.NextCursor, nil
 	})
 }
+
+// Webhooks are the webhooks of a project.
+func (c *Carve) Webhooks(ctx context.Context, project string, params *ListWebhooksParams) iter.Seq2[Webhook, error] {
+	p := valueOf(params)
+	return pages(p.Limit, p.Cursor, func(at place) ([]Webhook, NextCursor, error) {
+		p.Limit, p.Cursor = at.limit, at.cursor
+		answer, err := c.ListWebhooksWithResponse(ctx, project, &p)
+		if err != nil {
+			return nil, "", err
+		}
+		return answer.JSON200.Items, answer.JSON200.NextCursor, nil
+	})
+}
+
+// WebhookDeliveries are what could not be delivered to a webhook.
+func (c *Carve) WebhookDeliveries(ctx context.Context, project, webhook string, params *ListWebhookDeliveriesParams) iter.Seq2[WebhookDelivery, error] {
+	p := valueOf(params)
+	return pages(p.Limit, p.Cursor, func(at place) ([]WebhookDelivery, NextCursor, error) {
+		p.Limit, p.Cursor = at.limit, at.cursor
+		answer, err := c.ListWebhookDeliveriesWithResponse(ctx, project, webhook, &p)
+		if err != nil {
+			return nil, "", err
+		}
+		return answer.JSON200.Items, answer.JSON200.NextCursor, nil
+	})
+}

@@ -93,6 +93,12 @@ var posts = map[string]func(ctx context.Context, c *client.Carve) (*http.Respons
 		})
 		return a.HTTPResponse, err
 	},
+	"createWebhook": func(ctx context.Context, c *client.Carve) (*http.Response, error) {
+		a, err := c.CreateWebhookWithResponse(ctx, "team-a", nil, client.WebhookCreate{
+			Metadata: client.CreateMetadata{GenerateName: "w-"}, Spec: client.WebhookSpec{URL: "https://receiver.example/"},
+		})
+		return a.HTTPResponse, err
+	},
 	"createClaim": func(ctx context.Context, c *client.Carve) (*http.Response, error) {
 		a, err := c.CreateClaimWithResponse(ctx, "team-a", nil, client.IPClaimCreate{
 			Metadata: client.CreateMetadata{GenerateName: "n-"}, Spec: fromProd(26),

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -39,7 +40,10 @@ func serve(t testing.TB, dsn string, flags ...string) (url string, stop func()) 
 
 func start(t testing.TB, dsn string, flags ...string) (a *app.App, stop func()) {
 	t.Helper()
+	key := filepath.Join(t.TempDir(), "webhook-key")
+	require.NoError(t, os.WriteFile(key, []byte(strings.Repeat("k", 32)), 0o600))
 	config, _, err := app.ParseConfig(append([]string{
+		"--webhook-key-file=" + key,
 		"--listen=127.0.0.1:0", "--database-url=" + dsn, "--request-timeout=60s", "--max-connections=4", "--log-level=error",
 	}, flags...), nil)
 	require.NoError(t, err)

@@ -408,6 +408,56 @@ CREATE TABLE IF NOT EXISTS realms (
     CONSTRAINT realms_pkey PRIMARY KEY (region, project_id, name)
 );
 
+-- webhooks: where what changes in a project is sent; in the region whose servers send it. Names are unique in the project, of all regions: who makes one has
+-- looked. spec and progress are JSON texts of the server; what statements look at is in columns. due_at: when a server is to look at it, and as long as a
+-- server has it (lease), until when; NULL: it is paused or stopped. epoch is another one after every change of the row but the renewal of a lease, revision after
+-- those of callers.
+CREATE TABLE IF NOT EXISTS webhooks (
+    region      crdb_internal_region NOT NULL,
+    project_id  UUID        NOT NULL,
+    name        TEXT        NOT NULL,
+    id          UUID        NOT NULL,
+    spec        JSONB       NOT NULL,
+    progress    JSONB       NOT NULL,
+    stopped     TEXT        NOT NULL,
+    due_at      TIMESTAMPTZ,
+    lease       UUID,
+    epoch       UUID        NOT NULL,
+    labels      JSONB       NOT NULL,
+    annotations JSONB       NOT NULL,
+    generation  INT8        NOT NULL,
+    revision    UUID        NOT NULL,
+    created_at  TIMESTAMPTZ NOT NULL,
+    updated_at  TIMESTAMPTZ NOT NULL,
+    created_by  TEXT        NOT NULL,
+    CONSTRAINT webhooks_pkey PRIMARY KEY (region, project_id, name)
+);
+-- serves: webhooks that a server is to look at, the longest past first (webhook_due)
+CREATE INDEX IF NOT EXISTS webhooks_due_idx ON webhooks (region, due_at) WHERE due_at IS NOT NULL;
+-- serves: those that a server has (webhook_keep)
+CREATE INDEX IF NOT EXISTS webhooks_lease_idx ON webhooks (region, lease) WHERE lease IS NOT NULL;
+
+-- deliveries: what is being sent to webhooks, one for each at most, written before it is sent, so that each try is the same; and what was given up (dead_at).
+-- message is the body as it is sent, cursor the place in the feed behind it. retry: it is to be sent once more although it was given up.
+CREATE TABLE IF NOT EXISTS deliveries (
+    region     crdb_internal_region NOT NULL,
+    project_id UUID        NOT NULL,
+    webhook_id UUID        NOT NULL,
+    id         UUID        NOT NULL,
+    cursor     TEXT        NOT NULL,
+    message    BYTEA       NOT NULL,
+    attempts   INT8        NOT NULL,
+    began_at   TIMESTAMPTZ NOT NULL,
+    error      JSONB,
+    dead_at    TIMESTAMPTZ,
+    retry      BOOL        NOT NULL,
+    CONSTRAINT deliveries_pkey PRIMARY KEY (region, project_id, webhook_id, id)
+);
+-- serves: the delivery that has been tried for longest (delivery_oldest)
+CREATE INDEX IF NOT EXISTS deliveries_waiting_idx ON deliveries (region, began_at) WHERE dead_at IS NULL AND NOT retry;
+-- serves: what was given up long ago (delivery_expire). Few rows. Each was tried; that the condition says so keeps other look-ups from taking this index.
+CREATE INDEX IF NOT EXISTS deliveries_dead_idx ON deliveries (region, dead_at) WHERE dead_at IS NOT NULL AND attempts > 0;
+
 -- idempotency_keys: the answer to a POST, stored in the transaction that had its effect.
 -- key and fingerprint are the first half of a SHA-256: of the key, and of the operation and the request. answer is the use case's to read: of a claim
 -- what the server added to the request (internal/alloc/claims/answer.go), of anything else the domain value as JSON.

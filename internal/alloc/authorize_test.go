@@ -249,6 +249,31 @@ func TestNothingIsDoneForStrangers(t *testing.T) {
 			_, err := b.Follow(ctx, project, "", feed.Filter{})
 			return err
 		},
+		"ListWebhooks": func(ctx context.Context) error {
+			_, err := b.ListWebhooks(ctx, project, 1, "", usecase.Reading{})
+			return err
+		},
+		"CreateWebhook": func(ctx context.Context) error {
+			_, err := b.CreateWebhook(ctx, project, ipam.Webhook{Metadata: ipam.Metadata{Name: "x"}}, usecase.Request{})
+			return err
+		},
+		"GetWebhook": func(ctx context.Context) error { _, err := b.GetWebhook(ctx, project, "x"); return err },
+		"PatchWebhook": func(ctx context.Context) error {
+			_, err := b.PatchWebhook(ctx, project, "x", usecase.Request{}, func(w ipam.Webhook) (ipam.Webhook, error) { return w, nil })
+			return err
+		},
+		"DeleteWebhook": func(ctx context.Context) error { return b.DeleteWebhook(ctx, project, "x", usecase.Request{}) },
+		"ListDeliveries": func(ctx context.Context) error {
+			_, err := b.ListDeliveries(ctx, project, "x", 1, "", usecase.Reading{})
+			return err
+		},
+		"DeleteDelivery": func(ctx context.Context) error {
+			return b.DeleteDelivery(ctx, project, "x", ipam.NewID(), usecase.Request{})
+		},
+		"RetryDelivery": func(ctx context.Context) error {
+			_, err := b.RetryDelivery(ctx, project, "x", ipam.NewID(), usecase.Request{})
+			return err
+		},
 		"Whoami":           func(ctx context.Context) error { _, err := b.Whoami(ctx); return err },
 		"DeleteAllocation": func(ctx context.Context) error { return b.DeleteAllocation(ctx, project, id, usecase.Request{}) },
 	}
@@ -256,11 +281,11 @@ func TestNothingIsDoneForStrangers(t *testing.T) {
 		switch name := method.Name; name {
 		case "Admit": // asks, and records
 		case "EnsurePlatform", "EnsureBootstrap", "Bootstrap": // of the server and its operator, who need no leave
-		case "FreeCooled", "SweepScopes", "DeleteDrained", "KeepStocks", "KeepConsumers": // of the background
+		case "FreeCooled", "SweepScopes", "DeleteDrained", "KeepStocks", "KeepConsumers", "DeliverWebhooks": // of the background
 		case "ReleaseUnused", "ForgetClaim", "ReleaseAsRead": // of the rooms of consumers and of releases, which have asked
 		case "Reconcile": // of the operator, on the database
-		case "Queues": // of the metrics
-		case "ChangesMark", "ChangesCursor", "EndFeed": // of lists, which have asked, and of the server that stops
+		case "Queues", "Followers", "WebhooksWait": // of the metrics
+		case "ChangesMark", "ChangesCursor", "CursorOf", "FollowAs", "EndFeed", "EndWebhooks": // of lists and webhooks, which have asked, and of the server that stops
 		case "Waiting", "Lanes", "Users", "Searching": // of the tests
 		default:
 			require.Contains(t, cases, name)

@@ -1,15 +1,19 @@
 package alloc_test
 
 import (
+	"context"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/carve-ipam/carve/internal/alloc/paging"
 	"github.com/carve-ipam/carve/internal/alloc/releases"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -120,4 +124,55 @@ func TestReleasesByAConsumerMeetAttachments(t *testing.T) {
 		}
 		require.Equal(t, []string{"other", "vm"}, b.usersOf(t, name))
 	}
+}
+
+// changing is the store of a server that meets another claim that has changed each time it begins a transaction.
+type changing struct {
+	storage.Store
+	change func()
+}
+
+func (c *changing) InOneTrip(context.Context, string, storage.Locks, func(context.Context) (context.Context, func()), func(context.Context, storage.Tx) error) error {
+	return storage.ErrForgotten
+}
+
+func (c *changing) InTx(ctx context.Context, op string, locks storage.Locks, fn func(context.Context, storage.Tx) error) error {
+	c.change()
+	return c.Store.InTx(ctx, op, locks, fn)
+}
+
+// However many claims of a group change one after another, the others are released: nobody is told that too many meet.
+func TestAGroupGoesOnWithoutThoseThatHaveChanged(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	net := b.pool(t, root("net", "10.0.0.0/16"))
+	for i := range 24 {
+		b.claim(t, claim(fmt.Sprintf("c%02d", i), "net", 28, keeping(2, user("vm"))))
+	}
+	b.clock.move(time.Second)
+	q := usedBy("vm")
+	q.Before = b.clock.read()
+	store, _ := b.store(t)
+	left := &atomic.Int64{}
+	left.Store(23)
+	s := b.serve(&changing{store, func() {
+		if i := left.Add(-1); i > 5 {
+			_, err := b.AttachConsumer(b.ctx, project, fmt.Sprintf("c%02d", i), user("other"), usecase.Request{})
+			assert.True(t, err == nil || ipam.IsCode(err, ipam.CodeNotFound), "%v", err)
+		}
+	}})
+	leave, err := s.Claims.Lanes.Acquire(b.ctx, net.UID)
+	require.NoError(t, err)
+	var sum releases.Released
+	var g errgroup.Group
+	g.Go(func() (err error) {
+		sum, err = s.ReleaseClaims(b.ctx, project, q, usecase.Request{})
+		return err
+	})
+	waitFor(t, func() bool { return s.Waiting(net.UID) == 24 })
+	leave()
+	require.NoError(t, g.Wait())
+	require.Len(t, b.owned(t, paging.Filter{}), len(sum.Skipped))
+	require.Equal(t, 24, sum.Done+len(sum.Skipped))
+	require.Greater(t, len(sum.Skipped), usecase.MaxRounds)
 }

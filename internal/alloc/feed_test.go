@@ -19,6 +19,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
+	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
 // followable is a bundle by the database's own clock, which the feed goes by.
@@ -126,6 +127,41 @@ func TestACursorGoesOnAtAnotherServer(t *testing.T) {
 			break
 		}
 		require.Less(t, i, many, "it goes on")
+	}
+	require.Len(t, seen, many)
+}
+
+// While another transaction holds the place back, what is behind it may come again; but who is answered it in parts gets through it.
+func TestAFollowerGetsThroughWhatIsBehindThePlace(t *testing.T) {
+	t.Parallel()
+	dbtest.OnPostgres(t) // a place is held back there alone
+	b := followable(t)
+	f := b.follow(t, "", feed.Filter{Kinds: []string{"IPClaim"}})
+	told(b.ctx, t, f, 100)
+	other := dbtest.Connect(t, b.dsn, nil)
+	for _, sql := range []string{"BEGIN", "SELECT pg_current_xact_id()"} {
+		_, err := other.Exec(b.ctx, sql)
+		require.NoError(t, err)
+	}
+	const many = 100
+	var batch []ipam.Claim
+	for i := range many {
+		batch = append(batch, claim(fmt.Sprintf("c-%03d", i), "net", 32))
+	}
+	for i := range 5 { // several rows of the trail
+		_, err := b.CreateClaimBatch(b.ctx, project, batch[i*many/5:(i+1)*many/5], usecase.Request{})
+		require.NoError(t, err)
+	}
+	seen := map[string]bool{}
+	for range 4 * many {
+		changes, err := f.Next(b.ctx, 0, 10)
+		require.NoError(t, err)
+		if len(changes) == 0 {
+			break
+		}
+		for _, c := range changes {
+			seen[c.Name] = true
+		}
 	}
 	require.Len(t, seen, many)
 }

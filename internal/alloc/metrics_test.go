@@ -36,6 +36,8 @@ func (m *tally) LoanMoved(_ context.Context, move, outcome string) {
 
 func (m *tally) ConsumersEnded(context.Context, ipam.EndReason, int) {}
 func (m *tally) RealmHeld(context.Context)                           {}
+func (m *tally) WebhookTried(context.Context, string)                {}
+func (m *tally) WebhookGaveUp(context.Context)                       {}
 
 func (m *tally) GroupRan(_ context.Context, members int) {
 	m.mu.Lock()

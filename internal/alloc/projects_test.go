@@ -1,6 +1,7 @@
 package alloc_test
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"testing"
@@ -8,9 +9,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/carve-ipam/carve/internal/alloc"
 	"github.com/carve-ipam/carve/internal/alloc/paging"
 	"github.com/carve-ipam/carve/internal/alloc/trail"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/alloc/webhooks"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
@@ -94,9 +97,11 @@ func TestProjectInUseIsNotDeletedAndNothingChanges(t *testing.T) {
 func TestDeletedProjectLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
 	b := setupRegions(t)
+	_, err := b.ChangesMark(b.ctx) // makes what cursors are sealed with
+	require.NoError(t, err)
 	empty := b.dump(t)
 	const name = "umbrella"
-	_, err := b.CreateProject(b.ctx, ipam.Project{Metadata: meta(name)}, usecase.Request{})
+	_, err = b.CreateProject(b.ctx, ipam.Project{Metadata: meta(name)}, usecase.Request{})
 	require.NoError(t, err)
 	_, err = b.CreateSpace(b.ctx, name, ipam.Space{Metadata: meta("blue")}, key("s", "s"))
 	require.NoError(t, err)
@@ -127,6 +132,7 @@ func TestDeletedProjectLeavesNothingBehind(t *testing.T) {
 	require.NoError(t, err)
 	_, err = b.ConfirmExpiry(b.ctx, name, ipam.DefaultRealm, usecase.Request{})
 	require.NoError(t, err)
+	b.hookIn(t, name)
 	for table, n := range counts(b.dump(t)) {
 		if !slices.Contains([]string{"removals", "attachments", "regions", "compatibility", "feed", "goose_lock", "goose_db_version"}, table) {
 			require.Greater(t, n, len(empty[table]), "%s: the test has something to leave behind", table)
@@ -144,6 +150,16 @@ func TestDeletedProjectLeavesNothingBehind(t *testing.T) {
 	require.Empty(t, now["history"])
 	require.Len(t, now["audit_events"], len(empty["audit_events"])+2)
 	require.Len(t, b.events(t, ipam.PlatformProject, trail.EventFilter{Kind: "Project", Name: name}), 2)
+}
+
+// hookIn gives a project a webhook, and something that could not be delivered to it.
+func (b *bundle) hookIn(t *testing.T, in string) {
+	t.Helper()
+	store, _ := b.store(t)
+	svc := alloc.New(store, alloc.Options{Region: region, Clock: b.clock.read, Webhooks: webhooks.Options{Key: bytes.Repeat([]byte("k"), 32)}})
+	made, err := svc.CreateWebhook(b.ctx, in, webhookTo("hook", receiverURL), usecase.Request{})
+	require.NoError(t, err)
+	b.letters(t, store, made.Value, 1)
 }
 
 // furnish gives a project members, keys, grants and quotas.

@@ -17,6 +17,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/alloc/trail"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/alloc/webhooks"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -31,6 +32,7 @@ type Service struct {
 	*quota.Quotas
 	*releases.Releases
 	*trail.Trail
+	*webhooks.Webhooks
 
 	regions *regions.Regions // most of what it can do is for the other rooms
 }
@@ -47,23 +49,26 @@ type Options struct {
 	Runway time.Duration
 	// MaxSpaces is how many spaces a project can have. 0: 256.
 	MaxSpaces int
+	// Webhooks is with what they are signed, and where they may be sent.
+	Webhooks webhooks.Options
 }
 
 // New makes the use cases over a store: each room is given the rooms below it.
 func New(store storage.Store, o Options) *Service {
 	core := usecase.New(store, usecase.Options{Region: o.Region, Clock: o.Clock, Metrics: o.Metrics, Tracer: o.Tracer})
 	regions, refusals := regions.New(core, o.Runway), refusals.New(core)
-	all := claims.New(core, regions, refusals, o.MaxWaiting)
+	all, follow := claims.New(core, regions, refusals, o.MaxWaiting), feed.New(core)
 	return &Service{
 		Access:    access.New(core, o.MaxSpaces),
 		Claims:    all,
 		Consumers: consumers.New(core, all),
 		Releases:  releases.New(core, all),
-		Feed:      feed.New(core),
+		Feed:      follow,
 		Holdings:  holdings.New(core),
 		Pools:     pools.New(core, regions, refusals),
 		Quotas:    quota.New(core),
 		Trail:     trail.New(core),
+		Webhooks:  webhooks.New(core, follow, o.Webhooks),
 		regions:   regions,
 	}
 }

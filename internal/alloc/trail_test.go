@@ -64,7 +64,7 @@ func (b *bundle) changes() []change {
 			_, err := b.CreateClass(ctx, in, class("std", within(20, 28)), false, r)
 			return err
 		}, in, "IPClass", "std", "", `{"spec":{"provisioner":"native","ipFamily":"IPv4","allowedPrefixLengths":{"min":20,"max":28},
-			"isDefault":false,"poolSelection":"FirstFit","reclaimPolicy":"Delete","visibility":"consumer"}}`, false},
+			"isDefault":false,"poolSelection":"FirstFit","reclaimPolicy":"Delete","uniqueWithin":"Space","visibility":"consumer"}}`, false},
 		{"PatchClass", func(ctx context.Context, r usecase.Request) error {
 			return dropped(b.PatchClass(ctx, in, "std", false, r, func(c ipam.Class) (ipam.Class, error) {
 				c.Spec.IsDefault, c.Spec.ReuseAfter, c.Spec.MaxPrefixLength = true, new(72*time.Hour), new(30)
@@ -88,7 +88,7 @@ func (b *bundle) changes() []change {
 			"region":"local","reuseAfter":"1m","spaceRef":{"project":"acme","name":"default"},"visibility":"consumer"}}`, "", false},
 		{"DeleteClass", func(ctx context.Context, r usecase.Request) error { return b.DeleteClass(ctx, in, "std", r) },
 			in, "IPClass", "std", `{"spec":{"provisioner":"native","ipFamily":"IPv4","allowedPrefixLengths":{"min":20,"max":30},
-			"isDefault":true,"poolSelection":"FirstFit","reclaimPolicy":"Delete","reuseAfter":"72h","visibility":"consumer"}}`, "", false},
+			"isDefault":true,"poolSelection":"FirstFit","reclaimPolicy":"Delete","reuseAfter":"72h","uniqueWithin":"Space","visibility":"consumer"}}`, "", false},
 		{"CreatePool", func(ctx context.Context, r usecase.Request) error {
 			_, err := b.CreatePool(ctx, in, child("sub", "net", 24), r)
 			return err

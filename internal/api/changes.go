@@ -1,7 +1,6 @@
 package api
 
 import (
-	"encoding/json"
 	"errors"
 	"net/http"
 	"time"
@@ -69,7 +68,7 @@ func (s changeHandlers) poll(c echo.Context, follower *feed.Follower, limit int,
 	tenancy.BudgetOf(c.Request().Context()).Add(tenancy.Work{Rows: len(changes)})
 	page := gen.ChangeList{Items: make([]gen.Change, len(changes)), Cursor: follower.Cursor()}
 	for i, change := range changes {
-		if page.Items[i], err = s.show(change); err != nil {
+		if page.Items[i], err = showChange(change, s.clock()); err != nil {
 			return err
 		}
 	}
@@ -83,31 +82,6 @@ func (s changeHandlers) may(c echo.Context, follower *feed.Follower) error {
 		return err
 	}
 	return follower.May(tenancy.WithPrincipal(c.Request().Context(), who))
-}
-
-func (s changeHandlers) show(c *feed.Change) (gen.Change, error) {
-	out := gen.Change{Kind: gen.ChangeKind(c.Kind), Name: c.Name, Type: gen.ChangeTypePut, At: c.At.UTC(), Operation: c.Operation}
-	var shown any
-	switch object := c.Object.(type) {
-	case ipam.Pool:
-		shown = codec.PoolOf(object, s.clock())
-	case ipam.Claim:
-		shown = codec.ClaimOf(object)
-	case ipam.Allocation:
-		shown = codec.AllocationOf(object)
-	case ipam.Class:
-		shown = codec.ClassOf(object)
-	case ipam.Quota:
-		shown = codec.QuotaOf(object)
-	case ipam.Consumer:
-		shown = codec.ConsumerOf(object)
-	default:
-		out.Type = gen.ChangeTypeDelete
-		return out, nil
-	}
-	var err error
-	out.Object, err = json.Marshal(shown)
-	return out, err
 }
 
 // refusalOf is why a stream ends, to its caller.

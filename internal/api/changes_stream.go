@@ -106,7 +106,7 @@ func (s *stream) run() error {
 
 // frame is a change as all streams of its hub send it, but for its id.
 func (s *stream) frame(change *feed.Change) []byte {
-	shown, err := s.show(change)
+	shown, err := showChange(change, s.clock())
 	if err != nil {
 		return nil // a time beyond those that JSON has
 	}

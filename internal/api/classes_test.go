@@ -26,7 +26,7 @@ func TestCreatingAClass(t *testing.T) {
 		s := scriptClass()
 		const spec = `{"provisioner": "native", "ipFamily": "IPv4", "visibility": "shared", "isDefault": true, "strategy": "BestFit",
 			"allowedPrefixLengths": {"min": 22, "max": 28}, "defaultPrefixLength": 24, "reclaimPolicy": "Retain", "reuseAfter": "72h",
-			"poolSelection": "LeastUtilized", "poolPer": ["project", "cluster"], "poolPrefixLength": 20, "emptyPoolTTL": "48h",
+			"poolSelection": "LeastUtilized", "uniqueWithin": "Class", "poolPer": ["project", "cluster"], "poolPrefixLength": 20, "emptyPoolTTL": "48h",
 			"parameters": {"example.com/tier": "gold", "Tier": "1", "tier": "2"}, "description": "Blocks for clusters"}`
 		w := s.server(t).do(t, "POST", classes, `{"metadata": {"name": "gold", "labels": {"tier": "gold"}}, "spec": `+spec+`}`)
 		require.Equal(t, http.StatusCreated, w.Code, w.Body.String())
@@ -42,7 +42,7 @@ func TestCreatingAClass(t *testing.T) {
 			Spec: ipam.ClassSpec{
 				Provisioner: ipam.ProvisionerNative, Family: ipam.IPv4, Strategy: ipam.BestFit, MinPrefixLength: new(22), MaxPrefixLength: new(28),
 				DefaultPrefixLength: new(24), ReclaimPolicy: ipam.ReclaimRetain, Visibility: ipam.VisibilityShared, IsDefault: true,
-				ReuseAfter: new(72 * time.Hour), PoolSelection: ipam.PoolsLeastUtilized,
+				ReuseAfter: new(72 * time.Hour), PoolSelection: ipam.PoolsLeastUtilized, UniqueWithin: ipam.UniqueWithinClass,
 				Parameters: map[string]string{"example.com/tier": "gold", "Tier": "1", "tier": "2"}, Description: "Blocks for clusters",
 				PoolPer: []string{"project", "cluster"}, PoolPrefixLength: new(20), EmptyPoolTTL: new(48 * time.Hour),
 			},

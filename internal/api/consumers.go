@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"strings"
 
 	"github.com/labstack/echo/v4"
 
@@ -103,7 +104,7 @@ func (s consumerHandlers) AttachConsumer(c echo.Context, project, claim, uid str
 	if made.Existed {
 		return answer(c, http.StatusOK, made.Value, codec.ClaimOf)
 	}
-	locate(c, c.Request().URL.Path)
+	locate(c, strings.TrimSuffix(c.Request().URL.Path, "/consumers/"+uid))
 	return answer(c, http.StatusCreated, made.Value, codec.ClaimOf)
 }
 

@@ -108,9 +108,9 @@ func TestNoPreconditionIsIgnored(t *testing.T) {
 	s := serve(t, api.Config{Service: nobody{}})
 	refused := 0
 	for path, item := range doc.Paths.Map() {
-		params := strings.NewReplacer("{allocation}", ipam.NewID().String(), "{consumer}", "team", "{subject}", "corp:alice", "{scope}", "node=n1", "{realm}", "a", "{uid}", "a")
+		params := strings.NewReplacer("{allocation}", ipam.NewID().String(), "{consumer}", "team", "{subject}", "corp:alice", "{scope}", "node=n1", "{realm}", "a", "{uid}", "a", "{delivery}", ipam.NewID().String())
 		target := params.Replace(path)
-		for _, name := range []string{"project", "space", "pool", "claim", "class", "key", "quota"} {
+		for _, name := range []string{"project", "space", "pool", "claim", "class", "key", "quota", "webhook"} {
 			target = strings.ReplaceAll(target, "{"+name+"}", "a")
 		}
 		require.NotContains(t, target, "{")
@@ -140,7 +140,7 @@ func TestTheContractListsPreconditions(t *testing.T) {
 	doc, err := gen.GetSpec()
 	require.NoError(t, err)
 	// Their status counts what changes without their revision.
-	uncovered := map[string]bool{"getPool": true, "getClass": true, "getQuota": true, "getApiKey": true, "getScopePool": true}
+	uncovered := map[string]bool{"getPool": true, "getClass": true, "getQuota": true, "getApiKey": true, "getScopePool": true, "getWebhook": true}
 	for path, item := range doc.Paths.Map() {
 		for method, op := range item.Operations() {
 			has := func(name string) bool { return op.Parameters.GetByInAndName(openapi3.ParameterInHeader, name) != nil }

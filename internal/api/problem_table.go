@@ -41,6 +41,7 @@ var kinds = map[ipam.Code]kind{
 	ipam.CodeLastAdmin:            {http.StatusConflict, "The last admin"},
 	ipam.CodeConsumerEnded:        {http.StatusConflict, "The consumer has ended"},
 	ipam.CodeTooManyConsumers:     {http.StatusConflict, "As many consumers as it can have"},
+	ipam.CodeWebhooksDisabled:     {http.StatusConflict, "The server sends no webhooks"},
 	ipam.CodeCursorExpired:        {http.StatusGone, "The cursor has expired"},
 	ipam.CodePreconditionFailed:   {http.StatusPreconditionFailed, "The precondition does not hold"},
 	ipam.CodePayloadTooLarge:      {http.StatusRequestEntityTooLarge, "The body is too large"},

@@ -20,6 +20,7 @@ type server struct {
 	consumerHandlers
 	trailHandlers
 	changeHandlers
+	webhookHandlers
 	callerHandlers
 }
 
@@ -34,6 +35,7 @@ func newServer(cfg Config) *server {
 		memberHandlers: memberHandlers{use}, keyHandlers: keyHandlers{use, cfg.Clock},
 		poolGrantHandlers: poolGrantHandlers{use}, spaceGrantHandlers: spaceGrantHandlers{use}, quotaHandlers: quotaHandlers{use, use},
 		consumerHandlers: consumerHandlers{use, use}, changeHandlers: changeHandlers{use, cfg.Authenticator, cfg.Clock},
-		trailHandlers: trailHandlers{use}, callerHandlers: callerHandlers{use, cfg.Version, cfg.Ready},
+		webhookHandlers: webhookHandlers{use},
+		trailHandlers:   trailHandlers{use}, callerHandlers: callerHandlers{use, cfg.Version, cfg.Ready},
 	}
 }

@@ -35,6 +35,7 @@ type UseCases interface {
 	Consumers
 	Trail
 	Changes
+	Webhooks
 	Callers
 }
 
@@ -167,6 +168,19 @@ type Trail interface {
 	ListEvents(ctx context.Context, project string, f trail.EventFilter, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Event], error)
 	// GetHistory answers who held an address: at a time, or at all times when it is zero.
 	GetHistory(ctx context.Context, project string, address netip.Addr, at time.Time, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Hold], error)
+}
+
+// Webhooks is the use cases on webhooks.
+type Webhooks interface {
+	ListWebhooks(ctx context.Context, project string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Webhook], error)
+	CreateWebhook(ctx context.Context, project string, w ipam.Webhook, r usecase.Request) (usecase.Result[ipam.Webhook], error)
+	GetWebhook(ctx context.Context, project, name string) (ipam.Webhook, error)
+	PatchWebhook(ctx context.Context, project, name string, r usecase.Request, mutate func(ipam.Webhook) (ipam.Webhook, error)) (ipam.Webhook, error)
+	DeleteWebhook(ctx context.Context, project, name string, r usecase.Request) error
+	// ListDeliveries answers what could not be delivered; DeleteDelivery drops it, RetryDelivery has it sent once more.
+	ListDeliveries(ctx context.Context, project, webhook string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Delivery], error)
+	DeleteDelivery(ctx context.Context, project, webhook string, id ipam.ID, r usecase.Request) error
+	RetryDelivery(ctx context.Context, project, webhook string, id ipam.ID, r usecase.Request) (ipam.Delivery, error)
 }
 
 // Callers is what any caller may ask about itself and the installation.

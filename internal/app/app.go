@@ -93,7 +93,13 @@ func Start(ctx context.Context, c Config, logTo io.Writer) (_ *App, err error) {
 		return nil, err
 	}
 	a.keyring = tenancy.NewKeyring(a.store, nil)
-	service := alloc.New(a.store, alloc.Options{Region: c.Region, Metrics: a.metrics, Tracer: a.claimTracer(), MaxWaiting: maxWaiting(c), Runway: c.StockRunway, MaxSpaces: c.MaxSpaces})
+	hooks, err := a.webhooks(c)
+	if err != nil {
+		return nil, err
+	}
+	service := alloc.New(a.store, alloc.Options{
+		Region: c.Region, Metrics: a.metrics, Tracer: a.claimTracer(), MaxWaiting: maxWaiting(c), Runway: c.StockRunway, MaxSpaces: c.MaxSpaces, Webhooks: hooks,
+	})
 	a.service = service
 	a.inFlight = limits.NewInFlight(c.MaxInFlight, placeWait)
 	if err := a.metrics.WatchLoad(func() telemetry.Load { return a.load(service) }); err != nil {
@@ -258,6 +264,7 @@ func (a *App) Close(ctx context.Context) error {
 	defer cancel()
 	a.drain(ctx)
 	if a.service != nil {
+		a.service.EndWebhooks()
 		a.service.EndFeed()
 	}
 	var errs []error

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/webhooks"
 	"github.com/carve-ipam/carve/internal/telemetry"
 )
 
@@ -29,6 +30,10 @@ func (a *App) jobs(c Config, service *alloc.Service) []job {
 		{"keep_consumers", "consumers that have expired or ended could not be looked after", time.Second, func(ctx context.Context) (int64, error) { return a.keepConsumers(ctx, service) }},
 		{"forget_consumers", "consumers that ended long ago could not be forgotten", 10 * time.Minute, func(ctx context.Context) (int64, error) {
 			return a.forgetConsumers(ctx, c.ConsumerRetention)
+		}},
+		{"deliver_webhooks", "webhooks could not be looked after", time.Second, func(ctx context.Context) (int64, error) { return service.DeliverWebhooks(ctx) }},
+		{"expire_deliveries", "deliveries that were given up long ago could not be deleted", 10 * time.Minute, func(ctx context.Context) (int64, error) {
+			return a.store.ExpireDeliveries(ctx, a.store.Now().Add(-webhooks.DeadLettersKept))
 		}},
 		{"expire_answers", "expired idempotency answers could not be deleted", time.Minute, a.expireAnswers},
 	}

@@ -50,10 +50,12 @@ type Config struct {
 	RequestTimeout    time.Duration
 	DrainDelay        time.Duration
 	MaxConnections    int
-	MaxInFlight       int // 0: no bound
-	MaxWaiting        int // for one pool; 0: as many as in flight
-	MaxClients        int // connections from clients; 0: as many as the system has files for
-	MaxSpaces         int // of a project
+	MaxInFlight       int    // 0: no bound
+	MaxWaiting        int    // for one pool; 0: as many as in flight
+	MaxClients        int    // connections from clients; 0: as many as the system has files for
+	MaxSpaces         int    // of a project
+	WebhookKeyFile    string // "": none but with the embedded database, which gets a key beside it
+	WebhookNetworks   []string
 	Metrics           string
 	MetricsPools      int // told of by name; 0: none
 
@@ -106,6 +108,8 @@ func (c *Config) flags() *pflag.FlagSet {
 	f.IntVar(&c.MaxWaiting, "max-waiting", 0, "claims and releases that may wait for one pool; what comes beyond is answered 503; 0 = as many as may be in flight")
 	f.IntVar(&c.MaxClients, "max-clients", 16384, "connections from clients; for one beyond, the one is closed that has been without a request longest, of the address that has most; 0 = as many as there can be open files")
 	f.IntVar(&c.MaxSpaces, "max-spaces", 256, "spaces that a project can have; quotas do not count them")
+	f.StringVar(&c.WebhookKeyFile, "webhook-key-file", "", "file with the key, of 32 bytes or more, that the secrets of webhooks are derived from, the same for all servers; without it there are no webhooks, but with the embedded database, which gets a key in the data directory")
+	f.StringSliceVar(&c.WebhookNetworks, "webhook-networks", nil, "CIDRs that are not public and to which webhooks may be sent all the same, by plain HTTP too")
 	f.StringVar(&c.Metrics, "metrics", metricsLoopback, "who may read /metrics, without credentials: loopback (callers on this machine), admin (everybody who can reach --admin-listen), open (everybody who can reach this server) or off (nobody; nothing is measured)")
 	f.BoolVar(&c.version, versionFlag, false, "print the version and end")
 	f.IntVar(&c.MetricsPools, "metrics-pools", 20, "how many of the fullest pools the metrics name, with their projects; 0 = none, and the pools are not looked at")

@@ -84,6 +84,9 @@ func (c Config) checkExposure() error {
 	if c.TLSClientCA == "" && c.TLSClientAuth != clientsRequired {
 		return errors.New("--tls-client-auth needs --tls-client-ca, the CAs that clients' certificates are of")
 	}
+	if _, err := c.webhookNetworks(); err != nil {
+		return err
+	}
 	_, err := c.proxies()
 	return err
 }

@@ -42,7 +42,7 @@ func (a *App) load(service *alloc.Service) telemetry.Load {
 	followers, followed := service.Followers()
 	return telemetry.Load{
 		InFlight: requests.Now, MaxInFlight: requests.Max, AtTheDoor: requests.Waiting, Waiting: queues.Waiting, Longest: queues.Longest,
-		Followers: int64(followers), Followed: int64(followed),
+		Oldest: service.WebhooksWait(), Followers: int64(followers), Followed: int64(followed),
 		Shed: map[string]int64{"in_flight": requests.Full, "caller": requests.Greedy, "pool": queues.Refused},
 	}
 }

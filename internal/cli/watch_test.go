@@ -113,16 +113,11 @@ func TestAWatchTellsOfWhatTheFeedTells(t *testing.T) {
 	require.Empty(t, r.out)
 	require.Contains(t, r.err, "no classes\n")
 
-	consumer := map[string]any{"kind": "IPConsumer", "type": "Delete", "at": "2026-03-02T09:31:00Z", "operation": ""}
 	var list struct{ Items []json.RawMessage }
 	require.NoError(t, json.Unmarshal(example(t, "IPConsumerList"), &list))
 	const uid = "5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11"
 	of := func(realm string) map[string]any {
-		c := map[string]any{"name": realm + "/" + uid}
-		for k, v := range consumer {
-			c[k] = v
-		}
-		return c
+		return map[string]any{"kind": "IPConsumer", "name": realm + "/" + uid, "type": "Delete", "at": "2026-03-02T09:31:00Z", "operation": ""}
 	}
 	d = answering(t, listedAt(t, "x", list.Items...), ok(marshal(t, map[string]any{"items": []any{of("other"), of("default")}, "cursor": "y"})), denied)
 	require.Equal(t, uid+"\n"+uid+"\n", d.run("consumer", "list", "-w", "-q").out)

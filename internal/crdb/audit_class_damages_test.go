@@ -40,6 +40,10 @@ func (e *estate) maker(t *testing.T) {
 		stock := rootPool(name("stock"), f.text(0, 8))
 		stock.Spec.ClassNames = []string{name("plain"), name("zoned")}
 		made(e.svc.CreatePool(ctx, p, stock, usecase.Request{}))
+		made(e.svc.CreateSpace(ctx, p, ipam.Space{Metadata: ipam.Metadata{Name: name("apart")}}, usecase.Request{}))
+		twin := rootPool(name("twin"), f.text(0, 6))
+		twin.Spec.Space, twin.Spec.ClassNames = ipam.Ref{Project: p, Name: name("apart")}, []string{name("plain")}
+		made(e.svc.CreatePool(ctx, p, twin, usecase.Request{}))
 		for _, c := range []struct {
 			name, class string
 			policy      ipam.ReclaimPolicy
@@ -91,21 +95,22 @@ func classDamages(f family) map[string]struct{ sql, want string } {
 	const nobody = "'00000000-0000-4000-8000-000000000001'"
 	const platform = "(SELECT id FROM projects WHERE name = 'platform')"
 	return map[string]struct{ sql, want string }{
-		"a class says another visibility":            {ofClass("plain", "visibility = 'platform'"), "classes"},
-		"a class is no default and says it is":       {ofClass("plain", "is_default = false"), "classes"},
-		"a class is of the other family":             {ofClass("plain", fmt.Sprintf("af = %d", 10-n)), "classes"},
-		"a class of another project":                 {ofClass("plain", "project_id = "+platform), "classes"},
-		"a class has another name":                   {ofClass("plain", "name = 'other'"), "classes"},
-		"a class that is gone":                       {"DELETE FROM classes WHERE id = " + class("plain"), "classes"},
-		"a class that lost its scopes":               {ofClass("zoned", `spec = spec - 'poolPer'`), "classes"},
-		"a class that asks for another role":         {ofClass("zoned", `spec = jsonb_set(spec, '{poolPer}', '["project", "rack"]')`), "classes"},
-		"a class does not find a pool that lists it": {"DELETE FROM pool_classes WHERE class_id = " + class("plain"), "classes"},
-		"a class finds a pool that does not list it": {list("classes - 0"), "classes"},
-		"a class finds a pool by another name":       {"UPDATE pool_classes SET pool_name = 'other' WHERE class_id = " + class("plain"), "classes"},
-		"a class finds a pool of another project":    {"UPDATE pool_classes SET project_id = " + platform + " WHERE class_id = " + class("plain"), "classes"},
-		"a class finds a pool that is gone":          {"UPDATE pool_classes SET pool_id = " + nobody + " WHERE class_id = " + class("plain"), "classes"},
-		"a pool lists a class by another name":       {list(`jsonb_set(classes, '{0,ref,name}', '"other"')`), "classes"},
-		"a pool lists a class of another project":    {list(`jsonb_set(classes, '{0,ref,project}', '"platform"')`), "classes"},
+		"a class says another visibility":             {ofClass("plain", "visibility = 'platform'"), "classes"},
+		"a class is no default and says it is":        {ofClass("plain", "is_default = false"), "classes"},
+		"a class is of the other family":              {ofClass("plain", fmt.Sprintf("af = %d", 10-n)), "classes"},
+		"a class of another project":                  {ofClass("plain", "project_id = "+platform), "classes"},
+		"a class has another name":                    {ofClass("plain", "name = 'other'"), "classes"},
+		"a class that is gone":                        {"DELETE FROM classes WHERE id = " + class("plain"), "classes"},
+		"a class that lost its scopes":                {ofClass("zoned", `spec = spec - 'poolPer'`), "classes"},
+		"a class whose pools may not overlap, and do": {ofClass("plain", `spec = jsonb_set(spec, '{uniqueWithin}', '"Class"')`), "parents"},
+		"a class that asks for another role":          {ofClass("zoned", `spec = jsonb_set(spec, '{poolPer}', '["project", "rack"]')`), "classes"},
+		"a class does not find a pool that lists it":  {"DELETE FROM pool_classes WHERE class_id = " + class("plain"), "classes"},
+		"a class finds a pool that does not list it":  {list("classes - 0"), "classes"},
+		"a class finds a pool by another name":        {"UPDATE pool_classes SET pool_name = 'other' WHERE class_id = " + class("plain"), "classes"},
+		"a class finds a pool of another project":     {"UPDATE pool_classes SET project_id = " + platform + " WHERE class_id = " + class("plain"), "classes"},
+		"a class finds a pool that is gone":           {"UPDATE pool_classes SET pool_id = " + nobody + " WHERE class_id = " + class("plain"), "classes"},
+		"a pool lists a class by another name":        {list(`jsonb_set(classes, '{0,ref,name}', '"other"')`), "classes"},
+		"a pool lists a class of another project":     {list(`jsonb_set(classes, '{0,ref,project}', '"platform"')`), "classes"},
 
 		"a claim that says another class":              {held("served", by("zoned")), "quotas"},
 		"a claim that says no class":                   {held("served", "class_id = NULL, doc = (doc::JSONB - 'c')::TEXT"), "quotas"},

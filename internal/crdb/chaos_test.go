@@ -82,7 +82,7 @@ func (c chaos) run(t *testing.T) (*ledger, *house) {
 		if c.twin != nil {
 			store = c.twin(store)
 		}
-		servers = append(servers, alloc.New(store, alloc.Options{Region: region}))
+		servers = append(servers, alloc.New(store, alloc.Options{Region: region, Webhooks: hooked}))
 	}
 	proxy.SetRules(append(dice(c.seed), c.dialogue...)...)
 	ctx := admin(t)

@@ -77,7 +77,7 @@ func (m *meter) of(t *testing.T, request func(ctx context.Context, svc *alloc.Se
 	m.house.store.Close()
 	defer func() {
 		m.house.store = open(t, m.proxy.DSN())
-		m.house.svc = alloc.New(m.house.store, alloc.Options{Region: region})
+		m.house.svc = alloc.New(m.house.store, alloc.Options{Region: region, Webhooks: hooked})
 	}()
 	require.NoError(t, m.proxy.AwaitIdle(admin(t)))
 	before := m.read(t)
@@ -85,7 +85,7 @@ func (m *meter) of(t *testing.T, request func(ctx context.Context, svc *alloc.Se
 	m.mu.Lock()
 	m.said = nil // what opening says
 	m.mu.Unlock()
-	request(admin(t), alloc.New(store, alloc.Options{Region: region}))
+	request(admin(t), alloc.New(store, alloc.Options{Region: region, Webhooks: hooked}))
 	store.Close()
 	require.NoError(t, m.proxy.AwaitIdle(admin(t)))
 	m.mu.Lock()

@@ -24,7 +24,7 @@ type engine interface {
 	moment(row pgx.Row) (time.Time, error)
 	// feed is what asks for the place of a read in the order of commits, and what reads a trail behind a place; since is from when on the ids are of
 	// what is behind the place of now, by what was seen before.
-	feed() (place, rows string)
+	feed() (place, rows, ending string)
 	since(known []feedSeen, now feedSeen) time.Time
 }
 

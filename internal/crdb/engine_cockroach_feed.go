@@ -5,7 +5,7 @@ import "time"
 // A place is the time of the read: what is committed later than the read of its key has a later time (ADR 32). No crash takes it back.
 const (
 	feedPlaceCockroach = `
-SELECT cluster_logical_timestamp()::STRING, '', now(), f.secret::STRING, f.kept_from, 0, 0, now()
+SELECT cluster_logical_timestamp()::STRING, '', now(), f.secret::STRING, f.kept_from, 0, 0, ''
 FROM feed AS f
 WHERE f.id = 1`
 	feedRowsCockroach = `
@@ -22,7 +22,9 @@ ORDER BY e.id
 LIMIT $5`
 )
 
-func (cockroach) feed() (place, rows string) { return feedPlaceCockroach, feedRowsCockroach }
+func (cockroach) feed() (place, rows, ending string) {
+	return feedPlaceCockroach, feedRowsCockroach, ""
+}
 
 // since is when the oldest transaction may have begun that has not ended.
 func (cockroach) since(_ []feedSeen, now feedSeen) time.Time { return now.at.Add(-longestTransaction) }

@@ -8,14 +8,14 @@ import (
 // A place is the oldest transaction that had not ended: whatever cannot be read yet is of it, or of a later one (ADR 32). What the seal of cursors is
 // made of names the line of the log as well: on a standby that has taken over, transactions may be numbered again. After a crash those are numbered
 // again of which the log on the disk has nothing: so it tells how far the log was written when the transactions before the place had ended, but for the
-// header of a page that is empty yet, and how far it was on the disk.
+// header of a page that is empty yet, and how far it was on the disk; and where the last checkpoint is, which is another one after a crash.
 const (
 	feedPlacePostgres = `
 SELECT pg_snapshot_xmin(s.now)::text, pg_snapshot_xmax(s.now)::text, now(),
     f.secret::text || left(pg_walfile_name(pg_current_wal_lsn()), 8), f.kept_from,
     (s.log - '0/0'::pg_lsn)::int8 - CASE WHEN p.used = 40 THEN 40 WHEN p.used % current_setting('wal_block_size')::int4 = 24 THEN 24 ELSE 0 END,
     (pg_current_wal_flush_lsn() - '0/0'::pg_lsn)::int8,
-    (SELECT a.backend_start FROM pg_stat_get_activity(pg_backend_pid()) AS a)
+    (SELECT c.checkpoint_lsn::text FROM pg_control_checkpoint() AS c)
 FROM feed AS f
 CROSS JOIN (SELECT pg_current_snapshot() AS now, pg_current_wal_insert_lsn() AS log) AS s
 CROSS JOIN LATERAL (SELECT w.file_offset AS used FROM pg_walfile_name_offset(s.log) AS w) AS p
@@ -35,9 +35,13 @@ CROSS JOIN LATERAL (
 ) AS e
 ORDER BY e.id
 LIMIT $5`
+	// PostgreSQL writes its log to the disk soon after a transaction with a number has ended, and not for anything else: so one ends.
+	feedEndingPostgres = "SELECT pg_current_xact_id()::text"
 )
 
-func (postgres) feed() (place, rows string) { return feedPlacePostgres, feedRowsPostgres }
+func (postgres) feed() (place, rows, ending string) {
+	return feedPlacePostgres, feedRowsPostgres, feedEndingPostgres
+}
 
 // since is what was known when the oldest transaction of a place began: a number that had not been given yet then belongs to a transaction that has
 // begun since.

@@ -132,7 +132,7 @@ func TestWhatIsNotOnesOwnCostsWhatIsNotThere(t *testing.T) {
 	tap := newWiretap(t, s.dsn)
 	store := open(t, tap.dsn, func(o *crdb.Options) { o.OnAttempt, o.MaxConnections = tap.watch, 1 })
 	defer store.Close()
-	svc := alloc.New(store, alloc.Options{Region: region})
+	svc := alloc.New(store, alloc.Options{Region: region, Webhooks: hooked})
 	ctx := asCurious(t)
 	for name, g := range s.guesses() {
 		t.Run(name, func(t *testing.T) {

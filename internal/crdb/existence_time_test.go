@@ -29,7 +29,7 @@ const (
 // nobody has. It measures times, so it is not among the tests that always run: make oracle.
 func TestTimeDoesNotTellWhatOthersHave(t *testing.T) {
 	s := newSecrets(t)
-	svc := alloc.New(s.store, alloc.Options{Region: region})
+	svc := alloc.New(s.store, alloc.Options{Region: region, Webhooks: hooked})
 	all := s.guesses()
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		if name == "Reading" || name == "Deleting" || strings.Contains(name, "BySelector/shared") {

@@ -29,6 +29,16 @@ func (s *Store) ForgetConsumers(ctx context.Context, before time.Time, limit int
 	return n, err
 }
 
+// ExpireDeliveries deletes the deliveries to webhooks that were given up before a time, in a transaction of their own, and says how many.
+func (s *Store) ExpireDeliveries(ctx context.Context, before time.Time) (int64, error) {
+	var n int64
+	err := s.alone(ctx, "delivery_expire", func(ctx context.Context, c *conn) (err error) {
+		n, err = c.affected(ctx, "delivery_expire", s.region, before)
+		return err
+	})
+	return n, err
+}
+
 // forget deletes those answers under some keys that have expired, in a transaction of its own.
 func (s *Store) forget(ctx context.Context, keys []storage.NameRef, now time.Time) error {
 	return s.alone(ctx, "answer_replace", func(ctx context.Context, c *conn) error {

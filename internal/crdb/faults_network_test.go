@@ -208,7 +208,7 @@ func TestWhatCannotBeReadBackIsUnknownAndTheRepeatGetsIt(t *testing.T) {
 	for _, r := range rounds {
 		require.True(t, ipam.IsCode(r.told, ipam.CodeOutcomeUnknown), "%v", r.told)
 		r.proxy.SetRules()
-		svc := alloc.New(open(t, r.proxy.DSN()), alloc.Options{Region: region}) // restarted
+		svc := alloc.New(open(t, r.proxy.DSN()), alloc.Options{Region: region, Webhooks: hooked}) // restarted
 		got, err := r.do(admin(t), svc, r.in, r.request())
 		require.NoError(t, err)
 		stored, err := r.stored(admin(t), svc, r.in)

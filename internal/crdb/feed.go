@@ -23,15 +23,16 @@ const (
 
 	markLasts   = 5 * time.Second // a mark is read anew after
 	feedSeenMax = 64
-	logWait     = 20 * time.Millisecond // for the database to write its log, before it is asked again
+	logWait     = 20 * time.Millisecond // for the database to write its log, before it is asked again,
+	endEvery    = 10                    // and so often before it is made to
 )
 
 // feedSeen is the transactions of a moment: the oldest that had not ended, and the first that had not begun. On CockroachDB oldest is the moment.
 type feedSeen struct {
 	at             time.Time
 	oldest, next   string
-	wrote, flushed int64     // of the log, when oldest was the oldest; and what of it a crash leaves. Equal where no crash takes numbers back
-	connected      time.Time // since when the session that asked was
+	wrote, flushed int64  // of the log, when oldest was the oldest; and what of it a crash leaves. Equal where no crash takes numbers back
+	checkpoint     string // the last one: where it is another one, there may have been a crash
 }
 
 // feedClock is what a store knows of the order of commits.
@@ -91,8 +92,11 @@ func (s *Store) feedRead(ctx context.Context, project storage.ProjectKey, from s
 	if after.IsZero() {
 		after = ipam.FirstTimeID(from.Since)
 	}
-	for {
+	for n := 0; ; n++ {
 		page, lasts, err := s.feedReadOnce(ctx, project, from, after, limit)
+		if err == nil && !lasts && n%endEvery == 0 {
+			err = s.endOne(ctx)
+		}
 		if err != nil || lasts {
 			return page, err
 		}
@@ -104,11 +108,24 @@ func (s *Store) feedRead(ctx context.Context, project storage.ProjectKey, from s
 	}
 }
 
+// endOne ends a transaction with a number, after which the log is written to the disk.
+func (s *Store) endOne(ctx context.Context) error {
+	_, _, ending := s.engine.feed()
+	return s.readNow(ctx, "feed_ending", func(q lookup.Querier) error {
+		found, err := q.Query(ctx, ending)
+		if err != nil {
+			return err
+		}
+		found.Close()
+		return found.Err()
+	})
+}
+
 // feedReadOnce reads a page. Its place lasts but at the beginning, when it is not known of any that it would be found in the log after a crash.
 func (s *Store) feedReadOnce(
 	ctx context.Context, project storage.ProjectKey, from storage.Place, after ipam.ID, limit int,
 ) (page storage.FeedPage, lasts bool, err error) {
-	place, trail := s.engine.feed()
+	place, trail, _ := s.engine.feed()
 	var seen feedSeen
 	asked := s.clock.local()
 	err = s.readNow(ctx, "feed_read", func(q lookup.Querier) error {
@@ -120,7 +137,7 @@ func (s *Store) feedReadOnce(
 		}
 		results := q.SendBatch(ctx, b)
 		err := results.QueryRow().Scan(&seen.oldest, &seen.next, &seen.at, &page.Now.Secret, &page.Now.KeptFrom,
-			&seen.wrote, &seen.flushed, &seen.connected)
+			&seen.wrote, &seen.flushed, &seen.checkpoint)
 		if errors.Is(err, pgx.ErrNoRows) {
 			err = errNoFeed
 		}
@@ -178,7 +195,7 @@ func (f *feedClock) lastingUntil(now feedSeen, page storage.FeedPage) (commit st
 	case now.wrote <= now.flushed:
 		f.outlasts(now.oldest)
 		f.waits = feedSeen{}
-	case waits.oldest == "" || now.connected.After(waits.at): // there may have been a crash since
+	case waits.oldest == "" || now.checkpoint != waits.checkpoint:
 		f.waits = now
 	case waits.wrote <= now.flushed:
 		f.outlasts(waits.oldest)

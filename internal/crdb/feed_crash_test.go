@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
@@ -21,15 +22,16 @@ import (
 // mortalDatabase is a PostgreSQL of the test's own, to be killed.
 type mortalDatabase struct {
 	*devdb.DB
-	dir string
+	dir      string
+	volatile bool
 }
 
-func newMortalDatabase(t *testing.T) *mortalDatabase {
+func newMortalDatabase(t *testing.T, volatile bool) *mortalDatabase {
 	t.Helper()
 	dbtest.OnPostgres(t)
 	dir, err := os.MkdirTemp("", "mortal") // the path of a socket is short
 	require.NoError(t, err)
-	m := &mortalDatabase{dir: dir}
+	m := &mortalDatabase{dir: dir, volatile: volatile}
 	m.start(t)
 	t.Cleanup(func() {
 		require.NoError(t, m.Stop(context.Background()))
@@ -42,7 +44,7 @@ func newMortalDatabase(t *testing.T) *mortalDatabase {
 func (m *mortalDatabase) start(t *testing.T) {
 	t.Helper()
 	var err error
-	m.DB, err = devdb.Start(t.Context(), devdb.Config{DataDir: m.data()})
+	m.DB, err = devdb.Start(t.Context(), devdb.Config{DataDir: m.data(), Volatile: m.volatile})
 	require.NoError(t, err)
 }
 
@@ -67,7 +69,7 @@ func rolledBack(t *testing.T, c *pgx.Conn, many int) {
 // A database that crashes numbers those transactions again of which nothing was written to its log. What they commit then is behind a place of before.
 func TestTheFeedOutlivesACrashOfTheDatabase(t *testing.T) {
 	t.Parallel()
-	m := newMortalDatabase(t)
+	m := newMortalDatabase(t, false)
 	open := func() *crdb.Store {
 		s, err := crdb.Open(t.Context(), m.DSN(), crdb.Options{Region: region})
 		require.NoError(t, err)
@@ -92,4 +94,26 @@ func TestTheFeedOutlivesACrashOfTheDatabase(t *testing.T) {
 	all, _ := behind(t, again, r.project, storage.Place{Commit: "0"}, ipam.ID{})
 	require.Contains(t, all, made)
 	require.Contains(t, ids, made)
+}
+
+// PostgreSQL writes its log to the disk when a transaction ends, and for what one has written that goes on not before: who begins to read does not wait for that.
+func TestTheFirstPlaceWaitsForNoOtherTransaction(t *testing.T) {
+	t.Parallel()
+	m := newMortalDatabase(t, true) // which writes nothing down by itself, as others do after some seconds
+	s, err := crdb.Open(t.Context(), m.DSN(), crdb.Options{Region: region})
+	require.NoError(t, err)
+	t.Cleanup(s.Close)
+	_, err = s.FeedMark(t.Context()) // makes what the feed needs
+	require.NoError(t, err)
+	again, err := crdb.Open(t.Context(), m.DSN(), crdb.Options{Region: region})
+	require.NoError(t, err)
+	t.Cleanup(again.Close)
+	goesOn := recorder{t: t, dsn: m.DSN()}.begin()
+	_, err = goesOn.Exec(t.Context(), "SELECT pg_logical_emit_message(false, 'carve', 'a record of no transaction')")
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	_, err = again.FeedMark(ctx)
+	require.NoError(t, err)
+	require.NoError(t, goesOn.Rollback(t.Context()))
 }

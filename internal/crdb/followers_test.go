@@ -37,7 +37,7 @@ func TestStaleReadsAreOfAMomentAndInTransactionsThatCannotWrite(t *testing.T) {
 		tap := newWiretap(t, dsn)
 		store := open(t, tap.dsn, func(o *crdb.Options) { o.OnAttempt, o.MaxConnections = tap.watch, 1 })
 		var read storage.Moment
-		s := server{alloc.New(store, alloc.Options{Region: region}), store, usecase.Reading{Behind: &read}}
+		s := server{alloc.New(store, alloc.Options{Region: region, Webhooks: hooked}), store, usecase.Reading{Behind: &read}}
 		tap.take()
 		before := time.Now()
 		require.NoError(t, readings[name].do(admin(t), s, in), name)

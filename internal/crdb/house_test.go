@@ -44,7 +44,7 @@ func admin(t testing.TB) context.Context {
 func newHouse(t testing.TB, dsn string, options ...func(*crdb.Options)) *house {
 	t.Helper()
 	h := &house{dsn: dsn, store: open(t, dsn, options...)}
-	h.svc = alloc.New(h.store, alloc.Options{Region: region})
+	h.svc = alloc.New(h.store, alloc.Options{Region: region, Webhooks: hooked})
 	require.NoError(t, h.svc.EnsurePlatform(admin(t)))
 	return h
 }

@@ -39,7 +39,7 @@ func abroad(t testing.TB) (here, there *house) {
 func houseIn(t testing.TB, dsn, region string) *house {
 	t.Helper()
 	h := &house{dsn: dsn, store: open(t, dsn, func(o *crdb.Options) { o.Region = region })}
-	h.svc = alloc.New(h.store, alloc.Options{Region: region})
+	h.svc = alloc.New(h.store, alloc.Options{Region: region, Webhooks: hooked})
 	require.NoError(t, h.svc.EnsurePlatform(admin(t)))
 	return h
 }

@@ -100,6 +100,8 @@ var sorts = map[string]string{
 	"allocation_list_everywhere":  "likewise",
 	"event_list_everywhere":       "likewise",
 	"consumer_list_everywhere":    "likewise",
+	"webhook_list":                "likewise",
+	"delivery_next":               "what is to be sent to a webhook, one or two",
 	"claim_list_of_consumer":      "likewise",
 	"history_list_everywhere":     "a page of each region and block",
 
@@ -192,6 +194,10 @@ func fill(t *testing.T, c *pgx.Conn) {
 		"INSERT INTO pool_regions SELECT " + of("'pool' || i") + ", 'local', gen_random_uuid(), 8, now(), 0 FROM generate_series(1, 3000) AS i",
 		"INSERT INTO stocks SELECT 'local', pool_id, epoch FROM pool_regions",
 		"INSERT INTO region_blocks SELECT " + of("'pool' || (i % 30 + 1)") + ", decode(lpad(to_hex(i), 8, '0'), 'hex'), 32, 'local', now() FROM generate_series(1, 20000) AS i",
+		"INSERT INTO webhooks SELECT 'local', " + of("'project' || (i % 200)") + ", 'webhook-' || i, " + of("'webhook' || i") + ", '{}'::JSONB, '{}'::JSONB, '', " +
+			"now() + i * INTERVAL '1 second', CASE WHEN i % 10 > 0 THEN " + of("'server' || (i % 10)") + " END, gen_random_uuid(), " + common + " FROM generate_series(1, 3000) AS i",
+		"INSERT INTO deliveries SELECT 'local', " + of("'project' || (i % 200)") + ", " + of("'webhook' || (i % 300)") + ", gen_random_uuid(), '', '', 1, now(), NULL, " +
+			"now() + i * INTERVAL '1 second', false FROM generate_series(1, 20000) AS i",
 		"INSERT INTO removals SELECT " + of("'gone' || i") + " FROM generate_series(1, 1000) AS i",
 	} {
 		_, err := c.Exec(context.Background(), sql)

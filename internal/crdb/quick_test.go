@@ -67,7 +67,7 @@ func (r *rememberer) quick() (n int) {
 func warm(t *testing.T, h *house, dsn string, options ...func(*crdb.Options)) (*rememberer, *alloc.Service) {
 	t.Helper()
 	r := &rememberer{Store: open(t, dsn, append(options, sure)...)}
-	svc := alloc.New(r, alloc.Options{Region: region})
+	svc := alloc.New(r, alloc.Options{Region: region, Webhooks: hooked})
 	for i := 0; i < 3 || r.quick() == 0; i++ {
 		require.Less(t, i, 50, "nothing is made in one round trip")
 		_, err := svc.CreateClaim(admin(t), project, claimOf(fmt.Sprint("warm-", i), project, "pool", 29), usecase.Request{})
@@ -152,7 +152,7 @@ func TestReleasesOfAnybodysClaimsAreRememberedToo(t *testing.T) {
 		h.createClaim(t, claimOf(fmt.Sprint("c-", i), project, "pool", 28))
 	}
 	r := &rememberer{Store: open(t, dsn, sure)}
-	svc := alloc.New(r, alloc.Options{Region: region})
+	svc := alloc.New(r, alloc.Options{Region: region, Webhooks: hooked})
 	release := func(i int) {
 		require.NoError(t, svc.DeleteClaim(admin(t), project, fmt.Sprint("c-", i), usecase.Request{}))
 	}
@@ -179,7 +179,7 @@ func TestWantOfRoomIsProvedByOneRead(t *testing.T) {
 	_, err := h.svc.CreateClaimBatch(admin(t), project, claims, usecase.Request{}) // which gives the project no fence: a refusal does
 	require.NoError(t, err)
 	r := &rememberer{Store: open(t, dsn, sure)}
-	svc := alloc.New(r, alloc.Options{Region: region})
+	svc := alloc.New(r, alloc.Options{Region: region, Webhooks: hooked})
 	refused := func(name string, quick int, code ipam.Code) *ipam.Error {
 		_, err := svc.CreateClaim(admin(t), project, claimOf(name, project, "pool", 30), usecase.Request{})
 		require.True(t, ipam.IsCode(err, code), "%v", err)
@@ -214,7 +214,7 @@ func TestAGroupThatLeavesTheFreeBlocksAsTheyWereIsGuardedToo(t *testing.T) {
 	pool := h.createPool(t, rootPool("pool", "10.0.0.0/27"))
 	r, _ := warm(t, h, dsn)
 	for i := 0; ; i++ {
-		if _, err := alloc.New(r, alloc.Options{Region: region}).CreateClaim(admin(t), project, claimOf(fmt.Sprint("rest-", i), project, "pool", 29), usecase.Request{}); err != nil {
+		if _, err := alloc.New(r, alloc.Options{Region: region, Webhooks: hooked}).CreateClaim(admin(t), project, claimOf(fmt.Sprint("rest-", i), project, "pool", 29), usecase.Request{}); err != nil {
 			require.True(t, ipam.IsCode(err, ipam.CodePoolExhausted), "%v", err)
 			break
 		}
@@ -254,7 +254,7 @@ func TestClaimsByClassAreRememberedToo(t *testing.T) {
 	_, err := h.svc.CreateProject(admin(t), ipam.Project{Metadata: ipam.Metadata{Name: "tenant"}}, usecase.Request{})
 	require.NoError(t, err)
 	r := &rememberer{Store: open(t, dsn, sure)}
-	svc := alloc.New(r, alloc.Options{Region: region})
+	svc := alloc.New(r, alloc.Options{Region: region, Webhooks: hooked})
 	made := 0
 	claim := func() error {
 		made++
@@ -286,7 +286,7 @@ func TestATimeThatIsNotKnownExactlyKeepsNobodyFromOneRoundTripOnCockroach(t *tes
 	now, asked := time.Now(), atomic.Int64{}
 	slow := func() time.Time { return now.Add(time.Duration(asked.Add(1)) * 10 * time.Millisecond) }
 	r := &rememberer{Store: open(t, dsn, func(o *crdb.Options) { o.LocalTime = slow })}
-	svc := alloc.New(r, alloc.Options{Region: region})
+	svc := alloc.New(r, alloc.Options{Region: region, Webhooks: hooked})
 	for i := range 5 {
 		_, err := svc.CreateClaim(admin(t), project, claimOf(fmt.Sprint("c-", i), project, "pool", 29), usecase.Request{})
 		require.NoError(t, err)

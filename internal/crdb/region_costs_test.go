@@ -60,7 +60,7 @@ func TestWhatRegionsCostAClaim(t *testing.T) {
 			}
 			tap := newWiretap(t, h.dsn)
 			store := open(t, tap.dsn, func(o *crdb.Options) { o.OnAttempt, o.MaxConnections, o.LocalTime = tap.watch, 1, sureClock() })
-			svc := alloc.New(store, alloc.Options{Region: region})
+			svc := alloc.New(store, alloc.Options{Region: region, Webhooks: hooked})
 			claim := func(name string) {
 				spec := claimOf(name, project, c.pool, 32)
 				if c.generated {

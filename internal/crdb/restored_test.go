@@ -52,6 +52,7 @@ func TestARestoreRenewsEpochsThatAgreeAndLeavesThoseThatDoNot(t *testing.T) {
 	exec(`UPDATE fences SET stock = '\x0100' WHERE id = (SELECT id FROM pools WHERE name = 'agrees')`)
 	exec("DELETE FROM fences WHERE id = (SELECT id FROM pools WHERE name = 'lacks')")
 	exec(`INSERT INTO fences VALUES ('local', gen_random_uuid(), gen_random_uuid(), '\x0100')`)
+	withWebhook(t, h, project)
 	h.store.Close()
 	before := epochs(t, c)
 
@@ -64,6 +65,11 @@ func TestARestoreRenewsEpochsThatAgreeAndLeavesThoseThatDoNot(t *testing.T) {
 	require.NotEqual(t, before["agrees"], after["agrees"])
 	require.Equal(t, before["differs"], after["differs"])
 	require.Equal(t, before["lacks"], after["lacks"])
+	var stopped string
+	var due *string
+	require.NoError(t, c.QueryRow(t.Context(), "SELECT stopped, due_at::TEXT FROM webhooks").Scan(&stopped, &due))
+	require.Equal(t, "Restored", stopped, "the database that this is a copy of may be sending")
+	require.Nil(t, due)
 	report, err := audit.Run(t.Context(), h.dsn)
 	require.NoError(t, err)
 	require.False(t, slices.ContainsFunc(report.Findings, func(f audit.Finding) bool { return f.Invariant == "fences" }), "each container has a fence again: %v", report.Findings)

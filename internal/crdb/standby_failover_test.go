@@ -74,7 +74,7 @@ func TestWhatWasReadBeforeAFailoverIsReadAgainAfterIt(t *testing.T) {
 				require.NoError(t, p.KillPrimary(admin(t)))
 				require.NoError(t, p.Promote(admin(t)))
 			}}
-			r, err := repeat(within(t, 30*time.Second), alloc.New(store, alloc.Options{Region: region}))
+			r, err := repeat(within(t, 30*time.Second), alloc.New(store, alloc.Options{Region: region, Webhooks: hooked}))
 			<-failed
 			madeAnew(t, p, lost, r, err)
 		})

@@ -67,7 +67,9 @@ func record(t *testing.T, r reading) []attempted {
 	tap := newWiretap(t, dsn)
 	store := open(t, tap.dsn, func(o *crdb.Options) { o.OnAttempt, o.MaxConnections, o.LocalTime = tap.watch, 1, sureClock() })
 	defer store.Close()
+	_, err := store.FeedMark(t.Context()) // as a server does when it starts; how often that asks depends on others
+	require.NoError(t, err)
 	tap.take() // what opening says
-	require.NoError(t, r.do(admin(t), server{svc: alloc.New(store, alloc.Options{Region: region}), store: store}, in))
+	require.NoError(t, r.do(admin(t), server{svc: alloc.New(store, alloc.Options{Region: region, Webhooks: hooked}), store: store}, in))
 	return tap.take()
 }

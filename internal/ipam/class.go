@@ -17,6 +17,15 @@ const (
 	PoolsLeastUtilized PoolSelection = "LeastUtilized" // the one with the smallest share held first
 )
 
+// UniqueWithin says within what no two claims of a class overlap.
+type UniqueWithin string
+
+// Space is the default: what every pool promises.
+const (
+	UniqueWithinSpace UniqueWithin = "Space" // that of their pool
+	UniqueWithinClass UniqueWithin = "Class" // whichever pools they are from: those of different spaces do not overlap
+)
+
 // ScopeProject is the scope role that every scoped class begins with: the claiming project itself.
 const ScopeProject = "project"
 
@@ -28,7 +37,7 @@ type Class struct {
 	Status    ClassStatus `json:"status,omitzero"` // filled in by reads for one caller; not stored
 }
 
-// ClassSpec is what the caller writes of a class. Family and Provisioner never change.
+// ClassSpec is what the caller writes of a class. What never changes of it, Fixed says.
 type ClassSpec struct {
 	Provisioner         Provisioner       `json:"provisioner"`
 	Family              Family            `json:"ipFamily"`
@@ -42,6 +51,7 @@ type ClassSpec struct {
 	ReuseAfter          *time.Duration    `json:"reuseAfter,omitempty"`     // cool-down of released blocks; nil: that of the pool
 	ReuseAfterLost      *time.Duration    `json:"reuseAfterLost,omitempty"` // and of those whose last consumer was lost; nil: DefaultReuseLost
 	PoolSelection       PoolSelection     `json:"poolSelection"`
+	UniqueWithin        UniqueWithin      `json:"uniqueWithin"`
 	Parameters          map[string]string `json:"parameters,omitempty"`
 	Description         string            `json:"description,omitempty"`
 

@@ -30,6 +30,9 @@ func (s ClassSpec) WithDefaults() ClassSpec {
 	if s.PoolSelection == "" {
 		s.PoolSelection = PoolsByName
 	}
+	if s.UniqueWithin == "" {
+		s.UniqueWithin = UniqueWithinSpace
+	}
 	if len(s.PoolPer) > 0 && s.EmptyPoolTTL == nil {
 		s.EmptyPoolTTL = new(defaultEmptyPoolTTL)
 	}
@@ -76,9 +79,14 @@ func (s ClassSpec) checkWords() error {
 	}
 	switch s.PoolSelection {
 	case PoolsByName, PoolsLeastUtilized:
-		return nil
 	default:
 		return Invalid("/spec/poolSelection", "must be FirstFit or LeastUtilized.")
+	}
+	switch s.UniqueWithin {
+	case UniqueWithinSpace, UniqueWithinClass:
+		return nil
+	default:
+		return Invalid("/spec/uniqueWithin", "must be Space or Class.")
 	}
 }
 
@@ -183,6 +191,8 @@ func (s ClassSpec) Fixed(now ClassSpec) string {
 		return "/spec/provisioner"
 	case s.Family != now.Family:
 		return "/spec/ipFamily"
+	case s.UniqueWithin != now.UniqueWithin:
+		return "/spec/uniqueWithin"
 	case !slices.Equal(s.PoolPer, now.PoolPer):
 		return "/spec/poolPer"
 	case !same(s.PoolPrefixLength, now.PoolPrefixLength):

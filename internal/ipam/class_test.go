@@ -20,7 +20,7 @@ func TestClassGetsWhatItsAuthorLeftToUs(t *testing.T) {
 	got := ipam.ClassSpec{Family: ipam.IPv6}.WithDefaults()
 	require.Equal(t, ipam.ClassSpec{
 		Provisioner: ipam.ProvisionerNative, Family: ipam.IPv6, ReclaimPolicy: ipam.ReclaimDelete,
-		Visibility: ipam.VisibilityConsumer, PoolSelection: ipam.PoolsByName,
+		Visibility: ipam.VisibilityConsumer, PoolSelection: ipam.PoolsByName, UniqueWithin: ipam.UniqueWithinSpace,
 	}, got)
 	require.NoError(t, got.Check())
 	scoped := ipam.ClassSpec{Family: ipam.IPv4, PoolPer: []string{"project"}, PoolPrefixLength: new(20)}.WithDefaults()
@@ -28,7 +28,7 @@ func TestClassGetsWhatItsAuthorLeftToUs(t *testing.T) {
 	require.NoError(t, scoped.Check())
 	said := ipam.ClassSpec{
 		Provisioner: "other", Family: ipam.IPv4, ReclaimPolicy: ipam.ReclaimRetain, Visibility: ipam.VisibilityShared,
-		PoolSelection: ipam.PoolsLeastUtilized, PoolPer: []string{"project"}, EmptyPoolTTL: new(time.Duration(0)),
+		PoolSelection: ipam.PoolsLeastUtilized, UniqueWithin: ipam.UniqueWithinClass, PoolPer: []string{"project"}, EmptyPoolTTL: new(time.Duration(0)),
 	}
 	require.Equal(t, said, said.WithDefaults(), "what was said stays, for Check to judge")
 }
@@ -98,6 +98,8 @@ func TestSpecOfAClass(t *testing.T) {
 		{"Shared", func(s *ipam.ClassSpec) { s.Visibility = ipam.VisibilityShared }, ""},
 		{"AnotherVisibility", func(s *ipam.ClassSpec) { s.Visibility = "public" }, "/spec/visibility"},
 		{"LeastUtilized", func(s *ipam.ClassSpec) { s.PoolSelection = ipam.PoolsLeastUtilized }, ""},
+		{"UniqueWithinTheClass", func(s *ipam.ClassSpec) { s.UniqueWithin = ipam.UniqueWithinClass }, ""},
+		{"UniqueWithinAnything", func(s *ipam.ClassSpec) { s.UniqueWithin = "Project" }, "/spec/uniqueWithin"},
 		{"AnotherSelection", func(s *ipam.ClassSpec) { s.PoolSelection = "Random" }, "/spec/poolSelection"},
 		{"Lengths", lengths(16, 28, 24), ""},
 		{"OneLength", lengths(24, 24, 24), ""},
@@ -186,6 +188,7 @@ func TestSpecsOfClassesAreComparedByValue(t *testing.T) {
 		"IsDefault":           {func(s *ipam.ClassSpec) { s.IsDefault = false }, ""},
 		"ReuseAfter":          {func(s *ipam.ClassSpec) { s.ReuseAfter = new(time.Minute) }, ""},
 		"ReuseAfterLost":      {func(s *ipam.ClassSpec) { s.ReuseAfterLost = new(time.Minute) }, ""},
+		"UniqueWithin":        {func(s *ipam.ClassSpec) { s.UniqueWithin = ipam.UniqueWithinClass }, "/spec/uniqueWithin"},
 		"PoolSelection":       {func(s *ipam.ClassSpec) { s.PoolSelection = ipam.PoolsLeastUtilized }, ""},
 		"Parameters":          {func(s *ipam.ClassSpec) { s.Parameters = map[string]string{"a": "c"} }, ""},
 		"Description":         {func(s *ipam.ClassSpec) { s.Description = "" }, ""},

@@ -28,6 +28,7 @@ const (
 	CodeLastAdmin            Code = "last_admin"
 	CodeConsumerEnded        Code = "consumer_ended"
 	CodeTooManyConsumers     Code = "too_many_consumers"
+	CodeWebhooksDisabled     Code = "webhooks_disabled"
 	CodeCursorExpired        Code = "cursor_expired"
 	CodePreconditionFailed   Code = "precondition_failed"
 	CodePreconditionRequired Code = "precondition_required"
@@ -51,8 +52,8 @@ func Codes() []Code {
 		CodeInvalidArgument, CodeUnauthenticated, CodePermissionDenied, CodeNotFound, CodeMethodNotAllowed,
 		CodeNotAcceptable, CodeUnsupportedMediaType, CodeAlreadyExists, CodeOverlap, CodeInUse, CodeAllocationRetained,
 		CodePoolExhausted, CodeExhaustedByCooldown, CodePoolDraining, CodeNoPoolMatches, CodeNoPoolForClass, CodeNoDefaultClass, CodeBlockTaken,
-		CodeClaimReleased, CodeQuotaExceeded, CodeLastAdmin, CodeConsumerEnded, CodeTooManyConsumers, CodeCursorExpired, CodePreconditionFailed,
-		CodePreconditionRequired,
+		CodeClaimReleased, CodeQuotaExceeded, CodeLastAdmin, CodeConsumerEnded, CodeTooManyConsumers, CodeWebhooksDisabled, CodeCursorExpired,
+		CodePreconditionFailed, CodePreconditionRequired,
 		CodePayloadTooLarge, CodeNeverSatisfiable, CodePrefixLengthRejected, CodeFamilyMismatch, CodeImmutableField,
 		CodeIdempotencyMismatch, CodeRateLimited, CodeContention, CodeOutcomeUnknown, CodeUnavailable, CodeDeadline,
 		CodeInternal,

@@ -50,6 +50,8 @@ func everything(t *testing.T) map[string]*dto.MetricFamily {
 	m.LoanMoved(t.Context(), "lend", "moved")
 	m.ConsumersEnded(t.Context(), ipam.ReasonExpired, 1)
 	m.RealmHeld(t.Context())
+	m.WebhookTried(t.Context(), "delivered")
+	m.WebhookGaveUp(t.Context())
 	m.AttemptEnded(t.Context(), "claim_group", "committed", "")
 	m.RequestServed(t.Context(), http.MethodGet, "/healthz", "getHealth", http.StatusOK, time.Second)
 	told := newOutcomes(traces, Options{}.quiet())

@@ -17,6 +17,8 @@ type instruments struct {
 	loans    metric.Int64Counter
 	ended    metric.Int64Counter
 	held     metric.Int64Counter
+	tried    metric.Int64Counter
+	gaveUp   metric.Int64Counter
 	runs     metric.Int64Counter
 	jobTimes metric.Float64Histogram
 	exports  metric.Int64Counter
@@ -104,7 +106,7 @@ func newInstruments(meter metric.Meter) (instruments, error) {
 	groups, err := meter.Int64Histogram(ofGroups.name, metric.WithDescription(ofGroups.text), metric.WithExplicitBucketBoundaries(groupBuckets...))
 	i := instruments{
 		claims: m.counter(ofClaims), groups: made(&m, groups, err), attempts: m.counter(ofAttempts), requests: histogram(ofRequests, requestBuckets),
-		loans: m.counter(ofLoans), ended: m.counter(ofEnded), held: m.counter(ofHeld), runs: m.counter(ofRuns), jobTimes: histogram(ofJobTimes, jobBuckets), exports: m.counter(ofExports),
+		loans: m.counter(ofLoans), ended: m.counter(ofEnded), held: m.counter(ofHeld), tried: m.counter(ofTried), gaveUp: m.counter(ofGaveUp), runs: m.counter(ofRuns), jobTimes: histogram(ofJobTimes, jobBuckets), exports: m.counter(ofExports),
 	}
 	return i, errors.Join(m.errs...)
 }

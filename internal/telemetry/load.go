@@ -1,6 +1,10 @@
 package telemetry
 
-import "go.opentelemetry.io/otel/metric"
+import (
+	"time"
+
+	"go.opentelemetry.io/otel/metric"
+)
 
 // Load is how much there is to do, and what was refused because it was too much.
 type Load struct {
@@ -9,6 +13,7 @@ type Load struct {
 	AtTheDoor   int64            // requests that wait to be worked on
 	Waiting     int64            // claims and releases that wait for their pool's turn
 	Longest     int64            // that wait for the same pool, the one for which most wait
+	Oldest      time.Duration    // how long the delivery to a webhook has been tried that has been for longest
 	Followers   int64            // that are told of changes, or wait for some
 	Followed    int64            // projects that they follow
 	Shed        map[string]int64 // requests that were refused since the start, by what there was too much of
@@ -19,6 +24,7 @@ func (m *Metrics) WatchLoad(read func() Load) error {
 	k := maker{meter: m.meter}
 	inFlight, limit, door := k.gauge(ofInFlight), k.gauge(ofMaxInFlight), k.gauge(ofAtTheDoor)
 	waiting, longest, shed := k.gauge(ofQueue), k.gauge(ofLongest), k.count(ofShed)
+	oldest := k.figure(ofOldest)
 	followers, followed := k.gauge(ofFollowers), k.gauge(ofFollowed)
 	return k.watch("the load", func(o metric.Observer) {
 		now := read()
@@ -27,6 +33,7 @@ func (m *Metrics) WatchLoad(read func() Load) error {
 		o.ObserveInt64(door, now.AtTheDoor)
 		o.ObserveInt64(waiting, now.Waiting)
 		o.ObserveInt64(longest, now.Longest)
+		o.ObserveFloat64(oldest, now.Oldest.Seconds())
 		o.ObserveInt64(followers, now.Followers)
 		o.ObserveInt64(followed, now.Followed)
 		for reason, n := range now.Shed {

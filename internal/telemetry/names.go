@@ -22,6 +22,8 @@ var (
 	ofLoans    = about{"carve.loans", "", "Moves of blocks of pools between regions that were tried, by direction and by what came of it."}
 	ofEnded    = about{"carve.consumers.ended", "", "Consumers that ended, by why: Ended by a caller, or Expired."}
 	ofHeld     = about{"carve.realms.held", "", "Times that many consumers of a realm had expired at once, so that none was ended until that was confirmed."}
+	ofTried    = about{"carve.webhook.deliveries", "", "Tries to deliver something to webhooks, by what came of it."}
+	ofGaveUp   = about{"carve.webhook.dead_letters", "", "Deliveries to webhooks that were given up."}
 	ofRuns     = about{"carve.job.runs", "", "Runs of background jobs, by what came of it."}
 	ofJobTimes = about{"carve.job.duration", "s", "How long runs of background jobs took."}
 	ofExports  = about{"carve.telemetry.exports", "", "Batches of traces and metrics that were sent by OTLP, by what came of it."}
@@ -42,6 +44,7 @@ var (
 	ofMaxClients     = about{"carve.client.connections.max", "", "How many connections from clients there may be, by listener."}
 	ofClosedClients  = about{"carve.client.connections.closed", "", "Connections from clients that were closed because there were too many: evicted to make room for another, or refused."}
 	ofQueue          = about{"carve.queue.waiting", "", "Claims and releases that wait for their pool's turn."}
+	ofOldest         = about{"carve.webhook.oldest", "s", "How long the delivery to a webhook of this region has been tried that has been for longest."}
 	ofLongest        = about{"carve.queue.longest", "", "Claims and releases that wait for the same pool, the one for which most wait."}
 	ofFollowers      = about{"carve.feed.followers", "", "Followers of the feed: they are told of changes, or wait for some."}
 	ofFollowed       = about{"carve.feed.projects", "", "Projects that are followed."}

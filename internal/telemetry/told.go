@@ -40,6 +40,14 @@ func (m *Metrics) ConsumersEnded(ctx context.Context, because ipam.EndReason, n 
 // RealmHeld counts that many consumers of a realm had expired at once.
 func (m *Metrics) RealmHeld(ctx context.Context) { m.held.Add(ctx, 1) }
 
+// WebhookTried counts what was sent to a webhook, by what came of it.
+func (m *Metrics) WebhookTried(ctx context.Context, outcome string) {
+	m.tried.Add(ctx, 1, metric.WithAttributeSet(attribute.NewSet(labelOutcome.String(outcome))))
+}
+
+// WebhookGaveUp counts a delivery to a webhook that was given up.
+func (m *Metrics) WebhookGaveUp(ctx context.Context) { m.gaveUp.Add(ctx, 1) }
+
 // AttemptEnded counts one run of a transaction or read. sqlState is "" when the database reported no error.
 func (m *Metrics) AttemptEnded(ctx context.Context, op, end, sqlState string) {
 	m.attempts.Add(ctx, 1, metric.WithAttributeSet(attribute.NewSet(labelOp.String(op), labelEnd.String(end), labelSQLState.String(sqlState))))

@@ -35,6 +35,10 @@ const (
 	ConsumersRead    Action = "consumers.read"
 	ConsumersWrite   Action = "consumers.write"
 	RealmsConfirm    Action = "realms.confirm"
+	WebhooksRead     Action = "webhooks.read"
+	WebhooksWrite    Action = "webhooks.write"
+	DeliveriesRead   Action = "deliveries.read"
+	DeliveriesWrite  Action = "deliveries.write"
 	Whoami           Action = "whoami"
 )
 
@@ -84,15 +88,19 @@ var permissions = map[Action]permission{
 	ConsumersRead:    {Viewer, inProject},
 	ConsumersWrite:   {Consumer, inProject},
 	RealmsConfirm:    {Admin, inProject},
+	WebhooksRead:     {Viewer, inProject},
+	WebhooksWrite:    {Admin, inProject},
+	DeliveriesRead:   {Admin, inProject},
+	DeliveriesWrite:  {Admin, inProject},
 	Whoami:           {reach: anywhere},
 }
 
 // Lasting reports whether what the action does outlives the rights of whoever does it: it gives rights away, to others or to
-// another name of oneself. Whoever asks for it is authenticated by what is true now, not by what was a moment ago; otherwise a
+// another name of oneself, or has what is in the project sent somewhere. Whoever asks for it is authenticated by what is true now, not by what was a moment ago; otherwise a
 // right that has just been taken away could be used to get it back.
 func (a Action) Lasting() bool {
 	switch a {
-	case KeysWrite, MembersWrite, GrantsWrite, QuotasWrite, ProjectsCreate, ProjectsDelete:
+	case KeysWrite, MembersWrite, GrantsWrite, QuotasWrite, ProjectsCreate, ProjectsDelete, WebhooksWrite:
 		return true
 	default:
 		return false

@@ -57,6 +57,10 @@ var least = map[tenancy.Action]struct {
 	tenancy.ConsumersRead:    {project, tenancy.Viewer},
 	tenancy.ConsumersWrite:   {project, tenancy.Consumer},
 	tenancy.RealmsConfirm:    {project, tenancy.Admin},
+	tenancy.WebhooksRead:     {project, tenancy.Viewer},
+	tenancy.WebhooksWrite:    {project, tenancy.Admin},
+	tenancy.DeliveriesRead:   {project, tenancy.Admin},
+	tenancy.DeliveriesWrite:  {project, tenancy.Admin},
 }
 
 // declared is every action that the source declares, so that a new one must find its way into the table above.

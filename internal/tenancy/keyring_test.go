@@ -129,7 +129,7 @@ func TestGivingRightsAwayIsLasting(t *testing.T) {
 	t.Parallel()
 	for _, a := range declared(t) {
 		lasting := strings.HasPrefix(string(a), "projects.create") || strings.HasPrefix(string(a), "projects.delete")
-		for _, noun := range []string{"keys", "members", "grants", "quotas"} {
+		for _, noun := range []string{"keys", "members", "grants", "quotas", "webhooks"} {
 			lasting = lasting || string(a) == noun+".write"
 		}
 		require.Equal(t, lasting, a.Lasting(), a)

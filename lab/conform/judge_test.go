@@ -161,8 +161,8 @@ func (m *mismatches) marks(r *request, a answer) {
 		m.add("ETag %s of revision %s", a.etag(), thing.Metadata.Revision)
 	}
 	location := a.header.Get("Location")
-	// Of an attached consumer the answer is the claim, and what was made is read in a list; a scope is named by its values, and its pool by itself.
-	if location == "" || r.op.id == "attachConsumer" && location == r.path || r.op.id == "putScopePool" && location == r.path {
+	// A scope is named by its values, and its pool by itself.
+	if location == "" || r.op.id == "putScopePool" && location == r.path {
 		return
 	}
 	if made := contract().operation(http.MethodGet, location); made == nil || !strings.HasSuffix(location, "/"+escaped(thing.Metadata.Name)) {

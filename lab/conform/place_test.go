@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+
+	"github.com/stretchr/testify/require"
 )
 
 // place is a path for an operation: of something that exists, or beside that for what is to be made by PUT. ok is false when there is
@@ -21,6 +23,9 @@ func (w *world) place(op *operation) (path string, ok bool) {
 	}
 	if op.id == "detachConsumer" {
 		return w.attached(), true
+	}
+	if strings.Contains(op.template, "{delivery}") {
+		return w.letter() + strings.SplitAfter(op.template, "{delivery}")[1], true
 	}
 	if op.method == http.MethodPut && (w.one(2) || len(w.things[op.template]) == 0) {
 		return w.vacant(op)
@@ -41,6 +46,20 @@ func (w *world) attached() string {
 	path := team + "/claims/" + name + "/consumers/" + w.fresh("vm")
 	w.made("attachConsumer", path, obj{})
 	return path
+}
+
+// letter is the path of something that could not be delivered to a webhook, which nobody but the database can make.
+func (w *world) letter() string {
+	team := "/v1/projects/" + tenant + "/webhooks"
+	if len(w.names(tenant, "webhooks")) == 0 {
+		w.made("createWebhook", team, obj{"metadata": obj{"name": w.fresh("letters")}, "spec": obj{"url": "https://receiver.example/", "paused": true}})
+	}
+	name, id := pick(w.random, w.names(tenant, "webhooks")), ""
+	require.NoError(w.t, w.sql.QueryRow(w.t.Context(), `INSERT INTO deliveries
+		SELECT w.region, w.project_id, w.id, gen_random_uuid(), 'c', convert_to('{"type":"resync","webhook":"' || w.name || '","project":"p","cursor":"c"}', 'UTF8'), 1, now(),
+			'{"reason":"timeout","at":"2026-03-02T09:30:00Z"}', now(), false
+		FROM webhooks AS w JOIN projects AS p ON p.id = w.project_id WHERE w.name = $1 AND p.name = $2 RETURNING id::TEXT`, name, tenant).Scan(&id))
+	return team + "/" + name + "/deliveries/" + id
 }
 
 // vacant is the path of something that does not exist, in something that does.
@@ -64,6 +83,8 @@ func (w *world) unused(parameter string) string {
 		return w.fresh("corp:somebody") + "@example.com"
 	case "{allocation}":
 		return "00000000-0000-4000-8000-000000000000"
+	case "{delivery}":
+		return "00000000-0000-7000-8000-000000000000"
 	case "{scope}":
 		return "cluster=" + w.fresh("n")
 	default:

@@ -45,6 +45,14 @@ var senses = map[string]func(w *world, project, path string) obj{
 	"renewConsumers": func(w *world, _, _ string) obj {
 		return obj{"realm": realm, "consumers": append(w.names(tenant, "realms/"+realm+"/consumers"), w.fresh("unknown")), "ttlSeconds": 3600}
 	},
+	"createWebhook": func(w *world, _, _ string) obj {
+		spec := w.some(obj{"resourceKinds": []any{"IPClaim"}, "resourceName": "web-eu", "labelSelector": "env=prod"})
+		spec["url"], spec["paused"] = "https://receiver.example/"+w.fresh("path"), true // nothing is sent within a run
+		return obj{"metadata": w.metadata("h"), "spec": spec}
+	},
+	"patchWebhook": func(w *world, _, _ string) obj {
+		return w.patch(obj{"resourceName": w.fresh("name"), "labelSelector": "env in (prod,test)", "resourceKinds": []any{"IPPool"}})
+	},
 	"explainClaim": func(w *world, project, _ string) obj { return obj{"spec": w.claim(project)} },
 	"createApiKey": func(w *world, _, _ string) obj {
 		spec := w.some(obj{"description": w.description(), "expiresAt": time.Now().Add(time.Hour).UTC().Format(time.RFC3339Nano)})

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -53,7 +55,10 @@ func setup(t testing.TB, seed uint64, r *report) *world {
 		require.NoError(t, err)
 		require.Empty(t, found.Findings, "the audit")
 	})
+	key := filepath.Join(t.TempDir(), "webhook-key")
+	require.NoError(t, os.WriteFile(key, []byte(strings.Repeat("k", 32)), 0o600))
 	config, _, err := app.ParseConfig([]string{
+		"--webhook-key-file=" + key,
 		"--listen=127.0.0.1:0", "--database-url=" + dsn, "--request-timeout=60s", "--max-connections=12", "--log-level=error",
 		"--auth=keys", "--rate-limit-reads=0", "--rate-limit-writes=0", "--rate-limit-work=0", "--rate-limit-project-work=0", "--rate-limit-anonymous=0",
 	}, nil)

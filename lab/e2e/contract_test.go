@@ -107,7 +107,7 @@ func (op *operation) changes() bool {
 }
 
 // repeatable are the POSTs that are repeated by their nature, and take no key.
-var repeatable = []string{"releaseClaims", "renewConsumers", "confirmExpiry"}
+var repeatable = []string{"releaseClaims", "renewConsumers", "confirmExpiry", "retryWebhookDelivery"}
 
 // creates reports whether an operation makes something, and takes an Idempotency-Key.
 func (op *operation) creates() bool {

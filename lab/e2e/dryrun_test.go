@@ -53,7 +53,7 @@ func lasting(t testing.TB, a answer) any {
 	return strip(v)
 }
 
-var passing = []string{"uid", "revision", "createdAt", "updatedAt", "lastTransitionTime", "allocationRef", "keyId", "token", "renewedAt", "expiresAt", "confirmedUntil"}
+var passing = []string{"uid", "revision", "createdAt", "updatedAt", "lastTransitionTime", "allocationRef", "keyId", "token", "secret", "renewedAt", "expiresAt", "confirmedUntil"}
 
 func strip(v any) any {
 	switch v := v.(type) {

@@ -24,6 +24,7 @@ var leastRoles = map[string]string{
 	"keys.read": "admin", "keys.write": "admin", "quotas.read": "viewer", "quotas.write": "admin",
 	"audit.read": "admin", "history.read": "viewer", "changes.read": "viewer",
 	"consumers.read": "viewer", "consumers.write": "consumer", "realms.confirm": "admin",
+	"webhooks.read": "viewer", "webhooks.write": "admin", "deliveries.read": "admin", "deliveries.write": "admin",
 }
 
 // outside are the operations without a project in their path. The list may only get shorter: what is not on it is behind the

@@ -90,7 +90,7 @@ func TestPathsThatDoNotExist(t *testing.T) {
 				if name == "scope" {
 					names[name] = "cluster=nobody"
 				}
-				if name == "allocation" {
+				if name == "allocation" || name == "delivery" {
 					names[name] = "00000000-0000-4000-8000-000000000000"
 				}
 				if each.op.method == http.MethodPut && each.op.template[len(each.op.template)-1] == "{"+name+"}" {

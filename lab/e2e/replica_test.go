@@ -57,6 +57,7 @@ func (r *replica) next() *caller {
 
 // keep keeps the copy until the context ends.
 func (r *replica) keep(ctx context.Context, t testing.TB) {
+	t.Helper()
 	for ctx.Err() == nil {
 		var again bool
 		switch {
@@ -78,6 +79,7 @@ func pause(ctx context.Context) { after(ctx, tick) }
 
 // list begins the copy anew.
 func (r *replica) list(ctx context.Context, t testing.TB) bool {
+	t.Helper()
 	c := r.next()
 	all, first, err := everything(ctx, t, c, r.project)
 	if err != nil {
@@ -92,6 +94,7 @@ func (r *replica) list(ctx context.Context, t testing.TB) bool {
 
 // everything is what the lists of a project answer, and from where to follow them.
 func everything(ctx context.Context, t testing.TB, c *caller, project string) (objects map[string]any, changes string, err error) {
+	t.Helper()
 	objects = map[string]any{}
 	for _, kind := range slices.Sorted(maps.Keys(followed)) {
 		for _, path := range followed[kind] {
@@ -179,6 +182,7 @@ func (r *replica) tell(c change) {
 
 // poll asks once for what has changed.
 func (r *replica) poll(ctx context.Context, t testing.TB) bool {
+	t.Helper()
 	after := r.cursor
 	if r.forgets {
 		after = ""
@@ -210,6 +214,7 @@ func (r *replica) poll(ctx context.Context, t testing.TB) bool {
 
 // stream follows until the stream ends.
 func (r *replica) stream(ctx context.Context, t testing.TB) bool {
+	t.Helper()
 	c := r.next()
 	request, err := c.request(ctx, http.MethodGet, in(r.project, "changes"), nil, header("Accept", "text/event-stream"), header("Last-Event-ID", r.cursor))
 	if err != nil {
@@ -250,6 +255,7 @@ func (r *replica) stream(ctx context.Context, t testing.TB) bool {
 }
 
 func (r *replica) event(t testing.TB, event, data string) {
+	t.Helper()
 	switch event {
 	case "change":
 		var c change
@@ -267,6 +273,7 @@ func (r *replica) event(t testing.TB, event, data string) {
 
 // differs says what the copy has otherwise than the lists answer.
 func (r *replica) differs(ctx context.Context, t testing.TB, c *caller) (what []string) {
+	t.Helper()
 	listed, _, err := everything(ctx, t, c, r.project)
 	if err != nil {
 		return []string{err.Error()}

@@ -111,7 +111,7 @@ func (e *estate) killDatabase(t *testing.T) {
 func (e *estate) storm(seed uint64) {
 	for i, way := range e.ways {
 		p := func(p float64, name string, f pgfault.Fault) pgfault.Rule {
-			return pgfault.Probability(p, seed+uint64(i), pgfault.Named(name, f)) //nolint:gosec // an index
+			return pgfault.Probability(p, seed+uint64(i), pgfault.Named(name, f))
 		}
 		way.SetRules(
 			p(0.03, "cut before commit", pgfault.LostBeforeCommit()), p(0.03, "cut after commit", pgfault.CommittedAnswerLost()),
@@ -153,6 +153,7 @@ type writer struct {
 }
 
 func (w *writer) run(ctx context.Context, t testing.TB) {
+	t.Helper()
 	acts := w.acts()
 	for ctx.Err() == nil {
 		if !acts[w.dice.IntN(len(acts))](ctx, t) {
@@ -163,6 +164,7 @@ func (w *writer) run(ctx context.Context, t testing.TB) {
 
 // try sends a request; it answers false where nobody is there.
 func (w *writer) try(ctx context.Context, t testing.TB, method, path string, body any, options ...option) (a answer, there bool) {
+	t.Helper()
 	c := w.sites[w.dice.IntN(len(w.sites))]
 	a, err := c.try(ctx, t, method, path, body, options...)
 	if a.ok() {
@@ -174,6 +176,7 @@ func (w *writer) try(ctx context.Context, t testing.TB, method, path string, bod
 }
 
 func (w *writer) send(ctx context.Context, t testing.TB, method, path string, body any, options ...option) bool {
+	t.Helper()
 	_, there := w.try(ctx, t, method, path, body, options...)
 	return there
 }
@@ -215,6 +218,7 @@ func (w *writer) claim(name string) obj {
 func (w *writer) acts() []func(ctx context.Context, t testing.TB) bool {
 	act := func(method string, path func() string, body func() any, options ...option) func(context.Context, testing.TB) bool {
 		return func(ctx context.Context, t testing.TB) bool {
+			t.Helper()
 			return w.send(ctx, t, method, path(), body(), options...)
 		}
 	}
@@ -254,6 +258,7 @@ func (w *writer) acts() []func(ctx context.Context, t testing.TB) bool {
 }
 
 func (w *writer) makeClaim(ctx context.Context, t testing.TB) bool {
+	t.Helper()
 	a, there := w.try(ctx, t, http.MethodPost, at("claims"), w.claim(w.some("c", 200)))
 	if a.ok() {
 		if made := decode[client.IPClaim](t, a); made.Status.ReclaimPolicy == "Retain" {
@@ -264,6 +269,7 @@ func (w *writer) makeClaim(ctx context.Context, t testing.TB) bool {
 }
 
 func (w *writer) makeBatch(ctx context.Context, t testing.TB) bool {
+	t.Helper()
 	var claims []obj
 	for i := range 3 {
 		one := w.claim("")
@@ -274,6 +280,7 @@ func (w *writer) makeBatch(ctx context.Context, t testing.TB) bool {
 }
 
 func (w *writer) releaseMany(ctx context.Context, t testing.TB) bool {
+	t.Helper()
 	names := []string{fmt.Sprintf("b%d-0", w.dice.IntN(8)), fmt.Sprintf("b%d-1", w.dice.IntN(8)), w.some("c", 200)}
 	body := obj{"select": obj{"names": names}, "createdBefore": time.Now().UTC().Format(time.RFC3339)}
 	return w.send(ctx, t, http.MethodPost, at("claim-releases"), body)
@@ -281,6 +288,7 @@ func (w *writer) releaseMany(ctx context.Context, t testing.TB) bool {
 
 // giveBack releases a claim, and gives its retained allocation back: as its holder, or as the owner of the pool.
 func (w *writer) giveBack(ctx context.Context, t testing.TB) bool {
+	t.Helper()
 	if len(w.retained) == 0 {
 		return true
 	}

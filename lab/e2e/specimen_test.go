@@ -71,6 +71,8 @@ var otherNames = map[string]map[string]string{
 	"attachConsumer/nothing": {"uid": "vm-2"},
 	"detachConsumer":         {"claim": "used", "uid": "vm-3"},
 	"endConsumer":            {"uid": "idle"},
+	"deleteWebhook":          {"webhook": "idle"},
+	"deleteWebhookDelivery":  {"delivery": droppedDelivery},
 	"putSpaceGrant":          {"consumer": "team-new"},
 }
 
@@ -87,6 +89,8 @@ var adapted = map[string]func(s *stage, body obj){
 	"createClaim/byLength":  rename("web-eu-b"),
 	"createClaim/byAddress": rename("ingress-vip"),
 	"createApiKey/pipeline": func(_ *stage, b obj) { rename("pipeline-b")(nil, inTime(b)) },
+	"createWebhook/claims":  func(_ *stage, b obj) { rename("inventory-b")(nil, b); b["spec"].(obj)["paused"] = true },
+	"patchWebhook/pause":    func(_ *stage, b obj) { b["spec"] = obj{"resourceName": "web-eu"} },
 	"createPool/root":       func(_ *stage, b obj) { rename("prod-us")(nil, b); b["spec"].(obj)["cidr"] = "10.21.0.0/16" },
 	"createClaim/withScope": func(_ *stage, b obj) { b["spec"].(obj)["scope"] = obj{"cluster": "web-us"} },
 	// What they release is none of what other specimens need.

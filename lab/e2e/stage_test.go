@@ -32,6 +32,9 @@ func setupStage(t testing.TB) *stage {
 	return furnish(t, newWorld(t, newCaller(serve(t, dsn)), dsn))
 }
 
+// droppedDelivery is what could not be delivered, and can be dropped.
+const droppedDelivery = "0195c2a4-7b10-7c3e-8f21-5d6e7f809113"
+
 // furnish makes a stage of an empty world whose caller may do everything.
 func furnish(t testing.TB, w *world) *stage {
 	t.Helper()
@@ -73,7 +76,17 @@ func furnish(t testing.TB, w *world) *stage {
 	for _, uid := range []string{s.names["uid"], "vm-2", "vm-3", "idle"} {
 		put(in(s.names["project"], "realms", s.names["realm"], "consumers", uid), obj{"spec": obj{}})
 	}
-	require.Equal(t, http.StatusCreated, s.do(t, http.MethodPut, in(s.names["project"], "claims", "used", "consumers", "vm-3"), obj{}).status)
+	put(in(s.names["project"], "claims", "used", "consumers", "vm-3"), obj{})
+	for _, name := range []string{s.names["webhook"], "idle"} { // nothing is sent to either
+		post(team+"/webhooks", named(name, obj{"url": "https://receiver.example/", "paused": true}))
+	}
+	for _, id := range []string{s.names["delivery"], droppedDelivery} {
+		_, err := w.sql.Exec(t.Context(), `INSERT INTO deliveries
+			SELECT region, project_id, id, $1, 'c', convert_to('{"type":"resync","webhook":"inventory","project":"team-a","cursor":"c"}', 'UTF8'), 1, now(),
+				'{"reason":"timeout","at":"2026-03-02T09:30:00Z"}', now(), false
+			FROM webhooks WHERE name = $2`, id, s.names["webhook"])
+		require.NoError(t, err)
+	}
 	s.names["allocation"], s.spare = s.retained(t, team, "10.20.2.0/28"), s.retained(t, team, "10.20.2.16/28")
 	return s
 }

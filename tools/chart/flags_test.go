@@ -74,7 +74,7 @@ func TestTheServerTakesTheArgumentsTogether(t *testing.T) {
 	require.NoError(t, err)
 	files := t.TempDir()
 	for path, content := range map[string]string{
-		"database/url": "postgresql://carve@127.0.0.1:1/carve", "oidc/oidc.yaml": "issuers: []", "database-tls/ca.crt": "", "tls/tls.crt": "", "tls/tls.key": "", "client-ca/ca.crt": "",
+		"database/url": "postgresql://carve@127.0.0.1:1/carve", "oidc/oidc.yaml": "issuers: []", "webhooks/webhook-key": strings.Repeat("k", 32), "database-tls/ca.crt": "", "tls/tls.crt": "", "tls/tls.key": "", "client-ca/ca.crt": "",
 	} {
 		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(files, path)), 0o700))
 		require.NoError(t, os.WriteFile(filepath.Join(files, path), []byte(content), 0o600))

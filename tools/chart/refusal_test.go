@@ -53,6 +53,7 @@ func TestWrongValuesAreRefused(t *testing.T) {
 		"client certificates in clear":   {[]string{minimal, "--set=tls.secret=,tls.insecureHTTP=true,tls.clientCASecret=x"}, "tls.clientCASecret needs tls.secret"},
 		"tokens of nobody":               {[]string{minimal, "--set=auth={oidc}"}, "name the file of the issuers with oidc.configMap or oidc.secret"},
 		"issuers without tokens":         {[]string{minimal, "--set=oidc.secret=x"}, "mean something only with oidc in auth"},
+		"networks without webhooks":      {[]string{minimal, "--set=webhooks.networks={10.0.0.0/8}"}, "webhooks.networks needs webhooks.secret"},
 		"issuers twice":                  {[]string{everything, "--set=oidc.secret=x"}, "oidc.configMap and oidc.secret exclude each other"},
 		"more at least than at most":     {[]string{everything, "--set=autoscaling.minReplicas=10"}, "autoscaling.minReplicas 10 is more than autoscaling.maxReplicas 9"},
 		"an Ingress for everybody":       {[]string{minimal, "--set=ingress.enabled=true"}, "ingress.enabled needs ingress.hosts"},

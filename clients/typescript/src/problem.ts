@@ -43,6 +43,7 @@ export const problemCodes = Object.keys({
   quota_exceeded: true,
   rate_limited: true,
   too_many_consumers: true,
+  webhooks_disabled: true,
   unauthenticated: true,
   unavailable: true,
   unsupported_media_type: true,

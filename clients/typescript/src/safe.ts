@@ -44,7 +44,7 @@ function mayBeDone(answer: Whole): boolean {
  * is said again, or a release of many claims, which says what bounds it.
  */
 export function takesNoKey(request: Request): boolean {
-  return request.method === "POST" && /\/(claim-explanations|claim-releases|consumer-renewals|expiry-confirmations)$/.test(new URL(request.url).pathname);
+  return request.method === "POST" && /\/(claim-explanations|claim-releases|consumer-renewals|expiry-confirmations|retries)$/.test(new URL(request.url).pathname);
 }
 
 /** Whether a request changes nothing, however often it is carried out. */

@@ -1231,7 +1231,8 @@ export interface paths {
          * Confirm that the consumers that expired are gone
          * @description When more than 20 consumers of a realm, and at least a tenth of it, are lost within ten minutes, no more of them are
          *     ended: it may be their agent that is gone, or the way to this service, and not they. This confirms that all those are
-         *     gone that have expired until now; they are ended then, however many. It may be repeated.
+         *     gone that have expired until now; they are ended then, however many. It may be repeated. That can be said of at most 100
+         *     realms of a project within 30 days; of one more it is refused with `invalid_argument`.
          */
         post: operations["confirmExpiry"];
         delete?: never;
@@ -1302,7 +1303,9 @@ export interface paths {
         /**
          * Make or renew a consumer
          * @description Makes the consumer (201), or replaces its spec (200), and renews it: it lives for `spec.ttlSeconds` from now on, or until
-         *     somebody says that it ended. Every renewal gives it another `ETag`. Refused with `consumer_ended` when it has ended.
+         *     somebody says that it ended. Every renewal gives it another `ETag`. Refused with `consumer_ended` when it has ended, and
+         *     with `invalid_argument` when it would have to be made in a project that has 1,000,000 consumers in a region, with those
+         *     that have ended and are not forgotten. That is counted once a minute, for all ways to make one.
          */
         put: operations["putConsumer"];
         post?: never;
@@ -1497,6 +1500,194 @@ export interface paths {
         get: operations["listChanges"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{project}/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List webhooks
+         * @description The webhooks of the project, in order of name. Never with a secret.
+         */
+        get: operations["listWebhooks"];
+        put?: never;
+        /**
+         * Create a webhook
+         * @description Has what changes in the project from now on sent to a URL, as `listChanges` tells it: a WebhookMessage in the body of a
+         *     `POST`, signed as Standard Webhooks says. Each change is sent at least once, those of one webhook in their order. `secret`
+         *     is in this answer alone: keep it now. The answer to a repeat with the same `Idempotency-Key` and that to a dry run have
+         *     none.
+         *
+         *     Refused with `invalid_argument` when nothing may be sent to the URL: it is `https`, or `http` to a network that the operator
+         *     allows. Refused with `already_exists` when the name is taken, with `quota_exceeded` when the project has 20 webhooks, and
+         *     with `webhooks_disabled` when the server sends none.
+         */
+        post: operations["createWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{project}/webhooks/{webhook}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+                /**
+                 * @description Name of the webhook.
+                 * @example inventory
+                 */
+                webhook: components["parameters"]["WebhookName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read a webhook
+         * @description The webhook without its secret. `status` says how sending goes, at the moment of reading.
+         */
+        get: operations["getWebhook"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a webhook
+         * @description Deletes the webhook with all that could not be delivered. Nothing more is sent; a request that is on its way may still arrive.
+         */
+        delete: operations["deleteWebhook"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a webhook
+         * @description Applies a JSON merge patch (RFC 7396) to the labels, the annotations and `spec`. Needs `If-Match`. A patch that changes nothing
+         *     answers with the same `ETag` and writes nothing. While `spec.paused` is true nothing is sent; afterwards it goes on where it
+         *     was, or with a WebhookMessage of the type `resync` when that is too long ago. A change of `spec` sets a webhook going again that
+         *     was stopped, and what waits for another try is sent at once.
+         *
+         *     Refused with `immutable_field` when it would change anything else, naming the field, and with `invalid_argument` when
+         *     nothing may be sent to the URL.
+         */
+        patch: operations["patchWebhook"];
+        trace?: never;
+    };
+    "/v1/projects/{project}/webhooks/{webhook}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+                /**
+                 * @description Name of the webhook.
+                 * @example inventory
+                 */
+                webhook: components["parameters"]["WebhookName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List what could not be delivered
+         * @description The dead letters of a webhook, the oldest first: what was given up after 24 hours, as it was sent. They are kept for 30 days. A
+         *     webhook with 100 of them is stopped until one is deleted or delivered. A page has 10 items at most.
+         */
+        get: operations["listWebhookDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{project}/webhooks/{webhook}/deliveries/{delivery}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+                /**
+                 * @description Name of the webhook.
+                 * @example inventory
+                 */
+                webhook: components["parameters"]["WebhookName"];
+                /**
+                 * @description The `id` of the dead letter, which was sent as `webhook-id`.
+                 * @example 0195c2a4-7b10-7c3e-8f21-5d6e7f809112
+                 */
+                delivery: components["parameters"]["DeliveryID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Drop a dead letter
+         * @description Deletes what could not be delivered; it is not sent again. A webhook that was stopped because it had 100 of them goes on. `If-Match`
+         *     is about the webhook.
+         */
+        delete: operations["deleteWebhookDelivery"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{project}/webhooks/{webhook}/deliveries/{delivery}/retries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+                /**
+                 * @description Name of the webhook.
+                 * @example inventory
+                 */
+                webhook: components["parameters"]["WebhookName"];
+                /**
+                 * @description The `id` of the dead letter, which was sent as `webhook-id`.
+                 * @example 0195c2a4-7b10-7c3e-8f21-5d6e7f809112
+                 */
+                delivery: components["parameters"]["DeliveryID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a dead letter again
+         * @description Has a dead letter sent once more, with the same `webhook-id`, in between the others: within some seconds, unless the webhook
+         *     is paused or stopped. When it is delivered it is deleted; when it is not, it stays. It may be repeated.
+         */
+        post: operations["retryWebhookDelivery"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2272,8 +2463,8 @@ export interface components {
             status: components["schemas"]["IPClassStatus"];
         };
         /**
-         * @description How blocks are handed out. `provisioner`, `ipFamily`, `poolPer` and `poolPrefixLength` never change; all else can, and
-         *     holds for later claims.
+         * @description How blocks are handed out. `provisioner`, `ipFamily`, `uniqueWithin`, `poolPer` and `poolPrefixLength` never change; all
+         *     else can, and holds for later claims.
          */
         IPClassSpec: {
             /** @description Who carves; `native` (the default) is this service, and the only one there is. */
@@ -2305,6 +2496,12 @@ export interface components {
              *     longer of the two counts. `5m` by default.
              */
             reuseAfterLost?: components["schemas"]["Duration"];
+            /**
+             * @description Within what no two claims of the class overlap: the `Space` of their pool (the default), or the `Class`, whichever
+             *     pools they are from. Behind the latter are pools of its own project alone; those of different spaces must not overlap
+             *     (`overlap`), and list it until they are deleted.
+             */
+            uniqueWithin?: components["schemas"]["UniqueWithin"];
             /**
              * @description In which order the pools behind the class are tried: by name and then by project, so that one is filled before the
              *     next (`FirstFit`, the default), or the one with the smallest share held first, by figures that are at most 5 seconds
@@ -2346,6 +2543,8 @@ export interface components {
         ClassVisibility: "platform" | "consumer" | "shared";
         /** @enum {string} */
         PoolSelection: "FirstFit" | "LeastUtilized";
+        /** @enum {string} */
+        UniqueWithin: "Space" | "Class";
         /**
          * @description Which blocks may be claimed; the bounds of the pools hold as well.
          * @example {
@@ -3314,12 +3513,12 @@ export interface components {
          * @description An operation whose events are in audit trails.
          * @enum {string}
          */
-        AuditOperation: "createProject" | "patchProject" | "deleteProject" | "putMember" | "deleteMember" | "createApiKey" | "deleteApiKey" | "putQuota" | "deleteQuota" | "createSpace" | "patchSpace" | "deleteSpace" | "putSpaceGrant" | "deleteSpaceGrant" | "createPool" | "patchPool" | "deletePool" | "putPoolGrant" | "deletePoolGrant" | "createClass" | "patchClass" | "deleteClass" | "putScopePool" | "releaseClaims" | "createClaim" | "putClaim" | "patchClaim" | "deleteClaim" | "createClaimBatch" | "attachConsumer" | "detachConsumer" | "putConsumer" | "endConsumer" | "renewConsumers" | "confirmExpiry" | "deleteAllocation" | "bootstrap";
+        AuditOperation: "createProject" | "patchProject" | "deleteProject" | "putMember" | "deleteMember" | "createApiKey" | "deleteApiKey" | "putQuota" | "deleteQuota" | "createSpace" | "patchSpace" | "deleteSpace" | "putSpaceGrant" | "deleteSpaceGrant" | "createPool" | "patchPool" | "deletePool" | "putPoolGrant" | "deletePoolGrant" | "createClass" | "patchClass" | "deleteClass" | "putScopePool" | "releaseClaims" | "createClaim" | "putClaim" | "patchClaim" | "deleteClaim" | "createClaimBatch" | "attachConsumer" | "detachConsumer" | "putConsumer" | "endConsumer" | "renewConsumers" | "confirmExpiry" | "createWebhook" | "patchWebhook" | "deleteWebhook" | "deleteWebhookDelivery" | "retryWebhookDelivery" | "deleteAllocation" | "bootstrap";
         /**
          * @description A kind of resource that audit trails tell of.
          * @enum {string}
          */
-        AuditKind: "Project" | "Space" | "IPPool" | "IPClass" | "IPClaim" | "IPAllocation" | "Member" | "ApiKey" | "PoolGrant" | "SpaceGrant" | "Quota" | "IPConsumer" | "Realm";
+        AuditKind: "Project" | "Space" | "IPPool" | "IPClass" | "IPClaim" | "IPAllocation" | "Member" | "ApiKey" | "PoolGrant" | "SpaceGrant" | "Quota" | "IPConsumer" | "Realm" | "Webhook";
         /**
          * @description What came of an operation, as audit trails tell it.
          * @enum {string}
@@ -3329,7 +3528,7 @@ export interface components {
         AuditResource: {
             /**
              * @description The kind of the resource: `Project`, `Space`, `IPPool`, `IPClass`, `IPClaim`, `IPAllocation`, `Member`,
-             *     `ApiKey`, `PoolGrant`, `SpaceGrant`, `Quota`, `IPConsumer` or `Realm`. Later versions may add kinds.
+             *     `ApiKey`, `PoolGrant`, `SpaceGrant`, `Quota`, `IPConsumer`, `Realm` or `Webhook`. Later versions may add kinds.
              * @example IPClaim
              */
             kind: string;
@@ -3474,6 +3673,187 @@ export interface components {
          * @example AQIDBAUGBwgJCgsMDQ4PEA
          */
         ListChangesCursor: string;
+        /** @description Where what changes in a project is sent. */
+        Webhook: {
+            metadata: components["schemas"]["Metadata"];
+            spec: components["schemas"]["WebhookSpec"];
+            status: components["schemas"]["WebhookStatus"];
+            /**
+             * @description What requests are signed with, `whsec_` and the key in base64. Only in the answer that creates the webhook: it cannot be
+             *     had again.
+             * @example whsec_ZXhhbXBsZXNlY3JldGV4YW1wbGVzZWNyZXRleGFtcGw=
+             */
+            secret?: string;
+        };
+        /** @description Where to, and what. */
+        WebhookSpec: {
+            /**
+             * @description Where to; without a user, a fragment or secrets in it. The name is resolved for each request, and addresses that are not
+             *     public are refused then, but for those of networks that the operator allows.
+             * @example https://inventory.example.com/carve
+             */
+            url: string;
+            /**
+             * @description Only changes of these kinds; by default of all.
+             * @example [
+             *       "IPClaim"
+             *     ]
+             */
+            resourceKinds?: components["schemas"]["ChangeKind"][];
+            /**
+             * @description Only changes of what has this name; an allocation is named by its `uid`, a consumer by `realm/uid`.
+             * @example web-eu
+             */
+            resourceName?: string;
+            /**
+             * @description Only changes of what has such labels, in the syntax of lists. What had them and has them no longer comes as a `Delete`, and
+             *     so may what never had them; what is deleted comes whatever labels it had.
+             * @example env=prod
+             */
+            labelSelector?: string;
+            /**
+             * @description Whether nothing is sent for now; by default it is.
+             * @default false
+             * @example false
+             */
+            paused: boolean;
+        };
+        /** @description How sending goes. */
+        WebhookStatus: {
+            state: components["schemas"]["WebhookState"];
+            /**
+             * @description Why it is stopped: the receiver answered 410 (`Gone`), 100 dead letters wait (`TooManyDeadLetters`), or the database was
+             *     restored (`Restored`), where another one may be sending. Later versions may add reasons.
+             * @example Gone
+             */
+            reason?: string;
+            /**
+             * @description How many tries have failed since the last that did not.
+             * @example 2
+             */
+            failures: number;
+            lastError?: components["schemas"]["WebhookError"];
+            /**
+             * Format: date-time
+             * @description When something was delivered last; absent when nothing was.
+             * @example 2026-03-02T09:30:00Z
+             */
+            lastDeliveredAt?: string;
+            /**
+             * Format: date-time
+             * @description When it is tried again; absent when nothing waits for that.
+             * @example 2026-03-02T09:40:30Z
+             */
+            nextAttemptAt?: string;
+            /**
+             * @description How many deliveries were given up and are kept, 100 at most.
+             * @example 0
+             */
+            deadLetters: number;
+        };
+        /**
+         * @description What becomes of changes: they are sent (`Delivering`), the last try has failed and there will be another (`Retrying`), or they wait
+         *     because the project (`Paused`) or the server (`Stopped`) has it so.
+         * @enum {string}
+         */
+        WebhookState: "Delivering" | "Retrying" | "Paused" | "Stopped";
+        /** @description Why a try has failed, in words of this service alone. */
+        WebhookError: {
+            /**
+             * @description The name cannot be resolved (`unresolved`), has an address that nothing is sent to (`refused_address`), nobody answers there
+             *     (`unreachable`) or not in time (`timeout`), TLS fails (`tls`), the answer is a redirection (`redirect`) or another status
+             *     than a 2xx (`status`). Later versions may add reasons.
+             * @example status
+             */
+            reason: string;
+            /**
+             * @description The status of the answer, if there was one.
+             * @example 503
+             */
+            statusCode?: number;
+            /**
+             * Format: date-time
+             * @description When it failed.
+             * @example 2026-03-02T09:38:30Z
+             */
+            at: string;
+        };
+        WebhookCreate: {
+            metadata: components["schemas"]["CreateMetadata"];
+            spec: components["schemas"]["WebhookSpec"];
+        };
+        /**
+         * @description A JSON merge patch (RFC 7396). Listed is what it may change; another field of the resource is answered with
+         *     `immutable_field`, a field that the resource does not have with `invalid_argument`. `null` gives a field its
+         *     default.
+         */
+        WebhookPatch: {
+            metadata?: components["schemas"]["PatchMetadata"];
+            spec?: {
+                url?: string;
+                resourceKinds?: components["schemas"]["ChangeKind"][] | null;
+                resourceName?: string | null;
+                labelSelector?: string | null;
+                paused?: boolean | null;
+            } & {
+                [key: string]: unknown;
+            };
+        } & {
+            [key: string]: unknown;
+        };
+        WebhookList: {
+            items: components["schemas"]["Webhook"][];
+            nextCursor?: components["schemas"]["NextCursor"];
+        };
+        /**
+         * @description The body of what is sent. Of the type `changes` it has some, about 100 at most, and `cursor` is behind them. One of the type
+         *     `resync` says that some are missing and will not come: list again, and go on with what is sent from then on.
+         */
+        WebhookMessage: {
+            type: components["schemas"]["WebhookMessageType"];
+            /**
+             * @description The name of the webhook.
+             * @example inventory
+             */
+            webhook: string;
+            /**
+             * @description The name of the project.
+             * @example team-a
+             */
+            project: string;
+            /** @description What has changed, in order. */
+            changes?: components["schemas"]["Change"][];
+            cursor: components["schemas"]["ChangesCursor"];
+        };
+        /** @enum {string} */
+        WebhookMessageType: "changes" | "resync";
+        /** @description What could not be delivered. */
+        WebhookDelivery: {
+            /** @description What was sent as `webhook-id`. */
+            id: components["schemas"]["UID"];
+            error: components["schemas"]["WebhookError"];
+            /**
+             * @description How often it was tried.
+             * @example 33
+             */
+            attempts: number;
+            /**
+             * Format: date-time
+             * @description When it was tried first.
+             * @example 2026-03-01T09:30:00Z
+             */
+            firstAttemptAt: string;
+            /**
+             * @description Whether it is about to be sent once more.
+             * @example false
+             */
+            retrying: boolean;
+            message: components["schemas"]["WebhookMessage"];
+        };
+        WebhookDeliveryList: {
+            items: components["schemas"]["WebhookDelivery"][];
+            nextCursor?: components["schemas"]["NextCursor"];
+        };
         /** @description The caller, as the server sees it. */
         Whoami: {
             /**
@@ -3695,6 +4075,7 @@ export interface components {
          *     | `last_admin` | 409 | `platform` would be left without an admin |
          *     | `consumer_ended` | 409 | the consumer has ended, and never comes back |
          *     | `too_many_consumers` | 409 | the claim has as many consumers as it can have; `consumers` |
+         *     | `webhooks_disabled` | 409 | the server sends no webhooks |
          *     | `cursor_expired` | 410 | what a place in the changes needs is gone; list again, and follow from there |
          *     | `precondition_failed` | 412 | `If-Match` is stale, or `If-None-Match: *` meets what exists; `currentETag` |
          *     | `payload_too_large` | 413 | the body is larger than 1 MiB |
@@ -3713,7 +4094,7 @@ export interface components {
          *     | `deadline` | 504 | the request's deadline passed |
          * @enum {string}
          */
-        ProblemCode: "invalid_argument" | "unauthenticated" | "permission_denied" | "not_found" | "method_not_allowed" | "not_acceptable" | "unsupported_media_type" | "already_exists" | "overlap" | "in_use" | "allocation_retained" | "pool_exhausted" | "exhausted_by_cooldown" | "pool_draining" | "no_pool_matches" | "no_pool_for_class" | "no_default_class" | "block_taken" | "claim_released" | "quota_exceeded" | "last_admin" | "consumer_ended" | "too_many_consumers" | "cursor_expired" | "precondition_failed" | "precondition_required" | "payload_too_large" | "never_satisfiable" | "prefix_length_rejected" | "family_mismatch" | "immutable_field" | "idempotency_mismatch" | "rate_limited" | "contention" | "outcome_unknown" | "unavailable" | "deadline" | "internal";
+        ProblemCode: "invalid_argument" | "unauthenticated" | "permission_denied" | "not_found" | "method_not_allowed" | "not_acceptable" | "unsupported_media_type" | "already_exists" | "overlap" | "in_use" | "allocation_retained" | "pool_exhausted" | "exhausted_by_cooldown" | "pool_draining" | "no_pool_matches" | "no_pool_for_class" | "no_default_class" | "block_taken" | "claim_released" | "quota_exceeded" | "last_admin" | "consumer_ended" | "too_many_consumers" | "webhooks_disabled" | "cursor_expired" | "precondition_failed" | "precondition_required" | "payload_too_large" | "never_satisfiable" | "prefix_length_rejected" | "family_mismatch" | "immutable_field" | "idempotency_mismatch" | "rate_limited" | "contention" | "outcome_unknown" | "unavailable" | "deadline" | "internal";
     };
     responses: {
         /** @description The caller has it already, by its `If-None-Match`. There is no body. */
@@ -4094,6 +4475,16 @@ export interface components {
          */
         QuotaName: components["schemas"]["Name"];
         /**
+         * @description Name of the webhook.
+         * @example inventory
+         */
+        WebhookName: components["schemas"]["Name"];
+        /**
+         * @description The `id` of the dead letter, which was sent as `webhook-id`.
+         * @example 0195c2a4-7b10-7c3e-8f21-5d6e7f809112
+         */
+        DeliveryID: components["schemas"]["UID"];
+        /**
          * @description Name of the project that is to use it, or `*` for every project.
          * @example team-a
          */
@@ -4373,6 +4764,11 @@ export interface components {
          * @example /v1/projects/team-a/claims/web-eu
          */
         Location: string;
+        /**
+         * @description Path of the claim.
+         * @example /v1/projects/team-a/claims/web-eu
+         */
+        ClaimLocation: string;
         /**
          * @description `true` when this is the stored answer to an earlier request with the same `Idempotency-Key`.
          * @example true
@@ -7853,7 +8249,7 @@ export interface operations {
             201: {
                 headers: {
                     ETag: components["headers"]["ETag"];
-                    Location: components["headers"]["Location"];
+                    Location: components["headers"]["ClaimLocation"];
                     "Dry-Run": components["headers"]["DryRun"];
                     [name: string]: unknown;
                 };
@@ -8796,6 +9192,455 @@ export interface operations {
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
             410: components["responses"]["CursorExpired"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["DeadlineExceeded"];
+        };
+    };
+    listWebhooks: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Most items a page may hold.
+                 * @example 100
+                 */
+                limit?: components["parameters"]["Limit"];
+                /**
+                 * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+                 *     refused.
+                 * @example eyJuIjoicHJvZC1ldSJ9
+                 */
+                cursor?: components["parameters"]["Cursor"];
+                /**
+                 * @description `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+                 *     waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+                 *     what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+                 *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+                 *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+                 *     something was read for it, `Carve-Read-At`.
+                 * @example stale
+                 */
+                consistency?: components["parameters"]["ReadConsistency"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of webhooks. */
+            200: {
+                headers: {
+                    "Carve-Consistency": components["headers"]["CarveConsistency"];
+                    "Carve-Read-At": components["headers"]["CarveReadAt"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["DeadlineExceeded"];
+        };
+    };
+    createWebhook: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Answer as if the request were carried out, and write nothing.
+                 * @example false
+                 */
+                dryRun?: components["parameters"]["DryRun"];
+            };
+            header?: {
+                /**
+                 * @description Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
+                 *     for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
+                 *     something that is the caller's alone.
+                 * @example 0b1f9c2e-deploy-42
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookCreate"];
+            };
+        };
+        responses: {
+            /** @description The webhook was created. */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    Location: components["headers"]["Location"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "Dry-Run": components["headers"]["DryRun"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            /**
+             * @description The name is taken (`already_exists`), the project has as many webhooks as it can have (`quota_exceeded`), or the server
+             *     sends none (`webhooks_disabled`).
+             */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["DeadlineExceeded"];
+        };
+    };
+    getWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+                /**
+                 * @description Name of the webhook.
+                 * @example inventory
+                 */
+                webhook: components["parameters"]["WebhookName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The webhook. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["DeadlineExceeded"];
+        };
+    };
+    deleteWebhook: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Answer as if the request were carried out, and write nothing.
+                 * @example false
+                 */
+                dryRun?: components["parameters"]["DryRun"];
+            };
+            header?: {
+                /**
+                 * @description Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
+                 *     answer is 412. A weak one (`W/`) never matches.
+                 * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
+                 */
+                "If-Match"?: components["parameters"]["OptionalIfMatch"];
+            };
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+                /**
+                 * @description Name of the webhook.
+                 * @example inventory
+                 */
+                webhook: components["parameters"]["WebhookName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: components["responses"]["Deleted"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["DeadlineExceeded"];
+        };
+    };
+    patchWebhook: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Answer as if the request were carried out, and write nothing.
+                 * @example false
+                 */
+                dryRun?: components["parameters"]["DryRun"];
+            };
+            header?: {
+                /**
+                 * @description The `ETag` that the change is based on, with its quotes, or `*` for whichever is current. Without it the answer is
+                 *     428, with a stale one 412. A weak one (`W/`) never matches.
+                 * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+                /**
+                 * @description Name of the webhook.
+                 * @example inventory
+                 */
+                webhook: components["parameters"]["WebhookName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/merge-patch+json": components["schemas"]["WebhookPatch"];
+            };
+        };
+        responses: {
+            /** @description The webhook after the patch. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Dry-Run": components["headers"]["DryRun"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ImmutableField"];
+            428: components["responses"]["PreconditionRequired"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["DeadlineExceeded"];
+        };
+    };
+    listWebhookDeliveries: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Most items a page may hold.
+                 * @example 100
+                 */
+                limit?: components["parameters"]["Limit"];
+                /**
+                 * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+                 *     refused.
+                 * @example eyJuIjoicHJvZC1ldSJ9
+                 */
+                cursor?: components["parameters"]["Cursor"];
+                /**
+                 * @description `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+                 *     waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+                 *     what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+                 *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+                 *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+                 *     something was read for it, `Carve-Read-At`.
+                 * @example stale
+                 */
+                consistency?: components["parameters"]["ReadConsistency"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+                /**
+                 * @description Name of the webhook.
+                 * @example inventory
+                 */
+                webhook: components["parameters"]["WebhookName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of dead letters. */
+            200: {
+                headers: {
+                    "Carve-Consistency": components["headers"]["CarveConsistency"];
+                    "Carve-Read-At": components["headers"]["CarveReadAt"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDeliveryList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["DeadlineExceeded"];
+        };
+    };
+    deleteWebhookDelivery: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Answer as if the request were carried out, and write nothing.
+                 * @example false
+                 */
+                dryRun?: components["parameters"]["DryRun"];
+            };
+            header?: {
+                /**
+                 * @description Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
+                 *     answer is 412. A weak one (`W/`) never matches.
+                 * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
+                 */
+                "If-Match"?: components["parameters"]["OptionalIfMatch"];
+            };
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+                /**
+                 * @description Name of the webhook.
+                 * @example inventory
+                 */
+                webhook: components["parameters"]["WebhookName"];
+                /**
+                 * @description The `id` of the dead letter, which was sent as `webhook-id`.
+                 * @example 0195c2a4-7b10-7c3e-8f21-5d6e7f809112
+                 */
+                delivery: components["parameters"]["DeliveryID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: components["responses"]["Deleted"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["DeadlineExceeded"];
+        };
+    };
+    retryWebhookDelivery: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Answer as if the request were carried out, and write nothing.
+                 * @example false
+                 */
+                dryRun?: components["parameters"]["DryRun"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+                /**
+                 * @description Name of the webhook.
+                 * @example inventory
+                 */
+                webhook: components["parameters"]["WebhookName"];
+                /**
+                 * @description The `id` of the dead letter, which was sent as `webhook-id`.
+                 * @example 0195c2a4-7b10-7c3e-8f21-5d6e7f809112
+                 */
+                delivery: components["parameters"]["DeliveryID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The dead letter, which is being sent again. */
+            200: {
+                headers: {
+                    "Dry-Run": components["headers"]["DryRun"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDelivery"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

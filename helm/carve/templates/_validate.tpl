@@ -42,6 +42,9 @@
 {{- if and .Values.oidc.configMap .Values.oidc.secret }}
 {{- fail "carve: oidc.configMap and oidc.secret exclude each other: give one" }}
 {{- end }}
+{{- if and .Values.webhooks.networks (not .Values.webhooks.secret) }}
+{{- fail "carve: webhooks.networks needs webhooks.secret: without it nothing is sent" }}
+{{- end }}
 {{- if and .Values.autoscaling.enabled (gt (int .Values.autoscaling.minReplicas) (int .Values.autoscaling.maxReplicas)) }}
 {{- fail (printf "carve: autoscaling.minReplicas %d is more than autoscaling.maxReplicas %d" (int .Values.autoscaling.minReplicas) (int .Values.autoscaling.maxReplicas)) }}
 {{- end }}

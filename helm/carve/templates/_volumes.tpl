@@ -10,6 +10,9 @@
 {{- if has "oidc" .Values.auth }}
 - { name: oidc, mountPath: /etc/carve/oidc, readOnly: true }
 {{- end }}
+{{- if .Values.webhooks.secret }}
+- { name: webhooks, mountPath: /etc/carve/webhooks, readOnly: true }
+{{- end }}
 {{- end }}
 
 {{- define "carve.serverVolumes" -}}
@@ -40,5 +43,12 @@
     secretName: {{ .Values.oidc.secret }}
     defaultMode: 0440
     items: [{ key: {{ .Values.oidc.key }}, path: oidc.yaml }]
+{{- end }}
+{{- if .Values.webhooks.secret }}
+- name: webhooks
+  secret:
+    secretName: {{ .Values.webhooks.secret }}
+    defaultMode: 0440
+    items: [{ key: {{ .Values.webhooks.key }}, path: webhook-key }]
 {{- end }}
 {{- end }}

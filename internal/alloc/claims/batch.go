@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/carve-ipam/carve/internal/alloc/attach"
 	"github.com/carve-ipam/carve/internal/alloc/pools"
 	"github.com/carve-ipam/carve/internal/alloc/refusals"
 	"github.com/carve-ipam/carve/internal/alloc/resolve"
@@ -56,6 +57,11 @@ func (s *batches) create(ctx context.Context, project string, claims []ipam.Clai
 	orders, err := s.orders(ctx, key, who, claims, r)
 	if err != nil {
 		return none, err
+	}
+	for i, o := range orders {
+		if err := attach.Room(ctx, s.Core, key.ID, "/spec/consumers", o.claim.Spec.Consumers...); err != nil {
+			return none, inItem(err, i)
+		}
 	}
 	leave, err := s.places.Enter(ctx, key.ID)
 	if err != nil {

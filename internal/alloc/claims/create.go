@@ -3,6 +3,7 @@ package claims
 import (
 	"context"
 
+	"github.com/carve-ipam/carve/internal/alloc/attach"
 	"github.com/carve-ipam/carve/internal/alloc/pools"
 	"github.com/carve-ipam/carve/internal/alloc/regions"
 	"github.com/carve-ipam/carve/internal/alloc/resolve"
@@ -61,6 +62,9 @@ func (s *creator) begin(ctx context.Context, project string, c ipam.Claim, r use
 		return m, err
 	}
 	if c, err = s.prepare.claim(c, key, m.pass.Principal); err != nil {
+		return m, err
+	}
+	if err := attach.Room(ctx, s.Core, key.ID, "/spec/consumers", c.Spec.Consumers...); err != nil {
 		return m, err
 	}
 	m.order = &order{key: key, request: r, claim: c, random: ipam.NewID(), event: trail.Attempt(ctx, c.CreatedAt, key.ID, trail.KindClaim, c.Name)}

@@ -100,7 +100,8 @@ func (s *groups) run(ctx context.Context, pool *ipam.Pool, members []*member) {
 	}()
 	waiting := stillThere(members)
 	_, err := usecase.Rounds(func(int) (none struct{}, again bool, err error) {
-		if len(waiting) > 0 {
+		for n := len(waiting) + 1; 0 < len(waiting) && len(waiting) < n; { // only those behind which as many wait count as rounds
+			n = len(waiting)
 			waiting = s.round(ctx, pool, waiting)
 		}
 		return none, len(waiting) > 0, nil

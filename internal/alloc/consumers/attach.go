@@ -22,6 +22,9 @@ func (s *Consumers) AttachConsumer(ctx context.Context, project, claim string, n
 	if err := n.Check("", "path:uid"); err != nil {
 		return none, err
 	}
+	if err := attach.Room(ctx, s.Core, in.ID, "path:uid", n); err != nil {
+		return none, err
+	}
 	a := attaching{Consumers: s, in: in, n: n, request: r, revision: ipam.NewID(), event: trail.Attempt(ctx, s.Now(), in.ID, trail.KindClaim, claim)}
 	defer s.claims.ForgetClaim(in, claim)
 	return usecase.UntilAgreed(func(int) (usecase.Result[ipam.Claim], error) {

@@ -72,6 +72,9 @@ func (s *Consumers) PutConsumer(ctx context.Context, project string, n ipam.NewC
 	if err := n.Check("/spec", "path:uid"); err != nil {
 		return none, err
 	}
+	if err := attach.Room(ctx, s.Core, in.ID, "path:uid", n); err != nil {
+		return none, err
+	}
 	made := ipam.Consumer{Metadata: s.Fresh(ipam.Metadata{Name: n.Ref.UID}, in.Name, s.Region, who), ProjectID: in.ID, Realm: n.Ref.Realm, Spec: n.Spec}
 	event := trail.Attempt(ctx, made.CreatedAt, in.ID, trail.KindConsumer, n.Ref.String())
 	release, err := s.Lanes.Acquire(ctx, lockOf(in, n.Ref))

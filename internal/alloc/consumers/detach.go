@@ -106,16 +106,16 @@ func (s *Consumers) coolingLost(ctx context.Context, in storage.ProjectKey, c ip
 	if c.Class.IsZero() {
 		return ipam.DefaultReuseLost, nil
 	}
-	usable, err := s.Store.ClassList(ctx, in)
-	if err != nil {
-		return 0, err
+	if c.Class.Ref.Project != in.Name { // a shared one, whatever the project's own of its name says
+		in = storage.ProjectKey{Name: c.Class.Ref.Project}
 	}
-	for i := range usable {
-		if lost := usable[i].Spec.ReuseAfterLost; usable[i].UID == c.Class.ID && lost != nil {
-			return *lost, nil
+	found, err := s.Store.ClassesNamed(ctx, in, []string{c.Class.Ref.Name})
+	for _, class := range found {
+		if lost := class.Spec.ReuseAfterLost; class.UID == c.Class.ID && lost != nil {
+			return *lost, err
 		}
 	}
-	return ipam.DefaultReuseLost, nil
+	return ipam.DefaultReuseLost, err
 }
 
 // detachOnly detaches a consumer from a claim that stays.

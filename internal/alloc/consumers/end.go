@@ -28,7 +28,11 @@ func (s *Consumers) EndConsumer(ctx context.Context, project string, ref ipam.Co
 	if err != nil {
 		return 0, err
 	}
-	if err := (ipam.NewConsumer{Ref: ref}).Check("path:", "path:uid"); err != nil {
+	n := ipam.NewConsumer{Ref: ref}
+	if err := n.Check("path:", "path:uid"); err != nil {
+		return 0, err
+	}
+	if err := attach.Room(ctx, s.Core, in.ID, "path:uid", n); err != nil {
 		return 0, err
 	}
 	made := ipam.Consumer{Metadata: s.Fresh(ipam.Metadata{Name: ref.UID}, in.Name, s.Region, who), ProjectID: in.ID, Realm: ref.Realm}

@@ -57,10 +57,26 @@ func (s *Consumers) KeepConsumers(ctx context.Context) (done Kept, err error) {
 		}
 		errs = append(errs, err)
 	}
-	errs = append(errs, s.closeBreakers(ctx, seen, s.serving.longest(s.Ticks()) > 0))
+	errs = append(errs, s.closeBreakers(ctx, seen, s.serving.longest(s.Ticks()) > 0), s.countCrowds(ctx))
 	done.Drained, err = s.drainAll(ctx)
 	s.serving.beat(s.Ticks())
 	return done, errors.Join(append(errs, err)...)
+}
+
+// countEvery is how often it is counted in which projects no more consumers are made.
+const countEvery = time.Minute
+
+func (s *Consumers) countCrowds(ctx context.Context) error {
+	projects := s.Crowds.Projects()
+	if len(projects) == 0 || s.Ticks().Sub(s.counted) < countEvery {
+		return nil
+	}
+	s.counted = s.Ticks()
+	full, err := s.Store.ProjectsCrowded(ctx, projects, storage.MaxConsumers)
+	if err == nil {
+		s.Crowds.Counted(projects, full)
+	}
+	return err
 }
 
 // expireRealm ends those of a realm's consumers that have expired, unless they are too many.

@@ -2,6 +2,7 @@ package consumers
 
 import (
 	"context"
+	"time"
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/alloc/trail"
@@ -9,6 +10,9 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
+
+// realmKept is for how long what was confirmed of a realm is stored.
+const realmKept = 30 * 24 * time.Hour
 
 // GetRealm answers how many consumers of a realm live in the region of this server, how many of them have expired, and whether those are ended.
 func (s *Consumers) GetRealm(ctx context.Context, project, realm string) (ipam.Realm, error) {
@@ -41,6 +45,14 @@ func (s *Consumers) ConfirmExpiry(ctx context.Context, project, realm string, r 
 	key := storage.RealmKey{ProjectID: in.ID, Name: realm}
 	event := trail.Attempt(ctx, s.Now(), in.ID, trail.KindRealm, realm)
 	_, err = usecase.Settled(ctx, s.Core, "realm_confirm", storage.Locks{Shared: []ipam.ID{in.ID}}, r.DryRun, func(ctx context.Context, tx storage.Tx) (none struct{}, err error) {
+		others, err := tx.RealmOthers(ctx, key, tx.Now().Add(-realmKept))
+		if err != nil {
+			return none, err
+		}
+		if others >= storage.MaxRealms {
+			return none, ipam.Invalid("path:realm", "would be one more than the %d realms of a project, at most, whose expiry can be confirmed within %d days.",
+				storage.MaxRealms, int(realmKept.Hours())/24)
+		}
 		state := ipam.RealmState{ConfirmedUntil: tx.Now()}
 		e, err := trail.Effected(event, nil, &trail.Record{Because: string(ipam.ReasonExpired)})
 		if err != nil {
@@ -52,6 +64,7 @@ func (s *Consumers) ConfirmExpiry(ctx context.Context, project, realm string, r 
 			return none, err
 		}
 		for _, region := range regions {
+			ch.RealmForget = append(ch.RealmForget, storage.RealmForget{ProjectID: in.ID, Region: region, Since: tx.Now().Add(-realmKept)})
 			ch.RealmPut = append(ch.RealmPut, storage.RealmPut{RealmKey: key, Region: region, Now: state})
 		}
 		return none, tx.Write(ctx, ch)
@@ -111,6 +124,7 @@ func (s *Consumers) changeRealm(ctx context.Context, realm storage.RealmKey, cha
 		if event != nil {
 			ch.Events = []ipam.Event{*event}
 		}
+		ch.RealmForget = []storage.RealmForget{{ProjectID: realm.ProjectID, Region: s.Region, Since: tx.Now().Add(-realmKept)}}
 		ch.RealmPut = []storage.RealmPut{{RealmKey: realm, Region: s.Region, Now: next}}
 		return none, tx.Write(ctx, ch)
 	})

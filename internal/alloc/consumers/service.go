@@ -25,7 +25,8 @@ type Consumers struct {
 	claims Releasing
 
 	passing sync.Mutex
-	serving serving // guarded by passing
+	serving serving   // guarded by passing
+	counted time.Time // guarded by passing: when it was counted last where no more consumers are made
 }
 
 // New makes the room.

@@ -34,6 +34,9 @@ func (c *Change) Text(encode func(*Change) []byte) []byte {
 	return c.text
 }
 
+// WithNext reports whether a change and the one behind it are of one row, from within which no follower can go on.
+func (c *Change) WithNext(next *Change) bool { return next.row == c.row }
+
 // place is a position, and its cursor, which is made once.
 type place struct {
 	position

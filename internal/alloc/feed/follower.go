@@ -18,6 +18,7 @@ type Follower struct {
 	at     position // what it has
 	joined bool     // to the parts of the hub
 	part   int      // the number of the next one
+	gone   int      // through so many of what its filter may match of that
 	idle   bool     // it has gone through all parts that there were
 	pass   int      // how many parts there were when a pass of its own began; -1: it has not begun one
 	caught int      // the number of the first part that a pass of its own may not have; -1: there was none
@@ -135,7 +136,7 @@ func (f *Follower) step(ctx context.Context, limit int) ([]*Change, error) {
 	h.mu.Lock()
 	parts, first, end, err := h.parts, h.first, h.end, h.err
 	if f.idle { // only what it was told of concerns it
-		f.part = first + len(parts)
+		f.part, f.gone = first+len(parts), 0
 		if f.pending >= 0 {
 			f.part = f.pending
 		}
@@ -147,9 +148,10 @@ func (f *Follower) step(ctx context.Context, limit int) ([]*Change, error) {
 		return nil, nil
 	}
 	for f.part-first < len(parts) {
-		taken, done := f.take(parts[f.part-first].of(f.filter), limit)
-		if done {
-			f.part++
+		all := parts[f.part-first].of(f.filter)
+		taken, n := f.take(all[f.gone:], limit)
+		if f.gone += n; f.gone == len(all) {
+			f.part, f.gone = f.part+1, 0
 		}
 		if len(taken) > 0 {
 			return taken, nil
@@ -162,21 +164,22 @@ func (f *Follower) step(ctx context.Context, limit int) ([]*Change, error) {
 	return nil, err
 }
 
-// take answers the changes that it does not have and that its filter matches, up to a limit, and whether those are all.
-func (f *Follower) take(changes []*Change, limit int) (taken []*Change, done bool) {
+// take answers the changes that it does not have and that its filter matches, up to a limit, and how many it has gone through. What it has taken is not
+// always what it has by its position: of what was committed behind that, it may be told again.
+func (f *Follower) take(changes []*Change, limit int) (taken []*Change, gone int) {
 	var row ipam.ID
 	has := f.at.has
-	for _, c := range changes {
+	for i, c := range changes {
 		told := f.filter.of(c)
 		if told == nil || has(c) {
 			continue
 		}
 		if len(taken) >= limit && c.row != row {
-			return taken, false
+			return taken, i
 		}
 		row, f.at, taken = c.row, c.ends.position, append(taken, told)
 	}
-	return taken, true
+	return taken, len(changes)
 }
 
 // join finds the first part of the hub that may hold something which it does not have. A part whose place is before its own was read earlier.
@@ -232,7 +235,8 @@ func (f *Follower) catchUp(ctx context.Context, limit int) ([]*Change, error) {
 	}
 	tell(changes, at, page.More)
 	tenancy.BudgetOf(ctx).Add(tenancy.Work{Rows: len(changes)})
-	taken, done := f.take(changes, limit)
+	taken, gone := f.take(changes, limit)
+	done := gone == len(changes)
 	switch {
 	case done && !page.More:
 		f.at, f.caught, f.pass = position{From: *at.Next}, f.pass, -1

@@ -58,7 +58,12 @@ func (f *Feed) ChangesCursor(project string, m storage.Mark) string {
 	if !known {
 		return ""
 	}
-	return newSealer(m.Secret, key.ID).seal(position{From: m.Place})
+	return f.CursorOf(key, m)
+}
+
+// CursorOf is the cursor of a mark, for a project.
+func (f *Feed) CursorOf(in storage.ProjectKey, m storage.Mark) string {
+	return newSealer(m.Secret, in.ID).seal(position{From: m.Place})
 }
 
 // Follow begins to follow a project, from a cursor or, without one, from now.
@@ -67,7 +72,12 @@ func (f *Feed) Follow(ctx context.Context, project, cursor string, filter Filter
 	if err != nil {
 		return nil, err
 	}
-	leave, err := f.admit(who.Subject)
+	return f.FollowAs(ctx, who.Subject, in, cursor, filter)
+}
+
+// FollowAs is Follow for the project itself, which asks nobody. By subject followers are counted.
+func (f *Feed) FollowAs(ctx context.Context, subject string, in storage.ProjectKey, cursor string, filter Filter) (*Follower, error) {
+	leave, err := f.admit(subject)
 	if err != nil {
 		return nil, err
 	}

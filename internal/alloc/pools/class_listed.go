@@ -42,10 +42,12 @@ func listingLocks(key storage.ProjectKey, names []string, classes []ipam.ID) sto
 }
 
 // listed resolves what a pool of a family lists, in the transaction that writes it. had is what it lists already; locked the classes that
-// the transaction has locked.
-func listed(ctx context.Context, tx storage.Tx, key storage.ProjectKey, names []string, family ipam.Family, had []ipam.ClassRef, locked []ipam.ID) ([]ipam.ClassRef, error) {
+// the transaction has locked. fresh are the classes that it did not list before.
+func listed(
+	ctx context.Context, tx storage.Tx, key storage.ProjectKey, names []string, family ipam.Family, had []ipam.ClassRef, locked []ipam.ID,
+) (refs []ipam.ClassRef, fresh []ipam.Class, err error) {
 	if len(names) == 0 {
-		return nil, nil
+		return nil, nil, nil
 	}
 	means := map[string]ipam.ClassRef{}
 	for _, c := range had {
@@ -55,32 +57,32 @@ func listed(ctx context.Context, tx storage.Tx, key storage.ProjectKey, names []
 	if added := newlyListed(names, had); len(added) > 0 {
 		found, err := tx.ClassesNamed(ctx, key, added)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for _, c := range found {
 			byName[c.Name] = c
 		}
 	}
-	out := make([]ipam.ClassRef, len(names))
+	refs = make([]ipam.ClassRef, len(names))
 	for i, name := range names {
 		if c, ok := means[name]; ok {
-			out[i] = c
+			refs[i] = c
 			continue
 		}
 		at := "/spec/classNames/" + strconv.Itoa(i)
 		c, ok := byName[name]
 		if !ok {
-			return nil, storage.ClassNotFound(ipam.Ref{Project: key.Name, Name: name}).At(at, "names nothing that exists here.")
+			return nil, nil, storage.ClassNotFound(ipam.Ref{Project: key.Name, Name: name}).At(at, "names nothing that exists here.")
 		}
 		if err := listable(ctx, tx, key, c, family, at); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if !slices.Contains(locked, c.UID) { // it was made since the locks were chosen
-			return nil, storage.Contention(nil)
+			return nil, nil, storage.Contention(nil)
 		}
-		out[i] = c.AsRef()
+		refs[i], fresh = c.AsRef(), append(fresh, c)
 	}
-	return out, nil
+	return refs, fresh, nil
 }
 
 // listable refuses a class that a pool of the project cannot list.
@@ -89,11 +91,61 @@ func listable(ctx context.Context, tx storage.Tx, key storage.ProjectKey, c ipam
 		return ipam.Errorf(ipam.CodeFamilyMismatch, "Class %s is %s; the pool is %s.", c.Ref(), c.Spec.Family, family).
 			At(at, "must name a class for %s.", family)
 	}
+	if c.Spec.UniqueWithin == ipam.UniqueWithinClass && c.ProjectID != key.ID {
+		return ipam.Invalid(at, "names class %s, no two claims of which overlap (uniqueWithin): pools of its own project alone can list it.", c.Ref())
+	}
 	n, err := backedBy(ctx, tx, c, key)
 	if err != nil || n < storage.MaxClassPools {
 		return err
 	}
 	return ipam.Invalid(at, "names class %s, which %d pools of the project list already; no more can.", c.Ref(), n)
+}
+
+// apart refuses a pool that overlaps one of another space behind a class that it comes to list, where no two claims of that may overlap. Within a space
+// no two do.
+func apart(ctx context.Context, tx storage.Tx, key storage.ProjectKey, p ipam.Pool, fresh []ipam.Class) error {
+	for _, c := range fresh {
+		if c.Spec.UniqueWithin != ipam.UniqueWithinClass {
+			continue
+		}
+		behind, err := tx.ClassPools(ctx, c, key.ID)
+		if err != nil {
+			return err
+		}
+		for _, other := range behind {
+			if other.SpaceID == p.SpaceID || !other.Block.Overlaps(p.Block) {
+				continue
+			}
+			e := ipam.Errorf(ipam.CodeOverlap, "%s overlaps pool %s (%s) of space %q, and no two claims of class %s may overlap.", p.Block, other.Ref(), other.Block, other.Space, c.Ref())
+			e.Figures.ConflictsWith = []string{other.Ref().String()}
+			return e.At("/spec/classNames/"+strconv.Itoa(slices.Index(p.Spec.ClassNames, c.Name)), "names a class whose pools do not overlap, in whichever spaces they are.")
+		}
+	}
+	return nil
+}
+
+// staying refuses that a pool lists a class no more no two claims of which may overlap: those from the pool would be forgotten.
+func staying(ctx context.Context, tx storage.Tx, key storage.ProjectKey, was, next ipam.Pool) error {
+	var left []string
+	for _, c := range was.Classes {
+		if !slices.Contains(next.Spec.ClassNames, c.Ref.Name) {
+			left = append(left, c.Ref.Name)
+		}
+	}
+	if len(left) == 0 {
+		return nil
+	}
+	found, err := tx.ClassesNamed(ctx, key, left)
+	if err != nil {
+		return err
+	}
+	for _, c := range found {
+		if c.Spec.UniqueWithin == ipam.UniqueWithinClass && slices.Contains(was.Classes, c.AsRef()) {
+			return ipam.Errorf(ipam.CodeImmutableField, "Pool %s lists class %s, no two claims of which may overlap (uniqueWithin), until it is deleted. Drain it, so that nothing more is claimed from it.", was.Ref(), c.Ref()).
+				At("/spec/classNames", "must have %s in it.", c.Name)
+		}
+	}
+	return nil
 }
 
 // checkScoped keeps a pool that was carved for a scope to that scope.

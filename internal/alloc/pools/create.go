@@ -123,7 +123,8 @@ func (s *creator) carvePool(ctx context.Context, tx storage.Tx, key storage.Proj
 	if err != nil {
 		return p, err
 	}
-	if p.Classes, err = listed(ctx, tx, key, p.Spec.ClassNames, ipam.FamilyOf(from.Container.Block.Addr()), nil, plan.classes); err != nil {
+	var fresh []ipam.Class
+	if p.Classes, fresh, err = listed(ctx, tx, key, p.Spec.ClassNames, ipam.FamilyOf(from.Container.Block.Addr()), nil, plan.classes); err != nil {
 		return p, err
 	}
 	block, carved, err := plan.carve(ctx, tx, key, from, p.Spec)
@@ -139,6 +140,9 @@ func (s *creator) carvePool(ctx context.Context, tx storage.Tx, key storage.Proj
 	}
 	// The length is checked because of parents from before it was.
 	if err := cmp.Or(p.Spec.Allocation.CheckFor(block), ipam.CheckPoolBlock("/spec/prefixLength", block)); err != nil {
+		return p, err
+	}
+	if err := apart(ctx, tx, key, p, fresh); err != nil {
 		return p, err
 	}
 	inner, reservations, err := s.reserve(p)

@@ -115,9 +115,15 @@ func (s *patcher) complete(ctx context.Context, tx storage.Tx, key storage.Proje
 	if err := regions.SettleRegions(ctx, tx, &next.Spec); err != nil {
 		return err
 	}
+	if err := staying(ctx, tx, key, was, *next); err != nil {
+		return err
+	}
+	var fresh []ipam.Class
 	var err error
-	next.Classes, err = listed(ctx, tx, key, next.Spec.ClassNames, next.Family(), was.Classes, classes)
-	return err
+	if next.Classes, fresh, err = listed(ctx, tx, key, next.Spec.ClassNames, next.Family(), was.Classes, classes); err != nil {
+		return err
+	}
+	return apart(ctx, tx, key, *next, fresh)
 }
 
 func samePolicy(a, b ipam.PoolSpec) bool {

@@ -41,6 +41,7 @@ type Changes struct {
 	ConsumerChanges
 	QuotaChanges
 	RegionChanges
+	WebhookChanges
 
 	Events  []ipam.Event
 	History []ipam.Hold // holds that ended

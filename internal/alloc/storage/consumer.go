@@ -7,6 +7,12 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
+// Bounds of what is stored of a project: about so many consumers in a region, tombstones among them, and realms whose expiry was confirmed lately.
+const (
+	MaxConsumers = 1_000_000
+	MaxRealms    = 100
+)
+
 // ConsumerReader reads consumers, and what they use.
 type ConsumerReader interface {
 	// ConsumersNamed answers those of some consumers that there are, of whichever region. In a transaction under locks nobody makes one of them meanwhile.
@@ -20,6 +26,8 @@ type ConsumerReader interface {
 	// ConsumersDraining answers some consumers in the server's region that have ended after a time and may still be attached, the first to end first.
 	ConsumersDraining(ctx context.Context, after time.Time, limit int) ([]ipam.Consumer, error)
 
+	// ProjectsCrowded answers those of some projects that have at least so many consumers in the server's region, tombstones among them.
+	ProjectsCrowded(ctx context.Context, ids []ipam.ID, least int) ([]ipam.ID, error)
 	// ProjectKeys answers those of some projects that there are.
 	ProjectKeys(ctx context.Context, ids []ipam.ID) ([]ProjectKey, error)
 
@@ -40,6 +48,8 @@ type ConsumerReader interface {
 	RegionsOf(ctx context.Context, projectID ipam.ID) ([]string, error)
 	// RealmGet answers what is stored of a realm in the server's region; the zero state when nothing is.
 	RealmGet(ctx context.Context, projectID ipam.ID, realm string) (ipam.RealmState, error)
+	// RealmOthers counts a project's other realms in the server's region that are held, or were confirmed at a time or later.
+	RealmOthers(ctx context.Context, realm RealmKey, since time.Time) (int64, error)
 	// RealmsHeld answers some realms in the server's region in which nobody is ended for having expired.
 	RealmsHeld(ctx context.Context, after ipam.ID, limit int) ([]RealmKey, error)
 }
@@ -71,7 +81,8 @@ type ConsumerChanges struct {
 	AttachmentInsert []ipam.Attachment
 	AttachmentDelete []ipam.Attachment
 
-	RealmPut []RealmPut
+	RealmForget []RealmForget
+	RealmPut    []RealmPut
 }
 
 // ConsumerUpdate replaces what can change of a consumer that still has revision Was.
@@ -91,6 +102,13 @@ type Renewal struct {
 	TTL       *time.Duration // nil: the one that each has
 }
 
+// RealmForget deletes what is stored of a project's realms in a region that are not held and were not confirmed since a time.
+type RealmForget struct {
+	ProjectID ipam.ID
+	Region    string
+	Since     time.Time
+}
+
 // RealmPut stores what there is to know of a realm in a region.
 type RealmPut struct {
 	RealmKey
@@ -100,7 +118,7 @@ type RealmPut struct {
 
 // Any reports whether anything changes.
 func (c ConsumerChanges) Any() bool {
-	return len(c.ConsumerInsert)+len(c.ConsumerUpdate)+len(c.ConsumerRenew)+len(c.AttachmentInsert)+len(c.AttachmentDelete) > 0 || len(c.RealmPut) > 0
+	return len(c.ConsumerInsert)+len(c.ConsumerUpdate)+len(c.ConsumerRenew)+len(c.AttachmentInsert)+len(c.AttachmentDelete) > 0 || len(c.RealmPut)+len(c.RealmForget) > 0
 }
 
 // And is what two parts of a transaction change.

@@ -72,6 +72,7 @@ type Reader interface {
 	RegionReader
 	SpaceReader
 	TrailReader
+	WebhookReader
 }
 
 // Tx is a transaction: reads, and two ways to touch blocks.

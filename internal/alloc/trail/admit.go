@@ -109,6 +109,8 @@ func kindOf(action tenancy.Action, operation string) string {
 		return KindConsumer
 	case "realms":
 		return KindRealm
+	case "webhooks", "deliveries":
+		return KindWebhook
 	case "grants":
 		if strings.Contains(operation, "Space") {
 			return KindSpaceGrant

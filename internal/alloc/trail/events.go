@@ -26,6 +26,7 @@ const (
 	KindClass      = "IPClass"
 	KindConsumer   = "IPConsumer"
 	KindRealm      = "Realm"
+	KindWebhook    = "Webhook"
 )
 
 // Changed makes the record of a change that the caller of ctx makes at a time: before and after are what recorded answers, or

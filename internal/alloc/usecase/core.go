@@ -25,6 +25,7 @@ type Core struct {
 	Searching *turns.Places                          // lists that look at many rows
 	Projects  *lru.Cache[string, storage.ProjectKey] // remembered by name
 	Wakes     *Wakes                                 // those who wait for changes
+	Crowds    *Crowds                                // where no more consumers are made
 }
 
 // Options of a Core.
@@ -40,7 +41,7 @@ func New(store storage.Store, o Options) *Core {
 	c := &Core{
 		Store: store, Region: o.Region, Clock: o.Clock, OwnClock: o.Clock != nil, Ticks: o.Clock, Metrics: o.Metrics, Tracer: o.Tracer,
 		Lanes: turns.NewLanes(), Searching: turns.NewPlaces(turns.SearchesAtOnce, turns.SearchesOfOne, turns.PatientOfOne),
-		Projects: NewLRU[string, storage.ProjectKey](MaxRememberedProjects), Wakes: &Wakes{},
+		Projects: NewLRU[string, storage.ProjectKey](MaxRememberedProjects), Wakes: &Wakes{}, Crowds: &Crowds{},
 	}
 	if o.Clock == nil {
 		ticks := time.Now

@@ -19,6 +19,10 @@ type Metrics interface {
 	ConsumersEnded(ctx context.Context, because ipam.EndReason, n int)
 	// RealmHeld: many consumers of a realm expired at once, and none of them is ended until that is confirmed.
 	RealmHeld(ctx context.Context)
+	// WebhookTried: something was sent to a webhook, which was "delivered", or failed for a reason.
+	WebhookTried(ctx context.Context, outcome string)
+	// WebhookGaveUp: a delivery to a webhook was given up.
+	WebhookGaveUp(ctx context.Context)
 }
 
 // unmeasured is Metrics that nobody reads.
@@ -29,3 +33,5 @@ func (unmeasured) GroupRan(context.Context, int)                       {}
 func (unmeasured) LoanMoved(context.Context, string, string)           {}
 func (unmeasured) ConsumersEnded(context.Context, ipam.EndReason, int) {}
 func (unmeasured) RealmHeld(context.Context)                           {}
+func (unmeasured) WebhookTried(context.Context, string)                {}
+func (unmeasured) WebhookGaveUp(context.Context)                       {}

@@ -26,7 +26,7 @@ func ClassSpec(s gen.IPClassSpec) (ipam.ClassSpec, error) {
 		Provisioner: ipam.Provisioner(s.Provisioner), Family: ipam.Family(s.IPFamily), Strategy: ipam.Strategy(s.Strategy),
 		DefaultPrefixLength: s.DefaultPrefixLength, ReclaimPolicy: ipam.ReclaimPolicy(s.ReclaimPolicy),
 		Visibility: ipam.Visibility(s.Visibility), IsDefault: Or(s.IsDefault, false),
-		PoolSelection: ipam.PoolSelection(s.PoolSelection), PoolPrefixLength: s.PoolPrefixLength, Description: s.Description,
+		PoolSelection: ipam.PoolSelection(s.PoolSelection), UniqueWithin: ipam.UniqueWithin(s.UniqueWithin), PoolPrefixLength: s.PoolPrefixLength, Description: s.Description,
 	}
 	if lengths := s.AllowedPrefixLengths; lengths != nil {
 		spec.MinPrefixLength, spec.MaxPrefixLength = lengths.Min, lengths.Max
@@ -80,7 +80,7 @@ func ClassSpecOf(s ipam.ClassSpec) gen.IPClassSpec {
 		Provisioner: gen.Provisioner(s.Provisioner), IPFamily: gen.IPFamily(s.Family), Visibility: gen.ClassVisibility(s.Visibility),
 		IsDefault: &s.IsDefault, Strategy: gen.AllocationStrategy(s.Strategy), DefaultPrefixLength: s.DefaultPrefixLength,
 		ReclaimPolicy: gen.ReclaimPolicy(s.ReclaimPolicy), ReuseAfter: durationOf(s.ReuseAfter), ReuseAfterLost: durationOf(s.ReuseAfterLost),
-		PoolSelection: gen.PoolSelection(s.PoolSelection), PoolPer: s.PoolPer, PoolPrefixLength: s.PoolPrefixLength,
+		PoolSelection: gen.PoolSelection(s.PoolSelection), UniqueWithin: gen.UniqueWithin(s.UniqueWithin), PoolPer: s.PoolPer, PoolPrefixLength: s.PoolPrefixLength,
 		EmptyPoolTTL: durationOf(s.EmptyPoolTTL), Parameters: s.Parameters, Description: s.Description,
 	}
 	if s.MinPrefixLength != nil || s.MaxPrefixLength != nil {

@@ -34,13 +34,13 @@ func TestClassesGetWhatTheirAuthorLeftToUs(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, ipam.ClassSpec{
 		Provisioner: ipam.ProvisionerNative, Family: ipam.IPv6, ReclaimPolicy: ipam.ReclaimDelete, Visibility: ipam.VisibilityConsumer,
-		PoolSelection: ipam.PoolsByName,
+		PoolSelection: ipam.PoolsByName, UniqueWithin: ipam.UniqueWithinSpace,
 	}, got)
 
 	text, err := json.Marshal(ClassSpecOf(got))
 	require.NoError(t, err)
 	require.JSONEq(t, `{"provisioner": "native", "ipFamily": "IPv6", "visibility": "consumer", "isDefault": false, "reclaimPolicy": "Delete",
-		"poolSelection": "FirstFit"}`, string(text))
+		"poolSelection": "FirstFit", "uniqueWithin": "Space"}`, string(text))
 
 	got, err = ClassSpec(gen.IPClassSpec{IPFamily: gen.IPFamilyIPv4, PoolPer: []string{"project"}, PoolPrefixLength: new(20)})
 	require.NoError(t, err)

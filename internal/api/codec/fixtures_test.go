@@ -83,7 +83,7 @@ func fullClass() ipam.Class {
 		Spec: ipam.ClassSpec{
 			Provisioner: ipam.ProvisionerNative, Family: ipam.IPv4, Strategy: ipam.Sparse,
 			MinPrefixLength: new(22), MaxPrefixLength: new(28), DefaultPrefixLength: new(24), ReclaimPolicy: ipam.ReclaimRetain,
-			Visibility: ipam.VisibilityConsumer, IsDefault: true, ReuseAfter: new(72 * time.Hour), PoolSelection: ipam.PoolsLeastUtilized,
+			Visibility: ipam.VisibilityConsumer, IsDefault: true, ReuseAfter: new(72 * time.Hour), PoolSelection: ipam.PoolsLeastUtilized, UniqueWithin: ipam.UniqueWithinSpace,
 			Parameters: map[string]string{"example.com/tier": "gold", "Tier": "1", "tier": "2"}, Description: "Blocks for clusters",
 		},
 		Status: ipam.ClassStatus{BackingPools: 2, Total: "131072", Available: "98304", LargestFree: new(22)},

@@ -20,7 +20,7 @@ var (
 		"/spec/visibility", "/spec/allocation", "/spec/reservations", "/spec/classNames", "/spec/reuseAfter", "/spec/regions",
 		"/spec/description", "/spec/drain",
 	}, writableMeta...)
-	writableClass = append([]string{ // all but provisioner, ipFamily, poolPer and poolPrefixLength
+	writableClass = append([]string{ // all but provisioner, ipFamily, uniqueWithin, poolPer and poolPrefixLength
 		"/spec/visibility", "/spec/isDefault", "/spec/strategy", "/spec/allowedPrefixLengths", "/spec/defaultPrefixLength", "/spec/reclaimPolicy",
 		"/spec/reuseAfter", "/spec/reuseAfterLost", "/spec/poolSelection", "/spec/emptyPoolTTL", "/spec/parameters", "/spec/description",
 	}, writableMeta...)

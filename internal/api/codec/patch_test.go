@@ -80,7 +80,7 @@ func TestPatchesChangeWhatIsWritable(t *testing.T) {
 		want.Labels = map[string]string{"tier": "web"}
 		want.Spec = ipam.ClassSpec{
 			Provisioner: ipam.ProvisionerNative, Family: ipam.IPv4, Strategy: ipam.FirstFit, MaxPrefixLength: new(30), DefaultPrefixLength: new(26),
-			ReclaimPolicy: ipam.ReclaimDelete, Visibility: ipam.VisibilityPlatform, ReuseAfter: new(24 * time.Hour), PoolSelection: ipam.PoolsByName,
+			ReclaimPolicy: ipam.ReclaimDelete, Visibility: ipam.VisibilityPlatform, ReuseAfter: new(24 * time.Hour), PoolSelection: ipam.PoolsByName, UniqueWithin: ipam.UniqueWithinSpace,
 			Parameters: map[string]string{"example.com/tier": "gold", "Tier": "1", "New": "3"}, Description: "d",
 		}
 		require.Equal(t, want, got)
@@ -94,7 +94,7 @@ func TestPatchesChangeWhatIsWritable(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, ipam.ClassSpec{
 			Provisioner: ipam.ProvisionerNative, Family: ipam.IPv4, ReclaimPolicy: ipam.ReclaimDelete, Visibility: ipam.VisibilityConsumer,
-			PoolSelection: ipam.PoolsByName,
+			PoolSelection: ipam.PoolsByName, UniqueWithin: ipam.UniqueWithinSpace,
 		}, got.Spec)
 		got, err = PatchClass([]byte(`{"spec": {"emptyPoolTTL": null}}`), ipam.ClassStatus{})(scopedClass())
 		require.NoError(t, err)

@@ -10,13 +10,13 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-const selectorPointer = "query:labelSelector"
-
 // LabelFilter reads conditions on labels in the syntax of Kubernetes, by Kubernetes' own parser. "" is no condition.
-func LabelFilter(s string) (*ipam.Selector, error) {
+func LabelFilter(s string) (*ipam.Selector, error) { return labelsAt("query:labelSelector", s) }
+
+func labelsAt(pointer, s string) (*ipam.Selector, error) {
 	parsed, err := labels.Parse(s)
 	if err != nil {
-		return nil, ipam.Invalid(selectorPointer, "is not a label selector such as env=prod,tier in (web,api),!temporary.")
+		return nil, ipam.Invalid(pointer, "is not a label selector such as env=prod,tier in (web,api),!temporary.")
 	}
 	requirements, _ := parsed.Requirements() // what Parse answers is always selectable
 	if len(requirements) == 0 {
@@ -35,7 +35,7 @@ func LabelFilter(s string) (*ipam.Selector, error) {
 		case selection.DoesNotExist:
 			q.Operator = ipam.OpDoesNotExist
 		case selection.GreaterThan, selection.LessThan:
-			return nil, ipam.Invalid(selectorPointer, "cannot compare by < and >: labels are texts. Use =, !=, in, notin, a key, or !key.")
+			return nil, ipam.Invalid(pointer, "cannot compare by < and >: labels are texts. Use =, !=, in, notin, a key, or !key.")
 		}
 		if q.Operator == ipam.OpIn || q.Operator == ipam.OpNotIn {
 			q.Values = slices.Sorted(slices.Values(r.ValuesUnsorted()))
@@ -43,7 +43,7 @@ func LabelFilter(s string) (*ipam.Selector, error) {
 		out.MatchExpressions = append(out.MatchExpressions, q)
 	}
 	if e, ok := errors.AsType[*ipam.Error](out.Check("")); ok {
-		return nil, ipam.Invalid(selectorPointer, "%s", e.Fields[0].Detail)
+		return nil, ipam.Invalid(pointer, "%s", e.Fields[0].Detail)
 	}
 	return out, nil
 }

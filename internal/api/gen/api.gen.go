@@ -92,6 +92,7 @@ const (
 	AuditKindRealm        AuditKind = "Realm"
 	AuditKindSpace        AuditKind = "Space"
 	AuditKindSpaceGrant   AuditKind = "SpaceGrant"
+	AuditKindWebhook      AuditKind = "Webhook"
 )
 
 // Valid indicates whether the value is a known member of the AuditKind enum.
@@ -123,6 +124,8 @@ func (e AuditKind) Valid() bool {
 		return true
 	case AuditKindSpaceGrant:
 		return true
+	case AuditKindWebhook:
+		return true
 	default:
 		return false
 	}
@@ -130,43 +133,48 @@ func (e AuditKind) Valid() bool {
 
 // Defines values for AuditOperation.
 const (
-	AuditOperationAttachConsumer   AuditOperation = "attachConsumer"
-	AuditOperationBootstrap        AuditOperation = "bootstrap"
-	AuditOperationConfirmExpiry    AuditOperation = "confirmExpiry"
-	AuditOperationCreateAPIKey     AuditOperation = "createApiKey"
-	AuditOperationCreateClaim      AuditOperation = "createClaim"
-	AuditOperationCreateClaimBatch AuditOperation = "createClaimBatch"
-	AuditOperationCreateClass      AuditOperation = "createClass"
-	AuditOperationCreatePool       AuditOperation = "createPool"
-	AuditOperationCreateProject    AuditOperation = "createProject"
-	AuditOperationCreateSpace      AuditOperation = "createSpace"
-	AuditOperationDeleteAPIKey     AuditOperation = "deleteApiKey"
-	AuditOperationDeleteAllocation AuditOperation = "deleteAllocation"
-	AuditOperationDeleteClaim      AuditOperation = "deleteClaim"
-	AuditOperationDeleteClass      AuditOperation = "deleteClass"
-	AuditOperationDeleteMember     AuditOperation = "deleteMember"
-	AuditOperationDeletePool       AuditOperation = "deletePool"
-	AuditOperationDeletePoolGrant  AuditOperation = "deletePoolGrant"
-	AuditOperationDeleteProject    AuditOperation = "deleteProject"
-	AuditOperationDeleteQuota      AuditOperation = "deleteQuota"
-	AuditOperationDeleteSpace      AuditOperation = "deleteSpace"
-	AuditOperationDeleteSpaceGrant AuditOperation = "deleteSpaceGrant"
-	AuditOperationDetachConsumer   AuditOperation = "detachConsumer"
-	AuditOperationEndConsumer      AuditOperation = "endConsumer"
-	AuditOperationPatchClaim       AuditOperation = "patchClaim"
-	AuditOperationPatchClass       AuditOperation = "patchClass"
-	AuditOperationPatchPool        AuditOperation = "patchPool"
-	AuditOperationPatchProject     AuditOperation = "patchProject"
-	AuditOperationPatchSpace       AuditOperation = "patchSpace"
-	AuditOperationPutClaim         AuditOperation = "putClaim"
-	AuditOperationPutConsumer      AuditOperation = "putConsumer"
-	AuditOperationPutMember        AuditOperation = "putMember"
-	AuditOperationPutPoolGrant     AuditOperation = "putPoolGrant"
-	AuditOperationPutQuota         AuditOperation = "putQuota"
-	AuditOperationPutScopePool     AuditOperation = "putScopePool"
-	AuditOperationPutSpaceGrant    AuditOperation = "putSpaceGrant"
-	AuditOperationReleaseClaims    AuditOperation = "releaseClaims"
-	AuditOperationRenewConsumers   AuditOperation = "renewConsumers"
+	AuditOperationAttachConsumer        AuditOperation = "attachConsumer"
+	AuditOperationBootstrap             AuditOperation = "bootstrap"
+	AuditOperationConfirmExpiry         AuditOperation = "confirmExpiry"
+	AuditOperationCreateAPIKey          AuditOperation = "createApiKey"
+	AuditOperationCreateClaim           AuditOperation = "createClaim"
+	AuditOperationCreateClaimBatch      AuditOperation = "createClaimBatch"
+	AuditOperationCreateClass           AuditOperation = "createClass"
+	AuditOperationCreatePool            AuditOperation = "createPool"
+	AuditOperationCreateProject         AuditOperation = "createProject"
+	AuditOperationCreateSpace           AuditOperation = "createSpace"
+	AuditOperationCreateWebhook         AuditOperation = "createWebhook"
+	AuditOperationDeleteAPIKey          AuditOperation = "deleteApiKey"
+	AuditOperationDeleteAllocation      AuditOperation = "deleteAllocation"
+	AuditOperationDeleteClaim           AuditOperation = "deleteClaim"
+	AuditOperationDeleteClass           AuditOperation = "deleteClass"
+	AuditOperationDeleteMember          AuditOperation = "deleteMember"
+	AuditOperationDeletePool            AuditOperation = "deletePool"
+	AuditOperationDeletePoolGrant       AuditOperation = "deletePoolGrant"
+	AuditOperationDeleteProject         AuditOperation = "deleteProject"
+	AuditOperationDeleteQuota           AuditOperation = "deleteQuota"
+	AuditOperationDeleteSpace           AuditOperation = "deleteSpace"
+	AuditOperationDeleteSpaceGrant      AuditOperation = "deleteSpaceGrant"
+	AuditOperationDeleteWebhook         AuditOperation = "deleteWebhook"
+	AuditOperationDeleteWebhookDelivery AuditOperation = "deleteWebhookDelivery"
+	AuditOperationDetachConsumer        AuditOperation = "detachConsumer"
+	AuditOperationEndConsumer           AuditOperation = "endConsumer"
+	AuditOperationPatchClaim            AuditOperation = "patchClaim"
+	AuditOperationPatchClass            AuditOperation = "patchClass"
+	AuditOperationPatchPool             AuditOperation = "patchPool"
+	AuditOperationPatchProject          AuditOperation = "patchProject"
+	AuditOperationPatchSpace            AuditOperation = "patchSpace"
+	AuditOperationPatchWebhook          AuditOperation = "patchWebhook"
+	AuditOperationPutClaim              AuditOperation = "putClaim"
+	AuditOperationPutConsumer           AuditOperation = "putConsumer"
+	AuditOperationPutMember             AuditOperation = "putMember"
+	AuditOperationPutPoolGrant          AuditOperation = "putPoolGrant"
+	AuditOperationPutQuota              AuditOperation = "putQuota"
+	AuditOperationPutScopePool          AuditOperation = "putScopePool"
+	AuditOperationPutSpaceGrant         AuditOperation = "putSpaceGrant"
+	AuditOperationReleaseClaims         AuditOperation = "releaseClaims"
+	AuditOperationRenewConsumers        AuditOperation = "renewConsumers"
+	AuditOperationRetryWebhookDelivery  AuditOperation = "retryWebhookDelivery"
 )
 
 // Valid indicates whether the value is a known member of the AuditOperation enum.
@@ -192,6 +200,8 @@ func (e AuditOperation) Valid() bool {
 		return true
 	case AuditOperationCreateSpace:
 		return true
+	case AuditOperationCreateWebhook:
+		return true
 	case AuditOperationDeleteAPIKey:
 		return true
 	case AuditOperationDeleteAllocation:
@@ -214,6 +224,10 @@ func (e AuditOperation) Valid() bool {
 		return true
 	case AuditOperationDeleteSpaceGrant:
 		return true
+	case AuditOperationDeleteWebhook:
+		return true
+	case AuditOperationDeleteWebhookDelivery:
+		return true
 	case AuditOperationDetachConsumer:
 		return true
 	case AuditOperationEndConsumer:
@@ -227,6 +241,8 @@ func (e AuditOperation) Valid() bool {
 	case AuditOperationPatchProject:
 		return true
 	case AuditOperationPatchSpace:
+		return true
+	case AuditOperationPatchWebhook:
 		return true
 	case AuditOperationPutClaim:
 		return true
@@ -245,6 +261,8 @@ func (e AuditOperation) Valid() bool {
 	case AuditOperationReleaseClaims:
 		return true
 	case AuditOperationRenewConsumers:
+		return true
+	case AuditOperationRetryWebhookDelivery:
 		return true
 	default:
 		return false
@@ -747,6 +765,7 @@ const (
 	ProblemCodeUnauthenticated      ProblemCode = "unauthenticated"
 	ProblemCodeUnavailable          ProblemCode = "unavailable"
 	ProblemCodeUnsupportedMediaType ProblemCode = "unsupported_media_type"
+	ProblemCodeWebhooksDisabled     ProblemCode = "webhooks_disabled"
 )
 
 // Valid indicates whether the value is a known member of the ProblemCode enum.
@@ -827,6 +846,8 @@ func (e ProblemCode) Valid() bool {
 	case ProblemCodeUnavailable:
 		return true
 	case ProblemCodeUnsupportedMediaType:
+		return true
+	case ProblemCodeWebhooksDisabled:
 		return true
 	default:
 		return false
@@ -953,6 +974,66 @@ const (
 func (e SpacePhase) Valid() bool {
 	switch e {
 	case SpacePhaseReady:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for UniqueWithin.
+const (
+	UniqueWithinClass UniqueWithin = "Class"
+	UniqueWithinSpace UniqueWithin = "Space"
+)
+
+// Valid indicates whether the value is a known member of the UniqueWithin enum.
+func (e UniqueWithin) Valid() bool {
+	switch e {
+	case UniqueWithinClass:
+		return true
+	case UniqueWithinSpace:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for WebhookMessageType.
+const (
+	WebhookMessageTypeChanges WebhookMessageType = "changes"
+	WebhookMessageTypeResync  WebhookMessageType = "resync"
+)
+
+// Valid indicates whether the value is a known member of the WebhookMessageType enum.
+func (e WebhookMessageType) Valid() bool {
+	switch e {
+	case WebhookMessageTypeChanges:
+		return true
+	case WebhookMessageTypeResync:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for WebhookState.
+const (
+	WebhookStateDelivering WebhookState = "Delivering"
+	WebhookStatePaused     WebhookState = "Paused"
+	WebhookStateRetrying   WebhookState = "Retrying"
+	WebhookStateStopped    WebhookState = "Stopped"
+)
+
+// Valid indicates whether the value is a known member of the WebhookState enum.
+func (e WebhookState) Valid() bool {
+	switch e {
+	case WebhookStateDelivering:
+		return true
+	case WebhookStatePaused:
+		return true
+	case WebhookStateRetrying:
+		return true
+	case WebhookStateStopped:
 		return true
 	default:
 		return false
@@ -1145,7 +1226,7 @@ type AuditOutcome string
 // AuditResource What the operation was about.
 type AuditResource struct {
 	// Kind The kind of the resource: `Project`, `Space`, `IPPool`, `IPClass`, `IPClaim`, `IPAllocation`, `Member`,
-	// `ApiKey`, `PoolGrant`, `SpaceGrant`, `Quota`, `IPConsumer` or `Realm`. Later versions may add kinds.
+	// `ApiKey`, `PoolGrant`, `SpaceGrant`, `Quota`, `IPConsumer`, `Realm` or `Webhook`. Later versions may add kinds.
 	//
 	//
 	// Example: IPClaim
@@ -1275,6 +1356,7 @@ type ChangesEnd struct {
 	// | `last_admin` | 409 | `platform` would be left without an admin |
 	// | `consumer_ended` | 409 | the consumer has ended, and never comes back |
 	// | `too_many_consumers` | 409 | the claim has as many consumers as it can have; `consumers` |
+	// | `webhooks_disabled` | 409 | the server sends no webhooks |
 	// | `cursor_expired` | 410 | what a place in the changes needs is gone; list again, and follow from there |
 	// | `precondition_failed` | 412 | `If-Match` is stale, or `If-None-Match: *` meets what exists; `currentETag` |
 	// | `payload_too_large` | 413 | the body is larger than 1 MiB |
@@ -1518,6 +1600,7 @@ type ClaimSkipped struct {
 	// | `last_admin` | 409 | `platform` would be left without an admin |
 	// | `consumer_ended` | 409 | the consumer has ended, and never comes back |
 	// | `too_many_consumers` | 409 | the claim has as many consumers as it can have; `consumers` |
+	// | `webhooks_disabled` | 409 | the server sends no webhooks |
 	// | `cursor_expired` | 410 | what a place in the changes needs is gone; list again, and follow from there |
 	// | `precondition_failed` | 412 | `If-Match` is stale, or `If-None-Match: *` meets what exists; `currentETag` |
 	// | `payload_too_large` | 413 | the body is larger than 1 MiB |
@@ -2156,8 +2239,8 @@ type IPClass struct {
 	// Metadata What every resource carries.
 	Metadata Metadata `json:"metadata"`
 
-	// Spec How blocks are handed out. `provisioner`, `ipFamily`, `poolPer` and `poolPrefixLength` never change; all else can, and
-	// holds for later claims.
+	// Spec How blocks are handed out. `provisioner`, `ipFamily`, `uniqueWithin`, `poolPer` and `poolPrefixLength` never change; all
+	// else can, and holds for later claims.
 	Spec IPClassSpec `json:"spec"`
 
 	// Status What stands behind the class for the project in the path: the pools that list it, of the class's project and of this
@@ -2170,8 +2253,8 @@ type IPClassCreate struct {
 	// Metadata Exactly one of `name` and `generateName`; the rest of the metadata is the server's.
 	Metadata CreateMetadata `json:"metadata"`
 
-	// Spec How blocks are handed out. `provisioner`, `ipFamily`, `poolPer` and `poolPrefixLength` never change; all else can, and
-	// holds for later claims.
+	// Spec How blocks are handed out. `provisioner`, `ipFamily`, `uniqueWithin`, `poolPer` and `poolPrefixLength` never change; all
+	// else can, and holds for later claims.
 	Spec IPClassSpec `json:"spec"`
 }
 
@@ -2196,8 +2279,8 @@ type IPClassList struct {
 // default.
 type IPClassPatch = json.RawMessage
 
-// IPClassSpec How blocks are handed out. `provisioner`, `ipFamily`, `poolPer` and `poolPrefixLength` never change; all else can, and
-// holds for later claims.
+// IPClassSpec How blocks are handed out. `provisioner`, `ipFamily`, `uniqueWithin`, `poolPer` and `poolPrefixLength` never change; all
+// else can, and holds for later claims.
 type IPClassSpec struct {
 	// Provisioner Who carves; `native` (the default) is this service, and the only one there is.
 	Provisioner Provisioner `json:"provisioner,omitempty"`
@@ -2263,6 +2346,11 @@ type IPClassSpec struct {
 	// ReuseAfterLost The same for a claim that is released because its last consumer was lost, as the block may be in use still; the
 	// longer of the two counts. `5m` by default.
 	ReuseAfterLost Duration `json:"reuseAfterLost,omitempty"`
+
+	// UniqueWithin Within what no two claims of the class overlap: the `Space` of their pool (the default), or the `Class`, whichever
+	// pools they are from. Behind the latter are pools of its own project alone; those of different spaces must not overlap
+	// (`overlap`), and list it until they are deleted.
+	UniqueWithin UniqueWithin `json:"uniqueWithin,omitempty"`
 }
 
 // IPClassStatus What stands behind the class for the project in the path: the pools that list it, of the class's project and of this
@@ -2909,6 +2997,7 @@ type Problem struct {
 	// | `last_admin` | 409 | `platform` would be left without an admin |
 	// | `consumer_ended` | 409 | the consumer has ended, and never comes back |
 	// | `too_many_consumers` | 409 | the claim has as many consumers as it can have; `consumers` |
+	// | `webhooks_disabled` | 409 | the server sends no webhooks |
 	// | `cursor_expired` | 410 | what a place in the changes needs is gone; list again, and follow from there |
 	// | `precondition_failed` | 412 | `If-Match` is stale, or `If-None-Match: *` meets what exists; `currentETag` |
 	// | `payload_too_large` | 413 | the body is larger than 1 MiB |
@@ -3040,6 +3129,7 @@ type Problem struct {
 // | `last_admin` | 409 | `platform` would be left without an admin |
 // | `consumer_ended` | 409 | the consumer has ended, and never comes back |
 // | `too_many_consumers` | 409 | the claim has as many consumers as it can have; `consumers` |
+// | `webhooks_disabled` | 409 | the server sends no webhooks |
 // | `cursor_expired` | 410 | what a place in the changes needs is gone; list again, and follow from there |
 // | `precondition_failed` | 412 | `If-Match` is stale, or `If-None-Match: *` meets what exists; `currentETag` |
 // | `payload_too_large` | 413 | the body is larger than 1 MiB |
@@ -3487,6 +3577,9 @@ type Time = time.Time
 // Example: 8d9a4c1e-2b7f-4a53-9d60-71c5be0f2a11
 type UID = string
 
+// UniqueWithin defines model for UniqueWithin.
+type UniqueWithin string
+
 // Version defines model for Version.
 type Version struct {
 	// Commit The source revision, where the build knows it.
@@ -3499,6 +3592,207 @@ type Version struct {
 
 	// Version Example: 0.1.0
 	Version string `json:"version"`
+}
+
+// Webhook Where what changes in a project is sent.
+type Webhook struct {
+	// Metadata What every resource carries.
+	Metadata Metadata `json:"metadata"`
+
+	// Secret What requests are signed with, `whsec_` and the key in base64. Only in the answer that creates the webhook: it cannot be
+	// had again.
+	//
+	//
+	// Example: whsec_ZXhhbXBsZXNlY3JldGV4YW1wbGVzZWNyZXRleGFtcGw=
+	Secret string `json:"secret,omitempty"`
+
+	// Spec Where to, and what.
+	Spec WebhookSpec `json:"spec"`
+
+	// Status How sending goes.
+	Status WebhookStatus `json:"status"`
+}
+
+// WebhookCreate defines model for WebhookCreate.
+type WebhookCreate struct {
+	// Metadata Exactly one of `name` and `generateName`; the rest of the metadata is the server's.
+	Metadata CreateMetadata `json:"metadata"`
+
+	// Spec Where to, and what.
+	Spec WebhookSpec `json:"spec"`
+}
+
+// WebhookDelivery What could not be delivered.
+type WebhookDelivery struct {
+	// ID What was sent as `webhook-id`.
+	ID UID `json:"id"`
+
+	// Error Why a try has failed, in words of this service alone.
+	Error WebhookError `json:"error"`
+
+	// Attempts How often it was tried.
+	//
+	// Example: 33
+	Attempts int `json:"attempts"`
+
+	// FirstAttemptAt When it was tried first.
+	//
+	// Example: 2026-03-01T09:30:00Z
+	FirstAttemptAt time.Time `json:"firstAttemptAt"`
+
+	// Retrying Whether it is about to be sent once more.
+	//
+	// Example: false
+	Retrying bool `json:"retrying"`
+
+	// Message The body of what is sent. Of the type `changes` it has some, about 100 at most, and `cursor` is behind them. One of the type
+	// `resync` says that some are missing and will not come: list again, and go on with what is sent from then on.
+	Message WebhookMessage `json:"message"`
+}
+
+// WebhookDeliveryList defines model for WebhookDeliveryList.
+type WebhookDeliveryList struct {
+	Items []WebhookDelivery `json:"items"`
+
+	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	//
+	// Example: eyJuIjoicHJvZC1ldSJ9
+	NextCursor NextCursor `json:"nextCursor,omitempty"`
+}
+
+// WebhookError Why a try has failed, in words of this service alone.
+type WebhookError struct {
+	// Reason The name cannot be resolved (`unresolved`), has an address that nothing is sent to (`refused_address`), nobody answers there
+	// (`unreachable`) or not in time (`timeout`), TLS fails (`tls`), the answer is a redirection (`redirect`) or another status
+	// than a 2xx (`status`). Later versions may add reasons.
+	//
+	//
+	// Example: status
+	Reason string `json:"reason"`
+
+	// StatusCode The status of the answer, if there was one.
+	//
+	// Example: 503
+	StatusCode int `json:"statusCode,omitempty"`
+
+	// At When it failed.
+	//
+	// Example: 2026-03-02T09:38:30Z
+	At time.Time `json:"at"`
+}
+
+// WebhookList defines model for WebhookList.
+type WebhookList struct {
+	Items []Webhook `json:"items"`
+
+	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	//
+	// Example: eyJuIjoicHJvZC1ldSJ9
+	NextCursor NextCursor `json:"nextCursor,omitempty"`
+}
+
+// WebhookMessage The body of what is sent. Of the type `changes` it has some, about 100 at most, and `cursor` is behind them. One of the type
+// `resync` says that some are missing and will not come: list again, and go on with what is sent from then on.
+type WebhookMessage struct {
+	Type WebhookMessageType `json:"type"`
+
+	// Webhook The name of the webhook.
+	//
+	// Example: inventory
+	Webhook string `json:"webhook"`
+
+	// Project The name of the project.
+	//
+	// Example: team-a
+	Project string `json:"project"`
+
+	// Changes What has changed, in order.
+	Changes []Change `json:"changes,omitempty"`
+
+	// Cursor A place in the changes of a project. It is opaque, and gives no right.
+	//
+	//
+	// Example: AQIDBAUGBwgJCgsMDQ4PEA
+	Cursor ChangesCursor `json:"cursor"`
+}
+
+// WebhookMessageType defines model for WebhookMessageType.
+type WebhookMessageType string
+
+// WebhookPatch A JSON merge patch (RFC 7396). Listed is what it may change; another field of the resource is answered with
+// `immutable_field`, a field that the resource does not have with `invalid_argument`. `null` gives a field its
+// default.
+type WebhookPatch = json.RawMessage
+
+// WebhookSpec Where to, and what.
+type WebhookSpec struct {
+	// URL Where to; without a user, a fragment or secrets in it. The name is resolved for each request, and addresses that are not
+	// public are refused then, but for those of networks that the operator allows.
+	//
+	//
+	// Example: https://inventory.example.com/carve
+	URL string `json:"url"`
+
+	// ResourceKinds Only changes of these kinds; by default of all.
+	//
+	// Example: ["IPClaim"]
+	ResourceKinds []ChangeKind `json:"resourceKinds,omitempty"`
+
+	// ResourceName Only changes of what has this name; an allocation is named by its `uid`, a consumer by `realm/uid`.
+	//
+	// Example: web-eu
+	ResourceName string `json:"resourceName,omitempty"`
+
+	// LabelSelector Only changes of what has such labels, in the syntax of lists. What had them and has them no longer comes as a `Delete`, and
+	// so may what never had them; what is deleted comes whatever labels it had.
+	//
+	//
+	// Example: env=prod
+	LabelSelector string `json:"labelSelector,omitempty"`
+
+	// Paused Whether nothing is sent for now; by default it is.
+	//
+	// Example: false
+	Paused *bool `json:"paused,omitempty"`
+}
+
+// WebhookState What becomes of changes: they are sent (`Delivering`), the last try has failed and there will be another (`Retrying`), or they wait
+// because the project (`Paused`) or the server (`Stopped`) has it so.
+type WebhookState string
+
+// WebhookStatus How sending goes.
+type WebhookStatus struct {
+	// State What becomes of changes: they are sent (`Delivering`), the last try has failed and there will be another (`Retrying`), or they wait
+	// because the project (`Paused`) or the server (`Stopped`) has it so.
+	State WebhookState `json:"state"`
+
+	// Reason Why it is stopped: the receiver answered 410 (`Gone`), 100 dead letters wait (`TooManyDeadLetters`), or the database was
+	// restored (`Restored`), where another one may be sending. Later versions may add reasons.
+	//
+	//
+	// Example: Gone
+	Reason string `json:"reason,omitempty"`
+
+	// Failures How many tries have failed since the last that did not.
+	//
+	// Example: 2
+	Failures  int           `json:"failures"`
+	LastError *WebhookError `json:"lastError,omitempty"`
+
+	// LastDeliveredAt When something was delivered last; absent when nothing was.
+	//
+	// Example: 2026-03-02T09:30:00Z
+	LastDeliveredAt *time.Time `json:"lastDeliveredAt,omitempty"`
+
+	// NextAttemptAt When it is tried again; absent when nothing waits for that.
+	//
+	// Example: 2026-03-02T09:40:30Z
+	NextAttemptAt *time.Time `json:"nextAttemptAt,omitempty"`
+
+	// DeadLetters How many deliveries were given up and are kept, 100 at most.
+	//
+	// Example: 0
+	DeadLetters int `json:"deadLetters"`
 }
 
 // WhenUnused defines model for WhenUnused.
@@ -3587,6 +3881,11 @@ type CreateOnly = CreateOnlyValue
 
 // Cursor defines model for Cursor.
 type Cursor = string
+
+// DeliveryID A UUID in lower case; never used again.
+//
+// Example: 8d9a4c1e-2b7f-4a53-9d60-71c5be0f2a11
+type DeliveryID = UID
 
 // DryRun defines model for DryRun.
 type DryRun = bool
@@ -3732,6 +4031,11 @@ type UntilFilter = Time
 
 // WaitSeconds defines model for WaitSeconds.
 type WaitSeconds = int
+
+// WebhookName A DNS label (RFC 1123).
+//
+// Example: prod-eu
+type WebhookName = Name
 
 // WithinFilter A block in CIDR notation without host bits, IPv4 or IPv6.
 //
@@ -4812,6 +5116,89 @@ type PutSpaceGrantParams struct {
 	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 
+// ListWebhooksParams defines parameters for ListWebhooks.
+type ListWebhooksParams struct {
+	// Limit Most items a page may hold.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+	// refused.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
+}
+
+// CreateWebhookParams defines parameters for CreateWebhook.
+type CreateWebhookParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IdempotencyKey Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
+	// for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
+	// something that is the caller's alone.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// DeleteWebhookParams defines parameters for DeleteWebhook.
+type DeleteWebhookParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
+	// answer is 412. A weak one (`W/`) never matches.
+	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
+}
+
+// PatchWebhookParams defines parameters for PatchWebhook.
+type PatchWebhookParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IfMatch The `ETag` that the change is based on, with its quotes, or `*` for whichever is current. Without it the answer is
+	// 428, with a stale one 412. A weak one (`W/`) never matches.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ListWebhookDeliveriesParams defines parameters for ListWebhookDeliveries.
+type ListWebhookDeliveriesParams struct {
+	// Limit Most items a page may hold.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+	// refused.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
+}
+
+// DeleteWebhookDeliveryParams defines parameters for DeleteWebhookDelivery.
+type DeleteWebhookDeliveryParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
+	// answer is 412. A weak one (`W/`) never matches.
+	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
+}
+
+// RetryWebhookDeliveryParams defines parameters for RetryWebhookDelivery.
+type RetryWebhookDeliveryParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+}
+
 // CreateProjectJSONRequestBody defines body for CreateProject for application/json ContentType.
 type CreateProjectJSONRequestBody = ProjectCreate
 
@@ -4871,6 +5258,12 @@ type CreateSpaceJSONRequestBody = SpaceCreate
 
 // PatchSpaceApplicationMergePatchPlusJSONRequestBody defines body for PatchSpace for application/merge-patch+json ContentType.
 type PatchSpaceApplicationMergePatchPlusJSONRequestBody = SpacePatch
+
+// CreateWebhookJSONRequestBody defines body for CreateWebhook for application/json ContentType.
+type CreateWebhookJSONRequestBody = WebhookCreate
+
+// PatchWebhookApplicationMergePatchPlusJSONRequestBody defines body for PatchWebhook for application/merge-patch+json ContentType.
+type PatchWebhookApplicationMergePatchPlusJSONRequestBody = WebhookPatch
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
@@ -5087,6 +5480,30 @@ type ServerInterface interface {
 	// PutSpaceGrant Grant a space
 	// (PUT /v1/projects/{project}/spaces/{space}/grants/{consumer})
 	PutSpaceGrant(ctx echo.Context, project ProjectName, space SpaceName, consumer Consumer, params PutSpaceGrantParams) error
+	// ListWebhooks List webhooks
+	// (GET /v1/projects/{project}/webhooks)
+	ListWebhooks(ctx echo.Context, project ProjectName, params ListWebhooksParams) error
+	// CreateWebhook Create a webhook
+	// (POST /v1/projects/{project}/webhooks)
+	CreateWebhook(ctx echo.Context, project ProjectName, params CreateWebhookParams) error
+	// DeleteWebhook Delete a webhook
+	// (DELETE /v1/projects/{project}/webhooks/{webhook})
+	DeleteWebhook(ctx echo.Context, project ProjectName, webhook WebhookName, params DeleteWebhookParams) error
+	// GetWebhook Read a webhook
+	// (GET /v1/projects/{project}/webhooks/{webhook})
+	GetWebhook(ctx echo.Context, project ProjectName, webhook WebhookName) error
+	// PatchWebhook Change a webhook
+	// (PATCH /v1/projects/{project}/webhooks/{webhook})
+	PatchWebhook(ctx echo.Context, project ProjectName, webhook WebhookName, params PatchWebhookParams) error
+	// ListWebhookDeliveries List what could not be delivered
+	// (GET /v1/projects/{project}/webhooks/{webhook}/deliveries)
+	ListWebhookDeliveries(ctx echo.Context, project ProjectName, webhook WebhookName, params ListWebhookDeliveriesParams) error
+	// DeleteWebhookDelivery Drop a dead letter
+	// (DELETE /v1/projects/{project}/webhooks/{webhook}/deliveries/{delivery})
+	DeleteWebhookDelivery(ctx echo.Context, project ProjectName, webhook WebhookName, delivery DeliveryID, params DeleteWebhookDeliveryParams) error
+	// RetryWebhookDelivery Send a dead letter again
+	// (POST /v1/projects/{project}/webhooks/{webhook}/deliveries/{delivery}/retries)
+	RetryWebhookDelivery(ctx echo.Context, project ProjectName, webhook WebhookName, delivery DeliveryID, params RetryWebhookDeliveryParams) error
 	// ListRegions List regions
 	// (GET /v1/regions)
 	ListRegions(ctx echo.Context) error
@@ -8629,6 +9046,357 @@ func (w *ServerInterfaceWrapper) PutSpaceGrant(ctx echo.Context) error {
 	return err
 }
 
+// ListWebhooks converts echo context to params.
+func (w *ServerInterfaceWrapper) ListWebhooks(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListWebhooksParams
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// ------------- Optional query parameter "consistency" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "consistency", ctx.QueryParams(), &params.Consistency, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter consistency: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListWebhooks(ctx, project, params)
+	return err
+}
+
+// CreateWebhook converts echo context to params.
+func (w *ServerInterfaceWrapper) CreateWebhook(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateWebhookParams
+	// ------------- Optional query parameter "dryRun" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "dryRun", ctx.QueryParams(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter dryRun: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Idempotency-Key, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Idempotency-Key: %s", err))
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.CreateWebhook(ctx, project, params)
+	return err
+}
+
+// DeleteWebhook converts echo context to params.
+func (w *ServerInterfaceWrapper) DeleteWebhook(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "webhook" -------------
+	var webhook WebhookName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "webhook", ctx.Param("webhook"), &webhook, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter webhook: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeleteWebhookParams
+	// ------------- Optional query parameter "dryRun" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "dryRun", ctx.QueryParams(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter dryRun: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch OptionalIfMatch
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-Match: %s", err))
+		}
+
+		params.IfMatch = &IfMatch
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.DeleteWebhook(ctx, project, webhook, params)
+	return err
+}
+
+// GetWebhook converts echo context to params.
+func (w *ServerInterfaceWrapper) GetWebhook(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "webhook" -------------
+	var webhook WebhookName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "webhook", ctx.Param("webhook"), &webhook, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter webhook: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetWebhook(ctx, project, webhook)
+	return err
+}
+
+// PatchWebhook converts echo context to params.
+func (w *ServerInterfaceWrapper) PatchWebhook(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "webhook" -------------
+	var webhook WebhookName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "webhook", ctx.Param("webhook"), &webhook, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter webhook: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PatchWebhookParams
+	// ------------- Optional query parameter "dryRun" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "dryRun", ctx.QueryParams(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter dryRun: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-Match: %s", err))
+		}
+
+		params.IfMatch = &IfMatch
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.PatchWebhook(ctx, project, webhook, params)
+	return err
+}
+
+// ListWebhookDeliveries converts echo context to params.
+func (w *ServerInterfaceWrapper) ListWebhookDeliveries(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "webhook" -------------
+	var webhook WebhookName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "webhook", ctx.Param("webhook"), &webhook, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter webhook: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListWebhookDeliveriesParams
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// ------------- Optional query parameter "consistency" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "consistency", ctx.QueryParams(), &params.Consistency, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter consistency: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListWebhookDeliveries(ctx, project, webhook, params)
+	return err
+}
+
+// DeleteWebhookDelivery converts echo context to params.
+func (w *ServerInterfaceWrapper) DeleteWebhookDelivery(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "webhook" -------------
+	var webhook WebhookName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "webhook", ctx.Param("webhook"), &webhook, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter webhook: %s", err))
+	}
+
+	// ------------- Path parameter "delivery" -------------
+	var delivery DeliveryID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "delivery", ctx.Param("delivery"), &delivery, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter delivery: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeleteWebhookDeliveryParams
+	// ------------- Optional query parameter "dryRun" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "dryRun", ctx.QueryParams(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter dryRun: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch OptionalIfMatch
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-Match: %s", err))
+		}
+
+		params.IfMatch = &IfMatch
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.DeleteWebhookDelivery(ctx, project, webhook, delivery, params)
+	return err
+}
+
+// RetryWebhookDelivery converts echo context to params.
+func (w *ServerInterfaceWrapper) RetryWebhookDelivery(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "webhook" -------------
+	var webhook WebhookName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "webhook", ctx.Param("webhook"), &webhook, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter webhook: %s", err))
+	}
+
+	// ------------- Path parameter "delivery" -------------
+	var delivery DeliveryID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "delivery", ctx.Param("delivery"), &delivery, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter delivery: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params RetryWebhookDeliveryParams
+	// ------------- Optional query parameter "dryRun" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "dryRun", ctx.QueryParams(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter dryRun: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.RetryWebhookDelivery(ctx, project, webhook, delivery, params)
+	return err
+}
+
 // ListRegions converts echo context to params.
 func (w *ServerInterfaceWrapper) ListRegions(ctx echo.Context) error {
 	var err error
@@ -8772,6 +9540,14 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/v1/projects/:project/audit-events", wrapper.ListAuditEvents, options.OperationMiddlewares["listAuditEvents"]...)
 	router.GET(options.BaseURL+"/v1/projects/:project/history", wrapper.GetHistory, options.OperationMiddlewares["getHistory"]...)
 	router.GET(options.BaseURL+"/v1/projects/:project/changes", wrapper.ListChanges, options.OperationMiddlewares["listChanges"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/webhooks", wrapper.ListWebhooks, options.OperationMiddlewares["listWebhooks"]...)
+	router.POST(options.BaseURL+"/v1/projects/:project/webhooks", wrapper.CreateWebhook, options.OperationMiddlewares["createWebhook"]...)
+	router.DELETE(options.BaseURL+"/v1/projects/:project/webhooks/:webhook", wrapper.DeleteWebhook, options.OperationMiddlewares["deleteWebhook"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/webhooks/:webhook", wrapper.GetWebhook, options.OperationMiddlewares["getWebhook"]...)
+	router.PATCH(options.BaseURL+"/v1/projects/:project/webhooks/:webhook", wrapper.PatchWebhook, options.OperationMiddlewares["patchWebhook"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/webhooks/:webhook/deliveries", wrapper.ListWebhookDeliveries, options.OperationMiddlewares["listWebhookDeliveries"]...)
+	router.DELETE(options.BaseURL+"/v1/projects/:project/webhooks/:webhook/deliveries/:delivery", wrapper.DeleteWebhookDelivery, options.OperationMiddlewares["deleteWebhookDelivery"]...)
+	router.POST(options.BaseURL+"/v1/projects/:project/webhooks/:webhook/deliveries/:delivery/retries", wrapper.RetryWebhookDelivery, options.OperationMiddlewares["retryWebhookDelivery"]...)
 	router.GET(options.BaseURL+"/v1/whoami", wrapper.GetWhoami, options.OperationMiddlewares["getWhoami"]...)
 	router.GET(options.BaseURL+"/v1/regions", wrapper.ListRegions, options.OperationMiddlewares["listRegions"]...)
 	router.GET(options.BaseURL+"/v1/version", wrapper.GetVersion, options.OperationMiddlewares["getVersion"]...)
@@ -8785,975 +9561,1045 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L19d9s2ti/8VXD13LWazhFlkqJes7rOdd6mnknaTJJOzpk614JI0OKYIjQkZUfT6+/+LOwNkCAJSpTs",
-	"pJ05/aeNLBEENjY29utv/9Lz+XrDE5bkWW/+S499putNzODf55voz2wn/pVt12ua7nrz3scoX/FtTqI8",
-	"Izm/YUmv37ul8ZaJn61ZTgOaU/FvP2U0Z8F53pv3XNsdW/bQst0P9mw+tOe2/bdeX/3kmRjX5+lmTuPI",
-	"Z/9HTmHg83Wv37tmCUtpHvGkN3f6vZguWQyz2yaRGDtb8U3Wu+/3ErpmvXlvE21YHCWs1+9tUv535osf",
-	"5YyuLdrr91J2G2UwVs8Lx87UpZ61ZL5teW7gWXQUTix75iz9YeCNxqNJr9/bRkFv3qPDwPHtcGSxydK1",
-	"PDqeWjPfXlqjwA2nDht7/hB+vAn2L/q+38s2zBfzD1jmp9EGV9Z7DrTIiB9vs5ylWa/fY583UcoyNdhE",
-	"DSZGkhRMecyAeEm2XbMUhs9pvgUC3bDdhT53MXUxczHx2rxjmuU/Zc2JO275rs2KZuJl534e3bLe/f19",
-	"X3IIzr3KJ+fkhu1IyFNCidqSvvy8YzRtY5vu+/ulSVlfX1Bd4IcVIzTJ7lhK8hXNiS/fGuW/n4h/gxNR",
-	"5/Z+D6XdvOfT9JZdHRriSglS5qcs7/ihV/Lc6yjLmwwnzinZ0Gum81iUs3XWm//8O7f9z5K/n4BbtkGU",
-	"v7xlSd7kmHNgFXIX5Suy5ikjOSc+X7cwDw1zlvbmyTaO+z1qoOBYTmTJQp4y9UvYHtuZ+ZTRseVR27Ym",
-	"/pBZs8BzrNFywtxwSh1/POz1BX+uuPg9jwK/1+/xTcFavYDFLGfPYxoJruPbHGY6721Yuo4ywTNXAUsi",
-	"FgAXrXnOzoMgZVnWm/ecmTuwB+7A8+DLf2xZlgPpJ4HDbH/kWl5oLy3Pd5g1o6OJ5Ybj5Syw/QkbOvBI",
-	"xrepDwS5iRLx5MVbNRXJ13dsabEt7PB2KdkaDo1PUx5XDs19v6DmLz0ax9wXTPn84sU7MVd74NoDZ2Cf",
-	"uV5PP08suRXLTXkgXrLhPH7HQvGFOlgpD8QMDOdK4+pjn9ukLIw+v2bJdb7qzV1PEMMXK3/L48gXXPQC",
-	"NgZEE90jTNq5wrb8pW9bE+pMrWkoHg5mvscmyyEduTpX0E1k3bBdjTFQSjUZg9/s4QTHrnGCtwxnbjgc",
-	"TSbLoRfQMR36bObOApvZzJsMxw/gghu2myNBz0rl5FO/l7DP+fNtmvG0N++x3Z+2F3/nkf/9n27/9tyJ",
-	"g/d/mgFNn69ocs1Mhxe2AZWLO5qRNQ1Yn9AkIDxh5Z9TFjOawbEoDrWv3nr+l4sXz85/+uOzu+s/Pb/O",
-	"3rz4i/f25Xmvrx/7PXt6gAr9Hpc0qF499V8Z7gGU6nbo+dNgxKzhckLF8QysGXNDa0xHS88fBi5zwqpM",
-	"PXCalIx8xrdJAORt56R8txE/fbvN8cAa6OB0oMM22yvI5FvUIfpUbvn7PGV03dh0+K5PKFlyfrOm6Q1s",
-	"eb5ihCXaJvdSlqe7OXFs275MLhMmroC5fPwyEVsxJ79cwtQve/NLNfnLXv8Spg9/xAXA38RE4W84Vfgb",
-	"zeEvJqrA98Wy4Wfawi9795dJFMyJmQG1CatV7vn5X7TlIGfD61p+K95cjM6SoOvAPMDlbxN6S6OYLmOk",
-	"QcByGsXwldDAMpbespRkq22ekYDfJQPynCcJ83NCr2mUwG5dc8ITEqZ8DRsHWhvOfABjdluF4Hyg5jOa",
-	"+6uaMnjHScIDllWOvfjxMZqgZ9IEA3bbVPskw4tXWk6baneNB0Cc0Liq67lOMFwK9W1CXWaJQ29Nw7Ft",
-	"zZYOdYWyx+AmQKngHP6xs1fX8xq6XuutaN1Ms24347iDHBp7QhCJu0R+H/Gk+trh4bUNW+bj8ySIxIi4",
-	"w4KpPqQ0yeBvHyIYvmV71yzLhNEw7z0XxktAKtNFRhUkIuoaK4kzgI2kGWzjebGq91vfZyyAa0dRpfch",
-	"3bJS5J0rEsFlWJXM/ZN2pF0z+bIM7x7P8KPD+zwqGN47/GPvt8nws/Ehhh8fXtv4qzG8nO6/PsOjGlHc",
-	"DSYHXHFD9MmS5yvCU5LwhHW4L6qyvjNTmTiofjKrp+phQ5c0ePl5E9MEtgmpXSHERU7u+DYOyJKRpdyM",
-	"ggQGtp6NB4UY92OaZT/ghLKcJgFNA/Xnt8WGbWKahzwV6h5qC7WByvf7yI0l/6lHz9ToFtuS5Y7AG5rf",
-	"DioWUDtraaNVWKuYqYGirewGVhYLIiZY5ZNgf7ZBrilWKzQjNFfEBDIS5YNSbYa1lEpzY1GVNfkrnrEE",
-	"NHKhkonfcx5fsc8rus1yOH7FWy9ysqIZSTgJU8bIMub+DRpGUUZiml4LnZlvr1faZMRohrlYlUlkN9Fm",
-	"I85x/5fG21LO13NQ6/B9UUb0vT78qureGFdevjMh24zNydgjPCTj0Wg4JhSNXZZpr/rHlue0fJeUajSO",
-	"K28QzH4H4sl0dN6xcJuxPYcnlT+oSpDjzofaU+C9qxiY7ypl4ofVvX1uPgBkRZMgI3ybE3w4I2euS3JO",
-	"ztwp4Um8e0rOXBssY5rdiLPG0+qpeVcso3YC7Aqja7twnt3IyMWZ685NL6Ypg5mxAKa2YikbwMGMEnAD",
-	"9c6EoDurvLA05VwXbozyXP1qVDrlxCq2aOMq8MFUuerZjlCiXlIwk7oLWpiqeQOo171DF0j1HT8mjGQ5",
-	"3VVecS1uwDlstPSazN1+cdyrpC/Uj6uQRnGD7tFaKQ/o5wDhgOZ3QLIo8RmJ0EMTcy5ITEEm1vxIn+qL",
-	"MF3lH4VIoyRIdyTdJvCibMXvKqHXjMXSE8PvEmC55+jJltM7863JZOrogQy2+1N68Xce/bf7eUU/2rm/",
-	"/mv2t4+v/vm3/3oThX/p1Wf2Hl5ZmdgPPF9FyTVZCyWkxRb9JA79NsmB7Ab62zr9Px03O+l2P89z6q/W",
-	"LT5wzY3GE0bW1F9FCRNyNWtxhMNw+0MnKaPxGmyHkG7jvFDlR6Hjz+iEWcNgNLQ8OppZMzoaWrbv0Ulo",
-	"h+7ScdSuy9m/Ywm7o7FpyxNCr1mSk5uE32Xi+C4ZoXF0W9Xi5Dhi8t3e3+/drsGouV1bw96n5moa02sE",
-	"P+84EfPoA0kFQ7IkqF4N+If5z9pL5EDHzfJTv7dNBAESwR9iZn9MaVKPjXGYiFJ0HjEAm3Ke74+IVe5c",
-	"s7ZVMQ2nQ+r5Yza1Qtf2LG/sTC06Gy4tLxiF9sSZzujMKfhp4s6Gy1EwsZgTDi1vZE+s2dSl1tD3WDi2",
-	"J9PZ1D4y7lUEq0pLo6DqrxJ1/J9BYmDd7xmN85or7zyOhRJ5x0BbKwW6MjL5DZzH76Ms5+nuZZKnhuDw",
-	"xxUnKxYXnp3RYEZ4QobkDU39FaE5SThPWuSd2Zc1apr2vXlv5glahTPLHjojy5u4M2tJPd8asbHtTN3Z",
-	"kFIXNUBxcYR1o2/UbuvXKPY4FvRmm244jKIc8nA1t3sOtkkON3zxtffBmaggLMQJ2j1/zrROraUXjuyx",
-	"M7Hc6XBmeR4dWdPxcmL502DGaLi0fQf05VUUB29PWN6DyHaYZGparWSD+PTf5IV28fZcW3v1EkZbCTh0",
-	"KZU/2I3HkNP7/HeB5zvhhLrWlNlLywtd35otnbE1ohM29GeBE9rT4717E3vp+G4wtJgXjizPHjvW1J0M",
-	"rak3G9HxciK2t5AvHadwlHxpnq72YFsLm4CaKMeQar/UGA1xPlxJqUI+gKfkxre5th4Q7Kux4HPO4yi5",
-	"ftHQWs91T0HClzzYkRWPgwyjq/Iv1yzPyI49RJkwsyT1wvFswpZCCIj7xmEWHdvUcibLIfPskTums/Y7",
-	"rp0plyN7QqehbwUzJi49N7SWE2dpuVPfC0fOeDhZlpHXjpNoYUrHNjPlsb4Ag/A6zZX1WOw1Gw+mir18",
-	"zuOf6rfBSFt7yYE6qzX48BVPWXS9jwdpwvMVS5X6isx4JN85TpkpZOY7f+xM8Bqio6XljX2h5wQzS91D",
-	"LhuGp/BdAKN61Botx77lTQKhbDFqlaN6dilCuk2ije+c8ibeo2wZ2WhFU/bVmMjrKKNMipy0U8E93OCE",
-	"Y7Vu59gLc+YGQ7jVQG3x3OnQot5sZKlrTWzU8RcmhTHtsSV23/KGM89ajujYKse0/YJHOk6h/cJ0uofD",
-	"Dt5X71jG0lskkxYY+oHldzy9IQG7jXyWdbm3bMETU1OSyu/az+/az4O1n85cJHX27lzU0Yg5kot8GNOd",
-	"WnB3eKPl2JpN/KlVjumygvYdp7BHJLgNLjrV5noMe6prLoljkhcNY+sdy2mU1H10SsW4YZucQDoqFO2g",
-	"O/SOZgTztYITFFznSA4ahu7I9phteeF0ZnlOMLRm1PYte2iP2NT1h0P7hKSiKUgh5llws3jOxLVmw6ln",
-	"lVKIlQpvxym0K7y220EORcl1yrLMuo02x1jsjy5PkCO63UrO5GzoamxWcJPUVvAdJtb6kvZ7W150h9zS",
-	"fTwzDh3fpUNPaJ2O5S0nzJrS0cgSAmQSDpm7nJXKqk2nbBJ4njWijm95dGxb08Bd1rPHj7m7vu69U8vt",
-	"PuZ6acvnOVWlOCmfZ3ggnwdn25rO89VTeY5N4ynPV5HBXj1mWZRcx0yF/L+CpD4gwA5o+ZPAZuPl0HL9",
-	"WWh5zBlZ0+WQWl4w8sdsEk5tze0eDpc2dfyZZQcjJk4itWa+F1hT5oYOHS9HweSA292pHy5algEUsu0R",
-	"tssoTM2vOiRjW9NCT7wgTztVzv5TJaf7L3es1D5px+rZDjIkzIrR0piF0O1gjb5W5vTUDbzJyJ8J69ex",
-	"vGHoW1OPTa1wNHN8lw1tb1pWyU0cfzj2llOhAtmW57KlNRsGE4t5U3vpBG44nIz3nqlRV6/esbmielJd",
-	"2yGYDdloOg6otZz4ruV5dmDNRuHMssfUDYah54xm01bvzSnexyPPzWjfbVQm++1P7vt6h6eL47TDzYQJ",
-	"Kc92xhvqx4SRW5buDt1QhtvlIXK72+FXMzeKALFThwVAayrsMTlKtemob+vzkXoMJTJv8EB5/D61+Msr",
-	"nCbt0rBWmSDUdHGyW6ibZ0SmnMiEVx6Si7e3Xpm/1kYHKWTZD+UKtFWbpvIeEqR4amIEJHyyw5fD2eUh",
-	"EWvd+uJ09sk2CVhKKFHvDSDRtePsgH30TYk2r+g6iiHB8u2tJ3ldnyFkVL38vBHnopBRN0w8cc14UXEG",
-	"RX4XRVwfUoBwJ296n4SYgHFeG5nmvgu7vmPLKDEgH+ANykNCSSrtRaJFvk8TAw9Rjo4RCe8hFnDgBGJo",
-	"RrCoEpgEYgiHZIVgRQw27HdAdwhIHDxgH6N89d7nG2ZWcIoCNMXRPGGqwL3DKtjW2i/4Niy1yuEyNRH1",
-	"p1Ic6TP/2ilGv3sXfvcu/M/0LnzSTt3bbf6oGsevrGEYPCUgTks1QtP0jzTt3BOkSB6BvLvmsS5GKorh",
-	"/oxF158wJxwPLc8eLS0vmI2tKZu61iwcLsf+NKDMLV0nznIc2GzkWsPQo5bnT0fWLJg41pS5dLSc+LPQ",
-	"2e86cRuSQ5aGvNUonqEe8rk3d6f93jpKenPXve+rJOG3DeCIKqDKM3EFZVA3oWGqNDWfKHshs47nebpl",
-	"/d6GpnTN4PclHtnA5+uzGpVLnQnf+JrRLP8pj+Lon7K8gyN94amE5pg4vafKaZuxc8Tt6E3cFRxgocZd",
-	"Q80Cy/JXCO4UZdEyiqN8V1zjVefQkvo3UXL9lnPBHW6/59MN9eH3v/SK6nJh8U6HtqBBznMKRWNDx564",
-	"p0kztynNXDjYGRHzAT0ATkdFbj2j/s0+UfWO0WAHYgrqqbL6trvy3g/kYu1+bws7AKfkLUt9luS9uTvS",
-	"zy4qL6+2cWzI1c8y1LwyusuIMBN2aEIcFE/mM6g+/qYYPaRx9i/H6VVktMpWvomSaE337WbM6C3T95Pk",
-	"HMKRwKGHldF91lNzPqATNxR8pQWL1/K7BHaMUX/VUSXWtd0uDAV85LXy0bjfY+tNvhMH58OH1715z5uu",
-	"jIwj5v1WbNXPvbLAQc3kk/y+Vsqm0+QLaty/35W/35W/35WPf1d+0o7vYeGacJRtcZSdmrPsHpsUJGTy",
-	"QYQ/NrOHznRkjd1JYHnhcmpNbepZS2cUTBkNfdsblgkawTR07YlnjZyxb3mMTqxZOBta1Pb8STBjyxAi",
-	"aHsOaiNBo9MdXDsYr6JU8e6xZ6Lltmzndrud222N0+0TmdxtMPkPFUYpuPwpoUEA16LYXEAJVF6eDH18",
-	"4qnKWfiBP9OXop2JV4KupkPRhfcr95b5Fke+B0xDevKVvucgeEcehKoTbP+BGNtLdzSkE2vqzULLcwJq",
-	"TV1/bAXDSUht32HueKSVklLHc2djazKcMsuz/Zk1c5Yjy3fHbBYu7cA5gAojl/JVdRXzATtWe/l1j6XT",
-	"fizHjufpRxMQGU48nl7jeDrIz2I22Re6g7zaOXTM53A8KC22ImGteg5vozTf0riop0Y1P7ptd5DTJOE5",
-	"lUT65b5/rCdXw1mEsug9SmapV3YsNT7S0Ws703DMhtSaLB3fmvjDwJoxL7Rc6iyHvheM2ERz9B788Tg8",
-	"0tEr/Wx/fVN1sYmV5Hn8HrALxO66doXPa4i2ev3jcO5WSlpeq1NVr3OXZdymMRwYo8Y3ppJ8GBVlOIQk",
-	"5E+Rh4zV5GbD5H8WRzmPx1GjR+MosVH78mOOYLmXctNNPCfFX/mTg0z4qcqGBgd4XYLdrXjGJOICvCAj",
-	"UY4uC+LZJJM0MCCWHEG86qzeywH2TEt/3zHvEa+BXPP62eM83+vwf4xiImPQoA+h63kPnfuHYxsH6gdc",
-	"OvJdaltOaDPLC72ltVxOfWsWDMNxMGRT6mi6FLP9CRu51iwc+ZZHp0Nr6o9daxiOQjcYLx1qT44sKaKV",
-	"WudWQ38dJdU/OlOjqSyEVxSklWohZ9yrewreajkJL7cp3zAzmYqiJRSaoVCfenNnvK+ESejoG+qzWkiu",
-	"OIWm4FMH5aq9GgrWV1G1isDYvOeMx6Bq6eqXN50CFoOvl/b27GLF8sHHUdAc+1CapFgBhtCAbio+KCn2",
-	"WPHBppItVbtXKWM13proafxCEzxhS80+iYHn3JdCBSpZmtDFURycKlrcLyZa2kp59ouXmc0mgRN61njp",
-	"UssLxr41DScTy6Fu5YrFvMulE8yoG1qePxxbHrMDaxY4zBpTO5z6o+WQed6R5UldxMu431vTz7U/VsXL",
-	"+w1NMygs29CUJfnpAX4htxoEO/n4l9VNbee/fvad8XDqHTr7um2GD5x29N0OwLnO9IunBhxz9KcnbfGX",
-	"EBa2Ligw+w7ta2NABnR+NHllMiagMMQsL7HtMZ9JfM5yicQX0N2BeI2e/6onMBW37Gys3UKFw6s3/7kM",
-	"Rnyqebpdb9VrrO6AMEQPGuLw9ckmpj4DEBRIzIId+yYjxZE9JgvjoNT7teSJQXg0qPYOZElm5AlhBfI1",
-	"I1EC9iGKHWALPOkEcNYBNOEAE1zHfEnjowlR0cYcd4qM4up3BpypVC1CpV1mvU/NlXKet2rhaAULXgAd",
-	"jWTR55yxpET5JIV4eyzWeBwt9mEK60n6aYOywnyKwsg/dAIBPhFO3qEYrzw8t5vELDNce+ABQoi4afYe",
-	"gcZk/zquzTAhF29vxxorlFyNCuWBycZ0ad2Oj9zNsWk3R+PKIS+creUeu7btzIPldO7a8/mZNzVtovGn",
-	"Y0+/C9/xLQQr7/u/9MTlWft5GIbhfF65PJOdT7McrnXjj8OwzXCJ6bKyCw/tj/S7Ivu7Ivu7Ivs/TJE9",
-	"3MbJSX/8vkCkRUmzT7VR8OSlIpPfcaL0iC9fhygVov1iROo2JbQYG9sTfzaypoGQDeHEs6Z0OLM8f+LM",
-	"2DIYhlr7FjccL6eBZ1vOxB9ZHptRiw4D1xotp8z2Z144njhHOqc7ypBDbrUjFbmv5g6rzKtNjEzshjvM",
-	"sT1nBK3LussS25uOJid6xPYWQJaL+G25xIZN4VBu9i+tkV7HHo6dsdnZWBJzOHanU0HMFWChY1JWzGmS",
-	"SZTrksego0HLy0ZYl7vnTW7lPTK0LrbsNafJPiw49ZsaVWbFNF1tmtDLLN0md1SQ1hmtvNH6NL+wUZwO",
-	"xhNNH9uTpFk0t1P9MngKhiCErtGePrFu2xudnt5hjULbd4IpnblLdgI6QjAK3eXUsya+wyyPjYfWLHSn",
-	"1nA5tqcB9V3mlRG+me8xh06G1nhpB5YXjFxrypyJ5dJROPFnSycY7k9blAttFaJmWWm6eFVGYudKIPvR",
-	"9KvZZOCMlbXVJhjBwtBP03A2njZOk7RDjELRs2cnSsSCnYwl4cXsm/qVRtRfQSi6zslbXdezyqK/trrA",
-	"Wgm+AcS7+JMqYjXWED6SFBoOnCFIoTdsvayntXxccbKmu0eFJz4O47y1D/P+zDLHH7KRPXGs6XIWWF5I",
-	"HWvp+p4VjNk0tKnjDqHuTqYPLN3AC8eONaFTX2hotkWd5dDyR8GEzULHdp3hkQkpxu7pSOHfNqb8vw29",
-	"+1+baEu+PIpkSLDZ0KLBMrQ8xx9aM4+NrXBq06XrD72RNy6NiADbg1sznzLLs5euNR0GI4tNwhl1lu7Q",
-	"G45OIxkN1lAU/qnk0EZuSKsY2MvuQqkRsrbZXPyDqsEOOMtIwnMSs5zQZAdI06DkEErOnEmfZBzatAkT",
-	"sbjT+oTG+YpvrzFdKsqg35W4N/QpsxQGEbdNlLeAxlYcmaCxnzkTVE31b4au+GLW/ELdxqATqnf/3Exd",
-	"FvPDogbxaAMYw5kAkr72kFt/yO4ZYgi1h0Yd3jSrPwTJWQeecu3G/IYdnnLqT3mTDk+59admHdblDhvr",
-	"mtmHaeh69ceG0y70GNUfm4y7EGTcmOTI7UKSBnsM7VEXojQ4ZOw4XajSZBLXdTs8OGzyiYcJwocebLKK",
-	"TG059KCLguttypcxW5fqoqHxoZA6pdIvxEaj/aHsdhUlV1tI2vd5EsaRn2cfI/G2n1UnOR2x45PWB6t8",
-	"P+mC0lHMQdYYlD20tBcIuRYlWU6x4cTZrXMmL5bsrGxsJ1+bnXWETlMqtGfP+r08yoHo2F5PKNQp9VnX",
-	"PvFS+xazEnuQnUnyGffFjM36YxLvTMApGSB+q3A3Dwv0DsOmlU9dqZH27GAnMulb+7bpDUY4cuKYZv5U",
-	"wsmSKO8TnpJllAQkkk2xO2wpVF+dlU5e436dm94sZ1V0ZHzwdpoIW9nbVBg/Lz9HWZ41TxyU0EQZyekN",
-	"S4zbBo9fMXy+fccULfRNURuBDxM5FomSoncAPiwIztKUp7VOhmpeteaESnE8A/0OjMkOu9W2SyYqPHRH",
-	"KjTTNgNEpfmMfdBbdAIIMuB9HYAr+jqHqwq0eGh+TyU5c4gQ69Ap0BOuftJaNn7vK0zdKhUsWwd+kN3+",
-	"fsvHFjjlA7Bjg00gxbvglRWLTZckfH+lGLq2lRIrJkLtHtrRikNpjqi1bJB60rQXoIU/eCMqR+JxjqZO",
-	"FY3aADpzkfxU78qpEt8zcfGqGqeqjWXQSVR/Q/dAC84IhoXsKreoKskG5AXLqQ9ZNmu4nDK6K+C9dmRF",
-	"bxlWnGADIJl1Js5UvmJdLi+k+lmBcmNWNiDuF30plUNv1WmQhKhtgUYRZeQiYOsNz1ni76w/s52Y2HW9",
-	"OThuAzx3VbTr7Fd7PqfY3VUlMRlGXtOAVVW9v/OlNcn/4d4EfXK3ivwVePqLVD9oNDYg5yRhd+QGRrhh",
-	"GaHwGQZqO0JLFvPkGvpk0nJmUNRRgt6r91QP2YrRgKXz2uQf58BVKS9WpM/jwZxQ26AqR2QZ2AV11M5t",
-	"nkUBK0sMv5FqeVZvjd4R5gCDMeZGwY/Yy7jsYdwHYXnm2m28sN5mOVkygk+404PdmE/aaijpP75r88EV",
-	"PawNc8l+uHcy9xReyMNypx/Gd63LvKNJXmUbBCSp8qXhboCSVKhNLzkTBDISXilBpi7Dw0m/cW/UGKu8",
-	"KaA7fJTl6qJA4Ado/UbX+MfhRL60m/DPMgbSX4K14E31dS3O5yr+8hpWZqKsMielpVAjtIaZponzOsrp",
-	"QYdBk0kreq8OrqrZKxKRwDeLgLniAGxFH0aJAnqTW1DICrFVjAYDIhQ9cYFXIDC/yXRgA8g5BXXAX3Go",
-	"/JO5l2LN+wwoZd6UcWhUJjZtVH6otSU5rOQu59fhLp6/anqZKkgkhX8bLDUD4yQ8vwqlF8p8QK95HMAN",
-	"Ceqw+GnbXiSwjZUtaDzX0KOLMOVpd7tXEvsH9Z4H07skik5yqb5iyWtTn1M108ZyaaW8yR9dqR+UJFeP",
-	"ywDq2e3aGpZjodiF8mrIiIUCjTm5K2r8CU8kJnIBG5IwFmTFIfrp4sWxivNZobHDbPbqVKbVP1CPqtKq",
-	"uhM5S5pdbT9wTtY02ZG7NMqFSbNmuXkT1OO69mx4+KngXQBHE3wsvshZ0icp2zAJRSy12s6U1Wg4soca",
-	"Dc1TfzAF1UJ16kHq5EsoA29m+8TUB0sZ7qEVTa5ZVqRI5pwTbjTFfRjzislBNbJ+RKsuygj+RnIlWNdE",
-	"mAcsBUfIgIh7En0maPWFXOi75YUhZ4PTV1JdSfNDxMdndQ527BoH47jAv8UyHkj/KlW0PXjBaBBHCWvy",
-	"bxbzOwOBA/VAzd5Tf1f0UFbWRlxQwVNyt2Jw+qMifSuNWACap3RwQCf/gqejvKx/yYQQqVlgpzG6V2X0",
-	"mOYPvxMLilTICrITri+TO/hcykK8oKTqUGasnOwZFprmpwMKbju2fkP5eqoqIG6ZXNF3ebot9SGeMHAW",
-	"ZQjYKI7sPvVIPCpUI33xpqu4hAo6SgX61V3OLz+v6DaDxInnnMdBo780BHdkCAdkmY+h/7uE0JQRyMoi",
-	"LOHb61XF3lbRwHNV+gVRXbfXyb5malZXy92Vr+aFWXAseMHvalmi1UbGWq5c5e02ZLEU2/sDJ9LLGaaM",
-	"PdXK1gSP3EVxjM40fKlcck5MLz3mZLfnsY2lSvxBiJmK+WFB/rbOK6WhXtfm69jRheXzVJknK9ArE3aq",
-	"ce6veMYSzKfYv1+akwDuLETpZgwvKa6AlnywNcQz2pRkoLA+I+ugn+CjvHF11hSfJVsQObeHnai2FRv9",
-	"BZ524DCt8U2UQTOL6lmDCjrZvqPs3mEQriEMcrVWoxyIdEYZjIZeGfGSA357OAnwCj1qaxR7Kk3zZI+T",
-	"2rUfQb7KKI18+4N3qU4nbR+0u9m8GT8mjNywXV+WtIBqkJm8B+VAxg35YHIkC30CnPsI/SdvF00hNu3O",
-	"wYe+jAtY3yUx99YpPNxUN5FS37P1epuLS+VVxJolsqH4o8QQhY48peLa2DM10BU8pG9X05taHa3Vfq//",
-	"6HEctIYwjL4fwFy48PqaH7gVNQrpuyCWlTQxXJfba6NzTf66pnxD7npKQhrFQtdO2YanKHnkxE/Tlm09",
-	"UIsKoxRh+MJHcCfJ9VQockvjKDhPr7drSMuuEub5xYt3eGBWPMvJMjLLERzkiqpRWqJTUkbDj+ekDKjC",
-	"tV68gGTCAg+igOz4lqwZTSpAP//ZwsXHjnFqZLeZclGzKE2rfYS9q5FY28PXNMvPIZvWnN0NmbZtvTjk",
-	"FoofXmFKbv0CkMpZbShpuVwW6s1lT/YLyOkuAwVpuROGCovDAXlDbxjJ+JpBoi2LwcsrR8shYxbU1zmh",
-	"ZA2pwOAPphClqzs0hVW974QV+haOlJ215VS3WjDlUh+8bxpd9R2D2MBeZ66GD0z/NT272Zl92nn6er7d",
-	"N1GWRcn1Ox6zzBiqzzJCM4kIn4pfld3IMJxcbMc14nTqETEwFdUqq6U4h+VmZce0p8v5qD9ECdbj7dGM",
-	"hUiKUgyp+S0Dm/YSxj0rmi0coYKtK5T9WQca/u0Izh+E3vGe5lEWRpj+W+vMpGDlIJ2/c0x+6KqYvH1f",
-	"7DXoOFeZ9jI9fRdeVfBSCBlmOTflLVm3m6SPE9qz4dmKpzkCuSZ7raDHib0X9ivEBVGdC6OHa9UmopnM",
-	"VGes7yrX/YFtGTgo2qSfH416vIjQRV1x2Rml7JX8yZX6SemdYRHYFrXQasLTMrIrtBVqdAyO5TUqdL6M",
-	"RLlMOoSCk6SMm3Y47fP2Fal3fYnQ3EwX3w1CPlSK18he2Xco/OGpYd9bAPf3CGzMIih3Wzx+FfLUsN2V",
-	"sf2aDxgx/e/Ych+c/0lEbiS87J1lJddCNqpo96JViLDfZ6WWL64knbAP3ujaWho7/UbY2KZ7O5P9W8ka",
-	"f6GWaz7G8Br5y9q2ll1oy1ufxjFLoShtm7HiDbn22tZUqOpsjNJY7z77GKcPJl8u7nH2RI1X2ZH83PfZ",
-	"Jm9eo+CF/683r6GSDn5jDJEL/YyWQ9QsSJpkd0LVyQjdbOII04vP/p7xROUuih3AKRD0IJXXqVC/89OO",
-	"2bhCzXJ+ZM2CiBIg0WNoptrKq1RFyLKadXARWj/whFlwAhCOj6+ZbOclOLWIXNWpvElZUVx/hQ4MIeW2",
-	"acqS/OUHet2b9y47tU+97DWt/IxvU5/ViiLwbq1MeU7+QLDoVRiK8W5ALkJhDzKaxpFQcfOcrTfg/tjx",
-	"bZrBcYOABmSxRnmfiKHhcoSGZrD7ctv5NodsfAYqeYK5EjiltpMZsDVkAhanvFhK1doyOyr1lT3IO+a4",
-	"VX1Y3yxSbNaDswUbDFDluHZr9AH2Z8O1v82Os0CrcCR7DVDVyvS3nlj0I16rPyUQiq9S/DWHlOkoZsTn",
-	"63WU57XWi5LY8mq+2spBakfS50mCrVuAbLFp1KeGvJYvkQygZb3IlZNy1g8jb50KOpFvWRrTjRH2E9iJ",
-	"4w8yE46pIrIc47gSMc3f6Glv0WAmedgKzvSQsq8faytSus8DaSyJoNH2Ld3FnAYfOH9N0+tm73MeQBDO",
-	"JW+iZ6a7CB+/yjm/goBnnXthABUNlbasIwbryoDWstB8SiE7rJXhyJfkkKCCs3igiG2sS6cZS8E1wpMX",
-	"LImaiVgpXmJ3K06EoQtFFJAbZiJgMdZVgIPVXbeYdAUHm8datp5Wp3gpefiyNyD/zbeQGQEOU5+mPNY9",
-	"pv1SKsBotxG7g21h+/2x7bJ2WJW10qny8A1o0EXfAM7jFymNkgYOdgEOEWVkySDcnqqCwwbphR4cqGEO",
-	"x7Ar482L9EIAO41KeK2Ur0mUDwjmAeSyNA896tskj2KoPawWzzy4LqZtzQ/chAqFahtQpO5Ud+BVSq/X",
-	"LBFGqkUoydZobBWVclkexTFkYRzO11F4fOV2FXkPjUwau5pJI9NcsHqweDklZ677ONkybj1bpnmNtBh0",
-	"yDb19BBJkUfYMJ1GB+tHxE4aykcKnkLuxQSsyhlaRbHW90zVjrh7SkdMxwq5AV/iysqEvrkoHkwQR0Oi",
-	"rmb4YuQ5OKE6vihw/fqlAIIkf9nynL78LPHJKrvwRogWrIQoncBS5itzyiDY/iFGvGKfC8izYgvgXaQE",
-	"fkBxnRHHxtfMxb+wqlLsAs1uEDBwQP4Y3TLNQoXOrmXRx0rZb3G0jnKS0ijrvhXimInHQN8C+DeabVN1",
-	"5MXXsKDSo0VjRAMENRfb1OzTo2BiOMRDd7BBWfCkwbz1XdXss1dontU0hCynMRP29BuZrvO1bHzTGdRO",
-	"D0TZwbh4qqzzh4NO6Cbx8/p7vrQxrO/FO+lTb7iVu26EcsrrFH3PMOpAxK5oPkZYKFzJUInLE3Gu1Iv2",
-	"OP5l0K3NTdHZQ9G6He5UE2xyQFK++HE3pKBYdUuK2+idKnVsramVtWZHltQW4TvsrdC1mNSI01IWmDpT",
-	"KDAdurLA1JkcKpnFJ4bulw/b/WbKU51JZa9hDW0ahrzLpIqsbhdjUeo+xaJhBtX0CjgLfTJUpY9Ck7DR",
-	"bhcqs+C1jFwq/MvLXoG/k6/YGq+5wwKwWq8KYwNu8dfVKA5pE2UrFLNGYa4R6qhRYO63ODRSr/Ds2bh8",
-	"5Zx4tl3qF+5orGsY59kNxJ/0JwjNyZoLJeP6i+gfpZ4vFRBAr9VVkGIqTTWkWG1NGXFH419ZHRFk1pni",
-	"Hc3Za7HCRvGjKl3bk2Cc0pxdxfJpU9GdevYpuaNCX5DNPU+ya92Zoa5Om9zD6FVZik4fQFh+xRLf5MyB",
-	"fkkIfZEKpi6ivuSOpRBnyHkqc5IhcIHBB5NffZuUMHUt1w72FFD1okuG+c5RoiZy2dtmlz0i1Yw1F7b2",
-	"HIqJYHKYLUDTStlQHq1Zed7F/ZwGqtM7IJcPyA9NUwoNab5hKc1ldV3O4enEj2IUjg92I4PPSKPJwzZY",
-	"p29jfw2XULG9qkwyZmEOl6du9x7AjmteSM+KxzbNnRV7s2Jxc0/N9iyRMDS1u6hV6YgSP94GTPEJRgrk",
-	"OopXF/6+uk6i0Pw7K5hFC4yve829K/slGWCoEO9G66lEfH7L0oxQXL7CyOqISqW9jGgIVVPTqPVNP4BU",
-	"ZRjBvC1le6gz50Hq/68DYfVe6EOGA/hOBVKQOXUfKkSu6p27Wo8cvIBc9mK6rKl/ThmtOUmvO0Nd7iym",
-	"y18RNOL9hvkvojAE6C5zNpwM2VdKYwBj+WHVsfWYmAkrrO3VT4WCB1rdnapDF5IHgUJgHMQ96IgWcuZ6",
-	"aoAzdwRislQgv2TNy69VHvuB8zc02T0vUdvMW6+w2qi4dHKWiH9EqNEvTecn5/xKqFZXJR5cBRvO6Y4N",
-	"5xQRKUwSwXfCNwVWHE+YjhCD+GHAKyouuKafi0U+DOrCbQVOzFCbLH4tieTTRDlSH7aNBqJqW/lTQrf5",
-	"iiV55DeTgX7gxE9ZIL6lcWZWHCtP14OEKuaPIAGQnwYp0/qwpwWanEr2VGPQx1DZKiurkqwEda4zfkBz",
-	"uhR6UZkiBvll3bXufaP8a+i1Mu3kUDniwXSfh9R+lTJ2VfyAyrer8m+VinWg7nffY+2ifZX/a1Z8yc3D",
-	"Ni/1vYtzeRtW86Z0d00iM9Sxtr1IZ3207f3HlqW7ObwbJ6JMIHKJ0Mnbm8teI+lewZnIon8J5tV00IlZ",
-	"l5Penzn2hV9csla55BMTz34jPPVOdoxqN3U1wj22QJAm5JlTSgP5ZrU/QNc4lnDMUY7APds+2WZ9QjcH",
-	"pcTxw7WYuUeYUr+xbc62mw1Pcxa8YUFEP+w2TRnC07WC8BOk+tP7H38w3o3FUFeQD30l86Gr+gV6gYB9",
-	"EEG2lsF9km7hjEo6akt6zLzsluVJWmKDnSrdxGyPb1Zl28d3Kt4m4HLOVnyTaQ2KO/W/6xL5Lfr/TIMZ",
-	"9XyHWe5yEloeHQ2tWTC2rYnjj5bMDl3q7G8iajf6/1Rb8rwXSyBRUjYlD6JsE9Od7GH2gdE1Oa92qFPN",
-	"z879PLplsukPbgnmyx+zMV2J+uAVaLP8gq24fuemB3MTNHb5CwZsqt2oMCtP3P9ClKGvSWgPKp23yLiV",
-	"8uHXaFynh5b2NwIbO1OXev7YCmzmWp4Xjq3pxJlZ7nIYsFE4nkwns2LrsGfYcmT5odjnIRtZy7E9tRzq",
-	"+oHHRuMJNHs8phFYdes+KiUV2LBGZA0dSnrSIRSD/Sq1tD8Zg1OR35Ft32u9EZudGVWtQNnI0Ey+AjkB",
-	"TrHWK1M3MvWJuCPsWSsn4o2H9/0ev0tAkdBwGLYSJJ4achc1TGXpOrSxjz7w5m+7nd/vXPjvzYWljDQ0",
-	"7XuAmPwX3xWdKmYlMTaY46bsCUUI81rGo+ruOLYwLFSAQYqJd4zGa0OBQQxdELBscs0zhakSEJoTnlSD",
-	"JgrEVLyh34OOLLK7tvj3+wh19hbxEYv7dO64dr/eJhanJ7QKkxhLGVOd+Pull17B02KKQEtfxRaZNi31",
-	"ImG9Fp275bTkjkY4A7E+QAjsOhgSRI4FvbuLseA9rYPNDs4Myo5qo8HZg6BVfXNjuuQQcd+dYIYc25Fb",
-	"BrWOa75tB95yvJz41tAfDS3Pt5lFnXBkTUI7HC2dYMZst2w+6tvhkE6n1tgJJpa3tJk1C4eBNVpOQzcc",
-	"h7bvHlAXR/ul/TuofMu0pCGENgq2WDTHE7LZphueMbPKiN2X74v9MFsf5a7g0U/lWwUzt7y5bfs00j/K",
-	"ooqZ/yYsksO9pPcz18jxR6FNl5Yb2BPLG/kza0ZHrrUc+iNvOQ0mvjMtmGvphDb1AmZNfMexvNCm1pR6",
-	"Q8sOx/4wsMMJndnH2SJ7WaT/+zn88ucQJONfWZoZXZiQC1P1Y61l6l449d1ArOGaF4/3rrkzcMcDwTK3",
-	"xR8hgQPur48rTtdRo1KapRlPZKncHUfUqNpxXnFBVR4Fvtg4qT5IBDcp/lMJnPSLcWPrXY/7jZ8ty59h",
-	"nZ5sFbyUP2pptw0CATPGgcDQRP85T7Iog/Lf5tYtoB5hQe5WDK/nEqoBlIyisBj8rjcJu3tK6DJjSY6P",
-	"YEGb+qmGtw/CB/y5OD+hf4lXQbP7FVvDMfrfqVDQev/fmc/XG56wJM/O8NvsTJ+2WBasRXDKed5cxjPI",
-	"5CUL+JGlPbqYE3bL0p2GrqBPcslCnjJ0JmNCnWwuVpJiQN69ek6Gw+GsL7746cPzwWVSWZdBfRo47tAb",
-	"jf9WWa10UWZ5qmrqnheo0galWbDgwoj2u+hrmpQqLVzoENWLCuWdqdD+yomsoyRab9eQoywnFSU5u8YG",
-	"6L3neq2JqQe3LEYhSiCVMPYSdyFKSMC3yxizXSV0aUGvI6pX9hHvRbp7tzUQbiH0OY2ji6J4xGxKdyTd",
-	"JnNTj4jKNFErbExgKahMMcOpnUKdKfO0Ag9Pw5ylyLBYNnwy4Yrqi7Z1aITU8AHesU1Md2hN7qNqiSsp",
-	"M2Cl2Mi5DgRihiNY1PAIFseS/bXqN9qY5FuarxTJZR5gGX0uyNgl/+cY+hU51i2Wb5FcqnJJ48jfFXmn",
-	"0CxrThbposh2Jgm/K6KcxTFf5At51MtM3zVP2WXyJEhpmFsRy0NrlecbuomslOYMjE9L3gff1sXWZQ9Y",
-	"LLvsPU2/s5/m3zm9jut8Cyto689fri6v5KfwbZIL2doni5TRIFsQnpIFzmGhiIMATZAstKAJT3ZrvsVv",
-	"KfHjSEgdqWXMyeIfi8ukoJmsFxAnbHG3KKj2YNr84zvXtp/efeceog7L0915CLHGhl9bTgbPN5ruVAF3",
-	"YGPGjCVZlU+dI0T2x48fz7VcmuYMvud3cDi1H1UPxTNGU0ihaV/jfb+3oSlds1yqF2V7bpXKUH3pD7K9",
-	"V17poN4nlPwk+xqV7+/Yf1zoWL0NzVcl2FmlAXH7ud2na/x08QLIWC7orVBNX0EyRnNdgImldxuPpEwE",
-	"hba6rndl22OYOyQaaN0FVqjUdpvnxdvaDPG+hnzxP0dJkO2dsWoMhDuSMXIjHumTjIltldhyQqmm1Qv7",
-	"597F2+eyvezF27ecx71P4utNDIFkqfKaVqfkr5hbZZHSCD2gARbrEmbDmn6+wKecMVT4qU/FgaBpSndo",
-	"YeyA9ujWUwR6DQGzrhQCfXZFM5Jt/RXBYFu/8GHtkpx+Fj8D1ECJ+LCiAaYXC8kNNRPiQ9kwyeeQ1CO0",
-	"kMULyEZegJS/TDIOTsS7EkFejfW0SJ/F/OVAjiL+Cj/EmWHuQ1AXYyy5/U7YYf08QtiQJ3ds2aeb6Nv+",
-	"/8rFJZxS2C7T3sHABZpdRRbRsuLPdj0hFfKcpWKM//vz/728/Gzb1uXlZye8vPw8CcU/Z+GnP/zvMkiv",
-	"a8BAcSEojt4Yrb0I1ft5F5eqRLAmi20UCEqXACrLHdxB8fpMfFU9sIUKsI+hf8B+jmaazLACtfhcJdC5",
-	"9Tdq/dO2Zp+e/GwVHwZX87NPv9h9Z2bfaz/59j/3kS1ruW4WlaZb8vYUnIr3qq/9OVGaG1pC/QKzXohu",
-	"qSSpBjUxtjjDLF9QWgXny9In7PIsR7tMluw6SkCRGRDs2Mw39B9bVufQ879cvHh2/tMfn91d/+n5dfbm",
-	"xV+8ty/PW6gP12d3A1Ingk61Fl3tfInVP3eYLAwiSiOQ8vLPxVKZuM0LtRZ795TFVbKXQCRjBWvZ9Ekc",
-	"fTF0X3VTxun0objxMlltk0C68bHwEUC2cn4NvcBqhAN/vvHYwuJ0Gil/HD6zpp9RkYCOBYVa4ZgtQSH1",
-	"D9/tZTvpllNUvbBVq/LT7mqEtlWTO3xPy8LfPVf0MwkS9xj3czkpNcds/5VTYHyYOsmWOY08xZJDVSbD",
-	"sWMkxL+yMrceC5x11SSX4TwAJK62lpMWnDzl32SE3yWXCUdTlIdkoXxbC+gjXqRWJhIJF6RwCd+ph8Og",
-	"ylcNVQIiB/I2k0V2fQRDAlBa8mRRz3tbNNRyrSmUabMUdq1RLI+H+6RyKZLlv36x+2Pn/udDcrgAWz50",
-	"QLJssHcpjSMCK3noEVEuxr2zK4Cui4aRAI4byeviDwtgN/RKyN9W11J4Nk0rUVM4dTHFGvQF7T1Sd2Xz",
-	"ygIxTdiHOfVXLCA5Bz2OpwA3GkoVQugKScA+i+sqk2HWKJNqQk1FGIWOP6MTZg2D0dDy6AgCFUPL9j06",
-	"Ce3QXTpOG4uW5Dhu+cpEUZ87CL6i2mWP7HuNfQ8eRfTpM6vMVcy9McefLl4Ux6MsI8LmiEj+m4Tfic+n",
-	"E7/KilvIzX0YF2rbIOy6/bK92rwQHsCNkC6M6sJUfemknXXglZ23RAKq4XwhGiVmZVAX/7CYS0Bfief7",
-	"sfSdVkGBqxECz3H7hMYZB9eC8mfITQVxoZw/Ug8C9F+4okADukzkWArdVLyZl+XmMBwgBIP6xLcokTLQ",
-	"vihZvP3x/YeFKj1s+hWFnsXAuy8z3nnS0D//oIiNnqCS2lVc4M5sUpD5rxAwku50oYA2yZ6wz7mmooMo",
-	"ptfMqIqDblD1o0qF/ClZgM63gIsXdcqqzl31MUfZZSLv3Ia5uPvT9uLvPPK//9Pt3547cfD+T7M2ZsRF",
-	"7TULO9hAV99Zn/7DfLW2uffPkWWEpKg2z1X6kWqVix5U8OMpZ3/lwO3xWwT4bqMWLR8z+KUxA2mvRNBP",
-	"v2w1WBUCMnnJNKkixam7SFYtEu/7ve+jLOfpTskEo+9WTawIk61YHBwnpOQQJ8tZXWapKeet9zyXcAo5",
-	"UTc+BvEG5vjc8IPjlvkMxunnnan7IZJK1vc8Dto1kkXG4nAxL0OpStvC3loKbaKwUyTcRoGCiEJgDSoL",
-	"2goq+QvcP3I0/Bq6gEsXyWUSZQXYhLhT+Z0coKFUszhsIccKltb9winsDqRJPbr0Z7YznecdwWMvpn4b",
-	"ZdEyZuT8/fOLCyHNUuoLKdeHeA7oodRfyeAOnvsiTgJCURpGMklnQP7MNjn81fXIim/TrH+ZqF4Xknjz",
-	"sskyIpYCPgqw1zaTRWg3bFczVgwdIxffClse7H24r8LLpIbsL00ufM83GaGx4U6yl044811mBWwT853l",
-	"ua2XVK3LZos4dkejfdL48vKz61iXl58nrE0YX4RvVJ/SpthYvPxArxf7APAk9rDYGAx7ViyLkpux33wq",
-	"TrDZsQS3l+dO+6qIHOEUxb3mOa4wU+8YvYHPTxYfzxbfSneq7HnRDPN0Dqi2KQnH6QeSjqVycBEKLeMY",
-	"4iKLQgMi1aGhQVz09pWyA4kNfRpKu19F8dFEr1B4aHv9AtSIAsj2gAh6qoSJSHm1Ek4CwKZgic++AHlP",
-	"0MEaNP4z2x020c/fXohDXr05NtGGyf79BnviBk7cA03017qbve0Sea5QFYUOW7j867GIP2+XLE0YcIAh",
-	"piNU9VhLHd5m6IaZXyYL+t1y0ScL/399F4j/Q57Ck7B//a34tBLqk/hDBB//Lv7zv24W/3rBhtc0y1/e",
-	"siQ32aNw2KKgUMUheZLdwgkJQdKkjK7xIC5TfsP6wki55kSli0X5U3LNAVYQzsgC3NU118F+f3f9AIgJ",
-	"WzBj6+LFAxzfLR7vNxAvRz83mh7KyT34+r7mN9Du871KcWtmUnCUXVV6tiTCGc+rSp879cyqucFs+S17",
-	"oRZrTt2KMvmDxRzLHUAl0ByCFZWg9MKqlmvK/4tmQhl7BD9sSpOMQnZl7RjusWrW2pyPNG1+VEXAe60b",
-	"OC2l47qoHJ5rDfdlIK/Qi/ByWnKeZ3lKNwvVEAqcBbq+rHmja4IHI6MqQm1aeTGT7qrsNojyYtWSBuKf",
-	"NG7VhTCmCy4UtE3LLCl11+Jt3rixn3bQhSrKTr4qnSfoiPkX1H1kH5kuLCU9HxGg8YqH5mTBbxbAPOhB",
-	"DFiZaxduMxpX8lcLrSkQGksaXa9ykvMB+VF2kYcnAIjsEsAX5VmDIF6dcKa+HUamk333jmM5+RDQ5y45",
-	"4OmWNmNJnQVUh71jwuIU7HUTJUEfQzfCTNpGsn/+AlS5/I6hn29dusp4xhTCJMJbY7wmpgpFUOEkXiZP",
-	"Fs+xLaxMmxN6wdmZb00mU2fx7YBgsVTKGFGYyEp+lRYXxObBPa9cVGIBA/JhxXbwOui7JJQYmkgHfW07",
-	"qnOQr2/bEqida1EvRo6zz0pq1TXavjn7dNaih7yl4lgfSHiI4iBlJdSFMN37ZCEWgolzUi6ewV8G5Ecl",
-	"YTsAxRwbdiuxBI1xAlhNZzZ/x0K5ciAF5/HhYA6gYlYAAh+ZIugrLHTjondL0WBW85oaSdYvAqs8lWBS",
-	"lSJJeGEErgbC1pt8hxZaRneZCqpqAKCwVJwTyvBiHRJ+7jK5S3lyLYR+tbWayhICz48c82lJxEDcDvLy",
-	"0TPdheiRsrYvs2PKRJfFkfyAVZyncsNhU02132ydUFXtk/N5oJ0mpnY45oYeur3pgDTYPVLArZiSDmrS",
-	"gXzHhnDLOt+H0hCLgLrEzIB/0U8nCIkPDmqCv13hU+VGJyVWFtV1shj4MEkBjbsW39eKjQ00VSjgD6So",
-	"YKdD9T1CUCgHdL1AR977t+LKlaVAcy1+XpT98LusVMwh/0so8EWSNY+Dwl90mdzRKBeiTGyfEoM40lMM",
-	"/wm1NZP4xJhHpoFepwzC9CUudcgRUT5fsQTFv0qJlH0r5pdJXdFTznWakb8L3UOtWUxevgejgjsGNJCk",
-	"gd8qESoXir8DWNk+hBlBhb9M5Nc0EasXWneZsS9MaTCDhLQFOa+S5sLCW5bLUIVKHpV9oNQvQbNT3Z7v",
-	"5iTnlwDwVVwzRVAz5XzdlylY5CVEXSFlFcnch7gsKsQ5530gSbNMao62BeajAlMkuu/6DiISVOUd9dUI",
-	"gv2s83xhyNOJ2Z4MCMWup9aCQWn84WMJaQR9spAG7qIeD15uwfs5qFmTykI2HFsY8VGObbz+C9ClpXxI",
-	"Vvnr2RE1xweqvaXMbmSq4kwNZr62xFp+1CNkREEFkc9ajeQfv7x1DFahKv9KUV1S6lUlqQ4OfyOl4bdn",
-	"KL/T0ui7WMsUMlmVClc6ZIQ1WA8377tFW9P3D5qxmLSvTf1ghveBqWOS1nUKTTUrdmGhFWvaoXILAH63",
-	"SoYQc6WqW0Mp8zFtV6jbGUc9mgpVX+a9SHugVKxRIIO4FjOQSjovcKFbUisenFV+IIanJ5L/n//3H9+d",
-	"/aE1seK9zzfsA/ucm2UPVDoXjQ+gkFmLPoHfkmY3GZxH1UBHUysxhyuBci0arb/JyAKSVBdzshCDfQfj",
-	"q0OOkYmKK+IpWVh42ullovlJi5cmhpCplIbf7Us7RqyYfbK7GmvYmy9aZu5fDfrftZI6SvxubC8VLmjX",
-	"wVMS07wu8PUqY3t/FkMWIQzMkYkMgCTRwbxRZxJO14MtcHEG4Vyz4Fi/RO2qrlNBdhA4xRAFUhxWMFC+",
-	"VOaEcA4m9pPTeaDqIIMQHRNgZciDBFFwtBgEV4ESf9fiU032VRd+w3ZzBZtaC5vWN6aIwzyKpGsVdD8l",
-	"eRR3OX06CoA4gf1y3WgsYDwPjtWiNbfo0KmE2t3jT+VHGuWyfrS5ilc8hYqVmEOGSaHJCBMMpSVV6RgV",
-	"hQiFqL6SYUuM7057vVGb1ON8Yz3M11KpGglFrIsLIEpkJ8AoI88vXrxDVU38S5l3suFNM0UNG7dPWzbi",
-	"DqbQ3fi4ePEOq19Tlm14AhBev/TOIZ/8HYorhCNJcpbArapj5EpA2v/4e4YV63KiMAZLZKs20/vVD88k",
-	"9K9KQX4JD933e+E2jrs+3GgnARB0ndYvR0ASGMAgVI49YC+LuZEnC/XHK/jD4tsyUAMdICB75UBTBvJk",
-	"0WyrgHfAfb/3jAbvMP/rRNKveJY/k9BsXQh4gbfReYHJ3O9taxj8XYap4PaXY6ir5oghihvhUXbRBGRt",
-	"vIPnCqu/DzkDshycgKRBywc8MzQOeboW14lcIdhk6IW5TKTaDjVBKSbB9XGICv698vOIGWHfKrJAePCF",
-	"/AUkA4LBibpBHfvGqjnHTBSSz5w1wHIU6Ixyc3QaQCLU3CvImii5fpiMABX4GXbz7CoptEeEnIAEgjcy",
-	"SbHrIK+qT933e1rK47GDXRgeve/3ILjxnuZRFkYKALPLcD/Un7vv9zYtvWW7jGfsS/toZwv7bBWtOEIZ",
-	"aiFRqGMTQfo6uACfLIAuV1m5QCFBoWUf9njFOHjRKBd7vUql9DJRFrBefEaeLMytXNXIyCSVSCwkEuDf",
-	"KymuKMovk0bBBSiSoL1X2kFJ2QIPQiC3kmzblkorBT34J34L0l46m99xOWSXYd7ozzzKjfHvJe8NLgXN",
-	"4SAdB+XJuY5uD10BimOey65mJ/JLWUGLxcEd9+q89th9XxupQALpOBi0kiweuu9jj8Ki52HnIfCJe4k2",
-	"K3tKBkfcJdpD92WvsJcP0l0LXLNnu+cS1azrWC8Nj4q7hMvcNrj9Ot8k1adgHMhJ4OmR41SeKsZ5g8lX",
-	"xw2jHrpHTOAXKY0SYdR2vc30Z+QYBdGOGaR86F62QNbbS3cZpdqTWgJIas0Mu4yh9z98FPl3Lq2QSixA",
-	"Fjg+WVRb8on7TsUOoGEdYQnfXq+KeN2ThSDvVcHPi2/h6i3cMD7ncXaZCC4FIDB9jCct8H7f9ktPdpSR",
-	"JRNvD1IsCJIvDOQG4wTxtzLTT8paTKYW2gS/gkfk1/oTsarqVK7W8tchT6/gb2o6SDQUuooktU5MRe6q",
-	"Npj8U3UsofZcJkUDUoj2P1loHUSRjDdsk4PKUNZDaTgvYq/Uhyv1A/UG7Xc5J8soCQi9plECdVGgMMF1",
-	"d7XNQLmiGMOvl8SXveHimN8J8/TJotp6Gx8ujGCthn7JyprzFc0uk73GcVQCC9MqcB5NjKoWQohgQ0Xw",
-	"36GIJuClEm8RX12pPyvnqWYgAWCZVUDI7LVsSpzK+wJ6o+jpesL9uj32BsKXPcrxL3wgkApXcnbJDk/J",
-	"ovQ4YI6WgoUp0xJkJvOgUDneYwyH56+UynCqtXeUnVe8EO6c8uXdrhv17GPplUUUqIJjsvAVTsZCE20A",
-	"MYIo/QulDWrHVnyta0/hotbOsE/EqQopFANryR9ruoOUFZA/+RX4qkt7oq6+fGW33Vd1u0G+DWYQImzY",
-	"kvo3yLFQHPJStQc4jVfrY3QiR+WhRyFH0V4CC2BlTqOqNEgYC7IihPFEol9dyc4IwsAp4Zog+XKbowwt",
-	"LJSiUyjKWUQ8HZDXUZZfJnCpIEIWXqYqlyAhdRgumbsEKShcpjURLOC47/deMBrEUcJ0FeuETQnkMF33",
-	"Q7320U1LqGTBscmGZtAzWMVZBAkAjrdA13qyUD9efDsgCCgOyWKAmLnQ7ioVOla55KbLkct+0r8xn2D/",
-	"mDtXwxMFQmN1iQGZF8N6yN3C6ObbWJC6j1F4iXf87aBKiRfpzpLwCvsmIUEYYAKveLqMggCtzxM4s6yb",
-	"eIFlE10tkfpzjydDy/siYxhp6kNSGFSQ8xgbfXNOsjWNY3FoA446YKMGRHDtAhsnLrSmqTBIAudZHvML",
-	"sxP1BHo+tjv2saj6hd2CQMT1epvTZcwKT9op9GsM0ol01ace3SGHx1fGbKney1ne4/Jae7Io5n8FP1Kk",
-	"SXKWJjR+maYIOnMKZeQY3b2l8vePZJ5r9Y+F01Bo5/gWeUHwFC6I4i5YyHahi8FvLg70mma57A9x0n7E",
-	"+vNdNqR84WMr9loZZnHTYElYAReQECpeTZ4sxLyv4IPYs4s8I2so8tUr1kBCAjY4ptIJ0Xv+9uIyuWG7",
-	"xu9kT3NpAggF7qnuMAbAzKKpmAJUCQklOb9hiXxSCmJhjRTO1JNcxOAnegluou4OYv2hR9sclXwIrhOD",
-	"Dwskww88P/d9tslVpO2ERSf1MTpamdpDj3fP4KALFYYQjAbY+VoX4QJ9XGmZwiCkxWRKyjzEZv91re6L",
-	"vGEWq8hKqd6IL8EkVvWc8EjVPv7Nic0feP6GB1EYmbTeD1UsFGEqKDgUBftcgQ9ZQE1p4agESJPfmHGg",
-	"2onsewR+g72I6S7mNPjA+WuaXp96oDfNUTrp5LXHHi9WzoNd4ScHd2pCHPImeiaUbnzpVc75FXwvj+9b",
-	"zuN/s3ygso3/EYPIh/6dYsRFx3+Zsmjs/I8QErLj5AKqA5QyIkZc8bU5anyZ6GHjtylkOQLMzisaxad7",
-	"B4/SCH7gsul5IJNYDJPomMJSf/JRGGGhylcU5WjZ3Civ5mfpiFK4JxUJPCd/WJA1Y7lM7Coibvqir0KY",
-	"uyFc0UU66p2rZMP2cuh3ReL1aZKyZahjN6d49rG3pyyIrNNUpZwrebnN/80y037PI/tN5JFJ7MXOqWRS",
-	"8srcZHl/ZydyY6q6U3XfrnfaI4/tVESQ4jVPWdnWC7QZ2Vr7yUJM+CrG1wv7WDyM5FIV0j5N0x1ZFNNc",
-	"YLeY8g8WduJaEJqROxbHsqZaL4TOiHxFM/6rty3b64kufqg3AbPKLmCdHpY/f5gT/KdE72B1quDaNkfp",
-	"pmZVH3t0RQvBi8E+QWXLT1kg3kdjcfBq026YbB8/frTqXcD2EbfeNExRWG9Hf8q1gI8cob8+L5+47yvc",
-	"JKnUdh3jx+pT96p/7iuW+EdIBP0ZUMcr1OjIJcUjj8IhP/C8bAiY0ZCV4OhziE5AGQXgXKcZWTN0ANzR",
-	"KCcK6Ba7+QhxDjFiSewisYcnCcNOvQqI/TJBSYItdnMt1UcBcBEfvH8laEMAwWXyZCF/cCWV/MVcIbkf",
-	"Ctt924y4lvk3Es1AMxHueHoDeJiqkqRsBagKSWQluKrpBUtiRaVPEOihh3QrVkMKoQlAEC9qqWD5gAkH",
-	"eVUacxj01X/lWONPSbbdbHias+ANCyL6Aeq4TpS15qG6HSXDs4/uaoA2WHjxao5DuKvLDQdzBxBvxb4X",
-	"07qCJ67EE6BcF3PDErE2sPXzhFy8vfUEd168vR0XwOsl5O4/G7gUOvK6Vi3pjarlkbY1O7deUSucDz79",
-	"4va90b2hOFLvdCihuk2AmxkDGKwoucaa+zWjEls92a57858ROvzT3uHfif35pUcDtEVo/DYVFM0jwR4S",
-	"cLLWyzkCSRNlxqQ/yLeAWlYFKldgS9JaXqcKWUB4YslWURI8xaC4Sj+S+36ZFGlLvCxZ1kaAzgowNkQX",
-	"AAwGAXPybTaoJSnpTbFkYycxAVnatmSQxp6gkLpMIgnMuNHI8ousVIQ89B9D6CN+sH3lp37vswVNbXpz",
-	"517rKN91FCwo+7Qv+APA6Ii8hluAYDUKEvApLq0POm4B+UfzMiuMp4TF0FtI+Q2KSuLP1jW3BCNZ2U20",
-	"sbhE27Q2HAJ/qly6WKOLFZnKEP8ZaVYyI5dgrTozvs+F0n29wyQu5OFXUZrlrwDH9hlT/3pHkwBgZN9v",
-	"aJqxJo93nK94e5LwHJtxtR+ESgG0Z8/GbdiD9lT8Zyn+44v/sG7gx/VNfSXsw5x9zjOyTQKWEoi2xdGN",
-	"goDkoYSZflo01vX69mxMlrsc0SF++vDKmmL1hbglhy75c/QMjldcRWcr7oOBz9dneeTfsFyoNS8/WI47",
-	"9GRvT50aY6++i0eQexOZ2wyQjPkpk61ooPsWXurixGOuRwL/1uDRqmdyzXIqFJND184b9TuZ7n4QMAVm",
-	"/F78EnqXCpnS8Rn87X2/B/HNlvbTOQdjVAichdD3eRr9U8LyYtNfQGoQBrve9l5GVME1WbRAmGsHF3Um",
-	"VJEK9K7LZEVlonUDokNoJ1d0GDi+HY7YZOl6dDyd+fZyFLjh1GFjzx9OrpQOAJvV8UPv1NNZkyDFDsuN",
-	"K3bDKFVgC9B3e/CGO42TcPCH8NOBBbav63WEkZTqxIu2vZ3698qjeN9s0Ft2PjqIe1H+sr4YnEP7EhAa",
-	"UZP0536O3c5U9qlRcympd5zaUmShylYhIU/hjqyk7TSlSmWQhtCSotfp265XE701MER5UCUQTlZVEvch",
-	"5592o3QXyJinkZ0foYkg9sWn5qWloF8ROo/wxNCb5amSY+E236ZsQJ7tirKUqBIrF/MCh7gQ/wfxYbi0",
-	"53UWhAfbOfB9Icure37DdhctIe0NTYvMJ0xaKYMs8gbri7t2xT7TgPnRmsYkiK6jPHsKt1kYJQHgnG1z",
-	"CWIiqKMSYOro+YeksXHbNR0zpln+U8aCcyNgPwNnZ5H8h3iTlKyjZJsDylF+xwu9nC4zsaV38ik8NXe1",
-	"TuQ6CJLeyink6ZoCsh3NmZVHAKPVOvOh0I6VcDgswN5KWNZ2zRP3Uw1q5IdtEGHrCRPmiUpW7xOpj4iD",
-	"ut7A1Q3NhBRqb+GcKADMGwKGLDDLGnzFqgcFmHGyHg38wgAgHOUaUqLEO3uyQLVv0ScLWmqu4qO4MRbf",
-	"IkAkD2V6VV9iQtXazqKjBgIWl0lRp8WC5xcv3omxVNmH+KcgGvh+wsKCw+KmojyssAMVd2h4bNh+sIoB",
-	"d5m0VImJV377VFKMyvNksr+o8pqYLwA0Rarb+D3Wh0VZUT1Q1AAi5meGxqPan6dkkWzjeNEA5pFAhWkV",
-	"Ehq2Fwwl8RQ6JHEarZpyb977e8aTwTt694ZlGb1mJ5hZjjjnNNfU+BoW2Ww+PO0Yuvf9HtLiJELf0ayd",
-	"xsj2JhLf0d8gjW1A1zje4K9lgmlNbQXxB3VxvWb5igeHARzz1Rv8pfa8d9/X2mgY767i628ysig+XASL",
-	"AhA74P622Z8PjQwFRNnKL5MyNmDAOT7QDaL6Rn6z70UzEO9rnrN2B5502BW+noglCH2oOagzegdNgRDv",
-	"/U67D7UfIZRVzdU3cwf2wB049r5pjuQtxLLcpE0s/suSEVXrouxqJB+oTEo/GHWvo7cMZ244HE0my6EX",
-	"0DEd+mzmzgKb2cybDMf7JjhGyCy4WDqhhiqwUH2QqbB69jUFCqIAqLwQ9unl1raHvjTh4QM7w7+J6wH/",
-	"IMElE9XyS1xtuyxn60UZL2nfGzPM3R5do261iFOFbSYLGLy1Om1VrtO3t1/pYZOWhCq7jEhZ2peX1341",
-	"5FHsu1Kp+RVsvAJm1uDquYmwm0Oh1qB/GLocQKVfRnIGzdB0b/bbAuf+vcRqRIx9+Mdz2ZG9RMzVMeN7",
-	"qn9Vr/BAYV7iH1OaFCOqD3+R4O9lz+yexIQ2m6TVXkSmaEIZpEDVScGKpuDW0heuLxgFb7nsDc39VfkR",
-	"VSzt621eLBK/Kz7iSMXK8dvi42abqyXjN+oTPqaoDa9XH/CHxVfbvEJB7Vv1J7kY3C9cCf5bLkN+sc31",
-	"bSm/qw6jdhvGUR+KPlP41TYHJN23qr0EFNoDc2T6OMArm21e/FMOCR+qrau0Z55JxGhEENDYJGC1P4ih",
-	"y08sCZ7rHfcTdldi/gF4Sxila3CAaBul83HRimsPL7bdwh/RwkBFnGpsCVdj8/xFlWgS3Mqm7kpFlnr7",
-	"lN5p90yLX0Y7I1QCTTfdMTdGiSK0GyVTdHNpThbyeAhLBthR/APFBv4L2KX4Z7TGf5YUF5/xGC36l8kC",
-	"z4z4Y8GUxdDFJzg+cky5uYi/CzJkMSCvac5ScsvSDHpGrumO0CCAJTT6gJUCrUHZxAiAe5ErOG7EFwXw",
-	"3r7EjG3F4D7X7PsS4CLnZeN5VV+N+L9Fo9HsMoFIrepB0Iqs/SguYNh/831TaMUNinwPhRVFzhWwl56p",
-	"M5f9q6TCIUzSTWTdYMqD8s3giYmybAuFKjwKfAk+QyjgjwhJHrBbFvON0KEvk7VQc58sAnZbYogYtUvy",
-	"RGk437byBuogDe6QEzVxB+CiGi5fabYnCNWqXAiF/2LFs5wsozzrV2LgpmC3PbDPnHEt3j07FO8++xm6",
-	"FTj9oTn0/ZxuqB/lu1atnmV9wj5TP493A7LIeU7jBfmOlF6MBfkP6JAkaIwffM7jKLl+we8S+FwmhjRF",
-	"TDFMd3vvOd8KJath8X3P4qDsHd7HrmGaR8YQQM8GdRu8kuH0sPm8SlnV6hwBYFhBm4e/QSGRKdx9IRq+",
-	"yQhgKwvGj1JAXLIAb2lFMwk9MKibsmr3Hj6jj1G+Wsl9wFENdB5CjC5vL6mtvqVit9ckFA7T19hIW02V",
-	"2vremmQaNoo1yzNxeyN2eCSrK1dVF0mNqfd4gOVDTwsTWP6BZOyWpTQGZ4V0GULXXUDBV35vSCJrh8I/",
-	"2f0kWFPd9oe76coWGBV3ivl6BE/IUvZyxXsSRbvmk4TytG0ULJTXU4G5LKBty5n4atD1ltOOMi/s5O7u",
-	"tHK+mJKSkT++/FCkIEcy97DS+wm6E2CG1ILmi4bzPsoIJQsErIB1fFn3WQfXVNUdpTqDKj6MGv4QdX8G",
-	"USDLCRuOgI5eq3FhGndhM8hw2+c+uEE+TGjJ3NKdUFKg/agfspclH0hsMYk0ILOWEK9Ggq1Ljb1qH5us",
-	"4tJwNhi9Jm0eJ2p2T/id3Am19tf9I70aUig2PBpGz0Rfzamd5irhseade7uFvtDl4Ysgb3WBnxB1bFAc",
-	"onkVub8CXVhxYWwFK+BDe8ibPeP8Zk3TGxMzIIpSmYqoYlNRAs0roSP6YikHWOjN0ZvXwkk7VqP0QQpn",
-	"pZvJvJYaIhRm/8o0H9kVg2/oP7ayhdt1dItJ+BBmq2vErR3cK61k3U4tLK7MvSuKhb00HdePq13Zjp4l",
-	"QQZbA1U9Rcv6PlmwJDAonz4PWMe82efip7Urr9zPjkpTdWebypNCw4I++tWLBBOQVGZRQ51CsB2zuId8",
-	"d8j0FMMxCMdBKrfMhwp4VZZ/0Jz2q22eEaE+DshzTIzHfCZkDWj3X0BMAMGRJoP9d3Odp5G2cg1G1i69",
-	"QE05iE4mc008ol5Ili/jQaXvX8y0kyRUQv2QKJTT2b+KkxKlyoUeM2H5KswrvMAHHdvG3iTq8wPXVNxh",
-	"xyUJnTeRQguM0Jxr8W8t8WNNA9bVUfVRwjtEQiiE0MeYKjBSNU7J9n99U0sTcqcde16fnBBUO8RmFbpc",
-	"BbpUgi6LERqy82uuB81KGq/bmi0e0efxcfsynpJc3e/leaz1HTrUnlPM/MOH13ULaxsFXZ/+6eLFXsNX",
-	"DNV6Hl9+3sQ0abEAPurVAYhadM3youkaZpPJWqEdeNEUspH0RuLtsQI3X5TJRtt+FBgtYT3XxSyj0UOm",
-	"oFiKCTXsqPo0Gj6y2XjgDewzd/wIWz5BhHiEaW29W1Q3Plx+Vp0yqKYBZ7WkLUi2pmnwSGcMZvG2rG7Y",
-	"W64A+wVP1DqGSxSrR5gT+riCI9xnuoJlLrgwZDC0c8fy9BKKdjXqx4QVypPsyqlV/7VzYjktvWE/BAQU",
-	"zc8UQ1hsK72XWdb8dnAoh09LBtkrX8Sx/7EIk1eLZDAPrfvWvWMZj29ZIB5qqZUp+vEXKXAlTQQxOh3z",
-	"iv9AhyQ4hsu0p5pzxS8Uk8E80QWnkmXDSFy9JEpM/h0FKJUM6skaKQM5W1aHdyWs/pjJUqAlpaAAVZ95",
-	"6bhBIV8mCB5HbZn6wwJTdrY+B0jLhNFSSTbACIUqbsRuDKM0ayb/VM5s2ahYpaHp/s5OKu87Mdlmjn09",
-	"gS/L2aZ1QTQD3SMKGBR0RDKNrPMcXjAf8GDe52yzdyZ2/Uovk1ekGFIz1Xahy5WvQT+dWIbR0ZytFWQ0",
-	"U/CuE6yKUU00c1VoqmW3SocacCWWKkcII9+lukPaOMbyjtaajooI1CoisEtNv6dwYIweI60BTHdT9AXC",
-	"DqOHC44CcWxbntn1g03Qut4CUZP2SSj0fmUdA/5IH2EnWUC2G2FVOHbftu3KzeY2Wlieph5c86QlzAKz",
-	"kpIM8ZVWFPpJy54E4us1T9m3lXnZxnlpt/paZtW2b0rKsKQXAblpgrgxkiJFV2sITc9JQtNUxrixr4hC",
-	"3dpmjCzQEx48w7zmykTluZOTXXIeM5qcQMTxqQllDfus7H7UshmSRWQBMqYprLQGG0+JXUHW7sAwmsIh",
-	"lrsxvf+5ei1WJ+46HxEUB3LYPedk2F4mWPCFVhZZNAbOVo34G9v9Kb34O4/+2/28oh/t3F//Nfvbx1f/",
-	"/Nt/vYnCvzyCSj1tFNqofZNnqSRkq7iTIus0v5PO0Q+uW4LiSl/bXzhqaxowmeUCwt9vcWJD+Krk/Xom",
-	"rxxCRegkhBNwL1SSIDBQzafQrDDW+pk/rNwrVohChQcEXW+1RfGGTNbXhM0qZOFxhfekH081HC7cevJj",
-	"s+Vwv4cSq9sxUsLtUE1tcfqroCZkgS9bYIdbiKGyYEA+FsEU2X4C2qCILUrr4pNIsSM4f3Coiu+Rdq2u",
-	"RiDBWk9WSaVjKyQFh+J2g3Mdn8wg/2i7eYqd5LOFEkOAAQk0iBJ9cMfgJi7dFg8CO9ClcKWDTdkoDDMt",
-	"BkccCV/zFXdxhFW4EMqx3stmXq3XBnBhtvVXsmq/KEUo0TgXlZFAjCziKMO81GwhUXRrgj65/S4XirWB",
-	"D9vDW4/vZZWe4qx1/ctdEQrtdGni9h8TIOj3tkn0jy2TX8tZ8buEHdgV4JwF/BAr3po7A19225HnWN97",
-	"hvkgZ741mUydevDROWl32r45+3T2oJ3bcB4f4wcIZXP41tPJZTURwJAcI+RaxFmpkj1arLSrZ62+uQAZ",
-	"g9UluMN61pVs7SazPGPOb1hAaH7QT5bsc+hG62+yY1ONHCP0Sr9bVDPLOiRg6onEUhyLk1HK5D7J+TUT",
-	"dkyZq9l0xX/BzEb3C2T07U/WQ7d36dPLTrp+wV2WqUwuYABh0zTgPyXpoXBYUyI1VJc1/dybu1OQNb25",
-	"6943/CviB4/krfyge9i0+El9Hcuy2F9YMFDoW64GujgOsJtz8qhzAzzyx5jafdvW/zXKomUUy3OjPDha",
-	"HMMv6z6yFTXiW3QX2oV2ZpZffFkkusrgAC2KIprnMKZZ/iGlSQYjgpX0+OXEIyhwxRzCvTK3D/bthvFN",
-	"XJe/GLHQk88l4NeG+kwJZrmJe8WujAVnbfS742kAKfJ0zeLnNFOTSvl1Stc1gazhV2192RzugMjvhiJU",
-	"bLIEqqiLN5m51pjJ/vc35RtmKWbqJZIw5Xb1TRxilIG1CWsH4UO6FQO9EpKv1+8pHFCjR7OKyViG6rM8",
-	"5bAWo8UHGJcyAwF6aag0UnEbSxh7QDeDFn8VmDw1bpbTmLXOSdkINfhPVU5VoqihqZ8wFtS6fiz+gDWs",
-	"AAetI1mVW4hM3EwxaFUYn/z8h0//73DWwbfmPDa5rHNIclkb8S8+yOi8SozZZoAyD3LTlGiO6TImyJH3",
-	"oB/drdiXyBcfVtM7OqdylNMoM0H2JnE/csqEmnVfJ13L4art1WMUCRs44OsXC2s9WGUfdTNTPW+JZgDy",
-	"kMlhVTBtlCEqpExPwirNWsaG49qexnVRko+9nua9anr16yuszXPfUt+xhN2hdnqM47OoFTUy+U8XL6R+",
-	"yDOm1PLb7ma3zrdHWt9t5/DkNKvst5Bn5TTyrLqaKWXGlVkhxRoaDvtT+LN2ZEVvZYs0uMGSiloKCR4K",
-	"ABWQHVe0Xi/WSGRVDHOQGU1Rj5fiJfWNIdDfhRR57rKzbhmZBgy0ixfNy6FozNygh1w5NkoGIO2c7kjG",
-	"K6zbuL7aeNC9l7XVrW9rHIvOYztlFyDj2DJwV5YBsAwP5mmvGzZDLbiuvqRmOZt9O3yqT7jqcI2yuhpQ",
-	"FPmBZjVHroy0dvcy0TkXyiNFEHOZoAaiMiMRKEzS3oLCK6Eg/JRsMxaoMosPK3aZFG+OIf+fJwOizw6Q",
-	"grFnvOq2ADyE7ryd2JS+5vErRlMy+2nxM1DaKpFWidOwkEGtxWUCA6mG9LJKTIUczCF1A4rVv1M26tdI",
-	"JNWEalMF4CloADFPrkmUSyZRVTJLFiXXRB6dMrFA9rTywSkgCauw7Z8WDwsOxQLWjK8ZMLtgS2C7yyTK",
-	"UWoNyB+FKAc4aSiSvIt8bPUBRLulsfgOTQPM0ZLTqRWwOK5tUkJURG1se9NqTM02BdV0Wrfm22rKEfb7",
-	"Wu5UqQrw2lNCyU8/Xbzoi/WqShxxOAABAKsuysSuRsP7qnY9Ch1/RifMGgajoeXR0cya0dHQsn2PTkI7",
-	"dJeOKT28Q5WO4O7iw+BqLnjcccf32i9MfA5UMualnCfos0Q+AWgMosAc8eEBOQd4GoSHjzIynBUwj2Bz",
-	"qtJZdB6h60DwsfTYKeeoyjVa87Tm6xiPRsN6af20UVpvKk86wolUTZc67mZ4iV5dpQZAbFCCGl6zhKU0",
-	"Z8I0Xjwt2jWoE6byurByWVX2fGMAX6VVbO69YEfaT+/7PX0KLTVIspHdZgOdgLLoM/FXNKU+tOnIuUKY",
-	"Z2H0uemAr4V0JvsYVfKgLoJH4/sHBfEhiHiIJK/xV1qE4XDIzejeBDb5MYl3f6XxltXQ0PcFsy4vzWDn",
-	"KiPxz+1FMtWsxwOQKTpmkoL/wcLXf8iqVgBBMXp21Fy6geZEucLYBhn4ZOELUyvBvl0leC1EyJXucwft",
-	"pCiW58pf3hXQB4Rj+2ylWxRQIVF2mdytdtWsWQW/8mQh/6U6mxTrh/lI/AHUE1Uqjrhl2/MIK1miRqco",
-	"psDmzd2Rba2KCo6y/EIr6ysp2F71+Bjp+bBd2YbfMLyhshzqx6t1ELiUIDopLd87KXgohZ0KCHyTFWZd",
-	"kcRw8fbWGzwGJkLlfHVCRVjI++kMxbjuOtVP4Y9FY54yBQNAdb4pm3EkLMKmcneJOAyItwPnT/EDKk4S",
-	"6ZMgx0qs0FwrD5EZHcG8bGp+Zi3q9b6NuoSDIAzdyhLqcqF71X8ja9qkzL7Ypq3VUDxmZMW3adaXYMxo",
-	"aGXohehLDFU7W4hrajGdjO3VYkDOJSQEGNJCfkB97Yqn0GdqPSeLibta9MnCWQ1twLnyRlmDnBN3Vb3b",
-	"3KqAd2vOZ4nl492vvv3P4tP4fq19mt5nD7Az7vsQ3H0mdHRDDkAUpNUYiOzD404H9pnTRMhuOEjEAKYN",
-	"Ei99v12vabozOCQfL3JdJLbKyK9KZpItIP2iXEfFKf/JUk7usDBbhie/yVRwGCU8OmVgAIimhoqA2eNE",
-	"2rW5yuC+Pue+7Doiu0SX7b6gTNxQL9M9tlvbvMpAlWUeitYjnGDj7L1meVaLdRTtiACRGsDSTm498jam",
-	"UXJsvwiY6sntIuDpxwgUIMW+fmygXL4hAei4xL1em3fU+OLvGY1zQ3V/t9gtPq06wNQzONvbllSe0+Kn",
-	"/MaotX0fZTlPd8+YT7em+o//n703X24b2fIGXyWDX0yU5IaoXbapuNGfvFRf3Vvlcktye+IrVghJIimi",
-	"BWaykaBo3ipHzNPMg82TTOQ5JxeAADdJtqusP/p2mcKSyOXs5/f7Ihmxpkx6/IbSLDEA7JGpELH4rUzM",
-	"j+BYWz5WnmK/VUzsH80wifi6ShLecoYsYUTYPExVE4ilNLnN3zXFrWiN3soin9VbjEPgeMMoInX6AXaj",
-	"xnAWClAAMUO9DjxIQ65Fm73D6Kt5grZ3EzQHhB4SNZUldBomzDi6kpwTeAyLXwcAebWA+yt2Tddz4u3t",
-	"HhwtWxkPv3VfnPV3nmkgAPWqYGTdUO1yqTey54/RagOoHL+mZmHSJr0ZQTdh8Bs4Urx3Nw2aWKzfNJtv",
-	"jwyuwpj3NNUVKHlAghmmWfL+Ydtn30/ysYLdYh9OEEm1PbWV1BT1r6ejRxkQQLd2qsR+dGRArtjj44BL",
-	"aSoRgbEMgEoYacQ6Sf7IDwS+WWp66jfWhYSN7n4wRf1BcVUfC12/lUhRQoCvOWqUoy/YU8112GI+V5w5",
-	"xrVbqkfxhNFKz9VRpbIOU5iYiISRlI9QavISUoBFnf//wQJdSkLcJSok4+imsp9NklLLc5rBTkTp3bA3",
-	"3JCPrvafb8qpM9/bW5boflv4lbEbrlS6yEP0OJz+ZTrvIazPkg798kZoZRcGdpnF1XMisdZMK6Hu1Yej",
-	"AQD4ByOR+ipHtD9jGQByKWwKDL4ECr4in2gXpQW0BGpyEa0oS0j9We4FSfBFHRZbqRxHQR8ERvKth9G2",
-	"TVCzGJKhuIHrDIXHYmEMZ3A9LsbSnfX2+FrEguHzGnAQq7B3C6P0qS7uCYlY2l1f/nDMa5x5T+CC9Cx2",
-	"zdj+6Y5Vw5YtCslO4xJGRYfhzXG7bKbSk6RgGHCsf1hXWozGEJKY3RhH3ysrTO+mha5HJy5F2H1TPn6S",
-	"OfwBqO+y4x/IkAYgfMerBYcfeArPQujigHKuwCbSLL2RguQEEqjL0PTFmlPeH4aJknnBZT7JvWTpdzS4",
-	"5F/b7CSohi9uaZY1eMniBBRClydHhyvVLDgTxu2teGArmqOLQaGaRm1RorBXsiY/IoVNjjwcTNRSaKja",
-	"0dZiRdUM133Kw+JILTTxFw54421R2giregmrfYrV7qufil/sHSsdCc8wAUejFnh6bhe3vqJPsrofUifC",
-	"F4S+3OQEIjXuWPy6FCuTzE4or/A7UUxVfssScZf2hb7HUj8SzNPcokOaEBGf9IqQT+35OL73OGgjLLMz",
-	"mqhbHyFORRQJH+odvvfz8bOO/3Snyge5oHy0OxSpZHQUzCOaiFSP1/VTN48TLPUQG+lTLQxQDcKzhYyw",
-	"VO4kBx0sg1uNL+VGBPBMq3sQeNODOA8hBO63REu+CLhqlUQT3f+teEQN0MhfwBmCN7+3yNCrEz2csX9c",
-	"/vKOjUR+IxiwkLGtix9fs+eHL0+228zMijFwNIrcFBtYcWJPnVodpMa6qLIGpx7sBE5eV8bpaDQpeC8T",
-	"13CL8Y7oZqcz3e2urAlKC2zp8x3P0uSa5zdAGWq8MyRzRXh2+zQgiLItmfeIF8CE1u3pRRNczYVVVKJ1",
-	"hQiP37p0rch8yG+NLLNBJUFl+T+vR6URbJd6t/ksdDGoVBTaHI2dCH4olVeGigQCNJZxpkQ+ILC9Kgpc",
-	"2Exwjb+9zXOVN3h9OMZJ8UgC6/2keEhptUxEXS7cOQ29+YSDX/BbEWh2Y0V2LBCSK4V1HlmVSlspD/AS",
-	"sQrx9WnYMzJiI8Gl7soQ8TNAuxFswEdpNrNZLUsCBK9PE+Kb44jXgMy7IjOGSjr+EW4MfoOyM/aRsPfN",
-	"F3a6cu6b4KHIWR4+lbM4rMKIEUyp+m1lYwiKzTssE/xO+O2ru1JNijYDOK5yCCiGzU/AncBuY6vRnVjD",
-	"HGnQ6ntaLTuktqUYtXN9ltPzCa9mLlsq2DoXJNUM2nzpoUixyHYPD8y07e4fvFgHo6g0nUtroUsXG/uV",
-	"qqRWrPwx5t6iL3I221p+/4MAQL2iEkHYFuWgQMn9/kEzNZUlZCi/4aHoHCAY3Pa2cYK4zV65hjuIGGKv",
-	"j5oUzUeZjkVpx5exemtObs1w3Qjx2DcOsVKy5wIzQbCiDorJ9e8VirqeGruzRvxWaO+8wd6Ny1ynMYLl",
-	"hm0h9jCediWdsrYbT4zNFPDQEYZiPZjSa38VtBJixxQmPAINiCW0uYgCkGOzdcw04aSsjsjoa4LCPteD",
-	"45OFLBRRy8rP1Xfy+Xu6oxl5UNteOmoXoV2LG2Wdgzbin1437wCPoem2AhkVjuTCqBDZF6dsP2g8rUJo",
-	"umYkO11N6H6bRaZWi0dtFDRqChYJ3edjwYbGyOygkk8LyyNDUFaRQ96x9clI3qlye1LBMk4LZBNVCH7U",
-	"m4VVmii3uhKh89j7XAxEjpvcCLDSbke4Wao+HAApr+cdgR/NFplkGcWBQ5G0UmuIu/gLQpjP9TPH9I/w",
-	"UXEQRTSK08rtAPmo3XpkKPP1QlodCvDg6UHDaFBQQ6tPKW3ZXBQ2edyKcUH0dWZLuHTNFqUG4u1QGxE7",
-	"UqmoCRRDxdQyNhA8GfJffvamJdDErtR8FsytHdmpNZDaFQtsyK3nCWbUQOV9QTtP99V4QTDj9wUNqlsN",
-	"bXzXbdupGjbxNbTxlZcPmpTcwuUqE2Qb0zEjB9bsovdGjXF9C5C6cFbN5a65Dxoh4X7oCgZkn9PwidTy",
-	"0wUOLK5vsWovFyxFnPEQWRTfTSQ5UoF9D52EtvUCoEV5NsXW0koigTAtjI5wlFtdaVxts13mnPHtio3w",
-	"e6uPwIQePw61RbhOL2pcJt+Lvfr5+ujvWe1wBaRKjiYtbE61aB2Q4dWFmaCt+J9CjMtWVtA5FfafkzFl",
-	"/IDQzvFnsc1KfraETvQhT8JCcHwrsIzNWJ9r3PqfFziZTQFq72LMqyHnKswHkDkzfnoGABD1XMw1zQ5r",
-	"+xcPHDef81oeKrlTUy0TJNlsaSvpXMskGCAqgnNgD5ixgTCqUqC6tlCyhCPQ6cr4P95esd27/V3bxrv7",
-	"u9mpaio/7wbczbu/m/s+x8szs1ffciL26lvJuxIA8TpgRoSKVxP47a9lGEOVk4OGmPvstJyv2X8Uo3jF",
-	"PE4QQXzEVCpFV6rp02/JBgstnHTEygYOWGJle9JTIM8lJKnwsblIsizaqvNQ2r2Nocg6NXBmYxvGlBhy",
-	"iNgygLBwLVdm/5FryN6DwwjYq2kRWTMBpFddo+2jptW03iCtpvWDpdW0/lbTanZmNk2raf0NpdW0/lpp",
-	"Na2f0mrfXlqNgAbWgz6uptZqkYk9jQQhwTgcvobMXACAQwDCmz+izraviVXcd5ylzfr7PIz/3ETVQsXv",
-	"vTD/0zP/0zf/I1ZC9/8ctYD+zCgRAlVa2Pi9YCz3aQQ3Yki/sRBYvzdNmmUnMjaOxebXK0YdwCZbbSpX",
-	"mbWK43xy1LjSfu/48BwttU3L/pjmuvgxLVpR6yfBdfGhSLP0XyJZNQ0dPXhi2zxxosXZoMCqx6+0Kfwg",
-	"flKo/b7SQHSR80LczBpW7ZWw/3XBZaKMz3M55rkxIFed77v1wcO/dJEC2TDr5c2NY0WGq3GojD0rEgZp",
-	"3nicqztA2BCQDA8S00FsTib0r1J4GEM0TklnGdrzfS4pZYd1t8aEhmyxJbVpaGyt015LEkhVqP9KW2CD",
-	"oniQqHqZLdnFFwkv4kYUeg7L3lfLI57ix7QYppLFdR8fV7ocn88rqYqBRZUC+9HewRHrzQr02D5c/bjz",
-	"ohwUQGwGWBYKR+plDEr3VXEbQL4e16jF1RbOYbrULFop5tyh7IADLPTLSD0cxsYDviDuUj2OMDU+OBrG",
-	"lfScH/7hQycpr1zKuuSIa0zizhOB9LmskIHM9X6W1L0Dv2yqvAELPKUgmbY+LsXnaWQuY2bBnU4ZPC6c",
-	"JvaLDBijHF47fAY9ps8lbv8aRsSwhXYj+2Nze6OyIOJTgaeI0gRWjOKXOPKEiNqpbsVMsyyFwiWFaTQE",
-	"kANGryK9E64ra6IF5jDkrM3swT44PunK8rnGbqJqjoH+s91Xo90ihWTDjcqSGovp8KBOCdktbLuU39c1",
-	"XXyEb6BNAJ6TBWiBnZgC8FQnyKoAFGuE7cA+I6QGLIa8VUw9+XeYNipEZlEb+ZjnRZu9mjlPy742yfnU",
-	"ZocXkOBUJujXFo3J6HNKx/wWuOCrIv6vlTJrsl+pwuHFmpxaVZiBqm5+OC1XEpgoa2yoAKtAOlblqQEC",
-	"DoG8hOQwe6cKEKxA4cIxa0NX13C/VDTe/kGdub7iV5VuqyEgllSwh0DZfvv0xDCVSdCgZeylIk9F0rHs",
-	"aYSdJgCn1ZFNWCZjjEpbVnBCOSiGoiul+FSwrdharHVJM4ss7tkSLZcPWJvUiYgHqTdjg/Rmkru0KkTK",
-	"UVQcW5CyrlRZwrbikkdj05JhVzrYY1aArYUB6G6qM5EUBqpDEbcVfjXWEqUalEraFxaYTiAMHaKsI2ZK",
-	"u4pU8sVD3qpSB+VhJvmM8LMb2dVtjDtUhOVFeDHn793b2imBMYcdt9a+CYojAsjIUg+wq0dYbMuWv+Vl",
-	"rdt47++5sglk0I2VkjSXaib0mJocNvLBmcPDw65jkkKpBL0L/BSneGRJdtEuKKaKqufaLD4eLVjL/ZOK",
-	"u7piGWvQV0X31u3P1JMBDNKiSOUNlr2Qh2eOFL8VEr4S0AfNMlUqfnyLoKcHDCBOyo7wivWqFfqtWnkw",
-	"CkQrGpIdRilcbwhm5txvxXbd6iRlibqHbcXojccEX4muDdTzdWWpaPM0IPWWCvEw4ZjT5dvt4GIQ5P5R",
-	"OGO8KFmsUB9OD7UFDl3JNfPDr2yOOQQr5yYsiLj7OoY6mFUkgp3TXYFtipVylJDnxbBTazIBRk9Q8xXA",
-	"iTonIzVTKkWdE9/j/dtU3kAybEF2d+yTZSXfJKxtXIf+paIX+gFv4tL96kgWK4g25az3HIoCT2awO+Kr",
-	"fAKmq7DnjJlJ0KWyOYsOxWKg3Yq9ese2VRa/U6+CqYvXIYppSLRXAiHEu1c1ESs9lPDXwJwr6hn7qFgV",
-	"Gfin2ERIW6vMjUgWVMU9LaXxoSrIYqLZXeU3QljlOhfVb94Gx7YaLlltLyKpP6XUFWpEuF93IKxlm0Hs",
-	"gbKHI5BaBBVXwYLxDEBdCeKOpUXlG/c23uzA9wA2HXaPirzfwBxGRezgbQGNZlwCr4gdSGcMVTtjfFLE",
-	"crOcxtBXoPwIfF+fsr0gVGIViF+147BDVk16mWiVychrv1BORr3yBx5VJWVJwJSXODj3tbOySilAI8LA",
-	"R0uMAmwr6H1GjLMR7w9TaaxWNlYJlJtKxm+ELNoBaA9iOacatlUtIc8j1gNY4pl1SwLsfQ9TFUBP+2bS",
-	"50HXwZfPoNPLG5oNbaQtqHpEEpWt+CfjQG0DeIUl92BbhOK5HbYYmgtbUQv+0tRLaEexdjvhJhtvjdbA",
-	"8L51uwNRpGmeJuSsBXCq5Y+4baY8gMpVV704VXniopwAMVoOpv/XzzVsKY9L874Skrz/FIR2TebJM/a/",
-	"5sgP5ijdViVyq5rSizZRQ/UvHJ06asyPhJBSQ5xThiw82px9VwBErq57PfZwgfeGWTOlC2A7Qp46dNeN",
-	"5o7YRGYCC9k9hdEc0IuLUOA7F2IwHmz0QUdr1EeW5N48dvFigGRb6N8TxinXrFBrYyTvLwCK+YiIMLDu",
-	"nZBgKk2YVl7K2tp2y5pAMw/SwizRlsNNLgnkt8QRZ+GRf7v/ATrx5HqLdjKiq+IgM66LR6F8nYdkBiRm",
-	"W77ph1kv832WzM7X+fs7Ywefv787adBfAJVWU7bpG8JthBcJ6biz8L+k+QVx6DVNL7jnQcwu86RvshbT",
-	"T8tGpZjm9m/FlIR9+DXMSPPipzrMb7MOMwBQ37z68hGqHCH9+4CPS+VDPu6x67vqbEXXG7T6mUdIhDB7",
-	"e3jQ+O7GDO7XrzlNcp6WKiD/KcS4FblqxdWLFG/q46QfS+Q4YNkC6zf2KkXgUQ2NcctHChjNxOjUHm+K",
-	"luCfM2q223B59qtgAhusVYD7uvpOCXFcSyNaUKnqFMg3Ufv5rRdEghJsxDqGKP2Qa7DnkWtukAsRsfjt",
-	"pyGfGE1nS25Kf31jTkYqb2KolNTQ92MvGancWPlGL7ThBGHjqoe5rOBDoc3ZYTHBPlExJcA8xV1ZAokq",
-	"4Rt7mCj4EHAeaNDmkNIQlyBGOUNrvUjKGcuVInSDIeSyLOxQxKxjks0iFgMR04UYxNC8O0yzJLhpzHMh",
-	"C4diLipMpSW8oq6EaYH3QIuoFqXy0gVkKCQ+l5WDlLG5HwSK50KpolNi/0KEeABI7mBhg0fqcUkQmBYz",
-	"YdRJB5ZOpzMYDAadvc7e7suTGPl/I6o91ObPu3txBGSUxB7ZIU5zTjLWuEw7Iz4ei8Q2MAsdIYWg8YOk",
-	"ciCQZotiJQuNmBKUa6II6QX9tEJ7C8+nxTr12B2+FdBj7WhWydsGKaQfHCZLV75TBZUD+CMYNkgiX1hf",
-	"jcVcGZhr4P0tuo/mX1/Tb1q4+z5XyaSPLDpvJ+YsfCN1u6E1sXqBFsiwmmMFv2u32p2y7E1Lza+27gbd",
-	"EpW75IwXRsD7jNk8tgWlbNeJFfDbWHBkt+wYsSG6Ut2JnLDYHC8IYA9EVr6jWEqoII5KT0BABijLltYm",
-	"wsQoIs+a5wbsp71JEaLKQ/1GJgYFUEOlWDHpDCgAFCHQBUgE2GodysFCrJBqv0rQCmRWAccyFFPQDBDO",
-	"mxqEtQDiU6oLC2djhfh98X2cULSY0FQbBssYMY+5hyU+Fi7g0VBxaDw8FM4BdyLSoTrcIJiFH8wmQB+l",
-	"7S3fe4OpXXmxZuxdiyUYqj9NXdVSEcYkvhormgDFmGpQSkg1WCGUI+V3THZ6HHVliMBGT7Jzj3TcNjvM",
-	"9e0cM35LTNYCwF7ZO1jgF3hMJsL+wOFqO3wMmleY19xzhjRLXZkWROnFU6rdrs4oxdXLVQnsDMtVXOGG",
-	"90scezohVZjrO+FnUeIfML1weZEFRiHiDXxPZU3t2OZqBX7FuceA30N5Qxt4P/V5N4uljoLZHG4QMBeh",
-	"cMtSwVIgMvZzZOYjUUijcSfyjI+xkBhmZWW/b6Gztdi5+pYKLV1mx0IVaT7TvobolPWCOnjUMiHmlYWC",
-	"Irv8vkLbW7jwxLLQngMRK4M+WkixGDs+1GCuOibQlERM3ZWW8Z+KgTasRTTmxZJSxICFCTktcWVK7QS+",
-	"NnFpTSJW+pQ+BgAeEbumK12JIqaQgiJD+2j3S1DEGAAR+rrD7RDPCt7F7MOZGguJJkyhaCeiwKFKR6hf",
-	"xec72rNUu/vb7DW2Vng7gN0KMaaWDqwwJQfHtmfkoivJIkMQtflizogAtRagNQVZj03YBEoOWC0u097u",
-	"/kktqcCq5YL2ukfAxAkbxVZrD3MlfT/mQtyjrM8XDtdz85N4KaPsPF+jKm9TE3JDMBz3FUoyDlGM9hpU",
-	"DD6ctMhy8a+XqKhIcXsIKQ2GO1WQYIsJNDqNRb9tzbDyfFuDqxz0xKObyq4EPFbEzrIVfEagZpk3gNQN",
-	"teiFGNS0aeM1cFnNJJzLC7RtazarhxlcvRUHbllQEI6NBDB1UYljdd6Nd20YGudDWoWL8ELWjERZFIFV",
-	"0Zt50GAMNNGvnGkC3zQX5nYBAAX1Hpp0KWwa6NJUusgMnjUyfnQQNJmgFYsniHAHjezNhYR9/VXKPyvF",
-	"nu2j/fvUe66K+eRkZLAm9y/6HPzMi/4QsCqD1slWp9VtnQz2+wf88Gjn5Ytkf+eo91zsvODHxzt7/f3k",
-	"+eBQHPRe7nVbdRGY5pbBbvfTAYRjnovf/q024l6GhF0eth3nAmapPtt7NY+Tz2zZs23BK/pDoU9RkhnZ",
-	"kaciabM37skAM8rv1CQP+iRQMkGvDB24DoUUuxLtVnPoQgR+8LUozE5l1CVY7nZXdqXTksYAJEXVE2gC",
-	"gbkRUNYQcif756QncikKoSkpjIkkIxtHE43RG99Fe3gALleWgfDoSmgxd2LAToftL4EuxtcKHBaAtw9c",
-	"Vl0JZsLZccIeoc5dq6AHEu9Kd3NgBLoWvsB2TAuXWQDjecbK5nOqbeckLmwo5lB/dKxsDNxQ3AP4WGy5",
-	"BXHHRiIX2QznO6PAlh1MWjCt5vqMYa5gv1JR3V2rYyy3BM50FUqo6A/ffhrnQuu17KbSebhAOTEyZ3tx",
-	"HBb+WhreasKbrq8BUcZ9SAi2MHu4u/idaDckr/zp3LF1Zy2KuwcQuO6QrHBG5iTEL2ORc5IUlfzXO1Wc",
-	"S0Kz1YoZ8eA7FGGZ4W9IIRskns7NMsPNkHMyhkcrar1RQr9TBfy7NtnUuFDrlR7dillZEEMHe0nIHoIB",
-	"2iRjt371Tdn4X9CQfXC8//lX1469u/3v92/fVsHcr7yF3YIZzxZ63eeXbt+c/pMj2wtvtkJslhJSZLis",
-	"EeJfwp9wjejP4TqVeQt/bU1FzyjWcbqo3/2hUaEXBWIqqt+sfTCtdQo7OM/fAsg1SQWKEucTgjTwKslI",
-	"8FsxAx/7V4xj7/6GDSFw+DlqTTVguOiHrD/kOe8XItcgqrsy9sNqX+/8huvMGT7MR2rZm3eX8LBTRJow",
-	"V9EG6okbCDMmTMjEvjcTZmIgh5DezEUay+K8FmqrMVm/JCI8X3ZXTxyPxNnIToGXx+xGCbAMPCWA+bNL",
-	"KxLL+7RU+8oTEKz/baQ19uMTpQWEdNWAaaPsecbG/EZgIBmxqoOUBEbRzQVtZilhIW3bN7aBLoTsz/6m",
-	"C56JOVqQs/88f/Pq7MN/vJre/OP1jf75zX8evX97do9M288C7Oaa2lc96WFcDVc4V5mgBmCbTNm4Li7j",
-	"qVy3zhMHunGdJ97+EKz1NGNfvkoTX/w4LTYLZnfJlK5UEFLhbFPZ0vDJhblmrhTc/Fg/FL/zatIJaH+7",
-	"2tA+z/MUyTkroUEpVeETEwu764NLq/gpxKuPhfQPXB7/3D//1azBPaeDi9alvnVtqE7aKAmthWUucZsT",
-	"mw+tV4VQX+XjDs/SvvjfATrQA7TxvPgctW6EFDmvL27YZ7xg8PVQtWBEKmTxQUThIhOfmA2QxVVE7+bu",
-	"2P1lPcCZsxZWsPmrgCi2r2ppeq3SYjJuwnN/R5o+8BnL4cpyVcxDkk5Xutt94ropJ+tOHvQedqzLE2RV",
-	"I7f9wB4pbc6pfY7NGUBHHUa7EG2jKytZT8AHCnEpwky0UeSYig7Pgx9kQEuFiVjYWTCK6kkwY8weYBqP",
-	"YBoR/GZ+In8Z8/+ZBAXzZt9jDhD3/DRPCxFRit+nj7E85FwyjKKx/5moQtgmL6DpeXvFbyp05KvEqRbJ",
-	"p5PPUWuSJsu2+ofzN3PN5+Pk0aTmy6omkXjUzEhLIidYhlCOh6Or0z/1fBBnYEWjcwxtEfv7B4fbFU6F",
-	"XCU7kIdfGSms6pFaf2OBf7m6PfiuZMOUv+fSGPxpASWEfbgmdpEFwKMyJm0ohDA2YG3dctnH7B+T8/9W",
-	"af/v/7j7P6/3s+TyHy/vMexfQhL81UtTf8yFYIUZOh76RMgiHaSWJo9nmcgt62Cv3ui1vb/+014TDNyX",
-	"7ocNtEy5Nbe6vQ6OD7/AWEgKBGbDzvPnL758m3BtirjcmrNWzxNBtWK3k+9ncl6jBWqwVXK5GCnoLpJM",
-	"yCKfIZFYlsG/VjFDV4hNHO29PHn0Fo+K1w5LtxQhO1s3xLKw/eBhIkjrfsX6vQRlD7feKeFsBA4URWCw",
-	"9MK4JjNIJqS5JQvMA4xP7D91qYAZtrdJRZmN+b30mL7IyX18kU09isAP+jZdhaNGFIVwQiDvjBsAi38c",
-	"Pgf8BXbDfedoof8wxwclSsPBNA7U+/OwDGllP6LkIPwVLNvjb9KyfbHQsvXYtOvZuOG5rrN3Ky0w6xld",
-	"V57rGWrssbSzXCsHDMQe8L2uDh9SxmPRTwdp3zajaMaz9FbMi8FvCLudEMAdqid14LQbWmofZIhXIfpr",
-	"UNRsIXOhLqY0Ss6GShe296fd0KD7YIOrAYZrHpuvh6bQxjeAj9lh5mxCSxp4PWoq/PSFQL3bKF+L9GZY",
-	"lGvmunIrprbkuYJQznJoU2bjjPcF24qxa5nqPxHZlhfIvq9ZrsxRUuwmV1P0zArlBPlQZIl5FbY7Y8Nh",
-	"D4xZNUAdCdGT/ZMQGFubf4dD0BYemKrKCofhnqWC9QQUZQveH3ZJtBc2flJvj7sOnsYW4t82d0XM042r",
-	"11xtDqvg4E3n5cd6KQLzLuBFeLgsQdTSk9GI5zV21i9SoGcBohIqb8alKk2SrD4aNl+vCVVZdEX56PtC",
-	"lFNb31Jb07l6SaCZnUv6mHIzwcHLJTldOwfRgjRJqeJwHtNjxQJdvL8J0HOoRgvA1rwdEjTilIwR0ovN",
-	"hAQH4Drp4ifFZSMgj41mupCL0X3TVDdDM+3vd/Y2t/XtgDaoEC410vhGI/NEN/pKS4vPusKlssqRC7Vx",
-	"G8J5ZorLRUCeJNyDjqYh16wnhMTBmBGidSLV9NSOnP1L5OqBsGePSoF1v5gTvRSUaiKnfPbwnShWf7j6",
-	"TmprmqZZBgsZsXRAe38C/YuaDbiGcOHUxt3DVacaOs5mgudYVMbTpM3OJBO6SEe8EPV7YyKLNINy276S",
-	"iW18pqdXQ/QH+8PDvVHZdZxDmLpBYxiOdakMFDdKk5i5tMXLlWZAR2aipAfuxX+58j5wROHvatRLpWN+",
-	"vysxnVtsWOC3qPHuVyAjrsSbRb7TdwHKhRtpTT7h2tctdxAPVnVSpyFHiGOO2cQf9ZVSTTGpZWQtQ1FZ",
-	"J8o+mVVylPPVmnwLYTykxr72cjL3RjqVOTBbvxMqC+dnt3EXr0Vgd08z7L/WxwC5zxsXaqqzsp3UYXvG",
-	"DDo8ADvq/P3dUYS/7B+8sD+dbK6CKsO54PJGLNGeWLTF4lEqYzOQeMQ/xRHrqWLIUtnPJkktAB0SbbpR",
-	"Hh6sN0pi2fShsBfr3F+tzUklRvzrt1+uepkY1SMoovZFkAksvgJHGVNpL4+On2+32Svhuj8tAAOFsYKu",
-	"W/qrUVlxXyWCvCvyY2yxdFdOcyVvPGlIiRAFkSLRTDYyOxEPRTw3vyk+Ry2nZM8s+MYa+CJqIos6bQ6d",
-	"nfZ5IaE+1elHru2nzS4FTNZEQkAoBh8boi/LMNDDEA0sicO+5bN2az17CJVQOlr4PlQID/MqrZey+iei",
-	"nyZmriwZ1S4UYLbvRYqfiOW7BE7Ka3NpNQSv5CBL+4X+mNZJuZDUwc9PdfwRmmu5JTPB3CcEYbSwvOPO",
-	"vZvTj/fj5Z8QegCs5SYrZxyo5I2aLvKVbN1l6IpodIWZkGpyM0RTFjIq+ESWqKlsr+Yr0TBSeQPjeLhj",
-	"6x7l2zroRTC8Tc6x/efCuULhh2QGeAMY+K6ExoeKvCXuCKoIu7HNrgi3x+IfYGwKO9bhIHUllhBYdCOS",
-	"+KfO38jEgMIS2GVi7GbYP2EYzuxTWDjw0Wi8RKLABM+zFLMLUVdOxtBKzUapnBTCFvGCMF9xmSd5LmTx",
-	"9orfNEgLvIDZMLtZolKmwpLpAPiD4NCx7zIWG2PmiIKnWX14yJihQvYF4z01Kagnvo/jJJ6syNdZ4VpB",
-	"xyg6bmqSJQSkqfJbtDkWgjiLPFd5U7Mrql2H94kK3u1tUMIr4zSQWPwxFUhJ2ERb8uJz1KLwbc0MDaD8",
-	"C60LCIVG4PaOCBskCG4OfCtumlNYzNe/GHfOAo9ie61FOMXDpAaw/RGoTQ3C80Kvha4LmhOROM4gnmV2",
-	"BLh9LTtcZd+uJi5TadRBv8765D5kQ6MoO1i7d/u7FudgF72tXVLR96+CO16nEf2nZcQyYVTXNSka8bi4",
-	"N31OYnZlaz37OUtHaXF/uQ96ctLH9kQjNzgURU4pGSO4nuRrdE7/p3nCz3RXQxJL2fiN+NQXgpyLVeXP",
-	"KNU6lTcXxgduwF4Hkk6H5EaEPprYg2HrE3unQ++9Se/EepbHeCWOngcwF+FBV2ZDNTf1O4VcNbZsTH29",
-	"b4NdUP823CBlJkHYLtC3/nC2qpNND7jBsTDDVuWazUCAWIh3tmAx7SVBufCDrC30hC/aRXjB3Ksiynzp",
-	"AK9mg7c30LOZdf771dV7hheUJPPR3stASh2/fBm85GhvYaj5EF4pxg3f6ykoA6sNdrCN4B7sMbj/lMXi",
-	"0zjjqYQIaExGoNVZx3t7K+v1N6IPptNlIcblJNHB3vy5KNIia0ruWXcdufVOfRXJwBH/eUuorOzekWoo",
-	"+QikJ5aFNIuc98V5Ul+3TzSl1vah/YM16j9olqkbLG+Ah1RCnEe9wcuDweHx8+e9w6OEn/DDvnh58DLZ",
-	"E3vi6PnhyQPo4edO9My1ARvlbwwuvdud7O0d9s3Mwn+BBwl1vs7GpHmHOmCLpJFXzAn3OEBSFAEm7cLQ",
-	"tLHUHlAAqTBvAbJnCsVOiy0QqFsI+IdLEuzUVUaj1+l7awh4pMqaSQ0NjiyOSSESWPuNY2/wZ3s6nFhx",
-	"ngIFHhbE5V5TYKLmWN2mSMQHZjPPcP4At9eseQltEL6J8BVOWcYLkRtXDzr3wXHjSQK3IWrDH/iIP0jK",
-	"sT8cNsMfXfnHzs6O+z9z7TyoP/uDHe3tsT9K7gWBk8ClRkyBfxIjHBr4PRGLQwMmRs+HV40UfOdE8kkx",
-	"FLJIoR8fX7nP/jD+LbyC9XMBteQ803TPWOTwAiWvEyFTe9eh+T6sdNFCyAhQWuC8wPozjtIHcwu26yXG",
-	"FYypQhRfIFVxPVATSQ8+Yn+EjD0pEdXWh3hupZrSY0aiGKrk2jyNopn4vGOa0bFxEYhZHkqZ8IZgELzf",
-	"F2MIt+KdJ+wPFp/BjzHjychsB6nYSCQpZ2br2WOA6oKexLNc8GR2Lagf3TzpJY0BupwDZlp/unDmOME0",
-	"2rJCPRZ9LLumH3BVKTRMmvoU+m99JC2mgRCQjh8BD/CsbXsRYPBYyJ2mJ6XyeqKFf5AHEkfoE8woq5yW",
-	"PoUhgXMVR54BFv5hDR/4gwvLmn+N7X+giUJ3zg/GW0zX7mHhJ85bVjQ+l85v+syyKPcPlQvUKebR43mx",
-	"a8bf4BOaP83Hyd0cgGmOUM+cCpxiCgHYkbpBXvdm132lskRNpR8wANu5UoC62Jv5IfwcmJL5ICAugo9R",
-	"mn9fiCKf7QBqZGniHJrw3LzVARY77WGP3zU8hIBnyqdmDpZGqgC6pyIRJlpUnjlQ+TWcm3BkwQPoZBde",
-	"KwLMmHf1TgnCJ/YPpqNXfa43OVHA0Qz4UjME7LZiqIRqQg+HZbsGAVF+bgChPq+1rZ6ALYkPgnFcW1Dm",
-	"ujG66YvPEzEaK+jf3/mnILqAEU8E5a8I2Fmnsm8fD37btfW3wxOIHl0F4nzOt6ODAxebbUVxATg26Qgq",
-	"CWNj1aDQcHElfHnGdXFt1i2YowBGCON+PYEhWFfZKmGppZ0fEkvXwHZWmR9b0+4YJnEJyTwAUvwe79/S",
-	"owqlro13de1FXc10g2DX1RQCh5qAPpcQpzwNxaUdKFTSXQtiVDNP3jdmAil6LKwkU9xaLiSINbtRUpwi",
-	"xgNUn+N3DBSsgj2JuV3UcS4cVNj1gKeZfd+BmeDzwQ7ghEF0D2AeEMTzfLDzTkmBf+ywZzEbCVFQ8Qyq",
-	"wVP4DBt9dnKDzzLFk2szfyCN8GWHNG2E2WQNCazuZD+nr5w1oyfjscqNHASlfG2UMj7juPKMoDk80N90",
-	"ns2qXmtepHqQOvV/YL4ZdxKcrBTa8SVLB+h9oWyDNIM5dY1KoC61Gvv5HqSfrlHsXOfCHBWacni9mhQu",
-	"TVwmlUYlnpeEVO2boorwQgl0PUr1CNfSvSssCLH1vySvyAyo0Fi5W8F4QQqqsgFN93npUvNe89JbMQNJ",
-	"A4FsxO1wfdFw9GGj9WbeDkKBX7NrrR+BL3gxt2/JWKZbc16Ia5A39g44s0rZMA1W52PUwGaLjD2GOMOn",
-	"ZXVotCMvxE9Wfrl/7LyHtgFvTxUilzwzbzwGk58z1ATlrm8nqApjkiuJ1x+GI4RGk9y4KThHU54WzoND",
-	"CHmlslOm+QBwi3MxFrywFuKkMLLseiKNHR0+HmTgaJQCijFexfruLFhiFyMCT+0jHSIdvNWsqPM5HLBi",
-	"6QUJL3iP64DyDO3oKJyCqcpvAevGSk7fMGEFJxrItmQ1V1OEE3dA4gLJZQplGdmsl59Duq52ZhLBkyyV",
-	"NOKjslP2g2b278CVIMCJCLDDqq4d4ImXPK9W1Jrzq1pRy7lCxnue82foAu+mwHPrZCAAR4ZuSCtqkZHf",
-	"ilpozntwydCUbmF8uBTRqLU27YWJp+CpGHHBL84Ew99K1lMragU2T4sqJ5zh0qLosTM1WljPi+o/qLtC",
-	"Pd6KWvPauAW5z0CJQv3LnKqr/upCElFrTlOZD6mqjZblaKgK9FbUqohdswplaWp+qZGTragVyij8XhIH",
-	"ZlHLJxg3mj1uEDHBfQqrjkKnFraulI6cqz1fJUNbjo8ZWweK8XsQFxLFKUvShM3UBIIiLISj/ve6XLUL",
-	"8f1ez9xIf8eaqpOXe/vbLJVU5IRw38Yy+Z+JyGcdjPgZi9xF/GLMXtf+acyL4fwfquW5u8Y33wUCpTpW",
-	"rxKWK32LC2A1RK7qS0nPWCEkNVV+GcJWGsp6jK32pgegbKVHfYOcraWZafrEBZ/0EDBedqN8eRwvevN3",
-	"SLf6dblUvzZDZqrHGZ/Zav0qCMZqb1/+ooegQrQ71OLcW4PsrF+kd6JJ87kjvZ6oeSA6s8uhGoPF+s1x",
-	"mZXXveH7Dl4s/LorwUfs7BvBTimpqDkxvBI7QmmH1YO2N4hOLKlDk8buS8nr9+UajQKTYjkaTAO7ZWxr",
-	"OgaV4rkRgoQyC/9pKzV5MXww7MF1cenWgaKrXf3/rK9BeYVhFRtMo3AllGWq7Auy5MPw1jO58JYHMLjg",
-	"QWfObWhsNrYVrdCqCx6J06iwe06hkRDL03yVbZihnts8j1ZuDAXgkJ3qCWgdb29QULBfKuT3NSsnhxv3",
-	"Rx6EpV7uiS82ft5h82aH0JNeUyz44iZM7pp1w7IvCaUoepIDzZbxzoNiZ6pMTLWrYbYEI+S5tlsExBBA",
-	"GH2R3RA28tLeoIpUc8AxHg7XKODRs9lDAHPBalm83DV+duXh0d7Bi4PDk5OXB3svD18cnRwenRwePj86",
-	"2Xt+dLj//OTFwf7+0fGJzXoD9jykXKERa3Wa2cadWNe2WdK7x3t7dTvKFmS83Nt7vv/y5cHx0fOjvZcv",
-	"9zfavJUKXPNzGYnoUYawcL/XeVf9Ksj2QmUzh8r9OVrTP0M98+W9s1KdbGBj+EPldpBdxHvYHfA2AC+s",
-	"UxfmKCHXKwj/jm1bg/zcDw4EFfLULi1XpgLpc+mArizBa2QzHiWKPXoaopX7v8BDNTyH6OcAm8cCHLjB",
-	"QCC/aRRAmy4Kz0E53/c536XqnQuYpccBvg7shVVxr/EWx1u1uk4A/Q9yXSOjjK1Tv0nvjKq3/DKEgODy",
-	"rdSEEObL8CmwEqVUUUOL+AOQNwKzbz/g84NsFbFKEieptI1/AdGWK2jTnmjQliPHrsCKtAuEqHE7dqVD",
-	"NQ6g8+2GYVTmQ2ku+8COuyCGuYEpReJB4JC3fDbmd6LkCtnyVpsfz5tXP0kwMeXM3zp19DTIh1wvW4Lp",
-	"CFLDJs0y/zXxSfuegxQrGCLbfzW/UlZYdGXg8OSCbQUladu4HGgLVeDFvSCTQiRhvVpP9PlEC887xArj",
-	"TDSBCPmz/FUiEK7cWEMownxswW+FL9QhPnozjd9IeKJSBZ45S3epyCSjuGLUODa/5SK3j0GawDKryF8a",
-	"TLMEbuL3DB2wpeM4C7I8pblQVikvfQSq74YK5aV3f8DkXDCNlXlQ9PgJXug/r3FmPui6pgm3Pa1zjuV8",
-	"tvjcrEfExCfeL7LZqXM/piVMI3JCiFpqiR+63N9Y7iIePn9gD/Hgfh5iuDArWYR+aS4Ez0YNDaOujElh",
-	"KyLPRnZh6hjVI7s8NepeyUGaj0TyQRZ1ucZzYsK0l1ldbkxNYIxzWHJDnjDK8xLiTjEUshFaau/FfaCl",
-	"bEK5rjcTBhcFk0TDA+DbAjt+cyHFFNkFzesqDtTePRY9ag0pmVsP9uV1EyTOweYZckC0pI/yekxTtQnS",
-	"vAVDLMEO18CBHdEwLtPatk34GeJFzcuzMcIodGWmd3U4Rw0rAhNRXoKDvXud43o83fMCjcDyR1NVxOIW",
-	"knrQVPhMvxlp6esPM5x4rEcK3UQCKzRXFDyV9/EN14ezx94iT2Vx6pwIZ3FHJWvaUoSUA9MBKBFOvGMp",
-	"mGNiXD2WXEJ5Win0PLdA9Qsx+DHNakscMC7Ptpo/dhvJ06u9kVU8qd1akob9g/WIA+doGna3/30TLgf4",
-	"6AZwwxDsuwbYgfD0eFI9nw8jyFFK5QuQEatULLZBMAU7pIIKvkwoHtYSHsAyLYHETuuBNAP8xin1yGDz",
-	"VhWsa9nIDhrki30zTVOIvly/t0sYlPOuiTVAnN1mvDeiYhYpfEtAxwyk1GF/QmzhYM0xyAV68TVGXWhQ",
-	"3x+CqF0V7sGI7v+GC6p3o0JzUM4/aG/ApDl0cOxA+8aQa6o8bFc3FjBb3384H32lBFZREkqhx4z0/X8k",
-	"qktYie2FagsHGfoE5dls3lQPUUHTROq+cqj1QoxE0gBoSzHLwuOPjCz7NDUjq/y2Dud73RK7M7Z7cOLQ",
-	"H5ZBBzbW0zlkkzlgE0XfEjHeVHNXgxSInw8RD9YT2EQiMi2QhqqmhG4c9qrePxywb3ESmxxJhTXTGOuB",
-	"1sJCfCrmvsTh/hizAx7obq1ooIfoXJ4TvAsqBS9A4G0CYP8xLYboPI95HmATtdlbFMPWxor7aQLl7INc",
-	"jYijNS4U/GIUCza3Val1f2/BH1ud/RPzMUT1/E4UZsuzRNylfaHnTTGooVxdYJ2/uajFYk815vjWCVnS",
-	"eOvOBCpQGeDOBZ0XZR/hJEhrnRwfH54sZdxYcXS5Gq0BC48DrVNe8Ck2sGuPuTmn68yVWe+GXnL+tWfK",
-	"bramGOjB8cnCCGh1j1ZYp06+AOtUoR5iqX/i917pz/UiR2V3IiHPbrHzZiziwSSrAaOfN3q9gzJfAe69",
-	"rqU4uXOFWA5Dttn/Uo2VLtyR3Yz4jCWqxB58itUvxCoMUKbaFkppC4yVlqjk71Ixhe0cQMSOc3WXJvCf",
-	"2MhQlz40YzyXQWV4pWBtnRmKNmev9bPZyGN7Oeb9WiLBXE0K7Doe8VSeslRCQ5vRM9h7bpuEbQ/6l6u4",
-	"gjGvV3GFtzxAxRU86BsscA/mZJ3ydrjtIUxz3EdfvngC3vtU2P49FbY/RL05bptqtfmF4MmsVqD74/VV",
-	"Er0X0OKoy5aaUcGTPqL4Szae5GOlv5kq9M9NZ/VeRdzBsq1ewn2JNkFtuZPnRLTFTpCnupmYwyuJ8JpL",
-	"9sv5m9cs1XoickB/UZmSHrcb//AD4cC4Jl5878pc5iXL9XgRH68jnWxfd/73H//2t53fft+PDo6PP9fG",
-	"bq/SeqrgkRpB5adkRvAdHh6+jLByYP/lc0Chf/ny5ctTNkr7ucIGaqSGvBVjAm5siOgeXu0fLInolphE",
-	"yx8HMemjzzv4Hwf+P67sf3Tm/mPr1/Zv+N/70cvP2/++9X/++PXfdn6bu267doI+nL+pm58PH87fmNnJ",
-	"1BQa17U4pdInJBsBTsDSDLxIXvKj/r7YOeg9H+wc8ePDnZfJyd7O8/3+cU/sDQ74foWNlhyp8J+VueA7",
-	"g99+f4GzAP99tMJ/7x/Ub4X/QhCsmjg+9Iw3EEiiXrLYwgFsL+tN0iwBLCc9tx2OBi/6B8n+PTyrGxWM",
-	"1z/4Ru23D07aL+o+8K7uhr32fntvqethbw3fWydOPg6F/CBttcWDM4d9HCo+Shuy9gCeEFk4LcpraCHs",
-	"7M8ZBEO1tCbkbFIYa8BcWa1loMq2s4QIGppTLAGOT6LCssFUEuSho6HpCfN7fdnmepRVh+Qb6UWzZals",
-	"PAIq6U5Lrr1a5Lnk0C2AfT4C3rQFCicF8B/EFoIcVOyIL2MWYHvySZIWrMh5mt2flXWO1MyaSSO78OW1",
-	"tvP6W52ppUV/kqfF7NLMDU5+T/Bc5GYn1QhSyc7enwOuxFYMpX/X2KOdJtihTf/Uop+Lgpq2txEa4h8f",
-	"r6wCHgt5/oa9VlJCShU0rreezbbnhULcH6/CzaJ3ZWwGpvL0XxB67bBXMFr2//0//2/cZiW+xWKqwpOF",
-	"gA2YLCw0i3d2+KQYxm12Zq9IJUvEncjUGHTpSCWiK7fowr8l4g7S3yxTagywQ0pms20E96MyDkTdBOuO",
-	"SILxKAGYXO0ZAXsCNiacC/gYv/zDohi3Pn8G0O2BqimhMCvAhkDOoCYFO3/vwk7g17fZmb5FeGQCrVI5",
-	"/BOYci1Dn7V8CEAvwAeH8VOlF2evz99cdCX8jb5XZBqg8gB58dmzt4Go0JaZtf3smZliCDNQ2fd0qDJR",
-	"rXFlZwEwXgWnjOP9YK252lP4U1eaxRzzXMjCQ/nRTeaqiAiycx+vBz+sHIFXUgAjsI+I4PrZMUJHzR14",
-	"gb1ZV4ogUA/zGiHml9mzIksiplWIDA52hlklkcAyFdO0LwitcqrypAGk0vzZlh0g9AliEJyGtfGp5Zmj",
-	"KuoKqZY9S4QCRPbxH0F0DYF+bCgt6L6DG3AyELUwjCF1lseQIjiBBHVslAlhu3i/B95w/v49INC5LQqL",
-	"R60JwFeOwHmwHTqMs2dmmzxjW0Y6YIqEBMwz2Bv2L7gnLsQg3rYveo0Ib7AzHIGwWRcY9oTw33UEkDqw",
-	"1CE3BjCkproAZMXpUNny6N6MqtBd/THgYeJd/s3piJARMbFnTyFhIWKBJHVryMpxBAYBT0YOJQZlcE77",
-	"Hs9Ka1H7ZroQI6M3Rd/sNEvJPeU62JGnkFIrhLSfjLcxnpkhwrORYP4PlolCV0uwYUwEhiwF24qfxdsR",
-	"YAByB5HF7VYyD8Pa8D8smlZD2yde61DgEGvN2uzasToD5grAUrEP529OnRCgqjIdlP4RPp+D0oMXUG79",
-	"DzKFuVMYJBYBy8hxT+ZpQaz6f5gD/L/+F7ugYI/uyrfEQeKDR/HvNpITEY4oxiM/Q9iohsLflVzhdTES",
-	"QZAeobcj4TzQbnSl0Sf2HURNZTzXiIgNeoLIrnFLudZffG5O6LYhgHQn2KWok/NUaJ+yTYuu9MTTkXmb",
-	"OT9Y7yKyBCS5Jd5C4RKEx2gJUuopSFR/MqKeRcuhUSjVZmdU22M2g3HOuhIeAlZWGQS4w9IbaYkwIP4/",
-	"UxNjudqj2KaFMhYbGbVmJ/nlwrFOJDCp7N7tx0bawEeHQLzGvGs2PjqgAo2af/aMTKRnzyK2spEUYZK+",
-	"N7M25Nk4/aeYYSMK0ofBGgQskMgjyqFdHOU3siSble1KZvfxrRBjTV1e5vKhrwY270fGTKrUNYZdsBIE",
-	"sAYE0uJOGZlo3gVHfUr0nUbos2N8H8QVTmEe2LNn//h49ezZvUw+8/HaaSpznGgi4XacOQIJoovcbA5U",
-	"bsZEVjWL6y3tGN+A1BIc9pDSIoA0paGgSB3xsbadLl7+/LeCXlVCXlMa5p54X4hMbpiOCTueUBSRuROb",
-	"sM5ch90guJ6K2gbKCBI7y3aKYUefWakAkJYUfnRbwfhqyOVMItpsFvhlUb4MC8C4pAUxH+1ALNNCd2X8",
-	"acdDpsVzx5iMGhgBIlNXDZoY83Ax+wPR6ywdTESWQoSKM0KdKvA/kL3fivEo5GuIUJl4GTdMdaHyGe07",
-	"a8CV0UbN21FJUEOyuZm0gnnIKIJ6oYjxouD9YYQF4jiFMgkUioU+xDRiDN98K6zRA71S7jPAVqePQ1kf",
-	"XEa/m/+8Se+CFmgaYIBz6hBXXZFTwAsbbDr8B8ki7cBvjbLEKYvoszn+IXBSUbedSfeycj/mKpEB0Glg",
-	"PqA4wwFgB6l2q45aCEoXAPOih+rFaUZk4LIuZ5mfBGWWmVjp4BBH6s5IjdjYaeTgawSz1QUWnME/b0SB",
-	"oRlQol1pfqAwUWzNONjE5Nic9XOlCbsa/PBnz3x10tHeUQQDOto77Djgd3806VEWINilk7L01lgbOIGl",
-	"TzMOBnSw2e4aPgLurES3QYnBgSdIdwB8V4rpkXHVOE7jjTHSajDjS8oaBiWRqAc/83LI81TemI/jt0ZA",
-	"TFUnJCKP7xz9KjgeMbakxVHJgpFEUeEbU1DIQicSdIFglMsc0K60tpol+bbHuLSRpAIki9MyLDDFykgS",
-	"gyBFokUYvJKiU96UmPbDYz8zm8w1jwZ72xop5W9DISgVfaLNCqCN3xPDFA4XTeNrPPLPnjENluyUQL6t",
-	"g4N9jEgShnY/lP4lto8RnwraCOl/pkghiojH2MxLBOf07UB/jWcrsdjCAfd26K3D1gDIECFpyhxQNvgj",
-	"M4KqfcdHIq5Y0yU8beTcRq+T3IYylDbpQOvff3SUCFB/OckSMxjL1z6Dr7KQ0c64DA+MWbQyRYydMbKL",
-	"aWC0DHTenz1DYjg4rmgSweSelqWC37awk2wUwtbZEvTGFpjebXQZ4m0Yu+NfgJkwliq5raWLdbzdgemA",
-	"x2VCIha+00CezG0G43Wg4hBMKMK5I0oytOJGtsWWqUFXel+F57640qghLl0h6HSYZsLDDOuSBOX9oUj8",
-	"xsjSO0/26pvJzIfAwLtyy3kfblpoWQQGtBFB1uKk0+JAp6Fdm/5QgL9NrylyLjXHZGiIFKJyVKK6PQ98",
-	"7oUO/AV1H/QbRhYdpSvRpoXtVoVu95bPAgCCaB72IAA4MFOIKtluQF4IHIP5UPBoxw41GSxUUL6oGa1j",
-	"OeY5nQm4NkuBv96GylTuoXetpwjVBF0ZuCqnNvY8JTt2xvoKiomR1zOwVSu9POaj4ApjMoD+Ke+oTIET",
-	"wAtURNps4660OMiIDKEUvA3DY9oqozLG89bRwUsqhwihm6FYA3tEcZY0G6T4KWC6UkhkqKZdCfA4BIcE",
-	"Iw1Qn5ENbg74OQxT0lI9e4b+Tt+odTLip+AnJgK4z8yTtMIjWRRiNA5mHs5EejM0M9tBcXJmjKi3d0IW",
-	"GuLRqiuhRSIwReEkF+lIVIQbmCV/R+s1tj7rayXvEGdWG7fq2TOo86Nz8+bdpfXw1YDtG/fw5NB8WM77",
-	"BViAE5n+z0TAVgqdxttUlrH0cduaEUhj9wsQ/hDaNs5M2HdjFtd4TwUEd6Bq3EgLl3gnXIXeDKEb0CuL",
-	"nHFAv1sdHsHE+KAV/tm8M56kSdxhHDO3LnRQTdnipPyUajhjtD/i3yEPFDFfr/QZAv1AMOXCSwMxtYD2",
-	"xHbA4L5TFvsbY7JiLdePOR00J2j+GcPEGDjCIlsATDcY8grCuihuceQUAjXKGYKnIH/NyAAjl415zkei",
-	"sJ5xOVZi3loTLqEpeK2kTjXAFj971nGIUGjday/xbKDP2NyU/b3zTUv01za6SvS8vwHLQOxpjDB6wiwN",
-	"GSgFyhtLXQjuLBmrGs2M2KoDQChx3So8haDyIGDXwQe22eUETrxdVFgArcx7zWGH1MdO8NVkqRmjxyxu",
-	"6vAi/NUXgic7SMpJU0bMbTBl/lUgBcCTtpE8Gw/iTBe5MamQcBfVjE2mt1n8/uzq9d9jx8AD73bA92bo",
-	"W0cHL+zXR0DpQJacY3PYPmXxm7c/vb16S2Ls/YermLJX4KKfUYkbbjZLNUE2mW2JK+HAw3lCyodA1Vhr",
-	"qY46AqO89G504DCCtOWGXKpzQ3zzbcRoQTYTeJ9drdIbYmxS98HotMDsiobMEKAR4Vcc7h1B/Mv5fHCZ",
-	"ZeQvJlg6VYkXoHNr3mw+1vq/dkti1AXfaycPpY7IBriFkHiG+pGNF+H7230t4NB4h+wXs2OnqRaVZYaF",
-	"q3507uxatnW0t7eNXiMGLx2Bcin24r4b8g5gm+LWdTVkxqblA2H2r1HG5vZ5HhmKwsbvf7m8itvsR5Wz",
-	"gyM2VJNcl7kCyuwBNjBqFLhTAwjgbzkCRjw39kDplRdinPGZSDqsyCfGhaijkqAdb2UY7TTnZt2KWYcc",
-	"RGbpuXKnRPBe3JY7Kt/JRTHJZYStNEHkgPIM4YXgadEkvslnLJ9IEJdgiiT57GIi/wbDDlMwqYuVhR1l",
-	"PYHIS34W3uSznYuJpA+PHPgeBuWmcBgCGfsR56VmwRy1EGwW6206Fg6rHGoWBNkTA84X+ta3QFlHdgPR",
-	"JjptorFc9uXR8fOIxXw8zlLUx5Zg8d/+W4O7QxtJQ/mr0RGJiNvscpoWgCPmWBtPvdWATXM6KLk1Emww",
-	"yTLnYx3tvYxIP3J2/OkTibjh0oRBgBAU4VYhNjlyl+Ah5RJcc1cdR93W0d4x7YIz85sxRV0zrGJYi4P0",
-	"qSWrDbw2PPEzxyCHetc4UpGbsqHKCxYX4lOxCw5s3AGewS0aJXDhcc3i3f/rX/+KMXWK/AV62+iJ5xE7",
-	"Otw3lw+N5CysS8PA3ob4Anqjx3v7bXaJiQ7YBkAyG/qXlkrTmk7on4RZH4gWhFFl4PvB/WxBmsyehqpr",
-	"7MqzCj2Z4OYBeaLbrJxiGZJcdswdNIjzBEYQ/987F3jlzjmylwMbhYdAss8BFrKEXFsMlFO+HhYGo4ox",
-	"kajGVCNU2fJ0fuAiliaVxsuOY9g0Gv7j4Wt6HGaVY4eB52RCYCP3xA2XJM5TMJSQ6Ul73w3VjQdYoHbr",
-	"tPD5fBKT1r77LzPNMEukwYywc5l0c6oT0U9HPGNYM6TZ1vn7uxO//QepORJyYqTjdkSmu91j8ADq+NIR",
-	"WJqU9CAdQ8902/T5wTAG+IP94eHeyGzYdETjsAWoZlU+XL3GEhfi2MWKlVZQ20cFfZ+jlhoLycdpq9M6",
-	"bO+1D4HvoxhCSdLuUPCsGP7L/PeNqKNnIIPhYG8vCG+Mc9UXFmBORz5/bA0I5/5aFpwOZER5XrgYG7Iq",
-	"8TTTbfaO1FPJ2cbvczr7PGl1zBj/DiNuRa1c6LGSBGp0sLdHMDuFkAhIGEjb/9alake4Q902lbPZq3bp",
-	"VVDOBSVuywrg3A2fo7o+5NKsAZ/tEQ677pnu83Zf8YROL95ysvyWd6o48zw6n6PW8SovOicOFdBppSq2",
-	"VufX36KWnowQoaF1rkv7gBNCS8FvdKvza+sSqhxav5lH7AJRz7o7zLEnWYvVpmQRFMtMdwB3iBW2YOT4",
-	"qitbfIanVA8nwDHZlYmaylP0ENHADCmcyNpz8sT3drtNypbvUeMPpVIA+8+fapte2O+msKbFnvjWt6q5",
-	"63D5XR8C9iC452j5PW9Io761BE2LzsVrLv3ecfPXdDLu9ndtvq7xeFz5GKLGyGPaH4bVxGHOKizelXwk",
-	"EM7U3Y7BgOZyyfI+DlN9oDMohKIbG3j9JQhrf0nMpoQE9Dlafpsxmla50MEXL73SnMUgmgFdxfc8k2N+",
-	"I5aeypATZ/WjWb7rc1SDlwGxNl+dDS2lyPcEg5uL3zS9ku7ZhRtKMxS1SmGdlR5grj2jMW8kKvZXOr4l",
-	"ljm4b4Vj/6PKe2mSCLm5UDo6eLn8riulfuZyZoXon0aYOfFltp3bV4HUcmLgt6gV1qlgizvuwizFlRyr",
-	"OiCF11SrECJ+lbMmENWGSsaYsp2xA+YPEldWD7tEO0qzVAbSLGLcpm2hAFViv2ibvVPeA3PVPFDYJ6Zu",
-	"WD1KQFACqiQnO1hEotVIwJPMo6l7dTwpfoYICaYYLiggha5vlTXdBfpKlOl1UhhjLO9dj/p6YvgNBF5W",
-	"EZNBqOSfwkpJ2MevFIIBrSEgC8FHqwpIahNfW0S6+0ptGw4xoyTg9x9x/OuPfIF/gIXj3MbgkopspzjY",
-	"MoHsVr319orfLLsarvkctepCjcvuDe5xt3yOWj9R2mnZ7e66v6za2FtBbbzjI3EF7KDmjv0VRvYe+Tqv",
-	"lPoJ2DrhvuNVZsLRqf4skpRfzcak3Q5W0FJ+rX+29J3fjWZEaeNr6ddUjn0v5EKrf/d3+q/PqDGhLXJO",
-	"d76h2j4umRiNi9laCrTQPoHj6hdLtYu2ZtGVKnYl1irawkYq/GyzK1urzzUVHNogYaUXb865qOpD5OiN",
-	"yyGlAP3ap56oPmUwyeFLsbLz1KXlbKYJq64CKWo0ctjLw7Mpn8FYJ1rUKVr8oE0V7S/UqXo++JkOxsq6",
-	"ed4fWWm7wvS3vn2xebSS2PwRaKHvK2cbVHyYbKmq+lR+0Cs5c+YJtDvO4Z619L65e5nex61vbEvc21v2",
-	"mGxjAGZ/BSH9PmB4/hFpn78bGY1nYmMZTeL3c7Q0EEPk7BBZnLbrAoCbipHzwTslBYmQ+wcqvqodW7Fd",
-	"VzdFzVMPV5QbP6skHaRPgvD7ilNcCJ5sfM6NJw6BirVOJj0ZUdB/gxRav66P35xIqGdagJzFiMkdSwyj",
-	"agdhhH2I7YChliqW8Gf/QmNaYTjEV8lsUse0oIipxnarwHS5Qius3qDmGS6pg0VkWtT0MtZYYDDqzSXn",
-	"ZobXKiEOWMUdGF6tDYEr0gMzwm/SSwH1qOJTQe1AI3VntBOseiuA8Q0hyTxpbGG8rRweJSdZ9jmAIKuw",
-	"TJQZll3+68M/jShdV6gjStxKUZU/lTbylJd4Or5cZOXzk2oS97Vfv92giBWGPxqphre9WO8zL+wx+36C",
-	"KaQiNlTgoKEWxFJ2gy7WhXlV6hCCPgJLP+LaNSgE0ZsFPTel3rmgo7mvVMYSIOuE2rvejCBSgoRsV1JV",
-	"UZthPhSACtlkDCoWShZj4wGK/G9aZIN4jta3RJYCZU7oMcJbsLUN6n4rg+0Q1rctCB5y7Zpgo64khj9V",
-	"6lfjcgbl98Y0UZObIRYSQ3VUit1xNmjU+Lm2huoUGxPp7ba5uyuRUDO8AVkgYABtFgNS4d8uaKAxywS/",
-	"o/zRQOUjkWP7QFPi+izYAuuaEn+HVVg9ae3fBaCLq9/4HtEoV78BCS7XeIFS2epXQ3vl6pd/hN75NR6v",
-	"pFlM/V1WA4QIMmuWBNTcurAuIJB+T6UBTz76V60l4CUxbJV8KJzn9Xy4fx/CV1/JTtj93f9jYTLmP1Kr",
-	"hgj3bcA49FqSngp77nj/1qJMIQ9J6I9gGfRUak811OeSJQpKGn0ZI3UDExOORY45rfbzsymYI6jFh4gK",
-	"5DDUoMeTOgSBGZgXw4g8IiLxRyNGgxWDFoOxDQS01hCoExkjiVr9QyzEgu37ciAArwO6qw4WcdrO7a70",
-	"TFCC59lspfxRMO/m+a+geaFDaSrPTxQRjY/DunMtIB7FroAuPIzG+4WmDrzm1JHf1U/Zo6fsUU32yG+Q",
-	"Vzjeh0oglfc+Yt09JY82TB45gCAenuf1VRd5qQuySR450IhGkNlI8bSKeCV0oWhODyA6X0V49WYOEqZe",
-	"GzQUst9DppVSWV/FMIfPXcsyb83THq58b6DRzGMGKhfpzXqP+JHugVAr7sK17rdWyIbOxXLx8m35E9FT",
-	"TvHJX3ngnKK8r9h/AI9lnYjTch9nnO7citniQKirByuD1sw3lEQO0BLwDQnxMGmzdxBypJ7cQt0i5XlN",
-	"XA7ANzfoJ/nrhIJwCtYMApVuWhj+sWv5FPt5kqVfNfZjN2IoRu1P8zIUtuwDlWbUdqD8DOCFnMB50Uym",
-	"Fn4LGe47QlKHpNlmMYiz2FW6OpgCzEB0HMYM4EVIBVGTqCu1AoRg82eppoBZBUIyUxrgFQHR1EN+34oZ",
-	"Gv4enpxbWKNKscYcrAVgbRbE/8tZgvgbFmnFfsEj9KWgWPqztKWM07Ewu3ZFEb12Z0rltkdoTKG2kLU+",
-	"IEF/YnFDR+XOtT+6yXewCLNPPS3ffXjtqQnmr9IE44Cj11Dty4s2yFHZ/f1WzFbqhzF6CvCsqijuRudV",
-	"yYkKjW6Jq20gGCIjmBC8FXtojE0w0zWqMuO6uCbUbqcmbdAt6DVxGFaZGHjWCdt2vyB9sJkqfUodfPuy",
-	"7SeuC6QMe4rErxKIuVO395My0dJQhzuYTjC08Yh/0CI5K2KCqAaQLs5GqZwUwEJVTBXBktf2fbhDfN9A",
-	"wnqW6kOba/dq3XgSC99byHT9c/pFoqT/FLPl4dFJkhY7AnClG0OkIa51pVCUGBosgHWhkKfE4kJUwawj",
-	"JsUUWMrSXBenjGs24DlWinCqfnCUPcgvhMD5lZJRi2TR59KR3OS22IEDaJ8s2oyAOAOcccJljLAIXmgq",
-	"dqBn+CaRhFmP0XWMQAUmALe22S8DT8UxRb5OR22UZYj/l45EhNi22PWRG1FKE9WVlLaUiGGMEK6IFU7E",
-	"XETL5vKbCOeBKPkO0QjR9SzeYE3jcX0Q2mOJr21vEU/26kWMv9jXr36LJT77ZyqT9e8ye36N4U2Kvlrn",
-	"hstU9te4/IMs0uy7LPn0u2zdWH/1xoXxfpRdT9H+JzPg61Z6AvqDsELVGgJEu1CXNDU3PHKBJzU/Nir2",
-	"j47JEi5s7gKxVGklfrQKMDrSwTgGM23kJONIQeTKdGQJIL3NzNx1JShHS6oEkOSYiNUCGCW008HAhI33",
-	"WhYFYnUFsnlFgLhQGKSwUwMVr5EWQD6DOhvsAbAvutJymeCLLQJzZBtBlWUxAOhr3h9ag0PzmSVWU8Bx",
-	"5NMUcZ8GZ+ST5xeJYK7t+7oS8eAxYEIAw8S/599ApotkynEVSjW1rOD4Y8y24veTIt4m9GB8PrJIGHvF",
-	"og1DUmMrxhBGvG2sKEclnIlB0ZVqYpYh+EikhuKFsX60JW10BC/wbBqXpAYWyJdHng0HnwBMbKkGFgWA",
-	"N7Zf02aXBS+E7spUsp4opkJIS7AAESTgM0AaMBoTIH6D1QRMHWAuuSy97fdVA5akg4HIhSzobRon1Hf2",
-	"BlUNAUcj1QDAbpjOtSUhCakUU55h7bNjDUNAb3y/5UAh9GVaRdxCwI0L9Fn8RgHW9kDlNwqh238Efkpc",
-	"XCJqnaciKMHWEPsAvLYrYcBEEY7VbnMfNlIAc+5ieDSrU46kHjTZufBfAza4FtmdsITcP5nhj1WWWYx7",
-	"iPGFxIGW8YKnhUswRmwyNoc0Nr9eYqzSsmsgn10MPCnQ+yVP/TECnhE84V15o+BoYySzzzWRkVNhuKNv",
-	"Ad45CILuXJrvRXvXY/KjpupAg/IuyO0dXeSCj0oI/fZoT4wZ53HvoFY7LU7Ln0Kcf0T5MhJcei6Mt+ZQ",
-	"wWvgW836pgm+Cr/STAx+mpFoHSDlAo4m6rADflONn4f8SNRDT+ScwGH/E9fFDnzpzvkbwAFkvVxNtZGd",
-	"ibKbBT6KcNtjqIKPkawVhkcCNvb07LSlzVvinlK3I57fxox3Jf5Fv6LfOlhGb8477C7rTlk2d9gH+55s",
-	"tMTRCGXrQiaOVYIe/lY61heiypl1UHxSiFsPJwXV7W+VsIy3oxAnFhmxgNEwU9NsxrbK1FHbxLliPFXN",
-	"prDb+K2QXblVS3gYcARsI3V2mdWXTpA56CJHLi0cX2i9OZHtdkGKY1RZYl6MP15T0VG8Tfv6aH8PuXiE",
-	"p+JCRetZVW+I97LPJ8g9Sh4iZCInhX2tA5rG849Z/KhMUtGV1YF0SFmazWh5AUHxWkT9vLEzkZZ1bceT",
-	"7gM+r5U8Ka7RiTh/s5I/BY83HucaDXp403oOJ94D+MDrNBt6MbP6SzR5k1/I4aMvW8/Zq9w0J42rI/G/",
-	"rjCWS7y4PBouZ78MYMcVs7FodVrIQdA4reWRrniZk4mrXv/W+Fm/VR3dM1BPSE8aAxG7MylRWKdIrmnN",
-	"5XZTYNuaRQEKBNrlyKAP82SJH9tPyS2L2LDCHKAf8hYF4/fj9P6I8j705gK31wr5ebfXen6P7Pga23en",
-	"hzFeFGAPX1H3AYzZ/Whvb88iNc7jNYPPbE4ZGUMdS8kSGOmua8kRM4egAI6eqSvhMdKyornQMClqT1Xq",
-	"CaW4D0xvxTgtevdwV49FfxeZWn4CohbjDYKJ6gYERqrR/FD0gLS4lhYnDysDXF1eXyVCI3G0MfRiHjRm",
-	"DBylLvFRmCtofchZMqOPACjCYTIUU2X5ZvEVW3EqwZS65vkN8O2YgZ/hk5CAkd8JTy90EjiBmtD4ETDC",
-	"XXLwoiv9RZa84NSuKLrf+taRZdGnTiT6G+gPrlSlWJk4M7fmHde2wZTqKjwFrx0DriJ1oUJcpbkiERbq",
-	"FZRC/FmqEnmaL9fn7rPWrkqsufURKhPX/IqNxl+n3M+yzG4Tc1JAjNy3wvDBqgZXjoPTN37D1gSM8BIT",
-	"TF+magbe+FrJQZb2i2+7KvA1z+9SeUMFY99RQSAoy5GR2AQOQFGo0BSCw1lnCcEflhcGoi0D9PTSgzo9",
-	"hkHzRvTTBJoE0ArgmpXVP4WqiXUKA4lRBTGR4ocUsB9CMJ4Qs83Tk46NWGZcawfAhPhNjt+Hgsj4jyC9",
-	"ADSdOowuG1VLLpEnly+TaWJDeMCuSGHSACBinoFzzsQx1k1U4p509lcuRiJJBSFZ6hHPMqGtWUylDl3Z",
-	"U8UQH3ewt+e5OOY7lVMgCRRAMk0fZCybGwE0vV3ZlQDeBfwbA7dYjrFKenzeDnMc+ti/YSlhrY1GwdkR",
-	"PNURfNlqDRdCxumbqrwYuqBeoYjPfGZ+op5tpTIP1oUfRKiYaiQwOGSZvCNX8IHjx+uw76I4dW0hJR5E",
-	"W25qA+vQFm6sYrO/YG8gInuJKtwBIGYQEeM6gEbf3aktkoDDlkrY9a372Da9GYBKrWYYvPVHPNCDvRll",
-	"acromq9mVBUCSPd4mkJQTcLKXAcBs3EQjwGGCYdy7Xl5ZfUuHc8NJpZU1MazUmeEfbQbNNzKN6KA8Mp0",
-	"OPPosF6yPEVZXJTlq5g134N98hblGKpKXt2daxgpGK1ZZqOQj/po9skFPT/0jUE3xOjbx2yQykQTwoex",
-	"XrAikKyXRAndcXlTyIZEltyDihcs7lIYdDCqLch3g467UZCv7qvRSMkIVX4Y9SETxfJ3DJBukyhvgRPR",
-	"5bqLoRidOjj9ohIuAsX8I5QwxP8e0ohDri20ssAKpReOEHA7hjCFzYNhIcT+3p6N89q0um2P9Bz72Cki",
-	"fXWAiz5gueSUW1JRNZUdt7OKUkOJyl1ZCdaCQGcJWRODMkA2jhgZ86WaRnXvhkRc0BdwPYDGACTUVjaD",
-	"PNECeR5ZptQtJUrJik1eQc4zdlhW7FIF7NRkQWE0h0w/NSnYkOc0VwV0rErVlXPRnQ5BfGLiDWjkzeRj",
-	"TU1sfoupuMO9DhKlhXKhKJs4dsU2MqFEs4RqUpuyNUaN47lmZ5qKCXQYC0SKt9iYkFQoE80x5WMQyges",
-	"7CFCszbVPv9OWXBqGeoDVjtOFW2LlCoWbtPxGLKjJbOZDmnpMKIUgmidNbXTAg1z/HLHLw1NxBDVhDNU",
-	"Z6/ROEiKbRr3ulcUy5aBlK00mC+zH0a8P0ylMNtTE30/fk9os5V2aavTOtg7ONnZO9zZO7zaP+js7XX2",
-	"9v5PK2rhOlVfOknNTBwP9vsv+XOxc5gcH+4c8eOXOy/58eHOXv+IPx/sDQ56+/sEiw4B1/Jwr6bKihBz",
-	"EI00vs/w6A2/tqRKxM5+K8L/OGj9hlbpcBWMIVhUkvybxf6qNz+CNYuSea1vuRwSUpI9RGvdveEcNBqv",
-	"YYgZrVYyV+8XS3wqhP2zYr9/H/07sOFD0+nBA3eLgYe8gbgEdkjlpFNjY38SUwnZJ7GaSpHHtfDjNWDr",
-	"9VU5m6nOX8yb1+hu2IwVGwa3Jrb4dwYV/posgXXaZXg2+s+JyGffHRQ57Ke1UcjDuxZ2pJB8eOpIeepI",
-	"+ZodKWsrtMdEn7oCz9l4QpgVCHNEhDzRsRXvbSocEcnr8zcXVCDu/oZ6LSYnX6fyBkjQSds5pQqI4ZT5",
-	"KaFWRVis6/1LKKYh17bwDtCNKJgEwCp1J/KMj7H2/aPtNCn4rXHFXVLDevFUjhdDRB64yyJU2lgEA/9p",
-	"VSDRmpULZTrmNfvt8AkdG/HSZCtQjqNiOBAtCnwhRFXAtx9ywiusNIeyj9QBAI0iXcmYzatEQSy7Wu0T",
-	"lD23u/KgPTd61kshqlSDI+xq8w/bfkoI/RyqoZBFpTcjqN8s7btSGAi7IeUJLLLQfT4WbAiRroHCNtxb",
-	"qaaa9USBRY5c+nmD1gXG2BnBng9cOMROHsTlNMtS6l+mF6updAxvqWYxzidZYEHaiTjt6Gmn6N1PUy3g",
-	"tXizTUD6l0BkpLIVu/KoXdkntjfKJ9hswCzVrMhTkbTZObwiEeNcwOHpQCyM4+e3u/K4zd757xp15vNH",
-	"9pMHYDtFlVYwMxGrbawr9wz8dorSwqlIkzxmUB1GB9nv1jgdo9UW/Hb+/u6oslMB3WbiMsi1exXea/fr",
-	"NX3kNdxgw3D4xal28diZ22c0XihxT4uo3D4D9/0QpBVlUirXwpmKiI8AJJAG7JsCY20Z1Nt15mx83yHn",
-	"G7xdcwB2X02KNEv/JRIK5W4FeyRVMt5us18CjoHBJMvgYI/N9k+wkc1WsUFumYoNIfpHka82eyWgAx77",
-	"5M2utu0DbsJgmpz+6Dh+Bw3NBxAehUNB+XitA8/lvchjluR8ql2rgDuQ4RSGsxvrvhoLV0DoY9k28Z3b",
-	"xqSPBAGIshkioKUiR5hPs2HhMLmEe82uxGC48a5sD1dhP502QFdamvH3c69wZ8R82g9lNCUIb4PwgHS6",
-	"lUJFPmMZL0TewYm6Fp+GfKIL7DVx/7juza77SmWJmkrzB/iGa2hUiaOuDITxtRXA5jLCwoeulWt4PMmP",
-	"8KeByumIRDXHJmIxpE6uBdkccZtd2NNmttWNUkmHxaAzrzUvUj1IoQ8nsqtwjXv/OhdmbXFkKCeuRwQm",
-	"Zn6qgDJiheVgonlmWbAoO9CVCEWDuRae56llyKIuOizeNJvpJucj6o0pFMsFt9AV2GgnxjquqVU5NTPv",
-	"SwHirrQ2S4naw2wT2Iuu/AVLcW1dCKz/pYCBsprMgcO5hON/IwodQkaQ1cIzrQLgLXNm7CHHpIkXk9YC",
-	"mq8bxR4n3PjUZOl72jItftAdqmiB8cwp/0rB6pIy1D9LBWpvdobHflXfEUPJr9xtUKaxWqVH5Ql4E9yP",
-	"AmTdB9Bd1UKRdR5hb4NnWJNj3Ye4+yCibWzA9Z5wgfdAWoDnYs27L/Gez1HL7NNLoy/We8BHd9vaIYHH",
-	"rCrm6+3LcD+aM77qfRtsYLd1152uxg6lUifEE0jqU4n0U4n0X6ZEmqPN8fDZld3f4f+vjJcKV7ddNCkX",
-	"8MN7CDXEtsGcF6wnsDyDkDOIlwhZagk/A/4QBDegSCJwqboyKAjqeNPNtVWjRxt5e27IS5XAfP6VVLCT",
-	"i4kW0Akd+6KbVBrvri+At06G5YjctZdVmOKgIgcKpUI+OgI7gLAM1J2YcaETidYhFWSXg09dCcUcaUFo",
-	"bhYsBIsdPFobVQqJ8pwidU9cO8AoRJjAimQcIfhkXYnrnhjHCwN+HgJiEWueh6oJPNx01IxQu5lN+wRQ",
-	"++0D1MLKngOX3RNC7ep5czqO60v1aElGnJX7M4C2W2WJrsWc3exYfn16tu/Ntn8iT3tKuP61kYDXFodf",
-	"BAYYBuHTsyDx5kTvmRFW0Pr3j8tf3rGRyG8EYuSyrYsfX7Pnhy9Ptm2OKwPwGgsSJFVhMdQgWD8W/Ypd",
-	"3WbYWhafD3ZA4sZtdtaV+PgiQJAIAHiD1LCvUDbHkTJvpZ7DOltvNJrAJrwepCKzvfWuD4d688pF6Fuc",
-	"DEhUQog/7Mz/7YhJPoLWt6HoSnhsnbEIn7WpUtrMRlwl8AlLugODq6XyxXRBuR74n7b0mlr5yn4FZBvR",
-	"2JxvPGuVtgAcEXj+Og1ppFXe+973B+9CW0+TPmysK8DiMV/45UJeT8VAf9aq3FUYeqzg+9EIKLztxXqf",
-	"eWFP2fcTpSJ1sLlDM57UODSYGthR+U4uikkuI6b5QGAG0kHGYGAD6O8+ImoiyQcMB1GpT2QxEqkLA6Ad",
-	"Z+X+/K7cOtjb36bnAKk2doLbBm7bpmo7gLi+hf7viNLbOEp8OP6ydbC3tx0ZyY8N19CY5jL+NgPZlTYF",
-	"WYrkY/mUbQKDAgvzATzLTsmGoDowb0IgsI6xCCz+vZLZjEo2MH0cMe4qVHhYTmYrhngOuLVjKE8Ba2Ba",
-	"7s81s3Kjik65OqDDDl448Enf0NaVN8os0O7BC/MJlBSPfKlACPuLdQQDqneRQWFaUM2FPfPGoJmvwEFa",
-	"RqhI6coUSijwq11ZhwXFteUIYBlxXcZ8KiPn2l6jNpWKX4hBzHoiU/JGYx8/x0ianbWIaUVd91NFAJoa",
-	"KqyGqfkueBl8wYA4YSzCLqJeFuwmvaMtCAt0GrTZeeYZt/+6kiKEqWRjnhdpf5JxAhF26XCKDBCLJJG3",
-	"QyB1VWJHrUYCzT0EfNLOorO9e1hj5NAlzFRyfSsSM8haW2+yYfgBkkZ9sYbBh7LkF5nNHsU8rM+Lr5eT",
-	"fj/ZoKIab/qr2Xaw7+YQ0sA3+qJm3vop5686bQFNplVaXzwd/JTD/do53L+gVf5+UjxlgBFqKYfSegtT",
-	"Cece4BCgq/jREsS7Lt23mA1jUsKXKPfU5YJnI5BLH87ftJv76F67V33HNP92Es6KgveHo/VpgBofsLD5",
-	"irurnzqwnhICX7cDC/EvbJWBx2oLpZwTFTWCzv7ty+cJ1pequ79P0mRhGc5VMBu+5aVUe1EiJ6ZwPa/w",
-	"XPgkg/HpPsgJIOeG7QPQpkMVMxE2XQT9IRaxJOh9COp0oGfBDtK63ADLA3KFwBFKgDeOa2EeYfBg78i4",
-	"5lORZR3bAqTtV3nHMkiMIHBMGLuAwAImPsKPrC9TMWO0W+qpUuX7iUZ/FzL1DWzvkHIJWog2Fao+dPuF",
-	"pOrqXfwfVuMsCVv4f2sIQZekbtm4xemTasqUjDy0uxRTC57ZKA1dL96IJwI6Nl2ItaeSWVdCJSUUT55a",
-	"4LSiFGOzl1ZTv212FrTYkBGOjV+x9bipbZaywTm25ikVOam7F6Qq7fBB5JIQZ4WCQkXwOTC47FG0eBAl",
-	"9trbA7RZFdKpIFrNNctQuaFrk7Ko74VS1yMuZ9fu6XE1tQrwXRqBSbgmfTfin9zOpq5o6sqhX6+BW8y2",
-	"RpcWrivNI+HvoIkoNA81rlhouoEOOqX3nw923ikp8PYOexYTrqsdwGiiC0aQYW4JZqKo02H494112J8i",
-	"rirrAF1rThrVBytwPi0pgsPF0zwNE+9GVt6NVgnc0Wsux6K/XvyufONfI2R7XpQlAyUOgkzWU8C2btJS",
-	"P2dh1o97STn9iwRtnwqk9S7GYMLQ5ROg2TdoIeMylXS/uq99vDAUoLVYCnCmte3EDqFKRnxmzNF5rLOO",
-	"Te06eH0PNKHLSBOnXenw7dv0YNfEA5ANUDIBdP3FVFWScQQ1j+9CSwg6rskUdgl2Z7ti6KMrB6lM2p6e",
-	"1UjCnpoQvasuuEw0o8Z0j5uAwAupQzZYA5gNJnntSPJmUGvrwqb91XDBtN4EF8zdtQwXDHBonsLST2Hp",
-	"rwwMRiIlyLXBL7XJNtizj4kNhh6Y9gVcRlYOuUyMo2MEK3HrUBwBa78A74ggm6h4iOCxOZamIbl6WiBn",
-	"vC2+0lh67uCOvDIhlXGX6rSXZmkxK6E90ZsIhcliPHGPm9SAJkX6BdFpyig4rs6vBg4nRCByOoQY+hw2",
-	"kA0ApBAoR9Z2NeqlkgrnBhj7BgfRdWsSBLjKLMk4YesgYLiF4qFhA7T7MM0SnCoz8hDrxmv1AI+nKxGQ",
-	"x38Q/tEx+uP3gS7OlRo5zsMgCo8P7qWW5Jq6ds+LsGottCbst2JRIrp0MIwEhkFo/GoiC9eiW9vEGir6",
-	"VavKAE4JbAmNjNHE+iEki1P9Bsv7YgTqmgiqeMRlKEMqWaStrrQ1gRbrDbd8ByI9UCehzV6KCWYmLcJg",
-	"0EjdCXopMgUQ3tPUVhgCEh9UcGa8LwIQn2qTrJC0VpU5QupnVnuG0MKimtWOIzCEnotBWv10s2gE0lbm",
-	"+YHXYlzqzL3XbNGD4xPPgo+Ie6cIsK4wIFkNwVXYIhci1uj1zayf/WyvEz76wgA3g0mWrWr/oDT+0dzx",
-	"OWqNUpmO+Jo3/0w3gRGlxquCudjbL/GetW2wxwRiWXMeNp6BTb99QVmd1mFZ3ROwyvcZ32nY6+Nc9TIx",
-	"qu0II233FpTd0g38Hp90VroJ9iRIx/WeQiIVtrZ/lNEpP0Fd7arPeW3tPrpt9XNFD2g6V/MKv1anlxS5",
-	"NV3ZVtWQ2IYnNCrbrlxF2wI5MujubaPlvu0mJX/Kfybkv++oIBIksbWg1nLDVo3JQX2O1ivB4vAy+GsZ",
-	"S3gpigpuWgeVGjgvU5ELZ4QT1yQoQ43V8bDnyUB0tI8O2dGmhY2YjapM5xDic6RX1LSRi4XQLRsYd08F",
-	"MX9SzZUClMs6OoLAXx5CPbz3JyJA7c4XnIeakxAK86fioJWKg8zZuY9QjZZkMcLYQFVYgmtrGxxLWYxV",
-	"wdhdOsHItqgrxSfeL7IZI48YuZapCD0BnNmadENazOcZamQiguZsIBAfITS/mXu0HkooouZMZI/3b1e/",
-	"x/lwD+qL/blRcJ7U0veHaKO/eKZgRf6lB8O0WWgBd7BYUDvUG4B9rKDeAGnroCuhUC8GevV4nKu71EwO",
-	"cHOF5AY+BwB1jHNx9Vq8HNYMl+NhyVfFyyEiT3oMctAbzQEI9KTjTksUu2CyIxfnFOoJi6GYoU2DmDnE",
-	"3FlCKXe+sFRQXmlMd5Dbq8bWwwC6heRcMYrOKkH0rrxvFD3VS0LotsCzHnvIAb0sgCAKIYbYUoShx49X",
-	"f01AIqTOKBdJXo4Ai4AyghEQ/o7HIrf4pogD4Xmcoecm4bM6gCKiuAhPHoZ6+adWR06yDKLfrc7BkY9i",
-	"hRe3Ogcn5lstFGur0zo4IpyiEb9101z6gJ+JNagSHDJ7yWJawAas7j+zhbBqGtMcSoq6b3LHheLen9c2",
-	"Xh4RbGldk+1hY+BPaEt/Wnf+wULID+Hen62ldZpDvu0nBKonBKp6BKpHDgrvYtRpYd1mEMeFSpbKLvdR",
-	"EF5L8YRoVcaihLIUeGG51BOMVIp+QWsDNKS4eo6phOIAMYLiTd5I2rYAjjIiJes+zeP6zFeIQBuRRU0i",
-	"8zjVbCiypCtTacG3qHYEgnuO6RP6n5CXt6mKE+IWEBj8niEBzt+bKVi7wDK4aWF9JezZp+rKp5jJV2/6",
-	"r8vk/mCj/avK9i8JEOyCKesqkd3f4f9/XqpMAl2i65WJpWmFB5bYFiPogSzL0ZjpoZoaL7wWFN5d2Ppy",
-	"EWrzug3qd2CUDa6LmbmKRHtyPJ6ET2PANqTT5HiSvmVxs/xiOE9X4lPR3OH+mnuZUv50Rtgh8I8fdIk1",
-	"FGJwVLjj+83n+tQ71EwtVSIipvksCsvME0DNNEc5mWS2rRzqlMu1xl7WYdUxRRqhgAIbjcRoXMzMfwOL",
-	"EDLouICFpZyN4SojL66ufgr6yoFNGFuuzbetxyAKlyY5T2UqbxrpQKvUn/VYmKHU/Yb7tv/U6sAi4uTi",
-	"W29M/iZmCn28p1bkvxZX00PhRT4x9zUbFH/nd6JWq5ICrPT9rGNnLI9YURfyDsDR8IxiDA/fe3ZJODWT",
-	"sVHe+9He3l4Vsg1RH21vyoxl6R3R2lnLQQ0wzGVR0im8RFA62FsF0CvG3EAUma68lWoqLWs/Z0PB86In",
-	"eEFPZqm8E7JQOYBiKyk6ts1NSErWIqJKKm8gHmVe1JsUlb9YOB/XJ6a7Ejj9CgUfElDG+1E6oJu79A7G",
-	"r6YQncuwbJXWBPNW2DkN30GE0ghtL2ozl3Dr5vCYD4K+wm/owpXgKy/wYzfArfR3PkIubYOPWEu7zt85",
-	"p2axhICPhN3/91OyT0rQwsA9wWM8mossBdWM9wMZ9MCwGMNUG7G9DBYjHWlX1o49tkHOZagyUBZDkSWO",
-	"5MK3exCrRFTOYDhFHbicHdvWyYuYFdDhjC8wD04LLC+FRsqRkEVEtaa6AKj6dJD26d2g6E9D7gZU/eEj",
-	"FTwyYqnsShgmJHvgmbLm3VEZ1xOe12Zn0n4d0MUCp6w22odn8AbAYpPU8mnG3LEAJ/ilqQxnE/W0C8fa",
-	"B+kx7wts8P1l4P9cSi1B7zjGGKdV8BKsDKO6KazJkGoKeSCbGcsZEmqJxGaT6MPh8q4kI8rnlGjbVNaP",
-	"9oOaSh9YJoAS6YFSJklasCLnadZQ7vt32pPrKly6z3NPrnxH8Z2hh9B3v5VFPlszw1Vz68I8Fx2Dp0zX",
-	"U7D5a2nSy6GaIh8QKCgnswNtakXOvC4lSfcgmCLNangkRr1FaP9GDetJLxCyUMyKxEUcEDIq4dtyAQPd",
-	"22YXgKWBdblqJDzuRVAk0ZWFgkZR6BERmAfLfwCA0UF6M0FpbfvcALpqwM7en7NbMfOkSnyksDR01FRn",
-	"8DN99HdcZIBTsKYILt20UPjStnoSvk/C96uWGYzcSbcC1579eYFr9+wXEbi7v5NkXKn5GPwNuLHNziUb",
-	"qLwvEGUJC57JpD9mGuK3mozpwgtvgKBmuuCzOsQe415c82SUyrAKn8z4sJUeSvJ7VAPmaBmNYhulsrmx",
-	"GCf9qbP4L5ho+Inr4sys/lP/7QpC6YrfCsbtofxBowHFp9B7sbqIWt6LC88tqkJgyjWZbmWbrbY4aMND",
-	"ez54p6SgA/sA1ozIdXOWsGLPrG3LNCVGSdjep6bocMVD+rNK0kH6JHW+y8bRkT1jX9Q8Wa5GcRiXKDYW",
-	"FBURJqW3TxhwKyN/XYrQjq4aHWQSUCW32UfbgukFVQrJtSgE7zdyrhCyzd4pJMzoD0X/Vs8LNmwX6fgn",
-	"OgaNKTEkUQLuo6ViIBIHvAioF3rCLQi4mBSetX9LC836kzwXsqCWUTCkVjPHHsDcwsDtMntrPNlUbv8p",
-	"OCFsgmFFfbAe1W54zyMkI7+mJsONZ7awOR3feknU152pr4MC+FQP9edwU57yzo9lEv1Hehf4RhRc3sQt",
-	"ag6+QGJwhY6+cnZxnn1hjpagNsy8YSfbZpQE5mXvh1yLx2MxuBzz/hqPf8+NrbT69VAPt/rlH8HIWuPx",
-	"ShY8lfo7ZW146il8cqf/4sH+MclbqzBQ/s6rC9ytj8rVUG62+UFTfVAThn8/8KPNDZ0QxhPrZ4iiAfHv",
-	"2jzLFOy91+dvLtARfcbO2LNnuVLFs2dQpRr304TAk9JKFzeW9nQswl5J16nc9/dAvDDnsvBdO2UQH8Zi",
-	"dSfyjI9j52nTDzrw+5WDb4EXR2w6VFArO+S2dEeKtv0GqEyyHzEGLXIhBvglIoVHxuMSw8IWApaYK3/Q",
-	"TBc5L8TNjPWHSmmht8030WxsgU8P/BSwJOYT7AzA/dtYbCyHIk8LHeIRO6KlMaAZnckZS8TYuFWaEUoO",
-	"crzhg7BgOSw203wkzPs85qBluwiIN3wteY9jqENoRxDVwQpqRLapAnFZBEXeiJ9IYQ17H+5MSxRy5rE6",
-	"BghVReuZalc5baYAckj0C9R8wUJa2ClaZs8P0mZnRVdCsdzB8Ym3r7gbN7RxmbHC+9flKbBTmIubVMlw",
-	"/lKNBQSWxVoLRheFEFb4U+w26//P3rc1t21rbf8VjG5q72Ftx1+nF8pV0jS7nm93v91Os3tRZSxIhC2O",
-	"SUAlKLN6M/7v72CthQMpUhLlg+SYV4lt4kAQWFjH56G9L6sJCAkCWc2U0f3ejSQmz80gfR26DOhAIr8q",
-	"LkkBULBgW5w0vAa9poas8RsnFRCPK5G64GmKbCWOEHzG70IYLJc1aJ1oAJnm1sR6jiCDzrwDkLlSCmCw",
-	"zFAiR4mCw3rRW3jKTCNMnYc/i/g4WimnY0fWk5caK4gJqRY3sHmvcyGOW6vt2JGS6XIkic+GUkZUygCr",
-	"ChAogv5MP/DkFYCM0yz9Abf4FOY5kpqJklc27XDMjm7F3MUyCUM8yczjwP56pXmR6OvE3FZjdpQU5JUz",
-	"H+EahHKhGJdUmkgyJLIC6ioFCXWVC7PVYbiKqEL0ruORhO+FR/EqI6zvsaX0rSHv4UYlqYRk6aVIU3+E",
-	"Qw5iPMuJZmOpiiv4CXHylErNucxpu3MsuqwLFRBssP/rxY0R4wjD6ypBzfqvINSZsWB78ZSlgt8JPZJ2",
-	"XyAeazvZyE41knsiDzFSjNhqt9DE0XX6ntrcRwM4ip0a/wQtwC0Jp7xT40tqY5orVXRraxoY7Ytyn3/q",
-	"PPVPlZb30eDux07t//tjZyvmKVlPOn0799W2X/anKvdEuqee8KTFiadUumfbcAcQOMTF2hL8Dek+EGkg",
-	"MDSl/f+W3fi2j8Ub4owRp29HgYpOSnVeYdcKVWinJRGDAjdabm5xDqYIjpnxJbuVqhzJo+BqdKQgL5JF",
-	"BjSe3809vG0X732L+2hAptu2jf+HHjdWtFLpz1ad27b9b5VG99EAVAxn4nfo5T+Vhk/DX9NISMPJuq3b",
-	"vEfOLj6ubF1jMkgFGjDpp6Q+jWRFSz6qa9PHaJinS6YXRiXUgU581KJJV4euq+x2DKfg0+OrurM5IqGO",
-	"DXMBtXmyBJsFdWnm9WtYq1VlGxMDWlRNd2pB5xxJZwce1VXPY1QZg/vqUhT58nsCmN3gJVQqFfEHVdrL",
-	"4GARIl9rSb1j/pmj/r+dP2+74M/pV/PP2qTbfyaNvjtwUxDIOZ0oldtf0B3V5t+Lgzxe0+lbLDHPhRb5",
-	"HQGk3ygbpN/IJuSr58KSSKgs9CSwVaTuRtMXe0Nru+EQaxYrxzXEHpdqaCfTrs8Hfg1MQ2ZrENGQ+Wi4",
-	"LbdXiezuvbQtH0Ub+KnxyHn6oSisZa2cIZ6ai6z1PqydWsCnAjy7UZ9R3YnRaJfLItqAxuiypoBniE35",
-	"nE+Top1uqDGPekekr0cPFO/mpujkXNrNrdSJ//V54CN7wqE+0H3IeeOdhN2zZIybKTwa1dBavHJgDzrx",
-	"Ecax/ZW/YccRkQydhCq2ezDwFdlfeYKS4Fc3lVZgJxMZEf7Cv1wzGdFItrMRsc5kROP6u4QuLwjs+oAf",
-	"zwFhKuVTo42YFS9nKhVDBOnAOEytQxuYY/yGJ65ACCYV2DORc7oVwG9kuwrnMuMu8p0KvUqZFHmI+WrA",
-	"08/Lxi25Zqm5Yj3eZ6EA8d6GYivtEw0M/okMugixlM2MbN25ZEqaj1ZSDI5IcUz7cbAZUD+7VvlIljRE",
-	"mEkhVcmUfMvKAAnfVVm+CyCdQyB9cIEgSNyRTeiAH8fHEFcHD5Gj75cOaYzC+kcrzEnHay1GLNRft8y6",
-	"SNKU8kwqqii8AHHtVKOs2O1ImvUKthGbqjtIi8SVgCbRehNU0Kycx2mtYymySD3eZcsaY6f2xQNyLRsM",
-	"VXlTJDVqSzKAnkbSrSH0ZdMvAJkmCNCr3AXZ7aCIRzD24sRb5RsosEaynQOLHZW1feX8Z/h4xGQwmeMO",
-	"nFk7Kaz75MCis1LlkHoP0qJ0JwnXPRUFy0UquDkptNdzoQs6lS0kWF66mdsW2ER5Hg+iQSkmgy9t9FZw",
-	"YVQn9YuZg1oU7hbIVE4wiegX8YLKpt8YaYrZNZhj0DQ/GomMIRvldJp7gEjiWUogRUb6JC14vKlz19Gf",
-	"A7EYRIOFHnyhEfz1UR3mUng6FICu0snfhRAOAEW4pIXmAcN+//w6ANCrwfANEIlx2ACDf4uiVPkti8Vd",
-	"MhUIumSGqj32L8VjNuEpl1Ozke9x5jZDrDpry1lk/7pKnGaOPeglcLGFc89EwWNegCWCmov5XyGyucqh",
-	"d7lI03uKmlteNR+7zPjfVdI0ZFbz8xx8NGvwMYHM1q6GzxOyle0tjH34RGV9AHmPAeTHjBCzQwgQdw/t",
-	"Xnox6gK8KMsvurhjL4Mmj0MNx1qVxkpEFFXIrpHHkVwfelyrCFdU4IBbfiRfMA3dDpsNNeJfSZfedqd8",
-	"rLa6jwZJleNuy37qzHiPJhQaaGVRFcbtAPmezk5vMLPcFvJbN5AxiXfgox5hEToduWHdRnEbqyf+25r4",
-	"7+liwqfXuRCtxYGW6w5cJIkMrOPJkunkf5FsebK0ZMfjpBAZeWLA5HIZHzrCLH6uKZGZQ3XHlEs2Cej/",
-	"IE8fs4gZZhHboCsS9uLmemspBSv1EJAnEmSFA0asCkByYaOCBDQNTkZyTEsNbiA+scni4DWi91QSMQ6g",
-	"6qsFQdV8jo9mGVfMx3rxWLoMl2TdNBNtp+lR2KUKn6D73iHh+ox2cxusGPSUPkJiZzA8P4sGYD79tRCA",
-	"/ip5JsweCjXy7WVQ0Oj+dVUZuq/fQWT7Js3Q6XTk0Pay9Ya4afqCwz4Os2doV79BDzYas+XlB2V+a2rj",
-	"lbkLssA95UsDq/XxFqKlvSb+nzjUK0ZfhRXoWI0dtllbjI1fsheOvXDcO8MrbkUq96wq7iQEVqUkbd+D",
-	"FpOnX62UW5tJ+m9RMqzrhHAshucc8LXPHvKJlBFbSIiZWrc8jGer8JDp+32gMZuOXcyRQmPFTCQ21Lo+",
-	"ARO+QZ+F+dKYb/qMwG0wVvHkONED2QMd5M/mDEE3ACQHgsGdaKf+DNn4H2hM+wepQHyN7bzbiXxsyFWU",
-	"fNtpMV01mDbnHCxSD7ja6yRPmzhXkwqHq5BsBWiFWJit8Kz/EoRgYoUSeVECwBB06NEvjsb/GB9HRP3s",
-	"9BTKRkAWZs3GQeYd4AJgWtL4ZCTfUUrb+dkbcJWfn535jBZceaycY1RI95YlNbe7hXplqeC51DiLpHCk",
-	"kUHB2EhiZwS6Qu9giaCClC8JmXlSWWVKxuxGFJTF0+4fXAFW3V1Avxze5v3Jftwaz1mJviM46f5WqIcm",
-	"7XX1bwzzEyVy17t4Y1wPCobXI33iI/UiZLCgrV8X7HV8IGsAAW10cP4HR37Fzk1YgY7OzbDNWucmfrXe",
-	"udkbEnt1bv5lT7mVWHTsVyUWbdinJZXCQU6/wr9rXZIfg/IHdFggFgMVQbhikz/qZK6YGoWlDTU6A/++",
-	"V7GQiQjz2KH3kUxIHSckwu+0r3xQpRT5+Niz/GLyHSTPI89BFcSw3aUJ36B3Z/Yq0rdZ4PwXbe9tRc5m",
-	"DyYe/UaVJyki69eMupU721P4UFXDaIRbqRpd1Yw2GwtW40EeyP48vzJvYtcj+Sw+RJiEL8XdxNuEQoBo",
-	"m6ZqIYtE3qySueP9T347QrsApxYi46bGfqFqxUKzYLiRrFM+6bmYbqZ8eod9solIg1QbkE+JZhw2nYiH",
-	"YVvIER9JXvIl1lQFf+NxLGJm3i61GFslwPdiLdhmZihYJwt843mhRrKFGOodrSzGaWWTKsO0KDTbrBtF",
-	"yD9F5alQexiAdFdcojMem16HlTrX8JHviAzfzEazKVRW22xoldsqNAseFAau25Q9elu3Ubhmb3605jUv",
-	"WKZ00Q3VuaZfNlZJYhUwLjEUHNviramai6F/D8SsFgX+V5Qtvt3ddMcXwZm1/U0K1FfR1h5O24bkU9d7",
-	"+OmItvajOlAeNxgu5cF7sfe0Rr0L+xXZZweLrFivMHo1Wcui2N2QbHc/5YKnmT79Cv/et3rdf7H4gDYc",
-	"7bzv0JClyZ0rraEyPVsAgkQMkYcYhD8oLbDgQ/w9NxeIBRZxoeKlUWBGUsiYcDeSAjFDzHCQmyN5Rjwo",
-	"oEsRPKufoHkIotrAgKJaUncuTYcPt3ln2xTJ4VjbC2X7fKNQNnqmqHyFk94x9eoM2SLcCRz3QSAfbKJJ",
-	"k4hwJ+V5bFvYzBvd4VV5dOrmuDYe2CKUwqjf54sPUVhWh7IHhAuCvECCbmNY0K9h1xWyLTuS+31T5HV2",
-	"DToT2NUarg0t+q3cRxd7ebzP6OI0EBbfnBA+/bpI4i4xSi+anbtKZQLyucH7Z6EgpCh56sAjFjIGMmfv",
-	"CYTnJONFwaezTMiCYNtSwPtWciQxUdB6kj5ffEAuOM1iYdo4+rw0RTZ4i2anTddjfMh+p/EQVVlwd8Fu",
-	"ZEfnZz8AhkDk4qOkoBZKoVqLOmpE948uLJU8Eclb7di8+00OYGZH52fnx0ap/XzxoUL8dCtVKc3tFBBE",
-	"XRQAajIRI5mLOVrhDRqtkLFLLt1rOPW843Vi1rCG6eQ3j7om6wM+WwjehFsCgGzMX4Zvzs9+6ACyZNfq",
-	"ZxkDm9PqNXOBlgWoCpGF9CMyhsrW8tvqYd4RdAr10eg+Gv3YHgS+pIiGP1hua3e+rjaHqIPM9dwFgQAA",
-	"SF1XzXY6XEaC/r8zFvOltrV0gPQIAk4RUwEI+DLRojGCvbPse+Q6nLusg2q8k1rc5hYIa7j7epxe0X26",
-	"CPrUn7XD1nS3r8f5fPGhPfL+K78V1ZocG3qvR9QhSg6hc9QYQME1fxqyxCqtRtghFnVRpJ9QRxyHyMTQ",
-	"LQS9R1KrTEBpDYhAG38HsXnCfoZCIKtE30DvEDFFXZji2rXArH2FK+hkXIEsxX6bg607C9gXEW/tJLYx",
-	"CNpdcj9Z8HT/l86LiqMewHKVXLOMx6KPp74gEqUNzG/eorSh1JcWhX0NOoy5zPHelqJ8iDLTMcJ6CvHO",
-	"5fdTJa+TPPMI3M/m9osGc6UbURKFZJ5U/PysGlah2BLllgEAqzampJG2M0dalwuWKu/7KkyXiVwUAjIF",
-	"sXuqygriu6AWoXeLIFD4jZCF84ndKCkii89fGjNW+dhyMhXeT1jMxPKE/U5oDmaFLdpKmlL4B4a9CexP",
-	"H4SmHEOpyrfOw0dBIqTOm6kSKp4zLpeBS46t88jRPH6G774zJfqXbyRC/VDPWH8PvRrYWDw3PlHWiyP4",
-	"lT2z5oya47yl5EZxfEKncp3gBmLQ9YFnfKRWiLptuekn7L9zuSmfiPSTSMW0UPmrDCrDwnWMJ4dt1oaS",
-	"8ZP2ceRe8O01jqytcLAyjaTFqkCjDfsYVaptqqGtOeEsVwuoMYlVRkxj5SyZzsJqDaI0WopiCFqXumYX",
-	"v939gHqj+/nHEJC7kTe5Rtju61IrzO4hJVONajxgZArqG8Dilkta4JHkGmIRDoDa1tZi2mKjQgerAd9j",
-	"Z3Vus3C9iEU2VyA8/r9YPtCvlfLJdlIVv3RXuepabeHUevNUU+866Vat1fxxX8nuwVf/Hjymy3ZmVds2",
-	"aOOa9H6ep/bzGJHpuFkOOF3eb46Q3eOVmBBwgBnHM93hMt3o1MHnTr/Cv2szojBLQ9tJrLky1zJBJqlg",
-	"uVIFsZcboycks0yKZrZ/BFjDkcexuOaLtADot0SyhRaM65FMlbxBx712NyVeuni5AoEn0Wm3Izjsdh/2",
-	"CA6HIOl2oBlKuvBQwd54RBqqy/aDUNjtDv5CjEVVS2j9MQhYovoEoi5wFjuK02iDI2UleriS3rObkHnk",
-	"3J79aKR9Pk/vcHjafJ6up/pZ0nhgEs9BTr83cvgGra+RWjopWDuldAeK6F1l6P44ovF7TESdqDhTxFMc",
-	"7oYmiuVwsyCZb0fJ/IQsvHvybxw+B2+frv5tFOf3/Jjb8mM+sZeiC0+Yd4LuQBQG8+6ZwnqmsN5qeG1M",
-	"YXURdhDMHKEN0VFY7pUtLHBzgaVRilyMZNXtC7C+G7yyPVdYX874GrjCUGk5eLKwB5zJni2s92b2eklX",
-	"trBDV0r2yRdmlIkwsFwNop2wNl4wxHB9dGIw1sYLNpKOGAzF/GMxgz1AGvfUYD01WE8N1qvmvWreQg3W",
-	"9eKtOjQRR3R9AQY948BGE6kLnqawYSMLuYRuS5d4BZVdxpZGYPmhuYdyQffflEvAjC/YTGUCrpWJwGTg",
-	"+GQk32ECM9SvJRKuWGvPu1AfXG9422ISMZssCqz3NwM1suCkiS4u6X0fLO2LWS7EFqVeZriO/slKo0aZ",
-	"Rl/k+bFIe414racud7vLhReWuhBZw2ksZ4pniTuHdyLXdE80nsM/4FRNFkka2+B3Y/LOf6mfB+9vIn7Y",
-	"uMPtgNtvb9+icW/TSvR7+wBBcO/c7uq6v+nHddDXINtRlmthQWCA7GyIf1tMsPLPkqjkKhUayZcSTQ7g",
-	"FnfQHzj8w3V8ket2bc4dij/8y293JlyDZigLWIX+RBwQzNsMOHcU+CT1bSJvOp0J05eYLvKkWIINPBE8",
-	"F/m7RTEbDP/8YmxRPAhoITekl+AxgYAFqk14BmI1BUPcXA2LPB0MB6dg2dLMVroSElRCRDfyiU7AKSRv",
-	"NCsU477i1jIQWpdBotmc584ZO+cFpLhInonBcECuGg1GeD21OCxw05UgDMHWWf+DeU11J/KUz9+yolS2",
-	"GjjjS6Bc8hohj+NcaC3M6/DprFqPNpK19PwIIGGqGfc0ccoIWJ32+1RNb8mzglouRJXC/OjIYfDZsjvk",
-	"xnVLp9JkijCmpgFxxNkVMwvQMO5vplFCcFYzDiiaTC0KNoEJnTBoyFIbK5ym3KyDK+pegrueeOs1lvZx",
-	"fAp0eSPdHeN/ZSl+wp6aPiEdXZiT+WAwFyb4dIZ+JVRSbD4gmN6JkkSTBRitpsFJZawkaxoKqDYh8OcA",
-	"ZaVFkShnQg6ZxSeNEGnE/IdguwA6QbNbIeYw6OeLD2jHlIqVKjdzoQ1ntws3W7q6CK7QfXVucBjhuH+n",
-	"mTFGc+xxJtLYfR4I8yuZLiNnpEDgEBIZWS4KnkgRm1kEy/EuTckn0LwmCjY2bkNzEZq95s5q0M+vIps0",
-	"z/2TmObo0OQQ4ZSx+5i2w3Bh4NMG8/vtgt2KZfPk3NmwrfHAQjEM7DKmcmu6Bn2S6braIzBjLKYz/4ZO",
-	"AFhoNqLPAfQR4LhiUyM3NO70JMMRYWzick0A4NhYpdqIGZ6yWEVUPQue14wG+N0j2odEZPABtCgiAIJL",
-	"bYEr+mMrO4gIRJo/Iz4fg+CwBB0KNxCwooFUg40erNQviS5Uvmw7LeQTjijZf8bncyE1gn8iQIsZA04F",
-	"Z1M1XwJ6KE9wc2qVCUybDQ4B9tg2YKJZvpAykTcRrmmVagQLDkqRpv4N3c0ZjEI35/2X+/8LAAD//w==",
+	"7L2Lc9s21ij+r+DT785sup9okxT1zHTudV677iat6ySb/VrnWiAJWqwpQiUoK9pe/++/wQFAgiQoUbKT",
+	"Znc7nUkticTj4JyD8z6/9QK6XNGUpDnrzX7rkU94uUoI/H22iv9Gtvwvtl4ucbbtzXof4nxB1zmKc4Zy",
+	"ekvSXr93h5M14Y8tSY5DnGP+d5ARnJPwLO/Neq7tjix7YNnuO3s6G9gz2/6p11ePPOPjBjRbzXASB+T/",
+	"yCWcBHTZ6/duSEoynMc07c2cfi/BPklgdes05mOzBV2x3n2/l+Il6c16q3hFkjglvX5vldFfSMAfygle",
+	"WrjX72XkLmYwVs+LRs7ExZ7lk8C2PDf0LDyMxpY9dfxgEHrD0XDc6/fWcdib9fAgdAI7Glpk7LuWh0cT",
+	"axrYvjUM3WjikJEXDODhVbh70/f9HluRgK8/JCzI4pXYWe85wIKhIFmznGSs1++RT6s4I0wNNlaD8ZEk",
+	"BDOaEABeytZLksHwOc7XAKBbsj3X186XzlfOF15bd4JZ/p41F+645VyrBWZ8srMgj+9I7/7+vi8xRKy9",
+	"iidn6JZsUUQzhJE6kr78vCU4a0Ob7uf7uUFZ319Y3eC7BUE4ZRuSoXyBcxTIWeP8D4r4N6CIOrb3e4Lb",
+	"zXoBzu7I9b4hrhUjJUFG8o4feiXOvY5Z3kQ4TqdohW+IjmNxTpasN/v5D2z7z+K/HwFb1mGcv7wjad7E",
+	"mDNAFbSJ8wVa0oygnKKALluQB0c5yXqzdJ0k/R42QHAkF+KTiGZEPQnHYzvTABM8sjxs29Y4GBBrGnqO",
+	"NfTHxI0m2AlGg16f4+eC8udpHAa9fo+uCtTqhSQhOXme4JhjHV3nsNJZb0WyZcw4zlyHJI1JCFi0pDk5",
+	"C8OMMNab9Zype2KfuCeeBz/+uiYsB9CPQ4fYwdC1vMj2LS9wiDXFw7HlRiN/GtrBmAwceIXRdRYAQG7j",
+	"lL95fqGWIvF6Q3yLrOGE175EayCaAGc0qRDNfb+A5m89nCQ04Ej5/PzFJV+rfeLaJ86Jfep6PZ2eSHrH",
+	"t5vRkE+yojS5JBH/QRFWRkO+AgNdaVh96HurjETxp9ckvckXvZnrcWAEfOcXNIkDjkUv4GCANeEdzKQd",
+	"K2wr8APbGmNnYk0i/nI4DTwy9gd46OpYgVexdUu2NcQQXKqJGPR2ByY4dg0TPD+autFgOB77Ay/EIzwI",
+	"yNSdhjaxiTcejB6ABbdkOxMAPS2Fk4/9Xko+5c/XGaNZb9Yj2+/W57/QOPjrd3c/PXeS8O13U4Dp8wVO",
+	"b4iJeOEYhHCxwQwtcUj6CKchoikpv85IQjADsiiIOlCznv14/uLZ2fu/PNvcfPf8hr158aN38fKs19fJ",
+	"fseZ7oFCv0clDKpXT/0pwz0guLodecEkHBJr4I8xJ8/QmhI3skZ46HvBIHSJE1V56h5qUjzyGV2nIYC3",
+	"HZPy7Yo/erHOBcEa4OB0gMOa7WRkchZFRB/LI3+bZwQvG4cOv/URRj6lt0uc3cKR5wuCSKodci8jebad",
+	"Ice27av0KiX8CpjJ169SfhQz9NsVLP2qN7tSi7/q9a9g+fCl2AB8xxcK34mlwnc4h29MUIHfi23DY9rG",
+	"r3r3V2kczpAZAbUFq13uePxHbTsCs2G6lmf5zMXoJA27DkxDsf11iu9wnGA/ETAISY7jBH7iEhgj2R3J",
+	"EFusc4ZCuklP0HOapiTIEb7BcQqndUMRTVGU0SUcHEhtYuUnMGa3XXDMB2g+w3mwqAmDG4pSGhJWIXv+",
+	"8CGSoGeSBENy1xT7JMLzKS2nTbS7EQTAKTSpynquEw58Lr6NsUssTvTWJBrZ1tR3sMuFPQI3geAKzv6H",
+	"nZ2ynteQ9VpvRet2wrrdjKMOfGjkcUbE7xL5e0zT6rSD/XsbtKwnoGkY8xHFCXOkepfhlMF372IYvuV4",
+	"l4QxrjTMes+58hKiynIFonIQIXWNlcA5gYPEDI7xrNjV23UQEBLCtaOg0nuXrUnJ8s4UiOAyrHLm/lEn",
+	"0i6ZfF6Edw9H+OH+cx4WCO/tf9j7OhF+OtqH8KP9ext9MYSXy/3XR3ghRhR3g8kAV9wQfeTTfIFohlKa",
+	"kg73RZXXd0YqEwbVKbNKVQ8buoTBy0+rBKdwTALaFUCc52hD10mIfIJ8eRgFCAxoPR2dFGw8SDBj34sF",
+	"sRynIc5C9fVFcWCrBOcRzbi4J6SF2kDl/IHAxhL/1KunanSLrJG/RTBD89eTigbUjlraaBXUKlZqgGgr",
+	"uoGWRcKYcFT5yNGfrATWFLvlkpFQV/gCGIrzk1Jshr2UQnNjU5U9BQvKSAoSORfJ+POUJtfk0wKvWQ7k",
+	"V8x6nqMFZiilKMoIQX5Cg1uhGMUMJTi74TIzXd8stMXw0QxrsSqLYLfxasXpuP9bY7aM0uUMxDoxX8yQ",
+	"ftb7p6qejXHn5ZwpWjMyQyMP0QiNhsPBCGGh7BKmTfXrmua4nEtyNZwklRk4sm+APZlI55JEa0Z2EE8m",
+	"H6hykMPoQ50p4N51Ash3nRH+YPVsn5sJAC1wGjJE1zkSLzN06roop+jUnSCaJtun6NS1QTPG7JbTGs2q",
+	"VHNZbKNGAXYF0bVTOGO30nNx6roz08Q4I7AyEsLSFiQjJ0CYcQpmoN4pZ3SnlQlLVc514cYo6ep3g9Ix",
+	"FKvQog2rwAZTxapnW4SRmqRAJnUXtCBV8wZQ010KE0h1jh9SgliOt5UpbvgNOIODllaTmdsvyL0K+kL8",
+	"uI5wnDTgHi+V8CDsHMAchPodIhanAUGxsNAklHIQY+CJNTvSx/omTFf5B87SMAqzLcrWKUzEFnRTcb0y",
+	"kkhLDN2kgHLPhSVbLu80sMbjiaM7Msj2u+z8Fxr/j/tpgT/YebD8O/vpw6t//vSPN3H0Y6++srcwZWVh",
+	"39N8Eac3aMmFkBZd9CMn+nWaA9gN8Ld1+H88bHXS7H6W5zhYLFts4JoZjaYELXGwiFPC+SprMYTDcLtd",
+	"JxnByRJ0hwivk7wQ5YeRE0zxmFiDcDiwPDycWlM8HFh24OFxZEeu7zjq1OXqL0lKNjgxHXmK8A1Jc3Sb",
+	"0g3j5OsThJP4rirFyXH44rvN3+/dLUGpuVtag97H5m4ay2s4PzcU8XX0AaQcIUkaVq8G8cXsZ20SOdBh",
+	"q/zY761TDoCU4wdf2V8ynNZ9YxQWogSdR3TAZpTmuz1ilTvXLG1VVMPJAHvBiEysyLU9yxs5EwtPB77l",
+	"hcPIHjuTKZ46BT6N3enAH4ZjizjRwPKG9tiaTlxsDQKPRCN7PJlO7AP9XoWzqtQ0Cqj+Ll7H/wwQA+r+",
+	"leAkr5nyzpKEC5EbAtJaydCVkklvgR7/GrOcZtuXaZ4ZnMMfFhQtSFJYdoYnU0RTNEBvcBYsEM5RSmna",
+	"wu/MtqxhU7XvzXpTj8Mqmlr2wBla3tidWj72AmtIRrYzcacDjF0hAfKLI6orfcN2Xb8GscfRoFfrbEVh",
+	"FGWQh6u53XKwTnO44YufvXfOWDlhwU/QbvlzJnVo+V40tEfO2HIng6nleXhoTUb+2Aom4ZTgyLcDB+Tl",
+	"RZyEF0ds70Fg2w8ytaxWsIF/+id5oZ1fnGl7r17CQlcCDPWl8Aen8Rh8epf9LvQCJxpj15oQ27e8yA2s",
+	"qe+MrCEek0EwDZ3Inhxu3RvbvhO44cAiXjS0PHvkWBN3PLAm3nSIR/6YH2/BXzou4SD+0qSudmdbC5qA",
+	"mCjHkGK/lBgNfj6xk1KEfABOyYNvM209wNlXQ8HnlCZxevOiIbWe6ZaClPo03KIFTUImvKvymxuSM7Ql",
+	"DxEmzCiJvWg0HROfMwF+3zjEwiMbW87YHxDPHrojPG2/49qR0h/aYzyJAiucEn7puZHljx3fcieBFw2d",
+	"0WDsl57XjotoQUrHNiPlobYAA/M6zpT1WOg1HZ1MFHoFlCbv67fBUNt7iYE6qjXw8BXNSHyzCwdxSvMF",
+	"yZT4KpDxQLxznDJSyIx3wcgZi2sID33LGwVczgmnlrqHXDKIjsG7EEb1sDX0R4HljUMubBFslaN6dslC",
+	"ui2iDe+c8ibeIWwZ0WiBM/LFkMjryKNMgpzUU8E83MCEQ6Vu59ALc+qGA7jVQGzx3MnAwt50aKlrjR/U",
+	"4RcmhjHtkcVP3/IGU8/yh3hklWPaQYEjHZfQfmE63d1he++rS8JIdifApDmGvif5hma3KCR3cUBYl3vL",
+	"5jgxMQWp/CH9/CH9PFj66YxFUmbvjkUdlZgDsSiAMd2JBXeHN/RH1nQcTKxyTJcUsO+4hB0swW1g0bE6",
+	"12PoU11jSRwTv2goW5ckx3Fat9EpEeOWrHIE4aiQtCPMoRvMkIjXCo8QcJ0DMWgQuUPbI7blRZOp5Tnh",
+	"wJpiO7DsgT0kEzcYDOwjgoomwIWIZ8HN4jlj15oOJp5VciFSCrwdl9Au8NpuBz4UpzcZYcy6i1eHaOyP",
+	"zk8ERnS7lZzx6cDV0KzAJimtiDlMqPU59fe2uOgOsaW7cGYUOYGLBx6XOh3L88fEmuDh0OIMZBwNiOtP",
+	"S2HVxhMyDj3PGmInsDw8sq1J6Pr16PFD7q4ve+/UYrsPuV7a4nmOFSmOiucZ7InnEattDef54qE8h4bx",
+	"lPRVRLBXyYzF6U1ClMv/C3DqPQxsj5Q/Dm0y8geWG0wjyyPO0Jr4A2x54TAYkXE0sTWzezTwbewEU8sO",
+	"h4RTIramgRdaE+JGDh75w3C8x+zu1IkLl2kABW97hOMyMlPzVPt4bGtY6JEX5HFU5eymKrncfzmyUuek",
+	"kdWzLURImAUj3xiF0I2whl8qcnriht54GEy59utY3iAKrIlHJlY0nDqBSwa2Nymz5MZOMBh5/oSLQLbl",
+	"ucS3poNwbBFvYvtO6EaD8WgnTQ27WvUOjRXVg+raiGA6IMPJKMSWPw5cy/Ps0JoOo6llj7AbDiLPGU4n",
+	"rdabY6yPB9LNcNdtVAb77Q7u+3LE08Vw2uFmEgEpz7bGG+qHlKA7km333VCG2+UhfLsb8auVG1kAP6n9",
+	"DKA1FPaQGKXactSv9fVIOQYjGTe4Jz1+l1j8+QVOk3Rp2KsMEGqaOMkd5M0TJENOZMArjdD5xZ1Xxq+1",
+	"wUEyWfJ9uQNt16alvIUAKZqZEEEAPt2KyYF2aYT4XtcBp84+WqchyRBGat4QAl07rg7QRz+UePUKL+ME",
+	"Aiwv7jyJ6/oKIaLq5acVp4uCR90S/sYNoUXGGST5nRd+fQgBEid52/vI2QSM89qINPdd0PWS+HFqqHwg",
+	"blAaIYwyqS8izfN9HBt4iHB0CEt4C76APRQoXDMcRRXDROBD2McrOCoKZ8NuA3QHh8ReAvsQ54u3AV0R",
+	"s4BTJKApjKYpUQnuHXZB1tZuxrcimVUOx9RC1FclO9JX/qVDjP6wLvxhXfjPtC581KjuYp0/qsTxO0sY",
+	"BksJsNNSjNAk/QNVO/cILpLHwO9uaKKzkYpguDti0Q3GxIlGA8uzh77lhdORNSET15pGA38UTEJM3NJ0",
+	"4vij0CZD1xpEHra8YDK0puHYsSbExUN/HEwjZ7fpxG1wDpkacqFBnAk55FNv5k76vWWc9maue99XQcIX",
+	"jcIR1YIqz/gVxCBvQqup0pR8YvZCRh3P8mxN+r0VzvCSwPNlPbKTgC5Pa1AuZSYx42uCWf4+j5P4nzK9",
+	"gwr4wlspzkXg9I4spzUjZ6JuR2/sLoCAuRh3AzkLhOWvoLjTOo1/XcPdy2HSe7vCAVxbMYv9OInzbXG7",
+	"V21GPg5u4/TmglKONG6/F+AVDuD533pF0jlXhCcDm4MmpzmGXLKBY4/d45ic22RyLtA7Q3w9IB4A0VTY",
+	"2TMc3O7iYJcEh1vgXpBmxerY4EpxIJSbtfu9NRwMEM8FyQKS5r2ZO9RJWsg0r9ZJYgjhZ0wIZAxvGeLa",
+	"w1ZoFnu5lpk01cevCv8jnLB/FwKo1lGrnPCbOI2XeNchJwTfEf2YUU7BeQmIu1903aVrNdcDEnRDHVAy",
+	"M5+WblI4SIKDRUcBWpeNu+AZoJfXil6jfo8sV/mW09O7d697s543WRjxia/7gp/gz70yHUKt5KP8vZb4",
+	"psPkM8rnf9ysf9ysf9ysX+xm/ahR9X6em1LB8pKYHRv47B4aWcRZ9d4ygWRqD5zJ0Bq549DyIn9iTWzs",
+	"Wb4zDCcER4HtDcooj3ASufbYs4bOKLA8gsfWNJoOLGx7wTicEj8CN9wO+m1EeXS6sWv08irOFEofSiqH",
+	"3a3tRGC3E4GtEYB9JO67Ddz/voI/BfI/RTgM4RLlZw4VCJUFiQn7IX+rQiLf02f6VjRSecXBbaKVLiRR",
+	"ueXMd74gB6iXiI8WAHbQh3cgfVQNbLvpZGT77nCAx9bEm0aW54TYmrjByAoH4wjbgUPc0VBLU8WO505H",
+	"1ngwIZZnB1Nr6vhDK3BHZBr5dujsqTgjt/JFJRsz3R0q63yV1Oq0U+vI8TydYqEIxJFU6zWo1hFozlfD",
+	"PtON5dXI0zGT5+ik1AaLGLkqed7FWb7GSZHCLXSF+K7dJo/TlOZYAum3+/6hxmOttCNkYu+QVEvhtGN2",
+	"84G2ZduZRCMywNbYdwJrHAxCa0q8yHKx4w8CLxySsWZb3vvwKDrQtixNe39/U7Xq8Z3kefIWyiXw03Xt",
+	"Cp7XiujqKZeDmVvJonmtiK2eWi8zx01jODBGDW9MVQBgVMHawQsiHxU4ZExgN2s3/1kY5TweRg0fDaP4",
+	"Qe0KyTkA5V7KQzfhnGR/5SN7kfBjFQ0NNvc6B9ssKCOyyANMwFCcC7sH8mzEJAwMRVIOAF51VW/lADuW",
+	"pc93yDx8Gghvr9MepflOH8Nj5C8Z/RR98JbPesKfsN+dsidlwcXDwMW25UQ2sbzI8y3fnwTWNBxEo3BA",
+	"JtjRRCxiB2MydK1pNAwsD08G1iQYudYgGkZuOPIdbI8PzGLClfTqVmvBMk6rXzoTo77NmVccZpUEJWfU",
+	"q5sbLrQwiJfrjK6IGUxFnpRgmhGXqnozZ7Qra4qL7lxmqnkBCyo0+bs6CFftCViwv4qoVfjiZj1nNAJR",
+	"Sxe/vMkEyj8EejZxzy52LF98HAHNsfdFZvIdCK8dwE25JCXEHssl2ZS9pWj3KiOkhltjPXOAS4JHHKnZ",
+	"gnHiOfclU4HkmWa15DgJj2Ut7mdjLW3ZQ7vZy9Qm49CJPGvku9jywlFgTaLx2HKwW7liRain74RT7EaW",
+	"FwxGlkfs0JqGDrFG2I4mwdAfEM87MCOqC3sZ9XtL/Kn2ZZW9vF3hjEEu2wpnJM2PjyngfKsBsKPJv0yo",
+	"aqP/Ou07o8HE20f7um4mXjiO9N0OtXqdyWePRjiE9CdHHfHnYBa2zihEwJ/Qr41eHZD5hcor4z+h8ENC",
+	"8rKcvgih4p9ZLov/hXi7x+mjh9zqMVPFLTsdabdQYQfrzX4uPRofa+Zy11v0GrvbwwyFYU2U/uujVYID",
+	"AnVXIBYMTuxPDBUke0jgx16u93vxEwPzaEDtEngJM+IE1wLpkqA4Bf1QsB1AC0HpCEq7Q52GPUhwk1Af",
+	"JwcDoiKNOe5EIIqr3xlAU5nahIr0ZL2PzZ1SmrdK4UIL5rgAMhpi8aeckLQsLIoK9vZYqPE4UuzDBNaj",
+	"5NMGZLn6FEdxsI8CoWIjUN4+R7EknrtVauYZrn3iQVESftPsJIHGYv8+qq0wRecXdyMNFUqsFgLlnsUm",
+	"2LfuRgee5sh0msNRhcgLG2x5xq5tO7PQn8xcezY79SamQzQ+OvL0u/CSrsHjed//rccvz9rjURRFs1nl",
+	"8ky3AWY5XOvGh6OoTXFJsF85hYe2ZPpDkP1DkP1DkP0PE2T3d45ysh/+WhTBFZxml2ijKqKXgky+oUjJ",
+	"EZ8/9VEKRLvZiJRtympmZGSPg+nQmoScN0Rjz5rgwdTygrEzJX44iLSOMW408iehZ1vOOBhaHpliCw9C",
+	"1xr6E2IHUy8ajZ0DjdMdecg+s9qBgtwXM4dV1tXGRsZ2wxzm2J4zhG5p3XmJ7U2G4yMtYjtzLstNfF0m",
+	"sUGTOZSH/Vurp9exByNnZDY2lsAcjNzJhANzAeXXRWRXQnHKZGHtEsegiULLZEORCrxjJrcyj/S48yN7",
+	"TXG6q/yceqYGlWmxTFdbJrRPy9bpBnPQOsOFN1weZxc2stOT0ViTx3ZEehb99FSLDpqBIgiua6FPH5kq",
+	"7g2Pj/qwhpEdOOEET12fHFGQIRxGrj/xrHHgEMsjo4E1jdyJNfBH9iTEgUu80sM3DTzi4PHAGvl2aHnh",
+	"0LUmxBlbLh5G42DqO+Fgd+yj3GgrEzXzStPFq8IaOycf2Y8mX03HJ85IaVttjBE0DJ2aBtPRpEFNUg8x",
+	"MkXPnh7JEQt0MmahF6tvylcaUH8Hpug6Rx91Xc4q8wzbUhFrWf+GuuHFVypv1pi2+EhcaHDiDIALvSFL",
+	"vx7W8mFB0RJvH7Ui8mFl1VtbP+8OOHOCARnaY8ea+NPQ8iLsWL4beFY4IpPIxo47gFQ/GT7gu6EXjRxr",
+	"jCcBl9BsCzv+wAqG4ZhMI8d2ncGBASnGhu0Cwl93Gft/G3j3vzTQfOofBDIBsOnAwqEfWZ4TDKypR0ZW",
+	"NLGx7wYDb+iNSiUiFB3JrWmAieXZvmtNBuHQIuNoih3fHXiD4XEgw+ES8tA/lhjaiA1pZQM70Z0LNZzX",
+	"NvuZv1Np3yElDKU0RwnJEU63UNwahByE0akz7iNGoTMcVxGLO62PcJIv6PpGhEvFDFps8XtDXzLJYBB+",
+	"28R5S53aiiETJPZTZyxEU/2Xgct/mDZ/ULcxyIRq7p+bEc18fSIzgr/aqMXhjKF4v/aSW3/J7hl8CLWX",
+	"hh1mmtZfguCsPW+5dmN9gw5vOfW3vHGHt9z6W9MO+3IHjX1N7f0wdL36a4NJF3gM66+NR10AMmoscuh2",
+	"AUkDPQb2sAtQGhgycpwuUGkiieu6HV4cNPHEEwHC+15soooMbdn3oisY10VG/YQsS3HR0GuRc51S6Ods",
+	"o9FxUTbYitPrNcTyBzSNkjjI2YeYz/azal6nFwn5qLXeKudHXQqDFGuQqQdl2y5tAs7X4pTlWPS4OL1z",
+	"TuXFwk7LXnpyWnbasVqbEqE9e9rv5XEOQBcd/bhAneGAdG1NL6Vvvip+BuxUgs94LuZysD+kydZUq4VB",
+	"kXHl7qZRUTDEcGjlW9dqpB0n2AlM+tFeNK3BogI6ckwrfyor2KI47yOaIT9OQxTLPtwdjhRytU5LI6/x",
+	"vM5MM8tVFU0gH3ycJsBWzjbjys/LTzHLWZPiILMmZijHtyQ1Hhu8fk3E++0npmChH4o6CPEykmOhOC3a",
+	"FYiXOcBJltGs1jxRravWD1EJjqcg34Ey2eG02k7JBIWHnkgFZtphAKs009g7vSso1F2GEmN7KiR9GeKq",
+	"1nbct76nEpw5eIj1ai3Qhq5OaS0Hv3MKU4NMVQmuAz7IBoNfM9kCprwDdGygCYR4F7iyIInpkoTfrxVC",
+	"145SlqeJhXQPHXA5UZo9ai0HpN40nQVI4Q8+iApJPA5p6lDRoA11bs7T9/VGoCrwnfGLV+U4VXUsg0yi",
+	"Wiq6e7p+xjAsRFe5RVYJO0EvSI4DiLJZwuXE8LaoKLZFC3xHRMaJ6Dkko844TeUL0uXyElA/LQrrmIUN",
+	"8PvFn0vk0LuDGjihkLZAoogZOg/JckVzkgZb629kyxd2U+9HLo4B3rsuOoT2q22mM9FQVgUxGUZe4pBU",
+	"Rb1fqG+N81/d27CPNos4WIClvwj1g95mJ+gMpWSDbmGEW8IQhs8wUBsJ+SSh6Q205sTlyiCpo6yzr+ap",
+	"EtmC4JBks9riH4fgqpDnO9LX8WBMqB1QFSMYA72gXih0nbM4JGWK4Z+kWM7q3dg71koQzhhzb+JHbJ9c",
+	"tk3uA7M8de02XFiuWY58gsQb7mRvA+ijjhoKABzeKHrvjh7W+blEP3F2MvYUJqRRedIPw7vWbW5wmlfR",
+	"RlQ1qeKl4W6AlFRIWS8xExiyALwSgkyNjQfjfuPeqCFWeVNAQ/qY5eqiEGUioNscXoovB2M5aTfmzxgB",
+	"7i8rvoib6stqnM+V/+U17MwEWaVOSk2hBmitTJvGzuuFVfcaDJpIWpF79Xqumr4iCxUEZhYwUxggut9H",
+	"capqy8kjKHgFPyqCwxPEBT1+gVeqbv6J6fUOIOYUxIFgQSHzT8Ze8j3vUqCUelP6oYUwsWqD8kO1LYlh",
+	"JXY5vw920fxV08pUqVtS2LdBUzMgTkrz60haocwEekOTEG5IEIf5o21nkcIxVo6g8V5Dji7clMfd7V4J",
+	"7O/VPA+GdwkUHeRSfBUpr015TuVMG9OllfAmH7pWD5QgV69LB+rp3dIalGMJtgvp1RARCwkaM7QpcvwR",
+	"TWUZ5qKaSEpIyAoien/+4lDB+bSQ2GE1O2Uq0+4fKEdVYVU9iZykzUa67yhFS5xu0SaLc67SLEluPgT1",
+	"ui49G15+ynEXKqxxPOY/5CTto4ysiKx+LKXazpDVYDi0BxoMzUt/MATVRnXoQejkS0gDb0b7JDgATRnu",
+	"oQVObwgrQiRzShE1quIBjHlN5KAaWD8IrS5mSDwjsRK0a8TVA5KBIeQE8XtS2EyE1hdRLu+WF4ZcjVi+",
+	"4uqKm+8DvnhXx2DHrmGwGBfwt9jGA+FfhYp2Bi8IDpM4JU38ZQndGAAcqhdq+p76XsFDaVkrfkGFT9Fm",
+	"QYD64yJ8K4tJCJKnNHDcpnRT4nScl/kvjDORmgZ2HKJ7VURPcP7wO7GASAWswDvh+jKZg88kLxQXlBQd",
+	"yoiVoy3DXNL8uEfAbS/n3xC+nqoMiDsid/Rtnq1LeYimBIxFTFR95CS7Szzir3LRSN+86SouKwgdJAL9",
+	"7ibnl58WeM0gcOI5pUnYaGkNzh3pwgFeFgjX/yZFOCMIorIQSen6ZlHRt5U38EylfoFX1+110q+JWtW1",
+	"v70O1LpEFBwJX9BNLUq02jtZi5WrzG5DFEtxvN9TJK2cUUbIUy1tjePIJk4SYUwTk8ot58g06SGU3R7H",
+	"NpIi8TvOZirqhwXx2zqulIp6XZqvl6suNJ+nSj1ZgFyZkmOV82BBGUlFPMXu89KMBHBnicLghIhLiqpC",
+	"SwHoGvwdbUnSUVhfkbXXTvBB3rg6avLPEi2QXNvDKKptx0Z7gacRnAhrfBMz6J9RpTXIoJMdQ8qGIQbm",
+	"GsEg10s1yh5PZ8xgNGGV4ZPssdsDJcAUutfWyPZUmObRFid1aj8Af5VeGjn7g0+pDiftHLS72XwYP6QE",
+	"3ZJtX6a0gGjATNaDciDjgbwzGZK5PAHGfVERUN4umkBsOp29L30eE7B+SnztrUt4uKpuAqV+ZsvlOueX",
+	"yquYNFNkI/6lrDgKTYBKwbVxZmqga3hJP66mNbU6Wqv+Xn/ocQy0BjeMfh6AXGLj9T0/8ChqENJPgW8r",
+	"bVZ89dc3RuOafLomfEPseoYiHCdc1s7IimaC88iFHyct27qjVgiMkoWJCR/BnCT3U4HIHU7i8Cy7WS8h",
+	"LLsKmOfnLy4FwSwoy5Efm/mIGOQaq1FavFOSR8PDM1Q6VOFaLyZAjGvgYRyiLV2jJcFppdDP/27B4kPH",
+	"ONaz2wy5qGmUpt0+wtnVQKyd4WvM8jOIpjVHd0OkbVv7D3mE/MFrEZJbvwCkcFYbSmouV4V4c9WTvQhy",
+	"vGUgIPlbrqiQJDpBb/AtQYwuCQTakgSsvHK0HCJmQXydIYyWEAoM9mAMXrq6QZNr1bsorJC3xEjstC2m",
+	"ulWDKbf64HPT4KqfGPgGdhpztbLB+F/TsstO7ePo6cvZdt/EjMXpzSVNCDO66hlDmMmy8hl/qmyAJtzJ",
+	"xXHciDqdukcMVEW1y2oqzn6+WTkx7e1yPeqLOBX5eDskY86S4ky41IKWgU1nCeOeFh0bDhDBlhXI/qzX",
+	"H/56GOf3XO54i/OYRbEI/601g1Jl5SCcv7NPfuAqn7x9X5w1yDjXTJtMD9+FqQpciiDCLKemuCXrbpX2",
+	"xYJ2HDhb0CwXhVzTnVrQ4/jeC/0V/IJCnIvih0vVJqCZ1FRnpJ8q1e2BbRE4grVJO79Q6sVFJEzUFZOd",
+	"kctey0eu1SOldYbEoFvUXKspzUrPLpdWsNEwOJLXKJf5GIpzGXQICSdp6TftQO2z9h2puT6Ha26qs+8G",
+	"IB/KxWtgr5w7JP7QzHDuLXX4dzBsEUVQnjZ//TqimeG4K2MHNRuwKPW/If6uKv9HAbkR8LJzlZVYC9nW",
+	"ot2KVgHCbpuV2j6/knTAPviga3tpnPQbrmOb7m0mW8aipXhCbddMxjCNfLJ2rGXj2/LWx0lCMkhKWzNS",
+	"zJBr07aGQlVXY+TGesPbx6A+WHy5ucc5EzVe5UTysyAgq7x5jYIV/h9vXkMmHTxjdJFz+QyXQ9Q0SJyy",
+	"DRd1GMKrVRKL8OLTXxhNVewiPwGxBCQsSOV1ysXv/DgyG1WgWa4PLUkYYwQgegzJVNt5FaqiZFlNOziP",
+	"rO9pSiygAFGOjy6J7AnGMbXwXNWhvMpIkVx/LQwYnMuts4yk+ct3+KY361116th61Wtq+Yyus4DUkiLE",
+	"3VpZ8gz9GYmkV64oJtsTdB5xfZDgLIm5iJvnZLkC88eWrjMG5AYODYhijfM+4kPD5Qhd0eD05bHTdQ7R",
+	"+ARE8lTESogltVFmSJYQCVhQebGVqrZlNlTqO3uQdcxxq/KwflioOKwHRws2EKCKce3a6AP0z4Zpf80O",
+	"00Cr5Uh2KqCqe+rXHlj0g7hW36fgiq9C/DWFkOk4ISigy2Wc57W2jhLY8mq+XstBaiQZ0DQVHV0AbIlp",
+	"1KeGuJbPEQygRb3InaNy1Q8Dbx0KOpDvSJbglbHsJ6ATFQ8wUx1TBWQ5xmEpYpq90dNm0cpM0qi1ONND",
+	"0r5+qO1IyT4PhLEEggbbC7xNKA7fUfoaZzfNdus0BCeci97Ez0x3kXj9Oqf0GhyedeyFAZQ3VOqyDh+s",
+	"KwJafiH5lEx2UEvDkZPkEKAiVvFAFtvYlw4zkoFphKYvSBo3A7EycYltFhRxRReSKCA2zATAYqzrUAxW",
+	"N92KoCsgbJpo0XpanuKVxOGr3gn6H7qGyAgwmAY4o4luMe2XXAFGu4vJBo6F7LbHtvPaQZXXSqPKww+g",
+	"ARf9AChNXmQ4Tht1sIviEDFDPgF3e6YSDhug53JwqIbZ78OujDcrwguh2GlcltfK6BLF+QkScQC5TM0T",
+	"FvV1mscJ5B5Wk2cenBfTtucHHkIFQrUDKEJ3qifwKsM3S5JyJdVCGLGlULaKTDmWx0kCURj743VUPb7y",
+	"uIq4h0YkjV2NpJFhLiJ7sJgco1PXfZxoGbceLdO8RloUOoE29fAQCZFHODAdRnvzR/hJGtJHCpwS2CsC",
+	"sCo0tIgTre+Zyh1xd6SOmMhKYIOYxJWZCX1zUjyoII5Wiboa4Ss8z+ER2fFFguuXTwXgIPlxTXP88pOs",
+	"T1Y5hTectYhMiNIILHm+UqcMjO1XPuI1+VSUPCuOAOZCZeEHwa4ZcmwxzYz/JbIq+SlgdisKBp6gv8R3",
+	"RNNQoQ9smfSxUPpbEi/jHGU4Zt2PgpMZfw3kLSj/htk6UyTPf4YNlRYtnIhqgCDmijY1u+QoWJgY4qEn",
+	"2IAsWNJg3fqpavrZK6Ge1SQEluOEcH36jQzX+VI6vokGNeoBLzsoF0+Vdv7wohO6Svy8Ps/nVob1s7iU",
+	"NvWGWbnrQSijvA7Rt0R4HRA/Fc3GCBuFKxkycWnK6UpNtMPwL51ubWaKzhaK1uNwJxpjkwOicuLHPZAC",
+	"YtUjKW6jS5Xq2JpTK3PNDkypLdx3ordC12RSY52WMsHUmUCC6cCVCabOeF/KrHhj4H5+t91Xk57qjCtn",
+	"DXtokzDkXSZFZHW7GJNSdwkWDTWoJlcALfTRQKU+cknCFno7F5k5rjF0pepfXvWK+jv5gizFNbefAVbz",
+	"VWFsqFv8ZSWKfdJE2QrFLFGYc4Q6ShQi9psTjZQrPHs6KqecIc+2S/nCHY50CeOM3YL/SX8D4RwtKRcy",
+	"bj6L/FHK+VIAgeq1ughSLKUphhS7rQkj7nD0O4sjHMw6UlzinLzmO2wkP6rUtR0BxhnOyXUi3zYl3al3",
+	"n6IN5vKCbO55lF7rTg15ddriHgavylZ0+ECF5VckDUzGHOiXJEpfZBypC68v2pAM/Aw5zWRMMjguhPPB",
+	"ZFdfp2WZupZrR/QUUPmiPhHxznGqFnLVW7OrHpJixpJyXXsGyUSwOBEtgLNK2lAeL0lJ7/x+zkLVAB4q",
+	"l5+g75uqlFCk6YpkOJfZdTmFt9MgTgRzfLAZGWxGGkwedsA6fBvna7iEiuNVaZIJiXK4PHW9d0/tuOaF",
+	"9Kx4bdU8WX42C5I0z9SszyJZhqZ2F7UKHXEaJOuQKDwRngK5j2Lqwt5Xl0lUNf/OAmbRAuPLXnOXZb8k",
+	"QxkqUe9G66mEAnpHMoaw2L6qkdWxKpU2GdIqVE1Mo9YPfU+lKsMI5mMp20OdOg8S/3+fElZvuTxkIMBL",
+	"5UgRyKnbUMFzVe/c1UpyMAG66iXYr4l/TumtOUquOxWy3GmC/d+xaMTbFQlexFEEpbvM0XDSZV9JjYEa",
+	"yw/Ljq37xEy1wtqmfsoFPJDqNioPnXMeUSgExhF1DzpWCzl1PTXAqTsENlkKkJ8z5+X3So99R+kbnG6f",
+	"l1XbzEevarVhfunkJOV/xEKi9030k1N6zUWr67IeXKU2nNO9NpxTeKREkIiYE34pasXRlOgVYkT9MMAV",
+	"5Rdc4k/FJh9W6sJtLZzIhDRZPC2BFOBUGVIfdowGoDaP8gPxF5Te1pPb5do28lcEkaVKMdNW2F0xMyjF",
+	"XIJz7WISFXUlc0O4nsVPDBhkcWIdDkONp6lRrv2VGWjdij70PsXrfEHSPA6agVnfUxRkJOS/4oSZhfjK",
+	"23WHrYq/EAUbIFYQwtf1YY9z+jmVSLbGoI8hPld2VgVZWWC7zoRCnGOfy6hluB7E+nXXgHaN8q+hY8gQ",
+	"oH2poXtDrx6Sh1fed4viASxnV6n4KixuTw72rtfar9lF/q+ZfScPT7TcqZ9dkkvJpBrDppvOUpktIOoM",
+	"FKHFj3a8v65Jtp3B3GIhSh1FV6KM9fr2qtdIgFClZWQBBllYzXwvlIveHcX3mScuUavc8pFBgF8JTl3K",
+	"7l3tZgcNcI/NEKQ6f+qU3EDOrM4H4JoksjR2nIsiSus+WrM+wqu9XOLw4VpMDgeotV/ZMbP1akWznIRv",
+	"SBjjd9tVk4fQbKnKKXJQfff2h++Nd2Mx1DXEpl/L2PSqfCEscoA+oppvLZr+KNnCGZZw1Lb0mDHyLdvT",
+	"YKmE4xcx49drQzAT1jFo+JqaSEVJotehGqAOO5n2z0gagmCm3hAW1IqtU0Sexzl/7JZsVW7MEj2xLPma",
+	"dUu2VhQn5JvDxORWvbJteQ+GfRMyEuyix1QVXfmCD+/XZtuHN+tep6AusAVdMa1Hd6cWkF2CH4oWWJNw",
+	"ir3AIZbrjyPLw8OBNQ1HtjV2gqFP7MjFzu4+unajBVa1K9VbvgUUp2Vf/jBmqwRvZRu/dwQv0Vm1SaPq",
+	"/3cW5PEdkX2vxJGIlJFDDqYrUB+8A22Vn7Eb3R/Y9GBsgt5GPwqfZbUhmwhM5WIXv0GEuZULbSqivQg6",
+	"l/zh9+jdqHtXd/fCGzkTF3vByApt4lqeF42sydiZWq4/CMkwGo0n42lxdKJtnj+0goif84AMLX9kTywH",
+	"u0HokeFoDP1OD+mFVz26D0o3ADSsAVkrkCadSWAxES1btchX6YZWwQ9D277X2oM2m5OqdJmyl6cZfEXx",
+	"EKBirV2srtvrC3GHom2zXIg3Gtz3e3STgvymlSJZyz4J2BC+q5UVl9Zz+/6+wM2vu6PlH1j4742FJY80",
+	"9K18AJv8Fz8VHSpmITExWEFMAUQKEOa9jIbV03Fsrs8pH5tkE5cEJ0tDjk0CjUCEDXtJmSorFCKcI5pW",
+	"/Yaqji+fod+DpkSywTz/+20sxPYW9pHw+3TmuHa/3ilZLI9LFSY2lhEi9WOu/CpHlarQLKJkWlqLtvC0",
+	"SSkXLUhWNq+Xy5InGosV8P1BkcyugwmAyLGgfX0xFszTOth078og8642GtAe+G3rh5tgn4Iitj1CDTm0",
+	"Kb306x7Wf94OPX/kjwNrEAwHlhfYxMJONLTGkR0NfSecEtst++8GdjTAk4k1csKx5fk2sabRILSG/iRy",
+	"o1FkB+4ecXG4m9tfQvIn0+LmRHWvcC3yRmmKVutsRRkxi4yiAfl9cR5m7aM8FUH6mZyVI3PLzG3Hp4H+",
+	"UTZVrPyr0Ej2t1PfjVxDJxhGNvYtN7THljcMptYUD13LHwRDz5+E48CZFMjlO5GNvZBY48BxLC+ysTXB",
+	"3sCyo1EwCO1ojIXi0l0X2Yki/T/o8PPTIXDGv5OMGS3HEA5WtX4tZfRqNAnckO/hhhav926oc+KOTjjK",
+	"3BVfQgwT3F/S6FYTfmQsoyjDGGQkfySDUGuLeDNSxOkdSeVFcCBqjLETNGTsqCljA2qMfDscRw6xpl4w",
+	"sLzQxdaEDCP+sD8IvHBIRtGBGv0KC3FUXoTKgfa3GFqI/dw7v4DIit7Hfm+dQfHLPF+x2elpsecTDUKn",
+	"EBpVRZuQ4PA1yXMI2bD7vQjHyTojIgKd87wXhIsu2W7liD/4MstoBsKZ4cHJbAAPZgQzgKxcgVrKczC+",
+	"Dm0ulKfkU34mKn8Y5vRsORR/USB8nm1FbmmJicbbR8mbC7xakZQVPY/ZniumRCC9e/3jnEVjzaae0aLo",
+	"jagzLsulxH8QU2diErxn1tssGAmuf/rHYuH/4xn76R/fJ/8z+C4J//J3738+OBv/L3//508fvt/+9I/L",
+	"hPzlVR78ZfNt7+sgRbvEdkmOdXyXX2+ryPMXcD+sV8K5iv2yJA4jqczKq6RDCarjKu5A+uxaCNqdSFTq",
+	"QtAQBGSkaKfCReDgbWc6DFzsWWPfsa1xMCDWJHIdaxiOyDia2FPHcSG7gjF8I9OIRb1oLobh5vDudDac",
+	"/lRWOFMHVaD0hvgWrLxwioGUkZCcqCelL0QENoGPUfR24Vzlx/MXz87e/+XZ5ua75zfszYsfvYuXZ2bq",
+	"kMOUBa436t6s8phMsTShfzWP+SgR9Y/T/dpOV9Nh5QF/ad3jD1HqD1HKKEoJpFxQvIwbNcBIxmgqi8Bs",
+	"qKiHXJNGFpQfI43DgGOKtArK2uTqBGRJ4N+MmEQTvV8eNGqpPeaXj4kKNEC5bO3Lh1pQG25NkQsNp/ac",
+	"H+RzmrKYQWGrpkY2h0z7OdosiLC6lUUIwXZYlMyCKJbblGyeIuzDDQuviFIt6lGtkxzQNUTHiPWJs4Tw",
+	"QhYsyBII+n9lJOrNev/faUCXK5qSNGen4ld2qi+bbwv2whXAs7y5jWeQo4rm8JClvTqfIcIvFa1uoL5I",
+	"n0Q0IyI0R6SKybbZJShO0OWr52gwGEz7/If3756fXKWVfRmQ/cRxB95w9FNlt5KHsjxT1WKAKl/L+h3N",
+	"XV3gfKFyq8pm1MW8XSL0i/xyabzcuZqie5PBMs8JYm7sqjPva+ZaVcJnrreCmlfW7UxsW1/IMk7j5XoJ",
+	"bEUuKk5zcsORnq9Kr+lQX5ZsbscfQIofl+3iZH3DOEUhXfuJiKGWLUIKKB5QJWIX8F5k28u1AXBzDneN",
+	"voric6I2crZF2TqdmXoxVpbZcno+hzIWmUTtEOoMmaeVNmw4ykkmyEeU5zoacIdgoVaH75KsErwVWuMu",
+	"qJb9G2SmqVIqqV5w01z2b16r+zc/FOzdyFfm25WRxZ+Niotc5hb3WpHEqXI2kzjYFvmd0JR6hubZvMgq",
+	"RindFBGsBZnP87kk9TKjdkkzcpU+CTMc5VZM8sjicgZexVaGcwIeLkveTt/UmehVD1CMXfWeZt/aT/Nv",
+	"nV7HfV7ADsyYr+8ur+Qe0HWac07fR/OM4JDNEc3QXKxhXjBdqM0FSTlznNJ0u6Rr8StGQRKDnilMmTM0",
+	"/3V+lRYwk3n5nMLmm3kBtQfD5tdvXdt+uvnW3QcdLu2cRRBH2giekYsR9C38g1gVyFxCyCQjKaviqXMA",
+	"y/7w4cOZlifRXMFf6QaIU3uoShTPCM4gPaJ9j/f93gpneElyKeycFZWwVJh6ddLvZRttuNqLZ/sIo/ey",
+	"f3A5/yByh7ZHbMuLJlPLc8KBNcV2YNkDe0gmbjAY2A5ENEKJx3xRqmTlyDvpdpfk8/78BYCx3NDFAjPy",
+	"CgLtm/uC2tPltFJ8iRkCq3l1X5eqlJdcOwSRa138FsJy3m2d5xe1FYr7GlREUD12rlg14BUnwgjiSi7r",
+	"I0b4scoa7gFdLnH1wv5ZU4PPLy4oTbhaQz6tEtANpABu2p2uFlU2KbXNPfJosS+uGS3xp3PxljOCSjrq",
+	"U0EQOMuwMKrmW4C9iB1QAHoNUXldIbQRpl2G2DpYIBHR1y8c5ds0x5/4Y1CdX1ZWXOBQhONyzg21CfiH",
+	"sjFxQCFhg0shc2EdmAOXv0oZhUiFTdmpTY31tEhTFUaGUI7Cv4UHxcpEXHtYZ2Mkvft2ldGwn8eiPOeT",
+	"DfH7eBV/0/8vrsbRDMNxmc4OBi6qxld4ES4r69iux7kCV1P5GP/35/97dfXJtq2rq09OdHX1aRzxP6fR",
+	"xz//r9KmoUvAAHHOKA4+GK2NJ071qnzqUpWdotB8HYcc0mWhUn8Ld1CyPOU/VQm2EAF2ITTwuzaYTEWl",
+	"p+JzFUBn1k/Y+qdtTT8++dkqPpxcz04//mb3nal9rz3yzf/eBTbWct3MK82t5e3JMVXcq4H2daokN6GX",
+	"9YvecJx1SyFJNYJNRCtxkU0LQivH/MItp2lwV6lPbuIUBJkTdC401hX+dU3qGNpqETNBH67P7uqsDgQd",
+	"ai2y2pkvqmxsROIrsCgNQCqUaMa3CtHwhVgreuSWRUxkz75YOoiWsrkyJ30+dF+WbpGn1IciQlfpYp2G",
+	"MlZIFBiCYtY5vYGe2zXAQdCQkWxhczqMlNNfvLPEn4QgAZ0BC7HCMWuCnOvvv9sNmnKViqoXdiDvkuPu",
+	"atFCRi1u/z0tC2ztuKKfyWLsj3E/l4tSa2S7r5yilmYOFFr2Oqnmq9FMlPZR5ShoJhzhAV1xDFI57KKQ",
+	"mC6a5DJmEPI4qi3cpQYnqfxPDNFNepVSoYrSCM2VpW1+gs60tLlUdpwBLly2ydBj7qCalhqqbDwUyttM",
+	"FrPpi6LD0PwFPZnXc5rmDbFca75sOizVI8bIlkeDXVy5ZMnyr9/s/si5/3kfHy6aGu0jEMZOdm6lQSKw",
+	"k4eSiDJ47lxd0VBKFcSg0IQmltfFn+eAbsIqIZ+t7qWws5p2opZw7GaKPegb2klSm0L3LCuTc/0wx8GC",
+	"hCinIMfRDNp6RFKE4LJCGpJP/LpiMpYzZlJMqIkIw8gJpnhMrEE4HFgeHkI01MCyAw+PIztyfcdpQ9ES",
+	"HIdtX6ko6nMHxldUldjB+16L/oKPwvr0lVXWytfeWOP78xcFeZTlOpioGwbgv03phn8+HvhVVFxD3uXD",
+	"sFA7Bq7X7ebtssaV7OgOL4iDkCaM6sZUHadxO+rAlJ2PRBYuF+sFLx1flUFc/PN8JiNBZN+cD6XttNp8",
+	"p+qv8By3j3DCKJgWlD1DHiqwC2X8kXIQdNmBKwokoKtUjqW6iPCZaVnWDYaDTjwgPtG14EgiFxGj+cUP",
+	"b9/NVYmfpl2Ry1kEfA0ym5mmDfnzzwrYwhJUQrvaf6czmhRg/ju4r6Q5nVGTlJ6ST7kmogMrxjfEKIqD",
+	"bFC1o0qB/Cmag8w3h4tXyJRVmbtqY47ZVSrv3Ia6uP1uff4LjYO/fnf303MnCd9+N21DRrGpnWphBx3o",
+	"+lvr43+br1YVnGDiHe8WBM3jsABbSHCIEnCWqhIyHKVEWApDc5Uc21D2OgYQGJhJqEJkHmpzanNjnAnS",
+	"4BwxqvoxpByYxSQUNAEElcU5UU6NyiZ32GdCMbdRW5CvGezvIp1jJ+fTuRyK4Pkq4GUmiGlRRb5I96tH",
+	"vsAX99eY5TTbKt5nRB21sMI5uSBJeBgzlkMcffo6b1ZLzlvlGSrLM+ZISTbCdXpi9ooO3jluGaBhXH7e",
+	"GbrvYilM/pUmYbvkNWckieaz0oGtpErRq1tVryz0MZnSXnRVEJS8BNFM6EQqkwbMXHI08XOCA6JMQVdp",
+	"zIrilZAxv5EDNJQHkkQt4FjA1rpfrIV+JWBS96L9jWxN9LxFgr3xpd/FLPYTgs7ePj8/51w7wwHn5n3w",
+	"W4G8jYOFdGIJui/8QcD8pQIoMx5O0N/IKodvXQ8t6Dpj/atU9c6UwJsV94BsNwn1VgG91kwWUrkl25pS",
+	"Vm7rehkzaNI4/6aPwGR5C/c5ja7SWqdAqVqKef7EEE4Md6/tO9E0cIkVklVCt5bntl7G1Zu97dpxh8Nd",
+	"t87V1SfXsa6uPo1J26VzHon73nzjvHyHb+a7CurLXkb8YIR7t6JBldjMVRPhQ28xoMEt7bmTvipKJ9oz",
+	"8Pvbc1yujm8IvoXPT+YfTuffSLOx7KHZdGd1dhy3CUOHyUESjqUQdB5xaeoQ4AoUhYbGquNjA7jCqlny",
+	"DgFs6PtY2jdUtIIwRVQgPLC9flEkGUPTrhPE4anCVGJlvUspCqHWJUkD8hnAe4Ss2YDx38h2vyni7OKc",
+	"E3n15ljFK5LEKTGLOrdk+3BTxGvdndB2iTxXXRq4rF64Nuo+l7+tfZKlBDDA4LviKkmi5WGumTA3za7S",
+	"Of7Wn/fRPPivb0P+f4jHeBL1b77hnxZcfOJfxPDxF/7Pf93O//WcKq8xy1/ekTTvIjtDNCi5AwqJgNNk",
+	"BC8FIfoZvSV9rozdUKSC9OL8Kbqh0KYAaGQOZvmaYL3brl8nAL5gC1Zsnb94gIG/xbL/BuIChD1fqFjK",
+	"mH/y5W3qb8jSJ9lbFVjYjBihgndV4dkaWWugVxW0eCzNqrXBaukdeaE2aw5Ri5l8YD4TueMgEmiGz4pI",
+	"UFqbVQt3ZecWakLpYwV7c4ZThiFVrUaGO7SapbbmA1WbH1RU907tBqilNNAXoeCz0tytHJaFXCQuJ5/S",
+	"nOUZXs2VngpGEV1e1qzuNcZTDTM37bwMSu8syq7DOC92LWHA/8RJqyxUFGRNtkI3LaPB1F0rbvPGjf20",
+	"gyxUEXbyRWkkEganf0HZR/al7YJS0sITQ3cf/tIMzentHJBHWEpDUsYURmuGk0rUcCE1hVxiyeKbRY5y",
+	"eoJ+ALFfvgGFza+gmYOkNXBW1gFn6gNqRDrZx/8wlJMvAXw26R6LvtQZS+jModTGJeEaJ0ev2zgN+8JF",
+	"xdWkdSx6X6A5iHL5hgh75rI0CVJGVMcK0S5L+KUSrLoSqL4LV+mT+fNkzXKSyfBALhecngbWeDxx5t+c",
+	"IJEJmBGCVI8lxb9KjQtiEMANoUxxfAMn6N2CbGE66OPMhRicSkdE7Tiqa5DTtx0JFCJpES+GjrNLS2qV",
+	"Ndp+Of142iKHXGBO1nsCO+IkzEhZrpGr7n005xsRAYKSL57CNyfoB8VhOxQ7PdS9WPYmMPpDYDed0fyS",
+	"RHLnAApKk/1OK+iyUWk48MgQEbbCQjYuesFKu2Fftw4bQdYvHMg0kwWRKxVnYMIYTA2ILFf5VmhoDG+Z",
+	"ch5rDUVgq2JNgocX+5Dl7K/STUbTG870q63aVTQUWH7kmE9LIIb8dpCXj55fwFmP5LV9GQVUBvTMD8QH",
+	"URLnWGzYr6rxCU52Lagq9sn1PFBP40vb71sUFrqdYY843D6SY7FYkl4hsgP4DnVVl0WTHgpDUVGhi28Q",
+	"8FfY6TggxYsnNcbfLvCp2g1HBZAWpUpkZaX9IIVa9rU4Bq1ykwGmqob+AyHK0WlfVhVnFMoAXU+Lkvf+",
+	"Hb9yZQLWTIsTKJKt6IaVgjnEuXEBvggmp0lY2Iuu0g2Oc87K+PEpNihGeircnFxsZbLfkYiX05poZQTC",
+	"Eco+VxEVHeryBUkF+1ehn7IP5uwqrQt6yriOGfqFyx5qz3zxch7h/dwSgIEEDTyrWKjcqHgO2tT0wZ0K",
+	"IvxVKn/GKd89l7rLzASuSoMaxLkt8HkVHBgV1rJcuipUkKzsK62eBMlOWG9SupmhnF5Bkerimimctxml",
+	"y74MNUMvwbsMobkCzH3wPwuBOKe0DyBpJqfNhG4h4m4BKVLddr0BjwRW8VV9NQJHP+ssnxvikRKyI9JD",
+	"oeuxGXhQZ2w/WUK4RB/NpYI7r/u9/TVYP09q2qTSkA1kCyM+Ctkmyx/XspKAKU1KlkzTo0Bqhg8h9pY8",
+	"uxGRK1ZqUPO1LdbiwB4h8gsypQLSqiT/8Pm1Y9AKVZpbJsQlJV5VggeB+BuhG1+fonyppQt00ZZFCQol",
+	"wpUGGa4N1t3Nu27R1jSFvWqsSE7Qlr43kn3P0kUw2k2G4SFdLyykYk06VGYB6Aemgj74WrHq/ljyfBGe",
+	"zMVtRoUcjbmoL+N7ir476lYQDBnYNV+BFNJp0WeqJYTkwdHze3x4esD8//l///3t6Z9bA0jeBnRF3pFP",
+	"uZn3QH550UgR0sc17xPYLTG7ZUCPqiGvJlaKWLUU0tJwvPwTQ3MIxp3P0JwP9i2Mr4hceCYqpoinaG4J",
+	"asdXqWYnLSZNDS5TyQ2/3RVeLQpv7uLdVV/DzrjYMkPh+qT/bSuo4zTohvZS4IL2nzRDCc7rDF/P7bZ3",
+	"RzGwWNTUPDCQAcrydVBvFE0CdT1YA+c0CHRNwkPtErWrug4F2ZHwGEUUQLFfwBD8pbImURvPhH5yOQ8U",
+	"HaQTomOgr3R5oDAOD2aDYCpQ7O+Gf6rxvurGb8l2plp/1Nym9YMp/DCPwulaGd37NI+TLtSn117gFKi1",
+	"WxPKgvDnAVnNW2OL9lEl5CgfTpUfcJzLPNnmLl7RDDJzEgoRJoUkw1UwwS2xCseoCESCieo7GbT4+Dba",
+	"9EZpUvfzjXQ3X0tGrgg53E9bMjaxCm69Mo6BxlQpoAdTGRcp47SLoSJOod4H4M7z8xeXQqDkfyklVLb5",
+	"bQbSwX+nkxZ02cASuqtI5y8uRS5yRtiKplC1+bfeGUT3XwqmKipQpjlJ4e7Xu9HI9iP//QsT9QPkQmEM",
+	"ksoG9ab51YOnsjGMCgh/CS/d93vROkm6vtxooglVxzvtX44gQGAozaEyHqDLEV8bejJXX17DF/NvSncS",
+	"9L2EGJs9rSjRk3mzmaS4qe77vWc4vBRRakeCfkFZ/kxW4+4CwHNxZ54V3Y/6vXWt212XYSod8soxFNEe",
+	"MERBUY9yiqaWUUZJYaa64vUhskEm5yPgh0I/A/sRTiKaLfmlJ3cImqOwFV2lUrmQnX4gVK8vhqh0mlPW",
+	"KL4i0a0bzUUjrrl8AkIWQS0WEky9LpJVM+GZICTfOW0UUlIFiZQxptMAsnrRvSpnFKc3D+MRIKhDwmBn",
+	"XH2uvcL5BIQ5vJGhlF0HeVV9677f0wIzDx3s3PAqlPe6I9lbnMcsilXPgy7DfV9/777f0/scXxIuBnVn",
+	"rRemdx+NtkR38aLpZSQdQiiO9LpVEGQPhsonc4DLNSs3yDkolzsSWCIS3np5PRLkw1HL6/0qVXq6ngqI",
+	"nswFgK7FENeZ3KYaWSBJxV8M4Q7i+0ogrmDlV2kj/QXEXdAxKk2wJW+BF8HdXAkJbgv4lYwerChfA7eX",
+	"JvFLKofsMswb/Z1HuTH+vfi9wfChmUWkeaOknJv4bt8VoDDmuezlfiS+lPnMIlW741md1V6772sjFXVZ",
+	"Og72jLON4qX7fg/4yDvotn7IEOKNe9lg5FKUTg8PuEu0l+7LDukvHyS7FlXmnm2fyxpzXcd6aXiV3yVU",
+	"RuDB7df5Jqm+BeNA5ATNDhyn8lYxzhsRInbYMOqle9EG5kWG4xTqrXa8zfR35BgF0A4ZpHzpvi/8qi9V",
+	"U/GOo/xYeUlWM30BjrrOMHmrvfIo/O9MaiEVj4VMN30yl7H/1+ILft8pDwe06UckpeubReFVfDLn4L0u",
+	"8Hn+DVy9hbEooDRhVynHUijLpo/xpKXY4jf90t4eM+QTPnuYibQlOWEoD1gsUDwr4xElrxUh31yaoNfw",
+	"ivxZfyNRObbKIFw+HdHsGr5TyxFAE0xXgaTW87iIsNUGk19Vx+Jiz1UqBCOVTfVkDp+vc86vBBhvySoH",
+	"kaHM2tKq7vCzUh+u1QNqBu25nCI/TkNRLhyyt0Bgguvues1AuMIi0qBeoKDswp4kdMPV0yfzant98XKh",
+	"BGsVDXxSVgBYYHaV7lSO47KXDK6WMcSpUdQSBV3gTISVUbBoBLY0Pgv/6Vp9rUy8moIE5eOsoqDPTs2m",
+	"rBp6XxRCOU/fM3Lk/bo+9AYSkz0K+Rc2EAjYKzG7RIenaF5aHEQkmSrSUwZPyHjrk0LkeCs8TTR/pUSG",
+	"Y7W9g/S8YkK4c8rJu1036t3HkisLX1Wlqsw8UFVL5hprg4IvojHbXEmDGtnyn3XpKdIkQWDOfcSpKsKQ",
+	"sqyFqCzxFgJrgP/k12BRL/WJuvjyhc12X9TsBlFBIs5RFHHzcXArMBZSWF6qjnDH4Wp9jE7gqLz0KOAo",
+	"OgqKNF0ZeanyIVJCQlY4Wp7IWmTXshkeV3DK4lkQIrrOBQ8tNJQQ59jHjEg+K+rPnqDXMcuvUrhURL0y",
+	"cZmqiIcU1YuiyQgrCJShMvgKiTQTqD6AwyROiS5iHXEooRym63moaR9dtYR8GzE2WmHGr6bCG8RBAMWR",
+	"i1pnT+bq4fk3J0j0kIKQNqhfOtfuKuXgVhHvpsuRCgvi12YT7B9y52rVXe9ldQqSm+okC+ejwG6udNN1",
+	"wkHdF7ECsvo0NGfXIPEi21qyCMSuRchSEbCAVzTz4zAU2ucRmFlmd7wQyR1dNZH6e4/HQ8v7ghHhaepD",
+	"6BrkudOECEmOIrbEScKJNqRCBmxkqnCsnYs2+8owoYI8gAOJuJVq0r5uRD0Cno9tjn0sqH5msyAAcblc",
+	"59hPSGFJOwZ+jUE6ga761qMb5AT5Ss+yNL3JPAZxj8tr7cm8WP81PKRAk+YkS3FStOA4BjJyjO7WUvn8",
+	"I6nnWpZmYTTk0rmYRV4QNIMLorgL5nmGA3Iu6u18XX6g15jlsnfIUeeR6O93OZBywscW7LVk0eKmEYlr",
+	"RVGDFGE+NXoy5+u+hg/8zM5zhpaQiqzn1QGHhErtIuCPs96zi/Or9JZsG88BHYRUqgBcgHuqG4yhfGnR",
+	"R1qVfYkQRjm9Jal8UzJiro0UxtSjTMRgJ3oJZqLuBmL9pUc7HBUiCaYTgw0LOMP3ND8LArLKlaftiE2n",
+	"9TE6apnaS493z4hB58oNwRENOhmgJQljjPLtqqwFr6RMrhDiYjElZB6is/++Wvd53lCLlWelFG/4j6AS",
+	"q6xTeKWqH391bPN7mr+hYRzFJqn3XbViC1cVVNEWVYS7UuRkDpmvhaESCq98ZcqBau6y6xV45l6kum4T",
+	"isN3lL7G2c2xBL1qjtJJJq+99ni+chpuCzs5mFNT5KA38TMudItJr3NKr+F3Sb4XlCb/ZvFAl7IR3UGD",
+	"yJf+nXzEWCXKycDKwmcTpyzHSSLbe9AMzcWDbA45DEoY4SMu6NLsNb5KdbfxRQaxmFAM6BWOk+OtgwdJ",
+	"BN/TXPXNFUEshkV0DGGpv/koiDBXSTYKcrhsNZVX47P0ulfiTCoceIb+PEdLQnIZ2FV43PRNX0ewdoO7",
+	"ogt31PuICSapDX1ZBK4exylbhjr0cIp3H/t4yrTNOkxVyK7il+v83ywy7Y84sq8ijkxWiOwcSiY5r4xN",
+	"lvc3OxIbM9UrrPtxXWqvPLZRUZSMXtKMlE3WQJqJRc7ykzlf8HUipuf6MX9ZgEvlcQc4y7ZoXixzLnr3",
+	"lF9Yoi/aHGGGNiRJZOa3nq7NkJyi6f/Vm8jttEQXD+ot2ayyJ1unl+XjDzOCv0/1fmLHMq51c5RuYlb1",
+	"tUcXtESJZdBPhLAVZCTk8+GEE15t2Q2V7cOHD1a9J9su4NZbuCkI3+E4eYCNQL5ygPz6vHzjvq+qO0mh",
+	"tusYP1TfulfNnF+RNDiAI+jvgDhegUZHLCleeRQM+Z7mZXtGhiNSlqqfgXcC0iigGnfG0JIIA8AGxzlS",
+	"5XhFbyXOzsFHLIFdBPbQNCVQ8a4oi3+VCk4S0OUyznMt1EeVCUMBWP/K0hIhOJfRk7l84FoK+fOZqqu/",
+	"z233TdPjWsbfyJoLmoqwodktVO1UmSRlY0aVSCLz1VXmMWgSCyxtggAP3aVb0RoycE1AnfMi4wu2D5Xr",
+	"IK5KQw6DvPqv7Gt8n7L1akWznIRvSBjjd5BtdiSvNQ/VjZQM7z66qQGakomLVzMcwl1dHjioO1CXl597",
+	"saxreOOavwHCdbE2kSLWVhL+LEXnF3cex87zi7tRUR6+LAz8z0b1DL0+vJbT6Q2rSZy2NT2zXmErmp18",
+	"/M3te8N7Qwqn3ndSFhQ3lQVlBIp1xemNqAywJFhWgE/Xy97sZ1Hg/OPO4S/5+fzWw6HQRXBykXGI5jFH",
+	"D1kWs9bnOwZOEzNj0B/EW0DGrSp9V1TAxLW4TuWyAPeETxZxGj4VTnEVfiTP/SotwpZomVitjQB9LmBs",
+	"8C5AyRpR1idfs5NakJLeoky22eILkKltPoEw9lQwqas0luUjVxpYfpOZihCH/kMEPeb3Nnb42O99sqDF",
+	"UG/mgB5DVb3XbqOIhLKPu5w/UL5d1IcTRyBK6qjChU/F1vog4xaFCXFeRoXRDJEEOj0pu0GR7/zJuqEW",
+	"RySL3cYri8qaoNaKguNPpZsWe3RFRqZSxH8WMCuRkcqSsjoyvs250H2zFUFcAodfxRnLX0G13WdE/XWJ",
+	"0xCK3b5d4YyRJo53XC+fPU1pLlqjtRNCJU3bs6ejtgqJ9oT/4/N/Av4P6VaiuX6or7h+mJNPOUPrNCQZ",
+	"Am9bEt+qQpU0ksWwnxZtjr2+PR0hf5uLGhbv372yJiL7gt+SAxf9LX4G5JVUa8gV98FJQJeneRzckpyL",
+	"NS/fWY478GSnVR0aI69+igeAexWbmyEgRoKMyMZA0AtNXOqc4kWsRwp/a0XcqjS5JDnmgsm+a+eNek6G",
+	"u+8t6wIrfsufhE6ynKd0fEc8e9/vgX+zpRl4TkEZhbY0XN6nWfxPWTxYtGCGehJcYU91X5nwqIJpsmjU",
+	"MNMIV8hMQkQqaoxdpQssA60bhUS4dHKNB6ET2NGQjH3Xw6PJNLD9YehGE4eMvGAwvlYyABxWxw+9Y6mz",
+	"xkGKE5YHV5yGkavAEQjb7d4b7jhMEoM/BJ/2bLB9X69j4UmpLrxootypm7Ikxftmu+SyD9XeugHlk/XN",
+	"iDW0b0EUcNQ4/VmQi95zKvrUKLmU0DtMbCmiUGVDk4hmcEdWwnaaXKUySINpSdbr9G3Xq7HeWslGSaiy",
+	"XA+rCom76vsfd6N0Z8giToOdHSCJiAodH5uXlipQKwr8IZoaOsg8VXwsWufrjJygZ9siLSWu+Mr5usAg",
+	"ztn/3io2VOrzOgrCi+0Y+Lbg5dUzvyXb8xaX9gpnReSTCFopnSzyBuvzu3ZBPuGQBPESJyiMb+KcPYXb",
+	"LIrTEKqxrXNZaoVDRwXA1Gv87+PGxmPXZMwEs/w9I+GZsa0AAWNnEfwnqmJitIzTdQ61mPINLeRy7EPv",
+	"tI18S1DNptYXXi/VpDecimi2xFB/D+fEymMo9tW68gGXjhVz2M/ALmTx2HbJU5ynGtSID+swFg0yTDVP",
+	"VLB6H0l5hBPqcgVXN7Q8UrWFC+NEUWa9wWDQXERZg61YdcoANU7mo4FdGMocx7lWz1FWZXsyF2LfvI/m",
+	"uJRc+Ud+Y8y/EWUsaSTDq/qyclWtCbAw1IDD4iot8rRI+Pz8xSUfS6V98D850MD2ExUanEhuKtLDCj1Q",
+	"YYdWNU40g6xWqrtKW7LE+JTfPJUQw5KeTPoXVlYT8wUgVJHqMf5V5IfFrMgeKHIARWVSJpRHdT5P0Txd",
+	"J8m8UT5IllPMqoWr4XhBUeJvCYOkWEarpNyb9X5hND25xJs3hDF8Q45QsxxO5zjXxPhaxbTpbHAcGbr3",
+	"/Z6AxVGA3mDWDmOB9iYQb/BXCGMbqmscrvDXIsG0FsMc+Cd1dr0k+YKG+8tM5os34kntfe++rzX7MN5d",
+	"xc9/YmhefDgP50XZ7pAG62YXQaFkqHKZrfgyLn0DhmrMe3pWVGeEQlatE02BvS9pTtoNeNJgV9h6YpKK",
+	"Ao2agZrhDbQuElXpN9p9qD0kSlnVTH1T98Q+cU8ce9cyh/IWIiw3SRPzf1jSo2qdl72X5AuVRemEUbc6",
+	"en40daPBcDz2B16IR3gQkKk7DW1iE288GO1a4EiUzIKLpVNtU1XSVB9kwrWeXa2LwjgEKM+5fnq1tu1B",
+	"IFV4+EBOxXf8ehBfyBKYqWpMxq+2LcvJcl76S9rPxlyMb4esUddaOFWJZphFsb6lorYq1unH26902slK",
+	"QJW9UCQv7cvLa7cY8ij6XSnU/A46XlEM12DquY1Fz4lCrBH2YejFAJl+DOUEWrbp1uyLohr/W1lRUnQC",
+	"gD+ey/74ZV1fvbJ9T3XZ6hUWKBGX+JcMp8WI6sOPskR92cG8JytX94oyfmbltNo7yeRXKN0VQohSZVAz",
+	"MHDpINC3LlhwCYAVzoNF+VEIW9rP67zYrvit+ChGKmAgfi0+rta52rz4RX0Srym4w/Tqg3iw+GmdV2Cp",
+	"/aq+kpsRJyd2Iv6W25A/rHP9gMrfqsOoc4dx1IeiL5b4aZ1D5d8L1Q4DUu4BTZg+DmDNap0Xf8oh4UO1",
+	"1Zb2zjNZ4VrUEtAQJiS1L/jQ5SeShtqnjKRkU1b/gzIuUZwtwRSyLWb8UJR5hMWVH8XyWj6/0DtT59m2",
+	"+bVEA51eisZkOzC97bb/IDQZIfBjDenhCm7SeVzxWon9GXpNFdHw7Uu61O6zFvuPRoFYlt1umn1ujZyL",
+	"S1GKd+lq2QzNJfFxjQmQnf8h2JP4C5Cx+DNeij9LiPPPgkjn/at0LiiSf1mgfDF08QmIU44pUYd/Ak4l",
+	"yhLLk56foNc4Jxm6IxmDZppLvEU4DGE3jQZpJQ9tADk1Vi89z1WdclF4Faoa92Ux3dbi5GeaSaGsqZFT",
+	"adUWWjUuCyMXHVjZVQrOYdWcobXk+KNYnQEVzFdcIYg3IPJXyOUowrwA0/TgoJls7CVlHK4Fr2LrVkRZ",
+	"KHOQIJ6YsTXkxtA4DGS9G4Sh5Am/MkJyRxK64mL7VbrkkvWTeUjuyrIlRoEWPVFC1TetuCHEngZ2yIWa",
+	"sANKsRrue2kpSEV1WGW1KEwmC8py5Mc561fc7ib/un1inzqjmot9us/FfvoztHFw+gOzt/05XuEgzret",
+	"igRhfUQ+4SBPtidontMcJ3P0LSoNJ3P039A6isNYfAgoTeL05gXdpPC5jEVpcptimO4q5nO65nJdQ8n8",
+	"K0nCsql6X7RT04xABp89O6mr/ZWgqoet51VGqoruEGqUFbB5+Ayq+JlqSMBZw58YgqLTHPHjDIo8WVDi",
+	"aYGZrHZwUtee1ek9fEUf4nyxkOcgRjXAeQBuwbw9i7c6S8VUUONQYpi+hkbabqrQ1s/WxNNEB10zP+MX",
+	"uSiqHsuEzkXVKlND6h1GZ/nS00Lrll8gRu5IhhOwj0grJbQjhvYAytQOcWvtPQKOtnhx1FQX//42w7I3",
+	"SMWCY74ewfjiyya34p4UrF0zg0JG3DoO58rQqurHzKGfzSn/6aTrLaeRMi1U8+4WvHK9IgqGob+8fFdE",
+	"Pccy3LHSFAvaNoigrDnO5w1/QcwQRnNRIwP28Xktdh2sYVULmGqZqvAwbphg1P0ZxqHMYGzYHjoaykaF",
+	"Nt4FzSCobpfF4lbgYYpL5JYWjBIC7aS+T0WXeCDLmcniBjJQSpTIkfXdpfBeVclNinipqxv0bJNgLxZq",
+	"togEnSwYtb7g/QMNKZIpNowoRmNIX62pHeYqxrJmELxYQ8PskvhiCJWdi0+i0NlJQUSzakuDSrXEitVk",
+	"zVFBvLQDvOwZpbdLnN2akEEUbiqjH5U7LE6hqye0ip/7coC53jW+eS0cdWI1SO+FMCstW+a91IpQiYBj",
+	"GVkk24XQFf51LXvb3cR3Iu4fPHt1ibi1tX2lx67bqbfHtbmpR7GxlyZy/bDYln36SRoyOBpIJCp6+ffR",
+	"nKShQfgMaEg6huo+54/WrrzyPDsKTdWTbQpPqgDXDUU0rV4kIuZJBTM1xClR38fM7iHEHoJL+XAEPIAQ",
+	"PS5DsEJa5eXvND/BYp0zxMXHE/RcxOKLECqBGnyZZVULALiAycnuu7mO0wK2cg9G1C7NTU0+KKxZ5jR8",
+	"UWhDonzpgirdDXylnTihYur7WKFczu5dHBWbVW70kAXLqUQo47l40bFt0bRFfX7gnoo77LC4pLNmcdKi",
+	"LGlONZe7FmuyxCHparP6ICtKxJwpRNDgGav6p2qcEu3//qYWmeROOjYDPzoGqUbEZhG63IUwqYRdNsMl",
+	"ZOf33I9QK3GybOtCeUADzMdtWHlMPHe/l+eJ1pBpX99SvvJ3717XNax1HHZ9+/35i52KLx+qlR5fflol",
+	"OG3RAD7oCQmiUNINyYtudCKATaYnbcGKpoopSWukuD0WYOaLmexAHsShURPWw2vMPFpYyFT1l2JBDT2q",
+	"voyGjWw6OvFO7FN39AhHPhZF6UVl2Na7RbUpFNtn1SWDaBpSUosTg/hunIWPRGOwiosyoWJnhgScF7xR",
+	"a6UuC2c9wpqEjSs8wHymC1jmHA9D0EQ7dvjHZ220i1E/pKQQnmS7Ui3hsB0Ty2WJ9v5CWAKHgIL5qUII",
+	"i6yl9ZKx5q8n+8IGtfiTnfyFk/0PhWe+mpcjQt+6H90lYTS5IyF/qSU9h2+1aAcpSL2ACQdGJzKv2A/0",
+	"KgiHYJn2VnOt4geFZLBOYYJT8blRzK9eFKcm+46qYZWe1ONDMgJ8tkxI7wpY/TWTpoBLSEHOq77y0nAj",
+	"mHwZk3gYtGW0EQlNAeH6GiASFEbLJNigLCkkjotykVGcsWa8UYVmyw7OKvJNt3d2Enkv+WKbYf31mEGW",
+	"k1XrhjAD2SMOCeSQxDJyrfMaXpAAStC8zclq50rs+pVexstINqRWqp1ClytfqzZ1ZOZHR3W2lgPSjPq7",
+	"SUUijuoumqvcVi2gVhrUACtFdnQsKtd3SSiROo4xo6Q1jaTCArUkDNEYp99TpWeMFiOt50x3VfSFqHQs",
+	"LFxACsixbUmzyweroHW5Bbwm7YtQDQOUdgwlT/qi0iUJ0XrFtQrH7tu2XbnZ3EZvz+PEgxuatrhZYFWS",
+	"k4mSTgsMjbZlGwT+85Jm5JvKumzjurRbfSkDedsPJSMii1jUAMepKFUjIVK0+wbX9AylOMukj1u0MlGF",
+	"vtaMoLmwhIfPRCh1ZaGS7uRifUoTgtMjgDg6NoatoZ+VDZdaDkOiiMx5FmEKC62nx1NkV4p5d0AYTeDg",
+	"212Z5n+uphUJkdvOJCLYgRx2B50M2jMTC7zQMjGLjsls0fC/ke132fkvNP4f99MCf7DzYPl39tOHV//8",
+	"6R9v4ujHRxCpJ43cHnVukpZKQLayO8myjrM76Rj94FQpyOcMtPMFUlvikMgoF2D+QYsRG9xXJe7Xg4fl",
+	"EMpDJ6tGAfZC8oqoRVSzKTSTmrVG7w/LMEtUEaPCAiJMb7VN0QZP1vck+mPIXOcK7kk7nurEXJj15Mdm",
+	"L+Z+T3CsbmSkmNu+NN6C+qt1VNBcTDYXTXXBh0rCE/ShcKbIjhfQeYUfUVZnn0iyHY75J/sSBx/p1Opi",
+	"hABYK2WVUDo0KZNjqDhuMK6LNxnEH61XT0WLfTZXbAjKTgIM4lQf3DGYiUuzxYPqK+hcuNI0p+xNJiIt",
+	"Tg4giUCzFXcxhFWwEDLA3sr+Ya3XBmAhWwcLWSigyH4oC4DOKyMBG5knMRMBsGwuC/fWGH16923OBWsD",
+	"Hra7tx7fyiotxax1//62cIV2ujTF8R/iIOj31mn865rIn+Wq6CYle04FMGcOD4oku+bJwI/dTuS5SCk+",
+	"FfEgp4E1Hk+cuvPROep02n45/Xj6oJNbUZocYgeIZD/6VuqkMoEJKp8cwuRa2Fkpkj2ar7SrZa1+uFCl",
+	"RiS0iBPWo65kNzkZ5ZlQektChPO9drJ0l0E3Xv6JHRpq5BirvfS7eTUZ6xCAqQcSS3bMKaPkyX2U0xvC",
+	"9ZgyVrNpiv+MkY3uZ4jo2x2sJ8zepU2PHXX9grmMqUguQACu0zQqjkrQQ66yJkRqhWSW+FNv5k6A1/Rm",
+	"rnvfsK/wBx7JWvlOt7Bp/pP6PvyyvgDXYCC3uNwNNI48EQ2k00ddG5RAf4yl3bcd/d9jFvtxIulGWXA0",
+	"P0ZQJpiwBTaW1OjOtAvpzMy/qF8EukrnAC7yI5p0mGCWv8twymBE0JIeP4N5CDm1IoZwJ8/tg367InSV",
+	"1Pmv8FjoweeyxtgKB0QxZnmIO9mu9AWzNvhtaBZCiDxekuQ5ZmpRGb3J8LLGkLWSWetA9qPbw/K7FS4q",
+	"DlnWxqizNxm51ljJ7vmb/E1EKTI1iQRMeVx9E4YYeWBtwRohvMvWfKBXnPP1+j1VetRo0ayWgSxd9SzP",
+	"KOzFqPFBWU0ZgQDtO1QYKb+NZeV8KKgGXQUrlfnUuCzHCWldk9IRahVHVWZVWbhNqPopIWGt0cj8zyJt",
+	"FipQ68WzyiMUSNwMMWgVGJ/8/OeP/29/1ME35jg2ua0zCHJZGktuvJPeeRUYs2ZQ2B74pinQXITLmKqc",
+	"vAX5aLMgnyNefFAN7+gcylEuo4wE2RnE/cghE2rVfR10LcRVO6vHyEs2YMCXz0/W2r7K1u1mpHre4s2A",
+	"Ykcmg1WBtDEThShleJJIB61FbDiu7WlYF6f5yOtp1qumVb++w9o6d231kqRkI6TTQwyfRVKqEcnfn7+Q",
+	"8iFlRInld93Vbh1vD9S+2+jw6DAr9jXEWTmNOKuuakoZcWUWSEUODYXzKexZW7TAd7IrG9xgaUUshQAP",
+	"VXMVikkucD1frBHIqhBmLzKavB4v+ST1g0HQUgYVce6ymW/pmYaya+cvmpdD0Qu6AQ+5c9GbGWp353iL",
+	"GK2gbuP6asNB914mcbfO1iCLzmM7ZeMh49jScVemARAmCPO46QZNV4vYV19Cs1zNrhM+1iZcNbjGrC4G",
+	"FEl+IFnNBFbGWod9Geicc+ERi7rpMkANWCVDMQhMUt+CxCsuILxP14yEKs3i3YJcpcXMCcT/0/QE6auD",
+	"4sSiTb1q8AA4JMx5W34o/f+fvT9fbhvJ1kXxV8kfT/yiZG+IIjXZoqKjjzxUt7qqXN623N6nixVCikiK",
+	"2AIzuQFQNLvKN+7T3Ae7T3Ij15CZAMFJkofu8h9dbUkYE5kr1/Ct7wsyfu5qbLNP3WHgtFUqrUQIEVNR",
+	"K+5ruBBr4FOXGJccmkvqDcRZ/05o1M8BJA2M6qILYHLwADKjr0Va0iThLpkrleprQUvHAwtIRmsASQEa",
+	"WKbTP3Un2xmKDayFGSuY7HZawrTr67REq9UWf7GmHBisoUlylg5QXQQG7VZm9m8YGiBGix6n1sDS3e80",
+	"OSFcUTvuHD6t1tQ6TUW1cKyX4m0D5wglxq7m3KoCc+1USPHu3fmLyL4vd+LYxQEMANh14YFdCxr7Ve/6",
+	"aNgdnMgnavcgOTrYPZRHJ7sn8uhgtzM4lE+GneH+VbcJHr5Bl46d3e6H9mXPzvHu/vHH4IimeQ6j1IhL",
+	"OdOYs8R5AiwZgvkj8eS2OANGHGSkTwtxcOKYJSHm5NZZTB5h6sDOY8rYcXKUsUZjk9dyHcdHRwf11vqn",
+	"C631Te1JWySRqnCp7XaGl5jVZTcAaoPEo3ittMplqWxoHJ86hQheYYzrws5l7uz5roHvVVbpwFfyKwWH",
+	"foxa4SMs6UEi7bzJBMSHivSDGIxkLgegDFIaJrVXw/TDYgK+VtJ5smqi0hwMTfDR8cd7FfGhiLhuSH7E",
+	"o4IKw/qSW2N6E6bJzzqb/11mU1UjYF9VzOr3m/nVGZH4w/ImmSrqcQ1lSkjOxDxD2Pj6P9TVCiQojZkd",
+	"fpbN+HPSkmm9wQbuxAMbammUCvN8uVAhZ99nBgpWEttz6ciZoz4QBhW72bdwVCFp0dez0byKmmX6lZ2Y",
+	"/sViKu794XmIfwD9RIbi2F12OY6wghJtTIoiBLZc/DqkpOU6OHz7RdDW50dwedfjQ8Dz4XMVE3OjcIcq",
+	"Sugfr/ZB4Ksk6Z1g+Yd3Kh6SseOCwHeFC+sciOH89e1h+yE4ESrrayNWhJj2pz0042HqNFyFPzstIA/B",
+	"AFKd77z+h1Yp6tjNtF0MyLcD64/nAzpORC4qcMYSPWkZtIcQoiPpeR31vd243u+70JewloRhs7aEul3Y",
+	"vOt/ATXd5My+mOZLu6FMpsTITPMiIv5nDLQKzEJERNvaKWK7TcVPnxx3RnFbnBElBATS1n5Af+3I5CBt",
+	"Ne6J+Mn+KI5E3B0ddIDy6vCoWBjOJ/uj6t62XzXw+7XkM3H5HH4cPfqz++n44zj46enH4h5xxscIirvP",
+	"rI/egAFIk7xaAyHpn/2n7c5ed5GUeyFBYi/Q9IHsTd9Ox2OZzxsSkg9XuXbAVqr8MpiJVCcHrl2H65T/",
+	"VLkRM2zMpvLkdwUXh9HCY1IGLgDV1CEPYPEwlfbgWam4Hz5zREInJEztFcagTbyhX2bz2m7t41UuVHnN",
+	"ddV65C1cWHs/qrKo1TqcAhKQYANZ2p3VTl5nMtXbSlTAo95ZoQLOfohCAY7Y568N+NdvAABtB9xrLcuO",
+	"Nt74r0pmZUN3/2a1WzybRWfqCM7lSimV84L66RKS07+mRWny+TM1kNOm/o/PUhFbVkmPX1CZJQaCPXIV",
+	"IhG/1In9JQTWLAErU+y3iklwZDlNIt6uVoRnmZI1Igx3T1M1JGKpTM71u2V5K/pGL3WZz5s9xhHIymEW",
+	"kTr9gLuxwHQWGlAgMcN9HaSXRrJQbfEKs6/2CgWfTdQckHpIzExX2GmEss/R1xScwGVE/DwgyGvk+N+w",
+	"a7pZhq+zt3+47st4+q37Uru/8uIGAalXjSPrmrDLld7IK7+MNnuA2vJb1ixMu8nVnKibMPkNsiw+upsF",
+	"TSwcN80X2yODozDnPUuLGns9MMGM0ix5/bDts6+n+cTAbOGLE0VSY09trTRF/evp+JM8ELC49upagrRk",
+	"wK7w8nHEpTSUyMBYJUAljjQSuqR45Dsi36w0PQ2W4kLCRnf/MGXzQnGoj5Wh30Y6LCHB14Iay+Fn7KmW",
+	"RdhivgDOnOC3W7uP4gqjL72Ao0p1E70wiR8payk/AdTkBEqAZVP8/46JLjUx7pL6kg10Uz3Ipkml5TnN",
+	"YCai9V4yN9wjH150n9xVxmext7dq0f208F+GJ1wFuihD9jgc/nV73kN4n5U99PM7obVZGPhlzKvnTGKj",
+	"m1Zh3WtORwMB8HfWIg1Mjmx/1jMA5lKYFJh8CTb4mn2iWZSW0BJYUIjIpiyh7Y/lHjTRF/VEzFY5joI+",
+	"CMzkc4TR5iaoeQzFUJzATY7CpxJ+DEdwO/nHypnN/vhWWobh9ZbwINZp71Zm6dOivCclYmV2ff7Fsbjj",
+	"LEYCb2ifxa4Z7p/u8TbMAlWorxpXOCp6Ak+O21U3la6klcCEY/PF+po5GkNKYnFtA32/WWF5Ny2LZnbi",
+	"SobdN+XjK9nFH5D6rlv+gQ1ZwonvpLxg8YM04llIXRyo3JXYRJql11qRnUDNdh26vog5lYNRWChZNFz2",
+	"ldxN1r7HkpD8S7udRNXw2T3N6g5e8TiBhdDVyTHgSgsRrAkb9tYisA3d0dWkUMuemlmisFeyoT6iFRdH",
+	"Ho4mai01VOPTNnJFNTyue5WH5ZFa6eKvfOA7T4vKRNg0StjsVXh333xV/MxnbLQkvMIELI1G4umFWdz6",
+	"gjHJ5nFIkwlfkfpygxOY1LjH/HUpIpPsTKh+4VeqnJn8RiTqNh2o4h6f+hPRPC18dCgTIuNTsSHlU3sx",
+	"j+8jDpoI6/yMZWqxnyBPRRIJ75oDvteL+bOef3W3lQ9zRfVotyhSLWgp2Ess02492jZOvXueYG2EuFSx",
+	"lWmAGhiemTKC1ePJDjpaBvc1PlcYEdAzbR5B4EkPEjyEFLhfkxL6KuKqTQpNdP7XEhEtoUb+DMEQ3Pk1",
+	"M0NvLvRwJv729udXYqzyayVAUUzsvPn+uXhycHL8qC3sqFgHp0CTm2IDKw7sqdtWh6n1LupCxaknO4GV",
+	"19dxOh5PS3mVqUs4xUZHdLLbM93pDtYE0AKGPt/KLE0uZX4NKqU2OkP9WKRn56uBQBS3ZN4jXwAD2jSn",
+	"Vw1wvRZW2xI5FCI+fg7pWpF9kV+XCtsGSILa5/+4nZRGMF2aw+azMMQgqCi0OVo/EeJQgleGGwkkaFhx",
+	"piI+oLC9KgpC2EzJAn/3Ms9NviTqw2eclp/IYL2elg9prdaZqLcrZ86S3nziwS/ljQp2dutF9pgIyUFh",
+	"XURWV+82xhO8RKKmtX0a9oyMxVhJXfR1yPgZsN0oMZTjNJtzVYtFgOD2aZJjTCmRrwHFflVmHZV08j2c",
+	"GPwOYGfiPXHv2zfs9fXCO8FFUSY9vKoUcYjCiJFMqf5uVWcIwOY9kSl5q/z0LfraTMu2ADquagoohslP",
+	"xJ2gbsNodGfWsEYatPqe1mGH1LYU4+7cXOX0EsabucusPtsUgqSFgDZfuiiqLYq9g307bHvd/afbcBRV",
+	"hnMtFrpysPVfCSW1IfLHunur3sj5bFvF/Q9CAPWMIIIwLapJgUr4/V0hzExXmKH8hAfQOVAwuOnNeYK4",
+	"LZ65hjvIGGKvj5mWy5cyLYvKjK9y9Tas3IbHdU+Iy37pI9Ygey4xEyQrmqiYXP9eaajraWl31ljeqMIH",
+	"bzB346qoaoxkuWFbCC/G076mVdZ2zxNjMwVcdIypWE+m9NwfBa2E2DGFBY9gB0QIba6igOTYTh07TDgo",
+	"mzMyekxQ2Oe6f3S8UoUiarH93Hwmn7+mM5YzDxbcS0ftIjRrcaJss9DG8sPz5TPAc2i6qUBOhRO5sFuI",
+	"HqhT0Q0aT+sUmq4ZiYdrGbvf3TJTm+Wj7pQ0WpYsUsVATpQYWSezh5t8WrKODFFZRY55h/HJKN5pcl6p",
+	"4BmnJaqJGiQ/upqHKE20W32N1Hnida6GKsdJbg1YZbYj3SyhD4egz+t1R+CXdopMs4zywKFJ2qg1xB38",
+	"GSnMF/qZY/ohvFQcZBHtxsl2O2A+arc+MZX5dimtHiV4cPWgYzQsqaHVl5R2uBaFTR43alKSfJ2dEq5c",
+	"s0OlgfhRuBuROlIF1AQbQ83Vsj4QXBnqX370ZhXSxL4u5DwYW36yU3aQ2jUPbCQ58gQ3amjygaKZVwzM",
+	"ZEUy47cVDao7S9r4LtvcqRo28S1p46t+PmhSch8uN5ki35iWGQWwdha9ttuYLG6AUhfWqj3cNfdBIySc",
+	"D13BwOxzGl6RWn76oIElixtE7eVKpMgzHjKL4r1JJEcb8O+hk5BbL4BaVGYzbC2tFRKI08LuEU5yq69t",
+	"qG2ny0Iw/qjmI/zWGiAxoeePw90i/E5PG0Im34u9+fp678/ZbHEFokpOJi1sTmW2DqjwFqUdoJ34B6Um",
+	"VS8r6JwK+8/JmbJxQOjn+LXYFpU4W0Mn+kgmIRAc7woqY3MxkAVO/Y8rgsxlCWofYixuQy5UWEwgS2Hj",
+	"9AwIIJq1mBuaHbaOLx44b74QtTxUcacBLRMU2RjaSnsuKwkGjIoQHPACsz4QZlVK3K6ZSpZ4BHp9Hf/l",
+	"5YXYu+3ucRvv3m92ppqZ/rgXaDfv/WbP+xivr8xefM2F2Iuvpe5KBMTbkBkRK15D4newlWMMKCdHDbHw",
+	"2mm1XtP9JE7xhnWcIIP4CUuplF2pl0+/Jh8s9HDSsag6OOCJVf1JL4G8UJAk4ONykGTVtNXHoTJ7l6Yi",
+	"m7aBM85tWFdiJCFjK4DCwrVc2flHoaF4DQEjcK+mZcRuAlivpkbbT1pWK4o7lNWK4sHKakXxtZbVeGTu",
+	"WlYriq+orFYUX6qsVhTfympfX1mNiAa2oz6ul9YamYm9jAQxwTgeviWVuYAAhwiE736JJt++IVdx3+es",
+	"TNbfFmn8FwaqkSq+89T+58r+Z2D/ozZi9/8YtUD+zG4iRKq0svF7xbPcpxHcmqHiBVNg/bZs0FidyPo4",
+	"zM1fbJh1AJ9ss6HcZNRqgfPx4dIv7eeOT8/Rp+ay7PdpXpTfp2Urav2oZFG+K9Ms/adKNi1DRw9e2LZX",
+	"nBbqbFgi6vELTQr/ED8a3P2+0IMUZS5LdT1f8tWeKf7XG6kTY2OetxOZWwdy0/G+3Z48/HODFMiH2a5u",
+	"bgMrclxtQGX9WZUIKPPGk9zcAsOGgmJ4UJiOUcrjfVqOUs3VNszV6YR+qqSLMWXjNu0s62tw8AdSszRw",
+	"RrpZUD1mkZslja5Nu9maglKd+r/WJrhk43iQLHtVPdnlG4k/4lqVxQK3vUfPI78ijrSIm14+rnU9Plnc",
+	"tGoOFyEHulFn/1BczUuM4N5dfL/7tJokQK4G+CyUnizWKSrdd8u7AwXsUcM2udmHcxwvDR+tkoPuUbXA",
+	"ERj6z0g9HdbnA/0g6Uo/TkA13j8cxbVynX/8g4cuWl64EnYlMC9wpS0KgwykromDLPSCVrZ/R4a5DIkD",
+	"HnlKSbOCY17K19OTuQoakz2dCrhcOEziZx0oSDn+dngNusxAapz+DQqJYUvtnfyRu/sftQ+iPpS4iqhs",
+	"wGYV38SJKUTUXnWj5oXIUgAyGSyrIaEcKHyV6a1yXVrTQmFNQ8/bghf2/tFxX1fXNXYX1WsO9M/2wIz3",
+	"yhSKD9cmSxo8qIP9pk2JpzB3Lb9uasJ4D+9AkwAiKSZsgZmYAhFVL6iyADVrhO3BvkJkhiKGOlZMPfq3",
+	"WEYqVcYsjnIi87Itns1d5MW3TXI542rxClGc2gD90qJnsvs7lWd+DULyTRUAtiqhLfNnCfHwdEuNrTrt",
+	"QH1vfrhdrmIw0dZw6gBRIT3e8swQCYjAXkKxWLwyJRhWkHSRWMWhoxu0YGo7Xne/yX3f8K0qpzUIEmsC",
+	"8CFxtp8+V2qU6iRo2LL+U5mnKumxmhpxqSngbXXiE6xsjFlqVgkn1oNypPpaqw+l2InZg20qojHTuFdP",
+	"ZG0f8D6pMxEX0tVcDNPrae7KrJA5R1NxxKRlfW2yROzElQiHy5Rhlzr4Y2zAtuIEdCc1uUgGE9ehidsJ",
+	"3xqxRWkBm0o6UExUp5CWDlnXkUOlXWcu+ewpcFPDRXnaSTknPu2lauuc8w43wupHeLoQ/93b26mQM4cd",
+	"uOzfBGCJgEKy0hPs8Amrfdnqu5w0hpH3fp8LLijD3liDqLnSM7HJNNS0UR/OLh4ZdiGTFUo17LugV3GK",
+	"S5ZsF82CcmYITdcW8dF4xbfsHtfC1w1hrUGfFZ3bND9TLw4wTMsy1dcIg6GIzy4peaM0vCWwEdrPVEMA",
+	"+ZZBLxcYUJ6EkeAWvEDhWc17CVBXWx/R4HA6JzKQFb1VeSYnCNSM307kQMXeq4Apt9NoOWMICGPCZtvY",
+	"tK/ZKSCKeaifiWfeyGewn8PfHAiQSszeMc2MVqfea0vS4VDlSpfIS1eI8bRAqhF69L7eiemf8SM0aVQq",
+	"oo539zzcmlebPk8WchMbQohrimiNJnkcjDX68r3mVxY7MS+dps2qoqYkdmJMkMTEKIrRJUAs+7qCoz0N",
+	"dNa1QYpSGHc6/FE7OBj2Un8pnAeyrAQNANmnizLmpK9lIfzj1wZ4gVTMRWoriiAeWtLEfIvavAvuQxAe",
+	"IHiRMBKyHPUavVagTQqWQ8Dw6uK81A6pVk15lCs5uEn1NdQnVxTcJ75+WQkPQ7jpNoo8ta15EEhZrp2v",
+	"TveyRjJUBSIsEFvIZA6zI77IpxA9KDZ1wg5CUUEyMmGXiEEJLfYeFnYSi/iVeRYMXbyNds8S7EMtF0VS",
+	"iHUvvdbWCn8NPOqyWUSR8MMjmQhtZtjXSVOrKldJTmwtQ1BBVgBQi2nqeFb5iRACjxcKLcunwREDFJPN",
+	"5iKIvzPKwaBTAucXPSGzzPXn8ILixRFYLWLvq9HzeFGmvgZzJ9Ky9o6dO092kOAAtxobelU+WCLmRn0F",
+	"EPCCsmlc4ROJHW9qDECqCV4pErn9nDbWwg2T9BCKU9EJslW8h/uvdhQ2LZvpVaZaVX34xjfU0/FV9QUP",
+	"65ayYmCqnzhY942jsgk6Yynpw3vWqgEBHPQbIiHFWA5GqbaBg5iYBBDAWshrpct2wKOE9NppAdOqUSPp",
+	"E0I0WAtoW5QGn/cwQA262leDaAgaQT4/qIFuvqT/k5OdARAVdW124h9tDPsI+ERYb0XsELHqo7Dr0x7Y",
+	"ilrwl2XtnfwUW3d43mXibdGtGZ63bcMmmrRCpgnFywHDbfUlbparUACY2AFKZyZPnGMOrK/Vesbff2oQ",
+	"sPm0yvsbkfv7V0G23WRRz6T7JZ98f0Flb1NtvborvWoSLQFkw9JpUit9T6Q1DVpGVRbJw7sLIitgLS6a",
+	"bo9tdRBAY+HSFCUIUKF0IGZM7M4dianOFPYWeFWpBe4dlyTCe66kxdy/0wsdbgFZrdi9RTrp1ZzV3Htx",
+	"pTKjrwtRmq1pq7sruHveI0kPfPdeqPmVJqIw3spyuwELWdDIg7Wwn2jHUVlXDPJLku1jxupf77+Ajr3e",
+	"4aqZjIS3+JCZLMpPosK7yJIN5NiMqPWP2WzzfaGSx+v89a31g89f3x4v2b+Ava4BSet79DnJjhqB0nn4",
+	"n9P9glLAlq4XnPMgbpe90lcJj/XDcid0rD39a3ElYR5+CTfS3vgbNPbrhMYGnPZ3B8R+AuApVOAf8HKp",
+	"fsjLfWrIXZOv6Nq1Nl/zyFIRFtAP9pfee2kR/cvDgJNcphVQ6g9KTVqRA5Bujhu9bs6Tvq/oFYFnC0Ls",
+	"2D4WQUQ1ss6tHBsQmVPjU17elC3BP2fU/3jHz9Ot8zvc4VsFVLybz5SQWrfyRCvAw24D+SrguF87RhU2",
+	"waX005ClH8kC/HmU/xvmSkUifvlhJKd2p2PUU+WvL+zKSPV1DODVAlqx+JCxya2Xb/eFNqwg7CX2zKM1",
+	"yi70OXsiJiYuwrMC81bc1xXergrltGfugheB4IEe2i5SesQ1JF7O0douk3ImcmOIcGIEtSxmgooEBybZ",
+	"PBIx1CDfqGEM/dSjNEuCkyYyV7p0xPKqJh5boZDqaxgWuA907RaqgvBdoU9D5nMdIqdKl/4g7EhvjCl7",
+	"FUE2JO0HzuoeYks8eZIrgsCw2AGj5kbwdHq94XA47HV6nb2T4xglmSOCfxb2z3udOAJ9UBL07JHMvCQb",
+	"a0Om3bGcTFTCPeWqiFDV0cZB2jheTjtFEUxET0wFyi2JnYoVLc6q8B6eL4v1mulUfHempz8qRK1uG5SQ",
+	"vnM0OX39ypSEyPBLMOxZRQm3gZmoBSSe66n+NbrPzr/9Tn9X7PTr3CTTAQobvZzatfCVQKdDb2JzjBzY",
+	"sIZlBb8v3NfuVW1vWulHZugThiUmd8UZb4xAihureWIH0ISXCRt4AkjwlJ0gXUdfm1uVEz2ek2oBOoiI",
+	"7TuapYQwiYT+AQMZEF+z0lCEhVEkA7bXDQRpr6ZlSPQPEJpMDUtQ60oRtOocKOB4IR4MKAQwYIpqsJAr",
+	"JPhdhe2C3CqQvQYwBY0AUe+ZYYgFUB/SomSGITbi96VcckaRaboJngefMRKeBhFRVszg8MmIiuh5ZGic",
+	"AzlLVKh1VE4wCt/ZSYAxStt7vvfmt7vwZs36u0zvGG5/Rc8hlzACx1sjqAyIpQmDUiEPQpBWjirsMfnp",
+	"cdTXISkeXYnHHhXSuTosixvnlzgzpKZbcZJvHB2siAs8TRbRseDjFvz4mDSvieG564xolPo6LUllTaYE",
+	"n6+PKOXVq6gEcYZwFQfc8HGJE7Qn8hB7fC98LSr8A80afl4U5jFIQgTvU/um/GwLWIFfcOwx4fdQ0dAd",
+	"op/muhvT26NhtosbDMyb0LhlqRIpaEv7MbLjkZgQw4ZYbhiVjeO+lcHW6uDqa8K6usoOs0cVcl54DNGp",
+	"uApaEXCXCWnImJ2L/PL7Gm3v4cIVq0Z7gdetysPJLG8xNt2Y4QI6JtgpSSu8r0uDdpjAQHfEIlr3Yg0U",
+	"MRDGQplR/DKVjg6PTVyLSUSkT+VlgHMT6YT62kEUsYQUgAz50u43AYgx4Ib0uMNHIcUY3EvwxYWZKI0u",
+	"TGloJqLBIaQjQIjx+k6JLi3c+W3xHEGx3g8QN0pNCP+KIF8KcLhDJld9TR4Z8totgjkj4jhbQaAVVD3u",
+	"IvBQCcAaqbI6e93jRp2HTeGCfNwnoCkKe/U269BzkL7vc6XuAevz2O064RF6p2ReqsRHT7ZA5d3Vhbwj",
+	"P5F7C6OFhCxGewt1DJ9OWuW5+Ntr3Kho4/asXgU47oQgwS4f6DWbqEGb3bDqeLPDVU164tJNdV8DRS7S",
+	"mTGCzxrULPMOkLmmLsmQFpwmbbwFVa4dhHP9Bn3bhsnqmR8374aCU1YAwrGXA4YuqsjeLobxrhOmwPHQ",
+	"vOEi4xO7kWiLIvAqruaexxkTTfRbKQriQ7UH5vwBgJj2HjvpWiY72EtT7TIzuNbI+SmCpMkUvVhcQUQF",
+	"aW1vrjTM6y8C/6yBPduH3fvgPTel4XI2Mvgm9wd9Dn+S5WAE9KFB92qr1+q3jofdwb48ONw9eZp0dw+v",
+	"nqjdp/LoaLcz6CZPhgdq/+qk0281ZWCWd232+x/2IR3zRP36H40Z9ypL7/q07SRXMErN1d6LRekCwbBn",
+	"7oIsByNVnKIls7YjT1XSFi/clYH5Vd6aaR70SaBlgnYlWnA9Sin2NfqtdtGFoggQa1GanWDUFab0dl/3",
+	"tdslrQNIG9WVQhcI3I1ARYjIVMUP0yuVa1WqgorCWEiythF6Y0YmS3wj88E+hFxZBsajr6HL35kBHg7u",
+	"L4FG0ucGAhZQHAhC1qKWzIS144w9ss+7bk3P7c5tQZX0pu+iDHzHtHSVBXCe56LqPqcFN6/ihw3NHO4f",
+	"PbaNQRiKcwAvi13PYO7EWOUqm+N4Z5TY4odJS1GYhVZvGCuYrwSqu231rOeWwJquszuVg9HLD5NcFcVW",
+	"flNlPbxBOzG2a3t1Hhb+Wnm8zYw3Hd/Aa43zkEiFYfRwdslb1V5SvPKrc5dxZy3KuwesxG6RbLBGFizE",
+	"zxOVS7IUtfrXK1OeayIYLoyw5sE3icJnhr+hqm9QeDq3nxlOhpqTdTxaUeuFUcUrU8LPjcWmpR9qO+jR",
+	"jZpXDTGQCFSM7AE4oMts7M4vvi8e/wU98ftH3Y+/uI74vUd/vn8HvQnGfuMp7D6YjWyBbmDx03Xt6j8+",
+	"ZDoCOxVi+ymhRIafNUJKUvgTfiP6c/idqlKSv7Rm6spurJN0FeXAQxN1r0rE1LZ+++2DYW3asIP1/DXw",
+	"jpNVoCxxPiVWCb8lWQt+o+YQY/+Ceey9X7EhBBa/xF3TDAV+9AMxGMlcDkqVF2Cq+zr2j9W+3P0Vv7MU",
+	"eDGfqRUvXr2Fi50i2Yc9iibQlbqGNGMilE74vpmC5lOTiyS9Xsg0Vs15I/vZ0mL9mozwIuyuWcsftcxR",
+	"MAQPj8W1UeAZeJUG+2dXViTh/VkF+yoTMKz/ba01UiKQygikdM1QFHazl5mYyGuFiWSkDw9KEphFtwe0",
+	"Bav0Qtl2YH2DolR6MP9TUcpMLSi1nP3n+YtnZ+/+8mx2/bfn18VPL/7z8PXLs3tU2n5S4Dc3YF+L6RXm",
+	"1fAL5yZT1IPNxZQ74+IymeptcZ74oHfGeeLpzTjP7VCaNGKfH6WJN/40LTYrRnfNkG4ECKnJ6Jlsbfrk",
+	"jT1mAQpuf9n8KH7mNZQT0P922NCBzPMU9VJrqUGtTekLEysJDoJD6xQ2AwAyE5D+geHxT/z1n82XhOe0",
+	"cNG7LG5cG6qzNkZDa2FV3p1rYoup9boRGph80pNZOlD/OyBoeoA2nqcfo9a10iqXzeCGrpClgLcH1II1",
+	"qVDFBxOFH5kk3jhBFtdJ1pd3x3bX9QBnzlvYwOevc9JwX9Xa8lqtxWSyjGL/Fe30QcxYTVdWUTEPqQNe",
+	"6273hetlNVm38qD3sMchT1BVjdz0A3+kMjlnfB2uGUBHHWa7kPCkr2tVT6BoCqlBwkq03cixFB2uB/+Q",
+	"gVIYFmJhZsFT1FeCfcbsAYbxEIYR+YcWB/LnifyfaQCYt/Mea4A452d5WqqISvy+fIzwkHMtMIsm/mdq",
+	"SsVNXsAy8vJCXtcU4jfJU62yT8cfo9Y0TdZN9XfnLxaazyfJJ7OaJ/WdRONSs09aMTnBZwjtePh0TftP",
+	"s0THGXjRGBxDW0S3u3/wqCZzkZtkF+rwG5O11SNSjjdWxJeb+4OvKj5M9X3eWoc/LQFCOIBjYpdZAEow",
+	"69KGRghzA+zrVmEf879Nz//bpIO//u32H8+7WfL2byf3eOyfA/W3LaCp3+dKidI+Oi76ROkyHaasXCiz",
+	"TOUsBHnV7PRy769/tefExPe5+2GDXabamlufXvtHB5/hWcgKBG7D7pMnTz9/m3BjibjamrNVzxOx5WK3",
+	"k+9nclEjEzUwSi5XYwPdRVooXeZz1HbLMvhpEzd0g9zEYefk+JO3eNSidvh0a0nLs21TLCvbDx4mg7Tt",
+	"W2zfS1CNcJuDEinGEEBRBgahFzY0mUMxIc1ZvzEPaFax/9SVAubY3qYNVTYW59KnjEWO7xOL3DWiCOKg",
+	"rzNUOFzKohAOCNSdcQIg+Mfxc8BfYDbcd4xWxg8LEl2q8jhYxgG8vwxhSBvHEZUA4d/Bsz36Kj3bpys9",
+	"W08PvJ2PG67rJn+31gKzndN14eW3AWOP0M4qVg5EoT3nfhMOH0rGEzVIh+mAm1EKIbP0Ri2awa+IPp9I",
+	"2B2xKnXgtJe01D7II16EBLwBqJlZiwEXU3lKKUamKLn3p72kQffBHq6BGG75s3k8NKU2vgKK0p6waxNa",
+	"0iDqMTPlhy/kSn6E9rVMr0dlFTPX1zsxtSUvAEKlyKFNWUwyOVBiJ8auZcJ/IrmwLEWmpHU1c2OXkhHX",
+	"uZlhZFYaZ8hHKkvsrbDdGRsOr8CZNUPcIyF70j0OuckL+3P4CAUzNBOqrHQ0+lmqxJUCULaSg1GfTHvJ",
+	"+ZNmf9x18CxtIf717qGIvboN9ZajzeErOIbZRfuxXYnA3gukKR6uShC1iul4LPMGP+tnrTCyAFMJyJtJ",
+	"BaVJltVnwxbxmoDKoiOqS98DUU4Z39KI6dwcEmhH5y29TLWZYP9kTU2XxyBaUSapIA4XOT02BOji+csI",
+	"PUdmvIJszfshQSNOxRmhfXG5JsQ+hE5F+aOReikhD2czXcrF7n2ztFhOzdTt9jp39/X5ge6AEK400vhG",
+	"I3tF9/S1lhZfdYVDdV22GLBxd6TzzIzUq4g8ybgHHU0jWYgrpTQ+jFcE0mZ2yk8u/qly80Dcs4eVxLr/",
+	"mNNiLSnVVM/k/OE7UXj/cPhOamuapVkGHzIS6ZDm/hT6FwsxlAWkC2ecdw+/OmHopJgrmSOoTKZJW5xp",
+	"oYoyHctSNc8NZJ6W1JrIjc909XqKfr87OuiMq6HjAsPUNTrDsKwrMFCcKMvMzFsGL9eaAR0VuNGeuBd/",
+	"cvA+CETh72Z8lWonxn9bEZ9nbliQGGmI7jfQh67lm1W+O3AJypUTaUuJ58bbrQ8Q9zcNUmehTIsT77lL",
+	"POqRUstyUuv0ckaq9p2o+mS/EuhZ2H/VMflMYTyixr72en39pYo2C2S2fibUPpwf3aWzeCtNwXu6YX/f",
+	"ngPkPndcuVOdVf2knuhYN+hgH/yo89e3hxH+prv/lH91fPctqPY4b6S+Vmt2TwRtiXic6tg+SDyWH+JI",
+	"XJlyJFI9yKZJIwEdap+6pzzY3+4pSfjUp8KebnN+HZuTasz4N0+/3FxlatzMoIi7L5JMIPgKAmUspZ0c",
+	"Hj151BbPlOv+ZAIGSmMFXbf0V7tlxQOTKIquKI5hsHRfz3Kjr71uS0WTBpki0U22NjtRD6X9tzgpPkYt",
+	"t8meMfnGFvwiZqrLpt0cOjv5eo6/Hzv181QlkWv7aYu3CgZrqiEhFEOMDdmXdRzoYYoGPonjvpXzdms7",
+	"fwg3oXS88n64ITzMrYpVLCQklaMGaWLHivXA9gCA2b5HpczOpvWzBFbKc3toPQVv9DBLB2XxPm2ycqGo",
+	"gx+f+vNH6K7lrCeDtU9IwhSKpeBdeLewP9aDXLbiK78cHwNiNU5s6C5fzgZQyQszWxUrMe4yDEUKDIWF",
+	"0mZ6PUJXFioqeEWRmJlubxYr0WOk+hqe4+GWrbuUb+ugG8Hj3WUd848rxwqNH4oZ4Ang4DsIjU8VeU/c",
+	"aYQRd2NbXBBvD/MfYG4KO9ZhIfU1QgiY3Ygs/qmLNzI1pLQEdplYvxnmT5iGs/MUPhzEaPS8JKIglMyz",
+	"FKsLUV9PJ9BKLcapnpaKQbxgzDf8zNM8V7p8eSGvl1gLPEBwmt1+okqlgvWMgPxBSejYdxWLO3PmqFKm",
+	"WXN6yLqhSg+UkFdmWlJP/ACfk6TKIo+zwm8FHaMYuJlplhCRpslv0OdYSeKs8tzky5pdcdt1fJ+4wbu5",
+	"DZvwxjwNZBa/TxWqQi6TLXn6MWpR+rZhhIYA/0LvAlKhEYS9Y+IGCZKbQ9+Km+aUFvP4FxvOMfEottcy",
+	"wykuJjOE6Y9EbWYYrhe6LXRd0JioxGkGySzjJ8DpywJ9tXm7mblMtd0OBk3ep/QpG3qKaoC1d9vdY56D",
+	"PYy29miLvj8K7mibRvQf1wnLhFld16RozePq3vQFi9nXre385ywdp+X97T7sk9MBtidauyEBFDmjYoyS",
+	"xTTfonP6P+0VfqKzlhSxDOdv1IeBUhRcbGp/xmlRpPr6jY2Bl3Cvg06qY3IjQZ+CBJxh6pOAqmPvvU5v",
+	"1Xaex2QjjZ4HcBfhQhd2Qi1v6ncbct3Z4pz6du8Gs6D5bjhBqmKOMF2gb/3hfFVnmx5wgiMwg1G5djIQ",
+	"IRbyna34mHxIABd+kG+LangrbkxyefVbRVT5KgK+mjvcfYk8m/3Of724eC3wgIplPuycBFbq6OQkuMlh",
+	"Z2Wq+QBuqSZL3tergAZeG8xgzuDudwScfypi9WGSyVRDBjQmJ5D3rKNOZ+N9/YUagOv0tlSTapFov7O4",
+	"Lsq0zJYV9zhcR229U48iGTrhP+8JVTe7V7Q1VGIE2ifWpTTLXA7UedKM2yelWPZ9aP4gRv27QmTmGuEN",
+	"cJFaivPwaniyPzw4evLk6uAwkcfyYKBO9k+SjuqowycHxw+wDz9xpmehDdhu/tbhKvb6007nYGBHFv4F",
+	"ESTgfJ2PSeMOOGBm0shr7oS7HDApqoCTdmVq2npqD2iATFi3ANszA7DTag8EcAuBBHTFgp06ZDRGnb63",
+	"hohH6sKl1NDgxOKEViqBb3/n3Bv8mVeHMysuUqDEw4q83HNKTDQsq5sUhfjAbZYZjh/w9tpvXmEbhHci",
+	"foVTkclS5TbUg859CNxkksBpyNrwO17id7Jy4nfHzfB7X/++u7vr/mePXST1F7+Lw05H/F4JL4icBA61",
+	"Zgrikxjp0CDuiUQcOjAxRj6y7qTgPadaTsuR0mUK/fh4y6743ca3cAsxyBVgyWVW0DkTlcMNjL5MlE75",
+	"rAP7foh0KZTSEbC0wHqB7y8kWh+sLXDXS4xfMCaEKN5Am/JyaKaaLnwofg8Ve1LSCm5O8dxoM6PLjFU5",
+	"MsmlvRplM/F6RzSiExsikLg/QJnwhOAh5GCgJpBuxTOPxe8iPoNfxkImYzsdtBFjlaRS2KnHywC3C7qS",
+	"zHIlk/mlon50e6UTegbocg7Egf3qwpGTRNPIsMJiogYIu6Zf4Fel1DDt1KfQf+szaTE9CMvfuieQAZ81",
+	"txcBBw9T7iy7Uqovp4XyF/JE4kh9ghVlk9OnT+GRILiKI68ACz+w4wN/cGlZ+9OE/4EuCp25+DDeY7p0",
+	"FwtfcdGzoudz5fxlr1k15f6iesV2inX0eNHs2udfEhPaPy3myd0YgGuOVM+SAE4xpQD4Sd1DXl7NLwfG",
+	"ZImZaf/AQGznoABNuTf7i/B1YEgWk4D4EXyO0v78RpX5fBdYIysD59iEF8atibDY7R68/C7hIkQ8U101",
+	"C7Q02gTUPTWLMC1U7ZpDk1/CugmfLLgArezS74pAM+ZDvVOi8In9hWnp1a/rXU40cDQCHmqGhN1shiqs",
+	"JnRx+GyXYCCq1w0o1Bd3bd4nYEriheA5LpmUuekZ3fDF54kaTwz07+/+oEguYCwTRfUrInYuUj3gy0Pc",
+	"dsnxdrgCMaKrUZwvxHa0cOBgO60oLwDLJh0DkjC2Xg0aDZdXwptnsigv7XcLxiigEcK835XCFKxDtmr4",
+	"1JrHh8zSJaid1caHMe1OYRI/IbkHxn7bKzm4oUuVxlza6OrSm7qG4QbDXtRLCBIwAQOpIU95GppLuvpM",
+	"XY2MuSkuk7SwFiOprw7oEC2A1FobwYfzawIO71KRHps9tWudDHITEJZJjjz7PWTGC3ENquvAEAHYdRyF",
+	"oYFvyOs45ykxyZUjGrscypQftbtvP8/5cBdYxiA3CCQRSAF6Ptx9ZbTCP/bE41iMlSoJeoOb6Cm8Bueu",
+	"ndWR88zI5NKOPtgyvNkBjQsxPrEbgthQ8VP6zPlCxXQyMbm1orClX9otHa9xVLtG0Foe7P5kDeycuCxk",
+	"mRbD1DkP+/adcR7CukyhmV+LdIixG1pGKFLYNbt0C2kqzMZ+vIfph0s0Wpe5sguNhhxub6alKzJXJanR",
+	"BcgrJq7xTlHN9KH9uhynxRi/pbtXCCdh9DBZO3IiaiJY7lRwfVDAqup+03neNjXc1970Rs3BTkEaHFk/",
+	"XFc1GA6YaFdz70XhdtEwazkKwRs8XZi35GrTqbks1SVYKz4DFqUxnORBbD/mHLjWZL05ZCk+rW6mdm+V",
+	"pfqRrZ/7Yfc1NB14b6xUuZaZveMRBAxS4D5S7Rl3Zq60Dr3RePxB+ITQppLbIAfHaCbT0sV/SEBvTHYq",
+	"CjkE1uNcTZQs2b+cltYSXk619cLDy4MFHY9T4EDGo8TArQWWhbEG9JQv6fjs4K72i7qIxdEyVm6QyFJe",
+	"ySIQTEMvPAqHYGbyG2DKYbvr2y3Y7KJ7zYDX3MyQjNzRkCuUpikN67lxjiCHYl/jyCRKJlmq6YkPqyHd",
+	"d4Xgv4PSgoIQJGAeqweGwEZeidtaUWshKmtFLRdI2dh7IRqiA3yQA9dtsoFAOxkGMa2oRSFCK2phMOCp",
+	"KUNHvIXZ5Uo+pNFX5QMTL+BTcwGD3zgHDn9X8b1aUSvwmFqEu3BuT4tyz85RaSEaGJ2HALWFXkArai3u",
+	"5a2otbAFt6CaGmysgKhZ2P7qv3VJjqi1sHvZl6tvJS1Wfagb+VbUqpli+2WqFtb+psF2tqJWaLdwDMhE",
+	"2A9dXdU4+XgJQg4G5y7MBDREjUR4lQLnApp9k5pvNeNmvSeA919BpkmVpyJJEzE3U0iziJDg+s9N1W+X",
+	"NPytWQuS/o4oreOTTveRSDXBppBA3Hor/zNV+byHOUTr47scYoz18MY/TWQ5WvxDHfC7Z6P9PZBkatIJ",
+	"q7DD0ru4lNiSXFgzOPVMlEpTm+bnkYClR9lOA5ZPegARWLrUV6gCWxmZZa+44pUeghiMJ8rnZwajO/8B",
+	"BVy/rDrrl9bcTItJJueM/6/Tamx29/U3eghxRZ6hzJzPTtrZoExv1bKdzy3p7UzNAwmkvR2ZCXixX506",
+	"WvW7L3m//acr3+5CybE4+0rYWCpb1IIZ3khvoTLDmmngl5hOBOmhS8PzUsvmeblF68G0XM8vs0QvM2aU",
+	"yLAGxxsj7ahgQlHGfspy9GBshtsy3W1Dbtf49f+zGdXyDFMtnGCjBCgAPU32GXX34fG2c7nwlAdwuOBC",
+	"Zy5sWNq+zBhZaP6FiMTtqDB7TqE1EQFvHrcb1rwXJs8nAzADpBzqXVcKmtHbd4AodCutAR4Fc3xw547L",
+	"/RA85q749M7XO1g+2SEdVWxpFjxcCsvF9rshkEwDuKWY5iDcZSP2AD5NWMe0cKholiyhyLXdImqHgBTp",
+	"s8yGsDWY5gZhXO0Cxxw5HGNAmY/rkUAPg/hbPNy1kvb1wWFn/+n+wfHxyX7n5ODp4fHB4fHBwZPD486T",
+	"w4Puk+On+93u4dEx19GBzR6KuNDatblw7dKZ2NQIWtl3jzqdphnFEI+TTudJ9+Rk/+jwyWHn5KR7p8lb",
+	"w/TaX1e5jT7JI6yc703R1aBO271ys1ng+f4YbRmf4T7z+aOzCvI28DH8onIziD/iPfwOuBvQITZtF3Yp",
+	"oXosGP8eN8JBxe87R6sKlW9X6KuKiwykdtRZLBkbcRWkItpHV0P+c/8XuGgB1yFBO2D7YcoE9zCQ3F/2",
+	"FCDErkqvarnYSbrY9+qDCxilT0OlHfgLmzJp4ylOCWvzPQH2f7DrBWrUMPL9Or21Wz0r1hCngqvgUltD",
+	"WEPDq8CXqJSPljSdP4AcJGgFDwKFQKhgkU4lqZxqbiUMpLscRK7w0oUMcI4dZIt2F0hb43Tsa8eTHJDx",
+	"84QRBByi0hdfsOcOiGFsYEhRyhBU6Vkhx/6eRL5C/b3Nxscr8TUPEgxMtRq4DTKfHvIhvxeDOp3katj2",
+	"WVXUJoVq38WQIiYi4o6uxS/FxqKvg4AnV2InALk9ws+BvlCNsNwbMq1UEiLgrtRATgvllYxEaYOJZbRE",
+	"fi1/kQyEAzAXkIqwL1vKG+WhP6Rwb4fxK0lP1HDlmfN015pMcoprTo3TB1xvcgeYpAk8s5r9pYdZboGX",
+	"KYaGAdja5zgLqjyVsTC8Ka+9BG7fSzDPa89+hwW7YBhr42Do8lM80L/e0pF5VzS1YbjpycE5AgQZzm6/",
+	"RyTUBzkos/mpCz9mFZYkCkJIrGpNHLo+3lgfIh48eeAIcf9+EWL4YTbyCP2neaNkNl7SguqAUQabG2U2",
+	"5g/TpNEe8edp2O6NHqb5WCXvdNlUazwnbU0+jPdy62qCBp1jpxvJRFCdlzh8ypHSS8mqOk/vQ1bFBeWm",
+	"bk94uCgYJHo8oNItsYc4V1rNUK/Q3q4WQHXu8dGj1oiKuc30YX5vgmI6+DwjCRyZ9FJ+HysIgYLCccEj",
+	"VoiMGwjGDukx3qaNjaDwa8gXLf88d+YshT7P9LaJOWnJF4GBqH6C/c691nEzQ+95iU5g9aUJKbG6KaWZ",
+	"hhVe009G+vTNixlWPGKUwjCR6A/tEaVM9X1iw+0J8rFbyYtjnLogwnncUcWbZtGRamI6oDnCgXe6Bwva",
+	"jpvnkiu8URulnhc+UPOHGH6fZo0QB8zLi53lL/sI5djr3ZZ1hqq9RtmH7v52UoQLwg97j/58F3UIeOkl",
+	"dIkhfXgDVQQx9Mmkvj4fxpCjlcpXcC3WxV245TAFP6TGM77OKB40SijAZ1pDsp02U3MGjJAz6rrBdrA6",
+	"/de6J9tfYl/4zjRMIZ9z89yusFouhibsgDi/zUZvJO6sUniXQOAZZK7DjoeYCWbtMsgVRvENTl3oUN+f",
+	"1KhdN+7BE93/Dm8IA0fQddicvyu8A5Pm0BOyCw0hI1kQGrFdn1iglX3/x3nvkRKIrCTeQ89C6TsKyVRX",
+	"2BfbK7ctfMgwJqiO5vJJ9RAImmUy8RunWt+osUqWUORSzrL0jCZj1rOm9maT3zQxh28LsTsTe/vHjk9i",
+	"HRnhUjyd40pZoEox9C6RkMswdw3cg/j6kPEQVwrbUlRWKBS2aoDQTcLu1/unA7rMvLgskDSIo8ZcDzQr",
+	"lupDufAmjknIuh1wQXdqbQd6iF7oBcO7Ain4BgzeXSjx36flCIPnicwDtqO2eIlmmH2seJAmAHEf5mZM",
+	"qq9xaeA3dmPBdrm6WO9vLfhjq9c9ti9D4tGvVGmnvEjUbTpQxaIrBhjKzQ3W+Ys3jezuaYE1vm1SlvS8",
+	"TWsCN1AdMNkF3RjVGOE4KGsdHx0dHK/V8Njw6XIz3oJoHh+0afOCV+HELi9zu063GSv7vZd0p8svPVI8",
+	"2ZblQPePjldmQOtztKZjdfwZdKxK8xCf+kd57y/9sdnkmOxWJRTZrQ7erEc8nGYN9PaLTq8PUBYR4D7q",
+	"Wsu8uwDEcqy0y+MvsxTpIp18zljORWIqesSniH4hnWIgRy0YKFUw1VZaEae/TdUMpnNAOjvJzW2awD+x",
+	"uaGpfGif8VwHyPAaYG2bEYrurofrR3OpMu7biRw0ShPmZlpiH/NYpvpUpBqa3Ow+g93s3HbMXe2fD3EF",
+	"z7wd4gpPeQDEFVzoKwS4B2OyDbwdTnsI1xzn0ecHT8B9vwHb/0jA9ofAm+O0qaPN3yiZzBsNul9eX6TQ",
+	"+wbaHouqp2a34OkAdQG0mEzziSm+GhT6x2Vr9V4g7uCzbQ7hfos+QSPcyassMtgJ6lTXU7t4NUloSy1+",
+	"Pn/xXKRFMVU58MmYzGjPBI5/+I6YZVxjL953Y3X0iud6tErh18lYti97//v3//jT7q+/daP9o6OPjbnb",
+	"i7RZfHhsxoD81MIavoODg5MIkQPdkyfAa39ycnJyKsbpIDfYVI1ikzdqQlSQSzK6Bxfd/TUZ3Yo2afXl",
+	"ICd9+HEX/7Hv/3HB/+gt/GPnl/av+O9udPLx0Z93/vH7L/+x++vCcY8aB+jd+Yum8Xn37vyFHZ3MzKCZ",
+	"vVCnBH1C+RJQGayMwNPkRB4Oump3/+rJcPdQHh3sniTHnd0n3cHRleoM92W3pm9LgVT4Y20s5O7w19+e",
+	"4ijAvw83+Hd3v3kqvNPp/0zV+9R6bqHhw907aj2HXt97VJD+jrxdDYUCaFRfonmJGx/TIQdMw+JqmmYJ",
+	"0E8VC/PtcPh0sJ907xG6XZvgef2Fr023vX/cfto0grdNJ3Ta3XZnbWzDp4b3bbJX77ELeplgPjgkjjqt",
+	"ouRfQMbxgRxxNchVuSTQ8v39uRJFeq3J1YlEPBsVanAZO9t4o+b2Ka9koY4P2wJAYlQQIz4vRHaD14sB",
+	"GbWB94g6AEvufT2SvOhqFhVv+Y//Go2u/utZ8Y//epX9n4O/Zclf/n74f953Z1d/+fs///H+1fwf//Um",
+	"U3/5vhz8Zfane8yZTZxx+oLbhSh80gMEKXSprzBMqYzMmldc8WYvVJbequaKGiJePQlGgsc21pnKUo0n",
+	"5RJiUzMsfQUTeHor9ufgYFPF3wNmPN9wdF7CsbWaFaQ1z/CB15Vb4WExEbpki+7eA55x+DFqpVvQa9rt",
+	"dUmdaibRZAFWlpb9bprE7XoFdUyu+2YDyI5+DfKTqzKfNzK8V5X5iKDUIOmiRhYZ6IvaTqTvaCGMBaIO",
+	"+rpu8i182+BJ/ZtvsBoeIo6vL7DPH9FXFkGj8I8UZY7kbkj/AV1OM5Mz8RKRyaYDJWRGlfT6wl++gPCa",
+	"K2FNT3sHd1g3Byvy3RfMWun2O0gIZLcqETvxVPMP8aOImCtdshi2z4ClHmZsacROTJIFl3SkPZewY4yC",
+	"gHJZX+Md5GAEVftHBLZkaJvYie3/mSmI0178+BaGqLC/zgrWq6W9PMV8cpLmKBkGT4E/4XUd5SbsXn1N",
+	"AiH7Hz6InRh/GT9qix+bWWBx+Iq6A+CYa1eiMPCoZs7aC5SAKqdFlWw06LG1tqoOyzjqHISdURVW7e4S",
+	"Vu171hdpBln7sWr5PKAt+HI24Cdv9Rc/F0zkQIAeXF/xM349II6LyUuO7bKGhiCUiATz3u10qhLFROEH",
+	"EJUrNUrRfx1bl9WV2O1l+zrOVTHXA6IHhvVnrwzOMDOXYT9NlsFCGpix6i3w+10bYTQm+MJ3cOh9LYxu",
+	"yvPRWy3xfex74hHJEhmBlV7diBXGFpRStpu3hx+ZummzW3LXXg0GulL5kfMzAdbuLnKPTGW+uWNxMa93",
+	"EjjuqvVPSgdWnzTVt0qXBpBaK3jjmwm8+dahnj+N/frFdUFvz6kAnl32TnaWN6ZD6RJ/wLy7iPU0y2Jo",
+	"oCvc1dKy6GuCAX/h1DxwM7wlKt97JOc3IZiZSG46qV+z5hTDvMVx/iHVyeZbEBoHe05NChzzZvxTtOwB",
+	"3IbFt28iwznZrydbVw2RS77+uvPLbpiJ3fv1t07UPel8DA5ZAqed5lntIfY7h08rT1FlWhmV5aT4c29v",
+	"75f/3+7/9et/fKKqSBidb9toChk7w+LcsiELtTAzm9oHKa/F+zrs2tPBSCDlSOSah+a6lB/sYUAiTSjU",
+	"kcQ9G/W3EVA7FtqAQLVjFLbus4gRNh/DA/c19EnM8Z6Y4+VreaYEbGVO6Cr2t3AgPhm6GEndM1X69k+T",
+	"3CSbl2U+QaPdYWWpcrfC0g9JTSbVgGIIMcHsVFzNHZ82ajpsGRI3WILV86AcqUKBnkRRubsZCplVYUq/",
+	"tM5fA6eC3bQe1r7c0x3abzBBG05/J1lwClGfp9t3DclXc+h5jqcp7nCOVvtqLmJo7dqbUlIlSJqiiHS0",
+	"xhI+qOW7W48oGctmg+MbTqSYFlidG+byGkpbJheYxmawv7gI1CFcgA1KP4ANYh5jaz/koq6mNmVfT6ZX",
+	"WTqAn1kT0DrrqMyBtT9TgLenEZwWSJpZcyhLFOwzs4U4Fqx8b2/PeYPtoEK4B23TtTrhPXeNVVBvO+wr",
+	"3Me3JeWWG2KQK4U20gx5RkNtdY7lAvtldmLKMKX6mlMIgEasZna4imDDb2IEYh9wB0md6Xwsuc6BWbmv",
+	"ufstbMLZiV+DCcQ0RNAWshO/Lc1kAn8ZIV9xYaqkEf5Zsc2Kc3N4xVbUoius8pXfLhHt+quZAam8NbbX",
+	"polPIVEy+VHZj7pKcYzS3ClrsiLDw3SCc5nKtlEY9lbsQWfT5rgnH6OW/TjTfKUAWglPAq40fUpUNfAf",
+	"GqTo0oTbesN+2c07Je2lXnCCf2la3AupoEQZHQ8P0qz2OJPFp2pslEXpcpubJdArGdGPv9Z2dq0+bFIX",
+	"SLksABmIZW8N4hkGa3KrBuCwc6cU6PGKFOj70Zyes8DV1KP4bKDs5/Kx3WG3I3bivxit7Mq3E9quEJHh",
+	"EkFy9Z34wpifpJ6/8IvH2wnPaj6TRV873nFrU/Cf9lisQrO9ARYtFmKC5bptltI+8YN0HGAqU21RUFzN",
+	"e1DQEW5ZRxWb07gJjJR+p9mlZDv5g1KTVsQdqfeAEbwfGTlOl7Sug6pAxCpVTpdDMUJgIfQembXECGfT",
+	"0sbdI5MsNPQTvcsZgH1X9hkG8jiJCblzUk1KgrQZReJKYZKwibtoO4/6gADCxarRAsr9TBU+I0gAMs6Z",
+	"bdZ+VUE1r1BTtmapWIW6SkFTByV7wDeLqS/x2RyRA4wQmCap9QlkWnX0l4OoNvdv+AGZxL9V/9Y8rr82",
+	"RdaFGkzztJy/tWODg3+lZK5yO5Ma0ERanL0+BzDETgyO3CUSlacJ0pTTj+iuEnM5FkzE395fMAptovT5",
+	"C/HcaI14j2LK+ImKdzlivgXAsdmP3texfTCTp/+E4KEnnsHTiv/3//5/Yhs9pwOnlVzOTLiyUMkAO2Zt",
+	"lLG7K6flKG6LMz4i1SJRtyozE/C6xyaBmhIe+KdE3UIPuMiMmYCaj9HZ/BFq5rl6VCLKHCCOuFBoKXGl",
+	"a3GNgG2FiQnrAl7Gf37r+LY+fgQt66Fp4BGwX0CMJGi1TEtx/tqV0wDc3hZnxQ2qDpMWlMnhR7sL0JEe",
+	"/sc4Fi+7Dc9PdCdSPD9/8QYqXSW/r8oKUKADQcPHj18GpgLpkez28vixHWLA2hP32WxkMlUnehJngd5c",
+	"Tf5L4vkQFDoCJvhTX9uPOZG50qVXyKOT7FEUBFGXLkacs4U2NKNVW5zroC0Avx8/I9BKorN1Ne9rFXSr",
+	"wbhGKKVl56zKkkgUJsw8UCIGWC6gJD9LB4pEIGcmT5ZoP9o/s9uPmiBIxH8aEsTRkHITsjuBFXZoLZE8",
+	"DoFEfw9aTFABh/tJAhgWnICDgWKAYSNFb30jRQQrkBSE7WZCoic+IIU7nL9+DcJuborCxyN+PrsnIToL",
+	"p0NPSPHYTpPHYsdaB+wTJAPzGOYG/wXnxBs1jB/xjZ6jcBrMjCwdzIlyBIMW+2GQozMCrRlMSJRe4drO",
+	"e6h9pUA7apgj7GpOVGyOhAtkJvEsf+d0TIKD2N3Kq5AkBtFjJMpCXVuOIMxvzQqgCoEarqZ5yfc582kV",
+	"kvuaF6Ua231TDexM44yMDSD8jDyFvtJSaX5lPA1hB3jt61xqOw0zVRZ1HjJ4JtIY1krsxI+t32kjV+m0",
+	"oyRPJXsxJEj7nWWmlnAf47EuC/S7z1VO7ezB4Y9gtOHBpXh3/uLUGYHSlREd2wrJ3jmFOrgBNZj/zo6y",
+	"2zDILILIT0llHOi/xRn5u13A/+t/iTeUDyv6GgxgpZIT/8Y1k4jkObE8/xEyXLQc0ULhCDveEQIRYK6H",
+	"9hG6e2yvBA5G1Nd2P+F7xJHTDeVcBCR1vYV3/Nd43ZxEY0Nd5l4wS3FPhhjY9S2nZV9D2mmI1Lxaju36",
+	"QdIHlSVgyel8Mi5BrYo+QUrEeokZTMdE3OvSUMa0xRlBO+xksJFeX8NFwMuqauv2RHqtTa58E9zcTK3n",
+	"ykuxTR/Kemzk1NqZ5D8XPutUW38y3rvtxtbawEuH+rbWvVvufPRgC7Tb/OPH5CI9fhyJjZ2kCDvVr+bs",
+	"Q55N0h/UHNkYr1Rm9DV8A7vAeKFwecD+Duw3pJjgy/a14Hl8o9SkIKpTe/jIU2LZ+9uhdnRVgHL1X4KU",
+	"xyKYEbfG2kR7L1jqM0pnWaMvjvB+AK4/hXEQjx//7f3F48f3cvnsyxdup7LLiQYSTseRI6UcOsiN5tDk",
+	"9pnIqxZxs6cd4x3AQYZFjUlPrxRKj4ImdSwnBdM9evvz3yZl3DCebu8LfQUFLfBilE5Ikp3kBcG3IibS",
+	"M0czOwyOJ2aXobGGhEeZhxhm9BlbBQBSUQ+Omwo2VpODkTfRdrLAb1Y1jWL9SWr6IPalnbojFIfjD7te",
+	"SyxeWMbk1MAToOBz3aGJsRk1Fr+jrBs9XxGRpxDhxhnhnqrwHzDOzoxHQfWgiHAzKSKvZMnWbpQWpcnn",
+	"NAPZlavKedrnwO2C+LntybQ/QN0sAvqMSMiylINRhHxpOJg6CbYWVgfErtoY3v5GsfsD1KHuhcBrp9dE",
+	"qx8cRr8HZE16GzCC0wMGQqJO0tRxfij/vYPphz+QVaKfKqNlf2E3UR5KHASJfwiCV9zzzrS7dZWseJOM",
+	"Aex14FYwVN7+BmuShZsNuDtBghUEIa5w23E7JiDwXCiKOVjvEFlbFlUgiGNza61JbP03CvwL1I4tSmRj",
+	"gR+vVYkpmxjLqfYX1OIQs3sHk5sCnrNBbgqSiob4/PFjT91x2DmM4IEOOwc9p7PulyxdivV4XV4wS2+s",
+	"F4IDWHk1G3gAvStXj+VYIWC0DZsbGAJSUAd9dWNEMbYhnMRhvLbOW4NEe2UTh4fSIH9Hr/l2JPNUX9uX",
+	"kzfWcMxMz3nG3xV2TRfpVZql5RwCkhj5WuOo4tmgxnGol4vGF2g6ESgG2S+7XPuafTjykN2irkwkbQDO",
+	"fFpV4aUcGlloMLDgn+PDG6161UmJ2Bw0AnM7yRyzcjC32XmpvhsaR23oFbllDn1/Qt+lJQ3jczQAjx+L",
+	"AjzcGWlqc+CDadkI/oLxAPDiJEzyi1eFXSpP8dfVIlVKeXD37iIFPA/U+1mMN8c7G31dieJhaoCehtI0",
+	"ZE6XGuKUOWm7vpJjFde87Ip8NdyUolEKJ6rK1bQ3ctxPlAdMTjTNEvswjMCAZLpTaHZOZ7hg7EeL1YdJ",
+	"JlMNgVbMI0b+Mj0YfQZa748fw1CiG4OuEgzuadUq+GkLM4mzE0xCRboUO+CStzGUiB/Bs7ssO4yE9WAp",
+	"nK0cXMSPejAccLkMZJkB7sHmHvdmV3Z0Gt6QZCjDsbPRO1KewwWIf1qYYV/7GAadHGQespuS1I4laTZK",
+	"M+V1eYuKBZWDkUr8xMgAN7bAtGpfBB68r3dcVOKGhT6LwkQ3Sq6yLDl9HKDh5W8zGCmIw+k2ZS51IRGP",
+	"HcpomBy31KK9qDPujQ78Bfc+IOONGBDT1+jrEuCnqpTuPaIV7PzRoiZAwP4PyFnYoHkCylLhM9gXhUh3",
+	"4mSGwXOFzRd3Rg44JzKnNQHHZim0m3AKzeS+l40jSID89XUQwpxyTnpG/u1cDAwwbV1j9t/7sDU8qn0p",
+	"OIIcCC2qMyozEBzIEjciUBfvaxYOxnqVMXA3TJsVvBlVRZF3DvdPCLMYah0DohIJlHGUCjFM8VXApaVU",
+	"ycjM+hq0Y0grCJ40kElGgPSCUnKYvqRP9fgxxkEDu60njG42uFBS+hKFwSVJHTBVvd/0emRHtofm5Mw6",
+	"US9vlS4LyFObvgb+wMAxhZUMjQpV4wZuyV/Rl405ln1uAFthDYgNtx4/BhIcWjcvXr3lyN8MRdeGjccH",
+	"9sVyOSjBH5xCAy1MpTCYvEl1Vboep619Am3jAcD8xJDytkFOSEppP66NqkpI+gClmrUWriu9ivGhaC1y",
+	"zgH9nvfwqIYRwj/bewI6qCcktjW7lEK9nxkH5ce0gDVG8yP+DepDkfCw/49QAJjIa+XTTkM1YwX4OMN5",
+	"A+editifGJMXC9h54vqmMUH3D/qsBCCvyFoBth4B82MlNZpbfHJKjdrNGZKqYH/tk4GArJjIXI5VyRFz",
+	"NYdi79qQRqEheG50kRag6fv4cc+BANG7L7zF4wSg9bmpZnzrGT3pr20MnOh6fwJZfpwOYIIwqyIwJKRN",
+	"gXqedVEq6TwZ3hrtiHBLPsh3OCpHmUKyeRi02uAF2+LtFFY8f1T4AIWx97WLHUoiu8Fbk6dmnR4DEGe+",
+	"uz/6jZLJ7hmwkdCQDaZ5zkPmbwVWACJszvBxnkiKosytSxW/vJDXMW4z3AjeFvHrs4vnf405loZP55Xi",
+	"7aPvHO4/5bePxGF3nz05BBLITD06FfGLlz++vHhJZuz1u4uYqloQup8RDr0MG6vZJ+NOqYpwOqwneOBw",
+	"q2FvCZ7wldEKH7MnHseU/aV7YwCHmaUd98gVMDoKgj9CARP4E96Pv1blDjEyuPskdVpi1aWAilHm+70O",
+	"OoeQF3MxHxyG7+W6n+p5BApu7a05FMbXpkiYJyfmZar96Wh/VDbEyQRgXabttvGEp4H30P2RjRPFz3bu",
+	"ztJC1T44fML66wdYvJ3DTucRxo+Y3kw8kiPIzrgRgMoEeKk4iR3VivVu5VDZmWy3ZXt6fO6Fvnd/UPOY",
+	"87Tx65/fXsRt8b3Jxf6hGJlpXlRl9qvC+5w6tVu52xAQg8J9Z2OZW8+gcss3apLJOSBj8qkNJvD2bp3j",
+	"RdOKNaM55wKuGzXvUagoyCeFKgNuJ3guTtBdk+/mqpzmOkLGySCHQJWI8ECIuWgQX+RzkU81GE5wSpJ8",
+	"/maq/wSPXesXZK3KgHj1iuBrfhRe5PPdN1NNLx45jTpM281gWQTW9j2OS8MHK9luw2ThuNMBP3mbaPgg",
+	"2DYGsxtXJ70rwLLYg5igHLvbVwrsbjk5PHoSiVhOJlmKO/MeHfkf/11A4EMTqYBuFbtbJCpui7eztAS5",
+	"LQrUE3Xq/Qfkli2CDhlry4bTLHPR1mHnJKKdUoqjDx/I2I3WlhQCIZ0IpwqCJDhwgotUO2bsWXjQpT0Z",
+	"EK7omnaOaBac2d9Zp9RxRhuBaB3x14uL11X/DeI3XPFz19eLO7ANqSI3ZCOTlyIu1YdyD0LZuCcOOx2x",
+	"Q08J7QOyEPHe//+f/4yxuIoy/8Uju2M8icThQdcePlLSFVtgmI3BTAPGpUedblu8DRoFihIABD7SJKfO",
+	"OVEYqYR1IcgbhHnnrvgpfYbzmbWM7JyGJikkr+WtPZni5AF7UrRFtQgzkvDIErBwWap5JZ4n8ATxf+2+",
+	"wSN3zxMsfssbpb1SEF/H5Cy+pBNKpVNFHz4M5hfjMpcDZS+EKKLalKf1AweJNKnxE/cIJYFB7/uD53Q5",
+	"rDvHDqPnbELgLV+pa6nJnKfgMg0NIKl9FIfbjYeFEyt5WvqKP5lJ9vT+bocZRol2MGvsXK3drupEDdKx",
+	"zASiigqxc/769thP/2Fql4SeWuv4KCInnucYXIDQq7iJJlQWoT2Grumm6ZP9UQwqAd3RQWdsJ2w6pudg",
+	"nib7Vd5dPEcQTJmWAIl6TvBwx1BDtDQfo5aZKC0naavXOmh32gctAImPALS0N1IyK0f/tP++buJ74Xri",
+	"fqcTJDomuRko1mErIl9hZlfCBcIMtexBzVTmpcu2wYKGVvK2eEXbUyXsxvdze/Z50urZZ/wrPDE2KE6M",
+	"Ju2f/U6H1GhKpVG3L7C2/11UOHvgDGzWbAK88VF7dCsAfAEIbh1Ezp3wMWqi666MWtt+mkN87KZrutfb",
+	"eyYTWr14yvH6U16Z8gxcXGhj+xi1jja50bkuVa5lRlDjAOfW6v3ya9QqpmMUMmidF5V5IEnIpJTXBRBK",
+	"AQ6i9au9xJ71TefbzjAH0WXfNejpEjjcgSog8kSBk+NxWQxPw1VajKaljY36OjEzfYqxIjqYU+01C8jb",
+	"c/bEU6C7SSrWz1EbGaVaFcW/2jR9w+9NCU6WaPjap6o962D9We/8l8ZzDtef84J21JeUHF25Lp5L7eeO",
+	"G79lK+O2u8eVu6XL48JnEwvMQaaDUYg3DqtXIbyXesasO8inY1pgOaCyOo/Doh/sGZRMKZZ2LPhDUP2d",
+	"uz1JMOdjtP406zRtcqBT+V17pF2LQV4DOijuuSYnK7iI3KqkoQMmjs2XZvWsj1GDrARk3Tx+GzpVrO9K",
+	"DUILmZxlt6Rz9uCEyghFrUqCZ6ML2GPP6JnvZCq6Gy3faTmyptc6wgmet8Gy/97kV2mSKH13o3S4f7L+",
+	"LGo6YSP6L2PMnPmy087Nq8BqOTMA3Ue+EI5M8DgLsxS/5MQ06Q08Dwj+OHVerZ9AfhuwjjHVPWOnXx+U",
+	"sHgfdiV3tGapDqxZJCQXcAGiqpHeoS1eGR+BObwPQP/UzD3WFZUiqBRVsZM9BJcUZqyQgEYrJpuYTMuf",
+	"IEOCxYY3lJDC0Fdm4AVdYuog9ik/7kaFeKzJCmOO5bVj9tjODL+AxMsmZjJIlfyg2ErCPH5mUDNnCwNZ",
+	"Kjne1EASTeHWJtKdV2nscMISFQPf/YTPv/2Tr4gPEFouOQeX1Gw75cHWGWT31VsvL+T1uqPhmI9RqynV",
+	"uO7c4Bx3yseo9SMVoNad7o77t902OhtsG6/kWF3Y9Q9ndDd4stdynhmZXBjzo8yRvOOwe7TJSBTTycTk",
+	"pUp+Ukkqgf0Hdrf9DXYp/61/SosxkP/8YXZGtDYebb/l5jjwRi70+vd+o399xB0TGicX9s4XhPKTWqjx",
+	"pJxvtYGWhS/lOFxjpZDD6EUHWuxrRC0yxJEAoW1xwWh+6elQ0qKhW28huKjvh6m+nBYqrqaUApFoX4Qi",
+	"pMpwmiNxICA+T12BjitNiL8KrKjdkcNuH5nN5ByedVqopo0WX+iuG+3P1Mt6PvyJFsbGe/NiPLLRdIXh",
+	"b339ZvNwI7P5vZnq5N52dskWHxZb6lt9qt8VGwVz9go0O87hnK32fXv2un0fp75nK9jhZfIIEzDdDYz0",
+	"6xxwAUDc9D0wL/xxbDSuiTvbaDK/H6O1iRiBPCGQWZy1mxKAdzUj58NXRisyIfdPVHxRP7bmu27uitqr",
+	"HmxoN34ySTpMvxnCP1ae4o2SyZ3XuY3Ekb5wm5VJV0ax8F+hhDZo6vS3KxKQTSuILrFXXDlWu1qPYYSd",
+	"iu0kLWxIReBBnfCv/Q2ta4XpEI+SuQuiaQWcqcF3q7FqOsgVojeoqUZq6mVRWaEauh0bPDB46rtbzrs5",
+	"XpukOOAr7sLjNfoQ+EWuwI3wk/StAmSq+lBSY9DY3NrdCb56K1C7DelBcUqg7R5PTA6X0tMs+xjQgVan",
+	"3NuRmYBj+3Kam4ly9a93P1hTuq1RR1LXjbIq/1K7kZDDkgrU8CE/X2bl47etSd3Xf/16kyJsDL+3Vg1P",
+	"e7rda77hZfbHSabQFnHHDRx2qBW5lL2gz3VlXZV6haCjgJIYvnGDUhBX86D7ptJFF/Q8D4zJRGJmGttw",
+	"7UlIohIUZPuaUEVtgfVQ0PMT0wlssQBZjG0EqPI/FSobxr6JL2CQdFpPAHPCiBHugk1ugACuPWyPJLEZ",
+	"GjyShWuOjfoa68naVDrXpJ4DEN+6JmZ6PUJIMaCjUuyT46TR0tdlDNUptijS3bn9u69HAFwPTyhHKs3x",
+	"AdoiBkG/P72hB41FpuQt1Y+GJh+rnMQ9lhSuz4IpsK0r8Vf4CpsXrf29QJtw8xNfo2jj5id8D71/W9zA",
+	"mGzzo6HRcvPDUUdui8sbbT9m8YdEA4QcM1tCAhpOXYkLCKzfN2jAtxj9i2IJZMUM8yYfGufFfT6cvw8R",
+	"q2/kJ+z95n9YWYz5S8rbEDHDDYWErkvap8LuOzm4YR4quz9W6hMEg57pwrW+A+guMQBp9DBG6gtOC+RK",
+	"I26Z03pnv5iBO4K7+Ah5gxzLGnR7Uq+gmWlAxkcUEaEDkKITU4AXgx6D9Q0UtNYQ7RM5I4nZ/EWYbIE7",
+	"wBwdwHNjslRfvzAzHfcQxMk93H1tn2QXHkTJPJtvVD+qMqPHz6B5oUdlKsTL2aHBZEvAhudaQDzPXQn9",
+	"eJiN9x+aevGWl478rP5WPfpWPWqoHvkJ8gyf96EKSNW5j2x434pHdyweOeIgGa7n7bcuilJXVJM8t6A1",
+	"jWCzwdRsZF6JZyha2AeQv69mvK7mjhymeTdYAmS/h02rlLK+iGMOr7uVZ24/18DvTFudG+xo9jJDk6v0",
+	"ertLfE/noFgpzMKtzmcv5I7BxXrz8nXFE9G3muK3eOWBa4r6vmb/ASKWbTJO62OcSbp7o+arE6EOD1al",
+	"r1lsKIkc5SUwIBInYtIWryDlSD25pblRut2clwN6zjv0k/z7pIJwCLZMAlVOWpn+4W/5LffzzZZ+0dwP",
+	"T8TQjPKvFm0oTNkHgmY0dqD8BDSGkuh7SbcXW/iZVNx3hKSOU7MtYjBnsUO6OpoCrED0vGxNDkyXkDWJ",
+	"QFTwRqmJ/bM2M2CvQsVAUwDRIjCdelLwGzVHx98TmEsmOKqBNRZoLYB1E4tE9qwE+TeYaYXf4BP0paBZ",
+	"+ldpS5mkE2Vn7YYmeuvOlNppn6AxhdpCtnqBBOOJ1Q0dtTO3fullsQNzzX7rafnDp9e+NcH8uzTBOArp",
+	"Lbb29aANClT2frtR8436Yew+BXxWdZ53u+fV5YvKAsMSh20gGiJrmJDGFXtorE8wLxq2ykwW5SXxd7tt",
+	"kpNuQa+J47DK1NDrUnDb/Yrywd220m+lg6/ftv0oixJFxb5l4jdJxNyam/tZmWhtqsMtTGcY2rjE3xUq",
+	"OStjIqsGki4pxqmelqBTVc4MEZQ39n24RXzfRMJ2nupDu2v3at34Zhb+aCnT7dfpZ8mS/qDm69Oj0yQt",
+	"dxUwTC9NkYYM1zWgKGk1MJV1aVC/hHkh6rTWkdBqBjpmaQ7iw4UYyhyRIpLQD07UBxWIkEK/BhllJouB",
+	"1E4GJ2ewgwTSPl22BRFxBozjxMsYIQie1M37mq7hm0QSwRGj6xgBBCYQt7bFz0MvyjFDRU8nfpRlyP+X",
+	"jlWELLfY9ZFbU0oD1ddUtkR1ZqJwRdZwku4i4TZX30Q6D+TLd4xGyK7HfIMNjcfNSWjPKr61v/UWKbg3",
+	"BzH+zLff/BSWRvsh1cn2Z9k5v8XjTcuB2eaEt6kebHH4O12m2R8S8uln2ba5/vqJK/P9aLu+Zfu/uQFf",
+	"FukJ7A+KjSo7AiTA0FQ0tSd8YoAnNT8u3djfO61LOHB5FwiLqVUU1GoU6SgM45TNCmsnhUQxIgfT0RWC",
+	"9LawY9fXsDmyvBJQkmMhtlCgLVG4PRi0svFc1lMg3VeVK+t9ICEuAIMMdmrgxmutBcjQ4J4N/gD4F33N",
+	"qiZ4Y2ZgjrgR1LCeAVBfy8GIHY5CzllwzYDakS9TxAN6OGufvNJIBGPN9+tr5IPHhAkRDJNCn78DuS5a",
+	"GKdmqM2MdcPxl7HYiV9PS6fwj9dHPQnrrzDbMBQ1dmJMYcSPrBflxIYzNSz72kztZwheEkWiZGm9n4Jl",
+	"HZ3UC1ybnktTAwvUyyOvi4NXAE22tAA9BaA35rdpC1DoL/o61eJKlTOlNEstQAYJlA1QEIyeCRi/wWsC",
+	"zQ5wl1yVnvt9zVAk6XCocqVLuluBA+o7ewNUQ6DiSBgAmA2zhbYklCnVaiYzxD47/TAk9Mb7sxoKsS/T",
+	"V8QpBOq5IKQlrw1wbQ9Nfm2Quv17ULDEj0tSrouiBBXaGlIfgNv2NTwwiYgj2m3hxcYGaM5dDo9GdSZR",
+	"3oMGO1f+bcAHL1R2q1iy+0f7+BOTZcxxDzm+UFCQtS9kWroCYySmE7tIY/vbt5irZJ0NVLaLQTEFer/0",
+	"qV9GoDiCK7yvrw0sbcxkDmRBcuUEDHdCLqBAB0nQ3bf2fdHf9Zz8uFP1oEF5D+z2blHmSo4rDP28tKfW",
+	"jfO8d4DVTsvT6quQ+h+Jv4yV1F4V46VdVHAbeFf7fdMEb4VvaQcGX81atB7Ic4FaE3XYgQJqga+HSknU",
+	"Q0/ynaBy/6Msyl14093zF8ADKK5yMyus7UwMTxZ4KeJtjwEFH6OcKzweGdjYC7jTlLZ3ia+MuRnL/CYW",
+	"sq/xL8Uz+l0PYfR2vcPs4nCK9d5hHnS9HGlFrRFg60onTlWCLv5SO/0XEs2Z99B8Uoq7GE1Lwu3vVLiM",
+	"H0UhTyxqY4G2YWZm2VzsVEWkHpH6io1UCzGD2SZvlO7rnUbpw0Aj4BGKa1d1f2kF2YWuclTVwucLvTdn",
+	"st0sSPEZTZbYG+MvLwl0FD+ieX3Y7aAqj/KiXLjRet3Va1LAHMgpapJShAiVyGnJt3VE07j+sYofVUUq",
+	"+rr+ID3aLO1kZIVA2HiZUT9f2plIn3XrwJPOA2WvjSIpWWAQcf5io3gKLm8jzi0a9PCk7QJOPAf4gbdp",
+	"NvRmZvObFBRNfqaAj95su2CvdtKCNa4/if/tBs/yFg+uPo3U85+HMOPK+US1ei3UIFg6rNUn3fAwZxM3",
+	"Pf6ljbN+rQe6Z7A9oVBpDFLtzqVEY52izCa7y+1liW12iwIWCPTLUWMfxoklINvfilvM2LDBGGAc8hIN",
+	"4x8n6P0e7X0YzQVhLxv5xbCXI79PHPha33f3CnO8aMAeHlH3DpzZbtTpdJipcZGvGWJmu8rIGeqxJEvg",
+	"pLuuJSfRHJICOHmmvobLaNZHc6lh2qi9aKkXlJI+Mb0T47AUewd7xUQN9lCp5UcQarHRILio7oHASbU7",
+	"P4AeUCCXZXHyEBngcHkDk6gCJaStoxfLoDFj6MR1SY/CHkHfh4Il+/QREEU4ToZyZlh5Fm+xE6caXKlL",
+	"mV+D3o598DO8Ekoxylvl5YWOgyCwIDZ+JIxwh+w/7Wt/EIsXnPIXxfC7uHFiWfSqU43xBsaDG6EUawNn",
+	"x9be45IbTAlX4cV4+RnwK1IXKuRVliMS4UM9AyjEvwoqUab5+v3cvdbWqMSGUz8BMnHLt7jT8zdt7mdZ",
+	"xtPErhQwI/dFGD4YanDjPDi941fsTcATvsUC0+dBzcAdnxs9zNJB+XWjAp/L/DbV1wQY+wMBAmGzHFuL",
+	"TeQAlIUKXSFYnE2eEPxhPTAQfRkQqtee1OlTODQv1CBNoEkAvQBZiOr2T6lqUp3CRGJUY0yk/CEl7EeQ",
+	"jCfGbHv1pMcZy0wWhSNgQv4mp+9DSWT8ISgvgExnEWaX7VZLIZGXma+KaWJDeKCuSGnSgCBiUYFzwcWx",
+	"3k1U0Z50/leuxipJFTFZFmOZZapgt5igDn19ZcoRXm6/0/FaHIudyimIBCqQm6YXsp7NtQLB3r7uayDv",
+	"Av2NoftYTrFKe37ennBq+ti/wZKw7KNRcnYMV3UCX4zWcClkHL6ZycuRS+qVhpTN5/ZX1LNtTObJuvCF",
+	"iBXTjBUmh1jTO3KAD3x+PA77LspT1xZS0UFkuCkn1qEt3HrFdn7B3EBG9opouCNAzCAjJouAGn1vtxEk",
+	"AYst1TDrW/fxba7mQCq1mWPw0i/xYB+8mlOVpsqu+WxOqBBgusfVFJJqElfmNgyYSx/iU5BhwqLcelye",
+	"8b5Ly/MOA0tb1J1HpckJe88TNJzK16qE9MpsNPfssN6yfMuyuCzLF3Fr/gj+yUu0Y7hVyvrs3MJJwWzN",
+	"Oh+FYtRP5p+8oeuHsTHsDTHG9rEYpjopiOHDei+ICCTvJTGq6Lm6KVRDIhb3IPAC8y6FSQe7tQX1btjj",
+	"rg3UqwdmPDY6wi0/zPqQi8L6HUOU2yTJW9BEdLXucqTGp45Ov6yli2Bj/h4gDPGfQxlxqLWFXhZ4oXTD",
+	"MRJux5Cm4DoYAiG6nQ7nebmszu2RXm0fO0W0Rwe47APCJWeSRUXNTPfczCorDSUmd7ASxIJAZwl5E8Mq",
+	"QTY+MSrmazOLmu4NhbigL+ByCI0BKKhtuII8LRTqPIrMmBsqlJIXmzyDmmfsuKzEWxOoU5MHhdkccv3M",
+	"tBQjmdNYldCxqk1fL2R3ekTxiYU3kJG3g4+Ymtj+LiZwh7sdFEpL41JRXDh2YBudUKFZA5qUS7bWqXE6",
+	"1+KsIDBBEeYCUeItti4kAWWiBaV8TEL5hBUvInRr08LX36kKTi1DA+Bqx6GiaZESYuEmnUygOlpxm2mR",
+	"VhYjWiHI1rGrnZbomOObO31paCKGrCasoSZ/jZ6DrNhd8173ymIxDKTqpcF42fkwloNRqpWdngXJ9+P7",
+	"hD5bZZa2eq39zv7xbudgt3Nw0d3vdTq9TucfraiF36l+02lqR+Jo2B2cyCdq9yA5Otg9lEcnuyfy6GC3",
+	"MziUT4ad4f5Vt0u06JBwrT7uxcywCbEL0Vrj+zwe3eGXljaJ2u22IvzHfutX9EpHm3AMwUcly3+33F/9",
+	"5E/gzaJl3upd3o6IKYkX0VZn33EMljqvYYoZvVZyV++XS/wGhP1X5X7/Y/TvwIQPXacHT9ytJh7yDuIa",
+	"2iGT054aW/+TlErIP4nNTKs8bqQfbyBbb0bl3G3r/NneeYvuhrupYsPDbckt/gejCn9OnsA27TIyG//n",
+	"VOXzPxwVOcynrVnIw7NWdqSQffjWkfKtI+VLdqRsvaF9SvapC4icbSSEVYGwRkTMEz1GvLcJOKKS5+cv",
+	"3hBA3P0N97WYgvwi1dcggk67ndtUgTGcKj8V1qoIwbo+vgQwDYW2pQ+ArlUpNBBWmVuVZ3KC2Pf33GlS",
+	"yhsbiruiBkfxBMeLISMP2mURbtoIgoF/8hZIsmZVoEzP3qbbDq/Q44xXQb4C1ThqjgPJosAbQlYFYvuR",
+	"JL7CWnOoeE8dANAo0tdCcF0lCnLZdbRPAHtu9/V+e+HpxVUKWaUGHmGHzT9o+yEh9nNAQ6GKytWcqH6z",
+	"dOCgMJB2Q8kT+MiqGMiJEiPIdA0NtuHeaDMrxJUqEeQotR83aF0QQpwR7fnQpUN48CAvV4gspf5lurGZ",
+	"aafwlhYixvEkDywoO5GmHV3tFKP7WVoouC2ezAVIfxPIjNSmYl8ftmvzhHujfIGNE2ZpIco8VUlbnMMt",
+	"EjXJFSyeHuTCJL5+u6+P2uKVf69xb7F+xK88BN8pqrWC2YHYbGJduGvgu1OWFlZFmuSxAHQYLWQ/W+N0",
+	"gl5b8Lvz17eHtZkK7DZTV0FunKtwX56vl/SSl3ACp+HwjdPC5WPnbp7R8wLEPS2javsMnPddUFbUSQWu",
+	"hSMVkR4BWKACuG9KzLVlgLfrLfj4vkPON3i75gDsvpqWaZb+UyWUyt0J5khqdPyoLX4ONAaG0yyDhT2x",
+	"0z/BRjZGsUFtmcCGkP2jzFdbPFPQAY998nZWc/uAGzAYJrd/9Jy+QwHNB5AehUVB9fiiCCKX1yqPRZLL",
+	"WeFaBdyCDIcwHN24GJiJcgBCn8vmwnfOjUnviQIQbTNkQCsgRxhPO2FhMbmCe8OsxGS4ja64h6vkV6cJ",
+	"0NcsM/564RZujdhX+67KpgTpbTAeUE5nK1Tmc5HJUuU9HKhL9WEkp0WJvSbuh8ur+eXAmCwxM23/AO9w",
+	"CY0qcdTXgTG+ZANsDyMufOhauYTLk/0IfzU0OS2RqGHZRCKG0smlIp8jbos3vNrstLo2JumJGPbMy0KW",
+	"aTFMoQ8n4q9wiXP/Mlf22+KToZ24HBOZmP1VjZQREZbDaSEzVsGi6kBfIxUN1lpknqeskEVddAjetJPp",
+	"Opdj6o0pjciVZOoKbLRTkyJuwKqc2pH3UIC4r9lnqUh72GkCc9HBXxCKy7gQ+P5vFTyoaKgcOJ5LWP7X",
+	"qixCygjyWmRWmIB4y64ZXuRYNPFmkj2gRdwo9jjhxKcmS9/TlhXqu6JHiBZ4noXNvwZYXQND/VdBoF7N",
+	"z3DZbxo7Yir5mTsNYBqbIT1qV8CT4Hw0INtegM6qA0W2uQSfBtdgl2Pbi7jzIKNtfcDtrvAGz4GygMzV",
+	"lme/xXM+Ri07T9/a/WK7C7x3p22dEviUqGK53bwM56Nd45ued4cJ7KbutsO1tEOp0gnxjST1G0T6G0T6",
+	"3wYiLdHnePjqyt5v8P8b86XC0W2XTcoV/OI1pBpibjCXpbhSCM8g5gzSJUKVWuLPgD8EyQ0ASQQhVV8H",
+	"gKCed91cWzVGtJH350ayggSWi7ckwE6upoWCTujYg25SbaO7gQLdOh3CEaVrL6spxQEiB4BSoR4dkR1A",
+	"WgZwJ/a5MIhE75AA2dXkU18DmCMtic2NyUIQ7ODZ2ggppKpjitI9ceMDRiHDBCKS8QkhJutr/O6JDbww",
+	"4ecpIFap5nmqmiDCTcfLGWrv5tN+I6j9+glq4cueg5bdN4bazevmtBy3t+rRmoq4qPZngGy3yZKikXP2",
+	"bsvyy8uz/dF8+2/iad8Krv/eTMBbm8PPQgMMD+HLs2DxFkzvmTVW0Pr3t7c/vxJjlV8r5MgVO2++fy6e",
+	"HJwcP+IaVwbkNUwSpE3JHGqQrJ+oQc2vbgtsLYvPh7tgceO2OOtrvHwZMEgEBLxBadgjlO1ypMpbpeew",
+	"ydcbj6cwCS+Hqcq4t9714VBvXhWEviPJgcRNCPmHnfv/KBJajqH1baT6Gi7b5CzCa911U7qbj7hJ4hM+",
+	"6S48XKOUL5YLqnjgHxh6Ta181bgCqo3obC42nrUqUwCWCFx/m4Y02lVe+973B+9C224nfdhcV8DFY9/w",
+	"86W8voGB/lVRuZso9LDh+94aKDzt6Xav+YZX2R8nS0Xbwd0Dmsm0IaDB0sCuyXdzVU5zHYlCDhVWIB1l",
+	"DCY2QP7uPbImkn3AdBBBfSLmSKQuDKB2nFf78/t6Z7/TfUTXAVFt7ATnBm5uU+UOIFncQP93ROVtfEq8",
+	"OP5mZ7/TeRRZy48N19CY5ir+XIHsay5BVjL5CJ/iJjAAWNgXkFl2Sj4E4cC8C4HEOtYjYP57o7M5QTaw",
+	"fBwJ6RAqMoSTMWJI5sBbOwF4CngDs2p/rh2Va1P2quiAnth/6sgnfUNbX18b+4H29p/aV6CieOShAiHt",
+	"L+IIhoR30QEwLUBzYc+8dWgWETgoywiIlL5OAUKBb+1gHUyKy3AE8IxkUeV8qjLncq9Rm6Dib9QwFlcq",
+	"M/q6wD5+iZk0HrVIFIa67meGCDQLQFiNUvtecDN4gyFpwjDDLrJeluI6vaUpCB/oNGiz88ozbv71NWUI",
+	"Uy0mMi/TwTSTRCLsyuGUGSAVSRJvh0TqpsKOhRkrdPeQ8KlwHh337iHGyLFL2KGUxY1K7EM2+nrTO6Yf",
+	"oGg0UFs4fGhLftbZ/JO4h8118e1q0q+nd0BU40n/br4dzLsFhjSIjT6rm7d9yfmLDlsgk8mb1mcvB3+r",
+	"4X7pGu6/oVf+elp+qwAj1VIO0HqmqYR1D3QI0FX8yQrEe67ct1oNY1rhl6j21OVKZmOwS+/OX7SX99E9",
+	"d7f6A8v88yCclaUcjMbbywAtvcDK5ivpjv7WgfWtIPBlO7CQ/4JRBp6rLbRyzlQ0GDr+2+evE2xvVfd+",
+	"m6bJShjORTAavuWlgr2oiBNTul7WdC58kcHGdO/0FJhzw/YBaNMhxEyETRdBfwgzlgS9DwFOB3oW+CE5",
+	"5AZaHrArRI5QIbxxWguLDIP7nUMbms9UlvW4Bajgt/KBZVAYQeKYMHcBiQUsfIQv2QxTsc/IU+obUuWP",
+	"k43+Q9jUFzC9Q8klaCG6q1H1qdvPZFU37+J/t5lmSdjC/+uSFHTF6ladWxw+bWbC6MhTu2s1Y/LMpdbQ",
+	"9eKNZaKgY9OlWK9MMu9rQFICePKUidPKSo6ND62XftviLGixISccG79ijripbZaqwTm25hkTOavbCUqV",
+	"/PhgcsmIi9IAUBFiDkwuexYtGWSJ/e7tCdp4C+nVGK0WmmUIbujapJj1vTTmciz1/NJdPa6XVoG+q0Bi",
+	"ElnQfvf/sfd1zW3b2tp/BeOb2B3WdnO6e6FcuU266zlNd3aSnlxsdSJIhC2OKUCbgKzqzeS/v4O1Fj5I",
+	"kRIpW5Yd86JTxyZAEgTW93qeGf/b72zqiqauHPrtZ+AWc63RpQ83lHZK+DtoIgrNQ40rFpruoINe0f0v",
+	"r77/Q0mBwwfsuxHhuroHmC20YQQZ5j/BSpg6HYZ/31mHPYm4qqwDdK05aVQfrMD5dKQIHhdP8yxOvFtZ",
+	"eTtrE7ij23yYi0m3+F154LcRsr00ZclAiYMok9UHbOsWLQtrFmf9eJCUy8cYtEUQl+6R275KWp9hICaO",
+	"X/aoZo/QTMbPVDIA1F2N5I3xAK3FVpQzrV07doxXMuMra5OuA54NXH7XY+wHtAldhpt4NZQe5P6UJvad",
+	"PIDbAHUTwNlvlqqSkSO8ebwXmkPQdk32sM+yewMW4x9DeZXJ9DRwtFpxOFYL4njVhstUM+pOD+AJiL6Q",
+	"eXiDDuhssMidw8m74a11xU771sDBtN4FHMyP2gYOBmA0fWy6j00fGB2MREqUcIPf1GbcYM/uEyAM3TAd",
+	"qrisrJxymVpvxwpWItihYAIWgAHoEeE2UQURYWRzrE9DhvXMIHG8q8DSWH/uMY+CMiGVcZvpbJzlmVmV",
+	"IJ/oTgTF5ICeeABPaoCUIv2CEDVlKBxf7FeDiRPDEHkdQjR9HiDIRQEyiJYjdbuajTNJ1XNXGAAHL9G3",
+	"bBIOuMod0zgB7CBquMPjoccGfPdplqe4VPbJY8CboNUjUJ6hRFSe8EL4R0/rj+8HurhQauaJD6NQPE48",
+	"zhzTNbXuXpq4dC22Jty7YmUi+nXwGCk8BkHyq4U0vk+3tpM1VvRtS8sAUwlsCY200UT9ISQbZfo11viN",
+	"EK1rIajsET9DGVfJwW0NpSsMdIBvuOUHEO6BYglt99KIsGYyE0eEZupW0E2RLoBAn5auzBDg+KCMM+cT",
+	"ESH5VDtlhaRvVVkj5H9mtWcILSwqXB14FkNovLjKqq9uPxohtZXJfuC2GJy68Pe1W/TlP34KVPgIu/cK",
+	"UdYVRiWrcbgKZeRG2Brd3cx6G1a7SwzpgVFurhZ53tb+QWn8qx3xNTmaZTKb8Y6D39IgMKLUvC2iixv+",
+	"Acd0tsH2icbScR12XoFd331DbZ3WcW1dj67yPOM7DXt9XqhxLma1bWGk7d6Astu6gd/hTBelQbAnQTp2",
+	"m4VEKmztMJXVKb9DcW3beX5xdh8Na3+uaIKmc7Wu8Gt1ekmRO9OVHVcNiROYoVHZDmUbbQsMyaC7T6yW",
+	"e9ydSuGUvyX4v2dUFQmS2FlQndywtjE5KNLRuhU2Di8jwJYBhbdCqeCm9XipkfOyFIXwRjgRToIy1Fgi",
+	"D3ueDETP/ejhHV1u2IrZpEp3DiE+z3xFnRuF2IjfsoNx11fFPFHNlQGeSxcdQQgw96Ee3oUTEUF3FxvO",
+	"Q81JiIV5XyHUqkLInp27CNVkSxYjjg1UhSW4tq7LsZTFaIvI7tMJVrYlQyn+5hOTrxh5xEi4TJXoKYDN",
+	"1qQbMrOeZ6iRiYics4NA3ENofjf3qBtUKELnLOSYT27aj/E+3L36Yk8bCqdXS88P1kY/eKagJQnTvQHb",
+	"bLSAB1gxqD30DWA/VqBvgLn1aiihWm8EHOujeaFuM7s4QNAVMxyEHAAUM67F1WtBc1gzZk7AJm8LmkNs",
+	"njQNEtFbzQEw9KTjXpV4dsFkR0LOJRQVmqlYoU2DwDlE31mCKve+sFRQY2lNd5DbbWPrcQDd4XK2jKKz",
+	"ShB9KO8aRc/0lhC6q/KsByDyaC8bcIhinCG2FWZo//HqQ6ISIX9GuVLywwwACSgjmADr73wuCgdyimAQ",
+	"gcwZGm9SvqpDKSKei/jkYaiX/300kIs8h+j30eDljyGKFV98NHj5k31Xh8d6NDh6+SOBFc34jV/m0gu8",
+	"JeqgSnDI7iUHbAEbsLr/7BbC0mlMcygp6t7JHxeKe3/tbLzsEXGpq8l2vzHwHnLpybrz9xZCvg/3/qKT",
+	"1mkO+Z72MFQ9DFU9DNWeg8JnGHXaWLcZxXGhkqWyy0MUhNfyPCFklbUooSwFblgu9QQjlaJf0N8AXSm+",
+	"nmMpoThAzKB4kzcyt23ApExIyfpXC+A+6xUi0EvkoJPIPM40m4o8HcpMOgQuqh2B4J6n+4QmKCTnbari",
+	"hLgFBAafMy7A5Tu7BJ0LLKNBG+srYc/21ZV9zOTgnf91mdwXLtrfVrY/JEqwD6Z0VSJnX+D/X7cqk0iX",
+	"6Hpl4rhaYcIS5WICjZBlOTpieqqW1guvRYb3Fx49XITa3m6H+h14ygbXxa5cRaL1jkcvfBoDtjGnJseT",
+	"9JjFzfaL4Tx9FH+b5jb3X3iQKeVXZwQgAv94oUvUoRCDo8Kd0HS+1qw+oI5qqVKRMM1XSVxmngJ0pj3K",
+	"6SJ3veVQp1yuNQ6yDquOKdIIBRTYaCRmc7OyPwOVENLo+ICF450dwVVWXnz8+HvUXA6Uwth3bd+tG40o",
+	"XJoWPJOZvG7kBK3yf9YDYsZS9xE3bz9pdeBgcQrx2LuTH8VKoY/3jYBI9q3I9wwa2dP3NRsUv/FbUatV",
+	"SQFW+n662BnbI1bUhfw9YNLwnGIM99979oHAahZzq7x/SM7Pz6u4bQj96HpTVizPbonbzlkO6grDXA4q",
+	"ncJLhKeDvVWAv2LNDYSSGcobqZbSUfdzNhW8MGPBDc3MMnkrpFEFIGMrKQauzU1IStYirEomryEeZW80",
+	"XpjKXxymj+8T00MJxH5GwYtEvPHhKT3azW12C8+vlhCdy7Fslb4J5q2wcxreg1ilEd9e1GYuYejuGJn3",
+	"AsHCr+nCVhiW7/FldwCvDCP3kEvb4SU6adf1kWtqFksI+Ey4/X83JdsrQYcF18Nj7M1FloJqxieRDLpn",
+	"WIxppq3Y3gaLkc20L2vHHtso5zJVOSiLqchTz3QR2j2IWiIpZzC8oo5czoFr6+RmxAx0OOMN7MSZwfJS",
+	"aKScCWkSqjXVBvDqs6tsQvcGRf8qJnBA1R9PqWDKhGVyKOExIdkDc8qaeydlcE+Y75RdSPd2wBkLxLLa",
+	"ah+ewx0AkE1Sy6d95oEDOME3zWS8mqinfTjWTaTnfCKwwfdfV+HPpdQS9I5jjHFZBS/ByjCqm8KaDKmW",
+	"kAdymbGCIauWSF02iV4cLh9KMqJCTom2TeX70X5QSxkCywRQIgNQyiLNDDMFz/KGct/faE92Vbg0LhBQ",
+	"th5hnhl6CL33G2mKVccMV83QjXkuOgZ9pqsPNh9Kk36YqiWSAoGC8jI70qZO5KzrUpJ094Ip0qyGZ2I2",
+	"3gT5b9WwXowjIQvFrMhexAEhoxK+LRcw0NhT9h6wNLAuV81EwL2IiiSG0ihoFIUeEYF5sOIFoIxeZdcL",
+	"lNauzw2gq67YxbtLdiNWgVmJzxSWhs6a6gze0ks/4yIDXIKOIrg0aKPwpW3VC99e+B60zGDmT7oTuO7s",
+	"rwtct2cfROCefSHJ2Kr5GPwNGHjKLiW7UsVEIMoSFjyTSf8PpiF+q8mYNkF4Aw4104av6hB7rHvxmaez",
+	"TMZV+GTGx630UJI/phowz81oFdssk82NxbjofWfxN5ho+J1rc2G/ft9/20IofeQ3gnF3KF9oNKD4Enov",
+	"2ouo7b24MK+pCoEl12S6lW222uKgHQ/t5dUfSgo6sPdgzYhCN2cJK/ZMZ1umKTFKwvYuNUX/0/KQvlVp",
+	"dpX1UudZNo7O3Bl7UPNkuxrFx/iAYmNDURFhUgb7hAHBMpLYZQjt6KvRQSYBX/Ip++RaMIOgyiC5lsQI",
+	"/lbOGSFP2R8KWTMmUzG50euCDdtFBmFGT6OxJJokSsB9cnwMxOSAFwH/wlj4DwIuJoVn3d8yo9lkURRC",
+	"GmoZBUOqnTl2D+YWBm632Vvzxa5y+0kQQ7gEQ0t90I1vNx6zh2TkITUZbjy7he3peOwlUYddqcOgAPb1",
+	"UE/DTenzzvsyif6Z3Ua+EQWXd3GLmoMvkBhs0dFXzi6usy+s0RLUhpl37GTbjZLA3uzdlGuxPxaDD3M+",
+	"6TD9O25tpfbXQz1c+8s/gZHVYXolDc+kfqasDX1PYe9Of+PB/jnJW6cwUP6uqwvcrXvlaig327zQVB/U",
+	"hOE/ifxoO2AQw3hi/QxRNCD+3SnPcwV775fL1+/REf2OXbDvviuUMt99B1Wqo0mWEnhSVunixtKegUPY",
+	"K+k6VYT+HogXFlya0LVTBvFhbKRuRZHz+ch72vQLHfn9ysO3wI0TtpwqqJWdcle6I8WpeweoTHIvMQct",
+	"8l5c4ZuIDKYczUsMC8cIWGKvfKGZNgU34nrFJlOltNAn9p1oNY7Bpwd+Cvgk9hXcCsD4Eyw2llNRZEbH",
+	"eMSeaGkOaEYXcsVSMbdulWaEkoNEbzgRFizHxWaaz4S9X8AcdGwXEfFGqCUfcwx1CO0JogZYQY3INlUg",
+	"LoegyBvxEyms4cbhznREIRcBq+MKoaroe2baV07bJYAcEv0Gar7gQzrYKfrMgR/klF2YoYRiuZf/+CnY",
+	"V9w/N7Rx2WeF+3flKXBLWIjrTMl4/TKNBQSOyloLRhfFEFb4q5HfrLT3ZbkAIUMgq6mytt/FUGLx3BTK",
+	"12HKiA4kCaviixQABQu2xWnNa9Braqgav/ZSAfG4MqkNz3NkK/Gs4FN+G8Ng+apBF0QDyDS/Ji5yBBV0",
+	"9h2A0ZVKAKNlhhY5KhQcVJve4lNmB2HpPPxZpCfJWjsdO3aRvNx6QUxItbiGzXtVCHHS2G3HjpXMV0NJ",
+	"fDZUMqJyBlhVgEARzWfngSs/A8g4PWU44A6fwl5HUjNT8rMrOxyx4xsx97lMwhDPZvZyoID9rLnJ9FVm",
+	"tdWIHWeGonL2I1yBUDaKcUmtiSRDEiegPucgoT4Xwm51uF1JVCF618lQwvfCo/h5RljfI8frW0Hew41K",
+	"UgkZ05ciz8MRjomI8Sxnmo2kMp/hX4iTp1Ruz2VB251j02VVqIBgg/1fbW5MGEcYXt8Jatd/DaHO3gu2",
+	"F89ZLvit0EPp9gXisTaTjezUI3kg8hArxYiytoUljqHTn2nM1+QIjmKnwb/ACAhLwinvNPg9jbHDlTLd",
+	"xtoB1vqi2udfOj/6h9LIr8nR7U+dxv/fT529mH2ynnT6dv6rtV/2fbV7It1TT3jSEMRTKj+wb7gDCBzi",
+	"YrUEf0O6D0QaiBxN6X5uOU0Ye1+8Id4Z8fZ2EpnoZFQXJXat2IT2VhIxKHBr5RYO52CC4JgzvmI3Ui2H",
+	"8jhSjZ4U5EmyyIDF89Hq4bZT/BxGfE2OyHVrO/hfdLn1opXK3zhzru34d6VBX5MjMDG8i99hln+XBu6H",
+	"v6aWkIaTd1v1eY+9X3xS2rrWZZAKLGCyT8l8GsqSlXxctaZP0DHPV0wvrEmoI5v4uMGSLt+6arK7e3gD",
+	"ny5ft53tEYltbHgWMJvHK/BZ0JZmwb6GtVo3trEwoMHU9KcWbM6h9H7gcdX0PEGTMdJX74UpVt8TwOyW",
+	"KKFSuUhfq6VTBo8WIfK5ttR75p852v/t4nntkj9nX+z/Nhbd/jOrjd1BmIJAzulEqcL9gnRUU3wvjep4",
+	"7aSvsMW8EFoUtwSQfq1ckn4rm1DonotbIqGzMJDAlpG6a11fnA297ZpDrFmqPNcQu1+qoZ1cu74e+Dkw",
+	"DdmtQURD9qPhtmxvErnd+96NvBdr4JfaIxfoh5K4l7V0hnhuFVmjPqycWsCnAjy7YV9R3YnRaBdlkWxB",
+	"Y/RVU8AzxCZ8zieZaaYbqq2j3hHp694TxbuFKToFl3YLK3Xif30Y+MiecKhPdD/muvFOwu5BKsbtI9wb",
+	"1dBGvHJgDzoNGcaR+1XQsKOESIZOYxPbXxjFityvAkFJ9Kvr0ijwk4mMCH8RXq6ejGgom9mIWGcyolH1",
+	"XeKQFyR2Q8KPF4AwlfOJtUbsii+nKhcDBOnAPExlQpeYY/yaZ75BCB4q8mcSH3QzwG/kpoqfZcp95jsX",
+	"ep0yKQkQ8+WEZ3gul7fkmuVWxQa8T6MA8d6lYkvjMw0M/pmMpoixlO0Tub5zyZS0H21JOTgixbHjR9Fm",
+	"QPvsShVDuaRbxJUUUi2Zkq/YMkLC912WFxGkcwykDyEQBIk7dgUd8M/RCeTVIULk6fulRxqjtP7xGnPS",
+	"yUaPERv1Ny2zNlmeU51JyRSFFyCunXKWFacdSrte0TZiE3ULZZG4EjAk2eyCCnoqH3HaGFhKHFJPCNmy",
+	"2type/GIXMslQ1VRl0lNmooMYKah9GsIc7nyC0CmiRL0qvBJdndTxCMYBXESvPItFFhD2cyBxY6XlX3l",
+	"42d4ecJk9DAnHTizdjJYD8mBRWelzCH1M0iLpT9JuO65MKwQueD2pNBeL4Q2dCobSLCCdLPaFthEeZEe",
+	"JUdLMT76q4neChRG+aF+s8+gFsZrgZkqCCYR4yJBULnyGytNsboGawzqno/uRM6Qy3J6yz1CJAksJVAi",
+	"I0ORFlxeN7mf6D9HYnGUHC300V90h6A+yrd5LwIdCkBX6exvI4QHQBG+aKH+hvG8//lyBKBXR4MfgEiM",
+	"wwY4+kOYpSpuWCpus4lA0CV7q8plvyuesjHPuZzYjfwVn9xViJWf2nEWub+uE6fZYw92CSi2+NlnwvCU",
+	"G/BE0HKxPxkxm6sCZpeLPP9KWXPHqxZylzP+d5k0DZnVwnMe/WrX4NcMKlu7Oj57ZCs7WBr78ROV9Qnk",
+	"AyaQ7zNDzB5Dgrh7avd9EKM+wYuy/LJLOPZ9NOR+qOFYo9FYyoiiCdk18ziUm1OPGw3hkgkcccsP5ROm",
+	"odths6FF/JZs6bY75dfyqK/JUVbmuGs5T5UZ796EQg2tLJrCuB2g3tP76TVult9CYetGMiYLAXy0IxxC",
+	"pyc3rPoofmP1xH+tif/2lxM+uyqEaGwOdFx3ECLJZOQdj1dMZ/8PyZbHK0d2PMqMmFEkBlwuX/GhE6zi",
+	"55oKmTl0d0y4ZOOI/g/q9LGKmGEVsUu6ImEvbq5XjlKw1A8BdSJRVThgxKoIJBc2KkhAO+B0KEe01BAG",
+	"4mNXLA5RI3pPJRHjALq+GhBU7ef41S7jmvtYbR7LV/GSbHrMTLvHDCjsUsVXkL73SLihot1qgzWHnspH",
+	"SOwcDV6eJ0fgPv13IQD9VfKZsHsotsjby6Bo0Nfn1WXov34HkR2G1EOn05FD38v1G+Km6RsO+zzMgaFd",
+	"wwZ9tNmYlsoP2vw29MYrqwtmUXgqtAaW++MdREtzT/w/8VbPGH0VVqBjN3Y8ZmMzNn7JXjj2wvHgDK+4",
+	"Fands2y4kxBYl5K0fR+1mDz74qTcxkrSP8SSYV8npGMxPeeBr0P1UCikTNhCQs7UheXhfq4LD5m+f44s",
+	"ZjuxzzlSasxMReZSrZsLMOEb9FWYT435pq8IbIOxiifHix6oHuggf7ZXCPobQHEgONyZ9ubPgI2+Q2c6",
+	"XEgN4ht8591O5H1DrqLka2fFdLVgmoJzsEg94Gpvk+y3cK4iFR6vQdIK0AqxMBvhWX8XhGDihBJFUSLA",
+	"EAzo0S+OR9+NThKifvZ2ClUjIAuzZqOo8g5wAbAsaXQ6lBdU0vby/AcIlb88Pw8VLbjy2DnHqJHuFcsq",
+	"YXcH9cpywQup8Sky40kjo4axocTJCHSF3sERQUUlXxIq86RyxpRM2bUwVMXTHB9cA1bdXUA/Hd7mw8l+",
+	"3BoP2Ym+Izjp4VaohybtbfVvDPMTJXJXXbw1rwcNw5uRPvGSahMyeNAurgv+Ol4wqwEBrQ1w/hvv/IyD",
+	"m7ACHYOb8ZiNwU38an1ws3ckDhrc/K875U5i0bFfl1i0YfdLKoU3OfsC/98Ykvw1an/AgAViMVAThG82",
+	"+VQlc8XSKGxtqNAZhPf9nAqZibiOHWYfyozMcUIifKFD54NaSlGMTgLLLxbfQfE88hyUQQybQ5rwDfpw",
+	"Zm8ifZsNzv+l7d1W5GyPYOLRrzV5MpO4uGbSrd3ZncK7mhrWImxlanQ1M5p8LFiNO0Ug+/P8zKKJXY/k",
+	"g8QQ4SFCK+423iYUAkTbNFELaTJ5vU7mjvqf4naEdgFBLUTGza3/Qt2KRrPodkNZpXzSczHZTvl0gXOy",
+	"scijUhuQT5lmHDadSAfxWKgRH0q+5CvsqYr+xtNUpMy+Xe4wtpYA34u9YNuZoWCdHPBN4IUaygZiqAta",
+	"WczTyjpThmlhNNtuGyXIP0XtqdB7GIF0l0KiU57aWQelPtf4khdEhm+fRrMJdFa7amhVuC40Bx4UJ66b",
+	"jD16W79RuGY//OTca27YTGnTDdW5Yl/WdkliFzAuMTQcu+atiZqLQXgPxKwWBn8Uy4bY7m6245PgzGqv",
+	"SYH6Kmkd4XRjSD511cP7I9o6jOlAddzguCwffRT7QGvUh7CfkX/2aJEVqx1Gz6ZqWZjdHcnm8FMheD7T",
+	"Z1/g/18bo+6/OXxAl4720XcYyPLs1rfWUJueawBBIoYkQAzCH5QW2PAh/p5bBeKARXyqeGUNmKEUMiXc",
+	"jcwgZoi9HdTmSD4jHhSwpQieNTygvQiy2sCAohpKd97bCe/u807bNMnhvdoLZXd9rVC2dqYofYXTPjD1",
+	"7BxZE+8Ejvsgkg+u0KRORPiT8jC+LWzmreHwsjw688+4MR/YIJTirN+fl6+TuK0OZQ8IFwR5gQLd2rRg",
+	"WMOuK+RGdiT3+6bI69wadCawqwzcmFoMW7nPLvby+JDZxUkkLL45IXz2ZZGlXXKUQTT7cJWaCajnhuif",
+	"g4KQYslzDx6xkCmQOYdIIFwnGTeGT6YzIQ3BtuWA963kUGKhoIsk/Xn5GrngNEuFHePp8/Ic2eAdmp22",
+	"U4/wIvedRgM0ZSHcBbuRHb88/xEwBBKfHyUD1SiFZi3aqAnpH20clTwRyTvr2L77dQFgZscvz1+eWKP2",
+	"z8vXJeKnG6mW0mqniCDq0gCoyVgMZSHm6IXXWLRCpr649KDp1Jcd1YldwwqmU9g86oq8D/hsMXgTbgkA",
+	"srF/Gfzw8vzHDiBLbq3eyBTYnNbVzCV6FmAqJA7Sj8gYSlsrbKu7RUcwKNRno/ts9H1HEPiKMhrhYPmt",
+	"3VldbU9RR5XrhU8CAQCQuiq77XS4rAT9n3OW8pV2vXSA9AgCThFTAQj4ZaZFbQZ7Z9l3z304t7MOpvFO",
+	"ZnFTWCDu4e77cXpDd38Z9Ek4a4/b0m3fj/Pn5evmzPtbfiPKPTku9V7NqEOWHFLnaDGAgWv/NGCZM1qt",
+	"sEMsamPyD2gjjmJkYpgWkt5DqdVMQGsNiECXfwexecreQCOQM6KvYXbImKItTHntSmLWvcJnmGRUgiwN",
+	"to5D7K0H1mWeURWiKUaxsWAznkIkmJfbeiC1nJyfn9v/4iBtQDhOHJ620taurkZpKKWNWMDFtcJSg48O",
+	"2VktgOpayYlgnM0yuTACVYq1+ZewbtZSvxFEWF2XSt5ZfTyJbHInpYQp3u56aW+p4cOr1CeVJX4Ey7Xk",
+	"GsRBny1+QhRRW3jtgr/sEsVPLcf8HCy0t6DmCjQK7mKqdcwfn0E2d/X9RMmrrJgFfPEHC2omR3OlazEg",
+	"hWSBMv3leTlpRJkzqpwDeFltHWUrbaeekq8QLFchsmfslGBoQB0kTk89Z1H2Gow+jN0RwAu/FtL4iN+1",
+	"kiJx7ANL66SrkDnPJiJEQc1UrKzJg1gVdoUdlkyeU3ILbnsdedchxU4VlFItX/n4JRlXSAw4VUvo555x",
+	"uYoCjszHG9HaQrRLpnkG5eZUJsh+OD8fStwO1KQf9eVl0nn2r5z3jxWFpk1RYR3LPL7/G9hvOxPN//WN",
+	"5P3vGm/s9d+zAePFcxPKj4MYhF85WWFlgxUjLTUGnvtTOpWbFAbQrW5O5+Mllfbetk28H3D+zk28fCzy",
+	"DyIXE6OKZ5mqh4XrmKWPx2xM0OMn7bPzveA7aHZeO+HgZBpJi3WBRhv2Pnp/m0xS18nDWaEW0LmTqhnx",
+	"ty2n2WQa98AQUdRKmAFYe+qKXb67/RHtVf/vn2KY81o26goNfuj2LfHlx0RXFQL3iOcq6hoBT1+uaIGH",
+	"kmuw8Tyst+tYxmLQWoMOVgO+x87m3HbhepmK2VyB8PhfsbpjPC3n43ZSFb90V7nqR7UIpv2wr0fv+tCN",
+	"Vqv946FaCKKv/j1EalfNfLVubDTGD+njS/uOL1mR6RlvHnETQtgcMWfKM3Eh4AAzjme6gzLdGkzC686+",
+	"wP831plh7Yt2D7FBZW7k18xywQqlDHHCW6cnpgjNzCs/oeOWsccNYevwzqNUXPFFbgBQL5NsoQXjeihz",
+	"Ja8xYaC9pkSli8oVaFGJpLwZF2M3fdjjYjwGSbcDeVPWhd0L9sY9knu9bz4Ixm13iFNi0K7cmByOQcS9",
+	"1ZdldQEJ2VGcJlsCKWtZy7Wiqd2EzD1XTB3GIu2rpPqAw36rpLqe6gcpjoKHeAjK/4NR7tdYfbWE3b6E",
+	"qY6ouwPx9q4y9HDM2/g9xqJK/zxTxP4c74Y64up4syBFckfJvEdu4wPFNx4/s3HfBPBtQB70rKNtWUf3",
+	"HKXowr4WgqA70K/Bc/f8az3/Wu81PDf+taoIexR8J7EP0VFYHpSDLQpzgaexFIUYynLYF8CSt0Rlewa2",
+	"vkn0OTCwodHy6CnY7nAmew62PprZ2yVdOdgeu1FySBY2a0zEieVyEu2UNbGtITLuvdOtsSa2taH0dGso",
+	"5u+Lb+0O0rgnXOsJ13rCtd40703zBsK1rop3a0BzKcZTpW42N2W4i7a3ZbA/QE1B1o0zLSaFMPUhzU/u",
+	"xs84nklr0DGiWR61MabpPlwf1ey9h4NGNZfhtDvR5QXAuvDy23afLRi/cY3IVK7cICu3NkRwLExDz65i",
+	"nP35/ndADhwBOiyOHDEj8hwxXjij93ortLan0EH/WWvd+k5DOXr3rw8fRwnT2bUUqZ3sg+Ey5UXqxmrA",
+	"ejllb/hk6ooToIHC6gDXoKzkRDhYW2qrpXWje2YFCudTNkJBPAJCNwdviFFTxnMlxYDdCDEHN0Mt0VWg",
+	"P8NLYxNwtf4irqz/X7EaEccKp5VKixUrFtgDMpQSgVfWy3FrwWVc5Qc1Ibvlt/f+8/3vA6ppG02NmesR",
+	"eFHw8wjvLIVZquIm9Dk6FLGhxGhwFRCnbWNMh6aYl+d+z5fQdNwvP6eZtqcsHo8NMvZtU/S6mntlaKM8",
+	"lW4Zwm5sqQ87t8xUx+2haYbciW6vALKr2NJ0Uh3a/b2bnCEnDvrOm74evXs9OgnFNyAT29alX5QG2V1J",
+	"Yq7tBE4DvnbjviZHBk2gtlOQxeTti3spkP9Y1QbsuKo2TpLG1kjvQGE9tm+NPK4qkxMPBoLKYCiDNmDH",
+	"NdoDgnB9v9Sj75daeoXdxf5t7b6ffaGfWnVOmVg5gKueEwL3BOphAXVbsFTk2a0oRHrK/nAGGVHBacDh",
+	"5h4j2+HZKAmpuiVfge2mTZbnjBdFdiuaU+q7GjN9Pr0P2j2J7p47Hf5ka1wOzrBaGMQfxZgbIy7KEcKG",
+	"TtUS/Ap7hq+V0B3JgcMJvWNYrBCmWGXy+mDGcE8U3Aet2qe8dzu4D5Ltpgd52Eae+uYd1ty7M5Rdm3fY",
+	"J+jMxr6hOV9okUIxkHXj4w5vskCujCiWvEjBroa+aiXZEjiAMzOUS64Rgh4TEpXYHKUzzGou2KgQeiUn",
+	"PhyD9oxRimE397Wyb+oYd69oPZAK2G8Udq2gYemaZ5KS7Nb51kbN54Hnjhu25FZWA0IxVSuaYhXH+JSc",
+	"iH01MsUIL/UBuKHcHIFrbIXa1ZQ7ZDMUbLJyJ9QHEbFQw1dCwIC6XijcoxRn+tpZX+2xEergyrbviep7",
+	"ovqeqEfWE/VgkYgzih9kWyAfU2tr5cIYj8dLM6AhovJUaMOuskKbgdOeGrgOJFvMSca8/JFN1aJAWq8M",
+	"L7FKC5JZCHcL9DMRzwy0HZfCID+cn3sM38yrbcLOVVIgpxgEAYh038VHLjDlDkwH5ywzYuY59Ot0ZVQA",
+	"8TosUl8JQYux2q0iojJ6Y2VEvOn66oje0TxsdURz6LWdmA6S9hDO545K4ewL/bxqFbTesEivPMiNIQfK",
+	"OmBWKjvxbpzacDJ9LCbWbkfam7Qk+cmLPI2cXCic4GO1MHHsfGtE2wmkPrLdR7a/rch2oeaMx0q0s5zy",
+	"0e2HE1QtDhEdWKACu7tYO7MeeCb2z4Jxl9fcVB9X+sQoWoFka6YKkVRDerQW32fpCCqDx8IsBZU2QYxL",
+	"DzwvrpoJR46bxHyPNAfIWwysWEObhPYp+0TRLrTDUfiHf1sR9spHxFAfJK6jV9eyWtRIcIia3FWA31+j",
+	"Sdcgjn/knc3npqBOtBUSQtz0dLiR1u0JKXrjty0rrZBpRcbAHtpVmZDERkrBzUEHugaNPqiK1YbnOZzD",
+	"xBXtYm+Dx5cF4pylKATjKXD7YJ4B2/yIGYcbNrXCjcsU4+aEQ3uBOO0YWpAQTHCwBV6CQsUxNhVSKeh4",
+	"gRGLkb3RqCmS8J7e986yxkwLIVow2tjbdXTRS4NqxQt9kdMHN0L787nROS387vIoSittxKwuWjhVfJb5",
+	"c3grCk1Fm7Xn8BOcqvEiy1OH8VdbffB/NM896NJc8BYgu+6G7bd3GFG7t2kl+r39yDL8JnybHfY3/bNp",
+	"e/+mluWyfscgzPNcFAP822KMnXRWX2RGs0LlQmNxTqapOqcB9eIT3v7uAVpR6ObS6mBfhpdvaVa6AfVM",
+	"obAK/Yl4RNbYVC3ZcqoAekXfWJ+jy5mwc4nJosjMCjykseCFKC4WZno0+M9f1hPCg4D+Uw2KJh4TiNSh",
+	"2YRnIFUTqEywqmFR5EeDozPwq+jJ1qYSEjpfkRo7lEGwsciVvNbYIuQ7WLFnKVRtg99ZeMyZOTeQtZbW",
+	"sx4ckVuuwcmuIqjHPD66hDVF7VkOZsG+proVRc7nr5hZKkd6Zp3TqcrTYBHyNC2E1sL1gpVqy4eywkKQ",
+	"IAF3iViAHpyAD9cf++dcTW4IQAKtXHTVIxj4BEOvEbuQtWKjpVN5NlmBnWoHUA2hWzG7ADX3fWcHZcSF",
+	"PuVYmagWho3hgU4ZDGS5g0Sb5Nyug+/pWgEqUcKwswhL8zleBba8le7IRKlUXlqKX3Cmuk9IRxeeyX4w",
+	"eBYm+GRa7YmDRyoECFX4ZijaYcBp6V7ZrO5Wn+xrAL4ZvgCuJiYal1MhB4wbwydTu/pA5Gp/IM7398iz",
+	"CR17UI9z+Rr9mKViS1XYZ6EN57YLt1u6vAiez2/92eAwwnF/oVkhJqrAGaciT/3ngcyWkvkq8U4KRGCg",
+	"/IkVwvBMAiW7iJbjIs+pQad+TRRsbNyGVhGWuOSjed6K2bj+2T9A9SttE23sorqP6SaMFwY+bfR87y7Z",
+	"jVjVP5w/G240Hljg/IBdxqBOyEPL05zUob8+ozUPZovJNGJLdQLA8fpDc4gVyVowPVFzwSZWbmjc6dkM",
+	"7wj3HquFhCK4V+SVaitmeM5SlRBJGADMzOgGH2FS3yE5z7m5UsUMPoAWGDaD1lBwbLGurLSD/m2frekz",
+	"4vVY6+aq3hRuIC6dVIONHq3Ub5k2qlg1nRaqLHQJ/imfz4XUSPOPXbD2HnAqOJuo+Qrq/niGm1OrmcAC",
+	"w+gQ4Iy1N7RLWO4OxnqCqIavoVcizB86kOrfKNOsWEiZyesEP5qbHEF8MIa5FHkeltCr5ug2pJq//vX1",
+	"/wcAAP//",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

@@ -62,7 +62,7 @@ func mustAnswer(op operation) []string {
 const explains = "explainClaim"
 
 // needNoKey are the operations of which a repeat does what the first did: they need no key, and nothing of what they write is fixed.
-var needNoKey = []string{"attachConsumer", "putConsumer", "renewConsumers", "confirmExpiry", "releaseClaims"}
+var needNoKey = []string{"attachConsumer", "putConsumer", "renewConsumers", "confirmExpiry", "releaseClaims", "retryWebhookDelivery"}
 
 // ofAdmins are the operations that can take the last admin of platform away.
 var ofAdmins = []string{"putMember", "deleteMember", "deleteApiKey"}

@@ -54,6 +54,10 @@ func classFields() []verbs.Field {
 			Flag: "pool-per", Path: "spec.poolPer", Value: verbs.ListOf(true, nil, func(_ string, roles []string) (any, error) { return roles, nil }),
 			Create: "`ROLES` that have a pool of their own: project, or project and others, as in project,cluster",
 		},
+		{
+			Flag: "unique-within", Path: "spec.uniqueWithin", Create: "within what no two of its claims overlap",
+			Value: verbs.OneOf(client.UniqueWithinSpace, client.UniqueWithinClass),
+		},
 		{Flag: "pool-prefix-length", Path: "spec.poolPrefixLength", Value: verbs.Bits, Create: "with --pool-per: length of each such pool"},
 		{
 			Flag: "parameter", Path: "spec.parameters", Value: verbs.PairsOf, Create: "text for the provisioner and for people (repeatable)",

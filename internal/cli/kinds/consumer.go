@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -223,4 +224,70 @@ func consumerView() show.View[client.IPConsumer] {
 			{Title: "EXPIRES", Cell: func(t T) string { return show.TimeText(t.Status.ExpiresAt) }},
 		}, metaColumns(func(t T) client.Metadata { return t.Metadata })...),
 	}
+}
+
+// consumerFields are what says of a claim who uses it. What holds of all the consumers that --consumer names is read before it.
+func consumerFields() []verbs.Field {
+	var all client.ClaimConsumer
+	return []verbs.Field{
+		{
+			Flag: "realm", Path: "spec.consumers", Create: "the `REALM` that knows the consumers by their UIDs (default: " + ipam.DefaultRealm + ")",
+			Value: verbs.Strictly(verbs.ReadBy(func(name string) (any, error) {
+				all.Realm = name
+				return "", session.CheckName("realm", name)
+			})),
+		},
+		{
+			Flag: "consumer-ttl", Path: "spec.consumers", Create: "`DURATION` that the consumers live without being renewed (default: until somebody says that they ended)",
+			Value: verbs.Strictly(verbs.ReadBy(func(text string) (_ any, err error) {
+				all.TTLSeconds, err = ttlOf(text)
+				return "", err
+			})),
+		},
+		{
+			Flag: "consumer", Path: "spec.consumers", Create: "`UID` of a consumer that uses the claim from the start (repeatable)",
+			Value: verbs.ListOf(false, nil, func(_ string, uids []string) (any, error) {
+				list := make([]client.ClaimConsumer, len(uids))
+				for i, uid := range uids {
+					if err := checkUID(uid); err != nil {
+						return nil, err
+					}
+					list[i] = all
+					list[i].UID = uid
+				}
+				return list, nil
+			}),
+		},
+		{
+			Flag: "max-consumers", Path: "spec.maxConsumers", Create: "most consumers at once, `N` up to " + strconv.Itoa(ipam.MostConsumers) + " (default: 1)",
+			Value: verbs.Strictly(verbs.ReadBy(func(text string) (any, error) {
+				n, err := strconv.Atoi(text)
+				if err != nil || n < 1 || n > ipam.MostConsumers {
+					return nil, exit.Usagef("--max-consumers must be a number from 1 to %d, not %q", ipam.MostConsumers, text)
+				}
+				return n, nil
+			})),
+		},
+		{
+			Flag: "when-unused", Path: "spec.whenUnused", Value: verbs.OneOf(client.WhenUnusedKeep, client.WhenUnusedDelete),
+			Create: "what becomes of the claim when its last consumer is detached",
+		},
+	}
+}
+
+// ttlOf reads a time to live, whose bounds the server judges.
+func ttlOf(text string) (*int64, error) {
+	d, err := time.ParseDuration(text)
+	if err != nil || d <= 0 || d%time.Second != 0 {
+		return nil, exit.Usagef("--consumer-ttl must be whole seconds, like 120s or 5m, not %q", text)
+	}
+	return new(int64(d / time.Second)), nil
+}
+
+// checkConsumers judges what flags about consumers mean together.
+func checkConsumers(cmd *cobra.Command) error {
+	if howMany(cmd, "consumer") == 0 && howMany(cmd, "realm", "consumer-ttl") > 0 {
+		return exit.Usagef("--realm and --consumer-ttl are about the consumers that --consumer names: give it too")
+	}
+	return nil
 }

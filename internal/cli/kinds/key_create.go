@@ -2,6 +2,7 @@ package kinds
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -40,23 +41,28 @@ func showNewKey(s *session.Session, doc json.RawMessage, w session.Writing) erro
 	if err := json.Unmarshal(doc, &key); err != nil {
 		return fmt.Errorf("cannot read the server's answer: %w", err)
 	}
+	return showOnce(s, keyView(), doc, w, "token", key.Token, fmt.Sprintf("key %s was made by an earlier request, whose answer had the token; it cannot be had again. "+
+		"Revoke the key and make another one: ipamctl key revoke %s -p %s", key.Metadata.Name, key.Metadata.Name, s.Project))
+}
+
+// showOnce prints something new with its secret, or says why there is none.
+func showOnce[T any](s *session.Session, view show.View[T], doc json.RawMessage, w session.Writing, word, secret, late string) error {
 	switch {
-	case key.Token == "" && !w.DryRun:
-		return fmt.Errorf("key %s was made by an earlier request, whose answer had the token; it cannot be had again. "+
-			"Revoke the key and make another one: ipamctl key revoke %s -p %s", key.Metadata.Name, key.Metadata.Name, s.Project)
-	case s.Quiet && key.Token == "":
-		return nil // whoever reads on expects a token
+	case secret == "" && !w.DryRun:
+		return errors.New(late)
+	case s.Quiet && secret == "":
+		return nil // whoever reads on expects a secret
 	case s.Quiet && s.Output != show.FormatJSON && s.Output != show.FormatYAML:
-		return s.Lines([]string{key.Token})
+		return s.Lines([]string{secret})
 	}
-	if err := show.One(s.Printer, keyView(), doc); err != nil || key.Token == "" {
+	if err := show.One(s.Printer, view, doc); err != nil || secret == "" {
 		return err
 	}
 	if s.Output == show.FormatTable || s.Output == show.FormatWide {
-		if err := s.Lines([]string{"", key.Token}); err != nil {
+		if err := s.Lines([]string{"", secret}); err != nil {
 			return err
 		}
 	}
-	s.Remark("keep the token now: it is not stored anywhere, and is not shown again")
+	s.Remark("keep the %s now: it is not stored anywhere, and is not shown again", word)
 	return nil
 }

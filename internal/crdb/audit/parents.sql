@@ -1,4 +1,4 @@
--- purpose: every child pool lies in a pool that exists, in the same space and of the same family; every root pool in its space
+-- purpose: every child pool lies in a pool that exists, in the same space and of the same family; every root pool in its space; pools of different spaces behind a class no two claims of which may overlap do not
 -- index:   none: the audit reads whole tables, in one snapshot, outside of the hot path
 -- rows:    all
 -- locks:   none
@@ -32,3 +32,11 @@ WHERE r.parent_name = '' AND NOT EXISTS (
     SELECT 1 FROM spaces AS s
     WHERE s.id = r.space_id AND CASE r.af WHEN 4 THEN s.container_v4 ELSE s.container_v6 END = r.container_id
 )
+UNION ALL
+SELECT a.container_id::TEXT, 'pool ' || a.name || ' (' || a.id::TEXT || ') and pool ' || b.name || ' of another space overlap behind class ' || k.name || ', no two claims of which may overlap'
+FROM classes AS k
+JOIN pool_classes AS m ON m.class_id = k.id
+JOIN blocks AS a ON a.id = m.pool_id
+JOIN pool_classes AS n ON n.class_id = k.id
+JOIN blocks AS b ON b.id = n.pool_id AND b.space_id <> a.space_id AND b.af = a.af AND b.lo <= a.lo AND a.lo < b.lo + b.size
+WHERE k.spec ->> 'uniqueWithin' = 'Class'

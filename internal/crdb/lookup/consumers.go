@@ -131,6 +131,19 @@ func (r Reader) RealmsHeld(ctx context.Context, after ipam.ID, limit int) ([]sto
 	return List(ctx, r, "realm_held", scanRealm, r.region, rows.ID(after), limit)
 }
 
+// ProjectsCrowded implements storage.Reader.
+func (r Reader) ProjectsCrowded(ctx context.Context, ids []ipam.ID, least int) ([]ipam.ID, error) {
+	return List(ctx, r, "consumer_crowds", func(row pgx.CollectableRow) (id ipam.ID, err error) {
+		err = row.Scan((*[16]byte)(&id))
+		return id, err
+	}, r.region, rows.IDs(ids), least-1)
+}
+
+// RealmOthers implements storage.Reader.
+func (r Reader) RealmOthers(ctx context.Context, realm storage.RealmKey, since time.Time) (int64, error) {
+	return one(ctx, r, "realm_others", pgx.RowTo[int64], NotFound("Realm %s was not found.", realm.Name), r.region, rows.ID(realm.ProjectID), realm.Name, since)
+}
+
 // ProjectKeys implements storage.Reader.
 func (r Reader) ProjectKeys(ctx context.Context, ids []ipam.ID) ([]storage.ProjectKey, error) {
 	return List(ctx, r, "project_keys", func(row pgx.CollectableRow) (k storage.ProjectKey, err error) {

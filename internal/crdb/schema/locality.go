@@ -37,6 +37,7 @@ func Localities() []TableLocality {
 		{"classes", Global, "read by claims everywhere, changed by operators"},
 		{"compatibility", Global, "which programs may work here: read by all of them again and again, written by ipamctl migrate alone"},
 		{"consumers", RegionalByRow, "what uses claims: renewed again and again"},
+		{"deliveries", RegionalByRow, "what is being sent to webhooks: beside them"},
 		{"feed", Global, "what cursors of the feed are sealed with: read by who follows it, moved by retention"},
 		{"fences", RegionalByRow, "the mark and the stock of a container: written by every claim and release"},
 		{"free_blocks", RegionalByRow, "free blocks: written by every claim and release"},
@@ -60,6 +61,7 @@ func Localities() []TableLocality {
 		{"removals", RegionalByTable, "projects that are being removed: empty but for moments, and read by a background job"},
 		{"spaces", Global, "read by requests everywhere, changed by admins"},
 		{"stocks", RegionalByRow, "the epoch of a pool's rows in a region: beside them"},
+		{"webhooks", RegionalByRow, "where changes are sent, and how far: written with every delivery"},
 	}
 }
 

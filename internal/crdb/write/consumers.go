@@ -34,6 +34,9 @@ func (w *Statements) consumers(ch storage.ConsumerChanges) {
 	for region, list := range inRegions(ch.AttachmentInsert, func(a ipam.Attachment) string { return a.Region }) {
 		hitRows(w, "attachment_insert", rows.Attachments, list, region)
 	}
+	for _, f := range ch.RealmForget {
+		w.any("realm_forget", f.Region, rows.ID(f.ProjectID), f.Since)
+	}
 	for _, p := range ch.RealmPut {
 		w.hit("realm_put", 1, p.Region, rows.ID(p.ProjectID), p.Name, rows.TimeOrNull(p.Now.HeldSince), rows.TimeOrNull(p.Now.ConfirmedUntil))
 	}

@@ -60,6 +60,7 @@ func (s *session) start(m *pgproto3.StartupMessage) {
 	defer s.p.track(server)()
 	s.server = server
 	s.fe = pgproto3.NewFrontend(server, server)
+	delete(m.Parameters, "transaction_timeout") // of those for CockroachDB, PostgreSQL 15 does not know it, before which some tests play CockroachDB
 	s.fe.Send(m)
 	if err := s.authenticate(); err != nil {
 		s.refuse("08P01", err)

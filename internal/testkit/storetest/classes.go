@@ -18,7 +18,7 @@ func (s *suite) class(p ipam.Project, name string) ipam.Class {
 			Provisioner: ipam.ProvisionerNative, Family: ipam.IPv4, Strategy: ipam.Sparse,
 			MinPrefixLength: new(26), MaxPrefixLength: new(32), DefaultPrefixLength: new(28),
 			ReclaimPolicy: ipam.ReclaimRetain, Visibility: ipam.VisibilityShared, ReuseAfter: new(72 * time.Hour), ReuseAfterLost: new(96 * time.Hour),
-			PoolSelection: ipam.PoolsLeastUtilized, Parameters: map[string]string{"vlan": "7", "empty": ""}, Description: "Class " + name,
+			PoolSelection: ipam.PoolsLeastUtilized, UniqueWithin: ipam.UniqueWithinSpace, Parameters: map[string]string{"vlan": "7", "empty": ""}, Description: "Class " + name,
 			PoolPer: []string{ipam.ScopeProject, "zone"}, PoolPrefixLength: new(26), EmptyPoolTTL: new(24 * time.Hour),
 		},
 	}

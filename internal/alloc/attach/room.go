@@ -1,0 +1,28 @@
+package attach
+
+import (
+	"context"
+
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// Room refuses consumers that would have to be made in a project that has as many as it may have; at is where they stand in the request. In any other
+// project it asks nobody.
+func Room(ctx context.Context, s *usecase.Core, projectID ipam.ID, at string, wanted ...ipam.NewConsumer) error {
+	if len(wanted) == 0 || !s.Crowds.Full(projectID) {
+		return nil
+	}
+	var there Users
+	if err := there.Read(ctx, s.Store, projectID, wanted); err != nil {
+		return err
+	}
+	for _, n := range wanted {
+		if _, known := there.read[key{projectID, n.Ref}]; !known {
+			const full = "would make consumer %s: a project can have about %d at most in a region, with those that have ended and are not forgotten yet."
+			return ipam.Invalid(at, full, n.Ref, storage.MaxConsumers)
+		}
+	}
+	return nil
+}

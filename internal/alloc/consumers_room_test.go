@@ -1,0 +1,147 @@
+package alloc_test
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc/consumers"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// headcount is a store that counts as many consumers as it is told.
+type headcount struct {
+	storage.Store
+	full   atomic.Bool
+	counts atomic.Int64
+}
+
+func (c *headcount) ProjectsCrowded(ctx context.Context, ids []ipam.ID, least int) ([]ipam.ID, error) {
+	c.counts.Add(1)
+	if c.full.Load() {
+		return ids, nil
+	}
+	return c.Store.ProjectsCrowded(ctx, ids, least)
+}
+
+// A project that has as many consumers as it may have keeps them, and can do with them what it could. No others are made until there is room.
+func TestNoMoreConsumersAreMadeThanAProjectMayHave(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.pool(t, root("net", "10.0.0.0/24"))
+	inner, _ := b.store(t)
+	store := &headcount{Store: inner}
+	s := b.serve(store)
+	keep := func() {
+		b.clock.move(time.Minute)
+		_, err := s.KeepConsumers(b.ctx)
+		require.NoError(t, err)
+	}
+	create := func(name, uid string) error {
+		_, err := s.CreateClaim(b.ctx, project, claim(name, "net", 28, keeping(2, user(uid))), usecase.Request{})
+		return err
+	}
+	keep()
+	require.Zero(t, store.counts.Load(), "who makes no consumers is not counted")
+	require.NoError(t, create("c", "known"))
+	keep()
+	keep()
+	require.EqualValues(t, 1, store.counts.Load())
+	store.full.Store(true)
+	_, err := s.PutConsumer(b.ctx, project, user("other"), usecase.Request{})
+	require.NoError(t, err, "it is counted once a minute")
+	keep()
+
+	_, err = s.PutConsumer(b.ctx, project, user("new"), usecase.Request{})
+	e := refused(t, err, ipam.CodeInvalidArgument)
+	require.Contains(t, e.Message, "path:uid would make consumer default/new: a project can have about 1000000 at most in a region")
+	_, err = s.AttachConsumer(b.ctx, project, "c", user("new"), usecase.Request{})
+	refused(t, err, ipam.CodeInvalidArgument)
+	_, err = s.EndConsumer(b.ctx, project, user("new").Ref, usecase.Request{})
+	refused(t, err, ipam.CodeInvalidArgument)
+	require.Equal(t, "/spec/consumers", refused(t, create("d", "new"), ipam.CodeInvalidArgument).Fields[0].Pointer)
+	_, err = s.CreateClaimBatch(b.ctx, project, []ipam.Claim{claim("e", "net", 28), claim("f", "net", 28, keeping(1, user("new")))}, usecase.Request{})
+	require.Equal(t, "/claims/1/spec/consumers", refused(t, err, ipam.CodeInvalidArgument).Fields[0].Pointer)
+
+	require.NoError(t, create("d", "known"))
+	_, err = s.AttachConsumer(b.ctx, project, "c", user("other"), usecase.Request{})
+	require.NoError(t, err)
+	_, err = s.PutConsumer(b.ctx, project, user("known"), usecase.Request{})
+	require.NoError(t, err)
+	_, err = s.EndConsumer(b.ctx, project, user("known").Ref, usecase.Request{})
+	require.NoError(t, err)
+	_, err = s.CreateClaim(b.ctx, project, claim("e", "net", 28), usecase.Request{})
+	require.NoError(t, err)
+
+	store.full.Store(false)
+	keep()
+	require.NoError(t, create("f", "new"))
+}
+
+func TestConsumersOfAProjectAreCounted(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	store, _ := b.store(t)
+	for _, uid := range []string{"a", "b", "c"} {
+		_, err := b.PutConsumer(b.ctx, project, user(uid), usecase.Request{})
+		require.NoError(t, err)
+	}
+	b.end(t, "unknown")
+	key, err := store.ProjectGet(b.ctx, project)
+	require.NoError(t, err)
+	ids := []ipam.ID{ipam.NewID(), key.UID}
+	for least, want := range map[int][]ipam.ID{1: {key.UID}, 4: {key.UID}, 5: {}} {
+		full, err := store.ProjectsCrowded(b.ctx, ids, least)
+		require.NoError(t, err)
+		require.Equal(t, want, full, least)
+	}
+}
+
+// So many realms can be confirmed within a month. What was stored of others is forgotten when another one is.
+func TestRealmsThatAreConfirmedAreBounded(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	confirm := func(realm string) error {
+		_, err := b.ConfirmExpiry(b.ctx, project, realm, usecase.Request{})
+		return err
+	}
+	for i := range storage.MaxRealms {
+		require.NoError(t, confirm(fmt.Sprint("r", i)))
+	}
+	e := refused(t, confirm("one-more"), ipam.CodeInvalidArgument)
+	require.Contains(t, e.Message, "path:realm would be one more than the 100 realms of a project, at most, whose expiry can be confirmed within 30 days.")
+	require.NoError(t, confirm("r7"), "one of them again")
+	b.clock.move(31 * 24 * time.Hour)
+	require.NoError(t, confirm("one-more"))
+	require.Len(t, b.dump(t)["realms"], 1)
+}
+
+// A block of a lost consumer cools down as the class says that served it, and not another one of its name.
+func TestBlocksOfLostConsumersCoolDownAsTheirClassSays(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	lost := func(d time.Duration) classOption { return func(s *ipam.ClassSpec) { s.ReuseAfterLost = &d } }
+	b.class(t, platform, class("std", sharedClass, lost(time.Hour)))
+	b.poolIn(t, platform, root("shared", "10.1.0.0/24", backing("std")))
+	of := map[string]ipam.Claim{}
+	of["shared"] = b.claim(t, byClass("shared", "std", length(28), unused(1, user("a", living(time.Minute)))))
+	b.class(t, project, class("std", lost(2*time.Hour)))
+	b.pool(t, root("own", "10.2.0.0/24", backing("std")))
+	of["own"] = b.claim(t, byClass("own", "std", length(28), unused(1, user("b", living(time.Minute)))))
+	require.Equal(t, consumers.Kept{Expired: 2, Drained: 2}, b.serveFor(t, 70*time.Second))
+	for name, want := range map[string]time.Duration{"shared": time.Hour, "own": 2 * time.Hour} {
+		in := project
+		if name == "shared" {
+			in = platform
+		}
+		kept, err := b.GetAllocation(b.ctx, in, of[name].AllocationID.String(), usecase.Reading{})
+		require.NoError(t, err)
+		require.Equal(t, want, kept.CoolUntil.Sub(kept.Since), name)
+	}
+}

@@ -1,0 +1,128 @@
+package webhooks
+
+import (
+	"context"
+	"reflect"
+	"strconv"
+
+	"github.com/carve-ipam/carve/internal/alloc/kind"
+	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/trail"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+// MaxWebhooks is how many webhooks a project can have: each follows what changes.
+const MaxWebhooks = 20
+
+func (s *Webhooks) of() kind.Kind[ipam.Webhook] {
+	return kind.Kind[ipam.Webhook]{
+		Core: s.Core, Name: trail.KindWebhook, Op: "webhook", Reads: tenancy.WebhooksRead, Writes: tenancy.WebhooksWrite,
+		Head: func(w *ipam.Webhook) *ipam.Metadata { return &w.Metadata },
+		Find: func(read storage.Reader) kind.Finder[ipam.Webhook] { return read.WebhookGet },
+		Write: func(ch *storage.Changes, was, now *ipam.Webhook) {
+			switch {
+			case was == nil:
+				ch.WebhookInsert = now
+			case now == nil:
+				ch.WebhookDelete = was
+			default:
+				ch.WebhookUpdate = &storage.WebhookUpdate{Was: was.Epoch, Now: *now}
+			}
+		},
+		Record:   func(w ipam.Webhook) *trail.Record { return trail.Recorded(w.Metadata, w.Spec) },
+		Check:    func(_ storage.ProjectKey, w ipam.Webhook) error { return s.check(w.Spec) },
+		SameSpec: func(a, b ipam.Webhook) bool { return reflect.DeepEqual(a.Spec, b.Spec) },
+	}
+}
+
+// ListWebhooks lists a project's webhooks by name.
+func (s *Webhooks) ListWebhooks(ctx context.Context, project string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Webhook], error) {
+	return s.of().List(ctx, project, "webhooks", storage.Reader.WebhookList, limit, cursor, r)
+}
+
+// GetWebhook reads one webhook.
+func (s *Webhooks) GetWebhook(ctx context.Context, project, name string) (ipam.Webhook, error) {
+	return s.of().Get(ctx, project, name)
+}
+
+// CreateWebhook has what changes from now on sent to a URL. Its secret is in this answer alone: a repeat with the same idempotency key, and a dry
+// run, have none.
+func (s *Webhooks) CreateWebhook(ctx context.Context, project string, w ipam.Webhook, r usecase.Request) (usecase.Result[ipam.Webhook], error) {
+	none := usecase.Result[ipam.Webhook]{}
+	who, in, err := s.Enter(ctx, tenancy.WebhooksWrite, project)
+	if err != nil {
+		return none, err
+	}
+	if err := usecase.CheckNew(&w.Metadata, s.check(w.Spec)); err != nil {
+		return none, err
+	}
+	if !s.enabled() {
+		return none, ipam.Errorf(ipam.CodeWebhooksDisabled, "This server sends no webhooks: its operator has given it no key for them (--webhook-key-file).")
+	}
+	mark, err := s.Store.FeedMark(ctx) // of before the webhook: what is told begins with what the caller could not have read
+	if err != nil {
+		return none, err
+	}
+	w.Metadata = s.Fresh(w.Metadata, project, s.Region, who)
+	w.ProjectID, w.Epoch, w.DueAt = in.ID, ipam.NewID(), w.CreatedAt
+	w.Progress.Cursor = s.feed.CursorOf(in, mark)
+	if w.Spec.Paused {
+		w.DueAt = usecase.Timestamp{}
+	}
+	locks := storage.Locks{Alone: []ipam.ID{ipam.DerivedID(in.ID, "webhooks")}, Shared: []ipam.ID{in.ID}}
+	made, err := s.of().Create(ctx, in, w, r, locks, func(ctx context.Context, tx storage.Tx, _, now *ipam.Webhook) (storage.Changes, error) {
+		if err := usecase.StillThere(ctx, tx, in); err != nil {
+			return storage.Changes{}, err
+		}
+		return storage.Changes{}, room(ctx, tx, in, now.Name)
+	})
+	if err == nil && !made.Replayed && !r.DryRun {
+		made.Value.Secret = s.secret(made.Value.UID)
+	}
+	return made, err
+}
+
+// room refuses a webhook whose name another one has, in whichever region, and one too many.
+func room(ctx context.Context, tx storage.Tx, in storage.ProjectKey, name string) error {
+	have, err := tx.WebhookList(ctx, in, "", MaxWebhooks)
+	if err != nil {
+		return err
+	}
+	for _, other := range have {
+		if other.Name == name {
+			return ipam.Errorf(ipam.CodeAlreadyExists, "A webhook of this name exists already in the project.").At("/metadata/name", "is taken; choose another name.")
+		}
+	}
+	if len(have) < MaxWebhooks {
+		return nil
+	}
+	e := ipam.Errorf(ipam.CodeQuotaExceeded, "Project %q has %s, which is the most. Delete one first.", in.Name, usecase.CountOf(int64(len(have)), "webhook"))
+	e.Figures.Limit, e.Figures.Used, e.Figures.Requested = strconv.Itoa(MaxWebhooks), strconv.Itoa(len(have)), "1"
+	return e
+}
+
+// PatchWebhook changes labels, annotations and spec by mutate, which must be pure. No difference: nothing is written. A change of the spec sets a
+// webhook going again: what had failed by the old one may not by the new one.
+func (s *Webhooks) PatchWebhook(ctx context.Context, project, name string, r usecase.Request, mutate func(ipam.Webhook) (ipam.Webhook, error)) (ipam.Webhook, error) {
+	_, in, err := s.Enter(ctx, tenancy.WebhooksWrite, project)
+	if err != nil {
+		return ipam.Webhook{}, err
+	}
+	epoch := ipam.NewID()
+	return s.of().Patch(ctx, in, name, r, storage.Locks{}, mutate, func(_ context.Context, tx storage.Tx, was, now *ipam.Webhook) (storage.Changes, error) {
+		now.Epoch = epoch
+		if !reflect.DeepEqual(was.Spec, now.Spec) {
+			now.Stopped, now.Progress.Failures = "", 0
+			now.Wake(tx.Now())
+		}
+		return storage.Changes{}, nil
+	})
+}
+
+// DeleteWebhook removes a webhook, with all that could not be delivered.
+func (s *Webhooks) DeleteWebhook(ctx context.Context, project, name string, r usecase.Request) error {
+	return s.of().Remove(ctx, project, name, r, func(context.Context, storage.Tx, storage.ProjectKey, ipam.Webhook) error { return nil })
+}

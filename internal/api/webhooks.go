@@ -1,0 +1,124 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/carve-ipam/carve/internal/alloc/feed"
+	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/alloc/webhooks"
+	"github.com/carve-ipam/carve/internal/api/codec"
+	"github.com/carve-ipam/carve/internal/api/gen"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// webhookHandlers serves webhooks.
+type webhookHandlers struct{ use Webhooks }
+
+func (s webhookHandlers) ListWebhooks(c echo.Context, project string, p gen.ListWebhooksParams) error {
+	return list(c, p.Limit, p.Cursor, project, s.use.ListWebhooks, codec.WebhookOf)
+}
+
+// CreateWebhook answers the secret once.
+func (s webhookHandlers) CreateWebhook(c echo.Context, project string, p gen.CreateWebhookParams) error {
+	return create(c, post{project: project, key: p.IdempotencyKey, dryRun: p.DryRun}, codec.NewWebhook, s.use.CreateWebhook, func(w ipam.Webhook) gen.Webhook {
+		shown := codec.WebhookOf(w)
+		shown.Secret = w.Secret
+		return shown
+	})
+}
+
+func (s webhookHandlers) GetWebhook(c echo.Context, project, webhook string) error {
+	return get(c, project, webhook, s.use.GetWebhook, codec.WebhookOf)
+}
+
+func (s webhookHandlers) PatchWebhook(c echo.Context, project, webhook string, p gen.PatchWebhookParams) error {
+	return patch(c, p.IfMatch, p.DryRun, func(ctx context.Context, body json.RawMessage, r usecase.Request) (ipam.Webhook, error) {
+		return s.use.PatchWebhook(ctx, project, webhook, r, codec.PatchWebhook(body))
+	}, codec.WebhookOf)
+}
+
+func (s webhookHandlers) DeleteWebhook(c echo.Context, project, webhook string, p gen.DeleteWebhookParams) error {
+	return remove(c, p.IfMatch, p.DryRun, project, webhook, s.use.DeleteWebhook)
+}
+
+func (s webhookHandlers) ListWebhookDeliveries(c echo.Context, project, webhook string, p gen.ListWebhookDeliveriesParams) error {
+	return list(c, p.Limit, p.Cursor, project, func(ctx context.Context, project string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Delivery], error) {
+		return s.use.ListDeliveries(ctx, project, webhook, limit, cursor, r)
+	}, codec.DeliveryOf)
+}
+
+func (s webhookHandlers) DeleteWebhookDelivery(c echo.Context, project, webhook string, delivery gen.DeliveryID, p gen.DeleteWebhookDeliveryParams) error {
+	return remove(c, p.IfMatch, p.DryRun, project, delivery, func(ctx context.Context, project, delivery string, r usecase.Request) error {
+		id, err := ipam.ParseID(delivery)
+		if err != nil {
+			return err
+		}
+		return s.use.DeleteDelivery(ctx, project, webhook, id, r)
+	})
+}
+
+// RetryWebhookDelivery implements the operation.
+func (s webhookHandlers) RetryWebhookDelivery(c echo.Context, project, webhook string, delivery gen.DeliveryID, p gen.RetryWebhookDeliveryParams) error {
+	id, err := ipam.ParseID(delivery)
+	if err != nil {
+		return err
+	}
+	r := usecase.Request{DryRun: codec.Or(p.DryRun, false)}
+	d, err := s.use.RetryDelivery(c.Request().Context(), project, webhook, id, r)
+	if err != nil {
+		return err
+	}
+	mark(c, r.DryRun, false)
+	shown := codec.DeliveryOf(d)
+	return codec.Answer(c.Response(), http.StatusOK, &shown)
+}
+
+// WebhookMessages makes the bodies of what is sent to webhooks, by a clock.
+func WebhookMessages(clock func() time.Time) func(webhooks.Message) ([]byte, error) {
+	return func(m webhooks.Message) ([]byte, error) {
+		out := gen.WebhookMessage{Type: gen.WebhookMessageTypeChanges, Webhook: m.Webhook, Project: m.Project, Cursor: m.Cursor}
+		if m.Resync {
+			out.Type = gen.WebhookMessageTypeResync
+		}
+		for _, change := range m.Changes {
+			shown, err := showChange(change, clock())
+			if err != nil {
+				return nil, err
+			}
+			out.Changes = append(out.Changes, shown)
+		}
+		return json.Marshal(out)
+	}
+}
+
+// showChange is a change as it is told at a time.
+func showChange(c *feed.Change, now time.Time) (gen.Change, error) {
+	out := gen.Change{Kind: gen.ChangeKind(c.Kind), Name: c.Name, Type: gen.ChangeTypePut, At: c.At.UTC(), Operation: c.Operation}
+	var shown any
+	switch object := c.Object.(type) {
+	case ipam.Pool:
+		shown = codec.PoolOf(object, now)
+	case ipam.Claim:
+		shown = codec.ClaimOf(object)
+	case ipam.Allocation:
+		shown = codec.AllocationOf(object)
+	case ipam.Class:
+		shown = codec.ClassOf(object)
+	case ipam.Quota:
+		shown = codec.QuotaOf(object)
+	case ipam.Consumer:
+		shown = codec.ConsumerOf(object)
+	default:
+		out.Type = gen.ChangeTypeDelete
+		return out, nil
+	}
+	var err error
+	out.Object, err = json.Marshal(shown)
+	return out, err
+}

@@ -1,0 +1,70 @@
+package app
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/carve-ipam/carve/internal/alloc/webhooks"
+	"github.com/carve-ipam/carve/internal/api"
+	"github.com/carve-ipam/carve/internal/webhook"
+)
+
+// shortestKey is how many bytes the key of webhooks has at least.
+const shortestKey = 32
+
+// madeKey is the file of a data directory with the key that a server made for itself.
+const madeKey = "webhook-key"
+
+// webhookKey reads the key that secrets of webhooks are derived from. A server with a database of its own makes one beside it. None: no webhooks.
+func (a *App) webhookKey(c Config) ([]byte, error) {
+	name := c.WebhookKeyFile
+	if name == "" && a.embedded == nil {
+		return nil, nil
+	}
+	if name == "" {
+		name = filepath.Join(c.DataDir, madeKey)
+		made := make([]byte, shortestKey)
+		_, _ = rand.Read(made) // it never fails
+		if err := writeKey(name, hex.EncodeToString(made)); err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, fmt.Errorf("cannot make a key for webhooks: %w", err)
+		}
+	}
+	key, err := os.ReadFile(name)
+	if key = bytes.TrimSpace(key); err == nil && len(key) < shortestKey {
+		err = fmt.Errorf("%s has %d bytes, and needs %d of what nobody can guess", name, len(key), shortestKey)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--webhook-key-file: %w", err)
+	}
+	return key, nil
+}
+
+// webhookNetworks reads --webhook-networks.
+func (c Config) webhookNetworks() (webhook.Networks, error) {
+	var out webhook.Networks
+	for _, s := range c.WebhookNetworks {
+		p, err := netip.ParsePrefix(strings.TrimSpace(s))
+		if err != nil {
+			return nil, fmt.Errorf("--webhook-networks %q is not a CIDR", s)
+		}
+		out = append(out, p.Masked())
+	}
+	return out, nil
+}
+
+func (a *App) webhooks(c Config) (o webhooks.Options, err error) {
+	if o.Networks, err = c.webhookNetworks(); err != nil {
+		return o, err
+	}
+	o.Body = api.WebhookMessages(a.store.Now)
+	o.Key, err = a.webhookKey(c)
+	return o, err
+}

@@ -1,0 +1,11 @@
+-- purpose: some webhooks that a server is to look at, the longest past first
+-- index:   webhooks_due_idx
+-- rows:    the limit
+-- locks:   none
+SELECT
+    -- @columns webhook AS w,
+    0::INT8 AS dead_letters
+FROM webhooks AS w
+WHERE w.region = $1 AND w.due_at <= $2 AND w.due_at IS NOT NULL
+ORDER BY w.due_at
+LIMIT $3

@@ -1,0 +1,19 @@
+-- purpose: one webhook of a project by name, of some regions
+-- index:   webhooks_pkey, deliveries_pkey
+-- rows:    1 of each region, and what was given up of it
+-- locks:   none
+SELECT
+    -- @columns webhook AS w,
+    (
+        SELECT count(*)
+        FROM deliveries AS d
+        WHERE d.region = w.region AND d.project_id = w.project_id AND d.webhook_id = w.id AND d.dead_at IS NOT NULL
+    ) AS dead_letters
+FROM unnest($1::TEXT[]) AS r (region)
+CROSS JOIN LATERAL (
+    SELECT
+        -- @columns webhook AS t
+    FROM webhooks AS t
+    WHERE t.region = r.region::crdb_internal_region AND t.project_id = $2 AND t.name = $3
+    LIMIT 1
+) AS w

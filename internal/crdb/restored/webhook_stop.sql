@@ -1,0 +1,8 @@
+-- purpose: have no webhook send anything: the database that this is a copy of may be sending
+-- index:   none: all rows, once
+-- rows:    all
+-- locks:   the rows
+-- region:  every, because the whole database was restored
+UPDATE webhooks
+SET stopped = $1, due_at = NULL, lease = NULL
+WHERE stopped <> $1

@@ -1,0 +1,36 @@
+package write
+
+import (
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/crdb/rows"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// webhooks changes the row of a webhook before its deliveries: whoever changes those has it.
+func (w *Statements) webhooks(ch storage.WebhookChanges) {
+	if h := ch.WebhookDelete; h != nil {
+		w.hit("webhook_delete", 1, h.Region, rows.ID(h.ProjectID), h.Name, rows.ID(h.Revision))
+		w.any("delivery_delete_of", h.Region, rows.ID(h.ProjectID), rows.ID(h.UID))
+	}
+	if h := ch.WebhookInsert; h != nil {
+		hitRow(w, "webhook_insert", rows.Webhooks, *h)
+	}
+	if u := ch.WebhookUpdate; u != nil {
+		hitRow(w, "webhook_update", rows.Webhooks, u.Now, u.Now.Region, rows.ID(u.Now.ProjectID), u.Now.Name, rows.ID(u.Was))
+	}
+	if k := ch.WebhookKeep; k != nil {
+		w.any("webhook_keep", k.Region, rows.ID(k.Lease), rows.IDs(k.IDs), k.Until)
+	}
+	key := func(d *ipam.Delivery) []any {
+		return []any{d.Region, rows.ID(d.ProjectID), rows.ID(d.WebhookID), rows.ID(d.ID)}
+	}
+	if d := ch.DeliveryDelete; d != nil {
+		w.hit("delivery_delete", 1, key(d)...)
+	}
+	if d := ch.DeliveryUpdate; d != nil {
+		hitRow(w, "delivery_update", rows.Deliveries, *d, key(d)...)
+	}
+	if d := ch.DeliveryInsert; d != nil {
+		hitRow(w, "delivery_insert", rows.Deliveries, *d)
+	}
+}
