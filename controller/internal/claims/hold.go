@@ -15,6 +15,7 @@ import (
 	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
 	"github.com/carve-ipam/carve/controller/internal/conditions"
 	"github.com/carve-ipam/carve/controller/internal/realm"
+	"github.com/carve-ipam/carve/controller/internal/telemetry"
 )
 
 // hold has Carve hold a block for a claim. One that has its block is left alone, unless somebody asks whether it has it still.
@@ -39,7 +40,18 @@ func (r *Reconciler) hold(ctx context.Context, claim *ipam.IPClaim, user *meta.O
 		s.Pool = held.Status.PoolRef.Project + "/" + held.Status.PoolRef.Name
 		conditions.Done(&s.Conditions, claim.Generation, ipam.ReasonReconciled, "the block is held")
 	})
+	if err == nil && user != nil {
+		r.timed(ctx, claim.Namespace, user)
+	}
 	return ctrl.Result{}, err
+}
+
+// timed notes how long a pod has waited for its block.
+func (r *Reconciler) timed(ctx context.Context, namespace string, user *meta.OwnerReference) {
+	var pod core.Pod
+	if r.Client.Get(ctx, types.NamespacedName{Namespace: namespace, Name: user.Name}, &pod) == nil && pod.UID == user.UID {
+		telemetry.Bound(pod.CreationTimestamp.Time)
+	}
 }
 
 // remoteName is what a claim is called in Carve: by its UID, so that what has its name later is another claim there.

@@ -17,6 +17,7 @@ import (
 
 	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
 	"github.com/carve-ipam/carve/controller/internal/judge"
+	"github.com/carve-ipam/carve/controller/internal/telemetry"
 )
 
 // ByPod is the index of claims by the UID of the pod that uses them.
@@ -37,7 +38,7 @@ func (r *Reconciler) Setup(ctx context.Context, manager ctrl.Manager, workers in
 	return ctrl.NewControllerManagedBy(manager).Named("claims").
 		For(&ipam.IPClaim{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Watches(&core.Pod{}, handler.EnqueueRequestsFromMapFunc(r.usedBy), builder.WithPredicates(r.turned())).
-		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).Complete(r)
+		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).Complete(telemetry.Traced("claim", r))
 }
 
 // usedBy answers the claims that a pod uses.

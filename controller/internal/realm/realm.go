@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	carve "github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/controller/internal/telemetry"
 )
 
 // Realm speaks to Carve about the consumers of one cluster.
@@ -65,6 +66,7 @@ func (r *Realm) Renew(ctx context.Context, uids []string) error {
 		if _, err := r.Carve.RenewConsumersWithResponse(ctx, r.Project, nil, renewal); err != nil {
 			return err
 		}
+		telemetry.Renewed(len(some))
 	}
 	return nil
 }
