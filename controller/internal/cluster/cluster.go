@@ -26,6 +26,8 @@ type Cluster struct {
 	Client client.Client
 	// Carve is a client of the server, as an admin.
 	Carve *carve.Carve
+	// CarveURL is where the server is.
+	CarveURL string
 }
 
 // ErrMissing is a program that is not there.
@@ -52,12 +54,13 @@ func Start() (*Cluster, func() error, error) {
 	if err := errors.Join(ipam.AddToScheme(clientgoscheme.Scheme), server.start()); err != nil {
 		return nil, stop, err
 	}
-	toCarve, err := carve.New("http://" + server.address)
+	url := "http://" + server.address
+	toCarve, err := carve.New(url)
 	if err != nil {
 		return nil, stop, err
 	}
 	toCluster, err := client.New(config, client.Options{})
-	return &Cluster{Config: config, Client: toCluster, Carve: toCarve}, stop, err
+	return &Cluster{Config: config, Client: toCluster, Carve: toCarve, CarveURL: url}, stop, err
 }
 
 // root is a path from the root of the checkout, which is the folder above that has the contract.
