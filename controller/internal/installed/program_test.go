@@ -25,7 +25,9 @@ func TestTheProgramSaysWhatItDoes(t *testing.T) {
 		return strings.Contains(p.get(p.probes, "/readyz").body, `"leads":true,"carve":{"asked":true,"reachable":true`)
 	})
 	assert.Equal(t, response{http.StatusOK, "{\"status\":\"ok\"}\n"}, p.get(p.probes, "/healthz"))
-	s.eventually("it renews", func() bool { return !strings.Contains(p.get(p.metrics, "/metrics").body, "carve_controller_consumers_renewed_total 0\n") })
+	s.eventually("it renews", func() bool {
+		return !strings.Contains(p.get(p.metrics, "/metrics").body, "carve_controller_consumers_renewed_total 0\n")
+	})
 	metrics := p.get(p.metrics, "/metrics").body
 	for _, line := range []string{
 		`carve_controller_build_info{commit="",go_version="go`, `carve_controller_call_duration_seconds_count{method="PUT",outcome="ok"} 1`,

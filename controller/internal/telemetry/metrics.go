@@ -33,4 +33,6 @@ func Renewed(n int) { renewed.Add(float64(n)) }
 func Bound(created time.Time) { toBlock.Observe(max(0, time.Since(created).Seconds())) }
 
 // Built says what this build is.
-func Built(version, commit, goVersion string) { built.WithLabelValues(version, commit, goVersion).Set(1) }
+func Built(version, commit, goVersion string) {
+	built.WithLabelValues(version, commit, goVersion).Set(1)
+}
