@@ -29,6 +29,7 @@ type settings struct {
 	workers                                         int
 	leaderElect                                     bool
 	judge                                           judge.Options
+	objects                                         objects
 }
 
 func main() {
@@ -49,6 +50,7 @@ func flags() (s settings) {
 	flag.BoolVar(&s.leaderElect, "leader-elect", true, "let one of several controllers work")
 	flag.BoolVar(&s.judge.CleanupTerminating, "cleanup-terminating-pods", false, "release when the deletion of a pod begins")
 	flag.BoolVar(&s.judge.CleanupDisrupted, "cleanup-disrupted-pods", true, "release when the taint manager has decided to delete a pod")
+	s.objects.flags()
 	flag.StringVar(&s.metrics, "metrics-bind-address", ":8080", "where metrics are served; 0 for nowhere")
 	flag.StringVar(&s.probes, "health-probe-bind-address", ":8081", "where /healthz and /readyz are served")
 	flag.Parse()
@@ -71,7 +73,7 @@ func (s settings) check() error {
 	case s.workers < 1:
 		return errors.New("--workers must be 1 at least")
 	}
-	return nil
+	return s.objects.check()
 }
 
 func run(s settings) error {
@@ -112,7 +114,7 @@ func run(s settings) error {
 		Client: manager.GetClient(), Live: manager.GetAPIReader(), Judge: s.judge, Events: manager.GetEventRecorder("carve-controller"),
 		Realm: &realm.Realm{Carve: toCarve, Project: s.project, Name: s.realm, TTL: s.ttl},
 	}
-	if err := errors.Join(r.Setup(ctx, manager, s.workers), manager.Add(&claims.Renewals{Of: r, Every: s.renew}),
+	if err := errors.Join(r.Setup(ctx, manager, s.workers), manager.Add(&claims.Renewals{Of: r, Every: s.renew}), s.objects.setup(manager, toCarve, s),
 		manager.AddHealthzCheck("ping", healthz.Ping), manager.AddReadyzCheck("ping", healthz.Ping)); err != nil {
 		return err
 	}
