@@ -82,3 +82,11 @@ const (
 
 // AbandonRemote is the annotation that, if it is "true", lets an object go whose pool or class cannot be deleted in Carve: what is there stays there.
 const AbandonRemote = "ipam.carve.dev/abandon"
+
+// Annotations of IPClaims whose block is written into another object.
+const (
+	// PublishAnnotation asks for it: ConfigMap/NAME or Secret/NAME in the claim's namespace. Without a name it is that of the claim.
+	PublishAnnotation = "ipam.carve.dev/publish"
+	// PublishedAnnotation is the controller's: where it writes to.
+	PublishedAnnotation = "ipam.carve.dev/published"
+)
