@@ -114,7 +114,7 @@ func run(s settings) error {
 		Client: manager.GetClient(), Live: manager.GetAPIReader(), Judge: s.judge, Events: manager.GetEventRecorder("carve-controller"),
 		Realm: &realm.Realm{Carve: toCarve, Project: s.project, Name: s.realm, TTL: s.ttl},
 	}
-	if err := errors.Join(r.Setup(ctx, manager, s.workers), manager.Add(&claims.Renewals{Of: r, Every: s.renew}), s.objects.setup(manager, toCarve, s),
+	if err := errors.Join(r.Setup(ctx, manager, s.workers), manager.Add(&claims.Renewals{Of: r, Every: s.renew}), s.objects.setup(manager, r.Realm, s.renew),
 		manager.AddHealthzCheck("ping", healthz.Ping), manager.AddReadyzCheck("ping", healthz.Ping)); err != nil {
 		return err
 	}

@@ -133,7 +133,9 @@ func TestABlockIsPublishedAndFollowsWhatIsAskedFor(t *testing.T) {
 	require.True(t, api.IsNotFound(world.Client.Get(t.Context(), client.ObjectKeyFromObject(&m), &m)), "the one before is gone")
 
 	s.annotate(c, "")
-	s.eventually("gone", func() bool { return api.IsNotFound(world.Client.Get(t.Context(), client.ObjectKeyFromObject(&secret), &secret)) })
+	s.eventually("gone", func() bool {
+		return api.IsNotFound(world.Client.Get(t.Context(), client.ObjectKeyFromObject(&secret), &secret))
+	})
 	s.eventually("nothing is recorded", func() bool {
 		require.NoError(t, world.Client.Get(t.Context(), client.ObjectKeyFromObject(c), c))
 		return c.Annotations[ipam.PublishedAnnotation] == ""
