@@ -61,6 +61,9 @@ func TestScenario48ASliceInUseIsHandedOnOnlyWhenItIsEmpty(t *testing.T) {
 	s.remove(a)
 	s.becomes(p, ipam.ReasonReconciling, "drain until nothing in them is held", "0", "1")
 	require.Equal(t, ipam.SliceDraining, p.Status.Assignments[0].State)
+	found, err := world.Carve.GetConsumerWithResponse(t.Context(), s.project, s.realm, string(a.UID))
+	require.NoError(t, err)
+	require.NotNil(t, found.JSON200.Status.EndedAt, "what only the node used is released")
 	_, err = s.claim("y", a)
 	require.ErrorIs(t, err, carve.ProblemCodePoolDraining, "nothing new gets in")
 
@@ -133,6 +136,27 @@ func TestW43NothingHappensToASliceBeforeTheNodeHasBeenGoneForLongEnough(t *testi
 	require.NoError(t, err, "not drained yet")
 }
 
+// TestScenario56NoLiveNodeIsTakenForGone: what is remembered lacks it, and the API server has it.
+func TestScenario56NoLiveNodeIsTakenForGone(t *testing.T) {
+	s := begin(t, 2)
+	s.run()
+	a := s.node("a")
+	p := s.slices("workers", nil)
+	s.becomes(p, ipam.ReasonReconciled, "", "1", "0")
+	s.blind.Store("a")
+	s.becomes(p, ipam.ReasonReconciling, "0 of them drain", "1", "0")
+	since, calls := time.Now(), s.calls.Load()
+	s.eventually("missed for longer than the grace", func() bool { return time.Since(since) > 3*s.grace && s.calls.Load() > calls+6 })
+	s.becomes(p, ipam.ReasonReconciling, "0 of them drain", "1", "0")
+	_, err := s.claim("x", a)
+	require.NoError(t, err)
+	s.blind.Store("")
+	s.becomes(p, ipam.ReasonReconciled, "", "1", "0")
+	found, err := world.Carve.GetConsumerWithResponse(t.Context(), s.project, s.realm, string(a.UID))
+	require.NoError(t, err)
+	require.Empty(t, found.JSON200.Status.EndedAt, "the node lives")
+}
+
 // TestScenario52AnotherLengthMovesNothing.
 func TestScenario52AnotherLengthMovesNothing(t *testing.T) {
 	s := begin(t, 2)
@@ -183,7 +207,7 @@ func TestScenario65TwoThatDisagreeAreBothTold(t *testing.T) {
 	require.Equal(t, map[string]string{string(a.UID): first}, s.remote(), "the other one has them still")
 }
 
-// TestScenario64AndW42HeartbeatsMakeNoWork: 1,000 nodes write their status, and nobody looks.
+// TestScenario64AndW42HeartbeatsMakeNoWork: nodes write their status 1,000 times, and nobody looks.
 func TestScenario64AndW42HeartbeatsMakeNoWork(t *testing.T) {
 	s := begin(t, 2)
 	s.every = time.Hour

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -35,6 +36,21 @@ type story struct {
 	every   time.Duration
 	grace   time.Duration
 	realm   string
+	blind   *atomic.Value
+}
+
+// blind is a client whose memory of the API server lacks a node.
+type blind struct {
+	client.Client
+	to *atomic.Value // the node's name
+}
+
+func (b blind) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+	err := b.Client.List(ctx, list, options...)
+	if nodes, ok := list.(*meta.PartialObjectMetadataList); ok {
+		nodes.Items = slices.DeleteFunc(nodes.Items, func(n meta.PartialObjectMetadata) bool { return n.Name == b.to.Load() })
+	}
+	return err
 }
 
 type counting struct{ calls *atomic.Int64 }
@@ -49,7 +65,7 @@ func begin(t *testing.T, slices int) story {
 	t.Helper()
 	ns := core.Namespace{ObjectMeta: meta.ObjectMeta{GenerateName: "story-"}}
 	require.NoError(t, world.Client.Create(t.Context(), &ns))
-	s := story{T: t, project: ns.Name, calls: &atomic.Int64{}, every: 100 * time.Millisecond, grace: 300 * time.Millisecond, realm: "here"}
+	s := story{T: t, project: ns.Name, calls: &atomic.Int64{}, every: 100 * time.Millisecond, grace: 300 * time.Millisecond, realm: "here", blind: &atomic.Value{}}
 	_, err := world.Carve.CreateProjectWithResponse(t.Context(), nil, carve.ProjectCreate{Metadata: carve.CreateMetadata{Name: s.project}})
 	require.NoError(t, err)
 	length := 28
@@ -80,7 +96,7 @@ func (s story) run() (stop func()) {
 	toCarve, err := carve.New(world.Carve.ClientInterface.(*carve.Client).Server, carve.WithHTTP(&http.Client{Transport: counting{s.calls}}))
 	require.NoError(s, err)
 	r := &nodes.Reconciler{
-		Client: manager.GetClient(), Live: manager.GetAPIReader(), Events: manager.GetEventRecorder("carve"), Every: s.every, Grace: s.grace, Publish: true,
+		Client: blind{manager.GetClient(), s.blind}, Live: manager.GetAPIReader(), Events: manager.GetEventRecorder("carve"), Every: s.every, Grace: s.grace, Publish: true,
 		Realm: &realm.Realm{Carve: toCarve, Project: s.project, Name: s.realm, TTL: time.Hour},
 	}
 	ctx, cancel := context.WithCancel(s.Context())

@@ -31,6 +31,12 @@ func empty(kind, namespace, name string) client.Object {
 	}
 }
 
+// ownedBy has an object go with its claim. It holds the claim's deletion up in no way, which would need a right of its own.
+func ownedBy(claim *ipam.IPClaim) meta.OwnerReference {
+	yes := true
+	return meta.OwnerReference{APIVersion: ipam.GroupVersion.String(), Kind: "IPClaim", Name: claim.Name, UID: claim.UID, Controller: &yes}
+}
+
 // fill makes facts the whole content of an object.
 func fill(object client.Object, facts map[string]string) {
 	switch o := object.(type) {

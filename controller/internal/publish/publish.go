@@ -124,7 +124,7 @@ func (r *Reconciler) write(ctx context.Context, claim *ipam.IPClaim, place strin
 	switch {
 	case api.IsNotFound(err):
 		object = empty(kind, claim.Namespace, name)
-		object.SetOwnerReferences([]meta.OwnerReference{*meta.NewControllerRef(claim, ipam.GroupVersion.WithKind("IPClaim"))})
+		object.SetOwnerReferences([]meta.OwnerReference{ownedBy(claim)})
 		fill(object, facts(claim))
 		return ctrl.Result{}, r.Client.Create(ctx, object)
 	case err != nil:
