@@ -157,6 +157,31 @@ func TestScenario56NoLiveNodeIsTakenForGone(t *testing.T) {
 	require.Empty(t, found.JSON200.Status.EndedAt, "the node lives")
 }
 
+// TestScenario58KilledAtAnyCall: each answer is lost once, and the controller with it. Every node has one slice in the end.
+func TestScenario58KilledAtAnyCall(t *testing.T) {
+	for last := int64(1); last <= 8; last++ {
+		t.Run(fmt.Sprint("after call ", last), func(t *testing.T) {
+			s := begin(t, 4)
+			s.last.Store(last)
+			nodes := []*core.Node{s.node("a"), s.node("b")}
+			p := s.slices("workers", nil)
+			stop := s.run()
+			s.eventually("the line is cut", func() bool { return s.calls.Load() > last })
+			stop()
+			s.last.Store(0)
+			s.run()
+			s.becomes(p, ipam.ReasonReconciled, "each node has its slice", "2", "0")
+			require.Len(t, s.remote(), len(nodes))
+			for _, n := range nodes {
+				require.Equal(t, s.slice(n), s.remote()[string(n.UID)])
+				found, err := world.Carve.GetConsumerWithResponse(t.Context(), s.project, s.realm, string(n.UID))
+				require.NoError(t, err)
+				require.Nil(t, found.JSON200.Status.EndedAt)
+			}
+		})
+	}
+}
+
 // TestScenario52AnotherLengthMovesNothing.
 func TestScenario52AnotherLengthMovesNothing(t *testing.T) {
 	s := begin(t, 2)

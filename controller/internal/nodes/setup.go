@@ -79,7 +79,7 @@ func (r *Reconciler) publish(ctx context.Context, p *ipam.NodeSlicePool, v *view
 			return err
 		}
 		object := &core.Node{ObjectMeta: meta.ObjectMeta{Name: node.Name}}
-		if err := r.Client.Patch(ctx, object, client.RawPatch(types.MergePatchType, patch)); client.IgnoreNotFound(err) != nil {
+		if err := client.IgnoreNotFound(r.Client.Patch(ctx, object, client.RawPatch(types.MergePatchType, patch))); err != nil {
 			return err
 		}
 	}

@@ -33,6 +33,7 @@ type story struct {
 	*testing.T
 	project string
 	calls   *atomic.Int64
+	last    *atomic.Int64
 	every   time.Duration
 	grace   time.Duration
 	realm   string
@@ -53,11 +54,22 @@ func (b blind) List(ctx context.Context, list client.ObjectList, options ...clie
 	return err
 }
 
-type counting struct{ calls *atomic.Int64 }
+// line is the way to Carve. It counts what goes over it; of one call the answer is lost, and after it the line is cut.
+type line struct {
+	calls *atomic.Int64
+	last  *atomic.Int64 // none of them if it is 0
+}
 
-func (c counting) RoundTrip(r *http.Request) (*http.Response, error) {
-	c.calls.Add(1)
-	return http.DefaultTransport.RoundTrip(r)
+func (l line) RoundTrip(r *http.Request) (*http.Response, error) {
+	call, last := l.calls.Add(1), l.last.Load()
+	if last != 0 && call > last {
+		return nil, errors.New("the line is cut")
+	}
+	answer, err := http.DefaultTransport.RoundTrip(r)
+	if call == last {
+		return nil, errors.Join(err, errors.New("the answer is lost"))
+	}
+	return answer, err
 }
 
 // begin makes a pool with room for so many slices.
@@ -65,7 +77,7 @@ func begin(t *testing.T, slices int) story {
 	t.Helper()
 	ns := core.Namespace{ObjectMeta: meta.ObjectMeta{GenerateName: "story-"}}
 	require.NoError(t, world.Client.Create(t.Context(), &ns))
-	s := story{T: t, project: ns.Name, calls: &atomic.Int64{}, every: 100 * time.Millisecond, grace: 300 * time.Millisecond, realm: "here", blind: &atomic.Value{}}
+	s := story{T: t, project: ns.Name, calls: &atomic.Int64{}, last: &atomic.Int64{}, every: 100 * time.Millisecond, grace: 300 * time.Millisecond, realm: "here", blind: &atomic.Value{}}
 	_, err := world.Carve.CreateProjectWithResponse(t.Context(), nil, carve.ProjectCreate{Metadata: carve.CreateMetadata{Name: s.project}})
 	require.NoError(t, err)
 	length := 28
@@ -93,7 +105,8 @@ func (s story) run() (stop func()) {
 		Metrics: server.Options{BindAddress: "0"}, Controller: config.Controller{SkipNameValidation: &yes},
 	})
 	require.NoError(s, err)
-	toCarve, err := carve.New(world.Carve.ClientInterface.(*carve.Client).Server, carve.WithHTTP(&http.Client{Transport: counting{s.calls}}))
+	toCarve, err := carve.New(world.Carve.ClientInterface.(*carve.Client).Server, carve.WithHTTP(&http.Client{Transport: line{s.calls, s.last}}),
+		carve.WithRetry(carve.RetryPolicy{Attempts: 1}))
 	require.NoError(s, err)
 	r := &nodes.Reconciler{
 		Client: blind{manager.GetClient(), s.blind}, Live: manager.GetAPIReader(), Events: manager.GetEventRecorder("carve"), Every: s.every, Grace: s.grace, Publish: true,

@@ -90,7 +90,7 @@ func inSlices(class *carve.IPClass, addresses string) string {
 	if !ok {
 		return ""
 	}
-	return n.Rsh(n, uint(bits-*class.Spec.PoolPrefixLength)).String() //nolint:gosec // never below zero
+	return n.Rsh(n, uint(bits-*class.Spec.PoolPrefixLength)).String()
 }
 
 // some are the first of many names.
