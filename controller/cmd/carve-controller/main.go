@@ -110,7 +110,7 @@ func control(ctx context.Context, s settings, log *slog.Logger) error {
 		Realm: &realm.Realm{Carve: toCarve, Project: s.project, Name: s.realm, TTL: s.ttl},
 	}
 	if err := errors.Join(r.Setup(ctx, manager, s.workers), s.pods.setup(ctx, manager, r, s.workers), manager.Add(&claims.Renewals{Of: r, Every: s.renew}),
-		s.objects.setup(manager, toCarve, s), s.observe(manager, watched)); err != nil {
+		s.objects.setup(manager, r.Realm, s.renew), s.observe(manager, watched)); err != nil {
 		return err
 	}
 	log.InfoContext(ctx, "controller started", "version", version, "commit", commit, "carve", s.carve, "project", s.project, "realm", s.realm)
