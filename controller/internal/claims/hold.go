@@ -39,7 +39,9 @@ func (r *Reconciler) hold(ctx context.Context, claim *ipam.IPClaim, user *meta.O
 }
 
 // delayed says whether a claim waits for its first consumer.
-func delayed(claim *ipam.IPClaim) bool { return claim.Spec.BindingMode == ipam.BindingWaitForFirstConsumer }
+func delayed(claim *ipam.IPClaim) bool {
+	return claim.Spec.BindingMode == ipam.BindingWaitForFirstConsumer
+}
 
 // take claims a block, or finds the one that was claimed.
 func (r *Reconciler) take(ctx context.Context, claim *ipam.IPClaim, wanted carve.IPClaimPut) (ctrl.Result, error) {

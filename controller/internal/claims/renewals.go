@@ -28,18 +28,18 @@ func (r *Renewals) Start(ctx context.Context) error {
 	return repeat(ctx, r.Every, "renewing pods", r.renew)
 }
 
-// repeat does something at once, and again and again until the context ends.
+// repeat does something at once, and again and again until the context ends. After a failure it does not wait for longer than a minute.
 func repeat(ctx context.Context, every time.Duration, what string, do func(context.Context) error) error {
-	tick := time.NewTicker(every)
-	defer tick.Stop()
 	for {
+		pause := every
 		if err := do(ctx); err != nil && ctx.Err() == nil {
 			ctrl.LoggerFrom(ctx).Error(err, what)
+			pause = min(every, atMost)
 		}
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-tick.C:
+		case <-time.After(pause):
 		}
 	}
 }

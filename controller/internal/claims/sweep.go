@@ -53,7 +53,7 @@ func (s *Sweep) sweep(ctx context.Context) error {
 	return s.release(ctx, held, claims)
 }
 
-// page is how many objects the API server is asked for at once.
+// page is how many objects each server is asked for at once.
 const page = 500
 
 // verdicts judges all pods, by their UIDs.
@@ -141,8 +141,8 @@ func (s *Sweep) end(ctx context.Context, pods []string, verdicts map[types.UID]j
 
 // heldInCarve answers the claims in Carve that were made for IPClaims of the realm.
 func (s *Sweep) heldInCarve(ctx context.Context) (names []string, err error) {
-	of := realmLabel + "=" + s.Of.Realm.Name
-	for c, err := range s.Of.Realm.Carve.Claims(ctx, s.Of.Realm.Project, &carve.ListClaimsParams{LabelSelector: &of}) {
+	of, most := realmLabel+"="+s.Of.Realm.Name, page
+	for c, err := range s.Of.Realm.Carve.Claims(ctx, s.Of.Realm.Project, &carve.ListClaimsParams{LabelSelector: &of, Limit: &most}) {
 		if err != nil {
 			return nil, err
 		}

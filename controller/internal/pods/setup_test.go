@@ -20,6 +20,7 @@ import (
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
@@ -115,7 +116,10 @@ func (s *story) run() (stop func()) {
 	yes := true
 	toCluster := rest.CopyConfig(world.Config)
 	toCluster.Wrap(func(next http.RoundTripper) http.RoundTripper { s.cluster.next = next; return s.cluster })
-	manager, err := ctrl.NewManager(toCluster, ctrl.Options{Metrics: server.Options{BindAddress: "0"}, Controller: config.Controller{SkipNameValidation: &yes}})
+	manager, err := ctrl.NewManager(toCluster, ctrl.Options{
+		Metrics: server.Options{BindAddress: "0"}, Controller: config.Controller{SkipNameValidation: &yes},
+		Cache: cache.Options{DefaultNamespaces: map[string]cache.Config{s.name: {}}}, // each story has a controller of its own
+	})
 	require.NoError(s, err)
 	s.carve.next = http.DefaultTransport
 	toCarve, err := carve.New(world.CarveURL, carve.WithHTTP(&http.Client{Transport: s.carve}), carve.WithRetry(carve.RetryPolicy{Attempts: 1}))

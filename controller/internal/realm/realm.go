@@ -96,9 +96,12 @@ func (r *Realm) Lapse(ctx context.Context, uid types.UID) error {
 	return err
 }
 
+// longestPage is the longest that Carve answers.
+const longestPage carve.Limit = 500
+
 // Live answers the UIDs of the pods that live in Carve.
 func (r *Realm) Live(ctx context.Context) (uids []string, err error) {
-	phase, page := carve.IPConsumerPhaseLive, carve.Limit(atOnce)
+	phase, page := carve.IPConsumerPhaseLive, longestPage
 	for c, err := range r.Carve.Consumers(ctx, r.Project, r.Name, &carve.ListConsumersParams{Phase: &phase, Limit: &page}) {
 		if err != nil {
 			return nil, err
