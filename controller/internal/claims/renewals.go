@@ -14,8 +14,8 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/judge"
 )
 
-// Renewals tell Carve again and again which pods live that use claims. What they go by may be old: a pod that has gone meanwhile is released later, or
-// has ended already, which no renewal undoes. The manager runs them where it leads.
+// Renewals tell Carve again and again which pods live that use claims. What they go by may be old: a pod that has gone meanwhile is released later,
+// or has ended already, which no renewal undoes. The manager runs them where it leads.
 type Renewals struct {
 	// Of is the reconciler whose pods are renewed.
 	Of *Reconciler
@@ -75,7 +75,7 @@ func (r *Renewals) renew(ctx context.Context) error {
 	}
 	for _, uid := range r.Of.ended.set(refused) {
 		for _, name := range users[uid] {
-			r.Of.Feed.look(ctx, name)
+			r.Of.feed.look(ctx, name)
 		}
 	}
 	return nil

@@ -64,7 +64,8 @@ func TestSeveralPodsUseAClaimAsFarAsThereIsRoom(t *testing.T) {
 func TestADelayedClaimIsGivenBackWithItsLastPod(t *testing.T) {
 	s := begin(t)
 	s.run()
-	c := s.becomes(s.claim("vip", ipam.IPClaimSpec{MaxConsumers: 2, BindingMode: ipam.BindingWaitForFirstConsumer}), conditions.Reconciling, meta.ConditionTrue)
+	c := s.claim("vip", ipam.IPClaimSpec{MaxConsumers: 2, BindingMode: ipam.BindingWaitForFirstConsumer})
+	s.becomes(c, conditions.Reconciling, meta.ConditionTrue)
 	require.Empty(t, s.held())
 	first, second := s.pod("web-0", "node", shared), s.pod("web-1", "node", shared)
 	s.users(s.bound(c), first, second)
@@ -130,7 +131,8 @@ func TestTheSweepEndsWhatWasMissed(t *testing.T) {
 func TestWhatChangesInCarveIsShownAtOnce(t *testing.T) {
 	for name, change := range map[string]func(s *story, c *ipam.IPClaim, pod *core.Pod){
 		"released": func(s *story, c *ipam.IPClaim, pod *core.Pod) {
-			_, err := world.Carve.DetachConsumerWithResponse(s.Context(), s.name, c.Status.Claim.Name, string(pod.UID), &carve.DetachConsumerParams{Realm: &s.name})
+			_, err := world.Carve.DetachConsumerWithResponse(s.Context(), s.name, c.Status.Claim.Name, string(pod.UID),
+				&carve.DetachConsumerParams{Realm: &s.name})
 			require.NoError(s, err)
 		},
 		"ended": func(s *story, _ *ipam.IPClaim, pod *core.Pod) {

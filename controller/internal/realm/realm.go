@@ -58,7 +58,8 @@ func (r *Realm) End(ctx context.Context, uid types.UID) error {
 // atOnce is how many consumers a request may renew.
 const atOnce = 1000
 
-// Renew says of pods that they live. It answers those that Carve does not take for alive, and never will by a renewal: they have ended, or are not known.
+// Renew says of pods that they live. It answers those that Carve does not take for alive, and never will by a renewal: they have ended, or are not
+// known.
 func (r *Realm) Renew(ctx context.Context, uids []string) (refused []string, err error) {
 	for some := range slices.Chunk(uids, atOnce) {
 		renewal := carve.ConsumerRenewal{Realm: r.Name, Consumers: some}
