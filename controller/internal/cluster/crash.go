@@ -25,12 +25,6 @@ func (c *Cluster) RestartCarve() error { return c.server.start() }
 // CarveData is the folder of the server's database, which `ipamctl audit --data-dir` reads.
 func (c *Cluster) CarveData() string { return c.server.data() }
 
-// Program is one that `make build` makes.
-func Program(name string) string { return root("bin/" + name) }
-
-// Sources is a folder of the controller's module.
-func Sources(folder string) string { return root(filepath.Join("controller", folder)) }
-
 // apiServer is the process of the API server: the one that envtest has started, or one in its place.
 type apiServer struct {
 	pid     int

@@ -133,7 +133,7 @@ func (w *world) judges(t testing.TB) []string {
 	w.mu.Lock()
 	faults = append(faults, w.faults...)
 	w.mu.Unlock()
-	audit := exec.CommandContext(t.Context(), cluster.Program("ipamctl"), "audit", "--data-dir="+servers.CarveData())
+	audit := exec.CommandContext(t.Context(), cluster.Root("bin/ipamctl"), "audit", "--data-dir="+servers.CarveData())
 	if text, err := audit.CombinedOutput(); err != nil {
 		faults = append(faults, fmt.Sprintf("the audit: %v: %s", err, text))
 	}

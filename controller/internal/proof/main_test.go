@@ -56,7 +56,7 @@ func run(m *testing.M) (code int) {
 func build(name string, flags ...string) error {
 	arguments := append([]string{"build", "-trimpath", "-o", filepath.Join(programs, name)}, flags...)
 	cmd := exec.Command("go", append(arguments, "./cmd/carve-controller")...) //nolint:gosec,noctx // what the tests say
-	cmd.Dir = cluster.Sources("")
+	cmd.Dir = cluster.Root("controller")
 	text, err := cmd.CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("%w: %s", err, text)

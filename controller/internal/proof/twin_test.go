@@ -20,7 +20,7 @@ type twin struct{ file, text, instead string }
 // build builds it under a name.
 func (f twin) build(t *testing.T, name string) {
 	t.Helper()
-	file, err := filepath.Abs(cluster.Sources(f.file))
+	file, err := filepath.Abs(cluster.Root(filepath.Join("controller", f.file)))
 	require.NoError(t, err)
 	text, err := os.ReadFile(file) //nolint:gosec // a source of ours
 	require.NoError(t, err)
@@ -40,7 +40,7 @@ func TestFaultyControllersAreFoundOut(t *testing.T) {
 		finds string
 	}{
 		"takes what it has not seen yet for gone": {twin{
-			"internal/claims/reconciler.go", "[]client.Reader{r.Client, r.Live}", "[]client.Reader{r.Client}",
+			"internal/claims/look.go", "[]client.Reader{r.Client, r.Live}", "[]client.Reader{r.Client}",
 		}, "while its pod"},
 		"takes a pod of the same name for the same": {twin{
 			"internal/judge/judge.go", "case pod.UID != uid:", "case pod.UID != uid && uid == \"\":",
