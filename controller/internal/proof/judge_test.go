@@ -46,7 +46,7 @@ func (w *world) using(ctx context.Context) (map[types.UID]bool, error) {
 		if err != nil {
 			return nil, err
 		}
-		pods[types.UID(c.Metadata.UID)] = true
+		pods[types.UID(c.Metadata.Name)] = true
 	}
 	return pods, nil
 }

@@ -77,12 +77,15 @@ func (w *world) claims(ctx context.Context, l *life, name string) {
 	l.claims[claim.UID] = name
 }
 
-// withdraws deletes the claims under a pod that lives, as somebody might by mistake.
+// withdraws deletes the claims under a pod that has its blocks, as somebody might by mistake.
 func (w *world) withdraws(ctx context.Context, l *life) {
 	w.mu.Lock()
-	claims := maps.Clone(l.claims)
+	claims, seen := maps.Clone(l.claims), maps.Clone(l.seen)
 	w.mu.Unlock()
 	for uid, name := range claims {
+		if _, has := seen[uid]; !has {
+			continue
+		}
 		claim := &ipam.IPClaim{ObjectMeta: meta.ObjectMeta{Namespace: w.name, Name: name}}
 		w.do(ctx, "delete the claim "+name, func() error { return w.api.Delete(ctx, claim, client.Preconditions{UID: &uid}) })
 	}

@@ -62,7 +62,7 @@ func TestFaultyControllersAreFoundOut(t *testing.T) {
 			w.runs(t, "sound")
 			ctx, end := context.WithTimeout(t.Context(), time.Minute)
 			defer end()
-			w.drains(ctx, t)
+			w.drains(ctx, t, 16)
 		})
 	}
 }

@@ -63,7 +63,7 @@ func begin(t testing.TB, pods int) *world {
 	require.NoError(t, err)
 	w := &world{
 		dir: t.TempDir(), program: "carve-controller", ttl: time.Hour, renew: 2 * time.Second, lives: map[types.UID]*life{},
-		pool:  netip.PrefixFrom(netip.MustParseAddr("10.64.0.0"), 32-bits.Len(uint(8*pods-1))),
+		pool:  netip.PrefixFrom(netip.MustParseAddr("10.64.0.0"), 32-bits.Len(uint(max(512, 2*pods)-1))),
 		toAPI: newProxy(servers.Config.Host, via), toCarve: newProxy(servers.CarveURL, nil), own: newProxy(servers.Config.Host, via),
 	}
 	for _, p := range []*proxy{w.toAPI, w.toCarve, w.own} {
@@ -161,12 +161,12 @@ func (w *world) ends(l *life) {
 
 // do does something until it is done: the API server may be away, and what is done may have been done already.
 func (w *world) do(ctx context.Context, what string, call func() error) {
-	for {
+	for end := time.Now().Add(time.Minute); ; {
 		err := call()
 		if err == nil {
 			return
 		}
-		if ctx.Err() != nil || api.IsInvalid(err) || api.IsBadRequest(err) || api.IsForbidden(err) {
+		if ctx.Err() != nil || time.Now().After(end) || api.IsInvalid(err) || api.IsBadRequest(err) || api.IsForbidden(err) {
 			w.mu.Lock()
 			w.faults = append(w.faults, fmt.Sprintf("the test could not %s: %v", what, err))
 			w.mu.Unlock()
