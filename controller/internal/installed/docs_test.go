@@ -45,7 +45,7 @@ func TestTheExamplesOfThePageWork(t *testing.T) {
 			}
 		}
 	}
-	require.Len(t, made, 4)
+	require.Len(t, made, 7)
 	require.Equal(t, 3, compared)
 	for _, object := range slices.Backward(made) { // and all of it goes again
 		now := int64(0)
