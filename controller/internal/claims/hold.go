@@ -16,6 +16,7 @@ import (
 	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
 	"github.com/carve-ipam/carve/controller/internal/conditions"
 	"github.com/carve-ipam/carve/controller/internal/realm"
+	"github.com/carve-ipam/carve/controller/internal/telemetry"
 )
 
 // hold has Carve hold a block for a claim that a pod owns. One that has its block is left alone.
@@ -36,7 +37,11 @@ func (r *Reconciler) hold(ctx context.Context, claim *ipam.IPClaim, user *meta.O
 	if claim.Annotations[ipam.InterfaceAnnotation] != "" {
 		wanted.Spec.MaxConsumers = 2 // the pod, and what takes its place if it is said not to use the claim
 	}
-	return r.take(ctx, claim, wanted)
+	result, err := r.take(ctx, claim, wanted)
+	if err == nil && claim.Status.Claim != nil {
+		telemetry.Bound(pod.CreationTimestamp.Time)
+	}
+	return result, err
 }
 
 // delayed says whether a claim waits for its first consumer.

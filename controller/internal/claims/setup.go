@@ -21,6 +21,7 @@ import (
 	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
 	"github.com/carve-ipam/carve/controller/internal/entries"
 	"github.com/carve-ipam/carve/controller/internal/judge"
+	"github.com/carve-ipam/carve/controller/internal/telemetry"
 )
 
 // The indexes.
@@ -51,7 +52,7 @@ func (r *Reconciler) Setup(ctx context.Context, manager ctrl.Manager, workers in
 		For(&ipam.IPClaim{}, builder.WithPredicates(specs)).
 		Watches(&core.Pod{}, handler.EnqueueRequestsFromMapFunc(r.usedBy), builder.WithPredicates(r.turned())).
 		WatchesRawSource(source.Channel(r.feed.wake, &handler.EnqueueRequestForObject{})).
-		WithOptions(controller.Options{MaxConcurrentReconciles: workers, RateLimiter: Patience()}).Complete(r)
+		WithOptions(controller.Options{MaxConcurrentReconciles: workers, RateLimiter: Patience()}).Complete(telemetry.Traced("claim", r))
 }
 
 const usuallyBetween = 30 * time.Second

@@ -20,6 +20,7 @@ import (
 	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
 	"github.com/carve-ipam/carve/controller/internal/claims"
 	"github.com/carve-ipam/carve/controller/internal/entries"
+	"github.com/carve-ipam/carve/controller/internal/telemetry"
 )
 
 // byTemplate is the index of pods by the templates that they ask for.
@@ -37,7 +38,7 @@ func (r *Reconciler) Setup(ctx context.Context, manager ctrl.Manager, workers in
 		For(&core.Pod{}, builder.WithPredicates(asked())).
 		Watches(&ipam.IPClaim{}, handler.EnqueueRequestsFromMapFunc(r.concerned), builder.WithPredicates(settled())).
 		Watches(&ipam.IPClaimTemplate{}, handler.EnqueueRequestsFromMapFunc(r.asking), builder.WithPredicates(appeared())).
-		WithOptions(controller.Options{MaxConcurrentReconciles: workers, RateLimiter: claims.Patience()}).Complete(r)
+		WithOptions(controller.Options{MaxConcurrentReconciles: workers, RateLimiter: claims.Patience()}).Complete(telemetry.Traced("pod", r))
 }
 
 // Remembered is what of the cluster's pods is kept in memory: what is decided by, and nothing else.

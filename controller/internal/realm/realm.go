@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	carve "github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/controller/internal/telemetry"
 )
 
 // Realm speaks to Carve about the consumers of one cluster.
@@ -68,6 +69,7 @@ func (r *Realm) Renew(ctx context.Context, uids []string) (refused []string, err
 			return nil, err
 		}
 		refused = append(append(refused, renewed.JSON200.Ended...), renewed.JSON200.Unknown...)
+		telemetry.Renewed(len(some) - len(renewed.JSON200.Ended) - len(renewed.JSON200.Unknown))
 	}
 	return refused, nil
 }
