@@ -22,7 +22,7 @@ type objects struct {
 	publishSlices bool
 }
 
-func (o *objects) flags() {
+func (o *objects) flags(flag *flag.FlagSet) {
 	flag.DurationVar(&o.every, "reconcile-interval", 30*time.Second, "how often pools, classes and slices are compared with Carve, by one list each")
 	flag.DurationVar(&o.grace, "node-gone-grace", time.Minute, "how long a node must have been gone before its slice is drained")
 	flag.BoolVar(&o.publishSlices, "publish-node-slices", false, "annotate each node with its slice")

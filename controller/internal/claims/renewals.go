@@ -6,9 +6,9 @@ import (
 	"time"
 
 	core "k8s.io/api/core/v1"
-	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
 	"github.com/carve-ipam/carve/controller/internal/judge"
@@ -25,11 +25,16 @@ type Renewals struct {
 
 // Start renews until the context ends.
 func (r *Renewals) Start(ctx context.Context) error {
-	tick := time.NewTicker(r.Every)
+	return repeat(ctx, r.Every, "renewing pods", r.renew)
+}
+
+// repeat does something at once, and again and again until the context ends.
+func repeat(ctx context.Context, every time.Duration, what string, do func(context.Context) error) error {
+	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
-		if err := r.renew(ctx); err != nil && ctx.Err() == nil {
-			ctrl.LoggerFrom(ctx).Error(err, "renewing pods")
+		if err := do(ctx); err != nil && ctx.Err() == nil {
+			ctrl.LoggerFrom(ctx).Error(err, what)
 		}
 		select {
 		case <-ctx.Done():
@@ -39,27 +44,47 @@ func (r *Renewals) Start(ctx context.Context) error {
 	}
 }
 
-// renew renews the pods that live, once.
+// renew renews the pods that live, once. The claims of those that Carve does not take for alive are looked at.
 func (r *Renewals) renew(ctx context.Context) error {
 	var claims ipam.IPClaimList
 	if err := r.Of.Client.List(ctx, &claims); err != nil {
 		return err
 	}
+	users := map[types.UID][]types.NamespacedName{}
 	var live []string
 	for i := range claims.Items {
 		claim := &claims.Items[i]
-		user := meta.GetControllerOf(claim)
-		if !isPod(user) || claim.Status.Claim == nil {
+		if claim.Status.Claim == nil {
 			continue
 		}
-		var pod core.Pod
-		if r.Of.Client.Get(ctx, types.NamespacedName{Namespace: claim.Namespace, Name: user.Name}, &pod) != nil {
-			continue // the reconciler finds out what has become of it
-		}
-		if verdict, _ := judge.Pod(&pod, user.UID, r.Of.Judge); verdict == judge.Keep {
-			live = append(live, string(user.UID))
+		for _, user := range usersOf(claim) {
+			var pod core.Pod
+			if r.Of.Client.Get(ctx, types.NamespacedName{Namespace: claim.Namespace, Name: user.Name}, &pod) != nil {
+				continue // the reconciler finds out what has become of it
+			}
+			if verdict, _ := judge.Pod(&pod, user.UID, r.Of.Judge); verdict == judge.Keep {
+				live = append(live, string(user.UID))
+				users[user.UID] = append(users[user.UID], client.ObjectKeyFromObject(claim))
+			}
 		}
 	}
 	slices.Sort(live)
-	return r.Of.Realm.Renew(ctx, slices.Compact(live))
+	refused, err := r.Of.Realm.Renew(ctx, slices.Compact(live))
+	if err != nil {
+		return err
+	}
+	for _, uid := range r.Of.ended.set(refused) {
+		for _, name := range users[uid] {
+			r.Of.Feed.look(ctx, name)
+		}
+	}
+	return nil
+}
+
+// usersOf answers the pods that may use a claim.
+func usersOf(claim *ipam.IPClaim) []ipam.PodReference {
+	if user := PodOf(claim); user != nil {
+		return []ipam.PodReference{{Name: user.Name, UID: user.UID}}
+	}
+	return claim.Status.ReservedFor
 }

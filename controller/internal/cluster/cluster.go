@@ -26,21 +26,26 @@ type Cluster struct {
 	Client client.Client
 	// Carve is a client of the server, as an admin.
 	Carve *carve.Carve
+	// CarveURL is where the server is.
+	CarveURL string
 }
 
 // ErrMissing is a program that is not there.
 var ErrMissing = errors.New("is not there; `make controller-test` builds it")
 
-// Start brings up both servers. What it answers to stop them is to be called also when it fails.
-func Start() (*Cluster, func() error, error) {
+// Start brings up both servers, the one of Kubernetes with what is changed of it. What it answers to stop them is to be called also when it fails.
+func Start(changes ...func(*envtest.Environment)) (*Cluster, func() error, error) {
 	for _, program := range []string{assets("etcd"), assets("kube-apiserver"), serverProgram()} {
 		if _, err := os.Stat(program); err != nil {
 			return nil, func() error { return nil }, fmt.Errorf("%s %w", program, ErrMissing)
 		}
 	}
 	env := &envtest.Environment{
-		BinaryAssetsDirectory: assets(""), CRDDirectoryPaths: []string{root("controller/config/crd")}, ErrorIfCRDPathMissing: true,
+		BinaryAssetsDirectory: assets(""), CRDDirectoryPaths: []string{Root("controller/config/crd")}, ErrorIfCRDPathMissing: true,
 		ControlPlaneStartTimeout: 2 * time.Minute, ControlPlaneStopTimeout: time.Minute,
+	}
+	for _, change := range changes {
+		change(env)
 	}
 	server := &server{}
 	stop := func() error { return errors.Join(server.stop(), env.Stop()) }
@@ -52,16 +57,17 @@ func Start() (*Cluster, func() error, error) {
 	if err := errors.Join(ipam.AddToScheme(clientgoscheme.Scheme), server.start()); err != nil {
 		return nil, stop, err
 	}
-	toCarve, err := carve.New("http://" + server.address)
+	url := "http://" + server.address
+	toCarve, err := carve.New(url)
 	if err != nil {
 		return nil, stop, err
 	}
 	toCluster, err := client.New(config, client.Options{})
-	return &Cluster{Config: config, Client: toCluster, Carve: toCarve}, stop, err
+	return &Cluster{Config: config, Client: toCluster, Carve: toCarve, CarveURL: url}, stop, err
 }
 
-// root is a path from the root of the checkout, which is the folder above that has the contract.
-func root(path string) string {
+// Root is a path from the root of the checkout, which is the folder above that has the contract.
+func Root(path string) string {
 	above := ".."
 	for range 8 {
 		if _, err := os.Stat(filepath.Join(above, "openapi.yaml")); err == nil {
@@ -72,6 +78,6 @@ func root(path string) string {
 	return filepath.Join(above, path)
 }
 
-func assets(program string) string { return root(filepath.Join("bin", "kubeapi", program)) }
+func assets(program string) string { return Root(filepath.Join("bin", "kubeapi", program)) }
 
-func serverProgram() string { return root("bin/server") }
+func serverProgram() string { return Root("bin/server") }

@@ -16,6 +16,7 @@ import (
 	api "k8s.io/apimachinery/pkg/api/errors"
 
 	carve "github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/controller/internal/telemetry"
 )
 
 // Setup has a manager run the reconciler. What is written into a status makes no work; a deletion and a spec do.
@@ -23,7 +24,7 @@ func (r *Reconciler[O, R]) Setup(manager ctrl.Manager) error {
 	err := ctrl.NewControllerManagedBy(manager).Named(r.kind.what).
 		For(r.kind.new(), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		WatchesRawSource(source.Channel(r.wake, &handler.EnqueueRequestForObject{})).
-		WithOptions(controller.Options{MaxConcurrentReconciles: 1}).Complete(r)
+		WithOptions(controller.Options{MaxConcurrentReconciles: 1}).Complete(telemetry.Traced("mirror", r))
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
+	"github.com/carve-ipam/carve/controller/internal/telemetry"
 )
 
 // Setup has a manager run the reconciler. Of nodes only their names, UIDs and labels are read; what a node writes while it lives makes no work.
@@ -27,7 +28,7 @@ func (r *Reconciler) Setup(manager ctrl.Manager) error {
 		For(&ipam.NodeSlicePool{}, specs).
 		Watches(&core.Node{}, handler.EnqueueRequestsFromMapFunc(r.all), builder.OnlyMetadata, builder.WithPredicates(turned())).
 		Watches(&ipam.NodeSlicePool{}, handler.EnqueueRequestsFromMapFunc(r.all), specs).
-		WithOptions(controller.Options{MaxConcurrentReconciles: 1}).Complete(r)
+		WithOptions(controller.Options{MaxConcurrentReconciles: 1}).Complete(telemetry.Traced("nodes", r))
 }
 
 // turned takes the moments at which a node may come to want a slice, or not to want it any more.

@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
+	"github.com/carve-ipam/carve/controller/internal/telemetry"
 )
 
 // Reconciler publishes the blocks of IPClaims that ask for it.
@@ -49,7 +50,7 @@ func (r *Reconciler) Setup(manager ctrl.Manager) error {
 			return ok && also && (concerns(was) || concerns(is)) && (was.Status.CIDR != is.Status.CIDR || !maps.Equal(was.Annotations, is.Annotations))
 		},
 	}
-	return ctrl.NewControllerManagedBy(manager).Named("publish").For(&ipam.IPClaim{}, builder.WithPredicates(matters)).Complete(r)
+	return ctrl.NewControllerManagedBy(manager).Named("publish").For(&ipam.IPClaim{}, builder.WithPredicates(matters)).Complete(telemetry.Traced("publish", r))
 }
 
 func concerns(o client.Object) bool {
