@@ -77,23 +77,23 @@ var everything = []struct {
 		s.vanishes(pool)
 	}},
 	{"nodes have slices", func(s story) {
-		length := int32(28)
-		class := &ipam.IPClass{ObjectMeta: meta.ObjectMeta{Name: "slices"}, Spec: ipam.IPClassSpec{
-			IPFamily: "IPv4", PoolPer: []ipam.Name{"project", "node"}, PoolPrefixLength: &length,
+		address, slice := int32(32), int32(28)
+		class := &ipam.IPClass{ObjectMeta: meta.ObjectMeta{Name: "sliced"}, Spec: ipam.IPClassSpec{
+			IPFamily: "IPv4", PoolPer: []ipam.Name{"project", "node"}, PoolPrefixLength: &slice, DefaultPrefixLength: &address,
 		}}
-		s.create(class)
-		pool := &ipam.IPPool{ObjectMeta: meta.ObjectMeta{Name: "slices"}, Spec: ipam.IPPoolSpec{CIDR: "10.31.0.0/24", ClassNames: []ipam.Name{"slices"}}}
-		s.create(pool)
-		slices := &ipam.NodeSlicePool{ObjectMeta: meta.ObjectMeta{Name: "slices"}, Spec: ipam.NodeSlicePoolSpec{ClassName: "slices"}}
-		s.create(slices)
-		node := &core.Node{ObjectMeta: meta.ObjectMeta{Name: "with-a-slice"}}
-		s.create(node)
-		s.eventually("the node is told its slice", func() bool { s.get(node); return node.Annotations["slices.ipam.carve.dev/slices"] != "" })
-		require.NoError(s, world.Client.Delete(s.Context(), node))
-		s.eventually("it has none any more", func() bool { s.get(slices); return slices.Status.Assigned == "0" })
-		for _, o := range []client.Object{slices, pool, class} {
-			require.NoError(s, world.Client.Delete(s.Context(), o))
-			s.vanishes(o)
+		pool := &ipam.IPPool{ObjectMeta: meta.ObjectMeta{Name: "sliced"}, Spec: ipam.IPPoolSpec{CIDR: "10.60.0.0/24", ClassNames: []ipam.Name{"sliced"}}}
+		node := &core.Node{ObjectMeta: meta.ObjectMeta{Name: s.name}}
+		slices := &ipam.NodeSlicePool{ObjectMeta: meta.ObjectMeta{Name: "sliced"}, Spec: ipam.NodeSlicePoolSpec{ClassName: "sliced"}}
+		for _, object := range []client.Object{class, pool, node, slices} {
+			s.create(object)
+		}
+		s.eventually("the node is told its slice", func() bool {
+			s.get(node)
+			return len(node.Annotations) > 0
+		})
+		for _, object := range []client.Object{slices, node, pool, class} {
+			require.NoError(s, world.Client.Delete(s.Context(), object))
+			s.vanishes(object)
 		}
 	}},
 	{"blocks are published", func(s story) {

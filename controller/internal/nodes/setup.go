@@ -28,7 +28,7 @@ func (r *Reconciler) Setup(manager ctrl.Manager) error {
 		For(&ipam.NodeSlicePool{}, specs).
 		Watches(&core.Node{}, handler.EnqueueRequestsFromMapFunc(r.all), builder.OnlyMetadata, builder.WithPredicates(turned())).
 		Watches(&ipam.NodeSlicePool{}, handler.EnqueueRequestsFromMapFunc(r.all), specs).
-		WithOptions(controller.Options{MaxConcurrentReconciles: 1}).Complete(telemetry.Traced("nodes", r))
+		WithOptions(controller.Options{MaxConcurrentReconciles: 1}).Complete(telemetry.Traced("slices", r))
 }
 
 // turned takes the moments at which a node may come to want a slice, or not to want it any more.
