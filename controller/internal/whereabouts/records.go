@@ -165,6 +165,7 @@ func (h holder) record(source string) Record {
 		r.Problem = fmt.Sprintf("it belongs to the IPAMClaim %s, and not to a pod", h.Claim)
 	case !ok || namespace == "" || name == "" || strings.Contains(name, "/"):
 		r.Problem = fmt.Sprintf("%q names no pod", h.Pod)
+		return r
 	}
 	r.Pod = types.NamespacedName{Namespace: namespace, Name: name}
 	return r
