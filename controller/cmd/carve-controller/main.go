@@ -14,11 +14,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
 	"github.com/carve-ipam/carve/controller/internal/claims"
-	"github.com/carve-ipam/carve/controller/internal/judge"
+	"github.com/carve-ipam/carve/controller/internal/pods"
 	"github.com/carve-ipam/carve/controller/internal/realm"
 	"github.com/carve-ipam/carve/controller/internal/telemetry"
 )
@@ -31,9 +32,10 @@ type settings struct {
 	ttl, renew                                    time.Duration
 	workers                                       int
 	leader                                        leadership
-	judge                                         judge.Options
+	pods                                          podSettings
 	logLevel, logFormat                           string
 	level                                         slog.Level
+	objects                                       objects
 }
 
 // flags declares them. (The name of the parameter is that of the package: what declares flags reads the same.)
@@ -46,8 +48,8 @@ func (s *settings) flags(flag *flag.FlagSet) {
 	flag.DurationVar(&s.renew, "renew-interval", 10*time.Minute, "how often pods are renewed; at most half of --consumer-ttl")
 	flag.IntVar(&s.workers, "workers", 4, "claims that are worked on at once")
 	s.leader.flags(flag)
-	flag.BoolVar(&s.judge.CleanupTerminating, "cleanup-terminating-pods", false, "release when the deletion of a pod begins")
-	flag.BoolVar(&s.judge.CleanupDisrupted, "cleanup-disrupted-pods", true, "release when the taint manager has decided to delete a pod")
+	s.pods.flags(flag)
+	s.objects.flags(flag)
 }
 
 func main() { os.Exit(run(os.Args[1:], os.Environ(), os.Stdout, os.Stderr)) }
@@ -93,7 +95,7 @@ func control(ctx context.Context, s settings, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	with := ctrl.Options{Scheme: scheme, Metrics: server.Options{BindAddress: s.metrics}}
+	with := ctrl.Options{Scheme: scheme, Cache: cache.Options{ByObject: pods.Remembered()}, Metrics: server.Options{BindAddress: s.metrics}}
 	s.leader.apply(&with)
 	manager, err := ctrl.NewManager(config, with)
 	if err != nil {
@@ -109,10 +111,10 @@ func control(ctx context.Context, s settings, log *slog.Logger) error {
 		}
 	}
 	r := &claims.Reconciler{
-		Client: manager.GetClient(), Live: manager.GetAPIReader(), Judge: s.judge, Events: manager.GetEventRecorder("carve-controller"),
+		Client: manager.GetClient(), Live: manager.GetAPIReader(), Judge: s.pods.judge, Between: s.pods.network, Events: manager.GetEventRecorder("carve-controller"),
 		Realm: &realm.Realm{Carve: toCarve, Project: s.project, Name: s.realm, TTL: s.ttl},
 	}
-	if err := errors.Join(r.Setup(ctx, manager, s.workers), manager.Add(&claims.Renewals{Of: r, Every: s.renew}), s.observe(manager, watched)); err != nil {
+	if err := errors.Join(s.pods.setup(ctx, manager, r, s), s.objects.setup(manager, r.Realm, s.renew), s.observe(manager, watched)); err != nil {
 		return err
 	}
 	log.InfoContext(ctx, "controller started", "version", version, "commit", commit, "carve", s.carve, "project", s.project, "realm", s.realm)

@@ -110,7 +110,7 @@ func (s *settings) check() error {
 		}
 	}
 	_, _, err := s.toCarve()
-	return errors.Join(s.leader.check(), err)
+	return errors.Join(s.leader.check(), s.pods.check(), s.objects.check(), err)
 }
 
 // observed are the flags of what the program says of itself.

@@ -11,25 +11,26 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/conditions"
 )
 
-// compare shows whether Carve holds what the status of a claim says, for these pods. What has been taken away there is not taken again: somebody has
-// decided it, and the block may be another's.
-func (r *Reconciler) compare(ctx context.Context, claim *ipam.IPClaim, users ...types.UID) error {
-	if r.Feed != nil && !r.Feed.synced() {
-		return nil // when it has told all there is, it wakes what differs
+// compare shows whether Carve holds what the status of a claim says, for these pods, and answers whether it does. What has been taken away there is
+// not taken again: somebody has decided it, and the block may be another's.
+func (r *Reconciler) compare(ctx context.Context, claim *ipam.IPClaim, users ...types.UID) (held bool, err error) {
+	if !r.feed.synced() {
+		return true, nil // when it has told all there is, it wakes what differs
 	}
 	drift, err := r.drift(ctx, claim)
 	if err != nil {
-		return err
+		return false, err
 	}
+	held = drift == ""
 	for _, user := range users {
 		if drift == "" && r.ended.has(user) {
 			drift = "pod " + string(user) + " has ended in Carve, or is not known there, and lives"
 		}
 	}
 	if drift != "" {
-		return r.stuck(ctx, claim, ipam.ReasonError, "Compare", drift)
+		return held, r.stuck(ctx, claim, ipam.ReasonError, "Compare", drift)
 	}
-	return r.change(ctx, claim, func(s *ipam.IPClaimStatus) {
+	return held, r.change(ctx, claim, func(s *ipam.IPClaimStatus) {
 		conditions.Done(&s.Conditions, claim.Generation, ipam.ReasonReconciled, messageHeld)
 	})
 }
@@ -43,7 +44,7 @@ const (
 // drift answers what Carve has otherwise than the status of a claim. Only Carve itself is believed that it does not hold something: what the feed has
 // told may be a moment old.
 func (r *Reconciler) drift(ctx context.Context, claim *ipam.IPClaim) (string, error) {
-	if r.Feed != nil && r.Feed.holds(claim) {
+	if r.feed.holds(claim) {
 		return "", nil
 	}
 	got, err := r.Realm.Carve.GetClaimWithResponse(ctx, claim.Status.Claim.Project, claim.Status.Claim.Name, nil)

@@ -16,40 +16,34 @@ import (
 	"github.com/carve-ipam/carve/client/follow"
 	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
 	"github.com/carve-ipam/carve/controller/internal/conditions"
-	"github.com/carve-ipam/carve/controller/internal/realm"
 )
 
-// Feed follows what Carve holds for a realm: it has the claims that differ from what is known looked at, and those that found no room when there is some.
-// The manager runs it where it leads.
-type Feed struct {
-	realm *realm.Realm
-	wake  chan event.GenericEvent
-	held  atomic.Pointer[follow.Cache[carve.IPClaim]]
-	// of is whose claims are woken.
-	of *Reconciler
+// feed follows what Carve holds for a realm: it has the claims that differ from what is known looked at, and those that found no room when there is
+// some. The manager runs it where it leads.
+type feed struct {
+	of   *Reconciler
+	wake chan event.GenericEvent
+	held atomic.Pointer[follow.Cache[carve.IPClaim]]
 }
 
-// NewFeed makes the feed of a realm.
-func NewFeed(r *realm.Realm) *Feed {
-	return &Feed{realm: r, wake: make(chan event.GenericEvent, 1024)}
-}
+func newFeed(of *Reconciler) *feed { return &feed{of: of, wake: make(chan event.GenericEvent, 1024)} }
 
 // unavailable is how long it is waited after a refusal that is not expected to pass.
 const unavailable = 30 * time.Second
 
 // Start follows until the context ends.
-func (f *Feed) Start(ctx context.Context) error {
+func (f *feed) Start(ctx context.Context) error {
 	for ctx.Err() == nil {
-		source := follow.Claims(f.realm.Carve, f.realm.Project, realmLabel+"="+f.realm.Name)
+		source := follow.Claims(f.of.Realm.Carve, f.of.Realm.Project, realmLabel+"="+f.of.Realm.Name)
 		told := source.Changes
 		source.Changes = func(ctx context.Context, after carve.ChangesCursor, seconds int) (*carve.ChangeList, error) {
 			list, err := told(ctx, after, seconds)
-			if err == nil && gaveRoom(list) {
-				f.room(ctx)
+			if err == nil {
+				f.deleted(ctx, list)
 			}
 			return list, err
 		}
-		cache := follow.NewCache(source, func(e follow.Event[carve.IPClaim]) { f.changed(ctx, e) }, func(err error) {
+		cache := follow.NewCache(source, func(e follow.Event[carve.IPClaim]) { f.compare(ctx, e.Name) }, func(err error) {
 			ctrl.LoggerFrom(ctx).Error(err, "following the claims of the realm")
 		})
 		f.held.Store(cache)
@@ -62,18 +56,32 @@ func (f *Feed) Start(ctx context.Context) error {
 	return nil
 }
 
-// gaveRoom says whether something was deleted, whosever it was.
-func gaveRoom(list *carve.ChangeList) bool {
+// settled is after how long it is remembered here what was written before.
+const settled = 5 * time.Second
+
+// deleted looks at what was deleted, whosever it was: there may be room. The cache is not told of what came and went between two answers, and the
+// status of an IPClaim may not be remembered yet when its claim is gone already.
+func (f *feed) deleted(ctx context.Context, list *carve.ChangeList) {
+	room := false
 	for _, c := range list.Items {
-		if c.Type == carve.ChangeTypeDelete {
-			return true
+		if c.Type != carve.ChangeTypeDelete {
+			continue
 		}
+		room = true
+		f.compare(ctx, c.Name)
+		time.AfterFunc(settled, func() {
+			if ctx.Err() == nil {
+				f.compare(ctx, c.Name)
+			}
+		})
 	}
-	return false
+	if room {
+		f.room(ctx)
+	}
 }
 
 // synced says whether all has been told that there was.
-func (f *Feed) synced() bool {
+func (f *feed) synced() bool {
 	cache := f.held.Load()
 	if cache == nil {
 		return false
@@ -87,20 +95,20 @@ func (f *Feed) synced() bool {
 }
 
 // holds says whether Carve holds what the status of a claim says, as far as was told.
-func (f *Feed) holds(claim *ipam.IPClaim) bool {
+func (f *feed) holds(claim *ipam.IPClaim) bool {
 	held, there := f.held.Load().Get(claim.Status.Claim.Name)
-	return there && differs(claim, &held, f.realm.Name) == ""
+	return there && differs(claim, &held, f.of.Realm.Name) == ""
 }
 
-// changed wakes the claim that something in Carve is of, if it differs; and all that differ when everything has been told.
-func (f *Feed) changed(ctx context.Context, e follow.Event[carve.IPClaim]) {
+// compare wakes the IPClaim of a claim in Carve, if its status says something else than the feed; without a name all of which it does.
+func (f *feed) compare(ctx context.Context, name string) {
 	var claims ipam.IPClaimList
 	var which []client.ListOption
-	if e.Type != follow.Synced {
-		which = append(which, client.MatchingFields{ByRemoteName: e.Name})
+	if name != "" {
+		which = append(which, client.MatchingFields{ByRemoteName: name})
 	}
 	if err := f.of.Client.List(ctx, &claims, which...); err != nil {
-		ctrl.LoggerFrom(ctx).Error(err, "looking for what changed in Carve", "claim", e.Name)
+		ctrl.LoggerFrom(ctx).Error(err, "looking for what changed in Carve", "claim", name)
 		return
 	}
 	for i := range claims.Items {
@@ -114,14 +122,14 @@ func (f *Feed) changed(ctx context.Context, e follow.Event[carve.IPClaim]) {
 // roomFor is how many claims are tried again when something was released: more than that would find it taken.
 const roomFor = 32
 
-func (f *Feed) room(ctx context.Context) {
+func (f *feed) room(ctx context.Context) {
 	for _, name := range f.of.short.take(roomFor) {
 		f.look(ctx, name)
 	}
 }
 
 // look has a claim looked at.
-func (f *Feed) look(ctx context.Context, name types.NamespacedName) {
+func (f *feed) look(ctx context.Context, name types.NamespacedName) {
 	claim := &ipam.IPClaim{}
 	claim.Namespace, claim.Name = name.Namespace, name.Name
 	select {

@@ -25,7 +25,8 @@ func (r *Reconciler) hold(ctx context.Context, claim *ipam.IPClaim, user *meta.O
 		return ctrl.Result{}, err
 	}
 	if claim.Status.Claim != nil {
-		return ctrl.Result{}, r.compare(ctx, claim, user.UID)
+		_, err := r.compare(ctx, claim, user.UID)
+		return ctrl.Result{}, err
 	}
 	if delayed(claim) && pod.Spec.NodeName == "" {
 		return ctrl.Result{}, r.waits(ctx, claim, "the pod has no node yet")

@@ -25,8 +25,8 @@ type sight struct {
 	again time.Duration
 }
 
-// look asks what has become of a pod that uses a claim, by this interface. What would be released is looked up in the API server itself first: what is
-// remembered may be older than the pod.
+// look asks what has become of a pod that uses a claim, by this interface. What would be released is looked up in the API server itself first: what
+// is remembered may be older than the pod.
 func (r *Reconciler) look(ctx context.Context, claim *ipam.IPClaim, user ipam.PodReference, by string) (sight, error) {
 	var s sight
 	for _, reader := range []client.Reader{r.Client, r.Live} {

@@ -31,11 +31,10 @@ type Reconciler struct {
 	Judge judge.Options
 	// Between is how long after the first look at a pod's network status the second one is, if the first finds no address.
 	Between time.Duration
-	// Feed knows what Carve holds for the realm. Without it Carve is asked.
-	Feed *Feed
 	// Events are told to people.
 	Events events.EventRecorder
 
+	feed  *feed
 	seen  observations
 	short waiting
 	ended refusedPods

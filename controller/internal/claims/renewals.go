@@ -14,8 +14,8 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/judge"
 )
 
-// Renewals tell Carve again and again which pods live that use claims. What they go by may be old: a pod that has gone meanwhile is released later, or
-// has ended already, which no renewal undoes. The manager runs them where it leads.
+// Renewals tell Carve again and again which pods live that use claims. What they go by may be old: a pod that has gone meanwhile is released later,
+// or has ended already, which no renewal undoes. The manager runs them where it leads.
 type Renewals struct {
 	// Of is the reconciler whose pods are renewed.
 	Of *Reconciler
@@ -28,18 +28,18 @@ func (r *Renewals) Start(ctx context.Context) error {
 	return repeat(ctx, r.Every, "renewing pods", r.renew)
 }
 
-// repeat does something at once, and again and again until the context ends.
+// repeat does something at once, and again and again until the context ends. After a failure it does not wait for longer than a minute.
 func repeat(ctx context.Context, every time.Duration, what string, do func(context.Context) error) error {
-	tick := time.NewTicker(every)
-	defer tick.Stop()
 	for {
+		pause := every
 		if err := do(ctx); err != nil && ctx.Err() == nil {
 			ctrl.LoggerFrom(ctx).Error(err, what)
+			pause = min(every, atMost)
 		}
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-tick.C:
+		case <-time.After(pause):
 		}
 	}
 }
@@ -75,7 +75,7 @@ func (r *Renewals) renew(ctx context.Context) error {
 	}
 	for _, uid := range r.Of.ended.set(refused) {
 		for _, name := range users[uid] {
-			r.Of.Feed.look(ctx, name)
+			r.Of.feed.look(ctx, name)
 		}
 	}
 	return nil

@@ -36,14 +36,11 @@ const (
 
 // Setup has a manager run the reconciler, with so many claims at a time, and what it needs beside it.
 func (r *Reconciler) Setup(ctx context.Context, manager ctrl.Manager, workers int) error {
-	if r.Feed == nil {
-		r.Feed = NewFeed(r.Realm)
-	}
-	r.Feed.of = r
+	r.feed = newFeed(r)
 	if r.Between == 0 {
 		r.Between = usuallyBetween
 	}
-	if err := errors.Join(index(ctx, manager.GetFieldIndexer()), manager.Add(r.Feed)); err != nil {
+	if err := errors.Join(index(ctx, manager.GetFieldIndexer()), manager.Add(r.feed)); err != nil {
 		return err
 	}
 	// What is written into the status makes no work; a deletion and a spec do.
@@ -54,7 +51,7 @@ func (r *Reconciler) Setup(ctx context.Context, manager ctrl.Manager, workers in
 	return ctrl.NewControllerManagedBy(manager).Named("claims").
 		For(&ipam.IPClaim{}, builder.WithPredicates(specs)).
 		Watches(&core.Pod{}, handler.EnqueueRequestsFromMapFunc(r.usedBy), builder.WithPredicates(r.turned())).
-		WatchesRawSource(source.Channel(r.Feed.wake, &handler.EnqueueRequestForObject{})).
+		WatchesRawSource(source.Channel(r.feed.wake, &handler.EnqueueRequestForObject{})).
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers, RateLimiter: Patience()}).Complete(telemetry.Traced("claim", r))
 }
 

@@ -49,8 +49,8 @@ func (r *Reconciler) share(ctx context.Context, claim *ipam.IPClaim) (ctrl.Resul
 		if result, err = r.bind(ctx, claim, asking); err != nil || claim.Status.Claim == nil {
 			return result, errors.Join(err, r.reserve(ctx, claim, kept))
 		}
-	} else if err := r.compare(ctx, claim, uidsOf(kept)...); err != nil {
-		return ctrl.Result{}, err
+	} else if held, err := r.compare(ctx, claim, uidsOf(kept)...); err != nil || !held {
+		return sooner(result, pause), errors.Join(err, r.reserve(ctx, claim, kept))
 	}
 	for _, pod := range asking {
 		in, err := r.attach(ctx, claim, pod)
@@ -122,7 +122,8 @@ func askedFor(pod *core.Pod, claim string) (entries.Entry, bool) {
 	return entries.Entry{}, false
 }
 
-// asking answers the pods that are to be attached to a claim, the oldest first, as far as there is room for them: they ask for it, live and have a node.
+// asking answers the pods that are to be attached to a claim, the oldest first, as far as there is room for them: they ask for it, live and have a
+// node.
 func (r *Reconciler) asking(ctx context.Context, claim *ipam.IPClaim, kept []ipam.PodReference) ([]*core.Pod, error) {
 	var pods core.PodList
 	if err := r.Client.List(ctx, &pods, client.InNamespace(claim.Namespace), client.MatchingFields{ByClaim: claim.Name}); err != nil {

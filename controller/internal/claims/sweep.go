@@ -14,8 +14,8 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/judge"
 )
 
-// Sweep finds what was missed: pods that live in Carve and nowhere else, and what Carve holds for IPClaims that are no more. The manager runs it where it
-// leads.
+// Sweep finds what was missed: pods that live in Carve and nowhere else, and what Carve holds for IPClaims that are no more. The manager runs it
+// where it leads.
 type Sweep struct {
 	// Of is the reconciler whose realm is swept.
 	Of *Reconciler
@@ -28,8 +28,8 @@ func (s *Sweep) Start(ctx context.Context) error {
 	return repeat(ctx, s.Every, "looking for what was missed", s.sweep)
 }
 
-// sweep asks Carve first, and the API server itself only then: what was there before and is not among what it answers is gone for certain, as no UID comes
-// back. A list that fails is no list.
+// sweep asks Carve first, and the API server itself only then: what was there before and is not among what it answers is gone for certain, as no UID
+// comes back. A list that fails is no list.
 func (s *Sweep) sweep(ctx context.Context) error {
 	pods, err := s.Of.Realm.Live(ctx)
 	if err != nil {
@@ -53,7 +53,7 @@ func (s *Sweep) sweep(ctx context.Context) error {
 	return s.release(ctx, held, claims)
 }
 
-// page is how many objects the API server is asked for at once.
+// page is how many objects each server is asked for at once.
 const page = 500
 
 // verdicts judges all pods, by their UIDs.
@@ -92,8 +92,8 @@ func (s *Sweep) claims(ctx context.Context) (names map[string]bool, used map[typ
 	return names, used, nil
 }
 
-// Where so many are missing, and that part of all, something else may be wrong than that they are gone: another cluster's realm, or a cluster that was
-// restored. The numbers are those of Carve's own breaker.
+// Where so many are missing, and that part of all, something else may be wrong than that they are gone: another cluster's realm, or a cluster that
+// was restored. The numbers are those of Carve's own breaker.
 const (
 	manyAtLeast = 20
 	manyInAll   = 10
@@ -101,8 +101,8 @@ const (
 
 func many(missing, all int) bool { return missing > manyAtLeast && missing*manyInAll >= all }
 
-// end ends the pods of Carve that have gone. Those that IPClaims tell of are left to these. When they are many they are only let expire: Carve's breaker
-// decides on them then.
+// end ends the pods of Carve that have gone. Those that IPClaims tell of are left to these. When they are many they are only let expire: Carve's
+// breaker decides on them then.
 func (s *Sweep) end(ctx context.Context, pods []string, verdicts map[types.UID]judge.Verdict, used map[types.UID][]types.NamespacedName) error {
 	var gone, lost []types.UID
 	for _, text := range pods {
@@ -114,7 +114,7 @@ func (s *Sweep) end(ctx context.Context, pods []string, verdicts map[types.UID]j
 		switch names := used[uid]; {
 		case len(names) > 0:
 			for _, name := range names {
-				s.Of.Feed.look(ctx, name)
+				s.Of.feed.look(ctx, name)
 			}
 		case there && verdict == judge.Lost:
 			lost = append(lost, uid)
@@ -141,8 +141,8 @@ func (s *Sweep) end(ctx context.Context, pods []string, verdicts map[types.UID]j
 
 // heldInCarve answers the claims in Carve that were made for IPClaims of the realm.
 func (s *Sweep) heldInCarve(ctx context.Context) (names []string, err error) {
-	of := realmLabel + "=" + s.Of.Realm.Name
-	for c, err := range s.Of.Realm.Carve.Claims(ctx, s.Of.Realm.Project, &carve.ListClaimsParams{LabelSelector: &of}) {
+	of, most := realmLabel+"="+s.Of.Realm.Name, page
+	for c, err := range s.Of.Realm.Carve.Claims(ctx, s.Of.Realm.Project, &carve.ListClaimsParams{LabelSelector: &of, Limit: &most}) {
 		if err != nil {
 			return nil, err
 		}

@@ -20,6 +20,7 @@ import (
 // right is a rule of the chart.
 type right struct {
 	Why             string `json:"why"`
+	With            string `json:"with"`
 	rbac.PolicyRule `json:",inline"`
 }
 
@@ -92,7 +93,7 @@ func allows(r rbac.PolicyRule, q request, verb string) bool {
 // TestTheRightsAreAllThatIsNeededAndNoMore has the program do everything that it does, and compares what it has asked of the API server with what it may.
 func TestTheRightsAreAllThatIsNeededAndNoMore(t *testing.T) {
 	s := begin(t, given(t))
-	p := s.start()
+	p := s.start("--publish=configmaps,secrets")
 	for _, does := range everything {
 		t.Run(does.name, func(t *testing.T) { does.in(s.of(t)) })
 	}

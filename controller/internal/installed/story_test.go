@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 	authentication "k8s.io/api/authentication/v1"
 	core "k8s.io/api/core/v1"
-	events "k8s.io/api/events/v1"
 	rbac "k8s.io/api/rbac/v1"
 	api "k8s.io/apimachinery/pkg/api/errors"
 	condition "k8s.io/apimachinery/pkg/api/meta"
@@ -136,41 +135,6 @@ func (s story) remove(p *core.Pod) {
 	s.Helper()
 	now := int64(0)
 	require.NoError(s, world.Client.Delete(s.Context(), p, &client.DeleteOptions{GracePeriodSeconds: &now}))
-}
-
-// everything is what the program does, each with a name: what needs a right is among it.
-var everything = []struct {
-	name string
-	in   func(story)
-}{
-	{"a claim is held and released", func(s story) {
-		c := s.claim("web", one)
-		s.bound(c)
-		require.NoError(s, world.Client.Delete(s.Context(), c))
-		s.vanishes(c)
-	}},
-	{"a pod's claim goes with it", func(s story) {
-		p, owner := s.pod("worker")
-		c := s.claim("worker-net", one, owner)
-		s.bound(c)
-		s.remove(p)
-		s.vanishes(c)
-	}},
-	{"a refusal is told again and again", func(s story) {
-		c := s.claim("too-large", ipam.IPClaimSpec{PoolRef: &ipam.PoolRef{Name: "nowhere"}, PrefixLength: one.PrefixLength})
-		s.eventually("events of the refusal are one with a count", func() bool {
-			var all events.EventList
-			require.NoError(s, world.Client.List(s.Context(), &all, client.InNamespace(s.name)))
-			for i := range all.Items {
-				if e := &all.Items[i]; e.Regarding.UID == c.UID && e.Series != nil {
-					return true
-				}
-			}
-			return false
-		})
-		require.NoError(s, world.Client.Delete(s.Context(), c))
-		s.vanishes(c)
-	}},
 }
 
 // free is an address of this machine where nobody listens.

@@ -79,8 +79,8 @@ func (v *visit) confirm(ctx context.Context) error {
 	return nil
 }
 
-// make makes the claim of an entry. Its names are tried one after another. That the first is another's is told to the pod before the next is tried: so
-// whoever comes later begins there, and never makes a second one under a name that has become free.
+// make makes the claim of an entry. Its names are tried one after another. That the first is another's is told to the pod before the next is tried:
+// so whoever comes later begins there, and never makes a second one under a name that has become free.
 func (v *visit) make(ctx context.Context, e entries.Entry, template *ipam.IPClaimTemplate) (*ipam.IPClaim, error) {
 	for attempt := v.attempt(e); attempt < entries.Attempts; attempt++ {
 		claim := v.claim(e, template, attempt)

@@ -21,7 +21,7 @@ func TestAPodHasItsClaimsUntilItHasFinished(t *testing.T) {
 	told := s.told(pod, 2)
 	require.Len(t, s.claims(), 2)
 	require.Equal(t, []string{"10.20.0.0/32", "10.20.0.1/32"}, s.held())
-	c := s.get(told["net1"])
+	c, other := s.get(told["net1"]), s.get(told["net2"])
 	require.Equal(t, told["net1"].Address, c.Status.Address)
 	require.True(t, meta.IsControlledBy(c, pod))
 	require.Equal(t, "web", c.Labels["app"])
@@ -29,11 +29,10 @@ func TestAPodHasItsClaimsUntilItHasFinished(t *testing.T) {
 
 	s.phase(pod, core.PodSucceeded)
 	s.vanishes(c)
-	s.vanishes(s.get(told["net2"]))
+	s.vanishes(other)
 	require.Empty(t, s.held())
 	s.annotate(pod, ipam.ClaimsAnnotation, `[{"name": "late", "template": "web"}]`)
-	other := s.pod("web-1", "node", net1) // when it has its claim, the finished pod has been looked at as well
-	s.told(other, 1)
+	s.told(s.pod("web-1", "node", net1), 1) // when it has its claim, the finished pod has been looked at as well
 	require.Len(t, s.claims(), 1)
 }
 

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -38,6 +39,18 @@ func (r *Reconciler) Setup(ctx context.Context, manager ctrl.Manager, workers in
 		Watches(&ipam.IPClaim{}, handler.EnqueueRequestsFromMapFunc(r.concerned), builder.WithPredicates(settled())).
 		Watches(&ipam.IPClaimTemplate{}, handler.EnqueueRequestsFromMapFunc(r.asking), builder.WithPredicates(appeared())).
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers, RateLimiter: claims.Patience()}).Complete(telemetry.Traced("pod", r))
+}
+
+// Remembered is what of the cluster's pods is kept in memory: what is decided by, and nothing else.
+func Remembered() map[client.Object]cache.ByObject {
+	return map[client.Object]cache.ByObject{&core.Pod{}: {Transform: func(object any) (any, error) {
+		if pod, ok := object.(*core.Pod); ok {
+			pod.ManagedFields = nil
+			pod.Spec = core.PodSpec{NodeName: pod.Spec.NodeName}
+			pod.Status = core.PodStatus{Phase: pod.Status.Phase, Reason: pod.Status.Reason, Conditions: pod.Status.Conditions}
+		}
+		return object, nil
+	}}}
 }
 
 func templatesOf(pod client.Object) (names []string) {

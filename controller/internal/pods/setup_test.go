@@ -20,6 +20,7 @@ import (
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
@@ -65,7 +66,38 @@ type way struct {
 	next http.RoundTripper
 	cut  atomic.Bool
 	lag  atomic.Pointer[lag]
+	fuse atomic.Pointer[fuse]
 }
+
+// fuse cuts all ways at a write, before it is carried out or after, so that its answer is lost.
+type fuse struct {
+	left  atomic.Int64
+	after bool
+	ways  []*way
+}
+
+// blows counts a write, and says whether it is the one.
+func (f *fuse) blows() bool {
+	if f.left.Add(-1) != 0 {
+		return false
+	}
+	for _, w := range f.ways {
+		w.cut.Store(true)
+	}
+	return true
+}
+
+// cutAt has the controller lose both servers at a write; it answers whether it has.
+func (s *story) cutAt(write int, after bool) (blown func() bool) {
+	f := &fuse{after: after, ways: []*way{s.carve, s.cluster}}
+	f.left.Store(int64(write))
+	s.carve.fuse.Store(f)
+	s.cluster.fuse.Store(f)
+	return func() bool { return f.left.Load() <= 0 }
+}
+
+// mend gives the next controller whole ways.
+func (s *story) mend() { s.carve, s.cluster = &way{}, &way{} }
 
 // lag holds up what is told of one kind.
 type lag struct {
@@ -77,6 +109,14 @@ var errCut = errors.New("the way is cut")
 
 func (w *way) RoundTrip(r *http.Request) (*http.Response, error) {
 	if w.cut.Load() {
+		return nil, errCut
+	}
+	if fuse := w.fuse.Load(); fuse != nil && r.Method != http.MethodGet && !strings.HasSuffix(r.URL.Path, "/events") && fuse.blows() {
+		if fuse.after {
+			if answer, err := w.next.RoundTrip(r); err == nil {
+				answer.Body.Close()
+			}
+		}
 		return nil, errCut
 	}
 	answer, err := w.next.RoundTrip(r)
@@ -115,14 +155,17 @@ func (s *story) run() (stop func()) {
 	yes := true
 	toCluster := rest.CopyConfig(world.Config)
 	toCluster.Wrap(func(next http.RoundTripper) http.RoundTripper { s.cluster.next = next; return s.cluster })
-	manager, err := ctrl.NewManager(toCluster, ctrl.Options{Metrics: server.Options{BindAddress: "0"}, Controller: config.Controller{SkipNameValidation: &yes}})
+	manager, err := ctrl.NewManager(toCluster, ctrl.Options{
+		Metrics: server.Options{BindAddress: "0"}, Controller: config.Controller{SkipNameValidation: &yes},
+		Cache: cache.Options{DefaultNamespaces: map[string]cache.Config{s.name: {}}, ByObject: pods.Remembered()}, // each story has a controller of its own
+	})
 	require.NoError(s, err)
 	s.carve.next = http.DefaultTransport
 	toCarve, err := carve.New(world.CarveURL, carve.WithHTTP(&http.Client{Transport: s.carve}), carve.WithRetry(carve.RetryPolicy{Attempts: 1}))
 	require.NoError(s, err)
 	r := &claims.Reconciler{
-		Client: manager.GetClient(), Live: manager.GetAPIReader(), Judge: s.judge, Events: manager.GetEventRecorder("carve"), Between: 200 * time.Millisecond,
-		Realm: &realm.Realm{Carve: toCarve, Project: s.name, Name: s.name, TTL: time.Hour},
+		Client: manager.GetClient(), Live: manager.GetAPIReader(), Judge: s.judge, Between: 200 * time.Millisecond,
+		Events: manager.GetEventRecorder("carve"), Realm: &realm.Realm{Carve: toCarve, Project: s.name, Name: s.name, TTL: time.Hour},
 	}
 	p := &pods.Reconciler{Client: r.Client, Live: r.Live, Judge: s.judge, Events: r.Events}
 	ctx, cancel := context.WithCancel(s.Context())

@@ -27,8 +27,8 @@ func (r *Realm) Detach(ctx context.Context, claim string, uid types.UID) error {
 // kindLost is what takes a claim over from a pod that lives and is said not to use it.
 const kindLost = "Lost"
 
-// Yield takes a claim from a pod that is said not to use it, though the pod lives: a consumer that nobody renews takes its place, and expires after some
-// seconds. So the block cools down like those of consumers that were lost, and the pod keeps what else it uses. It may be said again.
+// Yield takes a claim from a pod that is said not to use it, though the pod lives: a consumer that nobody renews takes its place, and expires after
+// some seconds. So the block cools down like those of consumers that were lost, and the pod keeps what else it uses. It may be said again.
 func (r *Realm) Yield(ctx context.Context, claim string, uid types.UID) error {
 	for c, err := range r.Carve.ClaimConsumers(ctx, r.Project, claim, nil) {
 		if carve.IsNotFound(err) {

@@ -59,7 +59,8 @@ func (r *Realm) End(ctx context.Context, uid types.UID) error {
 // atOnce is how many consumers a request may renew.
 const atOnce = 1000
 
-// Renew says of pods that they live. It answers those that Carve does not take for alive, and never will by a renewal: they have ended, or are not known.
+// Renew says of pods that they live. It answers those that Carve does not take for alive, and never will by a renewal: they have ended, or are not
+// known.
 func (r *Realm) Renew(ctx context.Context, uids []string) (refused []string, err error) {
 	for some := range slices.Chunk(uids, atOnce) {
 		renewal := carve.ConsumerRenewal{Realm: r.Name, Consumers: some}
@@ -98,9 +99,12 @@ func (r *Realm) Lapse(ctx context.Context, uid types.UID) error {
 	return err
 }
 
+// longestPage is the longest that Carve answers.
+const longestPage carve.Limit = 500
+
 // Live answers the UIDs of the pods that live in Carve.
 func (r *Realm) Live(ctx context.Context) (uids []string, err error) {
-	phase, page := carve.IPConsumerPhaseLive, carve.Limit(atOnce)
+	phase, page := carve.IPConsumerPhaseLive, longestPage
 	for c, err := range r.Carve.Consumers(ctx, r.Project, r.Name, &carve.ListConsumersParams{Phase: &phase, Limit: &page}) {
 		if err != nil {
 			return nil, err

@@ -47,10 +47,13 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- if kindIs "float64" . }}{{ int64 . }}{{ else }}{{ . }}{{ end -}}
 {{- end }}
 
-{{- /* The rules of a role, each with its reason. */}}
+{{- /* The rules of a role, each with its reason: those that are given always, or with a word of what may be published. */}}
 {{- define "carve-controller.rules" -}}
-{{- range . }}
+{{- $words := splitList "," .published }}
+{{- range .rights }}
+{{- if or (not .with) (has .with $words) }}
 # {{ .why }}
-- {{ omit . "why" | toYaml | nindent 2 | trim }}
+- {{ omit . "why" "with" | toYaml | nindent 2 | trim }}
+{{- end }}
 {{- end }}
 {{- end }}
