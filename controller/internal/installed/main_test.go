@@ -34,7 +34,8 @@ func run(m *testing.M) (code int) {
 	policy := filepath.Join(dir, "policy.yaml")
 	err = os.WriteFile(policy, []byte("apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: Metadata}]\nomitStages: [RequestReceived]\n"), 0o600)
 	c, stop, started := cluster.Start(func(env *envtest.Environment) {
-		env.ControlPlane.GetAPIServer().Configure().Set("audit-policy-file", policy).Set("audit-log-path", world.asked)
+		env.ControlPlane.GetAPIServer().Configure().Set("audit-policy-file", policy).Set("audit-log-path", world.asked).
+			Set("enable-admission-plugins", "OwnerReferencesPermissionEnforcement") // as OpenShift has it: who blocks an owner's deletion needs a right
 	})
 	defer func() {
 		if err := stop(); err != nil {

@@ -52,15 +52,15 @@ func (c *Claims) Collect(to chan<- prometheus.Metric) {
 	}
 	counts := map[string]int{stateBound: 0, stateWaiting: 0, stateRefused: 0, stateDrifted: 0, stateReleasing: 0}
 	for i := range all.Items {
-		counts[State(&all.Items[i])]++
+		counts[stateOf(&all.Items[i])]++
 	}
 	for state, n := range counts {
 		to <- prometheus.MustNewConstMetric(ofClaims, prometheus.GaugeValue, float64(n), state)
 	}
 }
 
-// State is that of an IPClaim, in a word.
-func State(claim *ipam.IPClaim) string {
+// stateOf is that of an IPClaim, in a word.
+func stateOf(claim *ipam.IPClaim) string {
 	switch s := &claim.Status; {
 	case !claim.DeletionTimestamp.IsZero():
 		return stateReleasing
