@@ -92,7 +92,7 @@ func control(ctx context.Context, s settings, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	with := ctrl.Options{Scheme: scheme, Metrics: server.Options{BindAddress: s.metrics}, Cache: cache.Options{ByObject: pods.Remembered()}}
+	with := ctrl.Options{Scheme: scheme, Cache: cache.Options{ByObject: pods.Remembered()}, Metrics: server.Options{BindAddress: s.metrics}}
 	s.leader.apply(&with)
 	manager, err := ctrl.NewManager(config, with)
 	if err != nil {
@@ -108,11 +108,10 @@ func control(ctx context.Context, s settings, log *slog.Logger) error {
 		}
 	}
 	r := &claims.Reconciler{
-		Client: manager.GetClient(), Live: manager.GetAPIReader(), Judge: s.pods.judge, Events: manager.GetEventRecorder("carve-controller"),
+		Client: manager.GetClient(), Live: manager.GetAPIReader(), Judge: s.pods.judge, Between: s.pods.network, Events: manager.GetEventRecorder("carve-controller"),
 		Realm: &realm.Realm{Carve: toCarve, Project: s.project, Name: s.realm, TTL: s.ttl},
 	}
-	if err := errors.Join(r.Setup(ctx, manager, s.workers), s.pods.setup(ctx, manager, r, s.workers), manager.Add(&claims.Renewals{Of: r, Every: s.renew}),
-		s.objects.setup(manager, toCarve, s), s.observe(manager, watched)); err != nil {
+	if err := errors.Join(s.pods.setup(ctx, manager, r, s), s.objects.setup(manager, r.Realm, s.renew), s.observe(manager, watched)); err != nil {
 		return err
 	}
 	log.InfoContext(ctx, "controller started", "version", version, "commit", commit, "carve", s.carve, "project", s.project, "realm", s.realm)

@@ -28,6 +28,9 @@ type Cluster struct {
 	Carve *carve.Carve
 	// CarveURL is where the server is.
 	CarveURL string
+
+	server    *server
+	apiServer apiServer
 }
 
 // ErrMissing is a program that is not there.
@@ -47,23 +50,22 @@ func Start(changes ...func(*envtest.Environment)) (*Cluster, func() error, error
 	for _, change := range changes {
 		change(env)
 	}
-	server := &server{}
-	stop := func() error { return errors.Join(server.stop(), env.Stop()) }
+	c := &Cluster{server: &server{}}
+	stop := func() error { return errors.Join(c.server.stop(), c.apiServer.stop(), env.Stop()) }
 	config, err := env.Start()
 	if err != nil {
 		return nil, stop, err
 	}
 	config.QPS, config.Burst = 1000, 1000
-	if err := errors.Join(ipam.AddToScheme(clientgoscheme.Scheme), server.start()); err != nil {
+	if err := errors.Join(ipam.AddToScheme(clientgoscheme.Scheme), c.server.start()); err != nil {
 		return nil, stop, err
 	}
-	url := "http://" + server.address
-	toCarve, err := carve.New(url)
-	if err != nil {
+	c.Config, c.CarveURL = config, "http://"+c.server.address
+	if c.Carve, err = carve.New(c.CarveURL); err != nil {
 		return nil, stop, err
 	}
-	toCluster, err := client.New(config, client.Options{})
-	return &Cluster{Config: config, Client: toCluster, Carve: toCarve, CarveURL: url}, stop, err
+	c.Client, err = client.New(config, client.Options{})
+	return c, stop, err
 }
 
 // Root is a path from the root of the checkout, which is the folder above that has the contract.

@@ -16,7 +16,7 @@ import (
 func Classes(o Options) *Reconciler[*ipam.IPClass, carve.IPClass] {
 	return &Reconciler[*ipam.IPClass, carve.IPClass]{Options: o, wake: make(chan event.GenericEvent), kind: kind[*ipam.IPClass, carve.IPClass]{
 		what: "class", created: ipam.ReasonReconciled, updated: ipam.ReasonReconciled,
-		new: func() *ipam.IPClass { return &ipam.IPClass{} },
+		new: func() *ipam.IPClass { return &ipam.IPClass{} }, copy: (*ipam.IPClass).DeepCopy,
 		objects: func(ctx context.Context, reader client.Reader) ([]*ipam.IPClass, error) {
 			return listed(ctx, reader, &ipam.IPClassList{}, func(l *ipam.IPClassList) []ipam.IPClass { return l.Items })
 		},
@@ -48,7 +48,8 @@ func Classes(o Options) *Reconciler[*ipam.IPClass, carve.IPClass] {
 
 // classSpec is the spec of a class as Carve has it: the words are the same.
 func classSpec(c *ipam.IPClass) (spec carve.IPClassSpec, err error) {
-	return spec, reread(c.Spec, &spec)
+	err = reread(c.Spec, &spec)
+	return spec, err
 }
 
 // applyClass writes what can be changed of a class. Where the object says nothing, it is what Carve has by default.

@@ -94,7 +94,7 @@ func (r *Reconciler[O, R]) unknown(ctx context.Context, objects []O, err error) 
 		if !o.GetDeletionTimestamp().IsZero() {
 			continue
 		}
-		if _, told := r.outcome(ctx, o, nil, "", err); told != nil && !r.absent(told) && !api.IsConflict(told) {
+		if told := r.outcome(ctx, o, nil, "", err); told != nil && !r.absent(told) && !api.IsConflict(told) {
 			return told
 		}
 	}

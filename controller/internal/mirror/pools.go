@@ -22,7 +22,7 @@ const page = 500
 func Pools(o Options) *Reconciler[*ipam.IPPool, carve.IPPool] {
 	return &Reconciler[*ipam.IPPool, carve.IPPool]{Options: o, wake: make(chan event.GenericEvent), kind: kind[*ipam.IPPool, carve.IPPool]{
 		what: "pool", created: ipam.ReasonPoolCreated, updated: ipam.ReasonPoolUpdated,
-		new: func() *ipam.IPPool { return &ipam.IPPool{} },
+		new: func() *ipam.IPPool { return &ipam.IPPool{} }, copy: (*ipam.IPPool).DeepCopy,
 		objects: func(ctx context.Context, reader client.Reader) ([]*ipam.IPPool, error) {
 			return listed(ctx, reader, &ipam.IPPoolList{}, func(l *ipam.IPPoolList) []ipam.IPPool { return l.Items })
 		},
@@ -55,7 +55,10 @@ func Pools(o Options) *Reconciler[*ipam.IPPool, carve.IPPool] {
 }
 
 // poolSpec is the spec of a pool as Carve has it: the words are the same.
-func poolSpec(p *ipam.IPPool) (spec carve.IPPoolSpec, err error) { return spec, reread(p.Spec, &spec) }
+func poolSpec(p *ipam.IPPool) (spec carve.IPPoolSpec, err error) {
+	err = reread(p.Spec, &spec)
+	return spec, err
+}
 
 // reread makes a spec of Carve of one of Kubernetes.
 func reread(from, to any) error {

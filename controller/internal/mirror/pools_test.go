@@ -1,12 +1,14 @@
 package mirror_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	api "k8s.io/apimachinery/pkg/api/errors"
 	condition "k8s.io/apimachinery/pkg/api/meta"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	carve "github.com/carve-ipam/carve/client"
 	"github.com/carve-ipam/carve/client/patch"
@@ -125,6 +127,53 @@ func TestAPoolIsDeletedWhichWasMadeBeforeAnybodyRecordedIt(t *testing.T) {
 	s.run()
 	s.vanishes(p)
 	require.Nil(t, s.remote("web"))
+}
+
+// TestScenario58KilledAtAnyCall: each answer is lost once, and the controller with it. What it leaves is found by the next one, and never made twice.
+func TestScenario58KilledAtAnyCall(t *testing.T) {
+	for last := int64(1); last <= 6; last++ {
+		t.Run(fmt.Sprint("after call ", last), func(t *testing.T) {
+			s := begin(t)
+			s.line.last.Store(last)
+			spec := sixteen
+			spec.Drain = "Keep" // which is a call of its own
+			p := s.pool("web", spec)
+			stop := s.run()
+			s.eventually("the line is cut", s.line.cut.Load)
+			stop()
+			s.line.last.Store(0)
+			s.line.cut.Store(false)
+			stop = s.run()
+			s.settled(p)
+			require.Equal(t, carve.PoolDrainKeep, s.remote("web").Spec.Drain)
+			require.Equal(t, string(p.UID), s.remote("web").Metadata.Annotations["ipam.carve.dev/uid"])
+
+			s.update(p, func() { p.Spec.Drain = "" })
+			s.becomes(p, meta.ConditionTrue, ipam.ReasonPoolUpdated, "")
+			stop()
+			s.line.last.Store(s.line.lists.Load() + s.line.others.Load() + last)
+			s.claim("none", "web", 32)
+			s.remove(p)
+			stop = s.run()
+			s.eventually("the line is cut", s.line.cut.Load)
+			stop()
+			s.line.last.Store(0)
+			s.line.cut.Store(false)
+			s.release("none")
+			s.run()
+			s.vanishes(p)
+			require.Nil(t, s.remote("web"))
+		})
+	}
+}
+
+// settled waits until an object is as it is to be.
+func (s story) settled(p *ipam.IPPool) {
+	s.Helper()
+	s.eventually("settled", func() bool {
+		require.NoError(s, world.Client.Get(s.Context(), client.ObjectKeyFromObject(p), p))
+		return condition.IsStatusConditionTrue(p.Status.Conditions, conditions.Ready)
+	})
 }
 
 // TestDriftIsShownAndLeft until somebody changes the object: then its word counts again.

@@ -29,13 +29,13 @@ func (r *Reconciler[O, R]) Reconcile(ctx context.Context, request ctrl.Request) 
 		if err == nil && remote == nil {
 			return ctrl.Result{}, r.stuck(ctx, o, ipam.ReasonError, fmt.Sprintf("there is no %s %s in Carve", r.kind.what, o.Called()))
 		}
-		return r.outcome(ctx, o, remote, ipam.ReasonValidated, err)
+		return ctrl.Result{}, r.outcome(ctx, o, remote, ipam.ReasonValidated, err)
 	}
 	if err := r.guard(ctx, o); err != nil {
 		return ctrl.Result{}, err
 	}
 	remote, reason, err := r.have(ctx, o)
-	return r.outcome(ctx, o, remote, reason, err)
+	return ctrl.Result{}, r.outcome(ctx, o, remote, reason, err)
 }
 
 // errForeign is something of the object's name that was not made for it.
@@ -45,21 +45,21 @@ var errForeign = errors.New("is there in Carve and was not made for this object:
 var errGone = errors.New("was deleted in Carve, or replaced by another of its name; delete this object, and make another")
 
 // outcome writes into the status what was found.
-func (r *Reconciler[O, R]) outcome(ctx context.Context, o O, remote *R, reason string, err error) (ctrl.Result, error) {
+func (r *Reconciler[O, R]) outcome(ctx context.Context, o O, remote *R, reason string, err error) error {
 	problem, refused := carve.AsProblem(err)
 	switch {
 	case err == nil:
-		return ctrl.Result{}, r.settle(ctx, o, remote, reason)
+		return r.settle(ctx, o, remote, reason)
 	case errors.Is(err, errForeign), errors.Is(err, errGone):
-		return ctrl.Result{}, r.stuck(ctx, o, ipam.ReasonError, fmt.Sprintf("the %s %s %s", r.kind.what, o.Called(), err))
+		return r.stuck(ctx, o, ipam.ReasonError, fmt.Sprintf("the %s %s %s", r.kind.what, o.Called(), err))
 	case carve.IsExhausted(err):
-		return ctrl.Result{}, r.stuck(ctx, o, ipam.ReasonPoolFull, problem.Detail)
+		return r.stuck(ctx, o, ipam.ReasonPoolFull, problem.Detail)
 	case refused:
-		return ctrl.Result{}, r.stuck(ctx, o, ipam.ReasonError, fmt.Sprintf("%s (%s)", problem.Detail, problem.Code))
+		return r.stuck(ctx, o, ipam.ReasonError, fmt.Sprintf("%s (%s)", problem.Detail, problem.Code))
 	case r.absent(err):
-		return ctrl.Result{}, errors.Join(r.working(ctx, o, "Carve does not answer"), err)
+		return errors.Join(r.working(ctx, o, "Carve does not answer"), err)
 	default:
-		return ctrl.Result{}, err
+		return err
 	}
 }
 
@@ -143,18 +143,20 @@ func (r *Reconciler[O, R]) release(ctx context.Context, o O) (ctrl.Result, error
 		if err := r.empty(ctx, o, r.kind.meta(remote).UID); err != nil {
 			return r.later(ctx, o, err)
 		}
-		return ctrl.Result{RequeueAfter: r.Every}, r.working(ctx, o, fmt.Sprintf("%s It goes when nothing is left in it.", problem.Detail))
+		if err := r.working(ctx, o, fmt.Sprintf("%s It goes when nothing is left in it.", problem.Detail)); err != nil {
+			return ctrl.Result{}, err
+		}
+		return ctrl.Result{RequeueAfter: r.Every}, nil
 	}
 	return r.later(ctx, o, err)
 }
 
 // later shows why an object cannot go yet; it is tried again.
 func (r *Reconciler[O, R]) later(ctx context.Context, o O, err error) (ctrl.Result, error) {
-	result, err := r.outcome(ctx, o, nil, "", err)
-	if err == nil {
-		result.RequeueAfter = r.Every
+	if err := r.outcome(ctx, o, nil, "", err); err != nil {
+		return ctrl.Result{}, err
 	}
-	return result, err
+	return ctrl.Result{RequeueAfter: r.Every}, nil
 }
 
 // empty keeps everything new out of what is to be deleted.

@@ -37,6 +37,7 @@ type story struct {
 // line is the way to Carve: it counts what goes over it, and can be cut.
 type line struct {
 	cut           atomic.Bool
+	last          atomic.Int64 // the call of which the answer is lost, and after which the line is cut; none of them if it is 0
 	lists, others atomic.Int64
 }
 
@@ -49,7 +50,12 @@ func (l *line) RoundTrip(r *http.Request) (*http.Response, error) {
 	} else {
 		l.others.Add(1)
 	}
-	return http.DefaultTransport.RoundTrip(r)
+	answer, err := http.DefaultTransport.RoundTrip(r)
+	if last := l.last.Load(); last != 0 && l.lists.Load()+l.others.Load() >= last {
+		l.cut.Store(true)
+		return nil, errors.Join(err, errors.New("the answer is lost"))
+	}
+	return answer, err
 }
 
 func begin(t *testing.T) story {

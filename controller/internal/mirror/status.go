@@ -55,7 +55,7 @@ func percent(share float64) string { return fmt.Sprintf("%.2f%%", share) }
 
 // guard puts the finalizer on an object before anything is made for it.
 func (r *Reconciler[O, R]) guard(ctx context.Context, o O) error {
-	before := o.DeepCopyObject().(O)
+	before := r.kind.copy(o)
 	if !controllerutil.AddFinalizer(o, ipam.Finalizer) {
 		return nil
 	}
@@ -64,7 +64,7 @@ func (r *Reconciler[O, R]) guard(ctx context.Context, o O) error {
 
 // free takes the finalizer off an object for which there is nothing in Carve.
 func (r *Reconciler[O, R]) free(ctx context.Context, o O) error {
-	before := o.DeepCopyObject().(O)
+	before := r.kind.copy(o)
 	if !controllerutil.RemoveFinalizer(o, ipam.Finalizer) {
 		return nil
 	}
@@ -73,8 +73,9 @@ func (r *Reconciler[O, R]) free(ctx context.Context, o O) error {
 
 // settle writes what something is in Carve into the status of its object.
 func (r *Reconciler[O, R]) settle(ctx context.Context, o O, remote *R, reason string) error {
-	fields, err := []string(nil), error(nil)
+	var fields []string
 	if o.Shows() == "" {
+		var err error
 		if fields, err = r.differences(o, remote); err != nil {
 			return err
 		}
@@ -99,7 +100,7 @@ func (r *Reconciler[O, R]) settle(ctx context.Context, o O, remote *R, reason st
 
 // change writes what a step makes of the status, if it makes anything of it, and tells people if the reason or the message is another.
 func (r *Reconciler[O, R]) change(ctx context.Context, o O, step func(*ipam.Mirrored)) error {
-	before := o.DeepCopyObject().(O)
+	before := r.kind.copy(o)
 	o.Mirror().ObservedGeneration = o.GetGeneration()
 	step(o.Mirror())
 	if equality.Semantic.DeepEqual(before, o) {

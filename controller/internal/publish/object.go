@@ -31,6 +31,21 @@ func empty(kind, namespace, name string) client.Object {
 	}
 }
 
+// clone is a copy of what empty answered.
+func clone(object client.Object) client.Object {
+	if o, ok := object.(*core.ConfigMap); ok {
+		return o.DeepCopy()
+	}
+	o, _ := object.(*core.Secret)
+	return o.DeepCopy()
+}
+
+// ownedBy has an object go with its claim. It holds the claim's deletion up in no way, which would need a right of its own.
+func ownedBy(claim *ipam.IPClaim) meta.OwnerReference {
+	yes := true
+	return meta.OwnerReference{APIVersion: ipam.GroupVersion.String(), Kind: "IPClaim", Name: claim.Name, UID: claim.UID, Controller: &yes}
+}
+
 // fill makes facts the whole content of an object.
 func fill(object client.Object, facts map[string]string) {
 	switch o := object.(type) {

@@ -45,8 +45,9 @@ func (r *Reconciler) Setup(manager ctrl.Manager) error {
 		CreateFunc: func(e event.CreateEvent) bool { return concerns(e.Object) },
 		DeleteFunc: func(event.DeleteEvent) bool { return false }, // what was published goes with its owner
 		UpdateFunc: func(e event.UpdateEvent) bool {
-			was, is := e.ObjectOld.(*ipam.IPClaim), e.ObjectNew.(*ipam.IPClaim)
-			return (concerns(was) || concerns(is)) && (was.Status.CIDR != is.Status.CIDR || !maps.Equal(was.Annotations, is.Annotations))
+			was, ok := e.ObjectOld.(*ipam.IPClaim)
+			is, also := e.ObjectNew.(*ipam.IPClaim)
+			return ok && also && (concerns(was) || concerns(is)) && (was.Status.CIDR != is.Status.CIDR || !maps.Equal(was.Annotations, is.Annotations))
 		},
 	}
 	return ctrl.NewControllerManagedBy(manager).Named("publish").For(&ipam.IPClaim{}, builder.WithPredicates(matters)).Complete(telemetry.Traced("publish", r))
@@ -125,7 +126,7 @@ func (r *Reconciler) write(ctx context.Context, claim *ipam.IPClaim, place strin
 	switch {
 	case api.IsNotFound(err):
 		object = empty(kind, claim.Namespace, name)
-		object.SetOwnerReferences([]meta.OwnerReference{*meta.NewControllerRef(claim, ipam.GroupVersion.WithKind("IPClaim"))})
+		object.SetOwnerReferences([]meta.OwnerReference{ownedBy(claim)})
 		fill(object, facts(claim))
 		return ctrl.Result{}, r.Client.Create(ctx, object)
 	case err != nil:
@@ -134,7 +135,7 @@ func (r *Reconciler) write(ctx context.Context, claim *ipam.IPClaim, place strin
 		r.Events.Eventf(claim, nil, core.EventTypeWarning, ipam.ReasonError, "Publish", "%s is there and is not this claim's: it is left as it is", place)
 		return ctrl.Result{RequeueAfter: r.Again}, nil
 	}
-	before := object.DeepCopyObject().(client.Object)
+	before := clone(object)
 	fill(object, facts(claim))
 	if equality.Semantic.DeepEqual(before, object) {
 		return ctrl.Result{}, nil
