@@ -56,6 +56,9 @@ func main() { os.Exit(run(os.Args[1:], os.Environ(), os.Stdout, os.Stderr)) }
 
 // run answers the exit code: 0 after a stop that was asked for, 2 for flags or variables that are wrong, 1 for anything else.
 func run(args, environ []string, stdout, stderr io.Writer) int {
+	if len(args) > 0 && args[0] == importCommand {
+		return importWhereabouts(args[1:], environ, stdout, stderr)
+	}
 	s, text, err := parse(args, environ)
 	switch {
 	case errors.Is(err, flag.ErrHelp), errors.Is(err, errVersion):

@@ -24,7 +24,7 @@ func parse(args, environ []string) (s settings, text string, err error) {
 	s.flags(f)
 	ask := f.Bool("version", false, "print the version and end")
 	var usage bytes.Buffer
-	usage.WriteString("carve-controller makes the IPClaims of a Kubernetes cluster true in Carve.\n\n" +
+	usage.WriteString("carve-controller makes the IPClaims of a Kubernetes cluster true in Carve; carve-controller import-whereabouts --help takes over others.\n\n" +
 		"Flags (each also an environment variable: --renew-interval is CARVE_RENEW_INTERVAL, --carve CARVE_SERVER, --carve-key-file CARVE_API_KEY_FILE):\n")
 	f.SetOutput(&usage)
 	f.PrintDefaults()

@@ -90,6 +90,9 @@ func (r *Reconciler) own(ctx context.Context, claim *ipam.IPClaim, user *meta.Ow
 	if !controllerutil.ContainsFinalizer(claim, ipam.Finalizer) {
 		return ctrl.Result{}, nil
 	}
+	if s.verdict == judge.Keep && claim.Status.Claim != nil { // the pod's end brings it here again, and nothing is to be asked until then
+		return ctrl.Result{RequeueAfter: s.again}, r.waits(ctx, claim, inUse)
+	}
 	if err := r.leave(ctx, claim, user.UID, s); err != nil {
 		return ctrl.Result{}, err
 	}

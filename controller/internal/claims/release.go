@@ -14,6 +14,9 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/judge"
 )
 
+// inUse is what a claim waits for that is deleted.
+const inUse = "the block is in use; it is released when its consumers have ended"
+
 // release has Carve release the block of a claim that is being deleted, and lets the claim go then. As long as somebody uses it, it stays.
 func (r *Reconciler) release(ctx context.Context, claim *ipam.IPClaim) (ctrl.Result, error) {
 	if !controllerutil.ContainsFinalizer(claim, ipam.Finalizer) {
@@ -21,7 +24,7 @@ func (r *Reconciler) release(ctx context.Context, claim *ipam.IPClaim) (ctrl.Res
 	}
 	err := r.Realm.Carve.Release(ctx, r.Realm.Project, remoteName(claim))
 	if errors.Is(err, carve.ProblemCodeInUse) {
-		return ctrl.Result{RequeueAfter: again}, r.waits(ctx, claim, "the block is in use; it is released when its consumers have ended")
+		return ctrl.Result{RequeueAfter: again}, r.waits(ctx, claim, inUse)
 	}
 	if err != nil && !carve.IsNotFound(err) {
 		return ctrl.Result{}, fmt.Errorf("releasing the block: %w", err)

@@ -11,12 +11,14 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	core "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	carve "github.com/carve-ipam/carve/client"
 	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
 	"github.com/carve-ipam/carve/controller/internal/cluster"
+	"github.com/carve-ipam/carve/controller/internal/entries"
 	"github.com/carve-ipam/carve/controller/internal/realm"
 )
 
@@ -65,6 +67,14 @@ func (w *world) unsettled(ctx context.Context) (faults []string, err error) {
 	if err != nil {
 		return nil, err
 	}
+	var all core.PodList
+	if err := servers.Client.List(ctx, &all, client.InNamespace(w.name)); err != nil {
+		return nil, err
+	}
+	pods := map[types.UID]*core.Pod{}
+	for i := range all.Items {
+		pods[all.Items[i].UID] = &all.Items[i]
+	}
 	there := map[types.UID]*ipam.IPClaim{}
 	for i := range claims.Items {
 		there[claims.Items[i].UID] = &claims.Items[i]
@@ -79,6 +89,10 @@ func (w *world) unsettled(ctx context.Context) (faults []string, err error) {
 			faults = append(faults, fmt.Sprintf("Carve does not know that %s lives", l))
 		}
 		delete(using, l.uid)
+		if len(l.claims) != l.wants {
+			faults = append(faults, fmt.Sprintf("%s has %d claims, and wants %d", l, len(l.claims), l.wants))
+		}
+		faults = append(faults, l.untold(pods[l.uid])...)
 		for uid, name := range l.claims {
 			faults = append(faults, l.lacks(there[uid], held[remote(uid)], uid, name)...)
 			delete(there, uid)
@@ -95,6 +109,20 @@ func (w *world) unsettled(ctx context.Context) (faults []string, err error) {
 		faults = append(faults, fmt.Sprintf("Carve believes that %s lives", uid))
 	}
 	return faults, nil
+}
+
+// untold says what a pod that asked by its annotation was not told there, as it has seen it.
+func (l *life) untold(pod *core.Pod) (faults []string) {
+	if pod == nil {
+		return []string{fmt.Sprintf("pod %s is not there", l)}
+	}
+	told := entries.Told(pod)
+	for entry, uid := range l.made {
+		if outcome := told[entry]; outcome.Claim != l.claims[uid] || outcome.CIDR != l.seen[uid].cidr {
+			faults = append(faults, fmt.Sprintf("%s was told %+v for %s, and has seen %q", l, outcome, entry, l.seen[uid].cidr))
+		}
+	}
+	return faults
 }
 
 // lacks says what is not so of one claim of a pod.

@@ -2,6 +2,7 @@ package proof_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -16,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
+	"github.com/carve-ipam/carve/controller/internal/entries"
 )
 
 // attempt tells a pod that this test has made from an earlier one of its name, when the answer was lost.
@@ -23,14 +25,30 @@ const attempt = "proof/attempt"
 
 var errOther = errors.New("another pod has the name")
 
-// starts makes a pod, on a node if one is named, with claims of its own.
-func (w *world) starts(ctx context.Context, name, node string, claims int) *life {
+// asks has a pod ask for claims by its annotation.
+func asks(claims int) map[string]string {
+	var all []entries.Entry
+	for i := range claims {
+		all = append(all, entries.Entry{Name: fmt.Sprintf("net%d", i), Template: template})
+	}
+	text, err := json.Marshal(all)
+	if err != nil {
+		panic(err)
+	}
+	return map[string]string{ipam.ClaimsAnnotation: string(text)}
+}
+
+// starts makes a pod, on a node if one is named. It asks for claims by its annotation, or the test makes them.
+func (w *world) starts(ctx context.Context, name, node string, claims int, annotated bool) *life {
 	mark := string(uuid.NewUUID())
 	var pod *core.Pod
 	w.do(ctx, "make the pod "+name, func() error {
 		pod = &core.Pod{
 			ObjectMeta: meta.ObjectMeta{Namespace: w.name, Name: name, Labels: map[string]string{attempt: mark}},
 			Spec:       core.PodSpec{NodeName: node, Containers: []core.Container{{Name: "c", Image: "i"}}},
+		}
+		if annotated {
+			pod.Annotations = asks(claims)
 		}
 		err := w.api.Create(ctx, pod)
 		if api.IsAlreadyExists(err) {
@@ -41,12 +59,14 @@ func (w *world) starts(ctx context.Context, name, node string, claims int) *life
 		return err
 	})
 	l := &life{
-		uid: pod.UID, pod: client.ObjectKeyFromObject(pod), node: node, claims: map[types.UID]string{}, seen: map[types.UID]sight{},
+		uid: pod.UID, pod: client.ObjectKeyFromObject(pod), node: node, wants: claims,
+		claims: map[types.UID]string{}, made: map[string]types.UID{}, seen: map[types.UID]sight{},
 	}
-	w.mu.Lock()
-	w.lives[l.uid] = l
-	w.mu.Unlock()
+	w.knows(l)
 	for i := range claims {
+		if annotated {
+			break
+		}
 		w.claims(ctx, l, fmt.Sprintf("%s-net%d-%.8s", name, i, l.uid))
 	}
 	if node != "" {
@@ -75,6 +95,13 @@ func (w *world) claims(ctx context.Context, l *life, name string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	l.claims[claim.UID] = name
+}
+
+// timed makes a pod without a node that asks for a claim, and answers how long the API server took.
+func (w *world) timed(ctx context.Context, name string) (*life, time.Duration) {
+	began := time.Now()
+	l := w.starts(ctx, name, "", 1, true)
+	return l, time.Since(began)
 }
 
 // withdraws deletes the claims under a pod that has its blocks, as somebody might by mistake.

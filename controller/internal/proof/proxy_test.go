@@ -23,8 +23,9 @@ type proxy struct {
 	cutOff context.CancelFunc
 	lag    time.Duration
 	counts map[string]int
-	// around, if there is one, is told of every write but those of leases and events: before it is sent on, and before its answer is.
-	around func(answered bool)
+	// around, if there is one, is told of every write but those of leases and events: before it is sent on, and before its answer is. If it says so, that
+	// is never sent.
+	around func() (lost bool)
 }
 
 func newProxy(to string, via http.RoundTripper) *proxy {
@@ -71,6 +72,13 @@ func (p *proxy) lags(by time.Duration) {
 	p.lag = by
 }
 
+// tells has somebody told of writes from now on, or nobody.
+func (p *proxy) tells(around func() (lost bool)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.around = around
+}
+
 // asked answers how often each thing was asked since it was called last.
 func (p *proxy) asked() map[string]int {
 	p.mu.Lock()
@@ -89,8 +97,8 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if joined == nil {
 		panic(http.ErrAbortHandler)
 	}
-	if around != nil && counted(r) {
-		around(false)
+	if around != nil && counted(r) && around() {
+		panic(http.ErrAbortHandler)
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
@@ -102,8 +110,9 @@ func (p *proxy) answered(answer *http.Response) error {
 	p.mu.Lock()
 	lag, around := p.lag, p.around
 	p.mu.Unlock()
-	if around != nil && counted(answer.Request) {
-		around(true)
+	if around != nil && counted(answer.Request) && around() {
+		_ = answer.Body.Close()
+		panic(http.ErrAbortHandler)
 	}
 	if lag > 0 && answer.Request.URL.Query().Get("watch") != "" && subject(answer.Request) == "WATCH pods" {
 		answer.Body = delay(answer.Body, lag)

@@ -103,7 +103,7 @@ func (s *storm) begins(ctx context.Context, at *slot) {
 	if rand.IntN(5) == 0 {
 		at.stage, node = pending, ""
 	}
-	at.now = s.starts(ctx, at.name, node, claims)
+	at.now = s.starts(ctx, at.name, node, claims, rand.IntN(2) == 0)
 }
 
 func (s *storm) leaves(ctx context.Context, at *slot) {

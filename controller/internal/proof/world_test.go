@@ -37,6 +37,7 @@ type world struct {
 
 	mu     sync.Mutex
 	lives  map[types.UID]*life
+	early  map[types.UID][]*ipam.IPClaim // claims of pods of which the test does not know yet that they were made
 	faults []string
 }
 
@@ -45,7 +46,9 @@ type life struct {
 	uid    types.UID
 	pod    types.NamespacedName
 	node   string
+	wants  int                  // how many claims
 	claims map[types.UID]string // their names
+	made   map[string]types.UID // those that were made for its entries
 	seen   map[types.UID]sight
 	ended  time.Time // just before whatever ended it was said to the API server
 }
@@ -63,6 +66,7 @@ func begin(t testing.TB, pods int) *world {
 	require.NoError(t, err)
 	w := &world{
 		dir: t.TempDir(), program: "carve-controller", ttl: time.Hour, renew: 2 * time.Second, lives: map[types.UID]*life{},
+		early: map[types.UID][]*ipam.IPClaim{},
 		pool:  netip.PrefixFrom(netip.MustParseAddr("10.64.0.0"), 32-bits.Len(uint(max(512, 2*pods)-1))),
 		toAPI: newProxy(servers.Config.Host, via), toCarve: newProxy(servers.CarveURL, nil), own: newProxy(servers.Config.Host, via),
 	}
@@ -82,9 +86,17 @@ func begin(t testing.TB, pods int) *world {
 	_, err = servers.Carve.CreatePoolWithResponse(t.Context(), w.name, nil,
 		carve.IPPoolCreate{Metadata: carve.CreateMetadata{Name: "pool"}, Spec: carve.IPPoolSpec{CIDR: w.pool.String()}})
 	require.NoError(t, err)
+	length := int32(32)
+	require.NoError(t, w.api.Create(t.Context(), &ipam.IPClaimTemplate{
+		ObjectMeta: meta.ObjectMeta{Namespace: w.name, Name: template},
+		Spec:       ipam.IPClaimTemplateSpec{Spec: ipam.IPClaimSpec{PoolRef: &ipam.PoolRef{Name: "pool"}, PrefixLength: &length}},
+	}))
 	w.watch(t, config)
 	return w
 }
+
+// template is what pods ask by.
+const template = "address"
 
 // watch has pods see what their claims say.
 func (w *world) watch(t testing.TB, config *rest.Config) {
@@ -106,27 +118,45 @@ func (w *world) watch(t testing.TB, config *rest.Config) {
 	require.True(t, seen.WaitForCacheSync(t.Context()))
 }
 
-// of answers the life of a claim's pod while it lasts. The caller has the lock.
-func (w *world) of(o any) (*ipam.IPClaim, *life) {
+// of answers the pod that a claim is owned by.
+func of(o any) (claim *ipam.IPClaim, pod types.UID) {
 	claim, ok := o.(*ipam.IPClaim)
 	if !ok {
-		return nil, nil
+		return nil, ""
 	}
-	owner := meta.GetControllerOf(claim)
-	if owner == nil {
-		return nil, nil
+	if owner := meta.GetControllerOf(claim); owner != nil {
+		return claim, owner.UID
 	}
-	if l := w.lives[owner.UID]; l != nil && l.ended.IsZero() {
-		return claim, l
-	}
-	return nil, nil
+	return nil, ""
 }
 
 func (w *world) sees(o any) {
+	claim, pod := of(o)
+	if claim == nil {
+		return
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	claim, l := w.of(o)
-	if l == nil || claim.Status.CIDR == "" {
+	l := w.lives[pod]
+	if l == nil {
+		w.early[pod] = append(w.early[pod], claim)
+		return
+	}
+	w.look(l, claim)
+}
+
+// look has a pod see one of its claims. The caller has the lock.
+func (w *world) look(l *life, claim *ipam.IPClaim) {
+	if !l.ended.IsZero() {
+		return
+	}
+	if entry := claim.Annotations[ipam.EntryAnnotation]; entry != "" {
+		if other, twice := l.made[entry]; twice && other != claim.UID {
+			w.faults = append(w.faults, fmt.Sprintf("two claims were made for entry %s of %s", entry, l))
+		}
+		l.made[entry], l.claims[claim.UID] = claim.UID, claim.Name
+	}
+	if claim.Status.CIDR == "" {
 		return
 	}
 	switch before, known := l.seen[claim.UID]; {
@@ -137,13 +167,25 @@ func (w *world) sees(o any) {
 	}
 }
 
+// knows has the test know of a pod, and the pod see what it was given meanwhile.
+func (w *world) knows(l *life) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.lives[l.uid] = l
+	for _, claim := range w.early[l.uid] {
+		w.look(l, claim)
+	}
+	delete(w.early, l.uid)
+}
+
 func (w *world) misses(o any) {
 	if last, ok := o.(toolscache.DeletedFinalStateUnknown); ok {
 		o = last.Obj
 	}
+	claim, pod := of(o)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if claim, l := w.of(o); l != nil {
+	if l := w.lives[pod]; l != nil && l.ended.IsZero() {
 		w.faults = append(w.faults, fmt.Sprintf("claim %s went while its pod %s lived", claim.Name, l))
 	}
 }
