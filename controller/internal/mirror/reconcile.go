@@ -153,10 +153,10 @@ func (r *Reconciler[O, R]) release(ctx context.Context, o O) (ctrl.Result, error
 
 // later shows why an object cannot go yet; it is tried again.
 func (r *Reconciler[O, R]) later(ctx context.Context, o O, err error) (ctrl.Result, error) {
-	if err := r.outcome(ctx, o, nil, "", err); err != nil {
+	if err := r.outcome(ctx, o, nil, "", err); err != nil && !r.absent(err) {
 		return ctrl.Result{}, err
 	}
-	return ctrl.Result{RequeueAfter: r.Every}, nil
+	return ctrl.Result{RequeueAfter: r.Every}, nil // and no later, however long Carve was away
 }
 
 // empty keeps everything new out of what is to be deleted.

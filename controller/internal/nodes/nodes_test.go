@@ -182,6 +182,24 @@ func TestScenario58KilledAtAnyCall(t *testing.T) {
 	}
 }
 
+// TestScenario57WithoutCarveNothingIsKnownAndNothingIsDone: what was known can be read, and all goes on at once when it is back.
+func TestScenario57WithoutCarveNothingIsKnownAndNothingIsDone(t *testing.T) {
+	s := begin(t, 2)
+	s.run()
+	a := s.node("a")
+	p := s.slices("workers", nil)
+	s.becomes(p, ipam.ReasonReconciled, "", "1", "0")
+	s.last.Store(1)
+	s.becomes(p, ipam.ReasonReconciling, "Carve does not answer", "1", "0")
+	b := s.node("b")
+	calls := s.calls.Load()
+	s.eventually("tried again and again", func() bool { return s.calls.Load() > calls+20 })
+	require.Len(t, s.remote(), 1)
+	s.last.Store(0)
+	s.becomes(p, ipam.ReasonReconciled, "", "2", "0")
+	require.Equal(t, s.remote(), map[string]string{string(a.UID): s.slice(a), string(b.UID): s.slice(b)})
+}
+
 // TestScenario52AnotherLengthMovesNothing.
 func TestScenario52AnotherLengthMovesNothing(t *testing.T) {
 	s := begin(t, 2)

@@ -14,6 +14,7 @@ import (
 	api "k8s.io/apimachinery/pkg/api/meta"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
@@ -102,15 +103,16 @@ func some(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// refused shows why there are no slices. What Carve refuses is tried again in time, and so it is no error.
+// refused shows why there are no slices. What Carve refuses, or does not answer, is tried again in time, and so it is no error.
 func (r *Reconciler) refused(ctx context.Context, p *ipam.NodeSlicePool, err error) error {
 	if problem, refusal := carve.AsProblem(err); refusal {
 		return r.stuck(ctx, p, ipam.ReasonError, fmt.Sprintf("%s (%s)", problem.Detail, problem.Code), nil)
 	}
 	if _, unanswered := errors.AsType[*carve.Error](err); unanswered {
-		return errors.Join(err, r.update(ctx, p, func(s *ipam.NodeSlicePoolStatus) {
+		ctrl.LoggerFrom(ctx).Error(err, "asking Carve for slices")
+		return r.update(ctx, p, func(s *ipam.NodeSlicePoolStatus) {
 			conditions.Working(&s.Conditions, p.Generation, ipam.ReasonReconciling, "Carve does not answer")
-		}))
+		})
 	}
 	return err
 }
