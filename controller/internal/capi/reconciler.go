@@ -98,9 +98,9 @@ func (r *Reconciler) hold(ctx context.Context, claim *unstructured.Unstructured,
 
 // held answers the IPClaim of a claim, and makes it if there is none. Its name is a function of the claim, that very one.
 func (r *Reconciler) held(ctx context.Context, claim *unstructured.Unstructured, ref poolRef, from *pool) (*ipam.IPClaim, error) {
-	length := int32(netip.IPv4Unspecified().BitLen())
+	length := int32(32)
 	if from.v6 {
-		length = int32(netip.IPv6Unspecified().BitLen())
+		length = 128
 	}
 	wanted := &ipam.IPClaim{
 		ObjectMeta: meta.ObjectMeta{Namespace: claim.GetNamespace(), Name: heldName(claim), OwnerReferences: owners(claim, nil)},
@@ -202,7 +202,8 @@ func (r *Reconciler) release(ctx context.Context, claim *unstructured.Unstructur
 			return err
 		}
 		uid := a.GetUID()
-		if err := r.Client.Delete(ctx, a, client.Preconditions{UID: &uid}); client.IgnoreNotFound(err) != nil {
+		err := r.Client.Delete(ctx, a, client.Preconditions{UID: &uid})
+		if client.IgnoreNotFound(err) != nil {
 			return err
 		}
 	}

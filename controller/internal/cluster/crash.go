@@ -96,7 +96,7 @@ func (a *apiServer) find() error {
 		return err
 	}
 	for _, name := range stats {
-		stat, err := os.ReadFile(name) //nolint:gosec // of /proc
+		stat, err := os.ReadFile(name)
 		if err != nil {
 			continue // it has ended
 		}
