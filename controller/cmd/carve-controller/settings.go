@@ -41,7 +41,8 @@ func parse(args, environ []string) (s settings, text string, err error) {
 	if err := fromEnvironment(f, environ); err != nil {
 		return s, "", err
 	}
-	return s, "", s.check()
+	err = s.check()
+	return s, "", err
 }
 
 // variable is the one that a flag can be given by; "" for none.

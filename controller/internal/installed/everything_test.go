@@ -76,6 +76,26 @@ var everything = []struct {
 		require.NoError(s, world.Client.Delete(s.Context(), pool))
 		s.vanishes(pool)
 	}},
+	{"nodes have slices", func(s story) {
+		address, slice := int32(32), int32(28)
+		class := &ipam.IPClass{ObjectMeta: meta.ObjectMeta{Name: "sliced"}, Spec: ipam.IPClassSpec{
+			IPFamily: "IPv4", PoolPer: []ipam.Name{"project", "node"}, PoolPrefixLength: &slice, DefaultPrefixLength: &address,
+		}}
+		pool := &ipam.IPPool{ObjectMeta: meta.ObjectMeta{Name: "sliced"}, Spec: ipam.IPPoolSpec{CIDR: "10.60.0.0/24", ClassNames: []ipam.Name{"sliced"}}}
+		node := &core.Node{ObjectMeta: meta.ObjectMeta{Name: s.name}}
+		slices := &ipam.NodeSlicePool{ObjectMeta: meta.ObjectMeta{Name: "sliced"}, Spec: ipam.NodeSlicePoolSpec{ClassName: "sliced"}}
+		for _, object := range []client.Object{class, pool, node, slices} {
+			s.create(object)
+		}
+		s.eventually("the node is told its slice", func() bool {
+			s.get(node)
+			return len(node.Annotations) > 0
+		})
+		for _, object := range []client.Object{slices, node, pool, class} {
+			require.NoError(s, world.Client.Delete(s.Context(), object))
+			s.vanishes(object)
+		}
+	}},
 	{"blocks are published", func(s story) {
 		for kind, object := range map[string]client.Object{
 			"ConfigMap": &core.ConfigMap{ObjectMeta: meta.ObjectMeta{Namespace: s.name, Name: "block"}},

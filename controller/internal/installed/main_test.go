@@ -55,7 +55,7 @@ func run(m *testing.M) (code int) {
 }
 
 func build() error {
-	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-X main.version=v1.2.3", "-o", world.program, "./cmd/carve-controller") //nolint:gosec,noctx // ours
+	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-X main.version=v1.2.3", "-o", world.program, "./cmd/carve-controller")
 	cmd.Dir, cmd.Env = cluster.Root("controller"), append(os.Environ(), "CGO_ENABLED=0")
 	if said, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w: %s", err, said)

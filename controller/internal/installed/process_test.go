@@ -30,7 +30,7 @@ type process struct {
 func (s story) start(more ...string) *process {
 	s.Helper()
 	p := &process{story: s, metrics: free(s.T), probes: free(s.T)}
-	p.cmd = exec.Command(world.program, append([]string{ //nolint:gosec,noctx // ended by stop
+	p.cmd = exec.Command(world.program, append([]string{
 		"--carve=" + world.CarveURL, "--project=" + s.name, "--leader-elect-resource-namespace=" + s.name, "--log-format=json",
 		"--metrics-bind-address=" + p.metrics, "--health-probe-bind-address=" + p.probes, "--renew-interval=1s", "--consumer-ttl=1h",
 	}, more...)...)

@@ -93,7 +93,7 @@ func allows(r rbac.PolicyRule, q request, verb string) bool {
 // TestTheRightsAreAllThatIsNeededAndNoMore has the program do everything that it does, and compares what it has asked of the API server with what it may.
 func TestTheRightsAreAllThatIsNeededAndNoMore(t *testing.T) {
 	s := begin(t, given(t))
-	p := s.start("--publish=configmaps,secrets")
+	p := s.start("--publish=configmaps,secrets", "--publish-node-slices", "--reconcile-interval=1s")
 	for _, does := range everything {
 		t.Run(does.name, func(t *testing.T) { does.in(s.of(t)) })
 	}

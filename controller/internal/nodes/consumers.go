@@ -108,6 +108,6 @@ func (r *Renewals) renew(ctx context.Context) error {
 	for i := range nodes.Items {
 		live = append(live, string(nodes.Items[i].UID))
 	}
-	_, err := r.Of.Realm.Renew(ctx, live) // the reconciler finds out what has become of those that are refused
+	_, err := r.Of.Realm.Renew(ctx, live) // those that have ended stay so
 	return err
 }

@@ -188,6 +188,7 @@ func TestScenario52AnotherLengthMovesNothing(t *testing.T) {
 	s.run()
 	a := s.node("a")
 	p := s.slices("workers", nil)
+	s.becomes(p, ipam.ReasonReconciled, "", "1", "0")
 	first := s.slice(a)
 	change := func(length *int32) {
 		s.eventually("changed", func() bool {
@@ -210,6 +211,7 @@ func TestScenario65TwoThatDisagreeAreBothTold(t *testing.T) {
 	s.run()
 	a := s.node("a")
 	one := s.slices("one", nil)
+	s.becomes(one, ipam.ReasonReconciled, "", "1", "0")
 	first := s.slice(a)
 	two := s.slices("two", func(spec *ipam.NodeSlicePoolSpec) {
 		spec.NodeSelector = &meta.LabelSelector{MatchLabels: map[string]string{"pool": "none"}}

@@ -62,7 +62,7 @@ func Trace(ctx context.Context, version string, env func(string) string, console
 	said := rate.Sometimes{Interval: tellEvery}
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) {
 		said.Do(func() {
-			log.Warn("telemetry could not be exported; the controller goes on without it", "signal", "traces", "error", err)
+			log.WarnContext(ctx, "telemetry could not be exported; the controller goes on without it", "signal", "traces", "error", err)
 		})
 	}))
 	provider := sdktrace.NewTracerProvider(options...)

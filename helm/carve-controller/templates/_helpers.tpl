@@ -49,7 +49,8 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 
 {{- /* The rules of a role, each with its reason: those that are given always, or with a word of what may be published. */}}
 {{- define "carve-controller.rules" -}}
-{{- $words := splitList "," .published }}
+{{- $words := splitList "," .values.publish }}
+{{- if .values.publishNodeSlices }}{{ $words = append $words "node-slices" }}{{ end }}
 {{- range .rights }}
 {{- if or (not .with) (has .with $words) }}
 # {{ .why }}
