@@ -76,7 +76,7 @@ type IPClaimSpec struct {
 	// +optional
 	// +kubebuilder:validation:Enum=Immediate;WaitForFirstConsumer
 	BindingMode string `json:"bindingMode,omitempty"`
-	// nodeRole is the role of the scope that takes the name of this pod's node.
+	// nodeRole is the role of the scope that takes the UID of this pod's node, as slices of nodes have it: the block comes from the node's slice.
 	// +optional
 	NodeRole Name `json:"nodeRole,omitempty"`
 	// maxConsumers is how many pods may use the claim at once, if it is of no single pod; 1 by default.

@@ -31,7 +31,11 @@ func (r *Reconciler) hold(ctx context.Context, claim *ipam.IPClaim, user *meta.O
 	if delayed(claim) && pod.Spec.NodeName == "" {
 		return ctrl.Result{}, r.waits(ctx, claim, "the pod has no node yet")
 	}
-	wanted := r.wanted(claim, pod.Spec.NodeName)
+	node, err := r.nodeFor(ctx, claim, pod)
+	if err != nil || node == "" && claim.Spec.NodeRole != "" {
+		return ctrl.Result{RequeueAfter: atMost}, err
+	}
+	wanted := r.wanted(claim, node)
 	wanted.Spec.WhenUnused = carve.WhenUnusedDelete
 	wanted.Spec.Consumers = []carve.ClaimConsumer{r.Realm.Pod(types.NamespacedName{Namespace: claim.Namespace, Name: user.Name}, user.UID)}
 	if claim.Annotations[ipam.InterfaceAnnotation] != "" {
@@ -47,6 +51,23 @@ func (r *Reconciler) hold(ctx context.Context, claim *ipam.IPClaim, user *meta.O
 // delayed says whether a claim waits for its first consumer.
 func delayed(claim *ipam.IPClaim) bool {
 	return claim.Spec.BindingMode == ipam.BindingWaitForFirstConsumer
+}
+
+// nodeFor answers the UID of a pod's node for a claim whose scope has it; the API server itself is asked, as names of nodes are used again. Without
+// one the claim waits.
+func (r *Reconciler) nodeFor(ctx context.Context, claim *ipam.IPClaim, pod *core.Pod) (types.UID, error) {
+	if claim.Spec.NodeRole == "" {
+		return "", nil
+	}
+	var nodes meta.PartialObjectMetadataList
+	nodes.SetGroupVersionKind(core.SchemeGroupVersion.WithKind("NodeList"))
+	if err := r.Live.List(ctx, &nodes, client.MatchingFields{"metadata.name": pod.Spec.NodeName}); err != nil {
+		return "", err
+	}
+	for i := range nodes.Items {
+		return nodes.Items[i].UID, nil
+	}
+	return "", r.waits(ctx, claim, "there is no node "+pod.Spec.NodeName)
 }
 
 // take claims a block, or finds the one that was claimed.
@@ -80,7 +101,7 @@ const kindIPClaim = "IPClaim"
 func remoteName(claim *ipam.IPClaim) string { return remotePrefix + string(claim.UID) }
 
 // wanted is a claim in the words of Carve.
-func (r *Reconciler) wanted(claim *ipam.IPClaim, node string) carve.IPClaimPut {
+func (r *Reconciler) wanted(claim *ipam.IPClaim, node types.UID) carve.IPClaimPut {
 	name := types.NamespacedName{Namespace: claim.Namespace, Name: claim.Name}
 	spec := carve.IPClaimSpec{
 		ClassName: string(claim.Spec.ClassName), CIDR: claim.Spec.CIDR, Address: claim.Spec.Address, MaxConsumers: int(claim.Spec.MaxConsumers),
@@ -100,7 +121,7 @@ func (r *Reconciler) wanted(claim *ipam.IPClaim, node string) carve.IPClaimPut {
 			spec.Scope[role] = string(value)
 		}
 		if role := claim.Spec.NodeRole; role != "" {
-			spec.Scope[string(role)] = node
+			spec.Scope[string(role)] = string(node)
 		}
 	}
 	return carve.IPClaimPut{Spec: spec, Metadata: &carve.PutMetadata{

@@ -161,7 +161,11 @@ func (r *Reconciler) bind(ctx context.Context, claim *ipam.IPClaim, asking []*co
 		return ctrl.Result{}, r.waits(ctx, claim, "no pod that has a node asks for the claim yet")
 	}
 	first := asking[0]
-	wanted := r.wanted(claim, first.Spec.NodeName)
+	node, err := r.nodeFor(ctx, claim, first)
+	if err != nil || node == "" && claim.Spec.NodeRole != "" {
+		return ctrl.Result{RequeueAfter: atMost}, err
+	}
+	wanted := r.wanted(claim, node)
 	wanted.Spec.WhenUnused = carve.WhenUnusedDelete
 	wanted.Spec.Consumers = []carve.ClaimConsumer{r.Realm.Pod(client.ObjectKeyFromObject(first), first.UID)}
 	return r.take(ctx, claim, wanted)

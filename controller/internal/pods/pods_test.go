@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	core "k8s.io/api/core/v1"
+	condition "k8s.io/apimachinery/pkg/api/meta"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -130,11 +131,18 @@ func TestDelayedBindingWaitsForTheNode(t *testing.T) {
 	c := s.get(told["net2"])
 	s.becomes(c, conditions.Reconciling, meta.ConditionTrue)
 	require.Len(t, s.held(), 1)
-	s.place(pod, "node-7")
+	s.place(pod, s.name)
+	s.eventually("the node is waited for", func() bool {
+		require.NoError(t, world.Client.Get(t.Context(), client.ObjectKeyFromObject(c), c))
+		return condition.FindStatusCondition(c.Status.Conditions, conditions.Ready).Message == "there is no node "+s.name
+	})
+	node := &core.Node{ObjectMeta: meta.ObjectMeta{Name: s.name}}
+	require.NoError(t, world.Client.Create(t.Context(), node))
+	s.annotate(pod, ipam.NetworkStatusAnnotation, "[]") // the claim is looked at again
 	s.told(pod, 2)
 	got, err := world.Carve.GetClaimWithResponse(t.Context(), s.name, s.bound(c).Status.Claim.Name, nil)
 	require.NoError(t, err)
-	require.Equal(t, map[string]string{"node": "node-7"}, got.JSON200.Spec.Scope)
+	require.Equal(t, map[string]string{"node": string(node.UID)}, got.JSON200.Spec.Scope)
 }
 
 // Scenario 19: the name is used again while the old one is attached.
