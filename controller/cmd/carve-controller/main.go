@@ -36,6 +36,7 @@ type settings struct {
 	logLevel, logFormat                           string
 	level                                         slog.Level
 	objects                                       objects
+	clusterAPI                                    clusterAPI
 }
 
 // flags declares them. (The name of the parameter is that of the package: what declares flags reads the same.)
@@ -48,6 +49,7 @@ func (s *settings) flags(flag *flag.FlagSet) {
 	flag.DurationVar(&s.renew, "renew-interval", 10*time.Minute, "how often pods are renewed; at most half of --consumer-ttl")
 	flag.IntVar(&s.workers, "workers", 4, "claims that are worked on at once")
 	s.leader.flags(flag)
+	s.clusterAPI.flags(flag)
 	s.pods.flags(flag)
 	s.objects.flags(flag)
 }
@@ -114,7 +116,8 @@ func control(ctx context.Context, s settings, log *slog.Logger) error {
 		Client: manager.GetClient(), Live: manager.GetAPIReader(), Judge: s.pods.judge, Between: s.pods.network, Events: manager.GetEventRecorder("carve-controller"),
 		Realm: &realm.Realm{Carve: toCarve, Project: s.project, Name: s.realm, TTL: s.ttl},
 	}
-	if err := errors.Join(s.pods.setup(ctx, manager, r, s), s.objects.setup(manager, r.Realm, s.renew), s.observe(manager, watched)); err != nil {
+	if err := errors.Join(s.pods.setup(ctx, manager, r, s), s.objects.setup(manager, r.Realm, s.renew),
+		s.clusterAPI.setup(manager, r.Realm, s.workers), s.observe(manager, watched)); err != nil {
 		return err
 	}
 	log.InfoContext(ctx, "controller started", "version", version, "commit", commit, "carve", s.carve, "project", s.project, "realm", s.realm)

@@ -14,10 +14,10 @@ import (
 // crash kills the API server, and starts it again after some time.
 func (w *world) crashAPIServer(ctx context.Context, t testing.TB) {
 	t.Helper()
-	for _, p := range []*proxy{w.toAPI, w.own} {
-		p.cut() // and nobody asks a port that nobody listens at: who asks often enough gets connected with itself
-		defer p.join()
-	}
+	w.toAPI.cut() // and nobody asks a port that nobody listens at: who asks often enough gets connected with itself
+	defer w.toAPI.join()
+	w.own.cut()
+	defer w.own.join()
 	if assert.NoError(t, servers.CrashAPIServer()) {
 		assert.NoError(t, servers.RestartAPIServer(ctx))
 	}

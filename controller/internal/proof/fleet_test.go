@@ -17,7 +17,6 @@ import (
 type controller struct {
 	name    string
 	command []string
-	env     []string
 	log     *os.File
 
 	mu      sync.Mutex
@@ -67,7 +66,7 @@ func (c *controller) keep() {
 			c.mu.Unlock()
 			return
 		}
-		cmd := exec.Command(c.command[0], c.command[1:]...) //nolint:gosec,noctx // ended by stop
+		cmd := exec.Command(c.command[0], c.command[1:]...)
 		cmd.Stdout, cmd.Stderr = c.log, c.log
 		err := cmd.Start()
 		c.process = cmd.Process

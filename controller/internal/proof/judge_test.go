@@ -260,6 +260,6 @@ func (w *world) nothing(t testing.TB, faults []string) {
 	if len(faults) == 0 {
 		return
 	}
-	tail, _ := exec.CommandContext(t.Context(), "sh", "-c", "tail -n 5 "+w.dir+"/*.log | cut -c1-400").Output() //nolint:gosec // of the test
+	tail, _ := exec.CommandContext(t.Context(), "sh", "-c", "tail -n 5 "+w.dir+"/*.log | cut -c1-400").Output()
 	require.Failf(t, "faults", "%d, the first of them:\n%s\n%s", len(faults), strings.Join(faults[:min(len(faults), 10)], "\n"), tail)
 }

@@ -43,7 +43,8 @@ func TestEveryPodThatLivesHasItsBlockWhateverFails(t *testing.T) {
 	defer end()
 	calm, rest := context.WithCancel(ctx)
 	failed := make(chan map[string]int, 1)
-	go func() { failed <- w.havoc(calm, t, time.Duration(asked(t, "PROOF_EVERY", 1))*time.Second, fleet...) }()
+	every := time.Duration(asked(t, "PROOF_EVERY", 1)) * time.Second
+	go func() { failed <- w.havoc(calm, t, every, fleet...) }()
 	s.rages(ctx)
 	rest()
 	failures := <-failed

@@ -55,7 +55,7 @@ func run(m *testing.M) (code int) {
 // build builds the controller under a name.
 func build(name string, flags ...string) error {
 	arguments := append([]string{"build", "-trimpath", "-o", filepath.Join(programs, name)}, flags...)
-	cmd := exec.Command("go", append(arguments, "./cmd/carve-controller")...) //nolint:gosec,noctx // what the tests say
+	cmd := exec.Command("go", append(arguments, "./cmd/carve-controller")...)
 	cmd.Dir = cluster.Root("controller")
 	text, err := cmd.CombinedOutput()
 	if err != nil {

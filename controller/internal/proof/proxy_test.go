@@ -3,7 +3,7 @@ package proof_test
 import (
 	"context"
 	"io"
-	"log"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -38,13 +38,13 @@ func newProxy(to string, via http.RoundTripper) *proxy {
 		Rewrite:        func(r *httputil.ProxyRequest) { r.SetURL(target) },
 		Transport:      via,
 		FlushInterval:  -1,
-		ErrorLog:       log.New(io.Discard, "", 0),
+		ErrorLog:       slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
 		ErrorHandler:   func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
 		ModifyResponse: p.answered,
 	}
 	p.join()
 	p.Server = httptest.NewUnstartedServer(p)
-	p.Config.ErrorLog = log.New(io.Discard, "", 0)
+	p.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
 	p.Start()
 	return p
 }

@@ -89,7 +89,7 @@ func TestAControllerMayDieAtAnyCall(t *testing.T) {
 	for killed := true; killed; points++ {
 		require.Less(t, points, 100)
 		var writes, kills atomic.Int32
-		at := int32(points) + 1 //nolint:gosec // small
+		at := int32(points) + 1
 		die := func() bool {
 			if writes.Add(1) != at {
 				return false

@@ -22,7 +22,7 @@ func (f twin) build(t *testing.T, name string) {
 	t.Helper()
 	file, err := filepath.Abs(cluster.Root(filepath.Join("controller", f.file)))
 	require.NoError(t, err)
-	text, err := os.ReadFile(file) //nolint:gosec // a source of ours
+	text, err := os.ReadFile(file)
 	require.NoError(t, err)
 	require.Equal(t, 1, strings.Count(string(text), f.text), "%s has changed: make the fault anew", f.file)
 	faulty, overlay := filepath.Join(t.TempDir(), "faulty.go"), filepath.Join(t.TempDir(), "overlay.json")

@@ -220,7 +220,8 @@ func (i *Importer) await(ctx context.Context, results []Result) error {
 	for n := range results {
 		r := &results[n]
 		for r.claim != nil && r.Outcome == Waiting {
-			if err := i.Live.Get(ctx, client.ObjectKeyFromObject(r.claim), r.claim); client.IgnoreNotFound(err) != nil {
+			err := i.Live.Get(ctx, client.ObjectKeyFromObject(r.claim), r.claim)
+			if client.IgnoreNotFound(err) != nil {
 				return err
 			}
 			ready := condition.FindStatusCondition(r.claim.Status.Conditions, conditions.Ready)
