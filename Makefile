@@ -38,9 +38,9 @@ deps: ## Install what is missing to run and test: PostgreSQL's programs
 	@./tools/postgres/install.sh
 # The commit's time, so that the image is the same whenever it is built.
 image: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null)
-image: bin/mkimage ## Build the image for amd64 and arm64 without an engine, with SBOMs, and run what is in it (docs/evidence.md)
+image: bin/mkimage ## Build the images of server and controller for amd64 and arm64 without an engine, with SBOMs, and run them (docs/evidence.md)
 	@bin/mkimage build -version='$(VERSION)' -commit='$(COMMIT)' -out=bin
-	@cd tools/image && go test -count=1 ./proof -args -built='$(CURDIR)/bin'
+	@cd tools/image && for image in carve carve-controller; do go test -count=1 ./proof -args -built='$(CURDIR)/bin' -image=$$image; done
 clean: ## Remove what was built and installed here; the data in DATA_DIR stays
 	rm -rf bin tools/*/node_modules $(TS)/node_modules $(TS)/dist cover.out
 
@@ -66,7 +66,7 @@ test-crdb: deps ## Run the database tests on CockroachDB (CRDB_URL=..., or a coc
 	@TESTFLAGS='$(TESTFLAGS)' CRDB_URL='$(CRDB_URL)' tools/test-crdb.sh
 test-crdb-cluster: deps bin/faults ## Run them on three nodes in three regions (COCKROACH_BIN=..., or a cockroach binary on PATH)
 	@TESTFLAGS='$(TESTFLAGS)' COCKROACH_BIN='$(COCKROACH_BIN)' tools/test-crdb.sh cluster
-chart-test: ## Lint the Helm chart, compare what it renders, check it against Kubernetes' schemas and the programs' flags
+chart-test: ## Lint the Helm charts, compare what they render, check it against Kubernetes' schemas and the programs' flags
 	@tools/chart/build.sh helm && cd tools/chart && CGO_ENABLED=0 go test -trimpath -count=1 $(TESTFLAGS) .
 chart-install: deps ## Install, upgrade, roll back and uninstall the chart at a real API server (docs/kubernetes.md)
 	@tools/chart/build.sh helm && tools/chart/build.sh kubeapi && cd tools/chart && \
@@ -143,7 +143,7 @@ licences: bin/mkimage ## Check the licences of all that is shipped, and write TH
 	@bin/mkimage licences
 # Error 3: something known is called. Error 4: the database cannot be had, nothing was checked.
 vulncheck: ## Ask the Go vulnerability database about the code that is called (GOVULNDB=... for a mirror or a copy)
-	@tools/image/vulncheck/vulncheck.sh
+	@tools/image/vulncheck/vulncheck.sh && cd controller && ../tools/image/vulncheck/vulncheck.sh
 # npm writes this file last, so it is there when the folder is complete.
 %/node_modules/.package-lock.json: %/package-lock.json
 	@cd $* && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error

@@ -21,6 +21,7 @@ types)
   done
   echo controller/config/crd
   objects config/crd api/v1alpha1
+  install -m 644 controller/config/crd/*.yaml helm/carve-controller/objects/
   echo clients/typescript/src/schema.d.ts
   typescript generate >/dev/null
   ;;
@@ -42,6 +43,7 @@ check)
   done
   objects "$fresh/crd" "$fresh/object"
   diff -ru controller/config/crd "$fresh/crd" || differs controller/config/crd 'make generate'
+  diff -rq controller/config/crd helm/carve-controller/objects || differs helm/carve-controller/objects 'make generate'
   diff -u controller/api/v1alpha1/zz_generated.deepcopy.go "$fresh/object/zz_generated.deepcopy.go" || differs controller/api 'make generate'
   for file in "${swagger_files[@]}"; do cmp "internal/api/docs/dist/$file" "$swagger/$file" || differs "$file" 'make swagger-ui'; done
   typescript verify || differs clients/typescript/src/schema.d.ts 'make generate'

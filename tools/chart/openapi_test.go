@@ -55,7 +55,9 @@ func strict(node any) any {
 		if _, said := n["additionalProperties"]; fields && !said && n["x-kubernetes-preserve-unknown-fields"] != true {
 			n["additionalProperties"] = false
 		}
-		delete(n, "format") // int32, byte and so on are Go's, not JSON schema's
+		if _, word := n["format"].(string); word { // and no field that is called so
+			delete(n, "format") // int32, byte and so on are Go's, not JSON schema's
+		}
 	}
 	return node
 }
@@ -103,6 +105,8 @@ func validator(t *testing.T) map[string]*jsonschema.Schema {
 		switch kind {
 		case "v1/Secret", "v1/Service", "v1/ServiceAccount", "v1/ConfigMap", "v1/Pod", "apps/v1/Deployment", "batch/v1/Job", "batch/v1/CronJob",
 			"policy/v1/PodDisruptionBudget", "autoscaling/v2/HorizontalPodAutoscaler", "networking.k8s.io/v1/NetworkPolicy", "networking.k8s.io/v1/Ingress",
+			"rbac.authorization.k8s.io/v1/ClusterRole", "rbac.authorization.k8s.io/v1/ClusterRoleBinding", "rbac.authorization.k8s.io/v1/Role",
+			"rbac.authorization.k8s.io/v1/RoleBinding", "apiextensions.k8s.io/v1/CustomResourceDefinition",
 			"monitoring.coreos.com/v1/ServiceMonitor", "monitoring.coreos.com/v1/PrometheusRule", "gateway.networking.k8s.io/v1/HTTPRoute":
 			schema, err := compiler.Compile("kubernetes.json#/definitions/" + pointer(name))
 			require.NoError(t, err, kind)

@@ -31,16 +31,18 @@ func runBuild(ctx context.Context, args []string, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	made, err := pack.Image(ctx, root, *out, recipe.Stamp{Version: *version, Commit: *commit, Created: created})
-	if err != nil {
-		return err
-	}
 	if other := programs.OtherGo(); other != "" {
 		_, _ = fmt.Fprintln(stdout, "note: "+other)
 	}
-	_, _ = fmt.Fprintf(stdout, "%s\n  index        %s\n", filepath.Join(*out, pack.Layout), made.Index)
-	for i, p := range recipe.Platforms {
-		_, _ = fmt.Fprintf(stdout, "  %s  %s  %.1f MB\n", p, made.Images[i], float64(made.Sizes[i])/1e6)
+	for _, each := range recipe.Images {
+		made, err := pack.Image(ctx, root, *out, recipe.Stamp{Image: each, Version: *version, Commit: *commit, Created: created})
+		if err != nil {
+			return err
+		}
+		_, _ = fmt.Fprintf(stdout, "%s\n  index        %s\n", filepath.Join(*out, each.Layout()), made.Index)
+		for i, p := range recipe.Platforms {
+			_, _ = fmt.Fprintf(stdout, "  %s  %s  %.1f MB\n", p, made.Images[i], float64(made.Sizes[i])/1e6)
+		}
 	}
 	return nil
 }
@@ -68,7 +70,7 @@ func runRootfs(_ context.Context, args []string, _ io.Writer) error {
 
 func runPush(ctx context.Context, args []string, stdout io.Writer) error {
 	f := flags("push")
-	from := f.String("layout", filepath.Join("bin", pack.Layout), "the `DIRECTORY` that `image build` wrote")
+	from := f.String("layout", filepath.Join("bin", recipe.Server.Layout()), "the `DIRECTORY` that `image build` wrote")
 	if err := f.Parse(args); err != nil {
 		return err
 	}

@@ -1,7 +1,7 @@
-// Image builds Carve's container image without a container engine, and answers for what is in it. `make image`, `make licences`
+// Image builds Carve's container images, of the server and of the Kubernetes controller, without a container engine, and answers for what is in it. `make image`, `make licences`
 // and the Dockerfile run it; docs/evidence.md says how to check what it made.
 //
-//	image build      the image for all platforms: an OCI layout, an archive for `docker load`, an SBOM for each platform
+//	image build      the images for all platforms: of each an OCI layout, an archive for `docker load`, an SBOM for each platform
 //	image rootfs     the files of the image but the programs, in a directory
 //	image push       copy a layout and what refers to it to a registry
 //	image licences   write THIRD_PARTY_LICENSES, or check that it is right
@@ -27,7 +27,7 @@ type command struct {
 }
 
 var commands = []command{
-	{"build", "build the image", runBuild},
+	{"build", "build the images", runBuild},
 	{"rootfs", "write the image's files but the programs to a directory", runRootfs},
 	{"push", "copy a layout to a registry", runPush},
 	{"licences", "write THIRD_PARTY_LICENSES, or check it", runLicences},

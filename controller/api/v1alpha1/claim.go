@@ -1,6 +1,9 @@
 package v1alpha1
 
-import meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
 
 // IPClaim asks for a block of addresses. The block is in its status, and is its own until it is deleted.
 //
@@ -31,6 +34,9 @@ type IPClaim struct {
 //
 // +kubebuilder:validation:XValidation:rule="!(has(self.className) && has(self.poolRef))",message="at most one of className and poolRef"
 // +kubebuilder:validation:XValidation:rule="[has(self.cidr), has(self.address), has(self.prefixLength)].filter(x, x).size() <= 1",message="at most one of cidr, address and prefixLength"
+// +kubebuilder:validation:XValidation:rule="!has(self.nodeRole) || (has(self.bindingMode) && self.bindingMode == 'WaitForFirstConsumer')",message="nodeRole needs the bindingMode WaitForFirstConsumer"
+// +kubebuilder:validation:XValidation:rule="!has(self.nodeRole) || !has(self.maxConsumers) || self.maxConsumers == 1",message="nodeRole is for claims of one pod"
+// +kubebuilder:validation:XValidation:rule="!has(self.nodeRole) || !has(self.scope) || !(self.nodeRole in self.scope)",message="the role of the node has a value in scope already"
 type IPClaimSpec struct {
 	// className is the class whose policy serves the claim; by default the default class of the family.
 	// +optional
@@ -65,7 +71,26 @@ type IPClaimSpec struct {
 	// +optional
 	// +kubebuilder:validation:Enum=Delete;Retain
 	ReclaimPolicy string `json:"reclaimPolicy,omitempty"`
+	// bindingMode says when the block is taken: at once (Immediate, the default), or when the first pod that uses it has a node (WaitForFirstConsumer).
+	// A claim of several pods that waited for the first gives its block back with the last, and waits again.
+	// +optional
+	// +kubebuilder:validation:Enum=Immediate;WaitForFirstConsumer
+	BindingMode string `json:"bindingMode,omitempty"`
+	// nodeRole is the role of the scope that takes the UID of this pod's node, as slices of nodes have it: the block comes from the node's slice.
+	// +optional
+	NodeRole Name `json:"nodeRole,omitempty"`
+	// maxConsumers is how many pods may use the claim at once, if it is of no single pod; 1 by default.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=256
+	MaxConsumers int32 `json:"maxConsumers,omitempty"`
 }
+
+// The binding modes.
+const (
+	BindingImmediate            = "Immediate"
+	BindingWaitForFirstConsumer = "WaitForFirstConsumer"
+)
 
 // Name is that of something in Carve.
 //
@@ -108,6 +133,12 @@ type IPClaimStatus struct {
 	// claim is the claim in Carve.
 	// +optional
 	Claim *RemoteClaim `json:"claim,omitempty"`
+	// reservedFor are the pods that use the claim, if it is of no single pod.
+	// +optional
+	// +listType=map
+	// +listMapKey=uid
+	// +kubebuilder:validation:MaxItems=256
+	ReservedFor []PodReference `json:"reservedFor,omitempty"`
 	// conditions are Ready, Reconciling and Stalled, as kstatus reads them.
 	// +optional
 	// +listType=map
@@ -123,6 +154,14 @@ type RemoteClaim struct {
 	Name string `json:"name"`
 	// uid tells it from others of that name.
 	UID string `json:"uid"`
+}
+
+// PodReference is a pod of the claim's namespace.
+type PodReference struct {
+	// name is that of the pod.
+	Name string `json:"name"`
+	// uid tells it from others of that name.
+	UID types.UID `json:"uid"`
 }
 
 // IPClaimList is a list of claims.

@@ -16,6 +16,7 @@ var GroupVersion = schema.GroupVersion{Group: "ipam.carve.dev", Version: "v1alph
 // AddToScheme makes the objects known to a scheme.
 func AddToScheme(s *runtime.Scheme) error {
 	s.AddKnownTypes(GroupVersion, &IPClaim{}, &IPClaimList{}, &IPClaimTemplate{}, &IPClaimTemplateList{})
+	addClusterScoped(s)
 	meta.AddToGroupVersion(s, GroupVersion)
 	return nil
 }

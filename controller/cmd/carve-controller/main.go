@@ -1,85 +1,94 @@
-// Command carve-controller makes IPClaims of a Kubernetes cluster true in Carve.
+// Command carve-controller makes IPClaims of a Kubernetes cluster true in Carve. See --help.
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
+	"io"
+	"log/slog"
 	"os"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/healthz"
-	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
-	carve "github.com/carve-ipam/carve/client"
 	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
 	"github.com/carve-ipam/carve/controller/internal/claims"
-	"github.com/carve-ipam/carve/controller/internal/judge"
+	"github.com/carve-ipam/carve/controller/internal/pods"
 	"github.com/carve-ipam/carve/controller/internal/realm"
+	"github.com/carve-ipam/carve/controller/internal/telemetry"
 )
 
 // settings are what the flags say.
 type settings struct {
-	carve, keyFile, project, realm, metrics, probes string
-	ttl, renew                                      time.Duration
-	workers                                         int
-	leaderElect                                     bool
-	judge                                           judge.Options
+	carve, keyFile, caFile, clientCert, clientKey string
+	insecure                                      bool
+	project, realm, metrics, probes               string
+	ttl, renew                                    time.Duration
+	workers                                       int
+	leader                                        leadership
+	pods                                          podSettings
+	logLevel, logFormat                           string
+	level                                         slog.Level
+	objects                                       objects
+	clusterAPI                                    clusterAPI
 }
 
-func main() {
-	if err := run(flags()); err != nil {
-		fmt.Fprintln(os.Stderr, "carve-controller:", err)
-		os.Exit(1)
-	}
-}
-
-func flags() (s settings) {
-	flag.StringVar(&s.carve, "carve", "", "URL of Carve")
-	flag.StringVar(&s.keyFile, "carve-key-file", "", "file with the API key; read again for each call")
+// flags declares them. (The name of the parameter is that of the package: what declares flags reads the same.)
+func (s *settings) flags(flag *flag.FlagSet) {
+	s.connected(flag)
+	s.observed(flag)
 	flag.StringVar(&s.project, "project", "", "project of Carve that claims")
 	flag.StringVar(&s.realm, "realm", "", "realm of the cluster's pods (default: the UID of the namespace kube-system)")
 	flag.DurationVar(&s.ttl, "consumer-ttl", 24*time.Hour, "how long a pod is believed to live that nobody renews")
 	flag.DurationVar(&s.renew, "renew-interval", 10*time.Minute, "how often pods are renewed; at most half of --consumer-ttl")
 	flag.IntVar(&s.workers, "workers", 4, "claims that are worked on at once")
-	flag.BoolVar(&s.leaderElect, "leader-elect", true, "let one of several controllers work")
-	flag.BoolVar(&s.judge.CleanupTerminating, "cleanup-terminating-pods", false, "release when the deletion of a pod begins")
-	flag.BoolVar(&s.judge.CleanupDisrupted, "cleanup-disrupted-pods", true, "release when the taint manager has decided to delete a pod")
-	flag.StringVar(&s.metrics, "metrics-bind-address", ":8080", "where metrics are served; 0 for nowhere")
-	flag.StringVar(&s.probes, "health-probe-bind-address", ":8081", "where /healthz and /readyz are served")
-	flag.Parse()
-	return s
+	s.leader.flags(flag)
+	s.clusterAPI.flags(flag)
+	s.pods.flags(flag)
+	s.objects.flags(flag)
 }
 
-// longest is the longest time to live that Carve gives to a consumer.
-const longest = 7 * 24 * time.Hour
+func main() { os.Exit(run(os.Args[1:], os.Environ(), os.Stdout, os.Stderr)) }
 
-func (s settings) check() error {
+// run answers the exit code: 0 after a stop that was asked for, 2 for flags or variables that are wrong, 1 for anything else.
+func run(args, environ []string, stdout, stderr io.Writer) int {
+	if len(args) > 0 && args[0] == importCommand {
+		return importWhereabouts(args[1:], environ, stdout, stderr)
+	}
+	s, text, err := parse(args, environ)
 	switch {
-	case flag.NArg() > 0:
-		return fmt.Errorf("what is %q?", flag.Arg(0))
-	case s.carve == "" || s.project == "":
-		return errors.New("--carve and --project are needed")
-	case s.renew <= 0 || s.ttl < 2*s.renew:
-		return errors.New("--consumer-ttl must be twice --renew-interval at least")
-	case s.ttl > longest:
-		return fmt.Errorf("--consumer-ttl must be %s at most", longest)
-	case s.workers < 1:
-		return errors.New("--workers must be 1 at least")
+	case errors.Is(err, flag.ErrHelp), errors.Is(err, errVersion):
+		_, _ = fmt.Fprint(stdout, text)
+		return 0
+	case err != nil:
+		_, _ = fmt.Fprintf(stderr, "carve-controller: %v\n", err)
+		return 2
 	}
-	return nil
+	log := telemetry.NewLog(stderr, s.level, s.logFormat)
+	telemetry.Adopt(log)
+	ctx := ctrl.SetupSignalHandler()
+	endTraces, err := telemetry.Trace(ctx, version, os.Getenv, stderr, log)
+	if err == nil {
+		err = control(ctx, s, log)
+	}
+	const patience = 3 * time.Second // as the server has
+	last, done := context.WithTimeout(context.Background(), patience)
+	defer done()
+	if err := errors.Join(err, endTraces(last)); err != nil {
+		_, _ = fmt.Fprintf(stderr, "carve-controller: %v\n", err)
+		return 1
+	}
+	return 0
 }
 
-func run(s settings) error {
-	if err := s.check(); err != nil {
-		return err
-	}
-	ctrl.SetLogger(zap.New())
-	ctx := ctrl.SetupSignalHandler()
+// control controls a cluster until the context ends.
+func control(ctx context.Context, s settings, log *slog.Logger) error {
 	scheme := runtime.NewScheme()
 	if err := errors.Join(clientgoscheme.AddToScheme(scheme), ipam.AddToScheme(scheme)); err != nil {
 		return err
@@ -88,18 +97,13 @@ func run(s settings) error {
 	if err != nil {
 		return err
 	}
-	manager, err := ctrl.NewManager(config, ctrl.Options{
-		Scheme: scheme, Metrics: server.Options{BindAddress: s.metrics}, HealthProbeBindAddress: s.probes,
-		LeaderElection: s.leaderElect, LeaderElectionID: "carve-controller.ipam.carve.dev", LeaderElectionReleaseOnCancel: true,
-	})
+	with := ctrl.Options{Scheme: scheme, Cache: cache.Options{ByObject: pods.Remembered()}, Metrics: server.Options{BindAddress: s.metrics}}
+	s.leader.apply(&with)
+	manager, err := ctrl.NewManager(config, with)
 	if err != nil {
 		return err
 	}
-	options := []carve.Option{carve.WithUserAgent("carve-controller")}
-	if s.keyFile != "" {
-		options = append(options, carve.WithTokenSource(keyFrom(s.keyFile)))
-	}
-	toCarve, err := carve.New(s.carve, options...)
+	toCarve, watched, err := s.toCarve()
 	if err != nil {
 		return err
 	}
@@ -109,12 +113,13 @@ func run(s settings) error {
 		}
 	}
 	r := &claims.Reconciler{
-		Client: manager.GetClient(), Live: manager.GetAPIReader(), Judge: s.judge, Events: manager.GetEventRecorder("carve-controller"),
+		Client: manager.GetClient(), Live: manager.GetAPIReader(), Judge: s.pods.judge, Between: s.pods.network, Events: manager.GetEventRecorder("carve-controller"),
 		Realm: &realm.Realm{Carve: toCarve, Project: s.project, Name: s.realm, TTL: s.ttl},
 	}
-	if err := errors.Join(r.Setup(ctx, manager, s.workers), manager.Add(&claims.Renewals{Of: r, Every: s.renew}),
-		manager.AddHealthzCheck("ping", healthz.Ping), manager.AddReadyzCheck("ping", healthz.Ping)); err != nil {
+	if err := errors.Join(s.pods.setup(ctx, manager, r, s), s.objects.setup(manager, r.Realm, s.renew),
+		s.clusterAPI.setup(manager, r.Realm, s.workers), s.observe(manager, watched)); err != nil {
 		return err
 	}
+	log.InfoContext(ctx, "controller started", "version", version, "commit", commit, "carve", s.carve, "project", s.project, "realm", s.realm)
 	return manager.Start(ctx)
 }

@@ -112,11 +112,17 @@ func TestAClaimOutlivesItsDeletionWhileItsPodUsesIt(t *testing.T) {
 
 func TestWhatMakesNoSenseIsRefusedByTheAPIServer(t *testing.T) {
 	s := begin(t)
+	const later = ipam.BindingWaitForFirstConsumer
 	for name, spec := range map[string]ipam.IPClaimSpec{
 		"at most one of className and poolRef":          {ClassName: "a", PoolRef: &ipam.PoolRef{Name: "b"}},
 		"at most one of cidr, address and prefixLength": {CIDR: "10.0.0.0/24", PrefixLength: &length32},
 		"without bits behind its length":                {CIDR: "10.0.0.1/24"},
 		"must be an address such as":                    {Address: "10.0.0"},
+		"nodeRole needs the bindingMode":                {NodeRole: "node"},
+		"nodeRole is for claims of one pod":             {NodeRole: "node", BindingMode: later, MaxConsumers: 2},
+		"the role of the node has a value in scope":     {NodeRole: "node", BindingMode: later, Scope: map[string]ipam.ScopeValue{"node": "a"}},
+		"should be less than or equal to 256":           {MaxConsumers: 257},
+		"Unsupported value":                             {BindingMode: "Later"},
 	} {
 		err := world.Client.Create(t.Context(), &ipam.IPClaim{ObjectMeta: meta.ObjectMeta{Namespace: s.name, Name: "x"}, Spec: spec})
 		require.True(t, api.IsInvalid(err), "%s: %v", name, err)

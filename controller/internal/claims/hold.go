@@ -6,6 +6,7 @@ import (
 
 	core "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	condition "k8s.io/apimachinery/pkg/api/meta"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -15,20 +16,67 @@ import (
 	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
 	"github.com/carve-ipam/carve/controller/internal/conditions"
 	"github.com/carve-ipam/carve/controller/internal/realm"
+	"github.com/carve-ipam/carve/controller/internal/telemetry"
 )
 
-// hold has Carve hold a block for a claim. One that has its block is left alone, unless somebody asks whether it has it still.
-func (r *Reconciler) hold(ctx context.Context, claim *ipam.IPClaim, user *meta.OwnerReference) (ctrl.Result, error) {
+// hold has Carve hold a block for a claim that a pod owns. One that has its block is left alone.
+func (r *Reconciler) hold(ctx context.Context, claim *ipam.IPClaim, user *meta.OwnerReference, pod *core.Pod) (ctrl.Result, error) {
 	if err := r.guard(ctx, claim); err != nil {
 		return ctrl.Result{}, err
 	}
 	if claim.Status.Claim != nil {
-		return ctrl.Result{}, r.compare(ctx, claim)
+		_, err := r.compare(ctx, claim, user.UID)
+		return ctrl.Result{}, err
 	}
-	put, err := r.Realm.Carve.PutClaimWithResponse(ctx, r.Realm.Project, remoteName(claim), nil, r.wanted(claim, user))
+	if delayed(claim) && pod.Spec.NodeName == "" {
+		return ctrl.Result{}, r.waits(ctx, claim, "the pod has no node yet")
+	}
+	node, err := r.nodeFor(ctx, claim, pod)
+	if err != nil || node == "" && claim.Spec.NodeRole != "" {
+		return ctrl.Result{RequeueAfter: atMost}, err
+	}
+	wanted := r.wanted(claim, node)
+	wanted.Spec.WhenUnused = carve.WhenUnusedDelete
+	wanted.Spec.Consumers = []carve.ClaimConsumer{r.Realm.Pod(types.NamespacedName{Namespace: claim.Namespace, Name: user.Name}, user.UID)}
+	if claim.Annotations[ipam.InterfaceAnnotation] != "" {
+		wanted.Spec.MaxConsumers = 2 // the pod, and what takes its place if it is said not to use the claim
+	}
+	result, err := r.take(ctx, claim, wanted)
+	if err == nil && claim.Status.Claim != nil {
+		telemetry.Bound(pod.CreationTimestamp.Time)
+	}
+	return result, err
+}
+
+// delayed says whether a claim waits for its first consumer.
+func delayed(claim *ipam.IPClaim) bool {
+	return claim.Spec.BindingMode == ipam.BindingWaitForFirstConsumer
+}
+
+// nodeFor answers the UID of a pod's node for a claim whose scope has it; the API server itself is asked, as names of nodes are used again. Without
+// one the claim waits.
+func (r *Reconciler) nodeFor(ctx context.Context, claim *ipam.IPClaim, pod *core.Pod) (types.UID, error) {
+	if claim.Spec.NodeRole == "" {
+		return "", nil
+	}
+	var nodes meta.PartialObjectMetadataList
+	nodes.SetGroupVersionKind(core.SchemeGroupVersion.WithKind("NodeList"))
+	if err := r.Live.List(ctx, &nodes, client.MatchingFields{"metadata.name": pod.Spec.NodeName}); err != nil {
+		return "", err
+	}
+	for i := range nodes.Items {
+		return nodes.Items[i].UID, nil
+	}
+	return "", r.waits(ctx, claim, "there is no node "+pod.Spec.NodeName)
+}
+
+// take claims a block, or finds the one that was claimed.
+func (r *Reconciler) take(ctx context.Context, claim *ipam.IPClaim, wanted carve.IPClaimPut) (ctrl.Result, error) {
+	put, err := r.Realm.Carve.PutClaimWithResponse(ctx, r.Realm.Project, remoteName(claim), nil, wanted)
 	if err != nil {
-		return ctrl.Result{}, r.refused(ctx, claim, err)
+		return r.refused(ctx, claim, err)
 	}
+	r.short.remove(client.ObjectKeyFromObject(claim))
 	held := put.JSON201
 	if held == nil {
 		held = put.JSON200
@@ -37,21 +85,28 @@ func (r *Reconciler) hold(ctx context.Context, claim *ipam.IPClaim, user *meta.O
 		s.Claim = &ipam.RemoteClaim{Project: r.Realm.Project, Name: held.Metadata.Name, UID: held.Metadata.UID}
 		s.CIDR, s.Address, s.ClassName = held.Status.AllocatedCIDR, held.Status.Address, held.Status.ClassName
 		s.Pool = held.Status.PoolRef.Project + "/" + held.Status.PoolRef.Name
-		conditions.Done(&s.Conditions, claim.Generation, ipam.ReasonReconciled, "the block is held")
+		conditions.Done(&s.Conditions, claim.Generation, ipam.ReasonReconciled, messageHeld)
 	})
 	return ctrl.Result{}, err
 }
 
-// remoteName is what a claim is called in Carve: by its UID, so that what has its name later is another claim there.
-func remoteName(claim *ipam.IPClaim) string { return "k8s-" + string(claim.UID) }
+const messageHeld = "the block is held"
 
-// wanted is a claim in the words of Carve. What a pod uses is held with the pod as its consumer from the first moment on, and no longer than it.
-func (r *Reconciler) wanted(claim *ipam.IPClaim, user *meta.OwnerReference) carve.IPClaimPut {
+// remotePrefix is what the names of claims in Carve begin with.
+const remotePrefix = "k8s-"
+
+const kindIPClaim = "IPClaim"
+
+// remoteName is what a claim is called in Carve: by its UID, so that what has its name later is another claim there.
+func remoteName(claim *ipam.IPClaim) string { return remotePrefix + string(claim.UID) }
+
+// wanted is a claim in the words of Carve.
+func (r *Reconciler) wanted(claim *ipam.IPClaim, node types.UID) carve.IPClaimPut {
 	name := types.NamespacedName{Namespace: claim.Namespace, Name: claim.Name}
 	spec := carve.IPClaimSpec{
-		ClassName: string(claim.Spec.ClassName), CIDR: claim.Spec.CIDR, Address: claim.Spec.Address,
+		ClassName: string(claim.Spec.ClassName), CIDR: claim.Spec.CIDR, Address: claim.Spec.Address, MaxConsumers: int(claim.Spec.MaxConsumers),
 		IPFamily: carve.IPFamily(claim.Spec.IPFamily), ReclaimPolicy: carve.ReclaimPolicy(claim.Spec.ReclaimPolicy),
-		OwnerRef: &carve.OwnerRef{Kind: "IPClaim", Name: realm.Shown(name), UID: string(claim.UID)},
+		OwnerRef: &carve.OwnerRef{Kind: kindIPClaim, Name: realm.Shown(name), UID: string(claim.UID)},
 	}
 	if ref := claim.Spec.PoolRef; ref != nil {
 		spec.PoolRef = &carve.Ref{Name: string(ref.Name), Project: string(ref.Project)}
@@ -60,15 +115,14 @@ func (r *Reconciler) wanted(claim *ipam.IPClaim, user *meta.OwnerReference) carv
 		n := int(*length)
 		spec.PrefixLength = &n
 	}
-	if claim.Spec.Scope != nil {
+	if claim.Spec.Scope != nil || claim.Spec.NodeRole != "" {
 		spec.Scope = map[string]string{}
 		for role, value := range claim.Spec.Scope {
 			spec.Scope[role] = string(value)
 		}
-	}
-	if user != nil {
-		spec.WhenUnused = carve.WhenUnusedDelete
-		spec.Consumers = []carve.ClaimConsumer{r.Realm.Pod(types.NamespacedName{Namespace: claim.Namespace, Name: user.Name}, user.UID)}
+		if role := claim.Spec.NodeRole; role != "" {
+			spec.Scope[string(role)] = string(node)
+		}
 	}
 	return carve.IPClaimPut{Spec: spec, Metadata: &carve.PutMetadata{
 		Labels:      carve.Labels{realmLabel: r.Realm.Name},
@@ -83,51 +137,32 @@ const (
 	nameAnnotation      = "ipam.carve.dev/name"
 )
 
-// refused shows why there is no block. The error is answered as well, so that it is tried again, each time later.
-func (r *Reconciler) refused(ctx context.Context, claim *ipam.IPClaim, err error) error {
+// refused shows why there is no block. It is tried again after a minute, or when there may be room.
+func (r *Reconciler) refused(ctx context.Context, claim *ipam.IPClaim, err error) (ctrl.Result, error) {
 	problem, refusal := carve.AsProblem(err)
-	if !refusal {
+	if !refusal || problem.Status >= 500 || problem.Code == carve.ProblemCodeRateLimited {
 		if told := r.waits(ctx, claim, "Carve does not answer"); told != nil {
-			return told
+			return ctrl.Result{}, told
 		}
-		return err
+		return ctrl.Result{}, err
 	}
 	reason := ipam.ReasonError
 	if carve.IsExhausted(err) {
 		reason = ipam.ReasonPoolFull
+		r.short.add(client.ObjectKeyFromObject(claim))
 	}
-	told := r.change(ctx, claim, func(s *ipam.IPClaimStatus) {
-		conditions.Stuck(&s.Conditions, claim.Generation, reason, fmt.Sprintf("%s (%s)", problem.Detail, problem.Code))
-	})
-	if told != nil {
-		return told
+	return ctrl.Result{RequeueAfter: atMost}, r.stuck(ctx, claim, reason, "Claim", fmt.Sprintf("%s (%s)", problem.Detail, problem.Code))
+}
+
+// stuck shows what is wrong with a claim. An event tells it when it is new.
+func (r *Reconciler) stuck(ctx context.Context, claim *ipam.IPClaim, reason, action, message string) error {
+	before := condition.FindStatusCondition(claim.Status.Conditions, conditions.Stalled)
+	news := before == nil || before.Status != meta.ConditionTrue || before.Reason != reason
+	err := r.change(ctx, claim, func(s *ipam.IPClaimStatus) { conditions.Stuck(&s.Conditions, claim.Generation, reason, message) })
+	if err == nil && news {
+		r.Events.Eventf(claim, nil, core.EventTypeWarning, reason, action, "%s", message)
 	}
-	r.Events.Eventf(claim, nil, core.EventTypeWarning, reason, "Claim", "%s (%s)", problem.Detail, problem.Code)
 	return err
-}
-
-// compare shows whether Carve holds what the status says. What has been taken away there is not taken again: somebody has decided it, and the block may
-// be another's.
-func (r *Reconciler) compare(ctx context.Context, claim *ipam.IPClaim) error {
-	got, err := r.Realm.Carve.GetClaimWithResponse(ctx, claim.Status.Claim.Project, claim.Status.Claim.Name, nil)
-	switch {
-	case carve.IsNotFound(err):
-		return r.drifted(ctx, claim, "the claim was released in Carve; delete the IPClaim, and make another for another block")
-	case err != nil:
-		return err
-	case got.JSON200.Metadata.UID != claim.Status.Claim.UID:
-		return r.drifted(ctx, claim, "the claim was replaced in Carve by another of its name; delete the IPClaim, and make another")
-	}
-	return r.change(ctx, claim, func(s *ipam.IPClaimStatus) {
-		conditions.Done(&s.Conditions, claim.Generation, ipam.ReasonReconciled, "the block is held")
-	})
-}
-
-func (r *Reconciler) drifted(ctx context.Context, claim *ipam.IPClaim, message string) error {
-	r.Events.Eventf(claim, nil, core.EventTypeWarning, ipam.ReasonError, "Compare", "%s", message)
-	return r.change(ctx, claim, func(s *ipam.IPClaimStatus) {
-		conditions.Stuck(&s.Conditions, claim.Generation, ipam.ReasonError, message)
-	})
 }
 
 func unchanged(before, after client.Object) bool { return equality.Semantic.DeepEqual(before, after) }

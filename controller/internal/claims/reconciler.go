@@ -7,9 +7,7 @@ import (
 	"time"
 
 	core "k8s.io/api/core/v1"
-	api "k8s.io/apimachinery/pkg/api/errors"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -31,61 +29,83 @@ type Reconciler struct {
 	Realm *realm.Realm
 	// Judge are the options of the decision on pods.
 	Judge judge.Options
+	// Between is how long after the first look at a pod's network status the second one is, if the first finds no address.
+	Between time.Duration
 	// Events are told to people.
 	Events events.EventRecorder
+
+	feed  *feed
+	seen  observations
+	short waiting
+	ended refusedPods
 }
 
-// again is when a claim is looked at that waits for others: consumers who are not of this cluster, or pods that expire.
-const again = 15 * time.Second
+const (
+	// again is when a claim is looked at that waits for others: consumers who are not of this cluster, or pods that expire.
+	again = 15 * time.Second
+	// atMost is when a claim is tried again that was refused, unless something wakes it before.
+	atMost = time.Minute
+)
 
 // Reconcile brings one claim nearer to what it is to be.
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	var claim ipam.IPClaim
 	if err := r.Client.Get(ctx, request.NamespacedName, &claim); err != nil {
+		r.short.remove(request.NamespacedName)
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
-	user := meta.GetControllerOf(&claim)
-	if !isPod(user) {
-		user = nil
+	if abandoned(&claim) {
+		r.Events.Eventf(&claim, nil, core.EventTypeWarning, "Abandoned", "Release", "the claim goes without Carve; what it held may be held there still")
+		return ctrl.Result{}, r.free(ctx, &claim)
 	}
-	verdict, why := judge.Keep, ""
-	if user != nil {
-		var err error
-		if verdict, why, err = r.judge(ctx, claim.Namespace, user); err != nil {
-			return ctrl.Result{}, err
-		}
+	if user := PodOf(&claim); user != nil {
+		return r.own(ctx, &claim, user)
 	}
-	switch {
-	case verdict != judge.Keep && claim.DeletionTimestamp.IsZero():
-		r.Events.Eventf(&claim, nil, core.EventTypeNormal, "Released", "Release", "%s", why)
-		return ctrl.Result{}, r.discard(ctx, &claim)
-	case !claim.DeletionTimestamp.IsZero():
-		return r.release(ctx, &claim, user, verdict)
-	}
-	return r.hold(ctx, &claim, user)
+	return r.share(ctx, &claim)
 }
 
-// isPod says whether an owner is a pod.
-func isPod(owner *meta.OwnerReference) bool {
-	return owner != nil && owner.APIVersion == "v1" && owner.Kind == "Pod"
+// PodOf answers the pod that owns a claim, if one does.
+func PodOf(claim client.Object) *meta.OwnerReference {
+	owner := meta.GetControllerOf(claim)
+	if owner == nil || owner.APIVersion != "v1" || owner.Kind != "Pod" {
+		return nil
+	}
+	return owner
 }
 
-// judge asks what has become of the pod that uses a claim. What would be released is looked up in the API server itself first: what is remembered may be
-// older than the pod.
-func (r *Reconciler) judge(ctx context.Context, namespace string, user *meta.OwnerReference) (judge.Verdict, string, error) {
-	verdict, why := judge.Keep, ""
-	for _, reader := range []client.Reader{r.Client, r.Live} {
-		pod := new(core.Pod)
-		if err := reader.Get(ctx, types.NamespacedName{Namespace: namespace, Name: user.Name}, pod); api.IsNotFound(err) {
-			pod = nil
-		} else if err != nil {
-			return judge.Keep, "", err
-		}
-		if verdict, why = judge.Pod(pod, user.UID, r.Judge); verdict == judge.Keep {
-			break
-		}
+// own brings on a claim that a pod owns.
+func (r *Reconciler) own(ctx context.Context, claim *ipam.IPClaim, user *meta.OwnerReference) (ctrl.Result, error) {
+	s, err := r.look(ctx, claim, ipam.PodReference{Name: user.Name, UID: user.UID}, claim.Annotations[ipam.InterfaceAnnotation])
+	if err != nil {
+		return ctrl.Result{}, err
 	}
-	return verdict, why, nil
+	if claim.DeletionTimestamp.IsZero() {
+		if s.verdict != judge.Keep {
+			r.Events.Eventf(claim, nil, core.EventTypeNormal, "Released", "Release", "%s", s.why)
+			return ctrl.Result{}, r.discard(ctx, claim)
+		}
+		result, err := r.hold(ctx, claim, user, s.pod)
+		return sooner(result, s.again), err
+	}
+	if !controllerutil.ContainsFinalizer(claim, ipam.Finalizer) {
+		return ctrl.Result{}, nil
+	}
+	if s.verdict == judge.Keep && claim.Status.Claim != nil { // the pod's end brings it here again, and nothing is to be asked until then
+		return ctrl.Result{RequeueAfter: s.again}, r.waits(ctx, claim, inUse)
+	}
+	if err := r.leave(ctx, claim, user.UID, s); err != nil {
+		return ctrl.Result{}, err
+	}
+	result, err := r.release(ctx, claim)
+	return sooner(result, s.again), err
+}
+
+// sooner is a result that comes no later than after a pause; 0 is none.
+func sooner(result ctrl.Result, pause time.Duration) ctrl.Result {
+	if pause > 0 && (result.RequeueAfter == 0 || pause < result.RequeueAfter) {
+		result.RequeueAfter = pause
+	}
+	return result
 }
 
 // discard deletes a claim of which the pod is gone, that very one.

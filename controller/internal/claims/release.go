@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -15,17 +14,17 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/judge"
 )
 
-// release has Carve release the block of a claim that is being deleted, and lets the claim go then. As long as a pod uses it, it stays.
-func (r *Reconciler) release(ctx context.Context, claim *ipam.IPClaim, user *meta.OwnerReference, verdict judge.Verdict) (ctrl.Result, error) {
+// inUse is what a claim waits for that is deleted.
+const inUse = "the block is in use; it is released when its consumers have ended"
+
+// release has Carve release the block of a claim that is being deleted, and lets the claim go then. As long as somebody uses it, it stays.
+func (r *Reconciler) release(ctx context.Context, claim *ipam.IPClaim) (ctrl.Result, error) {
 	if !controllerutil.ContainsFinalizer(claim, ipam.Finalizer) {
 		return ctrl.Result{}, nil
 	}
-	if err := r.leave(ctx, claim.Namespace, user, verdict); err != nil {
-		return ctrl.Result{}, err
-	}
 	err := r.Realm.Carve.Release(ctx, r.Realm.Project, remoteName(claim))
 	if errors.Is(err, carve.ProblemCodeInUse) {
-		return ctrl.Result{RequeueAfter: again}, r.waits(ctx, claim, "the block is in use; it is released when its consumers have ended")
+		return ctrl.Result{RequeueAfter: again}, r.waits(ctx, claim, inUse)
 	}
 	if err != nil && !carve.IsNotFound(err) {
 		return ctrl.Result{}, fmt.Errorf("releasing the block: %w", err)
@@ -33,14 +32,21 @@ func (r *Reconciler) release(ctx context.Context, claim *ipam.IPClaim, user *met
 	return ctrl.Result{}, r.free(ctx, claim)
 }
 
-// leave tells Carve what has become of the pod that uses a claim.
-func (r *Reconciler) leave(ctx context.Context, namespace string, user *meta.OwnerReference, verdict judge.Verdict) error {
+// leave tells Carve what has become of a pod that uses a claim.
+func (r *Reconciler) leave(ctx context.Context, claim *ipam.IPClaim, user types.UID, s sight) error {
 	switch {
-	case user == nil || verdict == judge.Keep:
+	case s.verdict == judge.Keep:
 		return nil
-	case verdict == judge.Gone:
-		return r.Realm.End(ctx, user.UID)
+	case s.verdict == judge.Gone:
+		return r.Realm.End(ctx, user)
+	case s.only:
+		return r.Realm.Yield(ctx, remoteName(claim), user)
 	default:
-		return r.Realm.Lapse(ctx, types.NamespacedName{Namespace: namespace, Name: user.Name}, user.UID)
+		return r.Realm.Lapse(ctx, user)
 	}
+}
+
+// abandoned says whether somebody wants a claim to go without Carve.
+func abandoned(claim *ipam.IPClaim) bool {
+	return !claim.DeletionTimestamp.IsZero() && claim.Annotations[ipam.AbandonAnnotation] == "true"
 }

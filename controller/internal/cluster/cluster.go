@@ -26,42 +26,50 @@ type Cluster struct {
 	Client client.Client
 	// Carve is a client of the server, as an admin.
 	Carve *carve.Carve
+	// CarveURL is where the server is.
+	CarveURL string
+
+	server    *server
+	apiServer apiServer
 }
 
 // ErrMissing is a program that is not there.
 var ErrMissing = errors.New("is not there; `make controller-test` builds it")
 
-// Start brings up both servers. What it answers to stop them is to be called also when it fails.
-func Start() (*Cluster, func() error, error) {
+// Start brings up both servers, the one of Kubernetes with what is changed of it. What it answers to stop them is to be called also when it fails.
+func Start(changes ...func(*envtest.Environment)) (*Cluster, func() error, error) {
 	for _, program := range []string{assets("etcd"), assets("kube-apiserver"), serverProgram()} {
 		if _, err := os.Stat(program); err != nil {
 			return nil, func() error { return nil }, fmt.Errorf("%s %w", program, ErrMissing)
 		}
 	}
 	env := &envtest.Environment{
-		BinaryAssetsDirectory: assets(""), CRDDirectoryPaths: []string{root("controller/config/crd")}, ErrorIfCRDPathMissing: true,
+		BinaryAssetsDirectory: assets(""), CRDDirectoryPaths: []string{Root("controller/config/crd")}, ErrorIfCRDPathMissing: true,
 		ControlPlaneStartTimeout: 2 * time.Minute, ControlPlaneStopTimeout: time.Minute,
 	}
-	server := &server{}
-	stop := func() error { return errors.Join(server.stop(), env.Stop()) }
+	for _, change := range changes {
+		change(env)
+	}
+	c := &Cluster{server: &server{}}
+	stop := func() error { return errors.Join(c.server.stop(), c.apiServer.stop(), env.Stop()) }
 	config, err := env.Start()
 	if err != nil {
 		return nil, stop, err
 	}
 	config.QPS, config.Burst = 1000, 1000
-	if err := errors.Join(ipam.AddToScheme(clientgoscheme.Scheme), server.start()); err != nil {
+	if err := errors.Join(ipam.AddToScheme(clientgoscheme.Scheme), c.server.start()); err != nil {
 		return nil, stop, err
 	}
-	toCarve, err := carve.New("http://" + server.address)
-	if err != nil {
+	c.Config, c.CarveURL = config, "http://"+c.server.address
+	if c.Carve, err = carve.New(c.CarveURL); err != nil {
 		return nil, stop, err
 	}
-	toCluster, err := client.New(config, client.Options{})
-	return &Cluster{Config: config, Client: toCluster, Carve: toCarve}, stop, err
+	c.Client, err = client.New(config, client.Options{})
+	return c, stop, err
 }
 
-// root is a path from the root of the checkout, which is the folder above that has the contract.
-func root(path string) string {
+// Root is a path from the root of the checkout, which is the folder above that has the contract.
+func Root(path string) string {
 	above := ".."
 	for range 8 {
 		if _, err := os.Stat(filepath.Join(above, "openapi.yaml")); err == nil {
@@ -72,6 +80,6 @@ func root(path string) string {
 	return filepath.Join(above, path)
 }
 
-func assets(program string) string { return root(filepath.Join("bin", "kubeapi", program)) }
+func assets(program string) string { return Root(filepath.Join("bin", "kubeapi", program)) }
 
-func serverProgram() string { return root("bin/server") }
+func serverProgram() string { return Root("bin/server") }

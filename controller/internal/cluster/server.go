@@ -17,20 +17,24 @@ type server struct {
 	address string
 }
 
-// start returns when the server listens.
+// start returns when the server listens: on a free port the first time, and on the same one when it has been killed.
 func (s *server) start() error {
-	var err error
-	if s.dir, err = os.MkdirTemp("", "carve-controller-"); err != nil {
-		return err
+	if s.dir == "" {
+		var err error
+		if s.dir, err = os.MkdirTemp("", "carve-controller-"); err != nil {
+			return err
+		}
+		if err := os.Chmod(s.dir, 0o755); err != nil { //nolint:gosec // PostgreSQL runs as a user of its own
+			return err
+		}
+		s.address = "127.0.0.1:0"
 	}
-	log, err := os.Create(s.dir + "/log")
+	log, err := os.OpenFile(s.log(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
-	if err := os.Chmod(s.dir, 0o755); err != nil { //nolint:gosec // PostgreSQL runs as a user of its own
-		return err
-	}
-	s.cmd = exec.Command(serverProgram(), "--auth=dev", "--listen=127.0.0.1:0", "--data-dir="+s.dir+"/data", //nolint:gosec,noctx // ended by stop
+	defer func() { _ = log.Close() }()
+	s.cmd = exec.Command(serverProgram(), "--auth=dev", "--listen="+s.address, "--data-dir="+s.data(), //nolint:gosec,noctx // ended by stop
 		"--rate-limit-reads=0", "--rate-limit-writes=0", "--rate-limit-work=0", "--rate-limit-project-work=0")
 	s.cmd.Stderr = log
 	said, err := s.cmd.StdoutPipe()
@@ -52,8 +56,18 @@ func (s *server) start() error {
 			return nil
 		}
 	}
-	text, _ := os.ReadFile(log.Name())
+	text, _ := os.ReadFile(s.log())
 	return fmt.Errorf("the server did not start: %s", text)
+}
+
+func (s *server) log() string  { return s.dir + "/log" }
+func (s *server) data() string { return s.dir + "/data" }
+
+// kill ends the server as the loss of its machine does.
+func (s *server) kill() error {
+	err := s.cmd.Process.Kill()
+	_, waited := s.cmd.Process.Wait()
+	return errors.Join(err, waited)
 }
 
 // stop ends the server in order.

@@ -27,6 +27,8 @@ type Options struct {
 	CleanupTerminating bool
 	// CleanupDisrupted releases when the taint manager has decided to delete a pod.
 	CleanupDisrupted bool
+	// VerifyNetworkStatus releases a claim of which the pod's network status does not have the address.
+	VerifyNetworkStatus bool
 }
 
 // reasonNodeLost is that of a pod whose node does not answer.

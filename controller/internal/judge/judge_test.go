@@ -7,6 +7,7 @@ import (
 	core "k8s.io/api/core/v1"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
 	"github.com/carve-ipam/carve/controller/internal/judge"
 )
 
@@ -60,4 +61,37 @@ func TestEachRowOfTheDecisionTable(t *testing.T) {
 	}
 	verdict, _ := judge.Pod(nil, "a", usual)
 	require.Equal(t, judge.Gone, verdict)
+}
+
+// TestAnAddressIsLookedForInTheNetworkStatus is W-24 and scenario 61.
+func TestAnAddressIsLookedForInTheNetworkStatus(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		status, block string
+		want          judge.Listing
+	}{
+		"listed":                       {`[{"interface": "eth1", "ips": ["10.0.0.7"]}]`, "10.0.0.7/32", judge.Listed},
+		"listed beside others":         {`[{"name": "a", "default": true, "ips": ["10.1.0.1"]}, {"ips": ["10.0.0.7"]}]`, "10.0.0.7/32", judge.Listed},
+		"one of a block":               {`[{"interface": "eth1", "ips": ["10.0.0.7"]}]`, "10.0.0.0/28", judge.Listed},
+		"IPv6 written differently":     {`[{"interface": "eth1", "ips": ["2001:DB8:0:0::7"]}]`, "2001:db8::7/128", judge.Listed},
+		"IPv4 written as IPv6":         {`[{"interface": "eth1", "ips": ["::ffff:10.0.0.7"]}]`, "10.0.0.7/32", judge.Listed},
+		"another address":              {`[{"interface": "eth1", "ips": ["10.0.0.70"]}]`, "10.0.0.7/32", judge.Missing},
+		"another interface":            {`[{"interface": "eth2", "ips": ["10.0.0.7"]}]`, "10.0.0.7/32", judge.Missing},
+		"no addresses":                 {`[{"interface": "eth1"}]`, "10.0.0.7/32", judge.Missing},
+		"blank":                        {" ", "10.0.0.7/32", judge.Missing},
+		"malformed":                    {`[{"interface": `, "10.0.0.7/32", judge.Unverified},
+		"of another form":              {`{"interface": "eth1"}`, "10.0.0.7/32", judge.Unverified},
+		"an address that is malformed": {`[{"interface": "eth1", "ips": ["10.0.0"]}]`, "10.0.0.7/32", judge.Unverified},
+		"no block yet":                 {`[{"interface": "eth1", "ips": ["10.0.0.70"]}]`, "", judge.Unverified},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			pod := &core.Pod{ObjectMeta: meta.ObjectMeta{Annotations: map[string]string{ipam.NetworkStatusAnnotation: row.status}}}
+			pod.Status.Phase = core.PodRunning
+			require.Equal(t, row.want, judge.Network(pod, "eth1", row.block))
+			pod.Status.Phase = core.PodPending
+			require.Equal(t, judge.Unverified, judge.Network(pod, "eth1", row.block), "it does not run yet")
+		})
+	}
+	require.Equal(t, judge.Unverified, judge.Network(&core.Pod{Status: core.PodStatus{Phase: core.PodRunning}}, "eth1", "10.0.0.7/32"), "absent")
 }

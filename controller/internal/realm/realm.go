@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	carve "github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/controller/internal/telemetry"
 )
 
 // Realm speaks to Carve about the consumers of one cluster.
@@ -58,15 +59,19 @@ func (r *Realm) End(ctx context.Context, uid types.UID) error {
 // atOnce is how many consumers a request may renew.
 const atOnce = 1000
 
-// Renew says of pods that they live. Those that have ended, or are not known, stay so.
-func (r *Realm) Renew(ctx context.Context, uids []string) error {
+// Renew says of pods that they live. It answers those that Carve does not take for alive, and never will by a renewal: they have ended, or are not
+// known.
+func (r *Realm) Renew(ctx context.Context, uids []string) (refused []string, err error) {
 	for some := range slices.Chunk(uids, atOnce) {
 		renewal := carve.ConsumerRenewal{Realm: r.Name, Consumers: some}
-		if _, err := r.Carve.RenewConsumersWithResponse(ctx, r.Project, nil, renewal); err != nil {
-			return err
+		renewed, err := r.Carve.RenewConsumersWithResponse(ctx, r.Project, nil, renewal)
+		if err != nil {
+			return nil, err
 		}
+		refused = append(append(refused, renewed.JSON200.Ended...), renewed.JSON200.Unknown...)
+		telemetry.Renewed(len(some) - len(renewed.JSON200.Ended) - len(renewed.JSON200.Unknown))
 	}
-	return nil
+	return refused, nil
 }
 
 // lapse is the shortest time that Carve lets a consumer live without being renewed.
@@ -74,7 +79,7 @@ const lapse int64 = 10
 
 // Lapse lets a pod expire that is said to be gone: what it alone used is released after some seconds, and cools down for as long as Carve has it for
 // consumers that were lost. To say it again does not renew the pod.
-func (r *Realm) Lapse(ctx context.Context, name types.NamespacedName, uid types.UID) error {
+func (r *Realm) Lapse(ctx context.Context, uid types.UID) error {
 	found, err := r.Carve.GetConsumerWithResponse(ctx, r.Project, r.Name, string(uid))
 	if carve.IsNotFound(err) {
 		return nil
@@ -82,14 +87,31 @@ func (r *Realm) Lapse(ctx context.Context, name types.NamespacedName, uid types.
 	if err != nil {
 		return err
 	}
-	if ttl := found.JSON200.Spec.TTLSeconds; ttl != nil && *ttl == lapse {
+	spec, ttl := found.JSON200.Spec, lapse
+	if spec.TTLSeconds != nil && *spec.TTLSeconds == lapse {
 		return nil
 	}
-	ttl := lapse
-	spec := carve.IPConsumerSpec{Kind: kindPod, Name: Shown(name), TTLSeconds: &ttl}
+	spec.TTLSeconds = &ttl
 	_, err = r.Carve.PutConsumerWithResponse(ctx, r.Project, r.Name, string(uid), nil, carve.IPConsumerPut{Spec: spec})
 	if errors.Is(err, carve.ProblemCodeConsumerEnded) {
 		return nil
 	}
 	return err
+}
+
+// longestPage is the longest that Carve answers.
+const longestPage carve.Limit = 500
+
+// Live answers the UIDs of the pods that live in Carve.
+func (r *Realm) Live(ctx context.Context) (uids []string, err error) {
+	phase, page := carve.IPConsumerPhaseLive, longestPage
+	for c, err := range r.Carve.Consumers(ctx, r.Project, r.Name, &carve.ListConsumersParams{Phase: &phase, Limit: &page}) {
+		if err != nil {
+			return nil, err
+		}
+		if c.Spec.Kind == kindPod {
+			uids = append(uids, c.Metadata.Name)
+		}
+	}
+	return uids, nil
 }

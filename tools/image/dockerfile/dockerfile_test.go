@@ -17,60 +17,91 @@ import (
 	"github.com/carve-ipam/carve/tools/image/rootfs"
 )
 
+// stamped is a stamp of an image.
+func stamped(image recipe.Image) recipe.Stamp {
+	s := stamp
+	s.Image = image
+	return s
+}
+
+// each runs a test for the Dockerfile of each image.
+func each(t *testing.T, test func(*testing.T, recipe.Image)) {
+	t.Helper()
+	t.Parallel()
+	for _, image := range recipe.Images {
+		t.Run(image.Dockerfile, func(t *testing.T) {
+			t.Parallel()
+			test(t, image)
+		})
+	}
+}
+
 var stamp = recipe.Stamp{Version: "v1.2.3", Commit: strings.Repeat("ab", 20), Created: time.Unix(1_700_000_000, 0).UTC()}
 
 // expand puts the arguments of a build in.
 var expand = strings.NewReplacer("${VERSION}", stamp.Version, "${COMMIT}", stamp.Commit, "${CREATED}", stamp.Created.Format(time.RFC3339))
 
 func TestTheDockerfileIsBuiltWithThePinnedGo(t *testing.T) {
-	t.Parallel()
-	_, stages := read(t)
+	each(t, theDockerfileIsBuiltWithThePinnedGo)
+}
+
+func theDockerfileIsBuiltWithThePinnedGo(t *testing.T, image recipe.Image) {
+	t.Helper()
+	_, stages := read(t, image)
 	assert.Equal(t, "golang:"+recipe.GoVersion+"-bookworm", stages[0].from)
 	assert.Equal(t, "scratch", stages[1].from, "nothing is in the image that was not put there")
 }
 
-func TestTheDockerfileRunsTheSame(t *testing.T) {
-	t.Parallel()
-	_, stages := read(t)
-	image := stages[1]
-	assert.Equal(t, [][]string{recipe.Entrypoint}, image.words("entrypoint"))
-	assert.Equal(t, [][]string{{recipe.User}}, image.words("user"))
-	assert.Equal(t, [][]string{{recipe.Port}}, image.words("expose"))
-	assert.Equal(t, [][]string{{"/"}}, image.words("workdir"))
+func TestTheDockerfileRunsTheSame(t *testing.T) { each(t, theDockerfileRunsTheSame) }
+
+func theDockerfileRunsTheSame(t *testing.T, image recipe.Image) {
+	t.Helper()
+	_, stages := read(t, image)
+	last := stages[1]
+	assert.Equal(t, [][]string{image.Entrypoint()}, last.words("entrypoint"))
+	assert.Equal(t, [][]string{{recipe.User}}, last.words("user"))
+	assert.Equal(t, [][]string{{image.Port}}, last.words("expose"))
+	assert.Equal(t, [][]string{{"/"}}, last.words("workdir"))
 	for _, kind := range []string{"cmd", "env", "volume", "run", "healthcheck", "stopsignal", "add"} {
-		assert.Empty(t, image.words(kind), kind)
+		assert.Empty(t, last.words(kind), kind)
 	}
-	assert.Equal(t, [][]string{{"/image/", "/"}}, image.words("copy"))
+	assert.Equal(t, [][]string{{"/image/", "/"}}, last.words("copy"))
 }
 
-func TestTheDockerfileHasTheSameLabels(t *testing.T) {
-	t.Parallel()
-	_, stages := read(t)
+func TestTheDockerfileHasTheSameLabels(t *testing.T) { each(t, theDockerfileHasTheSameLabels) }
+
+func theDockerfileHasTheSameLabels(t *testing.T, image recipe.Image) {
+	t.Helper()
+	_, stages := read(t, image)
 	labels := map[string]string{}
 	for _, words := range stages[1].words("label") {
 		for triple := range slices.Chunk(words, 3) { // name, value, and the sign between them
 			labels[triple[0]] = expand.Replace(strings.Trim(triple[1], `"`))
 		}
 	}
-	assert.Equal(t, stamp.Labels(), labels)
+	assert.Equal(t, stamped(image).Labels(), labels)
 }
 
 func TestTheDockerfileBuildsWithTheSameFlags(t *testing.T) {
-	t.Parallel()
-	_, stages := read(t)
+	each(t, theDockerfileBuildsWithTheSameFlags)
+}
+
+func theDockerfileBuildsWithTheSameFlags(t *testing.T, image recipe.Image) {
+	t.Helper()
+	_, stages := read(t, image)
 	build := run(t, stages[0], "go build")
 	for _, variable := range recipe.Environment(recipe.Platform{OS: "${TARGETOS}", Arch: "${TARGETARCH}"}) {
 		assert.Contains(t, strings.Fields(build), variable)
 	}
 	words := strings.Join(strings.Fields(expand.Replace(build)), " ")
-	args := recipe.BuildArgs(stamp)
+	args := recipe.BuildArgs(stamped(image))
 	args[len(args)-1] = `"` + args[len(args)-1] + `"`
 	assert.Contains(t, words, "go build -o /image/ "+strings.Join(args, " "))
-	for _, name := range recipe.Programs {
+	for _, name := range image.Programs {
 		assert.Contains(t, strings.Fields(build), "./cmd/"+name)
 	}
 	_, packages, _ := strings.Cut(words, args[len(args)-1])
-	assert.Len(t, strings.Fields(packages), len(recipe.Programs), "and nothing else")
+	assert.Len(t, strings.Fields(packages), len(image.Programs), "and nothing else")
 }
 
 // run is the RUN step with some words in it.
@@ -88,8 +119,12 @@ func run(t *testing.T, s stage, with string) string {
 // TestTheDockerfilesCommandsMakeTheSameFiles runs the commands that make the image's files, here, and compares byte for byte with
 // what `make image` puts into it. What an engine adds to that is copying them, and the words that the other tests compare.
 func TestTheDockerfilesCommandsMakeTheSameFiles(t *testing.T) {
-	t.Parallel()
-	repo, stages := read(t)
+	each(t, theDockerfilesCommandsMakeTheSameFiles)
+}
+
+func theDockerfilesCommandsMakeTheSameFiles(t *testing.T, image recipe.Image) {
+	t.Helper()
+	repo, stages := read(t, image)
 	out := filepath.Join(t.TempDir(), "image")
 	here := strings.NewReplacer("--repo=/src", "--repo="+repo, "--out=/image", "--out="+out, "-o /image/", "-o "+out+"/")
 	for _, step := range []string{"go build", "rootfs"} {
@@ -100,12 +135,12 @@ func TestTheDockerfilesCommandsMakeTheSameFiles(t *testing.T) {
 		require.NoError(t, err, string(said))
 	}
 	built := t.TempDir()
-	require.NoError(t, programs.Build(t.Context(), repo, built, recipe.Platforms[0], stamp))
+	require.NoError(t, programs.Build(t.Context(), repo, built, recipe.Platforms[0], stamped(image)))
 	layers := []rootfs.Layer{}
 	base, err := rootfs.Base(repo)
 	require.NoError(t, err)
 	layers = append(layers, base)
-	for _, name := range recipe.Programs {
+	for _, name := range image.Programs {
 		l, err := rootfs.Program(built, name)
 		require.NoError(t, err)
 		layers = append(layers, l)

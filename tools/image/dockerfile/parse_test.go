@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/tools/image/programs"
+	"github.com/carve-ipam/carve/tools/image/recipe"
 )
 
 // stage is what follows a FROM.
@@ -18,12 +19,12 @@ type stage struct {
 	steps []*parser.Node
 }
 
-// read answers the root of the checkout, and the stages of its Dockerfile as BuildKit's own parser reads them.
-func read(t *testing.T) (repo string, stages []stage) {
+// read answers the root of the checkout, and the stages of an image's Dockerfile as BuildKit's own parser reads them.
+func read(t *testing.T, image recipe.Image) (repo string, stages []stage) {
 	t.Helper()
 	repo, err := programs.Repository(".")
 	require.NoError(t, err)
-	f, err := os.Open(filepath.Join(repo, "Dockerfile"))
+	f, err := os.Open(filepath.Join(repo, image.Dockerfile))
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = f.Close() })
 	parsed, err := parser.Parse(f)

@@ -18,8 +18,8 @@ import (
 
 // product is something that is handed out, and the package it is made of.
 type product struct {
-	name, pkg string
-	platforms []recipe.Platform
+	name, pkg, dir string // the directory of its module
+	platforms      []recipe.Platform
 }
 
 // StandardLibrary is what comes with Go. It is written down without its version, so that a new patch of Go changes no file.
@@ -29,9 +29,10 @@ const StandardLibrary = "Go standard library"
 func products() []product {
 	anywhere := append([]recipe.Platform{{OS: "darwin", Arch: "arm64"}, {OS: "windows", Arch: "amd64"}}, recipe.Platforms...)
 	return []product{
-		{"server", "./cmd/server", recipe.Platforms},
-		{"ipamctl", "./cmd/ipamctl", anywhere},
-		{"client", "./client", anywhere},
+		{"server", "./cmd/server", ".", recipe.Platforms},
+		{"ipamctl", "./cmd/ipamctl", ".", anywhere},
+		{"client", "./client", ".", anywhere},
+		{"carve-controller", "./cmd/carve-controller", "controller", recipe.Platforms},
 	}
 }
 
@@ -53,7 +54,7 @@ func linked(ctx context.Context, repo string) (map[string]*Component, error) {
 	all := map[string]*Component{}
 	for _, p := range products() {
 		for _, platform := range p.platforms {
-			packages, err := list(ctx, repo, p.pkg, platform)
+			packages, err := list(ctx, filepath.Join(repo, p.dir), p.pkg, platform)
 			if err != nil {
 				return nil, err
 			}
@@ -70,9 +71,9 @@ func linked(ctx context.Context, repo string) (map[string]*Component, error) {
 	return all, nil
 }
 
-func list(ctx context.Context, repo, pkg string, p recipe.Platform) ([]listed, error) {
+func list(ctx context.Context, dir, pkg string, p recipe.Platform) ([]listed, error) {
 	cmd := exec.CommandContext(ctx, "go", "list", "-deps", "-json=ImportPath,Dir,Standard,Module", pkg) //nolint:gosec // the packages are those above
-	cmd.Dir = repo
+	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), recipe.Environment(p)...)
 	var said bytes.Buffer
 	cmd.Stderr = &said
@@ -100,7 +101,7 @@ func add(all map[string]*Component, l listed, in string) error {
 		root = goroot(l)
 	case l.Module == nil:
 		return fmt.Errorf("%s belongs to no module", l.ImportPath)
-	case l.Module.Main:
+	case l.Module.Main, l.Module.Path == recipe.Module: // ours
 		return nil
 	default:
 		name, version, root, kind = l.Module.Path, l.Module.Version, l.Module.Dir, Module
@@ -112,6 +113,9 @@ func add(all map[string]*Component, l listed, in string) error {
 	if c == nil {
 		c = &Component{Name: name, Version: version, Kind: kind}
 		all[name] = c
+	}
+	if c.Version != version {
+		return fmt.Errorf("%s is linked as %s, and as %s into %s: have all modules need the same", name, c.Version, version, in)
 	}
 	c.In = append(c.In, in)
 	inside, err := filepath.Rel(root, l.Dir)

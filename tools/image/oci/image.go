@@ -27,8 +27,8 @@ func Image(p recipe.Platform, s recipe.Stamp, layers []rootfs.Layer) (v1.Image, 
 		Created: v1.Time{Time: s.Created},
 		RootFS:  v1.RootFS{Type: "layers"},
 		Config: v1.Config{
-			User: recipe.User, Entrypoint: recipe.Entrypoint, WorkingDir: "/",
-			ExposedPorts: map[string]struct{}{recipe.Port: {}},
+			User: recipe.User, Entrypoint: s.Image.Entrypoint(), WorkingDir: "/",
+			ExposedPorts: map[string]struct{}{s.Image.Port: {}},
 			Labels:       s.Labels(),
 		},
 	})

@@ -13,9 +13,6 @@ import (
 	"github.com/carve-ipam/carve/tools/image/recipe"
 )
 
-// Repository is what the image is called until it is pushed somewhere.
-const Repository = "carve"
-
 // WriteLayout writes an OCI image layout: the index under its tag, then the documents about its images. What was in dir before is
 // replaced as a whole.
 func WriteLayout(dir string, s recipe.Stamp, index v1.ImageIndex, referrers []v1.Image) error {
@@ -41,7 +38,7 @@ func WriteLayout(dir string, s recipe.Stamp, index v1.ImageIndex, referrers []v1
 // WriteArchive writes one platform's image so that `docker load` and `ctr images import` take it. The format knows no more than
 // one platform under a name.
 func WriteArchive(file string, s recipe.Stamp, img v1.Image) error {
-	tag, err := name.NewTag(Repository + ":" + s.Tag())
+	tag, err := name.NewTag(s.Image.Name + ":" + s.Tag())
 	if err != nil {
 		return err
 	}

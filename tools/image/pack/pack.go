@@ -18,15 +18,6 @@ import (
 	"github.com/carve-ipam/carve/tools/image/sbom"
 )
 
-// Names of what is made, in the directory that [Image] is given.
-const (
-	Layout  = "image"
-	Archive = "carve-image.tar"
-)
-
-// SBOM is the name of the document about one platform's image.
-func SBOM(p recipe.Platform) string { return "carve-image-" + p.Dashed() + ".spdx.json" }
-
 // Made is what came out.
 type Made struct {
 	// Index is the digest by which the image for all platforms is deployed.
@@ -77,7 +68,7 @@ func Image(ctx context.Context, repo, out string, s recipe.Stamp) (Made, error) 
 		if err != nil {
 			return made, err
 		}
-		if err := os.WriteFile(filepath.Join(out, SBOM(p)), document, 0o644); err != nil { //nolint:gosec // G306: for everybody to read
+		if err := os.WriteFile(filepath.Join(out, s.Image.SBOM(p)), document, 0o644); err != nil { //nolint:gosec // G306: for everybody to read
 			return made, err
 		}
 		referrer, err := oci.Referrer(img, sbom.MediaType, document, s.Labels())
@@ -94,10 +85,10 @@ func Image(ctx context.Context, repo, out string, s recipe.Stamp) (Made, error) 
 	if made.Index, err = index.Digest(); err != nil {
 		return made, err
 	}
-	if err := oci.WriteLayout(filepath.Join(out, Layout), s, index, referrers); err != nil {
+	if err := oci.WriteLayout(filepath.Join(out, s.Image.Layout()), s, index, referrers); err != nil {
 		return made, err
 	}
-	return made, oci.WriteArchive(filepath.Join(out, Archive), s, images[here()])
+	return made, oci.WriteArchive(filepath.Join(out, s.Image.Archive()), s, images[here()])
 }
 
 // image builds the programs for a platform in dir, and the image of them. The layers are in the order in which they change least.
@@ -106,7 +97,7 @@ func image(ctx context.Context, repo, dir string, p recipe.Platform, s recipe.St
 		return nil, err
 	}
 	layers := []rootfs.Layer{base}
-	for _, name := range recipe.Programs {
+	for _, name := range s.Image.Programs {
 		l, err := rootfs.Program(dir, name)
 		if err != nil {
 			return nil, err

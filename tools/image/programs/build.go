@@ -16,11 +16,11 @@ import (
 // Build makes the programs for a platform in dir, from the checkout in repo.
 func Build(ctx context.Context, repo, dir string, p recipe.Platform, s recipe.Stamp) error {
 	args := append([]string{"build", "-o", dir + string(filepath.Separator)}, recipe.BuildArgs(s)...)
-	for _, name := range recipe.Programs {
+	for _, name := range s.Image.Programs {
 		args = append(args, "./cmd/"+name)
 	}
 	cmd := exec.CommandContext(ctx, "go", args...) //nolint:gosec // the arguments are the recipe's
-	cmd.Dir = repo
+	cmd.Dir = filepath.Join(repo, s.Image.Dir)
 	cmd.Env = append(os.Environ(), recipe.Environment(p)...)
 	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
 	if err := os.MkdirAll(dir, 0o750); err != nil {

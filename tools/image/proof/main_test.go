@@ -23,12 +23,16 @@ import (
 var subject struct {
 	repo   string
 	dir    string
+	image  recipe.Image
 	stamp  recipe.Stamp
 	layout oci.Layout
 	images []v1.Image // in the order of recipe.Platforms
 }
 
-var built = flag.String("built", "", "prove it of what `make image` wrote to this `DIRECTORY`; empty: build one")
+var (
+	built = flag.String("built", "", "prove it of what `make image` wrote to this `DIRECTORY`; empty: build one")
+	which = flag.String("image", recipe.Server.Name, "the `NAME` of the image")
+)
 
 func TestMain(m *testing.M) {
 	if root := os.Getenv(jailVariable); root != "" {
@@ -55,15 +59,23 @@ func prepare(ctx context.Context, dir string) error {
 	if subject.repo, err = programs.Repository("."); err != nil {
 		return err
 	}
+	for _, each := range recipe.Images {
+		if each.Name == *which {
+			subject.image = each
+		}
+	}
+	if subject.image.Name == "" {
+		return fmt.Errorf("there is no image %s", *which)
+	}
 	subject.dir = *built
 	if subject.dir == "" {
 		subject.dir = dir
-		stamp := recipe.Stamp{Version: "v0.0.0-proof", Commit: "0123456789abcdef0123456789abcdef01234567", Created: time.Unix(1_700_000_000, 0).UTC()}
+		stamp := recipe.Stamp{Image: subject.image, Version: "v0.0.0-proof", Commit: "0123456789abcdef0123456789abcdef01234567", Created: time.Unix(1_700_000_000, 0).UTC()}
 		if _, err := pack.Image(ctx, subject.repo, dir, stamp); err != nil {
 			return err
 		}
 	}
-	if subject.layout, err = oci.Open(filepath.Join(subject.dir, pack.Layout)); err != nil {
+	if subject.layout, err = oci.Open(filepath.Join(subject.dir, subject.image.Layout())); err != nil {
 		return err
 	}
 	if subject.images, err = platforms(subject.layout.Index); err != nil {
@@ -75,7 +87,7 @@ func prepare(ctx context.Context, dir string) error {
 	}
 	labels := config.Config.Labels
 	subject.stamp = recipe.Stamp{
-		Version: labels["org.opencontainers.image.version"], Commit: labels["org.opencontainers.image.revision"], Created: config.Created.UTC(),
+		Image: subject.image, Version: labels["org.opencontainers.image.version"], Commit: labels["org.opencontainers.image.revision"], Created: config.Created.UTC(),
 	}
 	return nil
 }

@@ -17,7 +17,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/tools/image/pack"
 	"github.com/carve-ipam/carve/tools/image/recipe"
 	"github.com/carve-ipam/carve/tools/image/sbom"
 )
@@ -38,10 +37,10 @@ func TestTheImageSaysHowItIsRun(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, p.String(), config.OS+"/"+config.Architecture)
 		assert.Equal(t, "65532:65532", config.Config.User, "a number: a cluster cannot tell that a name is not root")
-		assert.Equal(t, []string{"/server"}, config.Config.Entrypoint)
+		assert.Equal(t, subject.image.Entrypoint(), config.Config.Entrypoint)
 		assert.Empty(t, config.Config.Cmd)
 		assert.Empty(t, config.Config.Env, "the programs get what their operator gives them")
-		assert.Equal(t, map[string]struct{}{"8080/tcp": {}}, config.Config.ExposedPorts)
+		assert.Equal(t, map[string]struct{}{subject.image.Port: {}}, config.Config.ExposedPorts)
 		assert.Equal(t, subject.stamp.Labels(), config.Config.Labels)
 	}
 }
@@ -61,7 +60,7 @@ func TestEachImageHasItsBillOfMaterials(t *testing.T) {
 			assert.Equal(t, digest, m.Subject.Digest, "it refers to the image that it is about")
 			assert.Equal(t, sbom.MediaType, m.ArtifactType)
 			document := blob(t, referrer)
-			beside, err := os.ReadFile(filepath.Join(subject.dir, pack.SBOM(p)))
+			beside, err := os.ReadFile(filepath.Join(subject.dir, subject.image.SBOM(p)))
 			require.NoError(t, err)
 			assert.Equal(t, string(beside), string(document), "attached and as a file: the same")
 			saysWhatIsLinked(t, img, document)
@@ -97,15 +96,21 @@ func saysWhatIsLinked(t *testing.T, img v1.Image, document []byte) {
 		assert.True(t, strings.HasPrefix(p.PackageExternalReferences[0].Locator, "pkg:"), p.PackageName)
 	}
 	want := map[string]string{
-		"carve": subject.stamp.Version, "Go standard library": strings.TrimPrefix(runtime.Version(), "go"),
+		subject.image.Name: subject.stamp.Version, "Go standard library": strings.TrimPrefix(runtime.Version(), "go"),
 		// Not linked, but shipped.
-		"swagger-ui-dist": versions["swagger-ui-dist"], "golang.org/x/crypto/x509roots/fallback": versions["golang.org/x/crypto/x509roots/fallback"],
+		"golang.org/x/crypto/x509roots/fallback": versions["golang.org/x/crypto/x509roots/fallback"],
 	}
-	for _, name := range recipe.Programs {
+	if subject.image.Name == recipe.Server.Name {
+		want["swagger-ui-dist"] = versions["swagger-ui-dist"]
+	}
+	for _, name := range subject.image.Programs {
 		info, err := buildinfo.Read(bytes.NewReader(file(t, img, name)))
 		require.NoError(t, err)
 		want["carve/"+name] = subject.stamp.Version
 		for _, m := range info.Deps {
+			if m.Path == recipe.Module {
+				continue // ours
+			}
 			want[m.Path] = m.Version
 		}
 	}
@@ -118,7 +123,7 @@ func saysWhatIsLinked(t *testing.T, img v1.Image, document []byte) {
 
 func TestTheArchiveHoldsTheImageOfThisMachine(t *testing.T) {
 	t.Parallel()
-	img, err := tarball.ImageFromPath(filepath.Join(subject.dir, pack.Archive), nil)
+	img, err := tarball.ImageFromPath(filepath.Join(subject.dir, subject.image.Archive()), nil)
 	require.NoError(t, err)
 	config, err := img.ConfigName()
 	require.NoError(t, err)

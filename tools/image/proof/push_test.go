@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/tools/image/oci"
-	"github.com/carve-ipam/carve/tools/image/pack"
 	"github.com/carve-ipam/carve/tools/image/sbom"
 )
 
@@ -25,7 +24,7 @@ func TestARegistryHasTheSameImageAndItsBillOfMaterials(t *testing.T) {
 	t.Cleanup(server.Close)
 	target := strings.TrimPrefix(server.URL, "http://") + "/carve/carve:" + subject.stamp.Tag()
 
-	pushed, err := oci.Push(t.Context(), filepath.Join(subject.dir, pack.Layout), target)
+	pushed, err := oci.Push(t.Context(), filepath.Join(subject.dir, subject.image.Layout()), target)
 	require.NoError(t, err)
 
 	want, err := subject.layout.Index.Digest()
@@ -54,6 +53,6 @@ func TestARegistryHasTheSameImageAndItsBillOfMaterials(t *testing.T) {
 
 func TestPushWantsToKnowWhere(t *testing.T) {
 	t.Parallel()
-	_, err := oci.Push(t.Context(), filepath.Join(subject.dir, pack.Layout), "carve")
+	_, err := oci.Push(t.Context(), filepath.Join(subject.dir, subject.image.Layout()), "carve")
 	assert.ErrorContains(t, err, "REGISTRY/NAME:TAG")
 }

@@ -95,7 +95,7 @@ func sums(t *testing.T, dir string) map[string][32]byte {
 	require.NoError(t, filepath.WalkDir(dir, func(at string, e fs.DirEntry, err error) error {
 		name, _ := filepath.Rel(dir, at)
 		// Beside the image, bin/ has what other targets made.
-		if err != nil || e.IsDir() || !strings.HasPrefix(name, pack.Layout+"/") && !strings.HasPrefix(name, "carve-image") {
+		if err != nil || e.IsDir() || !strings.HasPrefix(name, subject.image.Layout()+"/") && !strings.HasPrefix(name, subject.image.Name+"-image") {
 			return err
 		}
 		content, err := os.ReadFile(at)

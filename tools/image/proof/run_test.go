@@ -8,10 +8,13 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/tools/image/recipe"
 )
 
 func TestTheProgramsRunInTheImageAlone(t *testing.T) {
 	t.Parallel()
+	only(t, recipe.Server)
 	j := newJail(t)
 	t.Run("ServerHelp", func(t *testing.T) {
 		t.Parallel()
@@ -25,14 +28,6 @@ func TestTheProgramsRunInTheImageAlone(t *testing.T) {
 		assert.Zero(t, code, said)
 		assert.Equal(t, subject.stamp.Version, strings.TrimSpace(out))
 	})
-	t.Run("NoShell", func(t *testing.T) {
-		t.Parallel()
-		for _, shell := range []string{"/bin/sh", "/bin/bash", "/busybox/sh"} {
-			code, _, said := j.run(t, nil, shell, "-c", "true")
-			assert.Equal(t, notEntered, code, "%s: %s", shell, said)
-			assert.Contains(t, said, "no such file or directory")
-		}
-	})
 	t.Run("RootCannotBeWritten", func(t *testing.T) {
 		t.Parallel()
 		// In /tmp everybody may write, were it not for the read-only root.
@@ -42,10 +37,45 @@ func TestTheProgramsRunInTheImageAlone(t *testing.T) {
 	})
 }
 
+func TestThereIsNoShell(t *testing.T) {
+	t.Parallel()
+	j := newJail(t)
+	for _, shell := range []string{"/bin/sh", "/bin/bash", "/busybox/sh"} {
+		code, _, said := j.run(t, nil, shell, "-c", "true")
+		assert.Equal(t, notEntered, code, "%s: %s", shell, said)
+		assert.Contains(t, said, "no such file or directory")
+	}
+}
+
+// TestTheControllerRunsInItsImageAlone goes as far as it can without a cluster: its flags, a key that it may read, the API server that it looks for.
+func TestTheControllerRunsInItsImageAlone(t *testing.T) {
+	t.Parallel()
+	only(t, recipe.Controller)
+	j := newJail(t)
+	code, out, said := j.run(t, nil, "/carve-controller", "--version")
+	assert.Zero(t, code, said)
+	assert.Contains(t, out, "carve controller "+subject.stamp.Version)
+	code, _, said = j.run(t, nil, "/carve-controller", "--carve=https://carve.example.com")
+	assert.Equal(t, 2, code)
+	assert.Contains(t, said, "--project is required")
+	code, _, said = j.run(t, []string{"KUBERNETES_SERVICE_HOST=127.0.0.1", "KUBERNETES_SERVICE_PORT=1"}, "/carve-controller", "--carve=https://carve.example.com", "--project=a")
+	assert.Equal(t, 1, code)
+	assert.Contains(t, said, "serviceaccount/token: no such file or directory")
+}
+
+// only skips what is about another image than the one that is looked at.
+func only(t *testing.T, image recipe.Image) {
+	t.Helper()
+	if subject.image.Name != image.Name {
+		t.Skipf("this is about the image %s", image.Name)
+	}
+}
+
 // TestAClaimIsMadeFromTheImage is what an installation does: migrate, the first key, serve, claim, stop. The database is
 // elsewhere, as in a cluster.
 func TestAClaimIsMadeFromTheImage(t *testing.T) {
 	t.Parallel()
+	only(t, recipe.Server)
 	j := newJail(t)
 	url := startDatabase(t, filepath.Join(j.root, "server"))
 	environ := []string{"CARVE_DATABASE_URL=" + url}

@@ -1,10 +1,10 @@
-// Package recipe says what the image is: the programs in it, how they are built, for which platforms, and as whom they run.
-// It is data. The Dockerfile says the same for people, and a test holds the two together.
+// Package recipe says what the images are: the programs in them, how they are built, for which platforms, and as whom they run.
+// It is data. The Dockerfiles say the same for people, and a test holds them together.
 package recipe
 
 import "strings"
 
-// Module is the module that the image is made of.
+// Module is the module of the checkout, and what all that is ours begins with.
 const Module = "github.com/carve-ipam/carve"
 
 // User is who the programs run as: nobody in particular, and never root. The number is what a cluster's policy can check.
@@ -14,18 +14,57 @@ const (
 	UserName = "nonroot"
 )
 
-// Port is the one that a server is expected to be told to listen on (--listen). Without a flag it listens on loopback alone,
-// in a container as anywhere else.
-const Port = "8080/tcp"
-
 // GoVersion is the Go release that published images are built with. Another one makes other bytes.
 const GoVersion = "1.26.8"
 
-// Programs in the image: each is the package cmd/NAME, and the file /NAME.
-var Programs = []string{"ipamctl", "server"}
+// Image is one of the images.
+type Image struct {
+	// Name is what it is called until it is pushed somewhere.
+	Name string
+	// Title and About are for registries and their users.
+	Title, About string
+	// Dir is the directory of the module that it is made of, and Module is how that is called.
+	Dir, Module string
+	// Programs in it: each is the package cmd/NAME of the module, and the file /NAME. The last one runs when nothing else is asked for.
+	Programs []string
+	// Port is the one that the program is expected to be told to listen on, if it is not by default.
+	Port string
+	// Stamped is the package whose version and commit are set.
+	Stamped string
+	// Dockerfile is the file that says the same.
+	Dockerfile string
+}
+
+// The images.
+var (
+	Server = Image{
+		Name: "carve", Title: "Carve", About: "Carve hands out IP address space: server and ipamctl.", Dir: ".", Module: Module,
+		Programs: []string{"ipamctl", "server"}, Port: "8080/tcp", Stamped: Module + "/internal/app", Dockerfile: "Dockerfile",
+	}
+	Controller = Image{
+		Name: "carve-controller", Title: "Carve for Kubernetes", About: "Blocks of Carve for the pods of a Kubernetes cluster: carve-controller.",
+		Dir: "controller", Module: Module + "/controller",
+		Programs: []string{"carve-controller"}, Port: "8080/tcp", Stamped: "main", Dockerfile: "controller/Dockerfile",
+	}
+	Images = []Image{Server, Controller}
+)
 
 // Entrypoint is what runs when nothing else is asked for.
-var Entrypoint = []string{"/server"}
+func (i Image) Entrypoint() []string { return []string{"/" + i.Programs[len(i.Programs)-1]} }
+
+// Layout is the directory of the image for all platforms, Archive the file for engines, and SBOM the document about one platform's.
+func (i Image) Layout() string {
+	if i.Name == Server.Name {
+		return "image"
+	}
+	return i.Name + "-image"
+}
+
+// Archive is for `docker load`.
+func (i Image) Archive() string { return i.Name + "-image.tar" }
+
+// SBOM is the bill of materials of one platform's image.
+func (i Image) SBOM(p Platform) string { return i.Name + "-image-" + p.Dashed() + ".spdx.json" }
 
 // Platform is an operating system and a processor, in Go's words, which are those of the image specification too.
 type Platform struct{ OS, Arch string }
@@ -44,8 +83,8 @@ var Platforms = []Platform{{"linux", "amd64"}, {"linux", "arm64"}}
 func BuildArgs(s Stamp) []string {
 	return []string{"-trimpath", "-buildvcs=false", "-ldflags", strings.Join([]string{
 		"-s", "-w",
-		"-X", Module + "/internal/app.version=" + s.Version,
-		"-X", Module + "/internal/app.commit=" + s.Commit,
+		"-X", s.Image.Stamped + ".version=" + s.Version,
+		"-X", s.Image.Stamped + ".commit=" + s.Commit,
 	}, " ")}
 }
 

@@ -46,7 +46,7 @@ func TestTheMakefileStampsTheSame(t *testing.T) {
 		require.NotNil(t, line, name)
 		said = append(said, string(line[1]))
 	}
-	args := BuildArgs(Stamp{Version: "$(VERSION)", Commit: "$(COMMIT)"})
+	args := BuildArgs(Stamp{Image: Server, Version: "$(VERSION)", Commit: "$(COMMIT)"})
 	last := len(args) - 1
 	args[last] = "'" + strings.TrimPrefix(args[last], "-s -w ") + "'"
 	assert.Equal(t, "go build "+strings.Join(args, " "), strings.Join(said, " "))

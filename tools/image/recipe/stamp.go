@@ -10,6 +10,8 @@ import (
 
 // Stamp is what tells one build of the image from another. Everything in the image that is not source comes from here.
 type Stamp struct {
+	// Image is the one that is built.
+	Image Image
 	// Version is `git describe`, as the programs report it.
 	Version string
 	// Commit the sources are of; empty when it is not known.
@@ -45,8 +47,8 @@ func (s Stamp) Tag() string {
 // Labels are those that registries and their users look for.
 func (s Stamp) Labels() map[string]string {
 	labels := map[string]string{
-		"org.opencontainers.image.title":         "Carve",
-		"org.opencontainers.image.description":   "Carve hands out IP address space: server and ipamctl.",
+		"org.opencontainers.image.title":         s.Image.Title,
+		"org.opencontainers.image.description":   s.Image.About,
 		"org.opencontainers.image.vendor":        "The Carve authors",
 		"org.opencontainers.image.licenses":      "Apache-2.0",
 		"org.opencontainers.image.url":           "https://" + Module,

@@ -85,7 +85,7 @@ func (d *draft) relate(a common.ElementID, how string, b common.ElementID) {
 func (d *draft) document() *spdx.Document {
 	doc := &spdx.Document{
 		SPDXVersion: spdx.Version, DataLicense: spdx.DataLicense, SPDXIdentifier: "DOCUMENT",
-		DocumentName: "carve-" + d.subject.Stamp.Version + "-" + d.subject.Platform.Dashed(), DocumentNamespace: d.namespace(),
+		DocumentName: d.subject.Stamp.Image.Name + "-" + d.subject.Stamp.Version + "-" + d.subject.Platform.Dashed(), DocumentNamespace: d.namespace(),
 		CreationInfo: &spdx.CreationInfo{
 			Created:  d.subject.Stamp.Created.UTC().Format(time.RFC3339),
 			Creators: []common.Creator{{CreatorType: "Organization", Creator: "The Carve authors"}, {CreatorType: "Tool", Creator: "carve-tools-image"}},

@@ -41,14 +41,14 @@ type Subject struct {
 func Document(s Subject) ([]byte, error) {
 	d := &draft{subject: s, packages: map[string]*spdx.Package{}}
 	image := d.add(&spdx.Package{
-		PackageName: "carve", PackageVersion: s.Stamp.Version, PrimaryPackagePurpose: "CONTAINER",
+		PackageName: s.Stamp.Image.Name, PackageVersion: s.Stamp.Version, PrimaryPackagePurpose: "CONTAINER",
 		PackageLicenseDeclared: "Apache-2.0", PackageLicenseConcluded: "Apache-2.0",
 		PackageChecksums: []common.Checksum{{Algorithm: common.SHA256, Value: strings.TrimPrefix(s.Digest, "sha256:")}},
-		PackageExternalReferences: purl(packageurl.NewPackageURL(packageurl.TypeOCI, "", "carve", s.Digest,
+		PackageExternalReferences: purl(packageurl.NewPackageURL(packageurl.TypeOCI, "", s.Stamp.Image.Name, s.Digest,
 			packageurl.QualifiersFromMap(map[string]string{"arch": s.Platform.Arch, "os": s.Platform.OS}), "")),
 	})
 	d.relate("DOCUMENT", common.TypeRelationshipDescribe, image)
-	for _, name := range recipe.Programs {
+	for _, name := range s.Stamp.Image.Programs {
 		if err := d.program(image, name); err != nil {
 			return nil, err
 		}
@@ -57,8 +57,12 @@ func Document(s Subject) ([]byte, error) {
 		switch {
 		case c.Name == licences.Authorities:
 			d.relate(image, common.TypeRelationshipContains, d.component(c, c.Version, ""))
-		case c.Kind == licences.NPM && slices.Contains(c.In, "server"):
-			d.relate(id("carve/server"), common.TypeRelationshipContains, d.component(c, c.Version, ""))
+		case c.Kind == licences.NPM:
+			for _, name := range s.Stamp.Image.Programs {
+				if slices.Contains(c.In, name) {
+					d.relate(id("carve/"+name), common.TypeRelationshipContains, d.component(c, c.Version, ""))
+				}
+			}
 		}
 	}
 	return d.write()
@@ -80,7 +84,7 @@ func (d *draft) program(image common.ElementID, name string) error {
 		PackageLicenseDeclared: "Apache-2.0", PackageLicenseConcluded: "Apache-2.0",
 		PackageChecksums:          []common.Checksum{{Algorithm: common.SHA256, Value: sum}},
 		PackageSourceInfo:         "commit " + d.subject.Stamp.Commit,
-		PackageExternalReferences: purl(goModule(recipe.Module, d.subject.Stamp.Version, "cmd/"+name)),
+		PackageExternalReferences: purl(goModule(d.subject.Stamp.Image.Module, d.subject.Stamp.Version, "cmd/"+name)),
 	})
 	d.relate(image, common.TypeRelationshipContains, program)
 	standard := d.find(licences.StandardLibrary)
@@ -89,6 +93,9 @@ func (d *draft) program(image common.ElementID, name string) error {
 	}
 	d.relate(program, common.TypeRelationshipDependsOn, d.component(*standard, strings.TrimPrefix(info.GoVersion, "go"), ""))
 	for _, m := range info.Deps {
+		if m.Path == recipe.Module {
+			continue // ours, of this very commit
+		}
 		c := d.find(m.Path)
 		if c == nil {
 			return fmt.Errorf("%s has %s linked into it, whose licence was not looked at", name, m.Path)

@@ -1,0 +1,25 @@
+package main
+
+import (
+	"flag"
+
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/carve-ipam/carve/controller/internal/capi"
+	"github.com/carve-ipam/carve/controller/internal/realm"
+)
+
+// clusterAPI is the setting of the provider for Cluster API.
+type clusterAPI struct{ on bool }
+
+func (c *clusterAPI) flags(flag *flag.FlagSet) {
+	flag.BoolVar(&c.on, "cluster-api", false, "serve Cluster API's IPAddressClaims whose pool is an IPPool or IPClass of ours; its kinds must be installed")
+}
+
+func (c *clusterAPI) setup(manager ctrl.Manager, in *realm.Realm, workers int) error {
+	if !c.on {
+		return nil
+	}
+	r := &capi.Reconciler{Client: manager.GetClient(), Live: manager.GetAPIReader(), Carve: in.Carve}
+	return r.Setup(manager, workers)
+}

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"time"
+
+	ctrl "sigs.k8s.io/controller-runtime"
+)
+
+// leadership is how several controllers agree on the one that works.
+type leadership struct {
+	on        bool
+	namespace string
+	lease     time.Duration
+}
+
+func (l *leadership) flags(flag *flag.FlagSet) {
+	flag.BoolVar(&l.on, "leader-elect", true, "let one of several controllers work")
+	flag.StringVar(&l.namespace, "leader-elect-resource-namespace", "", "namespace of their lease (default: that of the controller's pod)")
+	flag.DurationVar(&l.lease, "leader-elect-lease-duration", 15*time.Second, "how long a leader is waited for that does not answer")
+}
+
+func (l *leadership) check() error {
+	if l.lease < 3*time.Second {
+		return errors.New("--leader-elect-lease-duration must be 3s at least")
+	}
+	return nil
+}
+
+// apply says it to a manager. A leader gives up after two thirds of the time for which others wait for it.
+func (l *leadership) apply(o *ctrl.Options) {
+	deadline, retry := l.lease*2/3, l.lease*2/15
+	o.LeaderElection, o.LeaderElectionID, o.LeaderElectionNamespace = l.on, "carve-controller.ipam.carve.dev", l.namespace
+	o.LeaseDuration, o.RenewDeadline, o.RetryPeriod = &l.lease, &deadline, &retry
+	o.LeaderElectionReleaseOnCancel = true
+}

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"time"
+
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/carve-ipam/carve/controller/internal/claims"
+	"github.com/carve-ipam/carve/controller/internal/judge"
+	"github.com/carve-ipam/carve/controller/internal/pods"
+)
+
+// podSettings are those of claims that pods use.
+type podSettings struct {
+	judge          judge.Options
+	sweep, network time.Duration
+}
+
+func (p *podSettings) flags(flag *flag.FlagSet) {
+	flag.BoolVar(&p.judge.CleanupTerminating, "cleanup-terminating-pods", false, "release when the deletion of a pod begins")
+	flag.BoolVar(&p.judge.CleanupDisrupted, "cleanup-disrupted-pods", true, "release when the taint manager has decided to delete a pod")
+	flag.BoolVar(&p.judge.VerifyNetworkStatus, "verify-network-status", true, "release what the network status of a pod does not have, twice in a row")
+	flag.DurationVar(&p.network, "network-status-interval", 30*time.Second, "how long after the first look at a network status that lacks an address the second one is")
+	flag.DurationVar(&p.sweep, "sweep-interval", 10*time.Minute, "how often it is looked for what was missed, beside once at the start")
+}
+
+func (p *podSettings) check() error {
+	if p.sweep < time.Second {
+		return errors.New("--sweep-interval must be 1s at least")
+	}
+	if p.network <= 0 {
+		return errors.New("--network-status-interval must be longer than nothing")
+	}
+	return nil
+}
+
+// setup has a manager give pods their claims, renew them, and look for what was missed.
+func (p *podSettings) setup(ctx context.Context, manager ctrl.Manager, of *claims.Reconciler, s settings) error {
+	asked := &pods.Reconciler{Client: of.Client, Live: of.Live, Judge: p.judge, Events: of.Events}
+	return errors.Join(of.Setup(ctx, manager, s.workers), asked.Setup(ctx, manager, s.workers),
+		manager.Add(&claims.Renewals{Of: of, Every: s.renew}), manager.Add(&claims.Sweep{Of: of, Every: p.sweep}))
+}

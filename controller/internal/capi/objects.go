@@ -1,0 +1,139 @@
+// Package capi serves Cluster API's contract for providers of addresses: for each IPAddressClaim whose pool is an IPPool or IPClass of ours there is an
+// IPClaim, and an IPAddress with its address. What holds the address is the IPClaim; nothing is remembered here.
+package capi
+
+import (
+	"context"
+	"encoding/json"
+	"net/netip"
+
+	api "k8s.io/apimachinery/pkg/api/errors"
+	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
+)
+
+var (
+	claimKind   = schema.GroupVersionKind{Group: "ipam.cluster.x-k8s.io", Version: "v1beta2", Kind: "IPAddressClaim"}
+	addressKind = schema.GroupVersionKind{Group: "ipam.cluster.x-k8s.io", Version: "v1beta2", Kind: "IPAddress"}
+	clusterKind = schema.GroupVersionKind{Group: "cluster.x-k8s.io", Version: "v1beta2", Kind: "Cluster"}
+)
+
+const (
+	clusterLabel     = "cluster.x-k8s.io/cluster-name"
+	pausedAnnotation = "cluster.x-k8s.io/paused"
+	// finalizer holds a claim and its address until the address is released.
+	finalizer = "ipam.carve.dev/cluster-api"
+
+	kindPool  = "IPPool"
+	kindClass = "IPClass"
+)
+
+// poolRef is what a claim says of its pool.
+type poolRef struct{ kind, name string }
+
+func of(kind schema.GroupVersionKind) *unstructured.Unstructured {
+	o := new(unstructured.Unstructured)
+	o.SetGroupVersionKind(kind)
+	return o
+}
+
+func text(o *unstructured.Unstructured, path ...string) string {
+	value, _, _ := unstructured.NestedString(o.Object, path...)
+	return value
+}
+
+// poolOf answers a claim's pool, if it is one of ours.
+func poolOf(claim *unstructured.Unstructured) (ref poolRef, ours bool) {
+	ref = poolRef{kind: text(claim, "spec", "poolRef", "kind"), name: text(claim, "spec", "poolRef", "name")}
+	ours = text(claim, "spec", "poolRef", "apiGroup") == ipam.GroupVersion.Group && (ref.kind == kindPool || ref.kind == kindClass)
+	return ref, ours
+}
+
+// pool is one of ours as an object of Kubernetes.
+type pool struct {
+	object client.Object
+	// called is its name in Carve, and v6 its family.
+	called string
+	v6     bool
+	ready  bool
+}
+
+// find answers a pool, or nil where there is none.
+func (r *Reconciler) find(ctx context.Context, ref poolRef) (*pool, error) {
+	var p *pool
+	var err error
+	switch ref.kind {
+	case kindPool:
+		var o ipam.IPPool
+		err = r.Client.Get(ctx, types.NamespacedName{Name: ref.name}, &o)
+		p = &pool{object: &o, called: o.Called(), v6: v6(o.Status.CIDR), ready: o.Status.CIDR != ""}
+	default:
+		var o ipam.IPClass
+		err = r.Client.Get(ctx, types.NamespacedName{Name: ref.name}, &o)
+		p = &pool{object: &o, called: o.Called(), v6: o.Status.IPFamily == "IPv6", ready: o.Status.IPFamily != ""}
+	}
+	if api.IsNotFound(err) {
+		return nil, nil //nolint:nilnil // that there is none is what was asked
+	}
+	return p, err
+}
+
+// paused says whether somebody has asked for a claim, or for its cluster, to be left as it is. A cluster that is gone pauses no deletion.
+func (r *Reconciler) paused(ctx context.Context, claim *unstructured.Unstructured) (bool, error) {
+	if _, said := claim.GetAnnotations()[pausedAnnotation]; said {
+		return true, nil
+	}
+	name := text(claim, "spec", "clusterName")
+	if name == "" {
+		name = claim.GetLabels()[clusterLabel]
+	}
+	if name == "" {
+		return false, nil
+	}
+	cluster := of(clusterKind)
+	err := r.Live.Get(ctx, types.NamespacedName{Namespace: claim.GetNamespace(), Name: name}, cluster)
+	if api.IsNotFound(err) {
+		return claim.GetDeletionTimestamp() == nil, nil
+	}
+	paused, _, _ := unstructured.NestedBool(cluster.Object, "spec", "paused")
+	return paused, err
+}
+
+// ownedBy says whether an object is controlled by a claim, that very one.
+func ownedBy(o client.Object, claim *unstructured.Unstructured) bool {
+	owner := meta.GetControllerOf(o)
+	return owner != nil && owner.UID == claim.GetUID()
+}
+
+// owners are the claim, and the pool if there is one.
+func owners(claim *unstructured.Unstructured, p *pool) []meta.OwnerReference {
+	yes := true
+	all := []meta.OwnerReference{{
+		APIVersion: claimKind.GroupVersion().String(), Kind: claimKind.Kind, Name: claim.GetName(), UID: claim.GetUID(), Controller: &yes, BlockOwnerDeletion: &yes,
+	}}
+	if p != nil {
+		all = append(all, meta.OwnerReference{
+			APIVersion: ipam.GroupVersion.String(), Kind: text(claim, "spec", "poolRef", "kind"), Name: p.object.GetName(), UID: p.object.GetUID(),
+		})
+	}
+	return all
+}
+
+// decode makes one thing of another by its JSON.
+func decode(from, to any) error {
+	written, err := json.Marshal(from)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(written, to)
+}
+
+func v6(block string) bool {
+	p, err := netip.ParsePrefix(block)
+	return err == nil && p.Addr().Is6()
+}

@@ -1,0 +1,262 @@
+package capi
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"strings"
+	"time"
+
+	api "k8s.io/apimachinery/pkg/api/errors"
+	condition "k8s.io/apimachinery/pkg/api/meta"
+	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	carve "github.com/carve-ipam/carve/client"
+	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
+	"github.com/carve-ipam/carve/controller/internal/claims"
+	"github.com/carve-ipam/carve/controller/internal/conditions"
+	"github.com/carve-ipam/carve/controller/internal/entries"
+)
+
+// Reconciler makes IPAddressClaims true.
+type Reconciler struct {
+	// Client reads what is remembered of the API server, and writes to it.
+	Client client.Client
+	// Live reads the API server itself.
+	Live client.Reader
+	// Carve knows how long the prefix of a pool is.
+	Carve *carve.Carve
+}
+
+// again is when a claim is looked at that waits for a cluster that is paused, or for a pool that is not there.
+const again = 15 * time.Second
+
+// Setup has a manager run the reconciler. The kinds of Cluster API must be there.
+func (r *Reconciler) Setup(manager ctrl.Manager, workers int) error {
+	return ctrl.NewControllerManagedBy(manager).Named("cluster-api").For(of(claimKind)).Owns(&ipam.IPClaim{}).Owns(of(addressKind)).
+		WithOptions(controller.Options{MaxConcurrentReconciles: workers, RateLimiter: claims.Patience()}).Complete(r)
+}
+
+// Reconcile brings one claim nearer to what it is to be.
+func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	claim := of(claimKind)
+	if err := r.Client.Get(ctx, request.NamespacedName, claim); err != nil {
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	ref, ours := poolOf(claim)
+	if !ours {
+		return ctrl.Result{}, nil
+	}
+	if paused, err := r.paused(ctx, claim); err != nil || paused {
+		return ctrl.Result{RequeueAfter: again}, err
+	}
+	if claim.GetDeletionTimestamp() != nil {
+		return ctrl.Result{}, r.release(ctx, claim)
+	}
+	return r.hold(ctx, claim, ref)
+}
+
+// hold has a claim have its address.
+func (r *Reconciler) hold(ctx context.Context, claim *unstructured.Unstructured, ref poolRef) (ctrl.Result, error) {
+	if err := r.guard(ctx, claim); err != nil {
+		return ctrl.Result{}, err
+	}
+	from, err := r.find(ctx, ref)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	if from == nil || !from.ready {
+		return ctrl.Result{RequeueAfter: again}, r.tells(ctx, claim, "PoolNotReady", fmt.Sprintf("%s %s is not there, or not ready", ref.kind, ref.name))
+	}
+	held, err := r.held(ctx, claim, ref, from)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	ready := condition.FindStatusCondition(held.Status.Conditions, conditions.Ready)
+	switch {
+	case ready == nil:
+		return ctrl.Result{}, nil
+	case ready.Status != meta.ConditionTrue && ready.Reason == ipam.ReasonPoolFull:
+		return ctrl.Result{}, r.tells(ctx, claim, "PoolExhausted", ready.Message)
+	case ready.Status != meta.ConditionTrue:
+		return ctrl.Result{}, r.tells(ctx, claim, "AllocationFailed", ready.Message)
+	}
+	if why, err := r.address(ctx, claim, from, held); err != nil || why != "" {
+		if err == nil {
+			err = r.tells(ctx, claim, "AllocationFailed", why)
+		}
+		return ctrl.Result{}, err
+	}
+	return ctrl.Result{}, r.tells(ctx, claim, "", "")
+}
+
+// held answers the IPClaim of a claim, and makes it if there is none. Its name is a function of the claim, that very one.
+func (r *Reconciler) held(ctx context.Context, claim *unstructured.Unstructured, ref poolRef, from *pool) (*ipam.IPClaim, error) {
+	length := int32(32)
+	if from.v6 {
+		length = 128
+	}
+	wanted := &ipam.IPClaim{
+		ObjectMeta: meta.ObjectMeta{Namespace: claim.GetNamespace(), Name: heldName(claim), OwnerReferences: owners(claim, nil)},
+		Spec:       ipam.IPClaimSpec{PrefixLength: &length},
+	}
+	if ref.kind == kindPool {
+		wanted.Spec.PoolRef = &ipam.PoolRef{Name: ipam.Name(from.called)}
+	} else {
+		wanted.Spec.ClassName = ipam.Name(from.called)
+	}
+	there := new(ipam.IPClaim)
+	err := r.Client.Get(ctx, client.ObjectKeyFromObject(wanted), there)
+	if api.IsNotFound(err) {
+		if err = r.Client.Create(ctx, wanted); err == nil {
+			return wanted, nil
+		}
+		if api.IsAlreadyExists(err) {
+			err = r.Live.Get(ctx, client.ObjectKeyFromObject(wanted), there)
+		}
+	}
+	if err == nil && !ownedBy(there, claim) {
+		err = fmt.Errorf("IPClaim %s is another's", there.Name)
+	}
+	return there, err
+}
+
+func heldName(claim *unstructured.Unstructured) string {
+	return entries.ClaimName(claim.GetName(), claim.GetUID(), "address", 0)
+}
+
+// address makes the IPAddress of a claim, which has its name; or says why not.
+func (r *Reconciler) address(ctx context.Context, claim *unstructured.Unstructured, from *pool, held *ipam.IPClaim) (why string, err error) {
+	there := of(addressKind)
+	err = r.Client.Get(ctx, client.ObjectKeyFromObject(claim), there)
+	if api.IsNotFound(err) {
+		wanted, failed := r.wanted(ctx, claim, from, held)
+		if failed != nil {
+			return "", failed
+		}
+		if err = r.Client.Create(ctx, wanted); err == nil {
+			return "", nil
+		}
+		if api.IsAlreadyExists(err) {
+			err = r.Live.Get(ctx, client.ObjectKeyFromObject(claim), there)
+		}
+	}
+	switch {
+	case err != nil:
+		return "", err
+	case !ownedBy(there, claim):
+		return fmt.Sprintf("IPAddress %s is there, and of another claim", there.GetName()), nil
+	case text(there, "spec", "address") != held.Status.Address:
+		return fmt.Sprintf("IPAddress %s says %s, and %s is held", there.GetName(), text(there, "spec", "address"), held.Status.Address), nil
+	}
+	return "", nil
+}
+
+// wanted is the IPAddress of a claim. Its prefix is that of the pool in Carve from which it comes.
+func (r *Reconciler) wanted(ctx context.Context, claim *unstructured.Unstructured, from *pool, held *ipam.IPClaim) (*unstructured.Unstructured, error) {
+	project, name, _ := strings.Cut(held.Status.Pool, "/")
+	got, err := r.Carve.GetPoolWithResponse(ctx, project, name, nil)
+	if err != nil {
+		return nil, err
+	}
+	block, err := netip.ParsePrefix(got.JSON200.Status.AllocatedCIDR)
+	if err != nil {
+		return nil, err
+	}
+	a := of(addressKind)
+	a.SetNamespace(claim.GetNamespace())
+	a.SetName(claim.GetName())
+	a.SetOwnerReferences(owners(claim, from))
+	a.SetFinalizers([]string{finalizer})
+	if cluster, said := claim.GetLabels()[clusterLabel]; said {
+		a.SetLabels(map[string]string{clusterLabel: cluster})
+	}
+	pool, _, _ := unstructured.NestedFieldCopy(claim.Object, "spec", "poolRef")
+	a.Object["spec"] = map[string]any{
+		"claimRef": map[string]any{"name": claim.GetName()}, "poolRef": pool, "address": held.Status.Address, "prefix": int64(block.Bits()),
+	}
+	return a, nil
+}
+
+// release lets a claim go whose IPAddress and IPClaim have gone, in this order.
+func (r *Reconciler) release(ctx context.Context, claim *unstructured.Unstructured) error {
+	if !controllerutil.ContainsFinalizer(claim, finalizer) {
+		return nil
+	}
+	a := of(addressKind)
+	held := new(ipam.IPClaim)
+	for object, name := range map[client.Object]string{a: claim.GetName(), held: heldName(claim)} {
+		err := r.Live.Get(ctx, types.NamespacedName{Namespace: claim.GetNamespace(), Name: name}, object)
+		if client.IgnoreNotFound(err) != nil {
+			return err
+		}
+	}
+	if ownedBy(a, claim) {
+		if err := r.unguard(ctx, a); err != nil {
+			return err
+		}
+		uid := a.GetUID()
+		err := r.Client.Delete(ctx, a, client.Preconditions{UID: &uid})
+		if client.IgnoreNotFound(err) != nil {
+			return err
+		}
+	}
+	if ownedBy(held, claim) { // when it has gone, this is asked for again
+		if held.DeletionTimestamp != nil {
+			return nil
+		}
+		return client.IgnoreNotFound(r.Client.Delete(ctx, held, client.Preconditions{UID: &held.UID}))
+	}
+	return r.unguard(ctx, claim)
+}
+
+func (r *Reconciler) guard(ctx context.Context, claim *unstructured.Unstructured) error {
+	before := claim.DeepCopy()
+	if !controllerutil.AddFinalizer(claim, finalizer) {
+		return nil
+	}
+	return r.Client.Patch(ctx, claim, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+}
+
+func (r *Reconciler) unguard(ctx context.Context, o *unstructured.Unstructured) error {
+	before := o.DeepCopy()
+	if !controllerutil.RemoveFinalizer(o, finalizer) {
+		return nil
+	}
+	return client.IgnoreNotFound(r.Client.Patch(ctx, o, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})))
+}
+
+// tells writes into the status whether a claim has its address; without a reason it has.
+func (r *Reconciler) tells(ctx context.Context, claim *unstructured.Unstructured, reason, message string) error {
+	before := claim.DeepCopy()
+	var status struct {
+		Conditions []meta.Condition `json:"conditions"`
+	}
+	if err := decode(claim.Object["status"], &status); err != nil {
+		return err
+	}
+	c := meta.Condition{Type: conditions.Ready, Status: meta.ConditionFalse, Reason: reason, Message: message, ObservedGeneration: claim.GetGeneration()}
+	if reason == "" {
+		c.Status, c.Reason = meta.ConditionTrue, "Allocated"
+		if err := unstructured.SetNestedField(claim.Object, claim.GetName(), "status", "addressRef", "name"); err != nil {
+			return err
+		}
+	}
+	if !condition.SetStatusCondition(&status.Conditions, c) && text(before, "status", "addressRef", "name") == text(claim, "status", "addressRef", "name") {
+		return nil
+	}
+	var all []any
+	if err := decode(status.Conditions, &all); err != nil {
+		return err
+	}
+	if err := unstructured.SetNestedSlice(claim.Object, all, "status", "conditions"); err != nil {
+		return err
+	}
+	return r.Client.Status().Patch(ctx, claim, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+}

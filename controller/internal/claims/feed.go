@@ -1,0 +1,178 @@
+package claims
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	condition "k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+
+	carve "github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/client/follow"
+	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
+	"github.com/carve-ipam/carve/controller/internal/conditions"
+)
+
+// feed follows what Carve holds for a realm: it has the claims that differ from what is known looked at, and those that found no room when there is
+// some. The manager runs it where it leads.
+type feed struct {
+	of   *Reconciler
+	wake chan event.GenericEvent
+	held atomic.Pointer[follow.Cache[carve.IPClaim]]
+}
+
+func newFeed(of *Reconciler) *feed { return &feed{of: of, wake: make(chan event.GenericEvent, 1024)} }
+
+// unavailable is how long it is waited after a refusal that is not expected to pass.
+const unavailable = 30 * time.Second
+
+// Start follows until the context ends.
+func (f *feed) Start(ctx context.Context) error {
+	for ctx.Err() == nil {
+		source := follow.Claims(f.of.Realm.Carve, f.of.Realm.Project, realmLabel+"="+f.of.Realm.Name)
+		told := source.Changes
+		source.Changes = func(ctx context.Context, after carve.ChangesCursor, seconds int) (*carve.ChangeList, error) {
+			list, err := told(ctx, after, seconds)
+			if err == nil {
+				f.deleted(ctx, list)
+			}
+			return list, err
+		}
+		cache := follow.NewCache(source, func(e follow.Event[carve.IPClaim]) { f.compare(ctx, e.Name) }, func(err error) {
+			ctrl.LoggerFrom(ctx).Error(err, "following the claims of the realm")
+		})
+		f.held.Store(cache)
+		_ = cache.Run(ctx) // its error was told
+		select {
+		case <-ctx.Done():
+		case <-time.After(unavailable):
+		}
+	}
+	return nil
+}
+
+// settled is after how long it is remembered here what was written before.
+const settled = 5 * time.Second
+
+// deleted looks at what was deleted, whosever it was: there may be room. The cache is not told of what came and went between two answers, and the
+// status of an IPClaim may not be remembered yet when its claim is gone already.
+func (f *feed) deleted(ctx context.Context, list *carve.ChangeList) {
+	room := false
+	for _, c := range list.Items {
+		if c.Type != carve.ChangeTypeDelete {
+			continue
+		}
+		room = true
+		f.compare(ctx, c.Name)
+		time.AfterFunc(settled, func() {
+			if ctx.Err() == nil {
+				f.compare(ctx, c.Name)
+			}
+		})
+	}
+	if room {
+		f.room(ctx)
+	}
+}
+
+// synced says whether all has been told that there was.
+func (f *feed) synced() bool {
+	cache := f.held.Load()
+	if cache == nil {
+		return false
+	}
+	select {
+	case <-cache.Synced():
+		return true
+	default:
+		return false
+	}
+}
+
+// holds says whether Carve holds what the status of a claim says, as far as was told.
+func (f *feed) holds(claim *ipam.IPClaim) bool {
+	held, there := f.held.Load().Get(claim.Status.Claim.Name)
+	return there && differs(claim, &held, f.of.Realm.Name) == ""
+}
+
+// compare wakes the IPClaim of a claim in Carve, if its status says something else than the feed; without a name all of which it does.
+func (f *feed) compare(ctx context.Context, name string) {
+	var claims ipam.IPClaimList
+	var which []client.ListOption
+	if name != "" {
+		which = append(which, client.MatchingFields{ByRemoteName: name})
+	}
+	if err := f.of.Client.List(ctx, &claims, which...); err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "looking for what changed in Carve", "claim", name)
+		return
+	}
+	for i := range claims.Items {
+		claim := &claims.Items[i]
+		if claim.Status.Claim != nil && (!f.holds(claim) || condition.IsStatusConditionTrue(claim.Status.Conditions, conditions.Stalled)) {
+			f.look(ctx, client.ObjectKeyFromObject(claim))
+		}
+	}
+}
+
+// roomFor is how many claims are tried again when something was released: more than that would find it taken.
+const roomFor = 32
+
+func (f *feed) room(ctx context.Context) {
+	for _, name := range f.of.short.take(roomFor) {
+		f.look(ctx, name)
+	}
+}
+
+// look has a claim looked at.
+func (f *feed) look(ctx context.Context, name types.NamespacedName) {
+	claim := &ipam.IPClaim{}
+	claim.Namespace, claim.Name = name.Namespace, name.Name
+	select {
+	case f.wake <- event.GenericEvent{Object: claim}:
+	case <-ctx.Done():
+	}
+}
+
+// waiting are claims that found no room, in the order in which they were refused first.
+type waiting struct {
+	mu    sync.Mutex
+	names []types.NamespacedName
+	is    map[types.NamespacedName]bool
+}
+
+func (w *waiting) add(name types.NamespacedName) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.is == nil {
+		w.is = map[types.NamespacedName]bool{}
+	}
+	if !w.is[name] {
+		w.is[name] = true
+		w.names = append(w.names, name)
+	}
+}
+
+func (w *waiting) remove(name types.NamespacedName) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.is, name)
+}
+
+// take answers the first ones, and takes them out. Those that are refused again come last.
+func (w *waiting) take(most int) (first []types.NamespacedName) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for len(w.names) > 0 && len(first) < most {
+		if name := w.names[0]; w.is[name] {
+			first = append(first, name)
+			delete(w.is, name)
+		}
+		w.names = w.names[1:]
+	}
+	return first
+}

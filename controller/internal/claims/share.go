@@ -1,0 +1,201 @@
+package claims
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	core "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	carve "github.com/carve-ipam/carve/client"
+	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
+	"github.com/carve-ipam/carve/controller/internal/entries"
+	"github.com/carve-ipam/carve/controller/internal/judge"
+)
+
+// share brings on a claim that no pod owns. Pods may use it by its name, and leave it when they end.
+func (r *Reconciler) share(ctx context.Context, claim *ipam.IPClaim) (ctrl.Result, error) {
+	kept, pause, err := r.users(ctx, claim)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	if !claim.DeletionTimestamp.IsZero() { // nobody gets in any more
+		if err := r.reserve(ctx, claim, kept); err != nil {
+			return ctrl.Result{}, client.IgnoreNotFound(err)
+		}
+		result, err := r.release(ctx, claim)
+		return sooner(result, pause), err
+	}
+	if err := r.guard(ctx, claim); err != nil {
+		return ctrl.Result{}, err
+	}
+	asking, err := r.asking(ctx, claim, kept)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	if claim.Status.Claim != nil && delayed(claim) && len(kept) == 0 {
+		if err := r.unbind(ctx, claim); err != nil {
+			return ctrl.Result{}, err
+		}
+		pause = again // those who were lost may have it for some seconds
+	}
+	var result ctrl.Result
+	if claim.Status.Claim == nil {
+		if result, err = r.bind(ctx, claim, asking); err != nil || claim.Status.Claim == nil {
+			return result, errors.Join(err, r.reserve(ctx, claim, kept))
+		}
+	} else if held, err := r.compare(ctx, claim, uidsOf(kept)...); err != nil || !held {
+		return sooner(result, pause), errors.Join(err, r.reserve(ctx, claim, kept))
+	}
+	for _, pod := range asking {
+		in, err := r.attach(ctx, claim, pod)
+		if err != nil {
+			return ctrl.Result{}, errors.Join(err, r.reserve(ctx, claim, kept))
+		}
+		if in {
+			kept = append(kept, ipam.PodReference{Name: pod.Name, UID: pod.UID})
+		} else {
+			pause = atMost
+		}
+	}
+	return sooner(result, pause), r.reserve(ctx, claim, kept)
+}
+
+func uidsOf(pods []ipam.PodReference) (uids []types.UID) {
+	for _, p := range pods {
+		uids = append(uids, p.UID)
+	}
+	return uids
+}
+
+// users answers which of the pods that have used a claim use it still. Of the others Carve is told.
+func (r *Reconciler) users(ctx context.Context, claim *ipam.IPClaim) (kept []ipam.PodReference, pause time.Duration, err error) {
+	for _, user := range claim.Status.ReservedFor {
+		entry, asked := entries.Entry{}, true
+		remembered, err := r.podIn(ctx, r.Client, claim.Namespace, user.Name)
+		if err != nil {
+			return nil, 0, err
+		}
+		if remembered != nil && remembered.UID == user.UID {
+			entry, asked = askedFor(remembered, claim.Name)
+		}
+		s, err := r.look(ctx, claim, user, entry.Interface)
+		if err != nil {
+			return nil, 0, err
+		}
+		pause = max(pause, s.again)
+		switch {
+		case s.only || s.verdict == judge.Keep && !asked:
+			err = r.Realm.Detach(ctx, remoteName(claim), user.UID) // the claim stays, and so no block has to cool down
+		case s.verdict != judge.Keep:
+			err = r.leave(ctx, claim, user.UID, s)
+		default:
+			kept = append(kept, user)
+			continue
+		}
+		if err != nil && !carve.IsNotFound(err) {
+			return nil, 0, err
+		}
+		if s.why != "" {
+			r.Events.Eventf(claim, nil, core.EventTypeNormal, "Detached", "Detach", "pod %s: %s", user.Name, s.why)
+		}
+	}
+	return kept, pause, nil
+}
+
+// askedFor answers the entry by which a pod asks for a claim. What cannot be read asks for what it did.
+func askedFor(pod *core.Pod, claim string) (entries.Entry, bool) {
+	all, err := entries.Of(pod)
+	if err != nil {
+		return entries.Entry{}, true
+	}
+	for _, e := range all {
+		if e.Claim == claim {
+			return e, true
+		}
+	}
+	return entries.Entry{}, false
+}
+
+// asking answers the pods that are to be attached to a claim, the oldest first, as far as there is room for them: they ask for it, live and have a
+// node.
+func (r *Reconciler) asking(ctx context.Context, claim *ipam.IPClaim, kept []ipam.PodReference) ([]*core.Pod, error) {
+	var pods core.PodList
+	if err := r.Client.List(ctx, &pods, client.InNamespace(claim.Namespace), client.MatchingFields{ByClaim: claim.Name}); err != nil {
+		return nil, err
+	}
+	var asking []*core.Pod
+	for i := range pods.Items {
+		pod := &pods.Items[i]
+		in := slices.ContainsFunc(kept, func(user ipam.PodReference) bool { return user.UID == pod.UID })
+		if in || pod.Spec.NodeName == "" || pod.DeletionTimestamp != nil {
+			continue
+		}
+		entry, _ := askedFor(pod, claim.Name)
+		if verdict, _ := judge.Pod(pod, pod.UID, r.Judge); verdict != judge.Keep {
+			continue
+		}
+		if r.Judge.VerifyNetworkStatus && entry.Interface != "" && judge.Network(pod, entry.Interface, claim.Status.CIDR) == judge.Missing {
+			continue
+		}
+		asking = append(asking, pod)
+	}
+	slices.SortFunc(asking, func(a, b *core.Pod) int {
+		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
+	})
+	room := max(0, max(1, int(claim.Spec.MaxConsumers))-len(kept))
+	return asking[:min(room, len(asking))], nil
+}
+
+// bind has Carve hold a block for a claim, if it is time for it.
+func (r *Reconciler) bind(ctx context.Context, claim *ipam.IPClaim, asking []*core.Pod) (ctrl.Result, error) {
+	if !delayed(claim) {
+		return r.take(ctx, claim, r.wanted(claim, ""))
+	}
+	if len(asking) == 0 {
+		return ctrl.Result{}, r.waits(ctx, claim, "no pod that has a node asks for the claim yet")
+	}
+	first := asking[0]
+	node, err := r.nodeFor(ctx, claim, first)
+	if err != nil || node == "" && claim.Spec.NodeRole != "" {
+		return ctrl.Result{RequeueAfter: atMost}, err
+	}
+	wanted := r.wanted(claim, node)
+	wanted.Spec.WhenUnused = carve.WhenUnusedDelete
+	wanted.Spec.Consumers = []carve.ClaimConsumer{r.Realm.Pod(client.ObjectKeyFromObject(first), first.UID)}
+	return r.take(ctx, claim, wanted)
+}
+
+// unbind forgets a block that was given back with its last consumer.
+func (r *Reconciler) unbind(ctx context.Context, claim *ipam.IPClaim) error {
+	_, err := r.Realm.Carve.GetClaimWithResponse(ctx, claim.Status.Claim.Project, claim.Status.Claim.Name, nil)
+	if !carve.IsNotFound(err) {
+		return err
+	}
+	return r.change(ctx, claim, func(s *ipam.IPClaimStatus) {
+		s.Claim, s.CIDR, s.Address, s.Pool, s.ClassName, s.ReservedFor = nil, "", "", "", "", nil
+	})
+}
+
+// attach has a pod use a claim. It answers whether it does.
+func (r *Reconciler) attach(ctx context.Context, claim *ipam.IPClaim, pod *core.Pod) (bool, error) {
+	err := r.Realm.Attach(ctx, remoteName(claim), client.ObjectKeyFromObject(pod), pod.UID)
+	switch {
+	case errors.Is(err, carve.ProblemCodeConsumerEnded), errors.Is(err, carve.ProblemCodeTooManyConsumers):
+		r.Events.Eventf(pod, claim, core.EventTypeWarning, "NotAttached", "Attach", "%v", err)
+		return false, nil
+	case err != nil:
+		return false, err
+	}
+	return true, nil
+}
+
+// reserve shows who uses a claim.
+func (r *Reconciler) reserve(ctx context.Context, claim *ipam.IPClaim, users []ipam.PodReference) error {
+	return r.change(ctx, claim, func(s *ipam.IPClaimStatus) { s.ReservedFor = users })
+}

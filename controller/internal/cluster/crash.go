@@ -1,0 +1,128 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"k8s.io/client-go/rest"
+)
+
+// CrashCarve kills the server of Carve; its database dies with it.
+func (c *Cluster) CrashCarve() error { return c.server.kill() }
+
+// RestartCarve starts the server again, where it was and with what it had.
+func (c *Cluster) RestartCarve() error { return c.server.start() }
+
+// CarveData is the folder of the server's database, which `ipamctl audit --data-dir` reads.
+func (c *Cluster) CarveData() string { return c.server.data() }
+
+// apiServer is the process of the API server: the one that envtest has started, or one in its place.
+type apiServer struct {
+	pid     int
+	command []string
+	again   *exec.Cmd
+}
+
+// CrashAPIServer kills the API server. What it has said to have stored is in etcd.
+func (c *Cluster) CrashAPIServer() error {
+	a := &c.apiServer
+	if a.again != nil {
+		err := a.again.Process.Kill()
+		_, waited := a.again.Process.Wait()
+		a.again = nil
+		return errors.Join(err, waited)
+	}
+	if a.pid == 0 {
+		if err := a.find(); err != nil {
+			return err
+		}
+	}
+	if err := syscall.Kill(a.pid, syscall.SIGKILL); err != nil {
+		return err
+	}
+	for syscall.Kill(a.pid, 0) == nil { // envtest waits for it
+		<-time.After(time.Millisecond)
+	}
+	return nil
+}
+
+// RestartAPIServer starts the API server again with the arguments that it had, and returns when it is ready.
+func (c *Cluster) RestartAPIServer(ctx context.Context) error {
+	a := &c.apiServer
+	a.again = exec.Command(a.command[0], a.command[1:]...) //nolint:gosec,noctx // ended by stop
+	if err := a.again.Start(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	ask, err := rest.HTTPClientFor(c.Config)
+	if err != nil {
+		return err
+	}
+	for ctx.Err() == nil {
+		if ready(ctx, ask, strings.TrimSuffix(c.Config.Host, "/")+"/readyz") {
+			return nil
+		}
+		<-time.After(50 * time.Millisecond)
+	}
+	return ctx.Err()
+}
+
+func ready(ctx context.Context, ask *http.Client, url string) bool {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return false
+	}
+	answer, err := ask.Do(request)
+	if err != nil {
+		return false
+	}
+	return errors.Join(answer.Body.Close()) == nil && answer.StatusCode == http.StatusOK
+}
+
+// find looks for the API server among the processes that this one has started.
+func (a *apiServer) find() error {
+	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		return err
+	}
+	for _, name := range stats {
+		stat, err := os.ReadFile(name)
+		if err != nil {
+			continue // it has ended
+		}
+		_, rest, _ := strings.Cut(string(stat), ") ") // the state and the parent come behind the name, which may have blanks
+		fields := strings.Fields(rest)
+		if len(fields) < 2 || fields[1] != strconv.Itoa(os.Getpid()) {
+			continue
+		}
+		command, err := os.ReadFile(filepath.Join(filepath.Dir(name), "cmdline"))
+		if err != nil {
+			continue
+		}
+		if a.command = strings.Split(strings.TrimSuffix(string(command), "\x00"), "\x00"); filepath.Base(a.command[0]) == "kube-apiserver" {
+			a.pid, err = strconv.Atoi(filepath.Base(filepath.Dir(name)))
+			return err
+		}
+	}
+	return fmt.Errorf("no API server among the processes of %d", os.Getpid())
+}
+
+// stop ends an API server that was started in place of envtest's.
+func (a *apiServer) stop() error {
+	if a.again == nil {
+		return nil
+	}
+	err := a.again.Process.Signal(syscall.SIGTERM)
+	_, waited := a.again.Process.Wait()
+	return errors.Join(err, waited)
+}

@@ -1,0 +1,89 @@
+package installed_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// process is the program, running.
+type process struct {
+	story
+	cmd             *exec.Cmd
+	metrics, probes string
+	ended           bool
+
+	mu   sync.Mutex
+	said bytes.Buffer
+}
+
+// start runs the program with the flags of an installation, and some more. It is ready when this answers.
+func (s story) start(more ...string) *process {
+	s.Helper()
+	p := &process{story: s, metrics: free(s.T), probes: free(s.T)}
+	p.cmd = exec.Command(world.program, append([]string{
+		"--carve=" + world.CarveURL, "--project=" + s.name, "--leader-elect-resource-namespace=" + s.name, "--log-format=json",
+		"--metrics-bind-address=" + p.metrics, "--health-probe-bind-address=" + p.probes, "--renew-interval=1s", "--consumer-ttl=1h",
+	}, more...)...)
+	p.cmd.Env = []string{"KUBECONFIG=" + s.kubeconfig, "PATH=" + os.Getenv("PATH")}
+	p.cmd.Stderr = p
+	require.NoError(s, p.cmd.Start())
+	s.Cleanup(p.stop)
+	s.eventually("the program is ready", func() bool { return p.get(p.probes, "/readyz").status == http.StatusOK })
+	return p
+}
+
+// stop ends the program as Kubernetes does, and sees to it that it ends in order.
+func (p *process) stop() {
+	if p.ended {
+		return
+	}
+	p.ended = true
+	assert.NoError(p, p.cmd.Process.Signal(syscall.SIGTERM))
+	assert.NoError(p, p.cmd.Wait(), p.log())
+	for line := range strings.Lines(p.log()) {
+		assert.True(p, json.Valid([]byte(line)), "no JSON in the log: %s", line)
+	}
+}
+
+// Write keeps what the program says.
+func (p *process) Write(text []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.said.Write(text)
+}
+
+func (p *process) log() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.said.String()
+}
+
+// response is what the program has answered; its status is 0 when it has not.
+type response struct {
+	status int
+	body   string
+}
+
+func (p *process) get(address, path string) response {
+	p.Helper()
+	request, err := http.NewRequestWithContext(p.Context(), http.MethodGet, "http://"+address+path, http.NoBody)
+	require.NoError(p, err)
+	got, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return response{}
+	}
+	defer func() { _ = got.Body.Close() }()
+	body, err := io.ReadAll(got.Body)
+	require.NoError(p, err)
+	return response{got.StatusCode, string(body)}
+}

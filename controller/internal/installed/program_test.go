@@ -1,0 +1,98 @@
+package installed_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	coordination "k8s.io/api/coordination/v1"
+	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+func TestTheProgramSaysWhatItDoes(t *testing.T) {
+	s := begin(t, given(t))
+	p := s.start()
+	pod, owner := s.pod("worker")
+	claim := s.claim("worker-net", one, owner)
+	s.bound(claim)
+
+	s.eventually("it leads, and Carve can be reached", func() bool {
+		return strings.Contains(p.get(p.probes, "/readyz").body, `"leads":true,"carve":{"asked":true,"reachable":true`)
+	})
+	assert.Equal(t, response{http.StatusOK, "{\"status\":\"ok\"}\n"}, p.get(p.probes, "/healthz"))
+	s.eventually("it renews", func() bool {
+		return !strings.Contains(p.get(p.metrics, "/metrics").body, "carve_controller_consumers_renewed_total 0\n")
+	})
+	metrics := p.get(p.metrics, "/metrics").body
+	for _, line := range []string{ // of all claims of the cluster, those of other stories among them
+		`carve_controller_build_info{commit="",go_version="go`, `carve_controller_call_duration_seconds_count{method="PUT",outcome="ok"}`,
+		`carve_controller_claims{state="bound"}`, `carve_controller_claims{state="drifted"}`, `carve_controller_pod_to_block_seconds_count 1`,
+		`controller_runtime_reconcile_total{controller="claims",result="success"}`, `leader_election_master_status{name="carve-controller.ipam.carve.dev"} 1`,
+	} {
+		assert.True(t, strings.Contains(metrics, line), line) //nolint:testifylint // the metrics are long
+	}
+
+	second := s.start()
+	assert.Contains(t, second.get(second.probes, "/readyz").body, `"leads":false`)
+	assert.NotContains(t, second.get(second.metrics, "/metrics").body, "carve_controller_claims{")
+	lease := coordination.Lease{ObjectMeta: meta.ObjectMeta{Namespace: s.name, Name: "carve-controller.ipam.carve.dev"}}
+	s.get(&lease)
+	first := *lease.Spec.HolderIdentity
+	p.stop()
+	s.eventually("the lease was given back, and the other took it at once", func() bool {
+		s.get(&lease)
+		return *lease.Spec.HolderIdentity != "" && *lease.Spec.HolderIdentity != first
+	})
+	s.remove(pod)
+	s.vanishes(claim)
+	second.stop()
+	s.get(&lease)
+	assert.Empty(t, *lease.Spec.HolderIdentity, "nobody has the lease")
+
+	var line struct{ Time, Level, Msg, Version, Project string }
+	require.NoError(t, json.Unmarshal([]byte(lineWith(t, p.log(), "controller started")), &line))
+	assert.Equal(t, "INFO", line.Level)
+	assert.Equal(t, "v1.2.3", line.Version)
+	assert.Equal(t, s.name, line.Project)
+}
+
+func lineWith(t *testing.T, log, text string) string {
+	t.Helper()
+	for line := range strings.Lines(log) {
+		if strings.Contains(line, text) {
+			return line
+		}
+	}
+	require.FailNow(t, "the log does not say "+text, log)
+	return ""
+}
+
+// TestAControllerIsReadyWhileCarveIsAway: it says so, and frees nothing.
+func TestAControllerIsReadyWhileCarveIsAway(t *testing.T) {
+	s := begin(t, given(t))
+	away := httptest.NewServer(http.NotFoundHandler())
+	away.Close() // nobody is there
+	p := s.start("--carve=" + away.URL)
+	claim := s.claim("web", one)
+	s.eventually("it is told", func() bool { return strings.Contains(p.get(p.probes, "/readyz").body, "Carve cannot be reached") })
+	assert.Equal(t, http.StatusOK, p.get(p.probes, "/readyz").status)
+	s.eventually("the claim says so too", func() bool {
+		s.get(claim)
+		return len(claim.Status.Conditions) > 0 && claim.Status.Conditions[0].Message == "Carve does not answer"
+	})
+	assert.Contains(t, p.get(p.metrics, "/metrics").body, `carve_controller_call_duration_seconds_count{method="PUT",outcome="unanswered"}`)
+	p.stop()
+	s.start() // and goes on when Carve is there
+	s.bound(claim)
+}
+
+func TestTheVersionIsPrinted(t *testing.T) {
+	out, err := exec.CommandContext(t.Context(), world.program, "--version").Output()
+	require.NoError(t, err)
+	assert.Regexp(t, `^carve controller v1\.2\.3, go1\.`, string(out))
+}

@@ -1,0 +1,134 @@
+package installed_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	rbac "k8s.io/api/rbac/v1"
+	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/carve-ipam/carve/controller/internal/cluster"
+)
+
+// right is a rule of the chart.
+type right struct {
+	Why             string `json:"why"`
+	With            string `json:"with"`
+	rbac.PolicyRule `json:",inline"`
+}
+
+// rights are what the chart gives.
+type rights struct {
+	Cluster   []right `json:"cluster"`
+	Namespace []right `json:"namespace"`
+}
+
+func given(t *testing.T) (r rights) {
+	t.Helper()
+	text, err := os.ReadFile(cluster.Root("helm/carve-controller/rights.yaml"))
+	require.NoError(t, err)
+	require.NoError(t, yaml.UnmarshalStrict(text, &r))
+	require.NotEmpty(t, r.Cluster)
+	require.NotEmpty(t, r.Namespace)
+	return r
+}
+
+func rules(of []right) (all []rbac.PolicyRule) {
+	for _, each := range of {
+		all = append(all, each.PolicyRule)
+	}
+	return all
+}
+
+// request is one that the API server has written down.
+type request struct {
+	Verb string `json:"verb"`
+	User struct {
+		Username string `json:"username"`
+	} `json:"user"`
+	Object struct {
+		Resource, Namespace, Name, APIGroup, Subresource string
+	} `json:"objectRef"`
+	Answer meta.Status `json:"responseStatus"`
+}
+
+func (r request) resource() string {
+	if r.Object.Subresource != "" {
+		return r.Object.Resource + "/" + r.Object.Subresource
+	}
+	return r.Object.Resource
+}
+
+// askedBy are the requests of a ServiceAccount for objects.
+func askedBy(t *testing.T, account string) (all []request) {
+	t.Helper()
+	file, err := os.Open(world.asked)
+	require.NoError(t, err)
+	defer func() { assert.NoError(t, file.Close()) }()
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var r request
+		if json.Unmarshal(lines.Bytes(), &r) == nil && r.User.Username == account && r.Object.Resource != "" { // the last line may be half written
+			all = append(all, r)
+		}
+	}
+	require.NoError(t, lines.Err())
+	return all
+}
+
+// allows says whether a rule is for a request with a verb.
+func allows(r rbac.PolicyRule, q request, verb string) bool {
+	return q.Verb == verb && slices.Contains(r.APIGroups, q.Object.APIGroup) && slices.Contains(r.Resources, q.resource()) &&
+		(len(r.ResourceNames) == 0 || slices.Contains(r.ResourceNames, q.Object.Name))
+}
+
+// TestTheRightsAreAllThatIsNeededAndNoMore has the program do everything that it does, and compares what it has asked of the API server with what it may.
+func TestTheRightsAreAllThatIsNeededAndNoMore(t *testing.T) {
+	s := begin(t, given(t))
+	p := s.start("--publish=configmaps,secrets", "--publish-node-slices", "--reconcile-interval=1s")
+	for _, does := range everything {
+		t.Run(does.name, func(t *testing.T) { does.in(s.of(t)) })
+	}
+	p.stop()
+
+	all := askedBy(t, s.account())
+	for _, q := range all {
+		assert.NotEqual(t, int32(403), q.Answer.Code, "%s of %s/%s is not among the rights", q.Verb, q.Object.APIGroup, q.resource())
+	}
+	assert.False(t, strings.Contains(p.log(), "forbidden"), "something is forbidden, by the log") //nolint:testifylint // the log is long
+	for scope, of := range map[string][]right{"": given(t).Cluster, s.name: given(t).Namespace} {
+		for _, r := range of {
+			assert.NotEmpty(t, r.Why, "%v: a right without a reason", r)
+			for _, verb := range r.Verbs {
+				used := slices.ContainsFunc(all, func(q request) bool {
+					return (scope == "" || q.Object.Namespace == scope) &&
+						// Who watches may be sent what there is, or may have to list it first: that is the API server's.
+						(allows(r.PolicyRule, q, verb) || verb == "list" && allows(r.PolicyRule, q, "watch"))
+				})
+				assert.True(t, used, "the right to %s %v %s is given, and nothing uses it", verb, r.Resources, r.Why)
+			}
+		}
+	}
+}
+
+// TestARightThatIsMissingIsMissed is the twin: without a right the program cannot do what it is for, and says so.
+func TestARightThatIsMissingIsMissed(t *testing.T) {
+	of := given(t)
+	of.Cluster = slices.DeleteFunc(of.Cluster, func(r right) bool { return slices.Contains(r.Resources, "ipclaims/status") })
+	s := begin(t, of)
+	p := s.start()
+	claim := s.claim("web", one)
+	s.eventually("it says what it may not", func() bool { return strings.Contains(p.log(), `cannot patch resource \"ipclaims/status\"`) })
+	s.get(claim)
+	require.Empty(t, claim.Status.CIDR)
+	refused := slices.ContainsFunc(askedBy(t, s.account()), func(q request) bool { return q.Answer.Code == 403 && q.resource() == "ipclaims/status" })
+	require.True(t, refused)
+}

@@ -1,0 +1,93 @@
+package mirror
+
+import (
+	"context"
+	"iter"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+
+	carve "github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/client/patch"
+	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
+)
+
+// Classes makes IPClasses true.
+func Classes(o Options) *Reconciler[*ipam.IPClass, carve.IPClass] {
+	return &Reconciler[*ipam.IPClass, carve.IPClass]{Options: o, wake: make(chan event.GenericEvent), kind: kind[*ipam.IPClass, carve.IPClass]{
+		what: "class", created: ipam.ReasonReconciled, updated: ipam.ReasonReconciled,
+		new: func() *ipam.IPClass { return &ipam.IPClass{} }, copy: (*ipam.IPClass).DeepCopy,
+		objects: func(ctx context.Context, reader client.Reader) ([]*ipam.IPClass, error) {
+			return listed(ctx, reader, &ipam.IPClassList{}, func(l *ipam.IPClassList) []ipam.IPClass { return l.Items })
+		},
+		list: func(ctx context.Context) iter.Seq2[carve.IPClass, error] {
+			limit := page
+			return o.Carve.Classes(ctx, o.Project, &carve.ListClassesParams{Limit: &limit})
+		},
+		create: func(ctx context.Context, c *ipam.IPClass, metadata carve.CreateMetadata) (*carve.IPClass, error) {
+			spec, err := classSpec(c)
+			if err != nil {
+				return nil, err
+			}
+			made, err := o.Carve.CreateClassWithResponse(ctx, o.Project, nil, carve.IPClassCreate{Metadata: metadata, Spec: spec})
+			if err != nil {
+				return nil, err
+			}
+			return made.JSON201, nil
+		},
+		resource: func(name string) patch.Resource[carve.IPClass] { return patch.Class(o.Carve, o.Project, name) },
+		remove: func(ctx context.Context, name, ifMatch string) error {
+			_, err := o.Carve.DeleteClassWithResponse(ctx, o.Project, name, &carve.DeleteClassParams{IfMatch: &ifMatch})
+			return err
+		},
+		meta:  func(c *carve.IPClass) *carve.Metadata { return &c.Metadata },
+		apply: applyClass,
+		show:  showClass,
+	}}
+}
+
+// classSpec is the spec of a class as Carve has it: the words are the same.
+func classSpec(c *ipam.IPClass) (spec carve.IPClassSpec, err error) {
+	err = reread(c.Spec, &spec)
+	return spec, err
+}
+
+// applyClass writes what can be changed of a class. Where the object says nothing, it is what Carve has by default.
+func applyClass(c *ipam.IPClass, remote *carve.IPClass) error {
+	spec, err := classSpec(c)
+	if err != nil {
+		return err
+	}
+	now := &remote.Spec
+	now.AllowedPrefixLengths, now.DefaultPrefixLength = spec.AllowedPrefixLengths, spec.DefaultPrefixLength
+	now.Strategy, now.Description = spec.Strategy, spec.Description
+	now.ReuseAfter, now.ReuseAfterLost = sameTime(spec.ReuseAfter, now.ReuseAfter), sameTime(spec.ReuseAfterLost, now.ReuseAfterLost)
+	no := false
+	if now.IsDefault = &no; spec.IsDefault != nil {
+		now.IsDefault = spec.IsDefault
+	}
+	if now.PoolSelection = carve.PoolSelectionFirstFit; spec.PoolSelection != "" {
+		now.PoolSelection = spec.PoolSelection
+	}
+	if now.ReclaimPolicy = carve.ReclaimPolicyDelete; spec.ReclaimPolicy != "" {
+		now.ReclaimPolicy = spec.ReclaimPolicy
+	}
+	if len(spec.PoolPer) > 0 {
+		const usual = "24h"
+		wanted := spec.EmptyPoolTTL
+		if wanted == "" {
+			wanted = usual
+		}
+		now.EmptyPoolTTL = sameTime(wanted, now.EmptyPoolTTL)
+	}
+	return nil
+}
+
+// showClass writes a class's figures. A class is never full: its pools are.
+func showClass(c *ipam.IPClass, remote *carve.IPClass) (full string) {
+	from, s := &remote.Status, &c.Status
+	s.IPFamily, s.BackingPools = string(remote.Spec.IPFamily), from.BackingPools
+	s.Total, s.Free, s.Utilization = from.Capacity.Total, from.Capacity.Available, percent(from.UtilizationPercent)
+	s.Used = used(s.Total, s.Free)
+	return ""
+}

@@ -1,0 +1,117 @@
+package mirror
+
+import (
+	"context"
+	"time"
+
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	api "k8s.io/apimachinery/pkg/api/errors"
+
+	carve "github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/controller/internal/telemetry"
+)
+
+// Setup has a manager run the reconciler. What is written into a status makes no work; a deletion and a spec do.
+func (r *Reconciler[O, R]) Setup(manager ctrl.Manager) error {
+	err := ctrl.NewControllerManagedBy(manager).Named(r.kind.what).
+		For(r.kind.new(), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		WatchesRawSource(source.Channel(r.wake, &handler.EnqueueRequestForObject{})).
+		WithOptions(controller.Options{MaxConcurrentReconciles: 1}).Complete(telemetry.Traced("mirror", r))
+	if err != nil {
+		return err
+	}
+	return manager.Add(r)
+}
+
+// Start looks at Carve again and again, until the context ends. The manager runs it where it leads.
+func (r *Reconciler[O, R]) Start(ctx context.Context) error {
+	tick := time.NewTicker(r.Every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		if err := r.look(ctx); err != nil && ctx.Err() == nil {
+			ctrl.LoggerFrom(ctx).Error(err, "looking at what is in Carve", "kind", r.kind.what)
+		}
+	}
+}
+
+// look compares all objects with what is in Carve, by one list. Who has no objects makes no call.
+func (r *Reconciler[O, R]) look(ctx context.Context) error {
+	objects, err := r.kind.objects(ctx, r.Client)
+	if err != nil || len(objects) == 0 {
+		return err
+	}
+	remotes := map[string]*R{}
+	for remote, err := range r.kind.list(ctx) {
+		if err != nil {
+			return r.unknown(ctx, objects, err)
+		}
+		remotes[r.kind.meta(&remote).Name] = &remote
+	}
+	for _, o := range objects {
+		if !o.GetDeletionTimestamp().IsZero() {
+			continue // is looked at by itself
+		}
+		if err := r.compare(ctx, o, remotes[o.Called()]); err != nil && !api.IsConflict(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// compare shows what a list says of an object. What it cannot say by itself, the reconciler finds out. A list that is older than what is known says
+// nothing.
+func (r *Reconciler[O, R]) compare(ctx context.Context, o O, remote *R) error {
+	known := o.Mirror().Remote
+	switch {
+	case known == nil, remote == nil, known.UID != r.kind.meta(remote).UID, o.Shows() == "" && known.AppliedGeneration != o.GetGeneration():
+		select {
+		case r.wake <- event.GenericEvent{Object: o}:
+		case <-ctx.Done():
+		}
+		return nil
+	case known.Generation > r.kind.meta(remote).Generation:
+		return nil
+	}
+	return r.settle(ctx, o, remote, "")
+}
+
+// unknown says of all objects that nobody knows how they are.
+func (r *Reconciler[O, R]) unknown(ctx context.Context, objects []O, err error) error {
+	for _, o := range objects {
+		if !o.GetDeletionTimestamp().IsZero() {
+			continue
+		}
+		if told := r.outcome(ctx, o, nil, "", err); told != nil && !r.absent(told) && !api.IsConflict(told) {
+			return told
+		}
+	}
+	if _, refused := carve.AsProblem(err); refused {
+		return nil
+	}
+	return err
+}
+
+// listed are the objects of one kind.
+func listed[L client.ObjectList, T any](ctx context.Context, reader client.Reader, list L, items func(L) []T) ([]*T, error) {
+	if err := reader.List(ctx, list); err != nil {
+		return nil, err
+	}
+	var all []*T
+	for i := range items(list) {
+		all = append(all, &items(list)[i])
+	}
+	return all, nil
+}

@@ -1,0 +1,335 @@
+package mirror_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	api "k8s.io/apimachinery/pkg/api/errors"
+	condition "k8s.io/apimachinery/pkg/api/meta"
+	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	carve "github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/client/patch"
+	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
+	"github.com/carve-ipam/carve/controller/internal/conditions"
+)
+
+var sixteen = ipam.IPPoolSpec{CIDR: "10.30.0.0/28"}
+
+// TestW27AndW31AndD10FiguresOfAPool: exact, decimal, and of a moment ago.
+func TestW27AndW31AndD10FiguresOfAPool(t *testing.T) {
+	s := begin(t)
+	s.run()
+	p := s.pool("web", sixteen)
+	s.becomes(p, meta.ConditionTrue, ipam.ReasonPoolCreated, "")
+	require.Equal(t, "10.30.0.0/28", p.Status.CIDR)
+	require.Equal(t, s.project, p.Status.Remote.Project)
+	require.Equal(t, string(p.UID), s.remote("web").Metadata.Annotations["ipam.carve.dev/uid"])
+
+	s.claim("a", "web", 30)
+	s.eventually("the claim is counted", func() bool {
+		s.becomes(p, meta.ConditionTrue, ipam.ReasonPoolCreated, "")
+		return p.Status.Used == "4"
+	})
+	require.Equal(t, [4]string{"16", "12", "25.00%", "IPv4"}, [4]string{p.Status.Total, p.Status.Free, p.Status.Utilization, p.Status.IPFamily})
+	require.EqualValues(t, 29, *p.Status.LargestFreePrefixLength)
+
+	huge := s.pool("huge", ipam.IPPoolSpec{CIDR: "fd00::/16"})
+	s.becomes(huge, meta.ConditionTrue, ipam.ReasonPoolCreated, "")
+	require.Equal(t, "5192296858534827628530496329220096", huge.Status.Total)
+}
+
+// TestW8AndW30InSteadyStateThereIsOneListAndNothingIsWritten: neither figures nor a restart make work.
+func TestW8AndW30InSteadyStateThereIsOneListAndNothingIsWritten(t *testing.T) {
+	s := begin(t)
+	s.run()
+	var pools []*ipam.IPPool
+	for _, name := range []string{"a", "b", "c"} {
+		pools = append(pools, s.pool(name, ipam.IPPoolSpec{CIDR: "10.30.0.0/28", SpaceRef: s.space(name)}))
+	}
+	for _, p := range pools {
+		s.becomes(p, meta.ConditionTrue, ipam.ReasonPoolCreated, "")
+	}
+	s.claim("x", "a", 32)
+	s.eventually("the claim is counted", func() bool {
+		s.becomes(pools[0], meta.ConditionTrue, ipam.ReasonPoolCreated, "")
+		return pools[0].Status.Used == "1"
+	})
+	lists, others := s.line.lists.Load(), s.line.others.Load()
+	s.eventually("looked at five times", func() bool { return s.line.lists.Load() >= lists+5 })
+	require.Equal(t, others, s.line.others.Load(), "nothing but lists")
+	was := pools[1].ResourceVersion
+	s.becomes(pools[1], meta.ConditionTrue, ipam.ReasonPoolCreated, "")
+	require.Equal(t, was, pools[1].ResourceVersion, "nothing is written")
+}
+
+// space makes a space of its own.
+func (s story) space(name string) *ipam.PoolRef {
+	s.Helper()
+	_, err := world.Carve.CreateSpaceWithResponse(s.Context(), s.project, nil, carve.SpaceCreate{Metadata: carve.CreateMetadata{Name: name}})
+	require.NoError(s, err)
+	return &ipam.PoolRef{Name: ipam.Name(name)}
+}
+
+// TestD7AFullPoolIsShownUntilThereIsRoom: what is full is derived, and never kept.
+func TestD7AFullPoolIsShownUntilThereIsRoom(t *testing.T) {
+	s := begin(t)
+	s.run()
+	p := s.pool("web", sixteen)
+	s.becomes(p, meta.ConditionTrue, ipam.ReasonPoolCreated, "")
+	s.claim("whole", "web", 28)
+	s.becomes(p, meta.ConditionTrue, ipam.ReasonPoolFull, "nothing is free in 10.30.0.0/28")
+	require.Equal(t, "0", p.Status.Free)
+	require.Nil(t, p.Status.LargestFreePrefixLength)
+	s.release("whole")
+	s.becomes(p, meta.ConditionTrue, ipam.ReasonReconciled, "")
+}
+
+// TestW29APoolThatIsInUseGoesWhenItIsEmpty: nothing that lives is freed, nothing new gets in, and nothing sticks.
+func TestW29APoolThatIsInUseGoesWhenItIsEmpty(t *testing.T) {
+	s := begin(t)
+	stop := s.run()
+	p := s.pool("web", sixteen)
+	s.becomes(p, meta.ConditionTrue, ipam.ReasonPoolCreated, "")
+	s.claim("a", "web", 32)
+	s.claim("b", "web", 32)
+	s.remove(p)
+	s.becomes(p, meta.ConditionUnknown, ipam.ReasonReconciling, "2 claims")
+	require.True(t, condition.IsStatusConditionTrue(p.Status.Conditions, conditions.Reconciling))
+	length := 32
+	_, err := world.Carve.Claim(t.Context(), s.project, "c", carve.IPClaimSpec{PoolRef: &carve.Ref{Name: "web"}, PrefixLength: &length})
+	require.ErrorIs(t, err, carve.ProblemCodePoolDraining)
+
+	stop()
+	s.release("a")
+	s.release("b")
+	s.run()
+	s.vanishes(p)
+	s.eventually("gone in Carve", func() bool { return s.remote("web") == nil })
+}
+
+// TestAPoolIsDeletedWhichWasMadeBeforeAnybodyRecordedIt: the controller was killed between two calls.
+func TestAPoolIsDeletedWhichWasMadeBeforeAnybodyRecordedIt(t *testing.T) {
+	s := begin(t)
+	p := s.pool("web", sixteen)
+	made := carve.CreateMetadata{Name: "web", Annotations: carve.Annotations{"ipam.carve.dev/uid": string(p.UID)}}
+	_, err := world.Carve.CreatePoolWithResponse(t.Context(), s.project, nil, carve.IPPoolCreate{Metadata: made, Spec: carve.IPPoolSpec{CIDR: "10.30.0.0/28"}})
+	require.NoError(t, err)
+	stop := s.run()
+	s.becomes(p, meta.ConditionTrue, ipam.ReasonReconciled, "")
+	stop()
+	s.update(p, func() {})
+	p.Status = ipam.IPPoolStatus{}
+	require.NoError(t, world.Client.Status().Update(t.Context(), p))
+	s.remove(p)
+	s.run()
+	s.vanishes(p)
+	require.Nil(t, s.remote("web"))
+}
+
+// TestScenario58KilledAtAnyCall: each answer is lost once, and the controller with it. What it leaves is found by the next one, and never made twice.
+func TestScenario58KilledAtAnyCall(t *testing.T) {
+	for last := int64(1); last <= 6; last++ {
+		t.Run(fmt.Sprint("after call ", last), func(t *testing.T) {
+			s := begin(t)
+			s.line.last.Store(last)
+			spec := sixteen
+			spec.Drain = "Keep" // which is a call of its own
+			p := s.pool("web", spec)
+			stop := s.run()
+			s.eventually("the line is cut", s.line.cut.Load)
+			stop()
+			s.line.last.Store(0)
+			s.line.cut.Store(false)
+			stop = s.run()
+			s.settled(p)
+			require.Equal(t, carve.PoolDrainKeep, s.remote("web").Spec.Drain)
+			require.Equal(t, string(p.UID), s.remote("web").Metadata.Annotations["ipam.carve.dev/uid"])
+
+			s.update(p, func() { p.Spec.Drain = "" })
+			s.becomes(p, meta.ConditionTrue, ipam.ReasonPoolUpdated, "")
+			stop()
+			s.line.last.Store(s.line.lists.Load() + s.line.others.Load() + last)
+			s.claim("none", "web", 32)
+			s.remove(p)
+			stop = s.run()
+			s.eventually("the line is cut", s.line.cut.Load)
+			stop()
+			s.line.last.Store(0)
+			s.line.cut.Store(false)
+			s.release("none")
+			s.run()
+			s.vanishes(p)
+			require.Nil(t, s.remote("web"))
+		})
+	}
+}
+
+// settled waits until an object is as it is to be.
+func (s story) settled(p *ipam.IPPool) {
+	s.Helper()
+	s.eventually("settled", func() bool {
+		require.NoError(s, world.Client.Get(s.Context(), client.ObjectKeyFromObject(p), p))
+		return condition.IsStatusConditionTrue(p.Status.Conditions, conditions.Ready)
+	})
+}
+
+// TestDriftIsShownAndLeft until somebody changes the object: then its word counts again.
+func TestDriftIsShownAndLeft(t *testing.T) {
+	s := begin(t)
+	s.run()
+	spec := sixteen
+	spec.Description, spec.ReuseAfter = "as it is to be", "90m"
+	spec.Reservations = []ipam.Reservation{{First: 1, Reason: "router"}, {From: "10.30.0.14", To: "10.30.0.15"}}
+	p := s.pool("web", spec)
+	s.becomes(p, meta.ConditionTrue, ipam.ReasonPoolCreated, "")
+	require.Equal(t, "3", p.Status.Used)
+
+	change := func(change func(*carve.IPPool)) {
+		_, err := patch.Pool(world.Carve, s.project, "web").Change(t.Context(), func(p *carve.IPPool) error { change(p); return nil })
+		require.NoError(t, err)
+	}
+	change(func(p *carve.IPPool) { p.Spec.Description, p.Spec.Drain = "another", carve.PoolDrainKeep })
+	s.becomes(p, meta.ConditionFalse, ipam.ReasonError, "spec.description, spec.drain")
+	require.Equal(t, "another", s.remote("web").Spec.Description)
+	change(func(p *carve.IPPool) { p.Spec.Description, p.Spec.Drain = "as it is to be", "" })
+	s.becomes(p, meta.ConditionTrue, ipam.ReasonReconciled, "")
+
+	change(func(p *carve.IPPool) { p.Spec.Description = "another" })
+	s.becomes(p, meta.ConditionFalse, ipam.ReasonError, "spec.description")
+	s.update(p, func() { p.Spec.Drain, p.Spec.Reservations = "Keep", nil })
+	s.becomes(p, meta.ConditionTrue, ipam.ReasonPoolUpdated, "")
+	remote := s.remote("web")
+	require.Equal(t, "as it is to be", remote.Spec.Description)
+	require.Equal(t, carve.PoolDrainKeep, remote.Spec.Drain)
+	require.Empty(t, remote.Spec.Reservations)
+
+	_, err := world.Carve.DeletePoolWithResponse(t.Context(), s.project, "web", nil)
+	require.NoError(t, err)
+	s.becomes(p, meta.ConditionFalse, ipam.ReasonError, "was deleted in Carve")
+	require.Nil(t, s.remote("web"), "it is not made again")
+	s.remove(p)
+	s.vanishes(p)
+}
+
+// TestAPoolThatExistsIsShownAndNeverChanged: adoption is asked for by name.
+func TestAPoolThatExistsIsShownAndNeverChanged(t *testing.T) {
+	s := begin(t)
+	_, err := world.Carve.CreatePoolWithResponse(t.Context(), s.project, nil, carve.IPPoolCreate{
+		Metadata: carve.CreateMetadata{Name: "web"}, Spec: carve.IPPoolSpec{CIDR: "10.30.0.0/28", Description: "old"},
+	})
+	require.NoError(t, err)
+	before := s.remote("web").Metadata.Revision
+	s.run()
+	taken := s.pool("web", sixteen)
+	s.becomes(taken, meta.ConditionFalse, ipam.ReasonError, "name it in spec.existing")
+	s.remove(taken)
+	s.vanishes(taken)
+
+	shown := s.pool("shown", ipam.IPPoolSpec{Existing: "web"})
+	s.becomes(shown, meta.ConditionTrue, ipam.ReasonValidated, "")
+	require.Equal(t, "16", shown.Status.Total)
+	s.claim("a", "web", 30)
+	s.eventually("its figures follow", func() bool {
+		s.becomes(shown, meta.ConditionTrue, ipam.ReasonValidated, "")
+		return shown.Status.Used == "4"
+	})
+	s.remove(shown)
+	s.vanishes(shown)
+	require.Equal(t, before, s.remote("web").Metadata.Revision)
+
+	none := s.pool("none", ipam.IPPoolSpec{Existing: "later"})
+	s.becomes(none, meta.ConditionFalse, ipam.ReasonError, "there is no pool later")
+	_, err = world.Carve.CreatePoolWithResponse(t.Context(), s.project, nil, carve.IPPoolCreate{
+		Metadata: carve.CreateMetadata{Name: "later"}, Spec: carve.IPPoolSpec{CIDR: "10.31.0.0/28"},
+	})
+	require.NoError(t, err)
+	s.becomes(none, meta.ConditionTrue, ipam.ReasonValidated, "")
+}
+
+// TestScenario54PoolsThatOverlapAreRefusedInOneSpace and made as soon as there is room.
+func TestScenario54PoolsThatOverlapAreRefusedInOneSpace(t *testing.T) {
+	s := begin(t)
+	s.run()
+	first := s.pool("first", sixteen)
+	s.becomes(first, meta.ConditionTrue, ipam.ReasonPoolCreated, "")
+	second := s.pool("second", ipam.IPPoolSpec{CIDR: "10.30.0.8/29"})
+	s.becomes(second, meta.ConditionFalse, ipam.ReasonError, "overlap")
+	other := s.pool("other", ipam.IPPoolSpec{CIDR: "10.30.0.8/29", SpaceRef: s.space("another")})
+	s.becomes(other, meta.ConditionTrue, ipam.ReasonPoolCreated, "")
+	s.remove(first)
+	s.vanishes(first)
+	s.becomes(second, meta.ConditionTrue, ipam.ReasonPoolCreated, "")
+}
+
+// TestScenario57WithoutCarveNothingIsKnownAndNothingIsDone.
+func TestScenario57WithoutCarveNothingIsKnownAndNothingIsDone(t *testing.T) {
+	s := begin(t)
+	s.run()
+	p := s.pool("web", sixteen)
+	s.becomes(p, meta.ConditionTrue, ipam.ReasonPoolCreated, "")
+	s.line.cut.Store(true)
+	s.becomes(p, meta.ConditionUnknown, ipam.ReasonReconciling, "Carve does not answer")
+	require.Equal(t, "16", p.Status.Total, "what was known can be read")
+	s.line.cut.Store(false)
+	s.becomes(p, meta.ConditionTrue, ipam.ReasonReconciled, "")
+
+	s.line.cut.Store(true)
+	s.remove(p)
+	s.becomes(p, meta.ConditionUnknown, ipam.ReasonReconciling, "Carve does not answer")
+	s.update(p, func() { p.Annotations = map[string]string{ipam.AbandonRemote: "true"} })
+	s.vanishes(p)
+	require.NotNil(t, s.remote("web"))
+}
+
+// TestChildrenAndTheirParent: a child waits for room in its parent, and the parent for its children.
+func TestChildrenAndTheirParent(t *testing.T) {
+	s := begin(t)
+	s.run()
+	length := int32(29)
+	parent := s.pool("parent", sixteen)
+	child := func(name string) *ipam.IPPool {
+		return s.pool(name, ipam.IPPoolSpec{ParentRef: &ipam.ParentRef{Name: "parent"}, PrefixLength: &length})
+	}
+	a, b := child("a"), child("b")
+	s.becomes(a, meta.ConditionTrue, ipam.ReasonPoolCreated, "")
+	s.becomes(b, meta.ConditionTrue, ipam.ReasonPoolCreated, "")
+	s.becomes(parent, meta.ConditionTrue, ipam.ReasonPoolFull, "")
+	c := child("c")
+	s.becomes(c, meta.ConditionFalse, ipam.ReasonPoolFull, "")
+	require.True(t, condition.IsStatusConditionTrue(c.Status.Conditions, conditions.Stalled))
+	s.remove(a)
+	s.vanishes(a)
+	s.becomes(c, meta.ConditionTrue, ipam.ReasonPoolCreated, "")
+	s.remove(parent)
+	s.becomes(parent, meta.ConditionUnknown, ipam.ReasonReconciling, "2 child pools")
+	s.remove(b)
+	s.remove(c)
+	s.vanishes(parent)
+}
+
+func TestWhatMakesNoSenseOfAPoolIsRefusedByTheAPIServer(t *testing.T) {
+	s := begin(t)
+	length := int32(29)
+	for says, spec := range map[string]ipam.IPPoolSpec{
+		"existing stands alone":                {Existing: "web", Description: "mine"},
+		"one of existing, cidr, and parentRef": {Description: "nothing"},
+		"prefixLength is for a parentRef":      {CIDR: "10.0.0.0/24", PrefixLength: &length},
+		"at most one of parentRef and":         {CIDR: "10.0.0.0/24", ParentRef: &ipam.ParentRef{Name: "a"}, SpaceRef: &ipam.PoolRef{Name: "b"}},
+		"without bits behind its length":       {CIDR: "10.0.0.1/24"},
+		"one of cidr, first, last, and from":   {CIDR: "10.0.0.0/24", Reservations: []ipam.Reservation{{From: "10.0.0.1"}}},
+	} {
+		err := world.Client.Create(t.Context(), &ipam.IPPool{ObjectMeta: meta.ObjectMeta{Name: "x"}, Spec: spec})
+		require.True(t, api.IsInvalid(err), "%s: %v", says, err)
+		require.ErrorContains(t, err, says)
+	}
+	err := world.Client.Create(t.Context(), &ipam.IPPool{ObjectMeta: meta.ObjectMeta{Name: "a.b"}, Spec: sixteen})
+	require.ErrorContains(t, err, "give the pool another one in spec.name")
+	named := sixteen
+	named.Name = "a-b"
+	p := s.pool("a.b", named)
+	p.Spec.CIDR = "10.30.0.0/27"
+	require.ErrorContains(t, world.Client.Update(t.Context(), p), "are not changed: make another pool")
+}

@@ -1,0 +1,177 @@
+package mirror
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	carve "github.com/carve-ipam/carve/client"
+	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
+)
+
+// Reconcile brings one object nearer to what it is to be. Of what waits for Carve or for people it answers no error: it is looked at again in time.
+func (r *Reconciler[O, R]) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	o := r.kind.new()
+	if err := r.Client.Get(ctx, request.NamespacedName, o); err != nil {
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	switch {
+	case !o.GetDeletionTimestamp().IsZero():
+		return r.release(ctx, o)
+	case o.Shows() != "":
+		remote, err := r.find(ctx, o.Called())
+		if err == nil && remote == nil {
+			return ctrl.Result{}, r.stuck(ctx, o, ipam.ReasonError, fmt.Sprintf("there is no %s %s in Carve", r.kind.what, o.Called()))
+		}
+		return ctrl.Result{}, r.outcome(ctx, o, remote, ipam.ReasonValidated, err)
+	}
+	if err := r.guard(ctx, o); err != nil {
+		return ctrl.Result{}, err
+	}
+	remote, reason, err := r.have(ctx, o)
+	return ctrl.Result{}, r.outcome(ctx, o, remote, reason, err)
+}
+
+// errForeign is something of the object's name that was not made for it.
+var errForeign = errors.New("is there in Carve and was not made for this object: name it in spec.existing to have it shown, or choose another name")
+
+// errGone is something that was there.
+var errGone = errors.New("was deleted in Carve, or replaced by another of its name; delete this object, and make another")
+
+// outcome writes into the status what was found.
+func (r *Reconciler[O, R]) outcome(ctx context.Context, o O, remote *R, reason string, err error) error {
+	problem, refused := carve.AsProblem(err)
+	switch {
+	case err == nil:
+		return r.settle(ctx, o, remote, reason)
+	case errors.Is(err, errForeign), errors.Is(err, errGone):
+		return r.stuck(ctx, o, ipam.ReasonError, fmt.Sprintf("the %s %s %s", r.kind.what, o.Called(), err))
+	case carve.IsExhausted(err):
+		return r.stuck(ctx, o, ipam.ReasonPoolFull, problem.Detail)
+	case refused:
+		return r.stuck(ctx, o, ipam.ReasonError, fmt.Sprintf("%s (%s)", problem.Detail, problem.Code))
+	case r.absent(err):
+		return errors.Join(r.working(ctx, o, "Carve does not answer"), err)
+	default:
+		return err
+	}
+}
+
+// absent says of an error whether it is Carve that does not answer.
+func (r *Reconciler[O, R]) absent(err error) bool {
+	_, ok := errors.AsType[*carve.Error](err)
+	return ok
+}
+
+// find answers what has a name in Carve, or nothing.
+func (r *Reconciler[O, R]) find(ctx context.Context, name string) (*R, error) {
+	remote, err := r.kind.resource(name).Get(ctx)
+	if carve.IsNotFound(err) {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	return remote, err
+}
+
+// have answers what an object is in Carve, having made it or given it the object's spec if need be. A spec is given once: what somebody changes in Carve
+// afterwards stays.
+func (r *Reconciler[O, R]) have(ctx context.Context, o O) (remote *R, reason string, err error) {
+	if remote, err = r.find(ctx, o.Called()); err != nil {
+		return nil, "", err
+	}
+	switch {
+	case remote == nil && o.Mirror().Remote != nil:
+		return nil, "", errGone
+	case remote == nil:
+		if remote, err = r.kind.create(ctx, o, r.metadata(o)); err != nil {
+			return nil, "", err
+		}
+		reason = r.kind.created
+	case !r.owns(o, remote) && o.Mirror().Remote != nil:
+		return nil, "", errGone
+	case !r.owns(o, remote):
+		return nil, "", errForeign
+	}
+	if known := o.Mirror().Remote; known != nil && known.AppliedGeneration == o.GetGeneration() {
+		return remote, reason, nil
+	}
+	fields, err := r.differences(o, remote)
+	if err != nil || len(fields) == 0 {
+		return remote, reason, err
+	}
+	uid := r.kind.meta(remote).UID
+	remote, err = r.kind.resource(o.Called()).Change(ctx, func(remote *R) error {
+		if r.kind.meta(remote).UID != uid {
+			return errGone
+		}
+		return r.kind.apply(o, remote)
+	})
+	if reason == "" {
+		reason = r.kind.updated
+	}
+	return remote, reason, err
+}
+
+// release deletes what was made for an object, and lets the object go then. What is in use stays, and so does the object; nothing new gets in.
+func (r *Reconciler[O, R]) release(ctx context.Context, o O) (ctrl.Result, error) {
+	if !controllerutil.ContainsFinalizer(o, ipam.Finalizer) {
+		return ctrl.Result{}, nil
+	}
+	if o.GetAnnotations()[ipam.AbandonRemote] == "true" {
+		return ctrl.Result{}, r.free(ctx, o)
+	}
+	remote, err := r.find(ctx, o.Called())
+	if err != nil {
+		return r.later(ctx, o, err)
+	}
+	if remote == nil || !r.owns(o, remote) {
+		return ctrl.Result{}, r.free(ctx, o)
+	}
+	err = r.kind.remove(ctx, o.Called(), strconv.Quote(r.kind.meta(remote).Revision))
+	problem, _ := carve.AsProblem(err)
+	switch {
+	case err == nil || carve.IsNotFound(err):
+		return ctrl.Result{}, r.free(ctx, o)
+	case carve.IsConflict(err):
+		return ctrl.Result{RequeueAfter: time.Second}, nil
+	case errors.Is(err, carve.ProblemCodeInUse), errors.Is(err, carve.ProblemCodeAllocationRetained):
+		if err := r.empty(ctx, o, r.kind.meta(remote).UID); err != nil {
+			return r.later(ctx, o, err)
+		}
+		if err := r.working(ctx, o, fmt.Sprintf("%s It goes when nothing is left in it.", problem.Detail)); err != nil {
+			return ctrl.Result{}, err
+		}
+		return ctrl.Result{RequeueAfter: r.Every}, nil
+	}
+	return r.later(ctx, o, err)
+}
+
+// later shows why an object cannot go yet; it is tried again.
+func (r *Reconciler[O, R]) later(ctx context.Context, o O, err error) (ctrl.Result, error) {
+	if err := r.outcome(ctx, o, nil, "", err); err != nil && !r.absent(err) {
+		return ctrl.Result{}, err
+	}
+	return ctrl.Result{RequeueAfter: r.Every}, nil // and no later, however long Carve was away
+}
+
+// empty keeps everything new out of what is to be deleted.
+func (r *Reconciler[O, R]) empty(ctx context.Context, o O, uid string) error {
+	if r.kind.drain == nil {
+		return nil
+	}
+	_, err := r.kind.resource(o.Called()).Change(ctx, func(remote *R) error {
+		if r.kind.meta(remote).UID == uid {
+			r.kind.drain(remote)
+		}
+		return nil
+	})
+	if carve.IsNotFound(err) {
+		return nil
+	}
+	return err
+}

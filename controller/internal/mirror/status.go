@@ -1,0 +1,127 @@
+package mirror
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	api "k8s.io/apimachinery/pkg/api/meta"
+	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
+	"github.com/carve-ipam/carve/controller/internal/conditions"
+)
+
+// ready is the condition Ready; an empty one where there is none.
+func ready(m *ipam.Mirrored) meta.Condition {
+	if c := api.FindStatusCondition(m.Conditions, conditions.Ready); c != nil {
+		return *c
+	}
+	return meta.Condition{}
+}
+
+// lasting is the reason of an object that is as it is to be: what was done just now, or else what was done last.
+func lasting(m *ipam.Mirrored, done string) string {
+	if done != "" {
+		return done
+	}
+	switch was := ready(m).Reason; was {
+	case ipam.ReasonPoolCreated, ipam.ReasonPoolUpdated, ipam.ReasonValidated:
+		return was
+	default:
+		return ipam.ReasonReconciled
+	}
+}
+
+func changed(fields []string) string {
+	return "changed in Carve, and left so: " + strings.Join(fields, ", ") + "; make the object's spec the same, or change it to have it applied again"
+}
+
+// used is what of a total is not free; both are exact.
+func used(total, free string) string {
+	all, ok := new(big.Int).SetString(total, 10)
+	left, also := new(big.Int).SetString(free, 10)
+	if !ok || !also {
+		return ""
+	}
+	return all.Sub(all, left).String()
+}
+
+func percent(share float64) string { return fmt.Sprintf("%.2f%%", share) }
+
+// guard puts the finalizer on an object before anything is made for it.
+func (r *Reconciler[O, R]) guard(ctx context.Context, o O) error {
+	before := r.kind.copy(o)
+	if !controllerutil.AddFinalizer(o, ipam.Finalizer) {
+		return nil
+	}
+	return r.Client.Patch(ctx, o, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+}
+
+// free takes the finalizer off an object for which there is nothing in Carve.
+func (r *Reconciler[O, R]) free(ctx context.Context, o O) error {
+	before := r.kind.copy(o)
+	if !controllerutil.RemoveFinalizer(o, ipam.Finalizer) {
+		return nil
+	}
+	return client.IgnoreNotFound(r.Client.Patch(ctx, o, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})))
+}
+
+// settle writes what something is in Carve into the status of its object.
+func (r *Reconciler[O, R]) settle(ctx context.Context, o O, remote *R, reason string) error {
+	var fields []string
+	if o.Shows() == "" {
+		var err error
+		if fields, err = r.differences(o, remote); err != nil {
+			return err
+		}
+	}
+	return r.change(ctx, o, func(m *ipam.Mirrored) {
+		meta := r.kind.meta(remote)
+		m.Remote = &ipam.Remote{Project: meta.Project, Name: meta.Name, UID: meta.UID, Generation: meta.Generation}
+		if o.Shows() == "" {
+			m.Remote.AppliedGeneration = o.GetGeneration()
+		}
+		full := r.kind.show(o, remote)
+		switch {
+		case len(fields) > 0:
+			conditions.Stuck(&m.Conditions, o.GetGeneration(), ipam.ReasonError, changed(fields))
+		case full != "":
+			conditions.Done(&m.Conditions, o.GetGeneration(), ipam.ReasonPoolFull, full)
+		default:
+			conditions.Done(&m.Conditions, o.GetGeneration(), lasting(m, reason), fmt.Sprintf("the %s is in Carve as it is to be", r.kind.what))
+		}
+	})
+}
+
+// change writes what a step makes of the status, if it makes anything of it, and tells people if the reason or the message is another.
+func (r *Reconciler[O, R]) change(ctx context.Context, o O, step func(*ipam.Mirrored)) error {
+	before := r.kind.copy(o)
+	o.Mirror().ObservedGeneration = o.GetGeneration()
+	step(o.Mirror())
+	if equality.Semantic.DeepEqual(before, o) {
+		return nil
+	}
+	was, is := ready(before.Mirror()), ready(o.Mirror())
+	if err := r.Client.Status().Patch(ctx, o, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	if was.Reason != is.Reason || was.Message != is.Message {
+		r.note(o, is.Reason, is.Message)
+	}
+	return nil
+}
+
+func (r *Reconciler[O, R]) stuck(ctx context.Context, o O, reason, message string) error {
+	return r.change(ctx, o, func(m *ipam.Mirrored) { conditions.Stuck(&m.Conditions, o.GetGeneration(), reason, message) })
+}
+
+func (r *Reconciler[O, R]) working(ctx context.Context, o O, message string) error {
+	return r.change(ctx, o, func(m *ipam.Mirrored) {
+		conditions.Working(&m.Conditions, o.GetGeneration(), ipam.ReasonReconciling, message)
+	})
+}

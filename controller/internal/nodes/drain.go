@@ -1,0 +1,125 @@
+package nodes
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	carve "github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/client/patch"
+	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
+)
+
+// drainedBy is the annotation of a slice that says which realm has drained it, so that what people drain stays drained.
+const drainedBy = "ipam.carve.dev/drained-by"
+
+// drain drains the slices of nodes that have been gone for long enough, or are not selected any more. What is held in them stays; Carve hands a slice on
+// when it is empty.
+func (r *Reconciler) drain(ctx context.Context, p *ipam.NodeSlicePool, v *view) error {
+	wanted := map[types.UID]bool{}
+	for _, node := range v.wanted {
+		wanted[node.UID] = true
+	}
+	var alive map[types.UID]bool
+	for uid, slice := range v.slices {
+		if wanted[uid] {
+			continue
+		}
+		if mine, err := r.isOurs(ctx, uid); err != nil {
+			return err
+		} else if !mine {
+			delete(v.slices, uid)
+			continue
+		}
+		if slice.Spec.Drain == carve.PoolDrainDelete {
+			continue
+		}
+		if left := r.left(missed{p.UID, uid}); left > 0 {
+			v.wait = min(v.wait, left)
+			continue
+		}
+		if alive == nil {
+			var err error
+			if alive, err = r.alive(ctx); err != nil {
+				return err
+			}
+		}
+		if alive[uid] && v.known[uid] == nil {
+			continue // what is remembered is old
+		}
+		if err := r.giveUp(ctx, slice); carve.IsNotFound(err) || carve.CodeOf(err) == carve.ProblemCodePermissionDenied {
+			v.stays = append(v.stays, slice.Status.AllocatedCIDR)
+		} else if err != nil {
+			return err
+		}
+		if !alive[uid] {
+			if err := r.Realm.End(ctx, uid); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// missed is a node that a NodeSlicePool had, and has no more.
+type missed struct{ pool, node types.UID }
+
+// left is for how long the slice of a node is kept that is not seen. It counts from when it was first missed.
+func (r *Reconciler) left(m missed) time.Duration {
+	if r.gone == nil {
+		r.gone = map[missed]time.Time{}
+	}
+	since, known := r.gone[m]
+	if !known {
+		since = time.Now()
+		r.gone[m] = since
+	}
+	return r.Grace - time.Since(since)
+}
+
+// alive are the nodes that the API server itself has.
+func (r *Reconciler) alive(ctx context.Context) (map[types.UID]bool, error) {
+	nodes := nodeList()
+	if err := r.Live.List(ctx, nodes); err != nil {
+		return nil, err
+	}
+	alive := map[types.UID]bool{}
+	for i := range nodes.Items {
+		alive[nodes.Items[i].UID] = true
+	}
+	return alive, nil
+}
+
+// giveUp has Carve carve nothing more from a slice, and take it back when nothing in it is held.
+func (r *Reconciler) giveUp(ctx context.Context, slice *carve.IPPool) error {
+	return r.change(ctx, slice, func(p *carve.IPPool) {
+		p.Spec.Drain = carve.PoolDrainDelete
+		if p.Metadata.Annotations == nil {
+			p.Metadata.Annotations = carve.Annotations{}
+		}
+		p.Metadata.Annotations[drainedBy] = r.Realm.Name
+	})
+}
+
+// undrain gives a slice back to its node, which was away.
+func (r *Reconciler) undrain(ctx context.Context, slice *carve.IPPool) error {
+	return r.change(ctx, slice, func(p *carve.IPPool) {
+		p.Spec.Drain = ""
+		delete(p.Metadata.Annotations, drainedBy)
+	})
+}
+
+// change changes that very slice.
+func (r *Reconciler) change(ctx context.Context, slice *carve.IPPool, change func(*carve.IPPool)) error {
+	changed, err := patch.Pool(r.Realm.Carve, slice.Metadata.Project, slice.Metadata.Name).Change(ctx, func(p *carve.IPPool) error {
+		if p.Metadata.UID == slice.Metadata.UID {
+			change(p)
+		}
+		return nil
+	})
+	if err == nil {
+		slice.Spec.Drain = changed.Spec.Drain
+	}
+	return err
+}

@@ -1,0 +1,178 @@
+// Package nodes gives each node of the cluster a slice: the pool of a scope of a class, named by the UID of the node. Carve decides which slice is whose,
+// and hands one on only when nothing in it is held. Nodes are consumers of Carve by their UIDs: that is how a slice is known to be of this cluster.
+package nodes
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	carve "github.com/carve-ipam/carve/client"
+	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
+	"github.com/carve-ipam/carve/controller/internal/realm"
+)
+
+// Reconciler gives slices to nodes. It works on one NodeSlicePool at a time.
+type Reconciler struct {
+	// Client reads what is remembered of the API server, and writes to it.
+	Client client.Client
+	// Live reads the API server itself: nothing else proves that a node is gone.
+	Live client.Reader
+	// Realm is where nodes are consumers.
+	Realm *realm.Realm
+	// Events are told to people.
+	Events events.EventRecorder
+	// Every is how often slices are compared with Carve.
+	Every time.Duration
+	// Grace is how long a node must have been gone before its slice is drained.
+	Grace time.Duration
+	// Publish has each node annotated with its slice.
+	Publish bool
+
+	gone map[missed]time.Time // since when nodes were not seen: forgotten by a restart, which only delays
+	ours map[types.UID]bool   // whether a UID is of this cluster, as Carve said
+}
+
+// Reconcile brings the slices of one NodeSlicePool nearer to what they are to be.
+func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	var p ipam.NodeSlicePool
+	if err := r.Client.Get(ctx, request.NamespacedName, &p); err != nil {
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	if !p.DeletionTimestamp.IsZero() {
+		return r.release(ctx, &p)
+	}
+	if err := r.guard(ctx, &p); err != nil {
+		return ctrl.Result{}, err
+	}
+	next, err := r.follow(ctx, &p)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	return ctrl.Result{RequeueAfter: next}, nil
+}
+
+// follow has every node have its slice, and answers when to look again. What cannot be is shown, and nothing is moved then.
+func (r *Reconciler) follow(ctx context.Context, p *ipam.NodeSlicePool) (next time.Duration, err error) {
+	if others, err := r.disagreeing(ctx, p); err != nil || others != "" {
+		return r.Every, r.stuck(ctx, p, ipam.ReasonError, others, err)
+	}
+	class, err := r.Realm.Carve.GetClassWithResponse(ctx, r.Realm.Project, string(p.Spec.ClassName), nil)
+	if err != nil {
+		return r.Every, r.refused(ctx, p, err)
+	}
+	if wrong := misfit(&p.Spec, &class.JSON200.Spec); wrong != "" {
+		return r.Every, r.stuck(ctx, p, ipam.ReasonError, wrong, nil)
+	}
+	v, err := r.see(ctx, p)
+	if err != nil {
+		return r.Every, r.refused(ctx, p, err)
+	}
+	if err := r.meet(ctx, v); err != nil {
+		return r.Every, r.refused(ctx, p, err)
+	}
+	if err := r.ensure(ctx, p, v); err != nil {
+		return r.Every, r.refused(ctx, p, err)
+	}
+	if err := r.drain(ctx, p, v); err != nil {
+		return r.Every, r.refused(ctx, p, err)
+	}
+	if err := r.publish(ctx, p, v); err != nil {
+		return r.Every, err
+	}
+	if v.made { // its figures are others now
+		if class, err = r.Realm.Carve.GetClassWithResponse(ctx, r.Realm.Project, string(p.Spec.ClassName), nil); err != nil {
+			return r.Every, r.refused(ctx, p, err)
+		}
+	}
+	return min(r.Every, v.wait), r.show(ctx, p, class.JSON200, v)
+}
+
+// ensure has Carve have a slice for each node that has none. When one is refused for want of room, so would be the others.
+func (r *Reconciler) ensure(ctx context.Context, p *ipam.NodeSlicePool, v *view) error {
+	for _, node := range v.wanted {
+		slice := v.slices[node.UID]
+		switch {
+		case slice != nil && slice.Spec.Drain == carve.PoolDrainDelete && slice.Metadata.Annotations[drainedBy] == r.Realm.Name:
+			if err := r.undrain(ctx, slice); err != nil {
+				return err
+			}
+		case slice != nil:
+		case v.full != "":
+			v.without = append(v.without, node.Name)
+		default:
+			made, err := r.carve(ctx, p, node.Name, node.UID)
+			if carve.IsExhausted(err) {
+				problem, _ := carve.AsProblem(err)
+				v.full, v.without = problem.Detail, append(v.without, node.Name)
+				continue
+			}
+			if err != nil {
+				return fmt.Errorf("a slice for node %s: %w", node.Name, err)
+			}
+			v.slices[node.UID], v.made = made, true
+		}
+	}
+	return nil
+}
+
+// carve has Carve have the slice of a node. The node is a consumer first, so that whoever finds the slice knows whose it is.
+func (r *Reconciler) carve(ctx context.Context, p *ipam.NodeSlicePool, name string, uid types.UID) (*carve.IPPool, error) {
+	if err := r.introduce(ctx, name, uid); err != nil {
+		return nil, err
+	}
+	put, err := r.Realm.Carve.PutScopePoolWithResponse(ctx, r.Realm.Project, string(p.Spec.ClassName), scopeOf(&p.Spec, uid), nil)
+	if err != nil {
+		return nil, err
+	}
+	if put.JSON201 != nil {
+		return put.JSON201, nil
+	}
+	return put.JSON200, nil
+}
+
+// release drains the slices of a NodeSlicePool that is being deleted, unless another one has the same, and lets it go.
+func (r *Reconciler) release(ctx context.Context, p *ipam.NodeSlicePool) (ctrl.Result, error) {
+	if !controllerutil.ContainsFinalizer(p, ipam.Finalizer) {
+		return ctrl.Result{}, nil
+	}
+	shared, err := r.peers(ctx, p)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	if len(shared) == 0 && p.Annotations[ipam.AbandonRemote] != "true" {
+		if err := r.drainAll(ctx, p); err != nil && !carve.IsNotFound(err) {
+			if err := r.refused(ctx, p, err); err != nil {
+				return ctrl.Result{}, err
+			}
+			return ctrl.Result{RequeueAfter: r.Every}, nil
+		}
+	}
+	return ctrl.Result{}, r.free(ctx, p)
+}
+
+// drainAll drains all slices of a NodeSlicePool that are of this cluster. What is held in them stays.
+func (r *Reconciler) drainAll(ctx context.Context, p *ipam.NodeSlicePool) error {
+	v, err := r.see(ctx, p)
+	if err != nil {
+		return err
+	}
+	for uid, slice := range v.slices {
+		if mine, err := r.isOurs(ctx, uid); err != nil {
+			return err
+		} else if !mine {
+			continue
+		}
+		if err := r.giveUp(ctx, slice); err != nil {
+			return err
+		}
+	}
+	v.wanted = nil
+	return r.publish(ctx, p, v)
+}

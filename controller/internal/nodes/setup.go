@@ -1,0 +1,88 @@
+package nodes
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+
+	core "k8s.io/api/core/v1"
+	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
+	"github.com/carve-ipam/carve/controller/internal/telemetry"
+)
+
+// Setup has a manager run the reconciler. Of nodes only their names, UIDs and labels are read; what a node writes while it lives makes no work.
+func (r *Reconciler) Setup(manager ctrl.Manager) error {
+	specs := builder.WithPredicates(predicate.GenerationChangedPredicate{})
+	return ctrl.NewControllerManagedBy(manager).Named("nodeslicepool").
+		For(&ipam.NodeSlicePool{}, specs).
+		Watches(&core.Node{}, handler.EnqueueRequestsFromMapFunc(r.all), builder.OnlyMetadata, builder.WithPredicates(turned())).
+		Watches(&ipam.NodeSlicePool{}, handler.EnqueueRequestsFromMapFunc(r.all), specs).
+		WithOptions(controller.Options{MaxConcurrentReconciles: 1}).Complete(telemetry.Traced("slices", r))
+}
+
+// turned takes the moments at which a node may come to want a slice, or not to want it any more.
+func turned() predicate.Predicate {
+	return predicate.Funcs{
+		UpdateFunc: func(e event.UpdateEvent) bool {
+			was, is := e.ObjectOld, e.ObjectNew
+			return was.GetUID() != is.GetUID() || !maps.Equal(was.GetLabels(), is.GetLabels()) ||
+				was.GetDeletionTimestamp().IsZero() != is.GetDeletionTimestamp().IsZero()
+		},
+	}
+}
+
+// all are all NodeSlicePools: a node may be of each, and they of each other.
+func (r *Reconciler) all(ctx context.Context, _ client.Object) (requests []reconcile.Request) {
+	var pools ipam.NodeSlicePoolList
+	if err := r.Client.List(ctx, &pools); err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "looking for what gives nodes slices")
+		return nil
+	}
+	for i := range pools.Items {
+		requests = append(requests, reconcile.Request{NamespacedName: types.NamespacedName{Name: pools.Items[i].Name}})
+	}
+	return requests
+}
+
+// ByClass is the annotation of a node, before the name of the class, that has the node's slice.
+const ByClass = "slices.ipam.carve.dev/"
+
+// publish annotates nodes with their slices, and takes the annotation off those that have none. Each patch is of that very node.
+func (r *Reconciler) publish(ctx context.Context, p *ipam.NodeSlicePool, v *view) error {
+	if !r.Publish {
+		return nil
+	}
+	wanted, key := map[types.UID]bool{}, ByClass+string(p.Spec.ClassName)
+	for _, node := range v.wanted {
+		wanted[node.UID] = true
+	}
+	for uid, node := range v.known {
+		var value any // none
+		if slice := v.slices[uid]; wanted[uid] && slice != nil {
+			value = slice.Status.AllocatedCIDR
+		}
+		if is, there := node.Annotations[key]; value == is || value == nil && !there {
+			continue
+		}
+		patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": uid, "annotations": map[string]any{key: value}}})
+		if err != nil {
+			return err
+		}
+		object := &core.Node{ObjectMeta: meta.ObjectMeta{Name: node.Name}}
+		if err := client.IgnoreNotFound(r.Client.Patch(ctx, object, client.RawPatch(types.MergePatchType, patch))); err != nil {
+			return err
+		}
+	}
+	return nil
+}

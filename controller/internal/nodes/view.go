@@ -1,0 +1,141 @@
+package nodes
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	core "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+
+	carve "github.com/carve-ipam/carve/client"
+	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
+)
+
+// view is what was seen for one NodeSlicePool.
+type view struct {
+	wanted  []*meta.PartialObjectMetadata             // the nodes that are to have a slice, by name
+	known   map[types.UID]*meta.PartialObjectMetadata // all nodes that are remembered
+	slices  map[types.UID]*carve.IPPool               // by the UID of the node
+	without []string                                  // nodes without a slice
+	full    string                                    // why
+	stays   []string                                  // slices that cannot be drained, as they are another project's
+	made    bool                                      // whether there are slices now that were not there
+	wait    time.Duration                             // until a node has been gone for long enough
+}
+
+// see looks at the nodes and at all slices, by one list of Carve.
+func (r *Reconciler) see(ctx context.Context, p *ipam.NodeSlicePool) (*view, error) {
+	selector, err := meta.LabelSelectorAsSelector(p.Spec.NodeSelector)
+	if err != nil {
+		return nil, fmt.Errorf("the selector of nodes: %w", err)
+	}
+	if p.Spec.NodeSelector == nil {
+		selector = labels.Everything()
+	}
+	v := &view{known: map[types.UID]*meta.PartialObjectMetadata{}, slices: map[types.UID]*carve.IPPool{}, wait: r.Every}
+	nodes := nodeList()
+	if err := r.Client.List(ctx, nodes); err != nil {
+		return nil, err
+	}
+	for i := range nodes.Items {
+		node := &nodes.Items[i]
+		v.known[node.UID] = node
+		if selector.Matches(labels.Set(node.Labels)) && node.DeletionTimestamp.IsZero() {
+			delete(r.gone, missed{p.UID, node.UID})
+			v.wanted = append(v.wanted, node)
+		}
+	}
+	slices.SortFunc(v.wanted, func(a, b *meta.PartialObjectMetadata) int { return strings.Compare(a.Name, b.Name) })
+	const page = 500
+	limit, role := page, string(p.Spec.Role)
+	for slice, err := range r.Realm.Carve.ScopePools(ctx, r.Realm.Project, string(p.Spec.ClassName), &carve.ListScopePoolsParams{Limit: &limit}) {
+		if err != nil {
+			return nil, err
+		}
+		if scope := slice.Status.Scope; scope != nil && scope.Values[role] != "" && within(scope.Values, p.Spec.Scope) {
+			v.slices[types.UID(scope.Values[role])] = &slice
+		}
+	}
+	return v, nil
+}
+
+func nodeList() *meta.PartialObjectMetadataList {
+	list := &meta.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(core.SchemeGroupVersion.WithKind("NodeList"))
+	return list
+}
+
+// within says whether values are of a scope.
+func within(values map[string]string, scope map[string]ipam.ScopeValue) bool {
+	for role, value := range scope {
+		if values[role] != string(value) {
+			return false
+		}
+	}
+	return true
+}
+
+// scopeOf is the scope of a node's slice, as Carve writes it.
+func scopeOf(spec *ipam.NodeSlicePoolSpec, uid types.UID) string {
+	all := []string{string(spec.Role) + "=" + string(uid)}
+	for role, value := range spec.Scope {
+		all = append(all, role+"="+string(value))
+	}
+	slices.Sort(all)
+	return strings.Join(all, ",")
+}
+
+// peers are the others that give out slices of the same class and scope.
+func (r *Reconciler) peers(ctx context.Context, p *ipam.NodeSlicePool) (peers []*ipam.NodeSlicePool, err error) {
+	var all ipam.NodeSlicePoolList
+	if err := r.Client.List(ctx, &all); err != nil {
+		return nil, err
+	}
+	for i := range all.Items {
+		other := &all.Items[i]
+		if other.UID != p.UID && other.DeletionTimestamp.IsZero() && other.Spec.ClassName == p.Spec.ClassName && maps.Equal(other.Spec.Scope, p.Spec.Scope) {
+			peers = append(peers, other)
+		}
+	}
+	return peers, nil
+}
+
+// disagreeing names those that want something else of the same slices: one would take what another gives.
+func (r *Reconciler) disagreeing(ctx context.Context, p *ipam.NodeSlicePool) (string, error) {
+	peers, err := r.peers(ctx, p)
+	names := []string{p.Name}
+	for _, other := range peers {
+		if !equality.Semantic.DeepEqual(other.Spec, p.Spec) {
+			names = append(names, other.Name)
+		}
+	}
+	if len(names) == 1 {
+		return "", err
+	}
+	slices.Sort(names)
+	return fmt.Sprintf("%s disagree about the slices of class %s: nothing is done until their specs are the same", strings.Join(names, " and "), p.Spec.ClassName), err
+}
+
+// misfit says why a class has no slices for nodes.
+func misfit(p *ipam.NodeSlicePoolSpec, class *carve.IPClassSpec) string {
+	if !slices.Contains(class.PoolPer, string(p.Role)) {
+		return fmt.Sprintf("class %s has no role %s in its poolPer", p.ClassName, p.Role)
+	}
+	for _, role := range class.PoolPer {
+		if _, given := p.Scope[role]; !given && role != string(p.Role) && role != "project" {
+			return fmt.Sprintf("class %s asks for the role %s: give it in scope", p.ClassName, role)
+		}
+	}
+	if p.PrefixLength != nil && int(*p.PrefixLength) != *class.PoolPrefixLength {
+		return fmt.Sprintf("class %s has slices of /%d, and not /%d: nothing is moved; make another class for others",
+			p.ClassName, *class.PoolPrefixLength, *p.PrefixLength)
+	}
+	return ""
+}

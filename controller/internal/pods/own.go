@@ -1,0 +1,142 @@
+package pods
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	core "k8s.io/api/core/v1"
+	api "k8s.io/apimachinery/pkg/api/errors"
+	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
+	"github.com/carve-ipam/carve/controller/internal/claims"
+	"github.com/carve-ipam/carve/controller/internal/entries"
+	"github.com/carve-ipam/carve/controller/internal/judge"
+)
+
+// own answers the pod's own claim for an entry, and makes it if there is none. Before it is made the API server itself is asked what the pod is.
+func (v *visit) own(ctx context.Context, e entries.Entry) (*ipam.IPClaim, error) {
+	if claim, err := v.remembered(ctx, e); claim != nil || err != nil {
+		return claim, err
+	}
+	if err := v.confirm(ctx); err != nil {
+		return nil, err
+	}
+	if v.Judge.VerifyNetworkStatus && e.Interface != "" && judge.NetworkIsSetUp(v.pod) {
+		v.warn("NetworkIsSetUp", "entry "+e.Name+": the pod's interfaces have their addresses already; what is claimed now would not be one of them")
+		return nil, nil //nolint:nilnil // there is to be none
+	}
+	var template ipam.IPClaimTemplate
+	err := v.Client.Get(ctx, types.NamespacedName{Namespace: v.pod.Namespace, Name: e.Template}, &template)
+	if api.IsNotFound(err) {
+		v.warn("TemplateMissing", "entry "+e.Name+": there is no IPClaimTemplate "+e.Template)
+		return nil, nil //nolint:nilnil // the template wakes the pod when it is there
+	}
+	if err != nil {
+		return nil, err
+	}
+	return v.make(ctx, e, &template)
+}
+
+// remembered answers the claim of an entry, as far as it is remembered.
+func (v *visit) remembered(ctx context.Context, e entries.Entry) (*ipam.IPClaim, error) {
+	var all ipam.IPClaimList
+	err := v.Client.List(ctx, &all, client.InNamespace(v.pod.Namespace), client.MatchingFields{claims.ByPod: string(v.pod.UID)})
+	for i := range all.Items {
+		if v.owns(&all.Items[i], e) {
+			return &all.Items[i], err
+		}
+	}
+	return nil, err
+}
+
+// owns says whether a claim is the pod's, for an entry.
+func (v *visit) owns(claim *ipam.IPClaim, e entries.Entry) bool {
+	user := claims.PodOf(claim)
+	return user != nil && user.UID == v.pod.UID && claim.Annotations[ipam.EntryAnnotation] == e.Name
+}
+
+// confirm takes the pod from the API server itself: what is remembered may be older than its end, or than what it was told.
+func (v *visit) confirm(ctx context.Context) error {
+	if v.confirmed {
+		return nil
+	}
+	var pod core.Pod
+	if err := v.Live.Get(ctx, client.ObjectKeyFromObject(v.pod), &pod); err != nil {
+		if api.IsNotFound(err) {
+			return errAnother
+		}
+		return err
+	}
+	same := pod.UID == v.pod.UID && pod.Annotations[ipam.ClaimsAnnotation] == v.pod.Annotations[ipam.ClaimsAnnotation]
+	if !same || !v.asks(&pod) {
+		return errAnother
+	}
+	v.pod, v.confirmed = &pod, true
+	return nil
+}
+
+// make makes the claim of an entry. Its names are tried one after another. That the first is another's is told to the pod before the next is tried:
+// so whoever comes later begins there, and never makes a second one under a name that has become free.
+func (v *visit) make(ctx context.Context, e entries.Entry, template *ipam.IPClaimTemplate) (*ipam.IPClaim, error) {
+	for attempt := v.attempt(e); attempt < entries.Attempts; attempt++ {
+		claim := v.claim(e, template, attempt)
+		if told := entries.Told(v.pod); attempt > 0 && told[e.Name].Claim != claim.Name {
+			told[e.Name] = entries.Outcome{Claim: claim.Name}
+			if err := v.tell(ctx, told); err != nil {
+				return nil, err
+			}
+		}
+		err := v.Client.Create(ctx, claim)
+		if err == nil {
+			return claim, nil
+		}
+		if !api.IsAlreadyExists(err) {
+			v.warn("ClaimNotMade", fmt.Sprintf("entry %s: %v", e.Name, err))
+			return nil, err
+		}
+		there := new(ipam.IPClaim)
+		if err := v.Live.Get(ctx, client.ObjectKeyFromObject(claim), there); err != nil {
+			return nil, err
+		}
+		if v.owns(there, e) {
+			return there, nil
+		}
+	}
+	v.warn("NameTaken", fmt.Sprintf("entry %s: all %d names of its claim are taken by others", e.Name, entries.Attempts))
+	return nil, fmt.Errorf("all names for the claim of entry %s are taken", e.Name)
+}
+
+// attempt answers with which name to begin: the one that the pod was told.
+func (v *visit) attempt(e entries.Entry) int {
+	told := entries.Told(v.pod)[e.Name].Claim
+	for attempt := range entries.Attempts {
+		if entries.ClaimName(v.pod.Name, v.pod.UID, e.Name, attempt) == told {
+			return attempt
+		}
+	}
+	return 0
+}
+
+// claim is a copy of what a template says, for the pod. The pod's deletion does not wait for it: it waits for the pod's.
+func (v *visit) claim(e entries.Entry, template *ipam.IPClaimTemplate, attempt int) *ipam.IPClaim {
+	of := template.DeepCopy().Spec
+	annotations := map[string]string{}
+	maps.Copy(annotations, of.Metadata.Annotations)
+	annotations[ipam.EntryAnnotation] = e.Name
+	if e.Interface != "" {
+		annotations[ipam.InterfaceAnnotation] = e.Interface
+	}
+	yes := true
+	return &ipam.IPClaim{
+		ObjectMeta: meta.ObjectMeta{
+			Namespace: v.pod.Namespace, Name: entries.ClaimName(v.pod.Name, v.pod.UID, e.Name, attempt),
+			Labels: of.Metadata.Labels, Annotations: annotations, Finalizers: []string{ipam.Finalizer},
+			OwnerReferences: []meta.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: v.pod.Name, UID: v.pod.UID, Controller: &yes}},
+		},
+		Spec: of.Spec,
+	}
+}

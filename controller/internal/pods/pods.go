@@ -1,0 +1,160 @@
+// Package pods gives pods the claims that they ask for, and tells them what came of it.
+package pods
+
+import (
+	"context"
+	"errors"
+
+	core "k8s.io/api/core/v1"
+	api "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
+	"github.com/carve-ipam/carve/controller/internal/claims"
+	"github.com/carve-ipam/carve/controller/internal/entries"
+	"github.com/carve-ipam/carve/controller/internal/judge"
+)
+
+// Reconciler gives pods their claims. It remembers nothing.
+type Reconciler struct {
+	// Client reads what is remembered of the API server, and writes to it.
+	Client client.Client
+	// Live reads the API server itself: what is made is decided by it.
+	Live client.Reader
+	// Judge are the options of the decision on pods.
+	Judge judge.Options
+	// Events are told to people.
+	Events events.EventRecorder
+}
+
+// Reconcile gives one pod what it asks for.
+func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	var pod core.Pod
+	if err := r.Client.Get(ctx, request.NamespacedName, &pod); err != nil {
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	v := visit{Reconciler: r, pod: &pod}
+	err := v.run(ctx)
+	if errors.Is(err, errAnother) || api.IsConflict(err) { // what was remembered was old; the news is on its way
+		return ctrl.Result{RequeueAfter: soon}, nil
+	}
+	return ctrl.Result{}, err
+}
+
+// asks says whether a pod asks for claims and may get them: one that ends gets none, and one that has finished never again.
+func (r *Reconciler) asks(pod *core.Pod) bool {
+	verdict, _ := judge.Pod(pod, pod.UID, r.Judge)
+	return pod.Annotations[ipam.ClaimsAnnotation] != "" && pod.DeletionTimestamp == nil && verdict == judge.Keep
+}
+
+// visit is one look at a pod.
+type visit struct {
+	*Reconciler
+	pod *core.Pod
+	// confirmed says that the pod is as the API server itself has it.
+	confirmed bool
+}
+
+// errAnother says that the pod is another than was remembered, or asks for something else.
+var errAnother = errors.New("the pod is not what was remembered")
+
+func (v *visit) run(ctx context.Context) error {
+	if !v.asks(v.pod) {
+		return nil
+	}
+	all, err := entries.Of(v.pod)
+	if err != nil {
+		v.warn("InvalidClaims", err.Error())
+		return nil
+	}
+	told, whole := entries.Outcomes{}, true
+	var failed []error
+	for _, e := range all {
+		outcome, settled, err := v.outcome(ctx, e)
+		if err != nil {
+			failed = append(failed, err)
+		}
+		whole = whole && settled && err == nil
+		if outcome.Claim != "" {
+			told[e.Name] = outcome
+		}
+	}
+	if whole { // else a claim is about to be told of, and wakes the pod
+		failed = append(failed, v.tell(ctx, told))
+	}
+	return errors.Join(failed...)
+}
+
+// outcome gives a pod what one entry asks for, and answers what is to be told of it, unless that is not settled yet.
+func (v *visit) outcome(ctx context.Context, e entries.Entry) (o entries.Outcome, settled bool, err error) {
+	var claim *ipam.IPClaim
+	if e.Template != "" {
+		claim, err = v.own(ctx, e)
+	} else {
+		claim, err = v.named(ctx, e)
+	}
+	if claim == nil || err != nil {
+		return entries.Outcome{Claim: entries.Told(v.pod)[e.Name].Claim}, true, err
+	}
+	o.Claim = claim.Name
+	if claim.Status.Claim != nil && v.uses(claim) {
+		o.CIDR, o.Address = claim.Status.CIDR, claim.Status.Address
+	}
+	return o, len(claim.Status.Conditions) > 0, nil
+}
+
+// uses says whether the block of a claim is the pod's to use.
+func (v *visit) uses(claim *ipam.IPClaim) bool {
+	if user := claims.PodOf(claim); user != nil {
+		return user.UID == v.pod.UID
+	}
+	for _, user := range claim.Status.ReservedFor {
+		if user.UID == v.pod.UID {
+			return true
+		}
+	}
+	return false
+}
+
+// named answers a claim that the pod asks for by its name. To attach the pod to it is the claim's part.
+func (v *visit) named(ctx context.Context, e entries.Entry) (*ipam.IPClaim, error) {
+	var claim ipam.IPClaim
+	err := v.Client.Get(ctx, types.NamespacedName{Namespace: v.pod.Namespace, Name: e.Claim}, &claim)
+	if api.IsNotFound(err) {
+		v.warn("ClaimMissing", "entry "+e.Name+": there is no IPClaim "+e.Claim)
+		return nil, nil //nolint:nilnil // the claim wakes the pod when it is there
+	}
+	if err != nil {
+		return nil, err
+	}
+	user := claims.PodOf(&claim)
+	switch {
+	case user != nil && user.UID != v.pod.UID:
+		v.warn("ClaimOfAnother", "entry "+e.Name+": IPClaim "+e.Claim+" belongs to pod "+user.Name)
+		return nil, nil //nolint:nilnil // as above
+	case user == nil && !v.uses(&claim) && len(claim.Status.ReservedFor) >= max(1, int(claim.Spec.MaxConsumers)):
+		v.warn("ClaimFull", "entry "+e.Name+": IPClaim "+e.Claim+" has as many pods as it can have")
+	}
+	return &claim, nil
+}
+
+// tell writes what came of a pod's entries, as a whole, if it is not told so already.
+func (v *visit) tell(ctx context.Context, told entries.Outcomes) error {
+	text := told.String()
+	if was, there := v.pod.Annotations[ipam.StatusAnnotation]; was == text || !there && len(told) == 0 {
+		return nil
+	}
+	before := v.pod.DeepCopy()
+	v.pod.Annotations[ipam.StatusAnnotation] = text
+	return client.IgnoreNotFound(v.Client.Patch(ctx, v.pod, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})))
+}
+
+// longestNote is how long the text of an event may be.
+const longestNote = 1024
+
+func (v *visit) warn(reason, note string) {
+	v.Events.Eventf(v.pod, nil, core.EventTypeWarning, reason, "Claim", "%s", note[:min(len(note), longestNote)])
+}

@@ -1,0 +1,176 @@
+package pods_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	core "k8s.io/api/core/v1"
+	condition "k8s.io/apimachinery/pkg/api/meta"
+	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	carve "github.com/carve-ipam/carve/client"
+	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
+	"github.com/carve-ipam/carve/controller/internal/conditions"
+	"github.com/carve-ipam/carve/controller/internal/entries"
+)
+
+var shared = entries.Entry{Name: "vip", Claim: "vip"}
+
+// consumers are how many use a claim, as Carve has it.
+func (s *story) consumers(c *ipam.IPClaim) int {
+	s.Helper()
+	got, err := world.Carve.GetClaimWithResponse(s.Context(), s.name, c.Status.Claim.Name, nil)
+	require.NoError(s, err)
+	return got.JSON200.Status.Consumers
+}
+
+// scenario 18.
+func TestSeveralPodsUseAClaimAsFarAsThereIsRoom(t *testing.T) {
+	s := begin(t)
+	stop := s.run()
+	first := s.pod("web-0", "node", shared)
+	s.event("ClaimMissing")
+	c := s.bound(s.claim("vip", ipam.IPClaimSpec{MaxConsumers: 2}))
+	s.users(c, first)
+	pending := s.pod("web-1", "", shared)
+	second := s.pod("web-2", "node", shared)
+	s.users(c, first, second)
+	s.place(pending, "node")
+	s.event("ClaimFull")
+	require.Equal(t, 2, s.consumers(c))
+	require.Equal(t, c.Status.Address, s.told(second, 1)["vip"].Address)
+	s.told(pending, 0)
+
+	s.phase(first, core.PodFailed) // it has finished, and another has its place
+	s.users(c, second, pending)
+	s.told(pending, 1)
+	stop()
+	s.remove(second)
+	s.run()
+	s.users(c, pending)
+	require.Equal(t, 1, s.consumers(c))
+
+	require.NoError(t, world.Client.Delete(t.Context(), c)) // nobody gets in any more, and it stays for those who are
+	s.becomes(c, conditions.Reconciling, meta.ConditionTrue)
+	late := s.pod("web-3", "node", shared)
+	s.told(late, 0)
+	require.Len(t, s.held(), 1)
+	s.remove(pending)
+	s.vanishes(c)
+	require.Empty(t, s.held())
+}
+
+// what waited for its first consumer is given back with the last one.
+func TestADelayedClaimIsGivenBackWithItsLastPod(t *testing.T) {
+	s := begin(t)
+	s.run()
+	c := s.claim("vip", ipam.IPClaimSpec{MaxConsumers: 2, BindingMode: ipam.BindingWaitForFirstConsumer})
+	s.becomes(c, conditions.Reconciling, meta.ConditionTrue)
+	require.Empty(t, s.held())
+	first, second := s.pod("web-0", "node", shared), s.pod("web-1", "node", shared)
+	s.users(s.bound(c), first, second)
+	s.remove(first)
+	s.users(s.bound(c), second)
+	require.Len(t, s.held(), 1)
+	s.remove(second)
+	s.becomes(c, conditions.Reconciling, meta.ConditionTrue)
+	require.Empty(t, c.Status.CIDR)
+	require.Empty(t, s.held())
+	third := s.pod("web-2", "node", shared)
+	s.users(s.bound(c), third)
+	require.Len(t, s.held(), 1)
+}
+
+// what was claimed at once stays without a pod.
+func TestAnImmediateClaimStaysWithoutAPod(t *testing.T) {
+	s := begin(t)
+	s.run()
+	c := s.bound(s.claim("vip", ipam.IPClaimSpec{}))
+	pod := s.pod("web-0", "node", shared)
+	s.users(c, pod)
+	s.remove(pod)
+	s.users(c)
+	require.Equal(t, 0, s.consumers(c))
+	require.True(t, condition.IsStatusConditionTrue(c.Status.Conditions, conditions.Ready))
+}
+
+// one that belongs to another pod is not this pod's.
+func TestTheClaimOfAnotherPodIsNotShared(t *testing.T) {
+	s := begin(t)
+	s.run()
+	owner := s.pod("web-0", "node", net1)
+	name := s.told(owner, 1)["net1"].Claim
+	s.told(s.pod("web-1", "node", entries.Entry{Name: "net1", Claim: name}), 0)
+	s.event("ClaimOfAnother")
+}
+
+// W-18, R-20: a pod that no IPClaim tells of is found by the sweep.
+func TestTheSweepEndsWhatWasMissed(t *testing.T) {
+	s := begin(t)
+	stop := s.run()
+	pod, kept := s.pod("web-0", "node", net1), s.pod("web-1", "node", net1)
+	c, mine := s.get(s.told(pod, 1)["net1"]), s.bound(s.claim("mine", ipam.IPClaimSpec{}))
+	left := s.told(kept, 1)["net1"]
+	stop()
+	for _, c := range []*ipam.IPClaim{c, mine} { // somebody takes the finalizers off by force
+		c.Finalizers = nil
+		require.NoError(t, world.Client.Update(t.Context(), c))
+		require.NoError(t, world.Client.Delete(t.Context(), c))
+	}
+	s.remove(pod)
+	require.Len(t, s.held(), 3)
+	s.run()
+	s.eventually("only what lives is held", func() bool { return len(s.held()) == 1 })
+	require.Equal(t, []string{left.CIDR}, s.held())
+	got, err := world.Carve.GetConsumerWithResponse(t.Context(), s.name, s.name, string(pod.UID))
+	require.NoError(t, err)
+	require.Equal(t, carve.IPConsumerPhaseEnded, got.JSON200.Status.Phase)
+}
+
+// Drift is shown at once, and never acted on.
+func TestWhatChangesInCarveIsShownAtOnce(t *testing.T) {
+	for name, change := range map[string]func(s *story, c *ipam.IPClaim, pod *core.Pod){
+		"released": func(s *story, c *ipam.IPClaim, pod *core.Pod) {
+			_, err := world.Carve.DetachConsumerWithResponse(s.Context(), s.name, c.Status.Claim.Name, string(pod.UID),
+				&carve.DetachConsumerParams{Realm: &s.name})
+			require.NoError(s, err)
+		},
+		"ended": func(s *story, _ *ipam.IPClaim, pod *core.Pod) {
+			_, err := world.Carve.EndConsumerWithResponse(s.Context(), s.name, s.name, string(pod.UID), nil)
+			require.NoError(s, err)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := begin(t)
+			stop := s.run()
+			pod := s.pod("web-0", "node", net1)
+			c := s.get(s.told(pod, 1)["net1"])
+			change(s, c, pod)
+			s.becomes(c, conditions.Stalled, meta.ConditionTrue)
+			s.event(ipam.ReasonError)
+			require.NotEmpty(t, c.Status.CIDR)
+			require.Empty(t, s.held())
+			stop()
+			s.run()
+			s.told(s.pod("web-1", "node", net1), 1)
+			require.Len(t, s.held(), 1)
+			s.becomes(c, conditions.Stalled, meta.ConditionTrue)
+			s.remove(pod)
+			s.vanishes(c)
+		})
+	}
+}
+
+// A pod that has ended in Carve is shown also where the claim stays.
+func TestAPodThatEndedInCarveIsShown(t *testing.T) {
+	s := begin(t)
+	s.run()
+	c := s.bound(s.claim("vip", ipam.IPClaimSpec{}))
+	pod := s.pod("web-0", "node", shared)
+	s.users(c, pod)
+	_, err := world.Carve.EndConsumerWithResponse(t.Context(), s.name, s.name, string(pod.UID), nil)
+	require.NoError(t, err)
+	s.becomes(c, conditions.Stalled, meta.ConditionTrue)
+	s.remove(pod)
+	s.bound(c)
+}

@@ -1,0 +1,110 @@
+package proof_test
+
+import (
+	"context"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// asked is a number that the environment says, or another one.
+func asked(t testing.TB, name string, otherwise int) int {
+	t.Helper()
+	text := os.Getenv(name)
+	if text == "" {
+		return otherwise
+	}
+	n, err := strconv.Atoi(text)
+	require.NoError(t, err)
+	return n
+}
+
+// TestEveryPodThatLivesHasItsBlockWhateverFails: pods come, move and go at random while everything else is killed, stopped and cut off. PROOF_PODS,
+// PROOF_NODES, PROOF_RATE (steps a second), PROOF_SECONDS and PROOF_EVERY (seconds between failures) give it another size.
+func TestEveryPodThatLivesHasItsBlockWhateverFails(t *testing.T) {
+	pods := asked(t, "PROOF_PODS", 60)
+	w := begin(t, pods)
+	s := &storm{
+		world: w, slots: pods, nodes: asked(t, "PROOF_NODES", 8), rate: asked(t, "PROOF_RATE", 50),
+		length: time.Duration(asked(t, "PROOF_SECONDS", 20)) * time.Second,
+	}
+	s.losses.Store(int32(max(15, pods/20)))
+	w.toAPI.lags(500 * time.Millisecond)
+	fleet := []*controller{w.runs(t, "one"), w.runs(t, "other")}
+
+	ctx, end := context.WithTimeout(t.Context(), s.length+20*time.Minute)
+	defer end()
+	calm, rest := context.WithCancel(ctx)
+	failed := make(chan map[string]int, 1)
+	every := time.Duration(asked(t, "PROOF_EVERY", 1)) * time.Second
+	go func() { failed <- w.havoc(calm, t, every, fleet...) }()
+	s.rages(ctx)
+	rest()
+	failures := <-failed
+	t.Logf("%d steps, %d pods, on %d nodes; %v", s.steps.Load(), s.began.Load(), s.nodes, failures)
+
+	began := time.Now()
+	w.nothing(t, w.settles(ctx, patience(pods)))
+	t.Logf("settled after %s", time.Since(began).Round(time.Second))
+	w.quiet(t, min(s.length, time.Minute))
+	w.nothing(t, w.judges(t))
+	w.drains(ctx, t, pods)
+}
+
+// patience is how long so many pods may take until everything is as it is to be.
+func patience(pods int) time.Duration { return time.Minute + time.Duration(pods)*100*time.Millisecond }
+
+// quiet requires that nothing is asked where nothing happens, but that the pods are renewed, the feed is waited for and the leader keeps its lease.
+func (w *world) quiet(t testing.TB, length time.Duration) {
+	t.Helper()
+	api, toCarve := map[string]int{}, map[string]int{}
+	w.toAPI.asked()
+	w.toCarve.asked()
+	add := func(to, counts map[string]int) {
+		for what, n := range counts {
+			to[what] += n
+		}
+	}
+	since := time.Now()
+	renewals := func() bool {
+		add(api, w.toAPI.asked())
+		add(toCarve, w.toCarve.asked())
+		return toCarve["POST consumer-renewals"] >= 4 && time.Since(since) > length
+	}
+	require.Eventually(t, renewals, length+time.Minute, 100*time.Millisecond)
+	t.Logf("in the steady state, Carve was asked %v, the API server %v", toCarve, api)
+	for what := range toCarve {
+		require.Contains(t, []string{"POST consumer-renewals", "GET changes"}, what)
+	}
+	for what := range api {
+		read := strings.HasPrefix(what, "WATCH ") || what == "GET leases"
+		require.True(t, read || what == "PUT leases", what)
+	}
+}
+
+// drains ends all pods, and requires that nothing is left of them.
+func (w *world) drains(ctx context.Context, t testing.TB, pods int) {
+	t.Helper()
+	w.mu.Lock()
+	lives := slices.Collect(maps.Values(w.lives))
+	w.mu.Unlock()
+	var players sync.WaitGroup
+	for some := range slices.Chunk(lives, len(lives)/many+1) {
+		players.Go(func() {
+			for _, l := range some {
+				if l.ended.IsZero() {
+					w.removes(ctx, l)
+				}
+			}
+		})
+	}
+	players.Wait()
+	w.nothing(t, w.settles(ctx, patience(pods)))
+}

@@ -1,0 +1,65 @@
+// Package proof questions the controller as a program: processes that are killed beside servers that are killed, while pods come, move and go.
+package proof_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/go-logr/logr"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/carve-ipam/carve/controller/internal/cluster"
+)
+
+var (
+	servers *cluster.Cluster
+	// programs is where the controller is built, and what was made of it to be found out.
+	programs string
+)
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) (code int) {
+	c, stop, err := cluster.Start()
+	defer func() {
+		if err := stop(); err != nil {
+			fmt.Println("ending the cluster:", err)
+			code = 1
+		}
+	}()
+	switch {
+	case errors.Is(err, cluster.ErrMissing):
+		fmt.Println("skipped:", err)
+		return 0
+	case err != nil:
+		fmt.Println("starting a cluster:", err)
+		return 1
+	}
+	if programs, err = os.MkdirTemp("", "carve-controllers-"); err == nil {
+		defer func() { _ = os.RemoveAll(programs) }()
+		err = build("carve-controller")
+	}
+	if err != nil {
+		fmt.Println("building the controller:", err)
+		return 1
+	}
+	ctrl.SetLogger(logr.Discard()) // that watches end is what the tests are about
+	servers = c
+	return m.Run()
+}
+
+// build builds the controller under a name.
+func build(name string, flags ...string) error {
+	arguments := append([]string{"build", "-trimpath", "-o", filepath.Join(programs, name)}, flags...)
+	cmd := exec.Command("go", append(arguments, "./cmd/carve-controller")...)
+	cmd.Dir = cluster.Root("controller")
+	text, err := cmd.CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%w: %s", err, text)
+	}
+	return nil
+}

@@ -1,0 +1,182 @@
+package proof_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	core "k8s.io/api/core/v1"
+)
+
+// storm is what is done to pods at random.
+type storm struct {
+	*world
+	slots, nodes int
+	// rate is how many steps are made in a second, and length for how long.
+	rate   int
+	length time.Duration
+	// losses is how many pods may be said to be lost. Carve holds a realm of which more than 20, and a tenth, were lost within ten minutes.
+	losses atomic.Int32
+	steps  atomic.Int64
+	began  atomic.Int64
+}
+
+// slot is a name that pods have one after another, as those of a StatefulSet.
+type slot struct {
+	name  string
+	nodes []string
+	now   *life
+	stage stage
+}
+
+// stage is how far the pod of a slot is.
+type stage int
+
+const (
+	empty stage = iota
+	pending
+	running
+	ending   // its deletion has begun
+	finished // it, or its node, has ended
+)
+
+// many is how many play pods at once, each with slots and nodes of its own.
+const many = 8
+
+// rages makes steps until it is over, and leaves no pod behind whose deletion has begun.
+func (s *storm) rages(ctx context.Context) {
+	pace := time.NewTicker(time.Second / time.Duration(s.rate))
+	defer pace.Stop()
+	over, cancel := context.WithTimeout(ctx, s.length)
+	defer cancel()
+	var players sync.WaitGroup
+	for i := range many {
+		players.Go(func() { s.plays(ctx, over, i, pace.C) })
+	}
+	players.Wait()
+}
+
+// plays is one player: first there are as many pods as there may be, then they change.
+func (s *storm) plays(ctx, over context.Context, player int, pace <-chan time.Time) {
+	var nodes []string
+	for i := player; i < s.nodes; i += many {
+		nodes = append(nodes, fmt.Sprintf("%s-node-%d", s.name, i))
+		s.node(ctx, nodes[len(nodes)-1], true)
+	}
+	var slots []*slot
+	for i := player; i < s.slots; i += many {
+		<-pace
+		at := &slot{name: fmt.Sprintf("web-%d", i), nodes: nodes}
+		slots = append(slots, at)
+		s.begins(ctx, at)
+	}
+	for over.Err() == nil {
+		select {
+		case <-over.Done():
+		case <-pace:
+			s.steps.Add(1)
+			if rand.IntN(50*len(slots)) == 0 {
+				s.dies(ctx, nodes[rand.IntN(len(nodes))], slots)
+				continue
+			}
+			s.step(ctx, slots[rand.IntN(len(slots))])
+		}
+	}
+	for _, at := range slots {
+		if at.stage == ending {
+			s.leaves(ctx, at)
+		}
+	}
+}
+
+// begins has a slot have a pod.
+func (s *storm) begins(ctx context.Context, at *slot) {
+	s.began.Add(1)
+	node, claims := at.nodes[rand.IntN(len(at.nodes))], 1
+	if rand.IntN(10) == 0 {
+		claims = 2
+	}
+	at.stage = running
+	if rand.IntN(5) == 0 {
+		at.stage, node = pending, ""
+	}
+	at.now = s.starts(ctx, at.name, node, claims, rand.IntN(2) == 0)
+}
+
+func (s *storm) leaves(ctx context.Context, at *slot) {
+	s.removes(ctx, at.now)
+	at.now, at.stage = nil, empty
+}
+
+// dies takes a node away with its pods, as its machine does, and brings it back.
+func (s *storm) dies(ctx context.Context, node string, slots []*slot) {
+	s.node(ctx, node, false)
+	for _, at := range slots {
+		if at.now != nil && at.now.node == node {
+			s.leaves(ctx, at)
+		}
+	}
+	s.node(ctx, node, true)
+}
+
+// step changes the pod of a slot.
+func (s *storm) step(ctx context.Context, at *slot) {
+	switch at.stage {
+	case empty:
+		s.begins(ctx, at)
+	case pending:
+		if rand.IntN(3) > 0 {
+			s.binds(ctx, at.now, at.nodes[rand.IntN(len(at.nodes))])
+			at.stage = running
+			return
+		}
+		s.ends(at.now)
+		s.deletes(ctx, at.now)
+		at.now, at.stage = nil, empty
+	case ending, finished:
+		s.leaves(ctx, at)
+		if rand.IntN(2) == 0 { // a StatefulSet does not wait
+			s.begins(ctx, at)
+		}
+	case running:
+		s.moves(ctx, at)
+	}
+}
+
+// moves changes a pod that runs.
+func (s *storm) moves(ctx context.Context, at *slot) {
+	lost := func(how func()) {
+		if s.losses.Add(-1) < 0 {
+			return
+		}
+		s.ends(at.now)
+		how()
+		at.stage = finished
+	}
+	switch chance := rand.IntN(100); {
+	case chance < 35:
+		s.phase(ctx, at.now, core.PodRunning, "")
+	case chance < 55:
+		s.leaves(ctx, at)
+		s.begins(ctx, at)
+	case chance < 70:
+		s.deletes(ctx, at.now)
+		at.stage = ending
+	case chance < 80:
+		s.evicts(ctx, at.now)
+		at.stage = ending
+	case chance < 92:
+		s.ends(at.now)
+		s.phase(ctx, at.now, []core.PodPhase{core.PodSucceeded, core.PodFailed}[rand.IntN(2)], "")
+		at.stage = finished
+	case chance < 94:
+		lost(func() { s.taints(ctx, at.now) })
+	case chance < 96:
+		lost(func() { s.phase(ctx, at.now, core.PodUnknown, "NodeLost") })
+	default:
+		s.withdraws(ctx, at.now)
+	}
+}

@@ -1,0 +1,68 @@
+package proof_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/controller/internal/cluster"
+)
+
+// twin is the controller with a fault that was made on purpose: in a file, something else in place of a text.
+type twin struct{ file, text, instead string }
+
+// build builds it under a name.
+func (f twin) build(t *testing.T, name string) {
+	t.Helper()
+	file, err := filepath.Abs(cluster.Root(filepath.Join("controller", f.file)))
+	require.NoError(t, err)
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, 1, strings.Count(string(text), f.text), "%s has changed: make the fault anew", f.file)
+	faulty, overlay := filepath.Join(t.TempDir(), "faulty.go"), filepath.Join(t.TempDir(), "overlay.json")
+	require.NoError(t, os.WriteFile(faulty, []byte(strings.Replace(string(text), f.text, f.instead, 1)), 0o600))
+	replace, err := json.Marshal(map[string]map[string]string{"Replace": {file: faulty}})
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(overlay, replace, 0o600))
+	require.NoError(t, build(name, "-overlay="+overlay))
+}
+
+// TestFaultyControllersAreFoundOut: what finds no fault in the controller finds those that others had.
+func TestFaultyControllersAreFoundOut(t *testing.T) {
+	for name, c := range map[string]struct {
+		twin
+		finds string
+	}{
+		"takes what it has not seen yet for gone": {twin{
+			"internal/claims/look.go", "[]client.Reader{r.Client, r.Live}", "[]client.Reader{r.Client}",
+		}, "while its pod"},
+		"takes a pod of the same name for the same": {twin{
+			"internal/judge/judge.go", "case pod.UID != uid:", "case pod.UID != uid && uid == \"\":",
+		}, "no pod that lives has it"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.build(t, "twin")
+			w := begin(t, 16)
+			w.program = "twin"
+			w.toAPI.lags(time.Second)
+			fleet := w.runs(t, "faulty")
+			s := &storm{world: w, slots: 16, nodes: 8, rate: 20, length: 6 * time.Second}
+			s.rages(t.Context())
+			faults := append(w.settles(t.Context(), 5*time.Second), w.judges(t)...)
+			require.Contains(t, strings.Join(faults, "\n"), c.finds)
+			fleet.stop()
+
+			w.program = "carve-controller" // what the other leaves is in nobody's way
+			w.runs(t, "sound")
+			ctx, end := context.WithTimeout(t.Context(), time.Minute)
+			defer end()
+			w.drains(ctx, t, 16)
+		})
+	}
+}

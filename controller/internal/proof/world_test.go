@@ -1,0 +1,219 @@
+package proof_test
+
+import (
+	"context"
+	"fmt"
+	"math/bits"
+	"net/netip"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	core "k8s.io/api/core/v1"
+	api "k8s.io/apimachinery/pkg/api/errors"
+	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	carve "github.com/carve-ipam/carve/client"
+	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
+)
+
+// world is a namespace of pods and a project of Carve, with what the pods know themselves.
+type world struct {
+	name    string
+	dir     string
+	program string
+	pool    netip.Prefix
+	ttl     time.Duration
+	renew   time.Duration
+	// toAPI and toCarve are the controllers' ways; own is that of the test.
+	toAPI, toCarve, own *proxy
+	api                 client.Client
+
+	mu     sync.Mutex
+	lives  map[types.UID]*life
+	early  map[types.UID][]*ipam.IPClaim // claims of pods of which the test does not know yet that they were made
+	faults []string
+}
+
+// life is one pod and what it has seen of its claims.
+type life struct {
+	uid    types.UID
+	pod    types.NamespacedName
+	node   string
+	wants  int                  // how many claims
+	claims map[types.UID]string // their names
+	made   map[string]types.UID // those that were made for its entries
+	seen   map[types.UID]sight
+	ended  time.Time // just before whatever ended it was said to the API server
+}
+
+// sight is a block that a pod has, and since when it has seen it.
+type sight struct {
+	cidr  string
+	since time.Time
+}
+
+// begin makes a world with room for more pods than are ever to have blocks, or to cool down.
+func begin(t testing.TB, pods int) *world {
+	t.Helper()
+	via, err := rest.TransportFor(servers.Config)
+	require.NoError(t, err)
+	w := &world{
+		dir: t.TempDir(), program: "carve-controller", ttl: time.Hour, renew: 2 * time.Second, lives: map[types.UID]*life{},
+		early: map[types.UID][]*ipam.IPClaim{},
+		pool:  netip.PrefixFrom(netip.MustParseAddr("10.64.0.0"), 32-bits.Len(uint(max(512, 2*pods)-1))),
+		toAPI: newProxy(servers.Config.Host, via), toCarve: newProxy(servers.CarveURL, nil), own: newProxy(servers.Config.Host, via),
+	}
+	for _, p := range []*proxy{w.toAPI, w.toCarve, w.own} {
+		t.Cleanup(p.Close)
+		t.Cleanup(p.CloseClientConnections)
+		t.Cleanup(p.cut)
+	}
+	config := &rest.Config{Host: w.own.URL, QPS: -1}
+	w.api, err = client.New(config, client.Options{})
+	require.NoError(t, err)
+	ns := core.Namespace{ObjectMeta: meta.ObjectMeta{GenerateName: "proof-"}}
+	require.NoError(t, w.api.Create(t.Context(), &ns))
+	w.name = ns.Name
+	_, err = servers.Carve.CreateProjectWithResponse(t.Context(), nil, carve.ProjectCreate{Metadata: carve.CreateMetadata{Name: w.name}})
+	require.NoError(t, err)
+	_, err = servers.Carve.CreatePoolWithResponse(t.Context(), w.name, nil,
+		carve.IPPoolCreate{Metadata: carve.CreateMetadata{Name: "pool"}, Spec: carve.IPPoolSpec{CIDR: w.pool.String()}})
+	require.NoError(t, err)
+	length := int32(32)
+	require.NoError(t, w.api.Create(t.Context(), &ipam.IPClaimTemplate{
+		ObjectMeta: meta.ObjectMeta{Namespace: w.name, Name: template},
+		Spec:       ipam.IPClaimTemplateSpec{Spec: ipam.IPClaimSpec{PoolRef: &ipam.PoolRef{Name: "pool"}, PrefixLength: &length}},
+	}))
+	w.watch(t, config)
+	return w
+}
+
+// template is what pods ask by.
+const template = "address"
+
+// watch has pods see what their claims say.
+func (w *world) watch(t testing.TB, config *rest.Config) {
+	t.Helper()
+	seen, err := cache.New(config, cache.Options{DefaultNamespaces: map[string]cache.Config{w.name: {}}})
+	require.NoError(t, err)
+	informer, err := seen.GetInformer(t.Context(), &ipam.IPClaim{})
+	require.NoError(t, err)
+	_, err = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
+		AddFunc:    func(o any) { w.sees(o) },
+		UpdateFunc: func(_, o any) { w.sees(o) },
+		DeleteFunc: w.misses,
+	})
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- seen.Start(ctx) }()
+	t.Cleanup(func() { cancel(); <-ended })
+	require.True(t, seen.WaitForCacheSync(t.Context()))
+}
+
+// of answers the pod that a claim is owned by.
+func of(o any) (claim *ipam.IPClaim, pod types.UID) {
+	claim, ok := o.(*ipam.IPClaim)
+	if !ok {
+		return nil, ""
+	}
+	if owner := meta.GetControllerOf(claim); owner != nil {
+		return claim, owner.UID
+	}
+	return nil, ""
+}
+
+func (w *world) sees(o any) {
+	claim, pod := of(o)
+	if claim == nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	l := w.lives[pod]
+	if l == nil {
+		w.early[pod] = append(w.early[pod], claim)
+		return
+	}
+	w.look(l, claim)
+}
+
+// look has a pod see one of its claims. The caller has the lock.
+func (w *world) look(l *life, claim *ipam.IPClaim) {
+	if !l.ended.IsZero() {
+		return
+	}
+	if entry := claim.Annotations[ipam.EntryAnnotation]; entry != "" {
+		if other, twice := l.made[entry]; twice && other != claim.UID {
+			w.faults = append(w.faults, fmt.Sprintf("two claims were made for entry %s of %s", entry, l))
+		}
+		l.made[entry], l.claims[claim.UID] = claim.UID, claim.Name
+	}
+	if claim.Status.CIDR == "" {
+		return
+	}
+	switch before, known := l.seen[claim.UID]; {
+	case !known:
+		l.seen[claim.UID] = sight{claim.Status.CIDR, time.Now()}
+	case before.cidr != claim.Status.CIDR:
+		w.faults = append(w.faults, fmt.Sprintf("%s had %s and was told %s then", l, before.cidr, claim.Status.CIDR))
+	}
+}
+
+// knows has the test know of a pod, and the pod see what it was given meanwhile.
+func (w *world) knows(l *life) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.lives[l.uid] = l
+	for _, claim := range w.early[l.uid] {
+		w.look(l, claim)
+	}
+	delete(w.early, l.uid)
+}
+
+func (w *world) misses(o any) {
+	if last, ok := o.(toolscache.DeletedFinalStateUnknown); ok {
+		o = last.Obj
+	}
+	claim, pod := of(o)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if l := w.lives[pod]; l != nil && l.ended.IsZero() {
+		w.faults = append(w.faults, fmt.Sprintf("claim %s went while its pod %s lived", claim.Name, l))
+	}
+}
+
+func (l *life) String() string { return fmt.Sprintf("%s (%s)", l.pod.Name, l.uid) }
+
+// ends says that a pod is about to end.
+func (w *world) ends(l *life) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if l.ended.IsZero() {
+		l.ended = time.Now()
+	}
+}
+
+// do does something until it is done: the API server may be away, and what is done may have been done already.
+func (w *world) do(ctx context.Context, what string, call func() error) {
+	for end := time.Now().Add(time.Minute); ; {
+		err := call()
+		if err == nil {
+			return
+		}
+		if ctx.Err() != nil || time.Now().After(end) || api.IsInvalid(err) || api.IsBadRequest(err) || api.IsForbidden(err) {
+			w.mu.Lock()
+			w.faults = append(w.faults, fmt.Sprintf("the test could not %s: %v", what, err))
+			w.mu.Unlock()
+			return
+		}
+		<-time.After(20 * time.Millisecond)
+	}
+}

@@ -1,0 +1,38 @@
+package telemetry
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+)
+
+var (
+	calls = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "carve_controller_call_duration_seconds", Help: "Calls to Carve, by method and by what came of them.", Buckets: prometheus.DefBuckets,
+	}, []string{"method", "outcome"})
+	renewed = prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "carve_controller_consumers_renewed_total", Help: "Pods and others of which Carve was told that they live.",
+	})
+	toBlock = prometheus.NewHistogram(prometheus.HistogramOpts{
+		Name:    "carve_controller_pod_to_block_seconds",
+		Help:    "How long after the creation of a pod its block was in the status of its IPClaim. Kubernetes gives times in whole seconds: up to one too much.",
+		Buckets: []float64{.25, .5, 1, 1.5, 2, 3, 5, 10, 30, 60, 300},
+	})
+	built = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "carve_controller_build_info", Help: "1, with what this build is.",
+	}, []string{"version", "commit", "go_version"})
+)
+
+func init() { metrics.Registry.MustRegister(calls, renewed, toBlock, built) }
+
+// Renewed counts consumers that were renewed.
+func Renewed(n int) { renewed.Add(float64(n)) }
+
+// Bound notes that a pod has its block, that was created at a time.
+func Bound(created time.Time) { toBlock.Observe(max(0, time.Since(created).Seconds())) }
+
+// Built says what this build is.
+func Built(version, commit, goVersion string) {
+	built.WithLabelValues(version, commit, goVersion).Set(1)
+}

@@ -1,0 +1,247 @@
+package whereabouts
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"strings"
+	"time"
+
+	core "k8s.io/api/core/v1"
+	api "k8s.io/apimachinery/pkg/api/errors"
+	condition "k8s.io/apimachinery/pkg/api/meta"
+	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	carve "github.com/carve-ipam/carve/client"
+	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
+	"github.com/carve-ipam/carve/controller/internal/conditions"
+	"github.com/carve-ipam/carve/controller/internal/entries"
+	"github.com/carve-ipam/carve/controller/internal/judge"
+)
+
+// Importer makes an IPClaim for each record that is proven, with the very address and owned by the very pod. The controller holds it in Carve then, with
+// the pod as its consumer, as if the pod had asked for it.
+type Importer struct {
+	// Live reads and writes the API server itself.
+	Live client.Client
+	// Carve is asked for the pools of the project, and whether an address is free.
+	Carve   *carve.Carve
+	Project string
+	// Pool takes all addresses, if it is named; otherwise the smallest pool of the project does that has an address.
+	Pool string
+	// DryRun changes nothing.
+	DryRun bool
+	// Wait is how long the controller is waited for, after everything was claimed.
+	Wait time.Duration
+}
+
+// Outcome is what has become of a record.
+type Outcome string
+
+// The outcomes.
+const (
+	// WouldTake: nothing speaks against it.
+	WouldTake Outcome = "would take"
+	// Taken: the pod has it in Carve.
+	Taken Outcome = "taken"
+	// Waiting: it is claimed, and the controller has not got it yet.
+	Waiting Outcome = "waiting"
+	// Unproven: nothing proves that a pod that lives has the address.
+	Unproven Outcome = "unproven"
+	// Refused: Carve does not have it to give.
+	Refused Outcome = "refused"
+)
+
+// Result is what has become of one record, and why.
+type Result struct {
+	Record
+	Outcome Outcome
+	Why     string
+	claim   *ipam.IPClaim
+}
+
+// Run takes over what records say. It may be run again: what was taken stays so.
+func (i *Importer) Run(ctx context.Context, records []Record) ([]Result, error) {
+	pools, err := i.pools(ctx)
+	if err != nil {
+		return nil, err
+	}
+	results := make([]Result, 0, len(records))
+	for _, r := range records {
+		result, err := i.take(ctx, r, pools)
+		if err != nil {
+			return results, fmt.Errorf("%s: %w", r.Source, err)
+		}
+		results = append(results, result)
+	}
+	return results, i.await(ctx, results)
+}
+
+// take brings one record as far as it comes without the controller.
+func (i *Importer) take(ctx context.Context, r Record, pools map[netip.Prefix]string) (Result, error) {
+	result := Result{Record: r, Outcome: Unproven, Why: r.Problem}
+	if r.Problem != "" {
+		return result, nil
+	}
+	pod, why, err := i.prove(ctx, r)
+	if err != nil || why != "" {
+		result.Why = why
+		return result, err
+	}
+	claim := i.claim(r, pod, pools)
+	if claim.Spec.PoolRef == nil {
+		result.Outcome, result.Why = Refused, "no pool of the project has the address"
+		return result, nil
+	}
+	var before ipam.IPClaim
+	switch err := i.Live.Get(ctx, client.ObjectKeyFromObject(claim), &before); {
+	case err == nil && ownedBy(&before, pod.UID) && before.Spec.Address == claim.Spec.Address:
+		result.Outcome, result.claim = Waiting, &before
+		return result, nil
+	case err == nil:
+		result.Outcome, result.Why = Refused, fmt.Sprintf("IPClaim %s is another's", claim.Name)
+		return result, nil
+	case !api.IsNotFound(err):
+		return result, err
+	}
+	if why, err := i.refused(ctx, claim); err != nil || why != "" {
+		result.Outcome, result.Why = Refused, why
+		return result, err
+	}
+	if i.DryRun {
+		result.Outcome, result.Why = WouldTake, "from pool "+string(claim.Spec.PoolRef.Name)
+		return result, nil
+	}
+	result.Outcome, result.claim = Waiting, claim
+	return result, i.Live.Create(ctx, claim)
+}
+
+// prove answers the pod that lives and has the address, by its own network status: a record names a pod, and an earlier one may have had the name.
+func (i *Importer) prove(ctx context.Context, r Record) (pod *core.Pod, why string, err error) {
+	pod = new(core.Pod)
+	if err := i.Live.Get(ctx, r.Pod, pod); api.IsNotFound(err) {
+		return nil, "there is no such pod", nil
+	} else if err != nil {
+		return nil, "", err
+	}
+	if verdict, why := judge.Pod(pod, pod.UID, judge.Options{CleanupTerminating: true, CleanupDisrupted: true}); verdict != judge.Keep {
+		return nil, why, nil
+	}
+	switch judge.Network(pod, r.Interface, block(r.Address)) {
+	case judge.Listed:
+		return pod, "", nil
+	case judge.Missing:
+		return nil, "the pod's network status does not have the address", nil
+	default:
+		return nil, "the pod has no network status that says so", nil
+	}
+}
+
+// block is an address as a block of its own.
+func block(a netip.Addr) string { return netip.PrefixFrom(a, a.BitLen()).String() }
+
+// claim is the IPClaim of a record. Its name is a function of what it is for, so that it is made once.
+func (i *Importer) claim(r Record, pod *core.Pod, pools map[netip.Prefix]string) *ipam.IPClaim {
+	yes := true
+	entry := strings.NewReplacer(".", "-", ":", "-").Replace(r.Address.StringExpanded())
+	claim := &ipam.IPClaim{
+		ObjectMeta: meta.ObjectMeta{
+			Namespace: pod.Namespace, Name: entries.ClaimName(pod.Name, pod.UID, entry, 0),
+			OwnerReferences: []meta.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: pod.Name, UID: pod.UID, Controller: &yes}},
+		},
+		Spec: ipam.IPClaimSpec{Address: r.Address.String()},
+	}
+	if r.Interface != "" {
+		claim.Annotations = map[string]string{ipam.InterfaceAnnotation: r.Interface}
+	}
+	if name := i.pool(r.Address, pools); name != "" {
+		claim.Spec.PoolRef = &ipam.PoolRef{Name: ipam.Name(name)}
+	}
+	return claim
+}
+
+func ownedBy(claim *ipam.IPClaim, uid types.UID) bool {
+	owner := meta.GetControllerOf(claim)
+	return owner != nil && owner.UID == uid
+}
+
+// pools are those of the project, by their blocks.
+func (i *Importer) pools(ctx context.Context) (map[netip.Prefix]string, error) {
+	pools := map[netip.Prefix]string{}
+	for pool, err := range i.Carve.Pools(ctx, i.Project, nil) {
+		if err != nil {
+			return nil, err
+		}
+		at, err := netip.ParsePrefix(pool.Status.AllocatedCIDR)
+		if err != nil {
+			return nil, err
+		}
+		if other, twice := pools[at]; twice && i.Pool == "" {
+			return nil, fmt.Errorf("pools %s and %s have both %s: say which", other, pool.Metadata.Name, at)
+		}
+		pools[at] = pool.Metadata.Name
+	}
+	return pools, nil
+}
+
+// pool is the one that has an address; "" for none.
+func (i *Importer) pool(a netip.Addr, pools map[netip.Prefix]string) (name string) {
+	if i.Pool != "" {
+		return i.Pool
+	}
+	longest := -1
+	for at, pool := range pools {
+		if at.Contains(a) && at.Bits() > longest {
+			name, longest = pool, at.Bits()
+		}
+	}
+	return name
+}
+
+// refused asks Carve why it would not give an address; "" if it would.
+func (i *Importer) refused(ctx context.Context, claim *ipam.IPClaim) (why string, err error) {
+	dry := carve.DryRun(true)
+	put := carve.IPClaimPut{Spec: carve.IPClaimSpec{Address: claim.Spec.Address, PoolRef: &carve.Ref{Name: string(claim.Spec.PoolRef.Name)}}}
+	_, err = i.Carve.PutClaimWithResponse(ctx, i.Project, claim.Name, &carve.PutClaimParams{DryRun: &dry}, put)
+	problem, refusal := carve.AsProblem(err)
+	if !refusal || carve.IsNotFound(err) {
+		return "", err
+	}
+	return fmt.Sprintf("%s (%s)", problem.Detail, problem.Code), nil
+}
+
+// await waits until the controller has got what was claimed, or says why not.
+func (i *Importer) await(ctx context.Context, results []Result) error {
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	end := time.Now().Add(i.Wait)
+	for n := range results {
+		r := &results[n]
+		for r.claim != nil && r.Outcome == Waiting {
+			err := i.Live.Get(ctx, client.ObjectKeyFromObject(r.claim), r.claim)
+			if client.IgnoreNotFound(err) != nil {
+				return err
+			}
+			ready := condition.FindStatusCondition(r.claim.Status.Conditions, conditions.Ready)
+			switch {
+			case ready == nil:
+				r.Why = "the controller has not seen it yet"
+			case ready.Status == meta.ConditionTrue:
+				r.Outcome, r.Why = Taken, "IPClaim "+r.claim.Name
+			default:
+				r.Why = ready.Message
+			}
+			if r.Outcome != Waiting || time.Now().After(end) {
+				break
+			}
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-tick.C:
+			}
+		}
+	}
+	return nil
+}
