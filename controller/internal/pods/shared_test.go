@@ -1,6 +1,7 @@
 package pods_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -159,6 +160,62 @@ func TestWhatChangesInCarveIsShownAtOnce(t *testing.T) {
 			s.vanishes(c)
 		})
 	}
+}
+
+// What is changed in Carve is shown until it is changed back.
+func TestAClaimThatWasChangedInCarveIsShown(t *testing.T) {
+	s := begin(t)
+	s.run()
+	c := s.bound(s.claim("mine", ipam.IPClaimSpec{}))
+	const label = "ipam.carve.dev/realm"
+	relabel := func(realm string) {
+		current := "*"
+		body := carve.IPClaimPatch(`{"metadata":{"labels":{"` + label + `":"` + realm + `"}}}`)
+		_, err := world.Carve.PatchClaimWithApplicationMergePatchPlusJSONBodyWithResponse(t.Context(), s.name, c.Status.Claim.Name,
+			&carve.PatchClaimParams{IfMatch: &current}, body)
+		require.NoError(t, err)
+	}
+	relabel("another")
+	s.becomes(c, conditions.Stalled, meta.ConditionTrue)
+	relabel(s.name)
+	s.bound(c)
+}
+
+// Where many are missing, something else may be wrong: Carve's breaker decides on pods, and a person on claims.
+func TestTheSweepEndsNotManyAtOnce(t *testing.T) {
+	const many = 25
+	s := begin(t)
+	_, err := world.Carve.CreatePoolWithResponse(t.Context(), s.name, nil, carve.IPPoolCreate{
+		Metadata: carve.CreateMetadata{Name: "large"}, Spec: carve.IPPoolSpec{CIDR: "10.40.0.0/24"},
+	})
+	require.NoError(t, err)
+	length, ttl := 32, int64(3600)
+	for i := range many {
+		uid := fmt.Sprintf("nobody-%d", i)
+		_, err := world.Carve.PutClaimWithResponse(t.Context(), s.name, "k8s-"+uid, nil, carve.IPClaimPut{
+			Metadata: &carve.PutMetadata{Labels: carve.Labels{"ipam.carve.dev/realm": s.name}},
+			Spec: carve.IPClaimSpec{PoolRef: &carve.Ref{Name: "large"}, PrefixLength: &length,
+				OwnerRef: &carve.OwnerRef{Kind: "IPClaim", Name: "x", UID: uid}},
+		})
+		require.NoError(t, err)
+		_, err = world.Carve.PutConsumerWithResponse(t.Context(), s.name, s.name, uid, nil,
+			carve.IPConsumerPut{Spec: carve.IPConsumerSpec{Kind: "Pod", Name: "x", TTLSeconds: &ttl}})
+		require.NoError(t, err)
+	}
+	s.run()
+	s.eventually("all are let expire", func() bool {
+		expiring := 0
+		for c, err := range world.Carve.Consumers(t.Context(), s.name, s.name, nil) {
+			require.NoError(t, err)
+			require.NotEqual(t, carve.IPConsumerStatusReason("Ended"), c.Status.Reason)
+			if *c.Spec.TTLSeconds == 10 {
+				expiring++
+			}
+		}
+		return expiring == many
+	})
+	s.told(s.pod("web-0", "node", net1), 1)
+	require.Len(t, s.held(), many+1)
 }
 
 // A pod that has ended in Carve is shown also where the claim stays.
