@@ -27,7 +27,7 @@ import (
 
 // Reconciler makes IPAddressClaims true.
 type Reconciler struct {
-	// Client reads what is remembered of the API server, and writes to it.
+	// Client reads IPClaims as they are remembered, and objects of Cluster API, which have no types of Go here, live; and it writes.
 	Client client.Client
 	// Live reads the API server itself.
 	Live client.Reader
