@@ -64,6 +64,11 @@ func tenantDamages(f family) map[string]struct{ sql, want string } {
 		"an ended consumer that stays attached": {"UPDATE consumers SET ended_at = renewed_at, reason = 'Ended' WHERE uid = 'vm' AND project_id = " + tenant, "consumers"},
 		"a consumer of no project":              {"UPDATE consumers SET project_id = " + nobody + " WHERE uid = 'gone' AND project_id = " + tenant, "consumers"},
 
+		"a webhook of no project":               {"UPDATE webhooks SET project_id = " + nobody + " WHERE project_id = " + tenant + ";\nDELETE FROM deliveries WHERE project_id = " + tenant, "webhooks"},
+		"a webhook that nobody looks at again":  {"UPDATE webhooks SET lease = id, due_at = NULL WHERE project_id = " + tenant, "webhooks"},
+		"a delivery of a webhook that is gone":  {"DELETE FROM webhooks WHERE project_id = " + tenant, "webhooks"},
+		"two deliveries to a webhook at a time": {"INSERT INTO deliveries SELECT region, project_id, webhook_id, gen_random_uuid(), cursor, message, attempts, began_at, error, dead_at, retry FROM deliveries WHERE project_id = " + tenant, "webhooks"},
+
 		"a member of no project":               {"UPDATE members SET project_id = " + nobody + " WHERE project_id = " + tenant, "members"},
 		"a key of no project":                  {"UPDATE api_keys SET project_id = " + nobody + " WHERE project_id = " + tenant, "members"},
 		"a quota of no project":                {quota("none", "project_id = "+nobody), "members"},

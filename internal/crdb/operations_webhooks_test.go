@@ -31,15 +31,28 @@ var letter = ipam.ID{7}
 // withLetter has a webhook with something that could not be delivered.
 func withLetter(t *testing.T, h *house, p string) {
 	t.Helper()
+	deliver(t, h, p, func(d *ipam.Delivery) {
+		d.ID, d.DeadAt, d.Error = letter, d.BeganAt, &ipam.SendError{Reason: "status", Status: 500, At: d.BeganAt}
+	})
+}
+
+// withDelivery has a webhook to which something is being sent.
+func withDelivery(t *testing.T, h *house, p string) {
+	t.Helper()
+	deliver(t, h, p, func(d *ipam.Delivery) { d.ID = ipam.NewID() })
+}
+
+func deliver(t *testing.T, h *house, p string, as func(*ipam.Delivery)) {
+	t.Helper()
 	withWebhook(t, h, p)
 	w, err := h.svc.GetWebhook(admin(t), p, "hook")
 	require.NoError(t, err)
-	at := w.CreatedAt.Add(-time.Minute)
+	d := ipam.Delivery{
+		Region: w.Region, ProjectID: w.ProjectID, WebhookID: w.UID, Cursor: "c", Message: []byte("{}"), Attempts: 1, BeganAt: w.CreatedAt.Add(-time.Minute),
+	}
+	as(&d)
 	require.NoError(t, h.store.InTx(admin(t), "delivery_give_up", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error {
-		return tx.Write(ctx, storage.Changes{WebhookChanges: storage.WebhookChanges{DeliveryInsert: &ipam.Delivery{
-			ID: letter, Region: w.Region, ProjectID: w.ProjectID, WebhookID: w.UID, Cursor: "c", Message: []byte("{}"), Attempts: 1, BeganAt: at, DeadAt: at,
-			Error: &ipam.SendError{Reason: "status", Status: 500, At: at},
-		}}})
+		return tx.Write(ctx, storage.Changes{WebhookChanges: storage.WebhookChanges{DeliveryInsert: &d}})
 	}))
 }
 

@@ -22,11 +22,12 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/claims"
 	"github.com/carve-ipam/carve/controller/internal/conditions"
 	"github.com/carve-ipam/carve/controller/internal/entries"
+	"github.com/carve-ipam/carve/controller/internal/telemetry"
 )
 
 // Reconciler makes IPAddressClaims true.
 type Reconciler struct {
-	// Client reads what is remembered of the API server, and writes to it.
+	// Client reads IPClaims as they are remembered, and objects of Cluster API, which have no types of Go here, live; and it writes.
 	Client client.Client
 	// Live reads the API server itself.
 	Live client.Reader
@@ -40,7 +41,7 @@ const again = 15 * time.Second
 // Setup has a manager run the reconciler. The kinds of Cluster API must be there.
 func (r *Reconciler) Setup(manager ctrl.Manager, workers int) error {
 	return ctrl.NewControllerManagedBy(manager).Named("cluster-api").For(of(claimKind)).Owns(&ipam.IPClaim{}).Owns(of(addressKind)).
-		WithOptions(controller.Options{MaxConcurrentReconciles: workers, RateLimiter: claims.Patience()}).Complete(r)
+		WithOptions(controller.Options{MaxConcurrentReconciles: workers, RateLimiter: claims.Patience()}).Complete(telemetry.Traced("cluster-api", r))
 }
 
 // Reconcile brings one claim nearer to what it is to be.

@@ -96,6 +96,20 @@ var everything = []struct {
 			s.vanishes(object)
 		}
 	}},
+	{"claims of Cluster API are served", func(s story) {
+		pool := &ipam.IPPool{ObjectMeta: meta.ObjectMeta{Name: "machines"}, Spec: ipam.IPPoolSpec{CIDR: "10.70.0.0/24"}}
+		s.create(pool)
+		s.apply(map[string]any{"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Cluster", "metadata": map[string]any{"name": "blue"}})
+		claim := s.apply(map[string]any{
+			"apiVersion": "ipam.cluster.x-k8s.io/v1beta2", "kind": "IPAddressClaim", "metadata": map[string]any{"name": "machine"},
+			"spec": map[string]any{"clusterName": "blue", "poolRef": map[string]any{"apiGroup": "ipam.carve.dev", "kind": "IPPool", "name": "machines"}},
+		})
+		s.looks(claim, map[string]any{"status": map[string]any{"addressRef": map[string]any{"name": "machine"}}})
+		for _, object := range []client.Object{claim, pool} {
+			require.NoError(s, world.Client.Delete(s.Context(), object))
+			s.vanishes(object)
+		}
+	}},
 	{"blocks are published", func(s story) {
 		for kind, object := range map[string]client.Object{
 			"ConfigMap": &core.ConfigMap{ObjectMeta: meta.ObjectMeta{Namespace: s.name, Name: "block"}},

@@ -34,6 +34,7 @@ func run(m *testing.M) (code int) {
 	policy := filepath.Join(dir, "policy.yaml")
 	err = os.WriteFile(policy, []byte("apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: Metadata}]\nomitStages: [RequestReceived]\n"), 0o600)
 	c, stop, started := cluster.Start(func(env *envtest.Environment) {
+		env.CRDDirectoryPaths = append(env.CRDDirectoryPaths, cluster.Root("controller/internal/capi/testdata")) // Cluster API's
 		env.ControlPlane.GetAPIServer().Configure().Set("audit-policy-file", policy).Set("audit-log-path", world.asked).
 			Set("enable-admission-plugins", "OwnerReferencesPermissionEnforcement") // as OpenShift has it: who blocks an owner's deletion needs a right
 	})

@@ -197,7 +197,7 @@ func TestScenario57WithoutCarveNothingIsKnownAndNothingIsDone(t *testing.T) {
 	require.Len(t, s.remote(), 1)
 	s.last.Store(0)
 	s.becomes(p, ipam.ReasonReconciled, "", "2", "0")
-	require.Equal(t, s.remote(), map[string]string{string(a.UID): s.slice(a), string(b.UID): s.slice(b)})
+	require.Equal(t, map[string]string{string(a.UID): s.slice(a), string(b.UID): s.slice(b)}, s.remote())
 }
 
 // TestScenario52AnotherLengthMovesNothing.

@@ -51,6 +51,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- define "carve-controller.rules" -}}
 {{- $words := splitList "," .values.publish }}
 {{- if .values.publishNodeSlices }}{{ $words = append $words "node-slices" }}{{ end }}
+{{- if .values.clusterApi }}{{ $words = append $words "cluster-api" }}{{ end }}
 {{- range .rights }}
 {{- if or (not .with) (has .with $words) }}
 # {{ .why }}

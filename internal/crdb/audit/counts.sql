@@ -25,4 +25,6 @@ SELECT
     (SELECT count(*) FROM project_regions),
     (SELECT count(*) FROM fences),
     (SELECT count(*) FROM consumers),
-    (SELECT count(*) FROM attachments)
+    (SELECT count(*) FROM attachments),
+    (SELECT count(*) FROM webhooks),
+    (SELECT count(*) FROM deliveries)

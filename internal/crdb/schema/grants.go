@@ -21,7 +21,7 @@ func Grants() []TableGrants {
 		{"classes", "SELECT, INSERT, UPDATE, DELETE", "", "SELECT"},
 		{"compatibility", "SELECT", "SELECT", "SELECT"},
 		{"consumers", "SELECT, INSERT, UPDATE, DELETE", "", "SELECT"},
-		{"deliveries", "SELECT, INSERT, UPDATE, DELETE", "", ""},
+		{"deliveries", "SELECT, INSERT, UPDATE, DELETE", "", "SELECT"},
 		{"feed", "SELECT, INSERT", "SELECT, UPDATE", ""},
 		{"fences", "SELECT, INSERT, UPDATE, DELETE", "", "SELECT"},
 		{"free_blocks", "SELECT, INSERT, DELETE", "", "SELECT"},
@@ -45,7 +45,7 @@ func Grants() []TableGrants {
 		{"removals", "INSERT", "SELECT, DELETE", "SELECT"},
 		{"spaces", "SELECT, INSERT, UPDATE, DELETE", "", "SELECT"},
 		{"stocks", "SELECT, INSERT, UPDATE, DELETE", "", "SELECT"},
-		{"webhooks", "SELECT, INSERT, UPDATE, DELETE", "", ""},
+		{"webhooks", "SELECT, INSERT, UPDATE, DELETE", "", "SELECT"},
 	}
 }
 
