@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"os"
+	"runtime/pprof"
 	"slices"
 	"strings"
 	"sync"
@@ -179,6 +181,8 @@ func (s *story) run() (stop func()) {
 		if cancel != nil {
 			cancel()
 			cancel = nil
+			told := time.AfterFunc(20*time.Second, func() { _ = pprof.Lookup("goroutine").WriteTo(os.Stderr, 2) }) // it is given up after 30
+			defer told.Stop()
 			require.NoError(s, <-ended)
 		}
 	}
