@@ -3,6 +3,7 @@ package alloc_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 
@@ -211,6 +212,69 @@ func TestRefusalAfterAnUnknownOutcomeIsNotBelieved(t *testing.T) {
 			require.NoError(t, s.DeletePool(b.ctx, project, "other", ifAny), "the pool is gone: by this very deletion")
 		})
 	}
+}
+
+// A claim that is gone after an unknown outcome may have been released by somebody else: of two releases one is told that it has released it.
+func TestReleaseBySomebodyElseIsNotTakenForItsOwn(t *testing.T) {
+	t.Parallel()
+	for name, many := range map[string]int{"Alone": 0, "BehindOthers": 101} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			b.pool(t, root("net", "10.0.0.0/32"))
+			store, _ := b.store(t)
+			o := &overtaken{Store: store}
+			s := b.serve(o)
+			_, err := s.CreateClaim(b.ctx, project, claim("c", "net", 32), usecase.Request{})
+			require.NoError(t, err)
+			others := func(t *testing.T) {
+				for i := range many {
+					b.claim(t, claim(fmt.Sprint("next-", i), "net", 32))
+					b.release(t, fmt.Sprint("next-", i))
+				}
+			}
+			o.commits, o.then = false, func() { b.release(t, "c"); others(t) }
+			refused(t, s.DeleteClaim(b.ctx, project, "c", usecase.Request{}), ipam.CodeNotFound)
+
+			_, err = s.CreateClaim(b.ctx, project, claim("c", "net", 32), usecase.Request{})
+			require.NoError(t, err)
+			o.commits, o.then = true, func() {
+				refused(t, b.DeleteClaim(b.ctx, project, "c", usecase.Request{}), ipam.CodeNotFound)
+				others(t)
+			}
+			require.NoError(t, s.DeleteClaim(b.ctx, project, "c", usecase.Request{}), "its own has taken effect")
+		})
+	}
+}
+
+// overtaken is a store whose next transaction has an unknown outcome, before which somebody else does something.
+type overtaken struct {
+	storage.Store
+
+	commits bool
+	then    func()
+}
+
+// InOneTrip implements storage.Store.
+func (o *overtaken) InOneTrip(
+	ctx context.Context, op string, locks storage.Locks, sent func(context.Context) (context.Context, func()), fn func(context.Context, storage.Tx) error,
+) error {
+	if o.then != nil {
+		return storage.ErrForgotten
+	}
+	return o.Store.InOneTrip(ctx, op, locks, sent, fn)
+}
+
+// InTx implements storage.Store.
+func (o *overtaken) InTx(ctx context.Context, op string, locks storage.Locks, fn func(context.Context, storage.Tx) error) error {
+	then := o.then
+	if o.then = nil; then == nil || o.commits {
+		if err := o.Store.InTx(ctx, op, locks, fn); err != nil || then == nil {
+			return err
+		}
+	}
+	then()
+	return lost()
 }
 
 func TestOutcomeThatStaysUnknownIsSaidToBeUnknown(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"net/netip"
-	"sync"
 	"testing"
 
 	"github.com/carve-ipam/carve/client"
@@ -18,19 +17,7 @@ import (
 // claims as create-or-return, and of a release that may have been done before "not found" says nothing.
 type overHTTP struct {
 	*caller
-	t        testing.TB
-	releases *oneAtATime
-}
-
-// oneAtATime keeps releases of one claim apart. Two at once whose COMMITs are both cut are both answered "deleted", since
-// the claim is gone when the server looks: nobody is harmed, but there is no order in which both answers are right.
-type oneAtATime struct{ claims sync.Map }
-
-func (o *oneAtATime) enter(claim string) (leave func()) {
-	lock, _ := o.claims.LoadOrStore(claim, &sync.Mutex{})
-	mu, _ := lock.(*sync.Mutex)
-	mu.Lock()
-	return mu.Unlock
+	t testing.TB
 }
 
 func (h overHTTP) Claim(ctx context.Context, pool, name string, bits int) (netip.Prefix, error) {
@@ -53,9 +40,6 @@ func (h overHTTP) put(ctx context.Context, name string, spec obj) (netip.Prefix,
 }
 
 func (h overHTTP) Release(ctx context.Context, _, name string) error {
-	if h.releases != nil {
-		defer h.releases.enter(name)()
-	}
 	a, repeated, err := h.insist(ctx, http.MethodDelete, at("claims", name), nil)
 	if err != nil {
 		return err
@@ -116,10 +100,6 @@ func TestHistoriesAreLinearizable(t *testing.T) {
 			t.Parallel()
 			dsn := database(t)
 			var targets []consistency.Target
-			var releases *oneAtATime
-			if tc.rules != nil {
-				releases = &oneAtATime{}
-			}
 			for i := range tc.servers {
 				s := startCutSite(t, dsn)
 				if i == 0 {
@@ -131,7 +111,7 @@ func TestHistoriesAreLinearizable(t *testing.T) {
 				if tc.rules != nil {
 					s.proxy.SetRules(tc.rules(tc.seed + uint64(i))...)
 				}
-				targets = append(targets, overHTTP{s.caller, t, releases})
+				targets = append(targets, overHTTP{s.caller, t})
 			}
 			w := workload
 			w.Seed = tc.seed

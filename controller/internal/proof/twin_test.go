@@ -48,15 +48,19 @@ func TestFaultyControllersAreFoundOut(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.build(t, "twin")
-			w := begin(t, 16)
-			w.program = "twin"
-			w.toAPI.lags(time.Second)
-			fleet := w.runs(t, "faulty")
-			s := &storm{world: w, slots: 16, nodes: 8, rate: 20, length: 6 * time.Second}
-			s.rages(t.Context())
-			faults := append(w.settles(t.Context(), 5*time.Second), w.judges(t)...)
-			require.Contains(t, strings.Join(faults, "\n"), c.finds)
-			fleet.stop()
+			var w *world
+			var found string
+			for storms := 0; storms < 5 && !strings.Contains(found, c.finds); storms++ { // what a storm does is random
+				w = begin(t, 16)
+				w.program = "twin"
+				w.toAPI.lags(time.Second)
+				fleet := w.runs(t, "faulty")
+				s := &storm{world: w, slots: 16, nodes: 8, rate: 20, length: 6 * time.Second}
+				s.rages(t.Context())
+				found = strings.Join(append(w.settles(t.Context(), 5*time.Second), w.judges(t)...), "\n")
+				fleet.stop()
+			}
+			require.Contains(t, found, c.finds)
 
 			w.program = "carve-controller" // what the other leaves is in nobody's way
 			w.runs(t, "sound")

@@ -92,6 +92,7 @@ func releaseInto(ch *storage.Changes, o *order, at usecase.Timestamp) error {
 	}
 	held := o.claim.Allocation()
 	ended := trail.EndedHold(held, at)
+	ended.ID = o.revision // which tells this release from any other, if its outcome is not known
 	if ended.Because = o.because; o.because.Told() {
 		ch.AttachmentDelete = append(ch.AttachmentDelete, ipam.Attachment{
 			Region: o.claim.Region, ProjectID: o.claim.ProjectID, ClaimID: o.claim.UID, Consumer: o.because.Consumer,

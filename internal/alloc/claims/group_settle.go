@@ -2,6 +2,7 @@ package claims
 
 import (
 	"context"
+	"net/netip"
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
@@ -43,12 +44,33 @@ func (s *groups) settle(ctx context.Context, members []*member) []*member {
 
 // tookEffect reads back whether what the member asked for has happened.
 func (s *groups) tookEffect(ctx context.Context, m *member) (ipam.Claim, bool, error) {
-	got, found, err := storage.IgnoreNotFound(s.Store.ClaimGet(ctx, m.key, m.claim.Name))
-	own := found && got.UID == m.claim.UID
-	if m.binds() {
-		return got, own, err
+	if !m.binds() {
+		released, err := s.released(ctx, m.order)
+		return m.claim, released, err
 	}
-	return m.claim, !own, err
+	got, found, err := storage.IgnoreNotFound(s.Store.ClaimGet(ctx, m.key, m.claim.Name))
+	return got, found && got.UID == m.claim.UID, err
+}
+
+// released looks for the row of history that the release has written: somebody else may have released a claim that is gone.
+func (s *groups) released(ctx context.Context, o *order) (bool, error) {
+	const page = 100 // what was held, after the claim was made, in its place: mostly the claim alone
+	owner := storage.ProjectKey{ID: o.claim.PoolProjectID, Name: o.claim.Pool.Project}
+	for before := (storage.HistoryCursor{}); ; {
+		ended, err := s.Store.HistoryList(ctx, owner, []netip.Prefix{o.claim.Block}, before, page)
+		if err != nil {
+			return false, err
+		}
+		for _, h := range ended {
+			if h.ID == o.revision || h.Until.Before(o.claim.Allocation().Since) {
+				return h.ID == o.revision, nil
+			}
+			before = storage.HistoryCursor{Until: h.Until, ID: h.ID}
+		}
+		if len(ended) < page {
+			return false, nil
+		}
+	}
 }
 
 // tookEffectLate finishes a member that is refused after an unknown outcome if what refuses it is its own first COMMIT,

@@ -20,7 +20,7 @@ type order struct {
 	choice  *choice    // how it is served; nil: it is to be released
 
 	random   ipam.ID // draws the block's place, if the pool's strategy draws
-	revision ipam.ID // of the allocation after a release, if that stays
+	revision ipam.ID // of a release: the id of its row of history, and the revision of the allocation, if that stays
 
 	because ipam.Because // which consumer's end releases the claim; told: it is detached along with that
 
