@@ -683,6 +683,39 @@ func (e PoolDrain) Valid() bool {
 	}
 }
 
+// Defines values for PoolMapState.
+const (
+	PoolMapStateChildPool   PoolMapState = "ChildPool"
+	PoolMapStateCoolingDown PoolMapState = "CoolingDown"
+	PoolMapStateFree        PoolMapState = "Free"
+	PoolMapStateHeld        PoolMapState = "Held"
+	PoolMapStateMixed       PoolMapState = "Mixed"
+	PoolMapStateReserved    PoolMapState = "Reserved"
+	PoolMapStateRetained    PoolMapState = "Retained"
+)
+
+// Valid indicates whether the value is a known member of the PoolMapState enum.
+func (e PoolMapState) Valid() bool {
+	switch e {
+	case PoolMapStateChildPool:
+		return true
+	case PoolMapStateCoolingDown:
+		return true
+	case PoolMapStateFree:
+		return true
+	case PoolMapStateHeld:
+		return true
+	case PoolMapStateMixed:
+		return true
+	case PoolMapStateReserved:
+		return true
+	case PoolMapStateRetained:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for PoolSelection.
 const (
 	PoolSelectionFirstFit      PoolSelection = "FirstFit"
@@ -2899,6 +2932,98 @@ type PoolInRegion struct {
 	Runway Duration `json:"runway,omitempty"`
 }
 
+// PoolMap A block of a pool, cell by cell.
+type PoolMap struct {
+	// CellPrefixLength How long each cell is.
+	CellPrefixLength PrefixLength `json:"cellPrefixLength"`
+
+	// Cells All cells, in order of address; neighbouring ones that are the same together.
+	Cells []PoolMapCells `json:"cells"`
+
+	// Within The block that is shown.
+	//
+	// Example: 10.20.0.0/20
+	Within string `json:"within"`
+}
+
+// PoolMapCells defines model for PoolMapCells.
+type PoolMapCells struct {
+	// By The one block that holds all of these cells; absent when they are `Free` or `Mixed`.
+	By *PoolMapHolder `json:"by,omitempty"`
+
+	// Count How many cells they are.
+	//
+	// Example: 2
+	Count int `json:"count"`
+
+	// First The number of the first of these cells; that of the lowest is 0.
+	//
+	// Example: 0
+	First int `json:"first"`
+
+	// State `Free`: nothing is held in the cell. `Mixed`: some of it is, by one block or several that are smaller than the cell. In the other
+	// states one block holds all of it: for a claim (`Held`), for one that was deleted (`Retained`, or `CoolingDown`, where nobody
+	// gets it yet), for a pool that was carved from this one (`ChildPool`), or for a reservation (`Reserved`).
+	State PoolMapState `json:"state"`
+}
+
+// PoolMapHolder A held block, and who holds it.
+type PoolMapHolder struct {
+	// Allocation Name of the allocation.
+	Allocation UID `json:"allocation"`
+
+	// CIDR The whole block, which may be larger than `within`.
+	//
+	// Example: 10.20.1.0/24
+	CIDR string `json:"cidr"`
+
+	// Class Kind `Claim`: the class that served it; absent when none did.
+	//
+	// Example: standard
+	Class string `json:"class,omitempty"`
+
+	// ClassProject Kind `Claim`: the project of this class; absent when none served it.
+	//
+	// Example: platform
+	ClassProject string `json:"classProject,omitempty"`
+
+	// CoolUntil State `CoolingDown`: when the block is free again; absent in other states.
+	//
+	// Example: 2026-03-05T09:30:00Z
+	CoolUntil *time.Time `json:"coolUntil,omitempty"`
+
+	// Kind What the block is held for. A reservation that is not one aligned block has one allocation for each.
+	Kind IPAllocationPurpose `json:"kind"`
+
+	// Name Of the claim or of the child pool; of a claim that is gone, the name that it had. Absent for a reservation, and when the claim
+	// is another project's.
+	//
+	//
+	// Example: web-eu
+	Name string `json:"name,omitempty"`
+
+	// Project The project that holds the block, or held it last when the state is `CoolingDown`; absent for a reservation.
+	//
+	//
+	// Example: team-a
+	Project string `json:"project,omitempty"`
+
+	// Reason Kind `Reservation`: why it is withheld.
+	//
+	// Example: Network devices
+	Reason string `json:"reason,omitempty"`
+
+	// Since From when on it is held so.
+	//
+	// Example: 2026-03-02T09:30:00Z
+	Since time.Time `json:"since"`
+}
+
+// PoolMapState `Free`: nothing is held in the cell. `Mixed`: some of it is, by one block or several that are smaller than the cell. In the other
+// states one block holds all of it: for a claim (`Held`), for one that was deleted (`Retained`, or `CoolingDown`, where nobody
+// gets it yet), for a pool that was carved from this one (`ChildPool`), or for a reservation (`Reserved`).
+type PoolMapState string
+
 // PoolScope Claims of one class, of one project, with one combination of values of the class's roles.
 type PoolScope struct {
 	// ClassName The class.
@@ -4764,6 +4889,24 @@ type PutPoolGrantParams struct {
 	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 
+// GetPoolMapParams defines parameters for GetPoolMap.
+type GetPoolMapParams struct {
+	// Within The block to show; without it the whole pool. One that is not in the pool is refused (`invalid_argument`).
+	Within *CIDR `form:"within,omitempty" json:"within,omitempty"`
+
+	// Depth How many bits longer the cells are than the block: there are two to the power of it, or one for each address where
+	// the block has fewer.
+	Depth *int `form:"depth,omitempty" json:"depth,omitempty"`
+
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
+}
+
 // ListQuotasParams defines parameters for ListQuotas.
 type ListQuotasParams struct {
 	// Limit Most items a page may hold.
@@ -6091,6 +6234,18 @@ type ClientInterface interface {
 	//
 	// Corresponds with PUT /v1/projects/{project}/pools/{pool}/grants/{consumer} (the `PutPoolGrant` operationId).
 	PutPoolGrant(ctx context.Context, project ProjectName, pool PoolName, consumer Consumer, params *PutPoolGrantParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetPoolMap Show the pool as a map
+	//
+	// A block of the pool, cut into cells of equal size, and what each of them is: free, held by one block, or cut up further.
+	// It is exact, and costs as much as there are cells, whatever the pool holds: to zoom in, ask again with the block of a
+	// cell in `within`.
+	//
+	// Neighbouring cells that are the same are one item: all that one block holds, that is free, or that is `Mixed`. The items
+	// are in order of address and leave out no cell.
+	//
+	// Corresponds with GET /v1/projects/{project}/pools/{pool}/map (the `GetPoolMap` operationId).
+	GetPoolMap(ctx context.Context, project ProjectName, pool PoolName, params *GetPoolMapParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListQuotas List quotas
 	//
@@ -8036,6 +8191,28 @@ func (c *Client) GetPoolGrant(ctx context.Context, project ProjectName, pool Poo
 // Corresponds with PUT /v1/projects/{project}/pools/{pool}/grants/{consumer} (the `PutPoolGrant` operationId).
 func (c *Client) PutPoolGrant(ctx context.Context, project ProjectName, pool PoolName, consumer Consumer, params *PutPoolGrantParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewPutPoolGrantRequest(c.Server, project, pool, consumer, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetPoolMap Show the pool as a map
+//
+// A block of the pool, cut into cells of equal size, and what each of them is: free, held by one block, or cut up further.
+// It is exact, and costs as much as there are cells, whatever the pool holds: to zoom in, ask again with the block of a
+// cell in `within`.
+//
+// Neighbouring cells that are the same are one item: all that one block holds, that is free, or that is `Mixed`. The items
+// are in order of address and leave out no cell.
+//
+// Corresponds with GET /v1/projects/{project}/pools/{pool}/map (the `GetPoolMap` operationId).
+func (c *Client) GetPoolMap(ctx context.Context, project ProjectName, pool PoolName, params *GetPoolMapParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetPoolMapRequest(c.Server, project, pool, params)
 	if err != nil {
 		return nil, err
 	}
@@ -13457,6 +13634,98 @@ func NewPutPoolGrantRequest(server string, project ProjectName, pool PoolName, c
 	return req, nil
 }
 
+// NewGetPoolMapRequest constructs an http.Request for the GetPoolMap method
+func NewGetPoolMapRequest(server string, project ProjectName, pool PoolName, params *GetPoolMapParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "pool", pool, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/pools/%s/map", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Within != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "within", *params.Within, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Depth != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "depth", *params.Depth, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Consistency != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "consistency", *params.Consistency, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListQuotasRequest constructs an http.Request for the ListQuotas method
 func NewListQuotasRequest(server string, project ProjectName, params *ListQuotasParams) (*http.Request, error) {
 	var err error
@@ -16740,6 +17009,20 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with PUT /v1/projects/{project}/pools/{pool}/grants/{consumer} (the `PutPoolGrant` operationId).
 	PutPoolGrantWithResponse(ctx context.Context, project ProjectName, pool PoolName, consumer Consumer, params *PutPoolGrantParams, reqEditors ...RequestEditorFn) (*PutPoolGrantResponse, error)
 
+	// GetPoolMapWithResponse Show the pool as a map
+	//
+	// A block of the pool, cut into cells of equal size, and what each of them is: free, held by one block, or cut up further.
+	// It is exact, and costs as much as there are cells, whatever the pool holds: to zoom in, ask again with the block of a
+	// cell in `within`.
+	//
+	// Neighbouring cells that are the same are one item: all that one block holds, that is free, or that is `Mixed`. The items
+	// are in order of address and leave out no cell.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/pools/{pool}/map (the `GetPoolMap` operationId).
+	GetPoolMapWithResponse(ctx context.Context, project ProjectName, pool PoolName, params *GetPoolMapParams, reqEditors ...RequestEditorFn) (*GetPoolMapResponse, error)
+
 	// ListQuotasWithResponse List quotas
 	//
 	// The quotas of the project with what is used of them, in order of name.
@@ -20001,6 +20284,60 @@ func (r PutPoolGrantResponse) ContentType() string {
 	return ""
 }
 
+// GetPoolMapResponse200Headers the declared response headers of an HTTP 200 response for GetPoolMap
+type GetPoolMapResponse200Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+// GetPoolMapResponseDefaultHeaders the declared response headers of an HTTP default response for GetPoolMap
+type GetPoolMapResponseDefaultHeaders struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	ETag             *string
+	RateLimit        *string
+	RateLimitPolicy  *string
+	RetryAfter       *int
+	WWWAuthenticate  *string
+}
+
+type GetPoolMapResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PoolMap
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetPoolMapResponse200Headers
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *GetPoolMapResponseDefaultHeaders
+}
+
+// Status returns HTTPResponse.Status
+func (r GetPoolMapResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetPoolMapResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetPoolMapResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // ListQuotasResponse200Headers the declared response headers of an HTTP 200 response for ListQuotas
 type ListQuotasResponse200Headers struct {
 	CarveConsistency *Consistency
@@ -23032,6 +23369,26 @@ func (c *ClientWithResponses) PutPoolGrantWithResponse(ctx context.Context, proj
 		return nil, err
 	}
 	return ParsePutPoolGrantResponse(rsp)
+}
+
+// GetPoolMapWithResponse Show the pool as a map
+//
+// A block of the pool, cut into cells of equal size, and what each of them is: free, held by one block, or cut up further.
+// It is exact, and costs as much as there are cells, whatever the pool holds: to zoom in, ask again with the block of a
+// cell in `within`.
+//
+// Neighbouring cells that are the same are one item: all that one block holds, that is free, or that is `Mixed`. The items
+// are in order of address and leave out no cell.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/pools/{pool}/map (the `GetPoolMap` operationId).
+func (c *ClientWithResponses) GetPoolMapWithResponse(ctx context.Context, project ProjectName, pool PoolName, params *GetPoolMapParams, reqEditors ...RequestEditorFn) (*GetPoolMapResponse, error) {
+	rsp, err := c.GetPoolMap(ctx, project, pool, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetPoolMapResponse(rsp)
 }
 
 // ListQuotasWithResponse List quotas
@@ -29234,6 +29591,111 @@ func ParsePutPoolGrantResponse(rsp *http.Response) (*PutPoolGrantResponse, error
 		response.Headers201 = &headers
 	case true:
 		var headers PutPoolGrantResponseDefaultHeaders
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetPoolMapResponse parses an HTTP response from a GetPoolMapWithResponse call
+func ParseGetPoolMapResponse(rsp *http.Response) (*GetPoolMapResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetPoolMapResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PoolMap
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetPoolMapResponse200Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers200 = &headers
+	case true:
+		var headers GetPoolMapResponseDefaultHeaders
 		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
 			var value Consistency
 			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {

@@ -588,6 +588,42 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/projects/{project}/pools/{pool}/map": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+                /**
+                 * @description Name of the pool.
+                 * @example prod-eu
+                 */
+                pool: components["parameters"]["PoolName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Show the pool as a map
+         * @description A block of the pool, cut into cells of equal size, and what each of them is: free, held by one block, or cut up further.
+         *     It is exact, and costs as much as there are cells, whatever the pool holds: to zoom in, ask again with the block of a
+         *     cell in `within`.
+         *
+         *     Neighbouring cells that are the same are one item: all that one block holds, that is free, or that is `Mixed`. The items
+         *     are in order of address and leave out no cell.
+         */
+        get: operations["getPoolMap"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/projects/{project}/pools/{pool}/grants": {
         parameters: {
             query?: never;
@@ -2456,6 +2492,89 @@ export interface components {
         FreeBlock: {
             /** @example 10.20.128.0/17 */
             cidr: string;
+        };
+        /** @description A block of a pool, cell by cell. */
+        PoolMap: {
+            /**
+             * @description The block that is shown.
+             * @example 10.20.0.0/20
+             */
+            within: string;
+            /** @description How long each cell is. */
+            cellPrefixLength: components["schemas"]["PrefixLength"];
+            /** @description All cells, in order of address; neighbouring ones that are the same together. */
+            cells: components["schemas"]["PoolMapCells"][];
+        };
+        PoolMapCells: {
+            /**
+             * @description The number of the first of these cells; that of the lowest is 0.
+             * @example 0
+             */
+            first: number;
+            /**
+             * @description How many cells they are.
+             * @example 2
+             */
+            count: number;
+            state: components["schemas"]["PoolMapState"];
+            /** @description The one block that holds all of these cells; absent when they are `Free` or `Mixed`. */
+            by?: components["schemas"]["PoolMapHolder"];
+        };
+        /**
+         * @description `Free`: nothing is held in the cell. `Mixed`: some of it is, by one block or several that are smaller than the cell. In the other
+         *     states one block holds all of it: for a claim (`Held`), for one that was deleted (`Retained`, or `CoolingDown`, where nobody
+         *     gets it yet), for a pool that was carved from this one (`ChildPool`), or for a reservation (`Reserved`).
+         * @enum {string}
+         */
+        PoolMapState: "Free" | "Held" | "Retained" | "CoolingDown" | "ChildPool" | "Reserved" | "Mixed";
+        /** @description A held block, and who holds it. */
+        PoolMapHolder: {
+            kind: components["schemas"]["IPAllocationPurpose"];
+            /**
+             * @description The project that holds the block, or held it last when the state is `CoolingDown`; absent for a reservation.
+             * @example team-a
+             */
+            project?: string;
+            /**
+             * @description Of the claim or of the child pool; of a claim that is gone, the name that it had. Absent for a reservation, and when the claim
+             *     is another project's.
+             * @example web-eu
+             */
+            name?: string;
+            /**
+             * @description The whole block, which may be larger than `within`.
+             * @example 10.20.1.0/24
+             */
+            cidr: string;
+            /**
+             * @description Kind `Claim`: the class that served it; absent when none did.
+             * @example standard
+             */
+            class?: string;
+            /**
+             * @description Kind `Claim`: the project of this class; absent when none served it.
+             * @example platform
+             */
+            classProject?: string;
+            /**
+             * @description Kind `Reservation`: why it is withheld.
+             * @example Network devices
+             */
+            reason?: string;
+            /** @description Name of the allocation. */
+            allocation: components["schemas"]["UID"];
+            /**
+             * Format: date-time
+             * @description From when on it is held so.
+             * @example 2026-03-02T09:30:00Z
+             */
+            since: string;
+            /**
+             * Format: date-time
+             * @description State `CoolingDown`: when the block is free again; absent in other states.
+             * @example 2026-03-05T09:30:00Z
+             */
+            coolUntil?: string;
         };
         /** @description A policy for handing out blocks of one family. Pools list it, claims name it. */
         IPClass: {
@@ -6078,6 +6197,62 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PoolFree"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getPoolMap: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The block to show; without it the whole pool. One that is not in the pool is refused (`invalid_argument`).
+                 * @example 10.20.0.0/20
+                 */
+                within?: components["schemas"]["CIDR"];
+                /**
+                 * @description How many bits longer the cells are than the block: there are two to the power of it, or one for each address where
+                 *     the block has fewer.
+                 * @example 4
+                 */
+                depth?: number;
+                /**
+                 * @description `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+                 *     waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+                 *     what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+                 *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+                 *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+                 *     something was read for it, `Carve-Read-At`.
+                 * @example stale
+                 */
+                consistency?: components["parameters"]["ReadConsistency"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+                /**
+                 * @description Name of the pool.
+                 * @example prod-eu
+                 */
+                pool: components["parameters"]["PoolName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The map. */
+            200: {
+                headers: {
+                    "Carve-Consistency": components["headers"]["CarveConsistency"];
+                    "Carve-Read-At": components["headers"]["CarveReadAt"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PoolMap"];
                 };
             };
             default: components["responses"]["Problem"];
