@@ -917,8 +917,9 @@ export interface paths {
          *     `defaultPrefixLength`, or else the pool's.
          *
          *     Refused now, and worth another try later: `pool_exhausted`, `exhausted_by_cooldown`, `block_taken`,
-         *     `allocation_retained`, `in_use`, `no_pool_matches`, `no_pool_for_class`, `no_default_class`, `quota_exceeded`. Refused
-         *     for good: `never_satisfiable`, `prefix_length_rejected`, `family_mismatch`, `already_exists`. A refusal leaves nothing
+         *     `allocation_retained`, `in_use`, `no_pool_matches`, `no_pool_for_class`, `no_default_class`, `quota_exceeded`,
+         *     `pool_draining`. Refused for good: `never_satisfiable`, `prefix_length_rejected`, `family_mismatch`, `already_exists`, and
+         *     `consumer_ended` when a consumer that is to be attached has ended. A refusal leaves nothing
          *     behind and carries the figures that a program needs to react, and in `steps` how it was decided; `explainClaim`
          *     answers the same without claiming, and names remedies.
          *
@@ -4172,7 +4173,7 @@ export interface components {
          *
          *     | code | status | meaning |
          *     |---|---|---|
-         *     | `invalid_argument` | 400 | the request is not valid; `errors` says where, `missingRoles` what a class asks for |
+         *     | `invalid_argument` | 400 | a field, a parameter or a header is malformed, unknown or written by the server alone, or a filter names what is not there; `errors` says where, `missingRoles` what a class asks for |
          *     | `unauthenticated` | 401 | no valid credentials |
          *     | `permission_denied` | 403 | may be seen, but this needs a larger role, which `detail` names |
          *     | `not_found` | 404 | does not exist, as far as the caller may know |
@@ -4191,7 +4192,7 @@ export interface components {
          *     | `block_taken` | 409 | the very block that was asked for is not free |
          *     | `claim_released` | 409 | the claim that the `Idempotency-Key` has made was released since |
          *     | `quota_exceeded` | 409 | a quota of the project does not allow it now; `quota`, `measure`, `limit`, `used`, `requested` |
-         *     | `last_admin` | 409 | `platform` would be left without an admin |
+         *     | `last_admin` | 409 | `platform` would be left without an admin; members count, and keys that do not expire, but no roles that come from a token |
          *     | `consumer_ended` | 409 | the consumer has ended, and never comes back |
          *     | `too_many_consumers` | 409 | the claim has as many consumers as it can have; `consumers` |
          *     | `webhooks_disabled` | 409 | the server sends no webhooks |
@@ -4235,303 +4236,16 @@ export interface components {
             content?: never;
         };
         /**
-         * @description The request is not valid (`invalid_argument`): a field, a parameter or a header is malformed, unknown or written
-         *     by the server alone, or a filter names what is not there. `errors` names each place.
+         * @description The request was refused, and this says why. The operation's `x-problems` lists the codes that it can answer with; what a code means, its status
+         *     and the figures that belong to it are in the table of `ProblemCode`. A header that has `x-problems` is there with these codes alone.
          */
-        BadRequest: {
-            headers: {
-                "Carve-Consistency": components["headers"]["CarveConsistency"];
-                "Carve-Read-At": components["headers"]["CarveReadAt"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /**
-         * @description The request is not valid (`invalid_argument`): a field, a parameter or a header is malformed, unknown or written
-         *     by the server alone, a region is none of this installation, or `regions` are without the home. `errors` names each
-         *     place.
-         */
-        PoolBadRequest: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /**
-         * @description The request is not valid (`invalid_argument`): a field, a parameter or a header is malformed, unknown or written
-         *     by the server alone, or the class asks for roles that `scope` does not give. `errors` names each place.
-         */
-        ClaimBadRequest: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The request carries no valid credentials (`unauthenticated`). */
-        Unauthenticated: {
+        Problem: {
             headers: {
                 "WWW-Authenticate": components["headers"]["WWWAuthenticate"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The caller may see this, but its role is too small to do it (`permission_denied`). `detail` names the role needed. */
-        Forbidden: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description It does not exist, or the caller may not know that it does (`not_found`). */
-        NotFound: {
-            headers: {
-                "Carve-Consistency": components["headers"]["CarveConsistency"];
-                "Carve-Read-At": components["headers"]["CarveReadAt"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /**
-         * @description The project, the class of `className`, the pool of `poolRef` or the allocation of `allocationRef` does not exist, as
-         *     far as the caller may know (`not_found`).
-         */
-        ClaimSourceNotFound: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The `Accept` header admits no media type of the answer (`not_acceptable`). */
-        NotAcceptable: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The name is taken (`already_exists`). */
-        NameTaken: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /**
-         * @description A claim of this name exists (`already_exists`), nothing large enough is free (`pool_exhausted`) or only what cools
-         *     down is large enough (`exhausted_by_cooldown`), the pool is being drained (`pool_draining`), no pool matches the selector (`no_pool_matches`), no pool lists the
-         *     class (`no_pool_for_class`), the claim names nothing and there is no default class (`no_default_class`), the very
-         *     block is held (`block_taken`) or kept by a retained allocation (`allocation_retained`), the allocation to bind again
-         *     is bound (`in_use`), a quota of the project does not allow it (`quota_exceeded`), a consumer that is to be attached has
-         *     ended (`consumer_ended`), or it repeats a request with an
-         *     `Idempotency-Key` whose claim was released since (`claim_released`).
-         */
-        ClaimConflict: {
-            headers: {
-                "Retry-After": components["headers"]["CooledDown"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The consumer has ended (`consumer_ended`); it never comes back. */
-        ConsumerEnded: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The consumer has ended (`consumer_ended`), or the claim has as many consumers as it can have (`too_many_consumers`). */
-        AttachRefused: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description Consumers use the claim (`in_use`); `consumers` says how many. Nothing changes. */
-        ClaimInUse: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /**
-         * @description The project `platform` would be left without an admin (`last_admin`). Its members with this role count, and its API
-         *     keys with this role that do not expire; roles that come from the claims of a token do not.
-         */
-        LastAdmin: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `If-Match` names a revision that is not the current one, or `If-None-Match: *` meets what exists (`precondition_failed`). */
-        PreconditionFailed: {
-            headers: {
                 ETag: components["headers"]["CurrentETag"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The body is larger than 1 MiB (`payload_too_large`). */
-        PayloadTooLarge: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The body is of another media type than the operation takes (`unsupported_media_type`). */
-        UnsupportedMediaType: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The `Idempotency-Key` was used with another request, or by another caller (`idempotency_mismatch`). */
-        IdempotencyMismatch: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The request would change a field that never changes (`immutable_field`). */
-        ImmutableField: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /**
-         * @description The block does not fit even if everything were free (`never_satisfiable`), its length is outside the bounds of the
-         *     pool or of the class (`prefix_length_rejected`), its family is another one (`family_mismatch`), or the
-         *     `Idempotency-Key` was used with another request, or by another caller (`idempotency_mismatch`).
-         */
-        CarvingRefused: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /**
-         * @description The block does not fit even if everything were free (`never_satisfiable`), its length is outside the bounds of the
-         *     pool or of the class (`prefix_length_rejected`), or its family is another one (`family_mismatch`).
-         */
-        PutCarvingRefused: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /**
-         * @description What the place in the changes needs is gone (`cursor_expired`): the trail was cut since, or the database was restored. List
-         *     again; the lists answer in `changesCursor` from where to follow on.
-         */
-        CursorExpired: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `If-Match` is missing (`precondition_required`). */
-        PreconditionRequired: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /**
-         * @description The caller sends more requests than it may (`rate_limited`). The other answers carry `RateLimit` and
-         *     `RateLimit-Policy` as well while the caller is limited.
-         */
-        TooManyRequests: {
-            headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description A fault of the server (`internal`). Report it with the `traceId`. */
-        InternalError: {
-            headers: {
-                "Carve-Consistency": components["headers"]["CarveConsistency"];
-                "Carve-Read-At": components["headers"]["CarveReadAt"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /**
-         * @description Not now, and safe to repeat: too many writers met, or wait for the same pool (`contention`), the connection was lost
-         *     while committing and the outcome could not be read back (`outcome_unknown`: repeat with the same
-         *     `Idempotency-Key`), or the database does not answer, the server works on as many requests as it can, or what a
-         *     region has of a pool was restored without the rest, and waits for the operator (`unavailable`).
-         */
-        Unavailable: {
-            headers: {
-                "Retry-After": components["headers"]["RetryAfter"];
-                "Carve-Consistency": components["headers"]["CarveConsistency"];
-                "Carve-Read-At": components["headers"]["CarveReadAt"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /**
-         * @description The request's deadline passed before there was an answer (`deadline`). Repeat it after `Retry-After`, with the same
-         *     `Idempotency-Key` or name.
-         */
-        DeadlineExceeded: {
-            headers: {
-                "Retry-After": components["headers"]["RetryAfter"];
                 "Carve-Consistency": components["headers"]["CarveConsistency"];
                 "Carve-Read-At": components["headers"]["CarveReadAt"];
                 [name: string]: unknown;
@@ -4899,15 +4613,10 @@ export interface components {
          */
         DryRun: boolean;
         /**
-         * @description Seconds after which a repeat makes sense.
+         * @description Seconds after which a repeat makes sense; with `exhausted_by_cooldown`, those until `cooledDownAt`.
          * @example 1
          */
         RetryAfter: number;
-        /**
-         * @description With `exhausted_by_cooldown`, the seconds until `cooledDownAt`.
-         * @example 1800
-         */
-        CooledDown: number;
         /**
          * @description What is left of the policy that is named: `r` requests now, and the seconds `t` until there are more
          *     (draft-ietf-httpapi-ratelimit-headers).
@@ -4988,14 +4697,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProjectList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     createProject: {
@@ -5038,18 +4740,7 @@ export interface operations {
                     "application/json": components["schemas"]["Project"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["NameTaken"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["IdempotencyMismatch"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     getProject: {
@@ -5085,15 +4776,7 @@ export interface operations {
                 };
             };
             304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     deleteProject: {
@@ -5125,25 +4808,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             204: components["responses"]["Deleted"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            /** @description The project holds something (`in_use`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     patchProject: {
@@ -5189,20 +4854,7 @@ export interface operations {
                     "application/json": components["schemas"]["Project"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ImmutableField"];
-            428: components["responses"]["PreconditionRequired"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     listMembers: {
@@ -5253,15 +4905,7 @@ export interface operations {
                     "application/json": components["schemas"]["MemberList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     getMember: {
@@ -5302,15 +4946,7 @@ export interface operations {
                 };
             };
             304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     putMember: {
@@ -5379,19 +5015,7 @@ export interface operations {
                     "application/json": components["schemas"]["Member"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["LastAdmin"];
-            412: components["responses"]["PreconditionFailed"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     deleteMember: {
@@ -5428,17 +5052,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             204: components["responses"]["Deleted"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["LastAdmin"];
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     listApiKeys: {
@@ -5489,15 +5103,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiKeyList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     createApiKey: {
@@ -5546,19 +5152,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiKey"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["NameTaken"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["IdempotencyMismatch"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     getApiKey: {
@@ -5591,15 +5185,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiKey"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     deleteApiKey: {
@@ -5636,17 +5222,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             204: components["responses"]["Deleted"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["LastAdmin"];
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     listQuotas: {
@@ -5697,15 +5273,7 @@ export interface operations {
                     "application/json": components["schemas"]["QuotaList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     getQuota: {
@@ -5738,15 +5306,7 @@ export interface operations {
                     "application/json": components["schemas"]["Quota"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     putQuota: {
@@ -5815,19 +5375,7 @@ export interface operations {
                     "application/json": components["schemas"]["Quota"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ImmutableField"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     deleteQuota: {
@@ -5864,16 +5412,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             204: components["responses"]["Deleted"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     listSpaces: {
@@ -5930,15 +5469,7 @@ export interface operations {
                     "application/json": components["schemas"]["SpaceList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     createSpace: {
@@ -5987,19 +5518,7 @@ export interface operations {
                     "application/json": components["schemas"]["Space"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["NameTaken"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["IdempotencyMismatch"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     getSpace: {
@@ -6040,15 +5559,7 @@ export interface operations {
                 };
             };
             304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     deleteSpace: {
@@ -6085,25 +5596,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             204: components["responses"]["Deleted"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            /** @description Root pools are carved from the space, or it is the project's `default` (`in_use`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     patchSpace: {
@@ -6154,20 +5647,7 @@ export interface operations {
                     "application/json": components["schemas"]["Space"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ImmutableField"];
-            428: components["responses"]["PreconditionRequired"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     listSpaceGrants: {
@@ -6223,15 +5703,7 @@ export interface operations {
                     "application/json": components["schemas"]["GrantList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     getSpaceGrant: {
@@ -6277,15 +5749,7 @@ export interface operations {
                 };
             };
             304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     putSpaceGrant: {
@@ -6355,16 +5819,7 @@ export interface operations {
                     "application/json": components["schemas"]["Grant"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     deleteSpaceGrant: {
@@ -6406,16 +5861,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             204: components["responses"]["Deleted"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     listPools: {
@@ -6508,15 +5954,7 @@ export interface operations {
                     "application/json": components["schemas"]["IPPoolList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     createPool: {
@@ -6565,44 +6003,7 @@ export interface operations {
                     "application/json": components["schemas"]["IPPool"];
                 };
             };
-            400: components["responses"]["PoolBadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            /**
-             * @description The project, the space, the parent pool or a class of `classNames` does not exist, as far as the caller may know
-             *     (`not_found`).
-             */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            406: components["responses"]["NotAcceptable"];
-            /**
-             * @description The name is taken (`already_exists`), a root overlaps another (`overlap`), the parent has no free block that is
-             *     large enough (`pool_exhausted`) or only such as cool down (`exhausted_by_cooldown`), the parent is being drained (`pool_draining`), the very block is held
-             *     (`block_taken`) or kept by a retained allocation (`allocation_retained`), or a quota of the project does not allow
-             *     one more (`quota_exceeded`).
-             */
-            409: {
-                headers: {
-                    "Retry-After": components["headers"]["CooledDown"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["CarvingRefused"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     getPool: {
@@ -6648,15 +6049,7 @@ export interface operations {
                     "application/json": components["schemas"]["IPPool"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     deletePool: {
@@ -6693,28 +6086,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             204: components["responses"]["Deleted"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            /**
-             * @description Claims or child pools (`in_use`), or retained allocations alone (`allocation_retained`), hold blocks of the
-             *     pool.
-             */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     patchPool: {
@@ -6765,51 +6137,7 @@ export interface operations {
                     "application/json": components["schemas"]["IPPool"];
                 };
             };
-            400: components["responses"]["PoolBadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            /** @description The pool or a class of `classNames` does not exist, as far as the caller may know (`not_found`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            406: components["responses"]["NotAcceptable"];
-            /**
-             * @description A new reservation covers a block that is held (`block_taken`) or kept by a retained allocation
-             *     (`allocation_retained`), or a region that leaves `regions` holds blocks (`in_use`).
-             */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            412: components["responses"]["PreconditionFailed"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            /**
-             * @description The patch would change a field that never changes (`immutable_field`), or a reservation or a class is of the
-             *     other address family (`family_mismatch`).
-             */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            428: components["responses"]["PreconditionRequired"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     getPoolFree: {
@@ -6871,15 +6199,7 @@ export interface operations {
                     "application/json": components["schemas"]["PoolFree"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     getPoolMap: {
@@ -6935,15 +6255,7 @@ export interface operations {
                     "application/json": components["schemas"]["PoolMap"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     listPoolGrants: {
@@ -6999,15 +6311,7 @@ export interface operations {
                     "application/json": components["schemas"]["GrantList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     getPoolGrant: {
@@ -7053,15 +6357,7 @@ export interface operations {
                 };
             };
             304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     putPoolGrant: {
@@ -7131,16 +6427,7 @@ export interface operations {
                     "application/json": components["schemas"]["Grant"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     deletePoolGrant: {
@@ -7182,16 +6469,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             204: components["responses"]["Deleted"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     listClasses: {
@@ -7253,15 +6531,7 @@ export interface operations {
                     "application/json": components["schemas"]["IPClassList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     createClass: {
@@ -7315,30 +6585,7 @@ export interface operations {
                     "application/json": components["schemas"]["IPClass"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            /**
-             * @description The name is taken, or another class is the default of the family (`already_exists`), or pools of the project list
-             *     a class of `platform` with this name (`in_use`).
-             */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["IdempotencyMismatch"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     getClass: {
@@ -7384,15 +6631,7 @@ export interface operations {
                     "application/json": components["schemas"]["IPClass"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     deleteClass: {
@@ -7429,25 +6668,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             204: components["responses"]["Deleted"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            /** @description Pools list the class or were carved for its scopes, or claims name it (`in_use`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     patchClass: {
@@ -7503,29 +6724,7 @@ export interface operations {
                     "application/json": components["schemas"]["IPClass"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            /** @description Another class is the project's default of this family (`already_exists`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            412: components["responses"]["PreconditionFailed"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ImmutableField"];
-            428: components["responses"]["PreconditionRequired"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     listScopePools: {
@@ -7581,15 +6780,7 @@ export interface operations {
                     "application/json": components["schemas"]["IPPoolList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     getScopePool: {
@@ -7628,15 +6819,7 @@ export interface operations {
                     "application/json": components["schemas"]["IPPool"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     putScopePool: {
@@ -7707,18 +6890,7 @@ export interface operations {
                     "application/json": components["schemas"]["IPPool"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["ClaimConflict"];
-            412: components["responses"]["PreconditionFailed"];
-            422: components["responses"]["CarvingRefused"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     listClaims: {
@@ -7824,15 +6996,7 @@ export interface operations {
                     "application/json": components["schemas"]["IPClaimList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     createClaim: {
@@ -7881,19 +7045,7 @@ export interface operations {
                     "application/json": components["schemas"]["IPClaim"];
                 };
             };
-            400: components["responses"]["ClaimBadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["ClaimSourceNotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["ClaimConflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["CarvingRefused"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     getClaim: {
@@ -7947,15 +7099,7 @@ export interface operations {
                 };
             };
             304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     putClaim: {
@@ -8024,20 +7168,7 @@ export interface operations {
                     "application/json": components["schemas"]["IPClaim"];
                 };
             };
-            400: components["responses"]["ClaimBadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["ClaimSourceNotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["ClaimConflict"];
-            412: components["responses"]["PreconditionFailed"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["PutCarvingRefused"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     deleteClaim: {
@@ -8074,17 +7205,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             204: components["responses"]["Deleted"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["ClaimInUse"];
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     patchClaim: {
@@ -8135,20 +7256,7 @@ export interface operations {
                     "application/json": components["schemas"]["IPClaim"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ImmutableField"];
-            428: components["responses"]["PreconditionRequired"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     createClaimBatch: {
@@ -8195,19 +7303,7 @@ export interface operations {
                     "application/json": components["schemas"]["ClaimBatch"];
                 };
             };
-            400: components["responses"]["ClaimBadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["ClaimSourceNotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["ClaimConflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["CarvingRefused"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     releaseClaims: {
@@ -8245,18 +7341,7 @@ export interface operations {
                     "application/json": components["schemas"]["ClaimRelease"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     explainClaim: {
@@ -8287,17 +7372,7 @@ export interface operations {
                     "application/json": components["schemas"]["ClaimExplanation"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     listClaimConsumers: {
@@ -8353,15 +7428,7 @@ export interface operations {
                     "application/json": components["schemas"]["ConsumerAttachmentList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     attachConsumer: {
@@ -8440,19 +7507,7 @@ export interface operations {
                     "application/json": components["schemas"]["IPClaim"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["AttachRefused"];
-            412: components["responses"]["PreconditionFailed"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     detachConsumer: {
@@ -8499,16 +7554,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             204: components["responses"]["Deleted"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     renewConsumers: {
@@ -8546,17 +7592,7 @@ export interface operations {
                     "application/json": components["schemas"]["ConsumerRenewed"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     getRealm: {
@@ -8588,15 +7624,7 @@ export interface operations {
                     "application/json": components["schemas"]["Realm"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     confirmExpiry: {
@@ -8635,15 +7663,7 @@ export interface operations {
                     "application/json": components["schemas"]["Realm"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     listConsumers: {
@@ -8704,15 +7724,7 @@ export interface operations {
                     "application/json": components["schemas"]["IPConsumerList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     getConsumer: {
@@ -8758,15 +7770,7 @@ export interface operations {
                 };
             };
             304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     putConsumer: {
@@ -8840,19 +7844,7 @@ export interface operations {
                     "application/json": components["schemas"]["IPConsumer"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["ConsumerEnded"];
-            412: components["responses"]["PreconditionFailed"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     endConsumer: {
@@ -8904,16 +7896,7 @@ export interface operations {
                 };
             };
             204: components["responses"]["Deleted"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     listAllocations: {
@@ -9008,15 +7991,7 @@ export interface operations {
                     "application/json": components["schemas"]["IPAllocationList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     getAllocation: {
@@ -9070,15 +8045,7 @@ export interface operations {
                 };
             };
             304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     deleteAllocation: {
@@ -9115,25 +8082,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             204: components["responses"]["Deleted"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            /** @description The allocation is bound (`in_use`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     listAuditEvents: {
@@ -9221,15 +8170,7 @@ export interface operations {
                     "application/json": components["schemas"]["AuditEventList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     getHistory: {
@@ -9290,15 +8231,7 @@ export interface operations {
                     "application/json": components["schemas"]["HistoryEntryList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     listChanges: {
@@ -9369,16 +8302,7 @@ export interface operations {
                     "text/event-stream": string | components["schemas"]["Change"] | components["schemas"]["ChangesBookmark"] | components["schemas"]["ChangesEnd"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            410: components["responses"]["CursorExpired"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     listWebhooks: {
@@ -9429,15 +8353,7 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     createWebhook: {
@@ -9486,30 +8402,7 @@ export interface operations {
                     "application/json": components["schemas"]["Webhook"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            /**
-             * @description The name is taken (`already_exists`), the project has as many webhooks as it can have (`quota_exceeded`), or the server
-             *     sends none (`webhooks_disabled`).
-             */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["IdempotencyMismatch"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     getWebhook: {
@@ -9542,15 +8435,7 @@ export interface operations {
                     "application/json": components["schemas"]["Webhook"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     deleteWebhook: {
@@ -9587,16 +8472,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             204: components["responses"]["Deleted"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     patchWebhook: {
@@ -9647,20 +8523,7 @@ export interface operations {
                     "application/json": components["schemas"]["Webhook"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ImmutableField"];
-            428: components["responses"]["PreconditionRequired"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     listWebhookDeliveries: {
@@ -9716,15 +8579,7 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookDeliveryList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     deleteWebhookDelivery: {
@@ -9766,16 +8621,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             204: components["responses"]["Deleted"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     retryWebhookDelivery: {
@@ -9819,15 +8665,7 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookDelivery"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     getWhoami: {
@@ -9848,13 +8686,7 @@ export interface operations {
                     "application/json": components["schemas"]["Whoami"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     listRegions: {
@@ -9875,13 +8707,7 @@ export interface operations {
                     "application/json": components["schemas"]["RegionList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     getVersion: {
@@ -9902,13 +8728,7 @@ export interface operations {
                     "application/json": components["schemas"]["Version"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     getHealth: {
@@ -9929,9 +8749,7 @@ export interface operations {
                     "application/json": components["schemas"]["Health"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            406: components["responses"]["NotAcceptable"];
-            500: components["responses"]["InternalError"];
+            default: components["responses"]["Problem"];
         };
     };
     getReadiness: {
@@ -9952,11 +8770,7 @@ export interface operations {
                     "application/json": components["schemas"]["Health"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            406: components["responses"]["NotAcceptable"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
 }
