@@ -133,6 +133,7 @@ lint-files: # No built program, and nothing large, is committed.
 	@go run ./tools/tracked
 lint-openapi: tools/openapi/node_modules/.package-lock.json
 	@REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true $(<D)/.bin/redocly lint --config=tools/openapi/redocly.yaml openapi.yaml
+	@$(<D)/.bin/spectral lint --ruleset=tools/openapi/spectral.yaml --fail-severity=hint openapi.yaml
 lint-go:
 	@tools/lint.sh
 fmt: ## Format the code

@@ -1100,6 +1100,9 @@ type AllocationHolder string
 // project, one that this project may claim from still. `status.allocationRef` of the claim that left it can be given as it
 // is.
 type AllocationRef struct {
+	// Name A UUID in lower case; never used again.
+	//
+	// Example: 8d9a4c1e-2b7f-4a53-9d60-71c5be0f2a11
 	Name UID `json:"name"`
 
 	// Project The project of its pool. It may be left out; given, it must be that project, or else it is not found.
@@ -3898,7 +3901,9 @@ type WebhookStatus struct {
 	// Failures How many tries have failed since the last that did not.
 	//
 	// Example: 2
-	Failures  int           `json:"failures"`
+	Failures int `json:"failures"`
+
+	// LastError Why a try has failed, in words of this service alone.
 	LastError *WebhookError `json:"lastError,omitempty"`
 
 	// LastDeliveredAt When something was delivered last; absent when nothing was.
@@ -5911,16 +5916,16 @@ type ClientInterface interface {
 	// Refused with `in_use` while pools list it, pools that were carved for its scopes exist, or claims name it; nothing
 	// changes then, and the answer says how many there are.
 	//
-	// Corresponds with DELETE /v1/projects/{project}/classes/{class} (the `DeleteClass` operationId).
-	DeleteClass(ctx context.Context, project ProjectName, class ClassName, params *DeleteClassParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+	// Corresponds with DELETE /v1/projects/{project}/classes/{className} (the `DeleteClass` operationId).
+	DeleteClass(ctx context.Context, project ProjectName, className ClassName, params *DeleteClassParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetClass Read a class
 	//
 	// The class that claims of the project find by this name: its own, or else the shared one of `platform`. `status` says,
 	// exactly at the moment of reading, what stands behind it for this project.
 	//
-	// Corresponds with GET /v1/projects/{project}/classes/{class} (the `GetClass` operationId).
-	GetClass(ctx context.Context, project ProjectName, class ClassName, params *GetClassParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+	// Corresponds with GET /v1/projects/{project}/classes/{className} (the `GetClass` operationId).
+	GetClass(ctx context.Context, project ProjectName, className ClassName, params *GetClassParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// PatchClassWithBody Change a class
 	//
@@ -5935,8 +5940,8 @@ type ClientInterface interface {
 	//
 	// Takes any type of body and a specified content type.
 	//
-	// Corresponds with PATCH /v1/projects/{project}/classes/{class} (the `PatchClass` operationId).
-	PatchClassWithBody(ctx context.Context, project ProjectName, class ClassName, params *PatchClassParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	// Corresponds with PATCH /v1/projects/{project}/classes/{className} (the `PatchClass` operationId).
+	PatchClassWithBody(ctx context.Context, project ProjectName, className ClassName, params *PatchClassParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// PatchClassWithApplicationMergePatchPlusJSONBody Change a class
 	//
@@ -5951,8 +5956,8 @@ type ClientInterface interface {
 	//
 	// Takes a body of the `application/merge-patch+json` content type.
 	//
-	// Corresponds with PATCH /v1/projects/{project}/classes/{class} (the `PatchClass` operationId).
-	PatchClassWithApplicationMergePatchPlusJSONBody(ctx context.Context, project ProjectName, class ClassName, params *PatchClassParams, body PatchClassApplicationMergePatchPlusJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+	// Corresponds with PATCH /v1/projects/{project}/classes/{className} (the `PatchClass` operationId).
+	PatchClassWithApplicationMergePatchPlusJSONBody(ctx context.Context, project ProjectName, className ClassName, params *PatchClassParams, body PatchClassApplicationMergePatchPlusJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListScopePools List the pools of the project's scopes
 	//
@@ -5960,15 +5965,15 @@ type ClientInterface interface {
 	// them. Of a pool of another project the labels, the annotations, the description and what it was carved from are left out. What is held
 	// in one is in the list of claims, by `pool`.
 	//
-	// Corresponds with GET /v1/projects/{project}/classes/{class}/scopes (the `ListScopePools` operationId).
-	ListScopePools(ctx context.Context, project ProjectName, class ClassName, params *ListScopePoolsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+	// Corresponds with GET /v1/projects/{project}/classes/{className}/scopes (the `ListScopePools` operationId).
+	ListScopePools(ctx context.Context, project ProjectName, className ClassName, params *ListScopePoolsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetScopePool Read the pool of a scope
 	//
 	// The pool that serves the project's claims in this scope of the class, as `listScopePools` shows it.
 	//
-	// Corresponds with GET /v1/projects/{project}/classes/{class}/scopes/{scope} (the `GetScopePool` operationId).
-	GetScopePool(ctx context.Context, project ProjectName, class ClassName, scope ScopeText, reqEditors ...RequestEditorFn) (*http.Response, error)
+	// Corresponds with GET /v1/projects/{project}/classes/{className}/scopes/{scope} (the `GetScopePool` operationId).
+	GetScopePool(ctx context.Context, project ProjectName, className ClassName, scope ScopeText, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// PutScopePool Have the pool of a scope before the first claim
 	//
@@ -5976,8 +5981,8 @@ type ClientInterface interface {
 	// scheduled to it. It counts in the project's quotas, and while it is empty it goes back after the class's `emptyPoolTTL`. Refused like the
 	// claim: `pool_exhausted`, `exhausted_by_cooldown`, `pool_draining`, `no_pool_for_class`, `quota_exceeded`.
 	//
-	// Corresponds with PUT /v1/projects/{project}/classes/{class}/scopes/{scope} (the `PutScopePool` operationId).
-	PutScopePool(ctx context.Context, project ProjectName, class ClassName, scope ScopeText, params *PutScopePoolParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+	// Corresponds with PUT /v1/projects/{project}/classes/{className}/scopes/{scope} (the `PutScopePool` operationId).
+	PutScopePool(ctx context.Context, project ProjectName, className ClassName, scope ScopeText, params *PutScopePoolParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RenewConsumersWithBody Renew many consumers
 	//
@@ -7607,9 +7612,9 @@ func (c *Client) CreateClass(ctx context.Context, project ProjectName, params *C
 // Refused with `in_use` while pools list it, pools that were carved for its scopes exist, or claims name it; nothing
 // changes then, and the answer says how many there are.
 //
-// Corresponds with DELETE /v1/projects/{project}/classes/{class} (the `DeleteClass` operationId).
-func (c *Client) DeleteClass(ctx context.Context, project ProjectName, class ClassName, params *DeleteClassParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewDeleteClassRequest(c.Server, project, class, params)
+// Corresponds with DELETE /v1/projects/{project}/classes/{className} (the `DeleteClass` operationId).
+func (c *Client) DeleteClass(ctx context.Context, project ProjectName, className ClassName, params *DeleteClassParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteClassRequest(c.Server, project, className, params)
 	if err != nil {
 		return nil, err
 	}
@@ -7625,9 +7630,9 @@ func (c *Client) DeleteClass(ctx context.Context, project ProjectName, class Cla
 // The class that claims of the project find by this name: its own, or else the shared one of `platform`. `status` says,
 // exactly at the moment of reading, what stands behind it for this project.
 //
-// Corresponds with GET /v1/projects/{project}/classes/{class} (the `GetClass` operationId).
-func (c *Client) GetClass(ctx context.Context, project ProjectName, class ClassName, params *GetClassParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewGetClassRequest(c.Server, project, class, params)
+// Corresponds with GET /v1/projects/{project}/classes/{className} (the `GetClass` operationId).
+func (c *Client) GetClass(ctx context.Context, project ProjectName, className ClassName, params *GetClassParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetClassRequest(c.Server, project, className, params)
 	if err != nil {
 		return nil, err
 	}
@@ -7651,9 +7656,9 @@ func (c *Client) GetClass(ctx context.Context, project ProjectName, class ClassN
 //
 // Takes any type of body and a specified content type.
 //
-// Corresponds with PATCH /v1/projects/{project}/classes/{class} (the `PatchClass` operationId).
-func (c *Client) PatchClassWithBody(ctx context.Context, project ProjectName, class ClassName, params *PatchClassParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewPatchClassRequestWithBody(c.Server, project, class, params, contentType, body)
+// Corresponds with PATCH /v1/projects/{project}/classes/{className} (the `PatchClass` operationId).
+func (c *Client) PatchClassWithBody(ctx context.Context, project ProjectName, className ClassName, params *PatchClassParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPatchClassRequestWithBody(c.Server, project, className, params, contentType, body)
 	if err != nil {
 		return nil, err
 	}
@@ -7677,9 +7682,9 @@ func (c *Client) PatchClassWithBody(ctx context.Context, project ProjectName, cl
 //
 // Takes a body of the `application/merge-patch+json` content type.
 //
-// Corresponds with PATCH /v1/projects/{project}/classes/{class} (the `PatchClass` operationId).
-func (c *Client) PatchClassWithApplicationMergePatchPlusJSONBody(ctx context.Context, project ProjectName, class ClassName, params *PatchClassParams, body PatchClassApplicationMergePatchPlusJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewPatchClassRequestWithApplicationMergePatchPlusJSONBody(c.Server, project, class, params, body)
+// Corresponds with PATCH /v1/projects/{project}/classes/{className} (the `PatchClass` operationId).
+func (c *Client) PatchClassWithApplicationMergePatchPlusJSONBody(ctx context.Context, project ProjectName, className ClassName, params *PatchClassParams, body PatchClassApplicationMergePatchPlusJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPatchClassRequestWithApplicationMergePatchPlusJSONBody(c.Server, project, className, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -7696,9 +7701,9 @@ func (c *Client) PatchClassWithApplicationMergePatchPlusJSONBody(ctx context.Con
 // them. Of a pool of another project the labels, the annotations, the description and what it was carved from are left out. What is held
 // in one is in the list of claims, by `pool`.
 //
-// Corresponds with GET /v1/projects/{project}/classes/{class}/scopes (the `ListScopePools` operationId).
-func (c *Client) ListScopePools(ctx context.Context, project ProjectName, class ClassName, params *ListScopePoolsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewListScopePoolsRequest(c.Server, project, class, params)
+// Corresponds with GET /v1/projects/{project}/classes/{className}/scopes (the `ListScopePools` operationId).
+func (c *Client) ListScopePools(ctx context.Context, project ProjectName, className ClassName, params *ListScopePoolsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListScopePoolsRequest(c.Server, project, className, params)
 	if err != nil {
 		return nil, err
 	}
@@ -7713,9 +7718,9 @@ func (c *Client) ListScopePools(ctx context.Context, project ProjectName, class 
 //
 // The pool that serves the project's claims in this scope of the class, as `listScopePools` shows it.
 //
-// Corresponds with GET /v1/projects/{project}/classes/{class}/scopes/{scope} (the `GetScopePool` operationId).
-func (c *Client) GetScopePool(ctx context.Context, project ProjectName, class ClassName, scope ScopeText, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewGetScopePoolRequest(c.Server, project, class, scope)
+// Corresponds with GET /v1/projects/{project}/classes/{className}/scopes/{scope} (the `GetScopePool` operationId).
+func (c *Client) GetScopePool(ctx context.Context, project ProjectName, className ClassName, scope ScopeText, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetScopePoolRequest(c.Server, project, className, scope)
 	if err != nil {
 		return nil, err
 	}
@@ -7732,9 +7737,9 @@ func (c *Client) GetScopePool(ctx context.Context, project ProjectName, class Cl
 // scheduled to it. It counts in the project's quotas, and while it is empty it goes back after the class's `emptyPoolTTL`. Refused like the
 // claim: `pool_exhausted`, `exhausted_by_cooldown`, `pool_draining`, `no_pool_for_class`, `quota_exceeded`.
 //
-// Corresponds with PUT /v1/projects/{project}/classes/{class}/scopes/{scope} (the `PutScopePool` operationId).
-func (c *Client) PutScopePool(ctx context.Context, project ProjectName, class ClassName, scope ScopeText, params *PutScopePoolParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewPutScopePoolRequest(c.Server, project, class, scope, params)
+// Corresponds with PUT /v1/projects/{project}/classes/{className}/scopes/{scope} (the `PutScopePool` operationId).
+func (c *Client) PutScopePool(ctx context.Context, project ProjectName, className ClassName, scope ScopeText, params *PutScopePoolParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutScopePoolRequest(c.Server, project, className, scope, params)
 	if err != nil {
 		return nil, err
 	}
@@ -11688,7 +11693,7 @@ func NewCreateClassRequestWithBody(server string, project ProjectName, params *C
 }
 
 // NewDeleteClassRequest constructs an http.Request for the DeleteClass method
-func NewDeleteClassRequest(server string, project ProjectName, class ClassName, params *DeleteClassParams) (*http.Request, error) {
+func NewDeleteClassRequest(server string, project ProjectName, className ClassName, params *DeleteClassParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -11700,7 +11705,7 @@ func NewDeleteClassRequest(server string, project ProjectName, class ClassName, 
 
 	var pathParam1 string
 
-	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "class", class, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "className", className, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
 	if err != nil {
 		return nil, err
 	}
@@ -11771,7 +11776,7 @@ func NewDeleteClassRequest(server string, project ProjectName, class ClassName, 
 }
 
 // NewGetClassRequest constructs an http.Request for the GetClass method
-func NewGetClassRequest(server string, project ProjectName, class ClassName, params *GetClassParams) (*http.Request, error) {
+func NewGetClassRequest(server string, project ProjectName, className ClassName, params *GetClassParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -11783,7 +11788,7 @@ func NewGetClassRequest(server string, project ProjectName, class ClassName, par
 
 	var pathParam1 string
 
-	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "class", class, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "className", className, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
 	if err != nil {
 		return nil, err
 	}
@@ -11839,18 +11844,18 @@ func NewGetClassRequest(server string, project ProjectName, class ClassName, par
 }
 
 // NewPatchClassRequestWithApplicationMergePatchPlusJSONBody calls the generic PatchClass builder with application/merge-patch+json body
-func NewPatchClassRequestWithApplicationMergePatchPlusJSONBody(server string, project ProjectName, class ClassName, params *PatchClassParams, body PatchClassApplicationMergePatchPlusJSONRequestBody) (*http.Request, error) {
+func NewPatchClassRequestWithApplicationMergePatchPlusJSONBody(server string, project ProjectName, className ClassName, params *PatchClassParams, body PatchClassApplicationMergePatchPlusJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
 	buf, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
 	bodyReader = bytes.NewReader(buf)
-	return NewPatchClassRequestWithBody(server, project, class, params, "application/merge-patch+json", bodyReader)
+	return NewPatchClassRequestWithBody(server, project, className, params, "application/merge-patch+json", bodyReader)
 }
 
 // NewPatchClassRequestWithBody constructs an http.Request for the PatchClass method, with any body, and a specified content type
-func NewPatchClassRequestWithBody(server string, project ProjectName, class ClassName, params *PatchClassParams, contentType string, body io.Reader) (*http.Request, error) {
+func NewPatchClassRequestWithBody(server string, project ProjectName, className ClassName, params *PatchClassParams, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -11862,7 +11867,7 @@ func NewPatchClassRequestWithBody(server string, project ProjectName, class Clas
 
 	var pathParam1 string
 
-	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "class", class, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "className", className, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
 	if err != nil {
 		return nil, err
 	}
@@ -11947,7 +11952,7 @@ func NewPatchClassRequestWithBody(server string, project ProjectName, class Clas
 }
 
 // NewListScopePoolsRequest constructs an http.Request for the ListScopePools method
-func NewListScopePoolsRequest(server string, project ProjectName, class ClassName, params *ListScopePoolsParams) (*http.Request, error) {
+func NewListScopePoolsRequest(server string, project ProjectName, className ClassName, params *ListScopePoolsParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -11959,7 +11964,7 @@ func NewListScopePoolsRequest(server string, project ProjectName, class ClassNam
 
 	var pathParam1 string
 
-	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "class", class, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "className", className, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
 	if err != nil {
 		return nil, err
 	}
@@ -12039,7 +12044,7 @@ func NewListScopePoolsRequest(server string, project ProjectName, class ClassNam
 }
 
 // NewGetScopePoolRequest constructs an http.Request for the GetScopePool method
-func NewGetScopePoolRequest(server string, project ProjectName, class ClassName, scope ScopeText) (*http.Request, error) {
+func NewGetScopePoolRequest(server string, project ProjectName, className ClassName, scope ScopeText) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -12051,7 +12056,7 @@ func NewGetScopePoolRequest(server string, project ProjectName, class ClassName,
 
 	var pathParam1 string
 
-	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "class", class, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "className", className, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
 	if err != nil {
 		return nil, err
 	}
@@ -12087,7 +12092,7 @@ func NewGetScopePoolRequest(server string, project ProjectName, class ClassName,
 }
 
 // NewPutScopePoolRequest constructs an http.Request for the PutScopePool method
-func NewPutScopePoolRequest(server string, project ProjectName, class ClassName, scope ScopeText, params *PutScopePoolParams) (*http.Request, error) {
+func NewPutScopePoolRequest(server string, project ProjectName, className ClassName, scope ScopeText, params *PutScopePoolParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -12099,7 +12104,7 @@ func NewPutScopePoolRequest(server string, project ProjectName, class ClassName,
 
 	var pathParam1 string
 
-	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "class", class, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "className", className, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
 	if err != nil {
 		return nil, err
 	}
@@ -16653,8 +16658,8 @@ type ClientWithResponsesInterface interface {
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
-	// Corresponds with DELETE /v1/projects/{project}/classes/{class} (the `DeleteClass` operationId).
-	DeleteClassWithResponse(ctx context.Context, project ProjectName, class ClassName, params *DeleteClassParams, reqEditors ...RequestEditorFn) (*DeleteClassResponse, error)
+	// Corresponds with DELETE /v1/projects/{project}/classes/{className} (the `DeleteClass` operationId).
+	DeleteClassWithResponse(ctx context.Context, project ProjectName, className ClassName, params *DeleteClassParams, reqEditors ...RequestEditorFn) (*DeleteClassResponse, error)
 
 	// GetClassWithResponse Read a class
 	//
@@ -16663,8 +16668,8 @@ type ClientWithResponsesInterface interface {
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
-	// Corresponds with GET /v1/projects/{project}/classes/{class} (the `GetClass` operationId).
-	GetClassWithResponse(ctx context.Context, project ProjectName, class ClassName, params *GetClassParams, reqEditors ...RequestEditorFn) (*GetClassResponse, error)
+	// Corresponds with GET /v1/projects/{project}/classes/{className} (the `GetClass` operationId).
+	GetClassWithResponse(ctx context.Context, project ProjectName, className ClassName, params *GetClassParams, reqEditors ...RequestEditorFn) (*GetClassResponse, error)
 
 	// PatchClassWithBodyWithResponse Change a class
 	//
@@ -16679,8 +16684,8 @@ type ClientWithResponsesInterface interface {
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
-	// Corresponds with PATCH /v1/projects/{project}/classes/{class} (the `PatchClass` operationId).
-	PatchClassWithBodyWithResponse(ctx context.Context, project ProjectName, class ClassName, params *PatchClassParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PatchClassResponse, error)
+	// Corresponds with PATCH /v1/projects/{project}/classes/{className} (the `PatchClass` operationId).
+	PatchClassWithBodyWithResponse(ctx context.Context, project ProjectName, className ClassName, params *PatchClassParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PatchClassResponse, error)
 
 	// PatchClassWithApplicationMergePatchPlusJSONBodyWithResponse Change a class
 	//
@@ -16695,8 +16700,8 @@ type ClientWithResponsesInterface interface {
 	//
 	// Takes a body of the `application/merge-patch+json` content type, and returns a wrapper object for the known response body format(s).
 	//
-	// Corresponds with PATCH /v1/projects/{project}/classes/{class} (the `PatchClass` operationId).
-	PatchClassWithApplicationMergePatchPlusJSONBodyWithResponse(ctx context.Context, project ProjectName, class ClassName, params *PatchClassParams, body PatchClassApplicationMergePatchPlusJSONRequestBody, reqEditors ...RequestEditorFn) (*PatchClassResponse, error)
+	// Corresponds with PATCH /v1/projects/{project}/classes/{className} (the `PatchClass` operationId).
+	PatchClassWithApplicationMergePatchPlusJSONBodyWithResponse(ctx context.Context, project ProjectName, className ClassName, params *PatchClassParams, body PatchClassApplicationMergePatchPlusJSONRequestBody, reqEditors ...RequestEditorFn) (*PatchClassResponse, error)
 
 	// ListScopePoolsWithResponse List the pools of the project's scopes
 	//
@@ -16706,8 +16711,8 @@ type ClientWithResponsesInterface interface {
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
-	// Corresponds with GET /v1/projects/{project}/classes/{class}/scopes (the `ListScopePools` operationId).
-	ListScopePoolsWithResponse(ctx context.Context, project ProjectName, class ClassName, params *ListScopePoolsParams, reqEditors ...RequestEditorFn) (*ListScopePoolsResponse, error)
+	// Corresponds with GET /v1/projects/{project}/classes/{className}/scopes (the `ListScopePools` operationId).
+	ListScopePoolsWithResponse(ctx context.Context, project ProjectName, className ClassName, params *ListScopePoolsParams, reqEditors ...RequestEditorFn) (*ListScopePoolsResponse, error)
 
 	// GetScopePoolWithResponse Read the pool of a scope
 	//
@@ -16715,8 +16720,8 @@ type ClientWithResponsesInterface interface {
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
-	// Corresponds with GET /v1/projects/{project}/classes/{class}/scopes/{scope} (the `GetScopePool` operationId).
-	GetScopePoolWithResponse(ctx context.Context, project ProjectName, class ClassName, scope ScopeText, reqEditors ...RequestEditorFn) (*GetScopePoolResponse, error)
+	// Corresponds with GET /v1/projects/{project}/classes/{className}/scopes/{scope} (the `GetScopePool` operationId).
+	GetScopePoolWithResponse(ctx context.Context, project ProjectName, className ClassName, scope ScopeText, reqEditors ...RequestEditorFn) (*GetScopePoolResponse, error)
 
 	// PutScopePoolWithResponse Have the pool of a scope before the first claim
 	//
@@ -16726,8 +16731,8 @@ type ClientWithResponsesInterface interface {
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
-	// Corresponds with PUT /v1/projects/{project}/classes/{class}/scopes/{scope} (the `PutScopePool` operationId).
-	PutScopePoolWithResponse(ctx context.Context, project ProjectName, class ClassName, scope ScopeText, params *PutScopePoolParams, reqEditors ...RequestEditorFn) (*PutScopePoolResponse, error)
+	// Corresponds with PUT /v1/projects/{project}/classes/{className}/scopes/{scope} (the `PutScopePool` operationId).
+	PutScopePoolWithResponse(ctx context.Context, project ProjectName, className ClassName, scope ScopeText, params *PutScopePoolParams, reqEditors ...RequestEditorFn) (*PutScopePoolResponse, error)
 
 	// RenewConsumersWithBodyWithResponse Renew many consumers
 	//
@@ -22853,9 +22858,9 @@ func (c *ClientWithResponses) CreateClassWithResponse(ctx context.Context, proje
 //
 // Returns a wrapper object for the known response body format(s).
 //
-// Corresponds with DELETE /v1/projects/{project}/classes/{class} (the `DeleteClass` operationId).
-func (c *ClientWithResponses) DeleteClassWithResponse(ctx context.Context, project ProjectName, class ClassName, params *DeleteClassParams, reqEditors ...RequestEditorFn) (*DeleteClassResponse, error) {
-	rsp, err := c.DeleteClass(ctx, project, class, params, reqEditors...)
+// Corresponds with DELETE /v1/projects/{project}/classes/{className} (the `DeleteClass` operationId).
+func (c *ClientWithResponses) DeleteClassWithResponse(ctx context.Context, project ProjectName, className ClassName, params *DeleteClassParams, reqEditors ...RequestEditorFn) (*DeleteClassResponse, error) {
+	rsp, err := c.DeleteClass(ctx, project, className, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -22869,9 +22874,9 @@ func (c *ClientWithResponses) DeleteClassWithResponse(ctx context.Context, proje
 //
 // Returns a wrapper object for the known response body format(s).
 //
-// Corresponds with GET /v1/projects/{project}/classes/{class} (the `GetClass` operationId).
-func (c *ClientWithResponses) GetClassWithResponse(ctx context.Context, project ProjectName, class ClassName, params *GetClassParams, reqEditors ...RequestEditorFn) (*GetClassResponse, error) {
-	rsp, err := c.GetClass(ctx, project, class, params, reqEditors...)
+// Corresponds with GET /v1/projects/{project}/classes/{className} (the `GetClass` operationId).
+func (c *ClientWithResponses) GetClassWithResponse(ctx context.Context, project ProjectName, className ClassName, params *GetClassParams, reqEditors ...RequestEditorFn) (*GetClassResponse, error) {
+	rsp, err := c.GetClass(ctx, project, className, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -22891,9 +22896,9 @@ func (c *ClientWithResponses) GetClassWithResponse(ctx context.Context, project 
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
-// Corresponds with PATCH /v1/projects/{project}/classes/{class} (the `PatchClass` operationId).
-func (c *ClientWithResponses) PatchClassWithBodyWithResponse(ctx context.Context, project ProjectName, class ClassName, params *PatchClassParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PatchClassResponse, error) {
-	rsp, err := c.PatchClassWithBody(ctx, project, class, params, contentType, body, reqEditors...)
+// Corresponds with PATCH /v1/projects/{project}/classes/{className} (the `PatchClass` operationId).
+func (c *ClientWithResponses) PatchClassWithBodyWithResponse(ctx context.Context, project ProjectName, className ClassName, params *PatchClassParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PatchClassResponse, error) {
+	rsp, err := c.PatchClassWithBody(ctx, project, className, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -22913,9 +22918,9 @@ func (c *ClientWithResponses) PatchClassWithBodyWithResponse(ctx context.Context
 //
 // Takes a body of the `application/merge-patch+json` content type, and returns a wrapper object for the known response body format(s).
 //
-// Corresponds with PATCH /v1/projects/{project}/classes/{class} (the `PatchClass` operationId).
-func (c *ClientWithResponses) PatchClassWithApplicationMergePatchPlusJSONBodyWithResponse(ctx context.Context, project ProjectName, class ClassName, params *PatchClassParams, body PatchClassApplicationMergePatchPlusJSONRequestBody, reqEditors ...RequestEditorFn) (*PatchClassResponse, error) {
-	rsp, err := c.PatchClassWithApplicationMergePatchPlusJSONBody(ctx, project, class, params, body, reqEditors...)
+// Corresponds with PATCH /v1/projects/{project}/classes/{className} (the `PatchClass` operationId).
+func (c *ClientWithResponses) PatchClassWithApplicationMergePatchPlusJSONBodyWithResponse(ctx context.Context, project ProjectName, className ClassName, params *PatchClassParams, body PatchClassApplicationMergePatchPlusJSONRequestBody, reqEditors ...RequestEditorFn) (*PatchClassResponse, error) {
+	rsp, err := c.PatchClassWithApplicationMergePatchPlusJSONBody(ctx, project, className, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -22930,9 +22935,9 @@ func (c *ClientWithResponses) PatchClassWithApplicationMergePatchPlusJSONBodyWit
 //
 // Returns a wrapper object for the known response body format(s).
 //
-// Corresponds with GET /v1/projects/{project}/classes/{class}/scopes (the `ListScopePools` operationId).
-func (c *ClientWithResponses) ListScopePoolsWithResponse(ctx context.Context, project ProjectName, class ClassName, params *ListScopePoolsParams, reqEditors ...RequestEditorFn) (*ListScopePoolsResponse, error) {
-	rsp, err := c.ListScopePools(ctx, project, class, params, reqEditors...)
+// Corresponds with GET /v1/projects/{project}/classes/{className}/scopes (the `ListScopePools` operationId).
+func (c *ClientWithResponses) ListScopePoolsWithResponse(ctx context.Context, project ProjectName, className ClassName, params *ListScopePoolsParams, reqEditors ...RequestEditorFn) (*ListScopePoolsResponse, error) {
+	rsp, err := c.ListScopePools(ctx, project, className, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -22945,9 +22950,9 @@ func (c *ClientWithResponses) ListScopePoolsWithResponse(ctx context.Context, pr
 //
 // Returns a wrapper object for the known response body format(s).
 //
-// Corresponds with GET /v1/projects/{project}/classes/{class}/scopes/{scope} (the `GetScopePool` operationId).
-func (c *ClientWithResponses) GetScopePoolWithResponse(ctx context.Context, project ProjectName, class ClassName, scope ScopeText, reqEditors ...RequestEditorFn) (*GetScopePoolResponse, error) {
-	rsp, err := c.GetScopePool(ctx, project, class, scope, reqEditors...)
+// Corresponds with GET /v1/projects/{project}/classes/{className}/scopes/{scope} (the `GetScopePool` operationId).
+func (c *ClientWithResponses) GetScopePoolWithResponse(ctx context.Context, project ProjectName, className ClassName, scope ScopeText, reqEditors ...RequestEditorFn) (*GetScopePoolResponse, error) {
+	rsp, err := c.GetScopePool(ctx, project, className, scope, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -22962,9 +22967,9 @@ func (c *ClientWithResponses) GetScopePoolWithResponse(ctx context.Context, proj
 //
 // Returns a wrapper object for the known response body format(s).
 //
-// Corresponds with PUT /v1/projects/{project}/classes/{class}/scopes/{scope} (the `PutScopePool` operationId).
-func (c *ClientWithResponses) PutScopePoolWithResponse(ctx context.Context, project ProjectName, class ClassName, scope ScopeText, params *PutScopePoolParams, reqEditors ...RequestEditorFn) (*PutScopePoolResponse, error) {
-	rsp, err := c.PutScopePool(ctx, project, class, scope, params, reqEditors...)
+// Corresponds with PUT /v1/projects/{project}/classes/{className}/scopes/{scope} (the `PutScopePool` operationId).
+func (c *ClientWithResponses) PutScopePoolWithResponse(ctx context.Context, project ProjectName, className ClassName, scope ScopeText, params *PutScopePoolParams, reqEditors ...RequestEditorFn) (*PutScopePoolResponse, error) {
+	rsp, err := c.PutScopePool(ctx, project, className, scope, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}

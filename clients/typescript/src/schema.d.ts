@@ -745,7 +745,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/projects/{project}/classes/{class}": {
+    "/v1/projects/{project}/classes/{className}": {
         parameters: {
             query?: never;
             header?: never;
@@ -759,7 +759,7 @@ export interface paths {
                  * @description Name of the class.
                  * @example standard
                  */
-                class: components["parameters"]["ClassName"];
+                className: components["parameters"]["ClassName"];
             };
             cookie?: never;
         };
@@ -795,7 +795,7 @@ export interface paths {
         patch: operations["patchClass"];
         trace?: never;
     };
-    "/v1/projects/{project}/classes/{class}/scopes": {
+    "/v1/projects/{project}/classes/{className}/scopes": {
         parameters: {
             query?: never;
             header?: never;
@@ -809,7 +809,7 @@ export interface paths {
                  * @description Name of the class.
                  * @example standard
                  */
-                class: components["parameters"]["ClassName"];
+                className: components["parameters"]["ClassName"];
             };
             cookie?: never;
         };
@@ -828,7 +828,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/projects/{project}/classes/{class}/scopes/{scope}": {
+    "/v1/projects/{project}/classes/{className}/scopes/{scope}": {
         parameters: {
             query?: never;
             header?: never;
@@ -842,7 +842,7 @@ export interface paths {
                  * @description Name of the class.
                  * @example standard
                  */
-                class: components["parameters"]["ClassName"];
+                className: components["parameters"]["ClassName"];
                 /**
                  * @description The values of the roles that the class asks for besides the project, as in a claim's `scope`: `role=value`, with commas between them; `-` for a
                  *     class that asks for none.
@@ -6613,7 +6613,7 @@ export interface operations {
                  * @description Name of the class.
                  * @example standard
                  */
-                class: components["parameters"]["ClassName"];
+                className: components["parameters"]["ClassName"];
             };
             cookie?: never;
         };
@@ -6661,7 +6661,7 @@ export interface operations {
                  * @description Name of the class.
                  * @example standard
                  */
-                class: components["parameters"]["ClassName"];
+                className: components["parameters"]["ClassName"];
             };
             cookie?: never;
         };
@@ -6703,7 +6703,7 @@ export interface operations {
                  * @description Name of the class.
                  * @example standard
                  */
-                class: components["parameters"]["ClassName"];
+                className: components["parameters"]["ClassName"];
             };
             cookie?: never;
         };
@@ -6763,7 +6763,7 @@ export interface operations {
                  * @description Name of the class.
                  * @example standard
                  */
-                class: components["parameters"]["ClassName"];
+                className: components["parameters"]["ClassName"];
             };
             cookie?: never;
         };
@@ -6797,7 +6797,7 @@ export interface operations {
                  * @description Name of the class.
                  * @example standard
                  */
-                class: components["parameters"]["ClassName"];
+                className: components["parameters"]["ClassName"];
                 /**
                  * @description The values of the roles that the class asks for besides the project, as in a claim's `scope`: `role=value`, with commas between them; `-` for a
                  *     class that asks for none.
@@ -6855,7 +6855,7 @@ export interface operations {
                  * @description Name of the class.
                  * @example standard
                  */
-                class: components["parameters"]["ClassName"];
+                className: components["parameters"]["ClassName"];
                 /**
                  * @description The values of the roles that the class asks for besides the project, as in a claim's `scope`: `role=value`, with commas between them; `-` for a
                  *     class that asks for none.
