@@ -4039,6 +4039,9 @@ type IdempotencyKey = string
 // IfMatch Example: "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
 type IfMatch = IfMatchValue
 
+// IfNoneMatch Example: "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
+type IfNoneMatch = IfMatchValue
+
 // KeyName A DNS label (RFC 1123).
 //
 // Example: prod-eu

@@ -8299,7 +8299,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ChangeList"];
-                    "text/event-stream": string | components["schemas"]["Change"] | components["schemas"]["ChangesBookmark"] | components["schemas"]["ChangesEnd"];
+                    "text/event-stream": string;
                 };
             };
             default: components["responses"]["Problem"];
