@@ -1163,6 +1163,9 @@ type AllocationHolder string
 // project, one that this project may claim from still. `status.allocationRef` of the claim that left it can be given as it
 // is.
 type AllocationRef struct {
+	// Name A UUID in lower case; never used again.
+	//
+	// Example: 8d9a4c1e-2b7f-4a53-9d60-71c5be0f2a11
 	Name UID `json:"name"`
 
 	// Project The project of its pool. It may be left out; given, it must be that project, or else it is not found.
@@ -4019,7 +4022,9 @@ type WebhookStatus struct {
 	// Failures How many tries have failed since the last that did not.
 	//
 	// Example: 2
-	Failures  int           `json:"failures"`
+	Failures int `json:"failures"`
+
+	// LastError Why a try has failed, in words of this service alone.
 	LastError *WebhookError `json:"lastError,omitempty"`
 
 	// LastDeliveredAt When something was delivered last; absent when nothing was.
@@ -4154,6 +4159,9 @@ type IdempotencyKey = string
 
 // IfMatch Example: "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
 type IfMatch = IfMatchValue
+
+// IfNoneMatch Example: "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
+type IfNoneMatch = IfMatchValue
 
 // KeyName A DNS label (RFC 1123).
 //
@@ -6049,16 +6057,16 @@ type ClientInterface interface {
 	// Refused with `in_use` while pools list it, pools that were carved for its scopes exist, or claims name it; nothing
 	// changes then, and the answer says how many there are.
 	//
-	// Corresponds with DELETE /v1/projects/{project}/classes/{class} (the `DeleteClass` operationId).
-	DeleteClass(ctx context.Context, project ProjectName, class ClassName, params *DeleteClassParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+	// Corresponds with DELETE /v1/projects/{project}/classes/{className} (the `DeleteClass` operationId).
+	DeleteClass(ctx context.Context, project ProjectName, className ClassName, params *DeleteClassParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetClass Read a class
 	//
 	// The class that claims of the project find by this name: its own, or else the shared one of `platform`. `status` says,
 	// exactly at the moment of reading, what stands behind it for this project.
 	//
-	// Corresponds with GET /v1/projects/{project}/classes/{class} (the `GetClass` operationId).
-	GetClass(ctx context.Context, project ProjectName, class ClassName, params *GetClassParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+	// Corresponds with GET /v1/projects/{project}/classes/{className} (the `GetClass` operationId).
+	GetClass(ctx context.Context, project ProjectName, className ClassName, params *GetClassParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// PatchClassWithBody Change a class
 	//
@@ -6073,8 +6081,8 @@ type ClientInterface interface {
 	//
 	// Takes any type of body and a specified content type.
 	//
-	// Corresponds with PATCH /v1/projects/{project}/classes/{class} (the `PatchClass` operationId).
-	PatchClassWithBody(ctx context.Context, project ProjectName, class ClassName, params *PatchClassParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	// Corresponds with PATCH /v1/projects/{project}/classes/{className} (the `PatchClass` operationId).
+	PatchClassWithBody(ctx context.Context, project ProjectName, className ClassName, params *PatchClassParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// PatchClassWithApplicationMergePatchPlusJSONBody Change a class
 	//
@@ -6089,8 +6097,8 @@ type ClientInterface interface {
 	//
 	// Takes a body of the `application/merge-patch+json` content type.
 	//
-	// Corresponds with PATCH /v1/projects/{project}/classes/{class} (the `PatchClass` operationId).
-	PatchClassWithApplicationMergePatchPlusJSONBody(ctx context.Context, project ProjectName, class ClassName, params *PatchClassParams, body PatchClassApplicationMergePatchPlusJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+	// Corresponds with PATCH /v1/projects/{project}/classes/{className} (the `PatchClass` operationId).
+	PatchClassWithApplicationMergePatchPlusJSONBody(ctx context.Context, project ProjectName, className ClassName, params *PatchClassParams, body PatchClassApplicationMergePatchPlusJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListScopePools List the pools of the project's scopes
 	//
@@ -6098,15 +6106,15 @@ type ClientInterface interface {
 	// them. Of a pool of another project the labels, the annotations, the description and what it was carved from are left out. What is held
 	// in one is in the list of claims, by `pool`.
 	//
-	// Corresponds with GET /v1/projects/{project}/classes/{class}/scopes (the `ListScopePools` operationId).
-	ListScopePools(ctx context.Context, project ProjectName, class ClassName, params *ListScopePoolsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+	// Corresponds with GET /v1/projects/{project}/classes/{className}/scopes (the `ListScopePools` operationId).
+	ListScopePools(ctx context.Context, project ProjectName, className ClassName, params *ListScopePoolsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetScopePool Read the pool of a scope
 	//
 	// The pool that serves the project's claims in this scope of the class, as `listScopePools` shows it.
 	//
-	// Corresponds with GET /v1/projects/{project}/classes/{class}/scopes/{scope} (the `GetScopePool` operationId).
-	GetScopePool(ctx context.Context, project ProjectName, class ClassName, scope ScopeText, reqEditors ...RequestEditorFn) (*http.Response, error)
+	// Corresponds with GET /v1/projects/{project}/classes/{className}/scopes/{scope} (the `GetScopePool` operationId).
+	GetScopePool(ctx context.Context, project ProjectName, className ClassName, scope ScopeText, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// PutScopePool Have the pool of a scope before the first claim
 	//
@@ -6114,8 +6122,8 @@ type ClientInterface interface {
 	// scheduled to it. It counts in the project's quotas, and while it is empty it goes back after the class's `emptyPoolTTL`. Refused like the
 	// claim: `pool_exhausted`, `exhausted_by_cooldown`, `pool_draining`, `no_pool_for_class`, `quota_exceeded`.
 	//
-	// Corresponds with PUT /v1/projects/{project}/classes/{class}/scopes/{scope} (the `PutScopePool` operationId).
-	PutScopePool(ctx context.Context, project ProjectName, class ClassName, scope ScopeText, params *PutScopePoolParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+	// Corresponds with PUT /v1/projects/{project}/classes/{className}/scopes/{scope} (the `PutScopePool` operationId).
+	PutScopePool(ctx context.Context, project ProjectName, className ClassName, scope ScopeText, params *PutScopePoolParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RenewConsumersWithBody Renew many consumers
 	//
@@ -7765,9 +7773,9 @@ func (c *Client) CreateClass(ctx context.Context, project ProjectName, params *C
 // Refused with `in_use` while pools list it, pools that were carved for its scopes exist, or claims name it; nothing
 // changes then, and the answer says how many there are.
 //
-// Corresponds with DELETE /v1/projects/{project}/classes/{class} (the `DeleteClass` operationId).
-func (c *Client) DeleteClass(ctx context.Context, project ProjectName, class ClassName, params *DeleteClassParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewDeleteClassRequest(c.Server, project, class, params)
+// Corresponds with DELETE /v1/projects/{project}/classes/{className} (the `DeleteClass` operationId).
+func (c *Client) DeleteClass(ctx context.Context, project ProjectName, className ClassName, params *DeleteClassParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteClassRequest(c.Server, project, className, params)
 	if err != nil {
 		return nil, err
 	}
@@ -7783,9 +7791,9 @@ func (c *Client) DeleteClass(ctx context.Context, project ProjectName, class Cla
 // The class that claims of the project find by this name: its own, or else the shared one of `platform`. `status` says,
 // exactly at the moment of reading, what stands behind it for this project.
 //
-// Corresponds with GET /v1/projects/{project}/classes/{class} (the `GetClass` operationId).
-func (c *Client) GetClass(ctx context.Context, project ProjectName, class ClassName, params *GetClassParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewGetClassRequest(c.Server, project, class, params)
+// Corresponds with GET /v1/projects/{project}/classes/{className} (the `GetClass` operationId).
+func (c *Client) GetClass(ctx context.Context, project ProjectName, className ClassName, params *GetClassParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetClassRequest(c.Server, project, className, params)
 	if err != nil {
 		return nil, err
 	}
@@ -7809,9 +7817,9 @@ func (c *Client) GetClass(ctx context.Context, project ProjectName, class ClassN
 //
 // Takes any type of body and a specified content type.
 //
-// Corresponds with PATCH /v1/projects/{project}/classes/{class} (the `PatchClass` operationId).
-func (c *Client) PatchClassWithBody(ctx context.Context, project ProjectName, class ClassName, params *PatchClassParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewPatchClassRequestWithBody(c.Server, project, class, params, contentType, body)
+// Corresponds with PATCH /v1/projects/{project}/classes/{className} (the `PatchClass` operationId).
+func (c *Client) PatchClassWithBody(ctx context.Context, project ProjectName, className ClassName, params *PatchClassParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPatchClassRequestWithBody(c.Server, project, className, params, contentType, body)
 	if err != nil {
 		return nil, err
 	}
@@ -7835,9 +7843,9 @@ func (c *Client) PatchClassWithBody(ctx context.Context, project ProjectName, cl
 //
 // Takes a body of the `application/merge-patch+json` content type.
 //
-// Corresponds with PATCH /v1/projects/{project}/classes/{class} (the `PatchClass` operationId).
-func (c *Client) PatchClassWithApplicationMergePatchPlusJSONBody(ctx context.Context, project ProjectName, class ClassName, params *PatchClassParams, body PatchClassApplicationMergePatchPlusJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewPatchClassRequestWithApplicationMergePatchPlusJSONBody(c.Server, project, class, params, body)
+// Corresponds with PATCH /v1/projects/{project}/classes/{className} (the `PatchClass` operationId).
+func (c *Client) PatchClassWithApplicationMergePatchPlusJSONBody(ctx context.Context, project ProjectName, className ClassName, params *PatchClassParams, body PatchClassApplicationMergePatchPlusJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPatchClassRequestWithApplicationMergePatchPlusJSONBody(c.Server, project, className, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -7854,9 +7862,9 @@ func (c *Client) PatchClassWithApplicationMergePatchPlusJSONBody(ctx context.Con
 // them. Of a pool of another project the labels, the annotations, the description and what it was carved from are left out. What is held
 // in one is in the list of claims, by `pool`.
 //
-// Corresponds with GET /v1/projects/{project}/classes/{class}/scopes (the `ListScopePools` operationId).
-func (c *Client) ListScopePools(ctx context.Context, project ProjectName, class ClassName, params *ListScopePoolsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewListScopePoolsRequest(c.Server, project, class, params)
+// Corresponds with GET /v1/projects/{project}/classes/{className}/scopes (the `ListScopePools` operationId).
+func (c *Client) ListScopePools(ctx context.Context, project ProjectName, className ClassName, params *ListScopePoolsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListScopePoolsRequest(c.Server, project, className, params)
 	if err != nil {
 		return nil, err
 	}
@@ -7871,9 +7879,9 @@ func (c *Client) ListScopePools(ctx context.Context, project ProjectName, class 
 //
 // The pool that serves the project's claims in this scope of the class, as `listScopePools` shows it.
 //
-// Corresponds with GET /v1/projects/{project}/classes/{class}/scopes/{scope} (the `GetScopePool` operationId).
-func (c *Client) GetScopePool(ctx context.Context, project ProjectName, class ClassName, scope ScopeText, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewGetScopePoolRequest(c.Server, project, class, scope)
+// Corresponds with GET /v1/projects/{project}/classes/{className}/scopes/{scope} (the `GetScopePool` operationId).
+func (c *Client) GetScopePool(ctx context.Context, project ProjectName, className ClassName, scope ScopeText, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetScopePoolRequest(c.Server, project, className, scope)
 	if err != nil {
 		return nil, err
 	}
@@ -7890,9 +7898,9 @@ func (c *Client) GetScopePool(ctx context.Context, project ProjectName, class Cl
 // scheduled to it. It counts in the project's quotas, and while it is empty it goes back after the class's `emptyPoolTTL`. Refused like the
 // claim: `pool_exhausted`, `exhausted_by_cooldown`, `pool_draining`, `no_pool_for_class`, `quota_exceeded`.
 //
-// Corresponds with PUT /v1/projects/{project}/classes/{class}/scopes/{scope} (the `PutScopePool` operationId).
-func (c *Client) PutScopePool(ctx context.Context, project ProjectName, class ClassName, scope ScopeText, params *PutScopePoolParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewPutScopePoolRequest(c.Server, project, class, scope, params)
+// Corresponds with PUT /v1/projects/{project}/classes/{className}/scopes/{scope} (the `PutScopePool` operationId).
+func (c *Client) PutScopePool(ctx context.Context, project ProjectName, className ClassName, scope ScopeText, params *PutScopePoolParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutScopePoolRequest(c.Server, project, className, scope, params)
 	if err != nil {
 		return nil, err
 	}
@@ -11876,7 +11884,7 @@ func NewCreateClassRequestWithBody(server string, project ProjectName, params *C
 }
 
 // NewDeleteClassRequest constructs an http.Request for the DeleteClass method
-func NewDeleteClassRequest(server string, project ProjectName, class ClassName, params *DeleteClassParams) (*http.Request, error) {
+func NewDeleteClassRequest(server string, project ProjectName, className ClassName, params *DeleteClassParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -11888,7 +11896,7 @@ func NewDeleteClassRequest(server string, project ProjectName, class ClassName, 
 
 	var pathParam1 string
 
-	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "class", class, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "className", className, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
 	if err != nil {
 		return nil, err
 	}
@@ -11959,7 +11967,7 @@ func NewDeleteClassRequest(server string, project ProjectName, class ClassName, 
 }
 
 // NewGetClassRequest constructs an http.Request for the GetClass method
-func NewGetClassRequest(server string, project ProjectName, class ClassName, params *GetClassParams) (*http.Request, error) {
+func NewGetClassRequest(server string, project ProjectName, className ClassName, params *GetClassParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -11971,7 +11979,7 @@ func NewGetClassRequest(server string, project ProjectName, class ClassName, par
 
 	var pathParam1 string
 
-	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "class", class, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "className", className, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
 	if err != nil {
 		return nil, err
 	}
@@ -12027,18 +12035,18 @@ func NewGetClassRequest(server string, project ProjectName, class ClassName, par
 }
 
 // NewPatchClassRequestWithApplicationMergePatchPlusJSONBody calls the generic PatchClass builder with application/merge-patch+json body
-func NewPatchClassRequestWithApplicationMergePatchPlusJSONBody(server string, project ProjectName, class ClassName, params *PatchClassParams, body PatchClassApplicationMergePatchPlusJSONRequestBody) (*http.Request, error) {
+func NewPatchClassRequestWithApplicationMergePatchPlusJSONBody(server string, project ProjectName, className ClassName, params *PatchClassParams, body PatchClassApplicationMergePatchPlusJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
 	buf, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
 	bodyReader = bytes.NewReader(buf)
-	return NewPatchClassRequestWithBody(server, project, class, params, "application/merge-patch+json", bodyReader)
+	return NewPatchClassRequestWithBody(server, project, className, params, "application/merge-patch+json", bodyReader)
 }
 
 // NewPatchClassRequestWithBody constructs an http.Request for the PatchClass method, with any body, and a specified content type
-func NewPatchClassRequestWithBody(server string, project ProjectName, class ClassName, params *PatchClassParams, contentType string, body io.Reader) (*http.Request, error) {
+func NewPatchClassRequestWithBody(server string, project ProjectName, className ClassName, params *PatchClassParams, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -12050,7 +12058,7 @@ func NewPatchClassRequestWithBody(server string, project ProjectName, class Clas
 
 	var pathParam1 string
 
-	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "class", class, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "className", className, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
 	if err != nil {
 		return nil, err
 	}
@@ -12135,7 +12143,7 @@ func NewPatchClassRequestWithBody(server string, project ProjectName, class Clas
 }
 
 // NewListScopePoolsRequest constructs an http.Request for the ListScopePools method
-func NewListScopePoolsRequest(server string, project ProjectName, class ClassName, params *ListScopePoolsParams) (*http.Request, error) {
+func NewListScopePoolsRequest(server string, project ProjectName, className ClassName, params *ListScopePoolsParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -12147,7 +12155,7 @@ func NewListScopePoolsRequest(server string, project ProjectName, class ClassNam
 
 	var pathParam1 string
 
-	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "class", class, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "className", className, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
 	if err != nil {
 		return nil, err
 	}
@@ -12227,7 +12235,7 @@ func NewListScopePoolsRequest(server string, project ProjectName, class ClassNam
 }
 
 // NewGetScopePoolRequest constructs an http.Request for the GetScopePool method
-func NewGetScopePoolRequest(server string, project ProjectName, class ClassName, scope ScopeText) (*http.Request, error) {
+func NewGetScopePoolRequest(server string, project ProjectName, className ClassName, scope ScopeText) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -12239,7 +12247,7 @@ func NewGetScopePoolRequest(server string, project ProjectName, class ClassName,
 
 	var pathParam1 string
 
-	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "class", class, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "className", className, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
 	if err != nil {
 		return nil, err
 	}
@@ -12275,7 +12283,7 @@ func NewGetScopePoolRequest(server string, project ProjectName, class ClassName,
 }
 
 // NewPutScopePoolRequest constructs an http.Request for the PutScopePool method
-func NewPutScopePoolRequest(server string, project ProjectName, class ClassName, scope ScopeText, params *PutScopePoolParams) (*http.Request, error) {
+func NewPutScopePoolRequest(server string, project ProjectName, className ClassName, scope ScopeText, params *PutScopePoolParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -12287,7 +12295,7 @@ func NewPutScopePoolRequest(server string, project ProjectName, class ClassName,
 
 	var pathParam1 string
 
-	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "class", class, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "className", className, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
 	if err != nil {
 		return nil, err
 	}
@@ -16915,8 +16923,8 @@ type ClientWithResponsesInterface interface {
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
-	// Corresponds with DELETE /v1/projects/{project}/classes/{class} (the `DeleteClass` operationId).
-	DeleteClassWithResponse(ctx context.Context, project ProjectName, class ClassName, params *DeleteClassParams, reqEditors ...RequestEditorFn) (*DeleteClassResponse, error)
+	// Corresponds with DELETE /v1/projects/{project}/classes/{className} (the `DeleteClass` operationId).
+	DeleteClassWithResponse(ctx context.Context, project ProjectName, className ClassName, params *DeleteClassParams, reqEditors ...RequestEditorFn) (*DeleteClassResponse, error)
 
 	// GetClassWithResponse Read a class
 	//
@@ -16925,8 +16933,8 @@ type ClientWithResponsesInterface interface {
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
-	// Corresponds with GET /v1/projects/{project}/classes/{class} (the `GetClass` operationId).
-	GetClassWithResponse(ctx context.Context, project ProjectName, class ClassName, params *GetClassParams, reqEditors ...RequestEditorFn) (*GetClassResponse, error)
+	// Corresponds with GET /v1/projects/{project}/classes/{className} (the `GetClass` operationId).
+	GetClassWithResponse(ctx context.Context, project ProjectName, className ClassName, params *GetClassParams, reqEditors ...RequestEditorFn) (*GetClassResponse, error)
 
 	// PatchClassWithBodyWithResponse Change a class
 	//
@@ -16941,8 +16949,8 @@ type ClientWithResponsesInterface interface {
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
-	// Corresponds with PATCH /v1/projects/{project}/classes/{class} (the `PatchClass` operationId).
-	PatchClassWithBodyWithResponse(ctx context.Context, project ProjectName, class ClassName, params *PatchClassParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PatchClassResponse, error)
+	// Corresponds with PATCH /v1/projects/{project}/classes/{className} (the `PatchClass` operationId).
+	PatchClassWithBodyWithResponse(ctx context.Context, project ProjectName, className ClassName, params *PatchClassParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PatchClassResponse, error)
 
 	// PatchClassWithApplicationMergePatchPlusJSONBodyWithResponse Change a class
 	//
@@ -16957,8 +16965,8 @@ type ClientWithResponsesInterface interface {
 	//
 	// Takes a body of the `application/merge-patch+json` content type, and returns a wrapper object for the known response body format(s).
 	//
-	// Corresponds with PATCH /v1/projects/{project}/classes/{class} (the `PatchClass` operationId).
-	PatchClassWithApplicationMergePatchPlusJSONBodyWithResponse(ctx context.Context, project ProjectName, class ClassName, params *PatchClassParams, body PatchClassApplicationMergePatchPlusJSONRequestBody, reqEditors ...RequestEditorFn) (*PatchClassResponse, error)
+	// Corresponds with PATCH /v1/projects/{project}/classes/{className} (the `PatchClass` operationId).
+	PatchClassWithApplicationMergePatchPlusJSONBodyWithResponse(ctx context.Context, project ProjectName, className ClassName, params *PatchClassParams, body PatchClassApplicationMergePatchPlusJSONRequestBody, reqEditors ...RequestEditorFn) (*PatchClassResponse, error)
 
 	// ListScopePoolsWithResponse List the pools of the project's scopes
 	//
@@ -16968,8 +16976,8 @@ type ClientWithResponsesInterface interface {
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
-	// Corresponds with GET /v1/projects/{project}/classes/{class}/scopes (the `ListScopePools` operationId).
-	ListScopePoolsWithResponse(ctx context.Context, project ProjectName, class ClassName, params *ListScopePoolsParams, reqEditors ...RequestEditorFn) (*ListScopePoolsResponse, error)
+	// Corresponds with GET /v1/projects/{project}/classes/{className}/scopes (the `ListScopePools` operationId).
+	ListScopePoolsWithResponse(ctx context.Context, project ProjectName, className ClassName, params *ListScopePoolsParams, reqEditors ...RequestEditorFn) (*ListScopePoolsResponse, error)
 
 	// GetScopePoolWithResponse Read the pool of a scope
 	//
@@ -16977,8 +16985,8 @@ type ClientWithResponsesInterface interface {
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
-	// Corresponds with GET /v1/projects/{project}/classes/{class}/scopes/{scope} (the `GetScopePool` operationId).
-	GetScopePoolWithResponse(ctx context.Context, project ProjectName, class ClassName, scope ScopeText, reqEditors ...RequestEditorFn) (*GetScopePoolResponse, error)
+	// Corresponds with GET /v1/projects/{project}/classes/{className}/scopes/{scope} (the `GetScopePool` operationId).
+	GetScopePoolWithResponse(ctx context.Context, project ProjectName, className ClassName, scope ScopeText, reqEditors ...RequestEditorFn) (*GetScopePoolResponse, error)
 
 	// PutScopePoolWithResponse Have the pool of a scope before the first claim
 	//
@@ -16988,8 +16996,8 @@ type ClientWithResponsesInterface interface {
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
-	// Corresponds with PUT /v1/projects/{project}/classes/{class}/scopes/{scope} (the `PutScopePool` operationId).
-	PutScopePoolWithResponse(ctx context.Context, project ProjectName, class ClassName, scope ScopeText, params *PutScopePoolParams, reqEditors ...RequestEditorFn) (*PutScopePoolResponse, error)
+	// Corresponds with PUT /v1/projects/{project}/classes/{className}/scopes/{scope} (the `PutScopePool` operationId).
+	PutScopePoolWithResponse(ctx context.Context, project ProjectName, className ClassName, scope ScopeText, params *PutScopePoolParams, reqEditors ...RequestEditorFn) (*PutScopePoolResponse, error)
 
 	// RenewConsumersWithBodyWithResponse Renew many consumers
 	//
@@ -23191,9 +23199,9 @@ func (c *ClientWithResponses) CreateClassWithResponse(ctx context.Context, proje
 //
 // Returns a wrapper object for the known response body format(s).
 //
-// Corresponds with DELETE /v1/projects/{project}/classes/{class} (the `DeleteClass` operationId).
-func (c *ClientWithResponses) DeleteClassWithResponse(ctx context.Context, project ProjectName, class ClassName, params *DeleteClassParams, reqEditors ...RequestEditorFn) (*DeleteClassResponse, error) {
-	rsp, err := c.DeleteClass(ctx, project, class, params, reqEditors...)
+// Corresponds with DELETE /v1/projects/{project}/classes/{className} (the `DeleteClass` operationId).
+func (c *ClientWithResponses) DeleteClassWithResponse(ctx context.Context, project ProjectName, className ClassName, params *DeleteClassParams, reqEditors ...RequestEditorFn) (*DeleteClassResponse, error) {
+	rsp, err := c.DeleteClass(ctx, project, className, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -23207,9 +23215,9 @@ func (c *ClientWithResponses) DeleteClassWithResponse(ctx context.Context, proje
 //
 // Returns a wrapper object for the known response body format(s).
 //
-// Corresponds with GET /v1/projects/{project}/classes/{class} (the `GetClass` operationId).
-func (c *ClientWithResponses) GetClassWithResponse(ctx context.Context, project ProjectName, class ClassName, params *GetClassParams, reqEditors ...RequestEditorFn) (*GetClassResponse, error) {
-	rsp, err := c.GetClass(ctx, project, class, params, reqEditors...)
+// Corresponds with GET /v1/projects/{project}/classes/{className} (the `GetClass` operationId).
+func (c *ClientWithResponses) GetClassWithResponse(ctx context.Context, project ProjectName, className ClassName, params *GetClassParams, reqEditors ...RequestEditorFn) (*GetClassResponse, error) {
+	rsp, err := c.GetClass(ctx, project, className, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -23229,9 +23237,9 @@ func (c *ClientWithResponses) GetClassWithResponse(ctx context.Context, project 
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
-// Corresponds with PATCH /v1/projects/{project}/classes/{class} (the `PatchClass` operationId).
-func (c *ClientWithResponses) PatchClassWithBodyWithResponse(ctx context.Context, project ProjectName, class ClassName, params *PatchClassParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PatchClassResponse, error) {
-	rsp, err := c.PatchClassWithBody(ctx, project, class, params, contentType, body, reqEditors...)
+// Corresponds with PATCH /v1/projects/{project}/classes/{className} (the `PatchClass` operationId).
+func (c *ClientWithResponses) PatchClassWithBodyWithResponse(ctx context.Context, project ProjectName, className ClassName, params *PatchClassParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PatchClassResponse, error) {
+	rsp, err := c.PatchClassWithBody(ctx, project, className, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -23251,9 +23259,9 @@ func (c *ClientWithResponses) PatchClassWithBodyWithResponse(ctx context.Context
 //
 // Takes a body of the `application/merge-patch+json` content type, and returns a wrapper object for the known response body format(s).
 //
-// Corresponds with PATCH /v1/projects/{project}/classes/{class} (the `PatchClass` operationId).
-func (c *ClientWithResponses) PatchClassWithApplicationMergePatchPlusJSONBodyWithResponse(ctx context.Context, project ProjectName, class ClassName, params *PatchClassParams, body PatchClassApplicationMergePatchPlusJSONRequestBody, reqEditors ...RequestEditorFn) (*PatchClassResponse, error) {
-	rsp, err := c.PatchClassWithApplicationMergePatchPlusJSONBody(ctx, project, class, params, body, reqEditors...)
+// Corresponds with PATCH /v1/projects/{project}/classes/{className} (the `PatchClass` operationId).
+func (c *ClientWithResponses) PatchClassWithApplicationMergePatchPlusJSONBodyWithResponse(ctx context.Context, project ProjectName, className ClassName, params *PatchClassParams, body PatchClassApplicationMergePatchPlusJSONRequestBody, reqEditors ...RequestEditorFn) (*PatchClassResponse, error) {
+	rsp, err := c.PatchClassWithApplicationMergePatchPlusJSONBody(ctx, project, className, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -23268,9 +23276,9 @@ func (c *ClientWithResponses) PatchClassWithApplicationMergePatchPlusJSONBodyWit
 //
 // Returns a wrapper object for the known response body format(s).
 //
-// Corresponds with GET /v1/projects/{project}/classes/{class}/scopes (the `ListScopePools` operationId).
-func (c *ClientWithResponses) ListScopePoolsWithResponse(ctx context.Context, project ProjectName, class ClassName, params *ListScopePoolsParams, reqEditors ...RequestEditorFn) (*ListScopePoolsResponse, error) {
-	rsp, err := c.ListScopePools(ctx, project, class, params, reqEditors...)
+// Corresponds with GET /v1/projects/{project}/classes/{className}/scopes (the `ListScopePools` operationId).
+func (c *ClientWithResponses) ListScopePoolsWithResponse(ctx context.Context, project ProjectName, className ClassName, params *ListScopePoolsParams, reqEditors ...RequestEditorFn) (*ListScopePoolsResponse, error) {
+	rsp, err := c.ListScopePools(ctx, project, className, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -23283,9 +23291,9 @@ func (c *ClientWithResponses) ListScopePoolsWithResponse(ctx context.Context, pr
 //
 // Returns a wrapper object for the known response body format(s).
 //
-// Corresponds with GET /v1/projects/{project}/classes/{class}/scopes/{scope} (the `GetScopePool` operationId).
-func (c *ClientWithResponses) GetScopePoolWithResponse(ctx context.Context, project ProjectName, class ClassName, scope ScopeText, reqEditors ...RequestEditorFn) (*GetScopePoolResponse, error) {
-	rsp, err := c.GetScopePool(ctx, project, class, scope, reqEditors...)
+// Corresponds with GET /v1/projects/{project}/classes/{className}/scopes/{scope} (the `GetScopePool` operationId).
+func (c *ClientWithResponses) GetScopePoolWithResponse(ctx context.Context, project ProjectName, className ClassName, scope ScopeText, reqEditors ...RequestEditorFn) (*GetScopePoolResponse, error) {
+	rsp, err := c.GetScopePool(ctx, project, className, scope, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -23300,9 +23308,9 @@ func (c *ClientWithResponses) GetScopePoolWithResponse(ctx context.Context, proj
 //
 // Returns a wrapper object for the known response body format(s).
 //
-// Corresponds with PUT /v1/projects/{project}/classes/{class}/scopes/{scope} (the `PutScopePool` operationId).
-func (c *ClientWithResponses) PutScopePoolWithResponse(ctx context.Context, project ProjectName, class ClassName, scope ScopeText, params *PutScopePoolParams, reqEditors ...RequestEditorFn) (*PutScopePoolResponse, error) {
-	rsp, err := c.PutScopePool(ctx, project, class, scope, params, reqEditors...)
+// Corresponds with PUT /v1/projects/{project}/classes/{className}/scopes/{scope} (the `PutScopePool` operationId).
+func (c *ClientWithResponses) PutScopePoolWithResponse(ctx context.Context, project ProjectName, className ClassName, scope ScopeText, params *PutScopePoolParams, reqEditors ...RequestEditorFn) (*PutScopePoolResponse, error) {
+	rsp, err := c.PutScopePool(ctx, project, className, scope, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}

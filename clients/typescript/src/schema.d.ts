@@ -745,7 +745,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/projects/{project}/classes/{class}": {
+    "/v1/projects/{project}/classes/{className}": {
         parameters: {
             query?: never;
             header?: never;
@@ -759,7 +759,7 @@ export interface paths {
                  * @description Name of the class.
                  * @example standard
                  */
-                class: components["parameters"]["ClassName"];
+                className: components["parameters"]["ClassName"];
             };
             cookie?: never;
         };
@@ -795,7 +795,7 @@ export interface paths {
         patch: operations["patchClass"];
         trace?: never;
     };
-    "/v1/projects/{project}/classes/{class}/scopes": {
+    "/v1/projects/{project}/classes/{className}/scopes": {
         parameters: {
             query?: never;
             header?: never;
@@ -809,7 +809,7 @@ export interface paths {
                  * @description Name of the class.
                  * @example standard
                  */
-                class: components["parameters"]["ClassName"];
+                className: components["parameters"]["ClassName"];
             };
             cookie?: never;
         };
@@ -828,7 +828,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/projects/{project}/classes/{class}/scopes/{scope}": {
+    "/v1/projects/{project}/classes/{className}/scopes/{scope}": {
         parameters: {
             query?: never;
             header?: never;
@@ -842,7 +842,7 @@ export interface paths {
                  * @description Name of the class.
                  * @example standard
                  */
-                class: components["parameters"]["ClassName"];
+                className: components["parameters"]["ClassName"];
                 /**
                  * @description The values of the roles that the class asks for besides the project, as in a claim's `scope`: `role=value`, with commas between them; `-` for a
                  *     class that asks for none.
@@ -6695,7 +6695,7 @@ export interface operations {
                  * @description Name of the class.
                  * @example standard
                  */
-                class: components["parameters"]["ClassName"];
+                className: components["parameters"]["ClassName"];
             };
             cookie?: never;
         };
@@ -6743,7 +6743,7 @@ export interface operations {
                  * @description Name of the class.
                  * @example standard
                  */
-                class: components["parameters"]["ClassName"];
+                className: components["parameters"]["ClassName"];
             };
             cookie?: never;
         };
@@ -6785,7 +6785,7 @@ export interface operations {
                  * @description Name of the class.
                  * @example standard
                  */
-                class: components["parameters"]["ClassName"];
+                className: components["parameters"]["ClassName"];
             };
             cookie?: never;
         };
@@ -6845,7 +6845,7 @@ export interface operations {
                  * @description Name of the class.
                  * @example standard
                  */
-                class: components["parameters"]["ClassName"];
+                className: components["parameters"]["ClassName"];
             };
             cookie?: never;
         };
@@ -6879,7 +6879,7 @@ export interface operations {
                  * @description Name of the class.
                  * @example standard
                  */
-                class: components["parameters"]["ClassName"];
+                className: components["parameters"]["ClassName"];
                 /**
                  * @description The values of the roles that the class asks for besides the project, as in a claim's `scope`: `role=value`, with commas between them; `-` for a
                  *     class that asks for none.
@@ -6937,7 +6937,7 @@ export interface operations {
                  * @description Name of the class.
                  * @example standard
                  */
-                class: components["parameters"]["ClassName"];
+                className: components["parameters"]["ClassName"];
                 /**
                  * @description The values of the roles that the class asks for besides the project, as in a claim's `scope`: `role=value`, with commas between them; `-` for a
                  *     class that asks for none.
@@ -8381,7 +8381,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ChangeList"];
-                    "text/event-stream": string | components["schemas"]["Change"] | components["schemas"]["ChangesBookmark"] | components["schemas"]["ChangesEnd"];
+                    "text/event-stream": string;
                 };
             };
             default: components["responses"]["Problem"];
