@@ -32,8 +32,11 @@ audit: build ## Check every invariant of the data in SQL (DATA_DIR=data of a run
 	@bin/ipamctl audit $(if $(DATABASE_URL),--database-url='$(DATABASE_URL)',--data-dir='$(DATA_DIR)')
 
 ##@ Build it
-build: ## Build bin/server and bin/ipamctl
+build: console ## Build bin/server and bin/ipamctl, with the console where there is npm
 	$(BUILD) $(STAMP) -o bin/ ./cmd/server ./cmd/ipamctl
+# Without npm, or where it was built from what is there now, nothing is done. The server embeds what is in internal/console/dist.
+console: ## Build the web console, which is part of bin/server (needs Node)
+	@tools/console.sh
 deps: ## Install what is missing to run and test: PostgreSQL's programs
 	@./tools/postgres/install.sh
 # The commit's time, so that the image is the same whenever it is built.
