@@ -79,6 +79,8 @@ func badValues(p *openapi3.Parameter) []string {
 		return common
 	case p.Name == "after": // a cursor of the changes
 		return append(common, "", "x", "!!!", "e30", strings.Repeat("A", 1024))
+	case p.Name == "q":
+		return append(common, "", strings.Repeat("a", 321))
 	case p.Name == "owner": // free text
 		return append(common, "", "%2F", strings.Repeat("a", 512))
 	case p.Name == "cursor":
