@@ -20,6 +20,42 @@ import (
 	"github.com/oapi-codegen/runtime"
 )
 
+// Defines values for AlertRuleAbout.
+const (
+	AlertRuleAboutPools  AlertRuleAbout = "Pools"
+	AlertRuleAboutQuotas AlertRuleAbout = "Quotas"
+)
+
+// Valid indicates whether the value is a known member of the AlertRuleAbout enum.
+func (e AlertRuleAbout) Valid() bool {
+	switch e {
+	case AlertRuleAboutPools:
+		return true
+	case AlertRuleAboutQuotas:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for AlertSubjectKind.
+const (
+	AlertSubjectKindIPPool AlertSubjectKind = "IPPool"
+	AlertSubjectKindQuota  AlertSubjectKind = "Quota"
+)
+
+// Valid indicates whether the value is a known member of the AlertSubjectKind enum.
+func (e AlertSubjectKind) Valid() bool {
+	switch e {
+	case AlertSubjectKindIPPool:
+		return true
+	case AlertSubjectKindQuota:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for AllocationHolder.
 const (
 	AllocationHolderSelf AllocationHolder = "self"
@@ -80,6 +116,8 @@ func (e APIKeyPhase) Valid() bool {
 // Defines values for AuditKind.
 const (
 	AuditKindAPIKey       AuditKind = "ApiKey"
+	AuditKindAlert        AuditKind = "Alert"
+	AuditKindAlertRule    AuditKind = "AlertRule"
 	AuditKindIPAllocation AuditKind = "IPAllocation"
 	AuditKindIPClaim      AuditKind = "IPClaim"
 	AuditKindIPClass      AuditKind = "IPClass"
@@ -99,6 +137,10 @@ const (
 func (e AuditKind) Valid() bool {
 	switch e {
 	case AuditKindAPIKey:
+		return true
+	case AuditKindAlert:
+		return true
+	case AuditKindAlertRule:
 		return true
 	case AuditKindIPAllocation:
 		return true
@@ -137,6 +179,7 @@ const (
 	AuditOperationBootstrap             AuditOperation = "bootstrap"
 	AuditOperationConfirmExpiry         AuditOperation = "confirmExpiry"
 	AuditOperationCreateAPIKey          AuditOperation = "createApiKey"
+	AuditOperationCreateAlertRule       AuditOperation = "createAlertRule"
 	AuditOperationCreateClaim           AuditOperation = "createClaim"
 	AuditOperationCreateClaimBatch      AuditOperation = "createClaimBatch"
 	AuditOperationCreateClass           AuditOperation = "createClass"
@@ -145,6 +188,7 @@ const (
 	AuditOperationCreateSpace           AuditOperation = "createSpace"
 	AuditOperationCreateWebhook         AuditOperation = "createWebhook"
 	AuditOperationDeleteAPIKey          AuditOperation = "deleteApiKey"
+	AuditOperationDeleteAlertRule       AuditOperation = "deleteAlertRule"
 	AuditOperationDeleteAllocation      AuditOperation = "deleteAllocation"
 	AuditOperationDeleteClaim           AuditOperation = "deleteClaim"
 	AuditOperationDeleteClass           AuditOperation = "deleteClass"
@@ -159,6 +203,7 @@ const (
 	AuditOperationDeleteWebhookDelivery AuditOperation = "deleteWebhookDelivery"
 	AuditOperationDetachConsumer        AuditOperation = "detachConsumer"
 	AuditOperationEndConsumer           AuditOperation = "endConsumer"
+	AuditOperationPatchAlertRule        AuditOperation = "patchAlertRule"
 	AuditOperationPatchClaim            AuditOperation = "patchClaim"
 	AuditOperationPatchClass            AuditOperation = "patchClass"
 	AuditOperationPatchPool             AuditOperation = "patchPool"
@@ -188,6 +233,8 @@ func (e AuditOperation) Valid() bool {
 		return true
 	case AuditOperationCreateAPIKey:
 		return true
+	case AuditOperationCreateAlertRule:
+		return true
 	case AuditOperationCreateClaim:
 		return true
 	case AuditOperationCreateClaimBatch:
@@ -203,6 +250,8 @@ func (e AuditOperation) Valid() bool {
 	case AuditOperationCreateWebhook:
 		return true
 	case AuditOperationDeleteAPIKey:
+		return true
+	case AuditOperationDeleteAlertRule:
 		return true
 	case AuditOperationDeleteAllocation:
 		return true
@@ -231,6 +280,8 @@ func (e AuditOperation) Valid() bool {
 	case AuditOperationDetachConsumer:
 		return true
 	case AuditOperationEndConsumer:
+		return true
+	case AuditOperationPatchAlertRule:
 		return true
 	case AuditOperationPatchClaim:
 		return true
@@ -292,6 +343,7 @@ func (e AuditOutcome) Valid() bool {
 
 // Defines values for ChangeKind.
 const (
+	ChangeKindAlert        ChangeKind = "Alert"
 	ChangeKindIPAllocation ChangeKind = "IPAllocation"
 	ChangeKindIPClaim      ChangeKind = "IPClaim"
 	ChangeKindIPClass      ChangeKind = "IPClass"
@@ -303,6 +355,8 @@ const (
 // Valid indicates whether the value is a known member of the ChangeKind enum.
 func (e ChangeKind) Valid() bool {
 	switch e {
+	case ChangeKindAlert:
+		return true
 	case ChangeKindIPAllocation:
 		return true
 	case ChangeKindIPClaim:
@@ -1063,6 +1117,140 @@ func (e WhenUnused) Valid() bool {
 // Example: 10.20.1.7
 type Address = string
 
+// Alert A pool or a quota that is used to the percentage of a rule.
+type Alert struct {
+	// Name `rule/subject`.
+	//
+	// Example: nearly-full/prod-eu
+	Name string `json:"name"`
+
+	// RuleName The rule.
+	RuleName Name `json:"ruleName"`
+
+	// Subject What an alert is about.
+	Subject AlertSubject `json:"subject"`
+
+	// Percent That of the rule.
+	//
+	// Example: 80
+	Percent int `json:"percent"`
+
+	// Since When it began.
+	//
+	// Example: 2026-03-02T09:30:00Z
+	Since time.Time `json:"since"`
+
+	// PercentAtStart How much was used when it began, rounded to two decimals; 100 is the most.
+	//
+	// Example: 81.25
+	PercentAtStart float64 `json:"percentAtStart"`
+
+	// PercentNow How much is used now; absent when the pool or the quota is gone, and the alert about to end.
+	//
+	// Example: 87.5
+	PercentNow *float64 `json:"percentNow,omitempty"`
+}
+
+// AlertList defines model for AlertList.
+type AlertList struct {
+	Items []Alert `json:"items"`
+
+	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	//
+	// Example: eyJuIjoicHJvZC1ldSJ9
+	NextCursor NextCursor `json:"nextCursor,omitempty"`
+}
+
+// AlertRule When an alert begins.
+type AlertRule struct {
+	// Metadata What every resource carries.
+	Metadata Metadata `json:"metadata"`
+
+	// Spec About what, and from when on.
+	Spec AlertRuleSpec `json:"spec"`
+
+	// Status How the rule is kept.
+	Status AlertRuleStatus `json:"status"`
+}
+
+// AlertRuleAbout What a rule is about. A pool that is being drained has no alerts.
+type AlertRuleAbout string
+
+// AlertRuleCreate defines model for AlertRuleCreate.
+type AlertRuleCreate struct {
+	// Metadata Exactly one of `name` and `generateName`; the rest of the metadata is the server's.
+	Metadata CreateMetadata `json:"metadata"`
+
+	// Spec About what, and from when on.
+	Spec AlertRuleSpec `json:"spec"`
+}
+
+// AlertRuleList defines model for AlertRuleList.
+type AlertRuleList struct {
+	Items []AlertRule `json:"items"`
+
+	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	//
+	// Example: eyJuIjoicHJvZC1ldSJ9
+	NextCursor NextCursor `json:"nextCursor,omitempty"`
+}
+
+// AlertRulePatch A JSON merge patch (RFC 7396). Listed is what it may change; another field of the resource is answered with
+// `immutable_field`, a field that the resource does not have with `invalid_argument`. `null` gives a field its
+// default.
+type AlertRulePatch = json.RawMessage
+
+// AlertRuleSpec About what, and from when on.
+type AlertRuleSpec struct {
+	// About What a rule is about. A pool that is being drained has no alerts.
+	About AlertRuleAbout `json:"about"`
+
+	// Percent An alert begins when a pool's `utilizationPercent`, or what is used of a quota's limit that is used most, is this or more. It
+	// ends when that is lower by two points, or is 0.
+	//
+	//
+	// Example: 80
+	Percent int `json:"percent"`
+
+	// ResourceName Only the pool, or the quota, of this name; by default all of the project.
+	ResourceName Name `json:"resourceName,omitempty"`
+
+	// ClassName Only pools that a class of this name may carve from.
+	ClassName Name `json:"className,omitempty"`
+
+	// LabelSelector Only pools that have such labels, in the syntax of lists.
+	//
+	// Example: env=prod
+	LabelSelector string `json:"labelSelector,omitempty"`
+}
+
+// AlertRuleStatus How the rule is kept.
+type AlertRuleStatus struct {
+	// Alerts How many alerts there are by the rule. There are 500 at most; when one ends, another begins.
+	//
+	// Example: 1
+	Alerts int `json:"alerts"`
+
+	// LookedAt When the server has last looked at all that the rule is about; absent until it has.
+	//
+	// Example: 2026-03-02T09:30:00Z
+	LookedAt *time.Time `json:"lookedAt,omitempty"`
+}
+
+// AlertSubject What an alert is about.
+type AlertSubject struct {
+	// Kind The kind of what an alert is about. Later versions may add kinds.
+	Kind AlertSubjectKind `json:"kind"`
+
+	// Name A DNS label (RFC 1123).
+	//
+	// Example: prod-eu
+	Name Name `json:"name"`
+}
+
+// AlertSubjectKind The kind of what an alert is about. Later versions may add kinds.
+type AlertSubjectKind string
+
 // AllocationHolder Whose holdings are meant.
 type AllocationHolder string
 
@@ -1226,7 +1414,8 @@ type AuditOutcome string
 // AuditResource What the operation was about.
 type AuditResource struct {
 	// Kind The kind of the resource: `Project`, `Space`, `IPPool`, `IPClass`, `IPClaim`, `IPAllocation`, `Member`,
-	// `ApiKey`, `PoolGrant`, `SpaceGrant`, `Quota`, `IPConsumer`, `Realm` or `Webhook`. Later versions may add kinds.
+	// `ApiKey`, `PoolGrant`, `SpaceGrant`, `Quota`, `IPConsumer`, `Realm`, `Webhook`, `AlertRule` or `Alert`. Later versions
+	// may add kinds.
 	//
 	//
 	// Example: IPClaim
@@ -1276,7 +1465,7 @@ type Change struct {
 	// Kind A kind of object whose changes can be followed.
 	Kind ChangeKind `json:"kind"`
 
-	// Name The object's name; of an allocation its `uid`, of a consumer `realm/uid`.
+	// Name The object's name; of an allocation its `uid`, of a consumer `realm/uid`, of an alert `rule/subject`.
 	//
 	// Example: web-eu
 	Name string `json:"name"`
@@ -3821,6 +4010,11 @@ type Whoami struct {
 	Roles []RoleInProject `json:"roles"`
 }
 
+// AlertRuleName A DNS label (RFC 1123).
+//
+// Example: prod-eu
+type AlertRuleName = Name
+
 // AllocationName A UUID in lower case; never used again.
 //
 // Example: 8d9a4c1e-2b7f-4a53-9d60-71c5be0f2a11
@@ -4102,6 +4296,73 @@ type PatchProjectParams struct {
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
+// ListAlertRulesParams defines parameters for ListAlertRules.
+type ListAlertRulesParams struct {
+	// Limit Most items a page may hold.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+	// refused.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
+}
+
+// CreateAlertRuleParams defines parameters for CreateAlertRule.
+type CreateAlertRuleParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IdempotencyKey Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
+	// for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
+	// something that is the caller's alone.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// DeleteAlertRuleParams defines parameters for DeleteAlertRule.
+type DeleteAlertRuleParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
+	// answer is 412. A weak one (`W/`) never matches.
+	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
+}
+
+// PatchAlertRuleParams defines parameters for PatchAlertRule.
+type PatchAlertRuleParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IfMatch The `ETag` that the change is based on, with its quotes, or `*` for whichever is current. Without it the answer is
+	// 428, with a stale one 412. A weak one (`W/`) never matches.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ListAlertsParams defines parameters for ListAlerts.
+type ListAlertsParams struct {
+	// Limit Most items a page may hold.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+	// refused.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
+}
+
 // ListAllocationsParams defines parameters for ListAllocations.
 type ListAllocationsParams struct {
 	// Holder `self`: what the project itself holds by claims or has retained of them, in pools of whichever project, in place of what
@@ -4262,7 +4523,8 @@ type ListChangesParams struct {
 	// ResourceKind Only changes of these kinds, separated by commas.
 	ResourceKind ChangeKindsFilter `form:"resourceKind,omitempty" json:"resourceKind,omitempty"`
 
-	// ResourceName Only changes of what has this name; an allocation is named by its `uid`, a consumer by `realm/uid`.
+	// ResourceName Only changes of what has this name; an allocation is named by its `uid`, a consumer by `realm/uid`, an alert by
+	// `rule/subject`.
 	ResourceName *ChangeNameFilter `form:"resourceName,omitempty" json:"resourceName,omitempty"`
 
 	// LabelSelector Only changes of what has such labels, in the syntax of lists. What had them and has them no longer comes as a `Delete`, and
@@ -5097,6 +5359,12 @@ type CreateProjectJSONRequestBody = ProjectCreate
 // PatchProjectApplicationMergePatchPlusJSONRequestBody defines body for PatchProject for application/merge-patch+json ContentType.
 type PatchProjectApplicationMergePatchPlusJSONRequestBody = ProjectPatch
 
+// CreateAlertRuleJSONRequestBody defines body for CreateAlertRule for application/json ContentType.
+type CreateAlertRuleJSONRequestBody = AlertRuleCreate
+
+// PatchAlertRuleApplicationMergePatchPlusJSONRequestBody defines body for PatchAlertRule for application/merge-patch+json ContentType.
+type PatchAlertRuleApplicationMergePatchPlusJSONRequestBody = AlertRulePatch
+
 // CreateAPIKeyJSONRequestBody defines body for CreateAPIKey for application/json ContentType.
 type CreateAPIKeyJSONRequestBody = APIKeyCreate
 
@@ -5180,6 +5448,24 @@ type ServerInterface interface {
 	// PatchProject Change a project
 	// (PATCH /v1/projects/{project})
 	PatchProject(ctx echo.Context, project ProjectName, params PatchProjectParams) error
+	// ListAlertRules List alert rules
+	// (GET /v1/projects/{project}/alert-rules)
+	ListAlertRules(ctx echo.Context, project ProjectName, params ListAlertRulesParams) error
+	// CreateAlertRule Create an alert rule
+	// (POST /v1/projects/{project}/alert-rules)
+	CreateAlertRule(ctx echo.Context, project ProjectName, params CreateAlertRuleParams) error
+	// DeleteAlertRule Delete an alert rule
+	// (DELETE /v1/projects/{project}/alert-rules/{alertRule})
+	DeleteAlertRule(ctx echo.Context, project ProjectName, alertRule AlertRuleName, params DeleteAlertRuleParams) error
+	// GetAlertRule Read an alert rule
+	// (GET /v1/projects/{project}/alert-rules/{alertRule})
+	GetAlertRule(ctx echo.Context, project ProjectName, alertRule AlertRuleName) error
+	// PatchAlertRule Change an alert rule
+	// (PATCH /v1/projects/{project}/alert-rules/{alertRule})
+	PatchAlertRule(ctx echo.Context, project ProjectName, alertRule AlertRuleName, params PatchAlertRuleParams) error
+	// ListAlerts List alerts
+	// (GET /v1/projects/{project}/alerts)
+	ListAlerts(ctx echo.Context, project ProjectName, params ListAlertsParams) error
 	// ListAllocations List allocations
 	// (GET /v1/projects/{project}/allocations)
 	ListAllocations(ctx echo.Context, project ProjectName, params ListAllocationsParams) error
@@ -5621,6 +5907,250 @@ func (w *ServerInterfaceWrapper) PatchProject(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.PatchProject(ctx, project, params)
+	return err
+}
+
+// ListAlertRules converts echo context to params.
+func (w *ServerInterfaceWrapper) ListAlertRules(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListAlertRulesParams
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// ------------- Optional query parameter "consistency" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "consistency", ctx.QueryParams(), &params.Consistency, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter consistency: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListAlertRules(ctx, project, params)
+	return err
+}
+
+// CreateAlertRule converts echo context to params.
+func (w *ServerInterfaceWrapper) CreateAlertRule(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateAlertRuleParams
+	// ------------- Optional query parameter "dryRun" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "dryRun", ctx.QueryParams(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter dryRun: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Idempotency-Key, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Idempotency-Key: %s", err))
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.CreateAlertRule(ctx, project, params)
+	return err
+}
+
+// DeleteAlertRule converts echo context to params.
+func (w *ServerInterfaceWrapper) DeleteAlertRule(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "alertRule" -------------
+	var alertRule AlertRuleName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "alertRule", ctx.Param("alertRule"), &alertRule, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter alertRule: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeleteAlertRuleParams
+	// ------------- Optional query parameter "dryRun" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "dryRun", ctx.QueryParams(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter dryRun: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch OptionalIfMatch
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-Match: %s", err))
+		}
+
+		params.IfMatch = &IfMatch
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.DeleteAlertRule(ctx, project, alertRule, params)
+	return err
+}
+
+// GetAlertRule converts echo context to params.
+func (w *ServerInterfaceWrapper) GetAlertRule(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "alertRule" -------------
+	var alertRule AlertRuleName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "alertRule", ctx.Param("alertRule"), &alertRule, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter alertRule: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetAlertRule(ctx, project, alertRule)
+	return err
+}
+
+// PatchAlertRule converts echo context to params.
+func (w *ServerInterfaceWrapper) PatchAlertRule(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "alertRule" -------------
+	var alertRule AlertRuleName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "alertRule", ctx.Param("alertRule"), &alertRule, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter alertRule: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PatchAlertRuleParams
+	// ------------- Optional query parameter "dryRun" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "dryRun", ctx.QueryParams(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter dryRun: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-Match: %s", err))
+		}
+
+		params.IfMatch = &IfMatch
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.PatchAlertRule(ctx, project, alertRule, params)
+	return err
+}
+
+// ListAlerts converts echo context to params.
+func (w *ServerInterfaceWrapper) ListAlerts(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListAlertsParams
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// ------------- Optional query parameter "consistency" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "consistency", ctx.QueryParams(), &params.Consistency, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter consistency: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListAlerts(ctx, project, params)
 	return err
 }
 
@@ -9440,6 +9970,12 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/v1/projects/:project/webhooks/:webhook/deliveries", wrapper.ListWebhookDeliveries, options.OperationMiddlewares["listWebhookDeliveries"]...)
 	router.DELETE(options.BaseURL+"/v1/projects/:project/webhooks/:webhook/deliveries/:delivery", wrapper.DeleteWebhookDelivery, options.OperationMiddlewares["deleteWebhookDelivery"]...)
 	router.POST(options.BaseURL+"/v1/projects/:project/webhooks/:webhook/deliveries/:delivery/retries", wrapper.RetryWebhookDelivery, options.OperationMiddlewares["retryWebhookDelivery"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/alert-rules", wrapper.ListAlertRules, options.OperationMiddlewares["listAlertRules"]...)
+	router.POST(options.BaseURL+"/v1/projects/:project/alert-rules", wrapper.CreateAlertRule, options.OperationMiddlewares["createAlertRule"]...)
+	router.DELETE(options.BaseURL+"/v1/projects/:project/alert-rules/:alertRule", wrapper.DeleteAlertRule, options.OperationMiddlewares["deleteAlertRule"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/alert-rules/:alertRule", wrapper.GetAlertRule, options.OperationMiddlewares["getAlertRule"]...)
+	router.PATCH(options.BaseURL+"/v1/projects/:project/alert-rules/:alertRule", wrapper.PatchAlertRule, options.OperationMiddlewares["patchAlertRule"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/alerts", wrapper.ListAlerts, options.OperationMiddlewares["listAlerts"]...)
 	router.GET(options.BaseURL+"/v1/whoami", wrapper.GetWhoami, options.OperationMiddlewares["getWhoami"]...)
 	router.GET(options.BaseURL+"/v1/regions", wrapper.ListRegions, options.OperationMiddlewares["listRegions"]...)
 	router.GET(options.BaseURL+"/v1/version", wrapper.GetVersion, options.OperationMiddlewares["getVersion"]...)
@@ -9453,995 +9989,1028 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L0Lk9s2sij8V3D13aoke0QNSVFPV+rc8Ss7WTvxju31nmR8RyAJjpihCIWgRtbmzn//Cg2ABElQojRj",
-	"J3tOKlXOSCJAoNHd6Hf/1gvoak1TkuasN/+tRz7h1Toh8Pf5Ov4b2fG/2Ga1wtmuN+99iPMl3eQozhnK",
-	"6S1Je/3eHU42hD+2IjkOcY7530FGcE7C87w377m2O7bsoWW77+zZfGjPbfunXl898pTPG9BsPcdJHJD/",
-	"I5cwCOiq1+/dkJRkOI9p2ps7/V6CfZLA6jZpzOdmS7pmvft+L8Ur0pv31vGaJHFKev3eOqO/kIA/lBO8",
-	"snCv38vIXcxgrp4XjZ2piz3LJ4FteW7oWXgUTSx75vjBMPRG49Gk1+9t4rA37+Fh6AR2NLLIxHctD4+n",
-	"1iywfWsUutHUIWMvGMLD63D/pu/7PbYmAV9/SFiQxWuxs94zgAVDQbJhOclYr98jn9ZxRpiabKIm4zNJ",
-	"CGY0IQC8lG1WJIPpc5xvAEC3ZHehr50vna+cL7y27gSz/D1rLtxxy3etl5jxl50HeXxHevf3932JIWLt",
-	"VTw5R7dkhyKaIYzUkfTl5x3BWRvadD/fzw3K+v7C6gbfLQnCKduSDOVLnKNAvjXO/6SI/wYUUcf2fk9w",
-	"u3kvwNkduT40xbVipCTISN7xQ6/EuVcxy5sIx+kUrfEN0XEszsmK9eY//4lt/7P470fAlk0Y5y/uSJo3",
-	"MeYcUAVt43yJVjQjKKcooKsW5MFRTrLePN0kSb+HDRAcy4X4JKIZUU/C8djOLMAEjy0P27Y1CYbEmoWe",
-	"Y438CXGjKXaC8bDX5/i5pPx5GodBr9+j6wK1eiFJSE6eJTjmWEc3Oax03luTbBUzjjPXIUljEgIWrWhO",
-	"zsMwI4z15j1n5g7sgTvwPPjx1w1hOYB+EjrEDkau5UW2b3mBQ6wZHk0sNxr7s9AOJmTowBBGN1kAALmN",
-	"Uz7y4o1aisTrLfEtsoET3vgSrYFoApzRpEI09/0Cmr/1cJLQgCPls4vnl3yt9sC1B87APnO9nk5PJL3j",
-	"281oyF+ypjS5JBH/QRFWRkO+AgNdaVh97Lh1RqL40yuS3uTL3tz1ODACvvM3NIkDjkXP4WCANeE9zKQd",
-	"K2wr8APbmmBnak0jPjicBR6Z+EM8cnWswOvYuiW7GmIILtVEDHq7BxMcu4YJnh/N3Gg4mkz8oRfiMR4G",
-	"ZObOQpvYxJsMxw/AgluymwuAnpXCycd+LyWf8mebjNGsN++R3febi19oHPz1+7ufnjlJ+Pb7GcD02RKn",
-	"N8REvHAMQrjYYoZWOCR9hNMQ0ZSUX2ckIZgBWRREHai3nv/94vnT8/ffPd3efP/shr1+/nfvzYvzXl8n",
-	"+z1negAK/R6VMKhePfWnDPeA4Op25AXTcESsoT/BnDxDa0bcyBrjke8Fw9AlTlTlqQeoSfHIp3SThgDe",
-	"dkzKd2v+6JtNLgjWAAenAxw2bC8jk29RRPSxPPK3eUbwqnHo8FsfYeRTervC2S0ceb4kiKTaIfcykme7",
-	"OXJs275Kr1LCr4C5HH6V8qOYo9+uYOlXvfmVWvxVr38Fy4cvxQbgO75Q+E4sFb7DOXxjggr8XmwbHtM2",
-	"ftW7v0rjcI7MCKgtWO1yz+N/17YjMBte1/Isf3MxO0nDrhPTUGx/k+I7HCfYTwQMQpLjOIGfuATGSHZH",
-	"MsSWm5yhkG7TAXpG05QEOcI3OE7htG4ooimKMrqCgwOpTax8AHN22wXHfIDmU5wHy5owuKUopSFhFbLn",
-	"Dx8jCXomSTAkd02xTyI8f6XltIl2N4IAOIUmVVnPdcKhz8W3CXaJxYnemkZj25r5Dna5sEfgJhBcwTn8",
-	"sLNX1vMasl7rrWjdTlm3m3HcgQ+NPc6I+F0if49pWn3t8PDehi3rCWgaxnxGccIcqd5lOGXw3bsYpm85",
-	"3hVhjCsN894zrryEqLJcgagcREhdYyVwBnCQmMExnhe7ersJAkJCuHYUVHrvsg0pWd65AhFchlXO3D/p",
-	"RNolk8+L8O7xCD86fM6jAuG9ww97f0yEn40PIfz48N7GXwzh5XL//RFeiBHF3WAywBU3RB/5NF8imqGU",
-	"pqTDfVHl9Z2RyoRBdcqsUtXDpi5h8OLTOsEpHJOAdgUQFzna0k0SIp8gXx5GAQIDWs/Gg4KNBwlm7Aex",
-	"IJbjNMRZqL5+UxzYOsF5RDMu7glpoTZR+f5AYGOJf2romZrdIhvk7xC8ofnroKIBtaOWNlsFtYqVGiDa",
-	"im6gZZEwJhxVPnL0J2uBNcVuuWQk1BW+AIbifFCKzbCXUmhubKqyp2BJGUlBIuciGX+e0uSafFriDcuB",
-	"/Iq3XuRoiRlKKYoyQpCf0OBWKEYxQwnObrjMTDc3S20xfDbDWqzKIthtvF5zOu7/1nhbRulqDmKdeF/M",
-	"kH7Wh19VPRvjzst3pmjDyByNPUQjNB6NhmOEhbJLmPaqXzc0x+W7JFfDSVJ5A0f2LbAnE+lckmjDyB7i",
-	"yeQDVQ5yHH2oMwXcu04A+a4zwh+snu0zMwGgJU5DhugmR2IwQ2eui3KKztwpommye4LOXBs0Y8xuOa3R",
-	"rEo1l8U2ahRgVxBdO4Vzdis9F2euOze9GGcEVkZCWNqSZGQAhBmnYAbqnXFGd1Z5YanKuS7cGCVd/W5Q",
-	"OoViFVq0YRXYYKpY9XSHMFIvKZBJ3QUtSNW8AdTrLoUJpPqOH1OCWI53lVfc8BtwDgctrSZzt1+QexX0",
-	"hfhxHeE4acA9XinhQdg5gDkI9TtELE4DgmJhoUko5SDGwBNrdqSP9U2YrvIPnKVhFGY7lG1SeBFb0m3F",
-	"9cpIIi0xdJsCyj0Tlmy5vLPAmkymju7IILvvs4tfaPxf7qcl/mDnweof7KcPL//10z9fx9Hfe/WVvYVX",
-	"Vhb2A82XcXqDVlwIadFFP3Ki36Q5gN0Af1uH/8fjVifN7ud5joPlqsUGrpnRaErQCgfLOCWcr7IWQzhM",
-	"t991khGcrEB3iPAmyQtRfhQ5wQxPiDUMR0PLw6OZNcOjoWUHHp5EduT6jqNOXa7+kqRkixPTkacI35A0",
-	"R7cp3TJOvj5BOInvqlKcnIcvvtv7+727FSg1dytr2PvY3E1jeQ3n55Yivo4+gJQjJEnD6tUgvpj/rL1E",
-	"TnTcKj/2e5uUAyDl+MFX9l2G07pvjMJClKDziA7YjNJ8v0escueapa2KajgdYi8Yk6kVubZneWNnauHZ",
-	"0Le8cBTZE2c6wzOnwKeJOxv6o3BiEScaWt7InlizqYutYeCRaGxPprOpfaTfq3BWlZpGAdXfxev4PwPE",
-	"gLp/JTjJa6a88yThQuSWgLRWMnSlZNJboMe/xiyn2e5FmmcG5/CHJUVLkhSWndFghmiKhug1zoIlwjlK",
-	"KU1b+J3ZljVqqva9eW/mcVhFM8seOiPLm7gzy8deYI3I2Ham7myIsSskQH5xRHWlb9Su69cg9jga9HqT",
-	"rSnMogzycDW3Ww42aQ43fPGz986ZKCcs+AnaLX/OtA4t34tG9tiZWO50OLM8D4+s6difWME0nBEc+Xbg",
-	"gLy8jJPwzQnbexDYDoNMLasVbOCf/kleaBdvzrW9Vy9hoSsBhvpS+IPTeAw+vc9+F3qBE02wa02J7Vte",
-	"5AbWzHfG1ghPyDCYhU5kT4+37k1s3wnccGgRLxpZnj12rKk7GVpTbzbCY3/Cj7fgLx2XcBR/aVJXu7Ot",
-	"BU1ATJRzSLFfSowGP5/YSSlCPgCn5MG3mbYe4OyroeAzSpM4vXnekFrPdUtBSn0a7tCSJiET3lX5zQ3J",
-	"GdqRhwgTZpTEXjSeTYjPmQC/bxxi4bGNLWfiD4lnj9wxnrXfce1I6Y/sCZ5GgRXOCL/03MjyJ45vudPA",
-	"i0bOeDjxS89rx0W0IKVjm5HyWFuAgXmdZsp6LPSajQdThV4Bpcn7+m0w0vZeYqCOag08fEkzEt/sw0Gc",
-	"0nxJMiW+CmQ8Eu8cp4wUMuNdMHYm4hrCI9/yxgGXc8KZpe4hlwyjU/AuhFk9bI38cWB5k5ALWwRb5aye",
-	"XbKQbotowzunvIn3CFtGNFrijHwxJPI68iiTICf1VDAPNzDhWKnbOfbCnLnhEG41EFs8dzq0sDcbWepa",
-	"4wd1/IWJYU57bPHTt7zhzLP8ER5b5Zx2UOBIxyW0X5hOd3fYwfvqkjCS3QkwaY6hH0i+pdktCsldHBDW",
-	"5d6yOU5MTUEqf0o/f0o/D5Z+OmORlNm7Y1FHJeZILApgTndqwd3hjfyxNZsEU6uc0yUF7DsuYQ9LcBtY",
-	"dKrO9Rj6VNdYEsfELxrK1iXJcZzWbXRKxLgl6xxBOCok7Qhz6BYzJOK1whMEXOdIDBpG7sj2iG150XRm",
-	"eU44tGbYDix7aI/I1A2GQ/uEoKIpcCHiWXCzeM7EtWbDqWeVXIiUAm/HJbQLvLbbgQ/F6U1GGLPu4vUx",
-	"Gvuj8xOBEd1uJWdyNnQ1NCuwSUor4h0m1Pqc+ntbXHSH2NJ9ODOOnMDFQ49LnY7l+RNiTfFoZHEGMomG",
-	"xPVnpbBq4ymZhJ5njbATWB4e29Y0dP169Pgxd9eXvXdqsd3HXC9t8TynihQnxfMMD8TziNW2hvN88VCe",
-	"Y8N4SvoqItirZMbi9CYhyuX/BTj1AQZ2QMqfhDYZ+0PLDWaR5RFnZE39Iba8cBSMySSa2prZPRr6NnaC",
-	"mWWHI8IpEVuzwAutKXEjB4/9UTg5YHZ36sSFyzSAgrc9wnEZman5VYd4bGtY6IkX5GlU5eynKrncfzuy",
-	"UuekkdXTHURImAUj3xiF0I2wRl8qcnrqht5kFMy49utY3jAKrKlHplY0mjmBS4a2Ny2z5CZOMBx7/pSL",
-	"QLblucS3ZsNwYhFvavtO6EbDyXgvTY26WvWOjRXVg+raiGA2JKPpOMSWPwlcy/Ps0JqNopllj7EbDiPP",
-	"Gc2mrdabU6yPR9LNaN9tVAb77Q/u+3LE08Vw2uFmEgEpT3fGG+rHlKA7ku0O3VCG2+UhfLsb8auVG1kA",
-	"P6nDDKA1FPaYGKXactSv9fVIOQYjGTd4ID1+n1j8+QVOk3Rp2KsMEGqaOMkd5M0TJENOZMArjdDFmzuv",
-	"jF9rg4NksuSHcgfark1LeQsBUjQzIYIAfLoTLwfapRHie90EnDr7aJOGJEMYqfeGEOjacXWAPvqhxOuX",
-	"eBUnEGD55s6TuK6vECKqXnxac7ooeNQt4SNuCC0yziDJ76Lw60MIkDjJ295HziZgnldGpLnvgq6XxI9T",
-	"Q+UDcYPSCGGUSX0RaZ7v09jAQ4SjY1jCW/AFHKBA4ZrhKKoYJgIfwiFewVFROBv2G6A7OCQOEtiHOF++",
-	"DeiamAWcIgFNYTRNiUpw77ALsrH2M741yaxyOqYWor4q2ZG+8i8dYvSndeFP68L/TOvCR43q3mzyR5U4",
-	"fmcJw2ApAXZaihGapH+kaueewEXyGPjdDU10NlIRDPdHLLrBhDjReGh59si3vHA2tqZk6lqzaOiPg2mI",
-	"iVuaThx/HNpk5FrDyMOWF0xH1iycONaUuHjkT4JZ5Ow3nbgNziFTQ95oEGdCDvnUm7vTfm8Vp7256973",
-	"VZDwm0bhiGpBlaf8CmKQN6HVVGlKPjF7LqOO53m2If3eGmd4ReD5sh7ZIKCrsxqUS5lJvPEVwSx/n8dJ",
-	"/C+Z3kEFfGFUinMROL0ny2nDyLmo29GbuEsgYC7G3UDOAmH5SyjutEnjXzdw93KY9N6ucQDXVsxiP07i",
-	"fFfc7lWbkY+D2zi9eUMpRxq33wvwGgfw/G+9IumcK8LToc1Bk9McQy7Z0LEn7mlMzm0yORfonSG+HhAP",
-	"gGgq7OwpDm73cbBLgsMdcC9Is2J1bHClOBDKzdr93gYOBojnDckCkua9uTvSSVrINC83SWII4WdMCGQM",
-	"7xji2sNOaBYHuZaZNNXHPxT+Rzhh/10IoFpHrXLCr+M0XuF9h5wQfEf0Y0Y5BeclIO5h0XWfrtVcD0jQ",
-	"DXVAycz8tXSbwkESHCw7CtC6bNwFzwC9vFb0Gvd7ZLXOd5ye3r171Zv3vOnSiE983W/4Cf7cK9Mh1Eo+",
-	"yt9riW86TD6jfP7nzfrnzfrnzfrFbtaPGlUf5rkpFSwvidmpgc/usZFFnFUfLBNIZvbQmY6ssTsJLS/y",
-	"p9bUxp7lO6NwSnAU2N6wjPIIp5FrTzxr5IwDyyN4Ys2i2dDCthdMwhnxI3DD7aHfRpRHpxu7Ri8v40yh",
-	"9LGkctzd2k4EdjsR2BoB2CfivtvA/R8q+FMg/xOEwxAuUX7mUIFQWZCYsB/yURUS+YE+1beikcpLDm4T",
-	"rXQhicotZ77zBTlAvUR8sgCwhz68I+mjamDbTydj23dHQzyxpt4ssjwnxNbUDcZWOJxE2A4c4o5HWpoq",
-	"djx3NrYmwymxPDuYWTPHH1mBOyazyLdD50DFGbmVLyrZmOnuWFnnD0mtTju1jh3P0ykWikCcSLVeg2od",
-	"geZ8Newz3VhejTwdM3mOB6U2WMTIVcnzLs7yDU6KFG6hK8R37TZ5nKY0xxJIv933jzUea6UdIRN7j6Ra",
-	"Cqcds5uPtC3bzjQakyG2Jr4TWJNgGFoz4kWWix1/GHjhiEw02/LBh8fRkbZladr7x+uqVY/vJM+Tt1Au",
-	"gZ+ua1fwvFZEV0+5HM7dShbNK0Vs9dR6mTlumsOBOWp4Y6oCALMK1g5eEPmowCFjArtZu/mfhVHO42HU",
-	"6NEwih/UvpCcI1DuhTx0E85J9lc+chAJP1bR0GBzr3Ow7ZIyIos8wAsYinNh90CejZiEgaFIyhHAq67q",
-	"rZxgz7L09x3zHv4aCG+v0x6l+V4fw2PkLxn9FH3wls97wp9w2J1yIGXBxaPAxbblRDaxvMjzLd+fBtYs",
-	"HEbjcEim2NFELGIHEzJyrVk0CiwPT4fWNBi71jAaRW449h1sT47MYsKV9OpWa8EqTqtfOlOjvs2ZVxxm",
-	"lQQlZ9yrmxveaGEQLzYZXRMzmIo8KcE0Iy5V9ebOeF/WFBfducxU8wIWVGjyd3UQrtoTsGB/FVGr8MXN",
-	"e854DKKWLn550ymUfwj0bOKeXexYDnwcAc2xD0Vm8h0Irx3ATbkkJcQeyyXZlL2laPcyI6SGWxM9c4BL",
-	"giccqdmCMfCc+5KpQPJMs1pynISnshb3s7GWtuyh/exlZpNJ6ESeNfZdbHnhOLCm0WRiOditXLEi1NN3",
-	"whl2I8sLhmPLI3ZozUKHWGNsR9Ng5A+J5x2ZEdWFvYz7vRX+VPuyyl7ernHGIJdtjTOS5qfHFHC+1QDY",
-	"yeRfJlS10X+d9p3xcOodon1dNxMDTiN9t0OtXmf62aMRjiH96UlH/DmYha0zChHwJ/Rro1cHZH6h8sr4",
-	"Tyj8kJC8LKcvQqj4Z5bL4n8h3h1w+ught3rMVHHLzsbaLVTYwXrzn0uPxseaudz1lr3G7g4wQ2FYE6X/",
-	"+mid4IBA3RWIBYMT+4qhgmSPCfw4yPV+L35iYB4NqF0CL2FGnOBaIF0RFKegHwq2A2ghKB1BaXeo03AA",
-	"CW4S6uPkaEBUpDHHnQpEcfU7A2gqU5tQkZ6s97G5U0rzVilcaMEcF0BGQyz+lBOSloVFUcHeHgs1HkeK",
-	"fZjAepJ82oAsV5/iKA4OUSBUbATKO+QolsRzt07NPMO1Bx4UJeE3zV4SaCz2H+PaClN08eZurKFCidVC",
-	"oDyw2AT71t34yNMcm05zNK4QeWGDLc/YtW1nHvrTuWvP52fe1HSIxkfHnn4XXtINeDzv+7/1+OVZezyK",
-	"omg+r1ye6S7ALIdr3fhwFLUpLgn2K6fw0JZMfwqyfwqyfwqy/8ME2cOdo5zsx78WRXAFp9kn2qiK6KUg",
-	"k28pUnLE5099lALRfjYiZZuymhkZ25NgNrKmIecN0cSzpng4s7xg4syIHw4jrWOMG439aejZljMJRpZH",
-	"ZtjCw9C1Rv6U2MHMi8YT50jjdEcecsisdqQg98XMYZV1tbGRid0whzm254ygW1p3XmJ709HkRIvY3pzL",
-	"chN/LJPYsMkcysP+rdXT69jDsTM2GxtLYA7H7nTKgbmE8usisiuhOGWysHaJY9BEoeVlI5EKvOdNbuU9",
-	"0uPOj+wVxem+8nPqmRpUZsUyXW2Z0D4t26RbzEHrjJbeaHWaXdjITgfjiSaP7Yn0LPrpqRYdNANFEFzX",
-	"Qp8+MVXcG50e9WGNIjtwwimeuT45oSBDOIpcf+pZk8AhlkfGQ2sWuVNr6I/taYgDl3ilh28WeMTBk6E1",
-	"9u3Q8sKRa02JM7FcPIomwcx3wuH+2Ee50VYmauaVpotXhTV2Tj6yH02+mk0GzlhpW22METQMnZqGs/G0",
-	"QU1SDzEyRc+encgRC3QyZqEXq2/KVxpQfwem6DonH3VdzirzDNtSEWtZ/4a64cVXKm/WmLb4SFxoOHCG",
-	"wIVek5VfD2v5sKRohXePWhH5uLLqra2f9wecOcGQjOyJY039WWh5EXYs3w08KxyTaWRjxx1Cqp8MH/Dd",
-	"0IvGjjXB04BLaLaFHX9oBaNwQmaRY7vO8MiAFGPDdgHhP3YZ+/828O5/aaD51D8KZAJgs6GFQz+yPCcY",
-	"WjOPjK1oamPfDYbeyBuXSkQoOpJbswATy7N915oOw5FFJtEMO7479Iaj00CGwxXkoX8sMbQRG9LKBvai",
-	"OxdqOK9t9jN/p9K+Q0oYSmmOEpIjnO6guDUIOQijM2fSR4xCZziuIhZ3Wh/hJF/SzY0Il4oZtNji94a+",
-	"ZJLBJPy2ifOWOrUVQyZI7GfORIim+i9Dl/8wa/6gbmOQCdW7f25GNPP1icwIPrRRi8OZQPF+bZBbH2T3",
-	"DD6E2qBRhzfN6oMgOOvAKNdurG/YYZRTH+VNOoxy66NmHfblDhv7mtmHYeh69WHDaRd4jOrDJuMuABk3",
-	"Fjlyu4CkgR5De9QFKA0MGTtOF6g0kcR13Q4Dh0088USA8KGBTVSRoS2HBrqCcb3JqJ+QVSkuGnotcq5T",
-	"Cv2cbTQ6LsoGW3F6vYFY/oCmURIHOfsQ87f9rJrX6UVCPmqtt8r3oy6FQYo1yNSDsm2X9gLO1+KU5Vj0",
-	"uDi7c87kxcLOyl568rXsrGO1NiVCe/as38vjHIAuOvpxgTrDAenaml5K33xV/AzYmQSf8VzM5WB/TJOd",
-	"qVYLgyLjyt1No6JgiOHQylHXaqY9J9gJTPrRvmlag0UFdOSYVv5EVrBFcd5HNEN+nIYoln24Oxwp5Gqd",
-	"lUZe43mdm94sV1U0gXzwcZoAWznbjCs/Lz7FLGdNioPMmpihHN+S1HhsMPyaiPHtJ6ZgoR+KOggxGMm5",
-	"UJwW7QrEYA5wkmU0qzVPVOuq9UNUguMZyHegTHY4rbZTMkHhoSdSgZl2GMAqzTT2Tu8KCnWXocTYgQpJ",
-	"X4a4qrUdD63viQRnDh5ivVoLtKGrU1rLwe99halBpqoE1wEfZIPBPzLZAqa8A3RsoAmEeBe4siSJ6ZKE",
-	"368VQteOUpaniYV0Dx1wOVGaPWotB6RGms4CpPAHH0SFJB6HNHWoaNCGOjcX6ft6I1AV+M74xatynKo6",
-	"lkEmUS0V3QNdP2OYFqKr3CKrhA3Qc5LjAKJsVnA5MbwrKort0BLfEZFxInoOyagzTlP5knS5vATUz4rC",
-	"OmZhA/x+8ecSOfTuoAZOKKQtkChihi5CslrTnKTBzvob2fGF3dT7kYtjgHHXRYfQfrXNdCYayqogJsPM",
-	"KxySqqj3C/WtSf6rexv20XYZB0uw9BehftDbbIDOUUq26BZmuCUMYfgME7WRkE8Smt5Aa05crgySOso6",
-	"++o9VSJbEhySbF5b/OMQXBXyfEf6Oh6MCbUDqmIEY6AX1AuFbnIWh6RMMfxKiuWs3o29Y60E4Ywx9yZ+",
-	"xPbJZdvkPjDLM9duw4XVhuXIJ0iMcKcHG0CfdNRQAOD4RtEHd/Swzs8l+omzk7Gn8EIalSf9MLxr3eYW",
-	"p3kVbURVkypeGu4GSEmFlPUSM4EhC8ArIcjU2Hg46TfujRpilTcFNKSPWa4uClEmArrN4ZX4cjiRL+3G",
-	"/BkjwP1lxRdxU31ZjfOZ8r+8gp2ZIKvUSakp1ACtlWnT2Hm9sOpBg0ETSStyr17PVdNXZKGCwMwC5goD",
-	"RPf7KE5VbTl5BAWv4EdFcDhAXNDjF3il6uZXTK93ADGnIA4ESwqZfzL2ku95nwKl1JvSDy2EiXUblB+q",
-	"bUkMK7HL+X2wi+Yvm1amSt2Swr4NmpoBcVKaX0fSCmUm0BuahHBDgjjMH207ixSOsXIEjXENObpwU552",
-	"t3slsH9Q73kwvEug6CCX4qtIeW3Kcypn2pgurYQ3+dC1eqAEuRouHahndytrWM4l2C6kV0NELCRozNG2",
-	"yPFHNJVlmItqIikhISuI6P3F82MF57NCYofV7JWpTLt/oBxVhVX1JHKSNhvpvqMUrXC6Q9sszrlKsyK5",
-	"+RDUcF16Ngx+wnEXKqxxPOY/5CTto4ysiax+LKXazpDVYDiyhxoMzUt/MATVRnXoQejkC0gDb0b7JDgA",
-	"TRnuoSVObwgrQiRzShE1quIBzHlN5KQaWD8IrS5mSDwjsRK0a8TVA5KBIWSA+D0pbCZC64sol3fLC0Ou",
-	"RixfcXXFzQ8BX4zVMdixaxgs5gX8LbbxQPhXoaKdwXOCwyROSRN/WUK3BgCHakBN31PfK3goLWvNL6jw",
-	"CdouCVB/XIRvZTEJQfKUBo7blG5LnI7zMv+FcSZS08BOQ3SviugJzh9+JxYQqYAVeCdcXyZz8LnkheKC",
-	"kqJDGbFysmWYS5ofDwi47eX8G8LXE5UBcUfkjr7Ns00pD9GUgLGIiaqPnGT3iUd8KBeN9M2bruKygtBR",
-	"ItDvbnJ+8WmJNwwCJ55RmoSNltbg3JEuHOBlgXD9b1OEM4IgKguRlG5ulhV9W3kDz1XqF3h13V4n/Zqo",
-	"VV37u+tArUtEwZHwOd3WokSrvZO1WLnK222IYimO9weKpJUzygh5oqWtcRzZxkkijGnipXLLOTK99BjK",
-	"bo9jG0uR+B1nMxX1w4L4bR1XSkW9Ls3Xy1UXms8TpZ4sQa5MyanKebCkjKQinmL/eWlGArizRGFwQsQl",
-	"RVWhpQB0DT5GW5J0FNZXZB20E3yQN66OmvyzRAsk1/YwimrbsdFe4GkEJ8IaX8cM+mdUaQ0y6GTHkLJh",
-	"iIG5RjDJ9UrNcsDTGTOYTVhl+EsO2O2BEuAVutfWyPZUmObJFid1aj8Cf5VeGvn2B59SHU7aOWh3s/kw",
-	"fkwJuiW7vkxpAdGAmawH5UTGA3lnMiRzeQKM+6IioLxdNIHYdDoHB30eE7B+SnztrUt4uKpuAqV+ZqvV",
-	"JueXysuYNFNkI/6lrDgKTYBKwbVxZmqiaxikH1fTmlqdrVV/rz/0OAZagxtGPw9ALrHx+p4feBQ1COmn",
-	"wLeVNiu++psbo3FNPl0TviF2PUMRjhMua2dkTTPBeeTCT5OWbd1RKwRGycLECx/BnCT3U4HIHU7i8Dy7",
-	"2awgLLsKmGcXzy8FwSwpy5Efm/mImOQaq1lavFOSR8PDc1Q6VOFaL16AGNfAwzhEO7pBK4LTSqGf/2zB",
-	"4mPnONWz2wy5qGmUpt0+wtnVQKyd4SvM8nOIpjVHd0OkbVv7D3mE/MFrEZJbvwCkcFabSmouV4V4c9WT",
-	"vQhyvGMgIPk7rqiQJBqg1/iWIEZXBAJtSQJWXjlbDhGzIL7OEUYrCAUGezAGL13doMm16n0UVshbYiZ2",
-	"1hZT3arBlFt98LlpcNVPDHwDe425Wtlg/O9p2WVn9mn09OVsu69jxuL05pImhBld9YwhzGRZ+Yw/VTZA",
-	"E+7k4jhuRJ1O3SMGqqLaZTUV5zDfrJyYNrpcj/oiTkU+3h7JmLOkOBMutaBlYtNZwrxnRceGI0SwVQWy",
-	"P+v1h/84jPMHLne8xXnMoliE/9aaQamychDO39knP3SVT96+L84aZJxrpr1MD9+FVxW4FEGEWU5NcUvW",
-	"3TrtiwXtOXC2pFkuCrmme7Wgx/G9F/or+AWFOBfFD5eqTUAzqanOWD9VqtsD2yJwBGuTdn6h1IuLSJio",
-	"KyY7I5e9lo9cq0dK6wyJQbeouVZTmpWeXS6tYKNhcCyvUS7zMRTnMugQEk7S0m/agdrn7TtS7/ocrrmZ",
-	"zr4bgHwoF6+BvXLukPhDM8O5t9Th38OwRRRBedp8+HVEM8NxV+YOajZgUep/S/x9Vf5PAnIj4GXvKiux",
-	"FrKtRbsVrQKE/TYrtX1+JemAffBB1/bSOOnXXMc23dtMtoxFK/GE2q6ZjOE18snasZaNb8tbHycJySAp",
-	"bcNI8YZce21rKFR1NUZurDe8fQzqg8WXm3ucM1HzVU4kPw8Css6b1yhY4f/5+hVk0sEzRhc5l89wOUVN",
-	"g8Qp23JRhyG8XiexCC8++4XRVMUu8hMQS0DCglRep1z8zk8js3EFmuX60IqEMUYAoseQTLWdV6EqSpbV",
-	"tIOLyPqBpsQCChDl+OiKyJ5gHFMLz1UdyuuMFMn118KAwbncJstImr94h296895Vp46tV72mls/oJgtI",
-	"LSlC3K2VJc/RX5BIeuWKYrIboIuI64MEZ0nMRdw8J6s1mD92dJMxIDdwaEAUa5z3EZ8aLkfoiganL4+d",
-	"bnKIxicgkqciVkIsqY0yQ7KCSMCCyoutVLUts6FS39mDrGOOW5WH9cNCxWE9OFqwgQBVjGvXRh+gfzZM",
-	"+xt2nAZaLUeyVwFV3VP/6IFFP4pr9X0KrvgqxF9RCJmOE4ICulrFeV5r6yiBLa/m642cpEaSAU1T0dEF",
-	"wJaYZn1iiGv5HMEAWtSL3DkqV/0w8NahoAP5jmQJXhvLfgI6UfEAM9UxVUCWcxyXIqbZGz3tLVqZSRq1",
-	"Fmd6SNrXj7UdKdnngTCWQNBg+wbvEorDd5S+wtlNs906DcEJ56LX8VPTXSSGX+eUXoPDs469MIHyhkpd",
-	"1uGTdUVAyy8kn5LJDmtpOPIlOQSoiFU8kMU29qXDjGRgGqHpc5LGzUCsTFxi2yVFXNGFJAqIDTMBsJjr",
-	"OhST1U23IugKCJsmWrSelqd4JXH4qjdA/0U3EBkBBtMAZzTRLab9kivAbHcx2cKxkP322HZeO6zyWmlU",
-	"efgBNOCiHwClyfMMx2mjDnZRHCJmyCfgbs9UwmED9FwODtU0h33YlfnmRXghFDuNy/JaGV2hOB8gEQeQ",
-	"y9Q8YVHfpHmcQO5hNXnmwXkxbXt+4CFUIFQ7gCJ0p3oCLzN8syIpV1IthBFbCWWryJRjeZwkEIVxOF5H",
-	"1eMrj6uIe2hE0tjVSBoZ5iKyB4uXY3Tmuo8TLePWo2Wa10iLQifQph4eIiHyCAemw+hg/gg/SUP6SIFT",
-	"AntFAFaFhpZxovU9U7kj7p7UERNZCWwQL3FlZkLfnBQPKoijVaKuRvgKz3N4QnZ8keD65VMBOEj+vqE5",
-	"fvFJ1iernMJrzlpEJkRpBJY8X6lTBsb2K5/xmnwqSp4VRwDvQmXhB8GuGXJs8Zo5/0tkVfJTwOxWFAwc",
-	"oO/iO6JpqNAHtkz6WCr9LYlXcY4yHLPuR8HJjA8DeQvKv2G2yRTJ859hQ6VFCyeiGiCIuaJNzT45ChYm",
-	"pnjoCTYgC5Y0WLd+qpp+9lKoZzUJgeU4IVyffi3Ddb6Ujm+iQY16wMsOysUTpZ0/vOiErhI/q7/ncyvD",
-	"+llcSpt6w6zc9SCUUV6H6FsivA6In4pmY4SNwpUMmbg05XSlXrTH8C+dbm1mis4WitbjcKcaY5MTovLF",
-	"j3sgBcSqR1LcRpcq1bE1p1bmmh2ZUlu470Rvha7JpMY6LWWCqTOFBNOhKxNMncmhlFkxYuh+frfdHyY9",
-	"1ZlUzhr20CZhyLtMisjqdjEmpe4TLBpqUE2uAFroo6FKfeSShC30di4yc1xj6ErVv7zqFfV38iVZiWvu",
-	"MAOs5qvC3FC3+MtKFIekibIVilmiMOcIdZQoROw3JxopV3j2bFy+co482y7lC3c01iWMc3YL/id9BMI5",
-	"WlEuZNx8FvmjlPOlAALVa3URpFhKUwwpdlsTRtzR+HcWRziYdaS4xDl5xXfYSH5UqWt7AowznJPrRI42",
-	"Jd2psU/QFnN5QTb3PEmvdWeGvDptcQ+DV2UrOnygwvJLkgYmYw70SxKlLzKO1IXXF21JBn6GnGYyJhkc",
-	"F8L5YLKrb9KyTF3LtSN6Cqh8UZ+IeOc4VQu56m3YVQ9JMWNFua49h2QiWJyIFsBZJW0oj1ekpHd+P2eh",
-	"agAPlcsH6IemKiUUabomGc5ldl1OYXQaxIlgjg82I4PNSIPJww5Yh2/jfA2XUHG8Kk0yIVEOl6eu9x6o",
-	"Hde8kJ4Ww9bNk+VnsyRJ80zN+iySZWhqd1Gr0BGnQbIJicIT4SmQ+yheXdj76jKJqubfWcAsWmB82Wvu",
-	"suyXZChDJerdaD2VUEDvSMYQFttXNbI6VqXSXoa0ClVT06z1Qz9Qqcowg/lYyvZQZ86DxP/fp4TVWy4P",
-	"GQjwUjlSBHLqNlTwXNU7d7WSHLwAXfUS7NfEP6f01pwk150JWe4swf7vWDTi7ZoEz+MogtJd5mg46bKv",
-	"pMZAjeWHZcfWfWKmWmFtr37CBTyQ6rYqD51zHlEoBOYRdQ86Vgs5cz01wZk7AjZZCpCfM+fl90qPfUfp",
-	"a5zunpVV28xHr2q1YX7p5CTlf8RCovdN9JNTes1Fq+uyHlylNpzTvTacU3ikRJCIeCf8UtSKoynRK8SI",
-	"+mGAK8ovuMKfik0+rNSF21o4kQlpsnhaAinAqTKkPuwYDUBtHuUH4i8pva0nt8u1beWvCCJLlWKmrbC7",
-	"YmZQirkE59rFS1TUlcwN4XoWPzFgkMWJdTgMNZ+mRrn2H8xA61b0ofcp3uRLkuZx0AzM+oGiICMh/xUn",
-	"zCzEV0bXHbYq/kIUbIBYQQhf16c9zennVCLZGpM+hvhc2VkVZGWB7ToTCnGOfS6jluF6EOvXXQPaN8u/",
-	"h44hQ4AOpYYeDL16SB5eed8tiwewfLtKxVdhcQdysPcNa79ml/m/Z/adPDzRcqd+dkkuJZNqDJtuOktl",
-	"toCoM1CEFj/a8f66IdluDu8WC1HqKLoSZaw3t1e9RgKEKi0jCzDIwmrme6Fc9P4ovs/84hK1yi2fGAT4",
-	"B8GpS9m9q93soAHusRmCVOfPnJIbyDer8wG4JoksjR3noojSpo82rI/w+iCXOH66FpPDEWrtH+yY2Wa9",
-	"pllOwtckjPG73brJQ2i2UuUUOai+f/vjD8a7sZjqGmLTr2VselW+EBY5QB9RzbcWTX+SbOGMSjhqW3rM",
-	"GPmW7WmwVMLx85jx67UhmAnrGDR8TU2koiTR61BNUIedTPtnJA1BMFMjhAW1YusUkedxzh+7JTuVG7NC",
-	"X1uWHGbdkp0VxQn55jgxuVWvbFveg2HfhIwEu+gxVUVXvuDj+7XZ9vHNujcpqAtsSddM69HdqQVkl+CH",
-	"ogXWNJxhL3CI5fqTyPLwaGjNwrFtTZxg5BM7crGzv4+u3WiBVe1K9ZZvAcVp2Zc/jNk6wTvZxu8dwSt0",
-	"Xm3SqPr/nQd5fEdk3ytxJCJl5JiD6QrUB+9AW+Vn7Eb3JzY9GJugt9Hfhc+y2pBNBKZysYvfIMLcyoU2",
-	"FdFeBJ1L/vB79G7Uvav7e+GNnamLvWBshTZxLc+LxtZ04sws1x+GZBSNJ9PJrDg60TbPH1lBxM95SEaW",
-	"P7anloPdIPTIaDyBfqfH9MKrHt0HpRsAGtaArBVIk84ksJiIlq1a5Kt0Q6vgh5Ft32vtQZvNSVW6TNnL",
-	"0wy+ongIULHWLlbX7fWFuCPRtlkuxBsP7/s9uk1BftNKkWxknwRsCN/VyopL67l9f1/g5h+7o+WfWPjf",
-	"GwtLHmnoW/kANvlvfio6VMxCYmKwgpgCiBQgzHsZj6qn49hcn1M+NskmLglOVoYcmwQagQgb9ooyVVYo",
-	"RDhHNK36DVUdX/6Gfg+aEskG8/zvt7EQ21vYR8Lv07nj2v16p2SxPC5VmNhYRojUj7nyqxxVqkKziJJp",
-	"aS3awtOmpVy0JFnZvF4uS55oLFbA9wdFMrtOJgAi54L29cVc8J7WyWYHVwaZd7XZgPbAb1s/3AT7FBSx",
-	"3QlqyLFN6aVf97j+83bo+WN/EljDYDS0vMAmFnaikTWJ7GjkO+GM2G7ZfzewoyGeTq2xE04sz7eJNYuG",
-	"oTXyp5EbjSM7cA+Ii6P93P4Skj+ZFjcnqnuFG5E3SlO03mRryohZZBQNyO+L8zBrH+WpCNLP5Fs5Mre8",
-	"ue34NNA/yqaKlf8hNJLD7dT3I9fICUaRjX3LDe2J5Y2CmTXDI9fyh8HI86fhJHCmBXL5TmRjLyTWJHAc",
-	"y4tsbE2xN7TsaBwMQzuaYKG4dNdF9qJI/086/Px0CJzxHyRjRssxhINVrV8rGb0aTQM35Hu4ocXw3g11",
-	"Bu54wFHmrvgSYpjg/pJGt5rwI2MZRRnGICP5IxmEWlvEm5EiTu9IKi+CI1Fjgp2gIWNHTRkbUGPs2+Ek",
-	"cog184Kh5YUutqZkFPGH/WHghSMyjo7U6NdYiKPyIlQOtL/F0ELs597FG4is6H3s9zYZFL/M8zWbn50V",
-	"ex5oEDqD0Kgq2oQEh69InkPIht3vRThONhkREeic5z0nXHTJ9itH/MEXWUYzEM4MD07nQ3gwI5gBZOUK",
-	"1FKegfF1ZHOhPCWf8nNR+cPwTs+WU/GBAuHzbCdyS0tMNN4+St5c4vWapKzoecwOXDElAund6x/nLBpr",
-	"NvWMFkVvRJ1xWS4l/pOYOhOT4D3z3nbJSHD90z+XS/+fT9lP//wh+a/h90n43T+8//rgbP3v/vGvnz78",
-	"sPvpn5cJ+e5lHny3/bb3xyBFu8R2SY51fJdf76rI8x24HzZr4VzFflkSh5FUZuVV0qEE1XEVdyh9di0E",
-	"7U4lKnUhaAgCMlK0U+EicPC2MxsFLvasie/Y1iQYEmsauY41CsdkEk3tmeO4kF3BGL6RacSiXjQXw3Bz",
-	"enc2H81+KiucqYMqUHpLfAtWXjjFQMpISE7Uk9IXIgKbwMcoertwrvL3i+dPz99/93R78/2zG/b6+d+9",
-	"Ny/OzdQhpykLXG/VvVnlMZliaUL/ah7zSSLqn6f7RztdTYeVB/yldY8/Rak/RSmjKCWQcknxKm7UACMZ",
-	"o6ksArOloh5yTRpZUn6MNA4DjinSKihrk6sTkCWBfzNiEk30fnnQqKX2mF8+JirQAOWyjS8fakFtuDVF",
-	"LjSc2jN+kM9oymIGha2aGtkCMu0XaLskwupWFiEE22FRMguiWG5Tsn2CsA83LAwRpVrUo1onOaBriI4R",
-	"6xNnCeGFLFiSFRD0/85I1Jv3/r+zgK7WNCVpzs7Er+xMX/Z9v/fJUr56jtCGmB+9JJvW1KDSEK9ZSawe",
-	"bin7bn287wvgcY3zPG/C7SkkxaIFPGRpa13MEeG3mFaoUIeKTyKaERELJHLTZJ/uEvYDdPnyGRoOh7M+",
-	"/+H9u2eDq7QCSAN1DRx36I3GP1XAK5k2y4VI9bsAkfOdV7JCSROMb3C+VNljZbvtYqNdchCKDHppnm3d",
-	"Pl+NXh+ivhbZKI8/gBRvL1vPyVqJcYpCuvETEY8t240U6z2i4kTnUzLVb+CQfZ7tLjcGkC44GDSCLqrd",
-	"iWLM2Q5lm3Ruav5Y2UsLMH1KE4JF6lI7GDuD70ml7xuOcpIJ8hH1wE6G7jFIoRX+uyTrBO+EmroPqmXD",
-	"CJnaqrRYqlf4NNcZXNQKDS6OBXs3apIJfmUo82cjqiJ5usWfV2SNqiTRJA52RUIpdMGeo0W2KNKYUUq3",
-	"RcisdAMxtMgXsjxYmcK7ohm5Sr8OMxzlVkzyyOKCDV7HVoZzAi41S16H39SZ6FUPUIxd9Z5k39pP8m+d",
-	"Xsd9voEdmDFf311eSXagmzTnnL6PFhnBIVsgmqGFWMOi4IFQDAyygBY4peluRTfiV4yCJAbFVthO52jx",
-	"6+IqLWAmCwFwCltsFwXUHgybX791bfvJ9lv3EHS4eHUeQeBqI1pHLkbQt3BIYlWRcwUxmoykjMjekAtj",
-	"87ZFH+WQYy6QYKH3GqzSkKOvdBWn8WqzAqFVrppfbDcgd9VYbVvTuFqG/+m34YcPH861BJImpP5Kt8BE",
-	"tIeqxPuU4AzyRjrfH/WcFRB+1zjDK5JLMfG8qCGmAvyrq/pBNiAHGaV4to8wei87L5cLHEbuyPaIbXnR",
-	"dGZ5Tji0ZtgOLHtoj8jUDYZD2wHhAopj5stSmS1n3suA9smM7y+eAzKWG3qzxIy8hBSF5r6ganf5WimH",
-	"xQyBv6G6r0tVBE2uHcLvtf6HS+Fz6LbOize1FQrpBJRrUNr2rli1LhYnwgi65UP6iBF+rLL6fUBXK1wV",
-	"T37WDAgXb95QmnCFkHxaJ6BVSdXFtDtdoaxsUurpByT5Yl8cO1f404UY5YyhBpH6VNAnzjIszNH5DmAv",
-	"oi4UgF5BPGNXCG2FUZwhtgmWSMRC9osQg12a40/8MehrIGtSLnEoApn5FQRVHfiHsqUzp3eZgbgQdpUF",
-	"XFdXKaMQ47Ete9ypuZ4UCb7CPBPKWfi38KBYmcgICOv8mKR3364zGvbzWBQ2/XpL/D5ex9/0/xdXgGmG",
-	"4bhMZwcTF/X2K6wRlzWJbNfjXIEr+HyO//vz/726+mTb1tXVJye6uvo0ififs+jjX/53aQ3SJWuAOGcU",
-	"Rx+M1gAVp3o9QyUdyB5baLGJQw7pssSrv4PLNFmd8Z+qBFvIMvsQGvhdG0xmokZW8bkKoHPrJ2z9y7Zm",
-	"H7/+2So+DK7nZx9/s/vOzL7XHvnmP/eBjbXcm4tKW3ApBnBMFQJCoH2dKhFUKJj9oqseZ91S2lMtdBPR",
-	"hF3kIYP0zTG/cGhqquhV6pObOAWJbIAuhK6/xr9uSB1DW22JJuiDHNDdEKADQYdai9B57ov6JFuRMgws",
-	"SgOQCsKa861CHkEhn4vuwmX5F9ntMJautZVsS81Jn0/dl0Vv5Cn1ofzSVbrcpKGMshKlmaAMeE5voFt5",
-	"DXAQbmUkW9icDiMVLiHGrPAnIddAT8VCynGaUo7Swg/f7QYNvEpF1Qs7kHfJaXe1aL6jFnf4npalyfZc",
-	"0U8Lw8XD7+dyUWqNbP+VU1QhzYFCyy4x1Uw/momiSKqQB81ECEFA1xyDVPa/KMGmiya5jLaEDJhq83up",
-	"ikoq/4ohuk2vUip0ahqhhbJRLgboXEs4TGWvHuDCZYMRPVoR6pCpqcqWTaG8zWQZoL4o1wxtc9DXi7pd",
-	"adHQL7S21abDUt11jGx5PNzHlUuWLP/6ze6PnfufD/Hhoh3UIQJhbLB3Kw0SgZ08lESUqXjv6opWXKqU",
-	"CIX2PbG8Lv6yAHQT5hX5bHUvhYXatBO1hFM3U+xB39BektoWSnRZ050rujkOliREOQU5jmbQECWSIgSX",
-	"FdKQfOLXFZNRsDGTYkJNRBhFTjDDE2INw9HQ8vAI4siGlh14eBLZkes7ThuKluA4bvtKRVGfOzC+oh7H",
-	"Ht73SnRmfBTWp6+ssla+9sYa3188L8ijLHTCRMU1AD9XjPnn04FfRcUNZKw+DAu1Y+B63X7eLquDyV74",
-	"MEAchLTFVDemKmBN2lEHXtn5SGTJd7Fe8G/yVRnExb8s5jKGRnYc+lAagatti6qeHs9x+wgnjILtQRlm",
-	"5KECu1BWLCkHQX8iuKJAArpK5Vyq/wp/My0L4sF00MMIxCe6ERxJZHFitHjz49t3C1UcqWkg5XIWAaeJ",
-	"zAOnaUP+/IsCtjBpldCudi7qjCYFmP8Bjj/pPGDUJKWn5FOuiejAivENMYriIBtUDcJSIH+CFiDzLeDi",
-	"FTJlVeauGstjdpXKO7ehLu6+31z8QuPgr9/f/fTMScK338/akFFsaq9a2EEHuv7W+vgf5qtVhXWYeMe7",
-	"JUGLOCzAFhIcogTczKr4DkcpEdDD0EKlFTeUvY6hFwZmEqrgoofanNr8MeeCNDhHjKoOGSkHZjEJBU0A",
-	"QWVxTpR3prLJPfaZULzbqC3IYQZHgkiE2cv5dC6HIni+CniZQ2NaVJFp0/3qkQP44v4as5xmO8X7jKij",
-	"FlZ4WZckCY9jxnKKk09f581qyXmrPENlYcscKclG+IAHZvfu8J3jlqEtxuXnnaH7LpbC5F9pErZLXgtG",
-	"kmgxL13/SqoUXc5V3c9CH5PFAIp+FIKSVyCaCZ1I5SCBmUvOJn5OcECUKegqjVlR9hNqDWzlBA3lgSRR",
-	"CziWsLXuF2uhXwmY1N2BfyM7Ez3vkGBvfOl3MYv9hKDzt88uLjjXznDAuXkfHHAgb+NgKb1xgu4LxxYw",
-	"f6kAylyRAfobWefwreuhJd1krH+Vqq6jEnjz4h6QjTqhUi2g14bJEjS3ZFdTysptXa9iBu0tF9/0EZgs",
-	"b+E+p9FVWuuxKFVL8Z6vGMKJ4e61fSeaBS6xQrJO6M7y3NbLuHqzt1077mi079a5uvrkOtbV1acJabt0",
-	"LiJx35tvnBfv8M1iXysC2QWKH4zwU1c0qBKbuWoiIgZaDGhwS3vutK/K+YnGFvz+9hyXq+Nbgm/h89eL",
-	"D2eLb6TZWHYfbfrlOnvA24Sh4+QgCcdSCLqIuDR1DHAFikIraNUrswFcYdUseYcANnTMLO0bKjZDmCIq",
-	"EB7aXr8oL42h3dkAcXiqeJtYWe9SikKoEkrSgHwG8J4gazZg/DeyO2yKOH9zwYm8enOs4zUBZ6NR1Lkl",
-	"u4ebIl7p7oS2S+SZCljhsnrh2qj7XP628UmWEsAAg++KqySJlsG6YcLcNL9KF/hbf9FHi+B/fRvy/0Ng",
-	"yddR/+Yb/mnJxSf+RQwff+H//K/bxb+fU+UVZvmLO5LmXWRniKMld0AhEXCajOCVIEQ/o7ekz5WxG4pU",
-	"eGOcP0E3FBo8AI0swCxfE6z32/XrBMAXbMGKrYvnDzDwt1j2X0OAg7DnCxVLGfMHX96m/pqsfJK9VSGZ",
-	"zdAXKnhXFZ6tMckGelXhnqfSrFobrJbekedqs421QtRFzOQDi7nIugeRQDN8VkSC0tqsmt8rO7dQE0of",
-	"K9ibM5wyDEl+NTLco9WstDUfqdr8qOLh92o3QC2lgb4Iop+X5m7lsCzkInE5+ZTmLM/weqH0VDCK6PKy",
-	"ZnWvMZ5qgL5p52U4f2dRdhPGebFrCQP+J05aZaGilG2yE7ppGdam7lpxmzdu7CcdZKGKsJMvSyORMDj9",
-	"G8o+sqNvF5SSFp4Y+iLxQXO0oLcLQB5hKQ1JGRwZbRhOKvHWhdQUcokli2+WOcrpAP0IYr8cASXhr6AN",
-	"hqQ1cFbWAWfqoGpEOrHSI1FODgL4bNMDFn2pM5bQWUCRkkvCNU6OXrdxGvaFi4qrSZs4lCFhIMrlWyLs",
-	"mavSJEgZUb0+RKMx4ZdKsOrnoDpWXKVfL54lG5aTTMY5crng7CywJpOps/hmgEQOZUYIUt2pFP8qNS6I",
-	"QQA3hDLF8Q0M0Lsl2cHrIHqaCzE4lY6I2nFU1yBf33YkUMKlRbwYOc4+LalV1mj75ezjWYsc8gZzsj4Q",
-	"2BEnYUbKQpdcde+jBd+IiHSUfPEMvhmgHxWH7VAm9lj3YtnVwegPgd10RvNLEsmdAygoTQ47raA/SaVV",
-	"wyNDRNgKC9m46KIr7YZ93TpsBFm/cCDTTJaSrtTqgRfGYGpAZLXOd0JDY3jHlPNYa8UCWxVrEjy82Ids",
-	"BHCVbjOa3nCmX21yr6KhwPIj53xSAjHkt4O8fPRECc56JK/tyyigMqBncSQ+iGJCp2LDYVWNv2Cwb0FV",
-	"sU+u54F6Gl/aYd+isNDtDXvE4e6RHIvFkvTamh3Ad6yruiw39VAYiloUXXyDgL/CTscBKQYOaoy/XeBT",
-	"VS9OCiAtirzImlSHQQpdAGpxDFrNKwNMVfeBB0KUo9OhfDTOKJQBup5QJu/9O37lytS1uRYnUKSp0S0r",
-	"BXOIc+MCfBEVT5OwsBddpVsc55yV8eNTbFDM9ES4ObnYymSnKBEvp7UfywiEI5QdwiIqevvlS5IK9q9C",
-	"P2UH0flVWhf0lHEdM/QLlz3Unvni5XuE93NHAAYSNPCsYqFyo+I5aPDTB3cqiPBXqfwZp3z3XOouUyy4",
-	"Kg1qEOe2wOdVcGBUWMty6apQQbKyI7d6EiQ7Yb1J6XaOcnoFAfHFNVM4bzNKV30ZaoZegHcZQnMFmPvg",
-	"fxYCcU5pH0DSzLKbC91CxN0CUqS67XoLHgms4qv6agaOftZ5vjDEIyVkT6SHQteTchdVhbbDZAnhEn20",
-	"kAruou739jdg/RzUtEmlIRvIFmZ8FLJNVn/fyBoMpnwvWWxOjwKpGT6E2Fvy7EZErlipQc3XtliLA3uE",
-	"yC9I+QpIq5L84+fXjkErVPl6mRCXlHhVCR4E4m+EbvzxFOVLLV2gi7YsincoEa40yHBtsO5u3neLtqYp",
-	"HFRjRXKCtvSDkewHli6C0W4yDA/pemEhFWvSoTILQCc1FfTB14pV38yS54vwZC5uMyrkaMxFfRnfU3Qs",
-	"UreCYMjArvkKpJBOiw5dLSEkD46eP+DD0wPm/8//+49vz/7SGkDyNqBr8o58ys28BzLzixaUkHiveZ/A",
-	"bonZLQN6VK2MNbFSxKqlkF+H49VXDC0gGHcxRws+2bcwvyJy4ZmomCKeoIUlqB1fpZqdtHhpanCZSm74",
-	"7b7walGydB/vrvoa9sbFlhkK14P+t62gjtOgG9pLgQsap9IMJTivM3w9Sd3eH8XAYlGN9MhABiho2EG9",
-	"UTQJ1PVgDZzTINA1CY+1S9Su6joUZC/HUxRRAMVhAUPwl8qaRFVBE/rJ5TxQdJBOiI6BvtLlgcI4PJoN",
-	"gqlAsb8b/qnG+6obvyW7uWqaUnOb1g+m8MM8CqdrZXTv0zxOulCfXkSCU6DWqE4oC8KfB2S1aI0tOkSV",
-	"kGd7PFV+wHEuE36bu3hJM8jMSShEmBSSDFfBBLfEKhyjIhAJJqrvZNji49tqrzdKk7qfb6y7+Wyjm0/W",
-	"LjpMWzI2sQpuvaaQgcZUEaUHUxkXKeO0i6EiTqFwCeDOs4vnl0Kg5H8pJVQ2SG4G0sF/Z9MWdNnCErqr",
-	"SBfPL0W9moywNU2h3vVv0idlKMAgmAGQ9decC9NNEiKf9MXdLctaQJsZrf7N82xnyaBM01rkk2cydBNW",
-	"8wPNX9MwjmLTIt5VA1rivIxpUTmKlRiQBTgGFAaLuJRes0KPVTOJ7Ftro6SPqlSjlNtOE8iyNloRj31D",
-	"4Jl7rQ+RKKoKWfBQyUlrsCRTz//jFyYqVEgMEpXNC5uVSNVqea0acibfdl4bdt/XZiryso+erBgJ88Ex",
-	"vhANZjtPpQ+674v22Mcu6GllkJqlaNrdeQox4l7Wii9aSXcZ/6wcocbLpurhUVMUg8QsjMF5sSPmKIao",
-	"GY7dhxqhxnMO+Spm+VE7qQwrZqL5y2Ow9lll0H3ZPvhFGh6xmsqg+0rxie5TqBH3qvrfC1Xuv+MUlUH3",
-	"WlWLjhM8V8/DWLiJAT7HEdzz5sj7flm14+numarZ0XHCF4ah9/2eiGB5LaNku072sjrqvt/TYm6PnezC",
-	"MJTPuFptcuwnpGij2mmy6qh7rbZX1xnU8zAW9JxzVTWs8xTVYfeiHKCsm9dtjlfFAD4a6PPZKbT5yjD0",
-	"nouCYJ+/pPK+6jLVa30MVCW8I9lbnMcsilWrli7z/FAfx+eiOsZ3nqk6CuYBtzXNjpynMqqY57WIzzlu",
-	"GjUIZsnPg4Cs86PAUxkkZtFqSnecQo0Q449CGR1PZKSMbGDadYYfq6P4PHckS/C68wTycajfs0soDt9R",
-	"+gpnN52h+KY2jM9URAc9F8FBXaeqj7sXfWmeZzhOoQBsx3n0MXKOgi0fM0k5SM5ylOjwphggR4Mn9YXq",
-	"k37ELNWBfDatgN9LUb+v63TNkbX5Lgu18fgZi7FiTtmhOl9ekl9IkB81Z3PsfVFD97hj0Mfc94Xb+dhT",
-	"aJxApiq3dZ/jUhtyr4r/viRpcMQU+phijqPAcakNEZoyye5AeTlKP7isj4PSwTggRy3mbTlClh5+Dr5h",
-	"1n2Ccsh9v5dT+hqnOyXhdp7mXX1cOZfqj3vkVMWw+36jXFrHmd7Xht1X68B1n6Vsnc9nqLbM7zaFNqac",
-	"Q9mvjphCGJeKGco+3UfMIQfBLOY20N0mM4y9L2qQV9ohd5mv0UYZ2ux1MlspAwhYQ0yO8LLYqvQMqDCL",
-	"mInoue1yB1ahMtz8K4YWZc2+hahFVoQJl6VfgrKI0TbOlzJMDotg4hXBKeuLYjJQKvsqVeEdUXyzydQ8",
-	"PhG2V8hOwBkpQoc5JKBaTKE2hgQKxggrkOouUlur8IhnpMhpZ2rVWqrgv5u9Sy8TXC9wum9c+aA+yirr",
-	"hXYaLB9XNTWtojjY3tFl+U1RZ9KqF5rcN7pel1L0FZQ4DxUi29Kwz1N08ebOQzTj/x8XKdllMt6/GhEr",
-	"ek625kfxRlXHiW3Nzq2X2Irmg4+/uX1vdG9wm+i1HmUSrykVhxEIkI3TG+GN59QiIgrTzao3/1kkFX/c",
-	"O73sEYlDIT7h5E3GSTiPuS4kU1FqRcJjRflFerRW3g46lICXS4WbF1kn0hldBlNLXyTEsvtkGafhE2H4",
-	"rrXavEoLtzYtnZnaDFBbAuaGyDQIExOhdPmGDXSzarSolAWTpa34AiQr8olsAQ+W8Ks0likbaw0sqs0Q",
-	"2H5/jKAi/sFiCh/7vU8WlPXpzZ17rRlD11nEzfXRxKAVHCBlWsRkiyMQYWwqWeCJ2FofEkeLZACcl1ED",
-	"NEMkgepKyu1W+Bg/WTfU4ohksdt4bVGZh2OtKZhdlIun2KMrvCBKkv9ZwKxERirTuHRkfJtzofYGuIrC",
-	"4ZdxxvKXkOH2lKi/LnEaQoLZ2zXOGGnieMf18renKc1FObJ2Qqi4Rj17Nm7LSrCn/B+f/xPwf0i3tMj6",
-	"ob7MCEE5+ZQztEn5PXVLdgwl8a1KDqGRTEB9UtRI9vr2bIz8XS7iRt6/e2lNRZ4+vzKHLvpb/BTIK6nG",
-	"bRfeDOiSkcfBLbRe+uHFO8txh56sbqpDY+zVT/EIcK9jcwEC2XBO1mPLcRoK1ymn+IwmcKVDG94ycLpK",
-	"k3pPlX109Fo9p7Ua2RtKBSvmYn61eUiHMeJZkOSlYmPqDEyhZhCUguH3Fc3if8mEPVEXGWI4kl21n0K1",
-	"t5gsjjDXCFfUcBdyWhHXe5UucSh5dD14h0sU13gYOoEdjcjEdz08ns4C2x+FbjR1yNgLhpNrJXXCYXX8",
-	"0DuVOmscpDhheXDFaRi5ChxB2VVu7w13GiaJyR+CTwc22L4v1XWouvCicHGnCsaSFO+bJYrL2k8HffXl",
-	"k/XNiDW0b0EkTWic/jzIRb035ZIxSi4l9I4TW4ou3LKISEQzuCNFao/MiG1ylcokDaYlWa/Tt12vxnpr",
-	"aRKSUGWIHKsKifty6k+7UbozZNEjm50fIYmIqJiPzUtLJYXJHjA0NVRteaL4WLTJNxkZoKe7Itk6zlFI",
-	"ieBfYl0DsBDRdmNDETnGn6mjIAxsx8C3ZSvWypnfkt1FS5zEGmdFDTlg6mXLBypvsD6/a5fkEw5JEK9w",
-	"gsL4Js7ZE7jNojgNIQJ6k8vwJg4dLOeq59Uf4sbGY9dkzASz/D0jxl4/H2SjI67UQ6yfyETBaBWnmxzi",
-	"H/MtLeTyWnskQTXbWi12PTxSL/IU0WwFjbFCnBMrjyHAtnXlQy4dK+ZwmIG9kQlb7ZKnOE81qREfNmEs",
-	"ilKY4oxUMR2Qj6Gli2jQxa9uKDOk8vmgW+OSaKnNDQaDFiKQbQEXs6xOAWqcMHyIQBxILYxz0mg18/VC",
-	"iH2LPlrgUnLlH/mNsfhGpI7QSGYl92W0aK3wroiPgpiMq/TrhfyFhM8unl/yufggrizxPznQFt/0VbsO",
-	"rjWJCtEwHOl6oNY8S0VqiwKM1ejwq1RTGIu3S/3smycSYljSk0n/wsp6YL4AhCrSbEIhlgYRhH1RIQBg",
-	"LrKBmFAe1fk8QYt0kySLRsieTGHIqsmicLygKPFRwjwqltEqKffmvV8YTQeXePtadk88Xs1yOJ3jXBPj",
-	"2xvVHUeG7n2/J2BxEqC3mLXDWKC9CcRb/AeEsX0vmmEeq/DXgv20sr4c+IM6u1Zd+A6lduTL1+JJbbx3",
-	"X+mXabq7KqbZ4sNFuChSZUMabJqV+4SSUWu92cSXSelDNmRAHqgTUX0jBI+2vmgG7H1Fc9JuwJMGu8LW",
-	"E5NUJEWI5ksZZzAMb6FckMgE32r3ofaQCB+tmfpm7sAeuAPH3rfMkbyFCMtN0sTin9al+NW6KOsdyQGV",
-	"RemEUbc6en40c6PhaDLxh16Ix3gYkJk7C21iE28yHO9b4Pi+bKrZKZ9IpRHpk0zvtQ6OpnJBYRwClBdc",
-	"P73a2PYwkCo8fCBn4jt+PYgvZNpJqoqB8attx3KyWiBVMnDP2ZgD4PfIGnWthVOVKEBZBMivFLVVsU4/",
-	"3n6luk1WAqqsPyJ5aV9eXvvFkEfR70qh5nfQ8YoENIOp5zYWdR4KsUbYh6H+AVR7YSgnUCZNt2a/KTLg",
-	"38osDtnvpy8y6OBI9GZA53rvJVHZqldYoEQxge8ynBYzqg9/l2nhZdXwnswW7RWh82bltFqvyORXKNBE",
-	"ClEq9Uj4rHQQ6FsXLLgEwBrnwbL8KIQt7edNXmxX/FZ8FDMVMBC/Fh/Xm1xtXvyiPolhCu7wevVBPFj8",
-	"tMkrsNR+VV/JzYiTEzsRf8ttyB82uX5A5W/VadS5wzzqQ1GLSvy0ySHb7o0qQQHxvIAmTJ8HsGa9yYs/",
-	"5ZTwoVreShvzVGaVigr+GsKEpPYFn7r8RNLwmd59ICXb0vkPEbFRnK3AFLIr3vihSK2AxZUfxfJaPj/X",
-	"q0Hn2a75tUQDnV6KYmB7ML3ttv8gNBkh8GMN6eEKbtJ5XPFaif0Z6juVfVxbl3Sp3Wct9h+NArFMdW2a",
-	"fW6NnItLUYp36WrZHPzLnPi4xgTIzv8Q7En8BchY/BmvxJ8lxPlnQaSL/lW6EBTJvyxQvpi6+ATEKeeU",
-	"qMM/AacSqYDypBcD9ArnJEN3JGNQwHKFdwiHoWiyVjcFlzy0AeTUmDF0kavcYJHsBJmEfZnA1poQfK6Z",
-	"FHBZjJ+W1f6JHnJQVj1lV6lPw11REKE1zfdRrM6ACuYrrhDEzS0Py7wawDQ9lGYui2lJGYdrwevYuiU7",
-	"rmkrc5AgnpixDcnQ1wsahwH/GQob5VBHNE5RSO5IQtdcbL9KV1yy/noRkjvQ2LNWgRZ9rYSqb1pxQ4g9",
-	"DeyQCzVhB6Q/Ge57aSlIRUaWsloUJpMlZTny45z1K253k3/dHthnzrjmYp8dcrGf/QylE5z+0Oxtf4bX",
-	"OIjzXasiQVgfkU84yJPdAC1ymuNkgb5FpeFkgf4DyjVBHyH4EFCaxOnNc7pN4XMRA7Vocptimu4q5jO6",
-	"4XJdQ8n8K0nCspB5X5Qw04xABp89G9TV/kqI18PW8zIjVUV3BOkeBWwe/gaVn6OKAHDW8BUru+rGGeLv",
-	"s0K6TSHUZ40ZI+Ggrj2r03v4ij7E+XIpz0GLbqzCeQhuwbw9W6H6loqpoMahxDR9DY203VShrZ+tiaeJ",
-	"qrVmfsYvcpHIHLMycEqzytSQeo/RWQ56Umjd8gvEyB3JcAL2EWmlhBLAkJKvTO0QhDc41Dz+eIsXR011",
-	"8Xds/Vmz4JivRzC++LKwrLgnZXdDrS1k2QpSGFpVc6jDrSD3WvBooZp3t+CV61Utj7578a6oGBXnopV1",
-	"pRAVlErgB5SiBc4XDX9BrPcVHfQ+t8WugzWsagFTZUoVHsYNE4y6P8NYte5s2B46GsrGhTbeBc0gLHSf",
-	"xeJW4GGKS+SWFowSAu2kfkhFl3hQ6QmpAqVETTCZUy2F96pKblLES13doGebBHvZINdoEQk6WTBqtbj7",
-	"RxpSJFNsGFGMxhCVjLgH5ipKuGYQfLOBItUl8cXQj3chPi0g0HZQENG8WkagUqOnYjXZcFQQg/aAlz2l",
-	"9HaFs1sTMoieJmX0o3KHxSlU0oTy7AtfTrDQK7U3r4WTTqwG6YMQZm1trdRepA9a69yLi8iiSnsqIVXc",
-	"xHeizQJ49jq3ia3Ute3Wd/faXEij2NgLE7l+WO7K2vgE2mbLfjNl/fw+WpA0NAifAfTJ7hQg/ow/Wrvy",
-	"yvPsKDRVT7YpPInqcLKof/UiETFPKpipIU6FXLZNzOweCrZDcCmfjoAHULR6EyFYIa3y8nean2C5yRni",
-	"4uMAPaNpCvfiDQbkD2XvAVkQV0orAiaD/XdzHacFbOUejKhdmpuafFBYs8y1HbQes0RzQZXuBr7STpxQ",
-	"MfVDrFAuZ/8uTorNKjd6zILlq6qN2m3ZD6GtVfuRe9LbmR4Rl3ReinpKvtWagWoudy3WZIVD0tVm9UHm",
-	"WcScKUSiFTt0MPRJMU+J9v94XYtMcqcnN/s4XmwbtorQ5S6ESSXsshkuITu/536EWomTVVvlxyOKTj5u",
-	"kchT4rn7vTxPtCJIXTqSvnv3qq5hbeLwmH6m+xRfPlUrPb74tE5w2qIBfNATEkTZnRtSb2AnS1juwIom",
-	"S/NUE6CWYOaLmaz6HcShURPWw2vMPFpYyFROVLGghh5VX0bDRjYbD7yBfeaOH+HIJ3q9kda7RZUGFNtn",
-	"1SWDaBpS0t5f+jFoDFbxpkyo2JshIXovN3teq84mj7AmYeMKjzCf6QKWOcfDEDTRjh3+6Vkb7WLUjykp",
-	"hCdZIhQECuEFasfEcll69wBwCCiYnymEsMhGWi8Za/46OBQ2qMWf7OUvnOx/LDzz1bwcEfrW/eguCaPJ",
-	"HQn5oJb0nKI5QBF1V8KEA6MTmVfsB3pq+zFYpo1qrlX8oJAM1tmXHWxFfG4U86sXxanJvsOF8sIyV4kP",
-	"yQjw2TJjsCtg9WEmTQGXkOJHWVl5abgRTL6MSTwO2jLaiISmgHB9Darh5JZmEmxsxUUVpqxKKIoz1ow3",
-	"qtBsWTVZRb7p9s5OIu8lX2wzrL8eM8hysm7dEBbd6eOQQA6JakjfeQ3PSRAzSOgi670rsetXehkvI9mQ",
-	"Wql2Cl2ufBlb9YDMj47qbC0HpBn1d5OKRBxV0RMwlIY7PaBWGtRUS2jZYq1jQonUcYwZJa1pJBUWqCVh",
-	"iGJ0/d6lIAWzxUgri9ZdFX0uqhnOZfZ2xnLk2LZqj/lgFbQut4DXpH0RXHJb4bTo3gTFqPoIhpEQbdZc",
-	"q3Dsvm3blZvNbdTTPE08uKFpi5sFViU5GVeGmGqYJVDla/7zimbkm8q6bOO6tFt9JQN52w8lIyKLWFRh",
-	"xans5S0gUpTYBtf0HKU4y6SPm0HHSIjuoBl0NloIS3j4VIRSmxp+19rbHQ/E8akxbA39rKwJ2HIYEkVk",
-	"zrMIUxDtocXQJ8iuFOzsgDCawMG3uza9/5l6rUiI3HUmEcEO5LR76GTYnplY4IWWiVlUKWbLhv+N7L7P",
-	"Ln6h8X+5n5b4g50Hq3+wnz68/NdP/3wdR39/BJF62sjtUecmaakEZCu7kyzrNLuTjtEPTpXS+8aJrlGc",
-	"1KDboohyGfQqplWD+6rE/XrwsJxCeehArpDYC8krDG2JyAHem9SsFVd/WIZZUvY9LfuS2g1BmTZ4sr4n",
-	"fk8xletcb4yqVz8uzHqtbU77PcGxupGRYm6H0ngL6i+Khgib80K8bCGaRYMPlYRlY22MFuKYF315RFmd",
-	"fSLJdjjmDw4lDj7SqdXFCAGwVsoqoXRsUibHUHHcYFxXDZZxyO/gJ6KsPVsoNiTKr/TgfPXJHYOZuDRb",
-	"PKi+gs6Fy+YLlQ4mItJicARJBJqtuIshrIKF1TbNbdcGYCH0IBIZY0X2wxpneEVykqFFZSZgI4skZiIA",
-	"li1kNehBo790zgVrAx6e0LbxIXwFUKN1//6ucIV2ujRVYajuDoJ+b5PGv26I/FmuSnS33HsqtSahppOB",
-	"H7udSFvrzS/eVLP7yUEzwCPsAEVTiDbqpGnZjXJwDJNrYWelSPZovtKuljVDez0kE1rECetRVyKXUUV5",
-	"JpTekhDh/KCdLN1n0I1XX7FjQ40cY7WXfjevJmMdAjD1QGLJjqGpW8GT+yinN9CWrYzVbJriP2Nko/sZ",
-	"Ivr2B+sJs3dp02MnXb+yh0K1590TaacA2bECeshV1oRIrZDMCn/qzd0p8Jre3HXvG/YV/sAjWSvf6RY2",
-	"zX9S34df1hfgGozs5Kp2g5OEbgeiTnL6qGtLcHbzKEu7bzv6f8Qs9uNE0o2y4Gh+jKBMMBGdMB9SKKmQ",
-	"zsz8i/pFoKt0DuAiP6JJhwlm+bsMpwxmBC3p8TOYR5BTK2II9/LcPui3a0LXSZ3/Co+FHnwua4ytcUAU",
-	"Y5aHuJftSl8wa4PflmYhhMjjFUmeYaYWldGbDK9qDFkrmbUJZEnYAyy/W+Gi4pBlbYw6e5ORa42V7H9/",
-	"k7+JKEWmXiIBUx5X34QhRh5YW7BGCO+yDZ/oJed8vX5Plag2WjTr3VuVq140bu31zRofdOOUEQjQF1SF",
-	"keodXknCCLS8rFTmU/OKJp1ta1I6grlBDy4LtwlVPyUklMVTYibc16ppI4GepPu7DtdCDFoFxq9//svH",
-	"/3c46uAbcxyb3NY5BLmsjCU33qkSoDIwZsPvf2krNwWai3AZU5UT6P0GDpXPEC8+rIZ3nNA/tIwE2RvE",
-	"/cghE/2iL6kGuhbiqp3VY+QlGzDgy+cnay1IZF13M1I9a/FmQLEjk8GqQNqYiUKUMjxJpIPWIjYc1/Y0",
-	"rIvTfOz1Dnbv0ndYW+e+rV6SlGyFdHqM4VOvZN1E8vcXz6V8SBlRYvldd7Vbx9sjte82Ojw5zIr9EeKs",
-	"nEacVVc1pYy4MgukIoeGwvkU9qwdWuI7EYUAbQVpWhFLIcBD1VyFYpJLXM8XawSyKoQ5iIwmr8cL/pL6",
-	"wXBikvUf5U9QTrr0TEPZtYvnzcuBqL5EDXjIncMD4NxiOd4hRiuo27i+2nDQvZdJ3K1va5BF57mdsl65",
-	"cW7puCvTAAgThHna64ZNV4vYV19Cs1zNvhM+1SZcNbjGrC4GFEl+IFnNBVbGpTeuqP3NhUcMK1ABasAq",
-	"GfROL/QtSLziAsL7dMNIqNIs3i3JVVq8OYH4f5oOkL462TV/wwqnisAhYc7b8UPpaxa/YjbFs58Uj4HQ",
-	"VvG0yoIQC+nUWlylMNEiTq83jKgsMeVyMLvUDYWz/jtFo36JQFKNqe5v+xnnEklUloxP4vQGSdIpAwtk",
-	"r+wAjAISsCHOsY8ZeVIM5hgqElgZXRFAdiizz9HuKo1zwbUG6DvOyqGCNSRJbmOopcIxJ+fKeMJ/k11U",
-	"c0EjsJxaAovj2iYhpOwn6k2rPjXb5FTTYd0ab6sJR8BBIJVOpKoArj1BGL1/f/G8z/erMnE4cUAFAJF1",
-	"UQZ2qdm4CiYgUpGuR5ETzPCEWMNwNLQ8PJpZMzwaWnbg4UlkR67vmMLDO2TpcOzWW+ByHHfc8b32hLE1",
-	"P4eSMS7lPBU2S4EnUCUDqfqRYvAAnUNFHFGRPmZoOCsqS4LOqVJnZXvoTCl70mKnjKMq1mhFs5qtYzwa",
-	"Deup9dNGar0pPekII1I1XOq4m+GFsOoqMUC2vIY6ijckJRnOoVv04okqzlFUn1BxXbKzg8zs+cpQ7xVX",
-	"y4Hvra+kPXrf7+lLaMlBEvlEeL0macgQiz+hYIkzHOT8GsmpKmpPovhT0wBfc+lM9iGqxEGdBY/G9w9y",
-	"4oMT8RBIXomnNA9Dp0a/Tb4LaPJjmuz+gZMNqbeF37P1qytzfXUVkfi39iSZatTjgZIpenEmVWdIJL7+",
-	"KrNaoQiK0bKj1tKtfk6cq7LesiV7wFWtdPFNv1IvFzzkSvbZ4p0srLkloXxyW5Q+QPQOCooo2aIoFRKz",
-	"q3S73FWjZste8PKvogW82j+sR9YfEHKiCsXht2x7HGElStRoFBUhsHnzdPitlpAyg6NMv9DS+koItmc9",
-	"PkZ4PhwXW9NbIm4olkP+eDUPQmwljE8Ky/dOch5KZqccAl+xQq0rghgu3tx5g8eoiVChr05VERbyfjoT",
-	"bFw3nepU+GOkGoKUIRhQVOersv9HSmK42ug25cQg6u0A/ZWdirjgJIuLIoGxsjxprqWHyIiOcI4WRfKB",
-	"tajn+zbyEg4WYeiWllDnC92z/htR0yZh9vkma82GoglBS7rJWF/WfxaKFhNWiL4s22qzBb+mFtPJ2F4u",
-	"BuhcloQARZrzD8ivXdIsRxw+c7SYuMtFHy2c5dCGklfeiDXAOXGX1bvNrTJ4t2Z8lrV8vPvlN/9ZfBrf",
-	"r7RP03v2AD3jvg/OXWhAbYgBiMOs6gORrX/c6cA+c5pFuRsGEj6B6YD4S99uViuc7QwGycfzXBeBrdLz",
-	"q4KZEpH/ERTpOspP+S+SUbQVidnSPfkVU85hweGFUQYmAG9qpADIHsfTrq1VOvf1NfdloxMmvK4yhl5I",
-	"uoOeIV+mu2+3dniViSrbPOStF3ULG7T3iuSs5usoOiBBEWwolnZyt5M3CY7TY1tUwFJP7lABox/DUSAg",
-	"9uV9A+X2DQFAxwXu9dqso8YX/5XgJDdk93fz3YrRqulMPYKzvVNKZZzmP20pcvrXmOU02z0lAd6Y8j++",
-	"iEeszZO+eC7dLAsosCdFhT5aQKv5hVCsZVE+hmORb7WQDUfayySK19Wc8KpNyYEmDKebqQyGWOkmV/67",
-	"NruVPKMXaZ7tzBLjEtrKCSuizPSD2o1MmLMEA4UiZuJeh9ZLS8zIAP0grK98BqZGy9IcYHoI6TatVKdB",
-	"hK/jKpXKCUyDFs+0AnnGGv8ds6bNbfjsM9c7dDJl+a2Hlnb/oWxuoBX1qtXIupGxy5XcSL8ko24LqJFf",
-	"W7KwvE38nSzdJIzf0Jal1O62WhKL0pt2zfRI7Slh897GrFa9HirBLOMkfPO46bNvNtmaAraoyWWJJGNO",
-	"bc01JfPX49VnWRBUcZ3XewlKkgG+osinKFwqQSkqMFYLoMoaaaLhodJHvpLFNytJT0FrXIie6F4uJjcT",
-	"ShH1sVf169SHRS/w1ejG4n3BnGquOpYp5o3gzLU4u4P3qKAwedKNOKo4NZUXls2PCOeUnyHUZAYuwNyk",
-	"/79XhS5TWXFXdl/iim6cBskmrKQ8xwlgouDeLbhRLNl750xObePTzO2tcvQSLcqTUQhXCV3EevU4Af5D",
-	"d95jSJ+VO/TLC6E1LNTkMlVXr2CJRjGtUnXPbI6GAsBfcY4U0ExU++OSAVQuBaQQxhftgq/xJ4lFcQ4p",
-	"gUyqiIqVhfL6U+0eUlm+aI4Wiisv/n/2/n25bSRLF8VfJX/c8YuSPRBFXSzbVHT0li/Vra4ql8eW27O7",
-	"WCEkiaSIEZjJAUDR7CqfOE9zHuw8yYlcl8wECFIkJdmqyx8zXaZwTWSuXJdvfV8U9EFgJp8jjDY3Qc1j",
-	"KIbiBG5yFO5L+DEcwc3kHytnNvvjG2kZhtdbwoNYp71bmaVPi/KWlIiV2fXlF8fijrMYCbyjfRa7Zrh/",
-	"usvbMAtUob5qXOGo6Ao8OW5X3VS6klYCE47NF+tp5mgMKYnFpSoDg0vl3bQsmtmJKxl235SPr2QXf0Dq",
-	"e9PyD2zIEk58J+UFix+kEU9D6uJA5a7EJtIsvdSK7AQ8N/7q+GwBcyoHo7BQsmi47Cu5m9z4HktC8q/t",
-	"dhJVwxf3NKs7eMXjBBZCVyfHgCstRLAmbNhbi8DWdEdXk0Ite2pmicJeyYb6iFZcHLk7mqgbqaEan7aR",
-	"K6rhcd2r3C2P1EoXf+UDbz0tKhNh3ShhvVfh3X39VfEjn7HWkvAKE7A0GomnF2Zx6yvGJOvHIU0mfEXq",
-	"yw1OYFLjLvPXpYhMsjOh+oXfqHJm8iuRqOt0oIpbfOp7onla+OhQJkTGp2JNyqf2Yh7fRxw0EW7yM5ap",
-	"xd5DnookEj40B3xvF/NnXf/qbisf5orq0W5RpFrQUrCXWKbd+mTTOHX7PMGNEeJSxVamAWpgeGbKCFaP",
-	"JzvoaBnc1/hSYURAz7R+BIEn3UnwEFLgPiQl9FXEVesUmuj8hxIRLaFG/gLBENz5LTNDry/0cCr+8f7H",
-	"N2Ks8kslQFFM7Lz79qV4evj8+FFb2FGxDk6BJjfFBlYc2BO3rQ5T613UhYpTT3YCK6+n43Q8npayn6kL",
-	"OMVGR3Sy2zPd6Q7WBNAChj5fyyxNLmR+CSqlNjpD/VikZ+ergUAUt2TeIl8AA9o0p1cNcL0WVtsSORQi",
-	"Pn4O6VqRfZGflwrbBkiC2uf/vJmURjBdmsPm0zDEIKgotDlaPxHiUIJXhhsJJGhYcaYiPqCwvSoKQthM",
-	"yQJ/e53nJl8S9eEzTst7Mlhvp+VdWqubTNT7lTNnSW8+8eCX8koFO7v1IrtMhOSgsC4iq6t3G+MJXiJR",
-	"09o+CXtGxmKspC56OmT8DNhulBjKcZrNuarFIkBw+zTJMaaUyNeAYr8qs45KOvkWTgx+A9iZ+Ejc+/YN",
-	"uz298E5wUZRJD68qRRyiMGIkU6q/W9UZArB5V2RKXis/fYueNtOyLYCOq5oCimHyE3EnqNswGt2ZNayR",
-	"Bq2+J3XYIbUtxbg7N1c5vYTxeu4yq882hSBpIaDNly6Kaoti7/DADtve/sGzTTiKKsN5Ixa6crD1Xwkl",
-	"tSbyx7p7q97I+Wwbxf13QgD1giCCMC2qSYFK+P1NIcxMV5ih/IQH0DlQMLjpzXmCuC1euIY7yBhir4+Z",
-	"lsuXMi2LyoyvcvU2rNyGx3VPiMt+6SPWIHsuMRMkK5qomFz/Xmmo62lpd9ZYXqnCB28wd+OqqGqMZLlh",
-	"WwgvxpOeplXWds8TYzMFXHSMqVhPpvTSHwWthNgxhQWPYAdECG2uooDk2E4dO0w4KOszMnpMUNjnevDk",
-	"eKUKRdRi+7n+TD57S2csZx4suJeO2kVo1uJE2WShjeWnl8tngOfQdFOBnAoncmG3ED1QJ2I/aDytU2i6",
-	"ZiQermXsfttlptbLR22VNFqWLFLFQE6UGFkns4ubfFqyjgxRWUWOeYfxySjeaXJeqeAZpyWqiRokP+rP",
-	"Q5Qm2q2eRuo88TZXQ5XjJLcGrDLbkW6W0IdD0Of1uiPwo50i0yyjPHBoktZqDXEHf0EK84V+5pj+EV4q",
-	"DrKIduNkux0wH7Vb90xlvllKq0sJHlw96BgNS2po9SWlHa5FYZPHlZqUJF9np4Qr1+xQaSB+FO5GpI5U",
-	"ATXBxlBztawPBFeG+pcfvVmFNLGnCzkPxpaf7IQdpHbNAxtJjjzBjRqafKBo5hUDM1mRzPhlRYPqzpI2",
-	"vos2d6qGTXxL2viqnw+alNyHy02myDemZUYBrJ1Fb+02JosroNSFtWoPd8190AgJ50NXMDD7nIRXpJaf",
-	"HmhgyeIKUXu5EinyjIfMonhvEsnRBvx76CTk1gugFpXZDFtLa4UE4rSwe4ST3OppG2rb6bIQjD+q+Qi/",
-	"tAZITOj543C3CL/Ts4aQyfdir7++Pvpz1ltcgaiSk0kLm1OZrQMqvEVpB2gn/k6pSdXLCjqnwv5zcqZs",
-	"HBD6OX4ttkUlztbQiT6SSQgEx7uCythcDGSBU//ziiBzWYLahxiL25ALFRYTyFLYOD0DAohmLeaGZoeN",
-	"44s7zpsvRC13VdxpQMsERTaGttKey0qCAaMiBAe8wKwPhFmVErdrppIlHoFuT8d/e30u9q7397iNd+8X",
-	"O1PNTH/eC7Sb936x532Ob67Mnj/kQuz5Q6m7EgHxJmRGxIrXkPgdbOQYA8rJUUMsvHZardfs34tTvGYd",
-	"J8gg3mMplbIr9fLpQ/LBQg8nHYuqgwOeWNWf9BLICwVJAj4uB0lWTVt9HCqzd2kqsmkbOOXchnUlRhIy",
-	"tgIoLFzLlZ1/FBqKtxAwAvdqWkbsJoD1amq0vdeyWlFsUVYrijsrqxXFQy2r8chsW1YrigdUViuKr1VW",
-	"K4o/y2oPr6xGRAObUR/XS2uNzMReRoKYYBwP35LKXECAQwTC21+iybdvyFXc9jkrk/WXRRr/hYFqpIrv",
-	"PLP/r2//38D+P7UWu//nqAXyZ3YTIVKllY3fK57lNo3g1gwVr5gC65dlg8bqRNbHYW7+Ys2sA/hk6w3l",
-	"OqNWC5yPj5Z+aT93fHqOPjWXZb9N86L8Ni1bUet7JYvyQ5lm6b9Vsm4ZOrrzwra94rRQp8MSUY9faVL4",
-	"h/je4O73lR6kKHNZqsv5kq/2QvF/vZM6MTbmeT+RuXUg1x3v683Jw780SIF8mM3q5jawIsfVBlTWn1WJ",
-	"gDJvPMnNNTBsKCiGB4XpGKU8PqblKNVcbcNcnU7oX5V0MaZs3KadZT0NDv5AapYGzkg3C6rHLHKzpNG1",
-	"aTe7oaBUp/6vtQku2TjuJMteVU92+Ubij7hUZbHAbe/R88iviCMt4qaXj2tdj08XN62aw0XIgf2oc3Ak",
-	"+vMSI7gP59/uPqsmCZCrAT4LpSeLmxSVbrvlbUEB+6Rhm1zvwzmOl4aPVslBd6la4AgM/Wekng7r84F+",
-	"kHSlHyegGh8cjeJauc4//uFdFy3PXQm7EpgXuNIWhUEGUtfEQRZ6QSvbvyPDXIbEAY88paRZwTEv5evp",
-	"yVwFjcmeTgRcLhwm8aMOFKQcfzu8Bl1mIDVO/waFxLCldit/ZHv/o/ZB1KcSVxGVDdis4ps4MYWI2quu",
-	"1LwQWQpAJoNlNSSUA4WvMr1WrktrWiisaeh5W/DCPnhy3NPVdY3dRfWaA/1ne2DGe2UKxYdLkyUNHtTh",
-	"QdOmxFOYu5bfNjVhfIR3oEkAkRQTtsBMTIGIqhtUWYCaNcL2YF8hMkMRQx0rph79aywjlSpjFkc5kXnZ",
-	"Fi/mLvLi2ya5nHG1eIUoTm2AfmrRM9n9ncozPwch+boKABuV0Jb5s4R4eLahxladdqC+N9/dLlcxmGhr",
-	"OHWAqJAub3lmiAREYC+hWCzemBIMK0i6SKzi0NENWjC1HW//oMl9X/OtKqc1CBJrAvAhcbafPn01SnUS",
-	"NGxZ/6nMU5V0WU2NuNQU8LY68QlWNsYsNauEE+tBOVI9rdWnUuzE7ME2FdGYadyrJ7K2D3if1JmIC6k/",
-	"F8P0cpq7MitkztFUPGHSsp42WSJ24kqEw2XKsEsd/DE2YBtxArqTmlwkg4nr0MTthG+N2KK0gE0lHSgm",
-	"qlNIS4es68ih0q4zl3zxFLip4aI87aScE5/2UrV1znmHG2H1IzxbiP9u7e1UyJnDDlz2bwKwREAhWekJ",
-	"dviE1b5s9V2eN4aRt36fcy4ow95Yg6i50jOxyTTUtFEfzi4eGXYhkxVKNey7oFdxgkuWbBfNgnJmCE3X",
-	"FvGT8YpvuX9cC1/XhLUGfVZ0btP8TL04wDAty1RfIgyGIj67pOSV0vCWwEZoP1MNAeRbBr1cYEB5EkaC",
-	"G/AChWc17yVAXW19RIPD6ZzIQFb0WuWZnCBQM34/kQMVe68CptxOo+WMISCMCZttY9OeZqeAKOahfiZe",
-	"eCOfwX4Of3MgQCoxe8c0M1qdeK8tSYdDlStdIi9dIcbTAqlG6NF7eiem/4wfoUmjUhF1vLvn4da82vR5",
-	"upCbWBNCXFNEazTJ42Cs0ZfvNr+y2Il56TRtVhU1JbETY4IkJkZRjC4BYtnTFRztSaCzrg1SlMK40+GP",
-	"2sHBsJf6S+E8kGUlaADIPl2UMSc9LQvhH782wAukYi5SW1EE8dCSJuZb1OZdcB+C8ADBi4SRkOWo2+i1",
-	"Am1SsBwChlcX56V2SLVqyqP05eAq1ZdQn1xRcJ/4+mUlPAzhppso8tS25kEgZXnjfHW6lzWSoSoQYYHY",
-	"QiZzmB3xeT6F6EGxqRN2EIoKkpEJu0QMSmix97Cwk1jEb8yLYOjiTbR7lmAfarkokkKse+m1tlb4a+BR",
-	"l80iioQfHslEaDPDvk6aWlW5SnJiaxmCCrICgFpMU8ezyk+EEHi8UGhZPg2eMEAxWW8ugvg7oxwMOiVw",
-	"ftEVMstcfw4vKF4cgdUi9r4aPY8XZeppMHciLWvv2Nl6soMEB7jV2NCr8sESMTfqK4CAF5RN4wqfSOx4",
-	"U2MAUk3wSpHI7ee0sRZumKSHUJyITpCt4j3cf7UnYdOymfYz1arqwze+oZ6O+9UXPKpbyoqBqX7iYN03",
-	"jso66IylpA8fWasGBHDQb4iEFGM5GKXaBg5iYhJAAGshL5Uu2wGPEtJrpwVMq0aNpHuEaLAW0KYoDT7v",
-	"boAadLUHg2gIGkG+PKiBbr6k/5OTnQEQFXVtduLvbQz7CPhEWG9F7BCx6qOw69Me2Ipa8Jdl7Z38FBt3",
-	"eG4z8Tbo1gzP27RhE01aIdOE4uWA4bb6ElfLVSgATOwApTOTJ84xB9bXaj3jnz80CNjcr/L+WuT+/lWQ",
-	"bTdZ1DPZ/5pPfrCgsreutl7dlV41iZYAsmHpNKmVfiTSmgYtoyqL5NH2gsgKWIuLpttjWx0E0Fi4NEUJ",
-	"AlQoHYgZE7tzR2KqM4W9BV5VaoF7xyWJ8J4raTEPtnqhow0gqxW7t0gnvZqzmnsv+ioz+rIQpdmYtnp/",
-	"BXfPRyTpge/eDTW/0kQUxltZbjdgIQsaebAW9hPtOCrrikF+TbJ9zFj98+0X0LHXO1w1k5HwFh8yk0V5",
-	"Lyq8iyzZQI7NiFr/mM023xcqebzO3l5bP/js7fXxkv0L2OsakLS+R5+T7KgRKJ2H/yXdLygFbOh6wTl3",
-	"4nbZKz1IeKwflq3Qsfb0h+JKwjz8Gm6kvfGf0NiHCY0NOO23B8TeA/AUKvB3eLlU3+Xl7hty1+Qrunat",
-	"9dc8slSEBfTDg6X3XlpE//ow4CSXaQWU+p1Sk1bkAKTr40Yvm/OkHyt6ReDZghA7to9FEFGNrHMrxwZE",
-	"5tT4hJc3ZUvwzxn1P275efbr/A5bfKuAinf9mRJS61aeaAV42G0gDwKO+9AxqrAJLqWfhiz9SBbgz6P8",
-	"3zBXKhLx608jObU7HaOeKn99ZVdGqi9jAK8W0IrFh4xNbr18uy+0YQVhL7FnHq1RdqHP2RUxMXERnhWY",
-	"t+KervB2VSinPXMXvAgED/TQdpHSI95A4uUcrc0yKaciN4YIJ0ZQy2ImqEhwYJLNIxFDDfKdGsbQTz1K",
-	"syQ4aSJzpUtHLK9q4rEVCqmehmGB+0DXbqEqCN8V+jRkPm9C5FTp0u+EHemdMWW3IsiGpP3AWd1FbIkn",
-	"T3JFEBgWO2DU3AieTrc7HA6H3U63s/f8OEZJ5ojgn4X9814njkAflAQ9uyQzL8nG2pBpdywnE5VwT7kq",
-	"IlR1tHGQNo6X005RBBPRE1OBckNip2JFi7MqvIfny2LdZjoV353p6Y8KUavbBiWkbxxNTk+/MSUhMvwS",
-	"DHtWUcJtYCZqAYnneqp/jm6z82++02+LnX6bm2Q6QGGj11O7Fh4IdDr0JtbHyIENa1hW8Hvhvna3anvT",
-	"Sj8yQ58wLDG5K854YwRS3FjNEzuAJrxI2MATQIKn7ATpOnraXKuc6PGcVAvQQURs39EsJYRJJPQPGMiA",
-	"+JqVhiIsjCIZsL1uIEjbn5Yh0T9AaDI1LEGtK0XQqnOggOOFeDCgEMCAKarBQq6Q4HcVtgtyq0D2GsAU",
-	"NAJEvWeGIRZAfUqLkhmG2IjflnLJGUWm6SZ4HnzGSHgaRERZMYPDvREV0fPI0DgHcpaoUOuonGAUvrGT",
-	"AGOUtvd8b81vd+7NmvV3md4x3P6KrkMuYQSOt0ZQGRBLEwalQh6EIK0cVdhj8tPjqKdDUjy6Eo89KqRz",
-	"dVgWV84vcWZITTfiJF87OlgRF3iaLKJjwcct+PExaV4Tw3PXGdEo9XRaksqaTAk+Xx9RyqtXUQniFOEq",
-	"Drjh4xInaE/kIfb4bvhaVPgHmjX8vCjMY5CECN6n9k352RawAj/h2GPC766ioS2in+a6G9Pbo2G2ixsM",
-	"zLvQuGWpEiloS/sxsuORmBDDhlhuGJW1476Vwdbq4OohYV1dZYfZowo5LzyG6ET0g1YE3GVCGjJm5yK/",
-	"/LZG23u4cMWq0V7gdavycDLLW4xNN2a4gI4JdkrSCu/p0qAdJjDQllhE617cAEUMhLFQZhS/TKWjw2MT",
-	"b8QkItKn8jLAuYl0Qj3tIIpYQgpAhnxp90sAYgy4IT3u8FFIMQb3EnxxYSZKowtTGpqJaHAI6QgQYry+",
-	"U6JLC3d+W7xEUKz3A8SVUhPCvyLIlwIc7pDJVU+TR4a8dotgzog4zlYQaAVVj20EHioBWCNVVmdv/7hR",
-	"52FduCAfdw80RWGv3nodeg7S922u1C1gfR67XSc8Qu+UzEuV+OjpBqi8bV3ILfmJ3FsYLSRkMdobqGP4",
-	"dNIqz8XfXuNGRRu3Z/UqwHEnBAl2+UCv2UQN2uyGVcebHa5q0hOXbqp7Gihykc6MEXzWoGaZd4DMJXVJ",
-	"hrTgNGnjDahy7SCc6Xfo2zZMVs/8uH43FJyyAhCOvRwwdFFF9nYxjHedMAWOh+YNFxmf2I1EWxSBV9Gf",
-	"ex5nTDTRr1IUxIdqD8z5AwAx7S120huZ7GAvTbXLzOBaI+enCJImU/RicQURFaS1vbnSMK+/CvyzBvZs",
-	"H+3fBu+5Lg2Xs5HBN7k96HP4gywHI6APDbpXW91Wr3U83B8cyMOj3efPkv3do/5TtftMPnmy2xnsJ0+H",
-	"h+qg/7zTazVlYJZ3bfZ6nw4gHfNU/fwfjRn3KkvvzWnbSa5glJqrveeL0gWCYc/cBVkORqo4QUtmbUee",
-	"qqQtXrkrA/OrvDbTPOiTQMsE7Uq04LqUUuxp9FvtogtFESDWojQ7wagrTOntnu5pt0taB5A2qr5CFwjc",
-	"jUBFiMhUxXfTvsq1KlVBRWEsJFnbCL0xI5MlvpH58ABCriwD49HT0OXvzAAPB/eXQCPpSwMBCygOBCFr",
-	"UUtmwtpxxh7Z5123pud257agSnrTd1EGvmNausoCOM9zUXWf04KbV/HDhmYO948u28YgDMU5gJfFrmcw",
-	"d2KscpXNcbwzSmzxw6SlKMxCqzeMFcxXAtVdt7rWc0tgTdfZncrB6PWnSa6KYiO/qbIe3qGdGNu1vToP",
-	"C3+tPN56xpuOb+C1xnlIpMIweji75LVqLyle+dW5y7izFuXdA1Zit0jWWCMLFuLHicolWYpa/euNKc80",
-	"EQwXRljz4JtE4TPD31DVNyg8ndnPDCdDzck6Hq2o9cqo4o0p4d+NxaalH2oz6NGVmlcNMZAIVIzsITig",
-	"y2zszk++Lx7/C3riD57sf/7JdcTvPfrr7TvoTTD2a09h98FsZAt0A4ufbt+u/uMjpiOwUyG2nxJKZPhZ",
-	"I6QkhT/hN6I/h9+pKiX5U2um+nZjnaSrKAfumqh7VSKmtvXbbx8Ma9OGHaznh8A7TlaBssT5lFgl/JZk",
-	"LfiVmkOM/RPmsfd+xoYQWPwSd00zFPjRD8VgJHM5KFVegKnu6dg/Vvti92f8zlLgxXymVrx68x4udoJk",
-	"H/YomkB9dQlpxkQonfB9MwXNpyYXSXq5kGmsmvNG9rOlxfobMsKLsLtmLX/UMkfBEDw8FpdGgWfgVRrs",
-	"n11ZkYT3ZxXsq0zAsP63tdZIiUAqI5DSNUNR2M1eZmIiLxUmkpE+PChJYBbdHtAWrNILZduB9Q2KUunB",
-	"/C9FKTO1oNRy+p9nr16cfvjbi9nlP15eFj+8+s+jt69Pb1Fp+0GB39yAfS2mfcyr4RfOTaaoB5uLKVvj",
-	"4jKZ6k1xnvigW+M88fRmnOdmKE0asS+P0sQb30+LzYrRvWFI1wKE1GT0THZj+uSdPWYBCm5/bH4UP/Ma",
-	"ygnofzts6EDmeYp6qbXUoNam9IWJlQQHwaF1CpsBAJkJSH/H8Pin/vov5kvCc1q46F0WV64N1Vkbo6G1",
-	"sCrvzjWxxdR63QgNTD7pyiwdqP8dEDTdQRvPs89R61JplctmcMO+kKWAtwfUgjWpUMUHE4UfmSTeOEEW",
-	"10nWl3fH7t/UA5w5b2ENn7/OScN9VTeW12otJpNlFPtvaKcPYsZqurKKirlLHfBad7svXC+rybqVB72H",
-	"XQ55gqpq5KYf+COVyTnj63DNADrqMNuFhCc9Xat6AkVTSA0SVqLtRo6l6HA9+IcMlMKwEAszC56ivhLs",
-	"M2Z3MIxHMIzIP7Q4kD9O5P9MA8C8nfdYA8Q5P8vTUkVU4vflY4SHnGmBWTTxP1NTKm7yApaR1+fysqYQ",
-	"v06eapV9Ov4ctaZpctNU/3D2aqH5fJLcm9V8Xt9JNC41+6QVkxN8htCOh0/XtP80S3ScgheNwTG0Rezv",
-	"Hxw+qslc5CbZhTr82mRt9YiU440V8eX6/uCbig9TfZ/31uFPS4AQDuCY2GUWgBLMurShEcLcAPu6VdjH",
-	"/B/Ts/826eDv/7j+18v9LHn/j+e3eOwfA/W3DaCp3+ZKidI+Oi76ROkyHaasXCizTOUsBNlvdnq599e/",
-	"2kti4vvS/bDBLlNtza1Pr4Mnh1/gWcgKBG7D7tOnz758m3BjibjamrNRzxOx5WK3k+9nclEjEzUwSi5X",
-	"YwPdRVooXeZz1HbLMvjXOm7oGrmJo87z43tv8ahF7fDpbiQtzzZNsaxsP7ibDNKmb7F5L0E1wm0OSqQY",
-	"QwBFGRiEXtjQZA7FhDRn/cY8oFnF/lNXCphje5s2VNlYnEv3GYsc3yYW2TaiCOKghxkqHC1lUQgHBOrO",
-	"OAEQ/OP4OeAvMBtuO0Yr44cFiS5VeRws4wDeX4YwpLXjiEqA8HvwbJ88SM/22UrP1tMDb+bjhuu6yd+t",
-	"tcBs5nSde/ltwNgjtLOKlQNRaM+534TDh5LxRA3SYTrgZpRCyCy9Uotm8AHR5xMJuyNWpQ6c9pKW2jt5",
-	"xPOQgDcANTNrMeBiKk8pxcgUJff+tJc06N7ZwzUQwy1/No+HptTGA6Ao7Qq7NqElDaIeM1N++EKu5Edo",
-	"X8v0clRWMXM9vRNTW/ICIFSKHNqUxSSTAyV2YuxaJvwnkgvLUmRKWlczN3YpGXGZmxlGZqVxhnykssTe",
-	"CtudseGwD86sGeIeCdmT/eOQm7yw/w4foWCGZkKVlY5GP0uV6CsAZSs5GPXItJecP2n2x10Hz9IW4p+3",
-	"D0Xs1W2otxxtDl/BMcwu2o/NSgT2XiBNcXdVgqhVTMdjmTf4WT9qhZEFmEpA3kwqKE2yrD4btojXBFQW",
-	"HVFd+h6IcsL4lkZM5/qQQDs67+llqs0EB89vqOnyGEQryiQVxOEip8eaAF08fxmh58iMV5CteT8kaMSp",
-	"OCO0Ly7XhDiA0KkovzdSLyXk4WymS7nYvW+WFsupmfb3u53tfX1+oC0QwpVGGt9oZK/onr7W0uKrrnCo",
-	"rssWAzZuSzrPzEi9isiTjHvQ0TSShegrpfFhvCKQNrMTfnLxb5WbO+KePaok1v3HnBY3klJN9UzO774T",
-	"hfcPh++ktqZZmmXwISORDmnuT6F/sRBDWUC6cMZ59/CrE4ZOirmSOYLKZJq0xakWqijTsSxV89xA5mlJ",
-	"rYnc+ExXr6foD/ZHh51xNXRcYJi6RGcYlnUFBooTZZmZec/g5VozoKMCN9oT9+K/HLwPAlH4uxn3U+3E",
-	"+K8r4vPMDQsSIw3R/Rr60LV8s8p3By5BuXIibSjx3Hi7mwPEg3WD1Fko0+LEe7aJRz1SallO6ia9nJGq",
-	"fSeqPtmvBHoW9r/qmHymMB5RY1/7Zn39pYo2C2S2fibUPpwf3aWzeCNNwVu6Yf/cnAPkNndcuVOdVv2k",
-	"ruhYN+jwAPyos7fXRxH+sn/wjH863n4Lqj3OO6kv1Q27J4K2RDxOdWwfJB7LT3Ek+qYciVQPsmnSSECH",
-	"2qfuKQ8PNntKEj71qbBnm5xfx+akGjP+zdMvN/1MjZsZFHH3RZIJBF9BoIyltOdHT54+aosXynV/MgED",
-	"pbGCrlv6q92y4oFJFEVXFMcwWLqnZ7nRl163paJJg0yR6CZbm52ou9L+W5wUn6OW22RPmXxjA34RM9Vl",
-	"024OnZ18Pcffj536eaqSyLX9tMV7BYM11ZAQiiHGhuzLTRzoYYoGPonjvpXzdmszfwg3oXS88n64IdzN",
-	"rYpVLCQklaMGaWLHivXA9gCA2b5FpczOpptnCayUl/bQegre6GGWDsriY9pk5UJRBz8+9eeP0F3LWU8G",
-	"a5+QhCkUS8G78G5hf6wHuWzFV345PgbEapzY0DZfzgZQySszWxUrMe4yDEUKDIWF0mZ6OUJXFioqeEWR",
-	"mJlurxcr0WOk+hKe4+6WrbuUb+ugG8HjbbOO+Z8rxwqNH4oZ4Ang4DsIjU8VeU/caYQRd2NbnBNvD/Mf",
-	"YG4KO9ZhIfU0QgiY3Ygs/omLNzI1pLQEdplYvxnmT5iGs/MUPhzEaPS8JKIglMyzFKsLUU9PJ9BKLcap",
-	"npaKQbxgzNf8zNM8V7p8fS4vl1gLPEBwmt1+okqlgvWMgPxBSejYdxWLrTlzVCnTrDk9ZN1QpQdKyL6Z",
-	"ltQTP8DnJKmyyOOs8FtBxygGbmaaJUSkafIr9DlWkjirPDf5smZX3HYd3ydu8G5uwya8Nk8DmcVvU4Wq",
-	"kMtkS559jlqUvm0YoSHAv9C7gFRoBGHvmLhBguTm0LfipjmlxTz+xYZzTDyK7bXMcIqLyQxh+iNRmxmG",
-	"64VuC10XNCYqcZpBMsv4CXD6skBfbd6uZy5TbbeDQZP3KX3Khp6iGmDtXe/vMc/BHkZbe7RF3x4F92ST",
-	"RvTvbxKWCbO6rknRmsfVvekLFrOnW5v5z1k6Tsvb233YJ6cDbE+0dkMCKHJGxRgli2m+Qef0f9or/EBn",
-	"LSliGc7fqE8DpSi4WNf+jNOiSPXlOxsDL+FeB51Ux+RGgj4FCTjD1CcBVcfee5leq808j8laGj134C7C",
-	"hc7thFre1O825LqzxTn1zd4NZkHz3XCCVMUcYbpA3/rd+arONt3hBEdgBqNy7WQgQizkO1vxMfmQAC58",
-	"J98W1fBW3Jjk8uq3iqjyVQR8NVvcfYk8m/3Ofz8/fyvwgIplPuo8D6zUk+fPg5scdVammg/hlmqy5H29",
-	"CmjgtcEM5gzuQUfA+SciVp8mmUw1ZEBjcgJ5z3rS6ay9r79SA3Cd3pdqUi0SHXQW10WZltmy4h6H66it",
-	"d+JRJEMn/Oc9oepm94a2hkqMQPvETSnNMpcDdZY04/ZJKZZ9H5o/iFH/phCZuUR4A1ykluI86g+fHwwP",
-	"nzx92j88SuSxPByo5wfPk47qqKOnh8d3sA8/daZnoQ3Ybv7W4Sr2etNO53BgRxb+CyJIwPk6H5PGHXDA",
-	"zKSR19wJdzlgUlQBJ+3K1LT11O7QAJmwbgG2ZwZgp9UeCOAWAgnoigU7cchojDp9bw0Rj9SFS6mhwYnF",
-	"Ca1UAt9+69wb/JlXhzMrLlKgxMOKvNxLSkw0LKurFIX4wG2WGY4f8Pbab15hG4R3In6FE5HJUuU21IPO",
-	"fQjcZJLAacja8Cte4leycuJXx83wa0//uru76/7PHrtI6i9+FUedjviV6fxxXpK8PmBvOeZK7e0za5yt",
-	"QZvqKw1A7xxgZ6Xna6TmESLRgSsM08xeDRGas4D+BMInawghAoqRcA0iq0jEoYsU42my7gbhW021nJYj",
-	"pcsUOv7xpfbFrzaChvcVg1wBWl1mBZ0zUTncwOiLROmUzzq0I4hYmkIpHQEPDKxImGFCon3D6gX31cQ4",
-	"R2J6Q7yBNuXF0Ew1XfhI/BpqAqWkRtycRLJjS5cZq3Jkkgt7NcqX4vWeiF+doigVSRAshScEDyEHAzWB",
-	"hC6eeSx+FfEp/BgLmYzthNNGjFWSSmEnNy803JDoSjLLlUzmF4o63u2VntMzQB91ID/s1y+OnCQiSAYu",
-	"FhM1wKlBP+BXpeQz+QIn0OHrc3UxPQgL7LonkAFjNjcwAcsPk/osu1KqL6aF8hfyVOVIroI1a5PTp0/h",
-	"kSB8iyOvMQv/YNcK/uASv/ZfE/4PdILozMWH8T7ZhbtY+IqLvhs9nwMMLHvN6mbhL6pXbNhYqY8XDbt9",
-	"/iVRp/3TYibejQE4/0gmLQlCFVOSgZ/UPeRFf34xMCZLzEz7BwbqPAc2aMru2R/C14EhWUwz4kfwWVD7",
-	"73eqzOe7wEtZGTjHV7wwbk2UyG5/4uV3ARchapvqqlkgvtEmIAeqWYRpoWrXHJr8AtZN+GTBBWhll37f",
-	"BSIzH0yeEElQ7C9MS69+Xe/UooGjEfBgNqQEZzNU4U2hi8NnuwADUb1uQNK+6BfwPgFTEi8Ez3HBtM9N",
-	"z+iGLz5L1HhigCFg9ztFggRjmSiqkBF1dJHqAV8eIsMLjujDFYgxY41EfSF6pIUDB9tpRZkHWDbpGLCK",
-	"sfWb0Gi4zBXePJNFeWG/WzBGAVERZhb7CpO8Djur4VPrE1fKg3QMfhygo6A4N1Cjw20N8ssuyTAwY8UM",
-	"RaW5UpoHnOzcBQi01QacYfhOFBNvSx6NsZOlLwdXdKnSmAsbEF5429nw/WCnKOpVDwkwhoHUkFo9Ce0v",
-	"XX2m+iNjroqLJC2sCUrqyw38kgJ4uLURfDi/JkAHLxRJyNlT961fRH4HIkkp9mBXjfaFQlyCUDyQWgDc",
-	"HkdhaGBSsGHIeY5NcuW40S6GMuVH3T+w3/tsuAvEaJDOBF4LZC09G+6+MVrhH7vicSzGSpXkT+GufAKv",
-	"wel2Z8bkPDMyubCjD8YRb3ZI40IkVezXIJxV/JC+cM5VMZ1MTG7NMvgIF9ZHwGs8qV0j6IYP3AkyL3ZO",
-	"XBSyTIth6ryRA/vOOLFhoafAP6BFOsRwE00t1FWsEVi6JzXVkmM/3sP00wVawYtc2ZVLQw63N9PS1cWr",
-	"KtroU+QVm9l4p6hmS9EgXozTYozf0t0rRMAw4JnMJ3klNd0udyr4Uqi5VY0Y6Dxv7Brua296peZg+CBz",
-	"j0QlrhEcLBFMtP7cu2W4/zTMWg6c8AbPFuYt+e50ai5LdQHmj8+ARWkM56WwHQHTJFwes+4hEiufVHdn",
-	"u1nLUn3P5tT9Y/ct9El4965UuZaZveMTjnFgY6q2uTszV9oIwWg8/jB8QuisyW1chmM0k2npQlbkzDcm",
-	"OxGFHAJRc64mSpbssE5LawkvKGQKLg8WdDxOgbYZj7LGm9YCK9lYA3rCl3QUfHBX+0VdCOSYJCs3SGQp",
-	"+7IINN7QrY/CIZiZ/ArIfdju+g4RNrsUyhFGNzcz5E93zOkK1XRKwxJ0nNbIoT7ZODKJkkmWanriI3pi",
-	"uvc3heC/gziEgpgmIEurx7JAoF4JBFtRayHMa0UtF5m1otZieEUH+KgJrttkA4EpM4yKWlGLYo5W1MLo",
-	"wrNphp59CxPilRROo/PLByZec6jmUwa/OI8Qf6s4c62oFbhgLYKKOD+qRely5/m0EMCM3kgANEMvoBW1",
-	"FvfyVtRa2IJbUAAONlYAAS1sf/VfXV4mai3sXvbl6ltJi4Uq6ka+FbVqpth+maqFtb802M5W1ArtFo4B",
-	"mQj7oaurGicfL0FIG+HchZmAhqiRu69Sk10A4K9Tpq4mCa33BB0JfUiOqfJEJGki5mYKmSERcnL/talg",
-	"7/KcvzTLV9LfEVh2/Lyz/0ikmpBeyHluvZX/map83sW0pw0aXNozxnRS458mshwt/qGOUd4rJmqwBypS",
-	"TdJmFUJbeheXxVuSvmvG056KUmnqLP0yqrX0KJvJ1vJJd6BbS5d6gMK1lZFZ9oorXukuuMx4onx5MjO6",
-	"8x9Qc/brCsp+bZnQtJhkcs4tC3UmkPXufvON7kIPkmcok/2zk3Y6KNNrtWznc0t6M1NzR5pu70dmAl7s",
-	"gxN0q373Je938Gzl250rORanD4RAprJFLZjhtSQiKjOsmbl+ielEXCG6NDwvtWyelxt0S0zLmylxlkh8",
-	"xgxsGdYQhGNkShXMgcpwVVmO7oyAcVNyvk34+Bq//n82A3FeYKqFE2yUUQVsqsmSL+d0weNt5nLhKXfg",
-	"cMGFTl3YsLTjmmG90K8MEYnbUWH2nEA3JWL0PNQ4LNMvTJ57w1wDCh4KaH0F/fPtLVAV+5VuBg/cOT7c",
-	"ukn0IMS7uSs+2/p6h8snO6Sjig3Ngkd4Yf3ZfjfEvmnA4xTTHLTGbMQeIL4JnpkWDsjNKisUubZbxEYR",
-	"8Dh9kdkQdjNzkQFhuXaBY44cjjEgJsgFTmC0QcgwHu66X3v68Khz8Ozg8Pj4+UHn+eGzo+PDo+PDw6dH",
-	"x52nR4f7T4+fHezvHz055sI8EPBDVRi60dbX2l06E5t6Vyv77pNOp2lGMSrleafzdP/584MnR0+POs+f",
-	"7281eWswZPtzlY7pXh5h5Xxviq4GdabxlZvNAjX552jD+Az3mS8fnVXAwoGP4ReVm0H8EW/hd8DdgMGx",
-	"abuwSwkFb8H4d7l3D0qI3zgmWCilc+WwpocykNqxfbHKbcRVkIrOIF0NKdv9X+CiBVyHNPiAoIhZHtzD",
-	"QHJ/2VOAdrwqvRDnYvPrYquuDy5glO6H/TvwF9Yl/8ZTnHjX+nvCR6zMTnVZoKwOg/Uv02u71bPIDtFA",
-	"uJIwdWKENTS8CnyJSvloSZ/8HShYgrzxIBA1hAoWSWuSMKvm7sdAbcyh+gqvtsiY7NhhwGh3gbQ1Tsee",
-	"dtTOgX4ATxhBSCQqffEFu+6AGMYGhhTVF0FIn0V97O+kSxZKBq43Pl48sHmQYGCq1cBNmgnoIe/yezEO",
-	"1anEhp2qVRFwEtX2jRcpgiwibkJb/FJsLHo6CHhyJXYC1Nwj/BzoC9U41r0h00olIaSurwZyWigvviRK",
-	"G0wsY1Lya/mrZCAc5rqAVIR92VJeKY8lIlF+O4wPJD1Rg8JnztO90WSSU1xzapyk4c0md4BJmsAzq9lf",
-	"epjlFniZyGkYgN34HKdBlacyFoY35Rsvgdv3Epj2jWd/wIJdMIy1cTB0+Ske6F9v6ch8KJo6R9z05OAc",
-	"EYeMwLffIxLqkxyU2fzEhR+zCrETBSGkr3VDHHpzvHFziHj49I4jxIPbRYjhh1nLI/Sf5p2S2XhJ16wD",
-	"Rhnsx5TZmD9Mk6x8xJ+nYbs3epjmY5V80GVTrfGM5ED5MN7LrasJsnmOUG8kEwKYMe1QOVJ6Kb9W59lt",
-	"+LW4oNzUoAoPFwWDRI8H7L8ltj3nSqsZSiza29UCqM4tPnrUGlExt5nxzO9NUEwHn2ckgdaTXsrvYwUh",
-	"UFDrLnjECvdyAyfaET3G+7SxdxV+hnzR8s+zNc0qtKam101kT0u+CAxE9RMcdG61jptJhc9KdAKrL01I",
-	"idV9NM3MsfCafjLSp29ezLDiEaMUhonE2GiPKGWqbxMbbs7pjw1WXs/jxAURzuOOKt4066RUE9MBMxMO",
-	"vJNqWJCjXD+XXKG6Wiv1vPCBmj/E8FtoSGno2EJ5uJ3lL/sIFeTrDaJ1Uq29RqWK/YPN1BMXtCr2Hv11",
-	"G0ELeOklDI8h43kDuwWRCsqkvj7vxpCjlcpX0EPW9Wi4SzIFP6RGjX6TUTxsVH2Az3QDL3jazCYakFjO",
-	"qI0HO9jqjGU3PdnBEvvCd6ZhCimom+d2hYhzMTRhB8T5bTZ6o4YslcK7BJrUoMwdtlDEzIlrl0GuMIpv",
-	"cOpCh/r2PEztunEPnuj2d3hHGDiCrsPm/E3hHZg0hyaTXegwGcmC0Ijt+sQCee/bP85Hj5RAZCVRNXri",
-	"TN8ESaa6QhjZXrlt4UOGMUF1NJdPqrtA0CxTtl871fpOjVWyhNWXcpalJ2EZswQ3dWSb/KqJ7HxTiN2p",
-	"2Ds4dhQYN/EnLsXTOXqXBXYXQ+8SCbkMc9dAl4ivDxkP0VfY56KyQqEWVwOEbhI27N4+HbDPZJHLAkmD",
-	"OGrM9UD3Y6k+lQtv4siPrNsBF3Sn1nagu2jfXjC8K5CC78DgbcPi/zEtRxg8T2QeEDS1xWs0w+xjxYM0",
-	"AYj7MDdjEqqNSwO/2I0F++/q+sK/tOCPre7+sX0Z0rt+o0o75UWirtOBKhZdMcBQrm+wzl69aySkTwus",
-	"8W2SsqTnbVoTuIHqgHwv6MaoxgjHQVnr+MmTw+MbZUfWfLrcjDfgxscHbdq84FU4scvL3K7TTcbKfu8l",
-	"DfXya48UT7ZlOdCDJ8crM6D1OVqT3jr+AtJbpbmLT/29vPWX/txsckx2rRKK7FYHb9YjHk6zBkb+RafX",
-	"ByiLCHAfdd1IFrwAxHJEusvjL7MU6SKd4s9YzkViKhLKJ4h+IWll4HMtGChVMDtYWtHTv07VDKZzwJM7",
-	"yc11msB/YnNDU/nQPuOZDpDhNcDaJiMUbS/h60dzqZjv+4kcNKop5mZaYmP0WKb6RKQamtzsPoPt8dzH",
-	"zG3yXw5xBc+8GeIKT7kDxBVc6AEC3IMx2QTeDqfdhWuO8+jLgyfgvn8C2/9IwPa7wJvjtKmjzd8pmcwb",
-	"DbpfXl+l0PsO2h6Lqqdmt+DpAKUMtJhM84kpHgwK/fOytXorEHfw2daHcL9Hn6AR7uSFIRnsBHWqy6ld",
-	"vJpUv6UWP569einSopiqHAhqTGa0Jy/HP3xDVDWusRfvu7age8VzfbJKlNgpb7Yvuv/71//4y+7Pv+xH",
-	"B0+efG7M3Z6nzXrJYzMG5KcW1vAdHh4+jxA5sP/8KVDxP3/+/PmJGKeD3GBTNepjXqkJsVcuyegenu8f",
-	"3JDRrcipVl8OctJHn3fxPw78f5zzf3QX/mPnp/bP+N/70fPPj/66869ff/qP3Z8XjnvUOEAfzl41jc+H",
-	"D2ev7OhkZgbN7IU6IegTKq6AMGJlBJ4lz+XRYF/tHvSfDneP5JPD3efJcWf36f7gSV91hgdyvybJS4FU",
-	"+M/aWMjd4c+/PMNRgP8+WuO/9w+ap8IHnf7PVH1MrecWGj7cvaPWS+j1vUUF6Z9INdZQKIBG9SUynbjx",
-	"MYNzQI4s+tM0S4DPqliYb0fDZ4ODZP8WodulCZ7XX/jS7LcPjtvPmkbwuumETnu/3bkxtuFTw/s22auP",
-	"2AW9TOMfHBLH9hYEOED4oe6s31QNclUuCbR8f3+uRJFeanJ1IhHPRoUaXMTONl6puX3KvizU8VFbAEiM",
-	"CmJEEIbIbvB6MSCjNvAuUQdgyb2nR5IXXc2i4i3/9V+jUf+/XhT/+q832f85/EeW/O2fR//n4/6s/7d/",
-	"/vtfH9/M//Vf7zL1t2/Lwd9mf7nFnFnHGacvuFmIwifdQZBCl3qAYUplZG54xRVv9kpl6bVqrqgh4tWT",
-	"YCR4bGOdqSzVeFIu4WI1w9JXMIFauGJ/Dg/XFSk+ZJL2NUfnNRxbq1lBWvMUH/imcis8LCZCl2zR+7eA",
-	"Zxx9jlrpBoygdntdUqeaSTRZgJWlZb+bJnG7XkEdk+u+3gCyo1+D/OSqzOeNpPRVMUHiVDXI4qiRRQb6",
-	"ojbTFXyyEMYCUQd9XTf5Fr5t8KT+zddYDXcRx9cX2JeP6CuLoFGrSIoyR7Y4pP+ALqeZyZl4ifhv04FC",
-	"GtGmhb98AeE1V8KannUPt1g3hyvy3edMg+n2O0gIZNcqETvxVPM/4kcRUWG6ZDFsnwGxPszY0oidmFQW",
-	"LuhIey5hxxgFAeWynsY7yMEIqvaPCGzJ0DaxE9v/MVPQ0z3//j0MUWF/zgqW2KW9PMV8cpLmqHIGT4H/",
-	"wus6Dk/YvXqaNE0OPn0SOzH+GD9qi++biWtx+Iq6A+DIdleiMPCoZprdc1StKqdFlb006LG1tqoOy3jS",
-	"OQw7oypE4PtLiMBvWV+kGWTtx6rlc4e24OvZgB+81V/8XDCRA818cH3Fj/j1gDguJi85tssaGoJQ1RLM",
-	"+36nU1VVJgo/gKj01ShF/3VsXVZXYreX7ek4V8VcD4hvGNafvTI4w8xchv00WQYLaWDGqrvA73dphNGY",
-	"4AvfwaH3tTC6Kc9Hb7XE97HviUckS5QPVnp1IxZFWxB32WzeHn1m6qb1bsldezUY6EqxSs7PBFi7bRQq",
-	"mX19fcfifF7vJHDcVTc/KR1YfdJUXytdGkBqraC6b+Yc51tHQcGHxv7mxXVOb8+pAJ5d9k52ljemQ+kS",
-	"f8C8u4j1NMtiaKAr3NXSsuhpggF/5dQ8cDO8J27gWyTn1yGYmUhuOqlfs+YUw7zFcf4u1cn6WxAaB3tO",
-	"Tb0c82b8r2jZA7gNi2/fRIbz/KCebF01RC75+vPOT7thJnbv51860f7zzufgkCVw2mme1R7ioHP0rPIU",
-	"VaaVUVlOir929/Z++v/t/l8//8c9VUXC6HzTRlPI2BnWE5cNWaiFmdnUPkh5Ld7XYdeeDkYCKUci1zw0",
-	"16X8ZA8DVmpCoY4k7tkoGY6A2rHQBjS1HaOwdZ9FjLD5GB64p6FPYo73xBwvX8szJWArc0JXsb/Cgfhk",
-	"6GIkdc9U6eu/THKTrF+WuYdGu6PKUuVuhaUfkppMqgHFEGKC2Ynozx1BN8pQbBgSN1iC1fOgHKlCgQRG",
-	"Ubm7GQqZVWFKP7XO3gKngt207ta+3NIdOmgwQWtOf6eBcAJRn+fvdw3J/Tn0PMfTFHc4R6vdn4sYWrv2",
-	"ppRUCZKmqHsd3WAJ79TybdcjSsay2eD4hhMppgVW54a5vITSlskFprEZ7C/OA7kJF2CDOBFgg5jH2NoP",
-	"uSgFqk3Z05NpP0sH8G+WMbTOOnKiY+3PFODtaQSnBSps1hzKEjUGzWwhjgUr393bc95gO6gQ7kHbdK1O",
-	"eMtdYxXU2w77CvfxfUm55YYYpK/QRpohz2iorc6xXGC/zE5MGaZUX3IKAdCI1cwOVxFs+E2MQOwD7iCp",
-	"M52PJdc5MCv3NHe/hU04O/FbMIGYhgjaQnbi96WZTOAvI+QrLkyVNMI/K7ZZcW4Or9iKWnSFVb7y+yU6",
-	"Y383MyCVt8b20jTxKSRKJt8r+1FXiaRRmjtlGVlkeJhOcC5T2TYKw96KPeis2xz39HPUsh9nmq/UbCvh",
-	"ScCVpk+JMgn+Q4OqQJpwW2/YL7t+p6S91CtO8C9Ni3tlFlRVo+PhQZoFKmeyuK/GRlmULre5XgK9khH9",
-	"/HNtZ9fq0zp1gZTLApCBWPbWoMZhsCa3agCOOlulQI9XpEA/jub0nAWupi7FZwOVgiIUx3ZH+x2xE//N",
-	"aGVXvp3QdoWIDJcIkqvvxOfG/CD1/JVfPN5OeFbzmSx62vGOW5uC/2mPxSo02xtg0WJlJ1ium2Yp7RPf",
-	"SccBpjLVBgXF1bwHBR3hlnVUsTmNm8BI6Q+aXUq2k98pNWlF3JF6CxjBx5GR43RJ6zqoCkQse+V0ORQj",
-	"BBZC75G5kRjhdFrauHtkkoWGfqJ3OQWw78o+w0BvJzEhd06qSfyQNqNI9BUmCZu4izbzqA8JIFysGi2g",
-	"3M9U4TOCBCDjnNl67VcVVPMKAWhrlopVqKsURHpQAwh8s5j6El/METnACIFpklqfQKZVR385iGp9/4Yf",
-	"kEn8W/VvzeP6c1NkXajBNE/L+Xs7Njj4fSVzlduZ1IAm0uL07RmAIXZicOQukKg8TZCmnP6J7ioxl2PB",
-	"RPzj4zmj0CZKn70SL43WiPcopoyfqHiXI+ZbAByb/eg9HdsHM3n6bwgeuuIFPK34f//v/ye20XM6cPLO",
-	"5cxUlPhAyQA7Zm2Usbsrp+UobotTPiLVIlHXKjMT8LrHJoGaEh74l0RdQw+4yIyZgJqP0dn8EYrwuXpU",
-	"IsocII64UGgpcaVrcY2AbYWJCesCXsZ/fuv4tj5/BvntoWngEbBfQIwkaLVMS3H21pXTANzeFqfFFQol",
-	"k7iUyeGfdhegIz38j3EsXikcnp/oTqR4efbqHVS6Sn5flRUgaQcajI8fvw5MBdIj2e3l8WM7xIC1J+6z",
-	"2chkqk70JE4DAbuanpjE8yEodARM8Keeth9zInMFWk/U4kgn2aMoCKIuXYw4ZwttaEartjjTQVsAfj9+",
-	"RqCVRGerP+9pFXSrwbhGqM1l5yyoRxYmzDxQIgZYLqAkP0sHinQrZyZPlshV2j+z24+aIEjEfxISxNGQ",
-	"chOyO4EVdmgtkTwOgUR/DVpMUAGH+0kCGBacgIOB6oJhI0X35kaKCFYgiR7bzYRET3xACnc4e/sWlOLc",
-	"FIWPR/x8dk9CdBZOh66Q4rGdJo/FjrUO2CdIBuYxzA3+C86Jd2oYP+IbvUQlNpgZWTqYE+UIBi32wyBH",
-	"ZwRaM5iQKL0ot533UPtKgXbUMEdYf05UbI6EC3Qr8Sx/53RMCobY3cqrkDQL0WMkykJdW452isPGAqhC",
-	"oIariWjyfU59WoXkvuZFqcZ231QDO9M4I2MDCD8jTxbUS+E0hB3gtS9zqe00zFRZ1HnI4JlIFlkrsRM/",
-	"tn6njVyl046SPJXsxZAg7VeWmVrCfYzHuizQrz5XObWzB4c/EqjA2p8LKT6cvTpxRqB0ZUTHtkI6ek7y",
-	"Dm5ADea/sqPsNgwyiyDyU1IZB/pvcUb+ahfw//pf4h3lw4qeBgNYqeTEv3DNJCK9TyzPf4YMFy1HtFA4",
-	"wo53hEAEmOuhfYTuHtsrgYMR9bTdT/geceSESDkXAUldb+Ed/zVeNwcp6aIiJd0NZinuyRADu77ltOxp",
-	"SDsNkZpXy7FdP0j6oLIELDmdT8YlqFXRJ0iJWC8xg+mYiHtdGsqYtjglaIedDDbS62m4CHhZVTngrkgv",
-	"tcmVb4KbmykL/dnJ0aYPZT02cmrtTPKfC591qq0/Ge9d78fW2sBLh4K51r1b7nx0YQu02/zjx+QiPX4c",
-	"ibWdpAg71ftz9iFPJ+l3ao5sjH2VGX0J38AuMF4oXB6wv4H9hhQTfNmeFjyPr5SaFER1ag8feUose387",
-	"1I6uClCu/kuQ8lgEM+LaWJto7wVLfUbpLGv0xRO8H4DrT2AcxOPH//h4/vjxrVw++/KF26nscqKBhNNx",
-	"5Egphw5yozk0uX0m8qpF3Oxpx3gH1H+UMIdMoQLpUXoUNKljOSmY7tHbn/82KeOG8XR7X+grKFiLcpRO",
-	"SEWe5AXBtyIm0lNHMzsMjidml6GxhoRHmYcYZvQpWwUAUlEPjpsKNlaTg5E30XaywC+rmkax/iQ1fRD7",
-	"0k7dEYrD8addryUWLyxjcmrgCVBBuu7QxNiMGotfUdaNnq+IyFOIcOOMcE9V+B8wzs6MR0H1oIhwMyki",
-	"r2TJ1m6UFqXJ5zQD2ZWrynna58Dtgvi57cm0P0DdLAL6jEjIspSDUYR8aTiYOgm2FlYHxK7aGN7+SrH7",
-	"A9Sh7oXAa6fXRKsfHEa/A7ImvQ4YwekBAyFRp5HqOD+U/97B9MN/kFWif1VGy/5gN1EeShwEiX8Iglfc",
-	"8061u3WVrHidjAHsdeBWMFTe/oI1ycLNBtydIMEKghB93HbcjgkIPBeKkrKrc4hQ2zWEII7NtbUmsfXf",
-	"KPAvUIy2KJGNBf55qUpM2cRYTrU/UItDzO4dTG4KeE4HuSlIexri88ePPXXHUecoggc66hx2nXC7X7J0",
-	"KRb4dXnBLL2yXggOYOXVbOAB9K5cPZZjhYDRNmxuYAhIkh0E240RxdiGcBKH8dI6bw2a75VNHB5Kg/wd",
-	"veb7kcxTfWlfTl5ZwzEzXecZf1PYNV2k/TRLyzkEJDHytcZRxbNB0eRQLxeNL9B0IlAMsl92ufY0+3Dk",
-	"IbtFXZlI2gCc+aSqwks5NLLQYGDBP8eHN1p1q5MSsTloBOZ2kjlm5WBus/NSfTc0jtrQK3LLHPr+hL5L",
-	"SxrGl2gAHj8WBXi4MxLp5sAH07IR/AXjAeDFSZjkF68Ku1Se4s/VIlVKeXD37iIFPA/U+1mMN8c7G31Z",
-	"ieJhaoCehtI0ZE7oGuKUOWm7vpFjFde87IoeNtyUolEKJ6pS2LQ3ctxPlAdMTjTNEvswjMCAZLqTfHZO",
-	"Z7hg7EeL1adJJlMNgVbMI0b+Mj0YfQZa748fw1CiG4OuEgzuSdUq+GkLM4mzE0xCRboUO+CStzGUiB/B",
-	"s7ssO4yE9WApnK0cXMSPujAccLkMZJkB7sHmHvdmV3Z0ouCQZCjDsbPRO1KewwWIf1qYYU/7GAadHGQe",
-	"spuS1I4laTZKM+V1eYuKBZWDkUr8xMgAN7bAtGpfBB68p3dcVOKGhT6LwkQ3Sq6yzjl9HKDh5W8zGCmI",
-	"w+k2ZS51IRGPHcpomBy31KK9KFzujQ78Bfc+IOONGBDT0+jrEuCnKr3uPaIV7PzRoiZAwP4PyFnYoHkC",
-	"ylLhM9gXhUh34mSGwXOFzRd3Rg44JzKnNQHHZim0m3AKzeS+l40jSID89XQQwpxwTnpG/u1cDAwwbV1i",
-	"9t/7sDU8qn0pOIIcCC2qMyozEBzIEjciUBfvaRYOxnqVMXA3TJsVvBlVRZF3jg6eE2Yx1DoGRCUSKOMo",
-	"FWKY4quAS0upkpGZ9TRox5BWEDxpIJOMAOkFpeQwfUmf6vFjjIMGdltPGN1scKGk9CUKg0uSOmCqer/p",
-	"5ciObBfNyal1ol5fK10WkKc2PQ38gYFjCisZGhWqxg3ckr+jLxtzLPvSALbCGhAbbj1+DCQ4tG5evXnP",
-	"kb8Zin0bNh4f2hfL5aAEf3AKDbQwlcJg8irVVel6nLb2CbSNBwDzE0PK2wY5ISml/bg2qioh6QOUatZa",
-	"uK70KsaHorXIOQf0O+/hUQ0jhH+29wR0UFdIbGt2KYV6PzMOyvdpAWuM5kf8C9SHIuFh/5+hADCRl8qn",
-	"nYZqxgrwcYbzBs47EbE/MSYvFrDzxPVNY4LuH/RZCUBekbUCbD0C5sdKajS3+OSUGrWbMyRVwf7aJwMB",
-	"WTGRuRyrkiPmag7F3rUhjUJD8NLoIi1A0/fx464DAaJ3X3iLxwlA63NTzfjaM3rSX9sYONH1/gKy/Dgd",
-	"wARhVkVgSEibAvU866JU0nkyvDXaEeGWfJDvcFSOMoVk8zBotcELtsX7Kax4/qjwAQpj72sXO5REdoO3",
-	"Jk/NOj0GIM58d3/0OyWT3VNgI6EhG0zznIfM3wqsAETYnOHjPJEURZlblyp+fS4vY9xmuBG8LeK3p+cv",
-	"/x5zLA2fzivF20ffOTp4xm8fiaP9A/bkEEggM/XoRMSvXn//+vw1mbG3H85jqmpB6H5KOPQybKxmn4w7",
-	"pSrC6bCe4IHDrYa9JXjCN0YrfMyueBxT9pfujQEcZpZ23CNXwOgoCP4IBUzgT3g//lqVO8TI4O6T1GmJ",
-	"VZcCKkaZ7/c67BxBXszFfHAYvpfrfqrnESi4tbfmUBhfmyJhnpyYl6n2p6P9UdkQJxOAdZm228YTngbe",
-	"Q/dHNk4UP9q5O0sLVfvg8Anrrx9g8XaOOp1HGD9iejPxSI4gO+NGACoT4KXiJHZUK9a7lUNlZ7Ldlu3p",
-	"8ZkX+t79Ts1jztPGb398fx63xbcmFwdHYmSmeVGV2a8K73Pq1G7lbkNADAr3nY1lbj2Dyi3fqUkm54CM",
-	"yac2mMDbu3WOF00r1ozmnAu4rtS8S6GiIJ8Uqgy4neC5OEF3Tb6bq3Ka6wgZJ4McAlUiwgMh5qJBfJXP",
-	"RT7VYDjBKUny+bup/gs8dq1fkLUqA+LVPsHX/Ci8yue776aaXjxyGnWYtpvBsgis7Uccl4YPVrLdhsnC",
-	"cacDfvI20fBBsG0MZjeuTnpXgGWxBzFBOXa3rxTY3fL86MnTSMRyMslS3Jn36Mj/+O8CAh+aSAV0q9jd",
-	"IlFxW7yfpSXIbVGgnqgT7z8gt2wRdMhAStrPcVxt6B4kCHyPP+3SjQvYwIfTLHOx2VHneUT7qhRPPn0i",
-	"0zi6sQARyO5EOLEQUsFhFlyk2l9jz8KDLuzJgIdFR7bzhObMqf3NurCOYdoIxPaIv5+fv616exDtoX2Y",
-	"uy5g3K9tABa5AR6ZvBRxqT6VexD4xl1x1OmIHXpKaDawA7X3///3v2MsxWYAri0e2f3laSSODvft4SMl",
-	"XWkGPooxmJfAKPZJZ78t3gdtBUUJcAMfl5IL6FwujGvCKhJkGcIs9b74IX2Bs5+Vj+wKgJYqpLplRyCZ",
-	"4lQD61O0RbVkM5LwyBKQc1mqed2eJfAE8X/tvsMjd88SLJXLK6W9rhBfx+Qs1aQTSrxT/R8+DGYj4zKX",
-	"A2UvhJij2gKh1QYHiTSpsRl3CVOBIfLHw5d0OaxSxw7R5yxI4Fv31aXUZPxTcLCGBnDXPubDzcmDyInD",
-	"PC09PoCMKvuF/7TDDKNE+501ja4yb21AogbpWGYCMUiF2Dl7e33sp/8wtUtCT60tfRSRy89zDC5AWFfc",
-	"chMqotCORNd00/TpwSgGTYH90WFnbCdsOqbnYFYn+1U+nL9EyEyZlgCgeklgcsdnQyQ2n6OWmSgtJ2mr",
-	"2zpsd9qHLYCUjwDitDdSMitH/7b/fdnEDsPVx4NOJ0iLTHIzUKzaVkS+Hs2OhwubGZjZhQqrzEuXm4MF",
-	"DY3nbfGGNrNKkI7v56zfWdLq2mf8OzwxtjNOjCaloINOh7RrSqVR5S+wzf9dVBh+4Axs7WyCx/FRe3Qr",
-	"gIcBZO4mQJ074XPURO5dGbU2KLpz707zdd0r7r3FZVaBqrW6P/0ctYrpGLUIWmdF5eNI0iIp5WUBnFAA",
-	"ZWgB3Jj3DOjarvVEtqIWWHBwqIkSHtCcWmatn+0D7FnndL7ppHEYXXZeg6YugSMYyAIiURR4OR6Yxfg0",
-	"XHjFaFra4KinEzPTJxgsooc51V60gNw9ZyI8B7qbd+LmaWdDo1Srovitzbx3/N6U4WSNhruefS+l9mPs",
-	"7nPX8y/igUbireA7E8jZbn40S6/397iMtnSqnvvUXoEJwXQwCsG/YSkpxNpSA5f1tvh0jNGXoxurcyqs",
-	"wIFJpsxGsbR9wB+CUuzceknqNZ+jm0+zPsk6BzrJ3RuPtOsiSDJAO8Mt18dkBTGQWyE0dECLsf4yqZ71",
-	"OWrQeIAUmAdTQ9uIdQ2pW2chrbLslnTOHpxQGaGoVcm2rHUBe+ype+Ztlq1bqPbl3dsF69NNRlyhrjaK",
-	"5OA4FnbSttZYwFMtp+XILlPrsgIUu15rbVrmYQ58m1UftSamiRv/ZUBGx2neaq4fcrGAy4tpeGOntR6U",
-	"W3jLcOVhXOypDhZ7JCQXGwFOqZGKoC3eGO//O2wKwNTUzD1Wn9LmVDapmJEuAiEKM1ZIlqIVEyNMpuUP",
-	"EM1jYvwdJU8w8JIZbNgXGObGPj3FnZMQDTQZKcwHvHUsFJtZqVeQJFjHigRh/XeKjQjsJS8M6rtsYD9K",
-	"Jcfr2g+i1NvYgrjzKk0ITgShYv/27/H5N3/yFd4pwqAl54uSmumjnM1N9sp99dbrc3l509FwzOeo1ZQW",
-	"u+nc4Bx3yueo9T0VS2463R13F1YVJ4QH725oWHHE79G0Vm0ALOV5ZmRyURpzAWkOuHYxnUxMXqrkYqyS",
-	"VF4QI03qR/pinBZj4IlZ216baTkwY3Ux1QBR3sBv2/uF/uszGnXoQ1sw768INCW1UONJOd/IxpeFz4w7",
-	"mFglL85gMIcB62kEgTFijPB1bXHO4Gjp2SXSoqH5acE9rJvsVF9MCxVXY+5Ac9fn9KnwP5zmyMMGALoT",
-	"V+/gxD3CWYKFbjeNsHlCZjM5h2edFqppL8AX2nYv+JFaA8+GkONfZ1NgQ7LoUR7dvEpxTiSt269svNLW",
-	"KzthOc87XNmQmm2Ok+y0gZ5JqCYC3csFNmzfy3qNbgyrBLbgQ8w+azeF1ttOqbPhG6MVTafbhx1fddut",
-	"bbXr75z2qofrLIg3pvzBJOkwvZNFYeORrZeE3Ym+0IK4g4hiozlJr48KtD9DpnXQ1D5q5yKUy1ewp2ED",
-	"onJUSbXGlQjbX9pJWljfhxApOuGf/Q3tBoNxiy+9blMmX1Ejb9jBalRtro6PJUFCaktNAGmVFaqhhaZh",
-	"H4Kn3t5mbLf9rBOLwFfchcf7jyYDg1+kDw6MX0nvFcCd1KeS0OZjc213G/jqrUBCMeScwymBVms8MTlc",
-	"Sk+z7HPAMVdT+B6ZCWzvr6e5mSiXU/3wnTUim5ozZApcK/z5TdlhIYcl1THgQ365EOguYhBaU1uaZVjS",
-	"X8guN/snm8UkVQNTv6ibll80TNkLOnJWJp0J1QzYR9YTdxBT8u778wAnXMH7B91ZA2MykZiZxoYhexK2",
-	"ewfZ6p6mimZbYLIYlIfEdAJ2G8AVsY0rVP6XQmXD2LcbBFxXTpUCSqwYh8BdEI4PWKXaw3ZJvJNBTCNZ",
-	"uDaeqKcx2a5NBWMv9Rwgg3a/M9PLEYKfoDKbIqKf47Glr8v12xNspqC7c6NaT48AYheegLLO8ABtEYP0",
-	"0F/e0YPGIlPymrKHNlxSOdGQL8nqnwZTYNP96e/wFdbP6Pt7gYrS+ie+RXmp9U/4FroUNriBMdn6R0NL",
-	"yPqHo+LNBpc32n7M4g9ZKgm74TeslzScurJoEli/32fdRFbWNu+u4Ypf3GDDQfnDhD5r7ZB7v/h/rMzw",
-	"/S1lA0zsLUMhoTOCLHSIkJeDK+aKQEnt0L1D8NFMF141fyC1SAygDjzSgHp3SNSd+79P6t13YgYbMe5f",
-	"I+ztd0wo0JFBeH4z04BHi8jBxK0vxe27gP0b90q7KyqAvxI1A23DiVn/RbghklHarmXvpVf2j7uIs+A+",
-	"q562T7ILD6Jkns3XSkpW2UvjFwAZ7FLu00vtR6RI7xhrHEzTc9GUgJnH7Kb/0ISXX56P9Evvj5iSdD3R",
-	"MhyGzc3Sl3T9H1KO0pPB2HUCCxil69dZa9QYHi0YBSRcqc3k/tx18zabhiXAo1tM8EqC9Kv4J/C6Gzko",
-	"dnUMvJna6NzAvNnLDE2u0svNLvEtnYPqUrC2Njqft6Qtfaxl2Qm/Vh+WWxX9VjLV+rYW8o/iuG0Sct7s",
-	"6k3S3Ss1X50JcbXWaqftItwucuw8QNZC9C1JW7yBnAM1BJTmSul2c2AOTEJboO1+P7EgDsGGUWDlpJXx",
-	"H3/L32fwx28XGhD+adF6wDj8kUpdjdC7H4BrRBLHFolrYecMM/95KFzqiG/aIoaFHDv8hOsOwuRb13NL",
-	"g7S3gbApAuWPK6Um9s/azKDFHGU9TAFsKEBH5Jn7rtQcnT3PMii5C7lW/FroPQNqHMyP2rMSbJLjdkh+",
-	"g3sA5OGC/K3g8SbpRMEcW884bQzJq512D4g8wsNt9AIJ+pCrkWy1Mzd+6WX+IhNC/QnmuxWYzzFrbWDx",
-	"v2Qo/VsH9TkHce+XKzVfC+NHEuTdBSpAa3HrDNdlge6gKypR76ldFsj0g7hAuyPNiwZDncmivCCKN2ek",
-	"OcwP8HOuzTlTQ09dys0gK7JX2xny327m6h2wZz78leU//MNIVDmDTlPLTe02TtIPhUpOy5gYuaC3WIpx",
-	"qqclkHGXM0MsbI0IPDcNbxuCbLbT3/V2dysQ3R2lGTaf1n9mFvjw79T85pTCNEnLXQUEUkvTCiGBVQ1d",
-	"QVSMzFRVGqQn5VaaOmtVJLSaAU15moO2UCGGMscik6TCiePsRYJhZMir4Sy4+WcgtWO5zblOIqHLXpdt",
-	"QTwbAaEYESlECEci8bKepmt4uF4i2Nd02D2ALQAvC8goO87NGQp2OG7jLMOG/XSsIiSxQfxdbo0IDVRP",
-	"U5Jbe2lkJgUjZm7iZXfZcOyAQjo81yOJ7fBMENAAhG9O3HjSsI33yvfIsLV+5f9Hvv36p7wLFBA3P8vO",
-	"+Q0eD/eT9U94n+rBBod/0GWa/SFxEn6WbZofq5+4MkeGtut3Co+AFhfFK5W3QCLta0qx2xP+REV83gtE",
-	"4Bu3tLoW/FLQILOEV6jBa9xfyHjqKLtRyU8iy64rZ+oK8xdKefc0bAvMGwxcW1VJV7f7gAhUKAUfs6AJ",
-	"Cn0SdwsUUA0C+3DLsesE+FVxt4KdEHbWnma6TpLeJ7KgiMHohon6gNNJDka81RZyzkziBmh8fWovHtDD",
-	"2ZXpKTQjGGu+X08j9RKGecSFQ9Tz/g60aWthHE2/NjMWxMIfY7ETv52WTroOr49EiXanZmIcSATusKjx",
-	"I+s/OBUdG2P2tJnazxC8JIkhl3bfL1ivwHGYwrXpuTThHaG64hWe6QpANp4WQBQITDz8Nm0B0nNFT6da",
-	"9FU5U0ozhyDEvUDZh0zX9ExAZQX+ApBRgqPgajqBOG6SDocqB4nXPjoKMKC+uyAo1AXyBFQxgtkwW0Cx",
-	"ov6GVjOZIWDIEWMj9xTen2k+iSiIviJOIZCFAYZoeWmAFmpo8kuDnGTfgjQDflzSKFlk26s0EBKtHty2",
-	"p+GBSR0LUQELLzY2Y6fpiAgaGNWZRN7KyGmBurcB77NQ2bViLarv7eNPTJYxeRtq6wZM+Uzq6MQigSJ9",
-	"OrGLNLa/vscMCxNIImV7DFSgABXWJ34ZAZUmrvCevjSwtDH/MpAF6XARmsoxlAK1OqRudt/b90VPz5PN",
-	"nYIB70KTxB5sLrtFmSs5rlDP8dKeWgfGN8kDwCktT6qvQrT2xGo6VlJ7usfXdlHBbVA/Vos4TfBW+JZ2",
-	"YPDVrEXrAu800BATIBukPQp8PaQA9jKpdh2CfNv3sih34U13z14BaYDo52ZWWNuZGJ4s8FJEMRYDdCxG",
-	"nRJ4PDKwsVcmoylt7xL3jbkay/wqFrKn8S/FC/qti9gzFD4PFENZyAzmwb7X2ajIEADWS+nE0SXSxV9r",
-	"R2xKbLDzLppPFnUcTUsCu+1UOHpIMZhMPpI+A2l/ZmbZXOxU2ZEfEa2ojdFIHRcKJj2908jpH9DZPULV",
-	"qKqgDa0gEpUHrwOfL3Q2ArVRmgUpPqPJEntj/PGCStTxI5rXR/sdpJtVnm0aN1ovKHJJ0g5e5BhjI8je",
-	"T8smkVPBGqdRlX2xp+sP0qXN0k5Gpr6HjZfJ3/KlQHb6rBuHXHQeUFavFUPIAt3ns1drRRJO430DPDee",
-	"tFmohecA184m2HRvZta/SUFx1BcKdejNNgtzaictWOP6k/hf13iW93hw9WmknpOccl2Fe50nXfMwZxPX",
-	"Pf61TuBD1Vo6YXtCBY4YNMicS4nGOkX9CHaX28uSmewWBZ1o6JejeByME2sbtO8gJf8tmoPQ2Q9CN7YB",
-	"i6EbBwZfMHirmraHHM1Zh263jyk7XJV3D634AB7aftTpdJgIYpGxCAJBO3Voh+8yJWbgeTrFRSeoEzZG",
-	"OTLdnobLaGazruuleokJT/8rfZ5xJ8ZhKfYO94qJGuwhU+b3QJRpQxzwu9wDgedltzOoxaKcCdOS5mGR",
-	"zgE0gBQXBX+s9xLLAJU5dFIoRB5oj6DvQxGAffoImuVcX1o5M6wTgrfYiesT2z74KV4JifPltfL0rsdB",
-	"ZFMQXRs2zblDDp71tD+IGfRO+ItiTEnitcGrTjU60RjkrAVXqQ2cHVt7jwtuNaASp5dO4WfAr0j9CJAs",
-	"WA5NgQ/1gkrJvw14ikzzmzcp91obw1MaTr0HiMqGb7HV8zftWKdZxtPErhQwI7eFmtwZfOQuoCBgj8Z2",
-	"UbAwHi68cI+E92/aIuEPXxcS4totvDm8cNB2u7WY7EJ9GslpgXd0/33Rn18MjMkSrFrDgUkuU41C7Npc",
-	"wE9j2uT8L0OTX0D6A3+jD+B+gmG8gIDN7tMVE9SKWlXhItzJIWtzAemYTUEuQH9+UcgyLYapbz4fpp8u",
-	"kKL5Ild2r4UroxJXCIZ5ABgZ9CVA1kv7xvL7cCheqUEKvPK0C4OudLj9Uv6TKHoxOxXVqEAoKUVZYJJw",
-	"Q0Ise/Wky2kwOx1cEzj2kDsCVspM4j+CnDWIGhRhytJudeRne1GuqvQAiUl7dnnKvQWteot6BQsuhvUu",
-	"ogpTvxdGVnbKKaJoAaFBVbAzTZXjnu6bcoSXO+h0PBvkYptQWnaJFvITSXuh+K8qWUIPCASAAXLoPpaj",
-	"99WecqkbKCIDkJYFNNhHoozfGK7q2JC5+O3ykjh8M5OXI5cpKg3pQM3tT9QwZUzmCQPwhYjuxYwVKcaS",
-	"AlLk6ueh4B0CYMsTh8+t8MAz8oqztdCTZb1SO79gbiDhWkViyTF7ZJBmkUXAfLa321hzDjX0WrfxLfpz",
-	"aGxfb2N+7Zc4kTbbzbA/p9R/lTbmRYOgYMgWQyQwm1C7LH2I+2B5gUW58bhAgykCa2F5bjGweN72o9Lk",
-	"BH10Msl17UYQg2qUbryL0P01zlOnqVq9+wYeyheM4Tfavb/8PkueyL3tse/o+mF8BfYtxvgwBkG/glpE",
-	"7Q6MICHagROjiq4rKEGaOHL6zljV5S7uMHC15jkoBIKdvjRQyBuY8djoiPRxg8wBbbNMMTlkMUyZOy1P",
-	"LgKWIzU+cSx/ZS3lAJvLt1Dbjf8aCgdBESL0FMDNphuOkQ0thlCXCwRYId7vdDgBxvVG7rXw+loI/PVS",
-	"rD6CRQTVTLKKgJnpblXG1eGDTe7q7VgkB6Aw7YjDKnuZIE/Y7jvazKKme0OFYhFNiqI4hktr0wLFkCXI",
-	"SVIFiTyx5AUUg2LXGS/em0BhhrwAzAiQ+2KmpRjJnMYKxX+16emFDIFXxbukKg8MPoINYvtbTFVvdzuo",
-	"IJXGpTO4ouZQCKgPjj086Vh5ifXCa9WI04KqrEWYT0Ki7FBqMFrQxsJEhk968CJC1ywtfGGSyoOEAA8V",
-	"XWlapFTKvUonEygbVVw/WqSVxYiWFjI+7C6mJTqX+OZOIwY6krygbJPPQc9Blnrb3MmtMiEcaVU9DRgv",
-	"Ox/GcjBKtbLTs2DVaXif0O+ozNJWt3XQOTje7Rzudg7P9w+6nU630/lXK2rhd6rfdJrakXgy3B88l0/V",
-	"7mHy5HD3SD55vvtcPjnc7QyO5NNhZ3jQ398nzjpI2lUf93xm2ITYhWit8W0ej+7wU0ubRO3uw46WqN0D",
-	"u5XYvXi0TpM6fFSy/Nvlj+on34NHhpZ5o3d5P6JWexe/b3L2lmOw1AEL05ToeZHLdbt81J2Aw+Gpwv3t",
-	"gaaP7oCX74v7bKvby73/ckNzucnJ5MfWPSKWU9o+Y9DmjxtZ5ho49Zqr6dtZ9h/tnTfA426nDAMPtyGF",
-	"3B+MEe4lbVSbALxlNv7PqcrnfzjGOZhPG5PNhWetxFCTZfxdYqg33h/+8BwD5xDSWBcVU45hApo6PLuM",
-	"0WxTGUQlL89evSNIo/sbWvSYoq8i1Zeg8UN23m0nQAxHaeUKN0GE8DLv+EMZhmKO0numl6okYVZzrfJM",
-	"ThCt+ZGx0TZIs9fhjCmHVwQgiSHdB4zfEW5XWOGG/2TjT2Tg1Sp4195mvx1eocupiKJwQqua0uqLvK/w",
-	"hhDuQtA1ksTHUmvkER8JswrQ5p4WgpO2UZAoq5fyA6Beu6cP2gtPL/ophPsNvGcOTXrY9kNCJHcAdUCa",
-	"2P6cSLyydODq3JAPQU5X+MiqGMiJEiNIQaCguyEB974qSxbFd+MGYFshxCmx2w1dnMqDh5qPIkup14xu",
-	"bGY61DePcTzJ9why2sQET1cLpA7htniy0851N4GQtTYVe/qoXZsnjOb32XvOZKSFKPNUJaAxntqI3fqH",
-	"dvF0IUkh8fXbPf2kLd749xp3F5PT/MpYY4tqzQt2INabWOfuGvjuhROUjQdpkqN4Ki9kP1vjdIL+SvDb",
-	"2dvro9pMhS7yqStPNc5VuC/P12p5k/Mj+MZp4RJlczfP6HkBlJmWURXwDed9E9QsdFLBYuBIRUQ7CRao",
-	"gB7zEpMgWNLsLni3vqfDN+M5OCv2C0zLNEv/rRLKse0EcyQ1On7UFj8GVJKgM20X9sRO/wRbLxiiAoUr",
-	"QhKF8uht8UJBtyL2NNpZzYBXN2AwTG5b6joazwLgspC3gkVBxb6iCHz2tyqPRZLLWeGVjXlBhkMYjm5c",
-	"DMxEOXSQTzJyVS1nKP1HInpB2wypqQqCCcbTTlhYTK6a1zArMUvZKE9ME6CnWaLo7cIt3Bqxr/ZNlbUA",
-	"8o5gPKBWx1aozOcik6XKuzhQvuBvN43Gir/9Q1Cpj6OejhsQBPYwogUFnHUFExD+5EAB9GN12UQirtb9",
-	"4X4VyEHcFvyWdp5dGpN0RbxQ3oddsLG+b/9SK/Dbn2pcPBF1BlRRBwyN8i0kTljeiL4SsixBlhxylnAG",
-	"4rKG00JmzB9O+eCexk58zK7LPE+ZW5waSlhkPTeXuRwTTLw0IH1ODTbYc6ImRdxQYT+xn9QXMOOeZmeo",
-	"Qg1r5x9Mcle0RwAfV7NhYr1X8KCiIVfsaJLArlyqsgj7hllkPytMwJxBwvRgPTBN7u0vu1aLaDOE++OK",
-	"on4j396RFeqbokt1eHieBa+iBnO7Abz2W8Gt9eenaE/WDccwefjCnQbF5fXq07Ur4ElwPlqmTS9AZ9XL",
-	"25tcgk+Da7Avs+lF3HmQw7TO5WZXeIfnQCJY5mrDs9/jOZ+jlp2n7+1GtNkFPrrTNo6y7xOLKDebl+F8",
-	"tGt83fO2mMBu6m46XEvB+hX89J8cW5sCKyWa9T/BlH+CKb9gwWDvF/jftQnH4Oi2SxPlCn54CzmEmHsd",
-	"ZSn6Cgvi1MRNVOKor0Ot3Kgi6rMWUJYOYiXQFmUIRte7Tq7DD0PVyPtTI1nBD8rFWxJEIlfTQkFTXuxh",
-	"Dqm27vRAge6ADkFM0jWF1Jj+AQMB0JRQT4D6biHfApV++1wYHaJ3RjDOalapp6F8npZEqcN961he9pQ5",
-	"hM1Q1TFFtu248QGjsNkZcYz4hBBskUC3jVxzyuT5buRVqgeeNSEIXdPxcoq37XzK3zLDG9Y6adQfqGV/",
-	"SCIEtN4qkGRQyzJZUjTytW03p76+HMAfzTH8k6x/O1nZTS3HnxR6lTr+l1CfDZRmq+5QWzRIzfb0Q9Oa",
-	"FTuS9n00v8jd57y2R6EWbU+vFqPd1hx/PSlajFmqwLnvGKNIfRtVdzB1ivYNXQatyhSAdQzX36T7gOzp",
-	"PQrLbriH3G2K4HehK/uQPbrfuKJs1JpMG/xDTNPtmnw3V+U015Eo5FBhNcA1fWOQA0oGH5HMhxXpIDSk",
-	"en7E1D2EgQXGoXm1w6+ndw46+4/oOqCJhb1k3ALGjS6Mv5bFFXSQRVTDwqfEi+MvOwedzqPImhNs2YK2",
-	"AFfW42pAT3M5oJJVQ4wEQ/ChimpfQGbZCW1MBPbw+xK2xttthglJjSY1u1Oqj0ZCujK0DDEjDAuQOdCp",
-	"TaAGDVvMrNrhY0fl0pTdagmwKw6eOU4k307Q05fGfqC9g2f2FWgxRr4eGLLRYbFwSEVtHaBPAsgGdt3Z",
-	"XXKxzI4KG1B27ukU6qT41q5kxVxtXHOE7VYWVdaGKqEbI73bhIR8p4ax6KvM6MsCOwElRtU8apEoDPXt",
-	"zQzxOhUAoxil9r3gZvAGQ6KnZuI3JGMqxWV6TVMQPtBJ0OTgSbDd/OtpyhakWkxkXqaDaSaJ286VpijQ",
-	"IkEQ0l6DpMq6Gh2FGSv0IZCyoXBuAndOIJDA9afaoZTFFRYtGx2I6ZbRHCRwB2oDLwJtyY86m9+Lz9Fc",
-	"o9qsPvR2ugVgEE/6vTkMMO8WOE7A4f6ivsPm5Z+vOmyB4glvWl+8NPP16ykAFLlUpWPjgcGBjj1ofPmz",
-	"3HIX5ZY1qiu3d0pvWXP5esWVPZcqX01qPK10w1ZbLHIlszGs4w9nr9rL2ypeulv9gbX9eBBOAYw03pzH",
-	"fOkFVmu+u6N/p4B8bAHlso+n3AitqJt/DYaU//ZnmrIxTbm5Pdn7ZZomK4u358En8wjoSsWuoglF2UJZ",
-	"I+r1OU7r/X/QU2BJC9GkgNqmOmuEGNwALsydxQEUNqjuAoS1jieE9nlCExLlY9CY7shiF9lsDjpHNoib",
-	"qSxjbUSMwashSJCXxQbvMMqFEBTzruFLNhc37TPyvP9Daa+XwMzgPx1gjbe1CV8/RXYvuawvZDzW79r7",
-	"sB63cNiy9/OSnFzFuFS9F5wL2syE0ZFnq9RqxnxESxe960AYy0RBn4rLOfVNMu9pgJkAsuSEeTzKStKB",
-	"D60XWNriNMD/kpeFcPeYQxBqFqKaS44NCcZEzrh0goIAPz5YFkY+lwZQHBBfYLbNkzrIIG3md1LPF8KW",
-	"slsjWFhA8hIWw0PBicjSetJjqa3TT1eP6wUMYJMosAVbFmTWx/KTW6bUC0aQ4Rr8GxvCKh+upx3YGwwu",
-	"5SoBAIQonC1M7Qnd/2y4+8Zohad3xeOYqLL4AcbTohTEYOE+wVyVTaYa/761qf5NJJp0E0dWw0oj8JSB",
-	"6IJ5Xh1NSyHTsLxlDf/1eJ1MBt3m/UQNNktoVE/8feSwzsqqZaCwPkjt/5nBahq01I9ZWAaR3lLOHmIW",
-	"C5u27zKVhfFnxd6a34SDtZD/WdyXfpMcG0WhbiTZKApuXQqbhsdybl2kRb6NLtdfHIumb/ksqj2fJz3t",
-	"aCzbdGGHuoXmSahrgshhOTO1jDkxSuK9cHeGFiVyz1wVzPlTGHX29DDVSdtL+9jV2TdTkgYiCXvq5PId",
-	"jNgCGerYr00OAoO8cfpqO7qPTak7fm/cFEWxDTeFO+smbgroCP+9klPQPA0KCPBLYwUBBuIPz0+B/nDh",
-	"8QXWSoykTqzbaU0KMYtTVIdJfOi5J9oAqm0Td55E5ARK0qUlKu0xNqBAuJ1ruQ9FysFYXqdF2k+ztJxX",
-	"GAfoTsQEwDwD0vfuL2E0IMuKHdLVTmwHQ2loyQ674J31JAmIilIvybynLOhnxv1UE65jiAk3cNddYwHx",
-	"A5qMpdmovxvZBLkdnB4beB9HaZbgUNknD/ut/X4W9IT3NDaF+xfCPzodRHw/2IVyY8ZRIHjLqT+8cD9l",
-	"aTBqMDkrQ1BFuI/yuyJmBh1seIwEHoOoOs1Ul66bpLHfItzi1gU9QEs/7KIF6mwRra3SIk6LV2hVYiSL",
-	"mCoC5OBnqLb1M9tDTzNkhflGcMp3Ie4eZumgLOxciqkjOS3D0HxsrhXdFGlEiXNgxgAYYIMBgJGNW12u",
-	"gFIZQT+H0vStamOEglmicQ2hb0GQqq5TyACc6TCtv7r9aEQUUiWyhttiluDU3ddO0YMnx147EFlfTpB9",
-	"0WB6qJ4QqcmRrGxuLjZ3MH7wo71JMP+Fe6GH0yxbd+dHa/ytPeNz1BqnOh3LDU/+gU4C98FM1u375dPf",
-	"4zkbex/32bO74ThsPQLbvvsK1EdRhKiPP3twN8CMwJCxqdvIqXsYuJDN4L0Pov3Ujh6UNItirf5TWaVP",
-	"qrJx3diuiBuNIxsKXC+QzWQXgqQgYCkXCD2DTZ62N6fK4ChMuMRgv2xUFwKD0NzxeRMisllm0qX7t9ia",
-	"fss1RHulB7/uHliTJIObGxld0flihHglw7QuZZ1L9YBceE+rT3JQZnNBPhuJMSMqKQHSnIZUUFou5oAa",
-	"5j02cW4x6e8hbbLdBr4Z5Ql2cU61dXnXP8d5GXfqLfy2uzLvrMOy+DOLszX+AHMtd9JjuXJ/72JZvXBd",
-	"mMAeUevCBLWNYU9DSTsGbad4kpvr1A45sFaH5Ic+PwMV/4WcR2P/pljevunZxdbt3yQFBroMCmBZmwkM",
-	"dWTdq/qX4JCgiMIMKu/lSM3Rg8EeTpJcqJCNudyDl/ZGi7Vu3iNMbjCzx5oZDlFLcPT0bTMcaXFDeoOh",
-	"EM29sK7xcEVLbNjyKm7seL3/XMLXbJBFas0qnOD9GOXpMVsbgVLLZKJypknBFjIvwANI0UTOmxpmiQIz",
-	"XHkYhstPra6eZhlkJlrdgyNv8sODW92DY/uuzOjS6rYOjqhvdiyv3DBXXuAHYhUOm8YoF8rtcDAB6/PP",
-	"TiHEF2EKymjV9E5uuVBO4vPG2/Y9Nv9u6qzcbX7i99L9+1tKEvzGG4LXTiLsYdS+sj4fxP1Qt6ntVj6i",
-	"ko2kutg6bPdoKMLADaslfdj24TkIWghgOFe9mGlIhasxFOnlUprsFYQTEZkt92q+yXKxHgIQRm5hJYcj",
-	"LcRIZQmInlEnNFVKID3iVAUAe4kaIMuq9RADvbVj+kfuNzl7a4dg40J6cNLKOjrM2d9vR0lT5ekbTsGt",
-	"a2X/JL9ZFphtaj73foH//XyjGQ2saNFsRlkSAi5YYXYHzdu4akFiUCC0Hn0j1Zc7sPXl8jz2dlvUaeAp",
-	"l7hBduRqa/nLpz1CPniJn+fPhXbLhXbzwTCTztWncnlHxUvpV1P1+7AkJPzjm6LCzQ+RLPZIBf0NC30R",
-	"XQLvaxDwLuQ8CoE0CdBW2EmcTDNuYwAkRhVN4Vc5i6+i+5FmikCEajwpQekXKD2RztK5/SzsEMNRdqWc",
-	"n38f9DGAZodXw96Mp7/Kk7+MdL9GsL+EjCK0Nw+4T+A3bQi50TBXDx0I/yBGCv363z2Bw9/ltWo0gWSt",
-	"ajC0TXauL9pkeFtShpCCYYFhoTmo34gj4YuG6gT734UeQJndm6z4e2oOnE7sDrYfdTqdes86cikwBG0u",
-	"svSaiJZ5+zRDjO+ZqytlTVXoX4y8uAmonEFCv4ejwwJRUoyUzMu+kiVdWaT6WmmQJ8e4u8toVpCFHhIf",
-	"WB+EgTKgvImghFH9C/dQOjho0dPAMl0aeJFAncg/pesuvE6v4fnNDNISGYJe6JtgChRbA+A9SGKENbSb",
-	"xZq1mm1POnEnLW/ykg5cixTiHb7sFmwQ/sx7SMtu8RIbbTGLZzZrBw9I8M7O/wcgF6wVi+EHc+wBN5Y/",
-	"1N6lUVpY07OOQDBjmBAOHiRMRyYDgzdSWeLoAj0OmPj5omr6saI7Ro/TZQSyLGOSfcMb2AunJeJMAPNr",
-	"v0xEoJOiBNKvdJgO6N7gBJyELHjoFoSXNHDJSKS6p+ExIVMboVbT4r2jKu8FXK8tTjW/HZDwA1N/YS2o",
-	"zOAO0MStCZ1sn7nLXXr4pqkORxP3Gpf24gsVEzkgsakfh/7PlbwwtDlgmmRW7zDDQjmVkbFEBSpo/blL",
-	"a+dOL5JTwfTicHhPk4PlE8I0bWrfj5UGZ17MqnByXK6bbZqkpShzmWZLcD9/pzm56aZB53lS9LXPKP9g",
-	"LV703q91mc83TE83nLoySU3L4HeXpn4/MjOk6wSr5wxBsA3xPF7chGj5/HEav5ZvQGM17q9iQLMbUDHt",
-	"B+YFUC1IfiqhjamWgarW3ejctngHDU8I0DFj5ZuTgtpeT5cG2ndIjhSS2Pk3wMkB4oOw7hjOS7Kkp2/P",
-	"xJWae2JWOTaIERkvK4/9QC/9B66N4RBsaHwqJ600OzStfp/VsbGbPmxqeEItmhoeiD9NDZuavV/IJvx/",
-	"7F1bcxu3kv4rKL1Ecs2RZG1OHugnJc7FtYnXa8XHD2EqBEmInNIQYAZDMVyX//sW+gJghjMUh6REXfiQ",
-	"siLNFdNoNLq//r611a3wxFPxjqSgsAkUMT8Uxv1bWMi7WJYyD24L+IpQcqkGWOdCyr/kcJLqGIhGoVvc",
-	"VweotD4V7T2puQZxY93cOYCW8YJaB36XN0pIHvxvLC4Rcg4ws/Xny0PuDoMNPI5WAhixomrGILcOy255",
-	"va2tym5odiUFph2sRCq3zUnqylrUeh1qysuTu9immLs/ZaEJf7jD0tK+7ItjdYUTZkU1l+gOwtoiQFUC",
-	"SalTZA3w0C+YjSASQap+RWmKppDQTWKWLue7CqVPxXuDzHiDsRrc2OUpjVDATriip8pjfSBK+n5mzjVi",
-	"a8ODgGOtr7zVkDQ4pFP4b27bP5jludIFId5hEVxvKd3BUomJlrvWyulsU4/1JMjfOOm5pidsJzIQn3MP",
-	"CfB9+nA0PGfCbnY89lr0fkdqPw3meylE/5zeRiEmZSGecnT5aMsTkEJeA7hdzkMvk6ktsYzVpmU2BCxv",
-	"xjDmbvZhLK26P1Kyq6kctLj8B+lW6fWPB1TF+od/huW9xeWNLmSq7QslYTtAxzdLjk1pErMzxkm97Ipx",
-	"CA7Ua2Vk6TeW5ZUbKLkG0d7FndCJeS2wxkiMa6QFT8o0avjDu7cfMfh/JS7Fq1e5McWrV4BGIVU3ogMv",
-	"14mh/NlhOoKSlzd5WZJtlEtdBIhque9TiJ65VXkmp0H9lH5ho72W8R1/cOPEq6GhVCBqzp3yO0D1ll9i",
-	"Cv4TlN/cm6gULlkSwOuJY+xxc0d+Y4UtnFWMFmIwNsYqe+LeiUbjGPZRQDcHn8S9Ao8AnH+CoCI9VnlK",
-	"Am7YpRgYQ6fQAHupF2Kopi6URWn9ORPo4oUQmBQX5FFoX0QEDUxeF/HoBSxeX+L2UlnPdNpBpBQ2Q1Z7",
-	"t5luQjaSTdBWks9Dy2Tev8vQVHyN3c30PVPrEVJuCFCHPyOZsLEs4ENypzJ95kD3dyoui64GQMHFv78L",
-	"kYX0zw2YZVKLsrYt7RgPYa5GqdHx+KWWBAlp2lkl6KC46xl/1fPGSravy6WqFHufx8ZFPZdu759mQzBQ",
-	"umTE7peEUfHlLGicBrM4rXkNek0L6LCR9wrYwp1qW8gsQ/JBLyoylrdx57RHVnDiArrs/Zjwbh1QBu4d",
-	"UJcS3yIaZsCDE5iiU0V4x7MMBM4AIgd/VsOTZAk7Lo45ewLRr1DazEZgvNe5UieN0HJxbHS26Gqip6Ti",
-	"oskEtDdDi110PXedSB+LnjJMcG7Ac8fV6Hn1xPGNmvrcf1fT27vDl/CdPXHs1Z3dR7gGp1wYITXh8MmH",
-	"JOygqkDQqqvChu+TrobvVdHR6rFeQoWsAQ2VvBIKrsxVloUpHAs84FxOrej5dRSpFYzJ3LzMydwldhhU",
-	"nQo4NrD/KpI/EZLFQKntwY3/EqmBuxeYl8xEpuStsl3NdoHkNc3cgRs1BOyJC9B5MZICWCMGxXTV93TO",
-	"1+QIpmKrk3+AMyAVBLO81ckf6Rx3ujFFu3PdCS5EJHzYD60f/ap05tfk6Pa7Vuf/57vW8ft9khi2+nb+",
-	"q60/7PfV24DsrQf+wo35C6fon9bbFO2VlYBi8t1rWt4hTfmQmpOPgGgRvvTZF/fPShzEz2nt9hAiYaJe",
-	"ojjL5PwL2jk1bSGHEbTCXfQNdivkysWwRNs0Mpx7v5PBMYBYY2QyAHwDbXiZP6g2usKrYUDHvxXhSCuG",
-	"xvM7it3SO24UPTwDdsdH65Xu0tXdP0YDF0guTwEToxjIqRykRTMhYy1UY8Ne1p3nRTeLTVpFlJvFkq04",
-	"nB+GGuBFUjK28hYHUEpcaNoZGeNK/iGUDAwJtR7/KnjRXkI0jKfxcu8PjLKL/KtA4Rb9alQ6C4K8XiRG",
-	"G71cPV1jVzfzNYrWdI296rvESVLIY4b8lsyhcTKTAxdduBGfj02mOti3g2mHygU5DyXkSKa6SSw38bkX",
-	"1F7kS8XPEkl8ZMouk0omgTKqnN8Lz8VpOmlF5haXwOVQGFTgoMxj6fzUgv5EqqNLxAwx7okYkK+F0e6j",
-	"zSnlRLSB7vxeZAwY4V2bvKvndIu4cIASo2/EPGK28iDcy4ioJibGAhoM7Ck/5voFyqOckJoMSrag+IT2",
-	"DbSUxT5e4pY8WRm9YgfDqmG2RZplVFYJwSwPGbERlpOKeNmuduMVmZEYuI0VNiBzZJysDocVq7BwchLS",
-	"j/0FPPRSfMxKqFHyTtSmCvnFI/pRzv2ZvC5xmDTl1OFKXe3HEK7F1QZoVovy0Sb3OWUvIw2NGr3gTsIO",
-	"4Q6S0K5uZgkVx/OKXflUOB6eCB09zEkLVtGNQrV9soRG0nhhOf8evMXczyQc90wFmVu29VzZgmZlA01o",
-	"8G5ufQemcZm7VXiu+kd/NhGAwoJRfqhf3DOYWeFXgYnJqfsf92jBUXG1yXlTLCZhSr3u+ehOtOXhpJ6P",
-	"WaN+ssA6CBUhHWqScHjdxf2F/jhSMxdhWLflxyyhXz7Kt/moAr0hdLPa9J9CKd++pnyOvv6G8XX/+HIE",
-	"fbBHnddAtSrBAI7eq2Ju8hsxVLfpQGEfprtV5bBfjRyKvsykHjhD/opPzgXRik4tDQX/dZla1k17iEtg",
-	"YYufnYUR3c8YubifCjWZmhyurmdZ9pWSxMw8G1J1E/lPmVYWuWfDcx795MbgpxQgDG1D/nvkc91b1vZZ",
-	"ULk+1cxEOcm5A7RfTfLyUXK+xvnMMxctN6IGmesUQupUR9FUfyFs+n9IX95fMH14Ly3UhCJ3WKLdeUxx",
-	"DSAHFwtDnReViAdSi35E/wowBswOC8wOc8IQKbDR87KweRkuYnS2iIvmQDNgIp4FiHUgdHQnnLrdFVpz",
-	"JMjqnhp2GfSeRrOMoRyphiZ8Z/E/uWFcCjeqqLJsEQ/JqsdMLT9mIKPRJj6CXIgnUwgF/64+Xg4AT/Dh",
-	"yZ0ddS7OnZUddY7+nikgENBu39s5isf0aF1XV3L7X18W/NB//fVXhuiUegYZmnK4VjMQEY3mubIDhLc+",
-	"5K22yVut6fYB/7cCLm6cF5xEgXzADJYh49wv0wwT/xlv9YIb+GEEWgKU43NW4pPxSz5fbmt8PwIXlkNN",
-	"sqxl/0BjcnAQ2zqIsy88v1dWvt+ruUCoI6RsMYXnWUNCbS0UfhMx05BX5a073I+Bacju/30UJbkL+7wk",
-	"pc+KsUrzoD+8omAMhvLyGvtxTP3Mgdxzi+nzoKxv+y8T+9FirT4USiL774jeK9wnhAODXnnTtmAzw9t1",
-	"az9O8PWWqbZLVFN+AwbpiTb2V+bNYcXZasVZq30Ne64baQB+VdS1wdORtkZRkwTu0ukXx71XvZOEuN39",
-	"QkQpaaRZt6IXlV8BC421qd5pV19SXfPi/DX0zlycn4eyBpoHovAEgfLeiLQQAHXjGilTCohMyVyTwn9a",
-	"eELcCI/d1XgxajSJ1fXNXEd1Pw3lWW14tdRDMVIFlXKaN/1LDfybu6anQ8y+P6+HpvGQ6NsNm+D3N0Iv",
-	"qgUe52rbpeQ5Rl/New8UwljZvo6HVFtZYCfA6SPYd+ABk5rO9toUxf/inV9wegJGoGV6Ij5nZXoCv9rz",
-	"TE/8zabDc5psaXlO0ygcmAVpop99gX9XJhV+ikBOuBfDXjaCOpUVgGOXgBggBDBVeJGWhjFCq8DVu5rl",
-	"d6m99hsb8E1mrlXeOwn03qjhirLAQBtSkYFvTEqAobxEGPvf9OLrzpgXloNAC69d09Ii4cxE0g61zsa2",
-	"7Vri4pe11pK260hTrAijsXelt/ZGe8gC8OEwUgFRfRfDH5o/EfyBZlqqR8s0/ejgaeedICc/bEuxnx+G",
-	"g0CnhY1lXru6Sg5op2pwNzngJV5T9FUWFSthZqZW4AdRw058LuBKulrO5QKhcdHf5HCohsK9Xcb986iN",
-	"g5C+uzkEYZy4lyowCHZ1A4XgJY0sptJ13VolrCqC9nzz4pcgUyGhjAFCGlGLlJIaYzl0V+2U4MoVATxo",
-	"/ndPA7IQAfjprkpgQu5Hi2sLTas5va03FGnF6+945wByGLZox0VRCSBqwa4I5sYhBtw4Y/AGZqo64T2Q",
-	"aUMV+KOaN2RnNgsOngS74vprCJAkJmvnKPgc8k9tV6D7o2Tcz6JJ8CqITOePPg+1pzF6SUmoK1U8yeh7",
-	"S4n9h0xhgSaePfsC/zZrP/9iqnJcnNJCUb0svfVYS2rWYEQgEhcloV8a/mCsQgSg+mfqXBd3Jvkyw8It",
-	"nV2NOnbXJgfGr0u6HVQ0tZwQb5hXvdMmekB3EFREgDHMNBQ8P7oLbr/PGKs1elvxXuu7Az6+1h24CEeV",
-	"vsLp0Q5lov3lSTextfzaYT8RpUizyZ05pvJMPAu6dyul2+qnY5xE/vTubVISPINZB9MqErKpzTJvru/I",
-	"Z7YkQH1WBJ88Bq1JPisnrsxUh/n2LJPVm6s/HtzPbtzP2ZdZOmyT8g5OyW+OzUQBjKuDeraLSHqWu4dn",
-	"eggk4yHvAMdpIYtCDsbuY1GvbwaENUZ3NQILeN/66d1bFuEdKneOpxjNMlQp4BZo6y7dw4PYmHodDF9g",
-	"cw0bRXF8cf4tSDYkPt1OQUlhDIYyGJck5HltwRIHJHDAEZF791EOHbDHF+cXJy6Q+fTubYkcD2I4lAT2",
-	"JHpeirerV2nxKj30YJS9ZucvWjpSN4aVRsBgPOaaIk74bHHHH5qEGv6Af+m8vjj/9mt7Rdwf9RAY75Yd",
-	"7LtIQznhPnDimCyZVjCr7SVzH7i4cSUXlFkLQ+5f+nFr7e6/4hEBunKfWYXueXNd3pGQDTlH8V/nYigX",
-	"ljHE0AUP89gQoxT4sXlqVW1BZOMpvmNg5u2kReyzUdzTtOOJuzaeIEBzED7gIZTZOpRZH6D56d3b5kLO",
-	"b/JGlUGakVRTqUADRReoxOCSABGM+1NHpByVuGmODDVFkV1hENCL+UrgslBD6WprJgqwljD5uZwDDuNU",
-	"/AjIUI6SljSjqExSyfPzK/wFF+mViAzCYsY8HvV0G8LTCsNGsTCir1DhMNURU7Z3cK+T8/Nz91+ceQm8",
-	"Jwmz7BjrAqfqBpQqJMgQko8MVq5+Z74XMwO+d6MHIEKV6lmh0Jm6oG4O4+ZCsRtFrO11lYmNHeeTKE60",
-	"csfthJ+q591DpWH/i8mTKjo8guGaSwvu4NkXH34Dr5KjD95m+X7I2Li8Ajw9PahKFgKKA4t/gTp3Pgl8",
-	"Nw+WL2lSVfnsVsrAWH9xXs7EUs6cIADA+2XdTsuN1tjT1eZKZCYkDQp3SVjiANCBlydccFQMgXAD0wLU",
-	"TChHShc+mTAyWiXMhjV3uzwTCjHpQIUESzFWC7fYpqR/nk+4bzHLKGMMtx1FO5pQsSEoiDbzNz41Qss6",
-	"kuaOzRxaS9wuPsplCJ/KwHUe2TSElSkgxgjvIF6fn3c1mkNZo4NGi3ZTb3jHhdCIYj2ljmWSf3z/H8He",
-	"Nub5//OZlJG2TWVsS9KDHyOAc8Lcgl+xATqDc7a5pkdGYzqlT/24NlQ7cZ5Ay726XoSH3C2nV1sOusLr",
-	"P5B+3jOqBcHAtSwDxeesrADhJ32e5R/LFsfzm0xweXLTKBzk3giYKkVuZgBEHZoJscqigk8E6ST6yoUq",
-	"OrDmm2vx7sPttxi1+P//LibTquXrr+jshO4EEOVhXGlMv1kR8FmWewZEosUKAH7brpaoNebJo7jDAhEm",
-	"zdo9YDRPRbwnk/31/ImXkWnlUe5TfGbtR2/70I2xi/vjvhBxz0Y6xtL0WNfH7lU9ZjtZl0egy4KDePYF",
-	"/l1ZV39LMir0hVZ48DslVED2EnVTXNAc82inRb3oCbb14517ZGpAOJBqMXM7Q9vVmdEjzJ9Z77jxS6Gv",
-	"B+7wIPPS0Fa2mXt+Bm1lj3nieRrSR1BtRSOs5mmXCqSb2dGOq6P7WQOfaEW07QQ4FEJLyu8PIfqxN9GN",
-	"miWtlrLflyvrqPpbUO9v6j32x72P36OvqgTwE0P877E11FHXx8aCJOktfdI9spvvaS/xLLjNH3NccS8N",
-	"M4+Bn7wc17ehqg272A24auHbHshqD2S1OyKrrfqOA3fgJiFZSzexV8LajyE3gHpZKlddXU4RAC/NHTv4",
-	"A10tOvIDX+1D8tVuYXoHwtpHQ1h7WHV2sOrsk7LWrRZxltmvSpieEk3UtEhCsnNuWtFETdvVnpsWvfWu",
-	"yGm38EMHdtoDO+2BnXYjdtq268bLoqedq/7YmJvViDA+6G5MmHgP3hiSsVJYNchVUZ+U+Mw3fsEZCRqD",
-	"ljmJ8lkrsxL84Z5nXmIeTIgnt7eq5entx+LF479+kRYbUrn+kpZxVVEvmrAAGzdCik8ff4W++B6wfuCZ",
-	"PVGoLMMGNylo8H9T1jr748Z2F465CL6rex/+5+r3XiJsOtKofH5FYr18roVGt1PxoxyMuVoD6C3nyhkj",
-	"b/RAMV0JIbvp49I90xzd0qnooQvqAfstN+9j3kPIzGjVETdKTSGONHOMBenP8NKIQ68WpGJYz3+rRY/4",
-	"CiWN1DBfiHyGALSu1th1tgy+qO2s88rDiIPn4Xf3/vTx1w6Vt3vjopjaHoTJ8HMP76xJdtejorl5uKsx",
-	"n1PtBlwXldcCkXdx7idmqZWQf/nXMLXO0uPzEZ3n3naIYXUzUI8M5alA9YiZYM2VoDVer3rePSD2KF5s",
-	"9wqQAsjvQLxVT23/3k3RLruDA+xvO9jf3E+2Ngvs4wL/LfmdJwgI5Hc4+0I/rQUKLOKZABF5RmQ6A0BD",
-	"AIGOEkOVpbcqV8NT8T7Sved19w0sg0h3w/1jRkPKdS4XsFDZIs0yIfM8vVXNFYBNPfczQPE9/nn0CNL+",
-	"samaWYGECriDFMTV3EMehLGZQ6zgTHVklG1JGx8McVt5fVXki1SP9rbAPQIK+c1M+5Cc58NptB4Wp1eP",
-	"zRPN0LyubovNE58BVY6wwKl0ew6o2rmgNEan0xJzXah8LvMhAHgBE2602x9Aw25Xz6VFHiVMLFV2mpSW",
-	"cuu16OXKLvTAby5wwSqMEYhEHxn3pszFfk3jgSTx3prFyAAecSRTTTUBF0rawkyngYfWbQyl81JANkLV",
-	"8yJfxDtWt1e9L5xi3CxVv510u89V+8lGpOOma/U+sY5gZGWg45WK9AngK2GzQx3UEW2Udk1fW3vqe8Q5",
-	"7n2ZeR6Qx6cahD0D4OPy/uWMdh3pHc3o7vIiU0XhWTPoCri6mWzo9iXXaW6LDrtkC1xYWsymZLgX34qx",
-	"meXI65niIc4TQr4PSSmAmC9i4AOoemnz9Pr83DNtpH4tIIYLoxWSisLWgTQ+eFd1ifl4YMI6F2mhJl6y",
-	"o84BR9WRt2GQDmUSGozFZuWSytkryyax0T3T0klzFmA9/xim7yGWb4jlN3SHZ1/o58VaSZ4VX/KNb4Yr",
-	"KB518azzR+zYCnaY7M36auDCICQEHJZ8HgXlp9GeAaoqsu8261Gu6c4MEE/Fl5QJys1UyNixtJ5mzzMb",
-	"9HDzcQ1bIbsELtDtZ++Zi9tTdf9kZNu85qoaccle0YMAy+bE5CqpJgJoLP6VDnuAC+mrYq6ovAc7Y9vx",
-	"zOdmopj+PImpjuka4FZwO+YiKfJNp+Iz7ZEx0EIfF/7fzdQ3fh+Nbi9hXLqtJRercVSw19rWT+0OTdd2",
-	"6+cfeeP4qGkrGJlCQhwDnvA8Wlz2zQsGO/6y4cKDPWp3e29bMeTXXb3DomO8FlOqbSGzDGwyYRAHorw8",
-	"uwRw+c1VrlDxsUOZOsT1ElmfLMTYTXSph5h5IhaKSyQNwn2Uhp0TN6J4bwIIFEQREzSgP8PtWc/dqNe0",
-	"bfpI77v1vCvGuVJrkOy527Xcj5ROqp1q9EV2IdUEwX7uR8V3ey5soSZ1aY+xkZN0M7PfebRORnyrcksV",
-	"8Foj/gwm2Z+l2ZA7yGvLPv+h6+zAKYOc6Z3mwTdc3zbCGbWGQSOxUw2vWz8qT9I46JlWadKVAEZM5A4C",
-	"5x3826yPaFbW1c1NpiyWFFNLNcWG1qLPPCTb5kFUbptBHmGVx9u1WNz5hHrCZhiFXZjT1Rjkgw30Zdkb",
-	"F7E8OYNyL6QGszwtFhDk9ZXMVX45K8ZHnT/+dMEcWhGGgDXsAGhjsKfG1Q4NaGgG8BrOKc3y7KhzdAah",
-	"IQ3P0qWUBhw60vuH+g9oNOuRRaSfh2CzZD9D8CB0zn1X3FQWkK7XbnPQOaKdhYV9Qvm+H0tcgLbU9Eko",
-	"S26Hca9pblWeyekbUcwNU4a6+HpssmFYyOVwmCtrFUM6S9R9XV2hjkpQRKDEBkUPTvwEy4/9fWYGN9To",
-	"g8EJ7jYiEqvEy68wQ6ELPqKhM1k6QKEmdwLBBnjE3ADU3PeDOyklPYexRDCCmRWiDw90KuBEkXED9SCT",
-	"bhw8NHMBTaAJSQMh3lLiURCCOf+MnMbGZKWh+AGvVPcJsY6Gz+Q+GDyLUHIwrkJb4ZFyBR6JZMcBrOtO",
-	"OC3dK53U3eqzew1oNPaSWZqT4W4P1hGswJQgO7r7gXQrPiJjMwBvoRD57i2Gn3Mj5iZ3z0IGx+YinUmX",
-	"B8GT+C4/G0xG8DnfWJGrgcnximOVDf3ngeyr0dki8bElbCKh7ityVchUg6yEiobjMssIZ1c/JgYMG83Q",
-	"rSIlPYzoOr+pSb/+2a8A8EJmYgs3qPwx+YLxwMCnjZ7vwztxoxb1D+fnBp+NExaI2sDKBBRIPVkUXZP6",
-	"ZZavCHqvs8E44t1mB8DaJCRHDEht0AwXA+c3LFp6OsE7wr37bnNkgWoONxPWuRmZiaFJiGgUGgEndIPf",
-	"g1plLOwOH8Aq3PkDwhv2I1hQL1kQSQTXf0Y8Hov8XO43aECgMg9eDQw9GqlfUluYfNE0WwhSwUWosZxO",
-	"lbYoVYJgdncPmBVSDMx0AYAHmaJxWjNRiKyIJgFesfaGbgjLIH+seUXghQYUYLi+3yk3vFFqRT7TOtWj",
-	"BD9aWaEX0zBzlWVhCH18EN2G4oOvf379/wAAAP//",
+	"7L0Lc+M2sij8V3D03apN9og2X3pOpe71vBJnZ5KJZ2ZnT+K5FkiCFmOK0BKUNdpc//ev0ABIkAQlyvZM",
+	"suekUjWxJAIEGt2Nfvdvg5Cu1jQjWcEG898G5BNerVMCf5+lJC9eJazgH9hmtcL5bjAf/JgRtKY0RQlD",
+	"GcF5ukPxJk0Hw8EtTjeEP5wUZMUG819+G2R4RQbzgXjO4s+drnMaWWQzGA7WJA9JVgzmU7v8cFa8LXDO",
+	"v3NO3FH59Q90O5hPJyej4SDfpOSH1rSD4YAlWci/dW13bNmeZbvv7Nncs+e2/TP/eRP8SkLYzE2SRYP5",
+	"4PzNG0r5SLlKtbK7u493d0Ox/4tNSo7e/4oUOMIF5n+HOcEFic6K1spstTL5yFM+e0jz9RynSUj+jzyL",
+	"k5CuBsPBNclIjouEZoO5MzQAlgM0p2KLg4LglYUHw0FOrmHIIKUhTuGL24SJr6aBG2E/HFuRTVzL9+Ox",
+	"NZ3gmeUGXkRG8XgyncwGw8Em4cBywzGx4xm2RsEksvzQIdYMe7E1jkbEj73QDRz+vs062r/du+GArUnI",
+	"QYMDuuHP8VNgg+EgxQFJ35KUhAXNB/MByW6/4WdSRxU+QYGLDeAo5mfEACIppTfGF/vO3OUvrp3pM4B5",
+	"/WRhHSimOeJv3YQc2EO0XZIMFUuyQzgnfU7ccDQP37Rh8VF99T/QYplk12iLGRKwQLhAO1L8iZm/J2Y2",
+	"jq7NT98tCUoxK9AaXxMzF/3z1P6Q/ETcEuvkb2RXP9IPSbGkmwIlBUMFvSHZ8SToPeQwYeOwn02W8LnZ",
+	"kq4ZB5W66ZI1SZOMdJ1xeaR+PHamLvatgIS25buRb+FRPLHsmROEXuSPxqNJeaTYi5zQjkcWmQSu5ePx",
+	"1JqFdmCNIjeeOmTsh95k75F6rSONCAvzZC12NhB8j6Ew3bCC5PyMyad1khOmJpuoyeyKHHLKr/BBSDO2",
+	"WZF8UDvwG7I719fOl85XzhfeWDcn0vesvXDHrd61XmLGX3YWFsktkXcOYIjpwjlDN2QHFw5G6kiG8vOO",
+	"4LwLbfqf7+cGZXN/UZu34YxtSY6KJS5QKN+aFH9SxH8Dimhi+3AguN18EOL8llwdmuJKqRskzEnR88Og",
+	"wrnPeJn+iW3/PfivuKM3UVK8uCWZQZ09A1RB26RYohXNCSooCumqA3lwXJB8MM82aTocYAMEx3IhAYlp",
+	"TtSTcDy2MwsxwWPLx7ZtTUKPWLPId7gARNx4ip1w7A2GHD+XlD9PkygcDAd0XaLWICIpKcizFCcc6+im",
+	"gJXOuTizShjHmauIZAmJAItWtCBnUZQTxgbzgTNzT+wT98T34cd/bggrAPSTyCF2OHItP7YDJYmNJpYb",
+	"j4NZZIcT4jkwhNFNHpKaAq2WIvF6SwJQoDVtWxBNiHOa1ojmblhCk4tdXJwsSPTs/PkFX6t94tonzol9",
+	"6voDnZ5IdisVdf4SroZfkFhTujTjQpOuNKw+dtw6J3Hy6RXJrovlYO76HBgh3/kbmiYhx6LncDDAmvAe",
+	"ZtKNFbYVBqFtTbAztaYxHxzNQp9MAg+PXB0r8DqxbsiugRiCS7URg97swQTHbmCCH8QzN/ZGk0ng+REe",
+	"Yy8kM3cW2cQm/sQbPwALbshuLgB6WgknH4eDjHwqnm1yJgT03feb819pEn73/e3Pz5w0evv9DGD6bImz",
+	"a2IiXjgGIVxwxXeFIzJEOIsQzUj1dU5SghmQRUnUoXrr2U/nz5+evf/26fb6+2fX7PXzn/w3L84GQ53s",
+	"95zpASgMB7S0OxmsBOVThntAcHU79sNpNCKWF0wwJ8/ImhE3tsZ4FPihF7nEiQcNJWYvNSke+ZRusgjA",
+	"241JxW7NH32zKQTBGuDg9IDDhu1lZPItiog+Vkf+tsgJXrUOHX4bIowCSm9WOL+BIy+WBJFMO+RBTop8",
+	"N0eObduX2WVG+BUwl8MvM34Uc/TbJSz9cjC/VIu/HAwvYfnwpdgAfMcXCt+JpcJ3uIBvTFCB38ttw2Pa",
+	"xi8Hd5dZEs2RGQG1Batd7nn8J207ArPhdR3P8jeXs5Ms6jsxjcT2Nxm+xUmKg1TAICIFTlL4iUtgjOS3",
+	"JEdsuSkYiug2O0HPaJaRsED4GicZnNY1RTRDcU5XcHAgtYmVn8Cc/XbBMR+g+RQX4bIhDG4pymhEWI3s",
+	"+cPHSIK+SRKMyG23DYVGxHKON5+4TuQFXHybYJdYnOitaTy2rVngYJcLewRuAsEVnMMPO3tlPb8l63Xe",
+	"itbNlPW7Gcc9+NDY54yI3yXy94Rm9dd6h/fmdawnpFmU8BnFCXOkepfjjMF375IV6T7eFWGMKw3zwTOu",
+	"vESotlyBqGD3V9dYBZwTOEjM4BjPyl293YQhIRFcOwoqg3f5hlQs70yBCC7DOmce3utEuiWTz4vw7vEI",
+	"Pzp8zqMS4f3DD/t/TISfjQ8h/Pjw3sZfDOHlcv/9EV6IEeXdYDLAlTfEEAW0WCKao4xmpMd9Uef1vZHK",
+	"hEFNyqxT1cOmrmDw4tM6xRkck4B2DRDnBdrSTRqhgKBAHkYJAgNaz8YnJRsPU8yY9MiyAmcRziP19Zvy",
+	"wNYpLmKac3FPSAuNiar3hwIbK/xTQ0/V7BbZoGCH4A3tX09qGlA3ammz1VCrXKkBop3oBloWiRLCUeUj",
+	"R3+yFlhT7pZLRkJd4QtgKClOKrEZ9qK5opubqu0pXFJGMpDIuUjGn6c0vSKflnjDCiC/8q3nBVpihjKK",
+	"4pwQFKQ0vBGKUcJQivNrLjPTzfVSW8y67hZXa7Fqi2A3yXrN6Xj4W+ttOaWrOYh14n0JQ/pZH35V/WyM",
+	"O6/emaENI3M09hGN0Xg08sYIC2WXMO1V/9zQAlfvklwNg6eregNH9i2wJxPpXJB4w8ge4snlA3UOchx9",
+	"qDMF3LtKAfmucsIfrJ/tMzMBoCXOIobopkBiMEOnrosKik7dKaJZunuCTl0bNGPMbjit0bxONRflNhoU",
+	"YNcQXTuFM3YjPRenrjs3vRjnBFZGIljakuTkBAgzycAMNDjljO609sJKlXNduDEquvrdoHQfilVo0YVV",
+	"YIOpY9XTHcJIvaREJnUXdCBV+wZQr7sQJpB2LAsr8K72imt+A87hoKXVZO4OS3Kvg74UP65inKQtuCcr",
+	"JTwIOwcwB6F+RwjidVBS1CMWTtp2pI/NTZiu8g+cpWEU5TuUbzJ4EVvSbc31ysAXzP+i2wxQ7pmwZMvl",
+	"nYbWZDJ1dEcG2X2fn/9Kk/9yPy3xB7sIV39nP394+a+f//E6iX8aNFf2Fl5pjMtYcSGkQxf9yIl+kxUA",
+	"dgP8bR3+H49bnTS7nxUFDperDhu4ZkajGUErHC6TjHC+yjoM4TDdftdJTnC6At0hxpu0KEX5UeyEMzwh",
+	"lheNPMvHo5k1wyPPskMfT2I7dgPHUacuV39BMrLFqenIM4SvSVagm4xuGSffgCCcJrd1KU7Owxff7/3D",
+	"we0KlJrbleUNPrZ301pey/m5pYivYwgg5QhJsqh+NYgv5r9oL5ETHbfKj8PBJuMAyDh+8JV9m+Os6Ruj",
+	"sBAl6DyiAzantOgVXlKqhWvTvaeHknjYD8dkasWu7Vv+2JlaeOYFlh+NYnviTGd45pT4NHFnXjCKJhZx",
+	"Ys/yR/bEmk1dbHmhT+KxPZnOpvaRfq/SWVVpGiVUfxev4/8MEAPqfkdwWjRMeWcpxFtuST3srlQy6Q3Q",
+	"43cJK2i+e5EVucE5/GFJ0ZKkpWVndDJDNEMeeo3zcIlwgTJKsw5+Z7Zljdqq/WA+mPkcVvHMsj1nZPkT",
+	"d2YF2A+tERnbztSdeRi7QgLkF0fcVPpG3bp+A2KPo0GvN/mawizKIG8OpS0tB5usgBu+/Nl/50yqgKy9",
+	"lj9n2oRW4Mcje+xMLHfqzSzfxyNrOg4mVjiNZgTHgR06IC8vkzR6c4/tPQhsh0GmltUJNvBP/ywvtPM3",
+	"Z9re65ew0JUAQwMp/MFpPAaf3me/i/zQiSfYtabEDiw/dkNrFjhja4QnxAtnkRPb0+OtexM7cEI38izi",
+	"xyPLt8eONXUnnjX1ZyM8Dib8eEv+0nMJR/GXNnV1O9s60ATERDmHFPulxGjw84mdVCLkA3BKHnyXaesB",
+	"zr4GCj6jNE2y6+ctqfVMtxRkNKDRDi1pGjHhXZXfXJOC3S/EuERSM0piPx7PJiTgTIDfNw6x8NjGljMJ",
+	"POLbI3eMZ913XDdSBiN7gqdxaEUzwi89N7aCiRNY7jT045Ez9iZB5XntuYgOpHRsM1IeawswMK/7mbIe",
+	"C71m45OpQq+Q0vR98zYYaXuvMFBHtRYevqQ5Sa734SDOaLEkuRJfBTIeiXeOU0UKmfEuHDsTcQ3hUWD5",
+	"45DLOdHMUveQS7z4PngXwaw+tkbBOLT8ScSFLYKtalbfrlhIv0V04Z1jCI3uiUZLnJMvhkR+Tx5lEuSk",
+	"ngrm4RYmHCt1O8demDM38uBWA7HFd6eehf3ZyFLXGj+o4y9MDHPaY4ufvuV7M98KRnhsVXPaYYkjPZfQ",
+	"fWE6/d1hB++rC8JIfivApDmGfiDFluY3KCK3SUhYn3vL5jgxNQWp/Cn9/Cn9PFj66Y1FUmbvj0U9lZgj",
+	"sSiEOd2pBXeHPwrG1mwSTq1qTpeUsO+5hD0swW1h0X11rsfQp/rGkjgmftFSti5IgZOsaaNTIsYNWRcI",
+	"wlEhaUeYQ7eYIRGvFd1DwHWOxCAvdke2T2zLj6czy3ciz5phO7Rszx6RqRt6nn2PoKIpcCHiW3Cz+M7E",
+	"tWbe1LcqLkQqgbfnEroFXtvtwYeS7DonjFm3yfoYjf3R+YnAiH63kjM59VwNzUpsktKKeIcJtT6n/t4V",
+	"F90jtnQfzoxjJ3Sx53Op07H8YEKsKR6NLM5AJrFH3GBWCas2npJJ5PvWCDuh5eOxbU0jN2hGjx9zd33Z",
+	"e6cR233M9dIVz3NfkeJe8TzegXgesdrOcJ4vHspzbBhPRV9lBHudzFiSXadEufy/AKc+wMAOSPmTyCbj",
+	"wLPccBZbPnFG1jTwsOVHo3BMJvHU1szusRfY2Alnlh2NCKdEbM1CP7KmxI0dPA5G0eSA2d1pJclWaQAl",
+	"b3uE4zIyU/OrDvHYzrDQe16Q96MqZz9VyeX+25GVOieNrJ7uIELCLBgFxiiEfoQ1+lKR01M38iejcMa1",
+	"X8fyvTi0pj6ZWvFo5oQu8Wx/WmXJTZzQG/vBlItAtuW7JLBmXjSxiD+1AydyY28y3ktTo75WvWNjRfWg",
+	"ui4imHlkNB1H2AomoWv5vh1Zs1E8s+wxdiMv9p3RbNppvbmP9fFIuhntu42qYL/9wX1fjnj6GE573Ewi",
+	"IOXpznhD/ZgRdEvy3aEbynC7PIRv9yN+tXIjC+AndZgBdIbCHhOj1FiO+rW5HinHYCTjBg+kx+8Tiz+/",
+	"wGmSLg17lQFCbRMnuYW8eYJkyIkMeKUxOn9z61fxa11wkExWVUviO9B2bVpKVSyjjQgC8NlOvBxol8a1",
+	"SjmbLCI5wki9N4JA156rA/TRDyVZv8SrJIUAyze3vsR1fYUQUfXi05rTRcmjbggfcU1omXEGSX7npV8f",
+	"QoDESd4MPnI2AfO8MiLNXR90vSBBkhkqH4gblMYIo1zqi0jzfN+PDTxEODqGJbwFX8ABChSuGY6iimEi",
+	"8CEc4hUcFYWzYb8BuodD4iCBfUiK5duQrolZwCkT0BRG04yoBPceuyAbaz/jW5PcqqZjaiHqq4od6Sv/",
+	"0iFGf1oX/rQu/M+0LnzUqO7NpnhUieN3ljAMlhJgp5UYoUn6R6p27j24SJEAv7umqc5GaoLh/ohFN5wQ",
+	"Jx57lm+PAsuPZmNrSqauNYu9YBxOI0zcynTiBOPIJiPX8mIfW344HVmzaOJYU+LiUTAJZ7Gz33TituuL",
+	"idSQNxrEmZBDPg3m7nQ4WCXZYO66d0MVJPymVTiiXlDlKb+CRMlBraZKW/JJ2HMZdTwv8g0ZDtY4xysC",
+	"z1dVO09CujptQLmSmcQbXxHMivdFkib/kukdVMAXRmW4EIHTe7KcNoycibodg4m7BALmYtw15CwQVryE",
+	"4k6bLPnnBu5eDpPB2zUO4dpKWBIkaVLsytu9bjMKcHiTZNeihNvcHQ5CvMYhPP/boEw654rw1LM5aApa",
+	"YMgl8xx74t6PybltJucCvTPE1wPiARBNjZ09xeHNPg52QXC0A+4FaVasiQ2uFAciuVl7ONjAwQDxvFEV",
+	"6tyRTtJCpnm5SVNDCD9jQiBjeMcQ1x52QrM4yLXMpKk+/qHwP8Yp++9CAPU6arUTfp1kyQrvO+SU4Fui",
+	"HzMqKDgv17L84QHRdZ+u1V4PSNAtdUDJzPy1dJvBQRIcLnsK0Lps3AfPAL38TvQaDwdktS52nJ7evXs1",
+	"mA/86dKIT3zdb/gJ/jKo0iHUSj7K3xuJbzpMPqN8/ufN+ufN+ufN+sVu1o8aVR/muRkVLC9N2H0Dn91j",
+	"I4s4qz5YJpDMbM+ZjqyxO4ksPw6m1tTGvhU4o2hKcBzavldFeUTT2LUnvjVyxqHlEzyxZvHMs7Dth5No",
+	"RoIY3HB76LcV5dHrxm7Qy8skVyh9LKkcd7d2E4HdTQS2RgD2PXHfbeH+DzX8KZH/CcJRBJcoP3OoQKgs",
+	"SEzYD/moGon8QJ/qW9FI5SUHt4lW+pBE7ZYz3/mCHKBeIr63ALCHPvwj6aNuYNtPJ2M7cEcenlhTfxZb",
+	"vhNha+qGYyvyJjG2Q4e445GWpood352NrYk3JZZvhzNr5gQjK3THZBYHduQcqDgjt/JFJRsz3R0r6/wh",
+	"qdXpptax4/s6xUIRiHtSrd+iWkegOV8N+0w3lt8gT8dMnuOTShssY+Tq5Hmb5MUGp2UKt9AVkttumzzO",
+	"MlpgCaTf7obHGo+10o6Qib1HUq2E057ZzUfalm1nGo+Jh61J4ITWJPQia0b82HKxE3ihH43IRLMtH3x4",
+	"HB9pW5amvb+/rlv1+E6KIn0L5RL46br1qvONIrp6yqUHteYrA+grRWzN1HqZOX6g/0WFN6YqADCrYO3g",
+	"BZGPChwyJrCbtZv/WRjlPB5GjR4No/hB7QvJOQLlXshDN+GcZH/VIweR8GMdDQ029yYH2y4pI7LIA7yA",
+	"oaQQdg/k24hJGBiKpBwBvPqq3soJ9ixLf98x7xmqtkNN2qO02OtjeIz8JaOfYgje8vlA+BMOu1MOpCy4",
+	"eBS62Lac2CaWH/uBFQTT0JpFXjyOPDLFjiZiETuckJFrzeJRaPl46lnTcOxaXjyK3WgcONieHJnFhGvp",
+	"1Z3WglWS1b90pkZ9mzOvJMprCUrOeNA0N7zRwiBebHK6JmYwlXlSgmnGXKoazJ3xvqwpLrpzmanhBSyp",
+	"0OTv6iFcdSdgwf5qolbpi5sPnPEYRC1d/PKnUyj/EOrZxAO73LEc+DgCmmMfiszkOxBeO4CbcklKiD2W",
+	"S7Ite0vR7mVOSAO3JnrmAJcE73GkZgvGie/cVUwFkmfa1ZKTNLova3E/G2vpyh7az15mNplETuxb48DF",
+	"lh+NQ2saTyaWg93aFStCPQMnmmE3tvzQG1s+sSNrFjnEGmM7noajwCO+f2RGVB/2Mh4OVvhT48s6e3m7",
+	"xjmDXLY1zklW3D+mgPOtFsDuTf5VQlUX/Tdp3xl7U/8Q7eu6mRhwP9J3e9TqdaafPRrhGNKf3uuIPwez",
+	"sHVGIQL+hH5t9OqAzC9UXhn/CYUfUlJU5fRFCBX/zApZ/C/CuwNOHz3kVo+ZKm/Z2Vi7hUo72GD+S+XR",
+	"+Ngwl7v+ctDa3QFmKAxrovTfEK1THBKouwKxYHBif2GoJNljAj8Ocr3fi58YmEcLahfAS5gRJ7gWSFcE",
+	"JRnoh4LtAFoISkdQ2h3qNBxAguuUBjg9GhA1acxxpwJRXP3OAJrK1SZUpCcbfGzvlNKiUwoXWjDHBZDR",
+	"EEs+FYRkVWFRVLK3x0KNx5FiHyaw3ks+bUGWq09JnISHKBAqNgLlHXIUS+K5XWdmnuHaJz4UJeE3zV4S",
+	"aC327+PGCjN0/uZ2rKFChdVCoDyw2BQH1u34yNMcm05zNK4ReWmDrc7YtW1nHgXTuWvP56f+1HSIxkfH",
+	"vn4XXtANeDzvhr8N+OXZeDyO43g+r12e2S7ErIBr3fhwHHcpLikOaqfw0JZMfwqyfwqyfwqy/8ME2cOd",
+	"o5z8x+/KIriC0+wTbVRF9EqQKbYUKTni86c+SoFoPxuRsk1VzYyM7Uk4G1nTiPOGeOJbU+zNLD+cODMS",
+	"RF6sdYxx43EwjXzbcibhyPLJDFvYi1xrFEyJHc78eDxxjjRO9+Qhh8xqRwpyX8wcVltXFxuZ2C1zmGP7",
+	"zgi6pfXnJbY/HU3uaRHbm3NZbeKPZRLz2syhOuzfOj29ju2NnbHZ2FgB0xu70ykH5hLKr4vIrpTijMnC",
+	"2hWOQROFjpeNRCrwnje5tfdIjzs/slcUZ/vKz6lnGlCZlct0tWVC+7R8k20xB60zWvqj1f3swkZ2ejKe",
+	"aPLYnkjPsp+eatFBc1AEwXUt9Ol7por7o/tHfVij2A6daIpnbkDuUZAhGsVuMPWtSegQyydjz5rF7tTy",
+	"grE9jXDoEr/y8M1Cnzh44lnjwI4sPxq51pQ4E8vFo3gSzgIn8vbHPsqNdjJRM680XbwqrLF38pH9aPLV",
+	"bHLijJW21cUYQcPQqcmbjactapJ6iJEp+vbsnhyxRCdjFnq5+rZ8pQH1d2CKrnPvo27KWVWeYVcqYiPr",
+	"31A3vPxK5c0a0xYfiQt5J44HXOg1WQXNsJYPS4pWePeoFZGPK6ve2fp5f8CZE3pkZE8caxrMIsuPsWMF",
+	"buhb0ZhMYxs7rgepfjJ8IHAjPx471gRPQy6h2RZ2As8KR9GEzGLHdh3vyIAUY8N2AeE/dhn7/zbwHn5p",
+	"oAU0OApkAmAzz8JREFu+E3rWzCdjK57aOHBDzx/540qJiERHcmsWYmL5duBaUy8aWWQSz7ATuJ7vje4H",
+	"MhytIA/9Y4WhrdiQTjawF925UMN5bbuf+TuV9h1RwlBGC5SSAuFsB8WtQchBGJ06kyFiFDrDcRWxvNOG",
+	"CKfFkm6uRbhUwqDFFr839CWTHCbht01SdNSprRkyQWI/dSZCNNV/8Vz+w6z9g7qNQSZU7/6lHdHM1ycy",
+	"I/jQVi0OZwLF+7VBbnOQPTD4EBqDRj3eNGsOguCsA6Ncu7U+r8copznKn/QY5TZHzXrsy/Va+5rZh2Ho",
+	"+s1h3rQPPEbNYZNxH4CMW4scuX1A0kIPzx71AUoLQ8aO0wcqbSRxXbfHQK+NJ74IED40sI0qMrTl0EBX",
+	"MK43OQ1SsqrERUOvRc51KqGfs41Wx0XZYCvJrjYQyx/SLE6TsGAfEv62X1TzOr1IyEet9Vb1ftSnMEi5",
+	"Bpl6ULXt0l7A+VqSsQKLHhent86pvFjYadVLT76Wnfas1qZEaN+eDQdFUgDQRUc/LlDnOCR9W9NL6Zuv",
+	"ip8BO5XgM56LuRzsj1m6M9VqYVBkXLm7aVwWDDEcWjXqSs205wR7gUk/2jdta7CogI4c08qfyAq2KCmG",
+	"iOYoSLIIJbIPd48jhVyt08rIazyvM9Ob5arKJpAPPk4TYGtnm3Pl58WnhBWsTXGQWZMwVOAbkhmPDYZf",
+	"ETG++8QULPRDUQchBiM5F0qysl2BGMwBTvKc5o3miWpdjX6ISnA8BfkOlMkep9V1SiYoPPREajDTDgNY",
+	"pZnG3uldQaHuMpQYO1Ah6csQV72246H1PZHgLMBDrFdrgTZ0TUrrOPi9rzA1yFSV4Hrgg2ww+EcmW8CU",
+	"d4COLTSBEO8SV5YkNV2S8PuVQujGUcryNImQ7qEDLidKs0et44DUSNNZgBT+4IOokcTjkKYOFQ3aUOfm",
+	"PHvfbASqAt8Zv3hVjlNdxzLIJKqlonug62cC00J0lVtmlbAT9JwUOIQomxVcTgzvyopiO7TEt0RknIie",
+	"QzLqjNNUsSR9Li8B9dOysI5Z2AC/X/K5RA69O6iBEwppCySKhKHziKzWtCBZuLP+RnZ8YdfNfuTiGGDc",
+	"VdkhdFhvM52LhrIqiMkw8wpHpC7q/UoDa1L8072Jhmi7TMIlWPrLUD/obXaCzlBGtugGZrghDGH4DBN1",
+	"kVBAUppdQ2tOXK0MkjqqOvvqPXUiWxIckXzeWPzjEFwd8nxH+joejAmNA6pjBGOgFzQLhW4KlkSkSjH8",
+	"ixTLWbMbe89aCcIZY+5N/Ijtk6u2yUNglqeu3YULqw0rUECQGOFODzaAvtdRQwGA4xtFH9zRwzo/V+gn",
+	"zk7GnsILaVyd9MPwrnObW5wVdbQRVU3qeGm4GyAlFVLWK8wEhiwAr4QgU2NjbzJs3RsNxKpuCmhIn7BC",
+	"XRSiTAR0m8Mr8aU3kS/tx/wZI8D9ZcUXcVN9WY3zmfK/vIKdmSCr1EmpKTQArZVp09h5s7DqQYNBG0lr",
+	"cq9ez1XTV2ShgtDMAuYKA0T3+zjJVG05eQQlr+BHRXB0grigxy/wWtXNvzC93gHEnII4EC4pZP7J2Eu+",
+	"530KlFJvKj+0ECbWXVB+qLYlMazCLuf3wS5avGxbmWp1S0r7NmhqBsTJaHEVSyuUmUCvaRrBDQniMH+0",
+	"6ywyOMbaEbTGteTo0k15v7vdr4D9g3rPg+FdAUUHuRRfRcprW55TOdPGdGklvMmHrtQDFcjVcOlAPb1d",
+	"WV41l2C7kF4NEbGQoDFH2zLHH9FMlmEuq4lkhESsJKL358+PFZxPS4kdVrNXpjLt/oFyVB1W9ZMoSNZu",
+	"pPuOUrTC2Q5t86TgKs2KFOZDUMN16dkw+AnHXaiwxvGY/1CQbIhysiay+rGUantDVoPhyPY0GJqX/mAI",
+	"qo3q0IPQyReQBt6O9klxCJoy3ENLnF0TVoZIFpQialTFQ5jzishJNbB+EFpdwpB4RmIlaNeIqwckB0PI",
+	"CeL3pLCZCK0vplzerS4MuRqxfMXVFTc/BHwxVsdgx25gsJgX8LfcxgPhX4eKdgbPCY7SJCNt/GUp3RoA",
+	"HKkBDX1Pfa/gobSsNb+goidouyRA/UkZvpUnJALJUxo4bjK6rXA6Kar8F8aZSEMDux+i+3VET3Hx8Dux",
+	"hEgNrMA74foymYPPJC8UF5QUHaqIlXtbhrmk+fGAgNtdzr8lfD1RGRC3RO7omyLfVPIQzQgYi5io+shJ",
+	"dp94xIdy0UjfvOkqrioIHSUC/e4m5xeflnjDIHDiGaVp1GppDc4d6cIBXhYK1/82QzgnCKKyEMno5npZ",
+	"07eVN/BMpX6BV9cd9NKviVrVVbC7CtW6RBQciZ7TbSNKtN47WYuVq73dhiiW8nh/oEhaOeOckCda2hrH",
+	"kW2SpsKYJl4qt1wg00uPoezuOLaxFInfcTZTUz8siN/WcaVS1JvSfLNcdan5PFHqyRLkyozcVzkPl5SR",
+	"TMRT7D8vzUgAd5YoDE6IuKSoKrQUgq7Bx2hLko7C5oqsg3aCD/LG1VGTf5ZogeTaHkZRXTs22gt8jeBE",
+	"WOPrhEH/jDqtQQad7BhSNQwxMNcYJrlaqVkOeDoTBrMJqwx/yQG7PVACvEL32hrZngrTvLfFSZ3aj8Bf",
+	"pZdGvv3Bp9SEk3YO2t1sPowfM4JuyG4oU1pANGAm60E1kfFA3pkMyVyeAOO+qAgobxdNIDadzsFBn8cE",
+	"rJ8SX3vnEh6uqptAqZ/ZarUp+KXyMiHtFNmYfykrjkIToEpwbZ2ZmugKBunH1bam1mfr1N+bDz2Ogdbg",
+	"htHPA5BLbLy55wceRQNC+inwbWXtiq/B5tpoXJNPN4RviF3PUYyTlMvaOVnTXHAeufD7Scu27qgVAqNk",
+	"YeKFj2BOkvupQeQWp0l0ll9vVhCWXQfMs/PnF4JglpQVKEjMfERMcoXVLB3eKcmj4eE5qhyqcK2XL0CM",
+	"a+BREqEd3aAVwVmt0M//7sDiY+e4r2e3HXLR0ChNu32Es2uAWDvDV5gVZxBNa47uhkjbrvYf8gj5g1ci",
+	"JLd5AUjhrDGV1FwuS/HmciB7ERR4x0BACnZcUSFpfIJe4xuCGF0RCLQlKVh55WwFRMyC+DpHGK0gFBjs",
+	"wRi8dE2DJteq91FYKW+JmdhpV0x1pwZTbfXB56bBVT8x8A3sNeZqZYPxv6dll53a96OnL2fbfZ0wlmTX",
+	"FzQlzOiqZwxhJsvK5/ypqgGacCeXx3Et6nTqHjFQFdUu66k4h/lm7cS00dV61BdJJvLx9kjGnCUluXCp",
+	"hR0Tm84S5j0tOzYcIYKtapD9Ra8//MdhnD9wueMtLhIWJyL8t9EMSpWVg3D+3j55z1U+efuuPGuQca6Y",
+	"9jI9fBdeVeJSDBFmBTXFLVm362woFrTnwNmS5oUo5Jrt1YIex/de6q/gFxTiXJw8XKo2Ac2kpjpj/VSp",
+	"bg/sisARrE3a+YVSLy4iYaKumeyMXPZKPnKlHqmsMyQB3aLhWs1oXnl2ubSCjYbBsbxGuczHUFLIoENI",
+	"OMkqv2kPap9370i963O45mY6+24B8qFcvAH22rlD4g/NDefeUYd/D8MWUQTVafPhVzHNDcddmzts2IBF",
+	"qf8tCfZV+b8XkFsBL3tXWYu1kG0tuq1oNSDst1mp7fMrSQfsgw+6sZfWSb/mOrbp3mayZSxaiSfUds1k",
+	"DK+RTzaOtWp8W936OE1JDklpG0bKNxTaaztDoeqrMXJjveHtY1AfLL7a3OOciZqvdiLFWRiSddG+RsEK",
+	"/4/XryCTDp4xusi5fIarKRoaJM7Ylos6DOH1Ok1EePHpr4xmKnaRn4BYAhIWpOo65eJ3cT8yG9egWa0P",
+	"rUiUYAQgegzJVNt5HaqiZFlDOziPrR9oRiygAFGOj66I7AnGMbX0XDWhvM5JmVx/JQwYnMtt8pxkxYt3",
+	"+HowH1z26th6OWhr+Yxu8pA0kiLE3Vpb8hz9FYmkV64oprsTdB5zfZDgPE24iFsUZLUG88eObnIG5AYO",
+	"DYhiTYoh4lPD5Qhd0eD05bHTTQHR+ARE8kzESogldVFmRFYQCVhSebmVurZlNlTqO3uQdcxx6/Kwflio",
+	"PKwHRwu2EKCOcd3a6AP0z5Zpf8OO00Dr5Uj2KqCqe+ofPbDoR3Gtvs/AFV+H+CsKIdNJSlBIV6ukKBpt",
+	"HSWw5dV8tZGTNEgypFkmOroA2FLTrE8McS2fIxhAi3qRO0fVqh8G3iYUdCDfkjzFa2PZT0AnKh5gpjqm",
+	"CshyjuNSxDR7o6+9RSszSePO4kwPSfv6sbEjJfs8EMYSCBps3+BdSnH0jtJXOL9ut1unETjhXPQ6eWq6",
+	"i8Twq4LSK3B4NrEXJlDeUKnLOnyyvghoBaXkUzFZr5GGI19SQICKWMUDWWxrXzrMSA6mEZo9J1nSDsTK",
+	"xSW2XVLEFV1IooDYMBMAy7muIjFZ03Qrgq6AsGmqRetpeYqXEocvByfov+gGIiPAYBrinKa6xXRYcQWY",
+	"7TYhWzgWst8e281rvTqvlUaVhx9ACy76AVCaPs9xkrXqYJfFIRKGAgLu9lwlHLZAz+XgSE1z2Iddm29e",
+	"hhdCsdOkKq+V0xVKihMk4gAKmZonLOqbrEhSyD2sJ888OC+ma88PPIQahBoHUIbu1E/gZY6vVyTjSqqF",
+	"MGIroWyVmXKsSNIUojAOx+uoenzVcZVxD61IGrseSSPDXET2YPlyjE5d93GiZdxmtEz7GulQ6ATaNMND",
+	"JEQe4cB0GB3MH+EnaUgfKXFKYK8IwKrR0DJJtb5nKnfE3ZM6YiIrgQ3iJa7MTBiak+JBBXG0StT1CF/h",
+	"eY7ukR1fJrh++VQADpKfNrTALz7J+mS1U3jNWYvIhKiMwJLnK3XKwNj+yWe8Ip/KkmflEcC7UFX4QbBr",
+	"hhxbvGbO/xJZlfwUMLsRBQNP0LfJLdE0VOgDWyV9LJX+liarpEA5Tlj/o+BkxoeBvAXl3zDb5Irk+c+w",
+	"ocqihVNRDRDEXNGmZp8cBQsTUzz0BFuQBUsarFs/VU0/eynUs4aEwAqcEq5Pv5bhOl9KxzfRoEY94GUH",
+	"5eKJ0s4fXnRCV4mfNd/zuZVh/SwupE29ZVbuexDKKK9D9C0RXgfET0WzMcJG4UqGTFyacbpSL9pj+JdO",
+	"ty4zRW8LRedxuFONsckJUfXixz2QEmL1IylvowuV6tiZUytzzY5MqS3dd6K3Qt9kUmOdlirB1JlCgqnn",
+	"ygRTZ3IoZVaM8NzP77b7w6SnOpPaWcMeuiQMeZdJEVndLsak1H2CRUsNasgVQAtD5KnURy5J2EJv5yIz",
+	"xzWGLlX9y8tBWX+nWJKVuOYOM8B6virMDXWLv6xEcUiaqFqhmCUKc45QT4lCxH5zopFyhW/PxtUr58i3",
+	"7Uq+cEdjXcI4Yzfgf9JHIFygFeVCxvVnkT8qOV8KIFC9VhdByqW0xZBytw1hxB2Nf2dxhINZR4oLXJBX",
+	"fIet5EeVurYnwDjHBblK5WhT0p0a+wRtMZcXZHPPe+m17syQV6ct7mHwqm1Fhw9UWH5JstBkzIF+SaL0",
+	"Rc6RuvT6oi3Jwc9Q0FzGJIPjQjgfTHb1TVaVqeu4dkRPAZUvGhAR75xkaiGXgw27HCApZqwo17XnkEwE",
+	"ixPRAjivpQ0VyYpU9M7v5zxSDeChcvkJ+qGtSglFmq5JjguZXVdQGJ2FSSqY44PNyGAz0mDysAPW4ds6",
+	"X8MlVB6vSpNMSVzA5anrvQdqx7UvpKflsHX7ZPnZLEnaPlOzPotkGZrGXdQpdCRZmG4iovBEeArkPspX",
+	"l/a+pkyiqvn3FjDLFhhf9pq7qPolGcpQiXo3Wk8lFNJbkjOExfZVjayeVam0lyGtQtXUNGvz0A9UqjLM",
+	"YD6Wqj3UqfMg8f/3KWH1lstDBgK8UI4UgZy6DRU8V83OXZ0kBy9Al4MUBw3xz6m8NfeS606FLHea4uB3",
+	"LBrxdk3C50kcQ+kuczScdNnXUmOgxvLDsmObPjFTrbCuVz/hAh5IdVuVh845jygUAvOIugc9q4Wcur6a",
+	"4NQdAZusBMjPmfPye6XHvqP0Nc52ZynJi4tNK8D5jAkBCfPfUc4fQBCTqET6EGfHGwkN6hS/+11bf48K",
+	"2ZGJBVxIP0HPBXXRjPQmLpjSgik1Mdy1/2AGPtc2HMuzqpiemSJVCT3MZYGCZPyPRChagelMCkqv+IFe",
+	"VWX6aiX7nP4l+5zSUShid8Q74ZeyhF95Tho9ChJW7toV/lRu8mEVSNzOepYSh8unJZA01H3YkRqA2j7K",
+	"DyRYUnrTQV9b+etnJS71kseiLDXfvw9Zvc/wpliSrEjCdrzcDxSFOYn4rzhlZt2qNrrpR1dhMaKOBoRw",
+	"QlaBPu39fLFOLcCwNeljaDW1ndVBVtU9bzKhCBc44KpDFUUJIZj9FdN9s/x7qH4yMutQxu7BiLiHpEdW",
+	"YsiyfADLt6sKCSpa8UBq/L5h3dLPsvj3TIqUhyc6ITXPLi2kwFgPLdQtmplM4hDlH8qI70c73n9uSL6b",
+	"w7vFQpSVAF2K6uKbm8tBKy9FVfyRdTFkvTvzvVAten9w5Wd+cYVa1ZbvGZv5B8GpC9lUrdsapAHusRmC",
+	"tLKcOhU3kG9W5wNwTVNZsTwpRG2rzRBt2BDh9UEucfx0HZagI6wNf7BjZpv1muYFiV6TKMHvdus2D6H5",
+	"SlW55KD6/u2PPxjvxnKqK0gZuJIpA3X5QhhKAX1EkeVGksO9ZAtnVMFR29Jjpi50bE+DpRKOnyeMX68t",
+	"wUwYLaEPb2YiFSWJXkVqgibsZDUGRrIIBDM1Qhi2ayZokRCQFPyxG7JTKUsr9JVlyWHWDdlZcZKSr48T",
+	"kzvV/a7lPRj2bchIsIvWX3V05Qs+vo2ebR/fQ32TgbrAlnTNtNbpvTpz9olJKTuTTaMZ9kOHWG4wiS0f",
+	"jzxrFo1ta+KEo4DYsYud/e2N7VZnsnqzsLd8CyjJ0ItNTgXRJmyd4p3srviO4BU6q/fOVG0Zz8IiuSWy",
+	"HZk4EpHJc8zB9AXqg3egrfIzNgn8E5sejE3Qcuon4Uqu98kT8cJc7OI3iLCCc6FNJRqUuQCSP/weLTV1",
+	"p/f+FoVjZ+piPxxbkU1cy/fjsTWdODPLDbyIjOLxZDqZlUcnuhkGIyuM+Tl7ZGQFY3tqOdgNI5+MxhNo",
+	"Q3tMi8L60X1QugGgYQPIWt066eMDi4nopKsFJMvoABWTMrLtO61ra7tnrMpiqlqsmsFX1nQBKta6+Oq6",
+	"vb4QdyS6acuF+GPvbjig2wzkN61CzEa2r8CGqGqt2rt0ath3dyVu/rEbjf6Jhf+9sbDikYZ2og9gk//m",
+	"p6JDxSwkpgYriCmuSwHCvJfxqH46js31OeX6lGziguB0ZUh9SqE/i7BhryhT1Z4ihAtEs7o7V5VX5m8Y",
+	"DqBXlOz7z/9+mwixvYN9pPw+nTuuPWw2sBbL41KFiY3lhEj9mCu/yn+oCmeL4KWOjq8dPG1ayUVLkpPB",
+	"PMYpI+Wy5IkmYgV8f1C7tO9kAiByrg3T54L3dE42O7gySIhszAa0B+705uGmOKCgiO3uoYaM+gqOcmnS",
+	"3W5i7t3ioh35wTiYhJYXjjzLD21iYSceWZPYjkeBE82I7VZtkUM79vB0ao2daGL5gU2sWexF1iiYxm48",
+	"ju3QPSAujvZz+wvIyWVaOKMouhZtRDovzdB6k68pI2aRUfSFvyvPw6x9VKciSD+Xb+XI3PHmruPTQP8o",
+	"mypX/ofQSA53ud+PXCMnHMU2Diw3sieWPwpn1gyPXCvwwpEfTKNJ6ExL5Aqc2MZ+RKxJ6DiWH9vYmmLf",
+	"s+x4HHqRHU+wUFz66yJ7UWT4Jx1+fjoEzvh3kjOj5Rii9OrWr5UMKo6noRvxPVzTcvjgmjon7viEo8xt",
+	"+SWElsH9JY1uDeFHhpiK6phhTopHMgh1du43I0WS3ZJMXgRHosYEO2FLxo7bMjagxjiwo0nsEGvmh57l",
+	"Ry62pmQU84cDL/SjERnHR2r0ayzEUXkRKgfa3xLo7PbL4PwNRFYMPg4HmxxqkhbFms1PT8s9n2gQOoWI",
+	"tTraRARHr0hRQMiGPRzEOEk3ORGJAZznPSdcdMn3K0f8wRd5TnMQzgwPTucePJgTzACycgVqKc/A+Dqy",
+	"uVCekU/FmSjIYninb8up+ECB8EW+Eym/FSYabx8lby7xek0yVraiZgeumAqBtKN5pLNordnUylvUIhLl",
+	"32UVm+RPYupNTIL3zAfbJSPh1c//WC6DfzxlP//jh/S/vO/T6Nu/+//1wdkG3/79Xz9/+GH38z8uUvLt",
+	"yyL8dvvN4I9BinaF7ZIcm/guv97VkedbcD9s1sK5ioOqUhEjmUyWrGWpCarjKq4nfXYdBO1OJSr1IWgI",
+	"AjJStFPjInDwtjMbhS72rUng2NYk9Ig1jV3HGkVjMomn9sxxXEh6YQxfy+xuUcabi2G4Pb07m49mP1eF",
+	"59RBlSi9JYEFKy+dYiBlpKQg6knpCxGBTeBjFC13OFf56fz507P33z7dXn//7Jq9fv6T/+bFmZk65DRV",
+	"3fGtujfrPCZXLE3oX+1jvpeI+ufp/tFOV9Nh5QF/ad3jT1HqT1HKKEoJpFxSvEpapdlIzmgma/NsqShT",
+	"3ZBGlpQfI02ikGOKtArKkvHqBGSl5t+MmERTvY0h9M9pPBZUj4nCQEC5bBPIhzpQG25NkaIOp/aMH+Qz",
+	"mrGEQb2xtka2gAIIC7RdEmF1q2pDgu2wrGQGUSw3Gdk+QTiAGxaGiAo66lGtwR/QNUTHiPWJs4TwQhYu",
+	"yQoI+n/lJB7MB//faUhXa5qRrGCn4ld2qi/7bjj4ZClfPUdoQ8yPXilP6zVR61PYLvDWDLeU7dA+3g0F",
+	"8LjGeVa04fYUcpXRAh6ytLUu5ojwW0yrH6lDJSAxzYmIBRIpg7J9egX7E3Tx8hnyPG825D+8f/fs5DKr",
+	"AdJAXSeO6/mj8c818EqmzQohUv0uQOR855UsHNMG4xtcLFVSX9UFvdxon9SQsrCBNM92bp+vRi/b0VyL",
+	"7F/IH0CKt1cdAWUJyyRDEd0EqYjHll1gyvUeUQik9ymZympwyD7PdxcbA0gXHAwaQZdFCEWN7HyH8k02",
+	"N/XkrO2lA5gBpSnBIqOsG4y9wfek1o4PxwXJBfmIMm33hu4xSKHVY7wg6xTvhJq6D6pVHw+Zcay0WKoX",
+	"XjWXf1w06j8ujgV7P2qSeZdVKPNnI6oyp73Dn1cm86rc3TQJd2WeLzQnn6NFviizy1FGt2XIrHQDMbQo",
+	"FrJqW5VZvaI5ucy+inIcF1ZCitjigg1eJ1aOCwIuNUteh183mejlAFCMXQ6e5N/YT4pvnEHPfb6BHZgx",
+	"X99dUUt2oJus4Jx+iBY5wRFbIJqjhVjDouSBUKMNsoAWOKPZbkU34leMwjQBxVbYTudo8c/FZVbCTNZn",
+	"4BS22C5KqD0YNv/8xrXtJ9tv3EPQ4eLVWQyBq61oHbkYQd/CIYlVodQVxGgykjEiW3YujD31FkNUQOq/",
+	"QIKF3gKyTkOOvtJVkiWrzQqEVrlqfrFdg9zVYLVdvfwahRfufxt++PDhTEsgaUPqO7oFJqI9VCfepwTn",
+	"kDfS+/5o5qyA8LvGOV6RQoqJZVajiu+vL+oH2RYeRJQy8bC+rowzvZ0Vb6AiGJeEB2tcLCtVFat37OUu",
+	"+wRC0UThbjg4KyvR9VmvenaIMHov+3dX6/Zid2T7xLb8eDqzfCfyrBm2Q8v27BGZuqHn2U7XhtTM997R",
+	"+/PnjQ29WWJGXkJGRXtfUPu9eq0UGxOGwD1S39eFKqUn1w7ZAloXzaVwkfRb5/mbxgqFMAW2ANAx965Y",
+	"NcAWJ8IIuuFDhogRjoWyh0JIVytcl6Z+0ewd52/eUJpy/ZV8WqegBEpNy7Q7Xf+tbVKaFQ4oHuW+ODGt",
+	"8KdzMcoZQyUr9alkJzjPsbCeFzuAvQgSUQB6BeGXfSG0FTZ8htgmXCIRujksIyJ2WYE/8cegO4asbLrE",
+	"kYi75jcm1AbhH6rG4Jw9yYTJhTADLeB2vcwYhZCUbdUpUc31pEwTF9akSM7Cv4UHxcpEAkPUvD5IdvvN",
+	"OqfRsEhEedyvtiQY4nXy9fA/uL5OcwzHZTo7mLjs2lDj5LiqbGW7PmdiBddQBvPB//3l/15efrJt6/Ly",
+	"kxNfXn6axPzPWfzxr/+rMl7pigBAnDOKow9Ga6OLM70qphJmZKc2tNgkEYd0VSg42MHdn65O5U+Z5KfB",
+	"7jJbcKZ6KlX8RROkpWS2D9+BHXaBbCYKsZWf6/A7s37G1r9sa/bxq1+s8sPJ1fz042/20JnZd9ojX//v",
+	"fVBlHVLAotZ7Xgo1HJGFuBNqX2dKoBbq8rBs3cg5u5RdVZ/mVHT6F1nVoEtwwijds5pifZkF5DrJQL48",
+	"QefCcrHG/9yQJrQ7LaMm6INU09+soQNBh1qHCH0WiCI4W5EADRxMA5AKKZvzrUJWRKltiBbWVY0h2VIz",
+	"kY7Clex9zjkDn3ooKyvJUxpCja/LbLnJIhkzJup/Qa35gl5DS/wG4CB4zEjVsDkdRir4Q4xZ4U9CSoPG",
+	"naXM5rRlNmVTOHz1G+wJdSqq3+ehvGoeKJzA4g5f47L+3Z4b/Glphnn49V0tSq2R7b+RylK3BVBo1Yqo",
+	"nrdIc1F5S1WLobkIiAjpmmOQqmUg6vzpkkshY0chnyfitw2gkzQnajGTf2GIbrPLjAoLAY3RQllcFyfo",
+	"TEufzGRDKGDSVRcbPfYSit2pqaq+YJG87GStqaGoCQ69mdBXi6aVbNHSlrTe6KbDUi2cjGx57O3jyhVL",
+	"ln/9Zg/Hzt0vh/hw2XPsEIEwdrJ3Ky0SgZ08lESU4Xvv6sp+b6peDYUeUYm8Lv66AHQTxiL5bH0vpb3d",
+	"tBO1hPtuptyDvqG9JLUtTQJV4wCuthc4XJIIFRTEPJpD151YShhclMgi8olfV0zG9CZMShF1rXcwip1w",
+	"hifE8qKRZ/l4BFFxnmWHPp7EduwGjtOFohU4jtu+0mDU5x6Mr6wusof3vRLtPx+F9ekrq62Vr721xvfn",
+	"z0vyqMq2MFHWD8DP1Xz++f7Ar6PiBvJvH4aF2jFwtW8/b5cl6ETEjRggDkJaluobU2XWJt2oA6/sfSSy",
+	"r4BYL3hr+aoM4uJfF3MZESTbWn2oTNr13lh1v5XvuEOEU0bBkqLMTPJQgV0om5yUg6AJFlxRIAFdZnIu",
+	"1eSHv5lWVRdhOmiUBeIT3QiOJHJSMVq8+fHtu4WqwNU293I5i4ALSGa106wlf/5VAVsY6Cpo19tj9UaT",
+	"Esx/BzemdIUwapLSM/Kp0ER0YMX4mhhFcZAN6uZtKZA/QQuQ+RZw8QqZsi5z103/CbvM5J3b0iZ332/O",
+	"f6VJ+N33tz8/c9Lo7fezLmQUm9qrNfbQga6+sT7+p/lqVUEqJt7xbknQIolKsEUERygFp7kqJcRRSoQn",
+	"MbRQSdJJ1ODkPQNJDMwkUqFSDzVJdXmXzgRpcI4Y191LUg7MExIJmgCCypOCKF9TbZN7zDeReLdRW5DD",
+	"DG4Rkdazl/PpXA7F8Hwd8DIjyLSoMm+o/9UjB/DFfZewguY7xfuMqKMWVvqMlySNjmPGcop7n77Om9WS",
+	"i055hsrqqQVSko3waJ+YndXeO8etAnWMyy96Q/ddIoXJ72gadUteC0bSeDGvAhmUVCla6avisqU+Jksb",
+	"lE1PBCWvQDQTOpHKqAIrmJxN/JzikChL0WWWsLK2LFRO2MoJWsoDSeMOcCxha/0v1lK/EjBpOjf/RnYm",
+	"et4hwd740m8TlgQpQWdvn52fc66d45Bz8yG4E0HexuFS+hYF3ZduOmD+UgGUmS8n6G9kXcC3ro+WdJOz",
+	"4WWmWttK4M3Le0B2g4VyyIBeGyYL6tyQXUMpq7Z1tUoY9FBdfD1EYNG8gfucxpdZo5GnVC3Fe/7CEE4N",
+	"d68dOPEsdIkVkXVKd5bvdl7G9Zu969pxR6N9t87l5SfXsS4vP01I16VzHov73nzjvHiHrxf7+l3IVmP8",
+	"YITXvaZBVdjMVRMR/9BhQINb2nenQ1WcUHRP4fe377hcHd8SfAOfv1p8OF18La3KssVt28vY25/fJQwd",
+	"JwdJOFZC0HnMpaljgCtQFPqNq4asLeAKq2bFOwSwoS1rZd9QkSbCFFGDsGf7w7KGOYaeeieIw1NFDyXK",
+	"epdRFEEpWpKF5DOA9x6yZgvGfyO7w6aIszfnnMjrN8c6WRNwnRpFnRuye7gp4pXubei6RJ6p8Bsuq5ee",
+	"j6ZL5m+bgOQZAQwwuLa4SpJq+bgbJsxN88tsgb8JFkO0CP/jm4j/H8JkvoqH11/zT0suPvEvEvj4K//n",
+	"P24W/34+l1eYFS9uSVb0kZ0hKpjcAoXEwGlygleCEIOc3pAhV8auKVLBmknxBF1T6CICNLIAs3xDsN5v",
+	"128SAF+wBSu2zp8/wMDfYdl/DeEawp4vVCxlzD/58jb112QVkPytCjBtB/JQwbvq8OyMsDbQqwpevS/N",
+	"qrXBauktea4221orxJAkTD6wmIsaAiASaIbPmkhQWZslDEs7t1ATKhcs2JtznDEMKYsNMtyj1ay0NR+p",
+	"2vyoovv3ajdALZWBvkwJmFfmbuXPLOUicTkFlBasyPF6ofRUMIro8rJmdW8wnnq6gWnnVXJCb1F2EyVF",
+	"uWsJA/4nTjtlobIwb7oTumkVpKfuWnGbt27sJz1koZqwUywrI5EwOP0byj6ybXQflJIWngSab/FBc7Sg",
+	"NwtAHmEpjUgV6hlvGE5r0eOl1BRxiSVPrpcFKugJ+hHEfjkC+g5cQq8VSWvgrGwCztSm14h0YqVHopwc",
+	"BPDZZgcs+lJnrKCzgJIrF4RrnBy9bpIsGgoXFVeTNkkkA9xAlCu2RNgzV5VJkDKiGsqIbnbCL5Vi1TRE",
+	"tUW5zL5aPEs3rCC5jNrkcsHpaWhNJlNn8fUJEhmhOSFItUBT/KvSuCBEAdwQyhTHN3CC3i3JDl4HseBc",
+	"iMGZdEQ0jqO+Bvn6riOBgjQd4sXIcfZpSZ2yRtcvpx9PO+SQN5iT9YG4jySNclKV7eSq+xAt+EZE3Kbk",
+	"i6fwzQn6UXHYHkVvj3UvVq1DjP4Q2E1vNL8gsdw5gILS9LDTCprg1PqBPDJEhK2wlI3LVs3SbjjUrcNG",
+	"kA1LBzLNZWHsWuUheGECpgZEVutiJzQ0hndMOY+1fj+wVbEmwcPLfchuE5fZNqfZNWf6VbljPlQFS4Hl",
+	"R875pAJixG8HefnoaR+c9UheO5RBQlVAz+JIfBClke6LDYdVNf6Ck30Lqot9cj0P1NP40g77FoWFbm9U",
+	"JI52j+RYLJekVwrtAb5jXdVV8ayHwlBU1ujjGwT8FXY6Dkgx8KTB+LsFPlXD417xpWXJGllh6zBIoadB",
+	"I45Bq+BlgKnqpfBAiHJ0OpRdxxmFMkA30+PkvX/Lr1yZiDfX4gTKpDu6ZZVgDnFuXIAvY/xpGpX2osts",
+	"i5OCszJ+fIoNipmeCDcnF1uZbEcm4uW0Hnc5gXCEqg1dTEUDyWJJMsH+VWSobFM7v8yagp4yrmOGfuWy",
+	"h9ozX7x8j/B+7gjAQIIGnlUsVG5UPAddpCBeUojwl5n8GWd891zqrhJGuCoNahDntsDnVXBgXFrLCumq",
+	"UDG0su27ehIkO2G9yeh2jgp6CeH95TVTOm9zSldDGWqGXoB3GSJ3BZiH4H8WAnFB6RBA0s4ZnAvdQoTl",
+	"AlJkuu16Cx4JrOKrhmoGjn7WWTtWVOVZdkV6KHS9Vyamqjd3mCwhXGKIFlLBXTT93sEGrJ8nDW1SacgG",
+	"soUZH4Vs09VPG1lRwpS9Jkvn6VEgDcOHEHsrnt2KyBUrNaj52hYbcWCPEPkFCWwh6VSSf/z82jFohSr7",
+	"MBfikhKvasGDQPyt0I0/nqJ8oWUT9NGWRSkSJcJVBhmuDTbdzftu0c4shoNqrMhd0JZ+MND9wNJFMNp1",
+	"juEhXS8spWJNOlRmAWjXp4I++Fqxas5a8XwRnszFbUaFHI25qC/je8r+S+pWEAwZ2DVfgRTSadkGriOE",
+	"5MHR8wd8eHrA/P/5f//5zelfOwNI3oZ0Td6RT4WZ90CdgbLPKZQR0LxPYLfE7IYBPap+2ZpYKWLVMsgW",
+	"xMnqLwwtIBh3MUcLPtk3ML8icuGZqJkinqCFJagdX2aanbR8aWZwmUpu+M2+8GpRgHUf7677GvbGxVYZ",
+	"Clcnw286QZ1kYT+0lwIXdOelOUpx0WT4esq9vT+KgSWituqRgQxQnrGHeqNoEqjrwRo4p0GgaxIda5do",
+	"XNVNKMiGofdRRAEUhwUMwV9qaxI1Ek3oJ5fzQNFBOiF6BvpKlweKkuhoNgimAsX+rvmnBu+rb/yG7Oaq",
+	"BUzDbdo8mNIP8yicrpPRvc+KJO1DfXpJDE6BWts9oSwIfx6Q1aIztugQVULW8PFU+QEnhUxfbu/iJc0h",
+	"MyelEGFSSjJcBRPcEqtwjJpAJJiovhOvw8e31V5vlCZ1P99Yd/PZRjefrMR0mLZkbGId3HqFJAONqZJQ",
+	"D6YyLlImWR9DRZJBGRbAnWfnzy+EQMn/Ukqo7MLdDqSD/06nHeiyhSX0V5HOn1+I6js5YWuaMdEgVvik",
+	"DOUkBDMAsv6Kc2G6SSMUkKG4u2WRDmiao1XzeZ7vLBmUaVqLfPJUhm7Can6gxWsaJXFiWsS7ekBLUlQx",
+	"LSqFsRYDsgDHgMJgEZcyaNcbshomkX1rbRUoUnV3lHLbawJZpEcrSbJvCDxzp3VVEiViIacf6lJp7aJk",
+	"Iv1//spEvQ2JQaJOe2mzEqlaHa9VQ07l284aw+6G2kxl2vbRk5UjYT44xheii3HvqfRBd0PRg/3YBT2t",
+	"DVKzlJ3he08hRtzJyvdlv/I+459VI9R42bk/OmqKcpCYhTE4L3bEHOUQNcOx+1Aj1HjOIV8lrDhqJ7Vh",
+	"5Uy0eHkM1j6rDbqrmiG/yKIjVlMbdFcrpdF/CjXiTtUyfKGaF/ScojboTqvR0XOC5+p5GAs3McDnOIJ7",
+	"3h55N6xqkDzdPVMVSHpO+MIw9G44EBEsr2WUbN/JXtZH3Q0HWsztsZOdG4byGVerTYGDlJRNYXtNVh91",
+	"p1Uq6zuDeh7Ggp5zpmqg9Z6iPuxOFDeUVQD7zfGqHMBHA30+uw9tvjIMveOiINjnL6i8r/pM9VofAzUW",
+	"b0n+FhcJixPVeKbPPD80x/G5qI7xvWeqj4J5wG1N8yPnqY0q53kt4nOOm0YNglmKszAk6+Io8NQGiVm0",
+	"Ctk9p1AjxPijUEbHExkpI9ux9p3hx/ooPs8tyVO87j2BfByqEe1SiqN3lL7C+XVvKL5pDOMzldFBz0Vw",
+	"UN+pmuPuRJed5zlOMihn23MefYyco2TLx0xSDZKzHCU6vCkHyNHgSX2hur4fMUt9IJ9NK0f4UlQj7Dtd",
+	"e2RjvotSbTx+xnKsmFP22y6WF+RXEhZHzdkee1dWBD7uGPQxd0Phdj72FFonkKs6dP3nuNCG3KlSxi9J",
+	"Fh4xhT6mnOMocFxoQ4SmTPJbUF6O0g8umuOgEDIOyVGLeVuNkIWUn4NvmPWfoBpyNxwUlL7G2a4spdZ7",
+	"nnetgdVsSl4+drJqXDWX6h185FTlsLthq5Rcz5neN4bd1Wvk9Z+lHAIzwMVzlOT4Xh9TzaGsYUdMIUxV",
+	"5QxVD/Mj5pCDYBZzi+x+kxnG3pX12WutovvM12oxDS0IexnBlDkFbCsmt3pViFb6GVTQRsJELN52uQMb",
+	"UxW8/heGFlU9w4UofFYGHVeFZMKqJNI2KZYy6A6L0OQVwRkbitI0UEb8MlPBInFyvcnVPAERllzIdcA5",
+	"KQOROSSg9kyphEYEys8Im5LqvNJYq/Cv56TMkGdq1Vri4b+b9Uwvodws/rpvXPWgPsqqaqn2GiwfV/VG",
+	"rbLU2N7RVWlSUYPTahbh3De6WbNT9FyUOA/VM7uSus8ydP7m1kc05/8flwneVWrfv1rxL3qGt+aV8Ud1",
+	"N4xtzc6sl9iK5ycff3OH/ujO4IQZisKehoWVbnosgufKXBhw/hVUuAxJHpKswNdEpGCpop/rnFNnkYgr",
+	"LjO6EhrF7LpKhZ5WoaP1tQ8HnywohTOYO0KsD6Vy3uQrVWmPVlHSqe4ccQ4kQWlv9Ks3nhVvC2wC4Xd0",
+	"i1YbWdEBoKbK4QfkGmdDlHP1SgJzS1FEwmSFU/YEObatIm9WtFEif+qcuKMhFJCE7giiVvagcxuVkyfb",
+	"rIL6LsbVLn6g2z07UMee0UZt/2Y8h0AV6beo4u1ECcOyAQ9puCank5PH2tKES41amVqcpj/G0GXhsFvp",
+	"o/FKkihTvsHlpC2anbZT4LTzPTlUj//ngb5nXBCrSCC8pBPPR3dag4dDmf4kL96WftxyCk84oJQS9Ysg",
+	"Tg1mQ837q2hqWAYsNHD+Y7lYKjPvJENRfVzqjKCsrdqryKrgTHftIqpV+ZmD7sLqyea+xRI6NwBliM0H",
+	"XJXkhFKRbX6n96PZt7rX6jmtTctBgPCFcb2i3nul3zDxeBMS5XLlKsp59wIHik52lHMXFwEkDfGn6kkQ",
+	"CUMBSbJrFOWigIaIMxEwFcmjGafyXyCinw1kjLe+nMbtxZdTNbzDkdD2cfpGOxWZOXm/gxKTP/C4DkB9",
+	"L7AfjZwArX9HknqjXALmUxKhAE1J5Pu3P/6AViS/JmjNx6OvLl4+QxNvNv76BAnLNseqrdZsXIRUVPWj",
+	"Yq7PtVtNMKkQyGCby2xR+huuYAgU5xWDi6rRjRweUSLiT5b4Vkrw7ZioE7TINmm6QNfJLRfr5WxJwS4z",
+	"6RgSUv79UBMAasLMfQCuvyrUS0HurTvJNyL0cTnPA6ORh42yAqZqAvveeUx1gZqE2FvkuxvWYz+/NITu",
+	"WsTU+oZf7tfUkl/+ymh2coG3r2UHOZ343u5FDckhTaWFOWUJYU5md5AM0ax98WF1J/TiQ+IGaYjxNWR8",
+	"kPDWLFKLTdVpgVdwDRd2dqID02I3ydqiMqfcWlNwIaqDrWkCLSzevxJgF32Ktxurd9S1vgeV3Dh+t6N9",
+	"mtZZXTASeIJh539haLEpkjT5l8jgElMsZCKApliCGglaxF8YgvIVdcVTFJhOZI11mkN/lxN0XlxmorS1",
+	"0EpkTxm6FSXVuXoFWxJ1jRKG7Eao6n0VQdfAIR6OtkqtGtb0qmEj2D7YlaUoZOGYRvbgsafbUg6wJFF1",
+	"5Hvv9rdaJ8BWwxKpSXHQ35B1YeAdIP516KA420n5UOvsI1MLQEGTUWf865Ftq0rkTxSrglR5NizFgUpy",
+	"1zvC7AmMbHCplNIbYmz6VhYghbLRImoOCtWIIXxlWPVh1oECkC51a9G/BjonsM+gR7qtcxbA7zzePUVf",
+	"+IYU3ZcCf+t0RXfS/iqrTGipAT3bY4OvEdW+nd6IiWGuQ9v9m1x02yjAZynLV7S3j17hguRIdooXnQdw",
+	"FImuJrqGI3uWSBWnQ8NplOwzFd5hBNLhk+xa5N6sCJY1FuWLoITg/ukvOFSPEg6eJsoyXxZD1HpdQHdl",
+	"iGlXxSXKGjMy9aQqnSAzD6ByRUCWSRY9EWGuwrYUK8K9zMokFlqlLmgzwH0Oc4OkAkmhInG22LATPYgy",
+	"XtSaAMhC9nwB0lUQEBDZM1Ha+TJLmElOz47i+VA69WPTcqn6ej6CtUrBAQokigoM4ghE0qoqDfJEbG0I",
+	"6lJZ+gMXVY4QzRFJoZa6CrIvMwqOvVVco8nJTHzqfN4WOS7INVj9FQ6/THJWvIR6Vk+J+usCZxGUk3q7",
+	"xjkjbRzvuV7+9iyjhWg+0E0INfnft2fjLuHLnvJ/Av5PyP8hfdWURv5ATggqyKeCoU0WkRzdkB0XjG5U",
+	"KRguLIIU+aTs7+YP7dkYBbtCZIm9f/fSmoqqnFyE91z0t+QpkFdar9JQxi5Dh98iCW+gbfwPL95Zjuv5",
+	"stWRDo2xv0cbOQTudWIuN4pEw3rZfaHAXKyLZUeGnKbgcuN/a4LOF7K/wYqPNL6JMdLyNhwUVIYxGO7R",
+	"gkKFcCj8fLYpljSX4vIciZ5ukLGV7uq9YGXZLjBRlaVQ5xrhiv6TQn8rs/gvsyWOJI9upupxfegKe5ET",
+	"2vGITALXx+PpLLSDUeTGU4eM/dCbXCmvMBxWzw/31UAeZrKEI/gjGgg1fLqPdRCGP4ppUJDi72AXhBeL",
+	"Eikapz8LC9HdQQVgGyWXCnrHiS0flOwtSwbHNIc7UhTykfXv2lylNkmLaUnW6wxt12+w3kZRFEmoMiGW",
+	"9Vfn73ej9GfIBIDNzo6QREQO3Mf2paVKQMn+1TQz1Gh+ovhYvCk2XIl/WumzSVFZV8W6TsAWR9ODKsAF",
+	"f6aJgjCwGwMr1bWhtpDdeYcKsMZ56VYGpl61q6XyBhvyu3ZJPmHp2UVRcp0U7AncZnGSRVDvAOxrSbgE",
+	"6GA5V7OK5iFufMg7zlXQ92yPypoUlZta1J3BaJVkmwKynYstLeXyRmt3QTXbPXqqXtL9OD3V49KxYg6H",
+	"GdgbWZ5pj/YH56kmNeLDJkpECVqTHU+Vzgb5GNpRFwVZreHqhqLiqnoXOLq5el8WMmwxGLQQaasLuJhl",
+	"LVpQ44RaKdLuoJBYUpCW7+KrhRD7FkO0wJXkyj/yG2PxtSgUQ2NZg3AoLZCNNlsiGxIysC6zrxbyFxI9",
+	"O39+wefig7iyxP/kQFt8PVSthrnWJPrBwXCk64Fa439Vl0G0W6nXgrjMNIWxfLvUz75+IiGGJT2Z9C+s",
+	"onv6O5S+o1u5NPBqD0U9UIC5qP3DhPKozueJ8uA0E3RlwZK8XhoOjhcUpaYz4Bi7/fFqlsPpHBeaGP94",
+	"5qLhQMDiXoDeYtYNY4H2JhBv8R8QxjYkOR2v8DdSe7UmXhz4J012vSLFkh42mG2K5WvxZMMhUZXTNd5d",
+	"tdDJ8sN5tCgL40U03LT7dAglQxWk6cSXSZUxYgj7OlAVtv5GSBXvfNEM2PuKFqQ7wE4G1JW2noRkogSK",
+	"ZqRleAvFwUXdx612H2oPiWTxRijezD2xT9wTxz4UtiMjW03SxOIf1oX41TqvqpvLAbVF6YTRjAr0g3jm",
+	"xt5oMgk8P8Jj7IVk5s4im9jEn3jjfQsca06MXtWDVNEgfZJpPTipXRw8SiKA8oLrp5cb2/ZCqcLDB3Iq",
+	"vuPXg/hCFpnJVOl/frXtWEFWC6QahOw5G3O5iz2yRlNr4VQl2s2UAVErRW11rNOPd1irZZ1XgKqqDUte",
+	"OpSX134x5FH0u0qo+R10vLLclMHUowzppVgj7MNQ7RRqOzNUEPBt1QKDynqXb2XNltKQDvWy4Ej0zuBn",
+	"eiN2Ucd+UFqgROnQb3OclTOqDz/JIpBVj8CBrA03KAtlDPSIMRVPa1RY6xXLTe7TEnWkYKWKD4k4cx0s",
+	"OjgEW66AAkEy1UchgGk/b4oSBOK38qOYqYSL+LX8uN4UCiDiF/VJDFNnAa9XH8SD5U+bogZf7Vf1ldyM",
+	"OE2xE/G33Ib8YVPoh1b9Vp9G4QLMoz6U1ejFT5sC6m29UUVoIaMfUIfp8wAmrTdF+aecEj7UC9xrY57K",
+	"unKih6eGRBFpfMGnrj6RLHqm9x/NyLZK2IGc+DjJV2Ae2ZVvrBASFld9FMvr+Pxc7wdX5Lv21xIrNCSH",
+	"+fUvJKYYvtEIr+whsIc8usSGD0IlEpoD1igF7vI2w0hq7i8BFENZ+IwWV+DY6F7ShXYxdhiSNLLFB12g",
+	"3d5EXb+bQyIJhMYP0QIohP8h+Jz4CzC4/DNZiT8riPPPgrIXw8tsIciYf1nSSTl1+QkoWs4p8Y1/ApbH",
+	"/5DIwf8sD1tUFoOPi6brU1RhrXyfDVNzxaNbsDcnDZwXKvhBlE6CumRDWQ6rs7zgmWaywFVrT1r1DiV6",
+	"ylHVQ4ldZgGNdmV51c6igY9i1QYMMV+hpaDfGV0hq/QAAuqpdHNZml/KUFzLXifWDdlxTV6ZmwRNJYxt",
+	"SI6+WtAkCvnPUCZdBCwkGYrILUnpmqsFl9mKS+5fLSJyCxaBvFNgRl8poe3rTr+4EKta2CEXasIOKKZk",
+	"kCekJSIT9Z2UVaQ0ySwpK1CQFGxYS7sx5dfYJ/apM26k2MwOpdic/gKBfc7QM2fbPMNrHCbFrlNRIWyI",
+	"yCccFunuBC0KWuB0gb5BlWFmgf4Tir9DV3L4EFKaJtn1c7rN4HOZA7kwRdnIafqrsM/ohsuNLSX2O5JG",
+	"VVvEoWiIoBmZDDEBrJVIUUvxfNh6XuakrkiPoHhMCZuHv0FV+1ElRTlr+AuTwTrFkiQ54u+zIrrNIPBn",
+	"jRkj0UlTO1en9/AVfUiK5VKeg5YrXYezB27Horv2Sf0tNVNEg0OJaYYaGmm7qUNbP1sTTxM9sMz8jN/v",
+	"oixiwqrESc3q00DqPUZtOehJqdXLLxAjtyTHKdhfpBUU4rSgwKcy5UMS7mdK5OkTEiWAtC8YymDcCWSb",
+	"KnFPCtaumVmhaNsmiRbKkKtazYuO8afVTyquaV+m3p4bUCNzWpoF+lsPq72o5urfvnhX1qZPCpTRbaPk",
+	"PRRl5YeXoQUuFi1fRQLNt0XFPdjH57UW9rDE1a1vKqJM4WjSMv+ouzVKIlmAr2X36GmkG5eWgD4oCCnj",
+	"+6wlelydnFhaTyoIdLOBQ+YBiQdCKVYdymSQlug+IKs3NuPqOo0AlZ3AqON3a/FiwWarTNjLitLo/jc8",
+	"0pgjGWfLkGM0yKjyZ3tgryoJNIySbzbQFq8iQk48DC3EpwUk45+UxDSvFy6tBSrXLDcQTiwG7QEve0rp",
+	"zQrnN8bEZOiiXGVIK5dcAql5oiHkIpATLPTekO2r414n1oD0QQizrkb6ai/SD64QG1asoptqDfGF5CEy",
+	"iVSbtKbU3NnAstZJy+3X5d5curfc2AsT2X5Y7qpunCLuWna4rjp2DtGCZJFBQA1pRHoWkXjGH22mj5SQ",
+	"7ilY1U+2LWCJfhSyjWgz9xlMEjKgqiVyRVz+Tc1sH1pEQoArn46AFxJ64cswsIjWefo7zVex3BQMcRHz",
+	"BD2jWQb34zUG5I9kt1PZgktKNAImJ0cFhIcCtnIPRtSuzFttPiisZ+ZqsqIjnkT5yg1WuTz4SntxQsXc",
+	"D7FCuZz9u7hXfFi10WMWLF8lwinPxUDHljkn6vMD91TeZUfme1XioJKBhelSlCmo3P5avMsKR6SvueuD",
+	"zNFMOFOIZYYDnzkg5TwV2v/9dSM6yp1+wVwnr1PMrnYhzC5Rn81wSdn5PfcjVE+crrp6zRzR5uZx29Lc",
+	"J6Z8OCiKVCu7fqg7EV/5u3evmlrYJon6jn4PHZ67lWM+VSc9vvi0TnHWoQl80JMiRKHva1KUPSdEEJ3M",
+	"lduBpU0WA68XSVqCKTBhss9gmERGbVkP8THzaGFFU3WTygW19KnmMlp2tNn4xD+xT93xIxz5pJkdarxb",
+	"VDMSsX1WXzKIphEljVg1iDHHefRINAareFMldezN0oDzghGNhomyl/Ij5WwqsaqfVKQLWOY8E0PgRjd2",
+	"BPfPHOkWo37MSCk8qcoyXKAQDqRuTKyWpfcrBaeBgvmpQgiLbKSFk7H2ryeHQhe1GJi9/IWT/Y9ldEA9",
+	"N0iE3/U/ugvCaHpLIj6oI0WorMRRRv5VMOHA6EXm9RpCWkHMY7BMG9Veq/hBIRmsU5jpVIxwnPCrFyWZ",
+	"yc7DhfLSeleLUckJ8NmqqlhfwOrDTJoCriDFj7K28sqAI5h8FRd5HLRlxBOJTEHp+hpWsp/9luYSbGzF",
+	"RRWmrEsoTnLWjnmq0WzVp01F3+k20V4i7wVfbDu1oBm3yAqy7twQZiB7JBGBPJZERs/1XsNzEiYMksrI",
+	"eu9K7OaVXsXsSDakVqqdQp8rX8Z3PSD7pKc628hDaUceXmciGUj1EAIMpdFOD+qVhjXAStH0I2EnfZNa",
+	"pI5jzGrpTGWpsUAtEUS0vxgOLgQpmC1GWiOG/qroc9E/ZS4rPOasgKprgmZXD1ZBm3ILeFa6F7FUSe5S",
+	"O4by90MEw0iENmuuVTj20Lbt2s3mGhPVjxcPrmlG9qTeS07GlSGmWvQLVPmK/7yiOfm6ti77UMmElQwm",
+	"7j4Umc2/En2fcIa2/CsJkbKpH7iv5yjDeS794AzKcEBgCM2hl/pCWMSjpyKcu7ZQSXdysQGlKcHZPYA4",
+	"vm8cXUs/q7qQdByGRBGZdy1CGZYQnyCGPkF2rUVQD4TRBA6+3bXp/c/Ua0VS5q43iQh2IKfdQyded3Zk",
+	"iRdaNmjZF40tWz46svs+P/+VJv/lflriD3YRrv7Ofv7w8l8//+N1Ev/0CCL1tJVfpM5N0lIFyE52J1nW",
+	"/exOOkY/OF0LckpD7XyB1FY4IjIS5mRQM60a3FgV7jcDmOUUylMHcoWq3pIRfr9sichD3ptYrbVzfFiW",
+	"W6oq0ZYWEGF6a2yKtniyvid+TzGVb10vIyLseFolmYMFpgTH6kdGirkdSiUuqb8sLCxszgvxsgVwDFX7",
+	"TDToFc6UhTjmxbAssNNgn0iyHY75J4eSFx/p1JpihABYJ2VVUDo2MZRjqDhuMK6LkQxilDbrJ6KRJlso",
+	"NiRKNA/gfPXJnb0V1h5U40HnwlW711pJKxGNcXIESYSarbiPIayGhQdqX8kFAxbWSl7JWLE1zvGKFCRH",
+	"i9pMwEYWacJEwC1byP5z7ZpYBResDXjY7d56fCurtBSzzv0Hu9IV2uvSVMXj+zsIhoNNlvxzQ+TPclV0",
+	"m5EDpwKYs4AHRaJf+2Tgx34n8kykNZ+KuJDT0JpMpk7T+ejc63S6fjn9ePqgk1tTmh5jByjb0HZRJ5VJ",
+	"VFB95Rgm18HOKpHs0XylfS1rzcOFSjkiqUacsB6ZJfIpVSRoWfDqoJ0s22fQTVZ/YceGHDkdRY57eTUZ",
+	"6xGkqQcbS3bMKaPiyUNU0GvC9ZgqnrNtiv+M0Y/uZ4j62x/QJ8zelU2P3ev6lV1bZUQXIADXaYSdAmTH",
+	"GughX1oTIrViNiv8aTB3p8BrBnPXvWvZV/gDj2StfKdb2DT/SXMfWs0+rsFAfnO1G5ymdHsiOrNlj7q2",
+	"FOfXj7K0u66j/3vCkiBJJd0oC47mxwir8Cq2xMayHv2ZdimdmfkXDcpgWOkcwGVqRZsOU8yKdznOGMwI",
+	"WtLjZ1GPIK9XxBLu5blD0G/XhK7TJv8VHgs9QF3WOVvjkCjGrKoK71uM9AWzLvhtaR5BGD1ekfQZZmpR",
+	"Ob3O8arBkLWyXZtQNqE6wPL7FU8qD1nW52iyNxm51lrJ/ve3+ZuIVmTqJRIw1XENTRhi5IGNBWuE8C7f",
+	"8Ilecs43GA5UUzyjRbPe3qVy1bMip7AXc811giMVgcAnL8NJ+W28zZOiIBkUddsuSV6LyivnZQVOSeea",
+	"lI5gbgmOq+JxQtXPCHSMKBD5lDDhvl78VaTuct6y0wt4VUcokLgdYtApMH71y18//r/DUQdfm+PY5LbO",
+	"IMhl1d1ARIuT3jCo4w180xSMLsJlTJVW3oJ8tF2SzxFT7tXDO3qHclTLqCJB9gZzP3LIhFr1UAddB3E1",
+	"zuoxcqMNGPDlc6S1pseyk6QZqZ51eDOg4JLJYFUibcJEMUwZniTSTxsRG45r+xrWJVkx9gd7y+K26sjW",
+	"17lvqxckI1shnR5j+NS73bWR/P35cykfUkaUWH7bX+3W8fZI7buLDu8dZsX+CHFWTivOqq+aUkVcmQVS",
+	"kWdD4XxKe9ZO1EYHmQZusKwmlkKAh6r7CgUtZX3kfYGsCmEOIqPJ6/GCv6R5MJyYZA1K+ROUa68801D6",
+	"7fx5+3IgqhN6Cx5y5/AAOLdYgXeI0Rrqtq6vLhwUVck79gRva5FF77mdqqehcW7puKvSAAgThHm/13lt",
+	"V4vY11BCs1rNvhO+r024bnBNWFMMKBMBQbKaC6xMKm9c2R+QC48YVqAC1IBVMpSAwCT1LUjO4gLC+2zD",
+	"SKTSLN4tyWVWvjmF+H+anSB9dVAgGSq4KX1Y4JAw5+34oQw1i185m+LZT8rHQGireVplAYqFdGotLjPV",
+	"7eRqw4jKJFMuB7NL3VC8679TNOqXCCTVmGpbBKA5SADQnjIpJJKoLBnRcUmSThVYIEvoh2AUkICNcIED",
+	"zMiTcjDHUJHkyuiKALJDK06OdpdZUgiudYK+5awcqmhDIuU2gXouHHMKroyn/DehGogYLbmcRgKL49om",
+	"IUR51Ma2P6371GyTU02HdWe8rSYcAQeBlDqRqgK49gRh9P79+f/P3p8vt3Fk+6Lwq+SHE1+Y0i6C4KQB",
+	"jI4+1OButW1ZW0NrnzYcrCQqQdRmIRO7skAIbevGfZr7YPdJbuQaMrMKBRAgqcHDH90WyRqycljz+v2e",
+	"Je57uRPHHQ5ACcCui1DYxU9zLhjOSM26Ph7tDx/Lh2r3MDs+3D2Sx493H8vjw93e8Eg+HPVGB+f7beXh",
+	"G3TpuN3tf+ie9d0e3z948DG6YgX9ztP2upRTjTFL3CcAsMHshAJv7opTZJwA1srcisPHHt0SfE5ur8Xg",
+	"EYYO3D6miB0HR7nWCFg8atP14Pj4sNl+/2ip/b6tPWmLIFK9XGo7zfAco7psBkBukLAcL5RWpayAECQ9",
+	"YVwPj1DBdV3M8YidPd+0YM7KOiT5Woyn6NKPSScewooeJOwnktMpEKfY/IMYjmUph5VTI0DwCcD6apR/",
+	"WA7AN1I6D9dtVNqDsQg+fvDxVkl8SCJeNyXf41XbUEe0hzdhm/yoi8U/ZTFrkkCtS2YNBu0Y71yR+N3q",
+	"Jpl61ePmlBJDxjXCBtj/oe5WAEppjezwWDaD3skrhhYHGbiTDp2rpdN7SQ2zFzLkbPvM5YLAPecqoyvn",
+	"Hh5BmCsAHWHbwsOJ5Hag5+NFvWqWIVp2UvpXeo/0B38/jIcwCtBO5FIcp2VX1xHWqkRbg6JYAlstr47T",
+	"aoUKHRyh/SJq6wszuLrr8S7K82G57NRcKtRQtoI+8nofBH5Klmc3pbzaPnlIwo4TAt9Y79b5IoYXr66O",
+	"uneBm1A7XxshJ6Skn/ZQjMeh0/gU/jhiUpJQggHAO98EDhKtclBtZq7dYUBMHjh/gc3cGU4EcCpwxxJE",
+	"asTgJKiiI+uL1Dcf7KbNft+lvoRrwRg2a0toyoXNu/+XqqbbjNlns3JlN5QplBibWWkTwqBGR8tiFCIh",
+	"6NieTZ2aSh89fNAbp11xStAQ4Eg7+QH9tWNTVsLNT1+kDw/GaSLS/fFhD9Csjo7t0nQ+PBjXddtBXcAf",
+	"NILPhPdz9HF876/+pwcfJ9FPjz7aW/gZHxNI7j5xNnpLDUCelfUcCNGDHzzq9vb2H7ZSCtYCJO4BbQvk",
+	"XvpmNpnIctESkLy7zLUvbKXMLxczFdj/MfTtOpyn/LcqjZhjYzalJ7+xnBxGCY9BGXgAZFNHPIH2bjLt",
+	"0VgpuR+POSGyFYtZV6qhR0sXhtPsl9k8t9tYvNqDap95XbYecRKXzt73qrKNXIdnYQIgbgBUuzlbaSFz",
+	"vS1NBgz1xiwZcPddJApwxj5/biB8fksB0HaFe51V0dHWF/9dyaJq6e7fLHeLd6+gnF7D1lK7L8qfmstW",
+	"q+3vua1MuXiihnLW1v/xWTJiqzLp6TNKs6QAwkemQiLS5zpzvwTHmoD7rMyx3yol0pN0pc2Pr2sk4Zkq",
+	"5RoiiJuHqVoCsZQm5/zdqrgVrdFzXZWLdotxDNR2GEWkTj/Ad7QYzkIBOkbeZE//NJZWdcVLjL66J1i+",
+	"m6A5IPSQmbmuodMI5cYx0OScwGNE+jQC0WvlGdiwa7oNSnC/29s7OLpuZQJE123h5V8GgoUI+KuBlXVB",
+	"tcu13sjzcIw2G0Dj+K1qFiZtcr4gCCcMfgM1TPDu5lETC/tNi+X2yOgqjHnPc9tA0AckmHFeZK/utn32",
+	"1aycGtgt/HCCSGrtqW2kpqh/PZ98kgEBAGy/yWdIRwbkCh8fD25KU4kojXWQVMJKI7ZU8ke+IYDOWtPT",
+	"cGVdSNzoHgZTtR8UX/Wx1vXbiAsmBvpaYoQ5+ow91c51DC3mS8WZU1y7a/UonjBa6aU6qly3IRMTAZOn",
+	"6b7jUpPHkAKs2vz/dwyGqQmVlxignKOb62Exy2otz3kBOxGl94q94Yd89Hb/4U2phJZ7e+sSPWyLsDK8",
+	"4WqlizJGkcPpv07n3YX1WdOhn98IbezCyC5jfD0vElvNtBr6Xns4GkCCv3ESaWhKRP1zlgGgm8KmwOBL",
+	"pOAb8ol2UV5BS6AlF5FFWUbqjyknNMEX9UXKUjlNoj4IjOSzh9HlJqhFCslQ3MBthsKnIp+MZ3A7Csra",
+	"ne32+FZ8ivHzVuAgNmHv1kbpc1vdEhKxtrs+/+FY1jjLnsBr0rPYNcP9031Ww0yShRyvaQ2joi/w5rRb",
+	"N1PpSVoJDDi2P2ygGaMxhi0WF6qKBK4nHLftCMa1CHtoysdPcoc/Av697vhHMmQFnL6nE4PDD/SMpzG8",
+	"ccS0V2ETaZFfaEVyAsaNv/WYt1BzKofjOFGyLLjcJ/mXXPsdK1zyL212ElTDZ7c06xq8ZnECCqHPk6PD",
+	"lVsRnQnn9jY8sA3N0fWgUKtGzShR2CvZkh/RipMjdwcTdS00VOtoW7GiWobrP+VucaTWmvhrB3zjbVHb",
+	"CJt6CZt9Cmv3zU/Fj3zHRkcisFDA0WgFoF7axZ0v6JNs7oe0ifA1oS8/OZFITfuMX5djZZLbCfUVfqmq",
+	"uSkvRaau8qGyt1jqTwTztLTokCZExCe7IeRTdzmOHzwO2gjX2RmrGGs/QZyKaBTetTt8r5bjZ/3w6V6V",
+	"j0pF+Wh/KHIt6Ci4R6zijz3e1k+9eZzgWg9xJWsswwC1IDwzZAQz2JMc9LAMfjU+lxsRwTNt7kHgTXfi",
+	"PMQQuF8TG/s64KpNEk10/9fiEa2ARv4MzhC8+RUjQ29O+HAq/vHmx5diosoLJYBhTOy8/vapeHj4+MG9",
+	"rnCz4gwciyI3xwZWnNgTr1ZHubMummTJeQA7gZM30Gk+mcwqeV6oM7jFeUd0s9eZ/nZf1gSlBVz6fCWL",
+	"PDuT5QUwpTrvDDlsEZ6dnwYkUtySeYt4AUxo255eN8HNXFhDJbIrRHj87NJ1EvchP68k140qCRrL/3E7",
+	"So1ou7S7zaexi0GlotDm6OxE8EOpvDJWJBCgYVaaGvmAwvaqJHJhCyUt/u55WdZQ/GOvD8c4qz6RwHo1",
+	"q+5SWl0not6s3TkrevMJB7+SlyrS7M6K7DMQki+F9R5Zk0HcmADwkogG3/dJ3DMyERMltR3oGPEzQrtR",
+	"YiQnebHgrBYTBcHr86xEn1IiXgMSDqvCGSr59Fu4MfodlJ2J94S9776wP9BL3wQPRar2+KlSpHEVRopg",
+	"Ss1vqxtDUGzeF4WSVypsXzvQZlZ1BcBx1UNAKWx+Au4ElhuuRvdiDXOkUavvSbPskNqWUtTO7VnOQKO8",
+	"mbnMDLhtLkhuBbT50kORqFHsHR64advbP3i0DUZRbTqvrYWuXezsV6qS2rDyx5l7677I22xb+f13AgD1",
+	"hEoEYVvUgwI19/sbK8xc15ChwoaHonOAYPDbm+MEaVc88Q13EDHEXh8zq1YfZToWtR1fx+ptObktw/Uj",
+	"xGO/coiNkj0fmImCFW1QTL5/rzLU9bSyO2siL5UNzhvs3bRO4poiWG7cFsKH8WSg6ZR1/XhSbKaAh04w",
+	"FBvAlJ6Gq6CVEDumMOERaUAsoS1VEoEcu63jpgknZXNExlATFPe5Hhw/WMtCkXRYfm6+k1+8ojtWIw9a",
+	"7qWjdhHatbhRtjloE/nh6eodEDA0/VYgo8KTXDgVoofqROxHjadNCE3fjMTTtQrd72aRqc3iUTcKGq0K",
+	"Fik7lFMlxs7I7KOSzyvmkSEoq8Qj73B9MhJ8mpJPKljGeYWMowbBj84XcZUmyq2BRug88apUI1XiJncC",
+	"rLbbEW6Wqg9HQO0beEfgl26LzIqC4sCxSNqoNcRf/BkhzJf6mVP6IX5UGkURneJkuR0hH3U7nxjKfLuQ",
+	"Vp8CPHh60DAaVdTQGlJKO5yLwiaPSzWtiMbObQmfrtmh1EB6L9ZGxI5UK2oCxdAwtZwNBE+G/FeYvXkN",
+	"NHGgrVxEc8sjO2EDqduwwMaSPU8wo0amHCraeXZopmuCGb+saVDdWdHGd9blTtW4iW9FG199+aBJyS9c",
+	"aQpFtjEdM3Jg3S565dSYtJcAqQtn1V3um/ugERLuh65gQPY5iZ9ILT8D4MCS9hKr9kolcsQZj5FF8d1E",
+	"kqMN2PfQScitFwAtKos5tpY2EgmEaeF0hKfcGmjnarvtsuSM32vYCL90hghMGPDjUFvE6/SoxWUKvdib",
+	"n6/34Z7NDldEquRp0uLmVEbrgAyvrdwE7aTfKTWtW1lR51Tcf07GlPMDYjsnnMWuqPnZGjrRxzKLC8Hx",
+	"rcAythBDaXHrf1zjZK4KUAcXY1kNeVdhOYAshfPTCwCAaOdrbml22Nq/uOO4+ZLXclfJnZZqmSjJxqWt",
+	"pHOZSTBCVATngA+Ys4EwqlKhumYoWcIR6A90+rfnb8Xe1f4et/Hu/eJ2qpnrj3sRv/PeL+6+j+n1mdm3",
+	"X3Mi9u3XknclAOJtwIwIFa8l8DvcyjCGKicPDbH02Xk9X7P/SYziDfM4UQTxE6ZSKbrSTJ9+TTZYbOHk",
+	"E1E3cMASq9uTgQp5KSFJhY+riyTroq05D7XduzIU2aYGTjm24UyJsYSIrQAIC99y5fYfuYbiFTiMgL2a",
+	"VwmbCSC92hptP2lazdobpNWsvbO0mrVfa1qNZ+amaTVrv6K0mrVfKq1m7Z9pta8vrUZAA9tBHzdTa63I",
+	"xIFGgpBgPA7fisxcBIBDAMI3f0Sbbd8Sq7jtOGub9ZdlGP+liWqFiu89cv937v5v6P5PbYTu/zHpAP2Z",
+	"UyIEqrS28XvNWG7TCO7EkH3GEFi/rJo0ZidyNg5j89sNow5gk202lZvMWsNxfnC0cqXD3gnhOVpqTst+",
+	"m5e2+javOknneyVt9a7Ki/zfKts0DZ3ceWLbPXFm1emowqrHL7QpwiC+N6j9vtBAbFXKSl0sVqzaE8X/",
+	"ei11ZpzP82YqS2dAbjrfV9uDh3/uIgWyYbbLmzvHigxX51A5e1ZlAtK86bQ0V4CwoSAZHiWmU6TyeJ9X",
+	"41xztg1jdTqjn2rhYgzZeKVdFAMNBv5QaqYGLog3C7LHTHKzotG1TZtdk1BqQv832gRXKI47ibLX2ZN9",
+	"vJHwIy5UZZew7UP1POIr4kyLtO3j00bX48NlpdUwuKhyYD/pHRyJ80WFHty7t9/uPqoHCRCrAZaFwpP2",
+	"Okal26q8G0DAHreoyc0WzmO8tCxaLQbdp2yBBzAMy0g9Hc7mA/4g6VM/nkA1PTgap410XRj+4V0nLd/6",
+	"FHbNMbd40paJQYZSN8hBlnpBa+rfg2GuqsQBizynoJlln5fi9TQyn0FjsKcTAY+Lp0n8qCMGKY/fDp9B",
+	"jxlKjdu/hSExbqm9kT1yc/ujsSDqQ4WniNIGLFbxSzyZQkLtVZdqYUWRQyGTwbQaAsoBw1eVXynfpTWz",
+	"CnMaetEVfLAPjh8MdP1cY3dRM+dA/+wOzWSvyiH5cGGKrMWCOjxoU0q8hblr+VVbE8Z7+AbaBOBJMWAL",
+	"7MQcgKj6UZYFoFkTbA8OGSIzEinksVLq0b/CNFKlCkZxlFNZVl3xZOE9L35tVso5Z4vXkOI0JuinDo3J",
+	"6XdKz/wcueSbMgBslUJbZc9SxcOjLTm2mrADTd18d1quJjBR1nDoAKtC+qzyzAgBiEBeQrJYvDQVCFag",
+	"dJGYxaGrW7hgGhpv/6DNfN/wq2q3tRASayrgQ+DssH3O1TjXWdSw5eynqsxV1mc2NcJSU4Db6sknmNkY",
+	"o9TMEk6oB9VYDbRWHyqxk7IF25ZEY6TxwJ7I3D5gfVJnIh6k84UY5Rez0qdZIXKOouKYQcsG2hSZ2Elr",
+	"Hg6nKeMudbDHWIBthQnob2ozkQwGrmMRtxN/NdYW5RaUSj5UDFSnEJYOUdcRQ6XbRC757CFw06iLCrCT",
+	"ckF42ivZ1jnmHSvC+iI8WvL/bm3t1MCZ4w5ctm+iYokIQrLWE+zrE9bbsvVvedzqRt76e95yQhl0Y6NE",
+	"zaeeCU2mJaeN/HDu8Mi4C5mkUK5B7wJfxQkeWZJdtAuquaFquq5Ijydr1nL/QcN93bCsNeqzonvb9mce",
+	"yAFGeVXl+gLLYMjjc0dKXioNXwlohG6ZGhVAoWUw0AVGkCexJ7gFLlB8V7suAehqZyManE5vREa0oleq",
+	"LOQUCzXTN1M5VGmwKmDL7bRKzhQcwpRqs51vOtBsFBDEPOTPxJMg5AvQ5/A3XwRIKeZgmBZGq5NgtWX5",
+	"aKRKpSvEpbNiMrMINUJDH+idlP6Z3kORRqki6nj34+HWvMb2ebgUm9iwhLjBiNYqkifRXKMt32//ZLGT",
+	"8tFpU1Y1NiWxk2KAJCVEUfQuocRyoGt1tCcRz7o2CFEK806X3+tGF4MuDY/CfSCrmtMAJfv0UK45GWhp",
+	"RRh+Y4KXQMW8p7YmCRJKS9qQb5Gbd8l8iNwDLF6kGglZjfutVivAJkXHIUJ49X5e7qZUq7Y4yrkcXub6",
+	"AvKTaxLu05C/rLmHcbnpNow8DdU8jKgsr92vnveyATJUL0RYAraQ2QJ2R/q2nIH3oFjUCTcJtlbJyIBd",
+	"IgUmtDRYWNhJLNKX5kk0dek23D0rah8asSiiQmxa6Y22VvhrZFFX7SSKVD88lpnQZo59nbS16nSVZMQ2",
+	"IgS1ygoo1GKYOt5VYSPEhcdLiZbV2+CYCxSzzfYikL9zlYNBowTut30hi8L35/CB4sMRSS1C72vA8wRS",
+	"poEGcSfyqvGNvRtvdqDgALMaG3pVOVxB5kZ9BeDwArNpWsMTST1uagqFVFN8UiJKt5zO10KFSXwI9kT0",
+	"omgV6/Cwasdx07KZnReqU+eHb/1CPZuc1z/wqCkpawKmvsTRuW+dlU2qM1aCPrxnrhogwEG7IRFSTORw",
+	"nGvnOIipyaACWAt5oXTVjXCUEF47t7CtWjmSPmGJBnMBbVulwffdTaEGPe2rqWiIGkE+f1EDvXxF/ycH",
+	"O6NCVOS12Um/dz7sPcATYb4VsUPAqvfirk93YSfpwF9WtXfyKLbu8LzJxtuiWzO+b9uGTRRpVuYZ+csR",
+	"wm39Iy5Xs1BAMbEvKJ2bMvOGOaC+1vMZ//yhhcDm0zLvbwTuHz4F0XazZT6T/S858oMllr1NufWapvS6",
+	"TbSiIBuOThtb6XsCrWnhMqqjSB7dnBBZAWqxbXs9ttWBA42JS2MrIKBC6kCMmDjNnYiZLhT2FgRWqSXs",
+	"HR8kwneuhcU8uNEHHW1RslqTe8tw0usxq7n34lwVRl9YUZmtYav312D3vEeQHlj3fsz5lWfCmiBlud2A",
+	"iSxo5kFauCXa8VDWNYH8nGj7GLH659sfoAeB73DdTkbAWxxkIW31SVh4l1GyARybK2rDMNtlfkhU8ny9",
+	"eHXl7OAXr64erNBfgF7XUkkbevQ5yI4cgdJb+J/T/IJUwJamF9xzJ2aXe9JXWR4bpuVG1bHu9q/FlIR9",
+	"+CXMSPfiP0tjv87S2AjT/uYFsZ+g8BQy8Hf4uFzf5eM+dcldm63o27U2P/OIUhEn0A8PVr57ZRL9y5cB",
+	"Z6XMa0Wp3yk17SS+gHTzutGL9jjp+xpfEVi2QMSO7WMJeFRjZ9zKiQGSOTU54eNN0RL8c0H9jzdcnv0m",
+	"vsMN1iqC4t18p8TQurURrSke9grkqyjH/dprVEEJroSfhij9WFqw55H+b1QqlYj0+YexnDlNx1VPtb8+",
+	"cycj1xcpFK9aaMXiSyamdFa+0wtdOEHYSxyQRxuQXWhz9kVKSFxUzwrIW+lA13C7apDTAbkLPgScBxq0",
+	"O6Q0xGtAvLyhtV0k5VSUxhDgxBhyWYwElQh2TIpFIlLIQb5WoxT6qcd5kUU3TWWpdOWB5VWDPLYGITXQ",
+	"MC3wHujatapW4buGn4bE53UVOXW49DtBR3ptTNWvEbIhaD9gVvextiSAJ/kkCEyLmzBqbgRLp98fjUaj",
+	"fq/f23v8IEVK5oTKP637814vTYAflAg9+0QzL0nGOpdpdyKnU5VxT7myCbI6Oj9IG4/L6bYoFhPRiClB",
+	"uSWwk13T4qxssPBCWqzfDqcSujMD/JEVjbxtlEL6xsPkDPRLU1FFRjiCcc8qUrgNzVQtVeL5nuqfk9to",
+	"/u01/U1rp1+VJpsNkdjo+cydha+kdDq2JjavkQMZ1nKs4PfWr3a/LnvzWj8ylz6hW2JKn5wJwgiouDGb",
+	"J3agmvAsYwFPBRK8ZacI1zHQ5kqVBI/nqVoADiJh+Y5iKaOaRKr+AQEZAV8z01CCiVEEA3bPjQhpz2dV",
+	"DPQPJTSFGlXA1pVj0ao3oADjhXAwIBHABVOUg4VYIZXf1dAuyKwC2msopqAZIOg9M4prAdSH3FaMMMRC",
+	"/LaQS14oMkw3lefBMiYiwCBilRUjOHwyoCIaj4yFc0RniQy1HsoJZuEbtwnQR+kGy/fW+HZvg1hz9i7D",
+	"O8bqz/Z95RJ64PhqLCoDYGmqQamBB2GRVoks7CnZ6Wky0DEoHj2J5x4Z0jk7LO2lt0u8GFKzrTDJN/YO",
+	"1vgFASaL4FhwuJaHj0HzBhmef86YZmmg84pY1mRO5fPNGaW4er0qQZxiuYov3Ah+iSe0J/AQd30//ixK",
+	"/APMGi4vEvMYBCGC72msKY9tqVbgJ5x7DPjdlTd0A++nPe/G8PYomN3hBgHzOhZuRa5EDtzSYY7cfGQm",
+	"rmHDWm6YlY39vrXO1nrn6muqdfWZHUaPsnJhQw3RiTiPWhFQy8QwZIzORXb5bYV2sHDhiXWhvYTrVsfh",
+	"ZJS3FJtuzGipOibSlMQVPtCVQTlMxUA3rEV05sU1pYgRMRbSjOLK1Do6Qm3itTWJWOlT+xjA3EQ4oYH2",
+	"JYqYQoqKDPnR/jdREWOEDRnqDu/FEGPwLsEPF2aqNJowlaGdiAKHKh2hhBif75nocuvv74qnWBQb7ABx",
+	"qdSU6l+xyJccHO6QKdVAk0WGuHbLxZwJYZytAdCKsh43IXioOWCtUFm9vf0HrTwPm5YL8nWfAKYo7tXb",
+	"rEPPl/R9Wyp1i7K+ULvdBDxC65TESx346OEWVXk3NSFviE/kv8JoISGK0d2CHSOEk9ZZLuH1GhUVKe6A",
+	"6mXBcKcKEuzygV6zqRp22QyrzzcbXPWgJx7dXA80QOQinBlX8DmBWhTBADIX1CUZw4LTpk23gMp1k/BC",
+	"v0bbtmWzBuTHzbuh4JY1BeHYywFTl9Rob5fdeN8JY3E+NCtcRHxiMxJlUQJWxfki4DhjoIl+K4UlPFR3",
+	"YckLAMC0t9Ck1yLZgS7NtY/M4Fkj48dGQZMZWrF4gggK0sneUmnY11+k/LNR7Nk92r9NveemMFxeRkZr",
+	"cvuiz9EPshqOAT406l7t9DuDzoPR/vBAHh7tPn6U7e8enT9Uu4/k8fFub7ifPRwdqoPzx71Bpy0Cs7pr",
+	"czD4cADhmIfq5/9ojbjXUXqvD9tOSwWz1J7tfbtMXSC47Jm7IKvhWNkTlGROdpS5yrrimX8yIL/KKzMr",
+	"oz4JlEzQrkQHrk8hxYFGu9UdupgUAXwtCrNTGXUNKb070APttaQzAElRnSs0gcDciFiECExVfDc7V6VW",
+	"lbKUFMZEkpON0BszNkUWGpkPD8DlKgoQHgMNXf5eDPB0cH8JNJI+NeCwAONA5LLaRjATzo4X9og+77s1",
+	"A7Y7twXVwpuhizKyHfPKZxbAeF6IuvmcW25exYWNxRzqjz7LxsgNxT2Aj8WuZxB3YqJKVSxwvgsKbPFg",
+	"8kpYs9TqDXMF+5WK6q46fWe5ZXCmm+hO1XD8/MO0VNZuZTfVzsNrlBMTd7bXx2Hhr7XhbSa86foWXGvc",
+	"hwQqDLOHu0teqe6K5FU4nbtcd9ahuHuESuwPyQZnZElC/DhVpSRJ0ch/vTTVC00Aw9YIJx5CkygsM/wN",
+	"WX2jxNMLt8xwM+ScnOHRSTrPjLIvTQU/tyabVi7UdqVHl2pRF8QAIlATsodggK6SsTs/hb54/Bf0xB8c",
+	"73/8yXfE79376+076E009xtvYb9gzrMFuIHlpdt3p//BEcMRuK2QuqWEFBkua4KQpPAnXCP6c7xOdSrJ",
+	"nzpzde4U6zRfBzlw10Dd6wIxDdXv1j6a1jaFHZ3nrwF3nKQCRYnLGaFKBJXkJPilWoCP/RPGsfd+xoYQ",
+	"OPwStaYZCVz0QzEcy1IOK1VaENUDnYZhdc92f8Z1lgIfFiK14tnLN/CwEwT7cFfRBjpXFxBmzITSGb+3",
+	"UNB8akqR5RdLkca6OG9FP1uZrL8mIrxcdtfO5Y9c5kgYgpen4sIosAwCS4P7s08rEvH+vFb7KjMQrP/t",
+	"pDVCIhDLCIR0zUhYp+xlIabyQmEgGeHDo5QERtHdBV3BLL2Qth0628BWSg8Xf7GVLNQSU8vpf7549uT0",
+	"3d+ezC/+8fTC/vDsP49ePT+9RabtBwV2c0vtq52dY1wNV7g0haIebE6m3LgurpC53rbOEwd64zpPvL29",
+	"znO7Kk2asc9fpYkv/jQtNmtm95op3aggpEGjZ4prwyev3TVLpeDul+1DCTuvJZ2A9revDR3KssyRL7UR",
+	"GtTaVCExsRbgILq0CWEzhEJmKqS/4/L4h+H5TxYr3HM6uGhd2kvfhuqljdHQWlind+ec2HJovSmEhqac",
+	"9mWRD9X/jgCa7qCN59HHpHOhtCple3HDvpCVgK+HqgUnUiGLDyIKF5ko3jhAljZB1ld3x+5f1wNceGth",
+	"A5u/iUnDfVXXptcaLSbTVRD7L0nTRz5jPVxZr4q5Sx7wRnd7SFyvysn6kwe9h312eaKsauK3H9gjtc05",
+	"5+dwzgA66jDahYAnA93IegJEUwwNEmeinSLHVHR8HsIgI6YwTMTCzoJRNE+CG2NxB9N4BNOI+EPLE/nj",
+	"VP7PLCqYd/sec4C45+dlXqmEUvwhfYzlIS+0wCia+J+ZqRQ3eQHKyPO38qLBEL9JnGqdfHrwMenM8uy6",
+	"rf7uxbOl5vNp9smk5uOmJtF41NxIayInWoZYjseja9M/7RQdp2BFo3MMbRH7+weH9xo0F6XJdiEPvzFY",
+	"W9MjZX9jjX+5uT34smbD1L/njTP48wpKCIdwTeojCwAJ5kzaWAhhbIBt3XrZx+Ifsxf/bfLh3/9x9a+n",
+	"+0X25h+PbzHsHyP2ty1KU78tlRKVGzoe+kzpKh/lzFwoi0KVTAR53m70cu9v+LSnhMT3ufthIy1Tb81t",
+	"bq+D48PPMBaSApHZsPvw4aPP3ybcmiKut+Zs1fNEaLnY7RT6mbzXyEANXCVXqomB7iItlK7KBXK7FQX8",
+	"tIkZukFs4qj3+MEnb/FoeO2wdNeClhfbhljWth/cTQRp26/Yvpeg7uG2OyVSTMCBoggMll4412QByYS8",
+	"ZP7GMoJZxf5TnwpYYHubNpTZWN5Ln9IXeXAbX+SmHkXkB32drsLRShSFeEIg74wbAIt/PD4H/AV2w23n",
+	"aK3/sETRpWrDwTQO1PvLuAxpYz+i5iD8Hizb46/Ssn201rIN8MDb2bjxuW6zdxstMNsZXW8D/TbU2GNp",
+	"Z71WDkihA+Z+Wx0+pIynapiP8iE3o1ghi/xSLYvBrwg+n0DYPbAqdeB0V7TU3skQ38YAvFFRM6MWQ11M",
+	"bZRSjI2tuPenu6JB984G1wIMt3psoR6aQhtfAURpX7izCS1p4PWYuQrTF2Ml30P5WuUX46peMzfQOym1",
+	"JS8VhEpRQpuymBZyqMROil3LVP+J4MKyEoWSztQsjTtKRlyUZo6eWWW8IB+rInOvwnZnbDg8B2PWjFBH",
+	"QvRk/0GMTW7dz/EQLCM0U1VZ5WH0i1yJcwVF2UoOxwMS7RXHT9rtcd/Bs7KF+OebuyLu6c7VW11tDqvg",
+	"EWaX5cd2KQL3LqCmuLssQdKxs8lEli121o9aoWcBohIqb6a1Kk2SrCEatlyvCVVZdEX96IdClBOub2mt",
+	"6dy8JNDNzhv6mHozwcHja3K6PAfJmjRJreJwGdNjwwJdvH8VoOfYTNaArQU7JGrEqRkjpBdXc0IcgOtk",
+	"q++N1CsBeTia6UMuTvfNc7samml/v9+7ua3PA7pBhXCtkSY0Grkn+tE3WlpC1hUu1U3aYqiNuyGcZ2Gk",
+	"XgfkScI96mgaSyvOldI4mMAIpM38hEcu/q1Kc0fYs0e1wHpYzJm9FpRqpudycfedKKw/fH0ntTXN86KA",
+	"hUxEPqK9P4P+RStG0kK4cM5x93jVqYZOioWSJRaVyTzrilMtlK3yiaxU+95A5GlJrYnc+ExPb4boD/bH",
+	"h71J3XVcQpi6QGMYjnWtDBQ3yiox84aLlxvNgB4K3OgA3Is/+fI+cETh72ZynmtPxn9VI59nbFigGGnx",
+	"7jfgh27Em1W5O/QByrUbaUuK59bXXe8gHmzqpM5jmhZP3nMTfzRUSq2KSV3HlzNWjXWi7JNbJeCzcP9q",
+	"1uQzhPGYGvu61/Prr2S0WQKzDTuhsXBhdlfu4q04BW9phv1zewyQ27xxraY6rdtJfdFzZtDhAdhRL15d",
+	"HSX4m/2DR/yrBzdXQY3hvJb6Ql2jPbFoS6STXKduIOlEfkgTcW6qscj1sJhlrQB0yH3qR3l4sN0oifg0",
+	"hMIebXN/szYn1xjxb99+pTkv1KQdQRG1L4JMYPEVOMqYSnt8dPzwXlc8Ub77kwEYKIwVdd3SX53KSocm",
+	"U+RdkR/DxdIDPS+Nvgi8LTVOGkSKRDPZyexM3RX33/Km+Jh0vJI9ZfCNLfBFzExXbdocOjv5eR6/Hzv1",
+	"y1xliW/76Yo3CiZrpiEglIKPDdGX6zDQ4xANLInHvpWLbmc7ewiVUD5Z+z5UCHfzKrsOhYSoctQwz9xc",
+	"MR/YHhRgdm+RKXO76fpdAiflqbu0GYI3elTkw8q+z9ukXEzqEOanOf4EzbWS+WQw9wlBGKuYCt67d0v6",
+	"senkshRfu3J8DZDVeLKhm6ycc6CyZ2a+zlfiusvYFbHoCgulzexijKYsZFTwiSIzc93dzFeiYeT6AsZx",
+	"d8fWPyq0ddCLYHg3Ocf849q5QuGHZAZ4Axj4voQmhIqCJe45wgi7sSveEm4P4x9gbAo71uEgDTSWEDC6",
+	"EUn8E+9vFGpEYQnsMnF2M+yfOAzn9iksHPhoNF4iURBKlkWO2YVkoGdTaKUWk1zPKsVFvCDMN1zmWVkq",
+	"XT1/Ky9WSAu8QHCY3S1RLVPBfEYA/qAkdOz7jMWNMXNUJfOiPTzkzFClh0rIczOrqCd+iOMkqrIk1Fnh",
+	"WkHHKDpuZlZkBKRpyku0OdaCOKuyNOWqZldUux7vExW839ughDfGaSCx+G2ukBVyFW3Jo49Jh8K3LTM0",
+	"gvIvtC4gFJqA2zshbJAouDkKrbh5SWGxUP/i3DkGHsX2WkY4xcNkRrD9EajNjOLzQq+FrguaE5V5ziBZ",
+	"FDwC3L5M0NfYt5uJy1w7dTBssz5lCNnQKOoO1t7V/h7jHOyht7VHKvr2VXDH2zSif38dsUwc1fVNik48",
+	"ru9NX5KYA93Zzn4u8kle3V7ug56cDbE90ckNCUWRc0rGKGln5Rad0//pnvAD3bUiiWU4fqM+DJUi52JT",
+	"+TPJrc31xWvnA6/AXgeeVI/kRoQ+lgicYesTgapH773Ir9R2lsd0I46eOzAX4UFv3YZa3dTvFXLT2OKY",
+	"+nbfBrug/W24QepkjrBdoG/97mxVL5vucINjYQZX5brNQIBYiHe2ZjH5kqhc+E7WFtnw1ryY6PKar0oo",
+	"82UjvJobvH0FPZtb57+/fftK4AU1yXzUexxJqePHj6OXHPXWhpoP4ZVquuJ7AwtoZLXBDuYI7kFPwP0n",
+	"IlUfpoXMNURAUzICWWcd93ob6/Vnagim05tKTetJooPe8rmo8qpYldxjdx259U5CFcnIE/8FS6iu7F6S",
+	"aqj5CKQnrgtpVqUcqhdZe90+McWy7UP7B2vUv7GiMBdY3gAPaYQ4j85Hjw9Gh8cPH54fHmXygTwcqscH",
+	"j7Oe6qmjh4cP7kAPP/SiZ6kN2Cl/Z3DZvcGs1zscupmFf4EHCXW+3sakeYc6YEbSKBvmhH8cICmqCJN2",
+	"bWjaWWp3KIBMnLcA2TOHYqf1FgjULUQU0DUJduIro9HrDL01BDzSJC6lhgZPFie0Uhms/Y1jb/BnPh1e",
+	"rHhPgQIPa+JyTykw0XKsLnMk4gOzWRY4f4Db69a8hjYI30T4CieikJUqnasHnfvguMksg9sQteFXfMSv",
+	"JOXErx6b4deB/nV3d9f/z127DOovfhVHvZ74leH8cV8SvT7U3rLPlbvXF044O4E205caCr1LKDurAl4j",
+	"NY8QiA48YZQX7mlYoTmP4E/AfXKCEDygFAHXwLNKRBqbSCneJptmEH7VTMtZNVa6yqHjHz9qX/zqPGj4",
+	"XjEsFVSry8LSPVNVwguMPsuUzvmuQzeDWEtjldIJ4MDAiYQdJiTKN8xecF9NinskpS/EF2hTnY3MTNOD",
+	"j8SvMSdQTmzE7UEkN7f0mImqxiY7c0+jeCk+71j86hlFKUmCxVJ4QzQIORyqKQR08c4H4leRnsIvUyGz",
+	"idtw2oiJynIp3Obmg4YKiZ4ki1LJbHGmqOPdPekxjQH6qCP64XB+ceYkAUFy4aKdqiFuDfoFrioFn8kW",
+	"OIEO3xCrS2kgTLDrRyAjxGxuYAKUHwb1WfWkXJ/NrAoPClDlCK6COWtT0tLnMCRw39IkcMzCD2xawR98",
+	"4Nf9NOV/oBFEdy4PJthkZ/5h8Scu2240Pl8wsOoz68oiPFSvUdiYqU+XBbsb/wqv0/1pORLv5wCMfwST",
+	"llRClVKQgUfqB3l2vjgbGlNkZq7DgAE6zxcbtEX33C/iz4EpWQ4z4iKEKKj7+bWqysUu4FLWJs7jFS/N",
+	"WxskstdPfPzO4CEEbVM/NUvAN9pE4EANiTCzqvHMkSnP4NzEI4seQCe7CnoXgMyCM3lCIEFpeDAdveZz",
+	"g1GLAo5mIBSzISQ4i6Eabgo9HJbtDARE/bkRSPuyXcB6ArYkPgjGccawz21j9NOXvsjUZGoAIWD3O0WE",
+	"BBOZKcqQEXS0zfWQHw+e4Rl79PEJRJ+xAaK+5D3SwYGL3baiyAMcm3wCtYqps5tQaPjIFb68kLY6c+sW",
+	"zVEEVISRxXOFQV5fO6thqfWJT+VBOAYXB+AoyM+N2OhQrUF82QcZhmaiGKGoMpdK84STnDsDgrbGhHMZ",
+	"vifFxNeSRWPcZjmXw0t6VGXMmXMIz4LsbFk/0BS2mfWQUMYwlBpCqyex/KWnz9X52JhLe5bl1omgrHnc",
+	"wC6xgMOtjeDL+TOhdPBMEYWcu3Xf2UVkd2AlKfkebKqRXrDiAojiAdQCyu1xFkYGNgULhpL32LRUHhvt",
+	"bCRzHur+gVvvF6NdAEaDcCbgWiBq6YvR7kujFf6xL+6nYqJURfYUauUT+AwOt3sxJheFkdmZm30Qjviy",
+	"Q5oXAqliuwbLWcUP+RNvXNnZdGpKJ5bBRjhzNgI+47jxjKgbPjInSLy4PXFmZZXbUe6tkQP3zbix4aDn",
+	"gD+gRT5CdxNFLeRVnBBYqZPacslpmO9R/uEMpeBZqdzJpSmH15tZ5fPidRZttCnKmsxsfVPSkKUoEM8m",
+	"uZ3gWvp3xRUwXPBM4pOskgZvl78VbCnk3Kp7DHRfEHYt73UvvVQLEHwQuUegEt8IDpIINtr5IphlqH9a",
+	"di07TviCR0v7lmx3urWUlToD8cd3wKE0huNS2I6AYRJOjznzEIGVT+ra2SlrWanvWZz6H3ZfQZ9EMO8q",
+	"VWpZuDces48Diqne5u7FXOU8BKPx+sN4hNBZUzq/DOdoLvPKu6yImW9McSKsHAFQc6mmSlZssM4qJwnP",
+	"yGWKHg8SdDLJAbYZr3LCm84CM9k4AXrCj/QQfPBWt6LeBfJIkrUXZLKS59JGHG9o1ifxFMxNeQngPix3",
+	"Q4cIi11y5ahGtzRzxE/3yOkK2XQqwxR0HNYoIT/ZOjOZklmRaxrxEY2Y3v2NFfx3IIdQ4NNEYGlNXxYA",
+	"1GuOYCfpLLl5naTjPbNO0ll2r+iC4DXBc9tkICBlxl5RJ+mQz9FJOuhdBDTN2LLvYEC8FsJpNX75wixw",
+	"DjVsyug33iLE39WMuU7SiUywDpWKeDuqQ+Fyb/l0sIAZrZGo0AytgE7SWdblnaSzpII7kACOFCsUAS2p",
+	"v+ZvfVwm6SxpL/dxTVXSYaKKppDvJJ2GKHYrU5ew7jctsrOTdGK5hXNAIsItdP1U4+bjIwhhI9y7sBNQ",
+	"ELVi99VysksF+JukqetBQmc9QUfCOQTHVHUisjwTCzODyJCIMbn/2paw93HOX9rpK+nvWFj24HFv/57I",
+	"NVV6Iea5s1b+Z6bKRR/Dns5p8GHPFMNJrX+aymq8/IdmjfKenarhHrBItVGb1QBt6Vt8FG9F+K69nvZU",
+	"VEpTZ+nnYa2loWxHW8s33QFvLT3qKySurc3Mqk9c80l3gWXGG+Xzg5nRm/+AnLNfllD2S9OE5nZayAW3",
+	"LDSRQDZ7+/Uvugs+SN6hDPbPRtrpsMqv1CrN54/0dqLmjjjd3ozNFKzYr47Qrb7uK77v4NHar3ur5ESc",
+	"fiUAMjUVtSSGN6KIqO2wduT6FaIT6wrRpOF9qWX7vtyiW2JWXQ+Js4LiM+XCllGjgnCCSKmCMVC5XFVW",
+	"4zsDYNwWnG8bPL7W1f/P9kKcJxhq4QAbRVShNtUU2eczumB425lceMsdGFzwoFPvNqzsuOayXuhXBo/E",
+	"a1TYPSfQTYk1eqHUOE7TL22eT1ZzDVXwkEA7V9A/371BVcV+rZshFO48OLxxk+hBXO/mn/joxs87XL3Z",
+	"IRxltxQLocIL889u3bD2TUM9jp2VwDXmPPao4pvKM3PrC7mZZYU8126H0CgiHKfPshvibmZOMmBZrjvg",
+	"GCOHawyQCXKCExBtsGQYL/fdrwN9eNQ7eHRw+ODB44Pe48NHRw8Ojx4cHj48etB7eHS4//DBo4P9/aPj",
+	"B5yYBwB+yApDN9rmXLsrd2Jb72pN7x73em07iqtSHvd6D/cfPz44Pnp41Hv8eP9Gm7dRhux+XYdj+iRD",
+	"WLvf27yrYRNpfK2yWYIm/5hs6Z+hnvn83lmtWDiyMcKh8juIF/EWdge8DRAc29SFO0pIeAvCv8+9e5BC",
+	"/MYjwUIqnTOHDT6UodQe7YtZbhPOgtR4BulpCNke/gIPtfAc4uADgCJGefCDgeD+qlEAd7yqAhHncvPr",
+	"cqtucC5glj4N+ndkL2wK/o23ePKuzXXCe8zMznRlkVaHi/Uv8iun6plkh2AgfEqYOjHiHBo+BVailj5a",
+	"0Sd/BwyWQG88jEgNIYNF1JpEzKq5+zFiG/NVfTawLXJNduprwEi7QNgat+NAe2jniD+AN4ygSiRKffED",
+	"+/6CFOYGphTZF4FIn0l93O+JlyymDNxsfgJ5YPskwcTUs4HbNBPQIO9yvbgO1bPExp2qdRJwItUOjRc5",
+	"Flkk3IS2vFIsLAY6cnhKJXaiqrl7uBxoCzUw1oMg00plcUnduRrKmVWBfElUzplYhaQUzvIXiUD4mmsL",
+	"oQj3sZW8VKGWiEj53TR+JeGJRil84S3da0UmGcUNo8ZTGl4vcocYpIkss4b8pcGslsCrSE5jB+zacZxG",
+	"WZ7aXBhWytc+AtX3ijLta+9+hwm7aBob82Do8TO8MHzeypl5Z9s6R/z2ZOccKw65At+tRyLUBzmsisWJ",
+	"dz/mNWAnckKIX+saP/R6f+N6F/Hw4R17iAe38xDjhdnIIgxL81rJYrKia9YXRhnsx5TFhBemjVY+4eVp",
+	"UfdGj/JyorJ3umrLNb4gOlC+jHW5MzWBNs8D6o1lRgVmDDtUjZVeia/Ve3QbfC1OKLc1qMLgkmiSaHiA",
+	"/lth23OptJojxaJ7XcOB6t1i0ZPOmJK57YhnQTdBMh1snrEEWE/6qKDHLFWgINddNMQa9nILJtoRDeNN",
+	"3tq7Cr+GeNHq5bkxzCq0puZXbWBPK1YEJqK+BAe9W53jdlDhFxUagfWPpkqJ9X007cix8JlhM9LStx9m",
+	"OPFYoxS7iYTY6K6oZK5v4xtuj+mPDVaBz+PEOxHe4k5q1jTzpNQD0xEyE068p2pYoqPcPJZcg7raKPS8",
+	"tEDtCzH6FhpSWjq2kB5uZ/XH3kMG+WaDaBNUa6+VqWL/YDv2xCWuir17f70JoQV89AqExxjxvAXdgkAF",
+	"ZdY8n3cjyFFKlWvgIZt8NNwlmYMd0oBGv04oHrayPsAyXYMLnrejiUYglnNq48EOtiZi2XUjO1ghX/jN",
+	"NE0xBHX73q4BcS67JmyAeLvNeW/UkKVy+JaIkxqYueMWipQxcd0xKBV68S1GXWxQ3x6HqdsU7tGIbv+G",
+	"11QDR6XroJy/scGAyUtoMtmFDpOxtFSN2G1uLKD3vv1w3odKCaysJKjGAJwZmiBJVNcAI7tr1RYOMvYJ",
+	"6rO5elPdRQXNKmb7jUOtr9VEZStQfSlmWQUQlglTcFNHtikv28DOty2xOxV7Bw88BMZ1+Ikr6+k8vMsS",
+	"uouhb0mEXFVz1wKXiJ8PEQ9xrrDPRRVWIRdXSwndNG7YvX04YJ/BIlc5kgbrqDHWA92PlfpQLX2JBz9y",
+	"Zgc80N/a0EB30b69JHjXVAq+BoF3ExT/93k1Rud5KssIoKkrnqMYZhsrHeYZlLiPSjMhotq0MvAbp1iw",
+	"/67JL/xLB/7Y6e8/cB9DfNcvVeW2vMjUVT5UdtkUgxrKzQXWi2evWwHpc4s5vm1CljTetjOBClRH4HtR",
+	"N0bdR3gQpbUeHB8fPriWdmTD0ZVmsgU2Pg60TXnBp3Bgl4+5O6fbzJVb7xUN9fJLzxRvtlUx0IPjB2sj",
+	"oM092qDeevAZqLcqcxdL/b289Up/bBc5prhSGXl26503ZxGPZkULIv+y0RsclOUK8OB1XQsWvFSI5YF0",
+	"V/tfZmWli/SMPxO5EJmpUSifYPULUSsDnqvlQinL6GB5jU//Kldz2M4RTu60NFd5Bv/E5oa29KEb4wsd",
+	"VYY3Cta2maHk5hS+YTZXkvm+mcphK5tiaWYVNkZPZK5PRK6hyc3pGWyP5z5mbpP/fBVXMObtKq7wljuo",
+	"uIIHfYUF7tGcbFPeDrfdhWmO++jzF0/Ae/8sbP8jFbbfRb05bptmtflrJbNFq0APx+uLJHpfQ9ujrVtq",
+	"TgXPhkhloMV0Vk6N/Wqq0D+uOqu3KuKOlm3zEu43aBO0ljsFYkgudoI81cXMHV5NrN9Six9fPHsqcmtn",
+	"qgSAGlMYHcDL8Q/fEFSNb+zF925M6F6zXI/XkRJ75s3uWf9///off9n9+Zf95OD4+GNr7PZt3s6XPDET",
+	"qPzUwgm+w8PDxwlWDuw/fghQ/I8fP358Iib5sDTYVI38mJdqSuiVKyK6h2/3D66J6NboVOsfBzHpo4+7",
+	"+I+D8I+3/I/+0j92fur+jP/eTx5/vPfXnX/9+tN/7P68dN291gl69+JZ2/y8e/fimZudwsyhmd2qEyp9",
+	"QsYVIEaszcCj7LE8Gu6r3YPzh6PdI3l8uPs4e9Dbfbg/PD5XvdGB3G9Q8pIjFf/YmAu5O/r5l0c4C/Dv",
+	"ow3+vX/QvhXe6fx/Zup97iy3WPCh9k46T6HX9xYZpH8i1FhLogAa1VfQdKLiYwTnCBxZnM/yIgM8K7u0",
+	"345Gj4YH2f4tXLcLE403PPjC7HcPHnQftc3gVdsNve5+t3etb8O3xu9tk1fvsQt6Fcc/GCQe7S1ycADw",
+	"Q91Zv6kalqpa4WiF/v5SCZtfaDJ1EpHOx1YNz1IvGy/Vwo3yXFr14KgroEiMEmIEEIaV3WD1okNGbeB9",
+	"gg7AlPtAjyUfuoZExVf+67/G4/P/emL/9V8vi/9z+I8i+9s/j/7P+/35+d/++e9/vX+5+Nd/vS7U376t",
+	"hn+b/+UWe2YTY5xWcDsXhW+6AyeFHvUVuim1mbnmE9d82TNV5FeqPaOGFa8BBCPDa1vzTFWlJtNqBRar",
+	"GVUhgwnQwjX5c3i4KUnxIYO0bzg7z+HaRs4KwpqnOODr0q0wWAyErlDR+7cozzj6mHTyLRBBnXpdkaea",
+	"SxRZUCtLx343z9JuM4M6IdN9swlkQ79R8lOqqly0gtLXyQQJU9UgiqNGFBnoi9qOV/B4yY0FoA5aXb/5",
+	"ltY2Gmn48g1Ow1348c0D9vk9+tohaOUqkqIqES0O4T+gy2luSgZeIvzbfKgQRrTt4K8+QPjMtWVNj/qH",
+	"Nzg3h2vi3W8ZBtPrOwgIFFcqEzvpTPMP6b2EoDB9sBjUZwSsDzu2MmInJZaFM7rS3Uu1Y1wFAemygcY3",
+	"yOEYsvb3qNiSS9vETur+Y2bAp/v2+zcwRdb9urBMsUu6PMd4cpaXyHIGo8Cf8LkewxO010ATp8nBhw9i",
+	"J8Vfpve64vt24FqcPts0ADzY7toqDLyqHWb3LbJWVTNbRy+NemydrGqWZRz3DuPOqBoQ+P4KIPBb5hdp",
+	"Bzn5se743KEs+HIy4Icg9ZeXCzZyxJkPpq/4EVcPgONSspJTd6yhIQhZLUG87/d6dVZlgvCDEpVzNc7R",
+	"fp04k9Wn2N1jBzotlV3oIeENw/lzTwZjmJHLsJ+mKOAgDc1E9Zfw/S6MMBoDfPE3+Op9LYxui/PRV62w",
+	"fdx34hXZCuaDtVbdmEnRlshdttu3Rx8ZummzV3LXXqMMdC1ZJcdnolq7mzBUMvr65obF20Wzk8BjV10/",
+	"UrqwPtJcXyldGajUWgN13445zq9OooQPzf31h+stfT2HAnh3uTe5Xd4aDqVH/AHj7iLVs6JIoYHO+qfl",
+	"lR1oKgP+wqF5wGZ4Q9jAtwjObwIwM5XcdNJ8ZsMohn2L8/xdrrPNVRAKB3dPg70c42b8U7JqAF5h8evb",
+	"wHAeHzSDreumyAdff975aTeOxO79/Esv2X/c+xhdsqKcdlYWjUEc9I4e1UZRR1oZV9XU/rW/t/fT/2/3",
+	"//r5Pz5RViT2zrdtNIWInWE+cdkShVramW3tgxTXYr0OWns2HAuEHEl889BCV/KDuwxQqakKdSxRZyNl",
+	"OBbUToQ2wKntEYWd+SxSLJtPYcADDX0SC3wnxnj5WQEpAVuZM3qK+y1ciCNDEyNrWqZKX/1lWpps87TM",
+	"J2i0O6odVe5WWLmQ1GRSdyhG4BPMT8T5wgN0Iw3Fli5xiyRYvw+qsbIKKDBs7e1mJGRRL1P6qfPiFWAq",
+	"OKV1t/LllubQQYsI2nD7ew6EE/D6An6/b0g+X0DPczrLUcN5WO3zhUihtWtvRkGVKGiKvNfJNZLwTiXf",
+	"zXpESVi2C5zQcCLFzGJ2blTKC0htmVJgGJuL/cXbiG7CO9hATgS1QYxj7OSHXKYC1aYa6OnsvMiH8DPT",
+	"GDpjHTHRMfdnLFh7GovTIhY2Jw5lhRyDZr7kx4KU7+/teWuwG2UI96BtupEnvKXWWFfq7aZ9jfn4pqLY",
+	"cosPcq5QRpoR72jIrS4wXeBWZielCFOuLziEANWI9cgOZxGc+02IQGwD7iCoM92PKdcFICsPNHe/xU04",
+	"O+krEIEYhojaQnbSN5WZTuEvY8QrtqYOGhHGim1WHJvDJ3aSDj1hna38ZgXP2N/NHEDlnbC9MG14CpmS",
+	"2ffKLeo6kjQKc+dMI4sID7Mp7mVK2yax21uTB71Nm+Mefkw6bnFm5VrOtgpGAqY0LSXSJISFBlaBPOO2",
+	"3rhfdvNOSfeoZxzgXxkWD8wsyKpG18NA2gkq59J+qsZGaSsf29wsgF6LiH78uaHZtfqwSV4g57QARCBW",
+	"fTWwcRjMya2bgKPejUKgD9aEQN+PFzROi6epT/7ZUOXACMW+3dF+T+ykfzNauZPvNrQ7IaLAI4Lg6jvp",
+	"W2N+kHrxLByeICcCqvlc2oH2uONOpuA/3bWYhWZ5AyhazOwEx3XbKKUb8Z10HGAoU22RUFyPe2DpCn+s",
+	"k5rMaVUCY6XfaTYpWU5+p9S0k3BH6i3KCN6PjZzkK1rXgVUgYdorz8uhuEJgyfUem2uBEU5nlfO7xyZb",
+	"augneJdTKPZd22cY8e1kJsbOyTWRH5IySsS5wiBhG3bRdhb1IRUI23WzBZD7hbIhIkgFZBwz26z9qlbV",
+	"vIYA2oklu67qKgeSHuQAAtsspb7EJwusHOAKgVmWO5tA5nVDf3UR1eb2DQ+QQfw7zbXmef25zbO2ajgr",
+	"82rxxs0NTv65kqUq3U5qqSbS4vTVCyiG2EnBkDtDoPI8Q5hy+hHNVUIux4SJ+Mf7t1yFNlX6xTPx1GiN",
+	"9R52xvUTNetyzHgLUMfmFn2gUzcwU+b/BuehL57AaMX/+3//P6nznvOhp3eu5qbGxAdMBtgx67yM3V05",
+	"q8ZpV5zyFbkWmbpShZmC1T0xGeSU8MK/ZOoKesBFYcwU2HyMLhb3kITP56MyUZVQ4ogHhY4SZ7qWzwjI",
+	"VtiYcC7gY8LyO8O38/Ej0G+PTAuOgFsBMZbA1TKrxItXPp0Gxe1dcWovkSiZyKVMCT86LUBXhvI/rmMJ",
+	"TOEwfoI7keLpi2evIdNV8feqwgKlHXAw3r//PBIVCI/k1Mv9+26KodaesM/mY1OoJtCTOI0I7Bp8YhLv",
+	"B6fQAzDBnwbaLeZUlgq4nqjFkW5yV5ETRF266HHOl9rQjFZd8UJHbQG4fjxGgJVEY+t8MdAq6laDeU2Q",
+	"m8vtWWCPtCaOPFAgBlAuICU/z4eKeCvnpsxW0FW6P7PZj5wgCMR/EgPE0ZRyE7K/gRl26CwRPQ4Vif4a",
+	"tZggAw73k0RlWHADTgayC8aNFP3rGykSOIFEeuyUCZGeBIcU3vDi1StgivNbFBaP8PmcTsLqLNwOfSHF",
+	"fbdN7osdJx2wT5AEzH3YG/wX3BOv1Si9xy96ikxssDOKfLggyBF0WtzCIEZnAlwzGJCoAim32/eQ+8oB",
+	"dtQwRtj5gqDYPAgX8FbiXeHN+YQYDLG7lU8hcRaixUiQhbpxHN0WB8UCVYUADdcg0eT3nIawCtF9LWyl",
+	"Jk5vqqHbaRyRcQ5E2JEnS+ylcBuWHeCzL0qp3TYsVGWbOGQwJqJF1krspPed3ek8V+m5oyRvJfcwBEj7",
+	"lWmmVmAf47U+CvRriFXO3O7B6U8EMrCeL4QU7148O/FCoPJpRI+2Qjx6nvIOXkAN5r+yoewVBolFIPmp",
+	"KI0D/be4I391B/h//S/xmuJhdqBBANYyOekvnDNJiO8T0/MfIcJFxxElFM6wxx2hIgKM9ZAeoben7klg",
+	"YCQD7fQJvyNNPBEpxyIgqBskvMe/xueWQCVta1TS/WiXok4GH9j3LefVQEPYaYTQvFpO3PlB0AdVZCDJ",
+	"6X4SLlGuipYgJ2C9zAxnEwLu9WEoY7rilEo73GZwnt5Aw0PAyqrTAfdFfqFNqUIT3MLMmOjPbY4uLZSz",
+	"2MiodTspLBeOdaadPZnuXe2nTtrAR8eEuc68W2189EEFOjV//z6ZSPfvJ2JjIynBTvXzBduQp9P8O7VA",
+	"NMZzVRh9AWvgDhgfFE4PuN+B/IYQE6zsQAvex5dKTS1BnbrLxwESy73fTbWHq4Iq17ASxDyWwI64Mk4m",
+	"unfBUZ9TOMsJfXGM74Pi+hOYB3H//j/ev71//1Ymn/t46zWVO040kXA7zhwx5dBFfjZHpnRjIqtapO2W",
+	"dopvQP5HCXvIWBVRj9JQUKRO5NQy3GOQP/9tcq4bxtvde6GvwDIX5TifEos80QuCbUVIpKceZnYUXU/I",
+	"LiPjBAnPMk8x7OhTlgpQSEU9OH4rOF9NDsdBRLvNAr9Z1zSK+SepaUHcR3t2R0gOpx92A5dYunSMyaiB",
+	"ESCDdNOgSbEZNRW/Iq0bjc8mZCkkqDgT1KkK/wHz7MV4EmUPbILKBH6pSvccz2jJUm+c28qUC9qJbNLV",
+	"aT3deFBtEE63u5n0BOTPEoDRSISsKjkcJ4ibhpOqs0jFMEsgdtemMAuXyn8cfRWKfDdgUc7AoQU5wd+O",
+	"qoBMJw8OS+U2+VUEE06jjdhFPXGqBwJRYRNEexJ/IFFFP9Wmzv3CaVY/vzAjEv8QebSoCE+1f3UdwXiT",
+	"MALOBhwKqp93v8FEpfVbBFUWRF2BJeIcdZFXo1CW5/1Tonv1VhISvsZ1iRNz5URM6ow6igZYZKi1FUK0",
+	"wI8XqsI4Too5VvcL6ntI2eaDHU9e0OmwNJYIqcFpv38/4Hkc9Y4SGNBR77Dv2dzDOaZHMeuvDxYW+aUz",
+	"TXACa5/mvBHAfOWUspworCLtgsYD6UA87cDiboywE+fXSZzGC2fRtRDB1zQ7DEoDJx595puxLHN94T5O",
+	"XjppMjd9by5/Y91Bt/l5XuTVAryUFEFc06Rm7iCTckyiixIZsDuxegxCYu7sDjQbdmQ2+xNe20jaQI3z",
+	"SZ2alwJrJLZB6oLRjoM3WvXrmxILdlAiLNwm83DL0d5mi6b+bSgxtaFP5D46dAioJC+vaBqfokC4f19Y",
+	"MHvnxNzN3hDGahP4CzoJAJaTMfIvPhVUV5njr+uZq5yC4/7bRQ5FPlAEwAy9Jb7Z6Iuaaw9bA0g2lKYp",
+	"8+zX4LwsiPD1pZyotGF610iy4aXkopKPUefHJoXJwQDCQWDEolmRucFwWQZE2D0PtLdE4wPjFi1VH6aF",
+	"zDV4XynPGBnRNDBaBjrv9+/DVKJtg/YTTO5JXSqEbQs7iUMWjExFZBU7YKd30b9I78HYfegdZsKZteTj",
+	"1i626b0+TAc8rgCuZqgBYXGPCtvnIj1TOEQeqnjunEuPOOjwAAKlFmY00MGxQcsH4YicNpPaQyfNx3mh",
+	"AlmvrUlQORyrLGyMAorJluBX3YfAwAd6x7sqflpoWRRGv5GHlcnPaXEAm5fXZjhW4JzTa6pSaiuxSDvm",
+	"1jAlqlTbXWYzD0IH/oK6DxB6E66SGWg0gKkKqM7HHsykNZD9yTJRQEQJAOW0oKB5A8pK4Rjch4L7O/Xc",
+	"w2DOgvJFzche6FSWdCbg2iKHHhSOq5kyNLixWwl1gAMd+TUnHKiek9G7EEMD8FsXmBIIhm2jSNV9FFxB",
+	"BoQW9R1VGPAYZIWKCCjHB5rZhDGJZQy8DWNplpVRnSl55+jgMRUyxgTIUGaJqMo4S1aMcvwUsHMpfjI2",
+	"84EGQhkiEIKRRtzJWDW9RJ8cxzRpqe7fR+do6NR6xiXPBg9KTithDR5JaoupkwDnF2M3s30UJ6fOiHp+",
+	"pXRlIXhtBhpABSMrFU4ydC/UhRuYJX9HwzZlB/epgYILJ0CcD3b/PiDj0Ll59vINhwPMSOw7X/LBofuw",
+	"Ug4rsAdn0FULWyn2MC9zXeezx23rRqCdkwCFQCnEwZ3nEyNVusV1rlYFkSDAWXPSwreq1wt/yIVLvHFA",
+	"v2cdnjQKh/DP7p1QMtQXEnudfZyh2eSMk/J9buGM0f5If4GkUSJCL8BHyApM5YUKsaiRmjMtfFrgvoH7",
+	"TkQabkzJioWCegIApzlB8w+arwSUY5G0goJ7rKKfKKlR3OLIKV7qlDNEWkH+upEBq6yYylJOVMVudD2w",
+	"4t7aEluhKXhqtM0tEP3ev9/3lYFo3dsg8Tgq6GxuSiRfBZhP+msXvSh63l+Aqx+3A4ggDLUI9BNJKVAj",
+	"tLaVkt6SYdXoZoT79IHTw+M7yhwi0KOo/wYf2BVvZnDieVFhAaxx73WHHfIku9FXk6XmjB4Ddc/89nD1",
+	"ayWz3VOAKKEpG87KkqcsvAqkALjdHPbj4JEUtiqdSZU+fysvUlQz3B3eFemr07dP/56ygw1LF+jj3dB3",
+	"jg4e8dcn4mj/gC05rC6Qhbp3ItJnz79//vY5ibFX796mlOoCf/6UitOruNuabTJun6qxqcN5ggHHqoat",
+	"JRjhS6MVDrMv7qcUEqZ3owOH4aYdP+RahTqyhN9DVhP4E76PV6v2hhRh3UPkOq8wFWMhjVSEJrDD3hEE",
+	"y7zPB5fhd/mWqGZwgZxb92p2hfGzyRPmzYnBmnrTOsofVYxwM0EFL2N5O38iYMOHev6x8xPFj27vznOr",
+	"GgsOS9j8/KhAb+eo17uH/iPGPLNQ3hGFbPwMQLoCrFTcxB5/xVm3cqTcTnZq2d2evgjs37vfqUXKwdv0",
+	"1Y9v3qZd8a0pxcGRGJtZaevc+3U2fo6nOlXuFQIWpnAz2kSWzjKovfK1mhZyAeUy5cw5E/h6f87xoXlN",
+	"mtGe8w7XpVr0yVUUZJNC6gHVCd6LG3TXlLulqmalThCGMoohUHoivhB8LprEZ+VClDMNghOMkqxcvJ7p",
+	"v8CwG02ETGAZobGeU01bmIVn5WL39UzThyeeuA5jeXM4FpG0fY/z0rJgFctt2Czsd/pqUFYTLQuCvWSw",
+	"u/F00rdCrRZbEFPkaPd6xWLLy+Oj44eJSOV0WuSomffoyv/4bwuOD20kCy0sTltkKu2KN/O8Ag4uctQz",
+	"dRLsBwSctVHbDMSpwx7H04bmQYbV8OmHXXqxBQU+mhWF982Oeo8T0qtSHH/4QKJxfG1WIuLiSXBjYZ0F",
+	"u1nwkHrTjbsLLzpzN0ORLBqyvWPaM6fud86E9bDTRmDBj/j727ev6tYeeHsoHxa+NRj1tXPAEj/BY1NW",
+	"Iq3Uh2oPHN+0L456PbFDo4QOBDdRe///f/87xfxsARW39p7TLw8TcXS47y4fK+nzNbAoxmBcAr3Y495+",
+	"V7yJeg1sBTUIwS8lE9CbXOjXxKkliDLEoet98UP+BHc/0yG5EwB9Voh/y4ZANsOtBtLHdkU9jzOWMGQJ",
+	"5XRFrvncvshgBOl/7b7GK3dfZJg/l5dKB7Ihfo4pmb9JZxSNp6IAWBiMRqZVKYfKPQgLkRoHhE4bXCTy",
+	"rAFx3KdCC3SR3x8+pcdh6jr1ZX5egkS29bm6kJqEfw4G1shAMXbw+VA5hcpyAjbPq1A0QEKV7cJ/ummG",
+	"WSJ950SjT9c7GZCpYT6RhcDCJCt2Xry6ehC2/yh3R0LPnCy9l5DJz3sMHkAFsKhyM8qskEaiZ/pt+vBg",
+	"nALRwP74sDdxGzaf0DgY6smtyru3T7GOpsorqKp6ShXmHuSGkG0+Jh0zVVpO806/c9jtdQ87UGc+hrqn",
+	"vbGSRTX+t/v3RRtkDKckD3q9KCwyLc1QMZWbTUKSmg0P7zZztWYf0q6yrHxsDg40dKN3xUtSZjUnHb/P",
+	"S78XWafvxvh3GDH2OE6NJvqgg16PCG0qpZH6L5LN/21rsD9wB/Z7ttXM8VV79CqoGYM6uuuq7PwNH5M2",
+	"xO/arHWB5p0betqf6z9x7xUes1r9Wqf/089Jx84mSFDQeWFriyOJoKSSFxaAoqC+oQM1yKwzoJW70SjZ",
+	"STogwcGgJpx4KPHUsuj87Aaw54zTxbabxhfusvEadXoJnMGIKxDRo8DKCdVaXLSGB8+OZ5VzjgY6M3N9",
+	"gs4iWpgzHZgMyNzzIiIAo/t9J67fds41yrWy9re2817zd1OEk4kb7nr3PZU6zLF/z13vv4QnGtG4onWm",
+	"ymen/GiXXu3vcRpt5VZ9G0J7FgOC+XAcVwTHqaS4AJe6upy1xbejj7665LG+p+IMHIhkimzYlT0F4RLk",
+	"Z+d+TKK0+Zhcf5uzSTa50PPwXnulOxdRkAF6HG55PqZr0IL8CaGpA6yMzY9J/a6PSQvxA4TAQoU19JI4",
+	"05BaeJbCKqteSffswQ21GUo6tWjLRg9w1576Md/k2PqD6j7ef110Pv1mxBPqc6OIGI5z4TZtZ4MDPNNy",
+	"Vo3dMXUmK9RnN3Otbcc8joHf5NQnnalpA8x/GiHUcZi3HuuHWCwU66U0vaknYI/SLawyfHoYD3uuo8Oe",
+	"CMnJRqix1IhP0BUvTbD/fcEK1K6puR/WOYXNKW1SEyN9LISwZqIQQUUrRkuYzqofwJvHwPhrCp6g4yUL",
+	"UNhn6OamITzF7ZTgDbQJKYwHvPLQFNtJqWcQJNhEikRu/XeKhQjokicGSV+2kB+VkpNN5Qfh7G0tQfx9",
+	"tc4Ez4xQk3/7n3D82498jXWKtdGS40VZQ/RRzOY6eeVXvfP8rby47mq45mPSaQuLXXdvdI+/5WPS+Z6S",
+	"Jdfd7q+7C6mKGyJU9G4pWHHGP6ForcsAOMqLwsjsrDLmDMIc8Gw7m05NWansbKKyXJ4RTE0eZvpsktsJ",
+	"gMdsLK/NrBqaiTqbaahb3sJu2/uF/vURhTo0py2J92dUNCW1UJNptdhKxlc2RMZ9mVgtLs7FYL4GbKCx",
+	"CIwrxqjYrivecsW0DJATuW3piFoyD5siO9dnM6vSus8dEfGGmD4l/kezEsHZoIDuxOc7OHCP5SzRQXdK",
+	"I+6okMVcLmCsM6vadAF+0E11wY/UL/hiBDH+TZQCC5Jli/Lo+lOKeyLr3P5k45NufLIz5vi8w5MNodl2",
+	"P8ltG2ikhGwiYMCcYRf3JzmvybVulcC+fPDZ59021/qmW+rF6KXRirbT7d2OL6p2G6p2c83pnnq4yYF4",
+	"aaofTJaP8js5FM4fufGRcJroMx2IO/AottqT9PlIS/szRFqHbT2lbi9CunwNpBp2JSqPn9ToZkmwJ6ab",
+	"5dbZPlSRojP+dXihUzDot4TU603S5Gty5C0arIHf5vP4mBKkSm2pqUBaFVa19NW06CEY9c1lxs3Uzya+",
+	"CKziLgzvP9oEDK7IORgw4SS9UVDupD5UVG0+MVdO28CqdyJexRiIDrcESq3J1JTwKD0rio8R8FyD9nts",
+	"pqDen89KM1U+pvruOydEthVnCB+4kfvzm5LDQo4qymPAQn4+F+gufBA6UzcUy3CkP5NcbrdPtvNJ6gKm",
+	"+VC/LT+rm7IHDS670OCyNugcNcI0SkyX48zd1uDxqXvCa3jR1uHj308c2M/ClpHg5n1rY8HRYv0+w8HR",
+	"B0ZCA+aoTWTA5TgdfyRbrjW2/HcCuoAZPFcX2MBIjYgAxsA/UeF9/bT7WhxqA3bSW5VDpSt5QXUYCgry",
+	"fREkXFgoa6nplZKiBTSxYbXGYc93TWJMoj5Ay4/FYg1TYHW1EypPGXY7LghE2M3QsQncMDn0hcEWSblR",
+	"jorEWxBgbhqUpu4XuKPZ0uDv8KERacVBr3ZaV8a0/fn/rUS1IeKzuTjcOrC9fOcnCG1TYHnbz8hu8h2r",
+	"LL2wPf6Mdd8u1q2judxSbXxOW3Mp9F0XJL+9WHhsZO79InnDbxQjr2onABtPsYvcKYTuiqjvzaXlbz/u",
+	"+xvZ5V9BxDfME5XnjhlSlHYY9gTJUmEfQWs0ON5qt3QgRnlJlFGbKZtPo2VuFdq9kzDtLXbwH8W8v14q",
+	"+RX/HLHdEMdNAzg1xnWhbSHlQpRVAd2Bvm1EF3KFNd+CkHH64TQzD4ezpQI2A/QDuFM/MaVyWoULOD3M",
+	"DHH6aDNHh+Sk5Y+2yosCiXY+e3T55uruS8aXx/nFWJX16PIpo5Z5nzIOKXOkmP7a6T/ubRML9tP0CaPB",
+	"X4cM/12EhX/ThszvJTS8QVQ4SFYylrSZ14PCuCV1FtrHIcAUbC5q/QeBqc3cc6xYJ29nmuM/vtEKWp5a",
+	"wzarQ89/hp1vEnLeONz8e440bx5k/gMFmNcJDg/9tlZ6EFIO4GnkugFbQhVj54sIe6aGIRWZYENjCpGZ",
+	"uUZkOncThrIjITTQ1CXXFdiAYAFAfzYFaw0adtOxKTJV/sWqYpQGCKvIcvT059C2h7Vt8BaEeIL+98Zg",
+	"+0iO7BvjnVBjaLhkoLGBQ5sabhMbo87ONrOLMTbUQ7dfjihRXOO38nO5J/AEAbro7YyIONBjgG2Ib6jG",
+	"Ki9xAF2RTsfSqr+8poGmolDyisIxI1NOVEl8tyslbtgC226zv8MqbN4lEt71yg168xtfzcqp2eaGbwH5",
+	"aosXGFNsfjXAjG1++XsAnNzi8Ua7xbR/yPabGHZ5SzXYcus12tBv/d+rSozPdtCL4bdtyjFMyp8aMtaQ",
+	"e7+EH9ZGxP+WswAmmoCRkIC2RRI6Rl2Sw0sGJXeaoVZITQ3tc2095CH0WmYGOllD9yrhweUWgfMpnHLS",
+	"RHQUc1DEqL/GCCLtIffBzieMKDPXgHGQkHeKqi9H9W1Bf6OudFpRAaQKYYCTGs7M5h/CIJuM/ONhIJ8a",
+	"U+T64pmZ67SPvbuM3TfQbiS7MBAly2KxUaF7nSYvfQIwFH2qp8fWTDc1GDOLqBE89EcgPcBIGFbMh4Um",
+	"DKbVNe7h6P0Ry9w9zq6Mp2F7sfQ5YwZfU917YB1w5wQOMOy7jc4agQ0nS0IBkf0bO/l84RFi20XDimb2",
+	"W2zwWtH9F7FP4HO3MlDc6RgGMbXVvZF4c48ZmVLlF9s94lu6B4KheLa2up9V0g1trNXRTb7i6zKrkt9K",
+	"94O+rYT8M7m27HJeb+pN891LtVgfCfH9e9eV1iaeBgJYAYgnIOuKlxBzIJCpylwqvaIKFygr/tixUJiC",
+	"bYOh8U1r/T9ey9+n88dfFwsQ/tWy9IB5+MOX3P4A+PWSyFzQNCI0NqaYCvAKuSdT6IoUDnLqe3I94hwG",
+	"3/qBxLTExAnggwPF/KVSU/dnyqYY5I83FhD2ge8iUERdqgUae4HOSjKybSP9voRnCHQLGB91d2UIvMgQ",
+	"m/wFnwDkAQ/kb6YaNp8q2GObCaftq2Hrt33JUthoJBnakOsrRht3bv3Rq+xFJhn5s2j2lkWzNJFbSPwv",
+	"Wi37myuOJQNx75dLtdi4JhZgdJucU07iNqlUK4vmoE8qUXLdHQtkj0CsCaeRFrZFUBfSVmdEG7TUwhBh",
+	"Mnjo3EKNAkceA4ytiV7dTJD/diNXr4Gm7es/WWHhv45AlRfotLX81u7iJn1nVXZapcTyAni1UkxyPauA",
+	"9bWaG2L2aa/j5W14WxdkO01/1+rua6je3X5b/xlZ4Mu/U4vrQwqzLK92FZCSrAwrxKQojeoKovdi9pPK",
+	"IP8dw7M1mVASodUc+HDz0lYnQloxkiUmmSQlTjw5JDJZIutSo86CAeWGUvvmvJLzJBKQm3XVFYTdHpHU",
+	"EDh3grWMytYqhqOC4Uywremrh6FsAbD+u+LHUeBxmyMzvCfRLAoEgc4nKkFiBKy6LZ0QoYkaaApyayTA",
+	"QNR/7CEkClgiAPbRcETVQ4olj7uJEMsMOt0CrtQeuAlENFvryjdYdrd55v9Hfv3mtzDF7ne5zra/y+35",
+	"LYaH+mTzG97kerjF5e90lRd/yDqJsMu2jY81b1wbI0PZ9Tstj4B6VMUnlVUgEUG1hdjdDX9WRXzcoxaQ",
+	"lSrNFwXjhauLBpmOtsZB2+CTQRY9zwlrnYQQEpkbfTpT19hkusIt8ECDWmAuSuBvwbC9xTZz67VPrkVK",
+	"9zL5FDHnq1I5vYt8AJBANVjYhyrHnRPg7ENtBZoQNOtAMwUcvpgJKBJuhzFM/gQ8IXI4ZlVr5YLZaQ1Q",
+	"Q4bQXjqkwbmTGWjZEphrft9AI50HunnEr0Acx+ENpLS1MJ4PWps5YKppkeIvU7GTvppV6T0iT/C143Cx",
+	"Vky2AIHAnRQdr/Sesx+YpxJ8zIE2M7cM0Ucio6asnN63TIztefHg2TQuTfWOkF1JAokgPgEIbHMLxenA",
+	"7sBf0xVvKlkprD4/V9VcKc28VOD3Ag0UsqfSmIAeBewFIDgDQ8HndLjryYxElo9GqlS6ordZnNCAWBUl",
+	"6iIebMoYwW6YL1WxItG7VnNZYMGQJ1tFPhN8P1PHEfkErSJuIai6B9ZReWGg7n5kyguDPDffAgc4Li6R",
+	"4S8zONVAKYmqCV470DBgPEdUFbD0YRMDLC8+8kCzOpfIhUaTDV0HEZ3yxKriSlkiCPzeDX9qioIJgSAy",
+	"EbMvM1GYzCsflE/EbOoOaep++wYjLExKhjTAKdDLQamwPgnHCOjZ8IQPNHSEMcXnUFp3ru0lV1N51jug",
+	"64XQze4b971o6QUCo1MQ4H0A3toD5bJrq1LJSY3OiI/2zBkwAXgZoTOqk/qnEFUyMeVNlNShme65O1Tw",
+	"GvhWt755hq/Cr3QTg5/mJFofuEyB2pIKsoFD3uLnIa0k9Q8SAXquBzr9XtpqF75098UzAKIW56WZWyc7",
+	"M8ObBT6K+j5SKB1LkRAfhkcCNqViEyme0pZ2b0nPjbmcyPIyFXKgCSzkCf2uj7Vn7rzD7mJHAmh13Ve7",
+	"fbB/HEOTxB9gRap05im46OHPtSfLI4bBRR/FJwXm7HhWUbHbTo334V4S4/gjkSgQQRdmXizETp1x8x5R",
+	"1TkfzYo57DZ5qfRA77TyREcUSfec2IVa8MAiwSfIHXRVIgUpji82NrzI9rsgxzGaInMvxl+eUYo6vUf7",
+	"+mi/hxSGKjCYoqINzPUXRBc+lDNkcyffCKL3s4pf60k58Pxj5iupM3oNdHMgfVKWbjMynTIoXiYUKlcW",
+	"stOybu1y0X1Ag7qRDyEtms8vnm3kScDjna+1RT033rSdq4X3AH/DNrXpQcxs/hJLftRncnXoy7Zzcxo3",
+	"LUnj5kjCbzcYyxu8uD4aqRc/jmDHQcqi30EKppXTWh/phpd5mbjp9c91BgvVaCUH9YSs7qk7qsGkRGGd",
+	"Iyc5m8vdVcFMNouiNla0y4H7DyeV+bK7dxCS/xbFQWzsR64by4Bl140dg8/ovNVF29fszTmDbvccQ3Z4",
+	"Ku++tOIdWGj7Sa/XY3DxZRYMcATd1iEN32eatcjydFvz3M15wl5l3BjlCRoHGh6jmSHVR/pI+wTa8kAp",
+	"KUOccSfFabF7h3t2qoZ7yL72PZCvORcH7C4/ILC8nDqDXCxS5DPVXRkn6XyBBhAtRhAMMqrKHHl6fSKk",
+	"clfQ+pAH4EafQLOc70ur5oa55/EVO2lzY7uBn+KTkIwZABWYMvBB5NlYogDCpjl/ycGjgQ4XMSvTCa8o",
+	"+pT20tNl0qfONBrR6ORsVK7SmDg3t+4dZ9xqQCnOQMfPY8BVpH4ECBasLk2BhXpCqeTfRnmKzMvrlZT/",
+	"rK3LU1pu/QQlKlt+xY3G36axTouCtwlgBTkxcttSkzsrH7mLUhCQRwCMRJ045L3GOhK+v01Fwh++bEmI",
+	"b7cI4vDMl7YnAFV4pj6M5cziG/2/z84XZ0Njigyz1nBhVspcOwvMvfkMfjUhJRd+MzLlGYQ/8He0AP5X",
+	"MI1n4LA5PV0TQW2Abxy1OYNwzLZFLkCpe2ZlldtRHlArRvmHM6T9PCuV07Xw5BH0uMbFMF9BjQzaEurD",
+	"tJA6NJZ/CoPimRrmwFVMWlhaUVe/FP8k2keMTiUNMCIKSlEUeAwRXiJZcU/P+hwGc9vBN4FjD7kn9aPI",
+	"JP4QxayBKNvGIUun6sjOhqAxDLxOZw0yKWYspthb1Kq3zIG9ZGI46yKpsT97+6dUbsspgoayE1kUyrIx",
+	"TZnjgT43FcF+HPR6gWFsuU0oB+JdJbT6UNEHOcviQgFl/kAPNAAIAKvYyC+Wp4zUgcajDzzPEr2R3AZS",
+	"draRKOI3gad6hk1Ofvu4JE7f3JTV2EeKKgOJZDcybSpqmDKmCIAB+EEE8mQmCiMOOQa3s8Tnz3H8eB0W",
+	"wFYnvj63xi3MlVccrYWeLGeVuv0FewNJfOAF3F/l0eILCLNIG7Hp7O225pzhsOUadn3nNrbF+QIa2zdT",
+	"zM/DESciUKcMzxcU+q+DRT1ZUJIdhKtg4dqEi9oGImrlID4FVhQcyq3nBRpMsbAWjucNJhbvu/mstBlB",
+	"73mDxlv5QlXgs8/HiwB2FiTLXbjuz3GfoiiUzbdvYaF8Rh9+K+39+fUsWSKfTMe+pufH/hXItxT9w1SM",
+	"cp1ZahF1GhiLhEgDZ0bZvk8oQZg4YU4zyupyF3fsuDrxHCUCQU5fGEjkDc1kYnSCaiuOHJCaZdqyEXI2",
+	"ExU6EAb7JGA1VpMTzxxVNUIOoFy+hdxu+tcMrPy/OCGSQhIithTAzKYXThCFMQVXlxMEmCHe7/U4AMb5",
+	"Ru61EO9ZX2Phrw5pU+/BYgXVXDIztZnrvj89Va0+2JQ+345JcigUJo04qmMWCrKEnd4BFLCWd0OGYrma",
+	"NL0HfSqcWptZhQTFAOZIGSSyxLInkAxKfWe8eIMdK0iVT1YARgTIfDGzSoxlSXNVQfuLNgO9FCHoE1QO",
+	"ZiTcf2Hysdggdb9LKevtXwcZpMr4cAZn1HwVggev11Bg5jHMKmcQ4qnsilNLWVYbx5OQfDV1ZhBVECTe",
+	"LOABYCAjBD34EKFpltuQmKT0IFWADwHAE6eKtkVOqdzLfDqFtFHN9KNDWjuMKGkh4sPmYl6hcYlfzjib",
+	"2JEEkTE4Q202B42DJPVNYye3ioSwp1W3NGC+3H6YyOE418ptT7TGtcHvie2O2i7t9DsHvYMHu73D3d7h",
+	"2/2Dfq/X7/X+1Uk6uE7Nl85yNxPHo/3hY/lQ7R5mx4e7R/L48e5jeXy42xseyYej3ujgfH+feJAgaFcf",
+	"7tu5YRHiDqKTxrcZHr3hp442mdrdB42Wqd0Dp0qcLh5v0qQOi0qS/2bxo+bNn8AiQ8m81be8GVOrvfff",
+	"t7n7hnOw0gCLw5RoeZHJdbt41J0Uh8OoYv32lYaP7gDQ87PbbOvby4P9ck1zuSlJ5KfOPEo9mYlTn6mZ",
+	"a1WmrShzLZh67dn0m0n2H92bt6jHleeqeEOphq3w1/LJlhByfzBEuKekqLYp8JbF5D9nqlz84RDnYD9t",
+	"DTYX37W2hpok4++yhnpr/fCHxxh4Cy6NM1Ex5BgHoKnDs881ml1Kg6js6Ytnr6mk0f8NJXpK3pfN9UWh",
+	"gpz36gSA4SisXMMmSLC8LBj+kIYhn6MKlumFqgRkJqBmuZBTrNZ8z7XRzklzz+GIKbtXVECSQrgPWGQT",
+	"VFeY4YZ/svAngtl6FrzvXrPfjZ/Q51CEJS1JAdQm+RniviJFWkF1anYsCY+l0cgj3lPNKuFVC8FB2yQK",
+	"lDVT+VGhXnegD7pLoxfnObj7Lbhnvpr0sBumhEDuoNQBYWLPFwTiVeRDn+eGeAhiusIiKzuUUyXGEIIY",
+	"GWyZcmaKFeeqwrIcqcO8QbGtEOKU0O1G3k/lyYOAiRVFTr1m9GIz1zFdXIrzSbZHFNMmBgp62gm6XfPc",
+	"Kngt3szZjfAScFkbW3Ggj7qNfcLV/CF6z5GM3IqqzFXWFS/gFZly9qE7PH0IUkj8/O5AH3fFy/Bdk/5y",
+	"cJo/GXNsSaN5wU3EZhvrrX8GfjuFz+BU5FmZCij9oIMcdmuaT9FeiX734tXVUWOnQhf5zKenWvcqvJf3",
+	"az29yfER/OLc+kDZwu8zGi8UZeZVUi/4hvu+iXIWOqvVYuBMJQQ7CRLIQo95hUEQTGn2l6zb0NMRmvF8",
+	"OSv2C8yqvMj/rTKKse1EeyQ3Or3XFT9GUJKjWVHAwZ667Z9h6wWXqEDiiiqJICxDIYmueKKgWxF7Gt2u",
+	"5oJXP2EwTV4t9T2Mp4VyWYhbwaGgZJ+1kc3+SpWpyEo5t7641R/IeArj2U3t0EyVrw4KQUbOqpVcSv+e",
+	"gF5QNkNoqlbBBPPpNiwcJp/Na9mVGKV0fgV3HVT86bQBBjqlffVq6RX+jLhP+6aOWgBxRxAekKtjKVSV",
+	"C1HISpV9nKiQ8HdKozXj7/4QZerTZKDTlgoCdxnBgkKdda0mIP6VLwqgX9aPTbLEGOneVys5SLuCv9Lt",
+	"swtjsr5Il9L7oAVb8/vuL40Ev/tVA4snoc6AetUBl0aFFhI+CJUR50rIqpLDscLmCLgD67JGMysLxg+n",
+	"ePBAYyc+RtdlWeaMLU4NJVjy5XbpRSknVCZeGVEqyf3L2HOipjZtybCfuCUNCcx0oNkYqkHDuv0Hm9wn",
+	"7bGAj7PZsLHeKBioaIkVe5gkkCsXqrJx3zCZQ7KwJkLOcIeRpQeGyYP8ZdNqudoMy/3xRFG/UWjvKKz6",
+	"xvYpDw/jWbIqGmVu1xSv/Vbq1s4XpyhPNnXHMHj4xN8GyeXN8tONJ+BNcD9Kpm0fQHc109vbPIJvg2ew",
+	"LbPtQ/x9EMN0xuV2T3iN90AgWJZqy7vf4D0fk47bp2+cItruAe/9bVt72Z+yFlFuty/j/ejO+Kb33WAD",
+	"+6277XStLNav1U//ibG1bWGlRLH+ZzHln8WUnzFhsPcL/HdjwDG4uuvDRKWCX7yCGELKvY6yEucKE+LU",
+	"xE1Q4sivQ63c8IcoagFp6chXGuioBKMfTCff4YeuahLsqbGs1Q/K5VdSiUSpZlZBU14ayhyQAn+ogHdA",
+	"x0VM0jeFNJD+oQYCSlNiPgHqu4V4C2T63bjQO0TrjMo461ElYqDMK4LU4b51TC8HyByqzVD1OUW07bR1",
+	"gEnc7Ix1jDhCcLYGGtc9cx4VRvJCN/I61oOAmhC5rvlkNcTbzWzK3zLCG+Y6ada/Usn+NZEQ0HmrlSQD",
+	"W5YpMtuK13azPfXl6QD+aIbhn2D9N0LR21py/AmhV8vjf17W64Y51Mp2PdCB7lrclu36ThimxY4kvY/i",
+	"F7H7vNV2L2agHuj1FNQ3Fcdfjn4afZZ64dx3XKNIfRt1cxCyP2gjtJBS17YAnGN4/jbdByRPPyE99ZY6",
+	"5G5DBL8HUuqv2qL7jVNRJ53prMU+xDDdril3S1XNSp0IK0cKswG+6RudHGAyeI9gPsxIB64h5fMThu6h",
+	"GlhAHFrUO/wGeuegt3+PngOcWNhLxi1g3OjC9dfSXkIHWUI5LBwlPhx/s3PQ691LnDjBli1oC/BpPc4G",
+	"DDSnA2pRNayR4BJ8yKK6D5BFcUKKiYo9gl7C1ninZhiQ1Ghiszul/GgipE9Dy7hmhMsCZAlwalPIQYOK",
+	"mdc7fNysXJiqX08B9sXBI4+JFNoJBvrCuAXaO3jkPoEOYxLygTEaHSYLR5TU1lH1SVSygV13Tksup9mR",
+	"YQPSzgOdQ54Uv9qnrBirjXOOoG6lraM21AHduNK7S5WQr9UoFeeqMPrCYiegRK+aZy0R1lDf3twQrpOF",
+	"Mopx7r4LXgZfMCJ4agZ+QzCmSlzkV7QFYYFOoiaHAILt999AU7Qg12IqyyofzgpJ2HY+NUWOFhGCEPca",
+	"BFU25eiwZqLQhkDIBuvNBO6cICZ47k91UyntJSYtWw2I2Q29OQjgDtUWVgTKkh91sfgkNkd7jmq7/NCr",
+	"2Q0KBvGm35vBAPtuCeMEDO7Pajtsn/75otMWMZ6w0vrsqZkvn0+BQpELVXk0Hpgc6NiDxpc/0y13kW7Z",
+	"ILtye6P0ljmXL5dc2fOh8vWgxrNaN2y9xaJUspjAOX734ll3dVvFU/+qPzC3H0/CKRQjTbbHMV/5gPWc",
+	"7/7q32lBPraActonQG7EUtTvvxZByn/7M0zZGqbcXp7s/TLLs7XJ27fRkoUK6FrGrsYJRdFC2QDqDTFO",
+	"Z/2/0zNASYurSaFqm/KsCdbgRuXC3FkclcJG2V0oYW3WE0L7PFUTEuRj1JjuwWKX0WwOekfOiZuromBu",
+	"RPTB6y5IFJfFBu/YywUXFOOu8Ue2JzfdGHnf/6G41ytAZghLB7XGN5UJXz5E9kliWZ9JeGzetfduM2zh",
+	"uGXv5xUxuZpwqVsvuBe0mQujk4BWqdWc8YhWHnrfgTCRmYI+FR9zOjfZYqChzAQqS04Yx6OqBR340maC",
+	"pStOo/pfsrKw3D1lF4SahSjnUmJDgjGJFy69KCHAwwfJwpXPlfn/2Pu25jZupO2/gtKNDzWRZH1ZX9BX",
+	"SpxsVF+c9Ws564tlagmSkDilIcAMhqL5uvzf30IfAMxwhuJQlEhRvEhZkeaIaTQa3U8/D6A4YH+B2bZA",
+	"6iCjtFlYSQNfCHvKToVgYQHJS1iMAAUnIksXSY+ldkE/Xb1XLWAAm4TFFmxpya2P5Vc/TakXjCDDFfg3",
+	"NoSVPlxXe7A3OFzKVQIACFE4a7jad3T/i6sf/jBa4ekd8bpHVFn8AOOpLQQxWPhPMFdFnavGv6/tqp9E",
+	"oknXcWTVzDQCTxnYXTDPq6dpsTKNy1vO8d+OV8lk0G0uJ2rQLqFRPnE/clgXRdkz0LY+Su0fMlh1g5aG",
+	"MYvLIDJ4ytkuZrGwaXuTqSzcf5b8rXkSAdZC/mdxXXqSHBvWqjtJNqzl1qW4aXgs5y5EWuTb6HD9xbNo",
+	"hpZPW+75fNfVnsbymC7sUbfQPAl1TRA5LGamkjEnRkm8F67O0KJE4Zmvgvl4CnedXX2V6uFxkPZxs7Nv",
+	"piQNRBL21MkVOhixBTLWsV+ZHAQGuXX6aj26j7bUHfvGTWHtOtwU/qy7uCmgI3xfySnITqMCAvymtoIA",
+	"A/Hs+SkwHrYBX+C8xEjqoQs7nUshZnHa1WESH3ruiTaAatvEnScROYGSdGmBSnuMDbAIt/Mt97FIOTjL",
+	"29Sm/TRLi3mJcYDuREwAzDMgQ+9+A6MBeVbskC53YnsYSk1LdtwF770nSUCUlHpJ5j1lQT8z7qeacB1X",
+	"mHCDcN03FhA/oMlYmo36u5FNkNvB6bGB93GUZkMcKvfkcb91WM+invCuxqbw8EL4R6+DiO8Hq1BuzDiJ",
+	"BG859YcX7qcsDUYNJhdFDKqI11F+V8TMYIANjzGExyCqTjPVhe8mqe23iJe4VUEP0NIPq6hFnS2itVVa",
+	"9FL7Hr1KD8kipooAOfgZym39zPbQ1QxZYb4RNPkO7LuvsnRQWGdLPepITot4az42t4puijSixDkwYwAM",
+	"sMEAwMjtW32ugFIZUT+H0vStKmOEglmidg5hbEGQqo5XyACc6VVafXX30YgopExkDbfFLMG5v68z0bN/",
+	"vA3agcj68g7ZFw2mh6oJkYocydLmZts+wPgQRrvNZv6Re6Gvplm26sqP3vhXd8b35Gic6nQsW578gU6C",
+	"8MFMVu375dMv8ZzW0cdD9uy2HIe1R2Ddd1+C+rA2Rn0cenBbYEZgyNjVtQrqdgMX0g7euxPtp270oKRp",
+	"7Ur9p7JMn1Rm47qzXREXGk82FIVeIJvJIQRJQcBUtgg9g0WeljevyuApTLjE4L5sUhUCg6255/MmRGS9",
+	"zKRP96+xND3lGqK70s7Pux1rkmRwcy2jKwZfjBAvZZhWpazzqR6QC+9q9VUOimwuKGYjMWZEJQ2BNKcm",
+	"FZQWizmgGrvHJs41jP4B0ibrLeDtKE+wi3OqXci7+jk+ythotPC0uzI31mFpD1mctfEHmGvZSI/l0vW9",
+	"g2V167swgT2i0oUJahtXXQ0l7R5oO/UmublN3ZADa3VMfhjyM1DxX8h51PZviub2zcAutmr/Jikw0GVQ",
+	"AMv5TGCoI+9e1r+EgARFFGZQeS9Gao4RDPZwkuRCiWzM5x6CtDd6rFXzHnFyg5k9VsxwiEqCo6vvm+FI",
+	"7R3pDYZC1PfC+sbDJS2xccuruLPj9eFzCdtskEVqzTKc4HKM8vSYrU1AqWUyUTnTpGALWRDgAaToUM7r",
+	"GmaJAjOeebgNl1+POnqaZZCZOOqc/RhcfnzwUefsrXtXZnQ56hyd/Uh9s2N544e59AIfiFU4bhqjXCi3",
+	"w4EBVu3PmRDiizAFZbSqeyc/XSgn8b31sv2Azb9tg5XN5if2pfv3KSUJnnhD8MpJhBPctS+tz0f7fqjb",
+	"VFarsKOStaS62Drs1mgowsANyyV9WPbhOQhaCGA4X72YaUiFqzEU6WUjTfYSwomE3JZ/tdBkuVgPAQgj",
+	"t7BSwJFaMVLZEETPqBOaKiWQHvGqAoC9RA2Qpmo97IE+ujF9zv0mFx/dELQupEcnLa2jg83ub0dJXeXp",
+	"BafgVvWyB/Kbpo1ZW/d58g3+/X6nG428qK13oywJARcsMbuD5m2v7EF6oEDoIvpaqi9/4NHj5Xnc7dao",
+	"08BTNoRBbuQqc/nx0x4xH7zEz3OYaPecaHcfDJb0WX0tmjsqfpZhNpW/D0tCwv+8sCVuftjJYo9U1N+w",
+	"0BfRIfC+BgFvK+dJDKQZAm2FM+LhNOM2BkBilNEUYZaz+CqGH2mmCESoxpMClH6B0hPpLH3Yz8IOPTjK",
+	"zZTPn3+P+hhAsyOoYbfj6S/z5DeR7lcI9hvIKGJ/s8N9Ak/aEXKjYa52HQi/EyOFcf3eEzj8Jm9VrQsk",
+	"b1WBobVZuR61yfC+pAwxBcMCw0L9pr4VR8KjbtUJ9v8D9ADK7MFkxS+pOXA6cSvYm+T09LTas45cCgxB",
+	"m4ssvSWiZV4+zRXu75mrK2VNVehfTIK4CaicQUK/i6PDAlFSjJTMi76SBV1ZpPpWaZAnx313h9GsIAt9",
+	"RXxgfRAGyoDyJoESRvkv3EPp4aC2q4FlujDwIpE6UXhK3114m97C85sZpCUyBL3QN8EUKLYGwHuQxAhr",
+	"aNeLNWs1W590YiMtb/KaDlyJFOITvuwabBDhzAdIy67xEq2WmMUz67WDByR45+x/B+SCtWIx/MjGdrix",
+	"fFd7l0apda5nFYFgxjAhHDxKmI5MBg5vpLKhpwsMOGDi50vK6ceS7hg9TocRyLLokewb3sBdOC0QZwKY",
+	"X/dlEgKd2AJIv9KrdED3hiDgXcyCh2FBfEkDl0xEqrsaHhMytQlqNS3eOynzXsD1jsW55rcDEn5g6rfO",
+	"g8oM7gBN3JrQye6ZO9ylh2+a6ng0ca3xaS++kJ3IAYlN/esq/LmUF4Y2B0yTzKodZlgopzIylqhABa0/",
+	"92nt3OtFciqYXhwO72oKsEJCmMym8v1YaXAWxKysl+Py3WzTYVqIIpdp1oD7+Y1ssu2iQecFUvSVzyie",
+	"WYsXvfcvusjnLdPTNacuTVLTNNi7NPXlyMyQrhO8nncE0TLEdry4CNH0eT6NX80L0FiN+8sY0NwCZKf9",
+	"yL0AqgXJTyW0MVUyUOW6G517LD5BwxMCdMxYheakqLbX1YWB9h2SI4Ukdv4CODlAfBDmHcN5SZb0/OOF",
+	"uFHzQMwqxwYxIuOm8tgHeulnXBvDIWjpfEonLXU7ZFb7WR0be/NhV8MGtehqeCAOroZdzck38gkrq1vh",
+	"icfigqSgsAkUMT8Uxv1DWMi7WJYyD24L+IpQcqkGWOdCyv/K4TjVMRCNQre4rw5QaX0q2ntScw3ixrq5",
+	"cwAt4xm1DnyWN0pIHvwXFpcIOQOY2erz5TF3h8EGdqOVAEasqJoxyK3Dslteb2ursmuaXUmBaQMrkcpt",
+	"c5K6sha1Xoea8vLkLu5TzN2estCYP9xhaWlf9sWxusQJs6SaS3QHYW0RoCqBpNQpsgZ46BfMRhCJIFW/",
+	"ojRFU0joJjFLl/NdhdLH4g+DzHiDkRrc2MUpjVDATriip8pjfSBK+n5hzjVia8ODgGOtr7zVkDQ4pFP4",
+	"b27bP5jmudIFId5hEVxtKd3AUomJlrvWysl0XY/1JMjfOOm5oidsJzIQn/MACfBt+nA0PGfCbnbsei16",
+	"uyO1nQbzrRSi/5neRiEmZSGecnS5s+UJSCGvANwu56EXydQWWMZq0zJrApbXYxhzN/s4klY9HCnZ5UQO",
+	"Wlz+o3Sr9OrHA6pi9cO/wPLe4vJGFzLV9pmSsB2g4+slxyY0idkZ46RedMU4BAfqtTKy9IVleeUGSq5B",
+	"tHdxJ3RiXgusMRLjGmnBkzKNGv588f4TBv+vxbl4/To3pnj9GtAopOpGdODlOjGUPztMR1Dy8iYvS7Jd",
+	"51IXAaJa7vsUomduVZ7JSVA/pV/YaK9lfMcf3DjxamgoFYiac8f8DlC95ZeYgP8E5Tf3JiqFS5YE8Hri",
+	"Jfa4uSNfWGELZxXXczEYGWOVfeXeiUbjJeyjgG4OPol7BR4BOP8Vgor0SOUpCbhhl2JgDJ1AA+y5nouh",
+	"mrhQFqX1Z0ygixdCYFJckEehfRERNDB5XcSjF7B4fYnbS2U902kHkVLYDFnt3Wa6CdlINkFbST4PLZN5",
+	"/85DU/EVdjfT90ytR0i5IUAd/oxkwkaygA/Jncr0mQPd37E4L7oaAAVn/3gbIgvpnxswy6QWZW1b2jEe",
+	"wlxdp0bH45daEiSkaWeVoIPirmf8Vc8bK9m+LpeqUux9HhkX9Zy7vX+aDcFA6ZIRu18SRsWXs6BxGszi",
+	"uOY16DUtoMOuvVfAFu5U20JmGZIPelGRkbyNO6c9soITF9Bl78eEd+uAMnDvgLqU+BbRMAMenMAUnSrC",
+	"O55lIHAGEDn4sxq+Shaw4+IlZ08g+hVKm+k1GO9VrtSrRmi5eGl0Nu9qoqek4qLJBLQ3Q4tddD13nUgf",
+	"i54yTHBuwHPH1eh59cTLGzXxuf+uprd3hy/gO3vipVd3dh/hCpxyYYTUhMMnH5Kwg6oCQauuChu+X3U1",
+	"fK+KjlaP9RIqZA1oqOSVUHBlprIsTOFY4AHncmpFz6+jSK1gTObmZU7mLrHDoOpUwLGB/VeR/ImQLAZK",
+	"bQ9u/BdIDdy9wLxkJjIlb5XtarYLJK9p5g5cqyFgS1yAzouRFMAKMSimq36ic74nRzAVW538M5wBqSCY",
+	"5a1O/kTnuNONKdqd605wISLhw35u/eiXpTO/J0e3b1ud/++3reP3hyQxbPXt/FdbfdgfqrcB2VsP/IVr",
+	"8xdO0D+ttinaKisBxeSb17S8Q5ryMTUnd4BoEb70yTf3z1IcxD/T2u0hRMJEvURxlsn5F7RzatpCDiNo",
+	"hbvoO+xWyJWLYYm26dpw7v1OBscAYo2RyQDwDbThZf6g2ugKr4YBHf9WhCOtGBrP7yg2S++4VvSwB+yO",
+	"O+uV7tLV3T5GAxdILk8BE6MYyIkcpEUzIWMtVGPNXtaN50XXi01aRZTrxZKtOJwfhxrgWVIytvIWB1BK",
+	"XGjaGBnjUv4hlAwMCbUe/yp40V5CNIzH8XLvD4yyi/yrQOEW/eq6dBYEeb1IjDZ6uXq6xq5u5msUreka",
+	"e9V3iZOkkMcM+S2ZQ+NkJgcuunAjPhuZTHWwbwfTDpULch5KyGuZ6iax3MTnXlB7kS8VP0sk8ZEpu0gq",
+	"mQTKqHJ+LzwXp+mkFZlbXAKXQ2FQgYMyj6XzUwv6E6mOLhEzxLgnYkC+Fka7jzajlBPRBrrze5ExYIR3",
+	"ZfKuntEt4sIBSoy+E7OI2cqDcM8jopqYGAtoMLCn/CXXL1Ae5RWpyaBkC4pPaN9AS1nslwvckq+WRq/Y",
+	"wbBsmG2RZhmVVUIwy0NGbITlpCJetqvdeEVmJAZuY4UNyBwZJ8vDYcUqLJychPRjfw4PvRAfsxJqlLwT",
+	"talCfvGIfpRzfyavSxwmTTl1uFJX+zGEa3G1AZrVony0yX1O2ctIQ6NGL7iTsEO4gyS0q5tZQsXLWcWu",
+	"fCocD0+Ejh7mVQtW0bVCtW2yhEbSeGE5/wm8xczPJBz3TAWZW7b1XNmCZmUDTWjwbm59B6ZxmbtVeKb6",
+	"R381EYDCglF+qN/cM5hp4VeBscmp+x/3aMFRcbXJeVMsJmFKve756E605eGkno9Zo36ywDoIFSEdapJw",
+	"eN3F/YX+c6SmLsKwbsuPWUK/fJRv80kFekPoZrXp10Ip376mfI6+/obxdf/z7Qj6YI86b4BqVYIBHP2h",
+	"ipnJb8RQ3aYDhX2Y7laVw343cij6MpN64Az5Oz45F0QrOrU0FPzXRWpZN+0hLoGFLX52FkZ0P2Pk4n4q",
+	"1Hhicri6nmbZd0oSM/NsSNWN5dcyrSxyz4bnPPrVjcGvKUAY2ob8D8jnurWs7V5QuT7VzEQ5ybkBtF9N",
+	"8nInOV/jfOaJi5YbUYPMdQohdaqjaKo/Fzb9X6Qv78+ZPryXFmpMkTss0e48prgGkIOLhaHOi0rEA6lF",
+	"P6J/BRgDZocFZoc5YYgU2Oh5Wdi8DBcxOpvHRXOgGTARzwLEOhA6uhOO3e4KrTkSZHVPDbsMek+jWcZQ",
+	"XquGJnxn8b+6YVwIN6qosmweD8myx0wtP2Ygo9EmPoJciCdTCAX/rn65GAC+wocnd3bUOTt1VnbUOfp7",
+	"qoBAQLt9b+coHtOjVV1dye1/f17wQ//1V18ZolPqGWRoyuFazUBENJp9ZQcIb33IW90nb7Wi2wf83xK4",
+	"uHFecBwF8gEzWIaMc79MM0z8n3irZ9zADyPQEqAcn7MUn4xfcn+5rfH9CFxYDjXJshb9A43JwUHc10Gc",
+	"fOP5vbTy/YeaCYQ6QsoWU3ieNSTU1kLhNxFTDXlV3rrD/RiYhuz+P0VRkruwz0tS+qwYqTQP+sNLCsZg",
+	"KM+vsR/H1M8cyD23mD6Pyvq2/TKxHy3W6kOhJLL/jui9xn1CODDolTdtC9YzvE239uMEX22ZartENeU3",
+	"YJCeaGN/Zd4cVpx7rTgrta9hz3UjDcDviro2eDrS1ihqksBdOv3iZe9171VC3O5+IaKUNNKsW9GLyq+A",
+	"hcbaVO+4q8+prnl2+gZ6Z85OT0NZA80DUXiCQHnvRFoIgLpxjZQpBUSmZK5J4T8tPCFuhMfuarwYNZrE",
+	"6vpmpqO6n4byrDa8WuqhuFYFlXKaN/0LDfzru6anQ8y+Pa+HpvGY6Ns1m+C3N0LPqgUe52rbpWQfo6/m",
+	"vQcKYSxtX8dDqq0ssBPg9BHsO/CAcU1ne22K4n/wzs84PQEj0DI9EZ+zND2BX20/0xN/s+nwnCZbWpzT",
+	"NAoHZkGa6Cff4N+lSYVfI5AT7sWwl42gTmUF4NglIAYIAUwVXqSFYYzQKnD1rmb5XWqvfWEDvsnMtMp7",
+	"rwK9N2q4oiww0IZUZOAbkxJgKM8Rxv43vfiqM+aZ5SDQwmvXtLRIODORtEOts7Hddy1x8ctKa0nbdaQp",
+	"VoTR2LrSW3ujPWQB+HAYqYCovovhD82fCP5AMy3V14s0/ejgaeedICc/bEuxnx+Gg0CnhY1lXru6Sg5o",
+	"J2pwNzngOV5T9FUWFSthZqZW4AdRw058LuBKulrO5ByhcdHf5HCohsK9Xcb986iNg5C+uzkEYZy4lyow",
+	"CHZ1A4XgOY0sptJ13VolrCqC9nzz4pcgUyGhjAFCGlGLlJIaIzl0V+2U4MoVATxo/ndPA7IQAfjprkpg",
+	"Qu5Hi2sLTas5va03FGnFm7e8cwA5DFu046KoBBC1YFcEc+MQA26cMXgDM1Gd8B7ItKEK/FHNGrIz6wUH",
+	"T4JdcfU1BEgSk5VzFHwO+ae2K9DDUTJuZ9EkeBVEprOdz0NtaYyeUxLqUhVPMvq+p8T+Y6awQBPPnnyD",
+	"f5u1n38zVTkuTmmhqF6W3nqsJTVrMCIQiYuS0C8NfzBWIQJQfZ0418WdSb7MMHdLZ1ejjt2VyYHx65xu",
+	"BxVNLcfEG+ZV77SJHtAdBBURYAwzDQXPT+6C999njNQKva14r9XdAR9f6w5chKNKX+H4aIMy0f7ypJvY",
+	"Wn7tsJ+IUqTZ+M4cU3kmngTdu6XSbfXTMU4i/3nxPikJnsGsg2kVCdnUZpnX13fkM1sSoO4VwSePQWuS",
+	"z8qJSzPVYb7tZbJ6ffXHg/vZjPs5+TZNh21S3sEp+c2xGSuAcXVQz3YeSc9y9/BUD4FkPOQd4DgtZFHI",
+	"wch9LOr1zYCwxuiuRmAB71v/vHjPIrxD5c7xFKNZhioF3AJt3aV7eBAbU6+D4QtsrmGjKF6enf4Ikg2J",
+	"T7dTUFIYg6EMxiUJeV5bsMQBCRxwROTe/TqHDtiXZ6dnr1wg8+fF+xI5HsRwKAnsSfS8FG9XL9PiVXro",
+	"wShbzc6ftXSkbgwrjYDBeMwVRZzw2eKOPzQJNfwZ/9J5c3b64/f2iri/6CEw3i062ItIQznhPnDimCyZ",
+	"VjCr+0vmPnJx41LOKbMWhty/9G5r7W6/4hEBunKfWYXueXNV3pGQDTlH8f9OxVDOLWOIoQse5rEhRinw",
+	"Y7PUqtqCyNpTfMPAzNtxi9hnrbinaccTd208QYDmIHzAQyhz71BmdYDmnxfvmws5H+SNKoM0I6mmUoEG",
+	"ii5QicElASIY96eOSDkqcdMcGWqKIrvEIKAX85XAZaGG0tXWjBVgLWHyczkHHMax+AWQoRwlLWhGUZmk",
+	"kufnV/gvXKRXIjIIixnzeNTTbQhPKwwbxcKIvkKFw1RHTNnewb1JTk9P3X9x5iXwniTMsmOsC5yqG1Cq",
+	"kCBDSH5tsHL1mflezBT43o0egAhVqqeFQmfqgroZjJsLxW4UsbbXVSbWdpxPojjRyh23E36qnvcAlYbt",
+	"LyZPquiwA8M1kxbcwd4XHz6AV8nRB99n+X7M2Li8Ajw9PahKFgKKA/MfQJ07Hwe+m0fLlzSpqnxxK2Vg",
+	"rD87LWdiKWdOEADg/bJup+VGa+TpanMlMhOSBoW7JCxxAOjAyxMuOCqGQLiBaQFqJpTXShc+mXBttEqY",
+	"DWvmdnkmFGLSgQoJlmKk5m6xTUn/PB9z32KWUcYYbnsd7WhCxYagINrM3vnUCC3rSJo7MjNoLXG7+CiX",
+	"IXwqA9d5ZNMQVqaAGCO8g3hzetrVaA5ljQ4aLdpNveMdF0IjitWUOhZJ/vH9fwF7W5vn/689KSPdN5Vx",
+	"X5Ie/BgBnBPmFvyKDdAZnLPNFT0yGtMxferd2lBtxHkCLffyehEecrecXm056BKv/0j6eXtUC4KBa1kG",
+	"is9ZWgHCT7qf5R/LFsfzm0xwcXLTKBzk3giYKkVupgBEHZoxscqigk8E6ST6yrkqOrDmmytx8fH2R4xa",
+	"/P+/jcm0avn6Kzo7oTsBRHkYVxrTb1YEfBblngGRaLECgN+2qyVqjXnyKO6wQIRJs3YPGM1TEe/JZH81",
+	"f+JlZFp5lIcUn1n50ds+dGPs4v64LUTc3kjHWJoeq/rYrarH3E/WZQd0WXAQT77Bv0vr6u9JRoW+0BIP",
+	"fqeECsheom6KC5pjHu20qBc9wbZ+vHOPTA0IB1Itpm5naLs6M/oa82fWO278UujrgTs8yLw0tJWt5573",
+	"oK1slyeepyHdgWorGmE1T7tQIF3PjjZcHd3OGvhEK6JtJ8ChEFpSfn8M0Y+tiW7ULGm1lP2+XFlH1d+C",
+	"en9d77E97n38Hn1VJYAfG+J/j62hjro+NhYkSW/pkx6Q3XxLe4m94Dbf5bjiQRpmdoGfvBzXt6GqDbvY",
+	"Nbhq4dseyGoPZLUbIqut+o4Dd+A6IVlLN7FVwtpPITeAelkqV11dThEAL80dO/gDXS068gNf7WPy1d7D",
+	"9A6EtTtDWHtYdTaw6myTstatFnGW2a9KmJ4STdS0SEKycW5a0URN29Wemxa99abIae/hhw7stAd22gM7",
+	"7VrstG3XjedFTztT/ZExN8sRYXzQ3Zgw8Qd4Y0jGSmHVIFdFfVLiC9/4GWckaAxa5iTKZy3NSvCH28+8",
+	"xCyYEE9ub1WL09uPxbPHf/0mLTakcv0lLeOqol40YQE2boQUf376Hfrie8D6gWf2RKGyDBvcpKDB/6Cs",
+	"dfbHje0uHHMRfFf3Pv7r8nMvETa91qh8fklivXyuhUa3Y/GLHIy4WgPoLefKGSNv9EAxXQkhu+nj0j3T",
+	"HN3SseihC+oB+y0372PeQ8jMaNURN0pNII40M4wF6c/w0ohDrxakYljP/1fzHvEVShqpYT4X+RQBaF2t",
+	"setsEXxR21nnlYcRB8/D7+7956ffO1Te7o2KYmJ7ECbDzz28sybZXY+K5ubhrsZ8TrUbcFVUXgtE3tmp",
+	"n5ilVkL+5X+HqXWWHp+P6Dz3tkMMq5uBemQoTwWqR8wEK64ErfF61fMeALFH8WK7V4AUQH4H4q16avv3",
+	"bop22R0cYH/3g/3N/GRrs8DuFvhvwe88QUAgv8PJN/ppJVBgEc8EiMgzItMZABoCCHSUGKosvVW5Gh6L",
+	"PyLde15338EyiHQ33D9mNKRcZ3IOC5Ut0iwTMs/TW9VcAVjXc+8Bim/359EOpP1jUzXTAgkVcAcpiKu5",
+	"hzwIIzODWMGZ6rVRtiVtfDDE+8rrqyKfp/p6awvcDlDIr2fah+Q8H06j9bg4vXpsnmiG5nV1W2ye+AKo",
+	"coQFTqTbc0DVzgWlMTqdlpirQuUzmQ8BwAuYcKPd/gAadrt6Ji3yKGFiqbLTpLSUW69FL1d2rgd+c4EL",
+	"VmGMQCT6tXFvylzsVzQeSBLvrVlcG8AjXstUU03AhZK2MJNJ4KF1G0PpvBSQjVD1vMjn8Y7V7VUfCqcY",
+	"N0vVbyfd7nPZfrIR6bjuWr1NrCMYWRnoeKkifQL4StjsUAd1RBulXdP31p76AXGOW19m9gPy+FSDsD0A",
+	"Pi7uX05o15He0YzuLi8yVRSeNYOugKubyYZuX3KV5rbosEu2wIWlxXRChnv2oxiZaY68nike4jwh5PuQ",
+	"lAKI+SIGPoCqlzZPb05PPdNG6tcCYrgwWiGpKGwdSOODd1XnmI8HJqxTkRZq7CU76hxwVB15HwbpUCah",
+	"wZivVy6pnL20bBIb3Z6WTpqzAKv5xzB9D7F8Qyy/pjs8+UY/z1dK8iz5ku98M1xB8aiLZ50/YsdWsMNk",
+	"b9ZXAxcGISHgsOTzKCg/jvYMUFWRfbdZj3JNd2aAeCo+p0xQbiZCxo6l9TTbz2zQ483HFWyF7BK4QO8/",
+	"e09c3J6qhycju89rLqsRl+wVPQiwbI5NrpJqIoDG4od02ANcSF8VM0XlPdgZ245nPjdjxfTnSUx1TNcA",
+	"t4LbMRdJkW86Fl9oj4yBFvq48P9upr7z+2h0ewnj0m0tuViNo4K91n391ObQdG23fv6R146PmraCkSkk",
+	"xDHgCc+jxWXbvGCw4y8bLjzYTrvbB9uKIb/u8h0WHeO1mFJtC5llYJMJgzgQ5eXZJYDLb6ZyhYqPHcrU",
+	"Ia6XyPpkIUZuoks9xMwTsVCcI2kQ7qM07Jy4EcV7E0CgIIqYoAH9KW7Peu5GvaZt0yd633vPu2KUK7UC",
+	"yZ67Xcv9SOmk2qlGX2QTUk0Q7Od+VHy359wWalyX9hgZOU7XM/uNR+tkxLcqt1QBrzXiL2CS/WmaDbmD",
+	"vLbs82+6zgacMsiZ3mkefMPVbSOcUWsYNBIb1fC69aPyJI2DnmmZJl0JYMRE7iBw3sG/TfuIZmVd3dxk",
+	"ymJJMbVUU2xoLfrCQ3LfPIjKbTPII6zyeLsWizufUE/YDKOwCXO6HIF8sIG+LHvjIpYnZ1DuhdRgmqfF",
+	"HIK8vpK5ys+nxeio85+/XDCHVoQhYA07ANoY7KlxtUMDGpoBvIZzStM8O+ocnUBoSMOzcCmlAYeO9P6h",
+	"/gMazfraItLPQ7BZsp8heBA6574rbiILSNdrtznoHNHOwsI+oXzfTyUuQFtq+iSUJbfDuNc0tyrP5OSd",
+	"KGaGKUNdfD0y2TAs5HI4zJW1iiGdJeq+rq5QRyUoIlBig6IHJ36Cxcf+KTODG2r0weAEdxsRiVXi5VeY",
+	"odAFH9HQmSwdoFCTO4FgAzxibgBq7vvRnZSSnsNIIhjBTAvRhwc6FnCiyLiBepBJNw4emjmHJtCEpIEQ",
+	"bynxKAjBnH9GTmNjstJQ/IxXqvuEWEfDZ3IfDJ5FKDkYVaGt8Ei5Ao9EsuMA1nUnHJfulY7rbvXFvQY0",
+	"GnvJLM3JcLcH6whWYEqQHd39QLoVn5CxGYC3UIi8eI/h58yImcnds5DBsblIZ9LlQfAkvovPBpMRfM4L",
+	"K3I1MDlecaSyof88kH01OpsnPraETSTUfUWuCplqkJVQ0XCcZxnh7OrHxIBhoxm6VaSkhxFd54Ma9+uf",
+	"/RIAL2QmtnCDyh+TLxgPDHza6Pk+XogbNa9/OD83+GycsEDUBlYmoEDqyaLomtQvs3hF0HudDkYR7zY7",
+	"ANYmITliQGqDZrgYOL9h0dLTMd4R7t13myMLVHO4mbDOzchMDE1CRKPQCDimG3wOapWxsDt8AKtw5w8I",
+	"b9iPYEG9ZEEkEVz/GfF4LPJzud+gAYHKPHg1MPRopH5LbWHyedNsIUgFF6FGcjJR2qJUCYLZ3T1gVkgx",
+	"MJM5AB5kisZpzVghsiKaBHjF2hu6ISyD/LHmFYEXGlCA4fp+p9xkTkQXqIdeid5tCTEhDKIwV9MsS0R/",
+	"LvJptsApXZpYKi8a/UxqRT7VOtXXCRpHWQkY0z0z5W7Fn8rHIdFNKA75/tf3/wsAAP//",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,
