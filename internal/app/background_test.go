@@ -18,11 +18,11 @@ import (
 func TestJobsAreThoseOfTheConfiguration(t *testing.T) {
 	t.Parallel()
 	a := &App{keyring: tenancy.NewKeyring(nil, nil), retention: &crdb.Store{}}
-	require.Len(t, a.jobs(Config{Auth: []string{authDev}}, nil), 10)
-	require.Len(t, a.jobs(Config{Auth: []string{authKeys}}, nil), 11, "and the last use of keys")
-	require.Len(t, a.jobs(Config{Auth: []string{authKeys}, AuditRetention: time.Hour}, nil), 12, "and retention")
+	require.Len(t, a.jobs(Config{Auth: []string{authDev}}, nil), 11)
+	require.Len(t, a.jobs(Config{Auth: []string{authKeys}}, nil), 12, "and the last use of keys")
+	require.Len(t, a.jobs(Config{Auth: []string{authKeys}, AuditRetention: time.Hour}, nil), 13, "and retention")
 	a.retention = nil
-	require.Len(t, a.jobs(Config{Auth: []string{authKeys}, AuditRetention: time.Hour}, nil), 10, "and nobody deletes records whose user may not")
+	require.Len(t, a.jobs(Config{Auth: []string{authKeys}, AuditRetention: time.Hour}, nil), 11, "and nobody deletes records whose user may not")
 }
 
 func TestJobsAreRepeatedUntilTheServerStops(t *testing.T) {

@@ -31,17 +31,20 @@ func (s *Alerts) LookAfterAlerts(ctx context.Context) (changed int64, err error)
 	var errs []error
 	for range mostRounds {
 		due, err := s.Store.AlertRulesDue(ctx, s.Now(), dueAtOnce)
-		if err != nil || len(due) == 0 {
+		if err != nil {
 			errs = append(errs, err)
-			if err == nil {
-				s.waits(time.Time{})
-			}
 			break
 		}
-		s.waits(due[0].DueAt)
+		if len(due) > 0 {
+			s.waits(due[0].DueAt)
+		}
 		n, err := s.lookAll(ctx, due)
-		changed += n
-		if errs = append(errs, err); err != nil || len(due) < dueAtOnce {
+		if changed += n; err != nil {
+			errs = append(errs, err)
+			break
+		}
+		if len(due) < dueAtOnce {
+			s.waits(time.Time{})
 			break
 		}
 	}
@@ -75,6 +78,9 @@ func (s *Alerts) countAlerts(ctx context.Context) error {
 
 // lookAll takes a step of each rule, in any order: servers that come at the same time seldom meet.
 func (s *Alerts) lookAll(ctx context.Context, due []ipam.AlertRule) (changed int64, err error) {
+	if len(due) == 0 {
+		return 0, nil
+	}
 	ids := make([]ipam.ID, len(due))
 	for i, rule := range due {
 		ids[i] = rule.ProjectID
