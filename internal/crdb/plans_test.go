@@ -101,6 +101,8 @@ var sorts = map[string]string{
 	"event_list_everywhere":       "likewise",
 	"consumer_list_everywhere":    "likewise",
 	"webhook_list":                "likewise",
+	"alert_rule_list":             "likewise",
+	"alert_list":                  "likewise",
 	"session_trim":                "the sessions of a holder",
 	"delivery_next":               "what is to be sent to a webhook, one or two",
 	"claim_list_of_consumer":      "likewise",
@@ -208,6 +210,10 @@ func fill(t *testing.T, c *pgx.Conn) {
 			"now() + i * INTERVAL '1 second', CASE WHEN i % 10 > 0 THEN " + of("'server' || (i % 10)") + " END, gen_random_uuid(), " + common + " FROM generate_series(1, 3000) AS i",
 		"INSERT INTO deliveries SELECT 'local', " + of("'project' || (i % 200)") + ", " + of("'webhook' || (i % 300)") + ", gen_random_uuid(), '', '', 1, now(), NULL, " +
 			"now() + i * INTERVAL '1 second', false FROM generate_series(1, 20000) AS i",
+		"INSERT INTO alert_rules SELECT 'local', " + of("'project' || (i % 200)") + ", 'rule-' || i, " + of("'rule' || i") + ", '{}'::JSONB, " +
+			"now() + i * INTERVAL '1 second', '', NULL, gen_random_uuid(), " + common + " FROM generate_series(1, 3000) AS i",
+		"INSERT INTO alerts SELECT 'local', " + of("'project' || (i % 200)") + ", 'rule-' || (i % 3000), 'pool-' || i, " + of("'rule' || (i % 3000)") +
+			", gen_random_uuid(), 'Pools', now(), 9000 FROM generate_series(1, 20000) AS i",
 		"INSERT INTO removals SELECT " + of("'gone' || i") + " FROM generate_series(1, 1000) AS i",
 	} {
 		_, err := c.Exec(context.Background(), sql)
