@@ -66,7 +66,7 @@ func cellsOf(within netip.Prefix, depth int) []netip.Prefix {
 	bits := min(within.Bits()+depth, space.Width(within))
 	cells := make([]netip.Prefix, 1<<(bits-within.Bits()))
 	for i := range cells {
-		cells[i], _ = space.NthBlock(within, bits, uint64(i)) //nolint:gosec // at most 2^MaxMapDepth
+		cells[i], _ = space.NthBlock(within, bits, uint64(i))
 	}
 	return cells
 }
