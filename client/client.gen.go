@@ -7099,7 +7099,7 @@ type ClientInterface interface {
 	//
 	// `team-a/` before it looks in this project alone.
 	//
-	// Names and labels are looked for in the first 100 of the caller's projects, and an address in the 500 smallest pools
+	// Names and labels are looked for in the first 100 of the caller's projects, and an address in the 100 smallest pools
 	// around it. `truncated` says that there may be more: ask for something more specific, or for one project.
 	//
 	// Corresponds with GET /v1/search (the `Search` operationId).
@@ -9596,7 +9596,7 @@ func (c *Client) ListRegions(ctx context.Context, reqEditors ...RequestEditorFn)
 //
 // `team-a/` before it looks in this project alone.
 //
-// Names and labels are looked for in the first 100 of the caller's projects, and an address in the 500 smallest pools
+// Names and labels are looked for in the first 100 of the caller's projects, and an address in the 100 smallest pools
 // around it. `truncated` says that there may be more: ask for something more specific, or for one project.
 //
 // Corresponds with GET /v1/search (the `Search` operationId).
@@ -18772,7 +18772,7 @@ type ClientWithResponsesInterface interface {
 	//
 	// `team-a/` before it looks in this project alone.
 	//
-	// Names and labels are looked for in the first 100 of the caller's projects, and an address in the 500 smallest pools
+	// Names and labels are looked for in the first 100 of the caller's projects, and an address in the 100 smallest pools
 	// around it. `truncated` says that there may be more: ask for something more specific, or for one project.
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -25879,7 +25879,7 @@ func (c *ClientWithResponses) ListRegionsWithResponse(ctx context.Context, reqEd
 //
 // `team-a/` before it looks in this project alone.
 //
-// Names and labels are looked for in the first 100 of the caller's projects, and an address in the 500 smallest pools
+// Names and labels are looked for in the first 100 of the caller's projects, and an address in the 100 smallest pools
 // around it. `truncated` says that there may be more: ask for something more specific, or for one project.
 //
 // Returns a wrapper object for the known response body format(s).

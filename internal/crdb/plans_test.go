@@ -118,12 +118,7 @@ var sorts = map[string]string{
 	"usage_claims":             "the project's claims, to count them by length",
 	"allocation_list_retained": "what the project has retained",
 	"usage_retained":           "what the project has retained, likewise",
-	"held_up_to":               "a block of each address and region",
-	"search_pools":             "some of each project",
-	"search_spaces":            "likewise",
-	"search_classes":           "likewise",
-	"search_claims":            "some of each project and region",
-	"search_consumers":         "likewise",
+	"held_up_to":               "two blocks for each block and region",
 	"search_pools_around":      "some of each block",
 	"search_pools_around_all":  "likewise",
 }

@@ -1749,7 +1749,7 @@ export interface paths {
          *
          *     `team-a/` before it looks in this project alone.
          *
-         *     Names and labels are looked for in the first 100 of the caller's projects, and an address in the 500 smallest pools
+         *     Names and labels are looked for in the first 100 of the caller's projects, and an address in the 100 smallest pools
          *     around it. `truncated` says that there may be more: ask for something more specific, or for one project.
          */
         get: operations["search"];
