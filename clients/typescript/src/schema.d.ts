@@ -4077,6 +4077,7 @@ export interface components {
         AlertList: {
             items: components["schemas"]["Alert"][];
             nextCursor?: components["schemas"]["NextCursor"];
+            changesCursor?: components["schemas"]["ListChangesCursor"];
         };
         /** @description The caller, as the server sees it. */
         Whoami: {
