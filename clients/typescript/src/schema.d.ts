@@ -4275,6 +4275,7 @@ export interface components {
         AlertList: {
             items: components["schemas"]["Alert"][];
             nextCursor?: components["schemas"]["NextCursor"];
+            changesCursor?: components["schemas"]["ListChangesCursor"];
         };
         /** @description The caller, as the server sees it. */
         Whoami: {
