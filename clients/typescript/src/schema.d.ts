@@ -8272,10 +8272,7 @@ export interface operations {
                  * @example 10.20.1.7
                  */
                 q: string;
-                /**
-                 * @description Most items of the answer.
-                 * @example 20
-                 */
+                /** @description Most items of the answer. */
                 limit?: number;
                 /**
                  * @description `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
@@ -8284,7 +8281,6 @@ export interface operations {
                  *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
                  *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
                  *     something was read for it, `Carve-Read-At`.
-                 * @example stale
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };

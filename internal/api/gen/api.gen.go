@@ -4370,10 +4370,10 @@ type ListAllocationsParams struct {
 	// or one of `platform`. A name that no class has which the project may use, nor one that served what it holds, is refused (`invalid_argument`).
 	Class *ClassFilter `form:"class,omitempty" json:"class,omitempty"`
 
-	// Within Only blocks inside this CIDR, the CIDR itself included.
+	// Within Only blocks inside this CIDR, such as `10.0.0.0/8`, the CIDR itself included.
 	Within *WithinFilter `form:"within,omitempty" json:"within,omitempty"`
 
-	// Contains Only blocks that contain this address.
+	// Contains Only blocks that contain this address, such as `10.20.1.7`.
 	Contains *ContainsFilter `form:"contains,omitempty" json:"contains,omitempty"`
 
 	// Limit Most items a page may hold.
@@ -4458,10 +4458,11 @@ type DeleteAPIKeyParams struct {
 
 // ListAuditEventsParams defines parameters for ListAuditEvents.
 type ListAuditEventsParams struct {
-	// Subject Only what this subject did. It is compared with what was recorded, so that one which is gone by now is found.
+	// Subject Only what this subject did, such as `key:team-a/pipeline`. It is compared with what was recorded, so that one which is gone by now
+	// is found.
 	Subject *SubjectFilter `form:"subject,omitempty" json:"subject,omitempty"`
 
-	// Operation Only events of this operation: one that changes something, or `bootstrap`, which made the project `platform`.
+	// Operation Only events of this operation: one that changes something, such as `deleteClaim`, or `bootstrap`, which made the project `platform`.
 	Operation *OperationFilter `form:"operation,omitempty" json:"operation,omitempty"`
 
 	// ResourceKind Only events about resources of this kind.
@@ -4475,7 +4476,7 @@ type ListAuditEventsParams struct {
 	// not in the trail.
 	Outcome *OutcomeFilter `form:"outcome,omitempty" json:"outcome,omitempty"`
 
-	// Since Only events at this time or later.
+	// Since Only events at this time or later, such as `2026-03-02T00:00:00Z`.
 	Since *SinceFilter `form:"since,omitempty" json:"since,omitempty"`
 
 	// Until Only events before this time, which is not before `since`.
@@ -4503,7 +4504,7 @@ type ListChangesParams struct {
 	// begins now. It is opaque.
 	After *ChangesAfter `form:"after,omitempty" json:"after,omitempty"`
 
-	// ResourceKind Only changes of these kinds, separated by commas.
+	// ResourceKind Only changes of these kinds, separated by commas, such as `IPClaim,IPPool`.
 	ResourceKind ChangeKindsFilter `form:"resourceKind,omitempty" json:"resourceKind,omitempty"`
 
 	// ResourceName Only changes of what has this name; an allocation is named by its `uid`, a consumer by `realm/uid`.
@@ -4566,13 +4567,13 @@ type ListClaimsParams struct {
 	// or one of `platform`. A name that no class has which the project may use, nor one that served what it holds, is refused (`invalid_argument`).
 	Class *ClassFilter `form:"class,omitempty" json:"class,omitempty"`
 
-	// Within Only blocks inside this CIDR, the CIDR itself included.
+	// Within Only blocks inside this CIDR, such as `10.0.0.0/8`, the CIDR itself included.
 	Within *WithinFilter `form:"within,omitempty" json:"within,omitempty"`
 
-	// Contains Only blocks that contain this address.
+	// Contains Only blocks that contain this address, such as `10.20.1.7`.
 	Contains *ContainsFilter `form:"contains,omitempty" json:"contains,omitempty"`
 
-	// Consumer Only what this consumer is attached to, in order of name; by index. Its realm is `realm`.
+	// Consumer Only what the consumer with this UID is attached to, in order of name; by index. Its realm is `realm`.
 	Consumer *ConsumerFilter `form:"consumer,omitempty" json:"consumer,omitempty"`
 
 	// Realm The realm of the consumer.
@@ -4818,7 +4819,7 @@ type GetHistoryParams struct {
 	// Address The address that was held.
 	Address HistoryAddress `form:"address" json:"address"`
 
-	// At Only who held it at this moment.
+	// At Only who held it at this moment, such as `2026-03-03T12:00:00Z`.
 	At *HistoryAt `form:"at,omitempty" json:"at,omitempty"`
 
 	// Limit Most items a page may hold.
@@ -4908,10 +4909,10 @@ type ListPoolsParams struct {
 	// or one of `platform`. A name that no class has which the project may use, nor one that served what it holds, is refused (`invalid_argument`).
 	Class *ClassFilter `form:"class,omitempty" json:"class,omitempty"`
 
-	// Within Only blocks inside this CIDR, the CIDR itself included.
+	// Within Only blocks inside this CIDR, such as `10.0.0.0/8`, the CIDR itself included.
 	Within *WithinFilter `form:"within,omitempty" json:"within,omitempty"`
 
-	// Contains Only blocks that contain this address.
+	// Contains Only blocks that contain this address, such as `10.20.1.7`.
 	Contains *ContainsFilter `form:"contains,omitempty" json:"contains,omitempty"`
 
 	// Limit Most items a page may hold.
