@@ -46,7 +46,13 @@ export const nodeOf = (pool: Pool): Node => ({
   name: pool.metadata.name, cidr: pool.status.allocatedCIDR, parent: pool.status.parentRef?.name, pool,
 });
 
-export const byAddress = (a: Node, b: Node) => compareBlocks(parseBlock(a.cidr), parseBlock(b.cidr));
+/** The space of an outermost pool, as it is written for its project. */
+export const spaceOf = (node: Node) => {
+  const space = node.pool?.status.spaceRef;
+  return !space || node.parent ? "" : space.project === node.pool?.metadata.project ? space.name : `${space.project}/${space.name}`;
+};
+
+export const byAddress = (a: Node, b: Node) => spaceOf(a).localeCompare(spaceOf(b)) || compareBlocks(parseBlock(a.cidr), parseBlock(b.cidr));
 
 /** Whether a pool is what somebody looks for: by name, by label, by an address in it or a block around it. */
 export function matches(node: Node, text: string): boolean {

@@ -12,6 +12,8 @@ export interface Row {
   more?: boolean;
 }
 
+const openAtMost = 12; // roots that are open at the beginning
+
 interface Below { nodes: Node[]; cursor?: string | undefined; done: boolean; loading: boolean }
 
 export class Tree {
@@ -20,6 +22,7 @@ export class Tree {
   /** All pools of the project are here. */
   complete = false;
   looked = 0;
+  private fresh = true;
   error: unknown;
   private below = new Map<string, Below>();
   private cursor: string | undefined;
@@ -36,7 +39,8 @@ export class Tree {
     this.below.clear();
     if (this.complete) this.take(items);
     else this.roots = await rootsOf(this.project, items);
-    if (this.roots.length <= 3 && this.open.size === 0) for (const root of this.roots) this.open.add(root.name);
+    if (this.fresh && this.roots.length <= openAtMost) for (const root of this.roots) this.open.add(root.name);
+    this.fresh = false;
     if (!this.complete) await Promise.all([...this.open].map((name) => this.fetchBelow(name)));
     this.changed();
   }

@@ -73,12 +73,13 @@ export function partOf(b: Block, length: number, index: number): Block {
   return { family: b.family, base: b.base + (BigInt(index) << BigInt(bits(b.family) - length)), length };
 }
 
-/** 4,294,967,296 as people write it, and 2^n where nobody counts any more. */
+/** 4,294,967,296 as people write it, and 2ⁿ where nobody counts any more. */
 export function formatCount(count: bigint | number | string): string {
   const value = BigInt(count);
   if (value < 10n ** 12n) return value.toLocaleString("en");
   const power = value.toString(2).length - 1;
-  return `${value === 1n << BigInt(power) ? "" : "≈ "}2^${power}`;
+  const raised = [...String(power)].map((digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(digit)]).join("");
+  return `${value === 1n << BigInt(power) ? "" : "≈ "}2${raised}`;
 }
 
 /** Order of address, IPv4 first. */

@@ -19,16 +19,20 @@ export function Overview({ project }: { project: string }) {
         {may("provider", project) && <Link class="button" to={to.newPool(project)}>New pool</Link>}
       </Heading>
       <div class="cards">
-        <Card title="Fullest pools" aside={<Link to={to.page(project, "pools")}>All pools</Link>}>
-          <Shown of={pools}>{({ items, cursor }) => <Fullest project={project} pools={items} partial={cursor !== undefined} />}</Shown>
-        </Card>
-        <Card title="Cooling down">
-          <Shown of={pools}>{({ items }) => <Cooling project={project} pools={items} />}</Shown>
-        </Card>
-        <Card title="Quotas" aside={<Link to={to.page(project, "quotas")}>All quotas</Link>}><Quotas project={project} /></Card>
-        {may("admin", project) && (
-          <Card title="Latest changes" aside={<Link to={to.page(project, "audit")}>Audit trail</Link>}><Latest project={project} /></Card>
-        )}
+        <div class="stack">
+          <Card title="Fullest pools" aside={<Link to={to.page(project, "pools")}>All pools</Link>}>
+            <Shown of={pools}>{({ items, cursor }) => <Fullest project={project} pools={items} partial={cursor !== undefined} />}</Shown>
+          </Card>
+          <Card title="Cooling down">
+            <Shown of={pools}>{({ items }) => <Cooling project={project} pools={items} />}</Shown>
+          </Card>
+        </div>
+        <div class="stack">
+          <Card title="Quotas" aside={<Link to={to.page(project, "quotas")}>All quotas</Link>}><Quotas project={project} /></Card>
+          {may("admin", project) && (
+            <Card title="Latest changes" aside={<Link to={to.page(project, "audit")}>Audit trail</Link>}><Latest project={project} /></Card>
+          )}
+        </div>
       </div>
     </>
   );

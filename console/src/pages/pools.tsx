@@ -3,7 +3,7 @@ import { useEffect, useMemo, useReducer, useRef, useState } from "preact/hooks";
 import { api, ask, type Pool } from "../api";
 import { formatCount, parseBlock } from "../net/cidr";
 import { useCalm, useChanges, useLoad } from "../load";
-import { each, getPool, ignoreGone, nodeOf } from "../pools";
+import { each, getPool, ignoreGone, nodeOf, spaceOf } from "../pools";
 import { go, goQuery, Link, query, to } from "../router";
 import { searchFor } from "../search";
 import { may } from "../session";
@@ -128,6 +128,7 @@ function TreeRow({ row, index, tree, focused, focus }: { row: Row; index: number
             <button type="button" class={`twist ${opens ? "" : "none"}`} tabIndex={-1} aria-label={`${open ? "Close" : "Open"} ${node.name}`}
               aria-hidden={opens ? undefined : true} onClick={() => tree.toggle(node)}>{open ? "▾" : "▸"}</button>
             <Link to={to.pool(tree.project, node.name)} tabIndex={-1}>{node.name}</Link>
+            {!["", "default"].includes(spaceOf(node)) && <span class="note small space">space {spaceOf(node)}</span>}
           </>
         )}
       </span>
