@@ -10,7 +10,7 @@ import { Badge, Card, Empty, Heading, Table, When } from "../ui/parts";
 import { Shown } from "../ui/trouble";
 
 type Entry = Schemas["HistoryEntry"];
-interface Found { now: Entry[]; past: Entry[]; other: Allocation[]; pools: string[] }
+interface Found { now: Entry[]; past: Entry[]; other: Allocation[]; pools: { name: string; cidr: string }[] }
 
 async function look(project: string, address: string): Promise<Found> {
   const path = { project };
@@ -18,7 +18,7 @@ async function look(project: string, address: string): Promise<Found> {
   const now = history.items.filter((entry) => entry.until === undefined);
   const past = history.items.filter((entry) => entry.until !== undefined);
   const pools = await chain(project, address, now);
-  const deepest = pools.at(-1);
+  const deepest = pools.at(-1)?.name;
   const other = deepest === undefined ? { items: [] } : await ask(api.GET("/v1/projects/{project}/allocations", {
     params: { path, query: { pool: deepest, contains: address, limit: 10 } },
   }));
@@ -26,15 +26,16 @@ async function look(project: string, address: string): Promise<Found> {
 }
 
 /** The pools around the address, the outermost first. */
-async function chain(project: string, address: string, now: Entry[]): Promise<string[]> {
+async function chain(project: string, address: string, now: Entry[]): Promise<Found["pools"]> {
   const deepest = now.find((entry) => entry.purpose === "ChildPool")?.childPoolRef?.name ?? now.find((entry) => entry.poolRef.project === project)?.poolRef.name
     ?? (await ask(api.GET("/v1/projects/{project}/pools", { params: { path: { project }, query: { contains: address, limit: 50 } } })))
       .items.sort((a, b) => length(b.status.allocatedCIDR) - length(a.status.allocatedCIDR))[0]?.metadata.name;
-  const pools: string[] = [];
+  const pools: Found["pools"] = [];
   let next = deepest;
   while (next !== undefined && pools.length < 32) {
-    pools.unshift(next);
-    next = (await getPool(project, next).catch(ignoreGone))?.status.parentRef?.name;
+    const pool = await getPool(project, next).catch(ignoreGone);
+    if (pool) pools.unshift({ name: next, cidr: pool.status.allocatedCIDR });
+    next = pool?.status.parentRef?.name;
   }
   return pools;
 }
@@ -87,7 +88,7 @@ function Holder({ data, project, address }: { data: Found; project: string; addr
       </div>
     );
   }
-  const pool = data.pools.at(-1);
+  const pool = data.pools.at(-1)?.name;
   if (pool === undefined) return <div class="summary holder"><p class="big">In no pool of this project</p><p class="note">Another project may have it; nobody without a role there sees that.</p></div>;
   return (
     <div class="summary holder">
@@ -99,10 +100,9 @@ function Holder({ data, project, address }: { data: Found; project: string; addr
 
 function Pools({ data, project }: { data: Found; project: string }) {
   if (data.pools.length === 0) return <Empty>None of this project.</Empty>;
-  const blocks = new Map(data.now.flatMap((entry) => entry.childPoolRef ? [[entry.childPoolRef.name, entry.allocatedCIDR]] : []));
   return (
     <ol class="chain">
-      {data.pools.map((name) => <li key={name}><Link to={to.pool(project, name)}>{name}</Link> <span class="mono note">{blocks.get(name)}</span></li>)}
+      {data.pools.map(({ name, cidr }) => <li key={name}><Link to={to.pool(project, name)}>{name}</Link> <span class="mono note">{cidr}</span></li>)}
     </ol>
   );
 }

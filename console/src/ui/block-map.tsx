@@ -4,7 +4,7 @@ import type { Pool } from "../api";
 import { formatTime, plural } from "../format";
 import { useLoad } from "../load";
 import { cellsOf, columnsOf, loadMap, paint, stateNames, type Cell, type Colouring, type PoolMap, type Run } from "../map";
-import { bits, contains, formatBlock, formatCIDR, lastAddress, parseBlock, partOf, type Block } from "../net/cidr";
+import { bits, contains, formatAddress, formatBlock, formatCIDR, lastAddress, parseBlock, partOf, type Block } from "../net/cidr";
 import { go, goQuery, Link, query, to } from "../router";
 import { Refused } from "../api";
 import { Empty, Select, Table, When } from "./parts";
@@ -115,14 +115,15 @@ function Grid({ cells, at, setAt, style, enter, leave, label }: GridProps) {
   const rows: Cell[][] = [];
   for (let i = 0; i < cells.length; i += columns) rows.push(cells.slice(i, i + columns));
   return (
-    <div ref={box} class={`map columns-${columns}`} role="grid" aria-label={label} onKeyDown={key}>
+    <div ref={box} class={`map columns-${columns} ${cells[0]?.block.family === 6 ? "long" : ""}`} role="grid" aria-label={label} onKeyDown={key}>
       {rows.map((row) => (
         <div key={row[0]!.index} role="row" class="map-row">
+          <span role="rowheader" class="map-label mono">{formatAddress(row[0]!.block.family, row[0]!.block.base)}</span>
           {row.map((cell) => (
             <div key={cell.index} role="gridcell" tabIndex={cell.index === at ? 0 : -1} aria-label={describe(cell)}
               class={`cell ${style(cell.run)} ${joins(cell, columns)}`} onClick={() => { setAt(cell.index); enter(cell); }}
               onMouseEnter={() => setAt(cell.index)} onFocus={() => setAt(cell.index)}>
-              {columns <= 8 && <span class="mono">{formatBlock(cell.block)}</span>}
+              {columns <= 8 && <span class="mono">{cell.run.by?.name ?? cell.run.by?.reason ?? ""}</span>}
             </div>
           ))}
         </div>
