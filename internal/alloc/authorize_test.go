@@ -2,6 +2,7 @@ package alloc_test
 
 import (
 	"context"
+	"net/netip"
 	"reflect"
 	"testing"
 	"time"
@@ -69,6 +70,10 @@ func TestNothingIsDoneForStrangers(t *testing.T) {
 		},
 		"GetPoolFree": func(ctx context.Context) error {
 			_, err := b.GetPoolFree(ctx, project, "net", nil, 1, "", usecase.Reading{})
+			return err
+		},
+		"GetPoolMap": func(ctx context.Context) error {
+			_, err := b.GetPoolMap(ctx, project, "net", netip.Prefix{}, 8, usecase.Reading{})
 			return err
 		},
 		"ListPools": func(ctx context.Context) error {

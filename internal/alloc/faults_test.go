@@ -227,20 +227,20 @@ func TestReleaseBySomebodyElseIsNotTakenForItsOwn(t *testing.T) {
 			s := b.serve(o)
 			_, err := s.CreateClaim(b.ctx, project, claim("c", "net", 32), usecase.Request{})
 			require.NoError(t, err)
-			others := func(t *testing.T) {
+			others := func() {
 				for i := range many {
 					b.claim(t, claim(fmt.Sprint("next-", i), "net", 32))
 					b.release(t, fmt.Sprint("next-", i))
 				}
 			}
-			o.commits, o.then = false, func() { b.release(t, "c"); others(t) }
+			o.commits, o.then = false, func() { b.release(t, "c"); others() }
 			refused(t, s.DeleteClaim(b.ctx, project, "c", usecase.Request{}), ipam.CodeNotFound)
 
 			_, err = s.CreateClaim(b.ctx, project, claim("c", "net", 32), usecase.Request{})
 			require.NoError(t, err)
 			o.commits, o.then = true, func() {
 				refused(t, b.DeleteClaim(b.ctx, project, "c", usecase.Request{}), ipam.CodeNotFound)
-				others(t)
+				others()
 			}
 			require.NoError(t, s.DeleteClaim(b.ctx, project, "c", usecase.Request{}), "its own has taken effect")
 		})

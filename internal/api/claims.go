@@ -9,6 +9,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/carve-ipam/carve/internal/alloc/holdings"
 	"github.com/carve-ipam/carve/internal/alloc/releases"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/api/codec"
@@ -187,6 +188,19 @@ func (s allocationHandlers) ListAllocations(c echo.Context, project string, p ge
 
 func (s allocationHandlers) GetAllocation(c echo.Context, project, allocation string, _ gen.GetAllocationParams) error {
 	return get(c, project, allocation, asAsked(c, s.use.GetAllocation), codec.AllocationOf)
+}
+
+func (s allocationHandlers) GetPoolMap(c echo.Context, project, pool string, p gen.GetPoolMapParams) error {
+	within, err := codec.Block("query:within", codec.Or(p.Within, ""))
+	if err != nil {
+		return err
+	}
+	m, err := s.use.GetPoolMap(c.Request().Context(), project, pool, within, codec.Or(p.Depth, holdings.MaxMapDepth), readingOf(c))
+	if err != nil {
+		return err
+	}
+	shown := codec.PoolMapOf(m)
+	return codec.Answer(c.Response(), http.StatusOK, &shown)
 }
 
 func (s allocationHandlers) DeleteAllocation(c echo.Context, project, allocation string, p gen.DeleteAllocationParams) error {

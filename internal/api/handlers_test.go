@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/carve-ipam/carve/internal/alloc/holdings"
 	"github.com/carve-ipam/carve/internal/alloc/paging"
 	"github.com/carve-ipam/carve/internal/alloc/pools"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
@@ -35,6 +36,7 @@ type scripted struct {
 	limit   int
 	cursor  string
 	bits    *int
+	mapped  holdings.Map
 	reads   int
 }
 
@@ -85,6 +87,11 @@ func (s *scripted) ListAllocations(_ context.Context, project string, f paging.F
 func (s *scripted) ListClaims(_ context.Context, project string, f paging.Filter, limit int, cursor string, _ usecase.Reading) (paging.Page[ipam.Claim], error) {
 	s.project, s.filter, s.limit, s.cursor = project, f, limit, cursor
 	return paging.Page[ipam.Claim]{Items: []ipam.Claim{s.claim}}, nil
+}
+
+func (s *scripted) GetPoolMap(_ context.Context, _, _ string, within netip.Prefix, depth int, _ usecase.Reading) (holdings.Map, error) {
+	s.mapped = holdings.Map{Within: within, Bits: depth}
+	return holdings.Map{Within: s.pool.Block, Bits: 17, Runs: []holdings.Run{{Count: 2}}}, nil
 }
 
 func (s *scripted) GetPoolFree(_ context.Context, _, _ string, bits *int, limit int, _ string, _ usecase.Reading) (pools.FreePage, error) {
@@ -327,6 +334,26 @@ func TestListing(t *testing.T) {
 		require.Len(t, decode[gen.IPClaimList](t, w).Items, 1)
 	})
 
+	t.Run("ShowsAMap", func(t *testing.T) {
+		t.Parallel()
+		s := script()
+		for query, want := range map[string]holdings.Map{
+			"":                             {Bits: 8},
+			"?within=10.20.4.0/22&depth=3": {Within: netip.MustParsePrefix("10.20.4.0/22"), Bits: 3},
+		} {
+			w := send(t, s, "GET", poolsPath+"/p/map"+query, "")
+			require.Equal(t, http.StatusOK, w.Code, w.Body.String())
+			require.Equal(t, want, s.mapped)
+			require.Equal(t, []gen.PoolMapCells{{Count: 2, State: gen.PoolMapStateFree}}, decode[gen.PoolMap](t, w).Cells)
+		}
+		for query, pointer := range map[string]string{
+			"?within=10.20.4.1/22": "query:within", "?within=x": "query:within", "?depth=0": "query:depth", "?depth=9": "query:depth", "?depth=x": "query:depth",
+		} {
+			w := send(t, s, "GET", poolsPath+"/p/map"+query, "")
+			require.Equal(t, http.StatusBadRequest, w.Code)
+			require.Equal(t, pointer, decode[gen.Problem](t, w).Errors[0].Pointer, query)
+		}
+	})
 	t.Run("ShowsWhatIsFree", func(t *testing.T) {
 		t.Parallel()
 		s := script()

@@ -9,6 +9,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/claims"
 	"github.com/carve-ipam/carve/internal/alloc/consumers"
 	"github.com/carve-ipam/carve/internal/alloc/feed"
+	"github.com/carve-ipam/carve/internal/alloc/holdings"
 	"github.com/carve-ipam/carve/internal/alloc/paging"
 	"github.com/carve-ipam/carve/internal/alloc/pools"
 	"github.com/carve-ipam/carve/internal/alloc/releases"
@@ -97,6 +98,7 @@ type Claims interface {
 type Allocations interface {
 	ListAllocations(ctx context.Context, project string, f paging.Filter, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Allocation], error)
 	GetAllocation(ctx context.Context, project, name string, r usecase.Reading) (ipam.Allocation, error)
+	GetPoolMap(ctx context.Context, project, name string, within netip.Prefix, depth int, r usecase.Reading) (holdings.Map, error)
 	DeleteAllocation(ctx context.Context, project, name string, r usecase.Request) error
 }
 

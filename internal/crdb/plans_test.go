@@ -115,6 +115,7 @@ var sorts = map[string]string{
 	"usage_claims":             "the project's claims, to count them by length",
 	"allocation_list_retained": "what the project has retained",
 	"usage_retained":           "what the project has retained, likewise",
+	"held_up_to":               "a block of each address and region",
 }
 
 // holds checks what no plan may be, whatever the version.

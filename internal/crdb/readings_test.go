@@ -11,6 +11,7 @@ import (
 
 	"github.com/carve-ipam/carve/internal/alloc"
 	"github.com/carve-ipam/carve/internal/alloc/claims"
+	"github.com/carve-ipam/carve/internal/alloc/holdings"
 	"github.com/carve-ipam/carve/internal/alloc/paging"
 	"github.com/carve-ipam/carve/internal/alloc/pools"
 	"github.com/carve-ipam/carve/internal/alloc/trail"
@@ -124,6 +125,9 @@ var readings = map[string]reading{
 	}),
 	"GetPoolFree": asked(withClaim(ipam.ReclaimDelete), func(ctx context.Context, svc *alloc.Service, p string, r usecase.Reading) (pools.FreePage, error) {
 		return svc.GetPoolFree(ctx, p, "pool", nil, 10, "", r)
+	}),
+	"GetPoolMap": asked(withRetained, func(ctx context.Context, svc *alloc.Service, p string, r usecase.Reading) (holdings.Map, error) {
+		return svc.GetPoolMap(ctx, p, "pool", netip.Prefix{}, 8, r)
 	}),
 	"ListPools": asked(withPool, func(ctx context.Context, svc *alloc.Service, p string, r usecase.Reading) (paging.Page[ipam.Pool], error) {
 		return svc.ListPools(ctx, p, paging.Filter{}, 10, "", r)

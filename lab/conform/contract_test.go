@@ -64,7 +64,6 @@ func (k *contractDoc) arrange(path, method string, item *openapi3.PathItem, op *
 		Operation: op, id: op.OperationID, method: method, template: path, codes: map[int]map[string]bool{}, byName: map[string]*openapi3.Parameter{},
 		public: op.Security != nil && len(*op.Security) == 0,
 	}
-	said := op.Description
 	for _, ref := range slices.Concat(item.Parameters, op.Parameters) {
 		o.params = append(o.params, ref.Value)
 		o.byName[ref.Value.Name] = ref.Value
@@ -74,20 +73,36 @@ func (k *contractDoc) arrange(path, method string, item *openapi3.PathItem, op *
 			o.media, o.body = media, content.Schema.Value
 		}
 	}
-	for status, ref := range op.Responses.Map() {
-		n, _ := strconv.Atoi(status)
-		o.codes[n] = map[string]bool{}
-		for _, word := range quoted.FindAllStringSubmatch(*ref.Value.Description+" "+said, -1) {
-			if k.statuses[word[1]] == n {
-				o.codes[n][word[1]] = true
-			}
+	for _, code := range listed(op.Extensions) {
+		status := k.statuses[code]
+		if o.codes[status] == nil {
+			o.codes[status] = map[string]bool{}
 		}
+		o.codes[status][code] = true
 	}
 	return o
 }
 
-// quoted are words in backticks, among which are the codes that an operation refuses with.
-var quoted = regexp.MustCompile("`([a-z_]+)`")
+// listed are the codes that an operation refuses with, or that have a header.
+func listed(extensions map[string]any) (codes []string) {
+	all, _ := extensions["x-problems"].([]any)
+	for _, code := range all {
+		codes = append(codes, code.(string))
+	}
+	return codes
+}
+
+// declared is what an operation says of the answers of a status: all refusals have one response. nil when it does not have this status.
+func (op *operation) declared(status int) *openapi3.Response {
+	ref := op.Responses.Status(status)
+	if op.codes[status] != nil {
+		ref = op.Responses.Default()
+	}
+	if ref == nil {
+		return nil
+	}
+	return ref.Value
+}
 
 // in lists the parameters of one kind.
 func (op *operation) in(kind string) (out []*openapi3.Parameter) {

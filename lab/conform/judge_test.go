@@ -56,13 +56,13 @@ func (k *contractDoc) judge(r *request, a answer) []string {
 		}
 		return m
 	}
-	ref := r.op.Responses.Status(a.status)
-	if ref == nil {
+	declared := r.op.declared(a.status)
+	if declared == nil {
 		m.add("%s does not declare status %d", r.op.id, a.status)
 		return m
 	}
-	m.headers(ref.Value, a)
-	m.content(ref.Value, r, a)
+	m.headers(r.op, declared, a)
+	m.content(declared, r, a)
 	if a.ok() {
 		m.marks(r, a)
 	}
@@ -79,9 +79,16 @@ func readable(id string) bool {
 }
 
 // headers checks those that are declared, and that there are no others.
-func (m *mismatches) headers(declared *openapi3.Response, a answer) {
+func (m *mismatches) headers(op *operation, declared *openapi3.Response, a answer) {
 	known := slices.Clone(plainHeaders)
+	var refusal problem
+	_ = json.Unmarshal(a.body, &refusal)
 	for name, ref := range declared.Headers {
+		if codes := listed(ref.Value.Extensions); codes != nil && op.codes[a.status] != nil && !slices.ContainsFunc(codes, func(code string) bool {
+			return op.codes[a.status][code] && (refusal.Code == "" || refusal.Code == code)
+		}) {
+			continue // it belongs to other codes
+		}
 		known = append(known, http.CanonicalHeaderKey(name))
 		switch values := a.header.Values(name); {
 		case len(values) > 1:

@@ -72,6 +72,28 @@ func (k *contractDoc) operation(method, path string) *operation {
 	return nil
 }
 
+// refusals are the codes that an operation lists and an answer can be of: of its status, and that of its body where it has one.
+func (k *contractDoc) refusals(op *operation, a answer) []string {
+	p, _ := problemOf(a)
+	return slices.DeleteFunc(listed(op.Extensions), func(code string) bool {
+		return k.statuses[code] != a.status || p.Code != "" && p.Code != code
+	})
+}
+
+// listed are the codes that an operation refuses with, or that have a header.
+func listed(extensions map[string]any) (codes []string) {
+	all, _ := extensions["x-problems"].([]any)
+	for _, code := range all {
+		codes = append(codes, code.(string))
+	}
+	return codes
+}
+
+// among reports whether one of the codes is one of the others.
+func among(codes, others []string) bool {
+	return slices.ContainsFunc(codes, func(code string) bool { return slices.Contains(others, code) })
+}
+
 func (op *operation) matches(segments []string) bool {
 	return slices.EqualFunc(op.template, segments, func(want, have string) bool {
 		return want == have || strings.HasPrefix(want, "{") && have != ""

@@ -259,6 +259,22 @@ func TestNeitherSideOfASharedPoolSeesTheOther(t *testing.T) {
 			require.Equal(t, []any{client.IPAllocationPhase(phase), "south", "south"}, []any{entries[0].Phase, entries[0].Consumer, entries[0].ClaimRef.Project})
 		}
 	})
+	t.Run("TheMapSaysWhichProject", func(t *testing.T) {
+		show := func(c *caller) answer {
+			return c.do(t, http.MethodGet, north.at("pools", "market", "map"), nil, query("within=192.0.2.8/29"))
+		}
+		m := decode[client.PoolMap](t, north.admin().ok(t, show(north.admin())))
+		states := map[int]client.PoolMapState{}
+		for _, cells := range m.Cells {
+			states[cells.First] = cells.State
+			if cells.By != nil {
+				require.Equal(t, []string{"south", "", "Claim"}, []string{cells.By.Project, cells.By.Name, string(cells.By.Kind)})
+			}
+		}
+		require.Equal(t, client.PoolMapStateHeld, states[2])
+		require.Equal(t, client.PoolMapStateRetained, states[3])
+		south.admin().refused(t, show(south.admin()), "not_found")
+	})
 	t.Run("RefusalsNameNobody", func(t *testing.T) {
 		for address, code := range map[string]struct{ south, north string }{
 			"192.0.2.1": {"block_taken", "block_taken"}, "192.0.2.2": {"block_taken", "allocation_retained"}, // the north's

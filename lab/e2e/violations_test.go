@@ -29,7 +29,7 @@ func (k *contractDoc) violations(op *operation, a answer) []string {
 	}
 	switch {
 	case op != nil:
-		v.declared(op, a)
+		v.declared(op, k.refusals(op, a), a)
 	case a.status >= 400:
 		v.body(k.doc.Components.Schemas["Problem"].Value, a)
 	}
@@ -43,14 +43,18 @@ type violations []string
 
 func (v *violations) add(format string, args ...any) { *v = append(*v, fmt.Sprintf(format, args...)) }
 
-// declared checks status, headers and body against what the operation declares for the status.
-func (v *violations) declared(op *operation, a answer) {
+// declared checks status, headers and body against what the operation declares: for the status of a success, and for its refusals, of which the
+// answer is one of those given.
+func (v *violations) declared(op *operation, refusals []string, a answer) {
 	ref := op.Responses.Status(a.status)
+	if len(refusals) > 0 {
+		ref = op.Responses.Default()
+	}
 	if ref == nil {
-		v.add("%s does not declare this status", op.id)
+		v.add("%s does not declare this status, or this code", op.id)
 		return
 	}
-	v.headers(ref.Value, a)
+	v.headers(ref.Value, refusals, a)
 	if len(ref.Value.Content) == 0 {
 		if len(a.body) > 0 {
 			v.add("has a body where none is declared")
@@ -65,8 +69,13 @@ func (v *violations) declared(op *operation, a answer) {
 	v.body(content.Schema.Value, a)
 }
 
-func (v *violations) headers(r *openapi3.Response, a answer) {
+func (v *violations) headers(r *openapi3.Response, refusals []string, a answer) {
+	known := slices.Clone(plainHeaders)
 	for name, ref := range r.Headers {
+		if codes := listed(ref.Value.Extensions); len(refusals) > 0 && codes != nil && !among(codes, refusals) {
+			continue // it belongs to other codes
+		}
+		known = append(known, http.CanonicalHeaderKey(name))
 		values := a.header.Values(name)
 		switch {
 		case len(values) > 1:
@@ -80,11 +89,7 @@ func (v *violations) headers(r *openapi3.Response, a answer) {
 		}
 	}
 	for name := range a.header {
-		_, declared := r.Headers[name]
-		for other := range r.Headers {
-			declared = declared || http.CanonicalHeaderKey(other) == name
-		}
-		if !declared && !slices.Contains(plainHeaders, name) {
+		if !slices.Contains(known, name) {
 			v.add("header %s is not declared", name)
 		}
 	}

@@ -588,6 +588,42 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/projects/{project}/pools/{pool}/map": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+                /**
+                 * @description Name of the pool.
+                 * @example prod-eu
+                 */
+                pool: components["parameters"]["PoolName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Show the pool as a map
+         * @description A block of the pool, cut into cells of equal size, and what each of them is: free, held by one block, or cut up further.
+         *     It is exact, and costs as much as there are cells, whatever the pool holds: to zoom in, ask again with the block of a
+         *     cell in `within`.
+         *
+         *     Neighbouring cells that are the same are one item: all that one block holds, that is free, or that is `Mixed`. The items
+         *     are in order of address and leave out no cell.
+         */
+        get: operations["getPoolMap"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/projects/{project}/pools/{pool}/grants": {
         parameters: {
             query?: never;
@@ -881,8 +917,9 @@ export interface paths {
          *     `defaultPrefixLength`, or else the pool's.
          *
          *     Refused now, and worth another try later: `pool_exhausted`, `exhausted_by_cooldown`, `block_taken`,
-         *     `allocation_retained`, `in_use`, `no_pool_matches`, `no_pool_for_class`, `no_default_class`, `quota_exceeded`. Refused
-         *     for good: `never_satisfiable`, `prefix_length_rejected`, `family_mismatch`, `already_exists`. A refusal leaves nothing
+         *     `allocation_retained`, `in_use`, `no_pool_matches`, `no_pool_for_class`, `no_default_class`, `quota_exceeded`,
+         *     `pool_draining`. Refused for good: `never_satisfiable`, `prefix_length_rejected`, `family_mismatch`, `already_exists`, and
+         *     `consumer_ended` when a consumer that is to be attached has ended. A refusal leaves nothing
          *     behind and carries the figures that a program needs to react, and in `steps` how it was decided; `explainClaim`
          *     answers the same without claiming, and names remedies.
          *
@@ -2455,6 +2492,89 @@ export interface components {
         FreeBlock: {
             /** @example 10.20.128.0/17 */
             cidr: string;
+        };
+        /** @description A block of a pool, cell by cell. */
+        PoolMap: {
+            /**
+             * @description The block that is shown.
+             * @example 10.20.0.0/20
+             */
+            within: string;
+            /** @description How long each cell is. */
+            cellPrefixLength: components["schemas"]["PrefixLength"];
+            /** @description All cells, in order of address; neighbouring ones that are the same together. */
+            cells: components["schemas"]["PoolMapCells"][];
+        };
+        PoolMapCells: {
+            /**
+             * @description The number of the first of these cells; that of the lowest is 0.
+             * @example 0
+             */
+            first: number;
+            /**
+             * @description How many cells they are.
+             * @example 2
+             */
+            count: number;
+            state: components["schemas"]["PoolMapState"];
+            /** @description The one block that holds all of these cells; absent when they are `Free` or `Mixed`. */
+            by?: components["schemas"]["PoolMapHolder"];
+        };
+        /**
+         * @description `Free`: nothing is held in the cell. `Mixed`: some of it is, by one block or several that are smaller than the cell. In the other
+         *     states one block holds all of it: for a claim (`Held`), for one that was deleted (`Retained`, or `CoolingDown`, where nobody
+         *     gets it yet), for a pool that was carved from this one (`ChildPool`), or for a reservation (`Reserved`).
+         * @enum {string}
+         */
+        PoolMapState: "Free" | "Held" | "Retained" | "CoolingDown" | "ChildPool" | "Reserved" | "Mixed";
+        /** @description A held block, and who holds it. */
+        PoolMapHolder: {
+            kind: components["schemas"]["IPAllocationPurpose"];
+            /**
+             * @description The project that holds the block, or held it last when the state is `CoolingDown`; absent for a reservation.
+             * @example team-a
+             */
+            project?: string;
+            /**
+             * @description Of the claim or of the child pool; of a claim that is gone, the name that it had. Absent for a reservation, and when the claim
+             *     is another project's.
+             * @example web-eu
+             */
+            name?: string;
+            /**
+             * @description The whole block, which may be larger than `within`.
+             * @example 10.20.1.0/24
+             */
+            cidr: string;
+            /**
+             * @description Kind `Claim`: the class that served it; absent when none did.
+             * @example standard
+             */
+            class?: string;
+            /**
+             * @description Kind `Claim`: the project of this class; absent when none served it.
+             * @example platform
+             */
+            classProject?: string;
+            /**
+             * @description Kind `Reservation`: why it is withheld.
+             * @example Network devices
+             */
+            reason?: string;
+            /** @description Name of the allocation. */
+            allocation: components["schemas"]["UID"];
+            /**
+             * Format: date-time
+             * @description From when on it is held so.
+             * @example 2026-03-02T09:30:00Z
+             */
+            since: string;
+            /**
+             * Format: date-time
+             * @description State `CoolingDown`: when the block is free again; absent in other states.
+             * @example 2026-03-05T09:30:00Z
+             */
+            coolUntil?: string;
         };
         /** @description A policy for handing out blocks of one family. Pools list it, claims name it. */
         IPClass: {
@@ -4053,7 +4173,7 @@ export interface components {
          *
          *     | code | status | meaning |
          *     |---|---|---|
-         *     | `invalid_argument` | 400 | the request is not valid; `errors` says where, `missingRoles` what a class asks for |
+         *     | `invalid_argument` | 400 | a field, a parameter or a header is malformed, unknown or written by the server alone, or a filter names what is not there; `errors` says where, `missingRoles` what a class asks for |
          *     | `unauthenticated` | 401 | no valid credentials |
          *     | `permission_denied` | 403 | may be seen, but this needs a larger role, which `detail` names |
          *     | `not_found` | 404 | does not exist, as far as the caller may know |
@@ -4072,7 +4192,7 @@ export interface components {
          *     | `block_taken` | 409 | the very block that was asked for is not free |
          *     | `claim_released` | 409 | the claim that the `Idempotency-Key` has made was released since |
          *     | `quota_exceeded` | 409 | a quota of the project does not allow it now; `quota`, `measure`, `limit`, `used`, `requested` |
-         *     | `last_admin` | 409 | `platform` would be left without an admin |
+         *     | `last_admin` | 409 | `platform` would be left without an admin; members count, and keys that do not expire, but no roles that come from a token |
          *     | `consumer_ended` | 409 | the consumer has ended, and never comes back |
          *     | `too_many_consumers` | 409 | the claim has as many consumers as it can have; `consumers` |
          *     | `webhooks_disabled` | 409 | the server sends no webhooks |
@@ -4116,303 +4236,16 @@ export interface components {
             content?: never;
         };
         /**
-         * @description The request is not valid (`invalid_argument`): a field, a parameter or a header is malformed, unknown or written
-         *     by the server alone, or a filter names what is not there. `errors` names each place.
+         * @description The request was refused, and this says why. The operation's `x-problems` lists the codes that it can answer with; what a code means, its status
+         *     and the figures that belong to it are in the table of `ProblemCode`. A header that has `x-problems` is there with these codes alone.
          */
-        BadRequest: {
-            headers: {
-                "Carve-Consistency": components["headers"]["CarveConsistency"];
-                "Carve-Read-At": components["headers"]["CarveReadAt"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /**
-         * @description The request is not valid (`invalid_argument`): a field, a parameter or a header is malformed, unknown or written
-         *     by the server alone, a region is none of this installation, or `regions` are without the home. `errors` names each
-         *     place.
-         */
-        PoolBadRequest: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /**
-         * @description The request is not valid (`invalid_argument`): a field, a parameter or a header is malformed, unknown or written
-         *     by the server alone, or the class asks for roles that `scope` does not give. `errors` names each place.
-         */
-        ClaimBadRequest: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The request carries no valid credentials (`unauthenticated`). */
-        Unauthenticated: {
+        Problem: {
             headers: {
                 "WWW-Authenticate": components["headers"]["WWWAuthenticate"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The caller may see this, but its role is too small to do it (`permission_denied`). `detail` names the role needed. */
-        Forbidden: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description It does not exist, or the caller may not know that it does (`not_found`). */
-        NotFound: {
-            headers: {
-                "Carve-Consistency": components["headers"]["CarveConsistency"];
-                "Carve-Read-At": components["headers"]["CarveReadAt"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /**
-         * @description The project, the class of `className`, the pool of `poolRef` or the allocation of `allocationRef` does not exist, as
-         *     far as the caller may know (`not_found`).
-         */
-        ClaimSourceNotFound: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The `Accept` header admits no media type of the answer (`not_acceptable`). */
-        NotAcceptable: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The name is taken (`already_exists`). */
-        NameTaken: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /**
-         * @description A claim of this name exists (`already_exists`), nothing large enough is free (`pool_exhausted`) or only what cools
-         *     down is large enough (`exhausted_by_cooldown`), the pool is being drained (`pool_draining`), no pool matches the selector (`no_pool_matches`), no pool lists the
-         *     class (`no_pool_for_class`), the claim names nothing and there is no default class (`no_default_class`), the very
-         *     block is held (`block_taken`) or kept by a retained allocation (`allocation_retained`), the allocation to bind again
-         *     is bound (`in_use`), a quota of the project does not allow it (`quota_exceeded`), a consumer that is to be attached has
-         *     ended (`consumer_ended`), or it repeats a request with an
-         *     `Idempotency-Key` whose claim was released since (`claim_released`).
-         */
-        ClaimConflict: {
-            headers: {
-                "Retry-After": components["headers"]["CooledDown"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The consumer has ended (`consumer_ended`); it never comes back. */
-        ConsumerEnded: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The consumer has ended (`consumer_ended`), or the claim has as many consumers as it can have (`too_many_consumers`). */
-        AttachRefused: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description Consumers use the claim (`in_use`); `consumers` says how many. Nothing changes. */
-        ClaimInUse: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /**
-         * @description The project `platform` would be left without an admin (`last_admin`). Its members with this role count, and its API
-         *     keys with this role that do not expire; roles that come from the claims of a token do not.
-         */
-        LastAdmin: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `If-Match` names a revision that is not the current one, or `If-None-Match: *` meets what exists (`precondition_failed`). */
-        PreconditionFailed: {
-            headers: {
                 ETag: components["headers"]["CurrentETag"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The body is larger than 1 MiB (`payload_too_large`). */
-        PayloadTooLarge: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The body is of another media type than the operation takes (`unsupported_media_type`). */
-        UnsupportedMediaType: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The `Idempotency-Key` was used with another request, or by another caller (`idempotency_mismatch`). */
-        IdempotencyMismatch: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The request would change a field that never changes (`immutable_field`). */
-        ImmutableField: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /**
-         * @description The block does not fit even if everything were free (`never_satisfiable`), its length is outside the bounds of the
-         *     pool or of the class (`prefix_length_rejected`), its family is another one (`family_mismatch`), or the
-         *     `Idempotency-Key` was used with another request, or by another caller (`idempotency_mismatch`).
-         */
-        CarvingRefused: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /**
-         * @description The block does not fit even if everything were free (`never_satisfiable`), its length is outside the bounds of the
-         *     pool or of the class (`prefix_length_rejected`), or its family is another one (`family_mismatch`).
-         */
-        PutCarvingRefused: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /**
-         * @description What the place in the changes needs is gone (`cursor_expired`): the trail was cut since, or the database was restored. List
-         *     again; the lists answer in `changesCursor` from where to follow on.
-         */
-        CursorExpired: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `If-Match` is missing (`precondition_required`). */
-        PreconditionRequired: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /**
-         * @description The caller sends more requests than it may (`rate_limited`). The other answers carry `RateLimit` and
-         *     `RateLimit-Policy` as well while the caller is limited.
-         */
-        TooManyRequests: {
-            headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description A fault of the server (`internal`). Report it with the `traceId`. */
-        InternalError: {
-            headers: {
-                "Carve-Consistency": components["headers"]["CarveConsistency"];
-                "Carve-Read-At": components["headers"]["CarveReadAt"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /**
-         * @description Not now, and safe to repeat: too many writers met, or wait for the same pool (`contention`), the connection was lost
-         *     while committing and the outcome could not be read back (`outcome_unknown`: repeat with the same
-         *     `Idempotency-Key`), or the database does not answer, the server works on as many requests as it can, or what a
-         *     region has of a pool was restored without the rest, and waits for the operator (`unavailable`).
-         */
-        Unavailable: {
-            headers: {
-                "Retry-After": components["headers"]["RetryAfter"];
-                "Carve-Consistency": components["headers"]["CarveConsistency"];
-                "Carve-Read-At": components["headers"]["CarveReadAt"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /**
-         * @description The request's deadline passed before there was an answer (`deadline`). Repeat it after `Retry-After`, with the same
-         *     `Idempotency-Key` or name.
-         */
-        DeadlineExceeded: {
-            headers: {
-                "Retry-After": components["headers"]["RetryAfter"];
                 "Carve-Consistency": components["headers"]["CarveConsistency"];
                 "Carve-Read-At": components["headers"]["CarveReadAt"];
                 [name: string]: unknown;
@@ -4780,15 +4613,10 @@ export interface components {
          */
         DryRun: boolean;
         /**
-         * @description Seconds after which a repeat makes sense.
+         * @description Seconds after which a repeat makes sense; with `exhausted_by_cooldown`, those until `cooledDownAt`.
          * @example 1
          */
         RetryAfter: number;
-        /**
-         * @description With `exhausted_by_cooldown`, the seconds until `cooledDownAt`.
-         * @example 1800
-         */
-        CooledDown: number;
         /**
          * @description What is left of the policy that is named: `r` requests now, and the seconds `t` until there are more
          *     (draft-ietf-httpapi-ratelimit-headers).
@@ -4869,14 +4697,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProjectList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     createProject: {
@@ -4919,18 +4740,7 @@ export interface operations {
                     "application/json": components["schemas"]["Project"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["NameTaken"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["IdempotencyMismatch"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     getProject: {
@@ -4966,15 +4776,7 @@ export interface operations {
                 };
             };
             304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     deleteProject: {
@@ -5006,25 +4808,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             204: components["responses"]["Deleted"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            /** @description The project holds something (`in_use`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     patchProject: {
@@ -5070,20 +4854,7 @@ export interface operations {
                     "application/json": components["schemas"]["Project"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ImmutableField"];
-            428: components["responses"]["PreconditionRequired"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     listMembers: {
@@ -5134,15 +4905,7 @@ export interface operations {
                     "application/json": components["schemas"]["MemberList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     getMember: {
@@ -5183,15 +4946,7 @@ export interface operations {
                 };
             };
             304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     putMember: {
@@ -5260,19 +5015,7 @@ export interface operations {
                     "application/json": components["schemas"]["Member"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["LastAdmin"];
-            412: components["responses"]["PreconditionFailed"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     deleteMember: {
@@ -5309,17 +5052,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             204: components["responses"]["Deleted"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["LastAdmin"];
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     listApiKeys: {
@@ -5370,15 +5103,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiKeyList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     createApiKey: {
@@ -5427,19 +5152,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiKey"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["NameTaken"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["IdempotencyMismatch"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     getApiKey: {
@@ -5472,15 +5185,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiKey"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     deleteApiKey: {
@@ -5517,17 +5222,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             204: components["responses"]["Deleted"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["LastAdmin"];
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     listQuotas: {
@@ -5578,15 +5273,7 @@ export interface operations {
                     "application/json": components["schemas"]["QuotaList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     getQuota: {
@@ -5619,15 +5306,7 @@ export interface operations {
                     "application/json": components["schemas"]["Quota"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     putQuota: {
@@ -5696,19 +5375,7 @@ export interface operations {
                     "application/json": components["schemas"]["Quota"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ImmutableField"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     deleteQuota: {
@@ -5745,16 +5412,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             204: components["responses"]["Deleted"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     listSpaces: {
@@ -5811,15 +5469,7 @@ export interface operations {
                     "application/json": components["schemas"]["SpaceList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     createSpace: {
@@ -5868,19 +5518,7 @@ export interface operations {
                     "application/json": components["schemas"]["Space"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["NameTaken"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["IdempotencyMismatch"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     getSpace: {
@@ -5921,15 +5559,7 @@ export interface operations {
                 };
             };
             304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     deleteSpace: {
@@ -5966,25 +5596,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             204: components["responses"]["Deleted"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            /** @description Root pools are carved from the space, or it is the project's `default` (`in_use`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     patchSpace: {
@@ -6035,20 +5647,7 @@ export interface operations {
                     "application/json": components["schemas"]["Space"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ImmutableField"];
-            428: components["responses"]["PreconditionRequired"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     listSpaceGrants: {
@@ -6104,15 +5703,7 @@ export interface operations {
                     "application/json": components["schemas"]["GrantList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     getSpaceGrant: {
@@ -6158,15 +5749,7 @@ export interface operations {
                 };
             };
             304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     putSpaceGrant: {
@@ -6236,16 +5819,7 @@ export interface operations {
                     "application/json": components["schemas"]["Grant"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     deleteSpaceGrant: {
@@ -6287,16 +5861,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             204: components["responses"]["Deleted"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     listPools: {
@@ -6389,15 +5954,7 @@ export interface operations {
                     "application/json": components["schemas"]["IPPoolList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     createPool: {
@@ -6446,44 +6003,7 @@ export interface operations {
                     "application/json": components["schemas"]["IPPool"];
                 };
             };
-            400: components["responses"]["PoolBadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            /**
-             * @description The project, the space, the parent pool or a class of `classNames` does not exist, as far as the caller may know
-             *     (`not_found`).
-             */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            406: components["responses"]["NotAcceptable"];
-            /**
-             * @description The name is taken (`already_exists`), a root overlaps another (`overlap`), the parent has no free block that is
-             *     large enough (`pool_exhausted`) or only such as cool down (`exhausted_by_cooldown`), the parent is being drained (`pool_draining`), the very block is held
-             *     (`block_taken`) or kept by a retained allocation (`allocation_retained`), or a quota of the project does not allow
-             *     one more (`quota_exceeded`).
-             */
-            409: {
-                headers: {
-                    "Retry-After": components["headers"]["CooledDown"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["CarvingRefused"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     getPool: {
@@ -6529,15 +6049,7 @@ export interface operations {
                     "application/json": components["schemas"]["IPPool"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     deletePool: {
@@ -6574,28 +6086,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             204: components["responses"]["Deleted"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            /**
-             * @description Claims or child pools (`in_use`), or retained allocations alone (`allocation_retained`), hold blocks of the
-             *     pool.
-             */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     patchPool: {
@@ -6646,51 +6137,7 @@ export interface operations {
                     "application/json": components["schemas"]["IPPool"];
                 };
             };
-            400: components["responses"]["PoolBadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            /** @description The pool or a class of `classNames` does not exist, as far as the caller may know (`not_found`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            406: components["responses"]["NotAcceptable"];
-            /**
-             * @description A new reservation covers a block that is held (`block_taken`) or kept by a retained allocation
-             *     (`allocation_retained`), or a region that leaves `regions` holds blocks (`in_use`).
-             */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            412: components["responses"]["PreconditionFailed"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            /**
-             * @description The patch would change a field that never changes (`immutable_field`), or a reservation or a class is of the
-             *     other address family (`family_mismatch`).
-             */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            428: components["responses"]["PreconditionRequired"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     getPoolFree: {
@@ -6752,15 +6199,63 @@ export interface operations {
                     "application/json": components["schemas"]["PoolFree"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getPoolMap: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The block to show; without it the whole pool. One that is not in the pool is refused (`invalid_argument`).
+                 * @example 10.20.0.0/20
+                 */
+                within?: components["schemas"]["CIDR"];
+                /**
+                 * @description How many bits longer the cells are than the block: there are two to the power of it, or one for each address where
+                 *     the block has fewer.
+                 * @example 4
+                 */
+                depth?: number;
+                /**
+                 * @description `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+                 *     waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+                 *     what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+                 *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+                 *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+                 *     something was read for it, `Carve-Read-At`.
+                 * @example stale
+                 */
+                consistency?: components["parameters"]["ReadConsistency"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+                /**
+                 * @description Name of the pool.
+                 * @example prod-eu
+                 */
+                pool: components["parameters"]["PoolName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The map. */
+            200: {
+                headers: {
+                    "Carve-Consistency": components["headers"]["CarveConsistency"];
+                    "Carve-Read-At": components["headers"]["CarveReadAt"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PoolMap"];
+                };
+            };
+            default: components["responses"]["Problem"];
         };
     };
     listPoolGrants: {
@@ -6816,15 +6311,7 @@ export interface operations {
                     "application/json": components["schemas"]["GrantList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     getPoolGrant: {
@@ -6870,15 +6357,7 @@ export interface operations {
                 };
             };
             304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     putPoolGrant: {
@@ -6948,16 +6427,7 @@ export interface operations {
                     "application/json": components["schemas"]["Grant"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     deletePoolGrant: {
@@ -6999,16 +6469,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             204: components["responses"]["Deleted"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     listClasses: {
@@ -7070,15 +6531,7 @@ export interface operations {
                     "application/json": components["schemas"]["IPClassList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     createClass: {
@@ -7132,30 +6585,7 @@ export interface operations {
                     "application/json": components["schemas"]["IPClass"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            /**
-             * @description The name is taken, or another class is the default of the family (`already_exists`), or pools of the project list
-             *     a class of `platform` with this name (`in_use`).
-             */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["IdempotencyMismatch"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     getClass: {
@@ -7201,15 +6631,7 @@ export interface operations {
                     "application/json": components["schemas"]["IPClass"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     deleteClass: {
@@ -7246,25 +6668,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             204: components["responses"]["Deleted"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            /** @description Pools list the class or were carved for its scopes, or claims name it (`in_use`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     patchClass: {
@@ -7320,29 +6724,7 @@ export interface operations {
                     "application/json": components["schemas"]["IPClass"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            /** @description Another class is the project's default of this family (`already_exists`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            412: components["responses"]["PreconditionFailed"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ImmutableField"];
-            428: components["responses"]["PreconditionRequired"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     listScopePools: {
@@ -7398,15 +6780,7 @@ export interface operations {
                     "application/json": components["schemas"]["IPPoolList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     getScopePool: {
@@ -7445,15 +6819,7 @@ export interface operations {
                     "application/json": components["schemas"]["IPPool"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     putScopePool: {
@@ -7524,18 +6890,7 @@ export interface operations {
                     "application/json": components["schemas"]["IPPool"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["ClaimConflict"];
-            412: components["responses"]["PreconditionFailed"];
-            422: components["responses"]["CarvingRefused"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     listClaims: {
@@ -7641,15 +6996,7 @@ export interface operations {
                     "application/json": components["schemas"]["IPClaimList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     createClaim: {
@@ -7698,19 +7045,7 @@ export interface operations {
                     "application/json": components["schemas"]["IPClaim"];
                 };
             };
-            400: components["responses"]["ClaimBadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["ClaimSourceNotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["ClaimConflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["CarvingRefused"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     getClaim: {
@@ -7764,15 +7099,7 @@ export interface operations {
                 };
             };
             304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     putClaim: {
@@ -7841,20 +7168,7 @@ export interface operations {
                     "application/json": components["schemas"]["IPClaim"];
                 };
             };
-            400: components["responses"]["ClaimBadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["ClaimSourceNotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["ClaimConflict"];
-            412: components["responses"]["PreconditionFailed"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["PutCarvingRefused"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     deleteClaim: {
@@ -7891,17 +7205,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             204: components["responses"]["Deleted"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["ClaimInUse"];
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     patchClaim: {
@@ -7952,20 +7256,7 @@ export interface operations {
                     "application/json": components["schemas"]["IPClaim"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ImmutableField"];
-            428: components["responses"]["PreconditionRequired"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     createClaimBatch: {
@@ -8012,19 +7303,7 @@ export interface operations {
                     "application/json": components["schemas"]["ClaimBatch"];
                 };
             };
-            400: components["responses"]["ClaimBadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["ClaimSourceNotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["ClaimConflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["CarvingRefused"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     releaseClaims: {
@@ -8062,18 +7341,7 @@ export interface operations {
                     "application/json": components["schemas"]["ClaimRelease"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     explainClaim: {
@@ -8104,17 +7372,7 @@ export interface operations {
                     "application/json": components["schemas"]["ClaimExplanation"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     listClaimConsumers: {
@@ -8170,15 +7428,7 @@ export interface operations {
                     "application/json": components["schemas"]["ConsumerAttachmentList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     attachConsumer: {
@@ -8257,19 +7507,7 @@ export interface operations {
                     "application/json": components["schemas"]["IPClaim"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["AttachRefused"];
-            412: components["responses"]["PreconditionFailed"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     detachConsumer: {
@@ -8316,16 +7554,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             204: components["responses"]["Deleted"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     renewConsumers: {
@@ -8363,17 +7592,7 @@ export interface operations {
                     "application/json": components["schemas"]["ConsumerRenewed"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     getRealm: {
@@ -8405,15 +7624,7 @@ export interface operations {
                     "application/json": components["schemas"]["Realm"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     confirmExpiry: {
@@ -8452,15 +7663,7 @@ export interface operations {
                     "application/json": components["schemas"]["Realm"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     listConsumers: {
@@ -8521,15 +7724,7 @@ export interface operations {
                     "application/json": components["schemas"]["IPConsumerList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     getConsumer: {
@@ -8575,15 +7770,7 @@ export interface operations {
                 };
             };
             304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     putConsumer: {
@@ -8657,19 +7844,7 @@ export interface operations {
                     "application/json": components["schemas"]["IPConsumer"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["ConsumerEnded"];
-            412: components["responses"]["PreconditionFailed"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     endConsumer: {
@@ -8721,16 +7896,7 @@ export interface operations {
                 };
             };
             204: components["responses"]["Deleted"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     listAllocations: {
@@ -8825,15 +7991,7 @@ export interface operations {
                     "application/json": components["schemas"]["IPAllocationList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     getAllocation: {
@@ -8887,15 +8045,7 @@ export interface operations {
                 };
             };
             304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     deleteAllocation: {
@@ -8932,25 +8082,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             204: components["responses"]["Deleted"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            /** @description The allocation is bound (`in_use`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     listAuditEvents: {
@@ -9038,15 +8170,7 @@ export interface operations {
                     "application/json": components["schemas"]["AuditEventList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     getHistory: {
@@ -9107,15 +8231,7 @@ export interface operations {
                     "application/json": components["schemas"]["HistoryEntryList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     listChanges: {
@@ -9186,16 +8302,7 @@ export interface operations {
                     "text/event-stream": string | components["schemas"]["Change"] | components["schemas"]["ChangesBookmark"] | components["schemas"]["ChangesEnd"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            410: components["responses"]["CursorExpired"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     listWebhooks: {
@@ -9246,15 +8353,7 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     createWebhook: {
@@ -9303,30 +8402,7 @@ export interface operations {
                     "application/json": components["schemas"]["Webhook"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            /**
-             * @description The name is taken (`already_exists`), the project has as many webhooks as it can have (`quota_exceeded`), or the server
-             *     sends none (`webhooks_disabled`).
-             */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["IdempotencyMismatch"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     getWebhook: {
@@ -9359,15 +8435,7 @@ export interface operations {
                     "application/json": components["schemas"]["Webhook"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     deleteWebhook: {
@@ -9404,16 +8472,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             204: components["responses"]["Deleted"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     patchWebhook: {
@@ -9464,20 +8523,7 @@ export interface operations {
                     "application/json": components["schemas"]["Webhook"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ImmutableField"];
-            428: components["responses"]["PreconditionRequired"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     listWebhookDeliveries: {
@@ -9533,15 +8579,7 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookDeliveryList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     deleteWebhookDelivery: {
@@ -9583,16 +8621,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             204: components["responses"]["Deleted"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     retryWebhookDelivery: {
@@ -9636,15 +8665,7 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookDelivery"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     getWhoami: {
@@ -9665,13 +8686,7 @@ export interface operations {
                     "application/json": components["schemas"]["Whoami"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     listRegions: {
@@ -9692,13 +8707,7 @@ export interface operations {
                     "application/json": components["schemas"]["RegionList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     getVersion: {
@@ -9719,13 +8728,7 @@ export interface operations {
                     "application/json": components["schemas"]["Version"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
     getHealth: {
@@ -9746,9 +8749,7 @@ export interface operations {
                     "application/json": components["schemas"]["Health"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            406: components["responses"]["NotAcceptable"];
-            500: components["responses"]["InternalError"];
+            default: components["responses"]["Problem"];
         };
     };
     getReadiness: {
@@ -9769,11 +8770,7 @@ export interface operations {
                     "application/json": components["schemas"]["Health"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            406: components["responses"]["NotAcceptable"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
+            default: components["responses"]["Problem"];
         };
     };
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/carve-ipam/carve/internal/alloc/holdings"
 	"github.com/carve-ipam/carve/internal/alloc/pools"
 	"github.com/carve-ipam/carve/internal/api/gen"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -166,6 +167,31 @@ func TestFreeSummary(t *testing.T) {
 	empty, err := json.Marshal(PoolFreeOf(pools.FreePage{Pool: ipam.Pool{Block: childPool().Block}}))
 	require.NoError(t, err)
 	require.JSONEq(t, `{"summary": [], "items": []}`, string(empty))
+}
+
+func TestMapSaysWhatItsCellsAre(t *testing.T) {
+	t.Parallel()
+	by := func(purpose ipam.Purpose, phase ipam.Phase) *ipam.Allocation {
+		return &ipam.Allocation{ID: ipam.NewID(), Block: netip.MustParsePrefix("10.20.0.0/20"), Purpose: purpose, Phase: phase}
+	}
+	for want, run := range map[gen.PoolMapState]holdings.Run{
+		gen.PoolMapStateFree:        {First: 3, Count: 2},
+		gen.PoolMapStateMixed:       {First: 3, Count: 2, Mixed: true},
+		gen.PoolMapStateHeld:        {First: 3, Count: 2, By: by(ipam.PurposeClaim, ipam.PhaseBound)},
+		gen.PoolMapStateRetained:    {First: 3, Count: 2, By: by(ipam.PurposeClaim, ipam.PhaseRetained)},
+		gen.PoolMapStateCoolingDown: {First: 3, Count: 2, By: by(ipam.PurposeClaim, ipam.PhaseCoolingDown)},
+		gen.PoolMapStateChildPool:   {First: 3, Count: 2, By: by(ipam.PurposeChildPool, ipam.PhaseBound)},
+		gen.PoolMapStateReserved:    {First: 3, Count: 2, By: by(ipam.PurposeReservation, ipam.PhaseBound)},
+	} {
+		m := PoolMapOf(holdings.Map{Within: netip.MustParsePrefix("10.20.0.0/21"), Bits: 24, Runs: []holdings.Run{run}})
+		require.Equal(t, []any{"10.20.0.0/21", 24}, []any{m.Within, m.CellPrefixLength})
+		got := m.Cells[0]
+		require.Equal(t, []any{3, 2, want}, []any{got.First, got.Count, got.State})
+		require.Equal(t, run.By != nil, got.By != nil)
+		if got.By != nil {
+			require.Equal(t, []string{string(run.By.Purpose), run.By.Block.String(), run.By.ID.String()}, []string{string(got.By.Kind), got.By.CIDR, got.By.Allocation})
+		}
+	}
 }
 
 func TestClaimsOfOneAddressHaveIt(t *testing.T) {

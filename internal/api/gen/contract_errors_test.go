@@ -2,7 +2,6 @@ package gen_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -19,41 +18,38 @@ import (
 const problemJSON = "application/problem+json"
 
 // mustAnswer is the least an operation lists, by what it takes.
-func mustAnswer(op operation) []string {
-	statuses := []string{"400", "406", "500"}
+func mustAnswer(op operation) []int {
+	statuses := []int{400, 406, 500}
 	if op.hosted() {
 		return statuses
 	}
-	statuses = append(statuses, "401", "429", "504")
+	statuses = append(statuses, 401, 429, 504)
 	if strings.HasPrefix(op.path, "/v1/projects") {
-		statuses = append(statuses, "403", "503")
+		statuses = append(statuses, 403, 503)
 	}
 	if op.has("path", "project") {
-		statuses = append(statuses, "404")
+		statuses = append(statuses, 404)
 	}
 	if op.RequestBody != nil {
-		statuses = append(statuses, "413", "415")
+		statuses = append(statuses, 413, 415)
 	}
 	// A role alone cannot clash with anything but its values; an explanation answers 200, whatever it says of the claim.
 	if op.RequestBody != nil && op.OperationID != "putMember" && op.OperationID != explains && !slices.Contains(needNoKey, op.OperationID) {
-		statuses = append(statuses, "422")
+		statuses = append(statuses, 422)
 	}
 	if op.has("header", "If-Match") {
-		statuses = append(statuses, "412")
+		statuses = append(statuses, 412)
 	}
 	switch {
 	case op.OperationID == explains, op.method == http.MethodPost && slices.Contains(needNoKey, op.OperationID):
 	case op.method == http.MethodPatch:
-		statuses = append(statuses, "428")
+		statuses = append(statuses, 428)
 	case op.method == http.MethodPost:
-		statuses = append(statuses, "409")
+		statuses = append(statuses, 409)
 	case op.method == http.MethodPut:
 		if !slices.Contains([]string{"putQuota", "putPoolGrant", "putSpaceGrant"}, op.OperationID) { // nothing can stand in their way
-			statuses = append(statuses, "409")
+			statuses = append(statuses, 409)
 		}
-	}
-	if slices.Contains(ofAdmins, op.OperationID) {
-		statuses = append(statuses, "409")
 	}
 	return statuses
 }
@@ -67,15 +63,61 @@ var needNoKey = []string{"attachConsumer", "putConsumer", "renewConsumers", "con
 // ofAdmins are the operations that can take the last admin of platform away.
 var ofAdmins = []string{"putMember", "deleteMember", "deleteApiKey"}
 
+// refusals are the codes that an operation lists.
+func (op operation) refusals() (codes []gen.ProblemCode) {
+	for _, code := range op.Extensions["x-problems"].([]any) {
+		codes = append(codes, gen.ProblemCode(code.(string)))
+	}
+	return codes
+}
+
 func TestEveryOperationListsTheErrorsItCanAnswer(t *testing.T) {
 	t.Parallel()
-	for _, op := range operations(document(t)) {
+	doc := document(t)
+	codes := documented(t, doc)
+	for _, op := range operations(doc) {
 		t.Run(op.OperationID, func(t *testing.T) {
 			t.Parallel()
-			for _, status := range mustAnswer(op) {
-				require.NotNil(t, op.Responses.Value(status), "no %s", status)
+			listed := map[int]bool{}
+			for _, code := range op.refusals() {
+				require.Contains(t, codes, string(code))
+				listed[codes[string(code)]] = true
 			}
+			for _, status := range mustAnswer(op) {
+				require.True(t, listed[status], "no code of %d", status)
+			}
+			for status, answer := range op.Responses.Map() {
+				require.True(t, status < "400" || status == "default", "%s: all refusals have one answer", status)
+				require.Equal(t, status == "default", answer.Ref == "#/components/responses/Problem", status)
+			}
+			require.NotNil(t, op.Responses.Default())
+			// Without a key there is none that could belong to another request, or to what was released.
+			keyed := op.has("header", "Idempotency-Key")
+			require.Equal(t, keyed, slices.Contains(op.refusals(), gen.ProblemCodeIdempotencyMismatch))
+			require.True(t, keyed || !slices.Contains(op.refusals(), gen.ProblemCodeClaimReleased))
+			require.Equal(t, slices.Contains(ofAdmins, op.OperationID), slices.Contains(op.refusals(), gen.ProblemCodeLastAdmin))
 		})
+	}
+}
+
+// everywhere are the codes that need no words in each operation.
+var everywhere = []gen.ProblemCode{
+	"invalid_argument", "unauthenticated", "permission_denied", "not_found", "not_acceptable", "precondition_failed", "payload_too_large",
+	"unsupported_media_type", "idempotency_mismatch", "precondition_required", "rate_limited", "internal", "contention", "outcome_unknown",
+	"unavailable", "deadline",
+}
+
+// asClaims are the operations that refuse with the words of createClaim.
+var asClaims = []string{"putClaim", "createClaimBatch", "putScopePool"}
+
+func TestEveryOperationSaysWhenItRefuses(t *testing.T) {
+	t.Parallel()
+	for _, op := range operations(document(t)) {
+		for _, code := range op.refusals() {
+			if !slices.Contains(everywhere, code) && !slices.Contains(asClaims, op.OperationID) {
+				require.Contains(t, op.Description, "`"+string(code)+"`", op.OperationID)
+			}
+		}
 	}
 }
 
@@ -97,59 +139,30 @@ func TestEveryWriteCanBeTriedRepeatedAndGuarded(t *testing.T) {
 	}
 }
 
-// problems lists every example of a problem document, by operation and status.
+// problems lists every example of a problem document.
 func problems(t *testing.T, doc *openapi3.T) map[string]gen.Problem {
 	t.Helper()
+	content := doc.Components.Responses["Problem"].Value.Content
+	require.Len(t, content, 1)
+	body := content[problemJSON]
+	require.NotNil(t, body)
+	require.Equal(t, "#/components/schemas/Problem", body.Schema.Ref)
 	found := map[string]gen.Problem{}
-	for _, op := range operations(doc) {
-		for status, response := range op.Responses.Map() {
-			if status < "400" {
-				continue
-			}
-			body := response.Value.Content[problemJSON]
-			require.NotNil(t, body, "%s %s is not a problem document", op.OperationID, status)
-			require.Len(t, response.Value.Content, 1)
-			require.Equal(t, "#/components/schemas/Problem", body.Schema.Ref)
-			require.NotEmpty(t, body.Examples, "%s %s has no example", op.OperationID, status)
-			for name, example := range body.Examples {
-				raw, err := json.Marshal(example.Value.Value)
-				require.NoError(t, err)
-				var p gen.Problem
-				require.NoError(t, json.Unmarshal(raw, &p))
-				found[fmt.Sprintf("%s/%s/%s", op.OperationID, status, name)] = p
-			}
-		}
+	for name, example := range body.Examples {
+		raw, err := json.Marshal(example.Value.Value)
+		require.NoError(t, err)
+		var p gen.Problem
+		require.NoError(t, json.Unmarshal(raw, &p))
+		found[name] = p
 	}
 	return found
 }
 
-func TestWhatTakesAdminsAwayCanRefuseTheLastOne(t *testing.T) {
-	t.Parallel()
-	var found []string
-	for place, p := range problems(t, document(t)) {
-		if p.Code == gen.ProblemCodeLastAdmin {
-			found = append(found, strings.Split(place, "/")[0])
-		}
-	}
-	require.ElementsMatch(t, ofAdmins, found)
-}
-
-func TestEveryErrorIsAProblemDocumentOfItsStatus(t *testing.T) {
-	t.Parallel()
-	for place, p := range problems(t, document(t)) {
-		require.Equal(t, strings.Split(place, "/")[1], strconv.Itoa(p.Status), place)
-		require.Equal(t, "/problems/"+string(p.Code), p.Type, place)
-		require.True(t, p.Code.Valid(), place)
-	}
-}
-
-func TestEveryCodeIsDocumentedWithItsStatus(t *testing.T) {
-	t.Parallel()
-	doc := document(t)
-	schema := doc.Components.Schemas["ProblemCode"].Value
-
-	documented := map[string]int{} // code -> status, as in the table of the description
-	for line := range strings.SplitSeq(schema.Description, "\n") {
+// documented is the status of each code, as in the table of the description.
+func documented(t *testing.T, doc *openapi3.T) map[string]int {
+	t.Helper()
+	codes := map[string]int{}
+	for line := range strings.SplitSeq(doc.Components.Schemas["ProblemCode"].Value.Description, "\n") {
 		cells := strings.Split(line, "|")
 		if len(cells) < 5 || !strings.Contains(cells[1], "`") {
 			continue
@@ -157,24 +170,37 @@ func TestEveryCodeIsDocumentedWithItsStatus(t *testing.T) {
 		status, err := strconv.Atoi(strings.TrimSpace(cells[2]))
 		require.NoError(t, err, line)
 		require.NotEmpty(t, strings.TrimSpace(cells[3]), line)
-		documented[strings.Trim(strings.TrimSpace(cells[1]), "`")] = status
+		codes[strings.Trim(strings.TrimSpace(cells[1]), "`")] = status
 	}
+	return codes
+}
 
+func TestEveryCodeIsDocumentedWithItsStatusAndShown(t *testing.T) {
+	t.Parallel()
+	doc := document(t)
+	statuses := documented(t, doc)
+	answered := map[string]bool{}
+	for _, op := range operations(doc) {
+		for _, code := range op.refusals() {
+			answered[string(code)] = true
+		}
+	}
 	shown := map[string]bool{}
-	for place, p := range problems(t, doc) {
-		require.Equal(t, documented[string(p.Code)], p.Status, place)
+	for name, p := range problems(t, doc) {
+		require.Equal(t, statuses[string(p.Code)], p.Status, name)
+		require.Equal(t, "/problems/"+string(p.Code), p.Type, name)
 		shown[string(p.Code)] = true
 	}
-
 	var codes []string
-	for _, value := range schema.Enum {
+	for _, value := range doc.Components.Schemas["ProblemCode"].Value.Enum {
 		code := value.(string)
 		codes = append(codes, code)
-		require.Contains(t, documented, code)
+		require.Contains(t, statuses, code)
 		// No operation answers method_not_allowed: it is for the methods that are not in the document.
 		require.Equal(t, code != string(gen.ProblemCodeMethodNotAllowed), shown[code], "%s has no example", code)
+		require.Equal(t, code != string(gen.ProblemCodeMethodNotAllowed), answered[code], "no operation answers %s", code)
 	}
-	require.Len(t, documented, len(codes))
+	require.Len(t, statuses, len(codes))
 
 	var known []string
 	for _, code := range ipam.Codes() {

@@ -91,6 +91,19 @@ func (r Reader) HeldBefore(ctx context.Context, c storage.Container, at netip.Ad
 	return found[0], true, nil
 }
 
+// HeldUpTo implements storage.Reader.
+func (r Reader) HeldUpTo(ctx context.Context, pool ipam.Pool, addresses []netip.Addr) ([]ipam.Allocation, error) {
+	var regions []string
+	for _, c := range storage.PoolContainers(pool) {
+		regions = append(regions, c.Region)
+	}
+	last := make([][]byte, len(addresses))
+	for i, a := range addresses {
+		last[i] = a.AsSlice()
+	}
+	return List(ctx, r, "held_up_to", allocationIn(pool.Project), regions, rows.ID(pool.ProjectID), rows.ID(pool.UID), last)
+}
+
 // HeldCount implements storage.Reader.
 func (r Reader) HeldCount(ctx context.Context, c storage.Container) (storage.Held, error) {
 	var held storage.Held

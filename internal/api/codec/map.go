@@ -1,0 +1,47 @@
+package codec
+
+import (
+	"github.com/carve-ipam/carve/internal/alloc/holdings"
+	"github.com/carve-ipam/carve/internal/api/gen"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// PoolMapOf is a map of a pool as it is answered.
+func PoolMapOf(m holdings.Map) gen.PoolMap {
+	return gen.PoolMap{
+		Within: m.Within.String(), CellPrefixLength: m.Bits,
+		Cells: Each(m.Runs, func(r holdings.Run) gen.PoolMapCells {
+			return gen.PoolMapCells{First: r.First, Count: r.Count, State: stateOf(r), By: mapHolderOf(r.By)}
+		}),
+	}
+}
+
+// stateOf is what the cells of a run are.
+func stateOf(r holdings.Run) gen.PoolMapState {
+	switch {
+	case r.Mixed:
+		return gen.PoolMapStateMixed
+	case r.By == nil:
+		return gen.PoolMapStateFree
+	case r.By.Purpose == ipam.PurposeChildPool:
+		return gen.PoolMapStateChildPool
+	case r.By.Purpose == ipam.PurposeReservation:
+		return gen.PoolMapStateReserved
+	case r.By.Phase == ipam.PhaseRetained:
+		return gen.PoolMapStateRetained
+	case r.By.Phase == ipam.PhaseCoolingDown:
+		return gen.PoolMapStateCoolingDown
+	default:
+		return gen.PoolMapStateHeld
+	}
+}
+
+func mapHolderOf(a *ipam.Allocation) *gen.PoolMapHolder {
+	if a == nil {
+		return nil
+	}
+	return &gen.PoolMapHolder{
+		Kind: gen.IPAllocationPurpose(a.Purpose), Project: a.Holder.Project, Name: a.Holder.Name, CIDR: a.Block.String(), Reason: a.Reason,
+		Class: a.Class.Ref.Name, ClassProject: a.Class.Ref.Project, Allocation: a.ID.String(), Since: a.Since, CoolUntil: OptionalTime(a.CoolUntil),
+	}
+}
