@@ -91,7 +91,7 @@ export const journeys = {
   async "claim a block with the live answer, take a remedy, and release it"(browser, assert) {
     const { page, at, wrong } = await open(browser);
     await at(`/projects/${project}/new-claim?pool=eu-prod-apps`);
-    await page.getByLabel("Name").fill("by-hand");
+    await page.getByRole("textbox", { name: "Name" }).fill("by-hand");
     await page.getByLabel("Size").fill("12");
     await page.getByText("never_satisfiable").waitFor();
     await page.getByRole("button", { name: "Use /20" }).click();

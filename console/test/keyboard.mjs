@@ -2,6 +2,8 @@
 import { open } from "./harness.mjs";
 import { project } from "./seed.mjs";
 
+/** Waits until what has the focus reads like this. */
+const focused = (page, pattern) => page.waitForFunction((text) => new RegExp(text).test(document.activeElement.textContent), pattern);
 const press = async (page, ...keys) => { for (const key of keys) await page.keyboard.press(key); };
 
 export const keyboard = {
@@ -25,11 +27,15 @@ export const keyboard = {
     await page.getByRole("row", { name: /corp-v6/ }).waitFor();
     await page.locator('.tree-row[tabindex="0"]').focus();
     await press(page, "ArrowDown");
-    assert.match(await page.evaluate(() => document.activeElement.textContent), /^▸eu/);
-    await press(page, "ArrowRight", "ArrowRight");
-    assert.match(await page.evaluate(() => document.activeElement.textContent), /eu-prod/);
-    await press(page, "ArrowLeft", "ArrowLeft");
-    assert.equal(await page.evaluate(() => document.activeElement.getAttribute("aria-expanded")), "false");
+    await focused(page, "^▸eu10");
+    await press(page, "ArrowRight");
+    await focused(page, "^▾eu10");
+    await press(page, "ArrowRight");
+    await focused(page, "^▸eu-prod");
+    await press(page, "ArrowLeft");
+    await focused(page, "^▾eu10");
+    await press(page, "ArrowLeft");
+    await page.locator('[role=row][aria-level="2"][aria-expanded=false]:focus').waitFor();
     await press(page, "Enter");
     await page.getByRole("heading", { name: "eu", exact: true }).waitFor();
     await page.context().close();
@@ -41,7 +47,7 @@ export const keyboard = {
     await at(`/projects/${project}/pools/eu-prod-apps`);
     await page.locator('[role=gridcell][tabindex="0"]').first().focus();
     await press(page, "ArrowRight", "ArrowDown");
-    assert.match(await page.evaluate(() => document.activeElement.getAttribute("aria-label")), /^10\.1\.1\.16\/28/);
+    await page.locator('[role=gridcell][aria-label^="10.1.1.16/28"]:focus').waitFor();
     await press(page, "Enter");
     await page.getByRole("gridcell", { name: /^10\.1\.1\.16:/ }).waitFor();
     await page.locator('[role=gridcell][tabindex="0"]').first().focus();

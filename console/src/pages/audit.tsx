@@ -104,14 +104,14 @@ function Days({ events, project }: { events: Event[]; project: string }) {
   );
 }
 
-function What({ event, project }: { event: Event; project: string }) {
+function What({ event, project, links }: { event: Event; project: string; links: boolean }) {
   const { kind, name } = event.resource;
   const gone = event.operation.startsWith("delete");
   const page = kind === "IPPool" ? to.pool(project, name ?? "") : kind === "IPClaim" ? to.claim(project, name ?? "") : undefined;
   return (
     <>
       {operationWords[event.operation] ?? (event.operation || "changed")}{" "}
-      {name && page && !gone ? <Link to={page}>{name}</Link> : <strong>{name ?? kind}</strong>}
+      {links && name && page && !gone ? <Link to={page}>{name}</Link> : <strong>{name ?? kind}</strong>}
     </>
   );
 }
@@ -119,7 +119,7 @@ function What({ event, project }: { event: Event; project: string }) {
 export function EventLine({ event, project }: { event: Event; project: string }) {
   return (
     <li class="line event">
-      <span><span class="subject">{event.subject}</span> <What event={event} project={project} /></span>
+      <span><span class="subject">{event.subject}</span> <What event={event} project={project} links /></span>
       {event.outcome !== "ok" && <Badge kind="bad">{event.outcome}</Badge>}
       <span class="note"><When at={event.at} /></span>
     </li>
@@ -131,7 +131,7 @@ function EventDetail({ event, project }: { event: Event; project: string }) {
   const line = (
     <>
       <time class="mono note" dateTime={event.at}>{formatClock(event.at)}</time>
-      <span><span class="subject">{event.subject}</span> <What event={event} project={project} /></span>
+      <span><span class="subject">{event.subject}</span> <What event={event} project={project} links={false} /></span>
       {event.outcome !== "ok" && <Badge kind="bad">{event.outcome}</Badge>}
     </>
   );
@@ -139,6 +139,7 @@ function EventDetail({ event, project }: { event: Event; project: string }) {
     <li>
       <details>
         <summary class="line">{line}</summary>
+        <p><What event={event} project={project} links /></p>
         <Diff changes={changes} />
         <p class="note small">{event.operation} · {event.method}{event.remoteAddress && ` from ${event.remoteAddress}`}{event.requestId && ` · request ${event.requestId}`}</p>
       </details>

@@ -65,7 +65,7 @@ function Grid({ matrix, project, reload }: { matrix: Matrix; project: string; re
 
 function Cell({ pool, consumer, changes, ask: choose }: { pool: string; consumer: string; changes: boolean; ask: (g: { pool: string; consumer: string }) => void }) {
   if (!changes) return <>granted</>;
-  return <button type="button" class="quiet" aria-label={`Withdraw ${pool} from ${consumer}`} onClick={() => choose({ pool, consumer })}>granted ×</button>;
+  return <button type="button" class="quiet" aria-label={`granted: withdraw ${pool} from ${consumer}`} onClick={() => choose({ pool, consumer })}>granted</button>;
 }
 
 function Withdraw({ project, pool, consumer, close, done }: { project: string; pool: string; consumer: string; close: () => void; done: () => void }) {

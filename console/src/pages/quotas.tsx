@@ -20,7 +20,7 @@ export function QuotasPage({ project }: { project: string }) {
       </Heading>
       <Shown of={quotas}>
         {({ items }) => items.length === 0 ? <Empty>No quota bounds this project.</Empty> : (
-          <Table label="Quotas" head={["Quota", "Counts", "Addresses", "Claims", "Pools", "Set by", ""]}>
+          <Table label="Quotas" head={["Quota", "Counts", "Addresses", "Claims", "Pools", "Set by", "Change"]}>
             {items.map((quota) => (
               <tr key={quota.metadata.uid}>
                 <th scope="row">{quota.metadata.name}</th>

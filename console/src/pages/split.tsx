@@ -83,7 +83,7 @@ const outcomes = { free: "Can be carved", refused: "Refused", made: "Carved" };
 
 function Parts({ parts }: { parts: Part[] }) {
   return (
-    <Table label="Parts" head={["Block", "Name", "", "Why"]}>
+    <Table label="Parts" head={["Block", "Name", "Outcome", "Why"]}>
       {parts.map((part) => (
         <tr key={part.cidr}>
           <td class="mono">{part.cidr}</td>

@@ -89,7 +89,7 @@ function Found({ claims, project, chosen, choose }: { claims: Claim[]; project: 
   return (
     <>
       <label class="check"><input type="checkbox" checked={all} onChange={() => choose(all ? new Set() : new Set(claims.map((c) => c.metadata.name)))} /> All that are shown</label>
-      <Table label="Unused claims" head={["", "Name", "Block", "Pool", "Owner", "Last change"]}>
+      <Table label="Unused claims" head={["Chosen", "Name", "Block", "Pool", "Owner", "Last change"]}>
         {claims.map((claim) => (
           <tr key={claim.metadata.uid}>
             <td><input type="checkbox" aria-label={`Choose ${claim.metadata.name}`} checked={chosen.has(claim.metadata.name)} onChange={() => toggle(claim.metadata.name)} /></td>

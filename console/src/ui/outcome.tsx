@@ -18,7 +18,7 @@ export function Outcome({ answer, apply }: OutcomeProps) {
       <p>{answer.detail}</p>
       {answer.remedies.length > 0 && (
         <>
-          <h3>What would help</h3>
+          <p class="strong">What would help</p>
           <ul class="remedies">{answer.remedies.map((r) => (
             <li key={r.detail}>
               <span>{r.detail}</span>
