@@ -995,6 +995,69 @@ func (e Role) Valid() bool {
 	}
 }
 
+// Defines values for SearchKind.
+const (
+	SearchKindIPAllocation SearchKind = "IPAllocation"
+	SearchKindIPClaim      SearchKind = "IPClaim"
+	SearchKindIPClass      SearchKind = "IPClass"
+	SearchKindIPConsumer   SearchKind = "IPConsumer"
+	SearchKindIPPool       SearchKind = "IPPool"
+	SearchKindProject      SearchKind = "Project"
+	SearchKindSpace        SearchKind = "Space"
+)
+
+// Valid indicates whether the value is a known member of the SearchKind enum.
+func (e SearchKind) Valid() bool {
+	switch e {
+	case SearchKindIPAllocation:
+		return true
+	case SearchKindIPClaim:
+		return true
+	case SearchKindIPClass:
+		return true
+	case SearchKindIPConsumer:
+		return true
+	case SearchKindIPPool:
+		return true
+	case SearchKindProject:
+		return true
+	case SearchKindSpace:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SearchReason.
+const (
+	SearchReasonBlock      SearchReason = "Block"
+	SearchReasonContains   SearchReason = "Contains"
+	SearchReasonHolds      SearchReason = "Holds"
+	SearchReasonLabel      SearchReason = "Label"
+	SearchReasonName       SearchReason = "Name"
+	SearchReasonNamePrefix SearchReason = "NamePrefix"
+)
+
+// Valid indicates whether the value is a known member of the SearchReason enum.
+func (e SearchReason) Valid() bool {
+	switch e {
+	case SearchReasonBlock:
+		return true
+	case SearchReasonContains:
+		return true
+	case SearchReasonHolds:
+		return true
+	case SearchReasonLabel:
+		return true
+	case SearchReasonName:
+		return true
+	case SearchReasonNamePrefix:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for SpacePhase.
 const (
 	SpacePhaseReady SpacePhase = "Ready"
@@ -3639,6 +3702,64 @@ type RoleInProject struct {
 	Role Role `json:"role"`
 }
 
+// SearchItem defines model for SearchItem.
+type SearchItem struct {
+	// CIDR The block of a pool or a claim or an allocation.
+	//
+	// Example: 10.20.1.0/24
+	CIDR string `json:"cidr,omitempty"`
+
+	// Consumer Of an allocation for a claim, the project that holds the block, or held it last when it cools down.
+	//
+	// Example: team-b
+	Consumer string     `json:"consumer,omitempty"`
+	Kind     SearchKind `json:"kind"`
+
+	// Name Its name in the path of what reads it; of an allocation its `uid`, of a consumer its UID.
+	//
+	// Example: web-eu
+	Name string `json:"name"`
+
+	// Phase Of an allocation.
+	Phase *IPAllocationPhase `json:"phase,omitempty"`
+
+	// PoolRef The pool that the block was carved from; absent for a root pool.
+	PoolRef *ResolvedRef `json:"poolRef,omitempty"`
+
+	// Project The project that it is read in; absent for a project.
+	//
+	// Example: team-a
+	Project string `json:"project,omitempty"`
+
+	// Purpose Of an allocation, what the block is held for.
+	Purpose *IPAllocationPurpose `json:"purpose,omitempty"`
+
+	// SpaceRef Of a pool, its space.
+	SpaceRef *ResolvedRef `json:"spaceRef,omitempty"`
+
+	// Why `Name`: it has this name. `NamePrefix`: its name begins so. `Block`: it is this block. `Holds`: it holds the address or
+	// the block. `Contains`: a pool around it. `Label`: it has the label.
+	Why SearchReason `json:"why"`
+}
+
+// SearchKind defines model for SearchKind.
+type SearchKind string
+
+// SearchReason `Name`: it has this name. `NamePrefix`: its name begins so. `Block`: it is this block. `Holds`: it holds the address or
+// the block. `Contains`: a pool around it. `Label`: it has the label.
+type SearchReason string
+
+// SearchResult defines model for SearchResult.
+type SearchResult struct {
+	// Items What was found, the best first.
+	Items []SearchItem `json:"items"`
+
+	// Truncated There may be more than these.
+	//
+	// Example: false
+	Truncated bool `json:"truncated"`
+}
+
 // Space A routing domain; inside one space nothing overlaps.
 type Space struct {
 	// Metadata What every resource carries.
@@ -5178,6 +5299,23 @@ type RetryWebhookDeliveryParams struct {
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 }
 
+// SearchParams defines parameters for Search.
+type SearchParams struct {
+	// Q What is looked for. What nothing can have finds nothing.
+	Q string `form:"q" json:"q"`
+
+	// Limit Most items of the answer.
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
+}
+
 // CreateProjectJSONRequestBody defines body for CreateProject for application/json ContentType.
 type CreateProjectJSONRequestBody = ProjectCreate
 
@@ -6588,6 +6726,26 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/regions (the `ListRegions` operationId).
 	ListRegions(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// Search Find things
+	//
+	// Looks in all projects in which the caller has a role, for an admin of `platform` in all. What is in others is neither found nor
+	// counted. `q` is one of:
+	//
+	// * an **address** or a **CIDR**: the claim or the allocation that holds it, and the pools around it, the most specific block
+	//   first. So are claims of the caller's projects in pools of other projects. A claim of a project in which the caller has no role is
+	//   not named: its allocation is answered, with the project in `consumer`.
+	// * a **name**, or its beginning: projects, spaces, pools, classes and claims, and the consumers of the realm `default` by
+	//   UID, in order of name, so that what has the name itself comes first.
+	// * a **label**, `key=value`: pools that have it, among the first 5,000. Other kinds are not searched by labels.
+	//
+	// `team-a/` before it looks in this project alone.
+	//
+	// Names and labels are looked for in the first 100 of the caller's projects, and an address in the 500 smallest pools
+	// around it. `truncated` says that there may be more: ask for something more specific, or for one project.
+	//
+	// Corresponds with GET /v1/search (the `Search` operationId).
+	Search(ctx context.Context, params *SearchParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetVersion Read the version
 	//
@@ -8895,6 +9053,36 @@ func (c *Client) RetryWebhookDelivery(ctx context.Context, project ProjectName, 
 // Corresponds with GET /v1/regions (the `ListRegions` operationId).
 func (c *Client) ListRegions(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListRegionsRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// Search Find things
+//
+// Looks in all projects in which the caller has a role, for an admin of `platform` in all. What is in others is neither found nor
+// counted. `q` is one of:
+//
+//   - an **address** or a **CIDR**: the claim or the allocation that holds it, and the pools around it, the most specific block
+//     first. So are claims of the caller's projects in pools of other projects. A claim of a project in which the caller has no role is
+//     not named: its allocation is answered, with the project in `consumer`.
+//   - a **name**, or its beginning: projects, spaces, pools, classes and claims, and the consumers of the realm `default` by
+//     UID, in order of name, so that what has the name itself comes first.
+//   - a **label**, `key=value`: pools that have it, among the first 5,000. Other kinds are not searched by labels.
+//
+// `team-a/` before it looks in this project alone.
+//
+// Names and labels are looked for in the first 100 of the caller's projects, and an address in the 500 smallest pools
+// around it. `truncated` says that there may be more: ask for something more specific, or for one project.
+//
+// Corresponds with GET /v1/search (the `Search` operationId).
+func (c *Client) Search(ctx context.Context, params *SearchParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSearchRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -15922,6 +16110,80 @@ func NewListRegionsRequest(server string) (*http.Request, error) {
 	return req, nil
 }
 
+// NewSearchRequest constructs an http.Request for the Search method
+func NewSearchRequest(server string, params *SearchParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/search")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "q", params.Q, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Consistency != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "consistency", *params.Consistency, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewGetVersionRequest constructs an http.Request for the GetVersion method
 func NewGetVersionRequest(server string) (*http.Request, error) {
 	var err error
@@ -17408,6 +17670,28 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/regions (the `ListRegions` operationId).
 	ListRegionsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListRegionsResponse, error)
+
+	// SearchWithResponse Find things
+	//
+	// Looks in all projects in which the caller has a role, for an admin of `platform` in all. What is in others is neither found nor
+	// counted. `q` is one of:
+	//
+	// * an **address** or a **CIDR**: the claim or the allocation that holds it, and the pools around it, the most specific block
+	//   first. So are claims of the caller's projects in pools of other projects. A claim of a project in which the caller has no role is
+	//   not named: its allocation is answered, with the project in `consumer`.
+	// * a **name**, or its beginning: projects, spaces, pools, classes and claims, and the consumers of the realm `default` by
+	//   UID, in order of name, so that what has the name itself comes first.
+	// * a **label**, `key=value`: pools that have it, among the first 5,000. Other kinds are not searched by labels.
+	//
+	// `team-a/` before it looks in this project alone.
+	//
+	// Names and labels are looked for in the first 100 of the caller's projects, and an address in the 500 smallest pools
+	// around it. `truncated` says that there may be more: ask for something more specific, or for one project.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/search (the `Search` operationId).
+	SearchWithResponse(ctx context.Context, params *SearchParams, reqEditors ...RequestEditorFn) (*SearchResponse, error)
 
 	// GetVersionWithResponse Read the version
 	//
@@ -21882,6 +22166,60 @@ func (r ListRegionsResponse) ContentType() string {
 	return ""
 }
 
+// SearchResponse200Headers the declared response headers of an HTTP 200 response for Search
+type SearchResponse200Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+// SearchResponseDefaultHeaders the declared response headers of an HTTP default response for Search
+type SearchResponseDefaultHeaders struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	ETag             *string
+	RateLimit        *string
+	RateLimitPolicy  *string
+	RetryAfter       *int
+	WWWAuthenticate  *string
+}
+
+type SearchResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *SearchResult
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *SearchResponse200Headers
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *SearchResponseDefaultHeaders
+}
+
+// Status returns HTTPResponse.Status
+func (r SearchResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r SearchResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r SearchResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // GetVersionResponseDefaultHeaders the declared response headers of an HTTP default response for GetVersion
 type GetVersionResponseDefaultHeaders struct {
 	CarveConsistency *Consistency
@@ -23979,6 +24317,34 @@ func (c *ClientWithResponses) ListRegionsWithResponse(ctx context.Context, reqEd
 		return nil, err
 	}
 	return ParseListRegionsResponse(rsp)
+}
+
+// SearchWithResponse Find things
+//
+// Looks in all projects in which the caller has a role, for an admin of `platform` in all. What is in others is neither found nor
+// counted. `q` is one of:
+//
+//   - an **address** or a **CIDR**: the claim or the allocation that holds it, and the pools around it, the most specific block
+//     first. So are claims of the caller's projects in pools of other projects. A claim of a project in which the caller has no role is
+//     not named: its allocation is answered, with the project in `consumer`.
+//   - a **name**, or its beginning: projects, spaces, pools, classes and claims, and the consumers of the realm `default` by
+//     UID, in order of name, so that what has the name itself comes first.
+//   - a **label**, `key=value`: pools that have it, among the first 5,000. Other kinds are not searched by labels.
+//
+// `team-a/` before it looks in this project alone.
+//
+// Names and labels are looked for in the first 100 of the caller's projects, and an address in the 500 smallest pools
+// around it. `truncated` says that there may be more: ask for something more specific, or for one project.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/search (the `Search` operationId).
+func (c *ClientWithResponses) SearchWithResponse(ctx context.Context, params *SearchParams, reqEditors ...RequestEditorFn) (*SearchResponse, error) {
+	rsp, err := c.Search(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSearchResponse(rsp)
 }
 
 // GetVersionWithResponse Read the version
@@ -32706,6 +33072,111 @@ func ParseListRegionsResponse(rsp *http.Response) (*ListRegionsResponse, error) 
 	switch {
 	case true:
 		var headers ListRegionsResponseDefaultHeaders
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseSearchResponse parses an HTTP response from a SearchWithResponse call
+func ParseSearchResponse(rsp *http.Response) (*SearchResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &SearchResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest SearchResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers SearchResponse200Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers200 = &headers
+	case true:
+		var headers SearchResponseDefaultHeaders
 		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
 			var value Consistency
 			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {

@@ -1,24 +1,11 @@
 // The map of a pool as cells: what the server answers in runs, cell by cell, and its colours.
-import { askPath } from "./api";
+import { api, ask, type Schemas } from "./api";
 import { bits, formatCIDR, partOf, type Block } from "./net/cidr";
 
-export type State = "Free" | "Held" | "Retained" | "CoolingDown" | "ChildPool" | "Reserved" | "Mixed";
+export type Run = Schemas["PoolMapCells"];
+export type PoolMap = Schemas["PoolMap"];
 
-export interface Holder {
-  kind: string;
-  project?: string;
-  name?: string;
-  cidr: string;
-  class?: string;
-  reason?: string;
-  since: string;
-  coolUntil?: string;
-}
-
-export interface Run { first: number; count: number; state: State; by?: Holder }
-export interface PoolMap { within: string; cellPrefixLength: number; cells: Run[] }
-
-export const stateNames: Record<State, string> = {
+export const stateNames: Record<Schemas["PoolMapState"], string> = {
   Free: "Free", Held: "Held by a claim", Retained: "Retained", CoolingDown: "Cooling down", ChildPool: "Child pool", Reserved: "Reserved", Mixed: "Cut up further",
 };
 
@@ -28,10 +15,9 @@ export function depthOf(within: Block): number {
   return Math.max(1, target - within.length);
 }
 
-export const loadMap = (project: string, pool: string, within: Block, signal: AbortSignal) => askPath<PoolMap>(
-  `/v1/projects/${encodeURIComponent(project)}/pools/${encodeURIComponent(pool)}/map?within=${encodeURIComponent(formatCIDR(within))}&depth=${depthOf(within)}`,
-  { signal },
-);
+export const loadMap = (project: string, pool: string, within: Block, signal: AbortSignal) => ask(api.GET("/v1/projects/{project}/pools/{pool}/map", {
+  params: { path: { project, pool }, query: { within: formatCIDR(within), depth: depthOf(within) } }, signal,
+}));
 
 export interface Cell { index: number; block: Block; run: Run }
 

@@ -1731,6 +1731,39 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Find things
+         * @description Looks in all projects in which the caller has a role, for an admin of `platform` in all. What is in others is neither found nor
+         *     counted. `q` is one of:
+         *
+         *     * an **address** or a **CIDR**: the claim or the allocation that holds it, and the pools around it, the most specific block
+         *       first. So are claims of the caller's projects in pools of other projects. A claim of a project in which the caller has no role is
+         *       not named: its allocation is answered, with the project in `consumer`.
+         *     * a **name**, or its beginning: projects, spaces, pools, classes and claims, and the consumers of the realm `default` by
+         *       UID, in order of name, so that what has the name itself comes first.
+         *     * a **label**, `key=value`: pools that have it, among the first 5,000. Other kinds are not searched by labels.
+         *
+         *     `team-a/` before it looks in this project alone.
+         *
+         *     Names and labels are looked for in the first 100 of the caller's projects, and an address in the 500 smallest pools
+         *     around it. `truncated` says that there may be more: ask for something more specific, or for one project.
+         */
+        get: operations["search"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/whoami": {
         parameters: {
             query?: never;
@@ -2576,6 +2609,55 @@ export interface components {
              */
             coolUntil?: string;
         };
+        SearchResult: {
+            /** @description What was found, the best first. */
+            items: components["schemas"]["SearchItem"][];
+            /**
+             * @description There may be more than these.
+             * @example false
+             */
+            truncated: boolean;
+        };
+        SearchItem: {
+            kind: components["schemas"]["SearchKind"];
+            /**
+             * @description The project that it is read in; absent for a project.
+             * @example team-a
+             */
+            project?: string;
+            /**
+             * @description Its name in the path of what reads it; of an allocation its `uid`, of a consumer its UID.
+             * @example web-eu
+             */
+            name: string;
+            /**
+             * @description The block of a pool or a claim or an allocation.
+             * @example 10.20.1.0/24
+             */
+            cidr?: string;
+            /** @description The pool that the block was carved from; absent for a root pool. */
+            poolRef?: components["schemas"]["ResolvedRef"];
+            /** @description Of a pool, its space. */
+            spaceRef?: components["schemas"]["ResolvedRef"];
+            /** @description Of an allocation, what the block is held for. */
+            purpose?: components["schemas"]["IPAllocationPurpose"];
+            /** @description Of an allocation. */
+            phase?: components["schemas"]["IPAllocationPhase"];
+            /**
+             * @description Of an allocation for a claim, the project that holds the block, or held it last when it cools down.
+             * @example team-b
+             */
+            consumer?: string;
+            why: components["schemas"]["SearchReason"];
+        };
+        /** @enum {string} */
+        SearchKind: "Project" | "Space" | "IPPool" | "IPClass" | "IPClaim" | "IPAllocation" | "IPConsumer";
+        /**
+         * @description `Name`: it has this name. `NamePrefix`: its name begins so. `Block`: it is this block. `Holds`: it holds the address or
+         *     the block. `Contains`: a pool around it. `Label`: it has the label.
+         * @enum {string}
+         */
+        SearchReason: "Name" | "NamePrefix" | "Block" | "Holds" | "Contains" | "Label";
         /** @description A policy for handing out blocks of one family. Pools list it, claims name it. */
         IPClass: {
             metadata: components["schemas"]["Metadata"];
@@ -8663,6 +8745,50 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["WebhookDelivery"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    search: {
+        parameters: {
+            query: {
+                /**
+                 * @description What is looked for. What nothing can have finds nothing.
+                 * @example 10.20.1.7
+                 */
+                q: string;
+                /**
+                 * @description Most items of the answer.
+                 * @example 20
+                 */
+                limit?: number;
+                /**
+                 * @description `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+                 *     waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+                 *     what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+                 *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+                 *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+                 *     something was read for it, `Carve-Read-At`.
+                 * @example stale
+                 */
+                consistency?: components["parameters"]["ReadConsistency"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was found. */
+            200: {
+                headers: {
+                    "Carve-Consistency": components["headers"]["CarveConsistency"];
+                    "Carve-Read-At": components["headers"]["CarveReadAt"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SearchResult"];
                 };
             };
             default: components["responses"]["Problem"];

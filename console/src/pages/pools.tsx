@@ -176,6 +176,6 @@ function Found({ project, text }: { project: string; text: string }) {
 }
 
 async function searchPools(project: string, text: string): Promise<Pool[]> {
-  const hits = (await searchFor(text, project)).filter((hit) => hit.kind === "IPPool" && hit.project === project);
+  const hits = (await searchFor(`${project}/${text}`)).filter((hit) => hit.kind === "IPPool" && hit.project === project);
   return (await each(hits, (hit) => getPool(project, hit.name).catch(ignoreGone))).filter((pool) => pool !== undefined);
 }

@@ -3,7 +3,7 @@ import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { parseBlock } from "../net/cidr";
 import { useCalm, useLoad } from "../load";
 import { go, Link, query, to } from "../router";
-import { kindNames, pageOf, searchFor, type Hit } from "../search";
+import { kindNames, pageOf, searchFor, titleOf, type Hit } from "../search";
 import { Badge, Empty, Heading } from "../ui/parts";
 import { Shown } from "../ui/trouble";
 
@@ -11,16 +11,16 @@ import { Shown } from "../ui/trouble";
 function withAddress(hits: Hit[], text: string, project: string | undefined): Hit[] {
   const block = !text.includes("/") && /[.:]/.test(text) ? parseBlock(text) : undefined;
   const owner = project ?? hits[0]?.project;
-  return block && owner ? [{ kind: "Address", project: owner, name: text.trim(), cidr: text.trim(), why: "Who holds it, and who did" }, ...hits] : hits;
+  return block && owner ? [{ kind: "Address", project: owner, name: text.trim(), cidr: text.trim(), why: "who holds it, and who did" }, ...hits] : hits;
 }
 
 function HitLine({ hit }: { hit: Hit }) {
   return (
     <>
-      <Badge>{kindNames[hit.kind] ?? hit.kind}</Badge>
-      <span class={hit.kind === "Address" ? "mono strong" : "strong"}>{hit.name}</span>
+      <Badge>{kindNames[hit.kind]}</Badge>
+      <span class={hit.kind === "Address" ? "mono strong" : "strong"}>{titleOf(hit)}</span>
       {hit.cidr && hit.kind !== "Address" && <span class="mono">{hit.cidr}</span>}
-      <span class="note">{hit.project}{hit.why ? ` · ${hit.why}` : ""}</span>
+      <span class="note">{hit.project ? `${hit.project} · ` : ""}{hit.why}</span>
     </>
   );
 }
@@ -32,7 +32,7 @@ export function SearchBox({ project }: { project: string | undefined }) {
   const input = useRef<HTMLInputElement>(null);
   const list = useId();
   const calm = useCalm(text.trim(), 180);
-  const found = useLoad(calm.length > 1 ? `search:${project}:${calm}` : undefined, (stop) => searchFor(calm, project, stop));
+  const found = useLoad(calm.length > 1 ? `search:${calm}` : undefined, (stop) => searchFor(calm, stop));
   const hits = calm.length > 1 ? withAddress(found.data ?? [], calm, project).slice(0, 12) : [];
   useSlash(input);
   const choose = (hit: Hit | undefined) => {
@@ -85,7 +85,7 @@ function useSlash(input: { current: HTMLInputElement | null }) {
 export function SearchPage() {
   const text = query.value.get("q") ?? "";
   const project = localStorage.getItem("carve.project") ?? undefined;
-  const found = useLoad(`search:${project}:${text}`, (stop) => searchFor(text, project, stop));
+  const found = useLoad(`search:${text}`, (stop) => searchFor(text, stop));
   return (
     <>
       <Heading title={`Search: ${text}`} />

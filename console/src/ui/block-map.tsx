@@ -6,8 +6,7 @@ import { useLoad } from "../load";
 import { cellsOf, columnsOf, loadMap, paint, stateNames, type Cell, type Colouring, type PoolMap, type Run } from "../map";
 import { bits, contains, formatAddress, formatBlock, formatCIDR, lastAddress, parseBlock, partOf, type Block } from "../net/cidr";
 import { go, goQuery, Link, query, to } from "../router";
-import { Refused } from "../api";
-import { Empty, Select, Table, When } from "./parts";
+import { Select, Table, When } from "./parts";
 import { Shown } from "./trouble";
 
 export function BlockMap({ pool }: { pool: Pool }) {
@@ -18,9 +17,6 @@ export function BlockMap({ pool }: { pool: Pool }) {
   const within = asked && contains(whole, asked) && asked.length < bits(asked.family) ? asked : whole;
   const by = (query.value.get("colour") ?? "state") as Colouring;
   const map = useLoad(`map:${project}:${name}:${formatCIDR(within)}`, (stop) => loadMap(project, name, within, stop), ["IPAllocation", "IPClaim", "IPPool"]);
-  if (map.error instanceof Refused && map.error.problem.status === 404 && map.data === undefined) {
-    return <Empty>This server draws no maps. What is held is on the other tabs.</Empty>;
-  }
   return (
     <>
       <div class="map-bar">
