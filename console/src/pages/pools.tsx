@@ -1,5 +1,5 @@
 // The prefix tree of a project: pools below their parents, loaded level by level.
-import { useEffect, useMemo, useReducer, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from "preact/hooks";
 import { api, ask, type Pool } from "../api";
 import { formatCount, parseBlock } from "../net/cidr";
 import { useCalm, useChanges, useLoad } from "../load";
@@ -59,9 +59,21 @@ function Rows({ tree, filter }: { tree: Tree; filter: string }) {
   const [at, setAt] = useState(0);
   const box = useRef<HTMLDivElement>(null);
   const focused = Math.min(at, rows.length - 1);
+  const follows = useRef(false); // the focus goes to the row as soon as it is drawn
   const move = (next: number) => {
+    follows.current = true;
     setAt(Math.max(0, Math.min(rows.length - 1, next)));
-    requestAnimationFrame(() => box.current?.querySelector<HTMLElement>('[role="row"][tabindex="0"]')?.focus());
+  };
+  const bring = () => {
+    const row = follows.current ? box.current?.querySelector<HTMLElement>(`[aria-rowindex="${focused + 2}"]`) : undefined;
+    if (!row) return;
+    follows.current = false;
+    row.focus();
+  };
+  useLayoutEffect(bring);
+  const seen = (first: number, last: number) => {
+    bring();
+    void tree.fill(rows.slice(first, last));
   };
   if (rows.length === 0) {
     return filter ? <Empty>No pool matches “{filter}”.</Empty> : (
@@ -79,7 +91,7 @@ function Rows({ tree, filter }: { tree: Tree; filter: string }) {
         <span role="columnheader">Used</span>
         <span role="columnheader" class="right">Free addresses</span>
       </div>
-      <Virtual count={rows.length} rowHeight={rowHeight} keepInView={at} className="rows" seen={(first, last) => void tree.fill(rows.slice(first, last))}
+      <Virtual count={rows.length} rowHeight={rowHeight} keepInView={at} className="rows" seen={seen}
         row={(i) => <TreeRow key={rowKey(rows[i]!)} row={rows[i]!} index={i} tree={tree} focused={i === focused} focus={() => setAt(i)} />} />
     </div>
   );
@@ -99,7 +111,7 @@ function onKey(e: KeyboardEvent, tree: Tree, rows: Row[], at: number, move: (to:
     Home: () => move(0),
     End: () => move(rows.length - 1),
     Enter: () => { if (!row.more) go(to.pool(tree.project, row.node.name)); },
-    ArrowRight: () => (open ? move(at + 1) : tree.toggle(row.node, true)),
+    ArrowRight: () => { if (tree.opens(row.node)) open ? move(at + 1) : tree.toggle(row.node, true); },
     ArrowLeft: () => (open ? tree.toggle(row.node, false) : move(parentAt(rows, at))),
   };
   const action = actions[e.key];

@@ -157,12 +157,16 @@ export function Dialog({ title, close, children }: { title: string; close: () =>
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   useEffect(() => {
+    const shown = dialog.current!;
     const before = document.activeElement;
-    dialog.current?.showModal();
-    return () => { if (before instanceof HTMLElement) before.focus(); };
+    shown.showModal();
+    return () => {
+      shown.close(); // while it is modal nothing else takes the focus
+      if (before instanceof HTMLElement) before.focus();
+    };
   }, []);
   return (
-    <dialog ref={dialog} aria-labelledby={id} onClose={close} onCancel={close}
+    <dialog ref={dialog} aria-labelledby={id} onClose={close}
       onClick={(e) => { if (e.target === dialog.current) close(); }}>
       <div class="inside"><h2 id={id}>{title}</h2>{children}</div>
     </dialog>
