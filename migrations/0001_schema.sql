@@ -66,6 +66,26 @@ CREATE TABLE IF NOT EXISTS api_keys (
     CONSTRAINT api_keys_role_check CHECK (role IN ('viewer', 'consumer', 'provider', 'admin'))
 );
 
+-- sessions: who is signed in to the console, by an API key (key_id), or by a token of an issuer, whose roles were given under the rules of that id; hash is the
+-- SHA-256 of what the browser sends. Read everywhere, rarely written (GLOBAL on a multi-region cluster): when a session was last used is written for many
+-- sessions at once, once a minute. A session does not refer to its key: whoever revokes a key has nothing else to delete, and the session is worth nothing then.
+CREATE TABLE IF NOT EXISTS sessions (
+    hash       BYTEA       NOT NULL,
+    holder     TEXT        NOT NULL,
+    key_id     UUID,
+    issuer     TEXT        NOT NULL,
+    rules      UUID        NOT NULL,
+    roles      JSONB       NOT NULL,
+    created_at TIMESTAMPTZ NOT NULL,
+    used_at    TIMESTAMPTZ NOT NULL,
+    expires_at TIMESTAMPTZ NOT NULL,
+    CONSTRAINT sessions_pkey PRIMARY KEY (hash)
+);
+-- serves: ending the oldest sessions of who has too many (session_trim)
+CREATE INDEX IF NOT EXISTS sessions_holder_idx ON sessions (holder, created_at);
+-- serves: batched deletion of expired sessions (session_expire)
+CREATE INDEX IF NOT EXISTS sessions_expires_idx ON sessions (expires_at);
+
 -- grants: which consumers may use a pool or a space of another project. subject_id is the pool or the space; consumer is
 -- a project's name, or * for all. Read everywhere, rarely written (GLOBAL on a multi-region cluster).
 -- grants_consumer_key serves "what was granted to this project", for selectors.

@@ -43,6 +43,7 @@ func Grants() []TableGrants {
 		{"region_blocks", "SELECT, INSERT, DELETE", "", "SELECT"},
 		{"regions", "SELECT", "SELECT", "SELECT"},
 		{"removals", "INSERT", "SELECT, DELETE", "SELECT"},
+		{"sessions", "SELECT, INSERT, UPDATE, DELETE", "", ""},
 		{"spaces", "SELECT, INSERT, UPDATE, DELETE", "", "SELECT"},
 		{"stocks", "SELECT, INSERT, UPDATE, DELETE", "", "SELECT"},
 		{"webhooks", "SELECT, INSERT, UPDATE, DELETE", "", "SELECT"},

@@ -59,6 +59,7 @@ func Localities() []TableLocality {
 		{"region_blocks", Global, "what is lent to which region: one key for the whole cluster"},
 		{"regions", Global, "the regions: written by ipamctl migrate alone"},
 		{"removals", RegionalByTable, "projects that are being removed: empty but for moments, and read by a background job"},
+		{"sessions", Global, "read by requests of browsers everywhere; the last use is written in the background"},
 		{"spaces", Global, "read by requests everywhere, changed by admins"},
 		{"stocks", RegionalByRow, "the epoch of a pool's rows in a region: beside them"},
 		{"webhooks", RegionalByRow, "where changes are sent, and how far: written with every delivery"},
