@@ -10,7 +10,7 @@ import { seed, seedMany } from "./seed.mjs";
 import { trouble } from "./trouble.mjs";
 
 const parts = { journeys, keyboard, looks, trouble, large };
-const pools = Number(process.env.POOLS ?? 2500);
+const pools = Number(process.env.POOLS ?? 2100);
 let browser;
 
 before(async () => {

@@ -15,7 +15,7 @@ import { Virtual } from "../ui/virtual";
 const rowHeight = 34;
 
 export function PoolsPage({ project }: { project: string }) {
-  const [, draw] = useReducer((n: number) => n + 1, 0);
+  const [version, draw] = useReducer((n: number) => n + 1, 0);
   const tree = useMemo(() => new Tree(project, () => draw(0)), [project]);
   const [state, setState] = useState<{ ready: boolean; error?: unknown }>({ ready: false });
   const filter = query.value.get("filter") ?? "";
@@ -33,13 +33,13 @@ export function PoolsPage({ project }: { project: string }) {
         value={filter} onInput={(e) => goQuery({ filter: e.currentTarget.value })} />
       {state.error !== undefined && <Trouble error={state.error} retry={load} />}
       {!state.ready && state.error === undefined && <Waiting rows={10} />}
-      {state.ready && (filter !== "" && !tree.complete ? <Found project={project} text={filter} /> : <Rows tree={tree} filter={filter} />)}
-      {tree.more && <Further tree={tree} />}
+      {state.ready && (filter !== "" && !tree.complete ? <Found project={project} text={filter} /> : <Rows tree={tree} version={version} filter={filter} />)}
+      {tree.more && <Further tree={tree} version={version} />}
     </>
   );
 }
 
-function Further({ tree }: { tree: Tree }) {
+function Further({ tree }: { tree: Tree; version: number }) {
   const [busy, setBusy] = useState(false);
   const look = async () => {
     setBusy(true);
@@ -54,7 +54,8 @@ function Further({ tree }: { tree: Tree }) {
   );
 }
 
-function Rows({ tree, filter }: { tree: Tree; filter: string }) {
+/** The version changes with the tree, which stays the same object: what has the same properties is not drawn again. */
+function Rows({ tree, filter }: { tree: Tree; version: number; filter: string }) {
   const rows = tree.rows(filter);
   const [at, setAt] = useState(0);
   const box = useRef<HTMLDivElement>(null);
