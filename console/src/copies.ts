@@ -29,7 +29,7 @@ export function asIpamctl(project: string, body: Body): string {
 export function asTerraform(project: string, body: Body): string {
   const { metadata, spec } = body;
   const name = metadata.name ?? "block";
-  const lines = [`resource "carve_claim" "${name.replaceAll(/[^a-z0-9_]/g, "_")}" {`, `  project = "${project}"`, `  name    = "${name}"`];
+  const lines = ["# of the provider carve-ipam/carve", `resource "carve_claim" "${name.replaceAll(/[^a-z0-9_]/g, "_")}" {`, `  project = "${project}"`, `  name    = "${name}"`];
   if (spec.className) lines.push(`  class   = "${spec.className}"`);
   if (spec.poolRef) lines.push(`  pool    = "${spec.poolRef.project ?? project}/${spec.poolRef.name}"`);
   if (spec.cidr) lines.push(`  cidr    = "${spec.cidr}"`);

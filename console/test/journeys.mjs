@@ -101,6 +101,7 @@ export const journeys = {
     const promised = await page.locator(".outcome .big").textContent();
     await page.getByText("The same as curl").click();
     await page.getByRole("tab", { name: "ipamctl" }).click();
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "it fits the page");
     assert.equal(await page.locator(".copy pre").textContent(), `ipamctl claim create by-hand -p ${project} --pool eu-prod-apps --prefix-length 28`);
     await page.getByRole("button", { name: "Claim", exact: true }).click();
     await page.getByRole("heading", { name: "by-hand" }).waitFor();

@@ -6,7 +6,7 @@ import { useCalm, useLoad } from "../load";
 import { bits, formatCIDR, parseBlock, partOf } from "../net/cidr";
 import { each, getPool } from "../pools";
 import { Link, to } from "../router";
-import { Badge, Heading, Input, Select, Table } from "../ui/parts";
+import { Badge, Empty, Heading, Input, Select, Table } from "../ui/parts";
 import { Shown } from "../ui/trouble";
 import { makePool, tryPool } from "./pool-form";
 
@@ -40,7 +40,8 @@ export function SplitPage({ project, name }: { project: string; name: string }) 
 function Split({ pool, project }: { pool: Pool; project: string }) {
   const block = parseBlock(pool.status.allocatedCIDR)!;
   const name = pool.metadata.name;
-  const [length, setLength] = useState(String(Math.min(block.length + 2, bits(block.family))));
+  const lengths = lengthsOf(pool);
+  const [length, setLength] = useState(String(lengths[Math.min(1, lengths.length - 1)] ?? block.length));
   const [prefix, setPrefix] = useState(name);
   const [done, setDone] = useState<Part[] | undefined>();
   const [busy, setBusy] = useState(false);
@@ -55,7 +56,7 @@ function Split({ pool, project }: { pool: Pool; project: string }) {
     setDone(await each(free, (part) => attempt(project, name, part, true), 2));
     setBusy(false);
   };
-  const lengths = Array.from({ length: Math.min(6, bits(block.family) - block.length) }, (_, i) => block.length + 1 + i);
+  if (lengths.length === 0) return <Empty>The sizes that this pool hands out make more than {most} parts.</Empty>;
   if (done) return <Carved parts={done} project={project} name={name} />;
   return (
     <>
@@ -77,6 +78,13 @@ function Split({ pool, project }: { pool: Pool; project: string }) {
       </Shown>
     </>
   );
+}
+
+/** The lengths of child pools that the bounds of the pool allow, and that make few enough parts. */
+function lengthsOf(pool: Pool): number[] {
+  const block = parseBlock(pool.status.allocatedCIDR)!;
+  const { minPrefixLength = 0, maxPrefixLength = bits(block.family) } = pool.spec.allocation ?? {};
+  return Array.from({ length: 6 }, (_, i) => block.length + 1 + i).filter((l) => l >= minPrefixLength && l <= maxPrefixLength);
 }
 
 const outcomes = { free: "Can be carved", refused: "Refused", made: "Carved" };
