@@ -995,6 +995,69 @@ func (e Role) Valid() bool {
 	}
 }
 
+// Defines values for SearchKind.
+const (
+	SearchKindIPAllocation SearchKind = "IPAllocation"
+	SearchKindIPClaim      SearchKind = "IPClaim"
+	SearchKindIPClass      SearchKind = "IPClass"
+	SearchKindIPConsumer   SearchKind = "IPConsumer"
+	SearchKindIPPool       SearchKind = "IPPool"
+	SearchKindProject      SearchKind = "Project"
+	SearchKindSpace        SearchKind = "Space"
+)
+
+// Valid indicates whether the value is a known member of the SearchKind enum.
+func (e SearchKind) Valid() bool {
+	switch e {
+	case SearchKindIPAllocation:
+		return true
+	case SearchKindIPClaim:
+		return true
+	case SearchKindIPClass:
+		return true
+	case SearchKindIPConsumer:
+		return true
+	case SearchKindIPPool:
+		return true
+	case SearchKindProject:
+		return true
+	case SearchKindSpace:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SearchReason.
+const (
+	SearchReasonBlock      SearchReason = "Block"
+	SearchReasonContains   SearchReason = "Contains"
+	SearchReasonHolds      SearchReason = "Holds"
+	SearchReasonLabel      SearchReason = "Label"
+	SearchReasonName       SearchReason = "Name"
+	SearchReasonNamePrefix SearchReason = "NamePrefix"
+)
+
+// Valid indicates whether the value is a known member of the SearchReason enum.
+func (e SearchReason) Valid() bool {
+	switch e {
+	case SearchReasonBlock:
+		return true
+	case SearchReasonContains:
+		return true
+	case SearchReasonHolds:
+		return true
+	case SearchReasonLabel:
+		return true
+	case SearchReasonName:
+		return true
+	case SearchReasonNamePrefix:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for SpacePhase.
 const (
 	SpacePhaseReady SpacePhase = "Ready"
@@ -1100,6 +1163,9 @@ type AllocationHolder string
 // project, one that this project may claim from still. `status.allocationRef` of the claim that left it can be given as it
 // is.
 type AllocationRef struct {
+	// Name A UUID in lower case; never used again.
+	//
+	// Example: 8d9a4c1e-2b7f-4a53-9d60-71c5be0f2a11
 	Name UID `json:"name"`
 
 	// Project The project of its pool. It may be left out; given, it must be that project, or else it is not found.
@@ -3639,6 +3705,64 @@ type RoleInProject struct {
 	Role Role `json:"role"`
 }
 
+// SearchItem defines model for SearchItem.
+type SearchItem struct {
+	// CIDR The block of a pool or a claim or an allocation.
+	//
+	// Example: 10.20.1.0/24
+	CIDR string `json:"cidr,omitempty"`
+
+	// Consumer Of an allocation for a claim, the project that holds the block, or held it last when it cools down.
+	//
+	// Example: team-b
+	Consumer string     `json:"consumer,omitempty"`
+	Kind     SearchKind `json:"kind"`
+
+	// Name Its name in the path of what reads it; of an allocation its `uid`, of a consumer its UID.
+	//
+	// Example: web-eu
+	Name string `json:"name"`
+
+	// Phase Of an allocation.
+	Phase *IPAllocationPhase `json:"phase,omitempty"`
+
+	// PoolRef The pool that the block was carved from; absent for a root pool.
+	PoolRef *ResolvedRef `json:"poolRef,omitempty"`
+
+	// Project The project that it is read in; absent for a project.
+	//
+	// Example: team-a
+	Project string `json:"project,omitempty"`
+
+	// Purpose Of an allocation, what the block is held for.
+	Purpose *IPAllocationPurpose `json:"purpose,omitempty"`
+
+	// SpaceRef Of a pool, its space.
+	SpaceRef *ResolvedRef `json:"spaceRef,omitempty"`
+
+	// Why `Name`: it has this name. `NamePrefix`: its name begins so. `Block`: it is this block. `Holds`: it holds the address or
+	// the block. `Contains`: a pool around it. `Label`: it has the label.
+	Why SearchReason `json:"why"`
+}
+
+// SearchKind defines model for SearchKind.
+type SearchKind string
+
+// SearchReason `Name`: it has this name. `NamePrefix`: its name begins so. `Block`: it is this block. `Holds`: it holds the address or
+// the block. `Contains`: a pool around it. `Label`: it has the label.
+type SearchReason string
+
+// SearchResult defines model for SearchResult.
+type SearchResult struct {
+	// Items What was found, the best first.
+	Items []SearchItem `json:"items"`
+
+	// Truncated There may be more than these.
+	//
+	// Example: false
+	Truncated bool `json:"truncated"`
+}
+
 // Space A routing domain; inside one space nothing overlaps.
 type Space struct {
 	// Metadata What every resource carries.
@@ -3898,7 +4022,9 @@ type WebhookStatus struct {
 	// Failures How many tries have failed since the last that did not.
 	//
 	// Example: 2
-	Failures  int           `json:"failures"`
+	Failures int `json:"failures"`
+
+	// LastError Why a try has failed, in words of this service alone.
 	LastError *WebhookError `json:"lastError,omitempty"`
 
 	// LastDeliveredAt When something was delivered last; absent when nothing was.
@@ -4033,6 +4159,9 @@ type IdempotencyKey = string
 
 // IfMatch Example: "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
 type IfMatch = IfMatchValue
+
+// IfNoneMatch Example: "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
+type IfNoneMatch = IfMatchValue
 
 // KeyName A DNS label (RFC 1123).
 //
@@ -4238,10 +4367,10 @@ type ListAllocationsParams struct {
 	// or one of `platform`. A name that no class has which the project may use, nor one that served what it holds, is refused (`invalid_argument`).
 	Class *ClassFilter `form:"class,omitempty" json:"class,omitempty"`
 
-	// Within Only blocks inside this CIDR, the CIDR itself included.
+	// Within Only blocks inside this CIDR, such as `10.0.0.0/8`, the CIDR itself included.
 	Within *WithinFilter `form:"within,omitempty" json:"within,omitempty"`
 
-	// Contains Only blocks that contain this address.
+	// Contains Only blocks that contain this address, such as `10.20.1.7`.
 	Contains *ContainsFilter `form:"contains,omitempty" json:"contains,omitempty"`
 
 	// Limit Most items a page may hold.
@@ -4322,10 +4451,11 @@ type DeleteAPIKeyParams struct {
 
 // ListAuditEventsParams defines parameters for ListAuditEvents.
 type ListAuditEventsParams struct {
-	// Subject Only what this subject did. It is compared with what was recorded, so that one which is gone by now is found.
+	// Subject Only what this subject did, such as `key:team-a/pipeline`. It is compared with what was recorded, so that one which is gone by now
+	// is found.
 	Subject *SubjectFilter `form:"subject,omitempty" json:"subject,omitempty"`
 
-	// Operation Only events of this operation: one that changes something, or `bootstrap`, which made the project `platform`.
+	// Operation Only events of this operation: one that changes something, such as `deleteClaim`, or `bootstrap`, which made the project `platform`.
 	Operation *OperationFilter `form:"operation,omitempty" json:"operation,omitempty"`
 
 	// ResourceKind Only events about resources of this kind.
@@ -4339,7 +4469,7 @@ type ListAuditEventsParams struct {
 	// not in the trail.
 	Outcome *OutcomeFilter `form:"outcome,omitempty" json:"outcome,omitempty"`
 
-	// Since Only events at this time or later.
+	// Since Only events at this time or later, such as `2026-03-02T00:00:00Z`.
 	Since *SinceFilter `form:"since,omitempty" json:"since,omitempty"`
 
 	// Until Only events before this time, which is not before `since`.
@@ -4367,7 +4497,7 @@ type ListChangesParams struct {
 	// begins now. It is opaque.
 	After *ChangesAfter `form:"after,omitempty" json:"after,omitempty"`
 
-	// ResourceKind Only changes of these kinds, separated by commas.
+	// ResourceKind Only changes of these kinds, separated by commas, such as `IPClaim,IPPool`.
 	ResourceKind ChangeKindsFilter `form:"resourceKind,omitempty" json:"resourceKind,omitempty"`
 
 	// ResourceName Only changes of what has this name; an allocation is named by its `uid`, a consumer by `realm/uid`.
@@ -4430,13 +4560,13 @@ type ListClaimsParams struct {
 	// or one of `platform`. A name that no class has which the project may use, nor one that served what it holds, is refused (`invalid_argument`).
 	Class *ClassFilter `form:"class,omitempty" json:"class,omitempty"`
 
-	// Within Only blocks inside this CIDR, the CIDR itself included.
+	// Within Only blocks inside this CIDR, such as `10.0.0.0/8`, the CIDR itself included.
 	Within *WithinFilter `form:"within,omitempty" json:"within,omitempty"`
 
-	// Contains Only blocks that contain this address.
+	// Contains Only blocks that contain this address, such as `10.20.1.7`.
 	Contains *ContainsFilter `form:"contains,omitempty" json:"contains,omitempty"`
 
-	// Consumer Only what this consumer is attached to, in order of name; by index. Its realm is `realm`.
+	// Consumer Only what the consumer with this UID is attached to, in order of name; by index. Its realm is `realm`.
 	Consumer *ConsumerFilter `form:"consumer,omitempty" json:"consumer,omitempty"`
 
 	// Realm The realm of the consumer.
@@ -4678,7 +4808,7 @@ type GetHistoryParams struct {
 	// Address The address that was held.
 	Address HistoryAddress `form:"address" json:"address"`
 
-	// At Only who held it at this moment.
+	// At Only who held it at this moment, such as `2026-03-03T12:00:00Z`.
 	At *HistoryAt `form:"at,omitempty" json:"at,omitempty"`
 
 	// Limit Most items a page may hold.
@@ -4761,10 +4891,10 @@ type ListPoolsParams struct {
 	// or one of `platform`. A name that no class has which the project may use, nor one that served what it holds, is refused (`invalid_argument`).
 	Class *ClassFilter `form:"class,omitempty" json:"class,omitempty"`
 
-	// Within Only blocks inside this CIDR, the CIDR itself included.
+	// Within Only blocks inside this CIDR, such as `10.0.0.0/8`, the CIDR itself included.
 	Within *WithinFilter `form:"within,omitempty" json:"within,omitempty"`
 
-	// Contains Only blocks that contain this address.
+	// Contains Only blocks that contain this address, such as `10.20.1.7`.
 	Contains *ContainsFilter `form:"contains,omitempty" json:"contains,omitempty"`
 
 	// Limit Most items a page may hold.
@@ -5176,6 +5306,23 @@ type DeleteWebhookDeliveryParams struct {
 type RetryWebhookDeliveryParams struct {
 	// DryRun Answer as if the request were carried out, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+}
+
+// SearchParams defines parameters for Search.
+type SearchParams struct {
+	// Q What is looked for. What nothing can have finds nothing.
+	Q string `form:"q" json:"q"`
+
+	// Limit Most items of the answer.
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // CreateProjectJSONRequestBody defines body for CreateProject for application/json ContentType.
@@ -5911,16 +6058,16 @@ type ClientInterface interface {
 	// Refused with `in_use` while pools list it, pools that were carved for its scopes exist, or claims name it; nothing
 	// changes then, and the answer says how many there are.
 	//
-	// Corresponds with DELETE /v1/projects/{project}/classes/{class} (the `DeleteClass` operationId).
-	DeleteClass(ctx context.Context, project ProjectName, class ClassName, params *DeleteClassParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+	// Corresponds with DELETE /v1/projects/{project}/classes/{className} (the `DeleteClass` operationId).
+	DeleteClass(ctx context.Context, project ProjectName, className ClassName, params *DeleteClassParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetClass Read a class
 	//
 	// The class that claims of the project find by this name: its own, or else the shared one of `platform`. `status` says,
 	// exactly at the moment of reading, what stands behind it for this project.
 	//
-	// Corresponds with GET /v1/projects/{project}/classes/{class} (the `GetClass` operationId).
-	GetClass(ctx context.Context, project ProjectName, class ClassName, params *GetClassParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+	// Corresponds with GET /v1/projects/{project}/classes/{className} (the `GetClass` operationId).
+	GetClass(ctx context.Context, project ProjectName, className ClassName, params *GetClassParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// PatchClassWithBody Change a class
 	//
@@ -5935,8 +6082,8 @@ type ClientInterface interface {
 	//
 	// Takes any type of body and a specified content type.
 	//
-	// Corresponds with PATCH /v1/projects/{project}/classes/{class} (the `PatchClass` operationId).
-	PatchClassWithBody(ctx context.Context, project ProjectName, class ClassName, params *PatchClassParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	// Corresponds with PATCH /v1/projects/{project}/classes/{className} (the `PatchClass` operationId).
+	PatchClassWithBody(ctx context.Context, project ProjectName, className ClassName, params *PatchClassParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// PatchClassWithApplicationMergePatchPlusJSONBody Change a class
 	//
@@ -5951,8 +6098,8 @@ type ClientInterface interface {
 	//
 	// Takes a body of the `application/merge-patch+json` content type.
 	//
-	// Corresponds with PATCH /v1/projects/{project}/classes/{class} (the `PatchClass` operationId).
-	PatchClassWithApplicationMergePatchPlusJSONBody(ctx context.Context, project ProjectName, class ClassName, params *PatchClassParams, body PatchClassApplicationMergePatchPlusJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+	// Corresponds with PATCH /v1/projects/{project}/classes/{className} (the `PatchClass` operationId).
+	PatchClassWithApplicationMergePatchPlusJSONBody(ctx context.Context, project ProjectName, className ClassName, params *PatchClassParams, body PatchClassApplicationMergePatchPlusJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListScopePools List the pools of the project's scopes
 	//
@@ -5960,15 +6107,15 @@ type ClientInterface interface {
 	// them. Of a pool of another project the labels, the annotations, the description and what it was carved from are left out. What is held
 	// in one is in the list of claims, by `pool`.
 	//
-	// Corresponds with GET /v1/projects/{project}/classes/{class}/scopes (the `ListScopePools` operationId).
-	ListScopePools(ctx context.Context, project ProjectName, class ClassName, params *ListScopePoolsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+	// Corresponds with GET /v1/projects/{project}/classes/{className}/scopes (the `ListScopePools` operationId).
+	ListScopePools(ctx context.Context, project ProjectName, className ClassName, params *ListScopePoolsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetScopePool Read the pool of a scope
 	//
 	// The pool that serves the project's claims in this scope of the class, as `listScopePools` shows it.
 	//
-	// Corresponds with GET /v1/projects/{project}/classes/{class}/scopes/{scope} (the `GetScopePool` operationId).
-	GetScopePool(ctx context.Context, project ProjectName, class ClassName, scope ScopeText, reqEditors ...RequestEditorFn) (*http.Response, error)
+	// Corresponds with GET /v1/projects/{project}/classes/{className}/scopes/{scope} (the `GetScopePool` operationId).
+	GetScopePool(ctx context.Context, project ProjectName, className ClassName, scope ScopeText, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// PutScopePool Have the pool of a scope before the first claim
 	//
@@ -5976,8 +6123,8 @@ type ClientInterface interface {
 	// scheduled to it. It counts in the project's quotas, and while it is empty it goes back after the class's `emptyPoolTTL`. Refused like the
 	// claim: `pool_exhausted`, `exhausted_by_cooldown`, `pool_draining`, `no_pool_for_class`, `quota_exceeded`.
 	//
-	// Corresponds with PUT /v1/projects/{project}/classes/{class}/scopes/{scope} (the `PutScopePool` operationId).
-	PutScopePool(ctx context.Context, project ProjectName, class ClassName, scope ScopeText, params *PutScopePoolParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+	// Corresponds with PUT /v1/projects/{project}/classes/{className}/scopes/{scope} (the `PutScopePool` operationId).
+	PutScopePool(ctx context.Context, project ProjectName, className ClassName, scope ScopeText, params *PutScopePoolParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RenewConsumersWithBody Renew many consumers
 	//
@@ -6588,6 +6735,26 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/regions (the `ListRegions` operationId).
 	ListRegions(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// Search Find things
+	//
+	// Looks in all projects in which the caller has a role, for an admin of `platform` in all. What is in others is neither found nor
+	// counted. `q` is one of:
+	//
+	// * an **address** or a **CIDR**: the claim or the allocation that holds it, and the pools around it, the most specific block
+	//   first. So are claims of the caller's projects in pools of other projects. A claim of a project in which the caller has no role is
+	//   not named: its allocation is answered, with the project in `consumer`.
+	// * a **name**, or its beginning: projects, spaces, pools, classes and claims, and the consumers of the realm `default` by
+	//   UID, in order of name, so that what has the name itself comes first.
+	// * a **label**, `key=value`: pools that have it, among the first 5,000. Other kinds are not searched by labels.
+	//
+	// `team-a/` before it looks in this project alone.
+	//
+	// Names and labels are looked for in the first 100 of the caller's projects, and an address in the 500 smallest pools
+	// around it. `truncated` says that there may be more: ask for something more specific, or for one project.
+	//
+	// Corresponds with GET /v1/search (the `Search` operationId).
+	Search(ctx context.Context, params *SearchParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetVersion Read the version
 	//
@@ -7607,9 +7774,9 @@ func (c *Client) CreateClass(ctx context.Context, project ProjectName, params *C
 // Refused with `in_use` while pools list it, pools that were carved for its scopes exist, or claims name it; nothing
 // changes then, and the answer says how many there are.
 //
-// Corresponds with DELETE /v1/projects/{project}/classes/{class} (the `DeleteClass` operationId).
-func (c *Client) DeleteClass(ctx context.Context, project ProjectName, class ClassName, params *DeleteClassParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewDeleteClassRequest(c.Server, project, class, params)
+// Corresponds with DELETE /v1/projects/{project}/classes/{className} (the `DeleteClass` operationId).
+func (c *Client) DeleteClass(ctx context.Context, project ProjectName, className ClassName, params *DeleteClassParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteClassRequest(c.Server, project, className, params)
 	if err != nil {
 		return nil, err
 	}
@@ -7625,9 +7792,9 @@ func (c *Client) DeleteClass(ctx context.Context, project ProjectName, class Cla
 // The class that claims of the project find by this name: its own, or else the shared one of `platform`. `status` says,
 // exactly at the moment of reading, what stands behind it for this project.
 //
-// Corresponds with GET /v1/projects/{project}/classes/{class} (the `GetClass` operationId).
-func (c *Client) GetClass(ctx context.Context, project ProjectName, class ClassName, params *GetClassParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewGetClassRequest(c.Server, project, class, params)
+// Corresponds with GET /v1/projects/{project}/classes/{className} (the `GetClass` operationId).
+func (c *Client) GetClass(ctx context.Context, project ProjectName, className ClassName, params *GetClassParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetClassRequest(c.Server, project, className, params)
 	if err != nil {
 		return nil, err
 	}
@@ -7651,9 +7818,9 @@ func (c *Client) GetClass(ctx context.Context, project ProjectName, class ClassN
 //
 // Takes any type of body and a specified content type.
 //
-// Corresponds with PATCH /v1/projects/{project}/classes/{class} (the `PatchClass` operationId).
-func (c *Client) PatchClassWithBody(ctx context.Context, project ProjectName, class ClassName, params *PatchClassParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewPatchClassRequestWithBody(c.Server, project, class, params, contentType, body)
+// Corresponds with PATCH /v1/projects/{project}/classes/{className} (the `PatchClass` operationId).
+func (c *Client) PatchClassWithBody(ctx context.Context, project ProjectName, className ClassName, params *PatchClassParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPatchClassRequestWithBody(c.Server, project, className, params, contentType, body)
 	if err != nil {
 		return nil, err
 	}
@@ -7677,9 +7844,9 @@ func (c *Client) PatchClassWithBody(ctx context.Context, project ProjectName, cl
 //
 // Takes a body of the `application/merge-patch+json` content type.
 //
-// Corresponds with PATCH /v1/projects/{project}/classes/{class} (the `PatchClass` operationId).
-func (c *Client) PatchClassWithApplicationMergePatchPlusJSONBody(ctx context.Context, project ProjectName, class ClassName, params *PatchClassParams, body PatchClassApplicationMergePatchPlusJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewPatchClassRequestWithApplicationMergePatchPlusJSONBody(c.Server, project, class, params, body)
+// Corresponds with PATCH /v1/projects/{project}/classes/{className} (the `PatchClass` operationId).
+func (c *Client) PatchClassWithApplicationMergePatchPlusJSONBody(ctx context.Context, project ProjectName, className ClassName, params *PatchClassParams, body PatchClassApplicationMergePatchPlusJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPatchClassRequestWithApplicationMergePatchPlusJSONBody(c.Server, project, className, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -7696,9 +7863,9 @@ func (c *Client) PatchClassWithApplicationMergePatchPlusJSONBody(ctx context.Con
 // them. Of a pool of another project the labels, the annotations, the description and what it was carved from are left out. What is held
 // in one is in the list of claims, by `pool`.
 //
-// Corresponds with GET /v1/projects/{project}/classes/{class}/scopes (the `ListScopePools` operationId).
-func (c *Client) ListScopePools(ctx context.Context, project ProjectName, class ClassName, params *ListScopePoolsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewListScopePoolsRequest(c.Server, project, class, params)
+// Corresponds with GET /v1/projects/{project}/classes/{className}/scopes (the `ListScopePools` operationId).
+func (c *Client) ListScopePools(ctx context.Context, project ProjectName, className ClassName, params *ListScopePoolsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListScopePoolsRequest(c.Server, project, className, params)
 	if err != nil {
 		return nil, err
 	}
@@ -7713,9 +7880,9 @@ func (c *Client) ListScopePools(ctx context.Context, project ProjectName, class 
 //
 // The pool that serves the project's claims in this scope of the class, as `listScopePools` shows it.
 //
-// Corresponds with GET /v1/projects/{project}/classes/{class}/scopes/{scope} (the `GetScopePool` operationId).
-func (c *Client) GetScopePool(ctx context.Context, project ProjectName, class ClassName, scope ScopeText, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewGetScopePoolRequest(c.Server, project, class, scope)
+// Corresponds with GET /v1/projects/{project}/classes/{className}/scopes/{scope} (the `GetScopePool` operationId).
+func (c *Client) GetScopePool(ctx context.Context, project ProjectName, className ClassName, scope ScopeText, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetScopePoolRequest(c.Server, project, className, scope)
 	if err != nil {
 		return nil, err
 	}
@@ -7732,9 +7899,9 @@ func (c *Client) GetScopePool(ctx context.Context, project ProjectName, class Cl
 // scheduled to it. It counts in the project's quotas, and while it is empty it goes back after the class's `emptyPoolTTL`. Refused like the
 // claim: `pool_exhausted`, `exhausted_by_cooldown`, `pool_draining`, `no_pool_for_class`, `quota_exceeded`.
 //
-// Corresponds with PUT /v1/projects/{project}/classes/{class}/scopes/{scope} (the `PutScopePool` operationId).
-func (c *Client) PutScopePool(ctx context.Context, project ProjectName, class ClassName, scope ScopeText, params *PutScopePoolParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewPutScopePoolRequest(c.Server, project, class, scope, params)
+// Corresponds with PUT /v1/projects/{project}/classes/{className}/scopes/{scope} (the `PutScopePool` operationId).
+func (c *Client) PutScopePool(ctx context.Context, project ProjectName, className ClassName, scope ScopeText, params *PutScopePoolParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutScopePoolRequest(c.Server, project, className, scope, params)
 	if err != nil {
 		return nil, err
 	}
@@ -8895,6 +9062,36 @@ func (c *Client) RetryWebhookDelivery(ctx context.Context, project ProjectName, 
 // Corresponds with GET /v1/regions (the `ListRegions` operationId).
 func (c *Client) ListRegions(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListRegionsRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// Search Find things
+//
+// Looks in all projects in which the caller has a role, for an admin of `platform` in all. What is in others is neither found nor
+// counted. `q` is one of:
+//
+//   - an **address** or a **CIDR**: the claim or the allocation that holds it, and the pools around it, the most specific block
+//     first. So are claims of the caller's projects in pools of other projects. A claim of a project in which the caller has no role is
+//     not named: its allocation is answered, with the project in `consumer`.
+//   - a **name**, or its beginning: projects, spaces, pools, classes and claims, and the consumers of the realm `default` by
+//     UID, in order of name, so that what has the name itself comes first.
+//   - a **label**, `key=value`: pools that have it, among the first 5,000. Other kinds are not searched by labels.
+//
+// `team-a/` before it looks in this project alone.
+//
+// Names and labels are looked for in the first 100 of the caller's projects, and an address in the 500 smallest pools
+// around it. `truncated` says that there may be more: ask for something more specific, or for one project.
+//
+// Corresponds with GET /v1/search (the `Search` operationId).
+func (c *Client) Search(ctx context.Context, params *SearchParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSearchRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -11688,7 +11885,7 @@ func NewCreateClassRequestWithBody(server string, project ProjectName, params *C
 }
 
 // NewDeleteClassRequest constructs an http.Request for the DeleteClass method
-func NewDeleteClassRequest(server string, project ProjectName, class ClassName, params *DeleteClassParams) (*http.Request, error) {
+func NewDeleteClassRequest(server string, project ProjectName, className ClassName, params *DeleteClassParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -11700,7 +11897,7 @@ func NewDeleteClassRequest(server string, project ProjectName, class ClassName, 
 
 	var pathParam1 string
 
-	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "class", class, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "className", className, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
 	if err != nil {
 		return nil, err
 	}
@@ -11771,7 +11968,7 @@ func NewDeleteClassRequest(server string, project ProjectName, class ClassName, 
 }
 
 // NewGetClassRequest constructs an http.Request for the GetClass method
-func NewGetClassRequest(server string, project ProjectName, class ClassName, params *GetClassParams) (*http.Request, error) {
+func NewGetClassRequest(server string, project ProjectName, className ClassName, params *GetClassParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -11783,7 +11980,7 @@ func NewGetClassRequest(server string, project ProjectName, class ClassName, par
 
 	var pathParam1 string
 
-	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "class", class, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "className", className, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
 	if err != nil {
 		return nil, err
 	}
@@ -11839,18 +12036,18 @@ func NewGetClassRequest(server string, project ProjectName, class ClassName, par
 }
 
 // NewPatchClassRequestWithApplicationMergePatchPlusJSONBody calls the generic PatchClass builder with application/merge-patch+json body
-func NewPatchClassRequestWithApplicationMergePatchPlusJSONBody(server string, project ProjectName, class ClassName, params *PatchClassParams, body PatchClassApplicationMergePatchPlusJSONRequestBody) (*http.Request, error) {
+func NewPatchClassRequestWithApplicationMergePatchPlusJSONBody(server string, project ProjectName, className ClassName, params *PatchClassParams, body PatchClassApplicationMergePatchPlusJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
 	buf, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
 	bodyReader = bytes.NewReader(buf)
-	return NewPatchClassRequestWithBody(server, project, class, params, "application/merge-patch+json", bodyReader)
+	return NewPatchClassRequestWithBody(server, project, className, params, "application/merge-patch+json", bodyReader)
 }
 
 // NewPatchClassRequestWithBody constructs an http.Request for the PatchClass method, with any body, and a specified content type
-func NewPatchClassRequestWithBody(server string, project ProjectName, class ClassName, params *PatchClassParams, contentType string, body io.Reader) (*http.Request, error) {
+func NewPatchClassRequestWithBody(server string, project ProjectName, className ClassName, params *PatchClassParams, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -11862,7 +12059,7 @@ func NewPatchClassRequestWithBody(server string, project ProjectName, class Clas
 
 	var pathParam1 string
 
-	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "class", class, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "className", className, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
 	if err != nil {
 		return nil, err
 	}
@@ -11947,7 +12144,7 @@ func NewPatchClassRequestWithBody(server string, project ProjectName, class Clas
 }
 
 // NewListScopePoolsRequest constructs an http.Request for the ListScopePools method
-func NewListScopePoolsRequest(server string, project ProjectName, class ClassName, params *ListScopePoolsParams) (*http.Request, error) {
+func NewListScopePoolsRequest(server string, project ProjectName, className ClassName, params *ListScopePoolsParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -11959,7 +12156,7 @@ func NewListScopePoolsRequest(server string, project ProjectName, class ClassNam
 
 	var pathParam1 string
 
-	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "class", class, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "className", className, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
 	if err != nil {
 		return nil, err
 	}
@@ -12039,7 +12236,7 @@ func NewListScopePoolsRequest(server string, project ProjectName, class ClassNam
 }
 
 // NewGetScopePoolRequest constructs an http.Request for the GetScopePool method
-func NewGetScopePoolRequest(server string, project ProjectName, class ClassName, scope ScopeText) (*http.Request, error) {
+func NewGetScopePoolRequest(server string, project ProjectName, className ClassName, scope ScopeText) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -12051,7 +12248,7 @@ func NewGetScopePoolRequest(server string, project ProjectName, class ClassName,
 
 	var pathParam1 string
 
-	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "class", class, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "className", className, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
 	if err != nil {
 		return nil, err
 	}
@@ -12087,7 +12284,7 @@ func NewGetScopePoolRequest(server string, project ProjectName, class ClassName,
 }
 
 // NewPutScopePoolRequest constructs an http.Request for the PutScopePool method
-func NewPutScopePoolRequest(server string, project ProjectName, class ClassName, scope ScopeText, params *PutScopePoolParams) (*http.Request, error) {
+func NewPutScopePoolRequest(server string, project ProjectName, className ClassName, scope ScopeText, params *PutScopePoolParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -12099,7 +12296,7 @@ func NewPutScopePoolRequest(server string, project ProjectName, class ClassName,
 
 	var pathParam1 string
 
-	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "class", class, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "className", className, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
 	if err != nil {
 		return nil, err
 	}
@@ -15922,6 +16119,80 @@ func NewListRegionsRequest(server string) (*http.Request, error) {
 	return req, nil
 }
 
+// NewSearchRequest constructs an http.Request for the Search method
+func NewSearchRequest(server string, params *SearchParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/search")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "q", params.Q, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Consistency != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "consistency", *params.Consistency, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewGetVersionRequest constructs an http.Request for the GetVersion method
 func NewGetVersionRequest(server string) (*http.Request, error) {
 	var err error
@@ -16653,8 +16924,8 @@ type ClientWithResponsesInterface interface {
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
-	// Corresponds with DELETE /v1/projects/{project}/classes/{class} (the `DeleteClass` operationId).
-	DeleteClassWithResponse(ctx context.Context, project ProjectName, class ClassName, params *DeleteClassParams, reqEditors ...RequestEditorFn) (*DeleteClassResponse, error)
+	// Corresponds with DELETE /v1/projects/{project}/classes/{className} (the `DeleteClass` operationId).
+	DeleteClassWithResponse(ctx context.Context, project ProjectName, className ClassName, params *DeleteClassParams, reqEditors ...RequestEditorFn) (*DeleteClassResponse, error)
 
 	// GetClassWithResponse Read a class
 	//
@@ -16663,8 +16934,8 @@ type ClientWithResponsesInterface interface {
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
-	// Corresponds with GET /v1/projects/{project}/classes/{class} (the `GetClass` operationId).
-	GetClassWithResponse(ctx context.Context, project ProjectName, class ClassName, params *GetClassParams, reqEditors ...RequestEditorFn) (*GetClassResponse, error)
+	// Corresponds with GET /v1/projects/{project}/classes/{className} (the `GetClass` operationId).
+	GetClassWithResponse(ctx context.Context, project ProjectName, className ClassName, params *GetClassParams, reqEditors ...RequestEditorFn) (*GetClassResponse, error)
 
 	// PatchClassWithBodyWithResponse Change a class
 	//
@@ -16679,8 +16950,8 @@ type ClientWithResponsesInterface interface {
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
-	// Corresponds with PATCH /v1/projects/{project}/classes/{class} (the `PatchClass` operationId).
-	PatchClassWithBodyWithResponse(ctx context.Context, project ProjectName, class ClassName, params *PatchClassParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PatchClassResponse, error)
+	// Corresponds with PATCH /v1/projects/{project}/classes/{className} (the `PatchClass` operationId).
+	PatchClassWithBodyWithResponse(ctx context.Context, project ProjectName, className ClassName, params *PatchClassParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PatchClassResponse, error)
 
 	// PatchClassWithApplicationMergePatchPlusJSONBodyWithResponse Change a class
 	//
@@ -16695,8 +16966,8 @@ type ClientWithResponsesInterface interface {
 	//
 	// Takes a body of the `application/merge-patch+json` content type, and returns a wrapper object for the known response body format(s).
 	//
-	// Corresponds with PATCH /v1/projects/{project}/classes/{class} (the `PatchClass` operationId).
-	PatchClassWithApplicationMergePatchPlusJSONBodyWithResponse(ctx context.Context, project ProjectName, class ClassName, params *PatchClassParams, body PatchClassApplicationMergePatchPlusJSONRequestBody, reqEditors ...RequestEditorFn) (*PatchClassResponse, error)
+	// Corresponds with PATCH /v1/projects/{project}/classes/{className} (the `PatchClass` operationId).
+	PatchClassWithApplicationMergePatchPlusJSONBodyWithResponse(ctx context.Context, project ProjectName, className ClassName, params *PatchClassParams, body PatchClassApplicationMergePatchPlusJSONRequestBody, reqEditors ...RequestEditorFn) (*PatchClassResponse, error)
 
 	// ListScopePoolsWithResponse List the pools of the project's scopes
 	//
@@ -16706,8 +16977,8 @@ type ClientWithResponsesInterface interface {
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
-	// Corresponds with GET /v1/projects/{project}/classes/{class}/scopes (the `ListScopePools` operationId).
-	ListScopePoolsWithResponse(ctx context.Context, project ProjectName, class ClassName, params *ListScopePoolsParams, reqEditors ...RequestEditorFn) (*ListScopePoolsResponse, error)
+	// Corresponds with GET /v1/projects/{project}/classes/{className}/scopes (the `ListScopePools` operationId).
+	ListScopePoolsWithResponse(ctx context.Context, project ProjectName, className ClassName, params *ListScopePoolsParams, reqEditors ...RequestEditorFn) (*ListScopePoolsResponse, error)
 
 	// GetScopePoolWithResponse Read the pool of a scope
 	//
@@ -16715,8 +16986,8 @@ type ClientWithResponsesInterface interface {
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
-	// Corresponds with GET /v1/projects/{project}/classes/{class}/scopes/{scope} (the `GetScopePool` operationId).
-	GetScopePoolWithResponse(ctx context.Context, project ProjectName, class ClassName, scope ScopeText, reqEditors ...RequestEditorFn) (*GetScopePoolResponse, error)
+	// Corresponds with GET /v1/projects/{project}/classes/{className}/scopes/{scope} (the `GetScopePool` operationId).
+	GetScopePoolWithResponse(ctx context.Context, project ProjectName, className ClassName, scope ScopeText, reqEditors ...RequestEditorFn) (*GetScopePoolResponse, error)
 
 	// PutScopePoolWithResponse Have the pool of a scope before the first claim
 	//
@@ -16726,8 +16997,8 @@ type ClientWithResponsesInterface interface {
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
-	// Corresponds with PUT /v1/projects/{project}/classes/{class}/scopes/{scope} (the `PutScopePool` operationId).
-	PutScopePoolWithResponse(ctx context.Context, project ProjectName, class ClassName, scope ScopeText, params *PutScopePoolParams, reqEditors ...RequestEditorFn) (*PutScopePoolResponse, error)
+	// Corresponds with PUT /v1/projects/{project}/classes/{className}/scopes/{scope} (the `PutScopePool` operationId).
+	PutScopePoolWithResponse(ctx context.Context, project ProjectName, className ClassName, scope ScopeText, params *PutScopePoolParams, reqEditors ...RequestEditorFn) (*PutScopePoolResponse, error)
 
 	// RenewConsumersWithBodyWithResponse Renew many consumers
 	//
@@ -17408,6 +17679,28 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/regions (the `ListRegions` operationId).
 	ListRegionsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListRegionsResponse, error)
+
+	// SearchWithResponse Find things
+	//
+	// Looks in all projects in which the caller has a role, for an admin of `platform` in all. What is in others is neither found nor
+	// counted. `q` is one of:
+	//
+	// * an **address** or a **CIDR**: the claim or the allocation that holds it, and the pools around it, the most specific block
+	//   first. So are claims of the caller's projects in pools of other projects. A claim of a project in which the caller has no role is
+	//   not named: its allocation is answered, with the project in `consumer`.
+	// * a **name**, or its beginning: projects, spaces, pools, classes and claims, and the consumers of the realm `default` by
+	//   UID, in order of name, so that what has the name itself comes first.
+	// * a **label**, `key=value`: pools that have it, among the first 5,000. Other kinds are not searched by labels.
+	//
+	// `team-a/` before it looks in this project alone.
+	//
+	// Names and labels are looked for in the first 100 of the caller's projects, and an address in the 500 smallest pools
+	// around it. `truncated` says that there may be more: ask for something more specific, or for one project.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/search (the `Search` operationId).
+	SearchWithResponse(ctx context.Context, params *SearchParams, reqEditors ...RequestEditorFn) (*SearchResponse, error)
 
 	// GetVersionWithResponse Read the version
 	//
@@ -21882,6 +22175,60 @@ func (r ListRegionsResponse) ContentType() string {
 	return ""
 }
 
+// SearchResponse200Headers the declared response headers of an HTTP 200 response for Search
+type SearchResponse200Headers struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+}
+
+// SearchResponseDefaultHeaders the declared response headers of an HTTP default response for Search
+type SearchResponseDefaultHeaders struct {
+	CarveConsistency *Consistency
+	CarveReadAt      *string
+	ETag             *string
+	RateLimit        *string
+	RateLimitPolicy  *string
+	RetryAfter       *int
+	WWWAuthenticate  *string
+}
+
+type SearchResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *SearchResult
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *SearchResponse200Headers
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *SearchResponseDefaultHeaders
+}
+
+// Status returns HTTPResponse.Status
+func (r SearchResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r SearchResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r SearchResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // GetVersionResponseDefaultHeaders the declared response headers of an HTTP default response for GetVersion
 type GetVersionResponseDefaultHeaders struct {
 	CarveConsistency *Consistency
@@ -22853,9 +23200,9 @@ func (c *ClientWithResponses) CreateClassWithResponse(ctx context.Context, proje
 //
 // Returns a wrapper object for the known response body format(s).
 //
-// Corresponds with DELETE /v1/projects/{project}/classes/{class} (the `DeleteClass` operationId).
-func (c *ClientWithResponses) DeleteClassWithResponse(ctx context.Context, project ProjectName, class ClassName, params *DeleteClassParams, reqEditors ...RequestEditorFn) (*DeleteClassResponse, error) {
-	rsp, err := c.DeleteClass(ctx, project, class, params, reqEditors...)
+// Corresponds with DELETE /v1/projects/{project}/classes/{className} (the `DeleteClass` operationId).
+func (c *ClientWithResponses) DeleteClassWithResponse(ctx context.Context, project ProjectName, className ClassName, params *DeleteClassParams, reqEditors ...RequestEditorFn) (*DeleteClassResponse, error) {
+	rsp, err := c.DeleteClass(ctx, project, className, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -22869,9 +23216,9 @@ func (c *ClientWithResponses) DeleteClassWithResponse(ctx context.Context, proje
 //
 // Returns a wrapper object for the known response body format(s).
 //
-// Corresponds with GET /v1/projects/{project}/classes/{class} (the `GetClass` operationId).
-func (c *ClientWithResponses) GetClassWithResponse(ctx context.Context, project ProjectName, class ClassName, params *GetClassParams, reqEditors ...RequestEditorFn) (*GetClassResponse, error) {
-	rsp, err := c.GetClass(ctx, project, class, params, reqEditors...)
+// Corresponds with GET /v1/projects/{project}/classes/{className} (the `GetClass` operationId).
+func (c *ClientWithResponses) GetClassWithResponse(ctx context.Context, project ProjectName, className ClassName, params *GetClassParams, reqEditors ...RequestEditorFn) (*GetClassResponse, error) {
+	rsp, err := c.GetClass(ctx, project, className, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -22891,9 +23238,9 @@ func (c *ClientWithResponses) GetClassWithResponse(ctx context.Context, project 
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
-// Corresponds with PATCH /v1/projects/{project}/classes/{class} (the `PatchClass` operationId).
-func (c *ClientWithResponses) PatchClassWithBodyWithResponse(ctx context.Context, project ProjectName, class ClassName, params *PatchClassParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PatchClassResponse, error) {
-	rsp, err := c.PatchClassWithBody(ctx, project, class, params, contentType, body, reqEditors...)
+// Corresponds with PATCH /v1/projects/{project}/classes/{className} (the `PatchClass` operationId).
+func (c *ClientWithResponses) PatchClassWithBodyWithResponse(ctx context.Context, project ProjectName, className ClassName, params *PatchClassParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PatchClassResponse, error) {
+	rsp, err := c.PatchClassWithBody(ctx, project, className, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -22913,9 +23260,9 @@ func (c *ClientWithResponses) PatchClassWithBodyWithResponse(ctx context.Context
 //
 // Takes a body of the `application/merge-patch+json` content type, and returns a wrapper object for the known response body format(s).
 //
-// Corresponds with PATCH /v1/projects/{project}/classes/{class} (the `PatchClass` operationId).
-func (c *ClientWithResponses) PatchClassWithApplicationMergePatchPlusJSONBodyWithResponse(ctx context.Context, project ProjectName, class ClassName, params *PatchClassParams, body PatchClassApplicationMergePatchPlusJSONRequestBody, reqEditors ...RequestEditorFn) (*PatchClassResponse, error) {
-	rsp, err := c.PatchClassWithApplicationMergePatchPlusJSONBody(ctx, project, class, params, body, reqEditors...)
+// Corresponds with PATCH /v1/projects/{project}/classes/{className} (the `PatchClass` operationId).
+func (c *ClientWithResponses) PatchClassWithApplicationMergePatchPlusJSONBodyWithResponse(ctx context.Context, project ProjectName, className ClassName, params *PatchClassParams, body PatchClassApplicationMergePatchPlusJSONRequestBody, reqEditors ...RequestEditorFn) (*PatchClassResponse, error) {
+	rsp, err := c.PatchClassWithApplicationMergePatchPlusJSONBody(ctx, project, className, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -22930,9 +23277,9 @@ func (c *ClientWithResponses) PatchClassWithApplicationMergePatchPlusJSONBodyWit
 //
 // Returns a wrapper object for the known response body format(s).
 //
-// Corresponds with GET /v1/projects/{project}/classes/{class}/scopes (the `ListScopePools` operationId).
-func (c *ClientWithResponses) ListScopePoolsWithResponse(ctx context.Context, project ProjectName, class ClassName, params *ListScopePoolsParams, reqEditors ...RequestEditorFn) (*ListScopePoolsResponse, error) {
-	rsp, err := c.ListScopePools(ctx, project, class, params, reqEditors...)
+// Corresponds with GET /v1/projects/{project}/classes/{className}/scopes (the `ListScopePools` operationId).
+func (c *ClientWithResponses) ListScopePoolsWithResponse(ctx context.Context, project ProjectName, className ClassName, params *ListScopePoolsParams, reqEditors ...RequestEditorFn) (*ListScopePoolsResponse, error) {
+	rsp, err := c.ListScopePools(ctx, project, className, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -22945,9 +23292,9 @@ func (c *ClientWithResponses) ListScopePoolsWithResponse(ctx context.Context, pr
 //
 // Returns a wrapper object for the known response body format(s).
 //
-// Corresponds with GET /v1/projects/{project}/classes/{class}/scopes/{scope} (the `GetScopePool` operationId).
-func (c *ClientWithResponses) GetScopePoolWithResponse(ctx context.Context, project ProjectName, class ClassName, scope ScopeText, reqEditors ...RequestEditorFn) (*GetScopePoolResponse, error) {
-	rsp, err := c.GetScopePool(ctx, project, class, scope, reqEditors...)
+// Corresponds with GET /v1/projects/{project}/classes/{className}/scopes/{scope} (the `GetScopePool` operationId).
+func (c *ClientWithResponses) GetScopePoolWithResponse(ctx context.Context, project ProjectName, className ClassName, scope ScopeText, reqEditors ...RequestEditorFn) (*GetScopePoolResponse, error) {
+	rsp, err := c.GetScopePool(ctx, project, className, scope, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -22962,9 +23309,9 @@ func (c *ClientWithResponses) GetScopePoolWithResponse(ctx context.Context, proj
 //
 // Returns a wrapper object for the known response body format(s).
 //
-// Corresponds with PUT /v1/projects/{project}/classes/{class}/scopes/{scope} (the `PutScopePool` operationId).
-func (c *ClientWithResponses) PutScopePoolWithResponse(ctx context.Context, project ProjectName, class ClassName, scope ScopeText, params *PutScopePoolParams, reqEditors ...RequestEditorFn) (*PutScopePoolResponse, error) {
-	rsp, err := c.PutScopePool(ctx, project, class, scope, params, reqEditors...)
+// Corresponds with PUT /v1/projects/{project}/classes/{className}/scopes/{scope} (the `PutScopePool` operationId).
+func (c *ClientWithResponses) PutScopePoolWithResponse(ctx context.Context, project ProjectName, className ClassName, scope ScopeText, params *PutScopePoolParams, reqEditors ...RequestEditorFn) (*PutScopePoolResponse, error) {
+	rsp, err := c.PutScopePool(ctx, project, className, scope, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -23979,6 +24326,34 @@ func (c *ClientWithResponses) ListRegionsWithResponse(ctx context.Context, reqEd
 		return nil, err
 	}
 	return ParseListRegionsResponse(rsp)
+}
+
+// SearchWithResponse Find things
+//
+// Looks in all projects in which the caller has a role, for an admin of `platform` in all. What is in others is neither found nor
+// counted. `q` is one of:
+//
+//   - an **address** or a **CIDR**: the claim or the allocation that holds it, and the pools around it, the most specific block
+//     first. So are claims of the caller's projects in pools of other projects. A claim of a project in which the caller has no role is
+//     not named: its allocation is answered, with the project in `consumer`.
+//   - a **name**, or its beginning: projects, spaces, pools, classes and claims, and the consumers of the realm `default` by
+//     UID, in order of name, so that what has the name itself comes first.
+//   - a **label**, `key=value`: pools that have it, among the first 5,000. Other kinds are not searched by labels.
+//
+// `team-a/` before it looks in this project alone.
+//
+// Names and labels are looked for in the first 100 of the caller's projects, and an address in the 500 smallest pools
+// around it. `truncated` says that there may be more: ask for something more specific, or for one project.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/search (the `Search` operationId).
+func (c *ClientWithResponses) SearchWithResponse(ctx context.Context, params *SearchParams, reqEditors ...RequestEditorFn) (*SearchResponse, error) {
+	rsp, err := c.Search(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSearchResponse(rsp)
 }
 
 // GetVersionWithResponse Read the version
@@ -32706,6 +33081,111 @@ func ParseListRegionsResponse(rsp *http.Response) (*ListRegionsResponse, error) 
 	switch {
 	case true:
 		var headers ListRegionsResponseDefaultHeaders
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		if values := rsp.Header.Values("WWW-Authenticate"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "WWW-Authenticate", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.WWWAuthenticate = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseSearchResponse parses an HTTP response from a SearchWithResponse call
+func ParseSearchResponse(rsp *http.Response) (*SearchResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &SearchResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest SearchResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers SearchResponse200Headers
+		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
+			var value Consistency
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveConsistency = &value
+		}
+		if values := rsp.Header.Values("Carve-Read-At"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Read-At", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CarveReadAt = &value
+		}
+		response.Headers200 = &headers
+	case true:
+		var headers SearchResponseDefaultHeaders
 		if values := rsp.Header.Values("Carve-Consistency"); len(values) > 0 {
 			var value Consistency
 			if err := runtime.BindStyledParameterWithOptions("simple", "Carve-Consistency", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {

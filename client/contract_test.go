@@ -163,7 +163,7 @@ func TestEveryListIsASequence(t *testing.T) {
 		requests := w.requests()
 		require.GreaterOrEqual(t, len(requests), 2, id)
 		path := strings.NewReplacer(
-			"{project}", "team-a", "{space}", "default", "{pool}", "prod", "{class}", "standard", "{realm}", "default", "{claim}", "web", "{webhook}", "inventory",
+			"{project}", "team-a", "{space}", "default", "{pool}", "prod", "{className}", "standard", "{realm}", "default", "{claim}", "web", "{webhook}", "inventory",
 		).Replace(with[id])
 		for _, r := range requests {
 			require.Equal(t, path, r.URL.Path, id)

@@ -30,7 +30,7 @@ func TestNothingIsDoneForStrangers(t *testing.T) {
 	before := b.dump(t)
 	id := made.AllocationID.String()
 	// What needs no role of a project is answered otherwise to somebody without any.
-	elsewhere := map[string]ipam.Code{"CreateProject": ipam.CodePermissionDenied, "ListProjects": "", "ListRegions": "", "Whoami": ""}
+	elsewhere := map[string]ipam.Code{"CreateProject": ipam.CodePermissionDenied, "ListProjects": "", "ListRegions": "", "Search": "", "Whoami": ""}
 	cases := map[string]func(ctx context.Context) error{
 		"CreateProject": func(ctx context.Context) error {
 			_, err := b.CreateProject(ctx, ipam.Project{Metadata: meta("x")}, usecase.Request{})
@@ -132,6 +132,10 @@ func TestNothingIsDoneForStrangers(t *testing.T) {
 		},
 		"ListScopePools": func(ctx context.Context) error {
 			_, err := b.ListScopePools(ctx, project, "std", 1, "", usecase.Reading{})
+			return err
+		},
+		"Search": func(ctx context.Context) error {
+			_, err := b.Search(ctx, "net", 1, usecase.Reading{})
 			return err
 		},
 		"ListRegions": func(ctx context.Context) error { _, _, err := b.ListRegions(ctx); return err },

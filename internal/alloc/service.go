@@ -14,6 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/refusals"
 	"github.com/carve-ipam/carve/internal/alloc/regions"
 	"github.com/carve-ipam/carve/internal/alloc/releases"
+	"github.com/carve-ipam/carve/internal/alloc/search"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/alloc/trail"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
@@ -31,6 +32,7 @@ type Service struct {
 	*pools.Pools
 	*quota.Quotas
 	*releases.Releases
+	*search.Searches
 	*trail.Trail
 	*webhooks.Webhooks
 
@@ -63,6 +65,7 @@ func New(store storage.Store, o Options) *Service {
 		Claims:    all,
 		Consumers: consumers.New(core, all),
 		Releases:  releases.New(core, all),
+		Searches:  search.New(core),
 		Feed:      follow,
 		Holdings:  holdings.New(core),
 		Pools:     pools.New(core, regions, refusals),

@@ -111,7 +111,7 @@ func TestNoPreconditionIsIgnored(t *testing.T) {
 	for path, item := range doc.Paths.Map() {
 		params := strings.NewReplacer("{allocation}", ipam.NewID().String(), "{consumer}", "team", "{subject}", "corp:alice", "{scope}", "node=n1", "{realm}", "a", "{uid}", "a", "{delivery}", ipam.NewID().String())
 		target := params.Replace(path)
-		for _, name := range []string{"project", "space", "pool", "claim", "class", "key", "quota", "webhook"} {
+		for _, name := range []string{"project", "space", "pool", "claim", "className", "key", "quota", "webhook"} {
 			target = strings.ReplaceAll(target, "{"+name+"}", "a")
 		}
 		require.NotContains(t, target, "{")

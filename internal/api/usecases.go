@@ -13,6 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/paging"
 	"github.com/carve-ipam/carve/internal/alloc/pools"
 	"github.com/carve-ipam/carve/internal/alloc/releases"
+	"github.com/carve-ipam/carve/internal/alloc/search"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/alloc/trail"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
@@ -188,6 +189,8 @@ type Webhooks interface {
 // Callers is what any caller may ask about itself and the installation.
 type Callers interface {
 	Whoami(ctx context.Context) (tenancy.Principal, error)
+	// Search answers the first limit things that a text finds in the caller's projects.
+	Search(ctx context.Context, text string, limit int, r usecase.Reading) (search.Found, error)
 	// ListRegions answers the installation's regions, the primary one first, and that of this server.
 	ListRegions(ctx context.Context) (all []ipam.Region, here string, err error)
 	// Admit authorises an action before anything of the request is read, and records a refused change.

@@ -117,6 +117,13 @@ var sorts = map[string]string{
 	"allocation_list_retained": "what the project has retained",
 	"usage_retained":           "what the project has retained, likewise",
 	"held_up_to":               "a block of each address and region",
+	"search_pools":             "some of each project",
+	"search_spaces":            "likewise",
+	"search_classes":           "likewise",
+	"search_claims":            "some of each project and region",
+	"search_consumers":         "likewise",
+	"search_pools_around":      "some of each block",
+	"search_pools_around_all":  "likewise",
 }
 
 // holds checks what no plan may be, whatever the version.

@@ -14,6 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/holdings"
 	"github.com/carve-ipam/carve/internal/alloc/paging"
 	"github.com/carve-ipam/carve/internal/alloc/pools"
+	"github.com/carve-ipam/carve/internal/alloc/search"
 	"github.com/carve-ipam/carve/internal/alloc/trail"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/crdb"
@@ -128,6 +129,18 @@ var readings = map[string]reading{
 	}),
 	"GetPoolMap": asked(withRetained, func(ctx context.Context, svc *alloc.Service, p string, r usecase.Reading) (holdings.Map, error) {
 		return svc.GetPoolMap(ctx, p, "pool", netip.Prefix{}, 8, r)
+	}),
+	"SearchAddress": asked(withRetained, func(ctx context.Context, svc *alloc.Service, _ string, r usecase.Reading) (search.Found, error) {
+		return svc.Search(ctx, here.String(), 10, r)
+	}),
+	"SearchAddressInProject": asked(withRetained, func(ctx context.Context, svc *alloc.Service, p string, r usecase.Reading) (search.Found, error) {
+		return svc.Search(ctx, p+"/"+here.String(), 10, r)
+	}),
+	"SearchName": asked(withClass(), func(ctx context.Context, svc *alloc.Service, _ string, r usecase.Reading) (search.Found, error) {
+		return svc.Search(ctx, "c", 10, r)
+	}),
+	"SearchLabel": asked(withPool, func(ctx context.Context, svc *alloc.Service, p string, r usecase.Reading) (search.Found, error) {
+		return svc.Search(ctx, p+"/env=prod", 10, r)
 	}),
 	"ListPools": asked(withPool, func(ctx context.Context, svc *alloc.Service, p string, r usecase.Reading) (paging.Page[ipam.Pool], error) {
 		return svc.ListPools(ctx, p, paging.Filter{}, 10, "", r)

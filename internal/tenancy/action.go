@@ -40,6 +40,7 @@ const (
 	DeliveriesRead   Action = "deliveries.read"
 	DeliveriesWrite  Action = "deliveries.write"
 	Whoami           Action = "whoami"
+	Search           Action = "search"
 )
 
 // reach says where an action's role must be held.
@@ -93,6 +94,7 @@ var permissions = map[Action]permission{
 	DeliveriesRead:   {Admin, inProject},
 	DeliveriesWrite:  {Admin, inProject},
 	Whoami:           {reach: anywhere},
+	Search:           {reach: anywhere}, // finds only what the caller may see
 }
 
 // Lasting reports whether what the action does outlives the rights of whoever does it: it gives rights away, to others or to

@@ -29,6 +29,7 @@ var least = map[tenancy.Action]struct {
 }{
 	tenancy.ProjectsList:     {},
 	tenancy.Whoami:           {},
+	tenancy.Search:           {},
 	tenancy.ProjectsCreate:   {platform, tenancy.Admin},
 	tenancy.ProjectsDelete:   {platform, tenancy.Admin},
 	tenancy.ProjectsRead:     {project, tenancy.Viewer},

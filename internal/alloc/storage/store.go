@@ -70,6 +70,7 @@ type Reader interface {
 	ProjectReader
 	QuotaReader
 	RegionReader
+	SearchReader
 	SpaceReader
 	TrailReader
 	WebhookReader

@@ -4,18 +4,11 @@
 package gen
 
 import (
-	"bytes"
-	"compress/flate"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/url"
-	"path"
-	"strings"
 	"time"
 
-	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/labstack/echo/v4"
 	"github.com/oapi-codegen/runtime"
 )
@@ -998,6 +991,69 @@ func (e Role) Valid() bool {
 	}
 }
 
+// Defines values for SearchKind.
+const (
+	SearchKindIPAllocation SearchKind = "IPAllocation"
+	SearchKindIPClaim      SearchKind = "IPClaim"
+	SearchKindIPClass      SearchKind = "IPClass"
+	SearchKindIPConsumer   SearchKind = "IPConsumer"
+	SearchKindIPPool       SearchKind = "IPPool"
+	SearchKindProject      SearchKind = "Project"
+	SearchKindSpace        SearchKind = "Space"
+)
+
+// Valid indicates whether the value is a known member of the SearchKind enum.
+func (e SearchKind) Valid() bool {
+	switch e {
+	case SearchKindIPAllocation:
+		return true
+	case SearchKindIPClaim:
+		return true
+	case SearchKindIPClass:
+		return true
+	case SearchKindIPConsumer:
+		return true
+	case SearchKindIPPool:
+		return true
+	case SearchKindProject:
+		return true
+	case SearchKindSpace:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SearchReason.
+const (
+	SearchReasonBlock      SearchReason = "Block"
+	SearchReasonContains   SearchReason = "Contains"
+	SearchReasonHolds      SearchReason = "Holds"
+	SearchReasonLabel      SearchReason = "Label"
+	SearchReasonName       SearchReason = "Name"
+	SearchReasonNamePrefix SearchReason = "NamePrefix"
+)
+
+// Valid indicates whether the value is a known member of the SearchReason enum.
+func (e SearchReason) Valid() bool {
+	switch e {
+	case SearchReasonBlock:
+		return true
+	case SearchReasonContains:
+		return true
+	case SearchReasonHolds:
+		return true
+	case SearchReasonLabel:
+		return true
+	case SearchReasonName:
+		return true
+	case SearchReasonNamePrefix:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for SpacePhase.
 const (
 	SpacePhaseReady SpacePhase = "Ready"
@@ -1103,6 +1159,9 @@ type AllocationHolder string
 // project, one that this project may claim from still. `status.allocationRef` of the claim that left it can be given as it
 // is.
 type AllocationRef struct {
+	// Name A UUID in lower case; never used again.
+	//
+	// Example: 8d9a4c1e-2b7f-4a53-9d60-71c5be0f2a11
 	Name UID `json:"name"`
 
 	// Project The project of its pool. It may be left out; given, it must be that project, or else it is not found.
@@ -3642,6 +3701,64 @@ type RoleInProject struct {
 	Role Role `json:"role"`
 }
 
+// SearchItem defines model for SearchItem.
+type SearchItem struct {
+	// CIDR The block of a pool or a claim or an allocation.
+	//
+	// Example: 10.20.1.0/24
+	CIDR string `json:"cidr,omitempty"`
+
+	// Consumer Of an allocation for a claim, the project that holds the block, or held it last when it cools down.
+	//
+	// Example: team-b
+	Consumer string     `json:"consumer,omitempty"`
+	Kind     SearchKind `json:"kind"`
+
+	// Name Its name in the path of what reads it; of an allocation its `uid`, of a consumer its UID.
+	//
+	// Example: web-eu
+	Name string `json:"name"`
+
+	// Phase Of an allocation.
+	Phase *IPAllocationPhase `json:"phase,omitempty"`
+
+	// PoolRef The pool that the block was carved from; absent for a root pool.
+	PoolRef *ResolvedRef `json:"poolRef,omitempty"`
+
+	// Project The project that it is read in; absent for a project.
+	//
+	// Example: team-a
+	Project string `json:"project,omitempty"`
+
+	// Purpose Of an allocation, what the block is held for.
+	Purpose *IPAllocationPurpose `json:"purpose,omitempty"`
+
+	// SpaceRef Of a pool, its space.
+	SpaceRef *ResolvedRef `json:"spaceRef,omitempty"`
+
+	// Why `Name`: it has this name. `NamePrefix`: its name begins so. `Block`: it is this block. `Holds`: it holds the address or
+	// the block. `Contains`: a pool around it. `Label`: it has the label.
+	Why SearchReason `json:"why"`
+}
+
+// SearchKind defines model for SearchKind.
+type SearchKind string
+
+// SearchReason `Name`: it has this name. `NamePrefix`: its name begins so. `Block`: it is this block. `Holds`: it holds the address or
+// the block. `Contains`: a pool around it. `Label`: it has the label.
+type SearchReason string
+
+// SearchResult defines model for SearchResult.
+type SearchResult struct {
+	// Items What was found, the best first.
+	Items []SearchItem `json:"items"`
+
+	// Truncated There may be more than these.
+	//
+	// Example: false
+	Truncated bool `json:"truncated"`
+}
+
 // Space A routing domain; inside one space nothing overlaps.
 type Space struct {
 	// Metadata What every resource carries.
@@ -3901,7 +4018,9 @@ type WebhookStatus struct {
 	// Failures How many tries have failed since the last that did not.
 	//
 	// Example: 2
-	Failures  int           `json:"failures"`
+	Failures int `json:"failures"`
+
+	// LastError Why a try has failed, in words of this service alone.
 	LastError *WebhookError `json:"lastError,omitempty"`
 
 	// LastDeliveredAt When something was delivered last; absent when nothing was.
@@ -5234,6 +5353,23 @@ type RetryWebhookDeliveryParams struct {
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 }
 
+// SearchParams defines parameters for Search.
+type SearchParams struct {
+	// Q What is looked for. What nothing can have finds nothing.
+	Q string `form:"q" json:"q"`
+
+	// Limit Most items of the answer.
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
+}
+
 // CreateProjectJSONRequestBody defines body for CreateProject for application/json ContentType.
 type CreateProjectJSONRequestBody = ProjectCreate
 
@@ -5393,23 +5529,23 @@ type ServerInterface interface {
 	// (POST /v1/projects/{project}/classes)
 	CreateClass(ctx echo.Context, project ProjectName, params CreateClassParams) error
 	// DeleteClass Delete a class
-	// (DELETE /v1/projects/{project}/classes/{class})
-	DeleteClass(ctx echo.Context, project ProjectName, class ClassName, params DeleteClassParams) error
+	// (DELETE /v1/projects/{project}/classes/{className})
+	DeleteClass(ctx echo.Context, project ProjectName, className ClassName, params DeleteClassParams) error
 	// GetClass Read a class
-	// (GET /v1/projects/{project}/classes/{class})
-	GetClass(ctx echo.Context, project ProjectName, class ClassName, params GetClassParams) error
+	// (GET /v1/projects/{project}/classes/{className})
+	GetClass(ctx echo.Context, project ProjectName, className ClassName, params GetClassParams) error
 	// PatchClass Change a class
-	// (PATCH /v1/projects/{project}/classes/{class})
-	PatchClass(ctx echo.Context, project ProjectName, class ClassName, params PatchClassParams) error
+	// (PATCH /v1/projects/{project}/classes/{className})
+	PatchClass(ctx echo.Context, project ProjectName, className ClassName, params PatchClassParams) error
 	// ListScopePools List the pools of the project's scopes
-	// (GET /v1/projects/{project}/classes/{class}/scopes)
-	ListScopePools(ctx echo.Context, project ProjectName, class ClassName, params ListScopePoolsParams) error
+	// (GET /v1/projects/{project}/classes/{className}/scopes)
+	ListScopePools(ctx echo.Context, project ProjectName, className ClassName, params ListScopePoolsParams) error
 	// GetScopePool Read the pool of a scope
-	// (GET /v1/projects/{project}/classes/{class}/scopes/{scope})
-	GetScopePool(ctx echo.Context, project ProjectName, class ClassName, scope ScopeText) error
+	// (GET /v1/projects/{project}/classes/{className}/scopes/{scope})
+	GetScopePool(ctx echo.Context, project ProjectName, className ClassName, scope ScopeText) error
 	// PutScopePool Have the pool of a scope before the first claim
-	// (PUT /v1/projects/{project}/classes/{class}/scopes/{scope})
-	PutScopePool(ctx echo.Context, project ProjectName, class ClassName, scope ScopeText, params PutScopePoolParams) error
+	// (PUT /v1/projects/{project}/classes/{className}/scopes/{scope})
+	PutScopePool(ctx echo.Context, project ProjectName, className ClassName, scope ScopeText, params PutScopePoolParams) error
 	// RenewConsumers Renew many consumers
 	// (POST /v1/projects/{project}/consumer-renewals)
 	RenewConsumers(ctx echo.Context, project ProjectName, params RenewConsumersParams) error
@@ -5545,6 +5681,9 @@ type ServerInterface interface {
 	// ListRegions List regions
 	// (GET /v1/regions)
 	ListRegions(ctx echo.Context) error
+	// Search Find things
+	// (GET /v1/search)
+	Search(ctx echo.Context, params SearchParams) error
 	// GetVersion Read the version
 	// (GET /v1/version)
 	GetVersion(ctx echo.Context) error
@@ -7039,12 +7178,12 @@ func (w *ServerInterfaceWrapper) DeleteClass(ctx echo.Context) error {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
 	}
 
-	// ------------- Path parameter "class" -------------
-	var class ClassName
+	// ------------- Path parameter "className" -------------
+	var className ClassName
 
-	err = runtime.BindStyledParameterWithOptions("simple", "class", ctx.Param("class"), &class, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	err = runtime.BindStyledParameterWithOptions("simple", "className", ctx.Param("className"), &className, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
 	if err != nil {
-		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter class: %s", err))
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter className: %s", err))
 	}
 
 	// Parameter object where we will unmarshal all parameters from the context
@@ -7074,7 +7213,7 @@ func (w *ServerInterfaceWrapper) DeleteClass(ctx echo.Context) error {
 	}
 
 	// Invoke the callback with all the unmarshaled arguments
-	err = w.Handler.DeleteClass(ctx, project, class, params)
+	err = w.Handler.DeleteClass(ctx, project, className, params)
 	return err
 }
 
@@ -7089,12 +7228,12 @@ func (w *ServerInterfaceWrapper) GetClass(ctx echo.Context) error {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
 	}
 
-	// ------------- Path parameter "class" -------------
-	var class ClassName
+	// ------------- Path parameter "className" -------------
+	var className ClassName
 
-	err = runtime.BindStyledParameterWithOptions("simple", "class", ctx.Param("class"), &class, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	err = runtime.BindStyledParameterWithOptions("simple", "className", ctx.Param("className"), &className, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
 	if err != nil {
-		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter class: %s", err))
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter className: %s", err))
 	}
 
 	// Parameter object where we will unmarshal all parameters from the context
@@ -7107,7 +7246,7 @@ func (w *ServerInterfaceWrapper) GetClass(ctx echo.Context) error {
 	}
 
 	// Invoke the callback with all the unmarshaled arguments
-	err = w.Handler.GetClass(ctx, project, class, params)
+	err = w.Handler.GetClass(ctx, project, className, params)
 	return err
 }
 
@@ -7122,12 +7261,12 @@ func (w *ServerInterfaceWrapper) PatchClass(ctx echo.Context) error {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
 	}
 
-	// ------------- Path parameter "class" -------------
-	var class ClassName
+	// ------------- Path parameter "className" -------------
+	var className ClassName
 
-	err = runtime.BindStyledParameterWithOptions("simple", "class", ctx.Param("class"), &class, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	err = runtime.BindStyledParameterWithOptions("simple", "className", ctx.Param("className"), &className, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
 	if err != nil {
-		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter class: %s", err))
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter className: %s", err))
 	}
 
 	// Parameter object where we will unmarshal all parameters from the context
@@ -7164,7 +7303,7 @@ func (w *ServerInterfaceWrapper) PatchClass(ctx echo.Context) error {
 	}
 
 	// Invoke the callback with all the unmarshaled arguments
-	err = w.Handler.PatchClass(ctx, project, class, params)
+	err = w.Handler.PatchClass(ctx, project, className, params)
 	return err
 }
 
@@ -7179,12 +7318,12 @@ func (w *ServerInterfaceWrapper) ListScopePools(ctx echo.Context) error {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
 	}
 
-	// ------------- Path parameter "class" -------------
-	var class ClassName
+	// ------------- Path parameter "className" -------------
+	var className ClassName
 
-	err = runtime.BindStyledParameterWithOptions("simple", "class", ctx.Param("class"), &class, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	err = runtime.BindStyledParameterWithOptions("simple", "className", ctx.Param("className"), &className, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
 	if err != nil {
-		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter class: %s", err))
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter className: %s", err))
 	}
 
 	// Parameter object where we will unmarshal all parameters from the context
@@ -7211,7 +7350,7 @@ func (w *ServerInterfaceWrapper) ListScopePools(ctx echo.Context) error {
 	}
 
 	// Invoke the callback with all the unmarshaled arguments
-	err = w.Handler.ListScopePools(ctx, project, class, params)
+	err = w.Handler.ListScopePools(ctx, project, className, params)
 	return err
 }
 
@@ -7226,12 +7365,12 @@ func (w *ServerInterfaceWrapper) GetScopePool(ctx echo.Context) error {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
 	}
 
-	// ------------- Path parameter "class" -------------
-	var class ClassName
+	// ------------- Path parameter "className" -------------
+	var className ClassName
 
-	err = runtime.BindStyledParameterWithOptions("simple", "class", ctx.Param("class"), &class, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	err = runtime.BindStyledParameterWithOptions("simple", "className", ctx.Param("className"), &className, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
 	if err != nil {
-		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter class: %s", err))
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter className: %s", err))
 	}
 
 	// ------------- Path parameter "scope" -------------
@@ -7243,7 +7382,7 @@ func (w *ServerInterfaceWrapper) GetScopePool(ctx echo.Context) error {
 	}
 
 	// Invoke the callback with all the unmarshaled arguments
-	err = w.Handler.GetScopePool(ctx, project, class, scope)
+	err = w.Handler.GetScopePool(ctx, project, className, scope)
 	return err
 }
 
@@ -7258,12 +7397,12 @@ func (w *ServerInterfaceWrapper) PutScopePool(ctx echo.Context) error {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
 	}
 
-	// ------------- Path parameter "class" -------------
-	var class ClassName
+	// ------------- Path parameter "className" -------------
+	var className ClassName
 
-	err = runtime.BindStyledParameterWithOptions("simple", "class", ctx.Param("class"), &class, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	err = runtime.BindStyledParameterWithOptions("simple", "className", ctx.Param("className"), &className, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
 	if err != nil {
-		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter class: %s", err))
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter className: %s", err))
 	}
 
 	// ------------- Path parameter "scope" -------------
@@ -7316,7 +7455,7 @@ func (w *ServerInterfaceWrapper) PutScopePool(ctx echo.Context) error {
 	}
 
 	// Invoke the callback with all the unmarshaled arguments
-	err = w.Handler.PutScopePool(ctx, project, class, scope, params)
+	err = w.Handler.PutScopePool(ctx, project, className, scope, params)
 	return err
 }
 
@@ -9491,6 +9630,38 @@ func (w *ServerInterfaceWrapper) ListRegions(ctx echo.Context) error {
 	return err
 }
 
+// Search converts echo context to params.
+func (w *ServerInterfaceWrapper) Search(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params SearchParams
+	// ------------- Required query parameter "q" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "q", ctx.QueryParams(), &params.Q, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter q: %s", err))
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// ------------- Optional query parameter "consistency" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "consistency", ctx.QueryParams(), &params.Consistency, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter consistency: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.Search(ctx, params)
+	return err
+}
+
 // GetVersion converts echo context to params.
 func (w *ServerInterfaceWrapper) GetVersion(ctx echo.Context) error {
 	var err error
@@ -9556,23 +9727,69 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 		Handler: si,
 	}
 
+	router.GET(options.BaseURL+"/healthz", wrapper.GetHealth, options.OperationMiddlewares["getHealth"]...)
+	router.GET(options.BaseURL+"/readyz", wrapper.GetReadiness, options.OperationMiddlewares["getReadiness"]...)
 	router.GET(options.BaseURL+"/v1/projects", wrapper.ListProjects, options.OperationMiddlewares["listProjects"]...)
 	router.POST(options.BaseURL+"/v1/projects", wrapper.CreateProject, options.OperationMiddlewares["createProject"]...)
 	router.DELETE(options.BaseURL+"/v1/projects/:project", wrapper.DeleteProject, options.OperationMiddlewares["deleteProject"]...)
 	router.GET(options.BaseURL+"/v1/projects/:project", wrapper.GetProject, options.OperationMiddlewares["getProject"]...)
 	router.PATCH(options.BaseURL+"/v1/projects/:project", wrapper.PatchProject, options.OperationMiddlewares["patchProject"]...)
-	router.GET(options.BaseURL+"/v1/projects/:project/members", wrapper.ListMembers, options.OperationMiddlewares["listMembers"]...)
-	router.DELETE(options.BaseURL+"/v1/projects/:project/members/:subject", wrapper.DeleteMember, options.OperationMiddlewares["deleteMember"]...)
-	router.GET(options.BaseURL+"/v1/projects/:project/members/:subject", wrapper.GetMember, options.OperationMiddlewares["getMember"]...)
-	router.PUT(options.BaseURL+"/v1/projects/:project/members/:subject", wrapper.PutMember, options.OperationMiddlewares["putMember"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/allocations", wrapper.ListAllocations, options.OperationMiddlewares["listAllocations"]...)
+	router.DELETE(options.BaseURL+"/v1/projects/:project/allocations/:allocation", wrapper.DeleteAllocation, options.OperationMiddlewares["deleteAllocation"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/allocations/:allocation", wrapper.GetAllocation, options.OperationMiddlewares["getAllocation"]...)
 	router.GET(options.BaseURL+"/v1/projects/:project/api-keys", wrapper.ListAPIKeys, options.OperationMiddlewares["listApiKeys"]...)
 	router.POST(options.BaseURL+"/v1/projects/:project/api-keys", wrapper.CreateAPIKey, options.OperationMiddlewares["createApiKey"]...)
 	router.DELETE(options.BaseURL+"/v1/projects/:project/api-keys/:key", wrapper.DeleteAPIKey, options.OperationMiddlewares["deleteApiKey"]...)
 	router.GET(options.BaseURL+"/v1/projects/:project/api-keys/:key", wrapper.GetAPIKey, options.OperationMiddlewares["getApiKey"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/audit-events", wrapper.ListAuditEvents, options.OperationMiddlewares["listAuditEvents"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/changes", wrapper.ListChanges, options.OperationMiddlewares["listChanges"]...)
+	router.POST(options.BaseURL+"/v1/projects/:project/claim-batches", wrapper.CreateClaimBatch, options.OperationMiddlewares["createClaimBatch"]...)
+	router.POST(options.BaseURL+"/v1/projects/:project/claim-explanations", wrapper.ExplainClaim, options.OperationMiddlewares["explainClaim"]...)
+	router.POST(options.BaseURL+"/v1/projects/:project/claim-releases", wrapper.ReleaseClaims, options.OperationMiddlewares["releaseClaims"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/claims", wrapper.ListClaims, options.OperationMiddlewares["listClaims"]...)
+	router.POST(options.BaseURL+"/v1/projects/:project/claims", wrapper.CreateClaim, options.OperationMiddlewares["createClaim"]...)
+	router.DELETE(options.BaseURL+"/v1/projects/:project/claims/:claim", wrapper.DeleteClaim, options.OperationMiddlewares["deleteClaim"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/claims/:claim", wrapper.GetClaim, options.OperationMiddlewares["getClaim"]...)
+	router.PATCH(options.BaseURL+"/v1/projects/:project/claims/:claim", wrapper.PatchClaim, options.OperationMiddlewares["patchClaim"]...)
+	router.PUT(options.BaseURL+"/v1/projects/:project/claims/:claim", wrapper.PutClaim, options.OperationMiddlewares["putClaim"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/claims/:claim/consumers", wrapper.ListClaimConsumers, options.OperationMiddlewares["listClaimConsumers"]...)
+	router.DELETE(options.BaseURL+"/v1/projects/:project/claims/:claim/consumers/:uid", wrapper.DetachConsumer, options.OperationMiddlewares["detachConsumer"]...)
+	router.PUT(options.BaseURL+"/v1/projects/:project/claims/:claim/consumers/:uid", wrapper.AttachConsumer, options.OperationMiddlewares["attachConsumer"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/classes", wrapper.ListClasses, options.OperationMiddlewares["listClasses"]...)
+	router.POST(options.BaseURL+"/v1/projects/:project/classes", wrapper.CreateClass, options.OperationMiddlewares["createClass"]...)
+	router.DELETE(options.BaseURL+"/v1/projects/:project/classes/:className", wrapper.DeleteClass, options.OperationMiddlewares["deleteClass"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/classes/:className", wrapper.GetClass, options.OperationMiddlewares["getClass"]...)
+	router.PATCH(options.BaseURL+"/v1/projects/:project/classes/:className", wrapper.PatchClass, options.OperationMiddlewares["patchClass"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/classes/:className/scopes", wrapper.ListScopePools, options.OperationMiddlewares["listScopePools"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/classes/:className/scopes/:scope", wrapper.GetScopePool, options.OperationMiddlewares["getScopePool"]...)
+	router.PUT(options.BaseURL+"/v1/projects/:project/classes/:className/scopes/:scope", wrapper.PutScopePool, options.OperationMiddlewares["putScopePool"]...)
+	router.POST(options.BaseURL+"/v1/projects/:project/consumer-renewals", wrapper.RenewConsumers, options.OperationMiddlewares["renewConsumers"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/history", wrapper.GetHistory, options.OperationMiddlewares["getHistory"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/members", wrapper.ListMembers, options.OperationMiddlewares["listMembers"]...)
+	router.DELETE(options.BaseURL+"/v1/projects/:project/members/:subject", wrapper.DeleteMember, options.OperationMiddlewares["deleteMember"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/members/:subject", wrapper.GetMember, options.OperationMiddlewares["getMember"]...)
+	router.PUT(options.BaseURL+"/v1/projects/:project/members/:subject", wrapper.PutMember, options.OperationMiddlewares["putMember"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/pools", wrapper.ListPools, options.OperationMiddlewares["listPools"]...)
+	router.POST(options.BaseURL+"/v1/projects/:project/pools", wrapper.CreatePool, options.OperationMiddlewares["createPool"]...)
+	router.DELETE(options.BaseURL+"/v1/projects/:project/pools/:pool", wrapper.DeletePool, options.OperationMiddlewares["deletePool"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/pools/:pool", wrapper.GetPool, options.OperationMiddlewares["getPool"]...)
+	router.PATCH(options.BaseURL+"/v1/projects/:project/pools/:pool", wrapper.PatchPool, options.OperationMiddlewares["patchPool"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/pools/:pool/free", wrapper.GetPoolFree, options.OperationMiddlewares["getPoolFree"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/pools/:pool/grants", wrapper.ListPoolGrants, options.OperationMiddlewares["listPoolGrants"]...)
+	router.DELETE(options.BaseURL+"/v1/projects/:project/pools/:pool/grants/:consumer", wrapper.DeletePoolGrant, options.OperationMiddlewares["deletePoolGrant"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/pools/:pool/grants/:consumer", wrapper.GetPoolGrant, options.OperationMiddlewares["getPoolGrant"]...)
+	router.PUT(options.BaseURL+"/v1/projects/:project/pools/:pool/grants/:consumer", wrapper.PutPoolGrant, options.OperationMiddlewares["putPoolGrant"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/pools/:pool/map", wrapper.GetPoolMap, options.OperationMiddlewares["getPoolMap"]...)
 	router.GET(options.BaseURL+"/v1/projects/:project/quotas", wrapper.ListQuotas, options.OperationMiddlewares["listQuotas"]...)
 	router.DELETE(options.BaseURL+"/v1/projects/:project/quotas/:quota", wrapper.DeleteQuota, options.OperationMiddlewares["deleteQuota"]...)
 	router.GET(options.BaseURL+"/v1/projects/:project/quotas/:quota", wrapper.GetQuota, options.OperationMiddlewares["getQuota"]...)
 	router.PUT(options.BaseURL+"/v1/projects/:project/quotas/:quota", wrapper.PutQuota, options.OperationMiddlewares["putQuota"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/realms/:realm", wrapper.GetRealm, options.OperationMiddlewares["getRealm"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/realms/:realm/consumers", wrapper.ListConsumers, options.OperationMiddlewares["listConsumers"]...)
+	router.DELETE(options.BaseURL+"/v1/projects/:project/realms/:realm/consumers/:uid", wrapper.EndConsumer, options.OperationMiddlewares["endConsumer"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/realms/:realm/consumers/:uid", wrapper.GetConsumer, options.OperationMiddlewares["getConsumer"]...)
+	router.PUT(options.BaseURL+"/v1/projects/:project/realms/:realm/consumers/:uid", wrapper.PutConsumer, options.OperationMiddlewares["putConsumer"]...)
+	router.POST(options.BaseURL+"/v1/projects/:project/realms/:realm/expiry-confirmations", wrapper.ConfirmExpiry, options.OperationMiddlewares["confirmExpiry"]...)
 	router.GET(options.BaseURL+"/v1/projects/:project/spaces", wrapper.ListSpaces, options.OperationMiddlewares["listSpaces"]...)
 	router.POST(options.BaseURL+"/v1/projects/:project/spaces", wrapper.CreateSpace, options.OperationMiddlewares["createSpace"]...)
 	router.DELETE(options.BaseURL+"/v1/projects/:project/spaces/:space", wrapper.DeleteSpace, options.OperationMiddlewares["deleteSpace"]...)
@@ -9582,50 +9799,6 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.DELETE(options.BaseURL+"/v1/projects/:project/spaces/:space/grants/:consumer", wrapper.DeleteSpaceGrant, options.OperationMiddlewares["deleteSpaceGrant"]...)
 	router.GET(options.BaseURL+"/v1/projects/:project/spaces/:space/grants/:consumer", wrapper.GetSpaceGrant, options.OperationMiddlewares["getSpaceGrant"]...)
 	router.PUT(options.BaseURL+"/v1/projects/:project/spaces/:space/grants/:consumer", wrapper.PutSpaceGrant, options.OperationMiddlewares["putSpaceGrant"]...)
-	router.GET(options.BaseURL+"/v1/projects/:project/pools", wrapper.ListPools, options.OperationMiddlewares["listPools"]...)
-	router.POST(options.BaseURL+"/v1/projects/:project/pools", wrapper.CreatePool, options.OperationMiddlewares["createPool"]...)
-	router.DELETE(options.BaseURL+"/v1/projects/:project/pools/:pool", wrapper.DeletePool, options.OperationMiddlewares["deletePool"]...)
-	router.GET(options.BaseURL+"/v1/projects/:project/pools/:pool", wrapper.GetPool, options.OperationMiddlewares["getPool"]...)
-	router.PATCH(options.BaseURL+"/v1/projects/:project/pools/:pool", wrapper.PatchPool, options.OperationMiddlewares["patchPool"]...)
-	router.GET(options.BaseURL+"/v1/projects/:project/pools/:pool/free", wrapper.GetPoolFree, options.OperationMiddlewares["getPoolFree"]...)
-	router.GET(options.BaseURL+"/v1/projects/:project/pools/:pool/map", wrapper.GetPoolMap, options.OperationMiddlewares["getPoolMap"]...)
-	router.GET(options.BaseURL+"/v1/projects/:project/pools/:pool/grants", wrapper.ListPoolGrants, options.OperationMiddlewares["listPoolGrants"]...)
-	router.DELETE(options.BaseURL+"/v1/projects/:project/pools/:pool/grants/:consumer", wrapper.DeletePoolGrant, options.OperationMiddlewares["deletePoolGrant"]...)
-	router.GET(options.BaseURL+"/v1/projects/:project/pools/:pool/grants/:consumer", wrapper.GetPoolGrant, options.OperationMiddlewares["getPoolGrant"]...)
-	router.PUT(options.BaseURL+"/v1/projects/:project/pools/:pool/grants/:consumer", wrapper.PutPoolGrant, options.OperationMiddlewares["putPoolGrant"]...)
-	router.GET(options.BaseURL+"/v1/projects/:project/classes", wrapper.ListClasses, options.OperationMiddlewares["listClasses"]...)
-	router.POST(options.BaseURL+"/v1/projects/:project/classes", wrapper.CreateClass, options.OperationMiddlewares["createClass"]...)
-	router.DELETE(options.BaseURL+"/v1/projects/:project/classes/:class", wrapper.DeleteClass, options.OperationMiddlewares["deleteClass"]...)
-	router.GET(options.BaseURL+"/v1/projects/:project/classes/:class", wrapper.GetClass, options.OperationMiddlewares["getClass"]...)
-	router.PATCH(options.BaseURL+"/v1/projects/:project/classes/:class", wrapper.PatchClass, options.OperationMiddlewares["patchClass"]...)
-	router.GET(options.BaseURL+"/v1/projects/:project/classes/:class/scopes", wrapper.ListScopePools, options.OperationMiddlewares["listScopePools"]...)
-	router.GET(options.BaseURL+"/v1/projects/:project/classes/:class/scopes/:scope", wrapper.GetScopePool, options.OperationMiddlewares["getScopePool"]...)
-	router.PUT(options.BaseURL+"/v1/projects/:project/classes/:class/scopes/:scope", wrapper.PutScopePool, options.OperationMiddlewares["putScopePool"]...)
-	router.GET(options.BaseURL+"/v1/projects/:project/claims", wrapper.ListClaims, options.OperationMiddlewares["listClaims"]...)
-	router.POST(options.BaseURL+"/v1/projects/:project/claims", wrapper.CreateClaim, options.OperationMiddlewares["createClaim"]...)
-	router.DELETE(options.BaseURL+"/v1/projects/:project/claims/:claim", wrapper.DeleteClaim, options.OperationMiddlewares["deleteClaim"]...)
-	router.GET(options.BaseURL+"/v1/projects/:project/claims/:claim", wrapper.GetClaim, options.OperationMiddlewares["getClaim"]...)
-	router.PATCH(options.BaseURL+"/v1/projects/:project/claims/:claim", wrapper.PatchClaim, options.OperationMiddlewares["patchClaim"]...)
-	router.PUT(options.BaseURL+"/v1/projects/:project/claims/:claim", wrapper.PutClaim, options.OperationMiddlewares["putClaim"]...)
-	router.POST(options.BaseURL+"/v1/projects/:project/claim-batches", wrapper.CreateClaimBatch, options.OperationMiddlewares["createClaimBatch"]...)
-	router.POST(options.BaseURL+"/v1/projects/:project/claim-releases", wrapper.ReleaseClaims, options.OperationMiddlewares["releaseClaims"]...)
-	router.POST(options.BaseURL+"/v1/projects/:project/claim-explanations", wrapper.ExplainClaim, options.OperationMiddlewares["explainClaim"]...)
-	router.GET(options.BaseURL+"/v1/projects/:project/claims/:claim/consumers", wrapper.ListClaimConsumers, options.OperationMiddlewares["listClaimConsumers"]...)
-	router.DELETE(options.BaseURL+"/v1/projects/:project/claims/:claim/consumers/:uid", wrapper.DetachConsumer, options.OperationMiddlewares["detachConsumer"]...)
-	router.PUT(options.BaseURL+"/v1/projects/:project/claims/:claim/consumers/:uid", wrapper.AttachConsumer, options.OperationMiddlewares["attachConsumer"]...)
-	router.POST(options.BaseURL+"/v1/projects/:project/consumer-renewals", wrapper.RenewConsumers, options.OperationMiddlewares["renewConsumers"]...)
-	router.GET(options.BaseURL+"/v1/projects/:project/realms/:realm", wrapper.GetRealm, options.OperationMiddlewares["getRealm"]...)
-	router.POST(options.BaseURL+"/v1/projects/:project/realms/:realm/expiry-confirmations", wrapper.ConfirmExpiry, options.OperationMiddlewares["confirmExpiry"]...)
-	router.GET(options.BaseURL+"/v1/projects/:project/realms/:realm/consumers", wrapper.ListConsumers, options.OperationMiddlewares["listConsumers"]...)
-	router.DELETE(options.BaseURL+"/v1/projects/:project/realms/:realm/consumers/:uid", wrapper.EndConsumer, options.OperationMiddlewares["endConsumer"]...)
-	router.GET(options.BaseURL+"/v1/projects/:project/realms/:realm/consumers/:uid", wrapper.GetConsumer, options.OperationMiddlewares["getConsumer"]...)
-	router.PUT(options.BaseURL+"/v1/projects/:project/realms/:realm/consumers/:uid", wrapper.PutConsumer, options.OperationMiddlewares["putConsumer"]...)
-	router.GET(options.BaseURL+"/v1/projects/:project/allocations", wrapper.ListAllocations, options.OperationMiddlewares["listAllocations"]...)
-	router.DELETE(options.BaseURL+"/v1/projects/:project/allocations/:allocation", wrapper.DeleteAllocation, options.OperationMiddlewares["deleteAllocation"]...)
-	router.GET(options.BaseURL+"/v1/projects/:project/allocations/:allocation", wrapper.GetAllocation, options.OperationMiddlewares["getAllocation"]...)
-	router.GET(options.BaseURL+"/v1/projects/:project/audit-events", wrapper.ListAuditEvents, options.OperationMiddlewares["listAuditEvents"]...)
-	router.GET(options.BaseURL+"/v1/projects/:project/history", wrapper.GetHistory, options.OperationMiddlewares["getHistory"]...)
-	router.GET(options.BaseURL+"/v1/projects/:project/changes", wrapper.ListChanges, options.OperationMiddlewares["listChanges"]...)
 	router.GET(options.BaseURL+"/v1/projects/:project/webhooks", wrapper.ListWebhooks, options.OperationMiddlewares["listWebhooks"]...)
 	router.POST(options.BaseURL+"/v1/projects/:project/webhooks", wrapper.CreateWebhook, options.OperationMiddlewares["createWebhook"]...)
 	router.DELETE(options.BaseURL+"/v1/projects/:project/webhooks/:webhook", wrapper.DeleteWebhook, options.OperationMiddlewares["deleteWebhook"]...)
@@ -9634,1121 +9807,9 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/v1/projects/:project/webhooks/:webhook/deliveries", wrapper.ListWebhookDeliveries, options.OperationMiddlewares["listWebhookDeliveries"]...)
 	router.DELETE(options.BaseURL+"/v1/projects/:project/webhooks/:webhook/deliveries/:delivery", wrapper.DeleteWebhookDelivery, options.OperationMiddlewares["deleteWebhookDelivery"]...)
 	router.POST(options.BaseURL+"/v1/projects/:project/webhooks/:webhook/deliveries/:delivery/retries", wrapper.RetryWebhookDelivery, options.OperationMiddlewares["retryWebhookDelivery"]...)
-	router.GET(options.BaseURL+"/v1/whoami", wrapper.GetWhoami, options.OperationMiddlewares["getWhoami"]...)
 	router.GET(options.BaseURL+"/v1/regions", wrapper.ListRegions, options.OperationMiddlewares["listRegions"]...)
+	router.GET(options.BaseURL+"/v1/search", wrapper.Search, options.OperationMiddlewares["search"]...)
 	router.GET(options.BaseURL+"/v1/version", wrapper.GetVersion, options.OperationMiddlewares["getVersion"]...)
-	router.GET(options.BaseURL+"/healthz", wrapper.GetHealth, options.OperationMiddlewares["getHealth"]...)
-	router.GET(options.BaseURL+"/readyz", wrapper.GetReadiness, options.OperationMiddlewares["getReadiness"]...)
+	router.GET(options.BaseURL+"/v1/whoami", wrapper.GetWhoami, options.OperationMiddlewares["getWhoami"]...)
 
-}
-
-// Base64 encoded, compressed with deflate, json marshaled OpenAPI spec.
-// Stored as a slice of fixed-width chunks rather than one concatenated
-// const string: with thousands of chunks the chained `+` fold is several
-// times slower for the Go compiler than parsing a slice literal.
-var swaggerSpec = []string{
-	"7L2Nc9u2sij+r+Dp92banivKJEV9Zjr3OV+te5I2x0mbc1vnWSAJWqwpQiUoKzp9/t9/gwVAgiQoUbKT",
-	"9tzb6UxqSQQILHYX+72/9wK6WtOUpDnrzX/vkY94tU4I/H2+jv9OdvwvtlmtcLbrzXvv43xJNzmKc4Zy",
-	"ekvSXr93h5MN4Y+tSI5DnGP+d5ARnJPwPO/Ne67tji17aNnuO3s2H9pz2/6511ePPOXzBjRbz3ESB+T/",
-	"yCUMArrq9Xs3JCUZzmOa9uZOv5dgnySwuk0a87nZkq5Z777fS/GK9Oa9dbwmSZySXr+3zuivJOAP5QSv",
-	"LNzr9zJyFzOYq+dFY2fqYs/ySWBbnht6Fh5FE8ueOX4wDL3ReDTp9XubOOzNe3gYOoEdjSwy8V3Lw+Op",
-	"NQts3xqFbjR1yNgLhvDwOty/6ft+j61JwNcfEhZk8VrsrPcMYMFQkGxYTjLW6/fIx3WcEaYmm6jJ+EwS",
-	"ghlNCAAvZZsVyWD6HOcbANAt2V3oa+dL5yvnC6+tO8Es/5E1F+645bvWS8z4y86DPL4jvfv7+77EELH2",
-	"Kp6co1uyQxHNEEbqSPry847grA1tup/vpwZlfX9hdYPvlgThlG1JhvIlzlEg3xrnf1HEfwOKqGN7vye4",
-	"3bwX4OyOXB+a4loxUhJkJO/4oVfi3KuY5U2E43SK1viG6DgW52TFevNf/sK2/1n89wNgyyaM8xd3JM2b",
-	"GHMOqIK2cb5EK5oRlFMU0FUL8uAoJ1lvnm6SpN/DBgiO5UJ8EtGMqCfheGxnFmCCx5aHbduaBENizULP",
-	"sUb+hLjRFDvBeNjrc/xcUv48jcOg1+/RdYFavZAkJCfPEhxzrKObHFY6761JtooZx5nrkKQxCQGLVjQn",
-	"52GYEcZ6854zcwf2wB14Hvz424awHEA/CR1iByPX8iLbt7zAIdYMjyaWG439WWgHEzJ0YAijmywAgNzG",
-	"KR958UYtReL1lvgW2cAJb3yJ1kA0Ac5oUiGa+34Bzd97OElowJHy2cXzS75We+DaA2dgn7leT6cnkt7x",
-	"7WY05C9ZU5pckoj/oAgroyFfgYGuNKw+dtw6I1H88RVJb/Jlb+56HBgB3/kbmsQBx6LncDDAmvAeZtKO",
-	"FbYV+IFtTbAztaYRHxzOAo9M/CEeuTpW4HVs3ZJdDTEEl2oiBr3dgwmOXcMEz49mbjQcTSb+0AvxGA8D",
-	"MnNnoU1s4k2G4wdgwS3ZzQVAz0rh5EO/l5KP+bNNxmjWm/fI7rvNxa80Dr797u7nZ04Svv1uBjB9tsTp",
-	"DTERLxyDEC62mKEVDkkf4TRENCXl1xlJCGZAFgVRB+qt5/+4eP70/Mdvnm5vvnt2w14//4f35sV5r6+T",
-	"/Z4zPQCFfo9KGFSvnvpThntAcHU78oJpOCLW0J9gTp6hNSNuZI3xyPeCYegSJ6ry1APUpHjkU7pJQwBv",
-	"OybluzV/9M0mFwRrgIPTAQ4btpeRybcoIvpQHvnbPCN41Th0+K2PMPIpvV3h7BaOPF8SRFLtkHsZybPd",
-	"HDm2bV+lVynhV8BcDr9K+VHM0e9XsPSr3vxKLf6q17+C5cOXYgPwHV8ofCeWCt/hHL4xQQV+L7YNj2kb",
-	"v+rdX6VxOEdmBNQWrHa55/F/aNsRmA2va3mWv7mYnaRh14lpKLa/SfEdjhPsJwIGIclxnMBPXAJjJLsj",
-	"GWLLTc5QSLfpAD2jaUqCHOEbHKdwWjcU0RRFGV3BwYHUJlY+gDm77YJjPkDzKc6DZU0Y3FKU0pCwCtnz",
-	"h4+RBD2TJBiSu6bYJxGev9Jy2kS7G0EAnEKTqqznOuHQ5+LbBLvE4kRvTaOxbc18B7tc2CNwEwiu4Bx+",
-	"2Nkr63kNWa/1VrRup6zbzTjuwIfGHmdE/C6Rv8c0rb52eHhvw5b1BDQNYz6jOGGOVO8ynDL47l0M07cc",
-	"74owxpWGee8ZV15CVFmuQFQOIqSusRI4AzhIzOAYz4tdvd0EASEhXDsKKr132YaULO9cgQguwypn7p90",
-	"Iu2SyadFePd4hB8dPudRgfDe4Ye9PyfCz8aHEH58eG/jz4bwcrn//ggvxIjibjAZ4Ioboo98mi8RzVBK",
-	"U9Lhvqjy+s5IZcKgOmVWqephU5cwePFxneAUjklAuwKIixxt6SYJkU+QLw+jAIEBrWfjQcHGgwQz9r1Y",
-	"EMtxGuIsVF+/KQ5sneA8ohkX94S0UJuofH8gsLHEPzX0TM1ukQ3ydwje0Px1UNGA2lFLm62CWsVKDRBt",
-	"RTfQskgYE44qHzj6k7XAmmK3XDIS6gpfAENxPijFZthLKTQ3NlXZU7CkjKQgkXORjD9PaXJNPi7xhuVA",
-	"fsVbL3K0xAylFEUZIchPaHArFKOYoQRnN1xmppubpbYYPpthLVZlEew2Xq85Hfd/b7wto3Q1B7FOvC9m",
-	"SD/rw6+qno1x5+U7U7RhZI7GHqIRGo9GwzHCQtklTHvVbxua4/JdkqvhJKm8gSP7FtiTiXQuSbRhZA/x",
-	"ZPKBKgc5jj7UmQLuXSeAfNcZ4Q9Wz/aZmQDQEqchQ3STIzGYoTPXRTlFZ+4U0TTZPUFnrg2aMWa3nNZo",
-	"VqWay2IbNQqwK4iuncI5u5WeizPXnZtejDMCKyMhLG1JMjIAwoxTMAP1zjijO6u8sFTlXBdujJKu/jAo",
-	"nUKxCi3asApsMFWserpDGKmXFMik7oIWpGreAOp1l8IEUn3HDylBLMe7yitu+A04h4OWVpO52y/IvQr6",
-	"Qvy4jnCcNOAer5TwIOwcwByE+h0iFqcBQbGw0CSUchBj4Ik1O9KH+iZMV/l7ztIwCrMdyjYpvIgt6bbi",
-	"emUkkZYYuk0B5Z4JS7Zc3llgTSZTR3dkkN132cWvNP4v9+MSv7fzYPUT+/n9y3/9/M/XcfSPXn1lb+GV",
-	"lYV9T/NlnN6gFRdCWnTRD5zoN2kOYDfA39bh/+G41Umz+3me42C5arGBa2Y0mhK0wsEyTgnnq6zFEA7T",
-	"7XedZAQnK9AdIrxJ8kKUH0VOMMMTYg3D0dDy8GhmzfBoaNmBhyeRHbm+46hTl6u/JCnZ4sR05CnCNyTN",
-	"0W1Kt4yTr08QTuK7qhQn5+GL7/b+fu9uBUrN3coa9j40d9NYXsP5uaWIr6MPIOUISdKwejWIL+a/aC+R",
-	"Ex23yg/93iblAEg5fvCVfZPhtO4bo7AQJeg8ogM2ozTf7xGr3LlmaauiGk6H2AvGZGpFru1Z3tiZWng2",
-	"9C0vHEX2xJnO8Mwp8Gnizob+KJxYxImGljeyJ9Zs6mJrGHgkGtuT6WxqH+n3KpxVpaZRQPUP8Tr+zwAx",
-	"oO63BCd5zZR3niRciNwSkNZKhq6UTHoL9PhtzHKa7V6keWZwDr9fUrQkSWHZGQ1miKZoiF7jLFginKOU",
-	"0rSF35ltWaOmat+b92Yeh1U0s+yhM7K8iTuzfOwF1oiMbWfqzoYYu0IC5BdHVFf6Ru26fg1ij6NBrzfZ",
-	"msIsyiAPV3O75WCT5nDDFz9775yJcsKCn6Dd8udM69DyvWhkj52J5U6HM8vz8Miajv2JFUzDGcGRbwcO",
-	"yMvLOAnfnLC9B4HtMMjUslrBBv7pn+WFdvHmXNt79RIWuhJgqC+FPziNx+DT++x3oRc40QS71pTYvuVF",
-	"bmDNfGdsjfCEDINZ6ET29Hjr3sT2ncANhxbxopHl2WPHmrqToTX1ZiM89if8eAv+0nEJR/GXJnW1O9ta",
-	"0ATERDmHFPulxGjw84mdlCLkA3BKHnybaesBzr4aCj6jNInTm+cNqfVctxSk1KfhDi1pEjLhXZXf3JCc",
-	"oR15iDBhRknsRePZhPicCfD7xiEWHtvYcib+kHj2yB3jWfsd146U/sie4GkUWOGM8EvPjSx/4viWOw28",
-	"aOSMhxO/9Lx2XEQLUjq2GSmPtQUYmNdppqzHQq/ZeDBV6BVQmvxYvw1G2t5LDNRRrYGHL2lG4pt9OIhT",
-	"mi9JpsRXgYxH4p3jlJFCZrwLxs5EXEN45FveOOByTjiz1D3kkmF0Ct6FMKuHrZE/DixvEnJhi2CrnNWz",
-	"SxbSbRFteOeUN/EeYcuIRkuckc+GRF5HHmUS5KSeCubhBiYcK3U7x16YMzccwq0GYovnTocW9mYjS11r",
-	"/KCOvzAxzGmPLX76ljeceZY/wmOrnNMOChzpuIT2C9Pp7g47eF9dEkayOwEmzTH0Pcm3NLtFIbmLA8K6",
-	"3Fs2x4mpKUjlL+nnL+nnwdJPZyySMnt3LOqoxByJRQHM6U4tuDu8kT+2ZpNgapVzuqSAfccl7GEJbgOL",
-	"TtW5HkOf6hpL4pj4RUPZuiQ5jtO6jU6JGLdknSMIR4WkHWEO3WKGRLxWeIKA6xyJQcPIHdkesS0vms4s",
-	"zwmH1gzbgWUP7RGZusFwaJ8QVDQFLkQ8C24Wz5m41mw49aySC5FS4O24hHaB13Y78KE4vckIY9ZdvD5G",
-	"Y390fiIwotut5EzOhq6GZgU2SWlFvMOEWp9Sf2+Li+4QW7oPZ8aRE7h46HGp07E8f0KsKR6NLM5AJtGQ",
-	"uP6sFFZtPCWT0POsEXYCy8Nj25qGrl+PHj/m7vq8904ttvuY66UtnudUkeKkeJ7hgXgesdrWcJ7PHspz",
-	"bBhPSV9FBHuVzFic3iREufw/A6c+wMAOSPmT0CZjf2i5wSyyPOKMrKk/xJYXjoIxmURTWzO7R0Pfxk4w",
-	"s+xwRDglYmsWeKE1JW7k4LE/CicHzO5OnbhwmQZQ8LZHOC4jMzW/6hCPbQ0LPfGCPI2qnP1UJZf7b0dW",
-	"6pw0snq6gwgJs2DkG6MQuhHW6HNFTk/d0JuMghnXfh3LG0aBNfXI1IpGMydwydD2pmWW3MQJhmPPn3IR",
-	"yLY8l/jWbBhOLOJNbd8J3Wg4Ge+lqVFXq96xsaJ6UF0bEcyGZDQdh9jyJ4FreZ4dWrNRNLPsMXbDYeQ5",
-	"o9m01XpzivXxSLoZ7buNymC//cF9n494uhhOO9xMIiDl6c54Q/2QEnRHst2hG8pwuzyEb3cjfrVyIwvg",
-	"J3WYAbSGwh4To1Rbjvq1vh4px2Ak4wYPpMfvE4s/vcBpki4Ne5UBQk0TJ7mDvHmCZMiJDHilEbp4c+eV",
-	"8WttcJBMlnxf7kDbtWkpbyFAimYmRBCAT3fi5UC7NEJ8r5uAU2cfbdKQZAgj9d4QAl07rg7QRz+UeP0S",
-	"r+IEAizf3HkS1/UVQkTVi49rThcFj7olfMQNoUXGGST5XRR+fQgBEid52/vA2QTM88qINPdd0PWS+HFq",
-	"qHwgblAaIYwyqS8izfN9Ght4iHB0DEt4C76AAxQoXDMcRRXDROBDOMQrOCoKZ8N+A3QHh8RBAnsf58u3",
-	"AV0Ts4BTJKApjKYpUQnuHXZBNtZ+xrcmmVVOx9RC1FclO9JX/rlDjP6yLvxlXfifaV34oFHdm03+qBLH",
-	"HyxhGCwlwE5LMUKT9I9U7dwTuEgeA7+7oYnORiqC4f6IRTeYECcaDy3PHvmWF87G1pRMXWsWDf1xMA0x",
-	"cUvTieOPQ5uMXGsYedjygunImoUTx5oSF4/8STCLnP2mE7fBOWRqyBsN4kzIIR97c3fa763itDd33fu+",
-	"ChJ+0ygcUS2o8pRfQQzyJrSaKk3JJ2bPZdTxPM82pN9b4wyvCDxf1iMbBHR1VoNyKTOJN74imOU/5nES",
-	"/0umd1ABXxiV4lwETu/Jctowci7qdvQm7hIImItxN5CzQFj+Eoo7bdL4tw3cvRwmvbdrHMC1FbPYj5M4",
-	"3xW3e9Vm5OPgNk5v3lDKkcbt9wK8xgE8/3uvSDrnivB0aHPQ5DTHkEs2dOyJexqTc5tMzgV6Z4ivB8QD",
-	"IJoKO3uKg9t9HOyS4HAH3AvSrFgdG1wpDoRys3a/t4GDAeJ5Q7KApHlv7o50khYyzctNkhhC+BkTAhnD",
-	"O4a49rATmsVBrmUmTfXxT4X/EU7YfxcCqNZRq5zw6ziNV3jfIScE3xH9mFFOwXkJiHtYdN2nazXXAxJ0",
-	"Qx1QMjN/Ld2mcJAEB8uOArQuG3fBM0AvrxW9xv0eWa3zHaend+9e9eY9b7o04hNf9xt+gr/0ynQItZIP",
-	"8vda4psOk08on/91s/51s/51s362m/WDRtWHeW5KBctLYnZq4LN7bGQRZ9UHywSSmT10piNr7E5Cy4v8",
-	"qTW1sWf5ziicEhwFtjcsozzCaeTaE88aOePA8gieWLNoNrSw7QWTcEb8CNxwe+i3EeXR6cau0cvLOFMo",
-	"fSypHHe3thOB3U4EtkYA9om47zZw//sK/hTI/wThMIRLlJ85VCBUFiQm7Id8VIVEvqdP9a1opPKSg9tE",
-	"K11IonLLme98QQ5QLxGfLADsoQ/vSPqoGtj208nY9t3REE+sqTeLLM8JsTV1g7EVDicRtgOHuOORlqaK",
-	"Hc+dja3JcEoszw5m1szxR1bgjsks8u3QOVBxRm7ls0o2Zro7Vtb5U1Kr006tY8fzdIqFIhAnUq3XoFpH",
-	"oDlfDftEN5ZXI0/HTJ7jQakNFjFyVfK8i7N8g5MihVvoCvFdu00epynNsQTS7/f9Y43HWmlHyMTeI6mW",
-	"wmnH7OYjbcu2M43GZIitie8E1iQYhtaMeJHlYscfBl44IhPNtnzw4XF0pG1ZmvZ+el216vGd5HnyFsol",
-	"8NN17Qqe14ro6imXw7lbyaJ5pYitnlovM8dNczgwRw1vTFUAYFbB2sELIh8VOGRMYDdrN/+zMMp5PIwa",
-	"PRpG8YPaF5JzBMq9kIduwjnJ/spHDiLhhyoaGmzudQ62XVJGZJEHeAFDcS7sHsizEZMwMBRJOQJ41VW9",
-	"lRPsWZb+vmPew18D4e112qM03+tjeIz8JaOfog/e8nlP+BMOu1MOpCy4eBS42LacyCaWF3m+5fvTwJqF",
-	"w2gcDskUO5qIRexgQkauNYtGgeXh6dCaBmPXGkajyA3HvoPtyZFZTLiSXt1qLVjFafVLZ2rUtznzisOs",
-	"kqDkjHt1c8MbLQzixSaja2IGU5EnJZhmxKWq3twZ78ua4qI7l5lqXsCCCk3+rg7CVXsCFuyvImoVvrh5",
-	"zxmPQdTSxS9vOoXyD4GeTdyzix3LgY8joDn2ochMvgPhtQO4KZekhNhjuSSbsrcU7V5mhNRwa6JnDnBJ",
-	"8IQjNVswBp5zXzIVSJ5pVkuOk/BU1uJ+MtbSlj20n73MbDIJncizxr6LLS8cB9Y0mkwsB7uVK1aEevpO",
-	"OMNuZHnBcGx5xA6tWegQa4ztaBqM/CHxvCMzorqwl3G/t8Ifa19W2cvbNc4Y5LKtcUbS/PSYAs63GgA7",
-	"mfzLhKo2+q/TvjMeTr1DtK/rZmLAaaTvdqjV60w/eTTCMaQ/PemIPwWzsHVGIQL+hH5t9OqAzC9UXhn/",
-	"CYUfEpKX5fRFCBX/zHJZ/C/EuwNOHz3kVo+ZKm7Z2Vi7hQo7WG/+S+nR+FAzl7vestfY3QFmKAxrovRf",
-	"H60THBCouwKxYHBiXzBUkOwxgR8Hud4fxU8MzKMBtUvgJcyIE1wLpCuC4hT0Q8F2AC0EpSMo7Q51Gg4g",
-	"wU1CfZwcDYiKNOa4U4Eorn5nAE1lahMq0pP1PjR3SmneKoULLZjjAshoiMUfc0LSsrAoKtjbY6HG40ix",
-	"DxNYT5JPG5Dl6lMcxcEhCoSKjUB5hxzFknju1qmZZ7j2wIOiJPym2UsCjcX+NK6tMEUXb+7GGiqUWC0E",
-	"ygOLTbBv3Y2PPM2x6TRH4wqRFzbY8oxd23bmoT+du/Z8fuZNTYdofHTs6XfhJd2Ax/O+/3uPX561x6Mo",
-	"iubzyuWZ7gLMcrjWjQ9HUZvikmC/cgoPbcn0lyD7lyD7lyD7P0yQPdw5ysl++LYogis4zT7RRlVELwWZ",
-	"fEuRkiM+feqjFIj2sxEp25TVzMjYngSzkTUNOW+IJp41xcOZ5QUTZ0b8cBhpHWPcaOxPQ8+2nEkwsjwy",
-	"wxYehq418qfEDmZeNJ44RxqnO/KQQ2a1IwW5z2YOq6yrjY1M7IY5zLE9ZwTd0rrzEtubjiYnWsT25lyW",
-	"m/hzmcSGTeZQHvbvrZ5exx6OnbHZ2FgCczh2p1MOzCWUXxeRXQnFKZOFtUscgyYKLS8biVTgPW9yK++R",
-	"Hnd+ZK8oTveVn1PP1KAyK5bpasuE9mnZJt1iDlpntPRGq9PswkZ2OhhPNHlsT6Rn0U9PteigGSiC4LoW",
-	"+vSJqeLe6PSoD2sU2YETTvHM9ckJBRnCUeT6U8+aBA6xPDIeWrPInVpDf2xPQxy4xCs9fLPAIw6eDK2x",
-	"b4eWF45ca0qcieXiUTQJZr4TDvfHPsqNtjJRM680XbwqrLFz8pH9aPLVbDJwxkrbamOMoGHo1DScjacN",
-	"apJ6iJEpevbsRI5YoJMxC71YfVO+0oD6BzBF1zn5qOtyVpln2JaKWMv6N9QNL75SebPGtMVH4kLDgTME",
-	"LvSarPx6WMv7JUUrvHvUisjHlVVvbf28P+DMCYZkZE8ca+rPQsuLsGP5buBZ4ZhMIxs77hBS/WT4gO+G",
-	"XjR2rAmeBlxCsy3s+EMrGIUTMosc23WGRwakGBu2Cwj/ucvY/7eBd/9zA82n/lEgEwCbDS0c+pHlOcHQ",
-	"mnlkbEVTG/tuMPRG3rhUIkLRkdyaBZhYnu271nQYjiwyiWbY8d2hNxydBjIcriAP/UOJoY3YkFY2sBfd",
-	"uVDDeW2zn/k7lfYdUsJQSnOUkBzhdAfFrUHIQRidOZM+YhQ6w3EVsbjT+ggn+ZJubkS4VMygxRa/N/Ql",
-	"kwwm4bdNnLfUqa0YMkFiP3MmQjTVfxm6/IdZ8wd1G4NMqN79SzOima9PZEbwoY1aHM4Eivdrg9z6ILtn",
-	"8CHUBo06vGlWHwTBWQdGuXZjfcMOo5z6KG/SYZRbHzXrsC932NjXzD4MQ9erDxtOu8BjVB82GXcByLix",
-	"yJHbBSQN9Bjaoy5AaWDI2HG6QKWJJK7rdhg4bOKJJwKEDw1soooMbTk00BWMi/Oa13htZjUJ3RKWQ055",
-	"zFCwydFm3Vd9HkQZa/A4iYi2Pkqrnhb4bRnfLIW3dZOpUvwi+48kDHjQkiRhlQedA/eJUxSQJJEJBaLE",
-	"QNkfiSRJ070Ez8uOX9Cdyukrl5AtpF8OotfxR9kG0N/VFZquxQqq3KyoLi+S2LvVqirS6s1d2A2XoLld",
-	"R3lDNTbtlJv+liShbMAoHrKLp9zyKbh2WiDTsZxd7WrgoHHL3XasvN3amqS+V6/cq7aNS6Wf8ftlqwL5",
-	"tYrdNugBbzLqJ2RV6kqGRqOcDkowcHxttBuV3eXi9HoDiSwBTaMkDnL2PuaI+Yvq3KhXyPmg9Z0r34+6",
-	"wLhYg8y7KXvWaS/gBBWnHA8Bimd3zplEKHZWNpKUr2VnHc9W6Y+ePev38jgHjiPaWXJtMsMBuYDex340",
-	"c6PhaDLxh16Ix3gYkJk7C21iE28ClkapevJV8TNgZxJ8xnMx10L+IU12pkJFDFiTivWgUVEtx3Bo5ahr",
-	"NdOeE+wEJv1o3zRdIZJvOqaVP5Hlm1Gc9xHNkB+nIYplE/oORwqJimelh8N4XuemN2vcXFUBfthxmgBb",
-	"OduMa/4vPsYsZ02Kg7SymKEc35LUeGww/JqI8e0npmChH4o6CDEYybn4faN6dYjBHOAky2hW6xyq1lVr",
-	"Bqq0pjPg5GBJ6XBabadkgsJDT6QCM+0wQE4w09g7vSUuFB2H+noHyoN9HuKqFjY9tL4nEpw5hEfopYqg",
-	"B2Od0loOfu8rTN1hVRnEDvggu2v+mckWMOUdoGMDTSC/ocAVLtUZUAJ+v1YIXTtKWZspFqottH/mRGl2",
-	"J7cckBppOgsQTR58EBWSeBzS1KGiQRtEw4v0x3oXXJX1wfjFqxL8qgYGg0yi+om6B1rexjAthBa6RUoV",
-	"G6DnJMcBhJit4HJieFeU09uhJb4jIt1KSPky5JLTVL4kXS4vAfWzQgA2Cxvg9I4/lciht8Y1cEIhbYFE",
-	"ETN0EZLVmuYkDXbW38mOL+ym3oxfHAOMuy7a4/arPdYz0U1ZRfAZZl7hkFRFvV+pb03y39zbsI+2yzhY",
-	"gpuriHMF6XmAzlFKtugWZrglDGH4DBO1kZBPEpreQF9aXK4MMprKJhPqPVUiWxIckmxeW/zjEFwV8nxH",
-	"+joejAm1A6piBGOgF9Sr5G5yFoekzK/9QorlFZPZEYVClPJoasz9iL3Dy57hfWCWZ67dhgurDcuRT5AY",
-	"4U4Pdj8/6aih+sXxXdIP7uhhbc9L9BNnJwOv4YU0Kk/6YXjXus0tTvMq2oiSPlW8NNwNkI8N9RpKzASG",
-	"LACvhCBTV+/hpN+4N2qIVd4UnNvxt6iLQtRIAfsOXokvhxP50m7MnzEC3F+WO2KFYeLzaZzPlPPxFezM",
-	"BFmlTkpNoQZorUahxs7rVYUPGgyaSFqRe/Vixpq+Iqt0BGYWMFcYsKWbJERRnKrCivIICl7Bj4rgcIC4",
-	"oMcv8ErJ2S+YXuwDjC8gDgRLCmmvMvCY73mfAqXUmzIIQwgT6zYoP1TbkhhWYpfzx2AXzV82rUyVoj2F",
-	"cwc0NQPipDS/jqQVykygNzQJ4YYEcZg/2nYWKRxj5Qga4xpydOGjP+1u90pgf6/e82B4l0DRQS7FV5Hv",
-	"3ZTnVMEAY60AJbzJh67VAyXI1XAZPXB2t7KG5VyC7UJtAQgHh+ykOdoWBS4QTWUN8qKUTkpIyAoi+vHi",
-	"+bGC81khscNq9spUpt0/UI6qwqp6EjlJm12k31GKVjjdoW0W51ylWZHcfAhquC49GwY/KRwMHI/5DzlJ",
-	"+ygjayJLf0uptjNkNRiO7KEGQ/PSHwxBtVEdehA3/AJqIDRD3RIcgKYM99ASpzeEFfHBOaWIGlXxAOa8",
-	"JnJSDazvhVYHPh/+jMRK0K4RVw9IBoaQAeL3pLCZCK0volzeLS8MuRqxfMXVFTc/BHwxVsdgx65hsJgX",
-	"8LfYxgPhX4WKdgbPCQ6TOCVN/GUJ3RoAHKoBNX1Pfa/gobSsNb+gwidouyRA/XERu5jFJATJUxo4blO6",
-	"LXE6zsvkL8aZSE0DOw3RvSqiJzh/+J1YQKQCVuCdcH2ZzMHnkheKC0qKDmW41smWYS5pfjgg4Lb3smgI",
-	"X09U+s8dkTv6Os82pTxEUwLGIiZKnnKS3Sce8aFcNNI3b7qKy/JZR4lAf7jJ+cXHJd4wiBp6RmkSNvq5",
-	"g3NHunCAlwUi7mWbIpwRBCGJiKR0c7Os6NvKFX6u8h4hpMHtddKviVrVtb+7DtS6RAgoCZ/TbS1Euto4",
-	"XAsUrbzdBt9wcbzfU+VRjzJCnmg5mxxHtnGSCGOaeKncco5MLz2GstuDOMdSJH7H2UxF/bAgeUHHlVJR",
-	"r0vz9VrthebzRKknS5ArU3Kqch4sKSOpdGLvPS/NSAB3lqiKT4i4pKiqMhaArsHHaEuSjsL6iqyDdoL3",
-	"8sbVURPiJgRaILm2h1FU246N9gJPIzgR0/s6ZtA8pkprkD4q2+WU3XIMzDWCSa5XapYDns6YwWzCKsNf",
-	"csBuD5QAr9C9tka2p2KUT7Y4qVP7Afir9NLItz/4lOpw0s5Bu5vNh/FDStAt2fVlPheIBsxkPSgnMh7I",
-	"O5MhmcsTYNwX5TDl7aIJxKbTOTjo05iA9VPia29dwsNVdRMo9TNbrTY5v1RexqSZHx7xL2W5XeiAVQqu",
-	"jTNTE13DIP24mtbU6myt+nv9occx0BrcMPp5AHKJjdf3/MCjqEFIPwW+rbRZ7tjf3BiNa/LpmvANgUEZ",
-	"inCccFk7I2uaCc4jF36atGzrjlohMEoWJl74COYkuZ8KRO5wEofn2c1mBTkJVcA8u3h+KQhmSVmO/NjM",
-	"R8Qk11jN0uKdkjwaHp6j0qEK13rxAsS4Bh7GIdrRDVoRnFaqXP1nCxYfO8epnt1myEVNozTt9hHOrgZi",
-	"7QxfYZafQyi5ObUBwszbet/II+QPXot49PoFIIWz2lRSc7kqxJurnmzEkeMdAwHJ33FFhSTRAL3GtwQx",
-	"uiIQZQ5hmziVs+UQLg7i6xxhtII4eLAHY/DS1Q2aXKveR2GFvCVmYmdtCQWtGky51QefmwZX/cTAN7DX",
-	"mKvVzMb/npZddmafRk+fz7b7OmYsTm8uaUKY0VXPGMJM9lTI+FNl9z/hTi6O40YUqdU9YqAqql1W89AO",
-	"883KiWmjy/WoL+JUJKPukYw5S4oz4VILWiY2nSXMe1a0KzlCBFtVIPuLXnz7z8M4v+dyx1ucxyyKRex7",
-	"rROaqqkIuSydffJDV/nk7fvirEHGuWbay/TwXXhVgUsRRJjl1BS3ZN2t075Y0J4DZ0ua5aKKcbpXC3oc",
-	"33uhv4JfUIhzUfxwqdoENJOa6oz1U6W6PbAtAkewNmnnF0q9uIiEibpisjNy2Wv5yLV6pLTOkBh0i5pr",
-	"NaVZ6dnl0go2GgbH8hrlMh9DcS6DDiHbKi39ph2ofd6+I/WuT+Gam+nsuwHIh3LxGtgr5w5ZbzQznHtL",
-	"E4o9DFtEEZSnzYdfRzQzHHdl7qBmAxZ9LrbE39fi4iQgNwJe9q6yEmshe7q0W9EqQNhvs1Lb51eSDtgH",
-	"H3RtL42Tfs11bNO9zWS/ZLQST6jtmskYXiOfrB1r2fW5vPVxkpAMMjI3jBRvyLXXtoZCVVdj5MZ6t+fH",
-	"oD5YfLm5xzkTNV/lRPLzICDrvHmNghX+n69fQRopPGN0kXP5DJdT1DRInLItF3UYwut1Eovw4rNfGU1V",
-	"7CI/AbEEJCxI5XXKxe/8NDIbV6BZrg+tSBhjBCB6DMlU23kVqqJeX007uIis72lKLKAAUYuSrohsiMcx",
-	"tfBc1aG8zkhRWeJaGDA4l9tkGUnzF+/wTW/eu+rUrviq19TyGd1kAaklRYi7tbLkOfobEhnfXFFMdgN0",
-	"EXF9kOAsibmIm+dktQbzx45uMgbkBg4NiGKN8z7iU8PlCC0BRZqgOHa6ySEan4BInopYCbGkNsoMyQoi",
-	"AQsqL7ZS1bbMhkp9Zw+yjjluVR7WDwsVh/XgaMEGAlQxrl0bfYD+2TDtb9hxGmi1Fs9eBVS1Dv6zBxb9",
-	"IK7VH1NwxVch/opCyHScEBTQ1SrO81pPUwlseTVfb+QkNZIMaJqKdkYAtsQ06xNDXMunCAbQol7kzlG5",
-	"6oeBtw4FHch3JEtEcnKj5i2gExUPMFMRXwVkOcdxKWKavdHT3qLVWKVRa2Wyh6R9/VDbkZJ9HghjCQQN",
-	"tm/wLqE4fEfpK5zdNLRnMPXRCLnodfzUdBeJ4dc5pdfg8KxjL0ygvKFSl3X4ZF0R0PILyadkssNaGo58",
-	"SQ4BKmIVD2SxjX3pMCMZmEZo+pykcTMQKxOX2HZJEVd0IYkCYsNMACzmug7FZHXTrQi6AsKmiRatp+Up",
-	"XkkcvuoN0H/RDURGgME0wBlNdItpv+QKMNtdTLZwLGS/Pbad1w6rvFYaVR5+AA246AdAafI8w3HaKAJf",
-	"VEaJGfIJuNszlXDYAD2Xg0M1zWEfdmW+eRFeCJV+47K2XEZXKM4HSMQB5DI1T1jUN2keJ5B7WE2eeXBe",
-	"TNueH3gIFQjVDqAI3amewMsM36xIypVUC2HEVkLZKjLlWB4nCURhHI7XUcUoy+Mq4h4akTR2NZJGhrmI",
-	"7MHi5Ridue7jRMu49WiZ5jXSotAJtKmHh0iIPMKB6TA6mD/CT9KQPlLglMBeEYBVoaFlnGhN/1TuiLsn",
-	"dcREVgIbxEtcmZnQNyfFgwriaGXYqxG+wvMcnpAdXyS4fv5UAA6Sf2xojl98lMX5KqfwmrMWkQlRGoEl",
-	"z1fqlIGx/cZnvCYfi3p/xRHAu1BZ+EGwa4YcW7xmzv8SWZX8FDC7FdUyB+ib+I5oGio0QS6TPpZKf0vi",
-	"VZyjDMes+1FwMuPDQN6C2oeYbTJF8vxn2FBp0cKJKIUJYq7o0bRPjoKFiSkeeoINyIIlDdatn6qmn70U",
-	"6llNQmA5TgjXp1/LcJ3PpeObaFCjHvCyg3LxRGnnDy86oavEz+rv+dTKsH4Wl9Km3jArdz0IZZTXIfqW",
-	"CK8D4qei2Rhho3AlQyYuTTldqRftMfxLp1ubmaKzhaL1ONypxtjkhKh88eMeSAGx6pEUt9GlSnVszamV",
-	"uWZHptQW7jvRWKRrMqmxTkuZYOpMIcF06MoEU2dyKGVWjBi6n95t96dJT3UmlbOGPbRJGPIukyKyul2M",
-	"San7BIuGGlSTK4AW+mioUh+5JGELvZ2LzBzXGLpSxV+vekX9nXxJVuKaO8wAq/mqMHdRbuzzSRSHpImy",
-	"D5BZojDnCHWUKETsNycaKVd49mxcvnKOPNsu5Qt3NNYljHN2C/4nfQTCOVpRLmTcfBL5o5TzpQACpZt1",
-	"EaRYSlMMKXZbE0bc0fgPFkc4mHWkuMQ5ecV32Eh+VKlrewKMM5yT60SONiXdqbFP0BZzeUHWATxJr3Vn",
-	"hrw6bXEPg1dlKzp8oLz4S5IGJmMONAsTpS8yjtSF1xdtSQZ+hpxmMiYZHBfC+WCyq2/SskZjy7UjGmqo",
-	"fFGfiHjnOFULuept2FUPSTFjRbmuPYdkIliciBbAWSVtKI9XpKR3fj9nIf+dj4Ky/QP0fVOVEoo0XZMM",
-	"5zK7LqcwOg3iRDDHB5uRwWakweRhB6zDt3G+hkuoOF6VJpmQKIfLU9d7D9SOa15IT4th6+bJ8rNZkqR5",
-	"pmZ9FskyNLW7qFXoiNMg2YRE4YnwFMh9FK8u7H11mUS1sugsYBb9Xz7vNafVjzSUoRL1brSGYiigdyRj",
-	"CIvtqxpZHatSaS9DWoWqqWnW+qEfqFRlmMF8LGVvtDPnQeL/H1PC6i2XhwwEeKkcKQI5dRsqeK7qbeta",
-	"SQ5egK56CfZr4p9TemtOkuvOhCx3lmD/Dywa8XZNgudxFEHpLnM0nHTZV1JjoMD4w7Jj6z4xU62wtlc/",
-	"4QIeSHVblYfOOY8oFALziLoHHauFnLmemuDMHQGbLAXIT5nz8kelx76j9DVOd8/Kqm3mo1e12jC/dHKS",
-	"8j9iIdH7JvrJKb3motV1WQ+uUhvO6V4bzik8UiJIRLwTfilqxdGU6BViRP0wwBXlF1zhj8UmH1bqwm0t",
-	"nMiENFk8LYEU4FQZUh92jAagNo/yPfGXlN7Wk9vl2rbyVwSRpUox01bYXTEzKMVcgnPt4iUq6krmhnA9",
-	"i58YMMjixDochppPU6Nc+09moK1Wev4xxZt8SdI8DpqBWd9TFGQk5L/ihJmF+MrousNWxV+Igg0QKwjh",
-	"6/q0pzn9nEokW2PSxxCfKzurgqysLl9nQiHOsc9l1DJcD2L9umtA+2b599AxZAjQodTQg6FXD8nDK++7",
-	"ZfEAlm9XqfgqLO5ADva+Ye3X7DL/98y+k4cn+k3Vzy7JpWRSjWHTTWepzBYQdQaK0OJHO97fNiTbzeHd",
-	"YiFKHUVXooz15vaq10iAUKVlZAEGWVjNfC+Ui94fxfeJX1yiVrnlE4MA/yQ4dSlb17WbHTTAPTZDkOr8",
-	"mVNyA/lmdT4A1ySRpbHjXBRR2vTRhvURXh/kEsdP12JyOEKt/ZMdM9us1zTLSfiahDF+t1s3eQjNVqqc",
-	"IgfVd29/+N54NxZTXUNs+rWMTa/KF8IiB+gjqvnWoulPki2cUQlHbUuPGSPfsj0Nlko4fh4zfr02BDNh",
-	"HYNux6mJVJQkeh2qCeqwk2n/jKQhCGZqhLCgVmydIvI8zvljt2SncmNW6EvLksOsW7KzojghXx0nJrfq",
-	"lW3LezDsm5CRYBe9Zaroyhd8fLNC2z6+U/0mBXWBLemaaQ3qO/U/7RL8UPR/m4Yz7AUOsVx/ElkeHg2t",
-	"WTi2rYkTjHxiRy529jeRthv936p9kt7yLaA4RS82GRVEG7N1gneyh+U7glfovNqhVDW/PA/y+I7Ipm/i",
-	"SETKyDEH0xWoD96BtspP2IrxL2x6MDZBY69/CJ9ltRuhCEzlYhe/QYS5lQttKqK9CDqX/OGPaFyqe1f3",
-	"N4IcO1MXe8HYCm3iWp4Xja3pxJlZrj8MySgaT6aTWXF0omekP7KCiJ/zkIwsf2xPLQe7QeiR0XgCzX6P",
-	"aQRZPbr3SjcANKwBWSuQJp1JYDER/Yq1yFfphlbBDyPbvtd64zY786p0mbKRrRl8RfEQoGKtV7Ku2+sL",
-	"cUeiZ7lciDce3vd7dJuC/KaVItnIPgnYEL6rlRWX1nP7/r7AzT93O9e/sPC/NxaWPNLQtPUBbPLf/FR0",
-	"qJiFxMRgBTEFEClAmPcyHlVPx7G5Pqd8bJJNXBKcrAw5Ngk0AhE27BVlqqxQiHCOaFr1G6o6vvwN/R40",
-	"JZrn2YaIv9/ua6jIz+GO9OaOa/frbcLF8rhUYWJjGSFSP+bKr3JUqQrNIkqmpa9uC0+blnLRkmSkN49w",
-	"wkixLHmisVgB3x8Uyew6mQCInGvD9LngPa2TzQ6uDDLvarMB7YHftn64CfYpKGK7E9SQUVfBUS5N+nVN",
-	"zL1dXLRDzx/7k8AaBqOh5QU2sbATjaxJZEcj3wlnxHbL5tOBHQ3xdGqNnXBieb5NrFk0DK2RP43caBzZ",
-	"gXtAXBzt5/aXkPzJtLg5Ud0r3Ii8UZqi9SZbU0bMIqPovn9fnIdZ+yhPRZB+Jt/KkbnlzW3Hp4H+UTZV",
-	"rPxPoZHUmMTRyDVyglFkY99yQ3tieaNgZs3wyLX8YTDy/Gk4CZxpgVy+E9nYC4k1CRzH8iIbW1PsDS07",
-	"GgfD0I4mWCgu3XWRvSjS/4sOPz0dAmf8iWTMaDmGcLCq9Wslo1ejaeCGfA83tBjeu6HOwB0POMrcFV9C",
-	"DBPcX9LoVhN+ZCyjKMMYZCR/JIMQiN84iQPSSf6O0zuSyovgSNSYYCdoyNhRU8YG1Bj7djiJHGLNvGBo",
-	"eaGLrSkZRfxhfxh44YiMoyM1+jUW4qi8CJUD7e8xtBD7pXfxRrR8/tDvbTIofpnnazY/Oyv2PNAgdAah",
-	"UVW0CQkOX5E8h5ANu9+LcJxsMiIi0DnPe0646JLtV474gy+yjGYgnBkenM6H8GDRpVmuQC3lGRhfRzYX",
-	"ylPyMT8XlT8M7/RsOVXZoDnPdiK3tMRE4+2j5M0lXq9Jyoqex+zAFVMikHY0j3QWjTWbekaLojeizrgs",
-	"lxL/RUydiUnwnnlvu2QkuP75n8ul/8+n7Od/fp/81/C7JPzmJ++/3jtb/5uf/vXz++93P//zMiHfvMyD",
-	"b7Zf9/4cpKg1nJfkWMd3+fWuijzfgPsBGu2nIcJ+WRKHkVRm5VXSoQTVcRV3KH12LQTtTiUqdSFoCAIy",
-	"UrRT4SJw8LYzGwUu9qyJ79jWJBgSaxq5jjUKx2QSTe2Z47iQXcEYvpFpxKJeNBfDcHN6dzYfzX4uK5yp",
-	"g6q0yYeVF04xkDISkhP1pPSFiMAm8DGK3i6cq/zj4vnT8x+/ebq9+e7ZDXv9/B/emxfnZuqQ05QFrrfq",
-	"3qzymEyxNKF/NY/5JBH1r9P9s52upsPKA/7cusdfotRfopRRlBJIuaR4FTdqgJGM0VQWgdlSUQ+5Jo0s",
-	"KT9GGocBxxRpFZS1ydUJyJLAvxsxiSZ6vzxo1FJ7zC8fExVogHLZxpcPtaA23JoiFxpO7Rk/yGc0ZTGD",
-	"wlZNjWwBmfYLtF0SYXUrixCC7bAomQVRLLcp2T5B2IcbFoaIUi3qUa2THNA1RMeI9YmzhPBCFizJCgj6",
-	"f2ck6s17/99ZQFdrmpI0Z2fiV3amL/u+3/toKV89R2hDzI9ekk1ralBpiNesJFYPt5R9tz7c9wXwuMZ5",
-	"njfh9hSSYtECHrK0tS7miPBbTCtUqEPFJxHNiIgFErlpsk93CfsBunz5DA2Hw1mf//Dju2eDq7QCSAN1",
-	"DRx36I3GP1fAK5k2y4VI9YcAkfOdV7JCSROMb3C+VNljZbvtYqNdchCKDHppnm3dPl+NXh+ivhbZKI8/",
-	"gBRvL1vPyVqJcYpCuvETEY8t240U6z2i4kTnUzLVb+CQfZ7tLjcGkC44GDSCLqrdiWLM2Q5lm3Ruav5Y",
-	"2UsLMH1KE4JF6lI7GDuD70ml7xuOcpIJ8hH1wE6G7jFIoRX+uyTrBO+EmroPqmXDCJnaqrRYqlf4NNcZ",
-	"XNQKDS6OBXs3apIJfmUo8ycjqiJ5usWfV2SNqiTRJA52RUIpdMGeo0W2KNKYUUq3RcisdAMxtMgXsjxY",
-	"mcK7ohm5Sr8MMxzlVkzyyOKCDV7HVoZzAi41S16HX9WZ6FUPUIxd9Z5kX9tP8q+dXsd9voEdmDFf311e",
-	"SXagmzTnnL6PFhnBIVsgmqGFWMOi4IFQDAyygBY4peluRTfiV4yCJAbFVthO52jx2+IqLWAmCwFwClts",
-	"FwXUHgyb3752bfvJ9mv3EHS4eHUeQeBqI1pHLkbQt3BIYlWRcwUxmoykjMjekAtj87ZFH+WQYy6QYKH3",
-	"GqzSkKOvdBWn8WqzAqFVrppfbDcgd9VYbVvTuFqG/+m34fv378+1BJImpL6lW2Ai2kNV4n1KcAZ5I53v",
-	"j3rOCgi/a5zhFcmlmHhe1BBTAf7VVX0vG5CDjFI820cY/Sg7L5cLHEbuyPaIbXnRdGZ5Tji0ZtgOLHto",
-	"j8jUDYZD2wHhAopj5stSmS1n3suA9smMP148B2QsN/RmiRl5CSkKzX1B1e7ytVIOixkCf0N1X5eqCJpc",
-	"O4Tfa/0Pl8Ln0G2dF29qKxTSCSjXoLTtXbFqXSxOhBF0y4f0ESP8WGX1+4CuVrgqnvyiGRAu3ryhNOEK",
-	"Ifm4TkCrkqqLaXe6QlnZpNTTD0jyxb44dq7wxwsxyhlDDSL1qaBPnGVYmKPzHcBeRF0oAL2CeMauENoK",
-	"ozhDbBMskYiF7BchBrs0xx/5Y9DXQNakXOJQBDLzKwiqOvAPZUtnTu8yA3Eh7CoLuK6uUkYhxmNb9rhT",
-	"cz0pEnyFeSaUs/Bv4UGxMpERENb5MUnvvl5nNOznsShs+uWW+H28jr/q/y+uANMMw3GZzg4mLurtV1gj",
-	"LmsS2a7HuQJX8Pkc//eX/3t19dG2raurj050dfVxEvE/Z9GHv/3v0hqkS9YAcc4ojj4YrQEqTvV6hko6",
-	"kD220GIThxzSZYlXfweXabI64z9VCbaQZfYhNPC7NpjMRI2s4nMVQOfWz9j6l23NPnz5i1V8GFzPzz78",
-	"bvedmX2vPfLVf+4DG2u5NxeVtuBSDOCYKgSEQPs6VSKoUDD7RVc9zrqltKda6CaiCbvIQwbpm2N+4dDU",
-	"VNGr1Cc3cQoS2QBdCF1/jX/bkDqGttoSTdAHOaC7IUAHgg61FqHz3Bf1SbYiZRhYlAYgFYQ151uFPIJC",
-	"PhfdhcvyL7LbYSxdayvZlpqTPp+6L4veyFPqQ/mlq3S5SUMZZSVKM0EZ8JzeQLfyGuAg3MpItrA5HUYq",
-	"XEKMWeGPQq6BnoqFlOM0pRylhR++2w0aeJWKqhd2IO+S0+5q0XxHLe7wPS1Lk+25op8WhouH38/lotQa",
-	"2f4rp6hCmgOFll1iqpl+NBNFkVQhD5qJEIKArjkGqex/UYJNF01yGW0JGTDV5vdSFZVU/gVDdJtepVTo",
-	"1DRCC2WjXAzQuZZwmMpePcCFywYjerQi1CFTU5Utm0J5m8kyQH1Rrhna5qAvF3W70qKhX2htq02Hpbrr",
-	"GNnyeLiPK5csWf71u90fO/e/HOLDRTuoQwTC2GDvVhokAjt5KIkoU/He1RWtuFQpEQrte2J5XfxtAegm",
-	"zCvy2epeCgu1aSdqCaduptiDvqG9JLUtlOiypjtXdHMcLEmIcgpyHM2gIUokRQguK6Qh+civKyajYGMm",
-	"xYSaiDCKnGCGJ8QahqOh5eERxJENLTvw8CSyI9d3nDYULcFx3PaViqI+d2B8RT2OPbzvlejM+CisT19Z",
-	"Za187Y01/njxvCCPstAJExXXAPxcMeafTwd+FRU3kLH6MCzUjoHrdft5u6wOJnvhwwBxENIWU92YqoA1",
-	"aUcdeGXnI5El38V6wb/JV2UQF/+2mMsYGtlx6H1pBK62Lap6ejzH7SOcMAq2B2WYkYcK7EJZsaQcBP2J",
-	"4IoCCegqlXOp/iv8zbQsiAfTQQ8jEJ/oRnAkkcWJ0eLND2/fLVRxpKaBlMtZBJwmMg+cpg35828K2MKk",
-	"VUK72rmoM5oUYP4JHH/SecCoSUpPycdcE9GBFeMbYhTFQTaoGoSlQP4ELUDmW8DFK2TKqsxdNZbH7CqV",
-	"d25DXdx9t7n4lcbBt9/d/fzMScK3383akFFsaq9a2EEHuv7a+vAf5qtVhXWYeMe7JUGLOCzAFhIcogTc",
-	"zKr4DkcpEdDD0EKlFTeUvY6hFwZmEqrgoofanNr8MeeCNDhHjKoOGSkHZjEJBU0AQWVxTpR3prLJPfaZ",
-	"ULzbqC3IYQZHgkiE2cv5dC6HIni+CniZQ2NaVJFp0/3qkQP44r6NWU6zneJ9RtRRCyu8rEuShMcxYznF",
-	"yaev82a15LxVnqGysGWOlGQjfMADs3t3+M5xy9AW4/LzztB9F0th8luahO2S14KRJFrMS9e/kipFl3NV",
-	"97PQx2QxgKIfhaDkFYhmQidSOUhg5pKziZ8THBBlCrpKY1aU/YRaA1s5QUN5IEnUAo4lbK37xVroVwIm",
-	"dXfg38nORM87JNgbX/pdzGI/Iej87bOLC861Mxxwbt4HBxzI2zhYSm+coPvCsQXMXyqAMldkgP5O1jl8",
-	"63poSTcZ61+lquuoBN68uAdko06oVAvotWGyBM0t2dWUsnJb16uYQXvLxVd9BCbLW7jPaXSV1nosStVS",
-	"vOcLhnBiuHtt34lmgUuskKwTurM8t/Uyrt7sbdeOOxrtu3Wurj66jnV19XFC2i6di0jc9+Yb58U7fLPY",
-	"14pAdoHiByP81BUNqsRmrpqIiIEWAxrc0p477atyfqKxBb+/Pcfl6viW4Fv4/OXi/dniK2k2lt1Hm365",
-	"zh7wNmHoODlIwrEUgi4iLk0dA1yBotAKWvXKbABXWDVL3iGADR0zS/uGis0QpogKhIe21y/KS2NodzZA",
-	"HJ4q3iZW1ruUohCqhJI0IJ8AvCfImg0Y/53sDpsizt9ccCKv3hzreE3A2WgUdW7J7uGmiFe6O6HtEnmm",
-	"Ala4rF64Nuo+l79vfJKlBDDA4LviKkmiZbBumDA3za/SBf7aX/TRIvhfX4f8/xBY8mXUv/mKf1py8Yl/",
-	"EcPHX/k//+t28e/nVHmFWf7ijqR5F9kZ4mjJHVBIBJwmI3glCNHP6C3pc2XshiIV3hjnT9ANhQYPQCML",
-	"MMvXBOv9dv06AfAFW7Bi6+L5Awz8LZb91xDgIOz5QsVSxvzB57epvyYrn2RvVUhmM/SFCt5VhWdrTLKB",
-	"XlW456k0q9YGq6V35LnabGOtEHURM/nAYi6y7kEk0AyfFZGgtDar5vfKzi3UhNLHCvbmDKcMQ5JfjQz3",
-	"aDUrbc1HqjY/qHj4vdoNUEtpoC+C6OeluVs5LAu5SFxOPqU5yzO8Xig9FYwiurysWd1rjKcaoG/aeRnO",
-	"31mU3YRxXuxawoD/iZNWWagoZZvshG5ahrWpu1bc5o0b+0kHWagi7OTL0kgkDE7/hrKP7OjbBaWkhSeG",
-	"vkh80Bwt6O0CkEdYSkNSBkdGG4aTSrx1ITWFXGLJ4ptljnI6QD+A2C9HQEn4K2iDIWkNnJV1wJk6qBqR",
-	"Tqz0SJSTgwA+2/SARV/qjCV0FlCk5JJwjZOj122chn3houJq0iYOZUgYiHL5lgh75qo0CVJGVK8P0WhM",
-	"+KUSrPo5qI4VV+mXi2fJhuUkk3GOXC44OwusyWTqLL4aIJFDmRGCVHcqxb9KjQtiEMANoUxxfAMD9G5J",
-	"dvA6iJ7mQgxOpSOidhzVNcjXtx0JlHBpES9GjrNPS2qVNdp+Oftw1iKHvMGcrA8EdsRJmJGy0CVX3fto",
-	"wTciIh0lXzyDbwboB8VhO5SJPda9WHZ1MPpDYDed0fySRHLnAApKk8NOK+hPUmnV8MgQEbbCQjYuuuhK",
-	"u2Fftw4bQdYvHMg0k6WkK7V64IUxmBoQWa3zndDQGN4x5TzWWrHAVsWaBA8v9iEbAVyl24ymN5zpV5vc",
-	"q2gosPzIOZ+UQAz57SAvHz1RgrMeyWv7MgqoDOhZHIkPopjQqdhwWFXjLxjsW1BV7JPreaCexpd22Lco",
-	"LHR7wx5xuHskx2KxJL22ZgfwHeuqLstNPRSGohZFF98g4K+w03FAioGDGuNvF/hU1YuTAkiLIi+yJtVh",
-	"kEIXgFocg1bzygBT1X3ggRDl6HQoH40zCmWArieUyXv/jl+5MnVtrsUJFGlqdMtKwRzi3LgAX0TF0yQs",
-	"7EVX6RbHOWdl/PgUGxQzPRFuTi62MtkpSsTLae3HMgLhCGWHsIiK3n75kqSC/avQT9lBdH6V1gU9ZVzH",
-	"DP3KZQ+1Z754+R7h/dwRgIEEDTyrWKjcqHgOGvz0wZ0KIvxVKn/GKd89l7rLFAuuSoMaxLkt8HkVHBgV",
-	"1rJcuipUkKzsyK2eBMlOWG9Sup2jnF5BQHxxzRTO24zSVV+GmqEX4F2G0FwB5j74n4VAnFPaB5A0s+zm",
-	"QrcQcbeAFKluu96CRwKr+Kq+moGjn3WeLwzxSAnZE+mh0PWk3EVVoe0wWUK4RB8tpIK7qPu9/Q1YPwc1",
-	"bVJpyAayhRkfhWyT1T82sgaDKd9LFpvTo0Bqhg8h9pY8uxGRK1ZqUPO1LdbiwB4h8gtSvgLSqiT/8Om1",
-	"Y9AKVb5eJsQlJV5VggeB+BuhG38+RflSSxfooi2L4h1KhCsNMlwbrLub992irWkKB9VYkZygLf1gJPuB",
-	"pYtgtJsMw0O6XlhIxZp0qMwC0ElNBX3wtWLVN7Pk+SI8mYvbjAo5GnNRX8b3FB2L1K0gGDKwa74CKaTT",
-	"okNXSwjJg6PnD/jw9ID5//P//uPrs7+1BpC8DeiavCMfczPvgcz8ogUlJN5r3iewW2J2y4AeVStjTawU",
-	"sWop5NfhePUFQwsIxl3M0YJP9jXMr4hceCYqpognaGEJasdXqWYnLV6aGlymkht+vS+8WpQs3ce7q76G",
-	"vXGxZYbC9aD/dSuo4zTohvZS4ILGqTRDCc7rDF9PUrf3RzGwWFQjPTKQAQoadlBvFE0CdT1YA+c0CHRN",
-	"wmPtErWrug4F2cvxFEUUQHFYwBD8pbImUVXQhH5yOQ8UHaQTomOgr3R5oDAOj2aDYCpQ7O+Gf6rxvurG",
-	"b8lurpqm1Nym9YMp/DCPwulaGd2PaR4nXahPLyLBKVBrVCeUBeHPA7JatMYWHaJKyLM9nirf4ziXCb/N",
-	"XbykGWTmJBQiTApJhqtggltiFY5REYgEE9V3Mmzx8W211xulSd3PN9bdfLbRzSdrFx2mLRmbWAW3XlPI",
-	"QGOqiNKDqYyLlHHaxVARp1C4BHDn2cXzSyFQ8r+UEiobJDcD6eC/s2kLumxhCd1VpIvnl6JeTUbYmqZQ",
-	"7/p36ZMyFGAQzADI+kvOhekmCZFP+uLulmUtoM2MVv/mebazZFCmaS3yyTMZugmr+Z7mr2kYR7FpEe+q",
-	"AS1xXsa0qBzFSgzIAhwDCoNFXEqvWaHHqplE9q21UdJHVapRym2nCWRZG62Ix74h8My91odIFFWFLHio",
-	"5KQ1WJKp5//xKxMVKiQGicrmhc1KpGq1vFYNOZNvO68Nu+9rMxV52UdPVoyE+eAYX4gGs52n0gfd90V7",
-	"7GMX9LQySM1SNO3uPIUYcS9rxRetpLuMf1aOUONlU/XwqCmKQWIWxuC82BFzFEPUDMfuQ41Q4zmHfBWz",
-	"/KidVIYVM9H85TFY+6wy6L5sH/wiDY9YTWXQfaX4RPcp1Ih7Vf3vhSr333GKyqB7rapFxwmeq+dhLNzE",
-	"AJ/jCO55c+R9v6za8XT3TNXs6DjhC8PQ+35PRLC8llGyXSd7WR113+9pMbfHTnZhGMpnXK02OfYTUrRR",
-	"7TRZddS9Vtur6wzqeRgLes65qhrWeYrqsHtRDlDWzes2x6tiAB8N9PnsFNp8ZRh6z0VBsM9fUnlfdZnq",
-	"tT4GqhLekewtzmMWxapVS5d5vq+P43NRHeM7z1QdBfOA25pmR85TGVXM81rE5xw3jRoEs+TnQUDW+VHg",
-	"qQwSs2g1pTtOoUaI8UehjI4nMlJGNjDtOsMP1VF8njuSJXjdeQL5ONTv2SUUh+8ofYWzm85QfFMbxmcq",
-	"ooOei+CgrlPVx92LvjTPMxynUAC24zz6GDlHwZaPmaQcJGc5SnR4UwyQo8GT+kL1ST9ilupAPptWwO+l",
-	"qN/XdbrmyNp8l4XaePyMxVgxp+xQnS8vya8kyI+aszn2vqihe9wx6GPu+8LtfOwpNE4gU5Xbus9xqQ25",
-	"V8V/X5I0OGIKfUwxx1HguNSGCE2ZZHegvBylH1zWx0HpYByQoxbzthwhSw8/B98w6z5BOeS+38spfY3T",
-	"nZJwO0/zrj6unEv1xz1yqmLYfb9RLq3jTD/Wht1X68B1n6Vsnc9nqLbM7zaFNqacQ9mvjphCGJeKGco+",
-	"3UfMIQfBLOY20N0mM4y9L2qQV9ohd5mv0UYZ2ux1MlspAwhYQ0yO8LLYqvQMqDCLmInoue1yB1ahMtz8",
-	"C4YWZc2+hahFVoQJl6VfgrKI0TbOlzJMDotg4hXBKeuLYjJQKvsqVeEdUXyzydQ8PhG2V8hOwBkpQoc5",
-	"JKBaTKE2hgQKxggrkOouUlur8IhnpMhpZ2rVWqrgv5u9Sy8TXC9wum9c+aA+yirrhXYaLB9XNTWtojjY",
-	"3tFl+U1RZ9KqF5rcN7pel1L0FZQ4DxUi29Kwz1N08ebOQzTj/x8XKdllMt6/GhErek625kfxRlXHiW3N",
-	"zq2X2Irmgw+/u31vdG9wm+i1HmUSrykVhxEIkI3TG+GN59QiIgrTzao3/0UkFX/YO73sEYlDIT7h5E3G",
-	"STiPuS4kU1FqRcJjRflFerRW3g46lICXS4WbF1kn0hldBlNLXyTEsvtkGafhE2H4rrXavEoLtzYtnZna",
-	"DFBbAuaGyDQIExOhdPmGDXSzarSolAWTpa34AiQr8olsAQ+W8Ks0likbaw0sqs0Q2H5/iKAi/sFiCh/6",
-	"vY8WlPXpzZ17rRlD11nEzfXBxKAVHCBlWsRkiyMQYWwqWeCJ2FofEkeLZACcl1EDNEMkgepKyu1W+Bg/",
-	"WjfU4ohksdt4bVGZh2OtKZhdlIun2KMrvCBKkv9FwKxERirTuHRkfJtzofYGuIrC4ZdxxvKXkOH2lKi/",
-	"LnEaQoLZ2zXOGGnieMf18renKc1FObJ2Qqi4Rj17Nm7LSrCn/B+f/xPwf0i3tMj6ob7MCEE5+ZgztEn5",
-	"PXVLdgwl8a1KDqGRTEB9UtRI9vr2bIz8XS7iRn5899Kaijx9fmUOXfT3+CmQV1KN2y68GdAlI4+DW2i9",
-	"9P2Ld5bjDj1Z3VSHxtirn+IR4F7H5gIEsuGcrMeW4zQUrlNO8RlN4EqHNrxl4HSVJvWeKvvo6LV6Tms1",
-	"sjeUClbMxfxq85AOY8SzIMlLxcbUGZhCzSAoBcPvK5rF/5IJe6IuMsRwJLtqP4VqbzFZHGGuEa6o4S7k",
-	"tCKu9ypd4lDy6HrwDpcorvEwdAI7GpGJ73p4PJ0Ftj8K3WjqkLEXDCfXSuqEw+r4oXcqddY4SHHC8uCK",
-	"0zByFTiCsqvc3hvuNEwSkz8Enw5ssH1fqutQdeFF4eJOFYwlKd43SxSXtZ8O+urLJ+ubEWto34JImtA4",
-	"/XmQi3pvyiVjlFxK6B0nthRduGURkYhmcEeK1B6ZEdvkKpVJGkxLsl6nb7tejfXW0iQkocoQOVYVEvfl",
-	"1J92o3RnyKJHNjs/QhIRUTEfmpeWSgqTPWBoaqja8kTxsWiTbzIyQE93RbJ1nKOQEsG/xLoGYCGi7caG",
-	"InKMP1NHQRjYjoFvy1aslTO/JbuLljiJNc6KGnLA1MuWD1TeYH1+1y7JRxySIF7hBIXxTZyzJ3CbRXEa",
-	"QgT0JpfhTRw6WM5Vz6s/xI2Nx67JmAlm+Y+MGHv9vJeNjrhSD7F+IhMFo1WcbnKIf8y3tJDLa+2RBNVs",
-	"a7XY9fBIvchTRLMVNMYKcU6sPIYA29aVD7l0rJjDYQb2RiZstUue4jzVpEZ82ISxKEphijNSxXRAPoaW",
-	"LqJBF7+6ocyQyueDbo1LoqU2NxgMWohAtgVczLI6BahxwvAhAnEgtTDOSaPVzJcLIfYt+miBS8mVf+Q3",
-	"xuIrkTpCI5mV3JfRorXCuyI+CmIyrtIvF/IXEj67eH7J5+KDuLLE/+RAW3zVV+06uNYkKkTDcKTrgVrz",
-	"LBWpLQowVqPDr1JNYSzeLvWzr55IiGFJTyb9CyvrgfkCEKpIswmFWBpEEPZFhQCAucgGYkJ5VOfzBC3S",
-	"TZIsGiF7MoUhqyaLwvGCosRHCfOoWEarpNyb935lNB1c4u1r2T3xeDXL4XSOc02Mb29UdxwZuvf9noDF",
-	"SYDeYtYOY4H2JhBv8Z8Qxva9aIZ5rMJfC/bTyvpy4A/q7Fp14TuU2pEvX4sntfHefaVfpunuqphmiw8X",
-	"4aJIlQ1psGlW7hNKRq31ZhNfJqUP2ZABeaBORPWNEDza+qIZsPcVzUm7AU8a7ApbT0xSkRQhmi9lnMEw",
-	"vIVyQSITfKvdh9pDIny0ZuqbuQN74A4ce98yR/IWIiw3SROLf1qX4lfroqx3JAdUFqUTRt3q6PnRzI2G",
-	"o8nEH3ohHuNhQGbuLLSJTbzJcLxvgeP7sqlmp3wilUakTzK91zo4msoFhXEIUF5w/fRqY9vDQKrw8IGc",
-	"ie/49SC+kGknqSoGxq+2HcvJaoFUycA9Z2MOgN8ja9S1Fk5VogBlESC/UtRWxTr9ePuV6jZZCaiy/ojk",
-	"pX15ee0XQx5FvyuFmj9AxysS0AymnttY1HkoxBphH4b6B1DthaGcQJk03Zr9psiAfyuzOGS/n77IoIMj",
-	"0ZsBneu9l0Rlq15hgRLFBL7JcFrMqD78Q6aFl1XDezJbtFeEzpuV02q9IpNfoUATKUSp1CPhs9JBoG9d",
-	"sOASAGucB8vyoxC2tJ83ebFd8VvxUcxUwED8Wnxcb3K1efGL+iSGKbjD69UH8WDx0yavwFL7VX0lNyNO",
-	"TuxE/C23IX/Y5PoBlb9Vp1HnDvOoD0UtKvHTJodsuzeqBAXE8wKaMH0ewJr1Ji/+lFPCh2p5K23MU5lV",
-	"Kir4awgTktoXfOryE0nDZ3r3gZRsS+c/RMRGcbYCU8iueOP7IrUCFld+FMtr+fxcrwadZ7vm1xINdHop",
-	"ioHtwfS22/690GSEwI81pIcruEnnccVrJfZnqO9U9nFtXdKldp+12H80CsQy1bVp9rk1ci4uRSnepatl",
-	"c/Avc+LjGhMgO/9DsCfxFyBj8We8En+WEOefBZEu+lfpQlAk/7JA+WLq4hMQp5xTog7/BJxKpALKk14M",
-	"0CuckwzdkYxBAcsV3iEchqLJWt0UXPLQBpBTY8bQRa5yg0WyE2QS9mUCW2tC8LlmUsBlMX5aVvsneshB",
-	"WfWUXaU+DXdFQYTWNN9HsToDKpivuEIQN7c8LPNqANP0UJq5LKYlZRyuBa9j65bsuKatzEGCeGLGNiRD",
-	"Xy5oHAb8ZyhslEMd0ThFIbkjCV1zsf0qXXHJ+stFSO5AY89aBVr0pRKqvmrFDSH2NLBDLtSEHZD+ZLjv",
-	"paUgFRlZympRmEyWlOXIj3PWr7jdTf51e2CfOeOai312yMV+9guUTnD6Q7O3/Rle4yDOd62KBGF9RD7i",
-	"IE92A7TIaY6TBfoalYaTBfoPKNcEfYTgQ0BpEqc3z+k2hc9FDNSiyW2KabqrmM/ohst1DSXzW5KEZSHz",
-	"vihhphmBDD57Nqir/ZUQr4et52VGqoruCNI9Ctg8/A0qP0cVAeCs4QtWdtWNM8TfZ4V0m0KozxozRsJB",
-	"XXtWp/fwFb2P8+VSnoMW3ViF8xDcgnl7tkL1LRVTQY1DiWn6Ghppu6lCWz9bE08TVWvN/Ixf5CKROWZl",
-	"4JRmlakh9R6jsxz0pNC65ReIkTuS4QTsI9JKCSWAISVfmdohCG9wqHn88RYvjprq4u/Y+rNmwTFfj2B8",
-	"8WVhWXFPyu6GWlvIshWkMLSq5lCHW0HuteDRQjXvbsEr16taHn3z4l1RMSrORSvrSiEqKJXADyhFC5wv",
-	"Gv6CWO8rOuh9aotdB2tY1QKmypQqPIwbJhh1f4axat3ZsD10NJSNC228C5pBWOg+i8WtwMMUl8gtLRgl",
-	"BNpJ/ZCKLvGg0hNSBUqJmmAyp1oK71WV3KSIl7q6Qc82CfayQa7RIhJ0smDUanH3jzSkSKbYMKIYjSEq",
-	"GXEPzFWUcM0g+GYDRapL4ouhH+9CfFpAoO2gIKJ5tYxApUZPxWqy4aggBu0BL3tK6e0KZ7cmZBA9Tcro",
-	"R+UOi1OopAnl2Re+nGChV2pvXgsnnVgN0gchzNraWqm9SB+01rkXF5FFlfZUQqq4ie9EmwXw7HVuE1up",
-	"a9ut7+61uZBGsbEXJnJ9v9yVtfEJtM2W/WbK+vl9tCBpaBA+A+iT3SlA/Bl/tHbllefZUWiqnmxTeBLV",
-	"4WRR/+pFImKeVDBTQ5wKuWybmNk9FGyH4FI+HQEPoGj1JkKwQlrl5e80P8FykzPExccBekbTFO7FGwzI",
-	"H8reA7IgrpRWBEwG++/mOk4L2Mo9GFG7NDc1+aCwZplrO2g9ZonmgirdDXylnTihYuqHWKFczv5dnBSb",
-	"VW70mAXLV1UbtduyH0Jbq/Yj96S3Mz0iLum8FPWUfKs1A9Vc7lqsyQqHpKvN6r3Ms4g5U4hEK3boYOiT",
-	"Yp4S7X96XYtMcqcnN/s4XmwbtorQ5S6ESSXsshkuITt/5H6EWomTVVvlxyOKTj5ukchT4rn7vTxPtCJI",
-	"XTqSvnv3qq5hbeLwmH6m+xRfPlUrPb74uE5w2qIBvNcTEkTZnRtSb2AnS1juwIomS/NUE6CWYOaLmaz6",
-	"HcShURPWw2vMPFpYyFROVLGghh5VX0bDRjYbD7yBfeaOH+HIJ3q9kda7RZUGFNtn1SWDaBpS0t5f+jFo",
-	"DFbxpkyo2JshIXovN3teq84mj7AmYeMKjzCf6QKWOcfDEDTRjh3+6Vkb7WLUDykphCdZIhQECuEFasfE",
-	"cll69wBwCCiYnymEsMhGWi8Za/46OBQ2qMWf7OUvnOx/KDzz1bwcEfrW/eguCaPJHQn5oJb0nKI5QBF1",
-	"V8KEA6MTmVfsB3pq+zFYpo1qrlX8oJAM1tmXHWxFfG4U86sXxanJvsOF8sIyV4kPyQjw2TJjsCtg9WEm",
-	"TQGXkOJHWVl5abgRTL6MSTwO2jLaiISmgHB9Darh5JZmEmxsxUUVpqxKKIoz1ow3qtBsWTVZRb7p9s5O",
-	"Iu8lX2wzrL8eM8hysm7dEBbd6eOQQA6JakjfeQ3PSRAzSOgi670rsetXehkvI9mQWql2Cl2ufBlb9YDM",
-	"j47qbC0HpBn1d5OKRBxV0RMwlIY7PaBWGtRUS2jZYq1jQonUcYwZJa1pJBUWqCVhiGJ0/d6lIAWzxUgr",
-	"i9ZdFX0uqhnOZfZ2xnLk2LZqj/lgFbQut4DXpH0RXHJb4bTo3gTFqPoIhpEQbdZcq3Dsvm3blZvNbdTT",
-	"PE08uKFpi5sFViU5GVeGmGqYJVDlS/7zimbkq8q6bOO6tFt9JQN52w8lIyKLWFRhxans5S0gUpTYBtf0",
-	"HKU4y6SPm0HHSIjuoBl0NloIS3j4VIRSmxp+19rbHQ/E8akxbA39rKwJ2HIYEkVkzrMIUxDtocXQJ8iu",
-	"FOzsgDCawMG3uza9/5l6rUiI3HUmEcEO5LR76GTYnplY4IWWiVlUKWbLhv+N7L7LLn6l8X+5H5f4vZ0H",
-	"q5/Yz+9f/uvnf76Oo388gkg9beT2qHOTtFQCspXdSZZ1mt1Jx+gHp0rpfeNE1yhOatBtUUS5DHoV06rB",
-	"fVXifj14WE6hPHQgV0jsheQVhrZE5ADvTWrWiqs/LMMsKfueln1J7YagTBs8Wd8Tv6eYynWuN0bVqx8X",
-	"Zr3WNqf9nuBY3chIMbdDabwF9RdFQ4TNeSFethDNosGHSsKysTZGC3HMi748oqzOPpFkOxzzB4cSBx/p",
-	"1OpihABYK2WVUDo2KZNjqDhuMK6rBss45HfwE1HWni0UGxLlV3pwvvrkjsFMXJotHlRfQefCZfOFSgcT",
-	"EWkxOIIkAs1W3MUQVsHCapvmtmsDsBB6EImMsSL7YY0zvCI5ydCiMhOwkUUSMxEAyxayGvSg0V8654K1",
-	"AQ9PaNv4EL4CqNG6f39XuEI7XZqqMFR3B0G/t0nj3zZE/ixXJbpb7j2VWpNQ08nAj91OpK315mdvqtn9",
-	"5KAZ4BF2gKIpRBt10rTsRjk4hsm1sLNSJHs0X2lXy5qhvR6SCS3ihPWoK5HLqKI8E0pvSYhwftBOlu4z",
-	"6MarL9ixoUaOsdpLv5tXk7EOAZh6ILFkx9DUreDJfZTTG2jLVsZqNk3xnzCy0f0EEX37g/WE2bu06bGT",
-	"rl/ZQ6Ha8+6JtFOA7FgBPeQqa0KkVkhmhT/25u4UeE1v7rr3DfsKf+CRrJXvdAub5j+p78Mv6wtwDUZ2",
-	"clW7wUlCtwNRJzl91LUlOLt5lKXdtx39TzGL/TiRdKMsOJofIygTTEQnzIcUSiqkMzP/on4R6CqdA7jI",
-	"j2jSYYJZ/i7DKYMZQUt6/AzmEeTUihjCvTy3D/rtmtB1Uue/wmOhB5/LGmNrHBDFmOUh7mW70hfM2uC3",
-	"pVkIIfJ4RZJnmKlFZfQmw6saQ9ZKZm0CWRL2AMvvVrioOGRZG6PO3mTkWmMl+9/f5G8iSpGpl0jAlMfV",
-	"N2GIkQfWFqwRwrtswyd6yTlfr99TJaqNFs1691blqheNW3t9s8YH3ThlBAL0BVVhpHqHV5IwAi0vK5X5",
-	"1LyiSWfbmpSOYG7Qg8vCbULVTwkJZfGUmAn3tWraSKAn6f6uw7UQg1aB8ctf/vbh/x2OOvjKHMcmt3UO",
-	"QS4rY8mNd6oEqAyM2fD7X9rKTYHmIlzGVOUEer+BQ+UTxIsPq+EdJ/QPLSNB9gZxP3LIRL/oS6qBroW4",
-	"amf1GHnJBgz4/PnJWgsSWdfdjFTPWrwZUOzIZLAqkDZmohClDE8S6aC1iA3HtT0N6+I0H3u9g9279B3W",
-	"1rlvq5ckJVshnR5j+NQrWTeR/MeL51I+pIwosfyuu9qt4+2R2ncbHZ4cZsX+DHFWTiPOqquaUkZcmQVS",
-	"kUND4XwKe9YOLfGdiEKAtoI0rYilEOChaq5CMcklrueLNQJZFcIcREaT1+MFf0n9YDgxyfqP8icoJ116",
-	"pqHs2sXz5uVAVF+iBjzkzuEBcG6xHO8QoxXUbVxfbTjo3ssk7ta3Ncii89xOWa/cOLd03JVpAIQJwjzt",
-	"dcOmq0Xsqy+hWa5m3wmfahOuGlxjVhcDiiQ/kKzmAivj0htX1P7mwiOGFagANWCVDHqnF/oWJF5xAeHH",
-	"dMNIqNIs3i3JVVq8OYH4f5oOkL462TV/wwqnisAhYc7b8UPpaxa/YjbFs58Uj4HQVvG0yoIQC+nUWlyl",
-	"MNEiTq83jKgsMeVyMLvUDYWz/jtFo36OQFKNqe5v+xnnEklUloxP4vQGSdIpAwtkr+wAjAISsCHOsY8Z",
-	"eVIM5hgqElgZXRFAdiizz9HuKo1zwbUG6BvOyqGCNSRJbmOopcIxJ+fKeMJ/k11Uc0EjsJxaAovj2iYh",
-	"pOwn6k2rPjXb5FTTYd0ab6sJR8BBIJVOpKoArj1BGP3448XzPt+vysThxAEVAETWRRnYpWbjKpiASEW6",
-	"HkVOMMMTYg3D0dDy8GhmzfBoaNmBhyeRHbm+YwoP75Clw7Fbb4HLcdxxx/faE8bW/BxKxriU81TYLAWe",
-	"QJUMpOpHisEDdA4VcURF+pih4ayoLAk6p0qdle2hM6XsSYudMo6qWKMVzWq2jvFoNKyn1k8bqfWm9KQj",
-	"jEjVcKnjboYXwqqrxADZ8hrqKN6QlGQ4h27RiyeqOEdRfULFdcnODjKz5wtDvVdcLQe+t76S9uh9v6cv",
-	"oSUHSeQT4fWapCFDLP6IgiXOcJDzaySnqqg9ieKPTQN8zaUz2YeoEgd1Fjwa3z/IiQ9OxEMgeSWe0jwM",
-	"nRr9NvkuoMkPabL7CScbUm8Lv2frV1fm+uoqIvHv7Uky1ajHAyVT9OJMqs6QSHz9TWa1QhEUo2VHraVb",
-	"/Zw4V2W9ZUv2gKta6eKrfqVeLnjIleyzxTtZWHNLQvnktih9gOgdFBRRskVRKiRmV+l2uatGzZa94OVf",
-	"RQt4tX9Yj6w/IOREFYrDb9n2OMJKlKjRKCpCYPPm6fBbLSFlBkeZfqGl9ZUQbM96fIzwfDgutqa3RNxQ",
-	"LIf88WoehNhKGJ8Ulu+d5DyUzE45BL5ghVpXBDFcvLnzBo9RE6FCX52qIizk/XQm2LhuOtWp8IdINQQp",
-	"QzCgqM4XZf+PlMRwtdFtyolB1NsB+is7FXHBSRYXRQJjZXnSXEsPkREd4RwtiuQDa1HP923kJRwswtAt",
-	"LaHOF7pn/Teipk3C7PNN1poNRROClnSTsb6s/ywULSasEH1ZttVmC35NLaaTsb1cDNC5LAkBijTnH5Bf",
-	"u6RZjjh85mgxcZeLPlo4y6ENJa+8EWuAc+Iuq3ebW2Xwbs34LGv5ePfLr/6z+DS+X2mfpvfsAXrGfR+c",
-	"u9CA2hADEIdZ1QciW/+404F95jSLcjcMJHwC0wHxl77drFY42xkMko/nuS4CW6XnVwUzJSL/IyjSdZSf",
-	"8l8ko2grErOle/ILppzDgsMLowxMAN7USAGQPY6nXVurdO7ra+7LRidMeF1lDL2QdAc9Q75Md99u7fAq",
-	"E1W2echbL+oWNmjvFclZzddRdECCIthQLO3kbidvEhynx7aogKWe3KECRj+Go0BA7PP7BsrtGwKAjgvc",
-	"67VZR40v/pbgJDdk93fz3YrRqulMPYKzvVNKZZzmP20pcvptzHKa7Z6SAG9M+R+fxSPW5klfPJdulgUU",
-	"2JOiQh8toNX8QijWsigfw7HIt1rIhiPtZRLF62pOeNWm5EAThtPNVAZDrHSTK/9dm91KntGLNM92Zolx",
-	"CW3lhBVRZvpB7UYmzFmCgUIRM3GvQ+ulJWZkgL4X1lc+A1OjZWkOMD2EdJtWqtMgwtdxlUrlBKZBi2da",
-	"gTxjjf+OWdPmNnz2mesdOpmy/NZDS7t/XzY30Ip61Wpk3cjY5UpupF+SUbcF1MivLVlY3ib/P3t/utxG",
-	"kmWLwq/iH459lpQ6CM4aQCurQw1ZxcpMpVqiSn0qkcZwIhxENAPu6IgAIVSmrt2nuQ92n+Sa78GHQAAE",
-	"SGrI4Ud3pcAYPdy372HttS7mRN2EyW+QZfHR3SxoYuG4ab7YHhkchTnvWV412OuBCWaUF9nr+22ffT0t",
-	"JwZmC1+cKJJae2obpSnqX8/Hn+SBgMW119QSpCUDdoWXjyMupaFEBsaYAJU40lDwkOORb4h8M2p6GizF",
-	"hYSN7v5h6vaF4lAfK0O/tXRYQoKvBTWWw8/YU21DR99ivgDOnOC3u3EfxRVGX3oBR5XrNnphEj9S1lJ+",
-	"AqjJUygB1m3x/zsmutTEuEvqSzbQzfWgmGZRy3NewExE671kbrhHPjzbe3xbGZ/F3t7Yovtp4b8MT7gI",
-	"uihD9jgc/pv2vPvwPqM99PM7oY1ZGPhlzKvnTGKrmxax7rWno4EA+BtrkQamRLY/6xkAcylMCky+BBt8",
-	"wz7RLMpraAmsKERkU5bR9sdyD5roi3oiZaucJkEfBGbyOcLochPUPIViKE7gNkfhUwk/hiO4mfxjdGa7",
-	"P76RlmF4vSU8iE3au5VZ+ryq70iJGM2uz784FnecxUjgDe2z2DXD/dM93oZZoAr1VdOIo6In8OS0G7up",
-	"dCWtBCYc2y/W18zRGFISi0tVBwaXyrt5XbWzE0cZdt+Uj69kF39A6nvT8g9syBJOfCflBYsfpBFPQuri",
-	"QOWuxibSIr/UiuwEPDf+6vhsAXMqB6OwULJouOwruZvc+B5LQvIv7XYSVcNn9zTjHTzyOIGF0NXJMeDK",
-	"KxGsCRv2NiKwNd3R1aRQy56aWaKwV7KlPqIVF0fujybqRmqo1qdt5YpqeVz3KvfLI7XSxV/5wLeeFtFE",
-	"WDdKWO9VeHdff1X8yGestSS8wgQsjVbi6YVZ3PmCMcn6cUibCV+R+nKDE5jUtMf8dTkik+xMiL/wK1XP",
-	"THklMnWdD1R1h0/9iWieFj46lAmR8alak/Kpu5jH9xEHTYSb/IxlarGfIE9FEgnv2gO+14v5s55/dbeV",
-	"D0tF9Wi3KHItaCnYSyzTbj3aNE69fZ7gxghxqWIr0wC1MDwzZQSrx5MddLQM7mt8rjAioGdaP4LAk+4l",
-	"eAgpcL8mJfRVxFXrFJro/K8lIlpCjfwZgiG482tmhl5f6OFE/OPtj6/EWJWXSoCimNh68+1z8fjg6aMH",
-	"XWFHxTo4FZrcHBtYcWCP3bY6zK130RQqzj3ZCay8vk7z8Xhay4tCncMpNjqik92e6U53sCaAFjD0+VoW",
-	"eXYuy0tQKbXRGerHIj07Xw0Eorgl8w75AhjQtjm9aoCbtbDGlsihEPHxc0jXSeyL/LxU2DZAEjQ+/8fN",
-	"pDSC6dIeNp+EIQZBRaHN0fqJEIcSvDLcSCBBw4ozkfiAwvaqJAhhCyUr/O1lWZpySdSHzzitP5HBej2t",
-	"79Na3WSi3q6cOUt684kHv5ZXKtjZrRfZYyIkB4V1EVlTvdsYT/CSiIbW9nHYMzIWYyV11dch42fAdqPE",
-	"UI7zYs5VLRYBgtvnWYkxpUS+BhT7VYV1VPLJt3Bi8BvAzsR74t63b9jr64V3gouiTHp4VSnSEIWRIplS",
-	"891iZwjA5j1RKHmt/PSt+tpM664AOq44BZTC5CfiTlC3YTS6M2tYIw1afY+bsENqW0pxd26vcnoJ4/Xc",
-	"ZVafbQtB8kpAmy9dFNUWxc7Bvh22nb39J5twFEXDeSMWOjrY+q+EkloT+WPdvVVv5Hy2jeL+eyGAekYQ",
-	"QZgWcVIgCr+/qYSZ6YgZyk94AJ0DBYOb3pwnSLvimWu4g4wh9vqYab18KdOyiGZ8zNXbsnJbHtc9IS77",
-	"pY/YgOy5xEyQrGijYnL9e7Whrqel3VljeaUqH7zB3E1jUdUUyXLDthBejMd9Taus654nxWYKuOgYU7Ge",
-	"TOm5PwpaCbFjCgsewQ6IENpSJQHJsZ06dphwUNZnZPSYoLDPdf/o0UoViqTD9nP9mXz6ms5YzjxYcS8d",
-	"tYvQrMWJsslCG8sPz5fPAM+h6aYCORVO5MJuIXqgjsVe0HjapNB0zUg8XMvY/W6XmVovH3WrpNGyZJGq",
-	"BnKixMg6mT3c5POadWSIyipxzDuMT0bxTlPySgXPOK9RTdQg+dHFPERpot3qa6TOE69LNVQlTnJrwKLZ",
-	"jnSzhD4cgj6v1x2BH+0UmRYF5YFDk7RWa4g7+DNSmC/0M6f0j/BSaZBFtBsn2+2A+ajb+cRU5pultHqU",
-	"4MHVg47RsKaGVl9S2uJaFDZ5XKlJTfJ1dkq4cs0WlQbSB+FuROpIEagJNoaGq2V9ILgy1L/86M0i0sS+",
-	"ruQ8GFt+smN2kLoND2wkOfIEN2poyoGimVcNzGRFMuOXFQ2qW0va+M673KkaNvEtaeOLPx80KbkPV5pC",
-	"kW9My4wCWDuLXtttTFZXQKkLa9Ue7pr7oBESzoeuYGD2OQ6vSC0/fdDAktUVovZKJXLkGQ+ZRfHeJJKj",
-	"Dfj30EnIrRdALSqLGbaWNgoJxGlh9wgnudXXNtS202UhGH/Q8BF+6QyQmNDzx+FuEX6nJy0hk+/FXn99",
-	"vffnrLe4AlElJ5MWNqcyWwdUeKvaDtBW+p1Sk9jLCjqnwv5zcqZsHBD6OX4tdkUUZ2voRB/JLASC411B",
-	"ZWwuBrLCqf9xRZC5LEHtQ4zFbciFCosJZClsnF4AAUS7FnNLs8PG8cU9580Xopb7Ku60oGWCIhtDW2nP",
-	"ZSXBgFERggNeYNYHwqxKjds1U8kSj0Cvr9O/vTwTO9d7O9zGu/OLnalmpj/uBNrNO7/Y8z6mN1dmz77m",
-	"QuzZ11J3JQLiTciMiBWvJfE72MgxBpSTo4ZYeO08rtfsfRKneM06TpBB/ISlVMquNMunX5MPFno4+VjE",
-	"Dg54YrE/6SWQFwqSBHxcDpKMTVtzHKLZuzQV2bYNnHBuw7oSIwkZWwEUFq7lys4/Cg3FawgYgXs1rxN2",
-	"E8B6tTXaftKyWlXdoqxWVfdWVquqr7WsxiNz27JaVX1FZbWq+lJltar6s6z29ZXViGhgM+rjZmmtlZnY",
-	"y0gQE4zj4VtSmQsIcIhA+PaXaPPtW3IVd33OaLL+skjjvzBQrVTxu0/s/7uw/29g/59ai93/Y9IB+TO7",
-	"iRCp0srG7xXPcpdGcGuGqhdMgfXLskFjdSLr4zA3f7Vm1gF8svWGcp1RawTOjw6Xfmk/d3x6jj41l2W/",
-	"zcuq/javO0nneyWr+l2dF/m/VbZuGTq598K2veK0UifDGlGPX2hS+If43uDu94UepKpLWavL+ZKv9kzx",
-	"f72ROjM25nk7kaV1INcd7+vNycM/N0iBfJjN6uY2sCLH1QZU1p9VmYAybzopzTUwbCgohgeF6RSlPN7n",
-	"9SjXXG3DXJ3O6F9RuhhTNm7TLoq+Bgd/IDVLAxekmwXVYxa5WdLo2rab3VBQalL/N9oEl2wc95Jlj9WT",
-	"Xb6R+CMuVV0tcNt79DzyK+JIi7Tt5dNG1+PjxU2r4XARcmAv2d0/FBfzGiO4d2ffbj+JkwTI1QCfhdKT",
-	"1U2KSnfd8m5BAXvUsk2u9+Ecx0vLR4ty0D2qFjgCQ/8ZqafD+nygHyRd6ccJqKb7h6O0Ua7zj39w30XL",
-	"M1fCjgLzClfaojDIQOqGOMhCL2i0/TsyzGVIHPDIc0qaVRzzUr6ensxV0Jjs6VjA5cJhEj/qQEHK8bfD",
-	"a9BlBlLj9G9RSAxbam/lj9ze/2h8EPWhxlVEZQM2q/gmTkwhofaqKzWvRJEDkMlgWQ0J5UDhq86vlevS",
-	"mlYKaxp63hW8sPePHvV1vK6xu6hZc6D/7A7MeKfOofhwaYqsxYM62G/blHgKc9fy67YmjPfwDjQJIJJi",
-	"whaYiTkQUfWCKgtQsybYHuwrRGYoUqhjpdSjf41lpFoVzOIoJ7Ksu+LZ3EVefNuslDOuFq8QxWkM0E8d",
-	"eia7v1N55ucgJF9XAWCjEtoyf5YQD0821Nhq0g409+b72+Uig4m2hlMHiArp8ZZnhkhABPYSisXilanB",
-	"sIKki8QqDh3dogXT2PH29tvc9zXfKjqtRZBYE4APibP99LlQo1xnQcOW9Z/qMldZj9XUiEtNAW+rE59g",
-	"ZWPMUrNKOLEe1CPV11p9qMVWyh5sWxGNmca9eiJr+4D3SZ2JuJAu5mKYX05LV2aFzDmaiiMmLetrU2Ri",
-	"K40iHC5Thl3q4I+xAduIE9Cd1OYiGUxchyZuK3xrxBblFWwq+UAxUZ1CWjpkXUcOlW6TueSzp8BNAxfl",
-	"aSflnPi0l6qtc8473Ajjj/BkIf67s7cTkTOHHbjs3wRgiYBCMuoJdviE1b5s/C5PW8PIO7/PGReUYW9s",
-	"QNRc6ZnYZFpq2qgPZxePDLuQyQrlGvZd0Ks4xiVLtotmQT0zhKbrivRovOJb7j1qhK9rwlqDPis6t21+",
-	"5l4cYJjXda4vEQZDEZ9dUvJKaXhLYCO0n6mBAPItg14uMKA8CSPBDXiBwrPa9xKgrrY+osHhdE5kICt6",
-	"rcpCThComb6dyIFKvVcBU26r1XKmEBCmhM22sWlfs1NAFPNQPxPPvJEvYD+HvzkQIJWYvWNaGK2OvdeW",
-	"5cOhKpWukZeuEuNphVQj9Oh9vZXSf6YP0KRRqYg63t3zcGteY/o8XshNrAkhbiiitZrkcTDW6Mv32l9Z",
-	"bKW8dNo2q0hNSWylmCBJiVEUo0uAWPZ1hKM9DnTWtUGKUhh3OvxBNzgY9lJ/KZwHso6CBoDs00UZc9LX",
-	"shL+8RsDvEAq5iK1FUUQDy1pY75Fbd4F9yEIDxC8SBgJWY96rV4r0CYFyyFgeHVxXm6HVKu2PMqFHFzl",
-	"+hLqkysK7hNfv4zCwxBuuokiT2NrHgRSljfOV6d72SAZioEIC8QWMpvD7EjPyilED4pNnbCDUEVIRibs",
-	"EikooaXew8JOYpG+Ms+CoUs30e5Zgn1o5KJICrHppTfaWuGvgUddt4soEn54JDOhzQz7OmlqxXKV5MQ2",
-	"MgQRsgKAWkxTx7PKT4QQeLxQaFk+DY4YoJitNxdB/J1RDgadEji/6glZFK4/hxcUL47AahF7X4Oex4sy",
-	"9TWYO5HXjXfcvfVkBwkOcKuxoVeVgyVibtRXAAEvKJumEZ9I6nhTUwBSTfBKiSjt57SxFm6YpIdQHYvd",
-	"IFvFe7j/akdh07KZXhSqE+vDt76hno4v4hc8bFrKyMDEnzhY962jsg46Yynpw3vWqgEBHPQbEiHFWA5G",
-	"ubaBg5iYDBDAWshLpetuwKOE9Np5BdOqVSPpE0I0WAtoU5QGn3c/QA262leDaAgaQT4/qIFuvqT/k5Od",
-	"ARAVdW220u9tDPsA+ERYb0VsEbHqg7Dr0x7YSTrwl2XtnfwUG3d43mbibdCtGZ63acMmmrRK5hnFywHD",
-	"bfwSV8tVKABM7AClM1NmzjEH1te4nvHPH1oEbD6t8v5a5P7+VZBtN1vUM9n7kk++v6Cyt662XtOVXjWJ",
-	"lgCyYem0qZW+J9KaFi2jmEXy8PaCyApYi6u222NbHQTQWLg0VQ0CVCgdiBkTu3MnYqoLhb0FXlVqgXvH",
-	"JYnwnitpMfdv9UKHG0BWI7u3SCe9mrOaey8uVGH0ZSVqszFt9d4K7p73SNID370Xan7lmaiMt7LcbsBC",
-	"FjTyYC3sJ9pyVNaRQX5Jsn3MWP3z3RfQI693uGomI+EtPmQhq/qTqPAusmQDOTYjav1jttt8X6jk8Tp9",
-	"fW394NPX14+W7F/AXteCpPU9+pxkR41A6Tz8z+l+QSlgQ9cLzrkXt8te6auEx/phuRU61p7+tbiSMA+/",
-	"hBtpb/wnNPbrhMYGnPa3B8R+AuApVODv8XK5vs/LfWrIXZuv6Nq11l/zyFIRFtAP9pfee2kR/cvDgLNS",
-	"5hEo9TulJp3EAUjXx41etudJ30d6ReDZghA7to8lEFGNrHMrxwZE5tT4mJc3ZUvwzwX1P97y8+w1+R1u",
-	"8a0CKt71Z0pIrRs90QrwsNtAvgo47teOUYVNcCn9NGTpR7ICfx7l/4alUolIX34Yyand6Rj1FP31hV0Z",
-	"ub5MAbxaQSsWHzI2pfXy7b7QhRWEvcSeebRB2YU+Z0+kxMRFeFZg3kr7OuLtiiinPXMXvAgED/TQdpHS",
-	"I95A4uUcrc0yKSeiNIYIJ0ZQy2ImqERwYFLME5FCDfKNGqbQTz3Kiyw4aSJLpWtHLK8a4rERhVRfw7DA",
-	"faBrt1IRwneFPg2Zz5sQOTFd+r2wI70xpu5FgmxI2g+c1T3ElnjyJFcEgWGxA0bNjeDp9HrD4XDY2+3t",
-	"7jx9lKIkc0Lwz8r+eWc3TUAflAQ9eyQzL8nG2pBpeywnE5VxT7mqElR1tHGQNo6X005RBBPRE1OBckNi",
-	"p2pFi7OqvIfny2K9djoV353p6Y8q0ajbBiWkbxxNTl+/MjUhMvwSDHtWUcJtYCZqAYnneqp/Tu6y82++",
-	"098WO/26NNl0gMJGL6d2LXwl0OnQm1gfIwc2rGVZwe+V+9q92PbmUT8yQ58wLDGlK854YwRS3FjNE1uA",
-	"JjzP2MATQIKn7ATpOvraXKuS6PGcVAvQQSRs39EsZYRJJPQPGMiA+JqVhhIsjCIZsL1uIEh7Ma1Don+A",
-	"0BRqWINaV46gVedAAccL8WBAIYABU1SDhVwhwe8itgtyq0D2GsAUNAJEvWeGIRZAfcirmhmG2IjflXLJ",
-	"GUWm6SZ4HnzGRHgaRERZMYPDJyMqoueRoXEO5CxRodZROcEofGMnAcYoXe/53pnf7sybNevvMr1juP1V",
-	"PYdcwggcb42gMiCWJgxKRB6EIK0SVdhT8tPTpK9DUjy6Eo89KqRzdVhWV84vcWZITTfiJF87OlgRF3ia",
-	"LKJjwcet+PExad4Qw3PXGdEo9XVek8qazAk+3xxRyqvHqARxgnAVB9zwcYkTtCfyEHt8L3wtKvwDzRp+",
-	"XhTmMUhCBO/T+Kb8bAtYgZ9w7DHhd1/R0C2in/a6G9Pbo2G2ixsMzJvQuBW5EjloS/sxsuORmRDDhlhu",
-	"GJW1476Vwdbq4Oprwrq6yg6zR1VyXnkM0bG4CFoRcJcJaciYnYv88rsabe/hwhVjo73A6xbzcDLLW4pN",
-	"N2a4gI4JdkrSCu/r2qAdJjDQLbGI1r24AYoYCGOhzCh+maijw2MTb8QkItInehng3EQ6ob52EEUsIQUg",
-	"Q760+yUAMQbckB53+CCkGIN7Cb64MBOl0YWpDc1ENDiEdAQIMV7fKdHllTu/K54jKNb7AeJKqQnhXxHk",
-	"SwEOd8iUqq/JI0Neu0UwZ0IcZysItIKqx20EHqIArJUqa3dn71GrzsO6cEE+7hPQFIW9eut16DlI37el",
-	"UneA9XnsdpPwCL1TMi8x8dHjDVB5t3Uhb8lP5N7CaCEhi9HdQB3Dp5NWeS7+9ho3Ktq4PatXBY47IUiw",
-	"ywd6zSZq0GU3LB5vdrjipCcu3Vz3NVDkIp0ZI/isQS0K7wCZS+qSDGnBadKmG1Dl2kE41W/Qt22ZrJ75",
-	"cf1uKDhlBSAcezlg6JJI9nYxjHedMBWOh+YNFxmf2I1EW5SAV3Ex9zzOmGiiX6WoiA/VHljyBwBi2jvs",
-	"pDcy2cFemmuXmcG1Rs5PFSRNpujF4goiKkhre0ulYV5/EfhnA+zZPdy7C95zXRouZyODb3J30OfwB1kP",
-	"RkAfGnSvdnqdfufRcG+wLw8Ot58+yfa2Dy8eq+0n8uhoe3ewlz0eHqj9i6e7/U5bBmZ512a//2Ef0jGP",
-	"1c//0Zpxj1l6b07bTkoFo9Re7T1blC4QDHvmLsh6MFLVMVoyazvKXGVd8cJdGZhf5bWZlkGfBFomaFei",
-	"BdejlGJfo99qF10oigCxFqXZCUYdMaV3+7qv3S5pHUDaqC4UukDgbgQqQkSmKr6bXqhSq1pVVBTGQpK1",
-	"jdAbMzJF5huZD/Yh5CoKMB59DV3+zgzwcHB/CTSSPjcQsIDiQBCyVo1kJqwdZ+yRfd51a3pud24LitKb",
-	"vosy8B3z2lUWwHmei9h9zituXsUPG5o53D96bBuDMBTnAF4Wu57B3ImxKlUxx/EuKLHFD5PXojILrd4w",
-	"VjBfCVR33elZzy2DNd1kd6oHo5cfJqWqqo38pmg9vEE7MbZre3UeFv4aPd56xpuOb+G1xnlIpMIweji7",
-	"5LXqLile+dW5zbizDuXdA1Zit0jWWCMLFuLHiSolWYpG/euVqU81EQxXRljz4JtE4TPD31DVNyg8ndrP",
-	"DCdDzck6Hp2k88Ko6pWp4d+txaalH2oz6NGVmseGGEgEIiN7AA7oMhu79ZPvi8f/gp74/aO9jz+5jvid",
-	"B3+9ewe9CcZ+7SnsPpiNbIFuYPHT7dnV/+iQ6QjsVEjtp4QSGX7WBClJ4U/4jejP4XeKpSR/6szUhd1Y",
-	"J/kqyoH7JupelYhpbP322wfD2rZhB+v5a+AdJ6tAWeJySqwSfkuyFvxKzSHG/gnz2Ds/Y0MILH6Ju6YZ",
-	"CvzoB2IwkqUc1KqswFT3deofq3u+/TN+ZynwYj5TK168egsXO0ayD3sUTaALdQlpxkwonfF9CwXNp6YU",
-	"WX65kGmMzXkr+9nSYv0NGeFF2F27lj9qmaNgCB6eikujwDPwKg32z66sSML7swj7KjMwrP9trTVSIpDK",
-	"CKR0zVBUdrOXhZjIS4WJZKQPD0oSmEW3B3QFq/RC2XZgfYOqVnow/0tVy0ItKLWc/Ofpi2cn7/72bHb5",
-	"j+eX1Q8v/vPw9cuTO1TaflDgN7dgX6vpBebV8AuXplDUg83FlFvj4gqZ601xnvigt8Z54untOM/NUJo0",
-	"Yp8fpYk3/jQtNitG94YhXQsQ0pDRM8WN6ZM39pgFKLj9sf1R/MxrKSeg/+2woQNZljnqpTZSg1qb2hcm",
-	"VhIcBIc2KWwGAGQmIP09w+Mf++s/my8Jz2nhondZXbk2VGdtjIbWwljenWtii6n1phEamHLSk0U+UP87",
-	"IGi6hzaeJx+TzqXSqpTt4IY9IWsBbw+oBWtSoYoPJgo/Mkm8cYIsbZKsL++O3bupB7hw3sIaPn+Tk4b7",
-	"qm4srzVaTCbLKPZf0U4fxIxxujJGxdynDniju90XrpfVZN3Kg97DHoc8QVU1cdMP/JFocs74OlwzgI46",
-	"zHYh4UlfN6qeQNEUUoOElWi7kWMpOlwP/iEDpTAsxMLMgqdorgT7jMU9DOMhDCPyDy0O5I8T+T/TADBv",
-	"5z3WAHHOz8q8VgmV+H35GOEhp1pgFk38z9TUipu8gGXk5Zm8bCjEr5OnWmWfHn1MOtM8u2mqvzt9sdB8",
-	"Psk+mdV82txJNC41+6SRyQk+Q2jHw6dr23/aJTpOwIvG4BjaIvb29g8eNGQuSpNtQx1+bbK2ZkTK8caK",
-	"+HJ9f/BV5MPE7/PWOvx5DRDCARyTuswCUIJZlzY0QpgbYF83hn3M/zE9/W+TD/7+j+t/Pd8rsrf/eHqH",
-	"x/4xUH/bAJr6bamUqO2j46LPlK7zYc7KhbIoVMlCkBftTi/3/vpXe05MfJ+7HzbYZeLW3Ob02j86+AzP",
-	"QlYgcBu2Hz9+8vnbhFtLxHFrzkY9T8SWi91Ovp/JRY1M1MAouVKNDXQXaaF0Xc5R260o4F/ruKFr5CYO",
-	"d58++uQtHo2oHT7djaTlxaYplpXtB/eTQdr0LTbvJYgj3PagRIoxBFCUgUHohQ1N5lBMyEvWbywDmlXs",
-	"P3WlgDm2t2lDlY3FufQpY5FHd4lFbhtRBHHQ1xkqHC5lUQgHBOrOOAEQ/OP4OeAvMBvuOkYr44cFiS4V",
-	"PQ6WcQDvL0MY0tpxRBQg/B4826Ov0rN9stKz9fTAm/m44bpu83cbLTCbOV1nXn4bMPYI7YyxciAK7Tn3",
-	"23D4UDKeqEE+zAfcjFIJWeRXatEMfkX0+UTC7ohVqQOnu6Sl9l4e8Swk4A1AzcxaDLiY6CmlGJmq5t6f",
-	"7pIG3Xt7uBZiuOXP5vHQlNr4CihKe8KuTWhJg6jHzJQfvpAr+QHa1zq/HNUxZq6vt1JqS14AhEpRQpuy",
-	"mBRyoMRWil3LhP9EcmFZi0JJ62qWxi4lIy5LM8PIrDbOkI9UkdlbYbszNhxegDNrhrhHQvZk71HITV7Z",
-	"f4ePUDFDM6HKakejX+RKXCgAZSs5GPXJtNecP2n3x10Hz9IW4p9vH4rYq9tQbznaHL6CY5hdtB+blQjs",
-	"vUCa4v6qBEmnmo7Hsmzxs37UCiMLMJWAvJlEKE2yrD4btojXBFQWHREvfQ9EOWZ8Syumc31IoB2dt/Qy",
-	"cTPB/tMbaro8BsmKMkmEOFzk9FgToIvnLyP0HJnxCrI174cEjTiRM0L74nJNiH0Inar6eyP1UkIezma6",
-	"lIvd+2Z5tZyaaW+vt3t7X58f6BYI4aiRxjca2Su6p2+0tPiqKxyqm7LFgI27JZ1nYaReReRJxj3oaBrJ",
-	"SlwopfFhvCKQNrNjfnLxb1Wae+KePYwS6/5jTqsbSammeibn99+JwvuHw3dSW9MsLwr4kInIhzT3p9C/",
-	"WImhrCBdOOO8e/jVCUMnxVzJEkFlMs+64kQLVdX5WNaqfW4g87Sk1kRufKarN1P0+3ujg91xHDouMExd",
-	"ojMMyzqCgeJEWWZmfpCT5axRqAhjTJGIgSoK68DY/20J0VXxaRQv/s6fDvYEeIgcXTn7323SsUUBh1Ux",
-	"+pB2gmOhVX45ujDTEgDGOtRr8ArphBzvboIQ/0FOnsMjRfsB6yAv6S77mHRmjtZ9idq4K+ZUIzPTy3o5",
-	"9hcDv+YcoTsli1+LR3PFJHnOw91guN6wB+kHOfm7KbJWgYozgpgEb40GyjMOVwo/brNXgAjcU7svp9BO",
-	"9EP+QWUpzhQzbYOBe71re0V3kabxW1vS+mPSAVRM+6dEcHcMn2m+U+TfoPedV2K322BHDp7o6KZWk6om",
-	"srM1PsxbOLY5a/CdeBT5iitmCn3fFqMCvZAkT889n/iF22SaG7xR62kenL5omVhhndlftRvSXix+sNnI",
-	"FE5MP6zUoutJGjopLqq0bVnu2WV52Npi1S57/V2uM9BNyMdpLyAM/wrV8Rcf9WvQyjfFO7uvtpT97KQV",
-	"6XNjilxfvjAznfY89pcr8tQ4eilz7R7cbiLgEcO8r5a4pUebpr8+Jq7qtroDy4f4r6flxGAnVntu9sdh",
-	"IHdjnK3xCafjBdGcvBKX0FYF9U/Y+5jiQXpsAUJrgp7nwL91d+xroLuLUDffNNW+fC3vth95rWRwsHe4",
-	"7wtZhhFy42FF1z0/fFpApIYTxE2BhddvvtTdoCgrSFhxlQWN3DBr5+Shcnt5PCdfqXpmyiuRqet8oKo7",
-	"PFWV64FajkXVwnCzMiozmvuiUl2AQduVQrY6CfcFfsYVu9Fb3gAbzQDgKfTCFADODZrR1stlJwLpb5Hy",
-	"GnA7F/PATzGlw8s6TxLzlCVjePh6p9T/aJdIX6NBCa4UOTt53YsgbVvp31UBzdLDMFsW9s1vpW+IXgW7",
-	"i6LZnBAGCftf+hq68fNazFVN11xGGOSQxdiVDa3OdnApcbewOuA50MqztpkjLyyV/dr2TZweM7B3BU9q",
-	"/8W3gIPwUp2kA1+jtdXCt1QufOjnTtPIaK9Agv9yfUpQUYO/m/FFrvE1zJDh4g0FGNBKbImBuG1lBQtU",
-	"Y89T5fbAIS1WRsSrd+OWQljL7W6udO2va2Bnod6kUyG9TWHNt3wsK67fJPw5Uo3vRDA6+5Vgrdr/WggY",
-	"yLUaEUNJN8b681dxG9bHFdKcC6ocfiY0Ppwf3WUWazNx9Dvmk/+5OZnhXe64MuV2Eid8e2JX1EYc7IN9",
-	"OX19fZjgL3v7T/inR7fPpTUe543Ul+qGNCB2n4h0nOvUPkg6lh/SRFyYeiRyPSimWSuTtvwQJb8O9jd7",
-	"ynEeJ8/2nmxyfrPJAKJ/+0it0680F4Uat1PBYxoR2fKwiwQqfogJfHp49PhBVzxTjsaG4w+qxwf0QfTX",
-	"i0KJdGAyRWUiKsjwDtrXs9LoSy9AGYlrIuU95vutzc7UfYmYL06Kj0nHZQtPmEVwA6JEiJpb0pIQafD1",
-	"nBAZUo6VucoSn4USbxUM1lRDZZuSGrxHrsoBh7Vm+CROxEPOu53NEru4CeXjlffDDeF+blWtolMkzU81",
-	"yDM7VixsvAOdZN07BZHZzfkSXCnP7aFNLJHRwyIf1NX7vM3Khep0fnyaz59g3rlkYUwEcUL6oVKKQmeX",
-	"mFzYH5sZRrbiK78cHwOqmy6ou82XM6ZQmfXkVhR9OAMWJzghsSKUNtPLEebkARqGVxQZZT/Xi64H3qO8",
-	"x2XrLuV9fboRPN5t1jH/c+VYofFDVTY8ASoVzlf3NW9fUnBix0RC3xVnREDKRG5YZMcQAhZSXyMWmmla",
-	"yeIfu8JJoYa1rwqg3wzzJ8QT2HkKHw6KTfS8pAYnlCyLHGFSSV9PJ8AJJca5ntaKuxHBmK/5madlqXT9",
-	"8kxeLrEWeIBgvJD9RBHkioVZgcVOSaAec9CrW5N/2tCmaK9zWzdU6YES8sJMawqtBvicpLmc+IYR/FaQ",
-	"o8EKlJkWGSkCmPIKfY6VajSqLE25jLUHt10nXIAbvJvbsAmvXwVBs/htrlDefpn+4hPIlAMOpTWJJZ13",
-	"AZiOBOp3YyI5DFAaQ88plJdU3/dAfsiLkoIC8gSxVAMuJjOE6Y+M02YYrhe6LbSP05iozImf2gCdngCn",
-	"LyuNN+bteuYy13Y7aMuzvJa+9kxPEQdYO9d7O0zYtoPR1g5t0Xdv5znahFHr+5sUMkN4imNbseZxNcnW",
-	"gsXs685m/nORj/P67nYf9snpAHlWrN2QUEiYEapMyWpabkAB9Z/2Cj/QWUvQeJxuEurDQCkKLta1P+O8",
-	"qnJ9+cbGwEtEpOyfPCU1KZNWVzTH7dQHdqnUy5Bc5tdqM89jspbY6D24i3ChMzuhlrOTuQ256WxxnXiz",
-	"d4NZ0H43nCCxKj1MFyDguj9f1dmme5zgiDDn9kI7GYjZl3J1yz8mHxKU2O7l26Ks94obk+5381YJQfiq",
-	"gHjzFndfojNtv/Pfz85eCzwgssyHu08DK3X09Glwk8PdlZiZA7ilmix5X1/fCbw2mMEMRdnfFXD+sUjV",
-	"h0khc41FOnICec862t1de19/oQbgOr2t1aSBbthdXBd1XhfLUIocrqNI+LFHXAydgrn3hBplDdoaohiB",
-	"9ombUpp1KQfqNGtvQK7QA2Pfh+YPNtt+U4nCXCJOGy7SSHEeXgyf7g8Pjh4/vjg4zOQjeTBQT/efZrtq",
-	"Vx0+Pnh0D/vwY2d6FkoYdvO3Dle105/u7h4M7MjCf0EECQ2LzsekcYeGRqYELBvuhLscUMKrQFxjZWra",
-	"emr3aIBMCMAC2zODro3VHggAsNELiRuk7dQ6di2eGHV6kgBiUAyBF8QDlg9GXvVaaKUy+Pa3zr3Bn3l1",
-	"OLPiIgVKPKzIyz2nxETLsrrKUVEc3GZZ4PiBAIn95hFtOrwTEcUdi0LWqrShHlCQQeAmswxOQ/q5X/ES",
-	"v5KVE786krlf+/rX7e1t93/22EV1MvGrONzdFb+yLhnOy1KOFVHtSI65cnv7whpna9Cm+kpDx2oJ/TO1",
-	"J56nLnhiA4UrDPPCXg1bzWYBjyOET9YQQgSUInM0RFaJSEMXKcXTZNMNwreaajmtR0rXOVCX4UvtiV9t",
-	"BA3vKwalgrZbWVR0zkSVcAOjzzOlcz7rwI4gokgqpXQChJawImGGCcngEuueMewkxTmS0hviDbSpz4dm",
-	"qunCh+LXUNw0B1D7siSSHVu6zFjVI5Od26tRvhSvdyR+JZ7/ekRFEuz6wBOCh5CDgZpAQhfPfCR+FekJ",
-	"/JgKmY3thNNGjFWWS2Ent0PiwIZEV5JFqWQ2P1dE3WWv9JSeAXAJ3KSQhCQfOHKSGO0ZfFBN1ACnBv2A",
-	"X5WSz+QLHANVkc/VpfQgxDnqn0AG0j/MxAB0pcxOuuxKuT6fVspfyGsuIUsklntNSZ8+h0eC8C1NhOPV",
-	"hn+Uvq6b+sSv/deE/wOdIDpz8WG8T3buLha+4qLv1sRPLHvNeLPwF9UrNmyEHKeLht0+/5Ko0/5pMRPv",
-	"xgCc/5QQLtgLklKSgZ/UPeT5xfx8YEyRmZn2Dwwc4A413Zbdsz+ErwNDsphmxI/gs6D2329UXc63gWA/",
-	"GjgnvLIwbm3aLm5/4uV3Dhchjs541SwweGoTFPgbFmFaqcY1h6Y8h3UTPllwAVrZtd93gZHZB5PHxHaa",
-	"+gvT0mte1zu1aOBoBHxXDmobsRmKCCDp4vDZzsFAxNcN1KYW/QLeJ2BK4oXgOc5Zv6btGd3wpaeZGk8M",
-	"UJ1tf6dIWW0sM0UVMtLAAYgKXR4iw3OO6MMViDFjQw1qIXqkhQMH22lFmQdYNvkYmq5S6zeh0XCZK7x5",
-	"Iav63H63YIwCxlXMLF4oTPK6JkANn1ofu1IepGPw4wCvHsW5gaw2bmuQX3ZJhoEZK6Zarc2V0jzgZOfO",
-	"QWm6MeDcT+zU/fG25NEYO1ku5OCKLlUbc24DwnNvO1u+H+wUVbPqIQHGMJAaUqvHof2lq8/UxciYq+o8",
-	"yytrgrLmcgO/pAJBIW0EH86vCT1Q54q0sO2pe9YvIr8DW+IYfESuGu0LCNE7RnY+ACfiKAwNTAo2DCXP",
-	"sUmpHMnz+VDm/Kh7+/Z7nw63geEZ0plA0IdYodPh9iujFf6xJx6mYqxUTf4U7srH8BqcbndmTM4LI7Nz",
-	"O/pgHPFmBzQuxLYbgWb3xA/5M+dcVdPJxJTWLIOPcG59BLzGUeMaAa1X4E6QebFz4rySdV4Nc+eN7Nt3",
-	"xokNCz0HIjUt8iGGm2hqoa5ijcDSPamtlpz68R7mH87RCp6Xyq5cGnK4vZnWri4OqldVFGpQZMI2s/VO",
-	"ScOWokE8H+fVGL+lu1eIgOHOTTKf5JU0BIjdqeBLoXhwHDHQed7YtdzX3vRKzcHwQeYeGRcdoxVYIpho",
-	"F3PvluH+0zJrOXDCGzxZmLfku9OppazVOZg/PgMWpTGcl8K+akyTcHnMuoeoEHMc7852s5a1+p7NqfvH",
-	"9mto+PbuXa1KLQt7xyOOcWBjivm6nJmrbYRgNB5/ED4hUASUNi7DMZrJvHYhK4p/AXq3kkNQnCnVRMma",
-	"HdZpbS3hOYVMweXBgo7HOejP4FHWeNNaYElOa0CP+ZKOSxzuar+oC4EcJX50g0zW8kJWgVg1uvVJOAQz",
-	"U14BSynbXd/qzmaXQjlqNizNDIWgnASUQlnQ2rCWNqc1SqhPto5MpmRW5Jqe+JCemO79TSX476BypyCm",
-	"CbCKzVgWlKCiQLCTdBbCvE7ScZFZJ+kshld0gI+a4LptNhCgrmFU1Ek6FHN0kg5GFxEc1nn2HUyIRymc",
-	"VueXD8y8eGrDpwx+cR4h/hY5c52kE7hgHYKKOD+qQ+ly5/l0sBMTvZEAaIZeQCfpLO7lnaSzsAV3oAAc",
-	"bKwAAlrY/pq/urxM0lnYvezLNbeSDivuNY18J+k0TLH9MrGFtb+02M5O0gntFo4BmQj7oeNVjZOPlyCk",
-	"jXDuwkxAQ9SOjA1rsgvdW+uUqeMkofWeoLX6ApJjqj4WWZ6JuZlCZkiE4kJ/bSvYuzznL+06/PR3BJY9",
-	"erq790DkmpBeKN5kvZX/mapy3sO0pw0aXNozxXRS658msh4t/qEJ5t+pJmqwQ1jz1bh0fheXxVuSvmvH",
-	"056IWmmiyLkdCfGm/MP0KEiRG5Y21jkJD76Jt9hddcVQPAdelg0Jd9cdE7z4nUZm2SuueKX7IGXmifL5",
-	"WZnpzkAotxmRHC3asSovFdHJwcJ9fPD00YOusMOiQPV7Rm1FnmzOMyah0+mQDkRhCt1E1pWgDb+vF3zX",
-	"hNPKPih3pzt/BKEywE2+kJ5ug42uzQAe0e8F82zV6DXNb6SCvCCb84nJ8LK8mhRyzi0LTUrD9e5+843u",
-	"Q9ieZyirlrGTdjKo82u1bOdzS3ozU3NP4tRvR2YCXuxXp0wdf/cl77f/ZOXbnSk5FidfCRNmtEUtmOG1",
-	"tO6iGdYuwbXEdCKuEF0anpdats/LDbolpvXN3J6t3GQnImVgy7CBIByj5INgMQeGq8p6dG9M8puyjG9C",
-	"LN769f+zHYjzDFMtnGCjjCpgU02RfT6nCx5vM5cLT7kHhwsudOLChqXUUQzrBZINiEjcjgqz5xhoYRCj",
-	"56HGYZl+YfJ8Msw1oOChgHahBLe/boqq2Iu6GTxw59HBrdlu9kO8m7vik1tf72D5ZId0VLWhWfAIL6w/",
-	"2++G2DcNeJxqWoJoso3YA8Q3t8FXDsjNcpEUuXY7RKsXENJ+ltkQ0jJxkQFhuXaBY44cjjGgis4FTqDm",
-	"RMgwHu5ofPr64HB3/8n+waNHT/d3nx48OXx0cPjo4ODx4aPdx4cHe48fPdnf2zs8esSF+dx160I3Wl/f",
-	"eSa29a5G++7R7m7bjGJUytPd3cd7T5/uHx0+Ptx9+nTvVpO3AUO2P8e8sp/kEVbO97boatCUTFq52Sxo",
-	"LH1MNozPcJ/5/NFZBBYOfAy/qNwM4o94B78D7gZU9G3bhV1KUMNA49/j3j0oIX7jJC2glM6Vw4aw40Bq",
-	"R1tcUu96wlWQSDCdrobaU/4vcNEKrkNi4sC0ynR17mEgub/sKUYSslfC6XwtNr8utur64AJG6dPIGAX+",
-	"wroqRniKUyFef094j5XZqa4r1Ad1pCD5td3qWS2U+D5cSZg6McIaGl4FvkRUPlrSJ38PUvw/2kk2CNTZ",
-	"Pe0Mk8zYp0bodyCb7FB9lZeNZ0x26jBgtLtA2hqnY187jZpACI0njCAkEpW++II9d0AKYwNDijLysgrU",
-	"Se3vJLAcap+vNz5eBb19kGBg4mrgJs0E9JD3+b0Yh4oaOizi3PhWpRmD4pPrg0OMRI4gi4Sb0Ba/FBuL",
-	"vg4CnlKJrQA19wA/B/pCC7Q1bMi0UlkIqbtQAzmtlFeRFbUNJpZRwvq1/EUyEA5zXUEqwr5sLa+UxxJh",
-	"Uz8M41eSnmhA4Qvn6d5oMskpbjg1Tpv9ZpM7wCRN4Jk17C89zHILvCT/IMMA7MbnOAmqPNFYGN6Ub7wE",
-	"bt9LYNo3nv0OC3bBMDbGwdDlp3igf72lI/OuausccdOTg3PigiMEvv0eiVAf5KAu5scu/JhFDLUUhJBQ",
-	"8A1x6M3xxs0h4sHje44Q9+8WIYYfZi2P0H+aN0oW4yVdsw4YZbAfUxZj/jBUko9QDgl/npbt3uhhXo5V",
-	"toSa7ZTYhvgw3sutqwn6347raCQzApgxf2o9Uno56dSTuxAFc0G5nWXNVCoJBokeD2RMamx7LpVWM9SK",
-	"t7drBFC7d/joSWdExdx26ma/N0ExHXyekQR9Anopv49VhEBB0e7gESMRmRZy50N6jLftHGHwM+SL7osT",
-	"rNmaml+3kT0t+SIwEPEn2N+90zpuZ+A7rdEJjF+akBKr+2jaJTDgNf1kpE/fvphhxSNGKQwTiXqe6bbu",
-	"EhtuLk6GDVZemPDYBRHO404ib5oFH+PEdMDMhAPvNOcWdPXXzyVHVFdrpZ4XPlD7hxh+Cw0pLR1bqHO9",
-	"tfxlHwC6YaFBtEmqtdMqube3v5kM/ILo3s6Dv95GmQ9eeglVfSjd1MJuQezoMmuuz/sx5GilyhU8901h",
-	"Te6SzMEPaZCU3mQUD1rl65bQXUYCR3m7LELAxj+jNh5iDtabmev9JfaF70zDFGrptM/tSFFgMTRhB8T5",
-	"bTZ6o4YslcO7pAGSUNvZHrRQpI6H0ZREKdhaXAgd6rvzMHWbxj14orvf4Q1h4Ai6DpvzN5V3YPISmky2",
-	"ocNkJCtCI3abE6s2tSzu/jjvPVICkZXEOe8VAHwTJJnqiPm+u3LbwocMY4J4NJdPqvtA0JAV+niDAsfy",
-	"VOsbNVbZEnkSylnWnoRlbGPpoCPblFdtqk2bQuxOxM7+I0eBcRN/4lI8naN3WWB3MfQuiZDLMHctdIn4",
-	"+pDxEBcK+1xUUSkUFW6B0E1ihvm7pgP2mCxyWSBpEEeNuR7ofqzVh3rhTRz5kXU74ILu1MYOdB/t2wuG",
-	"dwVSMOD53TSPm9cjDJ4nsgwImrriJZph9rHSQZ4BxH1YmnFKqcrawC92Y8H+u6pOG14XEdvvPfJcxQtE",
-	"wwuuGHOrr2mwTl+8aRUFyCus8W2SslxBxI8bqA7I94JujDhGeBSUtR4dHR08ulE/cc2nK814A5EvfNC2",
-	"zQtehRO7vMztOt1krOz3XtJQL7/0SC0jxuYc6P7Ro5UZ0EUy7EhD+NFn0BCuzX186u/lnb/0x3aTY4pr",
-	"lVFktzp4sx7xcNom/7Lo9PoAZREB7qOuG8mCF4BYjkh3efxlliJdpJMuHcu5yAyppXFVB9AvpSkU87lW",
-	"DJSqmB2MAgIKra9zNYPpHPDkTkpznWfwn9jc0FY+tM94qgNkeAOwtskIJZ3S3JxahlFZPppwibbRfDuR",
-	"g1ZZ+NJMa2yMHoNcQq6hyQ0UHqA9nvuYuU3+8yGu4Jk3Q1zhKfeAuIILfYUA92BMNoG3w2n34ZrjPPr8",
-	"4Am475/A9j8SsP0+8OY4bZpo8zdKZvNWg+6X1xcp9L6Btscq9tTsFjwdoJSBFhNSj/lKUOgfl63VO4G4",
-	"g8+2PoT7LfoErXAnr3DPYCeoU11O7eLVJCsltfjx9MVzkVfVVJVAUGMKFsmx5+AfviGqGtfYi/dt9p8t",
-	"1UiPPNejFZnen062/4Xp2u5573//+h9/2f75l71k/+joY2vu9ixv7QMQYzMmASRr+A4ODp4miBzYe/oY",
-	"qPifPn369FiM80FpsKkahf6v1ITYK5dkdA/O9vZvyOgG73q4G78c5KQPP27jf+z7/zjj/+gt/MfWT92f",
-	"8b/3kqcfH/x161+//vQf2z8vHPegdYDenb5oG593705f2NEpzAya2St1TNAnlI4EhfdoBJ5kT+XhYE9t",
-	"7188Hm4fyqOD7afZo93tx3uDowu1O9yXe3vxy1MgFf6zMRZye/jzL09wFOC/D9f477399qnwTuf/M1Xv",
-	"nSIhGz7cvZPOc+j1vUMF6Z9INdZSKIBG9fYwlDY+ZnAOyJHFxTQvMuCzqhbm2+HwyWA/27tD6HZpguf1",
-	"F740e939R90nbSN43XYCSMHdGNvwqeF92+zVe+yCbq0WlAodEsf2FgQ4QPih7q3fVA1KVS8JtHx/f6lE",
-	"lV9qcnUSkc5GlRqcp842Xqm5fcoLWalHh10BIDEqiBFBGCK7wevFgIzawHtEHYAl974eSV50Tc0xuOW/",
-	"/ms0uvivZ9W//utV8X8O/lFkf/vn4f95vze7+Ns///2v96/m//qvN4X627f14G+zv9xFNGsNZ5y+4GYh",
-	"Cp90D0EKXeorDFOikbnhFVe82QtV5NeqvaKGiFdPgpHhsa11prpW40m9hIvVDGtfwQRq4cj+HBzcmAML",
-	"0vhAUbjm6LyEYxs1K0hrnuAD31RuhYfFROiSLXrvDvCMw49JJ8/uqtn5notOqJ1cOQKm7TxLu80K6phc",
-	"9/UGkB39BuSnVHU5byWlj1XRiVPVIIujRhYZ6IvaTCD9aCGMBaIO+rpu8i182+BJ/ZuvsRruI45vLrDP",
-	"H9FHi6BVq0iKukS2OKT/gC6nmSmZeIn4b/OBQhrRtoW/fAHhNVfCmp70Dm6xbg5W5LvPmAbT7XeQECiu",
-	"QfZvqvkf6YOEqDBdshi2z4BYH2ZsbcRWSioL53SkPZewY4yCgHJZX+Md5GAEVfsHBLZkaJvYSu3/mGlt",
-	"r3D2/VsYosr+XMBFg708x3xylpeocgZPgf/C6zoOT9i9+po0TfY/fBBbKf6YPuiK79uJa3H4FkRHHdnu",
-	"ShQGHtVOs3tGKqHTKmYvDXpsra1qwjKOdg/CzqiICHxvCRH4HeuLNIOs/Vi1fO7RFnw5G/CDt/ot2ul2",
-	"Ipuha2QE11eQRi4Qx6XkJaeod1sBQ2tC5n1vd5f7AkkJBJmGAKJyoUY5+q9j67K6Eru9bF+nparmekB8",
-	"wyjebMaIZmXmMuynKQpYSAMzVr0Ffr9LI4zGBF/4Dg69rwUr0bb2xS3xfex74hHZEuWDlV7diEXRFsRd",
-	"Npu3hx+Zumm9W3LXXgMGulKsUgey33TgbRQqmX19fcfibN7sJHDcVTc/KR0YP2mur5WuDSC1VlDdt3OO",
-	"862ToOBDY3/z4jqjt+dUAM8ueyc7y1vToXSJP2DeXaR6WhQpNNBV7mp5XfU1wYC/cGoeuBneEjfwHZLz",
-	"6xDMTCQ3nTSv2XCKYd7iOH+X62z9LQiNgz0nFqbYw7wZ/ytZ9gBuw+Lbt5HhPN1vJltXDZFLvv689dN2",
-	"mInd+fmX3WTv6e7H4JAlcNppWTQeYn/38En0FDHTyqiuJ9Vfezs7P/3/tv+vn//jE1VFwuh800ZTyNgZ",
-	"Fo6XLVmohZnZ1j5IeS3e12HXng5GAilHEtc8NNe1/GAPA1ZqQqGOJO7Z8BAjBNSOhTaiMPrSMQpb91mk",
-	"CJtP4YH7Gvok5nhPzPHytTxTAstw41Xsr3AgPhlL6jc8U6Wv/zIpTbZ+WeYTNNodRkuVuxWWfkhqMokD",
-	"iiHEBLNjcTF3BN0oQ7FhSNxiCVbPg3qkKgUSGFV0dzMUsohhSj91Tl8Dp4LdtO7XvtzRHdpvMUFrTn+n",
-	"gXAMUZ/n73cNyRdz6HlOpznucI5W+2IuUmjt2plSUiVImqLudXKDJbxXy3e7HlEylu0GxzecSDGtsDo3",
-	"LOUllLZAun9QghI+gP3FWSA34QJsECcCbBDzGFv7IRelQLWp+3oyvSjyAfybZQyts46c6Fj7MxV4exrB",
-	"aYEKmzWHskaNQTNbiGPByvd2dpw32A0qhDvQNt2oE95x11gF9bbDvsJ9fFtTbrklBrlQaCPNkGc01Fbn",
-	"WC6wX2YrpQxTri85hQBoxDizw1UEG34TIxD7gFtI6kznY8l1DszKfc3db2ETzlb6GkwgpiGCtpCt9G1t",
-	"JhP4ywj5iisTk0b4Z8U2K87N4RU7SYeusMpXfrtEZ+zvZgak8tbYXpo2PoVMyex7ZT/qKpE0SnPnLCOL",
-	"DA/TCc5lKtsmYdgb2YPddZvjHn9MOvbjTMuVmm01PAm40vQpUSbBf2hQFcgzbusN+2XX75S0l3rBCf6l",
-	"aXGvzIKqanQ8PEi7QOVMVp+qsVFWtcttrpdAjzKiH39u7OxafVinLpBzWQAyEMveGtQ4DNbkVg3A4e6t",
-	"UqCPVqRA34/m9JwVrqYexWcDlYMiFMd2h3u7Yiv9m9HKrnw7oe0KEQUuESRX30rPjPlB6vkLv3i8nfCs",
-	"5jNZ9bXjHbc2Bf/THotVaLY3wKLFyk6wXDfNUtonvpeOA0xlqg0Kiqt5Dyo6wi3rJLI5rZvASOl3ml1K",
-	"tpPfKTXpJNyRegcYwfuRkeN8Ses6qAokLHvldDkUIwQWQu+RuZEY4WRa27h7ZLKFhn6idzkBsO/KPsNA",
-	"byczIXdOrkn8kDajRFwoTBK2cRdt5lEfEEC4WjVaQLlfqMpnBAlAxjmz9dqvIlTzCgFoa5aqVairHER6",
-	"UAMIfLOU+hKfzRE5wAiBaZZbn0DmsaO/HES1vn/DD8gk/p3mt+Zx/bktsq7UYFrm9fytHRsc/AslS1Xa",
-	"mdSCJtLi5PUpgCG2UnDkzpGoPM+Qppz+ie4qMZdjwUT84/0Zo9AmSp++EM+N1oj3qKaMn4i8yxHzLQCO",
-	"zX70vk7tg5ky/zcEDz3xDJ5W/L//9/+T2ug5Hzh553pmIiU+UDLAjlkbZWxvy2k9SrvihI/ItcjUtSrM",
-	"BLzuscmgpoQH/iVT19ADLgpjJqDmY3Qxf4AifK4elYm6BIgjLhRaSlzpWlwjYFthYsK6gJfxn986vp2P",
-	"H0F+e2haeATsFxAjCVot01qcvnblNAC3d8VJdYVCySQuZUr4p90F6EgP/2Mci1cKh+cnuhMpnp++eAOV",
-	"rprfVxUVSNqBBuPDhy8DU4H0SHZ7efjQDjFg7Yn7bDYyhWoSPYmTQMCuoScm8XwICh0BE/ypr+3HnMhS",
-	"gdYTtTjSSfYoCoKoSxcjztlCG5rRqitOddAWgN+PnxFoJdHZupj3tQq61WBcE9TmsnMW1CMrE2YeKBED",
-	"LBdQkp/lA0W6lTNTZkvkKu2f2e1HTRAk4j8OCeJoSLkJ2Z3ACju0lkgeh0CivwYtJqiAw/0kAQwLTsDB",
-	"QHXBsJGid3MjRQIrkESP7WZCoic+IIU7nL5+DUpxborCxyN+PrsnIToLp0NPSPHQTpOHYstaB+wTJAPz",
-	"EOYG/wXnxBs1TB/wjZ6jEhvMjCIfzIlyBIMW+2GQozMBrRlMSNRelNvOe6h95UA7apgj7GJOVGyOhAt0",
-	"K/Esf+d8TAqG2N3Kq5A0C9FjJMpC3ViOdorDxgKoQqCGa4ho8n1OfFqF5L7mVa3Gdt9UAzvTOCNjAwg/",
-	"I48X1EvhNIQd4LUvS6ntNCxUXTV5yOCZSBZZK7GVPrR+p41cpdOOkjyV7MWQIO1Xlplawn2Mx7os0K8+",
-	"Vzm1sweHPxGowHoxF1K8O31x7IxA7cqIjm2FdPSc5B3cgBrMf2VH2W0YZBZB5KemMg703+KM/NUu4P/1",
-	"v8QbyodVfQ0GMKrkpL9wzSQhvU8sz3+EDBctR7RQOMKOd4RABJjroX2E7p7aK4GDkfS13U/4HmnihEg5",
-	"FwFJXW/hHf81XrcEKekqkpLuBbMU92SIgV3fcl73NaSdhkjNq+XYrh8kfVBFBpaczifjEtSq6BPkRKyX",
-	"mcF0TMS9Lg1lTFecELTDTgYb6fU1XAS8rFgOuCfyS21K5Zvg5mbKQn92cnTpQ1mPjZxaO5P858JnnWrr",
-	"T6Y713uptTbw0qFgrnXvljsfPdgC7Tb/8CG5SA8fJmJtJynBTvWLOfuQJ5P8OzVHNsYLVRh9Cd/ALjBe",
-	"KFwesL+B/YYUE3zZvhY8j6+UmlREdWoPH3lKLHt/O9SOrgpQrv5LkPJYAjPi2libaO8FS31G6Sxr9MUR",
-	"3g/A9ccwDuLhw3+8P3v48E4un335yu1UdjnRQMLpOHKklEMHudEcmtI+E3nVIm33tFO8A+o/SphDplKB",
-	"9Cg9CprUsZxUTPfo7c9/m5xxw3i6vS/0FVSsRTnKJ6QiT/KC4FsRE+mJo5kdBscTs8vQWEPCo8xDDDP6",
-	"hK0CAKmoB8dNBRurycHIm2g7WeCXVU2jWH+Smj6IfWmn7gjF4fTDttcSSxeWMTk18ASoIN10aFJsRk3F",
-	"ryjrRs9XJeQpJLhxJrinKvwPGGdnxpOgelAluJlUiVeyZGs3yqvalHOagezKxXKe9jlwuyB+bnsy7Q9Q",
-	"N0uAPiMRsq7lYJQgXxoOps6CrYXVAbGrNoW3v1Ls/gB1qHsh8NrpNdHqB4fR74Csya8DRnB6wEBI1Gmk",
-	"Os4P5b93MP3wH2SV6F/RaNkf7CbKQ4mDIPEPQfCKe96JdreOyYrXyRjAXgduBUPl7S9Yk6zcbMDdCRKs",
-	"IAhxgduO2zEBgedCUVJ2dQ4RaruGEMSxubbWJLX+GwX+FYrRVjWyscA/L1WNKZsUy6n2B2pxSNm9g8lN",
-	"Ac/JoDQVaU9DfP7woafuONw9TOCBDncPek643S9ZuhQL/Lq8YJFfWS8EBzB6NRt4AL0rV4/lWCFgtAub",
-	"GxgCkmQHwXZjRDW2IZzEYby0zluL5nu0icNDaZC/o9d8O5Jlri/ty8krazhmpuc8428qu6ar/CIv8noO",
-	"AUmKfK1pEnk2KJoc6uWi8QWaTgSKQfbLLte+Zh+OPGS3qKOJpA3AmY9jFV7KoZGFBgML/jk+vNGqF09K",
-	"xOagEZjbSeaYlYO5zc5L/G5oHLWhV+SWOfT9CX2X1zSMz9EAPHwoKvBwZyTSzYEPpmUT+AvGA8CLkzHJ",
-	"L14Vdqkyx5/jIlVOeXD37iIHPA/U+1mMt8Q7G30ZRfEwNUBPQ2kaMid0DXHKnLRdX8mxShtedqSHDTel",
-	"aJTCiVgKm/ZGjvuJ8oDJiaZFZh+GERiQTHeSz87pDBeM/Wip+jApZK4h0Ep5xMhfpgejz0Dr/eFDGEp0",
-	"Y9BVgsE9jq2Cn7Ywkzg7wSRUpEuxBS55F0OJ9AE8u8uyw0hYD5bC2ejgKn3Qg+GAyxUgywxwDzb3uDe7",
-	"sqMTBYckQx2OnY3ekfIcLkD808IM+9rHMOjkIPOQ3ZSkdixJs1FeKK/LW0UWVA5GKvMTowDc2ALTqn0R",
-	"ePC+3nJRiRsW+iwKE90ouco65/RxgIaXv81gpCAOp9vUpdSVRDx2KKNhStxSq+6icLk3OvAX3PuAjDdh",
-	"QExfo69LgJ9Yet17RCvY+ZNFTYCA/R+Qs7BB8wSUtcJnsC8Kke7EyQyD5wqbL+6MHHBOZElrAo4tcmg3",
-	"4RSaKX0vG0eQAPnr6yCEOeac9Iz827kYGGDausTsv/dhG3hU+1JwBDkQWsQzqjAQHMgaNyJQF+9rFg7G",
-	"epUxcDdMm1W8GcWiyFuH+08JsxhqHQOiEgmUcZQqMczxVcClpVTJyMz6GrRjSCsInjSQSUaA9IJScpi+",
-	"pE/18CHGQQO7rWeMbja4UHL6EpXBJUkdMLHeb345siPbQ3NyYp2ol9dK1xXkqU1fA39g4JjCSoZGhdi4",
-	"gVvyd/RlU45lnxvAVlgDYsOthw+BBIfWzYtXbznyN0OxZ8PGRwf2xUo5qMEfnEIDLUylMJi8ynUsXY/T",
-	"1j6BtvEAYH5SSHnbICckpbQf10ZVNSR9gFLNWgvXlR5jfChaS5xzQL/zHp40MEL4Z3tPQAf1hMS2ZpdS",
-	"aPYz46B8n1ewxmh+pL9AfSgRHvb/EQoAE3mpfNppqGasAJ8WOG/gvGOR+hNT8mIBO09c3zQm6P5Bn5UA",
-	"5BVZK8DWI2B+rKRGc4tPTqlRuzlDUhXsr30yEJAVE1nKsao5Yo5zKPauLWkUGoLnRld5BZq+Dx/2HAgQ",
-	"vfvKWzxOAFqfm2rG157Rk/7axcCJrvcXkOXH6QAmCLMqAkNC2hSo51lXtZLOk+Gt0Y4It+SDfIejcpQ5",
-	"JJuHQasNXrAr3k5hxfNHhQ9QGXtfu9ihJLIdvDV5atbpMQBx5rv7o98omW2fABsJDdlgWpY8ZP5WYAUg",
-	"wuYMH+eJpKjq0rpU6cszeZniNsON4F2Rvj45e/73lGNp+HReKd4++tbh/hN++0Qc7u2zJ4dAAlmoB8ci",
-	"ffHy+5dnL8mMvX53llJVC0L3E8Kh12FjNftk3CkVCafDeoIHDrca9pbgCV8ZrfAxe+JhStlfujcGcJhZ",
-	"2nKPHIHRURD8AQqYwJ/wfvy1ojukyODuk9R5jVWXCipGhe/3Otg9hLyYi/ngMHwv1/3UzCNQcGtvzaEw",
-	"vjZFwjw5MS8T96ej/VHFECcTgHWZttvGE54G3kP3RzZOFD/auTvLK9X44PAJm68fYPG2Dnd3H2D8iOnN",
-	"zCM5guyMGwGoTICXipPYUa1Y71YOlZ3Jdlu2p6enXuh7+zs1TzlPm77+8e1Z2hXfmlLsH4qRmZZVLLMf",
-	"C+9z6tRu5W5DQAwK952NZWk9g+iWb9SkkHNAxpRTG0zg7d06x4vmkTWjOecCris171GoKMgnhSoDbid4",
-	"Lk7QbVNul6qeljpBxskgh0CViPBAiLloEF+Uc1FONRhOcEqycv5mqv8Cj93oF2StyoB49YLga34UXpTz",
-	"7TdTTS+eOI06TNvNYFkE1vY9jkvLB6vZbsNk4bjTAT95m2j5INg2BrMbVye9K8Cy2IOYoBy721cq7G55",
-	"enj0OBGpnEyKHHfmHTryP/67gsCHJlIF3Sp2t8hU2hVvZ3kNclsUqGfq2PsPyC1bBR0ykJL2cxxXG7oH",
-	"GQLf0w/bdOMKNvDhtChcbHa4+zShfVWKow8fyDSObixABLI7CU4shFRwmAUXiftr7Fl40Lk9GfCw6Mju",
-	"HtGcObG/WRfWMUwbgdge8fezs9extwfRHtqHuesCxv3aBmCJG+CRKWuR1upDvQOBb9oTh7u7YoueEpoN",
-	"7EDt/P///e8US7EFgGurB3Z/eZyIw4M9e/hISVeagY9iDOYlMIo92t3rirdBW0FVA9zAx6XkAjqXC+Oa",
-	"sIoEWYYwS70nfsif4exn5SO7AqClCqlu2RHIpjjVwPpUXRGXbEYSHlkCcq7INa/b0wyeIP2v7Td45PZp",
-	"hqVyeaW01xXi65iSpZp0Rol3qv/Dh8FsZFqXcqDshRBz1FggtNrgIJFnDTbjHmEqMER+f/CcLodV6tQh",
-	"+pwFCXzrC3UpNRn/HBysoQHctY/5cHPyIHLiMM9rjw8go8p+4T/tMMMo0X5nTaOrzFsbkKlBPpaFQAxS",
-	"JbZOX18/8tN/mNsloafWlj5IyOXnOQYXIKwrbrkZFVFoR6Jrumn6eH+UgqbA3uhgd2wnbD6m52BWJ/tV",
-	"3p09R8hMndcAoHpOYHLHZ0MkNh+TjpkoLSd5p9c56O52DzoAKR8BxGlnpGRRj/5t//uyjR2Gq4/7u7tB",
-	"WmRSmoFi1bYq8fVodjxc2MzAzB5UWGVZu9wcLGhoPO+KV7SZRUE6vp+zfqdZp2ef8e/wxNjOODGalIL2",
-	"d3dJu6ZWGlX+Atv831XE8ANnYGtnGzyOj9qhWwE8DCBzNwHq3AkfkzZy72jUuqDozr077dd1r7jzGpdZ",
-	"BFXr9H76OelU0zFqEXROq+jjSNIiqeVlBZxQAGXoANyY9wzo2m70RHaSDlhwcKiJEh7QnFoWnZ/tA+xY",
-	"53S+6aRxGF12XoOmLoEjGMgCIlEUeDkemMX4NFx41Wha2+CorzMz08cYLKKHOdVetIDcPWciPAe6m3fi",
-	"5mlnQ6Ncq6r6rc28N/zelOFkjYb7nn3PpfZj7O5z3/Mv4YFG4q3gOxPI2W5+NEuv93a4jLZ0qp751F6F",
-	"CcF8MArBv2EpKcTaUgOX9bb4dIzRl6Mb4zkVVuDAJFNmo1raPuAPQSl2br0k9ZqPyc2nWZ9knQOd5O6N",
-	"R9p1ESQZoJ3hjutjsoIYyK0QGjqgxVh/mcRnfUxaNB4gBebB1NA2Yl1D6tZZSKssuyWdswMnRCOUdKJs",
-	"y1oXsMeeuGe+zbJ1C9W+vHu7YH26yYgr1NVGkRwcx8JO2s4aC3iq5bQe2WVqXVaAYjdrrW3LPMyB32bV",
-	"J52JaePGfx6Q0XGaN871Qy4WcHkpDW/qtNaDcgtvGa48jIs918FiT4TkYiPAKTVSEXTFK+P9f4dNAZia",
-	"mrnHuqC0OZVNIjPSQyBEZcYKyVK0YmKEybT+AaJ5TIy/oeQJBl6ygA37HMPc1KenuHMSooE2I4X5gNeO",
-	"hWIzK/UCkgTrWJEgrP9OsRGBveSZQX2XDexHreR4XftBlHobWxB3XtSE4EQQIvu39wmff/MnX+GdIgxa",
-	"cr4oa5g+ytncZK/cV++8PJOXNx0Nx3xMOm1psZvODc5xp3xMOt9TseSm091x92FVcUJ48O6GhhVH/BOa",
-	"1tgGwFKeF0Zm57Ux55DmgGtX08nElLXKzscqy+U5MdLkfqTPx3k1Bp6Yte21mdYDM1bnUw0Q5Q38tp1f",
-	"6L8+olGHPrQF8/6CQFNSCzWe1PONbHxd+cy4g4lFeXEGgzkMWF8jCIwRY4Sv64ozBkdLzy6RVy3NTwvu",
-	"YdNk5/p8Wqk0jrkDzV2f06fC/3BaIg8bAOiOXb2DE/cIZwkWut00wuYJWczkHJ51Wqm2vQBf6LZ7wY/U",
-	"Gng6hBz/OpsCG5JFj/Lw5lWKcyLr3H1l45VuvbIzlvO8x5UNqdn2OMlOG+iZhGoi0L2cY8P2J1mvyY1h",
-	"lcAWfIjZZ9220Pq2U+p0+MpoRdPp7mHHF912G1vt+junverBOgvilal/MFk+zO9lUdh45NZLwu5En2lB",
-	"3ENEsdGcpNdHBdqfIdM6aGsftXMRyuUr2NOwAVE5qqRG40qC7S/dLK+s70OIFJ3xz/6GdoPBuMWXXm9T",
-	"Jl9RI2/ZwRpUba6OjyVBQmpLTQBpVVSqpYWmZR+Cp769zbjd9rNOLAJfcRse7z/aDAx+kQtwYPxKeqsA",
-	"7qQ+1IQ2H5tru9vAV+8EEooh5xxOCbRa44kp4VJ6WhQfA465hsL3yExge385Lc1EuZzqu++sEdnUnCFT",
-	"4Frhz2/KDgs5rKmOAR/y84VA9xGD0Jq6pVmGJf2Z7HK7f7JZTBIbmOZF3bT8rGHKTtCRszLpTKhmwD6y",
-	"nriDmJJ3fzEPcMIR3j/ozhoYU4jMzDQ2DNmTsN07yFb3NVU0uwKTxaA8JKYTsNsArkhtXKHKv1SqGKa+",
-	"3SDgunKqFFBixTgE7oJwfMAqNR62R+KdDGIaycq18SR9jcl2bSKMvdRzgAza/c5ML0cIfoLKbI6Ifo7H",
-	"lr4u12+PsZmC7s6Nan09AohdeALKOsMDdEUK0kN/eUMPmopCyWvKHtpwSZVEQ74kq38STIFN96e/w1dY",
-	"P6Pv7wUqSuuf+BrlpdY/4VvoUtjgBsYU6x8NLSHrH46KNxtc3mj7Mas/ZKkk7IbfsF7ScurKoklg/X6f",
-	"dRMZrW3eXcMVv7jBhoPyhwl91tohd37x/1iZ4ftbzgaY2FuGQkJnBFnoECEvB1fMFYGS2qF7h+Cjma68",
-	"av5AapEZQB14pAH17pCoO/d/Hze778QMNmLcv0bY2++YUKAjg/D8ZqYBj5aQg4lbX47bdwX7N+6VdldU",
-	"AH8lagbahjOz/otwQySjtF3L3nOv7J/2EGfBfVZ9bZ9kGx5EybKYr5WUjNlL02cAGexR7tNL7SekSO8Y",
-	"axxM03PR1ICZx+ym/9CEl1+ej/RL74+YknQ90TIchs3N0ud0/b+mHKUng7HrBBYwStevs9aoMTxZMApI",
-	"uNKYyRdz183bbhqWAI/uMMGjBOkX8U/gdTdyUOzqGHgztdG5gXmzlxmaUuWXm13iWzoH1aVgbW10Pm9J",
-	"t/SxlmUn/Fr9utyq5LeSqdZ3tZB/FMdtk5DzZldvkm9fqfnqTIirtcadtotwu8Sx8wBZC9G3ZF3xCnIO",
-	"1BBQmyulu+2BOTAJ3QJt9/uJBXEINowCo5NWxn/8LX+fwR+/XWhA+KdF6wHj8EcqdbVC734ArhFJHFsk",
-	"roWdM8z856FwuSO+6YoUFnLq8BOuOwiTbz3PLQ3S3gbCpgSUP66Umtg/azODFnOU9TAVsKEAHZFn7rtS",
-	"c3T2PMug5C7kRvFrofcMqHEwP2rPyrBJjtsh+Q0+ASAPF+RvBY83yScK5th6xmljSF7jtE+AyCM83EYv",
-	"kKEPuRrJ1jhz45de5i8yIdSfYL47gfkcs9YGFv9zhtK/dVCfcxB3frlS87UwfiRB3lugArQWt8lwXVfo",
-	"DrqiEvWe2mWBTD+IC7Q70rxqMdSFrOpzonhzRprD/AA/59qcCzX01KXcDLIie3U7Q/7bzVy9AfbMr39l",
-	"+Q//dSSqnEGnqeWmdhcn6btKZSd1Soxc0FssxTjX0xrIuOuZIRa2VgSem4Z3DUE22+nve7u7E4juntIM",
-	"m0/rPzMLfPh3an5zSmGa5fW2AgKppWmFkMCqga4gKkZmqqoN0pNyK02TtSoRWs2ApjwvQVuoEkNZYpFJ",
-	"UuHEcfYiwTAy5DVwFtz8M5DasdyWXCeR0GWv664gno2AUIyIFBKEI5F4WV/TNTxcLxPsazrsHsAWgJcF",
-	"ZJQd5+YMBTsct3FRYMN+PlYJktgg/q60RoQGqq8pya29NDKTghEzN/Gyu2w4dkAhHZ7rkcR2eCYIaAHC",
-	"tyduPGnYxnvlW2TYWr/y/yPffv1T3gQKiJufZef8Bo+H+8n6J7zN9WCDw9/pOi/+kDgJP8s2zY81T1yZ",
-	"I0Pb9TuFR0CLi+KVylsgkfa1pdjtCX+iIj7uBCLwrVtaUwt+KWiQWcIjavAG9xcynjrKblTyk8iy68qZ",
-	"OmL+QinvvoZtgXmDgWsrlnR1uw+IQIVS8CkLmqDQJ3G3QAHVILAPtxy7ToBfFXcr2AlhZ+1rpusk6X0i",
-	"C0oYjG6YqA84neRgxFttJefMJG6Axten9tIBPZxdmZ5CM4Gx5vv1NVIvYZhHXDhEPe/vQJu2FsbR9Gsz",
-	"Y0Es/DEVW+nrae2k6/D6SJRod2omxoFE4BaLGj+w/oNT0bExZl+bqf0MwUuSGHJt9/2K9Qochylcm55L",
-	"E94Rqite4ZmuAGTjeQVEgcDEw2/TFSA9V/V1rsWFqmdKaeYQhLgXKPuQ6ZqeCaiswF8AMkpwFFxNJxDH",
-	"zfLhUJUg8XqBjgIMqO8uCAp1gTwBVYxgNswWUKyov6HVTBYIGHLE2Mg9hfdnmk8iCqKviFMIZGGAIVpe",
-	"GqCFGpry0iAn2bcgzYAflzRKFtn2ogZCotWD2/Y1PDCpYyEqYOHFxmbsNB0RQQOjOpPIW5k4LVD3NuB9",
-	"Vqq4VqxF9b19/IkpCiZvQ23dgCmfSR2dWCRQpE8ndpGm9te3mGFhAkmkbE+BChSgwvrYLyOg0sQV3teX",
-	"BpY25l8GsiIdLkJTOYZSoFaH1M32W/u+6Ol5srkTMOA9aJLYgc1lu6pLJccR9Rwv7al1YHyTPACc8vo4",
-	"fhWitSdW07GS2tM9vrSLCm6D+rFapHmGt8K3tAODr2YtWg94p4GGmADZIO1R4eshBbCXSbXrEOTbvpdV",
-	"vQ1vun36AkgDxEVpZpW1nZnhyQIvRRRjKUDHUtQpgccjA5t6ZTKa0vYu6YUxV2NZXqVC9jX+pXpGv/UQ",
-	"e4bC54FiKAuZwTzY8zobkQwBYL2UzhxdIl38pXbEpsQGO++h+WRRx9G0JrDbVsTRQ4rBZPKR9BlI+wsz",
-	"K+ZiK2ZHfkC0ojZGI3VcKJj09VYrp39AZ/cAVaNiQRtaQSQqD14HPl/obARqozQLcnxGU2T2xvjjOZWo",
-	"0wc0rw/3dpFuVnm2adxovaDIJUk7eJFjjI0gez+t20ROBWucJjH7Yl83H6RHm6WdjEx9Dxsvk7+VS4Hs",
-	"9Fk3DrnoPKCsXiuGkBW6z6cv1ooknMb7BnhuPGmzUAvPAa6dTbDp3sysf5OK4qjPFOrQm20W5jROWrDG",
-	"zSfxv67xLG/x4PhppJ6TnHJThXudJ13zMGcT1z3+pc7gQzVaOmF7QgWOFDTInEuJxjpH/Qh2l7vLkpns",
-	"FgWdaOiXo3gcjBNrG3TvISX/LZqD0NkPQje2AYuhGwcGnzF4i03b1xzNWYdu+wJTdrgq7x9a8Q48tL1k",
-	"d3eXiSAWGYsgELRTh3b4HlNiBp6nU1x0gjphY5Qj0+1ruIxmNuumXqqXmPD0v9LnGbdSHJZq52CnmqjB",
-	"DjJlfg9EmTbEAb/LPRB4XnY7g1osypkwLWkZFukcQANIcVHwx3ovqQxQmUMnhULkgfYI+j4UAdinT6BZ",
-	"zvWl1TPDOiF4i620ObHtg5/glZA4X14rT+/6KIhsKqJrw6Y5d8j+k772BzGD3jF/UYwpSbw2eNWpRica",
-	"g5y14CqNgbNja+9xzq0GVOL00in8DPgVqR8BkgXLoSnwoZ5RKfm3AU+ReXnzJuVea2N4SsupnwCisuFb",
-	"3Or523ask6LgaWJXCpiRu0JN7g0+ch9QELBHY7soWBgPF164R8L7t22R8IcvCwlx7RbeHJ47aLvdWkxx",
-	"rj6M5LTCO7r/Pr+Ynw+MKTKsWsOBWSlzjULs2pzDT2Pa5PwvQ1OeQ/oDf6MP4H6CYTyHgM3u05EJ6iSd",
-	"WLgId3LI2pxDOmZTkAvQn59Xss6rYe6bz4f5h3OkaD4vld1r4cqoxBWCYb4CjAz6EiDrpX1j+adwKF6o",
-	"QQ688rQLg650uP1S/pMoejE7lTSoQCgpRVlgknBDQix79azHaTA7HVwTOPaQOwJWykziP4KcNYgaVGHK",
-	"0m515Gd7Ua5YeoDEpD27POXegla9Rb2CBRfDehdJxNTvhZGVnXKKKFpAaFBV7ExT5bivL0w9wsvt7+56",
-	"NsjFNqG87hEt5AeS9kLxX1WzhB4QCAAD5NB9LEfvqz3lUi9QRAYgLQtosI9EGb8xXNWxIXPx2+Ulcfhm",
-	"pqxHLlNUG9KBmtufqGHKmMITBuALEd2LGStSjCUFpMTVz0PBOwTA1scOnxvxwDPyirO10JNlvVI7v2Bu",
-	"IOFaJLHkmD0KSLPIKmA+29lurTmHGnqdu/gWF3NobF9vY37plziRNtvN8GJOqf+YNuZZi6BgyBZDJDCb",
-	"ULssfYhPwfICi3LjcYEGUwTWwvK8xcDiebcflTYn6L2TSW5qN4IYVKt0432E7i9xnjpN1fjuG3gonzGG",
-	"32j3/vz7LHkin2yPfUPXD+MrsG8pxocpCPpV1CJqd2AECdEOnBlV9VxBCdLEidN3xqoud3GHgas1z0Eh",
-	"EOz0pYFC3sCMx0YnpI8bZA5om2WKySGLYcrSaXlyEbAeqfGxY/mrGykH2Fy+hdpu+tdQOAiKEKGnAG42",
-	"3XCMbGgphLpcIMAK8d7uLifAuN7IvRZeXwuBv16K1UewiKCaSVYRMDPdi2VcHT7YlK7ejkVyAArTjjiM",
-	"2csEecJ239FmlrTdGyoUi2hSFMUxXFqbViiGLEFOkipI5Illz6AYlLrOePHWBAoz5AVgRoDcFzOtxUiW",
-	"NFYo/qtNXy9kCLwq3iVVeWDwEWyQ2t9Sqnq720EFqTYuncEVNYdCQH1w7OHJx8pLrFdeq0acVFRlrcJ8",
-	"EhJlh1KDyYI2FiYyfNKDFxG6ZnnlC5NUHiQEeKjoStMip1LuVT6ZQNkocv1okUaLES0tZHzYXcxrdC7x",
-	"zZ1GDHQkeUHZNp+DnoMs9W1zJ3fKhHCkFXsaMF52PozlYJRrZadnxarT8D6h3xHN0k6vs7+7/2h792B7",
-	"9+Bsb7+3u9vb3f1XJ+ngd2redJrbkTga7g2eysdq+yA7Otg+lEdPt5/Ko4Pt3cGhfDzcHe5f7O0RZx0k",
-	"7eLHPZsZNiF2IVprfJfHozv81NEmU9t7sKNlanvfbiV2Lx6t06QOH5Us/+3yR82TP4FHhpZ5o3d5O6JW",
-	"exe/b3L2LcdgqQMWpinR8yKX6275qHsBh8NThfvbV5o+ugdevs/us61uL/f+yw3N5aYkk59a94hYTmn7",
-	"TEGbP21lmWvh1Guvpt/Osv9o77wBHvd2yjDwcBtSyP3BGOGe00a1CcBbFuP/nKpy/odjnIP5tDHZXHjW",
-	"Sgw1WcbfJYZ64/3hD88xcAYhjXVRMeUYJqCpw7PHGM0ulUFU9vz0xRuCNLq/oUVPKfqqcn0JGj9k5912",
-	"AsRwlFaOuAkShJd5xx/KMBRz1N4zvVQ1CbOaa1UWcoJozfeMjbZBmr0OZ0w5vCIASQrpPmD8TnC7wgo3",
-	"/CcbfyIDj6vgPXubvW54hR6nIqrKCa1qSqsv8r7CG0K4C0HXSBIfS6ORR7wnzCpAm/taCE7aJkGirFnK",
-	"D4B63b7e7y48vbjIIdxv4T1zaNKDrh8SIrkDqAPSxF7MicSryAeuzg35EOR0hY+sqoGcKDGCFAQKuhsS",
-	"cL9Qdc2i+G7cAGwrhDghdruhi1N58FDzURQ59ZrRjc1Mh/rmKY4n+R5BTpuY4OlqgdQh3BZPdtq57iYQ",
-	"sjamYl8fdhvzhNH8PnvPmYy8EnWZqww0xnMbsVv/0C6eHiQpJL5+t6+PuuKVf69xbzE5za+MNbak0bxg",
-	"B2K9iXXmroHvXjlB2XSQZyWKp/JC9rM1zSforwS/nb6+PmzMVOgin7ryVOtchfvyfI3Lm5wfwTfOK5co",
-	"m7t5Rs8LoMy8TmLAN5z3TVCz0FmExcCRSoh2EixQBT3mNSZBsKTZW/BufU+Hb8ZzcFbsF5jWeZH/W2WU",
-	"Y9sK5khudPqgK34MqCRBZ9ou7Imd/hm2XjBEBQpXhCQK5dG74pmCbkXsabSzmgGvbsBgmNy21HM0nhXA",
-	"ZSFvBYuCin1VFfjsr1WZiqyUs8orG/OCDIcwHN20GpiJcuggn2TkqlrJUPr3RPSCthlSUxGCCcbTTlhY",
-	"TK6a1zIrMUvZKk9ME6CvWaLo9cIt3Bqxr/ZNzFoAeUcwHlCrYytUl3NRyFqVPRwoX/C3m0Zrxd/+IajU",
-	"p0lfpy0IAnsY0YICzjrCBIQ/OVAA/Rgvm0Skcd0f7hdBDtKu4Le08+zSmKwn0oXyPuyCrfV9+5dGgd/+",
-	"1ODiSagzIEYdMDTKt5A4YXkjLpSQdQ2y5JCzhDMQlzWcVrJg/nDKB/c1duJjdl2WZc7c4tRQwiLrpbks",
-	"5Zhg4rUB6XNqsMGeEzWp0pYK+7H9pL6AmfY1O0MRNaydfzDJXdEeAXxczYaJ9VbBg4qWXLGjSQK7cqnq",
-	"KuwbZpH9ojIBcwYJ04P1wDS5t7/sWi2izRDujyuK+o18e0dRqW+qHtXh4XkWvIoGzO0G8NpvBbd2MT9B",
-	"e7JuOIbJw2fuNCgur1efblwBT4Lz0TJtegE6q1ne3uQSfBpcg32ZTS/izoMcpnUuN7vCGzwHEsGyVBue",
-	"/RbP+Zh07Dx9azeizS7w3p22cZT9KbGIcrN5Gc5Hu8bXPe8WE9hN3U2HaylYP8JP/8mxtSmwUqJZ/xNM",
-	"+SeY8jMWDHZ+gf9dm3AMju66NFGp4IfXkENIuddR1uJCYUGcmriJShz1daiVG1VEfdYCytJBrATaogzB",
-	"6HnXyXX4YaiaeH9qJCP8oFy8JUEkSjWtFDTlpR7mkGvrTg8U6A7oEMQkXVNIg+kfMBAATQn1BKjvFvIt",
-	"UOm3z4XRIXpnBOOMs0p9DeXzvCZKHe5bx/Kyp8whbIaKxxTZttPWB0zCZmfEMeITQrBFAt02ci0pk+e7",
-	"kVepHnjWhCB0zcfLKd5u51P+lhnesNZJo/6VWvavSYSA1lsESQa1LFNkVStf2+3m1JeXA/ijOYZ/kvXf",
-	"TlZ2U8vxJ4VeVMf/HOqzgdJs7A51RYvUbF9/bVqzYkvSvo/mF7n7nNf2INSi7evVYrS3NcdfTooWY5YY",
-	"OPcdYxSpbyN2B3OnaN/SZdCJpgCsY7j+Jt0HZE8/obDshnvI/aYIfhe6sl+zR/cbV5RNOpNpi3+Iabpt",
-	"U26Xqp6WOhGVHCqsBrimbwxyQMngPZL5sCIdhIZUz0+YuocwsMA4NI87/Pp6a3937wFdBzSxsJeMW8C4",
-	"0YXx17K6gg6yhGpY+JR4cfxla39390FizQm2bEFbgCvrcTWgr7kcEGXVECPBEHyootoXkEVxTBsTgT38",
-	"voSt8XabYUJSo0nN7oTqo4mQrgwtQ8wIwwJkCXRqE6hBwxYzizt87KhcmroXlwB7Yv+J40Ty7QR9fWns",
-	"B9rZf2JfgRZj4uuBIRsdFguHVNTWAfokgGxg153dJRfL7KiwAWXnvs6hTopv7UpWzNXGNUfYbmUVszbE",
-	"hG6M9O4SEvKNGqbiQhVGX1bYCSgxquZRS0RlqG9vZojXqQIYxSi37wU3gzcYEj01E78hGVMtLvNrmoLw",
-	"gY6DJgdPgu3mX19TtiDXYiLLOh9MC0ncdq40RYEWCYKQ9hokVdbV6KjMWKEPgZQNlXMTuHMCgQSuP9UO",
-	"payusGjZ6kBMbxnNQQJ3oDbwItCW/KiL+SfxOdprVJvVh15PbwEYxJN+bw4DzLsFjhNwuD+r77B5+eeL",
-	"DlugeMKb1mcvzXz5egoARS5V7dh4YHCgYw8aX/4st9xHuWWN6srdndI71ly+XHFlx6XKV5MaT6Nu2LjF",
-	"olSyGMM6fnf6oru8reK5u9UfWNuPB+EEwEjjzXnMl15gtea7O/p3CsjHFlAu+3jKjdCKuvnXYkj5b3+m",
-	"KVvTlJvbk51fpnm2snh7Fnwyj4COKnaRJhRlC2WDqNfnOK33/05PgSUtRJMCapvqrAlicAO4MHcWB1DY",
-	"oLoLENYmnhDa5wlNSJSPQWO6I4tdZLPZ3z20QdxMFQVrI2IMHocgQV4WG7zDKBdCUMy7hi/ZXty0z8jz",
-	"/g+lvV4DM4P/dIA1vq1N+PIpsk+Sy/pMxmP9rr1363ELhy17Py/JyUXGJfZecC5oMxNGJ56tUqsZ8xEt",
-	"XfSuA2EsMwV9Ki7ndGGyeV8DzASQJcfM41FHSQc+tFlg6YqTAP9LXhbC3VMOQahZiGouJTYkGJM447Ib",
-	"FAT48cGyMPK5NoDigPgCs22e1EEGaTO/k3q+ELaUvQbBwgKSl7AYHgpORJbWkx5LbZ1+unraLGAAm0SF",
-	"LdiyIrM+lh/cMqVeMIIMN+Df2BAWfbi+dmBvMLiUqwQAEKJwbmFqj+n+p8PtV0YrPL0nHqZElcUPMJ5W",
-	"tSAGC/cJ5qpuM9X491ub6t9Eokm3cWS1rDQCTxmILpjn1dG0VDIPy1vW8F+P18lk0G3eTtRgs4RGfOLv",
-	"I4d1WseWgcL6ILX/ZwarbdByP2ZhGUR6Szn7GrNY2LR9n6ksjD8je2t+Ew7WQv5ncV/6TXJsVJW6kWSj",
-	"qrh1KWwaHsu5dZEW+TZ6XH9xLJq+5bOKez6P+9rRWHbpwg51C82TUNcEkcN6ZhoZc2KUxHvh7gwtSuSe",
-	"uSqY86cw6uzrYa6zrpf2savzwkxJGogk7KmTy3cwYgtkqGO/NjkIDPLG6avb0X1sSt3xe+OmqKrbcFO4",
-	"s27ipoCO8N8rOQXN06CAAL+0VhBgIP7w/BToD1ceX2CtxEjqzLqd1qQQszhFdZjEh557og2g2jZx50lE",
-	"TqAkXV6j0h5jAyqE27mW+1CkHIzldV7lF3mR1/OIcYDuREwAzDMgfe/+EkYDsqzYIR13YjsYSktLdtgF",
-	"76wnSUBESr0k856zoJ8ZX+SacB1DTLiBu+4aC4gf0BQszUb93cgmyO3g9NjA+zjKiwyHyj552G/t97Og",
-	"J7yvsSncvxD+0ekg4vvBLlQaM04CwVtO/eGFL3KWBqMGk9M6BFWE+yi/K2Jm0MGGx8jgMYiq00x17bpJ",
-	"Wvstwi1uXdADtPTDLlqhzhbR2iot0rx6gVYlRbKIqSJADn6GuK2f2R76miErzDeCU74HcfewyAd1ZedS",
-	"Sh3JeR2G5mNzreimSCNKnAMzBsAAGwwAjGzc6nIFlMoI+jmUpm/VGCMUzBKtawh9C4JU9ZxCBuBMh3nz",
-	"1e1HI6KQmMgabotZghN3XztF948eee1AZH05RvZFg+mhZkKkIUeysrm52tzB+MGP9ibB/GfuhR5Oi2Ld",
-	"nR+t8bf2jI9JZ5zrfCw3PPkHOgncBzNZt++XT3+L52zsfXzKnt0Nx+HWI3Dbd1+B+qiqEPXxZw/uBpgR",
-	"GDI2dRs5dV8HLmQzeO9X0X5qRw9KmlW1Vv+pjOmTYjauG9sVcaNxZEOB6wWymexCkBQELOUKoWewydP2",
-	"5lQZHIUJlxjsl02aQmAQmjs+b0JEtstMunT/Lbam33IN0V7pq193X1mTJIObWxld0flihHiUYVqXss6l",
-	"ekAuvK/VBzmoi7kgn43EmBGVlAFpTksqKK8Xc0At8x6bOG8x6T9B2uR2G/hmlCfYxTnV1uVd/xznZdyr",
-	"t/Db7sq8tw7L6s8szq3xB5hruZcey5X7ew/L6pXrwgT2iEYXJqhtDPsaStopaDulk9Jc53bIgbU6JD/0",
-	"+Rmo+C/kPFr7N8Xy9k3PLrZu/yYpMNBlUADL2kxgqCPrHutfgkOCIgozqLzXIzVHDwZ7OElyISIbc7kH",
-	"L+2NFmvdvEeY3GBmjzUzHKKR4Ojru2Y48uqG9AZDIdp7YV3j4YqW2LDlVdzY8frpcwlfskEWqTVjOMHb",
-	"McrTY7Y2AaWWyUSVTJPy/7H3bc1t3EjbfwXFG9upWYnW5019RV8pdrJxvXHWr+SsL5apJUhC5JSGADMY",
-	"iua6/N/fQh8ADDlDcagDKYoXKSvSHDGNRqP76efBFrIgwANI0aFcVDXMEgVmPPNwGy6/tjp6lmWQmWh1",
-	"zt4Elx8f3Oqc/ejelRldWp3W2Rvqm53Iaz/MpRf4SKzCcdMY5UK5HQ4McNn+nAkhvghTUEarqnfy04Vy",
-	"Et8bL9sP2PzbNFi53/zEoXT/PqUkwRNvCN44iXCKu/a19flo3w91m6XVKuyoZCWpLrYOuzUaijBww3JJ",
-	"H5Z9eA6CFgIYzlcv5hpS4WoCRXpZS5O9hnAiIbflXy00Wa7WQwDCyC2sFHCkVoxVNgTRM+qEpkoJpEe8",
-	"qgBgL1EDpK5aD3ugT25Mn3O/yYdPbggaF9Kjk9bW0cFmD7ejpKry9IJTcJt62SP5Td3GrKn7PP0G/36/",
-	"1Y1GXtRWu1GWhIALlpjdQfO2V/YgPVAgdBF9JdWXP7D1eHked7st6jTwlDVhkBu5pbn8+GmPmA9e4uc5",
-	"TrQ7TrTbDwZL+qy+FvUdFe9kmE3l78OSkPA/L2yJmx92stgjFfU3rPRFdAi8r0HA28pFEgNphkBb4Yx4",
-	"OMu4jQGQGGU0RZjlLL6K4UeaKQIRqsm0AKVfoPREOksf9rOwQw+OcjPl8+ffoj4G0OwIatjNePrLPPl1",
-	"pPtLBPs1ZBSxv9njPoEn7Qi50TBX+w6E34uRwrj+4AkcfpU3qtIFkrdagqE1WbketcnwrqQMMQXDCsNC",
-	"9aa+EUfCo27VCfb/N+gBlNmDyYpfUnPgbOpWsNdJu91e7llHLgWGoC1Elt4Q0TIvn+YK9/fM1ZWypir0",
-	"LyZB3ARUziCh38XRYYEoKcZK5kVfyYKuLFJ9ozTIk+O+u8NoVpCFviI+sD4IA2VAeZNACaP8F+6h9HBQ",
-	"29XAMl0YeJFInSg8pe8uvElv4PnNHNISGYJe6JtgChRbA+A9SGKENbSrxZq1mm9POnEvLW9yRAduRApx",
-	"gS+7BRtEOPMB0rJbvESjJWb1zGrt4AEJ3jn73wO5YK1YDD+ysT1uLN/X3qVxap3r2UQgmDFMCAePEqZj",
-	"k4HDG6ts6OkCAw6Y+PmScvqxpDtGj9NhBLIseiT7hjdwF04LxJkA5td9mYRAJ7YA0q/0Kh3QvSEIeBuz",
-	"4GFYEF/SwCUTkequhseETG2CWk2r907KvBdwvRNxrvntgIQfmPqt86AygztAE7cmdLJ75g536eGbpjoe",
-	"TVxrfNqLL2SnckBiU/+8Cn8u5YWhzQHTJPPlDjMslFMZGUtUoILWX/i0du71IjkVTC8Oh3c1BVghIUxm",
-	"s/T9WGlwHsSsrJfj8t1ss2FaiCKXaVaD+/mVbLLpokHnBVL0jc8onlmLF733z7rIFw3T0xWnrk1S0zQ4",
-	"uDT15djMka4TvJ53BNEyxHa8ugjR9Hk+jV/1C9BETfrrGNDcAmRn/ci9AKoFyU8ltDEtZaDKdTc690Rc",
-	"QMMTAnTMRIXmpKi219WFgfYdkiOFJHb+Ajg5QHwQ5h3DeUmW9PzTB3GtFoGYVU4MYkQmdeWxj/TSz7g2",
-	"hkPQ0PmUTlrrdsisDrM6NvHmw66GDWrV1fBAHF0Nu5rTb+QTNla3whNPxAeSgsImUMT8UBj3d2Eh72JZ",
-	"yjy4LeArQsmlCmCdCyn/I4eTVMdANArd4r46QKX1qWjvSc01iBvr+s4BtIxn1DrwWV4rIXnwX1hcIuQc",
-	"YGabz5fH3B0GG9iPVgIYsWLZjEFuHZbd8npbWZXd0uxKCkz3sBKp3NYnqZfWosbrUF1entzFXYq5u1MW",
-	"mvCHOy4tzcu+OFaXOGHWVHOJ7iCsLQJUJZCUOkXWAA/9gtkIIhGk6leUpmgKCd0kZulyvqtQ+kT8bpAZ",
-	"bzBWg2u7OqURCtgJV/RUeawPREnfL8y5RmxteBBwrPWVtxqSBod0Cv/NbfsHszxXuiDEOyyCmy2l97BU",
-	"YqLltrVyOtvWYz0J8jdOem7oCZuJDMTnPEACfJc+HA3PmbCbHftei97tSO2mwXwnheh/pDdRiElZiKcc",
-	"Xe5teQJSyBsAt8t56FUytRWWscq0zJaA5e0YxtzNPo2lVQ9HSnY5lYMGl/8k3Sq9+fGAqtj88C+wvDe4",
-	"vNGFTLV9piRsR+j4dsmxKU1idsY4qVddMQ7BkXqtjCx9YVleuYaSaxDtXdwJnZjXAmuMxLhGWvCkTKOG",
-	"7z68v8Dg/wdxLn74ITem+OEHQKOQqhvRgZfrxFD+7DAdQcnLm7wsyTbKpS4CRLXc9ylEz9yoPJPToH5K",
-	"v7DRXsv4jj+4ceLV0FAqEDXnTvgdoHrLLzEF/wnKb+5NVAqXLAng9cRL7HFzR76wwhbOKkYLMRgbY5V9",
-	"5d6JRuMl7KOAbg4+iXsFHgE4/xWCivRY5SkJuGGXYmAMnUID7LleiKGaulAWpfXnTKCLF0JgUlyQR6F9",
-	"ERE0MHldxKMXsHh9idtLZT3TaQeRUtgMudy7zXQTspZsgraSfB5aJvP+nYem4ivsbqbvmVqPkHJDgDr8",
-	"GcmEjWUBH5I7lekzB7q/E3FedDUACs7+/mOILKR/bsAsk1qUtU1px3gIczVKjY7HL7UkSEjTzipBB8Vd",
-	"z/irnjdWsn1dLlWl2Ps8Ni7qOXd7/zQbgoHSJSN2vySMii9nQeM0mMVJxWvQa1pAh428V8AW7lTbQmYZ",
-	"kg96UZGxvIk7pz2yghMX0GXvx4R364AycO+AupT4FtEwAx6cwBSdZYR3PMtA4AwgcvBnNXyVrGDHxUvO",
-	"nkD0K5Q2sxEY71Wu1KtaaLl4aXS26Gqip6TioskEtDdDi110PXedSB+LnjJMcG7Ac8dV6Hn1xMtrNfW5",
-	"/66mt3eHr+A7e+KlV3d2H+EKnHJhhNSEwycfkrCDWgaCLrsqbPh+1dXwvZZ0tHqsl7BE1oCGSl4JBVfm",
-	"KsvCFI4FHnAup1b0/DqK1ArGZG5e5mTuEjsMlp0KODaw/2UkfyIki4FS24Mb/xVSA3cvMC+ZiUzJG2W7",
-	"mu0CyWvquQO3agjYEReg82IkBbBBDIrpqp/onO9JC6Zio5PfwRmQCoJZ3ujkCzrHnW5M0excd4ILEQkf",
-	"9q7xo1+WzvyetG5+bHT+v35sHL8/JIlho2/nv9rmw/5QvQ3I3nrkL9yav3CK/mmzTdFOWQkoJr9/Tctb",
-	"pCkfU3NyD4gW4UuffnP/rMVB/COt3B5CJEzUSxRnmZx/QTunui3kMIJWuIu+xW6FXLkYlmibRoZz77cy",
-	"OAYQa4xMBoBvoA0v8wdVRld4NQzo+LciHGnF0Hh+R3G/9I5bRQ8HwO64t17pNl3d3WM0cIHk8hQwMYqB",
-	"nMpBWtQTMlZCNbbsZb33vOh2sUmjiHK7WLIRh/PjUAM8S0rGRt7iCEqJC033Rsa4ln8IJQNDQq3Hvwpe",
-	"tJcQDeNJvNz7A6PsIv8qULhFvxqVzoIgrxeJ0UYvV03X2NX1fI2iMV1jb/ld4iQp5DFDfkvm0DiZyYGL",
-	"LtyIz8cmUx3s28G0w9IFOQ8l5Eimuk4sN/G5F9Re5EvFzxJJfGTKrpJKJoEyqpzfC8/FaTppReYWl8Dl",
-	"UBhU4KDMY+n81IL+RKqjS8QMMe6JGJCvhdHuo80p5US0ge78XmQMGOFdmbyr53SLuHCAEqNvxTxitvIg",
-	"3POIqCYmxgIaDOwpf8n1C5RHeUVqMijZguIT2jfQUhb75Qq35Ku10St2MKwbZlukWUZllRDM8pARG2E5",
-	"qYiX7Wo3XpEZiYHbWGEDMkfGyfpwWLEKCycnIf3YX8BDr8THrIQaJe9EZaqQXzyiH+Xcn8mrEodJXU4d",
-	"rtTVfgzhWlxtgGa1KB9tcp9T9jLS0KjRC+4k7BBuIQnt6nqWUPFyvmRXPhWOhydCRw/zqgGr6Fah2i5Z",
-	"QiNpvLCc/wTeYu5nEo57poLMLdt6rmxBs7KGJjR4N7e+A9O4zN0qPFf91p91BKCwYJQf6lf3DGZW+FVg",
-	"YnLq/sc9WnBUXG1y3hSLSZhSr3o+uhNteTip52PWqJ8ssA5CRUiHmiQcXnVxf6F/t9TMRRjWbfkxS+iX",
-	"j/JtLlSgN4RuVpt+LZTy7WvK5+irbxhf99/fWtAH2+q8BqpVCQbQ+l0Vc5Nfi6G6SQcK+zDdrZYO+83I",
-	"oejLTOqBM+Tv+ORcEF3SqaWh4L+uUsu6aQ9xCSxs8bOzMKL7GSMX91OhJlOTw9X1LMu+U5KYmWdDqm4i",
-	"v5ZpZZF7Njxn6xc3Br+kAGFoGvI/IJ/rzrK2B0Hl+lQzE+Uk5z2g/SqSl3vJ+RrnM09dtFyLGmSuUwip",
-	"Ux1FU/2FsOl/kb68v2D68F5aqAlF7rBEu/OY4hpADi4WhjovKhEPpBb9iP4VYAyYHRaYHeaEIVJgo+dl",
-	"YfMyXMTobBEXzYFmwEQ8CxDrQOjoTjhxuyu05kiQ1T017DLoPY1mGUM5UjVN+M7if3HDuBJuLKPKskU8",
-	"JOseM7X8mIGMRpv4CHIhnkwhFPy7+uVqAPgKH57cWatz1nZW1uq0/popIBDQbt/bacVj2trU1ZXc/vfn",
-	"BT/0X3/zlSE6pZpBhqYcrtUMRESjOVR2gPDWx7zVXfJWG7p9wP+tgYsb5wUnUSAfMINlyDj3y9TDxP+B",
-	"t3rGDfwwAg0ByvE5a/HJ+CUPl9sa34/AheVQkyxr1T/QmBwdxF0dxOk3nt9rK9+/q7lAqCOkbDGF51lD",
-	"Qm0tFH4TMdOQV+WtO9yPgWnI7v9TFCW5C/u8JKXPirFK86A/vKZgDIby/Br7cUz9zIHcc4Pp86isb7sv",
-	"E/vRYq0+FEoi+++I3g+4TwgHBr3yum3BdoZ33639OME3W6aaLlF1+Q0YpCfa2L80b44rzp1WnI3a17Dn",
-	"upYG4DdFXRs8HWlrFDVJ4C6dfvGy90PvVULc7n4hopQ00qxb0YvKr4CFxtpU76Srz6muedZ+Db0zZ+12",
-	"KGugeSAKTxAo761ICwFQN66RMqWAyJTMNSn8p4UnxI3w2F2NF6NGk1hd38x1VPfTUJ7VhldLPRQjVVAp",
-	"p37Tv9LAv71rejrE7Lvzemgaj4m+3bIJfncj9Kxa4HGuNl1KDjH62nDvMZHT2szE+WoONBGDGbXsDFSG",
-	"jWjqr5nMIEUdATUgA40nTkRqO5Rkwyr/AlYUKvabHK45m4qrWe7c9UlXIys5BId4zYGBBcCKyQwz2x6+",
-	"is9RahkjDw74BFBi/a9x64FOhLTXBFfxKBr/irKr3aUADYKcL9gd97tKR+O+meUAsIWX9tskj3hx/wPi",
-	"ZIWadEDZlZsy6QbwMImHnVDKMfe/6H1Mv7r1EJYlSO13tbtonP9hUl+sS8sbRZVheKo1kfFHwK2vzZd/",
-	"9iNRGGDsLfEUlzP1UZqcEAtRuSJuhtsgNd563T45a5+0T9qnZ+1WdZocP8bGCfJ3H95fYGK8/Iq/MvK5",
-	"D8K8qCwLcQ58U5lHbYswFJ3IyIq5YZzZ1Mzxc6Sh19dL7PEnmiNDcTCwsbTiSs3BuuMBeFP9ztAXW3pl",
-	"7xn/f9KayK/pZDbBn1ONP79OWlAc64D3GCGXyi7ydORSbs3kO7NslsjHM6r5XuT0MNP1fmIBSG4CU/m2",
-	"nH3UHnDcJjVLzKFK1FpuFzxkuc8TFhSurYD7o9WvgvalMn//v3jnZ5y7hxFomLuPz1mbu8evdpi5+7/Y",
-	"dNgxkC2tegYahSPtLk3002/w79qM+y8RAhgTldjoTTjgsjx+7BIQIIvo3iXSwJVhjKCccPWuZm164p54",
-	"YQP418y1ynuvgvYFCpyjZj5wapVpK+oz9mAoz7HH6y968U1nzDNL0KOFV65pLuyltH3SrKWLje2ua4nb",
-	"3G+0ljRdR+qCSxiNncugNjfaY+zHh8NIhXaj2+hv0fyJ/RYERd3mf17t4CktnaBgDeRskewGhoM6Mgob",
-	"a6B39TJzrp2qwe3Mued4TdFXWYTkgZmZWoEfRA078bkAuuxqOZcLTKVEf5PDoRoK93YZk8ugcBzi3W8n",
-	"2IVx4kbjQK/b1TX8uuc0sphA0VVrlbCqsOL2xS9BGl9qwYH+ioh3q5TxH8uhu2qn1MuzpA4LzDjuaUAz",
-	"KXRFuKsS0p6btePCe91qTm/rDUVa8fpH3jmAVpQtmhE1LQUQlZ0gmHDAIYamKgaoD8xUdcJ7IA2VKvBH",
-	"Na8pXWwXHDwJ6uHN1xBgEE42TuDzOeSfmq5AD8dXvJtFk7DHEJnO975Is6Mxek4VmktVPMnou1F3wmov",
-	"wmPWd0Aw1p5+g3+/16ayfD68pDcLnPugOJulN74RgToZGS6PrH5JIBOBPxirEB6vvk6d6+JqkK/BL9zS",
-	"2dUo8nplcqDDPKfbAdxHywmRanpJWG2iB3QHAVwA6DRNTc3jwl3w7vuMsdqA+AHvtbk74OMr3YGLcFTp",
-	"K5zcF9KmiC9PosKNtUmP+4koRZpNbs0xlWfiaRCFXatrWj0d4yTyHx/eJyU1UJh1MK0ilbfKLPP24sd8",
-	"ZkN28INiv+YxaMyAvXTi2kx1mG8HmazeXhr56H7ux/2cfpulwyYp7+CU/ObYTBRgnDso9r6IdNkZGTDT",
-	"Q1DgCHkHOE4LWRRyMHYfi4gwMmBzM7qrEXXH+9Y/Prxnhfqhcud4/u0sQwkf5gex7tI9PIiNqdfB8AU2",
-	"17BRFC/P2m9Azyjx6XYKSgpjMJTBuCQhz2sL1v8h9R+OiNy7j3Kgh3h51j575QKZPz68L8EiIIZDvXzP",
-	"MOt16rt6nVC90kOP1Nxpdv6scfFfL3fJB+MxVxRxwmeL2+HRJNTwHf6l8/qs/eZ7c7n4n/UQ6GBXHewH",
-	"jCZhkUyYJIUImEumFczq7nryj1zcuJQLyqyFIfcvvd9C9LuveERo59xnVoFaxlyVdyRkQ85R/L+2GMqF",
-	"5QYboIiBeWyIbhH82Dy1qrIgsvUUv+euhZtJg9hnq7inbscTtzQ+we6FQfiAx1DmzqHM5t0Lf3x4X1/I",
-	"+SivVbmDIdIxLBVooOgClRhcEiCCcX/qiJSjEjfNkb6tKLJLDAJ6MZkXXBZqKF1tzURBIwJMfi7ngMM4",
-	"ET9D2wRHSSuCilQmWcrz8yv8By7SK7H8hMWMSa6quaiE59yHjWJhRF+h/G+qIxkJ7+BeJ+122/0XZ14C",
-	"KVjC4FljAeK4tAGlCgnSZ+Ujg5Wrz0yGZmYghmL0ABQaUz0rFDpTF9TNYdxcKHatSNKkqjKxteN8EsWJ",
-	"Ru64mSri8nkPUGnY/WLypIoOezBcc2nBHRx88eEjeJUcffBdlu/HjI3LK8DTE0tcykJAcWDxt4HRV2k+",
-	"CWRwj5YvqZMc++JWyiDnctYuZ2IpZ04QACDFtG6n5UZr7LnccyUyE5IGhbskLHEA6MDLc1dMKIZAuIFp",
-	"Aeq0lyOlC59MGBnN3SLKLZHYikCFmHSgQoKlGKuFW2yxm9qNMHerQEuKsQpvO4p2NKFiQ1AQbeZvfWqE",
-	"lnVklB+bOfTYuF18lMsQPpWB6zxSTQkrU0CMEd5BvG63uxrNoSxgRaNFu6m3vONCaESxmYzVqgIOvv/P",
-	"YG9bi+D8eSBlpLumMu7KYIcfI4BzwtyCX7EBOoNztrmhR0ZjOqFPvV8bqntxnqBZsb5ehIfcrjVbWQ66",
-	"xOs/krjsAdWCYOAaloHic9ZWgPCTHmb5x7LF8fwmE1yd3DQKRy1UAqZKkZsZAFGHZkKU6yhvF0E6idt5",
-	"oQpsQzVX4sOnmzcYtfj//zFmmqwUs1kSoQvdCaBYx7jSmJt6Sd0uoqaOQJCw09ALsoKulijE6ZkVucMC",
-	"ESb1wnZgNE9F2S6T/c38iddYa+RRHlKZbeNHb/rQtbGL++OuEHEHo6tmaXps6mN3Kq12N82zPRAtw0E8",
-	"/Qb/rq2rvyeNMfpCazz4rfpioAmNomLAghCJTKRFtSIYkgvgnXtkasDGk2oxcztD29WZ0SPMn1nvuPFL",
-	"oa8HYY2ggVbTVradez6AtrJ9nnieo3sPqq1ohMt52pUC6XZ2dM/V0d2sgU+0Itp0AhwLoXw4jNRjKGLt",
-	"TJGqYkmr1LPx5coqHZsGujTbeo/dCdPg9+irZXWUiSFxlNgaqnRdYmNBBZGGPukBpT92tJc4COGPfY4r",
-	"HqRhZh/EO8pxfRMe97CL3YLIHb7tkcn9yOR+T0zuy77jSKy7TUjW0E3slM39IuQGUEwSyOjKKQLgpbll",
-	"B3/kckdHfiRzf0wy9zuY3pHNfW/Y3I+rzj2sOrvkc3erRZxl9qsSpqdEHW87kpDcO3G7qONt72pP3I7e",
-	"+r6Y2+/gh47U7Ufq9iN1+1bU7U3XjefF3T5X/bEx1+sRYXzQ7Zgw8Tt4Y0jGSmHVIFdFdVLiC9/4GWck",
-	"aAwa5iTKZ63NSvCHO8y8xDyYEE9ub1Wr09uPxbPHf/0qLTakcv0lLeOqol40YQE2boQUf1z8Bn3xPWD9",
-	"wDN7ogCu+7ToCClo8D8qa539cWO7C8dQDqH36Z+Xn3uJsOlIq6G72CUp2fO5FhrdTsTPcjDmag2gt5wr",
-	"Z4y80QPFdCWE7KaPS/dMc3RLJ6KHLqgH7LfcvI95DyEzo1VHXCs1hTjSzDEWpD/DSyMOfbkgFcN6/kct",
-	"esRXKGmkhvlC5DMEoHW1xq6zVfBFZWedl+VHHDwPv7v3Hxe/dai83RsXxdT2IEyGn3t4Z02a9B4Vzc3D",
-	"XY35nOVuwE1ReQ0QeWdtPzFLrYT8y/8MU+ssPT4f0XnubYcYVtcD9chQngpUj5gJNlwJGuP1ls97AMQe",
-	"xYvNXgFSAPktiLflU5u/d120y+7gCPu7G+xv7idbkwV2v8B/K37nCQIC+R1Ov9FPG4ECi3gmQETOMkID",
-	"QEMAgY4SQ5WlNypXwxPxO68+xCFrgVJHerob7h8zGlKuc7mAhcoWaZYJmefpjaqvAGzruQ8Axbf/82gP",
-	"0v6xqaJOlOUdpCCu5h7yIIzNHGIFZ6ojo2xD2vhgiHfc5OWqyBepHu1sgdsDCvntTPuYnOfDabQeF6dX",
-	"jc0T9dC8rm6KzRNfAFWOsMCpdHsOqNq5oDRGp9MSc1WofC7zIQB4ARNuNIqeibTo6rm0yKOEiaWlnSal",
-	"pdx6LXq5sgs98JsLXLAKYwQi0UfGvSlzsV/ReCBJvLdmMTKARwRlP6wJuFDSFmY6DTy0bmMonZcCshGq",
-	"nhf5It6xur3qQ+EU42ap6u2k232u20/WIh23Xat3iXUEIysDHS9VpE8AXwmbHaqgjmijtGv63thTPyDO",
-	"cefLzGFAHp9qEHYAwMfV/csp7TrSW5rR3eVFporCs2bQFXB1M9nQ7Uuu0twWHXbJFriwtJhNyXDP3oix",
-	"meXI65niIc4TQr4PSSmAmC9i4AOoemnz9LrdjvRneS0ghguQarUkiDEkjQ/eVZ1jPh6YsNqoxcoUFlUO",
-	"OKqOvA+DdCyT0GAstiuXLJ29tmwSG92Blk7qswCb+ccwfY+xfE0sv6U7PP1GPy82SvKs+ZJvfTNcQfGo",
-	"i2edP2LHVrDDZG/WVwMXBiEh4LDk8ygoP4n2DFBVkX23WY9yTbdmgHgqPqdMUG6mQsaOpfE0O8xs0OPN",
-	"xw1shewSuEDvPntPXdyeqocnI7vLa66rEZfsFT0IsGxOTK6S5UQAjcXf0mEPcCF9VcwVlfdgZ2w7nvnc",
-	"TBTTnycx1TFdA9wKbsdcJEW+6UR8oT0yBlro48L/u5n61u+j0e0ljEu3leRiFY4K9lp39VP3h6ZruvXz",
-	"j7x1fFS3FYxMISGOAU94Hi0uu+YFgx1/2XDhwfba3T7YVgz5ddfvsOgYr8WUalvILAObTBjEgSgvzy4B",
-	"XH5zlStUfOxQpg5xvUTWJwsxdhNd6iFmnoiF4hxJg3AfpWHnxI0o3psAAgVRxAQN6M9we9ZzN+rVbZsu",
-	"6H3vPO+Kca7UBiR77nYN9yOlkyqnGn2R+5BqgmA/96Piuz0XtlCTqrTH2MhJup3Z33u0TkZ8o3JLFfBK",
-	"I/4CJtmfpdmQO8gryz7/ouvcg1MGOdNbzYNvuLlthDMqDYNG4l41vG78qDxJ46BnWqdJVwIYMZE7CJx3",
-	"8G+zPqJZWVc3N5myWFJMLdUUa1qLvvCQ3DUPonJbD/IIqzzersHizidUEzbDKNyHOV2OQT7YQF+WvXYR",
-	"y5MzKPdCajDL02IBQV5fyVzl57Ni3Or8+08XzKEVYQhYwQ6ANgZ7alzt0ICGZgCv4ZzSLM9andYphIY0",
-	"PCuXUhpw6EjvH+o/oNGsRxaRfh6CjdDDAMGD0Dn3XXFTWUC6XrvNQadFOwsL+4TyfS9KXIC21PRJKEtu",
-	"h3GvaW5UnsnpW1HMDVOGuvh6bLJhWMjlcJgraxVDOkvUfV29RB2VoIhAiQ2KHpz4CVYf+6fMDK6p0QeD",
-	"E9xtRCRWiZdfYYZCF3xEQ2eydIBCTe4Egg3wiLkBqLjvJ3dSSnoOY4lgBDMrRB8e6ETAiSLjBupBJt04",
-	"eGjmAppAE5IGQrylxKMgBHP+GTmNjclKQ/EOr1T1CbGOhs/kPhg8i1ByMF6GtsIj5Qo8EsmOA1jXnXBS",
-	"ulc6qbrVF/ca0GjsJbM0J8PdHqwjWIEpQXZ09wPpVlwgYzMAb6EQ+eE9hp9zI+Ymd89CBsfmIp1JlwfB",
-	"k/iuPhtMRvA5L6zI1cDkeMWxyob+80D21ehskfjYEjaRUPcVuSpkqkFWQkXDcZ5lhLOrHhMDho1m6FaR",
-	"kh5GdJ2PatKvfvZLALyQmdjCDSp/TL5gPDDwaaPn+/RBXKtF9cP5ucFn44QFojawMgEFUk8WRdekfpnV",
-	"K4Le62wwjni32QGwNgnJEQNSGzTDxcD5DYuWnk7wjnDvvtscWaCaw82EdW5GZmJoEiIahUbACd3gc1Cr",
-	"jIXd4QNYhTt/QHjDfgQL6iULIong6s+Ix2ORn8v9Bg0IVObBq4GhRyP1a2oLky/qZgtBKrgINZbTqdIW",
-	"pUoQzO7uAbNCioGZLgDwIFM0TmsmCpEV0STAK1be0A1hGeSPNa8IvFCDAgzX9zvlmjdKrchnWqd6lOBH",
-	"Kyv0YhpmrrIsDKGPD6LbUHzw/c/v/xcAAP//",
-}
-
-// decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,
-// after base64-decoding and flate-decompressing the embedded blob.
-func decodeSpec() ([]byte, error) {
-	encoded := strings.Join(swaggerSpec, "")
-	compressed, err := base64.StdEncoding.DecodeString(encoded)
-	if err != nil {
-		return nil, fmt.Errorf("error base64 decoding spec: %w", err)
-	}
-	zr := flate.NewReader(bytes.NewReader(compressed))
-	var buf bytes.Buffer
-	if _, err := buf.ReadFrom(zr); err != nil {
-		return nil, fmt.Errorf("read flate: %w", err)
-	}
-	if err := zr.Close(); err != nil {
-		return nil, fmt.Errorf("close flate reader: %w", err)
-	}
-
-	return buf.Bytes(), nil
-}
-
-var rawSpec = decodeSpecCached()
-
-// a naive cache of the decoded OpenAPI spec
-func decodeSpecCached() func() ([]byte, error) {
-	data, err := decodeSpec()
-	return func() ([]byte, error) {
-		return data, err
-	}
-}
-
-// Constructs a synthetic filesystem for resolving external references when loading openapi specifications.
-func PathToRawSpec(pathToFile string) map[string]func() ([]byte, error) {
-	res := make(map[string]func() ([]byte, error))
-	if len(pathToFile) > 0 {
-		res[pathToFile] = rawSpec
-	}
-
-	return res
-}
-
-// GetSpec returns the OpenAPI specification corresponding to the generated
-// code in this file. External references in the spec are resolved through
-// PathToRawSpec; externally-referenced files must be embedded in their
-// corresponding Go packages (via the import-mapping feature). URL-based
-// external refs are not supported.
-func GetSpec() (swagger *openapi3.T, err error) {
-	resolvePath := PathToRawSpec("")
-
-	loader := openapi3.NewLoader()
-	loader.IsExternalRefsAllowed = true
-	loader.ReadFromURIFunc = func(loader *openapi3.Loader, url *url.URL) ([]byte, error) {
-		pathToFile := url.String()
-		pathToFile = path.Clean(pathToFile)
-		getSpec, ok := resolvePath[pathToFile]
-		if !ok {
-			err1 := fmt.Errorf("path not found: %s", pathToFile)
-			return nil, err1
-		}
-		return getSpec()
-	}
-	var specData []byte
-	specData, err = rawSpec()
-	if err != nil {
-		return
-	}
-	swagger, err = loader.LoadFromData(specData)
-	if err != nil {
-		return
-	}
-	return
-}
-
-// GetSpecJSON returns the raw JSON bytes of the embedded OpenAPI
-// specification: decompressed but not unmarshaled. External references
-// are not resolved here; the bytes are the spec exactly as embedded by
-// codegen. The result is cached at package init time, so repeated calls
-// are cheap.
-func GetSpecJSON() ([]byte, error) {
-	return rawSpec()
-}
-
-// GetSwagger returns the OpenAPI specification corresponding to the
-// generated code in this file.
-//
-// Deprecated: GetSwagger predates kin-openapi renaming openapi3.Swagger
-// to openapi3.T. Use [GetSpec] instead. This wrapper is retained for
-// backwards compatibility.
-func GetSwagger() (*openapi3.T, error) {
-	return GetSpec()
 }

@@ -18,7 +18,7 @@ import (
 func OfAddressSpace(p *session.Program, more ...*cobra.Command) []*cobra.Command {
 	return []*cobra.Command{
 		projectCommand(p), spaceCommand(p), poolCommand(p), classCommand(p), claimCommand(p), consumerCommand(p), releaseCommand(p), waitCommand(p),
-		allocationCommand(p), regionCommand(p, more...),
+		allocationCommand(p), searchCommand(p), regionCommand(p, more...),
 	}
 }
 
