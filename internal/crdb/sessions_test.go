@@ -15,8 +15,11 @@ func TestSessionsAreReadAsTheyWereWritten(t *testing.T) {
 	h := newHouse(t, dbtest.New(t))
 	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	for name, s := range map[string]ipam.Session{
-		"OfAKey":     {Hash: []byte{1}, Holder: "key:1", KeyID: ipam.ID{7}, CreatedAt: at, UsedAt: at, ExpiresAt: at.Add(time.Hour)},
-		"OfAnIssuer": {Hash: []byte{2}, Holder: "corp:alice", Issuer: "https://corp.example", Rules: ipam.ID{8}, Roles: map[string]string{"a": "admin"}, CreatedAt: at, UsedAt: at, ExpiresAt: at.Add(time.Hour)},
+		"OfAKey": {Hash: []byte{1}, Holder: "key:1", KeyID: ipam.ID{7}, CreatedAt: at, UsedAt: at, ExpiresAt: at.Add(time.Hour)},
+		"OfAnIssuer": {
+			Hash: []byte{2}, Holder: "corp:alice", Issuer: "https://corp.example", Rules: ipam.ID{8}, Roles: map[string]string{"a": "admin"},
+			CreatedAt: at, UsedAt: at, ExpiresAt: at.Add(time.Hour),
+		},
 	} {
 		require.NoError(t, h.store.SessionBegin(admin(t), s, 32), name)
 		found, ok, err := h.store.SessionByHash(admin(t), s.Hash)
