@@ -291,6 +291,22 @@ var readings = map[string]reading{
 	"AuthenticateByToken": {prepare: withMember, do: func(ctx context.Context, s server, _ string) error {
 		return failure(s.store.MemberRoles(ctx, "corp:alice"))
 	}},
+	"AuthenticateBySession": {prepare: nothing, do: func(ctx context.Context, s server, _ string) error {
+		_, _, err := s.store.SessionByHash(ctx, []byte{1})
+		return err
+	}},
+	"BeginSession": {prepare: nothing, do: func(ctx context.Context, s server, _ string) error {
+		return s.store.SessionBegin(ctx, ipam.Session{Hash: []byte{2}, Holder: "corp:alice", Issuer: "https://issuer.example", ExpiresAt: time.Now()}, 32)
+	}},
+	"EndSession": {prepare: nothing, do: func(ctx context.Context, s server, _ string) error {
+		return s.store.SessionEnd(ctx, []byte{1})
+	}},
+	"JobSessionsUsed": {prepare: nothing, do: func(ctx context.Context, s server, _ string) error {
+		return s.store.SessionsUsed(ctx, map[string]time.Time{"1": time.Now()})
+	}},
+	"JobExpireSessions": {prepare: nothing, do: func(ctx context.Context, s server, _ string) error {
+		return failure(s.store.ExpireSessions(ctx, time.Now(), 1000))
+	}},
 	"JobKeysUsed": {prepare: withKey, do: func(ctx context.Context, s server, _ string) error {
 		return s.store.KeysUsed(ctx, map[ipam.ID]time.Time{{1}: time.Now()})
 	}},

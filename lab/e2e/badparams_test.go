@@ -31,7 +31,7 @@ func TestBadParameters(t *testing.T) {
 					bad(raw, "query")
 				}
 				for _, p := range each.op.in("query") {
-					good := fmt.Sprint(p.Example)
+					good := fmt.Sprint(sample(p.Schema.Value))
 					bad(p.Name+"="+url.QueryEscape(good)+"&"+p.Name+"="+url.QueryEscape(good), "query:"+p.Name)
 					bad(p.Name+"="+url.QueryEscape(good)+"&"+strings.ToUpper(p.Name)+"=1", "query:"+strings.ToUpper(p.Name))
 					bad(p.Name+"[]="+url.QueryEscape(good), "query:"+p.Name+"[]")
