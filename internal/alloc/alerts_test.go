@@ -370,7 +370,7 @@ func TestHowItStandsWithAlertsIsMeasured(t *testing.T) {
 	b.rule(t, onPools("full", 100))
 	b.looks(t)
 	count, late = b.AlertsStand()
-	require.Equal(t, map[ipam.AlertAbout]int64{ipam.AboutPools: 1}, count)
+	require.Equal(t, map[ipam.AlertAbout]int64{ipam.AboutPools: 1, ipam.AboutQuotas: 0}, count)
 	require.Zero(t, late)
 
 	store, _ := b.store(t)

@@ -13,7 +13,10 @@ import (
 )
 
 // alertHandlers serves alert rules and alerts.
-type alertHandlers struct{ use Alerts }
+type alertHandlers struct {
+	use     Alerts
+	changes Changes
+}
 
 func (s alertHandlers) ListAlertRules(c echo.Context, project string, p gen.ListAlertRulesParams) error {
 	return list(c, p.Limit, p.Cursor, project, s.use.ListAlertRules, codec.AlertRuleOf)
@@ -39,5 +42,5 @@ func (s alertHandlers) DeleteAlertRule(c echo.Context, project, rule string, p g
 
 // ListAlerts implements the operation.
 func (s alertHandlers) ListAlerts(c echo.Context, project string, p gen.ListAlertsParams) error {
-	return list(c, p.Limit, p.Cursor, project, s.use.ListAlerts, codec.AlertOf)
+	return followed(c, s.changes, p.Limit, p.Cursor, project, s.use.ListAlerts, codec.AlertOf)
 }

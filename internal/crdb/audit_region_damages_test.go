@@ -56,6 +56,7 @@ func TestAuditNamesWhatIsDamagedBetweenRegions(t *testing.T) {
 	require.Equal(t, away, two.Region, "its block was lent there")
 	limitClaims(t, here, 100)
 	withWebhook(t, here, project)
+	withAlertRule(t, here, project)
 	clean(t, here.dsn)
 	e := &estate{house: here, conn: dbtest.Connect(t, here.dsn, nil), tables: []string{
 		"pools", "fences", "free_blocks", "holds", "quotas", "quota_shards", "pool_regions", "region_blocks", "stocks", "project_regions", "webhooks", "alert_rules",

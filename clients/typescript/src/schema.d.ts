@@ -4275,6 +4275,7 @@ export interface components {
         AlertList: {
             items: components["schemas"]["Alert"][];
             nextCursor?: components["schemas"]["NextCursor"];
+            changesCursor?: components["schemas"]["ListChangesCursor"];
         };
         /** @description The caller, as the server sees it. */
         Whoami: {
@@ -8506,10 +8507,7 @@ export interface operations {
                  * @example 10.20.1.7
                  */
                 q: string;
-                /**
-                 * @description Most items of the answer.
-                 * @example 20
-                 */
+                /** @description Most items of the answer. */
                 limit?: number;
                 /**
                  * @description `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without

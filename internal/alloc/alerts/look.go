@@ -48,7 +48,7 @@ func (s *Alerts) LookAfterAlerts(ctx context.Context) (changed int64, err error)
 			break
 		}
 	}
-	return changed, errors.Join(append(errs, s.countAlerts(ctx))...)
+	return changed, errors.Join(append(errs, s.countAlerts(ctx, changed > 0))...)
 }
 
 // waits notes since when the rule waits that has for longest.
@@ -58,16 +58,18 @@ func (s *Alerts) waits(since time.Time) {
 	s.dueAt = since
 }
 
-// countAlerts counts now and then how many alerts there are.
-func (s *Alerts) countAlerts(ctx context.Context) error {
+// countAlerts counts how many alerts there are: when that has changed, and now and then, because other servers change it.
+func (s *Alerts) countAlerts(ctx context.Context, changed bool) error {
 	s.mu.Lock()
-	due := s.count == nil || s.Ticks().Sub(s.counted) >= lookEvery
+	due := changed || s.count == nil || s.Ticks().Sub(s.counted) >= lookEvery
 	s.mu.Unlock()
 	if !due {
 		return nil
 	}
 	at := s.Ticks()
-	count, err := s.Store.AlertCount(ctx)
+	count := map[ipam.AlertAbout]int64{ipam.AboutPools: 0, ipam.AboutQuotas: 0}
+	found, err := s.Store.AlertCount(ctx)
+	maps.Copy(count, found)
 	if err == nil {
 		s.mu.Lock()
 		s.count, s.counted = count, at
