@@ -80,6 +80,8 @@ client-ts: $(TS)/node_modules/.package-lock.json ## Check the types of the TypeS
 	@npm --prefix $(TS) run --silent build
 client-ts-test: deps build client-ts ## Run the TypeScript client's tests and quick start against a server
 	@cd $(TS) && test/with-server.sh ../../bin/server npm run --silent test
+console-test: deps console build ## Test the web console in Chromium against a server (POOLS=100000 for a large project)
+	@cd console && ../$(TS)/test/with-server.sh ../bin/server npm run --silent test
 client-python-test: deps build tools/openapi-generator/node_modules/.package-lock.json ## Run docs/clients.md in Python (needs Java, urllib3)
 	@tools/openapi-generator/python.sh bin/server
 generators: deps build tools/generators/node_modules/.package-lock.json ## Have six generators make clients of openapi.yaml, compile them and call a server

@@ -114,6 +114,12 @@ var lists = map[string]func(ctx context.Context, c *client.Carve) error{
 	"listConsumers": func(ctx context.Context, c *client.Carve) error {
 		return end(c.Consumers(ctx, "team-a", "default", nil))
 	},
+	"listAlertRules": func(ctx context.Context, c *client.Carve) error {
+		return end(c.AlertRules(ctx, "team-a", nil))
+	},
+	"listAlerts": func(ctx context.Context, c *client.Carve) error {
+		return end(c.Alerts(ctx, "team-a", nil))
+	},
 	"listWebhooks": func(ctx context.Context, c *client.Carve) error {
 		return end(c.Webhooks(ctx, "team-a", nil))
 	},

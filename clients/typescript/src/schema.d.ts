@@ -1749,10 +1749,114 @@ export interface paths {
          *
          *     `team-a/` before it looks in this project alone.
          *
-         *     Names and labels are looked for in the first 100 of the caller's projects, and an address in the 500 smallest pools
+         *     Names and labels are looked for in the first 100 of the caller's projects, and an address in the 100 smallest pools
          *     around it. `truncated` says that there may be more: ask for something more specific, or for one project.
          */
         get: operations["search"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{project}/alert-rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List alert rules
+         * @description The alert rules of the project, in order of name.
+         */
+        get: operations["listAlertRules"];
+        put?: never;
+        /**
+         * Create an alert rule
+         * @description Has an alert begin for each pool, or each quota, of the project that is used to a percentage, and end when it is used less. The
+         *     server looks every 30 seconds. That an alert begins and ends is told by `listChanges` and webhooks as a change of the kind
+         *     `Alert`, and recorded in the audit trail.
+         *
+         *     Refused with `already_exists` when the name is taken, and with `quota_exceeded` when the project has 20 alert rules.
+         */
+        post: operations["createAlertRule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{project}/alert-rules/{alertRule}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+                /**
+                 * @description Name of the alert rule.
+                 * @example nearly-full
+                 */
+                alertRule: components["parameters"]["AlertRuleName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read an alert rule
+         * @description The alert rule, with how many alerts there are by it.
+         */
+        get: operations["getAlertRule"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete an alert rule
+         * @description Deletes the alert rule. Its alerts end.
+         */
+        delete: operations["deleteAlertRule"];
+        options?: never;
+        head?: never;
+        /**
+         * Change an alert rule
+         * @description Applies a JSON merge patch (RFC 7396) to the labels, the annotations and `spec`, but for `spec.about`. Needs `If-Match`. A patch that
+         *     changes nothing answers with the same `ETag` and writes nothing. The server looks at once: alerts that the rule does not
+         *     have any more end, and those that it has now begin; those that it has still go on.
+         *
+         *     Refused with `immutable_field` when it would change anything else, naming the field.
+         */
+        patch: operations["patchAlertRule"];
+        trace?: never;
+    };
+    "/v1/projects/{project}/alerts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List alerts
+         * @description The alerts that there are now, in order of rule and subject, each with how much is used now. What has begun and ended before is
+         *     in the audit trail.
+         */
+        get: operations["listAlerts"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3712,12 +3816,12 @@ export interface components {
          * @description An operation whose events are in audit trails.
          * @enum {string}
          */
-        AuditOperation: "createProject" | "patchProject" | "deleteProject" | "putMember" | "deleteMember" | "createApiKey" | "deleteApiKey" | "putQuota" | "deleteQuota" | "createSpace" | "patchSpace" | "deleteSpace" | "putSpaceGrant" | "deleteSpaceGrant" | "createPool" | "patchPool" | "deletePool" | "putPoolGrant" | "deletePoolGrant" | "createClass" | "patchClass" | "deleteClass" | "putScopePool" | "releaseClaims" | "createClaim" | "putClaim" | "patchClaim" | "deleteClaim" | "createClaimBatch" | "attachConsumer" | "detachConsumer" | "putConsumer" | "endConsumer" | "renewConsumers" | "confirmExpiry" | "createWebhook" | "patchWebhook" | "deleteWebhook" | "deleteWebhookDelivery" | "retryWebhookDelivery" | "deleteAllocation" | "bootstrap";
+        AuditOperation: "createProject" | "patchProject" | "deleteProject" | "putMember" | "deleteMember" | "createApiKey" | "deleteApiKey" | "putQuota" | "deleteQuota" | "createSpace" | "patchSpace" | "deleteSpace" | "putSpaceGrant" | "deleteSpaceGrant" | "createPool" | "patchPool" | "deletePool" | "putPoolGrant" | "deletePoolGrant" | "createClass" | "patchClass" | "deleteClass" | "putScopePool" | "releaseClaims" | "createClaim" | "putClaim" | "patchClaim" | "deleteClaim" | "createClaimBatch" | "attachConsumer" | "detachConsumer" | "putConsumer" | "endConsumer" | "renewConsumers" | "confirmExpiry" | "createWebhook" | "patchWebhook" | "deleteWebhook" | "deleteWebhookDelivery" | "retryWebhookDelivery" | "createAlertRule" | "patchAlertRule" | "deleteAlertRule" | "deleteAllocation" | "bootstrap";
         /**
          * @description A kind of resource that audit trails tell of.
          * @enum {string}
          */
-        AuditKind: "Project" | "Space" | "IPPool" | "IPClass" | "IPClaim" | "IPAllocation" | "Member" | "ApiKey" | "PoolGrant" | "SpaceGrant" | "Quota" | "IPConsumer" | "Realm" | "Webhook";
+        AuditKind: "Project" | "Space" | "IPPool" | "IPClass" | "IPClaim" | "IPAllocation" | "Member" | "ApiKey" | "PoolGrant" | "SpaceGrant" | "Quota" | "IPConsumer" | "Realm" | "Webhook" | "AlertRule" | "Alert";
         /**
          * @description What came of an operation, as audit trails tell it.
          * @enum {string}
@@ -3727,7 +3831,8 @@ export interface components {
         AuditResource: {
             /**
              * @description The kind of the resource: `Project`, `Space`, `IPPool`, `IPClass`, `IPClaim`, `IPAllocation`, `Member`,
-             *     `ApiKey`, `PoolGrant`, `SpaceGrant`, `Quota`, `IPConsumer`, `Realm` or `Webhook`. Later versions may add kinds.
+             *     `ApiKey`, `PoolGrant`, `SpaceGrant`, `Quota`, `IPConsumer`, `Realm`, `Webhook`, `AlertRule` or `Alert`. Later versions
+             *     may add kinds.
              * @example IPClaim
              */
             kind: string;
@@ -3816,7 +3921,7 @@ export interface components {
          * @description A kind of object whose changes can be followed.
          * @enum {string}
          */
-        ChangeKind: "IPPool" | "IPClaim" | "IPAllocation" | "IPClass" | "Quota" | "IPConsumer";
+        ChangeKind: "IPPool" | "IPClaim" | "IPAllocation" | "IPClass" | "Quota" | "IPConsumer" | "Alert";
         /**
          * @description `Put`: the object is as `object` says. `Delete`: there is none of this name.
          * @enum {string}
@@ -3826,7 +3931,7 @@ export interface components {
         Change: {
             kind: components["schemas"]["ChangeKind"];
             /**
-             * @description The object's name; of an allocation its `uid`, of a consumer `realm/uid`.
+             * @description The object's name; of an allocation its `uid`, of a consumer `realm/uid`, of an alert `rule/subject`.
              * @example web-eu
              */
             name: string;
@@ -4052,6 +4157,125 @@ export interface components {
         WebhookDeliveryList: {
             items: components["schemas"]["WebhookDelivery"][];
             nextCursor?: components["schemas"]["NextCursor"];
+        };
+        /** @description When an alert begins. */
+        AlertRule: {
+            metadata: components["schemas"]["Metadata"];
+            spec: components["schemas"]["AlertRuleSpec"];
+            status: components["schemas"]["AlertRuleStatus"];
+        };
+        /** @description About what, and from when on. */
+        AlertRuleSpec: {
+            about: components["schemas"]["AlertRuleAbout"];
+            /**
+             * @description An alert begins when a pool's `utilizationPercent`, or what is used of a quota's limit that is used most, is this or more. It
+             *     ends when that is lower by two points, or is 0.
+             * @example 80
+             */
+            percent: number;
+            /** @description Only the pool, or the quota, of this name; by default all of the project. */
+            resourceName?: components["schemas"]["Name"];
+            /** @description Only pools that a class of this name may carve from. */
+            className?: components["schemas"]["Name"];
+            /**
+             * @description Only pools that have such labels, in the syntax of lists.
+             * @example env=prod
+             */
+            labelSelector?: string;
+        };
+        /**
+         * @description What a rule is about. A pool that is being drained has no alerts.
+         * @enum {string}
+         */
+        AlertRuleAbout: "Pools" | "Quotas";
+        /** @description How the rule is kept. */
+        AlertRuleStatus: {
+            /**
+             * @description How many alerts there are by the rule. There are 500 at most; when one ends, another begins.
+             * @example 1
+             */
+            alerts: number;
+            /**
+             * Format: date-time
+             * @description When the server has last looked at all that the rule is about; absent until it has.
+             * @example 2026-03-02T09:30:00Z
+             */
+            lookedAt?: string;
+        };
+        AlertRuleCreate: {
+            metadata: components["schemas"]["CreateMetadata"];
+            spec: components["schemas"]["AlertRuleSpec"];
+        };
+        /**
+         * @description A JSON merge patch (RFC 7396). Listed is what it may change; another field of the resource is answered with
+         *     `immutable_field`, a field that the resource does not have with `invalid_argument`. `null` gives a field its
+         *     default.
+         */
+        AlertRulePatch: {
+            metadata?: components["schemas"]["PatchMetadata"];
+            spec?: {
+                percent?: number;
+                resourceName?: string | null;
+                className?: string | null;
+                labelSelector?: string | null;
+            } & {
+                [key: string]: unknown;
+            };
+        } & {
+            [key: string]: unknown;
+        };
+        AlertRuleList: {
+            items: components["schemas"]["AlertRule"][];
+            nextCursor?: components["schemas"]["NextCursor"];
+        };
+        /** @description A pool or a quota that is used to the percentage of a rule. */
+        Alert: {
+            /**
+             * @description `rule/subject`.
+             * @example nearly-full/prod-eu
+             */
+            name: string;
+            /** @description The rule. */
+            ruleName: components["schemas"]["Name"];
+            subject: components["schemas"]["AlertSubject"];
+            /**
+             * @description That of the rule.
+             * @example 80
+             */
+            percent: number;
+            /**
+             * Format: date-time
+             * @description When it began.
+             * @example 2026-03-02T09:30:00Z
+             */
+            since: string;
+            /**
+             * Format: double
+             * @description How much was used when it began, rounded to two decimals; 100 is the most.
+             * @example 81.25
+             */
+            percentAtStart: number;
+            /**
+             * Format: double
+             * @description How much is used now; absent when the pool or the quota is gone, and the alert about to end.
+             * @example 87.5
+             */
+            percentNow?: number;
+        };
+        /** @description What an alert is about. */
+        AlertSubject: {
+            kind: components["schemas"]["AlertSubjectKind"];
+            name: components["schemas"]["Name"];
+        };
+        /**
+         * @description The kind of what an alert is about. Later versions may add kinds.
+         * @enum {string}
+         */
+        AlertSubjectKind: "IPPool" | "Quota";
+        AlertList: {
+            items: components["schemas"]["Alert"][];
+            nextCursor?: components["schemas"]["NextCursor"];
+            changesCursor?: components["schemas"]["ListChangesCursor"];
         };
         /** @description The caller, as the server sees it. */
         Whoami: {
@@ -4392,6 +4616,11 @@ export interface components {
          */
         WebhookName: components["schemas"]["Name"];
         /**
+         * @description Name of the alert rule.
+         * @example nearly-full
+         */
+        AlertRuleName: components["schemas"]["Name"];
+        /**
          * @description The `id` of the dead letter, which was sent as `webhook-id`.
          * @example 0195c2a4-7b10-7c3e-8f21-5d6e7f809112
          */
@@ -4463,7 +4692,10 @@ export interface components {
         LastEventID: components["schemas"]["ChangesCursor"];
         /** @description Only changes of these kinds, separated by commas, such as `IPClaim,IPPool`. */
         ChangeKindsFilter: components["schemas"]["ChangeKind"][];
-        /** @description Only changes of what has this name; an allocation is named by its `uid`, a consumer by `realm/uid`. */
+        /**
+         * @description Only changes of what has this name; an allocation is named by its `uid`, a consumer by `realm/uid`, an alert by
+         *     `rule/subject`.
+         */
         ChangeNameFilter: string;
         /**
          * @description Only changes of what has such labels, in the syntax of lists. What had them and has them no longer comes as a `Delete`, and
@@ -7886,7 +8118,10 @@ export interface operations {
                 after?: components["parameters"]["ChangesAfter"];
                 /** @description Only changes of these kinds, separated by commas, such as `IPClaim,IPPool`. */
                 resourceKind?: components["parameters"]["ChangeKindsFilter"];
-                /** @description Only changes of what has this name; an allocation is named by its `uid`, a consumer by `realm/uid`. */
+                /**
+                 * @description Only changes of what has this name; an allocation is named by its `uid`, a consumer by `realm/uid`, an alert by
+                 *     `rule/subject`.
+                 */
                 resourceName?: components["parameters"]["ChangeNameFilter"];
                 /**
                  * @description Only changes of what has such labels, in the syntax of lists. What had them and has them no longer comes as a `Delete`, and
@@ -8299,6 +8534,257 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SearchResult"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listAlertRules: {
+        parameters: {
+            query?: {
+                /** @description Most items a page may hold. */
+                limit?: components["parameters"]["Limit"];
+                /**
+                 * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+                 *     refused.
+                 */
+                cursor?: components["parameters"]["Cursor"];
+                /**
+                 * @description `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+                 *     waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+                 *     what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+                 *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+                 *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+                 *     something was read for it, `Carve-Read-At`.
+                 */
+                consistency?: components["parameters"]["ReadConsistency"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of alert rules. */
+            200: {
+                headers: {
+                    "Carve-Consistency": components["headers"]["CarveConsistency"];
+                    "Carve-Read-At": components["headers"]["CarveReadAt"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertRuleList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    createAlertRule: {
+        parameters: {
+            query?: {
+                /** @description Answer as if the request were carried out, and write nothing. */
+                dryRun?: components["parameters"]["DryRun"];
+            };
+            header?: {
+                /**
+                 * @description Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
+                 *     for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
+                 *     something that is the caller's alone.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AlertRuleCreate"];
+            };
+        };
+        responses: {
+            /** @description The alert rule was created. */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    Location: components["headers"]["Location"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "Dry-Run": components["headers"]["DryRun"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertRule"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAlertRule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+                /**
+                 * @description Name of the alert rule.
+                 * @example nearly-full
+                 */
+                alertRule: components["parameters"]["AlertRuleName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The alert rule. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertRule"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    deleteAlertRule: {
+        parameters: {
+            query?: {
+                /** @description Answer as if the request were carried out, and write nothing. */
+                dryRun?: components["parameters"]["DryRun"];
+            };
+            header?: {
+                /**
+                 * @description Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
+                 *     answer is 412. A weak one (`W/`) never matches.
+                 */
+                "If-Match"?: components["parameters"]["OptionalIfMatch"];
+            };
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+                /**
+                 * @description Name of the alert rule.
+                 * @example nearly-full
+                 */
+                alertRule: components["parameters"]["AlertRuleName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: components["responses"]["Deleted"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    patchAlertRule: {
+        parameters: {
+            query?: {
+                /** @description Answer as if the request were carried out, and write nothing. */
+                dryRun?: components["parameters"]["DryRun"];
+            };
+            header?: {
+                /**
+                 * @description The `ETag` that the change is based on, with its quotes, or `*` for whichever is current. Without it the answer is
+                 *     428, with a stale one 412. A weak one (`W/`) never matches.
+                 * @example *
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+                /**
+                 * @description Name of the alert rule.
+                 * @example nearly-full
+                 */
+                alertRule: components["parameters"]["AlertRuleName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/merge-patch+json": components["schemas"]["AlertRulePatch"];
+            };
+        };
+        responses: {
+            /** @description The alert rule after the patch. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Dry-Run": components["headers"]["DryRun"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertRule"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listAlerts: {
+        parameters: {
+            query?: {
+                /** @description Most items a page may hold. */
+                limit?: components["parameters"]["Limit"];
+                /**
+                 * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+                 *     refused.
+                 */
+                cursor?: components["parameters"]["Cursor"];
+                /**
+                 * @description `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+                 *     waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+                 *     what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+                 *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+                 *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+                 *     something was read for it, `Carve-Read-At`.
+                 */
+                consistency?: components["parameters"]["ReadConsistency"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of alerts. */
+            200: {
+                headers: {
+                    "Carve-Consistency": components["headers"]["CarveConsistency"];
+                    "Carve-Read-At": components["headers"]["CarveReadAt"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertList"];
                 };
             };
             default: components["responses"]["Problem"];

@@ -13,6 +13,42 @@ import (
 	"github.com/oapi-codegen/runtime"
 )
 
+// Defines values for AlertRuleAbout.
+const (
+	AlertRuleAboutPools  AlertRuleAbout = "Pools"
+	AlertRuleAboutQuotas AlertRuleAbout = "Quotas"
+)
+
+// Valid indicates whether the value is a known member of the AlertRuleAbout enum.
+func (e AlertRuleAbout) Valid() bool {
+	switch e {
+	case AlertRuleAboutPools:
+		return true
+	case AlertRuleAboutQuotas:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for AlertSubjectKind.
+const (
+	AlertSubjectKindIPPool AlertSubjectKind = "IPPool"
+	AlertSubjectKindQuota  AlertSubjectKind = "Quota"
+)
+
+// Valid indicates whether the value is a known member of the AlertSubjectKind enum.
+func (e AlertSubjectKind) Valid() bool {
+	switch e {
+	case AlertSubjectKindIPPool:
+		return true
+	case AlertSubjectKindQuota:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for AllocationHolder.
 const (
 	AllocationHolderSelf AllocationHolder = "self"
@@ -73,6 +109,8 @@ func (e APIKeyPhase) Valid() bool {
 // Defines values for AuditKind.
 const (
 	AuditKindAPIKey       AuditKind = "ApiKey"
+	AuditKindAlert        AuditKind = "Alert"
+	AuditKindAlertRule    AuditKind = "AlertRule"
 	AuditKindIPAllocation AuditKind = "IPAllocation"
 	AuditKindIPClaim      AuditKind = "IPClaim"
 	AuditKindIPClass      AuditKind = "IPClass"
@@ -92,6 +130,10 @@ const (
 func (e AuditKind) Valid() bool {
 	switch e {
 	case AuditKindAPIKey:
+		return true
+	case AuditKindAlert:
+		return true
+	case AuditKindAlertRule:
 		return true
 	case AuditKindIPAllocation:
 		return true
@@ -130,6 +172,7 @@ const (
 	AuditOperationBootstrap             AuditOperation = "bootstrap"
 	AuditOperationConfirmExpiry         AuditOperation = "confirmExpiry"
 	AuditOperationCreateAPIKey          AuditOperation = "createApiKey"
+	AuditOperationCreateAlertRule       AuditOperation = "createAlertRule"
 	AuditOperationCreateClaim           AuditOperation = "createClaim"
 	AuditOperationCreateClaimBatch      AuditOperation = "createClaimBatch"
 	AuditOperationCreateClass           AuditOperation = "createClass"
@@ -138,6 +181,7 @@ const (
 	AuditOperationCreateSpace           AuditOperation = "createSpace"
 	AuditOperationCreateWebhook         AuditOperation = "createWebhook"
 	AuditOperationDeleteAPIKey          AuditOperation = "deleteApiKey"
+	AuditOperationDeleteAlertRule       AuditOperation = "deleteAlertRule"
 	AuditOperationDeleteAllocation      AuditOperation = "deleteAllocation"
 	AuditOperationDeleteClaim           AuditOperation = "deleteClaim"
 	AuditOperationDeleteClass           AuditOperation = "deleteClass"
@@ -152,6 +196,7 @@ const (
 	AuditOperationDeleteWebhookDelivery AuditOperation = "deleteWebhookDelivery"
 	AuditOperationDetachConsumer        AuditOperation = "detachConsumer"
 	AuditOperationEndConsumer           AuditOperation = "endConsumer"
+	AuditOperationPatchAlertRule        AuditOperation = "patchAlertRule"
 	AuditOperationPatchClaim            AuditOperation = "patchClaim"
 	AuditOperationPatchClass            AuditOperation = "patchClass"
 	AuditOperationPatchPool             AuditOperation = "patchPool"
@@ -181,6 +226,8 @@ func (e AuditOperation) Valid() bool {
 		return true
 	case AuditOperationCreateAPIKey:
 		return true
+	case AuditOperationCreateAlertRule:
+		return true
 	case AuditOperationCreateClaim:
 		return true
 	case AuditOperationCreateClaimBatch:
@@ -196,6 +243,8 @@ func (e AuditOperation) Valid() bool {
 	case AuditOperationCreateWebhook:
 		return true
 	case AuditOperationDeleteAPIKey:
+		return true
+	case AuditOperationDeleteAlertRule:
 		return true
 	case AuditOperationDeleteAllocation:
 		return true
@@ -224,6 +273,8 @@ func (e AuditOperation) Valid() bool {
 	case AuditOperationDetachConsumer:
 		return true
 	case AuditOperationEndConsumer:
+		return true
+	case AuditOperationPatchAlertRule:
 		return true
 	case AuditOperationPatchClaim:
 		return true
@@ -285,6 +336,7 @@ func (e AuditOutcome) Valid() bool {
 
 // Defines values for ChangeKind.
 const (
+	ChangeKindAlert        ChangeKind = "Alert"
 	ChangeKindIPAllocation ChangeKind = "IPAllocation"
 	ChangeKindIPClaim      ChangeKind = "IPClaim"
 	ChangeKindIPClass      ChangeKind = "IPClass"
@@ -296,6 +348,8 @@ const (
 // Valid indicates whether the value is a known member of the ChangeKind enum.
 func (e ChangeKind) Valid() bool {
 	switch e {
+	case ChangeKindAlert:
+		return true
 	case ChangeKindIPAllocation:
 		return true
 	case ChangeKindIPClaim:
@@ -1152,6 +1206,140 @@ func (e WhenUnused) Valid() bool {
 // Example: 10.20.1.7
 type Address = string
 
+// Alert A pool or a quota that is used to the percentage of a rule.
+type Alert struct {
+	// Name `rule/subject`.
+	//
+	// Example: nearly-full/prod-eu
+	Name string `json:"name"`
+
+	// RuleName The rule.
+	RuleName Name `json:"ruleName"`
+
+	// Subject What an alert is about.
+	Subject AlertSubject `json:"subject"`
+
+	// Percent That of the rule.
+	//
+	// Example: 80
+	Percent int `json:"percent"`
+
+	// Since When it began.
+	//
+	// Example: 2026-03-02T09:30:00Z
+	Since time.Time `json:"since"`
+
+	// PercentAtStart How much was used when it began, rounded to two decimals; 100 is the most.
+	//
+	// Example: 81.25
+	PercentAtStart float64 `json:"percentAtStart"`
+
+	// PercentNow How much is used now; absent when the pool or the quota is gone, and the alert about to end.
+	//
+	// Example: 87.5
+	PercentNow *float64 `json:"percentNow,omitempty"`
+}
+
+// AlertList defines model for AlertList.
+type AlertList struct {
+	Items []Alert `json:"items"`
+
+	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	//
+	// Example: eyJuIjoicHJvZC1ldSJ9
+	NextCursor NextCursor `json:"nextCursor,omitempty"`
+}
+
+// AlertRule When an alert begins.
+type AlertRule struct {
+	// Metadata What every resource carries.
+	Metadata Metadata `json:"metadata"`
+
+	// Spec About what, and from when on.
+	Spec AlertRuleSpec `json:"spec"`
+
+	// Status How the rule is kept.
+	Status AlertRuleStatus `json:"status"`
+}
+
+// AlertRuleAbout What a rule is about. A pool that is being drained has no alerts.
+type AlertRuleAbout string
+
+// AlertRuleCreate defines model for AlertRuleCreate.
+type AlertRuleCreate struct {
+	// Metadata Exactly one of `name` and `generateName`; the rest of the metadata is the server's.
+	Metadata CreateMetadata `json:"metadata"`
+
+	// Spec About what, and from when on.
+	Spec AlertRuleSpec `json:"spec"`
+}
+
+// AlertRuleList defines model for AlertRuleList.
+type AlertRuleList struct {
+	Items []AlertRule `json:"items"`
+
+	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	//
+	// Example: eyJuIjoicHJvZC1ldSJ9
+	NextCursor NextCursor `json:"nextCursor,omitempty"`
+}
+
+// AlertRulePatch A JSON merge patch (RFC 7396). Listed is what it may change; another field of the resource is answered with
+// `immutable_field`, a field that the resource does not have with `invalid_argument`. `null` gives a field its
+// default.
+type AlertRulePatch = json.RawMessage
+
+// AlertRuleSpec About what, and from when on.
+type AlertRuleSpec struct {
+	// About What a rule is about. A pool that is being drained has no alerts.
+	About AlertRuleAbout `json:"about"`
+
+	// Percent An alert begins when a pool's `utilizationPercent`, or what is used of a quota's limit that is used most, is this or more. It
+	// ends when that is lower by two points, or is 0.
+	//
+	//
+	// Example: 80
+	Percent int `json:"percent"`
+
+	// ResourceName Only the pool, or the quota, of this name; by default all of the project.
+	ResourceName Name `json:"resourceName,omitempty"`
+
+	// ClassName Only pools that a class of this name may carve from.
+	ClassName Name `json:"className,omitempty"`
+
+	// LabelSelector Only pools that have such labels, in the syntax of lists.
+	//
+	// Example: env=prod
+	LabelSelector string `json:"labelSelector,omitempty"`
+}
+
+// AlertRuleStatus How the rule is kept.
+type AlertRuleStatus struct {
+	// Alerts How many alerts there are by the rule. There are 500 at most; when one ends, another begins.
+	//
+	// Example: 1
+	Alerts int `json:"alerts"`
+
+	// LookedAt When the server has last looked at all that the rule is about; absent until it has.
+	//
+	// Example: 2026-03-02T09:30:00Z
+	LookedAt *time.Time `json:"lookedAt,omitempty"`
+}
+
+// AlertSubject What an alert is about.
+type AlertSubject struct {
+	// Kind The kind of what an alert is about. Later versions may add kinds.
+	Kind AlertSubjectKind `json:"kind"`
+
+	// Name A DNS label (RFC 1123).
+	//
+	// Example: prod-eu
+	Name Name `json:"name"`
+}
+
+// AlertSubjectKind The kind of what an alert is about. Later versions may add kinds.
+type AlertSubjectKind string
+
 // AllocationHolder Whose holdings are meant.
 type AllocationHolder string
 
@@ -1318,7 +1506,8 @@ type AuditOutcome string
 // AuditResource What the operation was about.
 type AuditResource struct {
 	// Kind The kind of the resource: `Project`, `Space`, `IPPool`, `IPClass`, `IPClaim`, `IPAllocation`, `Member`,
-	// `ApiKey`, `PoolGrant`, `SpaceGrant`, `Quota`, `IPConsumer`, `Realm` or `Webhook`. Later versions may add kinds.
+	// `ApiKey`, `PoolGrant`, `SpaceGrant`, `Quota`, `IPConsumer`, `Realm`, `Webhook`, `AlertRule` or `Alert`. Later versions
+	// may add kinds.
 	//
 	//
 	// Example: IPClaim
@@ -1368,7 +1557,7 @@ type Change struct {
 	// Kind A kind of object whose changes can be followed.
 	Kind ChangeKind `json:"kind"`
 
-	// Name The object's name; of an allocation its `uid`, of a consumer `realm/uid`.
+	// Name The object's name; of an allocation its `uid`, of a consumer `realm/uid`, of an alert `rule/subject`.
 	//
 	// Example: web-eu
 	Name string `json:"name"`
@@ -4065,6 +4254,11 @@ type Whoami struct {
 	Roles []RoleInProject `json:"roles"`
 }
 
+// AlertRuleName A DNS label (RFC 1123).
+//
+// Example: prod-eu
+type AlertRuleName = Name
+
 // AllocationName A UUID in lower case; never used again.
 //
 // Example: 8d9a4c1e-2b7f-4a53-9d60-71c5be0f2a11
@@ -4346,6 +4540,73 @@ type PatchProjectParams struct {
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
+// ListAlertRulesParams defines parameters for ListAlertRules.
+type ListAlertRulesParams struct {
+	// Limit Most items a page may hold.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+	// refused.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
+}
+
+// CreateAlertRuleParams defines parameters for CreateAlertRule.
+type CreateAlertRuleParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IdempotencyKey Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
+	// for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
+	// something that is the caller's alone.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// DeleteAlertRuleParams defines parameters for DeleteAlertRule.
+type DeleteAlertRuleParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
+	// answer is 412. A weak one (`W/`) never matches.
+	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
+}
+
+// PatchAlertRuleParams defines parameters for PatchAlertRule.
+type PatchAlertRuleParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IfMatch The `ETag` that the change is based on, with its quotes, or `*` for whichever is current. Without it the answer is
+	// 428, with a stale one 412. A weak one (`W/`) never matches.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ListAlertsParams defines parameters for ListAlerts.
+type ListAlertsParams struct {
+	// Limit Most items a page may hold.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+	// refused.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
+}
+
 // ListAllocationsParams defines parameters for ListAllocations.
 type ListAllocationsParams struct {
 	// Holder `self`: what the project itself holds by claims or has retained of them, in pools of whichever project, in place of what
@@ -4507,7 +4768,8 @@ type ListChangesParams struct {
 	// ResourceKind Only changes of these kinds, separated by commas, such as `IPClaim,IPPool`.
 	ResourceKind ChangeKindsFilter `form:"resourceKind,omitempty" json:"resourceKind,omitempty"`
 
-	// ResourceName Only changes of what has this name; an allocation is named by its `uid`, a consumer by `realm/uid`.
+	// ResourceName Only changes of what has this name; an allocation is named by its `uid`, a consumer by `realm/uid`, an alert by
+	// `rule/subject`.
 	ResourceName *ChangeNameFilter `form:"resourceName,omitempty" json:"resourceName,omitempty"`
 
 	// LabelSelector Only changes of what has such labels, in the syntax of lists. What had them and has them no longer comes as a `Delete`, and
@@ -5377,6 +5639,12 @@ type CreateProjectJSONRequestBody = ProjectCreate
 // PatchProjectApplicationMergePatchPlusJSONRequestBody defines body for PatchProject for application/merge-patch+json ContentType.
 type PatchProjectApplicationMergePatchPlusJSONRequestBody = ProjectPatch
 
+// CreateAlertRuleJSONRequestBody defines body for CreateAlertRule for application/json ContentType.
+type CreateAlertRuleJSONRequestBody = AlertRuleCreate
+
+// PatchAlertRuleApplicationMergePatchPlusJSONRequestBody defines body for PatchAlertRule for application/merge-patch+json ContentType.
+type PatchAlertRuleApplicationMergePatchPlusJSONRequestBody = AlertRulePatch
+
 // CreateAPIKeyJSONRequestBody defines body for CreateAPIKey for application/json ContentType.
 type CreateAPIKeyJSONRequestBody = APIKeyCreate
 
@@ -5460,6 +5728,24 @@ type ServerInterface interface {
 	// PatchProject Change a project
 	// (PATCH /v1/projects/{project})
 	PatchProject(ctx echo.Context, project ProjectName, params PatchProjectParams) error
+	// ListAlertRules List alert rules
+	// (GET /v1/projects/{project}/alert-rules)
+	ListAlertRules(ctx echo.Context, project ProjectName, params ListAlertRulesParams) error
+	// CreateAlertRule Create an alert rule
+	// (POST /v1/projects/{project}/alert-rules)
+	CreateAlertRule(ctx echo.Context, project ProjectName, params CreateAlertRuleParams) error
+	// DeleteAlertRule Delete an alert rule
+	// (DELETE /v1/projects/{project}/alert-rules/{alertRule})
+	DeleteAlertRule(ctx echo.Context, project ProjectName, alertRule AlertRuleName, params DeleteAlertRuleParams) error
+	// GetAlertRule Read an alert rule
+	// (GET /v1/projects/{project}/alert-rules/{alertRule})
+	GetAlertRule(ctx echo.Context, project ProjectName, alertRule AlertRuleName) error
+	// PatchAlertRule Change an alert rule
+	// (PATCH /v1/projects/{project}/alert-rules/{alertRule})
+	PatchAlertRule(ctx echo.Context, project ProjectName, alertRule AlertRuleName, params PatchAlertRuleParams) error
+	// ListAlerts List alerts
+	// (GET /v1/projects/{project}/alerts)
+	ListAlerts(ctx echo.Context, project ProjectName, params ListAlertsParams) error
 	// ListAllocations List allocations
 	// (GET /v1/projects/{project}/allocations)
 	ListAllocations(ctx echo.Context, project ProjectName, params ListAllocationsParams) error
@@ -5907,6 +6193,250 @@ func (w *ServerInterfaceWrapper) PatchProject(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.PatchProject(ctx, project, params)
+	return err
+}
+
+// ListAlertRules converts echo context to params.
+func (w *ServerInterfaceWrapper) ListAlertRules(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListAlertRulesParams
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// ------------- Optional query parameter "consistency" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "consistency", ctx.QueryParams(), &params.Consistency, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter consistency: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListAlertRules(ctx, project, params)
+	return err
+}
+
+// CreateAlertRule converts echo context to params.
+func (w *ServerInterfaceWrapper) CreateAlertRule(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateAlertRuleParams
+	// ------------- Optional query parameter "dryRun" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "dryRun", ctx.QueryParams(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter dryRun: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Idempotency-Key, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Idempotency-Key: %s", err))
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.CreateAlertRule(ctx, project, params)
+	return err
+}
+
+// DeleteAlertRule converts echo context to params.
+func (w *ServerInterfaceWrapper) DeleteAlertRule(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "alertRule" -------------
+	var alertRule AlertRuleName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "alertRule", ctx.Param("alertRule"), &alertRule, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter alertRule: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeleteAlertRuleParams
+	// ------------- Optional query parameter "dryRun" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "dryRun", ctx.QueryParams(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter dryRun: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch OptionalIfMatch
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-Match: %s", err))
+		}
+
+		params.IfMatch = &IfMatch
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.DeleteAlertRule(ctx, project, alertRule, params)
+	return err
+}
+
+// GetAlertRule converts echo context to params.
+func (w *ServerInterfaceWrapper) GetAlertRule(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "alertRule" -------------
+	var alertRule AlertRuleName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "alertRule", ctx.Param("alertRule"), &alertRule, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter alertRule: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetAlertRule(ctx, project, alertRule)
+	return err
+}
+
+// PatchAlertRule converts echo context to params.
+func (w *ServerInterfaceWrapper) PatchAlertRule(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "alertRule" -------------
+	var alertRule AlertRuleName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "alertRule", ctx.Param("alertRule"), &alertRule, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter alertRule: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PatchAlertRuleParams
+	// ------------- Optional query parameter "dryRun" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "dryRun", ctx.QueryParams(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter dryRun: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-Match: %s", err))
+		}
+
+		params.IfMatch = &IfMatch
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.PatchAlertRule(ctx, project, alertRule, params)
+	return err
+}
+
+// ListAlerts converts echo context to params.
+func (w *ServerInterfaceWrapper) ListAlerts(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListAlertsParams
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// ------------- Optional query parameter "consistency" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "consistency", ctx.QueryParams(), &params.Consistency, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter consistency: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListAlerts(ctx, project, params)
 	return err
 }
 
@@ -9735,6 +10265,12 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.DELETE(options.BaseURL+"/v1/projects/:project", wrapper.DeleteProject, options.OperationMiddlewares["deleteProject"]...)
 	router.GET(options.BaseURL+"/v1/projects/:project", wrapper.GetProject, options.OperationMiddlewares["getProject"]...)
 	router.PATCH(options.BaseURL+"/v1/projects/:project", wrapper.PatchProject, options.OperationMiddlewares["patchProject"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/alert-rules", wrapper.ListAlertRules, options.OperationMiddlewares["listAlertRules"]...)
+	router.POST(options.BaseURL+"/v1/projects/:project/alert-rules", wrapper.CreateAlertRule, options.OperationMiddlewares["createAlertRule"]...)
+	router.DELETE(options.BaseURL+"/v1/projects/:project/alert-rules/:alertRule", wrapper.DeleteAlertRule, options.OperationMiddlewares["deleteAlertRule"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/alert-rules/:alertRule", wrapper.GetAlertRule, options.OperationMiddlewares["getAlertRule"]...)
+	router.PATCH(options.BaseURL+"/v1/projects/:project/alert-rules/:alertRule", wrapper.PatchAlertRule, options.OperationMiddlewares["patchAlertRule"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/alerts", wrapper.ListAlerts, options.OperationMiddlewares["listAlerts"]...)
 	router.GET(options.BaseURL+"/v1/projects/:project/allocations", wrapper.ListAllocations, options.OperationMiddlewares["listAllocations"]...)
 	router.DELETE(options.BaseURL+"/v1/projects/:project/allocations/:allocation", wrapper.DeleteAllocation, options.OperationMiddlewares["deleteAllocation"]...)
 	router.GET(options.BaseURL+"/v1/projects/:project/allocations/:allocation", wrapper.GetAllocation, options.OperationMiddlewares["getAllocation"]...)
