@@ -21,7 +21,7 @@ import { SignIn } from "./pages/sign-in";
 import { SplitPage } from "./pages/split";
 import { UnusedPage } from "./pages/unused";
 import { go, match, path, to } from "./router";
-import { begin, session, whoami } from "./session";
+import { begin, lastProject, session, whoami } from "./session";
 import { Shell } from "./shell";
 import { Heading, Waiting } from "./ui/parts";
 import { Trouble } from "./ui/trouble";
@@ -67,8 +67,6 @@ export function App() {
   if (whoami.value === undefined || signedOut.value) return <SignIn />;
   return <SignedIn />;
 }
-
-const lastProject = "carve.project";
 
 /** Where somebody who comes to / wants to be: the project of the last visit, or the only one, or the list. */
 function homeOf(): string {
