@@ -84,6 +84,8 @@ console-test: deps console build ## Test the web console in Chromium against a s
 	@cd console && ../$(TS)/test/with-server.sh ../bin/server npm run --silent test
 client-python-test: deps build tools/openapi-generator/node_modules/.package-lock.json ## Run docs/clients.md in Python (needs Java, urllib3)
 	@tools/openapi-generator/python.sh bin/server
+generators: deps build tools/generators/node_modules/.package-lock.json ## Have six generators make clients of openapi.yaml, compile them and call a server
+	@tools/generators/try.sh bin/server
 docs-check: deps build bin/docscheck ## Run every command of README.md and docs that says it can be run, compare, follow all links (FLAGS=-update)
 	@bin/docscheck $(FLAGS)
 
@@ -138,6 +140,7 @@ lint-files: # No built program, and nothing large, is committed.
 	@go run ./tools/tracked
 lint-openapi: tools/openapi/node_modules/.package-lock.json
 	@REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true $(<D)/.bin/redocly lint --config=tools/openapi/redocly.yaml openapi.yaml
+	@$(<D)/.bin/spectral lint --ruleset=tools/openapi/spectral.yaml --fail-severity=hint openapi.yaml
 lint-go:
 	@tools/lint.sh
 fmt: ## Format the code

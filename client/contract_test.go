@@ -114,6 +114,12 @@ var lists = map[string]func(ctx context.Context, c *client.Carve) error{
 	"listConsumers": func(ctx context.Context, c *client.Carve) error {
 		return end(c.Consumers(ctx, "team-a", "default", nil))
 	},
+	"listAlertRules": func(ctx context.Context, c *client.Carve) error {
+		return end(c.AlertRules(ctx, "team-a", nil))
+	},
+	"listAlerts": func(ctx context.Context, c *client.Carve) error {
+		return end(c.Alerts(ctx, "team-a", nil))
+	},
 	"listWebhooks": func(ctx context.Context, c *client.Carve) error {
 		return end(c.Webhooks(ctx, "team-a", nil))
 	},
@@ -163,7 +169,7 @@ func TestEveryListIsASequence(t *testing.T) {
 		requests := w.requests()
 		require.GreaterOrEqual(t, len(requests), 2, id)
 		path := strings.NewReplacer(
-			"{project}", "team-a", "{space}", "default", "{pool}", "prod", "{class}", "standard", "{realm}", "default", "{claim}", "web", "{webhook}", "inventory",
+			"{project}", "team-a", "{space}", "default", "{pool}", "prod", "{className}", "standard", "{realm}", "default", "{claim}", "web", "{webhook}", "inventory",
 		).Replace(with[id])
 		for _, r := range requests {
 			require.Equal(t, path, r.URL.Path, id)

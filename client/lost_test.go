@@ -93,6 +93,12 @@ var posts = map[string]func(ctx context.Context, c *client.Carve) (*http.Respons
 		})
 		return a.HTTPResponse, err
 	},
+	"createAlertRule": func(ctx context.Context, c *client.Carve) (*http.Response, error) {
+		a, err := c.CreateAlertRuleWithResponse(ctx, "team-a", nil, client.AlertRuleCreate{
+			Metadata: client.CreateMetadata{GenerateName: "r-"}, Spec: client.AlertRuleSpec{About: client.AlertRuleAboutPools, Percent: 80},
+		})
+		return a.HTTPResponse, err
+	},
 	"createWebhook": func(ctx context.Context, c *client.Carve) (*http.Response, error) {
 		a, err := c.CreateWebhookWithResponse(ctx, "team-a", nil, client.WebhookCreate{
 			Metadata: client.CreateMetadata{GenerateName: "w-"}, Spec: client.WebhookSpec{URL: "https://receiver.example/"},

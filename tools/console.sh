@@ -20,5 +20,8 @@ if [[ ! console/node_modules/.package-lock.json -nt console/package-lock.json ]]
   npm --prefix console ci --ignore-scripts --no-audit --no-fund --loglevel=error || without 'npm gets no packages'
   touch console/node_modules/.package-lock.json
 fi
-npm --prefix console run --silent build >/dev/null
+said=$(npm --prefix console run --silent build 2>&1) || {
+  echo "$said" >&2
+  exit 1
+}
 touch "$built"

@@ -5,7 +5,14 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 # Each generated file and the configuration it is generated with.
-generated=(internal/api/gen/api.gen.go:internal/api/gen/server.cfg.yaml client/client.gen.go:client/client.cfg.yaml)
+generated=(
+  internal/api/gen/api.gen.go:internal/api/gen/server.cfg.yaml
+  internal/api/gen/document.gen.go:internal/api/gen/document.cfg.yaml
+  client/client.gen.go:client/client.cfg.yaml
+)
+# The client has an overlay of its own besides the order of members, and the generator takes one.
+mkdir -p bin
+{ cat tools/openapi/order.yaml; sed '1,/^actions:/d' client/overlay.yaml; } >bin/client-overlay.yaml
 swagger=tools/swagger-ui/node_modules/swagger-ui-dist
 swagger_files=(LICENSE NOTICE favicon-32x32.png swagger-ui-bundle.js swagger-ui-bundle.js.LICENSE.txt swagger-ui.css)
 types() { go tool -modfile=tools/oapi-codegen.mod oapi-codegen "$@" openapi.yaml; }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/carve-ipam/carve/internal/alloc/access"
+	"github.com/carve-ipam/carve/internal/alloc/alerts"
 	"github.com/carve-ipam/carve/internal/alloc/claims"
 	"github.com/carve-ipam/carve/internal/alloc/consumers"
 	"github.com/carve-ipam/carve/internal/alloc/feed"
@@ -25,6 +26,7 @@ import (
 // Service is the use cases, room by room. Make one with New; it is safe for concurrent use.
 type Service struct {
 	*access.Access
+	*alerts.Alerts
 	*claims.Claims
 	*feed.Feed
 	*consumers.Consumers
@@ -62,6 +64,7 @@ func New(store storage.Store, o Options) *Service {
 	all, follow := claims.New(core, regions, refusals, o.MaxWaiting), feed.New(core)
 	return &Service{
 		Access:    access.New(core, o.MaxSpaces),
+		Alerts:    alerts.New(core),
 		Claims:    all,
 		Consumers: consumers.New(core, all),
 		Releases:  releases.New(core, all),

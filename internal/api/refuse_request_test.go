@@ -78,7 +78,7 @@ func TestBadParameters(t *testing.T) {
 		{"RefusesAConsistencyOfWrites", "DELETE", poolsPath + "/p?consistency=stale", "query:consistency", "is not a parameter"},
 		{"RefusesAConsistencyOfRegions", "GET", "/v1/regions?consistency=stale", "query:consistency", "it has none."},
 		{"RefusesAParameterOfWhoami", "GET", "/v1/whoami?project=a", "query:project", "it has none."},
-		{"RefusesABadClassInAPath", "GET", classes + "/Gold", "path:class", "must be a DNS label"},
+		{"RefusesABadClassInAPath", "GET", classes + "/Gold", "path:className", "must be a DNS label"},
 		{"RefusesABadClassInAFilter", "GET", claimsPath + "?class=team-a/gold", "query:class", "must be a DNS label"},
 		{"RefusesAnEmptyClassInAFilter", "GET", poolsPath + "?class=", "query:class", "at least 1 character"},
 		{"RefusesAPhaseOfClasses", "GET", classes + "?phase=Ready", "query:phase", "it has labelSelector, ipFamily, limit, cursor, consistency."},

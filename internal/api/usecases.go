@@ -38,6 +38,7 @@ type UseCases interface {
 	Trail
 	Changes
 	Webhooks
+	Alerts
 	Callers
 }
 
@@ -171,6 +172,17 @@ type Trail interface {
 	ListEvents(ctx context.Context, project string, f trail.EventFilter, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Event], error)
 	// GetHistory answers who held an address: at a time, or at all times when it is zero.
 	GetHistory(ctx context.Context, project string, address netip.Addr, at time.Time, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Hold], error)
+}
+
+// Alerts is the use cases on alert rules and alerts.
+type Alerts interface {
+	ListAlertRules(ctx context.Context, project string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.AlertRule], error)
+	CreateAlertRule(ctx context.Context, project string, rule ipam.AlertRule, r usecase.Request) (usecase.Result[ipam.AlertRule], error)
+	GetAlertRule(ctx context.Context, project, name string) (ipam.AlertRule, error)
+	PatchAlertRule(ctx context.Context, project, name string, r usecase.Request, mutate func(ipam.AlertRule) (ipam.AlertRule, error)) (ipam.AlertRule, error)
+	DeleteAlertRule(ctx context.Context, project, name string, r usecase.Request) error
+
+	ListAlerts(ctx context.Context, project string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Alert], error)
 }
 
 // Webhooks is the use cases on webhooks.

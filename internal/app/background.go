@@ -35,6 +35,7 @@ func (a *App) jobs(c Config, service *alloc.Service) []job {
 		{"expire_deliveries", "deliveries that were given up long ago could not be deleted", 10 * time.Minute, func(ctx context.Context) (int64, error) {
 			return a.store.ExpireDeliveries(ctx, a.store.Now().Add(-webhooks.DeadLettersKept))
 		}},
+		{"look_after_alerts", "alerts could not be looked after", time.Second, func(ctx context.Context) (int64, error) { return service.LookAfterAlerts(ctx) }},
 		{"expire_answers", "expired idempotency answers could not be deleted", time.Minute, a.expireAnswers},
 	}
 	if a.retention != nil {

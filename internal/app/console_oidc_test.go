@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -85,9 +86,7 @@ func (p *provider) token(w http.ResponseWriter, r *http.Request) {
 	claims := map[string]any{
 		"iss": p.url, "aud": "carve-console", "sub": "alice", "exp": time.Now().Add(time.Hour).Unix(), "nonce": asked.Get("nonce"), "groups": []string{"netops"},
 	}
-	for name, value := range p.claims {
-		claims[name] = value
-	}
+	maps.Copy(claims, p.claims)
 	text, _ := json.Marshal(claims)
 	token := oidctest.SignIDToken(p.signs, "k", "ES256", string(text))
 	p.tokens[r.FormValue("code")] = token

@@ -26,10 +26,10 @@ const (
 	longestReturn = 1024
 )
 
-// attempt is what a browser keeps while it is at the issuer. What is sent there is made of the secret, in ways that do not lead back to it, so that who
-// sees one thing knows none of the others; and who brings an answer without the secret has not asked for it.
+// attempt is what a browser keeps while it is at the issuer. What is sent there is made of the seed, in ways that do not lead back to it, so that who
+// sees one thing knows none of the others; and who brings an answer without the seed has not asked for it.
 type attempt struct {
-	Secret []byte `json:"s"`
+	Seed   []byte `json:"s"`
 	Issuer string `json:"i"`
 	Return string `json:"r"`
 }
@@ -37,7 +37,7 @@ type attempt struct {
 // of is what holds the sign-in together.
 func (a attempt) of(r *http.Request) oidc.Attempt {
 	part := func(of string) string {
-		m := hmac.New(sha256.New, a.Secret)
+		m := hmac.New(sha256.New, a.Seed)
 		_, _ = m.Write([]byte(of)) // it never fails
 		return base64.RawURLEncoding.EncodeToString(m.Sum(nil))
 	}
@@ -60,8 +60,8 @@ func (c *Console) login(ec echo.Context) error {
 	if err := tries.Reserve(); err != nil {
 		return tries.Failed(ec.Response().Header(), err)
 	}
-	a := attempt{Secret: make([]byte, sha256.Size), Issuer: ec.QueryParam("issuer"), Return: within(ec.QueryParam("return"))}
-	_, _ = rand.Read(a.Secret) // it never fails
+	a := attempt{Seed: make([]byte, sha256.Size), Issuer: ec.QueryParam("issuer"), Return: within(ec.QueryParam("return"))}
+	_, _ = rand.Read(a.Seed) // it never fails
 	there, err := at.Begin(r.Context(), a.of(r))
 	if err != nil {
 		return err
@@ -71,9 +71,7 @@ func (c *Console) login(ec echo.Context) error {
 		return err
 	}
 	// Lax: the browser comes back from another site.
-	setCookie(ec, http.Cookie{
-		Name: attemptCookie, Value: base64.RawURLEncoding.EncodeToString(text), MaxAge: int(attemptLasts.Seconds()), SameSite: http.SameSiteLaxMode,
-	})
+	setCookie(ec, attemptCookie, base64.RawURLEncoding.EncodeToString(text), attemptLasts, http.SameSiteLaxMode)
 	return ec.Redirect(http.StatusSeeOther, there)
 }
 
@@ -125,7 +123,7 @@ func attemptOf(r *http.Request) (a attempt, ok bool) {
 	if err != nil || json.Unmarshal(text, &a) != nil {
 		return a, false
 	}
-	return a, len(a.Secret) == sha256.Size
+	return a, len(a.Seed) == sha256.Size
 }
 
 // within is where a browser goes when it is signed in: a place in the console, and nowhere else, whatever was asked.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -97,7 +98,7 @@ func (c *Console) replace(ec echo.Context, begun tenancy.Begun) error {
 			return err
 		}
 	}
-	setCookie(ec, http.Cookie{Name: auth.SessionCookie, Value: begun.Token, Expires: begun.Expires, SameSite: http.SameSiteStrictMode})
+	setCookie(ec, auth.SessionCookie, begun.Token, time.Until(begun.Expires), http.SameSiteStrictMode)
 	return nil
 }
 
@@ -135,12 +136,13 @@ func (c *Console) admit(ec echo.Context) tenancy.Admit {
 }
 
 // setCookie gives the browser a cookie that no script reads.
-func setCookie(ec echo.Context, cookie http.Cookie) {
-	cookie.Name, cookie.Secure = auth.CookieOf(ec.Request(), cookie.Name)
-	cookie.Path, cookie.HttpOnly = "/", true
-	ec.SetCookie(&cookie)
+func setCookie(ec echo.Context, name, value string, lasts time.Duration, mode http.SameSite) {
+	name, secure := auth.CookieOf(ec.Request(), name)
+	ec.SetCookie(&http.Cookie{ //nolint:gosec // it is for TLS alone where there is TLS
+		Name: name, Value: value, Path: "/", MaxAge: int(lasts.Seconds()), Secure: secure, HttpOnly: true, SameSite: mode,
+	})
 }
 
 func unsetCookie(ec echo.Context, name string) {
-	setCookie(ec, http.Cookie{Name: name, MaxAge: -1, SameSite: http.SameSiteStrictMode})
+	setCookie(ec, name, "", -time.Second, http.SameSiteStrictMode)
 }

@@ -101,6 +101,8 @@ var sorts = map[string]string{
 	"event_list_everywhere":       "likewise",
 	"consumer_list_everywhere":    "likewise",
 	"webhook_list":                "likewise",
+	"alert_rule_list":             "likewise",
+	"alert_list":                  "likewise",
 	"session_trim":                "the sessions of a holder",
 	"delivery_next":               "what is to be sent to a webhook, one or two",
 	"claim_list_of_consumer":      "likewise",
@@ -116,12 +118,7 @@ var sorts = map[string]string{
 	"usage_claims":             "the project's claims, to count them by length",
 	"allocation_list_retained": "what the project has retained",
 	"usage_retained":           "what the project has retained, likewise",
-	"held_up_to":               "a block of each address and region",
-	"search_pools":             "some of each project",
-	"search_spaces":            "likewise",
-	"search_classes":           "likewise",
-	"search_claims":            "some of each project and region",
-	"search_consumers":         "likewise",
+	"held_up_to":               "two blocks for each block and region",
 	"search_pools_around":      "some of each block",
 	"search_pools_around_all":  "likewise",
 }
@@ -208,6 +205,10 @@ func fill(t *testing.T, c *pgx.Conn) {
 			"now() + i * INTERVAL '1 second', CASE WHEN i % 10 > 0 THEN " + of("'server' || (i % 10)") + " END, gen_random_uuid(), " + common + " FROM generate_series(1, 3000) AS i",
 		"INSERT INTO deliveries SELECT 'local', " + of("'project' || (i % 200)") + ", " + of("'webhook' || (i % 300)") + ", gen_random_uuid(), '', '', 1, now(), NULL, " +
 			"now() + i * INTERVAL '1 second', false FROM generate_series(1, 20000) AS i",
+		"INSERT INTO alert_rules SELECT 'local', " + of("'project' || (i % 200)") + ", 'rule-' || i, " + of("'rule' || i") + ", '{}'::JSONB, " +
+			"now() + i * INTERVAL '1 second', '', NULL, gen_random_uuid(), " + common + " FROM generate_series(1, 3000) AS i",
+		"INSERT INTO alerts SELECT 'local', " + of("'project' || (i % 200)") + ", 'rule-' || (i % 3000), 'pool-' || i, " + of("'rule' || (i % 3000)") +
+			", gen_random_uuid(), 'Pools', now(), 9000 FROM generate_series(1, 20000) AS i",
 		"INSERT INTO removals SELECT " + of("'gone' || i") + " FROM generate_series(1, 1000) AS i",
 	} {
 		_, err := c.Exec(context.Background(), sql)

@@ -39,6 +39,9 @@ const (
 	WebhooksWrite    Action = "webhooks.write"
 	DeliveriesRead   Action = "deliveries.read"
 	DeliveriesWrite  Action = "deliveries.write"
+	AlertRulesRead   Action = "alertrules.read"
+	AlertRulesWrite  Action = "alertrules.write"
+	AlertsRead       Action = "alerts.read"
 	Whoami           Action = "whoami"
 	Search           Action = "search"
 )
@@ -93,6 +96,9 @@ var permissions = map[Action]permission{
 	WebhooksWrite:    {Admin, inProject},
 	DeliveriesRead:   {Admin, inProject},
 	DeliveriesWrite:  {Admin, inProject},
+	AlertRulesRead:   {Viewer, inProject},
+	AlertRulesWrite:  {Provider, inProject},
+	AlertsRead:       {Viewer, inProject},
 	Whoami:           {reach: anywhere},
 	Search:           {reach: anywhere}, // finds only what the caller may see
 }

@@ -98,6 +98,7 @@ func TestTwins(t *testing.T) {
 		"NoRequestID":                 {is("GET", 200), drop("X-Request-Id"), `X-Request-Id ""`},
 		"AnotherRequestID":            {is("GET", 200), put("X-Request-Id", "other"), `X-Request-Id "other"`},
 		"AHeaderThatIsNotDeclared":    {is("GET", 200), put("X-Secret", "1"), "header X-Secret is not declared"},
+		"AHeaderOfAnotherCode":        {is("GET", 404), put("Www-Authenticate", "Bearer"), "header Www-Authenticate is not declared"},
 		"AHeaderTwice":                {is("GET", 200), func(a *answer) { a.header.Add("Etag", `"y"`) }, "header ETag is there 2 times"},
 		"AHeaderOfTheWrongType":       {is("POST", 201), put("Idempotency-Replayed", "perhaps"), "header Idempotency-Replayed"},
 		"AStatusThatIsNotDeclared":    {is("GET", 200), status(202), "does not declare status 202"},

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -64,6 +65,25 @@ func TestTenantsDoNotMix(t *testing.T) {
 			}
 			require.Equal(t, whole(nothing), whole(foreign), list)
 			require.Equal(t, whole(nowhere), whole(foreign), list)
+		}
+	})
+	t.Run("SearchFindsOnesOwn", func(t *testing.T) {
+		for _, p := range []*tenant{north, south} {
+			found := 0
+			for _, q := range []string{
+				"north", "south", "default", north.named("class"), south.named("class"), "10.0.1.0", "10.0.0.0/8", "kind=network", "north/default", "south/default", "north/10.0.1.0",
+			} {
+				result := decode[client.SearchResult](t, p.admin().ok(t, p.admin().do(t, http.MethodGet, "/v1/search", nil, query("limit=100&q="+url.QueryEscape(q)))))
+				require.False(t, result.Truncated)
+				for _, item := range result.Items {
+					if item.Kind == client.SearchKindProject {
+						item.Project = item.Name
+					}
+					require.Equal(t, p.project, item.Project, "%s: %s %s", q, item.Kind, item.Name)
+					found++
+				}
+			}
+			require.Greater(t, found, 5, "the control: it finds what is its own")
 		}
 	})
 	t.Run("CursorsOpenNothing", func(t *testing.T) { cursorsOpenNothing(t, north, south) })

@@ -176,7 +176,7 @@ func missingRoles(class ipam.Class, values map[string]string) error {
 func (s *Resolver) ResolveScope(ctx context.Context, key storage.ProjectKey, class ipam.Class, values map[string]string, backing []ipam.Pool) (Resolved, error) {
 	r := Resolved{Ask: Ask{Spec: ipam.ClaimSpec{ClassName: class.Name, Scope: values}, Class: &class, PoolAlone: true}, decision: decision{viewer: key}}
 	if !class.Scoped() {
-		return r, ipam.Invalid("path:class", "has no pools for scopes: class %s has no poolPer.", class.Ref())
+		return r, ipam.Invalid("path:className", "has no pools for scopes: class %s has no poolPer.", class.Ref())
 	}
 	if missing := class.MissingRoles(values); len(missing) > 0 {
 		e := ipam.Invalid("path:scope", "lacks %s, which class %s asks for.", strings.Join(missing, ", "), class.Ref())

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/alloc/trail"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -31,7 +32,11 @@ func (l *look) blocks(ctx context.Context, block netip.Prefix, address bool) err
 	if len(pools) > maxPools {
 		pools, l.truncated = pools[:maxPools], true
 	}
-	held, err := l.read.HeldAround(ctx, pools, block.Addr())
+	var containers []storage.Container
+	for _, p := range pools {
+		containers = append(containers, storage.PoolContainers(p)...)
+	}
+	held, err := l.read.HeldAt(ctx, containers, candidates)
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ func New(core *usecase.Core) *Searches { return &Searches{core} }
 // Bounds of what one search looks at: projects, pools around an address, and pools whose labels are compared.
 const (
 	maxProjects = 100
-	maxPools    = 500
+	maxPools    = 100
 	maxLabelled = 5000
 )
 

@@ -4,21 +4,50 @@
 package gen
 
 import (
-	"bytes"
-	"compress/flate"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/url"
-	"path"
-	"strings"
 	"time"
 
-	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/labstack/echo/v4"
 	"github.com/oapi-codegen/runtime"
 )
+
+// Defines values for AlertRuleAbout.
+const (
+	AlertRuleAboutPools  AlertRuleAbout = "Pools"
+	AlertRuleAboutQuotas AlertRuleAbout = "Quotas"
+)
+
+// Valid indicates whether the value is a known member of the AlertRuleAbout enum.
+func (e AlertRuleAbout) Valid() bool {
+	switch e {
+	case AlertRuleAboutPools:
+		return true
+	case AlertRuleAboutQuotas:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for AlertSubjectKind.
+const (
+	AlertSubjectKindIPPool AlertSubjectKind = "IPPool"
+	AlertSubjectKindQuota  AlertSubjectKind = "Quota"
+)
+
+// Valid indicates whether the value is a known member of the AlertSubjectKind enum.
+func (e AlertSubjectKind) Valid() bool {
+	switch e {
+	case AlertSubjectKindIPPool:
+		return true
+	case AlertSubjectKindQuota:
+		return true
+	default:
+		return false
+	}
+}
 
 // Defines values for AllocationHolder.
 const (
@@ -80,6 +109,8 @@ func (e APIKeyPhase) Valid() bool {
 // Defines values for AuditKind.
 const (
 	AuditKindAPIKey       AuditKind = "ApiKey"
+	AuditKindAlert        AuditKind = "Alert"
+	AuditKindAlertRule    AuditKind = "AlertRule"
 	AuditKindIPAllocation AuditKind = "IPAllocation"
 	AuditKindIPClaim      AuditKind = "IPClaim"
 	AuditKindIPClass      AuditKind = "IPClass"
@@ -99,6 +130,10 @@ const (
 func (e AuditKind) Valid() bool {
 	switch e {
 	case AuditKindAPIKey:
+		return true
+	case AuditKindAlert:
+		return true
+	case AuditKindAlertRule:
 		return true
 	case AuditKindIPAllocation:
 		return true
@@ -137,6 +172,7 @@ const (
 	AuditOperationBootstrap             AuditOperation = "bootstrap"
 	AuditOperationConfirmExpiry         AuditOperation = "confirmExpiry"
 	AuditOperationCreateAPIKey          AuditOperation = "createApiKey"
+	AuditOperationCreateAlertRule       AuditOperation = "createAlertRule"
 	AuditOperationCreateClaim           AuditOperation = "createClaim"
 	AuditOperationCreateClaimBatch      AuditOperation = "createClaimBatch"
 	AuditOperationCreateClass           AuditOperation = "createClass"
@@ -145,6 +181,7 @@ const (
 	AuditOperationCreateSpace           AuditOperation = "createSpace"
 	AuditOperationCreateWebhook         AuditOperation = "createWebhook"
 	AuditOperationDeleteAPIKey          AuditOperation = "deleteApiKey"
+	AuditOperationDeleteAlertRule       AuditOperation = "deleteAlertRule"
 	AuditOperationDeleteAllocation      AuditOperation = "deleteAllocation"
 	AuditOperationDeleteClaim           AuditOperation = "deleteClaim"
 	AuditOperationDeleteClass           AuditOperation = "deleteClass"
@@ -159,6 +196,7 @@ const (
 	AuditOperationDeleteWebhookDelivery AuditOperation = "deleteWebhookDelivery"
 	AuditOperationDetachConsumer        AuditOperation = "detachConsumer"
 	AuditOperationEndConsumer           AuditOperation = "endConsumer"
+	AuditOperationPatchAlertRule        AuditOperation = "patchAlertRule"
 	AuditOperationPatchClaim            AuditOperation = "patchClaim"
 	AuditOperationPatchClass            AuditOperation = "patchClass"
 	AuditOperationPatchPool             AuditOperation = "patchPool"
@@ -188,6 +226,8 @@ func (e AuditOperation) Valid() bool {
 		return true
 	case AuditOperationCreateAPIKey:
 		return true
+	case AuditOperationCreateAlertRule:
+		return true
 	case AuditOperationCreateClaim:
 		return true
 	case AuditOperationCreateClaimBatch:
@@ -203,6 +243,8 @@ func (e AuditOperation) Valid() bool {
 	case AuditOperationCreateWebhook:
 		return true
 	case AuditOperationDeleteAPIKey:
+		return true
+	case AuditOperationDeleteAlertRule:
 		return true
 	case AuditOperationDeleteAllocation:
 		return true
@@ -231,6 +273,8 @@ func (e AuditOperation) Valid() bool {
 	case AuditOperationDetachConsumer:
 		return true
 	case AuditOperationEndConsumer:
+		return true
+	case AuditOperationPatchAlertRule:
 		return true
 	case AuditOperationPatchClaim:
 		return true
@@ -292,6 +336,7 @@ func (e AuditOutcome) Valid() bool {
 
 // Defines values for ChangeKind.
 const (
+	ChangeKindAlert        ChangeKind = "Alert"
 	ChangeKindIPAllocation ChangeKind = "IPAllocation"
 	ChangeKindIPClaim      ChangeKind = "IPClaim"
 	ChangeKindIPClass      ChangeKind = "IPClass"
@@ -303,6 +348,8 @@ const (
 // Valid indicates whether the value is a known member of the ChangeKind enum.
 func (e ChangeKind) Valid() bool {
 	switch e {
+	case ChangeKindAlert:
+		return true
 	case ChangeKindIPAllocation:
 		return true
 	case ChangeKindIPClaim:
@@ -1159,6 +1206,140 @@ func (e WhenUnused) Valid() bool {
 // Example: 10.20.1.7
 type Address = string
 
+// Alert A pool or a quota that is used to the percentage of a rule.
+type Alert struct {
+	// Name `rule/subject`.
+	//
+	// Example: nearly-full/prod-eu
+	Name string `json:"name"`
+
+	// RuleName The rule.
+	RuleName Name `json:"ruleName"`
+
+	// Subject What an alert is about.
+	Subject AlertSubject `json:"subject"`
+
+	// Percent That of the rule.
+	//
+	// Example: 80
+	Percent int `json:"percent"`
+
+	// Since When it began.
+	//
+	// Example: 2026-03-02T09:30:00Z
+	Since time.Time `json:"since"`
+
+	// PercentAtStart How much was used when it began, rounded to two decimals; 100 is the most.
+	//
+	// Example: 81.25
+	PercentAtStart float64 `json:"percentAtStart"`
+
+	// PercentNow How much is used now; absent when the pool or the quota is gone, and the alert about to end.
+	//
+	// Example: 87.5
+	PercentNow *float64 `json:"percentNow,omitempty"`
+}
+
+// AlertList defines model for AlertList.
+type AlertList struct {
+	Items []Alert `json:"items"`
+
+	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	//
+	// Example: eyJuIjoicHJvZC1ldSJ9
+	NextCursor NextCursor `json:"nextCursor,omitempty"`
+}
+
+// AlertRule When an alert begins.
+type AlertRule struct {
+	// Metadata What every resource carries.
+	Metadata Metadata `json:"metadata"`
+
+	// Spec About what, and from when on.
+	Spec AlertRuleSpec `json:"spec"`
+
+	// Status How the rule is kept.
+	Status AlertRuleStatus `json:"status"`
+}
+
+// AlertRuleAbout What a rule is about. A pool that is being drained has no alerts.
+type AlertRuleAbout string
+
+// AlertRuleCreate defines model for AlertRuleCreate.
+type AlertRuleCreate struct {
+	// Metadata Exactly one of `name` and `generateName`; the rest of the metadata is the server's.
+	Metadata CreateMetadata `json:"metadata"`
+
+	// Spec About what, and from when on.
+	Spec AlertRuleSpec `json:"spec"`
+}
+
+// AlertRuleList defines model for AlertRuleList.
+type AlertRuleList struct {
+	Items []AlertRule `json:"items"`
+
+	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	//
+	// Example: eyJuIjoicHJvZC1ldSJ9
+	NextCursor NextCursor `json:"nextCursor,omitempty"`
+}
+
+// AlertRulePatch A JSON merge patch (RFC 7396). Listed is what it may change; another field of the resource is answered with
+// `immutable_field`, a field that the resource does not have with `invalid_argument`. `null` gives a field its
+// default.
+type AlertRulePatch = json.RawMessage
+
+// AlertRuleSpec About what, and from when on.
+type AlertRuleSpec struct {
+	// About What a rule is about. A pool that is being drained has no alerts.
+	About AlertRuleAbout `json:"about"`
+
+	// Percent An alert begins when a pool's `utilizationPercent`, or what is used of a quota's limit that is used most, is this or more. It
+	// ends when that is lower by two points, or is 0.
+	//
+	//
+	// Example: 80
+	Percent int `json:"percent"`
+
+	// ResourceName Only the pool, or the quota, of this name; by default all of the project.
+	ResourceName Name `json:"resourceName,omitempty"`
+
+	// ClassName Only pools that a class of this name may carve from.
+	ClassName Name `json:"className,omitempty"`
+
+	// LabelSelector Only pools that have such labels, in the syntax of lists.
+	//
+	// Example: env=prod
+	LabelSelector string `json:"labelSelector,omitempty"`
+}
+
+// AlertRuleStatus How the rule is kept.
+type AlertRuleStatus struct {
+	// Alerts How many alerts there are by the rule. There are 500 at most; when one ends, another begins.
+	//
+	// Example: 1
+	Alerts int `json:"alerts"`
+
+	// LookedAt When the server has last looked at all that the rule is about; absent until it has.
+	//
+	// Example: 2026-03-02T09:30:00Z
+	LookedAt *time.Time `json:"lookedAt,omitempty"`
+}
+
+// AlertSubject What an alert is about.
+type AlertSubject struct {
+	// Kind The kind of what an alert is about. Later versions may add kinds.
+	Kind AlertSubjectKind `json:"kind"`
+
+	// Name A DNS label (RFC 1123).
+	//
+	// Example: prod-eu
+	Name Name `json:"name"`
+}
+
+// AlertSubjectKind The kind of what an alert is about. Later versions may add kinds.
+type AlertSubjectKind string
+
 // AllocationHolder Whose holdings are meant.
 type AllocationHolder string
 
@@ -1166,6 +1347,9 @@ type AllocationHolder string
 // project, one that this project may claim from still. `status.allocationRef` of the claim that left it can be given as it
 // is.
 type AllocationRef struct {
+	// Name A UUID in lower case; never used again.
+	//
+	// Example: 8d9a4c1e-2b7f-4a53-9d60-71c5be0f2a11
 	Name UID `json:"name"`
 
 	// Project The project of its pool. It may be left out; given, it must be that project, or else it is not found.
@@ -1322,7 +1506,8 @@ type AuditOutcome string
 // AuditResource What the operation was about.
 type AuditResource struct {
 	// Kind The kind of the resource: `Project`, `Space`, `IPPool`, `IPClass`, `IPClaim`, `IPAllocation`, `Member`,
-	// `ApiKey`, `PoolGrant`, `SpaceGrant`, `Quota`, `IPConsumer`, `Realm` or `Webhook`. Later versions may add kinds.
+	// `ApiKey`, `PoolGrant`, `SpaceGrant`, `Quota`, `IPConsumer`, `Realm`, `Webhook`, `AlertRule` or `Alert`. Later versions
+	// may add kinds.
 	//
 	//
 	// Example: IPClaim
@@ -1372,7 +1557,7 @@ type Change struct {
 	// Kind A kind of object whose changes can be followed.
 	Kind ChangeKind `json:"kind"`
 
-	// Name The object's name; of an allocation its `uid`, of a consumer `realm/uid`.
+	// Name The object's name; of an allocation its `uid`, of a consumer `realm/uid`, of an alert `rule/subject`.
 	//
 	// Example: web-eu
 	Name string `json:"name"`
@@ -4022,7 +4207,9 @@ type WebhookStatus struct {
 	// Failures How many tries have failed since the last that did not.
 	//
 	// Example: 2
-	Failures  int           `json:"failures"`
+	Failures int `json:"failures"`
+
+	// LastError Why a try has failed, in words of this service alone.
 	LastError *WebhookError `json:"lastError,omitempty"`
 
 	// LastDeliveredAt When something was delivered last; absent when nothing was.
@@ -4066,6 +4253,11 @@ type Whoami struct {
 	// Roles The caller's roles, in order of project.
 	Roles []RoleInProject `json:"roles"`
 }
+
+// AlertRuleName A DNS label (RFC 1123).
+//
+// Example: prod-eu
+type AlertRuleName = Name
 
 // AllocationName A UUID in lower case; never used again.
 //
@@ -4348,6 +4540,73 @@ type PatchProjectParams struct {
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
+// ListAlertRulesParams defines parameters for ListAlertRules.
+type ListAlertRulesParams struct {
+	// Limit Most items a page may hold.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+	// refused.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
+}
+
+// CreateAlertRuleParams defines parameters for CreateAlertRule.
+type CreateAlertRuleParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IdempotencyKey Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
+	// for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
+	// something that is the caller's alone.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// DeleteAlertRuleParams defines parameters for DeleteAlertRule.
+type DeleteAlertRuleParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
+	// answer is 412. A weak one (`W/`) never matches.
+	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
+}
+
+// PatchAlertRuleParams defines parameters for PatchAlertRule.
+type PatchAlertRuleParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IfMatch The `ETag` that the change is based on, with its quotes, or `*` for whichever is current. Without it the answer is
+	// 428, with a stale one 412. A weak one (`W/`) never matches.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ListAlertsParams defines parameters for ListAlerts.
+type ListAlertsParams struct {
+	// Limit Most items a page may hold.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+	// refused.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
+}
+
 // ListAllocationsParams defines parameters for ListAllocations.
 type ListAllocationsParams struct {
 	// Holder `self`: what the project itself holds by claims or has retained of them, in pools of whichever project, in place of what
@@ -4372,10 +4631,10 @@ type ListAllocationsParams struct {
 	// or one of `platform`. A name that no class has which the project may use, nor one that served what it holds, is refused (`invalid_argument`).
 	Class *ClassFilter `form:"class,omitempty" json:"class,omitempty"`
 
-	// Within Only blocks inside this CIDR, the CIDR itself included.
+	// Within Only blocks inside this CIDR, such as `10.0.0.0/8`, the CIDR itself included.
 	Within *WithinFilter `form:"within,omitempty" json:"within,omitempty"`
 
-	// Contains Only blocks that contain this address.
+	// Contains Only blocks that contain this address, such as `10.20.1.7`.
 	Contains *ContainsFilter `form:"contains,omitempty" json:"contains,omitempty"`
 
 	// Limit Most items a page may hold.
@@ -4460,10 +4719,11 @@ type DeleteAPIKeyParams struct {
 
 // ListAuditEventsParams defines parameters for ListAuditEvents.
 type ListAuditEventsParams struct {
-	// Subject Only what this subject did. It is compared with what was recorded, so that one which is gone by now is found.
+	// Subject Only what this subject did, such as `key:team-a/pipeline`. It is compared with what was recorded, so that one which is gone by now
+	// is found.
 	Subject *SubjectFilter `form:"subject,omitempty" json:"subject,omitempty"`
 
-	// Operation Only events of this operation: one that changes something, or `bootstrap`, which made the project `platform`.
+	// Operation Only events of this operation: one that changes something, such as `deleteClaim`, or `bootstrap`, which made the project `platform`.
 	Operation *OperationFilter `form:"operation,omitempty" json:"operation,omitempty"`
 
 	// ResourceKind Only events about resources of this kind.
@@ -4477,7 +4737,7 @@ type ListAuditEventsParams struct {
 	// not in the trail.
 	Outcome *OutcomeFilter `form:"outcome,omitempty" json:"outcome,omitempty"`
 
-	// Since Only events at this time or later.
+	// Since Only events at this time or later, such as `2026-03-02T00:00:00Z`.
 	Since *SinceFilter `form:"since,omitempty" json:"since,omitempty"`
 
 	// Until Only events before this time, which is not before `since`.
@@ -4505,10 +4765,11 @@ type ListChangesParams struct {
 	// begins now. It is opaque.
 	After *ChangesAfter `form:"after,omitempty" json:"after,omitempty"`
 
-	// ResourceKind Only changes of these kinds, separated by commas.
+	// ResourceKind Only changes of these kinds, separated by commas, such as `IPClaim,IPPool`.
 	ResourceKind ChangeKindsFilter `form:"resourceKind,omitempty" json:"resourceKind,omitempty"`
 
-	// ResourceName Only changes of what has this name; an allocation is named by its `uid`, a consumer by `realm/uid`.
+	// ResourceName Only changes of what has this name; an allocation is named by its `uid`, a consumer by `realm/uid`, an alert by
+	// `rule/subject`.
 	ResourceName *ChangeNameFilter `form:"resourceName,omitempty" json:"resourceName,omitempty"`
 
 	// LabelSelector Only changes of what has such labels, in the syntax of lists. What had them and has them no longer comes as a `Delete`, and
@@ -4568,13 +4829,13 @@ type ListClaimsParams struct {
 	// or one of `platform`. A name that no class has which the project may use, nor one that served what it holds, is refused (`invalid_argument`).
 	Class *ClassFilter `form:"class,omitempty" json:"class,omitempty"`
 
-	// Within Only blocks inside this CIDR, the CIDR itself included.
+	// Within Only blocks inside this CIDR, such as `10.0.0.0/8`, the CIDR itself included.
 	Within *WithinFilter `form:"within,omitempty" json:"within,omitempty"`
 
-	// Contains Only blocks that contain this address.
+	// Contains Only blocks that contain this address, such as `10.20.1.7`.
 	Contains *ContainsFilter `form:"contains,omitempty" json:"contains,omitempty"`
 
-	// Consumer Only what this consumer is attached to, in order of name; by index. Its realm is `realm`.
+	// Consumer Only what the consumer with this UID is attached to, in order of name; by index. Its realm is `realm`.
 	Consumer *ConsumerFilter `form:"consumer,omitempty" json:"consumer,omitempty"`
 
 	// Realm The realm of the consumer.
@@ -4820,7 +5081,7 @@ type GetHistoryParams struct {
 	// Address The address that was held.
 	Address HistoryAddress `form:"address" json:"address"`
 
-	// At Only who held it at this moment.
+	// At Only who held it at this moment, such as `2026-03-03T12:00:00Z`.
 	At *HistoryAt `form:"at,omitempty" json:"at,omitempty"`
 
 	// Limit Most items a page may hold.
@@ -4910,10 +5171,10 @@ type ListPoolsParams struct {
 	// or one of `platform`. A name that no class has which the project may use, nor one that served what it holds, is refused (`invalid_argument`).
 	Class *ClassFilter `form:"class,omitempty" json:"class,omitempty"`
 
-	// Within Only blocks inside this CIDR, the CIDR itself included.
+	// Within Only blocks inside this CIDR, such as `10.0.0.0/8`, the CIDR itself included.
 	Within *WithinFilter `form:"within,omitempty" json:"within,omitempty"`
 
-	// Contains Only blocks that contain this address.
+	// Contains Only blocks that contain this address, such as `10.20.1.7`.
 	Contains *ContainsFilter `form:"contains,omitempty" json:"contains,omitempty"`
 
 	// Limit Most items a page may hold.
@@ -5378,6 +5639,12 @@ type CreateProjectJSONRequestBody = ProjectCreate
 // PatchProjectApplicationMergePatchPlusJSONRequestBody defines body for PatchProject for application/merge-patch+json ContentType.
 type PatchProjectApplicationMergePatchPlusJSONRequestBody = ProjectPatch
 
+// CreateAlertRuleJSONRequestBody defines body for CreateAlertRule for application/json ContentType.
+type CreateAlertRuleJSONRequestBody = AlertRuleCreate
+
+// PatchAlertRuleApplicationMergePatchPlusJSONRequestBody defines body for PatchAlertRule for application/merge-patch+json ContentType.
+type PatchAlertRuleApplicationMergePatchPlusJSONRequestBody = AlertRulePatch
+
 // CreateAPIKeyJSONRequestBody defines body for CreateAPIKey for application/json ContentType.
 type CreateAPIKeyJSONRequestBody = APIKeyCreate
 
@@ -5461,6 +5728,24 @@ type ServerInterface interface {
 	// PatchProject Change a project
 	// (PATCH /v1/projects/{project})
 	PatchProject(ctx echo.Context, project ProjectName, params PatchProjectParams) error
+	// ListAlertRules List alert rules
+	// (GET /v1/projects/{project}/alert-rules)
+	ListAlertRules(ctx echo.Context, project ProjectName, params ListAlertRulesParams) error
+	// CreateAlertRule Create an alert rule
+	// (POST /v1/projects/{project}/alert-rules)
+	CreateAlertRule(ctx echo.Context, project ProjectName, params CreateAlertRuleParams) error
+	// DeleteAlertRule Delete an alert rule
+	// (DELETE /v1/projects/{project}/alert-rules/{alertRule})
+	DeleteAlertRule(ctx echo.Context, project ProjectName, alertRule AlertRuleName, params DeleteAlertRuleParams) error
+	// GetAlertRule Read an alert rule
+	// (GET /v1/projects/{project}/alert-rules/{alertRule})
+	GetAlertRule(ctx echo.Context, project ProjectName, alertRule AlertRuleName) error
+	// PatchAlertRule Change an alert rule
+	// (PATCH /v1/projects/{project}/alert-rules/{alertRule})
+	PatchAlertRule(ctx echo.Context, project ProjectName, alertRule AlertRuleName, params PatchAlertRuleParams) error
+	// ListAlerts List alerts
+	// (GET /v1/projects/{project}/alerts)
+	ListAlerts(ctx echo.Context, project ProjectName, params ListAlertsParams) error
 	// ListAllocations List allocations
 	// (GET /v1/projects/{project}/allocations)
 	ListAllocations(ctx echo.Context, project ProjectName, params ListAllocationsParams) error
@@ -5531,23 +5816,23 @@ type ServerInterface interface {
 	// (POST /v1/projects/{project}/classes)
 	CreateClass(ctx echo.Context, project ProjectName, params CreateClassParams) error
 	// DeleteClass Delete a class
-	// (DELETE /v1/projects/{project}/classes/{class})
-	DeleteClass(ctx echo.Context, project ProjectName, class ClassName, params DeleteClassParams) error
+	// (DELETE /v1/projects/{project}/classes/{className})
+	DeleteClass(ctx echo.Context, project ProjectName, className ClassName, params DeleteClassParams) error
 	// GetClass Read a class
-	// (GET /v1/projects/{project}/classes/{class})
-	GetClass(ctx echo.Context, project ProjectName, class ClassName, params GetClassParams) error
+	// (GET /v1/projects/{project}/classes/{className})
+	GetClass(ctx echo.Context, project ProjectName, className ClassName, params GetClassParams) error
 	// PatchClass Change a class
-	// (PATCH /v1/projects/{project}/classes/{class})
-	PatchClass(ctx echo.Context, project ProjectName, class ClassName, params PatchClassParams) error
+	// (PATCH /v1/projects/{project}/classes/{className})
+	PatchClass(ctx echo.Context, project ProjectName, className ClassName, params PatchClassParams) error
 	// ListScopePools List the pools of the project's scopes
-	// (GET /v1/projects/{project}/classes/{class}/scopes)
-	ListScopePools(ctx echo.Context, project ProjectName, class ClassName, params ListScopePoolsParams) error
+	// (GET /v1/projects/{project}/classes/{className}/scopes)
+	ListScopePools(ctx echo.Context, project ProjectName, className ClassName, params ListScopePoolsParams) error
 	// GetScopePool Read the pool of a scope
-	// (GET /v1/projects/{project}/classes/{class}/scopes/{scope})
-	GetScopePool(ctx echo.Context, project ProjectName, class ClassName, scope ScopeText) error
+	// (GET /v1/projects/{project}/classes/{className}/scopes/{scope})
+	GetScopePool(ctx echo.Context, project ProjectName, className ClassName, scope ScopeText) error
 	// PutScopePool Have the pool of a scope before the first claim
-	// (PUT /v1/projects/{project}/classes/{class}/scopes/{scope})
-	PutScopePool(ctx echo.Context, project ProjectName, class ClassName, scope ScopeText, params PutScopePoolParams) error
+	// (PUT /v1/projects/{project}/classes/{className}/scopes/{scope})
+	PutScopePool(ctx echo.Context, project ProjectName, className ClassName, scope ScopeText, params PutScopePoolParams) error
 	// RenewConsumers Renew many consumers
 	// (POST /v1/projects/{project}/consumer-renewals)
 	RenewConsumers(ctx echo.Context, project ProjectName, params RenewConsumersParams) error
@@ -5908,6 +6193,250 @@ func (w *ServerInterfaceWrapper) PatchProject(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.PatchProject(ctx, project, params)
+	return err
+}
+
+// ListAlertRules converts echo context to params.
+func (w *ServerInterfaceWrapper) ListAlertRules(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListAlertRulesParams
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// ------------- Optional query parameter "consistency" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "consistency", ctx.QueryParams(), &params.Consistency, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter consistency: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListAlertRules(ctx, project, params)
+	return err
+}
+
+// CreateAlertRule converts echo context to params.
+func (w *ServerInterfaceWrapper) CreateAlertRule(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateAlertRuleParams
+	// ------------- Optional query parameter "dryRun" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "dryRun", ctx.QueryParams(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter dryRun: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Idempotency-Key, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Idempotency-Key: %s", err))
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.CreateAlertRule(ctx, project, params)
+	return err
+}
+
+// DeleteAlertRule converts echo context to params.
+func (w *ServerInterfaceWrapper) DeleteAlertRule(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "alertRule" -------------
+	var alertRule AlertRuleName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "alertRule", ctx.Param("alertRule"), &alertRule, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter alertRule: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeleteAlertRuleParams
+	// ------------- Optional query parameter "dryRun" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "dryRun", ctx.QueryParams(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter dryRun: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch OptionalIfMatch
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-Match: %s", err))
+		}
+
+		params.IfMatch = &IfMatch
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.DeleteAlertRule(ctx, project, alertRule, params)
+	return err
+}
+
+// GetAlertRule converts echo context to params.
+func (w *ServerInterfaceWrapper) GetAlertRule(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "alertRule" -------------
+	var alertRule AlertRuleName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "alertRule", ctx.Param("alertRule"), &alertRule, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter alertRule: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetAlertRule(ctx, project, alertRule)
+	return err
+}
+
+// PatchAlertRule converts echo context to params.
+func (w *ServerInterfaceWrapper) PatchAlertRule(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "alertRule" -------------
+	var alertRule AlertRuleName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "alertRule", ctx.Param("alertRule"), &alertRule, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter alertRule: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PatchAlertRuleParams
+	// ------------- Optional query parameter "dryRun" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "dryRun", ctx.QueryParams(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter dryRun: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-Match: %s", err))
+		}
+
+		params.IfMatch = &IfMatch
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.PatchAlertRule(ctx, project, alertRule, params)
+	return err
+}
+
+// ListAlerts converts echo context to params.
+func (w *ServerInterfaceWrapper) ListAlerts(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListAlertsParams
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// ------------- Optional query parameter "consistency" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "consistency", ctx.QueryParams(), &params.Consistency, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter consistency: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListAlerts(ctx, project, params)
 	return err
 }
 
@@ -7180,12 +7709,12 @@ func (w *ServerInterfaceWrapper) DeleteClass(ctx echo.Context) error {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
 	}
 
-	// ------------- Path parameter "class" -------------
-	var class ClassName
+	// ------------- Path parameter "className" -------------
+	var className ClassName
 
-	err = runtime.BindStyledParameterWithOptions("simple", "class", ctx.Param("class"), &class, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	err = runtime.BindStyledParameterWithOptions("simple", "className", ctx.Param("className"), &className, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
 	if err != nil {
-		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter class: %s", err))
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter className: %s", err))
 	}
 
 	// Parameter object where we will unmarshal all parameters from the context
@@ -7215,7 +7744,7 @@ func (w *ServerInterfaceWrapper) DeleteClass(ctx echo.Context) error {
 	}
 
 	// Invoke the callback with all the unmarshaled arguments
-	err = w.Handler.DeleteClass(ctx, project, class, params)
+	err = w.Handler.DeleteClass(ctx, project, className, params)
 	return err
 }
 
@@ -7230,12 +7759,12 @@ func (w *ServerInterfaceWrapper) GetClass(ctx echo.Context) error {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
 	}
 
-	// ------------- Path parameter "class" -------------
-	var class ClassName
+	// ------------- Path parameter "className" -------------
+	var className ClassName
 
-	err = runtime.BindStyledParameterWithOptions("simple", "class", ctx.Param("class"), &class, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	err = runtime.BindStyledParameterWithOptions("simple", "className", ctx.Param("className"), &className, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
 	if err != nil {
-		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter class: %s", err))
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter className: %s", err))
 	}
 
 	// Parameter object where we will unmarshal all parameters from the context
@@ -7248,7 +7777,7 @@ func (w *ServerInterfaceWrapper) GetClass(ctx echo.Context) error {
 	}
 
 	// Invoke the callback with all the unmarshaled arguments
-	err = w.Handler.GetClass(ctx, project, class, params)
+	err = w.Handler.GetClass(ctx, project, className, params)
 	return err
 }
 
@@ -7263,12 +7792,12 @@ func (w *ServerInterfaceWrapper) PatchClass(ctx echo.Context) error {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
 	}
 
-	// ------------- Path parameter "class" -------------
-	var class ClassName
+	// ------------- Path parameter "className" -------------
+	var className ClassName
 
-	err = runtime.BindStyledParameterWithOptions("simple", "class", ctx.Param("class"), &class, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	err = runtime.BindStyledParameterWithOptions("simple", "className", ctx.Param("className"), &className, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
 	if err != nil {
-		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter class: %s", err))
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter className: %s", err))
 	}
 
 	// Parameter object where we will unmarshal all parameters from the context
@@ -7305,7 +7834,7 @@ func (w *ServerInterfaceWrapper) PatchClass(ctx echo.Context) error {
 	}
 
 	// Invoke the callback with all the unmarshaled arguments
-	err = w.Handler.PatchClass(ctx, project, class, params)
+	err = w.Handler.PatchClass(ctx, project, className, params)
 	return err
 }
 
@@ -7320,12 +7849,12 @@ func (w *ServerInterfaceWrapper) ListScopePools(ctx echo.Context) error {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
 	}
 
-	// ------------- Path parameter "class" -------------
-	var class ClassName
+	// ------------- Path parameter "className" -------------
+	var className ClassName
 
-	err = runtime.BindStyledParameterWithOptions("simple", "class", ctx.Param("class"), &class, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	err = runtime.BindStyledParameterWithOptions("simple", "className", ctx.Param("className"), &className, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
 	if err != nil {
-		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter class: %s", err))
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter className: %s", err))
 	}
 
 	// Parameter object where we will unmarshal all parameters from the context
@@ -7352,7 +7881,7 @@ func (w *ServerInterfaceWrapper) ListScopePools(ctx echo.Context) error {
 	}
 
 	// Invoke the callback with all the unmarshaled arguments
-	err = w.Handler.ListScopePools(ctx, project, class, params)
+	err = w.Handler.ListScopePools(ctx, project, className, params)
 	return err
 }
 
@@ -7367,12 +7896,12 @@ func (w *ServerInterfaceWrapper) GetScopePool(ctx echo.Context) error {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
 	}
 
-	// ------------- Path parameter "class" -------------
-	var class ClassName
+	// ------------- Path parameter "className" -------------
+	var className ClassName
 
-	err = runtime.BindStyledParameterWithOptions("simple", "class", ctx.Param("class"), &class, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	err = runtime.BindStyledParameterWithOptions("simple", "className", ctx.Param("className"), &className, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
 	if err != nil {
-		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter class: %s", err))
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter className: %s", err))
 	}
 
 	// ------------- Path parameter "scope" -------------
@@ -7384,7 +7913,7 @@ func (w *ServerInterfaceWrapper) GetScopePool(ctx echo.Context) error {
 	}
 
 	// Invoke the callback with all the unmarshaled arguments
-	err = w.Handler.GetScopePool(ctx, project, class, scope)
+	err = w.Handler.GetScopePool(ctx, project, className, scope)
 	return err
 }
 
@@ -7399,12 +7928,12 @@ func (w *ServerInterfaceWrapper) PutScopePool(ctx echo.Context) error {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
 	}
 
-	// ------------- Path parameter "class" -------------
-	var class ClassName
+	// ------------- Path parameter "className" -------------
+	var className ClassName
 
-	err = runtime.BindStyledParameterWithOptions("simple", "class", ctx.Param("class"), &class, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	err = runtime.BindStyledParameterWithOptions("simple", "className", ctx.Param("className"), &className, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
 	if err != nil {
-		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter class: %s", err))
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter className: %s", err))
 	}
 
 	// ------------- Path parameter "scope" -------------
@@ -7457,7 +7986,7 @@ func (w *ServerInterfaceWrapper) PutScopePool(ctx echo.Context) error {
 	}
 
 	// Invoke the callback with all the unmarshaled arguments
-	err = w.Handler.PutScopePool(ctx, project, class, scope, params)
+	err = w.Handler.PutScopePool(ctx, project, className, scope, params)
 	return err
 }
 
@@ -9729,23 +10258,75 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 		Handler: si,
 	}
 
+	router.GET(options.BaseURL+"/healthz", wrapper.GetHealth, options.OperationMiddlewares["getHealth"]...)
+	router.GET(options.BaseURL+"/readyz", wrapper.GetReadiness, options.OperationMiddlewares["getReadiness"]...)
 	router.GET(options.BaseURL+"/v1/projects", wrapper.ListProjects, options.OperationMiddlewares["listProjects"]...)
 	router.POST(options.BaseURL+"/v1/projects", wrapper.CreateProject, options.OperationMiddlewares["createProject"]...)
 	router.DELETE(options.BaseURL+"/v1/projects/:project", wrapper.DeleteProject, options.OperationMiddlewares["deleteProject"]...)
 	router.GET(options.BaseURL+"/v1/projects/:project", wrapper.GetProject, options.OperationMiddlewares["getProject"]...)
 	router.PATCH(options.BaseURL+"/v1/projects/:project", wrapper.PatchProject, options.OperationMiddlewares["patchProject"]...)
-	router.GET(options.BaseURL+"/v1/projects/:project/members", wrapper.ListMembers, options.OperationMiddlewares["listMembers"]...)
-	router.DELETE(options.BaseURL+"/v1/projects/:project/members/:subject", wrapper.DeleteMember, options.OperationMiddlewares["deleteMember"]...)
-	router.GET(options.BaseURL+"/v1/projects/:project/members/:subject", wrapper.GetMember, options.OperationMiddlewares["getMember"]...)
-	router.PUT(options.BaseURL+"/v1/projects/:project/members/:subject", wrapper.PutMember, options.OperationMiddlewares["putMember"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/alert-rules", wrapper.ListAlertRules, options.OperationMiddlewares["listAlertRules"]...)
+	router.POST(options.BaseURL+"/v1/projects/:project/alert-rules", wrapper.CreateAlertRule, options.OperationMiddlewares["createAlertRule"]...)
+	router.DELETE(options.BaseURL+"/v1/projects/:project/alert-rules/:alertRule", wrapper.DeleteAlertRule, options.OperationMiddlewares["deleteAlertRule"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/alert-rules/:alertRule", wrapper.GetAlertRule, options.OperationMiddlewares["getAlertRule"]...)
+	router.PATCH(options.BaseURL+"/v1/projects/:project/alert-rules/:alertRule", wrapper.PatchAlertRule, options.OperationMiddlewares["patchAlertRule"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/alerts", wrapper.ListAlerts, options.OperationMiddlewares["listAlerts"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/allocations", wrapper.ListAllocations, options.OperationMiddlewares["listAllocations"]...)
+	router.DELETE(options.BaseURL+"/v1/projects/:project/allocations/:allocation", wrapper.DeleteAllocation, options.OperationMiddlewares["deleteAllocation"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/allocations/:allocation", wrapper.GetAllocation, options.OperationMiddlewares["getAllocation"]...)
 	router.GET(options.BaseURL+"/v1/projects/:project/api-keys", wrapper.ListAPIKeys, options.OperationMiddlewares["listApiKeys"]...)
 	router.POST(options.BaseURL+"/v1/projects/:project/api-keys", wrapper.CreateAPIKey, options.OperationMiddlewares["createApiKey"]...)
 	router.DELETE(options.BaseURL+"/v1/projects/:project/api-keys/:key", wrapper.DeleteAPIKey, options.OperationMiddlewares["deleteApiKey"]...)
 	router.GET(options.BaseURL+"/v1/projects/:project/api-keys/:key", wrapper.GetAPIKey, options.OperationMiddlewares["getApiKey"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/audit-events", wrapper.ListAuditEvents, options.OperationMiddlewares["listAuditEvents"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/changes", wrapper.ListChanges, options.OperationMiddlewares["listChanges"]...)
+	router.POST(options.BaseURL+"/v1/projects/:project/claim-batches", wrapper.CreateClaimBatch, options.OperationMiddlewares["createClaimBatch"]...)
+	router.POST(options.BaseURL+"/v1/projects/:project/claim-explanations", wrapper.ExplainClaim, options.OperationMiddlewares["explainClaim"]...)
+	router.POST(options.BaseURL+"/v1/projects/:project/claim-releases", wrapper.ReleaseClaims, options.OperationMiddlewares["releaseClaims"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/claims", wrapper.ListClaims, options.OperationMiddlewares["listClaims"]...)
+	router.POST(options.BaseURL+"/v1/projects/:project/claims", wrapper.CreateClaim, options.OperationMiddlewares["createClaim"]...)
+	router.DELETE(options.BaseURL+"/v1/projects/:project/claims/:claim", wrapper.DeleteClaim, options.OperationMiddlewares["deleteClaim"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/claims/:claim", wrapper.GetClaim, options.OperationMiddlewares["getClaim"]...)
+	router.PATCH(options.BaseURL+"/v1/projects/:project/claims/:claim", wrapper.PatchClaim, options.OperationMiddlewares["patchClaim"]...)
+	router.PUT(options.BaseURL+"/v1/projects/:project/claims/:claim", wrapper.PutClaim, options.OperationMiddlewares["putClaim"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/claims/:claim/consumers", wrapper.ListClaimConsumers, options.OperationMiddlewares["listClaimConsumers"]...)
+	router.DELETE(options.BaseURL+"/v1/projects/:project/claims/:claim/consumers/:uid", wrapper.DetachConsumer, options.OperationMiddlewares["detachConsumer"]...)
+	router.PUT(options.BaseURL+"/v1/projects/:project/claims/:claim/consumers/:uid", wrapper.AttachConsumer, options.OperationMiddlewares["attachConsumer"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/classes", wrapper.ListClasses, options.OperationMiddlewares["listClasses"]...)
+	router.POST(options.BaseURL+"/v1/projects/:project/classes", wrapper.CreateClass, options.OperationMiddlewares["createClass"]...)
+	router.DELETE(options.BaseURL+"/v1/projects/:project/classes/:className", wrapper.DeleteClass, options.OperationMiddlewares["deleteClass"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/classes/:className", wrapper.GetClass, options.OperationMiddlewares["getClass"]...)
+	router.PATCH(options.BaseURL+"/v1/projects/:project/classes/:className", wrapper.PatchClass, options.OperationMiddlewares["patchClass"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/classes/:className/scopes", wrapper.ListScopePools, options.OperationMiddlewares["listScopePools"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/classes/:className/scopes/:scope", wrapper.GetScopePool, options.OperationMiddlewares["getScopePool"]...)
+	router.PUT(options.BaseURL+"/v1/projects/:project/classes/:className/scopes/:scope", wrapper.PutScopePool, options.OperationMiddlewares["putScopePool"]...)
+	router.POST(options.BaseURL+"/v1/projects/:project/consumer-renewals", wrapper.RenewConsumers, options.OperationMiddlewares["renewConsumers"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/history", wrapper.GetHistory, options.OperationMiddlewares["getHistory"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/members", wrapper.ListMembers, options.OperationMiddlewares["listMembers"]...)
+	router.DELETE(options.BaseURL+"/v1/projects/:project/members/:subject", wrapper.DeleteMember, options.OperationMiddlewares["deleteMember"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/members/:subject", wrapper.GetMember, options.OperationMiddlewares["getMember"]...)
+	router.PUT(options.BaseURL+"/v1/projects/:project/members/:subject", wrapper.PutMember, options.OperationMiddlewares["putMember"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/pools", wrapper.ListPools, options.OperationMiddlewares["listPools"]...)
+	router.POST(options.BaseURL+"/v1/projects/:project/pools", wrapper.CreatePool, options.OperationMiddlewares["createPool"]...)
+	router.DELETE(options.BaseURL+"/v1/projects/:project/pools/:pool", wrapper.DeletePool, options.OperationMiddlewares["deletePool"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/pools/:pool", wrapper.GetPool, options.OperationMiddlewares["getPool"]...)
+	router.PATCH(options.BaseURL+"/v1/projects/:project/pools/:pool", wrapper.PatchPool, options.OperationMiddlewares["patchPool"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/pools/:pool/free", wrapper.GetPoolFree, options.OperationMiddlewares["getPoolFree"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/pools/:pool/grants", wrapper.ListPoolGrants, options.OperationMiddlewares["listPoolGrants"]...)
+	router.DELETE(options.BaseURL+"/v1/projects/:project/pools/:pool/grants/:consumer", wrapper.DeletePoolGrant, options.OperationMiddlewares["deletePoolGrant"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/pools/:pool/grants/:consumer", wrapper.GetPoolGrant, options.OperationMiddlewares["getPoolGrant"]...)
+	router.PUT(options.BaseURL+"/v1/projects/:project/pools/:pool/grants/:consumer", wrapper.PutPoolGrant, options.OperationMiddlewares["putPoolGrant"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/pools/:pool/map", wrapper.GetPoolMap, options.OperationMiddlewares["getPoolMap"]...)
 	router.GET(options.BaseURL+"/v1/projects/:project/quotas", wrapper.ListQuotas, options.OperationMiddlewares["listQuotas"]...)
 	router.DELETE(options.BaseURL+"/v1/projects/:project/quotas/:quota", wrapper.DeleteQuota, options.OperationMiddlewares["deleteQuota"]...)
 	router.GET(options.BaseURL+"/v1/projects/:project/quotas/:quota", wrapper.GetQuota, options.OperationMiddlewares["getQuota"]...)
 	router.PUT(options.BaseURL+"/v1/projects/:project/quotas/:quota", wrapper.PutQuota, options.OperationMiddlewares["putQuota"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/realms/:realm", wrapper.GetRealm, options.OperationMiddlewares["getRealm"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/realms/:realm/consumers", wrapper.ListConsumers, options.OperationMiddlewares["listConsumers"]...)
+	router.DELETE(options.BaseURL+"/v1/projects/:project/realms/:realm/consumers/:uid", wrapper.EndConsumer, options.OperationMiddlewares["endConsumer"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/realms/:realm/consumers/:uid", wrapper.GetConsumer, options.OperationMiddlewares["getConsumer"]...)
+	router.PUT(options.BaseURL+"/v1/projects/:project/realms/:realm/consumers/:uid", wrapper.PutConsumer, options.OperationMiddlewares["putConsumer"]...)
+	router.POST(options.BaseURL+"/v1/projects/:project/realms/:realm/expiry-confirmations", wrapper.ConfirmExpiry, options.OperationMiddlewares["confirmExpiry"]...)
 	router.GET(options.BaseURL+"/v1/projects/:project/spaces", wrapper.ListSpaces, options.OperationMiddlewares["listSpaces"]...)
 	router.POST(options.BaseURL+"/v1/projects/:project/spaces", wrapper.CreateSpace, options.OperationMiddlewares["createSpace"]...)
 	router.DELETE(options.BaseURL+"/v1/projects/:project/spaces/:space", wrapper.DeleteSpace, options.OperationMiddlewares["deleteSpace"]...)
@@ -9755,50 +10336,6 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.DELETE(options.BaseURL+"/v1/projects/:project/spaces/:space/grants/:consumer", wrapper.DeleteSpaceGrant, options.OperationMiddlewares["deleteSpaceGrant"]...)
 	router.GET(options.BaseURL+"/v1/projects/:project/spaces/:space/grants/:consumer", wrapper.GetSpaceGrant, options.OperationMiddlewares["getSpaceGrant"]...)
 	router.PUT(options.BaseURL+"/v1/projects/:project/spaces/:space/grants/:consumer", wrapper.PutSpaceGrant, options.OperationMiddlewares["putSpaceGrant"]...)
-	router.GET(options.BaseURL+"/v1/projects/:project/pools", wrapper.ListPools, options.OperationMiddlewares["listPools"]...)
-	router.POST(options.BaseURL+"/v1/projects/:project/pools", wrapper.CreatePool, options.OperationMiddlewares["createPool"]...)
-	router.DELETE(options.BaseURL+"/v1/projects/:project/pools/:pool", wrapper.DeletePool, options.OperationMiddlewares["deletePool"]...)
-	router.GET(options.BaseURL+"/v1/projects/:project/pools/:pool", wrapper.GetPool, options.OperationMiddlewares["getPool"]...)
-	router.PATCH(options.BaseURL+"/v1/projects/:project/pools/:pool", wrapper.PatchPool, options.OperationMiddlewares["patchPool"]...)
-	router.GET(options.BaseURL+"/v1/projects/:project/pools/:pool/free", wrapper.GetPoolFree, options.OperationMiddlewares["getPoolFree"]...)
-	router.GET(options.BaseURL+"/v1/projects/:project/pools/:pool/map", wrapper.GetPoolMap, options.OperationMiddlewares["getPoolMap"]...)
-	router.GET(options.BaseURL+"/v1/projects/:project/pools/:pool/grants", wrapper.ListPoolGrants, options.OperationMiddlewares["listPoolGrants"]...)
-	router.DELETE(options.BaseURL+"/v1/projects/:project/pools/:pool/grants/:consumer", wrapper.DeletePoolGrant, options.OperationMiddlewares["deletePoolGrant"]...)
-	router.GET(options.BaseURL+"/v1/projects/:project/pools/:pool/grants/:consumer", wrapper.GetPoolGrant, options.OperationMiddlewares["getPoolGrant"]...)
-	router.PUT(options.BaseURL+"/v1/projects/:project/pools/:pool/grants/:consumer", wrapper.PutPoolGrant, options.OperationMiddlewares["putPoolGrant"]...)
-	router.GET(options.BaseURL+"/v1/projects/:project/classes", wrapper.ListClasses, options.OperationMiddlewares["listClasses"]...)
-	router.POST(options.BaseURL+"/v1/projects/:project/classes", wrapper.CreateClass, options.OperationMiddlewares["createClass"]...)
-	router.DELETE(options.BaseURL+"/v1/projects/:project/classes/:class", wrapper.DeleteClass, options.OperationMiddlewares["deleteClass"]...)
-	router.GET(options.BaseURL+"/v1/projects/:project/classes/:class", wrapper.GetClass, options.OperationMiddlewares["getClass"]...)
-	router.PATCH(options.BaseURL+"/v1/projects/:project/classes/:class", wrapper.PatchClass, options.OperationMiddlewares["patchClass"]...)
-	router.GET(options.BaseURL+"/v1/projects/:project/classes/:class/scopes", wrapper.ListScopePools, options.OperationMiddlewares["listScopePools"]...)
-	router.GET(options.BaseURL+"/v1/projects/:project/classes/:class/scopes/:scope", wrapper.GetScopePool, options.OperationMiddlewares["getScopePool"]...)
-	router.PUT(options.BaseURL+"/v1/projects/:project/classes/:class/scopes/:scope", wrapper.PutScopePool, options.OperationMiddlewares["putScopePool"]...)
-	router.GET(options.BaseURL+"/v1/projects/:project/claims", wrapper.ListClaims, options.OperationMiddlewares["listClaims"]...)
-	router.POST(options.BaseURL+"/v1/projects/:project/claims", wrapper.CreateClaim, options.OperationMiddlewares["createClaim"]...)
-	router.DELETE(options.BaseURL+"/v1/projects/:project/claims/:claim", wrapper.DeleteClaim, options.OperationMiddlewares["deleteClaim"]...)
-	router.GET(options.BaseURL+"/v1/projects/:project/claims/:claim", wrapper.GetClaim, options.OperationMiddlewares["getClaim"]...)
-	router.PATCH(options.BaseURL+"/v1/projects/:project/claims/:claim", wrapper.PatchClaim, options.OperationMiddlewares["patchClaim"]...)
-	router.PUT(options.BaseURL+"/v1/projects/:project/claims/:claim", wrapper.PutClaim, options.OperationMiddlewares["putClaim"]...)
-	router.POST(options.BaseURL+"/v1/projects/:project/claim-batches", wrapper.CreateClaimBatch, options.OperationMiddlewares["createClaimBatch"]...)
-	router.POST(options.BaseURL+"/v1/projects/:project/claim-releases", wrapper.ReleaseClaims, options.OperationMiddlewares["releaseClaims"]...)
-	router.POST(options.BaseURL+"/v1/projects/:project/claim-explanations", wrapper.ExplainClaim, options.OperationMiddlewares["explainClaim"]...)
-	router.GET(options.BaseURL+"/v1/projects/:project/claims/:claim/consumers", wrapper.ListClaimConsumers, options.OperationMiddlewares["listClaimConsumers"]...)
-	router.DELETE(options.BaseURL+"/v1/projects/:project/claims/:claim/consumers/:uid", wrapper.DetachConsumer, options.OperationMiddlewares["detachConsumer"]...)
-	router.PUT(options.BaseURL+"/v1/projects/:project/claims/:claim/consumers/:uid", wrapper.AttachConsumer, options.OperationMiddlewares["attachConsumer"]...)
-	router.POST(options.BaseURL+"/v1/projects/:project/consumer-renewals", wrapper.RenewConsumers, options.OperationMiddlewares["renewConsumers"]...)
-	router.GET(options.BaseURL+"/v1/projects/:project/realms/:realm", wrapper.GetRealm, options.OperationMiddlewares["getRealm"]...)
-	router.POST(options.BaseURL+"/v1/projects/:project/realms/:realm/expiry-confirmations", wrapper.ConfirmExpiry, options.OperationMiddlewares["confirmExpiry"]...)
-	router.GET(options.BaseURL+"/v1/projects/:project/realms/:realm/consumers", wrapper.ListConsumers, options.OperationMiddlewares["listConsumers"]...)
-	router.DELETE(options.BaseURL+"/v1/projects/:project/realms/:realm/consumers/:uid", wrapper.EndConsumer, options.OperationMiddlewares["endConsumer"]...)
-	router.GET(options.BaseURL+"/v1/projects/:project/realms/:realm/consumers/:uid", wrapper.GetConsumer, options.OperationMiddlewares["getConsumer"]...)
-	router.PUT(options.BaseURL+"/v1/projects/:project/realms/:realm/consumers/:uid", wrapper.PutConsumer, options.OperationMiddlewares["putConsumer"]...)
-	router.GET(options.BaseURL+"/v1/projects/:project/allocations", wrapper.ListAllocations, options.OperationMiddlewares["listAllocations"]...)
-	router.DELETE(options.BaseURL+"/v1/projects/:project/allocations/:allocation", wrapper.DeleteAllocation, options.OperationMiddlewares["deleteAllocation"]...)
-	router.GET(options.BaseURL+"/v1/projects/:project/allocations/:allocation", wrapper.GetAllocation, options.OperationMiddlewares["getAllocation"]...)
-	router.GET(options.BaseURL+"/v1/projects/:project/audit-events", wrapper.ListAuditEvents, options.OperationMiddlewares["listAuditEvents"]...)
-	router.GET(options.BaseURL+"/v1/projects/:project/history", wrapper.GetHistory, options.OperationMiddlewares["getHistory"]...)
-	router.GET(options.BaseURL+"/v1/projects/:project/changes", wrapper.ListChanges, options.OperationMiddlewares["listChanges"]...)
 	router.GET(options.BaseURL+"/v1/projects/:project/webhooks", wrapper.ListWebhooks, options.OperationMiddlewares["listWebhooks"]...)
 	router.POST(options.BaseURL+"/v1/projects/:project/webhooks", wrapper.CreateWebhook, options.OperationMiddlewares["createWebhook"]...)
 	router.DELETE(options.BaseURL+"/v1/projects/:project/webhooks/:webhook", wrapper.DeleteWebhook, options.OperationMiddlewares["deleteWebhook"]...)
@@ -9807,1143 +10344,9 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/v1/projects/:project/webhooks/:webhook/deliveries", wrapper.ListWebhookDeliveries, options.OperationMiddlewares["listWebhookDeliveries"]...)
 	router.DELETE(options.BaseURL+"/v1/projects/:project/webhooks/:webhook/deliveries/:delivery", wrapper.DeleteWebhookDelivery, options.OperationMiddlewares["deleteWebhookDelivery"]...)
 	router.POST(options.BaseURL+"/v1/projects/:project/webhooks/:webhook/deliveries/:delivery/retries", wrapper.RetryWebhookDelivery, options.OperationMiddlewares["retryWebhookDelivery"]...)
-	router.GET(options.BaseURL+"/v1/search", wrapper.Search, options.OperationMiddlewares["search"]...)
-	router.GET(options.BaseURL+"/v1/whoami", wrapper.GetWhoami, options.OperationMiddlewares["getWhoami"]...)
 	router.GET(options.BaseURL+"/v1/regions", wrapper.ListRegions, options.OperationMiddlewares["listRegions"]...)
+	router.GET(options.BaseURL+"/v1/search", wrapper.Search, options.OperationMiddlewares["search"]...)
 	router.GET(options.BaseURL+"/v1/version", wrapper.GetVersion, options.OperationMiddlewares["getVersion"]...)
-	router.GET(options.BaseURL+"/healthz", wrapper.GetHealth, options.OperationMiddlewares["getHealth"]...)
-	router.GET(options.BaseURL+"/readyz", wrapper.GetReadiness, options.OperationMiddlewares["getReadiness"]...)
+	router.GET(options.BaseURL+"/v1/whoami", wrapper.GetWhoami, options.OperationMiddlewares["getWhoami"]...)
 
-}
-
-// Base64 encoded, compressed with deflate, json marshaled OpenAPI spec.
-// Stored as a slice of fixed-width chunks rather than one concatenated
-// const string: with thousands of chunks the chained `+` fold is several
-// times slower for the Go compiler than parsing a slice literal.
-var swaggerSpec = []string{
-	"7L17d9s2tij+VXD1u2u1nSPafOmZ1XWu82rdSdqMk0zmtM61QBK0WFOEhqCsaHr93X8LGwAJkqBE2U7a",
-	"Oaf/JJZEgMDG3hv7vX8bhHS1phnJCjaY/zYgn/BqnRL4+2yd/JXs+F9ss1rhfDeYDz4kxZJuCpQUDBX0",
-	"hmSD4eAWpxvCH1uRAke4wPzvMCe4INFZMZgPXNsdW7Zn2e47ezb37Llt/zwYqkee8nlDmq/nOE1C8n/k",
-	"Ek5CuhoMB9ckIzkuEpoN5s5wkOKApLC6TZbwudmSrtngbjjI8IoM5oN1siZpkpHBcLDO6a8k5A8VBK8s",
-	"PBgOcnKbMJhr4MdjZ+pi3wpIaFu+G/kWHsUTy545QehF/mg8mgyGg00SDeYD7EVOaMcji0wC1/LxeGrN",
-	"QjuwRpEbTx0y9kMPHl5H+zd9NxywNQn5+iPCwjxZi50NngEsGArTDStIzgbDAfm0TnLC1GQTNRmfSUIw",
-	"pykB4GVssyI5TF/gYgMAuiG7c33tfOl85XzhjXWnmBXvWXvhjlu9a73EjL/sLCySWzK4u7sbSgwRa6/j",
-	"yRm6ITsU0xxhpI5kKD/vCM670Kb/+X5uUDb3F9U3+G5JEM7YluSoWOIChfKtSfEnRfw3oIgmtg8HgtvN",
-	"ByHOb8nVoSmuFCMlYU6Knh8GFc69SljRRjhOp2iNr4mOY0lBVmww/+VPbPufxX8/ArZsoqR4cUuyoo0x",
-	"Z4AqaJsUS7SiOUEFRSFddSAPjguSD+bZJk2HA2yA4FguJCAxzYl6Eo7HdmYhJnhs+di2rUnoEWsW+Y41",
-	"CibEjafYCcfeYMjxc0n58zSJwsFwQNclag0ikpKCPEtxwrGObgpY6XywJvkqYRxnriKSJSQCLFrRgpxF",
-	"UU4YG8wHzsw9sU/cE9+HH/+5IawA0E8ih9jhyLX82A4sP3SINcOjieXG42AW2eGEeA4MYXSThwCQmyTj",
-	"I8/fqKVIvN6SwCIbOOFNINEaiCbEOU1rRHM3LKH52wCnKQ05Uj47f37B12qfuPaJc2Kfuv5ApyeS3fLt",
-	"5jTiL1lTml6QmP+gCCunEV+Bga40rD523DoncfLpFcmui+Vg7vocGCHf+RuaJiHHoudwMMCa8B5m0o0V",
-	"thUGoW1NsDO1pjEfHM1Cn0wCD49cHSvwOrFuyK6BGIJLtRGD3uzBBMduYIIfxDM39kaTSeD5ER5jLyQz",
-	"dxbZxCb+xBs/AAtuyG4uAHpaCScfh4OMfCqebXJG88F8QHY/bM5/pUn4/Q+3Pz9z0ujtDzOA6bMlzq6J",
-	"iXjhGIRwscUMrXBEhghnEaIZqb7OSUowA7IoiTpUbz372/nzp2fvv3u6vf7h2TV7/fxv/psXZ4OhTvZ7",
-	"zvQAFIYDKmFQv3qaTxnuAcHV7dgPp9GIWF4wwZw8I2tG3Nga41Hgh17kEieu89QD1KR45FO6ySIAbzcm",
-	"Fbs1f/TNphAEa4CD0wMOG7aXkcm3KCL6WB352yIneNU6dPhtiDAKKL1Z4fwGjrxYEkQy7ZAHOSny3Rw5",
-	"tm1fZpcZ4VfAXA6/zPhRzNFvl7D0y8H8Ui3+cjC8hOXDl2ID8B1fKHwnlgrf4QK+MUEFfi+3DY9pG78c",
-	"3F1mSTRHZgTUFqx2uefxv2nbEZgNr+t4lr+5nJ1kUd+JaSS2v8nwLU5SHKQCBhEpcJLCT1wCYyS/JTli",
-	"y03BUES32Ql6RrOMhAXC1zjJ4LSuKaIZinO6goMDqU2s/ATm7LcLjvkAzae4CJcNYXBLUUYjwmpkzx8+",
-	"RhL0TZJgRG7bYp9EeP5Ky+kS7a4FAXAKTeuynutEXsDFtwl2icWJ3prGY9uaBQ52ubBH4CYQXME5/LCz",
-	"V9bzW7Je561o3UxZv5tx3IMPjX3OiPhdIn9PaFZ/rXd4b17HekKaRQmfUZwwR6p3Oc4YfPcugek7jndF",
-	"GONKw3zwjCsvEaotVyAqBxFS11gFnBM4SMzgGM/KXb3dhCEhEVw7CiqDd/mGVCzvTIEILsM6Zx7e60S6",
-	"JZPPi/Du8Qg/OnzOoxLh/cMP+39MhJ+NDyH8+PDexl8M4eVy//0RXogR5d1gMsCVN8QQBbRYIpqjjGak",
-	"x31R5/W9kcqEQU3KrFPVw6auYPDi0zrFGRyTgHYNEOcF2tJNGqGAoEAeRgkCA1rPxiclGw9TzNiPYkGs",
-	"wFmE80h9/aY8sHWKi5jmXNwT0kJjour9ocDGCv/U0FM1u0U2KNgheEP715OaBtSNWtpsNdQqV2qAaCe6",
-	"gZZFooRwVPnI0Z+sBdaUu+WSkVBX+AIYSoqTSmyGvVRCc2tTtT2FS8pIBhI5F8n485SmV+TTEm9YAeRX",
-	"vvW8QEvMUEZRnBOCgpSGN0IxShhKcX7NZWa6uV5qi+GzGdZi1RbBbpL1mtPx8LfW23JKV3MQ68T7Eob0",
-	"sz78qvrZGHdevTNDG0bmaOwjGqPxaOSNERbKLmHaq/65oQWu3iW5Gk7T2hs4sm+BPZlI54LEG0b2EE8u",
-	"H6hzkOPoQ50p4N5VCsh3lRP+YP1sn5kJAC1xFjFENwUSgxk6dV1UUHTqThHN0t0TdOraoBljdsNpjeZ1",
-	"qrkot9GgALuG6NopnLEb6bk4dd256cU4J7AyEsHSliQnJ0CYSQZmoMEpZ3SntRdWqpzrwo1R0dXvBqX7",
-	"UKxCiy6sAhtMHaue7hBG6iUlMqm7oAOp2jeAet2FMIHU3/FTRhAr8K72imt+A87hoKXVZO4OS3Kvg74U",
-	"P65inKQtuCcrJTwIOwcwB6F+R4glWUhQIiw0KaUcxBh4YsOO9LG5CdNV/oGzNIyifIfyTQYvYku6rble",
-	"GUmlJYZuM0C5Z8KSLZd3GlqTydTRHRlk90N+/itN/sv9tMQf7CJc/Z39/OHlv37+x+sk/tugubK38Mra",
-	"wn6kxTLJrtGKCyEduuhHTvSbrACwG+Bv6/D/eNzqpNn9rChwuFx12MA1MxrNCFrhcJlkhPNV1mEIh+n2",
-	"u05ygtMV6A4x3qRFKcqPYiec4QmxvGjkWT4ezawZHnmWHfp4EtuxGziOOnW5+guSkS1OTUeeIXxNsgLd",
-	"ZHTLOPkGBOE0ua1LcXIevvh+7x8Obleg1NyuLG/wsb2b1vJazs8tRXwdQwApR0iSRfWrQXwx/0V7iZzo",
-	"uFV+HA42GQdAxvGDr+y7HGdN3xiFhShB5xEdsDmlxX6PWO3ONUtbNdVw6mE/HJOpFbu2b/ljZ2rhmRdY",
-	"fjSK7YkzneGZU+LTxJ15wSiaWMSJPcsf2RNrNnWx5YU+icf2ZDqb2kf6vUpnVaVplFD9XbyO/zNADKj7",
-	"PcFp0TDlnaUpFyK3BKS1iqErJZPeAD1+n7CC5rsXWZEbnMMflhQtSVpadkYnM0Qz5KHXOA+XCBcoozTr",
-	"4HdmW9aordoP5oOZz2EVzyzbc0aWP3FnVoD90BqRse1M3ZmHsSskQH5xxE2lb9St6zcg9jga9HqTrynM",
-	"ogzycDV3Ww42WQE3fPmz/86ZKCcs+Am6LX/OtAmtwI9H9tiZWO7Um1m+j0fWdBxMrHAazQiOAzt0QF5e",
-	"Jmn05h7bexDYDoNMLasTbOCf/lleaOdvzrS91y9hoSsBhgZS+IPTeAw+vc9+F/mhE0+wa02JHVh+7IbW",
-	"LHDG1ghPiBfOIie2p8db9yZ24IRu5FnEj0eWb48da+pOPGvqz0Z4HEz48Zb8pecSjuIvberqdrZ1oAmI",
-	"iXIOKfZLidHg5xM7qUTIB+CUPPgu09YDnH0NFHxGaZpk189bUuuZbinIaECjHVrSNGLCuyq/uSYFQzvy",
-	"EGHCjJLYj8ezCQk4E+D3jUMsPLax5UwCj/j2yB3jWfcd142Uwcie4GkcWtGM8EvPja1g4gSWOw39eOSM",
-	"vUlQeV57LqIDKR3bjJTH2gIMzOt+pqzHQq/Z+GSq0CukNH3fvA1G2t4rDNRRrYWHL2lOkut9OIgzWixJ",
-	"rsRXgYxH4p3jVJFCZrwLx85EXEN4FFj+OORyTjSz1D3kEi++D95FMKuPrVEwDi1/EnFhi2CrmtW3KxbS",
-	"bxFdeOdUN/EeYcuIRkucky+GRH5PHmUS5KSeCubhFiYcK3U7x16YMzfy4FYDscV3p56F/dnIUtcaP6jj",
-	"L0wMc9pji5++5Xsz3wpGeGxVc9phiSM9l9B9YTr93WEH76sLwkh+K8CkOYZ+JMWW5jcoIrdJSFife8vm",
-	"ODE1Ban8Kf38Kf08WPrpjUVSZu+PRT2VmCOxKIQ53akFd4c/CsbWbBJOrWpOl5Sw77mEPSzBbWHRfXWu",
-	"x9Cn+saSOCZ+0VK2LkiBk6xpo1Mixg1ZFwjCUSFpR5hDt5ghEa8V3UPAdY7EIC92R7ZPbMuPpzPLdyLP",
-	"mmE7tGzPHpGpG3qefY+goilwIeJbcLP4zsS1Zt7UtyouRCqBt+cSugVe2+3Bh5LsOieMWbfJ+hiN/dH5",
-	"icCIfreSMzn1XA3NSmyS0op4hwm1Pqf+3hUX3SO2dB/OjGMndLHnc6nTsfxgQqwpHo0szkAmsUfcYFYJ",
-	"qzaekknk+9YIO6Hl47FtTSM3aEaPH3N3fdl7pxHbfcz10hXPc1+R4l7xPN6BeB6x2s5wni8eynNsGE9F",
-	"X2UEe53MWJJdp0S5/L8Apz7AwA5I+ZPIJuPAs9xwFls+cUbWNPCw5UejcEwm8dTWzO6xF9jYCWeWHY0I",
-	"p0RszUI/sqbEjR08DkbR5IDZ3WkSF67SAEre9gjHZWSm5lcd4rGdYaH3vCDvR1XOfqqSy/23Iyt1ThpZ",
-	"Pd1BhIRZMAqMUQj9CGv0pSKnp27kT0bhjGu/juV7cWhNfTK14tHMCV3i2f60ypKbOKE39oMpF4Fsy3dJ",
-	"YM28aGIRf2oHTuTG3mS8l6ZGfa16x8aK6kF1XUQw88hoOo6wFUxC1/J9O7Jmo3hm2WPsRl7sO6PZtNN6",
-	"cx/r45F0M9p3G1XBfvuD+74c8fQxnPa4mURAytOd8Yb6KSPoluS7QzeU4XZ5CN/uR/xq5UYWwE/qMAPo",
-	"DIU9JkapsRz1a3M9Uo7BSMYNHkiP3ycWf36B0yRdGvYqA4TaJk5yC3nzBMmQExnwSmN0/ubWr+LXuuAg",
-	"mSz5sdqBtmvTUt5CgBTNTYggAJ/txMuBdmmM+F43IafOIdpkEckRRuq9EQS69lwdoI9+KMn6JV4lKQRY",
-	"vrn1Ja7rK4SIqhef1pwuSh51Q/iIa0LLjDNI8jsv/foQAiRO8mbwkbMJmOeVEWnu+qDrBQmSzFD5QNyg",
-	"NEYY5VJfRJrn+35s4CHC0TEs4S34Ag5QoHDNcBRVDBOBD+EQr+CoKJwN+w3QPRwSBwnsQ1Is34Z0TcwC",
-	"TpmApjCaZkQluPfYBdlY+xnfmuRWNR1TC1FfVexIX/mXDjH607rwp3Xhf6Z14aNGdW82xaNKHL+zhGGw",
-	"lAA7rcQITdI/UrVz78FFigT43TVNdTZSEwz3Ryy64YQ48dizfHsUWH40G1tTMnWtWewF43AaYeJWphMn",
-	"GEc2GbmWF/vY8sPpyJpFE8eaEhePgkk4i539phO3xTlkasgbDeJMyCGfBnN3Ohyskmwwd927oQoSftMq",
-	"HFEvqPKUX0EM8ia0miptySdhz2XU8bzIN2Q4WOMcrwg8X9UjOwnp6rQB5UpmEm98RTAr3hdJmvxLpndQ",
-	"AV8YleFCBE7vyXLaMHIm6nYMJu4SCJiLcdeQs0BY8RKKO22y5J8buHs5TAZv1ziEaythSZCkSbErb/e6",
-	"zSjA4U2SXb+hlCONOxyEeI1DeP63QZl0zhXhqWdz0BS0wJBL5jn2xL0fk3PbTM4FemeIrwfEAyCaGjt7",
-	"isObfRzsguBoB9wL0qxYExtcKQ5EcrP2cLCBgwHieUPykGTFYO6OdJIWMs3LTZoaQvgZEwIZwzuGuPaw",
-	"E5rFQa5lJk318Q+F/zFO2X8XAqjXUaud8OskS1Z43yGnBN8S/ZhRQcF5CYh7WHTdp2u11wMSdEsdUDIz",
-	"fy3dZnCQBIfLngK0Lhv3wTNAL78TvcbDAVmtix2np3fvXg3mA3+6NOITX/cbfoK/DKp0CLWSj/L3RuKb",
-	"DpPPKJ//ebP+ebP+ebN+sZv1o0bVh3luRgXLSxN238Bn99jIIs6qD5YJJDPbc6Yja+xOIsuPg6k1tbFv",
-	"Bc4omhIch7bvVVEe0TR27YlvjZxxaPkET6xZPPMsbPvhJJqRIAY33B76bUV59LqxG/TyMskVSh9LKsfd",
-	"rd1EYHcTga0RgH1P3HdbuP9jDX9K5H+CcBTBJcrPHCoQKgsSE/ZDPqpGIj/Sp/pWNFJ5ycFtopU+JFG7",
-	"5cx3viAHqJeI7y0A7KEP/0j6qBvY9tPJ2A7ckYcn1tSfxZbvRNiauuHYirxJjO3QIe54pKWpYsd3Z2Nr",
-	"4k2J5dvhzJo5wcgK3TGZxYEdOQcqzsitfFHJxkx3x8o6f0hqdbqpdez4vk6xUATinlTrt6jWEWjOV8M+",
-	"043lN8jTMZPn+KTSBssYuTp53iZ5scFpmcItdIXkttsmj7OMFlgC6be74bHGY620I2Ri75FUK+G0Z3bz",
-	"kbZl25nGY+JhaxI4oTUJvciaET+2XOwEXuhHIzLRbMsHHx7HR9qWpWnv76/rVj2+k6JI30K5BH66rl3D",
-	"80YRXT3l0pu7tSyaV4rYmqn1MnPcNIcDczTwxlQFAGYVrB28IPJRgUPGBHazdvM/C6Ocx8Oo0aNhFD+o",
-	"fSE5R6DcC3noJpyT7K965CASfqyjocHm3uRg2yVlRBZ5gBcwlBTC7oF8GzEJA0ORlCOAV1/VWznBnmXp",
-	"7zvmPfw1EN7epD1Ki70+hsfIXzL6KYbgLZ8PhD/hsDvlQMqCi0ehi23LiW1i+bEfWEEwDa1Z5MXjyCNT",
-	"7GgiFrHDCRm51iwehZaPp541Dceu5cWj2I3GgYPtyZFZTLiWXt1pLVglWf1LZ2rUtznzSqK8lqDkjAdN",
-	"c8MbLQzixSana2IGU5knJZhmzKWqwdwZ78ua4qI7l5kaXsCSCk3+rh7CVXcCFuyvJmqVvrj5wBmPQdTS",
-	"xS9/OoXyD6GeTTywyx3LgY8joDn2ochMvgPhtQO4KZekhNhjuSTbsrcU7V7mhDRwa6JnDnBJ8B5HarZg",
-	"nPjOXcVUIHmmXS05SaP7shb3s7GWruyh/exlZpNJ5MS+NQ5cbPnROLSm8WRiOditXbEi1DNwohl2Y8sP",
-	"vbHlEzuyZpFDrDG242k4Cjzi+0dmRPVhL+PhYIU/Nb6ss5e3a5wzyGVb45xkxf1jCjjfagHs3uRfJVR1",
-	"0X+T9p2xN/UP0b6um4kB9yN9t0etXmf62aMRjiH96b2O+HMwC1tnFCLgT+jXRq8OyPxC5ZXxn1D4ISVF",
-	"VU5fhFDxz6yQxf8ivDvg9NFDbvWYqfKWnY21W6i0gw3mv1QejY8Nc7nrLwet3R1ghsKwJkr/DdE6xSGB",
-	"uisQCwYn9hVDJckeE/hxkOv9XvzEwDxaULsAXsKMOMG1QLoiKMlAPxRsB9BCUDqC0u5Qp+EAElynNMDp",
-	"0YCoSWOOOxWI4up3BtBUrjahIj3Z4GN7p5QWnVK40II5LoCMhljyqSAkqwqLopK9PRZqPI4U+zCB9V7y",
-	"aQuyXH1K4iQ8RIFQsREo75CjWBLP7Toz8wzXPvGhKAm/afaSQGuxfx83Vpih8ze3Yw0VKqwWAuWBxaY4",
-	"sG7HR57m2HSao3GNyEsbbHXGrm078yiYzl17Pj/1p6ZDND469vW78IJuwON5N/xtwC/PxuNxHMfzee3y",
-	"zHYhZgVc68aH47hLcUlxUDuFh7Zk+lOQ/VOQ/VOQ/R8myB7uHOXkP31fFsEVnGafaKMqoleCTLGlSMkR",
-	"nz/1UQpE+9mIlG2qamZkbE/C2ciaRpw3xBPfmmJvZvnhxJmRIPJirWOMG4+DaeTbljMJR5ZPZtjCXuRa",
-	"o2BK7HDmx+OJc6RxuicPOWRWO1KQ+2LmsNq6utjIxG6Zwxzbd0bQLa0/L7H96WhyT4vY3pzLahN/LJOY",
-	"12YO1WH/1unpdWxv7IzNxsYKmN7YnU45MJdQfl1EdqUUZ0wW1q5wDJoodLxsJFKB97zJrb1Hetz5kb2i",
-	"ONtXfk4904DKrFymqy0T2qflm2yLOWid0dIfre5nFzay05PxRJPH9kR6lv30VIsOmoMiCK5roU/fM1Xc",
-	"H90/6sMaxXboRFM8cwNyj4IM0Sh2g6lvTUKHWD4Ze9YsdqeWF4ztaYRDl/iVh28W+sTBE88aB3Zk+dHI",
-	"tabEmVguHsWTcBY4kbc/9lFutJOJmnml6eJVYY29k4/sR5OvZpMTZ6y0rS7GCBqGTk3ebDxtUZPUQ4xM",
-	"0bdn9+SIJToZs9DL1bflKw2ovwNTdJ17H3VTzqryDLtSERtZ/4a64eVXKm/WmLb4SFzIO3E84EKvySpo",
-	"hrV8WFK0wrtHrYh8XFn1ztbP+wPOnNAjI3viWNNgFll+jB0rcEPfisZkGtvYcT1I9ZPhA4Eb+fHYsSZ4",
-	"GnIJzbawE3hWOIomZBY7tut4RwakGBu2Cwj/scvY/7eB9/BLAy2gwVEgEwCbeRaOgtjyndCzZj4ZW/HU",
-	"xoEbev7IH1dKRCQ6kluzEBPLtwPXmnrRyCKTeIadwPV8b3Q/kOFoBXnoHysMbcWGdLKBvejOhRrOa9v9",
-	"zN+ptO+IEoYyWqCUFAhnOyhuDUIOwujUmQwRo9AZjquI5Z02RDgtlnRzLcKlEgYttvi9oS+Z5DAJv22S",
-	"oqNObc2QCRL7qTMRoqn+i+fyH2btH9RtDDKhevcv7Yhmvj6RGcGHtmpxOBMo3q8NcpuD7IHBh9AYNOrx",
-	"pllzEARnHRjl2q31eT1GOc1R/qTHKLc5atZjX67X2tfMPgxD128O86Z94DFqDpuM+wBk3FrkyO0DkhZ6",
-	"ePaoD1BaGDJ2nD5QaSOJ67o9BnptPPFFgPChgW1UkaEthwa6gnFxXvMar82sJqVbwgrIKU8YCjcF2qyH",
-	"qs+DKGMNHicR0TZEWd3TAr8tk+ul8LZuclWKX2T/kZQBD1qSNKrzoDPgPkmGQpKmMqFAlBio+iORNG27",
-	"l+B52fELulM5Q+USsoX0y0H0Ovkk2wAGu6ZC07dYQZ2bldXlRRJ7v1pVZVq9uQu74RI0t+uobqjWpp1q",
-	"09+TNJINGMVDdvmUWz0F104HZHqWs2tcDRw0brXbnpW3O1uTNPfqV3vVtnGh9DN+v2xVIL9WsdsGPeBN",
-	"ToOUrCpdydBolNNBBQaOr612o7K7XJJdbSCRJaRZnCZhwT4kHDF/UZ0b9Qo5H7W+c9X7UR8Yl2uQeTdV",
-	"zzrtBZygkozjIUDx9NY5lQjFTqtGkvK17LTn2Sr90bdnw0GRFMBxRDtLrk3mOCTn0Ps4iGdu7I0mk8Dz",
-	"IzzGXkhm7iyyiU38CVgaperJV8XPgJ1K8BnPxVwL+acs3ZkKFTFgTSrWg8ZltRzDoVWjrtRMe06wF5j0",
-	"o33TdoVIvumYVv5Elm9GSTFENEdBkkUokU3oexwpJCqeVh4O43mdmd6scXNVBfhhx2kCbO1sc675v/iU",
-	"sIK1KQ7SyhKGCnxDMuOxwfArIsZ3n5iChX4o6iDEYCTn4veN6tUhBnOAkzyneaNzqFpXoxmo0ppOgZOD",
-	"JaXHaXWdkgkKDz2RGsy0wwA5wUxj7/SWuFB0HOrrHSgP9mWIq17Y9ND6nkhwFhAeoZcqgh6MTUrrOPi9",
-	"rzB1h1VlEHvgg+yu+UcmW8CUd4COLTSB/IYSV7hUZ0AJ+P1KIXTjKGVtpkSottD+mROl2Z3ccUBqpOks",
-	"QDR58EHUSOJxSFOHigZtEA3Ps/fNLrgq64Pxi1cl+NUNDAaZRPUTdQ+0vE1gWggtdMuUKnaCnpMChxBi",
-	"toLLieFdWU5vh5b4loh0KyHly5BLTlPFkvS5vATUT0sB2CxsgNM7+Vwih94a18AJhbQFEkXC0HlEVmta",
-	"kCzcWX8lO76w62YzfnEMMO6qbI87rPdYz0U3ZRXBZ5h5hSNSF/V+pYE1Kf7p3kRDtF0m4RLcXGWcK0jP",
-	"J+gMZWSLbmCGG8IQhs8wURcJBSSl2TX0pcXVyiCjqWoyod5TJ7IlwRHJ543FPw7B1SHPd6Sv48GY0Dig",
-	"OkYwBnpBs0rupmBJRKr82q+kWF4zmR1RKEQpj6bG3I/YO7zqGT4EZnnq2l24sNqwAgUEiRHu9GD383sd",
-	"NVS/OL5L+sEdPazteYV+4uxk4DW8kMbVST8M7zq3ucVZUUcbUdKnjpeGuwHysaFeQ4WZwJAF4JUQZOrq",
-	"7U2GrXujgVjVTcG5HX+LuihEjRSw7+CV+NKbyJf2Y/6MEeD+stwRKw0TX07jfKacj69gZybIKnVSagoN",
-	"QGs1CjV23qwqfNBg0EbSmtyrFzPW9BVZpSM0s4C5woAt3aQRipNMFVaUR1DyCn5UBEcniAt6/AKvlZz9",
-	"iunFPsD4AuJAuKSQ9ioDj/me9ylQSr2pgjCEMLHugvJDtS2JYRV2Ob8PdtHiZdvKVCvaUzp3QFMzIE5G",
-	"i6tYWqHMBHpN0whuSBCH+aNdZ5HBMdaOoDWuJUeXPvr73e1+Bewf1XseDO8KKDrIpfgq8r3b8pwqGGCs",
-	"FaCEN/nQlXqgArkaLqMHTm9XllfNJdgu1BaAcHDITpqjbVngAtFM1iAvS+lkhESsJKL358+PFZxPS4kd",
-	"VrNXpjLt/oFyVB1W9ZMoSNbuIv2OUrTC2Q5t86TgKs2KFOZDUMN16dkw+EnpYOB4zH8oSDZEOVkTWfpb",
-	"SrW9IavBcGR7GgzNS38wBNVGdehB3PALqIHQDnVLcQiaMtxDS5xdE1bGBxeUImpUxUOY84rISTWwfhBa",
-	"Hfh8+DMSK0G7Rlw9IDkYQk4QvyeFzURofTHl8m51YcjViOUrrq64+SHgi7E6Bjt2A4PFvIC/5TYeCP86",
-	"VLQzeE5wlCYZaeMvS+nWAOBIDWjoe+p7BQ+lZa35BRU9QdslAepPytjFPCERSJ7SwHGT0W2F00lRJX8x",
-	"zkQaGtj9EN2vI3qKi4ffiSVEamAF3gnXl8kcfCZ5obigpOhQhWvd2zLMJc2PBwTc7l4WLeHriUr/uSVy",
-	"R98W+aaSh2hGwFjERMlTTrL7xCM+lItG+uZNV3FVPusoEeh3Nzm/+LTEGwZRQ88oTaNWP3dw7kgXDvCy",
-	"UMS9bDOEc4IgJBGRjG6ulzV9W7nCz1TeI4Q0uINe+jVRq7oKdlehWpcIASXRc7pthEjXG4drgaK1t9vg",
-	"Gy6P90eqPOpxTsgTLWeT48g2SVNhTBMvlVsukOmlx1B2dxDnWIrE7zibqakfFiQv6LhSKepNab5Zq73U",
-	"fJ4o9WQJcmVG7quch0vKSCad2HvPSzMSwJ0lquITIi4pqqqMhaBr8DHakqSjsLki66Cd4IO8cXXUhLgJ",
-	"gRZIru1hFNW1Y6O9wNcITsT0vk4YNI+p0xqkj8p2OVW3HANzjWGSq5Wa5YCnM2Ewm7DK8JccsNsDJcAr",
-	"dK+tke2pGOV7W5zUqf0E/FV6aeTbH3xKTThp56DdzebD+Ckj6IbshjKfC0QDZrIeVBMZD+SdyZDM5Qkw",
-	"7otymPJ20QRi0+kcHPR5TMD6KfG1dy7h4aq6CZT6ma1Wm4JfKi8T0s4Pj/mXstwudMCqBNfWmamJrmCQ",
-	"flxta2p9tk79vfnQ4xhoDW4Y/TwAucTGm3t+4FE0IKSfAt9W1i53HGyujcY1+XRD+IbAoBzFOEm5rJ2T",
-	"Nc0F55ELv5+0bOuOWiEwShYmXvgI5iS5nxpEbnGaRGf59WYFOQl1wDw7f34hCGZJWYGCxMxHxCRXWM3S",
-	"4Z2SPBoenqPKoQrXevkCxLgGHiUR2tENWhGc1apc/WcHFh87x309u+2Qi4ZGadrtI5xdA8TaGb7CrDiD",
-	"UHJzagOEmXf1vpFHyB+8EvHozQtACmeNqaTmclmKN5cD2YijwDsGAlKw44oKSeMT9BrfEMToikCUOYRt",
-	"4kzOVkC4OIivc4TRCuLgwR6MwUvXNGhyrXofhZXylpiJnXYlFHRqMNVWH3xuGlz1EwPfwF5jrlYzG/97",
-	"WnbZqX0/evpytt3XCWNJdn1BU8KMrnrGEGayp0LOn6q6/wl3cnkc16JIre4RA1VR7bKeh3aYb9ZOTBtd",
-	"rUd9kWQiGXWPZMxZUpILl1rYMbHpLGHe07JdyREi2KoG2V/04tt/HMb5I5c73uIiYXEiYt8bndBUTUXI",
-	"Zentk/dc5ZO378qzBhnnimkv08N34VUlLsUQYVZQU9ySdbvOhmJBew6cLWleiCrG2V4t6HF876X+Cn5B",
-	"Ic7FycOlahPQTGqqM9ZPler2wK4IHMHapJ1fKPXiIhIm6prJzshlr+QjV+qRyjpDEtAtGq7VjOaVZ5dL",
-	"K9hoGBzLa5TLfAwlhQw6hGyrrPKb9qD2efeO1Ls+h2tuprPvFiAfysUbYK+dO2S90dxw7h1NKPYwbBFF",
-	"UJ02H34V09xw3LW5w4YNWPS52JJgX4uLewG5FfCyd5W1WAvZ06XbilYDwn6bldo+v5J0wD74oBt7aZ30",
-	"a65jm+5tJvslo5V4Qm3XTMbwGvlk41irrs/VrY/TlOSQkblhpHxDob22MxSqvhojN9a7PT8G9cHiq809",
-	"zpmo+WonUpyFIVkX7WsUrPD/eP0K0kjhGaOLnMtnuJqioUHijG25qMMQXq/TRIQXn/7KaKZiF/kJiCUg",
-	"YUGqrlMufhf3I7NxDZrV+tCKRAlGAKLHkEy1ndehKur1NbSD89j6kWbEAgoQtSjpisiGeBxTS89VE8rr",
-	"nJSVJa6EAYNzuU2ek6x48Q5fD+aDy17tii8HbS2f0U0ekkZShLhba0ueo78gkfHNFcV0d4LOY64PEpyn",
-	"CRdxi4Ks1mD+2NFNzoDcwKEBUaxJMUR8argcoSWgSBMUx043BUTjExDJMxErIZbURZkRWUEkYEnl5Vbq",
-	"2pbZUKnv7EHWMcety8P6YaHysB4cLdhCgDrGdWujD9A/W6b9DTtOA63X4tmrgKrWwX/0wKKfxLX6PgNX",
-	"fB3iryiETCcpQSFdrZKiaPQ0lcCWV/PVRk7SIMmQZploZwRgS02zPjHEtXyOYAAt6kXuHFWrfhh4m1DQ",
-	"gXxL8lQkJ7dq3gI6UfEAMxXxVUCWcxyXIqbZG33tLVqNVRp3ViZ7SNrXT40dKdnngTCWQNBg+wbvUoqj",
-	"d5S+wvl1S3sGUx+NkYteJ09Nd5EYflVQegUOzyb2wgTKGyp1WYdP1hcBraCUfCom6zXScORLCghQEat4",
-	"IItt7UuHGcnBNEKz5yRL2oFYubjEtkuKuKILSRQQG2YCYDnXVSQma5puRdAVEDZNtWg9LU/xUuLw5eAE",
-	"/RfdQGQEGExDnNNUt5gOK64As90mZAvHQvbbY7t5rVfntdKo8vADaMFFPwBK0+c5TrJWEfiyMkrCUEDA",
-	"3Z6rhMMW6LkcHKlpDvuwa/PNy/BCqPSbVLXlcrpCSXGCRBxAIVPzhEV9kxVJCrmH9eSZB+fFdO35gYdQ",
-	"g1DjAMrQnfoJvMzx9YpkXEm1EEZsJZStMlOOFUmaQhTG4XgdVYyyOq4y7qEVSWPXI2lkmIvIHixfjtGp",
-	"6z5OtIzbjJZpXyMdCp1Am2Z4iITIIxyYDqOD+SP8JA3pIyVOCewVAVg1Glomqdb0T+WOuHtSR0xkJbBB",
-	"vMSVmQlDc1I8qCCOVoa9HuErPM/RPbLjywTXL58KwEHytw0t8ItPsjhf7RRec9YiMiEqI7Dk+UqdMjC2",
-	"f/IZr8inst5feQTwLlQVfhDsmiHHFq+Z879EViU/BcxuRLXME/Rdcks0DRWaIFdJH0ulv6XJKilQjhPW",
-	"/yg4mfFhIG9B7UPMNrkief4zbKiyaOFUlMIEMVf0aNonR8HCxBQPPcEWZMGSBuvWT1XTz14K9awhIbAC",
-	"p4Tr069luM6X0vFNNKhRD3jZQbl4orTzhxed0FXiZ833fG5lWD+LC2lTb5mV+x6EMsrrEH1LhNcB8VPR",
-	"bIywUbiSIROXZpyu1Iv2GP6l063LTNHbQtF5HO5UY2xyQlS9+HEPpIRY/UjK2+hCpTp25tTKXLMjU2pL",
-	"951oLNI3mdRYp6VKMHWmkGDquTLB1JkcSpkVIzz387vt/jDpqc6kdtawhy4JQ95lUkRWt4sxKXWfYNFS",
-	"gxpyBdDCEHkq9ZFLErbQ27nIzHGNoUtV/PVyUNbfKZZkJa65wwywnq8Kc5flxr6cRHFImqj6AJklCnOO",
-	"UE+JQsR+c6KRcoVvz8bVK+fIt+1KvnBHY13COGM34H/SRyBcoBXlQsb1Z5E/KjlfCiBQulkXQcqltMWQ",
-	"crcNYcQdjX9ncYSDWUeKC1yQV3yHreRHlbq2J8A4xwW5SuVoU9KdGvsEbTGXF2QdwHvpte7MkFenLe5h",
-	"8KptRYcPlBd/SbLQZMyBZmGi9EXOkbr0+qItycHPUNBcxiSD40I4H0x29U1W1WjsuHZEQw2VLxoQEe+c",
-	"ZGohl4MNuxwgKWasKNe155BMBIsT0QI4r6UNFcmKVPTO7+c84r/zUVC2/wT92FalhCJN1yTHhcyuKyiM",
-	"zsIkFczxwWZksBlpMHnYAevwbZ2v4RIqj1elSaYkLuDy1PXeA7Xj2hfS03LYun2y/GyWJG2fqVmfRbIM",
-	"TeMu6hQ6kixMNxFReCI8BXIf5atLe19TJlGtLHoLmGX/ly97zWn1Iw1lqES9G62hGArpLckZwmL7qkZW",
-	"z6pU2suQVqFqapq1eegHKlUZZjAfS9Ub7dR5kPj/+5SwesvlIQMBXihHikBO3YYKnqtm27pOkoMXoMtB",
-	"ioOG+OdU3pp7yXWnQpY7TXHwOxaNeLsm4fMkjqF0lzkaTrrsa6kxUGD8YdmxTZ+YqVZY16ufcAEPpLqt",
-	"ykPnnEcUCoF5RN2DntVCTl1fTXDqjoBNVgLk58x5+b3SY99R+hpnu2dV1Tbz0atabZhfOgXJ+B+JkOgD",
-	"E/0UlF5x0eqqqgdXqw3n9K8N55QeKREkIt4Jv5S14mhG9Aoxon4Y4IryC67wp3KTDyt14XYWTmRCmiyf",
-	"lkAKcaYMqQ87RgNQ20f5gQRLSm+aye1ybVv5K4LIUqWYaSvsr5gZlGIuwbl2+RIVdSVzQ7iexU8MGGR5",
-	"Yj0OQ82nqVGu/Qcz0NYrPb/P8KZYkqxIwnZg1o8UhTmJ+K84ZWYhvja66bBV8ReiYAPECkL4uj7t/Zx+",
-	"Ti2SrTXpY4jPtZ3VQVZVl28yoQgXOOAyahWuB7F+/TWgfbP8e+gYMgToUGrowdCrh+ThVffdsnwAy7er",
-	"VHwVFncgB3vfsO5rdln8e2bfycMT/aaaZ5cWUjKpx7DpprNMZguIOgNlaPGjHe8/NyTfzeHdYiFKHUWX",
-	"ooz15uZy0EqAUKVlZAEGWVjNfC9Ui94fxfeZX1yhVrXlewYB/kFw6kK2rus2O2iAe2yGINX5U6fiBvLN",
-	"6nwArmkqS2MnhSiitBmiDRsivD7IJY6frsPkcIRa+wc7ZrZZr2lekOg1iRL8brdu8xCar1Q5RQ6qH97+",
-	"9KPxbiynuoLY9CsZm16XL4RFDtBHVPNtRNPfS7ZwRhUctS09Zox8x/Y0WCrh+HnC+PXaEsyEdQy6HWcm",
-	"UlGS6FWkJmjCTqb9M5JFIJipEcKCWrN1isjzpOCP3ZCdyo1Zoa8tSw6zbsjOipOUfHOcmNypV3Yt78Gw",
-	"b0NGgl30lqmjK1/w8c0Kbfv4TvWbDNQFtqRrpjWo79X/tE/wQ9n/bRrNsB86xHKDSWz5eORZs2hsWxMn",
-	"HAXEjl3s7G8ibbf6v9X7JL3lW0BJhl5sciqINmHrFO9kD8t3BK/QWb1DqWp+eRYWyS2RTd/EkYiUkWMO",
-	"pi9QH7wDbZWfsRXjn9j0YGyCxl5/Ez7LejdCEZjKxS5+gwhzKxfaVER7GXQu+cPv0bhU967ubwQ5dqYu",
-	"9sOxFdnEtXw/HlvTiTOz3MCLyCgeT6aTWXl0omdkMLLCmJ+zR0ZWMLanloPdMPLJaDyBZr/HNIKsH90H",
-	"pRsAGjaArBVIk84ksJiIfsVa5Kt0Q6vgh5Ft32m9cdudeVW6TNXI1gy+sngIULHWK1nX7fWFuCPRs1wu",
-	"xB97d8MB3WYgv2mlSDayTwI2hO9qZcWl9dy+uytx84/dzvVPLPzvjYUVjzQ0bX0Am/w3PxUdKmYhMTVY",
-	"QUwBRAoQ5r2MR/XTcWyuzykfm2QTFwSnK0OOTQqNQIQNe0WZKisUIVwgmtX9hqqOL3/DcABNieZFviHi",
-	"77f7Giryc7glg7nj2sNmm3CxPC5VmNhYTojUj7nyqxxVqkKziJLp6KvbwdOmlVy0JDkZzGOcMlIuS55o",
-	"IlbA9wdFMvtOJgAi59owfS54T+dks4Mrg8y7xmxAe28JzsOlzPpod02WLlzpdJ/06UKsmnDKogjnbzo7",
-	"a7YIo3KXG3vVt/n/dskX+j1fZLu5sShTpq/kTb2maPfb7tGbXizlGc0KnMgAjiLfZNLBISBewrtt6FRV",
-	"S6E2AtS6EM2dyog78NeJWhKGI9CBrdegkH08uiAnKpQMf/8j5AsRYazdkINYhAYbSnFAwWSwu4fCPOqr",
-	"4si9yQgEkxjSrdjYkR+Mg0loeeHIs/zQJhZ24pE1ie14FDjRjNhu1SY9tGMPT6fW2Ikmlh/YxJrFXmSN",
-	"gmnsxuPYDt0Dis1ov1xyAWnKTIvwFHXooo3IcKYZWm/yNWXErNxcEBzthNwA52HWk6tTEZdULt/K2W7H",
-	"m7uOTwP9o2yqXPkfQnc+zFn2I9fICUexjQPLjeyJ5Y/CmTXDI9cKvHDkB9NoEjrTErkCJ7axHxFrEjqO",
-	"5cc2tqbY9yw7HodeZMcTLFTs/lrzXhQZ/kmHn58O4Q7/O8mZ0ccBgYt1O+1KxlnH09CN+B6uaTl8cE2d",
-	"E3d8wlHmtvwS7gOQtKR5uHFxyahbUTA0zEnxSKZLUBRxmoSkl6aYZLckkxfBkagxwU7Y0gbjtjYIqDEO",
-	"7GgSO8Sa+aFn+ZGLrSkZxfzhwAv9aETG8ZG2pzUWipMU2ZSr968JNLv7pbx/Pw4HmxzKtBbFms1PT8s9",
-	"n2gQOoUgvjraRARHr0hRQHCRPRzEOEk3ORG5EpznPSdcyM73q/H8wRd5TnNQIwwPTucePFj2E5crUEt5",
-	"Bm6Ckc3Vx4x8Ks5EjRrDO31bTlW1Ei/ynciCrjDRePsozWiJ12uSsbI7NztwxVQIpB3NI51Fa82m7uai",
-	"PJOoiC8L+yR/ElNvYhK8Zz7YLhkJr37+x3IZ/OMp+/kfP6b/5f2QRt/93f+vD842+O7v//r5w4+7n/9x",
-	"kZLvXhbhd9tvB38MUrQrbJfk2MR3+fWujjzfgaNssxZhADioijcxksn80VrinqA6Nph7nvQudxC0O5Wo",
-	"1IegIVzNSNFOjYvAwdvObBS62LcmgWNbk9Aj1jR2HWsUjckkntozx3EhD4gxfC0T3kVlcy6G4fb07mw+",
-	"mv18QGeBlZfuW5AyUlIQ9aT02okQPNBDRBcizlX+dv786dn7755ur394ds1eP/+b/+bFmZk65DRVKfat",
-	"ujfrPCZXLE1YCtrHfC8R9c/T/aOdrmZtkQf8pXWPP0WpP0UpoyglkHJJ8SppVasjOaOZLFe0paJyd0Ma",
-	"WVJ+jDSJQo4p0n4tq+irE5DFq38zYhJN9c6OYIlqPBZUj4laSUC5bBPIhzpQG25NkbUPp/aMH+QzmrGE",
-	"QQm2tka2gJoQC7RdEmEfrsplgpW7LO4G8VY3Gdk+QTiAGxaGiKJC6lGt5yHQNcRxifWJs4RAWBYuyQoI",
-	"+n/nJB7MB//faUhXa5qRrGCn4ld2qi/7bjj4ZKmoEo7Qhug0vXig1n6j1rqxXfOuGRgsO8R9vBsK4HGN",
-	"86xow+0ppG+jBTxkaWtdzBHht5hWUlOHSkBimhMRtSayKGVH+Qr2J+ji5TPked5syH94/+7ZyWVWA6SB",
-	"uk4c1/NH459r4JVMmxVCpPpdgMj5zitZS6cNxje4WKo8x6oxfLnRPtkyZa0H6Ujo3D5fjV7JpLkW2dKR",
-	"P4AUb6+aJMqqnkmGIroJUpE5IBvjlOs9ojZK71MyVRrhkH2e7y42BpAuOBg0gi7rMoqy4fkO5ZtsbmpT",
-	"WttLBzADSlOCRZJdNxh7g+9JrUMhjguSC/IRlevuDd1jkEIrUXlB1ineCTV1H1Sr1iYyCVtpsVSvRWuu",
-	"iLlolMRcHAv2ftQkU1GroPvPRlRlmn+H57nMb1bpzGkS7srUZ+jXPkeLfFEm3KOMbsvgbumwZGhRLGQh",
-	"uyrZfEVzcpl9HeU4LqyEFLHFBRu8TqwcFwScv5a8Dr9pMtHLAaAYuxw8yb+1nxTfOoOe+3wDOzBjvr67",
-	"opaWQzdZwTn9EC1ygiO2QDRHC7GGRckDoWwd+MAWOKPZbkU34leMwjQBxVbYTudo8c/FZVbCTJas4BS2",
-	"2C5KqD0YNv/81rXtJ9tv3UPQ4eLVWQwh1q24MrkYQd/CdY5V7dgVRBMzkjEiu5gujG0GF0NUQDUEgQQL",
-	"vStmnYYcfaWrJEtWmxUIrXLV/GK7BrmrwWq72hs2alHc/zb88OHDmZbq1IbU93QLTER7qE68TwnOIcOp",
-	"9/3RzK4C4XeNc7wihRQTz8pqd8pDW1/Vj7JVPsgo5bNDhNF72SO8WqAXuyPbJ7blx9OZ5TuRZ82wHVq2",
-	"Z4/I1A09z3ZAuIAyrsWyUmarmfcyoH0y4/vz54CM1YbeLDEjLyGZpr0vqC9fvVbKYQlD4G+o7+tCleuT",
-	"a4dEEc2rvhQ+h37rPH/TWKGQTkC5BqVt74pVk21xIoygGz5kiBjhxyr7NIR0tcJ18eQXzYAgowI+8p/X",
-	"KWhVUnUx7U5XKGublHr6AUm+3BfHzhX+dC5GOWOolqU+lfSJ8xwLc3SxA9iL+CAFoFcQedsXQlthFGeI",
-	"bcIlElG7wzIYZpcV+BN/DDpwyOqpSxyJkHt+BUH9Ef6haj7O6V3myi6EXWUB19VlxihEI22rboxqridl",
-	"Krowz0RyFv4tPChWJnJXoiY/Jtntt+ucRsMiESV4v96SYIjXyTfD/8UVYJpjOC7T2cHEZWeIGmvEVfUs",
-	"2/U5V+AKPp/j//7yfy8vP9m2dXn5yYkvLz9NYv7nLP74l/9dWYN0yRogzhnF0QejterFmV55U0kHshsc",
-	"WmySiEO6KkYc7OAyTVen/Kc6wZayzD6EBn7XBZOZqOZWfq4D6Mz6GVv/sq3Zx69/scoPJ1fz04+/2UNn",
-	"Zt9pj3zzn/vAxjruzUWtgb0UAzimCgEh1L7OlAgqFMxh2f+Rs24p7almz/x8mMqYB+mbY37p0NRU0css",
-	"INdJBhLZCToXuv4a/3NDmhjaaUs0QR/kgP6GAB0IOtQ6hM6zQFTS2YrkdmBRGoBUuOCcbxUyXkr5XPTB",
-	"rgoVyb6ciXStrWQDdU76fOqhLM8kT2kIYUuX2XKTRTIeUBQRg4L1Bb2GvvoNwEFgoJFsYXM6jFS4hBiz",
-	"wp+EXAPdP0spx2lLOUoLP3y3GzTwOhXVL+xQ3iX3u6tFEJZa3OF7WhbR23NFPy0NFw+/n6tFqTWy/VdO",
-	"WS+3AAqt+hnVc1JpLsp3qZIzNBchBCFdcwxSdSpEsUBdNClkXDDkakX8OgF0kgY4LR72K4boNrvMqNCp",
-	"aYwWyka5OEFnWmpsJrtKAReuWuHocbVQMU9NVTUXi+RtJgtWDUVhcWjwhL5eNO1Ki5Z+oTVYNx2W6gNl",
-	"ZMtjbx9Xrliy/Os3ezh27n45xIfLxmWHCISxk71baZEI7OShJKJMxXtXVzaNU0VvKDSaSuR18ZcFoJsw",
-	"r8hn63spLdSmnagl3Hcz5R70De0lqW2pRFfdB7iiW+BwSSJUUJDjaA6te2IpQnBZIYvIJ35dMRmvnTAp",
-	"JjREhFHshDM8IZYXjTzLxyOII/MsO/TxJLZjN3CcLhStwHHc9pWKoj73YHxl5Zg9vO+V6CH6KKxPX1lt",
-	"rXztrTW+P39ekkdVkoeJ2oAAfq4Y88/3B34dFTeQW/0wLNSOASKX956ArGMnYlTEAHEQ0hZT35geNt6B",
-	"OiJYuu+aVZg6rBf8m3xVBnHxL4u5jKGRvbE+VEbgeoOtuqfHd9whwimjYHtQhhl5qMAulBVLykHQSQuu",
-	"KJCALjM5l+oUxN9Mq9KNMB102wLxiW4ERxL5xhgt3vz09t1ClfFqG0i5nEXAaSIrFtCsJX/+RQFbmLQq",
-	"aNd7bPVGkxLMfwfHn3QeMGqS0jPyqdBEdGDF+JoYRXGQDeoGYSmQP0ELkPkWcPEKmbIuc9eN5Qm7zOSd",
-	"21IXdz9szn+lSfj9D7c/P3PS6O0Psy5kFJvaqxb20IGuvrU+/of5alVhHSbe8W5J0CKJSrBFBEcoBTez",
-	"KhPFUUoE9DC0UAnwLWWvZ+iFgZlEKrjooTanLn/MmSANzhHjukNGyoF5QiJBE0BQeVIQ5Z2pbXKPfSYS",
-	"7zZqC3KYwZEgUrb2cj6dy6EYnq8DXmZ7mRZV5oT1v3rkAL647xNW0Hynpei0UUctrPSyLkkaHceM5RT3",
-	"Pn2dN6slF53yDJUlWAukJBvhAz4xu3e9d45bhbYYl1/0hu67RAqT39M06pa8Foyk8WJeuf6VVCn68asK",
-	"taU+JstWlJ1TBCWvQDQTOpHKlgMzl5xN/JzikChT0GWWsLJALVTF2MoJWsoDSeMOcCxha/0v1lK/EjBp",
-	"ugP/SnYmet4hwd740m8TlgQpQWdvn52fc66d45Bz8yE44EDexuFSeuME3ZeOLWD+UgGUuSIn6K9kXcC3",
-	"ro+WdJOz4WWm+uNK4M3Le0C2lIWayoBeGyaLJd2QXUMpq7Z1tUoYNGJdfDNEYLK8gfucxpdZoxuoVC3F",
-	"e75iCKeGu9cOnHgWusSKyDqlO8t3Oy/j+s3ede24o9G+W+fy8pPrWJeXnyak69I5j8V9b75xXrzD14t9",
-	"TTNkvzJ+MMJPXdOgKmzmqomIGOgwoMEt7bvToSo8KVqw8Pvbd1yujm8JvoHPXy8+nC6+kWZj2Se37Zfr",
-	"7QHvEoaOk4MkHCsh6Dzm0tQxwBUoCk3LVVfXFnCFVbPiHQLY0Nu1sm+o2AxhiqhB2LP9YVkIHUNjvhPE",
-	"4anibRJlvcsoiqCeLclC8hnAew9ZswXjv5LdYVPE2ZtzTuT1m2OdrAk4G42izg3ZPdwU8Up3J3RdIs9U",
-	"wAqX1UvXRtPn8tdNQPKMAAYYfFdcJUm1XOsNE+am+WW2wN8GiyFahP/r24j/D4ElX8fD62/4pyUXn/gX",
-	"CXz8lf/zv24W/35OlVeYFS9uSVb0kZ0hjpbcAoXEwGlygleCEIOc3pAhV8auKVLhjUnxBF1TaEUCNLIA",
-	"s3xDsN5v128SAF+wBSu2zp8/wMDfYdl/DQEOwp4vVCxlzD/58jb112QVkPytCslsh75Qwbvq8OyMSTbQ",
-	"qwr3vC/NqrXBauktea4221orRF0kTD6wmIv6ECASaIbPmkhQWZslDEs7t1ATKh8r2JtznDEMSX4NMtyj",
-	"1ay0NR+p2vyk4uH3ajdALZWBvgyin1fmbuWwLOUicTkFlBasyPF6ofRUMIro8rJmdW8wnnqAvmnnVTh/",
-	"b1F2EyVFuWsJA/4nTjtlobLocroTumkV1qbuWnGbt27sJz1koZqwUywrI5EwOP0byj6y93QflJIWngQ6",
-	"ePFBc7SgNwtAHmEpjUgVHBlvGE5r8dal1BRxiSVPrpcFKugJ+gnEfjkCmhdcQsMWSWvgrGwCztTr14h0",
-	"YqVHopwcBPDZZgcs+lJnrKCzgHI6F4RrnBy9bpIsGgoXFVeTNkkkQ8JAlCu2RNgzV5VJkDKiutKIlnjC",
-	"L5Vi1XlE9Va5zL5ePEs3rCC5jHPkcsHpaWhNJlNn8c0JEjmUOSFI9VFT/KvSuCAGAdwQyhTHN3CC3i3J",
-	"Dl4H0dNciMGZdEQ0jqO+Bvn6riOBYkMd4sXIcfZpSZ2yRtcvpx9PO+SQN5iT9YHAjiSNclKVZOWq+xAt",
-	"+EZEpKPki6fwzQn6SXHYHgWNj3UvVtU4jP4Q2E1vNL8gsdw5gILS9LDTCjrp1JqKPDJEhK2wlI3Lfs/S",
-	"bjjUrcNGkA1LBzLNZdHzWlUpeGECpgZEVutiJzQ0hndMOY+1pkGwVbEmwcPLfciWFZfZNqfZNWf6VSlr",
-	"PlRFQ4HlR875pAJixG8HefnoiRKc9UheO5RRQFVAz+JIfBDlce6LDYdVNf6Ck30Lqot9cj0P1NP40g77",
-	"FoWFbm/YI452j+RYLJekV4HtAb5jXdVVYbSHwlDUoujjGwT8FXY6Dkgx8KTB+LsFPlX14l4BpGWRF1k9",
-	"7TBIoV9FI45Bq85mgKnqk/FAiHJ0OpSPxhmFMkA3E8rkvX/Lr1yZujbX4gTKNDW6ZZVgDnFuXIAvo+Jp",
-	"GpX2ostsi5OCszJ+fIoNipmeCDcnF1uZ7Gkm4uW0Rnk5gXCEqpddTEUXymJJMsH+Vein7HU7v8yagp4y",
-	"rmOGfuWyh9ozX7x8j/B+7gjAQIIGnlUsVG5UPAetqIbgTgUR/jKTP+OM755L3VWKBVelQQ3i3Bb4vAoO",
-	"jEtrWSFdFSpIVvaOV0+CZCesNxndzlFBLyEgvrxmSudtTulqKEPN0AvwLkNorgDzEPzPQiAuKB0CSNpZ",
-	"dnOhW4i4W0CKTLddb8EjgVV81VDNwNHPOisWhniklOyJ9FDoeq/cRVVL8DBZQrjEEC2kgrto+r2DDVg/",
-	"TxrapNKQDWQLMz4K2aarv21kDQZTvpcsi6hHgTQMH0LsrXh2KyJXrNSg5mtbbMSBPULkF6R8haRTSf7p",
-	"82vHoBWqfL1ciEtKvKoFDwLxt0I3/niK8oWWLtBHWxbFO5QIVxlkuDbYdDfvu0U70xQOqrEiOUFb+sFI",
-	"9gNLF8Fo1zmGh3S9sJSKNelQmQWg/KIK+uBrxarDa8XzRXgyF7cZFXI05qK+jO8pe2upW0EwZGDXfAVS",
-	"SKdlL7mOEJIHR88f8OHpAfP/5//9x7enf+kMIHkb0jV5Rz4VZt4Dmflls1RIvNe8T2C3xOyGAT2qptua",
-	"WCli1TLIr8PJ6iuGFhCMu5ijBZ/sW5hfEbnwTNRMEU/QwhLUji8zzU5avjQzuEwlN/x2X3i1KK67j3fX",
-	"fQ1742KrDIWrk+G3naBOsrAf2kuBC1r80hyluGgyfD1J3d4fxcASUTf3yEAGKGjYQ71RNAnU9WANnNMg",
-	"0DWJjrVLNK7qJhRk19H7KKIAisMChuAvtTWJqoIm9JPLeaDoIJ0QPQN9pcsDRUl0NBsEU4Fif9f8U4P3",
-	"1Td+Q3Zz1d6n4TZtHkzph3kUTtfJ6N5nRZL2oT69iASnQK2lolAWhD8PyGrRGVt0iCohz/Z4qvyAk0Im",
-	"/LZ38ZLmkJmTUogwKSUZroIJbolVOEZNIBJMVN+J1+Hj22qvN0qTup9vrLv5bKObT9YuOkxbMjaxDm69",
-	"ppCBxlQRpQdTGRcpk6yPoSLJoHAJ4M6z8+cXQqDkfyklVLbybgfSidrS0w502cIS+qtI588vRL2anLA1",
-	"zaAy+2/SJ2UowCCYAZD115wL000aoYAMxd0ty1pAQySt/s3zfGfJoEzTWuSTpzJ0E1bzIy1e0yiJE9Mi",
-	"3tUDWpKiimlROYq1GJAFOAYUBou4lEG7Qo/VMInsW2urpI+qVKOU214TyLI2WhGPfUPgmTutY5YoqgpZ",
-	"8FDJSWsFJlPP/+NXJipUSAwSNfhLm5VI1ep4rRpyKt921hh2N9RmKvOyj56sHAnzwTG+EK2Qe0+lD7ob",
-	"ikbuxy7oaW2QmqVsL997CjHiTnY1KJue9xn/rBqhxsv2/9FRU5SDxCyMwXmxI+Yoh6gZjt2HGqHGcw75",
-	"KmHFUTupDStnosXLY7D2WW3QXdXo+kUWHbGa2qC7WvGJ/lOoEXeq+t8L1Zii5xS1QXdaVYueEzxXz8NY",
-	"uIkBPscR3PP2yLthVbXj6e6ZqtnRc8IXhqF3w4GIYHkto2T7TvayPupuONBibo+d7NwwlM+4Wm0KHKSk",
-	"bPjba7L6qDuttlffGdTzMBb0nDNVNaz3FPVhd6IcoKyb12+OV+UAPhro89l9aPOVYegdFwXBPn9B5X3V",
-	"Z6rX+hioSnhL8re4SFicqKZCfeb5sTmOz0V1jO89U30UzANua5ofOU9tVDnPaxGfc9w0ahDMUpyFIVkX",
-	"R4GnNkjMotWU7jmFGiHGH4UyOp7ISBnZarfvDD/VR/F5bkme4nXvCeTjUL9nl1IcvaP0Fc6ve0PxTWMY",
-	"n6mMDnougoP6TtUcdyf6ojzPcZJBAdie8+hj5BwlWz5mkmqQnOUo0eFNOUCOBk/qC9XR/4hZ6gOh+0tV",
-	"wO+lqN/Xd7r2yMZ8F6XaePyM5Vgxp+ylXiwvyK8kLI6asz226npz3DHoY+6Gwu187Cm0TiBXldv6z3Gh",
-	"DblTxX9fkiw8Ygp9TDnHUeC40IYITZnkt6C8HKUfXDTH3clOT0ct5m01QpYefg6+YdZ/gmrI3XBQUPoa",
-	"Zzsl4fae5l1zXDWX6uR85FTlsLthq1xaz5neN4bd1evA9Z+lHAIzwFVxlKz3Xh9TzaHsV0dMIbtkqRmq",
-	"jvJHzCEHwSzmhuX9JjOMvStrkNcad/eZr9XwGxpC9jJbKQMIWENMjvCq2Kr0DKgwi4SJ6LntcgdWoSrc",
-	"/CuGFlXNvoWoRVaGCVelX8KqiNE2KZYyTA6LYOIVwRkbimIyUCr7MlPhHXFyvcnVPAERtlfITsA5KUOH",
-	"OSSgWkypNkYECsYIK5DqLtJYq/CI56TMaWdq1Vqq4L+bvUsvE9wscLpvXPWgPsqq6oX2GiwfVzU1rbI4",
-	"2N7RVflNUWfSahaa3De6WZdSdMCUOA8VIrvSsM8ydP7m1kc05/+Py5TsKhnvX62IFT0nW/Oj+KO648S2",
-	"ZmfWS2zF85OPv7lDf3RncJvotR5lEq8pFYcRCJBNsmvhjefUIiIKs81qMP9FJBV/3Du97PiHIyE+4fRN",
-	"zkm4SLguJFNRGkXCE0X5ZXq0Vt4OOpSAl0uFm5dZJ9IZXQVTS18kxLIHZJlk0RNh+G40hb3MSrc2rZyZ",
-	"2gxQWwLmhsg0CBMToXTFhp3oZtV4USsLJktb8QVIVhQQdA09WMASfpklMmVjrYFFtRkC2+9PMVTEP1hM",
-	"4eNw8MmCsj6DuaO3T+w7i7i5PpoYtIIDpEyLmGxxBCKMTSULPBFbG0LiaJkMgIsqaoDmiKRQXUm53Uof",
-	"4yfrmlockSx2k6wtKvNwrDUFs4ty8ZR7dIUXREnyvwiYVchIZRqXjoxvCy7UXgNXUTj8MslZ8RIy3J4S",
-	"9dcFziJIMHu7xjkjbRzvuV7+9iyjhShH1k0INdeob8/GXVkJ9pT/E/B/Qv4P6ZcW2TzUlzkhqCCfCoY2",
-	"Gb+nbsiOoTS5UckhNJYJqE/KGsn+0J6NUbArRNzI+3cvranI0+dXpueivyZPgbzSetx26c2ALhlFEt5A",
-	"66UfX7yzHNfzZXVTHRpjv3mKR4B7nZgLEMiGc7IeW4GzSLhOOcXnNIUrHRpGV4HTdZrUe6rso6PX6jmt",
-	"1cjeUCpYMRfz681DeowRz4IkLxUbUw9rCjWDoBQMv69onvxLJuyJusgQw5Hu6v0U6r3FZHGEuUa4ooa7",
-	"kNPKuN7LbIkjyaObwTtcorjCXuSEdjwik8D18Xg6C+1gFLnx1CFjP/QmV0rqhMPq+WFwX+pscJDyhOXB",
-	"ladh5CpwBFVXub033P0wSUz+EHw6sMHufamuQ/WFl4WLe1UwlqR41y5RXNV+Ouirr55sbkasoXsLImlC",
-	"4/RnYSHqvSmXjFFyqaB3nNhS9ouXRURimsMdKVJ7ZEZsm6vUJmkxLcl6naHt+g3W20iTkIQqQ+RYXUjc",
-	"l1N/vxulP0MW3dzZ2RGSiIiK+di+tFRSmOwBQzND1ZYnio/Fm2KTkxP0dFcmWycFiigR/Eus6wQsRLTb",
-	"2FBGjvFnmigIA7sx8G3VirV25jdkd94RJ7HGeVlDDph61fKByhtsyO/aJfmEIxImK5yiKLlOCvYEbrM4",
-	"ySKIgN4UMryJQwfLuZp59Ye4sfHYNRkzxax4z4ix188H2eiIK/UQ6ycyUTBaJdmmgPjHYktLubzRHklQ",
-	"zbZRi10Pj9SLPMU0X0FjrAgXxCoSCLDtXLnHpWPFHA4zsDcyYatb8hTnqSY14sMmSkRRClOckSqmA/Ix",
-	"tHQRDbr41Q1lhlQ+H3RrXBIttbnFYNBCBLIt4GKW1SlAjROGDxGIA6mFSUFarWa+XgixbzFEC1xJrvwj",
-	"vzEW34jUERrLrOShjBZtFN4V8VEQk3GZfb2Qv5Do2fnzCz6X7AUPf3KgLb4ZqnYdXGsSFaJhONL1QK15",
-	"lorUFgUY69Hhl5mmMJZvl/rZN08kxLCkJ5P+hZX1wHwBCFWk3YRCLA0iCIeiQgDAXGQDMaE8qvN5ghbZ",
-	"Jk0XrZA9mcKQ15NF4XhBUeKjhHlULKNTUh7MB78ymp1c4O1r2T3xeDXL4XSOC02M725UdxwZunfDgYDF",
-	"vQC9xawbxgLtTSDe4j8gjO070QzzWIW/EeynlfXlwD9psmvVhe9QakexfC2e1Mb7d7V+maa7q2aaLT+c",
-	"R4syVTai4aZduU8oGY3Wm218mVQ+ZEMG5IE6EfU3QvBo54tmwN5XtCDdBjxpsCttPQnJRFKEaL6UcwbD",
-	"8BbKBYlM8K12H2oPifDRhqlv5p7YJ+6JY+9b5kjeQoQVJmli8Q/rQvxqnVf1juSA2qJ0wmhaHf0gnrmx",
-	"N5pMAs+P8Bh7IZm5s8gmNvEn3njfAsd3VVPNXvlEKo1In2R6p3VwNJULipIIoLzg+unlxra9UKrw8IGc",
-	"iu/49SC+kGknmSoGxq+2HSvIaoFUycA9Z2MOgN8jazS1Fk5VogBlGSC/UtRWxzr9eIe16jZ5Baiq/ojk",
-	"pUN5ee0XQx5Fv6uEmt9BxysT0AymnptE1HkoxRphH4b6B1DthaGCQJk03Zr9psyAfyuzOGS/n6HIoIMj",
-	"0ZsBnem9l0Rlq0FpgRLFBL7LcVbOqD78TaaFV1XDBzJbdFCGzpuV03q9IpNfoUQTKUSp1CPhs9JBoG9d",
-	"sOAKAGtchMvqoxC2tJ83Rbld8Vv5UcxUwkD8Wn5cbwq1efGL+iSGKbjD69UH8WD506aowVL7VX0lNyNO",
-	"TuxE/C23IX/YFPoBVb/Vp1HnDvOoD2UtKvHTpoBsuzeqBAXE8wKaMH0ewJr1pij/lFPCh3p5K23MU5lV",
-	"Kir4awgTkcYXfOrqE8miZ3r3gYxsK+c/RMTGSb4CU8iufOOHMrUCFld9FMvr+PxcrwZd5Lv21xINdHop",
-	"i4HtwfSu2/6D0GSEwI81pIcruE3nSc1rJfZnqO9U9XHtXNKFdp912H80CsQy1bVt9rkxci4uRSnepatl",
-	"c/Avc+LjGhMgO/9DsCfxFyBj+WeyEn9WEOefBZEuhpfZQlAk/7JE+XLq8hMQp5xTog7/BJxKpALKk16c",
-	"oFe4IDm6JTmDApYrvEM4ikSTtaYpuOKhLSBnxoyh80LlBotkJ8gkHMoEts6E4DPNpICrYvy0qvZP9JCD",
-	"quopu8wCGu3Kggidab6PYnUGVDBfcaUgbm55WOXVAKbpoTRzWUxLyjhcC14n1g3ZcU1bmYME8SSMbUiO",
-	"vl7QJAr5z1DYqIA6okmGInJLUrrmYvtltuKS9deLiNyCxp53CrToayVUfdOJG0LsaWGHXKgJOyD9yXDf",
-	"S0tBJjKylNWiNJksKStQkBRsWHO7m/zr9ol96owbLvbZIRf76S9QOsEZemZv+zO8xmFS7DoVCcKGiHzC",
-	"YZHuTtCioAVOF+hbVBlOFug/oFwT9BGCDyGlaZJdP6fbDD6XMVCLNrcpp+mvYj6jGy7XtZTM70kaVYXM",
-	"h6KEmWYEMvjs2UlT7a+FeD1sPS9zUld0R5DuUcLm4W9Q+TmqCABnDV+xqqtukiP+Piui2wxCfdaYMRKd",
-	"NLVndXoPX9GHpFgu5Tlo0Y11OHvgFiy6sxXqb6mZChocSkwz1NBI200d2vrZmniaqFpr5mf8IheJzAmr",
-	"Aqc0q0wDqfcYneWgJ6XWLb9AjNySHKdgH5FWSigBDCn5ytQOQXgnh5rHH2/x4qipLv6erT8bFhzz9QjG",
-	"l0AWlhX3pOxuqLWFrFpBCkOrag51uBXkXgseLVXz/ha8ar2q5dF3L96VFaOSQrSyrhWiglIJ/IAytMDF",
-	"ouUvSPS+oieDz22x62ENq1vAVJlShYdJywSj7s8oUa07W7aHnoaycamN90EzCAvdZ7G4EXiY4Qq5pQWj",
-	"gkA3qR9S0SUe1HpCqkApURNM5lRL4b2ukpsU8UpXN+jZJsFeNsg1WkTCXhaMRi3u4ZGGFMkUW0YUozFE",
-	"JSPugbmKEm4YBN9soEh1RXwJ9ONdiE8LCLQ9KYloXi8jUKvRU7OabDgqiEF7wMueUnqzwvmNCRlET5Mq",
-	"+lG5w5IMKmlCefZFICdY6JXa29fCvU6sAemDEGZdba3UXqQPWuvci8vIolp7KiFVXCe3os0CePZ6t4mt",
-	"1bXt13f3ylxIo9zYCxO5fljuqtr4BNpmy34zVf38IVqQLDIInyH0ye4VIP6MP9q48qrz7Ck01U+2LTyJ",
-	"6nCyqH/9IhExTyqYqSVORVy2Tc3sHgq2Q3Apn46AB1C0ehMhWBGt8/J3mp9guSkY4uLjCXpGswzuxWsM",
-	"yB/J3gOyIK6UVgRMTvbfzU2cFrCVezCidmVuavNBYc0y13bQeswSzQVVuRv4SntxQsXUD7FCuZz9u7hX",
-	"bFa10WMWLF9Vb9Ruy34IXa3aj9yT3s70iLiks0rUU/Kt1gxUc7lrsSYrHJG+NqsPMs8i4UwhFq3YoYNh",
-	"QMp5KrT/++tGZJI7vXezj+PFNq9ThK52IUwqUZ/NcAnZ+T33I9RKnK66Kj8eUXTycYtE3ieeezgoilQr",
-	"gtSnI+m7d6+aGtYmiY7pZ7pP8eVTddLji0/rFGcdGsAHPSFBlN25Js0GdrKE5Q6saLI0Tz0BaglmvoTJ",
-	"qt9hEhk1YT28xsyjhYVM5USVC2rpUc1ltGxks/GJf2KfuuNHOPKJXm+k825RpQHF9ll9ySCaRpR095d+",
-	"DBqDVbypEir2ZkiI3svtnteqs8kjrEnYuKIjzGe6gGXO8TAETXRjR3D/rI1uMeqnjJTCkywRCgKF8AJ1",
-	"Y2K1LL17ADgEFMxPFUJYZCOtl4y1fz05FDaoxZ/s5S+c7H8qPfP1vBwR+tb/6C4Io+ktifigjvScsjlA",
-	"GXVXwYQDoxeZ1+wHemr7MVimjWqvVfygkAzWOZQdbEV8bpzwqxclmcm+w4Xy0jJXiw/JCfDZKmOwL2D1",
-	"YSZNAVeQ4kdZW3lluBFMvopJPA7aMtqIRKaAcH0NquHkluYSbGzFRRWmrEooTnLWjjeq0WxVNVlFvun2",
-	"zl4i7wVfbDusvxkzyAqy7twQFt3pk4hADolqSN97Dc9JmDBI6CLrvSuxm1d6FS8j2ZBaqXYKfa58GVv1",
-	"gMyPnupsIwekHfV3nYlEHFXREzCURjs9oFYa1FRLaNlirWdCidRxjBklnWkkNRaoJWGIYnTDwYUgBbPF",
-	"SCuL1l8VfS6qGc5l9nbOCuTYtmqP+WAVtCm3gNekexFcclvhrOzeBMWohgiGkQht1lyrcOyhbdu1m81t",
-	"1dO8n3hwTbMONwusSnIyrgwx1TBLoMrX/OcVzck3tXXZxnVpt/pKBvJ2H0pORBaxqMKKM9nLW0CkLLEN",
-	"ruk5ynCeSx83g46REN1Bc+hstBCW8OipCKU2NfxutLc7Hojj+8awtfSzqiZgx2FIFJE5zyJMQbSHFkOf",
-	"ILtWsLMHwmgCB9/u2vT+Z+q1IiFy15tEBDuQ0+6hE687M7HECy0Ts6xSzJYt/xvZ/ZCf/0qT/3I/LfEH",
-	"uwhXf2c/f3j5r5//8TqJ//YIIvW0ldujzk3SUgXITnYnWdb97E46Rj84VUrvGye6RnFSg26LIsrlZFAz",
-	"rRrcVxXuN4OH5RTKQwdyhcReSF5haEtEDvDepGatuPrDMszSqu9p1ZfUbgnKtMWT9T3xe4qpXOdmY1S9",
-	"+nFp1utsczocCI7Vj4wUczuUxltSf1k0RNicF+JlC9EsGnyoJKoaa2O0EMe8GMojypvsE0m2wzH/5FDi",
-	"4COdWlOMEADrpKwKSscmZXIMFccNxnXVYBlH/A5+Isras4ViQ6L8ygDOV5/cMZiJK7PFg+or6Fy4ar5Q",
-	"62AiIi1OjiCJULMV9zGE1bCw3qa569oALIQeRCJjrMx+WOMcr0hBcrSozQRsZJEmTATAsoWsBn3S6i9d",
-	"cMHagIf3aNv4EL4CqNG5/2BXukJ7XZqqMFR/B8FwsMmSf26I/FmuSnS33HsqjSahppOBH/udSFfrzS/e",
-	"VLP/yUEzwCPsAGVTiC7qpFnVjfLkGCbXwc4qkezRfKV9LWuG9npIJrSIE9ajrkQuo4ryTCm9IRHCxUE7",
-	"WbbPoJusvmLHhho5xmovw35eTcZ6BGDqgcSSHUNTt5InD1FBr6EtWxWr2TbFf8bIRvczRPTtD9YTZu/K",
-	"psfudf3KHgr1nndPpJ0CZMca6CFXWRMitUIyK/xpMHenwGsGc9e9a9lX+AOPZK18p1vYNP9Jcx9BVV+A",
-	"azCyk6vaDU5Tuj0RdZKzR11bivPrR1naXdfR/z1hSZCkkm6UBUfzY4RVgonohPmQQkmldGbmXzQoA12l",
-	"cwCX+RFtOkwxK97lOGMwI2hJj5/BPIKcWhFDuJfnDkG/XRO6Tpv8V3gs9OBzWWNsjUOiGLM8xL1sV/qC",
-	"WRf8tjSPIEQer0j6DDO1qJxe53jVYMhayaxNKEvCHmD5/QoXlYcsa2M02ZuMXGutZP/72/xNRCky9RIJ",
-	"mOq4hiYMMfLAxoI1QniXb/hELznnGwwHqkS10aLZ7N6qXPWicetgaNb4oBunjECAvqAqjFTv8EpSRqDl",
-	"Za0yn5pXNOnsWpPSEcwNenBVuE2o+hkhkSyekjDhvlZNGwn0JN3fdbgRYtApMH79y18+/r/DUQffmOPY",
-	"5LbOIMhlZSy58U6VAJWBMRt+/0tbuSnQXITLmKqcQO83cKh8hnhxrx7ecY/+oVUkyN4g7kcOmRiWfUk1",
-	"0HUQV+OsHiMv2YABXz4/WWtBIuu6m5HqWYc3A4odmQxWJdImTBSilOFJIh20EbHhuLavYV2SFWN/cLB7",
-	"l77Dxjr3bfWCZGQrpNNjDJ96Jes2kr8/fy7lQ8qIEstv+6vdOt4eqX130eG9w6zYHyHOymnFWfVVU6qI",
-	"K7NAKnJoKJxPac/aoSW+FVEI0FaQZjWxFAI8VM1VKCa5xM18sVYgq0KYg8ho8nq84C9pHgwnJln/Uf4E",
-	"5aQrzzSUXTt/3r4ciOpL1IKH3Dk8AM4tVuAdYrSGuq3rqwsH3TuZxN35thZZ9J7bqeqVG+eWjrsqDYAw",
-	"QZj3e53XdrWIfQ0lNKvV7Dvh+9qE6wbXhDXFgDLJDySrucDKpPLGlbW/ufCIYQUqQA1YJYPe6aW+BYlX",
-	"XEB4n20YiVSaxbsluczKN6cQ/0+zE6SvTnbN37DSqSJwSJjzdvxQhprFr5xN8ewn5WMgtNU8rbIgxEI6",
-	"tRaXGUy0SLKrDSMqS0y5HMwudUPhrP9O0ahfIpBUY6r7234mhUQSlSUTkCS7RpJ0qsAC2Ss7BKOABGyE",
-	"CxxgRp6UgzmGigRWRlcEkB3K7HO0u8ySQnCtE/QdZ+VQwRqSJLcJ1FLhmFNwZTzlv8kuqoWgEVhOI4HF",
-	"cW2TEFL1E/WndZ+abXKq6bDujLfVhCPgIJBKJ1JVANeeIIzevz9/PuT7VZk4nDigAoDIuqgCu9RsXAUT",
-	"EKlJ16PYCWd4QiwvGnmWj0cza4ZHnmWHPp7EduwGjik8vEeWDsduvQUux3HHHd9pTxhb83MoGeNSzjJh",
-	"sxR4AlUykKofKQafoDOoiCMq0icMebOysiTonCp1VraHzpWyJy12yjiqYo1WNG/YOsajkddMrZ+2UutN",
-	"6UlHGJHq4VLH3QwvhFVXiQGy5TXUUbwmGclxAd2iF09UcY6y+oSK65KdHWRmz1eGeq+4Xg58b30l7dG7",
-	"4UBfQkcOksgnwus1ySKGWPIJhUuc47Dg10hBVVF7Eief2gb4hktnsg9RJQ7qLHg0vnuQEx+ciIdA8ko8",
-	"pXkYejX6bfNdQJOfsnT3d5xuSLMt/J6tX16a66uriMS/difJ1KMeD5RM0YszqTpDIvH1nzKrFYqgGC07",
-	"ai396uckhSrrLVuyh1zVyhbfDGv1csFDrmSfLd7JwppbEsknt2XpA0RvoaCIki3KUiEJu8y2y109arbq",
-	"BS//KlvAq/3DemT9ASEnqlAcfst2xxHWokSNRlERAlu0T4ffaimpMjiq9Astra+CYHfW42OE58NxsTW9",
-	"IeKGYgXkj9fzIMRWouReYfn+vZyHktkph8BXrFTryiCG8ze3/slj1ESo0VevqggLeT+dCjaum051Kvwp",
-	"Vg1BqhAMKKrzVdX/IyMJXG10m3FiEPV2gP6qTkVccJLFRZHAWFmetNDSQ2RERzRHizL5wFo0831beQkH",
-	"izD0S0to8oX+Wf+tqGmTMPt8k3dmQ9GUoCXd5Gwo6z8LRYsJK8RQlm212YJfU4vpZGwvFyfoTJaEAEWa",
-	"8w/Ir13SvEAcPnO0mLjLxRAtnKVnQ8krf8Ra4Jy4y/rd5tYZvNswPstaPv7d8pv/LD+N71bap+kde4Ce",
-	"cTcE5y40oDbEACRRXveByNY/7vTEPnXaRblbBhI+gemA+EvfblYrnO8MBsnH81yXga3S86uCmVKR/xGW",
-	"6TrKT/kvklO0FYnZ0j35FVPOYcHhhVEGJgBvaqwAyB7H066tVTr39TUPZaMTJryuMoZeSLonA0O+TH/f",
-	"buPwahPVtnnIWy/qFrZo7xUpWMPXUXZAgiLYUCzt3t1O3qQ4yY5tUQFLvXeHChj9GI4CAbEv7xuotm8I",
-	"ADoucG/QZR01vvh7gtPCkN3fz3crRqumM80Izu5OKbVxmv+0o8jp9wkraL57SkK8MeV/fBGPWJcnffFc",
-	"ulkWUGBPigpDtIBW8wuhWMuifAwnIt9qIRuOdJdJFK9rOOFVm5IDTRjub6YyGGKlm1z577rsVvKMXmRF",
-	"vjNLjMv/n703327jxvZGXwWX37orsrtEjZ6o1auPPKSjTuL4eGifr8MsFcgCxToqAjyFomh24rvu09wH",
-	"u0/yLewBQBWLFCnJjjP80R1LqhEFbOzht38/kJXDLCJ1+gF3o8V0FhpQIDHDfR2kl8bSqq54idlXdwXL",
-	"ZxM1B6QeMjPXNXYaodxz9DUFJ3AZkT6LCPJaOf437Jpul+Hb3zs8vu7LBPqt21K7vwziBhGpV4Mj64Kw",
-	"y7XeyEFYRps9QGP5rWoWpt1ksCDqJkx+gyxLiO7mURMLx02L5fbI6CjMec9z22CvByaYcV5kr+62ffbV",
-	"rJwamC18caJIau2pbZSmqH89n3ySBwIW115TS5CWDNgVXj6euJSGEhkY6wSoxJGGgoccj3xF5Ju1pqfh",
-	"SlxI3OgeHqZqXyge9bE29NtIhyUm+FpSYzn+jD3VLnQMLeZL4Mwpfrtr91FcYfSll3BUuW6jFybxI+Us",
-	"5SeAmjyBEmDVFv+/Y6JLTYy7pL7kAt1cD4tZVmt5zguYiWi9V8wN/8jHbw8e3VTGZ7m3t27Rw7QIX4Yn",
-	"XA26KGP2OBz+6/a8u/A+a3vo53dCG7Mw8suYV8+bxFY3rca6156OBgLgr5xFGpoS2f6cZwDMpTApMPkS",
-	"bfAN+0SzKK+gJdBSiMimLKPtj+UeNNEX9UTKVjlNoj4IzORzhNHlJqhFCsVQnMBtjsKnEn6MR3A7+cfa",
-	"me3++FZahvH1VvAgNmnv1mbpc1vdkhKxNrs+/+JY3nGWI4HXtM9i1wz3T/d4G2aBKtRXTWscFT2BJ6fd",
-	"uptKV9JKYMKx/WJ9zRyNMSWxuFBVZHCpvJtXtp2duJZhD035+Epu8Uekvtct/8iGrODE91JesPhBGvE0",
-	"pi6OVO4qbCIt8gutyE7Ac+NvPZ8tYE7lcBwXSpYNl3slf5Nr32NFSP5ru51E1fDZPc36Dl7zOIGF0NfJ",
-	"MeDKrYjWhAt7GxHYhu7oelKoVU/NLFHYK9lSH9GKiyN3RxN1LTVU69O2ckW1PK5/lbvlkVrr4q994BtP",
-	"i9pE2DRK2OxVeHfffFX8wGdstCSCwgQsjVbi6aVZ3PkVY5LN45A2E74m9eUHJzKpaY/563JEJrmZUP/C",
-	"L1U1N+WlyNRVPlT2Fp/6E9E8LX10KBMi45PdkPKpu5zHDxEHTYTr/IxVarGfIE9FEgnv2gO+V8v5s154",
-	"db+Vj0pF9Wi/KHItaCm4S6zSbn2wbZx68zzBtRHiSsVWpgFqYXhmyghWjyc76GkZ/Nf4XGFERM+0eQSB",
-	"J91J8BBT4H5JSujriKs2KTTR+V9KRLSCGvkzBENw51fMDL250MOp+MebH16KiSovlABFMbHz+utn4tHR",
-	"k4f3usKNinNwLJrcHBtYcWBP/LY6yp130RQqzgPZCay8vk7zyWRWyUGhzuEUFx3RyX7P9Kd7WBNACxj6",
-	"fCWLPDuX5QWolLroDPVjkZ6drwYCUdySeYt8AQxo25xeN8DNWlhjS+RQiPj4OaTrJO5FflopbBshCRqf",
-	"/+N2UhrRdGkPm0/jEIOgotDm6PxEiEMJXhlvJJCgYcWZmviAwvaqJAphCyUt/u5FWZpyRdSHzzirPpHB",
-	"ejWr7tJaXWei3qydOSt684kHv5KXKtrZnRfZYyIkD4X1EVlTvduYQPCSiIbW9kncMzIREyW17euY8TNi",
-	"u1FiJCd5seCqFosAwe3zrMSYUiJfA4r9qsI5Kvn0azgx+h3AzsR74t53b9jr66V3gouiTHp8VSnSGIWR",
-	"IplS893qzhCAzXuiUPJKhelr+9rMqq4AOq56CiiFyU/EnaBuw2h0b9awRhq1+p40YYfUtpTi7txe5QwS",
-	"xpu5y6w+2xaC5FZAmy9dFNUWxd7RoRu2vYPDx9twFNWG81osdO1g578SSmpD5I9z99a9kffZtor774QA",
-	"6ilBBGFa1JMCtfD7KyvMXNeYocKEB9A5UDD46c15grQrnvqGO8gYYq+PmVWrlzIti9qMr3P1tqzclsf1",
-	"T4jLfuUjNiB7PjETJSvaqJh8/15lqOtpZXfWRF4qG4I3mLtpXVQ1RbLcuC2EF+NJX9Mq6/rnSbGZAi46",
-	"wVRsIFN6Fo6CVkLsmMKCR7QDIoS2VElEcuymjhsmHJTNGRkDJijucz188HCtCkXSYfu5+Uw+e0VnrGYe",
-	"tNxLR+0iNGtxomyz0Cbyw7PVMyBwaPqpQE6FF7lwW4geqhNxEDWeNik0fTMSD9cqdr+bZaY2y0fdKGm0",
-	"Klmk7FBOlRg7J7OHm3xesY4MUVklnnmH8cko3mlKXqngGecVqokaJD8aLGKUJtqtvkbqPPGqVCNV4iR3",
-	"Bqw225FultCHI9DnDboj8Es3RWZFQXng2CRt1BriD/6MFOZL/cwp/RBfKo2yiG7jZLsdMR91O5+Yyny7",
-	"lFaPEjy4etAxGlXU0BpKSjtci8Imj0s1rUi+zk0JX67ZodJAei/ejUgdqQZqgo2h4Wo5HwiuDPWvMHrz",
-	"GmliX1u5iMaWn+yEHaRuwwMbS448wY0amXKoaObZoZmuSWb8vKZBdWdFG995lztV4ya+FW189c8HTUr+",
-	"w5WmUOQb0zKjANbNolduG5P2Eih1Ya26w31zHzRCwvnQFQzMPifxFanlpw8aWNJeImqvVCJHnvGYWRTv",
-	"TSI52oB/D52E3HoB1KKymGNraaOQQJwWbo/wklt97UJtN12WgvF7DR/h584QiQkDfxzuFvF3etwSMoVe",
-	"7M3X1/twzmaLKxJV8jJpcXMqs3VAhddWboB20m+Vmta9rKhzKu4/J2fKxQGxnxPWYlfU4mwNnehjmcVA",
-	"cLwrqIwtxFBanPof1wSZqxLUIcRY3oZ8qLCcQJbCxekFEEC0azG3NDtsHV/ccd58KWq5q+JOC1omKrIx",
-	"tJX2XFYSjBgVITjgBeZ8IMyqVLhdM5Us8Qj0+jr9+4u3Yu/qYI/bePd+djPVzPXHvUi7ee9nd97H9PrK",
-	"7NsvuRD79kupuxIB8TZkRsSK15L4HW7lGAPKyVNDLL12Xq/XHHwSp3jDOk6UQfyEpVTKrjTLp1+SDxZ7",
-	"OPlE1B0c8MTq/mSQQF4qSBLwcTVIsm7amuNQm70rU5Ft28Ap5zacKzGWkLEVQGHhW67c/KPQULyCgBG4",
-	"V/MqYTcBrFdbo+0nLatZe4OymrV3Vlaz9kstq/HI3LSsZu0XVFaz9tcqq1n7Z1ntyyurEdHAdtTHzdJa",
-	"KzNxkJEgJhjPw7eiMhcR4BCB8M0v0ebbt+Qqbvuctcn68zKN/9JAtVLF7z92/zdw/zd0/6c2Yvf/mHRA",
-	"/sxtIkSqtLbxe82z3KYR3Jkh+5wpsH5eNWisTuR8HObmtxtmHcAn22woNxm1RuD88Hjllw5zJ6Tn6FNz",
-	"WfbrvLTV13nVSTrfKWmrd1Ve5P9W2aZl6OTOC9vuijOrTkcVoh5/pUkRHuI7g7vfr/QgtiplpS4WK77a",
-	"U8X/ei11ZlzM82YqS+dAbjreV9uTh39ukAL5MNvVzV1gRY6rC6icP6syAWXedFqaK2DYUFAMjwrTKUp5",
-	"vM+rca652oa5Op3RT7V0MaZs/KZdFH0NDv5QapYGLkg3C6rHLHKzotG1bTe7pqDUpP5vtAmu2DjuJMte",
-	"V0/2+Ubij7hQlV3itg/oeeRXxJEWadvLp42ux0fLm1bD4SLkwEGyf3gsBosKI7h3b7/efVxPEiBXA3wW",
-	"Sk/a6xSVbrvl3YAC9kHLNrnZh/McLy0frZaD7lG1wBMYhs9IPR3O5wP9IOlLP15ANT08HqeNcl14/KO7",
-	"Llq+9SXsWmBucaUtC4MMpW6Igyz1gta2f0+GuQqJAx55TkkzyzEv5evpyXwFjcmeTgRcLh4m8YOOFKQ8",
-	"fzu8Bl1mKDVO/xaFxLil9kb+yM39j8YHUR8qXEVUNmCzim/ixRQSaq+6VAsrihyATAbLakgoBwpfVX6l",
-	"fJfWzCqsaehFV/DCPnzwsK/r6xq7i5o1B/pnd2gme1UOxYcLU2QtHtTRYdumxFOYu5ZftTVhvId3oEkA",
-	"kRQTtsBMzIGIqhdVWYCaNcH24FAhMiORQh0rpR79KywjVapgFkc5lWXVFU8XPvLi22alnHO1eI0oTmOA",
-	"fuzQM7n9ncozP0Uh+aYKAFuV0Fb5s4R4eLylxlaTdqC5N9/dLlczmGhrOHWAqJAeb3lmhAREYC+hWCxe",
-	"mgoMK0i6SKzi0NEtWjCNHe/gsM193/Ctaqe1CBJrAvAhcXaYPgM1znUWNWw5/6kqc5X1WE2NuNQU8LZ6",
-	"8QlWNsYsNauEE+tBNVZ9rdWHSuyk7MG2FdGYaTyoJ7K2D3if1JmIC2mwEKP8Ylb6MitkztFUPGDSsr42",
-	"RSZ20lqEw2XKuEsd/DE2YFtxAvqT2lwkg4nr2MTtxG+N2KLcwqaSDxUT1SmkpUPWdeRQ6TaZSz57Ctw0",
-	"cFGBdlIuiE97pdo657zjjbD+ER4vxX+39nZq5MxxBy77NxFYIqKQrPUEe3zCel+2/i5PWsPIW7/PWy4o",
-	"w97YgKj50jOxybTUtFEfzi0eGXchkxXKNey7oFdxgkuWbBfNgmpuCE3XFemDyZpvefCwEb5uCGuN+qzo",
-	"3Lb5mQdxgFFeVbm+QBgMRXxuSclLpeEtgY3QfaYGAii0DAa5wIjyJI4Et+AFis9q30uAutr5iAaH0zuR",
-	"kazolSoLOUWgZvpmKocqDV4FTLmdVsuZQkCYEjbbxaZ9zU4BUcxD/Uw8DUa+gP0c/uZBgFRiDo5pYbQ6",
-	"CV5blo9GqlS6Ql46KyYzi1Qj9Oh9vZPSP9N7aNKoVEQd7/55uDWvMX0eLeUmNoQQNxTRWk3yJBpr9OV7",
-	"7a8sdlJeOm2bVU1NSeykmCBJiVEUo0uAWPZ1DUd7Eumsa4MUpTDudPi9bnQw7KXhUjgPZFULGgCyTxdl",
-	"zElfSyvC4zcGeIlUzEdqa4ogAVrSxnyL2rxL7kMUHiB4kTASshr3Wr1WoE2KlkPE8OrjvNwNqVZteZSB",
-	"HF7m+gLqk2sK7tNQv6yFhzHcdBtFnsbWPIykLK+dr173skEyVAciLBFbyGwBsyN9W84gelBs6oQbBFtD",
-	"MjJhl0hBCS0NHhZ2Eov0pXkaDV26jXbPCuxDIxdFUohNL73R1gp/jTzqql1EkfDDY5kJbebY10lTqy5X",
-	"SU5sI0NQQ1YAUItp6nhWhYkQA4+XCi2rp8EDBihmm81FEH9nlINBpwTOtz0hi8L35/CC4sURWS1i72vQ",
-	"8wRRpr4GcyfyqvGO+zee7CDBAW41NvSqcrhCzI36CiDgBWXTtMYnknre1BSAVFO8UiJK9zldrIUbJukh",
-	"2BOxH2WreA8PX+1B3LRsZoNCder68K1vqGeTQf0Fj5uWsmZg6p84Wveto7IJOmMl6cN71qoBARz0GxIh",
-	"xUQOx7l2gYOYmgwQwFrIC6WrbsSjhPTauYVp1aqR9AkhGqwFtC1Kg8+7G6AGXe2LQTREjSCfH9RAN1/R",
-	"/8nJzgiIiro2O+l3Loa9B3wirLcidohY9V7c9ekO7CQd+Muq9k5+iq07PG8y8bbo1ozP27ZhE02alXlG",
-	"8XLEcFt/icvVKhQAJvaA0rkpM++YA+trvZ7xz+9bBGw+rfL+RuT+4VWQbTdb1jM5+DWf/HBJZW9Tbb2m",
-	"K71uEq0AZMPSaVMrfU+kNS1aRnUWyeObCyIrYC22bbfHtjoIoLFwaWwFAlQoHYgZE7dzJ2KmC4W9BUFV",
-	"aol7xyeJ8J5raTEPb/RCx1tAVmt2b5lOej1nNfdeDFRh9IUVldmatvpgDXfPeyTpge/eizW/8kxYE6ws",
-	"txuwkAWNPFgL94l2PJV1zSC/INk+Zqz+6fYL6GHQO1w3k5HwFh+ykLb6JCq8yyzZQI7NiNrwmO02PxQq",
-	"ebzOXl05P/js1dXDFfsXsNe1IGlDjz4n2VEjUHoP/3O6X1AK2NL1gnPuxO1yV/oi4bFhWG6EjnWnfymu",
-	"JMzDX8ONdDf+Exr7ZUJjI077mwNiPwHwFCrwd3i5XN/l5T415K7NV/TtWpuveWSpiAvoR4cr772yiP7r",
-	"w4CzUuY1UOq3Sk07iQeQbo4bvWjPk76v6RWBZwtC7Ng+lkBENXbOrZwYEJlTkxNe3pQtwT8X1P94w89z",
-	"0OR3uMG3iqh4N58pMbVu7YnWgIf9BvJFwHG/dIwqbIIr6achSz+WFvx5lP8blUolIn3xYSxnbqdj1FPt",
-	"r8/dysj1RQrgVQutWHzIxJTOy3f7QhdWEPYSB+bRBmUX+pw9kRITF+FZgXkr7esab1eNcjowd8GLQPBA",
-	"D+0WKT3iNSRe3tHaLpNyKkpjiHBiDLUsZoJKBAcmxSIRKdQgX6tRCv3U47zIopOmslS68sTyqiEeW6OQ",
-	"6msYFrgPdO1aVUP4rtGnIfN5HSKnTpd+J+xIr42pejVBNiTtB87qHmJLAnmSL4LAsLgBo+ZG8HR6vdFo",
-	"NOrt9/b3njxMUZI5IfindX/e208T0AclQc8eycxLsrEuZNqdyOlUZdxTrmyCqo4uDtLG83K6KYpgInpi",
-	"KlBuSexk17Q4Kxs8vFAW67XTqYTuzEB/ZEWjbhuVkL7yNDl9/dJUhMgISzDuWUUJt6GZqiUknu+p/im5",
-	"zc6//U5/U+z0q9JksyEKG72YubXwhUCnY29ic4wc2LCWZQW/t/5r9+q2N6/1IzP0CcMSU/riTDBGIMWN",
-	"1TyxA2jC84wNPAEkeMpOka6jr82VKokez0u1AB1EwvYdzVJGmERC/4CBjIivWWkowcIokgG760aCtINZ",
-	"FRP9A4SmUKMK1LpyBK16Bwo4XogHAwoBDJiiGizkCgl+V2O7ILcKZK8BTEEjQNR7ZhRjAdSH3FbMMMRG",
-	"/LaUS94oMk03wfPgMyYi0CAiyooZHD4ZURE9j4yNcyRniQq1nsoJRuErNwkwRukGz/fW/HZvg1lz/i7T",
-	"O8bbn+155BJG4HhrBJUBsTRhUGrkQQjSKlGFPSU/PU36OibFoyvx2KNCOleHpb30fok3Q2q2FSf5xtHB",
-	"mrgg0GQRHQs+ruXHx6R5QwzPX2dMo9TXeUUqazIn+HxzRCmvXkcliFOEq3jgRohLvKA9kYe443vxa1Hh",
-	"H2jW8POiMI9BEiJ4n8Y35Wdbwgr8iGOPCb+7ioZuEP20192Y3h4Ns1vcYGBex8atyJXIQVs6jJEbj8zE",
-	"GDbEcsOobBz3rQ221gdXXxLW1Vd2mD3KyoUNGKITMYhaEXCXiWnImJ2L/PLbGu3g4cIV60Z7idetzsPJ",
-	"LG8pNt2Y0RI6JtopSSu8ryuDdpjAQDfEIjr34hooYiSMhTKj+GVqHR0Bm3gtJhGRPrWXAc5NpBPqaw9R",
-	"xBJSBDLkS/vfRCDGiBsy4A7vxRRjcC/BFxdmqjS6MJWhmYgGh5COACHG63slutz687viGYJigx8gLpWa",
-	"Ev4VQb4U4HCHTKn6mjwy5LVbBnMmxHG2hkArqnrcROChFoC1UmXt7x08bNV52BQuyMd9ApqiuFdvsw49",
-	"D+n7ulTqFrC+gN1uEh6hd0rmpU589GgLVN5NXcgb8hP5tzBaSMhidLdQxwjppHWeS7i9xo2KNu7A6mXB",
-	"cScECXb5QK/ZVA277IbVx5sdrnrSE5durvsaKHKRzowRfM6gFkVwgMwFdUnGtOA0adMtqHLdIJzp1+jb",
-	"tkzWwPy4eTcUnLIGEI69HDB0SU32djmM950wFsdD84aLjE/sRqItSsCrGCwCjzMmmui3UljiQ3UHlvwB",
-	"gJj2FjvptUx2sJfm2mdmcK2R82OjpMkMvVhcQUQF6WxvqTTM618F/tkAe3aPD26D99yUhsvbyOib3B70",
-	"OfpeVsMx0IdG3audXqffeTg6GB7Ko+PdJ4+zg93jwSO1+1g+eLC7PzzIHo2O1OHgyX6/05aBWd212e9/",
-	"OIR0zCP1019aM+51lt7r07bTUsEotVd73y5LFwiGPXMXZDUcK3uClszZjjJXWVc891cG5ld5ZWZl1CeB",
-	"lgnalWjB9Sil2Nfot7pFF4siQKxFaXaCUdeY0rt93dd+l3QOIG1UA4UuELgbkYoQkamKb2cDVWpVKUtF",
-	"YSwkOdsIvTFjU2ShkfnoEEKuogDj0dfQ5e/NAA8H95dAI+kzAwELKA5EIattJDNh7Xhjj+zzvlszcLtz",
-	"W1AtvRm6KCPfMa98ZQGc54Wou8+55eZV/LCxmcP9o8e2MQpDcQ7gZbHrGcydmKhSFQsc74ISW/wweSWs",
-	"WWr1hrGC+UqguqtOz3luGazpJrtTNRy/+DAtlbVb+U219fAa7cTEre31eVj4a+3xNjPedHwLrzXOQyIV",
-	"htHD2SWvVHdF8Sqszl3GnXUo7x6xEvtFssEaWbIQP0xVKclSNOpfL011polg2BrhzENoEoXPDH9DVd+o",
-	"8HTmPjOcDDUn53h0ks5zo+xLU8HPrcWmlR9qO+jRpVrUDTGQCNSM7BE4oKts7M6PoS8e/wU98YcPDj7+",
-	"6Dvi9+797fYd9CYa+42nsP9gLrIFuoHlT3fgVv/DY6YjcFMhdZ8SSmT4WROkJIU/4TeiP8ffqS4l+WNn",
-	"rgZuY53m6ygH7pqoe10iprH1u28fDWvbhh2t5y+Bd5ysAmWJyxmxSoQtyVnwS7WAGPtHzGPv/YQNIbD4",
-	"Je6aZiTwox+J4ViWclip0oKp7us0PFb3fPcn/M5S4MVCplY8f/kGLnaCZB/uKJpAA3UBacZMKJ3xfQsF",
-	"zaemFFl+sZRprJvzVvazlcX6azLCy7C7di1/1DJHwRA8PBUXRoFnEFQa3J99WZGE9+c17KvMwLD+t7PW",
-	"SIlAKiOQ0jUjYd1mLwsxlRcKE8lIHx6VJDCL7g7oClbphbLt0PkGtlJ6uPirrWShlpRaTv/z7PnT03d/",
-	"fzq/+MezC/v98/88fvXi9BaVtu8V+M0t2Fc7G2BeDb9waQpFPdhcTLkxLq6Qud4W54kPemOcJ57ejvPc",
-	"DqVJI/b5UZp440/TYrNmdK8Z0o0AIQ0ZPVNcmz557Y5ZgoK7X7Y/Sph5LeUE9L89NnQoyzJHvdRGalBr",
-	"U4XCxFqCg+jQJoXNEIDMBKS/Y3j8o3D9p4sV4TktXPQu7aVvQ/XWxmhoLazLu3NNbDm13jRCQ1NOe7LI",
-	"h+o/IoKmO2jjefwx6VworUrZDm44ELIS8PaAWnAmFar4YKLwI5PEGyfI0ibJ+uru2IPreoAL7y1s4PM3",
-	"OWm4r+ra8lqjxWS6imL/Je30UcxYT1fWUTF3qQPe6G4PhetVNVm/8qD3sMchT1RVTfz0A3+kNjnnfB2u",
-	"GUBHHWa7kPCkrxtVT6BoiqlB4kq028ixFB2vh/CQkVIYFmJhZsFTNFeCe8biDobxGIYR+YeWB/KHqfyf",
-	"WQSYd/Mea4A45+dlXqmESvyhfIzwkDMtMIsm/mdmKsVNXsAy8uKtvGgoxG+Sp1pnnx5+TDqzPLtuqr87",
-	"e77UfD7NPpnVfNLcSTQuNfekNZMTfYbYjsdP17b/tEt0nIIXjcExtEUcHBwe3WvIXJQm24U6/MZkbc2I",
-	"lOONNfHl5v7gy5oPU3+fN87hzyuAEA7hmNRnFoASzLm0sRHC3AD7unXYx+Ifs7P/Nvnwm39c/evZQZG9",
-	"+ceTWzz2D5H62xbQ1K9LpUTlHh0XfaZ0lY9yVi6URaFKFoIctDu93PsbXu0ZMfF97n7YaJept+Y2p9fh",
-	"g6PP8CxkBSK3YffRo8efv024tURcb83ZqueJ2HKx2yn0M/mokYkaGCVXqomB7iItlK7KBWq7FQX8tIkb",
-	"ukFu4nj/ycNP3uLRiNrh011LWl5sm2JZ235wNxmkbd9i+16CeoTbHpRIMYEAijIwCL1wockCigl5yfqN",
-	"ZUSziv2nvhSwwPY2baiysTyXPmUs8vA2schNI4ooDvoyQ4XjlSwK8YBA3RknAIJ/PD8H/AVmw23HaG38",
-	"sCTRpWqPg2UcwPvLGIa0cRxRCxB+D57tgy/Ss3281rMN9MDb+bjxum7zdxstMNs5XW+D/DZg7BHaWcfK",
-	"gSh04Nxvw+FDyXiqhvkoH3IzihWyyC/Vshn8gujziYTdE6tSB053RUvtnTzi25iANwI1M2sx4GJqTynF",
-	"2NiKe3+6Kxp07+zhWojhVj9bwENTauMLoCjtCbc2oSUNoh4zV2H4Yq7ke2hfq/xiXNUxc329k1Jb8hIg",
-	"VIoS2pTFtJBDJXZS7Fom/CeSC8tKFEo6V7M0bikZcVGaOUZmlfGGfKyKzN0K252x4XAAzqwZ4R4J2ZOD",
-	"hzE3uXU/x49gmaGZUGWVp9EvciUGCkDZSg7HfTLtFedP2v1x38GzsoX4p5uHIu7qLtRbjTaHr+AZZpft",
-	"x3YlAncvkKa4uypB0rGzyUSWLX7WD1phZAGmEpA30xpKkyxryIYt4zUBlUVH1Jd+AKKcML6lFdO5OSTQ",
-	"jc4bepl6M8Hhk2tqujwGyZoySQ1xuMzpsSFAF89fReg5NpM1ZGvBD4kacWrOCO2LqzUhDiF0stV3RuqV",
-	"hDyczfQpF7f3zXO7mprp4KC3f3Nfnx/oBgjhWiNNaDRyV/RP32hpCVVXOFQ3ZYsBG3dDOs/CSL2OyJOM",
-	"e9TRNJZWDJTS+DBBEUib+Qk/ufi3Ks0dcc8e1xLr4WPO7LWkVDM9l4u770Th/cPjO6mtaZ4XBXzIROQj",
-	"mvsz6F+0YiQtpAvnnHePvzph6KRYKFkiqEzmWVecaqFslU9kpdrnBjJPS2pN5MZnunozRX94MD7an9RD",
-	"xyWGqQt0hmFZ12CgOFFWmZnv5XQ1axQqwhhTJGKoisI5MO6/LSG6Kj6N4sU3/OlgT4CHyNGVc/9uk44t",
-	"CjjM1tGHtBOcCK3yi/HAzEoAGOtYryEopBNyvLsNQvx7OX0Gj1TbD1gHeUV32cekM/e07ivUxn0xx47N",
-	"XK/q5ThcDvyac4TulCx/LR7NNZPkGQ93g+F6yx6k7+X0G1NkrQIVbwliEr01GqjAOGwVftxmrwARuKdu",
-	"X06hnej7/IPKUpwpZtYGAw961+6K/iJN47expPXHpAOomPZPieDuOnym+U41/wa979yK/W6DHTl6ogfX",
-	"tZrYisjONvgwb+DY5qzBd+JR5CuumSn0fVuMCvRCkjw993ziF26TaW7wRm2meXD2vGVixXXmcNVuTHux",
-	"/MHmY1N4Mf24UouuJ2nopLio0rZleeCW5XFri1W77PW3uc5ANyGfpL2IMPwLVMdfftQvQSvfFO/cvtpS",
-	"9nOTVqTPjClyffHczHXaC9hfrshT4+iFzLV/cLeJgEcM896ucEsfbJv++pj4qtv6DqwQ4r+alVODnVjt",
-	"udkfRpHcjfG2JiScTpZEc3IrLqCtCuqfsPcxxYMM2AKE1kQ9z5F/6+/Y10B3V0PdfNVU+wq1vJt+5I2S",
-	"wdHe4b8vZBnGyI2HFV3//PBpAZEaTxA/BZZev/lSt4OirCFhxVUWNXLDrF2Qh8rt5fU5+VJVc1Neikxd",
-	"5UNlb/FUNtdDtRqLqoXhZmVUZjR3RaW6BIN2K4VsdRLvC/yMa3ajN7wBNpoBwFPoxSkAnBs0o52Xy04E",
-	"0t8i5TXgdgaLyE8xpcfLek8S85QlY3j4emfU/+iWSF+jQYmuVHN28qpXg7TtpN+oApqlR3G2LO6b30lf",
-	"E70KdhfVZnNCGCTsf+lr6MbPK7FQFV1zFWGQRxZjVza0OrvBpcTd0uqA50Arz9pmnrywVO5ruzfxeszA",
-	"3hU9qfuJbwEH4aU6SQe+RmurRWipXPrQz7ymkdFBgQR/8n1KUFGDv5vJINf4GmbEcPGGAgxoJbbEQNy2",
-	"soYFqrHnqXJ36JEWayPi9btxSyGs5XbXV7oONzWw81hv0quQ3qSwFlo+VhXXrxP+HKvGdyIYnftKsFbd",
-	"v5YCBnKtxsRQ0q1j/fmr+A3r4xppziVVjjATGh8ujO4qi7WdOPot88n/3J7M8DZ3XJtyO60nfHtiX1RG",
-	"HB2CfTl7dXWc4G8ODh/zrx7ePJfWeJzXUl+oa9KA2H0i0kmuU/cg6UR+SBMxMNVY5HpYzLJWJm35oZb8",
-	"Ojrc7ikneT15dvB4m/ObTQYQ/btHap1+pRkUatJOBY9pRGTLwy4SqPghJvDJ8YNH97riqfI0Nhx/UD0+",
-	"og+ivw4KJdKhyRSViaggwztoX89Loy+CAGVNXBMp7zHf72x2pu5KxHx5UnxMOj5beMosglsQJULU3JKW",
-	"hEiDr+eFyJByrMxVloQslHijYLBmGirblNTgPXJdDjiuNcMn8SIectHtbJfYxU0on6y9H24Id3Mru45O",
-	"kTQ/1TDP3FixsPEedJJ1bxVEZtfnS3ClPHOHNrFERo+KfFjZ93mblYvV6cL4NJ8/wbxzycKYCOKE9INV",
-	"ikJnn5hc2h+bGUa24mu/HB8Dqps+qLvJlzOmUJnz5NYUfTgDVk9wQmJFKG1mF2PMyQM0DK8oMsp+bhZd",
-	"D4NHeYfL1l8q+Pp0I3i8m6xj/nHtWKHxQ1U2PAEqFd5XDzXvUFLwYsdEQt8Vb4mAlIncsMiOIQQspL5G",
-	"LDTTtJLFP/GFk0KNqlAVQL8Z5k+MJ3DzFD4cFJvoeUkNTihZFjnCpJK+nk2BE0pMcj2rFHcjgjHf8DPP",
-	"ylLp6sVbebHCWuABgvFC7hPVIFcszAosdkoC9ZiHXt2Y/NOFNkV7ndu5oUoPlZADM6sotBric5LmchIa",
-	"RvBbQY4GK1BmVmSkCGDKS/Q51qrRqLI05SrWHtx2vXABbvB+bsMmvHkVBM3i17lCeftV+ouPIVMOOJTW",
-	"JJb03gVgOhKo302I5DBCaYwCp1BeUn0/APkhL0oKCsgTxFINuJjMCKY/Mk6bUbxe6LbQPk5jojIvfuoC",
-	"dHoCnL6sNN6Yt5uZy1y77aAtz/JKhtozPUU9wNq7OthjwrY9jLb2aIu+fTvPg20Ytb67TiEzhqd4thVn",
-	"HteTbC1ZzL7ubOc/F/kkr25v92GfnA2RZ8XZDQmFhDmhypS0s3ILCqj/dFf4ns5agcbjdJNQH4ZKUXCx",
-	"qf2Z5Nbm+uK1i4FXiEi5PwVKalImtZc0x93UB3apNMiQXORXajvPY7qR2OgduItwobduQq1mJ/MbctPZ",
-	"4jrxdu8Gs6D9bjhB6qr0MF2AgOvufFVvm+5wgiPCnNsL3WQgZl/K1a3+mHxIVGK7k2+Lst5rbky6381b",
-	"JQThsxHx5g3uvkJn2n3nb96+fSXwgJplPt5/ElmpB0+eRDc53l+LmTmCW6rpivcN9Z3Ia4MZzFCUw30B",
-	"55+IVH2YFjLXWKQjJ5D3rAf7+xvv68/VEFynN5WaNtAN+8vrosqrYhVKkcN1FAk/CYiLkVcwD55Qo6xB",
-	"W0MtRqB94rqUZlXKoTrL2huQLXpg7PvQ/MFm26+sKMwF4rThIo0U5/Fg9ORwdPTg0aPB0XEmH8qjoXpy",
-	"+CTbV/vq+NHRwzvYhx9507NUwnCbv3O47F5/tr9/NHQjC/+CCBIaFr2PSeMODY1MCVg23Al/OaCEV5G4",
-	"xtrUtPPU7tAAmRiABbZnDl0b6z0QAGCjF1JvkHZT68S3eGLUGUgCiEExBl4QD1g+HAfVa6GVyuDb3zj3",
-	"Bn/m1eHNio8UKPGwJi/3jBITLcvqMkdFcXCbZYHjBwIk7pvXaNPhnYgo7kQUslKlC/WAggwCN5llcBrS",
-	"z/2Cl/iFrJz4xZPM/dLXv+zu7vr/uWOX1cnEL+J4f1/8wrpkOC9LOVFEtSM55srd7QtnnJ1Bm+lLDR2r",
-	"JfTPVIF4nrrgiQ0UrjDKC3c1bDWbRzyOED45QwgRUIrM0RBZJSKNXaQUT5NNNwjfaqblrBorXeVAXYYv",
-	"dSB+cRE0vK8YlgrabmVh6ZypKuEGRp9nSud81pEbQUSRWKV0AoSWsCJhhgnJ4BLnnjHsJMU5ktIb4g20",
-	"qc5HZqbpwsfil1jcNAdQ+6okkhtbusxEVWOTnburUb4Ur/dA/EI8/9WYiiTY9YEnRA8hh0M1hYQunvlQ",
-	"/CLSU/hlKmQ2cRNOGzFRWS6Fm9weiQMbEl1JFqWS2eJcEXWXu9ITegbAJXCTQhKTfODISWK0Z/CBnaoh",
-	"Tg36BX5VSj6TL3ACVEUhV5fSgxDnaHgCGUn/MBMD0JUyO+mqK+X6fGZVuFDQXEKWSCz3mpI+fQ6PBOFb",
-	"mgjPqw0/lKGum4bEr/tpyv9AJ4jOXH6Y4JOd+4vFr7jsuzXxE6tes75ZhIvqNRs2Qo7TZcPunn9F1On+",
-	"tJyJ92MAzn9KCBfsBUkpycBP6h/yfLA4HxpTZGauwwMDB7hHTbdl99wv4teBIVlOM+JHCFlQ9/NrVZWL",
-	"XSDYrw2cF15ZGrc2bRe/P/HyO4eLEEdnfdUsMXhqExX4GxZhZlXjmiNTnsO6iZ8sugCt7Crsu8DIHILJ",
-	"E2I7TcOFaek1rxucWjRwNAKhKwe1jdgM1Qgg6eLw2c7BQNSvG6lNLfsFvE/AlMQLwXOcs35N2zP64UvP",
-	"MjWZGqA62/1WkbLaRGaKKmSkgQMQFbo8RIbnHNHHKxBjxoYa1FL0SAsHDnbTijIPsGzyCTRdpc5vQqPh",
-	"M1d480La6tx9t2iMIsZVzCwOFCZ5fROghk+tT3wpD9Ix+HGAV4/i3EhWG7c1yC/7JMPQTBRTrVbmUmke",
-	"cLJz56A03Rhw7if26v54W/JojJssAzm8pEtVxpy7gPA82M6W7wc7hW1WPSTAGIZSQ2r1JLa/dPW5GoyN",
-	"ubTnWW6dCcqayw38EguCQtoIPpxfE3qgzhVpYbtTD5xfRH4HtsQx+IhcNdoXEKJ3gux8AE7EURgZmBRs",
-	"GEqeY9NSeZLn85HM+VEPDt33PhvtAsMzpDOBoA+xQmej3ZdGK/xjT9xPxUSpivwp3JVP4DU43e7NmFwU",
-	"RmbnbvTBOOLNjmhciG23Bpo9EN/nT71zZWfTqSmdWQYf4dz5CHiNB41rRLRekTtB5sXNiXMrq9yOcu+N",
-	"HLp3xokNCz0HIjUt8hGGm2hqoa7ijMDKPamtlpyG8R7lH87RCp6Xyq1cGnK4vZlVvi4Oqle2FmpQZMI2",
-	"s/VOScOWokE8n+R2gt/S3ytGwHDnJplP8koaAsT+VPClUDy4HjHQecHYtdzX3fRSLcDwQeYeGRc9oxVY",
-	"Iphog0Vwy3D/aZm1HDjhDR4vzVvy3enUUlbqHMwfnwGL0hjOS2FfNaZJuDzm3ENUiDmp785us5aV+o7N",
-	"qf9h9xU0fAf3rlKlloW74wOOcWBjqvN1eTNXuQjBaDz+KH5CoAgoXVyGYzSXeeVDVhT/AvSulSNQnCnV",
-	"VMmKHdZZ5SzhOYVM0eXBgk4mOejP4FHOeNNaYElOZ0BP+JKeSxzu6r6oD4E8JX7tBpms5EDaSKwa3fok",
-	"HoK5KS+BpZTtbmh1Z7NLoRw1G5ZmjkJQXgJKoSxoZVhLm9MaJdQnW0cmUzIrck1PfExPTPf+ygr+O6jc",
-	"KYhpIqxiM5YFJahaINhJOkthXifp+Misk3SWwys6IERNcN02GwhQ1zgq6iQdijk6SQejixoc1nv2HUyI",
-	"11I4rc4vH5gF8dSGTxn9xnuE+LuaM9dJOpEL1iGoiPejOpQu955PBzsx0RuJgGboBXSSzvJe3kk6S1tw",
-	"BwrA0cYKIKCl7a/5W5+XSTpLu5d7ueZW0mHFvaaR7ySdhil2X6ZuYd1vWmxnJ+nEdgvHgEyE+9D1VY2T",
-	"j5cgpI1w7sJMQEPUjoyNa7JL3VublKnrSULnPUFr9QCSY6o6EVmeiYWZQWZIxOJCf2sr2Ps858/tOvz0",
-	"dwSWPXyyf3BP5JqQXije5LyV/5mpctHDtKcLGnzaM8V0UuufprIaL/+hCebfs1M13COs+XpcOr+Lz+Kt",
-	"SN+142lPRaU0UeTcjIR4W/5hehSkyI1LG5uchAdfx1vsr7pmKJ4BL8uWhLubjgle/FYjs+oV17zSXZAy",
-	"80T5/KzMdGcglNuOSI4W7USVF4ro5GDhPjp68vBeV7hhUaD6Pae2okA2FxiT0On0SAeiMIVuIudK0Ibf",
-	"10u+a8Jp5RCU+9O9P4JQGeAmX0pPt8FGN2YAr9HvRfNs3eg1zW9NBXlJNucTk+FluZ0WcsEtC01Kw83u",
-	"fv2N7kLYnmcoq5axk3Y6rPIrtWrn80t6O1NzR+LUb8ZmCl7sF6dMXf/uK97v8PHat3ur5EScfiFMmLUt",
-	"askMb6R1V5th7RJcK0wn4grRpeF5qWX7vNyiW2JWXc/t2cpNdipSBraMGgjCCUo+CBZzYLiqrMZ3xiS/",
-	"Lcv4NsTirV//P9uBOE8x1cIJNsqoAjbVFNnnc7rg8bZzufCUO3C44EKnPmxYSR3FsF4g2YCIxO+oMHtO",
-	"gBYGMXoBahyX6ZcmzyfDXAMKHgpoAyW4/XVbVMVBrZshAHceHt2Y7eYwxrv5Kz6+8fWOVk92SEfZLc1C",
-	"QHhh/dl9N8S+acDj2FkJoskuYo8Q39wGbz2Qm+UiKXLtdohWLyKk/SyzIaZl4iIDwnLdAsccORxjQBWd",
-	"C5xAzYmQYTzc0/j09dHx/uHjw6OHD58c7j85enz88Oj44dHRo+OH+4+Ojw4ePXx8eHBw/OAhF+Zz360L",
-	"3Wh9feuZ2Na7Wtt3H+zvt80oRqU82d9/dPDkyeGD40fH+0+eHNxo8jZgyO7XdV7ZT/IIa+d7W3Q1bEom",
-	"rd1sljSWPiZbxme4z3z+6KwGFo58jLCo/Azij3gLvwPuBlT0bduFW0pQw0Dj3+PePSghfuUlLaCUzpXD",
-	"hrDjUGpPW1xS73rCVZCaYDpdDbWnwl/gohauQ2LiwLTKdHX+YSC5v+opxhKyV8LrfC03vy636obgAkbp",
-	"08gYRf7CpipGeIpXId58T3iPldmZrizqg3pSkPzKbfWsFkp8H74kTJ0YcQ0NrwJfolY+WtEnfwdS/D+4",
-	"STaM1NkD7QyTzLinRuh3JJvsUX02yMYzJjv1GDDaXSBtjdOxr71GTSSExhNGEBKJSl98wZ4/IIWxgSFF",
-	"GXlpI3VS93sSWI61zzcbn6CC3j5IMDD1auA2zQT0kHf5vRiHiho6LOLc+FalmYDik++DQ4xEjiCLhJvQ",
-	"lr8UG4u+jgKeUomdCDV3Dz8H+kJLtDVsyLRSWQypG6ihnFkVVGRF5YKJVZSwYS3/KhkIj7m2kIpwL1vJ",
-	"SxWwRNjUD8P4haQnGlD4wnu615pMcoobTo3XZr/e5A4xSRN5Zg37Sw+z2gKvyD/IOAC79jlOoypPbSwM",
-	"b8rXXgK37xUw7WvPfocFu2gYG+Ng6PIzPDC83sqReWfbOkf89OTgnLjgCIHvvkci1Ac5rIrFiQ8/5jWG",
-	"WgpCSCj4mjj0+njj+hDx6NEdR4iHt4sQ4w+zkUcYPs1rJYvJiq5ZD4wy2I8piwl/GCrJ11AOCX+elu3e",
-	"6FFeTlS2gprtjNiG+DDey52rCfrfnutoLDMCmDF/ajVWejXp1OPbEAVzQbmdZc1YlUSDRI8HMiYVtj2X",
-	"Sqs5asW72zUCqP1bfPSkM6Zibjt1c9iboJgOPs9Ygj4BvVTYxywhUFC0O3rEmohMC7nzMT3Gm3aOMPg1",
-	"5IvuihOs2ZqaX7WRPa34IjAQ9U9wuH+rddzOwHdWoRNYf2lCSqzvo2mXwIDXDJORPn37YoYVjxilOEwk",
-	"6nmm27pNbLi9OBk2WAVhwhMfRHiPO6l50yz4WE9MR8xMOPBec25JV3/zXHKN6mqj1PPSB2r/EKOvoSGl",
-	"pWMLda53Vr/sPUA3LDWINkm19lol9w4Ot5OBXxLd27v3t5so88FLr6Cqj6WbWtgtiB1dZs31eTeGHK1U",
-	"uYbnvimsyV2SOfghDZLS64ziUat83Qq6y5rAUd4uixCx8c+pjYeYg/V25vpwhX3hO9MwxVo67XO7piiw",
-	"HJqwA+L9Nhe9UUOWyuFd0ghJqN1sj1ooUs/DaEqiFGwtLsQO9e15mLpN4x490e3v8JowcARdh835Kxsc",
-	"mLyEJpNd6DAZS0toxG5zYlWmksXtH+d9QEogspI454MCQGiCJFNdY77vrt228CHjmKA+mqsn1V0gaMgK",
-	"fbxGgWN1qvW1mqhshTwJ5SyrQMIycbF01JFtyss21aZtIXanYu/woafAuI4/cSWeztO7LLG7GHqXRMhV",
-	"mLsWukR8fch4iIHCPhdVWIWiwi0QummdYf626YADJotcFUgaxFFjrge6Hyv1oVp6E09+5NwOuKA/tbED",
-	"3UX79pLhXYMUjHh+t83j5tUYg+epLCOCpq54gWaYfax0mGcAcR+VZpJSqrIy8Bu3sWD/na3ShtdFxPYH",
-	"DwNX8RLR8JIrxtzqGxqss+evW0UBcos1vm1SlmuI+HED1RH5XtSNUY8RHkZlrYcPHhw9vFY/ccOnK81k",
-	"C5EvfNC2zQtehRO7vMzdOt1mrNz3XtFQL3/tkVpFjM050MMHD9dmQJfJsGsawg8/g4ZwZe7iU38nb/2l",
-	"P7abHFNcqYwiu/XBm/OIR7M2+ZdlpzcEKMsI8BB1XUsWvATE8kS6q+MvsxLpIr106UQuRGZILY2rOoB+",
-	"KU2hmM/VMlDKMjsYBQQUWl/lag7TOeLJnZbmKs/gn9jc0FY+dM94piNkeAOwts0IJZ3SXJ9ahlFZPZpw",
-	"ibbRfKNkORyfVcgL227fV+nWBJ7AiMccWQBjFY6NhTO2IfGk79FKLxffPuZYT2pR+RYaAnkFLrz1FJWN",
-	"rza4xatsohKBH+lbd+S1qak42+C1cUsliYHANMcnr6xIZzlQyoN4BPfkuj+8O3ve3UTewa16BmFuWtKM",
-	"hC8Qk7lcUBw1p9LNipXBBLZrEtW75oNUV1SnbGpFMGNEt7OVZAXWNKAtL5IgIXJ+PLB7t8oTUxIVudmH",
-	"YUWSaz8NkVfWxFZgHTG/GNBX3OF3+yEol0G9310eyYTGi82W02t0PVZoUVD+xF1ttdn8ltYu7xeBBv6N",
-	"e55O0jl7RTIHZ6+eUR8d/CufwL9OY6mLs1ec3m7dU2pPvZx6dJt52kNlFxuIU7oC/oLtxvB3MhMDdZFr",
-	"K6zpihR0QPHknM5Fj1yk3zgDSdf1ttL7KSVid/jgZ0ZXMtfueNoYZElgoq5IAQ8cP6JCRfg6QIdo9cND",
-	"d5IO6pQmHXgYUJPA+3SSDlx07XjZWbEu8dDiRri1DyAC3DAGIEPqXPGNGdWiXbWuHrrfRqhWzjT2m7YZ",
-	"kFIxiCEAc0FUbAOxzvbESHzH1rkNc7elna00swq5UiagoJRr6HsH0SdgzGFqE2bO+XwgbHjm7UDYeMod",
-	"gLDhQl9gz1s0Jtt0vMFpd5Gtw3n0+fGUcN8/e93+SL1ud9GChtOm2YD2Wsls0b6/+OX1q2C/XgMTgq0n",
-	"b1xUPhuiupEW7Pt9IY1pH1et1Vv1dUWfbfOurjeYJmhFQAtJTEge/wzQlYuZW7yalCalFj+cPX8mcmtn",
-	"qgTOOlOwbp47B//wFTlbnusD79tsSR+actqTRT5U/0G/7A7NpJnMerCm+Pvj6e6/sILbPe/9xy9/+evu",
-	"Tz8fJIcPHnxsLee+zVtbA8XETEgT0Rm+o6OjJwmCCQ+ePAJ1nidPnjw5EZN8WBrkWbGA4blUUyK0XlHk",
-	"PXp7cHhNkTd61+P9+stBmfr44y7+4zD84y3/o7f0j50fuz/hvw+SJx/v/W3nX7/8+Jfdn5aOu9c6QO/O",
-	"nreNz7t3Z8/d6BRmDvw2Vp0QGhrVpC9k3sgPPM6eyOPhgdo9HDwa7R7LB0e7T7KH+7uPDoYPBmp/dCgP",
-	"DuovT7nV+MfGWMjd0U8/P8ZRgH8fb/Dvg8P2qfBO5/8zU++9SDEbPo5gMGy5Bajkn8g+2pJeAu6a9qiZ",
-	"Nj4WdYj0EsRglhcZUFzapfl2PHo8PMwObhEvX5joecOFL8xB9/Bh93HbCF61nQBJrmvTnXxqfN82e/Ue",
-	"iVFaAQSlQofEE8BGOU/gAFN3RkGhhqWqVgRNgfKnVMLmF5pcnUSk87FVw/PU28ZLtXBPOZBWPTzuCsCN",
-	"U9aKOEOx2Qu8XgwUiRmmR2xCiMLr67HkRdeUIYVb/uu/xuPBfz21//qvl8X/PvpHkf39n8f/+/3BfPD3",
-	"f/77X+9fLv71X68L9fevq+Hf53+9jY7mBs44fcHtQhQ+6Q6CFLrUFxim1Ebmmldc82bPVZFfqXaQDTbB",
-	"BF6sDI9thZ5UlZpMqxX07GZUBVATqA3U7M/R0bVlsaiyD6zFG47OCzi2AWOBnMQpPvB1CCx42JDFaNmi",
-	"D26B2Dz+mHTy7LYy3j75AllRaT0n426epd0mqGpCrvtmA8iOfgMFXKqqXLTq1LyvwdCJZt0gsbNGYjnI",
-	"yGyQhqlBW5thLHB30df1k2/p20ZPGt58g9VwF3F8c4F9/oi+tgha5QulqEokkEVGMGh8npuSuRiJEj8f",
-	"KmQWb1v4qxcQXnMt0vlx7+gG6+ZoTQn8LTNj+/0OEgLFFSgBzzT/kN5LiB3b52Vh+4y0dmDGVkbspCS8",
-	"dE5HunMJTs7ASEDQ9DXeQQ7HAOS7R/0XjHYXO6n7j5lV7gpvv3sDQ2Tdrwu4aLSX51hizvIShU/hKfAn",
-	"vK6n9Ybdq69J5uzwwwexk+Iv03td8V07lz0O35IOueffXwvMxKPamfffknD4zNYJzSPaDWermkjNB/tH",
-	"cbN0TRvkYIU2yC0hRzSDnP1Yt3zu0Bb8ejbg+2D1W8rSbiJzzZNdX0Gy+cAlm5KXnHIVwpqJSsi8H+zv",
-	"M1UAiYMh+SCgVgdqnKP/OnEuq0fducv2dVoqu9BDkiCA9Qea4s4ZZjJTbLEtClhIQzNRvSXK3wsjjMYE",
-	"X/wOvqFPCxanb22VX+H7uPfEI7IVYkhrvbox66Qu6b1tN2+PPzKb42a35Eb+RmfI2mor52eiQv9NRKtZ",
-	"kGVzx+Ltotlc6Oksr39SOrD+pLm+UroyAN5eo37TLkPCt04iDAiN/fWL6y29PacCeHa5O7lZ3poOpUv8",
-	"AfPuItWzokihp976q+WV7WvqDPqVU/NQZX1DcgG3SM5vwjk3ldyH2rxmszYJswnG+dtcZ5tvQWgcGAwT",
-	"1VYxb8Y/JasewG9YfPs2frwnh81k67oh8snXn3Z+3I0zsXs//byfHDzZ/xgdsqLDZlYWjYc43D9+XHuK",
-	"OvnauKqm9m+9vb0f/6/d/+env3yiqkgcnW/LPQEZO0PcEmPZkoVampltjAKU1+J9HXbt2XCM4AGb+H7i",
-	"ha7kB3cYCFVQY8pY4p4ND0Gwg4nQRhRGX3iRAec+ixQ76VJ44L6G1skF3hNzvHytQJ6E7CYZXcX9Fg7E",
-	"J0MXI2t6pkpf/XVammzzsswn6L0/ri1VbmBc+SGp77QeUIwgJpifiMHCa3agMtWWIXGLJVg/DwD/AKpY",
-	"tnZ3MxKyqCOXf/R4m5+SO7Yvt3SHDltM0IbT36N7TppgPuYoGSxiYF+E6hssRArd3nszSqq0gPvWW8I7",
-	"tXw3o40gY9lucEIPqhQzi9W5USkvoLRlSoFpbO7/E28jBSofYINeIcCFWdrA2Q+5rA6uTdXX09mgyIfw",
-	"MysbO2cdZVKw9mcseHsa8eqRMKszh7JC2WEzX4pjwcr39va8N9iNKoR7gFBs1AlvuWus6/5yw77GfXxT",
-	"UW65JQYZKLSRZsQzGmqrCywXuC+zk1KGKdcXnEIACG49s8NVBBd+E0kg+4A7qPNA52PJdQFiC33NDfEx",
-	"AngnfQUmENMQUafoTvqmMtMp/GWMEgbW1GFq4Vmx85pzc3jFTtKhK6zzld+skB79xsxBZ8YZ2wvTRrGU",
-	"KZl9p9xHXaebSmnunJXlkfRpNsW5TGXbJA57a/Zgf9N++Ucfk477OLNyrYxrBU8CrjR9SlROCh8ahIby",
-	"jJk+YgqNzckT3KWec4J/ZVo8iLWh0CodDw/Srlk9l/ZTcR1IW/nc5mYJ9FpG9ONPjZ1dqw+b1AVyLgtA",
-	"BmLVW4NAl8Ga3LoBON6/UQr04ZoU6Pvxgp7T4mrqUXw2VDmIRHJsd3ywL3bSvxut3Mp3E9qtEFHgEkG9",
-	"lZ30rTHfS714HhZPsBNB6GQubV97KRJnU/Cf7lisQrO9AWJNFnuE5bptltI98Z00IWIqU21RUFxPhWTp",
-	"CL+sk5rNad0Exkq/0+xSsp38VqlpJ2GSilvACN6PjZzkK9hsQGgoYSVML9WlGCGwFHqPzbVNF6ezysXd",
-	"Y5MtcfwQ49sp9P+spR6IJPgyE9Pp5Zr0kGkzSsRAYZKwjc5wO4/6iHqG7LrRAhWeQtmQESQAGefMNuvI",
-	"rjU6teUII7Nk16GuctDtQ1lA8M1Soip4ukDkACMEZlnufAKZ1x391SCqzf0bfkDW9ek0vzWP609tkbVV",
-	"w1mZV4s3bmxw8AdKlqp0M6kFTaTF6aszAEPspODInaN2SZ6hcgn9iO4qiZlgwUT84/1bRqFNlT57Lp4Z",
-	"rRHvYWeMn6h5l2OmYAIcm/vofZ26BzNl/m8IHnriKTyt+P//3/8vddFzjmLNkOSem5o4L4gbIYmGizJ2",
-	"d+WsGqddccpH5Fpk6koVZgpe98RkUFPCA/+aqSughRGFMVMQ+DO6WNxDXV5fj8pEVQLEERcKLSWudC2v",
-	"EbCtMDFhXcDLhM/vHN/OR/edcj0yLdRC7guIsQT5tlklzl75cho2l4hTe0mtOtT+VsKPbhegIwP8j3Es",
-	"hqSnNS476qGQ4tnZ89dQ6ar4fVVhQeUWZJnv338RmQrsRHLby/37bogBa090qPOxKVST+1GcRpq2DYlR",
-	"iedDUOg5GeFPfe0+5lSWCuQfqZ+PTsJWG3AcibgDI875Ume60aorznTUFoDfj58RmKbR2Ros+lpFDezU",
-	"gwdyndSIlwhr4swDJWKA+ApK8vN8qEjKem7KbIWCtfszu/0oE4baPCcxZywNKfOS+BNYdI/WEinmEUj0",
-	"l6jrFEXxuMU0gmHBCTgYKDgcN1L0rm+kSGAFogQwbCakgxYCUrgDdhvBLXCKwscjyl63JyE6C6dDT0hx",
-	"302T+2LHWQekDiADcx/mBv8F58RrNUrv8Y2eoTgrzIwiHy6IhQyDFvdhkLY7Afk5TEhwZzkFv1D7yoGJ",
-	"3DBt6GBB7KyelxOkrPGscOd8QqLGSHjBq5BkjNFjJBZj3ViOborDxgKoQmCLbehq831CbxYrgC5spSZu",
-	"31RDN9M4I+MCiDAjT5YEzeE0hB3gtS9Kqd00LFRlm9Sk8Ey4YNzxO+l953e6yDVutaWp5C6GnKm/sPLk",
-	"CjkEPNZngX4JucqZmz04/IlAUfbBQkjx7uz5iTcClS8jegI2ktb1KrhwA+Kc+YUdZb9hkFkE3T/uhARK",
-	"DpyRv7gF/L/+l3hN+TDb12AAa5Wc9GeumSQkAY7l+Y+Q4aLliBYKR9hTkRGIAHM9tI/Q3VN3JXAwkr52",
-	"+wnfI028NnkSetVsZOG9JAZe14UMbELwtb+yvWiW4p4MMbCnMsmrvoa00wjZ+rWcuPWDPFCqyMCS0/lk",
-	"XKJaFX2CnLh2MzOcTYjL36ehjOmKU4J2uMngIr2+houAl1XU4pWeyC+0KVXoi1+YGWv/usnRpQ/lPDZy",
-	"at1MCp8Ln3WmnT+Z7l0dpM7awEvHGvrOvVvtfPRgC3Tb/P375CLdv5+IjZ2kBMlrBgv2IU+n+bdqgQTN",
-	"A1UYfQHfwC0wXihcHnC/A/sNKSb4sn0teB5fKjW1xH7uDh8Hlkx3fzfUnsESUK7hS5AYaQIz4so4m+ju",
-	"BUt9TuksZ/TFA7wfgOtPYBzE/fv/eP/2/v1buXzu5a3fqdxyooGE03HkSDyPDvKjOTKleybyqkXa7mmn",
-	"eAeUhJYwh4xVkRo5PQqa1ImcWmaADvbnv03OuGE83d0X+gosy1OP86k9oQUJisPgWxE5+alnnh9FxxPZ",
-	"28g4Q8KjzEMMM/qUrQIAqagHx08FF6vJ4TiYaDdZ4DfreCSw/iQ1fRD30l7wGYrD6YfdIC+aLi1jcmrg",
-	"CX6BxdZ0aFLkp0jFL9hSTs9nE/IUEtw4E9xTFf4Dxtmb8SSqHtgENxObBHFrtnbj3FamXDB9ALlydYVv",
-	"9xy4XZBkhzuZ9geomyXAqJUIWVVyOE6QQhUHU2fR1sKCwUi0kcLbXyp2f4BN3L8QeO30mmj1o8Po94Cs",
-	"ya8ikRB6wEhb3MumexowFb53NP3wB7JK9FNttNwv3CbKQ4mDIPEPUfCKe96p9reu6xdskjGAvQ7cCobK",
-	"u99gTdL62YC7EyRYQSNqgNuO3zGRsINDURJ79w4Ryr3HEMSJuXLWJHX+GwX+FvXpbYUEbfDjhaowZZNi",
-	"OdX9glocUnbvYHJTwHM6LI0lKg6Iz+/fD2xex/vHCTzQ8f5Rj32caMnSpVjz3+cFi/zSeSE4gLVXc4EH",
-	"ML5z9VhOFAJGu7C5gSGAi2IVpzJG2IkL4SQO44Vz3tIlfeC0tonDQ2lQxKXXfDOWZa4v3MvJS2c45qbn",
-	"PeOvrFvTNh/kRV4tICBJkcI9TWqejQbmnlhCH40vMHcjUAyyX2659jX7cMzNwIu6NpG0ATjzSV2Yn3Jo",
-	"ZKHBwIJ/jg9vtOrVJyVic9AILNwk82IL0dxm56X+bmgctaFX5JY59P0JfZdXNIzP0ADcvy8seLhz3A18",
-	"4INp2QT+gvEAUOVlzPuPV4Vdqszx1/UiVe6pX+jdRQ54Hqj3sz5/iXc2+qIWxcPUAIktpWnI8gl9M4hT",
-	"FiT3DpwNDS8bDwsRb19TNErhBNe6/cBCfp7ifmJBYr7CWZG5h2EEBiTT8bcDFZzOeMG4j5aqD9NC5hoC",
-	"rZRHjPxlejD6DLTe79+HoUQ3Bl0lGNyTulUI0xZmEmcnmJeSpKp2wCXvYiiR3oNn91l2GAnnwVI4WzvY",
-	"pveQ4AIuVyidEdyDzT3uzb7sKO0llnohyVDFY+eid1RBgQuQJIUwo74OMQw6OUhG6DYlqT1x4nycFypI",
-	"9duaBZXDscrCxCgAN7ZEvu5eBB68r3d8VOKHhT6LwkQ3qrBLi69EHweY+fnbDMcK4nC6TVVKbSXisWNl",
-	"LVPilmq7Iq0rekdfD/c23PuAnz9hQExfo69LgJ/wSMAD4z2iNYI9ybJMUCQIBMhZ2KB5AspK4TO4F4VI",
-	"dwqdmVgQGAHNrMxwZ+SAcypLWhNwbJFDuwmn0OAU6mXjCBIgf30dhTAnnJNm3puFGBog37zA7H/wYRt4",
-	"VPdScAQ5EFrUZ1RhIDiQFW5E1k3jvnb7z0RqlMd2P7i7YdrM8mYU642nYuf48AlhFqE+vXs6qlQJSHrS",
-	"VMBRsmKU46uAS0upkrGZ9zXIyZF8IDxp6sYbTsecfPh5F4nJ0zh9SZ/q/n2Mg4ZuW88Y3WxwoeT0JazB",
-	"JUkdMH7kYU3kF2M3sj00J6fOiXpxpXRlIU9t+hqohiLHFFYyNCrUjRu4Jd+gL5tyLPvMALbCGRAXbt2/",
-	"D7x4tG6ev3zDkb8ZiQMXNj48ci9WymEF/uAMGmhhKsXB5GWumRI4kkvquifQLh4AzE8KKW8X5MQ81e7j",
-	"uqiqgqQPkOA4a+G70usYH4rWEu8c0O95D08aGCH8s7snoIN6QmJbs08pNPuZcVC+yy2sMZof6c9QH0pE",
-	"gP1/hALAVF6okHYaKWrn1O7bwbyB805EGk5MyYsF7DzJf9CYoPsHfVYCkFdkrQBbj4D5iZIazS0+OaVG",
-	"3eYMSVWwv+7JQFNeTGUpJ6riiLmeQ3F3bUmj0BA8M9rmFmT+79/veRAgevc2WDxOADqfm2rGV4Hkm/7a",
-	"xcCJrvdXW8mCpgOYIMyqCAwJaVOgnmdtKyW9J8NboxsRbskHRS/P7ixzSDaPolYbvGBXvJnBiuePCh/A",
-	"Gndft9ihJLIbvTV5as7pMciRR3cPR79WMts9BTYSGrLhrCx5yMKtwApAhM0ZPs4TSWGr0rlU6Yu38iLF",
-	"bYYbwbsifXX69tk3KcfS8OnSs9Hu97IajlP36DvHh4/57RNxfHDoSfwASCALde9EpM9ffPfi7QsyY6/e",
-	"vU2pqgWh+ynh0Ku4sZp9Mu6UIguPsQOsJ3jgeKthbwme8KXRCh+zJ+6nlP2le2MAh5mlHf/INTA6xCv2",
-	"HmqawZ/wfvy1andIUdQlJKmBwhD8svnYFEXo9zraP4a8mI/54DB8L9/91MwjUHDrbs2hML42RcI8OTEv",
-	"U+9PR/ujihFOJgDrspKHiyeCMkyA7o9dnCh+cHN3nlvV+ODwCZuvH2Hxdo739+9h/IjpzSwgOaLsjB8B",
-	"qEyAl4qT2FOtOO9WjpSbyW5bdqenZ5maTA0sj91v1SLlPG366oc3b9Ou+NqU4vBYjM2stCHSdKF2bf74",
-	"1Knbyv2GgBgU7jubyNJ5BrVbvlbTQi4AGVPOXDCBt/frHC+a16wZzTkfcF2qRY9CRRGxeNJ2gufiBN01",
-	"5W6pqlmpiS0yyiFQJSI+EGIuGsTn5UKUMw2GE5ySrFy8num/wmM3+gVZvjriYh8QfC2MwvNysft6punF",
-	"Ey9bi2m7OSyLyNq+x3Fp+WAV222YLBx3euAnbxMtHwTbxmB24+qkdwVYFnsQ09IMCjXx+4rF7pYnxw8e",
-	"JSKV02mR4868R0f+5b8tBD40kSx0q7jdIlNpV7yZ5xUocFKgnqmT4D8g3byNOmQgJR3mOK42dA8yBL6n",
-	"H3bpxhY28NGsKHxsdrz/JKF9VYoHHz6QaRxfW4CIlPgSnFgIqeAwCy5S769xZ+FB5+5kwMOiI7v/gObM",
-	"qfudc2G96IQRiO0R37x9+6ru7UG0h/Zh4buAcb92AVjiB3hsykqklfpQ7UHgm/bE8f6+2KGnhGYDN1B7",
-	"//e//51iKbYAcK295/aXR4k4Pjpwh4+V9KUZ+CjGYF4Co9gH+wdd8SZqK7AVwA1CXEouoHe5MK6Jq0iQ",
-	"ZYiz1Afi+/wpzn4WQ3QrAFqqkP2eHYFshlMNrI/tinrJZizhkSUg54pc87o9y+AJ0v/afY1H7p5lWCqX",
-	"l0oHqUG+jilZvVFnlHin+j98GMxGplUph8pdCDFHjQVCqw0OEnnWEDjoEaYCQ+T3R8/oclilTj2iz1uQ",
-	"yLceqAupyfjn4GCNDOCuQ8yHm1MAkZOsSV4FfAAZVfYL/+mGGUaJ9jtnGn1l3tmATA3ziSwEYpCs2Dl7",
-	"dfUwTP9R7paEnjlbei8hl5/nGFyAsK645WZURKEdia7pp+mjw3EKMkMH46P9iZuw+YSeg1md3Fd59/YZ",
-	"QmaqvAIA1TMCk3s+GyKx+Zh0zFRpOc07vc5Rd7971AFI+RggTntjJYtq/G/374s2dhiuPh7u70dpkWlp",
-	"hoqFXG0S6tHsePiwmYGZPaiwyrLyuTlY0NB43hUvaTOrBen4ft76nWWdnnvGb+CJsZ1xajSJBx7u75Oc",
-	"XaU0Cv9Gtvm/bY3hB87A1s42eBwftUe3AngYQOauA9T5Ez4m7WTC0agB363v3Wm/rn/FvVe4zGpQtU7v",
-	"x5+Sjp1NUJ6oc2ZrH0eSPFklLyxwQgGUoQNwY94zoGu70RPZSTpgwcGhJpUYQHNqWXR+cg+w55zTxbaT",
-	"xmN02XmNmroEjmCkFIxEUeDlBGAW49Nw4dnxrHLBUV9nZq5PMFhED3Omg44RuXveRARZFD/vxPXTzoVG",
-	"uVbW/tZm3mt+b8pwsmzTXc++Z1KHMfb3uev5l/BAI/FW9J0J5Ow2P5qlVwd7XEZbOVUjkm+LCcF8OI7B",
-	"v3EpKcbaUgOX87b49BGx569CN9bnVFyBA5NMmQ27sn0gHLL3Xdx6SYJ2H5PrT3M+ySYHehX+a4906yJK",
-	"MkA7wy3Xx3QNMZBfITR0QIux+TKpn/UxaZF9ghRYAFND24hzDalbZymtsuqWdM4enFAboaRTy7ZsdAF3",
-	"7Kl/5pssW79Q3cv7t4vWp5+MuEJ9bRT1QnAs3KTtbLCAZ1rOqrFbpshUnXSWaq1tyzzOgd9k1SedqWmT",
-	"y3kWkdF5Sv9art/T0IuUhjdNuKYVlVt4y/DlYVzsuY4WeyIkFxsBTqmRiqArXprg/3tsCsDU1Nw/1oDS",
-	"5lQ2qZmRHgIhrJkoJEvRiokRprPqe4jmMTH+mpInGHjJAjbscwxz05Ce4s5JiAbajBTmAwIz/nZW6jkk",
-	"CTaxIlFY/61iIwJ7yVODkm9b2I9Kycmm9oMo9ba2IP68WhOC10Wq2b+DT/j82z/5Gu8UYdCS80VZw/RR",
-	"zuY6e+W/eufFW3lx3dFwzMek05YWu+7c6Bx/ysek8x2rMlxzuj/uLqwqTogA3t3SsOKIf0LTWrcBsJQX",
-	"hZHZeWXMOaQ54Np2Np2aslLZ+URluTwnRpo8jPT5JLcT4InZ2F6bWTU0E3U+0wBR3sJv2/uZ/vURjTr0",
-	"oS2Z9+cEmpJaqMm0Wmxl4xEigplxDxOr5cUZDOYxYH2NIDBGjBG+riveMjhaBnaJ3LY0Py25h02Tnevz",
-	"mVVpPeaOZPhDTp8K/6NZiTxsAKA78fUOTtwjnCVa6G7TiJsnZDGXC3jWmVVtewG+0E33gh+oNfBsBDn+",
-	"TTYFNiTLHuXx9asU50TWuf3KxivdeGVnrPB9hysbUrPtcZKbNtAzCdVEoHs5x4btT7Jek2vDKoEt+BCz",
-	"z7ttofVNp9TZ6KXRiqbT7cOOX3XbbWy1m++c7qpHmyyIl6b63mT5KL+TReHikRsvCbcTfaYFcQcRxVZz",
-	"kl4fRel/gkzrsK191M1FKJevYU/DBkTlqZIajSsJtr90s9w634cQKTrjX4cbug0G45ZQer1JmXxNjbxl",
-	"B2tQtfk6PpYECaktNQGkVWFVSwtNyz4ET31zm3Gz7WeTWAS+4i483l/aDAx+kQE4MGElvVEAd1IfKkKb",
-	"T8yV223gq3ciVeWYcw6nBFqtydSUcCk9K4qPEcdcfcq9GZspbO8vZqWZKp9TffetMyLbmjNkCtwo/PlN",
-	"2WEhRxXVMeBDfr4Q6C5iEFpTNzTLsKQ/k11u90+2i0nqBqZ5UT8tP2uYshd15KxNOhOqGeVKdQNiSt79",
-	"YBHhhGt4/6g7a2hMAdKm2DDkTiJlxZCt7muqaHYFJotBeUjMpmC3AVyRurhClX+1qhilod0g4rryqhRQ",
-	"YsU4BO6CcHzAKjUetkd63gxiGkvr23iSvsZkuzY1jL3UC4AMuv3OzC7GCH6CymyOiH6Ox1a+LtdvT7CZ",
-	"gu7OjWp9PQaIXXxCNVZ5iQ/QFSlID/31NT1oKgolryh76MIlVRIN+Yqs/mk0Bbbdn76Br7B5Rr+hw7r5",
-	"iaQOuvkJX0OXwhY3MKbY/GhoCdn8cFS82eLypDn5hyyVxN3wW9ZLWk5dWzSJrN/vs24ia2ubd9d4xS9v",
-	"sPGg/GFCn412yL2fww9rM3x/z9kAR+LlabDQMUJeDi+ZKwJEnsWSkLOZa+vb06AunhlAHQSkAfXu5Bb5",
-	"TKj/+6TZfSfmsBHj/jXG3n7PhAIdGYTnN3MNeLSEHEzc+mrS5LhXul1RAfyVqBloG87M5i/CDZGM0vYt",
-	"e8+MKXJ98dzMddpDnAX3WfW1e5JdeBAly2KxUVKyzl6aPgXIYI9yn1hGD9rtEWONh2kGLpoKMPMNSXfG",
-	"y6/OR9ZEmP9wKUnfEy3jYdjeLH1O1/9LylEGMhi3TmABkxz2BmuNGsOTJaOAhCuNmTxY+G7edtOwAnh0",
-	"iwleS5D+Kv4JvO5WDopbHcNgprY6NzJv7jIjU6r8YrtLfE3noLoUrK2tzuct6YY+1qrsRFirX5ZblfxW",
-	"MtX6thbyj+K4bRNyXu/qTfPdS7VYnwnxtdZ6p+0y3C7x7DxA1kL0LVlXvIScAzUEVOZS6W57YA5MQjdA",
-	"2/1+YkEcgi2jwNpJa+M//pa/z+CP3y42IPyrZesB4/BHKnW1Qu++B64RSRxbJK6FnTPM/BegcLknvumK",
-	"FBZy6vETvjsIk2+9wC0N0t4GwqYElD8ulZq6P2szhxZzlPUwFthQgI4oMPddqgU6e4FlUHIXcqP4tdR7",
-	"BtQ4mB91Z2XYJMftkPwGnwCQhwvyt4LHm+ZTBXNsM+O0NSSvcdonQOQRHm6rF8jQh1yPZGucufVLr/IX",
-	"mRDqTzDfrcB8nllrC4v/OUPp3zqozzuIez9fqsVGGD+SIO8tUQE6i9tkuK4suoO+qES9p25ZINMP4gLd",
-	"jrSwLYa6kLY6J4o3b6Q5zI/wc77NuVCjQF3KzSBrslc3M+S/3czVa2DP/PJXVvjwX0aiyht0mlp+andx",
-	"kr6zKjutUmLkgt5iKSa5nlVAxl3NDbGwtSLw/DS8bQiy3U5/19vdrUB0d5Rm2H5a/5lZ4MO/VYvrUwqz",
-	"LK92FRBIrUwrxARWDXQFUTEyU1VlkJ6UW2marFWJ0GoONOV5CdpCVoxkiUUmSYUTz9mLBMPIkNfAWXDz",
-	"z1Bqz3Jbcp1EQpe9rrqCeDYiQjEiUkgQjkTiZX1N1whwvUywr+mxewBbAF4WkFH2nJtzFOzw3MZFgQ37",
-	"+UQlSGKD+LvSGREaqL6mJLcO0shMCkbM3MTL7rPh2AGFdHi+RxLb4ZkgoAUI3564CaRhW++Vb5Bha/PK",
-	"/w98+81PeR0pIG5/lpvzWzwe7iebn/Am18MtDn+nq7z4Q+IkwizbNj/WPHFtjgxt1+8UHgEtLopXKm+B",
-	"RNrXlmJ3J/yJivi4F4nAt25pTS34laBBZgmvUYM3uL+Q8dRTdqOSn0SWXV/O1DXmL5Ty7mvYFpg3GLi2",
-	"6pKufvcBEahYCj5lQRMU+iTuFiigGgT24Zbj1gnwq+JuBTsh7Kx9zXSdJL1PZEEJg9ENE/UBp5Mcjnmr",
-	"tXLBTOIGaHxDai8d0sO5lRkoNBMYa75fXyP1EoZ5xIVD1PPhDrRpa2E8Tb82cxbEwl+mYid9Nau8dB1e",
-	"H4kS3U7NxDiQCNxhUeN7zn/wKjouxuxrM3OfIXpJEkOu3L5vWa/Ac5jCtem5NOEdoboSFJ7pCkA2nlsg",
-	"CgQmHn6brgDpOdvXuRYDVc2V0swhCHEvUPYh0zU9E1BZgb8AZJTgKPiaTiSOm+WjkSpB4nWAjgIMaOgu",
-	"iAp1kTwBVYxgNsyXUKyov6HVXBYIGPLE2Mg9hfdnmk8iCqKviFMIZGGAIVpeGKCFGpnywiAn2dcgzYAf",
-	"lzRKltn2ag2ERKsHt+1reGBSx0JUwNKLTczEazoiggZGdS6RtzLxWqD+bcD7tKq4UqxF9Z17/KkpCiZv",
-	"Q23diCmfSR29WCRQpM+mbpGm7rdvMMPCBJJI2Z4CFShAhfVJWEZApYkrvK8vDCxtzL8MpSUdLkJTeYZS",
-	"oFaH1M3uG/e+6OkFsrlTMOA9aJLYg81l11alkpMa9Rwv7ZlzYEKTPACc8uqk/ipEa0+sphMldaB7fOEW",
-	"FdwG9WO1SPMMb4Vv6QYGX81ZtB7wTgMNMQGyQdrD4ushBXCQSXXrEOTbvpO22oU33T17DqQBYlCauXW2",
-	"MzM8WeCliGIsBehYijol8HhkYNOgTEZT2t0lHRhzOZHlZSpkX+Nf7FP6XQ+xZyh8HimGspAZzIODoLNR",
-	"kyEArJfSmadLpIu/0J7YlNhgFz00nyzqOJ5VBHbbqXH0kGIwmXwkfQbS/sLMi4XYqbMj3yNaURejkTou",
-	"FEz6eqeV0z+is7uHqlF1QRtaQSQqD14HPl/sbERqozQLcnxGU2TuxvjLcypRp/doXh8f7CPdrAps07jR",
-	"BkGRC5J2CCLHGBtB9n5WtYmcCtY4Tersi33dfJAebZZuMjL1PWy8TP5WrgSy02fdOuSi84CyeqMYQlp0",
-	"n8+ebxRJeI33LfDceNJ2oRaeA1w722DTg5nZ/CaW4qjPFOrQm20X5jROWrLGzScJv93gWd7gwfWnkXpB",
-	"cspNFe5NnnTDw7xN3PT4FzqDD9Vo6YTtCRU4UtAg8y4lGusc9SPYXe6uSmayWxR1oqFfjuJxME6sbdC9",
-	"g5T812gOYmc/Ct3YBiyHbhwYfMbgrW7avuRozjl0uwNM2eGqvHtoxTvw0A6S/f19JoJYZiyCQNBNHdrh",
-	"e0yJGXmeXnHRC+rEjVGeTLev4TKa2aybeqlBYiLQ/8qQZ9xJcVjs3tGenarhHjJlfgdEmS7EAb/LPxB4",
-	"Xm47g1osypkwLWkZF+k8QANIcVHwx3kvqYxQmSMvhULkge4I+j4UAbinT6BZzvelVXPDOiF4i520ObHd",
-	"g5/ilZA4X16pQO/6MIpsLNG1YdOcP+TwcV+Hg5hB74S/KMaUJF4bvepMoxONQc5GcJXGwLmxdfc451YD",
-	"KnEG6RR+BvyK1I8AyYLV0BT4UE+plPzbgKfIvLx+k/KvtTU8peXUTwBR2fItbvT8bTvWaVHwNHErBczI",
-	"baEmdwYfuQsoCNijiVsULIyHCy/eI+H927ZI+MOvCwnx7RbBHJ57aLvbWkxxrj6M5cziHf2/zweL86Ex",
-	"RYZVazgwK2WuUYhdm3P41YQ2ufCbkSnPIf2Bv6MP4H8Fw3gOAZvbp2smqJN06sJFuJND1uYc0jHbglyA",
-	"/vzcyiq3ozw0n4/yD+dI0XxeKrfXwpVRiSsGw3wBGBn0JUDWS4fG8k/hUDxXwxx45WkXBl3pePul/CdR",
-	"9GJ2KmlQgVBSirLAJOGGhFju6lmP02BuOvgmcOwh9wSslJnEH6KcNYga2Dhl6bY68rODKFddeoDEpAO7",
-	"POXeola9Zb2CJRfDeRdJjak/CCMrN+UUUbSA0KCy7ExT5bivB6Ya4+UO9/cDG+Rym1Be9YgW8gNJe6H4",
-	"r6pYQg8IBIABcuQ/lqf31YFyqRcpIgOQlgU02EeijN8ErurZkLn47fOSOHxzU1ZjnymqDOlALdyvqGHK",
-	"mCIQBuALEd2LmShSjCUFpMTXz2PBOwTAVicen1vjgWfkFWdroSfLeaVufsHcQMK1msSSZ/YoIM0ibcR8",
-	"trfbWnOONfQ6t/EtBgtobN9sY34RljiRNrvNcLCg1H+dNuZpi6BgzBZDJDDbULusfIhPwfICi3LrcYEG",
-	"UwTWwvK8wcDieTcflTYn6L2XSW5qN4IYVKt0412E7i9wnnpN1frdt/BQPmMMv9Xu/fn3WfJEPtke+5qu",
-	"H8dXYN9SjA9TEPSz1CLqdmAECdEOnBlle76gBGnixOs7Y1WXu7jjwNWZ56gQCHb6wkAhb2gmE6MT0seN",
-	"Mge0zTLF5IjFMGXptTy5CFiN1eTEs/xVjZQDbC5fQ203/VssHARFiNhTADebbjhBNrQUQl0uEGCF+GB/",
-	"nxNgXG/kXougr4XA3yDFGiJYRFDNJasImLnu1WVcPT7YlL7ejkVyAArTjjiqs5cJ8oTdvqPNPGm7N1Qo",
-	"ltGkKIpjuLQ2syiGLEFOkipI5IllT6EYlPrOePHGRAoz5AVgRoDcFzOrxFiWNFYo/qtNXy9lCIIq3gVV",
-	"eWDwEWyQut+lVPX2t4MKUmV8OoMrah6FgPrg2MOTT1SQWLdBq0acWqqy2jifhETZsdRgsqSNhYmMkPTg",
-	"RYSuWW5DYZLKg4QAjxVdaVrkVMq9zKdTKBvVXD9apLXFiJYWMj7sLuYVOpf45l4jBjqSgqBsm89Bz0GW",
-	"+qa5k1tlQjjSqnsaMF5uPkzkcJxr5aanZdVpeJ/Y76jN0k6vc7h/+HB3/2h3/+jtwWFvf7+3v/+vTtLB",
-	"79S86Sx3I/FgdDB8Ih+p3aPswdHusXzwZPeJfHC0uz88lo9G+6PDwcEBcdZB0q7+uG/nhk2IW4jOGt/m",
-	"8egOP3a0ydTuAexomdo9dFuJ24vHmzSpw0cly3+z/FHz5E/gkaFl3upd3oyp1d7H79ucfcMxWOmAxWlK",
-	"9LzI5bpdPupOwOHwVPH+9oWmj+6Al++z+2zr28uD/3JNc7kpyeSnzj0illPaPlPQ5k9bWeZaOPXaq+k3",
-	"s+w/uDtvgce9mTIMPNyWFHJ/MEa4Z7RRbQPwlsXkP2eqXPzhGOdgPm1NNheftRZDTZbxd4mh3np/+MNz",
-	"DLyFkMa5qJhyjBPQ1OHZY4xml8ogKnt29vw1QRr939CipxR92VxfgMYP2Xm/nQAxHKWVa9wECcLLguMP",
-	"ZRiKOargmV6oioRZzZUqCzlFtOZ7xka7IM1dhzOmHF4RgCSFdB8wfie4XWGFG/7Jxp/IwOtV8J67zUE3",
-	"vkKPUxHWeqFVTWn1Zd5XeEMIdyHoGkviY2k08oj3hFkFaHNfC8FJ2yRKlDVL+RFQr9vXh92lpxeDHML9",
-	"Ft4zjyY96oYhIZI7gDogTexgQSReRT70dW7IhyCnK3xkZYdyqsQYUhAo6G5IwH2gqopF8f24AdhWCHFK",
-	"7HYjH6fy4KHmoyhy6jWjG5u5jvXNUxxP8j2inDYxwdPVIqlDuC2e7LVz/U0gZG1Mxb4+7jbmCaP5Q/ae",
-	"Mxm5FVWZqww0xnMXsTv/0C2eHiQpJL5+t68fdMXL8F6T3nJyml8Za2xJo3nBDcRmE+utvwa+u/WCsukw",
-	"z0oUT+WFHGZrmk/RX4l+d/bq6rgxU6GLfObLU61zFe7L87Ve3uT8CL5xbn2ibOHnGT0vgDLzKqkDvuG8",
-	"r6Kahc5qWAwcqYRoJ8ECWegxrzAJgiXN3pJ3G3o6QjOeh7Niv8Csyov83yqjHNtONEdyo9N7XfFDRCUJ",
-	"OtNuYU/d9M+w9YIhKlC4IiRRLI/eFU8VdCtiT6Ob1Qx49QMGw+S3pZ6n8bQAl4W8FSwKKvZZG/nsr1SZ",
-	"iqyUcxuUjXlBxkMYj25qh2aqPDooJBm5qlYylP49Eb2gbYbUVA3BBOPpJiwsJl/Na5mVmKVslSemCdDX",
-	"LFH0aukWfo24V/uqzloAeUcwHlCrYytUlQtRyEqVPRyoUPB3m0Zrxd/9IarUp0lfpy0IAncY0YICzrqG",
-	"CYh/5UEB9Mv6sklEWq/7w/1qkIO0K/gt3Ty7MCbriXSpvA+7YGt93/2lUeB3v2pw8STUGVBHHTA0KrSQ",
-	"eGF5IwZKyKoCWXLIWcIZiMsazawsmD+c8sF9jZ34mF2XZZkztzg1lLDIemkuSjkhmHhlQPqcGmyw50RN",
-	"bdpSYT9xnzQUMNO+ZmeoRg3r5h9Mcl+0RwAfV7NhYr1R8KCiJVfsaZLArlyoysZ9wyyyX1gTMWeQMD1Y",
-	"D0yTB/vLrtUy2gzh/riiqN8otHcUVn1le1SHh+dZ8ioaMLdrwGu/FdzaYHGK9mTTcAyTh0/9aVBc3qw+",
-	"3bgCngTno2Xa9gJ0VrO8vc0l+DS4Bvsy217Enwc5TOdcbneF13gOJIJlqbY8+w2e8zHpuHn6xm1E213g",
-	"vT9t6yj7U2IR5XbzMp6Pbo1vet4NJrCfutsO10qwfg0//SfH1rbASolm/U8w5Z9gys9YMNj7Gf67MeEY",
-	"HN31aaJSwS9eQQ4h5V5HWYmBwoI4NXETlTjq61ArN6qIhqwFlKWjWAm0RRmC0Quuk+/ww1A1Cf7UWNbw",
-	"g3L5lgSRKNXMKmjKSwPMIdfOnR4q0B3QMYhJ+qaQBtM/YCAAmhLrCVDfLeRboNLvngujQ/TOCMZZzyr1",
-	"NZTP84oodbhvHcvLgTKHsBmqPqbItp22PmASNzsjjhGfEIItEuh2kWtJmbzQjbxO9SCwJkShaz5ZTfF2",
-	"M5/yt8zwhrVOGvUv1LJ/SSIEtN5qkGRQyzJFZlv52m42p359OYA/mmP4J1n/zWRlt7Ucf1Lo1er4n0N9",
-	"NlKarbtDXdEiNdvXX5rWrNiRtO+j+UXuPu+13Yu1aPt6vRjtTc3xrydFizFLHTj3LWMUqW+j7g7mXtG+",
-	"pcugU5sCsI7h+tt0H5A9/YTCslvuIXebIvhd6Mp+yR7db1xRNulMZy3+Iabpdk25W6pqVupEWDlSWA3w",
-	"Td8Y5ICSwXsk82FFOggNqZ6fMHUPYWCBcWhR7/Dr653D/YN7dB3QxMJeMm4B40YXxl9LewkdZAnVsPAp",
-	"8eL4m53D/f17iTMn2LIFbQG+rMfVgL7mckAtq4YYCYbgQxXVvYAsihPamAjsEfYlbI132wwTkhpNanan",
-	"VB9NhPRlaBljRhgWIEugU5tCDRq2mHm9w8eNyoWpevUSYE8cPvacSKGdoK8vjPtAe4eP3SvQYkxCPTBm",
-	"o8Ni4YiK2jpCn0SQDey6c7vkcpkdFTag7NzXOdRJ8a19yYq52rjmCNuttHXWhjqhGyO9u4SEfK1GqRio",
-	"wugLi52AEqNqHrVEWEN9e3NDvE4WYBTj3L0X3AzeYET01Ez8hmRMlbjIr2gKwgc6iZocAgm2n399TdmC",
-	"XIupLKt8OCskcdv50hQFWiQIQtprkFTZVKPDmolCHwIpG6x3E7hzAoEEvj/VDaW0l1i0bHUgZjeM5iCB",
-	"O1RbeBFoS37QxeKT+BztNart6kOvZjcADOJJvzeHAebdEscJONyf1XfYvvzzqw5bpHjCm9ZnL838+vUU",
-	"AIpcqMqz8cDgQMceNL78WW65i3LLBtWV2zult6y5/HrFlT2fKl9PajyrdcPWWyxKJYsJrON3Z8+7q9sq",
-	"nvlb/YG1/XgQTgGMNNmex3zlBdZrvvujf6eAfGwB5bJPoNyIraiffy2GlP/2Z5qyNU25vT3Z+3mWZ2uL",
-	"t2+jTxYQ0LWKXU0TirKFskHUG3Kczvt/p2fAkhajSQG1TXXWBDG4EVyYO4sjKGxU3QUIaxNPCO3zhCYk",
-	"yseoMd2TxS6z2RzuH7sgbq6KgrURMQavhyBRXhYbvOMoF0JQzLvGL9le3HTPyPP+D6W9XgEzQ/h0gDW+",
-	"qU349VNknySX9ZmMx+Zde+824xaOW/Z+WpGTqxmXuveCc0GbuTA6CWyVWs2Zj2jlovcdCBOZKehT8Tmn",
-	"gckWfQ0wE0CWnDCPR1VLOvChzQJLV5xG+F/yshDunnIIQs1CVHMpsSHBmMQbl/2oIMCPD5aFkc+VARQH",
-	"xBeYbQukDjJKm4WdNPCFsKXsNQgWlpC8hMUIUHAisnSe9ERq5/TT1dNmAQPYJCy2YEtLZn0iP/hlSr1g",
-	"BBluwL+xIaz24frag73B4FKuEgBAiMK5gak9ofufjXZfGq3w9J64nxJVFj/AZGYrQQwW/hMsVNVmqvHv",
-	"NzbVv4lEk27jyGpZaQSeMhBdMM+rp2mxMo/LW87wX002yWTQbd5M1XC7hEb9xN9HDuusqlsGCuuj1P6f",
-	"Gay2QcvDmMVlEBks5fxLzGJh0/ZdprIw/qzZW/ObcLCW8j/L+9JvkmPDWnUtyYa13LoUNw1P5MK5SMt8",
-	"Gz2uv3gWzdDyaes9nyd97Wksu3Rhj7qF5kmoa4LIYTU3jYw5MUrivXB3hhYlcs98Fcz7Uxh19vUo11k3",
-	"SPu41TkwM5IGIgl76uQKHYzYAhnr2G9MDgKDvHX66mZ0H9tSd/zeuCmsvQk3hT/rOm4K6Aj/vZJT0DyN",
-	"Cgjwm9YKAgzEH56fAv1hG/AFzkqMpc6c2+lMCjGLU1SHSXzouSfaAKptE3eeROQEStLlFSrtMTbAItzO",
-	"t9zHIuVgLK9ymw/yIq8WNcYBuhMxATDPgAy9+ysYDciyYod0vRPbw1BaWrLjLnhvPUkCoqbUSzLvOQv6",
-	"mckg14TrGGHCDdx131hA/ICmYGk26u9GNkFuB6fH/j/sfW1z2za2/1fBaP4zSfxnbcXbdu9V5r5wk3ab",
-	"uU03G6ebF1V3BUmQxTEFqARlRZvJd7+D8wCAEimL8oNkWy86dWwSJMCDg/P4+wHu4zjNhrhU7s3jfutw",
-	"nkU94V2NTeFhQvhHz4OI84NTKDdmkkSEtxz6w4H7KVODUYPJ2yIuqojPUZ4r1syggQ2vMYTXIKhOM9OF",
-	"7yap7LeIj7hNix6gpR9OUYs8WwRrq7TopfYNapUegkXMFBXk4Gcot/Uz2kNXc8kK442gyHfA7x5l6aCw",
-	"TpZ61JGcFrFrPjFXih6KMKKEOTDnAhhAg4ECI+e3+lgBhTKifg6l6VstrRESZonKPYS2BZVUdTxDBtSZ",
-	"jtLlqbuPRkAhZSBreCxGCc78c52Inn73feAORNSXV4i+aDA8tBwQWaIjWdvcbJsbGO/Cajdx5u+5F3o0",
-	"y7JNT37Uxj+5O74mrUmq04lsePM7ugnMBzPdtO+Xbz/HexpbH3fZs9twHbZegW3nvqbqw9q46uPQg9ug",
-	"ZgSWjFVdI6NuP+pCmpX37kX7qVs9SGlau1H/qSzDJ5XRuK5tV8SDxoMNRaYX0GayCUFUELCVLZaewSFP",
-	"x5tnZfAQJpxicF82WSYCA9fc43lTRWQ1zaQP929xND3kHKIbae/33Z41SXJxcyWiKxpfXCFeijBtClnn",
-	"Qz1AF97V6rMcFNlCkM1GZMxYlTQE0JyKUFBarMaAKuQemzi3EPo7CJtsd4A3gzzBLs6Zdibv5vd4K+NW",
-	"rYWH3ZV5ax2W9hDF2br+AGMtt9JjufZ872Ba3fouTECPWOrCBLaNUVdDSrsH3E69aW6uUrfkgFodgx+G",
-	"+Axk/FdiHpX9m6K+fTOgi23av0kMDDQMEmA5nQkIdaTdy/yXYJAgicIcMu/FWC3QgsEeTqJcKIGN+dhD",
-	"oPZGjbVp3CMObjCyx4YRDrEU4Ojqm0Y4UntNeINLIap7YX3j4ZqW2LjlVVzb8Xr3sYRdNsgitGa5nOB8",
-	"gvT0GK1NgKllOlU5w6RgC1kg4IFK0aFcVDXMEgRmvPPQDZefWx09yzKITLQ6p98GlR9f3Oqcfu/myogu",
-	"rU7r9Fvqm53IS7/MpQm8I1ThuGmMYqHcDgcCuCx/ToSwvghDUEarqjn57UIxia+Nj+07bP5taqzcbnzi",
-	"sXT/PqQgwQNvCN44iHCCXvva/Hzk90PeZum0Ch6VrATVxdZhd0ZDEgYeWE7pw7EP70GlhVAM57MXcw2h",
-	"cDWBJL2shcleAziRkNryUwtNlqv5EChh5BZWMjhSK8YqGwLpGXVCU6YEwiOeVQBqL5EDpC5bDz7Qe7em",
-	"T7nf5O17twSNE+nRTWvz6CCzj7ejpCrz9IxDcJtq2QP4TZ1j1lR9nnyB/3+9Vo1GWtRWq1GmhIABS8ju",
-	"wHnbK2uQHjAQOou+EurLX9i6vziPe9wWeRp4yxozyK3c0l6+/7BHjAcv8fMcNtoNN9r1F4MkfVSfi/qO",
-	"itcy7Kby92FKSPjHM1vC5gdPFnukov6Glb6IDhXvayDwtnKRxIU0Q4CtcEI8nGXcxgCVGOVqirDLmXwV",
-	"zY80U1REqCbTAph+AdIT4Sy92c/EDj24yu2Ujx9/ifoYgLMjsGE3w+kv4+TXge4vAezXgFHE+maP+wQe",
-	"tCLkRsNc7Xsh/F6sFNr1jx7A4Wd5pSpVIGmrpTK0JifXvTYZ3hSUIYZgWEFYqHbqG2Ek3KurTmX/30AP",
-	"oMzujFb8nJoDZ1N3gr1M2u32cs86YilwCdpCZOkVAS3z8WlG6N8zVlfKnKrQv5gEchNgOYOAfhdXhwmi",
-	"pBgrmRd9JQsaWaT6SmmgJ0e/u8PVrEALPSI8sD4QA2UAeZNACqP8F+6h9OWgtqsBZbowMJGInSi8pe8u",
-	"vEqv4P3NHMISGRa90DfBECi2BsA8iGKEObSryZq1mm8POnErLW/ygi7cCBTiA052CzSIcOcdhGW3mESj",
-	"I2b1zmru4AER3jn53wO6YK2YDD+SsT1uLN/X3qVxap3q2YQgmGuYsBw8CpiOTQYKb6yyoYcLDHXAhM+X",
-	"lMOPJd4xep0OVyDLoke0b/gAN3BaYJ0J1Py6L5NQ0YktAPQrHaUDejYYAa9iFDw0C+IhDQyZiFR3Nbwm",
-	"RGoT5GpafXZSxr2A8Y7FmebZAQg/IPVbp0FlBk+AJm5N1cnunTvcpYczTXW8mnjW+LAXD2SnckBkU38f",
-	"hT+X4sLQ5oBhkvlyhxkmyimNjCkqYEHrL3xYO/d8kRwKponD5V1NBlYICJPYLH0/ZhqcBzIr6+m4fDfb",
-	"bJgWoshlmtXU/fxMMtn00KD7Aij6xncUT6zFi+b9oy7yRcPwdMWta4PUtA0eXZj6fGzmCNcJWs8rgugY",
-	"YjlePYRo+zydxq/6A2iiJv11CGjuALKzfqReoKoFwU8ltDEtRaDKeTe691h8gIYnLNAxExWak6LcXlcX",
-	"Btp3iI4Ugtj5M8DkAPJB2Hdczku0pGfv34pLtQjArHJisEZkUpcee0eTfsK5MVyChsqndNNatUNi9Tiz",
-	"YxMvPqxqWKBWVQ0vxEHVsKo5+UI6YWN2K7zxWLwlKihsAsWaHzLjvhMW4i6WqcyD2gK8IqRcqiiscybl",
-	"v+Vwkuq4EI1Mt7ivDqrS+pS096DmGsiNdX3nAErGE2od+CgvlZC8+M8sHhFyDmVmm++X+/QOgwzsRysB",
-	"rFixLMZAtw7Hbvm8rczKbil2JQamWziJVG7rg9RLZ1Hjc6guLk/q4ibJ3N0xC034wx2OluZpX1yrc9ww",
-	"a7K5BHcQzhYBrBIISp0iaoAv/YLdCCQRxOpXlLZoCgHdJEbpcrqrUPpY/GoQGW8wVoNLu7qlsRSwE0b0",
-	"UHnMD0RB30+MuUZobXgRYKz1lZcaogaHcAr/zbn9g1meK11QxTscgpsdpbdwVGKg5bqzcjrbVmM9CPA3",
-	"DnpuqAmbkQzE99xBAHyXOhwFz4mw2x37nove7UrtpsF8J4nov6VXkYlJUYiHbF3ubXoCQsgbFG6X49Cr",
-	"YGorKGOVYZktC5a3QxhzD3s/llbdHSjZ+VQOGgz/XrpTevProapi88s/wfHeYHijC5lq+0RB2A6l49sF",
-	"x6a0iVkZ46ZeVcW4BAfotXJl6TPL9Mo1kFyDyHdxN3RiXAvMMRLiGnHBEzONGr5+++YDGv9H4kwcHeXG",
-	"FEdHUI1CrG4EB17OE0P6s8NwBCUtb/IyJdtFLnURSlTLfZ9C9MyVyjM5Deyn9Asb+VrGd/zBgxPPhoZU",
-	"gcg5d8xzgOwtT2IK+hOY39xMVApDlgjweuI59ri5K59ZYQsnFRcLMRgbY5V94eZEq/Ec/CiAm4NP4qbA",
-	"KwD3v8CiIj1WeUoEbtilGBBDp9AAe6YXYqimzpRFav05A+jiQFiYFCfkkWhfRAANDF4X4eiFWry+RPdS",
-	"WY902sFKKWyGXO7dZrgJWQs2Qa4k34eSybh/Z6GpeITdzfQ9U+srpNwSIA9/RjRhY1nAh+ROZfrMAe7v",
-	"WJwVXQ0FBafffR8sC+nfG2qWiS3K2qawY7yEubpIjY7XL7VESEjbzipBF8Vdz/irnhdWkn1dTlWl2Ps8",
-	"Ns7qOXO+f5oNQUBpyAjdLwmr4tNZ0DgNYnFcMQ2apoXqsAuvFbCFO9W2kFmG4IOeVGQsr+LOaV9ZwYEL",
-	"6LL3a8LeOlQZuDkgLyXOIlpmqAenYorOcoV3vMuA4AxK5ODPavgiWakdF885egLWr1DazC5AeEe5Ui9q",
-	"S8vFc6OzRVcTPCUlF00moL0ZWuyi8dw4ET8WvWXY4NyA566r4PPqieeXaupj/11Ns3eXr9R39sRzz+7s",
-	"PsIIlHJhhNRUh086JGEFtVwIuqyqsOH7RVfD91ri0eoxX8ISWAMKKmklJFyZqywLWzgmeMC9nFrR8+co",
-	"QisYk7l9mZO4S+wwWFYqoNhA/pcr+RMhmQyU2h7c+q+AGrhngXjJTGRKXinb1SwXCF5Tjx24VUPAjrAA",
-	"nRYjKoANbFAMV/1A93xNWrAVG938Gu6AUBDs8kY3f6B73O3GFM3udTc4E5Hqw143fvXz0p1fk9bV943u",
-	"/+f3je33uwQxbPTt/FfbfNnvqrcB0VsP+IVb4xdOUT9t5hTtFJWAbPLb57S8hpryPjkn9wBoEb70yRf3",
-	"v7V1EH9LK91DsIQJeonsLJPzL8hzqnMhh1FphRv0FXYr5MrZsATbdGE49n4tgmMoYo0rk6HAN8CGl/GD",
-	"Kq0rHA0NOv6tCFdaMTQe31HcLrzjVtbDI0B33FutdB2v7u5rNPCA5PQUIDGKgZzKQVrUAzJWlmps2ct6",
-	"63HR7WyTRhbldrZkIwzn+4EGeJKQjI20xaEoJU403RoY41r8IaQMDAG1Hv8qaNFeQjCMx/Fx7y+Moov8",
-	"qwDhFv3qonQXGHm9iIw2mlw1XGNX1+M1isZwjb3lucRBUohjhviWzKFxMpMDZ124FZ+PTaY62LeDYYel",
-	"ATkOJeSFTHUdWW7iYy/IvchDxe8SUXxkyq6CSiYBMqoc3wvvxWE6aUXmDpeA5VAYZOCgyGPp/tQC/0Sq",
-	"oyFihBj3RlyQr4XR7qPNKeREsIHu/l4kDGjhjUze1XN6RJw4QIrRV2IeIVv5ItyzCKgmBsYCGAzsKX/O",
-	"+QukR3lBbDJI2YLkE9o30FIU+/kKtuSLtdYrdjCsW2ZbpFlGaZVgzPKSERphOaiIw3a1W69IjMTAOVbY",
-	"gMyWcbLeHFbMwsLBSQg/9hfw0iv2MTOhRsE7URkq5IlH8KMc+zN5VeAwqYupw0hd7dcQxuJsAzSrRfFo",
-	"k/uYsqeRhkaNXlAnwUO4BiS0q+tRQsXz+ZJc+VA4Xp4IHb3MiwaooluZartECY2o8cJx/gNoi7nfSbju",
-	"mQo0tyzrubIF7coamNCg3dz5DkjjMnen8Fz1W3/UAYDCgVF+qZ/dO5hZ4U+Bicmp+x99tKCoONvktCkm",
-	"kzCkXvV+9CRyeTio523WqJ8soA5CRkiHnCRcXjW4H+j3lpo5C8M6lx+jhP74KD/mgwrwhtDNatPPhVK+",
-	"fU35GH31A+Nxf//Sgj7YVuclQK1KEIDWr6qYm/xSDNVVOlDYh+ketXTZL0YORV9mUg+cIH/FN+eE6BJP",
-	"LS0F/3UVWtZte7BL4GCL352JEd3PaLm4nwo1mZocRtezLPtKQWJGng2huon8XIaVRezZ8J6tn9wa/JRC",
-	"CUNTk/8O8Vx3FrV9FFCuDzUyUQ5y3kK1X0Xwci8xX+N45omzlmurBhnrFEzqVEfWVH8hbPofhC/vLxg+",
-	"vJcWakKWOxzR7j6GuIYiB2cLQ54XmYgHUot+BP8KZQwYHRYYHeaAIUJgo+ZlYvNyuYjR2SJOmgPMgIlw",
-	"FsDWAdPR3XDsvCuU5oiQ1b01eBk0T6OZxlBeqJomfCfxP7llXDE3lqvKskW8JOteM7X8mgGMRpv4ClIh",
-	"HkwhJPy7+vmqAfgCX57UWatz2nZS1uq0/pwpABDQzu/ttOI1bW2q6kpq/+vTKj/0X3/zkyG6pRpBhrYc",
-	"ntVciIhC81jRAcKsD3Grm8StNlT7UP+3plzcOC04iQz5UDNYLhnnfpn6MvG/4aOecAM/rEDDAuX4nrX1",
-	"yfglHy+2Nc6PigvLpiZJ1qp+oDU5KIibKoiTL7y/12a+f1VzgaWOELLFEJ5HDQm5tZD4TcRMQ1yVXXd4",
-	"HhemIbr/D5GV5Ab2cUkKnxVjleaBf3hNwhgE5ek19uOa+p0DsecG2+deUd92nyb2q8VcfUiURPLfEb0j",
-	"9BPChYGvvM4t2E7wbru1Hzf4ZsdU0yOqLr4Bi/RAG/uX9s3hxLnRibNR+xr2XNfCAPyiqGuDtyO5RlGT",
-	"BHrp9IvnvaPei4Sw3f1BRCFphFm3ohelX6EWGnNTveOuPqO85mn7JfTOnLbbIa2B4oFVeIKK8l6JtBBQ",
-	"6sY5UoYUEJmSuSaG/7TwgLhRPXZX42DUaBKz65u5jvJ+GtKz2vBpqYfiQhWUyql3+lca+LdXTQ8HmH13",
-	"Wg9F4z6rb7dsgt/dCj2pFnjcq02PksdofW3oe0zktDYycbYaA03EYEYtOwOVYSOa+nMmMwhRR4UaEIHG",
-	"GycitR0KsmGWfwEnCiX7TQ5jzqZiNMuduj7uakQlB+MQxxwYOACsmMwwsu3LV/E9Si1jpMGhPgGYWP9j",
-	"3HmgEyHtJZWr+CoaP0XZ1W4oqAZBzBfsjvtVpRfjvpnlUGALk/Zukq94cf8AcrJCTTrA7MpNmfQAeJnE",
-	"l51QyDH3v+i9Sz+78xCOJQjtd7UbNI7/MKgv5qXllaLMMLzVGsv4HdStr42Xf/QrURhA7C3hFJcj9VGY",
-	"nCoWonRF3Ay3QWi89bJ9fNo+bh+3T07breowOX6MjQPkr9+++YCB8fIUf+bK5z4Q8yKzLNg58E1lHrUt",
-	"wlJ0IiEr5obrzKZmjp8jDb2+nmKPP9EcEYqDgI2lFSM1B+mOF+Db6jlDX2xpyl4z/lfSmsjP6WQ2wZ9T",
-	"jT+/TFqQHOuA9rhALJVdxOlIpVwbyXdi2SyQj3dU473I6eMM1/uNBUVyE9jK18Xso/aAg5vULDCHLFFr",
-	"sV3wkuU+TzhQOLcC6o9OvwrYl8r4/T/wyU84dg8r0DB2H9+zNnaPX+1xxu7/ZNFhxUCytKoZaBUOsLu0",
-	"0U++wP/XRtx/iiqAMVCJjd5UB1ymx49VAhbIYnXvEmjgyjJGpZwwelczNz1hTzyzofjXzLXKey8C9wUS",
-	"nCNnPmBqlWEr6iP2IChPscfrT5r4pjvmiQXoUcIrzzRn9lLYPmnW0sXCdtOzxDn3G50lTc+ROuMSVmPn",
-	"NKjNhfZg+/HlsFKh3eg6+FsUf0K/BUJR5/zPqxU8haUTJKyBmC2C3cByUEdGYWMO9K5eRs61UzW4Hjn3",
-	"DMcUfZVFlTywM1Mr8IOoYSe+F4ouu1rO5QJDKdHf5HCohsLNLmNwGSSOw3r36wF2YZ240TjA63Z1Db7u",
-	"Ga0sBlB01VklrCqsuP7wSxDGl1pwoL8iwt0qRfzHcuhG7ZR6eZbYYQEZx70NcCaFrgg3KlXac7N2nHiv",
-	"O81ptl5QpBUvv2fPAbiibNEMqGnJgKjsBMGAAy4xNFVxgfrATFUnzANhqFSBP6p5TepiO+PgQUAPb36G",
-	"AIJwsnEAn+8h/dT0BLo7vOLdHJpUewyW6XzvkzQ7WqOnlKE5V8WDtL4bdSes9iLcZ34HCGPtyRf4/9fa",
-	"UJaPh5f4ZgFzHxhns/TKNyJQJyOXyyOqXxLAROAPxiosj1efp051cTbI5+AX7ujsaiR5HZkc4DDP6HFQ",
-	"7qPlhEA1PSWsNtELuougXADgNE1NzuODG/DmfsZYbQD8gM/aXB3w9ZXqwFk4qvQVjm+r0qaIhydS4cbc",
-	"pAd/IgqRZpNrY0zlnXgSSGHX8ppWb8c4iPzb2zdJiQ0Udh1sq4jlrTLKvD35Md/ZEB38UaFf8xo0RsBe",
-	"unFtpDrst0cZrN6eGvmgfm5H/Zx8maXDJiHvoJS8c2wmCmqcO0j2voh42bkyYKaHwMAR4g5wnRayKORg",
-	"7D4WAWFkgOZmdFdj1R37rb+9fcMM9UPl7vH421mGFD6MD2Ld0D28iIWp10HzBZxrcBTF89P2t8BnlPhw",
-	"OxklhTFoyqBdkpDmtQXz/xD7D1tEbu4XOcBDPD9tn75whsxvb9+UyiLAhkO+fI8w63nqu3odUb3SQ1+p",
-	"udPo/Gnj5L9e7pIPwmNGZHHCZ4vb4VEk1PA1/qXz8rT97dfmdPE/6iHAwa4q2LdoTcIhmTBICgEwl0Qr",
-	"iNXN+eTvOblxLhcUWQtL7ie930T0u894RNXOuY+sArSMGZU9EpIhpyj+0hZDubDcYAMQMbCPDcEtgh6b",
-	"p1ZVJkS23uK33LVwNWlg+2xl99R5PHFL4wPsXhiED3gwZW5symzevfDb2zf1iZx38lKVOxgiHsNSggaS",
-	"LpCJwSMBLBj3p45I2Spx2xzh24oiO0cjoBeDecGwkEPpamsmChoRYPNzOgcUxrH4Edom2EpaIVSkNMlS",
-	"nJ+n8G8YpFdC+QmHGYNcVWNRCY+5D45iYURfIf1vqiMaCa/gXibtdtv9F0deAihYwsWzxkKJ45IDShkS",
-	"hM/KLwxmrj4yGJqZARmK0QNgaEz1rFCoTJ1RN4d1c6bYpSJKk6rMxNaK80EkJxqp42asiMv33UGmYfeH",
-	"yYNKOuzBcs2lBXXw6JMP70Cr5KiDb3J836dtXD4BHh5Z4lIUApIDi28GRo/SfBLA4O4tXlJHOfbJnZSB",
-	"zuW0XY7EUsycSgAAFNM6T8ut1thjuedKZCYEDQo3JBxxUNCBw3NXTEiGgLmBYQHqtJcXShc+mHBhNHeL",
-	"KHdEYisCJWLSgQoBlmKsFu6wxW5qt8LcrQItKcYqfOxF5NGEjA2Vgmgzf+VDI3SsI6L82Myhx8Z58VEs",
-	"Q/hQBp7zCDUlrEyhYozqHcTLdrurURzKBFa0WuRNvWKPC0sjis1orFYZcHD+P4K8bU2C88cjSSPdNJRx",
-	"UwQ7/BihOCfsLfgVC6ATOCebG2pkFKZj+tT75VDdivIEzor1+SK85Hqu2cp00DmOf0/kso8oFwQL1zAN",
-	"FN+zNgOEn/Rxpn8sSxzvbxLB1c1Nq3DgQqXCVClyM4NC1KGZEOQ60ttFJZ2E7bxQBbahmpF4+/7qW7Ra",
-	"/L+/j5EmK8lslkjoQncCMNZxXWmMTb3EbhdBU0dFkOBp6AVJQVdLJOL0yIrcYYEVJvXEdiA0D4XZLpP9",
-	"zfSJ51hrpFHukplt41dv+tK1tov7464q4h4Nr5ql7bGpjt0ptdrNOM/2gLQMF/HkC/x/bV79DXGM0Rda",
-	"o8Gv5RcDTmgkFQMUhIhkIi2qGcEQXACf3CNRAzSeVIuZ8wxtV2dGX2D8zHrFjV8KdT0QawQOtJq2su3U",
-	"8yNoK9vnjecxuvcg24pCuBynXUmQbidHt5wd3c0Z+EAzok03wCERypfDSt0HI9bOGKkqjrRKPhufrqzi",
-	"sWnAS7Ot9tgdMQ1+j75aZkeZGCJHiaWhitclFhZkEGmok+6Q+mNHvsSjIP7YZ7viThpm9oG8o2zXN8Fx",
-	"D17sFkDu8G0PSO4HJPdbQnJf1h0HYN1tTLKGamKnaO4fQmwAySQBjK4cIgBcmms8+AOWOyryA5j7fYK5",
-	"30D0Dmjue4Pmfjh1buHU2SWeuzst4iizP5UwPCXqcNsRhOTWgdtFHW57V3vgdtTWt4XcfgM9dIBuP0C3",
-	"H6Dbt4Jub3puPC3s9rnqj425XF8RxhddXxMmfgVtDMFYKawa5KqoDkp84gc/4YgErUHDmET5rrVRCf5w",
-	"jzMuMQ8ixJvbS9Xq9vZr8eTrv36WFhtSOf+Sluuqol40YaFs3AgpfvvwC/TF9wD1A+/siQKw7tOiI6Sg",
-	"xX+nrHXyx43tzhxDOoTe+7+ff+wlwqYXWg3dYOfEZM/3Wmh0OxY/ysGYszVQveVUOdfIGz1QDFdCld30",
-	"cemZaY5q6Vj0UAX1AP2Wm/cx7iFkZrTqiEulpmBHmjnagvRnmDTWoS8npOKynv9Vix7hFUpaqWG+EPkM",
-	"C9C6WmPX2WrxRWVnnaflxzp4Xn737N8+/NKh9HZvXBRT2wMzGX7u4ZM1cdL7qmhuHu5qjOcsdwNuWpXX",
-	"oCLvtO03ZqmVkH/572FqnaTH92N1npvtEM3q+kI9EpSHUqpHyAQbngSN6/WW77uDij2yF5tNAUIA+TUV",
-	"b8u3Np93nbXL6uBQ9nezsr+532xNDtj9Kv5b0TsPsCCQ53DyhX7aqCiwiHcCWORMIzSAaggA0FFiqLL0",
-	"SuVqeCx+5dOHMGQtQOpID3fD/WNGQ8h1LhdwUNkizTIh8zy9UvUZgG019yOo4tv/fbQHYf9YVJEnyrIH",
-	"KQiruYc4CGMzB1vBieqFUbYhbHwQxBs6ebkq8kWqL3Z2wO0BhPx2on0IzvPltFr3W6dXXZsn6kvzurpp",
-	"bZ74BFXlWBY4lc7ngKydM0rj6nQ6YkaFyucyH0IBL9SEG42kZyItunouLeIoYWBpydOksJQ7r0UvV3ah",
-	"B965wAOrMEZgJfqFcTNlLPYRrQeCxHtpFhcG6hGB2Q9zAs6UtIWZTgMOrXMMpdNSADZC2fMiX8Qeq/NV",
-	"76pOMW6WqnYnnfe5zp+srXTc9qzeZa0jCFm50PFcRfwE8JWw2aGq1BFllLymr4019R3WOe78mHkcJY8P",
-	"1Qh7BIWPq/7LCXkd6TXN6G54kami8KgZNAKebiYbOr9klOa26LBKtoCFpcVsSoJ7+q0Ym1mOuJ4pXuI0",
-	"IcT7EJQCgPkiBD4oVS85Ty/b7Yh/ls8CQrgAqlZLhBhD4vhgr+oM4/GAhNVGLlaGsKhSwFF25E1YpEOa",
-	"hBZjsV26ZOnutWmTWOgeaeqkPgqwmX4M2/dgy9fY8luqw5Mv9PNioyDPmi/5yjfDFWSPOnvW6SNWbAUr",
-	"TNZmfTVwZhACAg5LOo+M8uPIZ4Csiuw7Zz2KNV0bAeKt+JQiQbmZChkrlsbb7HFGg+5vP24gKySXgAV6",
-	"89174uz2VN09GNlNprkuR1ySV9QggLI5MblKlgMBtBbfpMMe1IX0VTFXlN4Dz9h2PPK5mSiGP09iqGMa",
-	"A9QKumPOkiLddCw+kY+MhhbquPBvt1NfeT8a1V7Cdem2ElysQlGBr3VTPXV71XRNXT//ylvbR3WuYCQK",
-	"CWEMeMDz6HDZNS4YePxlwYUX22t1e2euGOLrrvew6BrPxZRqW8gsA5lMuIgDq7w8ugRg+c1VrpDxsUOR",
-	"OqzrJbA+WYix2+hSDzHyRCgUZwgahH6UBs+JG1G8NoEKFKwiptKA/gzds557UK/ObfpA873xvivGuVIb",
-	"gOy5xzX0R0o3VW41+iK3QdUExn7uV8V3ey5soSZVYY+xkZN0O7G/dWudhNgqmWNIvFKGf4GyoVRDdpOP",
-	"65KoMp014EWJ3GSMD13NF4pDEf02lg3hAQaHikohzAt7WWiTdzUhUB+L3p89TI46J7LT1V195J5xdCSH",
-	"w1xZe3QkIAR5dPT67ZsPR0cdfLlMphPG4pRZRol8AtMEQlgmCoUAHCG0wPOZVwTQMO1UDdJROhD9zAwu",
-	"u1pgWORYnBtEdIFSFA6W45o8s6Ulw8HNCCfs/wQRc3zNGGWzbo21gUUWqXUv4bwPLScISmrjGUbka5E5",
-	"EY3uwcrdhj+ClXMjHR1BLsCN1lcXqdapvuj4l00ICyzB2STuzS10xOlh4HdhovNqbqwAZtNfuDkAP9Zy",
-	"sWsirCEPioHOQ+VUYVU2AlYbS5+BZwDJGTeF3qVa/A+EoXuduLkOcMvgkzP1Fo4gvkva7fax+Dt8m8sU",
-	"aGAIGB33iHPgFpT9gaRDr1By8o086Ym+GhH4acb7BbQ9rzYUw8E9zozExcKBCIPWXDLHno5eKTiIqwJF",
-	"yLZuk4H4853ftdvCTtzVllpButrL87HoFflMg07pRaj3RBSMBpwzQDtC2kt4IWdORmULvA1ARkbE4Uvv",
-	"VHVukHpZsfGWwXxRGYSFIAXhcZEYcW6UxiT+rYTPlVan9bJ9fNo+fnn8V9CGwEaJ5qWTGffP1nLyID5U",
-	"JvLzL0pfFONW5y+n7aQ1STX/+yXkDZ16bXVa//r9X93u53b7m27388tRt/v5ryP343+P/vj//8+dAYup",
-	"e5YtcmS2SVboDpwywShlqVG0NBf3AlVTAHXfil/bn2DwzvJzOplNWp2XbZwB/cu/ljskLhCXfBfxSBLV",
-	"62ElQGjO6OqvPP2N7kI/bXNECrjpg7JuESsshk8cw4Ej6dGFK39KkQtcX2xkwPjdfIt2+10YNVcqt1TW",
-	"V2nVfIKDtT9LsyHD4lTWsvyTxrkFTxM42q+VYX7g5gIc7qi0dmklbpWY9MqvyoO0eOmd1hHtlqqmmZ0G",
-	"TmC0Ku2sjy06wExWWLDILNZJpZYKpWr6pT/xktw0uaNyW1+5GkIX+LgGEQu+oZqFAlbhNsTpfGzmYj42",
-	"YKjaS3dcPjiBchNSg1meFguwavpK5io/mzmr4fc/3ImJUlRl83wMMgY2GLrwKEBDM4BpOKU0y7NWp3UC",
-	"5y8tz8pQSkNzHXIWhaIW0VeZ0RcW2xd8X5l3dtgXsGIqc9/qP5UF1CCQzUHhUttatWU+lACObQnJglpH",
-	"uMfXTdNcqTyT01eimBvGQXc2p3PDQnSCjATFfSolPOKuXsLDTJAZqQRxSS9OoEurr/2D8+CoexldLPJA",
-	"AzJn4jnlGHa5GKtJ7Cdm6QDZJ90NZIvyirkFqHjue3dTSiRVY4kVlmZWoEtpjwXcKDJGhWHXik30BSBb",
-	"JOxqgisk8SqIKzn9jC6kMVlpKV7jSFWfEIuDrLfl4V2EkoPxcr8OvFKu0LtE1xk6kNwNx6VnpZOqR4Ep",
-	"BegpsZ+IGf75WOmOYFrJBClf3A9ExvUBaSigmwiqq96+Qft5bsTc5O5dSOC8y+VEurwInplg9d1gM4LO",
-	"eWZFrgYmxxHHKhv6zwM2mtHZIvEBM4iMQzGbyFUhUw1cWSpajjPvkVeviQHBRjFEvz4i+YrGeacm/ep3",
-	"P4cqXhITW7hF5Y/JA8YLA582er/3b8WlWlS/nN8bIY7hNiygz4KUYcjFI2DSmNQEvDoikNjPBuMozMEK",
-	"gAnXoMPAnQtWCTswUyUGTm9YlHSM5dCz+84kt4CfixFS69SMzMTQJISeDugGE3rAx0DBDXuYYlLwAazC",
-	"dAZ46uBuYpVgSYL+4d6t7jPi9Vi5yDWMBgUo8tKdoEcr9XNqC5Mv6nYL1YlyZc1YTqdKW4yvYYeeewbs",
-	"CikGZrqAKk6ZFmXXPd6dOGLlA90SljsXsZAnqsisaW0I4/vwf82MUivyGcSUEvxoPDgiSGBuaa6yLCyh",
-	"tw+ix5B98PWPr/8XAAD//w==",
-}
-
-// decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,
-// after base64-decoding and flate-decompressing the embedded blob.
-func decodeSpec() ([]byte, error) {
-	encoded := strings.Join(swaggerSpec, "")
-	compressed, err := base64.StdEncoding.DecodeString(encoded)
-	if err != nil {
-		return nil, fmt.Errorf("error base64 decoding spec: %w", err)
-	}
-	zr := flate.NewReader(bytes.NewReader(compressed))
-	var buf bytes.Buffer
-	if _, err := buf.ReadFrom(zr); err != nil {
-		return nil, fmt.Errorf("read flate: %w", err)
-	}
-	if err := zr.Close(); err != nil {
-		return nil, fmt.Errorf("close flate reader: %w", err)
-	}
-
-	return buf.Bytes(), nil
-}
-
-var rawSpec = decodeSpecCached()
-
-// a naive cache of the decoded OpenAPI spec
-func decodeSpecCached() func() ([]byte, error) {
-	data, err := decodeSpec()
-	return func() ([]byte, error) {
-		return data, err
-	}
-}
-
-// Constructs a synthetic filesystem for resolving external references when loading openapi specifications.
-func PathToRawSpec(pathToFile string) map[string]func() ([]byte, error) {
-	res := make(map[string]func() ([]byte, error))
-	if len(pathToFile) > 0 {
-		res[pathToFile] = rawSpec
-	}
-
-	return res
-}
-
-// GetSpec returns the OpenAPI specification corresponding to the generated
-// code in this file. External references in the spec are resolved through
-// PathToRawSpec; externally-referenced files must be embedded in their
-// corresponding Go packages (via the import-mapping feature). URL-based
-// external refs are not supported.
-func GetSpec() (swagger *openapi3.T, err error) {
-	resolvePath := PathToRawSpec("")
-
-	loader := openapi3.NewLoader()
-	loader.IsExternalRefsAllowed = true
-	loader.ReadFromURIFunc = func(loader *openapi3.Loader, url *url.URL) ([]byte, error) {
-		pathToFile := url.String()
-		pathToFile = path.Clean(pathToFile)
-		getSpec, ok := resolvePath[pathToFile]
-		if !ok {
-			err1 := fmt.Errorf("path not found: %s", pathToFile)
-			return nil, err1
-		}
-		return getSpec()
-	}
-	var specData []byte
-	specData, err = rawSpec()
-	if err != nil {
-		return
-	}
-	swagger, err = loader.LoadFromData(specData)
-	if err != nil {
-		return
-	}
-	return
-}
-
-// GetSpecJSON returns the raw JSON bytes of the embedded OpenAPI
-// specification: decompressed but not unmarshaled. External references
-// are not resolved here; the bytes are the spec exactly as embedded by
-// codegen. The result is cached at package init time, so repeated calls
-// are cheap.
-func GetSpecJSON() ([]byte, error) {
-	return rawSpec()
-}
-
-// GetSwagger returns the OpenAPI specification corresponding to the
-// generated code in this file.
-//
-// Deprecated: GetSwagger predates kin-openapi renaming openapi3.Swagger
-// to openapi3.T. Use [GetSpec] instead. This wrapper is retained for
-// backwards compatibility.
-func GetSwagger() (*openapi3.T, error) {
-	return GetSpec()
 }

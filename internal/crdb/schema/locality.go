@@ -31,6 +31,8 @@ type TableLocality struct {
 // exactly when its primary key begins with region.
 func Localities() []TableLocality {
 	return []TableLocality{
+		{"alert_rules", RegionalByRow, "when something is told of pools and quotas: written with every look at them"},
+		{"alerts", RegionalByRow, "which pools and quotas that is told of: beside the rules"},
 		{"api_keys", Global, "read by requests everywhere; the last use is written in the background"},
 		{"attachments", RegionalByRow, "which consumers use a claim: beside it"},
 		{"audit_events", RegionalByRow, "the trail: appended to by every change"},

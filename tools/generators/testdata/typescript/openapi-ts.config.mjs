@@ -1,0 +1,2 @@
+// Node asks for extensions in imports.
+export default { input: process.env.CONTRACT, output: { path: "openapi-ts", module: { extension: ".js" } } };
