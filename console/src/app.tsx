@@ -4,6 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { signedOut } from "./api";
 import { follow, live } from "./live";
 import { AddressPage } from "./pages/address";
+import { AlertsPage } from "./pages/alerts";
 import { AuditPage } from "./pages/audit";
 import { ClaimPage } from "./pages/claim";
 import { ClaimForm } from "./pages/claim-form";
@@ -43,6 +44,7 @@ const pages: [string, string, Page][] = [
   [within("/new-claim"), "New claim", (at) => <ClaimForm project={at.project!} />],
   [within("/unused"), "Unused", (at) => <UnusedPage project={at.project!} />],
   [within("/addresses/:address"), "Address", (at) => <AddressPage project={at.project!} address={at.address!} />],
+  [within("/alerts"), "Alerts", (at) => <AlertsPage project={at.project!} />],
   [within("/audit"), "Audit trail", (at) => <AuditPage project={at.project!} />],
   [within("/quotas"), "Quotas", (at) => <QuotasPage project={at.project!} />],
   [within("/grants"), "Grants", (at) => <GrantsPage project={at.project!} />],
