@@ -53,7 +53,7 @@ export function Alerts({ alerts, project }: { alerts: Schemas["Alert"][]; projec
 function Rules({ rules, project, edit }: { rules: Rule[]; project: string; edit: (rule: Rule) => void }) {
   if (rules.length === 0) return <Empty>There are no rules, so there are no alerts.</Empty>;
   return (
-    <Table label="Rules" head={["Rule", "About", "From", "Alerts", "Looked", "Change"]}>
+    <Table label="Alert rules" head={["Rule", "About", "From", "Alerts", "Looked", "Change"]}>
       {rules.map((rule) => (
         <tr key={rule.metadata.uid}>
           <th scope="row">{rule.metadata.name}</th>
