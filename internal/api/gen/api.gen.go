@@ -1242,7 +1242,13 @@ type Alert struct {
 
 // AlertList defines model for AlertList.
 type AlertList struct {
-	Items []Alert `json:"items"`
+	// ChangesCursor From where `listChanges` goes on from this list: of the moment when it was read, or just before. Of a list of several pages take
+	// the one of the first page. Absent with `consistency=stale`.
+	//
+	//
+	// Example: AQIDBAUGBwgJCgsMDQ4PEA
+	ChangesCursor ListChangesCursor `json:"changesCursor,omitempty"`
+	Items         []Alert           `json:"items"`
 
 	// NextCursor Send it as `cursor` for the next page; absent on the last page.
 	//
