@@ -38,6 +38,11 @@ const page = (await readFile(join(here, "src/index.html"), "utf8"))
 await writeFile(join(out, "index.html"), page);
 await writeFile(join(out, "assets", icon), await readFile(join(here, "src", icon)));
 
+// The licences of what the bundle is made of go with it.
+const packages = new Set(Object.keys(result.metafile.inputs).flatMap((path) => path.match(/^node_modules\/((?:@[^/]+\/)?[^/]+)/)?.[1] ?? []));
+const licences = await Promise.all([...packages].sort().map(async (name) => `${name}\n\n${await readFile(join(here, "node_modules", name, "LICENSE"), "utf8")}`));
+await writeFile(join(out, "assets", "licences.txt"), licences.join("\n\n----\n\n"));
+
 let total = gzipSync(page).length;
 for (const name of await readdir(join(out, "assets"))) {
   const size = gzipSync(await readFile(join(out, "assets", name))).length;

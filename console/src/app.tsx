@@ -4,6 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { signedOut } from "./api";
 import { follow, live } from "./live";
 import { AddressPage } from "./pages/address";
+import { AlertsPage } from "./pages/alerts";
 import { AuditPage } from "./pages/audit";
 import { ClaimPage } from "./pages/claim";
 import { ClaimForm } from "./pages/claim-form";
@@ -21,7 +22,7 @@ import { SignIn } from "./pages/sign-in";
 import { SplitPage } from "./pages/split";
 import { UnusedPage } from "./pages/unused";
 import { go, match, path, to } from "./router";
-import { begin, session, whoami } from "./session";
+import { begin, lastProject, session, whoami } from "./session";
 import { Shell } from "./shell";
 import { Heading, Waiting } from "./ui/parts";
 import { Trouble } from "./ui/trouble";
@@ -43,6 +44,7 @@ const pages: [string, string, Page][] = [
   [within("/new-claim"), "New claim", (at) => <ClaimForm project={at.project!} />],
   [within("/unused"), "Unused", (at) => <UnusedPage project={at.project!} />],
   [within("/addresses/:address"), "Address", (at) => <AddressPage project={at.project!} address={at.address!} />],
+  [within("/alerts"), "Alerts", (at) => <AlertsPage project={at.project!} />],
   [within("/audit"), "Audit trail", (at) => <AuditPage project={at.project!} />],
   [within("/quotas"), "Quotas", (at) => <QuotasPage project={at.project!} />],
   [within("/grants"), "Grants", (at) => <GrantsPage project={at.project!} />],
@@ -67,8 +69,6 @@ export function App() {
   if (whoami.value === undefined || signedOut.value) return <SignIn />;
   return <SignedIn />;
 }
-
-const lastProject = "carve.project";
 
 /** Where somebody who comes to / wants to be: the project of the last visit, or the only one, or the list. */
 function homeOf(): string {

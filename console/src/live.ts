@@ -65,5 +65,5 @@ export async function follow(project: string, stop: AbortSignal) {
 
 /** After a gap everything may have changed. */
 function poke() {
-  changes.value = Object.fromEntries(["IPPool", "IPClaim", "IPAllocation", "IPClass", "Quota", "IPConsumer"].map((k) => [k, (changes.value[k] ?? 0) + 1]));
+  changes.value = Object.fromEntries(["IPPool", "IPClaim", "IPAllocation", "IPClass", "Quota", "IPConsumer", "Alert"].map((k) => [k, (changes.value[k] ?? 0) + 1]));
 }

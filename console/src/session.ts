@@ -11,6 +11,9 @@ export interface Session {
   issuers?: { name: string }[];
 }
 
+/** Where the browser keeps the project of the last visit, until somebody signs out. */
+export const lastProject = "carve.project";
+
 export const session = signal<Session | undefined>(undefined);
 export const whoami = signal<Schemas["Whoami"] | undefined>(undefined);
 
@@ -56,6 +59,7 @@ export async function signOut() {
   await send(location.origin + "/console/session", { method: "DELETE" });
   whoami.value = undefined;
   forget();
+  localStorage.removeItem(lastProject);
   session.value = undefined;
   signedOut.value = true;
   await begin();

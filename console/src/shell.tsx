@@ -14,6 +14,7 @@ const sections: [string, string, "viewer" | "admin"][] = [
   ["pools", "Pools", "viewer"],
   ["claims", "Claims", "viewer"],
   ["unused", "Unused", "viewer"],
+  ["alerts", "Alerts", "viewer"],
   ["quotas", "Quotas", "viewer"],
   ["grants", "Grants", "viewer"],
   ["audit", "Audit trail", "admin"],

@@ -13,5 +13,6 @@ export const operationWords: Record<string, string> = {
   attachConsumer: "attached a consumer to", detachConsumer: "detached a consumer from", putConsumer: "renewed consumer", endConsumer: "ended consumer",
   renewConsumers: "renewed consumers", confirmExpiry: "confirmed the expiry of", createWebhook: "created webhook", patchWebhook: "changed webhook",
   deleteWebhook: "deleted webhook", deleteWebhookDelivery: "dropped a delivery of", retryWebhookDelivery: "sent again a delivery of",
+  createAlertRule: "created alert rule", patchAlertRule: "changed alert rule", deleteAlertRule: "deleted alert rule",
   deleteAllocation: "gave back allocation", bootstrap: "made the first key",
 };

@@ -127,6 +127,22 @@ export const journeys = {
     assert.deepEqual(wrong, []);
   },
 
+  async "have alerts, and make a rule"(browser, assert) {
+    const { page, at, wrong } = await open(browser);
+    await at(`/projects/${project}/alerts`);
+    await page.getByRole("region", { name: "Now" }).getByRole("link", { name: "eu-dns" }).waitFor({ timeout: 40_000 });
+    await page.getByRole("button", { name: "New rule" }).click();
+    await page.getByRole("textbox", { name: "Name" }).fill("quotas");
+    await page.getByLabel("About").selectOption("Quotas");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("row").filter({ hasText: "All quotas" }).getByText("80 %").waitFor();
+    await page.getByRole("button", { name: "Change quotas" }).click();
+    await page.getByRole("button", { name: "Delete the rule" }).click();
+    await page.getByRole("row").filter({ hasText: "All quotas" }).waitFor({ state: "detached" });
+    await page.context().close();
+    assert.deepEqual(wrong, []);
+  },
+
   async "zoom a map from a pool to an address, and see changes as they come"(browser, assert) {
     const { page, at, wrong } = await open(browser);
     await at(`/projects/${project}/pools/eu-prod-apps`);

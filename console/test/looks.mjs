@@ -24,6 +24,7 @@ export const pages = {
   "new claim": [at("/new-claim?pool=eu-dns&size=31"), "Claim a block"],
   unused: [at("/unused?days=0"), "Unused"],
   address: [at("/addresses/10.1.0.18"), "10.1.0.18"],
+  alerts: [at("/alerts"), "Alerts"],
   quotas: [at("/quotas"), "Quotas"],
   grants: [at("/grants"), "Grants"],
   audit: [at("/audit"), "Audit trail"],

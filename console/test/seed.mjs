@@ -43,6 +43,7 @@ export async function seed() {
   for (let i = 1; i <= 4; i++) await claim(`dns-${i}`, "eu-dns", 32);
   for (const i of [3, 7, 12]) await call("DELETE", `/v1/projects/${project}/claims/nodes-${i}`);
   await claim("vip", "eu-v6", 64);
+  await call("POST", `/v1/projects/${project}/alert-rules`, { metadata: { name: "nearly-full" }, spec: { about: "Pools", percent: 90 } });
   await call("PUT", `/v1/projects/${project}/quotas/total`, { spec: { scope: { ipFamily: "IPv4" }, limits: { addresses: "20000", claims: 100, pools: 30 } } });
 }
 

@@ -8,6 +8,7 @@ import { Link, to } from "../router";
 import { may } from "../session";
 import { Bar, Card, Empty, Heading } from "../ui/parts";
 import { Shown } from "../ui/trouble";
+import { Alerts, useAlerts } from "./alerts";
 import { EventLine } from "./audit";
 
 export function Overview({ project }: { project: string }) {
@@ -28,6 +29,7 @@ export function Overview({ project }: { project: string }) {
           </Card>
         </div>
         <div class="stack">
+          <Now project={project} />
           <Card title="Quotas" aside={<Link to={to.page(project, "quotas")}>All quotas</Link>}><Quotas project={project} /></Card>
           {may("admin", project) && (
             <Card title="Latest changes" aside={<Link to={to.page(project, "audit")}>Audit trail</Link>}><Latest project={project} /></Card>
@@ -35,6 +37,18 @@ export function Overview({ project }: { project: string }) {
         </div>
       </div>
     </>
+  );
+}
+
+/** Alerts that there are now; nothing while there are none. */
+function Now({ project }: { project: string }) {
+  const alerts = useAlerts(project);
+  const items = alerts.data?.items ?? [];
+  if (items.length === 0) return null;
+  return (
+    <Card title={plural(items.length, "alert")} aside={<Link to={to.page(project, "alerts")}>All alerts</Link>}>
+      <Alerts alerts={items.slice(0, 6)} project={project} />
+    </Card>
   );
 }
 

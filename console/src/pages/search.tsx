@@ -3,6 +3,7 @@ import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { parseBlock } from "../net/cidr";
 import { useCalm, useLoad } from "../load";
 import { go, Link, query, to } from "../router";
+import { lastProject } from "../session";
 import { kindNames, pageOf, searchFor, titleOf, type Hit } from "../search";
 import { Badge, Empty, Heading } from "../ui/parts";
 import { Shown } from "../ui/trouble";
@@ -84,7 +85,7 @@ function useSlash(input: { current: HTMLInputElement | null }) {
 
 export function SearchPage() {
   const text = query.value.get("q") ?? "";
-  const project = localStorage.getItem("carve.project") ?? undefined;
+  const project = localStorage.getItem(lastProject) ?? undefined;
   const found = useLoad(`search:${text}`, (stop) => searchFor(text, stop));
   return (
     <>
