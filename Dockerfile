@@ -1,6 +1,7 @@
 # The image of `make image`, for who would rather have an engine build it: the same programs, the same files, the same user.
 # `make image` needs no engine and makes the same bytes every time; that is the one that is published (docs/evidence.md).
 # A test holds the two together, and runs the commands below; an engine has not been run on this file where it was written.
+# `make console` comes first: what it puts into internal/console/dist is part of the server, which has no web console otherwise.
 #
 #   docker build --build-arg VERSION="$(git describe --tags --always)" --build-arg COMMIT="$(git rev-parse HEAD)" \
 #     --build-arg CREATED="$(TZ=UTC git log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd)" -t carve .

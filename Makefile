@@ -32,17 +32,20 @@ audit: build ## Check every invariant of the data in SQL (DATA_DIR=data of a run
 	@bin/ipamctl audit $(if $(DATABASE_URL),--database-url='$(DATABASE_URL)',--data-dir='$(DATA_DIR)')
 
 ##@ Build it
-build: ## Build bin/server and bin/ipamctl
+build: ## Build bin/server and bin/ipamctl, with the console where there is npm
+	@tools/console.sh
 	$(BUILD) $(STAMP) -o bin/ ./cmd/server ./cmd/ipamctl
+console: ## Build the web console, which bin/server is then built with (needs npm)
+	@tools/console.sh required
 deps: ## Install what is missing to run and test: PostgreSQL's programs
 	@./tools/postgres/install.sh
 # The commit's time, so that the image is the same whenever it is built.
 image: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null)
-image: bin/mkimage ## Build the images of server and controller for amd64 and arm64 without an engine, with SBOMs, and run them (docs/evidence.md)
+image: console bin/mkimage ## Build the images of server and controller for amd64 and arm64 without an engine, with SBOMs, and run them (docs/evidence.md)
 	@bin/mkimage build -version='$(VERSION)' -commit='$(COMMIT)' -out=bin
 	@cd tools/image && for image in carve carve-controller; do go test -count=1 ./proof -args -built='$(CURDIR)/bin' -image=$$image; done
 clean: ## Remove what was built and installed here; the data in DATA_DIR stays
-	rm -rf bin tools/*/node_modules $(TS)/node_modules $(TS)/dist cover.out
+	rm -rf bin tools/*/node_modules $(TS)/node_modules $(TS)/dist console/node_modules internal/console/dist/* cover.out
 
 ##@ Test it
 test: test-sql test-go ## Run every test, with the race detector where there is a C compiler
@@ -77,6 +80,8 @@ client-ts: $(TS)/node_modules/.package-lock.json ## Check the types of the TypeS
 	@npm --prefix $(TS) run --silent build
 client-ts-test: deps build client-ts ## Run the TypeScript client's tests and quick start against a server
 	@cd $(TS) && test/with-server.sh ../../bin/server npm run --silent test
+console-test: deps console build ## Test the web console in Chromium against a server (POOLS=100000 for a large project)
+	@cd console && ../$(TS)/test/with-server.sh ../bin/server npm run --silent test
 client-python-test: deps build tools/openapi-generator/node_modules/.package-lock.json ## Run docs/clients.md in Python (needs Java, urllib3)
 	@tools/openapi-generator/python.sh bin/server
 generators: deps build tools/generators/node_modules/.package-lock.json ## Have six generators make clients of openapi.yaml, compile them and call a server

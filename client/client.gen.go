@@ -17,6 +17,42 @@ import (
 	"github.com/oapi-codegen/runtime"
 )
 
+// Defines values for AlertRuleAbout.
+const (
+	AlertRuleAboutPools  AlertRuleAbout = "Pools"
+	AlertRuleAboutQuotas AlertRuleAbout = "Quotas"
+)
+
+// Valid indicates whether the value is a known member of the AlertRuleAbout enum.
+func (e AlertRuleAbout) Valid() bool {
+	switch e {
+	case AlertRuleAboutPools:
+		return true
+	case AlertRuleAboutQuotas:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for AlertSubjectKind.
+const (
+	AlertSubjectKindIPPool AlertSubjectKind = "IPPool"
+	AlertSubjectKindQuota  AlertSubjectKind = "Quota"
+)
+
+// Valid indicates whether the value is a known member of the AlertSubjectKind enum.
+func (e AlertSubjectKind) Valid() bool {
+	switch e {
+	case AlertSubjectKindIPPool:
+		return true
+	case AlertSubjectKindQuota:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for AllocationHolder.
 const (
 	AllocationHolderSelf AllocationHolder = "self"
@@ -77,6 +113,8 @@ func (e APIKeyPhase) Valid() bool {
 // Defines values for AuditKind.
 const (
 	AuditKindAPIKey       AuditKind = "ApiKey"
+	AuditKindAlert        AuditKind = "Alert"
+	AuditKindAlertRule    AuditKind = "AlertRule"
 	AuditKindIPAllocation AuditKind = "IPAllocation"
 	AuditKindIPClaim      AuditKind = "IPClaim"
 	AuditKindIPClass      AuditKind = "IPClass"
@@ -96,6 +134,10 @@ const (
 func (e AuditKind) Valid() bool {
 	switch e {
 	case AuditKindAPIKey:
+		return true
+	case AuditKindAlert:
+		return true
+	case AuditKindAlertRule:
 		return true
 	case AuditKindIPAllocation:
 		return true
@@ -134,6 +176,7 @@ const (
 	AuditOperationBootstrap             AuditOperation = "bootstrap"
 	AuditOperationConfirmExpiry         AuditOperation = "confirmExpiry"
 	AuditOperationCreateAPIKey          AuditOperation = "createApiKey"
+	AuditOperationCreateAlertRule       AuditOperation = "createAlertRule"
 	AuditOperationCreateClaim           AuditOperation = "createClaim"
 	AuditOperationCreateClaimBatch      AuditOperation = "createClaimBatch"
 	AuditOperationCreateClass           AuditOperation = "createClass"
@@ -142,6 +185,7 @@ const (
 	AuditOperationCreateSpace           AuditOperation = "createSpace"
 	AuditOperationCreateWebhook         AuditOperation = "createWebhook"
 	AuditOperationDeleteAPIKey          AuditOperation = "deleteApiKey"
+	AuditOperationDeleteAlertRule       AuditOperation = "deleteAlertRule"
 	AuditOperationDeleteAllocation      AuditOperation = "deleteAllocation"
 	AuditOperationDeleteClaim           AuditOperation = "deleteClaim"
 	AuditOperationDeleteClass           AuditOperation = "deleteClass"
@@ -156,6 +200,7 @@ const (
 	AuditOperationDeleteWebhookDelivery AuditOperation = "deleteWebhookDelivery"
 	AuditOperationDetachConsumer        AuditOperation = "detachConsumer"
 	AuditOperationEndConsumer           AuditOperation = "endConsumer"
+	AuditOperationPatchAlertRule        AuditOperation = "patchAlertRule"
 	AuditOperationPatchClaim            AuditOperation = "patchClaim"
 	AuditOperationPatchClass            AuditOperation = "patchClass"
 	AuditOperationPatchPool             AuditOperation = "patchPool"
@@ -185,6 +230,8 @@ func (e AuditOperation) Valid() bool {
 		return true
 	case AuditOperationCreateAPIKey:
 		return true
+	case AuditOperationCreateAlertRule:
+		return true
 	case AuditOperationCreateClaim:
 		return true
 	case AuditOperationCreateClaimBatch:
@@ -200,6 +247,8 @@ func (e AuditOperation) Valid() bool {
 	case AuditOperationCreateWebhook:
 		return true
 	case AuditOperationDeleteAPIKey:
+		return true
+	case AuditOperationDeleteAlertRule:
 		return true
 	case AuditOperationDeleteAllocation:
 		return true
@@ -228,6 +277,8 @@ func (e AuditOperation) Valid() bool {
 	case AuditOperationDetachConsumer:
 		return true
 	case AuditOperationEndConsumer:
+		return true
+	case AuditOperationPatchAlertRule:
 		return true
 	case AuditOperationPatchClaim:
 		return true
@@ -289,6 +340,7 @@ func (e AuditOutcome) Valid() bool {
 
 // Defines values for ChangeKind.
 const (
+	ChangeKindAlert        ChangeKind = "Alert"
 	ChangeKindIPAllocation ChangeKind = "IPAllocation"
 	ChangeKindIPClaim      ChangeKind = "IPClaim"
 	ChangeKindIPClass      ChangeKind = "IPClass"
@@ -300,6 +352,8 @@ const (
 // Valid indicates whether the value is a known member of the ChangeKind enum.
 func (e ChangeKind) Valid() bool {
 	switch e {
+	case ChangeKindAlert:
+		return true
 	case ChangeKindIPAllocation:
 		return true
 	case ChangeKindIPClaim:
@@ -995,6 +1049,69 @@ func (e Role) Valid() bool {
 	}
 }
 
+// Defines values for SearchKind.
+const (
+	SearchKindIPAllocation SearchKind = "IPAllocation"
+	SearchKindIPClaim      SearchKind = "IPClaim"
+	SearchKindIPClass      SearchKind = "IPClass"
+	SearchKindIPConsumer   SearchKind = "IPConsumer"
+	SearchKindIPPool       SearchKind = "IPPool"
+	SearchKindProject      SearchKind = "Project"
+	SearchKindSpace        SearchKind = "Space"
+)
+
+// Valid indicates whether the value is a known member of the SearchKind enum.
+func (e SearchKind) Valid() bool {
+	switch e {
+	case SearchKindIPAllocation:
+		return true
+	case SearchKindIPClaim:
+		return true
+	case SearchKindIPClass:
+		return true
+	case SearchKindIPConsumer:
+		return true
+	case SearchKindIPPool:
+		return true
+	case SearchKindProject:
+		return true
+	case SearchKindSpace:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SearchReason.
+const (
+	SearchReasonBlock      SearchReason = "Block"
+	SearchReasonContains   SearchReason = "Contains"
+	SearchReasonHolds      SearchReason = "Holds"
+	SearchReasonLabel      SearchReason = "Label"
+	SearchReasonName       SearchReason = "Name"
+	SearchReasonNamePrefix SearchReason = "NamePrefix"
+)
+
+// Valid indicates whether the value is a known member of the SearchReason enum.
+func (e SearchReason) Valid() bool {
+	switch e {
+	case SearchReasonBlock:
+		return true
+	case SearchReasonContains:
+		return true
+	case SearchReasonHolds:
+		return true
+	case SearchReasonLabel:
+		return true
+	case SearchReasonName:
+		return true
+	case SearchReasonNamePrefix:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for SpacePhase.
 const (
 	SpacePhaseReady SpacePhase = "Ready"
@@ -1092,6 +1209,146 @@ func (e WhenUnused) Valid() bool {
 //
 // Example: 10.20.1.7
 type Address = string
+
+// Alert A pool or a quota that is used to the percentage of a rule.
+type Alert struct {
+	// Name `rule/subject`.
+	//
+	// Example: nearly-full/prod-eu
+	Name string `json:"name"`
+
+	// RuleName The rule.
+	RuleName Name `json:"ruleName"`
+
+	// Subject What an alert is about.
+	Subject AlertSubject `json:"subject"`
+
+	// Percent That of the rule.
+	//
+	// Example: 80
+	Percent int `json:"percent"`
+
+	// Since When it began.
+	//
+	// Example: 2026-03-02T09:30:00Z
+	Since time.Time `json:"since"`
+
+	// PercentAtStart How much was used when it began, rounded to two decimals; 100 is the most.
+	//
+	// Example: 81.25
+	PercentAtStart float64 `json:"percentAtStart"`
+
+	// PercentNow How much is used now; absent when the pool or the quota is gone, and the alert about to end.
+	//
+	// Example: 87.5
+	PercentNow *float64 `json:"percentNow,omitempty"`
+}
+
+// AlertList defines model for AlertList.
+type AlertList struct {
+	// ChangesCursor From where `listChanges` goes on from this list: of the moment when it was read, or just before. Of a list of several pages take
+	// the one of the first page. Absent with `consistency=stale`.
+	//
+	//
+	// Example: AQIDBAUGBwgJCgsMDQ4PEA
+	ChangesCursor ListChangesCursor `json:"changesCursor,omitempty"`
+	Items         []Alert           `json:"items"`
+
+	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	//
+	// Example: eyJuIjoicHJvZC1ldSJ9
+	NextCursor NextCursor `json:"nextCursor,omitempty"`
+}
+
+// AlertRule When an alert begins.
+type AlertRule struct {
+	// Metadata What every resource carries.
+	Metadata Metadata `json:"metadata"`
+
+	// Spec About what, and from when on.
+	Spec AlertRuleSpec `json:"spec"`
+
+	// Status How the rule is kept.
+	Status AlertRuleStatus `json:"status"`
+}
+
+// AlertRuleAbout What a rule is about. A pool that is being drained has no alerts.
+type AlertRuleAbout string
+
+// AlertRuleCreate defines model for AlertRuleCreate.
+type AlertRuleCreate struct {
+	// Metadata Exactly one of `name` and `generateName`; the rest of the metadata is the server's.
+	Metadata CreateMetadata `json:"metadata"`
+
+	// Spec About what, and from when on.
+	Spec AlertRuleSpec `json:"spec"`
+}
+
+// AlertRuleList defines model for AlertRuleList.
+type AlertRuleList struct {
+	Items []AlertRule `json:"items"`
+
+	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	//
+	// Example: eyJuIjoicHJvZC1ldSJ9
+	NextCursor NextCursor `json:"nextCursor,omitempty"`
+}
+
+// AlertRulePatch A JSON merge patch (RFC 7396). Listed is what it may change; another field of the resource is answered with
+// `immutable_field`, a field that the resource does not have with `invalid_argument`. `null` gives a field its
+// default.
+type AlertRulePatch = json.RawMessage
+
+// AlertRuleSpec About what, and from when on.
+type AlertRuleSpec struct {
+	// About What a rule is about. A pool that is being drained has no alerts.
+	About AlertRuleAbout `json:"about"`
+
+	// Percent An alert begins when a pool's `utilizationPercent`, or what is used of a quota's limit that is used most, is this or more. It
+	// ends when that is lower by two points, or is 0.
+	//
+	//
+	// Example: 80
+	Percent int `json:"percent"`
+
+	// ResourceName Only the pool, or the quota, of this name; by default all of the project.
+	ResourceName Name `json:"resourceName,omitempty"`
+
+	// ClassName Only pools that a class of this name may carve from.
+	ClassName Name `json:"className,omitempty"`
+
+	// LabelSelector Only pools that have such labels, in the syntax of lists.
+	//
+	// Example: env=prod
+	LabelSelector string `json:"labelSelector,omitempty"`
+}
+
+// AlertRuleStatus How the rule is kept.
+type AlertRuleStatus struct {
+	// Alerts How many alerts there are by the rule. There are 500 at most; when one ends, another begins.
+	//
+	// Example: 1
+	Alerts int `json:"alerts"`
+
+	// LookedAt When the server has last looked at all that the rule is about; absent until it has.
+	//
+	// Example: 2026-03-02T09:30:00Z
+	LookedAt *time.Time `json:"lookedAt,omitempty"`
+}
+
+// AlertSubject What an alert is about.
+type AlertSubject struct {
+	// Kind The kind of what an alert is about. Later versions may add kinds.
+	Kind AlertSubjectKind `json:"kind"`
+
+	// Name A DNS label (RFC 1123).
+	//
+	// Example: prod-eu
+	Name Name `json:"name"`
+}
+
+// AlertSubjectKind The kind of what an alert is about. Later versions may add kinds.
+type AlertSubjectKind string
 
 // AllocationHolder Whose holdings are meant.
 type AllocationHolder string
@@ -1259,7 +1516,8 @@ type AuditOutcome string
 // AuditResource What the operation was about.
 type AuditResource struct {
 	// Kind The kind of the resource: `Project`, `Space`, `IPPool`, `IPClass`, `IPClaim`, `IPAllocation`, `Member`,
-	// `ApiKey`, `PoolGrant`, `SpaceGrant`, `Quota`, `IPConsumer`, `Realm` or `Webhook`. Later versions may add kinds.
+	// `ApiKey`, `PoolGrant`, `SpaceGrant`, `Quota`, `IPConsumer`, `Realm`, `Webhook`, `AlertRule` or `Alert`. Later versions
+	// may add kinds.
 	//
 	//
 	// Example: IPClaim
@@ -1309,7 +1567,7 @@ type Change struct {
 	// Kind A kind of object whose changes can be followed.
 	Kind ChangeKind `json:"kind"`
 
-	// Name The object's name; of an allocation its `uid`, of a consumer `realm/uid`.
+	// Name The object's name; of an allocation its `uid`, of a consumer `realm/uid`, of an alert `rule/subject`.
 	//
 	// Example: web-eu
 	Name string `json:"name"`
@@ -3642,6 +3900,64 @@ type RoleInProject struct {
 	Role Role `json:"role"`
 }
 
+// SearchItem defines model for SearchItem.
+type SearchItem struct {
+	// CIDR The block of a pool or a claim or an allocation.
+	//
+	// Example: 10.20.1.0/24
+	CIDR string `json:"cidr,omitempty"`
+
+	// Consumer Of an allocation for a claim, the project that holds the block, or held it last when it cools down.
+	//
+	// Example: team-b
+	Consumer string     `json:"consumer,omitempty"`
+	Kind     SearchKind `json:"kind"`
+
+	// Name Its name in the path of what reads it; of an allocation its `uid`, of a consumer its UID.
+	//
+	// Example: web-eu
+	Name string `json:"name"`
+
+	// Phase Of an allocation.
+	Phase *IPAllocationPhase `json:"phase,omitempty"`
+
+	// PoolRef The pool that the block was carved from; absent for a root pool.
+	PoolRef *ResolvedRef `json:"poolRef,omitempty"`
+
+	// Project The project that it is read in; absent for a project.
+	//
+	// Example: team-a
+	Project string `json:"project,omitempty"`
+
+	// Purpose Of an allocation, what the block is held for.
+	Purpose *IPAllocationPurpose `json:"purpose,omitempty"`
+
+	// SpaceRef Of a pool, its space.
+	SpaceRef *ResolvedRef `json:"spaceRef,omitempty"`
+
+	// Why `Name`: it has this name. `NamePrefix`: its name begins so. `Block`: it is this block. `Holds`: it holds the address or
+	// the block. `Contains`: a pool around it. `Label`: it has the label.
+	Why SearchReason `json:"why"`
+}
+
+// SearchKind defines model for SearchKind.
+type SearchKind string
+
+// SearchReason `Name`: it has this name. `NamePrefix`: its name begins so. `Block`: it is this block. `Holds`: it holds the address or
+// the block. `Contains`: a pool around it. `Label`: it has the label.
+type SearchReason string
+
+// SearchResult defines model for SearchResult.
+type SearchResult struct {
+	// Items What was found, the best first.
+	Items []SearchItem `json:"items"`
+
+	// Truncated There may be more than these.
+	//
+	// Example: false
+	Truncated bool `json:"truncated"`
+}
+
 // Space A routing domain; inside one space nothing overlaps.
 type Space struct {
 	// Metadata What every resource carries.
@@ -3948,6 +4264,11 @@ type Whoami struct {
 	Roles []RoleInProject `json:"roles"`
 }
 
+// AlertRuleName A DNS label (RFC 1123).
+//
+// Example: prod-eu
+type AlertRuleName = Name
+
 // AllocationName A UUID in lower case; never used again.
 //
 // Example: 8d9a4c1e-2b7f-4a53-9d60-71c5be0f2a11
@@ -4222,6 +4543,73 @@ type PatchProjectParams struct {
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
+// ListAlertRulesParams defines parameters for ListAlertRules.
+type ListAlertRulesParams struct {
+	// Limit Most items a page may hold.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+	// refused.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
+}
+
+// CreateAlertRuleParams defines parameters for CreateAlertRule.
+type CreateAlertRuleParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IdempotencyKey Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
+	// for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
+	// something that is the caller's alone.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// DeleteAlertRuleParams defines parameters for DeleteAlertRule.
+type DeleteAlertRuleParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
+	// answer is 412. A weak one (`W/`) never matches.
+	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
+}
+
+// PatchAlertRuleParams defines parameters for PatchAlertRule.
+type PatchAlertRuleParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IfMatch The `ETag` that the change is based on, with its quotes, or `*` for whichever is current. Without it the answer is
+	// 428, with a stale one 412. A weak one (`W/`) never matches.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ListAlertsParams defines parameters for ListAlerts.
+type ListAlertsParams struct {
+	// Limit Most items a page may hold.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+	// refused.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
+}
+
 // ListAllocationsParams defines parameters for ListAllocations.
 type ListAllocationsParams struct {
 	// Holder `self`: what the project itself holds by claims or has retained of them, in pools of whichever project, in place of what
@@ -4246,10 +4634,10 @@ type ListAllocationsParams struct {
 	// or one of `platform`. A name that no class has which the project may use, nor one that served what it holds, is refused (`invalid_argument`).
 	Class *ClassFilter `form:"class,omitempty" json:"class,omitempty"`
 
-	// Within Only blocks inside this CIDR, the CIDR itself included.
+	// Within Only blocks inside this CIDR, such as `10.0.0.0/8`, the CIDR itself included.
 	Within *WithinFilter `form:"within,omitempty" json:"within,omitempty"`
 
-	// Contains Only blocks that contain this address.
+	// Contains Only blocks that contain this address, such as `10.20.1.7`.
 	Contains *ContainsFilter `form:"contains,omitempty" json:"contains,omitempty"`
 
 	// Limit Most items a page may hold.
@@ -4330,10 +4718,11 @@ type DeleteAPIKeyParams struct {
 
 // ListAuditEventsParams defines parameters for ListAuditEvents.
 type ListAuditEventsParams struct {
-	// Subject Only what this subject did. It is compared with what was recorded, so that one which is gone by now is found.
+	// Subject Only what this subject did, such as `key:team-a/pipeline`. It is compared with what was recorded, so that one which is gone by now
+	// is found.
 	Subject *SubjectFilter `form:"subject,omitempty" json:"subject,omitempty"`
 
-	// Operation Only events of this operation: one that changes something, or `bootstrap`, which made the project `platform`.
+	// Operation Only events of this operation: one that changes something, such as `deleteClaim`, or `bootstrap`, which made the project `platform`.
 	Operation *OperationFilter `form:"operation,omitempty" json:"operation,omitempty"`
 
 	// ResourceKind Only events about resources of this kind.
@@ -4347,7 +4736,7 @@ type ListAuditEventsParams struct {
 	// not in the trail.
 	Outcome *OutcomeFilter `form:"outcome,omitempty" json:"outcome,omitempty"`
 
-	// Since Only events at this time or later.
+	// Since Only events at this time or later, such as `2026-03-02T00:00:00Z`.
 	Since *SinceFilter `form:"since,omitempty" json:"since,omitempty"`
 
 	// Until Only events before this time, which is not before `since`.
@@ -4375,10 +4764,11 @@ type ListChangesParams struct {
 	// begins now. It is opaque.
 	After *ChangesAfter `form:"after,omitempty" json:"after,omitempty"`
 
-	// ResourceKind Only changes of these kinds, separated by commas.
+	// ResourceKind Only changes of these kinds, separated by commas, such as `IPClaim,IPPool`.
 	ResourceKind ChangeKindsFilter `form:"resourceKind,omitempty" json:"resourceKind,omitempty"`
 
-	// ResourceName Only changes of what has this name; an allocation is named by its `uid`, a consumer by `realm/uid`.
+	// ResourceName Only changes of what has this name; an allocation is named by its `uid`, a consumer by `realm/uid`, an alert by
+	// `rule/subject`.
 	ResourceName *ChangeNameFilter `form:"resourceName,omitempty" json:"resourceName,omitempty"`
 
 	// LabelSelector Only changes of what has such labels, in the syntax of lists. What had them and has them no longer comes as a `Delete`, and
@@ -4438,13 +4828,13 @@ type ListClaimsParams struct {
 	// or one of `platform`. A name that no class has which the project may use, nor one that served what it holds, is refused (`invalid_argument`).
 	Class *ClassFilter `form:"class,omitempty" json:"class,omitempty"`
 
-	// Within Only blocks inside this CIDR, the CIDR itself included.
+	// Within Only blocks inside this CIDR, such as `10.0.0.0/8`, the CIDR itself included.
 	Within *WithinFilter `form:"within,omitempty" json:"within,omitempty"`
 
-	// Contains Only blocks that contain this address.
+	// Contains Only blocks that contain this address, such as `10.20.1.7`.
 	Contains *ContainsFilter `form:"contains,omitempty" json:"contains,omitempty"`
 
-	// Consumer Only what this consumer is attached to, in order of name; by index. Its realm is `realm`.
+	// Consumer Only what the consumer with this UID is attached to, in order of name; by index. Its realm is `realm`.
 	Consumer *ConsumerFilter `form:"consumer,omitempty" json:"consumer,omitempty"`
 
 	// Realm The realm of the consumer.
@@ -4686,7 +5076,7 @@ type GetHistoryParams struct {
 	// Address The address that was held.
 	Address HistoryAddress `form:"address" json:"address"`
 
-	// At Only who held it at this moment.
+	// At Only who held it at this moment, such as `2026-03-03T12:00:00Z`.
 	At *HistoryAt `form:"at,omitempty" json:"at,omitempty"`
 
 	// Limit Most items a page may hold.
@@ -4769,10 +5159,10 @@ type ListPoolsParams struct {
 	// or one of `platform`. A name that no class has which the project may use, nor one that served what it holds, is refused (`invalid_argument`).
 	Class *ClassFilter `form:"class,omitempty" json:"class,omitempty"`
 
-	// Within Only blocks inside this CIDR, the CIDR itself included.
+	// Within Only blocks inside this CIDR, such as `10.0.0.0/8`, the CIDR itself included.
 	Within *WithinFilter `form:"within,omitempty" json:"within,omitempty"`
 
-	// Contains Only blocks that contain this address.
+	// Contains Only blocks that contain this address, such as `10.20.1.7`.
 	Contains *ContainsFilter `form:"contains,omitempty" json:"contains,omitempty"`
 
 	// Limit Most items a page may hold.
@@ -5186,11 +5576,34 @@ type RetryWebhookDeliveryParams struct {
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 }
 
+// SearchParams defines parameters for Search.
+type SearchParams struct {
+	// Q What is looked for. What nothing can have finds nothing.
+	Q string `form:"q" json:"q"`
+
+	// Limit Most items of the answer.
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
+}
+
 // CreateProjectJSONRequestBody defines body for CreateProject for application/json ContentType.
 type CreateProjectJSONRequestBody = ProjectCreate
 
 // PatchProjectApplicationMergePatchPlusJSONRequestBody defines body for PatchProject for application/merge-patch+json ContentType.
 type PatchProjectApplicationMergePatchPlusJSONRequestBody = ProjectPatch
+
+// CreateAlertRuleJSONRequestBody defines body for CreateAlertRule for application/json ContentType.
+type CreateAlertRuleJSONRequestBody = AlertRuleCreate
+
+// PatchAlertRuleApplicationMergePatchPlusJSONRequestBody defines body for PatchAlertRule for application/merge-patch+json ContentType.
+type PatchAlertRuleApplicationMergePatchPlusJSONRequestBody = AlertRulePatch
 
 // CreateAPIKeyJSONRequestBody defines body for CreateAPIKey for application/json ContentType.
 type CreateAPIKeyJSONRequestBody = APIKeyCreate
@@ -5416,6 +5829,87 @@ type ClientInterface interface {
 	//
 	// Corresponds with PATCH /v1/projects/{project} (the `PatchProject` operationId).
 	PatchProjectWithApplicationMergePatchPlusJSONBody(ctx context.Context, project ProjectName, params *PatchProjectParams, body PatchProjectApplicationMergePatchPlusJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListAlertRules List alert rules
+	//
+	// The alert rules of the project, in order of name.
+	//
+	// Corresponds with GET /v1/projects/{project}/alert-rules (the `ListAlertRules` operationId).
+	ListAlertRules(ctx context.Context, project ProjectName, params *ListAlertRulesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateAlertRuleWithBody Create an alert rule
+	//
+	// Has an alert begin for each pool, or each quota, of the project that is used to a percentage, and end when it is used less. The
+	// server looks every 30 seconds. That an alert begins and ends is told by `listChanges` and webhooks as a change of the kind
+	// `Alert`, and recorded in the audit trail.
+	//
+	// Refused with `already_exists` when the name is taken, and with `quota_exceeded` when the project has 20 alert rules.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/alert-rules (the `CreateAlertRule` operationId).
+	CreateAlertRuleWithBody(ctx context.Context, project ProjectName, params *CreateAlertRuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateAlertRule Create an alert rule
+	//
+	// Has an alert begin for each pool, or each quota, of the project that is used to a percentage, and end when it is used less. The
+	// server looks every 30 seconds. That an alert begins and ends is told by `listChanges` and webhooks as a change of the kind
+	// `Alert`, and recorded in the audit trail.
+	//
+	// Refused with `already_exists` when the name is taken, and with `quota_exceeded` when the project has 20 alert rules.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/alert-rules (the `CreateAlertRule` operationId).
+	CreateAlertRule(ctx context.Context, project ProjectName, params *CreateAlertRuleParams, body CreateAlertRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteAlertRule Delete an alert rule
+	//
+	// Deletes the alert rule. Its alerts end.
+	//
+	// Corresponds with DELETE /v1/projects/{project}/alert-rules/{alertRule} (the `DeleteAlertRule` operationId).
+	DeleteAlertRule(ctx context.Context, project ProjectName, alertRule AlertRuleName, params *DeleteAlertRuleParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetAlertRule Read an alert rule
+	//
+	// The alert rule, with how many alerts there are by it.
+	//
+	// Corresponds with GET /v1/projects/{project}/alert-rules/{alertRule} (the `GetAlertRule` operationId).
+	GetAlertRule(ctx context.Context, project ProjectName, alertRule AlertRuleName, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PatchAlertRuleWithBody Change an alert rule
+	//
+	// Applies a JSON merge patch (RFC 7396) to the labels, the annotations and `spec`, but for `spec.about`. Needs `If-Match`. A patch that
+	// changes nothing answers with the same `ETag` and writes nothing. The server looks at once: alerts that the rule does not
+	// have any more end, and those that it has now begin; those that it has still go on.
+	//
+	// Refused with `immutable_field` when it would change anything else, naming the field.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PATCH /v1/projects/{project}/alert-rules/{alertRule} (the `PatchAlertRule` operationId).
+	PatchAlertRuleWithBody(ctx context.Context, project ProjectName, alertRule AlertRuleName, params *PatchAlertRuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PatchAlertRuleWithApplicationMergePatchPlusJSONBody Change an alert rule
+	//
+	// Applies a JSON merge patch (RFC 7396) to the labels, the annotations and `spec`, but for `spec.about`. Needs `If-Match`. A patch that
+	// changes nothing answers with the same `ETag` and writes nothing. The server looks at once: alerts that the rule does not
+	// have any more end, and those that it has now begin; those that it has still go on.
+	//
+	// Refused with `immutable_field` when it would change anything else, naming the field.
+	//
+	// Takes a body of the `application/merge-patch+json` content type.
+	//
+	// Corresponds with PATCH /v1/projects/{project}/alert-rules/{alertRule} (the `PatchAlertRule` operationId).
+	PatchAlertRuleWithApplicationMergePatchPlusJSONBody(ctx context.Context, project ProjectName, alertRule AlertRuleName, params *PatchAlertRuleParams, body PatchAlertRuleApplicationMergePatchPlusJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListAlerts List alerts
+	//
+	// The alerts that there are now, in order of rule and subject, each with how much is used now. What has begun and ended before is
+	// in the audit trail.
+	//
+	// Corresponds with GET /v1/projects/{project}/alerts (the `ListAlerts` operationId).
+	ListAlerts(ctx context.Context, project ProjectName, params *ListAlertsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListAllocations List allocations
 	//
@@ -6597,6 +7091,26 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/regions (the `ListRegions` operationId).
 	ListRegions(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// Search Find things
+	//
+	// Looks in all projects in which the caller has a role, for an admin of `platform` in all. What is in others is neither found nor
+	// counted. `q` is one of:
+	//
+	// * an **address** or a **CIDR**: the claim or the allocation that holds it, and the pools around it, the most specific block
+	//   first. So are claims of the caller's projects in pools of other projects. A claim of a project in which the caller has no role is
+	//   not named: its allocation is answered, with the project in `consumer`.
+	// * a **name**, or its beginning: projects, spaces, pools, classes and claims, and the consumers of the realm `default` by
+	//   UID, in order of name, so that what has the name itself comes first.
+	// * a **label**, `key=value`: pools that have it, among the first 5,000. Other kinds are not searched by labels.
+	//
+	// `team-a/` before it looks in this project alone.
+	//
+	// Names and labels are looked for in the first 100 of the caller's projects, and an address in the 100 smallest pools
+	// around it. `truncated` says that there may be more: ask for something more specific, or for one project.
+	//
+	// Corresponds with GET /v1/search (the `Search` operationId).
+	Search(ctx context.Context, params *SearchParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetVersion Read the version
 	//
 	// Which build answers.
@@ -6783,6 +7297,167 @@ func (c *Client) PatchProjectWithBody(ctx context.Context, project ProjectName, 
 // Corresponds with PATCH /v1/projects/{project} (the `PatchProject` operationId).
 func (c *Client) PatchProjectWithApplicationMergePatchPlusJSONBody(ctx context.Context, project ProjectName, params *PatchProjectParams, body PatchProjectApplicationMergePatchPlusJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewPatchProjectRequestWithApplicationMergePatchPlusJSONBody(c.Server, project, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListAlertRules List alert rules
+//
+// The alert rules of the project, in order of name.
+//
+// Corresponds with GET /v1/projects/{project}/alert-rules (the `ListAlertRules` operationId).
+func (c *Client) ListAlertRules(ctx context.Context, project ProjectName, params *ListAlertRulesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListAlertRulesRequest(c.Server, project, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateAlertRuleWithBody Create an alert rule
+//
+// Has an alert begin for each pool, or each quota, of the project that is used to a percentage, and end when it is used less. The
+// server looks every 30 seconds. That an alert begins and ends is told by `listChanges` and webhooks as a change of the kind
+// `Alert`, and recorded in the audit trail.
+//
+// Refused with `already_exists` when the name is taken, and with `quota_exceeded` when the project has 20 alert rules.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/projects/{project}/alert-rules (the `CreateAlertRule` operationId).
+func (c *Client) CreateAlertRuleWithBody(ctx context.Context, project ProjectName, params *CreateAlertRuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateAlertRuleRequestWithBody(c.Server, project, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateAlertRule Create an alert rule
+//
+// Has an alert begin for each pool, or each quota, of the project that is used to a percentage, and end when it is used less. The
+// server looks every 30 seconds. That an alert begins and ends is told by `listChanges` and webhooks as a change of the kind
+// `Alert`, and recorded in the audit trail.
+//
+// Refused with `already_exists` when the name is taken, and with `quota_exceeded` when the project has 20 alert rules.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/projects/{project}/alert-rules (the `CreateAlertRule` operationId).
+func (c *Client) CreateAlertRule(ctx context.Context, project ProjectName, params *CreateAlertRuleParams, body CreateAlertRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateAlertRuleRequest(c.Server, project, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteAlertRule Delete an alert rule
+//
+// Deletes the alert rule. Its alerts end.
+//
+// Corresponds with DELETE /v1/projects/{project}/alert-rules/{alertRule} (the `DeleteAlertRule` operationId).
+func (c *Client) DeleteAlertRule(ctx context.Context, project ProjectName, alertRule AlertRuleName, params *DeleteAlertRuleParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteAlertRuleRequest(c.Server, project, alertRule, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetAlertRule Read an alert rule
+//
+// The alert rule, with how many alerts there are by it.
+//
+// Corresponds with GET /v1/projects/{project}/alert-rules/{alertRule} (the `GetAlertRule` operationId).
+func (c *Client) GetAlertRule(ctx context.Context, project ProjectName, alertRule AlertRuleName, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetAlertRuleRequest(c.Server, project, alertRule)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PatchAlertRuleWithBody Change an alert rule
+//
+// Applies a JSON merge patch (RFC 7396) to the labels, the annotations and `spec`, but for `spec.about`. Needs `If-Match`. A patch that
+// changes nothing answers with the same `ETag` and writes nothing. The server looks at once: alerts that the rule does not
+// have any more end, and those that it has now begin; those that it has still go on.
+//
+// Refused with `immutable_field` when it would change anything else, naming the field.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PATCH /v1/projects/{project}/alert-rules/{alertRule} (the `PatchAlertRule` operationId).
+func (c *Client) PatchAlertRuleWithBody(ctx context.Context, project ProjectName, alertRule AlertRuleName, params *PatchAlertRuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPatchAlertRuleRequestWithBody(c.Server, project, alertRule, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PatchAlertRuleWithApplicationMergePatchPlusJSONBody Change an alert rule
+//
+// Applies a JSON merge patch (RFC 7396) to the labels, the annotations and `spec`, but for `spec.about`. Needs `If-Match`. A patch that
+// changes nothing answers with the same `ETag` and writes nothing. The server looks at once: alerts that the rule does not
+// have any more end, and those that it has now begin; those that it has still go on.
+//
+// Refused with `immutable_field` when it would change anything else, naming the field.
+//
+// Takes a body of the `application/merge-patch+json` content type.
+//
+// Corresponds with PATCH /v1/projects/{project}/alert-rules/{alertRule} (the `PatchAlertRule` operationId).
+func (c *Client) PatchAlertRuleWithApplicationMergePatchPlusJSONBody(ctx context.Context, project ProjectName, alertRule AlertRuleName, params *PatchAlertRuleParams, body PatchAlertRuleApplicationMergePatchPlusJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPatchAlertRuleRequestWithApplicationMergePatchPlusJSONBody(c.Server, project, alertRule, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListAlerts List alerts
+//
+// The alerts that there are now, in order of rule and subject, each with how much is used now. What has begun and ended before is
+// in the audit trail.
+//
+// Corresponds with GET /v1/projects/{project}/alerts (the `ListAlerts` operationId).
+func (c *Client) ListAlerts(ctx context.Context, project ProjectName, params *ListAlertsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListAlertsRequest(c.Server, project, params)
 	if err != nil {
 		return nil, err
 	}
@@ -8913,6 +9588,36 @@ func (c *Client) ListRegions(ctx context.Context, reqEditors ...RequestEditorFn)
 	return c.Client.Do(req)
 }
 
+// Search Find things
+//
+// Looks in all projects in which the caller has a role, for an admin of `platform` in all. What is in others is neither found nor
+// counted. `q` is one of:
+//
+//   - an **address** or a **CIDR**: the claim or the allocation that holds it, and the pools around it, the most specific block
+//     first. So are claims of the caller's projects in pools of other projects. A claim of a project in which the caller has no role is
+//     not named: its allocation is answered, with the project in `consumer`.
+//   - a **name**, or its beginning: projects, spaces, pools, classes and claims, and the consumers of the realm `default` by
+//     UID, in order of name, so that what has the name itself comes first.
+//   - a **label**, `key=value`: pools that have it, among the first 5,000. Other kinds are not searched by labels.
+//
+// `team-a/` before it looks in this project alone.
+//
+// Names and labels are looked for in the first 100 of the caller's projects, and an address in the 100 smallest pools
+// around it. `truncated` says that there may be more: ask for something more specific, or for one project.
+//
+// Corresponds with GET /v1/search (the `Search` operationId).
+func (c *Client) Search(ctx context.Context, params *SearchParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSearchRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // GetVersion Read the version
 //
 // Which build answers.
@@ -9367,6 +10072,485 @@ func NewPatchProjectRequestWithBody(server string, project ProjectName, params *
 			req.Header.Set("If-Match", headerParam0)
 		}
 
+	}
+
+	return req, nil
+}
+
+// NewListAlertRulesRequest constructs an http.Request for the ListAlertRules method
+func NewListAlertRulesRequest(server string, project ProjectName, params *ListAlertRulesParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/alert-rules", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Consistency != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "consistency", *params.Consistency, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreateAlertRuleRequest calls the generic CreateAlertRule builder with application/json body
+func NewCreateAlertRuleRequest(server string, project ProjectName, params *CreateAlertRuleParams, body CreateAlertRuleJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateAlertRuleRequestWithBody(server, project, params, "application/json", bodyReader)
+}
+
+// NewCreateAlertRuleRequestWithBody constructs an http.Request for the CreateAlertRule method, with any body, and a specified content type
+func NewCreateAlertRuleRequestWithBody(server string, project ProjectName, params *CreateAlertRuleParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/alert-rules", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.DryRun != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "dryRun", *params.DryRun, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewDeleteAlertRuleRequest constructs an http.Request for the DeleteAlertRule method
+func NewDeleteAlertRuleRequest(server string, project ProjectName, alertRule AlertRuleName, params *DeleteAlertRuleParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "alertRule", alertRule, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/alert-rules/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.DryRun != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "dryRun", *params.DryRun, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetAlertRuleRequest constructs an http.Request for the GetAlertRule method
+func NewGetAlertRuleRequest(server string, project ProjectName, alertRule AlertRuleName) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "alertRule", alertRule, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/alert-rules/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewPatchAlertRuleRequestWithApplicationMergePatchPlusJSONBody calls the generic PatchAlertRule builder with application/merge-patch+json body
+func NewPatchAlertRuleRequestWithApplicationMergePatchPlusJSONBody(server string, project ProjectName, alertRule AlertRuleName, params *PatchAlertRuleParams, body PatchAlertRuleApplicationMergePatchPlusJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPatchAlertRuleRequestWithBody(server, project, alertRule, params, "application/merge-patch+json", bodyReader)
+}
+
+// NewPatchAlertRuleRequestWithBody constructs an http.Request for the PatchAlertRule method, with any body, and a specified content type
+func NewPatchAlertRuleRequestWithBody(server string, project ProjectName, alertRule AlertRuleName, params *PatchAlertRuleParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "alertRule", alertRule, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/alert-rules/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.DryRun != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "dryRun", *params.DryRun, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPatch, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewListAlertsRequest constructs an http.Request for the ListAlerts method
+func NewListAlertsRequest(server string, project ProjectName, params *ListAlertsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/alerts", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Consistency != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "consistency", *params.Consistency, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
 	}
 
 	return req, nil
@@ -15930,6 +17114,80 @@ func NewListRegionsRequest(server string) (*http.Request, error) {
 	return req, nil
 }
 
+// NewSearchRequest constructs an http.Request for the Search method
+func NewSearchRequest(server string, params *SearchParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/search")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "q", params.Q, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Consistency != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "consistency", *params.Consistency, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewGetVersionRequest constructs an http.Request for the GetVersion method
 func NewGetVersionRequest(server string) (*http.Request, error) {
 	var err error
@@ -16065,6 +17323,63 @@ func (c *Carve) GetProject(ctx context.Context, project ProjectName) (*Project, 
 func (c *Carve) PatchProject(ctx context.Context, project ProjectName, body ProjectPatch, params ...PatchProjectParams) (*Project, error) {
 	rsp, err := c.Raw.PatchProjectWithApplicationMergePatchPlusJSONBody(ctx, project, first(params), body)
 	return read[Project](rsp, err)
+}
+
+// ListAlertRules List alert rules
+//
+// The alert rules of the project, in order of name.
+func (c *Carve) ListAlertRules(ctx context.Context, project ProjectName, params ...ListAlertRulesParams) (*AlertRuleList, error) {
+	rsp, err := c.Raw.ListAlertRules(ctx, project, first(params))
+	return read[AlertRuleList](rsp, err)
+}
+
+// CreateAlertRule Create an alert rule
+//
+// Has an alert begin for each pool, or each quota, of the project that is used to a percentage, and end when it is used less. The
+// server looks every 30 seconds. That an alert begins and ends is told by `listChanges` and webhooks as a change of the kind
+// `Alert`, and recorded in the audit trail.
+//
+// Refused with `already_exists` when the name is taken, and with `quota_exceeded` when the project has 20 alert rules.
+func (c *Carve) CreateAlertRule(ctx context.Context, project ProjectName, body AlertRuleCreate, params ...CreateAlertRuleParams) (*AlertRule, error) {
+	rsp, err := c.Raw.CreateAlertRule(ctx, project, first(params), body)
+	return read[AlertRule](rsp, err)
+}
+
+// DeleteAlertRule Delete an alert rule
+//
+// Deletes the alert rule. Its alerts end.
+func (c *Carve) DeleteAlertRule(ctx context.Context, project ProjectName, alertRule AlertRuleName, params ...DeleteAlertRuleParams) error {
+	rsp, err := c.Raw.DeleteAlertRule(ctx, project, alertRule, first(params))
+	return finish(rsp, err)
+}
+
+// GetAlertRule Read an alert rule
+//
+// The alert rule, with how many alerts there are by it.
+func (c *Carve) GetAlertRule(ctx context.Context, project ProjectName, alertRule AlertRuleName) (*AlertRule, error) {
+	rsp, err := c.Raw.GetAlertRule(ctx, project, alertRule)
+	return read[AlertRule](rsp, err)
+}
+
+// PatchAlertRule Change an alert rule
+//
+// Applies a JSON merge patch (RFC 7396) to the labels, the annotations and `spec`, but for `spec.about`. Needs `If-Match`. A patch that
+// changes nothing answers with the same `ETag` and writes nothing. The server looks at once: alerts that the rule does not
+// have any more end, and those that it has now begin; those that it has still go on.
+//
+// Refused with `immutable_field` when it would change anything else, naming the field.
+func (c *Carve) PatchAlertRule(ctx context.Context, project ProjectName, alertRule AlertRuleName, body AlertRulePatch, params ...PatchAlertRuleParams) (*AlertRule, error) {
+	rsp, err := c.Raw.PatchAlertRuleWithApplicationMergePatchPlusJSONBody(ctx, project, alertRule, first(params), body)
+	return read[AlertRule](rsp, err)
+}
+
+// ListAlerts List alerts
+//
+// The alerts that there are now, in order of rule and subject, each with how much is used now. What has begun and ended before is
+// in the audit trail.
+func (c *Carve) ListAlerts(ctx context.Context, project ProjectName, params ...ListAlertsParams) (*AlertList, error) {
+	rsp, err := c.Raw.ListAlerts(ctx, project, first(params))
+	return read[AlertList](rsp, err)
 }
 
 // ListAllocations List allocations
@@ -16928,6 +18243,27 @@ func (c *Carve) RetryWebhookDelivery(ctx context.Context, project ProjectName, w
 func (c *Carve) ListRegions(ctx context.Context) (*RegionList, error) {
 	rsp, err := c.Raw.ListRegions(ctx)
 	return read[RegionList](rsp, err)
+}
+
+// Search Find things
+//
+// Looks in all projects in which the caller has a role, for an admin of `platform` in all. What is in others is neither found nor
+// counted. `q` is one of:
+//
+//   - an **address** or a **CIDR**: the claim or the allocation that holds it, and the pools around it, the most specific block
+//     first. So are claims of the caller's projects in pools of other projects. A claim of a project in which the caller has no role is
+//     not named: its allocation is answered, with the project in `consumer`.
+//   - a **name**, or its beginning: projects, spaces, pools, classes and claims, and the consumers of the realm `default` by
+//     UID, in order of name, so that what has the name itself comes first.
+//   - a **label**, `key=value`: pools that have it, among the first 5,000. Other kinds are not searched by labels.
+//
+// `team-a/` before it looks in this project alone.
+//
+// Names and labels are looked for in the first 100 of the caller's projects, and an address in the 100 smallest pools
+// around it. `truncated` says that there may be more: ask for something more specific, or for one project.
+func (c *Carve) Search(ctx context.Context, params SearchParams) (*SearchResult, error) {
+	rsp, err := c.Raw.Search(ctx, &params)
+	return read[SearchResult](rsp, err)
 }
 
 // GetVersion Read the version

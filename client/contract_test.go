@@ -114,6 +114,12 @@ var lists = map[string]func(ctx context.Context, c *client.Carve) error{
 	"listConsumers": func(ctx context.Context, c *client.Carve) error {
 		return end(c.Consumers(ctx, "team-a", "default"))
 	},
+	"listAlertRules": func(ctx context.Context, c *client.Carve) error {
+		return end(c.AlertRules(ctx, "team-a"))
+	},
+	"listAlerts": func(ctx context.Context, c *client.Carve) error {
+		return end(c.Alerts(ctx, "team-a"))
+	},
 	"listWebhooks": func(ctx context.Context, c *client.Carve) error {
 		return end(c.Webhooks(ctx, "team-a"))
 	},

@@ -249,6 +249,32 @@ func (c *Carve) ClaimConsumers(ctx context.Context, project, claim string, param
 	})
 }
 
+// AlertRules are the alert rules of a project.
+func (c *Carve) AlertRules(ctx context.Context, project string, params ...ListAlertRulesParams) iter.Seq2[AlertRule, error] {
+	p := valueOf(params)
+	return pages(p.Limit, p.Cursor, func(at place) ([]AlertRule, NextCursor, error) {
+		p.Limit, p.Cursor = at.limit, at.cursor
+		answer, err := c.ListAlertRules(ctx, project, p)
+		if err != nil {
+			return nil, "", err
+		}
+		return answer.Items, answer.NextCursor, nil
+	})
+}
+
+// Alerts are the alerts that there are in a project.
+func (c *Carve) Alerts(ctx context.Context, project string, params ...ListAlertsParams) iter.Seq2[Alert, error] {
+	p := valueOf(params)
+	return pages(p.Limit, p.Cursor, func(at place) ([]Alert, NextCursor, error) {
+		p.Limit, p.Cursor = at.limit, at.cursor
+		answer, err := c.ListAlerts(ctx, project, p)
+		if err != nil {
+			return nil, "", err
+		}
+		return answer.Items, answer.NextCursor, nil
+	})
+}
+
 // Webhooks are the webhooks of a project.
 func (c *Carve) Webhooks(ctx context.Context, project string, params ...ListWebhooksParams) iter.Seq2[Webhook, error] {
 	p := valueOf(params)

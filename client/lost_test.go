@@ -88,6 +88,11 @@ var posts = map[string]func(ctx context.Context, c *client.Carve) (*http.Respons
 			Metadata: client.CreateMetadata{GenerateName: "k-"}, Spec: client.APIKeySpec{Role: client.RoleViewer},
 		})
 	},
+	"createAlertRule": func(ctx context.Context, c *client.Carve) (*http.Response, error) {
+		return c.Raw.CreateAlertRule(ctx, "team-a", nil, client.AlertRuleCreate{
+			Metadata: client.CreateMetadata{GenerateName: "r-"}, Spec: client.AlertRuleSpec{About: client.AlertRuleAboutPools, Percent: 80},
+		})
+	},
 	"createWebhook": func(ctx context.Context, c *client.Carve) (*http.Response, error) {
 		return c.Raw.CreateWebhook(ctx, "team-a", nil, client.WebhookCreate{
 			Metadata: client.CreateMetadata{GenerateName: "w-"}, Spec: client.WebhookSpec{URL: "https://receiver.example/"},

@@ -66,6 +66,26 @@ CREATE TABLE IF NOT EXISTS api_keys (
     CONSTRAINT api_keys_role_check CHECK (role IN ('viewer', 'consumer', 'provider', 'admin'))
 );
 
+-- sessions: who is signed in to the console, by an API key (key_id), or by a token of an issuer, whose roles were given under the rules of that id; hash is the
+-- SHA-256 of what the browser sends. Read everywhere, rarely written (GLOBAL on a multi-region cluster): when a session was last used is written for many
+-- sessions at once, once a minute. A session does not refer to its key: whoever revokes a key has nothing else to delete, and the session is worth nothing then.
+CREATE TABLE IF NOT EXISTS sessions (
+    hash       BYTEA       NOT NULL,
+    holder     TEXT        NOT NULL,
+    key_id     UUID,
+    issuer     TEXT        NOT NULL,
+    rules      UUID        NOT NULL,
+    roles      JSONB       NOT NULL,
+    created_at TIMESTAMPTZ NOT NULL,
+    used_at    TIMESTAMPTZ NOT NULL,
+    expires_at TIMESTAMPTZ NOT NULL,
+    CONSTRAINT sessions_pkey PRIMARY KEY (hash)
+);
+-- serves: ending the oldest sessions of who has too many (session_trim)
+CREATE INDEX IF NOT EXISTS sessions_holder_idx ON sessions (holder, created_at);
+-- serves: batched deletion of expired sessions (session_expire)
+CREATE INDEX IF NOT EXISTS sessions_expires_idx ON sessions (expires_at);
+
 -- grants: which consumers may use a pool or a space of another project. subject_id is the pool or the space; consumer is
 -- a project's name, or * for all. Read everywhere, rarely written (GLOBAL on a multi-region cluster).
 -- grants_consumer_key serves "what was granted to this project", for selectors.
@@ -457,6 +477,46 @@ CREATE TABLE IF NOT EXISTS deliveries (
 CREATE INDEX IF NOT EXISTS deliveries_waiting_idx ON deliveries (region, began_at) WHERE dead_at IS NULL AND NOT retry;
 -- serves: what was given up long ago (delivery_expire). Few rows. Each was tried; that the condition says so keeps other look-ups from taking this index.
 CREATE INDEX IF NOT EXISTS deliveries_dead_idx ON deliveries (region, dead_at) WHERE dead_at IS NOT NULL AND attempts > 0;
+
+-- alert_rules: when pools and quotas of a project have alerts; in the region whose servers look. Names are unique in the project, of all regions: who makes one
+-- has looked. due_at: when a server is to look next; it goes on behind after_name, or at the beginning ('') when it had looked at everything at looked_at. epoch is
+-- another one after every change of the row, revision after those of callers.
+CREATE TABLE IF NOT EXISTS alert_rules (
+    region      crdb_internal_region NOT NULL,
+    project_id  UUID        NOT NULL,
+    name        TEXT        NOT NULL,
+    id          UUID        NOT NULL,
+    spec        JSONB       NOT NULL,
+    due_at      TIMESTAMPTZ NOT NULL,
+    after_name  TEXT        NOT NULL,
+    looked_at   TIMESTAMPTZ,
+    epoch       UUID        NOT NULL,
+    labels      JSONB       NOT NULL,
+    annotations JSONB       NOT NULL,
+    generation  INT8        NOT NULL,
+    revision    UUID        NOT NULL,
+    created_at  TIMESTAMPTZ NOT NULL,
+    updated_at  TIMESTAMPTZ NOT NULL,
+    created_by  TEXT        NOT NULL,
+    CONSTRAINT alert_rules_pkey PRIMARY KEY (region, project_id, name)
+);
+-- serves: alert rules that a server is to look at, the longest past first (alert_rule_due)
+CREATE INDEX IF NOT EXISTS alert_rules_due_idx ON alert_rules (region, due_at);
+
+-- alerts: that so much of a pool or a quota is used as a rule says, since a moment at which it was so much, in hundredths of a percent (began). A row begins and
+-- ends with the event of the trail that tells of it.
+CREATE TABLE IF NOT EXISTS alerts (
+    region     crdb_internal_region NOT NULL,
+    project_id UUID        NOT NULL,
+    rule       TEXT        NOT NULL,
+    subject    TEXT        NOT NULL,
+    rule_id    UUID        NOT NULL,
+    subject_id UUID        NOT NULL,
+    about      TEXT        NOT NULL,
+    since      TIMESTAMPTZ NOT NULL,
+    began      INT8        NOT NULL,
+    CONSTRAINT alerts_pkey PRIMARY KEY (region, project_id, rule, subject)
+);
 
 -- idempotency_keys: the answer to a POST, stored in the transaction that had its effect.
 -- key and fingerprint are the first half of a SHA-256: of the key, and of the operation and the request. answer is the use case's to read: of a claim

@@ -30,7 +30,7 @@ func TestNothingIsDoneForStrangers(t *testing.T) {
 	before := b.dump(t)
 	id := made.AllocationID.String()
 	// What needs no role of a project is answered otherwise to somebody without any.
-	elsewhere := map[string]ipam.Code{"CreateProject": ipam.CodePermissionDenied, "ListProjects": "", "ListRegions": "", "Whoami": ""}
+	elsewhere := map[string]ipam.Code{"CreateProject": ipam.CodePermissionDenied, "ListProjects": "", "ListRegions": "", "Search": "", "Whoami": ""}
 	cases := map[string]func(ctx context.Context) error{
 		"CreateProject": func(ctx context.Context) error {
 			_, err := b.CreateProject(ctx, ipam.Project{Metadata: meta("x")}, usecase.Request{})
@@ -132,6 +132,10 @@ func TestNothingIsDoneForStrangers(t *testing.T) {
 		},
 		"ListScopePools": func(ctx context.Context) error {
 			_, err := b.ListScopePools(ctx, project, "std", 1, "", usecase.Reading{})
+			return err
+		},
+		"Search": func(ctx context.Context) error {
+			_, err := b.Search(ctx, "net", 1, usecase.Reading{})
 			return err
 		},
 		"ListRegions": func(ctx context.Context) error { _, _, err := b.ListRegions(ctx); return err },
@@ -254,6 +258,24 @@ func TestNothingIsDoneForStrangers(t *testing.T) {
 			_, err := b.Follow(ctx, project, "", feed.Filter{})
 			return err
 		},
+		"ListAlertRules": func(ctx context.Context) error {
+			_, err := b.ListAlertRules(ctx, project, 1, "", usecase.Reading{})
+			return err
+		},
+		"CreateAlertRule": func(ctx context.Context) error {
+			_, err := b.CreateAlertRule(ctx, project, onPools("x", 80), usecase.Request{})
+			return err
+		},
+		"GetAlertRule": func(ctx context.Context) error { _, err := b.GetAlertRule(ctx, project, "x"); return err },
+		"PatchAlertRule": func(ctx context.Context) error {
+			_, err := b.PatchAlertRule(ctx, project, "x", usecase.Request{}, func(r ipam.AlertRule) (ipam.AlertRule, error) { return r, nil })
+			return err
+		},
+		"DeleteAlertRule": func(ctx context.Context) error { return b.DeleteAlertRule(ctx, project, "x", usecase.Request{}) },
+		"ListAlerts": func(ctx context.Context) error {
+			_, err := b.ListAlerts(ctx, project, 1, "", usecase.Reading{})
+			return err
+		},
 		"ListWebhooks": func(ctx context.Context) error {
 			_, err := b.ListWebhooks(ctx, project, 1, "", usecase.Reading{})
 			return err
@@ -286,10 +308,10 @@ func TestNothingIsDoneForStrangers(t *testing.T) {
 		switch name := method.Name; name {
 		case "Admit": // asks, and records
 		case "EnsurePlatform", "EnsureBootstrap", "Bootstrap": // of the server and its operator, who need no leave
-		case "FreeCooled", "SweepScopes", "DeleteDrained", "KeepStocks", "KeepConsumers", "DeliverWebhooks": // of the background
+		case "FreeCooled", "SweepScopes", "DeleteDrained", "KeepStocks", "KeepConsumers", "DeliverWebhooks", "LookAfterAlerts": // of the background
 		case "ReleaseUnused", "ForgetClaim", "ReleaseAsRead": // of the rooms of consumers and of releases, which have asked
 		case "Reconcile": // of the operator, on the database
-		case "Queues", "Followers", "WebhooksWait": // of the metrics
+		case "Queues", "Followers", "WebhooksWait", "AlertsStand": // of the metrics
 		case "ChangesMark", "ChangesCursor", "CursorOf", "FollowAs", "EndFeed", "EndWebhooks": // of lists and webhooks, which have asked, and of the server that stops
 		case "Waiting", "Lanes", "Users", "Searching": // of the tests
 		default:

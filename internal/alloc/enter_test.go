@@ -42,6 +42,7 @@ func TestUseCasesFindTheirProjectByTheWaysIn(t *testing.T) {
 		"ListProjects":  "access/projects.go", // listNamed looks at each
 		"Whoami":        "access/whoami.go",   // looks at each itself
 		"ListRegions":   "regions/regions.go", // of no project
+		"Search":        "search/search.go",   // scope looks at each
 		"May":           "feed/follower.go",   // of the project that Follow has found, again
 	}, asks)
 }

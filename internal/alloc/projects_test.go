@@ -133,6 +133,11 @@ func TestDeletedProjectLeavesNothingBehind(t *testing.T) {
 	_, err = b.ConfirmExpiry(b.ctx, name, ipam.DefaultRealm, usecase.Request{})
 	require.NoError(t, err)
 	b.hookIn(t, name)
+	_, err = b.CreateAlertRule(b.ctx, name, onPools("most", 1), usecase.Request{})
+	require.NoError(t, err)
+	changed, err := b.LookAfterAlerts(b.ctx)
+	require.NoError(t, err)
+	require.Positive(t, changed)
 	for table, n := range counts(b.dump(t)) {
 		if !slices.Contains([]string{"removals", "attachments", "regions", "compatibility", "feed", "goose_lock", "goose_db_version"}, table) {
 			require.Greater(t, n, len(empty[table]), "%s: the test has something to leave behind", table)

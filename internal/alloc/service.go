@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/carve-ipam/carve/internal/alloc/access"
+	"github.com/carve-ipam/carve/internal/alloc/alerts"
 	"github.com/carve-ipam/carve/internal/alloc/claims"
 	"github.com/carve-ipam/carve/internal/alloc/consumers"
 	"github.com/carve-ipam/carve/internal/alloc/feed"
@@ -14,6 +15,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/refusals"
 	"github.com/carve-ipam/carve/internal/alloc/regions"
 	"github.com/carve-ipam/carve/internal/alloc/releases"
+	"github.com/carve-ipam/carve/internal/alloc/search"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/alloc/trail"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
@@ -24,6 +26,7 @@ import (
 // Service is the use cases, room by room. Make one with New; it is safe for concurrent use.
 type Service struct {
 	*access.Access
+	*alerts.Alerts
 	*claims.Claims
 	*feed.Feed
 	*consumers.Consumers
@@ -31,6 +34,7 @@ type Service struct {
 	*pools.Pools
 	*quota.Quotas
 	*releases.Releases
+	*search.Searches
 	*trail.Trail
 	*webhooks.Webhooks
 
@@ -60,9 +64,11 @@ func New(store storage.Store, o Options) *Service {
 	all, follow := claims.New(core, regions, refusals, o.MaxWaiting), feed.New(core)
 	return &Service{
 		Access:    access.New(core, o.MaxSpaces),
+		Alerts:    alerts.New(core),
 		Claims:    all,
 		Consumers: consumers.New(core, all),
 		Releases:  releases.New(core, all),
+		Searches:  search.New(core),
 		Feed:      follow,
 		Holdings:  holdings.New(core),
 		Pools:     pools.New(core, regions, refusals),

@@ -46,8 +46,18 @@ type Config struct {
 	Tracer Tracer
 	// Metrics answers GET /metrics, without credentials. nil: there is nothing at that path.
 	Metrics http.Handler
+	// Console is the web console. nil: there is none.
+	Console Console
 	// MetricsLocal leaves Metrics to callers on this machine; others find nothing there.
 	MetricsLocal bool
+}
+
+// Console is what a browser is served besides the contract: pages, and who is signed in.
+type Console interface {
+	// Register adds its paths. What passes to them has an origin and a deadline, and its failures are rendered like all others.
+	Register(e *echo.Echo)
+	// There reports whether the build has a console, or nothing but a page that says so.
+	There() bool
 }
 
 // Version says which build answers.
@@ -108,7 +118,10 @@ func New(cfg Config) http.Handler {
 	e.GET("/docs/*", ui)
 	e.GET("/openapi.yaml", pages.YAML())
 	e.GET("/openapi.json", pages.JSON())
-	e.GET("/", pages.Front)
+	e.GET("/", pages.Front(pages.Around{Console: cfg.Console != nil && cfg.Console.There(), Metrics: cfg.Metrics != nil, MetricsLocal: cfg.MetricsLocal}))
+	if cfg.Console != nil {
+		cfg.Console.Register(e)
+	}
 	e.GET("/problems", pages.Problems(problemRows()))
 	e.GET("/problems/:code", pages.Problem)
 	if cfg.Metrics != nil {

@@ -13,6 +13,8 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/holdings"
 	"github.com/carve-ipam/carve/internal/alloc/paging"
 	"github.com/carve-ipam/carve/internal/alloc/pools"
+	"github.com/carve-ipam/carve/internal/alloc/search"
+	"github.com/carve-ipam/carve/internal/alloc/trail"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/api"
 	"github.com/carve-ipam/carve/internal/api/gen"
@@ -37,6 +39,7 @@ type scripted struct {
 	cursor  string
 	bits    *int
 	mapped  holdings.Map
+	sought  string
 	reads   int
 }
 
@@ -92,6 +95,11 @@ func (s *scripted) ListClaims(_ context.Context, project string, f paging.Filter
 func (s *scripted) GetPoolMap(_ context.Context, _, _ string, within netip.Prefix, depth int, _ usecase.Reading) (holdings.Map, error) {
 	s.mapped = holdings.Map{Within: within, Bits: depth}
 	return holdings.Map{Within: s.pool.Block, Bits: 17, Runs: []holdings.Run{{Count: 2}}}, nil
+}
+
+func (s *scripted) Search(_ context.Context, text string, limit int, _ usecase.Reading) (search.Found, error) {
+	s.sought, s.limit = text, limit
+	return search.Found{Items: []search.Item{{Kind: trail.KindProject, Name: "team-a", Why: search.WhyName}}}, nil
 }
 
 func (s *scripted) GetPoolFree(_ context.Context, _, _ string, bits *int, limit int, _ string, _ usecase.Reading) (pools.FreePage, error) {
@@ -350,6 +358,21 @@ func TestListing(t *testing.T) {
 			"?within=10.20.4.1/22": "query:within", "?within=x": "query:within", "?depth=0": "query:depth", "?depth=9": "query:depth", "?depth=x": "query:depth",
 		} {
 			w := send(t, s, "GET", poolsPath+"/p/map"+query, "")
+			require.Equal(t, http.StatusBadRequest, w.Code)
+			require.Equal(t, pointer, decode[gen.Problem](t, w).Errors[0].Pointer, query)
+		}
+	})
+	t.Run("Finds", func(t *testing.T) {
+		t.Parallel()
+		s := script()
+		for query, want := range map[string]int{"q=10.0.0.1&limit=7": 7, "q=10.0.0.1": 20} {
+			w := send(t, s, "GET", "/v1/search?"+query, "")
+			require.Equal(t, http.StatusOK, w.Code, w.Body.String())
+			require.Equal(t, []any{"10.0.0.1", want}, []any{s.sought, s.limit})
+			require.Equal(t, gen.SearchResult{Items: []gen.SearchItem{{Kind: gen.SearchKindProject, Name: "team-a", Why: gen.SearchReasonName}}}, decode[gen.SearchResult](t, w))
+		}
+		for query, pointer := range map[string]string{"": "query:q", "q=": "query:q", "q=a&limit=0": "query:limit", "q=a&limit=101": "query:limit"} {
+			w := send(t, s, "GET", "/v1/search?"+query, "")
 			require.Equal(t, http.StatusBadRequest, w.Code)
 			require.Equal(t, pointer, decode[gen.Problem](t, w).Errors[0].Pointer, query)
 		}

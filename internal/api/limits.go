@@ -116,13 +116,13 @@ func listed(c echo.Context) tenancy.Work {
 const maxListed = 500
 
 // alwaysServed are the paths by which somebody finds out how the server is: they answer however much there is to do. And there is what never
-// changes, as the contract and Swagger UI: nothing is worked on for it, and strangers who read it slowly must not keep places.
+// changes, as the contract, Swagger UI and the console: nothing is worked on for it, and strangers who read it slowly must not keep places.
 func alwaysServed(path string) bool {
 	switch path {
 	case "/healthz", "/readyz", "/metrics", "/openapi.yaml", "/openapi.json":
 		return true
 	}
-	return strings.HasPrefix(path, "/docs/") || strings.HasPrefix(path, "/problems/")
+	return strings.HasPrefix(path, "/docs/") || strings.HasPrefix(path, "/problems/") || strings.HasPrefix(path, "/console/assets/")
 }
 
 // bound refuses what finds no place. It stands before everything else, the router, the metrics of requests and the access log included: at
@@ -137,7 +137,7 @@ func (a *adapter) bound(e *echo.Echo) http.Handler {
 			e.ServeHTTP(w, r)
 			return
 		}
-		leave, refused := f.Enter(r.Context(), r.Header.Get(echo.HeaderAuthorization))
+		leave, refused := f.Enter(r.Context(), auth.Credentials(r))
 		if refused != nil {
 			a.shed(e, w, r, refused)
 			return

@@ -21,6 +21,7 @@ type server struct {
 	trailHandlers
 	changeHandlers
 	webhookHandlers
+	alertHandlers
 	callerHandlers
 }
 
@@ -35,7 +36,7 @@ func newServer(cfg Config) *server {
 		memberHandlers: memberHandlers{use}, keyHandlers: keyHandlers{use, cfg.Clock},
 		poolGrantHandlers: poolGrantHandlers{use}, spaceGrantHandlers: spaceGrantHandlers{use}, quotaHandlers: quotaHandlers{use, use},
 		consumerHandlers: consumerHandlers{use, use}, changeHandlers: changeHandlers{use, cfg.Authenticator, cfg.Clock},
-		webhookHandlers: webhookHandlers{use},
-		trailHandlers:   trailHandlers{use}, callerHandlers: callerHandlers{use, cfg.Version, cfg.Ready},
+		webhookHandlers: webhookHandlers{use}, alertHandlers: alertHandlers{use, use},
+		trailHandlers: trailHandlers{use}, callerHandlers: callerHandlers{use, cfg.Version, cfg.Ready},
 	}
 }

@@ -29,6 +29,9 @@ func (callerHandlers) GetHealth(c echo.Context) error {
 	return codec.Answer(c.Response(), http.StatusOK, &gen.Health{Status: gen.HealthStatusOk})
 }
 
+// defaultFound is how many items a search answers that does not say how many.
+const defaultFound = 20
+
 // ErrDraining is the cause of not being ready that somebody asked for, by stopping the server: nothing to worry about.
 var ErrDraining = errors.New("the server is being stopped")
 
@@ -53,6 +56,15 @@ func (s callerHandlers) GetWhoami(c echo.Context) error {
 			return gen.RoleInProject{Project: project, Role: gen.Role(tenancy.Larger(who.Roles[project], who.Held[project].Role))}
 		}),
 	})
+}
+
+func (s callerHandlers) Search(c echo.Context, p gen.SearchParams) error {
+	found, err := s.use.Search(c.Request().Context(), p.Q, codec.Or(p.Limit, defaultFound), readingOf(c))
+	if err != nil {
+		return err
+	}
+	shown := codec.SearchResultOf(found)
+	return codec.Answer(c.Response(), http.StatusOK, &shown)
 }
 
 func (s callerHandlers) ListRegions(c echo.Context) error {

@@ -2,11 +2,14 @@ package api_test
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
 	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -68,9 +71,19 @@ func TestDocumentsNeedNoCredentials(t *testing.T) {
 	t.Run("TheFrontDoor", func(t *testing.T) {
 		t.Parallel()
 		w := s.do(t, "GET", "/", "", "Accept", "text/html,*/*;q=0.8")
-		require.Equal(t, http.StatusSeeOther, w.Code)
-		require.Equal(t, "/docs/", w.Header().Get("Location"))
+		require.Equal(t, http.StatusOK, w.Code)
+		require.Equal(t, "text/html; charset=UTF-8", w.Header().Get("Content-Type"))
 		require.Equal(t, "Accept", w.Header().Get("Vary"))
+		page := w.Body.String()
+		for _, path := range []string{"/docs/", "/openapi.yaml", "/openapi.json", "/problems", "/readyz"} {
+			require.Contains(t, page, `href="`+path+`"`)
+		}
+		require.NotContains(t, page, `href="/console/"`, "there is none here")
+		require.NotContains(t, page, "<script")
+		_, style, _ := strings.Cut(page, "<style>")
+		style, _, _ = strings.Cut(style, "</style>")
+		sum := sha256.Sum256([]byte(style))
+		require.Contains(t, w.Header().Get("Content-Security-Policy"), "'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'", "the browser takes the style")
 
 		w = s.do(t, "GET", "/", "")
 		require.Equal(t, http.StatusOK, w.Code)

@@ -13,6 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/paging"
 	"github.com/carve-ipam/carve/internal/alloc/pools"
 	"github.com/carve-ipam/carve/internal/alloc/releases"
+	"github.com/carve-ipam/carve/internal/alloc/search"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/alloc/trail"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
@@ -37,6 +38,7 @@ type UseCases interface {
 	Trail
 	Changes
 	Webhooks
+	Alerts
 	Callers
 }
 
@@ -172,6 +174,17 @@ type Trail interface {
 	GetHistory(ctx context.Context, project string, address netip.Addr, at time.Time, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Hold], error)
 }
 
+// Alerts is the use cases on alert rules and alerts.
+type Alerts interface {
+	ListAlertRules(ctx context.Context, project string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.AlertRule], error)
+	CreateAlertRule(ctx context.Context, project string, rule ipam.AlertRule, r usecase.Request) (usecase.Result[ipam.AlertRule], error)
+	GetAlertRule(ctx context.Context, project, name string) (ipam.AlertRule, error)
+	PatchAlertRule(ctx context.Context, project, name string, r usecase.Request, mutate func(ipam.AlertRule) (ipam.AlertRule, error)) (ipam.AlertRule, error)
+	DeleteAlertRule(ctx context.Context, project, name string, r usecase.Request) error
+
+	ListAlerts(ctx context.Context, project string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Alert], error)
+}
+
 // Webhooks is the use cases on webhooks.
 type Webhooks interface {
 	ListWebhooks(ctx context.Context, project string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Webhook], error)
@@ -188,6 +201,8 @@ type Webhooks interface {
 // Callers is what any caller may ask about itself and the installation.
 type Callers interface {
 	Whoami(ctx context.Context) (tenancy.Principal, error)
+	// Search answers the first limit things that a text finds in the caller's projects.
+	Search(ctx context.Context, text string, limit int, r usecase.Reading) (search.Found, error)
 	// ListRegions answers the installation's regions, the primary one first, and that of this server.
 	ListRegions(ctx context.Context) (all []ipam.Region, here string, err error)
 	// Admit authorises an action before anything of the request is read, and records a refused change.

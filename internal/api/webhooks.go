@@ -114,6 +114,8 @@ func showChange(c *feed.Change, now time.Time) (gen.Change, error) {
 		shown = codec.QuotaOf(object)
 	case ipam.Consumer:
 		shown = codec.ConsumerOf(object)
+	case ipam.Alert:
+		shown = codec.AlertOf(object)
 	default:
 		out.Type = gen.ChangeTypeDelete
 		return out, nil

@@ -48,6 +48,8 @@ type App struct {
 	retention *crdb.Store // of who may delete records of the trail; nil: not this server
 	retains   bool        // the user of --database-url may
 	keyring   *tenancy.Keyring
+	sessions  *tenancy.Sessions
+	console   bool // the build has one
 	inFlight  *limits.InFlight
 	embedded  *devdb.DB // nil with --database-url
 	dsn       string
@@ -182,10 +184,12 @@ func (a *App) openDatabase(ctx context.Context, c Config) error {
 
 // prepareServer builds everything that answers requests.
 func (a *App) prepareServer(c Config, f files, service *alloc.Service) error {
-	authenticator, err := a.authenticator(c, f.issuers)
+	may := limitsOf(c)
+	authenticator, page, err := a.authenticator(c, f.issuers, may)
 	if err != nil {
 		return err
 	}
+	a.console = page.There()
 	proxies, err := c.proxies()
 	if err != nil {
 		return err
@@ -196,8 +200,8 @@ func (a *App) prepareServer(c Config, f files, service *alloc.Service) error {
 	}
 	a.server = a.newServer(c, a.parting(api.New(api.Config{
 		Service: service, Authenticator: authenticator, Log: a.Log, Clock: a.store.Now, RequestTimeout: c.RequestTimeout, Ready: a.ready,
-		Limits: limitsOf(c), InFlight: a.inFlight, TrustedProxies: proxies, Version: api.Version{Version: version, Commit: commit},
-		Meter: a.metrics, Tracer: a.requestTracer(), Metrics: metrics, MetricsLocal: c.Metrics != metricsOpen,
+		Limits: may, InFlight: a.inFlight, TrustedProxies: proxies, Version: api.Version{Version: version, Commit: commit},
+		Meter: a.metrics, Tracer: a.requestTracer(), Metrics: metrics, MetricsLocal: c.Metrics != metricsOpen, Console: page,
 	})))
 	switch {
 	case f.certificate != nil:
@@ -284,6 +288,11 @@ func (a *App) Close(ctx context.Context) error {
 		flush, done := context.WithTimeout(ctx, flushTimeout)
 		if _, err := a.keyring.Flush(flush); err != nil {
 			a.Log.WarnContext(ctx, "the last use of some API keys was not written", "error", err)
+		}
+		if a.sessions != nil {
+			if _, err := a.sessions.Flush(flush); err != nil {
+				a.Log.WarnContext(ctx, "the last use of some sessions was not written", "error", err)
+			}
 		}
 		done()
 	}

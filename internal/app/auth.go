@@ -9,10 +9,12 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc"
 	"github.com/carve-ipam/carve/internal/api/auth"
 	"github.com/carve-ipam/carve/internal/api/limits"
+	"github.com/carve-ipam/carve/internal/console"
 	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/crdb/schema"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/oidc"
+	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
 // files are what the configuration names. They are read before anything is started.
@@ -46,23 +48,27 @@ func (c Config) readAt(log *slog.Logger, clock func() time.Time) (f files, err e
 	return f, err
 }
 
-// authenticator composes the configured ways to identify callers.
-func (a *App) authenticator(c Config, issuers oidc.Config) (auth.Authenticator, error) {
-	ways := auth.Ways{}
+// authenticator composes the configured ways to identify callers, and the console that people sign in to by them.
+func (a *App) authenticator(c Config, issuers oidc.Config, may limits.Limits) (auth.Authenticator, *console.Console, error) {
+	ways, sign := auth.Ways{}, tenancy.SessionWays{Members: a.keyring}
+	page := console.Config{Limits: may, Log: a.Log, Keys: c.by(authKeys)}
 	if c.by(authDev) {
 		ways.Dev = auth.Dev{LocalOnly: true}
+		page.Dev = ways.Dev
 	}
 	if c.by(authKeys) {
-		ways.Keys = a.keyring
+		ways.Keys, sign.Keys = a.keyring, a.keyring
 	}
 	if c.by(authOIDC) {
 		verifier, err := oidc.New(issuers, oidc.Options{Members: a.keyring, Log: a.Log, Clock: a.store.Now})
 		if err != nil {
-			return nil, fmt.Errorf("--oidc-config: %w", err)
+			return nil, nil, fmt.Errorf("--oidc-config: %w", err)
 		}
-		ways.OIDC = verifier
+		ways.OIDC, sign.Issuers, page.Issuers = verifier, verifier, verifier.SignIns()
 	}
-	return ways, nil
+	a.sessions = tenancy.NewSessions(a.store, sign, nil)
+	ways.Sessions, page.Sessions = a.sessions, a.sessions
+	return ways, console.New(page), nil
 }
 
 // limitsOf are those of this process. Several servers limit apart from one another.

@@ -35,6 +35,7 @@ func (a *App) jobs(c Config, service *alloc.Service) []job {
 		{"expire_deliveries", "deliveries that were given up long ago could not be deleted", 10 * time.Minute, func(ctx context.Context) (int64, error) {
 			return a.store.ExpireDeliveries(ctx, a.store.Now().Add(-webhooks.DeadLettersKept))
 		}},
+		{"look_after_alerts", "alerts could not be looked after", time.Second, func(ctx context.Context) (int64, error) { return service.LookAfterAlerts(ctx) }},
 		{"expire_answers", "expired idempotency answers could not be deleted", time.Minute, a.expireAnswers},
 	}
 	if a.retention != nil {
@@ -42,6 +43,11 @@ func (a *App) jobs(c Config, service *alloc.Service) []job {
 	}
 	if c.by(authKeys) {
 		jobs = append(jobs, job{"flush_keys", "the last use of API keys could not be written", time.Minute, a.keyring.Flush})
+	}
+	if c.by(authKeys) || c.by(authOIDC) {
+		jobs = append(jobs,
+			job{"flush_sessions", "the last use of sessions could not be written", time.Minute, a.sessions.Flush},
+			job{"expire_sessions", "expired sessions could not be deleted", 10 * time.Minute, a.expireSessions})
 	}
 	if a.retention != nil && c.AuditRetention > 0 {
 		jobs = append(jobs, job{"expire_events", "old audit events could not be deleted", 10 * time.Minute, func(ctx context.Context) (int64, error) {
@@ -115,6 +121,16 @@ func (a *App) once(ctx context.Context, j job) {
 func (a *App) expireAnswers(ctx context.Context) (done int64, err error) {
 	for {
 		n, err := a.store.ExpireAnswers(ctx, a.store.Now(), batch)
+		if done += n; err != nil || n < batch {
+			return done, err
+		}
+	}
+}
+
+// expireSessions deletes sessions that have ended by themselves, likewise.
+func (a *App) expireSessions(ctx context.Context) (done int64, err error) {
+	for {
+		n, err := a.store.ExpireSessions(ctx, a.store.Now(), batch)
 		if done += n; err != nil || n < batch {
 			return done, err
 		}

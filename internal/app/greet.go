@@ -14,6 +14,11 @@ func (a *App) Greet(w io.Writer) {
 		scheme = "https"
 	}
 	say("listening on %s", a.Addr())
+	if a.console {
+		say("  console     %s://%s/console/", scheme, a.Addr())
+	} else {
+		say("  console     none in this build: `make console` needs Node")
+	}
 	say("  API         %s://%s/v1/projects", scheme, a.Addr())
 	say("  Swagger UI  %s://%s/docs/", scheme, a.Addr())
 	say("  contract    %s://%s/openapi.yaml", scheme, a.Addr())

@@ -69,6 +69,7 @@ func TestAccessFlagsBecomeTheRequest(t *testing.T) {
 			"GET /v1/projects/team-a/history?address=2001%3Adb8%3A%3A1&at=2026-03-03T12%3A00%3A00Z&limit=500", "",
 		},
 		"History": {[]string{"history", "10.20.65.9"}, ok(json.RawMessage(`{"items":[]}`)), "GET /v1/projects/team-a/history?address=10.20.65.9&limit=500", ""},
+		"Search":  {[]string{"search", "env=prod", "--limit", "5"}, ok(example(t, "SearchName")), "GET /v1/search?q=env%3Dprod&limit=5", ""},
 		"Whoami":  {[]string{"whoami"}, ok(example(t, "Whoami")), "GET /v1/whoami", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -159,6 +160,15 @@ func TestWhoamiSaysWhereItAskedAndAsWhom(t *testing.T) {
 
 	d = answering(t, ok(json.RawMessage(`{"subject":"corp:x","method":"oidc","platformAdmin":false,"roles":[]}`)))
 	require.Equal(t, "no role in any project\n", d.done("whoami").err)
+}
+
+func TestSearchSaysWhatItDidNotFind(t *testing.T) {
+	t.Parallel()
+	d := answering(t, ok(json.RawMessage(`{"items":[],"truncated":false}`)), ok(json.RawMessage(`{"items":[],"truncated":true}`)))
+	require.Equal(t, "nothing was found\n", d.run("search", "web").err)
+	require.Contains(t, d.run("search", "web").err, "there may be more")
+	require.Equal(t, 2, d.run("search", "").code)
+	require.Equal(t, 2, d.run("search", "a", "b").code)
 }
 
 func TestOneOfSeveralGrantsThatIsRefusedEndsThemAndIsNamed(t *testing.T) {

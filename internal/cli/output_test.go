@@ -34,6 +34,7 @@ func TestThingsArePrintedInEveryFormat(t *testing.T) {
 		"grants":      {"GrantList", []string{"grant", "list", "--pool", "shared-eu"}},
 		"quotas":      {"QuotaList", []string{"quota", "list"}},
 		"events":      {"AuditEventList", []string{"event", "list"}},
+		"found":       {"SearchAddress", []string{"search", "10.20.1.7"}},
 		"history":     {"HistoryEntryList", []string{"history", "10.20.65.9", "--at", "2026-03-03T12:00:00Z"}},
 	} {
 		t.Run(name, func(t *testing.T) {

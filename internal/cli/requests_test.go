@@ -199,7 +199,7 @@ claims:
 		r := d.done("claim", "batch", "-f", path, "-q")
 		require.JSONEq(t, want, string(d.requests()[0].body))
 		require.NotEmpty(t, d.requests()[0].header.Get("Idempotency-Key"))
-		require.Equal(t, "10.20.64.0/26\n10.20.96.0/26\n", r.out)
+		require.Equal(t, "10.20.2.0/26\n10.20.2.64/26\n", r.out)
 	})
 	t.Run("JSONFromStandardInput", func(t *testing.T) {
 		t.Parallel()

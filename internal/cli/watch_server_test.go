@@ -66,6 +66,7 @@ func TestEveryKindIsWatchedOnAServer(t *testing.T) {
 	d := served(t)
 	d.done("class", "create", "own", "--family", "4")
 	d.done("quota", "set", "few", "--claims", "9")
+	d.done("alert-rule", "create", "most", "--about", "Quotas", "--percent", "10")
 	d.done("claim", "create", "web", "--pool", "prod", "--prefix-length", "24", "--label", "env=prod")
 	uid := strings.TrimSpace(d.done("allocation", "list", "-q").out)
 	d.done("consumer", "attach", "web", "vm-1", "--realm", "rack")
@@ -77,6 +78,7 @@ func TestEveryKindIsWatchedOnAServer(t *testing.T) {
 		"IPPool":       {"pool get prod", []string{"pool set prod --label a=b"}, []string{"Put prod", "Put prod"}},
 		"IPClass":      {"class list -l !gone", []string{"class delete own"}, []string{"Put own", "Delete own"}},
 		"Quota":        {"quota list", []string{"quota set few --claims 8"}, []string{"Put few", "Put few"}},
+		"Alert":        {"alert list", []string{"alert-rule delete most"}, []string{"Put most/few", "Delete most/few"}},
 		"IPConsumer":   {"consumer list --realm rack", []string{"consumer end vm-1"}, []string{"Put rack/vm-1"}},
 		"IPAllocation": {"allocation list --held", []string{"claim set web --reclaim-policy Retain"}, []string{"Put " + uid, "Put " + uid}},
 		"IPClaim": {

@@ -136,7 +136,7 @@ func TestWhatTheFeedCannotServeIsRefused(t *testing.T) {
 		"allocation list --watch":                "--watch needs --held: the feed tells of what the project itself holds or has retained",
 		"claim get a b --watch":                  "--watch is about one claim by name, or about a list: see 'ipamctl claim list --help'",
 		"space list --watch":                     "unknown flag: --watch",
-		"changes --kind IPSpace":                 "--kind must be one of IPPool, IPClaim, IPAllocation, IPClass, Quota, IPConsumer",
+		"changes --kind IPSpace":                 "--kind must be one of IPPool, IPClaim, IPAllocation, IPClass, Quota, IPConsumer, Alert",
 	} {
 		d := answering(t)
 		r := d.run(strings.Fields(args)...)

@@ -70,7 +70,7 @@ func newEstate(t *testing.T) *estate {
 	e.tables = []string{
 		"projects", "spaces", "classes", "pools", "pool_classes", "fences", "free_blocks", "holds",
 		"members", "api_keys", "grants", "quotas", "quota_shards", "audit_events", "history", "removals",
-		"consumers", "attachments", "webhooks", "deliveries", "idempotency_keys",
+		"consumers", "attachments", "webhooks", "deliveries", "alert_rules", "alerts", "idempotency_keys",
 	}
 	for _, table := range []string{"members", "api_keys", "quotas"} { // so that there can be rows for the audit to find
 		e.exec(t, "ALTER TABLE "+table+" DROP CONSTRAINT "+table+"_project_fkey")
@@ -139,6 +139,7 @@ func (e *estate) tenant(t *testing.T) {
 		made(e.svc.AttachConsumer(ctx, p, "again", consumer("vm"), usecase.Request{}))
 		made(e.svc.EndConsumer(ctx, p, consumer("gone").Ref, usecase.Request{}))
 		withDelivery(t, e.house, p)
+		withAlert(t, e.house, p)
 		quota("some", ipam.QuotaScope{Pool: ipam.Ref{Project: p, Name: name("shop")}, Family: map[int]ipam.Family{4: ipam.IPv4, 6: ipam.IPv6}[f.number]},
 			ipam.QuotaLimits{Claims: new(int64(1))}) // below what is used
 		quota("none", ipam.QuotaScope{Pool: ipam.Ref{Project: "elsewhere", Name: "nowhere"}}, ipam.QuotaLimits{Addresses: big.NewInt(5)})

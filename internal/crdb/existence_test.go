@@ -162,3 +162,39 @@ func TestWhatIsNotOnesOwnCostsWhatIsNotThere(t *testing.T) {
 func looksForRegions(a attempted) bool {
 	return slices.ContainsFunc(a.Trips, func(trip []string) bool { return slices.Contains(trip, "region_list") })
 }
+
+// A search looks for what others have as for what nobody has: the same statements, and as many rows that come back.
+func TestSearchingForWhatIsNotOnesOwnCostsWhatIsNotThere(t *testing.T) {
+	t.Parallel()
+	s := newSecrets(t)
+	tap := newWiretap(t, s.dsn)
+	store := open(t, tap.dsn, func(o *crdb.Options) { o.OnAttempt, o.MaxConnections = tap.watch, 1 })
+	defer store.Close()
+	svc := alloc.New(store, alloc.Options{Region: region, Webhooks: hooked})
+	for there, absent := range map[string]string{
+		"private": "absent0", "priv": "abse", "held": "absent", "pool=private": "pool=absent", project + "/private": "nobody/private",
+		"10.0.0.1": "192.0.2.1", "10.0.0.0/16": "192.0.0.0/16", project: "nobody",
+	} {
+		t.Run(there, func(t *testing.T) {
+			said := func(text string) ([]attempted, int) {
+				for {
+					tap.take()
+					tap.counted()
+					found, err := svc.Search(asCurious(t), text, 10, usecase.Reading{})
+					require.NoError(t, err)
+					require.Empty(t, found.Items)
+					require.False(t, found.Truncated)
+					done, rows := tap.take(), tap.counted()
+					if !slices.ContainsFunc(done, looksForRegions) {
+						return done, rows
+					}
+				}
+			}
+			said(absent)
+			want, none := said(absent)
+			got, rows := said(there)
+			require.Equal(t, want, got)
+			require.Equal(t, none, rows)
+		})
+	}
+}

@@ -20,6 +20,7 @@ import (
 // plannedAnew is why a statement may plan a part of itself anew for each row.
 var plannedAnew = map[string]string{
 	"history_list_ended": "it reads two rows for each release; as one plan it would read all that ended at a block in two minutes",
+	"held_up_to":         "it reads two rows for each block; as one plan it would read all that is held in the pool",
 	"consumer_crowds":    "it is for some projects, once a minute, each a range of the key",
 }
 

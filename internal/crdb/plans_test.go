@@ -101,6 +101,9 @@ var sorts = map[string]string{
 	"event_list_everywhere":       "likewise",
 	"consumer_list_everywhere":    "likewise",
 	"webhook_list":                "likewise",
+	"alert_rule_list":             "likewise",
+	"alert_list":                  "likewise",
+	"session_trim":                "the sessions of a holder",
 	"delivery_next":               "what is to be sent to a webhook, one or two",
 	"claim_list_of_consumer":      "likewise",
 	"history_list_everywhere":     "a page of each region and block",
@@ -115,7 +118,9 @@ var sorts = map[string]string{
 	"usage_claims":             "the project's claims, to count them by length",
 	"allocation_list_retained": "what the project has retained",
 	"usage_retained":           "what the project has retained, likewise",
-	"held_up_to":               "a block of each address and region",
+	"held_up_to":               "two blocks for each block and region",
+	"search_pools_around":      "some of each block",
+	"search_pools_around_all":  "likewise",
 }
 
 // holds checks what no plan may be, whatever the version.
@@ -186,6 +191,7 @@ func fill(t *testing.T, c *pgx.Conn) {
 		"INSERT INTO idempotency_keys SELECT 'local', " + of("'project' || (i % 20)") + ", " + of("'key-' || i") + ", gen_random_uuid(), now() + i * INTERVAL '1 second', '' FROM generate_series(1, 20000) AS i",
 		"INSERT INTO members SELECT gen_random_uuid(), " + of("'project' || (i % 200 + 1)") + ", 'subject-' || (i % 1500), 'viewer', 1, gen_random_uuid(), now(), now(), 'filler' FROM generate_series(1, 3000) AS i",
 		"INSERT INTO api_keys SELECT gen_random_uuid(), " + of("'project' || (i % 200 + 1)") + ", 'key-' || i, '', 'viewer', '', NULL, NULL, " + common + " FROM generate_series(1, 3000) AS i",
+		"INSERT INTO sessions SELECT sha256(i::TEXT::BYTEA), 'holder-' || (i % 500), NULL, '', gen_random_uuid(), '{}'::JSONB, now() + i * INTERVAL '1 second', now(), now() + i * INTERVAL '1 second' FROM generate_series(1, 5000) AS i",
 		"INSERT INTO grants SELECT gen_random_uuid(), 'pool', " + of("'pool' || (i % 1500)") + ", 'project-' || (i % 200), 1, gen_random_uuid(), now(), now(), 'filler' FROM generate_series(1, 3000) AS i",
 		"INSERT INTO quotas SELECT " + of("'quota' || i") + ", " + of("'project' || (i % 200 + 1)") + ", 'quota-' || i, 'platform', '', '', '', '', 0, NULL, 5, NULL, false, '', 1, gen_random_uuid(), now(), now(), 'filler' FROM generate_series(1, 1000) AS i",
 		"INSERT INTO quota_shards SELECT 'local', " + of("'quota' || i") + ", n, 0, 0, 0, 0, 0, 0 FROM generate_series(1, 1000) AS i, generate_series(0, 15) AS n",
@@ -199,6 +205,10 @@ func fill(t *testing.T, c *pgx.Conn) {
 			"now() + i * INTERVAL '1 second', CASE WHEN i % 10 > 0 THEN " + of("'server' || (i % 10)") + " END, gen_random_uuid(), " + common + " FROM generate_series(1, 3000) AS i",
 		"INSERT INTO deliveries SELECT 'local', " + of("'project' || (i % 200)") + ", " + of("'webhook' || (i % 300)") + ", gen_random_uuid(), '', '', 1, now(), NULL, " +
 			"now() + i * INTERVAL '1 second', false FROM generate_series(1, 20000) AS i",
+		"INSERT INTO alert_rules SELECT 'local', " + of("'project' || (i % 200)") + ", 'rule-' || i, " + of("'rule' || i") + ", '{}'::JSONB, " +
+			"now() + i * INTERVAL '1 second', '', NULL, gen_random_uuid(), " + common + " FROM generate_series(1, 3000) AS i",
+		"INSERT INTO alerts SELECT 'local', " + of("'project' || (i % 200)") + ", 'rule-' || (i % 3000), 'pool-' || i, " + of("'rule' || (i % 3000)") +
+			", gen_random_uuid(), 'Pools', now(), 9000 FROM generate_series(1, 20000) AS i",
 		"INSERT INTO removals SELECT " + of("'gone' || i") + " FROM generate_series(1, 1000) AS i",
 	} {
 		_, err := c.Exec(context.Background(), sql)

@@ -14,6 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/holdings"
 	"github.com/carve-ipam/carve/internal/alloc/paging"
 	"github.com/carve-ipam/carve/internal/alloc/pools"
+	"github.com/carve-ipam/carve/internal/alloc/search"
 	"github.com/carve-ipam/carve/internal/alloc/trail"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/crdb"
@@ -128,6 +129,18 @@ var readings = map[string]reading{
 	}),
 	"GetPoolMap": asked(withRetained, func(ctx context.Context, svc *alloc.Service, p string, r usecase.Reading) (holdings.Map, error) {
 		return svc.GetPoolMap(ctx, p, "pool", netip.Prefix{}, 8, r)
+	}),
+	"SearchAddress": asked(withRetained, func(ctx context.Context, svc *alloc.Service, _ string, r usecase.Reading) (search.Found, error) {
+		return svc.Search(ctx, here.String(), 10, r)
+	}),
+	"SearchAddressInProject": asked(withRetained, func(ctx context.Context, svc *alloc.Service, p string, r usecase.Reading) (search.Found, error) {
+		return svc.Search(ctx, p+"/"+here.String(), 10, r)
+	}),
+	"SearchName": asked(withClass(), func(ctx context.Context, svc *alloc.Service, _ string, r usecase.Reading) (search.Found, error) {
+		return svc.Search(ctx, "c", 10, r)
+	}),
+	"SearchLabel": asked(withPool, func(ctx context.Context, svc *alloc.Service, p string, r usecase.Reading) (search.Found, error) {
+		return svc.Search(ctx, p+"/env=prod", 10, r)
 	}),
 	"ListPools": asked(withPool, func(ctx context.Context, svc *alloc.Service, p string, r usecase.Reading) (paging.Page[ipam.Pool], error) {
 		return svc.ListPools(ctx, p, paging.Filter{}, 10, "", r)
@@ -277,6 +290,22 @@ var readings = map[string]reading{
 	}},
 	"AuthenticateByToken": {prepare: withMember, do: func(ctx context.Context, s server, _ string) error {
 		return failure(s.store.MemberRoles(ctx, "corp:alice"))
+	}},
+	"AuthenticateBySession": {prepare: nothing, do: func(ctx context.Context, s server, _ string) error {
+		_, _, err := s.store.SessionByHash(ctx, []byte{1})
+		return err
+	}},
+	"BeginSession": {prepare: nothing, do: func(ctx context.Context, s server, _ string) error {
+		return s.store.SessionBegin(ctx, ipam.Session{Hash: []byte{2}, Holder: "corp:alice", Issuer: "https://issuer.example", ExpiresAt: time.Now()}, 32)
+	}},
+	"EndSession": {prepare: nothing, do: func(ctx context.Context, s server, _ string) error {
+		return s.store.SessionEnd(ctx, []byte{1})
+	}},
+	"JobSessionsUsed": {prepare: nothing, do: func(ctx context.Context, s server, _ string) error {
+		return s.store.SessionsUsed(ctx, map[string]time.Time{"1": time.Now()})
+	}},
+	"JobExpireSessions": {prepare: nothing, do: func(ctx context.Context, s server, _ string) error {
+		return failure(s.store.ExpireSessions(ctx, time.Now(), 1000))
 	}},
 	"JobKeysUsed": {prepare: withKey, do: func(ctx context.Context, s server, _ string) error {
 		return s.store.KeysUsed(ctx, map[ipam.ID]time.Time{{1}: time.Now()})

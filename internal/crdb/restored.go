@@ -19,7 +19,7 @@ type Epochs struct {
 }
 
 // RenewEpochs gives every pool in every region a new epoch, in both of its places and in one transaction: what was read before the restore fits
-// nothing that is there now. Cursors of the feed are of no use any more, and webhooks send nothing until somebody sets them going. All fences are written anew, each with another mark and with the stock that its rows come to. Where the two places differ, one of them was restored to another time than the other; to make them equal would be to
+// nothing that is there now. Cursors of the feed are of no use any more, nobody is signed in to the console, and webhooks send nothing until somebody sets them going. All fences are written anew, each with another mark and with the stock that its rows come to. Where the two places differ, one of them was restored to another time than the other; to make them equal would be to
 // say that nothing is wrong, and they stay as they are. No server may run on the database.
 func RenewEpochs(ctx context.Context, dsn string) (Epochs, error) {
 	s, err := Open(ctx, dsn, Options{MaxConnections: 1})
@@ -34,6 +34,9 @@ func RenewEpochs(ctx context.Context, dsn string) (Epochs, error) {
 			return err
 		}
 		if _, err := c.Exec(ctx, restored.Statement("feed_forget")); err != nil {
+			return err
+		}
+		if _, err := c.Exec(ctx, restored.Statement("session_end")); err != nil {
 			return err
 		}
 		if _, err := c.Exec(ctx, restored.Statement("webhook_stop"), string(ipam.StoppedRestored)); err != nil {

@@ -3,6 +3,7 @@ package crdb_test
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
@@ -53,6 +54,7 @@ func TestARestoreRenewsEpochsThatAgreeAndLeavesThoseThatDoNot(t *testing.T) {
 	exec("DELETE FROM fences WHERE id = (SELECT id FROM pools WHERE name = 'lacks')")
 	exec(`INSERT INTO fences VALUES ('local', gen_random_uuid(), gen_random_uuid(), '\x0100')`)
 	withWebhook(t, h, project)
+	require.NoError(t, h.store.SessionBegin(t.Context(), ipam.Session{Hash: []byte{1}, Holder: "corp:alice", ExpiresAt: time.Now().Add(time.Hour)}, 1))
 	h.store.Close()
 	before := epochs(t, c)
 
@@ -70,6 +72,9 @@ func TestARestoreRenewsEpochsThatAgreeAndLeavesThoseThatDoNot(t *testing.T) {
 	require.NoError(t, c.QueryRow(t.Context(), "SELECT stopped, due_at::TEXT FROM webhooks").Scan(&stopped, &due))
 	require.Equal(t, "Restored", stopped, "the database that this is a copy of may be sending")
 	require.Nil(t, due)
+	var sessions int
+	require.NoError(t, c.QueryRow(t.Context(), "SELECT count(*) FROM sessions").Scan(&sessions))
+	require.Zero(t, sessions, "one that was ended since would be there again")
 	report, err := audit.Run(t.Context(), h.dsn)
 	require.NoError(t, err)
 	require.False(t, slices.ContainsFunc(report.Findings, func(f audit.Finding) bool { return f.Invariant == "fences" }), "each container has a fence again: %v", report.Findings)

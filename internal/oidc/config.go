@@ -1,6 +1,7 @@
 package oidc
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -34,7 +35,20 @@ type Issuer struct {
 	ClockSkew         time.Duration `yaml:"clockSkew"`    // how much `exp` and `nbf` may be off; default: 30s, at most 5m
 	CAFile            string        `yaml:"caFile"`       // certificates that the issuer's is verified with; default: the system's
 	Roles             []Rule        `yaml:"roles"`
+	SignIn            Client        `yaml:"signIn"` // as which people sign in to the console; none: they do not
 }
+
+// Client is what the console is to an issuer.
+type Client struct {
+	ClientID         string   `yaml:"clientId"`         // the audience of its tokens
+	ClientSecretFile string   `yaml:"clientSecretFile"` // none: it is a public client, which PKCE alone protects
+	Scopes           []string `yaml:"scopes"`           // default: openid, profile, email; openid is always asked for
+	// RedirectURL is where the issuer sends people back to, as it is registered there. None: /console/callback at the host that they asked.
+	RedirectURL string `yaml:"redirectUrl"`
+}
+
+// CallbackPath is where issuers send people back to.
+const CallbackPath = "/console/callback"
 
 // Rule gives a role to whose token has a claim: one with this Value, or one that matches Pattern, whose groups named project and
 // role may say which. A claim is a name at the top, or a JSON pointer (/realm_access/roles); it holds a string or a list.
@@ -65,9 +79,14 @@ func Load(path string) (Config, error) {
 	if err != nil {
 		return Config{}, fmt.Errorf("%s: %w", path, err)
 	}
-	for i, is := range c.Issuers {
-		if is.CAFile != "" && !filepath.IsAbs(is.CAFile) {
-			c.Issuers[i].CAFile = filepath.Join(filepath.Dir(path), is.CAFile)
+	for i := range c.Issuers {
+		for _, file := range []*string{&c.Issuers[i].CAFile, &c.Issuers[i].SignIn.ClientSecretFile} {
+			if *file != "" && !filepath.IsAbs(*file) {
+				*file = filepath.Join(filepath.Dir(path), *file)
+			}
+		}
+		if _, err := c.Issuers[i].SignIn.secret(); err != nil {
+			return Config{}, fmt.Errorf("%s: issuers[%d]: signIn: clientSecretFile: %w", path, i, err)
 		}
 		if _, err := newTransport(c.Issuers[i].CAFile); err != nil {
 			return Config{}, fmt.Errorf("%s: issuers[%d]: caFile: %w", path, i, err)
@@ -141,7 +160,47 @@ func (is *Issuer) complete() error {
 			return fmt.Errorf("roles[%d]: %w", i, err)
 		}
 	}
+	return is.SignIn.complete()
+}
+
+func (c *Client) complete() error {
+	if c.ClientID == "" {
+		if c.ClientSecretFile != "" || len(c.Scopes) > 0 || c.RedirectURL != "" {
+			return errors.New("signIn: clientId is missing")
+		}
+		return nil
+	}
+	if len(c.Scopes) == 0 {
+		c.Scopes = []string{"profile", "email"}
+	}
+	c.Scopes = append([]string{"openid"}, slices.DeleteFunc(slices.Clone(c.Scopes), func(s string) bool { return s == "openid" })...)
+	u, err := url.Parse(c.RedirectURL)
+	if c.RedirectURL != "" && (err != nil || !secure(u) || u.Path != CallbackPath || u.RawQuery != "" || u.Fragment != "" || u.User != nil) {
+		return fmt.Errorf("signIn: redirectUrl %q is not an https URL of %s (http is for loopback addresses alone)", c.RedirectURL, CallbackPath)
+	}
 	return nil
+}
+
+// secret reads the client's secret, each time anew, so that it can be replaced; "" without one.
+func (c Client) secret() (string, error) {
+	if c.ClientSecretFile == "" {
+		return "", nil
+	}
+	text, err := os.ReadFile(c.ClientSecretFile)
+	if err != nil {
+		return "", err
+	}
+	secret := strings.TrimSpace(string(text))
+	if secret == "" {
+		return "", fmt.Errorf("%s is empty", c.ClientSecretFile)
+	}
+	return secret, nil
+}
+
+// mark names what decides about the roles of who signs in. Sessions that were begun under another one have ended.
+func (is Issuer) mark() ipam.ID {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q %q", is.URL, is.Name, is.SubjectClaim, is.SignIn.ClientID, is.Roles))
+	return ipam.ID(sum[:16])
 }
 
 // secure reports whether what is read from a URL can be believed to come from there: by TLS, or from this machine.

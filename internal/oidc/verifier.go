@@ -47,6 +47,8 @@ type issuer struct {
 	algorithms []jose.SignatureAlgorithm
 	rules      []rule
 	keys       *keySet
+	mark       ipam.ID // of what gives roles, and of whose tokens
+	signIn     *SignIn // nil: nobody signs in there
 }
 
 // New makes a Verifier. It asks no issuer anything yet.
@@ -77,6 +79,10 @@ func New(c Config, o Options) (*Verifier, error) {
 			}
 			is.rules = append(is.rules, compiled)
 		}
+		is.mark = conf.mark()
+		if conf.SignIn.ClientID != "" {
+			is.signIn = newSignIn(v, is, from)
+		}
 		v.issuers[conf.URL] = is
 	}
 	return v, nil
@@ -100,32 +106,41 @@ func (v *Verifier) Authenticate(ctx context.Context, token string) (tenancy.Prin
 	if !ok {
 		return nobody, tenancy.NotValid("is of an issuer that is not configured")
 	}
-	if err := checkHeader(token); err != nil {
-		return nobody, tenancy.NotValid(err.Error())
-	}
-	claims, err := is.verify(ctx, token)
+	subject, claims, err := v.read(ctx, is, token)
 	if err != nil {
 		return nobody, err
-	}
-	if err := is.checkPurpose(claims); err != nil {
-		return nobody, tenancy.NotValid(err.Error())
-	}
-	if err := checkTimes(claims, v.clock(), is.ClockSkew); err != nil {
-		return nobody, tenancy.NotValid(err.Error())
-	}
-	if is.SubjectClaim == "email" && claims["email_verified"] != true {
-		return nobody, tenancy.NotValid("has an email that its issuer has not verified")
-	}
-	name, ok := find(claims, is.SubjectClaim).(string)
-	subject := is.Name + ":" + name
-	if !ok || name == "" || !ipam.ValidSubject(subject) {
-		return nobody, tenancy.NotValid("has no claim " + is.SubjectClaim + " that can be a subject")
 	}
 	members, err := v.members.MemberRoles(ctx, subject)
 	if err != nil {
 		return nobody, err
 	}
 	return tenancy.Principal{Subject: subject, Method: "oidc", Roles: rolesOf(is.rules, claims), Held: members}, nil
+}
+
+// read answers whose a token of an issuer is, and what else it says.
+func (v *Verifier) read(ctx context.Context, is *issuer, token string) (subject string, claims map[string]any, err error) {
+	if err := checkHeader(token); err != nil {
+		return "", nil, tenancy.NotValid(err.Error())
+	}
+	claims, err = is.verify(ctx, token)
+	if err != nil {
+		return "", nil, err
+	}
+	if err := is.checkPurpose(claims); err != nil {
+		return "", nil, tenancy.NotValid(err.Error())
+	}
+	if err := checkTimes(claims, v.clock(), is.ClockSkew); err != nil {
+		return "", nil, tenancy.NotValid(err.Error())
+	}
+	if is.SubjectClaim == "email" && claims["email_verified"] != true {
+		return "", nil, tenancy.NotValid("has an email that its issuer has not verified")
+	}
+	name, ok := find(claims, is.SubjectClaim).(string)
+	subject = is.Name + ":" + name
+	if !ok || name == "" || !ipam.ValidSubject(subject) {
+		return "", nil, tenancy.NotValid("has no claim " + is.SubjectClaim + " that can be a subject")
+	}
+	return subject, claims, nil
 }
 
 // compact reports whether a token is in compact form: the JSON forms of a signature have no place in a header.

@@ -34,7 +34,9 @@ func everything(t *testing.T) map[string]*dto.MetricFamily {
 	name := PoolName{"team", "net", "eu"}
 	figures := []PoolFigures{{name, 0.5, time.Hour}}
 	require.NoError(t, m.WatchConnections(func() Connections { return Connections{} }))
-	require.NoError(t, m.WatchLoad(func() Load { return Load{Shed: map[string]int64{"pool": 1}} }))
+	require.NoError(t, m.WatchLoad(func() Load {
+		return Load{Shed: map[string]int64{"pool": 1}, Alerts: map[ipam.AlertAbout]int64{ipam.AboutPools: 1}}
+	}))
 	require.NoError(t, m.WatchClients(func() []Clients { return []Clients{{Listener: "api", Closed: map[string]int64{"evicted": 1}}} }))
 	require.NoError(t, m.WatchCertificates(func() []Certificate { return []Certificate{{Name: "server", Expires: now}} }))
 	require.NoError(t, m.WatchPools(func() Pools {

@@ -45,6 +45,8 @@ var (
 	ofClosedClients  = about{"carve.client.connections.closed", "", "Connections from clients that were closed because there were too many: evicted to make room for another, or refused."}
 	ofQueue          = about{"carve.queue.waiting", "", "Claims and releases that wait for their pool's turn."}
 	ofOldest         = about{"carve.webhook.oldest", "s", "How long the delivery to a webhook of this region has been tried that has been for longest."}
+	ofAlerts         = about{"carve.alerts", "", "Alerts that there are in this region, by what they are about."}
+	ofAlertsLate     = about{"carve.alerts.late", "s", "How long the alert rule of this region is due for a look that is due for longest."}
 	ofLongest        = about{"carve.queue.longest", "", "Claims and releases that wait for the same pool, the one for which most wait."}
 	ofFollowers      = about{"carve.feed.followers", "", "Followers of the feed: they are told of changes, or wait for some."}
 	ofFollowed       = about{"carve.feed.projects", "", "Projects that are followed."}
@@ -72,6 +74,7 @@ const (
 	labelEnd         = attribute.Key("end")
 	labelSQLState    = attribute.Key("sqlstate")
 	labelOperation   = attribute.Key("operation")
+	labelAbout       = attribute.Key("about")
 	labelReason      = attribute.Key("reason")
 	labelListener    = attribute.Key("listener")
 	labelCertificate = attribute.Key("certificate")

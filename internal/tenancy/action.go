@@ -39,7 +39,11 @@ const (
 	WebhooksWrite    Action = "webhooks.write"
 	DeliveriesRead   Action = "deliveries.read"
 	DeliveriesWrite  Action = "deliveries.write"
+	AlertRulesRead   Action = "alertrules.read"
+	AlertRulesWrite  Action = "alertrules.write"
+	AlertsRead       Action = "alerts.read"
 	Whoami           Action = "whoami"
+	Search           Action = "search"
 )
 
 // reach says where an action's role must be held.
@@ -92,7 +96,11 @@ var permissions = map[Action]permission{
 	WebhooksWrite:    {Admin, inProject},
 	DeliveriesRead:   {Admin, inProject},
 	DeliveriesWrite:  {Admin, inProject},
+	AlertRulesRead:   {Viewer, inProject},
+	AlertRulesWrite:  {Provider, inProject},
+	AlertsRead:       {Viewer, inProject},
 	Whoami:           {reach: anywhere},
+	Search:           {reach: anywhere}, // finds only what the caller may see
 }
 
 // Lasting reports whether what the action does outlives the rights of whoever does it: it gives rights away, to others or to

@@ -29,6 +29,7 @@ var least = map[tenancy.Action]struct {
 }{
 	tenancy.ProjectsList:     {},
 	tenancy.Whoami:           {},
+	tenancy.Search:           {},
 	tenancy.ProjectsCreate:   {platform, tenancy.Admin},
 	tenancy.ProjectsDelete:   {platform, tenancy.Admin},
 	tenancy.ProjectsRead:     {project, tenancy.Viewer},
@@ -61,6 +62,9 @@ var least = map[tenancy.Action]struct {
 	tenancy.WebhooksWrite:    {project, tenancy.Admin},
 	tenancy.DeliveriesRead:   {project, tenancy.Admin},
 	tenancy.DeliveriesWrite:  {project, tenancy.Admin},
+	tenancy.AlertRulesRead:   {project, tenancy.Viewer},
+	tenancy.AlertRulesWrite:  {project, tenancy.Provider},
+	tenancy.AlertsRead:       {project, tenancy.Viewer},
 }
 
 // declared is every action that the source declares, so that a new one must find its way into the table above.

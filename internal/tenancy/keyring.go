@@ -3,7 +3,6 @@ package tenancy
 import (
 	"context"
 	"crypto/subtle"
-	"sync"
 	"time"
 
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -22,9 +21,7 @@ type Keyring struct {
 	clock   func() time.Time
 	keys    *recent[keyFacts]
 	members *recent[map[string]Held]
-
-	mu   sync.Mutex
-	used map[ipam.ID]time.Time // since the last Flush
+	used    uses[ipam.ID]
 }
 
 // keyFacts is what is remembered of a key.
@@ -44,7 +41,7 @@ func NewKeyring(store KeyStore, clock func() time.Time) *Keyring {
 		clock, ticks = func() time.Time { return store.Now() }, time.Now
 	}
 	return &Keyring{
-		store: store, clock: clock, used: map[ipam.ID]time.Time{},
+		store: store, clock: clock,
 		keys:    newRecent[keyFacts](ticks, knownFor, knownSize),
 		members: newRecent[map[string]Held](ticks, knownFor, knownSize),
 	}
@@ -53,26 +50,44 @@ func NewKeyring(store KeyStore, clock func() time.Time) *Keyring {
 // Authenticate answers whose key a token is: unauthenticated when it is none that is valid now, in one and the same way
 // whether there is no such key, its secret is another one, or it has expired.
 func (k *Keyring) Authenticate(ctx context.Context, token string) (Principal, error) {
+	_, facts, err := k.authenticate(ctx, token)
+	return facts.who, err
+}
+
+func (k *Keyring) authenticate(ctx context.Context, token string) (id ipam.ID, facts keyFacts, err error) {
 	id, secret, ok := ParseToken(token)
 	if !ok {
-		return Principal{}, NotValid("is not spelled like an API key")
+		return id, facts, NotValid("is not spelled like an API key")
 	}
 	hash, name := HashSecret(secret), string(id[:])
 	facts, found, err := k.facts(ctx, id, name, hash)
 	if err != nil {
-		return Principal{}, err
+		return id, keyFacts{}, err
 	}
 	matches, now := same(hash, facts, found), k.clock()
 	switch {
 	case !found:
-		return Principal{}, NotValid("names an API key that does not exist")
+		return id, keyFacts{}, NotValid("names an API key that does not exist")
 	case !matches:
-		return Principal{}, NotValid("has another secret than its API key")
+		return id, keyFacts{}, NotValid("has another secret than its API key")
 	case facts.key.Expired(now):
-		return Principal{}, NotValid("has expired")
+		return id, keyFacts{}, NotValid("has expired")
 	}
-	k.note(id, now)
-	return facts.who, nil
+	k.used.note(id, now)
+	return id, facts, nil
+}
+
+// held answers whose a key is, for who has shown before that it has it; found is false when the key is gone or has expired.
+func (k *Keyring) held(ctx context.Context, id ipam.ID) (who Principal, found bool, err error) {
+	facts, found, err := k.keys.get(ctx, string(id[:]), unlimited{}.Reserve, func(ctx context.Context) (keyFacts, bool, error) {
+		return k.load(ctx, id)
+	})
+	now := k.clock()
+	if err != nil || !found || facts.key.Expired(now) {
+		return Principal{}, false, err
+	}
+	k.used.note(id, now)
+	return facts.who, true, nil
 }
 
 // facts answers what is known of a key, or looks it up.
@@ -131,29 +146,7 @@ func (k *Keyring) MemberRoles(ctx context.Context, subject string) (map[string]H
 	return roles, err
 }
 
-// note remembers that a key was used, until the next Flush. Nothing is written for it now.
-func (k *Keyring) note(id ipam.ID, at time.Time) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if at.After(k.used[id]) {
-		k.used[id] = at
-	}
-}
-
 // Flush writes when keys were last used, all in one call, and says of how many. What cannot be written is kept for the next time.
 func (k *Keyring) Flush(ctx context.Context) (written int64, err error) {
-	k.mu.Lock()
-	used := k.used
-	k.used = map[ipam.ID]time.Time{}
-	k.mu.Unlock()
-	if len(used) == 0 {
-		return 0, nil
-	}
-	if err := k.store.KeysUsed(ctx, used); err != nil {
-		for id, at := range used {
-			k.note(id, at)
-		}
-		return 0, err
-	}
-	return int64(len(used)), nil
+	return k.used.flush(ctx, k.store.KeysUsed)
 }

@@ -42,6 +42,12 @@ func (r *recent[V]) last(key string) (V, bool) {
 	return got.value, ok
 }
 
+// forget lets a key be one that was not found.
+func (r *recent[V]) forget(key string) {
+	r.found.Remove(key)
+	r.missing.Add(key, r.clock())
+}
+
 // get answers what is known and fresh, or looks it up. At most one look-up of a key runs at a time, and whoever asks in the
 // meantime waits for its end. It does not end with the request that began it, because others may wait for it.
 //

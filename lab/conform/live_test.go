@@ -49,11 +49,11 @@ func (w *world) sensible(r *request) answer {
 	return a
 }
 
-// bounded recognises refusals by how many things there are, how long blocks of a pool can be and which names there are, which no request can know: the
-// contract says that they are 400.
+// bounded recognises refusals by how many things there are, where a pool is, how long its blocks can be and which names there are, which no request can know:
+// the contract says that they are 400.
 func (*world) bounded(a answer) bool {
 	return bytes.Contains(a.body, []byte("at most")) || bytes.Contains(a.body, []byte("query:prefixLength must be ")) ||
-		bytes.Contains(a.body, []byte("there is none of this name"))
+		bytes.Contains(a.body, []byte("query:within must be inside ")) || bytes.Contains(a.body, []byte("there is none of this name"))
 }
 
 // repeated sends a request twice with one key, and another one with it.
@@ -212,10 +212,14 @@ func (w *world) pagedAt(op *operation, path, size string) {
 func (*world) address(string) string { return "10.0.16.0" }
 
 func required(op *operation) string {
-	if op.id == "getHistory" {
+	switch op.id {
+	case "getHistory":
 		return "address=10.0.16.0"
+	case "search":
+		return "q=10.0.16.0"
+	default:
+		return ""
 	}
-	return ""
 }
 
 // compared reads a thing by GET and by HEAD.

@@ -64,7 +64,7 @@ func TestContract(t *testing.T) {
 
 // creation is the order in which things can be made.
 var creation = []string{
-	"createProject", "createSpace", "createClass", "createPool", "putSpaceGrant", "putPoolGrant", "putMember", "createApiKey", "putQuota", "createClaim", "putClaim", "createClaimBatch", "putConsumer", "createWebhook",
+	"createProject", "createSpace", "createClass", "createPool", "putSpaceGrant", "putPoolGrant", "putMember", "createApiKey", "putQuota", "createClaim", "putClaim", "createClaimBatch", "putConsumer", "createWebhook", "createAlertRule",
 }
 
 // run carries out rounds.

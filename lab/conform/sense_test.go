@@ -45,6 +45,14 @@ var senses = map[string]func(w *world, project, path string) obj{
 	"renewConsumers": func(w *world, _, _ string) obj {
 		return obj{"realm": realm, "consumers": append(w.names(tenant, "realms/"+realm+"/consumers"), w.fresh("unknown")), "ttlSeconds": 3600}
 	},
+	"createAlertRule": func(w *world, _, _ string) obj {
+		spec := w.some(obj{"className": w.fresh("class"), "labelSelector": "env=prod"})
+		spec["about"], spec["percent"], spec["resourceName"] = "Pools", 1+w.random.IntN(100), w.fresh("name") // nothing begins within a run
+		return obj{"metadata": w.metadata("a"), "spec": spec}
+	},
+	"patchAlertRule": func(w *world, _, _ string) obj {
+		return w.patch(obj{"percent": 1 + w.random.IntN(100), "resourceName": w.fresh("name"), "labelSelector": "env in (prod,test)"})
+	},
 	"createWebhook": func(w *world, _, _ string) obj {
 		spec := w.some(obj{"resourceKinds": []any{"IPClaim"}, "resourceName": "web-eu", "labelSelector": "env=prod"})
 		spec["url"], spec["paused"] = "https://receiver.example/"+w.fresh("path"), true // nothing is sent within a run

@@ -20,6 +20,7 @@ var leastRoles = map[string]string{
 	"quotas.read": "viewer", "quotas.write": "admin", "audit.read": "admin", "history.read": "viewer",
 	"consumers.read": "viewer", "consumers.write": "consumer", "realms.confirm": "admin", "changes.read": "viewer",
 	"webhooks.read": "viewer", "webhooks.write": "admin", "deliveries.read": "admin", "deliveries.write": "admin",
+	"alertrules.read": "viewer", "alertrules.write": "provider", "alerts.read": "viewer",
 }
 
 // strangers are the request of somebody who may not make it, or whose credentials are none.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -42,7 +43,7 @@ func TestTenantsDoNotMix(t *testing.T) {
 		for _, list := range []string{
 			"spaces", "pools", "classes", "claims", "allocations", "members", "api-keys", "quotas", "audit-events", "pools/default/grants", "spaces/default/grants",
 			"pools?class=" + north.named("class"), "claims?class=" + north.named("class"), "allocations?class=" + north.named("class"),
-			"pools/default/free", "pools/default/map", "pools/default/map?depth=1", "history?address=10.0.1.0", "claims?pool=default", "claims?pool=north/default", "claims?contains=10.0.1.0", "pools?contains=10.0.0.1",
+			"pools/default/free", "history?address=10.0.1.0", "claims?pool=default", "claims?pool=north/default", "claims?contains=10.0.1.0", "pools?contains=10.0.0.1",
 			"allocations?holder=self", "allocations?holder=self&pool=north/default", "allocations?holder=self&contains=10.0.1.0",
 			"pools?space=north/default", "pools?parent=north/default", "allocations?pool=north/default", "allocations?within=10.0.0.0/8",
 			"claims?labelSelector=kind=network", "audit-events?subject=key:north/" + north.named("admin"),
@@ -64,6 +65,25 @@ func TestTenantsDoNotMix(t *testing.T) {
 			}
 			require.Equal(t, whole(nothing), whole(foreign), list)
 			require.Equal(t, whole(nowhere), whole(foreign), list)
+		}
+	})
+	t.Run("SearchFindsOnesOwn", func(t *testing.T) {
+		for _, p := range []*tenant{north, south} {
+			found := 0
+			for _, q := range []string{
+				"north", "south", "default", north.named("class"), south.named("class"), "10.0.1.0", "10.0.0.0/8", "kind=network", "north/default", "south/default", "north/10.0.1.0",
+			} {
+				result := decode[client.SearchResult](t, p.admin().ok(t, p.admin().do(t, http.MethodGet, "/v1/search", nil, query("limit=100&q="+url.QueryEscape(q)))))
+				require.False(t, result.Truncated)
+				for _, item := range result.Items {
+					if item.Kind == client.SearchKindProject {
+						item.Project = item.Name
+					}
+					require.Equal(t, p.project, item.Project, "%s: %s %s", q, item.Kind, item.Name)
+					found++
+				}
+			}
+			require.Greater(t, found, 5, "the control: it finds what is its own")
 		}
 	})
 	t.Run("CursorsOpenNothing", func(t *testing.T) { cursorsOpenNothing(t, north, south) })

@@ -13,7 +13,7 @@ import (
 )
 
 // moving are the columns that the service writes by itself, at any time: they are no effect of a request.
-var moving = []string{"last_used_at", "empty_since", "due_at", "lease", "epoch", "progress"}
+var moving = []string{"last_used_at", "empty_since", "due_at", "lease", "epoch", "progress", "after_name", "looked_at"}
 
 // purged are the tables from which the service deletes, at any time, what is left of projects that are gone. What is missing from
 // them is no effect of a request; what is new in them is.

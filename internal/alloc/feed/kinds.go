@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/carve-ipam/carve/internal/alloc/alerts"
 	"github.com/carve-ipam/carve/internal/alloc/pools"
 	"github.com/carve-ipam/carve/internal/alloc/regions"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
@@ -61,6 +62,16 @@ var kinds = map[string]now{
 			all[one.Ref().String()] = one
 		}
 		return all, err
+	},
+	trail.KindAlert: func(ctx context.Context, read storage.Reader, in storage.ProjectKey, names []string) (map[string]ipam.Resource, error) {
+		refs := make([]storage.AlertRef, 0, len(names))
+		for _, name := range names {
+			if rule, subject, is := strings.Cut(name, "/"); is {
+				refs = append(refs, storage.AlertRef{Rule: rule, Subject: subject})
+			}
+		}
+		found, err := alerts.Named(ctx, read, in, refs)
+		return byName(found), err
 	},
 }
 

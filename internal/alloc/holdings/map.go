@@ -30,7 +30,7 @@ type Run struct {
 }
 
 // GetPoolMap shows a block of a project's pool (zero: all of it) in cells that are depth bits longer, or as long as an address. The blocks that are held in a pool
-// are disjoint, and what none of them holds is free: so the last block that begins in a cell, or before it, says what the cell is.
+// are disjoint, and what none of them holds is free: so the first block that begins in a cell, or else the last before it, says what the cell is.
 func (s *Holdings) GetPoolMap(ctx context.Context, project, name string, within netip.Prefix, depth int, r usecase.Reading) (Map, error) {
 	_, key, err := s.Enter(ctx, tenancy.AllocationsRead, project)
 	if err != nil {
@@ -51,13 +51,9 @@ func (s *Holdings) GetPoolMap(ctx context.Context, project, name string, within 
 		return Map{}, ipam.Invalid("query:depth", "must be 1 to %d.", MaxMapDepth)
 	}
 	cells := cellsOf(within, depth)
-	lasts := make([]netip.Addr, len(cells))
-	for i, c := range cells {
-		lasts[i] = space.Last(c)
-	}
 	tenancy.BudgetOf(ctx).Add(tenancy.Work{Rows: len(cells)})
 	return regions.InOneMoment(ctx, view, "map_of_pool", pool, func(ctx context.Context, read storage.Reader, pool ipam.Pool) (Map, error) {
-		held, err := read.HeldUpTo(ctx, pool, lasts)
+		held, err := read.HeldUpTo(ctx, pool, cells)
 		for i := range held {
 			held[i] = seenBy(key, held[i])
 		}
@@ -70,12 +66,12 @@ func cellsOf(within netip.Prefix, depth int) []netip.Prefix {
 	bits := min(within.Bits()+depth, space.Width(within))
 	cells := make([]netip.Prefix, 1<<(bits-within.Bits()))
 	for i := range cells {
-		cells[i], _ = space.NthBlock(within, bits, uint64(i)) //nolint:gosec // at most 2^MaxMapDepth
+		cells[i], _ = space.NthBlock(within, bits, uint64(i))
 	}
 	return cells
 }
 
-// runsOf says what each cell is, and takes together those that are the same. held has, in order of address, the last block that begins in each cell or before it.
+// runsOf says what each cell is, and takes together those that are the same. held has, in order of address, the first block that begins in each cell, or else the last before it.
 func runsOf(cells []netip.Prefix, held []ipam.Allocation) []Run {
 	var runs []Run
 	last := -1

@@ -46,7 +46,7 @@ type AccessChanges struct {
 	// GrantsDelete removes all grants of a pool or space, however many there are.
 	GrantsDelete *GrantSubject
 
-	// AccessDelete removes all members, keys, quotas and webhooks of a project and all grants to it, however many there are.
+	// AccessDelete removes all members, keys, quotas, webhooks and alert rules of a project and all grants to it, however many there are.
 	AccessDelete *ipam.Project
 }
 

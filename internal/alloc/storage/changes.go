@@ -37,6 +37,7 @@ type Changes struct {
 	Answers []Answer
 
 	AccessChanges
+	AlertChanges
 	ClassChanges
 	ConsumerChanges
 	QuotaChanges

@@ -59,6 +59,7 @@ type Look func(ctx context.Context) (answers bool, err error)
 // Reader reads. Methods named for one thing answer an ipam not_found error when it does not exist.
 type Reader interface {
 	AccessReader
+	AlertReader
 	AllocationReader
 	ClaimReader
 	ClassReader
@@ -70,6 +71,7 @@ type Reader interface {
 	ProjectReader
 	QuotaReader
 	RegionReader
+	SearchReader
 	SpaceReader
 	TrailReader
 	WebhookReader

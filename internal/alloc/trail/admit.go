@@ -111,6 +111,8 @@ func kindOf(action tenancy.Action, operation string) string {
 		return KindRealm
 	case "webhooks", "deliveries":
 		return KindWebhook
+	case "alertrules":
+		return KindAlertRule
 	case "grants":
 		if strings.Contains(operation, "Space") {
 			return KindSpaceGrant

@@ -27,6 +27,8 @@ const (
 	KindConsumer   = "IPConsumer"
 	KindRealm      = "Realm"
 	KindWebhook    = "Webhook"
+	KindAlertRule  = "AlertRule"
+	KindAlert      = "Alert"
 )
 
 // Changed makes the record of a change that the caller of ctx makes at a time: before and after are what recorded answers, or

@@ -58,10 +58,5 @@ func FromHere(r *http.Request) bool {
 	if err != nil || !address.Unmap().IsLoopback() || !local(r.Host) {
 		return false
 	}
-	for _, passedOn := range []string{"Forwarded", "X-Forwarded-For", "X-Real-Ip", "Via"} {
-		if len(r.Header.Values(passedOn)) > 0 {
-			return false
-		}
-	}
-	return true
+	return !isPassedOn(r.Header)
 }

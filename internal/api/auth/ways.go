@@ -32,6 +32,8 @@ type Tokens interface {
 type Ways struct {
 	Keys Tokens // tokens that begin like an API key
 	OIDC Tokens // all other tokens
+	// Sessions are those of the console, for requests without the header Authorization.
+	Sessions Tokens
 	// Dev takes the requests that none of the others is for. Whoever sends credentials for one of those wants to be what they say,
 	// so Dev does not make up for credentials that are not valid.
 	Dev Authenticator
@@ -44,7 +46,15 @@ const keyPrefix = "carve_"
 func (w Ways) Authenticate(r *http.Request) (tenancy.Principal, error) {
 	token, given := bearer(r.Header)
 	isKey := strings.HasPrefix(token, keyPrefix)
+	session := ""
+	if w.Sessions != nil && !given {
+		session = SessionOf(r)
+	}
 	switch {
+	case !given && r.Header.Get(HeaderConsole) != "" && !sameOrigin(r):
+		return tenancy.Principal{}, ipam.Errorf(ipam.CodeUnauthenticated, "A session of the console counts for nothing in requests of pages of another origin.")
+	case session != "":
+		return w.Sessions.Authenticate(r.Context(), session)
 	case w.Keys != nil && isKey:
 		return w.Keys.Authenticate(r.Context(), token)
 	case w.OIDC != nil && token != "" && !isKey:

@@ -24,6 +24,9 @@ var (
 		"/spec/visibility", "/spec/isDefault", "/spec/strategy", "/spec/allowedPrefixLengths", "/spec/defaultPrefixLength", "/spec/reclaimPolicy",
 		"/spec/reuseAfter", "/spec/reuseAfterLost", "/spec/poolSelection", "/spec/emptyPoolTTL", "/spec/parameters", "/spec/description",
 	}, writableMeta...)
+	writableAlertRule = append([]string{ // all but about
+		"/spec/percent", "/spec/resourceName", "/spec/className", "/spec/labelSelector",
+	}, writableMeta...)
 	writableClaim = append([]string{"/spec/reclaimPolicy"}, writableMeta...)
 )
 

@@ -65,14 +65,7 @@ func capacity(total, available, reserved, cooling *big.Int) gen.Capacity {
 
 // utilization is the share of total that is not available, in percent, rounded half up to two decimals; 0 of nothing.
 func utilization(total, available *big.Int) float64 {
-	if total.Sign() == 0 {
-		return 0
-	}
-	used := new(big.Int).Sub(total, available)
-	used.Mul(used, big.NewInt(2*100*100))
-	used.Add(used, total)
-	hundredths := used.Quo(used, new(big.Int).Lsh(total, 1))
-	return float64(hundredths.Int64()) / 100
+	return percent(ipam.Share{Used: new(big.Int).Sub(total, available), Of: total}.Hundredths())
 }
 
 // size is the number of addresses of a block.

@@ -11,6 +11,8 @@ import (
 
 	"github.com/carve-ipam/carve/internal/alloc/holdings"
 	"github.com/carve-ipam/carve/internal/alloc/pools"
+	"github.com/carve-ipam/carve/internal/alloc/search"
+	"github.com/carve-ipam/carve/internal/alloc/trail"
 	"github.com/carve-ipam/carve/internal/api/gen"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -192,6 +194,29 @@ func TestMapSaysWhatItsCellsAre(t *testing.T) {
 			require.Equal(t, []string{string(run.By.Purpose), run.By.Block.String(), run.By.ID.String()}, []string{string(got.By.Kind), got.By.CIDR, got.By.Allocation})
 		}
 	}
+}
+
+func TestWhatWasFoundHasWhatItsKindHas(t *testing.T) {
+	t.Parallel()
+	pool := ipam.Ref{Project: "team-a", Name: "p"}
+	text, err := json.Marshal(SearchResultOf(search.Found{Truncated: true, Items: []search.Item{
+		{Kind: trail.KindProject, Name: "team-a", Why: search.WhyName},
+		{
+			Kind: trail.KindAllocation, Project: "team-a", Name: "id", Block: netip.MustParsePrefix("10.20.6.0/24"), Pool: pool,
+			Purpose: ipam.PurposeClaim, Phase: ipam.PhaseRetained, Consumer: "team-b", Why: search.WhyHolds,
+		},
+		{Kind: trail.KindPool, Project: "team-a", Name: "p", Block: netip.MustParsePrefix("10.20.0.0/16"), Space: ipam.Ref{Project: "team-a", Name: "default"}, Why: search.WhyContains},
+	}}))
+	require.NoError(t, err)
+	require.JSONEq(t, `{"truncated": true, "items": [
+		{"kind": "Project", "name": "team-a", "why": "Name"},
+		{"kind": "IPAllocation", "project": "team-a", "name": "id", "cidr": "10.20.6.0/24", "poolRef": {"project": "team-a", "name": "p"},
+			"purpose": "Claim", "phase": "Retained", "consumer": "team-b", "why": "Holds"},
+		{"kind": "IPPool", "project": "team-a", "name": "p", "cidr": "10.20.0.0/16", "spaceRef": {"project": "team-a", "name": "default"}, "why": "Contains"}
+	]}`, string(text))
+	empty, err := json.Marshal(SearchResultOf(search.Found{}))
+	require.NoError(t, err)
+	require.JSONEq(t, `{"items": [], "truncated": false}`, string(empty))
 }
 
 func TestClaimsOfOneAddressHaveIt(t *testing.T) {

@@ -25,6 +25,7 @@ var bodies = map[string]func() any{
 	"putMember":        func() any { return new(gen.PutMemberJSONRequestBody) },
 	"createApiKey":     func() any { return new(gen.CreateAPIKeyJSONRequestBody) },
 	"putQuota":         func() any { return new(gen.PutQuotaJSONRequestBody) },
+	"createAlertRule":  func() any { return new(gen.CreateAlertRuleJSONRequestBody) },
 	"createWebhook":    func() any { return new(gen.CreateWebhookJSONRequestBody) },
 	"createSpace":      func() any { return new(gen.CreateSpaceJSONRequestBody) },
 	"createPool":       func() any { return new(gen.CreatePoolJSONRequestBody) },

@@ -13,6 +13,42 @@ import (
 	"github.com/oapi-codegen/runtime"
 )
 
+// Defines values for AlertRuleAbout.
+const (
+	AlertRuleAboutPools  AlertRuleAbout = "Pools"
+	AlertRuleAboutQuotas AlertRuleAbout = "Quotas"
+)
+
+// Valid indicates whether the value is a known member of the AlertRuleAbout enum.
+func (e AlertRuleAbout) Valid() bool {
+	switch e {
+	case AlertRuleAboutPools:
+		return true
+	case AlertRuleAboutQuotas:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for AlertSubjectKind.
+const (
+	AlertSubjectKindIPPool AlertSubjectKind = "IPPool"
+	AlertSubjectKindQuota  AlertSubjectKind = "Quota"
+)
+
+// Valid indicates whether the value is a known member of the AlertSubjectKind enum.
+func (e AlertSubjectKind) Valid() bool {
+	switch e {
+	case AlertSubjectKindIPPool:
+		return true
+	case AlertSubjectKindQuota:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for AllocationHolder.
 const (
 	AllocationHolderSelf AllocationHolder = "self"
@@ -73,6 +109,8 @@ func (e APIKeyPhase) Valid() bool {
 // Defines values for AuditKind.
 const (
 	AuditKindAPIKey       AuditKind = "ApiKey"
+	AuditKindAlert        AuditKind = "Alert"
+	AuditKindAlertRule    AuditKind = "AlertRule"
 	AuditKindIPAllocation AuditKind = "IPAllocation"
 	AuditKindIPClaim      AuditKind = "IPClaim"
 	AuditKindIPClass      AuditKind = "IPClass"
@@ -92,6 +130,10 @@ const (
 func (e AuditKind) Valid() bool {
 	switch e {
 	case AuditKindAPIKey:
+		return true
+	case AuditKindAlert:
+		return true
+	case AuditKindAlertRule:
 		return true
 	case AuditKindIPAllocation:
 		return true
@@ -130,6 +172,7 @@ const (
 	AuditOperationBootstrap             AuditOperation = "bootstrap"
 	AuditOperationConfirmExpiry         AuditOperation = "confirmExpiry"
 	AuditOperationCreateAPIKey          AuditOperation = "createApiKey"
+	AuditOperationCreateAlertRule       AuditOperation = "createAlertRule"
 	AuditOperationCreateClaim           AuditOperation = "createClaim"
 	AuditOperationCreateClaimBatch      AuditOperation = "createClaimBatch"
 	AuditOperationCreateClass           AuditOperation = "createClass"
@@ -138,6 +181,7 @@ const (
 	AuditOperationCreateSpace           AuditOperation = "createSpace"
 	AuditOperationCreateWebhook         AuditOperation = "createWebhook"
 	AuditOperationDeleteAPIKey          AuditOperation = "deleteApiKey"
+	AuditOperationDeleteAlertRule       AuditOperation = "deleteAlertRule"
 	AuditOperationDeleteAllocation      AuditOperation = "deleteAllocation"
 	AuditOperationDeleteClaim           AuditOperation = "deleteClaim"
 	AuditOperationDeleteClass           AuditOperation = "deleteClass"
@@ -152,6 +196,7 @@ const (
 	AuditOperationDeleteWebhookDelivery AuditOperation = "deleteWebhookDelivery"
 	AuditOperationDetachConsumer        AuditOperation = "detachConsumer"
 	AuditOperationEndConsumer           AuditOperation = "endConsumer"
+	AuditOperationPatchAlertRule        AuditOperation = "patchAlertRule"
 	AuditOperationPatchClaim            AuditOperation = "patchClaim"
 	AuditOperationPatchClass            AuditOperation = "patchClass"
 	AuditOperationPatchPool             AuditOperation = "patchPool"
@@ -181,6 +226,8 @@ func (e AuditOperation) Valid() bool {
 		return true
 	case AuditOperationCreateAPIKey:
 		return true
+	case AuditOperationCreateAlertRule:
+		return true
 	case AuditOperationCreateClaim:
 		return true
 	case AuditOperationCreateClaimBatch:
@@ -196,6 +243,8 @@ func (e AuditOperation) Valid() bool {
 	case AuditOperationCreateWebhook:
 		return true
 	case AuditOperationDeleteAPIKey:
+		return true
+	case AuditOperationDeleteAlertRule:
 		return true
 	case AuditOperationDeleteAllocation:
 		return true
@@ -224,6 +273,8 @@ func (e AuditOperation) Valid() bool {
 	case AuditOperationDetachConsumer:
 		return true
 	case AuditOperationEndConsumer:
+		return true
+	case AuditOperationPatchAlertRule:
 		return true
 	case AuditOperationPatchClaim:
 		return true
@@ -285,6 +336,7 @@ func (e AuditOutcome) Valid() bool {
 
 // Defines values for ChangeKind.
 const (
+	ChangeKindAlert        ChangeKind = "Alert"
 	ChangeKindIPAllocation ChangeKind = "IPAllocation"
 	ChangeKindIPClaim      ChangeKind = "IPClaim"
 	ChangeKindIPClass      ChangeKind = "IPClass"
@@ -296,6 +348,8 @@ const (
 // Valid indicates whether the value is a known member of the ChangeKind enum.
 func (e ChangeKind) Valid() bool {
 	switch e {
+	case ChangeKindAlert:
+		return true
 	case ChangeKindIPAllocation:
 		return true
 	case ChangeKindIPClaim:
@@ -991,6 +1045,69 @@ func (e Role) Valid() bool {
 	}
 }
 
+// Defines values for SearchKind.
+const (
+	SearchKindIPAllocation SearchKind = "IPAllocation"
+	SearchKindIPClaim      SearchKind = "IPClaim"
+	SearchKindIPClass      SearchKind = "IPClass"
+	SearchKindIPConsumer   SearchKind = "IPConsumer"
+	SearchKindIPPool       SearchKind = "IPPool"
+	SearchKindProject      SearchKind = "Project"
+	SearchKindSpace        SearchKind = "Space"
+)
+
+// Valid indicates whether the value is a known member of the SearchKind enum.
+func (e SearchKind) Valid() bool {
+	switch e {
+	case SearchKindIPAllocation:
+		return true
+	case SearchKindIPClaim:
+		return true
+	case SearchKindIPClass:
+		return true
+	case SearchKindIPConsumer:
+		return true
+	case SearchKindIPPool:
+		return true
+	case SearchKindProject:
+		return true
+	case SearchKindSpace:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SearchReason.
+const (
+	SearchReasonBlock      SearchReason = "Block"
+	SearchReasonContains   SearchReason = "Contains"
+	SearchReasonHolds      SearchReason = "Holds"
+	SearchReasonLabel      SearchReason = "Label"
+	SearchReasonName       SearchReason = "Name"
+	SearchReasonNamePrefix SearchReason = "NamePrefix"
+)
+
+// Valid indicates whether the value is a known member of the SearchReason enum.
+func (e SearchReason) Valid() bool {
+	switch e {
+	case SearchReasonBlock:
+		return true
+	case SearchReasonContains:
+		return true
+	case SearchReasonHolds:
+		return true
+	case SearchReasonLabel:
+		return true
+	case SearchReasonName:
+		return true
+	case SearchReasonNamePrefix:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for SpacePhase.
 const (
 	SpacePhaseReady SpacePhase = "Ready"
@@ -1088,6 +1205,146 @@ func (e WhenUnused) Valid() bool {
 //
 // Example: 10.20.1.7
 type Address = string
+
+// Alert A pool or a quota that is used to the percentage of a rule.
+type Alert struct {
+	// Name `rule/subject`.
+	//
+	// Example: nearly-full/prod-eu
+	Name string `json:"name"`
+
+	// RuleName The rule.
+	RuleName Name `json:"ruleName"`
+
+	// Subject What an alert is about.
+	Subject AlertSubject `json:"subject"`
+
+	// Percent That of the rule.
+	//
+	// Example: 80
+	Percent int `json:"percent"`
+
+	// Since When it began.
+	//
+	// Example: 2026-03-02T09:30:00Z
+	Since time.Time `json:"since"`
+
+	// PercentAtStart How much was used when it began, rounded to two decimals; 100 is the most.
+	//
+	// Example: 81.25
+	PercentAtStart float64 `json:"percentAtStart"`
+
+	// PercentNow How much is used now; absent when the pool or the quota is gone, and the alert about to end.
+	//
+	// Example: 87.5
+	PercentNow *float64 `json:"percentNow,omitempty"`
+}
+
+// AlertList defines model for AlertList.
+type AlertList struct {
+	// ChangesCursor From where `listChanges` goes on from this list: of the moment when it was read, or just before. Of a list of several pages take
+	// the one of the first page. Absent with `consistency=stale`.
+	//
+	//
+	// Example: AQIDBAUGBwgJCgsMDQ4PEA
+	ChangesCursor ListChangesCursor `json:"changesCursor,omitempty"`
+	Items         []Alert           `json:"items"`
+
+	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	//
+	// Example: eyJuIjoicHJvZC1ldSJ9
+	NextCursor NextCursor `json:"nextCursor,omitempty"`
+}
+
+// AlertRule When an alert begins.
+type AlertRule struct {
+	// Metadata What every resource carries.
+	Metadata Metadata `json:"metadata"`
+
+	// Spec About what, and from when on.
+	Spec AlertRuleSpec `json:"spec"`
+
+	// Status How the rule is kept.
+	Status AlertRuleStatus `json:"status"`
+}
+
+// AlertRuleAbout What a rule is about. A pool that is being drained has no alerts.
+type AlertRuleAbout string
+
+// AlertRuleCreate defines model for AlertRuleCreate.
+type AlertRuleCreate struct {
+	// Metadata Exactly one of `name` and `generateName`; the rest of the metadata is the server's.
+	Metadata CreateMetadata `json:"metadata"`
+
+	// Spec About what, and from when on.
+	Spec AlertRuleSpec `json:"spec"`
+}
+
+// AlertRuleList defines model for AlertRuleList.
+type AlertRuleList struct {
+	Items []AlertRule `json:"items"`
+
+	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	//
+	// Example: eyJuIjoicHJvZC1ldSJ9
+	NextCursor NextCursor `json:"nextCursor,omitempty"`
+}
+
+// AlertRulePatch A JSON merge patch (RFC 7396). Listed is what it may change; another field of the resource is answered with
+// `immutable_field`, a field that the resource does not have with `invalid_argument`. `null` gives a field its
+// default.
+type AlertRulePatch = json.RawMessage
+
+// AlertRuleSpec About what, and from when on.
+type AlertRuleSpec struct {
+	// About What a rule is about. A pool that is being drained has no alerts.
+	About AlertRuleAbout `json:"about"`
+
+	// Percent An alert begins when a pool's `utilizationPercent`, or what is used of a quota's limit that is used most, is this or more. It
+	// ends when that is lower by two points, or is 0.
+	//
+	//
+	// Example: 80
+	Percent int `json:"percent"`
+
+	// ResourceName Only the pool, or the quota, of this name; by default all of the project.
+	ResourceName Name `json:"resourceName,omitempty"`
+
+	// ClassName Only pools that a class of this name may carve from.
+	ClassName Name `json:"className,omitempty"`
+
+	// LabelSelector Only pools that have such labels, in the syntax of lists.
+	//
+	// Example: env=prod
+	LabelSelector string `json:"labelSelector,omitempty"`
+}
+
+// AlertRuleStatus How the rule is kept.
+type AlertRuleStatus struct {
+	// Alerts How many alerts there are by the rule. There are 500 at most; when one ends, another begins.
+	//
+	// Example: 1
+	Alerts int `json:"alerts"`
+
+	// LookedAt When the server has last looked at all that the rule is about; absent until it has.
+	//
+	// Example: 2026-03-02T09:30:00Z
+	LookedAt *time.Time `json:"lookedAt,omitempty"`
+}
+
+// AlertSubject What an alert is about.
+type AlertSubject struct {
+	// Kind The kind of what an alert is about. Later versions may add kinds.
+	Kind AlertSubjectKind `json:"kind"`
+
+	// Name A DNS label (RFC 1123).
+	//
+	// Example: prod-eu
+	Name Name `json:"name"`
+}
+
+// AlertSubjectKind The kind of what an alert is about. Later versions may add kinds.
+type AlertSubjectKind string
 
 // AllocationHolder Whose holdings are meant.
 type AllocationHolder string
@@ -1255,7 +1512,8 @@ type AuditOutcome string
 // AuditResource What the operation was about.
 type AuditResource struct {
 	// Kind The kind of the resource: `Project`, `Space`, `IPPool`, `IPClass`, `IPClaim`, `IPAllocation`, `Member`,
-	// `ApiKey`, `PoolGrant`, `SpaceGrant`, `Quota`, `IPConsumer`, `Realm` or `Webhook`. Later versions may add kinds.
+	// `ApiKey`, `PoolGrant`, `SpaceGrant`, `Quota`, `IPConsumer`, `Realm`, `Webhook`, `AlertRule` or `Alert`. Later versions
+	// may add kinds.
 	//
 	//
 	// Example: IPClaim
@@ -1305,7 +1563,7 @@ type Change struct {
 	// Kind A kind of object whose changes can be followed.
 	Kind ChangeKind `json:"kind"`
 
-	// Name The object's name; of an allocation its `uid`, of a consumer `realm/uid`.
+	// Name The object's name; of an allocation its `uid`, of a consumer `realm/uid`, of an alert `rule/subject`.
 	//
 	// Example: web-eu
 	Name string `json:"name"`
@@ -3638,6 +3896,64 @@ type RoleInProject struct {
 	Role Role `json:"role"`
 }
 
+// SearchItem defines model for SearchItem.
+type SearchItem struct {
+	// CIDR The block of a pool or a claim or an allocation.
+	//
+	// Example: 10.20.1.0/24
+	CIDR string `json:"cidr,omitempty"`
+
+	// Consumer Of an allocation for a claim, the project that holds the block, or held it last when it cools down.
+	//
+	// Example: team-b
+	Consumer string     `json:"consumer,omitempty"`
+	Kind     SearchKind `json:"kind"`
+
+	// Name Its name in the path of what reads it; of an allocation its `uid`, of a consumer its UID.
+	//
+	// Example: web-eu
+	Name string `json:"name"`
+
+	// Phase Of an allocation.
+	Phase *IPAllocationPhase `json:"phase,omitempty"`
+
+	// PoolRef The pool that the block was carved from; absent for a root pool.
+	PoolRef *ResolvedRef `json:"poolRef,omitempty"`
+
+	// Project The project that it is read in; absent for a project.
+	//
+	// Example: team-a
+	Project string `json:"project,omitempty"`
+
+	// Purpose Of an allocation, what the block is held for.
+	Purpose *IPAllocationPurpose `json:"purpose,omitempty"`
+
+	// SpaceRef Of a pool, its space.
+	SpaceRef *ResolvedRef `json:"spaceRef,omitempty"`
+
+	// Why `Name`: it has this name. `NamePrefix`: its name begins so. `Block`: it is this block. `Holds`: it holds the address or
+	// the block. `Contains`: a pool around it. `Label`: it has the label.
+	Why SearchReason `json:"why"`
+}
+
+// SearchKind defines model for SearchKind.
+type SearchKind string
+
+// SearchReason `Name`: it has this name. `NamePrefix`: its name begins so. `Block`: it is this block. `Holds`: it holds the address or
+// the block. `Contains`: a pool around it. `Label`: it has the label.
+type SearchReason string
+
+// SearchResult defines model for SearchResult.
+type SearchResult struct {
+	// Items What was found, the best first.
+	Items []SearchItem `json:"items"`
+
+	// Truncated There may be more than these.
+	//
+	// Example: false
+	Truncated bool `json:"truncated"`
+}
+
 // Space A routing domain; inside one space nothing overlaps.
 type Space struct {
 	// Metadata What every resource carries.
@@ -3944,6 +4260,11 @@ type Whoami struct {
 	Roles []RoleInProject `json:"roles"`
 }
 
+// AlertRuleName A DNS label (RFC 1123).
+//
+// Example: prod-eu
+type AlertRuleName = Name
+
 // AllocationName A UUID in lower case; never used again.
 //
 // Example: 8d9a4c1e-2b7f-4a53-9d60-71c5be0f2a11
@@ -4225,6 +4546,73 @@ type PatchProjectParams struct {
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
+// ListAlertRulesParams defines parameters for ListAlertRules.
+type ListAlertRulesParams struct {
+	// Limit Most items a page may hold.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+	// refused.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
+}
+
+// CreateAlertRuleParams defines parameters for CreateAlertRule.
+type CreateAlertRuleParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IdempotencyKey Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
+	// for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
+	// something that is the caller's alone.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// DeleteAlertRuleParams defines parameters for DeleteAlertRule.
+type DeleteAlertRuleParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
+	// answer is 412. A weak one (`W/`) never matches.
+	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
+}
+
+// PatchAlertRuleParams defines parameters for PatchAlertRule.
+type PatchAlertRuleParams struct {
+	// DryRun Answer as if the request were carried out, and write nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// IfMatch The `ETag` that the change is based on, with its quotes, or `*` for whichever is current. Without it the answer is
+	// 428, with a stale one 412. A weak one (`W/`) never matches.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ListAlertsParams defines parameters for ListAlerts.
+type ListAlertsParams struct {
+	// Limit Most items a page may hold.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
+	// refused.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
+}
+
 // ListAllocationsParams defines parameters for ListAllocations.
 type ListAllocationsParams struct {
 	// Holder `self`: what the project itself holds by claims or has retained of them, in pools of whichever project, in place of what
@@ -4249,10 +4637,10 @@ type ListAllocationsParams struct {
 	// or one of `platform`. A name that no class has which the project may use, nor one that served what it holds, is refused (`invalid_argument`).
 	Class *ClassFilter `form:"class,omitempty" json:"class,omitempty"`
 
-	// Within Only blocks inside this CIDR, the CIDR itself included.
+	// Within Only blocks inside this CIDR, such as `10.0.0.0/8`, the CIDR itself included.
 	Within *WithinFilter `form:"within,omitempty" json:"within,omitempty"`
 
-	// Contains Only blocks that contain this address.
+	// Contains Only blocks that contain this address, such as `10.20.1.7`.
 	Contains *ContainsFilter `form:"contains,omitempty" json:"contains,omitempty"`
 
 	// Limit Most items a page may hold.
@@ -4337,10 +4725,11 @@ type DeleteAPIKeyParams struct {
 
 // ListAuditEventsParams defines parameters for ListAuditEvents.
 type ListAuditEventsParams struct {
-	// Subject Only what this subject did. It is compared with what was recorded, so that one which is gone by now is found.
+	// Subject Only what this subject did, such as `key:team-a/pipeline`. It is compared with what was recorded, so that one which is gone by now
+	// is found.
 	Subject *SubjectFilter `form:"subject,omitempty" json:"subject,omitempty"`
 
-	// Operation Only events of this operation: one that changes something, or `bootstrap`, which made the project `platform`.
+	// Operation Only events of this operation: one that changes something, such as `deleteClaim`, or `bootstrap`, which made the project `platform`.
 	Operation *OperationFilter `form:"operation,omitempty" json:"operation,omitempty"`
 
 	// ResourceKind Only events about resources of this kind.
@@ -4354,7 +4743,7 @@ type ListAuditEventsParams struct {
 	// not in the trail.
 	Outcome *OutcomeFilter `form:"outcome,omitempty" json:"outcome,omitempty"`
 
-	// Since Only events at this time or later.
+	// Since Only events at this time or later, such as `2026-03-02T00:00:00Z`.
 	Since *SinceFilter `form:"since,omitempty" json:"since,omitempty"`
 
 	// Until Only events before this time, which is not before `since`.
@@ -4382,10 +4771,11 @@ type ListChangesParams struct {
 	// begins now. It is opaque.
 	After *ChangesAfter `form:"after,omitempty" json:"after,omitempty"`
 
-	// ResourceKind Only changes of these kinds, separated by commas.
+	// ResourceKind Only changes of these kinds, separated by commas, such as `IPClaim,IPPool`.
 	ResourceKind ChangeKindsFilter `form:"resourceKind,omitempty" json:"resourceKind,omitempty"`
 
-	// ResourceName Only changes of what has this name; an allocation is named by its `uid`, a consumer by `realm/uid`.
+	// ResourceName Only changes of what has this name; an allocation is named by its `uid`, a consumer by `realm/uid`, an alert by
+	// `rule/subject`.
 	ResourceName *ChangeNameFilter `form:"resourceName,omitempty" json:"resourceName,omitempty"`
 
 	// LabelSelector Only changes of what has such labels, in the syntax of lists. What had them and has them no longer comes as a `Delete`, and
@@ -4445,13 +4835,13 @@ type ListClaimsParams struct {
 	// or one of `platform`. A name that no class has which the project may use, nor one that served what it holds, is refused (`invalid_argument`).
 	Class *ClassFilter `form:"class,omitempty" json:"class,omitempty"`
 
-	// Within Only blocks inside this CIDR, the CIDR itself included.
+	// Within Only blocks inside this CIDR, such as `10.0.0.0/8`, the CIDR itself included.
 	Within *WithinFilter `form:"within,omitempty" json:"within,omitempty"`
 
-	// Contains Only blocks that contain this address.
+	// Contains Only blocks that contain this address, such as `10.20.1.7`.
 	Contains *ContainsFilter `form:"contains,omitempty" json:"contains,omitempty"`
 
-	// Consumer Only what this consumer is attached to, in order of name; by index. Its realm is `realm`.
+	// Consumer Only what the consumer with this UID is attached to, in order of name; by index. Its realm is `realm`.
 	Consumer *ConsumerFilter `form:"consumer,omitempty" json:"consumer,omitempty"`
 
 	// Realm The realm of the consumer.
@@ -4697,7 +5087,7 @@ type GetHistoryParams struct {
 	// Address The address that was held.
 	Address HistoryAddress `form:"address" json:"address"`
 
-	// At Only who held it at this moment.
+	// At Only who held it at this moment, such as `2026-03-03T12:00:00Z`.
 	At *HistoryAt `form:"at,omitempty" json:"at,omitempty"`
 
 	// Limit Most items a page may hold.
@@ -4787,10 +5177,10 @@ type ListPoolsParams struct {
 	// or one of `platform`. A name that no class has which the project may use, nor one that served what it holds, is refused (`invalid_argument`).
 	Class *ClassFilter `form:"class,omitempty" json:"class,omitempty"`
 
-	// Within Only blocks inside this CIDR, the CIDR itself included.
+	// Within Only blocks inside this CIDR, such as `10.0.0.0/8`, the CIDR itself included.
 	Within *WithinFilter `form:"within,omitempty" json:"within,omitempty"`
 
-	// Contains Only blocks that contain this address.
+	// Contains Only blocks that contain this address, such as `10.20.1.7`.
 	Contains *ContainsFilter `form:"contains,omitempty" json:"contains,omitempty"`
 
 	// Limit Most items a page may hold.
@@ -5232,11 +5622,34 @@ type RetryWebhookDeliveryParams struct {
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 }
 
+// SearchParams defines parameters for Search.
+type SearchParams struct {
+	// Q What is looked for. What nothing can have finds nothing.
+	Q string `form:"q" json:"q"`
+
+	// Limit Most items of the answer.
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
+}
+
 // CreateProjectJSONRequestBody defines body for CreateProject for application/json ContentType.
 type CreateProjectJSONRequestBody = ProjectCreate
 
 // PatchProjectApplicationMergePatchPlusJSONRequestBody defines body for PatchProject for application/merge-patch+json ContentType.
 type PatchProjectApplicationMergePatchPlusJSONRequestBody = ProjectPatch
+
+// CreateAlertRuleJSONRequestBody defines body for CreateAlertRule for application/json ContentType.
+type CreateAlertRuleJSONRequestBody = AlertRuleCreate
+
+// PatchAlertRuleApplicationMergePatchPlusJSONRequestBody defines body for PatchAlertRule for application/merge-patch+json ContentType.
+type PatchAlertRuleApplicationMergePatchPlusJSONRequestBody = AlertRulePatch
 
 // CreateAPIKeyJSONRequestBody defines body for CreateAPIKey for application/json ContentType.
 type CreateAPIKeyJSONRequestBody = APIKeyCreate
@@ -5321,6 +5734,24 @@ type ServerInterface interface {
 	// PatchProject Change a project
 	// (PATCH /v1/projects/{project})
 	PatchProject(ctx echo.Context, project ProjectName, params PatchProjectParams) error
+	// ListAlertRules List alert rules
+	// (GET /v1/projects/{project}/alert-rules)
+	ListAlertRules(ctx echo.Context, project ProjectName, params ListAlertRulesParams) error
+	// CreateAlertRule Create an alert rule
+	// (POST /v1/projects/{project}/alert-rules)
+	CreateAlertRule(ctx echo.Context, project ProjectName, params CreateAlertRuleParams) error
+	// DeleteAlertRule Delete an alert rule
+	// (DELETE /v1/projects/{project}/alert-rules/{alertRule})
+	DeleteAlertRule(ctx echo.Context, project ProjectName, alertRule AlertRuleName, params DeleteAlertRuleParams) error
+	// GetAlertRule Read an alert rule
+	// (GET /v1/projects/{project}/alert-rules/{alertRule})
+	GetAlertRule(ctx echo.Context, project ProjectName, alertRule AlertRuleName) error
+	// PatchAlertRule Change an alert rule
+	// (PATCH /v1/projects/{project}/alert-rules/{alertRule})
+	PatchAlertRule(ctx echo.Context, project ProjectName, alertRule AlertRuleName, params PatchAlertRuleParams) error
+	// ListAlerts List alerts
+	// (GET /v1/projects/{project}/alerts)
+	ListAlerts(ctx echo.Context, project ProjectName, params ListAlertsParams) error
 	// ListAllocations List allocations
 	// (GET /v1/projects/{project}/allocations)
 	ListAllocations(ctx echo.Context, project ProjectName, params ListAllocationsParams) error
@@ -5543,6 +5974,9 @@ type ServerInterface interface {
 	// ListRegions List regions
 	// (GET /v1/regions)
 	ListRegions(ctx echo.Context) error
+	// Search Find things
+	// (GET /v1/search)
+	Search(ctx echo.Context, params SearchParams) error
 	// GetVersion Read the version
 	// (GET /v1/version)
 	GetVersion(ctx echo.Context) error
@@ -5765,6 +6199,250 @@ func (w *ServerInterfaceWrapper) PatchProject(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.PatchProject(ctx, project, params)
+	return err
+}
+
+// ListAlertRules converts echo context to params.
+func (w *ServerInterfaceWrapper) ListAlertRules(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListAlertRulesParams
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// ------------- Optional query parameter "consistency" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "consistency", ctx.QueryParams(), &params.Consistency, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter consistency: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListAlertRules(ctx, project, params)
+	return err
+}
+
+// CreateAlertRule converts echo context to params.
+func (w *ServerInterfaceWrapper) CreateAlertRule(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateAlertRuleParams
+	// ------------- Optional query parameter "dryRun" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "dryRun", ctx.QueryParams(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter dryRun: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Idempotency-Key, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Idempotency-Key: %s", err))
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.CreateAlertRule(ctx, project, params)
+	return err
+}
+
+// DeleteAlertRule converts echo context to params.
+func (w *ServerInterfaceWrapper) DeleteAlertRule(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "alertRule" -------------
+	var alertRule AlertRuleName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "alertRule", ctx.Param("alertRule"), &alertRule, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter alertRule: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeleteAlertRuleParams
+	// ------------- Optional query parameter "dryRun" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "dryRun", ctx.QueryParams(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter dryRun: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch OptionalIfMatch
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-Match: %s", err))
+		}
+
+		params.IfMatch = &IfMatch
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.DeleteAlertRule(ctx, project, alertRule, params)
+	return err
+}
+
+// GetAlertRule converts echo context to params.
+func (w *ServerInterfaceWrapper) GetAlertRule(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "alertRule" -------------
+	var alertRule AlertRuleName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "alertRule", ctx.Param("alertRule"), &alertRule, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter alertRule: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetAlertRule(ctx, project, alertRule)
+	return err
+}
+
+// PatchAlertRule converts echo context to params.
+func (w *ServerInterfaceWrapper) PatchAlertRule(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "alertRule" -------------
+	var alertRule AlertRuleName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "alertRule", ctx.Param("alertRule"), &alertRule, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter alertRule: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PatchAlertRuleParams
+	// ------------- Optional query parameter "dryRun" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "dryRun", ctx.QueryParams(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter dryRun: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-Match: %s", err))
+		}
+
+		params.IfMatch = &IfMatch
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.PatchAlertRule(ctx, project, alertRule, params)
+	return err
+}
+
+// ListAlerts converts echo context to params.
+func (w *ServerInterfaceWrapper) ListAlerts(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListAlertsParams
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// ------------- Optional query parameter "consistency" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "consistency", ctx.QueryParams(), &params.Consistency, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter consistency: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListAlerts(ctx, project, params)
 	return err
 }
 
@@ -9489,6 +10167,38 @@ func (w *ServerInterfaceWrapper) ListRegions(ctx echo.Context) error {
 	return err
 }
 
+// Search converts echo context to params.
+func (w *ServerInterfaceWrapper) Search(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params SearchParams
+	// ------------- Required query parameter "q" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "q", ctx.QueryParams(), &params.Q, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter q: %s", err))
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// ------------- Optional query parameter "consistency" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "consistency", ctx.QueryParams(), &params.Consistency, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter consistency: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.Search(ctx, params)
+	return err
+}
+
 // GetVersion converts echo context to params.
 func (w *ServerInterfaceWrapper) GetVersion(ctx echo.Context) error {
 	var err error
@@ -9561,6 +10271,12 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.DELETE(options.BaseURL+"/v1/projects/:project", wrapper.DeleteProject, options.OperationMiddlewares["deleteProject"]...)
 	router.GET(options.BaseURL+"/v1/projects/:project", wrapper.GetProject, options.OperationMiddlewares["getProject"]...)
 	router.PATCH(options.BaseURL+"/v1/projects/:project", wrapper.PatchProject, options.OperationMiddlewares["patchProject"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/alert-rules", wrapper.ListAlertRules, options.OperationMiddlewares["listAlertRules"]...)
+	router.POST(options.BaseURL+"/v1/projects/:project/alert-rules", wrapper.CreateAlertRule, options.OperationMiddlewares["createAlertRule"]...)
+	router.DELETE(options.BaseURL+"/v1/projects/:project/alert-rules/:alertRule", wrapper.DeleteAlertRule, options.OperationMiddlewares["deleteAlertRule"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/alert-rules/:alertRule", wrapper.GetAlertRule, options.OperationMiddlewares["getAlertRule"]...)
+	router.PATCH(options.BaseURL+"/v1/projects/:project/alert-rules/:alertRule", wrapper.PatchAlertRule, options.OperationMiddlewares["patchAlertRule"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/alerts", wrapper.ListAlerts, options.OperationMiddlewares["listAlerts"]...)
 	router.GET(options.BaseURL+"/v1/projects/:project/allocations", wrapper.ListAllocations, options.OperationMiddlewares["listAllocations"]...)
 	router.DELETE(options.BaseURL+"/v1/projects/:project/allocations/:allocation", wrapper.DeleteAllocation, options.OperationMiddlewares["deleteAllocation"]...)
 	router.GET(options.BaseURL+"/v1/projects/:project/allocations/:allocation", wrapper.GetAllocation, options.OperationMiddlewares["getAllocation"]...)
@@ -9635,6 +10351,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.DELETE(options.BaseURL+"/v1/projects/:project/webhooks/:webhook/deliveries/:delivery", wrapper.DeleteWebhookDelivery, options.OperationMiddlewares["deleteWebhookDelivery"]...)
 	router.POST(options.BaseURL+"/v1/projects/:project/webhooks/:webhook/deliveries/:delivery/retries", wrapper.RetryWebhookDelivery, options.OperationMiddlewares["retryWebhookDelivery"]...)
 	router.GET(options.BaseURL+"/v1/regions", wrapper.ListRegions, options.OperationMiddlewares["listRegions"]...)
+	router.GET(options.BaseURL+"/v1/search", wrapper.Search, options.OperationMiddlewares["search"]...)
 	router.GET(options.BaseURL+"/v1/version", wrapper.GetVersion, options.OperationMiddlewares["getVersion"]...)
 	router.GET(options.BaseURL+"/v1/whoami", wrapper.GetWhoami, options.OperationMiddlewares["getWhoami"]...)
 

@@ -86,7 +86,10 @@ func TestEveryOperationSaysWhatItPromises(t *testing.T) {
 			require.NotEmpty(t, tag.Description)
 			for _, p := range op.params {
 				require.NotEmpty(t, p.Value.Description, p.Value.Name)
-				require.NotNil(t, p.Value.Example, p.Value.Name)
+				// Swagger UI sends the examples of parameters. What an operation does not work without has one, and nothing else.
+				needed := p.Value.Required || op.method == http.MethodPatch && p.Value.Name == "If-Match"
+				require.Equal(t, needed, p.Value.Example != nil, "whether %s has an example", p.Value.Name)
+				require.Empty(t, p.Value.Examples, p.Value.Name)
 			}
 			if op.RequestBody != nil {
 				require.True(t, op.RequestBody.Value.Required)

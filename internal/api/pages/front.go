@@ -2,32 +2,72 @@
 package pages
 
 import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed" // the page
+	"encoding/base64"
+	"fmt"
+	"html/template"
 	"net/http"
 	"strings"
 
 	"github.com/labstack/echo/v4"
 )
 
+// Around is what there is besides the contract, as far as servers differ in it.
+type Around struct {
+	Console      bool
+	Metrics      bool
+	MetricsLocal bool // for callers on this machine alone
+}
+
 // front is what is at /, which is not of the contract: where all else is. It does not say which build answers; that needs credentials.
 type front struct {
 	Name     string `json:"name"`
+	Console  string `json:"console,omitempty"`
 	Contract string `json:"contract"`
 	Docs     string `json:"docs"`
 	Problems string `json:"problems"`
 	Version  string `json:"version"`
 	Health   string `json:"health"`
 	Ready    string `json:"ready"`
+	Metrics  string `json:"metrics,omitempty"`
 }
 
-// Front takes a browser to the documentation, and tells everybody else where things are.
-func Front(c echo.Context) error {
-	varies(c)
-	if forBrowser(c) {
-		return c.Redirect(http.StatusSeeOther, "/docs/")
+//go:embed front.html
+var frontText string
+
+//go:embed front.css
+var frontStyle string
+
+// Front tells people by a page, and everybody else in JSON, what this is and where things are. It has no data, and needs no credentials.
+func Front(there Around) echo.HandlerFunc {
+	var page bytes.Buffer
+	if err := template.Must(template.New("front").Parse(frontText)).Execute(&page, struct {
+		Around
+		Style template.CSS
+	}{there, template.CSS(frontStyle)}); err != nil { //nolint:gosec // it is ours
+		panic(fmt.Sprintf("api: front page: %v", err))
 	}
-	return c.JSON(http.StatusOK, front{
+	sum := sha256.Sum256([]byte(frontStyle))
+	policy := "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+	where := front{
 		Name: "Carve", Contract: "/openapi.yaml", Docs: "/docs/", Problems: "/problems", Version: "/v1/version", Health: "/healthz", Ready: "/readyz",
-	})
+	}
+	if there.Console {
+		where.Console = "/console/"
+	}
+	if there.Metrics {
+		where.Metrics = "/metrics"
+	}
+	return func(c echo.Context) error {
+		varies(c)
+		if !forBrowser(c) {
+			return c.JSON(http.StatusOK, where)
+		}
+		c.Response().Header().Set("Content-Security-Policy", policy)
+		return c.HTMLBlob(http.StatusOK, page.Bytes())
+	}
 }
 
 const mimeMarkdown = "text/markdown; charset=utf-8"

@@ -30,6 +30,7 @@ type changes struct {
 
 var followable = []client.ChangeKind{
 	client.ChangeKindIPPool, client.ChangeKindIPClaim, client.ChangeKindIPAllocation, client.ChangeKindIPClass, client.ChangeKindQuota, client.ChangeKindIPConsumer,
+	client.ChangeKindAlert,
 }
 
 func changesCommand(p *session.Program) *cobra.Command {

@@ -18,13 +18,13 @@ import (
 func OfAddressSpace(p *session.Program, more ...*cobra.Command) []*cobra.Command {
 	return []*cobra.Command{
 		projectCommand(p), spaceCommand(p), poolCommand(p), classCommand(p), claimCommand(p), consumerCommand(p), releaseCommand(p), waitCommand(p),
-		allocationCommand(p), regionCommand(p, more...),
+		allocationCommand(p), searchCommand(p), regionCommand(p, more...),
 	}
 }
 
 // OfAccess are the verbs about who may do what, and who did.
 func OfAccess(p *session.Program) []*cobra.Command {
-	return []*cobra.Command{memberCommand(p), keyCommand(p), grantCommand(p), quotaCommand(p), webhookCommand(p), eventCommand(p), changesCommand(p), historyCommand(p)}
+	return []*cobra.Command{memberCommand(p), keyCommand(p), grantCommand(p), quotaCommand(p), webhookCommand(p), alertCommand(p), alertRuleCommand(p), eventCommand(p), changesCommand(p), historyCommand(p)}
 }
 
 // Columns that every kind has; of is its metadata.

@@ -27,4 +27,6 @@ SELECT
     (SELECT count(*) FROM consumers),
     (SELECT count(*) FROM attachments),
     (SELECT count(*) FROM webhooks),
-    (SELECT count(*) FROM deliveries)
+    (SELECT count(*) FROM deliveries),
+    (SELECT count(*) FROM alert_rules),
+    (SELECT count(*) FROM alerts)

@@ -92,16 +92,16 @@ func (r Reader) HeldBefore(ctx context.Context, c storage.Container, at netip.Ad
 }
 
 // HeldUpTo implements storage.Reader.
-func (r Reader) HeldUpTo(ctx context.Context, pool ipam.Pool, addresses []netip.Addr) ([]ipam.Allocation, error) {
+func (r Reader) HeldUpTo(ctx context.Context, pool ipam.Pool, blocks []netip.Prefix) ([]ipam.Allocation, error) {
 	var regions []string
 	for _, c := range storage.PoolContainers(pool) {
 		regions = append(regions, c.Region)
 	}
-	last := make([][]byte, len(addresses))
-	for i, a := range addresses {
-		last[i] = a.AsSlice()
+	first, last := make([][]byte, len(blocks)), make([][]byte, len(blocks))
+	for i, b := range blocks {
+		first[i], last[i] = rows.Base(b), rows.Last(b)
 	}
-	return List(ctx, r, "held_up_to", allocationIn(pool.Project), regions, rows.ID(pool.ProjectID), rows.ID(pool.UID), last)
+	return List(ctx, r, "held_up_to", allocationIn(pool.Project), regions, rows.ID(pool.ProjectID), rows.ID(pool.UID), first, last)
 }
 
 // HeldCount implements storage.Reader.

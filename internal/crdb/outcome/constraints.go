@@ -36,13 +36,14 @@ var constraints = map[string]func() *ipam.Error{
 	"holds_pkey": bug, "holds_id_key": bug, "holds_name_key": meanwhile, "idempotency_keys_pkey": meanwhile,
 	"pools_af_check": bug, "pools_visibility_check": bug, "pools_strategy_check": bug, "pools_drain_check": bug,
 	"holds_purpose_check": bug, "holds_phases_check": bug, "holds_claim_check": bug, "holds_owner_check": bug,
-	"members_role_check": bug, "api_keys_pkey": bug, "api_keys_role_check": bug, "grants_kind_check": bug,
+	"members_role_check": bug, "api_keys_pkey": bug, "sessions_pkey": bug, "api_keys_role_check": bug, "grants_kind_check": bug,
 	"quotas_id_key": bug, "quotas_af_check": bug,
 	"classes_pkey": bug, "classes_af_check": bug, "classes_visibility_check": bug, "pool_classes_pkey": bug, "pool_classes_pool_fkey": bug,
 	"audit_events_pkey": bug, "history_pkey": bug, "removals_pkey": bug,
 
 	"regions_pkey": bug, "regions_ordinal_key": bug, "pool_regions_pkey": bug, "pool_regions_pool_fkey": bug, "region_blocks_pkey": bug, "region_blocks_pool_fkey": bug,
 	"consumers_pkey": bug, "consumers_ended_check": bug, "attachments_pkey": bug, "realms_pkey": bug,
+	"alert_rules_pkey": exists("An alert rule of this name exists already in the project."), "alerts_pkey": bug,
 	"webhooks_pkey": exists("A webhook of this name exists already in the project."), "deliveries_pkey": bug,
 	"stocks_pkey": bug, "fences_pkey": bug, "compatibility_pkey": bug, "compatibility_id_check": bug, "feed_pkey": bug, "feed_id_check": bug, "project_regions_pkey": bug,
 }

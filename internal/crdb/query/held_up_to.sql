@@ -1,17 +1,28 @@
--- purpose: of each of some addresses the last block that begins at it or before it in any region of a pool; each block once, in order of address
+-- purpose: of each of some blocks the first that is held in it, and the last that is held before it, in any region of a pool; each once, in order of address
 -- index:   holds_pkey
--- rows:    one probe for each address and region
+-- rows:    two probes for each block and region
 -- locks:   none
 SELECT DISTINCT ON (a.base)
     -- @columns held AS a
 FROM unnest($1::TEXT[]) AS r (region)
-CROSS JOIN unnest($4::BYTEA[]) AS k (last)
+CROSS JOIN unnest($4::BYTEA[], $5::BYTEA[]) AS k (first, last)
 CROSS JOIN LATERAL (
-    SELECT
-        -- @columns held AS b
-    FROM holds AS b
-    WHERE b.region = r.region::crdb_internal_region AND b.project_id = $2 AND b.container_id = $3 AND b.base <= k.last
-    ORDER BY b.base DESC
-    LIMIT 1
+    (
+        SELECT
+            -- @columns held AS b
+        FROM holds AS b
+        WHERE b.region = r.region::crdb_internal_region AND b.project_id = $2 AND b.container_id = $3 AND b.base >= k.first AND b.base <= k.last
+        ORDER BY b.base
+        LIMIT 1
+    )
+    UNION ALL
+    (
+        SELECT
+            -- @columns held AS b
+        FROM holds AS b
+        WHERE b.region = r.region::crdb_internal_region AND b.project_id = $2 AND b.container_id = $3 AND b.base < k.first
+        ORDER BY b.base DESC
+        LIMIT 1
+    )
 ) AS a
 ORDER BY a.base

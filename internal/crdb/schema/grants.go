@@ -15,6 +15,8 @@ type TableGrants struct{ Table, Server, Retention, Reader string }
 // by side: migrating takes back whatever is not here.
 func Grants() []TableGrants {
 	return []TableGrants{
+		{"alert_rules", "SELECT, INSERT, UPDATE, DELETE", "", "SELECT"},
+		{"alerts", "SELECT, INSERT, DELETE", "", "SELECT"},
 		{"api_keys", "SELECT, INSERT, UPDATE, DELETE", "", "SELECT"},
 		{"attachments", "SELECT, INSERT, DELETE", "", "SELECT"},
 		{"audit_events", "SELECT, INSERT", "SELECT, DELETE", "SELECT"},
@@ -43,6 +45,7 @@ func Grants() []TableGrants {
 		{"region_blocks", "SELECT, INSERT, DELETE", "", "SELECT"},
 		{"regions", "SELECT", "SELECT", "SELECT"},
 		{"removals", "INSERT", "SELECT, DELETE", "SELECT"},
+		{"sessions", "SELECT, INSERT, UPDATE, DELETE", "", ""},
 		{"spaces", "SELECT, INSERT, UPDATE, DELETE", "", "SELECT"},
 		{"stocks", "SELECT, INSERT, UPDATE, DELETE", "", "SELECT"},
 		{"webhooks", "SELECT, INSERT, UPDATE, DELETE", "", "SELECT"},

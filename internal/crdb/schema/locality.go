@@ -31,6 +31,8 @@ type TableLocality struct {
 // exactly when its primary key begins with region.
 func Localities() []TableLocality {
 	return []TableLocality{
+		{"alert_rules", RegionalByRow, "when something is told of pools and quotas: written with every look at them"},
+		{"alerts", RegionalByRow, "which pools and quotas that is told of: beside the rules"},
 		{"api_keys", Global, "read by requests everywhere; the last use is written in the background"},
 		{"attachments", RegionalByRow, "which consumers use a claim: beside it"},
 		{"audit_events", RegionalByRow, "the trail: appended to by every change"},
@@ -59,6 +61,7 @@ func Localities() []TableLocality {
 		{"region_blocks", Global, "what is lent to which region: one key for the whole cluster"},
 		{"regions", Global, "the regions: written by ipamctl migrate alone"},
 		{"removals", RegionalByTable, "projects that are being removed: empty but for moments, and read by a background job"},
+		{"sessions", Global, "read by requests of browsers everywhere; the last use is written in the background"},
 		{"spaces", Global, "read by requests everywhere, changed by admins"},
 		{"stocks", RegionalByRow, "the epoch of a pool's rows in a region: beside them"},
 		{"webhooks", RegionalByRow, "where changes are sent, and how far: written with every delivery"},

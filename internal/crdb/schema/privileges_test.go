@@ -124,7 +124,7 @@ func TestWhatAUserLacksIsNamed(t *testing.T) {
 	broken("REVOKE USAGE ON SCHEMA public FROM PUBLIC", "GRANT USAGE ON SCHEMA public TO PUBLIC", "USAGE on the schema public")
 	broken("REVOKE CONNECT ON DATABASE "+in.Prefix+" FROM PUBLIC", "GRANT CONNECT ON DATABASE "+in.Prefix+" TO PUBLIC", "CONNECT on the database "+in.Prefix)
 	exec(fmt.Sprintf("ALTER USER %s NOINHERIT", in.User(roletest.Server)))
-	require.ErrorContains(t, check(), "has not SELECT on api_keys, INSERT on api_keys, UPDATE on api_keys, DELETE on api_keys, SELECT on attachments, INSERT on attachments and ")
+	require.ErrorContains(t, check(), "has not SELECT on alert_rules, INSERT on alert_rules, UPDATE on alert_rules, DELETE on alert_rules, SELECT on alerts, INSERT on alerts and ")
 	exec(fmt.Sprintf("ALTER USER %s INHERIT", in.User(roletest.Server)))
 	require.NoError(t, check())
 

@@ -27,6 +27,8 @@ func (w *Statements) accessDeletes(ch storage.AccessChanges) {
 		w.any("quota_delete_all", rows.ID(p.UID))
 		w.any("webhook_delete_all", rows.ID(p.UID))
 		w.any("delivery_delete_all", rows.ID(p.UID))
+		w.any("alert_rule_delete_all", rows.ID(p.UID))
+		w.any("alert_delete_all", rows.ID(p.UID))
 		w.hit("removal_insert", 1, rows.ID(p.UID)) // trail and history are too much for one transaction: Purge deletes them
 	}
 }

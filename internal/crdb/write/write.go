@@ -33,6 +33,7 @@ func Plan(region string, everywhere []string, ch storage.Changes, fences lookup.
 	w.inserts(ch)
 	w.consumers(ch.ConsumerChanges)
 	w.webhooks(ch.WebhookChanges)
+	w.alerts(ch.AlertChanges)
 	w.classEpochs(ch) // last: who holds the project's row keeps others waiting
 	return w, w.err
 }

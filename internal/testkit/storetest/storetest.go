@@ -43,7 +43,7 @@ func Run(t *testing.T, open func(t *testing.T) Bundle) {
 		{"Transaction", transactions}, {"Concurrent", concurrent},
 		{"Members", members}, {"Keys", keys}, {"Grants", grants}, {"Quotas", quotas}, {"Usage", usages}, {"QuotaRaces", quotaRaces},
 		{"Classes", classes}, {"ClassLookup", classLookups}, {"Scoped", scopedPools}, {"Cooldown", cooldowns}, {"Events", events}, {"History", history},
-		{"Webhooks", webhooks},
+		{"Webhooks", webhooks}, {"Alerts", alerts},
 	} {
 		t.Run(group.name, func(t *testing.T) {
 			t.Parallel()

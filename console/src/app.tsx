@@ -1,0 +1,109 @@
+// Which page an address shows, and everything around it.
+import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { signedOut } from "./api";
+import { follow, live } from "./live";
+import { AddressPage } from "./pages/address";
+import { AuditPage } from "./pages/audit";
+import { ClaimPage } from "./pages/claim";
+import { ClaimForm } from "./pages/claim-form";
+import { ClaimsPage } from "./pages/claims";
+import { GrantsPage } from "./pages/grants";
+import { HandOver } from "./pages/hand-over";
+import { Overview } from "./pages/overview";
+import { PoolPage } from "./pages/pool";
+import { PoolForm } from "./pages/pool-form";
+import { PoolsPage } from "./pages/pools";
+import { ProjectsPage } from "./pages/projects";
+import { QuotasPage } from "./pages/quotas";
+import { SearchPage } from "./pages/search";
+import { SignIn } from "./pages/sign-in";
+import { SplitPage } from "./pages/split";
+import { UnusedPage } from "./pages/unused";
+import { go, match, path, to } from "./router";
+import { begin, session, whoami } from "./session";
+import { Shell } from "./shell";
+import { Heading, Waiting } from "./ui/parts";
+import { Trouble } from "./ui/trouble";
+
+type Page = (at: Record<string, string>) => ComponentChildren;
+const within = (page: string) => `/projects/:project${page}`;
+
+const pages: [string, string, Page][] = [
+  ["/projects", "Projects", () => <ProjectsPage />],
+  ["/search", "Search", () => <SearchPage />],
+  [within(""), "Overview", (at) => <Overview project={at.project!} />],
+  [within("/pools"), "Pools", (at) => <PoolsPage project={at.project!} />],
+  [within("/pools/:pool"), "Pool", (at) => <PoolPage project={at.project!} name={at.pool!} />],
+  [within("/pools/:pool/split"), "Split", (at) => <SplitPage project={at.project!} name={at.pool!} />],
+  [within("/pools/:pool/hand-over"), "Hand over", (at) => <HandOver project={at.project!} name={at.pool!} />],
+  [within("/new-pool"), "New pool", (at) => <PoolForm project={at.project!} />],
+  [within("/claims"), "Claims", (at) => <ClaimsPage project={at.project!} />],
+  [within("/claims/:claim"), "Claim", (at) => <ClaimPage project={at.project!} name={at.claim!} />],
+  [within("/new-claim"), "New claim", (at) => <ClaimForm project={at.project!} />],
+  [within("/unused"), "Unused", (at) => <UnusedPage project={at.project!} />],
+  [within("/addresses/:address"), "Address", (at) => <AddressPage project={at.project!} address={at.address!} />],
+  [within("/audit"), "Audit trail", (at) => <AuditPage project={at.project!} />],
+  [within("/quotas"), "Quotas", (at) => <QuotasPage project={at.project!} />],
+  [within("/grants"), "Grants", (at) => <GrantsPage project={at.project!} />],
+];
+
+interface Found { title: string; at: Record<string, string>; show: Page; pattern: string }
+
+function find(place: string): Found | undefined {
+  for (const [pattern, title, show] of pages) {
+    const at = match(pattern, place);
+    if (at) return { title, at, show, pattern };
+  }
+  return undefined;
+}
+
+export function App() {
+  const [error, setError] = useState<unknown>();
+  const start = () => { setError(undefined); begin().catch(setError); };
+  useEffect(start, []);
+  if (error !== undefined) return <main class="alone"><h1>Carve</h1><Trouble error={error} retry={start} /></main>;
+  if (session.value === undefined) return <main class="alone"><h1>Carve</h1><Waiting /></main>;
+  if (whoami.value === undefined || signedOut.value) return <SignIn />;
+  return <SignedIn />;
+}
+
+const lastProject = "carve.project";
+
+/** Where somebody who comes to / wants to be: the project of the last visit, or the only one, or the list. */
+function homeOf(): string {
+  const roles = whoami.value?.roles ?? [];
+  const last = localStorage.getItem(lastProject);
+  if (last) return to.project(last);
+  return roles.length === 1 && !whoami.value?.platformAdmin ? to.project(roles[0]!.project) : to.projects();
+}
+
+function SignedIn() {
+  const place = path.value;
+  const found = find(place);
+  const project = found?.at.project;
+  useEffect(() => { if (place === "/") go(homeOf(), true); }, [place]);
+  useEffect(() => {
+    if (project === undefined) return undefined;
+    localStorage.setItem(lastProject, project);
+    const stop = new AbortController();
+    void follow(project, stop.signal);
+    return () => { stop.abort(); live.value = false; };
+  }, [project]);
+  useEffect(() => { document.title = title(found); }, [place]);
+  return (
+    <Shell project={project}>
+      {found ? <div key={place} class="page">{found.show(found.at)}</div> : place !== "/" && <Nowhere />}
+    </Shell>
+  );
+}
+
+function title(found: Found | undefined): string {
+  const at = found?.at;
+  const what = at?.pool ?? at?.claim ?? at?.address;
+  return [what, found?.title, at?.project, "Carve"].filter((part) => part !== undefined).join(" · ");
+}
+
+function Nowhere() {
+  return <Heading title="There is no such page" note="The address may be mistyped, or the link is of another version." />;
+}

@@ -1,0 +1,49 @@
+// Times and numbers as people read them.
+
+const absolute = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
+const clock = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium" });
+const longDay = new Intl.DateTimeFormat("en-GB", { weekday: "long", day: "numeric", month: "long", year: "numeric" });
+
+export const day = 86_400_000;
+export const formatTime = (at: string) => absolute.format(new Date(at));
+export const formatClock = (at: string) => clock.format(new Date(at));
+
+/** Today, yesterday, or the date with its weekday. */
+export function formatDay(at: Date): string {
+  const midnight = new Date();
+  midnight.setHours(0, 0, 0, 0);
+  const start = new Date(at);
+  start.setHours(0, 0, 0, 0);
+  const days = Math.round((midnight.getTime() - start.getTime()) / day);
+  const name = longDay.format(at);
+  return days === 0 ? `Today, ${name}` : days === 1 ? `Yesterday, ${name}` : name;
+}
+
+/** 3 min, 5 h, 12 days: how long this took or has been. */
+export function formatSpan(milliseconds: number): string {
+  const seconds = Math.max(0, Math.round(milliseconds / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
+  if (seconds < 48 * 3600) return `${Math.floor(seconds / 3600)} h`;
+  return `${Math.floor(seconds / 86400).toLocaleString("en")} days`;
+}
+
+export function formatAge(at: string): string {
+  const passed = Date.now() - new Date(at).getTime();
+  if (passed < 0) return `in ${formatSpan(-passed)}`;
+  return passed < 5000 ? "just now" : `${formatSpan(passed)} ago`;
+}
+
+export function formatPercent(percent: number): string {
+  if (percent > 0 && percent < 0.1) return "< 0.1 %";
+  if (percent > 99.9 && percent < 100) return "> 99.9 %";
+  return `${percent < 10 && percent % 1 !== 0 ? percent.toFixed(1) : Math.floor(percent)} %`;
+}
+
+export const plural = (count: number, one: string, many = one + "s") => `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
+
+/** Used of limit in percent, of numbers that may not fit a float. */
+export function share(used: string | number, limit: string | number): number {
+  const whole = BigInt(limit);
+  return whole === 0n ? 100 : Number((BigInt(used) * 10000n) / whole) / 100;
+}

@@ -1,0 +1,5 @@
+import { render } from "preact";
+import { App } from "./app";
+import "./theme";
+
+render(<App />, document.getElementById("console")!);

@@ -1,0 +1,178 @@
+// The audit trail: who changed what, day by day, with what was before and after.
+import { useMemo, useState } from "preact/hooks";
+import { api, ask, pagesOf, type Schemas } from "../api";
+import { formatClock, formatDay, plural } from "../format";
+import { useCalm, useLoad } from "../load";
+import { goQuery, Link, query, to } from "../router";
+import { Badge, Empty, Heading, Input, Select, When } from "../ui/parts";
+import { Shown } from "../ui/trouble";
+import { operationWords } from "../words";
+
+type Event = Schemas["AuditEvent"];
+type Kind = Schemas["AuditKind"];
+const kinds: Kind[] = ["IPPool", "IPClaim", "IPAllocation", "IPClass", "PoolGrant", "SpaceGrant", "Quota", "Member", "ApiKey", "Space", "Project", "IPConsumer", "Webhook"];
+
+export function AuditPage({ project }: { project: string }) {
+  const date = query.value.get("day") ?? "";
+  const by = query.value.get("by") ?? "";
+  const kind = query.value.get("kind") ?? "";
+  const name = query.value.get("name") ?? "";
+  const [atMost, setAtMost] = useState(200);
+  const wanted = useCalm({ date, by, kind, name }, 300);
+  const events = useLoad(`audit:${project}:${JSON.stringify(wanted)}:${atMost}`, () => pagesOf<Event>(
+    (cursor) => ask(api.GET("/v1/projects/{project}/audit-events", {
+      params: { path: { project }, query: { limit: 200, ...span(wanted.date), ...named(wanted), ...(cursor ? { cursor } : {}) } },
+    })), atMost,
+  ), date ? [] : ["IPPool", "IPClaim", "IPClass", "Quota"]);
+  return (
+    <>
+      <Heading title="Audit trail" note="Every change, newest first, and attempts that were refused. Nobody can change or delete an event." />
+      <div class="filters">
+        <div class="quick" role="group" aria-label="Day">
+          {([["", "All"], [dayBack(0), "Today"], [dayBack(1), "Yesterday"]] as const).map(([value, text]) => (
+            <button key={text} type="button" aria-pressed={date === value} onClick={() => goQuery({ day: value })}>{text}</button>
+          ))}
+        </div>
+        <Input label="Day" type="date" value={date} change={(v) => goQuery({ day: v })} />
+        <Input label="By whom" placeholder="key:team-a/ci" value={by} change={(v) => goQuery({ by: v })} />
+        <Select label="Kind" value={kind} change={(v) => goQuery({ kind: v })} options={[["", "Any"], ...kinds.map((k): [string, string] => [k, k])]} />
+        <Input label="Name" value={name} change={(v) => goQuery({ name: v })} />
+      </div>
+      <Shown of={events} rows={10}>
+        {({ items, cursor }) => items.length === 0 ? <Empty>Nothing was changed {date ? "on this day" : "yet"} that fits.</Empty> : (
+          <>
+            <People events={items} complete={cursor === undefined} />
+            <Days events={items} project={project} />
+            {cursor && <button type="button" onClick={() => setAtMost(atMost + 400)}>Show older ones</button>}
+          </>
+        )}
+      </Shown>
+    </>
+  );
+}
+
+function dayBack(days: number): string {
+  const at = new Date();
+  at.setDate(at.getDate() - days);
+  return `${at.getFullYear()}-${String(at.getMonth() + 1).padStart(2, "0")}-${String(at.getDate()).padStart(2, "0")}`;
+}
+
+/** The day in the time of who looks. */
+function span(date: string): { since?: string; until?: string } {
+  const from = date ? new Date(`${date}T00:00:00`) : undefined;
+  if (!from || Number.isNaN(from.getTime())) return {};
+  const until = new Date(from);
+  until.setDate(until.getDate() + 1);
+  return { since: from.toISOString(), until: until.toISOString() };
+}
+
+function named({ by, kind, name }: { by: string; kind: string; name: string }) {
+  return { ...(by ? { subject: by } : {}), ...(kind ? { resourceKind: kind as Kind } : {}), ...(name ? { resourceName: name } : {}) };
+}
+
+/** Who made how many of the changes shown; one click shows only theirs. */
+function People({ events, complete }: { events: Event[]; complete: boolean }) {
+  const counts = new Map<string, number>();
+  for (const event of events) counts.set(event.subject, (counts.get(event.subject) ?? 0) + 1);
+  const people = [...counts].sort((a, b) => b[1] - a[1]).slice(0, 8);
+  return (
+    <p class="people">
+      {plural(events.length, "change")}{complete ? "" : " shown"} by{" "}
+      {people.map(([who, count]) => <button key={who} type="button" class="quiet" onClick={() => goQuery({ by: who })}>{who} <span class="number">{count}</span></button>)}
+    </p>
+  );
+}
+
+function Days({ events, project }: { events: Event[]; project: string }) {
+  const days = useMemo(() => {
+    const found = new Map<string, Event[]>();
+    for (const event of events) {
+      const key = formatDay(new Date(event.at));
+      found.set(key, [...(found.get(key) ?? []), event]);
+    }
+    return [...found];
+  }, [events]);
+  return (
+    <>
+      {days.map(([name, list]) => (
+        <section key={name} aria-label={name}>
+          <h2 class="day">{name}</h2>
+          <ul class="plain events">{list.map((event) => <EventDetail key={event.id} event={event} project={project} />)}</ul>
+        </section>
+      ))}
+    </>
+  );
+}
+
+function What({ event, project, links }: { event: Event; project: string; links: boolean }) {
+  const { kind, name } = event.resource;
+  const gone = event.operation.startsWith("delete");
+  const page = kind === "IPPool" ? to.pool(project, name ?? "") : kind === "IPClaim" ? to.claim(project, name ?? "") : undefined;
+  return (
+    <>
+      {operationWords[event.operation] ?? (event.operation || "changed")}{" "}
+      {links && name && page && !gone ? <Link to={page}>{name}</Link> : <strong>{name ?? kind}</strong>}
+    </>
+  );
+}
+
+export function EventLine({ event, project }: { event: Event; project: string }) {
+  return (
+    <li class="line event">
+      <span><span class="subject">{event.subject}</span> <What event={event} project={project} links /></span>
+      {event.outcome !== "ok" && <Badge kind="bad">{event.outcome}</Badge>}
+      <span class="note"><When at={event.at} /></span>
+    </li>
+  );
+}
+
+function EventDetail({ event, project }: { event: Event; project: string }) {
+  const changes = diff(event.before, event.after);
+  const line = (
+    <>
+      <time class="mono note" dateTime={event.at}>{formatClock(event.at)}</time>
+      <span><span class="subject">{event.subject}</span> <What event={event} project={project} links={false} /></span>
+      {event.outcome !== "ok" && <Badge kind="bad">{event.outcome}</Badge>}
+    </>
+  );
+  return (
+    <li>
+      <details>
+        <summary class="line">{line}</summary>
+        <p><What event={event} project={project} links /></p>
+        <Diff changes={changes} />
+        <p class="note small">{event.operation} · {event.method}{event.remoteAddress && ` from ${event.remoteAddress}`}{event.requestId && ` · request ${event.requestId}`}</p>
+      </details>
+    </li>
+  );
+}
+
+function Diff({ changes }: { changes: [string, string | undefined, string | undefined][] }) {
+  if (changes.length === 0) return <p class="note">No fields are recorded for it.</p>;
+  return (
+    <table class="diff">
+      <thead><tr><th scope="col">Field</th><th scope="col">Before</th><th scope="col">After</th></tr></thead>
+      <tbody>
+        {changes.map(([field, before, after]) => (
+          <tr key={field}><th scope="row" class="mono">{field}</th><td class="mono before">{before ?? "–"}</td><td class="mono after">{after ?? "–"}</td></tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** What differs, field by field. */
+export function diff(before: unknown, after: unknown): [string, string | undefined, string | undefined][] {
+  const old = flatten(before);
+  const now = flatten(after);
+  return [...new Set([...old.keys(), ...now.keys()])].sort().filter((k) => old.get(k) !== now.get(k)).map((k) => [k, old.get(k), now.get(k)]);
+}
+
+function flatten(value: unknown, path = "", into = new Map<string, string>()): Map<string, string> {
+  if (value !== null && typeof value === "object" && !Array.isArray(value)) {
+    for (const [key, inner] of Object.entries(value)) flatten(inner, path ? `${path}.${key}` : key, into);
+  } else if (value !== null && value !== undefined) {
+    into.set(path, typeof value === "string" ? value : JSON.stringify(value));
+  }
+  return into;
+}

@@ -1,0 +1,34 @@
+// Finding things by address, block, name or label, over all projects of the caller.
+import { api, ask, type Schemas } from "./api";
+import { to } from "./router";
+
+export type Hit = Pick<Schemas["SearchItem"], "name" | "project" | "cidr" | "consumer" | "purpose"> & {
+  kind: Schemas["SearchKind"] | "Address";
+  why: string;
+};
+
+const reasons: Record<Schemas["SearchReason"], string> = {
+  Name: "this name", NamePrefix: "name begins so", Block: "this block", Holds: "holds it", Contains: "around it", Label: "has the label",
+};
+
+/** What the server finds, the best first. */
+export async function searchFor(text: string, signal?: AbortSignal): Promise<Hit[]> {
+  const found = await ask(api.GET("/v1/search", { params: { query: { q: text.trim(), limit: 30 } }, ...(signal ? { signal } : {}) }));
+  return found.items.map((item) => ({ ...item, why: reasons[item.why] }));
+}
+
+/** The page that shows what was found. */
+export function pageOf(hit: Hit): string {
+  const project = hit.project ?? hit.name;
+  if (hit.kind === "IPPool") return to.pool(project, hit.name);
+  if (hit.kind === "IPClaim") return to.claim(project, hit.name);
+  if (hit.cidr) return to.address(project, hit.cidr.split("/")[0]!);
+  return to.project(project);
+}
+
+export const kindNames: Record<Hit["kind"], string> = {
+  IPPool: "Pool", IPClaim: "Claim", IPAllocation: "Held", IPClass: "Class", IPConsumer: "Consumer", Project: "Project", Space: "Space", Address: "Address",
+};
+
+/** What a hit is called: an allocation has no name that anybody gave it. */
+export const titleOf = (hit: Hit) => (hit.kind === "IPAllocation" ? hit.consumer ?? hit.purpose ?? "Held" : hit.name);

@@ -1,0 +1,182 @@
+// The block map: a grid that zooms from the whole pool down to single addresses, and the same facts as a table.
+import { useMemo, useRef, useState } from "preact/hooks";
+import type { Pool } from "../api";
+import { formatTime, plural } from "../format";
+import { useLoad } from "../load";
+import { cellsOf, columnsOf, loadMap, paint, stateNames, type Cell, type Colouring, type PoolMap, type Run } from "../map";
+import { bits, contains, formatAddress, formatBlock, formatCIDR, lastAddress, parseBlock, partOf, type Block } from "../net/cidr";
+import { go, goQuery, Link, query, to } from "../router";
+import { Select, Table, When } from "./parts";
+import { Shown } from "./trouble";
+
+export function BlockMap({ pool }: { pool: Pool }) {
+  const project = pool.metadata.project!;
+  const name = pool.metadata.name;
+  const whole = parseBlock(pool.status.allocatedCIDR)!;
+  const asked = parseBlock(query.value.get("at") ?? "");
+  const within = asked && contains(whole, asked) && asked.length < bits(asked.family) ? asked : whole;
+  const by = (query.value.get("colour") ?? "state") as Colouring;
+  const map = useLoad(`map:${project}:${name}:${formatCIDR(within)}`, (stop) => loadMap(project, name, within, stop), ["IPAllocation", "IPClaim", "IPPool"]);
+  return (
+    <>
+      <div class="map-bar">
+        <Zoomed whole={whole} within={within} />
+        <Select label="Colour by" value={by} change={(colour) => goQuery({ colour: colour === "state" ? undefined : colour })}
+          options={[["state", "State"], ["project", "Project"], ["class", "Class"], ["age", "Age"]]} />
+      </div>
+      <Shown of={map} rows={8}>
+        {(data) => <Drawn key={data.within} data={data} within={within} whole={whole} by={by} project={project} />}
+      </Shown>
+    </>
+  );
+}
+
+/** Where the view is: each step outward is a link. */
+function Zoomed({ whole, within }: { whole: Block; within: Block }) {
+  const steps: Block[] = [within];
+  while (steps[0]!.length > whole.length) steps.unshift(outwards(steps[0]!, whole));
+  return (
+    <nav class="crumbs mono" aria-label="Zoom">
+      {steps.map((step, i) => i === steps.length - 1
+        ? <span key={step.length} aria-current="location">{formatCIDR(step)}</span>
+        : <button key={step.length} type="button" class="link" onClick={() => zoom(step, whole)}>{formatCIDR(step)}</button>)}
+    </nav>
+  );
+}
+
+/** The block from which one step inwards leads here. */
+function outwards(within: Block, whole: Block): Block {
+  const length = Math.max(whole.length, within.length - 8 + ((4 - (within.length % 4)) % 4));
+  const rest = BigInt(bits(within.family) - length);
+  return { family: within.family, base: (within.base >> rest) << rest, length };
+}
+
+const zoom = (block: Block, whole: Block) => goQuery({ at: block.length === whole.length ? undefined : formatCIDR(block) }, false);
+
+function Drawn({ data, within, whole, by, project }: { data: PoolMap; within: Block; whole: Block; by: Colouring; project: string }) {
+  const [at, setAt] = useState(0);
+  const cells = useMemo(() => cellsOf(data, within), [data]);
+  const seen = new Map<string, number>();
+  const painted = new Map(data.cells.map((run) => [run, paint(run, by, seen)]));
+  const legend = new Map([...painted.values()].map((p) => [p.word, p.style]));
+  const enter = (cell: Cell) => {
+    const holder = cell.run.by;
+    if (cell.run.state === "ChildPool" && holder?.name) go(to.pool(holder.project ?? project, holder.name));
+    else if (cell.block.length < bits(cell.block.family)) zoom(cell.block, whole);
+    else go(to.address(project, formatBlock(cell.block)));
+  };
+  const leave = () => { if (within.length > whole.length) zoom(outwards(within, whole), whole); };
+  const current = cells[Math.min(at, cells.length - 1)]!;
+  return (
+    <>
+      <div class="map-area">
+        <Grid cells={cells} at={current.index} setAt={setAt} style={(run) => painted.get(run)!.style} enter={enter} leave={leave}
+          label={`${formatCIDR(within)} in ${plural(cells.length, "block")} of /${data.cellPrefixLength}`} />
+        <div class="map-side">
+          <ul class="legend" aria-label="Legend">{[...legend].map(([word, style]) => <li key={word}><span class={`swatch ${style}`} aria-hidden="true" />{word}</li>)}</ul>
+          <CellFacts cell={current} project={project} enter={() => enter(current)} />
+          <p class="note small">Arrow keys move, Enter goes in, Escape goes out.</p>
+        </div>
+      </div>
+      <details class="map-table">
+        <summary>The same as a table</summary>
+        <Runs data={data} within={within} project={project} />
+      </details>
+    </>
+  );
+}
+
+interface GridProps {
+  cells: Cell[]; at: number; setAt: (at: number) => void; style: (run: Run) => string; enter: (cell: Cell) => void; leave: () => void; label: string;
+}
+
+function Grid({ cells, at, setAt, style, enter, leave, label }: GridProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const columns = columnsOf(cells.length);
+  const move = (next: number) => {
+    if (next < 0 || next >= cells.length) return;
+    setAt(next);
+    box.current?.querySelectorAll<HTMLElement>("[role=gridcell]")[next]?.focus();
+  };
+  const key = (e: KeyboardEvent) => {
+    const steps: Record<string, number> = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: columns, ArrowUp: -columns };
+    if (steps[e.key] !== undefined) move(at + steps[e.key]!);
+    else if (e.key === "Home") move(0);
+    else if (e.key === "End") move(cells.length - 1);
+    else if (e.key === "Enter" || e.key === " ") enter(cells[at]!);
+    else if (e.key === "Escape") leave();
+    else return;
+    e.preventDefault();
+  };
+  const rows: Cell[][] = [];
+  for (let i = 0; i < cells.length; i += columns) rows.push(cells.slice(i, i + columns));
+  return (
+    <div ref={box} class={`map columns-${columns} ${cells[0]?.block.family === 6 ? "long" : ""}`} role="grid" aria-label={label} onKeyDown={key}>
+      {rows.map((row) => (
+        <div key={row[0]!.index} role="row" class="map-row">
+          <span role="rowheader" class="map-label mono">{formatAddress(row[0]!.block.family, row[0]!.block.base)}</span>
+          {row.map((cell) => (
+            <div key={cell.index} role="gridcell" tabIndex={cell.index === at ? 0 : -1} aria-label={describe(cell)}
+              class={`cell ${style(cell.run)} ${joins(cell, columns)}`} onClick={() => { setAt(cell.index); enter(cell); }}
+              onMouseEnter={() => setAt(cell.index)} onFocus={() => setAt(cell.index)}>
+              {columns <= 8 && <span class="mono">{cell.run.by?.name ?? cell.run.by?.reason ?? ""}</span>}
+            </div>
+          ))}
+        </div>
+      ))}
+    </div>
+  );
+}
+
+/** Cells of one block touch each other. */
+function joins(cell: Cell, columns: number): string {
+  const { run, index } = cell;
+  if (!run.by) return "";
+  return index + 1 < run.first + run.count && (index + 1) % columns !== 0 ? "joins" : "";
+}
+
+function describe({ block, run }: Cell): string {
+  const who = run.by?.name ? `, ${run.by.name}` : run.by?.reason ? `, ${run.by.reason}` : "";
+  return `${formatBlock(block)}: ${stateNames[run.state]}${who}`;
+}
+
+export function HolderLink({ run, project }: { run: Run; project: string }) {
+  const by = run.by;
+  if (!by) return null;
+  if (by.kind === "ChildPool" && by.name) return <Link to={to.pool(by.project ?? project, by.name)}>{by.name}</Link>;
+  if (by.kind === "Claim" && by.name && run.state === "Held") return <Link to={to.claim(by.project ?? project, by.name)}>{by.name}</Link>;
+  return <>{by.name ?? by.reason ?? ""}</>;
+}
+
+function CellFacts({ cell, project, enter }: { cell: Cell; project: string; enter: () => void }) {
+  const { block, run } = cell;
+  const single = block.length === bits(block.family);
+  return (
+    <div class="cell-facts" aria-live="off">
+      <p class="mono strong">{formatBlock(block)}</p>
+      {!single && <p class="mono note small">to {lastAddress(block)}</p>}
+      <p>{stateNames[run.state]}{run.by && run.by.cidr !== formatCIDR(block) && <> as part of <span class="mono">{run.by.cidr}</span></>}</p>
+      {run.by && <p><HolderLink run={run} project={project} />{run.by.project && run.by.project !== project && <> of {run.by.project}</>}</p>}
+      {run.by && <p class="note small">since {formatTime(run.by.since)}</p>}
+      {run.by?.coolUntil && <p class="note small">free again {formatTime(run.by.coolUntil)}</p>}
+      <button type="button" onClick={enter}>{run.state === "ChildPool" ? "Open the pool" : single ? "Open the address" : "Zoom in"}</button>
+    </div>
+  );
+}
+
+function Runs({ data, within, project }: { data: PoolMap; within: Block; project: string }) {
+  return (
+    <Table label={`Blocks of ${data.within}`} head={["From", "To", "State", "Holder", "Project", "Since"]}>
+      {data.cells.map((run) => (
+        <tr key={run.first}>
+          <td class="mono">{formatBlock({ ...partOf(within, data.cellPrefixLength, run.first), length: bits(within.family) })}</td>
+          <td class="mono">{lastAddress(partOf(within, data.cellPrefixLength, run.first + run.count - 1))}</td>
+          <td>{stateNames[run.state]}</td>
+          <td><HolderLink run={run} project={project} /></td>
+          <td>{run.by?.project}</td>
+          <td>{run.by && <When at={run.by.since} />}</td>
+        </tr>
+      ))}
+    </Table>
+  );
+}

@@ -1,0 +1,116 @@
+// What the console says when it is refused, when the server is slow, and when there is no connection.
+import { call, open } from "./harness.mjs";
+import { project } from "./seed.mjs";
+
+const problem = (status, code, title, detail) => ({
+  status, contentType: "application/problem+json", body: JSON.stringify({ type: `/problems/${code}`, title, status, detail, code, traceId: "trace-1" }),
+});
+
+export const trouble = {
+  async "a refusal says what, why, and what to do"(browser, assert) {
+    const { page, at, wrong } = await open(browser);
+    await at(`/projects/${project}/pools/eu-prod-apps`);
+    await page.getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("button", { name: "Delete the pool" }).click();
+    const note = page.getByRole("dialog").getByRole("alert");
+    await note.getByText("Release what it holds first.").waitFor();
+    assert.equal(await note.getByRole("link", { name: /in_use/ }).getAttribute("href"), "/problems/in_use");
+    await page.context().close();
+    assert.deepEqual(wrong, []);
+  },
+
+  async "somebody else changed it meanwhile"(browser, assert) {
+    const { page, at } = await open(browser);
+    await call("PUT", `/v1/projects/${project}/claims/raced`, { spec: { poolRef: { name: "eu-prod-apps" }, prefixLength: 32 } });
+    await at(`/projects/${project}/claims/raced`);
+    await page.getByRole("button", { name: "Release" }).click();
+    await page.route("**/claims/raced", (route) => (route.request().method() === "DELETE"
+      ? route.fulfill(problem(412, "precondition_failed", "The precondition does not hold", "It was changed.")) : route.continue()));
+    await page.getByRole("button", { name: /^Release 10/ }).click();
+    await page.getByText("Somebody changed it meanwhile").waitFor();
+    await page.context().close();
+    assert.ok(true);
+  },
+
+  async "what is not there, and what one may not see"(browser, assert) {
+    const { page, at, wrong } = await open(browser);
+    await at(`/projects/${project}/pools/gone`);
+    await page.getByText("not_found").waitFor();
+    await page.getByText("looks as if it did not exist").waitFor();
+    await page.context().close();
+    assert.deepEqual(wrong, []);
+  },
+
+  async "an answer that is no problem document"(browser, assert) {
+    const { page, at, wrong } = await open(browser);
+    await page.route("**/v1/projects/*/quotas*", (route) => route.fulfill({ status: 502, body: "<html>bad gateway</html>", contentType: "text/html" }));
+    await at(`/projects/${project}/quotas`);
+    await page.getByText("Something between this page and the server").waitFor();
+    await page.unroute("**/v1/projects/*/quotas*");
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByRole("row").filter({ hasText: "total" }).waitFor();
+    await page.context().close();
+    assert.deepEqual(wrong, []);
+  },
+
+  async "a slow server: the page says so, and shows what comes"(browser, assert) {
+    const { page, at, wrong } = await open(browser);
+    let release;
+    const held = new Promise((done) => { release = done; });
+    await page.route("**/v1/projects/*/claims?*", async (route) => { await held; await route.continue(); });
+    await at(`/projects/${project}/claims`);
+    await page.getByRole("status", { name: "Loading" }).waitFor();
+    await page.getByText("takes longer than usual").waitFor();
+    release();
+    await page.getByRole("link", { name: "web-1", exact: true }).waitFor();
+    await page.getByText("takes longer than usual").waitFor({ state: "detached" });
+    await page.context().close();
+    assert.deepEqual(wrong, []);
+  },
+
+  async "a lost connection: what was shown stays, and it goes on by itself"(browser, assert) {
+    const { page, at, context } = await open(browser);
+    await at(`/projects/${project}/claims`);
+    await page.getByRole("link", { name: "web-1", exact: true }).waitFor();
+    await context.setOffline(true);
+    await page.getByRole("link", { name: "Quotas" }).click();
+    await page.getByText("The server cannot be reached").waitFor();
+    await page.getByText("No connection").first().waitFor();
+    await context.setOffline(false);
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByRole("row").filter({ hasText: "total" }).waitFor();
+    await page.getByText("The server cannot be reached").waitFor({ state: "detached" });
+    await context.close();
+    assert.ok(true);
+  },
+
+  async "a session that ends asks for a new one, and goes on at the same place"(browser, assert) {
+    const { page, at, context } = await open(browser);
+    await page.route("**/console/session", (route) => route.fulfill({ json: { signedIn: false, methods: ["key", "oidc"], issuers: [{ name: "corp" }] } }));
+    await page.route("**/v1/**", (route) => route.fulfill(problem(401, "unauthenticated", "No valid credentials", "Sign in.")));
+    await at(`/projects/${project}/claims`);
+    await page.getByRole("heading", { name: "Sign in to Carve" }).waitFor();
+    const link = await page.getByRole("link", { name: "Sign in with corp" }).getAttribute("href");
+    assert.equal(link, `/console/login?issuer=corp&return=${encodeURIComponent(`/console/projects/${project}/claims`)}`);
+    await page.getByLabel("API key").fill("carve_x_y");
+    await page.unroute("**/console/session");
+    await page.route("**/console/session", (route) => (route.request().method() === "POST"
+      ? route.fulfill(problem(401, "unauthenticated", "No valid credentials", "This is no API key that is valid here.")) : route.continue()));
+    await page.getByRole("button", { name: "Sign in", exact: true }).click();
+    await page.getByText("This is no API key that is valid here.").waitFor();
+    await context.close();
+  },
+
+  async "buttons by role: who may only look sees none that change anything"(browser, assert) {
+    const { page, at, wrong } = await open(browser);
+    await page.route("**/v1/whoami", (route) => route.fulfill({ json: { subject: "corp:alice", method: "corp", platformAdmin: false, roles: [{ project, role: "viewer" }] } }));
+    await at(`/projects/${project}/pools/eu-prod`);
+    await page.getByRole("heading", { name: "eu-prod" }).waitFor();
+    await page.getByRole("tab", { name: "About" }).click();
+    for (const name of ["Claim a block", "Carve for a team", "Split", "Child pool"]) assert.equal(await page.getByRole("link", { name }).count(), 0, name);
+    assert.equal(await page.getByRole("button", { name: "Delete" }).count(), 0);
+    assert.equal(await page.getByRole("link", { name: "Audit trail" }).count(), 0);
+    await page.context().close();
+    assert.deepEqual(wrong, []);
+  },
+};

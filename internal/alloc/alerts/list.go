@@ -1,0 +1,143 @@
+package alerts
+
+import (
+	"context"
+	"math/big"
+
+	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/quota"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+// ListAlerts lists the alerts that there are in a project, by rule and subject, with how much is used now.
+func (s *Alerts) ListAlerts(ctx context.Context, project string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Alert], error) {
+	_, in, err := s.Enter(ctx, tenancy.AlertsRead, project)
+	if err != nil {
+		return paging.Page[ipam.Alert]{}, err
+	}
+	read := s.View(r)
+	page, err := paging.Scan(ctx, s.Searching, paging.ListOf("alerts", in.ID), cursor, limit, func(after storage.AlertRef, n int) ([]ipam.Alert, error) {
+		if after != (storage.AlertRef{}) && (!ipam.ValidName(after.Rule) || !ipam.ValidName(after.Subject)) {
+			return nil, paging.ErrBadCursor()
+		}
+		return read.AlertList(ctx, in, after, n)
+	}, usecase.Everything[ipam.Alert], func(a ipam.Alert) storage.AlertRef { return storage.AlertRef{Rule: a.Rule, Subject: a.Subject} })
+	if err != nil {
+		return page, err
+	}
+	return page, complete(ctx, read, in, page.Items)
+}
+
+// Named answers some of a project's alerts.
+func Named(ctx context.Context, read storage.Reader, in storage.ProjectKey, refs []storage.AlertRef) ([]ipam.Alert, error) {
+	found, err := read.AlertsNamed(ctx, in, refs)
+	if err != nil {
+		return nil, err
+	}
+	return found, complete(ctx, read, in, found)
+}
+
+// complete reads what is not in the rows of alerts: what their rules say, and how much is used now.
+func complete(ctx context.Context, read storage.Reader, in storage.ProjectKey, alerts []ipam.Alert) error {
+	if len(alerts) == 0 {
+		return nil
+	}
+	rules, err := read.AlertRuleList(ctx, in, "", maxRules)
+	if err != nil {
+		return err
+	}
+	byName := make(map[string]ipam.AlertRule, len(rules))
+	for _, rule := range rules {
+		byName[rule.Name] = rule
+	}
+	names := map[ipam.AlertAbout][]string{}
+	for _, a := range alerts {
+		names[a.About] = append(names[a.About], a.Subject)
+	}
+	used := map[ipam.AlertAbout]map[string]subject{}
+	if pools := names[ipam.AboutPools]; len(pools) > 0 {
+		if used[ipam.AboutPools], err = poolsNamed(ctx, read, in, pools, func(*ipam.Pool) bool { return true }); err != nil {
+			return err
+		}
+	}
+	if len(names[ipam.AboutQuotas]) > 0 {
+		if used[ipam.AboutQuotas], err = quotas(ctx, read, in, ""); err != nil {
+			return err
+		}
+	}
+	for i := range alerts {
+		a := &alerts[i]
+		a.Percent, a.Labels = byName[a.Rule].Spec.Percent, byName[a.Rule].Labels
+		if one, there := used[a.About][a.Subject]; there && one.id == a.SubjectID {
+			a.Now = &one.share
+		}
+	}
+	return nil
+}
+
+// subject is what a rule is about: a pool, or a quota.
+type subject struct {
+	id    ipam.ID
+	share ipam.Share
+}
+
+// quotas answers what is used of a project's quotas, or of one of them.
+func quotas(ctx context.Context, read storage.Reader, in storage.ProjectKey, name string) (map[string]subject, error) {
+	list, err := read.QuotaList(ctx, in, "", storage.MaxQuotas)
+	found := make(map[string]subject, len(list))
+	for _, q := range list {
+		if name == "" || name == q.Name {
+			found[q.Name] = subject{q.UID, quotaShare(q)}
+		}
+	}
+	return found, err
+}
+
+// quotaShare is how much is used of the limit of a quota of which most is used. Of a limit of 0 all is used when anything is.
+func quotaShare(q ipam.Quota) (most ipam.Share) {
+	for _, m := range quota.Measures {
+		limit := m.Limit(q.Spec.Limits)
+		if limit == nil {
+			continue
+		}
+		one := ipam.Share{Used: m.Of(q.Used), Of: limit}
+		if limit.Sign() == 0 {
+			if one.Used.Sign() <= 0 {
+				continue
+			}
+			one.Of = one.Used
+		}
+		if most.Of == nil || new(big.Int).Mul(one.Used, most.Of).Cmp(new(big.Int).Mul(most.Used, one.Of)) > 0 {
+			most = one
+		}
+	}
+	return most
+}
+
+// poolsNamed answers what is used of some of a project's pools, of those that match.
+func poolsNamed(ctx context.Context, read storage.Reader, in storage.ProjectKey, names []string, match func(*ipam.Pool) bool) (map[string]subject, error) {
+	list, err := read.PoolsNamed(ctx, in, names)
+	if err != nil {
+		return nil, err
+	}
+	return used(ctx, read, list, match)
+}
+
+// used answers what is used of some pools, of those that match.
+func used(ctx context.Context, read storage.Reader, list []ipam.Pool, match func(*ipam.Pool) bool) (map[string]subject, error) {
+	var matching []ipam.Pool
+	for i := range list {
+		if match(&list[i]) {
+			matching = append(matching, list[i])
+		}
+	}
+	found := make(map[string]subject, len(matching))
+	err := storage.FillStock(ctx, read, matching)
+	for _, p := range matching {
+		found[p.Name] = subject{p.UID, ipam.PoolShare(p)}
+	}
+	return found, err
+}

@@ -1,0 +1,259 @@
+package alerts
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/trail"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// Keeper is the subject that begins and ends alerts.
+const Keeper = "carve:alerts"
+
+const (
+	lookEvery  = 30 * time.Second
+	lookPools  = 200 // of one step: a rule about more goes on with the next
+	maxAlerts  = 500 // of a rule: so many end in one transaction when it is deleted
+	dueAtOnce  = 20
+	mostRounds = 5 // of so many rules in one run: then others are counted and measured
+)
+
+// LookAfterAlerts takes the next step of each alert rule of this region that is due, and answers how many alerts have begun or ended. It can run on several
+// servers at once, and be stopped at any time: a step is one transaction, which only one of those can end that began it.
+func (s *Alerts) LookAfterAlerts(ctx context.Context) (changed int64, err error) {
+	var errs []error
+	for range mostRounds {
+		due, err := s.Store.AlertRulesDue(ctx, s.Now(), dueAtOnce)
+		if err != nil {
+			errs = append(errs, err)
+			break
+		}
+		if len(due) > 0 {
+			s.waits(due[0].DueAt)
+		}
+		n, err := s.lookAll(ctx, due)
+		if changed += n; err != nil {
+			errs = append(errs, err)
+			break
+		}
+		if len(due) < dueAtOnce {
+			s.waits(time.Time{})
+			break
+		}
+	}
+	return changed, errors.Join(append(errs, s.countAlerts(ctx, changed > 0))...)
+}
+
+// waits notes since when the rule waits that has for longest.
+func (s *Alerts) waits(since time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.dueAt = since
+}
+
+// countAlerts counts how many alerts there are: when that has changed, and now and then, because other servers change it.
+func (s *Alerts) countAlerts(ctx context.Context, changed bool) error {
+	s.mu.Lock()
+	due := changed || s.count == nil || s.Ticks().Sub(s.counted) >= lookEvery
+	s.mu.Unlock()
+	if !due {
+		return nil
+	}
+	at := s.Ticks()
+	count := map[ipam.AlertAbout]int64{ipam.AboutPools: 0, ipam.AboutQuotas: 0}
+	found, err := s.Store.AlertCount(ctx)
+	maps.Copy(count, found)
+	if err == nil {
+		s.mu.Lock()
+		s.count, s.counted = count, at
+		s.mu.Unlock()
+	}
+	return err
+}
+
+// lookAll takes a step of each rule, in any order: servers that come at the same time seldom meet.
+func (s *Alerts) lookAll(ctx context.Context, due []ipam.AlertRule) (changed int64, err error) {
+	if len(due) == 0 {
+		return 0, nil
+	}
+	ids := make([]ipam.ID, len(due))
+	for i, rule := range due {
+		ids[i] = rule.ProjectID
+	}
+	keys, err := s.Store.ProjectKeys(ctx, ids)
+	errs := []error{err}
+	projects := make(map[ipam.ID]storage.ProjectKey, len(keys))
+	for _, key := range keys {
+		projects[key.ID] = key
+	}
+	rand.Shuffle(len(due), func(i, j int) { due[i], due[j] = due[j], due[i] })
+	for _, rule := range due {
+		in, there := projects[rule.ProjectID]
+		if !there {
+			continue // it is being deleted
+		}
+		n, err := s.look(ctx, in, rule)
+		changed += n
+		errs = append(errs, err)
+	}
+	return changed, errors.Join(errs...)
+}
+
+// look takes one step of a rule: it looks at some of what the rule is about, and writes what follows, unless somebody else has taken the step, or the rule was
+// changed.
+func (s *Alerts) look(ctx context.Context, in storage.ProjectKey, rule ipam.AlertRule) (changed int64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, usecase.GroupDeadline)
+	defer cancel()
+	l, err := s.sight(ctx, in, rule)
+	if err != nil {
+		return 0, err
+	}
+	at, epoch := s.Now(), ipam.NewID()
+	return usecase.InTx(ctx, s.Core, "alert_look", storage.Locks{}, false, func(ctx context.Context, tx storage.Tx) (int64, error) {
+		was, found, err := storage.IgnoreNotFound(tx.AlertRuleGet(ctx, in, rule.Name))
+		if err != nil || !found || was.Epoch != rule.Epoch {
+			return 0, err
+		}
+		have, err := tx.AlertsOf(ctx, was)
+		if err != nil {
+			return 0, err
+		}
+		ch, err := l.changes(ctx, in, was, have, at)
+		if err != nil {
+			return 0, err
+		}
+		now := was
+		now.Epoch, now.After, now.DueAt = epoch, l.next, at
+		if l.next == "" {
+			now.LookedAt, now.DueAt = at, at.Add(lookEvery)
+		}
+		ch.AlertRuleUpdate = &storage.AlertRuleUpdate{Was: was.Epoch, Now: now}
+		return int64(len(ch.AlertBegin) + len(ch.AlertEnd)), tx.Write(ctx, ch)
+	})
+}
+
+// looked is what one step of a rule has looked at.
+type looked struct {
+	found map[string]subject  // what the rule is about, of that
+	asked map[string]struct{} // what was looked for; nil: everything
+	next  string              // the name behind which the next step goes on; "": there was everything
+}
+
+// sight looks at the next of what a rule is about. The first step looks at all that has alerts, too: it may be gone.
+func (s *Alerts) sight(ctx context.Context, in storage.ProjectKey, rule ipam.AlertRule) (l looked, err error) {
+	if rule.Spec.About == ipam.AboutQuotas {
+		l.found, err = quotas(ctx, s.Store, in, rule.Spec.Name)
+		return l, err
+	}
+	if rule.Spec.Name != "" {
+		l.found, err = poolsNamed(ctx, s.Store, in, []string{rule.Spec.Name}, rule.Spec.Matches)
+		return l, err
+	}
+	page, err := s.Store.PoolList(ctx, in, rule.After, lookPools)
+	if err != nil {
+		return l, err
+	}
+	if len(page) == lookPools {
+		l.next = page[len(page)-1].Name
+	}
+	if rule.After == "" && l.next == "" {
+		l.found, err = used(ctx, s.Store, page, rule.Spec.Matches)
+		return l, err
+	}
+	l.asked = map[string]struct{}{}
+	for _, p := range page {
+		l.asked[p.Name] = struct{}{}
+	}
+	if rule.After == "" {
+		more, err := s.alerted(ctx, in, rule, l.asked)
+		if err != nil {
+			return l, err
+		}
+		page = append(page, more...)
+	}
+	l.found, err = used(ctx, s.Store, page, rule.Spec.Matches)
+	return l, err
+}
+
+// alerted reads the pools that have alerts of a rule but for those that were asked for, and notes that they were.
+func (s *Alerts) alerted(ctx context.Context, in storage.ProjectKey, rule ipam.AlertRule, asked map[string]struct{}) ([]ipam.Pool, error) {
+	have, err := s.Store.AlertsOf(ctx, rule)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, a := range have {
+		if _, was := asked[a.Subject]; !was {
+			asked[a.Subject] = struct{}{}
+			names = append(names, a.Subject)
+		}
+	}
+	if len(names) == 0 {
+		return nil, nil
+	}
+	return s.Store.PoolsNamed(ctx, in, names)
+}
+
+// changes is what begins and ends by what was looked at.
+func (l looked) changes(ctx context.Context, in storage.ProjectKey, rule ipam.AlertRule, have []ipam.Alert, at usecase.Timestamp) (ch storage.Changes, err error) {
+	event := func(a ipam.Alert) ipam.Event {
+		e := trail.Attempt(ctx, at, in.ID, trail.KindAlert, a.Name())
+		e.Subject = Keeper
+		return e
+	}
+	kept := map[string]bool{}
+	for _, a := range have {
+		one, found := l.found[a.Subject]
+		_, asked := l.asked[a.Subject]
+		if kept[a.Subject] = !found && l.asked != nil && !asked || found && one.id == a.SubjectID && !rule.Spec.Ends(one.share); kept[a.Subject] {
+			continue
+		}
+		delete(kept, a.Subject)
+		a.Percent = rule.Spec.Percent
+		if err := tell(&ch, event(a), &a, nil); err != nil {
+			return ch, err
+		}
+		ch.AlertEnd = append(ch.AlertEnd, a)
+	}
+	for _, name := range slices.Sorted(maps.Keys(l.found)) {
+		one := l.found[name]
+		if kept[name] || !rule.Spec.Begins(one.share) || len(kept)+len(ch.AlertBegin) >= maxAlerts {
+			continue
+		}
+		a := ipam.Alert{
+			Region: rule.Region, ProjectID: rule.ProjectID, RuleID: rule.UID, Rule: rule.Name, About: rule.Spec.About, SubjectID: one.id, Subject: name,
+			Since: at, Began: one.share.Hundredths(), Percent: rule.Spec.Percent,
+		}
+		if err := tell(&ch, event(a), nil, &a); err != nil {
+			return ch, err
+		}
+		ch.AlertBegin = append(ch.AlertBegin, a)
+	}
+	return ch, nil
+}
+
+// tell adds the record of an alert that begins or ends.
+func tell(ch *storage.Changes, event ipam.Event, was, is *ipam.Alert) error {
+	e, err := trail.Effected(event, recorded(was), recorded(is))
+	ch.Events = append(ch.Events, e)
+	return err
+}
+
+// recorded is an alert as the trail records it.
+func recorded(a *ipam.Alert) *trail.Record {
+	if a == nil {
+		return nil
+	}
+	return &trail.Record{Spec: struct {
+		About   ipam.AlertAbout `json:"about"`
+		Percent int             `json:"percent"`
+		Began   float64         `json:"percentAtStart"`
+	}{a.About, a.Percent, float64(a.Began) / 100}}
+}

@@ -1,0 +1,141 @@
+package alerts
+
+import (
+	"context"
+	"reflect"
+	"strconv"
+
+	"github.com/carve-ipam/carve/internal/alloc/kind"
+	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/trail"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+// maxRules is how many alert rules a project can have: servers look at each again and again.
+const maxRules = 20
+
+func (s *Alerts) rules() kind.Kind[ipam.AlertRule] {
+	return kind.Kind[ipam.AlertRule]{
+		Core: s.Core, Name: trail.KindAlertRule, Op: "alert_rule", Reads: tenancy.AlertRulesRead, Writes: tenancy.AlertRulesWrite,
+		Head: func(r *ipam.AlertRule) *ipam.Metadata { return &r.Metadata },
+		Find: func(read storage.Reader) kind.Finder[ipam.AlertRule] { return read.AlertRuleGet },
+		Write: func(ch *storage.Changes, was, now *ipam.AlertRule) {
+			switch {
+			case was == nil:
+				ch.AlertRuleInsert = now
+			case now == nil:
+				ch.AlertRuleDelete = was
+			default:
+				ch.AlertRuleUpdate = &storage.AlertRuleUpdate{Was: was.Epoch, Now: *now}
+			}
+		},
+		Record:   func(r ipam.AlertRule) *trail.Record { return trail.Recorded(r.Metadata, r.Spec) },
+		Check:    func(_ storage.ProjectKey, r ipam.AlertRule) error { return check(r.Spec) },
+		SameSpec: func(a, b ipam.AlertRule) bool { return reflect.DeepEqual(a.Spec, b.Spec) },
+	}
+}
+
+// check validates a rule's spec.
+func check(spec ipam.AlertRuleSpec) error {
+	switch {
+	case spec.Percent < 1 || spec.Percent > 100:
+		return ipam.Invalid("/spec/percent", "must be 1 to 100.")
+	case spec.Name != "" && !ipam.ValidName(spec.Name):
+		return ipam.Invalid("/spec/resourceName", "must be a DNS label: 1 to 63 of a-z, 0-9 and -, beginning and ending with a letter or digit.")
+	case spec.About == ipam.AboutQuotas && spec.ClassName != "":
+		return ipam.Invalid("/spec/className", "is for rules about pools.")
+	case spec.About == ipam.AboutQuotas && spec.LabelSelector != "":
+		return ipam.Invalid("/spec/labelSelector", "is for rules about pools: quotas have no labels.")
+	}
+	return nil
+}
+
+// ListAlertRules lists a project's alert rules by name.
+func (s *Alerts) ListAlertRules(ctx context.Context, project string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.AlertRule], error) {
+	return s.rules().List(ctx, project, "alert-rules", storage.Reader.AlertRuleList, limit, cursor, r)
+}
+
+// GetAlertRule reads one alert rule.
+func (s *Alerts) GetAlertRule(ctx context.Context, project, name string) (ipam.AlertRule, error) {
+	return s.rules().Get(ctx, project, name)
+}
+
+// CreateAlertRule makes an alert rule, at which a server looks at once.
+func (s *Alerts) CreateAlertRule(ctx context.Context, project string, rule ipam.AlertRule, r usecase.Request) (usecase.Result[ipam.AlertRule], error) {
+	none := usecase.Result[ipam.AlertRule]{}
+	who, in, err := s.Enter(ctx, tenancy.AlertRulesWrite, project)
+	if err != nil {
+		return none, err
+	}
+	if err := usecase.CheckNew(&rule.Metadata, check(rule.Spec)); err != nil {
+		return none, err
+	}
+	rule.Metadata = s.Fresh(rule.Metadata, project, s.Region, who)
+	rule.ProjectID, rule.Epoch, rule.DueAt = in.ID, ipam.NewID(), rule.CreatedAt
+	locks := storage.Locks{Alone: []ipam.ID{ipam.DerivedID(in.ID, "alert-rules")}, Shared: []ipam.ID{in.ID}}
+	return s.rules().Create(ctx, in, rule, r, locks, func(ctx context.Context, tx storage.Tx, _, now *ipam.AlertRule) (storage.Changes, error) {
+		if err := usecase.StillThere(ctx, tx, in); err != nil {
+			return storage.Changes{}, err
+		}
+		return storage.Changes{}, room(ctx, tx, in, now.Name)
+	})
+}
+
+// room refuses a rule whose name another one has, in whichever region, and one too many.
+func room(ctx context.Context, tx storage.Tx, in storage.ProjectKey, name string) error {
+	have, err := tx.AlertRuleList(ctx, in, "", maxRules)
+	if err != nil {
+		return err
+	}
+	for _, other := range have {
+		if other.Name == name {
+			return ipam.Errorf(ipam.CodeAlreadyExists, "An alert rule of this name exists already in the project.").At("/metadata/name", "is taken; choose another name.")
+		}
+	}
+	if len(have) < maxRules {
+		return nil
+	}
+	e := ipam.Errorf(ipam.CodeQuotaExceeded, "Project %q has %s, which is the most. Delete one first.", in.Name, usecase.CountOf(int64(len(have)), "alert rule"))
+	e.Figures.Limit, e.Figures.Used, e.Figures.Requested = strconv.Itoa(maxRules), strconv.Itoa(len(have)), "1"
+	return e
+}
+
+// PatchAlertRule changes labels, annotations and spec by mutate, which must be pure. No difference: nothing is written. A server looks at a changed
+// rule at once, and ends or begins alerts as it then finds them.
+func (s *Alerts) PatchAlertRule(ctx context.Context, project, name string, r usecase.Request, mutate func(ipam.AlertRule) (ipam.AlertRule, error)) (ipam.AlertRule, error) {
+	_, in, err := s.Enter(ctx, tenancy.AlertRulesWrite, project)
+	if err != nil {
+		return ipam.AlertRule{}, err
+	}
+	epoch, at := ipam.NewID(), s.Now()
+	return s.rules().Patch(ctx, in, name, r, storage.Locks{}, mutate, func(_ context.Context, _ storage.Tx, was, now *ipam.AlertRule) (storage.Changes, error) {
+		now.Epoch = epoch
+		if !reflect.DeepEqual(was.Spec, now.Spec) {
+			now.DueAt, now.After = at, ""
+		}
+		return storage.Changes{}, nil
+	})
+}
+
+// DeleteAlertRule removes an alert rule, and ends its alerts.
+func (s *Alerts) DeleteAlertRule(ctx context.Context, project, name string, r usecase.Request) error {
+	_, in, err := s.Enter(ctx, tenancy.AlertRulesWrite, project)
+	if err != nil {
+		return err
+	}
+	at := s.Now()
+	return s.rules().Delete(ctx, in, name, r, nil, func(ctx context.Context, tx storage.Tx, was, _ *ipam.AlertRule) (storage.Changes, error) {
+		var ch storage.Changes
+		have, err := tx.AlertsOf(ctx, *was)
+		for _, a := range have {
+			a.Percent = was.Spec.Percent
+			if err == nil {
+				err = tell(&ch, trail.Attempt(ctx, at, in.ID, trail.KindAlert, a.Name()), &a, nil)
+			}
+		}
+		return ch, err
+	})
+}

@@ -1,0 +1,93 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"net/netip"
+	"slices"
+
+	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/trail"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// blocks finds what holds a block, and the pools around it, the most specific first.
+func (l *look) blocks(ctx context.Context, block netip.Prefix, address bool) error {
+	projects := l.in.ids()
+	switch {
+	case l.in.everybody && !l.in.only:
+		projects = nil
+	case len(projects) == 0:
+		return nil
+	}
+	candidates := make([]netip.Prefix, 0, block.Bits()+1)
+	for bits := block.Bits(); bits >= 0; bits-- {
+		candidates = append(candidates, space.Ancestor(block, bits))
+	}
+	pools, err := l.read.PoolsAround(ctx, projects, candidates, maxPools+1)
+	if err != nil {
+		return err
+	}
+	if len(pools) > maxPools {
+		pools, l.truncated = pools[:maxPools], true
+	}
+	var containers []storage.Container
+	for _, p := range pools {
+		containers = append(containers, storage.PoolContainers(p)...)
+	}
+	held, err := l.read.HeldAt(ctx, containers, candidates)
+	if err != nil {
+		return err
+	}
+	if projects != nil {
+		elsewhere, err := l.read.HeldElsewhereBy(ctx, projects, block.Addr(), candidates, maxPools)
+		if err != nil {
+			return err
+		}
+		held = append(held, elsewhere...)
+	}
+	for _, a := range held {
+		is := func(p ipam.Pool) bool { return p.Ref() == a.Holder && p.Block == a.Block }
+		if space.Contains(a.Block, block) && (a.Purpose != ipam.PurposeChildPool || !slices.ContainsFunc(pools, is)) {
+			l.found = append(l.found, l.heldBy(a, because(a.Block, block, address, WhyHolds)))
+		}
+	}
+	for _, p := range pools {
+		l.found = append(l.found, poolItem(p, because(p.Block, block, address, WhyContains)))
+	}
+	l.seen += len(candidates) + len(pools)
+	l.sort(func(a, b Item) int { return cmp.Compare(b.Block.Bits(), a.Block.Bits()) })
+	return nil
+}
+
+// because is why a block was found that holds what was looked for.
+func because(found, asked netip.Prefix, address bool, otherwise Why) Why {
+	if found == asked && !address {
+		return WhyBlock
+	}
+	return otherwise
+}
+
+// heldBy is a block that is held: as the claim that holds it, if the caller may know that, or else as its allocation.
+func (l *look) heldBy(a ipam.Allocation, why Why) Item {
+	if a.Purpose == ipam.PurposeClaim && a.Phase == ipam.PhaseBound && l.in.shows(a.HolderProjectID) {
+		return claimItem(a, why)
+	}
+	item := Item{Kind: trail.KindAllocation, Project: a.Pool.Project, Name: a.ID.String(), Block: a.Block, Pool: a.Pool, Purpose: a.Purpose, Phase: a.Phase, Why: why}
+	if a.Purpose == ipam.PurposeClaim {
+		item.Consumer = a.Holder.Project
+	}
+	if !l.in.shows(a.ProjectID) { // it has retained the block in a pool of another project, and reads the allocation as its own
+		item.Project = a.Holder.Project
+	}
+	return item
+}
+
+func claimItem(a ipam.Allocation, why Why) Item {
+	return Item{Kind: trail.KindClaim, Project: a.Holder.Project, Name: a.Holder.Name, Block: a.Block, Pool: a.Pool, Why: why}
+}
+
+func poolItem(p ipam.Pool, why Why) Item {
+	return Item{Kind: trail.KindPool, Project: p.Project, Name: p.Name, Block: p.Block, Pool: p.Spec.Parent, Space: p.Space, Why: why}
+}

@@ -1,0 +1,137 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"strings"
+
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/trail"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// names finds what has a name, and what has one that begins so.
+func (l *look) names(ctx context.Context, text string) error {
+	if name := strings.ToLower(text); name != "" && (ipam.ValidName(name) || ipam.ValidName(name+"0")) {
+		if err := l.named(ctx, name); err != nil {
+			return err
+		}
+	}
+	if text != "" && len(l.in.projects) > 0 {
+		consumers, err := l.read.ConsumersBeginning(ctx, l.in.ids(), ipam.DefaultRealm, text, l.limit+1)
+		if err != nil {
+			return err
+		}
+		for _, c := range consumers {
+			l.add(text, Item{Kind: trail.KindConsumer, Project: l.in.name(c.ProjectID), Name: c.Name})
+		}
+	}
+	l.sort(func(a, b Item) int { return cmp.Compare(a.Name, b.Name) }) // the name itself comes before those that begin with it
+	return nil
+}
+
+// add notes something, if its name begins with a text: a database may have another order of texts than that of their bytes.
+func (l *look) add(text string, item Item) {
+	switch {
+	case item.Name == text:
+		item.Why = WhyName
+	case strings.HasPrefix(item.Name, text):
+		item.Why = WhyNamePrefix
+	default:
+		l.seen++
+		return
+	}
+	l.found = append(l.found, item)
+}
+
+// named finds what has names that are DNS labels.
+func (l *look) named(ctx context.Context, text string) error {
+	projects, err := l.projects(ctx, text)
+	if err != nil {
+		return err
+	}
+	for _, p := range projects {
+		l.add(text, Item{Kind: trail.KindProject, Name: p.Name})
+	}
+	ids, n := l.in.ids(), l.limit+1
+	if len(ids) == 0 {
+		return nil
+	}
+	spaces, err := l.read.SpacesBeginning(ctx, ids, text, n)
+	if err != nil {
+		return err
+	}
+	for _, s := range spaces {
+		l.add(text, Item{Kind: trail.KindSpace, Project: l.in.name(s.ProjectID), Name: s.Name})
+	}
+	pools, err := l.read.PoolsBeginning(ctx, ids, text, n)
+	if err != nil {
+		return err
+	}
+	for _, p := range pools {
+		l.add(text, poolItem(p, ""))
+	}
+	classes, err := l.read.ClassesBeginning(ctx, ids, text, n)
+	if err != nil {
+		return err
+	}
+	for _, c := range classes {
+		l.add(text, Item{Kind: trail.KindClass, Project: c.Project, Name: c.Name})
+	}
+	claims, err := l.read.ClaimsBeginning(ctx, ids, text, n)
+	for _, a := range claims {
+		l.add(text, claimItem(a, ""))
+	}
+	return err
+}
+
+// projects are those that may have the name, or one that begins so: for a platform admin among all.
+func (l *look) projects(ctx context.Context, text string) ([]ipam.Project, error) {
+	switch {
+	case l.in.only:
+		return nil, nil
+	case !l.in.everybody:
+		return l.in.projects, nil
+	}
+	exact, err := l.read.ProjectListNamed(ctx, []string{text})
+	if err != nil {
+		return nil, err
+	}
+	after, err := l.read.ProjectList(ctx, text, l.limit+1)
+	return append(exact, after...), err
+}
+
+// labels finds pools with a label, among the first of each project: no index knows labels.
+func (s *Searches) labels(ctx context.Context, l *look, labels map[string]string) error {
+	if len(l.in.projects) == 0 {
+		return nil
+	}
+	leave, err := s.Searching.Enter(ctx, l.in.projects[0].UID)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	want := ipam.Selector{MatchLabels: labels}
+	for _, p := range l.in.projects {
+		for after := ""; ; {
+			n := min(500, maxLabelled-l.seen)
+			if n <= 0 || len(l.found) > l.limit {
+				l.truncated = true
+				return nil
+			}
+			pools, err := l.read.PoolList(ctx, storage.Key(p), after, n)
+			if err != nil {
+				return err
+			}
+			for _, pool := range pools {
+				if after = pool.Name; want.Matches(pool.Labels) {
+					l.found = append(l.found, poolItem(pool, WhyLabel))
+				}
+			}
+			if l.seen += len(pools); len(pools) < n {
+				break
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,68 @@
+package codec
+
+import (
+	"github.com/carve-ipam/carve/internal/api/gen"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// NewAlertRule reads an alert rule that is to be made.
+func NewAlertRule(_ string, b gen.AlertRuleCreate) (ipam.AlertRule, error) {
+	meta, err := newMetadata(b.Metadata)
+	if err != nil {
+		return ipam.AlertRule{}, err
+	}
+	spec, err := alertRuleSpec(b.Spec)
+	return ipam.AlertRule{Metadata: meta, Spec: spec}, err
+}
+
+func alertRuleSpec(s gen.AlertRuleSpec) (spec ipam.AlertRuleSpec, err error) {
+	spec = ipam.AlertRuleSpec{
+		About: ipam.AlertAbout(s.About), Percent: s.Percent, Name: s.ResourceName, ClassName: s.ClassName, LabelSelector: s.LabelSelector,
+	}
+	spec.Labels, err = labelsAt("/spec/labelSelector", s.LabelSelector)
+	return spec, err
+}
+
+// AlertRuleOf is an alert rule as it is answered.
+func AlertRuleOf(r ipam.AlertRule) gen.AlertRule {
+	return gen.AlertRule{
+		Metadata: metadataOf(r.Metadata),
+		Spec: gen.AlertRuleSpec{
+			About: gen.AlertRuleAbout(r.Spec.About), Percent: r.Spec.Percent, ResourceName: r.Spec.Name, ClassName: r.Spec.ClassName,
+			LabelSelector: r.Spec.LabelSelector,
+		},
+		Status: gen.AlertRuleStatus{Alerts: int(r.Alerts), LookedAt: OptionalTime(r.LookedAt)},
+	}
+}
+
+// PatchAlertRule applies a JSON merge patch to an alert rule.
+func PatchAlertRule(patch []byte) func(ipam.AlertRule) (ipam.AlertRule, error) {
+	return func(was ipam.AlertRule) (ipam.AlertRule, error) {
+		wire, err := patched(AlertRuleOf(was), patch, writableAlertRule, func(r *gen.AlertRule) { r.Status = gen.AlertRuleStatus{} })
+		if err != nil {
+			return was, err
+		}
+		next := was
+		next.Labels, next.Annotations = wire.Metadata.Labels, wire.Metadata.Annotations
+		next.Spec, err = alertRuleSpec(wire.Spec)
+		return next, err
+	}
+}
+
+// AlertOf is an alert as it is answered.
+func AlertOf(a ipam.Alert) gen.Alert {
+	out := gen.Alert{
+		Name: a.Name(), RuleName: a.Rule, Subject: gen.AlertSubject{Kind: gen.AlertSubjectKindIPPool, Name: a.Subject},
+		Percent: a.Percent, Since: a.Since.UTC(), PercentAtStart: percent(a.Began),
+	}
+	if a.About == ipam.AboutQuotas {
+		out.Subject.Kind = gen.AlertSubjectKindQuota
+	}
+	if a.Now != nil {
+		now := percent(a.Now.Hundredths())
+		out.PercentNow = &now
+	}
+	return out
+}
+
+func percent(hundredths int64) float64 { return float64(hundredths) / 100 }

@@ -1,0 +1,118 @@
+package kinds
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/cli/exit"
+	"github.com/carve-ipam/carve/internal/cli/session"
+	"github.com/carve-ipam/carve/internal/cli/show"
+	"github.com/carve-ipam/carve/internal/cli/verbs"
+)
+
+func alertCommand(p *session.Program) *cobra.Command {
+	k := verbs.Kind[client.Alert]{P: p, View: alertView(), Home: verbs.HomeOf(p, "alerts"), Fed: &verbs.Fed[client.Alert]{Kind: client.ChangeKindAlert}}
+	return verbs.Group("alert", "Which pools and quotas are nearly full", []string{"alerts"},
+		k.ListVerb("Lists the alerts that there are now in the project, by rule, with how much is used now. What has been is in ipamctl event list --kind Alert."),
+	)
+}
+
+func alertView() show.View[client.Alert] {
+	type T = client.Alert
+	return show.View[T]{
+		Kind: "alert",
+		Name: func(t T) string { return t.Name },
+		Columns: []show.Column[T]{
+			{Title: "RULE", Cell: func(t T) string { return t.RuleName }},
+			{Title: "KIND", Cell: func(t T) string { return string(t.Subject.Kind) }},
+			{Title: "NAME", Cell: func(t T) string { return t.Subject.Name }},
+			{Title: "FROM", Cell: func(t T) string { return strconv.Itoa(t.Percent) + "%" }},
+			{Title: "BEGAN AT", Cell: func(t T) string { return percentText(&t.PercentAtStart) }},
+			{Title: "NOW", Cell: func(t T) string { return percentText(t.PercentNow) }},
+			{Title: "SINCE", Cell: func(t T) string { return show.TimeText(&t.Since) }},
+		},
+	}
+}
+
+func percentText(percent *float64) string {
+	if percent == nil {
+		return ""
+	}
+	return strconv.FormatFloat(*percent, 'f', -1, 64) + "%"
+}
+
+func alertRuleCommand(p *session.Program) *cobra.Command {
+	k := verbs.Kind[client.AlertRule]{P: p, View: alertRuleView(), Home: verbs.HomeOf(p, "alert-rules"), Fields: append(verbs.LabelFields(),
+		verbs.Field{
+			Flag: "about", Path: "spec.about", Value: verbs.OneOf(client.AlertRuleAboutPools, client.AlertRuleAboutQuotas), Create: "`WHAT` is looked at: Pools or Quotas",
+		},
+		verbs.Field{Flag: "percent", Path: "spec.percent", Value: verbs.ReadBy(readPercent), Usage: "from how much on that is used there is an alert, in `PERCENT`"},
+		verbs.Field{Flag: "only", Path: "spec.resourceName", Value: verbs.Text, Usage: "only the pool or the quota of this `NAME`"},
+		verbs.Field{Flag: "class", Path: "spec.className", Value: verbs.Text, Usage: "only pools that a `CLASS` of this name may carve from"},
+		verbs.Field{Flag: "selector", Path: "spec.labelSelector", Value: verbs.Text, Usage: "only pools that have such labels, like env=prod"},
+	)}
+	create := k.CreateVerb(&cobra.Command{
+		Use:   "create NAME --about Pools|Quotas --percent PERCENT",
+		Short: "Be told when pools or quotas are nearly full",
+		Long: `Has an alert begin for each pool, or each quota, of the project that is used to a percentage, and end when that is two points less.
+Alerts are listed with ipamctl alert list, and told by ipamctl changes and by webhooks for the kind Alert.`,
+		Example: `  ipamctl alert-rule create nearly-full --about Pools --percent 80 --selector env=prod`,
+	}, verbs.Creation{})
+	for _, flag := range []string{"about", "percent"} {
+		verbs.Required(create, flag)
+	}
+	return verbs.Group("alert-rule", "When pools and quotas are nearly full", []string{"alert-rules"},
+		create,
+		k.ListVerb("Lists the alert rules of the project, and how many alerts there are by each."),
+		k.GetVerb(),
+		k.SetVerb(&cobra.Command{
+			Use:     "set NAME [--percent PERCENT] ...",
+			Short:   "Change what is given of an alert rule",
+			Long:    "Changes what is given and leaves the rest. The server looks at once: alerts end and begin as the rule now says.",
+			Example: `  ipamctl alert-rule set nearly-full --percent 90`,
+		}, verbs.Creation{}),
+		k.DeleteVerb(verbs.Removal{Long: "Deletes alert rules. Their alerts end."}),
+	)
+}
+
+func readPercent(text string) (any, error) {
+	n, err := strconv.Atoi(strings.TrimSuffix(text, "%"))
+	if err != nil || n < 1 || n > 100 {
+		return nil, exit.Usagef("%q is no percentage from 1 to 100", text)
+	}
+	return n, nil
+}
+
+func alertRuleView() show.View[client.AlertRule] {
+	type T = client.AlertRule
+	return show.View[T]{
+		Kind: "alert rule",
+		Name: func(t T) string { return t.Metadata.Name },
+		Columns: append([]show.Column[T]{
+			{Title: "NAME", Cell: func(t T) string { return t.Metadata.Name }},
+			{Title: "ABOUT", Cell: func(t T) string { return string(t.Spec.About) }},
+			{Title: "FROM", Cell: func(t T) string { return strconv.Itoa(t.Spec.Percent) + "%" }},
+			{Title: "ONLY", Cell: alertRuleFilter},
+			{Title: "ALERTS", Cell: func(t T) string { return strconv.Itoa(t.Status.Alerts) }},
+			{Title: "LOOKED", Cell: func(t T) string { return orNever(t.Status.LookedAt) }},
+		}, metaColumns(func(t T) client.Metadata { return t.Metadata })...),
+	}
+}
+
+// alertRuleFilter is which pools or quotas a rule is about.
+func alertRuleFilter(r client.AlertRule) string {
+	var parts []string
+	if r.Spec.ResourceName != "" {
+		parts = append(parts, r.Spec.ResourceName)
+	}
+	if r.Spec.ClassName != "" {
+		parts = append(parts, "class "+r.Spec.ClassName)
+	}
+	if r.Spec.LabelSelector != "" {
+		parts = append(parts, r.Spec.LabelSelector)
+	}
+	return show.FirstOf(strings.Join(parts, " "), "all")
+}

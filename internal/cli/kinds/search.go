@@ -1,0 +1,96 @@
+package kinds
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/cli/exit"
+	"github.com/carve-ipam/carve/internal/cli/session"
+	"github.com/carve-ipam/carve/internal/cli/show"
+	"github.com/carve-ipam/carve/internal/cli/verbs"
+)
+
+func searchCommand(p *session.Program) *cobra.Command {
+	limit := 0
+	cmd := &cobra.Command{
+		Use:   "search ADDRESS|CIDR|NAME|KEY=VALUE",
+		Short: "Find things in all of your projects",
+		Long: `Finds in all projects in which you have a role: who holds an address or a CIDR and the pools around it, what has a name or
+one that begins so, and pools with a label. The best comes first. PROJECT/ before it looks in this project alone.`,
+		Example: `  ipamctl search 10.20.65.9
+  ipamctl search team-a/web
+  ipamctl search env=prod`,
+		Args:              verbs.Arguments("what to look for", 1, 1, checkSought),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: p.Verb(func(ctx context.Context, args []string) error {
+			s, err := p.Session()
+			if err != nil {
+				return err
+			}
+			q := session.Query{}.With("q", args[0])
+			if limit != 0 {
+				q = q.With("limit", strconv.Itoa(limit))
+			}
+			a, err := s.Ask(ctx, session.Request{Path: []string{"search"}, Query: q})
+			if err != nil {
+				return err
+			}
+			return showFound(s, a.Body)
+		}),
+	}
+	cmd.Flags().IntVar(&limit, "limit", 0, "show at most so `MANY`, 1 to 100 (default: 20)")
+	return cmd
+}
+
+func checkSought(s string) error {
+	if s == "" {
+		return exit.Usagef("an empty text finds nothing")
+	}
+	return nil
+}
+
+// showFound prints what a search has found, in its order.
+func showFound(s *session.Session, doc json.RawMessage) error {
+	var found struct {
+		Items     []json.RawMessage `json:"items"`
+		Truncated bool              `json:"truncated"`
+	}
+	if err := json.Unmarshal(doc, &found); err != nil {
+		return fmt.Errorf("cannot read the server's answer: %w", err)
+	}
+	if err := show.Show(s.Printer, foundView(), found.Items, doc, false); err != nil {
+		return err
+	}
+	switch {
+	case found.Truncated:
+		s.Remark("there may be more: ask for something more specific, or for PROJECT/...")
+	case len(found.Items) == 0:
+		s.Remark("nothing was found")
+	}
+	return nil
+}
+
+func foundView() show.View[client.SearchItem] {
+	type T = client.SearchItem
+	ref := func(r *client.ResolvedRef) string { return show.RefText(r, "") }
+	return show.View[T]{
+		Kind: "thing",
+		Name: func(t T) string { return path.Join(string(t.Kind), t.Project, t.Name) },
+		Columns: []show.Column[T]{
+			{Title: "KIND", Cell: func(t T) string { return string(t.Kind) }},
+			{Title: "PROJECT", Cell: func(t T) string { return t.Project }},
+			{Title: "NAME", Cell: func(t T) string { return t.Name }},
+			{Title: "CIDR", Cell: func(t T) string { return t.CIDR }},
+			{Title: "WHY", Cell: func(t T) string { return string(t.Why) }},
+			{Title: "POOL", Wide: true, Cell: func(t T) string { return ref(t.PoolRef) }},
+			{Title: "SPACE", Wide: true, Cell: func(t T) string { return ref(t.SpaceRef) }},
+			{Title: "HELD BY", Wide: true, Cell: func(t T) string { return t.Consumer }},
+		},
+	}
+}

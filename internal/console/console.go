@@ -1,0 +1,105 @@
+package console
+
+import (
+	"embed"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/carve-ipam/carve/internal/api/auth"
+	"github.com/carve-ipam/carve/internal/api/limits"
+	"github.com/carve-ipam/carve/internal/oidc"
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+// Config is what the console is built from. Sessions and Log must be set.
+type Config struct {
+	Sessions *tenancy.Sessions
+	Keys     bool                    // people sign in with API keys
+	Issuers  map[string]*oidc.SignIn // people sign in there, by their names
+	Dev      auth.Authenticator      // takes who is not signed in; nil: nobody
+	Limits   limits.Limits           // those of the API
+	Log      *slog.Logger
+
+	files fs.FS // nil: those of the binary
+}
+
+//go:embed all:dist
+var built embed.FS
+
+// Console is the web console.
+type Console struct {
+	cfg   Config
+	files map[string]*file // none: the build has no console
+}
+
+// New makes the console. It panics on what only a broken build can cause.
+func New(cfg Config) *Console {
+	if cfg.files == nil {
+		within, err := fs.Sub(built, "dist")
+		if err != nil {
+			panic("console: embedded files: " + err.Error())
+		}
+		cfg.files = within
+	}
+	return &Console{cfg: cfg, files: load(cfg.files)}
+}
+
+// There reports whether the build has a console.
+func (c *Console) There() bool { return c.files[index] != nil }
+
+// Register implements api.Console.
+func (c *Console) Register(e *echo.Echo) {
+	with := func(policy string, next echo.HandlerFunc) echo.HandlerFunc {
+		return func(ec echo.Context) error {
+			h := ec.Response().Header()
+			h.Set("Content-Security-Policy", policy)
+			h.Set("Cross-Origin-Opener-Policy", "same-origin")
+			h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
+			return next(ec)
+		}
+	}
+	e.GET("/console", func(ec echo.Context) error { return ec.Redirect(http.StatusMovedPermanently, Path) })
+	e.GET(Path+"*", with(policy, c.serve))
+	e.GET("/console/session", with(bare, c.look))
+	e.POST("/console/session", with(bare, c.signIn))
+	e.DELETE("/console/session", with(bare, c.signOut))
+	e.GET("/console/login", with(bare, pageOfFailure(c.cfg.Log, c.login)))
+	e.GET(oidc.CallbackPath, with(bare, pageOfFailure(c.cfg.Log, c.callback)))
+}
+
+// status is what the page is told about who is signed in.
+type status struct {
+	SignedIn  bool       `json:"signedIn"`
+	Subject   string     `json:"subject,omitempty"`
+	ExpiresAt *time.Time `json:"expiresAt,omitempty"`
+	Methods   []string   `json:"methods"` // by which one can sign in; dev: one need not
+	Issuers   []issuer   `json:"issuers"`
+}
+
+type issuer struct {
+	Name string `json:"name"`
+}
+
+// ways is the status of nobody: how one signs in here.
+func (c *Console) ways() status {
+	s := status{Methods: []string{}, Issuers: []issuer{}}
+	if c.cfg.Keys {
+		s.Methods = append(s.Methods, "key")
+	}
+	if len(c.cfg.Issuers) > 0 {
+		s.Methods = append(s.Methods, "oidc")
+	}
+	if c.cfg.Dev != nil {
+		s.Methods = append(s.Methods, auth.MethodDev)
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.cfg.Issuers)) {
+		s.Issuers = append(s.Issuers, issuer{name})
+	}
+	return s
+}

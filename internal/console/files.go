@@ -1,0 +1,139 @@
+package console
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"path"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/labstack/echo/v4"
+)
+
+// Path is where the console is.
+const Path = "/console/"
+
+const (
+	index    = "index.html"
+	assets   = "assets/"
+	smallest = 1024 // bytes that are worth compressing
+)
+
+// The policies: of the console, which loads itself and calls its own server; and of what is nothing but an answer.
+const (
+	policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; " +
+		"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+	bare = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+
+// kinds are written down because mime.TypeByExtension also reads the host's own tables, and answers differ by host.
+var kinds = map[string]string{
+	".css": "text/css; charset=utf-8", ".html": "text/html; charset=utf-8", ".ico": "image/x-icon", ".js": "text/javascript; charset=utf-8",
+	".json": "application/json", ".png": "image/png", ".svg": "image/svg+xml", ".txt": "text/plain; charset=utf-8",
+	".webmanifest": "application/manifest+json", ".woff2": "font/woff2",
+}
+
+// hashed are names that change with what is in the file, as the build makes them.
+var hashed = regexp.MustCompile(`-[0-9A-Za-z_-]{8}\.\w+$`)
+
+// file is one of the console's.
+type file struct {
+	kind, caching, etag string
+	body                []byte
+	compressed          func() []byte // nil: it is sent as it is
+}
+
+// load reads the files. It panics on what only a broken build can cause.
+func load(from fs.FS) map[string]*file {
+	files := map[string]*file{}
+	err := fs.WalkDir(from, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || strings.HasPrefix(entry.Name(), ".") {
+			return err
+		}
+		body, err := fs.ReadFile(from, name)
+		if err != nil {
+			return err
+		}
+		kind, known := kinds[path.Ext(name)]
+		if !known {
+			return fmt.Errorf("no content type for %s", name)
+		}
+		sum := sha256.Sum256(body)
+		f := &file{kind: kind, body: body, etag: hex.EncodeToString(sum[:16]), caching: "no-cache"}
+		switch {
+		case name == index:
+			f.caching = "no-store"
+		case hashed.MatchString(name):
+			f.caching = "public, max-age=31536000, immutable"
+		}
+		if text := strings.HasPrefix(kind, "text/") || strings.HasPrefix(kind, "application/") || kind == "image/svg+xml"; text && len(body) >= smallest {
+			f.compressed = sync.OnceValue(func() []byte { return compress(body) })
+		}
+		files[name] = f
+		return nil
+	})
+	if err != nil {
+		panic(fmt.Sprintf("console: embedded files: %v", err))
+	}
+	return files
+}
+
+func compress(body []byte) []byte {
+	var out bytes.Buffer
+	w, _ := gzip.NewWriterLevel(&out, gzip.BestCompression) // it fails for a level that is none alone
+	_, _ = w.Write(body)                                    // a buffer takes everything
+	_ = w.Close()
+	return out.Bytes()
+}
+
+// serve answers a file, and the page for every place in it: the page knows its places.
+func (c *Console) serve(ec echo.Context) error {
+	name := strings.TrimPrefix(ec.Request().URL.Path, Path)
+	if !c.There() {
+		return show(ec, http.StatusNotFound, said{
+			"This build has no console", "The server was built without it: make console needs Node, and the server is built after it. The API is served all the same.",
+			"/", "What there is",
+		})
+	}
+	f, ok := c.files[name]
+	if !ok && strings.HasPrefix(name, assets) {
+		return echo.ErrNotFound // of another build: a page in its place would be no script
+	}
+	if !ok {
+		f = c.files[index]
+	}
+	f.send(ec)
+	return nil
+}
+
+func (f *file) send(ec echo.Context) {
+	h, body, etag := ec.Response().Header(), f.body, f.etag
+	if f.compressed != nil {
+		h.Set(echo.HeaderVary, echo.HeaderAcceptEncoding)
+		if accepts(ec.Request().Header) {
+			body, etag = f.compressed(), etag+"-gzip"
+			h.Set(echo.HeaderContentEncoding, "gzip")
+		}
+	}
+	h.Set(echo.HeaderContentType, f.kind)
+	h.Set("Cache-Control", f.caching)
+	h.Set("ETag", `"`+etag+`"`)
+	http.ServeContent(ec.Response(), ec.Request(), "", time.Time{}, bytes.NewReader(body))
+}
+
+// accepts reports whether a browser takes gzip. All of them do; who says anything about how much is sent the plain file.
+func accepts(h http.Header) bool {
+	for each := range strings.SplitSeq(h.Get(echo.HeaderAcceptEncoding), ",") {
+		if strings.EqualFold(strings.TrimSpace(each), "gzip") {
+			return true
+		}
+	}
+	return false
+}

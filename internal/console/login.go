@@ -1,0 +1,140 @@
+package console
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/carve-ipam/carve/internal/api/auth"
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/oidc"
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+const (
+	attemptCookie = "carve-signin"
+	attemptLasts  = 10 * time.Minute
+	longestReturn = 1024
+)
+
+// attempt is what a browser keeps while it is at the issuer. What is sent there is made of the seed, in ways that do not lead back to it, so that who
+// sees one thing knows none of the others; and who brings an answer without the seed has not asked for it.
+type attempt struct {
+	Seed   []byte `json:"s"`
+	Issuer string `json:"i"`
+	Return string `json:"r"`
+}
+
+// of is what holds the sign-in together.
+func (a attempt) of(r *http.Request) oidc.Attempt {
+	part := func(of string) string {
+		m := hmac.New(sha256.New, a.Seed)
+		_, _ = m.Write([]byte(of)) // it never fails
+		return base64.RawURLEncoding.EncodeToString(m.Sum(nil))
+	}
+	scheme := "http"
+	if _, secure := auth.CookieOf(r, attemptCookie); secure {
+		scheme = "https"
+	}
+	return oidc.Attempt{State: part("state"), Nonce: part("nonce"), Verifier: part("verifier"), Redirect: scheme + "://" + r.Host + oidc.CallbackPath}
+}
+
+// login sends the browser to an issuer.
+func (c *Console) login(ec echo.Context) error {
+	r := ec.Request()
+	at, ok := c.cfg.Issuers[ec.QueryParam("issuer")]
+	if !ok {
+		return ipam.Errorf(ipam.CodeNotFound, "Nobody signs in at an issuer of this name.")
+	}
+	_, tries := c.trying(ec)
+	defer tries.End()
+	if err := tries.Reserve(); err != nil {
+		return tries.Failed(ec.Response().Header(), err)
+	}
+	a := attempt{Seed: make([]byte, sha256.Size), Issuer: ec.QueryParam("issuer"), Return: within(ec.QueryParam("return"))}
+	_, _ = rand.Read(a.Seed) // it never fails
+	there, err := at.Begin(r.Context(), a.of(r))
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(a)
+	if err != nil {
+		return err
+	}
+	// Lax: the browser comes back from another site.
+	setCookie(ec, attemptCookie, base64.RawURLEncoding.EncodeToString(text), attemptLasts, http.SameSiteLaxMode)
+	return ec.Redirect(http.StatusSeeOther, there)
+}
+
+// callback takes the browser that comes back, once.
+func (c *Console) callback(ec echo.Context) error {
+	r := ec.Request()
+	a, ok := attemptOf(r)
+	unsetCookie(ec, attemptCookie)
+	if !ok {
+		return ipam.Errorf(ipam.CodeInvalidArgument, "This browser did not begin to sign in, or too long ago. Begin anew.")
+	}
+	at, configured := c.cfg.Issuers[a.Issuer]
+	asked := a.of(r)
+	if !configured || !hmac.Equal([]byte(ec.QueryParam("state")), []byte(asked.State)) {
+		return ipam.Errorf(ipam.CodeInvalidArgument, "This answer belongs to another sign-in. Begin anew.")
+	}
+	ctx, tries := c.trying(ec)
+	defer tries.End()
+	if ec.QueryParam("error") != "" || ec.QueryParam("code") == "" {
+		return tries.Failed(ec.Response().Header(), ipam.Errorf(ipam.CodeUnauthenticated, "The issuer has not signed you in."))
+	}
+	err := tries.Reserve()
+	if err == nil {
+		var proof tenancy.Proof
+		if proof, err = at.End(ctx, ec.QueryParam("code"), ec.QueryParam("iss"), asked); err == nil {
+			var begun tenancy.Begun
+			if begun, err = c.cfg.Sessions.BeginWithProof(ctx, proof, c.admit(ec)); err == nil {
+				err = c.replace(ec, begun)
+			}
+		}
+	}
+	if ipam.IsCode(err, ipam.CodeUnauthenticated) {
+		err = ipam.Errorf(ipam.CodeUnauthenticated, "What the issuer said of you is not believed here.").Because(err)
+	}
+	if err != nil {
+		return tries.Failed(ec.Response().Header(), err)
+	}
+	return ec.Redirect(http.StatusSeeOther, within(a.Return))
+}
+
+// attemptOf reads what a browser kept.
+func attemptOf(r *http.Request) (a attempt, ok bool) {
+	name, _ := auth.CookieOf(r, attemptCookie)
+	given := r.CookiesNamed(name)
+	if len(given) != 1 {
+		return a, false
+	}
+	text, err := base64.RawURLEncoding.DecodeString(given[0].Value)
+	if err != nil || json.Unmarshal(text, &a) != nil {
+		return a, false
+	}
+	return a, len(a.Seed) == sha256.Size
+}
+
+// within is where a browser goes when it is signed in: a place in the console, and nowhere else, whatever was asked.
+func within(asked string) string {
+	u, err := url.Parse(asked)
+	if err != nil || len(asked) > longestReturn || u.Scheme != "" || u.Host != "" || u.User != nil || u.Opaque != "" || strings.ContainsAny(asked, "\\\x00\r\n\t") {
+		return Path
+	}
+	if clean := path.Clean(u.Path); clean+"/" != u.Path && clean != u.Path || !strings.HasPrefix(u.Path, Path) {
+		return Path
+	}
+	out := url.URL{Path: u.Path, RawPath: u.RawPath, RawQuery: u.RawQuery, Fragment: u.Fragment}
+	return out.String()
+}

@@ -1,0 +1,148 @@
+package console
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"mime"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/carve-ipam/carve/internal/api/auth"
+	"github.com/carve-ipam/carve/internal/api/limits"
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+// largestSignIn is more than an API key needs.
+const largestSignIn = 4 << 10
+
+// look answers who is signed in, and how one can sign in. A session that has ended is taken from the browser.
+func (c *Console) look(ec echo.Context) error {
+	r, s := ec.Request(), c.ways()
+	token := auth.SessionOf(r)
+	if token != "" && auth.FromConsole(r) == nil {
+		ctx, tries := c.trying(ec)
+		defer tries.End()
+		who, until, err := c.cfg.Sessions.Find(ctx, token)
+		switch {
+		case err == nil:
+			s.SignedIn, s.Subject, s.ExpiresAt = true, who.Subject, &until
+			return ec.JSON(http.StatusOK, s)
+		case !ipam.IsCode(err, ipam.CodeUnauthenticated):
+			return err
+		}
+		if refused := tries.Failed(ec.Response().Header(), err); ipam.IsCode(refused, ipam.CodeRateLimited) {
+			return refused
+		}
+		unsetCookie(ec, auth.SessionCookie)
+	}
+	if c.cfg.Dev != nil {
+		if who, err := c.cfg.Dev.Authenticate(r); err == nil {
+			s.SignedIn, s.Subject = true, who.Subject
+		}
+	}
+	return ec.JSON(http.StatusOK, s)
+}
+
+// signIn begins a session for who has an API key.
+func (c *Console) signIn(ec echo.Context) error {
+	r := ec.Request()
+	if err := auth.FromConsole(r); err != nil {
+		return err
+	}
+	key, err := keyOf(r)
+	if err != nil {
+		return err
+	}
+	ctx, tries := c.trying(ec)
+	defer tries.End()
+	begun, err := c.cfg.Sessions.BeginWithKey(tenancy.WithNow(ctx), key, c.admit(ec))
+	if ipam.IsCode(err, ipam.CodeUnauthenticated) {
+		err = ipam.Errorf(ipam.CodeUnauthenticated, "This is no API key that is valid here.").At("/key", "is not valid.").Because(err)
+	}
+	if err != nil {
+		return tries.Failed(ec.Response().Header(), err)
+	}
+	tries.End()
+	if err := c.replace(ec, begun); err != nil {
+		return err
+	}
+	now := c.ways()
+	now.SignedIn, now.Subject, now.ExpiresAt = true, begun.Subject, &begun.Expires
+	return ec.JSON(http.StatusOK, now)
+}
+
+// keyOf reads the body of a sign-in.
+func keyOf(r *http.Request) (string, error) {
+	if kind, _, err := mime.ParseMediaType(r.Header.Get(echo.HeaderContentType)); err != nil || kind != echo.MIMEApplicationJSON {
+		return "", ipam.Errorf(ipam.CodeUnsupportedMediaType, "The body must be application/json.")
+	}
+	var body struct {
+		Key string `json:"key"`
+	}
+	d := json.NewDecoder(io.LimitReader(r.Body, largestSignIn))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&body); err != nil || d.More() || body.Key == "" {
+		return "", ipam.Errorf(ipam.CodeInvalidArgument, `The body must be {"key": "..."}, with an API key.`).At("/key", "is missing.")
+	}
+	return body.Key, nil
+}
+
+// replace gives the browser its session in place of the one that it sent, which ends.
+func (c *Console) replace(ec echo.Context, begun tenancy.Begun) error {
+	if before := auth.SessionOf(ec.Request()); before != "" {
+		if err := c.cfg.Sessions.End(ec.Request().Context(), before); err != nil {
+			return err
+		}
+	}
+	setCookie(ec, auth.SessionCookie, begun.Token, time.Until(begun.Expires), http.SameSiteStrictMode)
+	return nil
+}
+
+// signOut ends the session that the browser sends, and takes it from there.
+func (c *Console) signOut(ec echo.Context) error {
+	if err := auth.FromConsole(ec.Request()); err != nil {
+		return err
+	}
+	if token := auth.SessionOf(ec.Request()); token != "" {
+		if err := c.cfg.Sessions.End(ec.Request().Context(), token); err != nil {
+			return err
+		}
+	}
+	unsetCookie(ec, auth.SessionCookie)
+	return ec.NoContent(http.StatusNoContent)
+}
+
+// trying is the context of who says to be somebody, and what the address may still try.
+func (c *Console) trying(ec echo.Context) (context.Context, *limits.Attempts) {
+	ctx := ec.Request().Context()
+	tries := c.cfg.Limits.AttemptsFrom(tenancy.OriginOf(ctx).Remote)
+	return tenancy.WithAttempts(ctx, &tries), &tries
+}
+
+// admit counts a sign-in that succeeds as one of the subject's writes, which it is.
+func (c *Console) admit(ec echo.Context) tenancy.Admit {
+	return func(subject string) error {
+		if c.cfg.Limits.Writes == nil {
+			return nil
+		}
+		d := c.cfg.Limits.Writes.Take(subject)
+		limits.Describe(ec.Response().Header(), d)
+		return limits.Allow(d)
+	}
+}
+
+// setCookie gives the browser a cookie that no script reads.
+func setCookie(ec echo.Context, name, value string, lasts time.Duration, mode http.SameSite) {
+	name, secure := auth.CookieOf(ec.Request(), name)
+	ec.SetCookie(&http.Cookie{ //nolint:gosec // it is for TLS alone where there is TLS
+		Name: name, Value: value, Path: "/", MaxAge: int(lasts.Seconds()), Secure: secure, HttpOnly: true, SameSite: mode,
+	})
+}
+
+func unsetCookie(ec echo.Context, name string) {
+	setCookie(ec, name, "", -time.Second, http.SameSiteStrictMode)
+}

@@ -1,0 +1,69 @@
+package lookup
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/crdb/rows"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+func alertRuleIn(project storage.ProjectKey) func(pgx.CollectableRow) (ipam.AlertRule, error) {
+	return func(row pgx.CollectableRow) (ipam.AlertRule, error) {
+		r, err := rows.AlertRules.Scan(row)
+		r.Project = project.Name
+		return r, err
+	}
+}
+
+// AlertRuleGet implements storage.Reader.
+func (r Reader) AlertRuleGet(ctx context.Context, project storage.ProjectKey, name string) (ipam.AlertRule, error) {
+	return one(ctx, r, "alert_rule_get", alertRuleIn(project), NotFound("Alert rule %s/%s was not found.", project.Name, name),
+		r.places.Everywhere(), rows.ID(project.ID), name)
+}
+
+// AlertRuleList implements storage.Reader.
+func (r Reader) AlertRuleList(ctx context.Context, project storage.ProjectKey, after string, limit int) ([]ipam.AlertRule, error) {
+	return List(ctx, r, "alert_rule_list", alertRuleIn(project), r.places.Everywhere(), rows.ID(project.ID), after, limit)
+}
+
+// AlertRulesDue implements storage.Reader.
+func (r Reader) AlertRulesDue(ctx context.Context, now time.Time, limit int) ([]ipam.AlertRule, error) {
+	return List(ctx, r, "alert_rule_due", rows.AlertRules.Scan, r.region, now, limit)
+}
+
+// AlertList implements storage.Reader.
+func (r Reader) AlertList(ctx context.Context, project storage.ProjectKey, after storage.AlertRef, limit int) ([]ipam.Alert, error) {
+	return List(ctx, r, "alert_list", rows.Alerts.Scan, r.places.Everywhere(), rows.ID(project.ID), after.Rule, after.Subject, limit)
+}
+
+// AlertsNamed implements storage.Reader.
+func (r Reader) AlertsNamed(ctx context.Context, project storage.ProjectKey, refs []storage.AlertRef) ([]ipam.Alert, error) {
+	var rules, subjects []string
+	for _, ref := range refs {
+		rules, subjects = append(rules, ref.Rule), append(subjects, ref.Subject)
+	}
+	return List(ctx, r, "alert_list_named", rows.Alerts.Scan, r.places.Everywhere(), rows.ID(project.ID), rules, subjects)
+}
+
+// AlertsOf implements storage.Reader.
+func (r Reader) AlertsOf(ctx context.Context, rule ipam.AlertRule) ([]ipam.Alert, error) {
+	return List(ctx, r, "alert_list_of", rows.Alerts.Scan, rule.Region, rows.ID(rule.ProjectID), rule.Name)
+}
+
+// AlertCount implements storage.Reader.
+func (r Reader) AlertCount(ctx context.Context) (map[ipam.AlertAbout]int64, error) {
+	type count struct {
+		About string
+		N     int64
+	}
+	found, err := List(ctx, r, "alert_count", pgx.RowToStructByPos[count], r.region)
+	counts := map[ipam.AlertAbout]int64{}
+	for _, c := range found {
+		counts[ipam.AlertAbout(c.About)] = c.N
+	}
+	return counts, err
+}

@@ -1,0 +1,100 @@
+package lookup
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/carve-ipam/carve/internal/crdb/query"
+	"github.com/carve-ipam/carve/internal/crdb/rows"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// behind is a text that comes after all that begin with one, and before all that are greater.
+func behind(text string) string { return text + "\U0010FFFF" }
+
+// each runs one statement once for each list of arguments, in one round trip: as one statement for all, CockroachDB would read all that begins so.
+func each[T any](ctx context.Context, r Reader, name string, scan func(pgx.CollectableRow) (T, error), asks [][]any) (found []T, err error) {
+	if len(asks) == 0 {
+		return nil, nil
+	}
+	err = r.run(ctx, name, func(q Querier) error {
+		found = nil
+		b := &pgx.Batch{}
+		for _, args := range asks {
+			b.Queue(query.Get(name), args...)
+		}
+		results := q.SendBatch(ctx, b)
+		for range asks {
+			part, err := Rest(results, scan)
+			if err != nil {
+				return errors.Join(err, results.Close())
+			}
+			found = append(found, part...)
+		}
+		return results.Close()
+	})
+	return found, err
+}
+
+// inProjects are the arguments of a statement for each of some projects.
+func inProjects(projects []ipam.ID, rest ...any) (asks [][]any) {
+	for _, id := range projects {
+		asks = append(asks, append([]any{rows.ID(id)}, rest...))
+	}
+	return asks
+}
+
+// inPlaces are those of one for each of some projects in each region.
+func (r Reader) inPlaces(projects []ipam.ID, rest ...any) (asks [][]any) {
+	for _, region := range r.places.Everywhere() {
+		for _, args := range inProjects(projects, rest...) {
+			asks = append(asks, append([]any{region}, args...))
+		}
+	}
+	return asks
+}
+
+// PoolsBeginning implements storage.Reader.
+func (r Reader) PoolsBeginning(ctx context.Context, projects []ipam.ID, text string, limit int) ([]ipam.Pool, error) {
+	return each(ctx, r, "search_pools", rows.LeanPools.Scan, inProjects(projects, text, behind(text), limit))
+}
+
+// SpacesBeginning implements storage.Reader.
+func (r Reader) SpacesBeginning(ctx context.Context, projects []ipam.ID, text string, limit int) ([]ipam.Space, error) {
+	return each(ctx, r, "search_spaces", rows.Spaces.Scan, inProjects(projects, text, behind(text), limit))
+}
+
+// ClassesBeginning implements storage.Reader.
+func (r Reader) ClassesBeginning(ctx context.Context, projects []ipam.ID, text string, limit int) ([]ipam.Class, error) {
+	return each(ctx, r, "search_classes", rows.Classes.Scan, inProjects(projects, text, behind(text), limit))
+}
+
+// ClaimsBeginning implements storage.Reader.
+func (r Reader) ClaimsBeginning(ctx context.Context, projects []ipam.ID, text string, limit int) ([]ipam.Allocation, error) {
+	return each(ctx, r, "search_claims", allocationOfItsPool, r.inPlaces(projects, text, behind(text), limit))
+}
+
+// ConsumersBeginning implements storage.Reader.
+func (r Reader) ConsumersBeginning(ctx context.Context, projects []ipam.ID, realm, text string, limit int) ([]ipam.Consumer, error) {
+	return each(ctx, r, "search_consumers", rows.Consumers.Scan, r.inPlaces(projects, realm, text, behind(text), limit))
+}
+
+// PoolsAround implements storage.Reader.
+func (r Reader) PoolsAround(ctx context.Context, projects []ipam.ID, candidates []netip.Prefix, limit int) ([]ipam.Pool, error) {
+	bases, lengths := heldArrays(candidates)
+	if projects == nil {
+		return List(ctx, r, "search_pools_around_all", rows.LeanPools.Scan, bases, lengths, limit)
+	}
+	return List(ctx, r, "search_pools_around", rows.LeanPools.Scan, rows.IDs(projects), bases, lengths, limit)
+}
+
+// HeldElsewhereBy implements storage.Reader.
+func (r Reader) HeldElsewhereBy(ctx context.Context, holders []ipam.ID, at netip.Addr, candidates []netip.Prefix, limit int) ([]ipam.Allocation, error) {
+	bases, lengths := heldArrays(candidates)
+	found, err := List(ctx, r, "search_held_elsewhere", allocationOfItsPool, r.places.Everywhere(), rows.IDs(holders), bases, lengths, at.AsSlice(), limit)
+	return slices.DeleteFunc(found, func(a ipam.Allocation) bool { return !a.Block.Contains(at) }), err
+}

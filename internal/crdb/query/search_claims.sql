@@ -1,0 +1,10 @@
+-- purpose: a project's claims in a region whose names begin with a text, by name
+-- index:   holds_name_key
+-- rows:    the limit
+-- locks:   none
+SELECT
+    -- @columns held AS c
+FROM holds AS c
+WHERE c.region = $1 AND c.holder_project_id = $2 AND c.name >= $3 AND c.name < $4 AND c.name IS NOT NULL
+ORDER BY c.name
+LIMIT $5

@@ -1,0 +1,8 @@
+-- purpose: one session by the hash of what the browser sends
+-- index:   sessions_pkey
+-- rows:    1
+-- locks:   none
+SELECT
+    -- @columns session AS s
+FROM sessions AS s
+WHERE s.hash = $1

@@ -1,0 +1,70 @@
+package crdb
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/carve-ipam/carve/internal/crdb/lookup"
+	"github.com/carve-ipam/carve/internal/crdb/query"
+	"github.com/carve-ipam/carve/internal/crdb/rows"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// SessionByHash implements tenancy.SessionStore.
+func (s *Store) SessionByHash(ctx context.Context, hash []byte) (ipam.Session, bool, error) {
+	found, err := lookup.List(ctx, s.Reader, "session_get", rows.Sessions.Scan, hash)
+	if err != nil || len(found) == 0 {
+		return ipam.Session{}, false, err
+	}
+	return found[0], true, nil
+}
+
+// SessionBegin implements tenancy.SessionStore.
+func (s *Store) SessionBegin(ctx context.Context, session ipam.Session, most int) error {
+	values, err := rows.Sessions.Values("session_insert", session)
+	if err != nil {
+		return err
+	}
+	return s.alone(ctx, "session_begin", func(ctx context.Context, c *conn) error {
+		if _, err := c.Exec(ctx, query.Get("session_insert"), values...); err != nil {
+			return err
+		}
+		_, err := c.affected(ctx, "session_trim", session.Holder, most)
+		return err
+	})
+}
+
+// SessionEnd implements tenancy.SessionStore.
+func (s *Store) SessionEnd(ctx context.Context, hash []byte) error {
+	return s.alone(ctx, "session_delete", func(ctx context.Context, c *conn) error {
+		_, err := c.affected(ctx, "session_delete", hash)
+		return err
+	})
+}
+
+// SessionsUsed implements tenancy.SessionStore.
+func (s *Store) SessionsUsed(ctx context.Context, used map[string]time.Time) error {
+	if len(used) == 0 {
+		return nil
+	}
+	hashes, times := make([][]byte, 0, len(used)), make([]time.Time, 0, len(used))
+	for _, hash := range slices.Sorted(maps.Keys(used)) { // in one order, as those of keys
+		hashes, times = append(hashes, []byte(hash)), append(times, used[hash])
+	}
+	return s.alone(ctx, "sessions_used", func(ctx context.Context, c *conn) error {
+		_, err := c.Exec(ctx, query.Get("sessions_used"), hashes, times)
+		return err
+	})
+}
+
+// ExpireSessions deletes up to limit sessions that expired before now, in a transaction of their own, and says how many.
+func (s *Store) ExpireSessions(ctx context.Context, now time.Time, limit int) (int64, error) {
+	var n int64
+	err := s.alone(ctx, "session_expire", func(ctx context.Context, c *conn) (err error) {
+		n, err = c.affected(ctx, "session_expire", now, limit)
+		return err
+	})
+	return n, err
+}

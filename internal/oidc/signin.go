@@ -1,0 +1,214 @@
+package oidc
+
+import (
+	"context"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/oauth2"
+	"golang.org/x/sync/singleflight"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+// SignIn is how people sign in at one issuer: by an authorization code with PKCE. Of the tokens that it is exchanged for, nothing is kept but what the
+// ID token says of its holder, which is checked as every token is; its audience is the client.
+type SignIn struct {
+	from     *source
+	verifier *Verifier
+	client   Client
+	as       *issuer // with the client as its audience
+
+	asking singleflight.Group
+	mu     sync.Mutex
+	found  endpoints
+}
+
+// endpoints is what an issuer says of itself.
+type endpoints struct {
+	oauth2.Endpoint
+
+	signs  bool // answers of the authorization endpoint say whose they are (RFC 9207)
+	failed error
+	at     time.Time
+}
+
+// failureKept is for how long an issuer that does not answer is not asked again.
+const failureKept = 2 * time.Second
+
+// Attempt is what one person's signing in is held together by. The browser keeps what it is made of.
+type Attempt struct {
+	State    string
+	Nonce    string
+	Verifier string // of PKCE
+	Redirect string // where the issuer sends the browser to, if the configuration does not say
+}
+
+func newSignIn(v *Verifier, is *issuer, from *source) *SignIn {
+	as := *is
+	as.Audience, as.AuthorizedParties = is.SignIn.ClientID, nil
+	return &SignIn{from: from, verifier: v, client: is.SignIn, as: &as}
+}
+
+// Stands implements tenancy.Issuers.
+func (v *Verifier) Stands(url string, rules ipam.ID) bool {
+	is, ok := v.issuers[url]
+	return ok && is.signIn != nil && is.mark == rules
+}
+
+// SignIns are the issuers that people sign in at, by their names.
+func (v *Verifier) SignIns() map[string]*SignIn {
+	out := map[string]*SignIn{}
+	for is := range maps.Values(v.issuers) {
+		if is.signIn != nil {
+			out[is.Name] = is.signIn
+		}
+	}
+	return out
+}
+
+// Begin answers where a browser is to go.
+func (s *SignIn) Begin(ctx context.Context, a Attempt) (string, error) {
+	there, err := s.endpoints(ctx)
+	if err != nil {
+		return "", err
+	}
+	return s.config(there, "", a).AuthCodeURL(a.State, oauth2.S256ChallengeOption(a.Verifier), oidc.Nonce(a.Nonce)), nil
+}
+
+// End exchanges the code that the browser has brought back. from is who says to have sent it there; "": nobody.
+func (s *SignIn) End(ctx context.Context, code, from string, a Attempt) (tenancy.Proof, error) {
+	there, err := s.endpoints(ctx)
+	switch {
+	case err != nil:
+		return tenancy.Proof{}, err
+	case from != "" && from != s.as.URL, from == "" && there.signs:
+		return tenancy.Proof{}, tenancy.NotValid("was to be of another issuer")
+	}
+	secret, err := s.client.secret()
+	if err != nil {
+		return tenancy.Proof{}, ipam.Errorf(ipam.CodeUnavailable, "Nobody can sign in at this issuer now: the server lacks what it needs.").Because(err)
+	}
+	tokens, err := s.config(there, secret, a).Exchange(oidc.ClientContext(ctx, s.from.client), code, oauth2.VerifierOption(a.Verifier))
+	if err != nil {
+		return tenancy.Proof{}, refusedCode(err)
+	}
+	token, _ := tokens.Extra("id_token").(string)
+	return s.proof(ctx, token, a.Nonce)
+}
+
+// refusedCode says why there are no tokens, and nothing of what was sent for them or came back.
+func refusedCode(err error) error {
+	if answer, ok := errors.AsType[*oauth2.RetrieveError](err); ok && answer.Response != nil && answer.Response.StatusCode < 500 {
+		return tenancy.NotValid(fmt.Sprintf("was not given out: the issuer answered %d %q", answer.Response.StatusCode, answer.ErrorCode))
+	}
+	if answer, ok := errors.AsType[*oauth2.RetrieveError](err); ok && answer.Response != nil {
+		err = errors.New(answer.Response.Status)
+	}
+	return unavailable(0, err)
+}
+
+// proof reads an ID token.
+func (s *SignIn) proof(ctx context.Context, token, nonce string) (tenancy.Proof, error) {
+	if len(token) > maxToken || !compact(token) {
+		return tenancy.Proof{}, tenancy.NotValid("is no ID token")
+	}
+	subject, claims, err := s.verifier.read(ctx, s.as, token)
+	if err != nil {
+		return tenancy.Proof{}, err
+	}
+	if said, _ := claims["nonce"].(string); subtle.ConstantTimeCompare([]byte(said), []byte(nonce)) != 1 {
+		return tenancy.Proof{}, tenancy.NotValid("was made for another sign-in")
+	}
+	if party, given := claims["azp"]; given && party != s.client.ClientID { // OpenID Connect Core 1.0, section 3.1.3.7
+		return tenancy.Proof{}, tenancy.NotValid("was issued for another client")
+	}
+	number, _ := claims["exp"].(json.Number)
+	expires, err := number.Float64()
+	if err != nil {
+		return tenancy.Proof{}, tenancy.NotValid("never expires")
+	}
+	return tenancy.Proof{
+		Subject: subject, Issuer: s.as.URL, Rules: s.as.mark, Roles: rolesOf(s.as.rules, claims), Expires: time.Unix(int64(expires), 0),
+	}, nil
+}
+
+func (s *SignIn) config(there endpoints, secret string, a Attempt) *oauth2.Config {
+	redirect := a.Redirect
+	if s.client.RedirectURL != "" {
+		redirect = s.client.RedirectURL
+	}
+	if secret == "" {
+		there.AuthStyle = oauth2.AuthStyleInParams
+	}
+	return &oauth2.Config{ClientID: s.client.ClientID, ClientSecret: secret, Endpoint: there.Endpoint, RedirectURL: redirect, Scopes: s.client.Scopes}
+}
+
+// endpoints asks the issuer, once for all who wait, and believes its answer for a while.
+func (s *SignIn) endpoints(ctx context.Context) (endpoints, error) {
+	asked := s.asking.DoChan("", func() (any, error) {
+		s.mu.Lock()
+		found := s.found
+		s.mu.Unlock()
+		kept := believedFor
+		if found.failed != nil {
+			kept = failureKept
+		}
+		if found.at.IsZero() || time.Since(found.at) > kept {
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchTimeout)
+			defer cancel()
+			found = s.ask(ctx)
+			s.mu.Lock()
+			s.found = found
+			s.mu.Unlock()
+		}
+		return found, nil
+	})
+	select {
+	case <-ctx.Done():
+		return endpoints{}, ctx.Err()
+	case answer := <-asked:
+		found, _ := answer.Val.(endpoints)
+		if found.failed != nil {
+			return endpoints{}, unavailable(0, found.failed)
+		}
+		return found, nil
+	}
+}
+
+func (s *SignIn) ask(ctx context.Context) endpoints {
+	fails := func(err error) endpoints {
+		return endpoints{failed: fmt.Errorf("discovery: %w", err), at: time.Now()}
+	}
+	provider, err := oidc.NewProvider(oidc.ClientContext(ctx, s.from.client), s.as.URL)
+	if err != nil {
+		return fails(err)
+	}
+	out := endpoints{Endpoint: provider.Endpoint(), at: time.Now()}
+	for _, at := range []string{out.AuthURL, out.TokenURL} {
+		if u, err := url.Parse(at); err != nil || !secure(u) {
+			return fails(fmt.Errorf("endpoint %q is not an https URL", at))
+		}
+	}
+	var says struct {
+		Methods []string `json:"token_endpoint_auth_methods_supported"`
+		Signs   bool     `json:"authorization_response_iss_parameter_supported"`
+	}
+	if err := provider.Claims(&says); err != nil {
+		return fails(err)
+	}
+	out.signs, out.AuthStyle = says.Signs, oauth2.AuthStyleInHeader
+	if len(says.Methods) > 0 && !slices.Contains(says.Methods, "client_secret_basic") {
+		out.AuthStyle = oauth2.AuthStyleInParams
+	}
+	return out
+}
