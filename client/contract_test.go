@@ -87,51 +87,51 @@ func TestEveryPostThatTakesAKeyGetsOne(t *testing.T) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write([]byte("{}"))
 	})
-	_, err := c.ExplainClaimWithResponse(t.Context(), "team-a", client.ClaimExplanationRequest{})
+	_, err := c.ExplainClaim(t.Context(), "team-a", client.ClaimExplanationRequest{})
 	require.NoError(t, err)
 	require.Empty(t, key)
 }
 
 // lists is every list of the contract, gone through.
 var lists = map[string]func(ctx context.Context, c *client.Carve) error{
-	"listProjects": func(ctx context.Context, c *client.Carve) error { return end(c.Projects(ctx, nil)) },
-	"listMembers":  func(ctx context.Context, c *client.Carve) error { return end(c.Members(ctx, "team-a", nil)) },
-	"listApiKeys":  func(ctx context.Context, c *client.Carve) error { return end(c.APIKeys(ctx, "team-a", nil)) },
-	"listQuotas":   func(ctx context.Context, c *client.Carve) error { return end(c.Quotas(ctx, "team-a", nil)) },
-	"listSpaces":   func(ctx context.Context, c *client.Carve) error { return end(c.Spaces(ctx, "team-a", nil)) },
+	"listProjects": func(ctx context.Context, c *client.Carve) error { return end(c.Projects(ctx)) },
+	"listMembers":  func(ctx context.Context, c *client.Carve) error { return end(c.Members(ctx, "team-a")) },
+	"listApiKeys":  func(ctx context.Context, c *client.Carve) error { return end(c.APIKeys(ctx, "team-a")) },
+	"listQuotas":   func(ctx context.Context, c *client.Carve) error { return end(c.Quotas(ctx, "team-a")) },
+	"listSpaces":   func(ctx context.Context, c *client.Carve) error { return end(c.Spaces(ctx, "team-a")) },
 	"listSpaceGrants": func(ctx context.Context, c *client.Carve) error {
-		return end(c.SpaceGrants(ctx, "team-a", "default", nil))
+		return end(c.SpaceGrants(ctx, "team-a", "default"))
 	},
-	"listPools":      func(ctx context.Context, c *client.Carve) error { return end(c.Pools(ctx, "team-a", nil)) },
-	"listPoolGrants": func(ctx context.Context, c *client.Carve) error { return end(c.PoolGrants(ctx, "team-a", "prod", nil)) },
-	"getPoolFree":    func(ctx context.Context, c *client.Carve) error { return end(c.FreeBlocks(ctx, "team-a", "prod", nil)) },
-	"listClasses":    func(ctx context.Context, c *client.Carve) error { return end(c.Classes(ctx, "team-a", nil)) },
+	"listPools":      func(ctx context.Context, c *client.Carve) error { return end(c.Pools(ctx, "team-a")) },
+	"listPoolGrants": func(ctx context.Context, c *client.Carve) error { return end(c.PoolGrants(ctx, "team-a", "prod")) },
+	"getPoolFree":    func(ctx context.Context, c *client.Carve) error { return end(c.FreeBlocks(ctx, "team-a", "prod")) },
+	"listClasses":    func(ctx context.Context, c *client.Carve) error { return end(c.Classes(ctx, "team-a")) },
 	"listScopePools": func(ctx context.Context, c *client.Carve) error {
-		return end(c.ScopePools(ctx, "team-a", "standard", nil))
+		return end(c.ScopePools(ctx, "team-a", "standard"))
 	},
-	"listClaims":      func(ctx context.Context, c *client.Carve) error { return end(c.Claims(ctx, "team-a", nil)) },
-	"listAllocations": func(ctx context.Context, c *client.Carve) error { return end(c.Allocations(ctx, "team-a", nil)) },
+	"listClaims":      func(ctx context.Context, c *client.Carve) error { return end(c.Claims(ctx, "team-a")) },
+	"listAllocations": func(ctx context.Context, c *client.Carve) error { return end(c.Allocations(ctx, "team-a")) },
 	"listConsumers": func(ctx context.Context, c *client.Carve) error {
-		return end(c.Consumers(ctx, "team-a", "default", nil))
+		return end(c.Consumers(ctx, "team-a", "default"))
 	},
 	"listAlertRules": func(ctx context.Context, c *client.Carve) error {
-		return end(c.AlertRules(ctx, "team-a", nil))
+		return end(c.AlertRules(ctx, "team-a"))
 	},
 	"listAlerts": func(ctx context.Context, c *client.Carve) error {
-		return end(c.Alerts(ctx, "team-a", nil))
+		return end(c.Alerts(ctx, "team-a"))
 	},
 	"listWebhooks": func(ctx context.Context, c *client.Carve) error {
-		return end(c.Webhooks(ctx, "team-a", nil))
+		return end(c.Webhooks(ctx, "team-a"))
 	},
 	"listWebhookDeliveries": func(ctx context.Context, c *client.Carve) error {
-		return end(c.WebhookDeliveries(ctx, "team-a", "inventory", nil))
+		return end(c.WebhookDeliveries(ctx, "team-a", "inventory"))
 	},
 	"listClaimConsumers": func(ctx context.Context, c *client.Carve) error {
-		return end(c.ClaimConsumers(ctx, "team-a", "web", nil))
+		return end(c.ClaimConsumers(ctx, "team-a", "web"))
 	},
-	"listAuditEvents": func(ctx context.Context, c *client.Carve) error { return end(c.AuditEvents(ctx, "team-a", nil)) },
+	"listAuditEvents": func(ctx context.Context, c *client.Carve) error { return end(c.AuditEvents(ctx, "team-a")) },
 	"getHistory": func(ctx context.Context, c *client.Carve) error {
-		return end(c.HistoryEntries(ctx, "team-a", &client.GetHistoryParams{Address: "10.20.0.1"}))
+		return end(c.HistoryEntries(ctx, "team-a", client.GetHistoryParams{Address: "10.20.0.1"}))
 	},
 }
 
@@ -152,13 +152,13 @@ func TestEveryListIsASequence(t *testing.T) {
 	}
 	require.Len(t, lists, len(with))
 	w := setup(t)
-	_, err := w.CreateClassWithResponse(t.Context(), "team-a", nil, client.IPClassCreate{
+	_, err := w.CreateClass(t.Context(), "team-a", client.IPClassCreate{
 		Metadata: client.CreateMetadata{Name: "standard"}, Spec: client.IPClassSpec{IPFamily: client.IPFamilyIPv4},
 	})
 	require.NoError(t, err)
-	_, err = w.Claim(t.Context(), "team-a", "web", client.IPClaimSpec{PoolRef: &client.Ref{Name: "prod"}, PrefixLength: new(32)})
+	_, err = w.Claim(t.Context(), "team-a", "web", client.IPClaimSpec{PoolRef: &client.Ref{Name: "prod"}, PrefixLength: 32})
 	require.NoError(t, err)
-	_, err = w.CreateWebhookWithResponse(t.Context(), "team-a", nil, client.WebhookCreate{
+	_, err = w.CreateWebhook(t.Context(), "team-a", client.WebhookCreate{
 		Metadata: client.CreateMetadata{Name: "inventory"}, Spec: client.WebhookSpec{URL: "https://receiver.example/"},
 	})
 	require.NoError(t, err)

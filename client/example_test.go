@@ -28,8 +28,7 @@ func ExampleCarve_Claim() {
 	if err != nil {
 		panic(err)
 	}
-	length := 24
-	block, err := carve.Claim(context.Background(), "team-a", "web", client.IPClaimSpec{PrefixLength: &length})
+	block, err := carve.Claim(context.Background(), "team-a", "web", client.IPClaimSpec{PrefixLength: 24})
 	fmt.Println(block, err)
 	// Output: 10.20.1.0/24 <nil>
 }
@@ -43,8 +42,7 @@ func ExampleCarve_Pools() {
 	if err != nil {
 		panic(err)
 	}
-	family := client.IPFamilyIPv4
-	for pool, err := range carve.Pools(context.Background(), "team-a", &client.ListPoolsParams{IPFamily: &family}) {
+	for pool, err := range carve.Pools(context.Background(), "team-a", client.ListPoolsParams{IPFamily: new(client.IPFamilyIPv4)}) {
 		if err != nil {
 			panic(err)
 		}
@@ -55,7 +53,7 @@ func ExampleCarve_Pools() {
 	// prod-us
 }
 
-func ExampleAsProblem() {
+func ExamplePoolExhausted() {
 	url, end := scripted(http.StatusConflict, "application/problem+json",
 		`{"code":"pool_exhausted","status":409,"detail":"Pool team-a/prod has no free /24.","largestFreePrefixLength":26}`)
 	defer end()
@@ -64,11 +62,9 @@ func ExampleAsProblem() {
 	if err != nil {
 		panic(err)
 	}
-	length := 24
-	_, err = carve.Claim(context.Background(), "team-a", "web", client.IPClaimSpec{PrefixLength: &length})
-	if errors.Is(err, client.ProblemCodePoolExhausted) {
-		problem, _ := client.AsProblem(err)
-		fmt.Printf("%s\nfree: /%d\n", problem.Detail, *problem.LargestFreePrefixLength)
+	_, err = carve.Claim(context.Background(), "team-a", "web", client.IPClaimSpec{PrefixLength: 24})
+	if full, ok := errors.AsType[*client.PoolExhausted](err); ok {
+		fmt.Printf("%s\nfree: /%d\n", full.Detail, *full.LargestFreePrefixLength)
 	}
 	// Output:
 	// Pool team-a/prod has no free /24.

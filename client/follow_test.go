@@ -94,21 +94,20 @@ func TestPoolsClassesAndQuotasAreFollowed(t *testing.T) {
 	classes, toldClasses := keep(t, follow.Classes(w.Carve, "team-a", "tier=gold"))
 	quotas, toldQuotas := keep(t, follow.Quotas(w.Carve, "team-a"))
 	require.Len(t, pools.List(), 1)
-	bits := 24
-	_, err := w.CreatePoolWithResponse(t.Context(), "team-a", nil, client.IPPoolCreate{
-		Metadata: client.CreateMetadata{Name: "child"}, Spec: client.IPPoolSpec{ParentRef: &client.Ref{Name: "prod"}, PrefixLength: &bits},
+	_, err := w.CreatePool(t.Context(), "team-a", client.IPPoolCreate{
+		Metadata: client.CreateMetadata{Name: "child"}, Spec: client.IPPoolSpec{ParentRef: &client.Ref{Name: "prod"}, PrefixLength: 24},
 	})
 	require.NoError(t, err)
 	until(t, told, func() bool { _, ok := pools.Get("child"); return ok })
 	for name, tier := range map[string]string{"one": "gold", "two": "silver"} {
-		_, err = w.CreateClassWithResponse(t.Context(), "team-a", nil, client.IPClassCreate{
+		_, err = w.CreateClass(t.Context(), "team-a", client.IPClassCreate{
 			Metadata: client.CreateMetadata{Name: name, Labels: client.Labels{"tier": tier}}, Spec: client.IPClassSpec{IPFamily: client.IPFamilyIPv4},
 		})
 		require.NoError(t, err)
 	}
 	until(t, toldClasses, func() bool { return len(classes.List()) == 1 })
 	limit := int64(5)
-	_, err = w.PutQuotaWithResponse(t.Context(), "team-a", "few", nil, client.QuotaPut{Spec: client.QuotaSpec{Limits: client.QuotaLimits{Claims: &limit}}})
+	_, err = w.PutQuota(t.Context(), "team-a", "few", client.QuotaPut{Spec: client.QuotaSpec{Limits: client.QuotaLimits{Claims: &limit}}})
 	require.NoError(t, err)
 	until(t, toldQuotas, func() bool { _, ok := quotas.Get("few"); return ok })
 }
@@ -191,7 +190,7 @@ func TestTheConsumersOfARealmAreFollowed(t *testing.T) {
 	w := setup(t)
 	cache, told := keep(t, follow.Consumers(w.Carve, "team-a", "rack"))
 	for _, realm := range []string{"other", "rack"} {
-		_, err := w.PutConsumerWithResponse(t.Context(), "team-a", realm, "vm", nil, client.IPConsumerPut{})
+		_, err := w.PutConsumer(t.Context(), "team-a", realm, "vm", client.IPConsumerPut{})
 		require.NoError(t, err)
 	}
 	until(t, told, func() bool { _, ok := cache.Get("rack/vm"); return ok })

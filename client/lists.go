@@ -5,299 +5,298 @@ import (
 	"iter"
 )
 
-// Each list of the contract as a sequence: for pool, err := range c.Pools(ctx, "team-a", nil). Filters and the size of a page
-// are in the parameters, which may be nil and are not changed. The sequence ends with the first error, or with the list;
+// Each list of the contract as a sequence: for pool, err := range c.Pools(ctx, "team-a"). Filters and the size of a page
+// are in the parameters, which may be left out and are not changed. The sequence ends with the first error, or with the list;
 // it can be gone through again, from its start.
 
 // Projects are the projects in which the caller has a role.
-func (c *Carve) Projects(ctx context.Context, params *ListProjectsParams) iter.Seq2[Project, error] {
+func (c *Carve) Projects(ctx context.Context, params ...ListProjectsParams) iter.Seq2[Project, error] {
 	p := valueOf(params)
 	return pages(p.Limit, p.Cursor, func(at place) ([]Project, NextCursor, error) {
 		p.Limit, p.Cursor = at.limit, at.cursor
-		answer, err := c.ListProjectsWithResponse(ctx, &p)
+		answer, err := c.ListProjects(ctx, p)
 		if err != nil {
 			return nil, "", err
 		}
-		return answer.JSON200.Items, answer.JSON200.NextCursor, nil
+		return answer.Items, answer.NextCursor, nil
 	})
 }
 
 // Members are who has which role in a project.
-func (c *Carve) Members(ctx context.Context, project string, params *ListMembersParams) iter.Seq2[Member, error] {
+func (c *Carve) Members(ctx context.Context, project string, params ...ListMembersParams) iter.Seq2[Member, error] {
 	p := valueOf(params)
 	return pages(p.Limit, p.Cursor, func(at place) ([]Member, NextCursor, error) {
 		p.Limit, p.Cursor = at.limit, at.cursor
-		answer, err := c.ListMembersWithResponse(ctx, project, &p)
+		answer, err := c.ListMembers(ctx, project, p)
 		if err != nil {
 			return nil, "", err
 		}
-		return answer.JSON200.Items, answer.JSON200.NextCursor, nil
+		return answer.Items, answer.NextCursor, nil
 	})
 }
 
 // APIKeys are the API keys of a project, without their secrets.
-func (c *Carve) APIKeys(ctx context.Context, project string, params *ListAPIKeysParams) iter.Seq2[APIKey, error] {
+func (c *Carve) APIKeys(ctx context.Context, project string, params ...ListAPIKeysParams) iter.Seq2[APIKey, error] {
 	p := valueOf(params)
 	return pages(p.Limit, p.Cursor, func(at place) ([]APIKey, NextCursor, error) {
 		p.Limit, p.Cursor = at.limit, at.cursor
-		answer, err := c.ListAPIKeysWithResponse(ctx, project, &p)
+		answer, err := c.ListAPIKeys(ctx, project, p)
 		if err != nil {
 			return nil, "", err
 		}
-		return answer.JSON200.Items, answer.JSON200.NextCursor, nil
+		return answer.Items, answer.NextCursor, nil
 	})
 }
 
 // Quotas are the quotas of a project.
-func (c *Carve) Quotas(ctx context.Context, project string, params *ListQuotasParams) iter.Seq2[Quota, error] {
+func (c *Carve) Quotas(ctx context.Context, project string, params ...ListQuotasParams) iter.Seq2[Quota, error] {
 	p := valueOf(params)
 	return pages(p.Limit, p.Cursor, func(at place) ([]Quota, NextCursor, error) {
 		p.Limit, p.Cursor = at.limit, at.cursor
-		answer, err := c.ListQuotasWithResponse(ctx, project, &p)
+		answer, err := c.ListQuotas(ctx, project, p)
 		if err != nil {
 			return nil, "", err
 		}
-		return answer.JSON200.Items, answer.JSON200.NextCursor, nil
+		return answer.Items, answer.NextCursor, nil
 	})
 }
 
 // ScopePools are the pools of a project's scopes of a class.
-func (c *Carve) ScopePools(ctx context.Context, project, class string, params *ListScopePoolsParams) iter.Seq2[IPPool, error] {
+func (c *Carve) ScopePools(ctx context.Context, project, class string, params ...ListScopePoolsParams) iter.Seq2[IPPool, error] {
 	p := valueOf(params)
 	return pages(p.Limit, p.Cursor, func(at place) ([]IPPool, NextCursor, error) {
 		p.Limit, p.Cursor = at.limit, at.cursor
-		answer, err := c.ListScopePoolsWithResponse(ctx, project, class, &p)
+		answer, err := c.ListScopePools(ctx, project, class, p)
 		if err != nil {
 			return nil, "", err
 		}
-		return answer.JSON200.Items, answer.JSON200.NextCursor, nil
+		return answer.Items, answer.NextCursor, nil
 	})
 }
 
 // Spaces are the spaces of a project.
-func (c *Carve) Spaces(ctx context.Context, project string, params *ListSpacesParams) iter.Seq2[Space, error] {
+func (c *Carve) Spaces(ctx context.Context, project string, params ...ListSpacesParams) iter.Seq2[Space, error] {
 	p := valueOf(params)
 	return pages(p.Limit, p.Cursor, func(at place) ([]Space, NextCursor, error) {
 		p.Limit, p.Cursor = at.limit, at.cursor
-		answer, err := c.ListSpacesWithResponse(ctx, project, &p)
+		answer, err := c.ListSpaces(ctx, project, p)
 		if err != nil {
 			return nil, "", err
 		}
-		return answer.JSON200.Items, answer.JSON200.NextCursor, nil
+		return answer.Items, answer.NextCursor, nil
 	})
 }
 
 // SpaceGrants are who may carve root pools from a space.
-func (c *Carve) SpaceGrants(ctx context.Context, project string, space string, params *ListSpaceGrantsParams) iter.Seq2[Grant, error] {
+func (c *Carve) SpaceGrants(ctx context.Context, project string, space string, params ...ListSpaceGrantsParams) iter.Seq2[Grant, error] {
 	p := valueOf(params)
 	return pages(p.Limit, p.Cursor, func(at place) ([]Grant, NextCursor, error) {
 		p.Limit, p.Cursor = at.limit, at.cursor
-		answer, err := c.ListSpaceGrantsWithResponse(ctx, project, space, &p)
+		answer, err := c.ListSpaceGrants(ctx, project, space, p)
 		if err != nil {
 			return nil, "", err
 		}
-		return answer.JSON200.Items, answer.JSON200.NextCursor, nil
+		return answer.Items, answer.NextCursor, nil
 	})
 }
 
 // Pools are the pools of a project.
-func (c *Carve) Pools(ctx context.Context, project string, params *ListPoolsParams) iter.Seq2[IPPool, error] {
+func (c *Carve) Pools(ctx context.Context, project string, params ...ListPoolsParams) iter.Seq2[IPPool, error] {
 	p := valueOf(params)
 	return pages(p.Limit, p.Cursor, func(at place) ([]IPPool, NextCursor, error) {
 		p.Limit, p.Cursor = at.limit, at.cursor
-		answer, err := c.ListPoolsWithResponse(ctx, project, &p)
+		answer, err := c.ListPools(ctx, project, p)
 		if err != nil {
 			return nil, "", err
 		}
-		return answer.JSON200.Items, answer.JSON200.NextCursor, nil
+		return answer.Items, answer.NextCursor, nil
 	})
 }
 
 // PoolGrants are who may use a pool.
-func (c *Carve) PoolGrants(ctx context.Context, project string, pool string, params *ListPoolGrantsParams) iter.Seq2[Grant, error] {
+func (c *Carve) PoolGrants(ctx context.Context, project string, pool string, params ...ListPoolGrantsParams) iter.Seq2[Grant, error] {
 	p := valueOf(params)
 	return pages(p.Limit, p.Cursor, func(at place) ([]Grant, NextCursor, error) {
 		p.Limit, p.Cursor = at.limit, at.cursor
-		answer, err := c.ListPoolGrantsWithResponse(ctx, project, pool, &p)
+		answer, err := c.ListPoolGrants(ctx, project, pool, p)
 		if err != nil {
 			return nil, "", err
 		}
-		return answer.JSON200.Items, answer.JSON200.NextCursor, nil
+		return answer.Items, answer.NextCursor, nil
 	})
 }
 
 // FreeBlocks are what is free in a pool, in order of address.
-func (c *Carve) FreeBlocks(ctx context.Context, project string, pool string, params *GetPoolFreeParams) iter.Seq2[FreeBlock, error] {
+func (c *Carve) FreeBlocks(ctx context.Context, project string, pool string, params ...GetPoolFreeParams) iter.Seq2[FreeBlock, error] {
 	p := valueOf(params)
 	return pages(p.Limit, p.Cursor, func(at place) ([]FreeBlock, NextCursor, error) {
 		p.Limit, p.Cursor = at.limit, at.cursor
-		answer, err := c.GetPoolFreeWithResponse(ctx, project, pool, &p)
+		answer, err := c.GetPoolFree(ctx, project, pool, p)
 		if err != nil {
 			return nil, "", err
 		}
-		return answer.JSON200.Items, answer.JSON200.NextCursor, nil
+		return answer.Items, answer.NextCursor, nil
 	})
 }
 
 // Classes are the classes of a project.
-func (c *Carve) Classes(ctx context.Context, project string, params *ListClassesParams) iter.Seq2[IPClass, error] {
+func (c *Carve) Classes(ctx context.Context, project string, params ...ListClassesParams) iter.Seq2[IPClass, error] {
 	p := valueOf(params)
 	return pages(p.Limit, p.Cursor, func(at place) ([]IPClass, NextCursor, error) {
 		p.Limit, p.Cursor = at.limit, at.cursor
-		answer, err := c.ListClassesWithResponse(ctx, project, &p)
+		answer, err := c.ListClasses(ctx, project, p)
 		if err != nil {
 			return nil, "", err
 		}
-		return answer.JSON200.Items, answer.JSON200.NextCursor, nil
+		return answer.Items, answer.NextCursor, nil
 	})
 }
 
 // Claims are the claims of a project.
-func (c *Carve) Claims(ctx context.Context, project string, params *ListClaimsParams) iter.Seq2[IPClaim, error] {
+func (c *Carve) Claims(ctx context.Context, project string, params ...ListClaimsParams) iter.Seq2[IPClaim, error] {
 	p := valueOf(params)
 	return pages(p.Limit, p.Cursor, func(at place) ([]IPClaim, NextCursor, error) {
 		p.Limit, p.Cursor = at.limit, at.cursor
-		answer, err := c.ListClaimsWithResponse(ctx, project, &p)
+		answer, err := c.ListClaims(ctx, project, p)
 		if err != nil {
 			return nil, "", err
 		}
-		return answer.JSON200.Items, answer.JSON200.NextCursor, nil
+		return answer.Items, answer.NextCursor, nil
 	})
 }
 
 // Allocations are the allocations that a project sees.
-func (c *Carve) Allocations(ctx context.Context, project string, params *ListAllocationsParams) iter.Seq2[IPAllocation, error] {
+func (c *Carve) Allocations(ctx context.Context, project string, params ...ListAllocationsParams) iter.Seq2[IPAllocation, error] {
 	p := valueOf(params)
 	return pages(p.Limit, p.Cursor, func(at place) ([]IPAllocation, NextCursor, error) {
 		p.Limit, p.Cursor = at.limit, at.cursor
-		answer, err := c.ListAllocationsWithResponse(ctx, project, &p)
+		answer, err := c.ListAllocations(ctx, project, p)
 		if err != nil {
 			return nil, "", err
 		}
-		return answer.JSON200.Items, answer.JSON200.NextCursor, nil
+		return answer.Items, answer.NextCursor, nil
 	})
 }
 
 // AuditEvents are the audit trail of a project, the newest first.
-func (c *Carve) AuditEvents(ctx context.Context, project string, params *ListAuditEventsParams) iter.Seq2[AuditEvent, error] {
+func (c *Carve) AuditEvents(ctx context.Context, project string, params ...ListAuditEventsParams) iter.Seq2[AuditEvent, error] {
 	p := valueOf(params)
 	return pages(p.Limit, p.Cursor, func(at place) ([]AuditEvent, NextCursor, error) {
 		p.Limit, p.Cursor = at.limit, at.cursor
-		answer, err := c.ListAuditEventsWithResponse(ctx, project, &p)
+		answer, err := c.ListAuditEvents(ctx, project, p)
 		if err != nil {
 			return nil, "", err
 		}
-		return answer.JSON200.Items, answer.JSON200.NextCursor, nil
+		return answer.Items, answer.NextCursor, nil
 	})
 }
 
 // HistoryEntries are who held an address, and when.
-func (c *Carve) HistoryEntries(ctx context.Context, project string, params *GetHistoryParams) iter.Seq2[HistoryEntry, error] {
-	p := valueOf(params)
+func (c *Carve) HistoryEntries(ctx context.Context, project string, params GetHistoryParams) iter.Seq2[HistoryEntry, error] {
+	p := params
 	return pages(p.Limit, p.Cursor, func(at place) ([]HistoryEntry, NextCursor, error) {
 		p.Limit, p.Cursor = at.limit, at.cursor
-		answer, err := c.GetHistoryWithResponse(ctx, project, &p)
+		answer, err := c.GetHistory(ctx, project, p)
 		if err != nil {
 			return nil, "", err
 		}
-		return answer.JSON200.Items, answer.JSON200.NextCursor, nil
+		return answer.Items, answer.NextCursor, nil
 	})
 }
 
 // Regions are where servers are. There are few: it is one request.
 func (c *Carve) Regions(ctx context.Context) iter.Seq2[Region, error] {
 	return pages(nil, nil, func(place) ([]Region, NextCursor, error) {
-		answer, err := c.ListRegionsWithResponse(ctx)
+		answer, err := c.ListRegions(ctx)
 		if err != nil {
 			return nil, "", err
 		}
-		return answer.JSON200.Items, "", nil
+		return answer.Items, "", nil
 	})
 }
 
 // valueOf copies parameters, so that going through pages does not change the caller's.
-func valueOf[P any](params *P) P {
-	if params == nil {
-		var none P
-		return none
+func valueOf[P any](params []P) (p P) {
+	if len(params) > 0 {
+		p = params[0]
 	}
-	return *params
+	return p
 }
 
 // Consumers are the consumers of a realm, those that have ended among them.
-func (c *Carve) Consumers(ctx context.Context, project, realm string, params *ListConsumersParams) iter.Seq2[IPConsumer, error] {
+func (c *Carve) Consumers(ctx context.Context, project, realm string, params ...ListConsumersParams) iter.Seq2[IPConsumer, error] {
 	p := valueOf(params)
 	return pages(p.Limit, p.Cursor, func(at place) ([]IPConsumer, NextCursor, error) {
 		p.Limit, p.Cursor = at.limit, at.cursor
-		answer, err := c.ListConsumersWithResponse(ctx, project, realm, &p)
+		answer, err := c.ListConsumers(ctx, project, realm, p)
 		if err != nil {
 			return nil, "", err
 		}
-		return answer.JSON200.Items, answer.JSON200.NextCursor, nil
+		return answer.Items, answer.NextCursor, nil
 	})
 }
 
 // ClaimConsumers are what uses a claim.
-func (c *Carve) ClaimConsumers(ctx context.Context, project, claim string, params *ListClaimConsumersParams) iter.Seq2[ConsumerAttachment, error] {
+func (c *Carve) ClaimConsumers(ctx context.Context, project, claim string, params ...ListClaimConsumersParams) iter.Seq2[ConsumerAttachment, error] {
 	p := valueOf(params)
 	return pages(p.Limit, p.Cursor, func(at place) ([]ConsumerAttachment, NextCursor, error) {
 		p.Limit, p.Cursor = at.limit, at.cursor
-		answer, err := c.ListClaimConsumersWithResponse(ctx, project, claim, &p)
+		answer, err := c.ListClaimConsumers(ctx, project, claim, p)
 		if err != nil {
 			return nil, "", err
 		}
-		return answer.JSON200.Items, answer.JSON200.NextCursor, nil
+		return answer.Items, answer.NextCursor, nil
 	})
 }
 
 // AlertRules are the alert rules of a project.
-func (c *Carve) AlertRules(ctx context.Context, project string, params *ListAlertRulesParams) iter.Seq2[AlertRule, error] {
+func (c *Carve) AlertRules(ctx context.Context, project string, params ...ListAlertRulesParams) iter.Seq2[AlertRule, error] {
 	p := valueOf(params)
 	return pages(p.Limit, p.Cursor, func(at place) ([]AlertRule, NextCursor, error) {
 		p.Limit, p.Cursor = at.limit, at.cursor
-		answer, err := c.ListAlertRulesWithResponse(ctx, project, &p)
+		answer, err := c.ListAlertRules(ctx, project, p)
 		if err != nil {
 			return nil, "", err
 		}
-		return answer.JSON200.Items, answer.JSON200.NextCursor, nil
+		return answer.Items, answer.NextCursor, nil
 	})
 }
 
 // Alerts are the alerts that there are in a project.
-func (c *Carve) Alerts(ctx context.Context, project string, params *ListAlertsParams) iter.Seq2[Alert, error] {
+func (c *Carve) Alerts(ctx context.Context, project string, params ...ListAlertsParams) iter.Seq2[Alert, error] {
 	p := valueOf(params)
 	return pages(p.Limit, p.Cursor, func(at place) ([]Alert, NextCursor, error) {
 		p.Limit, p.Cursor = at.limit, at.cursor
-		answer, err := c.ListAlertsWithResponse(ctx, project, &p)
+		answer, err := c.ListAlerts(ctx, project, p)
 		if err != nil {
 			return nil, "", err
 		}
-		return answer.JSON200.Items, answer.JSON200.NextCursor, nil
+		return answer.Items, answer.NextCursor, nil
 	})
 }
 
 // Webhooks are the webhooks of a project.
-func (c *Carve) Webhooks(ctx context.Context, project string, params *ListWebhooksParams) iter.Seq2[Webhook, error] {
+func (c *Carve) Webhooks(ctx context.Context, project string, params ...ListWebhooksParams) iter.Seq2[Webhook, error] {
 	p := valueOf(params)
 	return pages(p.Limit, p.Cursor, func(at place) ([]Webhook, NextCursor, error) {
 		p.Limit, p.Cursor = at.limit, at.cursor
-		answer, err := c.ListWebhooksWithResponse(ctx, project, &p)
+		answer, err := c.ListWebhooks(ctx, project, p)
 		if err != nil {
 			return nil, "", err
 		}
-		return answer.JSON200.Items, answer.JSON200.NextCursor, nil
+		return answer.Items, answer.NextCursor, nil
 	})
 }
 
 // WebhookDeliveries are what could not be delivered to a webhook.
-func (c *Carve) WebhookDeliveries(ctx context.Context, project, webhook string, params *ListWebhookDeliveriesParams) iter.Seq2[WebhookDelivery, error] {
+func (c *Carve) WebhookDeliveries(ctx context.Context, project, webhook string, params ...ListWebhookDeliveriesParams) iter.Seq2[WebhookDelivery, error] {
 	p := valueOf(params)
 	return pages(p.Limit, p.Cursor, func(at place) ([]WebhookDelivery, NextCursor, error) {
 		p.Limit, p.Cursor = at.limit, at.cursor
-		answer, err := c.ListWebhookDeliveriesWithResponse(ctx, project, webhook, &p)
+		answer, err := c.ListWebhookDeliveries(ctx, project, webhook, p)
 		if err != nil {
 			return nil, "", err
 		}
-		return answer.JSON200.Items, answer.JSON200.NextCursor, nil
+		return answer.Items, answer.NextCursor, nil
 	})
 }

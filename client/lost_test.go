@@ -18,7 +18,7 @@ func claimThroughLoss(t *testing.T, losses int, midway bool, opts ...client.Opti
 	t.Helper()
 	w := setup(t, opts...)
 	w.lose(losses, midway)
-	answer, err := w.CreateClaimWithResponse(t.Context(), "team-a", nil, client.IPClaimCreate{
+	answer, err := w.CreateClaim(t.Context(), "team-a", client.IPClaimCreate{
 		Metadata: client.CreateMetadata{GenerateName: "node-"}, Spec: fromProd(24),
 	})
 	require.NoError(t, err)
@@ -28,7 +28,7 @@ func claimThroughLoss(t *testing.T, losses int, midway bool, opts ...client.Opti
 		require.NoError(t, json.Unmarshal(body, &claim))
 		lost = append(lost, claim.Status.AllocatedCIDR)
 	}
-	return answer.JSON201.Status.AllocatedCIDR, lost, len(w.claims(t))
+	return answer.Status.AllocatedCIDR, lost, len(w.claims(t))
 }
 
 func TestALostAnswerIsAnsweredAgainWithTheSameBlock(t *testing.T) {
@@ -68,57 +68,48 @@ func TestWithoutTheSameKeyBlocksAreLost(t *testing.T) {
 // posts is every operation that takes a key; a test of the contract says when one is missing.
 var posts = map[string]func(ctx context.Context, c *client.Carve) (*http.Response, error){
 	"createProject": func(ctx context.Context, c *client.Carve) (*http.Response, error) {
-		a, err := c.CreateProjectWithResponse(ctx, nil, client.ProjectCreate{Metadata: client.CreateMetadata{GenerateName: "p-"}})
-		return a.HTTPResponse, err
+		return c.Raw.CreateProject(ctx, nil, client.ProjectCreate{Metadata: client.CreateMetadata{GenerateName: "p-"}})
 	},
 	"createSpace": func(ctx context.Context, c *client.Carve) (*http.Response, error) {
-		a, err := c.CreateSpaceWithResponse(ctx, "team-a", nil, client.SpaceCreate{Metadata: client.CreateMetadata{GenerateName: "s-"}})
-		return a.HTTPResponse, err
+		return c.Raw.CreateSpace(ctx, "team-a", nil, client.SpaceCreate{Metadata: client.CreateMetadata{GenerateName: "s-"}})
 	},
 	"createPool": func(ctx context.Context, c *client.Carve) (*http.Response, error) {
-		a, err := c.CreatePoolWithResponse(ctx, "team-a", nil, client.IPPoolCreate{
+		return c.Raw.CreatePool(ctx, "team-a", nil, client.IPPoolCreate{
 			Metadata: client.CreateMetadata{GenerateName: "p-"}, Spec: client.IPPoolSpec{CIDR: "10.30.0.0/16"},
 		})
-		return a.HTTPResponse, err
 	},
 	"createClass": func(ctx context.Context, c *client.Carve) (*http.Response, error) {
-		a, err := c.CreateClassWithResponse(ctx, "team-a", nil, client.IPClassCreate{
+		return c.Raw.CreateClass(ctx, "team-a", nil, client.IPClassCreate{
 			Metadata: client.CreateMetadata{GenerateName: "c-"}, Spec: client.IPClassSpec{IPFamily: client.IPFamilyIPv4},
 		})
-		return a.HTTPResponse, err
 	},
 	"createApiKey": func(ctx context.Context, c *client.Carve) (*http.Response, error) {
-		a, err := c.CreateAPIKeyWithResponse(ctx, "team-a", nil, client.APIKeyCreate{
+		return c.Raw.CreateAPIKey(ctx, "team-a", nil, client.APIKeyCreate{
 			Metadata: client.CreateMetadata{GenerateName: "k-"}, Spec: client.APIKeySpec{Role: client.RoleViewer},
 		})
-		return a.HTTPResponse, err
 	},
 	"createAlertRule": func(ctx context.Context, c *client.Carve) (*http.Response, error) {
-		a, err := c.CreateAlertRuleWithResponse(ctx, "team-a", nil, client.AlertRuleCreate{
+		return c.Raw.CreateAlertRule(ctx, "team-a", nil, client.AlertRuleCreate{
 			Metadata: client.CreateMetadata{GenerateName: "r-"}, Spec: client.AlertRuleSpec{About: client.AlertRuleAboutPools, Percent: 80},
 		})
-		return a.HTTPResponse, err
 	},
 	"createWebhook": func(ctx context.Context, c *client.Carve) (*http.Response, error) {
-		a, err := c.CreateWebhookWithResponse(ctx, "team-a", nil, client.WebhookCreate{
+		return c.Raw.CreateWebhook(ctx, "team-a", nil, client.WebhookCreate{
 			Metadata: client.CreateMetadata{GenerateName: "w-"}, Spec: client.WebhookSpec{URL: "https://receiver.example/"},
 		})
-		return a.HTTPResponse, err
 	},
 	"createClaim": func(ctx context.Context, c *client.Carve) (*http.Response, error) {
-		a, err := c.CreateClaimWithResponse(ctx, "team-a", nil, client.IPClaimCreate{
+		return c.Raw.CreateClaim(ctx, "team-a", nil, client.IPClaimCreate{
 			Metadata: client.CreateMetadata{GenerateName: "n-"}, Spec: fromProd(26),
 		})
-		return a.HTTPResponse, err
 	},
 	"createClaimBatch": func(ctx context.Context, c *client.Carve) (*http.Response, error) {
-		a, err := c.CreateClaimBatchWithResponse(ctx, "team-a", nil, client.ClaimBatchCreate{
+		return c.Raw.CreateClaimBatch(ctx, "team-a", nil, client.ClaimBatchCreate{
 			Claims: []client.IPClaimCreate{
 				{Metadata: client.CreateMetadata{GenerateName: "n-"}, Spec: fromProd(26)},
 				{Metadata: client.CreateMetadata{GenerateName: "n-"}, Spec: fromProd(27)},
 			},
 		})
-		return a.HTTPResponse, err
 	},
 }
 
@@ -131,6 +122,7 @@ func TestEveryPostGetsTheAnswerThatWasLost(t *testing.T) {
 			answer, err := post(t.Context(), w.Carve)
 			require.NoError(t, err)
 			require.Equal(t, http.StatusCreated, answer.StatusCode)
+			require.NoError(t, answer.Body.Close())
 			require.Equal(t, "true", answer.Header.Get("Idempotency-Replayed"))
 			requests := w.requests()
 			require.Len(t, requests, 2)
@@ -145,14 +137,14 @@ func TestAKeyOfTheCallersOwnIsKept(t *testing.T) {
 	w := setup(t)
 	key := client.IdempotencyKey("deploy-42")
 	body := client.IPClaimCreate{Metadata: client.CreateMetadata{GenerateName: "n-"}, Spec: fromProd(26)}
-	first, err := w.CreateClaimWithResponse(t.Context(), "team-a", &client.CreateClaimParams{IdempotencyKey: &key}, body)
+	first, err := w.CreateClaim(t.Context(), "team-a", body, client.CreateClaimParams{IdempotencyKey: &key})
 	require.NoError(t, err)
-	second, err := w.CreateClaimWithResponse(t.Context(), "team-a", &client.CreateClaimParams{IdempotencyKey: &key}, body)
+	second, err := w.CreateClaim(t.Context(), "team-a", body, client.CreateClaimParams{IdempotencyKey: &key})
 	require.NoError(t, err)
-	require.Equal(t, first.JSON201.Metadata.UID, second.JSON201.Metadata.UID)
-	third, err := w.CreateClaimWithResponse(t.Context(), "team-a", nil, body)
+	require.Equal(t, first.Metadata.UID, second.Metadata.UID)
+	third, err := w.CreateClaim(t.Context(), "team-a", body)
 	require.NoError(t, err)
-	require.NotEqual(t, first.JSON201.Metadata.UID, third.JSON201.Metadata.UID, "each call has a key of its own")
+	require.NotEqual(t, first.Metadata.UID, third.Metadata.UID, "each call has a key of its own")
 }
 
 func TestClaimAndReleaseSurviveLostAnswers(t *testing.T) {
@@ -182,7 +174,7 @@ func TestWhatCannotBeRepeatedSaysThatItMayBeDone(t *testing.T) {
 	_, err := w.Claim(t.Context(), "team-a", "web", fromProd(24))
 	require.NoError(t, err)
 	w.lose(1, false)
-	_, err = w.DeleteClaimWithResponse(t.Context(), "team-a", "web", nil)
+	err = w.DeleteClaim(t.Context(), "team-a", "web")
 	require.Error(t, err)
 	require.True(t, client.MayBeDone(err), err)
 	require.Len(t, w.requests(), 1, "it would delete what somebody made under that name meanwhile")

@@ -60,7 +60,7 @@ func TestEveryRequestIsSignedOnce(t *testing.T) {
 		client.WithUserAgent("deployer/1.4"),
 		client.WithHeader("X-Request-Id", "deploy-42"),
 	)
-	_, err := c.GetVersionWithResponse(t.Context())
+	_, err := c.GetVersion(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, "Bearer jwt", got.Get("Authorization"))
 	require.Equal(t, "deployer/1.4 carve-go/"+client.ContractVersion, got.Get("User-Agent"))
@@ -68,11 +68,12 @@ func TestEveryRequestIsSignedOnce(t *testing.T) {
 	require.Empty(t, got.Get("Idempotency-Key"), "a GET takes none")
 	require.Equal(t, 1, tokens)
 
-	_, err = c.GetVersionWithResponse(t.Context(), func(_ context.Context, req *http.Request) error {
+	answer, err := c.Raw.GetVersion(t.Context(), func(_ context.Context, req *http.Request) error {
 		req.Header.Set("X-Request-Id", "this-one")
 		return nil
 	})
 	require.NoError(t, err)
+	require.NoError(t, answer.Body.Close())
 	require.Equal(t, "this-one", got.Get("X-Request-Id"))
 }
 
@@ -81,7 +82,7 @@ func TestWithoutACredentialNothingIsSent(t *testing.T) {
 	broken := errors.New("no issuer")
 	c := answering(t, func(http.ResponseWriter, *http.Request) { t.Error("it was asked") },
 		client.WithTokenSource(func(context.Context) (string, error) { return "", broken }))
-	_, err := c.GetVersionWithResponse(t.Context())
+	_, err := c.GetVersion(t.Context())
 	require.ErrorIs(t, err, broken)
 	require.False(t, client.MayBeDone(err))
 }
@@ -103,7 +104,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 				}
 				http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect)
 			}, append(opts, client.WithAPIKey("carve_a_b"))...)
-			_, err := c.GetVersionWithResponse(t.Context())
+			_, err := c.GetVersion(t.Context())
 			require.ErrorIs(t, err, client.ErrForeign)
 		})
 	}

@@ -20,7 +20,7 @@ func (w world) batch(t testing.TB, n int) {
 	for i := range n {
 		claims = append(claims, client.IPClaimCreate{Metadata: client.CreateMetadata{Name: fmt.Sprintf("node-%02d", i)}, Spec: fromProd(28)})
 	}
-	_, err := w.CreateClaimBatchWithResponse(t.Context(), "team-a", nil, client.ClaimBatchCreate{Claims: claims})
+	_, err := w.CreateClaimBatch(t.Context(), "team-a", client.ClaimBatchCreate{Claims: claims})
 	require.NoError(t, err)
 	w.lose(0, false) // and forget what was sent so far
 }
@@ -30,7 +30,7 @@ func TestAListIsGoneThroughPageByPage(t *testing.T) {
 	w := setup(t)
 	w.batch(t, 7)
 	limit := 3
-	params := &client.ListClaimsParams{Limit: &limit}
+	params := client.ListClaimsParams{Limit: &limit}
 
 	t.Run("EveryItemOnceInPagesAsLargeAsAsked", func(t *testing.T) {
 		w.lose(0, false)
@@ -75,7 +75,7 @@ func TestAListIsGoneThroughPageByPage(t *testing.T) {
 	})
 	t.Run("ARefusalIsItsLastItem", func(t *testing.T) {
 		last := slices.Collect(func(yield func(error) bool) {
-			for _, err := range w.Claims(t.Context(), "nobody", nil) {
+			for _, err := range w.Claims(t.Context(), "nobody") {
 				if !yield(err) {
 					return
 				}
@@ -94,7 +94,7 @@ func TestAPageThatIsTheSameAgainEndsTheList(t *testing.T) {
 		_, _ = w.Write([]byte(`{"items":[{}],"nextCursor":"again"}`))
 	})
 	items := 0
-	for _, err := range c.Projects(t.Context(), nil) {
+	for _, err := range c.Projects(t.Context()) {
 		if err != nil {
 			require.ErrorContains(t, err, "the same again")
 			require.Equal(t, 2, items)

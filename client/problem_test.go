@@ -49,7 +49,7 @@ func TestARefusalIsATypedError(t *testing.T) {
 	require.NotEmpty(t, call.RequestID)
 	require.Contains(t, err.Error(), p.Detail)
 
-	_, err = w.GetPoolWithResponse(t.Context(), "team-a", "none", nil)
+	_, err = w.GetPool(t.Context(), "team-a", "none")
 	require.True(t, client.IsNotFound(err))
 	_, ok = client.AsProblem(errors.New("something else"))
 	require.False(t, ok)
@@ -59,8 +59,8 @@ func TestAStaleRevisionIsAConflict(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	stale := `"00000000-0000-4000-8000-000000000000"`
-	_, err := w.PatchPoolWithApplicationMergePatchPlusJSONBodyWithResponse(t.Context(), "team-a", "prod",
-		&client.PatchPoolParams{IfMatch: &stale}, client.IPPoolPatch(`{"metadata":{"labels":{"env":"prod"}}}`))
+	_, err := w.PatchPool(t.Context(), "team-a", "prod", client.IPPoolPatch(`{"metadata":{"labels":{"env":"prod"}}}`),
+		client.PatchPoolParams{IfMatch: &stale})
 	require.True(t, client.IsConflict(err), err)
 }
 
@@ -81,7 +81,7 @@ func TestWhatIsNotCarveIsToldApart(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := answering(t, handler).GetPoolWithResponse(t.Context(), "team-a", "prod", nil)
+			_, err := answering(t, handler).GetPool(t.Context(), "team-a", "prod")
 			require.ErrorIs(t, err, client.ErrForeign)
 			_, isProblem := client.AsProblem(err)
 			require.False(t, isProblem)
@@ -96,7 +96,7 @@ func TestAnUnknownOutcomeNamesTheKeyToRepeatItWith(t *testing.T) {
 		w.WriteHeader(http.StatusServiceUnavailable)
 		_, _ = w.Write([]byte(`{"code":"outcome_unknown","status":503,"detail":"Nobody knows."}`))
 	})
-	_, err := c.CreateClaimWithResponse(t.Context(), "team-a", nil, client.IPClaimCreate{})
+	_, err := c.CreateClaim(t.Context(), "team-a", client.IPClaimCreate{})
 	require.ErrorIs(t, err, client.ProblemCodeOutcomeUnknown)
 	require.True(t, client.MayBeDone(err))
 	var call *client.Error
@@ -118,10 +118,10 @@ func TestAServerThatRestartsIsWaitedFor(t *testing.T) {
 	}
 	c, err := client.New(url, client.WithRetry(policy))
 	require.NoError(t, err)
-	_, err = c.GetVersionWithResponse(t.Context())
+	_, err = c.GetVersion(t.Context())
 	require.NoError(t, err)
 	stop()
-	_, err = c.CreateProjectWithResponse(t.Context(), nil, client.ProjectCreate{Metadata: client.CreateMetadata{Name: "team-a"}})
+	_, err = c.CreateProject(t.Context(), client.ProjectCreate{Metadata: client.CreateMetadata{Name: "team-a"}})
 	require.NoError(t, err)
 }
 
@@ -140,7 +140,7 @@ func TestALimitedCallerIsSlowedDownAndNotRefused(t *testing.T) {
 	c, err := client.New("http://"+a.Addr(), client.WithRetry(policy), client.WithAPIKey(key))
 	require.NoError(t, err)
 	for limited == 0 { // a burst is served at first
-		_, err := c.ListProjectsWithResponse(t.Context(), nil)
+		_, err := c.ListProjects(t.Context())
 		require.NoError(t, err)
 	}
 }

@@ -69,9 +69,9 @@ func TestAWatchOutlivesItsServer(t *testing.T) {
 	direct, _ := serve(t, dsn)
 	other, err := client.New(direct)
 	require.NoError(t, err)
-	_, err = other.CreateProjectWithResponse(t.Context(), nil, client.ProjectCreate{Metadata: client.CreateMetadata{Name: "team-a"}})
+	_, err = other.CreateProject(t.Context(), client.ProjectCreate{Metadata: client.CreateMetadata{Name: "team-a"}})
 	require.NoError(t, err)
-	_, err = other.CreatePoolWithResponse(t.Context(), "team-a", nil, client.IPPoolCreate{
+	_, err = other.CreatePool(t.Context(), "team-a", client.IPPoolCreate{
 		Metadata: client.CreateMetadata{Name: "prod"}, Spec: client.IPPoolSpec{CIDR: "10.20.0.0/16"},
 	})
 	require.NoError(t, err)
@@ -109,7 +109,7 @@ func TestAWatchOutlivesItsServer(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, other.Release(t.Context(), "team-a", name))
 		_, kill = spawn(t, dsn, address)
-		there := all(t, other.Claims(t.Context(), "team-a", nil))
+		there := all(t, other.Claims(t.Context(), "team-a"))
 		require.Len(t, there, round+1)
 		until(t, told, func() bool {
 			_, ended := cache.Get(name)

@@ -150,9 +150,9 @@ func setup(t testing.TB, opts ...client.Option) world {
 	b := putBetween(t, direct)
 	c, err := client.New(b.URL, append([]client.Option{client.WithRetry(quick())}, opts...)...)
 	require.NoError(t, err)
-	_, err = c.CreateProjectWithResponse(t.Context(), nil, client.ProjectCreate{Metadata: client.CreateMetadata{Name: "team-a"}})
+	_, err = c.CreateProject(t.Context(), client.ProjectCreate{Metadata: client.CreateMetadata{Name: "team-a"}})
 	require.NoError(t, err)
-	_, err = c.CreatePoolWithResponse(t.Context(), "team-a", nil, client.IPPoolCreate{
+	_, err = c.CreatePool(t.Context(), "team-a", client.IPPoolCreate{
 		Metadata: client.CreateMetadata{Name: "prod"}, Spec: client.IPPoolSpec{CIDR: "10.20.0.0/16"},
 	})
 	require.NoError(t, err)
@@ -164,7 +164,7 @@ func (w world) claims(t testing.TB) []client.IPClaim {
 	t.Helper()
 	c, err := client.New(w.direct)
 	require.NoError(t, err)
-	return all(t, c.Claims(t.Context(), "team-a", nil))
+	return all(t, c.Claims(t.Context(), "team-a"))
 }
 
 func all[T any](t testing.TB, seq func(yield func(T, error) bool)) []T {
@@ -178,5 +178,5 @@ func all[T any](t testing.TB, seq func(yield func(T, error) bool)) []T {
 }
 
 func fromProd(bits int) client.IPClaimSpec {
-	return client.IPClaimSpec{PoolRef: &client.Ref{Name: "prod"}, PrefixLength: &bits}
+	return client.IPClaimSpec{PoolRef: &client.Ref{Name: "prod"}, PrefixLength: bits}
 }

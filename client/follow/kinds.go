@@ -13,11 +13,11 @@ func Pools(c *client.Carve, project string, labelSelector string) Source[client.
 	return Source[client.IPPool]{
 		Name: func(a *client.IPPool) string { return a.Metadata.Name }, Changes: changesOf(c, project, client.ChangeKindIPPool, labelSelector),
 		List: func(ctx context.Context, at *client.Cursor) (Page[client.IPPool], error) {
-			got, err := c.ListPoolsWithResponse(ctx, project, &client.ListPoolsParams{Cursor: at, LabelSelector: optional(labelSelector)})
+			got, err := c.ListPools(ctx, project, client.ListPoolsParams{Cursor: at, LabelSelector: optional(labelSelector)})
 			if err != nil {
 				return Page[client.IPPool]{}, err
 			}
-			return Page[client.IPPool]{got.JSON200.Items, got.JSON200.NextCursor, got.JSON200.ChangesCursor}, nil
+			return Page[client.IPPool]{got.Items, got.NextCursor, got.ChangesCursor}, nil
 		},
 	}
 }
@@ -27,11 +27,11 @@ func Claims(c *client.Carve, project string, labelSelector string) Source[client
 	return Source[client.IPClaim]{
 		Name: func(a *client.IPClaim) string { return a.Metadata.Name }, Changes: changesOf(c, project, client.ChangeKindIPClaim, labelSelector),
 		List: func(ctx context.Context, at *client.Cursor) (Page[client.IPClaim], error) {
-			got, err := c.ListClaimsWithResponse(ctx, project, &client.ListClaimsParams{Cursor: at, LabelSelector: optional(labelSelector)})
+			got, err := c.ListClaims(ctx, project, client.ListClaimsParams{Cursor: at, LabelSelector: optional(labelSelector)})
 			if err != nil {
 				return Page[client.IPClaim]{}, err
 			}
-			return Page[client.IPClaim]{got.JSON200.Items, got.JSON200.NextCursor, got.JSON200.ChangesCursor}, nil
+			return Page[client.IPClaim]{got.Items, got.NextCursor, got.ChangesCursor}, nil
 		},
 	}
 }
@@ -41,11 +41,11 @@ func Classes(c *client.Carve, project string, labelSelector string) Source[clien
 	return Source[client.IPClass]{
 		Name: func(a *client.IPClass) string { return a.Metadata.Name }, Changes: changesOf(c, project, client.ChangeKindIPClass, labelSelector),
 		List: func(ctx context.Context, at *client.Cursor) (Page[client.IPClass], error) {
-			got, err := c.ListClassesWithResponse(ctx, project, &client.ListClassesParams{Cursor: at, LabelSelector: optional(labelSelector)})
+			got, err := c.ListClasses(ctx, project, client.ListClassesParams{Cursor: at, LabelSelector: optional(labelSelector)})
 			if err != nil {
 				return Page[client.IPClass]{}, err
 			}
-			return Page[client.IPClass]{got.JSON200.Items, got.JSON200.NextCursor, got.JSON200.ChangesCursor}, nil
+			return Page[client.IPClass]{got.Items, got.NextCursor, got.ChangesCursor}, nil
 		},
 	}
 }
@@ -55,11 +55,11 @@ func Quotas(c *client.Carve, project string) Source[client.Quota] {
 	return Source[client.Quota]{
 		Name: func(a *client.Quota) string { return a.Metadata.Name }, Changes: changesOf(c, project, client.ChangeKindQuota, ""),
 		List: func(ctx context.Context, at *client.Cursor) (Page[client.Quota], error) {
-			got, err := c.ListQuotasWithResponse(ctx, project, &client.ListQuotasParams{Cursor: at})
+			got, err := c.ListQuotas(ctx, project, client.ListQuotasParams{Cursor: at})
 			if err != nil {
 				return Page[client.Quota]{}, err
 			}
-			return Page[client.Quota]{got.JSON200.Items, got.JSON200.NextCursor, got.JSON200.ChangesCursor}, nil
+			return Page[client.Quota]{got.Items, got.NextCursor, got.ChangesCursor}, nil
 		},
 	}
 }
@@ -70,11 +70,11 @@ func Allocations(c *client.Carve, project string) Source[client.IPAllocation] {
 	return Source[client.IPAllocation]{
 		Name: func(a *client.IPAllocation) string { return a.Metadata.UID }, Changes: changesOf(c, project, client.ChangeKindIPAllocation, ""),
 		List: func(ctx context.Context, at *client.Cursor) (Page[client.IPAllocation], error) {
-			got, err := c.ListAllocationsWithResponse(ctx, project, &client.ListAllocationsParams{Cursor: at, Holder: &self})
+			got, err := c.ListAllocations(ctx, project, client.ListAllocationsParams{Cursor: at, Holder: &self})
 			if err != nil {
 				return Page[client.IPAllocation]{}, err
 			}
-			return Page[client.IPAllocation]{got.JSON200.Items, got.JSON200.NextCursor, got.JSON200.ChangesCursor}, nil
+			return Page[client.IPAllocation]{got.Items, got.NextCursor, got.ChangesCursor}, nil
 		},
 	}
 }
@@ -92,11 +92,11 @@ func Consumers(c *client.Carve, project, realm string) Source[client.IPConsumer]
 			return list, err
 		},
 		List: func(ctx context.Context, at *client.Cursor) (Page[client.IPConsumer], error) {
-			got, err := c.ListConsumersWithResponse(ctx, project, realm, &client.ListConsumersParams{Cursor: at})
+			got, err := c.ListConsumers(ctx, project, realm, client.ListConsumersParams{Cursor: at})
 			if err != nil {
 				return Page[client.IPConsumer]{}, err
 			}
-			return Page[client.IPConsumer]{got.JSON200.Items, got.JSON200.NextCursor, got.JSON200.ChangesCursor}, nil
+			return Page[client.IPConsumer]{got.Items, got.NextCursor, got.ChangesCursor}, nil
 		},
 	}
 }
@@ -106,13 +106,9 @@ func changesOf(
 	c *client.Carve, project string, kind client.ChangeKind, labels string,
 ) func(ctx context.Context, after client.ChangesCursor, seconds int) (*client.ChangeList, error) {
 	return func(ctx context.Context, after client.ChangesCursor, seconds int) (*client.ChangeList, error) {
-		answer, err := c.ListChangesWithResponse(ctx, project, &client.ListChangesParams{
+		return c.ListChanges(ctx, project, client.ListChangesParams{
 			After: &after, ResourceKind: client.ChangeKindsFilter{kind}, LabelSelector: optional(labels), WaitSeconds: &seconds,
 		})
-		if err != nil {
-			return nil, err
-		}
-		return answer.JSON200, nil
 	}
 }
 

@@ -11,18 +11,10 @@ import (
 func Project(c *client.Carve, project string) Resource[client.Project] {
 	return Resource[client.Project]{
 		Get: func(ctx context.Context) (*client.Project, error) {
-			got, err := c.GetProjectWithResponse(ctx, project)
-			if err != nil {
-				return nil, err
-			}
-			return got.JSON200, nil
+			return c.GetProject(ctx, project)
 		},
 		Send: func(ctx context.Context, ifMatch string, changes json.RawMessage) (*client.Project, error) {
-			got, err := c.PatchProjectWithApplicationMergePatchPlusJSONBodyWithResponse(ctx, project, &client.PatchProjectParams{IfMatch: &ifMatch}, changes)
-			if err != nil {
-				return nil, err
-			}
-			return got.JSON200, nil
+			return c.PatchProject(ctx, project, changes, client.PatchProjectParams{IfMatch: &ifMatch})
 		},
 	}
 }
@@ -31,18 +23,10 @@ func Project(c *client.Carve, project string) Resource[client.Project] {
 func Space(c *client.Carve, project, name string) Resource[client.Space] {
 	return Resource[client.Space]{
 		Get: func(ctx context.Context) (*client.Space, error) {
-			got, err := c.GetSpaceWithResponse(ctx, project, name)
-			if err != nil {
-				return nil, err
-			}
-			return got.JSON200, nil
+			return c.GetSpace(ctx, project, name)
 		},
 		Send: func(ctx context.Context, ifMatch string, changes json.RawMessage) (*client.Space, error) {
-			got, err := c.PatchSpaceWithApplicationMergePatchPlusJSONBodyWithResponse(ctx, project, name, &client.PatchSpaceParams{IfMatch: &ifMatch}, changes)
-			if err != nil {
-				return nil, err
-			}
-			return got.JSON200, nil
+			return c.PatchSpace(ctx, project, name, changes, client.PatchSpaceParams{IfMatch: &ifMatch})
 		},
 	}
 }
@@ -51,18 +35,10 @@ func Space(c *client.Carve, project, name string) Resource[client.Space] {
 func Pool(c *client.Carve, project, name string) Resource[client.IPPool] {
 	return Resource[client.IPPool]{
 		Get: func(ctx context.Context) (*client.IPPool, error) {
-			got, err := c.GetPoolWithResponse(ctx, project, name, nil)
-			if err != nil {
-				return nil, err
-			}
-			return got.JSON200, nil
+			return c.GetPool(ctx, project, name)
 		},
 		Send: func(ctx context.Context, ifMatch string, changes json.RawMessage) (*client.IPPool, error) {
-			got, err := c.PatchPoolWithApplicationMergePatchPlusJSONBodyWithResponse(ctx, project, name, &client.PatchPoolParams{IfMatch: &ifMatch}, changes)
-			if err != nil {
-				return nil, err
-			}
-			return got.JSON200, nil
+			return c.PatchPool(ctx, project, name, changes, client.PatchPoolParams{IfMatch: &ifMatch})
 		},
 	}
 }
@@ -71,18 +47,10 @@ func Pool(c *client.Carve, project, name string) Resource[client.IPPool] {
 func Class(c *client.Carve, project, name string) Resource[client.IPClass] {
 	return Resource[client.IPClass]{
 		Get: func(ctx context.Context) (*client.IPClass, error) {
-			got, err := c.GetClassWithResponse(ctx, project, name, nil)
-			if err != nil {
-				return nil, err
-			}
-			return got.JSON200, nil
+			return c.GetClass(ctx, project, name)
 		},
 		Send: func(ctx context.Context, ifMatch string, changes json.RawMessage) (*client.IPClass, error) {
-			got, err := c.PatchClassWithApplicationMergePatchPlusJSONBodyWithResponse(ctx, project, name, &client.PatchClassParams{IfMatch: &ifMatch}, changes)
-			if err != nil {
-				return nil, err
-			}
-			return got.JSON200, nil
+			return c.PatchClass(ctx, project, name, changes, client.PatchClassParams{IfMatch: &ifMatch})
 		},
 	}
 }
@@ -91,18 +59,10 @@ func Class(c *client.Carve, project, name string) Resource[client.IPClass] {
 func Claim(c *client.Carve, project, name string) Resource[client.IPClaim] {
 	return Resource[client.IPClaim]{
 		Get: func(ctx context.Context) (*client.IPClaim, error) {
-			got, err := c.GetClaimWithResponse(ctx, project, name, nil)
-			if err != nil {
-				return nil, err
-			}
-			return got.JSON200, nil
+			return c.GetClaim(ctx, project, name)
 		},
 		Send: func(ctx context.Context, ifMatch string, changes json.RawMessage) (*client.IPClaim, error) {
-			got, err := c.PatchClaimWithApplicationMergePatchPlusJSONBodyWithResponse(ctx, project, name, &client.PatchClaimParams{IfMatch: &ifMatch}, changes)
-			if err != nil {
-				return nil, err
-			}
-			return got.JSON200, nil
+			return c.PatchClaim(ctx, project, name, changes, client.PatchClaimParams{IfMatch: &ifMatch})
 		},
 	}
 }

@@ -1,6 +1,8 @@
 package e2e
 
 import (
+	"errors"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -25,7 +27,7 @@ func realInput(t testing.TB, name string) string {
 
 // loader loads an address plan through the generated client, over several connections, and counts what became of it.
 type loader struct {
-	*client.ClientWithResponses
+	*client.Client
 	c *caller
 
 	mu      sync.Mutex
@@ -40,13 +42,24 @@ func newLoader(t testing.TB) (*loader, *world) {
 	p := startProcess(t, serverBinary(t), nil, "--database-url="+dsn, "--request-timeout=60s")
 	w := newWorld(t, newCaller(p.Addr()), dsn)
 	w.created(t, w.do(t, http.MethodPost, "/v1/projects", obj{"metadata": obj{"name": project}}))
-	c, err := client.NewClientWithResponses(w.url("/"), client.WithHTTPClient(w.doer(t)))
+	c, err := client.NewClient(w.url("/"), client.WithHTTPClient(w.doer(t)))
 	require.NoError(t, err)
-	return &loader{ClientWithResponses: c, c: w.caller, loaded: map[string]int{}, refused: map[string]int{}}, w
+	return &loader{Client: c, c: w.caller, loaded: map[string]int{}, refused: map[string]int{}}, w
 }
 
 // job is one thing to load.
 type job func() (kind string, status int, body []byte, err error)
+
+// answered makes what became of a job of an answer.
+func answered(kind string) func(*http.Response, error) (string, int, []byte, error) {
+	return func(resp *http.Response, err error) (string, int, []byte, error) {
+		if err != nil {
+			return kind, 0, nil, err
+		}
+		body, err := io.ReadAll(resp.Body)
+		return kind, resp.StatusCode, body, errors.Join(err, resp.Body.Close())
+	}
+}
 
 // load does jobs, several at a time.
 func (l *loader) load(t testing.TB, jobs []job) {
@@ -107,13 +120,9 @@ func total(counts map[string]int) (n int) {
 func (l *loader) space(t testing.TB, name, description string) job {
 	t.Helper()
 	return func() (string, int, []byte, error) {
-		r, err := l.CreateSpaceWithResponse(t.Context(), project, nil, client.SpaceCreate{
+		return answered("space")(l.CreateSpace(t.Context(), project, nil, client.SpaceCreate{
 			Metadata: client.CreateMetadata{Name: name}, Spec: &client.SpaceSpec{Description: description},
-		})
-		if err != nil {
-			return "space", 0, nil, err
-		}
-		return "space", r.StatusCode(), r.Body, nil
+		}))
 	}
 }
 
@@ -127,11 +136,7 @@ func (l *loader) pool(t testing.TB, name, space, parent string, spec client.IPPo
 		spec.ParentRef = &client.Ref{Name: parent}
 	}
 	return func() (string, int, []byte, error) {
-		r, err := l.CreatePoolWithResponse(t.Context(), project, nil, client.IPPoolCreate{Metadata: client.CreateMetadata{Name: name}, Spec: spec})
-		if err != nil {
-			return kind, 0, nil, err
-		}
-		return kind, r.StatusCode(), r.Body, nil
+		return answered(kind)(l.CreatePool(t.Context(), project, nil, client.IPPoolCreate{Metadata: client.CreateMetadata{Name: name}, Spec: spec}))
 	}
 }
 
@@ -139,13 +144,9 @@ func (l *loader) pool(t testing.TB, name, space, parent string, spec client.IPPo
 func (l *loader) address(t testing.TB, name, pool, address string) job {
 	t.Helper()
 	return func() (string, int, []byte, error) {
-		r, err := l.CreateClaimWithResponse(t.Context(), project, nil, client.IPClaimCreate{
+		return answered("address")(l.CreateClaim(t.Context(), project, nil, client.IPClaimCreate{
 			Metadata: client.CreateMetadata{Name: name},
 			Spec:     client.IPClaimSpec{PoolRef: &client.Ref{Name: pool}, Address: address},
-		})
-		if err != nil {
-			return "address", 0, nil, err
-		}
-		return "address", r.StatusCode(), r.Body, nil
+		}))
 	}
 }

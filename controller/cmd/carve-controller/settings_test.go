@@ -85,7 +85,7 @@ func TestAKeyThatIsReplacedIsReadAgain(t *testing.T) {
 		require.False(t, watched.Reach().Asked)
 		for _, later := range []string{key, "after-" + key} {
 			require.NoError(t, os.WriteFile(file, []byte(later), 0o600))
-			_, err := client.GetClaimWithResponse(t.Context(), "a", "claim", nil)
+			_, err := client.GetClaim(t.Context(), "a", "claim")
 			require.Error(t, err, "this is no Carve")
 			assert.Equal(t, "Bearer "+later, shown)
 		}

@@ -34,9 +34,9 @@ func begin(t *testing.T) story {
 	ns := core.Namespace{ObjectMeta: meta.ObjectMeta{GenerateName: "story-"}}
 	require.NoError(t, world.Client.Create(t.Context(), &ns))
 	s.name = ns.Name
-	_, err := world.Carve.CreateProjectWithResponse(t.Context(), nil, carve.ProjectCreate{Metadata: carve.CreateMetadata{Name: s.name}})
+	_, err := world.Carve.CreateProject(t.Context(), carve.ProjectCreate{Metadata: carve.CreateMetadata{Name: s.name}})
 	require.NoError(t, err)
-	_, err = world.Carve.CreatePoolWithResponse(t.Context(), s.name, nil,
+	_, err = world.Carve.CreatePool(t.Context(), s.name,
 		carve.IPPoolCreate{Metadata: carve.CreateMetadata{Name: "pool"}, Spec: carve.IPPoolSpec{CIDR: "10.20.0.0/30"}})
 	require.NoError(t, err)
 	require.NoError(t, world.Client.Create(t.Context(), &ipam.IPPool{ObjectMeta: meta.ObjectMeta{Name: s.name}, Spec: ipam.IPPoolSpec{Existing: "pool"}}))
@@ -134,7 +134,7 @@ func (s story) vanishes(o client.Object) {
 
 func (s story) held() (n int) {
 	s.Helper()
-	for _, err := range world.Carve.Claims(s.Context(), s.name, nil) {
+	for _, err := range world.Carve.Claims(s.Context(), s.name) {
 		require.NoError(s, err)
 		n++
 	}

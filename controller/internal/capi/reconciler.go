@@ -162,11 +162,11 @@ func (r *Reconciler) address(ctx context.Context, claim *unstructured.Unstructur
 // wanted is the IPAddress of a claim. Its prefix is that of the pool in Carve from which it comes.
 func (r *Reconciler) wanted(ctx context.Context, claim *unstructured.Unstructured, from *pool, held *ipam.IPClaim) (*unstructured.Unstructured, error) {
 	project, name, _ := strings.Cut(held.Status.Pool, "/")
-	got, err := r.Carve.GetPoolWithResponse(ctx, project, name, nil)
+	got, err := r.Carve.GetPool(ctx, project, name)
 	if err != nil {
 		return nil, err
 	}
-	block, err := netip.ParsePrefix(got.JSON200.Status.AllocatedCIDR)
+	block, err := netip.ParsePrefix(got.Status.AllocatedCIDR)
 	if err != nil {
 		return nil, err
 	}

@@ -47,14 +47,14 @@ func (r *Reconciler) drift(ctx context.Context, claim *ipam.IPClaim) (string, er
 	if r.feed.holds(claim) {
 		return "", nil
 	}
-	got, err := r.Realm.Carve.GetClaimWithResponse(ctx, claim.Status.Claim.Project, claim.Status.Claim.Name, nil)
+	got, err := r.Realm.Carve.GetClaim(ctx, claim.Status.Claim.Project, claim.Status.Claim.Name)
 	switch {
 	case carve.IsNotFound(err):
 		return driftReleased, nil
 	case err != nil:
 		return "", err
 	}
-	return differs(claim, got.JSON200, r.Realm.Name), nil
+	return differs(claim, got, r.Realm.Name), nil
 }
 
 // differs says in what a claim in Carve is not what the status of an IPClaim says.

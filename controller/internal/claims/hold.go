@@ -72,15 +72,11 @@ func (r *Reconciler) nodeFor(ctx context.Context, claim *ipam.IPClaim, pod *core
 
 // take claims a block, or finds the one that was claimed.
 func (r *Reconciler) take(ctx context.Context, claim *ipam.IPClaim, wanted carve.IPClaimPut) (ctrl.Result, error) {
-	put, err := r.Realm.Carve.PutClaimWithResponse(ctx, r.Realm.Project, remoteName(claim), nil, wanted)
+	held, err := r.Realm.Carve.PutClaim(ctx, r.Realm.Project, remoteName(claim), wanted)
 	if err != nil {
 		return r.refused(ctx, claim, err)
 	}
 	r.short.remove(client.ObjectKeyFromObject(claim))
-	held := put.JSON201
-	if held == nil {
-		held = put.JSON200
-	}
 	err = r.change(ctx, claim, func(s *ipam.IPClaimStatus) {
 		s.Claim = &ipam.RemoteClaim{Project: r.Realm.Project, Name: held.Metadata.Name, UID: held.Metadata.UID}
 		s.CIDR, s.Address, s.ClassName = held.Status.AllocatedCIDR, held.Status.Address, held.Status.ClassName
@@ -112,8 +108,7 @@ func (r *Reconciler) wanted(claim *ipam.IPClaim, node types.UID) carve.IPClaimPu
 		spec.PoolRef = &carve.Ref{Name: string(ref.Name), Project: string(ref.Project)}
 	}
 	if length := claim.Spec.PrefixLength; length != nil {
-		n := int(*length)
-		spec.PrefixLength = &n
+		spec.PrefixLength = int(*length)
 	}
 	if claim.Spec.Scope != nil || claim.Spec.NodeRole != "" {
 		spec.Scope = map[string]string{}

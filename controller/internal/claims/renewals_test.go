@@ -18,9 +18,9 @@ func TestPodsAreRenewedWhileTheyLive(t *testing.T) {
 	name, err := realm.NameOf(t.Context(), world.Client)
 	require.NoError(t, err)
 	consumer := func() *carve.IPConsumer {
-		got, err := world.Carve.GetConsumerWithResponse(t.Context(), s.name, name, string(pod.UID))
+		got, err := world.Carve.GetConsumer(t.Context(), s.name, name, string(pod.UID))
 		require.NoError(t, err)
-		return got.JSON200
+		return got
 	}
 	first := consumer().Status.RenewedAt
 	require.Equal(t, time.Hour, consumer().Status.ExpiresAt.Sub(first))

@@ -173,7 +173,7 @@ func (r *Reconciler) bind(ctx context.Context, claim *ipam.IPClaim, asking []*co
 
 // unbind forgets a block that was given back with its last consumer.
 func (r *Reconciler) unbind(ctx context.Context, claim *ipam.IPClaim) error {
-	_, err := r.Realm.Carve.GetClaimWithResponse(ctx, claim.Status.Claim.Project, claim.Status.Claim.Name, nil)
+	_, err := r.Realm.Carve.GetClaim(ctx, claim.Status.Claim.Project, claim.Status.Claim.Name)
 	if !carve.IsNotFound(err) {
 		return err
 	}

@@ -142,7 +142,7 @@ func (s *Sweep) end(ctx context.Context, pods []string, verdicts map[types.UID]j
 // heldInCarve answers the claims in Carve that were made for IPClaims of the realm.
 func (s *Sweep) heldInCarve(ctx context.Context) (names []string, err error) {
 	of, most := realmLabel+"="+s.Of.Realm.Name, page
-	for c, err := range s.Of.Realm.Carve.Claims(ctx, s.Of.Realm.Project, &carve.ListClaimsParams{LabelSelector: &of, Limit: &most}) {
+	for c, err := range s.Of.Realm.Carve.Claims(ctx, s.Of.Realm.Project, carve.ListClaimsParams{LabelSelector: &of, Limit: &most}) {
 		if err != nil {
 			return nil, err
 		}

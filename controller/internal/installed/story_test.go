@@ -37,9 +37,9 @@ func begin(t *testing.T, of rights) story {
 	ns := core.Namespace{ObjectMeta: meta.ObjectMeta{GenerateName: "installed-"}}
 	s.create(&ns)
 	s.name = ns.Name
-	_, err := world.Carve.CreateProjectWithResponse(t.Context(), nil, carve.ProjectCreate{Metadata: carve.CreateMetadata{Name: s.name}})
+	_, err := world.Carve.CreateProject(t.Context(), carve.ProjectCreate{Metadata: carve.CreateMetadata{Name: s.name}})
 	require.NoError(t, err)
-	_, err = world.Carve.CreatePoolWithResponse(t.Context(), s.name, nil, carve.IPPoolCreate{Metadata: carve.CreateMetadata{Name: "pool"}, Spec: carve.IPPoolSpec{CIDR: "10.20.0.0/28"}})
+	_, err = world.Carve.CreatePool(t.Context(), s.name, carve.IPPoolCreate{Metadata: carve.CreateMetadata{Name: "pool"}, Spec: carve.IPPoolSpec{CIDR: "10.20.0.0/28"}})
 	require.NoError(t, err)
 
 	account := core.ServiceAccount{ObjectMeta: meta.ObjectMeta{Namespace: s.name, Name: accountName}}

@@ -22,23 +22,18 @@ func Classes(o Options) *Reconciler[*ipam.IPClass, carve.IPClass] {
 		},
 		list: func(ctx context.Context) iter.Seq2[carve.IPClass, error] {
 			limit := page
-			return o.Carve.Classes(ctx, o.Project, &carve.ListClassesParams{Limit: &limit})
+			return o.Carve.Classes(ctx, o.Project, carve.ListClassesParams{Limit: &limit})
 		},
 		create: func(ctx context.Context, c *ipam.IPClass, metadata carve.CreateMetadata) (*carve.IPClass, error) {
 			spec, err := classSpec(c)
 			if err != nil {
 				return nil, err
 			}
-			made, err := o.Carve.CreateClassWithResponse(ctx, o.Project, nil, carve.IPClassCreate{Metadata: metadata, Spec: spec})
-			if err != nil {
-				return nil, err
-			}
-			return made.JSON201, nil
+			return o.Carve.CreateClass(ctx, o.Project, carve.IPClassCreate{Metadata: metadata, Spec: spec})
 		},
 		resource: func(name string) patch.Resource[carve.IPClass] { return patch.Class(o.Carve, o.Project, name) },
 		remove: func(ctx context.Context, name, ifMatch string) error {
-			_, err := o.Carve.DeleteClassWithResponse(ctx, o.Project, name, &carve.DeleteClassParams{IfMatch: &ifMatch})
-			return err
+			return o.Carve.DeleteClass(ctx, o.Project, name, carve.DeleteClassParams{IfMatch: &ifMatch})
 		},
 		meta:  func(c *carve.IPClass) *carve.Metadata { return &c.Metadata },
 		apply: applyClass,

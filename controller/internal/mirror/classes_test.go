@@ -46,7 +46,7 @@ func TestAClassIsMadeChangedAndGoesWhenNobodyNamesIt(t *testing.T) {
 
 func TestAClassThatExistsIsShown(t *testing.T) {
 	s := begin(t)
-	_, err := world.Carve.CreateClassWithResponse(t.Context(), s.project, nil, carve.IPClassCreate{
+	_, err := world.Carve.CreateClass(t.Context(), s.project, carve.IPClassCreate{
 		Metadata: carve.CreateMetadata{Name: "old"}, Spec: carve.IPClassSpec{IPFamily: carve.IPFamilyIPv6},
 	})
 	require.NoError(t, err)

@@ -28,7 +28,7 @@ func Pools(o Options) *Reconciler[*ipam.IPPool, carve.IPPool] {
 		},
 		list: func(ctx context.Context) iter.Seq2[carve.IPPool, error] {
 			limit := page
-			return o.Carve.Pools(ctx, o.Project, &carve.ListPoolsParams{Limit: &limit})
+			return o.Carve.Pools(ctx, o.Project, carve.ListPoolsParams{Limit: &limit})
 		},
 		create: func(ctx context.Context, p *ipam.IPPool, metadata carve.CreateMetadata) (*carve.IPPool, error) {
 			spec, err := poolSpec(p)
@@ -36,16 +36,11 @@ func Pools(o Options) *Reconciler[*ipam.IPPool, carve.IPPool] {
 				return nil, err
 			}
 			spec.Drain = "" // of a pool that exists only
-			made, err := o.Carve.CreatePoolWithResponse(ctx, o.Project, nil, carve.IPPoolCreate{Metadata: metadata, Spec: spec})
-			if err != nil {
-				return nil, err
-			}
-			return made.JSON201, nil
+			return o.Carve.CreatePool(ctx, o.Project, carve.IPPoolCreate{Metadata: metadata, Spec: spec})
 		},
 		resource: func(name string) patch.Resource[carve.IPPool] { return patch.Pool(o.Carve, o.Project, name) },
 		remove: func(ctx context.Context, name, ifMatch string) error {
-			_, err := o.Carve.DeletePoolWithResponse(ctx, o.Project, name, &carve.DeletePoolParams{IfMatch: &ifMatch})
-			return err
+			return o.Carve.DeletePool(ctx, o.Project, name, carve.DeletePoolParams{IfMatch: &ifMatch})
 		},
 		meta:  func(p *carve.IPPool) *carve.Metadata { return &p.Metadata },
 		apply: applyPool,

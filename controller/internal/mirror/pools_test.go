@@ -68,7 +68,7 @@ func TestW8AndW30InSteadyStateThereIsOneListAndNothingIsWritten(t *testing.T) {
 // space makes a space of its own.
 func (s story) space(name string) *ipam.PoolRef {
 	s.Helper()
-	_, err := world.Carve.CreateSpaceWithResponse(s.Context(), s.project, nil, carve.SpaceCreate{Metadata: carve.CreateMetadata{Name: name}})
+	_, err := world.Carve.CreateSpace(s.Context(), s.project, carve.SpaceCreate{Metadata: carve.CreateMetadata{Name: name}})
 	require.NoError(s, err)
 	return &ipam.PoolRef{Name: ipam.Name(name)}
 }
@@ -98,8 +98,7 @@ func TestW29APoolThatIsInUseGoesWhenItIsEmpty(t *testing.T) {
 	s.remove(p)
 	s.becomes(p, meta.ConditionUnknown, ipam.ReasonReconciling, "2 claims")
 	require.True(t, condition.IsStatusConditionTrue(p.Status.Conditions, conditions.Reconciling))
-	length := 32
-	_, err := world.Carve.Claim(t.Context(), s.project, "c", carve.IPClaimSpec{PoolRef: &carve.Ref{Name: "web"}, PrefixLength: &length})
+	_, err := world.Carve.Claim(t.Context(), s.project, "c", carve.IPClaimSpec{PoolRef: &carve.Ref{Name: "web"}, PrefixLength: 32})
 	require.ErrorIs(t, err, carve.ProblemCodePoolDraining)
 
 	stop()
@@ -115,7 +114,7 @@ func TestAPoolIsDeletedWhichWasMadeBeforeAnybodyRecordedIt(t *testing.T) {
 	s := begin(t)
 	p := s.pool("web", sixteen)
 	made := carve.CreateMetadata{Name: "web", Annotations: carve.Annotations{"ipam.carve.dev/uid": string(p.UID)}}
-	_, err := world.Carve.CreatePoolWithResponse(t.Context(), s.project, nil, carve.IPPoolCreate{Metadata: made, Spec: carve.IPPoolSpec{CIDR: "10.30.0.0/28"}})
+	_, err := world.Carve.CreatePool(t.Context(), s.project, carve.IPPoolCreate{Metadata: made, Spec: carve.IPPoolSpec{CIDR: "10.30.0.0/28"}})
 	require.NoError(t, err)
 	stop := s.run()
 	s.becomes(p, meta.ConditionTrue, ipam.ReasonReconciled, "")
@@ -206,7 +205,7 @@ func TestDriftIsShownAndLeft(t *testing.T) {
 	require.Equal(t, carve.PoolDrainKeep, remote.Spec.Drain)
 	require.Empty(t, remote.Spec.Reservations)
 
-	_, err := world.Carve.DeletePoolWithResponse(t.Context(), s.project, "web", nil)
+	err := world.Carve.DeletePool(t.Context(), s.project, "web")
 	require.NoError(t, err)
 	s.becomes(p, meta.ConditionFalse, ipam.ReasonError, "was deleted in Carve")
 	require.Nil(t, s.remote("web"), "it is not made again")
@@ -217,7 +216,7 @@ func TestDriftIsShownAndLeft(t *testing.T) {
 // TestAPoolThatExistsIsShownAndNeverChanged: adoption is asked for by name.
 func TestAPoolThatExistsIsShownAndNeverChanged(t *testing.T) {
 	s := begin(t)
-	_, err := world.Carve.CreatePoolWithResponse(t.Context(), s.project, nil, carve.IPPoolCreate{
+	_, err := world.Carve.CreatePool(t.Context(), s.project, carve.IPPoolCreate{
 		Metadata: carve.CreateMetadata{Name: "web"}, Spec: carve.IPPoolSpec{CIDR: "10.30.0.0/28", Description: "old"},
 	})
 	require.NoError(t, err)
@@ -242,7 +241,7 @@ func TestAPoolThatExistsIsShownAndNeverChanged(t *testing.T) {
 
 	none := s.pool("none", ipam.IPPoolSpec{Existing: "later"})
 	s.becomes(none, meta.ConditionFalse, ipam.ReasonError, "there is no pool later")
-	_, err = world.Carve.CreatePoolWithResponse(t.Context(), s.project, nil, carve.IPPoolCreate{
+	_, err = world.Carve.CreatePool(t.Context(), s.project, carve.IPPoolCreate{
 		Metadata: carve.CreateMetadata{Name: "later"}, Spec: carve.IPPoolSpec{CIDR: "10.31.0.0/28"},
 	})
 	require.NoError(t, err)

@@ -63,7 +63,7 @@ func begin(t *testing.T) story {
 	ns := core.Namespace{ObjectMeta: meta.ObjectMeta{GenerateName: "story-"}}
 	require.NoError(t, world.Client.Create(t.Context(), &ns))
 	s := story{T: t, project: ns.Name, line: &line{}}
-	_, err := world.Carve.CreateProjectWithResponse(t.Context(), nil, carve.ProjectCreate{Metadata: carve.CreateMetadata{Name: s.project}})
+	_, err := world.Carve.CreateProject(t.Context(), carve.ProjectCreate{Metadata: carve.CreateMetadata{Name: s.project}})
 	require.NoError(t, err)
 	return s
 }
@@ -76,7 +76,7 @@ func (s story) run() (stop func()) {
 		Metrics: server.Options{BindAddress: "0"}, Controller: config.Controller{SkipNameValidation: &yes},
 	})
 	require.NoError(s, err)
-	base := world.Carve.ClientInterface.(*carve.Client).Server
+	base := world.Carve.Raw.Server
 	toCarve, err := carve.New(base, carve.WithHTTP(&http.Client{Transport: s.line}), carve.WithRetry(carve.RetryPolicy{Attempts: 1}))
 	require.NoError(s, err)
 	options := mirror.Options{
@@ -174,7 +174,7 @@ func (s story) remove(o client.Object) {
 // claim has Carve hold a block of a pool.
 func (s story) claim(name, pool string, length int) {
 	s.Helper()
-	_, err := world.Carve.Claim(s.Context(), s.project, name, carve.IPClaimSpec{PoolRef: &carve.Ref{Name: pool}, PrefixLength: &length})
+	_, err := world.Carve.Claim(s.Context(), s.project, name, carve.IPClaimSpec{PoolRef: &carve.Ref{Name: pool}, PrefixLength: length})
 	require.NoError(s, err)
 }
 
@@ -186,10 +186,10 @@ func (s story) release(name string) {
 // remote is a pool as it is in Carve; nil if there is none.
 func (s story) remote(name string) *carve.IPPool {
 	s.Helper()
-	got, err := world.Carve.GetPoolWithResponse(s.Context(), s.project, name, nil)
+	got, err := world.Carve.GetPool(s.Context(), s.project, name)
 	if carve.IsNotFound(err) {
 		return nil
 	}
 	require.NoError(s, err)
-	return got.JSON200
+	return got
 }

@@ -42,11 +42,11 @@ func (r *Reconciler) meet(ctx context.Context, v *view) error {
 	}
 	const atOnce = 1000
 	for some := range slices.Chunk(uids, atOnce) {
-		renewed, err := r.Realm.Carve.RenewConsumersWithResponse(ctx, r.Realm.Project, nil, carve.ConsumerRenewal{Realm: r.Realm.Name, Consumers: some})
+		renewed, err := r.Realm.Carve.RenewConsumers(ctx, r.Realm.Project, carve.ConsumerRenewal{Realm: r.Realm.Name, Consumers: some})
 		if err != nil {
 			return err
 		}
-		for _, uid := range renewed.JSON200.Unknown {
+		for _, uid := range renewed.Unknown {
 			if err := r.introduce(ctx, names[uid], types.UID(uid)); err != nil {
 				return err
 			}

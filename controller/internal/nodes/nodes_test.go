@@ -34,9 +34,9 @@ func TestW41AndW49EveryNodeHasASlice(t *testing.T) {
 	address, err := s.claim("x", b)
 	require.NoError(t, err)
 	require.Equal(t, "10.50.0.16/32", address)
-	found, err := world.Carve.GetConsumerWithResponse(t.Context(), s.project, s.realm, string(a.UID))
+	found, err := world.Carve.GetConsumer(t.Context(), s.project, s.realm, string(a.UID))
 	require.NoError(t, err)
-	require.Equal(t, [2]string{"Node", "/a"}, [2]string{found.JSON200.Spec.Kind, found.JSON200.Spec.Name})
+	require.Equal(t, [2]string{"Node", "/a"}, [2]string{found.Spec.Kind, found.Spec.Name})
 
 	stop()
 	version := p.ResourceVersion
@@ -61,18 +61,18 @@ func TestScenario48ASliceInUseIsHandedOnOnlyWhenItIsEmpty(t *testing.T) {
 	s.remove(a)
 	s.becomes(p, ipam.ReasonReconciling, "drain until nothing in them is held", "0", "1")
 	require.Equal(t, ipam.SliceDraining, p.Status.Assignments[0].State)
-	found, err := world.Carve.GetConsumerWithResponse(t.Context(), s.project, s.realm, string(a.UID))
+	found, err := world.Carve.GetConsumer(t.Context(), s.project, s.realm, string(a.UID))
 	require.NoError(t, err)
-	require.NotNil(t, found.JSON200.Status.EndedAt, "what only the node used is released")
+	require.NotNil(t, found.Status.EndedAt, "what only the node used is released")
 	_, err = s.claim("y", a)
 	require.ErrorIs(t, err, carve.ProblemCodePoolDraining, "nothing new gets in")
 
 	b := s.node("b")
 	s.becomes(p, ipam.ReasonPoolFull, "1 nodes have no slice (b)", "0", "1")
 	require.True(t, condition.IsStatusConditionTrue(p.Status.Conditions, conditions.Stalled))
-	held, err := world.Carve.GetClaimWithResponse(t.Context(), s.project, "x", nil)
+	held, err := world.Carve.GetClaim(t.Context(), s.project, "x")
 	require.NoError(t, err)
-	require.Equal(t, "10.50.0.0/32", held.JSON200.Status.AllocatedCIDR, "what lives is not freed")
+	require.Equal(t, "10.50.0.0/32", held.Status.AllocatedCIDR, "what lives is not freed")
 	s.release("x")
 	require.Equal(t, "10.50.0.0/28", s.slice(b))
 	s.becomes(p, ipam.ReasonReconciled, "each node has its slice", "1", "0")
@@ -152,9 +152,9 @@ func TestScenario56NoLiveNodeIsTakenForGone(t *testing.T) {
 	require.NoError(t, err)
 	s.blind.Store("")
 	s.becomes(p, ipam.ReasonReconciled, "", "1", "0")
-	found, err := world.Carve.GetConsumerWithResponse(t.Context(), s.project, s.realm, string(a.UID))
+	found, err := world.Carve.GetConsumer(t.Context(), s.project, s.realm, string(a.UID))
 	require.NoError(t, err)
-	require.Empty(t, found.JSON200.Status.EndedAt, "the node lives")
+	require.Empty(t, found.Status.EndedAt, "the node lives")
 }
 
 // TestScenario58KilledAtAnyCall: each answer is lost once, and the controller with it. Every node has one slice in the end.
@@ -174,9 +174,9 @@ func TestScenario58KilledAtAnyCall(t *testing.T) {
 			require.Len(t, s.remote(), len(nodes))
 			for _, n := range nodes {
 				require.Equal(t, s.slice(n), s.remote()[string(n.UID)])
-				found, err := world.Carve.GetConsumerWithResponse(t.Context(), s.project, s.realm, string(n.UID))
+				found, err := world.Carve.GetConsumer(t.Context(), s.project, s.realm, string(n.UID))
 				require.NoError(t, err)
-				require.Nil(t, found.JSON200.Status.EndedAt)
+				require.Nil(t, found.Status.EndedAt)
 			}
 		})
 	}
@@ -293,7 +293,7 @@ func TestScenario64AndW42HeartbeatsMakeNoWork(t *testing.T) {
 // TestScenario35SlicesOfAnotherClusterAreNobodysBusiness though they are of the same class and project.
 func TestScenario35SlicesOfAnotherClusterAreNobodysBusiness(t *testing.T) {
 	s := begin(t, 2)
-	_, err := world.Carve.PutScopePoolWithResponse(t.Context(), s.project, "pods", "node=of-another-cluster", nil)
+	_, err := world.Carve.PutScopePool(t.Context(), s.project, "pods", "node=of-another-cluster")
 	require.NoError(t, err)
 	s.run()
 	a := s.node("a")

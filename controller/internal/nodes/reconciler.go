@@ -63,11 +63,11 @@ func (r *Reconciler) follow(ctx context.Context, p *ipam.NodeSlicePool) (next ti
 	if others, err := r.disagreeing(ctx, p); err != nil || others != "" {
 		return r.Every, r.stuck(ctx, p, ipam.ReasonError, others, err)
 	}
-	class, err := r.Realm.Carve.GetClassWithResponse(ctx, r.Realm.Project, string(p.Spec.ClassName), nil)
+	class, err := r.Realm.Carve.GetClass(ctx, r.Realm.Project, string(p.Spec.ClassName))
 	if err != nil {
 		return r.Every, r.refused(ctx, p, err)
 	}
-	if wrong := misfit(&p.Spec, &class.JSON200.Spec); wrong != "" {
+	if wrong := misfit(&p.Spec, &class.Spec); wrong != "" {
 		return r.Every, r.stuck(ctx, p, ipam.ReasonError, wrong, nil)
 	}
 	v, err := r.see(ctx, p)
@@ -87,11 +87,11 @@ func (r *Reconciler) follow(ctx context.Context, p *ipam.NodeSlicePool) (next ti
 		return r.Every, err
 	}
 	if v.made { // its figures are others now
-		if class, err = r.Realm.Carve.GetClassWithResponse(ctx, r.Realm.Project, string(p.Spec.ClassName), nil); err != nil {
+		if class, err = r.Realm.Carve.GetClass(ctx, r.Realm.Project, string(p.Spec.ClassName)); err != nil {
 			return r.Every, r.refused(ctx, p, err)
 		}
 	}
-	return min(r.Every, v.wait), r.show(ctx, p, class.JSON200, v)
+	return min(r.Every, v.wait), r.show(ctx, p, class, v)
 }
 
 // ensure has Carve have a slice for each node that has none. When one is refused for want of room, so would be the others.
@@ -127,14 +127,7 @@ func (r *Reconciler) carve(ctx context.Context, p *ipam.NodeSlicePool, name stri
 	if err := r.introduce(ctx, name, uid); err != nil {
 		return nil, err
 	}
-	put, err := r.Realm.Carve.PutScopePoolWithResponse(ctx, r.Realm.Project, string(p.Spec.ClassName), scopeOf(&p.Spec, uid), nil)
-	if err != nil {
-		return nil, err
-	}
-	if put.JSON201 != nil {
-		return put.JSON201, nil
-	}
-	return put.JSON200, nil
+	return r.Realm.Carve.PutScopePool(ctx, r.Realm.Project, string(p.Spec.ClassName), scopeOf(&p.Spec, uid))
 }
 
 // release drains the slices of a NodeSlicePool that is being deleted, unless another one has the same, and lets it go.

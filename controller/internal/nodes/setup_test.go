@@ -78,10 +78,10 @@ func begin(t *testing.T, slices int) story {
 	ns := core.Namespace{ObjectMeta: meta.ObjectMeta{GenerateName: "story-"}}
 	require.NoError(t, world.Client.Create(t.Context(), &ns))
 	s := story{T: t, project: ns.Name, calls: &atomic.Int64{}, last: &atomic.Int64{}, every: 100 * time.Millisecond, grace: 300 * time.Millisecond, realm: "here", blind: &atomic.Value{}}
-	_, err := world.Carve.CreateProjectWithResponse(t.Context(), nil, carve.ProjectCreate{Metadata: carve.CreateMetadata{Name: s.project}})
+	_, err := world.Carve.CreateProject(t.Context(), carve.ProjectCreate{Metadata: carve.CreateMetadata{Name: s.project}})
 	require.NoError(t, err)
 	length := 28
-	_, err = world.Carve.CreateClassWithResponse(t.Context(), s.project, nil, carve.IPClassCreate{
+	_, err = world.Carve.CreateClass(t.Context(), s.project, carve.IPClassCreate{
 		Metadata: carve.CreateMetadata{Name: "pods"},
 		Spec:     carve.IPClassSpec{IPFamily: carve.IPFamilyIPv4, PoolPer: []string{"project", "node"}, PoolPrefixLength: &length, EmptyPoolTTL: "8760h"},
 	})
@@ -90,7 +90,7 @@ func begin(t *testing.T, slices int) story {
 	for size := 1; size < slices; size *= 2 {
 		bits--
 	}
-	_, err = world.Carve.CreatePoolWithResponse(t.Context(), s.project, nil, carve.IPPoolCreate{
+	_, err = world.Carve.CreatePool(t.Context(), s.project, carve.IPPoolCreate{
 		Metadata: carve.CreateMetadata{Name: "all"}, Spec: carve.IPPoolSpec{CIDR: fmt.Sprintf("10.50.0.0/%d", bits), ClassNames: []string{"pods"}},
 	})
 	require.NoError(t, err)
@@ -105,7 +105,7 @@ func (s story) run() (stop func()) {
 		Metrics: server.Options{BindAddress: "0"}, Controller: config.Controller{SkipNameValidation: &yes},
 	})
 	require.NoError(s, err)
-	toCarve, err := carve.New(world.Carve.ClientInterface.(*carve.Client).Server, carve.WithHTTP(&http.Client{Transport: line{s.calls, s.last}}),
+	toCarve, err := carve.New(world.Carve.Raw.Server, carve.WithHTTP(&http.Client{Transport: line{s.calls, s.last}}),
 		carve.WithRetry(carve.RetryPolicy{Attempts: 1}))
 	require.NoError(s, err)
 	r := &nodes.Reconciler{
@@ -209,9 +209,8 @@ func (s story) slice(n *core.Node) string {
 // claim has Carve hold an address in the slice of a node.
 func (s story) claim(name string, n *core.Node) (address string, err error) {
 	s.Helper()
-	length := 32
 	block, err := world.Carve.Claim(s.Context(), s.project, name, carve.IPClaimSpec{
-		ClassName: "pods", Scope: map[string]string{"node": string(n.UID)}, PrefixLength: &length,
+		ClassName: "pods", Scope: map[string]string{"node": string(n.UID)}, PrefixLength: 32,
 	})
 	return block.String(), err
 }
@@ -225,7 +224,7 @@ func (s story) release(name string) {
 func (s story) remote() map[string]string {
 	s.Helper()
 	all := map[string]string{}
-	for p, err := range world.Carve.ScopePools(s.Context(), s.project, "pods", nil) {
+	for p, err := range world.Carve.ScopePools(s.Context(), s.project, "pods") {
 		require.NoError(s, err)
 		all[p.Status.Scope.Values["node"]] = p.Status.AllocatedCIDR
 	}

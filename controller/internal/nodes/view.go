@@ -55,7 +55,7 @@ func (r *Reconciler) see(ctx context.Context, p *ipam.NodeSlicePool) (*view, err
 	slices.SortFunc(v.wanted, func(a, b *meta.PartialObjectMetadata) int { return strings.Compare(a.Name, b.Name) })
 	const page = 500
 	limit, role := page, string(p.Spec.Role)
-	for slice, err := range r.Realm.Carve.ScopePools(ctx, r.Realm.Project, string(p.Spec.ClassName), &carve.ListScopePoolsParams{Limit: &limit}) {
+	for slice, err := range r.Realm.Carve.ScopePools(ctx, r.Realm.Project, string(p.Spec.ClassName), carve.ListScopePoolsParams{Limit: &limit}) {
 		if err != nil {
 			return nil, err
 		}

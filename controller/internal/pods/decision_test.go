@@ -72,14 +72,14 @@ func TestScenario60EachRowOfTheDecisionTable(t *testing.T) {
 			s.vanishes(own)
 			s.users(vip)
 			require.Equal(t, []string{vip.Status.CIDR}, s.held())
-			ended, err := world.Carve.GetConsumerWithResponse(t.Context(), s.name, s.name, uid)
+			ended, err := world.Carve.GetConsumer(t.Context(), s.name, s.name, uid)
 			require.NoError(t, err)
-			require.Equal(t, carve.IPConsumerPhaseEnded, ended.JSON200.Status.Phase)
+			require.Equal(t, carve.IPConsumerPhaseEnded, ended.Status.Phase)
 			reason := carve.IPConsumerStatusReason("Ended")
 			if row.want == judge.Lost {
 				reason = "Expired"
 			}
-			require.Equal(t, reason, ended.JSON200.Status.Reason)
+			require.Equal(t, reason, ended.Status.Reason)
 		})
 	}
 }
@@ -104,7 +104,7 @@ func TestAPodThatIsDeletedBeforeItHadANodeUsesNothing(t *testing.T) {
 // Scenario 63: who replaces a pod that was removed by force has another address at once, and the old one cools down.
 func TestScenario63AReplacementHasAnotherAddressAtOnce(t *testing.T) {
 	s := begin(t)
-	_, err := world.Carve.CreatePoolWithResponse(t.Context(), s.name, nil, carve.IPPoolCreate{
+	_, err := world.Carve.CreatePool(t.Context(), s.name, carve.IPPoolCreate{
 		Metadata: carve.CreateMetadata{Name: "cool"}, Spec: carve.IPPoolSpec{CIDR: "10.30.0.0/28", ReuseAfter: "1h"},
 	})
 	require.NoError(t, err)

@@ -61,9 +61,9 @@ func TestScenario57WithoutTheAPIServerNothingIsReleased(t *testing.T) {
 // renewed is when a pod was renewed last.
 func (s *story) renewed(p *core.Pod) time.Time {
 	s.Helper()
-	got, err := world.Carve.GetConsumerWithResponse(s.Context(), s.name, s.name, string(p.UID))
+	got, err := world.Carve.GetConsumer(s.Context(), s.name, s.name, string(p.UID))
 	require.NoError(s, err)
-	return got.JSON200.Status.RenewedAt
+	return got.Status.RenewedAt
 }
 
 func TestScenario57WithoutCarveNothingIsReleasedAndWhatIsNewWaits(t *testing.T) {
@@ -164,7 +164,7 @@ func (s *story) now(p *core.Pod) (known []string) {
 func TestAFullPoolIsTriedAgainWhenSomethingIsReleased(t *testing.T) {
 	s := begin(t)
 	s.run()
-	_, err := world.Carve.PutClaimWithResponse(t.Context(), s.name, "all", nil, carve.IPClaimPut{Spec: carve.IPClaimSpec{
+	_, err := world.Carve.PutClaim(t.Context(), s.name, "all", carve.IPClaimPut{Spec: carve.IPClaimSpec{
 		PoolRef: &carve.Ref{Name: "pool"}, CIDR: "10.20.0.0/28"}})
 	require.NoError(t, err)
 	pod := s.pod("web-0", "node", net1)

@@ -140,9 +140,9 @@ func TestDelayedBindingWaitsForTheNode(t *testing.T) {
 	require.NoError(t, world.Client.Create(t.Context(), node))
 	s.annotate(pod, ipam.NetworkStatusAnnotation, "[]") // the claim is looked at again
 	s.told(pod, 2)
-	got, err := world.Carve.GetClaimWithResponse(t.Context(), s.name, s.bound(c).Status.Claim.Name, nil)
+	got, err := world.Carve.GetClaim(t.Context(), s.name, s.bound(c).Status.Claim.Name)
 	require.NoError(t, err)
-	require.Equal(t, map[string]string{"node": string(node.UID)}, got.JSON200.Spec.Scope)
+	require.Equal(t, map[string]string{"node": string(node.UID)}, got.Spec.Scope)
 }
 
 // Scenario 19: the name is used again while the old one is attached.

@@ -53,9 +53,9 @@ func begin(t *testing.T) *story {
 	ns := core.Namespace{ObjectMeta: meta.ObjectMeta{GenerateName: "story-"}}
 	require.NoError(t, world.Client.Create(t.Context(), &ns))
 	s.name = ns.Name
-	_, err := world.Carve.CreateProjectWithResponse(t.Context(), nil, carve.ProjectCreate{Metadata: carve.CreateMetadata{Name: s.name}})
+	_, err := world.Carve.CreateProject(t.Context(), carve.ProjectCreate{Metadata: carve.CreateMetadata{Name: s.name}})
 	require.NoError(t, err)
-	_, err = world.Carve.CreatePoolWithResponse(t.Context(), s.name, nil, carve.IPPoolCreate{
+	_, err = world.Carve.CreatePool(t.Context(), s.name, carve.IPPoolCreate{
 		Metadata: carve.CreateMetadata{Name: "pool"}, Spec: carve.IPPoolSpec{CIDR: "10.20.0.0/28"},
 	})
 	require.NoError(t, err)
@@ -334,7 +334,7 @@ func (s *story) claims() (names []string) {
 // held are the blocks that Carve holds.
 func (s *story) held() (blocks []string) {
 	s.Helper()
-	for c, err := range world.Carve.Claims(s.Context(), s.name, nil) {
+	for c, err := range world.Carve.Claims(s.Context(), s.name) {
 		require.NoError(s, err)
 		blocks = append(blocks, c.Status.AllocatedCIDR)
 	}

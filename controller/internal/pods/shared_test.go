@@ -20,9 +20,9 @@ var shared = entries.Entry{Name: "vip", Claim: "vip"}
 // consumers are how many use a claim, as Carve has it.
 func (s *story) consumers(c *ipam.IPClaim) int {
 	s.Helper()
-	got, err := world.Carve.GetClaimWithResponse(s.Context(), s.name, c.Status.Claim.Name, nil)
+	got, err := world.Carve.GetClaim(s.Context(), s.name, c.Status.Claim.Name)
 	require.NoError(s, err)
-	return got.JSON200.Status.Consumers
+	return got.Status.Consumers
 }
 
 // R-15, R-16, R-18, R-19; scenario 18.
@@ -123,21 +123,21 @@ func TestTheSweepEndsWhatWasMissed(t *testing.T) {
 	s.run()
 	s.eventually("only what lives is held", func() bool { return len(s.held()) == 1 })
 	require.Equal(t, []string{left.CIDR}, s.held())
-	got, err := world.Carve.GetConsumerWithResponse(t.Context(), s.name, s.name, string(pod.UID))
+	got, err := world.Carve.GetConsumer(t.Context(), s.name, s.name, string(pod.UID))
 	require.NoError(t, err)
-	require.Equal(t, carve.IPConsumerPhaseEnded, got.JSON200.Status.Phase)
+	require.Equal(t, carve.IPConsumerPhaseEnded, got.Status.Phase)
 }
 
 // Drift is shown at once, and never acted on.
 func TestWhatChangesInCarveIsShownAtOnce(t *testing.T) {
 	for name, change := range map[string]func(s *story, c *ipam.IPClaim, pod *core.Pod){
 		"released": func(s *story, c *ipam.IPClaim, pod *core.Pod) {
-			_, err := world.Carve.DetachConsumerWithResponse(s.Context(), s.name, c.Status.Claim.Name, string(pod.UID),
-				&carve.DetachConsumerParams{Realm: &s.name})
+			err := world.Carve.DetachConsumer(s.Context(), s.name, c.Status.Claim.Name, string(pod.UID),
+				carve.DetachConsumerParams{Realm: &s.name})
 			require.NoError(s, err)
 		},
 		"ended": func(s *story, _ *ipam.IPClaim, pod *core.Pod) {
-			_, err := world.Carve.EndConsumerWithResponse(s.Context(), s.name, s.name, string(pod.UID), nil)
+			_, err := world.Carve.EndConsumer(s.Context(), s.name, s.name, string(pod.UID))
 			require.NoError(s, err)
 		},
 	} {
@@ -171,8 +171,8 @@ func TestAClaimThatWasChangedInCarveIsShown(t *testing.T) {
 	relabel := func(realm string) {
 		current := "*"
 		body := carve.IPClaimPatch(`{"metadata":{"labels":{"` + label + `":"` + realm + `"}}}`)
-		_, err := world.Carve.PatchClaimWithApplicationMergePatchPlusJSONBodyWithResponse(t.Context(), s.name, c.Status.Claim.Name,
-			&carve.PatchClaimParams{IfMatch: &current}, body)
+		_, err := world.Carve.PatchClaim(t.Context(), s.name, c.Status.Claim.Name, body,
+			carve.PatchClaimParams{IfMatch: &current})
 		require.NoError(t, err)
 	}
 	relabel("another")
@@ -185,27 +185,27 @@ func TestAClaimThatWasChangedInCarveIsShown(t *testing.T) {
 func TestTheSweepEndsNotManyAtOnce(t *testing.T) {
 	const many = 25
 	s := begin(t)
-	_, err := world.Carve.CreatePoolWithResponse(t.Context(), s.name, nil, carve.IPPoolCreate{
+	_, err := world.Carve.CreatePool(t.Context(), s.name, carve.IPPoolCreate{
 		Metadata: carve.CreateMetadata{Name: "large"}, Spec: carve.IPPoolSpec{CIDR: "10.40.0.0/24"},
 	})
 	require.NoError(t, err)
-	length, ttl := 32, int64(3600)
+	ttl := int64(3600)
 	for i := range many {
 		uid := fmt.Sprintf("nobody-%d", i)
-		_, err := world.Carve.PutClaimWithResponse(t.Context(), s.name, "k8s-"+uid, nil, carve.IPClaimPut{
+		_, err := world.Carve.PutClaim(t.Context(), s.name, "k8s-"+uid, carve.IPClaimPut{
 			Metadata: &carve.PutMetadata{Labels: carve.Labels{"ipam.carve.dev/realm": s.name}},
-			Spec: carve.IPClaimSpec{PoolRef: &carve.Ref{Name: "large"}, PrefixLength: &length,
+			Spec: carve.IPClaimSpec{PoolRef: &carve.Ref{Name: "large"}, PrefixLength: 32,
 				OwnerRef: &carve.OwnerRef{Kind: "IPClaim", Name: "x", UID: uid}},
 		})
 		require.NoError(t, err)
-		_, err = world.Carve.PutConsumerWithResponse(t.Context(), s.name, s.name, uid, nil,
+		_, err = world.Carve.PutConsumer(t.Context(), s.name, s.name, uid,
 			carve.IPConsumerPut{Spec: carve.IPConsumerSpec{Kind: "Pod", Name: "x", TTLSeconds: &ttl}})
 		require.NoError(t, err)
 	}
 	s.run()
 	s.eventually("all are let expire", func() bool {
 		expiring := 0
-		for c, err := range world.Carve.Consumers(t.Context(), s.name, s.name, nil) {
+		for c, err := range world.Carve.Consumers(t.Context(), s.name, s.name) {
 			require.NoError(t, err)
 			require.NotEqual(t, carve.IPConsumerStatusReason("Ended"), c.Status.Reason)
 			if *c.Spec.TTLSeconds == 10 {
@@ -225,7 +225,7 @@ func TestAPodThatEndedInCarveIsShown(t *testing.T) {
 	c := s.bound(s.claim("vip", ipam.IPClaimSpec{}))
 	pod := s.pod("web-0", "node", shared)
 	s.users(c, pod)
-	_, err := world.Carve.EndConsumerWithResponse(t.Context(), s.name, s.name, string(pod.UID), nil)
+	_, err := world.Carve.EndConsumer(t.Context(), s.name, s.name, string(pod.UID))
 	require.NoError(t, err)
 	s.becomes(c, conditions.Stalled, meta.ConditionTrue)
 	s.remove(pod)

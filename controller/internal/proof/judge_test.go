@@ -28,7 +28,7 @@ func remote(claim types.UID) string { return "k8s-" + string(claim) }
 // held are the blocks that Carve holds, by the names of their claims.
 func (w *world) held(ctx context.Context) (map[string]string, error) {
 	blocks := map[string]string{}
-	for c, err := range servers.Carve.Claims(ctx, w.name, nil) {
+	for c, err := range servers.Carve.Claims(ctx, w.name) {
 		if err != nil {
 			return nil, err
 		}
@@ -44,7 +44,7 @@ func (w *world) using(ctx context.Context) (map[types.UID]bool, error) {
 		return nil, err
 	}
 	live, pods := carve.IPConsumerPhaseLive, map[types.UID]bool{}
-	for c, err := range servers.Carve.Consumers(ctx, w.name, name, &carve.ListConsumersParams{Phase: &live}) {
+	for c, err := range servers.Carve.Consumers(ctx, w.name, name, carve.ListConsumersParams{Phase: &live}) {
 		if err != nil {
 			return nil, err
 		}
@@ -178,7 +178,7 @@ func (w *world) histories(t testing.TB) map[string][]carve.HistoryEntry {
 		asking.Go(func() {
 			for address := range addresses {
 				var entries []carve.HistoryEntry
-				for e, err := range servers.Carve.HistoryEntries(t.Context(), w.name, &carve.GetHistoryParams{Address: address}) {
+				for e, err := range servers.Carve.HistoryEntries(t.Context(), w.name, carve.GetHistoryParams{Address: address}) {
 					if err != nil {
 						t.Errorf("the history of %s: %v", address, err)
 						break

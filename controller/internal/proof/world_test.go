@@ -81,9 +81,9 @@ func begin(t testing.TB, pods int) *world {
 	ns := core.Namespace{ObjectMeta: meta.ObjectMeta{GenerateName: "proof-"}}
 	require.NoError(t, w.api.Create(t.Context(), &ns))
 	w.name = ns.Name
-	_, err = servers.Carve.CreateProjectWithResponse(t.Context(), nil, carve.ProjectCreate{Metadata: carve.CreateMetadata{Name: w.name}})
+	_, err = servers.Carve.CreateProject(t.Context(), carve.ProjectCreate{Metadata: carve.CreateMetadata{Name: w.name}})
 	require.NoError(t, err)
-	_, err = servers.Carve.CreatePoolWithResponse(t.Context(), w.name, nil,
+	_, err = servers.Carve.CreatePool(t.Context(), w.name,
 		carve.IPPoolCreate{Metadata: carve.CreateMetadata{Name: "pool"}, Spec: carve.IPPoolSpec{CIDR: w.pool.String()}})
 	require.NoError(t, err)
 	length := int32(32)

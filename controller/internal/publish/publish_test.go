@@ -34,9 +34,9 @@ func begin(t *testing.T, kinds ...string) story {
 	ns := core.Namespace{ObjectMeta: meta.ObjectMeta{GenerateName: "story-"}}
 	require.NoError(t, world.Client.Create(t.Context(), &ns))
 	s := story{T: t, name: ns.Name}
-	_, err := world.Carve.CreateProjectWithResponse(t.Context(), nil, carve.ProjectCreate{Metadata: carve.CreateMetadata{Name: s.name}})
+	_, err := world.Carve.CreateProject(t.Context(), carve.ProjectCreate{Metadata: carve.CreateMetadata{Name: s.name}})
 	require.NoError(t, err)
-	_, err = world.Carve.CreatePoolWithResponse(t.Context(), s.name, nil, carve.IPPoolCreate{
+	_, err = world.Carve.CreatePool(t.Context(), s.name, carve.IPPoolCreate{
 		Metadata: carve.CreateMetadata{Name: "pool"}, Spec: carve.IPPoolSpec{CIDR: "10.40.0.0/24"},
 	})
 	require.NoError(t, err)

@@ -16,7 +16,7 @@ const kindNode = "Node"
 func (r *Realm) HaveNode(ctx context.Context, name string, uid types.UID) error {
 	ttl := int64(r.TTL / time.Second)
 	spec := carve.IPConsumerSpec{Kind: kindNode, Name: Shown(types.NamespacedName{Name: name}), TTLSeconds: &ttl}
-	_, err := r.Carve.PutConsumerWithResponse(ctx, r.Project, r.Name, string(uid), nil, carve.IPConsumerPut{Spec: spec})
+	_, err := r.Carve.PutConsumer(ctx, r.Project, r.Name, string(uid), carve.IPConsumerPut{Spec: spec})
 	if errors.Is(err, carve.ProblemCodeConsumerEnded) {
 		return nil
 	}
@@ -25,12 +25,12 @@ func (r *Realm) HaveNode(ctx context.Context, name string, uid types.UID) error 
 
 // HadNode says whether a UID is that of a node of this cluster, be it one that is long gone.
 func (r *Realm) HadNode(ctx context.Context, uid types.UID) (bool, error) {
-	found, err := r.Carve.GetConsumerWithResponse(ctx, r.Project, r.Name, string(uid))
+	found, err := r.Carve.GetConsumer(ctx, r.Project, r.Name, string(uid))
 	if carve.IsNotFound(err) {
 		return false, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	return found.JSON200.Spec.Kind == kindNode, nil
+	return found.Spec.Kind == kindNode, nil
 }

@@ -52,7 +52,7 @@ func Shown(name types.NamespacedName) string {
 
 // End says that a pod has ended: Carve releases what it alone used, and it never comes back. It may be said again.
 func (r *Realm) End(ctx context.Context, uid types.UID) error {
-	_, err := r.Carve.EndConsumerWithResponse(ctx, r.Project, r.Name, string(uid), nil)
+	_, err := r.Carve.EndConsumer(ctx, r.Project, r.Name, string(uid))
 	return err
 }
 
@@ -64,12 +64,12 @@ const atOnce = 1000
 func (r *Realm) Renew(ctx context.Context, uids []string) (refused []string, err error) {
 	for some := range slices.Chunk(uids, atOnce) {
 		renewal := carve.ConsumerRenewal{Realm: r.Name, Consumers: some}
-		renewed, err := r.Carve.RenewConsumersWithResponse(ctx, r.Project, nil, renewal)
+		renewed, err := r.Carve.RenewConsumers(ctx, r.Project, renewal)
 		if err != nil {
 			return nil, err
 		}
-		refused = append(append(refused, renewed.JSON200.Ended...), renewed.JSON200.Unknown...)
-		telemetry.Renewed(len(some) - len(renewed.JSON200.Ended) - len(renewed.JSON200.Unknown))
+		refused = append(append(refused, renewed.Ended...), renewed.Unknown...)
+		telemetry.Renewed(len(some) - len(renewed.Ended) - len(renewed.Unknown))
 	}
 	return refused, nil
 }
@@ -80,19 +80,19 @@ const lapse int64 = 10
 // Lapse lets a pod expire that is said to be gone: what it alone used is released after some seconds, and cools down for as long as Carve has it for
 // consumers that were lost. To say it again does not renew the pod.
 func (r *Realm) Lapse(ctx context.Context, uid types.UID) error {
-	found, err := r.Carve.GetConsumerWithResponse(ctx, r.Project, r.Name, string(uid))
+	found, err := r.Carve.GetConsumer(ctx, r.Project, r.Name, string(uid))
 	if carve.IsNotFound(err) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	spec, ttl := found.JSON200.Spec, lapse
+	spec, ttl := found.Spec, lapse
 	if spec.TTLSeconds != nil && *spec.TTLSeconds == lapse {
 		return nil
 	}
 	spec.TTLSeconds = &ttl
-	_, err = r.Carve.PutConsumerWithResponse(ctx, r.Project, r.Name, string(uid), nil, carve.IPConsumerPut{Spec: spec})
+	_, err = r.Carve.PutConsumer(ctx, r.Project, r.Name, string(uid), carve.IPConsumerPut{Spec: spec})
 	if errors.Is(err, carve.ProblemCodeConsumerEnded) {
 		return nil
 	}
@@ -105,7 +105,7 @@ const longestPage carve.Limit = 500
 // Live answers the UIDs of the pods that live in Carve.
 func (r *Realm) Live(ctx context.Context) (uids []string, err error) {
 	phase, page := carve.IPConsumerPhaseLive, longestPage
-	for c, err := range r.Carve.Consumers(ctx, r.Project, r.Name, &carve.ListConsumersParams{Phase: &phase, Limit: &page}) {
+	for c, err := range r.Carve.Consumers(ctx, r.Project, r.Name, carve.ListConsumersParams{Phase: &phase, Limit: &page}) {
 		if err != nil {
 			return nil, err
 		}

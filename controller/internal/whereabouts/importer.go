@@ -170,7 +170,7 @@ func ownedBy(claim *ipam.IPClaim, uid types.UID) bool {
 // pools are those of the project, by their blocks.
 func (i *Importer) pools(ctx context.Context) (map[netip.Prefix]string, error) {
 	pools := map[netip.Prefix]string{}
-	for pool, err := range i.Carve.Pools(ctx, i.Project, nil) {
+	for pool, err := range i.Carve.Pools(ctx, i.Project) {
 		if err != nil {
 			return nil, err
 		}
@@ -204,7 +204,7 @@ func (i *Importer) pool(a netip.Addr, pools map[netip.Prefix]string) (name strin
 func (i *Importer) refused(ctx context.Context, claim *ipam.IPClaim) (why string, err error) {
 	dry := carve.DryRun(true)
 	put := carve.IPClaimPut{Spec: carve.IPClaimSpec{Address: claim.Spec.Address, PoolRef: &carve.Ref{Name: string(claim.Spec.PoolRef.Name)}}}
-	_, err = i.Carve.PutClaimWithResponse(ctx, i.Project, claim.Name, &carve.PutClaimParams{DryRun: &dry}, put)
+	_, err = i.Carve.PutClaim(ctx, i.Project, claim.Name, put, carve.PutClaimParams{DryRun: &dry})
 	problem, refusal := carve.AsProblem(err)
 	if !refusal || carve.IsNotFound(err) {
 		return "", err

@@ -37,9 +37,9 @@ func begin(t *testing.T) story {
 	ns := core.Namespace{ObjectMeta: meta.ObjectMeta{GenerateName: "story-"}}
 	require.NoError(t, world.Client.Create(t.Context(), &ns))
 	s.name = ns.Name
-	_, err := world.Carve.CreateProjectWithResponse(t.Context(), nil, carve.ProjectCreate{Metadata: carve.CreateMetadata{Name: s.name}})
+	_, err := world.Carve.CreateProject(t.Context(), carve.ProjectCreate{Metadata: carve.CreateMetadata{Name: s.name}})
 	require.NoError(t, err)
-	_, err = world.Carve.CreatePoolWithResponse(t.Context(), s.name, nil,
+	_, err = world.Carve.CreatePool(t.Context(), s.name,
 		carve.IPPoolCreate{Metadata: carve.CreateMetadata{Name: "pool"}, Spec: carve.IPPoolSpec{CIDR: "10.20.0.0/24"}})
 	require.NoError(t, err)
 	s.realm, err = realm.NameOf(t.Context(), world.Client)
@@ -121,10 +121,10 @@ func (s story) imports(i whereabouts.Importer) map[string]whereabouts.Result {
 func (s story) held() map[string]string {
 	s.Helper()
 	held := map[string]string{}
-	for c, err := range world.Carve.Claims(s.Context(), s.name, nil) {
+	for c, err := range world.Carve.Claims(s.Context(), s.name) {
 		require.NoError(s, err)
 		held[c.Status.Address] = ""
-		for u, err := range world.Carve.ClaimConsumers(s.Context(), s.name, c.Metadata.Name, nil) {
+		for u, err := range world.Carve.ClaimConsumers(s.Context(), s.name, c.Metadata.Name) {
 			require.NoError(s, err)
 			held[c.Status.Address] += u.UID
 		}
@@ -178,7 +178,7 @@ func TestWhatIsProvenIsTakenOverAndNothingElse(t *testing.T) {
 
 func TestThePoolIsTheSmallestThatHasTheAddress(t *testing.T) {
 	s := begin(t)
-	_, err := world.Carve.CreatePoolWithResponse(t.Context(), s.name, nil, carve.IPPoolCreate{
+	_, err := world.Carve.CreatePool(t.Context(), s.name, carve.IPPoolCreate{
 		Metadata: carve.CreateMetadata{Name: "small"}, Spec: carve.IPPoolSpec{CIDR: "10.20.0.0/26", ParentRef: &carve.Ref{Name: "pool"}},
 	})
 	require.NoError(t, err)

@@ -27,14 +27,14 @@ func run(ctx context.Context) error {
 		return err
 	}
 
-	project, err := carve.CreateProjectWithResponse(ctx, nil, client.ProjectCreate{
+	project, err := carve.CreateProject(ctx, client.ProjectCreate{
 		Metadata: client.CreateMetadata{GenerateName: "quickstart-"},
 	})
 	if err != nil {
 		return err
 	}
-	team := project.JSON201.Metadata.Name
-	if _, err := carve.CreatePoolWithResponse(ctx, team, nil, client.IPPoolCreate{
+	team := project.Metadata.Name
+	if _, err := carve.CreatePool(ctx, team, client.IPPoolCreate{
 		Metadata: client.CreateMetadata{Name: "prod"},
 		Spec:     client.IPPoolSpec{CIDR: "10.20.0.0/23"},
 	}); err != nil {
@@ -42,8 +42,7 @@ func run(ctx context.Context) error {
 	}
 
 	// A lost connection, a restart or a full queue on the way is repeated: there is one block for each name.
-	length := 24
-	spec := client.IPClaimSpec{PoolRef: &client.Ref{Name: "prod"}, PrefixLength: &length}
+	spec := client.IPClaimSpec{PoolRef: &client.Ref{Name: "prod"}, PrefixLength: 24}
 	for _, name := range []string{"web", "db", "cache"} {
 		block, err := carve.Claim(ctx, team, name, spec)
 		if client.IsExhausted(err) {
@@ -57,7 +56,7 @@ func run(ctx context.Context) error {
 		fmt.Printf("%s: %s\n", name, block)
 	}
 
-	for claim, err := range carve.Claims(ctx, team, nil) {
+	for claim, err := range carve.Claims(ctx, team) {
 		if err != nil {
 			return err
 		}

@@ -96,9 +96,12 @@ func (s planSpace) create() client.SpaceCreate {
 
 func (p planPool) create(parent string) client.IPPoolCreate {
 	spec := client.IPPoolSpec{
-		CIDR: p.CIDR, PrefixLength: p.PrefixLength, Description: p.Description, Visibility: p.Visibility,
+		CIDR: p.CIDR, Description: p.Description, Visibility: p.Visibility,
 		Allocation: p.Allocation, Reservations: p.Reservations, ClassNames: p.ClassNames, ReuseAfter: p.ReuseAfter,
 		Region: p.Region, Regions: p.Regions,
+	}
+	if p.PrefixLength != nil {
+		spec.PrefixLength = *p.PrefixLength
 	}
 	switch {
 	case parent != "":
