@@ -68,7 +68,7 @@ type Share struct{ Used, Of *big.Int }
 // PoolShare is how much of a pool is not free, by its stock.
 func PoolShare(p Pool) Share {
 	width := p.Block.Addr().BitLen()
-	size := new(big.Int).Lsh(big.NewInt(1), uint(width-p.Block.Bits())) //nolint:gosec // 0 to 128
+	size := new(big.Int).Lsh(big.NewInt(1), uint(width-p.Block.Bits()))
 	return Share{new(big.Int).Sub(size, p.Stock.Available(width)), size}
 }
 

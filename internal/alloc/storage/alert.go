@@ -42,7 +42,7 @@ type AlertRuleUpdate struct {
 	Now ipam.AlertRule
 }
 
-// Changes reports whether anything changes.
-func (ch AlertChanges) Changes() bool {
+// AlertsChange reports whether anything of alerts changes.
+func (ch AlertChanges) AlertsChange() bool {
 	return ch.AlertRuleInsert != nil || ch.AlertRuleUpdate != nil || ch.AlertRuleDelete != nil || len(ch.AlertBegin)+len(ch.AlertEnd) > 0
 }
