@@ -501,7 +501,7 @@ CREATE TABLE IF NOT EXISTS alert_rules (
     CONSTRAINT alert_rules_pkey PRIMARY KEY (region, project_id, name)
 );
 -- serves: alert rules that a server is to look at, the longest past first (alert_rule_due)
-CREATE INDEX IF NOT EXISTS alert_rules_due_idx ON alert_rules (region, due_at);
+CREATE INDEX IF NOT EXISTS alert_rules_due_idx ON alert_rules (region, due_at) WHERE due_at IS NOT NULL;
 
 -- alerts: that so much of a pool or a quota is used as a rule says, since a moment at which it was so much, in hundredths of a percent (began). A row begins and
 -- ends with the event of the trail that tells of it.

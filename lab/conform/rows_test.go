@@ -8,19 +8,23 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"github.com/carve-ipam/carve/internal/alloc/trail"
 	"github.com/carve-ipam/carve/internal/crdb/rows"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
 // moving are the columns that the service writes by itself, at any time: they are no effect of a request.
-var moving = []string{"last_used_at", "empty_since", "kept_from", "due_at", "lease", "epoch", "progress"}
+var moving = []string{"last_used_at", "empty_since", "kept_from", "due_at", "lease", "epoch", "progress", "after_name", "looked_at"}
 
 // purged are the tables from which the service deletes, at any time, what is left of projects that are gone. What is missing from them is
 // no effect of a request; what is new in them is.
 var purged = []string{"removals", "audit_events", "history"}
 
-// byRequests leaves out the fences of projects and of the pools of scopes, which the background moves too: when it looks after those pools.
-var byRequests = map[string]string{"fences": " WHERE length(stock) > 0 AND id NOT IN (SELECT id FROM pools WHERE scope_key IS NOT NULL)"}
+// byRequests leaves out the fences of projects and of the pools of scopes, which the background moves too: when it looks after those pools. So it does alerts.
+var byRequests = map[string]string{
+	"fences": " WHERE length(stock) > 0 AND id NOT IN (SELECT id FROM pools WHERE scope_key IS NOT NULL)",
+	"alerts": " WHERE FALSE",
+}
 
 // rows is every row of every table as text; of the trail those that say that something was done.
 func (w *world) rows() map[string]bool {
@@ -59,7 +63,7 @@ func (w *world) changes(to map[string]bool) {
 	_, err = pgx.ForEachRow(answer, []any{(*[16]byte)(&row.ID), &row.Count, &row.Events}, func() error {
 		events, err := row.Unpack()
 		for _, e := range events {
-			if e.Outcome == ipam.OutcomeOK {
+			if e.Outcome == ipam.OutcomeOK && e.Kind != trail.KindAlert {
 				to[fmt.Sprintf("audit_events %+v", e)] = true
 			}
 		}

@@ -99,15 +99,15 @@ func (c *Component) readBanners(files fs.FS) error {
 	return nil
 }
 
-// published reads the packages that a client of ours takes with it when somebody installs it: those that its lock file has and
-// that are not for its development.
+// published reads the packages that a client of ours takes with it when somebody installs it, and those that the console is made of: those
+// that its lock file has and that are not for its development.
 func published(repo string) (map[string]*Component, error) {
 	all := map[string]*Component{}
 	locks, err := filepath.Glob(filepath.Join(repo, "clients", "*", "package-lock.json"))
 	if err != nil {
 		return nil, err
 	}
-	for _, at := range locks {
+	for _, at := range append(locks, filepath.Join(repo, "console", "package-lock.json")) {
 		name, err := filepath.Rel(repo, at)
 		if err != nil {
 			return nil, err
@@ -116,7 +116,10 @@ func published(repo string) (map[string]*Component, error) {
 		if err != nil {
 			return nil, err
 		}
-		client := filepath.Base(filepath.Dir(at)) + " client"
+		in := filepath.Base(filepath.Dir(at)) + " client"
+		if name == filepath.Join("console", "package-lock.json") {
+			in = "server"
+		}
 		wanted, seen := []string{""}, map[string]bool{}
 		for len(wanted) > 0 {
 			p := lock.Packages[wanted[0]]
@@ -132,8 +135,12 @@ func published(repo string) (map[string]*Component, error) {
 				}
 				seen[key] = true
 				wanted = append(wanted, key)
+				if known := all[needed]; known != nil && known.Version == q.Version {
+					known.In = append(known.In, in)
+					continue
+				}
 				id := cmp.Or(strings.Trim(string(q.Licence), `"`), "NOASSERTION")
-				all[needed] = &Component{Name: needed, Version: q.Version, Kind: NPM, Licences: []string{id}, In: []string{client}}
+				all[needed] = &Component{Name: needed, Version: q.Version, Kind: NPM, Licences: []string{id}, In: []string{in}}
 			}
 		}
 	}
