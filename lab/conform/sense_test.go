@@ -51,7 +51,11 @@ var senses = map[string]func(w *world, project, path string) obj{
 		return obj{"metadata": w.metadata("a"), "spec": spec}
 	},
 	"patchAlertRule": func(w *world, _, _ string) obj {
-		return w.patch(obj{"percent": 1 + w.random.IntN(100), "resourceName": w.fresh("name"), "labelSelector": "env in (prod,test)"})
+		patch := w.patch(obj{"resourceName": w.fresh("name"), "labelSelector": "env in (prod,test)"})
+		if spec, ok := patch["spec"].(obj); ok && w.one(2) {
+			spec["percent"] = 1 + w.random.IntN(100) // which has no default
+		}
+		return patch
 	},
 	"createWebhook": func(w *world, _, _ string) obj {
 		spec := w.some(obj{"resourceKinds": []any{"IPClaim"}, "resourceName": "web-eu", "labelSelector": "env=prod"})

@@ -26,7 +26,6 @@ var meant = map[string]string{
 	"docs/pictures/console-map.png":               "the console, for the docs",
 	"docs/pictures/console-overview.png":          "the console, for the docs",
 	"docs/pictures/console-tree.png":              "the console, for the docs",
-	"client/client.gen.go":                        "the Go client, generated from openapi.yaml",
 	"internal/api/docs/dist/favicon-32x32.png":    "Swagger UI's, served as it is",
 	"internal/api/docs/dist/swagger-ui-bundle.js": "Swagger UI, served as it is",
 }
