@@ -90,6 +90,8 @@ func succeeded(req *http.Request, resp *http.Response) bool {
 		return isJSON(resp) && req.Method != http.MethodDelete && (req.Method != http.MethodPost || takesNoKey(req))
 	case http.StatusCreated:
 		return isJSON(resp) && (req.Method == http.MethodPut || req.Method == http.MethodPost && !takesNoKey(req))
+	case http.StatusAccepted:
+		return isJSON(resp) && req.Method == http.MethodDelete
 	case http.StatusNoContent:
 		return req.Method == http.MethodDelete
 	default:

@@ -2,11 +2,13 @@ package client_test
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/client"
@@ -53,6 +55,25 @@ func TestARefusalIsATypedError(t *testing.T) {
 	require.True(t, client.IsNotFound(err))
 	_, ok = client.AsProblem(errors.New("something else"))
 	require.False(t, ok)
+}
+
+func TestTheEndOfAConsumerIsRead(t *testing.T) {
+	left := int64(1204)
+	carve := answering(t, func(w http.ResponseWriter, _ *http.Request) {
+		if left == 0 {
+			w.WriteHeader(http.StatusNoContent)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusAccepted)
+		_, err := fmt.Fprintf(w, `{"attachedClaims":%d}`, left)
+		assert.NoError(t, err)
+	})
+	for ; left >= 0; left -= 1204 {
+		ending, err := carve.EndConsumer(t.Context(), "team-a", "default", "vm-1")
+		require.NoError(t, err)
+		require.Equal(t, left, ending.AttachedClaims)
+	}
 }
 
 func TestAStaleRevisionIsAConflict(t *testing.T) {

@@ -14,13 +14,16 @@ func first[P any](params []P) *P {
 	return &params[0]
 }
 
-// read reads what an operation answers, all of which has arrived.
+// read reads what an operation answers, all of which has arrived. An answer without content leaves nothing to say: its zero value.
 func read[T any](resp *http.Response, err error) (*T, error) {
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = resp.Body.Close() }()
 	answer := new(T)
+	if resp.StatusCode == http.StatusNoContent {
+		return answer, nil
+	}
 	if err := json.NewDecoder(resp.Body).Decode(answer); err != nil {
 		return nil, fmt.Errorf("client: the answer to %s %s: %w", resp.Request.Method, resp.Request.URL.Path, err)
 	}
