@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -68,6 +69,7 @@ func TestEveryKindIsWatchedOnAServer(t *testing.T) {
 	d.done("quota", "set", "few", "--claims", "9")
 	d.done("alert-rule", "create", "most", "--about", "Quotas", "--percent", "10")
 	d.done("claim", "create", "web", "--pool", "prod", "--prefix-length", "24", "--label", "env=prod")
+	require.Eventually(t, func() bool { return d.done("alert", "list", "-q").out != "" }, time.Minute, 100*time.Millisecond)
 	uid := strings.TrimSpace(d.done("allocation", "list", "-q").out)
 	d.done("consumer", "attach", "web", "vm-1", "--realm", "rack")
 	for name, c := range map[string]struct {

@@ -29,9 +29,11 @@ var wallClock = map[string]string{
 	"dbclock/clock.go":       "how much time has passed since the database was asked",
 	"guard/bodies.go":        "a connection's deadline",
 	"oidc/keyset.go":         "how old what this process remembers is",
+	"oidc/signin.go":         "how old what this process remembers is",
 	"oidc/verifier.go":       "where no clock is given, as in tests",
 	"ratelimit/limiter.go":   "how much time has passed since the last request",
 	"tenancy/keyring.go":     "how old what this process remembers is",
+	"tenancy/sessions.go":    "how old what this process remembers is",
 }
 
 // TestNothingIsDecidedByAServersOwnClock reads the code of everything that a server does.

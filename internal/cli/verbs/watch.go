@@ -214,13 +214,9 @@ func (w *watching[T]) run(ctx context.Context, list func(ctx context.Context, at
 
 // nameOf is what the feed calls a thing.
 func (w *watching[T]) nameOf(doc *json.RawMessage) string {
-	var thing struct {
-		Metadata struct {
-			Name string `json:"name"`
-		} `json:"metadata"`
-	}
+	var thing T
 	_ = json.Unmarshal(*doc, &thing) // which was read from an answer
-	return w.prefix() + thing.Metadata.Name
+	return w.prefix() + w.Name(thing)
 }
 
 func (w *watching[T]) changes(ctx context.Context, after client.ChangesCursor, seconds int) (*client.ChangeList, error) {

@@ -101,7 +101,9 @@ func saysWhatIsLinked(t *testing.T, img v1.Image, document []byte) {
 		"golang.org/x/crypto/x509roots/fallback": versions["golang.org/x/crypto/x509roots/fallback"],
 	}
 	if subject.image.Name == recipe.Server.Name {
-		want["swagger-ui-dist"] = versions["swagger-ui-dist"]
+		for _, name := range []string{"swagger-ui-dist", "preact", "@preact/signals", "@preact/signals-core", "openapi-fetch", "openapi-typescript-helpers"} {
+			want[name] = versions[name]
+		}
 	}
 	for _, name := range subject.image.Programs {
 		info, err := buildinfo.Read(bytes.NewReader(file(t, img, name)))
