@@ -39,7 +39,9 @@ func TestNoStatementReadsAWholeTableOnCockroach(t *testing.T) {
 	statements := query.All()
 	for _, name := range slices.Sorted(maps.Keys(statements)) {
 		plan := explainOnCockroach(t, c, name, statements[name])
-		assert.NotContains(t, plan, "FULL SCAN", "%s:\n%s", name, plan)
+		if remarkOf(t, name, "rows") != "all of the region" {
+			assert.NotContains(t, plan, "FULL SCAN", "%s:\n%s", name, plan)
+		}
 		if plannedAnew[name] != "" {
 			continue
 		}

@@ -191,7 +191,7 @@ func fill(t *testing.T, c *pgx.Conn) {
 		"INSERT INTO idempotency_keys SELECT 'local', " + of("'project' || (i % 20)") + ", " + of("'key-' || i") + ", gen_random_uuid(), now() + i * INTERVAL '1 second', '' FROM generate_series(1, 20000) AS i",
 		"INSERT INTO members SELECT gen_random_uuid(), " + of("'project' || (i % 200 + 1)") + ", 'subject-' || (i % 1500), 'viewer', 1, gen_random_uuid(), now(), now(), 'filler' FROM generate_series(1, 3000) AS i",
 		"INSERT INTO api_keys SELECT gen_random_uuid(), " + of("'project' || (i % 200 + 1)") + ", 'key-' || i, '', 'viewer', '', NULL, NULL, " + common + " FROM generate_series(1, 3000) AS i",
-		"INSERT INTO sessions SELECT sha256(i::TEXT::BYTEA), 'holder-' || (i % 500), NULL, '', gen_random_uuid(), '{}'::JSONB, now() + i * INTERVAL '1 second', now(), now() + i * INTERVAL '1 second' FROM generate_series(1, 5000) AS i",
+		"INSERT INTO sessions SELECT decode(md5(i::TEXT) || md5(i::TEXT), 'hex'), 'holder-' || (i % 500), NULL, '', gen_random_uuid(), '{}'::JSONB, now() + i * INTERVAL '1 second', now(), now() + i * INTERVAL '1 second' FROM generate_series(1, 5000) AS i",
 		"INSERT INTO grants SELECT gen_random_uuid(), 'pool', " + of("'pool' || (i % 1500)") + ", 'project-' || (i % 200), 1, gen_random_uuid(), now(), now(), 'filler' FROM generate_series(1, 3000) AS i",
 		"INSERT INTO quotas SELECT " + of("'quota' || i") + ", " + of("'project' || (i % 200 + 1)") + ", 'quota-' || i, 'platform', '', '', '', '', 0, NULL, 5, NULL, false, '', 1, gen_random_uuid(), now(), now(), 'filler' FROM generate_series(1, 1000) AS i",
 		"INSERT INTO quota_shards SELECT 'local', " + of("'quota' || i") + ", n, 0, 0, 0, 0, 0, 0 FROM generate_series(1, 1000) AS i, generate_series(0, 15) AS n",
