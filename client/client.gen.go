@@ -1145,6 +1145,24 @@ func (e UniqueWithin) Valid() bool {
 	}
 }
 
+// Defines values for UtilizationRunwayOver.
+const (
+	UtilizationRunwayOverP14D UtilizationRunwayOver = "P14D"
+	UtilizationRunwayOverP1D  UtilizationRunwayOver = "P1D"
+)
+
+// Valid indicates whether the value is a known member of the UtilizationRunwayOver enum.
+func (e UtilizationRunwayOver) Valid() bool {
+	switch e {
+	case UtilizationRunwayOverP14D:
+		return true
+	case UtilizationRunwayOverP1D:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for WebhookMessageType.
 const (
 	WebhookMessageTypeChanges WebhookMessageType = "changes"
@@ -3311,6 +3329,16 @@ type PoolScope struct {
 // PoolSelection defines model for PoolSelection.
 type PoolSelection string
 
+// PoolUtilization How much of a pool was used over time.
+type PoolUtilization struct {
+	// Points In order of time.
+	Points []UtilizationPoint `json:"points"`
+
+	// Runway When the pool will be full if it fills up as it did lately. Absent when that cannot be said honestly: little was recorded yet, what was used
+	// did not rise in a line, the pool would last for more than a year, or `until` is in the past.
+	Runway *UtilizationRunway `json:"runway,omitempty"`
+}
+
 // PoolVisibility defines model for PoolVisibility.
 type PoolVisibility string
 
@@ -4021,6 +4049,46 @@ type UID = string
 // UniqueWithin defines model for UniqueWithin.
 type UniqueWithin string
 
+// UtilizationPoint defines model for UtilizationPoint.
+type UtilizationPoint struct {
+	// At When so much was used.
+	//
+	// Example: 2026-03-02T11:00:00Z
+	At time.Time `json:"at"`
+
+	// Used The addresses of the pool that were not free, `total` without `available` of its `status.capacity`.
+	Used Count `json:"used"`
+
+	// UsedPercent Their share of the pool in percent, rounded to two decimals, as `status.utilizationPercent`.
+	//
+	// Example: 25.41
+	UsedPercent float64 `json:"usedPercent"`
+
+	// HighestPercent The largest share that was recorded since the point before.
+	//
+	// Example: 27.9
+	HighestPercent float64 `json:"highestPercent"`
+}
+
+// UtilizationRunway defines model for UtilizationRunway.
+type UtilizationRunway struct {
+	// RunsOutAt When nothing will be free.
+	//
+	// Example: 2026-04-11T16:00:00Z
+	RunsOutAt time.Time `json:"runsOutAt"`
+
+	// PercentPerDay How much more of the pool is used each day, in percent of the whole, by the line that lies closest to what was recorded.
+	//
+	// Example: 1.84
+	PercentPerDay float64 `json:"percentPerDay"`
+
+	// Over The time that the line is drawn through: the last 14 days (`P14D`) or the last day (`P1D`), whichever lets the pool run out earlier.
+	Over UtilizationRunwayOver `json:"over"`
+}
+
+// UtilizationRunwayOver The time that the line is drawn through: the last 14 days (`P14D`) or the last day (`P1D`), whichever lets the pool run out earlier.
+type UtilizationRunwayOver string
+
 // Version defines model for Version.
 type Version struct {
 	// Commit The source revision, where the build knows it.
@@ -4450,6 +4518,9 @@ type ResourceKindFilter = AuditKind
 
 // ResourceNameFilter defines model for ResourceNameFilter.
 type ResourceNameFilter = string
+
+// RootsFilter defines model for RootsFilter.
+type RootsFilter = bool
 
 // ScopeText defines model for ScopeText.
 type ScopeText = string
@@ -5155,6 +5226,9 @@ type ListPoolsParams struct {
 	// Parent Only children of this pool, `name` or `project/name`. One that the project neither has nor may use is refused (`invalid_argument`).
 	Parent *ParentFilter `form:"parent,omitempty" json:"parent,omitempty"`
 
+	// Roots `true`: only roots, which were carved from a space and not from another pool. A page of them costs what it shows, however many other pools there are.
+	Roots *RootsFilter `form:"roots,omitempty" json:"roots,omitempty"`
+
 	// Class Only pools that list the class of this name or were carved for its scopes, or claims and allocations that it served; whether it is the project's own
 	// or one of `platform`. A name that no class has which the project may use, nor one that served what it holds, is refused (`invalid_argument`).
 	Class *ClassFilter `form:"class,omitempty" json:"class,omitempty"`
@@ -5295,6 +5369,26 @@ type GetPoolMapParams struct {
 	// Depth How many bits longer the cells are than the block: there are two to the power of it, or one for each address where
 	// the block has fewer.
 	Depth *int `form:"depth,omitempty" json:"depth,omitempty"`
+
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
+}
+
+// GetPoolUtilizationParams defines parameters for GetPoolUtilization.
+type GetPoolUtilizationParams struct {
+	// Since Where the time begins, such as `2026-03-02T00:00:00Z`; without it 30 days before `until`.
+	Since *Time `form:"since,omitempty" json:"since,omitempty"`
+
+	// Until Where it ends, after `since`; without it now.
+	Until *Time `form:"until,omitempty" json:"until,omitempty"`
+
+	// Points How many points there are at most; fewer when more would be closer to each other than what is recorded.
+	Points *int `form:"points,omitempty" json:"points,omitempty"`
 
 	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
 	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
@@ -6748,6 +6842,17 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/projects/{project}/pools/{pool}/map (the `GetPoolMap` operationId).
 	GetPoolMap(ctx context.Context, project ProjectName, pool PoolName, params *GetPoolMapParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetPoolUtilization Show how the pool filled up
+	//
+	// How much of the pool was used over time, and when it will be full if it goes on as it did. Servers record it once an hour; hours are kept for 14 days,
+	// and for 400 days the last and the highest figure of each day.
+	//
+	// The points are in order of time and evenly spaced from `since`, or from the first record after it, to `until`. What was recorded last before a point
+	// is what it says; there are none for times in which nothing was recorded for two days. Without `until` the last point is the present, read at this moment.
+	//
+	// Corresponds with GET /v1/projects/{project}/pools/{pool}/utilization (the `GetPoolUtilization` operationId).
+	GetPoolUtilization(ctx context.Context, project ProjectName, pool PoolName, params *GetPoolUtilizationParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListQuotas List quotas
 	//
@@ -8896,6 +9001,27 @@ func (c *Client) PutPoolGrant(ctx context.Context, project ProjectName, pool Poo
 // Corresponds with GET /v1/projects/{project}/pools/{pool}/map (the `GetPoolMap` operationId).
 func (c *Client) GetPoolMap(ctx context.Context, project ProjectName, pool PoolName, params *GetPoolMapParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetPoolMapRequest(c.Server, project, pool, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetPoolUtilization Show how the pool filled up
+//
+// How much of the pool was used over time, and when it will be full if it goes on as it did. Servers record it once an hour; hours are kept for 14 days,
+// and for 400 days the last and the highest figure of each day.
+//
+// The points are in order of time and evenly spaced from `since`, or from the first record after it, to `until`. What was recorded last before a point
+// is what it says; there are none for times in which nothing was recorded for two days. Without `until` the last point is the present, read at this moment.
+//
+// Corresponds with GET /v1/projects/{project}/pools/{pool}/utilization (the `GetPoolUtilization` operationId).
+func (c *Client) GetPoolUtilization(ctx context.Context, project ProjectName, pool PoolName, params *GetPoolUtilizationParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetPoolUtilizationRequest(c.Server, project, pool, params)
 	if err != nil {
 		return nil, err
 	}
@@ -13969,6 +14095,18 @@ func NewListPoolsRequest(server string, project ProjectName, params *ListPoolsPa
 
 		}
 
+		if params.Roots != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "roots", *params.Roots, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.Class != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "class", *params.Class, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
@@ -14883,6 +15021,110 @@ func NewGetPoolMapRequest(server string, project ProjectName, pool PoolName, par
 		if params.Depth != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "depth", *params.Depth, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Consistency != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "consistency", *params.Consistency, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetPoolUtilizationRequest constructs an http.Request for the GetPoolUtilization method
+func NewGetPoolUtilizationRequest(server string, project ProjectName, pool PoolName, params *GetPoolUtilizationParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "pool", pool, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/pools/%s/utilization", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Since != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "since", *params.Since, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Until != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "until", *params.Until, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Points != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "points", *params.Points, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -17970,6 +18212,18 @@ func (c *Carve) PutPoolGrant(ctx context.Context, project ProjectName, pool Pool
 func (c *Carve) GetPoolMap(ctx context.Context, project ProjectName, pool PoolName, params ...GetPoolMapParams) (*PoolMap, error) {
 	rsp, err := c.Raw.GetPoolMap(ctx, project, pool, first(params))
 	return read[PoolMap](rsp, err)
+}
+
+// GetPoolUtilization Show how the pool filled up
+//
+// How much of the pool was used over time, and when it will be full if it goes on as it did. Servers record it once an hour; hours are kept for 14 days,
+// and for 400 days the last and the highest figure of each day.
+//
+// The points are in order of time and evenly spaced from `since`, or from the first record after it, to `until`. What was recorded last before a point
+// is what it says; there are none for times in which nothing was recorded for two days. Without `until` the last point is the present, read at this moment.
+func (c *Carve) GetPoolUtilization(ctx context.Context, project ProjectName, pool PoolName, params ...GetPoolUtilizationParams) (*PoolUtilization, error) {
+	rsp, err := c.Raw.GetPoolUtilization(ctx, project, pool, first(params))
+	return read[PoolUtilization](rsp, err)
 }
 
 // ListQuotas List quotas

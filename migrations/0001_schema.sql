@@ -276,6 +276,9 @@ CREATE INDEX IF NOT EXISTS pools_scoped_idx ON pools (id) WHERE scope_key IS NOT
 -- serves: pools that are to be deleted when they have become empty (drained_pool_list). Few rows: only what is drained.
 CREATE INDEX IF NOT EXISTS pools_drained_idx ON pools (region, drain, id) WHERE drain IS NOT NULL;
 
+-- serves: a page of the pools that were carved from a space (pool_list_roots). A row for each of those.
+CREATE INDEX IF NOT EXISTS pools_roots_idx ON pools (project_id, name) WHERE parent_name = '';
+
 -- pool_classes: which pools back a class; pools.classes says the same from the other side. The pools of one project that back
 -- one class are one range of the key, in order of their names.
 CREATE TABLE IF NOT EXISTS pool_classes (
@@ -517,6 +520,22 @@ CREATE TABLE IF NOT EXISTS alerts (
     began      INT8        NOT NULL,
     CONSTRAINT alerts_pkey PRIMARY KEY (region, project_id, rule, subject)
 );
+
+-- utilization: how much of pools was used, in the region that a pool is at home in. A row is what was recorded of a pool since it begins: in a day, or, of days
+-- that are long past, the last and the highest record of each day of a month (monthly). latest is when the last of it was; points is all of it, in order of
+-- time (internal/crdb/rows/points.go). Times are UTC. No row is older than it says in docs/operations.md, and a pool that is deleted takes its rows with it.
+CREATE TABLE IF NOT EXISTS utilization (
+    region  crdb_internal_region NOT NULL,
+    pool_id UUID        NOT NULL,
+    monthly BOOL        NOT NULL,
+    begins  TIMESTAMPTZ NOT NULL,
+    latest  TIMESTAMPTZ NOT NULL,
+    points  BYTEA       NOT NULL,
+    CONSTRAINT utilization_pkey PRIMARY KEY (region, pool_id, monthly, begins)
+);
+-- serves: what is kept no longer, or not in full (utilization_take, utilization_expire). latest always is; that the condition says so keeps other look-ups from
+-- taking this index.
+CREATE INDEX IF NOT EXISTS utilization_begins_idx ON utilization (region, monthly, begins) WHERE latest IS NOT NULL;
 
 -- idempotency_keys: the answer to a POST, stored in the transaction that had its effect.
 -- key and fingerprint are the first half of a SHA-256: of the key, and of the operation and the request. answer is the use case's to read: of a claim

@@ -232,12 +232,12 @@ func TestAPoolInSeveralRegionsIsOne(t *testing.T) {
 	w := setupRegions(t)
 	w.served(t, "net", "10.0.0.0/30")
 	w.rule(t, onPools("most", 75))
-	made, err := w.in[east].CreateAlertRule(w.ctx, project, onPools("abroad", 50), usecase.Request{})
+	made, err := w.in[eu].CreateAlertRule(w.ctx, project, onPools("abroad", 50), usecase.Request{})
 	require.NoError(t, err)
-	require.Equal(t, east, made.Value.Region)
-	_, err = w.in[west].CreateAlertRule(w.ctx, project, onPools("abroad", 50), usecase.Request{})
+	require.Equal(t, eu, made.Value.Region)
+	_, err = w.in[us].CreateAlertRule(w.ctx, project, onPools("abroad", 50), usecase.Request{})
 	refused(t, err, ipam.CodeAlreadyExists)
-	for i, r := range []string{region, east, west} {
+	for i, r := range []string{region, eu, us} {
 		_, err := w.claimIn(w.ctx, r, fmt.Sprint("c-", i), "net", 32)
 		require.NoError(t, err)
 		if i == 1 {
@@ -247,7 +247,7 @@ func TestAPoolInSeveralRegionsIsOne(t *testing.T) {
 	}
 	require.EqualValues(t, 1, w.looks(t))
 	require.Equal(t, []string{"most/net"}, w.alerts(t), "the other rule is another region's")
-	for _, r := range []string{east, west} {
+	for _, r := range []string{eu, us} {
 		_, err := w.in[r].LookAfterAlerts(w.ctx)
 		require.NoError(t, err)
 	}

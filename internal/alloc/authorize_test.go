@@ -16,6 +16,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/releases"
 	"github.com/carve-ipam/carve/internal/alloc/trail"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/alloc/utilization"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
@@ -74,6 +75,10 @@ func TestNothingIsDoneForStrangers(t *testing.T) {
 		},
 		"GetPoolMap": func(ctx context.Context) error {
 			_, err := b.GetPoolMap(ctx, project, "net", netip.Prefix{}, 8, usecase.Reading{})
+			return err
+		},
+		"GetPoolUtilization": func(ctx context.Context) error {
+			_, err := b.GetPoolUtilization(ctx, project, "net", utilization.Asked{Points: 2}, usecase.Reading{})
 			return err
 		},
 		"ListPools": func(ctx context.Context) error {

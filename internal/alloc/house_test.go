@@ -15,7 +15,7 @@ import (
 
 // floors is the rooms of the house from the ground up: doc.go says what each is for.
 var floors = []string{
-	"space", "storage", "turns", "paging", "usecase", "carve", "trail", "attach", "kind", "quota", "access", "regions", "refusals", "pools", "resolve", "holdings", "search", "claims", "consumers",
+	"space", "storage", "turns", "paging", "usecase", "carve", "trail", "attach", "kind", "quota", "access", "regions", "refusals", "pools", "utilization", "resolve", "holdings", "search", "claims", "consumers",
 	"releases", "alerts", "feed", "webhooks",
 }
 

@@ -110,15 +110,15 @@ func TestOperationsNameTheRegionThatTheyDependOn(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
 	net := w.served(t, "net", "10.0.0.0/16")
-	store, err := crdb.Open(w.ctx, w.dsn, crdb.Options{Region: west})
+	store, err := crdb.Open(w.ctx, w.dsn, crdb.Options{Region: us})
 	require.NoError(t, err)
 	t.Cleanup(store.Close)
 	n := &naming{Store: store, last: map[string]storage.Locks{}}
-	far := alloc.New(n, alloc.Options{Region: west, Clock: w.clock.read}) // whoever does it, wherever they are
-	there := awayLock(net, east)
-	kept, err := w.by(east, claim("kept", "net", 28, retain))
+	far := alloc.New(n, alloc.Options{Region: us, Clock: w.clock.read}) // whoever does it, wherever they are
+	there := awayLock(net, eu)
+	kept, err := w.by(eu, claim("kept", "net", 28, retain))
 	require.NoError(t, err)
-	made, err := w.in[east].CreatePool(w.ctx, project, child("sub", "net", 24), usecase.Request{})
+	made, err := w.in[eu].CreatePool(w.ctx, project, child("sub", "net", 24), usecase.Request{})
 	require.NoError(t, err)
 
 	require.NoError(t, far.DeleteClaim(w.ctx, project, "kept", usecase.Request{}))

@@ -187,7 +187,7 @@ func TestAMapOfAPoolInSeveralRegions(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 3))
 	var made []string
 	for i := range 40 {
-		r := []string{region, east, west}[i%3]
+		r := []string{region, eu, us}[i%3]
 		if i%4 == 3 {
 			require.NoError(t, w.in[r].DeleteClaim(w.ctx, project, made[0], usecase.Request{}))
 			made = made[1:]
@@ -200,7 +200,7 @@ func TestAMapOfAPoolInSeveralRegions(t *testing.T) {
 		if i%3 == 0 {
 			within, depth := somewhere(rng, p.Block)
 			w.mapped(t, w.in[r], "wide", within, depth)
-			w.mapped(t, w.in[east], "wide", netip.Prefix{}, holdings.MaxMapDepth)
+			w.mapped(t, w.in[eu], "wide", netip.Prefix{}, holdings.MaxMapDepth)
 		}
 	}
 }

@@ -151,11 +151,11 @@ func TestRepeatFindsItsClaimInAnotherRegion(t *testing.T) {
 	w.pool(t, root("net", "10.0.0.0/24"))
 	for name, run := range map[string]func(what string) (string, bool, error){
 		"Claim": func(what string) (string, bool, error) {
-			got, err := w.in[east].CreateClaim(w.ctx, project, claim("claim", "net", 32), key("claim", what))
+			got, err := w.in[eu].CreateClaim(w.ctx, project, claim("claim", "net", 32), key("claim", what))
 			return got.Value.Region, got.Replayed, err
 		},
 		"Batch": func(what string) (string, bool, error) {
-			got, err := w.in[east].CreateClaimBatch(w.ctx, project, []ipam.Claim{claim("batch", "net", 32)}, key("batch", what))
+			got, err := w.in[eu].CreateClaimBatch(w.ctx, project, []ipam.Claim{claim("batch", "net", 32)}, key("batch", what))
 			if err != nil {
 				return "", false, err
 			}
@@ -169,7 +169,7 @@ func TestRepeatFindsItsClaimInAnotherRegion(t *testing.T) {
 				require.Equal(t, i == 1, replayed)
 				require.Equal(t, region, where, "its pool is at home there")
 			}
-			require.NoError(t, w.in[west].DeleteClaim(w.ctx, project, map[string]string{"Claim": "claim", "Batch": "batch"}[name], usecase.Request{}))
+			require.NoError(t, w.in[us].DeleteClaim(w.ctx, project, map[string]string{"Claim": "claim", "Batch": "batch"}[name], usecase.Request{}))
 			_, _, err := run("x")
 			refused(t, err, ipam.CodeClaimReleased)
 		})

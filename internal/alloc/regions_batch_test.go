@@ -64,16 +64,16 @@ func TestABatchFindsAVeryBlockThatMoves(t *testing.T) {
 	}{
 		"ToAnotherRegion": {"10.0.0.0/26", func(t *testing.T, w *world) {
 			t.Helper()
-			made, err := w.by(east, claim("half", "net", 25))
+			made, err := w.by(eu, claim("half", "net", 25))
 			require.NoError(t, err)
 			require.Equal(t, "10.0.0.0/25", made.Block.String())
 		}},
 		"InParts": {"10.0.0.0/24", func(t *testing.T, w *world) {
 			t.Helper()
-			for _, r := range []string{east, west} {
+			for _, r := range []string{eu, us} {
 				_, err := w.by(r, claim("half", "net", 32))
 				require.NoError(t, err)
-				if r == east {
+				if r == eu {
 					w.released(t, "half")
 				}
 			}
@@ -84,13 +84,13 @@ func TestABatchFindsAVeryBlockThatMoves(t *testing.T) {
 			w := setupRegions(t)
 			w.served(t, "net", "10.0.0.0/24")
 			w.served(t, "other", "10.1.0.0/24")
-			made, err := w.batchMeanwhile(t, west, []ipam.Claim{claimOf("very", "net", exactly(c.cidr)), claim("any", "other", 28)}, func() {
+			made, err := w.batchMeanwhile(t, us, []ipam.Claim{claimOf("very", "net", exactly(c.cidr)), claim("any", "other", 28)}, func() {
 				c.move(t, w)
 				w.released(t, "half")
 			})
 			require.NoError(t, err)
 			require.Equal(t, c.cidr, made[0].Block.String())
-			require.Equal(t, west, made[1].Region)
+			require.Equal(t, us, made[1].Region)
 		})
 	}
 }
@@ -99,14 +99,14 @@ func TestABatchIsToldOfAVeryBlockThatIsHeld(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
 	w.served(t, "net", "10.0.0.0/24")
-	_, err := w.by(east, claim("held", "net", 32))
+	_, err := w.by(eu, claim("held", "net", 32))
 	require.NoError(t, err)
 	for name, claims := range map[string][]ipam.Claim{
 		"ByAnother": {claimOf("a", "net", exactly("10.0.0.128/26")), claimOf("b", "net", exactly("10.0.0.0/27"))},
 		"ByItself":  {claimOf("a", "net", exactly("10.0.0.128/25")), claimOf("b", "net", exactly("10.0.0.192/26"))},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := w.in[west].CreateClaimBatch(w.ctx, project, claims, usecase.Request{})
+			_, err := w.in[us].CreateClaimBatch(w.ctx, project, claims, usecase.Request{})
 			e := refused(t, err, ipam.CodeBlockTaken)
 			require.Equal(t, "/claims/1/spec/cidr", e.Fields[0].Pointer)
 		})
@@ -145,11 +145,11 @@ func (w *world) scattered(t *testing.T, name, r string, options ...func(*ipam.Po
 // A batch that fits only with what is in other regions is brought that, in however many pieces it is; one that does not fit moves nothing.
 func TestABatchIsBroughtWhatIsScatteredInOtherRegions(t *testing.T) {
 	t.Parallel()
-	for _, to := range []string{region, west} {
+	for _, to := range []string{region, us} {
 		t.Run("To"+to, func(t *testing.T) {
 			t.Parallel()
 			w := setupRegions(t)
-			w.scattered(t, "net", east)
+			w.scattered(t, "net", eu)
 			before := w.dump(t)
 			for _, none := range [][]ipam.Claim{singles("no", "net", 33), {claim("no", "net", 31)}, append(singles("no", "net", 30), claim("last", "net", 31))} {
 				_, err := w.in[to].CreateClaimBatch(w.ctx, project, none, usecase.Request{})
@@ -170,25 +170,25 @@ func TestABatchOfRandomClaimsThatNoRegionHasRoomForIsRefused(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
 	w.served(t, "net", "10.0.0.0/24", func(s *ipam.PoolSpec) { s.Allocation.Strategy = ipam.Random })
-	made := w.batchIn(t, east, singles("x", "net", 256)...)
+	made := w.batchIn(t, eu, singles("x", "net", 256)...)
 	for i, c := range made {
 		if i%2 == 0 {
 			w.released(t, c.Name)
 		}
 	}
-	_, err := w.in[east].CreateClaimBatch(w.ctx, project, singles("y", "net", 200), usecase.Request{})
+	_, err := w.in[eu].CreateClaimBatch(w.ctx, project, singles("y", "net", 200), usecase.Request{})
 	refused(t, err, ipam.CodePoolExhausted)
-	w.batchIn(t, east, singles("z", "net", 128)...)
+	w.batchIn(t, eu, singles("z", "net", 128)...)
 }
 
 // The claims before the one that has no room could be served from elsewhere as well.
 func TestABatchIsBroughtWhatItsEarlierClaimsCouldUse(t *testing.T) {
 	t.Parallel()
-	for _, to := range []string{region, west} {
+	for _, to := range []string{region, us} {
 		t.Run("To"+to, func(t *testing.T) {
 			t.Parallel()
 			w := setupRegions(t)
-			w.scattered(t, "net", east)
+			w.scattered(t, "net", eu)
 			w.released(t, "keep")
 			w.batchIn(t, to, append(singles("y", "net", 32), claim("large", "net", 26))...)
 		})
@@ -202,7 +202,7 @@ func TestABatchThatFitsInAnotherOrderIsRefused(t *testing.T) {
 	w.served(t, "net", "10.0.0.0/25", func(p *ipam.PoolSpec) { p.Allocation.Strategy = ipam.FirstFit })
 	_, err := w.by(region, claimOf("first", "net", exactly("10.0.0.0/26")))
 	require.NoError(t, err)
-	for _, c := range w.batchIn(t, east, singles("x", "net", 64)...) {
+	for _, c := range w.batchIn(t, eu, singles("x", "net", 64)...) {
 		if last := c.Block.Addr().As4()[3]; last == 90 || last == 100 || last == 110 {
 			w.released(t, c.Name)
 		}
@@ -239,7 +239,7 @@ func (i *interposed) DryRun(ctx context.Context, op string, locks storage.Locks,
 // Room that appears where a batch is served, while it looks elsewhere, is room.
 func TestABatchUsesTheRoomThatAppearsInItsOwnRegion(t *testing.T) {
 	t.Parallel()
-	for _, r := range []string{region, west} {
+	for _, r := range []string{region, us} {
 		t.Run("In"+r, func(t *testing.T) {
 			t.Parallel()
 			w := setupRegions(t)
@@ -257,7 +257,7 @@ func TestABatchUsesTheRoomThatAppearsInItsOwnRegion(t *testing.T) {
 // A batch whose region is given up while it is on its way is served at home.
 func TestABatchIsServedAtHomeWhenItsRegionIsGivenUp(t *testing.T) {
 	t.Parallel()
-	for name, left := range map[string][]string{"AnotherGoesOn": {region, west}, "NoneGoesOn": nil} {
+	for name, left := range map[string][]string{"AnotherGoesOn": {region, us}, "NoneGoesOn": nil} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := setupRegions(t)
@@ -270,15 +270,15 @@ func TestABatchIsServedAtHomeWhenItsRegionIsGivenUp(t *testing.T) {
 					ask.Name = fmt.Sprintf("c-%d-%d", n, i)
 					return ask
 				}
-				w.serving(t, "net", region, east, west)
-				_, err := w.by(east, name(0))
+				w.serving(t, "net", region, eu, us)
+				_, err := w.by(eu, name(0))
 				require.NoError(t, err)
 				w.released(t, ask.Name)
-				made, err := w.batchMeanwhile(t, east, []ipam.Claim{name(1)}, func() { w.serving(t, "net", left...) })
+				made, err := w.batchMeanwhile(t, eu, []ipam.Claim{name(1)}, func() { w.serving(t, "net", left...) })
 				require.NoError(t, err)
 				require.Equal(t, region, made[0].Region)
 				w.released(t, ask.Name)
-				later := w.batchIn(t, east, name(2)) // by a server that remembers
+				later := w.batchIn(t, eu, name(2)) // by a server that remembers
 				require.Equal(t, region, later[0].Region)
 				w.released(t, ask.Name)
 			}

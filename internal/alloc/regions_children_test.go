@@ -14,27 +14,27 @@ func TestAChildPoolIsCarvedFromItsParentInARegion(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
 	w.served(t, "net", "10.0.0.0/16")
-	got, err := w.in[east].CreatePool(w.ctx, project, child("by-length", "net", 24), usecase.Request{})
+	got, err := w.in[eu].CreatePool(w.ctx, project, child("by-length", "net", 24), usecase.Request{})
 	require.NoError(t, err)
-	require.Equal(t, east, got.Value.Region)
-	require.Equal(t, east, got.Value.Spec.Region)
-	c, err := w.by(west, claim("c", "by-length", 28))
+	require.Equal(t, eu, got.Value.Region)
+	require.Equal(t, eu, got.Value.Spec.Region)
+	c, err := w.by(us, claim("c", "by-length", 28))
 	require.NoError(t, err)
-	require.Equal(t, east, c.Region, "the child serves its own region alone")
-	refused(t, w.in[west].DeletePool(w.ctx, project, "by-length", usecase.Request{}), ipam.CodeInUse)
-	refused(t, w.in[west].DeletePool(w.ctx, project, "net", usecase.Request{}), ipam.CodeInUse)
+	require.Equal(t, eu, c.Region, "the child serves its own region alone")
+	refused(t, w.in[us].DeletePool(w.ctx, project, "by-length", usecase.Request{}), ipam.CodeInUse)
+	refused(t, w.in[us].DeletePool(w.ctx, project, "net", usecase.Request{}), ipam.CodeInUse)
 
-	at, err := w.in[west].CreatePool(w.ctx, project, childAt("by-cidr", "net", got.Value.Block.String()), usecase.Request{})
+	at, err := w.in[us].CreatePool(w.ctx, project, childAt("by-cidr", "net", got.Value.Block.String()), usecase.Request{})
 	_ = at
 	refused(t, err, ipam.CodeBlockTaken)
-	at, err = w.in[west].CreatePool(w.ctx, project, childAt("by-cidr", "net", "10.0.255.0/24"), usecase.Request{})
+	at, err = w.in[us].CreatePool(w.ctx, project, childAt("by-cidr", "net", "10.0.255.0/24"), usecase.Request{})
 	require.NoError(t, err)
-	require.Equal(t, west, at.Value.Region, "its home is where it was made, wherever its block was")
+	require.Equal(t, us, at.Value.Region, "its home is where it was made, wherever its block was")
 
-	require.NoError(t, w.in[west].DeleteClaim(w.ctx, project, "c", usecase.Request{}))
-	require.NoError(t, w.in[west].DeletePool(w.ctx, project, "by-length", usecase.Request{}))
-	require.NoError(t, w.in[east].DeletePool(w.ctx, project, "by-cidr", usecase.Request{}))
-	whole, err := w.by(west, claim("whole", "net", 16))
+	require.NoError(t, w.in[us].DeleteClaim(w.ctx, project, "c", usecase.Request{}))
+	require.NoError(t, w.in[us].DeletePool(w.ctx, project, "by-length", usecase.Request{}))
+	require.NoError(t, w.in[eu].DeletePool(w.ctx, project, "by-cidr", usecase.Request{}))
+	whole, err := w.by(us, claim("whole", "net", 16))
 	require.NoError(t, err)
 	require.Equal(t, "10.0.0.0/16", whole.Block.String())
 }
@@ -44,21 +44,21 @@ func TestAChildPoolServesSeveralRegions(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
 	w.served(t, "net", "10.0.0.0/16")
-	spread := child("spread", "net", 20, func(p *ipam.Pool) { p.Spec.Region, p.Spec.Regions = west, []string{west, east} })
-	got, err := w.in[east].CreatePool(w.ctx, project, spread, usecase.Request{})
+	spread := child("spread", "net", 20, func(p *ipam.Pool) { p.Spec.Region, p.Spec.Regions = us, []string{us, eu} })
+	got, err := w.in[eu].CreatePool(w.ctx, project, spread, usecase.Request{})
 	require.NoError(t, err)
-	require.Equal(t, west, got.Value.Region)
-	for _, r := range []string{region, east, west} {
+	require.Equal(t, us, got.Value.Region)
+	for _, r := range []string{region, eu, us} {
 		c, err := w.by(r, claim("c-"+r, "spread", 28))
 		require.NoError(t, err)
-		require.Contains(t, []string{east, west}, c.Region)
+		require.Contains(t, []string{eu, us}, c.Region)
 		require.True(t, got.Value.Block.Contains(c.Block.Addr()))
 	}
-	for _, r := range []string{region, east, west} {
+	for _, r := range []string{region, eu, us} {
 		require.NoError(t, w.in[r].DeleteClaim(w.ctx, project, "c-"+r, usecase.Request{}))
 	}
 	require.NoError(t, w.in[region].DeletePool(w.ctx, project, "spread", usecase.Request{}))
-	require.NoError(t, w.in[east].DeletePool(w.ctx, project, "net", usecase.Request{}))
+	require.NoError(t, w.in[eu].DeletePool(w.ctx, project, "net", usecase.Request{}))
 	require.Empty(t, w.dump(t)["region_blocks"])
 	require.Empty(t, w.dump(t)["stocks"])
 }
@@ -74,21 +74,21 @@ func TestABatchBorrowsForAllItsClaims(t *testing.T) {
 		}
 		return list
 	}
-	made, err := w.in[east].CreateClaimBatch(w.ctx, project, many("x", 100, 32), key("k", "k"))
+	made, err := w.in[eu].CreateClaimBatch(w.ctx, project, many("x", 100, 32), key("k", "k"))
 	require.NoError(t, err)
 	require.Len(t, made.Value, 100)
 	for _, c := range made.Value {
-		require.Equal(t, east, c.Region)
+		require.Equal(t, eu, c.Region)
 	}
-	again, err := w.in[east].CreateClaimBatch(w.ctx, project, many("x", 100, 32), key("k", "k"))
+	again, err := w.in[eu].CreateClaimBatch(w.ctx, project, many("x", 100, 32), key("k", "k"))
 	require.NoError(t, err)
 	require.Equal(t, made.Value, again.Value)
 
 	before := state(w.dump(t))
-	_, err = w.in[west].CreateClaimBatch(w.ctx, project, many("y", 157, 32), usecase.Request{})
+	_, err = w.in[us].CreateClaimBatch(w.ctx, project, many("y", 157, 32), usecase.Request{})
 	refused(t, err, ipam.CodePoolExhausted)
 	after := state(w.dump(t))
 	require.Equal(t, before["holds"], after["holds"], "nothing of it was made")
-	_, err = w.in[west].CreateClaimBatch(w.ctx, project, many("z", 156, 32), usecase.Request{})
+	_, err = w.in[us].CreateClaimBatch(w.ctx, project, many("z", 156, 32), usecase.Request{})
 	require.NoError(t, err, "all that is left, in whichever regions it was")
 }

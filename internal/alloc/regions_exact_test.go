@@ -20,16 +20,16 @@ func TestAVeryBlockIsClaimedWhereverItIs(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
 	w.served(t, "net", "10.0.0.0/24")
-	made, err := w.by(east, claim("first", "net", 32)) // east is lent 10.0.0.0/26
+	made, err := w.by(eu, claim("first", "net", 32)) // eu is lent 10.0.0.0/26
 	require.NoError(t, err)
 	require.Equal(t, "10.0.0.0/32", made.Block.String())
 
 	for _, c := range []struct {
 		title, by, name, cidr, in string
 	}{
-		{"InTheRegionAsked", east, "a", "10.0.0.16/28", east},
-		{"InAnotherRegion", west, "b", "10.0.0.32/28", east},
-		{"AtHome", west, "c", "10.0.0.128/26", region},
+		{"InTheRegionAsked", eu, "a", "10.0.0.16/28", eu},
+		{"InAnotherRegion", us, "b", "10.0.0.32/28", eu},
+		{"AtHome", us, "c", "10.0.0.128/26", region},
 		{"AtHomeByTheHome", region, "d", "10.0.0.64/27", region},
 	} {
 		t.Run(c.title, func(t *testing.T) {
@@ -41,7 +41,7 @@ func TestAVeryBlockIsClaimedWhereverItIs(t *testing.T) {
 	}
 	t.Run("NotWhatIsHeldInAnotherRegion", func(t *testing.T) {
 		for _, cidr := range []string{"10.0.0.0/32", "10.0.0.0/27", "10.0.0.0/25", "10.0.0.160/27"} {
-			for _, r := range []string{region, east, west} {
+			for _, r := range []string{region, eu, us} {
 				before := state(w.dump(t))
 				_, err := w.by(r, claimOf("no", "net", exactly(cidr)))
 				e := refused(t, err, ipam.CodeBlockTaken)
@@ -61,15 +61,15 @@ func TestABlockThatIsFreeInPartsIsGathered(t *testing.T) {
 			t.Parallel()
 			w := setupRegions(t)
 			w.served(t, "net", "10.0.0.0/24")
-			for _, r := range []string{east, west} {
+			for _, r := range []string{eu, us} {
 				_, err := w.by(r, claim("c", "net", 32))
 				require.NoError(t, err)
 				require.NoError(t, w.DeleteClaim(w.ctx, project, "c", usecase.Request{}))
 			}
-			made, err := w.by(west, ask)
+			made, err := w.by(us, ask)
 			require.NoError(t, err)
 			require.Equal(t, "10.0.0.0/24", made.Block.String())
-			_, err = w.by(east, claim("more", "net", 32))
+			_, err = w.by(eu, claim("more", "net", 32))
 			refused(t, err, ipam.CodePoolExhausted)
 		})
 	}
@@ -82,7 +82,7 @@ func TestADryRunMovesNoBlockBetweenRegions(t *testing.T) {
 	w.served(t, "net", "10.0.0.0/24")
 	before := w.dump(t)
 	for _, c := range []ipam.Claim{claim("c", "net", 28), claimOf("c", "net", exactly("10.0.0.64/26"))} {
-		got, err := w.in[east].CreateClaim(w.ctx, project, c, usecase.Request{DryRun: true})
+		got, err := w.in[eu].CreateClaim(w.ctx, project, c, usecase.Request{DryRun: true})
 		require.NoError(t, err)
 		require.True(t, got.Value.Block.IsValid())
 	}
@@ -90,7 +90,7 @@ func TestADryRunMovesNoBlockBetweenRegions(t *testing.T) {
 	_, err := w.by(region, claim("all", "net", 24))
 	require.NoError(t, err)
 	before = w.dump(t)
-	_, err = w.in[east].CreateClaim(w.ctx, project, claim("c", "net", 28), usecase.Request{DryRun: true})
+	_, err = w.in[eu].CreateClaim(w.ctx, project, claim("c", "net", 28), usecase.Request{DryRun: true})
 	refused(t, err, ipam.CodePoolExhausted)
 	require.Equal(t, before, w.dump(t))
 }
@@ -99,15 +99,15 @@ func TestADryRunMovesNoBlockBetweenRegions(t *testing.T) {
 func TestARegionThatIsNotServedClaimsAtTheHome(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
-	w.served(t, "two", "10.0.0.0/24", func(p *ipam.PoolSpec) { p.Regions = []string{region, east} })
-	w.served(t, "alone", "10.1.0.0/24", func(p *ipam.PoolSpec) { p.Region, p.Regions = east, nil })
-	for pool, home := range map[string]string{"two": region, "alone": east} {
-		made, err := w.by(west, claim("c-"+pool, pool, 28))
+	w.served(t, "two", "10.0.0.0/24", func(p *ipam.PoolSpec) { p.Regions = []string{region, eu} })
+	w.served(t, "alone", "10.1.0.0/24", func(p *ipam.PoolSpec) { p.Region, p.Regions = eu, nil })
+	for pool, home := range map[string]string{"two": region, "alone": eu} {
+		made, err := w.by(us, claim("c-"+pool, pool, 28))
 		require.NoError(t, err)
 		require.Equal(t, home, made.Region)
-		read, err := w.in[west].GetClaim(w.ctx, project, "c-"+pool, usecase.Reading{})
+		read, err := w.in[us].GetClaim(w.ctx, project, "c-"+pool, usecase.Reading{})
 		require.NoError(t, err)
 		require.Equal(t, made, read)
-		require.NoError(t, w.in[west].DeleteClaim(w.ctx, project, "c-"+pool, usecase.Request{}))
+		require.NoError(t, w.in[us].DeleteClaim(w.ctx, project, "c-"+pool, usecase.Request{}))
 	}
 }

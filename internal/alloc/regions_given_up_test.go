@@ -14,22 +14,22 @@ func TestAServerThatRemembersARegionThatWasGivenUpDrawsFromHome(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
 	w.served(t, "wide", "10.0.0.0/20")
-	for _, left := range [][]string{{region, west}, nil} { // another region goes on serving it, or none does
-		w.serving(t, "wide", region, east, west)
-		_, err := w.claimIn(w.ctx, east, "before", "wide", 28)
+	for _, left := range [][]string{{region, us}, nil} { // another region goes on serving it, or none does
+		w.serving(t, "wide", region, eu, us)
+		_, err := w.claimIn(w.ctx, eu, "before", "wide", 28)
 		require.NoError(t, err)
 		require.NoError(t, w.in[region].DeleteClaim(w.ctx, project, "before", usecase.Request{}))
 		w.serving(t, "wide", left...)
 
 		for _, name := range []string{"first", "second"} {
-			c, err := w.claimIn(w.ctx, east, name, "wide", 28)
+			c, err := w.claimIn(w.ctx, eu, name, "wide", 28)
 			require.NoError(t, err)
 			require.Equal(t, region, c.Region, "at home")
-			require.NoError(t, w.in[east].DeleteClaim(w.ctx, project, name, usecase.Request{}))
+			require.NoError(t, w.in[eu].DeleteClaim(w.ctx, project, name, usecase.Request{}))
 		}
 		p, err := w.GetPool(w.ctx, project, "wide", usecase.Reading{})
 		require.NoError(t, err)
 		require.Len(t, p.Spec.Regions, len(left))
-		require.False(t, slices.Contains(p.Spec.Regions, east))
+		require.False(t, slices.Contains(p.Spec.Regions, eu))
 	}
 }

@@ -49,12 +49,12 @@ func TestTheKeeperFollowsWhatARegionUses(t *testing.T) {
 		t.Helper()
 		for range 100 {
 			for range 16 {
-				c, err := w.by(east, claim(ipam.NewID().String(), "net", 32))
+				c, err := w.by(eu, claim(ipam.NewID().String(), "net", 32))
 				require.NoError(t, err)
-				require.Equal(t, east, c.Region)
+				require.Equal(t, eu, c.Region)
 			}
-			if w.keep(t, east) == 1 {
-				free, loan := w.lent(t, east, "net")
+			if w.keep(t, eu) == 1 {
+				free, loan := w.lent(t, eu, "net")
 				require.Greater(t, free, int64(1)<<loan, "the region had stock left")
 				return loan
 			}
@@ -62,10 +62,10 @@ func TestTheKeeperFollowsWhatARegionUses(t *testing.T) {
 		require.Fail(t, "stock is never low")
 		return 0
 	}
-	require.Equal(t, 1, w.keep(t, east))
-	require.Equal(t, 0, w.keep(t, east), "one loan is enough")
+	require.Equal(t, 1, w.keep(t, eu))
+	require.Equal(t, 0, w.keep(t, eu), "one loan is enough")
 	require.Equal(t, 0, w.keep(t, region), "a home borrows nothing")
-	has, loan := w.lent(t, east, "net")
+	has, loan := w.lent(t, eu, "net")
 	require.EqualValues(t, 64, has)
 	require.Equal(t, 6, loan)
 
@@ -81,7 +81,7 @@ func TestTheKeeperFollowsWhatARegionUses(t *testing.T) {
 	p, err := w.GetPool(w.ctx, project, "net", usecase.Reading{})
 	require.NoError(t, err)
 	for _, rec := range p.Regional {
-		if rec.Region == east {
+		if rec.Region == eu {
 			runway, known := regions.Runway(32, rec, w.clock.read())
 			require.True(t, known)
 			require.Positive(t, runway)
@@ -93,31 +93,31 @@ func TestTheKeeperGivesBackWhatLiesIdle(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
 	w.served(t, "net", "10.0.0.0/8")
-	c, err := w.by(east, claim("large", "net", 16)) // a loan of 64 of these, a quarter of the pool
+	c, err := w.by(eu, claim("large", "net", 16)) // a loan of 64 of these, a quarter of the pool
 	require.NoError(t, err)
 	require.NoError(t, w.DeleteClaim(w.ctx, project, c.Name, usecase.Request{}))
-	lent, _ := w.lent(t, east, "net")
+	lent, _ := w.lent(t, eu, "net")
 	require.EqualValues(t, 1<<22, lent)
-	require.Equal(t, 0, w.keep(t, east), "not before it has lain idle for long")
+	require.Equal(t, 0, w.keep(t, eu), "not before it has lain idle for long")
 	w.clock.move(2 * time.Hour)
-	require.Equal(t, 0, w.keep(t, east), "no more than the last loan: that is the stock of the region")
+	require.Equal(t, 0, w.keep(t, eu), "no more than the last loan: that is the stock of the region")
 
 	for i := range 3 { // and three loans at once, of which one would do
-		_, err := w.by(east, claim(fmt.Sprintf("l%d", i), "net", 10))
+		_, err := w.by(eu, claim(fmt.Sprintf("l%d", i), "net", 10))
 		require.NoError(t, err)
 	}
 	for i := range 3 {
 		require.NoError(t, w.DeleteClaim(w.ctx, project, fmt.Sprintf("l%d", i), usecase.Request{}))
 	}
-	before, _ := w.lent(t, east, "net")
+	before, _ := w.lent(t, eu, "net")
 	w.clock.move(2 * time.Hour)
-	for n := 0; w.keep(t, east) > 0; n++ {
+	for n := 0; w.keep(t, eu) > 0; n++ {
 		require.Less(t, n, 10, "it comes to an end")
 	}
-	after, _ := w.lent(t, east, "net")
+	after, _ := w.lent(t, eu, "net")
 	require.Less(t, after, before)
 	require.Positive(t, after)
-	whole, err := w.by(west, claim("half", "net", 9))
+	whole, err := w.by(us, claim("half", "net", 9))
 	require.NoError(t, err)
 	require.Equal(t, 9, whole.Block.Bits())
 }
@@ -146,16 +146,16 @@ func TestTheKeeperGoesOnToTheNextHome(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
 	lost := w.served(t, "lost", "10.0.0.0/16")
-	w.served(t, "there", "10.1.0.0/16", func(p *ipam.PoolSpec) { p.Region = west })
-	store, err := crdb.Open(w.ctx, w.dsn, crdb.Options{Region: east})
+	w.served(t, "there", "10.1.0.0/16", func(p *ipam.PoolSpec) { p.Region = us })
+	store, err := crdb.Open(w.ctx, w.dsn, crdb.Options{Region: eu})
 	require.NoError(t, err)
 	t.Cleanup(store.Close)
 	u := &unreachable{Store: store, home: lost.UID}
-	moved, err := alloc.New(u, alloc.Options{Region: east, Clock: w.clock.read, Runway: time.Hour}).KeepStocks(w.ctx)
+	moved, err := alloc.New(u, alloc.Options{Region: eu, Clock: w.clock.read, Runway: time.Hour}).KeepStocks(w.ctx)
 	require.ErrorContains(t, err, "acme/lost, at home in local")
 	require.Equal(t, 1, moved)
 	require.Equal(t, 1, u.asks)
-	addresses, _ := w.lent(t, east, "there")
+	addresses, _ := w.lent(t, eu, "there")
 	require.Positive(t, addresses)
 }
 
@@ -188,11 +188,11 @@ func TestTheKeeperLooksAtAllPools(t *testing.T) {
 	for i := range pools {
 		w.served(t, fmt.Sprintf("net-%d", i), fmt.Sprintf("10.%d.0.0/16", i))
 	}
-	store, err := crdb.Open(w.ctx, w.dsn, crdb.Options{Region: east})
+	store, err := crdb.Open(w.ctx, w.dsn, crdb.Options{Region: eu})
 	require.NoError(t, err)
 	t.Cleanup(store.Close)
 	r := &rounds{Store: store}
-	keeper := alloc.New(r, alloc.Options{Region: east, Clock: w.clock.read, Runway: time.Hour})
+	keeper := alloc.New(r, alloc.Options{Region: eu, Clock: w.clock.read, Runway: time.Hour})
 	for _, want := range []int{pools, 0} {
 		r.reads = 0
 		moved, err := keeper.KeepStocks(w.ctx)

@@ -108,13 +108,13 @@ func TestClaimsNeedNoRowOfAnotherRegion(t *testing.T) {
 	w.served(t, "wide", "10.0.0.0/16")
 	_, err := w.PutQuota(w.ctx, project, ipam.Quota{Metadata: ipam.Metadata{Name: "all"}, Spec: ipam.QuotaSpec{Limits: ipam.QuotaLimits{Claims: new(int64(1000))}}}, usecase.Request{})
 	require.NoError(t, err)
-	moved, err := w.in[east].KeepStocks(w.ctx)
+	moved, err := w.in[eu].KeepStocks(w.ctx)
 	require.NoError(t, err)
 	require.Equal(t, 1, moved, "the region is given its first stock before anybody asks")
 
-	alone := w.confined(t, east)
+	alone := w.confined(t, eu)
 	w.steady(t, alone, "wide", 20) // ten minutes
-	requireAll(t, w, east)
+	requireAll(t, w, eu)
 
 	t.Run("AndWithoutStockTheySaySo", func(t *testing.T) {
 		w.served(t, "dry", "10.1.0.0/16")

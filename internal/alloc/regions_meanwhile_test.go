@@ -40,12 +40,12 @@ func (w *world) interrupted(t *testing.T, r, op string, slow func(*alloc.Service
 // Whatever a pool's regions become between a look and its transaction, the answer is about what is there.
 func TestRegionsThatChangeMeanwhile(t *testing.T) {
 	t.Parallel()
-	two := func(p *ipam.PoolSpec) { p.Regions = []string{region, east} }
+	two := func(p *ipam.PoolSpec) { p.Regions = []string{region, eu} }
 	t.Run("AChildIsCarvedFromTheHomeOfItsParent", func(t *testing.T) {
 		t.Parallel()
 		w := setupRegions(t)
 		w.served(t, "net", "10.0.0.0/16", two)
-		require.NoError(t, w.interrupted(t, east, "pool_create", func(s *alloc.Service) error {
+		require.NoError(t, w.interrupted(t, eu, "pool_create", func(s *alloc.Service) error {
 			_, err := s.CreatePool(w.ctx, project, child("k", "net", 24), usecase.Request{})
 			return err
 		}, func() { require.NoError(t, w.reregion("net")) }))
@@ -57,8 +57,8 @@ func TestRegionsThatChangeMeanwhile(t *testing.T) {
 		require.NoError(t, w.interrupted(t, region, "pool_delete", func(s *alloc.Service) error {
 			return s.DeletePool(w.ctx, project, "net", usecase.Request{})
 		}, func() {
-			require.NoError(t, w.reregion("net", region, east, west))
-			_, err := w.by(west, claim("c", "net", 32))
+			require.NoError(t, w.reregion("net", region, eu, us))
+			_, err := w.by(us, claim("c", "net", 32))
 			require.NoError(t, err)
 			require.NoError(t, w.DeleteClaim(w.ctx, project, "c", usecase.Request{}))
 		}))
@@ -69,17 +69,17 @@ func TestRegionsThatChangeMeanwhile(t *testing.T) {
 		w.served(t, "net", "10.0.0.0/24")
 		require.NoError(t, w.interrupted(t, region, "pool_patch", func(s *alloc.Service) error {
 			_, err := s.PatchPool(w.ctx, project, "net", usecase.Request{}, func(p ipam.Pool) (ipam.Pool, error) {
-				p.Spec.Regions = []string{region, west}
+				p.Spec.Regions = []string{region, us}
 				return p, nil
 			})
 			return err
-		}, func() { require.Equal(t, 1, w.keep(t, east)) }))
+		}, func() { require.Equal(t, 1, w.keep(t, eu)) }))
 	})
 	t.Run("ThoseWhoWaitBehindTheFirstAreServedToo", func(t *testing.T) {
 		t.Parallel()
 		w := setupRegions(t)
 		p := w.served(t, "net", "10.0.0.0/24", two)
-		s, g := w.gatedIn(t, east, "claim_group")
+		s, g := w.gatedIn(t, eu, "claim_group")
 		g.close()
 		errs := make(chan error, 2)
 		ask := func(name string) {
@@ -89,7 +89,7 @@ func TestRegionsThatChangeMeanwhile(t *testing.T) {
 		go ask("first")
 		<-g.arrived
 		go ask("second")
-		lane := storage.PoolContainer(p.In(east)).Lock()
+		lane := storage.PoolContainer(p.In(eu)).Lock()
 		require.Eventually(t, func() bool { return s.Waiting(lane) > 0 }, 10*time.Second, time.Millisecond)
 		require.NoError(t, w.reregion("net"))
 		g.pass()
@@ -102,16 +102,16 @@ func TestRegionsThatChangeMeanwhile(t *testing.T) {
 func TestWhatIsRememberedOfAPoolSaysNotWhereToDrawFrom(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
-	w.served(t, "net", "10.0.0.0/24", func(p *ipam.PoolSpec) { p.Regions = []string{region, east} })
+	w.served(t, "net", "10.0.0.0/24", func(p *ipam.PoolSpec) { p.Regions = []string{region, eu} })
 	_, err := w.by(region, claim("h", "net", 32))
 	require.NoError(t, err)
-	first, err := w.by(east, claim("e", "net", 32))
+	first, err := w.by(eu, claim("e", "net", 32))
 	require.NoError(t, err)
 	require.NoError(t, w.DeleteClaim(w.ctx, project, "e", usecase.Request{}))
-	_, err = w.by(region, claimOf("x", "net", exactly(first.Block.String()))) // made by the home, of east's block
+	_, err = w.by(region, claimOf("x", "net", exactly(first.Block.String()))) // made by the home, of eu's block
 	require.NoError(t, err)
-	require.NoError(t, w.in[east].DeleteClaim(w.ctx, project, "x", usecase.Request{}))
-	_, err = w.in[east].PatchPool(w.ctx, project, "net", usecase.Request{}, func(p ipam.Pool) (ipam.Pool, error) {
+	require.NoError(t, w.in[eu].DeleteClaim(w.ctx, project, "x", usecase.Request{}))
+	_, err = w.in[eu].PatchPool(w.ctx, project, "net", usecase.Request{}, func(p ipam.Pool) (ipam.Pool, error) {
 		p.Spec.Regions = nil
 		return p, nil
 	})
@@ -129,7 +129,7 @@ func TestClaimsDoNotWaitForALoanThatHangs(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
 	w.served(t, "net", "10.0.0.0/20")
-	s, g := w.gatedIn(t, east, "region_lend")
+	s, g := w.gatedIn(t, eu, "region_lend")
 	ask := func(name string, bits int) error {
 		_, err := s.CreateClaim(w.ctx, project, claim(name, "net", bits), usecase.Request{})
 		return err
@@ -160,7 +160,7 @@ func TestAClassFindsABlockThatIsFreeInParts(t *testing.T) {
 	}
 	_, err := w.by(region, claim("fill", "a", 24))
 	require.NoError(t, err)
-	_, err = w.by(east, claim("c", "b", 32))
+	_, err = w.by(eu, claim("c", "b", 32))
 	require.NoError(t, err)
 	require.NoError(t, w.DeleteClaim(w.ctx, project, "c", usecase.Request{}))
 	got, err := w.by(region, byClass("x", "std", length(24)))
@@ -174,15 +174,15 @@ func TestAClassFindsABlockThatIsFreeInParts(t *testing.T) {
 func TestANameThatIsInUseElsewhereIsToldBeforeAFullPool(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
-	w.served(t, "alone", "10.1.0.0/30", func(p *ipam.PoolSpec) { p.Region, p.Regions = east, nil })
+	w.served(t, "alone", "10.1.0.0/30", func(p *ipam.PoolSpec) { p.Region, p.Regions = eu, nil })
 	for i := range 4 {
-		_, err := w.by(west, claim(fmt.Sprintf("c%d", i), "alone", 32))
+		_, err := w.by(us, claim(fmt.Sprintf("c%d", i), "alone", 32))
 		require.NoError(t, err)
 	}
 	w.clock.move(time.Minute)
-	_, err := w.by(west, claim("c1", "alone", 32))
+	_, err := w.by(us, claim("c1", "alone", 32))
 	refused(t, err, ipam.CodeAlreadyExists)
-	_, err = w.by(west, claim("new", "alone", 32))
+	_, err = w.by(us, claim("new", "alone", 32))
 	refused(t, err, ipam.CodePoolExhausted)
 }
 
@@ -192,14 +192,14 @@ func TestLoansOfBuddiesAreOne(t *testing.T) {
 	w := setupRegions(t)
 	w.served(t, "net", "10.1.0.0/24")
 	for i := range 256 {
-		_, err := w.by(east, claim(fmt.Sprintf("c%d", i), "net", 32))
+		_, err := w.by(eu, claim(fmt.Sprintf("c%d", i), "net", 32))
 		require.NoError(t, err)
 		w.clock.move(3 * time.Hour) // so that loans get smaller and smaller
 	}
 	require.Len(t, w.dump(t)["region_blocks"], 1)
 	for i := range 256 {
-		require.NoError(t, w.in[east].DeleteClaim(w.ctx, project, fmt.Sprintf("c%d", i), usecase.Request{}))
+		require.NoError(t, w.in[eu].DeleteClaim(w.ctx, project, fmt.Sprintf("c%d", i), usecase.Request{}))
 	}
-	_, err := w.by(west, claim("whole", "net", 24))
+	_, err := w.by(us, claim("whole", "net", 24))
 	require.NoError(t, err)
 }

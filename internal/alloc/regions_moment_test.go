@@ -123,7 +123,7 @@ func TestAListOfAPoolInSeveralRegionsIsOfOneMoment(t *testing.T) {
 		}},
 	}
 	for name, list := range lists {
-		for title, way := range map[string][2]string{"ThatWasRead": {east, west}, "ThatIsToBeRead": {west, east}} {
+		for title, way := range map[string][2]string{"ThatWasRead": {eu, us}, "ThatIsToBeRead": {us, eu}} {
 			t.Run(name+title, func(t *testing.T) {
 				t.Parallel()
 				w := setupRegions(t)
@@ -138,7 +138,7 @@ func TestAListOfAPoolInSeveralRegionsIsOfOneMoment(t *testing.T) {
 				to(way[0], "first")
 				moved := false
 				s := w.over(t, region, func(store storage.Store) storage.Store {
-					return &passing{store, meanwhile{new(sync.Once), west, func() { // it is read last
+					return &passing{store, meanwhile{new(sync.Once), us, func() { // it is read last
 						if moved = true; list.held {
 							w.released(t, "first")
 						}
@@ -146,7 +146,7 @@ func TestAListOfAPoolInSeveralRegionsIsOfOneMoment(t *testing.T) {
 					}}}
 				})
 				var r usecase.Reading
-				if way[0] == west {
+				if way[0] == us {
 					r.Behind = new(storage.Moment)
 				}
 				require.Equal(t, []netip.Prefix{block("10.0.0.0/32")}, list.read(w.ctx, t, s, r))

@@ -18,8 +18,8 @@ import (
 
 // The regions of tests in several; the first is that of all other tests.
 const (
-	east = "east"
-	west = "west"
+	eu = "eu"
+	us = "us"
 )
 
 // world is three servers in three regions on one database.
@@ -32,9 +32,9 @@ func setupRegions(t *testing.T) *world {
 	t.Helper()
 	dbtest.NeedsRegions(t)
 	b := setup(t)
-	require.NoError(t, schema.Migrate(t.Context(), b.dsn, schema.MigrateOptions{Regions: []string{region, east, west}}))
+	require.NoError(t, schema.Migrate(t.Context(), b.dsn, schema.MigrateOptions{Regions: []string{region, eu, us}}))
 	w := &world{bundle: b, in: map[string]*alloc.Service{}}
-	for _, r := range []string{region, east, west} {
+	for _, r := range []string{region, eu, us} {
 		store, err := crdb.Open(b.ctx, b.dsn, crdb.Options{Region: r})
 		require.NoError(t, err)
 		t.Cleanup(store.Close)
@@ -44,12 +44,18 @@ func setupRegions(t *testing.T) *world {
 	return w
 }
 
+// storeIn opens the database once more, in a region.
+func (w *world) storeIn(t *testing.T, r string) (*crdb.Store, *attempts) {
+	t.Helper()
+	return w.store(t, func(o *crdb.Options) { o.Region = r })
+}
+
 // served makes a pool that all three regions serve.
 func (w *world) served(t *testing.T, name, cidr string, more ...func(*ipam.PoolSpec)) ipam.Pool {
 	t.Helper()
 	spec := ipam.PoolSpec{
 		CIDR: netip.MustParsePrefix(cidr), Visibility: ipam.VisibilityConsumer, Allocation: ipam.Allocating{Strategy: ipam.BestFit},
-		Regions: []string{region, east, west},
+		Regions: []string{region, eu, us},
 	}
 	for _, f := range more {
 		f(&spec)

@@ -16,7 +16,7 @@ func TestAClaimIsServedFromItsOwnRegion(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
 	w.served(t, "wide", "10.0.0.0/16")
-	for i, r := range []string{region, east, west, east} {
+	for i, r := range []string{region, eu, us, eu} {
 		c, err := w.claimIn(w.ctx, r, fmt.Sprintf("c%d", i), "wide", 28)
 		require.NoError(t, err)
 		require.Equal(t, r, c.Region)
@@ -41,20 +41,20 @@ func TestTheLastBlockIsFoundWhereverItIs(t *testing.T) {
 	w.served(t, "small", "10.0.0.0/26")
 	seen := map[netip.Prefix]bool{}
 	for i := range 64 {
-		r := []string{region, east, west}[i%3]
+		r := []string{region, eu, us}[i%3]
 		c, err := w.claimIn(w.ctx, r, fmt.Sprintf("c%d", i), "small", 32)
 		require.NoError(t, err, "claim %d", i)
 		require.False(t, seen[c.Block])
 		seen[c.Block] = true
 	}
-	for _, r := range []string{region, east, west} {
+	for _, r := range []string{region, eu, us} {
 		_, err := w.claimIn(w.ctx, r, "more-"+r, "small", 32)
 		require.Equal(t, ipam.CodePoolExhausted, ipam.CodeOf(err), "%v", err)
 	}
 	for i := range 64 { // each by another region than the one that made it
-		require.NoError(t, w.in[[]string{east, west, region}[i%3]].DeleteClaim(w.ctx, project, fmt.Sprintf("c%d", i), usecase.Request{}))
+		require.NoError(t, w.in[[]string{eu, us, region}[i%3]].DeleteClaim(w.ctx, project, fmt.Sprintf("c%d", i), usecase.Request{}))
 	}
-	c, err := w.claimIn(w.ctx, east, "whole", "small", 26)
+	c, err := w.claimIn(w.ctx, eu, "whole", "small", 26)
 	require.NoError(t, err)
 	require.Equal(t, "10.0.0.0/26", c.Block.String())
 }
@@ -69,7 +69,7 @@ func TestRegionsClaimAtOnceAndNeverTheSame(t *testing.T) {
 		wg   sync.WaitGroup
 	)
 	for i := range 12 {
-		r := []string{region, east, west}[i%3]
+		r := []string{region, eu, us}[i%3]
 		wg.Go(func() {
 			for n := range 30 {
 				name := fmt.Sprintf("c%d-%d", i, n)

@@ -136,15 +136,15 @@ func TestStocksAndFencesOfARegionAreTold(t *testing.T) {
 	w := setupRegions(t)
 	look := func() pools.Sample {
 		t.Helper()
-		s, _ := w.sampler(t, east, 5)
+		s, _ := w.sampler(t, eu, 5)
 		require.NoError(t, s.Step(w.ctx))
 		return s.Sample()
 	}
-	store, err := crdb.Open(w.ctx, w.dsn, crdb.Options{Region: east})
+	store, err := crdb.Open(w.ctx, w.dsn, crdb.Options{Region: eu})
 	require.NoError(t, err)
 	t.Cleanup(store.Close)
 	m := &tally{claims: map[string]int{}, loans: map[string]int{}}
-	measured := alloc.New(store, alloc.Options{Region: east, Clock: w.clock.read, Metrics: m})
+	measured := alloc.New(store, alloc.Options{Region: eu, Clock: w.clock.read, Metrics: m})
 
 	w.served(t, "wide", "10.0.0.0/24")
 	_, err = measured.CreateClaim(w.ctx, project, claim("first", "wide", 28), usecase.Request{})
@@ -157,10 +157,10 @@ func TestStocksAndFencesOfARegionAreTold(t *testing.T) {
 	require.Empty(t, now.Fenced)
 	require.Zero(t, now.Closed)
 
-	restore := w.kept(t, east)
-	require.NoError(t, w.in[east].DeleteClaim(w.ctx, project, "first", usecase.Request{}))
+	restore := w.kept(t, eu)
+	require.NoError(t, w.in[eu].DeleteClaim(w.ctx, project, "first", usecase.Request{}))
 	for i := range 16 {
-		_, err := w.claimIn(w.ctx, west, string(rune('a'+i)), "wide", 28)
+		_, err := w.claimIn(w.ctx, us, string(rune('a'+i)), "wide", 28)
 		require.NoError(t, err)
 	}
 	restore()
@@ -170,7 +170,7 @@ func TestStocksAndFencesOfARegionAreTold(t *testing.T) {
 	_, err = measured.CreateClaim(w.ctx, project, claim("second", "wide", 28), usecase.Request{})
 	require.Equal(t, ipam.CodeUnavailable, ipam.CodeOf(err), "%v", err)
 
-	_, err = w.in[east].Reconcile(w.ctx, regions.Reconciling{Repair: true, Forget: []netip.Prefix{block("10.0.0.0/24")}})
+	_, err = w.in[eu].Reconcile(w.ctx, regions.Reconciling{Repair: true, Forget: []netip.Prefix{block("10.0.0.0/24")}})
 	require.NoError(t, err)
 	require.Zero(t, look().Closed, "until it is reconciled")
 }

@@ -192,7 +192,7 @@ func TestSearchFindsInAllRegions(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
 	w.served(t, "wide", "10.0.0.0/20")
-	for i, r := range []string{region, east, west} {
+	for i, r := range []string{region, eu, us} {
 		name := fmt.Sprintf("c%d", i)
 		c, err := w.claimIn(w.ctx, r, name, "wide", 28)
 		require.NoError(t, err)

@@ -19,6 +19,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/alloc/trail"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/alloc/utilization"
 	"github.com/carve-ipam/carve/internal/alloc/webhooks"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -36,6 +37,7 @@ type Service struct {
 	*releases.Releases
 	*search.Searches
 	*trail.Trail
+	*utilization.Utilization
 	*webhooks.Webhooks
 
 	regions *regions.Regions // most of what it can do is for the other rooms
@@ -51,6 +53,8 @@ type Options struct {
 	MaxWaiting int
 	// Runway is how long what a region is lent of a pool should last. 0: 10 minutes.
 	Runway time.Duration
+	// RecordedEvery is how often it is recorded how much of a pool is used. 0: hourly.
+	RecordedEvery time.Duration
 	// MaxSpaces is how many spaces a project can have. 0: 256.
 	MaxSpaces int
 	// Webhooks is with what they are signed, and where they may be sent.
@@ -76,6 +80,8 @@ func New(store storage.Store, o Options) *Service {
 		Trail:     trail.New(core),
 		Webhooks:  webhooks.New(core, follow, o.Webhooks),
 		regions:   regions,
+
+		Utilization: utilization.New(core, o.RecordedEvery),
 	}
 }
 

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"context"
+	"math/big"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -16,6 +17,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/search"
 	"github.com/carve-ipam/carve/internal/alloc/trail"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/alloc/utilization"
 	"github.com/carve-ipam/carve/internal/api"
 	"github.com/carve-ipam/carve/internal/api/gen"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -39,6 +41,7 @@ type scripted struct {
 	cursor  string
 	bits    *int
 	mapped  holdings.Map
+	over    utilization.Asked
 	sought  string
 	reads   int
 }
@@ -95,6 +98,16 @@ func (s *scripted) ListClaims(_ context.Context, project string, f paging.Filter
 func (s *scripted) GetPoolMap(_ context.Context, _, _ string, within netip.Prefix, depth int, _ usecase.Reading) (holdings.Map, error) {
 	s.mapped = holdings.Map{Within: within, Bits: depth}
 	return holdings.Map{Within: s.pool.Block, Bits: 17, Runs: []holdings.Run{{Count: 2}}}, nil
+}
+
+func (s *scripted) GetPoolUtilization(_ context.Context, _, _ string, a utilization.Asked, _ usecase.Reading) (utilization.History, error) {
+	s.over = a
+	at := time.Date(2026, 3, 2, 11, 0, 0, 0, time.UTC)
+	return utilization.History{
+		Size:   big.NewInt(256),
+		Points: []utilization.Point{{At: at, Used: big.NewInt(64), Highest: big.NewInt(65)}},
+		Runway: &utilization.Runway{RunsOutAt: at.Add(time.Hour), PercentPerDay: 12.345, Over: 24 * time.Hour},
+	}, nil
 }
 
 func (s *scripted) Search(_ context.Context, text string, limit int, _ usecase.Reading) (search.Found, error) {
@@ -361,6 +374,28 @@ func TestListing(t *testing.T) {
 			require.Equal(t, http.StatusBadRequest, w.Code)
 			require.Equal(t, pointer, decode[gen.Problem](t, w).Errors[0].Pointer, query)
 		}
+	})
+	t.Run("ShowsHowAPoolFilledUp", func(t *testing.T) {
+		t.Parallel()
+		s := script()
+		at := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+		for query, want := range map[string]utilization.Asked{
+			"": {Points: 200},
+			"?since=2026-03-01T00:00:00Z&until=2026-03-02T00:00:00Z&points=7": {Since: at, Until: at.AddDate(0, 0, 1), Points: 7},
+		} {
+			w := send(t, s, "GET", poolsPath+"/p/utilization"+query, "")
+			require.Equal(t, http.StatusOK, w.Code, w.Body.String())
+			require.Equal(t, want, s.over)
+			require.JSONEq(t, `{"points":[{"at":"2026-03-02T11:00:00Z","used":"64","usedPercent":25,"highestPercent":25.39}],
+				"runway":{"runsOutAt":"2026-03-02T12:00:00Z","percentPerDay":12.35,"over":"P1D"}}`, w.Body.String())
+		}
+		for query, pointer := range map[string]string{"?points=1": "query:points", "?points=1001": "query:points", "?since=x": "query:since", "?until=now": "query:until"} {
+			w := send(t, s, "GET", poolsPath+"/p/utilization"+query, "")
+			require.Equal(t, http.StatusBadRequest, w.Code)
+			require.Equal(t, pointer, decode[gen.Problem](t, w).Errors[0].Pointer, query)
+		}
+		require.Equal(t, http.StatusOK, send(t, s, "GET", poolsPath+"?roots=true", "").Code)
+		require.True(t, s.filter.Roots)
 	})
 	t.Run("Finds", func(t *testing.T) {
 		t.Parallel()

@@ -9,6 +9,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/alloc/utilization"
 	"github.com/carve-ipam/carve/internal/api/codec"
 	"github.com/carve-ipam/carve/internal/api/gen"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -30,7 +31,7 @@ func (s poolHandlers) ListPools(c echo.Context, project string, p gen.ListPoolsP
 	if err != nil {
 		return err
 	}
-	f.Phase, f.Family = string(codec.Or(p.Phase, "")), ipam.Family(codec.Or(p.IPFamily, ""))
+	f.Phase, f.Family, f.Roots = string(codec.Or(p.Phase, "")), ipam.Family(codec.Or(p.IPFamily, "")), codec.Or(p.Roots, false)
 	return followed(c, s.changes, p.Limit, p.Cursor, project, filtered(f, s.use.ListPools), s.show)
 }
 
@@ -49,6 +50,20 @@ func (s poolHandlers) GetPoolFree(c echo.Context, project, pool string, p gen.Ge
 	}
 	free := codec.PoolFreeOf(page)
 	return codec.Answer(c.Response(), http.StatusOK, &free)
+}
+
+// defaultPoints is how many points of a history are shown when nobody says how many.
+const defaultPoints = 200
+
+func (s poolHandlers) GetPoolUtilization(c echo.Context, project, pool string, p gen.GetPoolUtilizationParams) error {
+	h, err := s.use.GetPoolUtilization(c.Request().Context(), project, pool, utilization.Asked{
+		Since: codec.Or(p.Since, time.Time{}), Until: codec.Or(p.Until, time.Time{}), Points: codec.Or(p.Points, defaultPoints),
+	}, readingOf(c))
+	if err != nil {
+		return err
+	}
+	shown := codec.PoolUtilizationOf(h)
+	return codec.Answer(c.Response(), http.StatusOK, &shown)
 }
 
 func (s poolHandlers) PatchPool(c echo.Context, project, pool string, p gen.PatchPoolParams) error {

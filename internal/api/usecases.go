@@ -17,6 +17,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/alloc/trail"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/alloc/utilization"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
@@ -66,6 +67,7 @@ type Pools interface {
 	CreatePool(ctx context.Context, project string, p ipam.Pool, r usecase.Request) (usecase.Result[ipam.Pool], error)
 	GetPool(ctx context.Context, project, name string, r usecase.Reading) (ipam.Pool, error)
 	GetPoolFree(ctx context.Context, project, name string, prefixLength *int, limit int, cursor string, r usecase.Reading) (pools.FreePage, error)
+	GetPoolUtilization(ctx context.Context, project, name string, a utilization.Asked, r usecase.Reading) (utilization.History, error)
 	PatchPool(ctx context.Context, project, name string, r usecase.Request, mutate func(ipam.Pool) (ipam.Pool, error)) (ipam.Pool, error)
 	DeletePool(ctx context.Context, project, name string, r usecase.Request) error
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/utilization"
 	"github.com/carve-ipam/carve/internal/api"
 	"github.com/carve-ipam/carve/internal/api/limits"
 	"github.com/carve-ipam/carve/internal/crdb"
@@ -45,6 +46,7 @@ type App struct {
 	traces    *telemetry.Traces // nil: nobody follows requests
 	ran       *telemetry.Jobs   // nil: nobody counts the jobs
 	store     *crdb.Store
+	recorder  *utilization.Recorder
 	retention *crdb.Store // of who may delete records of the trail; nil: not this server
 	retains   bool        // the user of --database-url may
 	keyring   *tenancy.Keyring
@@ -95,12 +97,14 @@ func Start(ctx context.Context, c Config, logTo io.Writer) (_ *App, err error) {
 		return nil, err
 	}
 	a.keyring = tenancy.NewKeyring(a.store, nil)
+	a.recorder = utilization.NewRecorder(a.store, c.UtilizationEvery, a.store.Now)
 	hooks, err := a.webhooks(c)
 	if err != nil {
 		return nil, err
 	}
 	service := alloc.New(a.store, alloc.Options{
 		Region: c.Region, Metrics: a.metrics, Tracer: a.claimTracer(), MaxWaiting: maxWaiting(c), Runway: c.StockRunway, MaxSpaces: c.MaxSpaces, Webhooks: hooks,
+		RecordedEvery: c.UtilizationEvery,
 	})
 	a.service = service
 	a.inFlight = limits.NewInFlight(c.MaxInFlight, placeWait)

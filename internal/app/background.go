@@ -36,6 +36,8 @@ func (a *App) jobs(c Config, service *alloc.Service) []job {
 			return a.store.ExpireDeliveries(ctx, a.store.Now().Add(-webhooks.DeadLettersKept))
 		}},
 		{"look_after_alerts", "alerts could not be looked after", time.Second, func(ctx context.Context) (int64, error) { return service.LookAfterAlerts(ctx) }},
+		{"record_utilization", "it could not be recorded how much of pools is used", min(time.Minute, c.UtilizationEvery), a.recorder.Record},
+		{"thin_utilization", "what was recorded of pools long ago could not be thinned out", 10 * time.Minute, a.recorder.Thin},
 		{"expire_answers", "expired idempotency answers could not be deleted", time.Minute, a.expireAnswers},
 	}
 	if a.retention != nil {

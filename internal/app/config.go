@@ -11,6 +11,7 @@ import (
 	"github.com/agnivade/levenshtein"
 	"github.com/spf13/pflag"
 
+	"github.com/carve-ipam/carve/internal/alloc/utilization"
 	"github.com/carve-ipam/carve/internal/api/limits"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -43,21 +44,23 @@ type Config struct {
 	HistoryRetention time.Duration
 	// ConsumerRetention is how long it is kept that a consumer has ended, so that it cannot come back.
 	ConsumerRetention time.Duration
-	Region            string
-	StockRunway       time.Duration
-	LogLevel          string
-	LogFormat         string
-	RequestTimeout    time.Duration
-	DrainDelay        time.Duration
-	MaxConnections    int
-	MaxInFlight       int    // 0: no bound
-	MaxWaiting        int    // for one pool; 0: as many as in flight
-	MaxClients        int    // connections from clients; 0: as many as the system has files for
-	MaxSpaces         int    // of a project
-	WebhookKeyFile    string // "": none but with the embedded database, which gets a key beside it
-	WebhookNetworks   []string
-	Metrics           string
-	MetricsPools      int // told of by name; 0: none
+	// UtilizationEvery is how often it is recorded how much of each pool is used.
+	UtilizationEvery time.Duration
+	Region           string
+	StockRunway      time.Duration
+	LogLevel         string
+	LogFormat        string
+	RequestTimeout   time.Duration
+	DrainDelay       time.Duration
+	MaxConnections   int
+	MaxInFlight      int    // 0: no bound
+	MaxWaiting       int    // for one pool; 0: as many as in flight
+	MaxClients       int    // connections from clients; 0: as many as the system has files for
+	MaxSpaces        int    // of a project
+	WebhookKeyFile   string // "": none but with the embedded database, which gets a key beside it
+	WebhookNetworks  []string
+	Metrics          string
+	MetricsPools     int // told of by name; 0: none
 
 	version    bool   // was asked for
 	mustRetain bool   // a retention was asked for, and not left to the default
@@ -97,6 +100,7 @@ func (c *Config) flags() *pflag.FlagSet {
 	f.DurationVar(&c.AuditRetention, auditRetention, AuditRetention, "how long records of the audit trail are kept, where the database user may delete them; 0 = for ever")
 	f.DurationVar(&c.ConsumerRetention, consumerRetention, 30*24*time.Hour, "how long it is kept that a consumer has ended, so that it cannot come back")
 	f.DurationVar(&c.HistoryRetention, historyRetention, HistoryRetention, "how long it is kept who held an address, from the end of the hold, likewise; 0 = for ever")
+	f.DurationVar(&c.UtilizationEvery, "utilization-every", utilization.DefaultEvery, "how often it is recorded how much of each pool is used")
 	f.StringVar(&c.Region, "region", "local", "the region this server works in: a DNS label")
 	f.DurationVar(&c.StockRunway, "stock-runway", 10*time.Minute, "how long what this region is lent of a pool that is at home elsewhere should last")
 	f.StringVar(&c.LogLevel, "log-level", "info", "debug, info, warn or error")

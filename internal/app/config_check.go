@@ -142,6 +142,9 @@ func (c Config) checkLimits() error {
 	if c.ConsumerRetention < time.Hour {
 		return fmt.Errorf("--%s must be at least an hour: until then a consumer that has ended must not come back", consumerRetention)
 	}
+	if c.UtilizationEvery < time.Second || c.UtilizationEvery > 24*time.Hour {
+		return fmt.Errorf("--utilization-every %s is not between 1s and 24h", c.UtilizationEvery)
+	}
 	for flag, keep := range map[string]time.Duration{auditRetention: c.AuditRetention, historyRetention: c.HistoryRetention} {
 		if keep != 0 && keep < shortestRetention {
 			return fmt.Errorf("--%s %s is neither 0 (for ever) nor at least %s", flag, keep, shortestRetention)

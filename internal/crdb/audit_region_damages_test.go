@@ -35,6 +35,7 @@ var regionDamages = map[string]struct{ sql, want string }{
 	"a record of a region that is not served":    {"UPDATE pools SET regions = '[]' WHERE id = @both", "epochs fences"},
 	"two claims of a name":                       {"UPDATE holds SET name = 'one' WHERE name = 'two'", "names"},
 	"two alert rules of a name":                  {"INSERT INTO alert_rules SELECT 'zone-b', project_id, name, gen_random_uuid(), spec, due_at, after_name, looked_at, epoch, labels, annotations, generation, revision, created_at, updated_at, created_by FROM alert_rules", "alerts"},
+	"a pool that is recorded elsewhere":          {"INSERT INTO utilization SELECT 'zone-b', id, FALSE, now(), now(), decode('000000', 'hex') FROM pools WHERE name = 'here'", "utilization"},
 	"two webhooks of a name":                     {"INSERT INTO webhooks SELECT 'zone-b', project_id, name, gen_random_uuid(), spec, progress, stopped, due_at, lease, epoch, labels, annotations, generation, revision, created_at, updated_at, created_by FROM webhooks", "webhooks"},
 	"a region in which names are not looked for": {"DELETE FROM project_regions WHERE region = 'zone-b'", "names"},
 	"a claim in another region than its block":   {"UPDATE holds SET region = 'local' WHERE name = 'two'", "borrowed sums tiling"},
@@ -59,7 +60,7 @@ func TestAuditNamesWhatIsDamagedBetweenRegions(t *testing.T) {
 	withAlertRule(t, here, project)
 	clean(t, here.dsn)
 	e := &estate{house: here, conn: dbtest.Connect(t, here.dsn, nil), tables: []string{
-		"pools", "fences", "free_blocks", "holds", "quotas", "quota_shards", "pool_regions", "region_blocks", "stocks", "project_regions", "webhooks", "alert_rules",
+		"pools", "fences", "free_blocks", "holds", "quotas", "quota_shards", "pool_regions", "region_blocks", "stocks", "project_regions", "webhooks", "alert_rules", "utilization",
 	}}
 	for _, key := range []string{"pool_regions", "region_blocks"} {
 		e.exec(t, "ALTER TABLE "+key+" DROP CONSTRAINT "+key+"_pool_fkey")

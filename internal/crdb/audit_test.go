@@ -8,12 +8,14 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/alloc/utilization"
 	"github.com/carve-ipam/carve/internal/crdb/audit"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
@@ -64,13 +66,15 @@ func newEstate(t *testing.T) *estate {
 		e.createClaim(t, claimExact(name("leaf"), project, name("kid"), f.text(144, 4)))
 	}
 	e.tenant(t)
+	_, err = utilization.NewRecorder(e.store, time.Hour, e.store.Now).Record(admin(t))
+	require.NoError(t, err)
 	e.maker(t)
 	e.conn = dbtest.Connect(t, e.dsn, nil)
 	e.exec(t, "SET default_transaction_isolation = 'read committed'") // what damages is nobody's transaction, and waits for none on the server
 	e.tables = []string{
 		"projects", "spaces", "classes", "pools", "pool_classes", "fences", "free_blocks", "holds",
 		"members", "api_keys", "grants", "quotas", "quota_shards", "audit_events", "history", "removals",
-		"consumers", "attachments", "webhooks", "deliveries", "alert_rules", "alerts", "idempotency_keys",
+		"consumers", "attachments", "webhooks", "deliveries", "alert_rules", "alerts", "utilization", "idempotency_keys",
 	}
 	for _, table := range []string{"members", "api_keys", "quotas"} { // so that there can be rows for the audit to find
 		e.exec(t, "ALTER TABLE "+table+" DROP CONSTRAINT "+table+"_project_fkey")

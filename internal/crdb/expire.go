@@ -5,8 +5,11 @@ import (
 	"time"
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/utilization"
+	"github.com/carve-ipam/carve/internal/crdb/lookup"
 	"github.com/carve-ipam/carve/internal/crdb/query"
 	"github.com/carve-ipam/carve/internal/crdb/rows"
+	"github.com/carve-ipam/carve/internal/ipam"
 )
 
 // ExpireAnswers deletes up to limit idempotency answers that expired before now, in a transaction of their own, and says how many.
@@ -34,6 +37,51 @@ func (s *Store) ExpireDeliveries(ctx context.Context, before time.Time) (int64, 
 	var n int64
 	err := s.alone(ctx, "delivery_expire", func(ctx context.Context, c *conn) (err error) {
 		n, err = c.affected(ctx, "delivery_expire", s.region, before)
+		return err
+	})
+	return n, err
+}
+
+// RecordUtilization implements utilization.Store.
+func (s *Store) RecordUtilization(ctx context.Context, today, since time.Time, records []utilization.Record) (int64, error) {
+	var latest time.Time
+	pools, points := make([][16]byte, len(records)), make([][]byte, len(records))
+	for i, r := range records {
+		latest = r.At
+		pools[i], points[i] = rows.ID(r.PoolID), rows.AppendPoint(nil, today, r.UsedAt)
+	}
+	var n int64
+	err := s.alone(ctx, "utilization_record", func(ctx context.Context, c *conn) (err error) {
+		n, err = c.affected(ctx, "utilization_record", s.region, today, latest, since, pools, points)
+		return err
+	})
+	return n, err
+}
+
+// FoldUtilization implements utilization.Store. Who has taken a day away writes its part of the month, in one transaction: nobody else can take it too.
+func (s *Store) FoldUtilization(ctx context.Context, before time.Time, limit int, kept func([]ipam.UsedAt) []ipam.UsedAt) (int, error) {
+	var n int
+	err := s.alone(ctx, "utilization_fold", func(ctx context.Context, c *conn) error {
+		answer, err := c.Query(ctx, query.Get("utilization_take"), s.region, before, limit)
+		if err != nil {
+			return err
+		}
+		taken, err := lookup.Collect(answer, lookup.ScanUtilization)
+		if n = len(taken); err != nil || n == 0 {
+			return err
+		}
+		months := rows.Months(taken, kept)
+		_, err = c.affected(ctx, "utilization_fold", s.region, months.Pools, months.Begin, months.Latest, months.Points)
+		return err
+	})
+	return n, err
+}
+
+// ExpireUtilization implements utilization.Store.
+func (s *Store) ExpireUtilization(ctx context.Context, before time.Time, limit int) (int64, error) {
+	var n int64
+	err := s.alone(ctx, "utilization_expire", func(ctx context.Context, c *conn) (err error) {
+		n, err = c.affected(ctx, "utilization_expire", s.region, before, limit)
 		return err
 	})
 	return n, err

@@ -19,7 +19,7 @@ import (
 var readsOfAFollower = []string{
 	"ListProjects", "ListSpaces", "GetPool", "GetPoolFree", "ListPools", "ListPoolsThatCover", "GetClass", "ListClasses", "GetClaim", "ListClaims",
 	"ListClaimsOfOwner", "ListClaimsOfPool", "GetAllocation", "ListAllocations", "ListAllocationsOfPool", "ListMembers", "ListKeys", "ListPoolGrants", "ListQuotas", "ListEvents",
-	"GetHistory", "GetHistoryAtATime", "GetPoolMap", "SearchAddress", "SearchAddressInProject", "SearchName", "SearchLabel",
+	"GetHistory", "GetHistoryAtATime", "GetPoolMap", "GetPoolUtilization", "ListRootPools", "SearchAddress", "SearchAddressInProject", "SearchName", "SearchLabel",
 }
 
 // What a request reads if it may be stale is read in transactions that cannot write, on connections of their own, and their moment is told; who may read it is

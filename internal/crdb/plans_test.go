@@ -209,6 +209,7 @@ func fill(t *testing.T, c *pgx.Conn) {
 			"now() + i * INTERVAL '1 second', '', NULL, gen_random_uuid(), " + common + " FROM generate_series(1, 3000) AS i",
 		"INSERT INTO alerts SELECT 'local', " + of("'project' || (i % 200)") + ", 'rule-' || (i % 3000), 'pool-' || i, " + of("'rule' || (i % 3000)") +
 			", gen_random_uuid(), 'Pools', now(), 9000 FROM generate_series(1, 20000) AS i",
+		"INSERT INTO utilization SELECT 'local', " + of("'pool' || i") + ", d > 14, date_trunc('day', now()) - d * INTERVAL '1 day', now(), '' FROM generate_series(1, 3000) AS i, generate_series(0, 20) AS d",
 		"INSERT INTO removals SELECT " + of("'gone' || i") + " FROM generate_series(1, 1000) AS i",
 	} {
 		_, err := c.Exec(context.Background(), sql)

@@ -17,6 +17,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/search"
 	"github.com/carve-ipam/carve/internal/alloc/trail"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/alloc/utilization"
 	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
@@ -129,6 +130,12 @@ var readings = map[string]reading{
 	}),
 	"GetPoolMap": asked(withRetained, func(ctx context.Context, svc *alloc.Service, p string, r usecase.Reading) (holdings.Map, error) {
 		return svc.GetPoolMap(ctx, p, "pool", netip.Prefix{}, 8, r)
+	}),
+	"GetPoolUtilization": asked(withPool, func(ctx context.Context, svc *alloc.Service, p string, r usecase.Reading) (utilization.History, error) {
+		return svc.GetPoolUtilization(ctx, p, "pool", utilization.Asked{Points: 200}, r)
+	}),
+	"ListRootPools": asked(withPool, func(ctx context.Context, svc *alloc.Service, p string, r usecase.Reading) (paging.Page[ipam.Pool], error) {
+		return svc.ListPools(ctx, p, paging.Filter{Roots: true}, 10, "", r)
 	}),
 	"SearchAddress": asked(withRetained, func(ctx context.Context, svc *alloc.Service, _ string, r usecase.Reading) (search.Found, error) {
 		return svc.Search(ctx, here.String(), 10, r)
@@ -275,6 +282,16 @@ var readings = map[string]reading{
 	"JobDeleteDrained":    {prepare: withDrained, do: func(ctx context.Context, s server, _ string) error { return failure(s.svc.DeleteDrained(ctx, 1000)) }},
 	"JobExpireAnswers": {prepare: nothing, do: func(ctx context.Context, s server, _ string) error {
 		return failure(s.store.ExpireAnswers(ctx, time.Now(), 1000))
+	}},
+	"JobRecordUtilization": {prepare: withPool, do: func(ctx context.Context, s server, _ string) error {
+		return failure(utilization.NewRecorder(s.store, time.Hour, s.store.Now).Record(ctx))
+	}},
+	"JobThinUtilization": {prepare: func(t *testing.T, h *house, p string) {
+		t.Helper()
+		withPool(t, h, p)
+		exec(t, h, "INSERT INTO utilization SELECT region, id, FALSE, '2026-01-05 00:00:00Z', '2026-01-05 01:00:00Z', decode('000001', 'hex') || decode('00', 'hex') FROM pools")
+	}, do: func(ctx context.Context, s server, _ string) error {
+		return failure(utilization.NewRecorder(s.store, time.Hour, s.store.Now).Thin(ctx))
 	}},
 	"JobExpireEvents": {prepare: nothing, do: func(ctx context.Context, s server, _ string) error {
 		return failure(s.store.ExpireEvents(ctx, time.Now(), 1000))

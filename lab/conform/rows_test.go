@@ -20,10 +20,10 @@ var moving = []string{"last_used_at", "empty_since", "kept_from", "due_at", "lea
 // no effect of a request; what is new in them is.
 var purged = []string{"removals", "audit_events", "history"}
 
-// byRequests leaves out the fences of projects and of the pools of scopes, which the background moves too: when it looks after those pools. So it does alerts.
+// byRequests leaves out the fences of projects and of the pools of scopes, which the background moves too: when it looks after those pools. So it does alerts, and what is recorded of pools.
 var byRequests = map[string]string{
 	"fences": " WHERE length(stock) > 0 AND id NOT IN (SELECT id FROM pools WHERE scope_key IS NOT NULL)",
-	"alerts": " WHERE FALSE",
+	"alerts": " WHERE FALSE", "utilization": " WHERE FALSE",
 }
 
 // rows is every row of every table as text; of the trail those that say that something was done.

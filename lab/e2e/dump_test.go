@@ -19,8 +19,11 @@ var moving = []string{"last_used_at", "empty_since", "due_at", "lease", "epoch",
 // them is no effect of a request; what is new in them is.
 var purged = []string{"removals", "audit_events", "history"}
 
-// byRequests leaves out the fences of projects and of the pools of scopes, which the background moves too: when it looks after those pools.
-var byRequests = map[string]string{"fences": " WHERE length(stock) > 0 AND id NOT IN (SELECT id FROM pools WHERE scope_key IS NOT NULL)"}
+// byRequests leaves out the fences of projects and of the pools of scopes, which the background moves too: when it looks after those pools. So it leaves out what is recorded of pools.
+var byRequests = map[string]string{
+	"fences":      " WHERE length(stock) > 0 AND id NOT IN (SELECT id FROM pools WHERE scope_key IS NOT NULL)",
+	"utilization": " WHERE FALSE",
+}
 
 // dump is every row of every table as text, and of the trail every event: "nothing was written" is shown by comparing two of them. Bytes are in it
 // as they are, and ids as they are in answers.

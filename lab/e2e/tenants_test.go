@@ -216,6 +216,7 @@ func (p *tenant) readEverything(t testing.TB, c *caller) {
 			if collection == "pools" {
 				c.ok(t, c.do(t, http.MethodGet, one+"/free", nil))
 				c.ok(t, c.do(t, http.MethodGet, one+"/map", nil))
+				c.ok(t, c.do(t, http.MethodGet, one+"/utilization", nil))
 			}
 		}
 	}

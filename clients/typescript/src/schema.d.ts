@@ -624,6 +624,41 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/projects/{project}/pools/{pool}/utilization": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+                /**
+                 * @description Name of the pool.
+                 * @example prod-eu
+                 */
+                pool: components["parameters"]["PoolName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Show how the pool filled up
+         * @description How much of the pool was used over time, and when it will be full if it goes on as it did. Servers record it once an hour; hours are kept for 14 days,
+         *     and for 400 days the last and the highest figure of each day.
+         *
+         *     The points are in order of time and evenly spaced from `since`, or from the first record after it, to `until`. What was recorded last before a point
+         *     is what it says; there are none for times in which nothing was recorded for two days. Without `until` the last point is the present, read at this moment.
+         */
+        get: operations["getPoolUtilization"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/projects/{project}/pools/{pool}/grants": {
         parameters: {
             query?: never;
@@ -2626,6 +2661,57 @@ export interface components {
         FreeBlock: {
             /** @example 10.20.128.0/17 */
             cidr: string;
+        };
+        /** @description How much of a pool was used over time. */
+        PoolUtilization: {
+            /** @description In order of time. */
+            points: components["schemas"]["UtilizationPoint"][];
+            /**
+             * @description When the pool will be full if it fills up as it did lately. Absent when that cannot be said honestly: little was recorded yet, what was used
+             *     did not rise in a line, the pool would last for more than a year, or `until` is in the past.
+             */
+            runway?: components["schemas"]["UtilizationRunway"];
+        };
+        UtilizationPoint: {
+            /**
+             * Format: date-time
+             * @description When so much was used.
+             * @example 2026-03-02T11:00:00Z
+             */
+            at: string;
+            /** @description The addresses of the pool that were not free, `total` without `available` of its `status.capacity`. */
+            used: components["schemas"]["Count"];
+            /**
+             * Format: double
+             * @description Their share of the pool in percent, rounded to two decimals, as `status.utilizationPercent`.
+             * @example 25.41
+             */
+            usedPercent: number;
+            /**
+             * Format: double
+             * @description The largest share that was recorded since the point before.
+             * @example 27.9
+             */
+            highestPercent: number;
+        };
+        UtilizationRunway: {
+            /**
+             * Format: date-time
+             * @description When nothing will be free.
+             * @example 2026-04-11T16:00:00Z
+             */
+            runsOutAt: string;
+            /**
+             * Format: double
+             * @description How much more of the pool is used each day, in percent of the whole, by the line that lies closest to what was recorded.
+             * @example 1.84
+             */
+            percentPerDay: number;
+            /**
+             * @description The time that the line is drawn through: the last 14 days (`P14D`) or the last day (`P1D`), whichever lets the pool run out earlier.
+             * @enum {string}
+             */
+            over: "P14D" | "P1D";
         };
         /** @description A block of a pool, cell by cell. */
         PoolMap: {
@@ -4742,6 +4828,8 @@ export interface components {
         SpaceFilter: components["schemas"]["RefFilter"];
         /** @description Only children of this pool, `name` or `project/name`. One that the project neither has nor may use is refused (`invalid_argument`). */
         ParentFilter: components["schemas"]["RefFilter"];
+        /** @description `true`: only roots, which were carved from a space and not from another pool. A page of them costs what it shows, however many other pools there are. */
+        RootsFilter: boolean;
         /**
          * @description Only what was carved from this pool, `name` or `project/name`. One that the project neither has nor may use, and of which it holds nothing, is
          *     refused (`invalid_argument`), whether or not another project has it: an empty list says that nothing was carved, and never that the name is
@@ -6006,6 +6094,8 @@ export interface operations {
                 space?: components["parameters"]["SpaceFilter"];
                 /** @description Only children of this pool, `name` or `project/name`. One that the project neither has nor may use is refused (`invalid_argument`). */
                 parent?: components["parameters"]["ParentFilter"];
+                /** @description `true`: only roots, which were carved from a space and not from another pool. A page of them costs what it shows, however many other pools there are. */
+                roots?: components["parameters"]["RootsFilter"];
                 /**
                  * @description Only pools that list the class of this name or were carved for its scopes, or claims and allocations that it served; whether it is the project's own
                  *     or one of `platform`. A name that no class has which the project may use, nor one that served what it holds, is refused (`invalid_argument`).
@@ -6331,6 +6421,56 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PoolMap"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getPoolUtilization: {
+        parameters: {
+            query?: {
+                /** @description Where the time begins, such as `2026-03-02T00:00:00Z`; without it 30 days before `until`. */
+                since?: components["schemas"]["Time"];
+                /** @description Where it ends, after `since`; without it now. */
+                until?: components["schemas"]["Time"];
+                /** @description How many points there are at most; fewer when more would be closer to each other than what is recorded. */
+                points?: number;
+                /**
+                 * @description `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+                 *     waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+                 *     what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+                 *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+                 *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+                 *     something was read for it, `Carve-Read-At`.
+                 */
+                consistency?: components["parameters"]["ReadConsistency"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the project.
+                 * @example team-a
+                 */
+                project: components["parameters"]["ProjectName"];
+                /**
+                 * @description Name of the pool.
+                 * @example prod-eu
+                 */
+                pool: components["parameters"]["PoolName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was used, over time. */
+            200: {
+                headers: {
+                    "Carve-Consistency": components["headers"]["CarveConsistency"];
+                    "Carve-Read-At": components["headers"]["CarveReadAt"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PoolUtilization"];
                 };
             };
             default: components["responses"]["Problem"];

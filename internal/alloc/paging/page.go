@@ -18,6 +18,7 @@ type Filter struct {
 	Pool     ipam.Ref
 	Space    ipam.Ref
 	Parent   ipam.Ref
+	Roots    bool // of pools: they were carved from a space
 	Purpose  ipam.Purpose
 	Class    string           // the name of the class that served, or that the pool backs or was carved for
 	Owner    string           // of claims: their ownerRef, as OwnerRef.String has it

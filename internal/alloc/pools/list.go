@@ -30,10 +30,14 @@ func (s *reader) ListPools(ctx context.Context, project string, f paging.Filter,
 			(f.Phase == "" || f.Phase == p.Phase()) && f.MatchesClass(classesBehind(p)...)
 	}
 	these, read := paging.ListOf("pools", key.ID, f), s.View(r)
+	fetch := read.PoolList
+	if f.Roots {
+		fetch = read.PoolListRoots
+	}
 	unknown := usecase.Unknown(ctx, read, key, f)
 	return usecase.OrUnknown[ipam.Pool, string](these, cursor, unknown, func(cursor string) (paging.Page[ipam.Pool], error) {
 		return paging.Scan(ctx, s.Searching, these, cursor, limit, func(after string, n int) ([]ipam.Pool, error) {
-			rows, err := read.PoolList(ctx, key, after, n)
+			rows, err := fetch(ctx, key, after, n)
 			if err != nil {
 				return nil, err
 			}

@@ -12,8 +12,12 @@ type PoolReader interface {
 	PoolGet(ctx context.Context, project ProjectKey, name string) (ipam.Pool, error)
 	PoolGetByID(ctx context.Context, id ipam.ID) (ipam.Pool, error)
 	PoolList(ctx context.Context, project ProjectKey, after string, limit int) ([]ipam.Pool, error)
+	// PoolListRoots is PoolList of pools that were carved from a space.
+	PoolListRoots(ctx context.Context, project ProjectKey, after string, limit int) ([]ipam.Pool, error)
 	// PoolListByLabels answers up to limit pools that carry all the labels, in order of name, after a name.
 	PoolListByLabels(ctx context.Context, project ProjectKey, labels map[string]string, after string, limit int) ([]ipam.Pool, error)
+	// UtilizationOf answers what was recorded of how much of a pool was used, in order of time.
+	UtilizationOf(ctx context.Context, pool ipam.Pool) ([]ipam.UsedAt, error)
 	// DrainedPoolList answers up to limit pools at home in the store's region that are drained to be deleted, and in which nothing but
 	// reservations is held at home.
 	DrainedPoolList(ctx context.Context, limit int) ([]ipam.Pool, error)

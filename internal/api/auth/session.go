@@ -69,6 +69,11 @@ func SessionOf(r *http.Request) string {
 	if r.Header.Get(HeaderConsole) != "1" {
 		return ""
 	}
+	return Held(r)
+}
+
+// Held is the session that a browser has, whoever asks: good for ending it, and for nothing else.
+func Held(r *http.Request) string {
 	name, _ := CookieOf(r, SessionCookie)
 	given := r.CookiesNamed(name)
 	if len(given) != 1 { // of two nobody knows which is ours

@@ -1141,6 +1141,24 @@ func (e UniqueWithin) Valid() bool {
 	}
 }
 
+// Defines values for UtilizationRunwayOver.
+const (
+	UtilizationRunwayOverP14D UtilizationRunwayOver = "P14D"
+	UtilizationRunwayOverP1D  UtilizationRunwayOver = "P1D"
+)
+
+// Valid indicates whether the value is a known member of the UtilizationRunwayOver enum.
+func (e UtilizationRunwayOver) Valid() bool {
+	switch e {
+	case UtilizationRunwayOverP14D:
+		return true
+	case UtilizationRunwayOverP1D:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for WebhookMessageType.
 const (
 	WebhookMessageTypeChanges WebhookMessageType = "changes"
@@ -3307,6 +3325,16 @@ type PoolScope struct {
 // PoolSelection defines model for PoolSelection.
 type PoolSelection string
 
+// PoolUtilization How much of a pool was used over time.
+type PoolUtilization struct {
+	// Points In order of time.
+	Points []UtilizationPoint `json:"points"`
+
+	// Runway When the pool will be full if it fills up as it did lately. Absent when that cannot be said honestly: little was recorded yet, what was used
+	// did not rise in a line, the pool would last for more than a year, or `until` is in the past.
+	Runway *UtilizationRunway `json:"runway,omitempty"`
+}
+
 // PoolVisibility defines model for PoolVisibility.
 type PoolVisibility string
 
@@ -4017,6 +4045,46 @@ type UID = string
 // UniqueWithin defines model for UniqueWithin.
 type UniqueWithin string
 
+// UtilizationPoint defines model for UtilizationPoint.
+type UtilizationPoint struct {
+	// At When so much was used.
+	//
+	// Example: 2026-03-02T11:00:00Z
+	At time.Time `json:"at"`
+
+	// Used The addresses of the pool that were not free, `total` without `available` of its `status.capacity`.
+	Used Count `json:"used"`
+
+	// UsedPercent Their share of the pool in percent, rounded to two decimals, as `status.utilizationPercent`.
+	//
+	// Example: 25.41
+	UsedPercent float64 `json:"usedPercent"`
+
+	// HighestPercent The largest share that was recorded since the point before.
+	//
+	// Example: 27.9
+	HighestPercent float64 `json:"highestPercent"`
+}
+
+// UtilizationRunway defines model for UtilizationRunway.
+type UtilizationRunway struct {
+	// RunsOutAt When nothing will be free.
+	//
+	// Example: 2026-04-11T16:00:00Z
+	RunsOutAt time.Time `json:"runsOutAt"`
+
+	// PercentPerDay How much more of the pool is used each day, in percent of the whole, by the line that lies closest to what was recorded.
+	//
+	// Example: 1.84
+	PercentPerDay float64 `json:"percentPerDay"`
+
+	// Over The time that the line is drawn through: the last 14 days (`P14D`) or the last day (`P1D`), whichever lets the pool run out earlier.
+	Over UtilizationRunwayOver `json:"over"`
+}
+
+// UtilizationRunwayOver The time that the line is drawn through: the last 14 days (`P14D`) or the last day (`P1D`), whichever lets the pool run out earlier.
+type UtilizationRunwayOver string
+
 // Version defines model for Version.
 type Version struct {
 	// Commit The source revision, where the build knows it.
@@ -4446,6 +4514,9 @@ type ResourceKindFilter = AuditKind
 
 // ResourceNameFilter defines model for ResourceNameFilter.
 type ResourceNameFilter = string
+
+// RootsFilter defines model for RootsFilter.
+type RootsFilter = bool
 
 // ScopeText defines model for ScopeText.
 type ScopeText = string
@@ -5173,6 +5244,9 @@ type ListPoolsParams struct {
 	// Parent Only children of this pool, `name` or `project/name`. One that the project neither has nor may use is refused (`invalid_argument`).
 	Parent *ParentFilter `form:"parent,omitempty" json:"parent,omitempty"`
 
+	// Roots `true`: only roots, which were carved from a space and not from another pool. A page of them costs what it shows, however many other pools there are.
+	Roots *RootsFilter `form:"roots,omitempty" json:"roots,omitempty"`
+
 	// Class Only pools that list the class of this name or were carved for its scopes, or claims and allocations that it served; whether it is the project's own
 	// or one of `platform`. A name that no class has which the project may use, nor one that served what it holds, is refused (`invalid_argument`).
 	Class *ClassFilter `form:"class,omitempty" json:"class,omitempty"`
@@ -5320,6 +5394,26 @@ type GetPoolMapParams struct {
 	// Depth How many bits longer the cells are than the block: there are two to the power of it, or one for each address where
 	// the block has fewer.
 	Depth *int `form:"depth,omitempty" json:"depth,omitempty"`
+
+	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
+	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
+	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
+	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
+	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
+	// something was read for it, `Carve-Read-At`.
+	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
+}
+
+// GetPoolUtilizationParams defines parameters for GetPoolUtilization.
+type GetPoolUtilizationParams struct {
+	// Since Where the time begins, such as `2026-03-02T00:00:00Z`; without it 30 days before `until`.
+	Since *Time `form:"since,omitempty" json:"since,omitempty"`
+
+	// Until Where it ends, after `since`; without it now.
+	Until *Time `form:"until,omitempty" json:"until,omitempty"`
+
+	// Points How many points there are at most; fewer when more would be closer to each other than what is recorded.
+	Points *int `form:"points,omitempty" json:"points,omitempty"`
 
 	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
 	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
@@ -5890,6 +5984,9 @@ type ServerInterface interface {
 	// GetPoolMap Show the pool as a map
 	// (GET /v1/projects/{project}/pools/{pool}/map)
 	GetPoolMap(ctx echo.Context, project ProjectName, pool PoolName, params GetPoolMapParams) error
+	// GetPoolUtilization Show how the pool filled up
+	// (GET /v1/projects/{project}/pools/{pool}/utilization)
+	GetPoolUtilization(ctx echo.Context, project ProjectName, pool PoolName, params GetPoolUtilizationParams) error
 	// ListQuotas List quotas
 	// (GET /v1/projects/{project}/quotas)
 	ListQuotas(ctx echo.Context, project ProjectName, params ListQuotasParams) error
@@ -8320,6 +8417,13 @@ func (w *ServerInterfaceWrapper) ListPools(ctx echo.Context) error {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter parent: %s", err))
 	}
 
+	// ------------- Optional query parameter "roots" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "roots", ctx.QueryParams(), &params.Roots, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter roots: %s", err))
+	}
+
 	// ------------- Optional query parameter "class" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "class", ctx.QueryParams(), &params.Class, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
@@ -8870,6 +8974,60 @@ func (w *ServerInterfaceWrapper) GetPoolMap(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.GetPoolMap(ctx, project, pool, params)
+	return err
+}
+
+// GetPoolUtilization converts echo context to params.
+func (w *ServerInterfaceWrapper) GetPoolUtilization(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "project" -------------
+	var project ProjectName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", ctx.Param("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter project: %s", err))
+	}
+
+	// ------------- Path parameter "pool" -------------
+	var pool PoolName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "pool", ctx.Param("pool"), &pool, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter pool: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetPoolUtilizationParams
+	// ------------- Optional query parameter "since" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "since", ctx.QueryParams(), &params.Since, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter since: %s", err))
+	}
+
+	// ------------- Optional query parameter "until" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "until", ctx.QueryParams(), &params.Until, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter until: %s", err))
+	}
+
+	// ------------- Optional query parameter "points" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "points", ctx.QueryParams(), &params.Points, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter points: %s", err))
+	}
+
+	// ------------- Optional query parameter "consistency" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "consistency", ctx.QueryParams(), &params.Consistency, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter consistency: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetPoolUtilization(ctx, project, pool, params)
 	return err
 }
 
@@ -10323,6 +10481,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/v1/projects/:project/pools/:pool/grants/:consumer", wrapper.GetPoolGrant, options.OperationMiddlewares["getPoolGrant"]...)
 	router.PUT(options.BaseURL+"/v1/projects/:project/pools/:pool/grants/:consumer", wrapper.PutPoolGrant, options.OperationMiddlewares["putPoolGrant"]...)
 	router.GET(options.BaseURL+"/v1/projects/:project/pools/:pool/map", wrapper.GetPoolMap, options.OperationMiddlewares["getPoolMap"]...)
+	router.GET(options.BaseURL+"/v1/projects/:project/pools/:pool/utilization", wrapper.GetPoolUtilization, options.OperationMiddlewares["getPoolUtilization"]...)
 	router.GET(options.BaseURL+"/v1/projects/:project/quotas", wrapper.ListQuotas, options.OperationMiddlewares["listQuotas"]...)
 	router.DELETE(options.BaseURL+"/v1/projects/:project/quotas/:quota", wrapper.DeleteQuota, options.OperationMiddlewares["deleteQuota"]...)
 	router.GET(options.BaseURL+"/v1/projects/:project/quotas/:quota", wrapper.GetQuota, options.OperationMiddlewares["getQuota"]...)

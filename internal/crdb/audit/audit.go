@@ -18,7 +18,7 @@ func statements() map[string]string {
 	out := map[string]string{}
 	for _, name := range []string{
 		"aligned", "tiling", "leaves", "maximal", "sums", "pools", "parents", "claims", "owners",
-		"members", "grants", "quotas", "history", "classes", "borrowed", "loans", "epochs", "names", "consumers", "webhooks", "alerts",
+		"members", "grants", "quotas", "history", "classes", "borrowed", "loans", "epochs", "names", "consumers", "webhooks", "alerts", "utilization",
 	} {
 		out[name] = statement(name)
 	}

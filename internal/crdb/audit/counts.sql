@@ -29,4 +29,5 @@ SELECT
     (SELECT count(*) FROM webhooks),
     (SELECT count(*) FROM deliveries),
     (SELECT count(*) FROM alert_rules),
-    (SELECT count(*) FROM alerts)
+    (SELECT count(*) FROM alerts),
+    (SELECT count(*) FROM utilization)

@@ -30,6 +30,11 @@ func (r Reader) PoolList(ctx context.Context, project storage.ProjectKey, after 
 	return List(ctx, r, "pool_list", rows.Pools.Scan, rows.ID(project.ID), after, limit)
 }
 
+// PoolListRoots implements storage.Reader.
+func (r Reader) PoolListRoots(ctx context.Context, project storage.ProjectKey, after string, limit int) ([]ipam.Pool, error) {
+	return List(ctx, r, "pool_list_roots", rows.Pools.Scan, rows.ID(project.ID), after, limit)
+}
+
 // PoolListByLabels implements storage.Reader.
 func (r Reader) PoolListByLabels(ctx context.Context, project storage.ProjectKey, labels map[string]string, after string, limit int) ([]ipam.Pool, error) {
 	doc, err := rows.Document(labels)

@@ -43,7 +43,7 @@ var constraints = map[string]func() *ipam.Error{
 
 	"regions_pkey": bug, "regions_ordinal_key": bug, "pool_regions_pkey": bug, "pool_regions_pool_fkey": bug, "region_blocks_pkey": bug, "region_blocks_pool_fkey": bug,
 	"consumers_pkey": bug, "consumers_ended_check": bug, "attachments_pkey": bug, "realms_pkey": bug,
-	"alert_rules_pkey": exists("An alert rule of this name exists already in the project."), "alerts_pkey": bug,
+	"alert_rules_pkey": exists("An alert rule of this name exists already in the project."), "alerts_pkey": bug, "utilization_pkey": bug,
 	"webhooks_pkey": exists("A webhook of this name exists already in the project."), "deliveries_pkey": bug,
 	"stocks_pkey": bug, "fences_pkey": bug, "compatibility_pkey": bug, "compatibility_id_check": bug, "feed_pkey": bug, "feed_id_check": bug, "project_regions_pkey": bug,
 }

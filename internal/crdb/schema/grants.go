@@ -48,6 +48,7 @@ func Grants() []TableGrants {
 		{"sessions", "SELECT, INSERT, UPDATE, DELETE", "", ""},
 		{"spaces", "SELECT, INSERT, UPDATE, DELETE", "", "SELECT"},
 		{"stocks", "SELECT, INSERT, UPDATE, DELETE", "", "SELECT"},
+		{"utilization", "SELECT, INSERT, UPDATE, DELETE", "", "SELECT"},
 		{"webhooks", "SELECT, INSERT, UPDATE, DELETE", "", "SELECT"},
 	}
 }

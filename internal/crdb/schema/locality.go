@@ -64,6 +64,7 @@ func Localities() []TableLocality {
 		{"sessions", Global, "read by requests of browsers everywhere; the last use is written in the background"},
 		{"spaces", Global, "read by requests everywhere, changed by admins"},
 		{"stocks", RegionalByRow, "the epoch of a pool's rows in a region: beside them"},
+		{"utilization", RegionalByRow, "how much of pools was used: recorded by the servers at their home"},
 		{"webhooks", RegionalByRow, "where changes are sent, and how far: written with every delivery"},
 	}
 }

@@ -36,6 +36,7 @@ func (w *Statements) deletes(ch storage.Changes) {
 	w.regionDeletes(ch.RegionChanges)
 	if p := ch.PoolDelete; p != nil {
 		w.any("pool_class_delete", rows.ID(p.UID))
+		w.any("utilization_delete_of", p.Region, rows.ID(p.UID))
 		w.hit("pool_delete", 1, rows.ID(p.UID), rows.ID(p.Revision))
 	}
 	w.classDelete(ch.ClassChanges)

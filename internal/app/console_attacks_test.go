@@ -1,0 +1,162 @@
+package app
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/testkit/dbtest"
+)
+
+// consolePaths is all that the console adds to a server, and what is at /.
+var consolePaths = []string{"/", "/console", "/console/", "/console/projects/a", "/console/assets/icon.svg", "/console/session", "/console/login", "/console/callback"}
+
+// Whoever signs in anew at an issuer leaves no session behind: the browser sends no cookie when it comes back from another site, so that it is told at the start.
+func TestASessionThatIsReplacedAtAnIssuerEnds(t *testing.T) {
+	t.Parallel()
+	p := startProvider(t, "")
+	dsn := dbtest.New(t)
+	a, logs := consoleServer(t, dsn, "--auth=oidc,keys", "--oidc-config="+p.config(t))
+	key, err := Bootstrap(t.Context(), dsn, "local")
+	require.NoError(t, err)
+	b := newBrowser(t, "http://"+a.Addr())
+	b.signIn(key)
+	for range 2 {
+		before := b.cookies["carve-session"]
+		back := b.there(login)
+		delete(b.cookies, "carve-session") // SameSite=Strict
+		w := b.ask(http.MethodGet, back.RequestURI(), "", "X-Carve-Console", "")
+		require.Equal(t, http.StatusSeeOther, w.StatusCode, w.text)
+		require.NotEqual(t, before, b.cookies["carve-session"])
+		b.may(http.StatusOK)
+		old := newBrowser(t, b.base)
+		old.cookies["carve-session"] = before
+		old.may(http.StatusUnauthorized)
+		require.NotContains(t, logs.String(), before)
+	}
+	require.Len(t, dbtest.Dump(t, dbtest.Connect(t, dsn, nil))["sessions"], 1)
+
+	// Who turns back at the issuer stays who they were.
+	back := b.there(login)
+	w := b.ask(http.MethodGet, back.Path+"?error=access_denied&state="+back.Query().Get("state"), "", "X-Carve-Console", "")
+	require.Equal(t, http.StatusUnauthorized, w.StatusCode)
+	b.may(http.StatusOK)
+}
+
+func TestALinkOnAnotherPageAsksFirst(t *testing.T) {
+	t.Parallel()
+	p := startProvider(t, "")
+	a, _ := consoleServer(t, dbtest.New(t), "--auth=oidc", "--oidc-config="+p.config(t))
+	b := newBrowser(t, "http://"+a.Addr())
+	path := login + `&x="><script>alert(1)</script>`
+	w := b.ask(http.MethodGet, strings.ReplaceAll(path, " ", "%20"), "", "X-Carve-Console", "", "Sec-Fetch-Site", "cross-site")
+	require.Equal(t, http.StatusOK, w.StatusCode, w.text)
+	require.Empty(t, w.Header.Get("Location"))
+	require.Empty(t, b.cookies)
+	require.Contains(t, w.text, `<a href="/console/login?issuer=corp&amp;return=/console/pools&amp;`)
+	require.NotContains(t, w.text, "<script")
+	w = b.ask(http.MethodGet, login, "", "X-Carve-Console", "", "Sec-Fetch-Site", "same-origin")
+	require.Equal(t, http.StatusSeeOther, w.StatusCode)
+}
+
+// Guesses of keys and of sessions are counted together, wherever they are tried, and nobody gets more of them by saying to come from elsewhere.
+func TestGuessesAtTheConsoleAreCountedWithAllOthers(t *testing.T) {
+	t.Parallel()
+	guess := "carve_" + strings.Repeat("0", 32) + "_" + strings.Repeat("a", 52)
+	for name, try := range map[string]func(b *browser, i int) reply{
+		"keys": func(b *browser, i int) reply {
+			return b.ask(http.MethodPost, "/console/session", `{"key":"`+guess+`"}`, "X-Forwarded-For", fmt.Sprintf("192.0.2.%d", i), "X-Real-Ip", fmt.Sprintf("192.0.2.%d", i))
+		},
+		"sessions": func(b *browser, i int) reply {
+			b.cookies["carve-session"] = fmt.Sprintf("%043d", i)
+			return b.ask(http.MethodGet, "/v1/whoami", "")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dsn := dbtest.New(t)
+			a, logs := consoleServer(t, dsn, "--auth=keys", "--rate-limit-anonymous=1")
+			key, err := Bootstrap(t.Context(), dsn, "local")
+			require.NoError(t, err)
+			valid := newBrowser(t, "http://"+a.Addr())
+			valid.signIn(key)
+			valid.may(http.StatusOK)
+			b := newBrowser(t, "http://"+a.Addr())
+			refused := 0
+			for i := range 12 {
+				if w := try(b, i); w.StatusCode == http.StatusTooManyRequests {
+					require.NotEmpty(t, w.Header.Get("Retry-After"))
+					refused++
+				}
+			}
+			require.GreaterOrEqual(t, refused, 6)
+			b.cookies = map[string]string{}
+			w := b.ask(http.MethodPost, "/console/session", `{"key":"`+guess[:len(guess)-1]+`b"}`)
+			require.Equal(t, http.StatusTooManyRequests, w.StatusCode, "the other way has no tries of its own: %s", w.text)
+			require.Equal(t, http.StatusTooManyRequests, b.ask(http.MethodGet, "/v1/whoami", "", "Authorization", "Bearer "+guess).StatusCode)
+			valid.may(http.StatusOK)
+			require.NotContains(t, logs.String(), strings.Repeat("a", 52))
+		})
+	}
+}
+
+// No method but those that a path has does anything, and no header or parameter makes one of another.
+func TestMethodsAtTheConsole(t *testing.T) {
+	t.Parallel()
+	dsn := dbtest.New(t)
+	a, _ := consoleServer(t, dsn, "--auth=keys")
+	key, err := Bootstrap(t.Context(), dsn, "local")
+	require.NoError(t, err)
+	b := newBrowser(t, "http://"+a.Addr())
+	b.signIn(key)
+	for _, path := range consolePaths {
+		has := map[string]bool{http.MethodGet: true, http.MethodHead: true, http.MethodPost: path == "/console/session", http.MethodDelete: path == "/console/session"}
+		for _, method := range []string{http.MethodPut, http.MethodPatch, http.MethodOptions, http.MethodTrace, http.MethodConnect, "PROPFIND", http.MethodPost, http.MethodDelete} {
+			if has[method] || method == http.MethodConnect {
+				continue
+			}
+			w := b.ask(method, path, "", "Origin", "https://evil.example", "Access-Control-Request-Method", "POST", "Access-Control-Request-Headers", "X-Carve-Console")
+			require.Contains(t, []int{http.StatusMethodNotAllowed, http.StatusNotFound, http.StatusNoContent}, w.StatusCode, "%s %s: %s", method, path, w.text)
+			for name := range w.Header {
+				require.False(t, strings.HasPrefix(name, "Access-Control-"), "%s %s: %s", method, path, name)
+			}
+			require.Empty(t, w.Cookies(), "%s %s", method, path)
+		}
+		head := b.ask(http.MethodHead, path, "", "X-Carve-Console", "")
+		require.Empty(t, head.text, path)
+	}
+	for _, way := range [][2]string{{"X-Http-Method-Override", "DELETE"}, {"X-Http-Method", "DELETE"}, {"X-Method-Override", "DELETE"}} {
+		require.Equal(t, http.StatusUnsupportedMediaType, b.ask(http.MethodPost, "/console/session?_method=DELETE", "", way[0], way[1]).StatusCode)
+		require.Equal(t, http.StatusOK, b.ask(http.MethodGet, "/console/session?_method=DELETE", "", way[0], way[1]).StatusCode)
+	}
+	b.may(http.StatusOK)
+	for _, kind := range []string{"text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""} { // what a form of another page can send
+		w := b.ask(http.MethodPost, "/console/session", `{"key":"`+key+`"}`, "Content-Type", kind)
+		require.Equal(t, http.StatusUnsupportedMediaType, w.StatusCode, kind)
+	}
+	w := b.ask(http.MethodPost, "/console/session", `{"key":"`+strings.Repeat("a", 200<<10)+`"}`)
+	require.Equal(t, http.StatusBadRequest, w.StatusCode, "no more than a key is read")
+	b.may(http.StatusOK)
+}
+
+// The console's files are those that it was built of: no path leads out of them.
+func TestPathsLeadNowhereElse(t *testing.T) {
+	t.Parallel()
+	a, _ := consoleServer(t, dbtest.New(t), "--auth=keys")
+	for _, path := range []string{
+		"/console/../../../../etc/passwd", "/console/assets/../../../etc/passwd", "/console/assets/..%2f..%2f..%2fetc%2fpasswd", "/console/%2e%2e/%2e%2e/etc/passwd",
+		"/console/assets/%2e%2e/%2e%2e/console.go", "/console/..%5c..%5cwindows", "/console/assets/%00", "/console/.gitkeep", "/console//etc/passwd", "/console/assets/../.gitkeep",
+		"/console/%252e%252e/etc/passwd", "//evil.example/console/", "//evil.example/%2e%2e", "/console/..", "/console//evil.example/..", "/docs//evil.example/..",
+	} {
+		status, said, _ := raw(t, a.Addr(), strings.NewReader("GET "+path+" HTTP/1.1\r\nHost: "+a.Addr()+"\r\nConnection: close\r\n\r\n"))
+		require.NotContains(t, said, "root:", path)
+		require.NotContains(t, said, "package console", path)
+		require.Contains(t, []int{http.StatusOK, http.StatusNotFound, http.StatusBadRequest}, status, "%s: %s", path, said)
+		if status == http.StatusOK {
+			require.Contains(t, said, "<title>Carve</title>", path)
+		}
+	}
+}

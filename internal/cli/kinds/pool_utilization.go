@@ -1,0 +1,103 @@
+package kinds
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/cli/session"
+	"github.com/carve-ipam/carve/internal/cli/show"
+	"github.com/carve-ipam/carve/internal/cli/verbs"
+)
+
+// fullBar is how many characters are a full pool.
+const fullBar = 40
+
+func poolUtilization(p *session.Program, complete verbs.Completion) *cobra.Command {
+	at := verbs.Moment(p.Clock)
+	since, until := at("", false), at("", false)
+	points := 25
+	cmd := &cobra.Command{
+		Use:   "utilization NAME",
+		Short: "Show how a pool filled up, and when it will be full if it goes on so",
+		Long: `Shows how much of a pool was used over time: the last 30 days, unless --since says otherwise. A bar is what was used ('#'), and up to where
+it went since the line before ('-'). Below stands when the pool will be full, if that can be said: when it fills up in a line.
+
+Servers record it once an hour. Hours are kept for 14 days, and the last and the highest figure of each day for 400 days.`,
+		Example: `  ipamctl pool utilization prod-eu
+  ipamctl pool utilization prod-eu --since 1d --points 24
+  ipamctl pool utilization team-b/prod -o json`,
+		Args:              verbs.Refs("pool", 1, 1),
+		ValidArgsFunction: complete,
+		RunE: p.Verb(func(ctx context.Context, args []string) error {
+			things, err := verbs.Resources(p, p.InProject, args)
+			if err != nil {
+				return err
+			}
+			r := things[0]
+			a, err := r.Ask(ctx, session.Request{
+				Path:  r.In("pools", r.Name, "utilization"),
+				Query: session.Query{}.With("since", since.String()).With("until", until.String()).With("points", fmt.Sprint(points)),
+			})
+			if err != nil {
+				return err
+			}
+			return showUtilization(p, a.Body)
+		}),
+	}
+	cmd.Flags().Var(since, "since", "from when on: 2026-03-03T12:00:00Z, or how long ago: 90m, 3d")
+	cmd.Flags().Var(until, "until", "until when, or how long ago (default: now)")
+	cmd.Flags().IntVar(&points, "points", points, "how many lines at most, 2 to 1000")
+	return cmd
+}
+
+func showUtilization(p *session.Program, doc json.RawMessage) error {
+	if p.Structured() {
+		return p.Document(doc)
+	}
+	var u client.PoolUtilization
+	if err := json.Unmarshal(doc, &u); err != nil {
+		return fmt.Errorf("cannot read the server's answer: %w", err)
+	}
+	type T = client.UtilizationPoint
+	if p.Quiet || p.Output == show.FormatName {
+		return p.Lines(show.WordsOf(u.Points, func(t T) string { return show.Percent(t.UsedPercent) }))
+	}
+	if err := p.Write(show.Table(p.Printer, []show.Column[T]{
+		{Title: "TIME", Cell: func(t T) string { return show.TimeText(&t.At) }},
+		{Title: "ADDRESSES", Cell: func(t T) string { return t.Used }},
+		{Title: "USED", Cell: func(t T) string { return show.Percent(t.UsedPercent) }},
+		{Title: "HIGHEST", Wide: true, Cell: func(t T) string { return show.Percent(t.HighestPercent) }},
+		{Title: "FILLED", Cell: func(t T) string { return usedBar(t.UsedPercent, t.HighestPercent) }},
+	}, u.Points)); err != nil {
+		return err
+	}
+	if r := u.Runway; r != nil {
+		over := "14 days"
+		if r.Over == client.UtilizationRunwayOverP1D {
+			over = "day"
+		}
+		p.Remark("full in %s, at %s, if it goes on as in the last %s: %s a day", daysText(r.RunsOutAt.Sub(p.Clock())), show.TimeText(&r.RunsOutAt), over, show.Percent(r.PercentPerDay))
+	}
+	return nil
+}
+
+// usedBar is how much of a pool was used, and up to how much of it.
+func usedBar(used, highest float64) string {
+	part := func(percent float64) int { return int(math.Ceil(percent * fullBar / 100)) }
+	return "|" + strings.Repeat("#", part(used)) + strings.Repeat("-", max(0, part(highest)-part(used))) + strings.Repeat(" ", fullBar-max(part(used), part(highest))) + "|"
+}
+
+// daysText is a length of time in words: days, and hours where it is less than two.
+func daysText(d time.Duration) string {
+	if days := int(d.Hours() / 24); days >= 2 {
+		return fmt.Sprintf("%d days", days)
+	}
+	return fmt.Sprintf("%d hours", int(math.Round(max(0, d.Hours()))))
+}

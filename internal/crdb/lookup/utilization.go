@@ -1,0 +1,60 @@
+package lookup
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/carve-ipam/carve/internal/alloc/utilization"
+	"github.com/carve-ipam/carve/internal/crdb/rows"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// UtilizationOf implements storage.Reader.
+func (r Reader) UtilizationOf(ctx context.Context, pool ipam.Pool) ([]ipam.UsedAt, error) {
+	days, err := List(ctx, r, "utilization_list", ScanUtilization, pool.Region, rows.ID(pool.UID))
+	var all []ipam.UsedAt
+	for _, d := range days {
+		all = append(all, d.Records...)
+	}
+	slices.SortStableFunc(all, func(a, b ipam.UsedAt) int { return a.At.Compare(b.At) })
+	return all, err
+}
+
+// ScanUtilization reads a row of what was recorded, of a day or of a month.
+func ScanUtilization(row pgx.CollectableRow) (d rows.Day, err error) {
+	var points []byte
+	if err := row.Scan((*[16]byte)(&d.PoolID), &d.Begins, &points); err != nil {
+		return d, err
+	}
+	d.Records, err = rows.DecodePoints(nil, d.Begins, points)
+	return d, err
+}
+
+// UtilizationDue implements utilization.Store.
+func (r Reader) UtilizationDue(ctx context.Context, today time.Time, after ipam.ID, limit int) ([]utilization.Due, error) {
+	return List(ctx, r, "utilization_due", func(row pgx.CollectableRow) (d utilization.Due, err error) {
+		var (
+			regions, base, points []byte
+			length                int16
+			latest                *time.Time
+		)
+		if err := row.Scan((*[16]byte)(&d.Pool.UID), &d.Pool.Region, &regions, &base, &length, &latest, &points); err != nil {
+			return d, err
+		}
+		if err := json.Unmarshal(regions, &d.Pool.Spec.Regions); err != nil {
+			return d, err
+		}
+		if d.Pool.Block, err = rows.Block(base, int(length)); err != nil || latest == nil {
+			return d, err
+		}
+		recorded, err := rows.DecodePoints(nil, today, points)
+		if len(recorded) > 0 {
+			d.Latest, d.Used = *latest, recorded[len(recorded)-1].Used
+		}
+		return d, err
+	}, r.region, today, rows.ID(after), limit)
+}

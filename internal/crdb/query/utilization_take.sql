@@ -1,0 +1,13 @@
+-- purpose: take away some of what was recorded on days before one, to keep less of it
+-- index:   utilization_begins_idx, utilization_pkey
+-- rows:    the limit
+-- locks:   the rows
+DELETE FROM utilization
+WHERE region = $1 AND monthly = FALSE AND (pool_id, begins) IN (
+    SELECT u.pool_id, u.begins
+    FROM utilization AS u
+    WHERE u.region = $1 AND u.monthly = FALSE AND u.begins < $2 AND u.latest IS NOT NULL
+    ORDER BY u.begins
+    LIMIT $3
+)
+RETURNING pool_id, begins, points

@@ -1,0 +1,75 @@
+package rows
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math/big"
+	"slices"
+	"time"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// AppendPoint adds a record of how much of a pool was used to those of a row that begins at a time. It is the whole seconds since then, as an unsigned varint,
+// and the number of addresses: how many zeros it ends with, how many bytes are before them, and these.
+func AppendPoint(b []byte, begins time.Time, p ipam.UsedAt) []byte {
+	used := p.Used.Bytes()
+	digits := bytes.TrimRight(used, "\x00")
+	b = binary.AppendUvarint(b, uint64(p.At.Sub(begins)/time.Second)) //nolint:gosec // a row begins before what is recorded in it
+	b = append(b, byte(len(used)-len(digits)), byte(len(digits)))     //nolint:gosec // 17 bytes at most
+	return append(b, digits...)
+}
+
+// DecodePoints reads what AppendPoint wrote, and adds it to points.
+func DecodePoints(points []ipam.UsedAt, begins time.Time, b []byte) ([]ipam.UsedAt, error) {
+	for rest := b; len(rest) > 0; {
+		seconds, n := binary.Uvarint(rest)
+		if n <= 0 || len(rest) < n+2 || len(rest) < n+2+int(rest[n+1]) {
+			return nil, fmt.Errorf("the records %x of a pool end within one", b)
+		}
+		zeros, end := uint(rest[n]), n+2+int(rest[n+1])
+		used := new(big.Int).SetBytes(rest[n+2 : end])
+		at := begins.Add(time.Duration(seconds) * time.Second).UTC() //nolint:gosec // as it was written
+		points, rest = append(points, ipam.UsedAt{At: at, Used: used.Lsh(used, 8*zeros)}), rest[end:]
+	}
+	return points, nil
+}
+
+// Day is what was recorded of a pool on a day.
+type Day struct {
+	PoolID  ipam.ID
+	Begins  time.Time
+	Records []ipam.UsedAt
+}
+
+// MonthRows is what is kept of days in the rows of their months, column by column: a row for each pool and month.
+type MonthRows struct {
+	Pools         [][16]byte
+	Begin, Latest []time.Time
+	Points        [][]byte
+}
+
+// Months sorts days into months, with what is to be kept of each.
+func Months(days []Day, kept func([]ipam.UsedAt) []ipam.UsedAt) (m MonthRows) {
+	type month struct {
+		pool   ipam.ID
+		begins time.Time
+	}
+	slices.SortFunc(days, func(a, b Day) int { return a.Begins.Compare(b.Begins) })
+	at := map[month]int{}
+	for _, d := range days {
+		year, number, _ := d.Begins.UTC().Date()
+		of := month{d.PoolID, time.Date(year, number, 1, 0, 0, 0, 0, time.UTC)}
+		i, there := at[of]
+		if !there {
+			i, at[of] = len(m.Pools), len(m.Pools)
+			m.Pools, m.Begin = append(m.Pools, ID(d.PoolID)), append(m.Begin, of.begins)
+			m.Latest, m.Points = append(m.Latest, time.Time{}), append(m.Points, nil)
+		}
+		for _, r := range kept(d.Records) {
+			m.Latest[i], m.Points[i] = r.At, AppendPoint(m.Points[i], of.begins, r)
+		}
+	}
+	return m
+}
