@@ -40,7 +40,9 @@ await writeFile(join(out, "assets", icon), await readFile(join(here, "src", icon
 
 // The licences of what the bundle is made of go with it.
 const packages = new Set(Object.keys(result.metafile.inputs).flatMap((path) => path.match(/^node_modules\/((?:@[^/]+\/)?[^/]+)/)?.[1] ?? []));
-const licences = await Promise.all([...packages].sort().map(async (name) => `${name}\n\n${await readFile(join(here, "node_modules", name, "LICENSE"), "utf8")}`));
+const licences = await Promise.all(
+  [...packages].sort().map(async (name) => `${name}\n\n${await readFile(join(here, "node_modules", name, "LICENSE"), "utf8")}`),
+);
 await writeFile(join(out, "assets", "licences.txt"), licences.join("\n\n----\n\n"));
 
 let total = gzipSync(page).length;

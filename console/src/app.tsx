@@ -20,6 +20,8 @@ import { QuotasPage } from "./pages/quotas";
 import { SearchPage } from "./pages/search";
 import { SignIn } from "./pages/sign-in";
 import { SplitPage } from "./pages/split";
+import { ExportPage } from "./pages/transfer-export";
+import { ImportPage } from "./pages/transfer-import";
 import { UnusedPage } from "./pages/unused";
 import { go, match, path, to } from "./router";
 import { begin, lastProject, session, whoami } from "./session";
@@ -47,6 +49,8 @@ const pages: [string, string, Page][] = [
   [within("/alerts"), "Alerts", (at) => <AlertsPage project={at.project!} />],
   [within("/audit"), "Audit trail", (at) => <AuditPage project={at.project!} />],
   [within("/quotas"), "Quotas", (at) => <QuotasPage project={at.project!} />],
+  [within("/import"), "Import", (at) => <ImportPage project={at.project!} />],
+  [within("/export"), "Export", (at) => <ExportPage project={at.project!} />],
   [within("/grants"), "Grants", (at) => <GrantsPage project={at.project!} />],
 ];
 

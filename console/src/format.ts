@@ -6,7 +6,15 @@ const longDay = new Intl.DateTimeFormat("en-GB", { weekday: "long", day: "numeri
 
 export const day = 86_400_000;
 export const formatTime = (at: string) => absolute.format(new Date(at));
+const short = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
+const minute = new Intl.DateTimeFormat("en-GB", { timeStyle: "short" });
+const month = new Intl.DateTimeFormat("en-GB", { month: "short", year: "numeric" });
 export const formatClock = (at: string) => clock.format(new Date(at));
+
+/** A moment on an axis of so many milliseconds. */
+export function formatDate(at: number, span: number): string {
+  return (span <= 2 * day ? minute : span <= 200 * day ? short : month).format(at);
+}
 
 /** Today, yesterday, or the date with its weekday. */
 export function formatDay(at: Date): string {

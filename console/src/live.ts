@@ -1,13 +1,13 @@
 // Follows the feed of the project on the screen. Pages learn only that something of a kind has changed, and ask again.
 import { signal } from "@preact/signals";
-import { api, ask, Refused, type Schemas } from "./api";
+import { api, ask, Refused, signedOut, type Schemas } from "./api";
 import { changes } from "./load";
 
 /** Whether changes are shown as they come. */
 export const live = signal(false);
 
 const waitSeconds = 25;
-const limit = 200;
+const limit = 50; // more changes than this in a second are many: pages then ask again less often
 const pause = (ms: number, stop: AbortSignal) => new Promise<void>((done) => {
   const timer = setTimeout(done, ms);
   stop.addEventListener("abort", () => { clearTimeout(timer); done(); });
@@ -23,7 +23,7 @@ async function step(project: string, after: string | undefined, stop: AbortSigna
     const next = { ...changes.value };
     for (const item of answer.items) next[item.kind] = (next[item.kind] ?? 0) + 1;
     changes.value = next;
-    await pause(1000, stop);
+    await pause(answer.items.length >= limit ? 5000 : 1000, stop);
   }
   // Who cannot keep up goes on from now: only that there was something is of interest here.
   return answer.items.length >= limit ? undefined : answer.cursor;
@@ -57,6 +57,7 @@ export async function follow(project: string, stop: AbortSignal) {
       if (stop.aborted) return;
       live.value = false;
       if (cause instanceof Refused && cause.problem.code === "cursor_expired") cursor = undefined;
+      if (cause instanceof Refused && cause.problem.status === 401) signedOut.value = true;
       if (cause instanceof Refused && [401, 403, 404].includes(cause.problem.status)) return;
       await pause(Math.min(30_000, 1000 * 2 ** failures++), stop);
     }
@@ -65,5 +66,7 @@ export async function follow(project: string, stop: AbortSignal) {
 
 /** After a gap everything may have changed. */
 function poke() {
-  changes.value = Object.fromEntries(["IPPool", "IPClaim", "IPAllocation", "IPClass", "Quota", "IPConsumer", "Alert"].map((k) => [k, (changes.value[k] ?? 0) + 1]));
+  changes.value = Object.fromEntries(
+    ["IPPool", "IPClaim", "IPAllocation", "IPClass", "Quota", "IPConsumer", "Alert"].map((k) => [k, (changes.value[k] ?? 0) + 1]),
+  );
 }

@@ -26,10 +26,8 @@ export interface Loaded<T> {
   reload: () => void;
 }
 
-const calm = 1000; // ms at least between two reloads because of the feed
-
-/** Loads what belongs to a key, and again when the feed tells of a change of one of the kinds. */
-export function useLoad<T>(key: string | undefined, load: (signal: AbortSignal) => Promise<T>, kinds: string[] = []): Loaded<T> {
+/** Loads what belongs to a key, and again when the feed tells of a change of one of the kinds, not more often than each `calm` milliseconds. */
+export function useLoad<T>(key: string | undefined, load: (signal: AbortSignal) => Promise<T>, kinds: string[] = [], calm = 1000): Loaded<T> {
   const [state, setState] = useState<{ key?: string | undefined; data?: T | undefined; error?: unknown; loading: boolean }>({ loading: true });
   const [turn, setTurn] = useState(0);
   const latest = useRef(load);
@@ -51,13 +49,18 @@ export function useLoad<T>(key: string | undefined, load: (signal: AbortSignal) 
     return () => stop.abort();
   }, [key, turn]);
   const reload = useCallback(() => setTurn((n) => n + 1), []);
-  useChanges(kinds, reload);
+  useChanges(kinds, reload, calm);
   const own = state.key === key;
-  return { data: own ? state.data : (kept.get(key ?? "") as T | undefined), error: own ? state.error : undefined, loading: !own || state.loading, reload };
+  return {
+    data: own ? state.data : (kept.get(key ?? "") as T | undefined),
+    error: own ? state.error : undefined,
+    loading: !own || state.loading,
+    reload,
+  };
 }
 
 /** Calls back, not too often, when something of these kinds has changed. */
-export function useChanges(kinds: string[], then: () => void) {
+export function useChanges(kinds: string[], then: () => void, calm = 1000) {
   const wanted = kinds.join();
   useEffect(() => {
     if (wanted === "") return undefined;
@@ -73,7 +76,7 @@ export function useChanges(kinds: string[], then: () => void) {
       seen = now;
     });
     return () => { stop(); clearTimeout(timer); };
-  }, [wanted, then]);
+  }, [wanted, then, calm]);
 }
 
 /** A value that has not changed for a while. */

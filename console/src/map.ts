@@ -6,7 +6,13 @@ export type Run = Schemas["PoolMapCells"];
 export type PoolMap = Schemas["PoolMap"];
 
 export const stateNames: Record<Schemas["PoolMapState"], string> = {
-  Free: "Free", Held: "Held by a claim", Retained: "Retained", CoolingDown: "Cooling down", ChildPool: "Child pool", Reserved: "Reserved", Mixed: "Cut up further",
+  Free: "Free",
+  Held: "Held by a claim",
+  Retained: "Retained",
+  CoolingDown: "Cooling down",
+  ChildPool: "Child pool",
+  Reserved: "Reserved",
+  Mixed: "Cut up further",
 };
 
 /** How many bits a look goes deeper: to the next border between nibbles that shows enough at once. */

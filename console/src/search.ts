@@ -2,7 +2,7 @@
 import { api, ask, type Schemas } from "./api";
 import { to } from "./router";
 
-export type Hit = Pick<Schemas["SearchItem"], "name" | "project" | "cidr" | "consumer" | "purpose"> & {
+export type Hit = Pick<Schemas["SearchItem"], "name" | "project" | "cidr" | "consumer" | "purpose" | "poolRef"> & {
   kind: Schemas["SearchKind"] | "Address";
   why: string;
 };
@@ -12,8 +12,8 @@ const reasons: Record<Schemas["SearchReason"], string> = {
 };
 
 /** What the server finds, the best first. */
-export async function searchFor(text: string, signal?: AbortSignal): Promise<Hit[]> {
-  const found = await ask(api.GET("/v1/search", { params: { query: { q: text.trim(), limit: 30 } }, ...(signal ? { signal } : {}) }));
+export async function searchFor(text: string, signal?: AbortSignal, limit = 30): Promise<Hit[]> {
+  const found = await ask(api.GET("/v1/search", { params: { query: { q: text.trim(), limit } }, ...(signal ? { signal } : {}) }));
   return found.items.map((item) => ({ ...item, why: reasons[item.why] }));
 }
 
@@ -27,7 +27,14 @@ export function pageOf(hit: Hit): string {
 }
 
 export const kindNames: Record<Hit["kind"], string> = {
-  IPPool: "Pool", IPClaim: "Claim", IPAllocation: "Held", IPClass: "Class", IPConsumer: "Consumer", Project: "Project", Space: "Space", Address: "Address",
+  IPPool: "Pool",
+  IPClaim: "Claim",
+  IPAllocation: "Held",
+  IPClass: "Class",
+  IPConsumer: "Consumer",
+  Project: "Project",
+  Space: "Space",
+  Address: "Address",
 };
 
 /** What a hit is called: an allocation has no name that anybody gave it. */

@@ -47,20 +47,33 @@ export async function begin() {
   }
 }
 
+/** What other tabs of this browser are told. They have the same cookie: who signs out here is out there. */
+const tabs = new BroadcastChannel("carve.session");
+tabs.onmessage = () => {
+  drop();
+  void begin();
+};
+
+function drop() {
+  whoami.value = undefined;
+  forget();
+  session.value = undefined;
+  signedOut.value = true;
+}
+
 export async function signIn(key: string) {
   await askPath<Session>("/console/session", {
     method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ key }),
   });
   forget();
+  tabs.postMessage("in");
   await begin();
 }
 
 export async function signOut() {
   await send(location.origin + "/console/session", { method: "DELETE" });
-  whoami.value = undefined;
-  forget();
   localStorage.removeItem(lastProject);
-  session.value = undefined;
-  signedOut.value = true;
+  drop();
+  tabs.postMessage("out");
   await begin();
 }

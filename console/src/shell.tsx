@@ -9,7 +9,7 @@ import { may, session, signOut, whoami } from "./session";
 import { SearchBox } from "./pages/search";
 import { theme, type Theme } from "./theme";
 
-const sections: [string, string, "viewer" | "admin"][] = [
+const sections: [string, string, "viewer" | "consumer" | "admin"][] = [
   ["", "Overview", "viewer"],
   ["pools", "Pools", "viewer"],
   ["claims", "Claims", "viewer"],
@@ -18,6 +18,8 @@ const sections: [string, string, "viewer" | "admin"][] = [
   ["quotas", "Quotas", "viewer"],
   ["grants", "Grants", "viewer"],
   ["audit", "Audit trail", "admin"],
+  ["import", "Import", "consumer"],
+  ["export", "Export", "viewer"],
 ];
 
 export function Shell({ project, children }: { project: string | undefined; children: ComponentChildren }) {

@@ -8,69 +8,69 @@ export interface Row {
   /** Which one of how many among its parent's children. */
   place: number;
   of: number;
-  /** A row that stands for what is still to be loaded below this pool. */
+  /** A row that stands for what is still to be loaded here: below this pool, or of the roots. */
   more?: boolean;
 }
 
 const openAtMost = 12; // roots that are open at the beginning
+const again = 2000; // rows of a level that are loaded again at once when something has changed
+const pause = 80; // ms that rows stay on the screen before their figures are asked for
 
-interface Below { nodes: Node[]; cursor?: string | undefined; done: boolean; loading: boolean }
+interface Level {
+  nodes: Node[];
+  cursor?: string | undefined;
+  done: boolean;
+  loading: boolean;
+}
+
+const empty = (done: boolean): Level => ({ nodes: [], done, loading: false });
+const beyond: Node = { name: "", cidr: "" }; // stands for roots that are still to be loaded
 
 export class Tree {
-  roots: Node[] = [];
   readonly open = new Set<string>();
   /** All pools of the project are here. */
   complete = false;
-  looked = 0;
-  private fresh = true;
   error: unknown;
-  private below = new Map<string, Below>();
-  private cursor: string | undefined;
+  private fresh = true;
+  private roots: Level = empty(false);
+  private below = new Map<string, Level>();
   private asked = new Set<string>();
+  private timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(readonly project: string, private changed: () => void) {}
+  constructor(
+    readonly project: string,
+    private changed: () => void,
+  ) {}
 
+  /** Loads the tree, or loads again as much of it as was there. */
   async load() {
-    const { items, cursor } = await firstPools(this.project);
-    this.cursor = cursor;
-    this.complete = cursor === undefined;
-    this.looked = items.length;
+    const whole = this.fresh || this.complete ? await firstPools(this.project) : undefined;
+    this.complete = whole !== undefined && whole.cursor === undefined;
+    if (whole && this.complete) {
+      this.take(whole.items);
+    } else {
+      const before = this.below;
+      const { items, cursor } = await rootsOf(this.project, undefined, Math.min(this.roots.nodes.length, again));
+      const nodes = items.map(nodeOf);
+      this.roots = { nodes: cursor === undefined ? nodes.sort(byAddress) : nodes, cursor, done: cursor === undefined, loading: false };
+      this.below = new Map();
+      await Promise.all([...this.open].filter((name) => before.has(name)).map((name) => this.fetchBelow(name, before.get(name)!.nodes.length)));
+    }
     this.asked.clear();
-    this.below.clear();
-    if (this.complete) this.take(items);
-    else this.roots = await rootsOf(this.project, items);
-    if (this.fresh && this.roots.length <= openAtMost) for (const root of this.roots) this.open.add(root.name);
+    if (this.fresh && this.roots.done && this.roots.nodes.length <= openAtMost) {
+      this.fresh = false;
+      for (const root of this.roots.nodes) this.open.add(root.name);
+      await Promise.all([...this.open].map((name) => this.fetchBelow(name)));
+    }
     this.fresh = false;
-    if (!this.complete) await Promise.all([...this.open].map((name) => this.fetchBelow(name)));
     this.changed();
-  }
-
-  /** Goes on looking for outermost pools among those with later names. */
-  async lookFurther() {
-    const { items, cursor } = await firstPools(this.project, this.cursor);
-    this.cursor = cursor;
-    this.looked += items.length;
-    const known = new Set(this.roots.map((root) => root.name));
-    const found = await rootsOf(this.project, items);
-    this.roots = [...this.roots, ...found.filter((node) => !known.has(node.name))].sort(byAddress);
-    this.changed();
-  }
-
-  get more() {
-    return this.cursor !== undefined;
   }
 
   private take(pools: Pool[]) {
     const nodes = pools.map(nodeOf).sort(byAddress);
-    const names = new Set(nodes.map((node) => node.name));
-    this.roots = nodes.filter((node) => !node.parent || !names.has(node.parent));
-    for (const node of nodes) {
-      this.below.set(node.name, this.below.get(node.name) ?? { nodes: [], done: true, loading: false });
-      if (!node.parent) continue;
-      const siblings = this.below.get(node.parent) ?? { nodes: [], done: true, loading: false };
-      siblings.nodes.push(node);
-      this.below.set(node.parent, siblings);
-    }
+    this.below = new Map(nodes.map((node) => [node.name, empty(true)]));
+    this.roots = empty(true);
+    for (const node of nodes) ((node.parent && this.below.get(node.parent)) || this.roots).nodes.push(node);
   }
 
   /** Whether a pool can be opened; of one that was never opened nobody knows. */
@@ -89,32 +89,52 @@ export class Tree {
     this.changed();
   }
 
-  async fetchBelow(name: string) {
-    const below = this.below.get(name) ?? { nodes: [], done: false, loading: false };
+  private async fetchBelow(name: string, atLeast = 0) {
+    const below = this.below.get(name) ?? empty(false);
     this.below.set(name, below);
-    if (below.done || below.loading) return;
-    below.loading = true;
+    await this.extend(below, async () => {
+      const { items, cursor } = await childrenOf(this.project, name, below.cursor, Math.min(atLeast, again));
+      const nodes = items.map(({ spec, status }) => nodeOf({ name: spec.childPoolRef!.name, cidr: status.allocatedCIDR, parent: name }));
+      return { nodes, cursor };
+    });
+  }
+
+  private fetchRoots() {
+    return this.extend(this.roots, async () => {
+      const { items, cursor } = await rootsOf(this.project, this.roots.cursor);
+      return { nodes: items.map(nodeOf), cursor };
+    });
+  }
+
+  /** Adds what is loaded to a level, unless it is complete or being loaded. */
+  private async extend(level: Level, load: () => Promise<{ nodes: Node[]; cursor?: string | undefined }>) {
+    if (level.done || level.loading) return;
+    level.loading = true;
     try {
-      const { items, cursor } = await childrenOf(this.project, name, below.cursor);
-      for (const item of items) {
-        if (item.spec.childPoolRef) below.nodes.push({ name: item.spec.childPoolRef.name, cidr: item.status.allocatedCIDR, parent: name });
-      }
-      below.cursor = cursor;
-      below.done = cursor === undefined;
+      const { nodes, cursor } = await load();
+      for (const node of nodes) level.nodes.push(node);
+      level.cursor = cursor;
+      level.done = cursor === undefined;
     } catch (cause) {
       this.error = cause;
     } finally {
-      below.loading = false;
+      level.loading = false;
     }
     this.changed();
   }
 
-  /** Loads the figures of rows that are on the screen. */
-  async fill(rows: Row[]) {
-    for (const row of rows) if (row.more) void this.fetchBelow(row.node.name);
-    const bare = rows.filter((row) => !row.more && !row.node.pool && !this.asked.has(row.node.name));
-    for (const row of bare) this.asked.add(row.node.name);
-    await each(bare, async ({ node }) => {
+  /** Loads what rows on the screen lack: more of their level at once, their figures when they stay there. */
+  look(rows: Row[]) {
+    for (const row of rows) if (row.more) void (row.node === beyond ? this.fetchRoots() : this.fetchBelow(row.node.name));
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => void this.fill(rows.filter((row) => !row.more).map((row) => row.node)), pause);
+  }
+
+  /** Loads the figures of pools that have none yet. */
+  async fill(nodes: Node[]) {
+    const bare = nodes.filter((node) => !node.pool && !this.asked.has(node.name));
+    for (const node of bare) this.asked.add(node.name);
+    await each(bare, async (node) => {
       node.pool = await getPool(this.project, node.name).catch(ignoreGone);
     });
     if (bare.length > 0) this.changed();
@@ -124,17 +144,17 @@ export class Tree {
   rows(filter: string): Row[] {
     const rows: Row[] = [];
     const wanted = filter.trim() === "" ? undefined : this.found(filter);
-    const walk = (nodes: Node[], depth: number) => {
-      const shown = wanted ? nodes.filter((node) => wanted.has(node.name)) : nodes;
-      shown.forEach((node, i) => {
-        rows.push({ node, depth, place: i + 1, of: shown.length });
-        if (!wanted && !this.open.has(node.name)) return;
-        const below = this.below.get(node.name);
-        if (below) walk(below.nodes, depth + 1);
-        if (below && !below.done) rows.push({ node, depth: depth + 1, place: below.nodes.length + 1, of: -1, more: true });
-      });
+    const walk = (level: Level, depth: number, above: Node) => {
+      const shown = wanted ? level.nodes.filter((node) => wanted.has(node.name)) : level.nodes;
+      const of = level.done ? shown.length : -1;
+      for (const [i, node] of shown.entries()) {
+        rows.push({ node, depth, place: i + 1, of });
+        const below = wanted || this.open.has(node.name) ? this.below.get(node.name) : undefined;
+        if (below) walk(below, depth + 1, node);
+      }
+      if (!level.done) rows.push({ node: above, depth, place: shown.length + 1, of, more: true });
     };
-    walk(this.roots, 1);
+    walk(this.roots, 1, beyond);
     return rows;
   }
 
@@ -151,7 +171,7 @@ export class Tree {
       }
       return any;
     };
-    walk(this.roots);
+    walk(this.roots.nodes);
     return found;
   }
 }

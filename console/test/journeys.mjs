@@ -42,7 +42,10 @@ export const journeys = {
     await page.getByText("10.16.0.0/24").waitFor();
     await page.getByRole("button", { name: "Carve and hand over" }).click();
     await page.getByText("is shop's to claim from").waitFor();
-    const made = await call("POST", "/v1/projects/shop/claims", { metadata: { name: "first" }, spec: { poolRef: { project, name: "shop-24" }, prefixLength: 28 } });
+    const made = await call("POST", "/v1/projects/shop/claims", {
+      metadata: { name: "first" },
+      spec: { poolRef: { project, name: "shop-24" }, prefixLength: 28 },
+    });
     assert.equal(made.status.allocatedCIDR, "10.16.0.0/28");
     await page.getByRole("link", { name: "All grants" }).click();
     await page.getByRole("columnheader", { name: "shop" }).waitFor();
@@ -53,7 +56,9 @@ export const journeys = {
   async "find what nobody used for 90 days, and release it"(browser, assert) {
     const { page, at, wrong } = await open(browser);
     await page.clock.setFixedTime(Date.now() + 91 * 86_400_000);
-    await call("PUT", `/v1/projects/${project}/claims/used`, { spec: { poolRef: { name: "eu-prod-apps" }, prefixLength: 32, consumers: [{ uid: "vm-1", ttlSeconds: 3600 }] } });
+    await call("PUT", `/v1/projects/${project}/claims/used`, {
+      spec: { poolRef: { name: "eu-prod-apps" }, prefixLength: 32, consumers: [{ uid: "vm-1", ttlSeconds: 3600 }] },
+    });
     await at(`/projects/${project}`);
     await page.getByRole("link", { name: "Unused" }).click();
     await page.getByRole("status").filter({ hasText: /unused claims with .* addresses/ }).waitFor();
@@ -103,6 +108,11 @@ export const journeys = {
     await page.getByRole("tab", { name: "ipamctl" }).click();
     assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "it fits the page");
     assert.equal(await page.locator(".copy pre").textContent(), `ipamctl claim create by-hand -p ${project} --pool eu-prod-apps --prefix-length 28`);
+    await page.getByRole("tab", { name: "Terraform" }).click();
+    assert.equal(await page.locator(".copy pre").textContent(), [
+      'resource "carve_claim" "by_hand" {', `  project       = "${project}"`, '  name          = "by-hand"',
+      '  pool          = "eu-prod-apps"', "  prefix_length = 28", "}",
+    ].join("\n"));
     await page.getByRole("button", { name: "Claim", exact: true }).click();
     await page.getByRole("heading", { name: "by-hand" }).waitFor();
     await page.locator(".summary").getByText(promised).waitFor();

@@ -1,71 +1,104 @@
-// A project with many pools: it is not loaded as a whole, scrolls without hanging, and answers at once.
+// A project with many pools and claims: it is not loaded as a whole, scrolls without hanging, and answers at once.
+import { costs, tell, watch } from "./cost.mjs";
 import { open } from "./harness.mjs";
 import { many } from "./seed.mjs";
 
-const paint = (page) => page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime);
+const goal = 100; // ms of the page's thread for what somebody does once
+const frame = 16; // and for a frame while something scrolls
 
 export const large = {
-  async "the tree loads level by level and scrolls smoothly"(browser, assert, pools) {
+  async "what somebody does is answered within 100 ms"(browser, assert, pools, claims) {
     const { page, at, wrong } = await open(browser);
-    let asked = 0;
-    page.on("request", (request) => { if (request.url().includes("/pools?")) asked++; });
-    const started = Date.now();
+    await watch(page);
+    const rows = [];
+    const measure = await costs(page);
+    const shown = (name) => page.getByRole("row", { name }).first().waitFor();
+    const did = async (name, act) => rows.push(await measure(name, act));
+    const filter = page.getByRole("searchbox", { name: /Filter/ });
+    const link = (name) => page.getByRole("link", { name, exact: true });
     await at(`/projects/${many}/pools`);
-    await page.getByRole("row", { name: /p-000000/ }).waitFor();
-    const shown = Date.now() - started;
-    assert.ok(asked <= 5, `${asked} pages of pools were asked for`);
-    const drawn = await page.locator(".tree-row").count();
-    assert.ok(drawn < 80, `${drawn} rows are drawn`);
-    const frames = await page.evaluate(scroll);
-    frames.sort((a, b) => a - b);
-    const [half, worst] = [frames[frames.length >> 1], frames[Math.floor(frames.length * 0.95)]].map(Math.round);
-    assert.ok(half < 50, `half of the frames took longer than ${half} ms`);
-    console.log(`  ${pools} pools: first paint ${Math.round(await paint(page))} ms, tree after ${shown} ms, a frame in ${half} ms, one in twenty in more than ${worst} ms`);
+    await shown(/p-000000|r-000000|root/);
+    const paint = await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime);
+    await did("scroll the roots for 2 s", () => page.evaluate(scroll));
+    await page.evaluate(() => { document.querySelector(".virtual").scrollTop = 0; });
+    await did("filter by name", () => type(filter, "p-0001", link("p-000100")));
+    await did("filter by block", () => type(filter, "10.0.1.0/24", link("p-000004")));
+    await did("show the tree again", async () => {
+      await filter.fill("root");
+      await link("root").waitFor();
+    });
+    const hit = page.getByRole("option").filter({ hasText: "root" });
+    await did("search", () => type(page.getByRole("combobox", { name: /Search/ }), "10.0.1.77", hit));
+    await page.keyboard.press("Escape");
+    await did("open a pool with its map", async () => {
+      await link("root").click();
+      await page.getByRole("gridcell").first().waitFor();
+    });
+    await did("move in the map by keys", async () => {
+      await page.locator('[role=gridcell][tabindex="0"]').focus();
+      for (let i = 0; i < 10; i++) await page.keyboard.press("ArrowRight");
+      return { times: 10 };
+    });
+    await did("zoom in", async () => {
+      await page.getByRole("gridcell", { name: /^10\.0\.0\.0/ }).click();
+      await page.getByRole("gridcell", { name: /^10\.0\.1\.0/ }).waitFor();
+    });
+    await did("colour by age", async () => { await page.getByLabel("Colour by").selectOption("age"); });
+    await did("go to the overview", async () => {
+      await page.getByRole("link", { name: "Overview" }).click();
+      await page.getByRole("region", { name: "Fullest pools" }).getByRole("listitem").first().waitFor();
+    });
+    await did("go to the claims", async () => {
+      await page.getByRole("link", { name: "Claims", exact: true }).click();
+      if (claims > 0) await link("host-000000").waitFor();
+    });
+    if (claims > 0) await did("filter claims by name", () => type(page.getByLabel("Filter"), "host-000777", link("host-000777")));
+    console.log(`  ${pools} pools, ${claims} claims: first paint ${Math.round(paint)} ms`);
+    tell(rows);
     await page.context().close();
+    // What else the machine does is no fault of the page: its thread's own time is judged, and the rest is told.
+    const slow = rows.filter(({ thread, frames, times = 1 }) => thread / (frames ?? times) > (frames ? frame : goal));
+    assert.deepEqual(slow.map(({ name, thread, frames }) => `${name}: ${thread} ms${frames ? ` in ${frames} frames` : ""}`), []);
     assert.deepEqual(wrong, []);
   },
 
-  async "clicks are answered within 100 ms"(browser, assert) {
+  async "the tree loads level by level, and by the page"(browser, assert) {
     const { page, at, wrong } = await open(browser);
+    let asked = 0;
+    page.on("request", (request) => { if (request.url().includes("/pools?")) asked++; });
     await at(`/projects/${many}/pools`);
-    await page.getByRole("row", { name: /p-000000/ }).waitFor();
-    const took = [];
-    const root = page.getByRole("row", { name: /root/ });
-    for (let i = 0; i < 10; i++) {
-      took.push(await page.evaluate(toggle));
-      assert.equal(await root.getAttribute("aria-expanded"), String(i % 2 === 1));
-    }
-    took.sort((a, b) => a - b);
-    console.log(`  opening and closing the largest level: ${took.map((ms) => Math.round(ms)).join(", ")} ms`);
-    assert.ok(took[5] < 100, `half of the clicks took longer than ${took[5]} ms`);
+    await page.getByRole("row", { name: /r-000000/ }).waitFor();
+    assert.ok(asked <= 2, `${asked} pages of pools were asked for`);
+    const drawn = await page.locator(".tree-row").count();
+    assert.ok(drawn < 80, `${drawn} rows are drawn`);
+    const before = Number(await page.getByRole("treegrid").getAttribute("aria-rowcount"));
+    await page.evaluate(() => { const box = document.querySelector(".virtual"); box.scrollTop = box.scrollHeight; });
+    await page.waitForFunction((rows) => Number(document.querySelector("[role=treegrid]").getAttribute("aria-rowcount")) > rows, before);
     await page.context().close();
     assert.deepEqual(wrong, []);
   },
 };
 
-/** Scrolls the tree for two seconds and answers how long each frame took. */
+/** Types into a box as somebody does, and waits for what is found. */
+async function type(box, text, found) {
+  await box.fill("");
+  await box.pressSequentially(text, { delay: 30 });
+  await found.first().waitFor();
+  return { times: text.length };
+}
+
+/** Scrolls the tree for two seconds, and answers how many frames there were. */
 function scroll() {
   return new Promise((done) => {
     const box = document.querySelector(".virtual");
-    const frames = [];
+    let frames = 0;
     const end = performance.now() + 2000;
-    let last = performance.now();
-    const frame = (now) => {
-      frames.push(now - last);
-      last = now;
+    const step = (now) => {
+      frames++;
       box.scrollTop += 120;
-      if (now < end) requestAnimationFrame(frame);
-      else done(frames);
+      if (now < end) requestAnimationFrame(step);
+      else done({ frames });
     };
-    requestAnimationFrame(frame);
-  });
-}
-
-/** Clicks what opens and closes the root, and answers how long it took until the picture was there. */
-function toggle() {
-  return new Promise((done) => {
-    const began = performance.now();
-    document.querySelector(".twist").click();
-    requestAnimationFrame(() => setTimeout(() => done(performance.now() - began)));
+    requestAnimationFrame(step);
   });
 }

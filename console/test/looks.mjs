@@ -40,13 +40,19 @@ export async function settle(page, go, [path, heading]) {
   await page.waitForFunction(() => document.querySelectorAll(".waiting").length === 0);
 }
 
-const everything = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+export const everything = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 const coloured = ["color-contrast", "link-in-text-block"]; // what differs by scheme
 
-async function check(page, name, found, rules) {
+export async function check(page, name, found, rules) {
   await page.evaluate(axe);
   const { violations } = await page.evaluate((runOnly) => globalThis.axe.run(document, { runOnly }), rules);
-  for (const v of violations) found.push(`${name}: ${v.id}: ${v.nodes.slice(0, 3).map((n) => n.html.slice(0, 140) + " — " + n.failureSummary?.split("\n")[1]).join(" | ")}`);
+  for (const v of violations)
+    found.push(
+      `${name}: ${v.id}: ${v.nodes
+        .slice(0, 3)
+        .map((n) => n.html.slice(0, 140) + " — " + n.failureSummary?.split("\n")[1])
+        .join(" | ")}`,
+    );
 }
 
 const inScheme = (colorScheme, rules) => async (browser, assert) => {

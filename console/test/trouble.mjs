@@ -3,7 +3,9 @@ import { call, open } from "./harness.mjs";
 import { project } from "./seed.mjs";
 
 const problem = (status, code, title, detail) => ({
-  status, contentType: "application/problem+json", body: JSON.stringify({ type: `/problems/${code}`, title, status, detail, code, traceId: "trace-1" }),
+  status,
+  contentType: "application/problem+json",
+  body: JSON.stringify({ type: `/problems/${code}`, title, status, detail, code, traceId: "trace-1" }),
 });
 
 export const trouble = {
@@ -43,7 +45,9 @@ export const trouble = {
 
   async "an answer that is no problem document"(browser, assert) {
     const { page, at, wrong } = await open(browser);
-    await page.route("**/v1/projects/*/quotas*", (route) => route.fulfill({ status: 502, body: "<html>bad gateway</html>", contentType: "text/html" }));
+    await page.route("**/v1/projects/*/quotas*", (route) =>
+      route.fulfill({ status: 502, body: "<html>bad gateway</html>", contentType: "text/html" }),
+    );
     await at(`/projects/${project}/quotas`);
     await page.getByText("Something between this page and the server").waitFor();
     await page.unroute("**/v1/projects/*/quotas*");
@@ -86,7 +90,9 @@ export const trouble = {
 
   async "a session that ends asks for a new one, and goes on at the same place"(browser, assert) {
     const { page, at, context } = await open(browser);
-    await page.route("**/console/session", (route) => route.fulfill({ json: { signedIn: false, methods: ["key", "oidc"], issuers: [{ name: "corp" }] } }));
+    await page.route("**/console/session", (route) =>
+      route.fulfill({ json: { signedIn: false, methods: ["key", "oidc"], issuers: [{ name: "corp" }] } }),
+    );
     await page.route("**/v1/**", (route) => route.fulfill(problem(401, "unauthenticated", "No valid credentials", "Sign in.")));
     await at(`/projects/${project}/claims`);
     await page.getByRole("heading", { name: "Sign in to Carve" }).waitFor();
@@ -103,11 +109,14 @@ export const trouble = {
 
   async "buttons by role: who may only look sees none that change anything"(browser, assert) {
     const { page, at, wrong } = await open(browser);
-    await page.route("**/v1/whoami", (route) => route.fulfill({ json: { subject: "corp:alice", method: "corp", platformAdmin: false, roles: [{ project, role: "viewer" }] } }));
+    await page.route("**/v1/whoami", (route) =>
+      route.fulfill({ json: { subject: "corp:alice", method: "corp", platformAdmin: false, roles: [{ project, role: "viewer" }] } }),
+    );
     await at(`/projects/${project}/pools/eu-prod`);
     await page.getByRole("heading", { name: "eu-prod" }).waitFor();
     await page.getByRole("tab", { name: "About" }).click();
-    for (const name of ["Claim a block", "Carve for a team", "Split", "Child pool"]) assert.equal(await page.getByRole("link", { name }).count(), 0, name);
+    for (const name of ["Claim a block", "Carve for a team", "Split", "Child pool"])
+      assert.equal(await page.getByRole("link", { name }).count(), 0, name);
     assert.equal(await page.getByRole("button", { name: "Delete" }).count(), 0);
     assert.equal(await page.getByRole("link", { name: "Audit trail" }).count(), 0);
     await page.context().close();

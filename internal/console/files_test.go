@@ -90,7 +90,7 @@ func TestABuildWithoutConsoleSaysSo(t *testing.T) {
 		w := serve(t, fstest.MapFS{".gitkeep": {}}, http.MethodGet, path)
 		require.Equal(t, http.StatusNotFound, w.StatusCode)
 		require.Contains(t, text(t, w.Body), "This build has no console")
-		require.Equal(t, policy, w.Header.Get("Content-Security-Policy"))
+		require.Equal(t, styled, w.Header.Get("Content-Security-Policy"))
 	}
 	require.False(t, New(Config{files: fstest.MapFS{}}).There())
 	require.True(t, New(Config{files: fstest.MapFS{"index.html": {}}}).There())

@@ -32,6 +32,7 @@ type attempt struct {
 	Seed   []byte `json:"s"`
 	Issuer string `json:"i"`
 	Return string `json:"r"`
+	Before []byte `json:"b,omitempty"` // the mark of the session that the browser had: it does not send its cookie when it comes back from another site
 }
 
 // of is what holds the sign-in together.
@@ -55,12 +56,17 @@ func (c *Console) login(ec echo.Context) error {
 	if !ok {
 		return ipam.Errorf(ipam.CodeNotFound, "Nobody signs in at an issuer of this name.")
 	}
+	if fromElsewhere(r) { // nobody is signed in, or as somebody else, because of a link on another page; and from there the browser sends no session
+		return show(ec, http.StatusOK, said{"Sign in to Carve", "Another page has sent you here. Go on if you want to sign in.", r.URL.RequestURI(), "Sign in with " + ec.QueryParam("issuer")})
+	}
 	_, tries := c.trying(ec)
 	defer tries.End()
 	if err := tries.Reserve(); err != nil {
 		return tries.Failed(ec.Response().Header(), err)
 	}
-	a := attempt{Seed: make([]byte, sha256.Size), Issuer: ec.QueryParam("issuer"), Return: within(ec.QueryParam("return"))}
+	a := attempt{
+		Seed: make([]byte, sha256.Size), Issuer: ec.QueryParam("issuer"), Return: within(ec.QueryParam("return")), Before: tenancy.MarkOf(auth.Held(r)),
+	}
 	_, _ = rand.Read(a.Seed) // it never fails
 	there, err := at.Begin(r.Context(), a.of(r))
 	if err != nil {
@@ -73,6 +79,12 @@ func (c *Console) login(ec echo.Context) error {
 	// Lax: the browser comes back from another site.
 	setCookie(ec, attemptCookie, base64.RawURLEncoding.EncodeToString(text), attemptLasts, http.SameSiteLaxMode)
 	return ec.Redirect(http.StatusSeeOther, there)
+}
+
+// fromElsewhere reports whether a page of another origin has sent the browser here. An address that somebody typed is of nobody else.
+func fromElsewhere(r *http.Request) bool {
+	site := r.Header.Get("Sec-Fetch-Site")
+	return site != "" && site != "same-origin" && site != "none"
 }
 
 // callback takes the browser that comes back, once.
@@ -99,7 +111,7 @@ func (c *Console) callback(ec echo.Context) error {
 		if proof, err = at.End(ctx, ec.QueryParam("code"), ec.QueryParam("iss"), asked); err == nil {
 			var begun tenancy.Begun
 			if begun, err = c.cfg.Sessions.BeginWithProof(ctx, proof, c.admit(ec)); err == nil {
-				err = c.replace(ec, begun)
+				err = c.replace(ec, begun, a.Before)
 			}
 		}
 	}

@@ -1,6 +1,8 @@
 package console
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
 	"errors"
 	"html/template"
 	"log/slog"
@@ -14,7 +16,7 @@ import (
 // page is what people are told where there is no console to tell it.
 var page = template.Must(template.New("page").Parse(`<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><title>{{.Title}}</title></head>
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><title>{{.Title}}</title><style>{{.Style}}</style></head>
 <body>
 <h1>{{.Title}}</h1>
 <p>{{.Text}}</p>
@@ -23,11 +25,24 @@ var page = template.Must(template.New("page").Parse(`<!doctype html>
 </html>
 `))
 
+// style is of these pages alone, which may have no other: the policy names its hash.
+const style = "body{font:16px/1.5 system-ui,sans-serif;max-width:26rem;margin:12vh auto 0;padding:0 1.5rem}h1{font-size:1.5rem}" +
+	"a{color:light-dark(#0b6a81,#5cc4de)}a:focus-visible{outline:2px solid;outline-offset:2px}"
+
+var styled = func() string {
+	sum := sha256.Sum256([]byte(style))
+	return bare + "; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+}()
+
 type said struct{ Title, Text, Link, There string }
+
+// Style is in the page.
+func (said) Style() template.CSS { return style }
 
 func show(ec echo.Context, status int, s said) error {
 	h := ec.Response().Header()
 	h.Set(echo.HeaderContentType, echo.MIMETextHTMLCharsetUTF8)
+	h.Set("Content-Security-Policy", styled)
 	ec.Response().WriteHeader(status)
 	return page.Execute(ec.Response(), s)
 }

@@ -67,7 +67,7 @@ func (c *Console) signIn(ec echo.Context) error {
 		return tries.Failed(ec.Response().Header(), err)
 	}
 	tries.End()
-	if err := c.replace(ec, begun); err != nil {
+	if err := c.replace(ec, begun, tenancy.MarkOf(auth.SessionOf(r))); err != nil {
 		return err
 	}
 	now := c.ways()
@@ -91,12 +91,10 @@ func keyOf(r *http.Request) (string, error) {
 	return body.Key, nil
 }
 
-// replace gives the browser its session in place of the one that it sent, which ends.
-func (c *Console) replace(ec echo.Context, begun tenancy.Begun) error {
-	if before := auth.SessionOf(ec.Request()); before != "" {
-		if err := c.cfg.Sessions.End(ec.Request().Context(), before); err != nil {
-			return err
-		}
+// replace gives the browser its session in place of the one that it had, which ends.
+func (c *Console) replace(ec echo.Context, begun tenancy.Begun, before []byte) error {
+	if err := c.cfg.Sessions.EndMarked(ec.Request().Context(), before); err != nil {
+		return err
 	}
 	setCookie(ec, auth.SessionCookie, begun.Token, time.Until(begun.Expires), http.SameSiteStrictMode)
 	return nil

@@ -185,14 +185,24 @@ func (s *Sessions) begin(ctx context.Context, session ipam.Session, end Begun, a
 
 // End ends a session: here at once, and on other servers as soon as they look again.
 func (s *Sessions) End(ctx context.Context, token string) error {
-	hash, ok := hashSession(token)
-	if !ok {
+	return s.EndMarked(ctx, MarkOf(token))
+}
+
+// MarkOf is what a session can be ended by, and nothing else: it does not lead back to what the browser sends. nil: no server has given out such a token.
+func MarkOf(token string) []byte {
+	mark, _ := hashSession(token)
+	return mark
+}
+
+// EndMarked is End by the mark of a session.
+func (s *Sessions) EndMarked(ctx context.Context, mark []byte) error {
+	if len(mark) == 0 {
 		return nil
 	}
-	if err := s.store.SessionEnd(ctx, hash); err != nil {
+	if err := s.store.SessionEnd(ctx, mark); err != nil {
 		return err
 	}
-	s.known.forget(string(hash))
+	s.known.forget(string(mark))
 	return nil
 }
 

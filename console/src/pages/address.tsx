@@ -27,9 +27,12 @@ async function look(project: string, address: string): Promise<Found> {
 
 /** The pools around the address, the outermost first. */
 async function chain(project: string, address: string, now: Entry[]): Promise<Found["pools"]> {
-  const deepest = now.find((entry) => entry.purpose === "ChildPool")?.childPoolRef?.name ?? now.find((entry) => entry.poolRef.project === project)?.poolRef.name
-    ?? (await ask(api.GET("/v1/projects/{project}/pools", { params: { path: { project }, query: { contains: address, limit: 50 } } })))
-      .items.sort((a, b) => length(b.status.allocatedCIDR) - length(a.status.allocatedCIDR))[0]?.metadata.name;
+  const deepest =
+    now.find((entry) => entry.purpose === "ChildPool")?.childPoolRef?.name ??
+    now.find((entry) => entry.poolRef.project === project)?.poolRef.name ??
+    (await ask(api.GET("/v1/projects/{project}/pools", { params: { path: { project }, query: { contains: address, limit: 50 } } }))).items.sort(
+      (a, b) => length(b.status.allocatedCIDR) - length(a.status.allocatedCIDR),
+    )[0]?.metadata.name;
   const pools: Found["pools"] = [];
   let next = deepest;
   while (next !== undefined && pools.length < 32) {
@@ -71,29 +74,57 @@ function Holder({ data, project, address }: { data: Found; project: string; addr
     return (
       <div class="summary holder">
         <p class="big">
-          {claim.claimRef
-            ? <>Held by claim <Link to={to.claim(claim.claimRef.project, claim.claimRef.name)}>{claim.claimRef.name}</Link></> : <>Held by project <strong>{claim.consumer}</strong></>}
+          {claim.claimRef ? (
+            <>
+              Held by claim <Link to={to.claim(claim.claimRef.project, claim.claimRef.name)}>{claim.claimRef.name}</Link>
+            </>
+          ) : (
+            <>
+              Held by project <strong>{claim.consumer}</strong>
+            </>
+          )}
           {claim.phase !== "Bound" && <Badge kind="warn">{claim.phase}</Badge>}
         </p>
-        <p>as part of <span class="mono">{claim.allocatedCIDR}</span>, of project {claim.consumer}, since {formatTime(claim.since)} (<When at={claim.since} />)</p>
+        <p>
+          as part of <span class="mono">{claim.allocatedCIDR}</span>, of project {claim.consumer}, since {formatTime(claim.since)} (
+          <When at={claim.since} />)
+        </p>
       </div>
     );
   }
   if (other) {
     return (
       <div class="summary holder">
-        <p class="big">{other.spec.purpose === "Reservation" ? "Reserved" : other.status.phase === "CoolingDown" ? "Cooling down" : other.status.phase}</p>
-        <p>as part of <span class="mono">{other.status.allocatedCIDR}</span>{other.spec.reason && <>: {other.spec.reason}</>}
-          {other.status.coolUntil && <>, free again <When at={other.status.coolUntil} /></>}</p>
+        <p class="big">
+          {other.spec.purpose === "Reservation" ? "Reserved" : other.status.phase === "CoolingDown" ? "Cooling down" : other.status.phase}
+        </p>
+        <p>
+          as part of <span class="mono">{other.status.allocatedCIDR}</span>
+          {other.spec.reason && <>: {other.spec.reason}</>}
+          {other.status.coolUntil && (
+            <>
+              , free again <When at={other.status.coolUntil} />
+            </>
+          )}
+        </p>
       </div>
     );
   }
   const pool = data.pools.at(-1)?.name;
-  if (pool === undefined) return <div class="summary holder"><p class="big">In no pool of this project</p><p class="note">Another project may have it; nobody without a role there sees that.</p></div>;
+  if (pool === undefined)
+    return (
+      <div class="summary holder">
+        <p class="big">In no pool of this project</p>
+        <p class="note">Another project may have it; nobody without a role there sees that.</p>
+      </div>
+    );
   return (
     <div class="summary holder">
       <p class="big">Free</p>
-      <p>in pool <Link to={to.pool(project, pool)}>{pool}</Link>. {may("consumer", project) && <Link to={`${to.newClaim(project, pool)}&cidr=${encodeURIComponent(address)}`}>Claim it</Link>}</p>
+      <p>
+        in pool <Link to={to.pool(project, pool)}>{pool}</Link>.{" "}
+        {may("consumer", project) && <Link to={`${to.newClaim(project, pool)}&cidr=${encodeURIComponent(address)}`}>Claim it</Link>}
+      </p>
     </div>
   );
 }
@@ -113,7 +144,10 @@ function Past({ entries, project }: { entries: Entry[]; project: string }) {
     <Table label="Former holders" head={["Holder", "Block", "Pool", "From", "Until", "For"]}>
       {entries.map((entry) => (
         <tr key={entry.allocation + entry.since}>
-          <td>{entry.claimRef?.name ?? entry.childPoolRef?.name ?? "a claim"} <span class="note">{entry.consumer}</span>{entry.phase !== "Bound" && <Badge>{entry.phase}</Badge>}</td>
+          <td>
+            {entry.claimRef?.name ?? entry.childPoolRef?.name ?? "a claim"} <span class="note">{entry.consumer}</span>
+            {entry.phase !== "Bound" && <Badge>{entry.phase}</Badge>}
+          </td>
           <td class="mono">{entry.allocatedCIDR}</td>
           <td><Link to={to.pool(project, entry.poolRef.name)}>{entry.poolRef.name}</Link></td>
           <td>{formatTime(entry.since)}</td>

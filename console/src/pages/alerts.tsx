@@ -41,8 +41,12 @@ export function Alerts({ alerts, project }: { alerts: Schemas["Alert"][]; projec
       {alerts.map((alert) => (
         <li key={alert.name} class="line">
           <Badge kind="bad">{alert.subject.kind === "IPPool" ? "Pool" : "Quota"}</Badge>
-          <Link class="strong" to={alert.subject.kind === "IPPool" ? to.pool(project, alert.subject.name, "?tab=why") : to.page(project, "quotas")}>{alert.subject.name}</Link>
-          <span class="note">{alert.ruleName}: {alert.percent} % or more, since <When at={alert.since} /></span>
+          <Link class="strong" to={alert.subject.kind === "IPPool" ? to.pool(project, alert.subject.name, "?tab=why") : to.page(project, "quotas")}>
+            {alert.subject.name}
+          </Link>
+          <span class="note">
+            {alert.ruleName}: {alert.percent} % or more, since <When at={alert.since} />
+          </span>
           {alert.percentNow !== undefined && <Bar percent={alert.percentNow} label={alert.subject.name} />}
         </li>
       ))}
@@ -61,7 +65,13 @@ function Rules({ rules, project, edit }: { rules: Rule[]; project: string; edit:
           <td class="number">{rule.spec.percent} %</td>
           <td class="number">{rule.status.alerts}</td>
           <td>{rule.status.lookedAt ? <When at={rule.status.lookedAt} /> : "not yet"}</td>
-          <td>{may("provider", project) && <button type="button" class="quiet" aria-label={`Change ${rule.metadata.name}`} onClick={() => edit(rule)}>Change</button>}</td>
+          <td>
+            {may("provider", project) && (
+              <button type="button" class="quiet" aria-label={`Change ${rule.metadata.name}`} onClick={() => edit(rule)}>
+                Change
+              </button>
+            )}
+          </td>
         </tr>
       ))}
     </Table>
@@ -108,11 +118,28 @@ function Edit({ project, rule, close, done }: { project: string; rule: Rule | un
     <Dialog title={rule ? `Change ${form.name}` : "New rule"} close={close}>
       <form onSubmit={submit}>
         {!rule && <Input label="Name" required value={form.name} change={(name) => set({ name })} />}
-        {!rule && <Select label="About" value={form.about} change={(v) => set({ about: v as Form["about"] })} options={[["Pools", "Pools"], ["Quotas", "Quotas"]]} />}
+        {!rule && (
+          <Select
+            label="About"
+            value={form.about}
+            change={(v) => set({ about: v as Form["about"] })}
+            options={[
+              ["Pools", "Pools"],
+              ["Quotas", "Quotas"],
+            ]}
+          />
+        )}
         <Input label="From how many percent on" inputMode="numeric" required value={form.percent} change={(percent) => set({ percent })} />
-        <Input label={form.about === "Pools" ? "Only the pool" : "Only the quota"} hint="Left empty, all of the project." value={form.resourceName} change={(resourceName) => set({ resourceName })} />
+        <Input
+          label={form.about === "Pools" ? "Only the pool" : "Only the quota"}
+          hint="Left empty, all of the project."
+          value={form.resourceName}
+          change={(resourceName) => set({ resourceName })}
+        />
         {form.about === "Pools" && <Input label="Only pools of the class" value={form.className} change={(className) => set({ className })} />}
-        {form.about === "Pools" && <Input label="Only pools with labels" hint="env=prod" value={form.labelSelector} change={(labelSelector) => set({ labelSelector })} />}
+        {form.about === "Pools" && (
+          <Input label="Only pools with labels" hint="env=prod" value={form.labelSelector} change={(labelSelector) => set({ labelSelector })} />
+        )}
         {error !== undefined && <Trouble error={error} />}
         <div class="actions">
           <button type="submit" class="primary" disabled={form.name === ""}>Save</button>

@@ -10,7 +10,21 @@ import { operationWords } from "../words";
 
 type Event = Schemas["AuditEvent"];
 type Kind = Schemas["AuditKind"];
-const kinds: Kind[] = ["IPPool", "IPClaim", "IPAllocation", "IPClass", "PoolGrant", "SpaceGrant", "Quota", "Member", "ApiKey", "Space", "Project", "IPConsumer", "Webhook"];
+const kinds: Kind[] = [
+  "IPPool",
+  "IPClaim",
+  "IPAllocation",
+  "IPClass",
+  "PoolGrant",
+  "SpaceGrant",
+  "Quota",
+  "Member",
+  "ApiKey",
+  "Space",
+  "Project",
+  "IPConsumer",
+  "Webhook",
+];
 
 export function AuditPage({ project }: { project: string }) {
   const date = query.value.get("day") ?? "";
@@ -35,7 +49,12 @@ export function AuditPage({ project }: { project: string }) {
         </div>
         <Input label="Day" type="date" value={date} change={(v) => goQuery({ day: v })} />
         <Input label="By whom" placeholder="key:team-a/ci" value={by} change={(v) => goQuery({ by: v })} />
-        <Select label="Kind" value={kind} change={(v) => goQuery({ kind: v })} options={[["", "Any"], ...kinds.map((k): [string, string] => [k, k])]} />
+        <Select
+          label="Kind"
+          value={kind}
+          change={(v) => goQuery({ kind: v })}
+          options={[["", "Any"], ...kinds.map((k): [string, string] => [k, k.replace(/^IP/, "").replace(/(?<=[a-z])(?=[A-Z])/, " ")])]}
+        />
         <Input label="Name" value={name} change={(v) => goQuery({ name: v })} />
       </div>
       <Shown of={events} rows={10}>
@@ -77,8 +96,13 @@ function People({ events, complete }: { events: Event[]; complete: boolean }) {
   const people = [...counts].sort((a, b) => b[1] - a[1]).slice(0, 8);
   return (
     <p class="people">
-      {plural(events.length, "change")}{complete ? "" : " shown"} by{" "}
-      {people.map(([who, count]) => <button key={who} type="button" class="quiet" onClick={() => goQuery({ by: who })}>{who} <span class="number">{count}</span></button>)}
+      {plural(events.length, "change")}
+      {complete ? "" : " shown"} by{" "}
+      {people.map(([who, count]) => (
+        <button key={who} type="button" class="quiet" onClick={() => goQuery({ by: who })}>
+          {who} <span class="number">{count}</span>
+        </button>
+      ))}
     </p>
   );
 }
@@ -97,10 +121,40 @@ function Days({ events, project }: { events: Event[]; project: string }) {
       {days.map(([name, list]) => (
         <section key={name} aria-label={name}>
           <h2 class="day">{name}</h2>
-          <ul class="plain events">{list.map((event) => <EventDetail key={event.id} event={event} project={project} />)}</ul>
+          <ul class="plain events">{together(list).map((events) => <Events key={events[0]!.id} events={events} project={project} />)}</ul>
         </section>
       ))}
     </>
+  );
+}
+
+/** Changes that one request made, such as a batch of claims, are one line. */
+export function together(events: Event[]): Event[][] {
+  const groups: Event[][] = [];
+  for (const event of events) {
+    const last = groups.at(-1)?.[0];
+    if (last && event.requestId && last.requestId === event.requestId && last.operation === event.operation) groups.at(-1)!.push(event);
+    else groups.push([event]);
+  }
+  return groups;
+}
+
+const more = (events: Event[]) => (events.length > 1 ? ` and ${(events.length - 1).toLocaleString("en")} more` : "");
+
+function Events({ events, project }: { events: Event[]; project: string }) {
+  const [open, setOpen] = useState(false);
+  const first = events[0]!;
+  if (events.length === 1) return <EventDetail event={first} project={project} />;
+  return (
+    <li>
+      <details onToggle={(e) => { if (e.target === e.currentTarget) setOpen(e.currentTarget.open); }}>
+        <summary class="line">
+          <time class="mono note" dateTime={first.at}>{formatClock(first.at)}</time>
+          <span><span class="subject">{first.subject}</span> <What event={first} project={project} links={false} />{more(events)}</span>
+        </summary>
+        {open && <ul class="plain inner">{events.map((event) => <EventDetail key={event.id} event={event} project={project} />)}</ul>}
+      </details>
+    </li>
   );
 }
 
@@ -110,16 +164,20 @@ function What({ event, project, links }: { event: Event; project: string; links:
   const page = kind === "IPPool" ? to.pool(project, name ?? "") : kind === "IPClaim" ? to.claim(project, name ?? "") : undefined;
   return (
     <>
-      {operationWords[event.operation] ?? (event.operation || "changed")}{" "}
+      {operationWords[event.operation] ?? (event.operation || (kind === "Alert" ? alertWords(event) : "changed"))}{" "}
       {links && name && page && !gone ? <Link to={page}>{name}</Link> : <strong>{name ?? kind}</strong>}
     </>
   );
 }
 
-export function EventLine({ event, project }: { event: Event; project: string }) {
+/** What the server itself did to an alert. */
+const alertWords = ({ before, after }: Event) => (!before ? "raised alert" : !after ? "ended alert" : "changed alert");
+
+export function EventLine({ events, project }: { events: Event[]; project: string }) {
+  const event = events[0]!;
   return (
     <li class="line event">
-      <span><span class="subject">{event.subject}</span> <What event={event} project={project} links /></span>
+      <span><span class="subject">{event.subject}</span> <What event={event} project={project} links />{more(events)}</span>
       {event.outcome !== "ok" && <Badge kind="bad">{event.outcome}</Badge>}
       <span class="note"><When at={event.at} /></span>
     </li>
@@ -141,7 +199,11 @@ function EventDetail({ event, project }: { event: Event; project: string }) {
         <summary class="line">{line}</summary>
         <p><What event={event} project={project} links /></p>
         <Diff changes={changes} />
-        <p class="note small">{event.operation} · {event.method}{event.remoteAddress && ` from ${event.remoteAddress}`}{event.requestId && ` · request ${event.requestId}`}</p>
+        <p class="note small">
+          {event.operation} · {event.method}
+          {event.remoteAddress && ` from ${event.remoteAddress}`}
+          {event.requestId && ` · request ${event.requestId}`}
+        </p>
       </details>
     </li>
   );
@@ -154,7 +216,13 @@ function Diff({ changes }: { changes: [string, string | undefined, string | unde
       <thead><tr><th scope="col">Field</th><th scope="col">Before</th><th scope="col">After</th></tr></thead>
       <tbody>
         {changes.map(([field, before, after]) => (
-          <tr key={field}><th scope="row" class="mono">{field}</th><td class="mono before">{before ?? "–"}</td><td class="mono after">{after ?? "–"}</td></tr>
+          <tr key={field}>
+            <th scope="row" class="mono">
+              {field}
+            </th>
+            <td class="mono before">{before ?? "–"}</td>
+            <td class="mono after">{after ?? "–"}</td>
+          </tr>
         ))}
       </tbody>
     </table>

@@ -20,7 +20,12 @@ function bodyOf(form: Form, project: string): Schemas["IPClaimCreate"] {
   if (form.from === "class" && form.className) spec.className = form.className;
   if (form.cidr) spec.cidr = form.cidr.includes("/") ? form.cidr : `${form.cidr}/${form.cidr.includes(":") ? 128 : 32}`;
   else if (/^\d+$/.test(form.size)) spec.prefixLength = Number(form.size);
-  const labels = Object.fromEntries(form.labels.split(/[\s,]+/).filter((l) => l.includes("=")).map((l) => [l.slice(0, l.indexOf("=")), l.slice(l.indexOf("=") + 1)]));
+  const labels = Object.fromEntries(
+    form.labels
+      .split(/[\s,]+/)
+      .filter((l) => l.includes("="))
+      .map((l) => [l.slice(0, l.indexOf("=")), l.slice(l.indexOf("=") + 1)]),
+  );
   const metadata: Schemas["CreateMetadata"] = form.name ? { name: form.name } : { generateName: "claim-" };
   if (Object.keys(labels).length > 0) metadata.labels = labels;
   return { metadata, spec };
@@ -49,9 +54,17 @@ export function ClaimForm({ project }: { project: string }) {
   const body = bodyOf(form, project);
   const complete = form.from === "default" || (form.from === "pool" ? form.pool !== "" : form.className !== "");
   const asked = useCalm(body.spec, 250);
-  const explained = useLoad(complete ? `explain:${project}:${JSON.stringify(asked)}` : undefined, () => ask(api.POST("/v1/projects/{project}/claim-explanations", {
-    params: { path: { project } }, body: { spec: asked },
-  })), ["IPAllocation", "IPClaim", "IPPool", "Quota"]);
+  const explained = useLoad(
+    complete ? `explain:${project}:${JSON.stringify(asked)}` : undefined,
+    () =>
+      ask(
+        api.POST("/v1/projects/{project}/claim-explanations", {
+          params: { path: { project } },
+          body: { spec: asked },
+        }),
+      ),
+    ["IPAllocation", "IPClaim", "IPPool", "Quota"],
+  );
   const submit = async (e: Event) => {
     e.preventDefault();
     setBusy(true);
@@ -68,7 +81,11 @@ export function ClaimForm({ project }: { project: string }) {
   };
   return (
     <>
-      <Heading title="Claim a block" note="What you would get is shown while you type. Nobody holds it before you claim." crumbs={[{ to: to.page(project, "claims"), text: "Claims" }]} />
+      <Heading
+        title="Claim a block"
+        note="What you would get is shown while you type. Nobody holds it before you claim."
+        crumbs={[{ to: to.page(project, "claims"), text: "Claims" }]}
+      />
       <div class="columns form-page">
         <form onSubmit={submit}>
           <Fields form={form} change={setForm} project={project} />
@@ -86,19 +103,56 @@ export function ClaimForm({ project }: { project: string }) {
 }
 
 function Fields({ form, change, project }: { form: Form; change: (form: Form) => void; project: string }) {
-  const classes = useLoad(`classes:${project}`, () => ask(api.GET("/v1/projects/{project}/classes", { params: { path: { project }, query: { limit: 200 } } })));
+  const classes = useLoad(`classes:${project}`, () =>
+    ask(api.GET("/v1/projects/{project}/classes", { params: { path: { project }, query: { limit: 200 } } })),
+  );
   const names = classes.data?.items.map((c) => c.metadata.name) ?? [];
   const set = (part: Partial<Form>) => change({ ...form, ...part });
   const wrong = form.cidr !== "" && !parseBlock(form.cidr) ? "This is neither an address nor a block." : undefined;
   return (
     <>
       <Input label="Name" hint="Left empty, the server makes one up." value={form.name} change={(name) => set({ name })} />
-      <Select label="From" value={form.from} change={(from) => set({ from: from as Form["from"] })}
-        options={[["default", "The default class"], ["class", "A class"], ["pool", "A pool"]]} />
-      {form.from === "class" && <Select label="Class" value={form.className} change={(className) => set({ className })} options={[["", "Choose…"], ...names.map((n): [string, string] => [n, n])]} />}
-      {form.from === "pool" && <Input label="Pool" hint="A pool of this project, or project/name of one that was granted to it." value={form.pool} change={(pool) => set({ pool })} />}
-      <Input label="Size" hint="Length of the prefix, such as 28. Left empty, the default." inputMode="numeric" value={form.size} change={(size) => set({ size: size.replace("/", "") })} disabled={form.cidr !== ""} />
-      <Input label="This very block or address" hint="Left empty, the pool chooses." value={form.cidr} error={wrong} change={(cidr) => set({ cidr })} />
+      <Select
+        label="From"
+        value={form.from}
+        change={(from) => set({ from: from as Form["from"] })}
+        options={[
+          ["default", "The default class"],
+          ["class", "A class"],
+          ["pool", "A pool"],
+        ]}
+      />
+      {form.from === "class" && (
+        <Select
+          label="Class"
+          value={form.className}
+          change={(className) => set({ className })}
+          options={[["", "Choose…"], ...names.map((n): [string, string] => [n, n])]}
+        />
+      )}
+      {form.from === "pool" && (
+        <Input
+          label="Pool"
+          hint="A pool of this project, or project/name of one that was granted to it."
+          value={form.pool}
+          change={(pool) => set({ pool })}
+        />
+      )}
+      <Input
+        label="Size"
+        hint="Length of the prefix, such as 28. Left empty, the default."
+        inputMode="numeric"
+        value={form.size}
+        change={(size) => set({ size: size.replace("/", "") })}
+        disabled={form.cidr !== ""}
+      />
+      <Input
+        label="This very block or address"
+        hint="Left empty, the pool chooses."
+        value={form.cidr}
+        error={wrong}
+        change={(cidr) => set({ cidr })}
+      />
       <Input label="Labels" hint="env=prod team=web" value={form.labels} change={(labels) => set({ labels })} />
     </>
   );

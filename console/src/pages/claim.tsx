@@ -32,22 +32,43 @@ function Details({ claim, project }: { claim: Claim; project: string }) {
   return (
     <>
       <div class="summary">
-        <div class="big"><span class="mono">{status.allocatedCIDR}</span><Badge kind={status.phase === "Bound" ? "good" : "warn"}>{status.phase}</Badge></div>
+        <div class="big">
+          <span class="mono">{status.allocatedCIDR}</span>
+          <Badge kind={status.phase === "Bound" ? "good" : "warn"}>{status.phase}</Badge>
+        </div>
       </div>
       <div class="cards">
         <Card title="What it is">
-          <Facts facts={[
-            ["Pool", <Link to={to.pool(status.poolRef.project, status.poolRef.name, block && block.length < bits(block.family) ? `?at=${encodeURIComponent(status.allocatedCIDR)}` : "")}>{`${status.poolRef.project}/${status.poolRef.name}`}</Link>],
-            ["Class", status.className && `${status.classProject}/${status.className}`],
-            ["When released", status.reclaimPolicy === "Retain" ? "The block is retained for this project" : "The block becomes free"],
-            ["Owner", spec.ownerRef && [spec.ownerRef.kind, spec.ownerRef.name, spec.ownerRef.uid].filter(Boolean).join("/")],
-            ["Labels", Object.entries(metadata.labels ?? {}).map(([k, v]) => <Badge key={k}>{`${k}=${v}`}</Badge>)],
-            ["Claimed", <><When at={metadata.createdAt} />{metadata.createdBy && ` by ${metadata.createdBy}`}</>],
-            ["Changed", metadata.updatedAt !== metadata.createdAt && <When at={metadata.updatedAt} />],
-            ["History", block && <Link to={to.address(project, status.allocatedCIDR.split("/")[0]!)}>Who held this address</Link>],
-          ]} />
+          <Facts
+            facts={[
+              [
+                "Pool",
+                <Link
+                  to={to.pool(
+                    status.poolRef.project,
+                    status.poolRef.name,
+                    block && block.length < bits(block.family) ? `?at=${encodeURIComponent(status.allocatedCIDR)}` : "",
+                  )}>{`${status.poolRef.project}/${status.poolRef.name}`}</Link>,
+              ],
+              ["Class", status.className && `${status.classProject}/${status.className}`],
+              ["When released", status.reclaimPolicy === "Retain" ? "The block is retained for this project" : "The block becomes free"],
+              ["Owner", spec.ownerRef && [spec.ownerRef.kind, spec.ownerRef.name, spec.ownerRef.uid].filter(Boolean).join("/")],
+              ["Labels", Object.entries(metadata.labels ?? {}).map(([k, v]) => <Badge key={k}>{`${k}=${v}`}</Badge>)],
+              [
+                "Claimed",
+                <>
+                  <When at={metadata.createdAt} />
+                  {metadata.createdBy && ` by ${metadata.createdBy}`}
+                </>,
+              ],
+              ["Changed", metadata.updatedAt !== metadata.createdAt && <When at={metadata.updatedAt} />],
+              ["History", block && <Link to={to.address(project, status.allocatedCIDR.split("/")[0]!)}>Who held this address</Link>],
+            ]}
+          />
         </Card>
-        <Card title="Used by"><Consumers claim={claim} project={project} /></Card>
+        <Card title="Used by">
+          <Consumers claim={claim} project={project} />
+        </Card>
         <Card title="The same for other tools" wide>
           <Copy label="curl" text={asCurl(project, body)} />
           <Copy label="ipamctl" text={asIpamctl(project, body)} />
@@ -65,11 +86,23 @@ function Consumers({ claim, project }: { claim: Claim; project: string }) {
   })), ["IPConsumer", "IPClaim"]);
   return (
     <Shown of={consumers}>
-      {({ items }) => items.length === 0 ? <Empty>No consumer is attached. It is held until somebody releases it.</Empty> : (
-        <Table label="Consumers" head={["Consumer", "Realm", "Since"]}>
-          {items.map((item) => <tr key={item.realm + item.uid}><td class="mono">{item.uid}</td><td>{item.realm}</td><td><When at={item.attachedAt} /></td></tr>)}
-        </Table>
-      )}
+      {({ items }) =>
+        items.length === 0 ? (
+          <Empty>No consumer is attached. It is held until somebody releases it.</Empty>
+        ) : (
+          <Table label="Consumers" head={["Consumer", "Realm", "Since"]}>
+            {items.map((item) => (
+              <tr key={item.realm + item.uid}>
+                <td class="mono">{item.uid}</td>
+                <td>{item.realm}</td>
+                <td>
+                  <When at={item.attachedAt} />
+                </td>
+              </tr>
+            ))}
+          </Table>
+        )
+      }
     </Shown>
   );
 }
@@ -80,7 +113,9 @@ function Release({ claim, project, close }: { claim: Claim; project: string; clo
   const release = async () => {
     setBusy(true);
     try {
-      await ask(api.DELETE("/v1/projects/{project}/claims/{claim}", { params: { path: { project, claim: claim.metadata.name }, header: asSeen(claim) } }));
+      await ask(
+        api.DELETE("/v1/projects/{project}/claims/{claim}", { params: { path: { project, claim: claim.metadata.name }, header: asSeen(claim) } }),
+      );
       go(to.page(project, "claims"));
     } catch (cause) {
       setError(cause);

@@ -1,9 +1,10 @@
 // The claims of a project.
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { api, ask, pagesOf, type Claim } from "../api";
 import { useCalm, useLoad } from "../load";
 import { parseBlock } from "../net/cidr";
 import { goQuery, Link, query, to } from "../router";
+import { searchFor } from "../search";
 import { may } from "../session";
 import { Badge, Empty, Heading, Input, Table, When } from "../ui/parts";
 import { Shown } from "../ui/trouble";
@@ -15,18 +16,21 @@ function filterOf(text: string): { within?: string; contains?: string; labelSele
   return /[=!]/.test(text) ? { labelSelector: text } : {};
 }
 
+const page = 100;
+
 export function ClaimsPage({ project }: { project: string }) {
   const text = query.value.get("filter") ?? "";
   const pool = query.value.get("pool") ?? "";
-  const [atMost, setAtMost] = useState(200);
-  const calm = useCalm(text.trim(), 300);
+  const [atMost, setAtMost] = useState(page);
+  const calm = useCalm(text.trim(), 120);
   const filter = filterOf(calm);
-  const byName = calm !== "" && Object.keys(filter).length === 0;
-  const claims = useLoad(`claims:${project}:${calm}:${pool}:${atMost}`, () => pagesOf<Claim>(
+  const name = Object.keys(filter).length === 0 ? calm : "";
+  const claims = useLoad(`claims:${project}:${name === "" ? calm : ""}:${pool}:${atMost}`, () => pagesOf<Claim>(
     (cursor) => ask(api.GET("/v1/projects/{project}/claims", {
-      params: { path: { project }, query: { limit: 200, ...filter, ...(pool ? { pool } : {}), ...(cursor ? { cursor } : {}) } },
+      params: { path: { project }, query: { limit: page, ...filter, ...(pool ? { pool } : {}), ...(cursor ? { cursor } : {}) } },
     })), atMost,
-  ), ["IPClaim"]);
+  ), ["IPClaim"], 5000);
+  const all = useMemo(() => <ClaimTable project={project} claims={claims.data?.items ?? []} />, [claims.data]);
   return (
     <>
       <Heading title="Claims" note="What this project holds, in order of name.">
@@ -38,17 +42,52 @@ export function ClaimsPage({ project }: { project: string }) {
       </div>
       <Shown of={claims} rows={10}>
         {({ items, cursor }) => {
-          const shown = byName ? items.filter((claim) => claim.metadata.name.includes(calm)) : items;
+          if (cursor && name !== "") return <ByName project={project} name={name} pool={pool} />;
+          const shown = name === "" ? items : items.filter((claim) => claim.metadata.name.includes(name));
           return (
             <>
-              {shown.length === 0 ? <Empty>{calm || pool ? "No claim fits, as far as was looked." : "This project holds nothing yet."}</Empty> : <ClaimTable project={project} claims={shown} />}
-              {cursor && <button type="button" onClick={() => setAtMost(atMost + 800)}>{byName ? "Look through more names" : "Show more"}</button>}
+              {shown.length === 0 && <Empty>{calm || pool ? "No claim fits, as far as was looked." : "This project holds nothing yet."}</Empty>}
+              {shown.length > 0 && (name === "" ? all : <ClaimTable project={project} claims={shown} />)}
+              {cursor && <button type="button" onClick={() => setAtMost(atMost + page)}>Show more</button>}
             </>
           );
         }}
       </Shown>
     </>
   );
+}
+
+const most = 100; // claims that are found by name where there are many
+
+/** Where there are many claims the server finds them by the beginning of their names. */
+function ByName({ project, name, pool }: { project: string; name: string; pool: string }) {
+  const found = useLoad(`claims-named:${project}:${name}`, (stop) => searchFor(`${project}/${name}`, stop, most));
+  return (
+    <Shown of={found} rows={4}>
+      {(hits) => {
+        const claims = hits.filter((hit) => hit.kind === "IPClaim" && hit.project === project && (pool === "" || hit.poolRef?.name === pool));
+        if (claims.length === 0) return <Empty>No claim has a name that begins with “{name}”{pool && ` in pool ${pool}`}.</Empty>;
+        return (
+          <>
+            <Table label="Claims" head={["Name", "Block", "Pool"]}>
+              {claims.map((hit) => (
+                <tr key={hit.name}>
+                  <th scope="row"><Link to={to.claim(project, hit.name)}>{hit.name}</Link></th>
+                  <td class="mono">{hit.cidr}</td>
+                  <td>{hit.poolRef && <PoolLink pool={hit.poolRef} project={project} />}</td>
+                </tr>
+              ))}
+            </Table>
+            {hits.length >= most && <p class="note">There may be more. Type more of the name.</p>}
+          </>
+        );
+      }}
+    </Shown>
+  );
+}
+
+function PoolLink({ pool, project }: { pool: { project: string; name: string }; project: string }) {
+  return pool.project === project ? <Link to={to.pool(project, pool.name)}>{pool.name}</Link> : <>{pool.project}/{pool.name}</>;
 }
 
 function ClaimTable({ project, claims }: { project: string; claims: Claim[] }) {
@@ -58,9 +97,7 @@ function ClaimTable({ project, claims }: { project: string; claims: Claim[] }) {
         <tr key={claim.metadata.uid}>
           <th scope="row"><Link to={to.claim(project, claim.metadata.name)}>{claim.metadata.name}</Link></th>
           <td class="mono">{claim.status.allocatedCIDR}</td>
-          <td>{claim.status.poolRef.project === project
-            ? <Link to={to.pool(project, claim.status.poolRef.name)}>{claim.status.poolRef.name}</Link>
-            : `${claim.status.poolRef.project}/${claim.status.poolRef.name}`}</td>
+          <td><PoolLink pool={claim.status.poolRef} project={project} /></td>
           <td>{claim.status.className}</td>
           <td><Badge kind={claim.status.phase === "Bound" ? "good" : "warn"}>{claim.status.phase}</Badge></td>
           <td>{Object.entries(claim.metadata.labels ?? {}).map(([k, v]) => <Badge key={k}>{`${k}=${v}`}</Badge>)}</td>

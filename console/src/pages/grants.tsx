@@ -15,7 +15,7 @@ interface Row { pool: Pool; consumers: string[] }
 interface Matrix { rows: Row[]; looked: number; partial: boolean; more: boolean }
 
 async function load(project: string): Promise<Matrix> {
-  const { items, cursor } = await firstPools(project);
+  const { items, cursor } = await firstPools(project, 2000);
   const shared = items.filter((pool) => pool.spec.visibility === "shared");
   const rows = await each(shared.slice(0, most), async (pool) => {
     const answer = await ask(api.GET("/v1/projects/{project}/pools/{pool}/grants", {
@@ -35,7 +35,17 @@ export function GrantsPage({ project }: { project: string }) {
         {may("provider", project) && <button type="button" class="primary" onClick={() => setAdding(true)}>Grant a pool</button>}
       </Heading>
       <Shown of={matrix}>{(data) => <Grid matrix={data} project={project} reload={matrix.reload} />}</Shown>
-      {adding && matrix.data && <Add project={project} rows={matrix.data.rows} close={() => setAdding(false)} done={() => { setAdding(false); matrix.reload(); }} />}
+      {adding && matrix.data && (
+        <Add
+          project={project}
+          rows={matrix.data.rows}
+          close={() => setAdding(false)}
+          done={() => {
+            setAdding(false);
+            matrix.reload();
+          }}
+        />
+      )}
     </>
   );
 }
@@ -44,15 +54,25 @@ function Grid({ matrix, project, reload }: { matrix: Matrix; project: string; re
   const consumers = [...new Set(matrix.rows.flatMap((row) => row.consumers))].sort();
   const [asked, setAsked] = useState<{ pool: string; consumer: string } | undefined>();
   const shown = consumers.slice(0, 12);
-  if (matrix.rows.length === 0) return <Empty>No pool of this project is shared. “Carve for a team” on a pool's page makes one and grants it.</Empty>;
+  if (matrix.rows.length === 0) {
+    return <Empty>No pool of this project is shared. “Carve for a team” on a pool's page makes one and grants it.</Empty>;
+  }
   return (
     <>
-      <Table label="Grants" head={["Pool", "Block", ...shown.map((c) => (c === "*" ? "everybody" : c)), ...(consumers.length > 12 ? ["others"] : [])]}>
+      <Table
+        label="Grants"
+        head={["Pool", "Block", ...shown.map((c) => (c === "*" ? "everybody" : c)), ...(consumers.length > 12 ? ["others"] : [])]}>
         {matrix.rows.map(({ pool, consumers: granted }) => (
           <tr key={pool.metadata.uid}>
             <th scope="row"><Link to={to.pool(project, pool.metadata.name)}>{pool.metadata.name}</Link></th>
             <td class="mono">{pool.status.allocatedCIDR}</td>
-            {shown.map((consumer) => <td key={consumer}>{granted.includes(consumer) && <Cell pool={pool.metadata.name} consumer={consumer} changes={may("provider", project)} ask={setAsked} />}</td>)}
+            {shown.map((consumer) => (
+              <td key={consumer}>
+                {granted.includes(consumer) && (
+                  <Cell pool={pool.metadata.name} consumer={consumer} changes={may("provider", project)} ask={setAsked} />
+                )}
+              </td>
+            ))}
             {consumers.length > 12 && <td>{plural(granted.filter((c) => !shown.includes(c)).length, "project")}</td>}
           </tr>
         ))}
@@ -63,12 +83,38 @@ function Grid({ matrix, project, reload }: { matrix: Matrix; project: string; re
   );
 }
 
-function Cell({ pool, consumer, changes, ask: choose }: { pool: string; consumer: string; changes: boolean; ask: (g: { pool: string; consumer: string }) => void }) {
+function Cell({
+  pool,
+  consumer,
+  changes,
+  ask: choose,
+}: {
+  pool: string;
+  consumer: string;
+  changes: boolean;
+  ask: (g: { pool: string; consumer: string }) => void;
+}) {
   if (!changes) return <>granted</>;
-  return <button type="button" class="quiet" aria-label={`granted: withdraw ${pool} from ${consumer}`} onClick={() => choose({ pool, consumer })}>granted</button>;
+  return (
+    <button type="button" class="quiet" aria-label={`granted: withdraw ${pool} from ${consumer}`} onClick={() => choose({ pool, consumer })}>
+      granted
+    </button>
+  );
 }
 
-function Withdraw({ project, pool, consumer, close, done }: { project: string; pool: string; consumer: string; close: () => void; done: () => void }) {
+function Withdraw({
+  project,
+  pool,
+  consumer,
+  close,
+  done,
+}: {
+  project: string;
+  pool: string;
+  consumer: string;
+  close: () => void;
+  done: () => void;
+}) {
   const [error, setError] = useState<unknown>();
   const withdraw = async () => {
     try {
@@ -82,7 +128,14 @@ function Withdraw({ project, pool, consumer, close, done }: { project: string; p
     <Dialog title={`Withdraw ${pool} from ${consumer}?`} close={close}>
       <p>New claims stop at once. What {consumer} holds stays, and can be released.</p>
       {error !== undefined && <Trouble error={error} />}
-      <div class="actions"><button type="button" class="danger" onClick={() => void withdraw()}>Withdraw</button><button type="button" onClick={close}>Keep it</button></div>
+      <div class="actions">
+        <button type="button" class="danger" onClick={() => void withdraw()}>
+          Withdraw
+        </button>
+        <button type="button" onClick={close}>
+          Keep it
+        </button>
+      </div>
     </Dialog>
   );
 }
@@ -103,10 +156,28 @@ function Add({ project, rows, close, done }: { project: string; rows: Row[]; clo
   return (
     <Dialog title="Grant a pool" close={close}>
       <form onSubmit={submit}>
-        <Select label="Pool" value={pool} change={setPool} options={rows.map((r): [string, string] => [r.pool.metadata.name, r.pool.metadata.name])} />
-        <Input label="Project" hint="A name, or * for every project. Nobody learns whether it exists." required value={consumer} change={setConsumer} />
+        <Select
+          label="Pool"
+          value={pool}
+          change={setPool}
+          options={rows.map((r): [string, string] => [r.pool.metadata.name, r.pool.metadata.name])}
+        />
+        <Input
+          label="Project"
+          hint="A name, or * for every project. Nobody learns whether it exists."
+          required
+          value={consumer}
+          change={setConsumer}
+        />
         {error !== undefined && <Trouble error={error} />}
-        <div class="actions"><button type="submit" class="primary" disabled={pool === "" || consumer === ""}>Grant</button><button type="button" onClick={close}>Cancel</button></div>
+        <div class="actions">
+          <button type="submit" class="primary" disabled={pool === "" || consumer === ""}>
+            Grant
+          </button>
+          <button type="button" onClick={close}>
+            Cancel
+          </button>
+        </div>
       </form>
     </Dialog>
   );

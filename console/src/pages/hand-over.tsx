@@ -51,13 +51,31 @@ export function HandOver({ project, name }: { project: string; name: string }) {
         <div class="columns form-page">
           <form onSubmit={submit}>
             <Team value={form.team} change={(team) => set({ team })} own={project} />
-            <Input label="Size" hint="Length of the prefix: a /24 has 256 addresses." inputMode="numeric" value={form.size} change={(size) => set({ size: size.replace("/", "") })} />
-            <Input label="Name of the pool" placeholder={full.name} hint="Left empty, the team and the size." value={form.name} change={(n) => set({ name: n })} />
+            <Input
+              label="Size"
+              hint="Length of the prefix: a /24 has 256 addresses."
+              inputMode="numeric"
+              value={form.size}
+              change={(size) => set({ size: size.replace("/", "") })}
+            />
+            <Input
+              label="Name of the pool"
+              placeholder={full.name}
+              hint="Left empty, the team and the size."
+              value={form.name}
+              change={(n) => set({ name: n })}
+            />
             {error !== undefined && <Trouble error={error} />}
             <button type="submit" class="primary" disabled={busy || !complete}>{busy ? "Carving…" : "Carve and hand over"}</button>
           </form>
           <section aria-label="Preview" aria-live="polite">
-            {complete ? <Shown of={preview} rows={2}>{(pool) => <Preview pool={pool} />}</Shown> : <p class="note">Choose the team, and the block it would get is here.</p>}
+            {complete ? (
+              <Shown of={preview} rows={2}>
+                {(pool) => <Preview pool={pool} />}
+              </Shown>
+            ) : (
+              <p class="note">Choose the team, and the block it would get is here.</p>
+            )}
           </section>
         </div>
       )}
@@ -71,8 +89,22 @@ function Team({ value, change, own }: { value: string; change: (team: string) =>
     <Field label="Team" hint="The team's project. It need not exist yet.">
       {(id, described) => (
         <>
-          <input id={id} aria-describedby={described} list={`${id}-list`} required value={value} autocomplete="off" onInput={(e) => change(e.currentTarget.value.trim())} />
-          <datalist id={`${id}-list`}>{projects.data?.items.filter((p) => p.metadata.name !== own).map((p) => <option key={p.metadata.name} value={p.metadata.name} />)}</datalist>
+          <input
+            id={id}
+            aria-describedby={described}
+            list={`${id}-list`}
+            required
+            value={value}
+            autocomplete="off"
+            onInput={(e) => change(e.currentTarget.value.trim())}
+          />
+          <datalist id={`${id}-list`}>
+            {projects.data?.items
+              .filter((p) => p.metadata.name !== own)
+              .map((p) => (
+                <option key={p.metadata.name} value={p.metadata.name} />
+              ))}
+          </datalist>
         </>
       )}
     </Field>
@@ -85,7 +117,9 @@ function HandedOver({ pool, project, team }: { pool: Pool; project: string; team
       <p><span class="mono strong big">{pool.status.allocatedCIDR}</span> is {team}'s to claim from.</p>
       <p>Tell the team:</p>
       <Copy label="command for the team" text={`ipamctl claim create -p ${team} --pool ${project}/${pool.metadata.name}`} />
-      <p><Link to={to.pool(project, pool.metadata.name)}>Open {pool.metadata.name}</Link> · <Link to={to.page(project, "grants")}>All grants</Link></p>
+      <p>
+        <Link to={to.pool(project, pool.metadata.name)}>Open {pool.metadata.name}</Link> · <Link to={to.page(project, "grants")}>All grants</Link>
+      </p>
     </div>
   );
 }

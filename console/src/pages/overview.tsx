@@ -1,18 +1,21 @@
 // A project at a glance: what is full, what cools down, which quotas are near their limits, what has just changed.
+import { useState } from "preact/hooks";
 import { api, ask, type Pool, type Quota } from "../api";
-import { plural, share } from "../format";
+import { formatSpan, plural, share } from "../format";
 import { formatCount } from "../net/cidr";
 import { useLoad } from "../load";
-import { firstPools } from "../pools";
+import { firstPools, rootsOf } from "../pools";
 import { Link, to } from "../router";
 import { may } from "../session";
+import { loadUtilization, Spark } from "../ui/chart";
 import { Bar, Card, Empty, Heading } from "../ui/parts";
 import { Shown } from "../ui/trouble";
 import { Alerts, useAlerts } from "./alerts";
-import { EventLine } from "./audit";
+import { EventLine, together } from "./audit";
 
 export function Overview({ project }: { project: string }) {
-  const pools = useLoad(`first-pools:${project}`, () => firstPools(project), ["IPPool", "IPClaim", "IPAllocation"]);
+  const [roots, setRoots] = useState(500);
+  const pools = useLoad(`overview:${project}:${roots}`, () => load(project, roots), ["IPPool", "IPClaim", "IPAllocation"], 5000);
   return (
     <>
       <Heading title={project}>
@@ -22,7 +25,7 @@ export function Overview({ project }: { project: string }) {
       <div class="cards">
         <div class="stack">
           <Card title="Fullest pools" aside={<Link to={to.page(project, "pools")}>All pools</Link>}>
-            <Shown of={pools}>{({ items, cursor }) => <Fullest project={project} pools={items} partial={cursor !== undefined} />}</Shown>
+            <Shown of={pools}>{(of) => <Fullest project={project} of={of} further={() => setRoots(roots + 500)} />}</Shown>
           </Card>
           <Card title="Cooling down">
             <Shown of={pools}>{({ items }) => <Cooling project={project} pools={items} />}</Shown>
@@ -52,22 +55,59 @@ function Now({ project }: { project: string }) {
   );
 }
 
-function Fullest({ project, pools, partial }: { project: string; pools: Pool[]; partial: boolean }) {
-  const fullest = [...pools].sort((a, b) => b.status.utilizationPercent - a.status.utilizationPercent).slice(0, 10);
+interface Look {
+  items: Pool[];
+  /** What was looked at: all pools, all that were not carved from another one, or the first of those. */
+  among: "all" | "roots" | "some";
+}
+
+/** All pools of the project; where there are many, those that were not carved from another one. */
+async function load(project: string, enough: number): Promise<Look> {
+  const all = await firstPools(project);
+  if (all.cursor === undefined) return { items: all.items, among: "all" };
+  const { items, cursor } = await rootsOf(project, undefined, enough);
+  return { items, among: cursor === undefined ? "roots" : "some" };
+}
+
+function Fullest({ project, of: { items, among }, further }: { project: string; of: Look; further: () => void }) {
+  const fullest = [...items].sort((a, b) => b.status.utilizationPercent - a.status.utilizationPercent).slice(0, 10);
   if (fullest.length === 0) return <Start project={project} />;
   return (
     <>
       <ul class="plain">
         {fullest.map((pool) => (
           <li key={pool.metadata.uid} class="line">
-            <Link class="strong" to={to.pool(project, pool.metadata.name)}>{pool.metadata.name}</Link>
-            <span class="mono note">{pool.status.allocatedCIDR}</span>
+            <span class="pool">
+              <Link class="strong" to={to.pool(project, pool.metadata.name)}>{pool.metadata.name}</Link>
+              <span class="mono note">{pool.status.allocatedCIDR}</span>
+            </span>
+            <Lately project={project} pool={pool.metadata.name} />
             <Bar percent={pool.status.utilizationPercent} label={pool.metadata.name} />
           </li>
         ))}
       </ul>
-      {partial && <p class="note small">Of the first {pools.length.toLocaleString("en")} pools in order of name.</p>}
+      {among !== "all" && (
+        <p class="note small">
+          This project is large: these are of {among === "some" ? "the first" : "its"} {plural(items.length, "top-level pool")}
+          {among === "some" && " in order of name"}.{" "}
+          {among === "some" && <button type="button" class="link" onClick={further}>Look further</button>}{" "}
+          <Link to={to.page(project, "alerts")}>An alert rule</Link> finds full pools wherever they are.
+        </p>
+      )}
     </>
+  );
+}
+
+/** The last 30 days of a pool in the size of a word, and when it will be full. */
+function Lately({ project, pool }: { project: string; pool: string }) {
+  const used = useLoad(`lately:${project}:${pool}`, (stop) => loadUtilization(project, pool, 30, 30, stop));
+  if (!used.data || used.data.points.length < 2) return null;
+  const { runway } = used.data;
+  return (
+    <Link class="lately" to={to.pool(project, pool, "?tab=history")}>
+      {runway && <span class="runway">full in {formatSpan(new Date(runway.runsOutAt).getTime() - Date.now())}</span>}
+      <Spark of={used.data} label={pool} />
+    </Link>
   );
 }
 
@@ -115,7 +155,10 @@ function Quotas({ project }: { project: string }) {
   return (
     <Shown of={quotas}>
       {({ items }) => {
-        const near = items.flatMap((q) => measures(q).map((m) => ({ ...m, quota: q.metadata.name }))).sort((a, b) => b.percent - a.percent).slice(0, 8);
+        const near = items
+          .flatMap((q) => measures(q).map((m) => ({ ...m, quota: q.metadata.name })))
+          .sort((a, b) => b.percent - a.percent)
+          .slice(0, 8);
         if (near.length === 0) return <Empty>No quota bounds this project.</Empty>;
         return (
           <ul class="plain">
@@ -139,8 +182,15 @@ function Latest({ project }: { project: string }) {
   })), ["IPPool", "IPClaim", "IPClass", "Quota", "IPAllocation"]);
   return (
     <Shown of={events}>
-      {({ items }) => items.length === 0 ? <Empty>Nothing has changed yet.</Empty>
-        : <ul class="plain" aria-label={plural(items.length, "change")}>{items.map((event) => <EventLine key={event.id} event={event} project={project} />)}</ul>}
+      {({ items }) =>
+        items.length === 0 ? (
+          <Empty>Nothing has changed yet.</Empty>
+        ) : (
+          <ul class="plain" aria-label={plural(items.length, "change")}>
+            {together(items).map((events) => <EventLine key={events[0]!.id} events={events} project={project} />)}
+          </ul>
+        )
+      }
     </Shown>
   );
 }

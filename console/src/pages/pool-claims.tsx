@@ -22,14 +22,24 @@ export function PoolClaims({ project, pool }: { project: string; pool: string })
       <Input label="Address or block" placeholder="10.1.2.3 or 10.1.2.0/24" value={within} change={setWithin}
         error={within !== "" && !block ? "This is neither an address nor a block." : undefined} />
       <Shown of={held}>
-        {({ items, cursor }) => items.length === 0 ? <Empty>{block ? "Nothing is held there." : "Nothing is held. The whole pool is free."}</Empty> : (
-          <>
-            <Table label="Held blocks" head={["Block", "Held by", "Project", "Class", "State", "Since"]}>
-              {items.map((item) => <Held key={item.metadata.uid} item={item} project={project} />)}
-            </Table>
-            {cursor && <button type="button" onClick={() => setAtMost(atMost + 400)}>Show more</button>}
-          </>
-        )}
+        {({ items, cursor }) =>
+          items.length === 0 ? (
+            <Empty>{block ? "Nothing is held there." : "Nothing is held. The whole pool is free."}</Empty>
+          ) : (
+            <>
+              <Table label="Held blocks" head={["Block", "Held by", "Project", "Class", "State", "Since"]}>
+                {items.map((item) => (
+                  <Held key={item.metadata.uid} item={item} project={project} />
+                ))}
+              </Table>
+              {cursor && (
+                <button type="button" onClick={() => setAtMost(atMost + 400)}>
+                  Show more
+                </button>
+              )}
+            </>
+          )
+        }
       </Shown>
     </>
   );

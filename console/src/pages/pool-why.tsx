@@ -29,7 +29,16 @@ export function PoolWhy({ pool }: { pool: Pool }) {
       <section aria-label="Would a block fit?">
         <h2>Would a block fit?</h2>
         <Select label="Size" value={length} change={setLength} options={lengths.map((l) => [l, `/${l}`])} />
-        <Shown of={explained} rows={2}>{(answer) => <Outcome answer={answer} apply={(r) => { if (r.pointer === "/spec/prefixLength" && r.value) setLength(r.value); }} />}</Shown>
+        <Shown of={explained} rows={2}>
+          {(answer) => (
+            <Outcome
+              answer={answer}
+              apply={(r) => {
+                if (r.pointer === "/spec/prefixLength" && r.value) setLength(r.value);
+              }}
+            />
+          )}
+        </Shown>
       </section>
     </div>
   );
@@ -40,9 +49,17 @@ function Shares({ pool }: { pool: Pool }) {
   const project = pool.metadata.project!;
   const part = (count: string) => formatPercent(share(count, capacity.total));
   const lines: [string, string, ComponentChildren][] = [
-    ["Held by claims and child pools", capacity.allocated, <>
-      See the <button type="button" class="link" onClick={() => goQuery({ tab: "claims" })}>held blocks</button>; those that nobody uses are under <Link to={to.page(project, "unused")}>Unused</Link>.
-    </>],
+    [
+      "Held by claims and child pools",
+      capacity.allocated,
+      <>
+        See the{" "}
+        <button type="button" class="link" onClick={() => goQuery({ tab: "claims" })}>
+          held blocks
+        </button>
+        ; those that nobody uses are under <Link to={to.page(project, "unused")}>Unused</Link>.
+      </>,
+    ],
     ["Reserved", capacity.reserved, "Given to nobody until the reservations of the pool are changed."],
     ["Cooling down", capacity.coolingDown, "Released, and free again when the cool-down is over. Nothing has to be done."],
     ["Free", capacity.available, free(pool)],
@@ -57,7 +74,13 @@ function Shares({ pool }: { pool: Pool }) {
         </div>
       ))}
       {may("provider", project) && pool.status.utilizationPercent >= 80 && (
-        <div><dt>Make room</dt><dd class="note">Pools cannot grow. <Link to={to.newPool(project, pool.status.parentRef?.name)}>Carve another pool</Link>{pool.status.parentRef ? ` from ${pool.status.parentRef.name}` : ""} and claim from that one; a class can have both behind it.</dd></div>
+        <div>
+          <dt>Make room</dt>
+          <dd class="note">
+            Pools cannot grow. <Link to={to.newPool(project, pool.status.parentRef?.name)}>Carve another pool</Link>
+            {pool.status.parentRef ? ` from ${pool.status.parentRef.name}` : ""} and claim from that one; a class can have both behind it.
+          </dd>
+        </div>
       )}
     </dl>
   );

@@ -11,9 +11,17 @@ import { BlockMap } from "../ui/block-map";
 import { Badge, Bar, Dialog, Empty, Facts, Heading, Panel, Table, Tabs, When } from "../ui/parts";
 import { Shown, Trouble } from "../ui/trouble";
 import { PoolClaims } from "./pool-claims";
+import { PoolHistory } from "./pool-history";
 import { PoolWhy } from "./pool-why";
 
-const tabs: [string, string][] = [["map", "Map"], ["free", "Free space"], ["claims", "Held blocks"], ["children", "Child pools"], ["why", "Why is it full?"], ["about", "About"]];
+const tabs: [string, string][] = [
+  ["map", "Map"],
+  ["free", "Free space"],
+  ["claims", "Held blocks"],
+  ["children", "Child pools"],
+  ["why", "Why is it full?"], ["history", "Over time"],
+  ["about", "About"],
+];
 
 export function PoolPage({ project, name }: { project: string; name: string }) {
   const pool = useLoad(`pool:${project}:${name}`, () => getPool(project, name), ["IPPool", "IPClaim", "IPAllocation"]);
@@ -38,6 +46,7 @@ export function PoolPage({ project, name }: { project: string; name: string }) {
               {tab === "claims" && <PoolClaims project={project} pool={name} />}
               {tab === "children" && <Children project={project} name={name} />}
               {tab === "why" && <PoolWhy pool={found} />}
+              {tab === "history" && <PoolHistory pool={found} />}
               {tab === "about" && <About pool={found} />}
             </Panel>
           </>
@@ -79,7 +88,10 @@ function DeletePool({ pool, project, close }: { pool: Pool; project: string; clo
   };
   return (
     <Dialog title={`Delete pool ${pool.metadata.name}?`} close={close}>
-      <p>Its block <span class="mono">{pool.status.allocatedCIDR}</span> goes back to {pool.status.parentRef ? `pool ${pool.status.parentRef.name}` : "the space"}. A pool that still holds something is not deleted.</p>
+      <p>
+        Its block <span class="mono">{pool.status.allocatedCIDR}</span> goes back to{" "}
+        {pool.status.parentRef ? `pool ${pool.status.parentRef.name}` : "the space"}. A pool that still holds something is not deleted.
+      </p>
       {error !== undefined && <Trouble error={error} />}
       <div class="actions">
         <button type="button" class="danger" onClick={() => void remove()}>Delete the pool</button>
@@ -94,7 +106,10 @@ function Summary({ pool }: { pool: Pool }) {
   const cooling = Number((BigInt(capacity.coolingDown) * 1000n) / BigInt(capacity.total)) / 10;
   return (
     <div class="summary">
-      <div class="big"><span class="mono">{pool.status.allocatedCIDR}</span><Badge kind={pool.status.phase === "Ready" ? "good" : "warn"}>{pool.status.phase}</Badge></div>
+      <div class="big">
+        <span class="mono">{pool.status.allocatedCIDR}</span>
+        <Badge kind={pool.status.phase === "Ready" ? "good" : "warn"}>{pool.status.phase}</Badge>
+      </div>
       <Bar percent={utilizationPercent} cooling={cooling} label="Addresses" />
       <dl class="figures">
         <div><dt>Addresses</dt><dd>{formatCount(capacity.total)}</dd></div>
@@ -116,33 +131,48 @@ function Free({ pool }: { pool: Pool }) {
   })), ["IPAllocation", "IPClaim", "IPPool"]);
   return (
     <Shown of={free}>
-      {({ summary, items, nextCursor }) => summary.length === 0 ? <Empty>Nothing is free. <button type="button" class="link" onClick={() => goQuery({ tab: "why" })}>Why is it full?</button></Empty> : (
-        <div class="columns">
-          <section aria-label="Free by size">
-            <h2>By size</h2>
-            <Table label="Free blocks by size" head={["Size", ["Blocks", "right"], ["Addresses", "right"]]}>
-              {summary.map((row) => (
-                <tr key={row.prefixLength}>
-                  <th scope="row" class="mono">/{row.prefixLength}</th>
-                  <td class="right number">{formatCount(row.freeBlocks)}</td>
-                  <td class="right number">{formatCount(row.available)}</td>
-                </tr>
-              ))}
-            </Table>
-          </section>
-          <section aria-label="Free blocks">
-            <h2>Largest first</h2>
-            <ul class="blocks mono">
-              {items.map((item) => (
-                <li key={item.cidr}>
-                  {may("consumer", project) ? <Link to={`${to.newClaim(project, name)}&cidr=${encodeURIComponent(item.cidr)}`}>{item.cidr}</Link> : item.cidr}
-                </li>
-              ))}
-            </ul>
-            {nextCursor && <p class="note">and smaller ones</p>}
-          </section>
-        </div>
-      )}
+      {({ summary, items, nextCursor }) =>
+        summary.length === 0 ? (
+          <Empty>
+            Nothing is free.{" "}
+            <button type="button" class="link" onClick={() => goQuery({ tab: "why" })}>
+              Why is it full?
+            </button>
+          </Empty>
+        ) : (
+          <div class="columns">
+            <section aria-label="Free by size">
+              <h2>By size</h2>
+              <Table label="Free blocks by size" head={["Size", ["Blocks", "right"], ["Addresses", "right"]]}>
+                {summary.map((row) => (
+                  <tr key={row.prefixLength}>
+                    <th scope="row" class="mono">
+                      /{row.prefixLength}
+                    </th>
+                    <td class="right number">{formatCount(row.freeBlocks)}</td>
+                    <td class="right number">{formatCount(row.available)}</td>
+                  </tr>
+                ))}
+              </Table>
+            </section>
+            <section aria-label="Free blocks">
+              <h2>Largest first</h2>
+              <ul class="blocks mono">
+                {items.map((item) => (
+                  <li key={item.cidr}>
+                    {may("consumer", project) ? (
+                      <Link to={`${to.newClaim(project, name)}&cidr=${encodeURIComponent(item.cidr)}`}>{item.cidr}</Link>
+                    ) : (
+                      item.cidr
+                    )}
+                  </li>
+                ))}
+              </ul>
+              {nextCursor && <p class="note">and smaller ones</p>}
+            </section>
+          </div>
+        )
+      }
     </Shown>
   );
 }
@@ -174,20 +204,40 @@ function About({ pool }: { pool: Pool }) {
   const bounds = spec.allocation;
   const block = parseBlock(status.allocatedCIDR);
   return (
-    <Facts facts={[
-      ["Block", <span class="mono">{block ? formatCIDR(block) : status.allocatedCIDR}</span>],
-      ["Space", `${status.spaceRef.project}/${status.spaceRef.name}`],
-      ["Parent", status.parentRef && <Link to={to.pool(status.parentRef.project, status.parentRef.name)}>{status.parentRef.name}</Link>],
-      ["Visibility", spec.visibility],
-      ["Strategy", bounds?.strategy],
-      ["Sizes handed out", bounds && (bounds.minPrefixLength || bounds.maxPrefixLength) ? `/${bounds.minPrefixLength ?? block?.length} to /${bounds.maxPrefixLength ?? (block?.family === 6 ? 128 : 32)}` : undefined],
-      ["Default size", bounds?.defaultPrefixLength && `/${bounds.defaultPrefixLength}`],
-      ["Cool-down", spec.reuseAfter],
-      ["Classes", spec.classNames?.join(", ")],
-      ["Reservations", spec.reservations?.map((r) => `${r.cidr ?? (r.first ? `first ${r.first}` : r.last ? `last ${r.last}` : `${r.from}–${r.to}`)}${r.reason ? ` (${r.reason})` : ""}`).join(", ")],
-      ["Labels", Object.entries(metadata.labels ?? {}).map(([k, v]) => <Badge key={k}>{`${k}=${v}`}</Badge>)],
-      ["Region", spec.regions?.join(", ") ?? metadata.region],
-      ["Created", <><When at={metadata.createdAt} /> by {metadata.createdBy}</>],
-    ]} />
+    <Facts
+      facts={[
+        ["Block", <span class="mono">{block ? formatCIDR(block) : status.allocatedCIDR}</span>],
+        ["Space", `${status.spaceRef.project}/${status.spaceRef.name}`],
+        ["Parent", status.parentRef && <Link to={to.pool(status.parentRef.project, status.parentRef.name)}>{status.parentRef.name}</Link>],
+        ["Visibility", spec.visibility],
+        ["Strategy", bounds?.strategy],
+        [
+          "Sizes handed out",
+          bounds && (bounds.minPrefixLength || bounds.maxPrefixLength)
+            ? `/${bounds.minPrefixLength ?? block?.length} to /${bounds.maxPrefixLength ?? (block?.family === 6 ? 128 : 32)}`
+            : undefined,
+        ],
+        ["Default size", bounds?.defaultPrefixLength && `/${bounds.defaultPrefixLength}`],
+        ["Cool-down", spec.reuseAfter],
+        ["Classes", spec.classNames?.join(", ")],
+        [
+          "Reservations",
+          spec.reservations
+            ?.map(
+              (r) =>
+                `${r.cidr ?? (r.first ? `first ${r.first}` : r.last ? `last ${r.last}` : `${r.from}–${r.to}`)}${r.reason ? ` (${r.reason})` : ""}`,
+            )
+            .join(", "),
+        ],
+        ["Labels", Object.entries(metadata.labels ?? {}).map(([k, v]) => <Badge key={k}>{`${k}=${v}`}</Badge>)],
+        ["Region", spec.regions?.join(", ") ?? metadata.region],
+        [
+          "Created",
+          <>
+            <When at={metadata.createdAt} /> by {metadata.createdBy}
+          </>,
+        ],
+      ]}
+    />
   );
 }

@@ -1,15 +1,16 @@
 // The prefix tree of a project: pools below their parents, loaded level by level.
-import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from "preact/hooks";
-import { api, ask, type Pool } from "../api";
+import type { ComponentChild } from "preact";
+import { useCallback, useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from "preact/hooks";
+import { api, ask, pagesOf, type Pool } from "../api";
 import { formatCount, parseBlock } from "../net/cidr";
 import { useCalm, useChanges, useLoad } from "../load";
-import { each, getPool, ignoreGone, nodeOf, spaceOf } from "../pools";
+import { childrenOf, nodeOf, spaceOf, type Node } from "../pools";
 import { go, goQuery, Link, query, to } from "../router";
 import { searchFor } from "../search";
 import { may } from "../session";
 import { Tree, type Row } from "../tree";
 import { Badge, Bar, Empty, Heading, Waiting } from "../ui/parts";
-import { Shown, Trouble } from "../ui/trouble";
+import { Trouble } from "../ui/trouble";
 import { Virtual } from "../ui/virtual";
 
 const rowHeight = 34;
@@ -19,44 +20,46 @@ export function PoolsPage({ project }: { project: string }) {
   const tree = useMemo(() => new Tree(project, () => draw(0)), [project]);
   const [state, setState] = useState<{ ready: boolean; error?: unknown }>({ ready: false });
   const filter = query.value.get("filter") ?? "";
-  const load = () => { tree.load().then(() => setState({ ready: true }), (error: unknown) => setState((was) => ({ ...was, error }))); };
-  const again = useRef(load);
-  again.current = load;
-  useEffect(load, [tree]);
-  useChanges(["IPPool"], useMemo(() => () => again.current(), []));
+  const load = useCallback(() => {
+    tree.load().then(
+      () => setState({ ready: true }),
+      (error: unknown) => setState((was) => ({ ...was, error })),
+    );
+  }, [tree]);
+  useEffect(load, [load]);
+  useChanges(["IPPool"], load, tree.complete ? 1000 : 5000);
   return (
     <>
       <Heading title="Pools" note="Each pool below the one it is carved from.">
-        {may("provider", project) && <Link class="button primary" to={to.newPool(project)}>New pool</Link>}
+        {may("provider", project) && (
+          <Link class="button primary" to={to.newPool(project)}>
+            New pool
+          </Link>
+        )}
       </Heading>
-      <input type="search" class="filter" aria-label="Filter by name, CIDR or label" placeholder="Filter by name, CIDR, address or label"
-        value={filter} onInput={(e) => goQuery({ filter: e.currentTarget.value })} />
+      <input
+        type="search"
+        class="filter"
+        aria-label="Filter by name, CIDR or label"
+        placeholder="Filter by name, CIDR, address or label"
+        value={filter}
+        onInput={(e) => goQuery({ filter: e.currentTarget.value })}
+      />
       {state.error !== undefined && <Trouble error={state.error} retry={load} />}
+      {tree.error !== undefined && <Trouble error={tree.error} retry={load} />}
       {!state.ready && state.error === undefined && <Waiting rows={10} />}
-      {state.ready && (filter !== "" && !tree.complete ? <Found project={project} text={filter} /> : <Rows tree={tree} version={version} filter={filter} />)}
-      {tree.more && <Further tree={tree} version={version} />}
+      {state.ready && (
+        filter.trim() !== "" && !tree.complete
+          ? <Found project={project} text={filter} />
+          : <Rows tree={tree} version={version} filter={filter} />
+      )}
     </>
   );
 }
 
-function Further({ tree }: { tree: Tree; version: number }) {
-  const [busy, setBusy] = useState(false);
-  const look = async () => {
-    setBusy(true);
-    await tree.lookFurther().catch((cause: unknown) => { tree.error = cause; });
-    setBusy(false);
-  };
-  return (
-    <p class="note">
-      This project is large. Top-level pools were looked for among {tree.looked.toLocaleString("en")} of its pools, in order of name.{" "}
-      <button type="button" class="quiet" disabled={busy} onClick={() => void look()}>{busy ? "Looking…" : "Look further"}</button>
-    </p>
-  );
-}
-
-/** The version changes with the tree, which stays the same object: what has the same properties is not drawn again. */
-function Rows({ tree, filter }: { tree: Tree; version: number; filter: string }) {
-  const rows = tree.rows(filter);
+/** The version changes with the tree, which stays the same object. */
+function Rows({ tree, version, filter }: { tree: Tree; version: number; filter: string }) {
+  const rows = useMemo(() => tree.rows(filter), [tree, version, filter]);
   const [at, setAt] = useState(0);
   const box = useRef<HTMLDivElement>(null);
   const focused = Math.min(at, rows.length - 1);
@@ -72,28 +75,43 @@ function Rows({ tree, filter }: { tree: Tree; version: number; filter: string })
     row.focus();
   };
   useLayoutEffect(bring);
+  const draw = useCallback(
+    (i: number, top: number): ComponentChild => (
+      <TreeRow key={rowKey(rows[i]!)} row={rows[i]!} index={i} top={top} tree={tree} focused={i === focused} focus={() => setAt(i)} />
+    ),
+    [rows, focused],
+  );
   const seen = (first: number, last: number) => {
     bring();
-    void tree.fill(rows.slice(first, last));
+    tree.look(rows.slice(first, last));
   };
   if (rows.length === 0) {
     return filter ? <Empty>No pool matches “{filter}”.</Empty> : (
       <Empty>
         <p>There are no pools yet. A pool is a block from which others are carved.</p>
-        {may("provider", tree.project) && <Link class="button primary" to={to.newPool(tree.project)}>Create the first pool</Link>}
+        {may("provider", tree.project) && (
+          <Link class="button primary" to={to.newPool(tree.project)}>
+            Create the first pool
+          </Link>
+        )}
       </Empty>
     );
   }
   return (
-    <div ref={box} class="tree" role="treegrid" aria-label="Pools" aria-rowcount={rows.length + 1} onKeyDown={(e) => onKey(e, tree, rows, focused, move)}>
+    <div
+      ref={box}
+      class="tree"
+      role="treegrid"
+      aria-label="Pools"
+      aria-rowcount={rows.length + 1}
+      onKeyDown={(e) => onKey(e, tree, rows, focused, move)}>
       <div class="tree-head" role="row">
         <span role="columnheader">Pool</span>
         <span role="columnheader">Block</span>
         <span role="columnheader">Used</span>
         <span role="columnheader" class="right">Free addresses</span>
       </div>
-      <Virtual count={rows.length} rowHeight={rowHeight} keepInView={at} className="rows" seen={seen}
-        row={(i) => <TreeRow key={rowKey(rows[i]!)} row={rows[i]!} index={i} tree={tree} focused={i === focused} focus={() => setAt(i)} />} />
+      <Virtual count={rows.length} rowHeight={rowHeight} keepInView={at} className="rows" seen={seen} row={draw} />
     </div>
   );
 }
@@ -126,17 +144,26 @@ function parentAt(rows: Row[], at: number): number {
   return at;
 }
 
-function TreeRow({ row, index, tree, focused, focus }: { row: Row; index: number; tree: Tree; focused: boolean; focus: () => void }) {
+interface TreeRowProps {
+  row: Row;
+  index: number;
+  top: number;
+  tree: Tree;
+  focused: boolean;
+  focus: () => void;
+}
+
+function TreeRow({ row, index, top, tree, focused, focus }: TreeRowProps) {
   const { node } = row;
   const open = tree.open.has(node.name);
   const opens = tree.opens(node);
   const size = row.of < 0 ? {} : { "aria-setsize": row.of };
   return (
-    <div class="tree-row" role="row" aria-level={row.depth} aria-posinset={row.place} {...size} aria-rowindex={index + 2}
+    <div class="tree-row" style={{ top: `${top}px` }} role="row" aria-level={row.depth} aria-posinset={row.place} {...size} aria-rowindex={index + 2}
       aria-expanded={!row.more && opens ? open : undefined} tabIndex={focused ? 0 : -1} onFocus={focus}>
       <span role="gridcell" class="name">
         <span class="indent" style={{ width: `${(row.depth - 1) * 20}px` }} />
-        {row.more ? <span class="note">Loading more below {node.name}…</span> : (
+        {row.more ? <span class="note">Loading more {node.name ? `below ${node.name}` : "pools"}…</span> : (
           <>
             <button type="button" class={`twist ${opens ? "" : "none"}`} tabIndex={-1} aria-label={`${open ? "Close" : "Open"} ${node.name}`}
               aria-hidden={opens ? undefined : true} onClick={() => tree.toggle(node)}>{open ? "▾" : "▸"}</button>
@@ -163,32 +190,63 @@ export function PoolBar({ pool }: { pool: Pool }) {
   );
 }
 
-/** In a large project the server looks: by address, by block, by label, by the whole name. */
+const most = 100; // pools that a filter finds in a large project
+
+/** In a large project the server looks: by address, by block, by label, by the beginning of a name. Figures come after. */
 function Found({ project, text }: { project: string; text: string }) {
-  const calm = useCalm(text, 300);
-  const found = useLoad(`pools:${project}:${calm}`, async () => {
-    const block = /[.:]/.test(calm) ? parseBlock(calm) : undefined;
-    const filters = block ? (calm.includes("/") ? { within: calm.trim() } : { contains: calm.trim() }) : /[=!]/.test(calm) ? { labelSelector: calm } : undefined;
-    const path = { project };
-    if (filters) return (await ask(api.GET("/v1/projects/{project}/pools", { params: { path, query: { ...filters, limit: 200 } } }))).items;
-    return searchPools(project, calm);
-  });
+  const calm = useCalm(text.trim(), 120);
+  const found = useLoad(`pools:${project}:${calm}`, (stop) => find(project, calm, stop));
+  const tree = useMemo(() => new Tree(project, () => draw(0)), [project]);
+  const [, draw] = useReducer((n: number) => n + 1, 0);
+  const shown = useRef<Node[]>([]);
+  if (found.data) shown.current = found.data; // stay until others are found
+  useEffect(() => {
+    const timer = setTimeout(() => void tree.fill(found.data?.slice(0, 30) ?? []), 300);
+    return () => clearTimeout(timer);
+  }, [found.data]);
+  if (found.error !== undefined) return <Trouble error={found.error} retry={found.reload} />;
+  if (found.data === undefined && shown.current.length === 0) return <Waiting rows={4} />;
+  if (shown.current.length === 0) {
+    return (
+      <Empty>
+        No pool matches “{text}”. In a project of this size give the beginning of a name, an address, a block or a label such as env=prod.
+      </Empty>
+    );
+  }
   return (
-    <Shown of={found}>
-      {(pools) => pools.length === 0 ? <Empty>No pool matches “{text}”. In a project of this size give the beginning of a name, an address, a block or a label such as env=prod.</Empty> : (
-        <ul class="plain">
-          {pools.map(nodeOf).map((node) => (
-            <li key={node.name} class="line">
-              <Link to={to.pool(project, node.name)}>{node.name}</Link><span class="mono">{node.cidr}</span>{node.pool && <PoolBar pool={node.pool} />}
-            </li>
-          ))}
-        </ul>
-      )}
-    </Shown>
+    <>
+      <ul class="plain" aria-label="Pools found">
+        {shown.current.map((node) => (
+          <li key={node.name} class="line">
+            <Link to={to.pool(project, node.name)}>{node.name}</Link>
+            <span class="mono">{node.cidr}</span>
+            {node.pool && <PoolBar pool={node.pool} />}
+          </li>
+        ))}
+      </ul>
+      {shown.current.length >= most && <p class="note">There may be more. Type more of the name.</p>}
+    </>
   );
 }
 
-async function searchPools(project: string, text: string): Promise<Pool[]> {
-  const hits = (await searchFor(`${project}/${text}`)).filter((hit) => hit.kind === "IPPool" && hit.project === project);
-  return (await each(hits, (hit) => getPool(project, hit.name).catch(ignoreGone))).filter((pool) => pool !== undefined);
+async function find(project: string, text: string, signal: AbortSignal): Promise<Node[]> {
+  if (/[=!]/.test(text)) {
+    const { items } = await pagesOf<Pool>((cursor) => ask(api.GET("/v1/projects/{project}/pools", {
+      params: { path: { project }, query: { labelSelector: text, limit: most, ...(cursor ? { cursor } : {}) } }, signal,
+    })), most);
+    return items.map(nodeOf);
+  }
+  const hits = (await searchFor(`${project}/${text}`, signal, most)).filter((hit) => hit.kind === "IPPool" && hit.project === project);
+  const found = hits.map((hit) => nodeOf({ name: hit.name, cidr: hit.cidr! }));
+  const inside = text.includes("/") && parseBlock(text) ? hits[0]?.name : undefined;
+  return inside === undefined ? found : [...found, ...await within(project, inside, text, found)];
+}
+
+/** The pools that were carved from the smallest pool around a block, inside that block. */
+async function within(project: string, pool: string, block: string, known: Node[]): Promise<Node[]> {
+  const { items } = await childrenOf(project, pool, undefined, 1, block);
+  const names = new Set(known.map((node) => node.name));
+  return items.flatMap(({ spec: { childPoolRef }, status }) =>
+    childPoolRef && !names.has(childPoolRef.name) ? [nodeOf({ name: childPoolRef.name, cidr: status.allocatedCIDR, parent: pool })] : [],
+  ).slice(0, most);
 }

@@ -19,21 +19,47 @@ export function QuotasPage({ project }: { project: string }) {
         {may("admin", project) && <button type="button" class="primary" onClick={() => setEditing("new")}>New quota</button>}
       </Heading>
       <Shown of={quotas}>
-        {({ items }) => items.length === 0 ? <Empty>No quota bounds this project.</Empty> : (
-          <Table label="Quotas" head={["Quota", "Counts", "Addresses", "Claims", "Pools", "Set by", "Change"]}>
-            {items.map((quota) => (
-              <tr key={quota.metadata.uid}>
-                <th scope="row">{quota.metadata.name}</th>
-                <td>{scope(quota)}</td>
-                {(["addresses", "claims", "pools"] as const).map((m) => <td key={m}><Measure quota={quota} measure={m} /></td>)}
-                <td><Badge>{quota.status.owner}</Badge></td>
-                <td>{may("admin", project) && <button type="button" class="quiet" aria-label={`Change ${quota.metadata.name}`} onClick={() => setEditing(quota)}>Change</button>}</td>
-              </tr>
-            ))}
-          </Table>
-        )}
+        {({ items }) =>
+          items.length === 0 ? (
+            <Empty>No quota bounds this project.</Empty>
+          ) : (
+            <Table label="Quotas" head={["Quota", "Counts", "Addresses", "Claims", "Pools", "Set by", "Change"]}>
+              {items.map((quota) => (
+                <tr key={quota.metadata.uid}>
+                  <th scope="row">{quota.metadata.name}</th>
+                  <td>{scope(quota)}</td>
+                  {(["addresses", "claims", "pools"] as const).map((m) => (
+                    <td key={m}>
+                      <Measure quota={quota} measure={m} />
+                    </td>
+                  ))}
+                  <td>
+                    <Badge>{quota.status.owner}</Badge>
+                  </td>
+                  <td>
+                    {may("admin", project) && (
+                      <button type="button" class="quiet" aria-label={`Change ${quota.metadata.name}`} onClick={() => setEditing(quota)}>
+                        Change
+                      </button>
+                    )}
+                  </td>
+                </tr>
+              ))}
+            </Table>
+          )
+        }
       </Shown>
-      {editing && <Edit project={project} quota={editing === "new" ? undefined : editing} close={() => setEditing(undefined)} done={() => { setEditing(undefined); quotas.reload(); }} />}
+      {editing && (
+        <Edit
+          project={project}
+          quota={editing === "new" ? undefined : editing}
+          close={() => setEditing(undefined)}
+          done={() => {
+            setEditing(undefined);
+            quotas.reload();
+          }}
+        />
+      )}
     </>
   );
 }
@@ -88,7 +114,14 @@ function Edit({ project, quota, close, done }: { project: string; quota: Quota |
         <Input label="Claims" inputMode="numeric" value={claims} change={setClaims} />
         <Input label="Pools" inputMode="numeric" value={pools} change={setPools} />
         {error !== undefined && <Trouble error={error} />}
-        <div class="actions"><button type="submit" class="primary" disabled={name === ""}>Save</button><button type="button" onClick={close}>Cancel</button></div>
+        <div class="actions">
+          <button type="submit" class="primary" disabled={name === ""}>
+            Save
+          </button>
+          <button type="button" onClick={close}>
+            Cancel
+          </button>
+        </div>
       </form>
     </Dialog>
   );

@@ -12,7 +12,9 @@ import { Shown } from "../ui/trouble";
 function withAddress(hits: Hit[], text: string, project: string | undefined): Hit[] {
   const block = !text.includes("/") && /[.:]/.test(text) ? parseBlock(text) : undefined;
   const owner = project ?? hits[0]?.project;
-  return block && owner ? [{ kind: "Address", project: owner, name: text.trim(), cidr: text.trim(), why: "who holds it, and who did" }, ...hits] : hits;
+  return block && owner
+    ? [{ kind: "Address", project: owner, name: text.trim(), cidr: text.trim(), why: "who holds it, and who did" }, ...hits]
+    : hits;
 }
 
 function HitLine({ hit }: { hit: Hit }) {
@@ -32,7 +34,7 @@ export function SearchBox({ project }: { project: string | undefined }) {
   const [at, setAt] = useState(0);
   const input = useRef<HTMLInputElement>(null);
   const list = useId();
-  const calm = useCalm(text.trim(), 180);
+  const calm = useCalm(text.trim(), 90);
   const found = useLoad(calm.length > 1 ? `search:${calm}` : undefined, (stop) => searchFor(calm, stop));
   const hits = calm.length > 1 ? withAddress(found.data ?? [], calm, project).slice(0, 12) : [];
   useSlash(input);
@@ -53,10 +55,29 @@ export function SearchBox({ project }: { project: string | undefined }) {
   const shown = open && calm.length > 1;
   return (
     <div class="search" role="search">
-      <input ref={input} type="search" role="combobox" aria-label="Search addresses, blocks, names, labels" aria-expanded={shown} aria-controls={list}
-        aria-activedescendant={shown && hits[at] ? `${list}-${at}` : undefined} aria-autocomplete="list" list={undefined} placeholder="Search: 10.1.2.3, 10.0.0.0/8, name, env=prod"
-        autocomplete="off" spellcheck={false} value={text} onKeyDown={key} onFocus={() => setOpen(true)} onBlur={() => setTimeout(() => setOpen(false), 150)}
-        onInput={(e) => { setText(e.currentTarget.value); setAt(0); setOpen(true); }} />
+      <input
+        ref={input}
+        type="search"
+        role="combobox"
+        aria-label="Search addresses, blocks, names, labels"
+        aria-expanded={shown}
+        aria-controls={list}
+        aria-activedescendant={shown && hits[at] ? `${list}-${at}` : undefined}
+        aria-autocomplete="list"
+        list={undefined}
+        placeholder="Search: 10.1.2.3, 10.0.0.0/8, name, env=prod"
+        autocomplete="off"
+        spellcheck={false}
+        value={text}
+        onKeyDown={key}
+        onFocus={() => setOpen(true)}
+        onBlur={() => setTimeout(() => setOpen(false), 150)}
+        onInput={(e) => {
+          setText(e.currentTarget.value);
+          setAt(0);
+          setOpen(true);
+        }}
+      />
       <kbd aria-hidden="true">/</kbd>
       <ul id={list} class={shown ? "hits" : "hits closed"} role="listbox" aria-label="Found">
         {shown && hits.map((hit, i) => (
@@ -93,8 +114,18 @@ export function SearchPage() {
       <Shown of={found}>
         {(hits) => {
           const all = withAddress(hits, text, project);
-          return all.length === 0 ? <Empty>Nothing was found. Give an address, a block, the beginning of a name, or a label such as env=prod.</Empty> : (
-            <ul class="plain">{all.map((hit) => <li key={hit.kind + hit.project + hit.name + hit.cidr} class="line"><Link to={pageOf(hit)}><HitLine hit={hit} /></Link></li>)}</ul>
+          return all.length === 0 ? (
+            <Empty>Nothing was found. Give an address, a block, the beginning of a name, or a label such as env=prod.</Empty>
+          ) : (
+            <ul class="plain">
+              {all.map((hit) => (
+                <li key={hit.kind + hit.project + hit.name + hit.cidr} class="line">
+                  <Link to={pageOf(hit)}>
+                    <HitLine hit={hit} />
+                  </Link>
+                </li>
+              ))}
+            </ul>
           );
         }}
       </Shown>

@@ -1,7 +1,6 @@
 // Signing in with a key or at an issuer. The key is sent once and never kept.
 import { useState } from "preact/hooks";
 import { signedOut } from "../api";
-import { base, path } from "../router";
 import { begin, session, signIn, whoami } from "../session";
 import { Field } from "../ui/parts";
 import { Trouble } from "../ui/trouble";
@@ -9,7 +8,7 @@ import { Trouble } from "../ui/trouble";
 export function SignIn() {
   const known = session.value;
   const issuers = known?.issuers ?? [];
-  const back = encodeURIComponent(base + path.value);
+  const back = encodeURIComponent(location.pathname + location.search);
   return (
     <main class="alone">
       <h1>Sign in to Carve</h1>

@@ -13,7 +13,10 @@ import { makePool, tryPool } from "./pool-form";
 const most = 64;
 interface Part { cidr: string; name: string; outcome: "free" | "refused" | "made"; detail?: string }
 
-const bodyOf = (pool: string, part: { cidr: string; name: string }) => ({ metadata: { name: part.name }, spec: { parentRef: { name: pool }, cidr: part.cidr } });
+const bodyOf = (pool: string, part: { cidr: string; name: string }) => ({
+  metadata: { name: part.name },
+  spec: { parentRef: { name: pool }, cidr: part.cidr },
+});
 
 /** Tries or makes one part, and says what came of it. */
 async function attempt(project: string, pool: string, part: { cidr: string; name: string }, make: boolean): Promise<Part> {
@@ -61,7 +64,12 @@ function Split({ pool, project }: { pool: Pool; project: string }) {
   return (
     <>
       <div class="filters">
-        <Select label="Into parts of" value={length} change={setLength} options={lengths.map((l) => [String(l), `/${l} (${2 ** (l - block.length)} parts)`])} />
+        <Select
+          label="Into parts of"
+          value={length}
+          change={setLength}
+          options={lengths.map((l) => [String(l), `/${l} (${2 ** (l - block.length)} parts)`])}
+        />
         <Input label="Names begin with" value={prefix} change={setPrefix} />
       </div>
       <Shown of={preview} rows={6}>
@@ -70,8 +78,12 @@ function Split({ pool, project }: { pool: Pool; project: string }) {
           return (
             <>
               <Parts parts={tried} />
-              <p class="note">{plural(free, "part")} of {tried.length} can be carved{free < tried.length ? "; what is refused is left as it is" : ""}.</p>
-              <button type="button" class="primary" disabled={busy || free === 0} onClick={() => void carve()}>{busy ? "Carving…" : `Carve ${plural(free, "pool")}`}</button>
+              <p class="note">
+                {plural(free, "part")} of {tried.length} can be carved{free < tried.length ? "; what is refused is left as it is" : ""}.
+              </p>
+              <button type="button" class="primary" disabled={busy || free === 0} onClick={() => void carve()}>
+                {busy ? "Carving…" : `Carve ${plural(free, "pool")}`}
+              </button>
             </>
           );
         }}

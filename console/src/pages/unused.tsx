@@ -3,17 +3,48 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { api, ask, type Claim } from "../api";
 import { day, plural } from "../format";
 import { formatCount, parseBlock, sizeOf } from "../net/cidr";
+import { useCalm } from "../load";
 import { goQuery, Link, query, to } from "../router";
 import { may } from "../session";
 import { Badge, Dialog, Empty, Heading, Input, Select, Table, When } from "../ui/parts";
 import { Trouble } from "../ui/trouble";
 
-const batch = 10_000; // claims that are looked at before somebody is asked whether to go on
-interface Scan { looked: number; found: Claim[]; cursor?: string | undefined; done: boolean; running: boolean; error?: unknown }
-const fresh: Scan = { looked: 0, found: [], done: false, running: false };
+const batch = 50_000; // claims that are looked at before somebody is asked whether to go on
+const most = 500; // that are kept and shown
 
-/** Nobody uses it now, and it was neither made nor changed since. */
-const unused = (claim: Claim, before: number) => (claim.status.consumers ?? 0) === 0 && new Date(claim.metadata.updatedAt).getTime() <= before;
+interface Scan {
+  looked: number;
+  count: number;
+  addresses: bigint;
+  /** Those that were changed longest ago, in this order. */
+  found: Claim[];
+  /** Of all that nobody uses, the one that was changed longest ago. */
+  oldest?: Claim | undefined;
+  cursor?: string | undefined;
+  done: boolean;
+  running: boolean;
+  error?: unknown;
+}
+const fresh: Scan = { looked: 0, count: 0, addresses: 0n, found: [], done: false, running: false };
+
+const changed = (claim: Claim) => new Date(claim.metadata.updatedAt).getTime();
+const older = (a: Claim | undefined, b: Claim) => (a && changed(a) <= changed(b) ? a : b);
+
+/** What a page of claims adds to what was found. */
+function add(scan: Scan, { items, nextCursor }: { items: Claim[]; nextCursor?: string }, before: number): Scan {
+  const idle = items.filter((claim) => (claim.status.consumers ?? 0) === 0);
+  const unused = idle.filter((claim) => changed(claim) <= before);
+  return {
+    ...scan,
+    looked: scan.looked + items.length,
+    count: scan.count + unused.length,
+    addresses: unused.reduce((sum, claim) => sum + size(claim), scan.addresses),
+    found: unused.length === 0 ? scan.found : scan.found.concat(unused).sort((a, b) => changed(a) - changed(b)).slice(0, most),
+    oldest: idle.reduce(older, scan.oldest),
+    cursor: nextCursor,
+    done: nextCursor === undefined,
+  };
+}
 
 function useScan(project: string, days: number, pool: string) {
   const [scan, setScan] = useState<Scan>(fresh);
@@ -26,11 +57,13 @@ function useScan(project: string, days: number, pool: string) {
     const before = Date.now() - days * day;
     try {
       while (!state.done && state.looked < until) {
-        const page = await ask(api.GET("/v1/projects/{project}/claims", {
-          params: { path: { project }, query: { limit: 500, ...(pool ? { pool } : {}), ...(state.cursor ? { cursor: state.cursor } : {}) } }, signal: own.signal,
-        }));
-        const found = [...state.found, ...page.items.filter((claim) => unused(claim, before))];
-        state = { ...state, found, looked: state.looked + page.items.length, cursor: page.nextCursor, done: page.nextCursor === undefined };
+        const page = await ask(
+          api.GET("/v1/projects/{project}/claims", {
+            params: { path: { project }, query: { limit: 500, ...(pool ? { pool } : {}), ...(state.cursor ? { cursor: state.cursor } : {}) } },
+            signal: own.signal,
+          }),
+        );
+        state = add(state, page, before);
         setScan(state);
       }
       setScan({ ...state, running: false });
@@ -38,39 +71,92 @@ function useScan(project: string, days: number, pool: string) {
       if (!own.signal.aborted) setScan({ ...state, running: false, error });
     }
   };
-  useEffect(() => { void go(fresh); return () => stop.current?.abort(); }, [project, days, pool]);
-  return { scan, more: () => void go(scan), again: () => void go(fresh), halt: () => { stop.current?.abort(); setScan({ ...scan, running: false }); } };
+  useEffect(() => {
+    void go(fresh);
+    return () => stop.current?.abort();
+  }, [project, days, pool]);
+  return {
+    scan,
+    more: () => void go(scan),
+    again: () => void go(fresh),
+    halt: () => {
+      stop.current?.abort();
+      setScan({ ...scan, running: false });
+    },
+  };
 }
 
 export function UnusedPage({ project }: { project: string }) {
   const days = Number(query.value.get("days") ?? 90);
-  const pool = query.value.get("pool") ?? "";
+  const pool = useCalm(query.value.get("pool") ?? "", 400);
   const { scan, more, again, halt } = useScan(project, days, pool);
   const [chosen, setChosen] = useState(new Set<string>());
   const [releasing, setReleasing] = useState(false);
-  const oldest = [...scan.found].sort((a, b) => a.metadata.updatedAt.localeCompare(b.metadata.updatedAt));
-  const total = scan.found.reduce((sum, claim) => sum + size(claim), 0n);
   return (
     <>
-      <Heading title="Unused" note="Claims that no consumer uses now, and that nobody has changed for a while. Ask their owners before you release them.">
-        {may("consumer", project) && chosen.size > 0 && <button type="button" class="danger" onClick={() => setReleasing(true)}>Release {plural(chosen.size, "claim")}…</button>}
+      <Heading
+        title="Unused"
+        note={"Claims that nobody has changed for a while and that no consumer uses: no machine or service has told Carve that it does. "
+          + "Carve does not see traffic, so ask their owners before you release them."}>
+        {may("consumer", project) && chosen.size > 0 && (
+          <button type="button" class="danger" onClick={() => setReleasing(true)}>
+            Release {plural(chosen.size, "claim")}…
+          </button>
+        )}
       </Heading>
       <div class="filters">
         <Select label="Unused for" value={String(days)} change={(d) => goQuery({ days: d === "90" ? undefined : d })}
           options={[["7", "7 days"], ["30", "30 days"], ["90", "90 days"], ["180", "180 days"], ["365", "a year"], ["0", "any time"]]} />
-        <Input label="Pool" value={pool} change={(p) => goQuery({ pool: p })} />
+        <Input label="Pool" value={query.value.get("pool") ?? ""} change={(p) => goQuery({ pool: p })} />
       </div>
       {scan.error !== undefined && <Trouble error={scan.error} retry={again} />}
       <p role="status" class="note">
-        {plural(scan.found.length, "unused claim")} with {formatCount(total)} addresses among {plural(scan.looked, "claim")}{scan.running ? ", still looking…" : scan.done ? "." : " so far."}{" "}
-        {scan.running && <button type="button" class="quiet" onClick={halt}>Stop</button>}
-        {!scan.running && !scan.done && <button type="button" class="quiet" onClick={more}>Look further</button>}
+        {plural(scan.count, "unused claim")} with {formatCount(scan.addresses)} addresses among {plural(scan.looked, "claim")}
+        {scan.running ? ", still looking…" : scan.done ? "." : " so far."}{" "}
+        {scan.running && (
+          <button type="button" class="quiet" onClick={halt}>
+            Stop
+          </button>
+        )}
+        {!scan.running && !scan.done && (
+          <button type="button" onClick={more}>
+            Look further
+          </button>
+        )}
       </p>
-      {oldest.length === 0 ? !scan.running && <Empty>Nothing was left unused{days > 0 ? ` for ${plural(days, "day")}` : ""}.</Empty>
-        : <Found claims={oldest.slice(0, 500)} project={project} chosen={chosen} choose={setChosen} />}
-      {oldest.length > 500 && <p class="note">The 500 that are unused longest are shown.</p>}
-      {releasing && <ReleaseMany project={project} names={[...chosen]} close={() => setReleasing(false)} done={() => { setChosen(new Set()); again(); }} />}
+      {scan.count === 0 ? !scan.running && <None scan={scan} days={days} project={project} />
+        : <Found claims={scan.found} project={project} chosen={chosen} choose={setChosen} />}
+      {scan.count > most && <p class="note">The {most} that were changed longest ago are shown.</p>}
+      {releasing && (
+        <ReleaseMany
+          project={project}
+          names={[...chosen]}
+          close={() => setReleasing(false)}
+          done={() => {
+            setChosen(new Set());
+            again();
+          }}
+        />
+      )}
     </>
+  );
+}
+
+/** Nothing was found: what was found instead, and how to see it. */
+function None({ scan: { looked, done, oldest }, days, project }: { scan: Scan; days: number; project: string }) {
+  return (
+    <Empty>
+      <p>
+        {done ? "Nothing was left unused" : `Among ${plural(looked, "claim")} nothing was left unused`}{days > 0 && ` for ${plural(days, "day")}`}.
+      </p>
+      {oldest && (
+        <p>
+          Of the claims without a consumer <Link to={to.claim(project, oldest.metadata.name)}>{oldest.metadata.name}</Link> was changed
+          longest ago: <When at={oldest.metadata.updatedAt} />.{" "}
+          <button type="button" class="link" onClick={() => goQuery({ days: "0" })}>Show all of them</button>
+        </p>
+      )}
+    </Empty>
   );
 }
 
@@ -79,7 +165,17 @@ function size(claim: Claim): bigint {
   return block ? sizeOf(block) : 0n;
 }
 
-function Found({ claims, project, chosen, choose }: { claims: Claim[]; project: string; chosen: Set<string>; choose: (chosen: Set<string>) => void }) {
+function Found({
+  claims,
+  project,
+  chosen,
+  choose,
+}: {
+  claims: Claim[];
+  project: string;
+  chosen: Set<string>;
+  choose: (chosen: Set<string>) => void;
+}) {
   const toggle = (name: string) => {
     const next = new Set(chosen);
     if (!next.delete(name)) next.add(name);
@@ -88,12 +184,24 @@ function Found({ claims, project, chosen, choose }: { claims: Claim[]; project: 
   const all = claims.every((claim) => chosen.has(claim.metadata.name));
   return (
     <>
-      <label class="check"><input type="checkbox" checked={all} onChange={() => choose(all ? new Set() : new Set(claims.map((c) => c.metadata.name)))} /> All that are shown</label>
+      <label class="check">
+        <input type="checkbox" checked={all} onChange={() => choose(all ? new Set() : new Set(claims.map((c) => c.metadata.name)))} /> All that are
+        shown
+      </label>
       <Table label="Unused claims" head={["Chosen", "Name", "Block", "Pool", "Owner", "Last change"]}>
         {claims.map((claim) => (
           <tr key={claim.metadata.uid}>
-            <td><input type="checkbox" aria-label={`Choose ${claim.metadata.name}`} checked={chosen.has(claim.metadata.name)} onChange={() => toggle(claim.metadata.name)} /></td>
-            <th scope="row"><Link to={to.claim(project, claim.metadata.name)}>{claim.metadata.name}</Link></th>
+            <td>
+              <input
+                type="checkbox"
+                aria-label={`Choose ${claim.metadata.name}`}
+                checked={chosen.has(claim.metadata.name)}
+                onChange={() => toggle(claim.metadata.name)}
+              />
+            </td>
+            <th scope="row">
+              <Link to={to.claim(project, claim.metadata.name)}>{claim.metadata.name}</Link>
+            </th>
             <td class="mono">{claim.status.allocatedCIDR}</td>
             <td>{claim.status.poolRef.name}</td>
             <td>{claim.spec.ownerRef ? [claim.spec.ownerRef.kind, claim.spec.ownerRef.name].filter(Boolean).join("/") : claim.metadata.createdBy}
@@ -117,7 +225,8 @@ function ReleaseMany({ project, names, close, done }: { project: string; names: 
       const dry = await ask(api.POST("/v1/projects/{project}/claim-releases", { params: { ...params, query: { dryRun: true } }, body }));
       if (!dry.token) throw new Error("The server did not say what would be released.");
       const answer = await ask(api.POST("/v1/projects/{project}/claim-releases", { params, body: { ...body, token: dry.token } }));
-      setResult(`${plural(answer.released, "claim")} released${answer.skipped.length > 0 ? `, ${answer.skipped.length} kept: ${answer.skipped[0]!.detail}` : ""}.`);
+      const kept = answer.skipped.length > 0 ? `, ${answer.skipped.length} kept: ${answer.skipped[0]!.detail}` : "";
+      setResult(`${plural(answer.released, "claim")} released${kept}.`);
       done();
     } catch (cause) {
       setError(cause);
@@ -126,7 +235,14 @@ function ReleaseMany({ project, names, close, done }: { project: string; names: 
   return (
     <Dialog title={`Release ${plural(names.length, "claim")}?`} close={close}>
       {result ? <p role="status">{result}</p> : <p>Their blocks become free, at once or after a cool-down, and others may get them.</p>}
-      {!result && <ul class="blocks">{names.slice(0, 12).map((n) => <li key={n}>{n}</li>)}{names.length > 12 && <li>and {names.length - 12} more</li>}</ul>}
+      {!result && (
+        <ul class="blocks">
+          {names.slice(0, 12).map((n) => (
+            <li key={n}>{n}</li>
+          ))}
+          {names.length > 12 && <li>and {names.length - 12} more</li>}
+        </ul>
+      )}
       {error !== undefined && <Trouble error={error} />}
       <div class="actions">
         {!result && <button type="button" class="danger" onClick={() => void release()}>Release {plural(names.length, "claim")}</button>}

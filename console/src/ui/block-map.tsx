@@ -1,5 +1,5 @@
 // The block map: a grid that zooms from the whole pool down to single addresses, and the same facts as a table.
-import { useMemo, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Pool } from "../api";
 import { formatTime, plural } from "../format";
 import { useLoad } from "../load";
@@ -16,7 +16,11 @@ export function BlockMap({ pool }: { pool: Pool }) {
   const asked = parseBlock(query.value.get("at") ?? "");
   const within = asked && contains(whole, asked) && asked.length < bits(asked.family) ? asked : whole;
   const by = (query.value.get("colour") ?? "state") as Colouring;
-  const map = useLoad(`map:${project}:${name}:${formatCIDR(within)}`, (stop) => loadMap(project, name, within, stop), ["IPAllocation", "IPClaim", "IPPool"]);
+  const map = useLoad(`map:${project}:${name}:${formatCIDR(within)}`, (stop) => loadMap(project, name, within, stop), [
+    "IPAllocation",
+    "IPClaim",
+    "IPPool",
+  ]);
   return (
     <>
       <div class="map-bar">
@@ -55,9 +59,12 @@ const zoom = (block: Block, whole: Block) => goQuery({ at: block.length === whol
 
 function Drawn({ data, within, whole, by, project }: { data: PoolMap; within: Block; whole: Block; by: Colouring; project: string }) {
   const [at, setAt] = useState(0);
+  const [table, setTable] = useState(false);
   const cells = useMemo(() => cellsOf(data, within), [data]);
-  const seen = new Map<string, number>();
-  const painted = new Map(data.cells.map((run) => [run, paint(run, by, seen)]));
+  const painted = useMemo(() => {
+    const seen = new Map<string, number>();
+    return new Map(data.cells.map((run) => [run, paint(run, by, seen)]));
+  }, [data, by]);
   const legend = new Map([...painted.values()].map((p) => [p.word, p.style]));
   const enter = (cell: Cell) => {
     const holder = cell.run.by;
@@ -70,33 +77,52 @@ function Drawn({ data, within, whole, by, project }: { data: PoolMap; within: Bl
   return (
     <>
       <div class="map-area">
-        <Grid cells={cells} at={current.index} setAt={setAt} style={(run) => painted.get(run)!.style} enter={enter} leave={leave}
+        <Grid cells={cells} at={current.index} setAt={setAt} painted={painted} enter={enter} leave={leave}
           label={`${formatCIDR(within)} in ${plural(cells.length, "block")} of /${data.cellPrefixLength}`} />
         <div class="map-side">
-          <ul class="legend" aria-label="Legend">{[...legend].map(([word, style]) => <li key={word}><span class={`swatch ${style}`} aria-hidden="true" />{word}</li>)}</ul>
+          <ul class="legend" aria-label="Legend">
+            {[...legend].map(([word, style]) => (
+              <li key={word}>
+                <span class={`swatch ${style}`} aria-hidden="true" />
+                {word}
+              </li>
+            ))}
+          </ul>
           <CellFacts cell={current} project={project} enter={() => enter(current)} />
           <p class="note small">Arrow keys move, Enter goes in, Escape goes out.</p>
         </div>
       </div>
-      <details class="map-table">
+      <details class="map-table" onToggle={(e) => setTable(e.currentTarget.open)}>
         <summary>The same as a table</summary>
-        <Runs data={data} within={within} project={project} />
+        {table && <Runs data={data} within={within} project={project} />}
       </details>
     </>
   );
 }
 
 interface GridProps {
-  cells: Cell[]; at: number; setAt: (at: number) => void; style: (run: Run) => string; enter: (cell: Cell) => void; leave: () => void; label: string;
+  cells: Cell[];
+  at: number;
+  setAt: (at: number) => void;
+  painted: Map<Run, { style: string }>;
+  enter: (cell: Cell) => void;
+  leave: () => void;
+  label: string;
 }
 
-function Grid({ cells, at, setAt, style, enter, leave, label }: GridProps) {
+/** The cells are drawn once; only which of them takes the focus changes as one moves over them. */
+function Grid({ cells, at, setAt, painted, enter, leave, label }: GridProps) {
   const box = useRef<HTMLDivElement>(null);
   const columns = columnsOf(cells.length);
+  const cellAt = (index: number) => box.current?.querySelector<HTMLElement>(`[data-index="${index}"]`);
+  useLayoutEffect(() => {
+    box.current?.querySelector("[role=gridcell][tabindex='0']")?.setAttribute("tabindex", "-1");
+    cellAt(at)?.setAttribute("tabindex", "0");
+  });
   const move = (next: number) => {
     if (next < 0 || next >= cells.length) return;
     setAt(next);
-    box.current?.querySelectorAll<HTMLElement>("[role=gridcell]")[next]?.focus();
+    cellAt(next)?.focus();
   };
   const key = (e: KeyboardEvent) => {
     const steps: Record<string, number> = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: columns, ArrowUp: -columns };
@@ -108,24 +134,50 @@ function Grid({ cells, at, setAt, style, enter, leave, label }: GridProps) {
     else return;
     e.preventDefault();
   };
+  const over = (then: (index: number) => void) => (e: Event) => {
+    const index = e.target instanceof Element ? e.target.closest<HTMLElement>("[data-index]")?.dataset.index : undefined;
+    if (index !== undefined) then(Number(index));
+  };
+  const rows = useMemo(() => rowsOf(cells, columns, painted), [cells, painted]);
+  return (
+    <div
+      ref={box}
+      class={`map columns-${columns} ${cells[0]?.block.family === 6 ? "long" : ""}`}
+      role="grid"
+      aria-label={label}
+      onKeyDown={key}
+      onClick={over((index) => {
+        setAt(index);
+        enter(cells[index]!);
+      })}
+      onMouseOver={over(setAt)}
+      onFocusIn={over(setAt)}>
+      {rows}
+    </div>
+  );
+}
+
+function rowsOf(cells: Cell[], columns: number, painted: GridProps["painted"]) {
   const rows: Cell[][] = [];
   for (let i = 0; i < cells.length; i += columns) rows.push(cells.slice(i, i + columns));
-  return (
-    <div ref={box} class={`map columns-${columns} ${cells[0]?.block.family === 6 ? "long" : ""}`} role="grid" aria-label={label} onKeyDown={key}>
-      {rows.map((row) => (
-        <div key={row[0]!.index} role="row" class="map-row">
-          <span role="rowheader" class="map-label mono">{formatAddress(row[0]!.block.family, row[0]!.block.base)}</span>
-          {row.map((cell) => (
-            <div key={cell.index} role="gridcell" tabIndex={cell.index === at ? 0 : -1} aria-label={describe(cell)}
-              class={`cell ${style(cell.run)} ${joins(cell, columns)}`} onClick={() => { setAt(cell.index); enter(cell); }}
-              onMouseEnter={() => setAt(cell.index)} onFocus={() => setAt(cell.index)}>
-              {columns <= 8 && <span class="mono">{cell.run.by?.name ?? cell.run.by?.reason ?? ""}</span>}
-            </div>
-          ))}
+  return rows.map((row) => (
+    <div key={row[0]!.index} role="row" class="map-row">
+      <span role="rowheader" class="map-label mono">
+        {formatAddress(row[0]!.block.family, row[0]!.block.base)}
+      </span>
+      {row.map((cell) => (
+        <div
+          key={cell.index}
+          data-index={cell.index}
+          role="gridcell"
+          tabIndex={-1}
+          aria-label={describe(cell)}
+          class={`cell ${painted.get(cell.run)!.style} ${joins(cell, columns)}`}>
+          {columns <= 8 && <span class="mono">{cell.run.by?.name ?? cell.run.by?.reason ?? ""}</span>}
         </div>
       ))}
     </div>
-  );
+  ));
 }
 
 /** Cells of one block touch each other. */

@@ -12,9 +12,19 @@ export function Outcome({ answer, apply }: OutcomeProps) {
   const bound = answer.outcome === "Bound";
   return (
     <div class={`outcome ${bound ? "good" : "bad"}`}>
-      {bound
-        ? <p><Badge kind="good">Would get</Badge> <span class="mono strong big">{answer.allocatedCIDR}</span> from {answer.poolRef?.project}/{answer.poolRef?.name}</p>
-        : <p><Badge kind="bad">Would be refused</Badge> <a href={`/problems/${answer.code}`} target="_blank" rel="noopener"><code>{answer.code}</code></a></p>}
+      {bound ? (
+        <p>
+          <Badge kind="good">Would get</Badge> <span class="mono strong big">{answer.allocatedCIDR}</span> from {answer.poolRef?.project}/
+          {answer.poolRef?.name}
+        </p>
+      ) : (
+        <p>
+          <Badge kind="bad">Would be refused</Badge>{" "}
+          <a href={`/problems/${answer.code}`} target="_blank" rel="noopener">
+            <code>{answer.code}</code>
+          </a>
+        </p>
+      )}
       <p>{answer.detail}</p>
       {answer.remedies.length > 0 && (
         <>
@@ -30,7 +40,14 @@ export function Outcome({ answer, apply }: OutcomeProps) {
       {answer.steps.length > 0 && (
         <details>
           <summary>How this was decided</summary>
-          <ol class="steps">{answer.steps.map((s, i) => <li key={i}><Badge kind={s.outcome === "chosen" || s.outcome === "allowed" ? "good" : "warn"}>{s.outcome}</Badge> {kindWords[s.kind] ?? s.kind} {s.name}: {s.detail}</li>)}</ol>
+          <ol class="steps">
+            {answer.steps.map((s, i) => (
+              <li key={i}>
+                <Badge kind={s.outcome === "chosen" || s.outcome === "allowed" ? "good" : "warn"}>{s.outcome}</Badge>{" "}
+                {kindWords[s.kind] ?? s.kind} {s.name}: {s.detail}
+              </li>
+            ))}
+          </ol>
         </details>
       )}
     </div>

@@ -93,7 +93,12 @@ export function Waiting({ rows = 4 }: { rows?: number }) {
   );
 }
 
-type FieldProps = { label: string; hint?: ComponentChildren; error?: string | undefined; children: (id: string, described: string) => ComponentChildren };
+type FieldProps = {
+  label: string;
+  hint?: ComponentChildren;
+  error?: string | undefined;
+  children: (id: string, described: string) => ComponentChildren;
+};
 
 export function Field({ label, hint, error, children }: FieldProps) {
   const id = useId();
@@ -115,14 +120,30 @@ export function Input({ label, hint, error, change, type = "text", ...rest }: In
   return (
     <Field label={label} hint={hint} error={error}>
       {(id, described) => (
-        <input {...rest} type={type} list={undefined} id={id} aria-describedby={described} aria-invalid={error ? true : undefined} autocomplete="off" spellcheck={false}
-          onInput={(e) => change(e.currentTarget.value)} />
+        <input
+          {...rest}
+          type={type}
+          list={undefined}
+          id={id}
+          aria-describedby={described}
+          aria-invalid={error ? true : undefined}
+          autocomplete="off"
+          spellcheck={false}
+          onInput={(e) => change(e.currentTarget.value)}
+        />
       )}
     </Field>
   );
 }
 
-type SelectProps = { label: string; hint?: ComponentChildren; value: string; options: [string, string][]; change: (value: string) => void; disabled?: boolean };
+type SelectProps = {
+  label: string;
+  hint?: ComponentChildren;
+  value: string;
+  options: [string, string][];
+  change: (value: string) => void;
+  disabled?: boolean;
+};
 
 export function Select({ label, hint, value, options, change, disabled }: SelectProps) {
   return (
