@@ -1,3 +1,5 @@
+//go:build unix
+
 package devdb
 
 import (
@@ -9,13 +11,6 @@ import (
 	"strconv"
 	"strings"
 )
-
-// Program is one of PostgreSQL's programs for clients, such as pg_dump.
-type Program struct {
-	Path    string
-	Version string // as it says itself
-	Major   int
-}
 
 // FindProgram finds a client program of PostgreSQL of a major version or a later one: where the server's programs are looked for, and on the
 // search path, where a machine without a server has it. The version that was asked for is taken before a later one.

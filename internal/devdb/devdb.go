@@ -1,3 +1,5 @@
+//go:build unix
+
 package devdb
 
 import (
@@ -8,52 +10,6 @@ import (
 	"sync"
 	"sync/atomic"
 )
-
-// Engine is a kind of database that can be embedded.
-type Engine string
-
-// The engines. The zero value of [Config.Engine] means Postgres.
-const (
-	Postgres  Engine = "postgres"
-	Cockroach Engine = "cockroach"
-)
-
-// database is the name of the database that is made on first start.
-const database = "carve"
-
-// Config says which database to run, and where.
-type Config struct {
-	// DataDir is made when it does not exist, readable by this user alone.
-	DataDir string
-	// Engine is Postgres when empty.
-	Engine Engine
-	// Log hears of starts, stops and repairs; nil is silence.
-	Log *slog.Logger
-	// MaxConnections bounds concurrent sessions; 0 means 100. PostgreSQL only.
-	MaxConnections int
-	// Region is the locality of the node; empty means "local". CockroachDB only.
-	Region string
-	// Volatile gives up surviving a crash of the machine (no fsync) for speed.
-	// It is for tests: a killed process loses nothing, a power cut everything.
-	// PostgreSQL only.
-	Volatile bool
-}
-
-func (c Config) withDefaults() Config {
-	if c.Engine == "" {
-		c.Engine = Postgres
-	}
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
-	}
-	if c.MaxConnections <= 0 {
-		c.MaxConnections = 100
-	}
-	if c.Region == "" {
-		c.Region = "local"
-	}
-	return c
-}
 
 // DB is a running embedded database.
 type DB struct {

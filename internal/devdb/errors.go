@@ -15,6 +15,8 @@ var (
 	ErrVersion = errors.New("data directory belongs to another database version")
 	// ErrForeign: a PostgreSQL that Carve did not start runs on the data.
 	ErrForeign = errors.New("another PostgreSQL runs on this data directory")
+	// ErrNotRunning says that no server has an embedded database up in a directory.
+	ErrNotRunning = errors.New("no server is running on this data directory")
 )
 
 // InUseError is returned by [Start] and [Remove] for a data directory that a

@@ -1,3 +1,5 @@
+//go:build unix
+
 package devdb
 
 import (
@@ -6,9 +8,6 @@ import (
 	"os"
 	"path/filepath"
 )
-
-// ErrNotRunning says that no server has an embedded database up in a directory.
-var ErrNotRunning = errors.New("no server is running on this data directory")
 
 // Find answers the DSN of the embedded database that a running server keeps in a
 // data directory, for programs that look at it from outside. It starts nothing.

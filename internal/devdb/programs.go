@@ -1,3 +1,5 @@
+//go:build unix
+
 package devdb
 
 import (
@@ -11,10 +13,6 @@ import (
 	"strconv"
 	"strings"
 )
-
-// EnvPostgresBin names the environment variable with the directory of
-// PostgreSQL's programs. When it is set no other place is looked at.
-const EnvPostgresBin = "CARVE_POSTGRES_BIN"
 
 // oldestMajor is the oldest PostgreSQL that Carve's statements run on.
 const oldestMajor = 15
