@@ -26,6 +26,7 @@ func run() int {
 	return cli.Run(ctx, os.Args[1:], cli.Surroundings{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Env: os.LookupEnv,
 		Version: version, Commit: commit, Database: database, Secret: session.TerminalSecret(ctx, os.Stdin, os.Stderr),
+		Width: session.TerminalWidth(os.Stdout), Watched: session.TerminalWidth(os.Stderr) > 0,
 	})
 }
 

@@ -43,9 +43,8 @@ func TestApplyCreatesWhatIsMissingFromTheOutsideIn(t *testing.T) {
 	t.Parallel()
 	d := applying(t, smallPlan,
 		refusal(t, "ProblemNotFound"), created(example(t, "Project")),
-		listOf(t), created(example(t, "Space")),
-		listOf(t), created(example(t, "IPPool")), created(example(t, "IPPoolChild")), created(labV4(t)))
-	r := d.done("apply", "-f", "-")
+		created(example(t, "Space")), created(example(t, "IPPool")), created(labV4(t)), created(example(t, "IPPoolChild")))
+	r := d.done("apply", "-f", "-", "--parallel", "1")
 	requireGolden(t, "apply", r.out)
 	var posts []string
 	for _, s := range d.requests() {
@@ -54,8 +53,8 @@ func TestApplyCreatesWhatIsMissingFromTheOutsideIn(t *testing.T) {
 			posts = append(posts, s.json(t)["metadata"].(map[string]any)["name"].(string))
 		}
 	}
-	require.Equal(t, []string{"team-a", "lab", "prod-eu", "prod-eu-k8s", "lab-v4"}, posts)
-	child := d.requests()[6].json(t)["spec"].(map[string]any)
+	require.Equal(t, []string{"team-a", "lab", "prod-eu", "lab-v4", "prod-eu-k8s"}, posts) // what stands on another comes after it
+	child := d.requests()[5].json(t)["spec"].(map[string]any)
 	require.Equal(t, map[string]any{"name": "prod-eu"}, child["parentRef"])
 }
 
@@ -68,15 +67,15 @@ func TestApplyLeavesWhatIsThereAndAgrees(t *testing.T) {
 	require.Equal(t, 5, strings.Count(r.out, "unchanged"))
 }
 
-func TestApplySaysWhatDiffersAndChangesNothing(t *testing.T) {
+func TestADryRunSaysWhatDiffersAndChangesNothing(t *testing.T) {
 	t.Parallel()
 	plan := strings.NewReplacer("BestFit", "FirstFit", "env: prod", "env: stage, tier: a", "first: 16", "first: 32",
 		"prefixLength: 18", "prefixLength: 20", "Team A", "Team B", "space: lab,", "space: office,").Replace(smallPlan)
 	d := applying(t, plan, ok(example(t, "Project")), ok(example(t, "SpaceList")),
 		listOf(t, labV4(t), example(t, "IPPool"), example(t, "IPPoolChild")))
-	r := d.run("apply", "-f", "-")
+	r := d.run("apply", "-f", "-", "--dry-run")
 	require.Equal(t, 4, r.code)
-	require.Equal(t, "differing from the plan: 4 things; apply changes nothing that exists\n", r.err)
+	require.Equal(t, "differing from the plan in what cannot be changed: 2 things\n", r.err)
 	requireGolden(t, "apply-differs", r.out)
 	for _, s := range d.requests() {
 		require.Equal(t, http.MethodGet, s.method)
@@ -94,7 +93,7 @@ func TestADryRunOfApplyOnlyReads(t *testing.T) {
 func TestApplyStopsAtTheFirstRefusalAndShowsWhatItDid(t *testing.T) {
 	t.Parallel()
 	d := applying(t, smallPlan, ok(example(t, "Project")), ok(example(t, "SpaceList")), listOf(t), refusal(t, "ProblemOverlap"))
-	r := d.run("apply", "-f", "-")
+	r := d.run("apply", "-f", "-", "--parallel", "1")
 	require.Equal(t, 4, r.code)
 	require.Contains(t, r.out, "unchanged   space     lab")
 	require.Contains(t, r.err, "error: pool prod-eu: 10.20.0.0/14 overlaps a root pool")
@@ -124,14 +123,14 @@ pools:
 func TestApplyCreatesClassesBeforeThePoolsThatListThem(t *testing.T) {
 	t.Parallel()
 	// The platform has a class standard too: it is not the one of the plan.
-	d := applying(t, classPlan, ok(example(t, "Project")), listOf(t), ok(example(t, "IPClassList")),
-		created(example(t, "IPClassMinimal")), created(example(t, "IPClassScoped")), listOf(t), created(example(t, "IPPool")))
+	d := applying(t, classPlan, ok(example(t, "Project")), listOf(t), ok(example(t, "IPClassList")), listOf(t),
+		created(example(t, "IPClassMinimal")), created(example(t, "IPClassScoped")), created(example(t, "IPPool")))
 	r := d.done("apply", "-f", "-")
 	require.Equal(t, 3, strings.Count(r.out, "created"))
 	require.JSONEq(t, `{"metadata":{"name":"web","labels":{"tier":"gold"}},"spec":{"ipFamily":"IPv4","isDefault":true,"reuseAfter":"60m","parameters":{"a":"b"}}}`,
-		string(d.requests()[3].body))
-	require.JSONEq(t, `{"metadata":{"name":"standard"},"spec":{"ipFamily":"IPv4","poolPer":["project","cluster"],"poolPrefixLength":20}}`,
 		string(d.requests()[4].body))
+	require.JSONEq(t, `{"metadata":{"name":"standard"},"spec":{"ipFamily":"IPv4","poolPer":["project","cluster"],"poolPrefixLength":20}}`,
+		string(d.requests()[5].body))
 	require.JSONEq(t, `{"metadata":{"name":"prod-eu"},"spec":{"cidr":"10.20.0.0/16","classNames":["web","standard"],"reuseAfter":"1h"}}`,
 		string(d.requests()[6].body))
 }
@@ -140,8 +139,7 @@ func TestApplyComparesClassesAndWhatPoolsDoForThem(t *testing.T) {
 	t.Parallel()
 	d := applying(t, classPlan, ok(example(t, "Project")), listOf(t),
 		listOf(t, example(t, "IPClassMinimal"), renamed(t, "IPClassScoped", "standard")), listOf(t, example(t, "IPPool")))
-	r := d.run("apply", "-f", "-")
-	require.Equal(t, 4, r.code)
+	r := d.done("apply", "-f", "-", "--dry-run")
 	requireGolden(t, "apply-classes", r.out)
 	require.Len(t, d.requests(), 4)
 }
@@ -198,7 +196,7 @@ func TestAnInterruptedApplyIsRunAgain(t *testing.T) {
 	t.Parallel()
 	unknown := refusal(t, "ProblemOutcomeUnknown")
 	d := applying(t, smallPlan, ok(example(t, "Project")), ok(example(t, "SpaceList")), listOf(t), unknown, unknown, unknown, unknown)
-	r := d.run("apply", "-f", "-")
+	r := d.run("apply", "-f", "-", "--parallel", "1")
 	require.Equal(t, 5, r.code)
 	require.Contains(t, r.err, "run it again: what was created is left as it is")
 	require.NotContains(t, r.err, "--idempotency-key")
@@ -209,12 +207,12 @@ func TestApplySaysWhereAPoolIsServedOtherwise(t *testing.T) {
 	for regions, want := range map[string]string{
 		``:                                  "unchanged",
 		`region: eu, regions: [us, eu]`:     "unchanged",
-		`region: us, regions: [eu, us, ap]`: "region is eu, not us; regions is eu,us, not ap,eu,us",
-		`regions: [eu]`:                     "regions is eu,us, not eu",
+		`region: us, regions: [eu, us, ap]`: `region is eu, not us; regions: ["eu","us"] -> ["eu","us","ap"]`,
+		`regions: [eu]`:                     `regions: ["eu","us"] -> ["eu"]`,
 	} {
 		plan := "project: { name: team-a }\npools: [{ name: global, cidr: 10.128.0.0/12, " + regions + " }]\n"
 		d := applying(t, plan, ok(example(t, "Project")), ok(example(t, "SpaceList")), listOf(t, example(t, "IPPoolRegions")))
-		require.Contains(t, d.run("apply", "-f", "-").out, want, regions)
+		require.Contains(t, d.run("apply", "-f", "-", "--dry-run").out, want, regions)
 	}
 	plan := "project: { name: team-a }\npools: [{ name: global, cidr: 10.128.0.0/12, region: eu, regions: [eu, us] }]\n"
 	d := applying(t, plan, ok(example(t, "Project")), ok(example(t, "SpaceList")), listOf(t), created(example(t, "IPPoolRegions")))

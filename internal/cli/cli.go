@@ -26,6 +26,9 @@ type Surroundings struct {
 	Database operate.Database
 	// Secret asks the person at the terminal for a secret, without an echo; nil where nobody is there to be asked.
 	Secret func(prompt string) ([]byte, error)
+	// Width is how many columns the terminal has to which answers go, and Watched says that notes go to one; 0 and false are none.
+	Width   int
+	Watched bool
 	// Now is the time of day; nil is the clock of the machine.
 	Now func() time.Time
 	// Pause waits between repeats of a request, or until ctx ends; nil is a timer.
@@ -45,11 +48,13 @@ func Run(ctx context.Context, args []string, at Surroundings) int {
 		Secret: at.Secret, Clock: at.Now, Pause: at.Pause,
 	}
 	p.Hide = p.Hidden
+	p.Width, p.Watched = at.Width, at.Watched
+	p.Colour = at.Width > 0 && p.Env("NO_COLOR") == "" && p.Env("TERM") != "dumb"
 	root := root(p, at.Database)
 	if args == nil {
 		args = []string{} // cobra takes nil for "the arguments of the process"
 	}
-	root.SetArgs(args)
+	root.SetArgs(slashed(root, args))
 	root.SetIn(at.In)
 	root.SetOut(at.Out)
 	root.SetErr(at.Err)

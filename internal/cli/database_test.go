@@ -44,7 +44,7 @@ func TestMigratedDatabasesAreAudited(t *testing.T) {
 
 	r := d.done("audit")
 	require.Contains(t, r.out, "audit clean\n")
-	require.Regexp(t, `(?s)\n\d+ invariants hold: alerts, aligned, borrowed, .*tiling, webhooks\naudit clean\n$`, r.out)
+	require.Regexp(t, `(?s)\n\d+ invariants hold: alerts, aligned, borrowed, .*tiling, utilization, webhooks\naudit clean\n$`, r.out)
 	r = d.done("audit", "-o", "wide")
 	require.Regexp(t, `\ntiling +the blocks of every container, `, r.out)
 	require.Contains(t, r.out, "\nreservations ")

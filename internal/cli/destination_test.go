@@ -251,7 +251,7 @@ func TestTheSecretIsNeverPrinted(t *testing.T) {
 }
 
 var everyVerb = []string{
-	"project list", "project get a", "project create a", "project delete a", "space list", "pool list", "pool get a", "pool free a", "pool tree",
+	"project list", "project get a", "project create a", "project delete a", "space list", "pool list", "pool get a", "pool free a", "pool utilization a", "pool tree",
 	"pool create a --cidr 10.0.0.0/8", "pool delete a", "claim list", "claim create a --pool p", "claim put a --pool p", "claim delete a b",
 	"allocation list", "version", "whoami", "member list", "member get a:b", "member set a:b --role viewer", "member remove a:b",
 	"key list", "key get a", "key create a --role viewer", "key revoke a", "grant list --pool a", "grant add a --space b", "grant remove a --pool b",

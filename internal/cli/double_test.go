@@ -211,6 +211,8 @@ func (d *double) runUntil(ctx context.Context, out, err io.Writer, args ...strin
 		Now: func() time.Time { return noon },
 		Env: func(name string) (string, bool) { v, found := d.env[name]; return v, found },
 		Pause: func(_ context.Context, pause time.Duration) error {
+			d.mu.Lock()
+			defer d.mu.Unlock()
 			d.pauses = append(d.pauses, pause)
 			return nil
 		},

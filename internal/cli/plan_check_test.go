@@ -14,7 +14,7 @@ func TestAWholePlanIsCheckedBeforeAnythingIsSent(t *testing.T) {
 	for name, c := range map[string]struct{ plan, want string }{
 		"HostBits":          {"pools:\n  - { name: ok, cidr: 11.0.0.0/8 }\n  - { name: a, cidr: 10.0.0.1/8 }", "-:4: pools[1].cidr has host bits set; did you mean 10.0.0.0/8?"},
 		"KeyNearby":         {"pools:\n  - name: a\n    cdir: 10.0.0.0/8", "-:4: pools[0].cdir is not a key of a plan; did you mean cidr?"},
-		"KeyNearNothing":    {"spaces: [{ name: s, zzzzzzzzz: 1 }]", "spaces[0].zzzzzzzzz is not a key of a plan; there are description, labels, name"},
+		"KeyNearNothing":    {"spaces: [{ name: s, zzzzzzzzz: 1 }]", "spaces[0].zzzzzzzzz is not a key of a plan; there are annotations, description, labels, name"},
 		"KeyBelow":          {"pools: [{ name: a, cidr: 10.0.0.0/8, allocation: { strategi: FirstFit } }]", "pools[0].allocation.strategi is not a key of a plan; did you mean strategy?"},
 		"TextForANumber":    {"pools: [{ name: a, cidr: 10.0.0.0/8, pools: [{ name: b, prefixLength: /24 }] }]", "pools[0].pools[0].prefixLength must be a whole number"},
 		"NumberForAText":    {"pools: [{ name: a, cidr: 10.0.0.0/8, labels: { tier: 1 } }]", "pools[0].labels.tier must be a text: write it in quotes"},

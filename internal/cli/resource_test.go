@@ -22,6 +22,7 @@ func TestNamesAreTakenAsColumnsPrintThem(t *testing.T) {
 		"pool get platform/vips-1 own":             {[]reply{pool, pool}, []string{"GET /v1/projects/platform/pools/vips-1", "GET /v1/projects/team-a/pools/own"}},
 		"pool show platform/vips-1":                {[]reply{pool}, []string{"GET /v1/projects/platform/pools/vips-1"}},
 		"pool free platform/vips-1":                {[]reply{ok(lastPage(t, "PoolFree"))}, []string{"GET /v1/projects/platform/pools/vips-1/free?limit=500"}},
+		"pool utilization platform/vips-1":         {[]reply{ok(example(t, "PoolUtilization"))}, []string{"GET /v1/projects/platform/pools/vips-1/utilization?points=25"}},
 		"pool set platform/vips-1 --description a": {[]reply{pool}, []string{"PATCH /v1/projects/platform/pools/vips-1"}},
 		"pool delete platform/vips-1":              {[]reply{gone()}, []string{"DELETE /v1/projects/platform/pools/vips-1"}},
 		"claim get team-b/web":                     {[]reply{claim}, []string{"GET /v1/projects/team-b/claims/web"}},

@@ -13,11 +13,13 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/plan"
 	"github.com/carve-ipam/carve/internal/cli/session"
 	"github.com/carve-ipam/carve/internal/cli/show"
+	"github.com/carve-ipam/carve/internal/cli/transfer"
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
 // Groups of verbs in the help.
 const (
+	groupVerb     = "verb"
 	groupUser     = "user"
 	groupAccess   = "access"
 	groupOperator = "operator"
@@ -46,10 +48,11 @@ func root(p *session.Program, database operate.Database) *cobra.Command {
 	}
 	globalFlags(p, root)
 	root.SetFlagErrorFunc(verbFirst)
-	root.AddGroup(&cobra.Group{ID: groupUser, Title: "Address space:"}, &cobra.Group{ID: groupAccess, Title: "Who may do what, and who did:"},
+	root.AddGroup(&cobra.Group{ID: groupVerb, Title: "As in kubectl:"}, &cobra.Group{ID: groupUser, Title: "Address space:"}, &cobra.Group{ID: groupAccess, Title: "Who may do what, and who did:"},
 		&cobra.Group{ID: groupOperator, Title: "The database:"})
 	for id, commands := range map[string][]*cobra.Command{
-		groupUser:     append(kinds.OfAddressSpace(p, o.RegionReconcile()), plan.Command(p)),
+		groupVerb:     byVerb(p),
+		groupUser:     append(append(kinds.OfAddressSpace(p, o.RegionReconcile()), plan.Commands(p)...), transfer.ImportCommand(p), transfer.ExportCommand(p)),
 		groupAccess:   append(kinds.OfAccess(p), contextCommand(p), whoamiCommand(p)),
 		groupOperator: o.Commands(),
 	} {
@@ -58,7 +61,7 @@ func root(p *session.Program, database operate.Database) *cobra.Command {
 			root.AddCommand(c)
 		}
 	}
-	root.AddCommand(versionCommand(p), exitCodesTopic())
+	root.AddCommand(versionCommand(p), apiCommand(p), exitCodesTopic())
 	return root
 }
 
@@ -71,7 +74,8 @@ func globalFlags(p *session.Program, root *cobra.Command) {
 	f.StringVar(&p.Flags.ClientCert, "client-cert", "", "show this certificate (PEM `FILE`, with its chain) to servers that want one (env CARVE_CLIENT_CERT)")
 	f.StringVar(&p.Flags.ClientKey, "client-key", "", "its key (PEM `FILE`; env CARVE_CLIENT_KEY)")
 	f.BoolVar(&p.Flags.InsecureHTTP, "insecure-http", false, "send the credential even over plain http to another machine, where others can read it")
-	f.VarP(verbs.NewChoice(&p.Output, show.FormatTable, show.Formats...), "output", "o", "how to print: "+show.Words(show.Formats)+" (env CARVE_OUTPUT)")
+	p.Output = show.FormatTable
+	f.VarP(show.Format{P: p.Printer}, "output", "o", "how to print: "+show.Words(show.Formats)+" (env CARVE_OUTPUT)")
 	f.BoolVarP(&p.Quiet, "quiet", "q", false, "print the CIDR alone (create, put, batch and get of pools and claims) or the names alone")
 	f.BoolVar(&p.NoHeaders, "no-headers", false, "print tables without their headers")
 	f.DurationVar(&p.Flags.Timeout, "timeout", 30*time.Second, "how long one request may take, its repeats included (env CARVE_TIMEOUT)")

@@ -61,7 +61,7 @@ func showVersions(p *session.Program, v versions) error {
 		rows = append(rows, row{"server", server[0]})
 	}
 	switch {
-	case p.Output == show.FormatJSON || p.Output == show.FormatYAML:
+	case p.Structured():
 		doc, err := show.Marshal(v)
 		if err != nil {
 			return err

@@ -48,7 +48,7 @@ func showCaller(s *session.Session, doc json.RawMessage) error {
 			{Title: "CREDENTIAL", Wide: true, Cell: func(T) string { return s.At.Credential() }},
 		},
 	}
-	tabular := !s.Quiet && (s.Output == show.FormatTable || s.Output == show.FormatWide)
+	tabular := s.Tabular()
 	if err := show.One(s.Printer, caller, doc); err != nil || !tabular {
 		return err
 	}

@@ -28,7 +28,7 @@ var Codes = []struct {
 	{Usage, "usage", "The command line or a file it names is not valid; nothing was sent."},
 	{NotFound, "not found", "A thing that was named does not exist, or may not be seen (404)."},
 	{Conflict, "conflict", "The state says no: taken, overlapping, in use, exhausted, over a quota, the last admin, " +
-		"changed meanwhile (409, 412), or `apply` found something that differs from the plan."},
+		"changed meanwhile (409, 412), or `apply` or `diff` found something that differs from the plan."},
 	{Unavailable, "unavailable", "No answer, or not now: no connection, out of time, interrupted, too many requests " +
 		"(429, 502, 503, 504). Repeating is safe, with the key that was printed; after a delete it says what to look at first."},
 }

@@ -74,7 +74,7 @@ Alerts are listed with ipamctl alert list, and told by ipamctl changes and by we
 			Long:    "Changes what is given and leaves the rest. The server looks at once: alerts end and begin as the rule now says.",
 			Example: `  ipamctl alert-rule set nearly-full --percent 90`,
 		}, verbs.Creation{}),
-		k.DeleteVerb(verbs.Removal{Long: "Deletes alert rules. Their alerts end."}),
+		k.DeleteVerb(verbs.Removal{Many: verbs.ByAll, Long: "Deletes alert rules. Their alerts end."}),
 	)
 }
 

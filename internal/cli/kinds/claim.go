@@ -47,6 +47,7 @@ what was asked for: 'ipamctl claim delete' gives it back.`,
 		k.GetVerb(),
 		k.ShowVerb(),
 		k.DeleteVerb(verbs.Removal{
+			Many: verbs.ByLabels,
 			Left: blockKept,
 			Long: "Gives the blocks of claims back, at once or after the cool-down of their class or pool; with --reclaim-policy Retain\ntheir allocations keep them.",
 		}),

@@ -4,9 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
+	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
+	"github.com/carve-ipam/carve/internal/cli/exit"
 	"github.com/carve-ipam/carve/internal/cli/session"
 	"github.com/carve-ipam/carve/internal/cli/show"
 	"github.com/carve-ipam/carve/internal/cli/verbs"
@@ -18,8 +21,11 @@ func claimBatch(p *session.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "batch -f FILE",
 		Short: "Claim many blocks at once, all or nothing",
-		Long: `Sends a ClaimBatch document, YAML or JSON, with up to 1,000 claims. Either every claim is bound, in the order of the
-file, or none exists and the refusal names the one it is about (/claims/3/spec/prefixLength).`,
+		Long: `Sends a ClaimBatch document, YAML or JSON. Either every claim is bound, in the order of the file, or none exists and the refusal names
+the one it is about (/claims/3/spec/prefixLength).
+
+More than 1,000 claims go in requests of 500, each of them all or nothing, under keys that are made of the file: when it was
+interrupted or refused, the same command line goes on where it was, for 24 hours.`,
 		Example: `  ipamctl claim batch -f - <<END
   claims:
     - metadata: { name: node-1 }
@@ -38,6 +44,9 @@ file, or none exists and the refusal names the one it is about (/claims/3/spec/p
 				return err
 			}
 			// Whether the document is a batch is the server's to judge.
+			if parts := split(doc); len(parts) > 1 {
+				return batches(ctx, s, w, doc, parts)
+			}
 			a, err := s.Post(ctx, w, session.Request{Path: s.In("claim-batches"), Body: doc})
 			if err != nil {
 				return err
@@ -49,6 +58,60 @@ file, or none exists and the refusal names the one it is about (/claims/3/spec/p
 	verbs.Required(cmd, "file")
 	verbs.AddPost(&w, cmd)
 	return cmd
+}
+
+// What one request holds at most by the contract, and what it holds where there are several.
+const (
+	largestBatch = 1000
+	batchPart    = 500
+)
+
+// claimDocs are some claims of a batch.
+type claimDocs struct {
+	Claims []json.RawMessage `json:"claims"`
+}
+
+// split divides a document that is too large for one request. One that cannot be read is left to the server.
+func split(doc json.RawMessage) (parts []claimDocs) {
+	var all claimDocs
+	if err := json.Unmarshal(doc, &all); err != nil || len(all.Claims) <= largestBatch {
+		return nil
+	}
+	for part := range slices.Chunk(all.Claims, batchPart) {
+		parts = append(parts, claimDocs{part})
+	}
+	return parts
+}
+
+// batches sends one part after the other, each under a key of its own that is the same each time.
+func batches(ctx context.Context, s *session.Session, w session.Writing, doc json.RawMessage, parts []claimDocs) error {
+	base := show.FirstOf(w.Key, uuid.NewSHA1(uuid.NameSpaceURL, append([]byte(s.Server+"/"+s.Project+"/"), doc...)).String())
+	w.Again = true // the whole command line
+	var made claimDocs
+	for i, part := range parts {
+		s.Progress("%d claims made, %d of %d requests", len(made.Claims), i, len(parts))
+		body, err := show.Marshal(part)
+		if err != nil {
+			return err
+		}
+		w.Key = fmt.Sprintf("%s-%d", base, i+1)
+		a, err := s.Post(ctx, w, session.Request{Path: s.In("claim-batches"), Body: body})
+		if err != nil {
+			first := i * batchPart
+			s.Note("%s; run it again to go on", show.CountOf(len(made.Claims), "claim")+" made")
+			return exit.About(fmt.Sprintf("claims %d to %d of the file (/claims/0 is the first of them)", first+1, first+len(part.Claims)), err)
+		}
+		var answered claimDocs
+		if err := json.Unmarshal(a.Body, &answered); err != nil {
+			return fmt.Errorf("cannot read the server's answer: %w", err)
+		}
+		made.Claims = append(made.Claims, answered.Claims...)
+	}
+	whole, err := show.Marshal(made)
+	if err != nil {
+		return err
+	}
+	return showBatch(s.Program, whole)
 }
 
 func showBatch(p *session.Program, doc json.RawMessage) error {

@@ -35,6 +35,7 @@ func classCommand(p *session.Program) *cobra.Command {
 		classSet(p),
 		scopeGroup(p),
 		k.DeleteVerb(verbs.Removal{
+			Many: verbs.ByLabels,
 			Long: "Deletes classes of the project itself. Refused while pools list them, pools that were carved for their scopes exist, or claims\n" +
 				"name them; nothing changes then.",
 		}),
@@ -69,7 +70,7 @@ func classView() show.View[client.IPClass] {
 			{Title: "DEFAULT", Cell: func(t T) string { return show.Yes(IsDefault(t)) }},
 			{Title: "LENGTHS", Cell: classLengths},
 			{Title: "POOLS", Cell: poolCount},
-			{Title: "USED", Cell: func(t T) string { return show.Percent(t.Status.UtilizationPercent) }},
+			{Title: "USED", Bar: true, Cell: func(t T) string { return show.Percent(t.Status.UtilizationPercent) }},
 			{Title: "LARGEST", Cell: func(t T) string { return show.Slashed(t.Status.LargestPrefixLength) }},
 			{Title: "FULL", Wide: true, Cell: classBar},
 			{Title: "TOTAL", Wide: true, Cell: func(t T) string { return t.Status.Capacity.Total }},

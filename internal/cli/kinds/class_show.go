@@ -27,7 +27,7 @@ func classShow(p *session.Program, complete verbs.Completion) *cobra.Command {
 the pools of the project that list the class or were carved for its scopes; those of another project are shown there (-p).
 
 -o json and yaml have the class as the server described it, without the pools.`,
-		Aliases:           []string{"get"},
+		Aliases:           []string{"get", "describe"},
 		Args:              verbs.Refs("class", 1, -1),
 		ValidArgsFunction: complete,
 		RunE: p.Verb(func(ctx context.Context, args []string) error {
@@ -42,7 +42,7 @@ the pools of the project that list the class or were carved for its scopes; thos
 				}
 			}
 			if p.Quiet || p.Output != show.FormatTable {
-				return show.Several(p.Printer, classView(), docs)
+				return show.SomeOf(p.Printer, classView(), docs, len(docs))
 			}
 			return describeClasses(ctx, p, things, docs)
 		}),

@@ -116,7 +116,7 @@ func grant(ctx context.Context, s *session.Session, g granted, w verbs.Replacing
 		made.Items = append(made.Items, a.Body)
 	}
 	if len(made.Items) > 0 {
-		if err := show.Several(s.Printer, grantView(), made.Items); err != nil {
+		if err := show.SomeOf(s.Printer, grantView(), made.Items, len(made.Items)); err != nil {
 			return err
 		}
 	}

@@ -52,13 +52,13 @@ func showOnce[T any](s *session.Session, view show.View[T], doc json.RawMessage,
 		return errors.New(late)
 	case s.Quiet && secret == "":
 		return nil // whoever reads on expects a secret
-	case s.Quiet && s.Output != show.FormatJSON && s.Output != show.FormatYAML:
+	case s.Quiet && !s.Structured():
 		return s.Lines([]string{secret})
 	}
 	if err := show.One(s.Printer, view, doc); err != nil || secret == "" {
 		return err
 	}
-	if s.Output == show.FormatTable || s.Output == show.FormatWide {
+	if s.Tabular() {
 		if err := s.Lines([]string{"", secret}); err != nil {
 			return err
 		}

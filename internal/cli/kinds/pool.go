@@ -30,8 +30,10 @@ func poolCommand(p *session.Program) *cobra.Command {
 		k.GetVerb(),
 		k.ShowVerb(),
 		poolFree(p, k.Complete()),
+		poolUtilization(p, k.Complete()),
 		poolTree(p, k.Complete()),
 		k.DeleteVerb(verbs.Removal{
+			Many: verbs.ByLabels,
 			Long: "Gives the blocks of pools back. Refused while claims, child pools or retained allocations hold\nparts of them; nothing changes then.",
 		}),
 	)
@@ -63,7 +65,7 @@ func poolView() show.View[client.IPPool] {
 			{Title: "CIDR", Cell: func(t T) string { return t.Status.AllocatedCIDR }},
 			{Title: "PARENT", Cell: func(t T) string { return show.RefText(t.Status.ParentRef, t.Metadata.Project) }},
 			{Title: "PHASE", Cell: func(t T) string { return string(t.Status.Phase) }},
-			{Title: "USED", Cell: func(t T) string { return show.Percent(t.Status.UtilizationPercent) }},
+			{Title: "USED", Bar: true, Cell: func(t T) string { return show.Percent(t.Status.UtilizationPercent) }},
 			{Title: "LARGEST FREE", Cell: func(t T) string { return show.Slashed(t.Status.LargestFreePrefixLength) }},
 			{Title: "SPACE", Wide: true, Cell: func(t T) string { return show.RefText(&t.Status.SpaceRef, t.Metadata.Project) }},
 			{Title: "STRATEGY", Wide: true, Cell: func(t T) string { return strategyText(t.Spec.Allocation) }},

@@ -80,10 +80,12 @@ func treeColumns() []show.Column[treeLine] {
 			return cell(*l.pool)
 		}}
 	}
+	used := pool("USED", false, func(t client.IPPool) string { return show.Percent(t.Status.UtilizationPercent) })
+	used.Bar = true
 	return []show.Column[treeLine]{
 		{Title: "POOL", Cell: func(l treeLine) string { return l.drawn }},
 		{Title: "CIDR", Cell: func(l treeLine) string { return l.cidr }},
-		pool("USED", false, func(t client.IPPool) string { return show.Percent(t.Status.UtilizationPercent) }),
+		used,
 		pool("LARGEST FREE", false, func(t client.IPPool) string { return show.Slashed(t.Status.LargestFreePrefixLength) }),
 		pool("TOTAL", true, func(t client.IPPool) string { return t.Status.Capacity.Total }),
 		pool("ALLOCATED", true, func(t client.IPPool) string { return t.Status.Capacity.Allocated }),

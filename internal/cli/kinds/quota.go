@@ -22,7 +22,7 @@ func quotaCommand(p *session.Program) *cobra.Command {
 		k.ListVerb("Lists the quotas of the project: what is used of what is allowed; a dash is no limit. With -o wide how full they are."),
 		k.GetVerb(),
 		quotaSet(k),
-		k.DeleteVerb(verbs.Removal{Long: "Takes quotas away. What the project holds it keeps, and what it may take is bounded by the other quotas alone."}),
+		k.DeleteVerb(verbs.Removal{Many: verbs.ByAll, Long: "Takes quotas away. What the project holds it keeps, and what it may take is bounded by the other quotas alone."}),
 	)
 }
 

@@ -1,7 +1,6 @@
 package kinds
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -160,29 +159,14 @@ func (r release) countOf(shown client.ClaimRelease) string {
 
 // confirm asks the person at the terminal.
 func (r release) confirm(ctx context.Context, shown client.ClaimRelease) error {
-	if r.Secret == nil { // nobody is there to be asked
-		return exit.Usagef("%s would be released: give --yes to release them, or --dry-run to see them", r.countOf(shown))
-	}
-	names := make([]string, 0, len(shown.Claims))
-	for _, c := range shown.Claims {
-		names = append(names, c.Metadata.Name)
-	}
-	r.Note("%s: %s", r.countOf(shown), strings.Join(names, " "))
-	r.Note("Release them? Type yes:")
-	answer := make(chan string, 1)
-	go func() {
-		line, _ := bufio.NewReader(r.Program.In).ReadString('\n') // what cannot be read is no yes
-		answer <- strings.TrimSpace(line)
-	}()
-	select {
-	case line := <-answer:
-		if line != "yes" {
-			return exit.Usagef("nothing was released")
+	if r.Secret != nil {
+		names := make([]string, 0, len(shown.Claims))
+		for _, c := range shown.Claims {
+			names = append(names, c.Metadata.Name)
 		}
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
+		r.Note("%s: %s", r.countOf(shown), strings.Join(names, " "))
 	}
+	return r.Confirm(ctx, r.countOf(shown)+" would be released", "Release them?")
 }
 
 // release goes on until all is done, and tells how far it is.

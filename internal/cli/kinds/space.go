@@ -79,6 +79,6 @@ func spaceCommand(p *session.Program) *cobra.Command {
 		}, verbs.Creation{}),
 		k.ListVerb("", verbs.SelectorFilter("spaces")),
 		k.GetVerb(),
-		k.DeleteVerb(verbs.Removal{Long: "Deletes spaces that no root pool is carved from."}),
+		k.DeleteVerb(verbs.Removal{Many: verbs.ByLabels, Long: "Deletes spaces that no root pool is carved from."}),
 	)
 }

@@ -48,7 +48,7 @@ has what waits for another try sent at once.`,
 		webhookDeliveries(p, k),
 		ofDelivery(p, k, "retry", "Send what could not be delivered once more", "retrying", http.MethodPost, "retries"),
 		ofDelivery(p, k, "drop", "Drop what could not be delivered", "dropped", http.MethodDelete),
-		k.DeleteVerb(verbs.Removal{Long: "Deletes webhooks, with all that could not be delivered."}),
+		k.DeleteVerb(verbs.Removal{Many: verbs.ByAll, Long: "Deletes webhooks, with all that could not be delivered."}),
 	)
 }
 

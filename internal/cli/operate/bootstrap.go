@@ -13,7 +13,7 @@ import (
 
 func (p *Operator) bootstrapCommand() *cobra.Command {
 	var t target
-	var region string
+	var region, intoSecret, account string
 	cmd := &cobra.Command{
 		Use:   "bootstrap",
 		Short: "Make an API key for an admin of the platform, in the database itself",
@@ -21,7 +21,10 @@ func (p *Operator) bootstrapCommand() *cobra.Command {
 other credential but the database's: it is how a new installation gets its first admin, and the way back in when the last
 admin's key is lost. It is in the audit trail like everything else.
 
-Use the key to make members or keys for the people and programs that administer the platform, then revoke it.`,
+Use the key to make members or keys for the people and programs that administer the platform, then revoke it.
+
+In a pod of a Kubernetes cluster, --into-secret writes the token into a Secret that is there, as 'api-key', and shows nothing. A
+Secret that has one keeps it, and no key is made.`,
 		Example: `  ipamctl bootstrap --data-dir ./data -q | ipamctl context set admin --server http://127.0.0.1:8080 --api-key-file -
   ipamctl bootstrap --database-url postgresql://carve@db.example.com:26257/carve`,
 		RunE: p.Verb(func(ctx context.Context, _ []string) error {
@@ -35,7 +38,17 @@ Use the key to make members or keys for the people and programs that administer 
 			if err != nil {
 				return err
 			}
-			made, err := p.Bootstrap(ctx, dsn, show.FirstOf(region, p.Env("CARVE_REGION"), defaultRegion))
+			bootstrap := func() (string, error) {
+				return p.Bootstrap(ctx, dsn, show.FirstOf(region, p.Env("CARVE_REGION"), defaultRegion))
+			}
+			if intoSecret != "" {
+				s, err := p.openSecret(intoSecret, account)
+				if err != nil {
+					return err
+				}
+				return p.bootstrapInto(ctx, s, bootstrap)
+			}
+			made, err := bootstrap()
 			if err != nil {
 				return offline(err)
 			}
@@ -44,6 +57,9 @@ Use the key to make members or keys for the people and programs that administer 
 	}
 	t.add(cmd)
 	cmd.Flags().StringVar(&region, "region", "", "`REGION` of this installation's rows (env CARVE_REGION, default "+defaultRegion+")")
+	cmd.Flags().StringVar(&intoSecret, "into-secret", "", "`NAME` of a Secret in this pod's namespace to write the token into, unless it has one")
+	cmd.Flags().StringVar(&account, "service-account", serviceAccountDir,
+		"with --into-secret: the `DIRECTORY` with this pod's token, namespace and ca.crt")
 	return cmd
 }
 

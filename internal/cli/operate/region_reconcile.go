@@ -101,8 +101,8 @@ func (p *Operator) showReconciled(found []Reconciled) error {
 			closed++
 		}
 	}
-	switch p.Output {
-	case show.FormatJSON, show.FormatYAML:
+	switch {
+	case p.Structured():
 		text, err := show.Marshal(struct {
 			Items []Reconciled `json:"items"`
 		}{append([]Reconciled{}, found...)})

@@ -3,242 +3,236 @@ package plan
 import (
 	"context"
 	"encoding/json"
-	"strings"
+	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
-	"github.com/carve-ipam/carve/client"
 	"github.com/carve-ipam/carve/internal/cli/exit"
-	"github.com/carve-ipam/carve/internal/cli/kinds"
 	"github.com/carve-ipam/carve/internal/cli/session"
 	"github.com/carve-ipam/carve/internal/cli/show"
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-// What apply did, or would do, about one thing of the plan.
-const (
-	actionCreated   = "created"
-	actionToCreate  = "to create" // dry run
-	actionUnchanged = "unchanged"
-	actionDiffers   = "differs"
-)
-
-// step is what became of one thing of the plan.
-type step struct {
-	Action string `json:"action"`
-	Kind   string `json:"kind"`
-	Name   string `json:"name"`
-	CIDR   string `json:"cidr,omitempty"`
-	Detail string `json:"detail,omitempty"`
+// options are the flags of apply, diff and plan.
+type options struct {
+	path     string
+	prune    bool
+	dry      bool
+	yes      bool
+	parallel int
+	out      string // of plan: the file to write
 }
 
-// Command is `apply`.
-func Command(p *session.Program) *cobra.Command {
-	var path string
-	var dry bool
+// Commands are `apply`, `diff` and `plan`.
+func Commands(p *session.Program) []*cobra.Command {
+	return []*cobra.Command{applyCommand(p), diffCommand(p), planCommand(p)}
+}
+
+func applyCommand(p *session.Program) *cobra.Command {
+	var o options
 	cmd := &cobra.Command{
 		Use:   "apply -f PLAN",
-		Short: "Create what an address plan has and the server has not",
-		Long: `Reads an address plan, YAML or JSON (docs/ipamctl.md describes it, examples/plan.yaml is one), and creates the project,
-the spaces, the classes and the pools that do not exist. What exists is compared with the plan and left as it is; apply never changes
-and never deletes. A plan that cannot be meant is refused before anything is sent, with the places. It may run again and again, also after it was interrupted.
+		Short: "Make an address space what a plan says",
+		Long: `Reads an address plan, YAML or JSON (docs/plans.md describes it, examples/plan.yaml is one), creates the project, the spaces, the
+classes, the pools and the claims that are missing, and changes what is there and otherwise. What the plan does not say is left
+alone, and so is what cannot be changed, such as the block of a pool: that differs, with exit code 4. It may run again and again,
+also after it was interrupted.
 
---project overrides the project that the plan names; CARVE_PROJECT does not. Exit code 4: something that exists differs from the plan.`,
+A plan with a name ('plan: NAME') remembers what is its own: a field that it no longer says is given its default, and --prune
+deletes what it no longer has, after a question.
+
+PLAN may be a file that 'ipamctl plan --out' wrote. It is carried out as it was shown, or refused when the world is another.
+
+--project overrides the project that the plan names; CARVE_PROJECT does not.`,
+		Example: `  ipamctl diff -f plan.yaml
+  ipamctl apply -f plan.yaml
+  ipamctl apply -f plan.yaml --prune --dry-run`,
 		Args: verbs.Names("", 0, 0),
-		RunE: p.Verb(func(ctx context.Context, _ []string) error {
-			text, err := p.Read(path)
-			if err != nil {
-				return exit.Usagef("cannot read the file: %v", err)
-			}
-			plan, err := readPlan(path, text)
-			if err != nil {
-				return err
-			}
-			if p.Flags.Project == "" {
-				p.Flags.Project = plan.Project.Name // before the environment: the plan is the nearer wish
-			}
-			s, err := p.InProject()
-			if err != nil {
-				return err
-			}
-			return apply(ctx, s, plan, dry)
-		}),
 	}
-	cmd.Flags().StringVarP(&path, "file", "f", "", "`PLAN` to read, - for standard input")
-	verbs.Required(cmd, "file")
-	cmd.Flags().BoolVar(&dry, "dry-run", false, "say what is missing or differs, and create nothing")
+	o.add(cmd)
+	cmd.Flags().BoolVar(&o.dry, "dry-run", false, "say what would be done, and do nothing")
+	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "delete without asking")
+	cmd.Flags().IntVar(&o.parallel, "parallel", 8, "how many pools are made at once")
+	cmd.RunE = p.Verb(func(ctx context.Context, _ []string) error {
+		r, err := begin(ctx, p, o)
+		if err != nil {
+			return err
+		}
+		return r.apply(ctx, o)
+	})
 	return cmd
 }
 
-// apply goes through the plan from the outside in. The first refusal ends it, because what comes later may stand on what
-// was refused; what was done until then is shown.
-func apply(ctx context.Context, s *session.Session, plan plan, dry bool) error {
-	a := applying{Session: s, dry: dry}
-	failed := a.run(ctx, plan)
-	if err := showSteps(s, a.steps); err != nil {
-		return err
+// add adds the flags that all three have.
+func (o *options) add(cmd *cobra.Command) {
+	cmd.Flags().StringVarP(&o.path, "file", "f", "", "`PLAN` to read, - for standard input")
+	verbs.Required(cmd, "file")
+	cmd.Flags().BoolVar(&o.prune, "prune", false, "delete what the plan of this name had and no longer has")
+}
+
+// run is one run of apply, diff or plan.
+type run struct {
+	*session.Session
+	text  json.RawMessage // the plan
+	steps []step
+	prune bool
+}
+
+// begin reads a plan, and compares it with what is there.
+func begin(ctx context.Context, p *session.Program, o options) (*run, error) {
+	text, err := p.Read(o.path)
+	if err != nil {
+		return nil, exit.Usagef("cannot read the file: %v", err)
+	}
+	saved, isSaved, err := readSaved(o.path, text)
+	if err != nil {
+		return nil, err
+	}
+	r := &run{prune: o.prune}
+	if isSaved {
+		if o.prune && !saved.Prune {
+			return nil, exit.Usagef("%s was made without --prune: make it again with it", o.path)
+		}
+		text, r.prune = saved.Plan, saved.Prune
+	}
+	plan, err := readPlan(o.path, text)
+	if err != nil {
+		return nil, err
+	}
+	if r.prune && plan.Name == "" {
+		return nil, exit.Usagef("--prune needs a plan with a name: what it makes is labelled with it, and only that is deleted; write 'plan: NAME' into %s", o.path)
+	}
+	if p.Flags.Project == "" {
+		p.Flags.Project = show.FirstOf(saved.Project, plan.Project.Name) // before the environment: the plan is the nearer wish
+	}
+	if r.Session, err = p.InProject(); err != nil {
+		return nil, err
+	}
+	if r.text, err = show.JSONOf(text); err != nil {
+		return nil, exit.Usagef("%s: %v", o.path, err)
+	}
+	all, err := wantedOf(plan, r.Project)
+	if err != nil {
+		return nil, err
+	}
+	there, err := look(ctx, r.Session, all, r.prune)
+	if err != nil {
+		return nil, err
+	}
+	if r.steps, err = decide(r.Project, plan.Name, all, there, r.prune); err != nil {
+		return nil, err
+	}
+	if isSaved {
+		return r, saved.sameAs(o.path, r)
+	}
+	return r, nil
+}
+
+// apply carries the plan out.
+func (r *run) apply(ctx context.Context, o options) error {
+	t := &telling{run: r, rows: show.Stream[step]{Printer: r.Printer, Columns: columns()}}
+	t.rows.Reserve(r.reserved(o.dry))
+	if o.dry {
+		if err := t.tell(r.steps); err != nil {
+			return err
+		}
+		return t.end(nil)
+	}
+	if n := r.count(actionToDelete); n > 0 && !o.yes {
+		for _, st := range r.steps {
+			if st.Action == actionToDelete {
+				r.Note("%s %s %s", st.Kind, st.Name, st.CIDR)
+			}
+		}
+		if err := r.Confirm(ctx, show.CountOf(n, "thing")+" would be deleted", "Delete them?"); err != nil {
+			return err
+		}
+	}
+	c := &carrying{Session: r.Session, steps: r.steps, parallel: o.parallel, tell: t.tell}
+	return t.end(c.carryOut(ctx))
+}
+
+// reserved are the rows as they will be, as far as that is known, so that they stand in columns from the first one on.
+func (r *run) reserved(dry bool) []step {
+	rows := slices.Clone(r.steps)
+	for i := range rows {
+		st := &rows[i]
+		if !dry {
+			st.Action = show.FirstOf(did[st.Action], st.Action)
+		}
+		if st.CIDR == "" && !dry && (st.Kind == kindPool || st.Kind == kindClaim) {
+			st.CIDR = "255.255.255.255/32"
+		}
+	}
+	return rows
+}
+
+// telling prints steps as they are done: rows at once, a document at the end.
+type telling struct {
+	*run
+	rows show.Stream[step]
+	all  []step
+}
+
+func (t *telling) tell(done []step) error {
+	t.all = append(t.all, done...)
+	switch {
+	case t.Structured():
+		t.Progress("%d of %d done", len(t.all), len(t.steps))
+		return nil
+	case t.Quiet, t.Output == show.FormatName:
+		return t.Lines(show.WordsOf(done, func(st step) string { return st.Name }))
+	default:
+		return t.rows.Rows(done)
+	}
+}
+
+// end says how it ended.
+func (t *telling) end(failed error) error {
+	if t.Structured() {
+		if t.all == nil {
+			t.all = []step{}
+		}
+		if err := t.DocumentOf(map[string]any{"items": t.all}); err != nil {
+			return err
+		}
 	}
 	if failed != nil {
 		if exit.CodeOf(failed) == exit.Unavailable {
-			s.Note("run it again: what was created is left as it is")
+			t.Note("run it again: what was created is left as it is")
 		}
 		return failed
 	}
-	if n := a.differing(); n > 0 {
-		s.Note("differing from the plan: %s; apply changes nothing that exists", show.CountOf(n, "thing"))
+	if n := t.count(actionDiffers); n > 0 {
+		t.Note("differing from the plan in what cannot be changed: %s", show.CountOf(n, "thing"))
 		return exit.Verdict(exit.Conflict)
 	}
 	return nil
 }
 
-// showSteps prints what was done.
-func showSteps(s *session.Session, steps []step) error {
-	docs := make([]json.RawMessage, len(steps))
-	for i, st := range steps {
-		doc, err := show.Marshal(st)
-		if err != nil {
-			return err
-		}
-		docs[i] = doc
-	}
-	whole, err := show.Marshal(show.Page{Items: docs})
-	if err != nil {
-		return err
-	}
-	return show.Show(s.Printer, show.View[step]{
-		Name: func(t step) string { return t.Name },
-		Columns: []show.Column[step]{
-			{Title: "ACTION", Cell: func(t step) string { return t.Action }},
-			{Title: "KIND", Cell: func(t step) string { return t.Kind }},
-			{Title: "NAME", Cell: func(t step) string { return t.Name }},
-			{Title: "CIDR", Cell: func(t step) string { return t.CIDR }},
-			{Title: "DETAIL", Cell: func(t step) string { return t.Detail }},
-		},
-	}, docs, whole, false)
-}
-
-// applying is one run of apply.
-type applying struct {
-	*session.Session
-	dry   bool
-	steps []step
-}
-
-func (a *applying) run(ctx context.Context, plan plan) error {
-	exists, err := a.applyProject(ctx, plan.Project)
-	if err != nil {
-		return err
-	}
-	spaces, err := existing(ctx, a, kinds.Spaces(a.Program), exists)
-	if err != nil {
-		return err
-	}
-	for _, want := range plan.Spaces {
-		if err := ensure(ctx, a, kinds.Spaces(a.Program), spaces, want.Name, "", want.create(), want.compare); err != nil {
-			return err
-		}
-	}
-	// A class of the platform that has the name of one of the plan is another class.
-	own := kinds.Classes(a.Program)
-	own.Name = func(c client.IPClass) string {
-		return strings.TrimPrefix(c.Metadata.Project+"/"+c.Metadata.Name, a.Project+"/")
-	}
-	classes, err := existing(ctx, a, own, exists && len(plan.Classes) > 0)
-	if err != nil {
-		return err
-	}
-	for _, want := range plan.Classes {
-		if err := ensure(ctx, a, own, classes, want.Name, "", want.create(), want.compare); err != nil {
-			return err
-		}
-	}
-	pools, err := existing(ctx, a, kinds.Pools(a.Program), exists)
-	if err != nil {
-		return err
-	}
-	return a.applyPools(ctx, pools, plan.Pools, "")
-}
-
-// existing are the things of a kind that are there, by name.
-func existing[T any](ctx context.Context, a *applying, k verbs.Kind[T], look bool) (map[string]T, error) {
-	there := map[string]T{}
-	if !look {
-		return there, nil
-	}
-	found, _, err := k.Every(ctx, a.Session, nil)
-	for _, t := range found {
-		there[k.Name(t)] = t
-	}
-	return there, err
-}
-
-// ensure creates one thing of the plan, or compares the one that is there.
-func ensure[T any](ctx context.Context, a *applying, k verbs.Kind[T], there map[string]T, name, cidr string, create any, compare func(T) verbs.Differences) error {
-	did := step{Action: actionToCreate, Kind: k.Kind, Name: name, CIDR: cidr}
-	is, found := there[name]
-	switch {
-	case found:
-		did.Action, did.Detail = actionUnchanged, compare(is).String()
-		if did.Detail != "" {
-			did.Action = actionDiffers
-		}
-	case a.dry:
-	default:
-		created, err := k.Create(ctx, a.Session, session.Writing{Again: true}, nil, create)
-		if err != nil {
-			return exit.About(k.Kind+" "+name, err)
-		}
-		made, err := show.Decode[T]([]json.RawMessage{created.Body})
-		if err != nil {
-			return err
-		}
-		did.Action, is, found = actionCreated, made[0], true
-	}
-	if found && k.Cidr != nil {
-		did.CIDR = k.Cidr(is)
-	}
-	a.steps = append(a.steps, did)
-	return nil
-}
-
-// applyProject reports whether the project exists now; in a dry run it may not.
-func (a *applying) applyProject(ctx context.Context, want planProject) (exists bool, err error) {
-	k := kinds.Projects(a.Program)
-	there := map[string]client.Project{}
-	found, err := k.Ask(ctx, a.Session, a.Project)
-	switch {
-	case err == nil:
-		is, err := show.Decode[client.Project]([]json.RawMessage{found.Body})
-		if err != nil {
-			return false, err
-		}
-		there[a.Project] = is[0]
-	case exit.CodeOf(err) != exit.NotFound:
-		return false, err
-	}
-	return len(there) > 0 || !a.dry, ensure(ctx, a, k, there, a.Project, "", want.create(a.Project), want.compare)
-}
-
-// applyPools creates what is missing below a parent, depth first; parent is empty for roots.
-func (a *applying) applyPools(ctx context.Context, there map[string]client.IPPool, wanted []planPool, parent string) error {
-	for _, want := range wanted {
-		compare := func(is client.IPPool) verbs.Differences { return want.compare(parent, a.Project, is) }
-		if err := ensure(ctx, a, kinds.Pools(a.Program), there, want.Name, want.CIDR, want.create(parent), compare); err != nil {
-			return err
-		}
-		if err := a.applyPools(ctx, there, want.Pools, want.Name); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (a *applying) differing() int {
+func (r *run) count(action string) int {
 	n := 0
-	for _, s := range a.steps {
-		if s.Action == actionDiffers {
+	for _, st := range r.steps {
+		if st.Action == action {
 			n++
 		}
 	}
 	return n
+}
+
+func columns() []show.Column[step] {
+	return []show.Column[step]{
+		{Title: "ACTION", Cell: func(t step) string { return t.Action }},
+		{Title: "KIND", Cell: func(t step) string { return t.Kind }},
+		{Title: "NAME", Cell: func(t step) string { return t.Name }},
+		{Title: "CIDR", Cell: func(t step) string { return t.CIDR }},
+		{Title: "DETAIL", Cell: func(t step) string { return t.Detail }},
+	}
+}
+
+// summary counts what is to be done.
+func (r *run) summary() string {
+	return fmt.Sprintf("%d to create, %d to change, %d to delete, %d unchanged, %d differing in what cannot be changed",
+		r.count(actionToCreate), r.count(actionToChange), r.count(actionToDelete), r.count(actionUnchanged), r.count(actionDiffers))
 }

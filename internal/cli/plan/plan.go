@@ -11,18 +11,21 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// plan is an address plan: a project, its spaces, its classes, and its pools below the pools they are carved from. The fields of
-// a class and of a pool are those of the API's spec; parentRef and spaceRef are said by where a pool stands and by `space`.
+// plan is an address plan: a project, its spaces, its classes, its pools below the pools they are carved from, and claims. The fields of
+// a class, a pool and a claim are those of the API's spec; parentRef and spaceRef are said by where a pool stands and by `space`.
 type plan struct {
+	Name    string      `json:"plan"` // whose things these are; empty: nobody remembers it
 	Project planProject `json:"project"`
 	Spaces  []planSpace `json:"spaces"`
 	Classes []planClass `json:"classes"`
 	Pools   []planPool  `json:"pools"`
+	Claims  []planClaim `json:"claims"`
 }
 
 type planProject struct {
 	Name        string            `json:"name"`
 	Labels      map[string]string `json:"labels"`
+	Annotations map[string]string `json:"annotations"`
 	DisplayName string            `json:"displayName"`
 	Description string            `json:"description"`
 }
@@ -30,12 +33,14 @@ type planProject struct {
 type planSpace struct {
 	Name        string            `json:"name"`
 	Labels      map[string]string `json:"labels"`
+	Annotations map[string]string `json:"annotations"`
 	Description string            `json:"description"`
 }
 
 type planPool struct {
 	Name         string                 `json:"name"`
 	Labels       map[string]string      `json:"labels"`
+	Annotations  map[string]string      `json:"annotations"`
 	Space        string                 `json:"space"` // of a root; empty is `default`
 	CIDR         string                 `json:"cidr"`
 	PrefixLength *int                   `json:"prefixLength"`
@@ -47,7 +52,8 @@ type planPool struct {
 	ReuseAfter   client.Duration        `json:"reuseAfter"`
 	Region       client.Name            `json:"region"`
 	Regions      []client.Name          `json:"regions"`
-	Pools        []planPool             `json:"pools"` // carved from this one
+	Pools        []planPool             `json:"pools"`  // carved from this one
+	Claims       []planClaim            `json:"claims"` // from this one
 }
 
 // readPlan reads a plan and checks what can be checked without a server: a plan that fails here was not begun. path is what the file is
@@ -82,14 +88,14 @@ func readPlan(path string, text []byte) (plan, error) {
 
 func (p planProject) create(name string) client.ProjectCreate {
 	return client.ProjectCreate{
-		Metadata: client.CreateMetadata{Name: name, Labels: p.Labels},
+		Metadata: client.CreateMetadata{Name: name, Labels: p.Labels, Annotations: p.Annotations},
 		Spec:     &client.ProjectSpec{DisplayName: p.DisplayName, Description: p.Description},
 	}
 }
 
 func (s planSpace) create() client.SpaceCreate {
 	return client.SpaceCreate{
-		Metadata: client.CreateMetadata{Name: s.Name, Labels: s.Labels},
+		Metadata: client.CreateMetadata{Name: s.Name, Labels: s.Labels, Annotations: s.Annotations},
 		Spec:     &client.SpaceSpec{Description: s.Description},
 	}
 }
@@ -109,5 +115,5 @@ func (p planPool) create(parent string) client.IPPoolCreate {
 	case p.Space != "":
 		spec.SpaceRef = &client.Ref{Name: p.Space}
 	}
-	return client.IPPoolCreate{Metadata: client.CreateMetadata{Name: p.Name, Labels: p.Labels}, Spec: spec}
+	return client.IPPoolCreate{Metadata: client.CreateMetadata{Name: p.Name, Labels: p.Labels, Annotations: p.Annotations}, Spec: spec}
 }

@@ -17,26 +17,35 @@ import (
 // whether a block is free, is the server's to say.
 func (p plan) check() planFaults {
 	var f planFaults
+	if p.Name != "" && !ipam.ValidName(p.Name) {
+		f.add("plan", "%q is not a name: %s", p.Name, aName)
+	}
 	if p.Project.Name != "" && !ipam.ValidName(p.Project.Name) {
 		f.add("project.name", "%q is not a name: %s", p.Project.Name, aName)
 	}
 	f.refused("project", ipam.ProjectSpec{DisplayName: p.Project.DisplayName, Description: p.Project.Description}.Check())
 	f.refused("project", ipam.CheckLabels("/metadata/labels", p.Project.Labels))
+	f.annotations("project", p.Project.Labels, p.Project.Annotations)
 	seen := map[string]bool{}
 	for i, s := range p.Spaces {
 		at := "spaces[" + strconv.Itoa(i) + "]"
 		f.name(at, s.Name, seen)
 		f.refused(at, ipam.SpaceSpec{Description: s.Description}.Check())
 		f.refused(at, ipam.CheckLabels("/metadata/labels", s.Labels))
+		f.annotations(at, s.Labels, s.Annotations)
 	}
 	seen = map[string]bool{}
 	for i, c := range p.Classes {
 		at := "classes[" + strconv.Itoa(i) + "]"
 		f.name(at, c.Name, seen)
 		f.refused(at, ipam.CheckLabels("/metadata/labels", c.Labels))
+		f.annotations(at, c.Labels, c.Annotations)
 		f.class(at, c)
 	}
 	f.pools("pools", p.Pools, nil, map[string]bool{})
+	seen = map[string]bool{}
+	f.poolClaims("pools", p.Pools, seen)
+	f.claims("claims", p.Claims, "", seen)
 	return f
 }
 

@@ -27,6 +27,7 @@ func (f *planFaults) pools(at string, pools []planPool, parent *plannedPool, see
 		before := len(*f)
 		f.name(here, p.Name, seen)
 		f.refused(here, ipam.CheckLabels("/metadata/labels", p.Labels))
+		f.annotations(here, p.Labels, p.Annotations)
 		planned := plannedPool{name: p.Name, space: show.FirstOf(p.Space, "default"), policy: strategyOf(p.Allocation)}
 		if f.whence(here, p, parent) {
 			planned.block = f.blockOf(here+".cidr", p.CIDR)

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 
 	"go.yaml.in/yaml/v3"
 
@@ -45,8 +44,10 @@ func (p *Program) contextsPath() string {
 	if dir := p.Env("XDG_CONFIG_HOME"); filepath.IsAbs(dir) { // relative ones do not count, says the specification
 		return filepath.Join(dir, "carve", "config.yaml")
 	}
-	if home := p.Env("HOME"); home != "" {
-		return filepath.Join(home, ".config", "carve", "config.yaml")
+	for _, name := range []string{"HOME", "USERPROFILE"} { // the latter on Windows
+		if home := p.Env(name); home != "" {
+			return filepath.Join(home, ".config", "carve", "config.yaml")
+		}
 	}
 	return ""
 }
@@ -72,7 +73,7 @@ func (p *Program) ReadContexts() (Contexts, error) {
 		return Contexts{}, exit.Usagef("cannot read the contexts: %v", err)
 	case !info.Mode().IsRegular():
 		return Contexts{}, exit.Usagef("cannot read the contexts: %s is not a file", path)
-	case info.Mode().Perm()&0o077 != 0:
+	case modesCount && info.Mode().Perm()&0o077 != 0:
 		return Contexts{}, exit.Usagef("%s holds credentials, and others than you can use it (mode %04o). Close it with: chmod 600 '%s'. "+
 			"If others use this machine, revoke the keys in it and make new ones", path, info.Mode().Perm(), path)
 	}
@@ -183,22 +184,4 @@ func (c Contexts) write(path string) (err error) {
 		return err
 	}
 	return os.Rename(f.Name(), path)
-}
-
-// lockDir waits until nobody else holds the lock of a directory. The lock ends with the process.
-func lockDir(dir string) (unlock func(), err error) {
-	f, err := os.Open(dir)
-	if err != nil {
-		return nil, err
-	}
-	for {
-		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX)
-		if err == nil {
-			return func() { _ = f.Close() }, nil
-		}
-		if !errors.Is(err, syscall.EINTR) {
-			_ = f.Close()
-			return nil, err
-		}
-	}
 }

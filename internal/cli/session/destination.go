@@ -113,6 +113,11 @@ func (d destination) guard(insecure bool) error {
 		"if that network is yours alone", d.server.Redacted())
 }
 
+// Guard refuses to send the credential of another service over plain http, as Carve's own is.
+func (p *Program) Guard(server *url.URL) error {
+	return destination{server: server, key: "of another service"}.guard(p.Flags.InsecureHTTP)
+}
+
 // loopback reports whether a host is this machine, by its name alone: no name service is asked who it is.
 func loopback(host string) bool {
 	a, err := netip.ParseAddr(host)

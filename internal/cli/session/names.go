@@ -2,6 +2,7 @@ package session
 
 import (
 	"regexp"
+	"strings"
 
 	"github.com/carve-ipam/carve/internal/cli/exit"
 )
@@ -13,6 +14,18 @@ var NameRE = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
 func CheckName(what, name string) error {
 	if !NameRE.MatchString(name) {
 		return exit.Usagef("%q is not the name of a %s: names have 1 to 63 lower-case letters, digits and dashes", name, what)
+	}
+	return nil
+}
+
+// CheckRef refuses what is neither a name nor project/name.
+func CheckRef(what, ref string) error {
+	project, name, foreign := strings.Cut(ref, "/")
+	if !foreign {
+		return CheckName(what, ref)
+	}
+	if !NameRE.MatchString(project) || !NameRE.MatchString(name) {
+		return exit.Usagef("%q is not the name of a %s: that is a name, or project/name of another project's", ref, what)
 	}
 	return nil
 }

@@ -53,7 +53,11 @@ func (s *Session) Pages(ctx context.Context, l Paging, fetch Fetch, watch ...fun
 			}
 		}
 		all.Items = append(all.Items, p.Items...)
+		s.Progress("%d read", len(all.Items))
 		cursor = p.NextCursor
+		if cursor == "" {
+			s.ProgressEnds()
+		}
 		if cursor == "" || l.Limit > 0 && len(all.Items) >= l.Limit {
 			all.NextCursor = cursor
 			if readAt != "" {

@@ -7,7 +7,9 @@ import (
 	"mime"
 	"net/http"
 	"regexp"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/carve-ipam/carve/client"
 	"github.com/carve-ipam/carve/internal/cli/exit"
@@ -37,6 +39,12 @@ func refused(resp *http.Response, body []byte) error {
 		return foreign(resp, body)
 	}
 	return r
+}
+
+// RetryAfter is how long the server asks to wait.
+func (r *Refusal) RetryAfter() time.Duration {
+	seconds, _ := strconv.Atoi(r.retryAfter) // what is no number asks for nothing
+	return time.Duration(seconds) * time.Second
 }
 
 // Unwrap is the problem document, as the client's own errors have it.

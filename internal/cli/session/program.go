@@ -45,6 +45,7 @@ type Program struct {
 	Pause  func(ctx context.Context, d time.Duration) error
 
 	Flags   globals
+	Hushed  bool  // repeats of requests are not told: there are many requests
 	Started bool  // a verb runs: what goes wrong now is no longer the usage
 	sending Token // the credential that requests carry; not to be printed
 }

@@ -19,7 +19,12 @@ const (
 func (p *Program) repeater(next *http.Client) client.Repeater {
 	return client.Repeater{Next: next, Policy: client.RetryPolicy{
 		Attempts: attempts, FirstPause: firstPause, LongestPause: longestPause, Pause: p.Pause,
-		OnRepeat: func(r client.Repeat) { p.Remark("%s; trying again (%d of %d)", r.Reason, r.Attempt+1, attempts) },
+		OnRepeat: func(r client.Repeat) {
+			if p.Hushed {
+				return
+			}
+			p.Remark("%s; trying again (%d of %d)", r.Reason, r.Attempt+1, attempts)
+		},
 	}}
 }
 

@@ -215,6 +215,12 @@ func (s *Session) Post(ctx context.Context, w Writing, r Request) (Answer, error
 	return a, nil
 }
 
+// Keyed sends a POST under a key that the caller makes, and says nothing of it: it is one of many.
+func (s *Session) Keyed(ctx context.Context, key string, r Request) (Answer, error) {
+	r.Method, r.key = http.MethodPost, key
+	return s.Ask(ctx, r)
+}
+
 // Change sends a PUT or a PATCH. One whose outcome is not known can be said again: it says how things are to be. done is what
 // is then not known, as in "the pool was changed"; without it nothing is said of that.
 func (s *Session) Change(ctx context.Context, r Request, done string) (Answer, error) {

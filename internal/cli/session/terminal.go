@@ -42,3 +42,12 @@ func TerminalSecret(ctx context.Context, in *os.File, out io.Writer) func(prompt
 		}
 	}
 }
+
+// TerminalWidth is how many columns a terminal has; 0: it is none.
+func TerminalWidth(out *os.File) int {
+	width, _, err := term.GetSize(int(out.Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
+}

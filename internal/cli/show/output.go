@@ -6,9 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"regexp"
-	"strings"
-	"text/tabwriter"
 )
 
 // The ways to print.
@@ -18,10 +15,13 @@ const (
 	FormatJSON  = "json"
 	FormatYAML  = "yaml"
 	FormatName  = "name"
+	FormatCSV   = "csv"
 )
 
-// Formats are all of them.
-var Formats = []string{FormatTable, FormatWide, FormatJSON, FormatYAML, FormatName}
+// Formats are all of them, as a person types them.
+var Formats = []string{
+	FormatTable, FormatWide, FormatJSON, FormatYAML, FormatName, FormatCSV, FormatJSONPath + "=", FormatGoTemplate + "=", FormatCustomColumns + "=",
+}
 
 // Page is the shape of every list. The items stay as they came.
 type Page struct {
@@ -35,6 +35,13 @@ type Printer struct {
 	Hide             func(text string) string // takes secrets out of notes
 	Output           string                   // one of the formats
 	Quiet, NoHeaders bool
+	SortBy           string // a path into each document of a list, or the title of a column
+	Colour           bool   // answers go to a terminal that has colours
+	Width            int    // columns of that terminal; 0: it is none
+
+	Watched  bool      // notes go to a terminal
+	render   rendering // of a format with a text behind it
+	progress progressing
 }
 
 // View is how one kind of thing is shown to people.
@@ -55,6 +62,7 @@ type View[T any] struct {
 type Column[T any] struct {
 	Title string
 	Wide  bool
+	Bar   bool // on a terminal a percentage is drawn too
 	Cell  func(T) string
 }
 
@@ -63,12 +71,12 @@ func One[T any](p *Printer, v View[T], doc json.RawMessage) error {
 	return Show(p, v, []json.RawMessage{doc}, doc, true)
 }
 
-// Several shows named documents: one as it is, more as a list.
-func Several[T any](p *Printer, v View[T], docs []json.RawMessage) error {
-	if len(docs) == 1 {
+// SomeOf shows what there is of so many things that were named: one as it is, of more a list.
+func SomeOf[T any](p *Printer, v View[T], docs []json.RawMessage, named int) error {
+	if named == 1 {
 		return One(p, v, docs[0])
 	}
-	whole, err := Marshal(Page{Items: docs})
+	whole, err := Marshal(Page{Items: append([]json.RawMessage{}, docs...)})
 	if err != nil {
 		return err
 	}
@@ -77,6 +85,9 @@ func Several[T any](p *Printer, v View[T], docs []json.RawMessage) error {
 
 // List shows what a list answered.
 func List[T any](p *Printer, v View[T], l Page) error {
+	if err := sortPage(p, v, &l); err != nil {
+		return err
+	}
 	whole, err := Marshal(l)
 	if err != nil {
 		return err
@@ -128,36 +139,6 @@ func WordsOf[T any](items []T, word func(T) string) []string {
 	return out
 }
 
-// trailing are the spaces that empty cells leave at the end of a line.
-var trailing = regexp.MustCompile(`(?m) +$`)
-
-// Table aligns rows under their titles.
-func Table[T any](p *Printer, columns []Column[T], items []T) []byte {
-	var b bytes.Buffer
-	w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
-	row := func(cell func(Column[T]) string) {
-		_, _ = fmt.Fprintln(w, strings.Join(cells(p, columns, cell), "\t")) // into memory
-	}
-	if !p.NoHeaders && len(items) > 0 {
-		row(func(c Column[T]) string { return c.Title })
-	}
-	for _, item := range items {
-		row(func(c Column[T]) string { return c.Cell(item) })
-	}
-	_ = w.Flush() // into memory
-	return trailing.ReplaceAll(b.Bytes(), nil)
-}
-
-// cells are what a row has in the columns that are printed.
-func cells[T any](p *Printer, columns []Column[T], cell func(Column[T]) string) (row []string) {
-	for _, c := range columns {
-		if !c.Wide || p.Output == FormatWide {
-			row = append(row, FirstOf(Clean(cell(c)), "-"))
-		}
-	}
-	return row
-}
-
 // Marshal is json.Marshal that leaves the documents inside as they are; that one rewrites <, > and & for web pages.
 func Marshal(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
@@ -170,7 +151,14 @@ func Marshal(v any) (json.RawMessage, error) {
 }
 
 // Structured reports whether programs read the answer.
-func (p *Printer) Structured() bool { return p.Output == FormatJSON || p.Output == FormatYAML }
+func (p *Printer) Structured() bool {
+	return p.Output == FormatJSON || p.Output == FormatYAML || p.render != nil
+}
+
+// Tabular reports whether people read it, in tables and sentences.
+func (p *Printer) Tabular() bool {
+	return !p.Quiet && (p.Output == FormatTable || p.Output == FormatWide)
+}
 
 // DocumentOf prints a value as a document.
 func (p *Printer) DocumentOf(v any) error {
@@ -183,6 +171,9 @@ func (p *Printer) DocumentOf(v any) error {
 
 // Document prints JSON, indented, or the same as YAML. Nothing else about it is changed.
 func (p *Printer) Document(doc json.RawMessage) error {
+	if p.render != nil {
+		return p.rendered(doc)
+	}
 	if p.Output == FormatYAML {
 		text, err := yamlOf(doc)
 		if err != nil {
@@ -209,6 +200,7 @@ func (p *Printer) Lines(list []string) error {
 
 // Write puts everything on standard output at once; a full disk or a closed pipe is a failure of the verb.
 func (p *Printer) Write(text []byte) error {
+	p.ProgressEnds()
 	if _, err := p.To.Write(text); err != nil {
 		return fmt.Errorf("cannot write the answer: %w", err)
 	}
@@ -217,6 +209,7 @@ func (p *Printer) Write(text []byte) error {
 
 // Note says a line to the person at the terminal.
 func (p *Printer) Note(format string, args ...any) {
+	p.ProgressEnds()
 	_, _ = io.WriteString(p.Aside, p.Hide(fmt.Sprintf(format, args...))+"\n") // when nobody can be told, nobody can be told that
 }
 

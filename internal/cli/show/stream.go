@@ -12,26 +12,48 @@ import (
 type Stream[T any] struct {
 	*Printer
 	Columns []Column[T]
-	widths  []int // of the columns; nil: nothing was printed
+	widths  []int // of the columns
+	began   bool  // the titles were printed
+}
+
+// Reserve makes columns as wide as rows that are to come, as far as they are known.
+func (s *Stream[T]) Reserve(items []T) {
+	titles := cells(s.Printer, s.Columns, func(c Column[T]) string { return c.Title })
+	s.widths = make([]int, len(titles))
+	if !s.NoHeaders {
+		s.widen(titles)
+	}
+	for _, item := range items {
+		s.widen(cells(s.Printer, s.Columns, func(c Column[T]) string { return c.Cell(item) }))
+	}
+}
+
+func (s *Stream[T]) widen(row []string) {
+	for i, cell := range row {
+		s.widths[i] = max(s.widths[i], utf8.RuneCountInString(cell))
+	}
 }
 
 // Rows prints some rows, the first ones under the titles.
 func (s *Stream[T]) Rows(items []T) error {
 	var rows [][]string
-	if s.widths == nil && len(items) > 0 {
-		titles := cells(s.Printer, s.Columns, func(c Column[T]) string { return c.Title })
-		s.widths = make([]int, len(titles))
+	if !s.began && len(items) > 0 {
+		s.began = true
+		if s.widths == nil {
+			s.Reserve(nil)
+		}
 		if !s.NoHeaders {
-			rows = append(rows, titles)
+			rows = append(rows, cells(s.Printer, s.Columns, func(c Column[T]) string { return c.Title }))
 		}
 	}
 	for _, item := range items {
 		rows = append(rows, cells(s.Printer, s.Columns, func(c Column[T]) string { return c.Cell(item) }))
 	}
+	if s.Output == FormatCSV {
+		return s.writeCSV(rows)
+	}
 	for _, row := range rows {
-		for i, cell := range row {
-			s.widths[i] = max(s.widths[i], utf8.RuneCountInString(cell))
-		}
+		s.widen(row)
 	}
 	var b strings.Builder
 	for _, row := range rows {
@@ -45,6 +67,9 @@ func (s *Stream[T]) Rows(items []T) error {
 
 // OneOfMany prints one of several documents: JSON in a line of its own, or YAML after a line that separates documents.
 func (p *Printer) OneOfMany(doc json.RawMessage) error {
+	if p.render != nil {
+		return p.rendered(doc)
+	}
 	if p.Output == FormatYAML {
 		text, err := yamlOf(doc)
 		if err != nil {

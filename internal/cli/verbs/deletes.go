@@ -28,21 +28,39 @@ type Removal struct {
 	Use  string // the verb with its arguments; default "delete NAME..."
 	Done string // what has happened then; default "deleted"
 	Long string
+	Many Selection // how many can be deleted at once; default: those that are named
 	// left asks, before anything is deleted, what will stay behind, for the sentence that says what was done; nil: nothing does.
 	Left func(ctx context.Context, s *session.Session, name string, dry bool) (string, error)
 }
+
+// Selection says how many things can be deleted at once.
+type Selection int
+
+// By name alone, all of a kind too, or by labels too.
+const (
+	ByName Selection = iota
+	ByAll
+	ByLabels
+)
 
 // DeleteVerb is the delete of one kind, for one name or several.
 func (k Kind[T]) DeleteVerb(r Removal) *cobra.Command {
 	r.Use, r.Done = show.FirstOf(r.Use, "delete NAME..."), show.FirstOf(r.Done, "deleted")
 	var d deleting
-	cmd := &cobra.Command{Use: r.Use, Long: r.Long, Args: k.positional(-1), ValidArgsFunction: k.Complete()}
+	var sel selecting
+	cmd := &cobra.Command{Use: r.Use, Long: r.Long, Args: k.selected(&sel), ValidArgsFunction: k.Complete()}
 	cmd.Short = show.Capital(cmd.Name()) + " " + show.Plural(k.Kind)
 	cmd.Aliases = []string{"rm", "delete"}
 	if cmd.Name() == "delete" {
 		cmd.Aliases = []string{"rm"}
 	}
 	cmd.RunE = k.P.Verb(func(ctx context.Context, args []string) error {
+		if sel.given() {
+			if d.IfMatch != "" {
+				return exit.Usagef("--if-match is about one %s", k.Kind)
+			}
+			return k.deleteSelected(ctx, r, sel, d)
+		}
 		if d.IfMatch != "" && len(args) > 1 {
 			return exit.Usagef("--if-match is about one %s, not %d", k.Kind, len(args))
 		}
@@ -53,13 +71,17 @@ func (k Kind[T]) DeleteVerb(r Removal) *cobra.Command {
 		return k.deleteAll(ctx, r, things, d)
 	})
 	d.add(cmd, r.Done)
+	if r.Many != ByName {
+		sel.add(cmd, show.Plural(k.Kind), r.Many == ByLabels)
+	}
 	return cmd
 }
 
 // deleteAll deletes one after the other. What is refused does not stop the rest; its exit code is the verb's.
 func (k Kind[T]) deleteAll(ctx context.Context, r Removal, things []Resource, d deleting) error {
 	end := exit.OK
-	for _, t := range things {
+	for i, t := range things {
+		k.P.Progress("%d of %d %s", i, len(things), show.Plural(k.Kind))
 		left, err := t.whatIsLeft(ctx, r, d)
 		if err == nil {
 			err = k.deleteOne(ctx, r, t, d)
@@ -89,7 +111,7 @@ func (k Kind[T]) deleteAll(ctx context.Context, r Removal, things []Resource, d 
 // whatIsLeft asks what will stay behind, where there is somebody to read it. A thing that is not there, or may not be seen, is what the
 // delete would have said as well.
 func (t Resource) whatIsLeft(ctx context.Context, r Removal, d deleting) (string, error) {
-	if r.Left == nil || t.Quiet || t.Output != show.FormatTable && t.Output != show.FormatWide {
+	if r.Left == nil || !t.Tabular() {
 		return "", nil
 	}
 	return r.Left(ctx, t.Session, t.Name, d.DryRun)
@@ -99,7 +121,7 @@ func (t Resource) whatIsLeft(ctx context.Context, r Removal, d deleting) (string
 // then somebody may have made another one of that name. So it looks: nothing there is what was wanted; something there is
 // for the caller to judge, because it may be either.
 func (k Kind[T]) deleteOne(ctx context.Context, r Removal, t Resource, d deleting) error {
-	_, err := t.Ask(ctx, session.Request{Method: http.MethodDelete, Path: k.at(t.Session, t.Name), Query: d.Query(), Match: d.IfMatch})
+	_, err := t.Ask(ctx, session.Request{Method: http.MethodDelete, Path: k.at(t.Session, t.Name), Query: d.Query(), Match: show.FirstOf(d.IfMatch, t.match)})
 	if d.DryRun || !session.Unsettled(err) || ctx.Err() != nil {
 		return err
 	}
@@ -130,7 +152,7 @@ func (e *unsettledDelete) Unwrap() error { return e.error }
 // Removed says what was done: the name for programs, a sentence for people, and no document, because there is none.
 func Removed(p *session.Program, kind, name, done, left string, dry bool) error {
 	switch {
-	case p.Output == show.FormatJSON || p.Output == show.FormatYAML:
+	case p.Structured():
 		return nil
 	case p.Quiet || p.Output == show.FormatName:
 		return p.Lines([]string{name})

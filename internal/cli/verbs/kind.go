@@ -35,11 +35,13 @@ type Kind[T any] struct {
 type Home struct {
 	Within func() (*session.Session, error)
 	Path   func(s *session.Session) []string // of the list
+	// inProject things are found in each project, by its name in the session.
+	inProject bool
 }
 
 // HomeOf is the home of what belongs to a project.
 func HomeOf(p *session.Program, collection string) Home {
-	return Home{p.InProject, func(s *session.Session) []string { return s.In(collection) }}
+	return Home{p.InProject, func(s *session.Session) []string { return s.In(collection) }, true}
 }
 
 // at is the path of one thing.
@@ -78,21 +80,34 @@ func (k Kind[T]) Ask(ctx context.Context, s *session.Session, name string) (sess
 	return s.Ask(ctx, session.Get(k.at(s, name)...))
 }
 
-// readEach asks for the things that arguments name, one after the other.
-func (k Kind[T]) readEach(ctx context.Context, args []string) ([]json.RawMessage, error) {
+// readEach asks for the things that arguments name, one after the other. Of several, those that cannot be had are named, and do not keep
+// the others from being shown: missing is the exit code that the verb then ends with.
+func (k Kind[T]) readEach(ctx context.Context, args []string) (docs []json.RawMessage, missing int, err error) {
 	things, err := Resources(k.P, k.Within, args)
 	if err != nil {
-		return nil, err
+		return nil, exit.OK, err
 	}
-	docs := make([]json.RawMessage, 0, len(things))
 	for _, r := range things {
 		a, err := k.Ask(ctx, r.Session, r.Name)
-		if err != nil {
-			return nil, err
+		switch {
+		case err == nil:
+			docs = append(docs, a.Body)
+		case len(things) == 1 || exit.CodeOf(err) != exit.NotFound:
+			return nil, exit.OK, err
+		default:
+			k.P.Note("error: %s %s: %s", k.Kind, r.said, err)
+			missing = exit.NotFound
 		}
-		docs = append(docs, a.Body)
 	}
-	return docs, nil
+	return docs, missing, nil
+}
+
+// someOf ends a verb that showed what there is of what was named.
+func someOf(missing int, err error) error {
+	if err == nil && missing != exit.OK {
+		return exit.Verdict(missing)
+	}
+	return err
 }
 
 // GetVerb is `get`, for one name or several.
@@ -111,11 +126,11 @@ func (k Kind[T]) GetVerb() *cobra.Command {
 		case *watch:
 			return k.watchOne(ctx, args)
 		}
-		docs, err := k.readEach(ctx, args)
+		docs, missing, err := k.readEach(ctx, args)
 		if err != nil {
 			return err
 		}
-		return show.Several(k.P.Printer, k.View, docs)
+		return someOf(missing, show.SomeOf(k.P.Printer, k.View, docs, len(args)))
 	})
 	return cmd
 }
@@ -129,16 +144,17 @@ func (k Kind[T]) ShowVerb() *cobra.Command {
 			"'get'.",
 		Args:              k.positional(-1),
 		ValidArgsFunction: k.Complete(),
-		SuggestFor:        []string{"describe", "view"},
+		Aliases:           []string{"describe"},
+		SuggestFor:        []string{"view"},
 		RunE: k.P.Verb(func(ctx context.Context, args []string) error {
-			docs, err := k.readEach(ctx, args)
+			docs, missing, err := k.readEach(ctx, args)
 			if err != nil {
 				return err
 			}
 			if k.P.Quiet || k.P.Output != show.FormatTable {
-				return show.Several(k.P.Printer, k.View, docs)
+				return someOf(missing, show.SomeOf(k.P.Printer, k.View, docs, len(args)))
 			}
-			return show.Paragraphs(k.P.Printer, k.View, docs)
+			return someOf(missing, show.Paragraphs(k.P.Printer, k.View, docs))
 		}),
 	}
 }
@@ -147,13 +163,16 @@ func (k Kind[T]) ShowVerb() *cobra.Command {
 func (k Kind[T]) ListVerb(long string, filters ...Filter) *cobra.Command {
 	var l session.Paging
 	cmd := Bare(&cobra.Command{Use: "list", Short: "List " + show.Plural(k.Kind), Long: long, Aliases: []string{"ls"}})
-	watch := k.addWatch(cmd)
+	watch, everywhere := k.addWatch(cmd), k.addEverywhere(cmd)
 	cmd.RunE = k.P.Verb(func(ctx context.Context, _ []string) error {
-		s, err := k.Within()
+		q, err := filtered(cmd, filters)
 		if err != nil {
 			return err
 		}
-		q, err := filtered(cmd, filters)
+		if *everywhere {
+			return k.listEverywhere(ctx, cmd, q)
+		}
+		s, err := k.Within()
 		if err != nil {
 			return err
 		}
@@ -171,6 +190,7 @@ func (k Kind[T]) ListVerb(long string, filters ...Filter) *cobra.Command {
 	})
 	addFilters(k.P, cmd, filters)
 	AddPaging(&l, cmd)
+	cmd.Flags().StringVar(&k.P.SortBy, "sort-by", "", "sort by a `COLUMN` or a path such as .metadata.createdAt: blocks by place, numbers by size")
 	return cmd
 }
 

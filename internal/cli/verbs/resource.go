@@ -5,29 +5,20 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/carve-ipam/carve/internal/cli/exit"
 	"github.com/carve-ipam/carve/internal/cli/session"
 )
 
 // Resource is one thing that an argument names: its name, and a session in the project that has it.
 type Resource struct {
 	*session.Session
-	Name string
-	said string // the argument as it was typed
+	Name  string
+	said  string // the argument as it was typed
+	match string // the revision that is meant; empty: any
 }
 
 // Refs checks that arguments are names, or project/name as columns print them; -1 is any number.
 func Refs(kind string, least, most int) cobra.PositionalArgs {
-	return Arguments("the name of a "+kind, least, most, func(a string) error {
-		project, name, foreign := strings.Cut(a, "/")
-		if !foreign {
-			return session.CheckName(kind, a)
-		}
-		if !session.NameRE.MatchString(project) || !session.NameRE.MatchString(name) {
-			return exit.Usagef("%q is not the name of a %s: that is a name, or project/name of another project's", a, kind)
-		}
-		return nil
-	})
+	return Arguments("the name of a "+kind, least, most, func(a string) error { return session.CheckRef(kind, a) })
 }
 
 // Resources are what arguments name: things of the project of within, or of the project before the slash. Where every argument says

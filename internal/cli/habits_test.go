@@ -1,0 +1,24 @@
+package cli_test
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Each line of the table is run: docs-check runs the blocks below it.
+func TestEveryHabitOfTheTableIsRunBelowIt(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/kubectl.md")
+	require.NoError(t, err)
+	table, run, found := strings.Cut(string(page), "Each of them, run:")
+	require.True(t, found)
+	rows := regexp.MustCompile("(?m)^\\| [^|]*\\| `(ipamctl [^`]+)` \\|").FindAllStringSubmatch(table, -1)
+	require.Greater(t, len(rows), 25)
+	for _, row := range rows {
+		require.Regexp(t, `(?m)^\$ (timeout [^\n]*)?`+regexp.QuoteMeta(row[1])+`( |$)`, run)
+	}
+}

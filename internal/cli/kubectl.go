@@ -1,0 +1,124 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/carve-ipam/carve/internal/cli/exit"
+	"github.com/carve-ipam/carve/internal/cli/kinds"
+	"github.com/carve-ipam/carve/internal/cli/session"
+	"github.com/carve-ipam/carve/internal/cli/verbs"
+)
+
+// byVerb are the verbs before the kind, as in kubectl: `get pools` is `pool list`, `get pool prod` is `pool get prod`. Each is the
+// command of the kind itself, under another name.
+func byVerb(p *session.Program) []*cobra.Command {
+	get := verbs.Group("get", "List things of a kind, or show some by name: get pools, get pool prod", []string{"list", "ls"})
+	describe := verbs.Group("describe", "Show all about things by name: describe claim web", []string{"show"})
+	remove := verbs.Group("delete", "Delete things by name, by labels, or all of a kind: delete claim web", []string{"rm"})
+	create := verbs.Group("create", "Make a thing: create pool corp --cidr 10.0.0.0/8", nil)
+	for _, kind := range append(kinds.OfAddressSpace(p), kinds.OfAccess(p)...) {
+		list, one := child(kind, "list"), child(kind, "get")
+		switch {
+		case list != nil:
+			listOrGet(list, one)
+			move(list, kind, get)
+		case one != nil:
+			move(one, kind, get)
+		}
+		if show := child(kind, "show"); show != nil {
+			move(show, kind, describe)
+		}
+		for _, name := range []string{"delete", "revoke", "remove"} {
+			if c := child(kind, name); c != nil {
+				move(c, kind, remove)
+			}
+		}
+		if c := child(kind, "create"); c != nil {
+			move(c, kind, create)
+		}
+	}
+	return []*cobra.Command{get, describe, create, remove}
+}
+
+// child is the verb of a kind that has this name.
+func child(kind *cobra.Command, name string) *cobra.Command {
+	for _, c := range kind.Commands() {
+		if c.Name() == name || c.HasAlias(name) {
+			return c
+		}
+	}
+	return nil
+}
+
+// move takes a verb from its kind and calls it as the kind, below the verb.
+func move(c, kind, verb *cobra.Command) {
+	if c.Parent() != nil {
+		c.Parent().RemoveCommand(c)
+	}
+	_, arguments, _ := strings.Cut(c.Use, " ")
+	c.Use, c.Aliases, c.Example = strings.TrimSpace(kind.Name()+" "+arguments), kind.Aliases, ""
+	verb.AddCommand(c)
+}
+
+// listOrGet makes a list show things by name where names are given; one is nil where there is no such verb.
+func listOrGet(list, one *cobra.Command) {
+	if one == nil {
+		return
+	}
+	listed := list.RunE
+	list.Use, list.ValidArgsFunction = "list [NAME...]", one.ValidArgsFunction
+	list.Args = func(_ *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		return one.Args(one, args)
+	}
+	list.RunE = func(cmd *cobra.Command, args []string) (err error) {
+		if len(args) == 0 {
+			return listed(cmd, args)
+		}
+		cmd.Flags().Visit(func(f *pflag.Flag) {
+			switch {
+			case err != nil || cmd.InheritedFlags().Lookup(f.Name) != nil:
+			case one.Flags().Lookup(f.Name) == nil:
+				err = exit.Usagef("--%s is about lists: it cannot go with names", f.Name)
+			default:
+				err = one.Flags().Set(f.Name, f.Value.String())
+			}
+		})
+		if err != nil {
+			return err
+		}
+		one.SetContext(cmd.Context())
+		return one.RunE(one, args)
+	}
+}
+
+// slashed reads kind/name behind a verb, as kubectl does: `get pool/a pool/b` is `get pool a b`. What else it may be is left as it is.
+func slashed(root *cobra.Command, args []string) []string {
+	if len(args) < 2 {
+		return args
+	}
+	verb := child(root, args[0])
+	if verb == nil || verb.GroupID != groupVerb {
+		return args
+	}
+	var kind *cobra.Command
+	out := []string{args[0]}
+	rest := args[1:]
+	for len(rest) > 0 && !strings.HasPrefix(rest[0], "-") {
+		word, name, has := strings.Cut(rest[0], "/")
+		c := child(verb, word)
+		if !has || c == nil || kind != nil && c != kind {
+			return args
+		}
+		if kind == nil {
+			out = append(out, c.Name())
+		}
+		kind, out, rest = c, append(out, name), rest[1:]
+	}
+	return append(out, rest...)
+}

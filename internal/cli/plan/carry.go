@@ -1,0 +1,235 @@
+package plan
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"sync"
+
+	"github.com/carve-ipam/carve/internal/cli/exit"
+	"github.com/carve-ipam/carve/internal/cli/session"
+	"github.com/carve-ipam/carve/internal/cli/show"
+)
+
+// batchSize is how many claims are made by one request: they are made together, and shown together.
+const batchSize = 250
+
+// carrying carries steps out, several at a time, and tells of them in the order of the plan.
+type carrying struct {
+	*session.Session
+	steps    []step
+	parallel int
+	tell     func(done []step) error
+
+	mu     sync.Mutex
+	done   []bool
+	told   int
+	failed error
+	ends   []chan struct{} // closed when a step is done, or never will be
+}
+
+// carryOut does what is to be done. The first refusal ends it, because what comes later may stand on what was refused; what was done until
+// then is told.
+func (c *carrying) carryOut(ctx context.Context) error {
+	c.done, c.ends = make([]bool, len(c.steps)), make([]chan struct{}, len(c.steps))
+	deepest := 0
+	for i := range c.steps {
+		c.ends[i] = make(chan struct{})
+		deepest = max(deepest, c.steps[i].depth)
+		if did[c.steps[i].Action] == "" { // nothing is to be done
+			close(c.ends[i])
+			c.done[i] = true
+		}
+	}
+	c.advance()
+	for _, k := range kindsInOrder[:3] {
+		c.each(ctx, 1, func(st step) bool { return st.Kind == k.kind && st.Action != actionToDelete })
+	}
+	for depth := 0; depth <= deepest; depth++ { // all of a depth at a time: children stand on their parents
+		c.each(ctx, c.parallel, func(st step) bool { return st.Kind == kindPool && st.Action != actionToDelete && st.depth == depth })
+	}
+	c.each(ctx, c.parallel, func(st step) bool { return st.Kind == kindClaim && st.Action == actionToChange })
+	c.claims(ctx)
+	c.each(ctx, 1, func(st step) bool { return st.Action == actionToDelete }) // from the inside out
+	c.flushRest()
+	return c.failed
+}
+
+// each carries out the steps that are meant, so many at a time.
+func (c *carrying) each(ctx context.Context, parallel int, meant func(step) bool) {
+	var running sync.WaitGroup
+	free := make(chan struct{}, max(parallel, 1))
+	for i := range c.steps {
+		if c.isDone(i) || !meant(c.steps[i]) {
+			continue
+		}
+		if after := c.steps[i].after; after >= 0 {
+			<-c.ends[after]
+		}
+		free <- struct{}{}
+		if c.stopped() {
+			<-free
+			break
+		}
+		running.Go(func() {
+			defer func() { <-free }()
+			c.finish(i, c.one(ctx, i))
+		})
+	}
+	running.Wait()
+}
+
+// one carries out one step.
+func (c *carrying) one(ctx context.Context, i int) error {
+	st := &c.steps[i]
+	path := []string{"projects"}
+	for _, k := range kindsInOrder[1:] {
+		if k.kind == st.Kind {
+			path = c.In(k.collection)
+		}
+	}
+	var a session.Answer
+	var err error
+	switch st.Action {
+	case actionToCreate:
+		a, err = c.Post(ctx, session.Writing{Again: true}, session.Request{Path: path, Body: st.body})
+	case actionToChange:
+		a, err = c.Change(ctx, session.Request{
+			Method: http.MethodPatch, Path: append(path, st.Name), Match: st.match(), Body: st.body,
+		}, st.Kind+" was changed")
+	case actionToDelete:
+		_, err = c.Ask(ctx, session.Request{Method: http.MethodDelete, Path: append(path, st.Name), Match: st.match()})
+	}
+	if err != nil {
+		return exit.About(st.Kind+" "+st.Name, err)
+	}
+	return st.answered(a.Body)
+}
+
+// match is the revision that a request is about; what is made by the way has none yet.
+func (st *step) match() string {
+	if st.revision == "" {
+		return "*"
+	}
+	return `"` + st.revision + `"`
+}
+
+// answered notes where a thing is now.
+func (st *step) answered(doc json.RawMessage) error {
+	if len(doc) == 0 {
+		return nil
+	}
+	is, err := show.Decode[placed]([]json.RawMessage{doc})
+	if err == nil {
+		st.CIDR = show.FirstOf(is[0].Status.AllocatedCIDR, st.CIDR)
+	}
+	return err
+}
+
+// claims makes the claims that are missing, in batches.
+func (c *carrying) claims(ctx context.Context) {
+	var batch []int
+	for i, st := range c.steps {
+		if st.Kind == kindClaim && st.Action == actionToCreate && !c.isDone(i) {
+			batch = append(batch, i)
+		}
+		if len(batch) == batchSize || len(batch) > 0 && i == len(c.steps)-1 {
+			if c.stopped() {
+				return
+			}
+			err := c.batch(ctx, batch)
+			for _, at := range batch {
+				c.finish(at, err)
+			}
+			batch = nil
+		}
+	}
+}
+
+// batch makes some claims: all, or none.
+func (c *carrying) batch(ctx context.Context, which []int) error {
+	request := struct {
+		Claims []json.RawMessage `json:"claims"`
+	}{}
+	for _, i := range which {
+		request.Claims = append(request.Claims, c.steps[i].body)
+	}
+	body, err := show.Marshal(request)
+	if err != nil {
+		return err
+	}
+	a, err := c.Post(ctx, session.Writing{Again: true}, session.Request{Path: c.In("claim-batches"), Body: body})
+	if err != nil {
+		first, last := c.steps[which[0]].Name, c.steps[which[len(which)-1]].Name
+		return exit.About("claims "+first+" to "+last, err)
+	}
+	var made struct{ Claims []json.RawMessage }
+	if err := json.Unmarshal(a.Body, &made); err != nil {
+		return err
+	}
+	for n, doc := range made.Claims[:min(len(made.Claims), len(which))] {
+		if err := c.steps[which[n]].answered(doc); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *carrying) isDone(i int) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.done[i]
+}
+
+func (c *carrying) stopped() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.failed != nil
+}
+
+// finish notes the end of a step.
+func (c *carrying) finish(i int, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	close(c.ends[i])
+	if err != nil {
+		if c.failed == nil || errors.Is(c.failed, context.Canceled) {
+			c.failed = err
+		}
+		return
+	}
+	if word := did[c.steps[i].Action]; word != "" {
+		c.steps[i].Action = word
+	}
+	c.done[i] = true
+	c.advance()
+}
+
+// advance tells of all that are done from the beginning on.
+func (c *carrying) advance() {
+	from := c.told
+	for c.told < len(c.done) && c.done[c.told] {
+		c.told++
+	}
+	if c.told > from {
+		if err := c.tell(c.steps[from:c.told]); err != nil && c.failed == nil {
+			c.failed = err
+		}
+	}
+}
+
+// flushRest tells of what was done behind the first thing that was not.
+func (c *carrying) flushRest() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var rest []step
+	for i := c.told; i < len(c.done); i++ {
+		if c.done[i] {
+			rest = append(rest, c.steps[i])
+		}
+	}
+	if err := c.tell(rest); err != nil && c.failed == nil {
+		c.failed = err
+	}
+}

@@ -1,0 +1,145 @@
+package plan
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/carve-ipam/carve/internal/cli/show"
+	"github.com/carve-ipam/carve/internal/cli/verbs"
+)
+
+// What apply did, or would do, about one thing of the plan.
+const (
+	actionCreated   = "created"
+	actionToCreate  = "to create"
+	actionChanged   = "changed"
+	actionToChange  = "to change"
+	actionDeleted   = "deleted"
+	actionToDelete  = "to delete"
+	actionUnchanged = "unchanged"
+	actionDiffers   = "differs" // in what cannot be changed
+)
+
+// did is what an action is called when it is done.
+var did = map[string]string{actionToCreate: actionCreated, actionToChange: actionChanged, actionToDelete: actionDeleted}
+
+// step is what is to become of one thing, or what became of it.
+type step struct {
+	Action  string   `json:"action"`
+	Kind    string   `json:"kind"`
+	Name    string   `json:"name"`
+	CIDR    string   `json:"cidr,omitempty"`
+	Detail  string   `json:"detail,omitempty"`
+	Changes []change `json:"changes,omitempty"`
+	// Body is what is sent, and Revision what it was compared with.
+	body     json.RawMessage
+	revision string
+	parent   string
+	after    int // the step that comes before this one
+	depth    int
+}
+
+// decide compares what is wanted with what is there.
+func decide(project, owner string, all []wanted, there world, prune bool) ([]step, error) {
+	steps := make([]step, 0, len(all))
+	named := map[string]map[string]bool{}
+	for _, w := range all {
+		if named[w.kind] == nil {
+			named[w.kind] = map[string]bool{}
+		}
+		named[w.kind][w.name] = true
+		st := step{Action: actionToCreate, Kind: w.kind, Name: w.name, CIDR: w.cidr, body: w.create, parent: w.parent, after: w.after, depth: w.depth}
+		if is, found := there[w.kind][w.name]; found {
+			if err := st.compare(project, owner, w, is); err != nil {
+				return nil, err
+			}
+		}
+		steps = append(steps, st)
+	}
+	if prune {
+		steps = append(steps, pruned(owner, named, there)...)
+	}
+	return steps, nil
+}
+
+// compare judges a thing that is there.
+func (st *step) compare(project, owner string, w wanted, is found) error {
+	st.Action, st.CIDR, st.revision, st.body = actionUnchanged, is.cidr, is.revision, nil
+	d, err := w.fixedDifferences(project, is)
+	if err != nil {
+		return err
+	}
+	if other, _ := member(member(is.doc, "metadata"), "labels")[labelOfPlan].(string); owner != "" && other != "" && other != owner {
+		d = append(d, "it is of plan "+other)
+	}
+	patch, changes := merged("", changeable(w.kind, w.fields), remembered(is.doc, owner), is.doc)
+	st.Changes = slices.DeleteFunc(changes, func(c change) bool { return strings.HasSuffix(c.Field, annotationFields) })
+	switch {
+	case len(d) > 0:
+		st.Action = actionDiffers
+	case len(patch) > 0:
+		st.Action = actionToChange
+		if st.body, err = show.Marshal(patch); err != nil {
+			return err
+		}
+	}
+	st.Detail = detail(d, st.Changes)
+	if st.Action == actionToChange && st.Detail == "" {
+		st.Detail = "notes which fields the plan says"
+	}
+	return nil
+}
+
+// detail is what differs, in a line.
+func detail(d verbs.Differences, changes []change) string {
+	parts := slices.Clone(d)
+	for _, c := range changes {
+		parts = append(parts, c.String())
+	}
+	return parts.String()
+}
+
+// String is the change in a line.
+func (c change) String() string {
+	name := strings.TrimPrefix(strings.TrimPrefix(c.Field, "metadata."), "spec.")
+	return name + ": " + valueText(c.From) + " -> " + valueText(c.To)
+}
+
+func valueText(v any) string {
+	switch v {
+	case nil:
+		return "(none)"
+	case "":
+		return `""`
+	}
+	return text(v)
+}
+
+// pruned are the things of the plan of this name that it no longer has, from the inside out.
+func pruned(owner string, named map[string]map[string]bool, there world) []step {
+	var out []step
+	for _, k := range slices.Backward(kindsInOrder[1:]) {
+		var gone []step
+		for _, name := range slices.Sorted(maps.Keys(there[k.kind])) {
+			is := there[k.kind][name]
+			if member(member(is.doc, "metadata"), "labels")[labelOfPlan] != owner || named[k.kind][name] {
+				continue
+			}
+			gone = append(gone, step{Action: actionToDelete, Kind: k.kind, Name: name, CIDR: is.cidr, revision: is.revision, after: -1, depth: depthOf(there[kindPool], is)})
+		}
+		slices.SortStableFunc(gone, func(a, b step) int { return cmp.Compare(b.depth, a.depth) })
+		out = append(out, gone...)
+	}
+	return out
+}
+
+// depthOf is how many pools of the project are above one.
+func depthOf(pools map[string]found, of found) (depth int) {
+	for of.parent != "" {
+		of, depth = pools[of.parent], depth+1
+	}
+	return depth
+}

@@ -1,0 +1,90 @@
+package plan
+
+import (
+	"encoding/json"
+	"net/netip"
+	"reflect"
+	"slices"
+
+	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/cli/show"
+	"github.com/carve-ipam/carve/internal/cli/verbs"
+)
+
+// placed is what answers say of where a thing is: of a pool and of a claim.
+type placed struct {
+	Metadata client.Metadata `json:"metadata"`
+	Spec     struct {
+		Region client.Name `json:"region"`
+	} `json:"spec"`
+	Status struct {
+		AllocatedCIDR string              `json:"allocatedCIDR"`
+		ParentRef     *client.ResolvedRef `json:"parentRef"`
+		SpaceRef      *client.ResolvedRef `json:"spaceRef"`
+		PoolRef       *client.ResolvedRef `json:"poolRef"`
+		ClassName     client.Name         `json:"className"`
+	} `json:"status"`
+}
+
+// fixedDifferences says where a thing is otherwise in what cannot be changed.
+func (w wanted) fixedDifferences(project string, is found) (verbs.Differences, error) {
+	var d verbs.Differences
+	spec := member(w.fields, "spec")
+	switch w.kind {
+	case kindClass:
+		for _, name := range fixed[kindClass] {
+			want, got := text(spec[name]), text(member(is.doc, "spec")[name])
+			d.Field(name, want, got)
+		}
+		return d, nil
+	case kindPool, kindClaim:
+	default:
+		return nil, nil
+	}
+	var got placed
+	if err := json.Unmarshal(is.raw, &got); err != nil {
+		return nil, err
+	}
+	if w.kind == kindPool {
+		parent := show.RefText(got.Status.ParentRef, project)
+		switch {
+		case w.parent == "" && parent != "":
+			d = append(d, "it is a child of "+parent+", not a root")
+		case w.parent == "":
+			d.Field("space", show.FirstOf(text(member(spec, "spaceRef")["name"]), "default"), show.RefText(got.Status.SpaceRef, project))
+		default:
+			d.Field("parent", w.parent, parent)
+		}
+		d.Field("region", text(spec["region"]), show.FirstOf(got.Spec.Region, got.Metadata.Region))
+	} else {
+		w.claimed(&d, project, got, is.doc)
+	}
+	d.Field("cidr", canonical(text(spec["cidr"])), canonical(got.Status.AllocatedCIDR))
+	if block, err := netip.ParsePrefix(got.Status.AllocatedCIDR); err == nil && spec["prefixLength"] != nil {
+		d.Field("prefixLength", "/"+text(spec["prefixLength"]), "/"+text(block.Bits()))
+	}
+	return d, nil
+}
+
+// claimed compares what was asked for with a claim: where it is from, and what for.
+func (w wanted) claimed(d *verbs.Differences, project string, got placed, doc object) {
+	spec, is := member(w.fields, "spec"), member(doc, "spec")
+	if ref := member(spec, "poolRef"); len(ref) > 0 {
+		want := client.ResolvedRef{Project: show.FirstOf(text(ref["project"]), project), Name: text(ref["name"])}
+		d.Field("pool", show.RefText(&want, project), show.RefText(got.Status.PoolRef, project))
+	}
+	d.Field("class", text(spec["className"]), got.Status.ClassName)
+	if block, err := netip.ParsePrefix(got.Status.AllocatedCIDR); err == nil {
+		d.Field("address", canonical(text(spec["address"])), block.Addr().String())
+		family := "IPv6"
+		if block.Addr().Is4() {
+			family = "IPv4"
+		}
+		d.Field("ipFamily", text(spec["ipFamily"]), family)
+	}
+	for _, name := range []string{"scope", "ownerRef", "maxConsumers", "whenUnused"} {
+		if want := spec[name]; want != nil && !reflect.DeepEqual(want, is[name]) && !slices.Contains([]any{float64(1), "Keep"}, want) {
+			d.Field(name, text(want), text(is[name]))
+		}
+	}
+}

@@ -1,0 +1,75 @@
+package plan
+
+import (
+	"strconv"
+
+	"github.com/carve-ipam/carve/internal/cli/session"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// annotations judges what is free text, and the two words that are apply's own.
+func (f *planFaults) annotations(at string, labels, annotations map[string]string) {
+	f.refused(at, ipam.CheckAnnotations("/metadata/annotations", annotations))
+	if _, given := labels[labelOfPlan]; given {
+		f.add(at+".labels."+labelOfPlan, "is written by apply: give the plan a name with 'plan: NAME'")
+	}
+	if _, given := annotations[annotationFields]; given {
+		f.add(at+".annotations."+annotationFields, "is written by apply")
+	}
+}
+
+// poolClaims judges the claims that stand below pools.
+func (f *planFaults) poolClaims(at string, pools []planPool, seen map[string]bool) {
+	for i, p := range pools {
+		here := at + "[" + strconv.Itoa(i) + "]"
+		f.claims(here+".claims", p.Claims, p.Name, seen)
+		f.poolClaims(here+".pools", p.Pools, seen)
+	}
+}
+
+// claims judges claims as far as that can be said of each alone.
+func (f *planFaults) claims(at string, claims []planClaim, pool string, seen map[string]bool) {
+	for i, c := range claims {
+		here := at + "[" + strconv.Itoa(i) + "]"
+		f.name(here, c.Name, seen)
+		f.refused(here, ipam.CheckLabels("/metadata/labels", c.Labels))
+		f.annotations(here, c.Labels, c.Annotations)
+		before := len(*f)
+		spec := f.claimSpec(here, c)
+		sources := 0
+		for _, given := range []bool{pool != "", c.Pool != "", c.PoolRef != nil, c.ClassName != "", c.AllocationRef != nil, hasSelector(c)} {
+			if given {
+				sources++
+			}
+		}
+		switch {
+		case pool != "" && sources > 1:
+			f.add(here, "is from pool %s, where it stands: it cannot name a pool, a class or an allocation too", pool)
+		case sources > 1:
+			f.add(here, "must have at most one of pool, poolRef, className, allocationRef")
+		case c.Pool != "":
+			if err := session.CheckRef("pool", c.Pool); err != nil {
+				f.add(here+".pool", "%v", err)
+			}
+		}
+		if len(*f) == before { // a fault is said once
+			f.refused(here, spec.CheckNew())
+		}
+	}
+}
+
+// claimSpec is the spec of a claim as the server judges it, but for where it is from.
+func (f *planFaults) claimSpec(at string, c planClaim) ipam.ClaimSpec {
+	spec := ipam.ClaimSpec{
+		ClassName: c.ClassName, Scope: c.Scope, Family: ipam.Family(c.IPFamily), CIDR: f.blockOf(at+".cidr", c.CIDR), Address: f.addressOf(at+".address", c.Address),
+		ReclaimPolicy: ipam.ReclaimPolicy(c.ReclaimPolicy), MaxConsumers: c.MaxConsumers, WhenUnused: ipam.WhenUnused(c.WhenUnused),
+	}
+	if c.PrefixLength != 0 {
+		spec.PrefixLength = &c.PrefixLength
+	}
+	return spec
+}
+
+func hasSelector(c planClaim) bool {
+	return c.PoolSelector != nil
+}

@@ -1,0 +1,119 @@
+package plan
+
+import (
+	"encoding/json"
+
+	"github.com/carve-ipam/carve/internal/cli/show"
+)
+
+// The kinds that a plan has, in the order in which they are made.
+const (
+	kindProject = "project"
+	kindSpace   = "space"
+	kindClass   = "class"
+	kindPool    = "pool"
+	kindClaim   = "claim"
+)
+
+// kindsInOrder are all of them, with the collection where each is found.
+var kindsInOrder = []struct{ kind, collection string }{
+	{kindProject, ""}, {kindSpace, "spaces"}, {kindClass, "classes"}, {kindPool, "pools"}, {kindClaim, "claims"},
+}
+
+// fixed are the fields of a spec that cannot be changed, by kind. Of a claim only one can.
+var fixed = map[string][]string{
+	kindClass: {"ipFamily", "provisioner", "poolPer", "poolPrefixLength"},
+	kindPool:  {"cidr", "prefixLength", "parentRef", "spaceRef", "region"},
+	kindClaim: {
+		"className", "scope", "poolRef", "poolSelector", "allocationRef", "prefixLength", "ipFamily", "cidr", "address", "ownerRef",
+		"maxConsumers", "whenUnused", "consumers",
+	},
+}
+
+// wanted is one thing of a plan.
+type wanted struct {
+	kind, name, cidr string
+	parent           string // the pool from which a pool is carved
+	after            int    // the wanted that has to be made before this one, because it takes its place first; -1: none
+	depth            int    // of a pool
+	create           json.RawMessage
+	fields           object // what create says: metadata and spec
+}
+
+// object is a JSON object as it is compared.
+type object = map[string]any
+
+// wantedOf lists the things of a plan in its order.
+func wantedOf(p plan, project string) ([]wanted, error) {
+	l := listing{owner: p.Name}
+	l.add(wanted{kind: kindProject, name: project}, p.Project.create(project))
+	for _, s := range p.Spaces {
+		l.add(wanted{kind: kindSpace, name: s.Name}, s.create())
+	}
+	for _, c := range p.Classes {
+		l.add(wanted{kind: kindClass, name: c.Name}, c.create())
+	}
+	l.pools(p.Pools, "", 0)
+	l.claimsOf(p.Pools)
+	l.claims(p.Claims, "")
+	return l.all, l.err
+}
+
+// listing is a list of wanted things while it is made.
+type listing struct {
+	owner string
+	all   []wanted
+	err   error
+}
+
+func (l *listing) add(w wanted, create any) {
+	text, err := show.Marshal(create)
+	if err == nil {
+		err = json.Unmarshal(text, &w.fields)
+	}
+	if err == nil && l.owner != "" {
+		remember(w.kind, w.fields, l.owner)
+		text, err = show.Marshal(w.fields)
+	}
+	if l.err == nil {
+		l.err = err
+	}
+	if w.kind != kindPool {
+		w.after = -1
+	}
+	w.create = text
+	l.all = append(l.all, w)
+}
+
+// pools lists pools with what is below them. Where one of several siblings gets its place from its parent, it depends on who was there before.
+func (l *listing) pools(pools []planPool, parent string, depth int) {
+	inTurn, before := false, -1
+	for _, p := range pools {
+		inTurn = inTurn || p.PrefixLength != nil
+	}
+	for _, p := range pools {
+		at := len(l.all)
+		l.add(wanted{kind: kindPool, name: p.Name, cidr: p.CIDR, parent: parent, after: before, depth: depth}, p.create(parent))
+		if inTurn {
+			before = at
+		}
+		l.pools(p.Pools, p.Name, depth+1)
+	}
+}
+
+func (l *listing) claimsOf(pools []planPool) {
+	for _, p := range pools {
+		l.claims(p.Claims, p.Name)
+		l.claimsOf(p.Pools)
+	}
+}
+
+func (l *listing) claims(claims []planClaim, pool string) {
+	for _, c := range claims {
+		cidr := c.CIDR
+		if c.Address != "" {
+			cidr = c.Address
+		}
+		l.add(wanted{kind: kindClaim, name: c.Name, cidr: cidr}, c.create(pool))
+	}
+}

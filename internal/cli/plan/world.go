@@ -1,0 +1,91 @@
+package plan
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/cli/exit"
+	"github.com/carve-ipam/carve/internal/cli/session"
+	"github.com/carve-ipam/carve/internal/cli/show"
+)
+
+// found is a thing that is there.
+type found struct {
+	raw      json.RawMessage
+	doc      object
+	name     string
+	cidr     string
+	revision string
+	parent   string
+}
+
+// world is what is there, by kind and name. A kind of which a plan has nothing is not asked for.
+type world map[string]map[string]found
+
+// look reads what a plan may be about. With prune everything is read that could be of it.
+func look(ctx context.Context, s *session.Session, all []wanted, prune bool) (world, error) {
+	has := map[string]bool{kindSpace: true, kindPool: true}
+	for _, w := range all {
+		has[w.kind] = true
+	}
+	out := world{kindProject: {}}
+	a, err := s.Ask(ctx, session.Get("projects", s.Project))
+	switch {
+	case exit.CodeOf(err) == exit.NotFound:
+		out[kindSpace] = map[string]found{"default": {name: "default", doc: object{}}} // every project begins with it
+		return out, nil
+	case err != nil:
+		return nil, err
+	}
+	if err := out.put(kindProject, s.Project, a.Body); err != nil {
+		return nil, err
+	}
+	for _, k := range kindsInOrder[1:] {
+		if !has[k.kind] && !prune {
+			continue
+		}
+		out[k.kind] = map[string]found{}
+		list, err := s.Pages(ctx, session.Paging{}, func(ctx context.Context, paging session.Query) (session.Answer, error) {
+			return s.Ask(ctx, session.Request{Path: s.In(k.collection), Query: paging})
+		})
+		if err != nil {
+			return nil, err
+		}
+		for _, doc := range list.Items {
+			if err := out.put(k.kind, s.Project, doc); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out, nil
+}
+
+// put adds one thing. A class of the platform that has the name of one of the plan is another class.
+func (w world) put(kind, project string, raw json.RawMessage) error {
+	f := found{raw: raw}
+	var head struct {
+		Metadata client.Metadata
+		Status   struct {
+			AllocatedCIDR string
+			ParentRef     *client.ResolvedRef
+		}
+	}
+	if err := json.Unmarshal(raw, &head); err != nil {
+		return fmt.Errorf("cannot read the server's answer: %w", err)
+	}
+	if err := json.Unmarshal(raw, &f.doc); err != nil {
+		return fmt.Errorf("cannot read the server's answer: %w", err)
+	}
+	if kind == kindClass && head.Metadata.Project != project {
+		return nil
+	}
+	f.name, f.cidr, f.revision = head.Metadata.Name, head.Status.AllocatedCIDR, head.Metadata.Revision
+	f.parent = show.RefText(head.Status.ParentRef, project)
+	if spec := member(f.doc, "spec"); kind == kindPool && spec["regions"] == nil { // it is served at home alone
+		spec["regions"] = []any{show.FirstOf(text(spec["region"]), head.Metadata.Region)}
+	}
+	w[kind][f.name] = f
+	return nil
+}

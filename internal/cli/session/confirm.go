@@ -1,0 +1,31 @@
+package session
+
+import (
+	"bufio"
+	"context"
+	"strings"
+
+	"github.com/carve-ipam/carve/internal/cli/exit"
+)
+
+// Confirm asks the person at the terminal whether to go on. what is said before the question, and is what is refused where nobody can be asked.
+func (p *Program) Confirm(ctx context.Context, what, question string) error {
+	if p.Secret == nil { // nobody is there to be asked
+		return exit.Usagef("%s: give --yes to go on without a question, or --dry-run to see it", what)
+	}
+	p.Note("%s. %s Type yes:", what, question)
+	answer := make(chan string, 1)
+	go func() {
+		line, _ := bufio.NewReader(p.In).ReadString('\n') // what cannot be read is no yes
+		answer <- strings.TrimSpace(line)
+	}()
+	select {
+	case line := <-answer:
+		if line != "yes" {
+			return exit.Usagef("nothing was done")
+		}
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,94 @@
+package show
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// sortPage sorts a list by --sort-by: the title of a column, or a path into each document.
+func sortPage[T any](p *Printer, v View[T], l *Page) error {
+	if p.SortBy == "" {
+		return nil
+	}
+	keyOf, err := sortKey(p, v)
+	if err != nil {
+		return err
+	}
+	type keyed struct {
+		key string
+		doc json.RawMessage
+	}
+	all := make([]keyed, len(l.Items))
+	for i, doc := range l.Items {
+		key, err := keyOf(doc)
+		if err != nil {
+			return err
+		}
+		all[i] = keyed{key, doc}
+	}
+	slices.SortStableFunc(all, func(a, b keyed) int { return natural(a.key, b.key) })
+	for i := range all {
+		l.Items[i] = all[i].doc
+	}
+	return nil
+}
+
+// sortKey reads by what is sorted.
+func sortKey[T any](p *Printer, v View[T]) (func(doc json.RawMessage) (string, error), error) {
+	for _, c := range v.Columns {
+		if !strings.EqualFold(c.Title, p.SortBy) {
+			continue
+		}
+		return func(doc json.RawMessage) (string, error) {
+			items, err := Decode[T]([]json.RawMessage{doc})
+			if err != nil {
+				return "", err
+			}
+			return c.Cell(items[0]), nil
+		}, nil
+	}
+	j, err := path(p.SortBy)
+	if err != nil {
+		return nil, fmt.Errorf("--sort-by: %w", err)
+	}
+	return func(doc json.RawMessage) (string, error) {
+		value, err := wholeNumbers(doc)
+		return valueAt(j, value), err
+	}, nil
+}
+
+// natural compares as people do: addresses and blocks by place, numbers by size, all else as text. What has no value comes last.
+func natural(a, b string) int {
+	if (a == "") != (b == "") {
+		return cmp.Compare(b, a)
+	}
+	if x, okX := blockOf(a); okX {
+		if y, okY := blockOf(b); okY {
+			return cmp.Or(x.Addr().Compare(y.Addr()), cmp.Compare(x.Bits(), y.Bits()))
+		}
+	}
+	if x, okX := numberOf(a); okX {
+		if y, okY := numberOf(b); okY {
+			return cmp.Compare(x, y)
+		}
+	}
+	return strings.Compare(a, b)
+}
+
+func blockOf(s string) (netip.Prefix, bool) {
+	if p, err := netip.ParsePrefix(s); err == nil {
+		return p, true
+	}
+	a, err := netip.ParseAddr(s)
+	return netip.PrefixFrom(a, a.BitLen()), err == nil
+}
+
+func numberOf(s string) (float64, bool) {
+	n, err := strconv.ParseFloat(strings.Trim(s, "/%"), 64)
+	return n, err == nil
+}

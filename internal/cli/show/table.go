@@ -1,0 +1,183 @@
+package show
+
+import (
+	"bytes"
+	"encoding/csv"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// gap is what stands between columns, and shortest the least that is shown of one that does not fit.
+const (
+	gap          = 3
+	shortest     = 8
+	firstColumns = 2
+)
+
+// Table aligns rows under their titles. On a terminal it is no wider than that.
+func Table[T any](p *Printer, columns []Column[T], items []T) []byte {
+	var rows [][]string
+	if !p.NoHeaders && (len(items) > 0 || p.Output == FormatCSV) {
+		rows = append(rows, cells(p, columns, func(c Column[T]) string { return c.Title }))
+	}
+	for _, item := range items {
+		rows = append(rows, cells(p, columns, func(c Column[T]) string { return c.Cell(item) }))
+	}
+	if p.Output == FormatCSV {
+		return csvOf(rows)
+	}
+	var shown []Column[T]
+	for _, c := range columns {
+		if !c.Wide || p.Output == FormatWide {
+			shown = append(shown, c)
+		}
+	}
+	widths, bars := widthsOf(rows, len(shown)), p.Colour
+	wider := slices.Clone(widths)
+	for i, c := range shown {
+		if c.Bar && len(items) > 0 {
+			wider[i] = max(wider[i], barWidth+1+len("100.00%"))
+		}
+	}
+	if bars = bars && roomOf(wider) <= p.Width; bars {
+		widths = wider
+	}
+	left := p.fit(widths)
+	var b bytes.Buffer
+	for n, row := range rows {
+		title := n == 0 && !p.NoHeaders
+		var line strings.Builder
+		for i, cell := range row[:len(row)-left] {
+			text, last := shorten(cell, widths[i]), i == len(row)-left-1
+			pad := strings.Repeat(" ", max(widths[i]-utf8.RuneCountInString(text), 0)+gap)
+			switch {
+			case title:
+				text = p.Coloured("bold", text)
+			case shown[i].Bar && bars:
+				drawn := bar(p, text)
+				if drawn != text {
+					pad = strings.Repeat(" ", max(widths[i]-barWidth-1-len(text), 0)+gap)
+				}
+				text = drawn
+			}
+			if last {
+				pad = ""
+			}
+			line.WriteString(text + pad)
+		}
+		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+	}
+	if left > 0 {
+		p.Remark("%s did not fit: -o csv, -o json and a wider terminal have all", CountOf(left, "column"))
+	}
+	return b.Bytes()
+}
+
+// cells are what a row has in the columns that are printed.
+func cells[T any](p *Printer, columns []Column[T], cell func(Column[T]) string) (row []string) {
+	for _, c := range columns {
+		text := Clean(cell(c))
+		switch {
+		case p.Output == FormatCSV:
+			row = append(row, strings.TrimSpace(text))
+		case !c.Wide || p.Output == FormatWide:
+			row = append(row, FirstOf(text, "-"))
+		}
+	}
+	return row
+}
+
+func widthsOf(rows [][]string, n int) []int {
+	widths := make([]int, n)
+	for _, row := range rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	return widths
+}
+
+// roomOf is how wide columns are together.
+func roomOf(widths []int) int {
+	total := gap * (len(widths) - 1)
+	for _, w := range widths {
+		total += w
+	}
+	return total
+}
+
+// fit makes columns narrower until all are as wide as the terminal, the widest first, and answers how many at the end have no room at all.
+// The first two, which say what a row is about, are cut last.
+func (p *Printer) fit(widths []int) (left int) {
+	if p.Width <= 0 {
+		return 0
+	}
+	least := slices.Clone(widths)
+	for i := firstColumns; i < len(least); i++ {
+		least[i] = min(least[i], shortest)
+	}
+	shown := widths
+	for len(shown) > firstColumns && roomOf(least[:len(shown)]) > p.Width {
+		shown = shown[:len(shown)-1]
+	}
+	from := firstColumns
+	if len(shown) <= firstColumns {
+		from = 0
+	}
+	for room := roomOf(shown); room > p.Width; room-- {
+		widest := from + slices.Index(shown[from:], slices.Max(shown[from:]))
+		if shown[widest] <= 1 {
+			break
+		}
+		shown[widest]--
+	}
+	return len(widths) - len(shown)
+}
+
+// shorten cuts a text with a mark at its end.
+func shorten(text string, width int) string {
+	if utf8.RuneCountInString(text) <= width {
+		return text
+	}
+	return string([]rune(text)[:max(width-1, 0)]) + "…"
+}
+
+// barWidth is how wide a drawn percentage is.
+const barWidth = 10
+
+// bar draws a percentage behind its number, in the colour of how full it is.
+func bar(p *Printer, text string) string {
+	percent, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(text), "%"), 64)
+	if err != nil {
+		return text
+	}
+	full := min(int(math.Ceil(percent/100*barWidth)), barWidth)
+	sign := "+"
+	if percent >= 90 {
+		sign = "-"
+	} else if percent >= 75 {
+		sign = "~"
+	}
+	return p.Coloured(sign, strings.Repeat("█", full)) + p.Coloured("dim", strings.Repeat("░", barWidth-full)) + " " + text
+}
+
+// csvOf writes rows with commas between cells, and quotes where they are needed. A cell that a spreadsheet would take for a formula is kept text.
+func csvOf(rows [][]string) []byte {
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	for _, row := range rows {
+		for i, cell := range row {
+			if cell != "" && strings.ContainsRune("=+@\t", rune(cell[0])) {
+				row[i] = "'" + cell
+			}
+		}
+		_ = w.Write(row) // into memory
+	}
+	w.Flush()
+	return b.Bytes()
+}
+
+func (p *Printer) writeCSV(rows [][]string) error { return p.Write(csvOf(rows)) }

@@ -1,0 +1,169 @@
+package show
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"text/template"
+
+	"k8s.io/client-go/util/jsonpath"
+)
+
+// Formats that have a text behind them: -o jsonpath=…, -o go-template=…, -o custom-columns=….
+const (
+	FormatJSONPath      = "jsonpath"
+	FormatGoTemplate    = "go-template"
+	FormatCustomColumns = "custom-columns"
+)
+
+// rendering prints a document as a text behind a format says.
+type rendering func(p *Printer, doc any) ([]byte, error)
+
+// Format is the flag --output: a word, for some words with a text behind it. It is read at once, so that a mistake is one of usage.
+type Format struct{ P *Printer }
+
+// String, Type and Set implement pflag.Value.
+func (f Format) String() string {
+	if f.P == nil {
+		return ""
+	}
+	return FirstOf(f.P.Output, FormatTable)
+}
+
+// Type is what the help calls the value.
+func (Format) Type() string { return "format" }
+
+// Set reads a format.
+func (f Format) Set(s string) (err error) {
+	word, text, has := strings.Cut(s, "=")
+	word = strings.ToLower(word)
+	switch word {
+	case FormatJSONPath:
+		f.P.render, err = jsonPathOf(text)
+	case FormatGoTemplate:
+		f.P.render, err = goTemplateOf(text)
+	case FormatCustomColumns:
+		f.P.render, err = customColumnsOf(text)
+	default:
+		for _, known := range Formats {
+			if word == known && !has {
+				f.P.Output = word
+				return nil
+			}
+		}
+		return fmt.Errorf("must be one of %s", Words(Formats))
+	}
+	if !has || text == "" {
+		return fmt.Errorf("%s needs a text behind it: -o %s", word, exampleFormats[word])
+	}
+	f.P.Output = word
+	return err
+}
+
+var exampleFormats = map[string]string{
+	FormatJSONPath:      "jsonpath='{.metadata.name}'",
+	FormatGoTemplate:    "go-template='{{.metadata.name}}'",
+	FormatCustomColumns: "custom-columns=NAME:.metadata.name,CIDR:.status.allocatedCIDR",
+}
+
+// path makes a JSONPath of what people write: {.a.b}, .a.b or a.b.
+func path(text string) (*jsonpath.JSONPath, error) {
+	if !strings.Contains(text, "{") {
+		text = "{." + strings.TrimPrefix(text, ".") + "}"
+	}
+	j := jsonpath.New("out").AllowMissingKeys(true)
+	err := j.Parse(text)
+	return j, err
+}
+
+func jsonPathOf(text string) (rendering, error) {
+	j, err := path(text)
+	return func(_ *Printer, doc any) ([]byte, error) {
+		var b bytes.Buffer
+		err := j.Execute(&b, doc)
+		return lineEnd(b.Bytes()), err
+	}, err
+}
+
+func goTemplateOf(text string) (rendering, error) {
+	t, err := template.New("out").Parse(text)
+	return func(_ *Printer, doc any) ([]byte, error) {
+		var b bytes.Buffer
+		err := t.Execute(&b, doc)
+		return lineEnd(b.Bytes()), err
+	}, err
+}
+
+// lineEnd ends a text with a line, which kubectl leaves to the template, to the sorrow of everybody's prompt. $(…) takes it away.
+func lineEnd(text []byte) []byte {
+	if len(text) > 0 && text[len(text)-1] != '\n' {
+		return append(text, '\n')
+	}
+	return text
+}
+
+func customColumnsOf(text string) (rendering, error) {
+	var columns []Column[any]
+	for part := range strings.SplitSeq(text, ",") {
+		title, of, has := strings.Cut(part, ":")
+		if !has || title == "" || of == "" {
+			return nil, fmt.Errorf("%q is no column: it is TITLE:.path.to.field", part)
+		}
+		j, err := path(of)
+		if err != nil {
+			return nil, fmt.Errorf("%q: %w", of, err)
+		}
+		columns = append(columns, Column[any]{Title: title, Cell: func(doc any) string { return FirstOf(valueAt(j, doc), "<none>") }})
+	}
+	return func(p *Printer, doc any) ([]byte, error) {
+		rows := []any{doc}
+		if list, is := doc.(map[string]any); is {
+			if items, is := list["items"].([]any); is {
+				rows = items
+			}
+		}
+		return Table(p, columns, rows), nil
+	}, nil
+}
+
+// valueAt is what a path finds in a document, with commas between several values.
+func valueAt(j *jsonpath.JSONPath, doc any) string {
+	results, err := j.FindResults(doc)
+	if err != nil {
+		return ""
+	}
+	var out []string
+	for _, values := range results {
+		for _, v := range values {
+			var b bytes.Buffer
+			if err := j.PrintResults(&b, []reflect.Value{v}); err == nil {
+				out = append(out, b.String())
+			}
+		}
+	}
+	return strings.Join(out, ",")
+}
+
+// wholeNumbers keeps numbers as they are spelt: 1000000 is not 1e+06.
+func wholeNumbers(doc json.RawMessage) (any, error) {
+	d := json.NewDecoder(bytes.NewReader(doc))
+	d.UseNumber()
+	var v any
+	err := d.Decode(&v)
+	return v, err
+}
+
+// rendered prints a document by a text.
+func (p *Printer) rendered(doc json.RawMessage) error {
+	v, err := wholeNumbers(doc)
+	if err != nil {
+		return fmt.Errorf("the server's answer is not JSON: %w", err)
+	}
+	text, err := p.render(p, v)
+	if err != nil {
+		return fmt.Errorf("-o %s: %w", p.Output, err)
+	}
+	return p.Write(text)
+}

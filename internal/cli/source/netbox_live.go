@@ -1,0 +1,113 @@
+package source
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// Live is a NetBox that answers.
+type Live struct {
+	URL, Token string
+	HTTP       *http.Client
+	// Wait waits for a server that is busy.
+	Wait func(ctx context.Context, answer *http.Response) error
+}
+
+const largestAnswer = 256 << 20
+
+// Records reads everything about addresses by the API, page after page.
+func (l Live) Records(ctx context.Context) ([]Record, error) {
+	base, err := url.Parse(l.URL)
+	if err != nil || base.Host == "" {
+		return nil, fmt.Errorf("%q is no URL of a NetBox", l.URL)
+	}
+	var all []object
+	for _, endpoint := range []string{"vrfs", "aggregates", "prefixes", "ip-ranges", "ip-addresses"} {
+		next := base.JoinPath("api", "ipam", endpoint, "/")
+		next.RawQuery = "limit=500"
+		for next != nil {
+			page, err := l.page(ctx, next)
+			if err != nil {
+				return nil, err
+			}
+			for _, members := range page.Results {
+				id := netboxEndpoints[endpoint] + "/" + plain(members["id"])
+				all = append(all, object{id: id, model: netboxEndpoints[endpoint], members: members})
+			}
+			if next, err = l.following(base, page.Next); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return netboxRecords(all), nil
+}
+
+type livePage struct {
+	Next    string           `json:"next"`
+	Results []map[string]any `json:"results"`
+}
+
+// following is the next page, of the same server: the token goes nowhere else.
+func (l Live) following(base *url.URL, next string) (*url.URL, error) {
+	if next == "" {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	u, err := url.Parse(next)
+	if err != nil {
+		return nil, fmt.Errorf("the next page of NetBox is %q: %w", next, err)
+	}
+	u.Scheme = base.Scheme // behind a proxy NetBox may take itself to be spoken to in plain http
+	if u.Host != base.Host {
+		return nil, fmt.Errorf("the next page of NetBox is at %s, and not at %s: the token is not sent there", u.Host, base.Host)
+	}
+	return u, nil
+}
+
+func (l Live) page(ctx context.Context, at *url.URL) (p livePage, err error) {
+	for {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
+		if err != nil {
+			return p, err
+		}
+		req.Header.Set("Accept", "application/json")
+		if l.Token != "" {
+			req.Header.Set("Authorization", tokenKind(l.Token)+l.Token)
+		}
+		resp, err := l.HTTP.Do(req)
+		if err != nil {
+			return p, fmt.Errorf("no answer from NetBox: %w", err)
+		}
+		text, err := io.ReadAll(io.LimitReader(resp.Body, largestAnswer))
+		_ = resp.Body.Close() // it was read
+		switch {
+		case err != nil:
+			return p, fmt.Errorf("the answer of NetBox broke off: %w", err)
+		case resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode == http.StatusServiceUnavailable:
+			if err := l.Wait(ctx, resp); err != nil {
+				return p, fmt.Errorf("NetBox is busy (%s): %w", resp.Status, err)
+			}
+			continue
+		case resp.StatusCode != http.StatusOK:
+			return p, fmt.Errorf("NetBox answers %s to %s", resp.Status, "/"+strings.TrimPrefix(at.Path, "/"))
+		}
+		d := json.NewDecoder(strings.NewReader(string(text)))
+		d.UseNumber()
+		if err := d.Decode(&p); err != nil {
+			return p, fmt.Errorf("the answer of %s is not NetBox': %w", at.Path, err)
+		}
+		return p, nil
+	}
+}
+
+// tokenKind is how a token is named: those of NetBox 4.5 and later begin with nbt_.
+func tokenKind(token string) string {
+	if strings.HasPrefix(token, "nbt_") {
+		return "Bearer "
+	}
+	return "Token "
+}

@@ -1,0 +1,118 @@
+package source
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/netip"
+	"strconv"
+	"strings"
+
+	"github.com/carve-ipam/carve/internal/cli/show"
+)
+
+// planNode is a space, a class, a pool or a claim of an address plan: what is not named here is its spec.
+type planNode struct {
+	Name        string            `json:"name"`
+	Labels      map[string]string `json:"labels"`
+	Annotations map[string]string `json:"annotations"`
+	Space       string            `json:"space"`
+	CIDR        string            `json:"cidr"`
+	Address     string            `json:"address"`
+	Description string            `json:"description"`
+	Pool        string            `json:"pool"`
+	Pools       []json.RawMessage `json:"pools"`
+	Claims      []json.RawMessage `json:"claims"`
+}
+
+// Plan reads address plans whose blocks are all said, as `ipamctl export -o plan` writes them.
+func Plan(files []File) (all []Record, err error) {
+	for _, f := range files {
+		doc, err := show.JSONOf(f.Text)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", f.Name, err)
+		}
+		var whole struct {
+			Spaces  []json.RawMessage `json:"spaces"`
+			Classes []json.RawMessage `json:"classes"`
+			Pools   []json.RawMessage `json:"pools"`
+			Claims  []json.RawMessage `json:"claims"`
+		}
+		if err := json.Unmarshal(doc, &whole); err != nil {
+			return nil, fmt.Errorf("%s: it is no address plan: %w", f.Name, err)
+		}
+		p := planReading{}
+		p.list("spaces", Space, whole.Spaces, "", "")
+		p.list("classes", Class, whole.Classes, "", "")
+		p.list("pools", Pool, whole.Pools, "", "")
+		p.list("claims", Claim, whole.Claims, "", "")
+		if p.err != nil {
+			return nil, fmt.Errorf("%s: %w", f.Name, p.err)
+		}
+		all = append(all, p.records...)
+	}
+	return all, nil
+}
+
+type planReading struct {
+	records []Record
+	err     error
+}
+
+// list reads the things of a list, and what is below them.
+func (p *planReading) list(at string, kind Kind, list []json.RawMessage, space, parent string) {
+	for i, text := range list {
+		where := at + "[" + strconv.Itoa(i) + "]"
+		var n planNode
+		var spec map[string]json.RawMessage
+		if err := json.Unmarshal(text, &n); err != nil {
+			p.err = fmt.Errorf("%s: %w", where, err)
+			return
+		}
+		if err := json.Unmarshal(text, &spec); err != nil {
+			p.err = fmt.Errorf("%s: %w", where, err)
+			return
+		}
+		for name := range strings.FieldsSeq("name labels annotations space cidr address description pools claims pool prefixLength") {
+			if kind != Class || name != "description" && name != "prefixLength" {
+				delete(spec, name)
+			}
+		}
+		rest, err := show.Marshal(spec)
+		if err != nil {
+			p.err = fmt.Errorf("%s: %w", where, err)
+			return
+		}
+		r := Record{ID: where, Kind: kind, Name: n.Name, Own: &Own{Space: space, Parent: parent, Labels: n.Labels, Annotations: n.Annotations, Spec: rest}}
+		if kind != Class {
+			r.set("description", n.Description)
+		}
+		if kind == Pool && parent == "" {
+			r.Own.Space = show.FirstOf(n.Space, "default")
+		}
+		if n.Pool != "" {
+			r.Own.Parent = n.Pool
+		}
+		if kind == Pool || kind == Claim {
+			p.place(&r, n)
+		}
+		p.records = append(p.records, r)
+		p.list(where+".pools", Pool, n.Pools, r.Own.Space, n.Name)
+		p.list(where+".claims", Claim, n.Claims, r.Own.Space, n.Name)
+	}
+}
+
+// place says which block a pool or a claim has. One that the server is to choose is for `ipamctl apply`.
+func (p *planReading) place(r *Record, n planNode) {
+	switch {
+	case n.CIDR != "":
+		r.network(n.CIDR)
+	case n.Address != "":
+		if address, err := netip.ParseAddr(n.Address); err == nil {
+			r.Block = netip.PrefixFrom(address, address.BitLen())
+		} else {
+			r.Problem = fmt.Sprintf("%q is no address", n.Address)
+		}
+	default:
+		r.Problem = "it has no block yet: `ipamctl apply` creates such things"
+	}
+}

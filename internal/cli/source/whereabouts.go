@@ -1,0 +1,98 @@
+package source
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/big"
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// whereaboutsObject is an IPPool or an OverlappingRangeIPReservation, as far as it is read.
+type whereaboutsObject struct {
+	Kind     string `json:"kind"`
+	Metadata struct {
+		Name      string `json:"name"`
+		Namespace string `json:"namespace"`
+	} `json:"metadata"`
+	Spec struct {
+		Range       string                       `json:"range"`
+		Allocations map[string]whereaboutsHolder `json:"allocations"`
+		PodRef      string                       `json:"podref"`
+	} `json:"spec"`
+}
+
+type whereaboutsHolder struct {
+	Pod       string `json:"podref"`
+	Interface string `json:"ifname"`
+	Container string `json:"id"`
+}
+
+// Whereabouts reads IPPools of whereabouts.cni.cncf.io, as `kubectl get -o json` writes them. Reservations of addresses that
+// overlapping ranges share say nothing that the pools do not.
+func Whereabouts(files []File) (all []Record, err error) {
+	for _, f := range files {
+		var list struct {
+			Items []json.RawMessage `json:"items"`
+		}
+		if err := json.Unmarshal(f.Text, &list); err != nil {
+			return nil, fmt.Errorf("%s: %w", f.Name, err)
+		}
+		if list.Items == nil {
+			list.Items = []json.RawMessage{f.Text}
+		}
+		for i, text := range list.Items {
+			var o whereaboutsObject
+			if err := json.Unmarshal(text, &o); err != nil {
+				return nil, fmt.Errorf("%s: item %d: %w", f.Name, i+1, err)
+			}
+			all = append(all, o.records()...)
+		}
+	}
+	return all, nil
+}
+
+func (o whereaboutsObject) records() []Record {
+	id := o.Kind + "/" + o.Metadata.Namespace + "/" + o.Metadata.Name
+	if o.Kind != "IPPool" {
+		return []Record{{ID: id, Kind: Reference, Name: o.Metadata.Name, Fields: map[string]string{"model": o.Kind}}}
+	}
+	pool := Record{ID: id, Kind: Prefix, Name: o.Metadata.Name}
+	pool.network(o.Spec.Range)
+	all := []Record{pool}
+	for _, key := range slices.Sorted(maps.Keys(o.Spec.Allocations)) {
+		holder := o.Spec.Allocations[key]
+		r := Record{ID: id + "[" + key + "]", Kind: Address, Name: strings.ReplaceAll(holder.Pod, "/", "-")}
+		r.set("pod", holder.Pod)
+		r.set("interface", holder.Interface)
+		r.set("container", holder.Container)
+		address := behind(pool.Block, key)
+		if !address.IsValid() {
+			r.Problem = fmt.Sprintf("%q is no place in the range %q", key, o.Spec.Range)
+		} else {
+			r.Block = netip.PrefixFrom(address, address.BitLen())
+		}
+		all = append(all, r)
+	}
+	return all
+}
+
+// behind is the address so far behind the first one of a block, if it is within.
+func behind(block netip.Prefix, key string) netip.Addr {
+	n, ok := new(big.Int).SetString(key, 10)
+	if !ok || n.Sign() < 0 || !block.IsValid() {
+		return netip.Addr{}
+	}
+	bytes := block.Addr().AsSlice()
+	n.Add(n, new(big.Int).SetBytes(bytes))
+	if n.BitLen() > 8*len(bytes) {
+		return netip.Addr{}
+	}
+	address, _ := netip.AddrFromSlice(n.FillBytes(bytes))
+	if !block.Contains(address) {
+		return netip.Addr{}
+	}
+	return address
+}

@@ -1,0 +1,154 @@
+package transfer
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carve-ipam/carve/internal/cli/exit"
+	"github.com/carve-ipam/carve/internal/cli/session"
+	"github.com/carve-ipam/carve/internal/cli/show"
+	"github.com/carve-ipam/carve/internal/cli/source"
+	"github.com/carve-ipam/carve/internal/cli/verbs"
+)
+
+// The forms of an export.
+const (
+	formCSV       = "csv"
+	formNetBox    = "netbox-csv"
+	formPlan      = "plan"
+	formTerraform = "terraform"
+)
+
+// files are what an export writes, by name; one without a name may go to standard output.
+type files []struct {
+	name string
+	text []byte
+}
+
+// ExportCommand is `export`.
+func ExportCommand(p *session.Program) *cobra.Command {
+	var form, to string
+	cmd := verbs.Bare(&cobra.Command{
+		Use:   "export -o csv|netbox-csv|plan|terraform [--to FILE]",
+		Short: "Write all spaces, classes, pools and claims of a project for other tools",
+		Long: `Writes the spaces, classes, pools and claims of the project. csv and plan are what 'ipamctl import csv' and 'ipamctl import plan' read
+again, into an empty project as it was. netbox-csv is four files for NetBox' own import, in the directory --to. terraform has a
+resource and an import block for each thing. Grants, quotas, members, keys, consumers and retained blocks are not exported.`,
+		Example: "  ipamctl export -o csv --to team-a.csv\n  ipamctl export -o netbox-csv --to netbox/\n  ipamctl export -o terraform > team-a.tf",
+	})
+	f := cmd.Flags()
+	forms := verbs.NewChoice(&form, formCSV, formCSV, formNetBox, formPlan, formTerraform)
+	f.VarP(forms, "output", "o", "form of the export: csv, netbox-csv, plan, terraform")
+	f.StringVar(&to, "to", "", "`FILE` to write, for netbox-csv a directory (default: standard output)")
+	cmd.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		f.Lookup("output").Changed = true // CARVE_OUTPUT is about tables
+		return p.FromEnvironment(cmd.Flags())
+	}
+	cmd.RunE = p.Verb(func(ctx context.Context, _ []string) error {
+		if form == formNetBox && to == "" {
+			return exit.Usagef("netbox-csv is several files: --to names the directory")
+		}
+		s, err := p.InProject()
+		if err != nil {
+			return err
+		}
+		inv, err := gather(ctx, s)
+		if err != nil {
+			return err
+		}
+		write := map[string]func(*inventory) (files, error){formCSV: asCSV, formNetBox: asNetBox, formPlan: asPlan, formTerraform: asTerraform}
+		out, err := write[form](inv)
+		if err != nil {
+			return err
+		}
+		for _, note := range inv.notes {
+			p.Remark("%s", note)
+		}
+		return out.put(p, to)
+	})
+	return cmd
+}
+
+// put writes what is exported where it belongs.
+func (out files) put(p *session.Program, to string) error {
+	for _, f := range out {
+		if to == "" {
+			if err := p.Write(f.text); err != nil {
+				return err
+			}
+			continue
+		}
+		path := to
+		if f.name != "" {
+			if err := os.MkdirAll(to, 0o700); err != nil {
+				return fmt.Errorf("cannot write the export: %w", err)
+			}
+			path = filepath.Join(to, f.name)
+		}
+		if err := os.WriteFile(path, f.text, 0o600); err != nil {
+			return fmt.Errorf("cannot write the export: %w", err)
+		}
+	}
+	return nil
+}
+
+// asCSV is one table of everything, which `ipamctl import csv` reads.
+func asCSV(v *inventory) (files, error) {
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	_ = w.Write(source.OwnColumns) // into memory
+	var fault error
+	line := func(kind, space, name, parent, block, description string, labels, annotations map[string]string, spec any) {
+		notes, err := show.Marshal(annotations)
+		if len(annotations) == 0 {
+			notes = nil
+		}
+		rest, err2 := show.Marshal(spec)
+		if string(rest) == "{}" {
+			rest = nil
+		}
+		if fault == nil && (err != nil || err2 != nil) {
+			fault = fmt.Errorf("%s %s cannot be written: %w", kind, name, first2(err, err2))
+		}
+		_ = w.Write([]string{kind, space, name, parent, block, description, labelsText(labels), string(notes), string(rest)})
+	}
+	for _, s := range v.spaces {
+		line("space", "", s.Metadata.Name, "", "", s.Spec.Description, s.Metadata.Labels, s.Metadata.Annotations, struct{}{})
+	}
+	for _, c := range v.classes {
+		spec, err := rest(c.Spec)
+		fault = first2(fault, err)
+		line("class", "", c.Metadata.Name, "", "", "", c.Metadata.Labels, c.Metadata.Annotations, spec)
+	}
+	for _, p := range v.pools {
+		parent := ""
+		if p.Status.ParentRef != nil {
+			parent = p.Status.ParentRef.Name
+		}
+		line("pool", p.space, p.Metadata.Name, parent, p.Status.AllocatedCIDR, p.Spec.Description, p.Metadata.Labels, p.Metadata.Annotations, p.spec)
+	}
+	spaces := map[string]string{}
+	for _, p := range v.pools {
+		spaces[p.Metadata.Name] = p.space
+	}
+	for _, c := range v.claims {
+		line("claim", spaces[c.pool], c.Metadata.Name, c.pool, c.Status.AllocatedCIDR, "", c.Metadata.Labels, c.Metadata.Annotations, c.spec)
+	}
+	w.Flush()
+	return files{{"", b.Bytes()}}, fault
+}
+
+func first2(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,143 @@
+package transfer
+
+import (
+	"cmp"
+	"encoding/json"
+	"net/netip"
+	"slices"
+
+	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/cli/source"
+)
+
+// What has become of a row, or would.
+const (
+	outcomeCreate    = "to create"
+	outcomeCreated   = "created"
+	outcomeSame      = "same"
+	outcomeDiffers   = "differs"
+	outcomeSkipped   = "skipped"
+	outcomeRefused   = "refused"
+	outcomeReference = "no block"    // a row about something else
+	outcomeLeft      = "not reached" // the import ended before
+)
+
+// domain is a routing domain: a space of a project.
+type domain struct{ project, space string }
+
+// item is one thing that is to be in Carve, or that is there.
+type item struct {
+	domain
+	kind        string // pool, claim, reservation, claims, auto
+	name        string
+	block       netip.Prefix
+	first, last netip.Addr // of a range
+	labels      map[string]string
+	annotations map[string]string
+	description string
+	fields      map[string]string
+	spec        json.RawMessage                            // of Carve's own
+	current     func() (map[string]json.RawMessage, error) // the spec of what is on the server
+	ownParent   string                                     // of Carve's own: the pool that it names
+
+	rows    []int // of the source; none: it is on the server, or of the mapping
+	there   bool  // it is on the server
+	parent  *item // the pool around it
+	depth   int
+	holds   []client.Reservation
+	outcome string
+	why     string
+}
+
+// end is the outcome of an item that is settled.
+func (i *item) end(outcome, why string) { i.outcome, i.why = outcome, why }
+
+func (i *item) isPool() bool  { return i.kind == asPool }
+func (i *item) isRange() bool { return i.first.IsValid() }
+
+// from and to are the first and the last address.
+func (i *item) from() netip.Addr {
+	if i.isRange() {
+		return i.first
+	}
+	return i.block.Addr()
+}
+
+func (i *item) to() netip.Addr {
+	if i.isRange() {
+		return i.last
+	}
+	return lastOf(i.block)
+}
+
+// before reports whether an item comes before another one in the source. What is of the mapping comes before all rows.
+func (i *item) before(other *item) bool {
+	return len(other.rows) > 0 && (len(i.rows) == 0 || i.rows[0] < other.rows[0])
+}
+
+// where is the block for people.
+func (i *item) where() string {
+	return source.Record{Block: i.block, First: i.first, Last: i.last}.Where()
+}
+
+// target is what an item is called in Carve.
+func (i *item) target() string {
+	if i.kind == asReservation && i.parent != nil {
+		return "pool/" + i.parent.name
+	}
+	return i.kind + "/" + i.name
+}
+
+// lastOf is the last address of a block.
+func lastOf(block netip.Prefix) netip.Addr {
+	bytes := block.Addr().AsSlice()
+	for bit := block.Bits(); bit < 8*len(bytes); bit++ {
+		bytes[bit/8] |= 1 << (7 - bit%8)
+	}
+	last, _ := netip.AddrFromSlice(bytes)
+	return last
+}
+
+// blocksOf are the fewest CIDRs that make up a range.
+func blocksOf(first, last netip.Addr) (out []netip.Prefix) {
+	for {
+		bits := first.BitLen()
+		for bits > 0 {
+			wider := netip.PrefixFrom(first, bits-1)
+			if wider.Masked().Addr() != first || last.Less(lastOf(wider)) {
+				break
+			}
+			bits--
+		}
+		block := netip.PrefixFrom(first, bits)
+		out = append(out, block)
+		if end := lastOf(block); end == last || !end.Next().IsValid() {
+			return out
+		}
+		first = lastOf(block).Next()
+	}
+}
+
+// byPlace orders items so that what is around comes before what is within: pools before claims of the same block, and what is
+// on the server before what is to come.
+func byPlace(items []*item) {
+	there := func(i *item) int {
+		if i.there {
+			return 0
+		}
+		return 1
+	}
+	rank := func(i *item) int {
+		switch i.kind {
+		case asPool:
+			return 0
+		case asAuto:
+			return 1
+		default:
+			return 2
+		}
+	}
+	slices.SortStableFunc(items, func(a, b *item) int {
+		return cmp.Or(a.from().Compare(b.from()), b.to().Compare(a.to()), cmp.Compare(rank(a), rank(b)), cmp.Compare(there(a), there(b)))
+	})
+}

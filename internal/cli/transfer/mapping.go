@@ -1,0 +1,245 @@
+// Package transfer brings what other address managers know into Carve, and what Carve knows out again: readers (package source) make
+// records, a mapping says what becomes of them, a plan compares that with what the server has, a run sends what is missing, and a
+// report accounts for every row.
+package transfer
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/carve-ipam/carve/internal/cli/exit"
+	"github.com/carve-ipam/carve/internal/cli/source"
+)
+
+// What becomes of a record.
+const (
+	asPool        = "pool"
+	asClaim       = "claim"
+	asAuto        = "auto"        // a pool if there is something in it or nothing around it, or else a claim
+	asReservation = "reservation" // of the pool around it
+	asClaims      = "claims"      // of a range: as many blocks as it takes
+	asSkip        = "skip"
+)
+
+// What to do with records of which only one can be taken.
+const (
+	policyRefuse = "refuse" // nothing is imported
+	policySkip   = "skip"   // none of them
+	policyFirst  = "first"  // the one that comes first in the source
+	policyNarrow = "narrow" // of overlaps: the smaller block, and ranges are cut around it
+)
+
+// Mapping says what becomes of the records of a source. It is a file that people edit.
+type Mapping struct {
+	Source string `yaml:"source"`
+	// SpaceBy are the fields whose values together say which routing domain a record is in.
+	SpaceBy []string `yaml:"spaceBy,flow"`
+	// Spaces are where each of them goes; others go to a space that is called like them.
+	Spaces map[string]SpaceMapping `yaml:"spaces"`
+	// Rules are asked in order; the first that matches is taken.
+	Rules []Rule `yaml:"rules"`
+	// Labels and Annotations are keys, and the fields that have their values.
+	Labels      map[string]string `yaml:"labels"`
+	Annotations map[string]string `yaml:"annotations"`
+	// Columns are other names of columns of a CSV file: what ipamctl calls it, and what the file does.
+	Columns map[string]string `yaml:"columns,omitempty"`
+	// Roots are pools that are made around everything else.
+	Roots       []Root `yaml:"roots"`
+	OnDuplicate string `yaml:"onDuplicate"`
+	OnOverlap   string `yaml:"onOverlap"`
+}
+
+// SpaceMapping is where a routing domain of the source goes.
+type SpaceMapping struct {
+	Space   string `yaml:"space"`
+	Project string `yaml:"project,omitempty"`
+	Skip    bool   `yaml:"skip,omitempty"`
+}
+
+// Rule says what becomes of the records that match.
+type Rule struct {
+	// Match are fields and the values that they may have, with commas between; all must match, and * is any that is there.
+	Match map[string]string `yaml:"match,flow"`
+	As    string            `yaml:"as"`
+	// Name is a template: {field} is its value, {a|b} the first that there is.
+	Name   string            `yaml:"name,omitempty"`
+	Labels map[string]string `yaml:"labels,omitempty,flow"`
+}
+
+// Root is a pool that is no row of the source.
+type Root struct {
+	Name    string `yaml:"name"`
+	CIDR    string `yaml:"cidr"`
+	Space   string `yaml:"space,omitempty"`
+	Project string `yaml:"project,omitempty"`
+}
+
+// presets are the mappings that are taken unless another one is given.
+func preset(of string) Mapping {
+	m := Mapping{
+		Source: of, SpaceBy: []string{"space"}, Spaces: map[string]SpaceMapping{"": {Space: "default"}},
+		Labels: map[string]string{"status": "status"}, Annotations: map[string]string{"description": "description", "source-row": "id"},
+		OnDuplicate: policyRefuse, OnOverlap: policyRefuse,
+		Rules: []Rule{
+			{Match: map[string]string{"kind": "aggregate"}, As: asPool, Name: "{name|block}"},
+			{Match: map[string]string{"kind": "prefix"}, As: asAuto, Name: "{name|block}"},
+			{Match: map[string]string{"kind": "address"}, As: asClaim, Name: "{name|block}"},
+			{Match: map[string]string{"kind": "range"}, As: asReservation},
+		},
+	}
+	switch of {
+	case "netbox":
+		m.SpaceBy, m.Rules[1].As = []string{"vrf"}, asPool
+		for _, field := range []string{"tenant", "role", "site", "rir"} {
+			m.Labels[field] = field
+		}
+	case "phpipam":
+		m.SpaceBy, m.Rules[1].As = []string{"vrf"}, asPool
+		for _, field := range []string{"section", "vlan", "customer", "device", "owner"} {
+			m.Labels[field] = field
+		}
+	case "infoblox":
+		m.SpaceBy, m.Rules[1].As = []string{"network_view"}, asPool
+		m.Labels["type"], m.Labels["site"] = "type", "site"
+		m.Annotations["mac"] = "mac_address"
+	case "aws":
+		m.SpaceBy = []string{"scope"}
+		m.Spaces["private"] = SpaceMapping{Space: "default"}
+		m.Rules = slices.Insert(m.Rules, 1,
+			Rule{Match: map[string]string{"type": "ipam-pool", "status": "pending-provision,failed-provision,failed-import,deprovisioned"}, As: asSkip},
+			Rule{Match: map[string]string{"kind": "prefix", "type": "ipam-pool"}, As: asPool, Name: "{name|block}"})
+		for _, field := range []string{"type", "region", "locale", "owner", "service", "services"} {
+			m.Labels[field] = field
+		}
+	case "whereabouts":
+		m.Rules[1].As = asPool
+		m.Annotations["pod"] = "pod"
+	case "plan":
+		m = Mapping{Source: of, OnDuplicate: policyRefuse, OnOverlap: policyRefuse}
+	}
+	return m
+}
+
+// readMapping reads a mapping that somebody has edited.
+func readMapping(path, of string, text []byte) (Mapping, error) {
+	m := Mapping{OnDuplicate: policyRefuse, OnOverlap: policyRefuse}
+	d := yaml.NewDecoder(bytes.NewReader(text))
+	d.KnownFields(true)
+	if err := d.Decode(&m); err != nil {
+		return m, exit.Usagef("%s: it is no mapping: %v", path, err)
+	}
+	if m.Source != of {
+		return m, exit.Usagef("%s: it is a mapping for %s, and not for %s", path, m.Source, of)
+	}
+	if err := m.check(); err != nil {
+		return m, exit.Usagef("%s: %v", path, err)
+	}
+	return m, nil
+}
+
+func (m Mapping) check() error {
+	var faults []error
+	known := []string{asPool, asClaim, asAuto, asReservation, asClaims, asSkip}
+	for i, r := range m.Rules {
+		if !slices.Contains(known, r.As) {
+			faults = append(faults, fmt.Errorf("rules[%d].as is %q: it must be one of %s", i, r.As, strings.Join(known, ", ")))
+		}
+		if strings.Count(r.Name, "{") != strings.Count(r.Name, "}") {
+			faults = append(faults, fmt.Errorf("rules[%d].name: %q has a brace that is open", i, r.Name))
+		}
+	}
+	for what, policy := range map[string]string{"onDuplicate": m.OnDuplicate, "onOverlap": m.OnOverlap} {
+		if !slices.Contains(policies(what), policy) {
+			faults = append(faults, fmt.Errorf("%s is %q: it must be one of %s", what, policy, strings.Join(policies(what), ", ")))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// policies are what may be said of duplicates, and of overlaps.
+func policies(about string) []string {
+	all := []string{policyRefuse, policySkip, policyFirst}
+	if about == "onOverlap" {
+		all = append(all, policyNarrow)
+	}
+	return all
+}
+
+// write is the mapping as a file to edit, with the routing domains that the source has.
+func (m Mapping) write(records []source.Record) ([]byte, error) {
+	found := map[string]int{}
+	for _, r := range records {
+		if r.Kind != source.Reference && r.Own == nil {
+			found[m.spaceKey(r)]++
+		}
+	}
+	whole := m
+	whole.Spaces = map[string]SpaceMapping{}
+	maps.Copy(whole.Spaces, m.Spaces)
+	for key := range found {
+		if _, said := whole.Spaces[key]; !said {
+			whole.Spaces[key] = SpaceMapping{Space: asName(key)}
+		}
+	}
+	var b bytes.Buffer
+	b.WriteString(mappingHead)
+	fmt.Fprintf(&b, "# fields of this source: %s\n", strings.Join(fieldsOf(records), ", "))
+	e := yaml.NewEncoder(&b)
+	e.SetIndent(2)
+	err := errors.Join(e.Encode(whole), e.Close())
+	return b.Bytes(), err
+}
+
+// fieldsOf are the fields that rows of a source have.
+func fieldsOf(records []source.Record) []string {
+	seen := map[string]bool{"kind": true, "name": true, "status": true, "id": true, "block": true, "address": true, "length": true}
+	for _, r := range records {
+		if r.Kind == source.Reference {
+			continue
+		}
+		for name := range r.Fields {
+			seen[name] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(seen))
+}
+
+const mappingHead = `# What becomes of each row: 'ipamctl import ` + "SOURCE --mapping THIS FILE ...'" + `. docs/import.md explains it.
+# as: pool | claim | auto | reservation | claims | skip. The first rule that matches is taken.
+# name: {field} is its value, {a|b} the first of them that is there. labels and annotations: key in Carve: field of the source.
+# onDuplicate: refuse | skip | first. onOverlap: refuse | skip | first | narrow.
+`
+
+// spaceKey is the routing domain of a record, as the source calls it.
+func (m Mapping) spaceKey(r source.Record) string {
+	var parts []string
+	for _, field := range m.SpaceBy {
+		if value := r.Field(field); value != "" {
+			parts = append(parts, value)
+		}
+	}
+	return strings.Join(parts, "/")
+}
+
+// rule is the one that a record matches.
+func (m Mapping) rule(r source.Record) (Rule, bool) {
+	for _, rule := range m.Rules {
+		matches := true
+		for field, want := range rule.Match {
+			value := r.Field(field)
+			matches = matches && (value != "" && want == "*" || slices.ContainsFunc(strings.Split(want, ","), func(one string) bool {
+				return strings.EqualFold(strings.TrimSpace(one), value)
+			}))
+		}
+		if matches {
+			return rule, true
+		}
+	}
+	return Rule{}, false
+}

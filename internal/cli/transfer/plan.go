@@ -1,0 +1,259 @@
+package transfer
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/cli/exit"
+	"github.com/carve-ipam/carve/internal/cli/session"
+	"github.com/carve-ipam/carve/internal/cli/source"
+)
+
+// plan is what is to be done, in the order in which it is done.
+type plan struct {
+	*wishes
+	states  map[string]*state // by project
+	trees   []*tree
+	create  [][]*item // spaces; classes; pools, level after level
+	claims  [][]*item // batches
+	refused bool      // a policy says that nothing is to be imported
+}
+
+// prepare compares wishes with what the server has.
+func prepare(ctx context.Context, s *session.Session, w *wishes) (*plan, error) {
+	p := &plan{wishes: w, states: map[string]*state{}}
+	byDomain := map[domain][]*item{}
+	for _, list := range [][]*item{w.extras, w.items, w.spaces, w.classes} {
+		for _, i := range list {
+			if p.states[i.project] == nil {
+				st, err := read(ctx, in(s, i.project))
+				if err != nil {
+					return nil, exit.About("project "+i.project, err)
+				}
+				p.states[i.project] = st
+				for _, e := range st.items {
+					byDomain[e.domain] = append(byDomain[e.domain], e)
+				}
+			}
+			if i.kind != string(source.Space) && i.kind != string(source.Class) {
+				byDomain[i.domain] = append(byDomain[i.domain], i)
+			}
+		}
+	}
+	domains := slices.SortedFunc(maps.Keys(byDomain), func(a, b domain) int {
+		return strings.Compare(a.project+"/"+a.space, b.project+"/"+b.space)
+	})
+	for _, d := range domains {
+		t := grow(w, byDomain[d])
+		p.trees = append(p.trees, t)
+		p.refused = p.refused || t.refused
+	}
+	p.byName()
+	p.steps()
+	return p, nil
+}
+
+// byName settles things whose name the server has already for another block.
+func (p *plan) byName() {
+	for _, i := range slices.Concat(p.extras, p.items) {
+		if i.outcome != "" || i.kind == asReservation {
+			continue
+		}
+		st := p.states[i.project]
+		is := ""
+		if pool, found := st.pools[i.name]; found && i.isPool() {
+			is = pool.Status.AllocatedCIDR + " in space " + pool.Status.SpaceRef.Name
+		}
+		if claim, found := st.claims[i.name]; found && i.kind == asClaim {
+			is = claim.Status.AllocatedCIDR + " of pool " + claim.Status.PoolRef.Name
+			if is == i.block.String()+" of pool "+i.ownParent { // of another project's pool
+				i.end(outcomeSame, "")
+				continue
+			}
+		}
+		if is != "" {
+			i.end(outcomeDiffers, i.target()+" is "+is+", not "+i.where())
+		}
+	}
+	for _, i := range p.items { // what is below something that differs has no place
+		for up := i.parent; up != nil && i.outcome == ""; up = up.parent {
+			if up.outcome == outcomeDiffers {
+				i.end(outcomeRefused, up.target()+", which is around it, is another one on the server")
+			}
+		}
+	}
+}
+
+// steps puts what is missing in order.
+func (p *plan) steps() {
+	var spaces, classes []*item
+	wanted := map[domain]bool{}
+	for _, i := range p.spaces {
+		i.space = i.name
+		if _, found := p.states[i.project].spaces[i.name]; found {
+			i.end(outcomeSame, "")
+			continue
+		}
+		wanted[i.domain] = true
+		spaces = append(spaces, i)
+	}
+	for _, i := range p.classes {
+		if _, found := p.states[i.project].classes[i.project+"/"+i.name]; found {
+			i.end(outcomeSame, "")
+			continue
+		}
+		classes = append(classes, i)
+	}
+	levels := map[int][]*item{}
+	var claims []*item
+	deepest := 0
+	for _, i := range slices.Concat(p.extras, p.items) {
+		switch {
+		case i.outcome != "" || i.kind == asReservation || i.kind == asClaims:
+			continue
+		case i.kind == asClaim:
+			claims = append(claims, i)
+			continue
+		}
+		levels[i.depth] = append(levels[i.depth], i)
+		deepest = max(deepest, i.depth)
+		if _, found := p.states[i.project].spaces[i.space]; !found && !wanted[i.domain] && !strings.Contains(i.space, "/") {
+			wanted[i.domain] = true
+			spaces = append(spaces, &item{domain: i.domain, kind: "space", name: i.space})
+		}
+	}
+	p.create = append(p.create, spaces, classes)
+	for depth := 0; depth <= deepest; depth++ {
+		p.create = append(p.create, levels[depth])
+	}
+	p.claims = batches(claims)
+}
+
+// The bounds of a batch: of its claims, and of its body, which the server bounds too.
+const (
+	mostClaims = 1000
+	mostBytes  = 600 << 10
+)
+
+// batches puts claims together that go to the same pool, in the order of their blocks.
+func batches(claims []*item) (out [][]*item) {
+	groups := map[string][]*item{}
+	for _, i := range claims {
+		key := i.project + "/" + i.ownParent
+		if i.parent != nil {
+			key = i.project + "/" + i.parent.name
+		}
+		groups[key] = append(groups[key], i)
+	}
+	var batch []*item
+	bytes := 0
+	project := ""
+	for _, key := range slices.Sorted(maps.Keys(groups)) {
+		for _, i := range groups[key] {
+			size := 300 + len(i.spec)
+			for k, v := range i.annotations {
+				size += 2*len(v) + len(k)
+			}
+			for k, v := range i.labels {
+				size += len(k) + len(v) + 6
+			}
+			if len(batch) > 0 && (len(batch) == mostClaims || bytes+size > mostBytes || i.project != project) {
+				out, batch, bytes = append(out, batch), nil, 0
+			}
+			batch, bytes, project = append(batch, i), bytes+size, i.project
+		}
+	}
+	if len(batch) > 0 {
+		out = append(out, batch)
+	}
+	return out
+}
+
+// document is the body of the request that creates an item, and the collection where it goes.
+func (i *item) document() (collection string, body any, err error) {
+	meta := client.CreateMetadata{Name: i.name, Labels: i.labels, Annotations: i.annotations}
+	switch i.kind {
+	case string(source.Space):
+		return "spaces", client.SpaceCreate{Metadata: meta, Spec: &client.SpaceSpec{Description: i.description}}, nil
+	case string(source.Class):
+		doc := client.IPClassCreate{Metadata: meta}
+		return "classes", &doc, json.Unmarshal(i.spec, &doc.Spec)
+	case asPool:
+		doc, err := i.poolDocument(meta)
+		return "pools", doc, err
+	default:
+		doc, err := i.claimDocument()
+		return "claims", doc, err
+	}
+}
+
+func (i *item) poolDocument(meta client.CreateMetadata) (client.IPPoolCreate, error) {
+	doc := client.IPPoolCreate{Metadata: meta}
+	if i.spec != nil {
+		if err := json.Unmarshal(i.spec, &doc.Spec); err != nil {
+			return doc, fmt.Errorf("pool %s: %w", i.name, err)
+		}
+	}
+	doc.Spec.CIDR, doc.Spec.Description = i.block.String(), i.description
+	doc.Spec.Reservations = append(doc.Spec.Reservations, i.holds...)
+	switch {
+	case i.parent != nil:
+		doc.Spec.ParentRef = &client.Ref{Name: i.parent.name}
+	case strings.Contains(i.space, "/"):
+		project, name, _ := strings.Cut(i.space, "/")
+		doc.Spec.SpaceRef = &client.Ref{Project: project, Name: name}
+	default:
+		doc.Spec.SpaceRef = &client.Ref{Name: i.space}
+	}
+	i.lengths(&doc.Spec)
+	return doc, nil
+}
+
+// lengths are the bounds that a source has for what is carved from a pool.
+func (i *item) lengths(spec *client.IPPoolSpec) {
+	number := func(field string) *int {
+		if n, err := strconv.Atoi(i.fields[field]); err == nil && n >= i.block.Bits() && n <= i.block.Addr().BitLen() {
+			return &n
+		}
+		return nil
+	}
+	least, most, preset := number("minPrefixLength"), number("maxPrefixLength"), number("defaultPrefixLength")
+	if least == nil && most == nil && preset == nil {
+		return
+	}
+	doc := map[string]any{}
+	for name, n := range map[string]*int{"minPrefixLength": least, "maxPrefixLength": most, "defaultPrefixLength": preset} {
+		if n != nil {
+			doc[name] = *n
+		}
+	}
+	text, err := json.Marshal(doc)
+	if err == nil {
+		spec.Allocation = &client.PoolAllocation{}
+		_ = json.Unmarshal(text, spec.Allocation) // numbers, as they were written
+	}
+}
+
+func (i *item) claimDocument() (client.IPClaimCreate, error) {
+	doc := client.IPClaimCreate{Metadata: client.CreateMetadata{Name: i.name, Labels: i.labels, Annotations: i.annotations}}
+	if i.spec != nil {
+		if err := json.Unmarshal(i.spec, &doc.Spec); err != nil {
+			return doc, fmt.Errorf("claim %s: %w", i.name, err)
+		}
+	}
+	doc.Spec.CIDR = i.block.String()
+	switch project, name, foreign := strings.Cut(i.ownParent, "/"); {
+	case doc.Spec.ClassName != "":
+	case i.parent != nil:
+		doc.Spec.PoolRef = &client.Ref{Name: i.parent.name}
+	case foreign:
+		doc.Spec.PoolRef = &client.Ref{Project: project, Name: name}
+	}
+	return doc, nil
+}

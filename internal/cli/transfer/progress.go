@@ -1,0 +1,90 @@
+package transfer
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/carve-ipam/carve/internal/cli/session"
+)
+
+// progress tells how far an import is, and how fast: on a terminal in one line, and elsewhere now and then.
+type progress struct {
+	mu       sync.Mutex
+	to       io.Writer
+	now      func() time.Time
+	quiet    bool
+	terminal bool
+	total    int
+	done     int
+	begun    time.Time
+	said     time.Time
+}
+
+func newProgress(p *session.Program, total int) *progress {
+	out := &progress{to: p.Aside, now: p.Clock, quiet: p.Quiet, total: total, begun: p.Clock(), said: p.Clock()}
+	to := p.Aside
+	if l, is := to.(*locked); is {
+		to = l.to
+	}
+	if f, is := to.(*os.File); is {
+		out.terminal = term.IsTerminal(int(f.Fd()))
+	}
+	return out
+}
+
+// add notes that so many things are settled.
+func (p *progress) add(n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.done += n
+	every := 10 * time.Second
+	if p.terminal {
+		every = 200 * time.Millisecond
+	}
+	if now := p.now(); !p.quiet && now.Sub(p.said) >= every {
+		p.said = now
+		end := "\n"
+		if p.terminal {
+			end = "\x1b[K\r"
+		}
+		_, _ = io.WriteString(p.to, p.line()+end)
+	}
+}
+
+func (p *progress) line() string {
+	text := fmt.Sprintf("%d of %d (%d%%)", p.done, p.total, 100*p.done/max(p.total, 1))
+	if rate := p.rate(); rate > 0 {
+		text += fmt.Sprintf(", %.0f a second", rate)
+		if p.done < p.total {
+			text += fmt.Sprintf(", %s left", time.Duration(float64(p.total-p.done)/rate*float64(time.Second)).Round(time.Second))
+		}
+	}
+	return text
+}
+
+func (p *progress) rate() float64 {
+	took := p.now().Sub(p.begun).Seconds()
+	if took <= 0 {
+		return 0
+	}
+	return float64(p.done) / took
+}
+
+// end takes the line away, and answers what there is to say of the whole.
+func (p *progress) end() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.terminal && !p.quiet {
+		_, _ = io.WriteString(p.to, "\x1b[K")
+	}
+	took := p.now().Sub(p.begun)
+	if p.done == 0 || took <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d things in %s, %.0f a minute", p.done, took.Round(100*time.Millisecond), 60*p.rate())
+}

@@ -1,0 +1,225 @@
+package transfer
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strconv"
+
+	"github.com/carve-ipam/carve/client"
+)
+
+// span is a part of a range that lies in one pool.
+type span struct {
+	pool        *item // nil: in none
+	first, last netip.Addr
+}
+
+// mostReservations is how many a pool can have.
+const mostReservations = 64
+
+// lay makes reservations or claims of a range, in the pools where its parts lie.
+func (t *tree) lay(r *item) {
+	spans := t.spans(t.roots, nil, r.first, r.last)
+	var free []span
+	for _, s := range spans {
+		if s.pool == nil {
+			r.end(outcomeRefused, fmt.Sprintf("no pool is around %s-%s", s.first, s.last))
+			return
+		}
+		left, ok := t.around(r, s)
+		if !ok {
+			return
+		}
+		free = append(free, left...)
+	}
+	if r.kind == asClaims {
+		t.asClaims(r, free)
+		return
+	}
+	r.outcome = outcomeSame
+	for _, s := range free {
+		t.reserve(r, s)
+	}
+	if len(free) == 0 {
+		r.end(outcomeSkipped, "everything in it is taken by rows of their own")
+	}
+}
+
+// spans splits a range where pools begin and end.
+func (t *tree) spans(among []*item, pool *item, first, last netip.Addr) (out []span) {
+	next := first
+	for _, p := range among {
+		lo, hi := p.from(), p.to()
+		if !p.isPool() || p.outcome == outcomeRefused || p.outcome == outcomeSkipped || last.Less(lo) || hi.Less(next) || lo.Is4() != first.Is4() {
+			continue
+		}
+		if next.Less(lo) {
+			out = append(out, span{pool, next, lo.Prev()})
+			next = lo
+		}
+		end := hi
+		if last.Less(hi) {
+			end = last
+		}
+		out = append(out, t.spans(t.children[p], p, next, end)...)
+		if next = end.Next(); !next.IsValid() || last.Less(next) {
+			return out
+		}
+	}
+	return append(out, span{pool, next, last})
+}
+
+// around answers the parts of a span that claims leave free; false where a policy has ended the range.
+func (t *tree) around(r *item, s span) (free []span, ok bool) {
+	next := s.first
+	for _, c := range t.children[s.pool] {
+		if c.isPool() || c.outcome == outcomeRefused || c.outcome == outcomeSkipped || c.to().Less(next) || s.last.Less(c.from()) {
+			continue
+		}
+		if len(c.rows) > 0 && c.rows[0] == r.rows[0] {
+			continue // a part of this range that is there
+		}
+		switch policy := t.w.mapping.OnOverlap; {
+		case policy == policyFirst && !c.there && r.before(c):
+			t.settle(policyFirst, r, c, "it overlaps", c)
+			continue
+		case c.there && policy != policyNarrow:
+			if mine(r, c) {
+				continue
+			}
+			r.end(outcomeRefused, "a part of it is held by "+c.target()+" ("+c.where()+")")
+			return nil, false
+		case policy == policyFirst:
+			t.settle(policyFirst, r, c, "it overlaps", r)
+			return nil, false
+		case policy != policyNarrow:
+			t.settle(policy, r, c, "it overlaps", r)
+			return nil, false
+		case mine(r, c):
+			continue
+		}
+		if next.Less(c.from()) {
+			free = append(free, span{s.pool, next, c.from().Prev()})
+		}
+		if next = c.to().Next(); !next.IsValid() || s.last.Less(next) {
+			return free, true
+		}
+	}
+	return append(free, span{s.pool, next, s.last}), true
+}
+
+// mine reports whether a claim of the server is one that the range was made into before.
+func mine(r, c *item) bool {
+	return r.kind == asClaims && c.there && c.annotations["source-row"] != "" && c.annotations["source-row"] == r.annotations["source-row"]
+}
+
+// reserve withholds a part of a range in its pool.
+func (t *tree) reserve(r *item, s span) {
+	reason := asText(first(r.description, r.labels["status"], r.name), 250)
+	want := client.Reservation{From: s.first.String(), To: s.last.String(), Reason: reason}
+	r.parent = s.pool
+	for _, h := range s.pool.holds {
+		from, to := bounds(s.pool.block, h)
+		switch {
+		case from == s.first && to == s.last:
+			if s.pool.there {
+				return
+			}
+			t.again(r, s.pool)
+			return
+		case !to.Less(s.first) && !s.last.Less(from):
+			t.refused = t.refused || t.w.mapping.OnOverlap == policyRefuse && !s.pool.there
+			r.end(outcomeRefused, fmt.Sprintf("it overlaps the reservation %s-%s of pool %s", from, to, s.pool.name))
+			return
+		}
+	}
+	switch {
+	case s.pool.there:
+		r.end(outcomeDiffers, "pool "+s.pool.name+" is there without this reservation: `ipamctl pool set` adds it")
+	case len(s.pool.holds) == mostReservations:
+		r.end(outcomeRefused, "pool "+s.pool.name+" has "+strconv.Itoa(mostReservations)+" reservations already: make claims of such ranges")
+	default:
+		s.pool.holds = append(s.pool.holds, want)
+		slices.SortFunc(s.pool.holds, func(a, b client.Reservation) int {
+			return netip.MustParseAddr(a.From).Compare(netip.MustParseAddr(b.From))
+		})
+		if r.outcome == outcomeSame {
+			r.outcome = "" // it is as its pool will be
+		}
+	}
+}
+
+// again settles a range that an earlier row has withheld already.
+func (t *tree) again(r, pool *item) {
+	if t.w.mapping.OnDuplicate == policyRefuse {
+		t.refused = true
+		r.end(outcomeRefused, "another row has the same range of pool "+pool.name)
+		return
+	}
+	r.end(outcomeSkipped, "another row has the same range of pool "+pool.name+", and is taken")
+}
+
+// bounds are the first and the last address of a reservation.
+func bounds(pool netip.Prefix, r client.Reservation) (from, to netip.Addr) {
+	switch {
+	case r.CIDR != "":
+		block, err := netip.ParsePrefix(r.CIDR)
+		if err != nil {
+			return from, to
+		}
+		return block.Addr(), lastOf(block)
+	case r.First > 0:
+		return pool.Addr(), plus(pool.Addr(), r.First-1)
+	case r.Last > 0:
+		return plus(lastOf(pool), 1-r.Last), lastOf(pool)
+	}
+	from, _ = netip.ParseAddr(r.From) // the server has checked it
+	to, _ = netip.ParseAddr(r.To)
+	return from, to
+}
+
+// plus is the address so far behind another one, or before it.
+func plus(a netip.Addr, n int) netip.Addr {
+	bytes := a.AsSlice()
+	for at := len(bytes) - 1; at >= 0 && n != 0; at-- {
+		n += int(bytes[at])
+		bytes[at] = byte(n & 255) // the lowest byte
+		n >>= 8
+	}
+	out, _ := netip.AddrFromSlice(bytes)
+	return out
+}
+
+// asClaims makes a range several claims.
+func (t *tree) asClaims(r *item, free []span) {
+	var parts []*item
+	for _, s := range free {
+		for _, block := range blocksOf(s.first, s.last) {
+			part := *r
+			part.kind, part.block, part.first, part.last = asClaim, block, netip.Addr{}, netip.Addr{}
+			part.parent, part.depth, part.outcome = s.pool, s.pool.depth+1, ""
+			part.name = withSuffix(first(r.name, "range"), strconv.Itoa(len(parts)+1))
+			parts = append(parts, &part)
+		}
+	}
+	for _, part := range parts {
+		for _, e := range t.existing[part.block] {
+			if e.kind != asClaim {
+				continue
+			}
+			if e.name == part.name {
+				t.compare(part, e)
+			} else {
+				part.end(outcomeRefused, "the block is held by "+e.target())
+			}
+		}
+	}
+	n := r.rows[0]
+	t.w.rows[n].items = parts
+	t.w.items = append(t.w.items, parts...)
+	if len(parts) == 0 {
+		t.w.rows[n].outcome, t.w.rows[n].why = outcomeSkipped, "everything in it is taken by rows of their own"
+	}
+	r.outcome = outcomeSame // its parts speak for it
+}

@@ -1,0 +1,164 @@
+package transfer
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/csv"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/carve-ipam/carve/internal/cli/exit"
+	"github.com/carve-ipam/carve/internal/cli/show"
+)
+
+// reportRow accounts for one row of the source.
+type reportRow struct {
+	Row     string `json:"row"`
+	Kind    string `json:"kind"`
+	Block   string `json:"block,omitempty"`
+	Outcome string `json:"outcome"`
+	Project string `json:"project,omitempty"`
+	Space   string `json:"space,omitempty"`
+	Target  string `json:"target,omitempty"`
+	Why     string `json:"why,omitempty"`
+}
+
+// report accounts for every row of the source.
+type report struct {
+	Source  string         `json:"source"`
+	DryRun  bool           `json:"dryRun"`
+	Rows    int            `json:"rows"`
+	Counts  map[string]int `json:"counts"`
+	Items   []reportRow    `json:"items"`
+	ordered []string
+}
+
+// order is how bad an outcome is: a row that became several things is what became of the worst of them.
+var order = []string{
+	outcomeReference, outcomeSkipped, outcomeSame, outcomeCreated, outcomeCreate, outcomeLeft, outcomeDiffers, outcomeRefused,
+}
+
+// account says what has become of each row. after: the import was begun, and what is open was not reached.
+func account(w *wishes, dry, after bool) report {
+	out := report{Source: w.mapping.Source, DryRun: dry, Rows: len(w.rows), Counts: map[string]int{}, ordered: order}
+	for n := range w.rows {
+		out.add(w.rows[n], after)
+	}
+	return out
+}
+
+func (out *report) add(r row, after bool) {
+	line := reportRow{Row: r.ID, Kind: string(r.Kind), Block: r.Where(), Outcome: r.outcome, Why: r.why}
+	if line.Block == "" || r.Own != nil && !r.Block.IsValid() {
+		line.Block = ""
+	}
+	var targets []string
+	for _, i := range r.items {
+		outcome := i.outcome
+		if i.kind == asReservation && outcome == "" && i.parent != nil {
+			outcome = i.parent.outcome
+		}
+		if outcome == "" {
+			outcome = outcomeCreate
+			if after {
+				outcome = outcomeLeft
+			}
+		}
+		if line.Outcome == "" || slices.Index(order, outcome) > slices.Index(order, line.Outcome) {
+			line.Outcome, line.Why = outcome, i.why
+		}
+		line.Project, line.Space = i.project, i.space
+		targets = append(targets, i.target())
+	}
+	if line.Target = strings.Join(targets, " "); len(targets) > 3 {
+		line.Target = fmt.Sprintf("%s and %d more", targets[0], len(targets)-1)
+	}
+	out.Counts[line.Outcome]++
+	out.Items = append(out.Items, line)
+}
+
+// open are the rows that were not taken, although they were to be.
+func (out *report) open() int {
+	return out.Counts[outcomeRefused] + out.Counts[outcomeDiffers] + out.Counts[outcomeLeft]
+}
+
+// summary is a line of what has become of how many rows.
+func (out *report) summary() string {
+	var parts []string
+	for _, outcome := range out.ordered {
+		if n := out.Counts[outcome]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, outcome))
+		}
+	}
+	return fmt.Sprintf("%s: %s", show.CountOf(out.Rows, "row"), strings.Join(parts, ", "))
+}
+
+// write writes the report to a file: JSON or CSV, by how its name ends.
+func (out *report) write(path string) error {
+	var text []byte
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".json":
+		doc, err := show.Marshal(out)
+		if err != nil {
+			return err
+		}
+		text = fmt.Appendf(nil, "%s\n", doc)
+	case ".csv":
+		var b bytes.Buffer
+		w := csv.NewWriter(&b)
+		_ = w.Write([]string{"row", "kind", "block", "outcome", "project", "space", "target", "why"}) // into memory
+		for _, r := range out.Items {
+			_ = w.Write([]string{r.Row, r.Kind, r.Block, r.Outcome, r.Project, r.Space, r.Target, r.Why})
+		}
+		w.Flush()
+		text = b.Bytes()
+	default:
+		return exit.Usagef("--report %s: the name must end with .json or .csv", path)
+	}
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		return fmt.Errorf("cannot write the report: %w", err)
+	}
+	return nil
+}
+
+// Signs of a diff.
+var signs = map[string]string{
+	outcomeCreate: "+", outcomeCreated: "+", outcomeSame: " ", outcomeDiffers: "~", outcomeRefused: "!", outcomeSkipped: "-", outcomeReference: " ",
+	outcomeLeft: "?",
+}
+
+// diff is the report for people: every row that is not the same in a dry run, and otherwise what was not taken.
+func (out *report) diff(p *show.Printer, most int) error {
+	var rows []reportRow
+	for _, r := range out.Items {
+		if r.Outcome == outcomeReference || r.Outcome == outcomeSame || !out.DryRun && r.Outcome == outcomeCreated {
+			continue
+		}
+		rows = append(rows, r)
+	}
+	if !out.DryRun {
+		slices.SortStableFunc(rows, func(a, b reportRow) int {
+			return cmp.Compare(slices.Index(order, b.Outcome), slices.Index(order, a.Outcome))
+		})
+	}
+	hidden := 0
+	if !out.DryRun && len(rows) > most {
+		rows, hidden = rows[:most], len(rows)-most
+	}
+	text := show.Table(p, []show.Column[reportRow]{
+		{Title: " ", Cell: func(r reportRow) string { return signs[r.Outcome] }},
+		{Title: "ROW", Cell: func(r reportRow) string { return r.Row }},
+		{Title: "BLOCK", Cell: func(r reportRow) string { return r.Block }},
+		{Title: "OUTCOME", Cell: func(r reportRow) string { return r.Outcome }},
+		{Title: "SPACE", Cell: func(r reportRow) string { return r.Space }},
+		{Title: "IN CARVE", Cell: func(r reportRow) string { return r.Target }},
+		{Title: "WHY", Cell: func(r reportRow) string { return r.Why }},
+	}, rows)
+	if hidden > 0 {
+		text = fmt.Appendf(text, "and %d more: --report FILE has all of them\n", hidden)
+	}
+	return p.Write(fmt.Appendf(text, "%s\n", out.summary()))
+}

@@ -1,0 +1,220 @@
+package transfer
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"net/http"
+	"regexp"
+	"strconv"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/cli/exit"
+	"github.com/carve-ipam/carve/internal/cli/session"
+	"github.com/carve-ipam/carve/internal/cli/show"
+)
+
+// run sends what is missing.
+type run struct {
+	*session.Session
+	plan     *plan
+	parallel int
+	progress *progress
+	mu       sync.Mutex // of the items: a batch may be settled while another is read
+	again    sync.Mutex // of who is sent away by a busy server: one at a time tries again, as each try costs the caller's budget
+}
+
+// do goes through the plan. What was refused is noted at its item and does not end it; an error is that there is no more answer.
+func (r *run) do(ctx context.Context) error {
+	for _, level := range r.plan.create {
+		err := r.each(ctx, len(level), func(ctx context.Context, n int) error { return r.one(ctx, level[n]) })
+		if err != nil {
+			return err
+		}
+	}
+	return r.each(ctx, len(r.plan.claims), func(ctx context.Context, n int) error { return r.batch(ctx, r.plan.claims[n]) })
+}
+
+func (r *run) each(ctx context.Context, n int, do func(ctx context.Context, n int) error) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(r.parallel)
+	for i := range n {
+		g.Go(func() error {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			return do(ctx, i)
+		})
+	}
+	return g.Wait()
+}
+
+// orphaned reports whether the pool around an item could not be made.
+func (r *run) orphaned(i *item) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if i.parent == nil || i.parent.there || i.parent.outcome == outcomeCreated || i.parent.outcome == outcomeSame {
+		return false
+	}
+	i.end(outcomeRefused, "the pool around it, "+i.parent.name+", was not made")
+	return true
+}
+
+func (r *run) settle(items []*item, outcome, why string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, i := range items {
+		i.end(outcome, why)
+	}
+	r.progress.add(len(items))
+}
+
+// one creates a space, a class, a pool or a claim.
+func (r *run) one(ctx context.Context, i *item) error {
+	if r.orphaned(i) {
+		r.progress.add(1)
+		return nil
+	}
+	collection, doc, err := i.document()
+	if err != nil {
+		r.settle([]*item{i}, outcomeRefused, err.Error())
+		return nil
+	}
+	answer, err := r.post(ctx, i.project, collection, doc, 0)
+	if err == nil && answer.Header.Get("Idempotency-Replayed") == "true" {
+		// The key has an answer of an earlier import: the thing may have been deleted since.
+		if _, err = r.Ask(ctx, session.Get("projects", i.project, collection, i.name)); exit.CodeOf(err) == exit.NotFound {
+			_, err = r.post(ctx, i.project, collection, doc, r.Clock().UnixNano())
+		}
+	}
+	refusal, refused := errors.AsType[*session.Refusal](err)
+	switch {
+	case err == nil:
+		r.settle([]*item{i}, outcomeCreated, "")
+	case refused && exit.CodeOf(err) != exit.Unavailable && refusal.Status != http.StatusUnauthorized:
+		r.settle([]*item{i}, outcomeRefused, reason(refusal))
+	default:
+		return err
+	}
+	return nil
+}
+
+// batch creates claims together. The server names the first one that it refuses; it is left out, and the others are sent again.
+func (r *run) batch(ctx context.Context, items []*item) error {
+	salt := int64(0)
+	var left []*item
+	for _, i := range items {
+		if r.orphaned(i) {
+			r.progress.add(1)
+			continue
+		}
+		left = append(left, i)
+	}
+	for len(left) > 0 {
+		body := client.ClaimBatchCreate{}
+		for _, i := range left {
+			doc, err := i.claimDocument()
+			if err != nil {
+				return err
+			}
+			body.Claims = append(body.Claims, doc)
+		}
+		_, err := r.post(ctx, left[0].project, "claim-batches", body, salt)
+		refusal, refused := errors.AsType[*session.Refusal](err)
+		switch {
+		case err == nil:
+			r.settle(left, outcomeCreated, "")
+			return nil
+		case !refused || exit.CodeOf(err) == exit.Unavailable || refusal.Status == http.StatusUnauthorized:
+			return err
+		case refusal.Code == client.ProblemCodeClaimReleased && salt == 0:
+			salt = r.Clock().UnixNano() // an earlier import made them, and they were released since
+			continue
+		}
+		at := named(refusal, len(left))
+		if at < 0 {
+			if len(left) == 1 {
+				at = 0
+			} else { // it says of none of them: one half after the other
+				if err := r.batch(ctx, left[:len(left)/2]); err != nil {
+					return err
+				}
+				left = left[len(left)/2:]
+				continue
+			}
+		}
+		r.settle(left[at:at+1], outcomeRefused, reason(refusal))
+		left = append(append([]*item{}, left[:at]...), left[at+1:]...)
+	}
+	return nil
+}
+
+var claimPointer = regexp.MustCompile(`^/claims/(\d+)(/|$)`)
+
+// named is the claim of a batch that a refusal is about; -1 if it names none.
+func named(r *session.Refusal, of int) int {
+	for _, f := range r.Errors {
+		if m := claimPointer.FindStringSubmatch(f.Pointer); m != nil {
+			if n, err := strconv.Atoi(m[1]); err == nil && n < of {
+				return n
+			}
+		}
+	}
+	return -1
+}
+
+func reason(r *session.Refusal) string { return show.Clean(r.Detail) + " (" + string(r.Code) + ")" }
+
+// post sends a body under a key that is made of it, so that the same import, run again, sends the same request. It waits for a
+// server that has too much to do for as long as it takes, and for one that does not answer for a minute.
+func (r *run) post(ctx context.Context, project, collection string, doc any, salt int64) (session.Answer, error) {
+	body, err := show.Marshal(doc)
+	if err != nil {
+		return session.Answer{}, err
+	}
+	request := session.Request{Method: http.MethodPost, Path: []string{"projects", project, collection}, Body: body}
+	key := keyOf(project, collection, body, salt)
+	const (
+		firstPause   = 250 * time.Millisecond
+		longestPause = 5 * time.Second
+		patience     = 60 * time.Second
+	)
+	pause, waited := firstPause, time.Duration(0)
+	sentAway := false
+	for {
+		answer, err := r.Keyed(ctx, key, request)
+		refusal, refused := errors.AsType[*session.Refusal](err)
+		busy := refused && refusal.Status == http.StatusTooManyRequests
+		if err == nil || ctx.Err() != nil || exit.CodeOf(err) != exit.Unavailable || !busy && waited >= patience {
+			return answer, err
+		}
+		if busy { // it says for how long
+			pause, waited = firstPause, 0
+			if !sentAway {
+				r.again.Lock()
+				defer r.again.Unlock()
+				sentAway = true
+			}
+		}
+		wait := pause
+		if busy {
+			wait = max(wait, refusal.RetryAfter())
+		}
+		if err := r.Pause(ctx, wait); err != nil {
+			return answer, err
+		}
+		waited, pause = waited+wait, min(2*pause, longestPause)
+	}
+}
+
+func keyOf(project, collection string, body []byte, salt int64) string {
+	h := sha256.New()
+	h.Write([]byte("ipamctl import\n" + project + "/" + collection + "\n" + strconv.FormatInt(salt, 10) + "\n"))
+	h.Write(body)
+	return hex.EncodeToString(h.Sum(nil))[:48]
+}

@@ -1,0 +1,211 @@
+package transfer
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/netip"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+func placeOf(cidr string) (netip.Prefix, error) { return netip.ParsePrefix(cidr) }
+
+// hcl writes Terraform's language.
+type hcl struct {
+	bytes.Buffer
+	project string
+	used    map[string]bool // addresses of resources
+}
+
+// asTerraform is a resource and an import block for each thing, in the order in which things depend on each other.
+func asTerraform(v *inventory) (files, error) {
+	h := &hcl{project: v.project, used: map[string]bool{}}
+	addresses := map[string]string{}
+	for _, s := range v.spaces {
+		if s.Metadata.Name == "default" {
+			continue // every project has it from its first day
+		}
+		addresses["space/"+s.Metadata.Name] = h.resource("carve_space", s.Metadata.Name,
+			append([]attribute{{"description", text(s.Spec.Description)}}, tags(s.Metadata.Labels, s.Metadata.Annotations)...)...)
+	}
+	for _, c := range v.classes {
+		spec, err := rest(c.Spec)
+		if err != nil {
+			return nil, err
+		}
+		list := append(attributes(spec, map[string]string{"provisioner": ""}), tags(c.Metadata.Labels, c.Metadata.Annotations)...)
+		addresses["class/"+c.Metadata.Name] = h.resource("carve_class", c.Metadata.Name, list...)
+	}
+	ref := func(kind, name string) string {
+		if address, found := addresses[kind+"/"+name]; found {
+			return address + ".name"
+		}
+		return text(name)
+	}
+	for _, p := range v.pools {
+		var list []attribute
+		if p.Status.ParentRef != nil {
+			list = append(list, attribute{"parent", ref("pool", p.Status.ParentRef.Name)})
+		} else {
+			list = append(list, attribute{"space", ref("space", p.space)})
+		}
+		list = append(list, attribute{"cidr", text(p.Status.AllocatedCIDR)}, attribute{"description", text(p.Spec.Description)})
+		var classes []string
+		for _, name := range p.Spec.ClassNames {
+			classes = append(classes, ref("class", name))
+		}
+		if classes != nil {
+			list = append(list, attribute{"classes", "[" + strings.Join(classes, ", ") + "]"})
+		}
+		list = append(list, attributes(p.spec, map[string]string{"classNames": ""})...)
+		list = append(list, tags(p.Metadata.Labels, p.Metadata.Annotations)...)
+		addresses["pool/"+p.Metadata.Name] = h.resource("carve_pool", p.Metadata.Name, list...)
+	}
+	for _, c := range v.claims {
+		var list []attribute
+		if c.byClass() {
+			list = append(list, attribute{"class", ref("class", c.Status.ClassName)})
+		} else {
+			list = append(list, attribute{"pool", ref("pool", c.pool)})
+		}
+		list = append(list, attribute{"cidr", text(c.Status.AllocatedCIDR)})
+		list = append(list, attributes(c.spec, map[string]string{"className": ""})...)
+		list = append(list, tags(c.Metadata.Labels, c.Metadata.Annotations)...)
+		h.resource("carve_claim", c.Metadata.Name, list...)
+	}
+	return files{{"", h.Bytes()}}, nil
+}
+
+// attribute is one line of a resource; without a value it is left out.
+type attribute struct{ name, value string }
+
+// tags are the attributes that everything has.
+func tags(labels, annotations map[string]string) []attribute {
+	return []attribute{{"labels", mapOf(labels)}, {"annotations", mapOf(annotations)}}
+}
+
+// resource writes a resource with its import block, and answers its address.
+func (h *hcl) resource(kind, name string, list ...attribute) string {
+	local := strings.ReplaceAll(name, "-", "_")
+	if !unicode.IsLetter(rune(local[0])) {
+		local = "_" + local
+	}
+	for n := 2; h.used[kind+"."+local]; n++ {
+		local = strings.ReplaceAll(name, "-", "_") + "__" + strconv.Itoa(n)
+	}
+	h.used[kind+"."+local] = true
+	list = append([]attribute{{"project", text(h.project)}, {"name", text(name)}}, list...)
+	list = slices.DeleteFunc(list, func(a attribute) bool { return a.value == "" })
+	wide := 0
+	for _, a := range list {
+		wide = max(wide, len(a.name))
+	}
+	id := text(h.project + "/" + name)
+	_, _ = fmt.Fprintf(h, "import {\n  to = %s.%s\n  id = %s\n}\n\nresource %q %q {\n", kind, local, id, kind, local) // into memory
+	for _, a := range list {
+		_, _ = fmt.Fprintf(h, "  %-*s = %s\n", wide, a.name, a.value)
+	}
+	h.WriteString("}\n\n")
+	return kind + "." + local
+}
+
+// text is a text of Terraform's, empty for none.
+func text(s string) string {
+	if s == "" {
+		return ""
+	}
+	quoted, err := json.Marshal(s)
+	if err != nil {
+		return ""
+	}
+	return strings.NewReplacer("${", "$${", "%{", "%%{").Replace(string(quoted))
+}
+
+func mapOf(m map[string]string) string {
+	var pairs []string
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		value := text(m[key])
+		if value == "" {
+			value = `""`
+		}
+		pairs = append(pairs, text(key)+" = "+value)
+	}
+	if pairs == nil {
+		return ""
+	}
+	return "{ " + strings.Join(pairs, ", ") + " }"
+}
+
+var capital = regexp.MustCompile(`[A-Z]+`)
+
+// snake is the name of a field as Terraform writes names.
+func snake(name string) string {
+	return strings.ToLower(capital.ReplaceAllString(name, "_$0"))
+}
+
+// flat are the objects of the contract whose members are attributes of the resource itself.
+var flat = map[string]bool{"allocation": true, "allowedPrefixLengths": true}
+
+// attributes are the members of a spec; renamed says which have other names, or none.
+func attributes(spec map[string]json.RawMessage, renamed map[string]string) (list []attribute) {
+	for _, name := range slices.Sorted(maps.Keys(spec)) {
+		as, other := renamed[name]
+		if !other {
+			as = snake(name)
+		}
+		var value any
+		if as == "" || json.Unmarshal(spec[name], &value) != nil {
+			continue
+		}
+		if members, is := value.(map[string]any); is && flat[name] {
+			for _, member := range slices.Sorted(maps.Keys(members)) {
+				to := snake(member)
+				if member == "min" || member == "max" {
+					to += "_prefix_length"
+				}
+				list = append(list, attribute{to, valueOf(members[member], false)})
+			}
+			continue
+		}
+		list = append(list, attribute{as, valueOf(value, name == "parameters" || name == "scope")})
+	}
+	return list
+}
+
+// valueOf is a value as Terraform writes it. The keys of a map are people's, those of an object are ours.
+func valueOf(v any, isMap bool) string {
+	switch v := v.(type) {
+	case string:
+		if v == "" {
+			return `""`
+		}
+		return text(v)
+	case bool:
+		return strconv.FormatBool(v)
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	case []any:
+		var items []string
+		for _, item := range v {
+			items = append(items, valueOf(item, false))
+		}
+		return "[" + strings.Join(items, ", ") + "]"
+	case map[string]any:
+		var pairs []string
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			name := snake(key)
+			if isMap {
+				name = text(key)
+			}
+			pairs = append(pairs, name+" = "+valueOf(v[key], false))
+		}
+		return "{ " + strings.Join(pairs, ", ") + " }"
+	default:
+		return "null"
+	}
+}

@@ -1,0 +1,281 @@
+package transfer
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/netip"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// tree is one routing domain: what is there and what is to come, nested.
+type tree struct {
+	w        *wishes
+	items    []*item // in order of place, without ranges
+	ranges   []*item
+	roots    []*item
+	children map[*item][]*item
+	existing map[netip.Prefix][]*item
+	refused  bool // a policy says that nothing is to be imported
+}
+
+// grow nests the items of a domain, and settles duplicates and overlaps by the policies.
+func grow(w *wishes, items []*item) *tree {
+	t := &tree{w: w, children: map[*item][]*item{}, existing: map[netip.Prefix][]*item{}}
+	for _, i := range items {
+		switch {
+		case i.isRange():
+			t.ranges = append(t.ranges, i)
+			continue
+		case i.there:
+			t.existing[i.block] = append(t.existing[i.block], i)
+		}
+		t.items = append(t.items, i)
+	}
+	t.decide()
+	byPlace(t.items)
+	t.duplicates()
+	t.nest()
+	byPlace(t.ranges)
+	for _, r := range t.ranges {
+		t.lay(r)
+	}
+	return t
+}
+
+// decide settles what is open of items that exist already: they are what they are.
+func (t *tree) decide() {
+	for _, i := range t.items {
+		if i.kind != asAuto {
+			continue
+		}
+		for _, e := range t.existing[i.block] {
+			i.kind = e.kind
+		}
+	}
+}
+
+// duplicates settles wishes for the same block twice. What is of Carve's own is known by its name.
+func (t *tree) duplicates() {
+	type key struct {
+		block netip.Prefix
+		kind  string
+		name  string
+	}
+	seen := map[key]*item{}
+	for _, i := range t.items {
+		if i.there {
+			continue
+		}
+		k := key{i.block, i.kind, ""}
+		if i.spec != nil && i.kind == asPool {
+			k.name = i.name
+		}
+		other, twice := seen[k]
+		if !twice {
+			seen[k] = i
+			continue
+		}
+		if len(i.rows) > 0 && len(other.rows) > 0 && i.rows[0] < other.rows[0] && other.outcome == "" {
+			i, other = other, i
+			seen[k] = other
+		}
+		t.settle(t.w.mapping.OnDuplicate, other, i, "the same block as", i)
+	}
+}
+
+// settle ends one or both of two items by a policy; loser is the one that gives way where the policy is to take one.
+func (t *tree) settle(policy string, a, b *item, how string, loser *item) {
+	winner := a
+	if loser == a {
+		winner = b
+	}
+	switch policy {
+	case policyRefuse:
+		t.refused = true
+		a.end(outcomeRefused, how+" "+t.said(b))
+		b.end(outcomeRefused, how+" "+t.said(a))
+	case policySkip:
+		a.end(outcomeSkipped, how+" "+t.said(b))
+		b.end(outcomeSkipped, how+" "+t.said(a))
+	default:
+		loser.end(outcomeSkipped, how+" "+t.said(winner)+", which is taken")
+	}
+}
+
+// said names an item to people: by its row.
+func (t *tree) said(i *item) string {
+	if len(i.rows) == 0 {
+		return i.target() + " (" + i.where() + ")"
+	}
+	return t.w.rows[i.rows[0]].ID + " (" + i.where() + ")"
+}
+
+// nest finds the pool around each item.
+func (t *tree) nest() {
+	var stack []*item
+	for n, i := range t.items {
+		if i.outcome != "" {
+			continue
+		}
+		for len(stack) > 0 && !around(stack[len(stack)-1], i) {
+			stack = stack[:len(stack)-1]
+		}
+		stack = t.place(stack, n, i)
+	}
+	for _, i := range t.items {
+		if i.outcome == "" && i.parent == nil && i.kind == asClaim && !i.there && !strings.Contains(i.ownParent, "/") {
+			i.end(outcomeRefused, "no pool is around it: add one to `roots` of the mapping, or with --root")
+		}
+		for p := i.parent; i.outcome == "" && p != nil; p = p.parent {
+			if !p.there && p.outcome == outcomeRefused || p.outcome == outcomeSkipped {
+				i.end(outcomeRefused, "the pool around it, "+t.said(p)+", was not taken")
+			}
+		}
+	}
+}
+
+func around(outer, inner *item) bool {
+	return outer.block.Bits() <= inner.block.Bits() && outer.block.Contains(inner.block.Addr())
+}
+
+// place puts one item below the innermost that is around it.
+func (t *tree) place(stack []*item, n int, i *item) []*item {
+	var top *item
+	for len(stack) > 0 {
+		top = stack[len(stack)-1]
+		if top.isPool() {
+			break
+		}
+		if top.there && i.there {
+			return stack // an address of a block that another project's pool has
+		}
+		if t.meets(top, i) {
+			return stack
+		}
+		stack, top = stack[:len(stack)-1], nil // the wider one gave way
+	}
+	if i.kind == asAuto {
+		i.kind = asPool
+		if !t.holdsMore(n, i) && top != nil {
+			i.kind = asClaim
+		}
+	}
+	if twin := t.twin(stack, i); twin != nil {
+		i.parent = twin
+		t.compare(i, twin)
+		return stack
+	}
+	if top != nil && i.there && !top.there {
+		top.end(outcomeRefused, i.target()+" of the server is in it")
+	}
+	i.parent = top
+	if i.spec != nil && i.ownParent != "" {
+		for _, p := range stack {
+			if p.name == i.ownParent && p.isPool() {
+				i.parent = p
+			}
+		}
+	}
+	if i.parent != nil {
+		i.depth = i.parent.depth + 1
+		t.children[i.parent] = append(t.children[i.parent], i)
+	} else {
+		t.roots = append(t.roots, i)
+	}
+	return append(stack, i)
+}
+
+// meets settles an item within the block of a claim, and reports whether it is settled.
+func (t *tree) meets(top, i *item) bool {
+	switch {
+	case top.there && top.block == i.block && i.kind == asClaim && top.name == i.name:
+		t.compare(i, top)
+	case top.there:
+		i.end(outcomeRefused, "the block is held by "+top.target()+" ("+top.where()+")")
+	case i.there:
+		top.end(outcomeRefused, i.target()+" of the server is in it")
+		return false
+	case t.w.mapping.OnOverlap == policyNarrow || t.w.mapping.OnOverlap == policyFirst && i.before(top):
+		t.settle(policyFirst, top, i, "it is around", top)
+		return false
+	default:
+		t.settle(t.w.mapping.OnOverlap, top, i, "it overlaps", i)
+	}
+	return true
+}
+
+// holdsMore reports whether something that is to come lies within an item.
+func (t *tree) holdsMore(n int, i *item) bool {
+	for _, next := range t.items[n+1:] {
+		if !around(i, next) {
+			return false
+		}
+		if !next.there && next.outcome == "" {
+			return true
+		}
+	}
+	return false
+}
+
+// twin is the pool of the server that an item is.
+func (t *tree) twin(stack []*item, i *item) *item {
+	if i.there || !i.isPool() {
+		return nil
+	}
+	var found *item
+	for _, p := range stack {
+		if p.there && p.isPool() && p.block == i.block && (p.name == i.name || i.spec == nil) {
+			found = p
+		}
+	}
+	return found
+}
+
+// specDifferences compares what a row of our own export says beside the block.
+func specDifferences(i, is *item) (all []string) {
+	var want map[string]any
+	if i.spec == nil || json.Unmarshal(i.spec, &want) != nil {
+		return nil
+	}
+	have, err := is.current()
+	if err != nil {
+		return []string{err.Error()}
+	}
+	for _, name := range slices.Sorted(maps.Keys(want)) {
+		var value any
+		if text := have[name]; text != nil && json.Unmarshal(text, &value) != nil || !reflect.DeepEqual(value, want[name]) {
+			all = append(all, fmt.Sprintf("%s is %s", name, first(string(have[name]), "not there")))
+		}
+	}
+	return all
+}
+
+// compare settles an item that is on the server.
+func (t *tree) compare(i, is *item) {
+	var all []string
+	if i.name != is.name {
+		i.end(outcomeSame, "it is "+is.target())
+		return
+	}
+	differing := func(what string, want, have map[string]string) {
+		for key, value := range want {
+			if have[key] != value {
+				all = append(all, fmt.Sprintf("%s %s is %q, not %q", what, key, have[key], value))
+			}
+		}
+	}
+	differing("label", i.labels, is.labels)
+	differing("annotation", i.annotations, is.annotations)
+	if i.isPool() && i.description != is.description {
+		all = append(all, fmt.Sprintf("the description is %q, not %q", is.description, i.description))
+	}
+	all = append(all, specDifferences(i, is)...)
+	if len(all) > 0 {
+		i.end(outcomeDiffers, strings.Join(all, "; "))
+		return
+	}
+	i.end(outcomeSame, "")
+}

@@ -1,0 +1,118 @@
+package verbs
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carve-ipam/carve/internal/cli/exit"
+	"github.com/carve-ipam/carve/internal/cli/session"
+	"github.com/carve-ipam/carve/internal/cli/show"
+)
+
+// selecting are the flags of a delete that is not about names.
+type selecting struct {
+	labels   string
+	all, yes bool
+}
+
+// add adds the flags; labelled says that the kind can be selected by labels.
+func (s *selecting) add(cmd *cobra.Command, kinds string, labelled bool) {
+	if labelled {
+		cmd.Flags().StringVarP(&s.labels, "selector", "l", "", "those with such `LABELS`, after a question: 'a=b,c!=d,e in (f,g),!h'")
+	}
+	cmd.Flags().BoolVar(&s.all, "all", false, "all "+kinds+" of the project, after a question")
+	cmd.Flags().BoolVarP(&s.yes, "yes", "y", false, "delete without asking, with --all or labels")
+}
+
+func (s *selecting) given() bool { return s.all || s.labels != "" }
+
+// selected checks the arguments of a delete: names, or a selection.
+func (k Kind[T]) selected(s *selecting) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch {
+		case !s.given():
+			return k.positional(-1)(cmd, args)
+		case len(args) > 0 || s.all && s.labels != "":
+			return exit.Usagef("delete which? Give names, or labels, or --all")
+		default:
+			return nil
+		}
+	}
+}
+
+// chosen is one thing that a selection found.
+type chosen struct {
+	Metadata struct {
+		Name, Project, Revision string
+		CreatedAt               time.Time
+	}
+	Status struct{ AllocatedCIDR string }
+}
+
+// deleteSelected shows what a selection finds, asks, and deletes it in the revision that was shown.
+func (k Kind[T]) deleteSelected(ctx context.Context, r Removal, sel selecting, d deleting) error {
+	s, err := k.Within()
+	if err != nil {
+		return err
+	}
+	found, err := s.Pages(ctx, session.Paging{}, k.Fetch(s, session.Query{}.With("labelSelector", sel.labels)))
+	if err != nil {
+		return err
+	}
+	list, docs, err := k.inOrder(s, found.Items)
+	if err != nil {
+		return err
+	}
+	if len(list) == 0 {
+		k.P.Remark("no %s", show.Plural(k.Kind))
+		return nil
+	}
+	if !d.DryRun && !sel.yes {
+		if k.P.Secret != nil {
+			shown := &show.Printer{To: k.P.Aside, Aside: k.P.Aside, Hide: k.P.Hide, Output: show.FormatTable, Width: k.P.Width, Colour: k.P.Colour}
+			if err := show.Show(shown, k.View, docs, nil, false); err != nil {
+				return err
+			}
+		}
+		if err := k.P.Confirm(ctx, show.CountOf(len(list), k.Kind)+" would be "+r.Done, "Go on?"); err != nil {
+			return err
+		}
+	}
+	return k.deleteAll(ctx, r, list, d)
+}
+
+// inOrder are the things of this project, those first that are inside of others.
+func (k Kind[T]) inOrder(s *session.Session, docs []json.RawMessage) (out []Resource, sorted []json.RawMessage, err error) {
+	type one struct {
+		chosen
+		doc json.RawMessage
+	}
+	var all []one
+	for _, doc := range docs {
+		var c chosen
+		if err := json.Unmarshal(doc, &c); err != nil {
+			return nil, nil, err
+		}
+		if c.Metadata.Project == "" || c.Metadata.Project == s.Project || s.Project == "" {
+			all = append(all, one{c, doc})
+		}
+	}
+	bits := func(c one) int {
+		block, _ := netip.ParsePrefix(c.Status.AllocatedCIDR) // what has none is inside of nothing
+		return block.Bits()
+	}
+	slices.SortStableFunc(all, func(a, b one) int {
+		return cmp.Or(cmp.Compare(bits(b), bits(a)), b.Metadata.CreatedAt.Compare(a.Metadata.CreatedAt))
+	})
+	for _, c := range all {
+		out = append(out, Resource{Session: s, Name: c.Metadata.Name, said: c.Metadata.Name, match: `"` + c.Metadata.Revision + `"`})
+		sorted = append(sorted, c.doc)
+	}
+	return out, sorted, nil
+}

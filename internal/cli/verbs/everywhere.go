@@ -1,0 +1,112 @@
+package verbs
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/cli/exit"
+	"github.com/carve-ipam/carve/internal/cli/session"
+	"github.com/carve-ipam/carve/internal/cli/show"
+)
+
+// asked is how many projects are asked at once.
+const asked = 8
+
+// located is a thing with the project that it is in.
+type located[T any] struct {
+	project string
+	thing   T
+}
+
+// UnmarshalJSON reads both.
+func (l *located[T]) UnmarshalJSON(text []byte) error {
+	var where struct{ Metadata struct{ Project string } }
+	if err := json.Unmarshal(text, &where); err != nil {
+		return err
+	}
+	l.project = where.Metadata.Project
+	return json.Unmarshal(text, &l.thing)
+}
+
+// everywhere is the view of a kind with the project of each thing.
+func everywhere[T any](v show.View[T]) show.View[located[T]] {
+	type L = located[T]
+	out := show.View[L]{Kind: v.Kind, Name: func(l L) string { return l.project + "/" + v.Name(l.thing) }}
+	out.Columns = []show.Column[L]{{Title: "PROJECT", Cell: func(l L) string { return l.project }}}
+	for _, c := range v.Columns {
+		out.Columns = append(out.Columns, show.Column[L]{Title: c.Title, Wide: c.Wide, Bar: c.Bar, Cell: func(l L) string { return c.Cell(l.thing) }})
+	}
+	return out
+}
+
+// addEverywhere adds the flag for all projects to a list of what belongs to one.
+func (k Kind[T]) addEverywhere(cmd *cobra.Command) *bool {
+	all := new(bool)
+	if k.inProject {
+		cmd.Flags().BoolVarP(all, "all-projects", "A", false, "of all projects that you may see")
+	}
+	return all
+}
+
+// listEverywhere lists a kind in all projects.
+func (k Kind[T]) listEverywhere(ctx context.Context, cmd *cobra.Command, q session.Query) error {
+	for _, flag := range []string{"watch", "limit", "cursor", "project"} {
+		if f := cmd.Flags().Lookup(flag); f != nil && f.Changed {
+			return exit.Usagef("--all-projects cannot go with --%s", flag)
+		}
+	}
+	s, err := k.P.Session()
+	if err != nil {
+		return err
+	}
+	projects, err := s.Pages(ctx, session.Paging{}, Home{Path: func(*session.Session) []string { return []string{"projects"} }}.Fetch(s, nil))
+	if err != nil {
+		return err
+	}
+	named, err := show.Decode[client.Project](projects.Items)
+	if err != nil {
+		return err
+	}
+	lists := make([][]json.RawMessage, len(named))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(asked)
+	for i, project := range named {
+		group.Go(func() (err error) {
+			there := *s
+			there.Project = project.Metadata.Name
+			lists[i], err = k.own(ctx, &there, q)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	all := show.Page{Items: []json.RawMessage{}}
+	for _, list := range lists {
+		all.Items = append(all.Items, list...)
+	}
+	return show.List(k.P.Printer, everywhere(k.View), all)
+}
+
+// own are the things of a project, without those of others that it may use.
+func (k Kind[T]) own(ctx context.Context, s *session.Session, q session.Query) (own []json.RawMessage, err error) {
+	found, err := s.Pages(ctx, session.Paging{}, k.Fetch(s, q))
+	if err != nil {
+		return nil, exit.About("project "+s.Project, err)
+	}
+	for _, doc := range found.Items {
+		var where located[struct{}]
+		if err := json.Unmarshal(doc, &where); err != nil {
+			return nil, fmt.Errorf("cannot read the server's answer: %w", err)
+		}
+		if where.project == "" || where.project == s.Project {
+			own = append(own, doc)
+		}
+	}
+	return own, nil
+}
