@@ -1,0 +1,3 @@
+data "carve_api_key" "reader" {
+  name = "reader"
+}

@@ -1,0 +1,16 @@
+# What would a /24 of the pool be, if it were claimed now?
+data "carve_claim_explanation" "block" {
+  pool          = "prod"
+  prefix_length = 24
+}
+
+output "would_get" {
+  value = data.carve_claim_explanation.block.cidr
+}
+
+check "room" {
+  assert {
+    condition     = data.carve_claim_explanation.block.cidr != null
+    error_message = "No room: ${data.carve_claim_explanation.block.detail}"
+  }
+}

@@ -1,0 +1,3 @@
+data "carve_class" "standard" {
+  name = "standard"
+}

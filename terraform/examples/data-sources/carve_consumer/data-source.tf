@@ -1,0 +1,3 @@
+data "carve_consumer" "machine" {
+  uid = "vm-1"
+}

@@ -1,0 +1,4 @@
+data "carve_grant" "everybody" {
+  pool     = "prod"
+  consumer = "*"
+}

@@ -1,0 +1,3 @@
+data "carve_member" "bob" {
+  subject = "corp:bob@example.com"
+}

@@ -1,0 +1,7 @@
+data "carve_pool" "prod" {
+  name = "prod"
+}
+
+output "free" {
+  value = data.carve_pool.prod.capacity.available
+}

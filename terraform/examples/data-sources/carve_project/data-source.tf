@@ -1,0 +1,3 @@
+data "carve_project" "this" {
+  name = "team-a"
+}

@@ -1,0 +1,3 @@
+data "carve_space" "default" {
+  name = "default"
+}

@@ -1,0 +1,1 @@
+terraform import carve_api_key.pipeline 'team-a/pipeline'

@@ -1,0 +1,1 @@
+terraform import carve_claim.gateway 'team-a/web-gateway'

@@ -1,0 +1,1 @@
+terraform import carve_class.nodes 'team-a/nodes'

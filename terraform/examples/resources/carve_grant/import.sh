@@ -1,0 +1,1 @@
+terraform import carve_grant.team_b 'team-a/pools/shared/team-b'

@@ -1,0 +1,1 @@
+terraform import carve_member.alice 'team-a/corp:alice@example.com'

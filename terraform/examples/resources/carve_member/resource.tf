@@ -1,0 +1,4 @@
+resource "carve_member" "alice" {
+  subject = "corp:alice@example.com"
+  role    = "provider"
+}

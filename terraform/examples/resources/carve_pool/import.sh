@@ -1,0 +1,1 @@
+terraform import carve_pool.prod 'team-a/eu-prod'

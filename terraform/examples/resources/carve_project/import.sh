@@ -1,0 +1,1 @@
+terraform import carve_project.shops 'shops'

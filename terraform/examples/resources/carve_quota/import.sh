@@ -1,0 +1,1 @@
+terraform import carve_quota.all 'team-a/all'

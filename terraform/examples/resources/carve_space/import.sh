@@ -1,0 +1,1 @@
+terraform import carve_space.vrf 'team-a/vrf-blue'

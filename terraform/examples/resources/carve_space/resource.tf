@@ -1,0 +1,4 @@
+resource "carve_space" "vrf" {
+  name        = "vrf-blue"
+  description = "Repeats addresses of production on purpose"
+}

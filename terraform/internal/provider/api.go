@@ -1,0 +1,117 @@
+package provider
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"sync"
+
+	jsonpatch "github.com/evanphx/json-patch/v5"
+	"github.com/google/uuid"
+
+	"github.com/carve-ipam/carve/client"
+)
+
+// api is a server, as one configuration of the provider uses it.
+type api struct {
+	carve   *client.Carve
+	project string
+	owner   string
+	open    bool // the project is known at apply
+
+	mu  sync.Mutex
+	who string
+}
+
+func (a *api) defaultProject() any {
+	if a == nil || a.project == "" {
+		return nil
+	}
+	return a.project
+}
+
+// mark is what is written into what is made: the owner, or something that this one call alone knows.
+func (a *api) mark() string {
+	if a.owner != "" {
+		return a.owner
+	}
+	return "apply:" + uuid.NewString()
+}
+
+// subject is who is asking.
+func (a *api) subject(ctx context.Context) (string, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.who == "" {
+		me, err := a.carve.GetWhoami(ctx)
+		if err != nil {
+			return "", err
+		}
+		a.who = me.Subject
+	}
+	return a.who, nil
+}
+
+// call sends a request by the client, which repeats what can be repeated. The tag is of If-Match; with PUT, * means that there must be nothing yet.
+func (a *api) call(ctx context.Context, method, path, tag string, body document) (document, error) {
+	if a == nil {
+		return nil, errors.New("the provider's server is not known before apply: make it known, or apply what it comes from first (-target)")
+	}
+	var text []byte
+	if body != nil {
+		var err error
+		if text, err = json.Marshal(body); err != nil {
+			return nil, err
+		}
+	}
+	req, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(a.carve.Raw.Server, "/")+path, bytes.NewReader(text))
+	if err != nil {
+		return nil, err
+	}
+	if body == nil {
+		req.Body, req.GetBody, req.ContentLength = nil, nil, 0
+	}
+	req.Header.Set("Content-Type", "application/json")
+	switch {
+	case method == http.MethodPatch:
+		req.Header.Set("Content-Type", "application/merge-patch+json")
+		req.Header.Set("If-Match", tag)
+	case method == http.MethodPut && tag == "*":
+		req.Header.Set("If-None-Match", tag)
+	case tag != "":
+		req.Header.Set("If-Match", tag)
+	}
+	resp, err := a.carve.Raw.Client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	d := document{}
+	if resp.StatusCode == http.StatusNoContent {
+		return d, nil
+	}
+	err = json.NewDecoder(resp.Body).Decode(&d)
+	return d, err
+}
+
+// difference is the merge patch from one document to another; nil without one.
+func difference(from, to document) (document, error) {
+	before, err := json.Marshal(from)
+	if err != nil {
+		return nil, err
+	}
+	after, err := json.Marshal(to)
+	if err != nil {
+		return nil, err
+	}
+	text, err := jsonpatch.CreateMergePatch(before, after)
+	if err != nil || string(text) == "{}" {
+		return nil, err
+	}
+	patch := document{}
+	err = json.Unmarshal(text, &patch)
+	return patch, err
+}

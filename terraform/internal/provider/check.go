@@ -1,0 +1,137 @@
+package provider
+
+import (
+	"fmt"
+	"net/netip"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// check says what is wrong with a value, or nothing.
+type check func(v any) string
+
+// pattern is a check of texts.
+func pattern(what, expression string) check {
+	re := regexp.MustCompile("^(?:" + expression + ")$")
+	return func(v any) string {
+		if s, ok := v.(string); ok && !re.MatchString(s) {
+			return fmt.Sprintf("%q is not %s.", s, what)
+		}
+		return ""
+	}
+}
+
+const label = `[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?`
+
+var (
+	isName     = pattern("a name: up to 63 lower-case letters, digits and hyphens", label)
+	isRef      = pattern("a name, or project/name", "("+label+"/)?"+label)
+	isConsumer = pattern(`the name of a project, or "*"`, `[*]|`+label)
+	isSubject  = pattern("a subject, such as corp:alice@example.com", `[A-Za-z0-9._:@|+=-]{1,255}`)
+	isUID      = pattern("a consumer's UID", `[A-Za-z0-9]([-A-Za-z0-9._:]{0,126}[A-Za-z0-9])?`)
+	isCount    = pattern("a count in decimal digits", `[0-9]{1,48}`)
+)
+
+func isCIDR(v any) string {
+	s, ok := v.(string)
+	if !ok {
+		return ""
+	}
+	switch p, err := netip.ParsePrefix(s); {
+	case err != nil:
+		return fmt.Sprintf("%q is not a block in CIDR notation, such as 10.0.0.0/16.", s)
+	case p.Masked() != p:
+		return fmt.Sprintf("%q has bits set behind its length; the block is %s.", s, p.Masked())
+	}
+	return ""
+}
+
+func isAddress(v any) string {
+	if s, ok := v.(string); ok {
+		if _, err := netip.ParseAddr(s); err != nil {
+			return fmt.Sprintf("%q is not an IP address.", s)
+		}
+	}
+	return ""
+}
+
+var durationRE = regexp.MustCompile(`^([0-9]{1,4}h)?([0-9]{1,6}m)?([0-9]{1,8}s)?$`)
+
+func isDuration(v any) string {
+	if s, ok := v.(string); ok && (s == "" || !durationRE.MatchString(s)) {
+		return fmt.Sprintf("%q is not a duration, such as 72h or 1h30m.", s)
+	}
+	return ""
+}
+
+func isTime(v any) string {
+	if s, ok := v.(string); ok {
+		if _, err := time.Parse(time.RFC3339, s); err != nil {
+			return fmt.Sprintf("%q is not a time, such as 2030-01-31T12:00:00Z.", s)
+		}
+	}
+	return ""
+}
+
+func between(low, high int64) check {
+	return func(v any) string {
+		if n, ok := v.(int64); ok && (n < low || n > high) {
+			return fmt.Sprintf("must be %d to %d, not %d.", low, high, n)
+		}
+		return ""
+	}
+}
+
+// all checks each element of a list.
+func all(c check) check {
+	return func(v any) string {
+		list, _ := v.([]any)
+		for _, element := range list {
+			if wrong := c(element); wrong != "" {
+				return wrong
+			}
+		}
+		return ""
+	}
+}
+
+// wrong is what is wrong with a value of the attribute.
+func (f field) wrong(v any) string {
+	switch s, ok := v.(string); {
+	case v == nil || !known(v):
+		return ""
+	case f.required && v == "":
+		return "must not be empty."
+	case ok && len(f.oneOf) > 0 && !slices.Contains(f.oneOf, s):
+		return fmt.Sprintf("must be one of %s, not %q.", strings.Join(f.oneOf, ", "), s)
+	case f.check != nil:
+		return f.check(v)
+	}
+	return ""
+}
+
+// sameBy makes a comparison of how two texts are read.
+func sameBy[T comparable](parse func(string) (T, error)) func(a, b any) bool {
+	return func(a, b any) bool {
+		s, ok := a.(string)
+		t, also := b.(string)
+		if !ok || !also {
+			return false
+		}
+		x, err := parse(s)
+		y, err2 := parse(t)
+		return err == nil && err2 == nil && x == y
+	}
+}
+
+var (
+	sameDuration = sameBy(time.ParseDuration)
+	sameCIDR     = sameBy(netip.ParsePrefix)
+	sameAddress  = sameBy(netip.ParseAddr)
+	sameTime     = sameBy(func(s string) (int64, error) {
+		t, err := time.Parse(time.RFC3339, s)
+		return t.UnixMicro(), err
+	})
+)

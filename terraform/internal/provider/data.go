@@ -1,0 +1,71 @@
+package provider
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+)
+
+// looked is the data source of a kind.
+type looked struct {
+	kind
+	api *api
+}
+
+// Metadata names the data source.
+func (l *looked) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_" + l.name
+}
+
+// Configure takes what the provider has made.
+func (l *looked) Configure(_ context.Context, req datasource.ConfigureRequest, _ *datasource.ConfigureResponse) {
+	l.api, _ = req.ProviderData.(*api)
+}
+
+// Schema is made of the kind's fields.
+func (l *looked) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
+	attributes := map[string]schema.Attribute{}
+	for _, f := range l.data() {
+		attributes[f.name] = f.shown(f.key && f.required, f.key && !f.required)
+	}
+	resp.Schema = schema.Schema{MarkdownDescription: "Reads one that exists. " + l.about, Attributes: attributes}
+}
+
+// ValidateConfig says what is wrong with the keys.
+func (l *looked) ValidateConfig(_ context.Context, req datasource.ValidateConfigRequest, resp *datasource.ValidateConfigResponse) {
+	config := read(req.Config.Raw)
+	for _, f := range l.fields {
+		if f.key {
+			for _, wrong := range f.faults(path.Root(f.name), config[f.name]) {
+				resp.Diagnostics.AddAttributeError(wrong.at, "Invalid "+wrong.name, wrong.detail)
+			}
+		}
+	}
+}
+
+// Read reads one.
+func (l *looked) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
+	config := read(req.Config.Raw)
+	if _, has := config["project"]; has && config["project"] == nil {
+		if config["project"] = l.api.defaultProject(); config["project"] == nil {
+			resp.Diagnostics.AddAttributeError(path.Root("project"), "No project", errNoProject.Error())
+			return
+		}
+	}
+	for _, f := range l.fields {
+		if f.key && config[f.name] == nil {
+			config[f.name] = f.def
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, defaultTimeout)
+	defer cancel()
+	d, err := l.api.call(ctx, http.MethodGet, l.at(config), "", nil)
+	if err != nil {
+		diagnose(&resp.Diagnostics, l.kind, l.data(), err, "")
+		return
+	}
+	resp.State.Raw = write(ctx, req.Config.Raw.Type(), l.data(), l.state(d, config, l.data()))
+}

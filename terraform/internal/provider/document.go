@@ -1,0 +1,194 @@
+package provider
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// document is a resource of the API.
+type document map[string]any
+
+// get is what a JSON pointer leads to, or nil.
+func (d document) get(pointer string) any {
+	var at any = map[string]any(d)
+	for step := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
+		m, _ := at.(map[string]any)
+		at = m[step]
+	}
+	return at
+}
+
+func (d document) text(pointer string) string {
+	s, _ := d.get(pointer).(string)
+	return s
+}
+
+// set writes a value where a JSON pointer leads, and takes it away when it is nil.
+func (d document) set(pointer string, v any) {
+	steps := strings.Split(strings.TrimPrefix(pointer, "/"), "/")
+	at := map[string]any(d)
+	for _, step := range steps[:len(steps)-1] {
+		next, ok := at[step].(map[string]any)
+		if !ok {
+			if v == nil {
+				return
+			}
+			next = map[string]any{}
+			at[step] = next
+		}
+		at = next
+	}
+	if last := steps[len(steps)-1]; v == nil {
+		delete(at, last)
+	} else {
+		at[last] = v
+	}
+}
+
+// copy is one that can be changed.
+func (d document) copy() document {
+	c := document{}
+	for key, v := range d {
+		if inner, ok := v.(map[string]any); ok {
+			v = map[string]any(document(inner).copy())
+		}
+		c[key] = v
+	}
+	return c
+}
+
+// toAPI is how the API writes a value.
+func (f field) toAPI(v any) any {
+	switch v := v.(type) {
+	case string:
+		if !f.ref {
+			return v
+		}
+		if project, name, found := strings.Cut(v, "/"); found {
+			return map[string]any{"project": project, "name": name}
+		}
+		return map[string]any{"name": v}
+	case []any:
+		if f.form != objects {
+			return v
+		}
+		all := make([]any, len(v))
+		for i, element := range v {
+			all[i] = field{form: object, fields: f.fields}.toAPI(element)
+		}
+		return all
+	case map[string]any:
+		if f.form != object {
+			return v
+		}
+		all := document{}
+		for _, inner := range f.fields {
+			if w := v[inner.name]; w != nil {
+				all.set(inner.inside(), inner.toAPI(w))
+			}
+		}
+		return map[string]any(all)
+	default:
+		return v
+	}
+}
+
+// fromAPI reads what the API has written.
+func (f field) fromAPI(v any) any {
+	switch v := v.(type) {
+	case float64:
+		return int64(v)
+	case []any:
+		if f.form != objects {
+			return v
+		}
+		all := make([]any, len(v))
+		for i, element := range v {
+			all[i] = field{form: object, fields: f.fields}.fromAPI(element)
+		}
+		return all
+	case map[string]any:
+		switch {
+		case f.ref:
+			project, _ := v["project"].(string)
+			name, _ := v["name"].(string)
+			return strings.TrimPrefix(project+"/"+name, "/")
+		case f.form == object:
+			all := map[string]any{}
+			for _, inner := range f.fields {
+				all[inner.name] = inner.fromAPI(document(v).get(inner.inside()))
+			}
+			return all
+		case len(v) == 0:
+			return nil
+		}
+		return v
+	default:
+		return v
+	}
+}
+
+// inside is where an attribute of an object is in it.
+func (f field) inside() string { return strings.TrimPrefix(f.pointer(), "/spec") }
+
+// found is what a document says of an attribute.
+func (f field) found(d document) any {
+	v := d.get(f.pointer())
+	if v == nil && f.from != "" {
+		v = d.get(f.from)
+	}
+	if v == nil && f.derive != nil {
+		v = f.derive(d)
+	}
+	if v == nil {
+		v = f.def
+	}
+	return f.fromAPI(v)
+}
+
+// equal reports whether two values of an attribute mean the same, in a project.
+func (f field) equal(a, b any, project string) bool {
+	a, b = f.meaning(a, project), f.meaning(b, project)
+	if !known(a) || !known(b) {
+		return false
+	}
+	return reflect.DeepEqual(a, b) || f.same != nil && f.same(a, b)
+}
+
+// meaning is a value without what makes no difference: empty is absent, a reference names its project, a set has no order.
+func (f field) meaning(v any, project string) any {
+	switch v := v.(type) {
+	case string:
+		if v == "" {
+			return nil
+		}
+		if f.ref && !strings.Contains(v, "/") {
+			return project + "/" + v
+		}
+	case []any:
+		if len(v) == 0 {
+			return nil
+		}
+		if f.form == textSet && known(v) {
+			v = slices.Clone(v)
+			slices.SortFunc(v, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+		}
+		return v
+	case map[string]any:
+		if f.form != object {
+			if len(v) == 0 {
+				return nil
+			}
+			return v
+		}
+		v = maps.Clone(v)
+		for _, inner := range f.fields {
+			v[inner.name] = inner.meaning(v[inner.name], project)
+		}
+		return v
+	}
+	return v
+}

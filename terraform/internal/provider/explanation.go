@@ -1,0 +1,102 @@
+package provider
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+)
+
+// explanation is the data source that says what a claim would get.
+type explanation struct{ api *api }
+
+// explained is the same as a kind: what a claim asks for, and what would come of it.
+func explained() kind {
+	from := map[string]string{
+		"class": "/className", "pool": "/poolRef", "cidr": "/allocatedCIDR", "prefix_length": "/prefixLength", "reclaim_policy": "/reclaimPolicy",
+	}
+	fields := []field{projectField}
+	for _, f := range claimSpec() {
+		if f.form == object {
+			continue
+		}
+		f.from, f.derive = from[f.name], nil
+		fields = append(fields, f)
+	}
+	sentence := []field{{name: "detail", about: "One sentence."}}
+	return kind{
+		name:    "claim_explanation",
+		about:   "Says what a claim would get, and why, by what is free now. Nothing is held. It has the attributes of a claim, and says in them what would come of it.",
+		invalid: claimInvalid,
+		fields: append(fields,
+			field{name: "outcome", from: "/outcome", computed: true, about: "`Allocated` or `Bound` or the like when it would be had, `Refused` when not."},
+			field{name: "code", from: "/code", computed: true, about: "Why it would be refused."},
+			field{name: "detail", from: "/detail", computed: true, about: "One sentence about what would come of it."},
+			field{name: "steps", form: objects, from: "/steps", computed: true, about: "What was considered.", fields: append([]field{
+				{name: "kind", about: "What it is."}, {name: "name", about: "Which."}, {name: "outcome", about: "What came of it."}, {name: "code", about: "What spoke against it."},
+			}, sentence...)},
+			field{name: "remedies", form: objects, from: "/remedies", computed: true, about: "What would make it work.", fields: append([]field{
+				{name: "pointer", about: "The place of the request to change."}, {name: "value", about: "What to write there."},
+			}, sentence...)},
+		),
+	}
+}
+
+// Metadata names the data source.
+func (e *explanation) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_" + explained().name
+}
+
+// Configure takes what the provider has made.
+func (e *explanation) Configure(_ context.Context, req datasource.ConfigureRequest, _ *datasource.ConfigureResponse) {
+	e.api, _ = req.ProviderData.(*api)
+}
+
+// Schema is made of the fields.
+func (e *explanation) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
+	attributes := map[string]schema.Attribute{}
+	for _, f := range explained().fields {
+		attributes[f.name] = f.shown(false, f.settable())
+	}
+	resp.Schema = schema.Schema{MarkdownDescription: explained().about, Attributes: attributes}
+}
+
+// ValidateConfig says what is wrong before anything is asked of a server.
+func (e *explanation) ValidateConfig(_ context.Context, req datasource.ValidateConfigRequest, resp *datasource.ValidateConfigResponse) {
+	for _, f := range faults(explained(), explained().fields, read(req.Config.Raw)) {
+		resp.Diagnostics.AddAttributeError(f.at, "Invalid "+f.name, f.detail)
+	}
+}
+
+// Read asks what a claim would get.
+func (e *explanation) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
+	k, config := explained(), read(req.Config.Raw)
+	if config["project"] == nil {
+		if config["project"] = e.api.defaultProject(); config["project"] == nil {
+			resp.Diagnostics.AddAttributeError(path.Root("project"), "No project", errNoProject.Error())
+			return
+		}
+	}
+	body := document{"spec": map[string]any{}}
+	for _, f := range k.fields {
+		if v := config[f.name]; v != nil && f.settable() && !f.local() {
+			body.set(f.pointer(), f.toAPI(v))
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, defaultTimeout)
+	defer cancel()
+	d, err := e.api.call(ctx, http.MethodPost, fill("/v1/projects/{project}/claim-explanations", config), "", body)
+	if err != nil {
+		diagnose(&resp.Diagnostics, k, k.fields, err, "")
+		return
+	}
+	v := values{}
+	for _, f := range k.fields {
+		if v[f.name] = config[f.name]; v[f.name] == nil && f.from != "" {
+			v[f.name] = f.fromAPI(d.get(f.from))
+		}
+	}
+	resp.State.Raw = write(ctx, req.Config.Raw.Type(), k.fields, v)
+}

@@ -1,0 +1,88 @@
+package provider
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+)
+
+// ImportState finds one by its id or its identity; the rest is read.
+func (r *managed) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+	var v values
+	if req.ID != "" {
+		var err error
+		if v, err = r.find(req.ID, values{"": r.api.defaultProject()}.text("")); err != nil {
+			resp.Diagnostics.AddError("Not an id of a "+r.words(), err.Error())
+			return
+		}
+	} else {
+		v = read(req.Identity.Raw)
+		if _, has := v["project"]; has && v["project"] == nil {
+			v["project"] = r.api.defaultProject()
+		}
+	}
+	for _, f := range r.fields {
+		if !f.key || v[f.name] == nil {
+			continue
+		}
+		if wrong := f.wrong(v[f.name]); wrong != "" {
+			resp.Diagnostics.AddAttributeError(path.Root(f.name), "Not an id of a "+r.words(), f.name+": "+wrong)
+		}
+	}
+	v["id"] = r.id(v)
+	resp.State.Raw = write(ctx, resp.State.Schema.Type().TerraformType(ctx), r.all(), v)
+	r.identified(ctx, resp.Identity, v)
+}
+
+// identified writes down what one is found by.
+func (r *managed) identified(ctx context.Context, to *tfsdk.ResourceIdentity, v values) {
+	if to == nil {
+		return
+	}
+	all := map[string]tftypes.Value{}
+	for _, f := range r.fields {
+		if f.key {
+			all[f.name] = f.raw(ctx, v[f.name])
+		}
+	}
+	to.Raw = tftypes.NewValue(to.Schema.Type().TerraformType(ctx), all)
+}
+
+// UpgradeState takes a state of an older schema: what is still called the same is kept, and the rest is read again from the server.
+func (r *managed) UpgradeState(context.Context) map[int64]resource.StateUpgrader {
+	upgraders := map[int64]resource.StateUpgrader{}
+	for version := range int64(schemaVersion) {
+		upgraders[version] = resource.StateUpgrader{StateUpgrader: r.upgrade}
+	}
+	return upgraders
+}
+
+func (r *managed) upgrade(ctx context.Context, req resource.UpgradeStateRequest, resp *resource.UpgradeStateResponse) {
+	t := resp.State.Schema.Type().TerraformType(ctx)
+	old := map[string]json.RawMessage{}
+	if err := json.Unmarshal(req.RawState.JSON, &old); err != nil {
+		resp.Diagnostics.AddError("The state of an older version cannot be read", err.Error())
+		return
+	}
+	all := map[string]tftypes.Value{}
+	for _, f := range r.all() {
+		all[f.name] = f.raw(ctx, nil)
+		if text, has := old[f.name]; has {
+			if v, err := tftypes.ValueFromJSON(text, f.attrType().TerraformType(ctx)); err == nil { //nolint:staticcheck // what cannot be read is read from the server
+				all[f.name] = v
+			}
+		}
+	}
+	v := read(tftypes.NewValue(t, all))
+	if id, ok := v["id"].(string); ok {
+		if keys, err := r.find(id, ""); err == nil {
+			maps.Copy(v, keys)
+		}
+	}
+	resp.State.Raw = write(ctx, t, r.all(), v)
+}

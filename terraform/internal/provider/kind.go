@@ -1,0 +1,324 @@
+package provider
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// kind is a kind of resource: what it is called, where the API has it, and its attributes.
+type kind struct {
+	name  string
+	about string
+	// path is where one is, with attributes in braces; those are its keys, in the order of its id.
+	path string
+	// into is where new ones are posted to; without it one is made by PUT at its path.
+	into string
+	// marked ones have labels and annotations, guarded ones deletion_protection, patched ones are changed by PATCH, the others by PUT.
+	marked, guarded, patched bool
+	fields                   []field
+	// invalid says what attributes do not go together, as far as they are known.
+	invalid func(v values) []fault
+	// forms of the id, where the path does not tell.
+	identify func(v values) string
+	parse    func(parts []string) (values, error)
+	locate   func(v values) string
+	// gone says that what is there is no more than a memory.
+	gone func(d document) bool
+	// explained: why a claim was refused, and what would help, can be asked for.
+	explained bool
+	// bodyless ones are all in their path.
+	bodyless bool
+	// lockless ones change by themselves, so that no revision can be asked for.
+	lockless bool
+}
+
+// fault is something wrong with an attribute.
+type fault struct{ name, detail string }
+
+var projectField = field{
+	name: "project", key: true, replace: true, computed: true, at: "-", check: isName,
+	about: "The project it belongs to. By default the one of the provider.",
+}
+
+func nameField(what string) field {
+	return field{name: "name", key: true, required: true, replace: true, at: "-", check: isName, about: "Name of the " + what + ", a DNS label."}
+}
+
+var (
+	uidField         = field{name: "uid", from: "/metadata/uid", computed: true, about: "What the server knows it by; another one of the same name has another."}
+	descriptionField = field{name: "description", about: "Free text, at most 1,024 bytes."}
+	protectionField  = field{
+		name: "deletion_protection", form: flag, at: "-", def: false,
+		about: "Whether Terraform refuses to destroy or replace it. To destroy it, set this to `false` and apply first.",
+	}
+	timeoutsField = field{name: "timeouts", form: object, at: "-", about: "How long an operation may take with all its repeats, as `5m` by default.", fields: []field{
+		{name: "create", check: isDuration, about: "Time to create it."},
+		{name: "read", check: isDuration, about: "Time to read it."},
+		{name: "update", check: isDuration, about: "Time to change it."},
+		{name: "delete", check: isDuration, about: "Time to delete it."},
+	}}
+)
+
+const (
+	mark           = "terraform/made-by"
+	defaultTimeout = 5 * time.Minute
+)
+
+// all are the attributes of the resource.
+func (k kind) all() []field {
+	fields := []field{{name: "id", computed: true, at: "-", about: "`" + k.idForm() + "`, by which it is imported."}}
+	fields = append(fields, k.fields...)
+	if k.marked {
+		fields = append(fields, k.metadata()...)
+	}
+	if k.guarded {
+		fields = append(fields, protectionField)
+	}
+	return append(slices.DeleteFunc(fields, func(f field) bool { return f.dataOnly }), timeoutsField)
+}
+
+// data are those of the data source.
+func (k kind) data() []field {
+	fields := []field{{name: "id", computed: true, at: "-", about: "`" + k.idForm() + "`."}}
+	fields = append(fields, k.fields...)
+	if k.marked {
+		fields = append(fields, k.metadata()...)
+	}
+	return slices.DeleteFunc(fields, func(f field) bool { return f.secret })
+}
+
+func (k kind) metadata() []field {
+	fixed := !k.patched
+	return []field{
+		{name: "labels", form: textMap, at: "/metadata/labels", replace: fixed, about: "Labels, by the rules of Kubernetes."},
+		{name: "annotations", form: textMap, at: "/metadata/annotations", replace: fixed, about: "Free texts under keys like those of labels."},
+	}
+}
+
+var braces = regexp.MustCompile(`\{(\w+)\}`)
+
+// keys are the attributes by which one is found.
+func (k kind) keys() []string {
+	var names []string
+	for _, f := range k.fields {
+		if f.key {
+			names = append(names, f.name)
+		}
+	}
+	return names
+}
+
+// idForm is what an id looks like.
+func (k kind) idForm() string {
+	if k.name == "grant" {
+		return "PROJECT/pools/POOL/CONSUMER` or `PROJECT/spaces/SPACE/CONSUMER"
+	}
+	return strings.ToUpper(strings.Join(k.keys(), "/"))
+}
+
+// at is the path of one.
+func (k kind) at(v values) string {
+	if k.locate != nil {
+		return k.locate(v)
+	}
+	return fill(k.path, v)
+}
+
+func fill(template string, v values) string {
+	return braces.ReplaceAllStringFunc(template, func(key string) string { return url.PathEscape(v.text(strings.Trim(key, "{}"))) })
+}
+
+// id is what one is imported by.
+func (k kind) id(v values) string {
+	if k.identify != nil {
+		return k.identify(v)
+	}
+	var parts []string
+	for _, key := range k.keys() {
+		parts = append(parts, v.text(key))
+	}
+	return strings.Join(parts, "/")
+}
+
+// find reads an id. The project may be left out where the provider has one.
+func (k kind) find(id, project string) (values, error) {
+	parts, keys := strings.Split(id, "/"), k.keys()
+	if k.parse == nil && len(parts) == len(keys)-1 && keys[0] == "project" && project != "" {
+		parts = append([]string{project}, parts...)
+	}
+	if slices.Contains(parts, "") {
+		return nil, fmt.Errorf("%q is not an id of the form %s", id, k.idForm())
+	}
+	if k.parse != nil {
+		return k.parse(parts)
+	}
+	if len(parts) != len(keys) {
+		return nil, fmt.Errorf("%q is not an id of the form %s", id, k.idForm())
+	}
+	v := values{}
+	for i, key := range keys {
+		v[key] = parts[i]
+	}
+	return v, nil
+}
+
+// body is the request that makes one as it is configured.
+func (k kind) body(config values, madeBy string) document {
+	if k.bodyless {
+		return nil
+	}
+	d := document{"spec": map[string]any{}}
+	for _, f := range k.all() {
+		if v := config[f.name]; v != nil && !f.local() && !f.output() {
+			d.set(f.pointer(), f.toAPI(v))
+		}
+	}
+	if k.marked {
+		annotations, _ := d.get("/metadata/annotations").(map[string]any)
+		marked := map[string]any{mark: madeBy}
+		maps.Copy(marked, annotations)
+		d.set("/metadata/annotations", marked)
+	}
+	if k.into != "" {
+		d.set("/metadata/name", config.text("name"))
+	}
+	return d
+}
+
+// desired is a document as it is to become: what is configured as it is configured, what is not as if it had never been.
+func (k kind) desired(d document, config values) document {
+	to := d.copy()
+	for _, f := range k.all() {
+		if f.local() || f.output() || f.replace || f.equal(config[f.name], f.found(d), config.text("project")) {
+			continue
+		}
+		v := f.toAPI(config[f.name])
+		if config[f.name] == nil && f.optionalComputed() && f.def == nil {
+			continue
+		}
+		if f.name == "annotations" {
+			v = withMark(v, d)
+		}
+		to.set(f.pointer(), v)
+	}
+	return to
+}
+
+// withMark keeps the mark of who made it among the annotations.
+func withMark(v any, d document) any {
+	all, _ := v.(map[string]any)
+	was, _ := d.get("/metadata/annotations").(map[string]any)
+	if was[mark] == nil {
+		return v
+	}
+	to := map[string]any{mark: was[mark]}
+	maps.Copy(to, all)
+	return to
+}
+
+// state is what is kept of a document: as it was planned or known where that means the same.
+func (k kind) state(d document, prior values, fields []field) values {
+	v := values{}
+	for _, f := range fields {
+		was := prior[f.name]
+		if _, open := was.(unknown); open {
+			was = nil
+		}
+		if f.key || f.local() {
+			v[f.name] = was
+			if was == nil && f.name == protectionField.name {
+				v[f.name] = false
+			}
+			continue
+		}
+		is := f.found(d)
+		if f.name == "annotations" {
+			is = withoutMark(is)
+		}
+		if is == nil && f.secret || was != nil && f.equal(was, is, prior.text("project")) {
+			is = was
+		}
+		v[f.name] = is
+	}
+	v["id"] = k.id(v)
+	return v
+}
+
+func withoutMark(v any) any {
+	all, _ := v.(map[string]any)
+	rest := map[string]any{}
+	for key, value := range all {
+		if key != mark {
+			rest[key] = value
+		}
+	}
+	if len(rest) == 0 {
+		return nil
+	}
+	return rest
+}
+
+// family and length are those of a block.
+func family(d document) any {
+	p, err := netip.ParsePrefix(d.text("/status/allocatedCIDR"))
+	switch {
+	case err != nil:
+		return nil
+	case p.Addr().Is4():
+		return "IPv4"
+	default:
+		return "IPv6"
+	}
+}
+
+func length(d document) any {
+	p, err := netip.ParsePrefix(d.text("/status/allocatedCIDR"))
+	if err != nil {
+		return nil
+	}
+	return float64(p.Bits())
+}
+
+// atMostOne and exactlyOne are rules for attributes.
+func atMostOne(v values, names ...string) []fault {
+	var given []string
+	for _, name := range names {
+		if v[name] != nil {
+			given = append(given, name)
+		}
+	}
+	if len(given) < 2 {
+		return nil
+	}
+	return []fault{{given[1], fmt.Sprintf("At most one of %s can be given.", strings.Join(names, ", "))}}
+}
+
+func exactlyOne(v values, names ...string) []fault {
+	for _, name := range names {
+		if v[name] != nil {
+			return atMostOne(v, names...)
+		}
+	}
+	return []fault{{names[0], fmt.Sprintf("One of %s must be given.", strings.Join(names, ", "))}}
+}
+
+var errNoProject = errors.New("no project: set `project` here or in the provider, or CARVE_PROJECT")
+
+// decimal reads a number that is no integer, as text.
+func decimal(pointer string) func(document) any {
+	return func(d document) any {
+		n, ok := d.get(pointer).(float64)
+		if !ok {
+			return nil
+		}
+		return strconv.FormatFloat(n, 'f', -1, 64)
+	}
+}

@@ -1,0 +1,14 @@
+package provider
+
+func member() kind {
+	return kind{
+		name: "member", about: "A member is a subject of an OpenID Connect issuer with a role in a project.",
+		path: "/v1/projects/{project}/members/{subject}",
+		fields: []field{
+			projectField,
+			{name: "subject", key: true, required: true, replace: true, at: "-", check: isSubject, about: "Who: the issuer's configured name, a colon, and the subject."},
+			{name: "role", required: true, oneOf: []string{"viewer", "consumer", "provider", "admin"}, about: "What it may do."},
+			uidField,
+		},
+	}
+}

@@ -1,0 +1,118 @@
+package provider
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
+	"github.com/hashicorp/terraform-plugin-framework/ephemeral/schema"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+
+	"github.com/carve-ipam/carve/client"
+)
+
+// passingKey is an API key for one run of Terraform, which is in no plan and in no state.
+type passingKey struct{ api *api }
+
+// opened is where the private data has what is to be closed.
+const opened = "opened"
+
+// passingFields are its attributes.
+func passingFields() []field {
+	return []field{
+		projectField,
+		{name: "role", required: true, oneOf: []string{"viewer", "consumer", "provider", "admin"}, about: "What it may do."},
+		{name: "valid_for", at: "-", check: isDuration, about: "When it expires if Terraform should not come to delete it; `1h` by default."},
+		{name: "description", about: descriptionField.about},
+		{name: "name", at: "-", computed: true, about: "Its name."},
+		{name: "key_id", from: "/status/keyId", computed: true, about: "The part of it that is no secret."},
+		{name: "token", from: "/token", computed: true, secret: true, about: "The key itself."},
+	}
+}
+
+// Metadata names it.
+func (e *passingKey) Metadata(_ context.Context, req ephemeral.MetadataRequest, resp *ephemeral.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_api_key"
+}
+
+// Configure takes what the provider has made.
+func (e *passingKey) Configure(_ context.Context, req ephemeral.ConfigureRequest, _ *ephemeral.ConfigureResponse) {
+	e.api, _ = req.ProviderData.(*api)
+}
+
+// Schema is made of the fields.
+func (e *passingKey) Schema(_ context.Context, _ ephemeral.SchemaRequest, resp *ephemeral.SchemaResponse) {
+	attributes := map[string]schema.Attribute{}
+	for _, f := range passingFields() {
+		attributes[f.name] = schema.StringAttribute{
+			MarkdownDescription: f.says(), Required: f.required, Optional: !f.required && f.name != "name" && f.settable(), Computed: f.computed, Sensitive: f.secret,
+		}
+	}
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "An API key for one run: it is made when it is needed, is in no plan and in no state, and is deleted at the end.", Attributes: attributes,
+	}
+}
+
+// ValidateConfig says what is wrong before anything is asked of a server.
+func (e *passingKey) ValidateConfig(_ context.Context, req ephemeral.ValidateConfigRequest, resp *ephemeral.ValidateConfigResponse) {
+	for _, f := range faults(kind{}, passingFields(), read(req.Config.Raw)) {
+		resp.Diagnostics.AddAttributeError(f.at, "Invalid "+f.name, f.detail)
+	}
+}
+
+// Open makes the key.
+func (e *passingKey) Open(ctx context.Context, req ephemeral.OpenRequest, resp *ephemeral.OpenResponse) {
+	v := read(req.Config.Raw)
+	if v["project"] == nil {
+		if v["project"] = e.api.defaultProject(); v["project"] == nil {
+			resp.Diagnostics.AddAttributeError(path.Root("project"), "No project", errNoProject.Error())
+			return
+		}
+	}
+	valid := time.Hour
+	if s := v.text("valid_for"); s != "" {
+		valid, _ = time.ParseDuration(s) // it was checked
+	}
+	v["name"] = "terraform-" + strings.ToLower(uuid.NewString())
+	spec := map[string]any{"role": v["role"], "expiresAt": time.Now().Add(valid).UTC().Format(time.RFC3339)}
+	if v["description"] != nil {
+		spec["description"] = v["description"]
+	}
+	ctx, cancel := context.WithTimeout(ctx, defaultTimeout)
+	defer cancel()
+	d, err := e.api.call(ctx, http.MethodPost, fill("/v1/projects/{project}/api-keys", v), "",
+		document{"metadata": map[string]any{"name": v["name"]}, "spec": spec})
+	if err != nil {
+		diagnose(&resp.Diagnostics, apiKey(), passingFields(), err, "")
+		return
+	}
+	v["key_id"], v["token"] = d.get("/status/keyId"), d["token"]
+	private, err := json.Marshal(map[string]any{"path": fill("/v1/projects/{project}/api-keys/{name}", v), "revision": d.text("/metadata/revision")})
+	if err != nil {
+		resp.Diagnostics.AddError("The key cannot be noted", err.Error())
+		return
+	}
+	resp.Diagnostics.Append(resp.Private.SetKey(ctx, opened, private)...)
+	resp.Result.Raw = write(ctx, req.Config.Raw.Type(), passingFields(), v)
+}
+
+// Close deletes the key.
+func (e *passingKey) Close(ctx context.Context, req ephemeral.CloseRequest, resp *ephemeral.CloseResponse) {
+	text, diags := req.Private.GetKey(ctx, opened)
+	resp.Diagnostics.Append(diags...)
+	var noted struct{ Path, Revision string }
+	if err := json.Unmarshal(text, &noted); err != nil {
+		resp.Diagnostics.AddError("The key to delete is not known", err.Error())
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, defaultTimeout)
+	defer cancel()
+	_, err := e.api.call(ctx, http.MethodDelete, noted.Path, revision(document{"metadata": map[string]any{"revision": noted.Revision}}), nil)
+	if err != nil && !client.IsNotFound(err) {
+		diagnose(&resp.Diagnostics, apiKey(), passingFields(), err, "")
+	}
+}

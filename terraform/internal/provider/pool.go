@@ -1,0 +1,71 @@
+package provider
+
+func pool() kind {
+	bits := between(0, 128)
+	return kind{
+		name: "pool", about: "A pool is a block from which others are carved: a root has a `cidr` in a space, a child is carved from its `parent`.",
+		path: "/v1/projects/{project}/pools/{name}", into: "/v1/projects/{project}/pools", marked: true, guarded: true, patched: true,
+		fields: []field{
+			projectField, nameField("pool"),
+			{
+				name: "space", at: "/spec/spaceRef", from: "/status/spaceRef", ref: true, replace: true, check: isRef,
+				about: "The space of a root, `name` or `project/name`; `default` when it is left out. A child is in the space of its parent.",
+			},
+			{name: "parent", at: "/spec/parentRef", ref: true, replace: true, check: isRef, about: "The pool that a child is carved from, one of the same project."},
+			{name: "cidr", from: "/status/allocatedCIDR", replace: true, check: isCIDR, same: sameCIDR, about: "The block: required for a root; for a child this very block of the parent."},
+			{
+				name: "prefix_length", form: number, derive: length, replace: true, check: bits,
+				about: "For a child: a block of this length, which the parent's strategy chooses.",
+			},
+			descriptionField,
+			{
+				name: "visibility", def: "consumer", oneOf: []string{"consumer", "shared", "platform"},
+				about: "Who may claim from it: its own project, those it is granted to as well, or the platform.",
+			},
+			{
+				name: "strategy", at: "/spec/allocation/strategy", def: "BestFit", oneOf: []string{"FirstFit", "BestFit", "Random", "Sparse"},
+				about: "Which of the fitting free blocks is taken.",
+			},
+			{name: "min_prefix_length", at: "/spec/allocation/minPrefixLength", form: number, check: bits, about: "Length of the largest block that may be carved."},
+			{name: "max_prefix_length", at: "/spec/allocation/maxPrefixLength", form: number, check: bits, about: "Length of the smallest block that may be carved."},
+			{name: "default_prefix_length", at: "/spec/allocation/defaultPrefixLength", form: number, check: bits, about: "What a claim without a length gets."},
+			{
+				name: "reservations", form: objects, about: "What is withheld from carving. Each is exactly one of `cidr`, `from` with `to`, `first`, `last`.",
+				fields: []field{
+					{name: "cidr", check: isCIDR, about: "This block."},
+					{name: "from", check: isAddress, about: "First address of a range."},
+					{name: "to", check: isAddress, about: "Last address of the range."},
+					{name: "first", form: number, check: between(1, 65536), about: "The first n addresses of the pool."},
+					{name: "last", form: number, check: between(1, 65536), about: "The last n addresses of the pool."},
+					{name: "reason", about: "What for."},
+				},
+			},
+			{name: "classes", at: "/spec/classNames", form: textSet, check: all(isName), about: "Names of the classes that it backs."},
+			{name: "reuse_after", check: isDuration, same: sameDuration, about: "For how long nobody gets a block after its claim was deleted, such as `72h`."},
+			{name: "region", from: "/metadata/region", replace: true, check: isName, about: "Its home, by default that of the server."},
+			{name: "regions", form: textSet, check: all(isName), about: "Where it is served, its home among them."},
+			uidField,
+			{name: "ip_family", from: "/status/ipFamily", computed: true, about: "`IPv4` or `IPv6`."},
+			{name: "phase", from: "/status/phase", computed: true, dataOnly: true, about: "Its phase."},
+			{name: "utilization_percent", derive: decimal("/status/utilizationPercent"), computed: true, dataOnly: true, about: "The share that is held, as a decimal number."},
+			{name: "largest_free_prefix_length", form: number, from: "/status/largestFreePrefixLength", computed: true, dataOnly: true, about: "Length of the largest free block."},
+			{
+				name: "capacity", form: object, from: "/status/capacity", computed: true, dataOnly: true, about: "Addresses, exactly, as decimal numbers.",
+				fields: []field{
+					{name: "total", about: "All."}, {name: "allocated", about: "Held."}, {name: "reserved", about: "Withheld."},
+					{name: "cooling_down", about: "Released, and not free yet."}, {name: "available", about: "Free."},
+				},
+			},
+		},
+		invalid: func(v values) []fault {
+			if v["parent"] == nil && v["cidr"] == nil {
+				return []fault{{"cidr", "A root pool needs cidr, and a child pool parent with prefix_length or cidr."}}
+			}
+			found := atMostOne(v, "cidr", "prefix_length")
+			if v["parent"] != nil {
+				found = append(found, exactlyOne(v, "prefix_length", "cidr")...)
+			}
+			return found[:min(1, len(found))]
+		},
+	}
+}

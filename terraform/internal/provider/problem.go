@@ -1,0 +1,158 @@
+package provider
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+
+	"github.com/carve-ipam/carve/client"
+)
+
+// existsError says that the name is taken.
+type existsError struct {
+	kind           kind
+	id, by, madeBy string
+	differs        string // an attribute in which what this configuration made is another one
+	lost           bool   // its secret was in an answer that never came
+}
+
+func (e *existsError) Error() string {
+	what := e.kind.words() + " " + e.id
+	switch {
+	case e.lost:
+		return fmt.Sprintf("An earlier apply made the %s, and was cut off before its secret was stored, which nobody can read again. "+
+			"Delete it (ipamctl key delete) and apply again.", what)
+	case e.differs != "":
+		return fmt.Sprintf("An earlier apply of this configuration made the %s, with another %s, which cannot be changed. Import it to have Terraform replace it:\n\n%s",
+			what, e.differs, e.hint())
+	}
+	about := ""
+	if e.by != "" {
+		about = ", made by " + e.by
+	}
+	if e.madeBy != "" && !strings.HasPrefix(e.madeBy, "apply:") {
+		about += " for the Terraform configuration " + strconv.Quote(e.madeBy)
+	}
+	return fmt.Sprintf("The %s exists already%s, and is not taken over, because it may be in use by somebody else. If it belongs to this configuration, import it:\n\n%s\n\n"+
+		"If an earlier apply of this configuration was cut off, `owner` in the provider has the next one find by itself what it made.", what, about, e.hint())
+}
+
+func (e *existsError) hint() string {
+	return fmt.Sprintf("  import {\n    to = carve_%s.NAME\n    id = %q\n  }", e.kind.name, e.id)
+}
+
+// words is what the kind is called in sentences.
+func (k kind) words() string { return strings.ReplaceAll(k.name, "_", " ") }
+
+// refused makes diagnostics of an error, each at the attribute that it is about. For a claim it says what would help.
+func (r *managed) refused(ctx context.Context, to *diag.Diagnostics, config values, err error) {
+	remedies := ""
+	if p, ok := client.AsProblem(err); ok && r.explained && config != nil && p.Status < http.StatusInternalServerError && p.Status != http.StatusForbidden {
+		remedies = r.api.remedies(ctx, config, r.body(config, ""))
+	}
+	diagnose(to, r.kind, r.all(), err, remedies)
+}
+
+func diagnose(to *diag.Diagnostics, k kind, fields []field, err error, remedies string) {
+	if exists, ok := errors.AsType[*existsError](err); ok {
+		to.AddError("It exists already", exists.Error())
+		return
+	}
+	p, ok := client.AsProblem(err)
+	if !ok {
+		to.AddError("No answer from Carve about the "+k.words(), err.Error())
+		return
+	}
+	tail := "\n\nCode " + string(p.Code)
+	if p.TraceID != "" {
+		tail += ", trace " + p.TraceID
+	}
+	if client.MayBeDone(err) {
+		tail += ". It may have been carried out"
+	}
+	told := false
+	for _, e := range p.Errors {
+		if at, found := attribute(fields, e.Pointer); found {
+			to.AddAttributeError(at, p.Title, p.Detail+"\n\nHere: "+e.Detail+remedies+tail)
+			told = true
+		}
+	}
+	if !told {
+		detail := []string{p.Detail}
+		for _, e := range p.Errors {
+			detail = append(detail, e.Pointer+" "+e.Detail)
+		}
+		to.AddError(p.Title, strings.Join(detail, "\n\n")+remedies+tail)
+	}
+}
+
+// remedies are what would make a claim work.
+func (a *api) remedies(ctx context.Context, config values, body document) string {
+	delete(body, "metadata")
+	d, err := a.call(ctx, http.MethodPost, fill("/v1/projects/{project}/claim-explanations", config), "", body)
+	if err != nil {
+		return ""
+	}
+	list, _ := d["remedies"].([]any)
+	text := ""
+	for _, r := range list {
+		remedy, _ := r.(map[string]any)
+		text += fmt.Sprintf("\n  * %v", remedy["detail"])
+	}
+	if text != "" {
+		text = "\n\nWhat would help:" + text
+	}
+	return text
+}
+
+// attribute is the one that a JSON pointer leads to.
+func attribute(fields []field, pointer string) (path.Path, bool) {
+	for _, f := range fields {
+		if f.local() && pointer == "/metadata/name" && f.name == "name" {
+			return path.Root("name"), true
+		}
+		if f.local() || !f.settable() {
+			continue
+		}
+		if rest, inside := strings.CutPrefix(pointer, f.pointer()); inside && (rest == "" || rest[0] == '/') {
+			return f.step(path.Root(f.name), rest), true
+		}
+	}
+	return path.Empty(), false
+}
+
+// step goes on inside an attribute as far as it can.
+func (f field) step(at path.Path, rest string) path.Path {
+	if rest == "" {
+		return at
+	}
+	head, tail, _ := strings.Cut(rest[1:], "/")
+	if tail != "" {
+		tail = "/" + tail
+	}
+	switch f.form { //nolint:exhaustive // the others have no inside
+	case objects:
+		if i, err := strconv.Atoi(head); err == nil {
+			return field{form: object, fields: f.fields}.step(at.AtListIndex(i), tail)
+		}
+	case object:
+		for _, inner := range f.fields {
+			if inner.inside() == "/"+head {
+				return inner.step(at.AtName(inner.name), tail)
+			}
+		}
+	case textMap:
+		return at.AtMapKey(strings.NewReplacer("~1", "/", "~0", "~").Replace(head))
+	case texts:
+		if i, err := strconv.Atoi(head); err == nil {
+			return at.AtListIndex(i)
+		}
+	}
+	return at
+}

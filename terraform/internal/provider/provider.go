@@ -1,0 +1,154 @@
+// Package provider is the Terraform provider of Carve. Each kind of resource is a table of attributes and where the API has them; what is done with
+// them is the same for all.
+package provider
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
+	"github.com/hashicorp/terraform-plugin-framework/provider"
+	"github.com/hashicorp/terraform-plugin-framework/provider/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+
+	"github.com/carve-ipam/carve/client"
+)
+
+// Address is what configurations call the provider.
+const Address = "registry.terraform.io/carve-ipam/carve"
+
+// Provider is the provider.
+type Provider struct{ version string }
+
+var _ provider.ProviderWithEphemeralResources = &Provider{}
+
+// New makes the provider of a version.
+func New(version string) func() provider.Provider {
+	return func() provider.Provider { return &Provider{version: version} }
+}
+
+// kinds are all there are.
+func kinds() []kind {
+	return []kind{project(), space(), pool(), class(), claim(), grant(), quota(), member(), apiKey(), consumer()}
+}
+
+// Metadata names the provider.
+func (p *Provider) Metadata(_ context.Context, _ provider.MetadataRequest, resp *provider.MetadataResponse) {
+	resp.TypeName, resp.Version = "carve", p.version
+}
+
+// Schema has the settings.
+func (p *Provider) Schema(_ context.Context, _ provider.SchemaRequest, resp *provider.SchemaResponse) {
+	optional := func(about string) schema.Attribute {
+		return schema.StringAttribute{Optional: true, MarkdownDescription: about}
+	}
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "Carve hands out IP address space. What is not set here is taken from the environment, and then from the current context of `ipamctl`.",
+		Attributes: map[string]schema.Attribute{
+			"server":  optional("Base URL of the server, such as `https://carve.example.com`. `CARVE_SERVER`."),
+			"project": optional("The project of resources that name none. `CARVE_PROJECT`."),
+			"api_key": schema.StringAttribute{
+				Optional: true, Sensitive: true, MarkdownDescription: "An API key, or a token of an OpenID Connect issuer. Rather set `CARVE_API_KEY`.",
+			},
+			"api_key_file": optional("A file with the API key. `CARVE_API_KEY_FILE`."),
+			"ca_file":      optional("A file with certificates to trust, instead of the system's. `CARVE_CA_FILE`."),
+			"context":      optional("The context of `ipamctl` to use. `CARVE_CONTEXT`."),
+			"owner": optional("A name for this configuration and its state, such as `network/prod`, that no other one has. What it makes is marked by it, " +
+				"so that the apply after one that was cut off finds what that has made. `CARVE_OWNER`."),
+			"insecure_http": schema.BoolAttribute{
+				Optional: true, MarkdownDescription: "Allow plain http to another machine, where everybody on the way can read the credential.",
+			},
+		},
+	}
+}
+
+// Configure makes the client.
+func (p *Provider) Configure(_ context.Context, req provider.ConfigureRequest, resp *provider.ConfigureResponse) {
+	config := read(req.Config.Raw)
+	for _, name := range []string{"server", "context", "api_key", "api_key_file", "ca_file"} {
+		if _, open := config[name].(unknown); open {
+			return // it is known at apply
+		}
+	}
+	a, err := p.connect(config)
+	if err != nil {
+		resp.Diagnostics.AddError("The provider is not configured well", err.Error())
+		return
+	}
+	_, a.open = config["project"].(unknown)
+	resp.ResourceData, resp.DataSourceData, resp.EphemeralResourceData = a, a, a
+}
+
+// The bounds of one server: how many requests at once, and for how long a busy one is waited for.
+const (
+	mostAtOnce   = 16
+	longestPause = time.Minute
+	mostAttempts = 9
+)
+
+func (p *Provider) connect(config values) (*api, error) {
+	s, err := settle(config, os.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	transport := &http.Transport{
+		Proxy: http.ProxyFromEnvironment, MaxConnsPerHost: mostAtOnce, MaxIdleConnsPerHost: mostAtOnce, IdleConnTimeout: time.Minute,
+		TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12}, TLSHandshakeTimeout: 10 * time.Second, ForceAttemptHTTP2: true,
+	}
+	if s.caFile != "" {
+		text, err := os.ReadFile(s.caFile)
+		if err != nil {
+			return nil, err
+		}
+		transport.TLSClientConfig.RootCAs = x509.NewCertPool()
+		if !transport.TLSClientConfig.RootCAs.AppendCertsFromPEM(text) {
+			return nil, errors.New(s.caFile + " has no certificates")
+		}
+	}
+	retry := client.DefaultRetry()
+	retry.Attempts, retry.LongestPause, retry.AttemptTimeout = mostAttempts, longestPause, longestPause
+	opts := []client.Option{
+		client.WithHTTP(&http.Client{Transport: &patient{next: transport}}), client.WithRetry(retry), client.WithTimeout(0),
+		client.WithUserAgent("terraform-provider-carve/" + p.version),
+	}
+	if s.key != "" {
+		opts = append(opts, client.WithAPIKey(s.key))
+	}
+	if insecure, _ := config["insecure_http"].(bool); insecure {
+		opts = append(opts, client.WithInsecureHTTP())
+	}
+	c, err := client.New(s.server, opts...)
+	if err != nil {
+		return nil, err
+	}
+	return &api{carve: c, project: s.project, owner: s.owner}, nil
+}
+
+// Resources are those of all kinds.
+func (p *Provider) Resources(context.Context) []func() resource.Resource {
+	var makers []func() resource.Resource
+	for _, k := range kinds() {
+		makers = append(makers, func() resource.Resource { return &managed{kind: k} })
+	}
+	return makers
+}
+
+// DataSources are those of all kinds, and the explanation of a claim.
+func (p *Provider) DataSources(context.Context) []func() datasource.DataSource {
+	makers := []func() datasource.DataSource{func() datasource.DataSource { return &explanation{} }}
+	for _, k := range kinds() {
+		makers = append(makers, func() datasource.DataSource { return &looked{kind: k} })
+	}
+	return makers
+}
+
+// EphemeralResources are keys for one run.
+func (p *Provider) EphemeralResources(context.Context) []func() ephemeral.EphemeralResource {
+	return []func() ephemeral.EphemeralResource{func() ephemeral.EphemeralResource { return &passingKey{} }}
+}

@@ -1,0 +1,132 @@
+package provider
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// settings are those of the provider, settled once: by attributes before the environment before ipamctl's context.
+type settings struct {
+	server, project, owner, key, caFile string
+}
+
+// chosen is one context of ipamctl.
+type chosen struct {
+	Server  string `yaml:"server"`
+	Project string `yaml:"project"`
+	CAFile  string `yaml:"caFile"`
+	APIKey  string `yaml:"apiKey"`
+}
+
+// defaultServer is where `make run` serves.
+const defaultServer = "http://127.0.0.1:8080"
+
+// settle finds the settings. A context's credential goes to the server of the context and to no other.
+func settle(config values, env func(string) string) (settings, error) {
+	first := func(attribute, variable string) string {
+		if s := config.text(attribute); s != "" {
+			return s
+		}
+		return env(variable)
+	}
+	s := settings{
+		server: first("server", "CARVE_SERVER"), project: first("project", "CARVE_PROJECT"),
+		owner: first("owner", "CARVE_OWNER"), caFile: first("ca_file", "CARVE_CA_FILE"),
+	}
+	var err error
+	if s.key, err = key(config, env); err != nil {
+		return s, err
+	}
+	c, err := contextNamed(first("context", "CARVE_CONTEXT"), env)
+	if err != nil {
+		return s, err
+	}
+	own := c.Server != "" && (s.server == "" || same(s.server, c.Server))
+	if s.server == "" {
+		s.server = c.Server
+	}
+	if s.project == "" {
+		s.project = c.Project
+	}
+	if own && s.key == "" {
+		s.key = c.APIKey
+	}
+	if own && s.caFile == "" {
+		s.caFile = c.CAFile
+	}
+	if s.server == "" {
+		s.server = defaultServer
+	}
+	return s, nil
+}
+
+// key is the credential of attributes or environment.
+func key(config values, env func(string) string) (string, error) {
+	for _, of := range []struct{ key, file, names string }{
+		{config.text("api_key"), config.text("api_key_file"), "api_key and api_key_file"},
+		{env("CARVE_API_KEY"), env("CARVE_API_KEY_FILE"), "CARVE_API_KEY and CARVE_API_KEY_FILE"},
+	} {
+		switch {
+		case of.key != "" && of.file != "":
+			return "", fmt.Errorf("%s are both set; set one of them", of.names)
+		case of.key != "":
+			return of.key, nil
+		case of.file != "":
+			text, err := os.ReadFile(of.file)
+			return strings.TrimSpace(string(text)), err
+		}
+	}
+	return "", nil
+}
+
+// contextNamed reads ipamctl's file of contexts: the context of a name, or the current one.
+func contextNamed(name string, env func(string) string) (c chosen, err error) {
+	file := env("CARVE_CONFIG")
+	if file == "" {
+		dir := env("XDG_CONFIG_HOME")
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(env("HOME"), ".config")
+		}
+		file = filepath.Join(dir, "carve", "config.yaml")
+	}
+	text, err := os.ReadFile(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && name == "":
+		return c, nil
+	case err != nil:
+		return c, fmt.Errorf("the contexts of ipamctl: %w", err)
+	}
+	if info, err := os.Stat(file); err == nil && info.Mode().Perm()&0o077 != 0 {
+		return c, fmt.Errorf("%s holds credentials, and others than you can use it: chmod 600 it", file)
+	}
+	var all struct {
+		Current  string            `yaml:"current"`
+		Contexts map[string]chosen `yaml:"contexts"`
+	}
+	if err := yaml.NewDecoder(bytes.NewReader(text)).Decode(&all); err != nil {
+		return c, fmt.Errorf("%s is not a file of contexts", file) // the reader's own words quote the file
+	}
+	if name == "" {
+		name = all.Current
+	}
+	c, found := all.Contexts[name]
+	if name != "" && !found {
+		return c, fmt.Errorf("%s has no context %q", file, name)
+	}
+	return c, nil
+}
+
+// same reports whether two URLs mean the same server.
+func same(a, b string) bool {
+	u, err := url.Parse(a)
+	v, err2 := url.Parse(b)
+	return err == nil && err2 == nil && u.Scheme == v.Scheme && strings.EqualFold(u.Host, v.Host) && strings.TrimRight(u.Path, "/") == strings.TrimRight(v.Path, "/")
+}
