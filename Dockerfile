@@ -3,7 +3,7 @@
 # A test holds the two together, and runs the commands below; an engine has not been run on this file where it was written.
 # `make console` comes first: what it puts into internal/console/dist is part of the server, which has no web console otherwise.
 #
-#   docker build --build-arg VERSION="$(git describe --tags --always)" --build-arg COMMIT="$(git rev-parse HEAD)" \
+#   docker build --build-arg VERSION="$(cat VERSION)" --build-arg COMMIT="$(git rev-parse HEAD)" \
 #     --build-arg CREATED="$(TZ=UTC git log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd)" -t carve .
 
 FROM --platform=$BUILDPLATFORM golang:1.26.8-bookworm AS build

@@ -107,7 +107,8 @@ func validator(t *testing.T) map[string]*jsonschema.Schema {
 			"policy/v1/PodDisruptionBudget", "autoscaling/v2/HorizontalPodAutoscaler", "networking.k8s.io/v1/NetworkPolicy", "networking.k8s.io/v1/Ingress",
 			"rbac.authorization.k8s.io/v1/ClusterRole", "rbac.authorization.k8s.io/v1/ClusterRoleBinding", "rbac.authorization.k8s.io/v1/Role",
 			"rbac.authorization.k8s.io/v1/RoleBinding", "apiextensions.k8s.io/v1/CustomResourceDefinition",
-			"monitoring.coreos.com/v1/ServiceMonitor", "monitoring.coreos.com/v1/PrometheusRule", "gateway.networking.k8s.io/v1/HTTPRoute":
+			"monitoring.coreos.com/v1/ServiceMonitor", "monitoring.coreos.com/v1/PrometheusRule", "gateway.networking.k8s.io/v1/HTTPRoute",
+			"cert-manager.io/v1/Certificate":
 			schema, err := compiler.Compile("kubernetes.json#/definitions/" + pointer(name))
 			require.NoError(t, err, kind)
 			kinds[kind] = schema

@@ -11,7 +11,7 @@
 {{- if gt (len $given) 1 }}
 {{- fail (printf "carve: %s exclude each other: give one" (join " and " $given)) }}
 {{- end }}
-{{- range $for := list "migrations" "retention" }}
+{{- range $for := list "migrations" "retention" "backup" "audit" }}
 {{- $own := (index $.Values $for).database }}
 {{- if and $own.url $own.existingSecret.name }}
 {{- fail (printf "carve: %s.database.url and %s.database.existingSecret.name exclude each other: give one" $for $for) }}
@@ -39,6 +39,9 @@
 {{- if and $file (not (has "oidc" .Values.auth)) }}
 {{- fail "carve: oidc.configMap and oidc.secret mean something only with oidc in auth" }}
 {{- end }}
+{{- if and .Values.oidc.clientSecrets (not (has "oidc" .Values.auth)) }}
+{{- fail "carve: oidc.clientSecrets means something only with oidc in auth" }}
+{{- end }}
 {{- if and .Values.oidc.configMap .Values.oidc.secret }}
 {{- fail "carve: oidc.configMap and oidc.secret exclude each other: give one" }}
 {{- end }}
@@ -56,5 +59,20 @@
 {{- end }}
 {{- if and .Values.monitoring.serviceMonitor.enabled (not (include "carve.metricsOn" .)) }}
 {{- fail (printf "carve: monitoring.serviceMonitor.enabled finds nothing with server.metrics %s: set it to admin" .Values.server.metrics) }}
+{{- end }}
+{{- if and .Values.firstKey.enabled (not (has "keys" .Values.auth)) }}
+{{- fail "carve: firstKey.enabled needs keys in auth: without it no key is believed" }}
+{{- end }}
+{{- if and .Values.certificate.enabled (not (and .Values.tls.secret .Values.certificate.issuerRef.name)) }}
+{{- fail "carve: certificate.enabled needs tls.secret (the Secret that cert-manager is to write) and certificate.issuerRef.name" }}
+{{- end }}
+{{- if and .Values.backup.enabled (not .Values.backup.persistentVolumeClaim) }}
+{{- fail "carve: backup.enabled needs backup.persistentVolumeClaim: where backups, or on CockroachDB what they are of, are written" }}
+{{- end }}
+{{- if and .Values.service.loadBalancerClass (ne .Values.service.type "LoadBalancer") }}
+{{- fail "carve: service.loadBalancerClass means something only with service.type LoadBalancer" }}
+{{- end }}
+{{- if and .Values.service.loadBalancerSourceRanges (ne .Values.service.type "LoadBalancer") }}
+{{- fail "carve: service.loadBalancerSourceRanges means something only with service.type LoadBalancer" }}
 {{- end }}
 {{- end }}

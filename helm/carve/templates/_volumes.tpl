@@ -10,8 +10,14 @@
 {{- if has "oidc" .Values.auth }}
 - { name: oidc, mountPath: /etc/carve/oidc, readOnly: true }
 {{- end }}
+{{- if .Values.oidc.clientSecrets }}
+- { name: oidc-client, mountPath: /etc/carve/oidc-client, readOnly: true }
+{{- end }}
 {{- if .Values.webhooks.secret }}
 - { name: webhooks, mountPath: /etc/carve/webhooks, readOnly: true }
+{{- end }}
+{{- with .Values.extraVolumeMounts }}
+{{ toYaml . }}
 {{- end }}
 {{- end }}
 
@@ -44,11 +50,18 @@
     defaultMode: 0440
     items: [{ key: {{ .Values.oidc.key }}, path: oidc.yaml }]
 {{- end }}
+{{- if .Values.oidc.clientSecrets }}
+- name: oidc-client
+  secret: { secretName: {{ .Values.oidc.clientSecrets }}, defaultMode: 0440 }
+{{- end }}
 {{- if .Values.webhooks.secret }}
 - name: webhooks
   secret:
     secretName: {{ .Values.webhooks.secret }}
     defaultMode: 0440
     items: [{ key: {{ .Values.webhooks.key }}, path: webhook-key }]
+{{- end }}
+{{- with .Values.extraVolumes }}
+{{ toYaml . }}
 {{- end }}
 {{- end }}

@@ -25,14 +25,16 @@ type product struct {
 // StandardLibrary is what comes with Go. It is written down without its version, so that a new patch of Go changes no file.
 const StandardLibrary = "Go standard library"
 
-// products are what is shipped of this repository. ipamctl and the client are also built by people on their own machines.
+// products are what is shipped of this repository, for the platforms of releases.
 func products() []product {
-	anywhere := append([]recipe.Platform{{OS: "darwin", Arch: "arm64"}, {OS: "windows", Arch: "amd64"}}, recipe.Platforms...)
+	unix := append([]recipe.Platform{{OS: "darwin", Arch: "arm64"}}, recipe.Platforms...)
+	anywhere := append([]recipe.Platform{{OS: "windows", Arch: "amd64"}}, unix...)
 	return []product{
-		{"server", "./cmd/server", ".", recipe.Platforms},
+		{"server", "./cmd/server", ".", unix},
 		{"ipamctl", "./cmd/ipamctl", ".", anywhere},
 		{"client", "./client", ".", anywhere},
 		{"carve-controller", "./cmd/carve-controller", "controller", recipe.Platforms},
+		{"terraform-provider-carve", ".", "terraform", anywhere},
 	}
 }
 

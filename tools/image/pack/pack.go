@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
+	"slices"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
@@ -88,7 +88,7 @@ func Image(ctx context.Context, repo, out string, s recipe.Stamp) (Made, error) 
 	if err := oci.WriteLayout(filepath.Join(out, s.Image.Layout()), s, index, referrers); err != nil {
 		return made, err
 	}
-	return made, oci.WriteArchive(filepath.Join(out, s.Image.Archive()), s, images[here()])
+	return made, oci.WriteArchive(filepath.Join(out, s.Image.Archive()), s, images[slices.Index(recipe.Platforms, recipe.Here())])
 }
 
 // image builds the programs for a platform in dir, and the image of them. The layers are in the order in which they change least.
@@ -109,16 +109,6 @@ func image(ctx context.Context, repo, dir string, p recipe.Platform, s recipe.St
 		return nil, fmt.Errorf("image for %s: %w", p, err)
 	}
 	return img, nil
-}
-
-// here is the place, among the platforms, of the one that this machine can run: the archive for engines is of that one.
-func here() int {
-	for i, p := range recipe.Platforms {
-		if p.Arch == runtime.GOARCH {
-			return i
-		}
-	}
-	return 0
 }
 
 func stored(img v1.Image) (int64, error) {

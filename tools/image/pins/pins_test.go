@@ -30,7 +30,7 @@ func repository(t *testing.T, wanted func(name string) bool) (repo string, found
 		if err != nil {
 			return err
 		}
-		if e.IsDir() && (name == "bin" || name == "data" || e.Name() == "node_modules" || e.Name() == ".git") {
+		if e.IsDir() && (name == "bin" || name == "dist" || name == "data" || e.Name() == "node_modules" || e.Name() == ".git") {
 			return fs.SkipDir
 		}
 		if !e.IsDir() && wanted(filepath.ToSlash(name)) {

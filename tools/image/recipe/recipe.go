@@ -2,7 +2,10 @@
 // It is data. The Dockerfiles say the same for people, and a test holds them together.
 package recipe
 
-import "strings"
+import (
+	"runtime"
+	"strings"
+)
 
 // Module is the module of the checkout, and what all that is ours begins with.
 const Module = "github.com/carve-ipam/carve"
@@ -75,8 +78,26 @@ func (p Platform) String() string { return p.OS + "/" + p.Arch }
 // Dashed is for names of files.
 func (p Platform) Dashed() string { return p.OS + "-" + p.Arch }
 
+// Suffix is what the names of programs end with.
+func (p Platform) Suffix() string {
+	if p.OS == "windows" {
+		return ".exe"
+	}
+	return ""
+}
+
 // Platforms of the image, in the order of its index.
 var Platforms = []Platform{{"linux", "amd64"}, {"linux", "arm64"}}
+
+// Here is the one among them that this machine can run: archives for engines are of that one.
+func Here() Platform {
+	for _, p := range Platforms {
+		if p.Arch == runtime.GOARCH {
+			return p
+		}
+	}
+	return Platforms[0]
+}
 
 // BuildArgs are what `go build` is told, before the names of packages. They are the Makefile's, and leave out the tables for
 // debuggers: stack traces and profiles do not need them, and they are a third of the program.

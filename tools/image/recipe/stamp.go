@@ -12,7 +12,7 @@ import (
 type Stamp struct {
 	// Image is the one that is built.
 	Image Image
-	// Version is `git describe`, as the programs report it.
+	// Version is what the file VERSION says, as the programs report it.
 	Version string
 	// Commit the sources are of; empty when it is not known.
 	Commit string

@@ -29,7 +29,9 @@ const MediaType = "application/spdx+json"
 type Subject struct {
 	Platform recipe.Platform
 	Stamp    recipe.Stamp
-	// Digest of the image's manifest: sha256:...
+	// File is the name of the archive or package that the programs are in; empty where that is an image.
+	File string
+	// Digest of the image's manifest, or of the file: sha256:...
 	Digest string
 	// Dir holds the programs that are in it.
 	Dir string
@@ -40,13 +42,17 @@ type Subject struct {
 // Document describes the image. Two calls for the same image make the same bytes.
 func Document(s Subject) ([]byte, error) {
 	d := &draft{subject: s, packages: map[string]*spdx.Package{}}
-	image := d.add(&spdx.Package{
+	about := &spdx.Package{
 		PackageName: s.Stamp.Image.Name, PackageVersion: s.Stamp.Version, PrimaryPackagePurpose: "CONTAINER",
 		PackageLicenseDeclared: "Apache-2.0", PackageLicenseConcluded: "Apache-2.0",
 		PackageChecksums: []common.Checksum{{Algorithm: common.SHA256, Value: strings.TrimPrefix(s.Digest, "sha256:")}},
 		PackageExternalReferences: purl(packageurl.NewPackageURL(packageurl.TypeOCI, "", s.Stamp.Image.Name, s.Digest,
 			packageurl.QualifiersFromMap(map[string]string{"arch": s.Platform.Arch, "os": s.Platform.OS}), "")),
-	})
+	}
+	if s.File != "" {
+		about.PrimaryPackagePurpose, about.PackageFileName, about.PackageExternalReferences = "ARCHIVE", s.File, nil
+	}
+	image := d.add(about)
 	d.relate("DOCUMENT", common.TypeRelationshipDescribe, image)
 	for _, name := range s.Stamp.Image.Programs {
 		if err := d.program(image, name); err != nil {
@@ -55,6 +61,7 @@ func Document(s Subject) ([]byte, error) {
 	}
 	for _, c := range s.Components {
 		switch {
+		case c.Name == licences.Authorities && s.File != "": // those of an archive are the system's
 		case c.Name == licences.Authorities:
 			d.relate(image, common.TypeRelationshipContains, d.component(c, c.Version, ""))
 		case c.Kind == licences.NPM:
@@ -70,7 +77,7 @@ func Document(s Subject) ([]byte, error) {
 
 // program adds one program and what is linked into it.
 func (d *draft) program(image common.ElementID, name string) error {
-	file := filepath.Join(d.subject.Dir, name)
+	file := filepath.Join(d.subject.Dir, name+d.subject.Platform.Suffix())
 	info, err := buildinfo.ReadFile(file)
 	if err != nil {
 		return err

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
+	"github.com/spf13/pflag"
+
+	"github.com/carve-ipam/carve/internal/app"
+	"github.com/carve-ipam/carve/internal/cli"
+)
+
+// manual is what people read at the terminal: pages for each verb of ipamctl, one for the server, and completions for four shells.
+func manual(v string, when time.Time) (pages, completions []entry, err error) {
+	root := cli.Manual()
+	root.DisableAutoGenTag = true
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	if pages, err = verbPages(root, v, when); err != nil {
+		return nil, nil, err
+	}
+	server, err := serverPage(v, when)
+	if err != nil {
+		return nil, nil, err
+	}
+	pages = append(pages, entry{"man8/carve-server.8", fileMode, server})
+	for name, write := range map[string]func(*bytes.Buffer) error{
+		"ipamctl.bash": func(b *bytes.Buffer) error { return root.GenBashCompletionV2(b, true) },
+		"_ipamctl":     func(b *bytes.Buffer) error { return root.GenZshCompletion(b) },
+		"ipamctl.fish": func(b *bytes.Buffer) error { return root.GenFishCompletion(b, true) },
+		"ipamctl.ps1":  func(b *bytes.Buffer) error { return root.GenPowerShellCompletionWithDesc(b) },
+	} {
+		var b bytes.Buffer
+		if err := write(&b); err != nil {
+			return nil, nil, err
+		}
+		completions = append(completions, entry{name, fileMode, b.Bytes()})
+	}
+	return pages, completions, nil
+}
+
+func verbPages(root *cobra.Command, v string, when time.Time) ([]entry, error) {
+	dir, err := os.MkdirTemp("", "carve-man-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	if err := doc.GenManTree(root, &doc.GenManHeader{Section: "1", Date: &when, Source: "Carve " + v, Manual: "Carve"}, dir); err != nil {
+		return nil, err
+	}
+	return tree(dir, "man1")
+}
+
+// serverPage has the flags as --help tells them.
+func serverPage(v string, when time.Time) ([]byte, error) {
+	_, usage, err := app.ParseConfig([]string{"--help"}, nil)
+	if !errors.Is(err, pflag.ErrHelp) {
+		return nil, fmt.Errorf("the server's help: %w", err)
+	}
+	_, flags, found := strings.Cut(usage, "CARVE_DATA_DIR):\n")
+	if !found {
+		return nil, errors.New("the server's help does not tell its flags as it did")
+	}
+	literal := strings.NewReplacer(`\`, `\e`, "-", `\-`, "\n.", "\n\\&.", "\n'", "\n\\&'")
+	var b bytes.Buffer
+	fmt.Fprintf(&b, ".TH \"CARVE\\-SERVER\" \"8\" \"%s\" \"Carve %s\" \"Carve\"\n", when.Format("Jan 2006"), v)
+	b.WriteString(`.nh
+.SH NAME
+carve\-server \- hands out IP address space over HTTP
+.SH SYNOPSIS
+\fBcarve\-server\fP [flags]
+.SH DESCRIPTION
+Serves the API of Carve, with a web console and Swagger UI, on an embedded PostgreSQL, or on a PostgreSQL or CockroachDB of your own.
+In archives of a release and in its packages the program is called carve\-server, elsewhere server.
+.PP
+Every flag can be given as a variable of the environment: \-\-data\-dir is CARVE_DATA_DIR. The service carve\-server.service reads
+them from \fI/etc/carve/server.env\fP. A variable that begins with CARVE_ and is not known stops the start.
+.SH OPTIONS
+.nf
+`)
+	b.WriteString(literal.Replace(wrapped(flags, 100)))
+	b.WriteString(`.fi
+.SH FILES
+.TP
+\fI/etc/carve/server.env\fP
+settings of the service
+.TP
+\fI/var/lib/carve\fP
+home of the user carve: the embedded database, and the key of the first admin
+.SH EXIT STATUS
+0 after a stop that was asked for, 2 for flags or variables that are wrong, 1 for anything else.
+.SH SEE ALSO
+\fBipamctl\fP(1)
+`)
+	return b.Bytes(), nil
+}
+
+// wrapped breaks lines at the width, and goes on with an indent.
+func wrapped(text string, width int) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		words := strings.Fields(line)
+		used := strings.Index(line, words[0])
+		b.WriteString(line[:used])
+		for i, word := range words {
+			switch {
+			case i > 0 && used+1+len(word) > width:
+				b.WriteString("\n" + strings.Repeat(" ", 10))
+				used = 10
+			case i > 0:
+				b.WriteByte(' ')
+				used++
+			}
+			b.WriteString(word)
+			used += len(word)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// below puts entries into a directory.
+func below(dir string, entries []entry) []entry {
+	out := make([]entry, len(entries))
+	for i, e := range entries {
+		e.name = path.Join(dir, e.name)
+		out[i] = e
+	}
+	return out
+}

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/mod/module"
+	"golang.org/x/mod/zip"
+
+	"github.com/carve-ipam/carve/tools/image/pack"
+	"github.com/carve-ipam/carve/tools/image/recipe"
+)
+
+// images writes an archive of the image for all platforms (an OCI layout), one for `docker load` on this machine's processor, and bills of materials.
+func (r *release) images(ctx context.Context) error {
+	for _, image := range recipe.Images {
+		dir := filepath.Join(r.work, "image-"+image.Name)
+		if _, err := pack.Image(ctx, r.repo, dir, recipe.Stamp{Image: image, Version: r.version, Commit: r.commit, Created: r.created}); err != nil {
+			return err
+		}
+		entries, err := tree(filepath.Join(dir, image.Layout()), "")
+		if err != nil {
+			return err
+		}
+		var layout bytes.Buffer
+		if err := tarball(&layout, entries, r.created); err != nil {
+			return err
+		}
+		base := image.Name + "-image_" + r.version
+		if err := r.write(base+".oci.tar", layout.Bytes()); err != nil {
+			return err
+		}
+		engine, err := os.ReadFile(filepath.Join(dir, image.Archive()))
+		if err != nil {
+			return err
+		}
+		if err := r.write(base+"_"+recipe.Here().OS+"_"+recipe.Here().Arch+".docker.tar", engine); err != nil {
+			return err
+		}
+		for _, p := range recipe.Platforms {
+			document, err := os.ReadFile(filepath.Join(dir, image.SBOM(p)))
+			if err != nil {
+				return err
+			}
+			if err := r.write(base+"_"+p.OS+"_"+p.Arch+".spdx.json", document); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// charts writes both as `helm install` takes them.
+func (r *release) charts(context.Context) error {
+	for _, name := range []string{"carve", "carve-controller"} {
+		entries, err := tree(filepath.Join(r.repo, "helm", name), name)
+		if err != nil {
+			return err
+		}
+		content, err := tgz(entries, r.created)
+		if err != nil {
+			return err
+		}
+		if err := r.write(name+"-chart-"+r.version+".tgz", content); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// npm packs the TypeScript client, which `make client-ts` has built.
+func (r *release) npm(ctx context.Context) error {
+	dir := filepath.Join(r.repo, "clients", "typescript")
+	if _, err := os.Stat(filepath.Join(dir, "dist", "src", "index.js")); err != nil {
+		return fmt.Errorf("the TypeScript client is not built (make client-ts): %w", err)
+	}
+	var said bytes.Buffer
+	cmd := exec.CommandContext(ctx, "npm", "pack", "--ignore-scripts", "--silent", "--pack-destination="+r.work)
+	cmd.Dir, cmd.Stderr = dir, &said
+	out, err := cmd.Output()
+	if err != nil {
+		return fmt.Errorf("npm pack: %w: %s", err, said.String())
+	}
+	content, err := os.ReadFile(filepath.Join(r.work, strings.TrimSpace(string(out))))
+	if err != nil {
+		return err
+	}
+	return r.write("carve-client-npm-"+r.version+".tgz", content)
+}
+
+// module writes the Go module, whose package client is the client, as a directory that GOPROXY can name. Where there is a network, the module is
+// the tag v0.1.0 of the repository, and nobody needs this.
+func (r *release) module(ctx context.Context) error {
+	tracked, err := r.tracked(ctx)
+	if err != nil {
+		return err
+	}
+	var list []zip.File
+	for _, name := range tracked {
+		if inModule(tracked, name) {
+			list = append(list, source{r.repo, name})
+		}
+	}
+	version := module.Version{Path: recipe.Module, Version: "v" + r.version}
+	dir := filepath.Join(r.out, "goproxy", filepath.FromSlash(recipe.Module), "@v")
+	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // G301: for everybody to read
+		return err
+	}
+	var content bytes.Buffer
+	if err := zip.Create(&content, version, list); err != nil {
+		return err
+	}
+	mod, err := os.ReadFile(filepath.Join(r.repo, "go.mod"))
+	if err != nil {
+		return err
+	}
+	info, err := json.Marshal(struct {
+		Version string
+		Time    time.Time
+	}{version.Version, r.created})
+	if err != nil {
+		return err
+	}
+	at := "goproxy/" + recipe.Module + "/@v/"
+	for name, content := range map[string][]byte{
+		version.Version + ".zip": content.Bytes(), version.Version + ".mod": mod, version.Version + ".info": info, "list": []byte(version.Version + "\n"),
+	} {
+		if err := r.write(at+name, content); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tracked are the files of the checkout that belong to it.
+func (r *release) tracked(ctx context.Context) ([]string, error) {
+	cmd := exec.CommandContext(ctx, "git", "ls-files", "-z")
+	cmd.Dir = r.repo
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("git ls-files: %w", err)
+	}
+	names := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
+	if len(names) < 2 {
+		return nil, errors.New("git tracks no files here")
+	}
+	return names, nil
+}
+
+// inModule says whether a file belongs to the module of the root, and not to one below it, nor to what only its makers need.
+func inModule(all []string, name string) bool {
+	for _, other := range all {
+		if below, found := strings.CutSuffix(other, "/go.mod"); found && strings.HasPrefix(name, below+"/") {
+			return false
+		}
+	}
+	return true
+}
+
+// source is a file of the module.
+type source struct{ repo, name string }
+
+func (s source) Path() string                 { return s.name }
+func (s source) Lstat() (os.FileInfo, error)  { return os.Lstat(filepath.Join(s.repo, s.name)) }
+func (s source) Open() (io.ReadCloser, error) { return os.Open(filepath.Join(s.repo, s.name)) }

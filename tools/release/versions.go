@@ -1,0 +1,78 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// place is where the version stands besides the file VERSION: in a file, between what the first and the last group of the pattern match.
+type place struct {
+	file    string
+	pattern *regexp.Regexp
+}
+
+// semver is a version as semver.org has it, without a v in front and without build metadata, which tags of images cannot have.
+const semver = `(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)(?:-[0-9A-Za-z.-]+)?`
+
+func at(file, before, after string) place {
+	return place{file, regexp.MustCompile(`(?m)(` + before + `)` + semver + `(` + after + `)`)}
+}
+
+// places are all files that cannot read VERSION themselves. Programs, images and packages get it when they are built.
+var places = []place{
+	at("openapi.yaml", `\Aopenapi: .*\ninfo:\n  title: Carve\n  version: `, `$`),
+	at("client/version.go", `const ContractVersion = "`, `"`),
+	at("clients/typescript/src/version.ts", `contractVersion = "`, `"`),
+	at("clients/typescript/package.json", `\A\{\n  "name": ".*",\n  "version": "`, `"`),
+	at("clients/typescript/package-lock.json", `\A\{\n  "name": ".*",\n  "version": "`, `"`),
+	at("clients/typescript/package-lock.json", `    "": \{\n      "name": ".*",\n      "version": "`, `"`),
+	at("console/package.json", `\A\{\n  "name": ".*",\n  "version": "`, `"`),
+	at("console/package-lock.json", `\A\{\n  "name": ".*",\n  "version": "`, `"`),
+	at("console/package-lock.json", `    "": \{\n      "name": ".*",\n      "version": "`, `"`),
+	at("helm/carve/Chart.yaml", `^version: `, `$`),
+	at("helm/carve/Chart.yaml", `^appVersion: `, `$`),
+	at("helm/carve-controller/Chart.yaml", `^version: `, `$`),
+	at("helm/carve-controller/Chart.yaml", `^appVersion: `, `$`),
+}
+
+// version reads the file VERSION.
+func version(repo string) (string, error) {
+	text, err := os.ReadFile(filepath.Join(repo, "VERSION"))
+	if err != nil {
+		return "", err
+	}
+	v := strings.TrimSuffix(string(text), "\n")
+	if !regexp.MustCompile(`\A` + semver + `\z`).MatchString(v) {
+		return "", fmt.Errorf("VERSION says %q, which is no version such as 1.2.3 or 1.3.0-rc.1", v)
+	}
+	return v, nil
+}
+
+// misplaced answers the places that say another version, and with write gives them the right one.
+func misplaced(repo, v string, write bool) ([]string, error) {
+	var wrong []string
+	for _, p := range places {
+		name := filepath.Join(repo, p.file)
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		if !p.pattern.Match(text) {
+			return nil, fmt.Errorf("%s has no version where one is expected (%s)", p.file, p.pattern)
+		}
+		right := p.pattern.ReplaceAllString(string(text), "${1}"+v+"${2}")
+		if right == string(text) {
+			continue
+		}
+		wrong = append(wrong, p.file)
+		if write {
+			if err := os.WriteFile(name, []byte(right), 0o644); err != nil { //nolint:gosec // G306: sources are for everybody to read
+				return nil, err
+			}
+		}
+	}
+	return wrong, nil
+}
