@@ -9,9 +9,10 @@ MAKEFLAGS += --no-print-directory
 DATA_DIR ?= data
 # The race detector needs a C compiler; without one the tests run without it, and say so.
 RACE ?= $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
+# One number for everything that is released: the file VERSION (tools/release says where else it stands). The commit tells builds apart.
 # Stamped by hand: Go's own stamping stops the build where the checkout belongs to somebody else than its builder.
-VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-COMMIT := $(shell git rev-parse HEAD 2>/dev/null)
+VERSION := $(shell cat VERSION)
+COMMIT := $(shell git describe --always --abbrev=40 --dirty --exclude='*' 2>/dev/null)
 BUILD := go build -trimpath -buildvcs=false
 STAMP := -ldflags '-X github.com/carve-ipam/carve/internal/app.version=$(VERSION) -X github.com/carve-ipam/carve/internal/app.commit=$(COMMIT)'
 
@@ -44,8 +45,13 @@ image: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null)
 image: console bin/mkimage ## Build the images of server and controller for amd64 and arm64 without an engine, with SBOMs, and run them (docs/evidence.md)
 	@bin/mkimage build -version='$(VERSION)' -commit='$(COMMIT)' -out=bin
 	@cd tools/image && for image in carve carve-controller; do go test -count=1 ./proof -args -built='$(CURDIR)/bin' -image=$$image; done
+release: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null)
+release: console client-ts ## Build all that is installed, for all platforms, into dist/ (docs/install.md): some 15 minutes
+	@go -C tools/release run . build -repo='$(CURDIR)' -out='$(CURDIR)/dist' -commit='$(COMMIT)'
+version: ## Have every file say the version that VERSION says
+	@go -C tools/release run . versions -write
 clean: ## Remove what was built and installed here; the data in DATA_DIR stays
-	rm -rf bin tools/*/node_modules $(TS)/node_modules $(TS)/dist console/node_modules internal/console/dist/* cover.out
+	rm -rf bin dist tools/*/node_modules $(TS)/node_modules $(TS)/dist console/node_modules internal/console/dist/* cover.out
 
 ##@ Test it
 test: test-sql test-go ## Run every test, with the race detector where there is a C compiler
@@ -65,6 +71,10 @@ test-sql: ## Read every statement with CockroachDB's grammar and the rules of to
 	go -C tools/sqlcheck test -count=1 ./...
 test-supply: ## Check licences, pins, the Dockerfile and the checks themselves (docs/evidence.md); `make image` has the rest
 	cd tools/image && go test -count=1 $$(go list ./... | grep -v /proof$$)
+release-test: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null)
+release-test: deps console ## Check versions, build this machine's archive and packages twice, and install them in a throw-away root
+	@go -C tools/release test -count=1 ./...
+	@tools/release/test.sh '$(COMMIT)'
 test-crdb: deps ## Run the database tests on CockroachDB (CRDB_URL=..., or a cockroach binary on PATH)
 	@TESTFLAGS='$(TESTFLAGS)' CRDB_URL='$(CRDB_URL)' tools/test-crdb.sh
 test-crdb-cluster: deps bin/faults ## Run them on three nodes in three regions (COCKROACH_BIN=..., or a cockroach binary on PATH)
@@ -76,11 +86,17 @@ chart-install: deps ## Install, upgrade, roll back and uninstall the chart at a 
 		CGO_ENABLED=0 go test -trimpath -count=1 -v -timeout=15m $(TESTFLAGS) ./install
 controller-test: deps build ## Test the Kubernetes controller against a real API server, etcd and server of Carve
 	@tools/chart/build.sh kubeapi && CGO_ENABLED=0 go -C controller test -trimpath -count=1 $(TESTFLAGS) ./...
+# OpenTofu is tested by TERRAFORM=/path/to/tofu.
+terraform-test: deps build ## Test the Terraform provider with the real terraform against servers (TERRAFORM=... for OpenTofu)
+	@tools/terraform-docs.sh check
+	CGO_ENABLED=0 TERRAFORM='$(TERRAFORM)' go -C terraform test -count=1 -parallel=4 -timeout=20m $(TESTFLAGS) ./...
+terraform-docs: ## Write terraform/docs of the provider's schema and examples
+	@tools/terraform-docs.sh
 client-ts: $(TS)/node_modules/.package-lock.json ## Check the types of the TypeScript client and build what `npm pack` packs
 	@npm --prefix $(TS) run --silent build
 client-ts-test: deps build client-ts ## Run the TypeScript client's tests and quick start against a server
 	@cd $(TS) && test/with-server.sh ../../bin/server npm run --silent test
-console-test: deps console build ## Test the web console in Chromium against a server (POOLS=100000 for a large project)
+console-test: deps console build ## Test the web console in Chromium against a server (POOLS=100000 CLAIMS=1000000 for a large project)
 	@cd console && ../$(TS)/test/with-server.sh ../bin/server npm run --silent test
 client-python-test: deps build tools/openapi-generator/node_modules/.package-lock.json ## Run docs/clients.md in Python (needs Java, urllib3)
 	@tools/openapi-generator/python.sh bin/server
@@ -151,7 +167,7 @@ licences: bin/mkimage ## Check the licences of all that is shipped, and write TH
 	@bin/mkimage licences
 # Error 3: something known is called. Error 4: the database cannot be had, nothing was checked.
 vulncheck: ## Ask the Go vulnerability database about the code that is called (GOVULNDB=... for a mirror or a copy)
-	@tools/image/vulncheck/vulncheck.sh && cd controller && ../tools/image/vulncheck/vulncheck.sh
+	@tools/image/vulncheck/vulncheck.sh && for module in controller terraform; do (cd $$module && ../tools/image/vulncheck/vulncheck.sh); done
 # npm writes this file last, so it is there when the folder is complete.
 %/node_modules/.package-lock.json: %/package-lock.json
 	@cd $* && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
