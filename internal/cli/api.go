@@ -2,8 +2,11 @@ package cli
 
 import (
 	"context"
+	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,11 +16,12 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-// calling are the flags of `api`.
+// calling are the flags of `api`, which are those of `gh api`.
 type calling struct {
 	session.Writing
-	file, match string
-	pages       bool
+	method, input, match string
+	texts, values        []string
+	paginate, include    bool
 }
 
 func apiCommand(p *session.Program) *cobra.Command {
@@ -26,36 +30,39 @@ func apiCommand(p *session.Program) *cobra.Command {
 		Use:   "api [METHOD] PATH",
 		Short: "Send any request of the API",
 		Long: `Sends a request with the server, the credential and the repeats of every other verb, and prints the answer: JSON, or what -o says. PATH
-begins behind /v1 and may have a query; {project} in it is the project of --project. METHOD is GET, or POST with --file.`,
-		Example: `  ipamctl api projects/{project}/pools?limit=2 -o jsonpath='{.items[*].metadata.name}'
-  ipamctl api projects/{project}/claims --pages
-  ipamctl api PATCH projects/{project}/pools/prod -f - --if-match '*' <<<'{"spec":{"description":"Production"}}'`,
+begins behind /v1 and may have a query; {project} in it is the project of --project. METHOD is GET, or POST with fields or --input.
+
+Fields are members of the body, or of the query of a GET. A key may lead deeper: -F spec[prefixLength]=24, -f spec[classNames][]=nodes.`,
+		Example: `  ipamctl api projects/{project}/pools -f limit=2 -o jsonpath='{.items[*].metadata.name}'
+  ipamctl api projects/{project}/claims --paginate
+  ipamctl api projects/{project}/pools -f metadata[name]=lab -f spec[cidr]=10.3.0.0/16
+  ipamctl api -X PATCH projects/{project}/pools/lab --if-match '*' -f spec[description]=Laboratory
+  ipamctl api projects/{project}/claim-batches --input claims.yaml`,
 		Args:              verbs.Arguments("the path of a request", 1, 2, func(string) error { return nil }),
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	f := cmd.Flags()
-	f.StringVarP(&c.file, "file", "f", "", "`FILE` with the body, YAML or JSON, - for standard input")
+	f.StringVarP(&c.method, "method", "X", "", "the `METHOD`, which may also stand before the path")
+	f.StringArrayVarP(&c.texts, "raw-field", "f", nil, "`KEY=TEXT`: a member that is a text (repeatable)")
+	f.StringArrayVarP(&c.values, "field", "F", nil, "`KEY=VALUE`: a member that is true, false, null, a whole number, or else a text; @FILE is what a file holds (repeatable)")
+	f.StringVar(&c.input, "input", "", "`FILE` with the body, YAML or JSON, - for standard input")
 	f.StringVar(&c.match, "if-match", "", "only this revision: the `ETAG`, or *")
 	f.StringVar(&c.Key, "idempotency-key", "", "`KEY` of a POST (default: a new one)")
-	f.BoolVar(&c.pages, "pages", false, "all pages of a list")
+	f.BoolVar(&c.paginate, "paginate", false, "all pages of a list, as one")
+	f.BoolVarP(&c.include, "include", "i", false, "print the status and the headers of the answer before it")
+	verbs.CompleteWords(cmd, "method", methods)
 	cmd.RunE = p.Verb(func(ctx context.Context, args []string) error { return c.call(ctx, p, args) })
 	return cmd
 }
 
+// methods are those of the contract.
+var methods = []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
+
 func (c calling) call(ctx context.Context, p *session.Program, args []string) error {
-	r := session.Request{Method: http.MethodGet, Match: c.match}
-	if c.file != "" {
-		r.Method = http.MethodPost
-		body, err := p.File(c.file)
-		if err != nil {
-			return err
-		}
-		r.Body = body
+	r, where, err := c.request(p, args)
+	if err != nil {
+		return err
 	}
-	if len(args) == 2 {
-		r.Method = strings.ToUpper(args[0])
-	}
-	where := args[len(args)-1]
 	open := p.Session
 	if strings.Contains(where, "{project}") {
 		open = p.InProject
@@ -67,31 +74,84 @@ func (c calling) call(ctx context.Context, p *session.Program, args []string) er
 	if err := pathOf(&r, strings.ReplaceAll(where, "{project}", s.Project)); err != nil {
 		return err
 	}
+	if c.paginate {
+		return c.pages(ctx, s, r)
+	}
 	var a session.Answer
-	switch {
-	case c.pages && r.Method != http.MethodGet:
-		return exit.Usagef("--pages is about lists, which are read with GET, not %s", r.Method)
-	case c.pages:
-		list, err := s.Pages(ctx, session.Paging{}, func(ctx context.Context, paging session.Query) (session.Answer, error) {
-			return s.Ask(ctx, session.Request{Path: r.Path, Query: append(r.Query, paging...)})
-		})
-		if err != nil {
-			return err
-		}
-		return p.DocumentOf(list)
-	case r.Method == http.MethodPost:
+	switch r.Method {
+	case http.MethodPost:
 		a, err = s.Post(ctx, c.Writing, r)
-	case r.Method == http.MethodGet, r.Method == http.MethodDelete:
-		a, err = s.Ask(ctx, r)
-	case r.Method == http.MethodPut, r.Method == http.MethodPatch:
+	case http.MethodPut, http.MethodPatch:
 		a, err = s.Change(ctx, r, "")
 	default:
-		return exit.Usagef("%q is no method of the API: GET, POST, PUT, PATCH, DELETE", r.Method)
+		a, err = s.Ask(ctx, r)
 	}
-	if err != nil || len(a.Body) == 0 {
+	if err != nil {
 		return err
 	}
+	if c.include {
+		if err := p.Write(head(a)); err != nil {
+			return err
+		}
+	}
+	if len(a.Body) == 0 {
+		return nil
+	}
 	return p.Document(a.Body)
+}
+
+// request is what flags and arguments say, but for the path.
+func (c calling) request(p *session.Program, args []string) (r session.Request, where string, err error) {
+	r, where = session.Request{Method: c.method, Match: c.match}, args[len(args)-1]
+	fields := len(c.texts)+len(c.values) > 0
+	switch {
+	case len(args) == 2 && c.method != "":
+		return r, where, exit.Usagef("give the method once: %s or --method %s", args[0], c.method)
+	case len(args) == 2:
+		r.Method = args[0]
+	case c.method == "" && (fields || c.input != "") && !c.paginate:
+		r.Method = http.MethodPost
+	case c.method == "":
+		r.Method = http.MethodGet
+	}
+	r.Method = strings.ToUpper(r.Method)
+	switch {
+	case !slices.Contains(methods, r.Method):
+		return r, where, exit.Usagef("%q is no method of the API: %s", r.Method, strings.Join(methods, ", "))
+	case c.paginate && (r.Method != http.MethodGet || c.include):
+		return r, where, exit.Usagef("--paginate is about lists, which are read with GET and shown as one")
+	case r.Method == http.MethodGet && c.input != "":
+		return r, where, exit.Usagef("a GET has no body: --input is for POST, PUT and PATCH")
+	case fields && c.input != "":
+		return r, where, exit.Usagef("the body is that of --input, or made of fields: not both")
+	case c.input != "":
+		r.Body, err = p.File(c.input)
+	case r.Method == http.MethodGet || r.Method == http.MethodDelete:
+		r.Query, err = queryOf(p, c.texts, c.values)
+	case fields:
+		r.Body, err = bodyOf(p, c.texts, c.values)
+	}
+	return r, where, err
+}
+
+// pages reads all of a list.
+func (c calling) pages(ctx context.Context, s *session.Session, r session.Request) error {
+	list, err := s.Pages(ctx, session.Paging{}, func(ctx context.Context, paging session.Query) (session.Answer, error) {
+		return s.Ask(ctx, session.Request{Path: r.Path, Query: append(slices.Clip(r.Query), paging...)})
+	})
+	if err != nil {
+		return err
+	}
+	return s.DocumentOf(list)
+}
+
+// head is the status and the headers of an answer.
+func head(a session.Answer) []byte {
+	text := fmt.Appendf(nil, "HTTP %d %s\n", a.Status, http.StatusText(a.Status))
+	for _, name := range slices.Sorted(maps.Keys(a.Header)) {
+		text = fmt.Appendf(text, "%s: %s\n", name, strings.Join(a.Header[name], ", "))
+	}
+	return append(text, '\n')
 }
 
 // pathOf takes a path apart: its elements, and its query.

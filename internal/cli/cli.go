@@ -64,6 +64,7 @@ func Run(ctx context.Context, args []string, at Surroundings) int {
 
 // finish says what went wrong, once, and answers the exit code.
 func finish(p *session.Program, cmd *cobra.Command, err error) int {
+	p.ProgressEnds()
 	if err == nil {
 		return exit.OK
 	}

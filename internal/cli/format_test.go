@@ -56,6 +56,14 @@ func TestListsAreSorted(t *testing.T) {
 	}
 }
 
+func TestAListIsNotSortedByWhatNothingHas(t *testing.T) {
+	t.Parallel()
+	r := answering(t, ok(threePools(t))).run("pool", "list", "--sort-by", "nope")
+	require.Equal(t, 2, r.code)
+	require.Empty(t, r.out)
+	require.Contains(t, r.err, "--sort-by nope: no pool has that; there are paths such as .metadata.createdAt, and the columns name, cidr,")
+}
+
 func TestAFormatThatCannotBeReadIsAMistakeOfUsage(t *testing.T) {
 	t.Parallel()
 	for format, want := range map[string]string{
@@ -91,7 +99,7 @@ func TestTablesFitTheTerminal(t *testing.T) {
 		for line := range strings.SplitSeq(out, "\n") {
 			require.LessOrEqual(t, utf8.RuneCountInString(line), width)
 		}
-		require.Contains(t, notes, "columns did not fit: -o csv")
+		require.Regexp(t, "columns? did not fit: -o csv", notes)
 		require.NotContains(t, out, "\x1b[")
 	}
 	out, _ := on(120, nil, "pool", "list")

@@ -18,6 +18,7 @@ func byVerb(p *session.Program) []*cobra.Command {
 	get := verbs.Group("get", "List things of a kind, or show some by name: get pools, get pool prod", []string{"list", "ls"})
 	describe := verbs.Group("describe", "Show all about things by name: describe claim web", []string{"show"})
 	remove := verbs.Group("delete", "Delete things by name, by labels, or all of a kind: delete claim web", []string{"rm"})
+	set := verbs.Group("set", "Change a thing: set pool prod --label env=prod", nil)
 	create := verbs.Group("create", "Make a thing: create pool corp --cidr 10.0.0.0/8", nil)
 	for _, kind := range append(kinds.OfAddressSpace(p), kinds.OfAccess(p)...) {
 		list, one := child(kind, "list"), child(kind, "get")
@@ -36,11 +37,44 @@ func byVerb(p *session.Program) []*cobra.Command {
 				move(c, kind, remove)
 			}
 		}
-		if c := child(kind, "create"); c != nil {
-			move(c, kind, create)
+		for name, verb := range map[string]*cobra.Command{"create": create, "set": set} {
+			if c := child(kind, name); c != nil {
+				move(c, kind, verb)
+			}
 		}
 	}
-	return []*cobra.Command{get, describe, create, remove}
+	return []*cobra.Command{get, describe, create, set, remove}
+}
+
+// otherWords are words of kubectl, gh, aws and of address managers, by the verb or kind that they mean here.
+var otherWords = map[string][]string{
+	"set":        {"edit", "patch", "label", "annotate", "update", "change"},
+	"get":        {"api-resources"},
+	"context":    {"config", "ctx", "login", "logout", "profile", "configure"},
+	"whoami":     {"auth", "me"},
+	"version":    {"cluster-info", "status"},
+	"search":     {"find", "whois", "who", "lookup"},
+	"changes":    {"watch"},
+	"event":      {"log", "logs", "trail"},
+	"project":    {"ns", "namespace", "namespaces", "tenant", "tenants"},
+	"space":      {"vrf", "vrfs", "vpc", "vpcs"},
+	"pool":       {"subnet", "subnets", "prefix", "prefixes", "network", "networks", "ippool", "ippools", "cidr", "cidrs", "block", "blocks"},
+	"claim":      {"ip", "ips", "address", "addresses", "ipclaim", "ipclaims", "lease", "leases", "reserve", "allocate"},
+	"allocation": {"ipallocation", "ipallocations"},
+	"class":      {"ipclass", "ipclasses", "storageclass", "sc"},
+	"grant":      {"share", "shares"},
+	"member":     {"user", "users", "role", "roles", "rolebinding", "rolebindings"},
+	"key":        {"token", "tokens", "apikey", "apikeys", "api-key", "api-keys"},
+}
+
+// alsoMeant tells the verbs, and the kinds behind them, for which other words they are proposed.
+func alsoMeant(root *cobra.Command) {
+	for _, c := range root.Commands() {
+		c.SuggestFor = append(c.SuggestFor, otherWords[c.Name()]...)
+		if c.GroupID == groupVerb {
+			alsoMeant(c)
+		}
+	}
 }
 
 // child is the verb of a kind that has this name.

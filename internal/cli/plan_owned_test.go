@@ -30,7 +30,10 @@ func of(t *testing.T, kind, plan string, said []string, labels, spec map[string]
 	labels["ipamctl.carve/plan"] = plan
 	metadata := doc["metadata"].(map[string]any)
 	metadata["labels"] = labels
-	metadata["annotations"] = map[string]any{"ipamctl.carve/applied-fields": string(marshal(t, said))}
+	metadata["annotations"] = map[string]any{}
+	if len(said) > 0 {
+		metadata["annotations"] = map[string]any{"ipamctl.carve/applied-fields": string(marshal(t, said))}
+	}
 	for name, value := range spec {
 		doc["spec"].(map[string]any)[name] = value
 	}
@@ -71,6 +74,29 @@ func TestAPlanWithANameComparesThreeWays(t *testing.T) {
 	require.Equal(t, `"`+revisionOf(t, pool)+`"`, patch.header.Get("If-Match"))
 	require.JSONEq(t, `{"metadata":{"labels":{"env":"stage","old":null},"annotations":{"ipamctl.carve/applied-fields":"[\"/metadata/labels/env\"]"}},
 		"spec":{"description":null}}`, string(patch.body))
+}
+
+// What the plan says no longer is noted no longer: what others set later is theirs.
+func TestAPlanThatSaysNothingMoreForgetsWhatItSaid(t *testing.T) {
+	t.Parallel()
+	pool := of(t, "IPPool", "net", []string{"/spec/description"}, map[string]any{}, map[string]any{"description": "Said once"})
+	d := applying(t, "plan: net\nproject: { name: team-a }\npools: [{ name: prod-eu, cidr: 10.20.0.0/16 }]\n",
+		ownedProject(t), listOf(t), listOf(t, pool), ok(example(t, "IPPool")))
+	d.done("apply", "-f", "-")
+	all := d.requests()
+	require.JSONEq(t, `{"metadata":{"annotations":{"ipamctl.carve/applied-fields":null}},"spec":{"description":null}}`, string(all[len(all)-1].body))
+}
+
+// A refusal of a batch says which claim it is about.
+func TestARefusedClaimOfAPlanIsNamed(t *testing.T) {
+	t.Parallel()
+	refused := refusal(t, "ProblemNeverSatisfiable")
+	var doc map[string]any
+	require.NoError(t, json.Unmarshal(refused.body, &doc))
+	doc["errors"] = []any{map[string]any{"pointer": "/claims/1/spec/prefixLength", "detail": "must be longer."}}
+	refused.body = marshal(t, doc)
+	d := applying(t, ownedPlan, ownedProject(t), listOf(t), listOf(t), listOf(t), created(example(t, "IPPool")), refused)
+	require.Contains(t, d.run("apply", "-f", "-").err, "error: claim web: ")
 }
 
 func revisionOf(t *testing.T, doc json.RawMessage) string {

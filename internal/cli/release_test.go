@@ -76,7 +76,7 @@ func TestAReleaseIsShownOrConfirmed(t *testing.T) {
 		d := answering(t, shownRelease(t, 2, false))
 		require.Equal(t, 2, d.run("release", "--pool", "p").code)
 	})
-	for answer, code := range map[string]int{"yes\n": 0, "no\n": 2, "": 2} {
+	for answer, code := range map[string]int{"yes\n": 0, "no\n": 1, "": 1} {
 		t.Run("Asked"+strings.TrimSpace(answer), func(t *testing.T) {
 			t.Parallel()
 			script := []reply{shownRelease(t, 1, false)}

@@ -62,6 +62,7 @@ func root(p *session.Program, database operate.Database) *cobra.Command {
 		}
 	}
 	root.AddCommand(versionCommand(p), apiCommand(p), exitCodesTopic())
+	alsoMeant(root)
 	return root
 }
 
@@ -92,7 +93,7 @@ func verbFirst(cmd *cobra.Command, err error) error {
 			return unknown
 		}
 	}
-	return err
+	return verbs.UnknownFlag(cmd, err)
 }
 
 // exitCodesTopic is `ipamctl help exit-codes`: a command that cannot run is a help topic to cobra.

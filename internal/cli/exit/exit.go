@@ -24,7 +24,7 @@ var Codes = []struct {
 }{
 	{OK, "ok", "It was done."},
 	{Failed, "failed", "Refused for good, or failed: not valid (400), not allowed (401, 403), would never fit (422), " +
-		"a fault of the server (500), or `audit` found something wrong."},
+		"a fault of the server (500), a question answered with no, or `audit` found something wrong."},
 	{Usage, "usage", "The command line or a file it names is not valid; nothing was sent."},
 	{NotFound, "not found", "A thing that was named does not exist, or may not be seen (404)."},
 	{Conflict, "conflict", "The state says no: taken, overlapping, in use, exhausted, over a quota, the last admin, " +

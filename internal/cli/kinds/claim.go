@@ -1,7 +1,6 @@
 package kinds
 
 import (
-	"context"
 	"encoding/json"
 	"slices"
 
@@ -47,20 +46,17 @@ what was asked for: 'ipamctl claim delete' gives it back.`,
 		k.GetVerb(),
 		k.ShowVerb(),
 		k.DeleteVerb(verbs.Removal{
-			Many: verbs.ByLabels,
-			Left: blockKept,
-			Long: "Gives the blocks of claims back, at once or after the cool-down of their class or pool; with --reclaim-policy Retain\ntheir allocations keep them.",
+			Many:  verbs.ByLabels,
+			Apart: true,
+			Left:  blockKept,
+			Long:  "Gives the blocks of claims back, at once or after the cool-down of their class or pool; with --reclaim-policy Retain\ntheir allocations keep them.",
 		}),
 	)
 }
 
 // blockKept says of a claim whose block will be kept which block it is and by which allocation, by the name that --allocation takes.
-func blockKept(ctx context.Context, s *session.Session, name string, dry bool) (string, error) {
-	found, err := s.Ask(ctx, session.Get(s.In("claims", name)...))
-	if err != nil {
-		return "", err
-	}
-	claims, err := show.Decode[client.IPClaim]([]json.RawMessage{found.Body})
+func blockKept(project string, doc json.RawMessage, dry bool) (string, error) {
+	claims, err := show.Decode[client.IPClaim]([]json.RawMessage{doc})
 	if err != nil || claims[0].Status.ReclaimPolicy != client.ReclaimPolicyRetain {
 		return "", err
 	}
@@ -68,7 +64,7 @@ func blockKept(ctx context.Context, s *session.Session, name string, dry bool) (
 	if dry {
 		verb = "would be"
 	}
-	return "; " + is.AllocatedCIDR + " " + verb + " retained as allocation " + show.RefText(&is.AllocationRef, s.Project), nil
+	return "; " + is.AllocatedCIDR + " " + verb + " retained as allocation " + show.RefText(&is.AllocationRef, project), nil
 }
 
 func claimView() show.View[client.IPClaim] {

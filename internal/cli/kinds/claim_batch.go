@@ -97,9 +97,8 @@ func batches(ctx context.Context, s *session.Session, w session.Writing, doc jso
 		w.Key = fmt.Sprintf("%s-%d", base, i+1)
 		a, err := s.Post(ctx, w, session.Request{Path: s.In("claim-batches"), Body: body})
 		if err != nil {
-			first := i * batchPart
 			s.Note("%s; run it again to go on", show.CountOf(len(made.Claims), "claim")+" made")
-			return exit.About(fmt.Sprintf("claims %d to %d of the file (/claims/0 is the first of them)", first+1, first+len(part.Claims)), err)
+			return exit.About(part.refused(i*batchPart, err), err)
 		}
 		var answered claimDocs
 		if err := json.Unmarshal(a.Body, &answered); err != nil {
@@ -112,6 +111,14 @@ func batches(ctx context.Context, s *session.Session, w session.Writing, doc jso
 		return err
 	}
 	return showBatch(s.Program, whole)
+}
+
+// refused says where in the file it is that a refusal is about, of which so many claims come before this part.
+func (part claimDocs) refused(before int, err error) string {
+	if at, is := session.ItemOf(err, "claims"); is && at < len(part.Claims) {
+		return fmt.Sprintf("claim %d of the file (/claims/%d below)", before+at+1, at)
+	}
+	return fmt.Sprintf("claims %d to %d of the file", before+1, before+len(part.Claims))
 }
 
 func showBatch(p *session.Program, doc json.RawMessage) error {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -41,7 +42,7 @@ one that begins so, and pools with a label. The best comes first. PROJECT/ befor
 			if err != nil {
 				return err
 			}
-			return showFound(s, a.Body)
+			return showFound(s, args[0], a.Body)
 		}),
 	}
 	cmd.Flags().IntVar(&limit, "limit", 0, "show at most so `MANY`, 1 to 100 (default: 20)")
@@ -56,7 +57,7 @@ func checkSought(s string) error {
 }
 
 // showFound prints what a search has found, in its order.
-func showFound(s *session.Session, doc json.RawMessage) error {
+func showFound(s *session.Session, sought string, doc json.RawMessage) error {
 	var found struct {
 		Items     []json.RawMessage `json:"items"`
 		Truncated bool              `json:"truncated"`
@@ -72,6 +73,9 @@ func showFound(s *session.Session, doc json.RawMessage) error {
 		s.Remark("there may be more: ask for something more specific, or for PROJECT/...")
 	case len(found.Items) == 0:
 		s.Remark("nothing was found")
+	}
+	if strings.Contains(sought, "=") {
+		s.Remark("of labels, those of pools are looked for; claims: ipamctl claim list -A -l '%s'", sought)
 	}
 	return nil
 }

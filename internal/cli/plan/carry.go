@@ -51,6 +51,7 @@ func (c *carrying) carryOut(ctx context.Context) error {
 	}
 	c.each(ctx, c.parallel, func(st step) bool { return st.Kind == kindClaim && st.Action == actionToChange })
 	c.claims(ctx)
+	c.each(ctx, c.parallel, func(st step) bool { return st.Kind == kindClaim && st.Action == actionToDelete })
 	c.each(ctx, 1, func(st step) bool { return st.Action == actionToDelete }) // from the inside out
 	c.flushRest()
 	return c.failed
@@ -161,8 +162,7 @@ func (c *carrying) batch(ctx context.Context, which []int) error {
 	}
 	a, err := c.Post(ctx, session.Writing{Again: true}, session.Request{Path: c.In("claim-batches"), Body: body})
 	if err != nil {
-		first, last := c.steps[which[0]].Name, c.steps[which[len(which)-1]].Name
-		return exit.About("claims "+first+" to "+last, err)
+		return exit.About(c.refusedOf(which, err), err)
 	}
 	var made struct{ Claims []json.RawMessage }
 	if err := json.Unmarshal(a.Body, &made); err != nil {
@@ -174,6 +174,18 @@ func (c *carrying) batch(ctx context.Context, which []int) error {
 		}
 	}
 	return nil
+}
+
+// refusedOf names the claim of a batch that a refusal is about, or all of them.
+func (c *carrying) refusedOf(which []int, err error) string {
+	first, last := c.steps[which[0]].Name, c.steps[which[len(which)-1]].Name
+	if at, is := session.ItemOf(err, "claims"); is && at < len(which) {
+		return "claim " + c.steps[which[at]].Name
+	}
+	if first == last {
+		return "claim " + first
+	}
+	return "claims " + first + " to " + last
 }
 
 func (c *carrying) isDone(i int) bool {

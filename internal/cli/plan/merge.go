@@ -79,12 +79,16 @@ func leaves(to []string, at string, o object) []string {
 // remembered are the fields that the plan of this name said when it was applied last, as an object with values of no meaning.
 func remembered(is object, owner string) object {
 	metadata := member(is, "metadata")
-	text, _ := member(metadata, "annotations")[annotationFields].(string)
-	var paths []string
-	if member(metadata, "labels")[labelOfPlan] != owner || json.Unmarshal([]byte(text), &paths) != nil {
+	text, noted := member(metadata, "annotations")[annotationFields].(string)
+	if member(metadata, "labels")[labelOfPlan] != owner || !noted {
 		return object{}
 	}
-	out := object{}
+	// The note itself is of the last time too: without a new one it goes, or what others set later would be taken for what the plan said.
+	out := object{"metadata": object{"annotations": object{annotationFields: true}}}
+	var paths []string
+	if json.Unmarshal([]byte(text), &paths) != nil {
+		return out
+	}
 	for _, path := range paths {
 		at := out
 		tokens := strings.Split(strings.TrimPrefix(path, "/"), "/")

@@ -83,8 +83,10 @@ func (s saved) sameAs(path string, r *run) error {
 			other = append(other, st.Kind+" "+st.Name)
 		}
 	}
-	for key := range was {
-		other = append(other, key[0]+" "+key[1])
+	for _, st := range s.Steps {
+		if _, gone := was[[2]string{st.Kind, st.Name}]; gone {
+			other = append(other, st.Kind+" "+st.Name)
+		}
 	}
 	if len(other) == 0 {
 		return nil

@@ -3,10 +3,14 @@ package session
 import (
 	"bufio"
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/carve-ipam/carve/internal/cli/exit"
 )
+
+// errDeclined ends a verb that somebody did not want to go on.
+var errDeclined = errors.New("nothing was done")
 
 // Confirm asks the person at the terminal whether to go on. what is said before the question, and is what is refused where nobody can be asked.
 func (p *Program) Confirm(ctx context.Context, what, question string) error {
@@ -22,7 +26,7 @@ func (p *Program) Confirm(ctx context.Context, what, question string) error {
 	select {
 	case line := <-answer:
 		if line != "yes" {
-			return exit.Usagef("nothing was done")
+			return errDeclined
 		}
 		return nil
 	case <-ctx.Done():

@@ -41,6 +41,22 @@ func refused(resp *http.Response, body []byte) error {
 	return r
 }
 
+// ItemOf is which item of a list in the request a refusal is about, by its first pointer into it.
+func ItemOf(err error, list string) (index int, is bool) {
+	r, ok := errors.AsType[*Refusal](err)
+	if !ok {
+		return 0, false
+	}
+	for _, e := range r.Errors {
+		if rest, inside := strings.CutPrefix(e.Pointer, "/"+list+"/"); inside {
+			at, _, _ := strings.Cut(rest, "/")
+			index, err := strconv.Atoi(at)
+			return index, err == nil && index >= 0
+		}
+	}
+	return 0, false
+}
+
 // RetryAfter is how long the server asks to wait.
 func (r *Refusal) RetryAfter() time.Duration {
 	seconds, _ := strconv.Atoi(r.retryAfter) // what is no number asks for nothing

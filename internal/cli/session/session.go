@@ -145,6 +145,9 @@ func (s *Session) Ask(ctx context.Context, r Request) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
+	if r.wait == 0 { // otherwise there may be nothing to answer
+		defer s.Waiting("waiting for " + s.Server)()
+	}
 	resp, err := s.http.Do(req)
 	if err != nil {
 		return Answer{}, s.lost(err)

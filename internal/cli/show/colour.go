@@ -7,7 +7,7 @@ const colourEnd = "\x1b[0m"
 
 // Coloured gives a text the colour of a sign, where the answer goes to a terminal that wants colours.
 func (p *Printer) Coloured(sign, text string) string {
-	if !p.Colour || colours[sign] == "" {
+	if !p.Colour || colours[sign] == "" || text == "" {
 		return text
 	}
 	return colours[sign] + text + colourEnd

@@ -40,6 +40,7 @@ type Printer struct {
 	Width            int    // columns of that terminal; 0: it is none
 
 	Watched  bool      // notes go to a terminal
+	left     int       // columns of the tables that are written next that do not fit the terminal
 	render   rendering // of a format with a text behind it
 	progress progressing
 }
@@ -204,12 +205,18 @@ func (p *Printer) Write(text []byte) error {
 	if _, err := p.To.Write(text); err != nil {
 		return fmt.Errorf("cannot write the answer: %w", err)
 	}
+	if p.left > 0 {
+		p.Remark("%s did not fit: -o csv, -o json and a wider terminal have all", CountOf(p.left, "column"))
+		p.left = 0
+	}
 	return nil
 }
 
 // Note says a line to the person at the terminal.
 func (p *Printer) Note(format string, args ...any) {
-	p.ProgressEnds()
+	p.progress.mu.Lock()
+	defer p.progress.mu.Unlock()
+	p.progressEnds()
 	_, _ = io.WriteString(p.Aside, p.Hide(fmt.Sprintf(format, args...))+"\n") // when nobody can be told, nobody can be told that
 }
 

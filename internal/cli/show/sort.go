@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/carve-ipam/carve/internal/cli/exit"
 )
 
 // sortPage sorts a list by --sort-by: the title of a column, or a path into each document.
@@ -23,13 +25,17 @@ func sortPage[T any](p *Printer, v View[T], l *Page) error {
 		key string
 		doc json.RawMessage
 	}
-	all := make([]keyed, len(l.Items))
+	all, found := make([]keyed, len(l.Items)), len(l.Items) == 0
 	for i, doc := range l.Items {
 		key, err := keyOf(doc)
 		if err != nil {
 			return err
 		}
-		all[i] = keyed{key, doc}
+		all[i], found = keyed{key, doc}, found || key != ""
+	}
+	if !found {
+		titles := WordsOf(v.Columns, func(c Column[T]) string { return strings.ToLower(c.Title) })
+		return exit.Usagef("--sort-by %s: no %s has that; there are paths such as .metadata.createdAt, and the columns %s", p.SortBy, v.Kind, Words(titles))
 	}
 	slices.SortStableFunc(all, func(a, b keyed) int { return natural(a.key, b.key) })
 	for i := range all {

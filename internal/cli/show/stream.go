@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -13,6 +14,7 @@ type Stream[T any] struct {
 	*Printer
 	Columns []Column[T]
 	widths  []int // of the columns
+	left    int   // so many columns at the end do not fit the terminal
 	began   bool  // the titles were printed
 }
 
@@ -37,13 +39,14 @@ func (s *Stream[T]) widen(row []string) {
 // Rows prints some rows, the first ones under the titles.
 func (s *Stream[T]) Rows(items []T) error {
 	var rows [][]string
+	titled := false
 	if !s.began && len(items) > 0 {
 		s.began = true
 		if s.widths == nil {
 			s.Reserve(nil)
 		}
 		if !s.NoHeaders {
-			rows = append(rows, cells(s.Printer, s.Columns, func(c Column[T]) string { return c.Title }))
+			rows, titled = append(rows, cells(s.Printer, s.Columns, func(c Column[T]) string { return c.Title })), true
 		}
 	}
 	for _, item := range items {
@@ -55,12 +58,24 @@ func (s *Stream[T]) Rows(items []T) error {
 	for _, row := range rows {
 		s.widen(row)
 	}
+	before := s.left
+	widths := slices.Clone(s.widths[:len(s.widths)-s.left])
+	s.left += s.fit(widths)
 	var b strings.Builder
-	for _, row := range rows {
-		for i, cell := range row[:len(row)-1] {
-			b.WriteString(cell + strings.Repeat(" ", s.widths[i]-utf8.RuneCountInString(cell)+3))
+	for n, row := range rows {
+		var line strings.Builder
+		for i, cell := range row[:len(row)-s.left] {
+			text := shorten(cell, widths[i])
+			pad := strings.Repeat(" ", max(widths[i]-utf8.RuneCountInString(text), 0)+gap)
+			if titled && n == 0 {
+				text = s.Coloured("bold", text)
+			}
+			line.WriteString(text + pad)
 		}
-		b.WriteString(row[len(row)-1] + "\n")
+		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+	}
+	if s.left > before {
+		s.Printer.left = s.left
 	}
 	return s.Write([]byte(b.String()))
 }

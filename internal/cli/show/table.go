@@ -35,6 +35,7 @@ func Table[T any](p *Printer, columns []Column[T], items []T) []byte {
 			shown = append(shown, c)
 		}
 	}
+	rows, shown = withoutEmpty(p, rows, shown, len(items))
 	widths, bars := widthsOf(rows, len(shown)), p.Colour
 	wider := slices.Clone(widths)
 	for i, c := range shown {
@@ -70,9 +71,7 @@ func Table[T any](p *Printer, columns []Column[T], items []T) []byte {
 		}
 		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
 	}
-	if left > 0 {
-		p.Remark("%s did not fit: -o csv, -o json and a wider terminal have all", CountOf(left, "column"))
-	}
+	p.left = max(p.left, left)
 	return b.Bytes()
 }
 
@@ -98,6 +97,29 @@ func widthsOf(rows [][]string, n int) []int {
 		}
 	}
 	return widths
+}
+
+// withoutEmpty leaves out the columns that say nothing in any row, if the terminal has no room for them.
+func withoutEmpty[T any](p *Printer, rows [][]string, shown []Column[T], items int) (some [][]string, of []Column[T]) {
+	if p.Width <= 0 || roomOf(widthsOf(rows, len(shown))) <= p.Width {
+		return rows, shown
+	}
+	some = make([][]string, len(rows))
+	titles := len(rows) - items
+	for i, c := range shown {
+		empty := i >= firstColumns
+		for _, row := range rows[titles:] {
+			empty = empty && strings.Trim(row[i], "- ") == ""
+		}
+		if empty {
+			continue
+		}
+		of = append(of, c)
+		for n, row := range rows {
+			some[n] = append(some[n], row[i])
+		}
+	}
+	return some, of
 }
 
 // roomOf is how wide columns are together.

@@ -3,15 +3,12 @@ package verbs
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 
-	"github.com/agnivade/levenshtein"
 	"github.com/spf13/cobra"
 
 	"github.com/carve-ipam/carve/internal/cli/exit"
 	"github.com/carve-ipam/carve/internal/cli/session"
-	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
 // Names checks that arguments are names, at least and at most so many; -1 is any number.
@@ -109,62 +106,4 @@ func Group(use, short string, aliases []string, verbs ...*cobra.Command) *cobra.
 	}
 	c.AddCommand(verbs...)
 	return c
-}
-
-// NoVerb refuses an argument where a verb was expected, naming near ones.
-func NoVerb(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	what := "verb"
-	if cmd.HasParent() && slices.Contains([]string{"get", "describe", "create", "delete"}, cmd.Name()) {
-		what = "kind"
-	}
-	return unknown(cmd, what, args[0])
-}
-
-// unknown refuses a word.
-func unknown(cmd *cobra.Command, what, word string) error {
-	if near := nearWords(cmd, word); len(near) > 0 {
-		return exit.Usagef("%s has no %s %q; did you mean %s?", cmd.CommandPath(), what, word, show.Words(near))
-	}
-	return exit.Usagef("%s has no %s %q", cmd.CommandPath(), what, word)
-}
-
-// nearWords are the commands that were probably meant: by a slip of a finger, by their beginning, or by a word that other programs have for them.
-func nearWords(cmd *cobra.Command, word string) (near []string) {
-	slips := 1
-	if len(word) > 4 {
-		slips = 2
-	}
-	best := slips + 1
-	for _, c := range cmd.Commands() {
-		if !c.IsAvailableCommand() {
-			continue
-		}
-		for _, name := range append([]string{c.Name()}, c.Aliases...) {
-			d := slipsBetween(strings.ToLower(word), name)
-			if slices.Contains(c.SuggestFor, strings.ToLower(word)) || len(word) > 1 && strings.HasPrefix(name, strings.ToLower(word)) {
-				d = 0
-			}
-			switch {
-			case d > slips || d > best:
-			case d < best:
-				near, best = []string{name}, d
-			case !slices.Contains(near, name):
-				near = append(near, name)
-			}
-		}
-	}
-	return near
-}
-
-// slipsBetween counts what was typed wrong; two letters in the other order are one slip.
-func slipsBetween(a, b string) int {
-	d := levenshtein.ComputeDistance(a, b)
-	for i := 0; i+1 < len(a); i++ {
-		swapped := a[:i] + a[i+1:i+2] + a[i:i+1] + a[i+2:]
-		d = min(d, 1+levenshtein.ComputeDistance(swapped, b))
-	}
-	return d
 }

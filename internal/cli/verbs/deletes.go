@@ -2,9 +2,11 @@ package verbs
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/carve-ipam/carve/internal/cli/exit"
 	"github.com/carve-ipam/carve/internal/cli/session"
@@ -29,8 +31,10 @@ type Removal struct {
 	Done string // what has happened then; default "deleted"
 	Long string
 	Many Selection // how many can be deleted at once; default: those that are named
-	// left asks, before anything is deleted, what will stay behind, for the sentence that says what was done; nil: nothing does.
-	Left func(ctx context.Context, s *session.Session, name string, dry bool) (string, error)
+	// Apart says that no thing of the kind stands on another: several are deleted at a time.
+	Apart bool
+	// Left says of a thing, before it is deleted, what will stay behind, for the sentence that says what was done; nil: nothing does.
+	Left func(project string, doc json.RawMessage, dry bool) (string, error)
 }
 
 // Selection says how many things can be deleted at once.
@@ -77,18 +81,19 @@ func (k Kind[T]) DeleteVerb(r Removal) *cobra.Command {
 	return cmd
 }
 
-// deleteAll deletes one after the other. What is refused does not stop the rest; its exit code is the verb's.
+// deleteAll deletes things, and tells of them in their order. What is refused does not stop the rest; its exit code is the verb's.
 func (k Kind[T]) deleteAll(ctx context.Context, r Removal, things []Resource, d deleting) error {
+	ctx, stop := context.WithCancel(ctx)
+	results, ended := k.deleteEach(ctx, r, things, d)
+	defer ended()
+	defer stop()
 	end := exit.OK
 	for i, t := range things {
 		k.P.Progress("%d of %d %s", i, len(things), show.Plural(k.Kind))
-		left, err := t.whatIsLeft(ctx, r, d)
-		if err == nil {
-			err = k.deleteOne(ctx, r, t, d)
-		}
-		switch {
+		result := <-results[i]
+		switch err := result.err; {
 		case err == nil:
-			if err := Removed(k.P, k.Kind, t.said, r.Done, left, d.DryRun); err != nil {
+			if err := Removed(k.P, k.Kind, t.said, r.Done, result.left, d.DryRun); err != nil {
 				return err
 			}
 		case d.missing && exit.CodeOf(err) == exit.NotFound:
@@ -108,13 +113,64 @@ func (k Kind[T]) deleteAll(ctx context.Context, r Removal, things []Resource, d 
 	return nil
 }
 
-// whatIsLeft asks what will stay behind, where there is somebody to read it. A thing that is not there, or may not be seen, is what the
+// deleted is what became of one thing, and what stayed behind of it.
+type deleted struct {
+	left string
+	err  error
+}
+
+// together is how many things are deleted at a time that do not stand on each other.
+const together = 8
+
+// deleteEach begins to delete things, in their order. Each has a result, also when ctx ends; ended waits for all.
+func (k Kind[T]) deleteEach(ctx context.Context, r Removal, things []Resource, d deleting) (results []chan deleted, ended func()) {
+	results = make([]chan deleted, len(things))
+	for i := range results {
+		results[i] = make(chan deleted, 1)
+	}
+	var running errgroup.Group
+	running.SetLimit(1)
+	if r.Apart {
+		running.SetLimit(together)
+	}
+	begun := make(chan struct{})
+	go func() {
+		defer close(begun)
+		for i, t := range things {
+			running.Go(func() error {
+				if err := ctx.Err(); err != nil {
+					results[i] <- deleted{err: err}
+					return nil
+				}
+				left, err := k.whatIsLeft(ctx, r, t, d)
+				if err == nil {
+					err = k.deleteOne(ctx, r, t, d)
+				}
+				results[i] <- deleted{left, err}
+				return nil
+			})
+		}
+	}()
+	return results, func() {
+		<-begun
+		_ = running.Wait() // none answers an error
+	}
+}
+
+// whatIsLeft says what will stay behind, where there is somebody to read it. A thing that is not there, or may not be seen, is what the
 // delete would have said as well.
-func (t Resource) whatIsLeft(ctx context.Context, r Removal, d deleting) (string, error) {
+func (k Kind[T]) whatIsLeft(ctx context.Context, r Removal, t Resource, d deleting) (string, error) {
 	if r.Left == nil || !t.Tabular() {
 		return "", nil
 	}
-	return r.Left(ctx, t.Session, t.Name, d.DryRun)
+	if t.doc == nil {
+		a, err := k.Ask(ctx, t.Session, t.Name)
+		if err != nil {
+			return "", err
+		}
+		t.doc = a.Body
+	}
+	return r.Left(t.Project, t.doc, d.DryRun)
 }
 
 // deleteOne deletes one thing. An answer that is lost leaves open whether it was deleted, and asking again is not safe: by

@@ -111,7 +111,7 @@ func (k Kind[T]) inOrder(s *session.Session, docs []json.RawMessage) (out []Reso
 		return cmp.Or(cmp.Compare(bits(b), bits(a)), b.Metadata.CreatedAt.Compare(a.Metadata.CreatedAt))
 	})
 	for _, c := range all {
-		out = append(out, Resource{Session: s, Name: c.Metadata.Name, said: c.Metadata.Name, match: `"` + c.Metadata.Revision + `"`})
+		out = append(out, Resource{Session: s, Name: c.Metadata.Name, said: c.Metadata.Name, match: `"` + c.Metadata.Revision + `"`, doc: c.doc})
 		sorted = append(sorted, c.doc)
 	}
 	return out, sorted, nil

@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"encoding/json"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,8 +13,9 @@ import (
 type Resource struct {
 	*session.Session
 	Name  string
-	said  string // the argument as it was typed
-	match string // the revision that is meant; empty: any
+	said  string          // the argument as it was typed
+	match string          // the revision that is meant; empty: any
+	doc   json.RawMessage // as it was read; nil: it was not
 }
 
 // Refs checks that arguments are names, or project/name as columns print them; -1 is any number.

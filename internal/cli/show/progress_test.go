@@ -1,0 +1,69 @@
+package show_test
+
+import (
+	"bytes"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/cli/show"
+)
+
+// The clock is that of the bubble: it stands still while anything runs.
+func TestWhatTakesLongerThanASecondTellsHowFarItIs(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		watched bool
+		run     func(p *show.Printer)
+		want    string
+	}{
+		"Waiting": {true, func(p *show.Printer) {
+			done := p.Waiting("waiting for it")
+			time.Sleep(2500 * time.Millisecond)
+			done()
+			time.Sleep(time.Minute)
+			p.Note("done")
+		}, "\r\x1b[Kwaiting for it, 1 s\r\x1b[Kwaiting for it, 2 s\r\x1b[Kdone\n"},
+		"Short": {true, func(p *show.Printer) {
+			done := p.Waiting("waiting for it")
+			time.Sleep(900 * time.Millisecond)
+			done()
+			p.Note("done")
+		}, "done\n"},
+		"HowFarWhileItWaits": {true, func(p *show.Printer) {
+			p.Progress("%d of 2 done", 1)
+			done := p.Waiting("waiting for it")
+			time.Sleep(1500 * time.Millisecond)
+			done()
+			p.ProgressEnds()
+		}, "\r\x1b[K1 of 2 done, 1 s\r\x1b[K"},
+		"TwoAtATime": {true, func(p *show.Printer) {
+			one, two := p.Waiting("waiting for it"), p.Waiting("waiting for it")
+			time.Sleep(500 * time.Millisecond)
+			one()
+			one() // again is nothing
+			time.Sleep(600 * time.Millisecond)
+			two()
+			p.ProgressEnds()
+		}, "\r\x1b[Kwaiting for it, 1 s\r\x1b[K"},
+		"NobodyWatches": {false, func(p *show.Printer) {
+			done := p.Waiting("waiting for it")
+			time.Sleep(time.Minute)
+			done()
+			p.Progress("half")
+		}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				var aside bytes.Buffer
+				p := &show.Printer{Aside: &aside, Watched: c.watched, Hide: func(s string) string { return s }}
+				c.run(p)
+				synctest.Wait()
+				require.Equal(t, c.want, aside.String())
+			})
+		})
+	}
+}

@@ -1,0 +1,132 @@
+package verbs
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/agnivade/levenshtein"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/carve-ipam/carve/internal/cli/exit"
+	"github.com/carve-ipam/carve/internal/cli/show"
+)
+
+// NoVerb refuses an argument where a verb was expected, naming near ones.
+func NoVerb(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	what := "verb"
+	if cmd.HasParent() && slices.Contains([]string{"get", "describe", "create", "set", "delete"}, cmd.Name()) {
+		what = "kind"
+		if words := strings.FieldsFunc(args[0], func(r rune) bool { return r == ',' || r == '/' }); len(words) > 1 && named(cmd, words[0]) != nil {
+			return exit.Usagef("%s is about one kind at a time, not %q", cmd.CommandPath(), strings.Join(args, " "))
+		}
+	}
+	if near := nearWords(cmd, args[0]); len(near) > 0 {
+		return exit.Usagef("%s has no %s %q; did you mean %s?", cmd.CommandPath(), what, args[0], show.Words(near))
+	}
+	return exit.Usagef("%s has no %s %q", cmd.CommandPath(), what, args[0])
+}
+
+// named is the command below one that has this name.
+func named(cmd *cobra.Command, name string) *cobra.Command {
+	for _, c := range cmd.Commands() {
+		if c.Name() == name || c.HasAlias(name) {
+			return c
+		}
+	}
+	return nil
+}
+
+// nearWords are the commands that were probably meant: by a word that other programs have for them, or else by a slip of a finger or by
+// their beginning.
+func nearWords(cmd *cobra.Command, word string) (near []string) {
+	word = strings.ToLower(word)
+	best := slipsIn(word) + 1
+	for _, c := range cmd.Commands() {
+		if !c.IsAvailableCommand() {
+			continue
+		}
+		name, d := nearest(word, append([]string{c.Name()}, c.Aliases...))
+		if slices.Contains(c.SuggestFor, word) {
+			name, d = c.Name(), -1
+		}
+		switch {
+		case d > slipsIn(word) || d > best:
+		case d < best:
+			near, best = []string{name}, d
+		default:
+			near = append(near, name)
+		}
+	}
+	return near
+}
+
+// slipsIn is how many slips are taken for slips, and not for another word.
+func slipsIn(word string) int {
+	if len(word) > 4 {
+		return 2
+	}
+	return 1
+}
+
+// nearest is the name that a word is nearest to, and how far it is from it: nothing where it is the beginning of the name.
+func nearest(word string, names []string) (name string, distance int) {
+	distance = len(word) + 1
+	for _, n := range names {
+		d := slipsBetween(word, n)
+		if len(word) > 1 && strings.HasPrefix(n, word) {
+			d = 0
+		}
+		if d < distance {
+			name, distance = n, d
+		}
+	}
+	return name, distance
+}
+
+// otherFlags are words that kubectl, gh and aws have for flags.
+var otherFlags = map[string]string{
+	"all-namespaces": "--all-projects (-A)", "namespace": "--project (-p)", "n": "--project (-p)", "kube-context": "--context", "profile": "--context",
+	"endpoint-url": "--server", "show-labels": "--output wide", "filter": "--selector (-l)", "filters": "--selector (-l)", "labels": "--label",
+	"field-selector": "--output jsonpath=…", "query": "--output jsonpath=…", "jq": "--output jsonpath=…", "json": "--output json",
+	"template": "--output go-template=…", "max-items": "--limit", "chunk-size": "--limit", "force": "--yes", "confirm": "--yes",
+}
+
+// UnknownFlag adds to an error about a flag that a command does not have which one was probably meant.
+func UnknownFlag(cmd *cobra.Command, err error) error {
+	e, is := errors.AsType[*pflag.NotExistError](err)
+	if !is {
+		return err
+	}
+	word := strings.ToLower(e.GetSpecifiedName())
+	if e.GetSpecifiedShortnames() != "" {
+		word = word[:1]
+	}
+	flags := map[string]bool{}
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { flags[f.Name] = !f.Hidden })
+	other := otherFlags[word]
+	if name, _, _ := strings.Cut(strings.TrimPrefix(other, "--"), " "); flags[name] {
+		return exit.Usagef("%v; did you mean %s?", err, other)
+	}
+	if len(word) > 1 {
+		if name, d := nearest(word, slices.Sorted(maps.Keys(flags))); d <= slipsIn(word) && flags[name] {
+			return exit.Usagef("%v; did you mean --%s?", err, name)
+		}
+	}
+	return err
+}
+
+// slipsBetween counts what was typed wrong; two letters in the other order are one slip.
+func slipsBetween(a, b string) int {
+	d := levenshtein.ComputeDistance(a, b)
+	for i := 0; i+1 < len(a); i++ {
+		swapped := a[:i] + a[i+1:i+2] + a[i:i+1] + a[i+2:]
+		d = min(d, 1+levenshtein.ComputeDistance(swapped, b))
+	}
+	return d
+}
