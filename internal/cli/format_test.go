@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"bytes"
+	"maps"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -84,9 +85,7 @@ func TestTablesFitTheTerminal(t *testing.T) {
 	t.Parallel()
 	on := func(width int, env map[string]string, args ...string) (out, notes string) {
 		d := answering(t, ok(threePools(t)))
-		for name, value := range env {
-			d.env[name] = value
-		}
+		maps.Copy(d.env, env)
 		var text, aside bytes.Buffer
 		require.Zero(t, cli.Run(t.Context(), args, cli.Surroundings{
 			In: strings.NewReader(""), Out: &text, Err: &aside, Width: width, Version: "1.2.3",

@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -34,9 +35,7 @@ func of(t *testing.T, kind, plan string, said []string, labels, spec map[string]
 	if len(said) > 0 {
 		metadata["annotations"] = map[string]any{"ipamctl.carve/applied-fields": string(marshal(t, said))}
 	}
-	for name, value := range spec {
-		doc["spec"].(map[string]any)[name] = value
-	}
+	maps.Copy(doc["spec"].(map[string]any), spec)
 	return marshal(t, doc)
 }
 

@@ -11,6 +11,9 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
+// pass lets time pass, that of the bubble.
+func pass(d time.Duration) { <-time.After(d) }
+
 // The clock is that of the bubble: it stands still while anything runs.
 func TestWhatTakesLongerThanASecondTellsHowFarItIs(t *testing.T) {
 	t.Parallel()
@@ -21,36 +24,36 @@ func TestWhatTakesLongerThanASecondTellsHowFarItIs(t *testing.T) {
 	}{
 		"Waiting": {true, func(p *show.Printer) {
 			done := p.Waiting("waiting for it")
-			time.Sleep(2500 * time.Millisecond)
+			pass(2500 * time.Millisecond)
 			done()
-			time.Sleep(time.Minute)
+			pass(time.Minute)
 			p.Note("done")
 		}, "\r\x1b[Kwaiting for it, 1 s\r\x1b[Kwaiting for it, 2 s\r\x1b[Kdone\n"},
 		"Short": {true, func(p *show.Printer) {
 			done := p.Waiting("waiting for it")
-			time.Sleep(900 * time.Millisecond)
+			pass(900 * time.Millisecond)
 			done()
 			p.Note("done")
 		}, "done\n"},
 		"HowFarWhileItWaits": {true, func(p *show.Printer) {
 			p.Progress("%d of 2 done", 1)
 			done := p.Waiting("waiting for it")
-			time.Sleep(1500 * time.Millisecond)
+			pass(1500 * time.Millisecond)
 			done()
 			p.ProgressEnds()
 		}, "\r\x1b[K1 of 2 done, 1 s\r\x1b[K"},
 		"TwoAtATime": {true, func(p *show.Printer) {
 			one, two := p.Waiting("waiting for it"), p.Waiting("waiting for it")
-			time.Sleep(500 * time.Millisecond)
+			pass(500 * time.Millisecond)
 			one()
 			one() // again is nothing
-			time.Sleep(600 * time.Millisecond)
+			pass(600 * time.Millisecond)
 			two()
 			p.ProgressEnds()
 		}, "\r\x1b[Kwaiting for it, 1 s\r\x1b[K"},
 		"NobodyWatches": {false, func(p *show.Printer) {
 			done := p.Waiting("waiting for it")
-			time.Sleep(time.Minute)
+			pass(time.Minute)
 			done()
 			p.Progress("half")
 		}, ""},

@@ -122,9 +122,9 @@ type deleted struct {
 // together is how many things are deleted at a time that do not stand on each other.
 const together = 8
 
-// deleteEach begins to delete things, in their order. Each has a result, also when ctx ends; ended waits for all.
-func (k Kind[T]) deleteEach(ctx context.Context, r Removal, things []Resource, d deleting) (results []chan deleted, ended func()) {
-	results = make([]chan deleted, len(things))
+// deleteEach begins to delete things, in their order. Each has a result, also when ctx ends; the function waits for all.
+func (k Kind[T]) deleteEach(ctx context.Context, r Removal, things []Resource, d deleting) ([]chan deleted, func()) {
+	results := make([]chan deleted, len(things))
 	for i := range results {
 		results[i] = make(chan deleted, 1)
 	}
@@ -138,15 +138,7 @@ func (k Kind[T]) deleteEach(ctx context.Context, r Removal, things []Resource, d
 		defer close(begun)
 		for i, t := range things {
 			running.Go(func() error {
-				if err := ctx.Err(); err != nil {
-					results[i] <- deleted{err: err}
-					return nil
-				}
-				left, err := k.whatIsLeft(ctx, r, t, d)
-				if err == nil {
-					err = k.deleteOne(ctx, r, t, d)
-				}
-				results[i] <- deleted{left, err}
+				results[i] <- k.deleteNext(ctx, r, t, d)
 				return nil
 			})
 		}
@@ -155,6 +147,17 @@ func (k Kind[T]) deleteEach(ctx context.Context, r Removal, things []Resource, d
 		<-begun
 		_ = running.Wait() // none answers an error
 	}
+}
+
+// deleteNext deletes one thing, unless it is not to go on.
+func (k Kind[T]) deleteNext(ctx context.Context, r Removal, t Resource, d deleting) (of deleted) {
+	if of.err = ctx.Err(); of.err != nil {
+		return of
+	}
+	if of.left, of.err = k.whatIsLeft(ctx, r, t, d); of.err == nil {
+		of.err = k.deleteOne(ctx, r, t, d)
+	}
+	return of
 }
 
 // whatIsLeft says what will stay behind, where there is somebody to read it. A thing that is not there, or may not be seen, is what the
