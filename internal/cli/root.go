@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/carve-ipam/carve/internal/cli/exit"
+	"github.com/carve-ipam/carve/internal/cli/export"
 	"github.com/carve-ipam/carve/internal/cli/kinds"
 	"github.com/carve-ipam/carve/internal/cli/operate"
 	"github.com/carve-ipam/carve/internal/cli/plan"
@@ -52,7 +53,7 @@ func root(p *session.Program, database operate.Database) *cobra.Command {
 		&cobra.Group{ID: groupOperator, Title: "The database:"})
 	for id, commands := range map[string][]*cobra.Command{
 		groupVerb:     byVerb(p),
-		groupUser:     append(append(kinds.OfAddressSpace(p, o.RegionReconcile()), plan.Commands(p)...), transfer.ImportCommand(p), transfer.ExportCommand(p)),
+		groupUser:     append(append(kinds.OfAddressSpace(p, o.RegionReconcile()), plan.Commands(p)...), transfer.ImportCommand(p), export.Command(p), transfer.ShadowCommand(p)),
 		groupAccess:   append(kinds.OfAccess(p), contextCommand(p), whoamiCommand(p)),
 		groupOperator: o.Commands(),
 	} {

@@ -27,7 +27,7 @@ func served(t *testing.T) *double {
 	a, err := app.Start(t.Context(), config, t.Output())
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, a.Close(context.WithoutCancel(t.Context()))) })
-	d.env = map[string]string{"CARVE_SERVER": "http://" + a.Addr(), "CARVE_PROJECT": "team-a"}
+	d.env = map[string]string{"CARVE_SERVER": "http://" + a.Addr(), "CARVE_PROJECT": "team-a", "CARVE_DATABASE_URL": dsn}
 	d.done("project", "create", "team-a")
 	d.done("pool", "create", "prod", "--cidr", "10.0.0.0/16")
 	return d

@@ -28,7 +28,7 @@ var Codes = []struct {
 	{Usage, "usage", "The command line or a file it names is not valid; nothing was sent."},
 	{NotFound, "not found", "A thing that was named does not exist, or may not be seen (404)."},
 	{Conflict, "conflict", "The state says no: taken, overlapping, in use, exhausted, over a quota, the last admin, " +
-		"changed meanwhile (409, 412), or `apply` or `diff` found something that differs from the plan."},
+		"changed meanwhile (409, 412), or `apply`, `diff`, `import` or `shadow` found something that differs or cannot be taken."},
 	{Unavailable, "unavailable", "No answer, or not now: no connection, out of time, interrupted, too many requests " +
 		"(429, 502, 503, 504). Repeating is safe, with the key that was printed; after a delete it says what to look at first."},
 }
@@ -84,6 +84,19 @@ func (v Verdict) Error() string { return fmt.Sprintf("exit code %d", int(v)) }
 
 // ExitCode is the verdict.
 func (v Verdict) ExitCode() int { return int(v) }
+
+// ended is an end that says why.
+type ended struct {
+	Verdict
+	why string
+}
+
+// Endf ends with a code, and says why.
+func Endf(code int, format string, args ...any) error {
+	return ended{Verdict(code), fmt.Sprintf(format, args...)}
+}
+
+func (e ended) Error() string { return e.why }
 
 // aboutError says which of many things an error is about.
 type aboutError struct {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -27,13 +28,14 @@ type awsReading struct {
 	pools   map[string]map[string]any // by their IDs
 	scopes  map[string]string         // names, by the ends of their ARNs
 	placed  map[string]bool           // pools that have a block
+	asked   map[string]bool           // pools of which a file says which blocks they have
 	records []Record
 }
 
 // AWS reads the JSON of `aws ec2 describe-ipam-pools`, `get-ipam-pool-cidrs`, `get-ipam-pool-allocations`, `get-ipam-resource-cidrs`,
 // `describe-ipam-scopes`, `describe-vpcs` and `describe-subnets`, and AWS' own ip-ranges, JSON or CSV.
 func AWS(files []File) ([]Record, error) {
-	a := awsReading{pools: map[string]map[string]any{}, scopes: map[string]string{}, placed: map[string]bool{}}
+	a := awsReading{pools: map[string]map[string]any{}, scopes: map[string]string{}, placed: map[string]bool{}, asked: map[string]bool{}}
 	docs := make([]awsDocument, len(files))
 	for i, f := range files {
 		if text := bytes.TrimSpace(f.Text); len(text) > 0 && text[0] != '{' {
@@ -60,8 +62,11 @@ func AWS(files []File) ([]Record, error) {
 	for _, f := range docs {
 		for _, p := range f.IpamPools {
 			if id := plain(p["IpamPoolId"]); !a.placed[id] {
-				a.records = append(a.records, Record{ID: id, Kind: Reference, Name: awsName(p, id), Fields: map[string]string{"model": "ipam-pool"},
-					Problem: "no file says which block it has: add the answer of `aws ec2 get-ipam-pool-cidrs --ipam-pool-id " + id + "`"})
+				r := Record{ID: id, Kind: Reference, Name: awsName(p, id), Fields: map[string]string{"model": "ipam-pool without a block"}}
+				if !a.asked[id] {
+					r.Problem = "no file says which block it has: add the answer of `aws ec2 get-ipam-pool-cidrs --ipam-pool-id " + id + "`"
+				}
+				a.records = append(a.records, r)
 			}
 		}
 	}
@@ -76,6 +81,7 @@ func (a *awsReading) document(f File, d awsDocument) {
 	if pool == "" {
 		pool = awsPoolID.FindString(f.Name)
 	}
+	a.asked[pool] = a.asked[pool] || d.IpamPoolCidrs != nil
 	for i, c := range d.IpamPoolCidrs {
 		a.poolBlock(fmt.Sprintf("%s/%s", pool, plain(c["Cidr"])), pool, fmt.Sprintf("%s[%d]", f.Name, i), c)
 	}
@@ -104,9 +110,7 @@ func (a *awsReading) document(f File, d awsDocument) {
 		if id == "" {
 			id, kind = plain(c["VpcId"]), "vpc"
 		}
-		r := a.block(id, kind, c, "CidrBlock")
-		r.Name = awsName(c, id)
-		a.records = append(a.records, r)
+		a.network(id, kind, c)
 	}
 	for _, c := range append(d.Prefixes, d.IPv6Prefixes...) {
 		text := plain(c["ip_prefix"]) + plain(c["ipv6_prefix"])
@@ -120,6 +124,32 @@ func (a *awsReading) document(f File, d awsDocument) {
 	for _, s := range d.IpamScopes {
 		fields := map[string]string{"model": "ipam-scope"}
 		a.records = append(a.records, Record{ID: plain(s["IpamScopeId"]), Kind: Reference, Name: awsName(s, ""), Fields: fields})
+	}
+}
+
+// network are the blocks of a VPC or a subnet: one, and those of both families that were associated with it.
+func (a *awsReading) network(id, kind string, c map[string]any) {
+	name := awsName(c, id)
+	add := func(id, block string) {
+		c["Block"] = block
+		r := a.block(id, kind, c, "Block")
+		r.Name = name
+		a.records = append(a.records, r)
+	}
+	first := plain(c["CidrBlock"])
+	if first != "" { // of a subnet with IPv6 alone there is none
+		add(id, first)
+	}
+	for _, member := range []string{"CidrBlock", "Ipv6CidrBlock"} {
+		list, _ := c[member+"AssociationSet"].([]any) // there may be none
+		for _, one := range list {
+			association, _ := one.(map[string]any)
+			state, _ := association[member+"State"].(map[string]any)
+			block := plain(association[member])
+			if block != first && !slices.Contains([]string{"disassociating", "disassociated", "failing", "failed"}, plain(state["State"])) {
+				add(id+"/"+block, block)
+			}
+		}
 	}
 }
 

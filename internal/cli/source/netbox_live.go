@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/carve-ipam/carve/internal/cli/exit"
 )
 
 // Live is a NetBox that answers.
@@ -28,29 +30,60 @@ func (l Live) Records(ctx context.Context) ([]Record, error) {
 	}
 	var all []object
 	for _, endpoint := range []string{"vrfs", "aggregates", "prefixes", "ip-ranges", "ip-addresses"} {
-		next := base.JoinPath("api", "ipam", endpoint, "/")
-		next.RawQuery = "limit=500"
-		for next != nil {
-			page, err := l.page(ctx, next)
-			if err != nil {
-				return nil, err
-			}
-			for _, members := range page.Results {
-				id := netboxEndpoints[endpoint] + "/" + plain(members["id"])
-				all = append(all, object{id: id, model: netboxEndpoints[endpoint], members: members})
-			}
-			if next, err = l.following(base, page.Next); err != nil {
-				return nil, err
-			}
+		objects, err := l.list(ctx, base, endpoint)
+		if err != nil {
+			return nil, err
 		}
+		all = append(all, objects...)
 	}
 	return netboxRecords(all), nil
 }
 
+// list reads one list. While it is read, somebody may write: then rows move from page to page, and one that comes twice is taken once. But
+// a list that does not change has as many rows as it says.
+func (l Live) list(ctx context.Context, base *url.URL, endpoint string) (all []object, err error) {
+	next := base.JoinPath("api", "ipam", endpoint, "/")
+	next.RawQuery = "limit=500"
+	seen := map[string]bool{}
+	said := map[int]bool{}
+	count := 0
+	for next != nil {
+		page, err := l.page(ctx, next)
+		if err != nil {
+			return nil, err
+		}
+		for _, members := range page.Results {
+			id := netboxEndpoints[endpoint] + "/" + plain(members["id"])
+			if !seen[id] {
+				seen[id] = true
+				all = append(all, object{id: id, model: netboxEndpoints[endpoint], members: members})
+			}
+		}
+		count = page.Count
+		said[count] = true
+		if next, err = l.following(base, page.Next); err != nil {
+			return nil, err
+		}
+	}
+	if len(said) == 1 && len(all) != count {
+		return nil, away{fmt.Errorf("NetBox says that there are %d %s, and gives %d", count, endpoint, len(all))}
+	}
+	return all, nil
+}
+
 type livePage struct {
+	Count   int              `json:"count"`
 	Next    string           `json:"next"`
 	Results []map[string]any `json:"results"`
 }
+
+// away is a source that does not answer now.
+type away struct{ error }
+
+// ExitCode is that of a server that does not answer.
+func (away) ExitCode() int { return exit.Unavailable }
+
+func (e away) Unwrap() error { return e.error }
 
 // following is the next page, of the same server: the token goes nowhere else.
 func (l Live) following(base *url.URL, next string) (*url.URL, error) {
@@ -80,20 +113,24 @@ func (l Live) page(ctx context.Context, at *url.URL) (p livePage, err error) {
 		}
 		resp, err := l.HTTP.Do(req)
 		if err != nil {
-			return p, fmt.Errorf("no answer from NetBox: %w", err)
+			return p, away{fmt.Errorf("no answer from NetBox: %w", err)}
 		}
 		text, err := io.ReadAll(io.LimitReader(resp.Body, largestAnswer))
 		_ = resp.Body.Close() // it was read
 		switch {
 		case err != nil:
-			return p, fmt.Errorf("the answer of NetBox broke off: %w", err)
+			return p, away{fmt.Errorf("the answer of NetBox broke off: %w", err)}
 		case resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode == http.StatusServiceUnavailable:
 			if err := l.Wait(ctx, resp); err != nil {
-				return p, fmt.Errorf("NetBox is busy (%s): %w", resp.Status, err)
+				return p, away{fmt.Errorf("NetBox is busy (%s): %w", resp.Status, err)}
 			}
 			continue
 		case resp.StatusCode != http.StatusOK:
-			return p, fmt.Errorf("NetBox answers %s to %s", resp.Status, "/"+strings.TrimPrefix(at.Path, "/"))
+			err = fmt.Errorf("NetBox answers %s to %s", resp.Status, "/"+strings.TrimPrefix(at.Path, "/"))
+			if resp.StatusCode >= http.StatusInternalServerError {
+				err = away{err}
+			}
+			return p, err
 		}
 		d := json.NewDecoder(strings.NewReader(string(text)))
 		d.UseNumber()

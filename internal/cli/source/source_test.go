@@ -57,7 +57,7 @@ func TestSourcesAreRead(t *testing.T) {
 			"infoblox.csv:15 reference  | db.example.com |  |  |  |  | ",
 		}},
 		"AWS": {
-			"aws", "aws-pools.json ipam-pool-0a1-cidrs.json ipam-pool-0a1-allocations.json ipam-pool-0b2-allocations.json aws-subnets.json",
+			"aws", "aws-pools.json ipam-pool-0a1-cidrs.json ipam-pool-0a1-allocations.json ipam-pool-0b2-allocations.json ipam-pool-0c4-cidrs.json aws-subnets.json",
 			[]string{"type", "scope", "locale", "region", "minPrefixLength"},
 			[]string{
 				"ipam-pool-0a1/10.0.0.0/8 prefix 10.0.0.0/8 | Top |  | ipam-pool | private | None |  | ",
@@ -65,8 +65,13 @@ func TestSourcesAreRead(t *testing.T) {
 				"ipam-pool-alloc-01 prefix 10.0.0.0/12 | eu-north-1 |  | ipam-pool | private | eu-north-1 |  | 16",
 				"ipam-pool-alloc-02 prefix 10.0.0.0/20 | vpc-0d4 |  | vpc | private |  | eu-north-1 | ",
 				"ipam-pool-alloc-03 prefix 10.0.16.0/24 | On premises |  | custom | private |  |  | ",
+				"vpc-0d4 prefix 10.0.0.0/20 | vpc-0d4 |  | vpc |  |  |  | ",
+				"vpc-0d4/100.64.0.0/16 prefix 100.64.0.0/16 | vpc-0d4 |  | vpc |  |  |  | ",
+				"vpc-0d4/2001:db8:d4::/56 prefix 2001:db8:d4::/56 | vpc-0d4 |  | vpc |  |  |  | ",
 				"subnet-0e5 prefix 10.0.0.0/24 | front |  | subnet |  |  |  | ",
+				"subnet-0e5/2001:db8:d4::/64 prefix 2001:db8:d4::/64 | front |  | subnet |  |  |  | ",
 				"ipam-pool-0c3 PROBLEM no file says which block it has: add the answer of `aws ec2 get-ipam-pool-cidrs --ipam-pool-id ipam-pool-0c3`",
+				"ipam-pool-0c4 reference  | ipam-pool-0c4 |  |  |  |  |  | ",
 			},
 		},
 		"Whereabouts": {"whereabouts", "whereabouts.json", []string{"pod", "interface"}, []string{

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -117,3 +118,8 @@ func table(f File) (rows []row, err error) {
 
 // at is the ID of a line.
 func at(f File, line int) string { return fmt.Sprintf("%s:%d", filepath.Base(f.Name), line) }
+
+var lineID = regexp.MustCompile(`:\d+(#\d+)?$`)
+
+// OfLine reports whether an ID is that of a line. Such a one says where the row was found, and not which it is: it changes with the lines before.
+func OfLine(id string) bool { return lineID.MatchString(id) && !strings.Contains(id, "/") }

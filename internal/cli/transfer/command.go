@@ -1,19 +1,18 @@
+// Package transfer brings what other address managers know into Carve, once or again and again: readers (package source) make records, a
+// mapping (package rules) says what becomes of them, a plan compares that with what the server has, a run sends what is missing, and a
+// report accounts for every row.
 package transfer
 
 import (
 	"context"
 	"maps"
-	"net/http"
-	"net/url"
 	"os"
 	"slices"
-	"strconv"
-	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/carve-ipam/carve/internal/cli/exit"
+	"github.com/carve-ipam/carve/internal/cli/rules"
 	"github.com/carve-ipam/carve/internal/cli/session"
 	"github.com/carve-ipam/carve/internal/cli/show"
 	"github.com/carve-ipam/carve/internal/cli/source"
@@ -22,15 +21,9 @@ import (
 
 // importing is one command line that imports.
 type importing struct {
-	p            *session.Program
-	of           string
-	url          string
-	mappingFile  string
+	input
 	writeMapping string
 	reportFile   string
-	onDuplicate  string
-	onOverlap    string
-	roots        []string
 	dry          bool
 	parallel     int
 }
@@ -56,7 +49,7 @@ func ImportCommand(p *session.Program) *cobra.Command {
 }
 
 func importFrom(p *session.Program, of string) *cobra.Command {
-	m := &importing{p: p, of: of}
+	m := &importing{input: input{p: p, of: of}}
 	cmd := &cobra.Command{
 		Use:   of + " FILE...",
 		Short: about[of],
@@ -71,17 +64,13 @@ Exit code 4: some rows were not taken.`,
 		RunE: p.Verb(m.run),
 	}
 	f := cmd.Flags()
-	f.StringVar(&m.mappingFile, "mapping", "", "`FILE` that says what becomes of which rows")
+	m.flags(f)
 	f.StringVar(&m.writeMapping, "write-mapping", "", "write the mapping that would be used to this `FILE` (- for standard output), and import nothing")
 	f.StringVar(&m.reportFile, "report", "", "write what has become of every row to this `FILE`, .csv or .json")
 	f.BoolVar(&m.dry, "dry-run", false, "show what would be done, and do nothing")
-	const otherwise = " (default: what the mapping says, or refuse)"
-	f.StringVar(&m.onDuplicate, "on-duplicate", "", "rows with the same block: "+strings.Join(policies("onDuplicate"), ", ")+otherwise)
-	f.StringVar(&m.onOverlap, "on-overlap", "", "rows that overlap: "+strings.Join(policies("onOverlap"), ", ")+otherwise)
-	f.StringArrayVar(&m.roots, "root", nil, "a pool `NAME=CIDR` to make around everything in it (repeatable)")
 	f.IntVar(&m.parallel, "parallel", 4, "how many `REQUESTS` are under way at once")
 	if of == "netbox" {
-		f.StringVar(&m.url, "url", "", "base `URL` of a NetBox to read from; the token is in the environment variable NETBOX_TOKEN")
+		m.urlFlag(f)
 	}
 	return cmd
 }
@@ -90,7 +79,11 @@ func (m *importing) run(ctx context.Context, args []string) error {
 	if m.parallel < 1 || m.parallel > 64 {
 		return exit.Usagef("--parallel must be between 1 and 64")
 	}
-	mapping, records, err := m.read(ctx, args)
+	mapping, err := m.mapping()
+	if err != nil {
+		return err
+	}
+	records, err := m.records(ctx, mapping, args)
 	if err != nil {
 		return err
 	}
@@ -131,7 +124,7 @@ func (m *importing) carryOut(ctx context.Context, s *session.Session, plan *plan
 	}
 	out := account(plan.wishes, m.dry, !m.dry)
 	if m.reportFile != "" {
-		if err := out.write(m.reportFile); err != nil {
+		if err := out.write(m.reportFile, &out); err != nil {
 			return err
 		}
 	}
@@ -168,83 +161,9 @@ func (m *importing) show(out *report) error {
 	return out.diff(m.p.Printer, most)
 }
 
-// read reads the mapping and the source.
-func (m *importing) read(ctx context.Context, args []string) (mapping Mapping, records []source.Record, err error) {
-	mapping = preset(m.of)
-	if m.mappingFile != "" {
-		text, err := m.p.Read(m.mappingFile)
-		if err != nil {
-			return mapping, nil, exit.Usagef("cannot read the mapping: %v", err)
-		}
-		if mapping, err = readMapping(m.mappingFile, m.of, text); err != nil {
-			return mapping, nil, err
-		}
-	}
-	mapping.OnDuplicate, mapping.OnOverlap = first(m.onDuplicate, mapping.OnDuplicate), first(m.onOverlap, mapping.OnOverlap)
-	for _, text := range m.roots {
-		name, cidr, found := strings.Cut(text, "=")
-		if !found {
-			return mapping, nil, exit.Usagef("--root %s: it must be NAME=CIDR", text)
-		}
-		mapping.Roots = append(mapping.Roots, Root{Name: name, CIDR: cidr})
-	}
-	if err := mapping.check(); err != nil {
-		return mapping, nil, exit.Usagef("%v", err)
-	}
-	if m.url != "" {
-		if len(args) > 0 {
-			return mapping, nil, exit.Usagef("give files or --url, not both")
-		}
-		records, err = m.live(ctx)
-		return mapping, records, err
-	}
-	if len(args) == 0 {
-		return mapping, nil, exit.Usagef("import what? Give the files to read, or - for standard input")
-	}
-	files := make([]source.File, len(args))
-	for n, path := range args {
-		text, err := m.p.Read(path)
-		if err != nil {
-			return mapping, nil, exit.Usagef("cannot read the file: %v", err)
-		}
-		files[n] = source.File{Name: path, Text: text, Columns: mapping.Columns}
-	}
-	if records, err = source.Readers[m.of](files); err != nil {
-		return mapping, nil, exit.Usagef("%v", err)
-	}
-	return mapping, records, nil
-}
-
-// live reads a NetBox that answers.
-func (m *importing) live(ctx context.Context) ([]source.Record, error) {
-	at, err := url.Parse(m.url)
-	if err != nil || at.Host == "" || at.Scheme != "http" && at.Scheme != "https" {
-		return nil, exit.Usagef("--url %s: it must be the URL of a NetBox, as https://netbox.example.com", m.url)
-	}
-	token := m.p.Env("NETBOX_TOKEN")
-	if token != "" {
-		if err := m.p.Guard(at); err != nil {
-			return nil, err
-		}
-	}
-	h, err := session.HTTPClient(m.p.Flags.CaFile)
-	if err != nil {
-		return nil, err
-	}
-	const patience = 20
-	tries := 0
-	return source.Live{URL: m.url, Token: token, HTTP: h, Wait: func(ctx context.Context, resp *http.Response) error {
-		if tries++; tries > patience {
-			return http.ErrHandlerTimeout
-		}
-		seconds, _ := strconv.Atoi(resp.Header.Get("Retry-After")) // a date is as good as nothing
-		return m.p.Pause(ctx, max(time.Second, time.Duration(seconds)*time.Second))
-	}}.Records(ctx)
-}
-
 // writeOut writes the mapping to a file, which must not be there yet: somebody may have edited it.
-func (m *importing) writeOut(mapping Mapping, records []source.Record) error {
-	text, err := mapping.write(records)
+func (m *importing) writeOut(mapping rules.Mapping, records []source.Record) error {
+	text, err := mapping.Write(records)
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,9 @@ import (
 	"slices"
 
 	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/cli/rules"
 	"github.com/carve-ipam/carve/internal/cli/source"
+	"github.com/carve-ipam/carve/internal/cli/stock"
 )
 
 // What has become of a row, or would.
@@ -20,6 +22,17 @@ const (
 	outcomeRefused   = "refused"
 	outcomeReference = "no block"    // a row about something else
 	outcomeLeft      = "not reached" // the import ended before
+
+	// Of a shadow alone.
+	outcomeChange    = "to change"
+	outcomeChanged   = "changed"
+	outcomeRelease   = "to release"
+	outcomeReleased  = "released"
+	outcomeHeldBack  = "held back"  // it would be released, but for a safety
+	outcomeTaken     = "taken"      // somebody else holds the block
+	outcomeOnlyHere  = "only here"  // it is not the mirror's, or Carve leads
+	outcomeOnlyThere = "only there" // Carve leads
+	outcomeEnded     = "ended here" // Carve leads, and has released it since
 )
 
 // domain is a routing domain: a space of a project.
@@ -38,7 +51,7 @@ type item struct {
 	fields      map[string]string
 	spec        json.RawMessage                            // of Carve's own
 	current     func() (map[string]json.RawMessage, error) // the spec of what is on the server
-	ownParent   string                                     // of Carve's own: the pool that it names
+	ownParent   string                                     // the pool that it names, of Carve's own or on the server
 
 	rows    []int // of the source; none: it is on the server, or of the mapping
 	there   bool  // it is on the server
@@ -47,12 +60,17 @@ type item struct {
 	holds   []client.Reservation
 	outcome string
 	why     string
+
+	is       *item  // what it is on the server; on the server: what a mirror has it for
+	revision string // on the server
+	stands   bool   // a mirror has made a pool of this block, which may have more in it than comes from the source
+	parts    []span // of a reservation
 }
 
 // end is the outcome of an item that is settled.
 func (i *item) end(outcome, why string) { i.outcome, i.why = outcome, why }
 
-func (i *item) isPool() bool  { return i.kind == asPool }
+func (i *item) isPool() bool  { return i.kind == rules.AsPool }
 func (i *item) isRange() bool { return i.first.IsValid() }
 
 // from and to are the first and the last address.
@@ -67,7 +85,7 @@ func (i *item) to() netip.Addr {
 	if i.isRange() {
 		return i.last
 	}
-	return lastOf(i.block)
+	return stock.Last(i.block)
 }
 
 // before reports whether an item comes before another one in the source. What is of the mapping comes before all rows.
@@ -82,20 +100,10 @@ func (i *item) where() string {
 
 // target is what an item is called in Carve.
 func (i *item) target() string {
-	if i.kind == asReservation && i.parent != nil {
+	if i.kind == rules.AsReservation && i.parent != nil {
 		return "pool/" + i.parent.name
 	}
 	return i.kind + "/" + i.name
-}
-
-// lastOf is the last address of a block.
-func lastOf(block netip.Prefix) netip.Addr {
-	bytes := block.Addr().AsSlice()
-	for bit := block.Bits(); bit < 8*len(bytes); bit++ {
-		bytes[bit/8] |= 1 << (7 - bit%8)
-	}
-	last, _ := netip.AddrFromSlice(bytes)
-	return last
 }
 
 // blocksOf are the fewest CIDRs that make up a range.
@@ -104,17 +112,17 @@ func blocksOf(first, last netip.Addr) (out []netip.Prefix) {
 		bits := first.BitLen()
 		for bits > 0 {
 			wider := netip.PrefixFrom(first, bits-1)
-			if wider.Masked().Addr() != first || last.Less(lastOf(wider)) {
+			if wider.Masked().Addr() != first || last.Less(stock.Last(wider)) {
 				break
 			}
 			bits--
 		}
 		block := netip.PrefixFrom(first, bits)
 		out = append(out, block)
-		if end := lastOf(block); end == last || !end.Next().IsValid() {
+		if end := stock.Last(block); end == last || !end.Next().IsValid() {
 			return out
 		}
-		first = lastOf(block).Next()
+		first = stock.Last(block).Next()
 	}
 }
 
@@ -129,9 +137,9 @@ func byPlace(items []*item) {
 	}
 	rank := func(i *item) int {
 		switch i.kind {
-		case asPool:
+		case rules.AsPool:
 			return 0
-		case asAuto:
+		case rules.AsAuto:
 			return 1
 		default:
 			return 2

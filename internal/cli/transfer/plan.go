@@ -11,66 +11,72 @@ import (
 
 	"github.com/carve-ipam/carve/client"
 	"github.com/carve-ipam/carve/internal/cli/exit"
+	"github.com/carve-ipam/carve/internal/cli/rules"
 	"github.com/carve-ipam/carve/internal/cli/session"
 	"github.com/carve-ipam/carve/internal/cli/source"
+	"github.com/carve-ipam/carve/internal/cli/stock"
 )
 
 // plan is what is to be done, in the order in which it is done.
 type plan struct {
 	*wishes
 	states  map[string]*state // by project
-	trees   []*tree
-	create  [][]*item // spaces; classes; pools, level after level
-	claims  [][]*item // batches
-	refused bool      // a policy says that nothing is to be imported
+	create  [][]*item         // spaces; classes; pools, level after level
+	claims  [][]*item         // batches
+	refused bool              // a policy says that nothing is to be imported
 }
 
 // prepare compares wishes with what the server has.
 func prepare(ctx context.Context, s *session.Session, w *wishes) (*plan, error) {
 	p := &plan{wishes: w, states: map[string]*state{}}
-	byDomain := map[domain][]*item{}
-	for _, list := range [][]*item{w.extras, w.items, w.spaces, w.classes} {
-		for _, i := range list {
-			if p.states[i.project] == nil {
-				st, err := read(ctx, in(s, i.project))
-				if err != nil {
-					return nil, exit.About("project "+i.project, err)
-				}
-				p.states[i.project] = st
-				for _, e := range st.items {
-					byDomain[e.domain] = append(byDomain[e.domain], e)
-				}
+	for _, i := range slices.Concat(w.extras, w.items, w.spaces, w.classes) {
+		if p.states[i.project] == nil {
+			st, err := read(ctx, stock.In(s, i.project))
+			if err != nil {
+				return nil, exit.About("project "+i.project, err)
 			}
-			if i.kind != string(source.Space) && i.kind != string(source.Class) {
-				byDomain[i.domain] = append(byDomain[i.domain], i)
-			}
+			p.states[i.project] = st
 		}
 	}
-	domains := slices.SortedFunc(maps.Keys(byDomain), func(a, b domain) int {
-		return strings.Compare(a.project+"/"+a.space, b.project+"/"+b.space)
-	})
-	for _, d := range domains {
-		t := grow(w, byDomain[d])
-		p.trees = append(p.trees, t)
-		p.refused = p.refused || t.refused
-	}
+	w.names()
+	p.grow()
 	p.byName()
 	p.steps()
 	return p, nil
 }
 
+// grow nests wishes into what the server has, domain by domain.
+func (p *plan) grow() {
+	byDomain := map[domain][]*item{}
+	for _, st := range p.states {
+		for _, e := range st.items {
+			byDomain[e.domain] = append(byDomain[e.domain], e)
+		}
+	}
+	for _, i := range slices.Concat(p.extras, p.items) {
+		byDomain[i.domain] = append(byDomain[i.domain], i)
+	}
+	domains := slices.SortedFunc(maps.Keys(byDomain), func(a, b domain) int {
+		return strings.Compare(a.project+"/"+a.space, b.project+"/"+b.space)
+	})
+	for _, d := range domains {
+		t := grow(p.wishes, byDomain[d])
+		p.refused = p.refused || t.refused
+	}
+}
+
 // byName settles things whose name the server has already for another block.
 func (p *plan) byName() {
 	for _, i := range slices.Concat(p.extras, p.items) {
-		if i.outcome != "" || i.kind == asReservation {
+		if i.outcome != "" || i.kind == rules.AsReservation {
 			continue
 		}
 		st := p.states[i.project]
 		is := ""
-		if pool, found := st.pools[i.name]; found && i.isPool() {
+		if pool, found := st.Pools[i.name]; found && i.isPool() {
 			is = pool.Status.AllocatedCIDR + " in space " + pool.Status.SpaceRef.Name
 		}
-		if claim, found := st.claims[i.name]; found && i.kind == asClaim {
+		if claim, found := st.Claims[i.name]; found && i.kind == rules.AsClaim {
 			is = claim.Status.AllocatedCIDR + " of pool " + claim.Status.PoolRef.Name
 			if is == i.block.String()+" of pool "+i.ownParent { // of another project's pool
 				i.end(outcomeSame, "")
@@ -96,7 +102,7 @@ func (p *plan) steps() {
 	wanted := map[domain]bool{}
 	for _, i := range p.spaces {
 		i.space = i.name
-		if _, found := p.states[i.project].spaces[i.name]; found {
+		if _, found := p.states[i.project].Spaces[i.name]; found {
 			i.end(outcomeSame, "")
 			continue
 		}
@@ -104,7 +110,7 @@ func (p *plan) steps() {
 		spaces = append(spaces, i)
 	}
 	for _, i := range p.classes {
-		if _, found := p.states[i.project].classes[i.project+"/"+i.name]; found {
+		if _, found := p.states[i.project].Classes[i.project+"/"+i.name]; found {
 			i.end(outcomeSame, "")
 			continue
 		}
@@ -115,15 +121,15 @@ func (p *plan) steps() {
 	deepest := 0
 	for _, i := range slices.Concat(p.extras, p.items) {
 		switch {
-		case i.outcome != "" || i.kind == asReservation || i.kind == asClaims:
+		case i.outcome != "" || i.kind == rules.AsReservation || i.kind == rules.AsClaims:
 			continue
-		case i.kind == asClaim:
+		case i.kind == rules.AsClaim:
 			claims = append(claims, i)
 			continue
 		}
 		levels[i.depth] = append(levels[i.depth], i)
 		deepest = max(deepest, i.depth)
-		if _, found := p.states[i.project].spaces[i.space]; !found && !wanted[i.domain] && !strings.Contains(i.space, "/") {
+		if _, found := p.states[i.project].Spaces[i.space]; !found && !wanted[i.domain] && !strings.Contains(i.space, "/") {
 			wanted[i.domain] = true
 			spaces = append(spaces, &item{domain: i.domain, kind: "space", name: i.space})
 		}
@@ -184,7 +190,7 @@ func (i *item) document() (collection string, body any, err error) {
 	case string(source.Class):
 		doc := client.IPClassCreate{Metadata: meta}
 		return "classes", &doc, json.Unmarshal(i.spec, &doc.Spec)
-	case asPool:
+	case rules.AsPool:
 		doc, err := i.poolDocument(meta)
 		return "pools", doc, err
 	default:
@@ -223,15 +229,14 @@ func (i *item) lengths(spec *client.IPPoolSpec) {
 		}
 		return nil
 	}
-	least, most, preset := number("minPrefixLength"), number("maxPrefixLength"), number("defaultPrefixLength")
-	if least == nil && most == nil && preset == nil {
-		return
-	}
 	doc := map[string]any{}
-	for name, n := range map[string]*int{"minPrefixLength": least, "maxPrefixLength": most, "defaultPrefixLength": preset} {
-		if n != nil {
+	for _, name := range []string{"minPrefixLength", "maxPrefixLength", "defaultPrefixLength"} {
+		if n := number(name); n != nil {
 			doc[name] = *n
 		}
+	}
+	if len(doc) == 0 {
+		return
 	}
 	text, err := json.Marshal(doc)
 	if err == nil {

@@ -7,6 +7,8 @@ import (
 	"strconv"
 
 	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/cli/rules"
+	"github.com/carve-ipam/carve/internal/cli/stock"
 )
 
 // span is a part of a range that lies in one pool.
@@ -33,8 +35,8 @@ func (t *tree) lay(r *item) {
 		}
 		free = append(free, left...)
 	}
-	if r.kind == asClaims {
-		t.asClaims(r, free)
+	if r.kind == rules.AsClaims {
+		t.intoClaims(r, free)
 		return
 	}
 	r.outcome = outcomeSame
@@ -81,19 +83,20 @@ func (t *tree) around(r *item, s span) (free []span, ok bool) {
 			continue // a part of this range that is there
 		}
 		switch policy := t.w.mapping.OnOverlap; {
-		case policy == policyFirst && !c.there && r.before(c):
-			t.settle(policyFirst, r, c, "it overlaps", c)
+		case policy == rules.First && !c.there && r.before(c):
+			t.settle(rules.First, r, c, "it overlaps", c)
 			continue
-		case c.there && policy != policyNarrow:
+		case c.there && policy != rules.Narrow:
 			if mine(r, c) {
 				continue
 			}
+			r.is, c.is = c, r
 			r.end(outcomeRefused, "a part of it is held by "+c.target()+" ("+c.where()+")")
 			return nil, false
-		case policy == policyFirst:
-			t.settle(policyFirst, r, c, "it overlaps", r)
+		case policy == rules.First:
+			t.settle(rules.First, r, c, "it overlaps", r)
 			return nil, false
-		case policy != policyNarrow:
+		case policy != rules.Narrow:
 			t.settle(policy, r, c, "it overlaps", r)
 			return nil, false
 		case mine(r, c):
@@ -111,16 +114,16 @@ func (t *tree) around(r *item, s span) (free []span, ok bool) {
 
 // mine reports whether a claim of the server is one that the range was made into before.
 func mine(r, c *item) bool {
-	return r.kind == asClaims && c.there && c.annotations["source-row"] != "" && c.annotations["source-row"] == r.annotations["source-row"]
+	return r.kind == rules.AsClaims && c.there && c.annotations["source-row"] != "" && c.annotations["source-row"] == r.annotations["source-row"]
 }
 
 // reserve withholds a part of a range in its pool.
 func (t *tree) reserve(r *item, s span) {
-	reason := asText(first(r.description, r.labels["status"], r.name), 250)
+	reason := rules.Text(first(r.description, r.labels["status"], r.name), 250)
 	want := client.Reservation{From: s.first.String(), To: s.last.String(), Reason: reason}
 	r.parent = s.pool
 	for _, h := range s.pool.holds {
-		from, to := bounds(s.pool.block, h)
+		from, to := stock.Bounds(s.pool.block, h)
 		switch {
 		case from == s.first && to == s.last:
 			if s.pool.there {
@@ -129,7 +132,7 @@ func (t *tree) reserve(r *item, s span) {
 			t.again(r, s.pool)
 			return
 		case !to.Less(s.first) && !s.last.Less(from):
-			t.refused = t.refused || t.w.mapping.OnOverlap == policyRefuse && !s.pool.there
+			t.refused = t.refused || t.w.mapping.OnOverlap == rules.Refuse && !s.pool.there
 			r.end(outcomeRefused, fmt.Sprintf("it overlaps the reservation %s-%s of pool %s", from, to, s.pool.name))
 			return
 		}
@@ -140,6 +143,7 @@ func (t *tree) reserve(r *item, s span) {
 	case len(s.pool.holds) == mostReservations:
 		r.end(outcomeRefused, "pool "+s.pool.name+" has "+strconv.Itoa(mostReservations)+" reservations already: make claims of such ranges")
 	default:
+		r.parts = append(r.parts, s)
 		s.pool.holds = append(s.pool.holds, want)
 		slices.SortFunc(s.pool.holds, func(a, b client.Reservation) int {
 			return netip.MustParseAddr(a.From).Compare(netip.MustParseAddr(b.From))
@@ -152,7 +156,7 @@ func (t *tree) reserve(r *item, s span) {
 
 // again settles a range that an earlier row has withheld already.
 func (t *tree) again(r, pool *item) {
-	if t.w.mapping.OnDuplicate == policyRefuse {
+	if t.w.mapping.OnDuplicate == rules.Refuse {
 		t.refused = true
 		r.end(outcomeRefused, "another row has the same range of pool "+pool.name)
 		return
@@ -160,57 +164,27 @@ func (t *tree) again(r, pool *item) {
 	r.end(outcomeSkipped, "another row has the same range of pool "+pool.name+", and is taken")
 }
 
-// bounds are the first and the last address of a reservation.
-func bounds(pool netip.Prefix, r client.Reservation) (from, to netip.Addr) {
-	switch {
-	case r.CIDR != "":
-		block, err := netip.ParsePrefix(r.CIDR)
-		if err != nil {
-			return from, to
-		}
-		return block.Addr(), lastOf(block)
-	case r.First > 0:
-		return pool.Addr(), plus(pool.Addr(), r.First-1)
-	case r.Last > 0:
-		return plus(lastOf(pool), 1-r.Last), lastOf(pool)
-	}
-	from, _ = netip.ParseAddr(r.From) // the server has checked it
-	to, _ = netip.ParseAddr(r.To)
-	return from, to
-}
-
-// plus is the address so far behind another one, or before it.
-func plus(a netip.Addr, n int) netip.Addr {
-	bytes := a.AsSlice()
-	for at := len(bytes) - 1; at >= 0 && n != 0; at-- {
-		n += int(bytes[at])
-		bytes[at] = byte(n & 255) // the lowest byte
-		n >>= 8
-	}
-	out, _ := netip.AddrFromSlice(bytes)
-	return out
-}
-
-// asClaims makes a range several claims.
-func (t *tree) asClaims(r *item, free []span) {
+// intoClaims makes a range several claims.
+func (t *tree) intoClaims(r *item, free []span) {
 	var parts []*item
 	for _, s := range free {
 		for _, block := range blocksOf(s.first, s.last) {
 			part := *r
-			part.kind, part.block, part.first, part.last = asClaim, block, netip.Addr{}, netip.Addr{}
+			part.kind, part.block, part.first, part.last = rules.AsClaim, block, netip.Addr{}, netip.Addr{}
 			part.parent, part.depth, part.outcome = s.pool, s.pool.depth+1, ""
-			part.name = withSuffix(first(r.name, "range"), strconv.Itoa(len(parts)+1))
+			part.name = rules.WithSuffix(first(r.name, "range"), strconv.Itoa(len(parts)+1))
 			parts = append(parts, &part)
 		}
 	}
 	for _, part := range parts {
 		for _, e := range t.existing[part.block] {
-			if e.kind != asClaim {
+			if e.kind != rules.AsClaim {
 				continue
 			}
 			if e.name == part.name {
 				t.compare(part, e)
 			} else {
+				part.is, e.is = e, part
 				part.end(outcomeRefused, "the block is held by "+e.target())
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/carve-ipam/carve/internal/cli/exit"
+	"github.com/carve-ipam/carve/internal/cli/rules"
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
@@ -24,6 +25,8 @@ type reportRow struct {
 	Space   string `json:"space,omitempty"`
 	Target  string `json:"target,omitempty"`
 	Why     string `json:"why,omitempty"`
+
+	Difference string `json:"difference,omitempty"` // of a shadow: what it says of the two sides
 }
 
 // report accounts for every row of the source.
@@ -34,11 +37,13 @@ type report struct {
 	Counts  map[string]int `json:"counts"`
 	Items   []reportRow    `json:"items"`
 	ordered []string
+	shadow  string // the name of a mirror
 }
 
 // order is how bad an outcome is: a row that became several things is what became of the worst of them.
 var order = []string{
-	outcomeReference, outcomeSkipped, outcomeSame, outcomeCreated, outcomeCreate, outcomeLeft, outcomeDiffers, outcomeRefused,
+	outcomeReference, outcomeSkipped, outcomeSame, outcomeEnded, outcomeCreated, outcomeChanged, outcomeReleased, outcomeCreate, outcomeChange,
+	outcomeRelease, outcomeLeft, outcomeOnlyHere, outcomeOnlyThere, outcomeDiffers, outcomeHeldBack, outcomeTaken, outcomeRefused,
 }
 
 // account says what has become of each row. after: the import was begun, and what is open was not reached.
@@ -58,7 +63,7 @@ func (out *report) add(r row, after bool) {
 	var targets []string
 	for _, i := range r.items {
 		outcome := i.outcome
-		if i.kind == asReservation && outcome == "" && i.parent != nil {
+		if i.kind == rules.AsReservation && outcome == "" && i.parent != nil {
 			outcome = i.parent.outcome
 		}
 		if outcome == "" {
@@ -66,6 +71,9 @@ func (out *report) add(r row, after bool) {
 			if after {
 				outcome = outcomeLeft
 			}
+		}
+		if out.shadow != "" && outcome == outcomeRefused && i.is != nil && i.is.there && i.is.labels[shadowLabel] != out.shadow {
+			outcome = outcomeTaken
 		}
 		if line.Outcome == "" || slices.Index(order, outcome) > slices.Index(order, line.Outcome) {
 			line.Outcome, line.Why = outcome, i.why
@@ -75,6 +83,9 @@ func (out *report) add(r row, after bool) {
 	}
 	if line.Target = strings.Join(targets, " "); len(targets) > 3 {
 		line.Target = fmt.Sprintf("%s and %d more", targets[0], len(targets)-1)
+	}
+	if out.shadow != "" {
+		line.Difference = differences[line.Outcome]
 	}
 	out.Counts[line.Outcome]++
 	out.Items = append(out.Items, line)
@@ -93,15 +104,18 @@ func (out *report) summary() string {
 			parts = append(parts, fmt.Sprintf("%d %s", n, outcome))
 		}
 	}
-	return fmt.Sprintf("%s: %s", show.CountOf(out.Rows, "row"), strings.Join(parts, ", "))
+	if parts == nil {
+		return show.CountOf(out.Rows, "row")
+	}
+	return show.CountOf(out.Rows, "row") + ": " + strings.Join(parts, ", ")
 }
 
-// write writes the report to a file: JSON or CSV, by how its name ends.
-func (out *report) write(path string) error {
+// write writes the report to a file: JSON, which is the document, or CSV, by how its name ends.
+func (out *report) write(path string, document any) error {
 	var text []byte
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".json":
-		doc, err := show.Marshal(out)
+		doc, err := show.Marshal(document)
 		if err != nil {
 			return err
 		}
@@ -109,9 +123,15 @@ func (out *report) write(path string) error {
 	case ".csv":
 		var b bytes.Buffer
 		w := csv.NewWriter(&b)
-		_ = w.Write([]string{"row", "kind", "block", "outcome", "project", "space", "target", "why"}) // into memory
+		line := func(difference string, cells ...string) {
+			if out.shadow != "" {
+				cells = append(cells, difference)
+			}
+			_ = w.Write(cells) // into memory
+		}
+		line("difference", "row", "kind", "block", "outcome", "project", "space", "target", "why")
 		for _, r := range out.Items {
-			_ = w.Write([]string{r.Row, r.Kind, r.Block, r.Outcome, r.Project, r.Space, r.Target, r.Why})
+			line(r.Difference, r.Row, r.Kind, r.Block, r.Outcome, r.Project, r.Space, r.Target, r.Why)
 		}
 		w.Flush()
 		text = b.Bytes()
@@ -127,7 +147,8 @@ func (out *report) write(path string) error {
 // Signs of a diff.
 var signs = map[string]string{
 	outcomeCreate: "+", outcomeCreated: "+", outcomeSame: " ", outcomeDiffers: "~", outcomeRefused: "!", outcomeSkipped: "-", outcomeReference: " ",
-	outcomeLeft: "?",
+	outcomeLeft: "?", outcomeChange: "~", outcomeChanged: "~", outcomeRelease: "-", outcomeReleased: "-", outcomeHeldBack: "!", outcomeTaken: "!",
+	outcomeOnlyHere: "?", outcomeOnlyThere: "?", outcomeEnded: " ",
 }
 
 // diff is the report for people: every row that is not the same in a dry run, and otherwise what was not taken.

@@ -58,7 +58,8 @@ func (r *run) each(ctx context.Context, n int, do func(ctx context.Context, n in
 func (r *run) orphaned(i *item) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if i.parent == nil || i.parent.there || i.parent.outcome == outcomeCreated || i.parent.outcome == outcomeSame {
+	if i.parent == nil || i.parent.there || i.parent.outcome == outcomeCreated || i.parent.outcome == outcomeSame ||
+		i.parent.outcome == outcomeChange || i.parent.outcome == outcomeChanged {
 		return false
 	}
 	i.end(outcomeRefused, "the pool around it, "+i.parent.name+", was not made")
@@ -170,8 +171,7 @@ func named(r *session.Refusal, of int) int {
 
 func reason(r *session.Refusal) string { return show.Clean(r.Detail) + " (" + string(r.Code) + ")" }
 
-// post sends a body under a key that is made of it, so that the same import, run again, sends the same request. It waits for a
-// server that has too much to do for as long as it takes, and for one that does not answer for a minute.
+// post sends a body under a key that is made of it, so that the same import, run again, sends the same request.
 func (r *run) post(ctx context.Context, project, collection string, doc any, salt int64) (session.Answer, error) {
 	body, err := show.Marshal(doc)
 	if err != nil {
@@ -179,6 +179,12 @@ func (r *run) post(ctx context.Context, project, collection string, doc any, sal
 	}
 	request := session.Request{Method: http.MethodPost, Path: []string{"projects", project, collection}, Body: body}
 	key := keyOf(project, collection, body, salt)
+	return r.patiently(ctx, func() (session.Answer, error) { return r.Keyed(ctx, key, request) })
+}
+
+// patiently sends what can be sent again. It waits for a server that has too much to do for as long as it takes, and for one that does not
+// answer for a minute.
+func (r *run) patiently(ctx context.Context, send func() (session.Answer, error)) (session.Answer, error) {
 	const (
 		firstPause   = 250 * time.Millisecond
 		longestPause = 5 * time.Second
@@ -187,7 +193,7 @@ func (r *run) post(ctx context.Context, project, collection string, doc any, sal
 	pause, waited := firstPause, time.Duration(0)
 	sentAway := false
 	for {
-		answer, err := r.Keyed(ctx, key, request)
+		answer, err := send()
 		refusal, refused := errors.AsType[*session.Refusal](err)
 		busy := refused && refusal.Status == http.StatusTooManyRequests
 		if err == nil || ctx.Err() != nil || exit.CodeOf(err) != exit.Unavailable || !busy && waited >= patience {

@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/carve-ipam/carve/internal/cli/rules"
 )
 
 // tree is one routing domain: what is there and what is to come, nested.
@@ -48,7 +50,7 @@ func grow(w *wishes, items []*item) *tree {
 // decide settles what is open of items that exist already: they are what they are.
 func (t *tree) decide() {
 	for _, i := range t.items {
-		if i.kind != asAuto {
+		if i.kind != rules.AsAuto {
 			continue
 		}
 		for _, e := range t.existing[i.block] {
@@ -70,7 +72,7 @@ func (t *tree) duplicates() {
 			continue
 		}
 		k := key{i.block, i.kind, ""}
-		if i.spec != nil && i.kind == asPool {
+		if i.spec != nil && i.kind == rules.AsPool {
 			k.name = i.name
 		}
 		other, twice := seen[k]
@@ -93,11 +95,11 @@ func (t *tree) settle(policy string, a, b *item, how string, loser *item) {
 		winner = b
 	}
 	switch policy {
-	case policyRefuse:
+	case rules.Refuse:
 		t.refused = true
 		a.end(outcomeRefused, how+" "+t.said(b))
 		b.end(outcomeRefused, how+" "+t.said(a))
-	case policySkip:
+	case rules.Skip:
 		a.end(outcomeSkipped, how+" "+t.said(b))
 		b.end(outcomeSkipped, how+" "+t.said(a))
 	default:
@@ -126,10 +128,10 @@ func (t *tree) nest() {
 		stack = t.place(stack, n, i)
 	}
 	for _, i := range t.items {
-		if i.outcome == "" && i.parent == nil && i.kind == asClaim && !i.there && !strings.Contains(i.ownParent, "/") {
+		if i.outcome == "" && i.parent == nil && i.kind == rules.AsClaim && !i.there && !strings.Contains(i.ownParent, "/") {
 			i.end(outcomeRefused, "no pool is around it: add one to `roots` of the mapping, or with --root")
 		}
-		for p := i.parent; i.outcome == "" && p != nil; p = p.parent {
+		for p := i.parent; i.outcome == "" && !i.there && p != nil; p = p.parent {
 			if !p.there && p.outcome == outcomeRefused || p.outcome == outcomeSkipped {
 				i.end(outcomeRefused, "the pool around it, "+t.said(p)+", was not taken")
 			}
@@ -157,10 +159,10 @@ func (t *tree) place(stack []*item, n int, i *item) []*item {
 		}
 		stack, top = stack[:len(stack)-1], nil // the wider one gave way
 	}
-	if i.kind == asAuto {
-		i.kind = asPool
+	if i.kind == rules.AsAuto {
+		i.kind = rules.AsPool
 		if !t.holdsMore(n, i) && top != nil {
-			i.kind = asClaim
+			i.kind = rules.AsClaim
 		}
 	}
 	if twin := t.twin(stack, i); twin != nil {
@@ -168,7 +170,8 @@ func (t *tree) place(stack []*item, n int, i *item) []*item {
 		t.compare(i, twin)
 		return stack
 	}
-	if top != nil && i.there && !top.there {
+	if top != nil && i.there && !top.there && !top.stands {
+		top.is, i.is = i, top
 		top.end(outcomeRefused, i.target()+" of the server is in it")
 	}
 	i.parent = top
@@ -191,15 +194,17 @@ func (t *tree) place(stack []*item, n int, i *item) []*item {
 // meets settles an item within the block of a claim, and reports whether it is settled.
 func (t *tree) meets(top, i *item) bool {
 	switch {
-	case top.there && top.block == i.block && i.kind == asClaim && top.name == i.name:
+	case top.there && top.block == i.block && i.kind == rules.AsClaim && top.kind == rules.AsClaim && top.name == i.name:
 		t.compare(i, top)
 	case top.there:
+		i.is, top.is = top, i
 		i.end(outcomeRefused, "the block is held by "+top.target()+" ("+top.where()+")")
 	case i.there:
+		top.is, i.is = i, top
 		top.end(outcomeRefused, i.target()+" of the server is in it")
 		return false
-	case t.w.mapping.OnOverlap == policyNarrow || t.w.mapping.OnOverlap == policyFirst && i.before(top):
-		t.settle(policyFirst, top, i, "it is around", top)
+	case t.w.mapping.OnOverlap == rules.Narrow || t.w.mapping.OnOverlap == rules.First && i.before(top):
+		t.settle(rules.First, top, i, "it is around", top)
 		return false
 	default:
 		t.settle(t.w.mapping.OnOverlap, top, i, "it overlaps", i)
@@ -256,13 +261,14 @@ func specDifferences(i, is *item) (all []string) {
 // compare settles an item that is on the server.
 func (t *tree) compare(i, is *item) {
 	var all []string
+	i.is, is.is = is, i
 	if i.name != is.name {
 		i.end(outcomeSame, "it is "+is.target())
 		return
 	}
 	differing := func(what string, want, have map[string]string) {
-		for key, value := range want {
-			if have[key] != value {
+		for _, key := range slices.Sorted(maps.Keys(want)) {
+			if value := want[key]; have[key] != value && !t.w.mapping.Unsteady(key, value) {
 				all = append(all, fmt.Sprintf("%s %s is %q, not %q", what, key, have[key], value))
 			}
 		}

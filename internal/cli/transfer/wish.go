@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"strings"
 
+	"github.com/carve-ipam/carve/internal/cli/rules"
 	"github.com/carve-ipam/carve/internal/cli/source"
 )
 
@@ -19,7 +20,7 @@ type row struct {
 
 // wishes are the rows of a source with the items that the mapping makes of them.
 type wishes struct {
-	mapping Mapping
+	mapping rules.Mapping
 	project string // where nothing else is said
 	rows    []row
 	items   []*item
@@ -29,7 +30,7 @@ type wishes struct {
 }
 
 // wish asks the mapping what becomes of each record.
-func wish(m Mapping, project string, records []source.Record) (*wishes, error) {
+func wish(m rules.Mapping, project string, records []source.Record) (*wishes, error) {
 	w := &wishes{mapping: m, project: project, rows: make([]row, len(records))}
 	for n, r := range records {
 		w.rows[n].Record = r
@@ -42,12 +43,11 @@ func wish(m Mapping, project string, records []source.Record) (*wishes, error) {
 		}
 		name := root.Name
 		if name == "" {
-			name = asName(root.CIDR)
+			name = rules.Name(root.CIDR)
 		}
 		d := domain{first(root.Project, project), first(root.Space, "default")}
-		w.extras = append(w.extras, &item{domain: d, kind: asPool, name: name, block: block})
+		w.extras = append(w.extras, &item{domain: d, kind: rules.AsPool, name: name, block: block})
 	}
-	w.names()
 	return w, nil
 }
 
@@ -65,6 +65,10 @@ func (w *wishes) record(n int, r source.Record) {
 	end := func(outcome, why string) { w.rows[n].outcome, w.rows[n].why = outcome, why }
 	switch {
 	case r.Problem != "":
+		if rule, found := w.mapping.RuleOf(r); found && rule.As == rules.AsSkip {
+			end(outcomeSkipped, "the mapping skips it")
+			return
+		}
 		end(outcomeRefused, r.Problem)
 		return
 	case r.Own != nil:
@@ -74,21 +78,21 @@ func (w *wishes) record(n int, r source.Record) {
 		end(outcomeReference, "it is a "+first(r.Fields["model"], "row about something else"))
 		return
 	}
-	rule, found := w.mapping.rule(r)
-	key := w.mapping.spaceKey(r)
+	rule, found := w.mapping.RuleOf(r)
+	key := w.mapping.SpaceKey(r)
 	to, said := w.mapping.Spaces[key]
 	switch {
 	case !found:
 		end(outcomeSkipped, "no rule of the mapping matches it")
 		return
-	case rule.As == asSkip:
+	case rule.As == rules.AsSkip:
 		end(outcomeSkipped, "the mapping skips it")
 		return
 	case to.Skip:
 		end(outcomeSkipped, fmt.Sprintf("the mapping skips %q", key))
 		return
 	case !said || to.Space == "":
-		to.Space = first(asName(key), "default")
+		to.Space = first(rules.Name(key), "default")
 	}
 	i := &item{
 		domain: domain{first(to.Project, w.project), to.Space}, kind: rule.As, block: r.Block, first: r.First, last: r.Last,
@@ -98,8 +102,8 @@ func (w *wishes) record(n int, r source.Record) {
 		end(outcomeRefused, why)
 		return
 	}
-	i.name = asName(expand(first(rule.Name, "{name|block}"), r))
-	w.mapping.describe(i, rule, r)
+	i.name = rules.Name(rules.Expand(first(rule.Name, "{name|block}"), r))
+	i.describe(w.mapping, rule, r)
 	w.add(n, i)
 }
 
@@ -112,14 +116,14 @@ func (w *wishes) add(n int, i *item) {
 func (i *item) fits() string {
 	mapped := netip.MustParsePrefix("::ffff:0:0/96")
 	switch {
-	case i.isRange() && (i.kind == asPool || i.kind == asClaim || i.kind == asAuto):
+	case i.isRange() && (i.kind == rules.AsPool || i.kind == rules.AsClaim || i.kind == rules.AsAuto):
 		blocks := blocksOf(i.first, i.last)
 		if len(blocks) > 1 {
 			return "a range that is no CIDR can be a reservation or claims, not a " + i.kind
 		}
 		i.block, i.first, i.last = blocks[0], netip.Addr{}, netip.Addr{}
-	case !i.isRange() && i.kind == asClaims:
-		i.kind = asClaim
+	case !i.isRange() && i.kind == rules.AsClaims:
+		i.kind = rules.AsClaim
 	case i.block.IsValid() && i.block.Overlaps(mapped):
 		return "it has IPv4-mapped addresses, of which no request can name a block"
 	}
@@ -127,19 +131,19 @@ func (i *item) fits() string {
 }
 
 // describe gives an item its labels, annotations and description.
-func (m Mapping) describe(i *item, rule Rule, r source.Record) {
+func (i *item) describe(m rules.Mapping, rule rules.Rule, r source.Record) {
 	for key, of := range m.Labels {
-		if value := asLabel(r.Field(of)); value != "" {
+		if value := rules.Label(r.Field(of)); value != "" {
 			i.labels[key] = value
 		}
 	}
 	maps.Copy(i.labels, rule.Labels)
 	for key, of := range m.Annotations {
-		if value := asText(r.Field(of), 1000); value != "" {
+		if value := rules.Text(r.Field(of), 1000); value != "" {
 			i.annotations[key] = value
 		}
 	}
-	i.description = asText(strings.ReplaceAll(r.Fields["description"], "\n", " "), 250)
+	i.description = rules.Text(strings.ReplaceAll(r.Fields["description"], "\n", " "), 250)
 	i.fields = r.Fields
 }
 
@@ -168,21 +172,25 @@ func (w *wishes) own(n int, r source.Record) {
 func (w *wishes) names() {
 	taken := map[string]string{} // the space of who has the name
 	for _, i := range w.items {
-		if i.kind == asReservation || i.spec != nil {
-			continue
+		if i.kind != rules.AsReservation && i.spec == nil {
+			i.unique(taken)
 		}
-		base := first(i.name, asName(i.where()), "block")
-		i.name = base
-		for n := 0; taken[i.project+"/"+i.name] != ""; n++ {
-			switch {
-			case n == 0 && taken[i.project+"/"+base] != i.space:
-				i.name = withSuffix(base, i.space)
-			case n <= 1:
-				i.name = withSuffix(base, asName(i.where()))
-			default:
-				i.name = withSuffix(base, fmt.Sprintf("%s-%d", asName(i.where()), n))
-			}
-		}
-		taken[i.project+"/"+i.name] = i.space
 	}
+}
+
+// unique gives an item a name that nobody has yet.
+func (i *item) unique(taken map[string]string) {
+	base := first(i.name, rules.Name(i.where()), "block")
+	i.name = base
+	for n := 0; taken[i.project+"/"+i.name] != ""; n++ {
+		switch {
+		case n == 0 && taken[i.project+"/"+base] != i.space:
+			i.name = rules.WithSuffix(base, i.space)
+		case n <= 1:
+			i.name = rules.WithSuffix(base, rules.Name(i.where()))
+		default:
+			i.name = rules.WithSuffix(base, fmt.Sprintf("%s-%d", rules.Name(i.where()), n))
+		}
+	}
+	taken[i.project+"/"+i.name] = i.space
 }

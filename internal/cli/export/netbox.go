@@ -1,9 +1,13 @@
-package transfer
+package export
 
 import (
 	"bytes"
 	"encoding/csv"
+	"net/netip"
 	"strconv"
+
+	"github.com/carve-ipam/carve/internal/cli/show"
+	"github.com/carve-ipam/carve/internal/cli/stock"
 )
 
 // vrf is the VRF of a space: NetBox has none for the one that everybody has.
@@ -40,23 +44,19 @@ func asNetBox(v *inventory) (files, error) {
 		if len(p.children) > 0 {
 			status = "container"
 		}
-		put("prefixes.csv", p.Status.AllocatedCIDR, vrf(p.space), status, first(p.Spec.Description, p.Metadata.Name))
-		i, err := placeOf(p.Status.AllocatedCIDR)
-		if err != nil {
-			return nil, err
-		}
+		put("prefixes.csv", p.Status.AllocatedCIDR, vrf(p.space), status, show.FirstOf(p.Spec.Description, p.Metadata.Name))
 		for _, r := range p.Spec.Reservations {
-			from, to := bounds(i, r)
-			bits := "/" + strconv.Itoa(i.Bits())
+			from, to := stock.Bounds(p.block, r)
+			bits := "/" + strconv.Itoa(p.block.Bits())
 			put("ip-ranges.csv", from.String()+bits, to.String()+bits, vrf(p.space), "reserved", r.Reason)
 		}
 	}
 	for _, c := range v.claims {
-		block, err := placeOf(c.Status.AllocatedCIDR)
+		block, err := netip.ParsePrefix(c.Status.AllocatedCIDR)
 		if err != nil {
 			return nil, err
 		}
-		status, about := first(c.Metadata.Labels["status"], "active"), first(c.Metadata.Annotations["description"], c.Metadata.Name)
+		status, about := show.FirstOf(c.Metadata.Labels["status"], "active"), show.FirstOf(c.Metadata.Annotations["description"], c.Metadata.Name)
 		if block.IsSingleIP() {
 			put("ip-addresses.csv", block.String(), vrf(spaces[c.pool]), status, c.Metadata.Name, about)
 		} else {

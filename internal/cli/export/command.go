@@ -1,4 +1,5 @@
-package transfer
+// Package export writes what a project has for other tools, and for `ipamctl import`.
+package export
 
 import (
 	"bytes"
@@ -14,6 +15,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/session"
 	"github.com/carve-ipam/carve/internal/cli/show"
 	"github.com/carve-ipam/carve/internal/cli/source"
+	"github.com/carve-ipam/carve/internal/cli/stock"
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
@@ -31,8 +33,8 @@ type files []struct {
 	text []byte
 }
 
-// ExportCommand is `export`.
-func ExportCommand(p *session.Program) *cobra.Command {
+// Command is `export`.
+func Command(p *session.Program) *cobra.Command {
 	var form, to string
 	cmd := verbs.Bare(&cobra.Command{
 		Use:   "export -o csv|netbox-csv|plan|terraform [--to FILE]",
@@ -122,7 +124,7 @@ func asCSV(v *inventory) (files, error) {
 		line("space", "", s.Metadata.Name, "", "", s.Spec.Description, s.Metadata.Labels, s.Metadata.Annotations, struct{}{})
 	}
 	for _, c := range v.classes {
-		spec, err := rest(c.Spec)
+		spec, err := stock.Rest(c.Spec)
 		fault = first2(fault, err)
 		line("class", "", c.Metadata.Name, "", "", "", c.Metadata.Labels, c.Metadata.Annotations, spec)
 	}

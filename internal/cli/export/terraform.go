@@ -1,19 +1,18 @@
-package transfer
+package export
 
 import (
 	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
-	"net/netip"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
-)
 
-func placeOf(cidr string) (netip.Prefix, error) { return netip.ParsePrefix(cidr) }
+	"github.com/carve-ipam/carve/internal/cli/stock"
+)
 
 // hcl writes Terraform's language.
 type hcl struct {
@@ -34,7 +33,7 @@ func asTerraform(v *inventory) (files, error) {
 			append([]attribute{{"description", text(s.Spec.Description)}}, tags(s.Metadata.Labels, s.Metadata.Annotations)...)...)
 	}
 	for _, c := range v.classes {
-		spec, err := rest(c.Spec)
+		spec, err := stock.Rest(c.Spec)
 		if err != nil {
 			return nil, err
 		}
@@ -152,7 +151,7 @@ func snake(name string) string {
 var flat = map[string]bool{"allocation": true, "allowedPrefixLengths": true}
 
 // attributes are the members of a spec; renamed says which have other names, or none.
-func attributes(spec map[string]json.RawMessage, renamed map[string]string) (list []attribute) {
+func attributes(spec stock.Spec, renamed map[string]string) (list []attribute) {
 	for _, name := range slices.Sorted(maps.Keys(spec)) {
 		as, other := renamed[name]
 		if !other {

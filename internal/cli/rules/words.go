@@ -1,4 +1,4 @@
-package transfer
+package rules
 
 import (
 	"regexp"
@@ -7,7 +7,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/source"
 )
 
-const longestName = 63
+const LongestName = 63
 
 var (
 	noName  = regexp.MustCompile(`[^a-z0-9-]`)
@@ -16,37 +16,37 @@ var (
 	field   = regexp.MustCompile(`\{([^{}]*)\}`)
 )
 
-// asName makes a name of any text: a DNS label.
-func asName(text string) string {
+// Name makes a name of any text: a DNS label.
+func Name(text string) string {
 	name := noName.ReplaceAllString(strings.ToLower(text), "-")
-	if len(name) > longestName {
-		name = name[:longestName]
+	if len(name) > LongestName {
+		name = name[:LongestName]
 	}
 	return strings.Trim(name, "-")
 }
 
-// withSuffix is a name with something behind it that has to stay.
-func withSuffix(name, suffix string) string {
-	if most := longestName - len(suffix) - 1; len(name) > most {
+// WithSuffix is a name with something behind it that has to stay.
+func WithSuffix(name, suffix string) string {
+	if most := LongestName - len(suffix) - 1; len(name) > most {
 		name = strings.TrimRight(name[:most], "-")
 	}
-	return asName(name + "-" + suffix)
+	return Name(name + "-" + suffix)
 }
 
-// asLabel makes a value of a label of any text.
-func asLabel(text string) string {
+// Label makes a value of a label of any text.
+func Label(text string) string {
 	value := noLabel.ReplaceAllString(text, "-")
 	for strings.Contains(value, "--") {
 		value = strings.ReplaceAll(value, "--", "-")
 	}
-	if len(value) > longestName {
-		value = value[:longestName]
+	if len(value) > LongestName {
+		value = value[:LongestName]
 	}
 	return strings.Trim(value, "-._")
 }
 
-// asText makes a text of an annotation or a description: of so many bytes, without what breaks lines.
-func asText(text string, most int) string {
+// Text makes a text of an annotation or a description: of so many bytes, without what breaks lines.
+func Text(text string, most int) string {
 	text = noText.ReplaceAllString(strings.ToValidUTF8(text, ""), "")
 	if len(text) > most {
 		text = strings.ToValidUTF8(text[:most], "")
@@ -54,8 +54,8 @@ func asText(text string, most int) string {
 	return text
 }
 
-// expand fills a template in.
-func expand(template string, r source.Record) string {
+// Expand fills a template in.
+func Expand(template string, r source.Record) string {
 	return field.ReplaceAllStringFunc(template, func(hole string) string {
 		for name := range strings.SplitSeq(strings.Trim(hole, "{}"), "|") {
 			if value := r.Field(strings.TrimSpace(name)); value != "" {

@@ -1,7 +1,5 @@
-// Package transfer brings what other address managers know into Carve, and what Carve knows out again: readers (package source) make
-// records, a mapping says what becomes of them, a plan compares that with what the server has, a run sends what is missing, and a
-// report accounts for every row.
-package transfer
+// Package rules says what becomes of the rows of a source: a mapping, which people edit.
+package rules
 
 import (
 	"bytes"
@@ -19,20 +17,20 @@ import (
 
 // What becomes of a record.
 const (
-	asPool        = "pool"
-	asClaim       = "claim"
-	asAuto        = "auto"        // a pool if there is something in it or nothing around it, or else a claim
-	asReservation = "reservation" // of the pool around it
-	asClaims      = "claims"      // of a range: as many blocks as it takes
-	asSkip        = "skip"
+	AsPool        = "pool"
+	AsClaim       = "claim"
+	AsAuto        = "auto"        // a pool if there is something in it or nothing around it, or else a claim
+	AsReservation = "reservation" // of the pool around it
+	AsClaims      = "claims"      // of a range: as many blocks as it takes
+	AsSkip        = "skip"
 )
 
 // What to do with records of which only one can be taken.
 const (
-	policyRefuse = "refuse" // nothing is imported
-	policySkip   = "skip"   // none of them
-	policyFirst  = "first"  // the one that comes first in the source
-	policyNarrow = "narrow" // of overlaps: the smaller block, and ranges are cut around it
+	Refuse = "refuse" // nothing is imported
+	Skip   = "skip"   // none of them
+	First  = "first"  // the one that comes first in the source
+	Narrow = "narrow" // of overlaps: the smaller block, and ranges are cut around it
 )
 
 // Mapping says what becomes of the records of a source. It is a file that people edit.
@@ -81,54 +79,54 @@ type Root struct {
 }
 
 // presets are the mappings that are taken unless another one is given.
-func preset(of string) Mapping {
+func Preset(of string) Mapping {
 	m := Mapping{
 		Source: of, SpaceBy: []string{"space"}, Spaces: map[string]SpaceMapping{"": {Space: "default"}},
 		Labels: map[string]string{"status": "status"}, Annotations: map[string]string{"description": "description", "source-row": "id"},
-		OnDuplicate: policyRefuse, OnOverlap: policyRefuse,
+		OnDuplicate: Refuse, OnOverlap: Refuse,
 		Rules: []Rule{
-			{Match: map[string]string{"kind": "aggregate"}, As: asPool, Name: "{name|block}"},
-			{Match: map[string]string{"kind": "prefix"}, As: asAuto, Name: "{name|block}"},
-			{Match: map[string]string{"kind": "address"}, As: asClaim, Name: "{name|block}"},
-			{Match: map[string]string{"kind": "range"}, As: asReservation},
+			{Match: map[string]string{"kind": "aggregate"}, As: AsPool, Name: "{name|block}"},
+			{Match: map[string]string{"kind": "prefix"}, As: AsAuto, Name: "{name|block}"},
+			{Match: map[string]string{"kind": "address"}, As: AsClaim, Name: "{name|block}"},
+			{Match: map[string]string{"kind": "range"}, As: AsReservation},
 		},
 	}
 	switch of {
 	case "netbox":
-		m.SpaceBy, m.Rules[1].As = []string{"vrf"}, asPool
+		m.SpaceBy, m.Rules[1].As = []string{"vrf"}, AsPool
 		for _, field := range []string{"tenant", "role", "site", "rir"} {
 			m.Labels[field] = field
 		}
 	case "phpipam":
-		m.SpaceBy, m.Rules[1].As = []string{"vrf"}, asPool
+		m.SpaceBy, m.Rules[1].As = []string{"vrf"}, AsPool
 		for _, field := range []string{"section", "vlan", "customer", "device", "owner"} {
 			m.Labels[field] = field
 		}
 	case "infoblox":
-		m.SpaceBy, m.Rules[1].As = []string{"network_view"}, asPool
+		m.SpaceBy, m.Rules[1].As = []string{"network_view"}, AsPool
 		m.Labels["type"], m.Labels["site"] = "type", "site"
 		m.Annotations["mac"] = "mac_address"
 	case "aws":
 		m.SpaceBy = []string{"scope"}
 		m.Spaces["private"] = SpaceMapping{Space: "default"}
 		m.Rules = slices.Insert(m.Rules, 1,
-			Rule{Match: map[string]string{"type": "ipam-pool", "status": "pending-provision,failed-provision,failed-import,deprovisioned"}, As: asSkip},
-			Rule{Match: map[string]string{"kind": "prefix", "type": "ipam-pool"}, As: asPool, Name: "{name|block}"})
+			Rule{Match: map[string]string{"type": "ipam-pool", "status": "pending-provision,failed-provision,failed-import,deprovisioned"}, As: AsSkip},
+			Rule{Match: map[string]string{"kind": "prefix", "type": "ipam-pool"}, As: AsPool, Name: "{name|block}"})
 		for _, field := range []string{"type", "region", "locale", "owner", "service", "services"} {
 			m.Labels[field] = field
 		}
 	case "whereabouts":
-		m.Rules[1].As = asPool
+		m.Rules[1].As = AsPool
 		m.Annotations["pod"] = "pod"
 	case "plan":
-		m = Mapping{Source: of, OnDuplicate: policyRefuse, OnOverlap: policyRefuse}
+		m = Mapping{Source: of, OnDuplicate: Refuse, OnOverlap: Refuse}
 	}
 	return m
 }
 
-// readMapping reads a mapping that somebody has edited.
-func readMapping(path, of string, text []byte) (Mapping, error) {
-	m := Mapping{OnDuplicate: policyRefuse, OnOverlap: policyRefuse}
+// Read reads a mapping that somebody has edited.
+func Read(path, of string, text []byte) (Mapping, error) {
+	m := Mapping{OnDuplicate: Refuse, OnOverlap: Refuse}
 	d := yaml.NewDecoder(bytes.NewReader(text))
 	d.KnownFields(true)
 	if err := d.Decode(&m); err != nil {
@@ -137,15 +135,15 @@ func readMapping(path, of string, text []byte) (Mapping, error) {
 	if m.Source != of {
 		return m, exit.Usagef("%s: it is a mapping for %s, and not for %s", path, m.Source, of)
 	}
-	if err := m.check(); err != nil {
+	if err := m.Check(); err != nil {
 		return m, exit.Usagef("%s: %v", path, err)
 	}
 	return m, nil
 }
 
-func (m Mapping) check() error {
+func (m Mapping) Check() error {
 	var faults []error
-	known := []string{asPool, asClaim, asAuto, asReservation, asClaims, asSkip}
+	known := []string{AsPool, AsClaim, AsAuto, AsReservation, AsClaims, AsSkip}
 	for i, r := range m.Rules {
 		if !slices.Contains(known, r.As) {
 			faults = append(faults, fmt.Errorf("rules[%d].as is %q: it must be one of %s", i, r.As, strings.Join(known, ", ")))
@@ -155,28 +153,28 @@ func (m Mapping) check() error {
 		}
 	}
 	for what, policy := range map[string]string{"onDuplicate": m.OnDuplicate, "onOverlap": m.OnOverlap} {
-		if !slices.Contains(policies(what), policy) {
-			faults = append(faults, fmt.Errorf("%s is %q: it must be one of %s", what, policy, strings.Join(policies(what), ", ")))
+		if !slices.Contains(Policies(what), policy) {
+			faults = append(faults, fmt.Errorf("%s is %q: it must be one of %s", what, policy, strings.Join(Policies(what), ", ")))
 		}
 	}
 	return errors.Join(faults...)
 }
 
-// policies are what may be said of duplicates, and of overlaps.
-func policies(about string) []string {
-	all := []string{policyRefuse, policySkip, policyFirst}
+// Policies are what may be said of duplicates, and of overlaps.
+func Policies(about string) []string {
+	all := []string{Refuse, Skip, First}
 	if about == "onOverlap" {
-		all = append(all, policyNarrow)
+		all = append(all, Narrow)
 	}
 	return all
 }
 
-// write is the mapping as a file to edit, with the routing domains that the source has.
-func (m Mapping) write(records []source.Record) ([]byte, error) {
+// Write is the mapping as a file to edit, with the routing domains that the source has.
+func (m Mapping) Write(records []source.Record) ([]byte, error) {
 	found := map[string]int{}
 	for _, r := range records {
 		if r.Kind != source.Reference && r.Own == nil {
-			found[m.spaceKey(r)]++
+			found[m.SpaceKey(r)]++
 		}
 	}
 	whole := m
@@ -184,7 +182,7 @@ func (m Mapping) write(records []source.Record) ([]byte, error) {
 	maps.Copy(whole.Spaces, m.Spaces)
 	for key := range found {
 		if _, said := whole.Spaces[key]; !said {
-			whole.Spaces[key] = SpaceMapping{Space: asName(key)}
+			whole.Spaces[key] = SpaceMapping{Space: Name(key)}
 		}
 	}
 	var b bytes.Buffer
@@ -216,8 +214,8 @@ const mappingHead = `# What becomes of each row: 'ipamctl import ` + "SOURCE --m
 # onDuplicate: refuse | skip | first. onOverlap: refuse | skip | first | narrow.
 `
 
-// spaceKey is the routing domain of a record, as the source calls it.
-func (m Mapping) spaceKey(r source.Record) string {
+// SpaceKey is the routing domain of a record, as the source calls it.
+func (m Mapping) SpaceKey(r source.Record) string {
 	var parts []string
 	for _, field := range m.SpaceBy {
 		if value := r.Field(field); value != "" {
@@ -227,8 +225,8 @@ func (m Mapping) spaceKey(r source.Record) string {
 	return strings.Join(parts, "/")
 }
 
-// rule is the one that a record matches.
-func (m Mapping) rule(r source.Record) (Rule, bool) {
+// RuleOf is the one that a record matches.
+func (m Mapping) RuleOf(r source.Record) (Rule, bool) {
 	for _, rule := range m.Rules {
 		matches := true
 		for field, want := range rule.Match {
@@ -242,4 +240,21 @@ func (m Mapping) rule(r source.Record) (Rule, bool) {
 		}
 	}
 	return Rule{}, false
+}
+
+// Unsteady reports whether a value says nothing of the thing that has it: the line where a row was found, and the marks of mirrors.
+func (m Mapping) Unsteady(key, value string) bool {
+	return strings.HasPrefix(key, OurKeys) || m.Annotations[key] == "id" && source.OfLine(value)
+}
+
+// OurKeys are what keys of labels and annotations begin with that ipamctl writes for itself.
+const OurKeys = "ipamctl.carve/"
+
+// LabelKeys are the labels of which a mapping speaks.
+func (m Mapping) LabelKeys() []string {
+	keys := slices.Collect(maps.Keys(m.Labels))
+	for _, r := range m.Rules {
+		keys = slices.AppendSeq(keys, maps.Keys(r.Labels))
+	}
+	return keys
 }

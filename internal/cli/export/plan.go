@@ -1,10 +1,10 @@
-package transfer
+package export
 
 import (
 	"bytes"
-	"encoding/json"
 
 	"github.com/carve-ipam/carve/internal/cli/show"
+	"github.com/carve-ipam/carve/internal/cli/stock"
 )
 
 // fewClaims is up to how many claims a plan is YAML: more are written as JSON, one claim a line, which is read much faster.
@@ -26,7 +26,7 @@ func asPlan(v *inventory) (files, error) {
 		spaces = append(spaces, described(document{"name": s.Metadata.Name}, s.Spec.Description, s.Metadata.Labels, s.Metadata.Annotations))
 	}
 	for _, c := range v.classes {
-		spec, err := rest(c.Spec)
+		spec, err := stock.Rest(c.Spec)
 		if err != nil {
 			return nil, err
 		}
@@ -131,7 +131,7 @@ func described(d document, description string, labels, annotations map[string]st
 }
 
 // withSpec adds the members of a spec.
-func withSpec(d document, spec map[string]json.RawMessage) document {
+func withSpec(d document, spec stock.Spec) document {
 	for name, value := range spec {
 		d[name] = value
 	}

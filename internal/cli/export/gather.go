@@ -1,0 +1,124 @@
+package export
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/cli/session"
+	"github.com/carve-ipam/carve/internal/cli/show"
+	"github.com/carve-ipam/carve/internal/cli/stock"
+)
+
+// inventory is what a project has, in an order that can be created: pools come behind the pool around them.
+type inventory struct {
+	project string
+	spaces  []client.Space
+	classes []client.IPClass
+	pools   []*outPool
+	claims  []outClaim
+	notes   []string // what is left out, and why
+}
+
+type outPool struct {
+	client.IPPool
+	space    string
+	block    netip.Prefix
+	depth    int
+	children []*outPool
+	claims   []outClaim
+	spec     stock.Spec // without what its place says
+}
+
+type outClaim struct {
+	client.IPClaim
+	pool string // name, or project/name
+	spec stock.Spec
+}
+
+// gather reads everything of the project.
+func gather(ctx context.Context, s *session.Session) (*inventory, error) {
+	st, err := stock.Read(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	out := &inventory{project: s.Project}
+	for _, name := range slices.Sorted(maps.Keys(st.Spaces)) {
+		out.spaces = append(out.spaces, st.Spaces[name])
+	}
+	for _, name := range slices.Sorted(maps.Keys(st.Classes)) {
+		if st.Classes[name].Metadata.Project == s.Project {
+			out.classes = append(out.classes, st.Classes[name])
+		}
+	}
+	byName := map[string]*outPool{}
+	for name, pool := range st.Pools {
+		p := &outPool{IPPool: pool, space: stock.SpaceOf(pool)}
+		if p.block, err = netip.ParsePrefix(pool.Status.AllocatedCIDR); err != nil {
+			return nil, fmt.Errorf("pool %s: %w", name, err)
+		}
+		if p.spec, err = stock.PoolRest(pool); err != nil {
+			return nil, err
+		}
+		byName[name] = p
+	}
+	out.nest(byName)
+	for _, name := range slices.Sorted(maps.Keys(st.Claims)) {
+		c := st.Claims[name]
+		claim := outClaim{IPClaim: c, pool: show.RefText(&c.Status.PoolRef, s.Project)}
+		if claim.spec, err = stock.ClaimRest(c); err != nil {
+			return nil, err
+		}
+		if p := byName[claim.pool]; p != nil && p.Status.Scope != nil {
+			delete(claim.spec, "className") // an ordinary pool serves no scope: the block is what counts
+			delete(claim.spec, "scope")
+		}
+		if p := byName[claim.pool]; p != nil {
+			p.claims = append(p.claims, claim)
+		}
+		out.claims = append(out.claims, claim)
+	}
+	return out, nil
+}
+
+// nest puts pools below the pools they were carved from, in order of place.
+func (v *inventory) nest(byName map[string]*outPool) {
+	names := slices.SortedFunc(maps.Keys(byName), func(a, b string) int {
+		x, y := byName[a], byName[b]
+		return cmp.Or(cmp.Compare(x.space, y.space), x.block.Addr().Compare(y.block.Addr()), cmp.Compare(x.block.Bits(), y.block.Bits()), cmp.Compare(a, b))
+	})
+	var roots []*outPool
+	for _, name := range names {
+		p := byName[name]
+		if p.Status.Scope != nil {
+			v.notes = append(v.notes, "pool "+name+" was carved for a scope of class "+p.Status.Scope.ClassName+": it is exported as an ordinary pool")
+		}
+		if p.Spec.Drain != "" {
+			v.notes = append(v.notes, "pool "+name+" is draining, which is not exported")
+		}
+		if ref := p.Status.ParentRef; ref != nil && byName[ref.Name] != nil {
+			byName[ref.Name].children = append(byName[ref.Name].children, p)
+		} else {
+			roots = append(roots, p)
+		}
+	}
+	var walk func(list []*outPool, depth int)
+	walk = func(list []*outPool, depth int) {
+		for _, p := range list {
+			p.depth = depth
+			v.pools = append(v.pools, p)
+			walk(p.children, depth+1)
+		}
+	}
+	walk(roots, 0)
+}
+
+// labelsText are labels as one cell.
+func labelsText(labels map[string]string) string {
+	return strings.ReplaceAll(show.JoinPairs(labels), ",", ";") // neither is in a label
+}

@@ -1,0 +1,142 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// netbox is a NetBox with what it answers in the recorded shapes (testdata/netbox), whose rows can be changed, and which can be damaged.
+type netbox struct {
+	*httptest.Server
+	t *testing.T
+
+	mu   sync.Mutex
+	rows map[string][]map[string]any // by endpoint
+	last int
+	size int // rows a page
+	// page is called before a page is answered, and may change the rows; an answer of its own takes the page's place.
+	page func(endpoint string, offset int, w http.ResponseWriter) bool
+	read int // lists of addresses that were begun
+}
+
+func newNetBox(t *testing.T) *netbox {
+	t.Helper()
+	b := &netbox{t: t, rows: map[string][]map[string]any{}, size: 3}
+	b.Server = httptest.NewServer(b)
+	t.Cleanup(b.Close)
+	return b
+}
+
+// ServeHTTP answers one page of a list.
+func (b *netbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if r.Header.Get("Authorization") != "Token 0123" {
+		w.WriteHeader(http.StatusForbidden)
+		return
+	}
+	endpoint := strings.Trim(strings.TrimPrefix(r.URL.Path, "/api/ipam/"), "/")
+	offset, _ := strconv.Atoi(r.URL.Query().Get("offset"))
+	if endpoint == "ip-addresses" && offset == 0 {
+		b.read++
+	}
+	if b.page != nil && b.page(endpoint, offset, w) {
+		return
+	}
+	all := b.rows[endpoint]
+	page := map[string]any{"count": len(all), "next": nil, "previous": nil}
+	end := min(offset+b.size, len(all))
+	page["results"] = append([]map[string]any{}, all[min(offset, end):end]...)
+	if end < len(all) {
+		page["next"] = fmt.Sprintf("%s/api/ipam/%s/?limit=500&offset=%d", b.URL, endpoint, end)
+	}
+	assert.NoError(b.t, json.NewEncoder(w).Encode(page))
+}
+
+// add adds a row: of a prefix, an address or a range ("first-last"), in a VRF or in none.
+func (b *netbox) add(where, vrf, name string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.last++
+	row := map[string]any{"id": b.last, "vrf": nil, "tenant": nil, "description": "", "tags": []any{}, "custom_fields": map[string]any{}}
+	row["status"] = map[string]any{"value": "active", "label": "Active"}
+	if vrf != "" {
+		row["vrf"] = map[string]any{"id": 1, "name": vrf, "rd": nil}
+	}
+	endpoint := "ip-addresses"
+	switch first, last, isRange := strings.Cut(where, "-"); {
+	case isRange:
+		endpoint, row["start_address"], row["end_address"], row["description"] = "ip-ranges", first+"/24", last+"/24", name
+	case strings.Contains(where, "/"):
+		endpoint, row["prefix"], row["description"] = "prefixes", where, name
+	default:
+		row["address"], row["dns_name"] = where+"/24", name
+	}
+	b.rows[endpoint] = append(b.rows[endpoint], row)
+}
+
+// at is where a row is.
+func at(row map[string]any) string {
+	for _, member := range []string{"prefix", "address", "start_address"} {
+		if text, is := row[member].(string); is {
+			if member == "prefix" {
+				return text
+			}
+			return strings.SplitN(text, "/", 2)[0]
+		}
+	}
+	return ""
+}
+
+// remove removes rows by where they are.
+func (b *netbox) remove(where ...string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.lose(where...)
+}
+
+// lose is remove for who has the lock.
+func (b *netbox) lose(where ...string) {
+	for endpoint := range b.rows {
+		b.rows[endpoint] = slices.DeleteFunc(b.rows[endpoint], func(row map[string]any) bool { return slices.Contains(where, at(row)) })
+	}
+}
+
+// edit sets members of rows.
+func (b *netbox) edit(where, member string, value any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, rows := range b.rows {
+		for _, row := range rows {
+			if at(row) == where {
+				row[member] = value
+			}
+		}
+	}
+}
+
+// addresses are the addresses that it has, in order.
+func (b *netbox) addresses() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var all []netip.Addr
+	for _, row := range b.rows["ip-addresses"] {
+		all = append(all, netip.MustParseAddr(at(row)))
+	}
+	slices.SortFunc(all, netip.Addr.Compare)
+	out := make([]string, len(all))
+	for n, a := range all {
+		out[n] = a.String() + "/32"
+	}
+	return out
+}

@@ -1,0 +1,48 @@
+package stock
+
+import (
+	"net/netip"
+
+	"github.com/carve-ipam/carve/client"
+)
+
+// Bounds are the first and the last address of a reservation.
+func Bounds(pool netip.Prefix, r client.Reservation) (from, to netip.Addr) {
+	switch {
+	case r.CIDR != "":
+		block, err := netip.ParsePrefix(r.CIDR)
+		if err != nil {
+			return from, to
+		}
+		return block.Addr(), Last(block)
+	case r.First > 0:
+		return pool.Addr(), plus(pool.Addr(), r.First-1)
+	case r.Last > 0:
+		return plus(Last(pool), 1-r.Last), Last(pool)
+	}
+	from, _ = netip.ParseAddr(r.From) // the server has checked it
+	to, _ = netip.ParseAddr(r.To)
+	return from, to
+}
+
+// plus is the address so far behind another one, or before it.
+func plus(a netip.Addr, n int) netip.Addr {
+	bytes := a.AsSlice()
+	for at := len(bytes) - 1; at >= 0 && n != 0; at-- {
+		n += int(bytes[at])
+		bytes[at] = byte(n & 255) // the lowest byte
+		n >>= 8
+	}
+	out, _ := netip.AddrFromSlice(bytes)
+	return out
+}
+
+// Last is the last address of a block.
+func Last(block netip.Prefix) netip.Addr {
+	bytes := block.Addr().AsSlice()
+	for bit := block.Bits(); bit < 8*len(bytes); bit++ {
+		bytes[bit/8] |= 1 << (7 - bit%8)
+	}
+	last, _ := netip.AddrFromSlice(bytes)
+	return last
+}

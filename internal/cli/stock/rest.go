@@ -1,0 +1,56 @@
+package stock
+
+import (
+	"encoding/json"
+
+	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/cli/show"
+)
+
+// Spec is a spec by its members.
+type Spec = map[string]json.RawMessage
+
+// ClaimRest is what a claim says beside its block and its pool. A class is one of its own project, or else the pool counts alone.
+func ClaimRest(c client.IPClaim) (Spec, error) {
+	spec, err := Rest(c.Spec, "cidr", "address", "prefixLength", "ipFamily", "poolRef", "poolSelector", "allocationRef", "consumers", "className")
+	if err != nil {
+		return nil, err
+	}
+	if c.Status.ClassProject != c.Metadata.Project || c.Status.ClassName == "" {
+		delete(spec, "scope")
+		return spec, nil
+	}
+	spec["className"], err = show.Marshal(c.Status.ClassName)
+	return spec, err
+}
+
+// PoolRest is what a pool says beside its place.
+func PoolRest(p client.IPPool) (Spec, error) {
+	return Rest(p.Spec, "cidr", "prefixLength", "parentRef", "spaceRef", "description", "drain")
+}
+
+// Rest is a spec without some members, and without what the server says by default.
+func Rest(spec any, but ...string) (Spec, error) {
+	text, err := show.Marshal(spec)
+	if err != nil {
+		return nil, err
+	}
+	var all Spec
+	if err := json.Unmarshal(text, &all); err != nil {
+		return nil, err
+	}
+	for _, name := range but {
+		delete(all, name)
+	}
+	for name, preset := range map[string]string{"visibility": `"consumer"`, "allocation": `{"strategy":"BestFit"}`, "region": `"local"`} {
+		if string(all[name]) == preset {
+			delete(all, name)
+		}
+	}
+	for name, value := range all {
+		if text := string(value); text == `""` || text == "null" || text == "[]" || text == "{}" {
+			delete(all, name)
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,87 @@
+// Package stock reads what a project has: what an import compares itself with, and what an export writes.
+package stock
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/cli/session"
+	"github.com/carve-ipam/carve/internal/cli/show"
+)
+
+// Stock is what a project has, by name.
+type Stock struct {
+	Spaces  map[string]client.Space
+	Classes map[string]client.IPClass // by project/name: those of others that it may use are among them
+	Pools   map[string]client.IPPool
+	Claims  map[string]client.IPClaim
+}
+
+// In is a session in another project.
+func In(s *session.Session, project string) *session.Session {
+	there := *s
+	there.Project = project
+	return &there
+}
+
+// Read asks for everything of the project.
+func Read(ctx context.Context, s *session.Session) (*Stock, error) {
+	if _, err := s.Ask(ctx, session.Get("projects", s.Project)); err != nil {
+		return nil, err
+	}
+	st := &Stock{}
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() (err error) {
+		st.Spaces, err = List(ctx, s, "spaces", nil, func(v client.Space) string { return v.Metadata.Name })
+		return err
+	})
+	g.Go(func() (err error) {
+		st.Classes, err = List(ctx, s, "classes", nil, func(v client.IPClass) string { return v.Metadata.Project + "/" + v.Metadata.Name })
+		return err
+	})
+	g.Go(func() (err error) {
+		st.Pools, err = List(ctx, s, "pools", nil, func(v client.IPPool) string { return v.Metadata.Name })
+		return err
+	})
+	g.Go(func() (err error) {
+		st.Claims, err = List(ctx, s, "claims", nil, func(v client.IPClaim) string { return v.Metadata.Name })
+		return err
+	})
+	return st, g.Wait()
+}
+
+// List asks for all things of a kind that the filters leave, by name.
+func List[T any](ctx context.Context, s *session.Session, collection string, filters session.Query, name func(T) string) (map[string]T, error) {
+	all := map[string]T{}
+	_, err := s.Pages(ctx, session.Paging{}, func(ctx context.Context, paging session.Query) (session.Answer, error) {
+		a, err := s.Ask(ctx, session.Request{Path: s.In(collection), Query: append(append(session.Query{}, filters...), paging...)})
+		if err != nil {
+			return a, err
+		}
+		var page struct {
+			Items      []T    `json:"items"`
+			NextCursor string `json:"nextCursor"`
+		}
+		if err := json.Unmarshal(a.Body, &page); err != nil {
+			return a, fmt.Errorf("cannot read the list: %w", err)
+		}
+		for _, v := range page.Items {
+			all[name(v)] = v
+		}
+		a.Body, err = show.Marshal(show.Page{NextCursor: page.NextCursor}) // it was read here, once
+		return a, err
+	})
+	return all, err
+}
+
+// SpaceOf is the space of a pool as people write it: with its project, if that is another one.
+func SpaceOf(p client.IPPool) string {
+	if p.Status.SpaceRef.Project != p.Metadata.Project {
+		return p.Status.SpaceRef.Project + "/" + p.Status.SpaceRef.Name
+	}
+	return p.Status.SpaceRef.Name
+}

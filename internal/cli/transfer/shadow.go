@@ -1,0 +1,223 @@
+package transfer
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/cli/exit"
+	"github.com/carve-ipam/carve/internal/cli/rules"
+	"github.com/carve-ipam/carve/internal/cli/session"
+	"github.com/carve-ipam/carve/internal/cli/source"
+	"github.com/carve-ipam/carve/internal/cli/stock"
+)
+
+// What a mirror knows is written on what it made, in Carve itself: so it may run anywhere, and be killed at any time.
+const (
+	shadowLabel    = rules.OurKeys + "shadow"          // of pools and claims: the name of the mirror that made them
+	shadowRanges   = rules.OurKeys + "shadow-ranges"   // annotation of a pool: which of its reservations the mirror made
+	shadowSwitched = rules.OurKeys + "shadow-switched" // annotation of a pool: since when Carve leads in it
+	shadowNote     = rules.OurKeys + "shadow-of-"      // annotation of the space default, with the name: what the last pass found
+	planLabel      = rules.OurKeys + "plan"
+)
+
+// mirror makes Carve follow another system. That one leads: what is new there is made here, what is gone there is released here if the
+// mirror had made it, and nothing else is touched. In pools that were switched Carve leads, and the mirror only looks.
+type mirror struct {
+	*session.Session
+	input    *input
+	name     string
+	mapping  rules.Mapping
+	paths    []string
+	limit    removals
+	adopt    bool
+	dry      bool
+	parallel int
+
+	states map[string]*stock.Stock
+	held   map[string][]client.IPAllocation // by project: blocks that no claim of the project explains
+}
+
+// pass mirrors once. What was done is answered also where it ended early.
+func (m *mirror) pass(ctx context.Context) (*view, error) {
+	records, err := m.look(ctx)
+	if err != nil {
+		return nil, err
+	}
+	v, err := m.settle(records, kept{})
+	if err == nil && len(v.releases) > 0 && m.input.url != "" {
+		v, err = m.lookTwice(ctx, v)
+	}
+	if err == nil {
+		err = m.lookBack(ctx, v)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if m.dry {
+		for _, e := range v.releases {
+			m.forget(e)
+		}
+		v.order()
+		return v, nil
+	}
+	return m.follow(ctx, v)
+}
+
+// look reads what is here, and then what is there. In this order nothing seems to be gone there that another mirror has just made of a row
+// that is younger than this look at the source.
+func (m *mirror) look(ctx context.Context) ([]source.Record, error) {
+	m.states, m.held = map[string]*stock.Stock{}, map[string][]client.IPAllocation{}
+	for _, project := range m.projects() {
+		st, err := stock.Read(ctx, stock.In(m.Session, project))
+		if err == nil {
+			m.states[project] = st
+			err = m.readHeld(ctx, project)
+		}
+		if err != nil {
+			return nil, exit.About("project "+project, err)
+		}
+	}
+	return m.input.records(ctx, m.mapping, m.paths)
+}
+
+// projects are all that the mapping names.
+func (m *mirror) projects() []string {
+	all := map[string]bool{m.Project: true}
+	for _, s := range m.mapping.Spaces {
+		all[first(s.Project, m.Project)] = true
+	}
+	for _, r := range m.mapping.Roots {
+		all[first(r.Project, m.Project)] = true
+	}
+	return slices.Sorted(maps.Keys(all))
+}
+
+// readHeld asks for blocks that are held although no claim of the project explains it: retained ones, those that cool down, and claims of
+// other projects in pools that others may use.
+func (m *mirror) readHeld(ctx context.Context, project string) error {
+	filters := []session.Query{{"phase=" + string(client.IPAllocationPhaseRetained)}, {"phase=" + string(client.IPAllocationPhaseCoolingDown)}}
+	for _, name := range slices.Sorted(maps.Keys(m.states[project].Pools)) {
+		if p := m.states[project].Pools[name]; p.Spec.Visibility == client.PoolVisibilityShared || len(p.Spec.ClassNames) > 0 {
+			filters = append(filters, session.Query{"purpose=" + string(client.IPAllocationPurposeClaim)}.With("pool", name))
+		}
+	}
+	for _, filter := range filters {
+		all, err := stock.List(ctx, stock.In(m.Session, project), "allocations", filter, func(a client.IPAllocation) string { return a.Metadata.Name })
+		if err != nil {
+			return err
+		}
+		for _, name := range slices.Sorted(maps.Keys(all)) {
+			a := all[name]
+			if a.Status.Phase != client.IPAllocationPhaseBound || a.Spec.ClaimRef == nil || a.Spec.ClaimRef.Project != project {
+				m.held[project] = append(m.held[project], a)
+			}
+		}
+	}
+	return nil
+}
+
+// kept is what is not released, whatever the source says.
+type kept struct {
+	why  map[string]string // things, and why
+	sure map[string]bool   // if there is such a list, nothing else is released
+	// otherwise is why not.
+	otherwise string
+}
+
+// settle compares until what is to be released can be: a pool goes when all that is in it goes, and nothing goes where a safety says so.
+func (m *mirror) settle(records []source.Record, k kept) (*view, error) {
+	why, safety := maps.Clone(k.why), ""
+	if why == nil {
+		why = map[string]string{}
+	}
+	for {
+		v, err := m.compare(records, why)
+		if err != nil {
+			return nil, err
+		}
+		more := v.stuck()
+		for _, e := range v.releases {
+			if k.sure != nil && !k.sure[e.id()] {
+				more[e.id()] = k.otherwise
+			}
+		}
+		if len(more) == 0 && safety == "" {
+			if safety = m.limit.against(v); safety != "" {
+				for _, e := range v.releases {
+					more[e.id()] = e.why
+				}
+			}
+		}
+		if len(more) == 0 {
+			v.safety = safety
+			return v, nil
+		}
+		maps.Copy(why, more)
+	}
+}
+
+// lookTwice reads the source again before anything is released: a row can fall between two pages while somebody writes. What is gone is gone
+// both times.
+func (m *mirror) lookTwice(ctx context.Context, once *view) (*view, error) {
+	records, err := m.input.records(ctx, m.mapping, m.paths)
+	if err != nil {
+		return nil, err
+	}
+	k := kept{sure: map[string]bool{}, otherwise: "it was there when the source was read just before"}
+	for _, e := range once.releases {
+		k.sure[e.id()] = true
+	}
+	return m.settle(records, k)
+}
+
+// follow does what a comparison found: it releases first, so that blocks and names are free for what comes in their place.
+func (m *mirror) follow(ctx context.Context, v *view) (*view, error) {
+	if len(v.releases) > 0 {
+		gone := v.releases
+		failed := m.release(ctx, gone)
+		why := maps.Clone(v.why)
+		for _, e := range gone {
+			if e.outcome == outcomeReleased {
+				m.forget(e)
+			} else {
+				why[e.id()] = e.why
+			}
+		}
+		records := v.records
+		safety, back := v.safety, v.back
+		var err error
+		if v, err = m.settle(records, kept{why: why, sure: map[string]bool{}, otherwise: "it is left to the next pass"}); err != nil {
+			return nil, err
+		}
+		v.gone, v.safety, v.back = gone, safety, back
+		v.recall()
+		if failed != nil {
+			v.order()
+			return v, failed
+		}
+	}
+	v.order()
+	total := len(v.changes)
+	for _, level := range slices.Concat(v.create, v.claims) {
+		total += len(level)
+	}
+	r := &run{Session: m.Session, plan: v.plan, parallel: m.parallel, progress: newProgress(m.Program, total)}
+	err := r.do(ctx)
+	if err == nil {
+		err = r.each(ctx, len(v.changes), func(ctx context.Context, n int) error { return r.change(ctx, v.changes[n]) })
+	}
+	r.progress.end()
+	v.begun = true
+	return v, err
+}
+
+// forget takes out of what is known what was released.
+func (m *mirror) forget(e *item) {
+	if e.isPool() {
+		delete(m.states[e.project].Pools, e.name)
+	} else {
+		delete(m.states[e.project].Claims, e.name)
+	}
+}

@@ -1,0 +1,222 @@
+package transfer
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carve-ipam/carve/internal/cli/exit"
+	"github.com/carve-ipam/carve/internal/cli/session"
+	"github.com/carve-ipam/carve/internal/cli/verbs"
+)
+
+// shadowing is one command line about shadows.
+type shadowing struct {
+	input
+	name       string
+	every      time.Duration
+	most       string
+	allow      bool
+	adopt      bool
+	dry        bool
+	reportFile string
+	parallel   int
+	pools      []string
+	back       bool
+}
+
+// shortest is how often a source is read at most: a NetBox has others to answer.
+const shortest = 10 * time.Second
+
+// longestMirror is how long the name of a mirror can be, which is part of the key of an annotation.
+const longestMirror = 50
+
+// mirrored are the sources that can be mirrored.
+func mirrored() []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(about)), func(of string) bool { return of == "plan" })
+}
+
+// ShadowCommand is `shadow`.
+func ShadowCommand(p *session.Program) *cobra.Command {
+	return verbs.Group("shadow", "Keep Carve beside another address manager, and switch over pool by pool", nil,
+		mirrorCommand(p), switchCommand(p), shadowStatusCommand(p))
+}
+
+func mirrorCommand(p *session.Program) *cobra.Command {
+	m := &shadowing{input: input{p: p}}
+	cmd := &cobra.Command{
+		Use:   "mirror " + strings.Join(mirrored(), "|") + " [FILE...]",
+		Short: "Follow another address manager: create what is new there, and release what is gone there",
+		Long: `Reads the source as 'ipamctl import' does, compares it with Carve, and makes Carve follow: what is new in the source is created, what has
+changed is changed, and what is gone is released if this mirror had made it. Nothing else is touched. What cannot be followed is shown:
+blocks that are taken by somebody else, rows that are refused, and what is in mirrored pools and not in the source. In pools that
+were switched ('ipamctl shadow switch'), Carve leads: there the mirror only shows how the source differs.
+
+A source that has lost many rows at once releases nothing: see --max-removals. Everything a mirror knows is written on what it made
+(label ` + shadowLabel + `), so it can run anywhere, and one that was killed is run again.
+Exit code 0: both sides are the same now; 4: differences are left; 5: the source or Carve did not answer: run it again.`,
+		Example: "  NETBOX_TOKEN=... ipamctl shadow mirror netbox --url https://netbox.example.com --dry-run\n" +
+			"  NETBOX_TOKEN=... ipamctl shadow mirror netbox --url https://netbox.example.com --every 5m\n" +
+			"  ipamctl shadow mirror aws pools.json ipam-pool-*.json",
+		Args: cobra.MinimumNArgs(1), ValidArgs: mirrored(),
+	}
+	cmd.RunE = p.Verb(func(ctx context.Context, args []string) error {
+		mirror, err := m.mirror(args)
+		if err != nil {
+			return err
+		}
+		if m.every == 0 {
+			return m.once(ctx, mirror)
+		}
+		return m.loop(ctx, mirror)
+	})
+	f := cmd.Flags()
+	m.common(cmd)
+	f.DurationVar(&m.every, "every", 0, "mirror again and again, so often, until it is stopped (at least "+shortest.String()+")")
+	f.BoolVar(&m.dry, "dry-run", false, "show how the two sides differ, and do nothing")
+	f.BoolVar(&m.adopt, "adopt", false, "take over what is the same in the source and was made by others, as by an import: it is the mirror's from now on")
+	return cmd
+}
+
+// common are the flags of the verbs that read a source.
+func (m *shadowing) common(cmd *cobra.Command) {
+	f := cmd.Flags()
+	m.flags(f)
+	m.urlFlag(f)
+	f.StringVar(&m.name, "name", "", "`NAME` of the mirror, if there are several of one kind (default: the kind of the source)")
+	f.StringVar(&m.most, "max-removals", "10%", "how much may be released at once: a `SHARE` of what was mirrored, as 10%, or a number; if it would be more, nothing is")
+	f.BoolVar(&m.allow, "allow-removals", false, "release however much is gone from the source")
+	f.StringVar(&m.reportFile, "report", "", "write what has become of every row to this `FILE`, .csv or .json")
+	f.IntVar(&m.parallel, "parallel", 4, "how many `REQUESTS` are under way at once")
+}
+
+// mirror is what the command line says.
+func (m *shadowing) mirror(args []string) (*mirror, error) {
+	m.of = args[0]
+	switch {
+	case !slices.Contains(mirrored(), m.of):
+		return nil, exit.Usagef("%s is no source that can be mirrored: there are %s", m.of, strings.Join(mirrored(), ", "))
+	case m.url != "" && m.of != "netbox":
+		return nil, exit.Usagef("--url is for netbox: give the files of %s", m.of)
+	case m.parallel < 1 || m.parallel > 64:
+		return nil, exit.Usagef("--parallel must be between 1 and 64")
+	case m.every != 0 && m.every < shortest:
+		return nil, exit.Usagef("--every must be at least %s", shortest)
+	case m.every != 0 && (m.mappingFile == "-" || slices.Contains(args, "-")):
+		return nil, exit.Usagef("--every reads again and again, and standard input can be read once")
+	}
+	name := first(m.name, m.of)
+	if err := session.CheckName("mirror", name); err != nil || len(name) > longestMirror {
+		return nil, cmp.Or(err, exit.Usagef("--name %s: it must have at most %d characters", name, longestMirror))
+	}
+	limit, err := removalsOf(m.most)
+	if err != nil {
+		return nil, err
+	}
+	limit.any = m.allow
+	mapping, err := m.mapping()
+	if err != nil {
+		return nil, err
+	}
+	m.p.Hushed = true
+	if _, is := m.p.Aside.(*locked); !is {
+		m.p.Aside = &locked{to: m.p.Aside}
+	}
+	s, err := m.p.InProject()
+	if err != nil {
+		return nil, err
+	}
+	return &mirror{Session: s, input: &m.input, name: name, mapping: mapping, paths: args[1:], limit: limit, adopt: m.adopt, dry: m.dry,
+		parallel: m.parallel}, nil
+}
+
+// removalsOf reads --max-removals.
+func removalsOf(text string) (out removals, err error) {
+	share, percent := strings.CutSuffix(text, "%")
+	n, err := strconv.ParseFloat(share, 64)
+	switch {
+	case err != nil || n < 0 || percent && n > 100 || !percent && n != float64(int(n)):
+		return out, exit.Usagef("--max-removals %s: it must be a share, as 10%%, or a number", text)
+	case percent:
+		out.percent = n
+	default:
+		out.number = int(n)
+	}
+	return out, nil
+}
+
+// once is one pass, told.
+func (m *shadowing) once(ctx context.Context, mirror *mirror) error {
+	v, failed := mirror.pass(ctx)
+	if v == nil {
+		return failed
+	}
+	out := v.account(mirror)
+	if failed == nil && !m.dry {
+		failed = mirror.note(ctx, out)
+	}
+	if err := m.tell(out); err != nil {
+		return err
+	}
+	switch {
+	case failed != nil:
+		m.p.Note("run it again: what was done is left as it is")
+		return failed
+	case out.open() > 0:
+		return exit.Verdict(exit.Conflict)
+	default:
+		return nil
+	}
+}
+
+func (m *shadowing) tell(out *shadowReport) error {
+	if m.reportFile != "" {
+		if err := out.write(m.reportFile, out); err != nil {
+			return err
+		}
+	}
+	var err error
+	switch {
+	case m.p.Structured():
+		err = m.p.DocumentOf(out)
+	case !m.p.Quiet:
+		const most = 50
+		err = out.diff(m.p.Printer, most)
+	}
+	if out.HeldBack != "" {
+		m.p.Note("nothing is released: %s. If that is right, run it once with --allow-removals", out.HeldBack)
+	}
+	return err
+}
+
+// loop mirrors until it is stopped. A pass that fails is told, and the next one comes at its time.
+func (m *shadowing) loop(ctx context.Context, mirror *mirror) error {
+	for {
+		begun := m.p.Clock()
+		if m.p.Tabular() && !m.p.Quiet {
+			if err := m.p.Write([]byte(begun.UTC().Format(time.RFC3339) + "\n")); err != nil {
+				return err
+			}
+		}
+		err := m.once(ctx, mirror)
+		if ctx.Err() != nil {
+			return nil //nolint:nilerr // it was stopped, which is how it ends
+		}
+		if _, said := errors.AsType[exit.Verdict](err); err != nil && !said {
+			m.p.Note("error: %s", err)
+			if code := exit.CodeOf(err); code == exit.Usage && len(mirror.paths) == 0 {
+				return err
+			}
+		}
+		if m.p.Pause(ctx, max(0, m.every-m.p.Clock().Sub(begun))) != nil {
+			return nil //nolint:nilerr // it was stopped
+		}
+	}
+}

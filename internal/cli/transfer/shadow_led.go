@@ -1,0 +1,119 @@
+package transfer
+
+import (
+	"context"
+	"encoding/json"
+	"net/netip"
+
+	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/cli/rules"
+	"github.com/carve-ipam/carve/internal/cli/session"
+	"github.com/carve-ipam/carve/internal/cli/stock"
+)
+
+// judgeAside compares what the source has in pools where Carve leads, and touches nothing.
+func (v *view) judgeAside(m *mirror) {
+	there := map[place]bool{}
+	var ranges []*item
+	for _, i := range v.aside {
+		there[i.place()] = true
+		if i.isRange() {
+			ranges = append(ranges, i)
+		}
+	}
+	for _, l := range v.led {
+		here := map[netip.Prefix]*item{}
+		for _, e := range l.holds {
+			here[e.block] = e
+			gone := e.labels[shadowLabel] == m.name && !there[e.place()]
+			for _, r := range ranges {
+				gone = gone && (r.domain != e.domain || e.from().Less(r.first) || r.last.Less(e.to()))
+			}
+			if gone {
+				e.why = m.input.of + " no longer has it; Carve leads in pool " + l.name
+				v.lone = append(v.lone, e)
+			}
+		}
+		for _, i := range v.aside {
+			if i.domain == l.domain && l.block.Contains(i.from()) {
+				i.judge(l, here)
+			}
+		}
+	}
+}
+
+// judge compares one of them.
+func (i *item) judge(l ledPool, here map[netip.Prefix]*item) {
+	missing := ""
+	switch {
+	case i.kind == rules.AsReservation:
+		missing = i.where()
+		for _, e := range l.holds {
+			if (span{first: i.first, last: i.last}).in(e) {
+				missing = ""
+				i.parent = e
+			}
+		}
+	case i.isRange():
+		for _, block := range blocksOf(i.first, i.last) {
+			if here[block] == nil {
+				missing = block.String()
+			}
+		}
+	case here[i.block] == nil:
+		missing = i.where()
+	default:
+		i.kind, i.name = here[i.block].kind, here[i.block].name
+	}
+	if missing == "" {
+		i.end(outcomeSame, "")
+		return
+	}
+	i.kind, i.name = rules.AsPool, l.name // where it would be
+	i.end(outcomeOnlyThere, missing+" was added there: Carve leads in pool "+l.name+" since "+l.since)
+}
+
+// mostBack is about how many blocks a pass asks who held them: each is a request.
+const mostBack = 1000
+
+// lookBack asks what was here, where Carve leads, when it took the lead: what was released here since is nothing that the other side did.
+func (m *mirror) lookBack(ctx context.Context, v *view) error {
+	v.back = map[place]string{}
+	for _, i := range v.aside {
+		if i.outcome != outcomeOnlyThere || i.isRange() || len(v.back) == mostBack {
+			continue
+		}
+		for _, l := range v.led {
+			if l.domain != i.domain || !l.block.Contains(i.from()) {
+				continue
+			}
+			a, err := m.Ask(ctx, session.Request{
+				Path: stock.In(m.Session, i.project).In("history"), Query: session.Query{}.With("address", i.from().String()).With("at", l.since),
+			})
+			if err != nil {
+				return err
+			}
+			var list struct{ Items []client.HistoryEntry }
+			if err := json.Unmarshal(a.Body, &list); err != nil {
+				return err
+			}
+			v.back[i.place()] = ""
+			for _, h := range list.Items {
+				if h.AllocatedCIDR == i.block.String() && h.Until != nil {
+					v.back[i.place()] = "it was released here " + h.Until.UTC().Format("2006-01-02T15:04:05Z") + ": Carve leads in pool " + l.name
+				}
+			}
+		}
+	}
+	v.recall()
+	return nil
+}
+
+// recall settles what is known to have been released here.
+func (v *view) recall() {
+	for _, i := range v.aside {
+		if why := v.back[i.place()]; why != "" && i.outcome == outcomeOnlyThere {
+			i.end(outcomeEnded, why)
+		}
+	}
+}

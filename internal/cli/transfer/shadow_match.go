@@ -1,0 +1,247 @@
+package transfer
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/carve-ipam/carve/internal/cli/rules"
+	"github.com/carve-ipam/carve/internal/cli/show"
+	"github.com/carve-ipam/carve/internal/cli/stock"
+)
+
+// wanted are the pools and claims that are to be there, pools from the outside in, and then claims.
+func (v *view) wanted() []*item {
+	var all []*item
+	for _, i := range slices.Concat(v.extras, v.items) {
+		if i.outcome == "" && (i.isPool() || i.kind == rules.AsClaim) {
+			all = append(all, i)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *item) int {
+		rank := func(i *item) int {
+			if i.isPool() {
+				return i.depth
+			}
+			return 1 << 30
+		}
+		return cmp.Compare(rank(a), rank(b))
+	})
+	return all
+}
+
+// match finds what the mirror made for each wish. What it made for none is to be released.
+func (v *view) match(m *mirror) {
+	made := map[place][]*item{}
+	for _, e := range v.made {
+		made[e.place()] = append(made[e.place()], e)
+	}
+	for _, i := range v.wanted() {
+		for _, e := range made[i.place()] {
+			if e.is == nil && e.kind == i.kind && sameParent(i, e) && (i.spec == nil || i.name == e.name) {
+				i.is, e.is, i.name = e, i, e.name
+				break
+			}
+		}
+	}
+	for _, i := range slices.Concat(v.extras, v.items) {
+		v.keep(m, i)
+	}
+	v.reservations()
+	v.unwanted(m.input.of)
+}
+
+// sameParent reports whether a thing is carved from the pool that is around a wish.
+func sameParent(i, e *item) bool {
+	switch p := i.parent; {
+	case p == nil:
+		return e.ownParent == "" || e.ownParent == i.ownParent
+	case p.there:
+		return p.name == e.ownParent
+	default:
+		return p.is != nil && p.is.name == e.ownParent
+	}
+}
+
+// keep says what is to be changed of what is there. What others made is theirs, unless the mirror is to take it over.
+func (v *view) keep(m *mirror, i *item) {
+	e := i.is
+	switch {
+	case e == nil || i.kind != e.kind || i.outcome == outcomeRefused || i.outcome == outcomeSkipped:
+		return
+	case e.labels[shadowLabel] == m.name && !v.leads(e):
+	case !m.adopt || e.labels[shadowLabel] != "" || e.labels[planLabel] != "" || v.leads(e):
+		return
+	}
+	if all := specDifferences(i, e); len(all) > 0 {
+		i.end(outcomeDiffers, strings.Join(all, "; "))
+		return
+	}
+	c := m.change(i, e)
+	if len(c.what) == 0 {
+		i.end(outcomeSame, "")
+		return
+	}
+	i.end(outcomeChange, strings.Join(c.what, "; "))
+	v.changes = append(v.changes, c)
+}
+
+// leads reports whether Carve leads where a thing of the server is.
+func (v *view) leads(e *item) bool { return v.inLed[e.id()] }
+
+// reservations settles ranges: each is as the pools that it is in.
+func (v *view) reservations() {
+	changes := map[*item]*change{}
+	for n := range v.changes {
+		changes[v.changes[n].i] = &v.changes[n]
+	}
+	for _, r := range v.items {
+		if r.kind != rules.AsReservation || r.outcome != "" {
+			continue
+		}
+		r.outcome = outcomeSame
+		for _, s := range r.parts {
+			c := changes[s.pool]
+			switch {
+			case s.pool.is == nil:
+				r.outcome = "" // it is made with its pool
+			case c != nil && !s.in(s.pool.is) && r.outcome != "":
+				r.end(outcomeChange, "pool "+s.pool.name+" is there without this reservation")
+				c.ranges = append(c.ranges, r)
+			}
+		}
+	}
+}
+
+// in reports whether a pool of the server has a reservation of this very span.
+func (s span) in(pool *item) bool {
+	return slices.ContainsFunc(pool.spans(), func(is span) bool { return is.first == s.first && is.last == s.last })
+}
+
+// unwanted are things that the mirror made and that the source, by the mapping, has no more.
+func (v *view) unwanted(of string) {
+	wishes := map[place][]*item{}
+	var ranges []*item
+	for _, i := range slices.Concat(v.extras, v.items) {
+		if i.isRange() {
+			ranges = append(ranges, i)
+			continue
+		}
+		wishes[i.place()] = append(wishes[i.place()], i)
+	}
+	for _, e := range v.made {
+		if e.is != nil {
+			continue
+		}
+		e.why = of + " no longer has it"
+		stays := false
+		for _, i := range wishes[e.place()] {
+			stays = stays || i.outcome == outcomeRefused
+			switch {
+			case i.outcome != "":
+				e.why = i.why
+			case i.kind != e.kind:
+				e.why = "it becomes a " + i.kind
+			case i.parent != nil:
+				e.why = "it moves into pool " + i.parent.name
+			default:
+				e.why = "it moves out of pool " + e.ownParent
+			}
+		}
+		for _, r := range ranges {
+			stays = stays || r.outcome == outcomeRefused && r.domain == e.domain && !e.from().Less(r.first) && !r.last.Less(e.to())
+		}
+		if stays {
+			v.still = append(v.still, e)
+		} else {
+			v.releases = append(v.releases, e)
+		}
+	}
+	v.insideOut()
+}
+
+// insideOut puts claims before pools, and pools before those around them.
+func (v *view) insideOut() {
+	depth := map[string]int{}
+	parent := map[string]string{}
+	for _, e := range v.made {
+		if e.isPool() {
+			parent[e.project+"/"+e.name] = e.project + "/" + e.ownParent
+		}
+	}
+	for name := range parent {
+		for at := parent[name]; at != ""; at = parent[at] {
+			depth[name]++
+		}
+	}
+	rank := func(e *item) int {
+		if e.isPool() {
+			return -depth[e.project+"/"+e.name]
+		}
+		return -1 << 30
+	}
+	slices.SortStableFunc(v.releases, func(a, b *item) int { return cmp.Compare(rank(a), rank(b)) })
+}
+
+// order puts what is to be made in order, under names that nobody has.
+func (v *view) order() {
+	taken := map[string]string{}
+	for project, st := range v.states {
+		spaces := map[string]string{}
+		for name, p := range st.Pools {
+			spaces[name] = stock.SpaceOf(p)
+			taken[project+"/"+name] = spaces[name]
+		}
+		for name, c := range st.Claims {
+			taken[project+"/"+name] = first(spaces[c.Status.PoolRef.Name], "another project's")
+		}
+	}
+	for _, i := range slices.Concat(v.extras, v.items) {
+		if i.outcome == "" && i.is == nil && i.spec == nil && (i.isPool() || i.kind == rules.AsClaim) {
+			i.unique(taken)
+		}
+	}
+	for _, i := range slices.Concat(v.extras, v.items) {
+		if i.isPool() && i.outcome == "" && len(i.holds) > 0 {
+			i.annotations = withMarks(i.annotations, i.holds, i.block)
+		}
+	}
+	v.byName()
+	v.steps()
+}
+
+// removals is how much may be released at once: a number, or a share of what the mirror made.
+type removals struct {
+	number  int
+	percent float64
+	any     bool
+}
+
+// against says why what a comparison found is not to be released.
+func (r removals) against(v *view) string {
+	unreadable := 0
+	for _, row := range v.rows {
+		if row.Problem != "" && row.outcome == outcomeRefused {
+			unreadable++
+		}
+	}
+	total := len(v.made) + len(v.keeps)
+	most := r.number
+	if r.percent > 0 {
+		most = int(math.Ceil(float64(total) * r.percent / 100))
+	}
+	switch n := len(v.releases); {
+	case n == 0 || r.any:
+		return ""
+	case unreadable > 0:
+		return show.CountOf(unreadable, "row") + " of the source cannot be read, so nobody knows what is gone"
+	case n == total:
+		return fmt.Sprintf("the source has none of the %d things that were mirrored", total)
+	case n > most:
+		return fmt.Sprintf("the source no longer has %d of the %d things that were mirrored, and at most %d may go at once", n, total, most)
+	default:
+		return ""
+	}
+}

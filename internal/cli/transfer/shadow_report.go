@@ -1,0 +1,136 @@
+package transfer
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/carve-ipam/carve/internal/cli/show"
+)
+
+// differences are what an outcome says of the two sides.
+var differences = map[string]string{
+	outcomeCreate: "missing here", outcomeCreated: "missing here", outcomeRefused: "missing here", outcomeLeft: "missing here",
+	outcomeOnlyThere: "missing here", outcomeEnded: "missing here",
+	outcomeRelease: "missing there", outcomeReleased: "missing there", outcomeHeldBack: "missing there", outcomeOnlyHere: "missing there",
+	outcomeChange: "different", outcomeChanged: "different", outcomeDiffers: "different",
+	outcomeTaken: "taken",
+}
+
+// shadowReport accounts for every row of the source, and for what is here and not there.
+type shadowReport struct {
+	Shadow   string         `json:"shadow"`
+	At       time.Time      `json:"at"`
+	Mirrored int            `json:"mirrored"` // things that the mirror has made, where the other system leads
+	HeldBack string         `json:"heldBack,omitempty"`
+	Here     map[string]int `json:"here"` // what became of things that are here and not there
+	report
+}
+
+// account says what a pass found and did.
+func (v *view) account(m *mirror) *shadowReport {
+	out := &shadowReport{Shadow: m.name, At: m.Clock().UTC().Truncate(time.Second), HeldBack: v.safety, Here: map[string]int{},
+		Mirrored: len(v.made) + len(v.keeps), report: report{Source: m.input.of, DryRun: m.dry, Rows: len(v.rows), Counts: map[string]int{}, ordered: order, shadow: m.name}}
+	for _, r := range v.rows {
+		out.add(r, v.begun)
+	}
+	for _, i := range v.extras {
+		if i.outcome != outcomeSame && i.outcome != "" || !v.begun && i.outcome == "" {
+			out.here("the mapping", i, first(i.outcome, outcomeCreate))
+		}
+	}
+	for _, e := range v.gone {
+		out.here("", e, first(e.outcome, outcomeHeldBack))
+	}
+	for _, e := range v.releases {
+		out.here("", e, outcomeRelease)
+	}
+	for _, e := range v.keeps {
+		if e.why != "" && !slices.ContainsFunc(v.gone, func(g *item) bool { return g.id() == e.id() }) {
+			out.here("", e, outcomeHeldBack)
+		}
+	}
+	for _, e := range v.lone {
+		out.here("", e, outcomeOnlyHere)
+	}
+	return out
+}
+
+// here adds what is no row of the source.
+func (out *shadowReport) here(row string, i *item, outcome string) {
+	line := reportRow{
+		Row: first(row, i.annotations["source-row"]), Kind: i.kind, Block: i.where(), Outcome: outcome, Difference: differences[outcome],
+		Project: i.project, Space: i.space, Target: i.target(), Why: i.why,
+	}
+	if outcome == outcomeOnlyHere && line.Why == "" {
+		line.Why = "it is not the mirror's"
+	}
+	out.Here[outcome]++
+	out.Items = append(out.Items, line)
+}
+
+// open are the differences that are left.
+func (out *shadowReport) open() int {
+	left := []string{outcomeRefused, outcomeDiffers, outcomeLeft, outcomeTaken, outcomeHeldBack, outcomeOnlyHere, outcomeOnlyThere, outcomeRelease}
+	if out.DryRun {
+		left = append(left, outcomeCreate, outcomeChange)
+	}
+	n := 0
+	for _, outcome := range left {
+		n += out.Counts[outcome] + out.Here[outcome]
+	}
+	return n
+}
+
+// summary is the pass in a line.
+func (out *shadowReport) summary() string {
+	text := out.Shadow + ": " + out.report.summary()
+	var parts []string
+	for _, outcome := range order {
+		if n := out.Here[outcome]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, outcome))
+		}
+	}
+	if parts != nil {
+		text += "; not in the source: " + strings.Join(parts, ", ")
+	}
+	return text
+}
+
+// diff is the report for people: all that differs, and what became of it.
+func (out *shadowReport) diff(p *show.Printer, most int) error {
+	var rows []reportRow
+	for _, r := range out.Items {
+		if r.Difference != "" || r.Outcome == outcomeSkipped && out.DryRun {
+			rows = append(rows, r)
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b reportRow) int { return slices.Index(order, b.Outcome) - slices.Index(order, a.Outcome) })
+	hidden := 0
+	if len(rows) > most {
+		rows, hidden = rows[:most], len(rows)-most
+	}
+	var text []byte
+	if len(rows) > 0 {
+		text = show.Table(p, []show.Column[reportRow]{
+			{Title: " ", Cell: func(r reportRow) string { return signs[r.Outcome] }},
+			{Title: "BLOCK", Cell: func(r reportRow) string { return r.Block }},
+			{Title: "DIFFERENCE", Cell: func(r reportRow) string { return r.Difference }},
+			{Title: "DONE", Cell: func(r reportRow) string {
+				if r.Outcome == r.Difference {
+					return ""
+				}
+				return r.Outcome
+			}},
+			{Title: "SPACE", Cell: func(r reportRow) string { return r.Space }},
+			{Title: "HERE", Cell: func(r reportRow) string { return r.Target }},
+			{Title: "THERE", Cell: func(r reportRow) string { return r.Row }},
+			{Title: "WHY", Cell: func(r reportRow) string { return r.Why }},
+		}, rows)
+	}
+	if hidden > 0 {
+		text = fmt.Appendf(text, "and %d more: --report FILE has all of them\n", hidden)
+	}
+	return p.Write(fmt.Appendf(text, "%s\n", out.summary()))
+}

@@ -1,0 +1,179 @@
+package transfer
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/cli/exit"
+	"github.com/carve-ipam/carve/internal/cli/session"
+	"github.com/carve-ipam/carve/internal/cli/show"
+)
+
+func switchCommand(p *session.Program) *cobra.Command {
+	m := &shadowing{input: input{p: p}}
+	cmd := &cobra.Command{
+		Use:   "switch SOURCE [FILE...] --pool POOL",
+		Short: "Let Carve lead in a pool, after a last mirror without differences",
+		Long: `Mirrors a last time, reads both sides again, and lets Carve lead in the pool and in all pools below it if they do not differ there. From then
+on the mirror neither creates nor releases anything in the pool, and shows what the other system still changes. Stop the changes
+in the other system before you switch. --back lets the other system lead again.`,
+		Example: "  ipamctl shadow switch netbox --url https://netbox.example.com --pool prod\n" +
+			"  ipamctl shadow switch netbox --url https://netbox.example.com --pool prod --back",
+		Args: cobra.MinimumNArgs(1), ValidArgs: mirrored(),
+	}
+	cmd.RunE = p.Verb(func(ctx context.Context, args []string) error {
+		if len(m.pools) == 0 {
+			return exit.Usagef("which pool? Give --pool; 'ipamctl shadow status' shows them")
+		}
+		mirror, err := m.mirror(args)
+		if err != nil {
+			return err
+		}
+		if m.back {
+			return m.switchBack(ctx, mirror)
+		}
+		return m.switchOver(ctx, mirror)
+	})
+	m.common(cmd)
+	cmd.Flags().StringArrayVar(&m.pools, "pool", nil, "`POOL` in which Carve is to lead (repeatable)")
+	cmd.Flags().BoolVar(&m.back, "back", false, "let the other system lead again; the source is not read")
+	return cmd
+}
+
+// switchOver lets Carve lead in pools that are the same on both sides.
+func (m *shadowing) switchOver(ctx context.Context, mirror *mirror) error {
+	if _, err := mirror.pass(ctx); err != nil {
+		return err
+	}
+	mirror.dry = true
+	v, err := mirror.pass(ctx)
+	if err != nil {
+		return err
+	}
+	if err := mirror.note(ctx, v.account(mirror)); err != nil {
+		return err
+	}
+	for _, name := range m.pools {
+		pool, found := mirror.states[mirror.Project].Pools[name]
+		switch {
+		case !found:
+			return exit.Endf(exit.NotFound, "there is no pool %s in project %s", name, mirror.Project)
+		case pool.Metadata.Labels[shadowLabel] != mirror.name:
+			return exit.Endf(exit.Conflict, "pool %s was not made by the mirror %s: 'ipamctl shadow mirror --adopt' takes over what was imported", name, mirror.name)
+		case pool.Metadata.Annotations[shadowSwitched] != "":
+			m.p.Remark("Carve leads in pool %s since %s", name, pool.Metadata.Annotations[shadowSwitched])
+			continue
+		}
+		if out := v.within(mirror, name); len(out.Items) > 0 {
+			if err := m.tell(out); err != nil {
+				return err
+			}
+			m.p.Note("pool %s is not switched: the two sides differ in it", name)
+			return exit.Verdict(exit.Conflict)
+		}
+		since, err := mirror.lead(ctx, pool)
+		if err != nil {
+			return exit.About("pool "+name, err)
+		}
+		if err := m.p.Lines([]string{fmt.Sprintf("Carve leads in pool %s (%s) since %s", name, pool.Status.AllocatedCIDR, since)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// within are the differences that touch a pool. A row that cannot be read may be about it.
+func (v *view) within(m *mirror, name string) *shadowReport {
+	out := v.account(m)
+	pool := v.states[m.Project]
+	var at *item
+	for _, e := range append(v.made[:len(v.made):len(v.made)], pool.items...) {
+		if e.isPool() && e.project == m.Project && e.name == name {
+			at = e
+		}
+	}
+	touches := func(i *item) bool {
+		return at != nil && i.domain == at.domain && i.from().Is4() == at.from().Is4() && !i.to().Less(at.from()) && !at.to().Less(i.from())
+	}
+	led := map[*item]bool{} // which is decided
+	for _, i := range v.aside {
+		led[i] = true
+	}
+	var left []reportRow
+	for n, r := range v.rows {
+		inside := r.Problem != ""
+		for _, i := range r.items {
+			inside = inside || touches(i) && !led[i]
+		}
+		if inside && out.Items[n].Difference != "" {
+			left = append(left, out.Items[n])
+		}
+	}
+	out.Items, out.Here = left, map[string]int{}
+	for outcome, list := range map[string][]*item{outcomeRelease: v.releases, outcomeHeldBack: v.keeps, outcomeOnlyHere: v.lone} {
+		for _, e := range list {
+			if touches(e) && !v.leads(e) && (outcome != outcomeHeldBack || e.why != "") {
+				out.here("", e, outcome)
+			}
+		}
+	}
+	return out
+}
+
+// lead writes down that Carve leads in a pool, in the revision that was compared. The time is the server's: the history of the pool goes by it.
+func (m *mirror) lead(ctx context.Context, pool client.IPPool) (string, error) {
+	since := m.Clock().UTC().Format(time.RFC3339Nano)
+	for _, query := range []session.Query{{"dryRun=true"}, nil} {
+		body, err := show.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]any{shadowSwitched: since}}})
+		if err != nil {
+			return "", err
+		}
+		a, err := m.Ask(ctx, session.Request{
+			Method: http.MethodPatch, Path: m.In("pools", pool.Metadata.Name), Query: query, Body: body, Match: `"` + pool.Metadata.Revision + `"`,
+		})
+		if err != nil {
+			return "", err
+		}
+		if query != nil {
+			var would client.IPPool
+			if err := json.Unmarshal(a.Body, &would); err != nil {
+				return "", err
+			}
+			since = would.Metadata.UpdatedAt.UTC().Format(time.RFC3339Nano)
+		}
+	}
+	return since, nil
+}
+
+// switchBack lets the other system lead again.
+func (m *shadowing) switchBack(ctx context.Context, mirror *mirror) error {
+	for _, name := range m.pools {
+		a, err := mirror.Ask(ctx, session.Get(mirror.In("pools", name)...))
+		if err != nil {
+			return exit.About("pool "+name, err)
+		}
+		var pool client.IPPool
+		if err := json.Unmarshal(a.Body, &pool); err != nil {
+			return err
+		}
+		if pool.Metadata.Annotations[shadowSwitched] == "" {
+			return exit.Endf(exit.Conflict, "Carve does not lead in pool %s: it was not switched", name)
+		}
+		body := []byte(`{"metadata":{"annotations":{"` + shadowSwitched + `":null}}}`)
+		if _, err := mirror.Ask(ctx, session.Request{
+			Method: http.MethodPatch, Path: mirror.In("pools", name), Body: body, Match: `"` + pool.Metadata.Revision + `"`,
+		}); err != nil {
+			return exit.About("pool "+name, err)
+		}
+		if err := m.p.Lines([]string{mirror.input.of + " leads in pool " + name + " again"}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
