@@ -27,7 +27,7 @@ func TestARoomKnowsOnlyThoseBelowIt(t *testing.T) {
 		for _, i := range file.Imports {
 			name, err := strconv.Unquote(i.Path.Value)
 			require.NoError(t, err)
-			if room, inside := strings.CutPrefix(name, "github.com/carve-ipam/carve/internal/cli/"); inside {
+			if room, inside := strings.CutPrefix(name, "github.com/carve-ipam/carve/internal/cli/"); inside && room != filepath.Dir(path) { // a test from outside knows its own
 				require.Less(t, slices.Index(floors, room), floor, "%s imports %s, which is not below it", path, room)
 			}
 		}
