@@ -97,7 +97,7 @@ func (r *release) build(ctx context.Context, only string) error {
 		}
 	}
 	if only == "" {
-		for _, make := range []func(context.Context) error{r.images, r.charts, r.npm, r.module} {
+		for _, make := range []func(context.Context) error{r.providers, r.images, r.charts, r.npm, r.module} {
 			if err := make(ctx); err != nil {
 				return err
 			}
@@ -152,9 +152,7 @@ func (r *release) manuals(p recipe.Platform) []entry {
 
 // archive builds programs for a platform, and writes an archive of them with its bill of materials. It answers where the programs are.
 func (r *release) archive(ctx context.Context, image recipe.Image, p recipe.Platform, more []entry) (dir string, err error) {
-	dir = filepath.Join(r.work, image.Name+"-"+p.Dashed())
-	stamp := recipe.Stamp{Image: image, Version: r.version, Commit: r.commit, Created: r.created}
-	if err := programs.Build(ctx, r.repo, dir, p, stamp); err != nil {
+	if dir, err = r.programs(ctx, image, p); err != nil {
 		return "", err
 	}
 	base := image.Name + "_" + r.version + "_" + p.OS + "_" + p.Arch
@@ -186,7 +184,13 @@ func (r *release) archive(ctx context.Context, image recipe.Image, p recipe.Plat
 	return dir, r.bill(image, p, dir, base+suffix)
 }
 
-// bill writes the bill of materials of a file that was made.
+// programs builds those of an image, or what is like one, and answers where they are.
+func (r *release) programs(ctx context.Context, image recipe.Image, p recipe.Platform) (dir string, err error) {
+	dir = filepath.Join(r.work, image.Name+"-"+p.Dashed())
+	return dir, programs.Build(ctx, r.repo, dir, p, recipe.Stamp{Image: image, Version: r.version, Commit: r.commit, Created: r.created})
+}
+
+// bill writes the bill of materials of a file that was made, beside those of all others.
 func (r *release) bill(image recipe.Image, p recipe.Platform, dir, name string) error {
 	sum, err := sumOf(filepath.Join(r.out, name))
 	if err != nil {
@@ -199,12 +203,17 @@ func (r *release) bill(image recipe.Image, p recipe.Platform, dir, name string) 
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(r.out, name+".spdx.json"), document, fileMode) //nolint:gosec // G306: for everybody to read
+	at := filepath.Join(r.out, filepath.Base(name)+".spdx.json")
+	return os.WriteFile(at, document, fileMode) //nolint:gosec // G306: for everybody to read
 }
 
 func (r *release) write(name string, content []byte) error {
 	fmt.Printf("%8.1f MB  %s\n", float64(len(content))/1e6, name)
-	return os.WriteFile(filepath.Join(r.out, name), content, fileMode) //nolint:gosec // G306: for everybody to read
+	at := filepath.Join(r.out, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil { //nolint:gosec // G301: for everybody to read
+		return err
+	}
+	return os.WriteFile(at, content, fileMode) //nolint:gosec // G306: for everybody to read
 }
 
 // checksums is the file that says what all others are.

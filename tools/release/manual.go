@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path"
+	"regexp"
 	"strings"
 	"time"
 
@@ -58,6 +59,12 @@ func verbPages(root *cobra.Command, v string, when time.Time) ([]entry, error) {
 	return tree(dir, "man1")
 }
 
+// aFlag is a line of the server's help: a flag, the kind of its value if it takes one, and what it is for.
+var aFlag = regexp.MustCompile(`^ +((?:-\w, +)?--\S+)(?: (\S+))? {2,}(.*)\n$`)
+
+// literal has roff take a text as it is.
+var literal = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`)
+
 // serverPage has the flags as --help tells them.
 func serverPage(v string, when time.Time) ([]byte, error) {
 	_, usage, err := app.ParseConfig([]string{"--help"}, nil)
@@ -68,7 +75,6 @@ func serverPage(v string, when time.Time) ([]byte, error) {
 	if !found {
 		return nil, errors.New("the server's help does not tell its flags as it did")
 	}
-	literal := strings.NewReplacer(`\`, `\e`, "-", `\-`, "\n.", "\n\\&.", "\n'", "\n\\&'")
 	var b bytes.Buffer
 	fmt.Fprintf(&b, ".TH \"CARVE\\-SERVER\" \"8\" \"%s\" \"Carve %s\" \"Carve\"\n", when.Format("Jan 2006"), v)
 	b.WriteString(`.nh
@@ -83,11 +89,15 @@ In archives of a release and in its packages the program is called carve\-server
 Every flag can be given as a variable of the environment: \-\-data\-dir is CARVE_DATA_DIR. The service carve\-server.service reads
 them from \fI/etc/carve/server.env\fP. A variable that begins with CARVE_ and is not known stops the start.
 .SH OPTIONS
-.nf
 `)
-	b.WriteString(literal.Replace(wrapped(flags, 100)))
-	b.WriteString(`.fi
-.SH FILES
+	for line := range strings.Lines(flags) {
+		told := aFlag.FindStringSubmatch(line)
+		if told == nil {
+			return nil, fmt.Errorf("the server's help does not tell a flag as it did: %q", line)
+		}
+		fmt.Fprintf(&b, ".TP\n\\fB%s\\fP \\fI%s\\fP\n%s\n", literal.Replace(told[1]), literal.Replace(told[2]), literal.Replace(told[3]))
+	}
+	b.WriteString(`.SH FILES
 .TP
 \fI/etc/carve/server.env\fP
 settings of the service
@@ -100,30 +110,6 @@ home of the user carve: the embedded database, and the key of the first admin
 \fBipamctl\fP(1)
 `)
 	return b.Bytes(), nil
-}
-
-// wrapped breaks lines at the width, and goes on with an indent.
-func wrapped(text string, width int) string {
-	var b strings.Builder
-	for line := range strings.Lines(text) {
-		words := strings.Fields(line)
-		used := strings.Index(line, words[0])
-		b.WriteString(line[:used])
-		for i, word := range words {
-			switch {
-			case i > 0 && used+1+len(word) > width:
-				b.WriteString("\n" + strings.Repeat(" ", 10))
-				used = 10
-			case i > 0:
-				b.WriteByte(' ')
-				used++
-			}
-			b.WriteString(word)
-			used += len(word)
-		}
-		b.WriteByte('\n')
-	}
-	return b.String()
 }
 
 // below puts entries into a directory.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,6 +20,42 @@ import (
 	"github.com/carve-ipam/carve/tools/image/pack"
 	"github.com/carve-ipam/carve/tools/image/recipe"
 )
+
+// address is the provider's, as configurations of Terraform have it.
+const address = "registry.terraform.io/carve-ipam/carve"
+
+// providers writes Terraform's provider for all platforms, in a directory that Terraform can take providers from.
+func (r *release) providers(ctx context.Context) error {
+	for _, p := range platforms {
+		if err := r.provider(ctx, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *release) provider(ctx context.Context, p recipe.Platform) error {
+	dir, err := r.programs(ctx, recipe.Provider, p)
+	if err != nil {
+		return err
+	}
+	program, err := os.ReadFile(filepath.Join(dir, recipe.Provider.Name+p.Suffix()))
+	if err != nil {
+		return err
+	}
+	content, err := zipped([]entry{
+		{"LICENSE", fileMode, r.licence}, {"THIRD_PARTY_LICENSES", fileMode, r.notices},
+		{recipe.Provider.Name + "_v" + r.version + p.Suffix(), programMode, program},
+	}, r.created)
+	if err != nil {
+		return err
+	}
+	name := "terraform/" + address + "/" + recipe.Provider.Name + "_" + r.version + "_" + p.OS + "_" + p.Arch + ".zip"
+	if err := r.write(name, content); err != nil {
+		return err
+	}
+	return r.bill(recipe.Provider, p, dir, name)
+}
 
 // images writes an archive of the image for all platforms (an OCI layout), one for `docker load` on this machine's processor, and bills of materials.
 func (r *release) images(ctx context.Context) error {
@@ -59,13 +96,14 @@ func (r *release) images(ctx context.Context) error {
 	return nil
 }
 
-// charts writes both as `helm install` takes them.
+// charts writes both as `helm install` takes them, without what .helmignore leaves out: tests of the alerts.
 func (r *release) charts(context.Context) error {
 	for _, name := range []string{"carve", "carve-controller"} {
 		entries, err := tree(filepath.Join(r.repo, "helm", name), name)
 		if err != nil {
 			return err
 		}
+		entries = slices.DeleteFunc(entries, func(e entry) bool { return strings.HasSuffix(e.name, "_test.yaml") })
 		content, err := tgz(entries, r.created)
 		if err != nil {
 			return err
@@ -111,10 +149,6 @@ func (r *release) module(ctx context.Context) error {
 		}
 	}
 	version := module.Version{Path: recipe.Module, Version: "v" + r.version}
-	dir := filepath.Join(r.out, "goproxy", filepath.FromSlash(recipe.Module), "@v")
-	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // G301: for everybody to read
-		return err
-	}
 	var content bytes.Buffer
 	if err := zip.Create(&content, version, list); err != nil {
 		return err

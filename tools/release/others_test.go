@@ -1,11 +1,18 @@
 package main
 
 import (
+	"fmt"
+	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/tools/image/licences"
+	"github.com/carve-ipam/carve/tools/image/recipe"
 )
 
 // What takes no compiler is made twice, and is equal.
@@ -27,6 +34,35 @@ func TestChartsAndTheModuleAreTheSameTwice(t *testing.T) {
 	require.NoError(t, err)
 	assert.Contains(t, names, "carve-chart-"+released(t)+".tgz")
 	assert.Contains(t, names, "goproxy/github.com/carve-ipam/carve/@v/v"+released(t)+".zip")
+}
+
+// Terraform takes the provider out of the directory of a release, and it says its version.
+func TestTerraformFindsTheProvider(t *testing.T) {
+	t.Parallel()
+	terraform, err := exec.LookPath("terraform")
+	if err != nil {
+		t.Skip("there is no terraform")
+	}
+	root, err := filepath.Abs(repo)
+	require.NoError(t, err)
+	out, work := t.TempDir(), t.TempDir()
+	r, err := newRelease(root, out, "")
+	require.NoError(t, err)
+	defer r.clean()
+	r.components, err = licences.Scan(t.Context(), root)
+	require.NoError(t, err)
+	require.NoError(t, r.provider(t.Context(), recipe.Here()))
+	rc := fmt.Sprintf("disable_checkpoint = true\nprovider_installation {\n  filesystem_mirror {\n    path = %q\n  }\n}\n", filepath.Join(out, "terraform"))
+	require.NoError(t, os.WriteFile(filepath.Join(work, "rc"), []byte(rc), 0o600))
+	main := fmt.Sprintf("terraform {\n  required_providers {\n    carve = {\n      source  = \"carve-ipam/carve\"\n      version = %q\n    }\n  }\n}\n", r.version)
+	require.NoError(t, os.WriteFile(filepath.Join(work, "main.tf"), []byte(main), 0o600))
+	for _, c := range []struct{ asked, want string }{{"init", "Installed carve-ipam/carve v" + r.version}, {"providers schema -json", `"carve_claim"`}} {
+		cmd := exec.CommandContext(t.Context(), terraform, strings.Fields(c.asked)...)
+		cmd.Dir, cmd.Env = work, append(os.Environ(), "TF_CLI_CONFIG_FILE="+filepath.Join(work, "rc"))
+		said, err := cmd.CombinedOutput()
+		require.NoError(t, err, string(said))
+		assert.Contains(t, string(said), c.want)
+	}
 }
 
 func released(t *testing.T) string {

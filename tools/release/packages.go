@@ -38,10 +38,10 @@ var formats = []string{"deb", "rpm"}
 
 // packed is a package that is being made: a directory with its files as they will lie on a machine, and what nfpm is told about them.
 type packed struct {
-	root       string
-	info       *nfpm.Info
-	when       time.Time
-	recommends map[string]string // in the words of each format
+	root                string
+	info                *nfpm.Info
+	when                time.Time
+	depends, recommends map[string]string // in the words of each format
 }
 
 // newPacked begins a package with what all of them have.
@@ -120,6 +120,9 @@ func (k *packed) write(out string) ([]string, error) {
 		}
 		info := *k.info
 		info.Contents = append(files.Contents(nil), k.info.Contents...)
+		if words := k.depends[format]; words != "" {
+			info.Depends = []string{words}
+		}
 		if words := k.recommends[format]; words != "" {
 			info.Recommends = []string{words}
 		}
@@ -229,7 +232,9 @@ func (r *release) serverPackage(p recipe.Platform, dir string) (*packed, error) 
 			return nil, err
 		}
 	}
-	k.info.Depends = []string{"ipamctl"}
+	// The program that migrates must be no older than the server. Both formats sort what comes before a release by a tilde.
+	migrator := strings.Replace(r.version, "-", "~", 1)
+	k.depends = map[string]string{"deb": "ipamctl (>= " + migrator + ")", "rpm": "ipamctl >= " + migrator}
 	k.recommends = map[string]string{"deb": "postgresql-15 | postgresql-16 | postgresql-17 | postgresql-18", "rpm": "postgresql-server >= 15"}
 	return k, k.pages(r.section("man8/"))
 }

@@ -36,6 +36,8 @@ var places = []place{
 	at("helm/carve/Chart.yaml", `^appVersion: `, `$`),
 	at("helm/carve-controller/Chart.yaml", `^version: `, `$`),
 	at("helm/carve-controller/Chart.yaml", `^appVersion: `, `$`),
+	at("docs/kubernetes.md", `^COPY --from=carve:`, ` /ipamctl`),
+	at("docs/upgrade.md", `the next version is `, `\.`),
 }
 
 // version reads the file VERSION.

@@ -15,9 +15,13 @@ import (
 
 // Build makes the programs for a platform in dir, from the checkout in repo.
 func Build(ctx context.Context, repo, dir string, p recipe.Platform, s recipe.Stamp) error {
-	args := append([]string{"build", "-o", dir + string(filepath.Separator)}, recipe.BuildArgs(s)...)
+	to := dir + string(filepath.Separator)
+	if s.Image.Package != "" { // it is not called like its program
+		to += s.Image.Programs[0] + p.Suffix()
+	}
+	args := append([]string{"build", "-o", to}, recipe.BuildArgs(s)...)
 	for _, name := range s.Image.Programs {
-		args = append(args, "./cmd/"+name)
+		args = append(args, s.Image.PackageOf(name))
 	}
 	cmd := exec.CommandContext(ctx, "go", args...) //nolint:gosec // the arguments are the recipe's
 	cmd.Dir = filepath.Join(repo, s.Image.Dir)

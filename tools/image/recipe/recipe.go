@@ -3,6 +3,7 @@
 package recipe
 
 import (
+	"cmp"
 	"runtime"
 	"strings"
 )
@@ -28,8 +29,10 @@ type Image struct {
 	Title, About string
 	// Dir is the directory of the module that it is made of, and Module is how that is called.
 	Dir, Module string
-	// Programs in it: each is the package cmd/NAME of the module, and the file /NAME. The last one runs when nothing else is asked for.
+	// Programs in it: each is the package cmd/NAME of the module, unless Package is the only one's, and the file /NAME. The last one runs when
+	// nothing else is asked for.
 	Programs []string
+	Package  string
 	// Port is the one that the program is expected to be told to listen on, if it is not by default.
 	Port string
 	// Stamped is the package whose version and commit are set.
@@ -50,7 +53,14 @@ var (
 		Programs: []string{"carve-controller"}, Port: "8080/tcp", Stamped: "main", Dockerfile: "controller/Dockerfile",
 	}
 	Images = []Image{Server, Controller}
+	// Provider is in no image: Terraform runs it where it runs itself.
+	Provider = Image{
+		Name: "terraform-provider-carve", Dir: "terraform", Module: Module + "/terraform", Programs: []string{"terraform-provider-carve"}, Package: ".", Stamped: "main",
+	}
 )
+
+// PackageOf is the package that a program is built from, below its module.
+func (i Image) PackageOf(program string) string { return cmp.Or(i.Package, "./cmd/"+program) }
 
 // Entrypoint is what runs when nothing else is asked for.
 func (i Image) Entrypoint() []string { return []string{"/" + i.Programs[len(i.Programs)-1]} }

@@ -91,7 +91,7 @@ func (d *draft) program(image common.ElementID, name string) error {
 		PackageLicenseDeclared: "Apache-2.0", PackageLicenseConcluded: "Apache-2.0",
 		PackageChecksums:          []common.Checksum{{Algorithm: common.SHA256, Value: sum}},
 		PackageSourceInfo:         "commit " + d.subject.Stamp.Commit,
-		PackageExternalReferences: purl(goModule(d.subject.Stamp.Image.Module, d.subject.Stamp.Version, "cmd/"+name)),
+		PackageExternalReferences: purl(goModule(d.subject.Stamp.Image.Module, d.subject.Stamp.Version, strings.TrimLeft(d.subject.Stamp.Image.PackageOf(name), "./"))),
 	})
 	d.relate(image, common.TypeRelationshipContains, program)
 	standard := d.find(licences.StandardLibrary)
