@@ -2,6 +2,7 @@ package acceptance_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -68,29 +69,6 @@ func TestWhatSomebodyElseMadeUnderTheNameIsLeftAlone(t *testing.T) {
 	require.Contains(t, f.apply(), "1 imported")
 	f.remove("imports.tf")
 	f.empty()
-	f.destroy()
-}
-
-func TestDriftIsSeenAndPutRight(t *testing.T) {
-	t.Parallel()
-	name, project := team(t)
-	f := newFolder(t, world.main, "", project+web)
-	f.apply()
-	_, err := world.main.PatchClaim(t.Context(), name, "web", []byte(`{"metadata":{"labels":{"env":"test","more":"x"}}}`),
-		client.PatchClaimParams{IfMatch: new("*")})
-	require.NoError(t, err)
-	_, err = world.main.PatchPool(t.Context(), name, "prod", []byte(`{"spec":{"description":"theirs","visibility":"shared"}}`),
-		client.PatchPoolParams{IfMatch: new("*")})
-	require.NoError(t, err)
-	said, changes := f.plan()
-	require.True(t, changes)
-	require.Contains(t, said, "0 to add, 2 to change, 0 to destroy")
-	f.apply()
-	f.empty()
-	claim, err := world.main.GetClaim(t.Context(), name, "web")
-	require.NoError(t, err)
-	require.Equal(t, client.Labels{"env": "prod"}, claim.Metadata.Labels)
-	require.NotEmpty(t, claim.Metadata.Annotations["terraform/made-by"])
 	f.destroy()
 }
 
@@ -165,56 +143,36 @@ func TestAStateOfAnOlderVersionIsTaken(t *testing.T) {
 
 func TestWhatIsWrongIsSaidByThePlan(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ config, says string }{
-		{`resource "carve_pool" "x" {
-  project = "a"
-  name    = "x"
-}`, "A root pool needs cidr"},
-		{`resource "carve_pool" "x" {
-  project = "a"
-  name    = "x"
-  cidr    = "10.0.0.1/8"
-}`, "the block is 10.0.0.0/8"},
-		{`resource "carve_claim" "x" {
-  project = "a"
-  name    = "X"
-}`, `"X" is not a name`},
-		{`resource "carve_claim" "x" {
-  project = "a"
-  name    = "x"
-  pool    = "p"
-  class   = "c"
-}`, "At most one of class, pool, allocation"},
-		{`resource "carve_claim" "x" {
-  name = "x"
-}`, "no project: set `project`"},
-		{`resource "carve_member" "x" {
-  project = "a"
-  subject = "corp:me"
-  role    = "owner"
-}`, "must be one of viewer, consumer, provider, admin"},
-		{`resource "carve_grant" "x" {
-  project  = "a"
-  consumer = "b"
-}`, "One of pool, space must be given"},
-		{`resource "carve_class" "x" {
-  project     = "a"
-  name        = "x"
-  ip_family   = "IPv4"
-  reuse_after = "3 days"
-}`, "is not a duration"},
-		{`resource "carve_pool" "x" {
-  project      = "a"
-  name         = "x"
-  cidr         = "10.0.0.0/8"
-  reservations = [{ first = 0 }]
-}`, "must be 1 to 65536"},
-	} {
-		f := newFolder(t, world.main, "", c.config)
-		said, code := f.try("plan")
-		require.Equal(t, 1, code, c.config)
+	wrong := []struct{ kind, config, says string }{
+		{"pool", `name = "x"`, "A root pool needs cidr"},
+		{"pool", "name = \"x\"\ncidr = \"10.0.0.1/8\"", "the block is 10.0.0.0/8"},
+		{"pool", "name = \"x\"\ncidr = \"10.0.0.0/8\"\nreservations = [{ first = 0 }]", "must be 1 to 65536"},
+		{"claim", `name = "X"`, `"X" is not a name`},
+		{"claim", "name = \"x\"\npool = \"p\"\nclass = \"c\"", "At most one of class, pool, allocation"},
+		{"claim", "name = \"x\"\nprefix_length = 24.5", "24.5"},
+		{"claim", "name = \"x\"\nannotations = { \"terraform/made-by\" = \"me\" }", "set `owner` in the provider instead"},
+		{"member", "subject = \"corp:me\"\nrole = \"owner\"", "must be one of viewer, consumer, provider, admin"},
+		{"grant", `consumer = "b"`, "One of pool, space must be given"},
+		{"class", "name = \"x\"\nip_family = \"IPv4\"\nreuse_after = \"3 days\"", "is not a duration"},
+		{"class", "name = \"x\"\nip_family = \"IPv4\"\npool_per = [\"project\"]", "pool_per and pool_prefix_length go together"},
+		{"quota", "name = \"x\"\nlimits = { addresses = \"many\" }", "is not a count in decimal digits"},
+		{"api_key", "name = \"x\"\nrole = \"viewer\"\nexpires_at = \"tomorrow\"", "is not a time"},
+		{"consumer", "uid = \"x\"\nttl_seconds = 1", "must be 10 to 604800"},
+	}
+	config := ""
+	for i, c := range wrong {
+		config += fmt.Sprintf("resource \"carve_%s\" \"x%d\" {\nproject = \"a\"\n%s\n}\n", c.kind, i, c.config)
+	}
+	f := newFolder(t, world.main, "", config)
+	said, code := f.try("plan")
+	require.Equal(t, 1, code)
+	for _, c := range wrong {
 		require.Contains(t, flat(said), c.says)
 	}
+	f.write("main.tf", head+"resource \"carve_claim\" \"x\" {\n  name = \"x\"\n}\n")
+	said, code = f.try("plan")
+	require.Equal(t, 1, code)
+	require.Contains(t, flat(said), "no project: set `project`")
 }
 
 func TestARefusalSaysWhereAndWhatWouldHelp(t *testing.T) {
@@ -228,6 +186,9 @@ func TestARefusalSaysWhereAndWhatWouldHelp(t *testing.T) {
 	require.Contains(t, said, "Code never_satisfiable")
 	f.destroy()
 }
+
+// secret is an API key.
+var secret = regexp.MustCompile(`carve_[0-9a-f]{32}_[a-z2-7]{52}`)
 
 func TestSecretsAreNotInLogs(t *testing.T) {
 	t.Parallel()
@@ -261,12 +222,14 @@ output "seen" { value = data.carve_project.seen.phase }
 	require.Len(t, token, len("carve_")+32+1+52)
 	text, err := os.ReadFile(log)
 	require.NoError(t, err)
+	require.Contains(t, string(text), "path=/v1/projects/"+name+"/api-keys", "what was asked is logged")
 	require.NotContains(t, string(text), token[39:])
 	require.NotContains(t, string(text), f.server.key[39:])
+	require.Empty(t, secret.FindAllString(string(text), -1), "that of the run neither")
 	require.Contains(t, f.run("show"), "(sensitive value)")
 	state, err := os.ReadFile(filepath.Join(f.dir, "terraform.tfstate"))
 	require.NoError(t, err)
-	require.Len(t, regexp.MustCompile(`carve_[0-9a-f]{32}_[a-z2-7]{52}`).FindAllString(string(state), -1), 1, "the key of the run is in no state")
+	require.Len(t, secret.FindAllString(string(state), -1), 1, "the key of the run is in no state")
 
 	keys := 0
 	for key, err := range world.main.APIKeys(t.Context(), name) {

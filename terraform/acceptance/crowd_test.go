@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"net/netip"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -54,7 +56,7 @@ func claims(t testing.TB, s *server, project string) map[string]client.IPClaim {
 
 func TestAKilledApplyIsResumed(t *testing.T) {
 	t.Parallel()
-	const n = 150
+	const n = 80
 	project := prepared(t, world.main)
 	f := newFolder(t, world.main, project+"/one", many(project, n, "c"))
 	for range 2 {
@@ -143,8 +145,13 @@ func TestFiveHundredClaimsWaitForTheServersLimits(t *testing.T) {
 	defer s.stop()
 	project := prepared(t, s)
 	f := newFolder(t, s, "crowd", many(project, n, "c"))
+	log := filepath.Join(f.dir, "log")
+	f.env = append(f.env, "TF_LOG_PROVIDER=DEBUG", "TF_LOG_PATH="+log)
 	began := time.Now()
 	f.apply("-parallelism=40")
+	text, err := os.ReadFile(log)
+	require.NoError(t, err)
+	require.Contains(t, string(text), "status=429", "the server had too many, and was waited for")
 	t.Logf("apply of %d claims at 60 writes a second: %s", n, time.Since(began).Round(time.Second))
 	began = time.Now()
 	f.empty()

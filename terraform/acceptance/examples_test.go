@@ -1,9 +1,13 @@
 package acceptance_test
 
 import (
+	"bytes"
+	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,7 +19,7 @@ import (
 // examples are the folders of examples that are in the pages of the registry.
 func examples(t testing.TB) []string {
 	t.Helper()
-	files, err := filepath.Glob(root("terraform/examples/*/*/*.tf"))
+	files, err := filepath.Glob(root("terraform/examples/*/*/*e.tf"))
 	require.NoError(t, err)
 	provider, err := filepath.Glob(root("terraform/examples/provider/*.tf"))
 	require.NoError(t, err)
@@ -24,6 +28,7 @@ func examples(t testing.TB) []string {
 
 // TestExamplesCanBeApplied applies all of them in one project, which has what they take for granted, and imports what they say can be imported.
 func TestExamplesCanBeApplied(t *testing.T) {
+	t.Parallel()
 	s, project := world.main, prepared(t, world.main)
 	ctx := t.Context()
 	_, err := s.CreateClass(ctx, project, client.IPClassCreate{Metadata: client.CreateMetadata{Name: "standard"}, Spec: client.IPClassSpec{IPFamily: "IPv4"}})
@@ -43,30 +48,44 @@ func TestExamplesCanBeApplied(t *testing.T) {
 
 	files := examples(t)
 	require.Greater(t, len(files), 20)
+	f := newFolder(t, s, "examples", "")
+	f.env = append(f.env, "CARVE_PROJECT="+project)
+	imports, ids := "", map[string]string{}
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
+		name := strings.NewReplacer("-", "_", ".tf", "").Replace(filepath.Base(file)) + "_" + filepath.Base(filepath.Dir(file))
 		config := strings.ReplaceAll(string(text), "team-a", project)
-		f := newFolder(t, s, "examples", config)
-		f.env = append(f.env, "CARVE_PROJECT="+project)
-		if strings.HasSuffix(file, "provider.tf") {
-			f.write("main.tf", config)
+		if !strings.HasSuffix(file, "provider.tf") {
+			config = head + config
 		}
-		f.apply()
-		f.empty()
-		if id, err := os.ReadFile(filepath.Join(filepath.Dir(file), "import.sh")); err == nil {
-			words := regexp.MustCompile(`^terraform import (\S+) '(.*)'\n$`).FindStringSubmatch(strings.ReplaceAll(string(id), "team-a", project))
-			require.Len(t, words, 3)
-			f.run("state", "rm", words[1])
-			f.run("import", words[1], words[2])
-			f.empty()
+		f.module(name, config)
+		block, err := os.ReadFile(filepath.Join(filepath.Dir(file), "import-by-string-id.tf"))
+		if err != nil {
+			continue
 		}
-		f.destroy()
+		command, err := os.ReadFile(filepath.Join(filepath.Dir(file), "import.sh"))
+		require.NoError(t, err)
+		words := regexp.MustCompile(`^terraform import (\S+) '(.*)'\n$`).FindStringSubmatch(string(command))
+		require.Len(t, words, 3)
+		require.Equal(t, fmt.Sprintf("import {\n  to = %s\n  id = %q\n}\n", words[1], words[2]), string(block), "one id, twice")
+		block = bytes.Replace(block, []byte("to = "), []byte("to = module."+name+"."), 1)
+		imports += strings.ReplaceAll(string(block), "team-a", project)
+		ids["module."+name+"."+words[1]] = strings.ReplaceAll(words[2], "team-a", project)
 	}
-	said := newFolder(t, s, "", "")
-	for _, file := range files {
-		said.run("fmt", "-check", "-diff", mustAbs(t, file))
+	f.run("get")
+	f.apply()
+	f.empty()
+	f.run(append([]string{"state", "rm"}, slices.Collect(maps.Keys(ids))...)...)
+	f.write("imports.tf", imports)
+	require.Contains(t, f.apply(), fmt.Sprintf("%d imported, 0 added, 0 changed, 0 destroyed", len(ids)))
+	f.remove("imports.tf")
+	f.empty()
+	for address, id := range ids {
+		require.Equal(t, id, f.value(address, "id"))
 	}
+	f.destroy()
+	f.run("fmt", "-check", "-diff", "-recursive", mustAbs(t, root("terraform/examples")))
 }
 
 func mustAbs(t testing.TB, path string) string {

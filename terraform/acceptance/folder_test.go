@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -40,6 +41,14 @@ func newFolder(t testing.TB, s *server, owner, config string) *folder {
 func (f *folder) write(name, text string) {
 	f.t.Helper()
 	require.NoError(f.t, os.WriteFile(filepath.Join(f.dir, name), []byte(text), 0o600))
+}
+
+// module writes a configuration that is used by the folder's own.
+func (f *folder) module(name, config string) {
+	f.t.Helper()
+	require.NoError(f.t, os.MkdirAll(filepath.Join(f.dir, name), 0o700))
+	f.write(filepath.Join(name, "main.tf"), config)
+	f.write("module_"+name+".tf", fmt.Sprintf("module %q {\n  source = %q\n}\n", name, "./"+name))
 }
 
 func (f *folder) remove(names ...string) {
@@ -130,8 +139,8 @@ func (f *folder) state() (things []thing) {
 	require.NoError(f.t, err)
 	var s struct {
 		Resources []struct {
-			Mode, Type, Name string
-			Instances        []struct {
+			Module, Mode, Type, Name string
+			Instances                []struct {
 				Key        any `json:"index_key"`
 				Attributes map[string]any
 			}
@@ -144,7 +153,7 @@ func (f *folder) state() (things []thing) {
 				continue
 			}
 			id, _ := i.Attributes["id"].(string)
-			address := r.Type + "." + r.Name
+			address := strings.TrimPrefix(r.Module+"."+r.Type+"."+r.Name, ".")
 			if i.Key != nil {
 				key, err := json.Marshal(i.Key)
 				require.NoError(f.t, err)
@@ -174,4 +183,28 @@ func (f *folder) imports() string {
 		text += "import {\n  to = " + t.address + "\n  id = \"" + t.id + "\"\n}\n"
 	}
 	return text
+}
+
+// change is what a plan does to one resource.
+type change struct {
+	Actions       []string
+	Before, After map[string]any
+}
+
+// changes are those that are planned, by address.
+func (f *folder) changes() map[string]change {
+	f.t.Helper()
+	f.run("plan", "-input=false", "-out=planned")
+	var plan struct {
+		Changes []struct {
+			Address string
+			Change  change
+		} `json:"resource_changes"`
+	}
+	require.NoError(f.t, json.Unmarshal([]byte(f.run("show", "-json", "planned")), &plan))
+	all := map[string]change{}
+	for _, c := range plan.Changes {
+		all[c.Address] = c.Change
+	}
+	return all
 }

@@ -3,18 +3,20 @@
 package acceptance_test
 
 import (
-	"bytes"
-	"context"
+	"bufio"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
+
+	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/client"
 )
@@ -77,49 +79,64 @@ type server struct {
 // root is a path from the root of the checkout.
 func root(path string) string { return filepath.Join("..", "..", path) }
 
-// serve starts a server.
+// serve starts a server, and waits until it listens.
 func serve(name string, flags ...string) (*server, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, err
-	}
-	address := listener.Addr().String()
-	_ = listener.Close()
 	data := filepath.Join(world.dir, name)
-	s := &server{url: "http://" + address}
 	program, err := filepath.Abs(root("bin/server"))
 	if err != nil {
 		return nil, err
 	}
-	var said bytes.Buffer
-	s.cmd = exec.Command(program, append([]string{"--auth=keys", "--data-dir=" + data, "--listen=" + address, "--log-level=error"}, flags...)...)
-	s.cmd.Stdout, s.cmd.Stderr = &said, &said
+	s := &server{cmd: exec.Command(program, append([]string{"--auth=keys", "--data-dir=" + data, "--listen=127.0.0.1:0", "--log-level=error"}, flags...)...)}
+	said, err := s.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	s.cmd.Stderr = os.Stderr
 	if err := s.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("%w (`make terraform-test` builds it)", err)
 	}
+	lines := bufio.NewScanner(said)
+	for s.url == "" && lines.Scan() {
+		if address, found := strings.CutPrefix(lines.Text(), "listening on "); found {
+			s.url = "http://" + address
+		}
+	}
+	go func() { _, _ = io.Copy(io.Discard, said) }()
 	bootstrap, err := filepath.Abs(root("bin/ipamctl"))
 	if err != nil {
 		return nil, err
 	}
-	for deadline := time.Now().Add(time.Minute); ; {
-		key, err := exec.Command(bootstrap, "bootstrap", "--data-dir="+data, "-q").Output()
-		if err == nil {
-			s.key = strings.TrimSpace(string(key))
-			break
-		}
-		if time.Now().After(deadline) {
-			s.stop()
-			return nil, fmt.Errorf("bootstrap: %w\n%s", err, said.String())
-		}
+	key, err := exec.Command(bootstrap, "bootstrap", "--data-dir="+data, "-q").CombinedOutput()
+	if err != nil {
+		s.stop()
+		return nil, fmt.Errorf("bootstrap: %w\n%s", err, key)
 	}
-	if s.Carve, err = client.New(s.url, client.WithAPIKey(s.key)); err != nil {
-		return nil, err
-	}
-	_, err = s.GetWhoami(context.Background())
+	s.key = strings.TrimSpace(string(key))
+	s.Carve, err = client.New(s.url, client.WithAPIKey(s.key))
 	return s, err
 }
 
 func (s *server) stop() {
 	_ = s.cmd.Process.Signal(syscall.SIGTERM)
 	_ = s.cmd.Wait()
+}
+
+// send makes a request as the operators, and answers the document.
+func (s *server) send(t testing.TB, method, path, body string) map[string]any {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, s.url+path, strings.NewReader(body))
+	require.NoError(t, err)
+	req.Header.Set("Authorization", "Bearer "+s.key)
+	req.Header.Set("Content-Type", "application/json")
+	if method == http.MethodPatch {
+		req.Header.Set("Content-Type", "application/merge-patch+json")
+		req.Header.Set("If-Match", "*")
+	}
+	resp, err := http.DefaultClient.Do(req)
+	require.NoError(t, err)
+	defer func() { _ = resp.Body.Close() }()
+	document := map[string]any{}
+	require.NoError(t, json.NewDecoder(resp.Body).Decode(&document))
+	require.Equal(t, http.StatusOK, resp.StatusCode, "%s %s: %v", method, path, document)
+	return document
 }

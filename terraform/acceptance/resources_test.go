@@ -1,6 +1,7 @@
 package acceptance_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -200,37 +201,67 @@ func team(t testing.TB) (name, config string) {
 	return name, "resource \"carve_project\" \"team\" {\n  name = \"" + name + "\"\n}\n"
 }
 
-func TestEveryResourceIsMadeImportedChangedAndDestroyed(t *testing.T) {
-	for _, c := range each {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			name, project := team(t)
-			config := project + strings.ReplaceAll(c.config, "TEAM", name)
-			f := newFolder(t, world.main, "", config)
-			f.apply()
-			f.empty()
-
-			blocks := f.imports()
-			f.remove("terraform.tfstate", "terraform.tfstate.backup")
-			f.write("imports.tf", blocks)
-			said := f.apply()
-			require.Contains(t, said, "0 added, 0 changed, 0 destroyed", said)
-			f.remove("imports.tf")
-			f.empty()
-
-			if c.changed != "" {
-				attribute, _, _ := strings.Cut(c.changed, " ")
-				f.write("main.tf", head+replaced(t, config, attribute, c.changed))
-				said := f.apply()
-				require.Contains(t, said, "0 added, 1 changed, 0 destroyed", said)
-				f.empty()
-			}
-			f.destroy()
-			require.Empty(t, f.state())
-			_, err := world.main.GetProject(t.Context(), name)
-			require.True(t, client.IsNotFound(err), "%v", err)
-		})
+// modules writes the configuration of each as a module of its own, so that one run has them all.
+func modules(t testing.TB, f *folder, edit func(config, changed string) string) {
+	t.Helper()
+	name, _ := team(t)
+	for i, c := range each {
+		project := fmt.Sprintf("%s-%d", name, i)
+		config := fmt.Sprintf("resource \"carve_project\" \"team\" {\n  name = %q\n}\n", project) + strings.ReplaceAll(c.config, "TEAM", project)
+		f.module(strings.ReplaceAll(c.name, " ", "_"), head+edit(config, c.changed))
 	}
+}
+
+func TestEveryResourceIsMadeImportedChangedAndDestroyed(t *testing.T) {
+	t.Parallel()
+	f := newFolder(t, world.main, "", "")
+	modules(t, f, func(config, _ string) string { return config })
+	f.run("get")
+	f.apply()
+	f.empty()
+
+	blocks := f.imports()
+	f.remove("terraform.tfstate", "terraform.tfstate.backup")
+	f.write("imports.tf", blocks)
+	require.Contains(t, f.apply(), " 0 added, 0 changed, 0 destroyed")
+	f.remove("imports.tf")
+	f.empty()
+
+	changed := 0
+	modules(t, f, func(config, line string) string {
+		if line == "" {
+			return config
+		}
+		changed++
+		attribute, _, _ := strings.Cut(line, " ")
+		return replaced(t, config, attribute, line)
+	})
+	require.Contains(t, f.apply(), fmt.Sprintf(" 0 added, %d changed, 0 destroyed", changed))
+	f.empty()
+
+	modules(t, f, func(config, line string) string {
+		if line == "" {
+			return config
+		}
+		return bare(config)
+	})
+	said := f.apply()
+	require.Contains(t, said, " 0 added, ")
+	require.Contains(t, said, " 0 destroyed")
+	f.empty()
+
+	things := f.state()
+	f.destroy()
+	require.Empty(t, f.state())
+	gone := 0
+	for _, thing := range things {
+		if _, name, _ := strings.Cut(thing.address, ".carve_project."); name != "" {
+			_, err := world.main.GetProject(t.Context(), thing.id)
+			require.True(t, client.IsNotFound(err), "%v", err)
+			gone++
+		}
+	}
+	require.Equal(t, len(each)+2, gone, "all projects, and with them what was in them")
 }
 
 // replaced changes the first line of "it" that sets an attribute.
@@ -248,34 +279,18 @@ func replaced(t testing.TB, config, attribute, line string) string {
 	return ""
 }
 
-func TestEveryOptionalAttributeCanBeTakenAway(t *testing.T) {
-	for _, c := range each {
-		if c.changed == "" {
-			continue
+// bare leaves out of "it" what it can be without.
+func bare(config string) string {
+	begin := strings.Index(config, `" "it" {`)
+	var kept []string
+	for l := range strings.SplitSeq(config[begin:], "\n") {
+		word, _, _ := strings.Cut(strings.TrimSpace(l), " ")
+		switch word {
+		case "display_name", "description", "labels", "annotations", "strategy", "min_prefix_length", "max_prefix_length", "default_prefix_length",
+			"classes", "is_default", "reclaim_policy", "reuse_after_lost", "pool_selection", "parameters", "ttl_seconds", "kind":
+		default:
+			kept = append(kept, l)
 		}
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			name, project := team(t)
-			config := project + strings.ReplaceAll(c.config, "TEAM", name)
-			f := newFolder(t, world.main, "", config)
-			f.apply()
-			var kept []string
-			begin := strings.Index(config, `" "it" {`)
-			for l := range strings.SplitSeq(config[begin:], "\n") {
-				word, _, _ := strings.Cut(strings.TrimSpace(l), " ")
-				switch word {
-				case "display_name", "description", "labels", "annotations", "strategy", "min_prefix_length", "max_prefix_length", "default_prefix_length",
-					"classes", "is_default", "reclaim_policy", "reuse_after_lost", "pool_selection", "parameters", "ttl_seconds", "kind":
-				default:
-					kept = append(kept, l)
-				}
-			}
-			f.write("main.tf", head+config[:begin]+strings.Join(kept, "\n"))
-			said, code := f.try("apply", "-auto-approve", "-input=false")
-			require.Zero(t, code, said)
-			require.NotContains(t, said, "must be replaced", said)
-			f.empty()
-			f.destroy()
-		})
 	}
+	return config[:begin] + strings.Join(kept, "\n")
 }

@@ -83,8 +83,13 @@ func asTerraform(v *inventory) (files, error) {
 // attribute is one line of a resource; without a value it is left out.
 type attribute struct{ name, value string }
 
+// madeBy is the annotation that the provider writes itself, and refuses in a configuration.
+const madeBy = "terraform/made-by"
+
 // tags are the attributes that everything has.
 func tags(labels, annotations map[string]string) []attribute {
+	annotations = maps.Clone(annotations)
+	delete(annotations, madeBy)
 	return []attribute{{"labels", mapOf(labels)}, {"annotations", mapOf(annotations)}}
 }
 

@@ -75,6 +75,14 @@ func isTime(v any) string {
 	return ""
 }
 
+// isUnmarked refuses the annotation that is the provider's own.
+func isUnmarked(v any) string {
+	if all, ok := v.(map[string]any); ok && all[mark] != nil {
+		return fmt.Sprintf("must not have %q, which the provider writes itself: set `owner` in the provider instead.", mark)
+	}
+	return ""
+}
+
 func between(low, high int64) check {
 	return func(v any) string {
 		if n, ok := v.(int64); ok && (n < low || n > high) {

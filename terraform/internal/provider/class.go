@@ -28,7 +28,7 @@ func class() kind {
 			{name: "utilization_percent", derive: decimal("/status/utilizationPercent"), computed: true, dataOnly: true, about: "The share that is held, as a decimal number."},
 		},
 		invalid: func(v values) []fault {
-			if (v["pool_per"] == nil) != (v["pool_prefix_length"] == nil) {
+			if known(v["pool_per"]) && known(v["pool_prefix_length"]) && (v["pool_per"] == nil) != (v["pool_prefix_length"] == nil) {
 				return []fault{{"pool_prefix_length", "pool_per and pool_prefix_length go together."}}
 			}
 			return nil

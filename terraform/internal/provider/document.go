@@ -149,6 +149,12 @@ func (f field) found(d document) any {
 	return f.fromAPI(v)
 }
 
+// as reports whether a document has a value, in these words or in others.
+func (f field) as(v any, d document, project string) bool {
+	is := f.found(d)
+	return f.equal(v, is, project) || is == nil && f.implied != nil && f.equal(v, f.implied(d), project)
+}
+
 // equal reports whether two values of an attribute mean the same, in a project.
 func (f field) equal(a, b any, project string) bool {
 	a, b = f.meaning(a, project), f.meaning(b, project)

@@ -31,14 +31,15 @@ func explained() kind {
 		about:   "Says what a claim would get, and why, by what is free now. Nothing is held. It has the attributes of a claim, and says in them what would come of it.",
 		invalid: claimInvalid,
 		fields: append(fields,
-			field{name: "outcome", from: "/outcome", computed: true, about: "`Allocated` or `Bound` or the like when it would be had, `Refused` when not."},
-			field{name: "code", from: "/code", computed: true, about: "Why it would be refused."},
+			field{name: "outcome", from: "/outcome", computed: true, about: "`Bound` or `Refused`."},
+			field{name: "code", from: "/code", computed: true, about: "The code of the refusal; null when it would be bound."},
 			field{name: "detail", from: "/detail", computed: true, about: "One sentence about what would come of it."},
 			field{name: "steps", form: objects, from: "/steps", computed: true, about: "What was considered.", fields: append([]field{
-				{name: "kind", about: "What it is."}, {name: "name", about: "Which."}, {name: "outcome", about: "What came of it."}, {name: "code", about: "What spoke against it."},
+				{name: "kind", about: "What was considered, such as a pool."}, {name: "name", about: "`project/name` of it."},
+				{name: "outcome", about: "What came of it."}, {name: "code", about: "What spoke against it; null when nothing did."},
 			}, sentence...)},
 			field{name: "remedies", form: objects, from: "/remedies", computed: true, about: "What would make it work.", fields: append([]field{
-				{name: "pointer", about: "The place of the request to change."}, {name: "value", about: "What to write there."},
+				{name: "pointer", about: "JSON pointer to what to change in the request."}, {name: "value", about: "What to write there."},
 			}, sentence...)},
 		),
 	}

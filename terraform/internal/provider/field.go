@@ -46,6 +46,7 @@ type field struct {
 	check                               check
 	oneOf                               []string
 	same                                func(a, b any) bool
+	implied                             func(document) any // what a document means that has no value
 }
 
 // unknown is a value that is known after apply.

@@ -99,7 +99,10 @@ func (k kind) metadata() []field {
 	fixed := !k.patched
 	return []field{
 		{name: "labels", form: textMap, at: "/metadata/labels", replace: fixed, about: "Labels, by the rules of Kubernetes."},
-		{name: "annotations", form: textMap, at: "/metadata/annotations", replace: fixed, about: "Free texts under keys like those of labels."},
+		{
+			name: "annotations", form: textMap, at: "/metadata/annotations", replace: fixed, check: isUnmarked,
+			about: "Free texts under keys like those of labels.",
+		},
 	}
 }
 
@@ -177,7 +180,7 @@ func (k kind) body(config values, madeBy string) document {
 	}
 	d := document{"spec": map[string]any{}}
 	for _, f := range k.all() {
-		if v := config[f.name]; v != nil && !f.local() && !f.output() {
+		if v := config[f.name]; f.meaning(v, "") != nil && !f.local() && !f.output() {
 			d.set(f.pointer(), f.toAPI(v))
 		}
 	}
@@ -197,7 +200,7 @@ func (k kind) body(config values, madeBy string) document {
 func (k kind) desired(d document, config values) document {
 	to := d.copy()
 	for _, f := range k.all() {
-		if f.local() || f.output() || f.replace || f.equal(config[f.name], f.found(d), config.text("project")) {
+		if f.local() || f.output() || f.replace || f.as(config[f.name], d, config.text("project")) {
 			continue
 		}
 		v := f.toAPI(config[f.name])
@@ -243,7 +246,7 @@ func (k kind) state(d document, prior values, fields []field) values {
 		if f.name == "annotations" {
 			is = withoutMark(is)
 		}
-		if is == nil && f.secret || was != nil && f.equal(was, is, prior.text("project")) {
+		if is == nil && f.secret || was != nil && (f.equal(was, is, prior.text("project")) || f.as(was, d, prior.text("project"))) {
 			is = was
 		}
 		v[f.name] = is
@@ -287,11 +290,11 @@ func length(d document) any {
 	return float64(p.Bits())
 }
 
-// atMostOne and exactlyOne are rules for attributes.
+// atMostOne and exactlyOne are rules for attributes. What is unknown may turn out to be null, so that it is neither given nor missing.
 func atMostOne(v values, names ...string) []fault {
 	var given []string
 	for _, name := range names {
-		if v[name] != nil {
+		if v[name] != nil && v[name] != (unknown{}) {
 			given = append(given, name)
 		}
 	}

@@ -42,8 +42,11 @@ func pool() kind {
 			},
 			{name: "classes", at: "/spec/classNames", form: textSet, check: all(isName), about: "Names of the classes that it backs."},
 			{name: "reuse_after", check: isDuration, same: sameDuration, about: "For how long nobody gets a block after its claim was deleted, such as `72h`."},
-			{name: "region", from: "/metadata/region", replace: true, check: isName, about: "Its home, by default that of the server."},
-			{name: "regions", form: textSet, check: all(isName), about: "Where it is served, its home among them."},
+			{name: "region", from: "/metadata/region", replace: true, check: isName, about: "Its home: by default the first of `regions` in the order of the alphabet, or else that of the server."},
+			{
+				name: "regions", form: textSet, check: all(isName), about: "Where it is served, its home among them; by default at its home alone.",
+				implied: func(d document) any { return []any{d.text("/metadata/region")} },
+			},
 			uidField,
 			{name: "ip_family", from: "/status/ipFamily", computed: true, about: "`IPv4` or `IPv6`."},
 			{name: "phase", from: "/status/phase", computed: true, dataOnly: true, about: "Its phase."},

@@ -2,8 +2,10 @@ package provider
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -66,7 +68,7 @@ func diagnose(to *diag.Diagnostics, k kind, fields []field, err error, remedies 
 	}
 	p, ok := client.AsProblem(err)
 	if !ok {
-		to.AddError("No answer from Carve about the "+k.words(), err.Error())
+		to.AddError("No answer from Carve about the "+k.words(), err.Error()+advice(err))
 		return
 	}
 	tail := "\n\nCode " + string(p.Code)
@@ -90,6 +92,17 @@ func diagnose(to *diag.Diagnostics, k kind, fields []field, err error, remedies 
 		}
 		to.AddError(p.Title, strings.Join(detail, "\n\n")+remedies+tail)
 	}
+}
+
+// advice is which setting would help when there is no answer.
+func advice(err error) string {
+	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
+		return "\n\nIf the certificate is of an authority of your own, name the file of that authority's certificate in ca_file (CARVE_CA_FILE)."
+	}
+	if failed, ok := errors.AsType[*net.OpError](err); ok && failed.Op == "dial" {
+		return "\n\nIf the server is elsewhere, say where in server (CARVE_SERVER)."
+	}
+	return ""
 }
 
 // remedies are what would make a claim work.

@@ -71,8 +71,8 @@ func (p *Provider) Schema(_ context.Context, _ provider.SchemaRequest, resp *pro
 // Configure makes the client.
 func (p *Provider) Configure(_ context.Context, req provider.ConfigureRequest, resp *provider.ConfigureResponse) {
 	config := read(req.Config.Raw)
-	for _, name := range []string{"server", "context", "api_key", "api_key_file", "ca_file"} {
-		if _, open := config[name].(unknown); open {
+	for name, v := range config {
+		if name != "project" && !known(v) {
 			return // it is known at apply
 		}
 	}

@@ -49,7 +49,7 @@ func (f field) says() string {
 		s += " `false` by default."
 	}
 	if f.replace {
-		s += " A change makes a new one."
+		s += " Changing it forces a new resource."
 	}
 	return s
 }

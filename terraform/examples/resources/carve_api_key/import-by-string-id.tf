@@ -1,0 +1,4 @@
+import {
+  to = carve_api_key.pipeline
+  id = "team-a/pipeline"
+}

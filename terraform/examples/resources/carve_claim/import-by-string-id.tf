@@ -1,0 +1,4 @@
+import {
+  to = carve_claim.gateway
+  id = "team-a/web-gateway"
+}

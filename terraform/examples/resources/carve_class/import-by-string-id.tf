@@ -1,0 +1,4 @@
+import {
+  to = carve_class.nodes
+  id = "team-a/nodes"
+}

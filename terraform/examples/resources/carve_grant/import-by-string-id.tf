@@ -1,0 +1,4 @@
+import {
+  to = carve_grant.team_b
+  id = "team-a/pools/shared/team-b"
+}

@@ -1,0 +1,4 @@
+import {
+  to = carve_member.alice
+  id = "team-a/corp:alice@example.com"
+}

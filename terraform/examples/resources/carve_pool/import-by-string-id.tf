@@ -1,0 +1,4 @@
+import {
+  to = carve_pool.prod
+  id = "team-a/eu-prod"
+}

@@ -1,0 +1,4 @@
+import {
+  to = carve_project.shops
+  id = "shops"
+}

@@ -1,0 +1,4 @@
+import {
+  to = carve_quota.all
+  id = "team-a/all"
+}

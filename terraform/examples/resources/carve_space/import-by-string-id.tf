@@ -1,0 +1,4 @@
+import {
+  to = carve_space.vrf
+  id = "team-a/vrf-blue"
+}
