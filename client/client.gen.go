@@ -1228,7 +1228,7 @@ func (e WhenUnused) Valid() bool {
 // Example: 10.20.1.7
 type Address = string
 
-// Alert A pool or a quota that is used to the percentage of a rule.
+// Alert A pool or a quota that is used to the percentage of a rule, or a pool that will be full within its time.
 type Alert struct {
 	// Name `rule/subject`.
 	//
@@ -1241,10 +1241,15 @@ type Alert struct {
 	// Subject What an alert is about.
 	Subject AlertSubject `json:"subject"`
 
-	// Percent That of the rule.
+	// Percent That of the rule, if it has one.
 	//
 	// Example: 80
-	Percent int `json:"percent"`
+	Percent int `json:"percent,omitempty"`
+
+	// Runway That of the rule, if it has one.
+	//
+	// Example: 168h
+	Runway Duration `json:"runway,omitempty"`
 
 	// Since When it began.
 	//
@@ -1260,6 +1265,11 @@ type Alert struct {
 	//
 	// Example: 87.5
 	PercentNow *float64 `json:"percentNow,omitempty"`
+
+	// RunsOutAt When the pool will be full, as it was said when the alert began, if the rule has a `runway`.
+	//
+	// Example: 2026-03-07T14:00:00Z
+	RunsOutAt *time.Time `json:"runsOutAt,omitempty"`
 }
 
 // AlertList defines model for AlertList.
@@ -1283,7 +1293,7 @@ type AlertRule struct {
 	// Metadata What every resource carries.
 	Metadata Metadata `json:"metadata"`
 
-	// Spec About what, and from when on.
+	// Spec About what, and from when on, which is either `percent` or `runway`.
 	Spec AlertRuleSpec `json:"spec"`
 
 	// Status How the rule is kept.
@@ -1298,7 +1308,7 @@ type AlertRuleCreate struct {
 	// Metadata Exactly one of `name` and `generateName`; the rest of the metadata is the server's.
 	Metadata CreateMetadata `json:"metadata"`
 
-	// Spec About what, and from when on.
+	// Spec About what, and from when on, which is either `percent` or `runway`.
 	Spec AlertRuleSpec `json:"spec"`
 }
 
@@ -1317,7 +1327,7 @@ type AlertRuleList struct {
 // default.
 type AlertRulePatch = json.RawMessage
 
-// AlertRuleSpec About what, and from when on.
+// AlertRuleSpec About what, and from when on, which is either `percent` or `runway`.
 type AlertRuleSpec struct {
 	// About What a rule is about. A pool that is being drained has no alerts.
 	About AlertRuleAbout `json:"about"`
@@ -1327,7 +1337,15 @@ type AlertRuleSpec struct {
 	//
 	//
 	// Example: 80
-	Percent int `json:"percent"`
+	Percent int `json:"percent,omitempty"`
+
+	// Runway An alert begins when a pool will be full within this time, by the `runway` that `getPoolUtilization` answers. It ends when
+	// the pool will last for a tenth longer than this, or nobody can say for how long and there is something free. For pools only,
+	// and from `1h` on: of quotas nothing is recorded.
+	//
+	//
+	// Example: 168h
+	Runway Duration `json:"runway,omitempty"`
 
 	// ResourceName Only the pool, or the quota, of this name; by default all of the project.
 	ResourceName Name `json:"resourceName,omitempty"`
@@ -5933,9 +5951,10 @@ type ClientInterface interface {
 
 	// CreateAlertRuleWithBody Create an alert rule
 	//
-	// Has an alert begin for each pool, or each quota, of the project that is used to a percentage, and end when it is used less. The
-	// server looks every 30 seconds. That an alert begins and ends is told by `listChanges` and webhooks as a change of the kind
-	// `Alert`, and recorded in the audit trail.
+	// Has an alert begin for each pool, or each quota, of the project that is used to a percentage, or for each pool that will be full
+	// within a time, and end when that is so no more. The server looks every 30 seconds, and every 10 minutes when a pool will be
+	// full. That an alert begins and ends is told by `listChanges` and webhooks as a change of the kind `Alert`, and recorded in the
+	// audit trail.
 	//
 	// Refused with `already_exists` when the name is taken, and with `quota_exceeded` when the project has 20 alert rules.
 	//
@@ -5946,9 +5965,10 @@ type ClientInterface interface {
 
 	// CreateAlertRule Create an alert rule
 	//
-	// Has an alert begin for each pool, or each quota, of the project that is used to a percentage, and end when it is used less. The
-	// server looks every 30 seconds. That an alert begins and ends is told by `listChanges` and webhooks as a change of the kind
-	// `Alert`, and recorded in the audit trail.
+	// Has an alert begin for each pool, or each quota, of the project that is used to a percentage, or for each pool that will be full
+	// within a time, and end when that is so no more. The server looks every 30 seconds, and every 10 minutes when a pool will be
+	// full. That an alert begins and ends is told by `listChanges` and webhooks as a change of the kind `Alert`, and recorded in the
+	// audit trail.
 	//
 	// Refused with `already_exists` when the name is taken, and with `quota_exceeded` when the project has 20 alert rules.
 	//
@@ -7431,9 +7451,10 @@ func (c *Client) ListAlertRules(ctx context.Context, project ProjectName, params
 
 // CreateAlertRuleWithBody Create an alert rule
 //
-// Has an alert begin for each pool, or each quota, of the project that is used to a percentage, and end when it is used less. The
-// server looks every 30 seconds. That an alert begins and ends is told by `listChanges` and webhooks as a change of the kind
-// `Alert`, and recorded in the audit trail.
+// Has an alert begin for each pool, or each quota, of the project that is used to a percentage, or for each pool that will be full
+// within a time, and end when that is so no more. The server looks every 30 seconds, and every 10 minutes when a pool will be
+// full. That an alert begins and ends is told by `listChanges` and webhooks as a change of the kind `Alert`, and recorded in the
+// audit trail.
 //
 // Refused with `already_exists` when the name is taken, and with `quota_exceeded` when the project has 20 alert rules.
 //
@@ -7454,9 +7475,10 @@ func (c *Client) CreateAlertRuleWithBody(ctx context.Context, project ProjectNam
 
 // CreateAlertRule Create an alert rule
 //
-// Has an alert begin for each pool, or each quota, of the project that is used to a percentage, and end when it is used less. The
-// server looks every 30 seconds. That an alert begins and ends is told by `listChanges` and webhooks as a change of the kind
-// `Alert`, and recorded in the audit trail.
+// Has an alert begin for each pool, or each quota, of the project that is used to a percentage, or for each pool that will be full
+// within a time, and end when that is so no more. The server looks every 30 seconds, and every 10 minutes when a pool will be
+// full. That an alert begins and ends is told by `listChanges` and webhooks as a change of the kind `Alert`, and recorded in the
+// audit trail.
 //
 // Refused with `already_exists` when the name is taken, and with `quota_exceeded` when the project has 20 alert rules.
 //
@@ -17577,9 +17599,10 @@ func (c *Carve) ListAlertRules(ctx context.Context, project ProjectName, params 
 
 // CreateAlertRule Create an alert rule
 //
-// Has an alert begin for each pool, or each quota, of the project that is used to a percentage, and end when it is used less. The
-// server looks every 30 seconds. That an alert begins and ends is told by `listChanges` and webhooks as a change of the kind
-// `Alert`, and recorded in the audit trail.
+// Has an alert begin for each pool, or each quota, of the project that is used to a percentage, or for each pool that will be full
+// within a time, and end when that is so no more. The server looks every 30 seconds, and every 10 minutes when a pool will be
+// full. That an alert begins and ends is told by `listChanges` and webhooks as a change of the kind `Alert`, and recorded in the
+// audit trail.
 //
 // Refused with `already_exists` when the name is taken, and with `quota_exceeded` when the project has 20 alert rules.
 func (c *Carve) CreateAlertRule(ctx context.Context, project ProjectName, body AlertRuleCreate, params ...CreateAlertRuleParams) (*AlertRule, error) {

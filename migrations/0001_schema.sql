@@ -506,8 +506,8 @@ CREATE TABLE IF NOT EXISTS alert_rules (
 -- serves: alert rules that a server is to look at, the longest past first (alert_rule_due)
 CREATE INDEX IF NOT EXISTS alert_rules_due_idx ON alert_rules (region, due_at) WHERE due_at IS NOT NULL;
 
--- alerts: that so much of a pool or a quota is used as a rule says, since a moment at which it was so much, in hundredths of a percent (began). A row begins and
--- ends with the event of the trail that tells of it.
+-- alerts: that so much of a pool or a quota is used as a rule says, or that a pool will be full as soon, since a moment at which so much was used, in hundredths
+-- of a percent (began), and the pool was to be full at another (runs_out_at). A row begins and ends with the event of the trail that tells of it.
 CREATE TABLE IF NOT EXISTS alerts (
     region     crdb_internal_region NOT NULL,
     project_id UUID        NOT NULL,
@@ -518,6 +518,7 @@ CREATE TABLE IF NOT EXISTS alerts (
     about      TEXT        NOT NULL,
     since      TIMESTAMPTZ NOT NULL,
     began      INT8        NOT NULL,
+    runs_out_at TIMESTAMPTZ,
     CONSTRAINT alerts_pkey PRIMARY KEY (region, project_id, rule, subject)
 );
 

@@ -36,6 +36,15 @@ export function formatSpan(milliseconds: number): string {
   return `${Math.floor(seconds / 86400).toLocaleString("en")} days`;
 }
 
+/** How many hours a duration of the API has: of 1h30m 1.5. */
+export function hoursOf(duration: string): number {
+  const [, h = 0, m = 0, s = 0] = /^(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?$/.exec(duration) ?? [];
+  return Number(h) + Number(m) / 60 + Number(s) / 3600;
+}
+
+/** 168h is 7 days to people. */
+export const formatDuration = (duration: string) => (hoursOf(duration) % 24 === 0 ? plural(hoursOf(duration) / 24, "day") : duration);
+
 export function formatAge(at: string): string {
   const passed = Date.now() - new Date(at).getTime();
   if (passed < 0) return `in ${formatSpan(-passed)}`;

@@ -20,12 +20,16 @@ type AlertRule struct {
 
 // AlertRuleSpec is what the caller writes of an alert rule.
 type AlertRuleSpec struct {
-	About         AlertAbout `json:"about"`
-	Percent       int        `json:"percent"`
-	Name          string     `json:"resourceName,omitempty"`
-	ClassName     string     `json:"className,omitempty"`
-	LabelSelector string     `json:"labelSelector,omitempty"`
-	Labels        *Selector  `json:"labels,omitempty"` // what LabelSelector says
+	About AlertAbout `json:"about"`
+
+	// One of them is there: how many percent are used, or within what time a pool will be full.
+	Percent int            `json:"percent,omitzero"`
+	Runway  *time.Duration `json:"runway,omitempty"`
+
+	Name          string    `json:"resourceName,omitempty"`
+	ClassName     string    `json:"className,omitempty"`
+	LabelSelector string    `json:"labelSelector,omitempty"`
+	Labels        *Selector `json:"labels,omitempty"` // what LabelSelector says
 }
 
 // AlertAbout is what an alert rule is about.
@@ -40,11 +44,33 @@ const (
 // alertRelief is by how many points less than its percentage ends an alert: one that is at it would begin and end all the time.
 const alertRelief = 2
 
-// Begins reports whether something of which so much is used has an alert from now on.
-func (s AlertRuleSpec) Begins(share Share) bool { return share.cmp(s.Percent) >= 0 }
+// alertDelay is by which part longer than its runway what is free has to last for an alert to end.
+const alertDelay = 10
 
-// Ends reports whether it has an alert no more.
-func (s AlertRuleSpec) Ends(share Share) bool { return share.cmp(max(s.Percent-alertRelief, 0)) <= 0 }
+// Standing is how it stands with something that rules are about.
+type Standing struct {
+	Share
+
+	// For how long what is free of a pool lasts, by the lines along which it fills up: nil when there are none. Perhaps is by a line that is less close to
+	// what was recorded, and never longer.
+	Lasts, Perhaps *time.Duration
+}
+
+// Begins reports whether something has an alert from now on.
+func (s AlertRuleSpec) Begins(now Standing) bool {
+	if s.Runway != nil {
+		return now.Lasts != nil && *now.Lasts <= *s.Runway
+	}
+	return now.cmp(s.Percent) >= 0
+}
+
+// Ends reports whether it has an alert no more. What is full has no line any more, but needs help all the more.
+func (s AlertRuleSpec) Ends(now Standing) bool {
+	if s.Runway != nil {
+		return now.cmp(100) < 0 && (now.Perhaps == nil || *now.Perhaps > *s.Runway+*s.Runway/alertDelay)
+	}
+	return now.cmp(max(s.Percent-alertRelief, 0)) <= 0
+}
 
 // Matches reports whether a rule about pools is about a pool. Nothing helps a pool that is being drained, which is to become empty.
 func (s AlertRuleSpec) Matches(p *Pool) bool {
@@ -103,12 +129,13 @@ type Alert struct {
 	SubjectID ID
 	Subject   string // the name of the pool or the quota
 	Since     time.Time
-	Began     int64 // how much was used then, in hundredths of a percent
+	Began     int64     // how much was used then, in hundredths of a percent
+	RunsOutAt time.Time // when the pool is full, as was said then; zero: the rule has a percentage
 
 	// What is not of its row.
-	Percent int               // of the rule
-	Labels  map[string]string // of the rule
-	Now     *Share            // nil: there is no such pool or quota any more
+	Spec   AlertRuleSpec     // of the rule
+	Labels map[string]string // of the rule
+	Now    *Share            // nil: there is no such pool or quota any more
 }
 
 // Name of the alert in its project.

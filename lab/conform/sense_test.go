@@ -47,13 +47,18 @@ var senses = map[string]func(w *world, project, path string) obj{
 	},
 	"createAlertRule": func(w *world, _, _ string) obj {
 		spec := w.some(obj{"className": w.fresh("class"), "labelSelector": "env=prod"})
-		spec["about"], spec["percent"], spec["resourceName"] = "Pools", 1+w.IntN(100), w.fresh("name") // nothing begins within a run
+		spec["about"], spec["resourceName"] = "Pools", w.fresh("name") // nothing begins within a run
+		if w.one(2) {
+			spec["percent"] = 1 + w.IntN(100)
+		} else {
+			spec["runway"] = "168h"
+		}
 		return obj{"metadata": w.metadata("a"), "spec": spec}
 	},
 	"patchAlertRule": func(w *world, _, _ string) obj {
 		patch := w.patch(obj{"resourceName": w.fresh("name"), "labelSelector": "env in (prod,test)"})
 		if spec, ok := patch["spec"].(obj); ok && w.one(2) {
-			spec["percent"] = 1 + w.IntN(100) // which has no default
+			spec["percent"], spec["runway"] = 1+w.IntN(100), nil // one of them has to be there
 		}
 		return patch
 	},

@@ -1817,9 +1817,10 @@ export interface paths {
         put?: never;
         /**
          * Create an alert rule
-         * @description Has an alert begin for each pool, or each quota, of the project that is used to a percentage, and end when it is used less. The
-         *     server looks every 30 seconds. That an alert begins and ends is told by `listChanges` and webhooks as a change of the kind
-         *     `Alert`, and recorded in the audit trail.
+         * @description Has an alert begin for each pool, or each quota, of the project that is used to a percentage, or for each pool that will be full
+         *     within a time, and end when that is so no more. The server looks every 30 seconds, and every 10 minutes when a pool will be
+         *     full. That an alert begins and ends is told by `listChanges` and webhooks as a change of the kind `Alert`, and recorded in the
+         *     audit trail.
          *
          *     Refused with `already_exists` when the name is taken, and with `quota_exceeded` when the project has 20 alert rules.
          */
@@ -4250,7 +4251,7 @@ export interface components {
             spec: components["schemas"]["AlertRuleSpec"];
             status: components["schemas"]["AlertRuleStatus"];
         };
-        /** @description About what, and from when on. */
+        /** @description About what, and from when on, which is either `percent` or `runway`. */
         AlertRuleSpec: {
             about: components["schemas"]["AlertRuleAbout"];
             /**
@@ -4258,7 +4259,14 @@ export interface components {
              *     ends when that is lower by two points, or is 0.
              * @example 80
              */
-            percent: number;
+            percent?: number;
+            /**
+             * @description An alert begins when a pool will be full within this time, by the `runway` that `getPoolUtilization` answers. It ends when
+             *     the pool will last for a tenth longer than this, or nobody can say for how long and there is something free. For pools only,
+             *     and from `1h` on: of quotas nothing is recorded.
+             * @example 168h
+             */
+            runway?: components["schemas"]["Duration"];
             /** @description Only the pool, or the quota, of this name; by default all of the project. */
             resourceName?: components["schemas"]["Name"];
             /** @description Only pools that a class of this name may carve from. */
@@ -4300,7 +4308,8 @@ export interface components {
         AlertRulePatch: {
             metadata?: components["schemas"]["PatchMetadata"];
             spec?: {
-                percent?: number;
+                percent?: number | null;
+                runway?: string | null;
                 resourceName?: string | null;
                 className?: string | null;
                 labelSelector?: string | null;
@@ -4314,7 +4323,7 @@ export interface components {
             items: components["schemas"]["AlertRule"][];
             nextCursor?: components["schemas"]["NextCursor"];
         };
-        /** @description A pool or a quota that is used to the percentage of a rule. */
+        /** @description A pool or a quota that is used to the percentage of a rule, or a pool that will be full within its time. */
         Alert: {
             /**
              * @description `rule/subject`.
@@ -4325,10 +4334,15 @@ export interface components {
             ruleName: components["schemas"]["Name"];
             subject: components["schemas"]["AlertSubject"];
             /**
-             * @description That of the rule.
+             * @description That of the rule, if it has one.
              * @example 80
              */
-            percent: number;
+            percent?: number;
+            /**
+             * @description That of the rule, if it has one.
+             * @example 168h
+             */
+            runway?: components["schemas"]["Duration"];
             /**
              * Format: date-time
              * @description When it began.
@@ -4347,6 +4361,12 @@ export interface components {
              * @example 87.5
              */
             percentNow?: number;
+            /**
+             * Format: date-time
+             * @description When the pool will be full, as it was said when the alert began, if the rule has a `runway`.
+             * @example 2026-03-07T14:00:00Z
+             */
+            runsOutAt?: string;
         };
         /** @description What an alert is about. */
         AlertSubject: {

@@ -1,6 +1,7 @@
 // Alerts: what is used to the percentage that somebody set, and the rules that say so.
 import { useState } from "preact/hooks";
 import { api, ask, asSeen, newKey, type Schemas } from "../api";
+import { formatDuration, formatTime, hoursOf } from "../format";
 import { useLoad } from "../load";
 import { Link, to } from "../router";
 import { may } from "../session";
@@ -22,7 +23,7 @@ export function AlertsPage({ project }: { project: string }) {
   const done = () => { setEditing(undefined); rules.reload(); alerts.reload(); };
   return (
     <>
-      <Heading title="Alerts" note="Pools and quotas that are used to the percentage of a rule. Webhooks send them on.">
+      <Heading title="Alerts" note="Pools and quotas that are nearly full, or will be soon, as the rules say. Webhooks send them on.">
         {may("provider", project) && <button type="button" class="primary" onClick={() => setEditing("new")}>New rule</button>}
       </Heading>
       <div class="stack">
@@ -45,7 +46,7 @@ export function Alerts({ alerts, project }: { alerts: Schemas["Alert"][]; projec
             {alert.subject.name}
           </Link>
           <span class="note">
-            {alert.ruleName}: {alert.percent} % or more, since <When at={alert.since} />
+            {alert.ruleName}: {alert.runsOutAt ? `full on ${formatTime(alert.runsOutAt)}` : from(alert)}, since <When at={alert.since} />
           </span>
           {alert.percentNow !== undefined && <Bar percent={alert.percentNow} label={alert.subject.name} />}
         </li>
@@ -57,12 +58,12 @@ export function Alerts({ alerts, project }: { alerts: Schemas["Alert"][]; projec
 function Rules({ rules, project, edit }: { rules: Rule[]; project: string; edit: (rule: Rule) => void }) {
   if (rules.length === 0) return <Empty>There are no rules, so there are no alerts.</Empty>;
   return (
-    <Table label="Alert rules" head={["Rule", "About", "From", "Alerts", "Looked", "Change"]}>
+    <Table label="Alert rules" head={["Rule", "About", "When", "Alerts", "Looked", "Change"]}>
       {rules.map((rule) => (
         <tr key={rule.metadata.uid}>
           <th scope="row">{rule.metadata.name}</th>
           <td>{about(rule.spec)}</td>
-          <td class="number">{rule.spec.percent} %</td>
+          <td>{from(rule.spec)}</td>
           <td class="number">{rule.status.alerts}</td>
           <td>{rule.status.lookedAt ? <When at={rule.status.lookedAt} /> : "not yet"}</td>
           <td>
@@ -78,28 +79,38 @@ function Rules({ rules, project, edit }: { rules: Rule[]; project: string; edit:
   );
 }
 
+/** From when on there is an alert. */
+function from({ percent, runway }: { percent?: number; runway?: string }): string {
+  return runway ? `full within ${formatDuration(runway)}` : `${percent} % or more`;
+}
+
 function about({ about: what, className, labelSelector, resourceName }: Schemas["AlertRuleSpec"]): string {
   const only = [resourceName, className && `of class ${className}`, labelSelector && `with ${labelSelector}`].filter(Boolean).join(", ");
   return only ? `${what}: ${only}` : `All ${what.toLowerCase()}`;
 }
 
-interface Form { name: string; about: Schemas["AlertRuleAbout"]; percent: string; resourceName: string; className: string; labelSelector: string }
+interface Form {
+  name: string; about: Schemas["AlertRuleAbout"]; by: "percent" | "runway"; percent: string; days: string;
+  resourceName: string; className: string; labelSelector: string;
+}
 
 const formOf = (rule: Rule | undefined): Form => ({
-  name: rule?.metadata.name ?? "", about: rule?.spec.about ?? "Pools", percent: String(rule?.spec.percent ?? 80),
+  name: rule?.metadata.name ?? "", about: rule?.spec.about ?? "Pools", by: rule?.spec.runway ? "runway" : "percent",
+  percent: String(rule?.spec.percent ?? 80), days: String(rule?.spec.runway ? hoursOf(rule.spec.runway) / 24 : 7),
   resourceName: rule?.spec.resourceName ?? "", className: rule?.spec.className ?? "", labelSelector: rule?.spec.labelSelector ?? "",
 });
 
 /** Makes the rule, or changes it; an empty field is none. */
-function save(project: string, rule: Rule | undefined, { name, about: what, percent, resourceName, className, labelSelector }: Form) {
+function save(project: string, rule: Rule | undefined, { name, about: what, by, percent, days, resourceName, className, labelSelector }: Form) {
+  const level = what === "Pools" && by === "runway" ? { runway: `${Math.round(24 * Number(days))}h` } : { percent: Number(percent) };
   const narrow = what === "Pools" ? { resourceName, className, labelSelector } : { resourceName };
   if (rule) {
-    const spec = { percent: Number(percent), ...Object.fromEntries(Object.entries(narrow).map(([k, v]) => [k, v || null])) };
+    const spec = { percent: null, runway: null, ...level, ...Object.fromEntries(Object.entries(narrow).map(([k, v]) => [k, v || null])) };
     return ask(api.PATCH("/v1/projects/{project}/alert-rules/{alertRule}", {
       params: { path: { project, alertRule: rule.metadata.name }, header: asSeen(rule) }, body: { spec },
     }));
   }
-  const spec = { about: what, percent: Number(percent), ...Object.fromEntries(Object.entries(narrow).filter(([, v]) => v)) };
+  const spec = { about: what, ...level, ...Object.fromEntries(Object.entries(narrow).filter(([, v]) => v)) };
   return ask(api.POST("/v1/projects/{project}/alert-rules", { params: { path: { project }, header: newKey() }, body: { metadata: { name }, spec } }));
 }
 
@@ -129,7 +140,16 @@ function Edit({ project, rule, close, done }: { project: string; rule: Rule | un
             ]}
           />
         )}
-        <Input label="From how many percent on" inputMode="numeric" required value={form.percent} change={(percent) => set({ percent })} />
+        {form.about === "Pools" && (
+          <Select label="When" value={form.by} change={(by) => set({ by: by as Form["by"] })}
+            options={[["percent", "So much is used"], ["runway", "It will be full soon"]]} />
+        )}
+        {form.about === "Pools" && form.by === "runway" ? (
+          <Input label="Within how many days" inputMode="numeric" required value={form.days} change={(days) => set({ days })}
+            hint="If it fills up as it did lately." />
+        ) : (
+          <Input label="From how many percent on" inputMode="numeric" required value={form.percent} change={(percent) => set({ percent })} />
+        )}
         <Input
           label={form.about === "Pools" ? "Only the pool" : "Only the quota"}
           hint="Left empty, all of the project."

@@ -59,7 +59,7 @@ func complete(ctx context.Context, read storage.Reader, in storage.ProjectKey, a
 	}
 	used := map[ipam.AlertAbout]map[string]subject{}
 	if pools := names[ipam.AboutPools]; len(pools) > 0 {
-		if used[ipam.AboutPools], err = poolsNamed(ctx, read, in, pools, func(*ipam.Pool) bool { return true }); err != nil {
+		if used[ipam.AboutPools], err = poolsNamed(ctx, read, in, pools, standings, func(*ipam.Pool) bool { return true }); err != nil {
 			return err
 		}
 	}
@@ -70,9 +70,9 @@ func complete(ctx context.Context, read storage.Reader, in storage.ProjectKey, a
 	}
 	for i := range alerts {
 		a := &alerts[i]
-		a.Percent, a.Labels = byName[a.Rule].Spec.Percent, byName[a.Rule].Labels
+		a.Spec, a.Labels = byName[a.Rule].Spec, byName[a.Rule].Labels
 		if one, there := used[a.About][a.Subject]; there && one.id == a.SubjectID {
-			a.Now = &one.share
+			a.Now = &one.now.Share
 		}
 	}
 	return nil
@@ -80,8 +80,8 @@ func complete(ctx context.Context, read storage.Reader, in storage.ProjectKey, a
 
 // subject is what a rule is about: a pool, or a quota.
 type subject struct {
-	id    ipam.ID
-	share ipam.Share
+	id  ipam.ID
+	now ipam.Standing
 }
 
 // quotas answers what is used of a project's quotas, or of one of them.
@@ -90,7 +90,7 @@ func quotas(ctx context.Context, read storage.Reader, in storage.ProjectKey, nam
 	found := make(map[string]subject, len(list))
 	for _, q := range list {
 		if name == "" || name == q.Name {
-			found[q.Name] = subject{q.UID, quotaShare(q)}
+			found[q.Name] = subject{q.UID, ipam.Standing{Share: quotaShare(q)}}
 		}
 	}
 	return found, err
@@ -117,27 +117,45 @@ func quotaShare(q ipam.Quota) (most ipam.Share) {
 	return most
 }
 
-// poolsNamed answers what is used of some of a project's pools, of those that match.
-func poolsNamed(ctx context.Context, read storage.Reader, in storage.ProjectKey, names []string, match func(*ipam.Pool) bool) (map[string]subject, error) {
+// stand answers how it stands with some pools whose stock was read.
+type stand func(ctx context.Context, read storage.Reader, pools []ipam.Pool) (map[ipam.ID]ipam.Standing, error)
+
+// standings is a stand that says nothing of what is to come.
+func standings(_ context.Context, _ storage.Reader, pools []ipam.Pool) (map[ipam.ID]ipam.Standing, error) {
+	found := make(map[ipam.ID]ipam.Standing, len(pools))
+	for _, p := range pools {
+		found[p.UID] = ipam.Standing{Share: ipam.PoolShare(p)}
+	}
+	return found, nil
+}
+
+// poolsNamed answers how it stands with some of a project's pools, of those that match.
+func poolsNamed(ctx context.Context, read storage.Reader, in storage.ProjectKey, names []string, as stand, match func(*ipam.Pool) bool) (map[string]subject, error) {
 	list, err := read.PoolsNamed(ctx, in, names)
 	if err != nil {
 		return nil, err
 	}
-	return used(ctx, read, list, match)
+	return used(ctx, read, list, as, match)
 }
 
-// used answers what is used of some pools, of those that match.
-func used(ctx context.Context, read storage.Reader, list []ipam.Pool, match func(*ipam.Pool) bool) (map[string]subject, error) {
+// used answers how it stands with some pools, with those that match.
+func used(ctx context.Context, read storage.Reader, list []ipam.Pool, as stand, match func(*ipam.Pool) bool) (map[string]subject, error) {
 	var matching []ipam.Pool
 	for i := range list {
 		if match(&list[i]) {
 			matching = append(matching, list[i])
 		}
 	}
+	if len(matching) == 0 {
+		return nil, nil
+	}
+	if err := storage.FillStock(ctx, read, matching); err != nil {
+		return nil, err
+	}
+	now, err := as(ctx, read, matching)
 	found := make(map[string]subject, len(matching))
-	err := storage.FillStock(ctx, read, matching)
 	for _, p := range matching {
-		found[p.Name] = subject{p.UID, ipam.PoolShare(p)}
+		found[p.Name] = subject{p.UID, now[p.UID]}
 	}
 	return found, err
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/alloc/trail"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/alloc/utilization"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -19,8 +20,9 @@ const Keeper = "carve:alerts"
 
 const (
 	lookEvery  = 30 * time.Second
-	lookPools  = 200 // of one step: a rule about more goes on with the next
-	maxAlerts  = 500 // of a rule: so many end in one transaction when it is deleted
+	planEvery  = 10 * time.Minute // at what will be: it is known by what is recorded once an hour, and takes reading all of that
+	lookPools  = 200              // of one step: a rule about more goes on with the next
+	maxAlerts  = 500              // of a rule: so many end in one transaction when it is deleted
 	dueAtOnce  = 20
 	mostRounds = 5 // of so many rules in one run: then others are counted and measured
 )
@@ -132,11 +134,19 @@ func (s *Alerts) look(ctx context.Context, in storage.ProjectKey, rule ipam.Aler
 		now := was
 		now.Epoch, now.After, now.DueAt = epoch, l.next, at
 		if l.next == "" {
-			now.LookedAt, now.DueAt = at, at.Add(lookEvery)
+			now.LookedAt, now.DueAt = at, at.Add(every(was.Spec))
 		}
 		ch.AlertRuleUpdate = &storage.AlertRuleUpdate{Was: was.Epoch, Now: now}
 		return int64(len(ch.AlertBegin) + len(ch.AlertEnd)), tx.Write(ctx, ch)
 	})
+}
+
+// every is how often a server looks at what a rule is about.
+func every(spec ipam.AlertRuleSpec) time.Duration {
+	if spec.Runway != nil {
+		return planEvery
+	}
+	return lookEvery
 }
 
 // looked is what one step of a rule has looked at.
@@ -152,8 +162,15 @@ func (s *Alerts) sight(ctx context.Context, in storage.ProjectKey, rule ipam.Ale
 		l.found, err = quotas(ctx, s.Store, in, rule.Spec.Name)
 		return l, err
 	}
+	as := standings
+	if rule.Spec.Runway != nil {
+		now := s.Now()
+		as = func(ctx context.Context, read storage.Reader, pools []ipam.Pool) (map[ipam.ID]ipam.Standing, error) {
+			return utilization.Standings(ctx, read, pools, now)
+		}
+	}
 	if rule.Spec.Name != "" {
-		l.found, err = poolsNamed(ctx, s.Store, in, []string{rule.Spec.Name}, rule.Spec.Matches)
+		l.found, err = poolsNamed(ctx, s.Store, in, []string{rule.Spec.Name}, as, rule.Spec.Matches)
 		return l, err
 	}
 	page, err := s.Store.PoolList(ctx, in, rule.After, lookPools)
@@ -164,7 +181,7 @@ func (s *Alerts) sight(ctx context.Context, in storage.ProjectKey, rule ipam.Ale
 		l.next = page[len(page)-1].Name
 	}
 	if rule.After == "" && l.next == "" {
-		l.found, err = used(ctx, s.Store, page, rule.Spec.Matches)
+		l.found, err = used(ctx, s.Store, page, as, rule.Spec.Matches)
 		return l, err
 	}
 	l.asked = map[string]struct{}{}
@@ -178,7 +195,7 @@ func (s *Alerts) sight(ctx context.Context, in storage.ProjectKey, rule ipam.Ale
 		}
 		page = append(page, more...)
 	}
-	l.found, err = used(ctx, s.Store, page, rule.Spec.Matches)
+	l.found, err = used(ctx, s.Store, page, as, rule.Spec.Matches)
 	return l, err
 }
 
@@ -212,11 +229,11 @@ func (l looked) changes(ctx context.Context, in storage.ProjectKey, rule ipam.Al
 	for _, a := range have {
 		one, found := l.found[a.Subject]
 		_, asked := l.asked[a.Subject]
-		if kept[a.Subject] = !found && l.asked != nil && !asked || found && one.id == a.SubjectID && !rule.Spec.Ends(one.share); kept[a.Subject] {
+		if kept[a.Subject] = !found && l.asked != nil && !asked || found && one.id == a.SubjectID && !rule.Spec.Ends(one.now); kept[a.Subject] {
 			continue
 		}
 		delete(kept, a.Subject)
-		a.Percent = rule.Spec.Percent
+		a.Spec = rule.Spec
 		if err := tell(&ch, event(a), &a, nil); err != nil {
 			return ch, err
 		}
@@ -224,12 +241,15 @@ func (l looked) changes(ctx context.Context, in storage.ProjectKey, rule ipam.Al
 	}
 	for _, name := range slices.Sorted(maps.Keys(l.found)) {
 		one := l.found[name]
-		if kept[name] || !rule.Spec.Begins(one.share) || len(kept)+len(ch.AlertBegin) >= maxAlerts {
+		if kept[name] || !rule.Spec.Begins(one.now) || len(kept)+len(ch.AlertBegin) >= maxAlerts {
 			continue
 		}
 		a := ipam.Alert{
 			Region: rule.Region, ProjectID: rule.ProjectID, RuleID: rule.UID, Rule: rule.Name, About: rule.Spec.About, SubjectID: one.id, Subject: name,
-			Since: at, Began: one.share.Hundredths(), Percent: rule.Spec.Percent,
+			Since: at, Began: one.now.Hundredths(), Spec: rule.Spec,
+		}
+		if rule.Spec.Runway != nil {
+			a.RunsOutAt = at.Add(*one.now.Lasts)
 		}
 		if err := tell(&ch, event(a), nil, &a); err != nil {
 			return ch, err
@@ -252,8 +272,10 @@ func recorded(a *ipam.Alert) *trail.Record {
 		return nil
 	}
 	return &trail.Record{Spec: struct {
-		About   ipam.AlertAbout `json:"about"`
-		Percent int             `json:"percent"`
-		Began   float64         `json:"percentAtStart"`
-	}{a.About, a.Percent, float64(a.Began) / 100}}
+		About     ipam.AlertAbout `json:"about"`
+		Percent   int             `json:"percent,omitzero"`
+		Runway    string          `json:"runway,omitempty"`
+		Began     float64         `json:"percentAtStart"`
+		RunsOutAt time.Time       `json:"runsOutAt,omitzero"`
+	}{a.About, a.Spec.Percent, usecase.DurationText(a.Spec.Runway), float64(a.Began) / 100, a.RunsOutAt}}
 }

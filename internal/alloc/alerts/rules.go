@@ -4,6 +4,7 @@ import (
 	"context"
 	"reflect"
 	"strconv"
+	"time"
 
 	"github.com/carve-ipam/carve/internal/alloc/kind"
 	"github.com/carve-ipam/carve/internal/alloc/paging"
@@ -13,6 +14,9 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
+
+// minRunway is the shortest time within which a pool can be said to be full.
+const minRunway = time.Hour
 
 // maxRules is how many alert rules a project can have: servers look at each again and again.
 const maxRules = 20
@@ -32,17 +36,33 @@ func (s *Alerts) rules() kind.Kind[ipam.AlertRule] {
 				ch.AlertRuleUpdate = &storage.AlertRuleUpdate{Was: was.Epoch, Now: *now}
 			}
 		},
-		Record:   func(r ipam.AlertRule) *trail.Record { return trail.Recorded(r.Metadata, r.Spec) },
+		Record:   recordedRule,
 		Check:    func(_ storage.ProjectKey, r ipam.AlertRule) error { return check(r.Spec) },
 		SameSpec: func(a, b ipam.AlertRule) bool { return reflect.DeepEqual(a.Spec, b.Spec) },
 	}
 }
 
+// recordedRule is an alert rule as the trail records it.
+func recordedRule(r ipam.AlertRule) *trail.Record {
+	return trail.Recorded(r.Metadata, struct {
+		ipam.AlertRuleSpec
+		Runway string `json:"runway,omitempty"` // in the words of callers
+	}{r.Spec, usecase.DurationText(r.Spec.Runway)})
+}
+
 // check validates a rule's spec.
 func check(spec ipam.AlertRuleSpec) error {
 	switch {
-	case spec.Percent < 1 || spec.Percent > 100:
+	case spec.Percent == 0 && spec.Runway == nil:
+		return ipam.Invalid("/spec", "needs percent, from 1 to 100, or runway, as 168h.")
+	case spec.Percent != 0 && spec.Runway != nil:
+		return ipam.Invalid("/spec/runway", "cannot be beside percent: give one of them, and null for the other.")
+	case spec.Runway == nil && (spec.Percent < 1 || spec.Percent > 100):
 		return ipam.Invalid("/spec/percent", "must be 1 to 100.")
+	case spec.Percent == 0 && (*spec.Runway < minRunway || *spec.Runway > ipam.MaxDuration):
+		return ipam.Invalid("/spec/runway", "must be 1h to 8760h: it is recorded once an hour how much of a pool is used.")
+	case spec.About == ipam.AboutQuotas && spec.Runway != nil:
+		return ipam.Invalid("/spec/runway", "is for rules about pools: of quotas nothing is recorded.")
 	case spec.Name != "" && !ipam.ValidName(spec.Name):
 		return ipam.Invalid("/spec/resourceName", "must be a DNS label: 1 to 63 of a-z, 0-9 and -, beginning and ending with a letter or digit.")
 	case spec.About == ipam.AboutQuotas && spec.ClassName != "":
@@ -131,7 +151,7 @@ func (s *Alerts) DeleteAlertRule(ctx context.Context, project, name string, r us
 		var ch storage.Changes
 		have, err := tx.AlertsOf(ctx, *was)
 		for _, a := range have {
-			a.Percent = was.Spec.Percent
+			a.Spec = was.Spec
 			if err == nil {
 				err = tell(&ch, trail.Attempt(ctx, at, in.ID, trail.KindAlert, a.Name()), &a, nil)
 			}

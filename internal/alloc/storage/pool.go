@@ -3,6 +3,7 @@ package storage
 import (
 	"context"
 	"net/netip"
+	"time"
 
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -16,8 +17,8 @@ type PoolReader interface {
 	PoolListRoots(ctx context.Context, project ProjectKey, after string, limit int) ([]ipam.Pool, error)
 	// PoolListByLabels answers up to limit pools that carry all the labels, in order of name, after a name.
 	PoolListByLabels(ctx context.Context, project ProjectKey, labels map[string]string, after string, limit int) ([]ipam.Pool, error)
-	// UtilizationOf answers what was recorded of how much of a pool was used, in order of time.
-	UtilizationOf(ctx context.Context, pool ipam.Pool) ([]ipam.UsedAt, error)
+	// UtilizationOf answers what was recorded of how much of some pools was used, each in order of time, since a time or longer.
+	UtilizationOf(ctx context.Context, pools []ipam.Pool, since time.Time) (map[ipam.ID][]ipam.UsedAt, error)
 	// DrainedPoolList answers up to limit pools at home in the store's region that are drained to be deleted, and in which nothing but
 	// reservations is held at home.
 	DrainedPoolList(ctx context.Context, limit int) ([]ipam.Pool, error)

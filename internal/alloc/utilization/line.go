@@ -66,16 +66,19 @@ var looks = []struct {
 // where it was 6/π², so that neither is taken for growth.
 const straight = 0.8
 
+// bent is how much of it has to be explained for somebody who was told already not to be told that it is over.
+const bent = 0.6
+
 // runway draws lines through what was recorded, and answers the one by which a pool of a size runs out first; nil when none says so honestly: half of its time
-// is unknown, it does not rise, it is far from what was recorded, or the pool lasts for more than a year.
-func runway(recorded []ipam.UsedAt, size *big.Int, now time.Time) (first *Runway) {
+// is unknown, it does not rise, it explains less than a part of the variance, or the pool lasts for more than a year.
+func runway(recorded []ipam.UsedAt, size *big.Int, now time.Time, least float64) (first *Runway) {
 	for _, look := range looks {
 		points := spaced(recorded, now.Add(-look.over), now, look.parts)
 		if len(points) <= look.parts/2 {
 			continue
 		}
 		percentPerDay, fits := line(points, size)
-		if percentPerDay <= 0 || fits < straight {
+		if percentPerDay <= 0 || fits < least {
 			continue
 		}
 		days := (100 - percentOf(points[len(points)-1].Used, size)) / percentPerDay

@@ -30,7 +30,7 @@ func TestWhatRisesInALineRunsOutAtItsEnd(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		percent, begins := rapid.Float64Range(0.4, 3).Draw(t, "percent a day"), rapid.Float64Range(0, 0.5).Draw(t, "begins")
-		r := runway(history(14, func(ago float64) float64 { return begins + (14-ago)*percent/100 }), size, now)
+		r := runway(history(14, func(ago float64) float64 { return begins + (14-ago)*percent/100 }), size, now, straight)
 		require.NotNil(t, r)
 		left := 100 - 100*begins - 14*percent
 		require.InEpsilon(t, percent, r.PercentPerDay, 0.05)
@@ -46,13 +46,13 @@ func TestTheEarlierOfTwoLinesIsTold(t *testing.T) {
 		}
 		return 0.3 - ago/100
 	})
-	r := runway(hurries, size, now)
+	r := runway(hurries, size, now, straight)
 	require.Equal(t, day, r.Over)
 	require.InDelta(t, 20, r.PercentPerDay, 1)
 	require.InDelta(t, 2.5, r.RunsOutAt.Sub(now).Hours()/24, 0.2)
-	r = runway(history(14, func(ago float64) float64 { return 0.5 - max(ago, 1)/50 }), size, now)
+	r = runway(history(14, func(ago float64) float64 { return 0.5 - max(ago, 1)/50 }), size, now, straight)
 	require.Equal(t, 14*day, r.Over, "nothing came for a day")
-	r = runway(history(0.6, func(ago float64) float64 { return 0.5 - ago/50 }), size, now)
+	r = runway(history(0.6, func(ago float64) float64 { return 0.5 - ago/50 }), size, now, straight)
 	require.Equal(t, day, r.Over, "that is all there is")
 }
 
@@ -71,10 +71,10 @@ func TestWhatIsNoLineHasNoRunway(t *testing.T) {
 		"a claim a moment ago":       history(14, func(ago float64) float64 { return 0.5 + math.Copysign(0.2, 0.03-ago) }),
 		"a tide of a week":           history(14, func(ago float64) float64 { return 0.5 + 0.3*math.Sin(2*math.Pi*ago/7) }),
 	} {
-		require.Nil(t, runway(recorded, size, now), name)
+		require.Nil(t, runway(recorded, size, now, straight), name)
 	}
 	for phase := 0.0; phase < 1; phase += 0.05 { // whenever one looks
-		require.Nil(t, runway(history(14, func(ago float64) float64 { return 0.5 + 0.3*math.Sin(2*math.Pi*(ago+phase)) }), size, now), "a tide of a day")
+		require.Nil(t, runway(history(14, func(ago float64) float64 { return 0.5 + 0.3*math.Sin(2*math.Pi*(ago+phase)) }), size, now, straight), "a tide of a day")
 	}
 }
 

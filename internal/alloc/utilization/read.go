@@ -64,22 +64,44 @@ func (s *Utilization) GetPoolUtilization(ctx context.Context, project, name stri
 	if err != nil {
 		return History{}, err
 	}
-	recorded, err := read.UtilizationOf(ctx, pool)
+	all, err := read.UtilizationOf(ctx, []ipam.Pool{pool}, time.Time{})
 	if err != nil {
 		return History{}, err
 	}
 	share := ipam.PoolShare(pool)
-	recorded = append(upTo(recorded, now), ipam.UsedAt{At: now, Used: share.Used})
+	recorded := upTo(all[pool.UID], now, share.Used)
 	h := History{Size: share.Of, Points: s.between(recorded, a)}
 	if !past {
-		h.Runway = runway(recorded, share.Of, now)
+		h.Runway = runway(recorded, share.Of, now, straight)
 	}
 	return h, nil
 }
 
-// upTo leaves out what was recorded after a time, before the clock was set back.
-func upTo(recorded []ipam.UsedAt, now time.Time) []ipam.UsedAt {
-	return slices.DeleteFunc(recorded, func(u ipam.UsedAt) bool { return !u.At.Before(now) })
+// Standings answers how it stands with some pools, whose stock was read, and for how long what is free of them lasts.
+func Standings(ctx context.Context, read storage.Reader, pools []ipam.Pool, now time.Time) (map[ipam.ID]ipam.Standing, error) {
+	all, err := read.UtilizationOf(ctx, pools, now.Add(-looks[0].over-stale))
+	if err != nil {
+		return nil, err
+	}
+	standings := make(map[ipam.ID]ipam.Standing, len(pools))
+	for _, p := range pools {
+		share := ipam.PoolShare(p)
+		recorded := upTo(all[p.UID], now, share.Used)
+		lasts := func(fits float64) *time.Duration {
+			if r := runway(recorded, share.Of, now, fits); r != nil {
+				return new(r.RunsOutAt.Sub(now))
+			}
+			return nil
+		}
+		standings[p.UID] = ipam.Standing{Share: share, Lasts: lasts(straight), Perhaps: lasts(bent)}
+	}
+	return standings, nil
+}
+
+// upTo adds what is used now, and leaves out what was recorded after it, before the clock was set back.
+func upTo(recorded []ipam.UsedAt, now time.Time, used *big.Int) []ipam.UsedAt {
+	recorded = slices.DeleteFunc(recorded, func(u ipam.UsedAt) bool { return !u.At.Before(now) })
+	return append(recorded, ipam.UsedAt{At: now, Used: used})
 }
 
 // between answers the points that are asked for, from the first record on.

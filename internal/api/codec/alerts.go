@@ -19,6 +19,9 @@ func alertRuleSpec(s gen.AlertRuleSpec) (spec ipam.AlertRuleSpec, err error) {
 	spec = ipam.AlertRuleSpec{
 		About: ipam.AlertAbout(s.About), Percent: s.Percent, Name: s.ResourceName, ClassName: s.ClassName, LabelSelector: s.LabelSelector,
 	}
+	if spec.Runway, err = duration("/spec/runway", s.Runway); err != nil {
+		return spec, err
+	}
 	spec.Labels, err = labelsAt("/spec/labelSelector", s.LabelSelector)
 	return spec, err
 }
@@ -28,8 +31,8 @@ func AlertRuleOf(r ipam.AlertRule) gen.AlertRule {
 	return gen.AlertRule{
 		Metadata: metadataOf(r.Metadata),
 		Spec: gen.AlertRuleSpec{
-			About: gen.AlertRuleAbout(r.Spec.About), Percent: r.Spec.Percent, ResourceName: r.Spec.Name, ClassName: r.Spec.ClassName,
-			LabelSelector: r.Spec.LabelSelector,
+			About: gen.AlertRuleAbout(r.Spec.About), Percent: r.Spec.Percent, Runway: durationOf(r.Spec.Runway),
+			ResourceName: r.Spec.Name, ClassName: r.Spec.ClassName, LabelSelector: r.Spec.LabelSelector,
 		},
 		Status: gen.AlertRuleStatus{Alerts: int(r.Alerts), LookedAt: OptionalTime(r.LookedAt)},
 	}
@@ -53,7 +56,7 @@ func PatchAlertRule(patch []byte) func(ipam.AlertRule) (ipam.AlertRule, error) {
 func AlertOf(a ipam.Alert) gen.Alert {
 	out := gen.Alert{
 		Name: a.Name(), RuleName: a.Rule, Subject: gen.AlertSubject{Kind: gen.AlertSubjectKindIPPool, Name: a.Subject},
-		Percent: a.Percent, Since: a.Since.UTC(), PercentAtStart: percent(a.Began),
+		Percent: a.Spec.Percent, Runway: durationOf(a.Spec.Runway), Since: a.Since.UTC(), PercentAtStart: percent(a.Began), RunsOutAt: OptionalTime(a.RunsOutAt),
 	}
 	if a.About == ipam.AboutQuotas {
 		out.Subject.Kind = gen.AlertSubjectKindQuota

@@ -25,7 +25,7 @@ var (
 		"/spec/reuseAfter", "/spec/reuseAfterLost", "/spec/poolSelection", "/spec/emptyPoolTTL", "/spec/parameters", "/spec/description",
 	}, writableMeta...)
 	writableAlertRule = append([]string{ // all but about
-		"/spec/percent", "/spec/resourceName", "/spec/className", "/spec/labelSelector",
+		"/spec/percent", "/spec/runway", "/spec/resourceName", "/spec/className", "/spec/labelSelector",
 	}, writableMeta...)
 	writableClaim = append([]string{"/spec/reclaimPolicy"}, writableMeta...)
 )

@@ -1224,7 +1224,7 @@ func (e WhenUnused) Valid() bool {
 // Example: 10.20.1.7
 type Address = string
 
-// Alert A pool or a quota that is used to the percentage of a rule.
+// Alert A pool or a quota that is used to the percentage of a rule, or a pool that will be full within its time.
 type Alert struct {
 	// Name `rule/subject`.
 	//
@@ -1237,10 +1237,15 @@ type Alert struct {
 	// Subject What an alert is about.
 	Subject AlertSubject `json:"subject"`
 
-	// Percent That of the rule.
+	// Percent That of the rule, if it has one.
 	//
 	// Example: 80
-	Percent int `json:"percent"`
+	Percent int `json:"percent,omitempty"`
+
+	// Runway That of the rule, if it has one.
+	//
+	// Example: 168h
+	Runway Duration `json:"runway,omitempty"`
 
 	// Since When it began.
 	//
@@ -1256,6 +1261,11 @@ type Alert struct {
 	//
 	// Example: 87.5
 	PercentNow *float64 `json:"percentNow,omitempty"`
+
+	// RunsOutAt When the pool will be full, as it was said when the alert began, if the rule has a `runway`.
+	//
+	// Example: 2026-03-07T14:00:00Z
+	RunsOutAt *time.Time `json:"runsOutAt,omitempty"`
 }
 
 // AlertList defines model for AlertList.
@@ -1279,7 +1289,7 @@ type AlertRule struct {
 	// Metadata What every resource carries.
 	Metadata Metadata `json:"metadata"`
 
-	// Spec About what, and from when on.
+	// Spec About what, and from when on, which is either `percent` or `runway`.
 	Spec AlertRuleSpec `json:"spec"`
 
 	// Status How the rule is kept.
@@ -1294,7 +1304,7 @@ type AlertRuleCreate struct {
 	// Metadata Exactly one of `name` and `generateName`; the rest of the metadata is the server's.
 	Metadata CreateMetadata `json:"metadata"`
 
-	// Spec About what, and from when on.
+	// Spec About what, and from when on, which is either `percent` or `runway`.
 	Spec AlertRuleSpec `json:"spec"`
 }
 
@@ -1313,7 +1323,7 @@ type AlertRuleList struct {
 // default.
 type AlertRulePatch = json.RawMessage
 
-// AlertRuleSpec About what, and from when on.
+// AlertRuleSpec About what, and from when on, which is either `percent` or `runway`.
 type AlertRuleSpec struct {
 	// About What a rule is about. A pool that is being drained has no alerts.
 	About AlertRuleAbout `json:"about"`
@@ -1323,7 +1333,15 @@ type AlertRuleSpec struct {
 	//
 	//
 	// Example: 80
-	Percent int `json:"percent"`
+	Percent int `json:"percent,omitempty"`
+
+	// Runway An alert begins when a pool will be full within this time, by the `runway` that `getPoolUtilization` answers. It ends when
+	// the pool will last for a tenth longer than this, or nobody can say for how long and there is something free. For pools only,
+	// and from `1h` on: of quotas nothing is recorded.
+	//
+	//
+	// Example: 168h
+	Runway Duration `json:"runway,omitempty"`
 
 	// ResourceName Only the pool, or the quota, of this name; by default all of the project.
 	ResourceName Name `json:"resourceName,omitempty"`

@@ -29,12 +29,21 @@ func alertView() show.View[client.Alert] {
 			{Title: "RULE", Cell: func(t T) string { return t.RuleName }},
 			{Title: "KIND", Cell: func(t T) string { return string(t.Subject.Kind) }},
 			{Title: "NAME", Cell: func(t T) string { return t.Subject.Name }},
-			{Title: "FROM", Cell: func(t T) string { return strconv.Itoa(t.Percent) + "%" }},
+			{Title: "FROM", Cell: func(t T) string { return alertFrom(t.Percent, t.Runway) }},
 			{Title: "BEGAN AT", Cell: func(t T) string { return percentText(&t.PercentAtStart) }},
 			{Title: "NOW", Cell: func(t T) string { return percentText(t.PercentNow) }},
+			{Title: "FULL AT", Cell: func(t T) string { return show.TimeText(t.RunsOutAt) }},
 			{Title: "SINCE", Cell: func(t T) string { return show.TimeText(&t.Since) }},
 		},
 	}
+}
+
+// alertFrom is from when on there is an alert.
+func alertFrom(percent int, runway client.Duration) string {
+	if runway != "" {
+		return "full in " + runway
+	}
+	return strconv.Itoa(percent) + "%"
 }
 
 func percentText(percent *float64) string {
@@ -50,35 +59,42 @@ func alertRuleCommand(p *session.Program) *cobra.Command {
 			Flag: "about", Path: "spec.about", Value: verbs.OneOf(client.AlertRuleAboutPools, client.AlertRuleAboutQuotas), Create: "`WHAT` is looked at: Pools or Quotas",
 		},
 		verbs.Field{Flag: "percent", Path: "spec.percent", Value: verbs.ReadBy(readPercent), Usage: "from how much on that is used there is an alert, in `PERCENT`"},
+		verbs.Field{Flag: "runway", Path: "spec.runway", Value: verbs.Policy, Usage: "there is an alert when a pool will be full within a `TIME`, like 168h, instead of a percentage"},
 		verbs.Field{Flag: "only", Path: "spec.resourceName", Value: verbs.Text, Usage: "only the pool or the quota of this `NAME`"},
 		verbs.Field{Flag: "class", Path: "spec.className", Value: verbs.Text, Usage: "only pools that a `CLASS` of this name may carve from"},
 		verbs.Field{Flag: "selector", Path: "spec.labelSelector", Value: verbs.Text, Usage: "only pools that have such labels, like env=prod"},
 	)}
 	create := k.CreateVerb(&cobra.Command{
-		Use:   "create NAME --about Pools|Quotas --percent PERCENT",
+		Use:   "create NAME --about Pools|Quotas --percent PERCENT|--runway TIME",
 		Short: "Be told when pools or quotas are nearly full",
-		Long: `Has an alert begin for each pool, or each quota, of the project that is used to a percentage, and end when that is two points less.
+		Long: `Has an alert begin for each pool, or each quota, of the project that is used to a percentage, and end when that is two points less; or for each
+pool that will be full within a time if it fills up as it did lately, and end when it will last for a tenth longer.
 Alerts are listed with ipamctl alert list, and told by ipamctl changes and by webhooks for the kind Alert.`,
-		Example: `  ipamctl alert-rule create nearly-full --about Pools --percent 80 --selector env=prod`,
+		Example: `  ipamctl alert-rule create nearly-full --about Pools --percent 80 --selector env=prod
+  ipamctl alert-rule create full-in-a-week --about Pools --runway 168h`,
 	}, verbs.Creation{})
-	for _, flag := range []string{"about", "percent"} {
-		verbs.Required(create, flag)
-	}
+	verbs.Required(create, "about")
+	create.MarkFlagsOneRequired("percent", "runway")
+	create.MarkFlagsMutuallyExclusive("percent", "runway")
 	return verbs.Group("alert-rule", "When pools and quotas are nearly full", []string{"alert-rules"},
 		create,
 		k.ListVerb("Lists the alert rules of the project, and how many alerts there are by each."),
 		k.GetVerb(),
 		k.SetVerb(&cobra.Command{
-			Use:     "set NAME [--percent PERCENT] ...",
-			Short:   "Change what is given of an alert rule",
-			Long:    "Changes what is given and leaves the rest. The server looks at once: alerts end and begin as the rule now says.",
-			Example: `  ipamctl alert-rule set nearly-full --percent 90`,
+			Use:   "set NAME [--percent PERCENT|--runway TIME] ...",
+			Short: "Change what is given of an alert rule",
+			Long:  "Changes what is given and leaves the rest. The server looks at once: alerts end and begin as the rule now says.",
+			Example: `  ipamctl alert-rule set nearly-full --percent 90
+  ipamctl alert-rule set nearly-full --percent none --runway 7d`,
 		}, verbs.Creation{}),
 		k.DeleteVerb(verbs.Removal{Many: verbs.ByAll, Long: "Deletes alert rules. Their alerts end."}),
 	)
 }
 
 func readPercent(text string) (any, error) {
+	if text == verbs.None {
+		return nil, nil //nolint:nilnil // null: the rule has a runway instead
+	}
 	n, err := strconv.Atoi(strings.TrimSuffix(text, "%"))
 	if err != nil || n < 1 || n > 100 {
 		return nil, exit.Usagef("%q is no percentage from 1 to 100", text)
@@ -94,7 +110,7 @@ func alertRuleView() show.View[client.AlertRule] {
 		Columns: append([]show.Column[T]{
 			{Title: "NAME", Cell: func(t T) string { return t.Metadata.Name }},
 			{Title: "ABOUT", Cell: func(t T) string { return string(t.Spec.About) }},
-			{Title: "FROM", Cell: func(t T) string { return strconv.Itoa(t.Spec.Percent) + "%" }},
+			{Title: "FROM", Cell: func(t T) string { return alertFrom(t.Spec.Percent, t.Spec.Runway) }},
 			{Title: "ONLY", Cell: alertRuleFilter},
 			{Title: "ALERTS", Cell: func(t T) string { return strconv.Itoa(t.Status.Alerts) }},
 			{Title: "LOOKED", Cell: func(t T) string { return orNever(t.Status.LookedAt) }},

@@ -14,13 +14,19 @@ import (
 )
 
 // UtilizationOf implements storage.Reader.
-func (r Reader) UtilizationOf(ctx context.Context, pool ipam.Pool) ([]ipam.UsedAt, error) {
-	days, err := List(ctx, r, "utilization_list", ScanUtilization, pool.Region, rows.ID(pool.UID))
-	var all []ipam.UsedAt
-	for _, d := range days {
-		all = append(all, d.Records...)
+func (r Reader) UtilizationOf(ctx context.Context, pools []ipam.Pool, since time.Time) (map[ipam.ID][]ipam.UsedAt, error) {
+	regions, ids := make([]string, len(pools)), make([][16]byte, len(pools))
+	for i, p := range pools {
+		regions[i], ids[i] = p.Region, rows.ID(p.UID)
 	}
-	slices.SortStableFunc(all, func(a, b ipam.UsedAt) int { return a.At.Compare(b.At) })
+	days, err := List(ctx, r, "utilization_list", ScanUtilization, regions, ids, rows.MonthOf(since))
+	all := make(map[ipam.ID][]ipam.UsedAt, len(pools))
+	for _, d := range days {
+		all[d.PoolID] = append(all[d.PoolID], d.Records...)
+	}
+	for _, recorded := range all {
+		slices.SortStableFunc(recorded, func(a, b ipam.UsedAt) int { return a.At.Compare(b.At) })
+	}
 	return all, err
 }
 

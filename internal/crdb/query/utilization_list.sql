@@ -1,7 +1,13 @@
--- purpose: how much of a pool was used, in full for the last days, and before that for each day
+-- purpose: how much of some pools was used, in full for the last days, and before that for each day, since the beginning of a month
 -- index:   utilization_pkey
--- rows:    one for each day and month that are kept
+-- rows:    one for each pool and each day and month that are kept
 -- locks:   none
-SELECT u.pool_id, u.begins, u.points
-FROM utilization AS u
-WHERE u.region = $1 AND u.pool_id = $2
+-- region:  every, because each pool's is in the region in which the pool is at home; each row is found by the pool's part of the key
+SELECT p.id, t.begins, t.points
+FROM unnest($1::TEXT[], $2::UUID[]) AS p (region, id)
+CROSS JOIN LATERAL (
+    SELECT u.begins, u.points
+    FROM utilization AS u
+    WHERE u.region = p.region::crdb_internal_region AND u.pool_id = p.id AND u.begins >= $3
+    LIMIT 100
+) AS t

@@ -46,4 +46,5 @@ var Alerts = kindOf(table[ipam.Alert]{
 	text("about", func(a *ipam.Alert) *ipam.AlertAbout { return &a.About }),
 	moment("since", func(a *ipam.Alert) *time.Time { return &a.Since }),
 	plain("began", func(a *ipam.Alert) *int64 { return &a.Began }),
+	maybeMoment("runs_out_at", func(a *ipam.Alert) *time.Time { return &a.RunsOutAt }),
 }, func(a ipam.Alert, _ *documents) ipam.Alert { return a }, func(a *ipam.Alert) (ipam.Alert, error) { return *a, nil })

@@ -50,6 +50,12 @@ type MonthRows struct {
 	Points        [][]byte
 }
 
+// MonthOf is when the month of a time begins.
+func MonthOf(at time.Time) time.Time {
+	year, number, _ := at.UTC().Date()
+	return time.Date(year, number, 1, 0, 0, 0, 0, time.UTC)
+}
+
 // Months sorts days into months, with what is to be kept of each.
 func Months(days []Day, kept func([]ipam.UsedAt) []ipam.UsedAt) (m MonthRows) {
 	type month struct {
@@ -59,8 +65,7 @@ func Months(days []Day, kept func([]ipam.UsedAt) []ipam.UsedAt) (m MonthRows) {
 	slices.SortFunc(days, func(a, b Day) int { return a.Begins.Compare(b.Begins) })
 	at := map[month]int{}
 	for _, d := range days {
-		year, number, _ := d.Begins.UTC().Date()
-		of := month{d.PoolID, time.Date(year, number, 1, 0, 0, 0, 0, time.UTC)}
+		of := month{d.PoolID, MonthOf(d.Begins)}
 		i, there := at[of]
 		if !there {
 			i, at[of] = len(m.Pools), len(m.Pools)

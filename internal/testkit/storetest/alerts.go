@@ -14,7 +14,7 @@ func (s *suite) alertRule(p ipam.Project, name string) ipam.AlertRule {
 	return ipam.AlertRule{
 		Metadata: s.meta(p.Name, name), ProjectID: p.UID, Epoch: ipam.NewID(), DueAt: born.Add(time.Hour), After: "pool", LookedAt: born,
 		Spec: ipam.AlertRuleSpec{
-			About: ipam.AboutPools, Percent: 80, Name: "prod", ClassName: "gold", LabelSelector: "a",
+			About: ipam.AboutPools, Percent: 80, Runway: new(time.Hour), Name: "prod", ClassName: "gold", LabelSelector: "a",
 			Labels: &ipam.Selector{MatchExpressions: []ipam.Requirement{{Key: "a", Operator: ipam.OpExists}}},
 		},
 	}
@@ -22,7 +22,7 @@ func (s *suite) alertRule(p ipam.Project, name string) ipam.AlertRule {
 
 func (s *suite) alert(r ipam.AlertRule, subject string) ipam.Alert {
 	return ipam.Alert{
-		Region: r.Region, ProjectID: r.ProjectID, RuleID: r.UID, Rule: r.Name, About: r.Spec.About, SubjectID: ipam.NewID(), Subject: subject, Since: born, Began: 8125,
+		Region: r.Region, ProjectID: r.ProjectID, RuleID: r.UID, Rule: r.Name, About: r.Spec.About, SubjectID: ipam.NewID(), Subject: subject, Since: born, Began: 8125, RunsOutAt: born.Add(time.Hour),
 	}
 }
 
