@@ -95,8 +95,9 @@ function SignedIn() {
     return () => { stop.abort(); live.value = false; };
   }, [project]);
   useEffect(() => { document.title = title(found); }, [place]);
+  const around = project ?? (place === "/search" ? localStorage.getItem(lastProject) ?? undefined : undefined);
   return (
-    <Shell project={project}>
+    <Shell project={around}>
       {found ? <div key={place} class="page">{found.show(found.at)}</div> : place !== "/" && <Nowhere />}
     </Shell>
   );

@@ -8,7 +8,7 @@ export type Hit = Pick<Schemas["SearchItem"], "name" | "project" | "cidr" | "con
 };
 
 const reasons: Record<Schemas["SearchReason"], string> = {
-  Name: "this name", NamePrefix: "name begins so", Block: "this block", Holds: "holds it", Contains: "around it", Label: "has the label",
+  Name: "this name", NamePrefix: "name begins with it", Block: "this block", Holds: "holds it", Contains: "around it", Label: "has the label",
 };
 
 /** What the server finds, the best first. */

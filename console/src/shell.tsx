@@ -116,7 +116,7 @@ function NetworkNote() {
   );
 }
 
-const themes: [Theme, string][] = [["system", "As the system"], ["light", "Light"], ["dark", "Dark"]];
+const themes: [Theme, string][] = [["system", "System colours"], ["light", "Light"], ["dark", "Dark"]];
 
 function ThemeSwitch() {
   return (

@@ -56,9 +56,9 @@ export function AddressPage({ project, address }: { project: string; address: st
         {(data) => (
           <>
             <Holder data={data} project={project} address={address} />
-            <div class="cards">
+            <div class="stack">
               <Card title="Pools around it"><Pools data={data} project={project} /></Card>
-              <Card title="Who held it before" wide><Past entries={data.past} project={project} /></Card>
+              <Card title="Who held it before"><Past entries={data.past} project={project} /></Card>
             </div>
           </>
         )}

@@ -74,7 +74,7 @@ export function HandOver({ project, name }: { project: string; name: string }) {
                 {(pool) => <Preview pool={pool} />}
               </Shown>
             ) : (
-              <p class="note">Choose the team, and the block it would get is here.</p>
+              <p class="note">Name a team to see which block it would get.</p>
             )}
           </section>
         </div>

@@ -19,8 +19,10 @@ export function PoolClaims({ project, pool }: { project: string; pool: string })
   ), ["IPAllocation", "IPClaim"]);
   return (
     <>
-      <Input label="Address or block" placeholder="10.1.2.3 or 10.1.2.0/24" value={within} change={setWithin}
-        error={within !== "" && !block ? "This is neither an address nor a block." : undefined} />
+      <div class="filter">
+        <Input label="Address or block" placeholder="10.1.2.3 or 10.1.2.0/24" value={within} change={setWithin}
+          error={within !== "" && !block ? "This is neither an address nor a block." : undefined} />
+      </div>
       <Shown of={held}>
         {({ items, cursor }) =>
           items.length === 0 ? (

@@ -97,7 +97,7 @@ export function PoolForm({ project }: { project: string }) {
               {(pool) => <Preview pool={pool} />}
             </Shown>
           ) : (
-            <p class="note">Say which block, and its preview is here.</p>
+            <p class="note">Give a size or a block to see what would be carved.</p>
           )}
         </section>
       </div>

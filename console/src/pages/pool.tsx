@@ -143,7 +143,7 @@ function Free({ pool }: { pool: Pool }) {
           <div class="columns">
             <section aria-label="Free by size">
               <h2>By size</h2>
-              <Table label="Free blocks by size" head={["Size", ["Blocks", "right"], ["Addresses", "right"]]}>
+              <Table label="Free blocks by size" head={["Size", ["Free blocks", "right"], ["Could be claimed", "right"]]}>
                 {summary.map((row) => (
                   <tr key={row.prefixLength}>
                     <th scope="row" class="mono">
