@@ -114,76 +114,6 @@ func TestAnAlertBeginsAtThePercentageAndEndsTwoPointsBelow(t *testing.T) {
 	}
 }
 
-// pastAPlan is longer than a rule about what will be waits between two looks.
-const pastAPlan = 11 * time.Minute
-
-// A pool from which somebody claims each hour will be full in some days. The alert stays when it is full, and ends when it grows no more.
-func TestAnAlertBeginsBeforeAPoolIsFull(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	b.pool(t, root("net", "10.0.0.0/24"))
-	b.pool(t, root("still", "10.1.0.0/24"))
-	b.claim(t, claim("half", "still", 25))
-	r, recorder := func(s *ipam.AlertRuleSpec) { s.Percent, s.Runway = 0, new(5*24*time.Hour) }, b.recorder(t)
-	b.rule(t, onPools("five-days", 0, r))
-	b.rule(t, onPools("a-day", 0, r, func(s *ipam.AlertRuleSpec) { s.Runway = new(24 * time.Hour) }))
-	hour := func() {
-		_, err := recorder.Record(b.ctx)
-		require.NoError(t, err)
-		b.clock.move(time.Hour - pastAPlan)
-	}
-	plans := func() (changed int64) {
-		b.clock.move(pastAPlan)
-		changed, err := b.LookAfterAlerts(b.ctx)
-		require.NoError(t, err)
-		return changed
-	}
-	for i := range 24 {
-		b.claim(t, claim(fmt.Sprint("c", i), "net", 31))
-		hour()
-		if plans() > 0 {
-			require.Greater(t, i, 10, "there is too little to say anything by")
-		}
-	}
-	require.Equal(t, []string{"five-days/net"}, b.alerts(t))
-	a := b.alertsNow(t)[0]
-	require.InDelta(t, 120, a.RunsOutAt.Sub(a.Since).Hours(), 12)
-	require.Equal(t, new(5*24*time.Hour), a.Spec.Runway)
-	require.EqualValues(t, 1875, a.Now.Hundredths())
-
-	for i, size := range []int{25, 26, 28} {
-		b.claim(t, claim(fmt.Sprint("rest", i), "net", size))
-	}
-	for range 40 {
-		hour()
-		plans()
-	}
-	require.Equal(t, []string{"five-days/net"}, b.alerts(t), "it is full, along no line at all")
-	b.release(t, "rest2")
-	hour()
-	require.EqualValues(t, 1, plans(), "nothing is full, and nobody can say when")
-	require.Equal(t, []string{"begins five-days/net", "ends five-days/net"}, b.toldOfAlerts(t))
-}
-
-func TestARuleGoesFromAPercentageToATime(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	b.pool(t, root("net", "10.0.0.0/30"))
-	b.claim(t, claim("most", "net", 31))
-	b.rule(t, onPools("half", 50))
-	b.looks(t)
-	require.Equal(t, []string{"half/net"}, b.alerts(t))
-	_, err := b.PatchAlertRule(b.ctx, project, "half", usecase.Request{}, func(r ipam.AlertRule) (ipam.AlertRule, error) {
-		r.Spec.Percent, r.Spec.Runway = 0, new(time.Hour)
-		return r, nil
-	})
-	require.NoError(t, err)
-	require.EqualValues(t, 1, b.looks(t), "it does not fill up")
-	e := b.events(t, project, trail.EventFilter{Kind: trail.KindAlertRule})[0]
-	require.JSONEq(t, `{"spec":{"percent":50}}`, string(e.Before))
-	require.JSONEq(t, `{"spec":{"runway":"1h"}}`, string(e.After))
-}
-
 func TestWhichPoolsARuleIsAbout(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -407,7 +337,9 @@ func TestAlertRulesThatAreRefused(t *testing.T) {
 		return err
 	}
 	quotas := func(s *ipam.AlertRuleSpec) { s.About = ipam.AboutQuotas }
-	runway := func(d time.Duration) func(*ipam.AlertRuleSpec) { return func(s *ipam.AlertRuleSpec) { s.Runway = new(d) } }
+	runway := func(d time.Duration) func(*ipam.AlertRuleSpec) {
+		return func(s *ipam.AlertRuleSpec) { s.Runway = new(d) }
+	}
 	for _, r := range []ipam.AlertRule{
 		onPools("r", 80, runway(time.Hour)), onPools("r", 0, runway(0)), onPools("r", 0, runway(time.Minute)), onPools("r", 0, runway(ipam.MaxDuration+1)),
 		onPools("r", 0, quotas, runway(time.Hour)),
