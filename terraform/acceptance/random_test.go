@@ -147,7 +147,7 @@ func TestWhateverIsAppliedIsThenAsPlanned(t *testing.T) {
 		require.NoError(t, err)
 	}
 	for round := range rounds {
-		seed := rand.Uint64() //nolint:gosec // it guards nothing
+		seed := rand.Uint64()
 		if s := os.Getenv("RANDOM_SEED"); s != "" {
 			var err error
 			seed, err = strconv.ParseUint(s, 10, 64)
@@ -156,7 +156,7 @@ func TestWhateverIsAppliedIsThenAsPlanned(t *testing.T) {
 		t.Run(strconv.Itoa(round), func(t *testing.T) {
 			t.Parallel()
 			name, _ := team(t)
-			d := &dice{Rand: rand.New(rand.NewPCG(seed, 0)), project: name} //nolint:gosec // it guards nothing
+			d := &dice{Rand: rand.New(rand.NewPCG(seed, 0)), project: name}
 			f := newFolder(t, world.main, "", d.configuration())
 			defer func() {
 				if t.Failed() {
