@@ -61,9 +61,9 @@ test: test-sql test-go ## Run every test, with the race detector where there is 
 test-go: deps
 	@$(if $(RACE),,echo 'no C compiler: testing without the race detector')
 	@status=0; try() { echo "go $$*" | cut -c1-80; go "$$@" || status=1; }; \
-	try test $(RACE) -timeout=15m -parallel=6 $(TESTFLAGS) ./...; \
-	try -C lab test $(RACE) -timeout=15m $(TESTFLAGS) $$(cd lab && go list ./... | grep -vE '/(model|conform)$$'); \
-	try -C lab test -timeout=15m $(TESTFLAGS) ./model ./conform; \
+	try test $(RACE) -timeout=30m -parallel=6 $(TESTFLAGS) ./...; \
+	try -C lab test $(RACE) -timeout=30m $(TESTFLAGS) $$(cd lab && go list ./... | grep -vE '/(model|conform)$$'); \
+	try -C lab test -timeout=30m $(TESTFLAGS) ./model ./conform; \
 	try -C tools/docscheck test $(RACE) $(TESTFLAGS) ./...; \
 	exit $$status
 # These modules read files outside themselves, which go's test cache does not watch: -count=1.
