@@ -101,7 +101,8 @@ func (s *secret) ask(ctx context.Context, method string, body any) (secretData, 
 		_ = json.Unmarshal(text, &status) // where it is no status, its number has to do
 		return found, fmt.Errorf("the cluster answers %s to %s of the Secret: %s", answer.Status, method, status.Message)
 	}
-	return found, json.Unmarshal(text, &found)
+	err = json.Unmarshal(text, &found)
+	return found, err
 }
 
 // bootstrapInto makes a key and writes it into the Secret, unless that has one: it may be run again, and writes over nothing.

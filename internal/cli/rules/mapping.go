@@ -78,7 +78,7 @@ type Root struct {
 	Project string `yaml:"project,omitempty"`
 }
 
-// presets are the mappings that are taken unless another one is given.
+// Preset is the mapping of a source that is taken unless another one is given.
 func Preset(of string) Mapping {
 	m := Mapping{
 		Source: of, SpaceBy: []string{"space"}, Spaces: map[string]SpaceMapping{"": {Space: "default"}},
@@ -141,6 +141,7 @@ func Read(path, of string, text []byte) (Mapping, error) {
 	return m, nil
 }
 
+// Check says all that is wrong with the mapping.
 func (m Mapping) Check() error {
 	var faults []error
 	known := []string{AsPool, AsClaim, AsAuto, AsReservation, AsClaims, AsSkip}

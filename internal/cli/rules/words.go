@@ -7,6 +7,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/source"
 )
 
+// LongestName is how many characters a name has at most.
 const LongestName = 63
 
 var (

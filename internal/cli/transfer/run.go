@@ -191,7 +191,12 @@ func (r *run) patiently(ctx context.Context, send func() (session.Answer, error)
 		patience     = 60 * time.Second
 	)
 	pause, waited := firstPause, time.Duration(0)
-	sentAway := false
+	var alone func() // ends that others wait; nil: they do not
+	defer func() {
+		if alone != nil {
+			alone()
+		}
+	}()
 	for {
 		answer, err := send()
 		refusal, refused := errors.AsType[*session.Refusal](err)
@@ -201,10 +206,9 @@ func (r *run) patiently(ctx context.Context, send func() (session.Answer, error)
 		}
 		if busy { // it says for how long
 			pause, waited = firstPause, 0
-			if !sentAway {
+			if alone == nil {
 				r.again.Lock()
-				defer r.again.Unlock()
-				sentAway = true
+				alone = r.again.Unlock
 			}
 		}
 		wait := pause

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -93,7 +94,7 @@ func (v *view) within(m *mirror, name string) *shadowReport {
 	out := v.account(m)
 	pool := v.states[m.Project]
 	var at *item
-	for _, e := range append(v.made[:len(v.made):len(v.made)], pool.items...) {
+	for _, e := range slices.Concat(v.made, pool.items) {
 		if e.isPool() && e.project == m.Project && e.name == name {
 			at = e
 		}

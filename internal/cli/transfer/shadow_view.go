@@ -150,9 +150,10 @@ func heldItem(project string, a client.IPAllocation, pools map[string]client.IPP
 		return nil, fmt.Errorf("allocation %s: %w", a.Metadata.Name, err)
 	}
 	i := &item{domain: domain{project: project}, kind: "allocation", name: a.Metadata.Name, block: block, there: true,
-		ownParent: show.RefText(&a.Spec.PoolRef, project), fields: map[string]string{"phase": string(a.Status.Phase)},
-		why: "project " + a.Spec.Consumer + " holds it"}
+		ownParent: show.RefText(&a.Spec.PoolRef, project), fields: map[string]string{"phase": string(a.Status.Phase)}}
 	switch a.Status.Phase {
+	case client.IPAllocationPhaseBound:
+		i.why = "project " + a.Spec.Consumer + " holds it"
 	case client.IPAllocationPhaseRetained:
 		i.why = "it is retained"
 	case client.IPAllocationPhaseCoolingDown:

@@ -26,7 +26,8 @@ func read(ctx context.Context, s *session.Session) (*state, error) {
 		return nil, err
 	}
 	st := &state{Stock: has}
-	return st, st.place(s.Project)
+	err = st.place(s.Project)
+	return st, err
 }
 
 // place makes items of what is there.
