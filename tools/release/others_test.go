@@ -24,7 +24,7 @@ func TestChartsAndTheModuleAreTheSameTwice(t *testing.T) {
 		require.NoError(t, err)
 		r, err := newRelease(root, dir, "")
 		require.NoError(t, err)
-		defer r.clean()
+		t.Cleanup(r.clean)
 		require.NoError(t, r.charts(t.Context()))
 		require.NoError(t, r.module(t.Context()))
 		require.NoError(t, r.sums())

@@ -189,7 +189,8 @@ func (r *release) toolPackage(p recipe.Platform, dir string) (*packed, error) {
 			}
 		}
 	}
-	return k, k.pages(r.section("man1/"))
+	err = k.pages(r.section("man1/"))
+	return k, err
 }
 
 func (r *release) serverPackage(p recipe.Platform, dir string) (*packed, error) {
@@ -236,7 +237,8 @@ func (r *release) serverPackage(p recipe.Platform, dir string) (*packed, error) 
 	migrator := strings.Replace(r.version, "-", "~", 1)
 	k.depends = map[string]string{"deb": "ipamctl (>= " + migrator + ")", "rpm": "ipamctl >= " + migrator}
 	k.recommends = map[string]string{"deb": "postgresql-15 | postgresql-16 | postgresql-17 | postgresql-18", "rpm": "postgresql-server >= 15"}
-	return k, k.pages(r.section("man8/"))
+	err = k.pages(r.section("man8/"))
+	return k, err
 }
 
 // section are the pages of one section of the manual.
