@@ -204,7 +204,7 @@ func (r *release) bill(image recipe.Image, p recipe.Platform, dir, name string) 
 		return err
 	}
 	at := filepath.Join(r.out, filepath.Base(name)+".spdx.json")
-	return os.WriteFile(at, document, fileMode) //nolint:gosec // G306: for everybody to read
+	return os.WriteFile(at, document, fileMode)
 }
 
 func (r *release) write(name string, content []byte) error {
@@ -213,7 +213,7 @@ func (r *release) write(name string, content []byte) error {
 	if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil { //nolint:gosec // G301: for everybody to read
 		return err
 	}
-	return os.WriteFile(at, content, fileMode) //nolint:gosec // G306: for everybody to read
+	return os.WriteFile(at, content, fileMode)
 }
 
 // checksums is the file that says what all others are.

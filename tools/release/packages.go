@@ -83,7 +83,7 @@ func (k *packed) add(path string, content []byte, mode fs.FileMode, kind string)
 	if err := os.MkdirAll(filepath.Dir(at), 0o750); err != nil {
 		return err
 	}
-	if err := os.WriteFile(at, content, mode); err != nil { //nolint:gosec // G306: modes are those of the installed file
+	if err := os.WriteFile(at, content, mode); err != nil {
 		return err
 	}
 	k.info.Contents = append(k.info.Contents, &files.Content{
@@ -135,7 +135,7 @@ func (k *packed) write(out string) ([]string, error) {
 			return nil, fmt.Errorf("%s of %s: %w", format, k.info.Name, err)
 		}
 		name := packager.ConventionalFileName(prepared)
-		if err := os.WriteFile(filepath.Join(out, name), made.Bytes(), fileMode); err != nil { //nolint:gosec // G306: for everybody to read
+		if err := os.WriteFile(filepath.Join(out, name), made.Bytes(), fileMode); err != nil {
 			return nil, err
 		}
 		names = append(names, name)
