@@ -50,6 +50,7 @@ function judge(lost = false) {
 export async function send(input: RequestInfo | URL, init: RequestInit & { waits?: boolean } = {}): Promise<Response> {
   const request = new Request(input, { ...init, credentials: "same-origin" });
   request.headers.set("X-Carve-Console", "1");
+  if (request.method === "PATCH") request.headers.set("Content-Type", "application/merge-patch+json");
   const id = Symbol();
   pending.add(id);
   const timer = init.waits ? undefined : setTimeout(() => { late.add(id); judge(); }, slowAfter);

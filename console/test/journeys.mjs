@@ -149,6 +149,16 @@ export const journeys = {
     await page.getByRole("button", { name: "Change quotas" }).click();
     await page.getByRole("button", { name: "Delete the rule" }).click();
     await page.getByRole("row").filter({ hasText: "All quotas" }).waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "New rule" }).click();
+    await page.getByRole("textbox", { name: "Name" }).fill("soon");
+    await page.getByLabel("When").selectOption("runway");
+    await page.getByRole("textbox", { name: "Within how many days" }).fill("14");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("row").filter({ hasText: "soon" }).getByText("full within 14 days").waitFor();
+    await page.getByRole("button", { name: "Change soon" }).click();
+    await page.getByLabel("When").selectOption("percent"); // and the runway goes
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("row").filter({ hasText: "soon" }).getByText("80 % or more").waitFor();
     await page.context().close();
     assert.deepEqual(wrong, []);
   },
