@@ -36,7 +36,7 @@ func asAdmin(ctx context.Context) context.Context {
 // admin is a request's context with a guard against hanging that no test comes near.
 func admin(t testing.TB) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(asAdmin(t.Context()), time.Minute)
+	ctx, cancel := context.WithTimeout(asAdmin(t.Context()), 5*time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }

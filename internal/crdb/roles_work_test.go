@@ -52,12 +52,14 @@ func TestAServerDoesAllItsWorkAsItsUser(t *testing.T) {
 		delete(all, job)
 	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		fresh := dbtest.New(t) // some are about all that there is
-		owner := newHouse(t, fresh)
-		newProject(t, owner, "team")
-		all[name].prepare(t, owner, "team")
-		house := newHouse(t, roletest.AsServer(t, fresh))
-		require.NoError(t, all[name].do(admin(t), server{svc: house.svc, store: house.store}, "team"), name)
+		t.Run(name, func(t *testing.T) { // and closes what it opened
+			fresh := dbtest.New(t) // some are about all that there is
+			owner := newHouse(t, fresh)
+			newProject(t, owner, "team")
+			all[name].prepare(t, owner, "team")
+			house := newHouse(t, roletest.AsServer(t, fresh))
+			require.NoError(t, all[name].do(admin(t), server{svc: house.svc, store: house.store}, "team"))
+		})
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -16,9 +15,6 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
-
-// How long a server remembers a key.
-const remembered = 5 * time.Second
 
 // What authentication costs is counted in statements: none while the server remembers the key, and one read when it does not.
 func TestAuthenticationCostsAtMostOneStatement(t *testing.T) {
@@ -43,22 +39,29 @@ func TestAuthenticationCostsAtMostOneStatement(t *testing.T) {
 		})
 	}
 	claim(open, dev, "first")
-	require.Empty(t, ahead(claim(open, dev, "second")), "nobody is asked who it is")
+	require.Empty(t, least(func(n int) []string { return claim(open, dev, fmt.Sprintf("second-%d", n)) }), "nobody is asked who it is")
 
-	for n := 0; ; n++ { // a machine may take longer than a key is remembered
-		before := time.Now()
+	require.Empty(t, least(func(n int) []string { // a machine may take longer than a key is remembered
 		claim(known, project, fmt.Sprintf("first-%d", n))
-		warm := claim(known, project, fmt.Sprintf("second-%d", n))
-		if time.Since(before) < remembered {
-			require.Empty(t, ahead(warm), "with a key that is remembered")
-			break
-		}
-	}
+		return claim(known, project, fmt.Sprintf("second-%d", n))
+	}), "with a key that is remembered")
 
-	extra := ahead(claim(root.as(root.key(t, project, "new")), project, "by-new"))
+	extra := least(func(n int) []string {
+		return claim(root.as(root.key(t, project, fmt.Sprintf("new-%d", n))), project, fmt.Sprintf("by-new-%d", n))
+	})
 	require.Len(t, extra, 1, "with a key that was never seen")
 	require.Contains(t, extra[0], "api_keys")
 	require.True(t, strings.HasPrefix(extra[0], "select "), "it reads")
+}
+
+// least are the statements ahead of a claim, of ten tries with the fewest: what the servers do besides may come between some.
+func least(try func(n int) []string) (fewest []string) {
+	for n := range 10 {
+		if said := ahead(try(n)); n == 0 || len(said) < len(fewest) {
+			fewest = said
+		}
+	}
+	return fewest
 }
 
 // ahead are the statements before a claim's transaction.
