@@ -1,4 +1,4 @@
 import {
-  to = carve_project.shops
-  id = "shops"
+  to = carve_project.billing
+  id = "billing"
 }

@@ -1,1 +1,1 @@
-terraform import carve_project.shops 'shops'
+terraform import carve_project.billing 'billing'

@@ -1,6 +1,6 @@
-resource "carve_project" "shops" {
-  name                = "shops"
-  display_name        = "Shops in Europe"
+resource "carve_project" "billing" {
+  name                = "billing"
+  display_name        = "Billing"
   labels              = { cost-centre = "4711" }
   deletion_protection = false # true keeps Terraform from destroying it
 }
