@@ -69,7 +69,7 @@ test-go: deps
 # These modules read files outside themselves, which go's test cache does not watch: -count=1.
 test-sql: ## Read every statement with CockroachDB's grammar and the rules of tools/sqlcheck
 	go -C tools/sqlcheck test -count=1 ./...
-test-supply: ## Check licences, pins, the Dockerfile and the checks themselves (docs/evidence.md); `make image` has the rest
+test-supply: console ## Check licences, pins, the Dockerfile and the checks themselves (docs/evidence.md); `make image` has the rest
 	cd tools/image && go test -count=1 $$(go list ./... | grep -v /proof$$)
 release-test: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null)
 release-test: deps console ## Check versions, build this machine's archive and packages twice, and install them in a throw-away root
@@ -163,7 +163,7 @@ fmt: ## Format the code
 	go tool -modfile=tools/golangci-lint.mod golangci-lint fmt ./...
 breaking: ## Compare the contract with that of the last release, or of BASE=<commit>
 	@tools/openapi/breaking.sh $(BASE)
-licences: bin/mkimage ## Check the licences of all that is shipped, and write THIRD_PARTY_LICENSES
+licences: console bin/mkimage ## Check the licences of all that is shipped, and write THIRD_PARTY_LICENSES
 	@bin/mkimage licences
 # Error 3: something known is called. Error 4: the database cannot be had, nothing was checked.
 vulncheck: ## Ask the Go vulnerability database about the code that is called (GOVULNDB=... for a mirror or a copy)

@@ -27,6 +27,9 @@ func runLicences(ctx context.Context, args []string, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if err := licences.Bundled(root, components); err != nil {
+		return err
+	}
 	if err := licences.Refused(components); err != nil {
 		return err
 	}

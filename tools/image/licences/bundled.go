@@ -1,0 +1,39 @@
+package licences
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// Bundled adds the texts that go with the packages of which the console is made: the server carries them inside. They are where npm installed them
+// (`make console`), and what they say has to be what the lock file says.
+func Bundled(repo string, components []Component) error {
+	for i := range components {
+		c := &components[i]
+		if c.Kind != NPM || len(c.Texts) > 0 || !slices.Contains(c.In, "server") {
+			continue
+		}
+		dir := filepath.Join(repo, "console", "node_modules", filepath.FromSlash(c.Name))
+		var installed struct{ Version string }
+		text, err := os.ReadFile(filepath.Join(dir, "package.json"))
+		if err == nil {
+			err = json.Unmarshal(text, &installed)
+		}
+		if err != nil {
+			return fmt.Errorf("the console's packages are not installed (make console): %w", err)
+		}
+		locked := c.Licences
+		c.Licences = nil
+		licensed, err := c.read(os.DirFS(dir), ".")
+		if err != nil {
+			return err
+		}
+		if !licensed || installed.Version != c.Version || !slices.Equal(c.Licences, locked) {
+			return fmt.Errorf("%s: the lock file says %s and %v, what is installed says %s and %v", c.Name, c.Version, locked, installed.Version, c.Licences)
+		}
+	}
+	return nil
+}
