@@ -112,8 +112,10 @@ func (c *caller) show(ctx context.Context, project string, sent *atomic.Int64, b
 func (c *caller) ask(ctx context.Context, path string, sent *atomic.Int64, into any) error {
 	sent.Add(1)
 	status, err := c.send(ctx, http.MethodGet, path, nil, into)
-	if ctx.Err() != nil {
+	select {
+	case <-ctx.Done():
 		return nil
+	default:
 	}
 	if err == nil && status != http.StatusOK {
 		err = fmt.Errorf("%s was answered %d", path, status)

@@ -39,6 +39,7 @@ func TestWrongValuesAreRefused(t *testing.T) {
 		"flags that are none":                {[]string{minimal, "--set=extraArgs={rm -rf}"}, "at '/extraArgs/0': 'rm -rf' does not match pattern"},
 		"an environment without names":       {[]string{minimal, "--set-json=env=[{\"value\":\"x\"}]"}, "at '/env/0': missing property 'name'"},
 		"TLS of long ago":                    {[]string{minimal, "--set-string=tls.minVersion=1.0"}, "at '/tls/minVersion': value must be one of '1.2', '1.3'"},
+		"a label that the chart has itself":  {[]string{minimal, `--set=commonLabels.app\.kubernetes\.io/name=x`}, "at '/commonLabels/app.kubernetes.io~1name': false schema"},
 		"a budget that lets nothing happen":  {[]string{minimal, "--set=podDisruptionBudget.maxUnavailable=0"}, "at '/podDisruptionBudget/maxUnavailable'"},
 		// by the templates
 		"a certificate for nobody":       {[]string{minimal, "--set=certificate.enabled=true"}, "certificate.enabled needs tls.secret"},

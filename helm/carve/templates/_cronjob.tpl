@@ -1,4 +1,4 @@
-{{- /* A CronJob that works on the database, of a dict with root, name, schedule, db, args, and for a backup image, command and claim. */}}
+{{- /* A CronJob that works on the database, of a dict with root, name, schedule, db, args, and for a backup deadline, image, command and claim. */}}
 {{- define "carve.cronJob" -}}
 {{- with .root -}}
 apiVersion: batch/v1
@@ -17,7 +17,7 @@ spec:
   jobTemplate:
     spec:
       backoffLimit: 2
-      activeDeadlineSeconds: {{ .Values.migrations.activeDeadlineSeconds }}
+      activeDeadlineSeconds: {{ int64 ($.deadline | default .Values.migrations.activeDeadlineSeconds) }}
       template:
         metadata:
           labels:

@@ -8,27 +8,34 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
 
 	core "k8s.io/api/core/v1"
-	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
 )
 
 // sandbox is what the containers of one pod share: a root folder, an address and a user.
 type sandbox struct {
 	root, name, ip string
 	who            *syscall.SysProcAttr
+	kept           map[string]string // directories in the root that outlive the pod, and where
+	api            string            // host:port of the API server
 }
 
-// newSandbox makes the root folder: the image's two files, and the pod's volumes where its containers mount them. Nothing in it can be written to by
-// the pod's user, as with readOnlyRootFilesystem.
-func newSandbox(ctx context.Context, clients kubernetes.Interface, pod *core.Pod, root, ip string) (*sandbox, error) {
+// newSandbox makes the root folder: the image's two files, and the pod's volumes where its containers mount them. Nothing else in it can be written to
+// by the pod's user, as with readOnlyRootFilesystem.
+func newSandbox(ctx context.Context, plane *controlPlane, pod *core.Pod, dir, ip string) (*sandbox, error) {
+	root := filepath.Join(dir, pod.Name)
 	if err := os.MkdirAll(root, 0o755); err != nil {
 		return nil, err
+	}
+	if pod.Spec.Containers[0].Image == backupImage {
+		if err := addDump(ctx, root); err != nil {
+			return nil, err
+		}
 	}
 	for _, program := range []string{"server", "ipamctl"} {
 		if err := copyFile(filepath.Join(imageDir, program), filepath.Join(root, program)); err != nil {
@@ -36,7 +43,7 @@ func newSandbox(ctx context.Context, clients kubernetes.Interface, pod *core.Pod
 		}
 	}
 	// As a kubelet does, it tells the pod its own name.
-	if err := os.Mkdir(filepath.Join(root, "etc"), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Join(root, "etc"), 0o755); err != nil {
 		return nil, err
 	}
 	if err := os.WriteFile(filepath.Join(root, "etc/hosts"), []byte("127.0.0.1 localhost\n"+ip+" "+pod.Name+"\n"), 0o644); err != nil {
@@ -46,79 +53,39 @@ func newSandbox(ctx context.Context, clients kubernetes.Interface, pod *core.Pod
 	if s := pod.Spec.SecurityContext; s != nil && s.FSGroup != nil && os.Geteuid() == 0 {
 		group = int(*s.FSGroup)
 	}
-	for _, volume := range pod.Spec.Volumes {
-		files, mode, err := contents(ctx, clients, pod.Namespace, volume)
+	kept := map[string]string{}
+	for _, named := range pod.Spec.Volumes {
+		v, err := open(ctx, plane, pod, filepath.Join(dir, "claims"), named.VolumeSource)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("volume %s: %w", named.Name, err)
 		}
 		for _, container := range append(pod.Spec.InitContainers, pod.Spec.Containers...) {
 			for _, mount := range container.VolumeMounts {
-				if mount.Name != volume.Name {
+				if mount.Name != named.Name {
 					continue
 				}
-				dir := filepath.Join(root, mount.MountPath)
-				if err := os.MkdirAll(dir, 0o755); err != nil {
+				at := filepath.Join(root, mount.MountPath)
+				if err := v.mount(at, group); err != nil {
 					return nil, err
 				}
-				for name, content := range files {
-					if err := mountFile(filepath.Join(dir, name), content, os.FileMode(mode), group); err != nil {
-						return nil, err
-					}
+				if v.kept != "" {
+					kept[at] = v.kept
 				}
 			}
 		}
 	}
 	who, err := identity(pod, root)
-	return &sandbox{root: root, name: pod.Name, ip: ip, who: who}, err
+	return &sandbox{root: root, name: pod.Name, ip: ip, who: who, kept: kept, api: strings.TrimPrefix(plane.url, "https://")}, err
 }
 
-// contents are the files of a volume.
-func contents(ctx context.Context, clients kubernetes.Interface, namespace string, volume core.Volume) (map[string][]byte, int32, error) {
-	var all map[string][]byte
-	var items []core.KeyToPath
-	var mode int32
-	switch {
-	case volume.Secret != nil:
-		secret, err := clients.CoreV1().Secrets(namespace).Get(ctx, volume.Secret.SecretName, meta.GetOptions{})
-		if err != nil {
-			return nil, 0, err
+// remove takes the root folder away, but for what is kept of it.
+func (s *sandbox) remove() error {
+	for dir, kept := range s.kept {
+		if err := os.Rename(dir, kept); err != nil {
+			return err
 		}
-		all, items, mode = secret.Data, volume.Secret.Items, *volume.Secret.DefaultMode
-	case volume.ConfigMap != nil:
-		config, err := clients.CoreV1().ConfigMaps(namespace).Get(ctx, volume.ConfigMap.Name, meta.GetOptions{})
-		if err != nil {
-			return nil, 0, err
-		}
-		all, items, mode = map[string][]byte{}, volume.ConfigMap.Items, *volume.ConfigMap.DefaultMode
-		for name, text := range config.Data {
-			all[name] = []byte(text)
-		}
-	default:
-		return nil, 0, fmt.Errorf("volume %s is of a kind that this kubelet does not know", volume.Name)
 	}
-	if len(items) == 0 {
-		return all, mode, nil
-	}
-	chosen := map[string][]byte{}
-	for _, item := range items {
-		content, ok := all[item.Key]
-		if !ok {
-			return nil, 0, fmt.Errorf("volume %s: there is no key %s", volume.Name, item.Key)
-		}
-		chosen[item.Path] = content
-	}
-	return chosen, mode, nil
-}
-
-// mountFile gives a file the mode that the volume asks for, and the pod's group. A user of a namespace of its own owns it.
-func mountFile(path string, content []byte, mode os.FileMode, group int) error {
-	if err := os.WriteFile(path, content, 0o600); err != nil {
-		return err
-	}
-	if err := os.Chown(path, -1, group); err != nil {
-		return err
-	}
-	return os.Chmod(path, mode)
+	return os.RemoveAll(s.root)
 }
 
 // identity is the user that the pod's processes run as, in the pod's root. Without root that takes a namespace of users.
@@ -154,10 +121,18 @@ type process struct {
 
 func (s *sandbox) start(container *core.Container, links bool) (*process, error) {
 	args := make([]string, 0, len(container.Args))
-	for _, arg := range container.Args {
-		args = append(args, wildcard.ReplaceAllString(arg, "${1}="+s.name+":$2"))
+	env := slices.Clone(container.Env)
+	var known []string
+	for i, v := range env {
+		if v.ValueFrom != nil { // all that the chart takes from elsewhere
+			env[i].Value = s.name
+		}
+		known = append(known, "$("+v.Name+")", env[i].Value)
 	}
-	p := &process{cmd: s.command(container.Env, links, container.Command[0], append(container.Command[1:], args...)...), output: &transcript{}, ended: make(chan struct{})}
+	for _, arg := range container.Args {
+		args = append(args, wildcard.ReplaceAllString(strings.NewReplacer(known...).Replace(arg), "${1}="+s.name+":$2"))
+	}
+	p := &process{cmd: s.command(env, links, container.Command[0], append(container.Command[1:], args...)...), output: &transcript{}, ended: make(chan struct{})}
 	p.cmd.Stdout, p.cmd.Stderr = p.output, p.output
 	if err := p.cmd.Start(); err != nil {
 		return nil, err
@@ -175,7 +150,8 @@ func (s *sandbox) command(env []core.EnvVar, links bool, program string, args ..
 	cmd.Dir = "/"
 	who := *s.who
 	cmd.SysProcAttr = &who
-	cmd.Env = []string{"PATH=/", "HOME=/", "KUBERNETES_SERVICE_HOST=10.96.0.1", "KUBERNETES_SERVICE_PORT=443"}
+	host, port, _ := strings.Cut(s.api, ":")
+	cmd.Env = []string{"PATH=/", "HOME=/", "KUBERNETES_SERVICE_HOST=" + host, "KUBERNETES_SERVICE_PORT=" + port}
 	if links { // what Kubernetes sets for a Service called carve
 		cmd.Env = append(cmd.Env, "CARVE_SERVICE_HOST=10.96.0.2", "CARVE_PORT=tcp://10.96.0.2:443")
 	}

@@ -24,7 +24,8 @@ import (
 // controlPlane is an API server with etcd behind it.
 type controlPlane struct {
 	kubernetes.Interface
-	kubeconfig string
+	url, kubeconfig string
+	ca              *authority
 }
 
 // startControlPlane brings both up on loopback, in a folder of their own, and returns when the API server is ready. It is as it comes but for who
@@ -70,5 +71,5 @@ func startControlPlane(t *testing.T) *controlPlane {
 	version, err := clients.Discovery().ServerVersion()
 	require.NoError(t, err)
 	t.Logf("API server %s is ready", version.GitVersion)
-	return &controlPlane{Interface: clients, kubeconfig: path}
+	return &controlPlane{Interface: clients, url: config.Host, kubeconfig: path, ca: ca}
 }

@@ -164,4 +164,7 @@ func TestAReleaseLives(t *testing.T) {
 			}
 		}
 	}))
+	t.Run("what operators would add by hand", func(t *testing.T) {
+		(&operator{plane: plane, played: played, client: client, values: values}).adds(t, db.url(ownerUser))
+	})
 }

@@ -3,8 +3,6 @@ package install
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
@@ -13,14 +11,13 @@ import (
 	core "k8s.io/api/core/v1"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/util/retry"
 )
 
 // kubelet makes processes of pods, and tells the API server how they are.
 type kubelet struct {
 	t       *testing.T
-	clients kubernetes.Interface
+	clients *controlPlane
 	dir     string
 	wake    func()
 	alive   sync.WaitGroup
@@ -97,12 +94,16 @@ func (k *kubelet) run(ctx, stopping context.Context, pod *core.Pod, run *podRun,
 		run.mu.Unlock()
 		k.wake()
 	}()
-	box, err := newSandbox(ctx, k.clients, pod, filepath.Join(k.dir, pod.Name), ip)
+	box, err := newSandbox(ctx, k.clients, pod, k.dir, ip)
 	if err != nil {
 		k.t.Errorf("pod %s cannot be made: %v", pod.Name, err)
 		return
 	}
-	defer func() { _ = os.RemoveAll(box.root) }()
+	defer func() {
+		if err := box.remove(); err != nil {
+			k.t.Errorf("pod %s cannot be taken away: %v", pod.Name, err)
+		}
+	}()
 	run.mu.Lock()
 	run.sandbox = box
 	run.mu.Unlock()
