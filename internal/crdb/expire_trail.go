@@ -131,50 +131,46 @@ func (s *Store) Purge(ctx context.Context, limit int) (int64, error) {
 	}
 }
 
-// purge deletes what a project left behind in all regions: region by region, and the note that there is something at last.
+// purge deletes what a project left behind in all regions, and the note that there is something together with the last of it: what an earlier transaction
+// saw to be gone may be there again where a standby has taken over.
 func (s *Store) purge(ctx context.Context, project ipam.ID, limit int) (int64, error) {
 	regions, err := s.Regions(ctx)
 	if err != nil {
 		return 0, err
 	}
 	var total int64
-	for _, r := range regions {
-		n, err := s.purgeIn(ctx, r.Name, project, limit)
-		if total += n; err != nil {
-			return total, err
-		}
-	}
-	return total, s.alone(ctx, "purge", func(ctx context.Context, c *conn) error {
-		_, err := c.affected(ctx, "removal_delete", rows.ID(project)) // none when another server was first
-		return err
-	})
-}
-
-func (s *Store) purgeIn(ctx context.Context, region string, project ipam.ID, limit int) (int64, error) {
-	var total int64
 	for {
 		var n int64
-		done := false
-		err := s.alone(ctx, "purge", func(ctx context.Context, c *conn) error {
-			events, _, err := expireEvents(ctx, c, region, project, lookup.LastID, limit)
-			if err != nil {
-				return err
+		more := false
+		err := s.alone(ctx, "purge", func(ctx context.Context, c *conn) (err error) {
+			n, more = 0, false
+			for _, r := range regions {
+				var deleted int64
+				deleted, more, err = purgeIn(ctx, c, r.Name, project, limit)
+				if n += deleted; err != nil || more {
+					return err
+				}
 			}
-			holds, err := purgeHistory(ctx, c, region, project, limit)
-			if err != nil {
-				return err
-			}
-			n = events + holds
-			done = events < int64(limit) && holds < int64(limit)
-			return nil
+			_, err = c.affected(ctx, "removal_delete", rows.ID(project)) // none when another server was first
+			return err
 		})
 		if err != nil {
 			return total, err
 		}
-		if total += n; done {
+		if total += n; !more {
 			return total, nil
 		}
 	}
+}
+
+// purgeIn deletes the first rows of what a project left behind in a region, and says how many rows it was and whether there may be more.
+func purgeIn(ctx context.Context, c *conn, region string, project ipam.ID, limit int) (n int64, more bool, err error) {
+	events, _, err := expireEvents(ctx, c, region, project, lookup.LastID, limit)
+	if err != nil {
+		return 0, false, err
+	}
+	holds, err := purgeHistory(ctx, c, region, project, limit)
+	return events + holds, events >= int64(limit) || holds >= int64(limit), err
 }
 
 // purgeHistory deletes the first rows of a project's history in a region, in the order of its key.

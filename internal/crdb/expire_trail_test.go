@@ -146,6 +146,33 @@ func TestPurgingSurvivesABrokenCommit(t *testing.T) {
 	}
 }
 
+// A standby that takes over may not have what an earlier transaction of a purge had seen to be deleted. Here that is there again between any two of them:
+// the project is remembered until the last of it is gone.
+func TestAProjectIsForgottenTogetherWithTheLastOfItsTrail(t *testing.T) {
+	t.Parallel()
+	st := newStorm(t)
+	gone := newProject(t, st.direct, "gone")
+	leave(t, st.direct, gone, 3)
+	require.NoError(t, st.direct.svc.DeleteProject(admin(t), "gone", usecase.Request{}))
+	begun := 0
+	st.proxy.SetRules(pgfault.On(pgfault.Begin, func(pgfault.Event) pgfault.Action {
+		if begun++; begun <= 5 {
+			leave(t, st.direct, gone, 1)
+		}
+		return pgfault.Action{}
+	}))
+	_, err := st.store.Purge(admin(t), 2)
+	require.NoError(t, err)
+	require.Greater(t, begun, 1)
+	st.proxy.SetRules()
+	clean(t, st.direct.dsn)
+	_, err = st.store.Purge(admin(t), 2)
+	require.NoError(t, err)
+	for _, table := range []string{"audit_events", "history", "removals"} {
+		require.Zero(t, rows(t, st.direct, table, gone), table)
+	}
+}
+
 func TestKeysUsedSurvivesABrokenCommit(t *testing.T) {
 	t.Parallel()
 	st := newStorm(t)
