@@ -3,6 +3,7 @@ package trail
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
@@ -62,13 +63,24 @@ func RecordRefusal(ctx context.Context, s *usecase.Core, action tenancy.Action, 
 	}
 	event := Attempt(ctx, s.Now(), ipam.ID{}, kindOf(action, tenancy.OriginOf(ctx).Operation), resourceOf(ctx, action, project))
 	event.Outcome = string(code)
-	return s.Store.InTx(ctx, "refusal_record", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error {
+	there, err := s.Store.ProjectListNamed(ctx, names)
+	if err != nil {
+		return err
+	}
+	ids := make([]ipam.ID, len(there))
+	for i, p := range there {
+		ids[i] = p.UID
+	}
+	return s.Store.InTx(ctx, "refusal_record", storage.Locks{Shared: ids}, func(ctx context.Context, tx storage.Tx) error {
 		found, err := tx.ProjectListNamed(ctx, names)
 		if err != nil {
 			return err
 		}
 		record := event
 		for _, p := range found {
+			if !slices.Contains(ids, p.UID) { // it is another one by now, and may go any time
+				continue
+			}
 			if p.Name == project || (p.Name == ipam.PlatformProject && record.ProjectID.IsZero()) {
 				record.ProjectID = p.UID
 			}

@@ -1,0 +1,71 @@
+package crdb_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
+	"github.com/carve-ipam/carve/internal/testkit/pgfault"
+)
+
+// What is made in a project while that is deleted is there before the project goes, and goes with it, or is refused: nothing is left of it. The project is
+// deleted when the other transaction has done all but its COMMIT.
+func TestNothingIsMadeInAProjectThatIsDeletedMeanwhile(t *testing.T) {
+	t.Parallel()
+	for name, makes := range map[string]func(context.Context, *alloc.Service) error{
+		"CreateKey": func(ctx context.Context, svc *alloc.Service) error {
+			_, err := svc.CreateKey(ctx, "gone", ipam.APIKey{Metadata: ipam.Metadata{Name: "k"}, Spec: ipam.APIKeySpec{Role: "viewer"}}, usecase.Request{})
+			return err
+		},
+		"PutMember": func(ctx context.Context, svc *alloc.Service) error {
+			_, err := svc.PutMember(ctx, "gone", memberOf("viewer"), usecase.Request{})
+			return err
+		},
+		"a refusal in the trail": func(ctx context.Context, svc *alloc.Service) error {
+			ctx = tenancy.WithPrincipal(ctx, tenancy.Principal{Subject: "looker", Method: "dev", Roles: map[string]tenancy.Role{"gone": tenancy.Viewer}})
+			err := svc.Admit(ctx, tenancy.KeysWrite, "gone")
+			if !ipam.IsCode(err, ipam.CodePermissionDenied) {
+				return fmt.Errorf("it is not refused: %w", err)
+			}
+			return nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			st := newStorm(t)
+			gone := newProject(t, st.direct, "gone")
+			deleted := make(chan error, 1)
+			st.proxy.SetRules(pgfault.Once(atCommit(func(pgfault.Event) pgfault.Action {
+				go func() {
+					err := st.direct.svc.DeleteProject(admin(t), "gone", usecase.Request{})
+					_, failed := st.direct.store.Purge(admin(t), 100)
+					deleted <- errors.Join(err, failed)
+				}()
+				await(t, func() bool { return len(deleted) > 0 || waiting(t, st) })
+				return pgfault.Action{}
+			})))
+			err := makes(admin(t), st.svc)
+			if !ipam.IsCode(err, ipam.CodeNotFound) {
+				require.NoError(t, err)
+			}
+			require.NoError(t, <-deleted)
+			require.Zero(t, rows(t, st.direct, "audit_events", gone))
+			clean(t, st.direct.dsn)
+		})
+	}
+}
+
+// waiting says whether somebody waits for a lock in the storm's database.
+func waiting(t *testing.T, st *storm) (yes bool) {
+	t.Helper()
+	require.NoError(t, st.conn.QueryRow(admin(t), `SELECT count(*) > 0 FROM pg_locks AS k JOIN pg_stat_activity AS a ON a.pid = k.pid
+		WHERE a.datname = current_database() AND NOT k.granted`).Scan(&yes))
+	return yes
+}
