@@ -200,7 +200,7 @@ func TestWhatCannotBeReadBackIsUnknownAndTheRepeatGetsIt(t *testing.T) {
 		_, r.want = r.round(t, r.operation)
 		r.in = r.ready(t, r.operation)
 		r.before = r.counts(t)
-		r.proxy.SetRules(pgfault.CommittedAnswerLost(), onceBegun(pgfault.ConnectRefused("57P03")))
+		r.proxy.SetRules(onceCommitted(pgfault.ConnectRefused("57P03")), onceCommitted(pgfault.ConnectionLost()), pgfault.CommittedAnswerLost())
 		ctx := admin(t)
 		wg.Go(func() { _, r.told = r.do(ctx, r.svc, r.in, r.request()) })
 	}
@@ -219,11 +219,12 @@ func TestWhatCannotBeReadBackIsUnknownAndTheRepeatGetsIt(t *testing.T) {
 	}
 }
 
-// onceBegun narrows a fault to what comes after the first BEGIN.
-func onceBegun(f pgfault.Fault) pgfault.Fault {
-	begun := false
+// onceCommitted narrows a fault to what comes after the first COMMIT, also on connections that there are already.
+func onceCommitted(f pgfault.Fault) pgfault.Fault {
+	committed := false
 	return func(e pgfault.Event) pgfault.Action {
-		if begun = begun || e.Kind == pgfault.Begin; !begun {
+		if !committed {
+			committed = e.Kind == pgfault.Commit
 			return pgfault.Action{}
 		}
 		return f(e)
