@@ -207,6 +207,7 @@ func TestWhoWasRefusedIsNamedByTheIdOfTheKey(t *testing.T) {
 // sent, in every format.
 func TestTheSecretIsNeverPrinted(t *testing.T) {
 	t.Parallel()
+	turn := 0 // each verb in another format each time
 	for _, credential := range []string{apiKey, "eyJhbGciOiJSUzI1NiJ9." + keySecret + ".c2ln"} {
 		for name, handler := range map[string]http.HandlerFunc{
 			"Echo": func(w http.ResponseWriter, r *http.Request) {
@@ -223,6 +224,8 @@ func TestTheSecretIsNeverPrinted(t *testing.T) {
 			},
 			"Lost": func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
 		} {
+			turn++
+			first := turn
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				d := secretive(t)
@@ -238,13 +241,12 @@ func TestTheSecretIsNeverPrinted(t *testing.T) {
 				})
 				d.set("a", credential, "--server", d.URL, "--project", "team-a")
 				d.in = ""
-				for _, verb := range everyVerb {
-					for _, format := range []string{"table", "wide", "json", "yaml"} {
-						silent(t, d.run(append(strings.Fields(verb), "-o", format)...))
-					}
+				formats := []string{"table", "wide", "json", "yaml"}
+				for i, verb := range everyVerb {
+					silent(t, d.run(append(strings.Fields(verb), "-o", formats[(first+i)%len(formats)])...))
 					silent(t, d.run(append(strings.Fields(verb), "--quiet")...))
 				}
-				require.Greater(t, int(sent.Load()), 4*len(everyVerb), "it was there to be printed")
+				require.Greater(t, int(sent.Load()), len(everyVerb), "it was there to be printed")
 			})
 		}
 	}

@@ -24,7 +24,7 @@ import (
 
 // manyBlocks is how many host blocks are held in a full pool, and how many are free one by one between them: the worst free
 // list there can be.
-const manyBlocks = 100_000
+const manyBlocks = 25_000
 
 // cost is what one request did in the database.
 type cost struct {
@@ -173,7 +173,7 @@ func crowd(t *testing.T, c *pgx.Conn, p ipam.Pool) {
 }
 
 // A claim and its release are the same statements, and touch the same number of rows, in a pool that holds nothing and in one that
-// holds 100,000 blocks with as many single free ones between them.
+// holds 25,000 blocks with as many single free ones between them.
 func TestAClaimCostsTheSameHoweverMuchIsHeld(t *testing.T) {
 	t.Parallel()
 	m, h := newMeter(t)
