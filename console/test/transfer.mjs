@@ -1,6 +1,7 @@
 // Import and export: there and back, refusals row by row, ten thousand rows, stopping and going on.
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
+import { office } from "./office.mjs";
 import { ask, watch } from "./servers.mjs";
 
 const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -47,6 +48,16 @@ export const transfer = {
     await choose(first.text);
     await status("5 rows, 5 there already");
     assert.equal(await page.getByRole("button", { name: /^Import/ }).count(), 0, "there is nothing to do");
+    await context.close();
+    assert.deepEqual(wrong, []);
+  },
+
+  async "what is exported is the table that the tests of ipamctl import"(browser, assert, { server }) {
+    const { context, wrong, download, at } = await visitor(browser, server);
+    await office((...of) => ask(server, ...of), "office");
+    await at("office/export");
+    const table = new URL("../../internal/cli/source/testdata/console.csv", import.meta.url);
+    assert.equal((await download("Export as CSV")).text.replace(/(?<=vpc-)[0-9a-f]{12}/g, "0123456789ab"), await readFile(table, "utf8"));
     await context.close();
     assert.deepEqual(wrong, []);
   },

@@ -104,6 +104,26 @@ func randomProject(r *rand.Rand) string {
 	return b.String()
 }
 
+// What the web console exports has no classes of its own, and says the space of a pool at the top alone. The rest is the project's again.
+func TestTheTableOfTheConsoleIsImportedAsItIs(t *testing.T) {
+	t.Parallel()
+	d := served(t)
+	d.done("project", "create", "office")
+	d.done("class", "create", "web", "--ip-family", "IPv4", "-p", "office")
+	table := filepath.Join("source", "testdata", "console.csv")
+	require.Contains(t, d.done("import", "csv", table, "-p", "office").out, "12 rows: 12 created")
+	requireGolden(t, "console-imported", d.done("export", "-p", "office").out)
+	require.Contains(t, d.done("import", "csv", table, "-p", "office").out, "12 rows: 12 same")
+
+	// Claims alone are found in the pools of the server, whatever space these are in.
+	text, err := os.ReadFile(table)
+	require.NoError(t, err)
+	head, _, _ := strings.Cut(string(text), "\n")
+	d.in = head + "\nclaim,late,10.80.16.10/32,shelf,,,,,,\n"
+	require.Contains(t, d.done("import", "csv", "-", "-p", "office").out, "1 row: 1 created")
+	require.Contains(t, d.done("export", "-p", "office").out, "claim,lab,late,shelf,10.80.16.10/32")
+}
+
 func TestExportsForOtherTools(t *testing.T) {
 	t.Parallel()
 	d := served(t)

@@ -11,7 +11,7 @@ import (
 var OwnColumns = []string{"kind", "space", "name", "parent", "block", "description", "labels", "annotations", "spec"}
 
 // CSV reads tables of anybody: the columns are known by the names that people give them, and all others become fields. What `ipamctl
-// export -o csv` wrote is read as it was.
+// export -o csv` or the console wrote is read as it was.
 func CSV(files []File) (all []Record, err error) {
 	for _, f := range files {
 		rows, err := table(f)
@@ -21,15 +21,19 @@ func CSV(files []File) (all []Record, err error) {
 		if len(rows) > 0 && !rows[0].has("kind") && !rows[0].somewhere() {
 			return nil, fmt.Errorf("%s: no column says where a row is: those that do are %s", f.Name, whereColumns)
 		}
-		own := len(rows) > 0 && rows[0].has("kind") && rows[0].has("spec")
+		read := anyRow
+		switch {
+		case len(rows) == 0 || !rows[0].has("kind"):
+		case rows[0].has("spec"):
+			read = ownRow
+		case fromConsole(rows[0]):
+			read = consoleRow
+		}
 		for _, r := range rows {
-			if own {
-				all = append(all, ownRow(f, r))
-			} else {
-				all = append(all, anyRow(f, r))
-			}
+			all = append(all, read(f, r))
 		}
 	}
+	serve(all)
 	return all, nil
 }
 

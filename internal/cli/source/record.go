@@ -49,6 +49,8 @@ type Own struct {
 	Space, Parent       string
 	Labels, Annotations map[string]string
 	Spec                json.RawMessage
+	// Serves are the classes of a pool, where its row does not say them and those of what is in it do.
+	Serves []string
 }
 
 // File is one input, read whole.

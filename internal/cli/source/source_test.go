@@ -128,6 +128,33 @@ func TestOurOwnTableIsReadAsItIs(t *testing.T) {
 	require.Contains(t, records[2].Problem, `"thing" is no kind of Carve`)
 }
 
+func TestTheTableOfTheConsoleIsReadAsItIs(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join("testdata", "console.csv"))
+	require.NoError(t, err)
+	text = append(text, "claim,address,10.80.16.11,inner,,,,,,\"a=1,b=2\"\r\nclaim,any,/24,top,,,,,,\r\nthing,x,10.80.0.0/16,,,,,,,\r\n"...)
+	records, err := CSV([]File{{Name: "office.csv", Text: text}})
+	require.NoError(t, err)
+	by := map[string]Record{}
+	for _, r := range records {
+		by[r.Name] = r
+	}
+	require.Len(t, by, len(records))
+	require.Equal(t, `=HYPERLINK("https://evil.example","a, b")`, by["top"].Fields["description"])
+	require.Equal(t, Own{Labels: map[string]string{"site": "hq", "example.com/floor": "2", "empty": ""}, Annotations: map[string]string{}, Spec: []byte(`{}`)}, *by["top"].Own)
+	require.Equal(t, "'quoted', \"twice\"\nand two lines", by["inner"].Fields["description"])
+	require.Equal(t, Own{Parent: "top", Labels: map[string]string{}, Annotations: map[string]string{}, Spec: []byte(`{"visibility":"shared"}`), Serves: []string{"web"}}, *by["inner"].Own)
+	require.Equal(t, "'=not a formula", by["bench"].Fields["description"])
+	require.Equal(t, "lab", by["bench"].Own.Space)
+	require.Equal(t, "office.csv:12 claim 10.80.16.9 | printer | ", told(by["printer"]))
+	require.JSONEq(t, `{"className":"web"}`, string(by["front"].Own.Spec))
+	require.JSONEq(t, `{}`, string(by["node"].Own.Spec), "the pool of a scope becomes an ordinary one")
+	require.Equal(t, "10.80.16.11", by["address"].Where())
+	require.Equal(t, map[string]string{"a": "1", "b": "2"}, by["address"].Own.Labels)
+	require.Contains(t, by["any"].Problem, "it has no block yet")
+	require.Contains(t, by["x"].Problem, `"thing" is no kind of the console's`)
+}
+
 func TestFilesThatAreNotOfTheirSourceAreRefused(t *testing.T) {
 	t.Parallel()
 	_, err := CSV([]File{{Name: "some.file", Text: []byte("# A text\nwith lines\n")}})

@@ -31,7 +31,7 @@ type importing struct {
 // what each source is, for the help.
 var about = map[string]string{
 	"netbox":      "NetBox: answers of its API, dumps of its database, the CSV of its lists, or a NetBox that answers (--url)",
-	"csv":         "A CSV file of anybody, or what 'ipamctl export -o csv' wrote",
+	"csv":         "A CSV file of anybody, or what 'ipamctl export -o csv' or the console wrote",
 	"phpipam":     "phpIPAM: its exports of subnets and of addresses, saved as CSV",
 	"infoblox":    "Infoblox NIOS: its CSV export",
 	"aws":         "AWS IPAM: the JSON of describe-ipam-pools, get-ipam-pool-cidrs, get-ipam-pool-allocations and others; AWS' ip-ranges",

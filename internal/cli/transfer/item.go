@@ -50,6 +50,7 @@ type item struct {
 	description string
 	fields      map[string]string
 	spec        json.RawMessage                            // of Carve's own
+	serves      []string                                   // classes that a pool is to list if it is made
 	current     func() (map[string]json.RawMessage, error) // the spec of what is on the server
 	ownParent   string                                     // the pool that it names, of Carve's own or on the server
 

@@ -38,6 +38,7 @@ func prepare(ctx context.Context, s *session.Session, w *wishes) (*plan, error) 
 			p.states[i.project] = st
 		}
 	}
+	w.inherit(p.states)
 	w.names()
 	p.grow()
 	p.byName()
@@ -208,6 +209,7 @@ func (i *item) poolDocument(meta client.CreateMetadata) (client.IPPoolCreate, er
 	}
 	doc.Spec.CIDR, doc.Spec.Description = i.block.String(), i.description
 	doc.Spec.Reservations = append(doc.Spec.Reservations, i.holds...)
+	doc.Spec.ClassNames = append(doc.Spec.ClassNames, i.serves...)
 	switch {
 	case i.parent != nil:
 		doc.Spec.ParentRef = &client.Ref{Name: i.parent.name}

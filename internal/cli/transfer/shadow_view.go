@@ -64,6 +64,7 @@ func (m *mirror) compare(records []source.Record, why map[string]string) (*view,
 			return nil, err
 		}
 	}
+	w.inherit(v.states)
 	w.names()
 	v.mark(m.name)
 	v.setAside()

@@ -150,11 +150,15 @@ func (i *item) describe(m rules.Mapping, rule rules.Rule, r source.Record) {
 // own makes an item of a row of our own export: as it is.
 func (w *wishes) own(n int, r source.Record) {
 	i := &item{
-		domain: domain{w.project, first(r.Own.Space, "default")}, kind: string(r.Kind), name: r.Name, block: r.Block, rows: []int{n},
+		domain: domain{w.project, r.Own.Space}, kind: string(r.Kind), name: r.Name, block: r.Block, rows: []int{n},
 		labels: r.Own.Labels, annotations: r.Own.Annotations, description: r.Fields["description"], spec: r.Own.Spec, ownParent: r.Own.Parent,
+		serves: r.Own.Serves,
 	}
 	if len(i.spec) == 0 {
 		i.spec = []byte("{}")
+	}
+	if r.Kind != source.Pool && r.Kind != source.Claim { // which get a space when it is known what is around them
+		i.space = first(i.space, "default")
 	}
 	switch r.Kind {
 	case source.Space:

@@ -1,0 +1,89 @@
+package source
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// fromConsole reports whether a row is of a table that the web console exported.
+func fromConsole(r row) bool {
+	return r.has("cidr") && r.has("pool") && r.has("visibility")
+}
+
+// consoleRow reads a row of the console's export. Its columns, and how it writes cells, are those of console/src/pages/transfer-rows.ts
+// and transfer-csv.ts.
+func consoleRow(f File, r row) Record {
+	cell := func(name string) string { return meant(r.get(name)) }
+	out := Record{ID: at(f, r.line), Kind: Kind(strings.ToLower(r.get("kind"))), Name: cell("name")}
+	out.Own = &Own{Space: cell("space"), Parent: cell("pool"), Labels: pairsOf(cell("labels")), Annotations: map[string]string{}}
+	out.set("description", cell("description"))
+	switch block := cell("cidr"); {
+	case out.Kind != Pool && out.Kind != Claim:
+		out.Kind, out.Problem = Reference, fmt.Sprintf("%q is no kind of the console's: there are pool and claim", r.get("kind"))
+	case block == "" || strings.HasPrefix(block, "/"):
+		out.Problem = "it has no block yet: the import of the console creates such things"
+	case strings.Contains(block, "/"):
+		out.network(block)
+	default: // the console takes an address for the block that has it alone
+		out.host(block)
+	}
+	spec := map[string]string{}
+	if visibility := cell("visibility"); visibility != "" && visibility != "consumer" { // which is what no visibility means
+		spec["visibility"] = visibility
+	}
+	// A pool that was carved for a scope becomes an ordinary one, and a class of another project may be called like one here: of such
+	// claims the pool counts alone, as in the export of ipamctl.
+	if class := cell("class"); class != "" && cell("scope") == "" && !strings.Contains(out.Own.Parent, "/") {
+		spec["className"] = class
+		out.set("class", class)
+	}
+	text, err := json.Marshal(spec)
+	if err != nil {
+		out.Problem = err.Error()
+	}
+	out.Own.Spec = text
+	return out
+}
+
+// serve gives pools of the console's tables the classes of the claims in them: a class serves a claim from no pool that does not list it.
+func serve(records []Record) {
+	pools := map[string]*Own{}
+	for _, r := range records {
+		if r.Kind == Pool && r.Own != nil {
+			pools[r.Name] = r.Own
+		}
+	}
+	for _, r := range records {
+		class := r.Fields["class"]
+		if r.Kind != Claim || r.Own == nil || class == "" {
+			continue
+		}
+		if pool := pools[r.Own.Parent]; pool != nil && !slices.Contains(pool.Serves, class) {
+			pool.Serves = append(pool.Serves, class)
+		}
+	}
+}
+
+// formula is what a spreadsheet would compute, with the apostrophes that somebody wrote before it.
+var formula = regexp.MustCompile(`^'*[=+\-@\t\r]`)
+
+// meant is a cell without the apostrophe by which the console marks as text what a spreadsheet would take for a formula.
+func meant(text string) string {
+	if rest, marked := strings.CutPrefix(text, "'"); marked && formula.MatchString(rest) {
+		return rest
+	}
+	return text
+}
+
+// pairsOf are labels as the console writes them, with blanks between, and as it reads them, with commas too.
+func pairsOf(text string) map[string]string {
+	all := map[string]string{}
+	for _, pair := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || strings.ContainsRune(" \t\r\n", r) }) {
+		key, value, _ := strings.Cut(pair, "=")
+		all[key] = value
+	}
+	return all
+}
