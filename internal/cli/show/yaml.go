@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -52,9 +53,7 @@ func yamlValue(d *json.Decoder) (*yaml.Node, error) {
 		_, err := d.Token()
 		return node, err
 	case string:
-		text := &yaml.Node{}
-		err := text.Encode(v) // quotes what would be something else, to readers of YAML 1.1 ("yes") too
-		return text, err
+		return yamlText(v), nil
 	case json.Number:
 		return &yaml.Node{Kind: yaml.ScalarNode, Value: v.String()}, nil
 	case bool:
@@ -62,6 +61,16 @@ func yamlValue(d *json.Decoder) (*yaml.Node, error) {
 	default:
 		return &yaml.Node{Kind: yaml.ScalarNode, Value: "null"}, nil
 	}
+}
+
+// yamlText shows a text: as a block where it has several lines, and in quotes what would be something else, to readers of YAML 1.1 ("yes")
+// too. A block cannot begin with blanks, nor can it have tabs and carriage returns wherever a text can.
+func yamlText(v string) *yaml.Node {
+	text := &yaml.Node{}
+	if strings.ContainsAny(v, "\t\r") || strings.TrimLeft(v, " \n") != v || text.Encode(v) != nil || text.Value != v || text.ShortTag() != "!!str" {
+		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Style: yaml.DoubleQuotedStyle, Value: v}
+	}
+	return text
 }
 
 // JSONOf reads a file that is one YAML or JSON document. JSON goes through untouched, so that it is the server that judges
