@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -43,65 +42,6 @@ func outcomes(t *testing.T, path string) map[string]int {
 		counts[r[3]]++
 	}
 	return counts
-}
-
-// What is exported is imported into an empty project as it was, whatever it is.
-func TestAnExportIsImportedAsItWas(t *testing.T) {
-	t.Parallel()
-	d := served(t)
-	for seed := range uint64(4) {
-		from := fmt.Sprintf("random-%d", seed)
-		d.done("project", "create", from)
-		d.in = randomProject(rand.New(rand.NewPCG(seed, 20)))
-		d.done("import", "csv", "-", "-p", from)
-		d.done("claim", "create", "chosen", "-p", from, "--class", "web", "--prefix-length", "28")
-		want := d.done("export", "-p", from).out
-		require.Contains(t, want, "claim,default,chosen,")
-		for _, form := range []string{"csv", "plan"} {
-			to := from + "-" + form
-			d.done("project", "create", to)
-			d.in = d.done("export", "-o", form, "-p", from).out
-			d.done("import", form, "-", "-p", to)
-			require.Equal(t, want, d.done("export", "-p", to).out, form)
-			r := d.done("import", form, "-", "-p", to) // again
-			require.NotContains(t, r.out, "created")
-			require.NotContains(t, r.out, "differs")
-		}
-	}
-}
-
-// randomProject is a table of spaces, classes, pools below pools, and claims in them.
-func randomProject(r *rand.Rand) string {
-	var b strings.Builder
-	b.WriteString("kind,space,name,parent,block,description,labels,annotations,spec\n")
-	line := func(cells ...string) {
-		w := csv.NewWriter(&b)
-		_ = w.Write(cells) // into memory
-		w.Flush()
-	}
-	label := func() string { return fmt.Sprintf("env=e%d;team=t%d", r.IntN(3), r.IntN(3)) }
-	line("class", "", "web", "", "", "", label(), "", `{"ipFamily":"IPv4","reuseAfter":"10m","description":"a, \"b\""}`)
-	for _, space := range []string{"default", "lab"} {
-		line("space", "", space, "", "", "Space of "+space, "", "", "")
-		for n := range 2 + r.IntN(2) {
-			root := fmt.Sprintf("%s-root-%d", space, n)
-			line("pool", space, root, "", fmt.Sprintf("10.%d.0.0/16", n), "", label(), `{"note":"ä, \"ö\"\nü"}`,
-				fmt.Sprintf(`{"allocation":{"strategy":"FirstFit","defaultPrefixLength":%d},"classNames":["web"],`+
-					`"reservations":[{"first":%d,"reason":"Gateways"}]}`,
-					24+r.IntN(4), 1+r.IntN(9)))
-			for m := range 1 + r.IntN(4) {
-				child := fmt.Sprintf("%s-%d", root, m)
-				line("pool", space, child, root, fmt.Sprintf("10.%d.%d.0/20", n, 16+16*m), "Child; of "+root, "", "", "")
-				for c := range r.IntN(6) {
-					line("claim", space, fmt.Sprintf("%s-c%d", child, c), child, fmt.Sprintf("10.%d.%d.%d/32", n, 16+16*m, c), "", label(),
-						`{"who":"someone"}`, fmt.Sprintf(`{"reclaimPolicy":%q}`, []string{"Retain", "Delete"}[r.IntN(2)]))
-				}
-			}
-		}
-	}
-	line("pool", "default", "six", "", "2001:db8::/32", "", "", "", "")
-	line("claim", "default", "six-1", "six", "2001:db8:0:1::/64", "", "", "", `{"ownerRef":{"kind":"VM","name":"v","uid":"u-1"}}`)
-	return b.String()
 }
 
 // What the web console exports has no classes of its own, and says the space of a pool at the top alone. The rest is the project's again.

@@ -68,6 +68,7 @@ func gather(ctx context.Context, s *session.Session) (*inventory, error) {
 		byName[name] = p
 	}
 	out.nest(byName)
+	classes := out.backing()
 	for _, name := range slices.Sorted(maps.Keys(st.Claims)) {
 		c := st.Claims[name]
 		claim := outClaim{IPClaim: c, pool: show.RefText(&c.Status.PoolRef, s.Project)}
@@ -78,12 +79,38 @@ func gather(ctx context.Context, s *session.Session) (*inventory, error) {
 			delete(claim.spec, "className") // an ordinary pool serves no scope: the block is what counts
 			delete(claim.spec, "scope")
 		}
+		if p := byName[claim.pool]; p != nil && claim.byClass() && classes.elsewhere(c.Status.ClassName, p, c.Status.AllocatedCIDR) {
+			delete(claim.spec, "className")
+			out.notes = append(out.notes, "claim "+name+" is exported as one of its pool: class "+c.Status.ClassName+" could take its block from a pool of another space too")
+		}
 		if p := byName[claim.pool]; p != nil {
 			p.claims = append(p.claims, claim)
 		}
 		out.claims = append(out.claims, claim)
 	}
 	return out, nil
+}
+
+// backing are the pools that list a class, by its name.
+type backing map[string][]*outPool
+
+func (v *inventory) backing() backing {
+	all := backing{}
+	for _, p := range v.pools {
+		for _, class := range p.Spec.ClassNames {
+			all[class] = append(all[class], p)
+		}
+	}
+	return all
+}
+
+// elsewhere reports whether a block that a class took from a pool is in pools of other spaces too. Who asks the class for this very block
+// gets it from any of them.
+func (b backing) elsewhere(class string, from *outPool, cidr string) bool {
+	block, err := netip.ParsePrefix(cidr)
+	return err == nil && slices.ContainsFunc(b[class], func(p *outPool) bool {
+		return p.space != from.space && p.block.Bits() <= block.Bits() && p.block.Contains(block.Addr())
+	})
 }
 
 // nest puts pools below the pools they were carved from, in order of place.

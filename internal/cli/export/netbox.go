@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"net/netip"
 	"strconv"
+	"strings"
 
 	"github.com/carve-ipam/carve/internal/cli/show"
 	"github.com/carve-ipam/carve/internal/cli/stock"
@@ -44,7 +45,7 @@ func asNetBox(v *inventory) (files, error) {
 		if len(p.children) > 0 {
 			status = "container"
 		}
-		put("prefixes.csv", p.Status.AllocatedCIDR, vrf(p.space), status, show.FirstOf(p.Spec.Description, p.Metadata.Name))
+		put("prefixes.csv", p.Status.AllocatedCIDR, vrf(p.space), status, show.FirstOf(strings.TrimSpace(p.Spec.Description), p.Metadata.Name))
 		for _, r := range p.Spec.Reservations {
 			from, to := stock.Bounds(p.block, r)
 			bits := "/" + strconv.Itoa(p.block.Bits())
@@ -56,7 +57,7 @@ func asNetBox(v *inventory) (files, error) {
 		if err != nil {
 			return nil, err
 		}
-		status, about := show.FirstOf(c.Metadata.Labels["status"], "active"), show.FirstOf(c.Metadata.Annotations["description"], c.Metadata.Name)
+		status, about := show.FirstOf(c.Metadata.Labels["status"], "active"), show.FirstOf(strings.TrimSpace(c.Metadata.Annotations["description"]), c.Metadata.Name)
 		if block.IsSingleIP() {
 			put("ip-addresses.csv", block.String(), vrf(spaces[c.pool]), status, c.Metadata.Name, about)
 		} else {

@@ -19,7 +19,7 @@ func consoleRow(f File, r row) Record {
 	cell := func(name string) string { return meant(r.get(name)) }
 	out := Record{ID: at(f, r.line), Kind: Kind(strings.ToLower(r.get("kind"))), Name: cell("name")}
 	out.Own = &Own{Space: cell("space"), Parent: cell("pool"), Labels: pairsOf(cell("labels")), Annotations: map[string]string{}}
-	out.set("description", cell("description"))
+	out.keep("description", meant(r.raw("description")))
 	switch block := cell("cidr"); {
 	case out.Kind != Pool && out.Kind != Claim:
 		out.Kind, out.Problem = Reference, fmt.Sprintf("%q is no kind of the console's: there are pool and claim", r.get("kind"))

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -14,6 +15,7 @@ var OwnColumns = []string{"kind", "space", "name", "parent", "block", "descripti
 // export -o csv` or the console wrote is read as it was.
 func CSV(files []File) (all []Record, err error) {
 	for _, f := range files {
+		f.Text = asWritten(f.Text)
 		rows, err := table(f)
 		if err != nil {
 			return nil, err
@@ -88,6 +90,15 @@ func anyRow(f File, r row) Record {
 	return out
 }
 
+// asWritten keeps the carriage returns in cells of our own export, whose lines end without one: a reader of CSV takes that before the end of
+// a line for a part of it, wherever it is.
+func asWritten(text []byte) []byte {
+	if !bytes.HasPrefix(text, []byte(strings.Join(OwnColumns, ",")+"\n")) {
+		return text
+	}
+	return bytes.ReplaceAll(text, []byte("\r\n"), []byte("\r\r\n"))
+}
+
 // ownRow reads a row of our own export.
 func ownRow(f File, r row) Record {
 	out := Record{ID: at(f, r.line), Kind: Kind(r.get("kind")), Name: r.get("name")}
@@ -105,7 +116,7 @@ func ownRow(f File, r row) Record {
 			}
 		}
 	}
-	out.set("description", r.get("description"))
+	out.keep("description", r.raw("description"))
 	switch out.Kind {
 	case Pool, Claim:
 		out.network(r.get("block"))

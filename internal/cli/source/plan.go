@@ -84,7 +84,7 @@ func (p *planReading) list(at string, kind Kind, list []json.RawMessage, space, 
 		}
 		r := Record{ID: where, Kind: kind, Name: n.Name, Own: &Own{Space: space, Parent: parent, Labels: n.Labels, Annotations: n.Annotations, Spec: rest}}
 		if kind != Class {
-			r.set("description", n.Description)
+			r.keep("description", n.Description)
 		}
 		if kind == Pool && parent == "" {
 			r.Own.Space = show.FirstOf(n.Space, "default")

@@ -116,7 +116,12 @@ func (r Record) Where() string {
 
 // set notes a field that is not empty.
 func (r *Record) set(name, value string) {
-	if value = strings.TrimSpace(value); value == "" {
+	r.keep(name, strings.TrimSpace(value))
+}
+
+// keep notes a field as it is, with the blanks around it, unless it is empty.
+func (r *Record) keep(name, value string) {
+	if value == "" {
 		return
 	}
 	if r.Fields == nil {

@@ -31,6 +31,14 @@ func (r row) get(names ...string) string {
 	return ""
 }
 
+// raw is a cell as it is, with the blanks around it.
+func (r row) raw(name string) string {
+	if i := slices.Index(r.names, name); i >= 0 && i < len(r.cells) {
+		return r.cells[i]
+	}
+	return ""
+}
+
 func (r row) has(name string) bool {
 	return slices.Contains(r.names, name)
 }
