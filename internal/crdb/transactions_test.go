@@ -71,5 +71,11 @@ func record(t *testing.T, r reading) []attempted {
 	require.NoError(t, err)
 	tap.take() // what opening says
 	require.NoError(t, r.do(admin(t), server{svc: alloc.New(store, alloc.Options{Region: region, Webhooks: hooked}), store: store}, in))
-	return tap.take()
+	said := tap.take()
+	for i, a := range said { // a store looks for new regions now and then, on a slow machine in the middle of a request
+		if a.Op != "region_list" {
+			said[i].Trips = slices.DeleteFunc(a.Trips, func(trip []string) bool { return slices.Equal(trip, []string{"region_list"}) })
+		}
+	}
+	return said
 }
