@@ -16,7 +16,7 @@ import (
 // search path, where a machine without a server has it. The version that was asked for is taken before a later one.
 func FindProgram(ctx context.Context, name string, atLeast int) (Program, error) {
 	var paths []string
-	for _, dir := range programDirs() {
+	for _, dir := range clientDirs() {
 		paths = append(paths, filepath.Join(dir, name))
 	}
 	if path, err := exec.LookPath(name); err == nil && os.Getenv(EnvPostgresBin) == "" {

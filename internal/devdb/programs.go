@@ -61,13 +61,24 @@ func (h *home) findPostgres(ctx context.Context, want int) (programs, error) {
 		"or set %s to their directory, or use a database of your own with --database-url%s", ErrMissing, version, EnvPostgresBin, detail)
 }
 
-// programDirs are the directories that may hold the programs, best first: the one that
+// programDirs are the directories that hold a server's programs, best first.
+func programDirs() []string {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(clientDirs(), func(dir string) bool {
+		_, err := os.Stat(filepath.Join(dir, "postgres"))
+		again := seen[dir]
+		seen[dir] = true
+		return again || os.IsNotExist(err)
+	})
+}
+
+// clientDirs are the directories that may hold programs, best first: the one that
 // was named, or else the search path, Debian's from the newest down, and what
 // tools/postgres/install.sh unpacked for the machine or for this user.
 //
 // None is looked for relative to the working directory: programs from there would be
 // run as this user, whoever put them there.
-func programDirs() []string {
+func clientDirs() []string {
 	if dir := os.Getenv(EnvPostgresBin); dir != "" {
 		return []string{dir}
 	}
@@ -84,13 +95,7 @@ func programDirs() []string {
 	if cache, err := os.UserCacheDir(); err == nil {
 		dirs = append(dirs, filepath.Join(cache, "carve", "postgres", "bin"))
 	}
-	seen := map[string]bool{}
-	return slices.DeleteFunc(dirs, func(dir string) bool {
-		_, err := os.Stat(filepath.Join(dir, "postgres"))
-		again := seen[dir]
-		seen[dir] = true
-		return again || os.IsNotExist(err)
-	})
+	return dirs
 }
 
 // majorInPath reads 15 from /usr/lib/postgresql/15/bin.

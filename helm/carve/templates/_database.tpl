@@ -7,9 +7,9 @@
 {{- toYaml $db }}
 {{- end }}
 
-{{- /* Another user's database, of a dict with root and own: what own does not say is as the servers'. */}}
+{{- /* Another user's database, of a dict with db and own: what own does not say is as in db. */}}
 {{- define "carve.otherDatabase" -}}
-{{- $db := include "carve.database" .root | fromYaml }}
+{{- $db := .db }}
 {{- if or .own.url .own.existingSecret.name }}
 {{- $_ := set $db "url" .own.url }}
 {{- $_ := set $db "existingSecret" .own.existingSecret }}
@@ -21,11 +21,12 @@
 {{- end }}
 
 {{- define "carve.migrationDatabase" -}}
-{{- include "carve.otherDatabase" (dict "root" . "own" .Values.migrations.database) }}
+{{- include "carve.otherDatabase" (dict "db" (include "carve.database" . | fromYaml) "own" .Values.migrations.database) }}
 {{- end }}
 
-{{- define "carve.retentionDatabase" -}}
-{{- include "carve.otherDatabase" (dict "root" . "own" .Values.retention.database) }}
+{{- /* The database of a CronJob, of a dict with root and own. The servers' user may not do what they do, so it is that of migrations unless own says. */}}
+{{- define "carve.cronDatabase" -}}
+{{- include "carve.otherDatabase" (dict "db" (include "carve.migrationDatabase" .root | fromYaml) "own" .own) }}
 {{- end }}
 
 {{- define "carve.databaseArg" -}}
