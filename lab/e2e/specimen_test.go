@@ -93,6 +93,9 @@ var adapted = map[string]func(s *stage, body obj){
 	"createAlertRule/pools": rename("nearly-full-b"),
 	"createWebhook/claims":  func(_ *stage, b obj) { rename("inventory-b")(nil, b); b["spec"].(obj)["paused"] = true },
 	"patchWebhook/pause":    func(_ *stage, b obj) { b["spec"] = obj{"resourceName": "web-eu"} },
+	// A machine may be so slow that they would expire while others are tried.
+	"attachConsumer/vm":     func(_ *stage, b obj) { b["ttlSeconds"] = 86400 },
+	"putConsumer/vm":        func(_ *stage, b obj) { b["spec"].(obj)["ttlSeconds"] = 86400 },
 	"createPool/root":       func(_ *stage, b obj) { rename("prod-us")(nil, b); b["spec"].(obj)["cidr"] = "10.21.0.0/16" },
 	"createClaim/withScope": func(_ *stage, b obj) { b["spec"].(obj)["scope"] = obj{"cluster": "web-us"} },
 	// What they release is none of what other specimens need.

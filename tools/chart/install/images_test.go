@@ -2,6 +2,7 @@ package install
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -48,5 +49,7 @@ func addDump(ctx context.Context, root string) error {
 			return err
 		}
 	}
-	return nil
+	// Programs that start others open it.
+	null := filepath.Join(root, os.DevNull)
+	return errors.Join(os.MkdirAll(filepath.Dir(null), 0o755), os.WriteFile(null, nil, 0o600), os.Chmod(null, 0o666))
 }
