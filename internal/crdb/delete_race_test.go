@@ -12,6 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
+	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
 
@@ -19,6 +20,7 @@ import (
 // deleted when the other transaction has done all but its COMMIT.
 func TestNothingIsMadeInAProjectThatIsDeletedMeanwhile(t *testing.T) {
 	t.Parallel()
+	dbtest.OnPostgres(t) // where transactions under locks do not see what those do that are serializable
 	for name, makes := range map[string]func(context.Context, *alloc.Service) error{
 		"CreateKey": func(ctx context.Context, svc *alloc.Service) error {
 			_, err := svc.CreateKey(ctx, "gone", ipam.APIKey{Metadata: ipam.Metadata{Name: "k"}, Spec: ipam.APIKeySpec{Role: "viewer"}}, usecase.Request{})
