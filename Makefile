@@ -56,14 +56,14 @@ clean: ## Remove what was built and installed here; the data in DATA_DIR stays
 ##@ Test it
 test: test-sql test-go ## Run every test, with the race detector where there is a C compiler
 # Many tests of the product wait for what they broke: six at a time keep two cores busy.
-# lab/model and lab/conform ask one thing after another. The race detector finds nothing there that it does not find in lab/e2e, which has the
-# same server in its process and clients at the same time, and made these some seven times as slow.
+# lab/model, lab/conform, lab/scale and lab/rivals ask, count and compare. The race detector finds nothing there that it does not find in lab/e2e,
+# which has the same server in its process and clients at the same time, and made the first two some seven times as slow.
 test-go: deps
 	@$(if $(RACE),,echo 'no C compiler: testing without the race detector')
 	@status=0; try() { echo "go $$*" | cut -c1-80; go "$$@" || status=1; }; \
 	try test $(RACE) -timeout=30m -parallel=6 $(TESTFLAGS) ./...; \
-	try -C lab test $(RACE) -timeout=30m $(TESTFLAGS) $$(cd lab && go list ./... | grep -vE '/(model|conform)$$'); \
-	try -C lab test -timeout=30m $(TESTFLAGS) ./model ./conform; \
+	try -C lab test $(RACE) -timeout=30m $(TESTFLAGS) $$(cd lab && go list ./... | grep -vE '/(model|conform|scale|rivals)$$'); \
+	try -C lab test -timeout=30m $(TESTFLAGS) ./model ./conform ./scale ./rivals; \
 	try -C tools/docscheck test $(RACE) $(TESTFLAGS) ./...; \
 	exit $$status
 # These modules read files outside themselves, which go's test cache does not watch: -count=1.

@@ -49,7 +49,7 @@ type Result struct {
 }
 
 // runLimit bounds a run, so that one that hangs is told from one that is slow.
-const runLimit = 2 * time.Minute
+const runLimit = 10 * time.Minute
 
 // perform does a plan on a cluster. dir is made for it, and removed when nothing was wrong.
 func perform(ctx context.Context, c *cluster, p *Plan, environ []string, dir string) Result {
