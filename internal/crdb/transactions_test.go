@@ -72,9 +72,9 @@ func record(t *testing.T, r reading) []attempted {
 	tap.take() // what opening says
 	require.NoError(t, r.do(admin(t), server{svc: alloc.New(store, alloc.Options{Region: region, Webhooks: hooked}), store: store}, in))
 	said := tap.take()
-	for i, a := range said { // a store looks for new regions now and then, on a slow machine in the middle of a request
-		if a.Op != "region_list" {
-			said[i].Trips = slices.DeleteFunc(a.Trips, func(trip []string) bool { return slices.Equal(trip, []string{"region_list"}) })
+	for i, a := range said { // a store looks for new regions now and then, on a slow machine between two of a request's transactions
+		if len(a.Trips) > 1 && slices.Equal(a.Trips[0], []string{"region_list"}) {
+			said[i].Trips = a.Trips[1:]
 		}
 	}
 	return said
