@@ -67,7 +67,10 @@ func RecordRefusal(ctx context.Context, s *usecase.Core, action tenancy.Action, 
 	if err != nil {
 		return err
 	}
-	ids := make([]ipam.ID, len(there))
+	ids := make([]ipam.ID, len(names)) // as many are locked if there is none of the name: else the time would tell
+	for i := range ids {
+		ids[i] = ipam.NewID()
+	}
 	for i, p := range there {
 		ids[i] = p.UID
 	}
