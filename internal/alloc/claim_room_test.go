@@ -14,14 +14,17 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// looking is a store that counts the looks for room in several pools.
+// looking is a store that counts the looks for room in several pools. A group that is refused while another transaction changes its
+// pool may look once more at that pool alone, which is not counted.
 type looking struct {
 	storage.Store
 	looks atomic.Int64
 }
 
 func (l *looking) RoomIn(ctx context.Context, ask []storage.RoomQuery) (map[ipam.ID]bool, error) {
-	l.looks.Add(1)
+	if len(ask) > 1 {
+		l.looks.Add(1)
+	}
 	return l.Store.RoomIn(ctx, ask)
 }
 

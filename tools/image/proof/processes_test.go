@@ -3,6 +3,7 @@ package proof_test
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -101,7 +102,9 @@ func startDatabase(t *testing.T, program string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "data")
 	openWay(t, filepath.Dir(dir)) // PostgreSQL runs as another user
-	keeper := startServer(t, exec.CommandContext(t.Context(), program, "--auth=dev", "--listen=127.0.0.1:0", "--data-dir="+dir))
+	// The test's own context would kill it before its Cleanup stops it, and PostgreSQL would still write while its directory is removed.
+	outlive := context.WithoutCancel(t.Context())
+	keeper := startServer(t, exec.CommandContext(outlive, program, "--auth=dev", "--listen=127.0.0.1:0", "--data-dir="+dir))
 	text, err := os.ReadFile(filepath.Join(dir, "server.lock"))
 	require.NoError(t, err)
 	_, dsn, _ := strings.Cut(strings.TrimSpace(string(text)), "\n")
