@@ -64,6 +64,25 @@ func TestTheTableOfTheConsoleIsImportedAsItIs(t *testing.T) {
 	require.Contains(t, d.done("export", "-p", "office").out, "claim,lab,late,shelf,10.80.16.10/32")
 }
 
+func TestAnImportSaysInWhatSpacesAndClassesDiffer(t *testing.T) {
+	t.Parallel()
+	d := served(t)
+	d.done("project", "create", "office")
+	d.done("space", "create", "lab", "-p", "office", "--label", "rack=1", "--description", "old")
+	d.done("class", "create", "web", "--ip-family", "IPv4", "--default-prefix-length", "28", "-p", "office")
+	rows := func(space, class string) string {
+		return "kind,space,name,parent,block,description,labels,annotations,spec\nspace,,lab,,," + space + ",,\nclass,,web,,,,," + class + "\n"
+	}
+	d.in = rows("old,rack=1", `,"{""ipFamily"":""IPv4"",""defaultPrefixLength"":28}"`)
+	require.Contains(t, d.done("import", "csv", "-", "-p", "office").out, "2 rows: 2 same")
+	d.in = rows("new,rack=2", `,"{""ipFamily"":""IPv4"",""defaultPrefixLength"":26}"`)
+	r := d.run("import", "csv", "-", "-p", "office")
+	require.Contains(t, r.out, "2 rows: 2 differs")
+	require.Contains(t, r.out, `label rack is "1", not "2"; the description is "old", not "new"`)
+	require.Contains(t, r.out, "defaultPrefixLength is 28")
+	require.Equal(t, 4, r.code)
+}
+
 func TestExportsForOtherTools(t *testing.T) {
 	t.Parallel()
 	d := served(t)

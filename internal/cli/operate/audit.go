@@ -49,6 +49,7 @@ Exit code 0: clean. 1: something is wrong, and is printed. Anything else: it cou
 			if err != nil {
 				return err
 			}
+			defer p.Waiting("checking the database")()
 			report, err := p.Audit(ctx, dsn)
 			if err != nil {
 				return databaseError{err, exit.Unavailable} // 1 is for what was found

@@ -43,6 +43,7 @@ A backup holds the hashes of API keys, names and labels: keep it as you keep the
 			if err != nil {
 				return err
 			}
+			defer p.Waiting("backing up")()
 			made, err := p.Backup(ctx, backup.Options{DSN: dsn, To: to, Manifest: manifest, Carve: p.Version})
 			if err != nil {
 				return aboutBackup(err)

@@ -44,6 +44,7 @@ are yours to make; --server-user and its like give them their role. docs/databas
 				regions = []string{show.FirstOf(region, p.Env("CARVE_REGION"), defaultRegion)}
 			}
 			o := schema.MigrateOptions{Regions: regions, Survive: survive, Roles: granted, Said: func(s string) { p.Remark("%s", s) }}
+			defer p.Waiting("migrating")()
 			if err := p.Migrate(ctx, dsn, o); err != nil {
 				return offline(err)
 			}

@@ -80,6 +80,7 @@ Exit code 0: all pools are open. 1: some are not.`,
 			if err != nil {
 				return err
 			}
+			defer p.Waiting("reconciling")()
 			found, err := p.Reconcile(ctx, dsn, show.FirstOf(region, p.Env("CARVE_REGION"), defaultRegion), o)
 			if err != nil {
 				return offline(err)

@@ -118,6 +118,8 @@ func (p *Operator) restore(ctx context.Context, dsn string, f restoreFlags) erro
 	if err != nil {
 		return err
 	}
+	done := p.Waiting("restoring")
+	defer done()
 	m, err := p.Restore(ctx, f.options(dsn))
 	if err != nil {
 		return aboutBackup(err)
@@ -126,6 +128,7 @@ func (p *Operator) restore(ctx context.Context, dsn string, f restoreFlags) erro
 	if err := p.Migrate(ctx, dsn, schema.MigrateOptions{Regions: m.Regions, Roles: granted, Said: func(s string) { p.Remark("%s", s) }}); err != nil {
 		return offline(err)
 	}
+	done()
 	return p.renewed(ctx, dsn)
 }
 

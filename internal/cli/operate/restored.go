@@ -55,6 +55,7 @@ func (p *Operator) renewed(ctx context.Context, dsn string) error {
 		return offline(err)
 	}
 	p.Remark("new epochs: %d", epochs.Renewed)
+	defer p.Waiting("checking the database")()
 	report, err := p.Audit(ctx, dsn)
 	if err != nil {
 		return databaseError{err, exit.Unavailable}

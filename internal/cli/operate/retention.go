@@ -51,6 +51,7 @@ servers work and from several places at once, and may be cut off: the next run d
 			if err != nil {
 				return err
 			}
+			defer p.Waiting("deleting old records")()
 			done, err := p.Retain(ctx, dsn, events, holds)
 			if err != nil {
 				return offline(err)

@@ -29,14 +29,19 @@ func PoolRest(p client.IPPool) (Spec, error) {
 	return Rest(p.Spec, "cidr", "prefixLength", "parentRef", "spaceRef", "description", "drain")
 }
 
-// Rest is a spec without some members, and without what the server says by default.
-func Rest(spec any, but ...string) (Spec, error) {
+// Whole is a spec with all of its members.
+func Whole(spec any) (all Spec, err error) {
 	text, err := show.Marshal(spec)
 	if err != nil {
 		return nil, err
 	}
-	var all Spec
-	if err := json.Unmarshal(text, &all); err != nil {
+	return all, json.Unmarshal(text, &all)
+}
+
+// Rest is a spec without some members, and without what the server says by default.
+func Rest(spec any, but ...string) (Spec, error) {
+	all, err := Whole(spec)
+	if err != nil {
 		return nil, err
 	}
 	for _, name := range but {

@@ -103,16 +103,16 @@ func (p *plan) steps() {
 	wanted := map[domain]bool{}
 	for _, i := range p.spaces {
 		i.space = i.name
-		if _, found := p.states[i.project].Spaces[i.name]; found {
-			i.end(outcomeSame, "")
+		if is, found := p.states[i.project].Spaces[i.name]; found {
+			p.compare(i, spaceOf(is))
 			continue
 		}
 		wanted[i.domain] = true
 		spaces = append(spaces, i)
 	}
 	for _, i := range p.classes {
-		if _, found := p.states[i.project].Classes[i.project+"/"+i.name]; found {
-			i.end(outcomeSame, "")
+		if is, found := p.states[i.project].Classes[i.project+"/"+i.name]; found {
+			p.compare(i, classOf(is))
 			continue
 		}
 		classes = append(classes, i)

@@ -182,7 +182,7 @@ func (t *tree) intoClaims(r *item, free []span) {
 				continue
 			}
 			if e.name == part.name {
-				t.compare(part, e)
+				t.w.compare(part, e)
 			} else {
 				part.is, e.is = e, part
 				part.end(outcomeRefused, "the block is held by "+e.target())

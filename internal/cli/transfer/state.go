@@ -7,9 +7,11 @@ import (
 	"net/netip"
 	"slices"
 
+	"github.com/carve-ipam/carve/client"
 	"github.com/carve-ipam/carve/internal/cli/rules"
 	"github.com/carve-ipam/carve/internal/cli/session"
 	"github.com/carve-ipam/carve/internal/cli/show"
+	"github.com/carve-ipam/carve/internal/cli/source"
 	"github.com/carve-ipam/carve/internal/cli/stock"
 )
 
@@ -67,4 +69,15 @@ func (st *state) place(project string) error {
 		st.items = append(st.items, i)
 	}
 	return nil
+}
+
+// spaceOf and classOf are what an import compares with a space and with a class of its source.
+func spaceOf(s client.Space) *item {
+	return &item{kind: string(source.Space), name: s.Metadata.Name, labels: s.Metadata.Labels, annotations: s.Metadata.Annotations,
+		description: s.Spec.Description, there: true, current: func() (stock.Spec, error) { return stock.Spec{}, nil }}
+}
+
+func classOf(c client.IPClass) *item {
+	return &item{kind: string(source.Class), name: c.Metadata.Name, labels: c.Metadata.Labels, annotations: c.Metadata.Annotations,
+		there: true, current: func() (stock.Spec, error) { return stock.Whole(c.Spec) }}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/carve-ipam/carve/internal/cli/rules"
+	"github.com/carve-ipam/carve/internal/cli/source"
 )
 
 // tree is one routing domain: what is there and what is to come, nested.
@@ -167,7 +168,7 @@ func (t *tree) place(stack []*item, n int, i *item) []*item {
 	}
 	if twin := t.twin(stack, i); twin != nil {
 		i.parent = twin
-		t.compare(i, twin)
+		t.w.compare(i, twin)
 		return stack
 	}
 	if top != nil && i.there && !top.there && !top.stands {
@@ -195,7 +196,7 @@ func (t *tree) place(stack []*item, n int, i *item) []*item {
 func (t *tree) meets(top, i *item) bool {
 	switch {
 	case top.there && top.block == i.block && i.kind == rules.AsClaim && top.kind == rules.AsClaim && top.name == i.name:
-		t.compare(i, top)
+		t.w.compare(i, top)
 	case top.there:
 		i.is, top.is = top, i
 		i.end(outcomeRefused, "the block is held by "+top.target()+" ("+top.where()+")")
@@ -259,7 +260,7 @@ func specDifferences(i, is *item) (all []string) {
 }
 
 // compare settles an item that is on the server.
-func (t *tree) compare(i, is *item) {
+func (w *wishes) compare(i, is *item) {
 	var all []string
 	i.is, is.is = is, i
 	if i.name != is.name {
@@ -268,14 +269,14 @@ func (t *tree) compare(i, is *item) {
 	}
 	differing := func(what string, want, have map[string]string) {
 		for _, key := range slices.Sorted(maps.Keys(want)) {
-			if value := want[key]; have[key] != value && !t.w.mapping.Unsteady(key, value) {
+			if value := want[key]; have[key] != value && !w.mapping.Unsteady(key, value) {
 				all = append(all, fmt.Sprintf("%s %s is %q, not %q", what, key, have[key], value))
 			}
 		}
 	}
 	differing("label", i.labels, is.labels)
 	differing("annotation", i.annotations, is.annotations)
-	if i.isPool() && i.description != is.description {
+	if (i.isPool() || i.kind == string(source.Space)) && i.description != is.description {
 		all = append(all, fmt.Sprintf("the description is %q, not %q", is.description, i.description))
 	}
 	all = append(all, specDifferences(i, is)...)
