@@ -14,12 +14,12 @@ const pause = (ms: number, stop: AbortSignal) => new Promise<void>((done) => {
 });
 
 async function step(project: string, after: string | undefined, stop: AbortSignal): Promise<string | undefined> {
-  const query = after === undefined ? { limit: 1 } : { after, waitSeconds, limit };
+  const query = { ...(after === undefined ? {} : { after }), ...(live.value ? { waitSeconds } : {}), limit }; // at first, whether it can be followed
   const answer = (await ask(api.GET("/v1/projects/{project}/changes", {
     params: { path: { project }, query }, signal: stop, fetch: quiet,
   }))) as Schemas["ChangeList"];
   live.value = true;
-  if (answer.items.length > 0 && after !== undefined) {
+  if (answer.items.length > 0) {
     const next = { ...changes.value };
     for (const item of answer.items) next[item.kind] = (next[item.kind] ?? 0) + 1;
     changes.value = next;

@@ -19,9 +19,8 @@ import (
 
 // plannedAnew is why a statement may plan a part of itself anew for each row.
 var plannedAnew = map[string]string{
-	"history_list_ended": "it reads two rows for each release; as one plan it would read all that ended at a block in two minutes",
-	"held_up_to":         "it reads two rows for each block; as one plan it would read all that is held in the pool",
-	"consumer_crowds":    "it is for some projects, once a minute, each a range of the key",
+	"held_up_to":      "it reads two rows for each block; as one plan it would read all that is held in the pool",
+	"consumer_crowds": "it is for some projects, once a minute, each a range of the key",
 }
 
 // No statement reads the whole of a table or of an index on CockroachDB, nor plans a part of itself anew for each row, which may read one. It does

@@ -72,11 +72,14 @@ func look(t testing.TB, project string, open []*caller) (sent *atomic.Int64, lea
 // once a second, or in 5 seconds where much changes.
 func (c *caller) show(ctx context.Context, project string, sent *atomic.Int64, began func()) error {
 	const most = 50
-	cursor := ""
+	live, cursor := false, ""
 	for ctx.Err() == nil {
-		query := "?limit=1"
+		query := fmt.Sprintf("?limit=%d", most)
+		if live {
+			query += "&waitSeconds=25"
+		}
 		if cursor != "" {
-			query = fmt.Sprintf("?after=%s&waitSeconds=25&limit=%d", cursor, most)
+			query += "&after=" + cursor
 		}
 		var told struct {
 			Items  []struct{}
@@ -86,8 +89,8 @@ func (c *caller) show(ctx context.Context, project string, sent *atomic.Int64, b
 			return err
 		}
 		began()
-		changed := cursor != "" && len(told.Items) > 0
-		cursor = told.Cursor
+		changed := len(told.Items) > 0
+		live, cursor = true, told.Cursor
 		pause := time.Second
 		if len(told.Items) >= most {
 			cursor, pause = "", 5*time.Second // who cannot keep up goes on from now

@@ -3852,7 +3852,7 @@ export interface components {
         /**
          * @description One change, or one attempt to make one without the right to. It never changes. `before` and `after` hold what callers
          *     write of the resource (`labels`, `annotations`, `spec`) and, of claims, pools and allocations, the block
-         *     (`allocatedCIDR`, `poolRef`, `phase`), of a claim whose block is retained when it is deleted also the name of the
+         *     (`allocatedCIDR`, `poolRef`, `phase`), of a claim that is deleted, or whose block is retained then, also the name of the
          *     allocation (`allocationRef`); never a secret.
          */
         AuditEvent: {

@@ -83,8 +83,6 @@ func later(a, b ipam.ID) bool { return bytes.Compare(a[:], b[:]) > 0 }
 // recorded is what is to be known of the trail's records.
 type recorded struct {
 	Labels        json.RawMessage `json:"labels"`
-	AllocatedCIDR string          `json:"allocatedCIDR"`
-	PoolRef       *ipam.Ref       `json:"poolRef"`
 	AllocationRef *ipam.Ref       `json:"allocationRef"`
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"net/netip"
 	"slices"
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
@@ -24,9 +23,7 @@ type told struct {
 
 // gathering makes changes of rows of the trail: one of each object, however often it has changed.
 type gathering struct {
-	changes  map[object]*Change
-	released []storage.Released
-	ended    []told // the releases
+	changes map[object]*Change
 }
 
 // gather answers what has changed by some rows, in the order of the last events, and as it is now.
@@ -36,9 +33,6 @@ func gather(ctx context.Context, read storage.Reader, in storage.ProjectKey, row
 		for i := range row.Events {
 			g.event(told{&row.Events[i], row.Events[len(row.Events)-1].ID, row.Commit})
 		}
-	}
-	if err := g.allocationsEnded(ctx, read, in); err != nil {
-		return nil, err
 	}
 	if err := g.read(ctx, read, in); err != nil {
 		return nil, err
@@ -61,13 +55,9 @@ func (g *gathering) event(e told) {
 	if e.Kind != trail.KindClaim || len(e.After) > 0 || len(e.Before) == 0 {
 		return
 	}
-	was := readRecord(e.Before)
-	block, err := netip.ParsePrefix(was.AllocatedCIDR)
-	if err != nil || was.PoolRef == nil {
-		return
+	if held := readRecord(e.Before).AllocationRef; held != nil { // it is told of at its own release: who goes on behind that reads no earlier one again
+		g.touch(trail.KindAllocation, held.Name, e, true)
 	}
-	g.released = append(g.released, storage.Released{Name: e.Name, Pool: was.PoolRef.Project, Block: block, At: e.At})
-	g.ended = append(g.ended, e)
 }
 
 func (g *gathering) touch(kind, name string, e told, relabelled bool) {
@@ -84,27 +74,6 @@ func (g *gathering) touch(kind, name string, e told, relabelled bool) {
 		c.commit = e.commit
 	}
 	c.relabelled = c.relabelled || relabelled
-}
-
-// allocationsEnded finds out which allocations the released claims had: their history says so. Each is told of at its own release: who goes on behind
-// that reads no earlier one of the same claim's name again.
-func (g *gathering) allocationsEnded(ctx context.Context, read storage.Reader, in storage.ProjectKey) error {
-	if len(g.released) == 0 {
-		return nil
-	}
-	ended, err := read.AllocationsEnded(ctx, in, g.released)
-	if err != nil {
-		return err
-	}
-	for i, e := range g.ended {
-		if len(ended[i]) == 0 {
-			return errExpired // the history was cut since
-		}
-		for _, id := range ended[i] {
-			g.touch(trail.KindAllocation, id.String(), e, true)
-		}
-	}
-	return nil
 }
 
 // read finds out what the objects are now. A claim's allocation changes with it.

@@ -3,7 +3,6 @@ package storage
 import (
 	"cmp"
 	"context"
-	"net/netip"
 	"strings"
 	"time"
 
@@ -50,14 +49,6 @@ type FeedPage struct {
 	More bool
 }
 
-// Released is a claim that was released, as its event tells.
-type Released struct {
-	Name  string
-	Pool  string // the project of the pool
-	Block netip.Prefix
-	At    time.Time
-}
-
 // Feed reads what changes.
 type Feed interface {
 	// FeedMark answers a mark that is not later than now and of some seconds ago at most, mostly without asking the database.
@@ -72,6 +63,4 @@ type FeedReader interface {
 	PoolsNamed(ctx context.Context, project ProjectKey, names []string) ([]ipam.Pool, error)
 	// HoldingsNamed answers those of some allocations that a project holds by claims, or has retained of them.
 	HoldingsNamed(ctx context.Context, project ProjectKey, ids []ipam.ID) ([]ipam.Allocation, error)
-	// AllocationsEnded answers the allocations of claims that were released, for each; there may be one more, of another claim of its name.
-	AllocationsEnded(ctx context.Context, project ProjectKey, claims []Released) ([][]ipam.ID, error)
 }

@@ -65,7 +65,9 @@ func Unrecorded(err error) error {
 // ClaimEvent is the record of an attempt on a claim that has its effect; nil: there was, or is, none.
 func ClaimEvent(e ipam.Event, before, after *ipam.Claim) (ipam.Event, error) {
 	var was, is *Record
-	if before != nil {
+	if before != nil && after == nil {
+		was, e.Name = releasedClaim(before), before.Name
+	} else if before != nil {
 		was, e.Name = recordedClaim(before), before.Name
 	}
 	if after != nil {
@@ -98,7 +100,7 @@ func DetachEvent(e ipam.Event, before, after *ipam.Claim, because ipam.Because) 
 	}
 	is.Detached, is.Because = []string{because.Consumer.String()}, string(because.Reason)
 	if after == nil {
-		is = nil
+		was, is = releasedClaim(before), nil
 	}
 	return Effected(e2, was, is)
 }
@@ -124,7 +126,7 @@ type Record struct {
 	ClassRef      *ipam.Ref         `json:"classRef,omitempty"`
 	Scope         *recordedScope    `json:"scope,omitempty"`
 	Phase         string            `json:"phase,omitempty"`
-	AllocationRef *ipam.Ref         `json:"allocationRef,omitempty"` // of a claim whose block will be retained: it has this name then
+	AllocationRef *ipam.Ref         `json:"allocationRef,omitempty"` // of a claim that was released, or whose block will be retained: it has this name then
 	Owner         ipam.QuotaOwner   `json:"owner,omitempty"`         // of a quota
 	Consumers     int               `json:"consumers,omitempty"`     // of a claim: how many are attached
 	Attached      []string          `json:"attached,omitempty"`      // to a claim
@@ -149,11 +151,22 @@ func recordedClaim(c *ipam.Claim) *Record {
 	return r
 }
 
+// releasedClaim also has what the claim held, by which the feed tells of the end of that.
+func releasedClaim(c *ipam.Claim) *Record {
+	r := recordedClaim(c)
+	r.AllocationRef = allocationOf(c)
+	return r
+}
+
 // KeptAs is under which name a claim's block will be retained; nil when it will not be.
 func KeptAs(c *ipam.Claim) *ipam.Ref {
 	if c.ReclaimPolicy != ipam.ReclaimRetain {
 		return nil
 	}
+	return allocationOf(c)
+}
+
+func allocationOf(c *ipam.Claim) *ipam.Ref {
 	return &ipam.Ref{Project: c.Pool.Project, Name: c.AllocationID.String()}
 }
 

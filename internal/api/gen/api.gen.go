@@ -1475,7 +1475,7 @@ type APIKeyStatus struct {
 
 // AuditEvent One change, or one attempt to make one without the right to. It never changes. `before` and `after` hold what callers
 // write of the resource (`labels`, `annotations`, `spec`) and, of claims, pools and allocations, the block
-// (`allocatedCIDR`, `poolRef`, `phase`), of a claim whose block is retained when it is deleted also the name of the
+// (`allocatedCIDR`, `poolRef`, `phase`), of a claim that is deleted, or whose block is retained then, also the name of the
 // allocation (`allocationRef`); never a secret.
 type AuditEvent struct {
 	// ID In order of time.
