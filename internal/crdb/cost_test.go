@@ -3,6 +3,8 @@ package crdb_test
 import (
 	"context"
 	"fmt"
+	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -103,11 +105,15 @@ func (m *meter) of(t *testing.T, request func(ctx context.Context, svc *alloc.Se
 	return c
 }
 
+var ofSomeRows = regexp.MustCompile(`_one\b|_alike\b`)
+
 // nameOf is the name of a statement that was sent; BEGIN and COMMIT go by their text.
 func nameOf(sql string) string {
-	for name, text := range query.All() {
+	all := query.All()
+	maps.Copy(all, query.Made())
+	for name, text := range all {
 		if strings.EqualFold(strings.Join(strings.Fields(text), " "), sql) {
-			return strings.TrimSuffix(strings.TrimSuffix(name, "_one"), "_alike") // of one row or of several: that depends on where the block lies
+			return ofSomeRows.ReplaceAllString(name, "") // one or several: that depends on where the block lies
 		}
 	}
 	if strings.HasPrefix(sql, "select pg_advisory_xact_lock") || strings.Contains(sql, "pg_try_advisory_xact_lock") {

@@ -90,12 +90,12 @@ func oneOrTwo(t *testing.T, two bool) (here, there *house) {
 	return here, here
 }
 
-// sent is what attempts sent, each trip by its statements, without BEGIN and locks, COMMIT, and what splitting a block happens to need.
+// sent is what attempts sent, each trip by its statements, merged or not, without BEGIN and locks, COMMIT, and what splitting a block happens to need.
 func sent(attempts []attempted) (trips [][]string) {
 	for _, a := range attempts {
 		for _, trip := range a.Trips {
-			trips = append(trips, slices.DeleteFunc(slices.Clone(trip), func(s string) bool {
-				return s == "lock" || s == "commit" || strings.HasPrefix(s, "free_insert") || strings.HasPrefix(s, "begin ")
+			trips = append(trips, slices.DeleteFunc(strings.Split(strings.Join(trip, "+"), "+"), func(s string) bool {
+				return s == "" || s == "lock" || s == "commit" || strings.HasPrefix(s, "free_insert") || strings.HasPrefix(s, "begin ")
 			}))
 		}
 	}

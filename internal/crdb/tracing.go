@@ -131,6 +131,9 @@ func nameOf(sql string) string {
 	if name, ok := statementNames[sql]; ok {
 		return name
 	}
+	if name, ok := query.Name(sql); ok {
+		return name
+	}
 	return "other"
 }
 
@@ -141,9 +144,6 @@ var statementNames = func() map[string]string {
 	for _, e := range engines {
 		begin, ask := e.behind()
 		names[begin], names[ask] = "begin", "moment"
-	}
-	for name, sql := range query.All() {
-		names[sql] = name
 	}
 	return names
 }()

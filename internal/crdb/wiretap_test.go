@@ -201,13 +201,10 @@ func (w *wiretap) take() (done []attempted) {
 
 // sentName is the name of a statement that was sent; BEGIN, COMMIT and the like go by their text.
 func sentName(sql string) string {
-	text := strings.Join(strings.Fields(sql), " ")
-	for name, known := range query.All() {
-		if strings.Join(strings.Fields(known), " ") == text {
-			return name
-		}
+	if name, known := query.Name(sql); known {
+		return name
 	}
-	text = strings.ToLower(text)
+	text := strings.ToLower(strings.Join(strings.Fields(sql), " "))
 	if strings.HasPrefix(text, "select pg_advisory_xact_lock") || strings.Contains(text, "pg_try_advisory_xact_lock") {
 		return "lock" // PostgreSQL's alone, in the order of the keys, which are random
 	}

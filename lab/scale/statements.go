@@ -42,16 +42,19 @@ func (d *database) said(ctx context.Context, name string) (map[string]cost, erro
 }
 
 var (
-	literals  = regexp.MustCompile(`'[^']*'|\$?\b\d+\b|\b(?i:true|false|null)\b`)
-	spaces    = regexp.MustCompile(`\s+`)
-	statement = sync.OnceValue(func() map[string]string {
-		names := map[string]string{}
-		for name, text := range query.All() {
-			names[plain(text)] = name
-		}
-		return names
-	})
+	literals   = regexp.MustCompile(`'[^']*'|\$?\b\d+\b|\b(?i:true|false|null)\b`)
+	spaces     = regexp.MustCompile(`\s+`)
+	statements = sync.OnceValue(func() map[string]string { return plainly(query.All()) })
 )
+
+// plainly answers the names of statements by what they are without their constants.
+func plainly(all map[string]string) map[string]string {
+	names := map[string]string{}
+	for name, text := range all {
+		names[plain(text)] = name
+	}
+	return names
+}
 
 // plain is a statement without its constants, which PostgreSQL counts together.
 func plain(text string) string {
@@ -61,7 +64,10 @@ func plain(text string) string {
 // statementName is what a statement is called in internal/crdb/query; what has no name there goes by its beginning.
 func statementName(text string) string {
 	text = plain(text)
-	if name, ok := statement()[text]; ok {
+	if name, ok := statements()[text]; ok {
+		return name
+	}
+	if name, ok := plainly(query.Made())[text]; ok {
 		return name
 	}
 	if runes := []rune(text); len(runes) > 60 {

@@ -1,6 +1,9 @@
 package sqlcheck
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"strings"
+)
 
 // A request is what a request, or a job of the server, was recorded to send: internal/crdb/testdata/transactions.json.
 type request struct {
@@ -16,5 +19,15 @@ type attempt struct {
 
 func readRequests(text []byte) (requests []request, err error) {
 	err = json.Unmarshal(text, &requests)
+	for _, r := range requests {
+		for _, a := range r.Attempts {
+			for i, trip := range a.Trips {
+				a.Trips[i] = strings.Split(strings.Join(trip, together), together)
+			}
+		}
+	}
 	return requests, err
 }
+
+// together is between the names of statements that were merged into one.
+const together = "+"

@@ -48,11 +48,7 @@ const sure = "_sure"
 // failing is a statement that divides by zero (22012, on both engines) unless it hits as many rows as its last argument says: for a transaction that is
 // sent whole, and that nobody can stop before its COMMIT.
 func failing(text string) string {
-	last := 0
-	for _, p := range parameter.FindAllStringSubmatch(text, -1) {
-		n, _ := strconv.Atoi(p[1])
-		last = max(last, n)
-	}
+	last := parameters(text)
 	body := len(text) - len(strings.TrimLeft(text, "\n"))
 	for line := range strings.Lines(text[body:]) {
 		if !strings.HasPrefix(line, "--") {
@@ -60,11 +56,25 @@ func failing(text string) string {
 		}
 		body += len(line)
 	}
-	remarks, statement := text[:body], strings.TrimRight(text[body:], "\n")
-	if !strings.Contains(statement, "\nRETURNING ") {
-		statement += "\nRETURNING 1"
-	}
+	remarks, statement := text[:body], answering(strings.TrimRight(text[body:], "\n"))
 	return remarks + strings.NewReplacer("{{statement}}", statement, "{{want}}", fmt.Sprintf("$%d", last+1)).Replace(sureForm)
+}
+
+// parameters is how many arguments a statement takes.
+func parameters(text string) (last int) {
+	for _, p := range parameter.FindAllStringSubmatch(text, -1) {
+		n, _ := strconv.Atoi(p[1])
+		last = max(last, n)
+	}
+	return last
+}
+
+// answering is a statement that answers something for each row that it changes, so that others can count them.
+func answering(statement string) string {
+	if strings.Contains(statement, "\nRETURNING ") {
+		return statement
+	}
+	return statement + "\nRETURNING 1"
 }
 
 var (

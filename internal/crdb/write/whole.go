@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/crdb/lookup"
@@ -61,9 +62,59 @@ func Whole(region string, ch storage.Changes, r Remembered) (*Statements, error)
 		w.hit("shard_count", 1, u.Now.Region, rows.ID(u.Now.QuotaID), u.Now.Shard,
 			rows.Addresses(used), used.Claims, used.Pools, rows.Addresses(spare), spare.Claims, spare.Pools)
 	}
-	w.inserts(ch)
+	w.merge()
+	w.inserts(ch) // after the others, so that a repeat learns that it is one before it meets its own names
+	w.merge()
 	return w, w.err
 }
+
+// merge makes as few statements as it can of those that were queued since it was last called: each of them is planned, sent and answered by itself, on
+// CockroachDB for longer than it takes to change a row.
+func (w *Statements) merge() {
+	queued, checks := w.batch.QueuedQueries[w.whole:], w.checks[w.whole:]
+	w.batch.QueuedQueries, w.checks = w.batch.QueuedQueries[:w.whole:w.whole], w.checks[:w.whole:w.whole]
+	for len(queued) > 0 {
+		n := 1
+		for n < len(w.names) && !query.Apart(w.names[n], w.names[:n]) {
+			n++
+		}
+		if n == 1 {
+			w.batch.QueuedQueries, w.checks = append(w.batch.QueuedQueries, queued[0]), append(w.checks, checks[0])
+		} else {
+			var args []any
+			for _, q := range queued[:n] {
+				args = append(args, q.Arguments...)
+			}
+			w.batch.Queue(query.Merged(w.names[:n]), args...)
+			w.checks = append(w.checks, anyOf(checks[:n]))
+		}
+		queued, checks, w.names = queued[n:], checks[n:], w.names[n:]
+	}
+	w.whole = len(w.checks)
+}
+
+// anyOf has each of the checks of statements that were merged look at their one result, until one makes something of an error.
+func anyOf(checks []check) check {
+	return func(results pgx.BatchResults, conflict *storage.Conflict) error {
+		_, err := results.Exec()
+		for _, check := range checks {
+			if said := check(failed{err: err}, conflict); said != err { //nolint:errorlint // or else it is this very error
+				return said
+			}
+		}
+		return err
+	}
+}
+
+// failed is the result of a statement of which nothing matters but whether it failed.
+type failed struct {
+	pgx.BatchResults
+
+	err error
+}
+
+// Exec implements pgx.BatchResults.
+func (f failed) Exec() (pgconn.CommandTag, error) { return pgconn.CommandTag{}, f.err }
 
 // QueueInto adds the statements to a batch that they are sent with.
 func (w *Statements) QueueInto(b *pgx.Batch) {
@@ -98,14 +149,19 @@ func (w *Statements) marked(at lookup.Place, mark ipam.ID) {
 // guard queues a statement that fails unless something is as it is remembered.
 func (w *Statements) guard(name string, args ...any) {
 	w.batch.Queue(query.Get(name), args...)
+	w.names = append(w.names, name)
 	w.checks = append(w.checks, func(results pgx.BatchResults, _ *storage.Conflict) error {
 		_, err := results.Exec()
 		return err
 	})
 }
 
-// hitSurely is hit by a statement that fails by itself.
+// hitSurely is hit by a statement that fails by itself. One that adds rows adds as many as it is given, or fails.
 func (w *Statements) hitSurely(name string, want int, args ...any) {
+	if inserts(name) {
+		w.guard(name, args...)
+		return
+	}
 	surely, there := query.Sure(name)
 	if !there {
 		w.err = errors.Join(w.err, w.refused(name))
@@ -122,7 +178,7 @@ func (w *Statements) refused(name string) error {
 	return fmt.Errorf("%w: %s", ErrNotWhole, name)
 }
 
-// inserts reports whether a statement adds rows: it adds as many as it is given, or fails.
+// inserts reports whether a statement adds rows.
 func inserts(name string) bool {
 	return strings.HasPrefix(query.Get(name), "INSERT ")
 }

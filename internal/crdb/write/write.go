@@ -87,12 +87,16 @@ type Statements struct {
 	err    error
 
 	several bool // there are other regions
-	sure    bool // they are sent with their COMMIT: see Whole
+
+	// Of those that are sent with their COMMIT: see Whole.
+	sure  bool
+	names []string // of those that may be merged yet
+	whole int      // how many are as they are to be sent
 }
 
 // hit queues a statement that must touch exactly want rows; otherwise the plan is out of date.
 func (w *Statements) hit(name string, want int, args ...any) {
-	if w.sure && !inserts(name) {
+	if w.sure {
 		w.hitSurely(name, want, args...)
 		return
 	}
