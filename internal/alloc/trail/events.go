@@ -65,10 +65,8 @@ func Unrecorded(err error) error {
 // ClaimEvent is the record of an attempt on a claim that has its effect; nil: there was, or is, none.
 func ClaimEvent(e ipam.Event, before, after *ipam.Claim) (ipam.Event, error) {
 	var was, is *Record
-	if before != nil && after == nil {
-		was, e.Name = releasedClaim(before), before.Name
-	} else if before != nil {
-		was, e.Name = recordedClaim(before), before.Name
+	if before != nil {
+		was, e.Name = recordedBefore(before, after), before.Name
 	}
 	if after != nil {
 		is, e.Name = recordedClaim(after), after.Name
@@ -92,7 +90,7 @@ func AttachEvent(e ipam.Event, before, after *ipam.Claim, attached []ipam.NewCon
 
 // DetachEvent is the record of an attempt that detaches a consumer from a claim, and says why. after is nil when that released the claim.
 func DetachEvent(e ipam.Event, before, after *ipam.Claim, because ipam.Because) (ipam.Event, error) {
-	was, e2 := recordedClaim(before), e
+	was, e2 := recordedBefore(before, after), e
 	e2.Name = before.Name
 	is := was
 	if after != nil {
@@ -100,7 +98,7 @@ func DetachEvent(e ipam.Event, before, after *ipam.Claim, because ipam.Because) 
 	}
 	is.Detached, is.Because = []string{because.Consumer.String()}, string(because.Reason)
 	if after == nil {
-		was, is = releasedClaim(before), nil
+		is = nil
 	}
 	return Effected(e2, was, is)
 }
@@ -151,10 +149,12 @@ func recordedClaim(c *ipam.Claim) *Record {
 	return r
 }
 
-// releasedClaim also has what the claim held, by which the feed tells of the end of that.
-func releasedClaim(c *ipam.Claim) *Record {
+// recordedBefore is a claim as it was. Of one that is released it has what it held, too: by that the feed tells of the end of the allocation.
+func recordedBefore(c, after *ipam.Claim) *Record {
 	r := recordedClaim(c)
-	r.AllocationRef = allocationOf(c)
+	if after == nil {
+		r.AllocationRef = allocationOf(c)
+	}
 	return r
 }
 
