@@ -84,6 +84,7 @@ export const journeys = {
     await page.getByRole("heading", { name: /^Yesterday/ }).waitFor();
     await page.getByText(/changes (shown )?by/).waitFor();
     await page.getByLabel("Kind").selectOption("Quota");
+    await page.locator(".events summary").filter({ hasNotText: "quota" }).first().waitFor({ state: "detached" }); // or else the list is drawn anew behind the click
     const event = page.locator(".events summary").filter({ hasText: "set quota total" });
     await event.click();
     await page.getByRole("row").filter({ hasText: "spec.limits.claims" }).getByText("100").waitFor();
