@@ -35,7 +35,8 @@ func Whole(spec any) (all Spec, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return all, json.Unmarshal(text, &all)
+	err = json.Unmarshal(text, &all)
+	return all, err
 }
 
 // Rest is a spec without some members, and without what the server says by default.

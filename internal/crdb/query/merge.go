@@ -2,6 +2,7 @@ package query
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"strconv"
 	"strings"
@@ -9,7 +10,11 @@ import (
 )
 
 // merged are the statements that Merged has made: their texts by their names, and their names by their texts.
-var merged, mergedNames sync.Map
+var merged = struct {
+	sync.RWMutex
+
+	texts, names map[string]string
+}{texts: map[string]string{}, names: map[string]string{}}
 
 // together is between the names of statements that were merged.
 const together = "+"
@@ -19,12 +24,16 @@ const together = "+"
 // themselves, changes are in their sure form, and inserts add as many rows as they are given.
 func Merged(names []string) string {
 	name := strings.Join(names, together)
-	if text, made := merged.Load(name); made {
-		return text.(string) //nolint:forcetypeassert // see the next lines
+	merged.RLock()
+	text, made := merged.texts[name]
+	merged.RUnlock()
+	if made {
+		return text
 	}
-	text := merge(names)
-	merged.Store(name, text)
-	mergedNames.Store(text, name)
+	text = merge(names)
+	merged.Lock()
+	defer merged.Unlock()
+	merged.texts[name], merged.names[text] = text, name
 	return text
 }
 
@@ -33,21 +42,17 @@ func Name(text string) (string, bool) {
 	if name, known := byText()[text]; known {
 		return name, true
 	}
-	name, made := mergedNames.Load(text)
-	if !made {
-		return "", false
-	}
-	return name.(string), true //nolint:forcetypeassert // Merged stored it
+	merged.RLock()
+	defer merged.RUnlock()
+	name, made := merged.names[text]
+	return name, made
 }
 
 // Made answers the statements that Merged has made so far, by name.
 func Made() map[string]string {
-	all := map[string]string{}
-	merged.Range(func(name, text any) bool {
-		all[name.(string)] = text.(string) //nolint:forcetypeassert // Merged stored them
-		return true
-	})
-	return all
+	merged.RLock()
+	defer merged.RUnlock()
+	return maps.Clone(merged.texts)
 }
 
 var byText = sync.OnceValue(func() map[string]string {
