@@ -14,7 +14,9 @@ const pause = (ms: number, stop: AbortSignal) => new Promise<void>((done) => {
 });
 
 async function step(project: string, after: string | undefined, stop: AbortSignal): Promise<string | undefined> {
-  const query = { ...(after === undefined ? {} : { after }), ...(live.value ? { waitSeconds } : {}), limit }; // at first, whether it can be followed
+  const skipped = live.value && after === undefined; // what changed while it paused is not told
+  const wait = live.value ? { waitSeconds: skipped ? 5 : waitSeconds } : {}; // at first it only asks whether it can follow
+  const query = { ...(after === undefined ? {} : { after }), ...wait, limit };
   const answer = (await ask(api.GET("/v1/projects/{project}/changes", {
     params: { path: { project }, query }, signal: stop, fetch: quiet,
   }))) as Schemas["ChangeList"];
@@ -24,6 +26,8 @@ async function step(project: string, after: string | undefined, stop: AbortSigna
     for (const item of answer.items) next[item.kind] = (next[item.kind] ?? 0) + 1;
     changes.value = next;
     await pause(answer.items.length >= limit ? 5000 : 1000, stop);
+  } else if (skipped) {
+    poke();
   }
   // Who cannot keep up goes on from now: only that there was something is of interest here.
   return answer.items.length >= limit ? undefined : answer.cursor;

@@ -181,4 +181,20 @@ export const journeys = {
     await page.context().close();
     assert.deepEqual(wrong, []);
   },
+
+  async "see what changed while the page paused behind a burst"(browser, assert) {
+    const burst = "burst";
+    await call("POST", "/v1/projects", { metadata: { name: burst } });
+    await call("POST", `/v1/projects/${burst}/pools`, { metadata: { name: "net" }, spec: { cidr: "10.9.0.0/24" } });
+    const { page, at, wrong } = await open(browser);
+    await at(`/projects/${burst}/pools/net`);
+    await page.getByText("Live").waitFor();
+    const claim = (name, cidr) => ({ metadata: { name }, spec: { poolRef: { name: "net" }, cidr } });
+    await call("POST", `/v1/projects/${burst}/claim-batches`, { claims: Array.from({ length: 60 }, (_, i) => claim(`c-${i}`, `10.9.0.${i}/32`)) });
+    await page.getByRole("gridcell", { name: /^10\.9\.0\.0(\/32)?: Held by a claim, c-0/ }).waitFor();
+    await call("POST", `/v1/projects/${burst}/claims`, claim("late", "10.9.0.240/32"));
+    await page.getByRole("gridcell", { name: /^10\.9\.0\.240(\/32)?: Held by a claim, late/ }).waitFor({ timeout: 30_000 });
+    await page.context().close();
+    assert.deepEqual(wrong, []);
+  },
 };
