@@ -22,9 +22,9 @@ func TestPodsAreRenewedWhileTheyLive(t *testing.T) {
 		require.NoError(t, err)
 		return got
 	}
-	first := consumer().Status.RenewedAt
-	require.Equal(t, time.Hour, consumer().Status.ExpiresAt.Sub(first))
-	s.eventually("renewed", func() bool { return consumer().Status.RenewedAt.After(first) })
+	first := consumer().Status
+	require.Equal(t, time.Hour, first.ExpiresAt.Sub(first.RenewedAt))
+	s.eventually("renewed", func() bool { return consumer().Status.RenewedAt.After(first.RenewedAt) })
 	s.remove(pod)
 	s.vanishes(c)
 	stop()

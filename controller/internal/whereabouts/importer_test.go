@@ -125,6 +125,10 @@ func (s story) held() map[string]string {
 		require.NoError(s, err)
 		held[c.Status.Address] = ""
 		for u, err := range world.Carve.ClaimConsumers(s.Context(), s.name, c.Metadata.Name) {
+			if carve.IsNotFound(err) { // the controller has released it meanwhile
+				delete(held, c.Status.Address)
+				break
+			}
 			require.NoError(s, err)
 			held[c.Status.Address] += u.UID
 		}
