@@ -44,7 +44,7 @@ deps: ## Install what is missing to run and test: PostgreSQL's programs
 image: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null)
 image: console bin/mkimage ## Build the images of server and controller for amd64 and arm64 without an engine, with SBOMs, and run them (docs/evidence.md)
 	@bin/mkimage build -version='$(VERSION)' -commit='$(COMMIT)' -out=bin
-	@cd tools/image && for image in carve carve-controller; do go test -count=1 ./proof -args -built='$(CURDIR)/bin' -image=$$image; done
+	@cd tools/image && for image in carve carve-controller; do go test -count=1 -timeout=60m ./proof -args -built='$(CURDIR)/bin' -image=$$image; done
 release: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null)
 release: console client-ts ## Build all that is installed, for all platforms, into dist/ (docs/install.md): some 15 minutes
 	@go -C tools/release run . build -repo='$(CURDIR)' -out='$(CURDIR)/dist' -commit='$(COMMIT)'
@@ -73,7 +73,7 @@ test-supply: console ## Check licences, pins, the Dockerfile and the checks them
 	cd tools/image && go test -count=1 $$(go list ./... | grep -v /proof$$)
 release-test: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null)
 release-test: deps console ## Check versions, build this machine's archive and packages twice, and install them in a throw-away root
-	@go -C tools/release test -count=1 ./...
+	@go -C tools/release test -count=1 -timeout=60m ./...
 	@tools/release/test.sh '$(COMMIT)'
 test-crdb: deps ## Run the database tests on CockroachDB (CRDB_URL=..., or a cockroach binary on PATH)
 	@TESTFLAGS='$(TESTFLAGS)' CRDB_URL='$(CRDB_URL)' tools/test-crdb.sh
@@ -83,13 +83,13 @@ chart-test: ## Lint the Helm charts, compare what they render, check it against 
 	@tools/chart/build.sh helm && cd tools/chart && CGO_ENABLED=0 go test -trimpath -count=1 $(TESTFLAGS) .
 chart-install: deps ## Install, upgrade, roll back and uninstall the chart at a real API server (docs/kubernetes.md)
 	@tools/chart/build.sh helm && tools/chart/build.sh kubeapi && cd tools/chart && \
-		CGO_ENABLED=0 go test -trimpath -count=1 -v -timeout=15m $(TESTFLAGS) ./install
+		CGO_ENABLED=0 go test -trimpath -count=1 -v -timeout=60m $(TESTFLAGS) ./install
 controller-test: deps build ## Test the Kubernetes controller against a real API server, etcd and server of Carve
-	@tools/chart/build.sh kubeapi && CGO_ENABLED=0 go -C controller test -trimpath -count=1 $(TESTFLAGS) ./...
+	@tools/chart/build.sh kubeapi && CGO_ENABLED=0 go -C controller test -trimpath -count=1 -timeout=60m $(TESTFLAGS) ./...
 # OpenTofu is tested by TERRAFORM=/path/to/tofu.
 terraform-test: deps build ## Test the Terraform provider with the real terraform against servers (TERRAFORM=... for OpenTofu)
 	@tools/terraform-docs.sh check
-	CGO_ENABLED=0 TERRAFORM='$(TERRAFORM)' go -C terraform test -count=1 -parallel=4 -timeout=20m $(TESTFLAGS) ./...
+	CGO_ENABLED=0 TERRAFORM='$(TERRAFORM)' go -C terraform test -count=1 -parallel=4 -timeout=60m $(TESTFLAGS) ./...
 terraform-docs: ## Write terraform/docs of the provider's schema and examples
 	@tools/terraform-docs.sh
 client-ts: $(TS)/node_modules/.package-lock.json ## Check the types of the TypeScript client and build what `npm pack` packs

@@ -45,7 +45,7 @@ func until[T any](t *testing.T, told <-chan follow.Event[T], is func() bool) {
 	for !is() {
 		select {
 		case <-told:
-		case <-time.After(30 * time.Second):
+		case <-time.After(5 * time.Minute):
 			require.Fail(t, "the change was not told")
 		}
 	}

@@ -130,7 +130,7 @@ func TestAnUnknownOutcomeNamesTheKeyToRepeatItWith(t *testing.T) {
 func TestAServerThatRestartsIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)
-	url, stop := serve(t, dsn)
+	url, stop := serve(t, dsn, "--listen="+again())
 	policy := quick()
 	policy.OnRepeat = func(r client.Repeat) { // it is away when the first attempt fails, and back before the second
 		if r.Attempt == 1 {

@@ -75,7 +75,7 @@ func TestAWatchOutlivesItsServer(t *testing.T) {
 		Metadata: client.CreateMetadata{Name: "prod"}, Spec: client.IPPoolSpec{CIDR: "10.20.0.0/16"},
 	})
 	require.NoError(t, err)
-	address, kill := spawn(t, dsn, "127.0.0.1:0")
+	address, kill := spawn(t, dsn, again())
 	followed, err := client.New("http://"+address, client.WithRetry(quick()))
 	require.NoError(t, err)
 

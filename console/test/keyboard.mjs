@@ -16,7 +16,7 @@ export const keyboard = {
     await page.getByRole("option").filter({ hasText: "eu-prod-k8s" }).first().waitFor();
     await press(page, "Enter");
     await page.getByRole("heading", { name: "eu-prod-k8s" }).waitFor();
-    assert.equal(await page.evaluate(() => document.activeElement?.tagName), "H1", "the heading of the new page has the focus");
+    await page.locator("h1:focus").waitFor(); // the heading of the new page has the focus
     await page.context().close();
     assert.deepEqual(wrong, []);
   },
@@ -62,19 +62,19 @@ export const keyboard = {
     await at(`/projects/${project}/pools/eu-dns`);
     await page.getByRole("tab", { name: "Map" }).focus();
     await press(page, "ArrowRight");
-    assert.equal(await page.getByRole("tab", { name: "Free space" }).getAttribute("aria-selected"), "true");
+    await page.getByRole("tab", { name: "Free space", selected: true }).waitFor();
     await page.getByRole("button", { name: "Delete" }).focus();
     await press(page, "Enter");
     await page.getByRole("dialog").waitFor();
     await press(page, "Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
-    assert.equal(await page.evaluate(() => document.activeElement.textContent), "Delete", "the focus is back where it was");
+    await focused(page, "^Delete$"); // the focus is back where it was
     await page.reload();
     await page.getByRole("heading", { name: "eu-dns" }).waitFor();
     await press(page, "Tab");
     assert.equal(await page.evaluate(() => document.activeElement.textContent), "Skip to content");
     await press(page, "Enter");
-    assert.equal(await page.evaluate(() => document.activeElement.id), "main");
+    await page.locator("#main:focus").waitFor();
     await page.context().close();
     assert.deepEqual(wrong, []);
   },

@@ -85,7 +85,6 @@ export async function seedMany(count) {
           ? { metadata: { name: `r-${numbered(i)}` }, spec: { cidr: v6(i) } }
           : { metadata: { name: `p-${numbered(i - roots)}` }, spec: { parentRef: { name: "root" }, cidr: v4(i - roots) } },
       ),
-    32,
   );
 }
 
@@ -94,13 +93,14 @@ export async function seedClaims(count) {
   if (count === 0) return;
   const pools = Array.from({ length: 8 }, (_, i) => ({ name: `hosts-${i}`, parent: "hosts", cidr: `11.${i * 4}.0.0/14` }));
   await makePools(many, [{ name: "hosts", cidr: "11.0.0.0/8" }, ...pools]);
-  const batches = Array.from({ length: Math.ceil(count / 1000) }, (_, i) => i);
+  const size = 250; // a request has 10 s, also on a slow machine
+  const batches = Array.from({ length: Math.ceil(count / size) }, (_, i) => i);
   await each(
     batches,
     (batch) =>
       call("POST", `/v1/projects/${many}/claim-batches`, {
-        claims: Array.from({ length: Math.min(1000, count - batch * 1000) }, (_, i) => ({
-          metadata: { name: `host-${numbered(batch * 1000 + i)}` },
+        claims: Array.from({ length: Math.min(size, count - batch * size) }, (_, i) => ({
+          metadata: { name: `host-${numbered(batch * size + i)}` },
           spec: { poolRef: { name: `hosts-${batch % 8}` }, prefixLength: 32 },
         })),
       }),

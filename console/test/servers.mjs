@@ -15,7 +15,7 @@ export async function start(flags, database) {
   const dir = await mkdtemp(join(tmpdir(), "carve-console-"));
   await chmod(dir, 0o755); // PostgreSQL runs as another user where this one is root
   const where = database ? [`--database-url=${database}`] : [`--data-dir=${join(dir, "data")}`];
-  const child = spawn(program, ["--listen=127.0.0.1:0", ...where, ...flags], { stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(program, ["--listen=127.0.0.1:0", "--request-timeout=60s", ...where, ...flags], { stdio: ["ignore", "pipe", "pipe"] });
   const server = { said: "", logged: "" };
   createInterface({ input: child.stderr }).on("line", (text) => { server.logged += text + "\n"; });
   const ended = new Promise((done) => { child.once("exit", done); });
@@ -105,7 +105,7 @@ export async function issuer() {
 /** A page that records what must not happen. Other origins than these must not be asked. */
 export async function watch(context, ...origins) {
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(120_000); // a guard: the machine may have much else to do
   const wrong = [];
   page.on("pageerror", (error) => wrong.push(`error: ${error.message}`));
   page.on("console", (message) => {

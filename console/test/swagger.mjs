@@ -5,7 +5,6 @@ export const swagger = {
   async "the first operations are seen at once, and work as they are"(browser, assert, { server }) {
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
     const { page, wrong } = await watch(context, server.url);
-    page.setDefaultTimeout(60_000); // its script is large, and the machine may have much else to do
     await page.goto(`${server.url}/docs/`);
     const operations = page.locator(".opblock");
     await operations.first().waitFor();

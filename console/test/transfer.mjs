@@ -147,11 +147,14 @@ export const transfer = {
   async "the whole export of it is cancelled, and comes"(browser, assert, { server }) {
     const { context, page, wrong, download, status, at } = await visitor(browser, server);
     await at("large/export");
-    await page.route("**/claims?*", async (route) => { await new Promise((done) => setTimeout(done, 300)); await route.continue().catch(() => {}); });
+    let release;
+    const held = new Promise((done) => { release = done; });
+    await page.route("**/claims?*", async (route) => { await held; await route.continue().catch(() => {}); });
     await page.getByRole("button", { name: "Export as CSV" }).click();
     await status("read so far");
     await page.getByRole("button", { name: "Cancel" }).click();
     await page.getByRole("button", { name: "Cancel" }).waitFor({ state: "detached" });
+    release();
     await page.unroute("**/claims?*");
     const file = await download("Export as CSV");
     assert.equal(file.text.trimEnd().split("\r\n").length, 10_002);

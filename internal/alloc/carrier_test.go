@@ -113,8 +113,16 @@ func TestNobodyWaitsForAStrangersSlowPool(t *testing.T) {
 				return err
 			}
 			close(entered)
-			<-leave
-			return nil
+			for { // a session that is idle in its transaction for three seconds is ended
+				select {
+				case <-leave:
+					return nil
+				case <-time.After(100 * time.Millisecond):
+				}
+				if _, err := tx.PoolGetByID(ctx, slow.UID); err != nil {
+					return err
+				}
+			}
 		})
 	}()
 	<-entered

@@ -139,7 +139,9 @@ func TestConsumerOfAThousandClaimsEnds(t *testing.T) {
 		_, err := b.EndConsumer(b.ctx, project, user("u").Ref, usecase.Request{})
 		for err == nil {
 			var done consumers.Kept
-			if done, err = b.KeepConsumers(b.ctx); done.Drained == 0 {
+			if done, err = b.KeepConsumers(b.ctx); ipam.IsCode(err, ipam.CodeDeadline) {
+				err = nil // a pass lasts so long at most, and the next one goes on
+			} else if done.Drained == 0 {
 				break
 			}
 		}

@@ -90,7 +90,7 @@ func TestRegionsThatChangeMeanwhile(t *testing.T) {
 		<-g.arrived
 		go ask("second")
 		lane := storage.PoolContainer(p.In(eu)).Lock()
-		require.Eventually(t, func() bool { return s.Waiting(lane) > 0 }, 10*time.Second, time.Millisecond)
+		waitFor(t, func() bool { return s.Waiting(lane) > 0 })
 		require.NoError(t, w.reregion("net"))
 		g.pass()
 		require.NoError(t, <-errs)

@@ -86,7 +86,7 @@ func pass(t testing.TB, b *bundle, so func() bool, servers ...sending) {
 	}, longEnough, 10*time.Millisecond)
 }
 
-const longEnough = 30 * time.Second
+const longEnough = 3 * time.Minute
 
 // receiver keeps what it is sent, and answers what it is told to.
 type receiver struct {
@@ -184,22 +184,28 @@ func TestAFailureIsTriedAgainWithTheSameIDAndBody(t *testing.T) {
 	t.Parallel()
 	b, s := hooked(t)
 	n, failures := 0, []int{0, http.StatusInternalServerError, http.StatusFound}
-	r := receive(t, func(sent) int {
-		if n++; n <= len(failures) {
-			return failures[n-1]
+	r := receive(t, func(sent) int { // the same again on a machine on which the pause is over before the test has seen the failure
+		if n < len(failures) {
+			return failures[n]
 		}
 		return http.StatusOK
 	})
 	b.hook(t, ipam.WebhookSpec{URL: r.URL, Kinds: []string{"IPClaim"}})
 	b.claim(t, claim("one", "net", 32))
 	for tries, reason := range []string{"unreachable", "status", "redirect"} {
-		pass(t, b, func() bool { return b.hookNow(t).Progress.Failures == tries+1 }, s)
-		w := b.hookNow(t)
+		var w ipam.Webhook
+		pass(t, b, func() bool {
+			w = b.hookNow(t)
+			return w.Lease.IsZero() && w.Progress.Error != nil && w.Progress.Error.Reason == reason
+		}, s)
 		require.Equal(t, "Retrying", w.State())
-		require.Equal(t, reason, w.Progress.Error.Reason)
-		require.True(t, w.Lease.IsZero() && w.DueAt.After(s.Webhooks.Now()), "it is tried later")
-		require.Len(t, r.all(), tries+1)
+		require.Greater(t, w.DueAt.Sub(w.Progress.Error.At), time.Second, "it is tried later")
+		require.GreaterOrEqual(t, w.Progress.Failures, tries+1)
+		require.Len(t, r.all(), w.Progress.Failures)
 		b.claim(t, claim(fmt.Sprint("more-", tries), "net", 32)) // must not get into what is tried again
+		r.mu.Lock()
+		n++
+		r.mu.Unlock()
 		s.ahead.Add(int64(time.Hour))
 	}
 	pass(t, b, func() bool { return len(r.changes()) == 4 && b.hookNow(t).Progress.Failures == 0 }, s)
@@ -228,9 +234,14 @@ func TestASenderThatIsKilledIsFollowedByOneThatRepeats(t *testing.T) {
 	})
 	b.hook(t, ipam.WebhookSpec{URL: r.URL, Kinds: []string{"IPClaim"}})
 	b.claim(t, claim("one", "net", 32))
-	_, err := first.DeliverWebhooks(b.ctx)
-	require.NoError(t, err)
-	<-killed
+	pass(t, b, func() bool {
+		select {
+		case <-killed:
+			return true
+		default:
+			return false
+		}
+	}, first)
 	b.claim(t, claim("two", "net", 32))
 	first.EndWebhooks()
 	first.ahead.Add(int64(time.Minute)) // the lease has ended, if it was not given back
@@ -252,20 +263,25 @@ func TestTwoServersSendOneDeliveryAtATime(t *testing.T) {
 		return http.StatusOK
 	})
 	b.hook(t, ipam.WebhookSpec{URL: r.URL, Kinds: []string{"IPClaim"}})
+	later := func(d time.Duration) { // while nobody sends: no lease ends in the middle of a request
+		if b.hookNow(t).Lease.IsZero() {
+			first.ahead.Add(int64(d))
+		}
+	}
 	var want []string
 	for i := range 30 {
 		name := fmt.Sprint("claim-", i)
 		b.claim(t, claim(name, "net", 32))
 		want = append(want, "Put IPClaim "+name)
-		for _, s := range []sending{first, second} {
+		for _, s := range [][]sending{{first, second}, {second, first}}[i%2] {
 			_, err := s.DeliverWebhooks(b.ctx)
 			require.NoError(t, err)
 		}
-		first.ahead.Add(int64(10 * time.Second)) // more than the first pause, less than a lease
+		later(10 * time.Second) // more than the first pause, less than a lease
 	}
 	last := want[len(want)-1]
 	pass(t, b, func() bool {
-		first.ahead.Add(int64(time.Second))
+		later(time.Second)
 		all := r.changes()
 		return slices.Contains(all, last) && b.hookNow(t).Progress.Failures == 0
 	}, first, second)
@@ -292,7 +308,7 @@ func TestWhatCannotBeDeliveredIsGivenUpAfterADay(t *testing.T) {
 	})
 	b.hook(t, ipam.WebhookSpec{URL: r.URL, Kinds: []string{"IPClaim"}})
 	b.claim(t, claim("one", "net", 32))
-	pass(t, b, func() bool { return b.hookNow(t).Progress.Failures == 1 }, s)
+	pass(t, b, func() bool { return b.hookNow(t).Progress.Failures > 0 }, s)
 	b.claim(t, claim("two", "net", 32))
 	s.ahead.Add(int64(25 * time.Hour))
 	pass(t, b, func() bool { return b.hookNow(t).DeadLetters == 1 }, s)
@@ -307,7 +323,14 @@ func TestWhatCannotBeDeliveredIsGivenUpAfterADay(t *testing.T) {
 	require.Len(t, page.Items, 1)
 	dead := page.Items[0]
 	require.Equal(t, &ipam.SendError{Reason: "status", Status: http.StatusBadGateway, At: dead.DeadAt}, dead.Error)
-	require.Equal(t, 2, dead.Attempts)
+	tried := 0
+	for _, m := range r.all() {
+		if m.ID == dead.ID.String() {
+			tried++
+		}
+	}
+	require.GreaterOrEqual(t, tried, 2)
+	require.Equal(t, tried, dead.Attempts)
 	_, err = b.RetryDelivery(b.ctx, project, "hook", dead.ID, usecase.Request{})
 	require.NoError(t, err)
 	pass(t, b, func() bool { s.ahead.Add(int64(time.Second)); return b.hookNow(t).DeadLetters == 0 }, s)

@@ -127,7 +127,7 @@ func TestAWebhookWithTooManyDeadLettersWaitsUntilOneIsDropped(t *testing.T) {
 	store, _ := b.store(t)
 	last := b.letters(t, store, w, ipam.MaxDeadLetters-1)
 	b.claim(t, claim("one", "net", 32))
-	pass(t, b, func() bool { return b.hookNow(t).Progress.Failures == 1 }, s)
+	pass(t, b, func() bool { return b.hookNow(t).Progress.Failures > 0 }, s)
 	s.ahead.Add(int64(25 * time.Hour))
 	pass(t, b, func() bool { return b.hookNow(t).Stopped == ipam.StoppedDeadLetters }, s)
 	require.EqualValues(t, ipam.MaxDeadLetters, b.hookNow(t).DeadLetters)

@@ -57,7 +57,7 @@ func setupPatient(t *testing.T, most int, wait time.Duration, door auth.Authenti
 		return ipam.Pool{}, ipam.Errorf(ipam.CodeNotFound, "Not there.")
 	}}
 	c.service = serve(t, api.Config{
-		Service: use, Authenticator: door, InFlight: c.bound, Metrics: figures,
+		Service: use, Authenticator: door, InFlight: c.bound, Metrics: figures, RequestTimeout: long,
 		Log: slog.New(slog.NewTextHandler(c.logs, &slog.HandlerOptions{Level: slog.LevelInfo})),
 	})
 	return c

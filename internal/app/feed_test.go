@@ -272,15 +272,19 @@ func (c tenant) events(ctx context.Context, path string, header ...string) <-cha
 	return out
 }
 
+// next is the next event that tells something: bookmarks come when nothing has for some time.
 func next(t *testing.T, events <-chan event) event {
 	t.Helper()
-	select {
-	case e, open := <-events:
-		require.True(t, open, "the stream has ended")
-		return e
-	case <-time.After(20 * time.Second):
-		t.Fatal("nothing comes")
-		return event{}
+	for {
+		select {
+		case e, open := <-events:
+			require.True(t, open, "the stream has ended")
+			if e.name != "bookmark" {
+				return e
+			}
+		case <-time.After(2 * time.Minute):
+			t.Fatal("nothing comes")
+		}
 	}
 }
 

@@ -19,8 +19,8 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// impatient are bounds that a test can wait for.
-var impatient = bounds{header: time.Second, read: 20 * time.Second, idle: time.Second, slack: time.Second, grace: time.Second}
+// impatient are bounds that a test can wait for, and that what is sent at once comes within on a slow machine, too.
+var impatient = bounds{header: 10 * time.Second, read: 30 * time.Second, idle: 10 * time.Second, slack: 10 * time.Second, grace: 5 * time.Second}
 
 // launchBounded is launch with bounds of connections, and a key to go in with.
 func launchBounded(t *testing.T, b bounds, flags ...string) (a *App, token string) {
@@ -206,7 +206,7 @@ func TestRequestsThatCanBeReadInTwoWaysEndTheConnection(t *testing.T) {
 // Who asks and asks, and does not read the answers, is let go when the time for writing one is up; only then does a handler get its place back.
 func TestSlowReadersAreLetGo(t *testing.T) {
 	t.Parallel()
-	a, _ := launchBounded(t, impatient, "--request-timeout=1s")
+	a, _ := launchBounded(t, bounds{header: enough, read: enough, idle: enough, slack: 5 * time.Second, grace: enough}, "--request-timeout=5s")
 	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", a.Addr())
 	require.NoError(t, err)
 	defer conn.Close()

@@ -95,10 +95,11 @@ func TestTheFullestPoolsAreNamedAndJobsCounted(t *testing.T) {
 	post(t, a, "/v1/projects/team-a/pools", `{"metadata": {"name": "fuller"}, "spec": {"cidr": "10.0.0.0/24", "reservations": [{"cidr": "10.0.0.0/25", "reason": "kept"}]}}`, http.StatusCreated)
 	post(t, a, "/v1/projects/team-a/pools", `{"metadata": {"name": "emptier"}, "spec": {"cidr": "10.1.0.0/24"}}`, http.StatusCreated)
 	var text string
-	require.Eventually(t, func() bool {
+	require.Eventually(t, func() bool { // until a pass has begun after the second pool was made, and is over and counted
 		text = figures(t, a)
-		return strings.Contains(text, `carve_pool_utilization_ratio{pool="fuller",project="team-a",region="local"} 0.5`)
-	}, time.Minute, 50*time.Millisecond)
+		return strings.Contains(text, `carve_pool_utilization_ratio{pool="fuller",project="team-a",region="local"} 0.5`) &&
+			strings.Contains(text, `carve_pools{fullness="under_50"} 1`) && strings.Contains(text, `carve_job_runs_total{outcome="ok",task="sample_pools"}`)
+	}, 2*time.Minute, 50*time.Millisecond)
 	require.NotContains(t, text, "emptier", "one is named")
 	require.Contains(t, text, `carve_pools{fullness="under_50"} 1`)
 	require.Contains(t, text, `carve_pools_fenced{region="local"} 0`)

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"bytes"
 	"context"
 	"net/url"
 	"path/filepath"
@@ -59,8 +58,8 @@ func started(t *testing.T, flags ...string) (*App, string, error) {
 	t.Helper()
 	config, _, err := ParseConfig(append([]string{"--listen=127.0.0.1:0", "--auth=dev"}, flags...), nil)
 	require.NoError(t, err)
-	var log bytes.Buffer
-	a, err := Start(t.Context(), config, &log)
+	log := &lockedBuffer{} // its jobs may write to it at any time
+	a, err := Start(t.Context(), config, log)
 	said := log.String()
 	if err == nil {
 		t.Cleanup(func() { require.NoError(t, a.Close(context.Background())) })

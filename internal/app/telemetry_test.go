@@ -60,6 +60,7 @@ func follow(t *testing.T) followed {
 	t.Cleanup(f.proxy.Close)
 	config, _, err := ParseConfig([]string{
 		"--listen=127.0.0.1:0", "--auth=dev", "--max-connections=4", "--log-format=json", "--log-level=debug", "--metrics-pools=3", "--database-url=" + f.proxy.DSN(),
+		"--request-timeout=60s",
 	}, nil)
 	require.NoError(t, err)
 	f.App, err = Start(t.Context(), config, f.log)
@@ -237,9 +238,25 @@ func spanOf(spans []*tracespb.Span) string {
 	return ""
 }
 
+// ofClaims narrows a fault of COMMIT to transactions that hold a block: jobs of the background commit as well, also what they have only read.
+func ofClaims(f pgfault.Fault) pgfault.Fault {
+	holds := map[int]bool{} // by connection
+	return func(e pgfault.Event) pgfault.Action {
+		switch {
+		case e.Kind == pgfault.Begin:
+			holds[e.Conn] = false
+		case e.Kind == pgfault.Statement && e.Writes && slices.Contains(e.Tables, "holds"):
+			holds[e.Conn] = true
+		case e.Kind == pgfault.Commit && holds[e.Conn]:
+			return f(e)
+		}
+		return pgfault.Action{}
+	}
+}
+
 func TestARetryIsTwoAttempts(t *testing.T) {
 	f := follow(t)
-	f.proxy.SetRules(pgfault.Once(pgfault.CommitSerializationFailure()))
+	f.proxy.SetRules(pgfault.Once(ofClaims(pgfault.CommitSerializationFailure())))
 	id := traceNumber("c1")
 	f.claim(t, id, "again")
 	f.stop()
@@ -263,7 +280,7 @@ func TestARetryIsTwoAttempts(t *testing.T) {
 func TestClaimsOfOneGroupAreLinked(t *testing.T) {
 	f := follow(t)
 	gate := pgfault.NewGate()
-	f.proxy.SetRules(pgfault.Once(pgfault.On(pgfault.Commit, pgfault.Hold(gate))))
+	f.proxy.SetRules(pgfault.Once(ofClaims(pgfault.On(pgfault.Commit, pgfault.Hold(gate)))))
 	var running sync.WaitGroup
 	running.Go(func() { f.claim(t, traceNumber("d1"), "first") })
 	_, err := gate.Await(t.Context())

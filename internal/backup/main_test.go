@@ -2,9 +2,11 @@ package backup_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/netip"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
@@ -54,7 +56,13 @@ func serve(t *testing.T, dsn string) (svc *alloc.Service, stop func()) {
 	require.NoError(t, err)
 	svc = alloc.New(store, alloc.Options{Region: region})
 	require.NoError(t, svc.EnsurePlatform(admin(t)))
-	return svc, store.Close
+	return svc, func() {
+		store.Close()
+		ctx := context.WithoutCancel(t.Context())
+		require.Eventually(t, func() bool { // the database notices a moment later that its sessions have ended
+			return !errors.Is(backup.Idle(ctx, dsn), backup.ErrInUse)
+		}, time.Minute, 10*time.Millisecond)
+	}
 }
 
 func withPool(t *testing.T, svc *alloc.Service) {

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
@@ -28,7 +29,14 @@ func bootstrapped(t *testing.T, d *double) (dsn string) {
 	d.done("migrate", "--database-url", dsn)
 	_, err := app.Bootstrap(t.Context(), dsn, "local")
 	require.NoError(t, err)
+	idle(t, dsn)
 	return dsn
+}
+
+// idle waits until the database has noticed that the sessions of whoever worked on it have ended.
+func idle(t *testing.T, dsn string) {
+	t.Helper()
+	require.Eventually(t, func() bool { return backup.Idle(t.Context(), dsn) == nil }, time.Minute, 10*time.Millisecond)
 }
 
 func TestABackupIsRestoredAndAudited(t *testing.T) {
@@ -49,12 +57,14 @@ func TestABackupIsRestoredAndAudited(t *testing.T) {
 	require.Contains(t, r.err, "new epochs: 0")
 	require.Contains(t, d.done("audit", "--database-url", target).out, "audit clean\n")
 
+	idle(t, target)
 	r = d.run("restore", "--database-url", target, "--from", dir)
 	require.Equal(t, 4, r.code, "it holds the key that was made")
 	require.Contains(t, r.err, "api_keys")
 	require.Contains(t, r.err, "--replace")
 	require.Empty(t, r.out)
 	require.Contains(t, d.done("restore", "--database-url", target, "--from", dir, "--replace").out, "audit clean\n")
+	idle(t, target)
 	r = d.run("restore", "--database-url", target, "--from", dir, "--replace", "--regions", "eu-west,us-east")
 	require.Equal(t, 4, r.code)
 	require.Contains(t, r.err, "the regions differ")
@@ -111,6 +121,7 @@ func TestARestoreByOtherMeansIsFollowedByNewEpochs(t *testing.T) {
 	require.NoError(t, err)
 	r = d.run("restored", "--database-url", dsn)
 	s.Close()
+	idle(t, dsn)
 	require.Equal(t, 4, r.code)
 	require.Contains(t, r.err, "a server is running on the database")
 	require.Equal(t, 1, renewed, "and nothing was changed")

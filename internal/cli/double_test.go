@@ -84,6 +84,8 @@ type double struct {
 // answering makes a double that gives these answers, one a request.
 func answering(t *testing.T, script ...reply) *double {
 	t.Helper()
+	_, err := router() // which takes its time, that is not to be one of a request's
+	require.NoError(t, err)
 	d := &double{t: t, script: script}
 	d.Server = httptest.NewServer(d)
 	t.Cleanup(d.Close)

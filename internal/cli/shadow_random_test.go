@@ -25,9 +25,10 @@ func TestAShadowThatIsKilledAgainAndAgainArrives(t *testing.T) {
 					b.change(r, prefixes)
 				}
 				for range r.IntN(4) {
-					url, ctx := killing(t, server, r.Int32N(6))
+					url, ctx, over := killing(t, server, r.Int32N(6))
 					d.env["CARVE_SERVER"] = url
 					d.runUntil(ctx, io.Discard, io.Discard, "shadow", "mirror", "netbox", "--url", b.URL, "--allow-removals")
+					over()
 					d.env["CARVE_SERVER"] = server
 				}
 				out := d.mirror(b, 4, "--allow-removals")

@@ -197,13 +197,14 @@ func TestAMappingThatSomebodyHasEditedSaysWhatBecomesOfRows(t *testing.T) {
 	}
 }
 
-// killing lets so many requests through that write, and then ends the command line in the middle of one.
-func killing(t *testing.T, target string, after int32) (url string, ctx context.Context) {
+// killing lets so many requests through that write, and then ends the command line in the middle of one. The others that are under way are
+// carried out as well; over waits for them.
+func killing(t *testing.T, target string, after int32) (url string, ctx context.Context, over func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	var seen atomic.Int32
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		req := r.Clone(r.Context())
+		req := r.Clone(context.WithoutCancel(r.Context()))
 		req.URL.Scheme, req.URL.Host, req.RequestURI = "http", strings.TrimPrefix(target, "http://"), ""
 		resp, err := http.DefaultTransport.RoundTrip(req)
 		if err != nil {
@@ -219,7 +220,7 @@ func killing(t *testing.T, target string, after int32) (url string, ctx context.
 		_, _ = io.Copy(w, resp.Body) // who is gone is not told
 	}))
 	t.Cleanup(s.Close)
-	return s.URL, ctx
+	return s.URL, ctx, s.Close
 }
 
 func TestAnImportThatWasKilledGoesOnAndDoesNothingTwice(t *testing.T) {
@@ -234,9 +235,10 @@ func TestAnImportThatWasKilledGoesOnAndDoesNothingTwice(t *testing.T) {
 	file, report := written(t, "hosts.csv", b.String()), filepath.Join(t.TempDir(), "report.csv")
 	server := d.env["CARVE_SERVER"]
 	for _, after := range []int32{0, 0, 0} {
-		url, ctx := killing(t, server, after)
+		url, ctx, over := killing(t, server, after)
 		d.env["CARVE_SERVER"] = url
 		require.NotZero(t, d.runUntil(ctx, io.Discard, io.Discard, "import", "csv", file, "--parallel", "1", "--report", report))
+		over()
 		sum := 0
 		for _, n := range outcomes(t, report) {
 			sum += n

@@ -9,6 +9,7 @@ import (
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
@@ -17,8 +18,7 @@ import (
 // those that move blocks between regions while claims are made in both. On PostgreSQL advisory locks do that.
 func TestTransactionsThatTakeLongTakeTurns(t *testing.T) {
 	t.Parallel()
-	dsn := dbtest.New(t)
-	h := newHouse(t, dsn)
+	h := newHouse(t, dbtest.New(t)+crdb.Patience)
 	pool := h.createPool(t, rootPool("pool", "10.0.0.0/24"))
 	made, err := h.svc.PutQuota(admin(t), project, quotaOf(9), usecase.Request{})
 	require.NoError(t, err)

@@ -43,7 +43,7 @@ func AsCockroach() pgfault.Rule {
 func TestCockroachRunsAgainInPlaceWhatCouldNotBeCommitted(t *testing.T) {
 	t.Parallel()
 	dbtest.OnPostgres(t)
-	proxy, err := pgfault.Start(t.Context(), dbtest.New(t), AsCockroach())
+	proxy, err := pgfault.Start(t.Context(), dbtest.New(t)+Patience, AsCockroach())
 	require.NoError(t, err)
 	t.Cleanup(proxy.Close)
 	s, seen := openInside(t, proxy.DSN())

@@ -3,6 +3,7 @@ package crdb
 import (
 	"context"
 	"net/netip"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -45,10 +46,14 @@ func (a *attempts) ends(op string) (out []string) {
 	return out
 }
 
-func openInside(t *testing.T, dsn string) (*Store, *attempts) {
+func openInside(t *testing.T, dsn string, options ...func(*Options)) (*Store, *attempts) {
 	t.Helper()
 	seen := &attempts{}
-	s, err := Open(t.Context(), dsn, Options{Region: "local", OnAttempt: seen.watch})
+	o := Options{Region: "local", OnAttempt: seen.watch}
+	for _, option := range options {
+		option(&o)
+	}
+	s, err := Open(t.Context(), dsn, o)
 	require.NoError(t, err)
 	t.Cleanup(s.Close)
 	return s, seen
@@ -130,7 +135,7 @@ func skew(t *testing.T, s *Store) (left []netip.Prefix, first, second error) {
 func TestWriteSkewFoundAtCommitIsNeverReportedAsSuccess(t *testing.T) {
 	t.Parallel()
 	dbtest.OnPostgres(t)
-	s, seen := openInside(t, dbtest.New(t))
+	s, seen := openInside(t, dbtest.New(t)+Patience)
 	left, first, second := skew(t, s)
 	require.NoError(t, first)
 	require.NoError(t, second)
@@ -144,7 +149,7 @@ func TestWriteSkewFoundAtCommitIsNeverReportedAsSuccess(t *testing.T) {
 func TestCockroachProtocolOnPostgresLosesTheCommit(t *testing.T) {
 	t.Parallel()
 	dbtest.OnPostgres(t)
-	s, seen := openInside(t, dbtest.New(t))
+	s, seen := openInside(t, dbtest.New(t)+Patience)
 	s.engine = cockroach{}
 	left, first, second := skew(t, s)
 	require.NoError(t, first)
@@ -158,8 +163,9 @@ func TestPostgresIsSpokenToInWholeTransactionsAlone(t *testing.T) {
 	dbtest.OnPostgres(t)
 	var mu sync.Mutex
 	var said []string
+	byItself := []string{analysed("clock_read"), analysed("compatibility_get"), analysed("region_list"), ""} // a ping is a comment
 	proxy, err := pgfault.Start(t.Context(), dbtest.New(t), pgfault.Fault(func(e pgfault.Event) pgfault.Action {
-		if e.Executes() {
+		if e.Executes() && !slices.Contains(byItself, e.SQL) {
 			mu.Lock()
 			defer mu.Unlock()
 			said = append(said, e.SQL)

@@ -32,3 +32,6 @@ func SessionSettings() map[string]string { return postgres{}.settings() }
 
 // DurableStatements are those that PostgreSQL is asked by whether what can be seen is durable.
 func DurableStatements() (ask, write string) { return postgres{}.durable() }
+
+// Patience is for the URL of a database whose transactions a test makes wait: it ends none of them for that, however slow the machine is.
+const Patience = "&idle_in_transaction_session_timeout=300s&lock_timeout=300s&statement_timeout=300s"

@@ -30,9 +30,15 @@ type storm struct {
 
 func newStorm(t *testing.T) *storm {
 	t.Helper()
+	return newStormOn(t, crdb.Patience)
+}
+
+// newStormOn is a storm whose server has these settings besides its own.
+func newStormOn(t *testing.T, settings string) *storm {
+	t.Helper()
 	dsn := dbtest.New(t)
 	st := &storm{direct: newHouse(t, dsn), conn: dbtest.Connect(t, dsn, nil), seen: &ends{}}
-	proxy, err := pgfault.Start(context.Background(), dsn)
+	proxy, err := pgfault.Start(context.Background(), dsn+settings)
 	require.NoError(t, err)
 	t.Cleanup(proxy.Close)
 	st.proxy = proxy

@@ -111,7 +111,7 @@ func TestTheFirstPlaceWaitsForNoOtherTransaction(t *testing.T) {
 	goesOn := recorder{t: t, dsn: m.DSN()}.begin()
 	_, err = goesOn.Exec(t.Context(), "SELECT pg_logical_emit_message(false, 'carve', 'a record of no transaction')")
 	require.NoError(t, err)
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	_, err = again.FeedMark(ctx)
 	require.NoError(t, err)

@@ -88,7 +88,7 @@ func TestTheFeedHasWhatIsCommittedLate(t *testing.T) {
 	require.Eventually(t, func() bool { // transactions of other tests' databases count as well
 		ids, after = behind(t, s, r.project, after, ipam.ID{})
 		return len(ids) == 0
-	}, 20*time.Second, time.Millisecond, "all of them had ended")
+	}, 5*time.Minute, time.Millisecond, "all of them had ended")
 }
 
 // A place is not before one that was read earlier, and what is committed after it is behind it.

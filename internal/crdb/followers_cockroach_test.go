@@ -121,7 +121,7 @@ func TestStaleReadsOfCockroachFollow(t *testing.T) {
 				return
 			}
 			require.Equal(t, time.Unix(0, noon).UTC(), at)
-			require.Zero(t, s.Connections().Used)
+			requireNoneUsed(t, s)
 		})
 	}
 }

@@ -34,7 +34,7 @@ func setupLocked(t *testing.T) *locked {
 		ctx: t.Context(), dsn: dsn,
 		c: storage.Container{Region: "local", ID: ipam.NewID(), ProjectID: ipam.NewID(), Block: netip.MustParsePrefix("10.0.0.0/24")},
 	}
-	l.store, l.seen = openInside(t, dsn)
+	l.store, l.seen = openInside(t, dsn+Patience)
 	watch, err := pgx.Connect(l.ctx, dsn)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = watch.Close(context.WithoutCancel(l.ctx)) })

@@ -47,6 +47,20 @@ func within(t *testing.T, d time.Duration) context.Context {
 	return ctx
 }
 
+// untilOneWaits is the context of a request whose caller goes when one COMMIT more waits for the standby, however long it takes to get there.
+func (p *pair) untilOneWaits(t *testing.T) context.Context {
+	t.Helper()
+	before, err := p.Waiting(admin(t))
+	require.NoError(t, err)
+	ctx, leave := context.WithCancel(admin(t))
+	t.Cleanup(leave)
+	go func() {
+		defer leave()
+		_ = p.AwaitWaiting(ctx, before+1)
+	}()
+	return ctx
+}
+
 func keyed(key string) usecase.Request { return usecase.Request{Key: key, Fingerprint: [16]byte{1}} }
 
 // failOver kills the primary, promotes the standby, and answers a server on that.
@@ -100,7 +114,7 @@ func TestACommitIsNotCancelledWhenItsCallersTimeIsUp(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)
 	p.Stall()
-	_, err := p.svc.CreatePool(within(t, 500*time.Millisecond), project, rootPool("pool", "10.0.0.0/24"), keyed("pool"))
+	_, err := p.svc.CreatePool(p.untilOneWaits(t), project, rootPool("pool", "10.0.0.0/24"), keyed("pool"))
 	require.True(t, ipam.IsCode(err, ipam.CodeOutcomeUnknown), "%v", err)
 	require.NoError(t, p.AwaitWaiting(admin(t), 1))
 	_, err = p.svc.GetPool(admin(t), project, "pool", usecase.Reading{})
@@ -122,7 +136,7 @@ func TestWhatCanBeSeenIsNotAcknowledgedBeforeTheStandbyHasIt(t *testing.T) {
 	p.createPool(t, rootPool("kept", "10.9.0.0/24"))
 	p.createClaim(t, claimOf("released", project, "kept", 32))
 	p.Stall()
-	ctx := within(t, 3*time.Second)
+	ctx := within(t, 30*time.Second)
 	told := make(chan error, 3)
 	go func() {
 		_, err := p.svc.CreatePool(ctx, project, rootPool("seen", "10.1.0.0/24"), keyed("seen"))
@@ -153,7 +167,7 @@ func TestWhatCanBeSeenIsNotAcknowledgedBeforeTheStandbyHasIt(t *testing.T) {
 			return errOf(p.svc.PatchPool(ctx, project, "pool", usecase.Request{}, func(p ipam.Pool) (ipam.Pool, error) { return p, nil }))
 		},
 	} {
-		err := repeat(within(t, time.Second))
+		err := repeat(p.untilOneWaits(t))
 		require.True(t, ipam.IsCode(err, ipam.CodeOutcomeUnknown), "%s: %v", name, err)
 	}
 	after := p.failOver(t)
@@ -192,7 +206,7 @@ func TestWhatARestartedPrimaryShowsIsNotAcknowledgedBeforeTheStandbyHasIt(t *tes
 	require.NoError(t, p.StartPrimary(admin(t)))
 	_, err := p.svc.GetPool(admin(t), project, "pool", usecase.Reading{})
 	require.NoError(t, err)
-	err = made(within(t, time.Second))
+	err = made(p.untilOneWaits(t))
 	require.True(t, ipam.IsCode(err, ipam.CodeOutcomeUnknown), "%v", err)
 
 	p.Resume()
@@ -208,15 +222,21 @@ func TestAStalledStandbyGathersNoMoreSessionsThanThePoolHas(t *testing.T) {
 	before, err := p.Sessions(admin(t))
 	require.NoError(t, err)
 	p.Stall()
+	ctx, leave := context.WithCancel(admin(t))
+	defer leave()
 	for round := range 3 {
 		var all sync.WaitGroup
-		ctx := within(t, time.Second)
 		for i := range 16 {
 			all.Go(func() {
 				_ = makeProject(ctx, p.store, fmt.Sprintf("p-%d-%d", round, i))
 			})
 		}
+		if round == 0 { // a quarter of the connections is left to read with
+			require.NoError(t, p.AwaitWaiting(admin(t), 6))
+			leave()
+		}
 		all.Wait()
+		ctx = within(t, time.Second)
 	}
 	err = makeProject(admin(t), p.store, "late")
 	require.True(t, ipam.IsCode(err, ipam.CodeUnavailable), "%v", err)
@@ -242,11 +262,11 @@ func TestAServerStopsWhileCommitsWaitForAStandby(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)
 	p.Stall()
-	err := makeProject(within(t, 500*time.Millisecond), p.store, "one")
+	err := makeProject(p.untilOneWaits(t), p.store, "one")
 	require.True(t, ipam.IsCode(err, ipam.CodeOutcomeUnknown), "%v", err)
 	other, err := crdb.Open(t.Context(), p.DSN(), crdb.Options{Region: region})
 	require.NoError(t, err)
-	err = makeProject(within(t, 500*time.Millisecond), other, "two")
+	err = makeProject(p.untilOneWaits(t), other, "two")
 	require.True(t, ipam.IsCode(err, ipam.CodeOutcomeUnknown), "%v", err)
 	other.Close()
 	n, err := p.Waiting(admin(t))

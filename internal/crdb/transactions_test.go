@@ -64,7 +64,7 @@ func record(t *testing.T, r reading) []attempted {
 	direct := newHouse(t, dsn)
 	newProject(t, direct, in)
 	r.prepare(t, direct, in)
-	tap := newWiretap(t, dsn)
+	tap := newWiretap(t, dsn, "region_list")
 	store := open(t, tap.dsn, func(o *crdb.Options) { o.OnAttempt, o.MaxConnections, o.LocalTime = tap.watch, 1, sureClock() })
 	defer store.Close()
 	_, err := store.FeedMark(t.Context()) // as a server does when it starts; how often that asks depends on others

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -22,7 +23,8 @@ import (
 // wiretap relays a store's connections and writes down which statements go out together: a query, or everything up to a Sync, is one
 // round trip. Preparing a statement is a round trip too, the first time on a connection, and is not counted.
 type wiretap struct {
-	dsn string
+	dsn  string
+	asks []string // what requests ask as well, of all that a store asks by itself
 
 	mu    sync.Mutex
 	trips [][]string // since the last attempt ended
@@ -36,7 +38,7 @@ type attempted struct {
 	Trips [][]string `json:"trips"` // the statements of each, by name
 }
 
-func newWiretap(t *testing.T, dsn string) *wiretap {
+func newWiretap(t *testing.T, dsn string, asks ...string) *wiretap {
 	t.Helper()
 	cfg, err := pgconn.ParseConfig(dsn)
 	require.NoError(t, err)
@@ -44,7 +46,7 @@ func newWiretap(t *testing.T, dsn string) *wiretap {
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp4", "127.0.0.1:0")
 	require.NoError(t, err)
 	u := url.URL{Scheme: "postgres", User: url.User(cfg.User), Host: l.Addr().String(), Path: "/" + cfg.Database, RawQuery: "sslmode=disable"}
-	w := &wiretap{dsn: u.String()}
+	w := &wiretap{dsn: u.String(), asks: asks}
 	var relays sync.WaitGroup
 	t.Cleanup(func() {
 		_ = l.Close()
@@ -85,7 +87,7 @@ func (w *wiretap) listen(client io.Reader, server io.Writer, asked *questions) {
 		}
 		return err == nil
 	}
-	asked.put(nil) // whoever connects is told that the server is ready, too
+	asked.put(false) // whoever connects is told that the server is ready, too
 	if !pass(startup) {
 		return
 	}
@@ -99,7 +101,7 @@ func (w *wiretap) listen(client io.Reader, server io.Writer, asked *questions) {
 		switch m := m.(type) {
 		case *pgproto3.Query:
 			trip = []string{sentName(m.String)}
-			asked.put(trip)
+			asked.put(w.background(trip))
 			w.note(trip)
 			trip = nil
 		case *pgproto3.Parse:
@@ -109,7 +111,7 @@ func (w *wiretap) listen(client io.Reader, server io.Writer, asked *questions) {
 		case *pgproto3.Execute:
 			trip = append(trip, sentName(portals[m.Portal]))
 		case *pgproto3.Sync:
-			asked.put(trip)
+			asked.put(w.background(trip))
 			w.note(trip)
 			trip = nil
 		}
@@ -125,10 +127,10 @@ type questions struct {
 	background []bool
 }
 
-func (q *questions) put(trip []string) {
+func (q *questions) put(background bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.background = append(q.background, len(trip) == 1 && inBackground(trip[0]))
+	q.background = append(q.background, background)
 }
 
 // inBackground reports whether what the server says now answers a question in the background, and whether that is over by it.
@@ -173,7 +175,7 @@ func (w *wiretap) counted() (rows int) {
 }
 
 func (w *wiretap) note(trip []string) {
-	if len(trip) == 0 || len(trip) == 1 && inBackground(trip[0]) {
+	if len(trip) == 0 || w.background(trip) {
 		return
 	}
 	w.mu.Lock()
@@ -181,8 +183,15 @@ func (w *wiretap) note(trip []string) {
 	w.trips = append(w.trips, trip)
 }
 
-// inBackground reports whether a statement is one that a store asks when it likes, and for no request.
-func inBackground(name string) bool { return name == "clock_read" || name == "compatibility_get" }
+// background reports whether a round trip is of no request.
+func (w *wiretap) background(trip []string) bool {
+	return len(trip) == 1 && inBackground(trip[0]) && !slices.Contains(w.asks, trip[0])
+}
+
+// inBackground reports whether a statement is one that a store asks when it likes, and for no request. The pool pings what was idle for a second.
+func inBackground(name string) bool {
+	return slices.Contains([]string{"clock_read", "compatibility_get", "region_list", "-- ping"}, name)
+}
 
 // watch is told of each attempt when it has ended.
 func (w *wiretap) watch(a crdb.Attempt) {

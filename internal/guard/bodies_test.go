@@ -32,7 +32,8 @@ func (h *reader) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 func TestABodyThatStopsComingIsNotWaitedFor(t *testing.T) {
 	t.Parallel()
 	h, done := &reader{}, make(chan struct{})
-	s := httptest.NewServer(guard.Bodies{Small: 8, Large: 1 << 20, LargeAtOnce: 1, Pace: guard.Pace{Grace: 50 * time.Millisecond, Rate: 1 << 20, Most: time.Hour}}.Handler(
+	pace := guard.Pace{Grace: 5 * time.Second, Rate: 1 << 20, Most: time.Hour} // the beginning comes in two pieces
+	s := httptest.NewServer(guard.Bodies{Small: 8, Large: 1 << 20, LargeAtOnce: 1, Pace: pace}.Handler(
 		http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			defer close(done)
 			h.ServeHTTP(w, r)

@@ -54,12 +54,12 @@ func TestRefusesWhatIsNotValidBesideWhatIs(t *testing.T) {
 	parts := strings.Split(good, ".")
 
 	for name, tc := range map[string]struct{ good, bad string }{
-		"Expired":                   {p.token(key, map[string]any{"exp": at(time.Minute)}), p.token(key, map[string]any{"exp": at(-time.Minute)})},
+		"Expired":                   {p.token(key, map[string]any{"exp": at(time.Hour)}), p.token(key, map[string]any{"exp": at(-time.Minute)})},
 		"AudienceOfAnotherSpelling": {p.token(key, map[string]any{"aud": []string{"other", audience}}), p.token(key, map[string]any{"aud": "other", "AUD": audience})},
 		"IssuerOfAnotherSpelling":   {p.token(key, map[string]any{"ISS": "https://other"}), p.token(key, map[string]any{"iss": "https://other", "ISS": p.url})},
 		"ForEver":                   {good, p.token(key, map[string]any{"exp": nil})},
 		"ExpiryAsText":              {good, p.token(key, map[string]any{"exp": "tomorrow"})},
-		"NotYetValid":               {p.token(key, map[string]any{"nbf": at(-time.Minute)}), p.token(key, map[string]any{"nbf": at(time.Minute)})},
+		"NotYetValid":               {p.token(key, map[string]any{"nbf": at(-time.Minute)}), p.token(key, map[string]any{"nbf": at(time.Hour)})},
 		"AnotherAudience":           {p.token(key, map[string]any{"aud": []string{"x", audience}}), p.token(key, map[string]any{"aud": []string{"x", "y"}})},
 		"NoAudience":                {good, p.token(key, map[string]any{"aud": nil})},
 		"AnotherIssuer":             {good, p.token(key, map[string]any{"iss": "https://issuer.example"})},

@@ -103,7 +103,7 @@ func TestUnknownKeyWaitsForAFetchThatBeginsAfterItsTokenCame(t *testing.T) {
 		keys.mu.Lock()
 		defer keys.mu.Unlock()
 		return keys.next != nil
-	}, 10*time.Second, time.Millisecond, "the second token waits for a fetch of its own")
+	}, time.Minute, time.Millisecond, "the second token waits for a fetch of its own")
 	close(goOn)
 	require.NoError(t, <-first)
 	require.NoError(t, <-second)

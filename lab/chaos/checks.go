@@ -61,7 +61,7 @@ func (run *run) audit(ctx context.Context, when string) error {
 }
 
 // judging bounds the search for an order of one pool's operations.
-const judging = 10 * time.Second
+const judging = time.Minute
 
 // linearizable asks for each pool whether an order of its operations makes all answers right.
 func (run *run) linearizable(res *Result) {
@@ -130,7 +130,7 @@ var attemptLine = regexp.MustCompile(`^carve_tx_attempts_total\{end="([^"]*)",op
 
 // scrape reads the metrics of a server that is about to end.
 func (a *attempts) scrape(ctx context.Context, r *region) {
-	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+*r.addr.Load()+"/metrics", nil)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 // How long blocks of the pools with a cool-down wait. The longer one does not end within a run, whatever a clock says that is not far off; the shorter one is
 // over when the pools are emptied, and so must be found to be.
 const (
-	longer  = 5 * time.Minute
+	longer  = 15 * time.Minute
 	shorter = time.Second
 )
 
@@ -42,7 +42,7 @@ func (run *run) cooled() {
 }
 
 // coolingLimit is how long a pool may take to have everything back that should have cooled down: the job that does it comes every second.
-const coolingLimit = 20 * time.Second
+const coolingLimit = time.Minute
 
 // thaw returns when the pools that were emptied are free again: where the cool-down is short it waits, and elsewhere the operator ends it.
 func (run *run) thaw(ctx context.Context, do func(r int, method, path string, body any) answer) {

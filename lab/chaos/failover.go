@@ -77,7 +77,7 @@ const (
 func (run *run) failOver(ctx context.Context, restart bool) error {
 	pair := run.db.pair
 	pair.Stall()
-	soon, cancel := context.WithTimeout(ctx, 20*time.Second)
+	soon, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	if err := pair.AwaitWaiting(soon, 1); err != nil {
 		return err

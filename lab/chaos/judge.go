@@ -117,9 +117,15 @@ func (run *run) list(ctx context.Context, r *region, kind string, into map[strin
 
 // read reads something, again where the machine has much else to do.
 func (run *run) read(ctx context.Context, r *region, path string) answer {
+	return run.persist(ctx, r, request{method: http.MethodGet, path: path})
+}
+
+// persist asks in calm weather, again where the machine has much else to do.
+func (run *run) persist(ctx context.Context, r *region, q request) answer {
+	q.patience = 20 * time.Second
 	for try := 0; ; try++ {
-		a := run.caller.do(ctx, r, request{method: http.MethodGet, path: path, patience: 20 * time.Second})
-		if m := a.meaning(); m == succeeded || m == refused || try == maxTries || ctx.Err() != nil {
+		a := run.caller.do(ctx, r, q)
+		if m := a.meaning(); m == succeeded || m == refused || try == maxTries || !wait(ctx, time.Duration(5+10*try)*time.Millisecond) {
 			return a
 		}
 	}
@@ -229,8 +235,12 @@ func (run *run) compare(stored map[string]thing) {
 // usable empties the pools, and claims each as a whole.
 func (run *run) usable(ctx context.Context, stored map[string]thing) {
 	do := func(r int, method, path string, body any) answer {
+		q := request{method: method, path: path, body: body, patience: 20 * time.Second}
+		if method == http.MethodPost {
+			q.key = run.fresh()
+		}
 		for try := 0; ; try++ {
-			a := run.caller.do(ctx, run.regions[r], request{method: method, path: path, body: body, patience: 10 * time.Second})
+			a := run.caller.do(ctx, run.regions[r], q)
 			if try > 0 && method == http.MethodDelete && a.code == ipam.CodeNotFound { // an earlier try has done it
 				return answer{status: http.StatusNoContent}
 			}

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"net/http"
 	"time"
+
+	"github.com/carve-ipam/carve/internal/ipam"
 )
 
 // key is an API key that expires.
@@ -17,7 +19,7 @@ type key struct {
 
 // How long the two keys of a run are good: the one is refused when the run is judged, the other is not, whatever a clock says that is not far off.
 const (
-	shortKey = 2 * time.Second
+	shortKey = 10 * time.Second
 	longKey  = 10 * time.Minute
 )
 
@@ -39,7 +41,9 @@ func (run *run) makeKey(ctx context.Context, name string, expires time.Time) (ke
 		return key{}, err
 	}
 	var made struct{ Token string }
-	err = json.Unmarshal(a.body, &made)
+	if err = json.Unmarshal(a.body, &made); err == nil && made.Token == "" {
+		err = errors.New("the answer with the token was lost, and a repeat does not tell it")
+	}
 	return key{made.Token, expires}, err
 }
 
@@ -53,9 +57,9 @@ func (run *run) remake(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	reads := request{method: http.MethodGet, path: at("pools"), token: first.token, patience: 10 * time.Second}
+	reads := request{method: http.MethodGet, path: at("pools"), token: first.token}
 	for _, r := range run.regions {
-		switch a := run.caller.do(ctx, r, reads); a.meaning() {
+		switch a := run.persist(ctx, r, reads); a.meaning() {
 		case succeeded:
 		case refused:
 			run.ledger.violated("keys", "", "a key that is good for long opens nothing at server %d: %d %s", r.index, a.status, a.body)
@@ -63,14 +67,15 @@ func (run *run) remake(ctx context.Context) error {
 			return fmt.Errorf("reading with a new key: %d %s %w", a.status, a.body, errors.Join(a.err))
 		}
 	}
-	if a := run.caller.do(ctx, run.right(), request{method: http.MethodDelete, path: at(), patience: 10 * time.Second}); a.meaning() != succeeded {
+	// That it is not found says that an earlier try has done it.
+	if a := run.persist(ctx, run.right(), request{method: http.MethodDelete, path: at()}); a.meaning() != succeeded && a.code != ipam.CodeNotFound {
 		return fmt.Errorf("deleting the project: %d %s %w", a.status, a.body, errors.Join(a.err))
 	}
 	if _, err := run.post(ctx, "/v1/projects", body); err != nil {
 		return err
 	}
 	for _, r := range run.regions {
-		if a := run.caller.do(ctx, r, reads); a.meaning() != refused {
+		if a := run.persist(ctx, r, reads); a.meaning() != refused {
 			run.ledger.violated("keys", "", "a key of a project that is deleted opens the next one of this name at server %d: %d %s %v", r.index, a.status, a.body, a.err)
 		}
 	}
@@ -82,7 +87,7 @@ func (run *run) tryKeys(ctx context.Context) {
 	for _, k := range run.keys {
 		for _, r := range run.regions {
 			before := time.Now()
-			a := run.caller.do(ctx, r, request{method: http.MethodGet, path: "/v1/whoami", token: k.token, patience: 10 * time.Second})
+			a := run.persist(ctx, r, request{method: http.MethodGet, path: "/v1/whoami", token: k.token})
 			switch {
 			case a.status == http.StatusOK && before.After(k.expires):
 				run.ledger.violated("keys", "", "a key that expired %v ago is taken by server %d", before.Sub(k.expires), r.index)

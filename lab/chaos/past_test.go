@@ -18,7 +18,7 @@ var began = time.Date(2026, 3, 2, 9, 30, 0, 0, time.UTC)
 
 func minute(n float64) time.Time { return began.Add(time.Duration(n * float64(time.Minute))) }
 
-// cooling is a run with a pool in which blocks wait for five minutes.
+// cooling is a run with a pool in which blocks wait for fifteen minutes.
 func cooling(t *testing.T) *scene {
 	t.Helper()
 	s := newScene(t)
@@ -47,9 +47,9 @@ func TestABlockIsNotGivenAgainBeforeItsTime(t *testing.T) {
 		told  float64
 		early bool
 	}{
-		"ItsTimeIsOver":        {"10.1.0.4/32", 7, false},
-		"TooEarly":             {"10.1.0.4/32", 6.9, true},
-		"AlsoOfAPartOfIt":      {"10.1.0.4/30", 6.9, true},
+		"ItsTimeIsOver":        {"10.1.0.4/32", 17, false},
+		"TooEarly":             {"10.1.0.4/32", 16.9, true},
+		"AlsoOfAPartOfIt":      {"10.1.0.4/30", 16.9, true},
 		"AnotherBlock":         {"10.1.0.5/32", 3, false},
 		"HeldBeforeAndGivenUp": {"10.1.0.4/32", 0.5, false},
 	} {
@@ -60,7 +60,7 @@ func TestABlockIsNotGivenAgainBeforeItsTime(t *testing.T) {
 			givenUp := 0.0
 			if c.told < 1 {
 				givenUp = 0.6
-				s.ledger.entries["one"].when.told, s.ledger.entries["one"].when.givenUp = minute(6), minute(7)
+				s.ledger.entries["one"].when.told, s.ledger.entries["one"].when.givenUp = minute(16), minute(17)
 			}
 			s.took("two", c.block, c.told, givenUp)
 			s.cooled()
@@ -170,12 +170,12 @@ func TestAServerThatStandsStillHoldsNobodyUpForLong(t *testing.T) {
 		wrong bool
 	}{
 		"NobodyWaits":                  {[]asked{ask("p", 1, 10, 11, true)}, false},
-		"SomebodyWaitsAsLongAsHeMay":   {[]asked{ask("p", 1, 9, 14, true)}, false},
-		"SomebodyWaitsLonger":          {[]asked{ask("p", 1, 9, 14.1, true)}, true},
-		"AndIsNotServedEither":         {[]asked{ask("p", 1, 9, 14.1, false)}, true},
-		"ButOthersAreServed":           {[]asked{ask("p", 1, 9, 14.1, true), ask("p", 2, 9, 13, true)}, false},
-		"AndOthersAreRefused":          {[]asked{ask("p", 1, 9, 14.1, true), ask("p", 2, 9, 13, false)}, true},
-		"OthersAreServedElsewhere":     {[]asked{ask("p", 1, 9, 14.1, true), ask("q", 2, 9, 13, true)}, true},
+		"SomebodyWaitsAsLongAsHeMay":   {[]asked{ask("p", 1, 9, 16, true)}, false},
+		"SomebodyWaitsLonger":          {[]asked{ask("p", 1, 9, 16.1, true)}, true},
+		"AndIsNotServedEither":         {[]asked{ask("p", 1, 9, 16.1, false)}, true},
+		"ButOthersAreServed":           {[]asked{ask("p", 1, 9, 16.1, true), ask("p", 2, 9, 13, true)}, false},
+		"AndOthersAreRefused":          {[]asked{ask("p", 1, 9, 16.1, true), ask("p", 2, 9, 13, false)}, true},
+		"OthersAreServedElsewhere":     {[]asked{ask("p", 1, 9, 16.1, true), ask("q", 2, 9, 13, true)}, true},
 		"WhoAsksTheOneThatStands":      {[]asked{ask("p", 0, 9, 20, true)}, false},
 		"ItGoesOnBeforeAndIsStillLate": {[]asked{ask("p", 1, 14, 30, true)}, false},
 	} {

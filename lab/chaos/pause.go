@@ -96,7 +96,7 @@ func (run *run) sent(op *Op, server int, from time.Time, a answer) {
 }
 
 // patience is how long a server that stands still may hold up a pool for the others.
-const patience = 4 * time.Second
+const patience = 6 * time.Second
 
 // heldUp asks whether others had to wait for a server that stood still: somebody waited for a pool for longer than that, and nobody was served meanwhile.
 func (run *run) heldUp() {

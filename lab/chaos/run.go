@@ -30,6 +30,7 @@ type run struct {
 	herd     *herd.Herd // nil: there is none
 	keys     []key
 	requests atomic.Int64
+	posts    atomic.Int64 // by the harness itself
 }
 
 // Result is what came of a run.
@@ -122,12 +123,15 @@ func (run *run) all(ctx context.Context, environ []string, res *Result) (err err
 
 // post makes something, in calm weather, at a server whose clock is right.
 func (run *run) post(ctx context.Context, path string, body any) (answer, error) {
-	a := run.caller.do(ctx, run.right(), request{method: http.MethodPost, path: path, body: body, patience: 10 * time.Second})
+	a := run.persist(ctx, run.right(), request{method: http.MethodPost, path: path, body: body, key: run.fresh()})
 	if a.meaning() != succeeded {
 		return a, fmt.Errorf("POST %s: %d %s %w", path, a.status, a.body, errors.Join(a.err))
 	}
 	return a, nil
 }
+
+// fresh is an Idempotency-Key that no request of the run has had.
+func (run *run) fresh() string { return fmt.Sprint("harness-", run.posts.Add(1)) }
 
 // furnish makes the project and the pools, before anything goes wrong.
 func (run *run) furnish(ctx context.Context) error {

@@ -43,7 +43,7 @@ func TestHarnessNoticesABrokenTwin(t *testing.T) {
 
 // searchLimit: what a broken store answers besides wrong answers (errors, so outcomes that are unknown) may make a search
 // long. Another seed is then the shorter way.
-const searchLimit = 2 * time.Second
+const searchLimit = 20 * time.Second
 
 // wrapped runs a store's transactions with a tx that something was put around.
 func wrapped(ctx context.Context, s storage.Store, op string, locks storage.Locks, fn func(context.Context, storage.Tx) error, wrap func(storage.Tx) storage.Tx) error {

@@ -38,7 +38,7 @@ func TestEmbeddedDatabase(t *testing.T) {
 			t.Parallel()
 			binary, dir := serverBinary(t), dataDir(t, who)
 			start := func() (*process, *caller) {
-				p := startProcess(t, binary, who, "--data-dir="+dir)
+				p := startProcess(t, binary, who, "--data-dir="+dir, "--request-timeout=60s")
 				return p, newCaller(p.Addr())
 			}
 			p, c := start()

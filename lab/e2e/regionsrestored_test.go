@@ -66,6 +66,17 @@ func epochsOf(t *testing.T, dsn string) (all []string) {
 	return all
 }
 
+// sessionsOf is how many sessions servers have in a database: it takes a moment until one is gone whose connection is.
+func sessionsOf(t *testing.T, dsn string) (n int) {
+	t.Helper()
+	c, err := pgx.Connect(t.Context(), dsn)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, c.Close(context.WithoutCancel(t.Context()))) }()
+	const sql = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'carve'"
+	require.NoError(t, c.QueryRow(t.Context(), sql).Scan(&n))
+	return n
+}
+
 // A pool that three regions serve is backed up while they work, goes on, and is restored. One server is cut off from the database all the while and comes back
 // with what it remembers of later: nothing that it does by that is done to what was restored.
 func TestAPoolInThreeRegionsIsRestored(t *testing.T) {
@@ -103,6 +114,7 @@ func TestAPoolInThreeRegionsIsRestored(t *testing.T) {
 	require.NoError(t, west.Stop())
 	proxy.SetRules(pgfault.ConnectRefused("57P03"))
 	proxy.Sever()
+	require.True(t, became(t.Context(), waitLimit, func() bool { return sessionsOf(t, dsn) == 0 }), "the database ends the servers' sessions")
 	late := epochsOf(t, dsn)
 	code, out, said := ops.run(t, "restore", "--from", dir, "--replace")
 	require.Zero(t, code, said)

@@ -69,7 +69,7 @@ func (e *estate) startDatabase(t *testing.T) {
 // startServer starts a server, again and again while the database does not let it.
 func (e *estate) startServer(t *testing.T, i int) {
 	t.Helper()
-	flags := []string{"--database-url=" + e.ways[i].DSN(), "--max-connections=8", "--rate-limit-reads=0", "--rate-limit-writes=0"}
+	flags := []string{"--database-url=" + e.ways[i].DSN(), "--max-connections=8", "--rate-limit-reads=0", "--rate-limit-writes=0", "--request-timeout=60s"}
 	require.True(t, became(t.Context(), waitLimit, func() (up bool) {
 		p, err := serverproc.Start(t.Context(), howToRun(e.binary, nil, flags))
 		if err == nil {

@@ -20,9 +20,10 @@ func TestServersThatAreTooOldForTheirDatabaseStop(t *testing.T) {
 	t.Parallel()
 	dsn := database(t)
 	binary := serverBinary(t)
-	servers := []*process{
-		startProcess(t, binary, nil, "--database-url="+dsn, "--max-connections=4"), startProcess(t, binary, nil, "--database-url="+dsn, "--max-connections=4"),
+	start := func() *process {
+		return startProcess(t, binary, nil, "--database-url="+dsn, "--max-connections=4", "--request-timeout=60s")
 	}
+	servers := []*process{start(), start()}
 	status, answered := plainly(t, servers[0], "POST", "/projects", obj{"metadata": obj{"name": "team"}})
 	require.Equal(t, 201, status, answered)
 	status, answered = plainly(t, servers[0], "POST", "/projects/team/pools", obj{"metadata": obj{"name": "pool"}, "spec": obj{"cidr": "10.0.0.0/16"}})
@@ -61,7 +62,7 @@ func TestServersThatAreTooOldForTheirDatabaseStop(t *testing.T) {
 	_, err = c.Exec(t.Context(), "UPDATE compatibility SET minimum = $1", schema.Version()) // as the later version would find it
 	require.NoError(t, err)
 	auditClean(t, dsn)
-	again := startProcess(t, binary, nil, "--database-url="+dsn, "--max-connections=4")
+	again := start()
 	for name := range acknowledged {
 		status, _ := plainly(t, again, "GET", "/projects/team/claims/"+name, nil)
 		require.Equal(t, 200, status, name)

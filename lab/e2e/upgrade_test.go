@@ -71,8 +71,8 @@ func plainly(t *testing.T, p *process, method, path string, body any) (status in
 func TestTheVersionBeforeWorksBesideThisOne(t *testing.T) {
 	t.Parallel()
 	dsn := database(t)
-	older := startProcess(t, serverBefore(t), nil, "--database-url="+dsn, "--max-connections=8")
-	newer := startProcess(t, serverBinary(t), nil, "--database-url="+dsn, "--max-connections=8")
+	older := startProcess(t, serverBefore(t), nil, "--database-url="+dsn, "--max-connections=8", "--request-timeout=60s")
+	newer := startProcess(t, serverBinary(t), nil, "--database-url="+dsn, "--max-connections=8", "--request-timeout=60s")
 	both := []*process{older, newer}
 	for i, p := range both { // each makes a project with a pool, which the other uses too
 		status, answered := plainly(t, p, "POST", "/projects", obj{"metadata": obj{"name": fmt.Sprintf("team-%d", i)}})

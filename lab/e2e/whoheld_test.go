@@ -114,9 +114,14 @@ func TestWhoHeldAnAddress(t *testing.T) {
 	t.Run("FromTheBlockToTheWholePool", func(t *testing.T) {
 		c := north.by["provider"]
 		c.created(t, c.do(t, http.MethodPost, north.at("claims"), named("deep", obj{"poolRef": obj{"name": north.named("child")}, "address": "10.0.129.7"})))
-		held := time.Now()
 		c.deleted(t, c.do(t, http.MethodDelete, north.at("claims", "deep"), nil))
 		c.deleted(t, c.do(t, http.MethodDelete, north.at("pools", north.named("child")), nil))
+		var held time.Time // by the clock that the records have in common
+		for _, e := range all[client.HistoryEntry](t, north.by["viewer"], north.at("history")+"?address=10.0.129.7") {
+			if e.AllocatedCIDR == "10.0.129.7/32" {
+				held = e.Since
+			}
+		}
 		got := north.heldAt(t, "10.0.129.7", held)
 		require.Len(t, got, 2)
 		require.Equal(t, []string{"10.0.129.7/32", "10.0.128.0/20"}, []string{got[0].AllocatedCIDR, got[1].AllocatedCIDR}, "the most specific first")

@@ -108,6 +108,6 @@ func start(t testing.TB, dsn string, log io.Writer, flags ...string) *app.App {
 
 // How long a test waits for something that has no event of its own, and how often it looks.
 const (
-	waitLimit = time.Minute
+	waitLimit = 5 * time.Minute
 	tick      = 10 * time.Millisecond
 )

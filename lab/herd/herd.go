@@ -131,10 +131,10 @@ func (h *Herd) Work(ctx context.Context) {
 func (h *Herd) keep(ctx context.Context) {
 	const uid = "keeper"
 	spec := obj{"poolRef": obj{"name": "p"}, "prefixLength": 32, "whenUnused": "Delete", "consumers": []obj{{"uid": uid, "ttlSeconds": int(ttl / time.Second)}}}
+	renewed := time.Now() // the first try may be the one that made it
 	if a, certain := h.insist(ctx, http.MethodPut, at("claims/kept"), obj{"spec": spec}); !certain || !a.ok() {
 		return
 	}
-	renewed := time.Now()
 	for ctx.Err() == nil {
 		asked := time.Now()
 		a := h.ask(ctx, http.MethodPost, at("consumer-renewals"), obj{"consumers": []string{uid}})

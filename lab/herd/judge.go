@@ -13,7 +13,7 @@ import (
 )
 
 // How long everybody who is lost may take to be gone in calm weather: a server judges nobody before it has served for his time to live.
-const judgeLimit = 90 * time.Second
+const judgeLimit = 5 * time.Minute
 
 // Judge waits, in calm weather, until everything has ended that was left to end, and says what was wrong.
 func (h *Herd) Judge(ctx context.Context) ([]string, error) {

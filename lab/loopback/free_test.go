@@ -11,12 +11,31 @@ import (
 
 func TestAddressesAreFreeAndDiffer(t *testing.T) {
 	t.Parallel()
-	addresses, err := loopback.Free(t.Context(), 600)
-	require.NoError(t, err)
-	require.Len(t, addresses, 600)
-	for _, a := range addresses { // all at the same time; the system would give some port twice
-		l, err := net.Listen("tcp", a)
+	try := func() error {
+		addresses, err := loopback.Free(t.Context(), 600)
 		require.NoError(t, err)
-		t.Cleanup(func() { _ = l.Close() })
+		require.Len(t, addresses, 600)
+		var held []net.Listener
+		defer func() {
+			for _, l := range held {
+				_ = l.Close()
+			}
+		}()
+		for _, a := range addresses { // all at the same time; the system would give some port twice
+			l, err := net.Listen("tcp", a)
+			if err != nil {
+				return err
+			}
+			held = append(held, l)
+		}
+		return nil
 	}
+	err := try()
+	for range 9 { // another process may take one of them meanwhile
+		if err == nil {
+			break
+		}
+		err = try()
+	}
+	require.NoError(t, err)
 }

@@ -18,17 +18,20 @@ func TestDriveCountsWhatWasHandedOutTwice(t *testing.T) {
 	t.Parallel()
 	var n atomic.Uint64
 	s := &session{first: 10, hand: func(context.Context, int) (uint64, error) {
-		switch i := n.Add(1); i {
-		case 3:
+		switch i := n.Add(1); {
+		case i == 3:
 			return 11, nil // as did the first
-		case 4:
+		case i == 4:
 			return 9, nil // which was held
+		case i > 1000: // not a time, within which a slow machine may do nothing
+			n.Add(^uint64(0))
+			return 0, errRanOut
 		default:
 			return 10 + i, nil
 		}
 	}}
 	r := &result{Clients: 4, Each: 1}
-	drive(t.Context(), s, r, options{time: 20 * time.Millisecond, grace: time.Minute}, []uint64{10})
+	drive(t.Context(), s, r, options{time: time.Hour, grace: time.Minute}, []uint64{10})
 	require.Equal(t, 2, r.Doubles)
 	require.Equal(t, int(n.Load())+1, r.HandedOut)
 	require.Zero(t, r.Errors)
@@ -103,7 +106,7 @@ func TestEveryContestantHandsOutWhatNobodyHas(t *testing.T) {
 	require.NoError(t, err)
 	db := &database{Database: d, seeded: map[string]string{}}
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
-	o := options{time: 50 * time.Millisecond, grace: time.Minute, bound: time.Minute, setup: time.Minute}
+	o := options{time: 500 * time.Millisecond, grace: time.Minute, bound: time.Minute, setup: time.Minute}
 	seen := map[cell]bool{}
 	for _, c := range plan(onPostgreSQL, 0, o.time) {
 		c.clients, c.held = 2, min(c.held, 5)

@@ -61,7 +61,7 @@ func TestAKilledApplyIsResumed(t *testing.T) {
 	f := newFolder(t, world.main, project+"/one", many(project, n, "c"))
 	for range 2 {
 		had := len(claims(t, world.main, project))
-		cmd := f.command(t.Context(), "apply", "-auto-approve")
+		cmd := f.command(t.Context(), "apply", "-auto-approve", "-parallelism=2") // slowly, so that it is not done before it is seen
 		require.NoError(t, cmd.Start())
 		for len(claims(t, world.main, project)) < had+n/4 { // each look is a request
 			if err := t.Context().Err(); err != nil {

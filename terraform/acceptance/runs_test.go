@@ -20,7 +20,7 @@ func TestAnInterruptedApplyKnowsWhatItMade(t *testing.T) {
 	const n = 80
 	project := prepared(t, world.main)
 	f := newFolder(t, world.main, "", many(project, n, "c"))
-	cmd := f.command(t.Context(), "apply", "-auto-approve")
+	cmd := f.command(t.Context(), "apply", "-auto-approve", "-parallelism=2") // slowly, so that it is not done before it is seen
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
 	require.NoError(t, cmd.Start())

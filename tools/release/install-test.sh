@@ -35,7 +35,7 @@ start() {
   mapfile -t settings < <(grep -v '^#' "$root/etc/carve/server.env" | grep .)
   "${user[@]}" "${settings[@]}" sh -c "cd /var/lib/carve && umask 0077 && exec $command" >"$space/server.log" 2>&1 &
   server=$!
-  for _ in $(seq 150); do
+  for _ in $(seq 1500); do
     curl -fsS "http://127.0.0.1:$port/readyz" >/dev/null 2>&1 && return
     kill -0 "$server" 2>/dev/null || break
     sleep 0.2

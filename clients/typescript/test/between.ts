@@ -89,7 +89,7 @@ export class Between implements AsyncDisposable {
 /** A project of its own with a pool, a client of it, and what loses answers between the client and the server. */
 export async function setUp(options: Partial<CarveOptions> = {}): Promise<{ carve: Carve; between: Between; project: string }> {
   const between = await Between.start();
-  const carve = createCarve({ baseUrl: between.url, retry: { firstPause: 1 }, ...options });
+  const carve = createCarve({ baseUrl: between.url, retry: { firstPause: 1, attemptTimeout: 120_000 }, ...options });
   const made = await carve.POST("/v1/projects", { body: { metadata: { generateName: "ts-" } } });
   const project = made.data.metadata.name;
   await carve.POST("/v1/projects/{project}/pools", {

@@ -28,7 +28,8 @@ async function start(folder: string, listen: string) {
 test("a watch outlives its server", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "carve-restart-"));
   chmodSync(folder, 0o755); // PostgreSQL runs as another user where this one is root
-  let { address, end: endServer } = await start(folder, "127.0.0.1:0");
+  // The port is taken again: on Linux that of an address at which nobody else listens meanwhile.
+  let { address, end: endServer } = await start(folder, process.platform === "linux" ? "127.0.0.2:0" : "127.0.0.1:0");
   t.after(async () => {
     await endServer("SIGTERM");
     rmSync(folder, { recursive: true });

@@ -101,7 +101,7 @@ func (s story) claim(name, cluster string) *unstructured.Unstructured {
 
 func (s story) eventually(what string, done func() bool) {
 	s.Helper()
-	require.Eventually(s, done, time.Minute, 50*time.Millisecond, what)
+	require.Eventually(s, done, 5*time.Minute, 50*time.Millisecond, what)
 }
 
 // ready waits until a claim is, for a reason, and answers its address.

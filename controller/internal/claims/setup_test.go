@@ -81,7 +81,7 @@ func (s story) claim(name string, spec ipam.IPClaimSpec, owners ...meta.OwnerRef
 // eventually waits for something that the controller does.
 func (s story) eventually(what string, done func() bool) {
 	s.Helper()
-	require.Eventually(s, done, time.Minute, 20*time.Millisecond, what)
+	require.Eventually(s, done, 5*time.Minute, 20*time.Millisecond, what)
 }
 
 // becomes waits until a condition of a claim has a status, and answers the claim.

@@ -45,7 +45,8 @@ func Start(changes ...func(*envtest.Environment)) (*Cluster, func() error, error
 	}
 	env := &envtest.Environment{
 		BinaryAssetsDirectory: assets(""), CRDDirectoryPaths: []string{Root("controller/config/crd")}, ErrorIfCRDPathMissing: true,
-		ControlPlaneStartTimeout: 2 * time.Minute, ControlPlaneStopTimeout: time.Minute,
+		ControlPlaneStartTimeout: 10 * time.Minute, ControlPlaneStopTimeout: 5 * time.Minute,
+		CRDInstallOptions: envtest.CRDInstallOptions{MaxTime: 5 * time.Minute},
 	}
 	for _, change := range changes {
 		change(env)

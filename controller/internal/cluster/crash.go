@@ -62,7 +62,7 @@ func (c *Cluster) RestartAPIServer(ctx context.Context) error {
 	if err := a.again.Start(); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	defer cancel()
 	ask, err := rest.HTTPClientFor(c.Config)
 	if err != nil {

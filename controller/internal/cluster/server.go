@@ -27,7 +27,7 @@ func (s *server) start() error {
 		if err := os.Chmod(s.dir, 0o755); err != nil { //nolint:gosec // PostgreSQL runs as a user of its own
 			return err
 		}
-		s.address = "127.0.0.1:0"
+		s.address = "127.0.0.2:0" // where nobody else listens who could take the port while the server is away
 	}
 	log, err := os.OpenFile(s.log(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {

@@ -29,10 +29,11 @@ type process struct {
 // start runs the program with the flags of an installation, and some more. It is ready when this answers.
 func (s story) start(more ...string) *process {
 	s.Helper()
-	p := &process{story: s, metrics: free(s.T), probes: free(s.T)}
+	p := &process{story: s, metrics: free(s.T, "127.0.0.3"), probes: free(s.T, "127.0.0.4")}
 	p.cmd = exec.Command(world.program, append([]string{
 		"--carve=" + world.CarveURL, "--project=" + s.name, "--leader-elect-resource-namespace=" + s.name, "--log-format=json",
 		"--metrics-bind-address=" + p.metrics, "--health-probe-bind-address=" + p.probes, "--renew-interval=1s", "--consumer-ttl=1h",
+		"--leader-elect-lease-duration=1m",
 	}, more...)...)
 	p.cmd.Env = []string{"KUBECONFIG=" + s.kubeconfig, "PATH=" + os.Getenv("PATH")}
 	p.cmd.Stderr = p

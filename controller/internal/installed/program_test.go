@@ -3,7 +3,6 @@ package installed_test
 import (
 	"encoding/json"
 	"net/http"
-	"net/http/httptest"
 	"os/exec"
 	"strings"
 	"testing"
@@ -75,9 +74,7 @@ func lineWith(t *testing.T, log, text string) string {
 // TestAControllerIsReadyWhileCarveIsAway: it says so, and frees nothing.
 func TestAControllerIsReadyWhileCarveIsAway(t *testing.T) {
 	s := begin(t, given(t))
-	away := httptest.NewServer(http.NotFoundHandler())
-	away.Close() // nobody is there
-	p := s.start("--carve=" + away.URL)
+	p := s.start("--carve=http://127.0.0.1:1") // nobody is there
 	claim := s.claim("web", one)
 	s.eventually("it is told", func() bool { return strings.Contains(p.get(p.probes, "/readyz").body, "Carve cannot be reached") })
 	assert.Equal(t, http.StatusOK, p.get(p.probes, "/readyz").status)

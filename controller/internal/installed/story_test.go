@@ -87,7 +87,7 @@ func (s story) get(object client.Object) {
 // eventually waits for something that the program does.
 func (s story) eventually(what string, done func() bool) {
 	s.Helper()
-	require.Eventually(s, done, time.Minute, 50*time.Millisecond, what)
+	require.Eventually(s, done, 5*time.Minute, 50*time.Millisecond, what)
 }
 
 // one is an address of the pool.
@@ -137,10 +137,10 @@ func (s story) remove(p *core.Pod) {
 	require.NoError(s, world.Client.Delete(s.Context(), p, &client.DeleteOptions{GracePeriodSeconds: &now}))
 }
 
-// free is an address of this machine where nobody listens.
-func free(t *testing.T) string {
+// free is a port where nobody listens, of an address of this machine that no other program takes ports of.
+func free(t *testing.T, address string) string {
 	t.Helper()
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", address+":0")
 	require.NoError(t, err)
 	defer func() { require.NoError(t, l.Close()) }()
 	return l.Addr().String()

@@ -125,7 +125,7 @@ func (s story) create(o client.Object) {
 
 func (s story) eventually(what string, done func() bool) {
 	s.Helper()
-	require.Eventually(s, done, time.Minute, 20*time.Millisecond, what)
+	require.Eventually(s, done, 5*time.Minute, 20*time.Millisecond, what)
 }
 
 // becomes waits until Ready has a reason, with a text in its message.

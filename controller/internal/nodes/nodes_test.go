@@ -265,12 +265,13 @@ func TestScenario64AndW42HeartbeatsMakeNoWork(t *testing.T) {
 	for i := range 100 {
 		all = append(all, s.node(fmt.Sprintf("n-%d", i)))
 	}
-	quiet := func() int64 { // until the last of the nodes was looked at
-		last := s.calls.Load()
+	quiet := func() int64 { // until the last of the nodes was looked at: nothing was asked for longer than a call takes
+		last, since := s.calls.Load(), time.Now()
 		s.eventually("quiet", func() bool {
-			was := last
-			last = s.calls.Load()
-			return was == last
+			if now := s.calls.Load(); now != last {
+				last, since = now, time.Now()
+			}
+			return time.Since(since) > 2*time.Second
 		})
 		return last
 	}

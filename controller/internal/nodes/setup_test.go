@@ -170,7 +170,7 @@ func (s story) label(n *core.Node, value string) {
 
 func (s story) eventually(what string, done func() bool) {
 	s.Helper()
-	require.Eventually(s, done, time.Minute, 20*time.Millisecond, what)
+	require.Eventually(s, done, 5*time.Minute, 20*time.Millisecond, what)
 }
 
 // becomes waits until Ready has a reason, with a text in its message, and so many slices are assigned and draining.

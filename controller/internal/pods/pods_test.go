@@ -50,13 +50,15 @@ func TestATemplateIsWaitedForAndChangesNoClaim(t *testing.T) {
 
 	template.Spec.Metadata.Labels = map[string]string{"app": "changed"}
 	require.NoError(t, world.Client.Update(t.Context(), template))
+	s.template("last", ipam.IPClaimSpec{})
+	s.told(s.pod("web-3", "node", entries.Entry{Name: "net1", Template: "last"}), 1) // who knows of the last template knows of the change as well
 	before := c.ResourceVersion
 	changed := s.get(s.told(s.pod("web-1", "node", late), 1)["net1"])
 	require.Equal(t, "changed", changed.Labels["app"])
 	require.NoError(t, world.Client.Delete(t.Context(), template))
 	s.told(s.pod("web-2", "node", net1), 1)
 	require.Equal(t, before, s.bound(c).ResourceVersion)
-	require.Len(t, s.held(), 4)
+	require.Len(t, s.held(), 5)
 }
 
 //

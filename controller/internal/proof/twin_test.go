@@ -55,6 +55,7 @@ func TestFaultyControllersAreFoundOut(t *testing.T) {
 				w.program = "twin"
 				w.toAPI.lags(time.Second)
 				fleet := w.runs(t, "faulty")
+				require.Eventually(t, func() bool { return w.toCarve.asked()["GET changes"] > 0 }, 5*time.Minute, 100*time.Millisecond, "it never leads")
 				s := &storm{world: w, slots: 16, nodes: 8, rate: 20, length: 6 * time.Second}
 				s.rages(t.Context())
 				found = strings.Join(append(w.settles(t.Context(), 5*time.Second), w.judges(t)...), "\n")
@@ -64,7 +65,7 @@ func TestFaultyControllersAreFoundOut(t *testing.T) {
 
 			w.program = "carve-controller" // what the other leaves is in nobody's way
 			w.runs(t, "sound")
-			ctx, end := context.WithTimeout(t.Context(), time.Minute)
+			ctx, end := context.WithTimeout(t.Context(), 20*time.Minute)
 			defer end()
 			w.drains(ctx, t, 16)
 		})

@@ -203,7 +203,7 @@ func (w *world) ends(l *life) {
 
 // do does something until it is done: the API server may be away, and what is done may have been done already.
 func (w *world) do(ctx context.Context, what string, call func() error) {
-	for end := time.Now().Add(time.Minute); ; {
+	for end := time.Now().Add(10 * time.Minute); ; {
 		err := call()
 		if err == nil {
 			return

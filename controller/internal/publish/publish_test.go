@@ -82,7 +82,7 @@ func (s story) annotate(c *ipam.IPClaim, where string) {
 
 func (s story) eventually(what string, done func() bool) {
 	s.Helper()
-	require.Eventually(s, done, time.Minute, 20*time.Millisecond, what)
+	require.Eventually(s, done, 5*time.Minute, 20*time.Millisecond, what)
 }
 
 // configMap waits for a ConfigMap that has a key.

@@ -171,13 +171,13 @@ func TestWhatIsProvenIsTakenOverAndNothingElse(t *testing.T) {
 	s.run()
 	expect["10.20.0.1"], expect["10.20.0.2"] = whereabouts.Taken, whereabouts.Taken
 	for range 2 { // it may be said again
-		require.Equal(t, expect, outcomes(whereabouts.Importer{Wait: time.Minute}))
+		require.Equal(t, expect, outcomes(whereabouts.Importer{Wait: 5 * time.Minute}))
 		require.Equal(t, map[string]string{"10.20.0.1": string(web0.UID), "10.20.0.2": string(web1.UID), "10.20.0.7": ""}, s.held())
 	}
 
 	now := int64(0)
 	require.NoError(t, world.Client.Delete(t.Context(), web0, &client.DeleteOptions{GracePeriodSeconds: &now}))
-	require.Eventually(t, func() bool { return len(s.held()) == 2 }, time.Minute, 50*time.Millisecond, "what the pod had goes with it")
+	require.Eventually(t, func() bool { return len(s.held()) == 2 }, 5*time.Minute, 50*time.Millisecond, "what the pod had goes with it")
 }
 
 func TestThePoolIsTheSmallestThatHasTheAddress(t *testing.T) {

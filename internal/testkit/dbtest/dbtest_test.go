@@ -192,7 +192,7 @@ func TestKilledTestProcessLeavesNothingBehind(t *testing.T) {
 		out, err := again(t, tmp, "TestIsolationIsSerializableUnlessATestAsksOtherwise").CombinedOutput()
 		require.NoError(t, err, string(out))
 		return len(clusters()) == 0
-	}, time.Minute, 10*time.Millisecond)
+	}, 5*time.Minute, 10*time.Millisecond)
 }
 
 func TestMissingCockroachIsAClearError(t *testing.T) {

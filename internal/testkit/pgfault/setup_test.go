@@ -30,7 +30,7 @@ var tablesSoFar atomic.Int64
 func setup(t *testing.T, options ...func(*pgxpool.Config)) *bench {
 	t.Helper()
 	// A guard against hanging, not a measure: no test comes near it.
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	t.Cleanup(cancel)
 	b := &bench{ctx: ctx, table: fmt.Sprintf("blocks_%d", tablesSoFar.Add(1))}
 	proxy, err := Start(context.Background(), clusterDSN)
@@ -48,6 +48,7 @@ func connect(t *testing.T, dsn string, options ...func(*pgxpool.Config)) *pgxpoo
 	config, err := pgxpool.ParseConfig(dsn)
 	require.NoError(t, err)
 	config.MaxConns = 4
+	config.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false } // what was idle for a second is one more statement otherwise
 	for _, option := range options {
 		option(config)
 	}

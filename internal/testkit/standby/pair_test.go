@@ -40,7 +40,7 @@ func rows(t *testing.T, dsn string) (n int) {
 
 func TestWhatIsAcknowledgedSurvivesAFailoverAndWhatWaitsIsNotSeen(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	p := start(t, standby.Options{})
 	c := connect(t, p.DSN())
@@ -67,7 +67,7 @@ func TestWhatIsAcknowledgedSurvivesAFailoverAndWhatWaitsIsNotSeen(t *testing.T) 
 
 func TestAStallEndsAndNothingIsLost(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	p := start(t, standby.Options{})
 	c := connect(t, p.PrimaryDSN())
@@ -92,7 +92,7 @@ func TestAStallEndsAndNothingIsLost(t *testing.T) {
 
 func TestAnAsynchronousStandbyIsNotWaitedFor(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	p := start(t, standby.Options{Asynchronous: true})
 	p.Stall()

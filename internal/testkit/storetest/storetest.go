@@ -22,7 +22,7 @@ type Bundle struct {
 }
 
 // patience is the end of whatever hangs. No test comes near it.
-const patience = time.Minute
+const patience = 5 * time.Minute
 
 // suite is one test and its bundle.
 type suite struct {

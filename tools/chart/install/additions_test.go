@@ -70,7 +70,7 @@ func (o *operator) adds(t *testing.T, owner string) {
 		assert.Equal(t, []int{0}, o.played.kubelet.codes("Job/ipam-carve-first-key"))
 		key = o.firstKey(t)
 		assert.NotContains(t, o.played.kubelet.told(), key)
-		require.NoError(t, wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+		require.NoError(t, wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, 5*time.Minute, true, func(ctx context.Context) (bool, error) {
 			status, _, err := call(ctx, o.client, http.MethodGet, home+"/v1/projects", key, "")
 			return err == nil && status == http.StatusOK, nil
 		}), "the key of the Secret is not believed")
@@ -106,10 +106,10 @@ func (o *operator) adds(t *testing.T, owner string) {
 		t.Run("the CronJob of "+name+" does its work", func(t *testing.T) { o.once(t, "ipam-carve-"+name) })
 	}
 	t.Run("helm uninstall leaves the key, and nothing else", func(t *testing.T) {
-		_, err := o.plane.helm(t, namespace, "uninstall", release, "--wait", "--timeout=1m")
+		_, err := o.plane.helm(t, namespace, "uninstall", release, "--wait", "--timeout=10m")
 		require.NoError(t, err)
 		assert.Equal(t, key, o.firstKey(t))
-		require.NoError(t, wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+		require.NoError(t, wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, 5*time.Minute, true, func(ctx context.Context) (bool, error) {
 			pods, err := o.plane.CoreV1().Pods(namespace).List(ctx, meta.ListOptions{})
 			return err == nil && len(pods.Items) == 0, err
 		}), "pods are left")
@@ -146,7 +146,7 @@ func (o *operator) once(t *testing.T, name string) {
 		Spec: from.Spec.JobTemplate.Spec,
 	}, meta.CreateOptions{})
 	require.NoError(t, err)
-	require.NoError(t, wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, 2*time.Minute, true, func(ctx context.Context) (bool, error) {
+	require.NoError(t, wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, 10*time.Minute, true, func(ctx context.Context) (bool, error) {
 		now, err := jobs.Get(ctx, job.Name, meta.GetOptions{})
 		return err == nil && len(now.Status.Conditions) > 0, err
 	}), o.played.kubelet.told())

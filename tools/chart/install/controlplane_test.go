@@ -38,29 +38,33 @@ func startControlPlane(t *testing.T) *controlPlane {
 		require.NoError(t, os.WriteFile(path, content, 0o600))
 		return path
 	}
-	etcd, peers := "http://127.0.0.1:"+freePort(t), "http://127.0.0.1:"+freePort(t)
+	etcd, peers := "http://127.0.0.2:"+freePort(t, "127.0.0.2"), "http://127.0.0.3:"+freePort(t, "127.0.0.3")
 	start(t, syscall.SIGTERM, nil, dir, etcdBinary, "--data-dir="+filepath.Join(dir, "etcd"), "--unsafe-no-fsync",
 		"--listen-client-urls="+etcd, "--advertise-client-urls="+etcd, "--listen-peer-urls="+peers, "--initial-advertise-peer-urls="+peers, "--initial-cluster=default="+peers)
 
-	certificate, key := ca.issue(t, "kube-apiserver", "127.0.0.1")
+	const address = "127.0.0.4"
+	certificate, key := ca.issue(t, "kube-apiserver", address)
 	tokens, err := rsa.GenerateKey(rand.Reader, 2048)
 	require.NoError(t, err)
 	signing := file("tokens.key", pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(tokens)}))
-	port := freePort(t)
+	port := freePort(t, address)
 	const token = "the-only-user-of-this-test"
-	start(t, syscall.SIGTERM, nil, dir, apiBinary, "--etcd-servers="+etcd, "--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", "--endpoint-reconciler-type=none", "--secure-port="+port,
+	start(t, syscall.SIGTERM, nil, dir, apiBinary, "--etcd-servers="+etcd, "--bind-address="+address, "--advertise-address="+address,
+		"--endpoint-reconciler-type=none", "--secure-port="+port,
 		"--tls-cert-file="+file("api.crt", certificate), "--tls-private-key-file="+file("api.key", key),
 		"--token-auth-file="+file("users.csv", []byte(token+",tester,1,system:masters\n")), "--authorization-mode=RBAC",
 		"--service-cluster-ip-range=10.96.0.0/16", "--service-account-issuer=https://127.0.0.1", "--service-account-key-file="+signing, "--service-account-signing-key-file="+signing)
 
-	config := &rest.Config{Host: "https://127.0.0.1:" + port, BearerToken: token, QPS: 1000, Burst: 1000, TLSClientConfig: rest.TLSClientConfig{CAData: ca.pem}}
+	config := &rest.Config{
+		Host: "https://" + address + ":" + port, BearerToken: token, QPS: 1000, Burst: 1000, TLSClientConfig: rest.TLSClientConfig{CAData: ca.pem},
+	}
 	clients, err := kubernetes.NewForConfig(config)
 	require.NoError(t, err)
-	require.NoError(t, wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, 2*time.Minute, true, func(ctx context.Context) (bool, error) {
+	require.NoError(t, wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, 10*time.Minute, true, func(ctx context.Context) (bool, error) {
 		var status int
 		clients.RESTClient().Get().AbsPath("/readyz").Do(ctx).StatusCode(&status)
 		return status == http.StatusOK, nil
-	}), "the API server was not ready within 2 minutes")
+	}), "the API server was not ready within 10 minutes")
 	kubeconfig := api.NewConfig()
 	kubeconfig.Clusters["test"] = &api.Cluster{Server: config.Host, CertificateAuthorityData: ca.pem}
 	kubeconfig.AuthInfos["test"] = &api.AuthInfo{Token: token}

@@ -25,6 +25,8 @@ type database struct {
 const (
 	ownerUser  = "carve_owner"
 	serverUser = "carve_app"
+	// databaseAddress is of this machine, and no other program takes ports of it.
+	databaseAddress = "127.0.0.5"
 )
 
 func startDatabase(t *testing.T) *database {
@@ -33,13 +35,13 @@ func startDatabase(t *testing.T) *database {
 	who := databaseUser(t)
 	base := openDir(t, "carve-chart-db-")
 	dir := filepath.Join(base, "data")
-	db := &database{port: freePort(t), ca: newAuthority(t)}
-	certificate, key := db.ca.issue(t, "database", "127.0.0.1")
+	db := &database{port: freePort(t, databaseAddress), ca: newAuthority(t)}
+	certificate, key := db.ca.issue(t, "database", databaseAddress)
 	setup := filepath.Join(base, "files")
 	require.NoError(t, os.Mkdir(setup, 0o700))
 	for name, content := range map[string]string{
 		"server.crt": string(certificate), "server.key": string(key), "ca.crt": string(db.ca.pem),
-		"hba.conf": "local all postgres trust\nhostssl all all 127.0.0.1/32 cert\n",
+		"hba.conf": "local all postgres trust\nhostssl all all 127.0.0.0/8 cert\n",
 	} {
 		require.NoError(t, os.WriteFile(filepath.Join(setup, name), []byte(content), 0o600))
 	}
@@ -66,7 +68,8 @@ func startDatabase(t *testing.T) *database {
 	once("initdb", "", "--pgdata="+dir, "--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync")
 	// Single-user mode: what is made here is there before anybody can come in.
 	once("postgres", fmt.Sprintf("CREATE ROLE %s LOGIN CREATEROLE;\nCREATE ROLE %s LOGIN;\nCREATE DATABASE carve OWNER %s;\n", ownerUser, serverUser, ownerUser), "--single", "-D", dir, "postgres")
-	start(t, syscall.SIGINT, who, base, filepath.Join(bin, "postgres"), "-D", dir, "-p", db.port, "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="+base,
+	start(t, syscall.SIGINT, who, base, filepath.Join(bin, "postgres"), "-D", dir, "-p", db.port, "-c", "listen_addresses="+databaseAddress,
+		"-c", "unix_socket_directories="+base,
 		"-c", "ssl=on", "-c", "ssl_cert_file="+setup+"/server.crt", "-c", "ssl_key_file="+setup+"/server.key", "-c", "ssl_ca_file="+setup+"/ca.crt",
 		"-c", "hba_file="+setup+"/hba.conf", "-c", "fsync=off", "-c", "max_connections=200")
 	require.Eventually(t, func() bool {
@@ -76,14 +79,15 @@ func startDatabase(t *testing.T) *database {
 			return err == nil
 		}
 		return cmd.Run() == nil
-	}, time.Minute, 50*time.Millisecond, "PostgreSQL did not start")
+	}, 5*time.Minute, 50*time.Millisecond, "PostgreSQL did not start")
 	return db
 }
 
 // url is how a user reaches the database with the certificate in /etc/carve/database-tls.
 func (d *database) url(who string) string {
 	const files = "/etc/carve/database-tls"
-	return fmt.Sprintf("postgresql://%s@127.0.0.1:%s/carve?sslmode=verify-full&sslrootcert=%s/ca.crt&sslcert=%s/tls.crt&sslkey=%s/tls.key", who, d.port, files, files, files)
+	return fmt.Sprintf("postgresql://%s@%s:%s/carve?sslmode=verify-full&sslrootcert=%s/ca.crt&sslcert=%s/tls.crt&sslkey=%s/tls.key",
+		who, databaseAddress, d.port, files, files, files)
 }
 
 // postgresPrograms is the newest of the places that tools/postgres/install.sh installs to.

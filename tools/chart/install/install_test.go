@@ -47,11 +47,11 @@ func TestAReleaseLives(t *testing.T) {
 	service := &service{}
 	played := play(t, plane, namespace, service.saw)
 	values := []string{
-		release, chartDir, "--values=" + chartDir + "/values-multi-region.yaml", "--wait", "--timeout=2m",
+		release, chartDir, "--values=" + chartDir + "/values-multi-region.yaml", "--wait", "--timeout=10m",
 		"--set=database.url=" + db.url(serverUser), "--set=migrations.database.url=" + db.url(ownerUser),
-		fmt.Sprintf("--set=replicaCount=%d,drainDelaySeconds=3,resources.limits.memory=512Mi", replicas),
+		fmt.Sprintf("--set=replicaCount=%d,drainDelaySeconds=8,resources.limits.memory=512Mi", replicas),
 	}
-	client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DialContext: service.dial, TLSClientConfig: &tls.Config{RootCAs: ca.pool()}}}
+	client := &http.Client{Timeout: time.Minute, Transport: &http.Transport{DialContext: service.dial, TLSClientConfig: &tls.Config{RootCAs: ca.pool()}}}
 	var token string
 
 	require.True(t, t.Run("helm install migrates, then starts servers that are ready", func(t *testing.T) {
@@ -69,7 +69,7 @@ func TestAReleaseLives(t *testing.T) {
 		out, err := played.kubelet.exec("Deployment/ipam-carve", words[0], words[1:]...)
 		require.NoError(t, err, out)
 		token = strings.TrimSpace(out)
-		require.NoError(t, wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
+		require.NoError(t, wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, 5*time.Minute, true, func(context.Context) (bool, error) {
 			_, known := service.next()
 			return known, nil
 		}))
@@ -93,7 +93,7 @@ func TestAReleaseLives(t *testing.T) {
 		}
 	}))
 	require.True(t, t.Run("helm test audits the data", func(t *testing.T) {
-		out, err := plane.helm(t, namespace, "test", release, "--timeout=1m")
+		out, err := plane.helm(t, namespace, "test", release, "--timeout=10m")
 		require.NoError(t, err, played.kubelet.told())
 		assert.Contains(t, out, "Succeeded")
 		assert.Equal(t, []int{0}, played.kubelet.codes("Pod/ipam-carve-audit"))
@@ -112,7 +112,7 @@ func TestAReleaseLives(t *testing.T) {
 		}
 	}))
 	require.True(t, t.Run("an upgrade whose pods do not start fails, and those of before go on", func(t *testing.T) {
-		_, err := plane.helm(t, namespace, append(append([]string{"upgrade", "--set=extraArgs={--no-such-flag=1}"}, values...), "--timeout=15s")...)
+		_, err := plane.helm(t, namespace, append(append([]string{"upgrade", "--set=extraArgs={--no-such-flag=1}"}, values...), "--timeout=1m")...)
 		require.Error(t, err)
 		serving := 0
 		for _, pod := range played.kubelet.running("Deployment/ipam-carve") {
@@ -125,7 +125,7 @@ func TestAReleaseLives(t *testing.T) {
 	}))
 	require.True(t, t.Run("helm rollback brings the first release back, without migrating", func(t *testing.T) {
 		migrated := len(played.kubelet.codes("Job/ipam-carve-migrate"))
-		_, err := plane.helm(t, namespace, "rollback", release, "1", "--wait", "--timeout=3m")
+		_, err := plane.helm(t, namespace, "rollback", release, "1", "--wait", "--timeout=10m")
 		require.NoError(t, err, played.kubelet.told())
 		for _, pod := range played.kubelet.running("Deployment/ipam-carve") {
 			assert.Contains(t, pod.args, "--log-level=info")
@@ -138,7 +138,7 @@ func TestAReleaseLives(t *testing.T) {
 		t.Logf("%d claims", claims)
 		assert.Empty(t, wrong)
 		assert.Greater(t, claims, 100)
-		_, err := plane.helm(t, namespace, "test", release, "--timeout=1m")
+		_, err := plane.helm(t, namespace, "test", release, "--timeout=10m")
 		require.NoError(t, err, played.kubelet.told())
 		status, text, err := call(t.Context(), client, http.MethodGet, home+"/v1/projects/team-a/pools/everybody", token, "")
 		require.NoError(t, err)
@@ -150,9 +150,9 @@ func TestAReleaseLives(t *testing.T) {
 		assert.Equal(t, strconv.Itoa(claims), pool.Status.Capacity.Allocated, "a claim is of one address")
 	}))
 	require.True(t, t.Run("helm uninstall leaves nothing, and every server ended by itself", func(t *testing.T) {
-		_, err := plane.helm(t, namespace, "uninstall", release, "--wait", "--timeout=1m")
+		_, err := plane.helm(t, namespace, "uninstall", release, "--wait", "--timeout=10m")
 		require.NoError(t, err)
-		require.NoError(t, wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+		require.NoError(t, wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, 5*time.Minute, true, func(ctx context.Context) (bool, error) {
 			pods, err := plane.CoreV1().Pods(namespace).List(ctx, meta.ListOptions{})
 			return err == nil && len(pods.Items) == 0, err
 		}), "pods are left")

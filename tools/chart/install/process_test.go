@@ -54,10 +54,10 @@ func tail(path string) string {
 	return strings.TrimSpace(string(text[max(0, len(text)-2048):]))
 }
 
-// freePort was free a moment ago.
-func freePort(t *testing.T) string {
+// freePort was free a moment ago, and is still if nothing else takes ports of this address.
+func freePort(t *testing.T, address string) string {
 	t.Helper()
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", address+":0")
 	require.NoError(t, err)
 	_, port, err := net.SplitHostPort(l.Addr().String())
 	require.NoError(t, errors.Join(err, l.Close()))
