@@ -60,7 +60,7 @@ type hub struct {
 	kept      int    // changes in parts
 	lost      string // the commit where the first part begins that is kept, or later
 	end       storage.Place
-	behind    int // the number of the first part behind the end
+	afterEnd  int // the number of the first part behind the end
 	seal      *sealer
 	secret    string
 	looked    int           // how often
@@ -231,7 +231,7 @@ func (h *hub) publish(p part, last bool) {
 		h.followers.tell(p, h.first+len(h.parts)-1)
 	}
 	if last {
-		h.end, h.behind, h.looking = p.next, h.first+len(h.parts), false
+		h.end, h.afterEnd, h.looking = p.next, h.first+len(h.parts), false
 		h.looked++
 		close(h.over)
 		h.over = make(chan struct{})

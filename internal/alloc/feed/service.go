@@ -99,7 +99,7 @@ func (f *Feed) FollowAs(ctx context.Context, subject string, in storage.ProjectK
 		err = follower.await(ctx)
 		h.mu.Lock()
 		follower.at, follower.fresh = position{From: h.end}, true
-		follower.part, follower.joined = h.behind, true
+		follower.part, follower.joined = h.afterEnd, true
 		h.mu.Unlock()
 	} else {
 		follower.at, err = h.seal.open(cursor)
