@@ -4,8 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
@@ -28,6 +33,10 @@ func TestNothingIsMadeInAProjectThatIsDeletedMeanwhile(t *testing.T) {
 		},
 		"PutMember": func(ctx context.Context, svc *alloc.Service) error {
 			_, err := svc.PutMember(ctx, "gone", memberOf("viewer"), usecase.Request{})
+			return err
+		},
+		"ConfirmExpiry": func(ctx context.Context, svc *alloc.Service) error {
+			_, err := confirm(ctx, svc, "gone", usecase.Request{})
 			return err
 		},
 		"a refusal in the trail": func(ctx context.Context, svc *alloc.Service) error {
@@ -62,6 +71,46 @@ func TestNothingIsMadeInAProjectThatIsDeletedMeanwhile(t *testing.T) {
 			clean(t, st.direct.dsn)
 		})
 	}
+}
+
+func confirm(ctx context.Context, svc *alloc.Service, p string, r usecase.Request) (any, error) {
+	return answer(svc.ConfirmExpiry(ctx, p, "cluster", r))
+}
+
+// A request has found its project, which is deleted before its transaction begins: nothing is made in it then.
+func TestNothingIsMadeInAProjectThatIsDeletedJustBefore(t *testing.T) {
+	t.Parallel()
+	st := newStorm(t)
+	asked := map[string]func(ctx context.Context, svc *alloc.Service, p string, r usecase.Request) (any, error){"ConfirmExpiry": confirm}
+	for name, o := range operations {
+		if !strings.HasSuffix(name, "Project") { // which are about another
+			asked[name] = o.do
+		}
+	}
+	for i, name := range slices.Sorted(maps.Keys(asked)) {
+		p := fmt.Sprint("gone-", i)
+		gone := newProject(t, st.direct, p)
+		began := false
+		remove := sync.OnceValue(func() error {
+			began = true
+			err := st.direct.svc.DeleteProject(admin(t), p, usecase.Request{})
+			_, failed := st.direct.store.Purge(admin(t), 100)
+			return errors.Join(err, failed)
+		})
+		st.proxy.SetRules(pgfault.When(func(e pgfault.Event) bool {
+			return e.Executes() && strings.HasPrefix(e.SQL, "begin") && strings.HasSuffix(e.SQL, "read write")
+		}, func(pgfault.Event) pgfault.Action {
+			assert.NoError(t, remove())
+			return pgfault.Action{}
+		}))
+		_, err := asked[name](admin(t), st.svc, p, usecase.Request{})
+		if began && name != "RenewConsumers" { // or it is about something that is not there; of consumers it is told that they do not live
+			assert.Error(t, err, name)
+		}
+		assert.Zero(t, rows(t, st.direct, "audit_events", gone), name)
+	}
+	st.proxy.SetRules()
+	clean(t, st.direct.dsn)
 }
 
 // waiting says whether somebody waits for a lock in the storm's database.

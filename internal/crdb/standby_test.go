@@ -236,7 +236,7 @@ func TestAStalledStandbyGathersNoMoreSessionsThanThePoolHas(t *testing.T) {
 			leave()
 		}
 		all.Wait()
-		ctx = within(t, time.Second)
+		ctx = within(t, time.Second) //nolint:fatcontext // it is not within the one before
 	}
 	err = makeProject(admin(t), p.store, "late")
 	require.True(t, ipam.IsCode(err, ipam.CodeUnavailable), "%v", err)

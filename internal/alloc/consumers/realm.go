@@ -45,6 +45,13 @@ func (s *Consumers) ConfirmExpiry(ctx context.Context, project, realm string, r 
 	key := storage.RealmKey{ProjectID: in.ID, Name: realm}
 	event := trail.Attempt(ctx, s.Now(), in.ID, trail.KindRealm, realm)
 	_, err = usecase.Settled(ctx, s.Core, "realm_confirm", storage.Locks{Shared: []ipam.ID{in.ID}}, r.DryRun, func(ctx context.Context, tx storage.Tx) (none struct{}, err error) {
+		there, err := tx.ProjectKeys(ctx, []ipam.ID{in.ID})
+		if err != nil {
+			return none, err
+		}
+		if len(there) == 0 {
+			return none, tenancy.ProjectNotFound(in.Name)
+		}
 		others, err := tx.RealmOthers(ctx, key, tx.Now().Add(-realmKept))
 		if err != nil {
 			return none, err
@@ -109,9 +116,12 @@ func (s *Consumers) closeBreaker(ctx context.Context, realm storage.RealmKey) er
 	})
 }
 
-// changeRealm replaces what is stored of a realm.
+// changeRealm replaces what is stored of a realm, unless its project is gone.
 func (s *Consumers) changeRealm(ctx context.Context, realm storage.RealmKey, change func(was ipam.RealmState) (ipam.RealmState, *ipam.Event, error)) error {
-	_, err := usecase.InTx(ctx, s.Core, "realm_change", storage.Locks{}, false, func(ctx context.Context, tx storage.Tx) (none struct{}, err error) {
+	_, err := usecase.InTx(ctx, s.Core, "realm_change", storage.Locks{Shared: []ipam.ID{realm.ProjectID}}, false, func(ctx context.Context, tx storage.Tx) (none struct{}, err error) {
+		if there, err := tx.ProjectKeys(ctx, []ipam.ID{realm.ProjectID}); err != nil || len(there) == 0 {
+			return none, err
+		}
 		was, err := tx.RealmGet(ctx, realm.ProjectID, realm.Name)
 		if err != nil {
 			return none, err

@@ -2,6 +2,7 @@ package install
 
 import (
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"os/user"
@@ -86,8 +87,8 @@ func startDatabase(t *testing.T) *database {
 // url is how a user reaches the database with the certificate in /etc/carve/database-tls.
 func (d *database) url(who string) string {
 	const files = "/etc/carve/database-tls"
-	return fmt.Sprintf("postgresql://%s@%s:%s/carve?sslmode=verify-full&sslrootcert=%s/ca.crt&sslcert=%s/tls.crt&sslkey=%s/tls.key",
-		who, databaseAddress, d.port, files, files, files)
+	return fmt.Sprintf("postgresql://%s@%s/carve?sslmode=verify-full&sslrootcert=%s/ca.crt&sslcert=%s/tls.crt&sslkey=%s/tls.key",
+		who, net.JoinHostPort(databaseAddress, d.port), files, files, files)
 }
 
 // postgresPrograms is the newest of the places that tools/postgres/install.sh installs to.
