@@ -183,11 +183,11 @@ func (r *replica) tell(c change) {
 // poll asks once for what has changed.
 func (r *replica) poll(ctx context.Context, t testing.TB) bool {
 	t.Helper()
-	after := r.cursor
-	if r.forgets {
-		after = ""
+	asked := "waitSeconds=1&limit=50"
+	if !r.forgets {
+		asked += "&after=" + url.QueryEscape(r.cursor)
 	}
-	a, err := r.next().try(ctx, t, http.MethodGet, in(r.project, "changes"), nil, query("waitSeconds=1&limit=50&after="+url.QueryEscape(after)))
+	a, err := r.next().try(ctx, t, http.MethodGet, in(r.project, "changes"), nil, query(asked))
 	switch {
 	case err != nil:
 		return false
