@@ -14,13 +14,12 @@ func TestStoreKeepsTheContract(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) storetest.Bundle {
 		t.Helper()
 		dsn := dbtest.New(t)
-		beside := dbtest.Connect(t, dsn, nil)
 		store := open(t, dsn)
 		return storetest.Bundle{
 			Store:     store,
 			Keys:      store,
 			Region:    region,
-			Dump:      func(t testing.TB) map[string][]string { t.Helper(); return dbtest.Dump(t, beside) },
+			Dump:      func(t testing.TB) map[string][]string { t.Helper(); return dbtest.Dump(t, dbtest.Connect(t, dsn, nil)) },
 			Isolation: crdb.Isolation,
 		}
 	})

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"github.com/carve-ipam/carve/internal/devdb"
 )
 
@@ -13,8 +15,9 @@ const template = "carve_template"
 
 // postgres is a private cluster of this process.
 type postgres struct {
-	db  *devdb.DB
-	dir string
+	db    *devdb.DB
+	dir   string
+	admin *pgxpool.Pool // sessions that make and drop databases, kept because a new one costs as much as making one
 }
 
 func startPostgres(ctx context.Context, cfg Config) (server, error) {
@@ -33,6 +36,9 @@ func startPostgres(ctx context.Context, cfg Config) (server, error) {
 	if err != nil {
 		return nil, err
 	}
+	if p.admin, err = pgxpool.New(ctx, p.db.DSN()); err != nil {
+		return nil, errors.Join(err, p.stop(ctx))
+	}
 	if err := p.makeTemplate(ctx, cfg); err != nil {
 		return nil, errors.Join(fmt.Errorf("migrating the template: %w", err), p.close(ctx))
 	}
@@ -42,7 +48,7 @@ func startPostgres(ctx context.Context, cfg Config) (server, error) {
 // makeTemplate closes the template to connections: one that a migration left open
 // is found here, where it can be told, and not by some test that cannot copy.
 func (p *postgres) makeTemplate(ctx context.Context, cfg Config) error {
-	if err := execute(ctx, p.db.DSN(), "CREATE DATABASE "+template); err != nil {
+	if err := p.execute(ctx, "CREATE DATABASE "+template); err != nil {
 		return err
 	}
 	dsn, err := at(p.db.DSN(), template)
@@ -52,12 +58,12 @@ func (p *postgres) makeTemplate(ctx context.Context, cfg Config) error {
 	if err := cfg.Migrate(ctx, dsn); err != nil {
 		return err
 	}
-	return execute(ctx, p.db.DSN(), "ALTER DATABASE "+template+" WITH IS_TEMPLATE true ALLOW_CONNECTIONS false")
+	return p.execute(ctx, "ALTER DATABASE "+template+" WITH IS_TEMPLATE true ALLOW_CONNECTIONS false")
 }
 
 func (p *postgres) create(ctx context.Context, name string) (string, error) {
 	// Copying files takes half the time of copying blocks through the log, the default, where nothing is synced.
-	if err := execute(ctx, p.db.DSN(), "CREATE DATABASE "+name+" TEMPLATE "+template+" STRATEGY FILE_COPY"); err != nil {
+	if err := p.execute(ctx, "CREATE DATABASE "+name+" TEMPLATE "+template+" STRATEGY FILE_COPY"); err != nil {
 		return "", err
 	}
 	return at(p.db.DSN(), name)
@@ -67,9 +73,22 @@ func (p *postgres) drop(ctx context.Context, name string) error {
 	if err := p.db.Err(); err != nil {
 		return err // says more than a refused connection
 	}
-	return execute(ctx, p.db.DSN(), "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)")
+	return p.execute(ctx, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)")
+}
+
+func (p *postgres) execute(ctx context.Context, statement string) error {
+	_, err := p.admin.Exec(ctx, statement)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", statement, err)
+	}
+	return err
 }
 
 func (p *postgres) close(ctx context.Context) error {
+	p.admin.Close()
+	return p.stop(ctx)
+}
+
+func (p *postgres) stop(ctx context.Context) error {
 	return errors.Join(p.db.Err(), p.db.Stop(ctx), devdb.Remove(p.dir))
 }
