@@ -17,6 +17,8 @@ type engine interface {
 	attempt(ctx context.Context, c *conn, dry bool, fn func(ctx context.Context) error) error
 	// locks says whether transactions that name what they depend on lock that instead of being SERIALIZABLE.
 	locks() bool
+	// byKeys says whether several rows are named by their keys, because the plan for an array of them may read what lies between them.
+	byKeys() bool
 	// durable is what asks whether COMMIT waits for other servers, and what gives a COMMIT something to wait for. Empty: what can be seen is durable.
 	durable() (ask, write string)
 	// behind is what begins a transaction of reads that may be old, and what asks of which moment they are; moment is the answer.

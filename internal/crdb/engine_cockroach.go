@@ -21,6 +21,9 @@ func (cockroach) settings() map[string]string {
 // locks: there are no locks of pages here, so that SERIALIZABLE alone does.
 func (cockroach) locks() bool { return false }
 
+// byKeys: a short table is rather read as a whole, and what was deleted from it since garbage was collected, 4 hours ago by default, is read with it.
+func (cockroach) byKeys() bool { return true }
+
 // durable: what can be seen is acknowledged by most of its replicas.
 func (cockroach) durable() (ask, write string) { return "", "" }
 

@@ -27,6 +27,9 @@ func (postgres) settings() map[string]string {
 // locks: predicate locks are those of index pages here, and the rows of unrelated small containers share pages.
 func (postgres) locks() bool { return true }
 
+// byKeys: each row of an array is looked up, whatever is known about its table, and it is one plan for any number of them.
+func (postgres) byKeys() bool { return false }
+
 // attempt is one whole transaction. cockroach-go's ExecuteTx is wrong here: it takes RELEASE SAVEPOINT for the commit and
 // drops the result of COMMIT, which on PostgreSQL is the commit.
 func (postgres) attempt(ctx context.Context, c *conn, dry bool, fn func(ctx context.Context) error) error {

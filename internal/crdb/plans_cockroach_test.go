@@ -41,6 +41,9 @@ func TestNoStatementReadsAWholeTableOnCockroach(t *testing.T) {
 		if remarkOf(t, name, "rows") != "all of the region" {
 			assert.NotContains(t, plan, "FULL SCAN", "%s:\n%s", name, plan)
 		}
+		if byKeys.MatchString(name) {
+			assert.NotContains(t, plan, "join", "%s looks up what it names, and nothing else:\n%s", name, plan)
+		}
 		if plannedAnew[name] != "" {
 			continue
 		}

@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/carve-ipam/carve/internal/crdb"
-	"github.com/carve-ipam/carve/internal/crdb/query"
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
@@ -29,7 +28,7 @@ func TestPlansOfADatabaseThatWasNeverAnalysed(t *testing.T) {
 	t.Parallel()
 	dbtest.OnPostgres(t)
 	c := dbtest.Connect(t, dbtest.New(t), crdb.SessionSettings())
-	statements := query.All()
+	statements := statementsHere()
 	for _, name := range slices.Sorted(maps.Keys(statements)) {
 		plan := explain(t, c, name, statements[name])
 		wrong := strings.Contains(plan, "Join Filter: ") && !strings.Contains(plan, "(id = ANY ($2))") || // those that are named are few

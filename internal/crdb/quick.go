@@ -67,7 +67,7 @@ func (s *Store) InOneTrip(
 		return storage.ErrForgotten
 	}
 	known := t.remembered()
-	statements, err := write.Whole(s.region, *t.changes, known)
+	statements, err := write.Whole(s.region, *t.changes, known, s.engine.byKeys())
 	if err != nil {
 		t.giveBack()
 		return storage.ErrForgotten

@@ -28,12 +28,13 @@ type tx struct {
 	lessons lessons
 
 	durable func() (ask, write string) // of the engine
+	byKeys  bool                       // of the engine
 }
 
 var _ storage.Tx = (*tx)(nil)
 
 func newTx(s *Store, c *conn, number int, dry bool) *tx {
-	t := &tx{region: s.region, places: s.places, conn: c, number: number, dry: dry, clock: s.clock, fences: lookup.Fences{}, durable: s.engine.durable}
+	t := &tx{region: s.region, places: s.places, conn: c, number: number, dry: dry, clock: s.clock, fences: lookup.Fences{}, durable: s.engine.durable, byKeys: s.engine.byKeys()}
 	t.lessons = lessons{memory: s.memory, region: s.region, pools: map[lookup.Place]*recall.Pool{}, projects: map[ipam.ID]recall.Project{}}
 	// Inside a transaction nothing is repeated by itself: the error ends the attempt.
 	t.Reader = lookup.New(s.region, s.places, lookup.Through(c))

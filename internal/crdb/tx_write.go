@@ -24,7 +24,7 @@ func (t *tx) Write(ctx context.Context, ch storage.Changes) error {
 			return err
 		}
 	}
-	statements, err := write.Plan(t.region, t.places.Everywhere(), ch, t.fences)
+	statements, err := write.Plan(t.region, t.places.Everywhere(), ch, t.fences, t.byKeys)
 	if err != nil || statements.Empty() {
 		return err
 	}

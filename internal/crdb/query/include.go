@@ -31,6 +31,19 @@ const (
 	one   shape = "one"
 )
 
+// keyed are the shapes in which so many rows are named by their keys, one by one, and those that are left over name the last row again.
+var keyed = []int{2, 8, 32}
+
+// MostKeys is how many rows a statement can name by their keys.
+const MostKeys = 32
+
+// keys is how many rows are named by their keys in the shape; 0: they come as arrays, or there is one.
+func (s shape) keys() int {
+	n := 0
+	_, _ = fmt.Sscanf(string(s), "keys%d", &n)
+	return n
+}
+
 // varies reports whether a column is an array in the shape.
 func (s shape) varies(c Column) bool { return s == many || s == alike && c.varies }
 
@@ -97,6 +110,12 @@ var (
 //	-- @using held_key FROM $2        USING unnest(…) AS k (…)
 //	-- @match held_key AS h FROM $2   h.id = k.id AND h.revision = k.revision
 //	-- @among fence_id AS f FROM $2   f.id = ANY ($2::UUID[])
+//
+// With `-- shapes: keys` free_delete_keys2, _keys8 and _keys32 come as well, in which rows are named one by one. No plan of those reads what lies between
+// them. One of arrays may, on CockroachDB, where it takes the table for short; and there, what was deleted in the last hours lies between them, too:
+//
+//	-- @using free_row FROM $2        nothing
+//	-- @match free_row AS f FROM $2   (f.container_id, f.host_bits, f.base) IN (($2::UUID, $3::INT2, $4::BYTEA), ($5::UUID, …), …)
 func Expand(name, text string) (map[string]string, error) {
 	all, err := expand(name, text)
 	out := make(map[string]string, len(all))
@@ -119,11 +138,16 @@ func expand(name, text string) (map[string]statement, error) {
 	shapes, surely := []shape{many}, false
 	if said := shapesLine.FindStringSubmatch(text); said != nil {
 		for s := range strings.SplitSeq(said[1], ", ") {
-			if "_"+s == sure {
+			switch s {
+			case "sure":
 				surely = true
-				continue
+			case "keys":
+				for _, n := range keyed {
+					shapes = append(shapes, shape(fmt.Sprint("keys", n)))
+				}
+			default:
+				shapes = append(shapes, shape(s))
 			}
-			shapes = append(shapes, shape(s))
 		}
 	}
 	all := map[string]statement{}
@@ -192,6 +216,10 @@ func (s *statement) include(line string) (string, error) {
 	case "values":
 		out = join(", ", value)
 	case "match":
+		if n := s.shape.keys(); n > 0 {
+			out = matchKeys(as, columns, first, n)
+			break
+		}
 		out = join(" AND ", func(i int, c Column) string { return of(as, c.Name) + " = " + value(i, c) })
 	case "among": // said again, so that it is an index's to find the rows, whatever is known about the table
 		out = join(" AND ", func(i int, c Column) string {
@@ -201,7 +229,7 @@ func (s *statement) include(line string) (string, error) {
 			return of(as, c.Name) + " = " + value(i, c)
 		})
 	case "from", "using":
-		if s.shape != one {
+		if s.shape != one && s.shape.keys() == 0 {
 			arrays := join(", ", func(i int, c Column) string { return s.shape.array(first+i, c) })
 			names := join(", ", func(_ int, c Column) string { return s.shape.arrayName(c) })
 			out = fmt.Sprintf("%s unnest(%s) AS k (%s)", strings.ToUpper(verb), arrays, names)
@@ -210,6 +238,23 @@ func (s *statement) include(line string) (string, error) {
 		return "", fmt.Errorf("there is no @%s", verb)
 	}
 	return out + said[5], nil
+}
+
+// matchKeys says which rows, one by one.
+func matchKeys(as string, columns []Column, first, n int) string {
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = of(as, c.Name)
+	}
+	rows := make([]string, n)
+	for r := range rows {
+		values := make([]string, len(columns))
+		for i, c := range columns {
+			values[i] = fmt.Sprintf("$%d::%s", first+r*len(columns)+i, c.Type)
+		}
+		rows[r] = "(" + strings.Join(values, ", ") + ")"
+	}
+	return "(" + strings.Join(names, ", ") + ") IN (" + strings.Join(rows, ", ") + ")"
 }
 
 func of(as, column string) string {

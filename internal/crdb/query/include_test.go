@@ -50,6 +50,23 @@ func TestAStatementComesInTheShapesThatItNames(t *testing.T) {
 	}, expand(t, text))
 }
 
+// Rows that are named by their keys come as values.
+func TestRowsAreNamedByTheirKeys(t *testing.T) {
+	t.Parallel()
+	made := expand(t, "-- shapes: keys, sure\nDELETE FROM t\n-- @using free FROM $2\nWHERE a = $1 AND\n-- @match free AS t FROM $2\n")
+	require.Len(t, made, 8)
+	require.Equal(t, "-- shapes: keys, sure\nDELETE FROM t\n\nWHERE a = $1 AND\n"+
+		"(t.host_bits, t.base) IN (($2::INT2, $3::BYTEA), ($4::INT2, $5::BYTEA))", made["s_keys2"])
+	require.Contains(t, made["s_keys8_sure"], "($16::INT2, $17::BYTEA))\nRETURNING 1\n)\nSELECT 1 / (count(*) = $18::INT8)::INT4")
+	for n, want := range map[int]string{1: "free_delete_keys2", 2: "free_delete_keys2", 3: "free_delete_keys8", 32: "free_delete_keys32", 33: ""} {
+		name, takes := query.ByKeys("free_delete", n)
+		require.Equal(t, want, name)
+		require.Equal(t, want != "", takes >= n)
+	}
+	name, _ := query.ByKeys("hold_insert", 2)
+	require.Empty(t, name)
+}
+
 func TestWhatIsUnclearIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, line := range []string{"-- @columns nothing", "-- @rows free", "-- @columns free AS f FROM 2", "-- @"} {

@@ -78,6 +78,16 @@ func For(name string, n int, same func(column string) bool) (statement string, a
 	return to.named(name), arrays
 }
 
+// ByKeys answers the form of a statement that names n rows by their keys, at most MostKeys, and how many it takes; 0: it has none.
+func ByKeys(name string, n int) (statement string, takes int) {
+	for _, s := range known(name).shapes {
+		if s.keys() >= n && n > 0 {
+			return s.named(name), s.keys()
+		}
+	}
+	return "", 0
+}
+
 // Sure is the name of the form of a statement that fails unless it hits as many rows as its last argument says; false: it has none.
 func Sure(name string) (string, bool) {
 	_, there := statements[name+sure]

@@ -22,6 +22,8 @@ type Kind[V any] struct {
 	Values func(statement string, v V) ([]any, error)
 	// Arrays answers the form of a statement that is for these rows, and what it takes of them.
 	Arrays func(statement string, list []V) (string, []any, error)
+	// Keys answers what a statement takes that names so many rows by their keys: the last of the list as often as it takes.
+	Keys func(statement string, list []V, takes int) ([]any, error)
 }
 
 // kindOf makes a kind of values that are held in an R while they are read and written.
@@ -60,6 +62,16 @@ func kindOf[V, R any](columns table[R], row func(V, *documents) R, value func(*R
 				}
 			}
 			return name, args, docs.err
+		},
+		Keys: func(statement string, list []V, takes int) (args []any, err error) {
+			var docs documents
+			for n := range takes {
+				r := row(list[min(n, len(list)-1)], &docs)
+				for _, c := range query.Columns(statement) {
+					args = append(args, columns.named(c.Name).value(&r))
+				}
+			}
+			return args, docs.err
 		},
 	}
 }

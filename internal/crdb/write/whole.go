@@ -32,8 +32,8 @@ type Remembered struct {
 
 // Whole makes the statements of claims and releases so that they can be sent with their COMMIT: each fails by itself unless it hits what it names, and so
 // nothing is changed. It is for changes in one region, and for no others; the names of claims must not have to be looked for elsewhere.
-func Whole(region string, ch storage.Changes, r Remembered) (*Statements, error) {
-	w := &Statements{batch: &pgx.Batch{}, region: region, sure: true}
+func Whole(region string, ch storage.Changes, r Remembered, byKeys bool) (*Statements, error) {
+	w := &Statements{batch: &pgx.Batch{}, region: region, sure: true, byKeys: byKeys}
 	for _, id := range slices.SortedFunc(maps.Keys(r.Projects), func(a, b ipam.ID) int { return bytes.Compare(a[:], b[:]) }) {
 		w.marked(lookup.Place{Region: region, ID: id}, r.Projects[id])
 	}

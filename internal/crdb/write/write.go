@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -23,9 +24,9 @@ var ErrStale = errors.New("a row changed since it was read")
 const UniqueViolation = "23505"
 
 // Plan makes the statements of some changes, for a server in a region. fences are those of the containers that are changed, and become what the changes make
-// of them.
-func Plan(region string, everywhere []string, ch storage.Changes, fences lookup.Fences) (*Statements, error) {
-	w := &Statements{batch: &pgx.Batch{}, region: region, several: len(everywhere) > 1}
+// of them. byKeys is for a database that finds rows of an array by reading others.
+func Plan(region string, everywhere []string, ch storage.Changes, fences lookup.Fences, byKeys bool) (*Statements, error) {
+	w := &Statements{batch: &pgx.Batch{}, region: region, several: len(everywhere) > 1, byKeys: byKeys}
 	w.answers(ch.Answers) // first: a repeat of a request must learn that it is one before it meets its own names
 	w.fences(ch, fences, everywhere)
 	w.deletes(ch)
@@ -87,6 +88,7 @@ type Statements struct {
 	err    error
 
 	several bool // there are other regions
+	byKeys  bool // rows are named by their keys where a statement can be had so
 
 	// Of those that are sent with their COMMIT: see Whole.
 	sure  bool
@@ -122,6 +124,15 @@ func hitRow[V any](w *Statements, name string, kind rows.Kind[V], v V, args ...a
 
 // hitRows is hit for some rows of a kind, in the form of the statement that is for them.
 func hitRows[V any](w *Statements, name string, kind rows.Kind[V], list []V, args ...any) {
+	if _, there := query.ByKeys(name, 2); there > 0 && w.byKeys && len(list) > 1 {
+		for part := range slices.Chunk(list, query.MostKeys) {
+			form, takes := query.ByKeys(name, len(part))
+			columns, err := kind.Keys(form, part, takes)
+			w.err = errors.Join(w.err, err)
+			w.hit(form, len(part), slices.Concat(args, columns)...)
+		}
+		return
+	}
 	name, columns, err := kind.Arrays(name, list)
 	w.err = errors.Join(w.err, err)
 	w.hit(name, len(list), append(args, columns...)...)
