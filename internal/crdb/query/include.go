@@ -31,16 +31,19 @@ const (
 	one   shape = "one"
 )
 
-// keyed are the shapes in which so many rows are named by their keys, one by one, and those that are left over name the last row again.
-var keyed = []int{2, 8, 32}
+// keyed are the shapes in which so many rows are named by their keys, one by one. Where there are fewer rows, the last is named again.
+var keyed = []shape{"keys2", "keys8", "keys32"}
 
 // MostKeys is how many rows a statement can name by their keys.
 const MostKeys = 32
 
 // keys is how many rows are named by their keys in the shape; 0: they come as arrays, or there is one.
 func (s shape) keys() int {
-	n := 0
-	_, _ = fmt.Sscanf(string(s), "keys%d", &n)
+	count, is := strings.CutPrefix(string(s), "keys")
+	if !is {
+		return 0
+	}
+	n, _ := strconv.Atoi(count) // those above are numbers
 	return n
 }
 
@@ -142,9 +145,7 @@ func expand(name, text string) (map[string]statement, error) {
 			case "sure":
 				surely = true
 			case "keys":
-				for _, n := range keyed {
-					shapes = append(shapes, shape(fmt.Sprint("keys", n)))
-				}
+				shapes = append(shapes, keyed...)
 			default:
 				shapes = append(shapes, shape(s))
 			}

@@ -78,6 +78,9 @@ func For(name string, n int, same func(column string) bool) (statement string, a
 	return to.named(name), arrays
 }
 
+// HasKeys reports whether a statement has forms that name rows by their keys.
+func HasKeys(name string) bool { return slices.Contains(known(name).shapes, keyed[0]) }
+
 // ByKeys answers the form of a statement that names n rows by their keys, at most MostKeys, and how many it takes; 0: it has none.
 func ByKeys(name string, n int) (statement string, takes int) {
 	for _, s := range known(name).shapes {

@@ -124,7 +124,7 @@ func hitRow[V any](w *Statements, name string, kind rows.Kind[V], v V, args ...a
 
 // hitRows is hit for some rows of a kind, in the form of the statement that is for them.
 func hitRows[V any](w *Statements, name string, kind rows.Kind[V], list []V, args ...any) {
-	if _, there := query.ByKeys(name, 2); there > 0 && w.byKeys && len(list) > 1 {
+	if w.byKeys && len(list) > 1 && query.HasKeys(name) {
 		for part := range slices.Chunk(list, query.MostKeys) {
 			form, takes := query.ByKeys(name, len(part))
 			columns, err := kind.Keys(form, part, takes)

@@ -17,7 +17,7 @@ const template = "carve_template"
 type postgres struct {
 	db    *devdb.DB
 	dir   string
-	admin *pgxpool.Pool // sessions that make and drop databases, kept because a new one costs as much as making one
+	admin *pgxpool.Pool // its sessions make and drop databases, and stay: opening one takes as long as making a database
 }
 
 func startPostgres(ctx context.Context, cfg Config) (server, error) {
