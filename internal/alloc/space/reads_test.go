@@ -86,13 +86,20 @@ func TestReadsOfALargeBatchAreBounded(t *testing.T) {
 	shared := space.ReadsFor(container, wishes)
 	require.Len(t, shared.Scans, 2)
 	require.Equal(t, drawn.Keys, shared.Keys, "each wish keeps its first draw")
+
+	for i := range wishes { // as after a conflict
+		wishes[i] = space.Wish{Bits: 64, Strategy: space.BestFit, Start: space.Sub(container, 64, randomBytes(random)).Addr()}
+	}
+	require.Len(t, space.ReadsFor(container, wishes).Scans, 1001)
+	space.ShareStart(container, wishes)
+	require.Len(t, space.ReadsFor(container, wishes).Scans, 2)
 }
 
-func TestShareStartTouchesOnlyRandomWishesWithoutOne(t *testing.T) {
+func TestShareStartTouchesOnlyRandomWishesWithoutOneAndBestFitWithOne(t *testing.T) {
 	t.Parallel()
 	container := pfx("10.0.0.0/24")
 	wishes := []space.Wish{
-		{Bits: 24}, {Bits: 28, Strategy: space.FirstFit}, {Bits: 28, Strategy: space.Sparse}, {Exact: pfx("10.0.0.0/28"), Strategy: space.Random},
+		{Bits: 24}, {Bits: 28, Start: ip("10.0.0.48")}, {Bits: 26, Start: ip("10.0.0.128")}, {Bits: 28, Strategy: space.FirstFit, Start: ip("10.0.0.48")}, {Bits: 28, Strategy: space.Sparse}, {Exact: pfx("10.0.0.0/28"), Strategy: space.Random},
 		{Bits: 99, Strategy: space.Random, Rand: [16]byte{3: 0x10}},
 		{Bits: 28, Strategy: space.Random, Rand: [16]byte{3: 0x47}},
 		{Bits: 28, Strategy: space.Random, Rand: [16]byte{3: 0x80}},
@@ -100,7 +107,8 @@ func TestShareStartTouchesOnlyRandomWishesWithoutOne(t *testing.T) {
 		{Bits: 28, Strategy: space.Random, Start: ip("10.0.9.200")},
 	}
 	want := append([]space.Wish{}, wishes...)
-	for _, i := range []int{5, 6, 8} {
+	want[2].Start = ip("10.0.0.48")
+	for _, i := range []int{7, 8, 10} {
 		want[i].Start = ip("10.0.0.64")
 	}
 	space.ShareStart(container, wishes)

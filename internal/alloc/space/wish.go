@@ -78,22 +78,31 @@ func (w Wish) start(container netip.Prefix) netip.Addr {
 	return container.Addr()
 }
 
-// ShareStart gives every Random wish that has no Start the one of the first of them, so that ReadsFor need not read a
-// neighbourhood of each. Call it on a large batch before ReadsFor and Take: n wishes with starts of their own read up to
-// n² rows, with one start 2n for each length. Each wish keeps its own first draw, and with it its randomness for as long
-// as the place drawn is free.
+// ShareStart gives every Random wish that has no Start, and every BestFit wish that has one, the Start of the first of its
+// kind, so that ReadsFor need not read a neighbourhood of each. Call it on a large batch before ReadsFor and Take: n wishes
+// with starts of their own read up to n² rows, with one start 2n for each length. A Random wish keeps its own first draw,
+// and with it its randomness for as long as the place drawn is free. BestFit wishes start somewhere to keep apart from
+// those of other transactions, for which one place will do.
 func ShareStart(container netip.Prefix, wishes []Wish) {
-	var shared netip.Addr
+	var random, best netip.Addr
 	for i := range wishes {
 		w := &wishes[i]
-		if w.Strategy != Random || w.Exact != (netip.Prefix{}) || !w.satisfiable(container) {
+		if w.Exact != (netip.Prefix{}) || !w.satisfiable(container) {
 			continue
 		}
-		if !shared.IsValid() {
-			shared = w.start(container)
-		}
-		if !container.Contains(w.Start) {
-			w.Start = shared
+		switch begins := container.Contains(w.Start); {
+		case w.Strategy == Random:
+			if !random.IsValid() {
+				random = w.start(container)
+			}
+			if !begins {
+				w.Start = random
+			}
+		case w.Strategy == BestFit && begins:
+			if !best.IsValid() {
+				best = w.Start
+			}
+			w.Start = best
 		}
 	}
 }
