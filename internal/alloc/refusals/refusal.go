@@ -136,7 +136,7 @@ func (s *Refusals) exhausted(ctx context.Context, tell Telling, pools []ipam.Poo
 	family := pools[len(pools)-1].Family()
 	available, cooling := new(big.Int), new(big.Int)
 	all := ipam.Stock{Free: map[int]int64{}}
-	var waiting []storage.RoomQuery // pools where something large enough cools down
+	var waiting []storage.RoomQuery // where something large enough cools down, and how long its prefix is
 	names := make([]string, 0, min(len(pools), MaxPoolsNamed))
 	for i, p := range pools {
 		if i < MaxPoolsNamed {
@@ -150,9 +150,12 @@ func (s *Refusals) exhausted(ctx context.Context, tell Telling, pools []ipam.Poo
 		for b, n := range p.Stock.Free {
 			all.Free[b] += n
 		}
-		if largest, ok := (ipam.Stock{Free: p.Stock.Cooling}).LargestFree(); ok && largest <= bits {
+		for length, n := range p.Stock.Cooling {
+			if n == 0 || length > bits {
+				continue
+			}
 			for _, c := range storage.PoolContainers(p) {
-				waiting = append(waiting, storage.RoomQuery{Container: c, Bits: bits})
+				waiting = append(waiting, storage.RoomQuery{Container: c, Bits: length})
 			}
 		}
 	}

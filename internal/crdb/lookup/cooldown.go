@@ -20,7 +20,7 @@ func (r Reader) CooledDown(ctx context.Context, now time.Time, limit int) ([]ipa
 	return found, err
 }
 
-// CoolingNext implements storage.Reader: one probe for each container and each length that will do.
+// CoolingNext implements storage.Reader: one probe for each container and length.
 func (r Reader) CoolingNext(ctx context.Context, ask []storage.RoomQuery) (map[ipam.ID]time.Time, error) {
 	type probes struct {
 		ids     [][16]byte
@@ -33,10 +33,8 @@ func (r Reader) CoolingNext(ctx context.Context, ask []storage.RoomQuery) (map[i
 			p = &probes{}
 			byRegion[q.Container.Region] = p
 		}
-		for bits := q.Container.Block.Bits(); bits <= q.Bits; bits++ {
-			p.ids = append(p.ids, rows.ID(q.Container.ID))
-			p.lengths = append(p.lengths, int16(bits)) //nolint:gosec // 0 to 128
-		}
+		p.ids = append(p.ids, rows.ID(q.Container.ID))
+		p.lengths = append(p.lengths, int16(q.Bits)) //nolint:gosec // 0 to 128
 	}
 	type first struct {
 		container ipam.ID

@@ -43,7 +43,7 @@ var cooldowns = map[string]func(*suite){
 			four, six    int // prefix lengths
 			want4, want6 int // minutes; 0: there is none
 		}{
-			{32, 128, 1, 5}, {31, 40, 3, 5}, {30, 39, 3, 0}, {29, 33, 7, 0}, {28, 32, 7, 0}, {27, 64, 0, 5}, {24, 32, 0, 0},
+			{32, 40, 1, 5}, {31, 41, 0, 0}, {30, 40, 3, 5}, {28, 39, 7, 0}, {27, 32, 0, 0},
 		} {
 			want := map[ipam.ID]time.Time{}
 			for id, minutes := range map[ipam.ID]int{w.v4.UID: q.want4, w.v6.UID: q.want6} {
