@@ -30,7 +30,8 @@ type Run struct {
 }
 
 // GetPoolMap shows a block of a project's pool (zero: all of it) in cells that are depth bits longer, or as long as an address. The blocks that are held in a pool
-// are disjoint, and what none of them holds is free: so the first block that begins in a cell, or else the last before it, says what the cell is.
+// are disjoint, and what none of them holds is free: so the first block that begins in a cell says what the cell is, or else the last first one before it, because what
+// covers a cell from an earlier one on is the first that begins there.
 func (s *Holdings) GetPoolMap(ctx context.Context, project, name string, within netip.Prefix, depth int, r usecase.Reading) (Map, error) {
 	_, key, err := s.Enter(ctx, tenancy.AllocationsRead, project)
 	if err != nil {
@@ -71,7 +72,7 @@ func cellsOf(within netip.Prefix, depth int) []netip.Prefix {
 	return cells
 }
 
-// runsOf says what each cell is, and takes together those that are the same. held has, in order of address, the first block that begins in each cell, or else the last before it.
+// runsOf says what each cell is, and takes together those that are the same. held has, in order of address, the first block that begins in each cell, and the last before all cells.
 func runsOf(cells []netip.Prefix, held []ipam.Allocation) []Run {
 	var runs []Run
 	last := -1

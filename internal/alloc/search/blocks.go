@@ -41,7 +41,7 @@ func (l *look) blocks(ctx context.Context, block netip.Prefix, address bool) err
 		return err
 	}
 	if projects != nil {
-		elsewhere, err := l.read.HeldElsewhereBy(ctx, projects, block.Addr(), candidates, maxPools)
+		elsewhere, err := l.read.HeldElsewhere(ctx, projects, block.Addr(), candidates, maxPools)
 		if err != nil {
 			return err
 		}

@@ -18,8 +18,8 @@ type AllocationReader interface {
 	AllocationListRetained(ctx context.Context, holder ProjectKey, after RetainedCursor, limit int) ([]ipam.Allocation, error)
 	// HeldBefore answers where the last block begins that is held in a container at or before an address; found is false when there is none.
 	HeldBefore(ctx context.Context, c Container, at netip.Addr) (begins netip.Addr, found bool, err error)
-	// HeldUpTo answers of each of some blocks the first that is held in it, and the last that is held before it, in any region of a pool: each once, in order of
-	// address. It costs two probes for each block and region, whatever the pool holds.
+	// HeldUpTo answers of each of some blocks, in order of address, the first that is held in it, and the last that is held before all of them, in any region of a
+	// pool: each once, in order of address. It costs a probe for each block and region, whatever the pool holds.
 	HeldUpTo(ctx context.Context, pool ipam.Pool, blocks []netip.Prefix) ([]ipam.Allocation, error)
 	// HeldCount counts what is held in a container.
 	HeldCount(ctx context.Context, c Container) (Held, error)

@@ -20,6 +20,4 @@ type SearchReader interface {
 
 	// PoolsAround answers up to limit pools whose blocks are among the candidates, the smallest first: of some projects (nil: of all).
 	PoolsAround(ctx context.Context, projects []ipam.ID, candidates []netip.Prefix, limit int) ([]ipam.Pool, error)
-	// HeldElsewhereBy is HeldElsewhere of several projects, in pools of none of them.
-	HeldElsewhereBy(ctx context.Context, holders []ipam.ID, at netip.Addr, candidates []netip.Prefix, limit int) ([]ipam.Allocation, error)
 }

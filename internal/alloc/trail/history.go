@@ -132,7 +132,7 @@ func (l lookback) lasting(ctx context.Context) ([]ipam.Hold, error) {
 	if err != nil {
 		return nil, err
 	}
-	elsewhere, err := l.read.HeldElsewhere(ctx, l.project, l.address, l.candidates, maxHolds)
+	elsewhere, err := l.read.HeldElsewhere(ctx, []ipam.ID{l.project.ID}, l.address, l.candidates, maxHolds)
 	for _, a := range elsewhere {
 		holds = append(holds, holdOf(a))
 	}

@@ -1,6 +1,7 @@
 package lookup
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -27,7 +28,8 @@ func (r Reader) AlertRuleGet(ctx context.Context, project storage.ProjectKey, na
 
 // AlertRuleList implements storage.Reader.
 func (r Reader) AlertRuleList(ctx context.Context, project storage.ProjectKey, after string, limit int) ([]ipam.AlertRule, error) {
-	return List(ctx, r, "alert_rule_list", alertRuleIn(project), r.places.Everywhere(), rows.ID(project.ID), after, limit)
+	byName := func(a, b ipam.AlertRule) int { return cmp.Compare(a.Name, b.Name) }
+	return everywhere(ctx, r, "alert_rule_list", alertRuleIn(project), r.places.Everywhere(), byName, limit, rows.ID(project.ID), after, limit)
 }
 
 // AlertRulesDue implements storage.Reader.
@@ -37,7 +39,10 @@ func (r Reader) AlertRulesDue(ctx context.Context, now time.Time, limit int) ([]
 
 // AlertList implements storage.Reader.
 func (r Reader) AlertList(ctx context.Context, project storage.ProjectKey, after storage.AlertRef, limit int) ([]ipam.Alert, error) {
-	return List(ctx, r, "alert_list", rows.Alerts.Scan, r.places.Everywhere(), rows.ID(project.ID), after.Rule, after.Subject, limit)
+	byRule := func(a, b ipam.Alert) int {
+		return cmp.Or(cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Subject, b.Subject))
+	}
+	return everywhere(ctx, r, "alert_list", rows.Alerts.Scan, r.places.Everywhere(), byRule, limit, rows.ID(project.ID), after.Rule, after.Subject, limit)
 }
 
 // AlertsNamed implements storage.Reader.

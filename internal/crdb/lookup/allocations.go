@@ -1,6 +1,8 @@
 package lookup
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"net/netip"
 
@@ -49,11 +51,11 @@ func (r Reader) allocationElsewhere(ctx context.Context, of storage.ProjectKey, 
 
 // AllocationList implements storage.Reader.
 func (r Reader) AllocationList(ctx context.Context, project storage.ProjectKey, from storage.AllocationCursor, limit int) ([]ipam.Allocation, error) {
-	if r.places.Several() {
-		return List(ctx, r, "allocation_list_everywhere", allocationIn(project.Name),
-			r.places.Everywhere(), rows.ID(project.ID), rows.ID(from.ContainerID), rows.After(from.Base), limit)
+	byAddress := func(a, b ipam.Allocation) int {
+		return cmp.Or(bytes.Compare(a.ContainerID[:], b.ContainerID[:]), a.Block.Addr().Compare(b.Block.Addr()))
 	}
-	return List(ctx, r, "allocation_list", allocationIn(project.Name), r.region, rows.ID(project.ID), rows.ID(from.ContainerID), rows.After(from.Base), limit)
+	return everywhere(ctx, r, "allocation_list", allocationIn(project.Name), r.places.Everywhere(), byAddress, limit,
+		rows.ID(project.ID), rows.ID(from.ContainerID), rows.After(from.Base), limit)
 }
 
 // AllocationListInPool implements storage.Reader.
@@ -101,7 +103,7 @@ func (r Reader) HeldUpTo(ctx context.Context, pool ipam.Pool, blocks []netip.Pre
 	for i, b := range blocks {
 		first[i], last[i] = rows.Base(b), rows.Last(b)
 	}
-	return List(ctx, r, "held_up_to", allocationIn(pool.Project), regions, rows.ID(pool.ProjectID), rows.ID(pool.UID), first, last)
+	return List(ctx, r, "held_up_to", allocationIn(pool.Project), regions, rows.ID(pool.ProjectID), rows.ID(pool.UID), first, last, first[0])
 }
 
 // HeldCount implements storage.Reader.

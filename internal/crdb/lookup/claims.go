@@ -61,19 +61,22 @@ func (r Reader) ClaimsHeld(ctx context.Context, claims []ipam.Claim) (map[ipam.I
 
 // ClaimList implements storage.Reader.
 func (r Reader) ClaimList(ctx context.Context, project storage.ProjectKey, after string, limit int) ([]ipam.Claim, error) {
-	if r.places.Several() {
-		return List(ctx, r, "claim_list_everywhere", claimIn(project), rows.ID(project.ID), after, limit)
-	}
-	return List(ctx, r, "claim_list", claimIn(project), r.region, rows.ID(project.ID), after, limit)
+	return r.claims(ctx, "claim_list", project, limit, after)
 }
 
 // ClaimListOwned implements storage.Reader.
 func (r Reader) ClaimListOwned(ctx context.Context, project storage.ProjectKey, owner, after string, limit int) ([]ipam.Claim, error) {
-	key := rows.ID(rows.OwnerKey(owner))
-	if r.places.Several() {
-		return List(ctx, r, "claim_list_owned_everywhere", claimIn(project), rows.ID(project.ID), key, after, limit)
+	return r.claims(ctx, "claim_list_owned", project, limit, rows.ID(rows.OwnerKey(owner)), after)
+}
+
+// claims is a page of a project's claims, by name, of all regions in which it may have some.
+func (r Reader) claims(ctx context.Context, name string, project storage.ProjectKey, limit int, args ...any) ([]ipam.Claim, error) {
+	regions, err := r.regionsOf(ctx, project.ID)
+	if err != nil {
+		return nil, err
 	}
-	return List(ctx, r, "claim_list_owned", claimIn(project), r.region, rows.ID(project.ID), key, after, limit)
+	byName := func(a, b ipam.Claim) int { return cmp.Compare(a.Name, b.Name) }
+	return everywhere(ctx, r, name, claimIn(project), regions, byName, limit, slices.Concat([]any{rows.ID(project.ID)}, args, []any{limit})...)
 }
 
 // ClaimListInPool implements storage.Reader.

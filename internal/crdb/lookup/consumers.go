@@ -1,6 +1,7 @@
 package lookup
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -30,6 +31,14 @@ func (r Reader) RegionsOf(ctx context.Context, projectID ipam.ID) ([]string, err
 	return List(ctx, r, "project_region_list", scanText, rows.ID(projectID))
 }
 
+// regionsOf is where a project may have claims and consumers: asked only where there are several regions.
+func (r Reader) regionsOf(ctx context.Context, projectID ipam.ID) ([]string, error) {
+	if !r.places.Several() {
+		return []string{r.region}, nil
+	}
+	return r.RegionsOf(ctx, projectID)
+}
+
 // ConsumerList implements storage.Reader.
 func (r Reader) ConsumerList(ctx context.Context, project storage.ProjectKey, realm, after string, limit int) ([]ipam.Consumer, error) {
 	scan := func(row pgx.CollectableRow) (ipam.Consumer, error) {
@@ -37,10 +46,12 @@ func (r Reader) ConsumerList(ctx context.Context, project storage.ProjectKey, re
 		c.Project = project.Name
 		return c, err
 	}
-	if r.places.Several() {
-		return List(ctx, r, "consumer_list_everywhere", scan, rows.ID(project.ID), realm, after, limit)
+	regions, err := r.regionsOf(ctx, project.ID)
+	if err != nil {
+		return nil, err
 	}
-	return List(ctx, r, "consumer_list", scan, r.region, rows.ID(project.ID), realm, after, limit)
+	byUID := func(a, b ipam.Consumer) int { return cmp.Compare(a.Name, b.Name) }
+	return everywhere(ctx, r, "consumer_list", scan, regions, byUID, limit, rows.ID(project.ID), realm, after, limit)
 }
 
 // ConsumersDue implements storage.Reader.
@@ -105,7 +116,7 @@ func (r Reader) AttachmentCount(ctx context.Context, projectID ipam.ID, ref ipam
 
 // ClaimListOfConsumer implements storage.Reader.
 func (r Reader) ClaimListOfConsumer(ctx context.Context, project storage.ProjectKey, ref ipam.ConsumerRef, after string, limit int) ([]ipam.Claim, error) {
-	return List(ctx, r, "claim_list_of_consumer", claimIn(project), rows.ID(project.ID), ref.Realm, ref.UID, after, limit)
+	return r.claims(ctx, "claim_list_of_consumer", project, limit, ref.Realm, ref.UID, after)
 }
 
 // RealmCount implements storage.Reader.

@@ -24,7 +24,7 @@ func Group(
 		b.Queue(query.Get("fence_list_here"), region, rows.IDs(projects))
 	}
 	b.Queue(query.Get("pool_state"), rows.ID(pool.ID), pool.Region)
-	n := queueFree(b, pool, reads)
+	n := queueFree(b, pool, reads, fences[PlaceOf(pool)].Stock)
 	if len(q.Projects) > 0 {
 		b.Queue(query.Get("quota_parts"), region, rows.IDs(q.Projects), q.Shard)
 	}

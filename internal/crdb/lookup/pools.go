@@ -1,12 +1,16 @@
 package lookup
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"net/netip"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/crdb/query"
 	"github.com/carve-ipam/carve/internal/crdb/rows"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -76,18 +80,46 @@ func ScanID(row pgx.CollectableRow) (ipam.ID, error) {
 func (r Reader) FreeList(ctx context.Context, c storage.Container, maxBits int, from netip.Prefix, limit int) ([]netip.Prefix, error) {
 	width := c.Block.Addr().BitLen()
 	var sizes []int16
-	var starts [][]byte
 	for bits := c.Block.Bits(); bits <= maxBits; bits++ {
-		start := []byte{}
-		if from.IsValid() {
-			if bits < from.Bits() {
-				continue
-			}
-			if bits == from.Bits() {
-				start = rows.Base(from)
-			}
+		if !from.IsValid() || bits >= from.Bits() {
+			sizes = append(sizes, int16(width-bits)) //nolint:gosec // 0 to 128
 		}
-		sizes, starts = append(sizes, int16(width-bits)), append(starts, start) //nolint:gosec // 0 to 128
 	}
-	return List(ctx, r, "free_list", rows.Free.Scan, c.Region, rows.ID(c.ID), sizes, starts, limit)
+	found, err := r.fences(ctx, []Place{PlaceOf(c)})
+	if err != nil {
+		return nil, err
+	}
+	few, many := apart(sizes, width, found[PlaceOf(c)].Stock)
+	last := func(size int16) netip.Addr { // behind which the page begins
+		if from.IsValid() && size == rows.HostBits(from) {
+			return from.Addr()
+		}
+		return netip.Addr{}
+	}
+	after := make([][]byte, len(few))
+	for i, size := range few {
+		after[i] = rows.After(last(size))
+	}
+	var free []netip.Prefix
+	err = r.run(ctx, "free_list", func(q Querier) error {
+		b := &pgx.Batch{}
+		if len(few) > 0 {
+			b.Queue(query.Get("free_list"), c.Region, rows.ID(c.ID), few, after, limit)
+		}
+		for _, size := range many {
+			start := rows.After(last(size))
+			if len(start) > 0 {
+				start = append(start, 0) // the first text behind it
+			}
+			b.Queue(query.Get("free_scan_size"), c.Region, rows.ID(c.ID), size, start, limit)
+		}
+		results := q.SendBatch(ctx, b)
+		var err error
+		free, err = takeFree(results, b.Len())
+		return errors.Join(err, results.Close())
+	})
+	slices.SortFunc(free, func(a, b netip.Prefix) int {
+		return cmp.Or(cmp.Compare(a.Bits(), b.Bits()), a.Addr().Compare(b.Addr()))
+	})
+	return free[:min(limit, len(free))], err
 }

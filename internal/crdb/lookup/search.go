@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/netip"
-	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -90,11 +89,4 @@ func (r Reader) PoolsAround(ctx context.Context, projects []ipam.ID, candidates 
 		return List(ctx, r, "search_pools_around_all", rows.LeanPools.Scan, bases, lengths, limit)
 	}
 	return List(ctx, r, "search_pools_around", rows.LeanPools.Scan, rows.IDs(projects), bases, lengths, limit)
-}
-
-// HeldElsewhereBy implements storage.Reader.
-func (r Reader) HeldElsewhereBy(ctx context.Context, holders []ipam.ID, at netip.Addr, candidates []netip.Prefix, limit int) ([]ipam.Allocation, error) {
-	bases, lengths := heldArrays(candidates)
-	found, err := List(ctx, r, "search_held_elsewhere", allocationOfItsPool, r.places.Everywhere(), rows.IDs(holders), bases, lengths, at.AsSlice(), limit)
-	return slices.DeleteFunc(found, func(a ipam.Allocation) bool { return !a.Block.Contains(at) }), err
 }

@@ -2,6 +2,7 @@ package lookup
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"net/netip"
 	"slices"
@@ -36,12 +37,10 @@ func (r Reader) EventList(ctx context.Context, project storage.ProjectKey, from,
 	if before.IsZero() {
 		before = LastID
 	}
-	name, places := "event_list", any(r.region)
-	if r.places.Several() {
-		name, places = "event_list_everywhere", r.places.Everywhere()
-	}
 	first := from.Numbered(from.Time(), 0) // of the row that from may be in the middle of
-	found, err := List(ctx, r, name, eventsIn(project), places, rows.ID(project.ID), rows.ID(first), rows.ID(before), limit)
+	newestFirst := func(a, b []ipam.Event) int { return bytes.Compare(b[0].ID[:], a[0].ID[:]) }
+	found, err := everywhere(ctx, r, "event_list", eventsIn(project), r.places.Everywhere(), newestFirst, limit+1, // the newest row is not counted
+		rows.ID(project.ID), rows.ID(first), rows.ID(before), limit)
 	for _, row := range found {
 		for _, e := range slices.Backward(row) {
 			if len(out) < limit && bytes.Compare(e.ID[:], from[:]) >= 0 && bytes.Compare(e.ID[:], before[:]) < 0 {
@@ -98,9 +97,9 @@ func (r Reader) HeldAt(ctx context.Context, pools []storage.Container, candidate
 }
 
 // HeldElsewhere implements storage.Reader: one probe of each pool, as the blocks that are held in one do not overlap.
-func (r Reader) HeldElsewhere(ctx context.Context, project storage.ProjectKey, at netip.Addr, candidates []netip.Prefix, limit int) ([]ipam.Allocation, error) {
+func (r Reader) HeldElsewhere(ctx context.Context, holders []ipam.ID, at netip.Addr, candidates []netip.Prefix, limit int) ([]ipam.Allocation, error) {
 	bases, lengths := heldArrays(candidates)
-	found, err := List(ctx, r, "held_elsewhere", allocationOfItsPool, r.places.Everywhere(), rows.ID(project.ID), bases, lengths, at.AsSlice(), limit)
+	found, err := List(ctx, r, "held_elsewhere", allocationOfItsPool, r.places.Everywhere(), rows.IDs(holders), bases, lengths, at.AsSlice(), limit)
 	return slices.DeleteFunc(found, func(a ipam.Allocation) bool { return !a.Block.Contains(at) }), err
 }
 
@@ -115,10 +114,7 @@ func holdIn(project storage.ProjectKey) func(pgx.CollectableRow) (ipam.Hold, err
 // HistoryAt implements storage.Reader.
 func (r Reader) HistoryAt(ctx context.Context, project storage.ProjectKey, candidates []netip.Prefix, at time.Time, limit int) ([]ipam.Hold, error) {
 	bases, lengths := heldArrays(candidates)
-	if r.places.Several() {
-		return List(ctx, r, "history_at_everywhere", holdIn(project), r.places.Everywhere(), rows.ID(project.ID), bases, lengths, at, limit)
-	}
-	return List(ctx, r, "history_at", holdIn(project), r.region, rows.ID(project.ID), bases, lengths, at, limit)
+	return everywhere(ctx, r, "history_at", holdIn(project), r.places.Everywhere(), newestHoldFirst, limit, rows.ID(project.ID), bases, lengths, at, limit)
 }
 
 // HistoryList implements storage.Reader.
@@ -127,10 +123,12 @@ func (r Reader) HistoryList(ctx context.Context, project storage.ProjectKey, can
 		before = storage.HistoryCursor{Until: LastTime, ID: LastID}
 	}
 	bases, lengths := heldArrays(candidates)
-	if r.places.Several() {
-		return List(ctx, r, "history_list_everywhere", holdIn(project), r.places.Everywhere(), rows.ID(project.ID), bases, lengths, before.Until, rows.ID(before.ID), limit)
-	}
-	return List(ctx, r, "history_list", holdIn(project), r.region, rows.ID(project.ID), bases, lengths, before.Until, rows.ID(before.ID), limit)
+	return everywhere(ctx, r, "history_list", holdIn(project), r.places.Everywhere(), newestHoldFirst, limit,
+		rows.ID(project.ID), bases, lengths, before.Until, rows.ID(before.ID), limit)
+}
+
+func newestHoldFirst(a, b ipam.Hold) int {
+	return cmp.Or(b.Until.Compare(a.Until), bytes.Compare(b.ID[:], a.ID[:]))
 }
 
 // AllocationGetByID implements storage.Reader.

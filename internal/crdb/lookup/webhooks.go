@@ -1,6 +1,7 @@
 package lookup
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -27,7 +28,8 @@ func (r Reader) WebhookGet(ctx context.Context, project storage.ProjectKey, name
 
 // WebhookList implements storage.Reader.
 func (r Reader) WebhookList(ctx context.Context, project storage.ProjectKey, after string, limit int) ([]ipam.Webhook, error) {
-	return List(ctx, r, "webhook_list", webhookIn(project), r.places.Everywhere(), rows.ID(project.ID), after, limit)
+	byName := func(a, b ipam.Webhook) int { return cmp.Compare(a.Name, b.Name) }
+	return everywhere(ctx, r, "webhook_list", webhookIn(project), r.places.Everywhere(), byName, limit, rows.ID(project.ID), after, limit)
 }
 
 // WebhooksDue implements storage.Reader.

@@ -1,6 +1,6 @@
--- purpose: of each of some blocks the first that is held in it, and the last that is held before it, in any region of a pool; each once, in order of address
+-- purpose: of each of some blocks, in order of address, the first that is held in it, and before them all the last that is held, in any region of a pool; each once, in order of address
 -- index:   holds_pkey
--- rows:    two probes for each block and region
+-- rows:    a probe for each block and region, and one more for each region
 -- locks:   none
 SELECT DISTINCT ON (a.base)
     -- @columns held AS a
@@ -20,7 +20,7 @@ CROSS JOIN LATERAL (
         SELECT
             -- @columns held AS b
         FROM holds AS b
-        WHERE b.region = r.region::crdb_internal_region AND b.project_id = $2 AND b.container_id = $3 AND b.base < k.first
+        WHERE k.first = $6 AND b.region = r.region::crdb_internal_region AND b.project_id = $2 AND b.container_id = $3 AND b.base < k.first
         ORDER BY b.base DESC
         LIMIT 1
     )

@@ -93,6 +93,40 @@ var free = map[string]func(*suite){
 	},
 	"ScansAnswerTheFirstOfTheirOrderV4": func(s *suite) { s.scans("10.128.0.0/9", 4) },
 	"ScansAnswerTheFirstOfTheirOrderV6": func(s *suite) { s.scans("2001:db9::/32", 6) },
+	"OfASizeThatHasManyTheFirstAreTheSame": func(s *suite) {
+		w := s.world()
+		pool := s.root(w.space, "many", "10.128.0.0/16")
+		c := storage.PoolContainer(pool)
+		list := []netip.Prefix{cidr("10.128.128.0/17"), cidr("10.128.64.0/30"), cidr("10.128.64.8/30")}
+		for i := range 100 {
+			list = append(list, netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 128, 0, byte(2 * i)}), 32))
+		}
+		s.write(storage.Changes{PoolInsert: []ipam.Pool{pool}, Free: []storage.FreeChange{{Container: c, Insert: list}}})
+		for _, limit := range []int{2, 40, len(list)} {
+			var pages []netip.Prefix
+			var after netip.Prefix
+			for range len(list)/limit + 1 {
+				page, err := s.Store.FreeList(s.ctx, c, 32, after, limit)
+				require.NoError(s, err)
+				pages = append(pages, page...)
+				after = pages[len(pages)-1]
+			}
+			require.Equal(s, list, pages)
+		}
+		require.NoError(s, s.Store.InTx(s.ctx, "storetest_read", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error {
+			for _, q := range []space.Scan{
+				{Order: space.LowestFirst, From: netip.MustParseAddr("10.128.0.51")}, {Order: space.TightestFirst, From: netip.MustParseAddr("10.128.0.52")},
+				{Order: space.LargestFirst, From: c.Block.Addr()},
+			} { // whose stock is known from the second on
+				q.MinBits, q.MaxBits, q.Limit = 16, 32, 5
+				got, err := tx.FreeRead(ctx, c, space.Reads{Scans: []space.Scan{q}})
+				require.NoError(s, err)
+				require.Subset(s, got, firstOf(list, q), "%+v", q)
+				require.Less(s, len(got), 20)
+			}
+			return nil
+		}))
+	},
 	"PoolAndItsFreeBlocksAreReadTogether": func(s *suite) {
 		w := s.world()
 		reads := space.ReadsFor(w.c4.Block, []space.Wish{{Bits: 30}, {Exact: cidr("10.0.0.200/32")}})

@@ -1,0 +1,25 @@
+package lookup
+
+import (
+	"context"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// everywhere reads a page from several regions: the same statement, whose first argument is the region, once in each, in one round trip, and of what they
+// answer the first rows in an order. As one statement for all regions CockroachDB would read, and number, all rows that each region has.
+func everywhere[T any](
+	ctx context.Context, r Reader, name string, scan func(pgx.CollectableRow) (T, error), regions []string, order func(a, b T) int, limit int, args ...any,
+) ([]T, error) {
+	asks := make([][]any, len(regions))
+	for i, region := range regions {
+		asks[i] = append([]any{region}, args...)
+	}
+	if len(asks) == 1 {
+		return List(ctx, r, name, scan, asks[0]...)
+	}
+	found, err := each(ctx, r, name, scan, asks)
+	slices.SortStableFunc(found, order)
+	return found[:min(limit, len(found))], err
+}
