@@ -37,6 +37,7 @@ var numbered = map[string]string{
 	"class_pools":              "likewise",
 	"free_list":                "few blocks of each size are free where it is used",
 	"free_scan":                "likewise",
+	"free_within":              "the limit is of what there can be",
 	"history_at":               "all holds of each block: read one by one they would take a trip each from another region",
 	"history_list":             "likewise",
 	"held_elsewhere":           "pools that have the very block: as many as spaces repeat it",

@@ -29,7 +29,8 @@ type Run struct {
 	Mixed        bool             // in each of them something is held, by blocks that are smaller
 }
 
-// GetPoolMap shows a block of a project's pool (zero: all of it) in cells that are depth bits longer, or as long as an address. The blocks that are held in a pool
+// GetPoolMap shows a block of a project's pool (zero: all of it) in cells that are depth bits longer, or as long as an address. What one free block holds is free, and
+// of the other cells it is looked up what is held there. The blocks that are held in a pool
 // are disjoint, and what none of them holds is free: so the first block that begins in a cell says what the cell is, or else the last first one before it, because what
 // covers a cell from an earlier one on is the first that begins there.
 func (s *Holdings) GetPoolMap(ctx context.Context, project, name string, within netip.Prefix, depth int, r usecase.Reading) (Map, error) {
@@ -54,12 +55,29 @@ func (s *Holdings) GetPoolMap(ctx context.Context, project, name string, within 
 	cells := cellsOf(within, depth)
 	tenancy.BudgetOf(ctx).Add(tenancy.Work{Rows: len(cells)})
 	return regions.InOneMoment(ctx, view, "map_of_pool", pool, func(ctx context.Context, read storage.Reader, pool ipam.Pool) (Map, error) {
-		held, err := read.HeldUpTo(ctx, pool, cells)
+		free, err := read.FreeCover(ctx, pool, within, cells[0].Bits())
+		if err != nil {
+			return Map{}, err
+		}
+		held, err := read.HeldUpTo(ctx, pool, besides(cells, free))
 		for i := range held {
 			held[i] = seenBy(key, held[i])
 		}
 		return Map{Within: within, Bits: cells[0].Bits(), Runs: runsOf(cells, held)}, err
 	})
+}
+
+// besides are those of some cells, in order of address, that do not lie in one of some blocks, in the same order.
+func besides(cells, blocks []netip.Prefix) (rest []netip.Prefix) {
+	for _, cell := range cells {
+		for len(blocks) > 0 && space.Last(blocks[0]).Less(cell.Addr()) {
+			blocks = blocks[1:]
+		}
+		if len(blocks) == 0 || !space.Contains(blocks[0], cell) {
+			rest = append(rest, cell)
+		}
+	}
+	return rest
 }
 
 // cellsOf cuts a block into cells, in order of address.

@@ -95,6 +95,9 @@ func (r Reader) HeldBefore(ctx context.Context, c storage.Container, at netip.Ad
 
 // HeldUpTo implements storage.Reader.
 func (r Reader) HeldUpTo(ctx context.Context, pool ipam.Pool, blocks []netip.Prefix) ([]ipam.Allocation, error) {
+	if len(blocks) == 0 {
+		return nil, nil
+	}
 	var regions []string
 	for _, c := range storage.PoolContainers(pool) {
 		regions = append(regions, c.Region)

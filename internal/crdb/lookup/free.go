@@ -34,6 +34,35 @@ func Free(ctx context.Context, db Querier, c storage.Container, reads space.Read
 	return free, errors.Join(err, results.Close())
 }
 
+// FreeCover implements storage.Reader.
+func (r Reader) FreeCover(ctx context.Context, pool ipam.Pool, within netip.Prefix, bits int) (free []netip.Prefix, err error) {
+	width := within.Addr().BitLen()
+	var sizes []int16
+	for b := bits; b >= within.Bits(); b-- {
+		sizes = append(sizes, int16(width-b)) //nolint:gosec // 0 to 128
+	}
+	var around []netip.Prefix
+	for b := within.Bits() - 1; b >= pool.Block.Bits(); b-- {
+		around = append(around, space.Ancestor(within, b))
+	}
+	larger, bases := freeArrays(around)
+	err = r.run(ctx, "free_cover", func(q Querier) error {
+		b := &pgx.Batch{}
+		for _, c := range storage.PoolContainers(pool) {
+			b.Queue(query.Get("free_within"), c.Region, rows.ID(c.ID), sizes, rows.Base(within), rows.Last(within), 1<<(bits-within.Bits()))
+			if len(around) > 0 {
+				b.Queue(query.Get("free_at"), c.Region, rows.ID(c.ID), larger, bases)
+			}
+		}
+		results := q.SendBatch(ctx, b)
+		var err error
+		free, err = takeFree(results, b.Len())
+		return errors.Join(err, results.Close())
+	})
+	slices.SortFunc(free, space.Compare)
+	return free, err
+}
+
 // fewFree is how many free blocks of a size one statement for several sizes may read: on CockroachDB it reads all that they have, and takes 1 ms where
 // 18 are free. A size that has more is read by a statement of its own, which reads no more than its limit.
 const fewFree = 64

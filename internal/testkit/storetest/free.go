@@ -127,6 +127,27 @@ var free = map[string]func(*suite){
 			return nil
 		}))
 	},
+	"WhatHoldsALengthInABlockCoversIt": func(s *suite) {
+		w := s.world()
+		pool := s.root(w.space, "mapped", "10.128.0.0/16")
+		large, low, lower, single := cidr("10.128.128.0/17"), cidr("10.128.64.0/30"), cidr("10.128.64.8/30"), cidr("10.128.64.5/32")
+		s.write(storage.Changes{PoolInsert: []ipam.Pool{pool}, Free: []storage.FreeChange{
+			{Container: storage.PoolContainer(pool), Insert: []netip.Prefix{large, low, lower, single}},
+		}})
+		for _, q := range []struct {
+			within string
+			bits   int
+			want   []netip.Prefix
+		}{
+			{"10.128.0.0/16", 16, nil}, {"10.128.0.0/16", 17, []netip.Prefix{large}}, {"10.128.0.0/16", 30, []netip.Prefix{low, lower, large}},
+			{"10.128.64.0/24", 32, []netip.Prefix{low, single, lower}}, {"10.128.64.0/24", 31, []netip.Prefix{low, lower}}, {"10.128.64.8/29", 32, []netip.Prefix{lower}},
+			{"10.128.64.0/30", 30, []netip.Prefix{low}}, {"10.128.64.2/31", 32, []netip.Prefix{low}}, {"10.128.200.0/26", 30, []netip.Prefix{large}}, {"10.128.0.0/24", 32, nil},
+		} {
+			got, err := s.Store.FreeCover(s.ctx, pool, cidr(q.within), q.bits)
+			require.NoError(s, err)
+			require.Equal(s, q.want, got, "%s, /%d", q.within, q.bits)
+		}
+	},
 	"PoolAndItsFreeBlocksAreReadTogether": func(s *suite) {
 		w := s.world()
 		reads := space.ReadsFor(w.c4.Block, []space.Wish{{Bits: 30}, {Exact: cidr("10.0.0.200/32")}})
