@@ -55,19 +55,25 @@ func (t *tx) Now() time.Time {
 // FreeRead implements storage.Tx.
 func (t *tx) FreeRead(ctx context.Context, c storage.Container, reads space.Reads) ([]netip.Prefix, error) {
 	t.conn.lock(c.Lock())
-	if err := t.stocked(ctx, c, reads); err != nil {
+	stock, err := t.stock(ctx, c)
+	if err != nil {
 		return nil, err
 	}
-	return lookup.Free(ctx, t.conn, c, reads, t.fences)
+	return lookup.Free(ctx, t.conn, c, reads, stock, t.fences)
 }
 
-// stocked reads what is free in a container before its free blocks are read, where that decides how much of them is read.
-func (t *tx) stocked(ctx context.Context, c storage.Container, reads space.Reads) error {
-	at := lookup.PlaceOf(c)
-	if _, known := t.fences[at]; known || !t.byKeys || !lookup.ByStock(c, reads) {
-		return nil
+// stock is what is free in a container, where one statement for several blocks may read all of it; else nothing, which has it read so.
+func (t *tx) stock(ctx context.Context, c storage.Container) (ipam.Stock, error) {
+	if !t.byKeys {
+		return ipam.Stock{}, nil
 	}
-	return t.fences.Read(ctx, t.conn, []lookup.Place{at})
+	at := lookup.PlaceOf(c)
+	if _, known := t.fences[at]; !known {
+		if err := t.fences.Read(ctx, t.conn, []lookup.Place{at}); err != nil {
+			return ipam.Stock{}, err
+		}
+	}
+	return t.fences[at].Stock, nil
 }
 
 // QuotaShards implements storage.QuotaReader. Whoever decides by the sum of a quota's shards is alone with it.

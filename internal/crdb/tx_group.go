@@ -18,10 +18,11 @@ func (t *tx) GroupRead(ctx context.Context, pool storage.Container, reads space.
 			projects = t.lessons.of(q)
 		}
 	}
-	if err := t.stocked(ctx, pool, reads); err != nil {
+	stock, err := t.stock(ctx, pool)
+	if err != nil {
 		return facts, err
 	}
-	facts, err = lookup.Group(ctx, t.conn, t.region, pool, reads, q, projects, t.fences)
+	facts, err = lookup.Group(ctx, t.conn, t.region, pool, reads, stock, q, projects, t.fences)
 	if err == nil && facts.Pool.Revision != q.Pool.Revision {
 		facts, err = t.changed(ctx, pool, q, facts)
 	}

@@ -17,14 +17,14 @@ import (
 // Group reads what a group of claims depends on, and the fences of its pool, and of some projects, into fences. The pool is the one that was asked for, with the revision that
 // it has now.
 func Group(
-	ctx context.Context, db Querier, region string, pool storage.Container, reads space.Reads, q storage.GroupQuery, projects []ipam.ID, fences Fences,
+	ctx context.Context, db Querier, region string, pool storage.Container, reads space.Reads, stock ipam.Stock, q storage.GroupQuery, projects []ipam.ID, fences Fences,
 ) (facts storage.GroupFacts, err error) {
 	b := &pgx.Batch{}
 	if len(projects) > 0 { // first: what is read behind a mark is at least as new
 		b.Queue(query.Get("fence_list_here"), region, rows.IDs(projects))
 	}
 	b.Queue(query.Get("pool_state"), rows.ID(pool.ID), pool.Region)
-	n := queueFree(b, pool, reads, fences[PlaceOf(pool)].Stock)
+	n := queueFree(b, pool, reads, stock)
 	if len(q.Projects) > 0 {
 		b.Queue(query.Get("quota_parts"), region, rows.IDs(q.Projects), q.Shard)
 	}

@@ -98,11 +98,11 @@ var free = map[string]func(*suite){
 		pool := s.root(w.space, "many", "10.128.0.0/16")
 		c := storage.PoolContainer(pool)
 		list := []netip.Prefix{cidr("10.128.128.0/17"), cidr("10.128.64.0/30"), cidr("10.128.64.8/30")}
-		for i := range 100 {
-			list = append(list, netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 128, 0, byte(2 * i)}), 32))
+		for i := range 400 {
+			list = append(list, netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 128, byte(i / 128), byte(i % 128 * 2)}), 32))
 		}
 		s.write(storage.Changes{PoolInsert: []ipam.Pool{pool}, Free: []storage.FreeChange{{Container: c, Insert: list}}})
-		for _, limit := range []int{2, 40, len(list)} {
+		for _, limit := range []int{20, 150, len(list)} {
 			var pages []netip.Prefix
 			var after netip.Prefix
 			for range len(list)/limit + 1 {
@@ -123,6 +123,11 @@ var free = map[string]func(*suite){
 				require.NoError(s, err)
 				require.Subset(s, got, firstOf(list, q), "%+v", q)
 				require.Less(s, len(got), 20)
+			}
+			for block, want := range map[netip.Prefix][]netip.Prefix{cidr("10.128.1.2/32"): {cidr("10.128.1.2/32")}, cidr("10.128.1.2/31"): nil, cidr("10.128.1.3/32"): nil} {
+				got, err := tx.FreeRead(ctx, c, space.Reads{Keys: []netip.Prefix{block}})
+				require.NoError(s, err)
+				require.Equal(s, want, got, "%s", block)
 			}
 			return nil
 		}))
