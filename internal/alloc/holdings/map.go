@@ -29,10 +29,9 @@ type Run struct {
 	Mixed        bool             // in each of them something is held, by blocks that are smaller
 }
 
-// GetPoolMap shows a block of a project's pool (zero: all of it) in cells that are depth bits longer, or as long as an address. What one free block holds is free, and
-// of the other cells it is looked up what is held there. The blocks that are held in a pool
-// are disjoint, and what none of them holds is free: so the first block that begins in a cell says what the cell is, or else the last first one before it, because what
-// covers a cell from an earlier one on is the first that begins there.
+// GetPoolMap shows a block of a project's pool (zero: all of it) in cells that are depth bits longer, or as long as an address. What lies in a free block is free. Of
+// the other cells the first block that begins in each is looked up, and the last before all: blocks that are held are disjoint, so that one which covers a cell, and
+// begins in an earlier one, is the first that begins there.
 func (s *Holdings) GetPoolMap(ctx context.Context, project, name string, within netip.Prefix, depth int, r usecase.Reading) (Map, error) {
 	_, key, err := s.Enter(ctx, tenancy.AllocationsRead, project)
 	if err != nil {
@@ -54,7 +53,7 @@ func (s *Holdings) GetPoolMap(ctx context.Context, project, name string, within 
 	}
 	cells := cellsOf(within, depth)
 	tenancy.BudgetOf(ctx).Add(tenancy.Work{Rows: len(cells)})
-	return regions.InOneMoment(ctx, view, "map_of_pool", pool, func(ctx context.Context, read storage.Reader, pool ipam.Pool) (Map, error) {
+	return regions.AtOneMoment(ctx, view, "map_of_pool", pool, func(ctx context.Context, read storage.Reader, pool ipam.Pool) (Map, error) {
 		free, err := read.FreeCover(ctx, pool, within, cells[0].Bits())
 		if err != nil {
 			return Map{}, err

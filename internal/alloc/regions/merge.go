@@ -27,13 +27,19 @@ func InAllRegions[T any](pool ipam.Pool, n int, begins func(T) netip.Addr, fetch
 	return all[:min(n, len(all))], nil
 }
 
-// InOneMoment answers a page of what is in a pool. What is in a pool that serves several regions can move between them from one read to the next, so that
-// all that a page needs is read at one moment, the pool itself with it.
+// InOneMoment answers a page of what is in a pool that one statement reads in each region. What is in a pool that serves several regions can move between them
+// from one read to the next, so that all that a page needs is read at one moment, the pool itself with it.
 func InOneMoment[P any](ctx context.Context, view storage.View, op string, pool ipam.Pool, page func(ctx context.Context, read storage.Reader, pool ipam.Pool) (P, error),
 ) (out P, err error) {
 	if !pool.Several() {
 		return page(ctx, view, pool)
 	}
+	return AtOneMoment(ctx, view, op, pool, page)
+}
+
+// AtOneMoment answers a page of what is in a pool that several statements read, at one moment, the pool itself with it.
+func AtOneMoment[P any](ctx context.Context, view storage.View, op string, pool ipam.Pool, page func(ctx context.Context, read storage.Reader, pool ipam.Pool) (P, error),
+) (out P, err error) {
 	err = view.OneMoment(ctx, op, func(ctx context.Context, read storage.Reader) error {
 		now, err := read.PoolGetByID(ctx, pool.UID)
 		if err == nil {
