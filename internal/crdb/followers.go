@@ -43,7 +43,7 @@ func (s *Store) Samples() pools.SampleStore { return s.behind(new(storage.Moment
 
 func (s *Store) behind(at *storage.Moment) *follower {
 	f := &follower{store: s, at: at}
-	f.Reader = lookup.New(s.region, s.places, f.read)
+	f.Reader = s.readerBy(f.read)
 	return f
 }
 

@@ -33,5 +33,10 @@ func (s *Store) OneMoment(ctx context.Context, op string, fn func(context.Contex
 
 // readerOn reads by one connection.
 func (s *Store) readerOn(q lookup.Querier) lookup.Reader {
-	return lookup.New(s.region, s.places, lookup.Through(q))
+	return s.readerBy(lookup.Through(q))
+}
+
+// readerBy reads by whatever runs its statements.
+func (s *Store) readerBy(run lookup.Run) lookup.Reader {
+	return lookup.New(s.region, s.places, run, s.engine.byKeys())
 }

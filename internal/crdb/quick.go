@@ -40,7 +40,7 @@ func newQuick(s *Store) *quick {
 	t.read = func(ctx context.Context, fn func(lookup.Querier) error) error {
 		return s.readNow(ctx, "claim_refused", fn)
 	}
-	t.Reader = lookup.New(s.region, s.places, func(context.Context, string, func(lookup.Querier) error) error { return storage.ErrForgotten })
+	t.Reader = s.readerBy(func(context.Context, string, func(lookup.Querier) error) error { return storage.ErrForgotten })
 	return t
 }
 

@@ -130,7 +130,7 @@ func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 		clock: newStoreClock(o.LocalTime), feed: &feedClock{}, tooOld: &standingDown{done: make(chan struct{})},
 	}
 	s.places, s.memory = newPlaces(o.Region), recall.New(s.clock.local)
-	s.Reader = lookup.New(o.Region, s.places, s.read)
+	s.Reader = s.readerBy(s.read)
 	if err := s.learn(ctx); err != nil {
 		pool.Close()
 		followers.Close()

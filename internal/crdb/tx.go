@@ -37,7 +37,7 @@ func newTx(s *Store, c *conn, number int, dry bool) *tx {
 	t := &tx{region: s.region, places: s.places, conn: c, number: number, dry: dry, clock: s.clock, fences: lookup.Fences{}, durable: s.engine.durable, byKeys: s.engine.byKeys()}
 	t.lessons = lessons{memory: s.memory, region: s.region, pools: map[lookup.Place]*recall.Pool{}, projects: map[ipam.ID]recall.Project{}}
 	// Inside a transaction nothing is repeated by itself: the error ends the attempt.
-	t.Reader = lookup.New(s.region, s.places, lookup.Through(c))
+	t.Reader = s.readerOn(c)
 	return t
 }
 

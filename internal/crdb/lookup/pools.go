@@ -85,11 +85,14 @@ func (r Reader) FreeList(ctx context.Context, c storage.Container, maxBits int, 
 			sizes = append(sizes, int16(width-bits)) //nolint:gosec // 0 to 128
 		}
 	}
-	found, err := r.fences(ctx, []Place{PlaceOf(c)})
-	if err != nil {
-		return nil, err
+	few, many := sizes, []int16(nil)
+	if r.byKeys {
+		found, err := r.fences(ctx, []Place{PlaceOf(c)})
+		if err != nil {
+			return nil, err
+		}
+		few, many = apart(sizes, width, found[PlaceOf(c)].Stock)
 	}
-	few, many := apart(sizes, width, found[PlaceOf(c)].Stock)
 	last := func(size int16) netip.Addr { // behind which the page begins
 		if from.IsValid() && size == rows.HostBits(from) {
 			return from.Addr()
@@ -101,7 +104,7 @@ func (r Reader) FreeList(ctx context.Context, c storage.Container, maxBits int, 
 		after[i] = rows.After(last(size))
 	}
 	var free []netip.Prefix
-	err = r.run(ctx, "free_list", func(q Querier) error {
+	err := r.run(ctx, "free_list", func(q Querier) error {
 		b := &pgx.Batch{}
 		if len(few) > 0 {
 			b.Queue(query.Get("free_list"), c.Region, rows.ID(c.ID), few, after, limit)

@@ -37,10 +37,13 @@ type Reader struct {
 	region string
 	places Places
 	run    Run
+	byKeys bool // of the database: several sizes are read by their stock
 }
 
-// New makes a reader in a region.
-func New(region string, places Places, run Run) Reader { return Reader{region, places, run} }
+// New makes a reader in a region. byKeys is for a database that finds rows of an array by reading others.
+func New(region string, places Places, run Run, byKeys bool) Reader {
+	return Reader{region, places, run, byKeys}
+}
 
 // one reads a single row; no row is not_found with the sentence.
 func one[T any](ctx context.Context, r Reader, name string, scan func(pgx.CollectableRow) (T, error), missing func() error, args ...any) (T, error) {
