@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -195,4 +196,42 @@ func TestMassExpiryIsHeldUntilItIsConfirmed(t *testing.T) {
 	require.NoError(t, err)
 	require.EqualValues(t, 1, state.Live)
 	require.True(t, state.HeldSince.IsZero())
+}
+
+// beforeTx does something before the first transaction of an operation begins.
+type beforeTx struct {
+	storage.Store
+
+	op    string
+	first func()
+}
+
+// InTx implements storage.Store.
+func (s *beforeTx) InTx(ctx context.Context, op string, locks storage.Locks, fn func(context.Context, storage.Tx) error) error {
+	if op == s.op {
+		s.first()
+	}
+	return s.Store.InTx(ctx, op, locks, fn)
+}
+
+// The project goes just before the keeper of consumers holds one of its realms: nothing is written of it, as the audit finds.
+func TestNoRealmIsHeldInAProjectThatIsGone(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	store, _ := b.store(t)
+	gone := false
+	s := b.serve(&beforeTx{Store: store, op: "realm_change", first: sync.OnceFunc(func() {
+		require.NoError(t, b.DeleteProject(b.ctx, project, usecase.Request{}))
+		gone = true
+	})})
+	for i := range 60 {
+		_, err := b.PutConsumer(b.ctx, project, user(fmt.Sprint("u", i), living(20*time.Second+time.Duration(i)*time.Second)), usecase.Request{})
+		require.NoError(t, err)
+	}
+	for range 24 {
+		b.clock.move(5 * time.Second)
+		_, err := s.KeepConsumers(b.ctx)
+		require.NoError(t, err)
+	}
+	require.True(t, gone)
 }

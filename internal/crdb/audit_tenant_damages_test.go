@@ -63,6 +63,7 @@ func tenantDamages(f family) map[string]struct{ sql, want string } {
 		"a consumer of a claim that is gone":    {"UPDATE attachments SET claim_name = 'nothing' WHERE project_id = " + tenant, "consumers"},
 		"an ended consumer that stays attached": {"UPDATE consumers SET ended_at = renewed_at, reason = 'Ended' WHERE uid = 'vm' AND project_id = " + tenant, "consumers"},
 		"a consumer of no project":              {"UPDATE consumers SET project_id = " + nobody + " WHERE uid = 'gone' AND project_id = " + tenant, "consumers"},
+		"a realm of no project":                 {"INSERT INTO realms (region, project_id, name) SELECT region, " + nobody + ", realm FROM consumers WHERE uid = 'gone' AND project_id = " + tenant, "consumers"},
 
 		"an alert rule of no project":             {"UPDATE alert_rules SET project_id = " + nobody + " WHERE project_id = " + tenant + ";\nDELETE FROM alerts WHERE project_id = " + tenant, "alerts"},
 		"an alert of a rule that is gone":         {"DELETE FROM alert_rules WHERE project_id = " + tenant, "alerts"},

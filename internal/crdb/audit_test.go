@@ -74,7 +74,7 @@ func newEstate(t *testing.T) *estate {
 	e.tables = []string{
 		"projects", "spaces", "classes", "pools", "pool_classes", "fences", "free_blocks", "holds",
 		"members", "api_keys", "grants", "quotas", "quota_shards", "audit_events", "history", "removals",
-		"consumers", "attachments", "webhooks", "deliveries", "alert_rules", "alerts", "utilization", "idempotency_keys",
+		"consumers", "attachments", "realms", "webhooks", "deliveries", "alert_rules", "alerts", "utilization", "idempotency_keys",
 	}
 	for _, table := range []string{"members", "api_keys", "quotas"} { // so that there can be rows for the audit to find
 		e.exec(t, "ALTER TABLE "+table+" DROP CONSTRAINT "+table+"_project_fkey")
@@ -107,6 +107,7 @@ func (e *estate) tenant(t *testing.T) {
 		made(e.svc.CreateProject(ctx, ipam.Project{Metadata: ipam.Metadata{Name: p}}, usecase.Request{}))
 		made(e.svc.PutMember(ctx, p, ipam.Member{Metadata: ipam.Metadata{Name: "corp:alice"}, Spec: ipam.MemberSpec{Role: "admin"}}, usecase.Request{}))
 		made(e.svc.CreateKey(ctx, p, ipam.APIKey{Metadata: ipam.Metadata{Name: "robot"}, Spec: ipam.APIKeySpec{Role: "consumer"}}, usecase.Request{}))
+		made(e.svc.ConfirmExpiry(ctx, p, ipam.DefaultRealm, usecase.Request{}))
 		quota := func(name string, scope ipam.QuotaScope, limits ipam.QuotaLimits) {
 			made(e.svc.PutQuota(ctx, p, ipam.Quota{Metadata: ipam.Metadata{Name: name}, Spec: ipam.QuotaSpec{Scope: scope, Limits: limits}}, usecase.Request{}))
 		}

@@ -45,12 +45,8 @@ func (s *Consumers) ConfirmExpiry(ctx context.Context, project, realm string, r 
 	key := storage.RealmKey{ProjectID: in.ID, Name: realm}
 	event := trail.Attempt(ctx, s.Now(), in.ID, trail.KindRealm, realm)
 	_, err = usecase.Settled(ctx, s.Core, "realm_confirm", storage.Locks{Shared: []ipam.ID{in.ID}}, r.DryRun, func(ctx context.Context, tx storage.Tx) (none struct{}, err error) {
-		there, err := tx.ProjectKeys(ctx, []ipam.ID{in.ID})
-		if err != nil {
+		if err := usecase.StillThere(ctx, tx, in); err != nil {
 			return none, err
-		}
-		if len(there) == 0 {
-			return none, tenancy.ProjectNotFound(in.Name)
 		}
 		others, err := tx.RealmOthers(ctx, key, tx.Now().Add(-realmKept))
 		if err != nil {

@@ -96,6 +96,9 @@ func (w Renewals) outcome(found []ipam.Consumer) (out Renewed) {
 
 func renew(ctx context.Context, tx storage.Tx, in storage.ProjectKey, w Renewals, revision ipam.ID) (Renewed, error) {
 	found, err := tx.ConsumersNamed(ctx, in.ID, w.refs())
+	if err == nil && len(found) == 0 { // those of a project that is gone are not told from those that never were
+		err = usecase.StillThere(ctx, tx, in)
+	}
 	if err != nil {
 		return Renewed{}, err
 	}

@@ -1,4 +1,4 @@
--- purpose: a claim says how many consumers are attached to it; each attachment is of a claim that is there and of a consumer that lives, or that has ended and is being detached; a consumer is there once, and belongs to a project
+-- purpose: a claim says how many consumers are attached to it; each attachment is of a claim that is there and of a consumer that lives, or that has ended and is being detached; a consumer is there once, and belongs to a project, as a realm does
 -- index:   none: the audit reads whole tables, in one snapshot, outside of the hot path
 -- rows:    all
 -- locks:   none
@@ -28,3 +28,7 @@ UNION ALL
 SELECT c.project_id::TEXT, 'consumer ' || c.realm || '/' || c.uid || ' of a project that is not there'
 FROM consumers AS c
 WHERE NOT EXISTS (SELECT 1 FROM projects AS p WHERE p.id = c.project_id)
+UNION ALL
+SELECT r.project_id::TEXT, 'realm ' || r.name || ' of a project that is not there'
+FROM realms AS r
+WHERE NOT EXISTS (SELECT 1 FROM projects AS p WHERE p.id = r.project_id)

@@ -26,6 +26,7 @@ SELECT
     (SELECT count(*) FROM fences),
     (SELECT count(*) FROM consumers),
     (SELECT count(*) FROM attachments),
+    (SELECT count(*) FROM realms),
     (SELECT count(*) FROM webhooks),
     (SELECT count(*) FROM deliveries),
     (SELECT count(*) FROM alert_rules),

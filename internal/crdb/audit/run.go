@@ -171,7 +171,7 @@ func count(ctx context.Context, tx pgx.Tx, into map[string]int64) error {
 	tables := []string{
 		"projects", "spaces", "pools", "classes", "pool_classes", "holds", "free_blocks",
 		"members", "api_keys", "grants", "quotas", "quota_shards", "audit_events", "history", "removals",
-		"pool_regions", "region_blocks", "stocks", "project_regions", "fences", "consumers", "attachments", "webhooks", "deliveries",
+		"pool_regions", "region_blocks", "stocks", "project_regions", "fences", "consumers", "attachments", "realms", "webhooks", "deliveries",
 		"alert_rules", "alerts", "utilization",
 	}
 	n := make([]int64, len(tables))

@@ -41,7 +41,7 @@ func Grants() []TableGrants {
 		{"projects", "SELECT, INSERT, UPDATE, DELETE", "SELECT", "SELECT"},
 		{"quota_shards", "SELECT, INSERT, UPDATE, DELETE", "", "SELECT"},
 		{"quotas", "SELECT, INSERT, UPDATE, DELETE", "", "SELECT"},
-		{"realms", "SELECT, INSERT, UPDATE, DELETE", "", ""},
+		{"realms", "SELECT, INSERT, UPDATE, DELETE", "", "SELECT"},
 		{"region_blocks", "SELECT, INSERT, DELETE", "", "SELECT"},
 		{"regions", "SELECT", "SELECT", "SELECT"},
 		{"removals", "INSERT", "SELECT, DELETE", "SELECT"},
