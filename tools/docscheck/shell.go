@@ -60,15 +60,15 @@ func startShell(ctx context.Context, p *place) (*shell, error) {
 func (s *shell) run(text string, limit time.Duration) (output string, code int, err error) {
 	late := time.AfterFunc(limit, s.kill)
 	defer late.Stop()
-	if _, err := fmt.Fprintf(s.in, "eval %s </dev/null\nprintf '\\0%%d\\n' $?\n", quote(text)); err != nil {
-		return "", 0, err
+	_, err = fmt.Fprintf(s.in, "eval %s </dev/null\nprintf '\\0%%d\\n' $?\n", quote(text))
+	if err == nil {
+		output, err = s.out.ReadString(0)
+		output = strings.TrimSuffix(output, "\x00")
 	}
-	output, err = s.out.ReadString(0)
-	output = strings.TrimSuffix(output, "\x00")
+	if errors.Is(err, io.EOF) || errors.Is(err, syscall.EPIPE) {
+		err = fmt.Errorf("the shell ended, or the command took more than %s", limit)
+	}
 	if err != nil {
-		if errors.Is(err, io.EOF) {
-			err = fmt.Errorf("the shell ended, or the command took more than %s", limit)
-		}
 		return output, 0, err
 	}
 	end, err := s.out.ReadString('\n')
