@@ -196,11 +196,11 @@ func (f *Follower) join() bool {
 	}
 	part := h.first
 	for _, p := range h.parts {
-		if p.read == f.at.From.Commit { // it may have it or not; to begin at a fresh place is no worse than to tell it again and again
-			return false
-		}
-		if storage.CommitBefore(p.read, f.at.From.Commit) {
+		switch {
+		case storage.CommitBefore(p.read, f.at.From.Commit):
 			part++
+		case !storage.CommitBefore(f.at.From.Commit, p.next.Commit): // its cursors lead no further than it is, so that it would be told the part again and again
+			return false
 		}
 	}
 	f.part, f.joined = part, true

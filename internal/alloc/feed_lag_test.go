@@ -1,0 +1,89 @@
+package alloc_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/feed"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// lagging is a store whose places can be held back, as they are while the database's log is not on the disk, and so can whoever reads the feed by it.
+type lagging struct {
+	storage.Store
+	shut sync.RWMutex
+	held *storage.Place
+}
+
+func (l *lagging) FeedRead(ctx context.Context, project storage.ProjectKey, from storage.Place, after ipam.ID, limit int) (storage.FeedPage, error) {
+	l.shut.RLock()
+	defer l.shut.RUnlock()
+	page, err := l.Store.FeedRead(ctx, project, from, after, limit)
+	if l.held != nil {
+		page.Now.Place = *l.held
+	}
+	return page, err
+}
+
+func (l *lagging) hold(p *storage.Place) {
+	l.shut.Lock()
+	defer l.shut.Unlock()
+	l.held = p
+}
+
+// Who asks again and again with the cursor of the last answer gets through what was found before its place was known to last.
+func TestPollsGetThroughWhatWasFoundBehindThePlace(t *testing.T) {
+	t.Parallel()
+	b := followable(t)
+	store, _ := b.store(t)
+	l := &lagging{Store: store}
+	b.Service = alloc.New(l, alloc.Options{Region: region})
+	t.Cleanup(b.EndFeed)
+	first := b.follow(t, "", feed.Filter{})
+	told(b.ctx, t, first, 100)
+
+	in, err := b.GetProject(b.ctx, project)
+	require.NoError(t, err)
+	begin, err := store.FeedMark(b.ctx)
+	require.NoError(t, err)
+	const many, before = 80, 20 // more than a hub reads at once
+	var amid storage.FeedPage
+	l.shut.Lock() // or else the hub reads them one by one
+	for i := range many {
+		_, err := b.CreateClaimBatch(b.ctx, project, []ipam.Claim{claim(fmt.Sprintf("c-%02d", i), "net", 32)}, usecase.Request{})
+		require.NoError(t, err)
+		if i+1 == before {
+			amid, err = store.FeedRead(b.ctx, storage.ProjectKey{ID: in.UID, Name: in.Name}, begin.Place, ipam.ID{}, 2*many)
+			require.NoError(t, err)
+		}
+	}
+	l.held = &amid.Now.Place
+	l.shut.Unlock()
+	require.Len(t, toldOf(told(b.ctx, t, first, 100), "IPClaim"), many)
+	l.hold(nil)
+
+	seen, cursor := map[string]bool{}, first.Cursor()
+	for polls := 0; ; polls++ {
+		f, err := b.Follow(b.ctx, project, cursor, feed.Filter{Kinds: []string{"IPClaim"}})
+		require.NoError(t, err)
+		changes, err := f.Next(b.ctx, 0, 5)
+		require.NoError(t, err)
+		for _, c := range changes {
+			seen[c.Name] = true
+		}
+		cursor = f.Cursor()
+		f.Close()
+		if len(changes) == 0 {
+			break
+		}
+		require.Less(t, polls, many, "it goes on")
+	}
+	require.Len(t, seen, many-before, "what the cursor does not have")
+}
