@@ -6,9 +6,13 @@ import (
 	"sync/atomic"
 	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
+
 	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/crdb/outcome"
 	"github.com/carve-ipam/carve/internal/crdb/rows"
 	"github.com/carve-ipam/carve/internal/crdb/schema"
+	"github.com/carve-ipam/carve/internal/crdb/write"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -21,13 +25,18 @@ const (
 
 // places is what a store knows of the database's regions without asking.
 type places struct {
-	own  string
-	all  atomic.Pointer[[]ipam.Region]
-	look chan struct{} // somebody met a region that is not known
+	own    string
+	all    atomic.Pointer[[]ipam.Region]
+	look   chan struct{}                  // somebody met a region that is not known
+	placed *lru.Cache[unplaced, struct{}] // these are so no more, and stay so
 }
+
+// maxPlaced bounds how many places are remembered, of about 100 bytes each.
+const maxPlaced = 16384
 
 func newPlaces(own string) *places {
 	p := &places{own: own, look: make(chan struct{}, 1)}
+	p.placed, _ = lru.New[unplaced, struct{}](maxPlaced) // it fails for sizes below one
 	p.all.Store(&[]ipam.Region{})
 	return p
 }
@@ -47,6 +56,13 @@ func (p *places) Others() (names []string) {
 
 // Everywhere is the names of all regions, the own one first.
 func (p *places) Everywhere() []string { return append([]string{p.own}, p.Others()...) }
+
+// Placed remembers that a project may have claims in regions.
+func (p *places) Placed(project ipam.ID, regions []string) {
+	for _, region := range regions {
+		p.placed.Add(unplaced{project, region}, struct{}{})
+	}
+}
 
 // met makes the store look soon if a region is not known.
 func (p *places) met(region string) {
@@ -95,6 +111,22 @@ func (s *Store) keepPlaces(ctx context.Context) {
 	}
 }
 
+// Place implements storage.Store.
+func (s *Store) Place(ctx context.Context, project ipam.ID, region string) error {
+	at := unplaced{project, region}
+	if _, known := s.places.placed.Get(at); known || !s.places.Several() {
+		return nil
+	}
+	regions, err := s.RegionsOf(ctx, project)
+	if err != nil || slices.Contains(regions, region) {
+		return err
+	}
+	if err = s.placeProject(ctx, &at); err == nil {
+		s.places.Placed(project, []string{region})
+	}
+	return err
+}
+
 // placeProject notes that a project may have claims in a region, in a transaction of its own, before the claim that is the first one there.
 // Under locks it is alone with the project: whoever has not seen the note has committed by then, and whoever comes later sees it. So of two
 // claims of one name in two regions one at least looks where the other is.
@@ -109,13 +141,17 @@ func (s *Store) placeProject(ctx context.Context, u *unplaced) error {
 		if s.engine.locks() {
 			cn.locks = newLockSet(storage.Locks{Alone: []ipam.ID{u.project}})
 		}
-		return s.engine.attempt(ctx, cn, false, func(ctx context.Context) error {
+		err = s.engine.attempt(ctx, cn, false, func(ctx context.Context) error {
 			if _, err := cn.affected(ctx, "fence_move", rows.ID(u.project), rows.ID(ipam.NewID())); err != nil { // until now its claims elsewhere need not look in this one
 				return err
 			}
 			_, err := cn.affected(ctx, "project_region_insert", rows.ID(u.project), u.region)
 			return err
 		})
+		if outcome.IsUnknown(err) { // to do it twice is to do it once
+			return write.ErrStale
+		}
+		return err
 	})
 }
 

@@ -29,6 +29,11 @@ type groups struct {
 // join adds an order to the pool's next group and waits for its outcome. The first to come starts at once; those that
 // arrive while its transaction runs form the next group.
 func (s *groups) join(ctx context.Context, pool ipam.Pool, o *order) (ipam.Claim, error) {
+	if o.binds() && !o.request.DryRun {
+		if err := s.Store.Place(ctx, o.key.ID, pool.Place()); err != nil {
+			return ipam.Claim{}, err
+		}
+	}
 	m := &member{order: o, ctx: ctx, lane: storage.PoolContainer(pool).Lock()}
 	if s.Tracer != nil {
 		m.joined, m.waited = s.Ticks(), -1

@@ -50,6 +50,9 @@ func (s *together) run(ctx context.Context, b *batch) ([]ipam.Claim, error) {
 	if onlyLooks { // it reads one moment of the pools, and keeps nobody from them
 		locks = storage.Locks{}
 	} else {
+		if err := s.place(ctx, b); err != nil {
+			return nil, err
+		}
 		release, err := s.Lanes.AcquireFor(ctx, b.turn, locks.Alone...)
 		if err != nil {
 			return nil, err
@@ -76,6 +79,19 @@ func (s *together) run(ctx context.Context, b *batch) ([]ipam.Claim, error) {
 		s.took(b, bound)
 	}
 	return bound, err
+}
+
+// place notes that the project may have claims where the pools are that are tried first.
+func (s *together) place(ctx context.Context, b *batch) error {
+	for _, c := range b.choices {
+		if len(c.room) == 0 || b.dryRun() {
+			continue
+		}
+		if err := s.Store.Place(ctx, b.key().ID, c.room[0].Place()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // locks names the pools that are tried first, and the scopes that are opened, whose turns the batch takes; others may be opened on the way, where the

@@ -28,7 +28,9 @@ func (r Reader) ConsumersNamed(ctx context.Context, projectID ipam.ID, refs []ip
 
 // RegionsOf implements storage.Reader.
 func (r Reader) RegionsOf(ctx context.Context, projectID ipam.ID) ([]string, error) {
-	return List(ctx, r, "project_region_list", scanText, rows.ID(projectID))
+	regions, err := List(ctx, r, "project_region_list", scanText, rows.ID(projectID))
+	r.places.Placed(projectID, regions)
+	return regions, err
 }
 
 // regionsOf is where a project may have claims and consumers: asked only where there are several regions.

@@ -42,10 +42,8 @@ func fencingOf(ch storage.Changes) fencing {
 	for _, m := range ch.ScopedMarks {
 		f.moved[m.PoolID] = true
 	}
-	for _, g := range []*ipam.Grant{ch.GrantInsert, ch.GrantDelete} {
-		if g != nil && g.Kind == ipam.GrantOfPool {
-			f.moved[g.SubjectID] = true
-		}
+	if g := ch.GrantDelete; g != nil && g.Kind == ipam.GrantOfPool { // nobody is refused for a grant that is not remembered, so a new one needs no mark
+		f.moved[g.SubjectID] = true
 	}
 	f.projects(ch)
 	return f
