@@ -85,5 +85,5 @@ func TestPollsGetThroughWhatWasFoundBehindThePlace(t *testing.T) {
 		}
 		require.Less(t, polls, many, "it goes on")
 	}
-	require.Len(t, seen, many-before, "what the cursor does not have")
+	require.GreaterOrEqual(t, len(seen), many-before, "what the cursor does not have")
 }

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	lru "github.com/hashicorp/golang-lru/v2"
+	"golang.org/x/sync/singleflight"
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/crdb/outcome"
@@ -21,22 +21,19 @@ import (
 const (
 	placesEvery = 10 * time.Second
 	placesLimit = 5 * time.Second
+	placeLimit  = 10 * time.Second // for a note that others may wait for
 )
 
 // places is what a store knows of the database's regions without asking.
 type places struct {
 	own    string
 	all    atomic.Pointer[[]ipam.Region]
-	look   chan struct{}                  // somebody met a region that is not known
-	placed *lru.Cache[unplaced, struct{}] // these are so no more, and stay so
+	look   chan struct{}      // somebody met a region that is not known
+	noting singleflight.Group // in which region a project may have claims
 }
-
-// maxPlaced bounds how many places are remembered, of about 100 bytes each.
-const maxPlaced = 16384
 
 func newPlaces(own string) *places {
 	p := &places{own: own, look: make(chan struct{}, 1)}
-	p.placed, _ = lru.New[unplaced, struct{}](maxPlaced) // it fails for sizes below one
 	p.all.Store(&[]ipam.Region{})
 	return p
 }
@@ -56,13 +53,6 @@ func (p *places) Others() (names []string) {
 
 // Everywhere is the names of all regions, the own one first.
 func (p *places) Everywhere() []string { return append([]string{p.own}, p.Others()...) }
-
-// Placed remembers that a project may have claims in regions.
-func (p *places) Placed(project ipam.ID, regions []string) {
-	for _, region := range regions {
-		p.placed.Add(unplaced{project, region}, struct{}{})
-	}
-}
 
 // met makes the store look soon if a region is not known.
 func (p *places) met(region string) {
@@ -113,24 +103,23 @@ func (s *Store) keepPlaces(ctx context.Context) {
 
 // Place implements storage.Store.
 func (s *Store) Place(ctx context.Context, project ipam.ID, region string) error {
-	at := unplaced{project, region}
-	if _, known := s.places.placed.Get(at); known || !s.places.Several() {
-		return nil
+	done := s.places.noting.DoChan(project.String()+region, func() (any, error) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), placeLimit)
+		defer cancel()
+		return nil, s.placeProject(ctx, project, region)
+	})
+	select {
+	case r := <-done:
+		return r.Err
+	case <-ctx.Done():
+		return storage.TurnNeverCame(ctx)
 	}
-	regions, err := s.RegionsOf(ctx, project)
-	if err != nil || slices.Contains(regions, region) {
-		return err
-	}
-	if err = s.placeProject(ctx, &at); err == nil {
-		s.places.Placed(project, []string{region})
-	}
-	return err
 }
 
 // placeProject notes that a project may have claims in a region, in a transaction of its own, before the claim that is the first one there.
 // Under locks it is alone with the project: whoever has not seen the note has committed by then, and whoever comes later sees it. So of two
 // claims of one name in two regions one at least looks where the other is.
-func (s *Store) placeProject(ctx context.Context, u *unplaced) error {
+func (s *Store) placeProject(ctx context.Context, project ipam.ID, region string) error {
 	const op = "project_place"
 	return s.repeat(ctx, op, false, func(ctx context.Context) error {
 		cn, release, err := s.acquire(ctx, false)
@@ -139,13 +128,13 @@ func (s *Store) placeProject(ctx context.Context, u *unplaced) error {
 		}
 		defer release()
 		if s.engine.locks() {
-			cn.locks = newLockSet(storage.Locks{Alone: []ipam.ID{u.project}})
+			cn.locks = newLockSet(storage.Locks{Alone: []ipam.ID{project}})
 		}
 		err = s.engine.attempt(ctx, cn, false, func(ctx context.Context) error {
-			if _, err := cn.affected(ctx, "fence_move", rows.ID(u.project), rows.ID(ipam.NewID())); err != nil { // until now its claims elsewhere need not look in this one
+			if _, err := cn.affected(ctx, "fence_move", rows.ID(project), rows.ID(ipam.NewID())); err != nil { // until now its claims elsewhere need not look in this one
 				return err
 			}
-			_, err := cn.affected(ctx, "project_region_insert", rows.ID(u.project), u.region)
+			_, err := cn.affected(ctx, "project_region_insert", rows.ID(project), region)
 			return err
 		})
 		if outcome.IsUnknown(err) { // to do it twice is to do it once
@@ -154,11 +143,3 @@ func (s *Store) placeProject(ctx context.Context, u *unplaced) error {
 		return err
 	})
 }
-
-// unplaced ends an attempt whose claim would be the first of its project in a region.
-type unplaced struct {
-	project ipam.ID
-	region  string
-}
-
-func (u *unplaced) Error() string { return "the project has no claims in region " + u.region + " yet" }

@@ -48,9 +48,11 @@ func (s *Store) transact(ctx context.Context, op string, locks storage.Locks, dr
 	}
 	err := s.repeat(ctx, op, false, func(ctx context.Context) error {
 		err := once(ctx)
-		if u, ok := errors.AsType[*unplaced](err); ok { // once for a project and region
-			if err := s.placeProject(ctx, u); err != nil {
-				return err
+		if u, ok := errors.AsType[*storage.Unplaced](err); ok && !locks.InTurn { // once for a project and region
+			for _, project := range u.Projects {
+				if err := s.Place(ctx, project, u.Region); err != nil {
+					return err
+				}
 			}
 			return write.ErrStale
 		}

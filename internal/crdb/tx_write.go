@@ -50,7 +50,7 @@ func (t *tx) placeConsumers(ctx context.Context, made []ipam.Consumer) error {
 	for _, c := range made {
 		regions, err := t.RegionsOf(ctx, c.ProjectID)
 		if err == nil && !slices.Contains(regions, c.Region) {
-			err = &unplaced{c.ProjectID, c.Region}
+			err = &storage.Unplaced{Projects: []ipam.ID{c.ProjectID}, Region: c.Region}
 		}
 		if err != nil {
 			return err
@@ -76,8 +76,8 @@ func (t *tx) settleNames(ctx context.Context, n *write.Naming) error {
 	for _, region := range n.Regions() {
 		t.places.met(region)
 	}
-	if project, region, is := n.First(); is && !t.dry {
-		return &unplaced{project, region}
+	if u := n.Unplaced(); u != nil && !t.dry {
+		return u
 	}
 	ask := n.Elsewhere(t.region)
 	if len(ask) == 0 {

@@ -26,14 +26,13 @@ type groups struct {
 	alone   *lru.Cache[ipam.ID, time.Time] // pools that could not be served in one round trip, and since when
 }
 
-// join adds an order to the pool's next group and waits for its outcome. The first to come starts at once; those that
-// arrive while its transaction runs form the next group.
+// join adds an order to the pool's next group and waits for its outcome; and again, when it had to leave a group for the place of its project to be noted.
 func (s *groups) join(ctx context.Context, pool ipam.Pool, o *order) (ipam.Claim, error) {
-	if o.binds() && !o.request.DryRun {
-		if err := s.Store.Place(ctx, o.key.ID, pool.Place()); err != nil {
-			return ipam.Claim{}, err
-		}
-	}
+	return usecase.Placed(ctx, s.Core, func() (ipam.Claim, error) { return s.joinOne(ctx, pool, o) })
+}
+
+// joinOne: the first to come starts at once; those that arrive while its transaction runs form the next group.
+func (s *groups) joinOne(ctx context.Context, pool ipam.Pool, o *order) (ipam.Claim, error) {
 	m := &member{order: o, ctx: ctx, lane: storage.PoolContainer(pool).Lock()}
 	if s.Tracer != nil {
 		m.joined, m.waited = s.Ticks(), -1
@@ -132,6 +131,9 @@ func (s *groups) round(ctx context.Context, pool *ipam.Pool, members []*member) 
 	a, err := s.transact(ctx, members, *pool)
 	if c, ok := storage.AsConflict(err); ok {
 		return s.dropConflicts(ctx, members, c)
+	}
+	if u, ok := errors.AsType[*storage.Unplaced](err); ok {
+		return dropUnplaced(members, u)
 	}
 	switch {
 	case err == nil:

@@ -3,6 +3,7 @@ package claims
 import (
 	"context"
 	"net/netip"
+	"slices"
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
@@ -109,4 +110,15 @@ func (s *groups) dropConflicts(ctx context.Context, members []*member, c *storag
 		return nil
 	}
 	return rest
+}
+
+// dropUnplaced takes out the claims of projects whose place is not noted yet: others do not wait for that.
+func dropUnplaced(members []*member, u *storage.Unplaced) []*member {
+	return slices.DeleteFunc(members, func(m *member) bool {
+		leaves := m.binds() && slices.Contains(u.Projects, m.key.ID)
+		if leaves {
+			m.finish(ipam.Claim{}, &storage.Unplaced{Projects: []ipam.ID{m.key.ID}, Region: u.Region})
+		}
+		return leaves
+	})
 }

@@ -82,7 +82,7 @@ func groupOf(members []*member) *batch {
 
 // groupLocks are the pools, and the projects: nobody changes which quotas those have.
 func (b *batch) groupLocks(pools []ipam.Pool) storage.Locks {
-	locks := storage.Locks{Shared: b.projects()}
+	locks := storage.Locks{Shared: b.projects(), InTurn: true}
 	for _, p := range pools {
 		locks.Alone = append(locks.Alone, storage.PoolContainer(p).Lock())
 	}

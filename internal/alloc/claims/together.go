@@ -34,7 +34,7 @@ func (s *together) bindBeyond(ctx context.Context, b *batch, furthest int) ([]ip
 		if err := s.loans.gather(ctx, b); err != nil {
 			return nil, false, err
 		}
-		bound, err = s.run(ctx, b)
+		bound, err = usecase.Placed(ctx, s.Core, func() ([]ipam.Claim, error) { return s.run(ctx, b) })
 		lack, lacking := errors.AsType[*refusals.Lacking](err)
 		if again, err = s.loans.mend(ctx, b, err); again && lacking && lack.Item > furthest {
 			bound, err = s.bindBeyond(ctx, b, lack.Item)
@@ -50,9 +50,6 @@ func (s *together) run(ctx context.Context, b *batch) ([]ipam.Claim, error) {
 	if onlyLooks { // it reads one moment of the pools, and keeps nobody from them
 		locks = storage.Locks{}
 	} else {
-		if err := s.place(ctx, b); err != nil {
-			return nil, err
-		}
 		release, err := s.Lanes.AcquireFor(ctx, b.turn, locks.Alone...)
 		if err != nil {
 			return nil, err
@@ -81,23 +78,10 @@ func (s *together) run(ctx context.Context, b *batch) ([]ipam.Claim, error) {
 	return bound, err
 }
 
-// place notes that the project may have claims where the pools are that are tried first.
-func (s *together) place(ctx context.Context, b *batch) error {
-	for _, c := range b.choices {
-		if len(c.room) == 0 || b.dryRun() {
-			continue
-		}
-		if err := s.Store.Place(ctx, b.key().ID, c.room[0].Place()); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // locks names the pools that are tried first, and the scopes that are opened, whose turns the batch takes; others may be opened on the way, where the
 // transaction waits. Besides, its project must stay while it is bound, and the classes that it carves pools for.
 func (b *batch) locks() storage.Locks {
-	locks := storage.Locks{Shared: []ipam.ID{b.key().ID}}
+	locks := storage.Locks{Shared: []ipam.ID{b.key().ID}, InTurn: true}
 	for _, c := range b.choices {
 		if len(c.room) > 0 {
 			locks.Alone = append(locks.Alone, storage.PoolContainer(c.room[0]).Lock())

@@ -19,6 +19,9 @@ type Locks struct {
 	// Busy are containers, among those that it is alone with, which others change all the time: a transaction that takes long would never get to its end
 	// where there is nothing but SERIALIZABLE. There it is alone with their fences from its beginning.
 	Busy []Container
+
+	// InTurn says that others wait for whoever runs the transaction: what takes a second, and can be done outside of the turn, ends it (Unplaced).
+	InTurn bool
 }
 
 // Any reports whether anything is named.

@@ -25,6 +25,15 @@ func TurnNeverCame(ctx context.Context) error {
 	return ipam.Errorf(ipam.CodeDeadline, "The request waited too long for its turn. Nothing was changed; repeat the request.").Because(ctx.Err())
 }
 
+// Unplaced ends a transaction in a turn whose claims or consumers would be the first of their projects in a region: Store.Place notes that first.
+type Unplaced struct {
+	Projects []ipam.ID
+	Region   string
+}
+
+// Error implements error.
+func (u *Unplaced) Error() string { return "a project has no claims in region " + u.Region + " yet" }
+
 // NotFoundAt points a not_found error about a reference at the field that holds the reference.
 func NotFoundAt(err error, pointer string) error {
 	if e, ok := err.(*ipam.Error); ok && e.Code == ipam.CodeNotFound { //nolint:errorlint // only the error itself, not a wrapped one, speaks of this reference

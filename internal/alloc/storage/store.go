@@ -46,8 +46,8 @@ type Store interface {
 	// does not harm. Empty: not known.
 	KnownRegions() []ipam.Region
 
-	// Place notes that a project may have claims in a region, unless that is known. A write that finds it missing does so itself; but where what all regions read
-	// is written at once in all, that takes about a second, for which nobody else is to wait: so it is called before the turn of a pool is taken.
+	// Place notes that a project may have claims in a region. Where what all regions read is written at once in all, that takes about a second. Who asks for
+	// the same meanwhile waits for the same.
 	Place(ctx context.Context, project ipam.ID, region string) error
 
 	// Now is the time by the database's clock, which all servers have in common, without asking it.

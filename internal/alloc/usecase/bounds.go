@@ -1,6 +1,8 @@
 package usecase
 
 import (
+	"context"
+	"errors"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -64,3 +66,20 @@ const MaxGroup = 64
 
 // MaxPools bounds the pools of one transaction.
 const MaxPools = 32
+
+// Placed is Rounds for what may be a project's first in a region: that is noted when try says so, while nobody waits for a turn, and then it tries again.
+func Placed[T any](ctx context.Context, s *Core, try func() (T, error)) (T, error) {
+	return Rounds(func(int) (v T, again bool, err error) {
+		v, err = try()
+		u, unplaced := errors.AsType[*storage.Unplaced](err)
+		if !unplaced {
+			return v, false, err
+		}
+		for _, project := range u.Projects {
+			if err := s.Store.Place(ctx, project, u.Region); err != nil {
+				return v, false, err
+			}
+		}
+		return v, true, nil
+	})
+}

@@ -134,7 +134,6 @@ func (r Reader) ClaimLookup(ctx context.Context, q storage.ClaimQuery) (storage.
 		}
 		return errors.Join(err, results.Close())
 	})
-	r.places.Placed(q.Project.ID, regions)
 	if err == nil && facts.Claim == nil && slices.ContainsFunc(regions, func(region string) bool { return region != r.region }) {
 		facts.Claim, err = r.claimElsewhere(ctx, q.Project, q.Name)
 	}

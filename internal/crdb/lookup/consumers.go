@@ -28,9 +28,7 @@ func (r Reader) ConsumersNamed(ctx context.Context, projectID ipam.ID, refs []ip
 
 // RegionsOf implements storage.Reader.
 func (r Reader) RegionsOf(ctx context.Context, projectID ipam.ID) ([]string, error) {
-	regions, err := List(ctx, r, "project_region_list", scanText, rows.ID(projectID))
-	r.places.Placed(projectID, regions)
-	return regions, err
+	return List(ctx, r, "project_region_list", scanText, rows.ID(projectID))
 }
 
 // regionsOf is where a project may have claims and consumers: asked only where there are several regions.

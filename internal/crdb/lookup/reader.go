@@ -27,10 +27,9 @@ func Through(q Querier) Run {
 
 // Places says which regions there are.
 type Places interface {
-	Several() bool                            // there are more than the own one
-	Others() []string                         // without the own one
-	Everywhere() []string                     // the own one first
-	Placed(project ipam.ID, regions []string) // was read of a project that may have claims in these
+	Several() bool        // there are more than the own one
+	Others() []string     // without the own one
+	Everywhere() []string // the own one first
 }
 
 // Reader implements storage.Reader over whatever runs its statements: the transaction's connection, or single reads.

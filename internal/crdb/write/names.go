@@ -115,14 +115,21 @@ func (w *Statements) placed(claims []ipam.Claim) {
 	})
 }
 
-// First is a claim that would be the first of its project in its region.
-func (n *Naming) First() (project ipam.ID, region string, is bool) {
+// Unplaced are the projects of which a claim would be the first one in a region; nil: there are none.
+func (n *Naming) Unplaced() (u *storage.Unplaced) {
 	for i := range n.claims {
-		if c := &n.claims[i]; !slices.Contains(n.regions[c.ProjectID], c.Region) {
-			return c.ProjectID, c.Region, true
+		c := &n.claims[i]
+		if slices.Contains(n.regions[c.ProjectID], c.Region) {
+			continue
+		}
+		if u == nil {
+			u = &storage.Unplaced{Region: c.Region}
+		}
+		if u.Region == c.Region && !slices.Contains(u.Projects, c.ProjectID) {
+			u.Projects = append(u.Projects, c.ProjectID)
 		}
 	}
-	return project, "", false
+	return u
 }
 
 // Placed are the regions in which each project of the claims may have claims.

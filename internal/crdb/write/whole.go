@@ -42,7 +42,7 @@ func Whole(region string, ch storage.Changes, r Remembered, byKeys bool) (*State
 	}
 	n := Naming{claims: ch.ClaimInsert, regions: r.Regions}
 	byClass := slices.ContainsFunc(ch.ClaimInsert, func(c ipam.Claim) bool { return !c.Class.ID.IsZero() })
-	if _, _, first := n.First(); first || len(n.Elsewhere(region)) > 0 || ch.ClaimRebind != nil || ch.Any() || len(ch.ShardInsert) > 0 || byClass && !r.Classes ||
+	if n.Unplaced() != nil || len(n.Elsewhere(region)) > 0 || ch.ClaimRebind != nil || ch.Any() || len(ch.ShardInsert) > 0 || byClass && !r.Classes ||
 		ch.WebhookChanges != (storage.WebhookChanges{}) || ch.AlertsChange() {
 		return nil, ErrNotWhole
 	}
