@@ -25,6 +25,7 @@ const (
 	maxAlerts  = 500              // of a rule: so many end in one transaction when it is deleted
 	dueAtOnce  = 20
 	mostRounds = 5 // of so many rules in one run: then others are counted and measured
+	failedFor  = 5 * time.Minute
 )
 
 // LookAfterAlerts takes the next step of each alert rule of this region that is due, and answers how many alerts have begun or ended. It can run on several
@@ -32,25 +33,36 @@ const (
 func (s *Alerts) LookAfterAlerts(ctx context.Context) (changed int64, err error) {
 	var errs []error
 	for range mostRounds {
-		due, err := s.Store.AlertRulesDue(ctx, s.Now(), dueAtOnce)
+		all, due, err := s.due(ctx)
 		if err != nil {
 			errs = append(errs, err)
 			break
 		}
-		if len(due) > 0 {
-			s.waits(due[0].DueAt)
+		if len(all) > 0 {
+			s.waits(all[0].DueAt)
 		}
 		n, err := s.lookAll(ctx, due)
-		if changed += n; err != nil {
-			errs = append(errs, err)
-			break
-		}
+		changed, errs = changed+n, append(errs, err)
 		if len(due) < dueAtOnce {
-			s.waits(time.Time{})
+			if err == nil && len(due) == len(all) {
+				s.waits(time.Time{})
+			}
 			break
 		}
 	}
 	return changed, errors.Join(append(errs, s.countAlerts(ctx, changed > 0))...)
+}
+
+// due answers the rules that are due, and which of them are next: not those of which a look has failed lately, because they stay due, and would keep all others
+// from their turn.
+func (s *Alerts) due(ctx context.Context) (all, next []ipam.AlertRule, err error) {
+	s.mu.Lock()
+	maps.DeleteFunc(s.failed, func(_ ipam.ID, at time.Time) bool { return s.Ticks().Sub(at) >= failedFor })
+	failed := maps.Clone(s.failed)
+	s.mu.Unlock()
+	all, err = s.Store.AlertRulesDue(ctx, s.Now(), dueAtOnce+len(failed))
+	next = slices.DeleteFunc(slices.Clone(all), func(r ipam.AlertRule) bool { return !failed[r.UID].IsZero() })
+	return all, next[:min(len(next), dueAtOnce)], err
 }
 
 // waits notes since when the rule waits that has for longest.
@@ -102,8 +114,12 @@ func (s *Alerts) lookAll(ctx context.Context, due []ipam.AlertRule) (changed int
 			continue // it is being deleted
 		}
 		n, err := s.look(ctx, in, rule)
-		changed += n
-		errs = append(errs, err)
+		if changed += n; err != nil {
+			errs = append(errs, err)
+			s.mu.Lock()
+			s.failed[rule.UID] = s.Ticks()
+			s.mu.Unlock()
+		}
 	}
 	return changed, errors.Join(errs...)
 }
