@@ -163,11 +163,38 @@ func TestAClassFindsABlockThatIsFreeInParts(t *testing.T) {
 	_, err = w.by(eu, claim("c", "b", 32))
 	require.NoError(t, err)
 	require.NoError(t, w.DeleteClaim(w.ctx, project, "c", usecase.Request{}))
+	_, err = w.in[region].CreateClaim(w.ctx, project, byClass("x", "std", length(24)), usecase.Request{DryRun: true})
+	refused(t, err, ipam.CodePoolExhausted) // it gathers nothing
 	got, err := w.by(region, byClass("x", "std", length(24)))
-	require.NoError(t, err)
+	require.NoError(t, err, "whoever only asked is not believed")
 	require.Equal(t, "10.1.0.0/24", got.Block.String())
 	_, err = w.by(region, byClass("y", "std", length(24)))
 	refused(t, err, ipam.CodePoolExhausted)
+}
+
+// That such a block was not to be had a moment ago is believed for a second, however often it is asked for.
+func TestAClassFindsABlockInPartsAlthoughItIsAskedAllTheTime(t *testing.T) {
+	t.Parallel()
+	w := setupRegions(t)
+	w.class(t, project, class("std", lengths(24, 32, 24)))
+	for i, name := range []string{"a", "b"} {
+		w.served(t, name, fmt.Sprintf("10.%d.0.0/24", i), func(p *ipam.PoolSpec) { p.ClassNames = []string{"std"} })
+		_, err := w.by(eu, claim("one-"+name, name, 32))
+		require.NoError(t, err)
+	}
+	try := func() error {
+		_, err := w.by(region, byClass("x", "std", length(24)))
+		return err
+	}
+	refused(t, try(), ipam.CodePoolExhausted)
+	require.NoError(t, w.DeleteClaim(w.ctx, project, "one-b", usecase.Request{}))
+	for range 4 {
+		w.clock.move(400 * time.Millisecond)
+		if err := try(); err == nil {
+			return
+		}
+	}
+	require.Fail(t, "it is refused for as long as it is asked for")
 }
 
 // A name that is in use in another region is what is told, also when there is no room.

@@ -52,7 +52,6 @@ type source struct {
 	missing bool                // there is no such pool any more
 	stock   *ipam.Stock         // what is left of it, if that is known
 	away    bool                // it is not served in the region where it was to be drawn from: whoever looks again finds it at home
-	nearer  bool                // it has changed, and is to be drawn from in another region by now: nearer, most likely
 	few     bool                // of its rows that a Random wish may take only some were read
 
 	carver *carve.Carver // nil: no order may draw from the pool
@@ -95,7 +94,6 @@ func (a *attempt) open(ctx context.Context, known ipam.Pool) (*source, error) {
 	if err := regions.Fence(facts); err != nil {
 		return nil, err
 	}
-	src.nearer = pool.Revision != known.Revision && pool.In(a.region).Place() != pool.Place()
 	if a.ledger == nil {
 		a.ledger = quota.NewLedger(a.tx, facts.Quotas)
 		a.ledger.OneRequest = a.batch.together

@@ -72,7 +72,7 @@ func (s *binder) bind(ctx context.Context, o *order) (ipam.Claim, error) {
 			return bound, nil
 		}
 		more := t.failed(p, err)
-		if full(err) {
+		if full(err) && !o.request.DryRun { // which gathers nothing from other regions
 			s.rooms.noteFull(p, res.Bits(p))
 		}
 		if !more {

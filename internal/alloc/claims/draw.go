@@ -29,7 +29,7 @@ type drawing struct {
 // draw takes the block of order i from a pool, within the quotas, or says why it cannot. The error is one that ends the attempt.
 func (a *attempt) draw(ctx context.Context, i int, src *source) (refused, err error) {
 	o := a.batch.orders[i]
-	if src.away || !o.agrees(src) {
+	if src.away || !o.agrees(src, a.region) {
 		return &storage.Conflict{}, nil
 	}
 	d := a.drawing(o.choice, src)

@@ -119,15 +119,21 @@ func (s *creator) fromMemory(o *order) (facts storage.ClaimFacts) {
 }
 
 // agrees reports whether the class that was remembered for an order, and the pools behind it, are what they were, and the pool is drawn from where it was.
-func (o *order) agrees(src *source) bool {
+func (o *order) agrees(src *source, region string) bool {
 	switch {
 	case !o.remembered:
 		return true
-	case src.nearer:
+	case o.fartherThan(src, region):
 		return false
 	case o.choice.Ask.Class == nil:
 		return true
 	}
 	own, there := src.epochs[o.key.ID] // not there: the project is gone
 	return there && o.epochs == storage.ClassEpochs{Own: own, Platform: src.epochs[ipam.ID{}]}
+}
+
+// fartherThan reports whether the pool has changed since it was remembered for an order, and a server of the region draws from it in another one by now: a nearer
+// one, most likely.
+func (o *order) fartherThan(src *source, region string) bool {
+	return o.choice.room[0].Revision != src.pool.Revision && src.pool.In(region).Place() != src.pool.Place()
 }

@@ -51,8 +51,12 @@ func (s *rooms) with(ctx context.Context, res *resolve.Resolved, pools []ipam.Po
 		switch bits := res.Bits(p); {
 		case has[p.UID]:
 			room = append(room, p)
-		case p.Several() && bits >= 0 && bits < p.Block.Addr().BitLen() && !s.likelyFull(p, bits):
-			parts = append(parts, p) // such a block may be free in parts, in several regions: last, because finding out costs more
+		case p.Several() && bits >= 0 && bits < p.Block.Addr().BitLen(): // such a block may be free in parts, in several regions
+			if !s.likelyFull(p, bits) {
+				parts = append(parts, p) // last, because finding out costs more
+				continue
+			}
+			res.SkippedPool(p, noneFree(p, bits)) // it was found out a moment ago, and is not noted anew: or nobody would find out again
 		default:
 			s.noteFull(p, bits)
 			res.SkippedPool(p, noneFree(p, bits))
