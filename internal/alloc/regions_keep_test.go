@@ -159,6 +159,27 @@ func TestTheKeeperGoesOnToTheNextHome(t *testing.T) {
 	require.Positive(t, addresses)
 }
 
+// Nobody is kept from a home that has nothing to lend: it is not even locked.
+func TestTheKeeperLeavesAHomeAloneThatIsFull(t *testing.T) {
+	t.Parallel()
+	w := setupRegions(t)
+	w.served(t, "net", "10.0.0.0/24")
+	_, err := w.by(region, claim("all", "net", 24))
+	require.NoError(t, err)
+	store, seen := w.storeIn(t, eu)
+	keeper := alloc.New(store, alloc.Options{Region: eu, Clock: w.clock.read, Runway: time.Hour})
+	lends := func() int { return seen.count("region_lend", "committed") }
+	moved, err := keeper.KeepStocks(w.ctx)
+	require.NoError(t, err)
+	require.Zero(t, moved)
+	require.Zero(t, lends())
+	require.NoError(t, w.DeleteClaim(w.ctx, project, "all", usecase.Request{}))
+	moved, err = keeper.KeepStocks(w.ctx)
+	require.NoError(t, err)
+	require.Equal(t, 1, moved)
+	require.Equal(t, 1, lends())
+}
+
 // rounds counts the reads of the keeper's that are one round trip each.
 type rounds struct {
 	storage.Store
@@ -193,11 +214,10 @@ func TestTheKeeperLooksAtAllPools(t *testing.T) {
 	t.Cleanup(store.Close)
 	r := &rounds{Store: store}
 	keeper := alloc.New(r, alloc.Options{Region: eu, Clock: w.clock.read, Runway: time.Hour})
-	for _, want := range []int{pools, 0} {
+	for _, want := range [][2]int{{pools, 8}, {0, 6}} {
 		r.reads = 0
 		moved, err := keeper.KeepStocks(w.ctx)
 		require.NoError(t, err)
-		require.Equal(t, want, moved)
-		require.Equal(t, 6, r.reads, "three a page")
+		require.Equal(t, want, [2]int{moved, r.reads}, "three a page, and one more for those that are short")
 	}
 }

@@ -60,6 +60,7 @@ type stock struct {
 	rec   ipam.PoolRegion // of this region
 	need  int             // the length that claims are expected to have
 	short bool
+	lends bool // its home may have a block that is large enough
 }
 
 // lookAtStocks reads how some pools stand in this region: those of them that are at home elsewhere.
@@ -96,10 +97,21 @@ func (s *keeper) lookAtStocks(ctx context.Context, pools []ipam.Pool) ([]stock, 
 		return nil, nil
 	}
 	room, err := s.Store.RoomIn(ctx, ask)
+	ask = ask[:0]
 	for i := range stocks {
-		stocks[i].short = !room[stocks[i].pool.UID]
+		k := &stocks[i]
+		if k.short = !room[k.pool.UID]; k.short {
+			ask = append(ask, storage.RoomQuery{Container: storage.PoolContainer(k.pool.In(k.pool.Region)), Bits: k.need})
+		}
 	}
-	return stocks, err
+	if err != nil || len(ask) == 0 {
+		return stocks, err
+	}
+	room, err = s.Store.RoomIn(ctx, ask)
+	for i := range stocks {
+		stocks[i].lends = err != nil || room[stocks[i].pool.UID] // where it cannot be asked, lending finds out, pool by pool
+	}
+	return stocks, nil
 }
 
 // keepStock moves one block at most.
@@ -107,6 +119,7 @@ func (s *keeper) keepStock(ctx context.Context, k stock) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, usecase.GroupDeadline)
 	defer cancel()
 	switch {
+	case k.short && !k.lends:
 	case k.short:
 		return count(s.lend(ctx, k.pool, k.pool.At, k.need, false))
 	case k.rec.Loan >= 0 && s.Now().Sub(k.rec.LoanedAt) >= 2*s.runway:
