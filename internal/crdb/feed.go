@@ -177,6 +177,9 @@ func (f *feedClock) saw(e engine, now feedSeen, page storage.FeedPage, asked tim
 	if n := len(f.seen); n == 0 || now.at.Sub(f.seen[n-1].at) >= time.Second {
 		f.seen = append(f.seen, now)
 	}
+	for len(f.seen) > 1 && !storage.CommitBefore(now.oldest, f.seen[1].next) { // a later one tells as much, and more
+		f.seen = f.seen[1:]
+	}
 	if len(f.seen) > feedSeenMax { // the first one stays: it is the least that is known
 		f.seen = append(f.seen[:1], f.seen[2:]...)
 	}
