@@ -112,15 +112,17 @@ func TestCallerWithHalfOfThePlacesLeavesTheOthersToOthers(t *testing.T) {
 	c := setupCrowd(t, 4, named{})
 	c.hold(t, "a")
 	c.hold(t, "a")
-	r := httptest.NewRequestWithContext(t.Context(), "POST", poolsPath, mustNotRead{t})
-	r.Header.Set("Authorization", "Bearer a")
-	w := c.send(t, r)
-	problem(t, w, http.StatusTooManyRequests, gen.ProblemCodeRateLimited)
-	require.Equal(t, "1", w.Header().Get("Retry-After"))
-	require.Equal(t, limits.Load{Now: 2, Max: 4, Greedy: 1}, c.bound.Load(), "it keeps no place")
+	for _, written := range []string{"Bearer a", "bearer a", "Bearer   a", "BEARER \ta"} {
+		r := httptest.NewRequestWithContext(t.Context(), "POST", poolsPath, mustNotRead{t})
+		r.Header.Set("Authorization", written)
+		w := c.send(t, r)
+		problem(t, w, http.StatusTooManyRequests, gen.ProblemCodeRateLimited)
+		require.Equal(t, "1", w.Header().Get("Retry-After"))
+	}
+	require.Equal(t, limits.Load{Now: 2, Max: 4, Greedy: 4}, c.bound.Load(), "it keeps no place")
 	c.hold(t, "b")
 	c.clear()
-	require.Equal(t, limits.Load{Max: 4, Greedy: 1}, c.bound.Load())
+	require.Equal(t, limits.Load{Max: 4, Greedy: 4}, c.bound.Load())
 	require.Equal(t, http.StatusNotFound, c.do(t, "GET", "/nowhere", "", "Authorization", "Bearer a").Code)
 }
 

@@ -82,10 +82,15 @@ func Held(r *http.Request) string {
 	return given[0].Value
 }
 
-// Credentials is what tells callers apart before anybody has looked whether it is valid; "": nothing.
+// Credentials is what tells callers apart before anybody has looked whether it is valid; "": nothing. However a token is written around, it is one caller's;
+// all that is no token is of one caller, too.
 func Credentials(r *http.Request) string {
-	if given := r.Header.Get(echo.HeaderAuthorization); given != "" {
-		return given
+	switch token, given := bearer(r.Header); {
+	case token != "":
+		return token
+	case given:
+		return "no token"
+	default:
+		return SessionOf(r)
 	}
-	return SessionOf(r)
 }
