@@ -59,6 +59,8 @@ func (w Ways) Authenticate(r *http.Request) (tenancy.Principal, error) {
 		return w.Keys.Authenticate(r.Context(), token)
 	case w.OIDC != nil && token != "" && !isKey:
 		return w.OIDC.Authenticate(r.Context(), token)
+	case w.Dev != nil && !reads(r) && !sameOrigin(r): // nothing but the browser keeps such a page from being everybody
+		return tenancy.Principal{}, ipam.Errorf(ipam.CodeUnauthenticated, "A page of another origin changes nothing here without credentials.")
 	case w.Dev != nil:
 		return w.Dev.Authenticate(r)
 	case !given:
@@ -75,6 +77,8 @@ func (w Ways) Announce(h http.Header) {
 		dev.Announce(h)
 	}
 }
+
+func reads(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }
 
 // bearer reads the header Authorization (RFC 6750, section 2.1). given is false without one; token is "" for what is not
 // exactly one bearer token.

@@ -71,6 +71,30 @@ func TestEachTokenGoesToTheWayThatItWasMadeFor(t *testing.T) {
 	}
 }
 
+// Without credentials everybody is whoever the browser brings along, so it must not be a page of somebody else's.
+func TestDevTakesNoChangesFromPagesOfAnotherOrigin(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		method string
+		header [2]string
+		taken  bool
+	}{
+		{http.MethodPost, [2]string{"Origin", "http://evil.example"}, false},
+		{http.MethodPost, [2]string{"Sec-Fetch-Site", "cross-site"}, false},
+		{http.MethodDelete, [2]string{"Sec-Fetch-Site", "same-site"}, false},
+		{http.MethodPost, [2]string{"Origin", "http://localhost:8080"}, true},
+		{http.MethodGet, [2]string{"Sec-Fetch-Site", "cross-site"}, true},
+		{http.MethodPost, [2]string{}, true},
+	} {
+		r := httptest.NewRequest(tc.method, "http://localhost:8080/v1/projects", nil)
+		if tc.header[0] != "" {
+			r.Header.Set(tc.header[0], tc.header[1])
+		}
+		_, err := Ways{Dev: Dev{}}.Authenticate(r)
+		require.Equal(t, tc.taken, err == nil, tc)
+	}
+}
+
 func TestDevAloneIsAnnounced(t *testing.T) {
 	t.Parallel()
 	h := http.Header{}
