@@ -89,6 +89,26 @@ func TestFloodOfUnknownKeysIsOneFetchInHalfAMinute(t *testing.T) {
 	})
 }
 
+// Forged tokens that name no key are no better than those whose key nobody knows.
+func TestFloodOfTokensWithoutAKeyIsOneFetchInHalfAMinute(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		good, forger := elliptical("good"), elliptical("")
+		p, v := offline(t, good)
+		for begin := time.Now(); time.Since(begin) < 10*time.Minute; {
+			_, err := v.Authenticate(t.Context(), p.token(forger, nil))
+			require.Equal(t, ipam.CodeUnauthenticated, ipam.CodeOf(err))
+			<-time.After(100 * time.Millisecond)
+		}
+		require.LessOrEqual(t, p.fetches.Load(), int64(1+5+20+3))
+		<-time.After(vainLatest)
+		fresh := elliptical("")
+		p.publish(good, fresh)
+		_, err := v.Authenticate(t.Context(), p.token(fresh, nil))
+		require.NoError(t, err, "one that is new is found")
+	})
+}
+
 // Who comes with a token whose key is gone is not to keep out who comes with one that is new.
 func TestUnknownKeysNowAndThenAreNoFlood(t *testing.T) {
 	t.Parallel()

@@ -63,7 +63,7 @@ func (s *keySet) find(ctx context.Context, id string) ([]jose.JSONWebKey, error)
 	s.mu.Unlock()
 	if len(found) > 0 {
 		if old {
-			_, _ = s.join("") // nobody waits for it; a failure is logged where it happens
+			_, _ = s.join() // nobody waits for it; a failure is logged where it happens
 		}
 		return found, nil
 	}
@@ -94,13 +94,15 @@ func (s *keySet) refresh(ctx context.Context, id string) ([]jose.JSONWebKey, err
 
 // join answers the fetch that begins next, and sees to it that it does. It answers nil for a key that is unknown while fetches for such
 // keys were in vain: who forges tokens would have the issuer asked for as long as they come.
-func (s *keySet) join(id string) (*round, error) {
+//
+// wanted is the id of the key, "" if it has none; without any the keys are only to be read anew.
+func (s *keySet) join(wanted ...string) (*round, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.refused(); err != nil {
 		return nil, err
 	}
-	if id != "" && time.Since(s.vainAt) < s.pause() {
+	if len(wanted) > 0 && time.Since(s.vainAt) < s.pause() {
 		return nil, nil //nolint:nilnil // there is no fetch, and nothing has failed
 	}
 	if s.next == nil {
@@ -111,9 +113,7 @@ func (s *keySet) join(id string) (*round, error) {
 		return nil, ipam.Errorf(ipam.CodeUnavailable, "Too many requests wait for the keys of this issuer; repeat the request.")
 	}
 	s.next.waiting++
-	if id != "" {
-		s.next.wanted = append(s.next.wanted, id)
-	}
+	s.next.wanted = append(s.next.wanted, wanted...)
 	return s.next, nil
 }
 
@@ -186,7 +186,7 @@ func (s *keySet) learn(ctx context.Context, r *round, began time.Time, found []j
 // weigh counts a fetch that was in vain: with nothing new, and without a key that was looked for. When the last such is long ago, counting
 // begins again. The caller holds mu.
 func (s *keySet) weigh(r *round, found []jose.JSONWebKey) {
-	unknown := func(id string) bool { return len(named(found, id)) == 0 }
+	unknown := func(id string) bool { return id == "" || len(named(found, id)) == 0 }
 	fresh := func(key jose.JSONWebKey) bool { return len(named(s.known, key.KeyID)) == 0 }
 	switch {
 	case slices.ContainsFunc(found, fresh):
