@@ -73,7 +73,13 @@ func dump(ctx context.Context, c *pgx.Conn, o Options) (m Manifest, err error) {
 
 // makeRoom makes the directory of a backup that is being made, beside the place that it is to have.
 func makeRoom(to string) error {
-	if err := os.Remove(to); err != nil && !errors.Is(err, os.ErrNotExist) { // an empty directory goes, anything else stays
+	there, err := os.Lstat(to)
+	if err == nil && there.IsDir() {
+		err = os.Remove(to) // if it is empty
+	} else if err == nil {
+		err = os.ErrExist
+	}
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("%w: %s exists and is not an empty directory: give each backup a directory of its own", ErrUsage, to)
 	}
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {

@@ -180,6 +180,12 @@ func TestABackupHasADirectoryOfItsOwnAndIsWholeOrNotThere(t *testing.T) {
 	_, err = backup.Create(t.Context(), backup.Options{DSN: dsn, To: dir})
 	require.ErrorIs(t, err, backup.ErrUsage, "there is one already")
 
+	older := filepath.Join(t.TempDir(), "older.dump")
+	require.NoError(t, os.WriteFile(older, []byte("a backup of another kind"), 0o600))
+	_, err = backup.Create(t.Context(), backup.Options{DSN: dsn, To: older})
+	require.ErrorIs(t, err, backup.ErrUsage, "a file is no directory")
+	require.FileExists(t, older)
+
 	empty := t.TempDir() // an empty directory may be given
 	_, err = backup.Create(t.Context(), backup.Options{DSN: dsn, To: empty})
 	require.NoError(t, err)
