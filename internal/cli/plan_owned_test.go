@@ -136,6 +136,17 @@ func TestPruneDeletesWhatThePlanHadFromTheInsideOut(t *testing.T) {
 	require.NotEmpty(t, all[5].header.Get("If-Match"))
 }
 
+// A plan may name the space that belongs to its project, and no longer; the space stays.
+func TestPruneLeavesTheDefaultSpace(t *testing.T) {
+	t.Parallel()
+	var space map[string]any
+	require.NoError(t, json.Unmarshal(of(t, "Space", "net", nil, map[string]any{}, nil), &space))
+	space["metadata"].(map[string]any)["name"] = "default"
+	d := applying(t, prunedPlan, ownedProject(t), listOf(t, marshal(t, space)), listOf(t), listOf(t), listOf(t))
+	require.NotContains(t, d.done("apply", "-f", "-", "--prune", "--yes").out, "default")
+	require.Len(t, d.requests(), 5, "nothing is deleted")
+}
+
 func TestPruneAsksAndNeedsAName(t *testing.T) {
 	t.Parallel()
 	d := applying(t, prunedPlan, prunable(t)...)

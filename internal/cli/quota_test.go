@@ -55,6 +55,7 @@ func TestAQuotaThatIsNotThereIsMade(t *testing.T) {
 			put := d.requests()[1]
 			require.Equal(t, "/v1/projects/team-a/quotas/q?dryRun=true", put.uri)
 			require.Empty(t, put.header.Get("If-Match"))
+			require.Equal(t, "*", put.header.Get("If-None-Match"), "what somebody else made meanwhile is not lost")
 			require.JSONEq(t, `{"spec":`+c.want+`}`, string(put.body))
 		})
 	}

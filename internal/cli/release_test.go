@@ -105,3 +105,21 @@ func TestAReleaseIsShownOrConfirmed(t *testing.T) {
 		}
 	})
 }
+
+// A variable that is not set must not widen what is released, or asked for.
+func TestAnEmptyConditionIsRefused(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{
+		{"release", "--class", "web", "--owner", "", "--yes"},
+		{"release", "--owner", "VM/web", "--pool=", "--yes"},
+		{"release", "node-1", "--selector", ""},
+		{"claim", "create", "x", "--class", "web", "--address", ""},
+		{"claim", "create", "x", "--class", "web", "--cidr="},
+	} {
+		d := answering(t)
+		r := d.run(args...)
+		require.Equal(t, 2, r.code, args)
+		require.Contains(t, r.err, " is empty: give it a value, or leave it out", args)
+		require.Empty(t, d.requests(), args)
+	}
+}

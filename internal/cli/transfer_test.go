@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -291,6 +292,30 @@ func TestAnImportIsMadeAgainAfterEverythingWasDeleted(t *testing.T) {
 		d.done("claim", "delete", "one", "two")
 		d.done("pool", "delete", "nine", "eleven")
 	}
+}
+
+// What somebody else imported, and deleted, can be imported again: that its keys have answers of another caller is no reason to refuse it.
+func TestAnImportIsMadeAfterSomebodyElseHasMadeIt(t *testing.T) {
+	t.Parallel()
+	d := served(t)
+	target := strings.TrimPrefix(d.env["CARVE_SERVER"], "http://")
+	var keys sync.Map // by body, of the first request with it
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		key := r.Header.Get("Idempotency-Key")
+		if first, _ := keys.LoadOrStore(r.URL.Path+string(body), key); r.Method == http.MethodPost && first == key {
+			w.Header().Set("Content-Type", "application/problem+json")
+			w.WriteHeader(http.StatusUnprocessableEntity)
+			_, _ = w.Write(example(t, "ProblemIdempotencyMismatch"))
+			return
+		}
+		(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.Out.URL.Scheme, r.Out.URL.Host = "http", target }}).ServeHTTP(w, r)
+	}))
+	t.Cleanup(s.Close)
+	d.env["CARVE_SERVER"] = s.URL
+	d.in = "cidr,name\n11.9.0.0/16,nine\n11.9.1.0/24,one\n11.9.2.0/24,two\n"
+	require.Contains(t, d.done("import", "csv", "-", "--root", "eleven=11.0.0.0/8").out, "3 created")
 }
 
 func TestALiveNetBoxIsRead(t *testing.T) {

@@ -37,12 +37,22 @@ func claimFields() []verbs.Field {
 			Create: "bind this retained allocation again; its name is a `UUID`, alone or as project/UUID",
 		},
 		{Flag: "prefix-length", Path: "spec.prefixLength", Value: verbs.Bits, Create: "length of the block (default: that of the class, or of the pool)"},
-		{Flag: "cidr", Path: "spec.cidr", Value: verbs.Text, Create: "this very block, a `CIDR`"},
-		{Flag: "address", Path: "spec.address", Value: verbs.Text, Create: "this very `ADDRESS`"},
+		{Flag: "cidr", Path: "spec.cidr", Value: verbs.Strictly(verbs.ReadBy(given("cidr"))), Create: "this very block, a `CIDR`"},
+		{Flag: "address", Path: "spec.address", Value: verbs.Strictly(verbs.ReadBy(given("address"))), Create: "this very `ADDRESS`"},
 		{Flag: "family", Path: "spec.ipFamily", Value: verbs.FamilyText, Create: "only classes and pools of this address family: IPv4, IPv6"},
 		{Flag: "reclaim-policy", Path: "spec.reclaimPolicy", Value: verbs.Reclaims, Usage: "what becomes of the block when the claim is deleted"},
 		{Flag: "owner", Path: "spec.ownerRef", Value: verbs.ReadBy(parseOwner), Create: "your object that it is for, as `kind/name/uid`"},
 	}, consumerFields()...)
+}
+
+// given reads a text that is sent as it is, and is not empty: without it any block would do.
+func given(flag string) func(string) (any, error) {
+	return func(text string) (any, error) {
+		if text == "" {
+			return nil, exit.Usagef("--%s is empty: give it a value, or leave it out", flag)
+		}
+		return text, nil
+	}
 }
 
 // checkClaim judges what flags mean together.

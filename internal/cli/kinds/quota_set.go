@@ -119,6 +119,7 @@ func setQuota(ctx context.Context, k verbs.Kind[client.Quota], s *session.Sessio
 	found, err := k.Ask(ctx, s, name)
 	switch {
 	case exit.CodeOf(err) == exit.NotFound: // the quota, or the project: the put will tell
+		w.Create = w.IfMatch == ""
 	case err != nil:
 		return err
 	default:

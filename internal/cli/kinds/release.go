@@ -60,6 +60,11 @@ for one that is gone: it releases those claims that are not to be kept without a
 	verbs.CompleteFlag(cmd, "class", verbs.CompleteClasses(p))
 	cmd.RunE = p.Verb(func(ctx context.Context, args []string) (err error) {
 		r.selected.Names = args
+		for _, flag := range []string{"owner", "selector", "pool", "class", "consumer"} {
+			if f.Changed(flag) && f.Lookup(flag).Value.String() == "" { // a variable that is not set must not widen what is released
+				return exit.Usagef("--%s is empty: give it a value, or leave it out", flag)
+			}
+		}
 		conditions := r.selected.Owner + r.selected.LabelSelector + r.selected.Pool + r.selected.ClassName + r.consumer.UID
 		switch {
 		case (len(args) > 0) == (conditions != ""):

@@ -125,7 +125,7 @@ func pruned(owner string, named map[string]map[string]bool, there world) []step 
 		var gone []step
 		for _, name := range slices.Sorted(maps.Keys(there[k.kind])) {
 			is := there[k.kind][name]
-			if member(member(is.doc, "metadata"), "labels")[labelOfPlan] != owner || named[k.kind][name] {
+			if member(member(is.doc, "metadata"), "labels")[labelOfPlan] != owner || named[k.kind][name] || k.kind == kindSpace && name == defaultSpace {
 				continue
 			}
 			gone = append(gone, step{Action: actionToDelete, Kind: k.kind, Name: name, CIDR: is.cidr, revision: is.revision, after: -1, depth: depthOf(there[kindPool], is)})

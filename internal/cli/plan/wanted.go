@@ -15,6 +15,9 @@ const (
 	kindClaim   = "claim"
 )
 
+// defaultSpace is there as long as its project.
+const defaultSpace = "default"
+
 // kindsInOrder are all of them, with the collection where each is found.
 var kindsInOrder = []struct{ kind, collection string }{
 	{kindProject, ""}, {kindSpace, "spaces"}, {kindClass, "classes"}, {kindPool, "pools"}, {kindClaim, "claims"},

@@ -34,7 +34,7 @@ func look(ctx context.Context, s *session.Session, all []wanted, prune bool) (wo
 	a, err := s.Ask(ctx, session.Get("projects", s.Project))
 	switch {
 	case exit.CodeOf(err) == exit.NotFound:
-		out[kindSpace] = map[string]found{"default": {name: "default", doc: object{}}} // every project begins with it
+		out[kindSpace] = map[string]found{defaultSpace: {name: defaultSpace, doc: object{}}}
 		return out, nil
 	case err != nil:
 		return nil, err

@@ -75,6 +75,7 @@ type Request struct {
 	Path   []string
 	Query  Query
 	Match  string // If-Match
+	Create bool   // and replace nothing: If-None-Match
 	key    string // Idempotency-Key
 	Body   json.RawMessage
 	wait   time.Duration // for how long the server itself waits
@@ -122,13 +123,17 @@ func (s *Session) of(ctx context.Context, r Request) (*http.Request, error) {
 	case r.Body != nil:
 		contentType = "application/json"
 	}
+	noneMatch := ""
+	if r.Create {
+		noneMatch = "*"
+	}
 	authorization := ""
 	if s.sending != "" {
 		authorization = "Bearer " + string(s.sending)
 	}
 	for name, value := range map[string]string{
 		"User-Agent": "ipamctl/" + s.Version, "Authorization": authorization, "X-Request-Id": s.Flags.RequestID,
-		"Content-Type": contentType, "If-Match": r.Match, "Idempotency-Key": r.key,
+		"Content-Type": contentType, "If-Match": r.Match, "If-None-Match": noneMatch, "Idempotency-Key": r.key,
 	} {
 		if value != "" {
 			req.Header.Set(name, value)

@@ -87,7 +87,9 @@ func (r *run) one(ctx context.Context, i *item) error {
 		return nil
 	}
 	answer, err := r.post(ctx, i.project, collection, doc, 0)
-	if err == nil && answer.Header.Get("Idempotency-Replayed") == "true" {
+	if refusal, ok := errors.AsType[*session.Refusal](err); ok && ofAnother(refusal) {
+		_, err = r.post(ctx, i.project, collection, doc, r.Clock().UnixNano())
+	} else if err == nil && answer.Header.Get("Idempotency-Replayed") == "true" {
 		// The key has an answer of an earlier import: the thing may have been deleted since.
 		if _, err = r.Ask(ctx, session.Get("projects", i.project, collection, i.name)); exit.CodeOf(err) == exit.NotFound {
 			_, err = r.post(ctx, i.project, collection, doc, r.Clock().UnixNano())
@@ -103,6 +105,11 @@ func (r *run) one(ctx context.Context, i *item) error {
 		return err
 	}
 	return nil
+}
+
+// ofAnother reports whether the key has an answer of somebody else, who imported the same: what that made may have been deleted since.
+func ofAnother(refusal *session.Refusal) bool {
+	return refusal.Code == client.ProblemCodeIdempotencyMismatch
 }
 
 // batch creates claims together. The server names the first one that it refuses; it is left out, and the others are sent again.
@@ -133,7 +140,7 @@ func (r *run) batch(ctx context.Context, items []*item) error {
 			return nil
 		case !refused || exit.CodeOf(err) == exit.Unavailable || refusal.Status == http.StatusUnauthorized:
 			return err
-		case refusal.Code == client.ProblemCodeClaimReleased && salt == 0:
+		case salt == 0 && (refusal.Code == client.ProblemCodeClaimReleased || ofAnother(refusal)):
 			salt = r.Clock().UnixNano() // an earlier import made them, and they were released since
 			continue
 		}

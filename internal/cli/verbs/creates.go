@@ -49,6 +49,7 @@ func (c *creating) metadata(kind string, args []string) (map[string]any, error) 
 type Replacing struct {
 	session.Writing
 	IfMatch string
+	Create  bool // there was nothing to replace
 }
 
 // Add adds the flags; what begins the sentence about the revision.

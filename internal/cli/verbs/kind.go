@@ -304,5 +304,5 @@ func (k Kind[T]) Put(ctx context.Context, s *session.Session, name string, w Rep
 	if err != nil {
 		return session.Answer{}, err
 	}
-	return s.Change(ctx, session.Request{Method: http.MethodPut, Path: k.at(s, name), Query: w.Query(), Match: w.IfMatch, Body: body}, done)
+	return s.Change(ctx, session.Request{Method: http.MethodPut, Path: k.at(s, name), Query: w.Query(), Match: w.IfMatch, Create: w.Create, Body: body}, done)
 }
