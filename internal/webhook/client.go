@@ -81,7 +81,9 @@ func (c *Client) Send(ctx context.Context, d Delivery) Outcome {
 		return Outcome{Reason: reasonOf(err)}
 	}
 	defer answer.Body.Close()
-	_, _ = io.CopyN(io.Discard, answer.Body, mostRead) // so that the connection can be kept; the answer is its status
+	if answer.StatusCode >= http.StatusOK { // the body of a 101 is the connection itself, which no context ends
+		_, _ = io.CopyN(io.Discard, answer.Body, mostRead) // so that the connection can be kept; the answer is its status
+	}
 	return outcomeOf(answer, d.At)
 }
 

@@ -141,6 +141,26 @@ func TestAReceiverThatHangsIsNotWaitedFor(t *testing.T) {
 	}
 }
 
+// From a connection that has switched protocols nothing is read, and it is closed.
+func TestAReceiverThatSwitchesProtocolsIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	closed := make(chan struct{})
+	outcome := receive(t, func(w http.ResponseWriter, r *http.Request) {
+		defer close(closed)
+		_, _ = io.Copy(io.Discard, r.Body)
+		connection, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer connection.Close()
+		_, _ = io.WriteString(connection, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n")
+		_, _ = io.Copy(io.Discard, connection)
+	})
+	require.Equal(t, Outcome{Status: http.StatusSwitchingProtocols, Reason: Status}, outcome)
+	<-closed
+}
+
 // Of an endless answer no more is taken than was on its way, and of endless headers nothing.
 func TestAnAnswerIsNotReadToItsEnd(t *testing.T) {
 	t.Parallel()
