@@ -161,6 +161,14 @@ func (b *bundle) hookNow(t testing.TB) ipam.Webhook {
 	return w
 }
 
+func (b *bundle) changeHook(change func(*ipam.WebhookSpec)) error {
+	_, err := b.PatchWebhook(b.ctx, project, "hook", usecase.Request{IfMatch: usecase.Match{Any: true}}, func(w ipam.Webhook) (ipam.Webhook, error) {
+		change(&w.Spec)
+		return w, nil
+	})
+	return err
+}
+
 func ok(sent) int { return http.StatusOK }
 
 func TestWhatChangesIsSentInOrder(t *testing.T) {
@@ -353,11 +361,7 @@ func TestAReceiverThatIsGoneStopsTheWebhook(t *testing.T) {
 	b.claim(t, claim("one", "net", 32))
 	pass(t, b, func() bool { return b.hookNow(t).State() == "Stopped" }, s)
 	require.Equal(t, ipam.StoppedGone, b.hookNow(t).Stopped)
-	_, err := b.PatchWebhook(b.ctx, project, "hook", usecase.Request{IfMatch: usecase.Match{Any: true}}, func(w ipam.Webhook) (ipam.Webhook, error) {
-		w.Spec.URL = r.URL + "/elsewhere"
-		return w, nil
-	})
-	require.NoError(t, err)
+	require.NoError(t, b.changeHook(func(spec *ipam.WebhookSpec) { spec.URL = r.URL + "/elsewhere" }))
 	pass(t, b, func() bool { return len(r.all()) >= 2 }, s)
 	require.Equal(t, r.all()[0], r.all()[1])
 }
@@ -371,11 +375,7 @@ func TestAPausedWebhookGoesOnWhereItWas(t *testing.T) {
 	taken, err := s.DeliverWebhooks(b.ctx)
 	require.NoError(t, err)
 	require.Zero(t, taken)
-	_, err = b.PatchWebhook(b.ctx, project, "hook", usecase.Request{IfMatch: usecase.Match{Any: true}}, func(w ipam.Webhook) (ipam.Webhook, error) {
-		w.Spec.Paused = false
-		return w, nil
-	})
-	require.NoError(t, err)
+	require.NoError(t, b.changeHook(func(spec *ipam.WebhookSpec) { spec.Paused = false }))
 	pass(t, b, func() bool { return len(r.changes()) == 1 }, s)
 }
 

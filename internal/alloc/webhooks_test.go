@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -164,12 +165,24 @@ func TestAMessageIsNoLargerThanItMayBe(t *testing.T) {
 		b.claim(t, c)
 		want = append(want, "Put IPClaim "+name)
 	}
-	_, err := b.PatchWebhook(b.ctx, project, "hook", usecase.Request{}, func(w ipam.Webhook) (ipam.Webhook, error) {
-		w.Spec.Paused = false
-		return w, nil
-	})
-	require.NoError(t, err)
+	require.NoError(t, b.changeHook(func(spec *ipam.WebhookSpec) { spec.Paused = false }))
 	pass(t, b, func() bool { return len(r.changes()) >= len(want) }, s)
 	require.Subset(t, r.changes(), want)
 	require.Greater(t, len(r.all()), 1, "in several messages")
+}
+
+func TestWhatComesBehindARecordThatIsTooLargeIsSent(t *testing.T) {
+	t.Parallel()
+	b, s := hooked(t)
+	r := receive(t, ok)
+	b.hook(t, ipam.WebhookSpec{URL: r.URL, Kinds: []string{"IPClaim"}, Paused: true})
+	var claims []ipam.Claim
+	for i := range 30 {
+		claims = append(claims, claim(fmt.Sprint("claim-", i), "net", 32))
+	}
+	b.batch(t, claims...)
+	b.claim(t, claim("after", "net", 32))
+	require.NoError(t, b.changeHook(func(spec *ipam.WebhookSpec) { spec.Paused = false }))
+	pass(t, b, func() bool { return slices.Contains(r.changes(), "Put IPClaim after") }, s)
+	require.Len(t, r.all()[0].Changes, len(claims), "one record is not divided")
 }

@@ -167,29 +167,34 @@ func (r *run) body(m *Message) ([]byte, error) {
 			m.Changes, m.Cursor = all[:n], r.follower.CursorAfter(all[n-1], behind)
 		}
 		body, err := r.o.Body(*m)
-		if err != nil || len(body) <= mostBytes {
+		fewer := n
+		if err == nil && len(body) > mostBytes {
+			fewer = cut(all[:n], len(body))
+		}
+		if fewer == n {
 			r.cursor = m.Cursor
 			if n < len(all) {
 				r.leave() // it is further
 			}
 			return body, err
 		}
-		fewer := n * mostBytes / len(body)
-		for fewer > 0 && all[fewer-1].WithNext(all[fewer]) {
-			fewer--
-		}
-		if fewer == 0 { // all of the first record
-			fewer = 1
-			for fewer < n && all[fewer-1].WithNext(all[fewer]) {
-				fewer++
-			}
-		}
-		if fewer == n {
-			r.cursor = m.Cursor
-			return body, nil
-		}
 		n = fewer
 	}
+}
+
+// cut is how many changes may not be too large together, by the size that all have: those of whole records, and of one at least.
+func cut(all []*feed.Change, size int) int {
+	n := len(all) * mostBytes / size
+	for n > 0 && all[n-1].WithNext(all[n]) {
+		n--
+	}
+	if n > 0 {
+		return n
+	}
+	for n = 1; n < len(all) && all[n-1].WithNext(all[n]); {
+		n++
+	}
+	return n
 }
 
 // save keeps how far a webhook is for which nothing has changed.
