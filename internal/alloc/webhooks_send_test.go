@@ -2,7 +2,9 @@ package alloc_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -18,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/alloc/webhooks"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -56,6 +59,11 @@ type sending struct {
 func (b *bundle) sender(t testing.TB, ahead *atomic.Int64) sending {
 	t.Helper()
 	store, _ := b.store(t)
+	return b.senderOver(t, store, ahead)
+}
+
+func (b *bundle) senderOver(t testing.TB, store storage.Store, ahead *atomic.Int64) sending {
+	t.Helper()
 	s := sending{ahead: ahead}
 	s.Service = alloc.New(store, alloc.Options{
 		Region: region, Clock: func() time.Time { return store.Now().Add(time.Duration(ahead.Load())) },
@@ -377,6 +385,39 @@ func TestAPausedWebhookGoesOnWhereItWas(t *testing.T) {
 	require.Zero(t, taken)
 	require.NoError(t, b.changeHook(func(spec *ipam.WebhookSpec) { spec.Paused = false }))
 	pass(t, b, func() bool { return len(r.changes()) == 1 }, s)
+}
+
+// behindRead does something once a webhook was read.
+type behindRead struct {
+	storage.Store
+
+	then func()
+}
+
+// WebhookGet implements storage.Store.
+func (s *behindRead) WebhookGet(ctx context.Context, in storage.ProjectKey, name string) (ipam.Webhook, error) {
+	w, err := s.Store.WebhookGet(ctx, in, name)
+	s.then()
+	return w, err
+}
+
+// The sender passes over the pool by the filter that it has read, and is to write its place when nothing has come for some seconds.
+func TestWhatANewFilterMatchesIsSentAlthoughTheOldOneWasPastIt(t *testing.T) {
+	t.Parallel()
+	b, _ := hooked(t)
+	r := receive(t, ok)
+	b.hook(t, ipam.WebhookSpec{URL: r.URL, Kinds: []string{"IPClaim"}})
+	store, _ := b.store(t)
+	ahead := &atomic.Int64{}
+	s := b.senderOver(t, &behindRead{store, sync.OnceFunc(func() {
+		ahead.Add(int64(11 * time.Minute))
+		changed := b.changeHook(func(spec *ipam.WebhookSpec) { spec.Kinds = []string{"IPPool"} })
+		_, made := b.CreatePool(b.ctx, project, root("more", "192.168.0.0/16"), usecase.Request{})
+		if err := errors.Join(changed, made); err != nil {
+			t.Error(err)
+		}
+	})}, ahead)
+	pass(t, b, func() bool { return slices.Contains(r.changes(), "Put IPPool more") }, s)
 }
 
 func TestACursorThatHasExpiredIsToldAsResync(t *testing.T) {

@@ -203,10 +203,16 @@ func (r *run) save(ctx context.Context) error {
 		return nil
 	}
 	cursor := r.follower.Cursor()
-	w, err := r.own(ctx, r.in, "webhook_save", r.w, func(_ storage.Tx, w *ipam.Webhook, _ time.Time) (storage.WebhookChanges, error) {
+	w, err := r.own(ctx, r.in, "webhook_save", r.w, func(_ storage.Tx, w *ipam.Webhook, _ time.Time) (ch storage.WebhookChanges, err error) {
+		if w.Generation != r.generation {
+			return ch, errChanged
+		}
 		w.Progress.Cursor = cursor
-		return storage.WebhookChanges{}, nil
+		return ch, nil
 	})
+	if errors.Is(err, errChanged) {
+		return nil // what it has passed over may match now
+	}
 	if err == nil {
 		r.w, r.cursor, r.saved = w, cursor, r.Ticks()
 	}
