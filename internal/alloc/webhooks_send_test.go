@@ -374,6 +374,22 @@ func TestAReceiverThatIsGoneStopsTheWebhook(t *testing.T) {
 	require.Equal(t, r.all()[0], r.all()[1])
 }
 
+func TestAReceiverThatIsGoneDoesNotStopAWebhookThatWasMovedMeanwhile(t *testing.T) {
+	t.Parallel()
+	b, s := hooked(t)
+	to := receive(t, ok)
+	from := receive(t, func(sent) int {
+		if err := b.changeHook(func(spec *ipam.WebhookSpec) { spec.URL = to.URL }); err != nil {
+			t.Error(err)
+		}
+		return http.StatusGone
+	})
+	b.hook(t, ipam.WebhookSpec{URL: from.URL, Kinds: []string{"IPClaim"}})
+	b.claim(t, claim("one", "net", 32))
+	pass(t, b, func() bool { return len(to.all()) > 0 }, s)
+	require.Equal(t, from.all()[0], to.all()[0])
+}
+
 func TestAPausedWebhookGoesOnWhereItWas(t *testing.T) {
 	t.Parallel()
 	b, s := hooked(t)

@@ -96,7 +96,7 @@ func (r *run) settle(ctx context.Context, d ipam.Delivery, o webhook.Outcome) (m
 			err = r.failed(ctx, tx, w, now, at, wait)
 			gaveUp = d.DeadAt.IsZero() && !now.DeadAt.IsZero()
 		}
-		if o.Gone {
+		if o.Gone && w.Generation == r.w.Generation { // else it may be sent elsewhere by now
 			w.Stopped = ipam.StoppedGone
 			park(w)
 		}
