@@ -48,16 +48,14 @@ func (s *Consumers) KeepConsumers(ctx context.Context) (done Kept, err error) {
 		due = nil
 	}
 	var errs []error
-	seen := map[storage.RealmKey]bool{}
 	for _, d := range due {
-		seen[d.RealmKey] = true
 		n, opened, err := s.expireRealm(ctx, d, by)
 		if done.Expired += n; opened {
 			done.Opened = append(done.Opened, d.RealmKey)
 		}
 		errs = append(errs, err)
 	}
-	errs = append(errs, s.closeBreakers(ctx, seen, s.serving.longest(s.Ticks()) > 0), s.countCrowds(ctx))
+	errs = append(errs, s.closeBreakers(ctx, by.Before), s.countCrowds(ctx))
 	done.Drained, err = s.drainAll(ctx)
 	s.serving.beat(s.Ticks())
 	return done, errors.Join(append(errs, err)...)
@@ -90,13 +88,18 @@ func (s *Consumers) expireRealm(ctx context.Context, d storage.RealmDue, by stor
 			return ended, false, err
 		}
 	}
-	left := d.Due - int64(ended)
+	left, held := d.Due-int64(ended), !state.HeldSince.IsZero()
+	if held { // a server that was started lately may judge a part of them only, and is not to let the realm go for that
+		if left, err = s.Store.RealmExpired(ctx, d.ProjectID, d.Name, by.Before); err != nil {
+			return ended, false, err
+		}
+	}
 	live, lost, err := s.Store.RealmCount(ctx, d.ProjectID, d.Name, s.Now().Add(-breakerWindow), state.ConfirmedUntil)
 	if err != nil || left <= 0 {
 		return ended, false, err
 	}
 	if lost+left > breakerLost && (lost+left)*breakerShare >= live+lost {
-		if !state.HeldSince.IsZero() {
+		if held {
 			return ended, false, nil
 		}
 		state.HeldSince = s.Now()
@@ -104,7 +107,7 @@ func (s *Consumers) expireRealm(ctx context.Context, d storage.RealmDue, by stor
 		return ended, true, s.putRealm(ctx, d.RealmKey, state)
 	}
 	n, err := s.expireAll(ctx, d.RealmKey, by)
-	if err == nil && !state.HeldSince.IsZero() {
+	if err == nil && held {
 		err = s.closeBreaker(ctx, d.RealmKey)
 	}
 	return ended + n, false, err

@@ -2,6 +2,7 @@ package consumers
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
@@ -91,14 +92,15 @@ func (s *Consumers) putRealm(ctx context.Context, realm storage.RealmKey, state 
 	})
 }
 
-// closeBreakers lets those realms go on in which nobody who has expired is left.
-func (s *Consumers) closeBreakers(ctx context.Context, due map[storage.RealmKey]bool, judged bool) error {
-	if !judged {
-		return nil
-	}
+// closeBreakers lets those realms go on in which nobody who has expired is left, not even one whom this server may not judge yet.
+func (s *Consumers) closeBreakers(ctx context.Context, before time.Time) error {
 	held, err := s.Store.RealmsHeld(ctx, ipam.ID{}, expirePage)
 	for _, realm := range held {
-		if err == nil && !due[realm] {
+		var left []ipam.Consumer
+		if err == nil {
+			left, err = s.Store.ConsumerDueList(ctx, realm.ProjectID, realm.Name, storage.Expiry{Before: before, MaxTTL: math.MaxInt64}, 1)
+		}
+		if err == nil && len(left) == 0 {
 			err = s.closeBreaker(ctx, realm)
 		}
 	}

@@ -1,0 +1,79 @@
+package alloc_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc/consumers"
+	"github.com/carve-ipam/carve/internal/alloc/trail"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// put has a project have a consumer.
+func (b *bundle) put(t testing.TB, n ipam.NewConsumer) {
+	t.Helper()
+	_, err := b.PutConsumer(b.ctx, project, n, usecase.Request{})
+	require.NoError(t, err)
+}
+
+// holdRealm has the default realm be held: 30 of its consumers, who live for a minute, have expired.
+func (b *bundle) holdRealm(t testing.TB) ipam.Realm {
+	t.Helper()
+	for i := range 30 {
+		b.put(t, user(fmt.Sprint("u", i), living(time.Minute)))
+	}
+	require.Len(t, b.serveFor(t, 70*time.Second).Opened, 1)
+	return b.realm(t)
+}
+
+func (b *bundle) realm(t testing.TB) ipam.Realm {
+	t.Helper()
+	state, err := b.GetRealm(b.ctx, project, ipam.DefaultRealm)
+	require.NoError(t, err)
+	return state
+}
+
+func TestAServerThatIsStartedLetsNoRealmGo(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	was := b.holdRealm(t)
+	store, _ := b.store(t)
+	started := b.serve(store)
+	for range 3 {
+		b.clock.move(time.Second)
+		_, err := started.KeepConsumers(b.ctx)
+		require.NoError(t, err)
+		require.Empty(t, b.keep(t).Opened)
+		require.Equal(t, was, b.realm(t))
+	}
+	require.Len(t, b.events(t, project, trail.EventFilter{Kind: trail.KindRealm}), 1)
+}
+
+// A server that was started lately may judge ten of the forty that have expired in a held realm.
+func TestAServerThatIsStartedJudgesAHeldRealmByAllThatHaveExpired(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.holdRealm(t)
+	for i := range 10 {
+		b.put(t, user(fmt.Sprint("brief", i), living(10*time.Second)))
+	}
+	require.Zero(t, b.serveFor(t, 15*time.Second).Expired)
+	store, _ := b.store(t)
+	b.Service = b.serve(store)
+	for range 15 {
+		b.clock.move(time.Second)
+		require.Zero(t, b.keep(t).Expired)
+	}
+	renewals := consumers.Renewals{Realm: ipam.DefaultRealm}
+	for i := range 25 {
+		renewals.UIDs = append(renewals.UIDs, fmt.Sprint("u", i))
+	}
+	_, err := b.RenewConsumers(b.ctx, project, renewals, usecase.Request{})
+	require.NoError(t, err)
+	require.Equal(t, 10, b.keep(t).Expired, "fifteen are no more than may be lost")
+	require.True(t, b.realm(t).HeldSince.IsZero())
+}
