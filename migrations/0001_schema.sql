@@ -393,8 +393,8 @@ CREATE TABLE IF NOT EXISTS consumers (
     CONSTRAINT consumers_pkey PRIMARY KEY (region, project_id, realm, uid),
     CONSTRAINT consumers_ended_check CHECK ((ended_at IS NULL) = (reason = '') AND (ended_at IS NOT NULL OR NOT draining))
 );
--- serves: what has expired, of all projects (consumer_due), and of one realm (consumer_due_list, realm_expired). Of these indexes each has a condition of
--- its own, in other words for the same, so that no look-up takes another's on tables that nobody has analysed.
+-- serves: what has expired, of all projects (consumer_due), and of one realm (consumer_due_list, realm_due, realm_expired). Of these indexes each has a
+-- condition of its own, in other words for the same, so that no look-up takes another's on tables that nobody has analysed.
 CREATE INDEX IF NOT EXISTS consumers_expiry_idx ON consumers (region, expires_at) WHERE ended_at IS NULL AND expires_at IS NOT NULL;
 CREATE INDEX IF NOT EXISTS consumers_realm_expiry_idx ON consumers (region, project_id, realm, expires_at) WHERE reason = '' AND expires_at IS NOT NULL;
 -- serves: how many of a realm live (realm_count)

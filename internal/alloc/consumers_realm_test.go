@@ -77,3 +77,42 @@ func TestAServerThatIsStartedJudgesAHeldRealmByAllThatHaveExpired(t *testing.T) 
 	require.Equal(t, 10, b.keep(t).Expired, "fifteen are no more than may be lost")
 	require.True(t, b.realm(t).HeldSince.IsZero())
 }
+
+// crowd has another project have so many consumers that live for ten seconds, each for a microsecond longer than the one before.
+func (b *bundle) crowd(t testing.TB, consumers int) {
+	t.Helper()
+	p, err := b.CreateProject(b.ctx, ipam.Project{Metadata: meta("crowded")}, usecase.Request{})
+	require.NoError(t, err)
+	_, err = b.sql(t).Exec(b.ctx, `INSERT INTO consumers (region, project_id, realm, uid, id, kind, name, ttl_seconds, renewed_at, expires_at, reason, draining,
+			generation, revision, created_at, updated_at, created_by)
+		SELECT $1, $2, 'default', 'vm-' || i, gen_random_uuid(), '', '', 10, $3, $3::TIMESTAMPTZ + INTERVAL '10 seconds' + i * INTERVAL '1 microsecond', '', false,
+			1, gen_random_uuid(), $3, $3, 'filler' FROM generate_series(1, $4::INT8) AS i`, region, [16]byte(p.Value.UID), b.clock.read(), consumers)
+	require.NoError(t, err)
+}
+
+// A pass looks at 20,000 consumers that have expired. More of another project's realm, which is held, expired before.
+func TestARealmThatIsHeldKeepsNoOtherWaiting(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.crowd(t, 20001)
+	b.put(t, user("u", living(20*time.Second)))
+	done := b.serveFor(t, time.Minute)
+	require.Len(t, done.Opened, 1)
+	require.Equal(t, 1, done.Expired)
+	b.keep(t)
+	b.put(t, user("later", living(20*time.Second)))
+	require.Equal(t, 1, b.serveFor(t, 40*time.Second).Expired, "it looks at all again and again")
+}
+
+// Where the 20,000 end that a pass looks at, thirty of a realm have expired: it is held for all of them, however few are among the 20,000.
+func TestRealmIsJudgedByMoreThanAPassLooksAt(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.crowd(t, 19990)
+	for i := range 30 {
+		b.put(t, user(fmt.Sprint("u", i), living(20*time.Second)))
+	}
+	done := b.serveFor(t, time.Minute)
+	require.Len(t, done.Opened, 2)
+	require.Zero(t, done.Expired)
+}

@@ -38,20 +38,21 @@ func (s *Consumers) KeepConsumers(ctx context.Context) (done Kept, err error) {
 	s.passing.Lock()
 	defer s.passing.Unlock()
 	by := storage.Expiry{Before: s.Now().Add(-margin), MaxTTL: s.serving.longest(s.Ticks())}
-	due, err := s.Store.ConsumersDue(ctx, by)
+	due, next, err := s.Store.ConsumersDue(ctx, by, s.from)
 	if err != nil {
 		return done, err
 	}
+	s.from = next
 	was := s.serving.last
 	s.serving.beat(s.Ticks())
 	if s.serving.since.After(was) { // what was asked for was judged by what is not so any more
 		due = nil
 	}
 	var errs []error
-	for _, d := range due {
-		n, opened, err := s.expireRealm(ctx, d, by)
+	for _, realm := range due {
+		n, opened, err := s.expireRealm(ctx, realm, by)
 		if done.Expired += n; opened {
-			done.Opened = append(done.Opened, d.RealmKey)
+			done.Opened = append(done.Opened, realm)
 		}
 		errs = append(errs, err)
 	}
@@ -78,24 +79,27 @@ func (s *Consumers) countCrowds(ctx context.Context) error {
 }
 
 // expireRealm ends those of a realm's consumers that have expired, unless they are too many.
-func (s *Consumers) expireRealm(ctx context.Context, d storage.RealmDue, by storage.Expiry) (ended int, opened bool, err error) {
-	state, err := s.Store.RealmGet(ctx, d.ProjectID, d.Name)
+func (s *Consumers) expireRealm(ctx context.Context, realm storage.RealmKey, by storage.Expiry) (ended int, opened bool, err error) {
+	state, err := s.Store.RealmGet(ctx, realm.ProjectID, realm.Name)
 	if err != nil {
 		return 0, false, err
 	}
 	if until := state.ConfirmedUntil; !until.IsZero() && until.Before(by.Before) {
-		if ended, err = s.expireAll(ctx, d.RealmKey, storage.Expiry{Before: until, MaxTTL: by.MaxTTL}); err != nil {
+		if ended, err = s.expireAll(ctx, realm, storage.Expiry{Before: until, MaxTTL: by.MaxTTL}); err != nil {
 			return ended, false, err
 		}
 	}
-	left, held := d.Due-int64(ended), !state.HeldSince.IsZero()
+	left, held := int64(0), !state.HeldSince.IsZero()
 	if held { // a server that was started lately may judge a part of them only, and is not to let the realm go for that
-		if left, err = s.Store.RealmExpired(ctx, d.ProjectID, d.Name, by.Before); err != nil {
-			return ended, false, err
-		}
+		left, err = s.Store.RealmExpired(ctx, realm.ProjectID, realm.Name, by.Before)
+	} else {
+		left, err = s.Store.RealmDue(ctx, realm, by)
 	}
-	live, lost, err := s.Store.RealmCount(ctx, d.ProjectID, d.Name, s.Now().Add(-breakerWindow), state.ConfirmedUntil)
-	if err != nil || left <= 0 {
+	if err != nil || left == 0 {
+		return ended, false, err
+	}
+	live, lost, err := s.Store.RealmCount(ctx, realm.ProjectID, realm.Name, s.Now().Add(-breakerWindow), state.ConfirmedUntil)
+	if err != nil {
 		return ended, false, err
 	}
 	if lost+left > breakerLost && (lost+left)*breakerShare >= live+lost {
@@ -104,11 +108,11 @@ func (s *Consumers) expireRealm(ctx context.Context, d storage.RealmDue, by stor
 		}
 		state.HeldSince = s.Now()
 		s.Metrics.RealmHeld(ctx)
-		return ended, true, s.putRealm(ctx, d.RealmKey, state)
+		return ended, true, s.putRealm(ctx, realm, state)
 	}
-	n, err := s.expireAll(ctx, d.RealmKey, by)
+	n, err := s.expireAll(ctx, realm, by)
 	if err == nil && held {
-		err = s.closeBreaker(ctx, d.RealmKey)
+		err = s.closeBreaker(ctx, realm)
 	}
 	return ended + n, false, err
 }

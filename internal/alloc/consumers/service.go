@@ -26,6 +26,7 @@ type Consumers struct {
 
 	passing sync.Mutex
 	serving serving   // guarded by passing
+	from    time.Time // guarded by passing: those that expired before were looked at in earlier passes; zero when all were
 	counted time.Time // guarded by passing: when it was counted last where no more consumers are made
 }
 

@@ -19,8 +19,9 @@ type ConsumerReader interface {
 	ConsumersNamed(ctx context.Context, projectID ipam.ID, refs []ipam.ConsumerRef) ([]ipam.Consumer, error)
 	// ConsumerList answers a realm's consumers in order of UID, tombstones among them.
 	ConsumerList(ctx context.Context, project ProjectKey, realm, after string, limit int) ([]ipam.Consumer, error)
-	// ConsumersDue answers how many consumers in the server's region have expired, by realm.
-	ConsumersDue(ctx context.Context, by Expiry) ([]RealmDue, error)
+	// ConsumersDue answers the realms of those consumers in the server's region that have expired, at a time or later, as far as it looks at once; and the time
+	// to look from next, which is zero when it has looked at all.
+	ConsumersDue(ctx context.Context, by Expiry, from time.Time) (realms []RealmKey, next time.Time, err error)
 	// ConsumerDueList answers some of one realm that have expired until a time.
 	ConsumerDueList(ctx context.Context, projectID ipam.ID, realm string, by Expiry, limit int) ([]ipam.Consumer, error)
 	// ConsumersDraining answers some consumers in the server's region that have ended after a time and may still be attached, the first to end first.
@@ -42,6 +43,8 @@ type ConsumerReader interface {
 
 	// RealmCount counts the consumers of a realm in the server's region that live, and those that were lost after a time and had expired after another.
 	RealmCount(ctx context.Context, projectID ipam.ID, realm string, lostAfter, expiredAfter time.Time) (live, lost int64, err error)
+	// RealmDue counts those in the server's region that have expired.
+	RealmDue(ctx context.Context, realm RealmKey, by Expiry) (int64, error)
 	// RealmExpired counts those in the server's region that have expired before a time and live.
 	RealmExpired(ctx context.Context, projectID ipam.ID, realm string, before time.Time) (int64, error)
 	// RegionsOf answers the regions in which a project may have claims and consumers.
@@ -64,12 +67,6 @@ type Expiry struct {
 type RealmKey struct {
 	ProjectID ipam.ID
 	Name      string
-}
-
-// RealmDue is how many consumers of a realm have expired.
-type RealmDue struct {
-	RealmKey
-	Due int64
 }
 
 // ConsumerChanges is the part of Changes about consumers.

@@ -54,24 +54,36 @@ func (r Reader) ConsumerList(ctx context.Context, project storage.ProjectKey, re
 	return everywhere(ctx, r, "consumer_list", scan, regions, byUID, limit, rows.ID(project.ID), realm, after, limit)
 }
 
-// ConsumersDue implements storage.Reader.
-func (r Reader) ConsumersDue(ctx context.Context, by storage.Expiry) ([]storage.RealmDue, error) {
-	found, err := List(ctx, r, "consumer_due", scanRealm, r.region, by.Before, int64(by.MaxTTL/time.Second), mostDue)
-	var due []storage.RealmDue
-	at := make(map[storage.RealmKey]int)
-	for _, k := range found {
-		i, known := at[k]
-		if !known {
-			i = len(due)
-			at[k], due = i, append(due, storage.RealmDue{RealmKey: k})
+// ConsumersDue implements storage.Reader. Those whose time to live is too long are left out here: the database would read on until it had found others.
+func (r Reader) ConsumersDue(ctx context.Context, by storage.Expiry, from time.Time) (realms []storage.RealmKey, next time.Time, err error) {
+	found, err := List(ctx, r, "consumer_due", scanExpired, r.region, from, by.Before, mostDue)
+	seen := make(map[storage.RealmKey]bool)
+	for _, e := range found {
+		if e.ttl <= int64(by.MaxTTL/time.Second) && !seen[e.RealmKey] {
+			seen[e.RealmKey], realms = true, append(realms, e.RealmKey)
 		}
-		due[i].Due++
 	}
-	return due, err
+	if len(found) == mostDue {
+		next = found[mostDue-1].at
+	}
+	return realms, next, err
 }
 
-// mostDue bounds the consumers that are looked at to find realms in which some have expired; others are found when those are ended.
+// mostDue bounds the consumers that are looked at together to find realms in which some have expired. It is far more than can have expired at one time: those
+// that one request has renewed.
 const mostDue = 20000
+
+type expired struct {
+	storage.RealmKey
+
+	at  time.Time
+	ttl int64 // in seconds
+}
+
+func scanExpired(row pgx.CollectableRow) (e expired, err error) {
+	err = row.Scan((*[16]byte)(&e.ProjectID), &e.Name, &e.at, &e.ttl)
+	return e, err
+}
 
 func scanRealm(row pgx.CollectableRow) (k storage.RealmKey, err error) {
 	err = row.Scan((*[16]byte)(&k.ProjectID), &k.Name)
@@ -161,6 +173,12 @@ func (r Reader) ProjectKeys(ctx context.Context, ids []ipam.ID) ([]storage.Proje
 		err = row.Scan((*[16]byte)(&k.ID), &k.Name)
 		return k, err
 	}, rows.IDs(ids))
+}
+
+// RealmDue implements storage.Reader.
+func (r Reader) RealmDue(ctx context.Context, realm storage.RealmKey, by storage.Expiry) (int64, error) {
+	return one(ctx, r, "realm_due", pgx.RowTo[int64], NotFound("Realm %s was not found.", realm.Name), r.region, rows.ID(realm.ProjectID), realm.Name,
+		by.Before, int64(by.MaxTTL/time.Second))
 }
 
 // RealmExpired implements storage.Reader.
