@@ -1,13 +1,16 @@
 package alloc_test
 
 import (
+	"context"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc/consumers"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/alloc/trail"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -115,4 +118,63 @@ func TestRealmIsJudgedByMoreThanAPassLooksAt(t *testing.T) {
 	done := b.serveFor(t, time.Minute)
 	require.Len(t, done.Opened, 2)
 	require.Zero(t, done.Expired)
+}
+
+// afterRealm does something when the keeper of consumers has read what is stored of a realm that it is to change.
+type afterRealm struct {
+	storage.Store
+
+	then func()
+}
+
+// InTx implements storage.Store.
+func (s *afterRealm) InTx(ctx context.Context, op string, locks storage.Locks, fn func(context.Context, storage.Tx) error) error {
+	return s.Store.InTx(ctx, op, locks, func(ctx context.Context, tx storage.Tx) error {
+		if op == "realm_change" {
+			tx = realmRead{tx, s.then}
+		}
+		return fn(ctx, tx)
+	})
+}
+
+type realmRead struct {
+	storage.Tx
+
+	then func()
+}
+
+// RealmGet implements storage.Tx.
+func (r realmRead) RealmGet(ctx context.Context, projectID ipam.ID, realm string) (ipam.RealmState, error) {
+	defer r.then()
+	return r.Tx.RealmGet(ctx, projectID, realm)
+}
+
+// An admin confirms while the keeper of consumers is about to hold the realm: one waits for the other, or what was confirmed would be written over.
+func TestWhatIsConfirmedWhileARealmIsHeldIsKept(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	watch, confirmed := b.sql(t), make(chan error, 1)
+	confirm := sync.OnceFunc(func() {
+		ended := make(chan struct{})
+		other, _ := b.server(t)
+		go func() {
+			defer close(ended)
+			_, err := other.ConfirmExpiry(b.ctx, project, ipam.DefaultRealm, usecase.Request{})
+			confirmed <- err
+		}()
+		for waits := false; !waits; {
+			select {
+			case <-ended:
+				return
+			default:
+			}
+			require.NoError(t, watch.QueryRow(b.ctx, `SELECT count(*) > 0 FROM pg_locks AS k JOIN pg_database AS d ON d.oid = k.database
+				WHERE d.datname = current_database() AND k.locktype = 'advisory' AND NOT k.granted`).Scan(&waits))
+		}
+	})
+	store, _ := b.store(t)
+	b.Service = b.serve(&afterRealm{Store: store, then: confirm})
+	b.holdRealm(t)
+	require.NoError(t, <-confirmed)
+	require.Equal(t, 30, b.serveFor(t, 10*time.Second).Expired)
 }

@@ -37,6 +37,11 @@ func (s *Consumers) realm(ctx context.Context, in storage.ProjectKey, realm stri
 	return out, err
 }
 
+// realmLocks are those of whoever stores anything of a realm: what it has read of that does not change meanwhile.
+func realmLocks(realm storage.RealmKey) storage.Locks {
+	return storage.Locks{Shared: []ipam.ID{realm.ProjectID}, Alone: []ipam.ID{ipam.DerivedID(realm.ProjectID, "realm "+realm.Name)}}
+}
+
 // ConfirmExpiry confirms that all those consumers of a realm are gone that have expired until now: they are ended, however many.
 func (s *Consumers) ConfirmExpiry(ctx context.Context, project, realm string, r usecase.Request) (ipam.Realm, error) {
 	_, in, err := s.Enter(ctx, tenancy.RealmsConfirm, project)
@@ -45,7 +50,7 @@ func (s *Consumers) ConfirmExpiry(ctx context.Context, project, realm string, r 
 	}
 	key := storage.RealmKey{ProjectID: in.ID, Name: realm}
 	event := trail.Attempt(ctx, s.Now(), in.ID, trail.KindRealm, realm)
-	_, err = usecase.Settled(ctx, s.Core, "realm_confirm", storage.Locks{Shared: []ipam.ID{in.ID}}, r.DryRun, func(ctx context.Context, tx storage.Tx) (none struct{}, err error) {
+	_, err = usecase.Settled(ctx, s.Core, "realm_confirm", realmLocks(key), r.DryRun, func(ctx context.Context, tx storage.Tx) (none struct{}, err error) {
 		if err := usecase.StillThere(ctx, tx, in); err != nil {
 			return none, err
 		}
@@ -83,7 +88,7 @@ func (s *Consumers) ConfirmExpiry(ctx context.Context, project, realm string, r 
 func (s *Consumers) putRealm(ctx context.Context, realm storage.RealmKey, state ipam.RealmState) error {
 	event := ipam.Event{ID: ipam.NewTimeID(state.HeldSince), ProjectID: realm.ProjectID, At: state.HeldSince, Subject: Keeper, Kind: trail.KindRealm, Name: realm.Name}
 	return s.changeRealm(ctx, realm, func(was ipam.RealmState) (ipam.RealmState, *ipam.Event, error) {
-		if !was.HeldSince.IsZero() { // another server was quicker
+		if !was.HeldSince.IsZero() || !was.ConfirmedUntil.Equal(state.ConfirmedUntil) { // another server was quicker, or an admin
 			return was, nil, nil
 		}
 		was.HeldSince = state.HeldSince
@@ -116,7 +121,7 @@ func (s *Consumers) closeBreaker(ctx context.Context, realm storage.RealmKey) er
 
 // changeRealm replaces what is stored of a realm, unless its project is gone.
 func (s *Consumers) changeRealm(ctx context.Context, realm storage.RealmKey, change func(was ipam.RealmState) (ipam.RealmState, *ipam.Event, error)) error {
-	_, err := usecase.InTx(ctx, s.Core, "realm_change", storage.Locks{Shared: []ipam.ID{realm.ProjectID}}, false, func(ctx context.Context, tx storage.Tx) (none struct{}, err error) {
+	_, err := usecase.InTx(ctx, s.Core, "realm_change", realmLocks(realm), false, func(ctx context.Context, tx storage.Tx) (none struct{}, err error) {
 		if there, err := tx.ProjectKeys(ctx, []ipam.ID{realm.ProjectID}); err != nil || len(there) == 0 {
 			return none, err
 		}
