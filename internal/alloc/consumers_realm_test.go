@@ -77,7 +77,7 @@ func TestAServerThatIsStartedJudgesAHeldRealmByAllThatHaveExpired(t *testing.T) 
 	}
 	_, err := b.RenewConsumers(b.ctx, project, renewals, usecase.Request{})
 	require.NoError(t, err)
-	require.Equal(t, 10, b.keep(t).Expired, "fifteen are no more than may be lost")
+	require.Equal(t, 10, b.serveFor(t, 10*time.Second).Expired, "fifteen are no more than may be lost")
 	require.True(t, b.realm(t).HeldSince.IsZero())
 }
 
@@ -177,4 +177,48 @@ func TestWhatIsConfirmedWhileARealmIsHeldIsKept(t *testing.T) {
 	b.holdRealm(t)
 	require.NoError(t, <-confirmed)
 	require.Equal(t, 30, b.serveFor(t, 10*time.Second).Expired)
+}
+
+// countingExpired does something whenever it is counted how many of a realm have expired.
+type countingExpired struct {
+	storage.Store
+
+	then func()
+}
+
+// RealmExpired implements storage.Store.
+func (s *countingExpired) RealmExpired(ctx context.Context, projectID ipam.ID, realm string, before time.Time) (int64, error) {
+	s.then()
+	return s.Store.RealmExpired(ctx, projectID, realm, before)
+}
+
+func TestARealmThatIsHeldIsNotCountedInEveryPass(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	store, _ := b.store(t)
+	counts := 0
+	b.Service = b.serve(&countingExpired{Store: store, then: func() { counts++ }})
+	b.holdRealm(t)
+	counts = 0
+	for range 20 {
+		b.clock.move(time.Second)
+		b.keep(t)
+	}
+	require.Equal(t, 2, counts)
+}
+
+// To count takes six seconds in each of three realms that are held: the server goes on serving meanwhile, and judges whom it may judge.
+func TestRealmsThatAreHeldMakeNoGapHoweverLongTheyTake(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for i := range 63 {
+		n := user(fmt.Sprint("u", i), living(10*time.Second))
+		n.Ref.Realm = fmt.Sprint("held", i%3)
+		b.put(t, n)
+	}
+	require.Len(t, b.serveFor(t, 20*time.Second).Opened, 3)
+	store, _ := b.store(t)
+	b.Service = b.serve(&countingExpired{Store: store, then: func() { b.clock.move(6 * time.Second) }})
+	b.put(t, user("u", living(20*time.Second)))
+	require.Equal(t, 1, b.serveFor(t, time.Minute).Expired)
 }

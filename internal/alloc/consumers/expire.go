@@ -3,6 +3,7 @@ package consumers
 import (
 	"context"
 	"errors"
+	"maps"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -21,6 +22,9 @@ const (
 	breakerShare  = 10
 	breakerWindow = 10 * time.Minute
 )
+
+// judgeEvery is how often it is counted in a realm that is held whether it is to be held on: as many are counted as have expired.
+const judgeEvery = 10 * time.Second
 
 // expirePage is how many consumers one transaction ends.
 const expirePage = 200
@@ -48,9 +52,13 @@ func (s *Consumers) KeepConsumers(ctx context.Context) (done Kept, err error) {
 	if s.serving.since.After(was) { // what was asked for was judged by what is not so any more
 		due = nil
 	}
+	maps.DeleteFunc(s.judged, func(_ storage.RealmKey, at time.Time) bool { return s.Ticks().Sub(at) >= judgeEvery })
 	var errs []error
 	for _, realm := range due {
 		n, opened, err := s.expireRealm(ctx, realm, by)
+		if err == nil {
+			s.serving.beat(s.Ticks())
+		}
 		if done.Expired += n; opened {
 			done.Opened = append(done.Opened, realm)
 		}
@@ -91,6 +99,10 @@ func (s *Consumers) expireRealm(ctx context.Context, realm storage.RealmKey, by 
 	}
 	left, held := int64(0), !state.HeldSince.IsZero()
 	if held { // a server that was started lately may judge a part of them only, and is not to let the realm go for that
+		if _, lately := s.judged[realm]; lately {
+			return ended, false, nil
+		}
+		s.judged[realm] = s.Ticks()
 		left, err = s.Store.RealmExpired(ctx, realm.ProjectID, realm.Name, by.Before)
 	} else {
 		left, err = s.Store.RealmDue(ctx, realm, by)

@@ -25,14 +25,15 @@ type Consumers struct {
 	claims Releasing
 
 	passing sync.Mutex
-	serving serving   // guarded by passing
-	from    time.Time // guarded by passing: those that expired before were looked at in earlier passes; zero when all were
-	counted time.Time // guarded by passing: when it was counted last where no more consumers are made
+	serving serving                        // guarded by passing
+	from    time.Time                      // guarded by passing: those that expired before were looked at in earlier passes; zero when all were
+	judged  map[storage.RealmKey]time.Time // guarded by passing: when it was counted in realms that are held, if that was lately
+	counted time.Time                      // guarded by passing: when it was counted last where no more consumers are made
 }
 
 // New makes the room.
 func New(core *usecase.Core, claims Releasing) *Consumers {
-	return &Consumers{Core: core, claims: claims}
+	return &Consumers{Core: core, claims: claims, judged: map[storage.RealmKey]time.Time{}}
 }
 
 // Keeper is who ends what has expired, as the trail names it.
