@@ -12,22 +12,25 @@ import (
 type Wakes struct {
 	waiting atomic.Int64
 	mu      sync.Mutex
-	wake    map[ipam.ID]func()
+	wake    map[ipam.ID]*func()
 }
 
-// Watch has wake called after every change of a project, until stop is called. wake must not block. A project has one at a time.
+// Watch has wake called after every change of a project, until stop is called or another is to be called. wake must not block.
 func (w *Wakes) Watch(project ipam.ID, wake func()) (stop func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.wake == nil {
-		w.wake = map[ipam.ID]func(){}
+		w.wake = map[ipam.ID]*func(){}
 	}
-	w.wake[project] = wake
+	mine := &wake
+	w.wake[project] = mine
 	w.waiting.Add(1)
 	return sync.OnceFunc(func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		delete(w.wake, project)
+		if w.wake[project] == mine { // or else another watches by now
+			delete(w.wake, project)
+		}
 		w.waiting.Add(-1)
 	})
 }
@@ -63,7 +66,7 @@ func (w *Wakes) end(did *wrote) {
 	defer w.mu.Unlock()
 	for _, id := range did.projects {
 		if wake := w.wake[id]; wake != nil {
-			wake()
+			(*wake)()
 		}
 	}
 }

@@ -1,0 +1,29 @@
+package usecase
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// Who stops to watch a project when another has begun to takes nothing from that one.
+func TestAWatcherThatStopsLateLeavesTheNextOne(t *testing.T) {
+	t.Parallel()
+	var w Wakes
+	project, woken := ipam.NewID(), 0
+	change := func() {
+		did := w.begin()
+		did.note([]ipam.Event{{ProjectID: project}})
+		w.end(did)
+	}
+	stopFirst := w.Watch(project, func() { t.Error("it has stopped") })
+	stopNext := w.Watch(project, func() { woken++ })
+	stopFirst()
+	change()
+	require.Equal(t, 1, woken)
+	stopNext()
+	change()
+	require.Equal(t, 1, woken)
+}
