@@ -97,7 +97,8 @@ func (s *Consumers) expireRealm(ctx context.Context, realm storage.RealmKey, by 
 			return ended, false, err
 		}
 	}
-	left, held := int64(0), !state.HeldSince.IsZero()
+	var left int64
+	held := !state.HeldSince.IsZero()
 	if held { // a server that was started lately may judge a part of them only, and is not to let the realm go for that
 		if _, lately := s.judged[realm]; lately {
 			return ended, false, nil
