@@ -430,15 +430,23 @@ func TestRulesThatFailKeepNoOthersFromTheirTurn(t *testing.T) {
 	d := &deaf{store, p.UID}
 	s := b.serve(d)
 	b.clock.move(pastALook)
-	changed, err := s.LookAfterAlerts(b.ctx)
+	_, err = s.LookAfterAlerts(b.ctx)
 	require.Error(t, err)
+	changed, err := s.LookAfterAlerts(b.ctx)
+	require.NoError(t, err, "they are left alone for a moment")
 	require.EqualValues(t, 1, changed, "the neighbour's")
-	changed, err = s.LookAfterAlerts(b.ctx)
-	require.NoError(t, err, "they are left alone for a while")
-	require.Zero(t, changed)
+	_, late := s.AlertsStand()
+	require.Positive(t, late, "they wait")
+	for range 3 {
+		b.clock.move(5 * time.Minute)
+		_, err = s.LookAfterAlerts(b.ctx)
+		require.Error(t, err, "one of them is tried again")
+	}
 	d.to = ipam.ID{}
 	b.clock.move(5 * time.Minute)
 	changed, err = s.LookAfterAlerts(b.ctx)
 	require.NoError(t, err)
 	require.EqualValues(t, 20, changed)
+	_, late = s.AlertsStand()
+	require.Zero(t, late)
 }

@@ -24,45 +24,77 @@ const (
 	lookPools  = 200              // of one step: a rule about more goes on with the next
 	maxAlerts  = 500              // of a rule: so many end in one transaction when it is deleted
 	dueAtOnce  = 20
-	mostRounds = 5 // of so many rules in one run: then others are counted and measured
-	failedFor  = 5 * time.Minute
+	mostRounds = 5               // of so many rules in one run: then others are counted and measured
+	failedMost = 5 * time.Minute // between two looks at a rule that fail
+	forgotten  = 24 * time.Hour  // is a failure of a rule that is not due any more: somebody else has looked, or has deleted it
 )
 
 // LookAfterAlerts takes the next step of each alert rule of this region that is due, and answers how many alerts have begun or ended. It can run on several
 // servers at once, and be stopped at any time: a step is one transaction, which only one of those can end that began it.
 func (s *Alerts) LookAfterAlerts(ctx context.Context) (changed int64, err error) {
 	var errs []error
+	var again []ipam.AlertRule
 	for range mostRounds {
-		all, due, err := s.due(ctx)
-		if err != nil {
-			errs = append(errs, err)
+		var next []ipam.AlertRule
+		var late time.Time
+		if next, again, late, err = s.due(ctx); err == nil {
+			s.waits(late)
+			var n int64
+			n, err = s.lookAll(ctx, next)
+			changed += n
+		}
+		if errs = append(errs, err); err != nil || len(next) < dueAtOnce {
 			break
 		}
-		if len(all) > 0 {
-			s.waits(all[0].DueAt)
-		}
-		n, err := s.lookAll(ctx, due)
+	}
+	for _, rule := range again {
+		n, err := s.lookAll(ctx, []ipam.AlertRule{rule})
 		changed, errs = changed+n, append(errs, err)
-		if len(due) < dueAtOnce {
-			if err == nil && len(due) == len(all) {
-				s.waits(time.Time{})
-			}
+		if err != nil {
 			break
 		}
+	}
+	if errors.Join(errs...) == nil {
+		_, _, late, err := s.due(ctx)
+		errs = append(errs, err)
+		s.waits(late)
 	}
 	return changed, errors.Join(append(errs, s.countAlerts(ctx, changed > 0))...)
 }
 
-// due answers the rules that are due, and which of them are next: not those of which a look has failed lately, because they stay due, and would keep all others
-// from their turn.
-func (s *Alerts) due(ctx context.Context) (all, next []ipam.AlertRule, err error) {
+// failure is when the last look at a rule has failed, by the process's own clock, and how many have since one that did not.
+type failure struct {
+	at    time.Time
+	times int
+}
+
+// over reports whether it is time to look again: after half a minute, and later and later.
+func (f failure) over(now time.Time) bool {
+	return now.Sub(f.at) >= min(lookEvery<<min(f.times-1, 10), failedMost)
+}
+
+// due answers rules that are due: those that are next; and those to be looked at behind them, because the last look at them has failed. Such rules stay due, and
+// would keep all others from their turn. late is since when the one waits that has for longest.
+func (s *Alerts) due(ctx context.Context) (next, again []ipam.AlertRule, late time.Time, err error) {
+	now := s.Ticks()
 	s.mu.Lock()
-	maps.DeleteFunc(s.failed, func(_ ipam.ID, at time.Time) bool { return s.Ticks().Sub(at) >= failedFor })
+	maps.DeleteFunc(s.failed, func(_ ipam.ID, f failure) bool { return now.Sub(f.at) >= forgotten })
 	failed := maps.Clone(s.failed)
 	s.mu.Unlock()
-	all, err = s.Store.AlertRulesDue(ctx, s.Now(), dueAtOnce+len(failed))
-	next = slices.DeleteFunc(slices.Clone(all), func(r ipam.AlertRule) bool { return !failed[r.UID].IsZero() })
-	return all, next[:min(len(next), dueAtOnce)], err
+	all, err := s.Store.AlertRulesDue(ctx, s.Now(), dueAtOnce+len(failed))
+	if len(all) > 0 {
+		late = all[0].DueAt
+	}
+	for _, rule := range all {
+		switch f, has := failed[rule.UID]; {
+		case !has && len(next) < dueAtOnce:
+			next = append(next, rule)
+		case has && f.over(now):
+			again = append(again, rule)
+		}
+	}
+	slices.SortStableFunc(again, func(a, b ipam.AlertRule) int { return failed[a.UID].at.Compare(failed[b.UID].at) })
+	return next, again, late, err
 }
 
 // waits notes since when the rule waits that has for longest.
@@ -114,12 +146,14 @@ func (s *Alerts) lookAll(ctx context.Context, due []ipam.AlertRule) (changed int
 			continue // it is being deleted
 		}
 		n, err := s.look(ctx, in, rule)
-		if changed += n; err != nil {
-			errs = append(errs, err)
-			s.mu.Lock()
-			s.failed[rule.UID] = s.Ticks()
-			s.mu.Unlock()
+		changed, errs = changed+n, append(errs, err)
+		s.mu.Lock()
+		if err == nil {
+			delete(s.failed, rule.UID)
+		} else {
+			s.failed[rule.UID] = failure{s.Ticks(), s.failed[rule.UID].times + 1}
 		}
+		s.mu.Unlock()
 	}
 	return changed, errors.Join(errs...)
 }

@@ -16,12 +16,12 @@ type Alerts struct {
 	count   map[ipam.AlertAbout]int64 // of the region; nil: not known yet
 	counted time.Time                 // when, by the process's own clock
 	dueAt   time.Time                 // since when the rule waits for a look that has for longest; zero: none does
-	failed  map[ipam.ID]time.Time     // rules of which a look has failed lately, and when, by the process's own clock
+	failed  map[ipam.ID]failure       // of rules, since their last look that did not fail
 }
 
 // New makes the room.
 func New(core *usecase.Core) *Alerts {
-	return &Alerts{Core: core, failed: map[ipam.ID]time.Time{}}
+	return &Alerts{Core: core, failed: map[ipam.ID]failure{}}
 }
 
 // AlertsStand answers how many alerts there were in this region some seconds ago, and for how long the rule waits for a look that has for longest.
