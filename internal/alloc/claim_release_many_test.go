@@ -11,6 +11,7 @@ import (
 
 	"github.com/carve-ipam/carve/internal/alloc/paging"
 	"github.com/carve-ipam/carve/internal/alloc/releases"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/alloc/trail"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -300,4 +301,39 @@ func TestAReleaseLeavesWhatConsumersUse(t *testing.T) {
 // claimsOf selects the claims on a pool.
 func claimsOf(pool string) releases.Releasing {
 	return releases.Releasing{Filter: paging.Filter{Pool: ref(pool)}}
+}
+
+// slowly is a store whose next release makes something else visible first, that was begun before.
+type slowly struct {
+	storage.Store
+	first sync.Once
+	show  func()
+}
+
+func (s *slowly) InTx(ctx context.Context, op string, locks storage.Locks, fn func(context.Context, storage.Tx) error) error {
+	if op == "claim_group" {
+		s.first.Do(s.show)
+	}
+	return s.Store.InTx(ctx, op, locks, fn)
+}
+
+// A claim has the time at which its transaction began, which may be before the dry run, and be seen when its pages are gone through. It was shown to nobody.
+func TestWhatIsSeenWhileTheShownIsReleasedStays(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.pool(t, root("net", "10.0.0.0/16"))
+	const many = 150 // more than a page
+	for i := range many {
+		b.claim(t, claim(fmt.Sprintf("a-%03d", i), "net", 32, ownerIs("VM", "web", "1")))
+	}
+	b.clock.move(time.Second)
+	q := owner("VM/web/1")
+	q.Token = b.preview(t, q).Token
+	store, _ := b.store(t)
+	s := &slowly{Store: store, show: func() { b.claim(t, claim("late", "net", 32, ownerIs("VM", "web", "1"))) }} // at the same time: the clock stands still
+	out, err := b.serve(s).ReleaseClaims(b.ctx, project, q, usecase.Request{})
+	require.NoError(t, err)
+	require.Equal(t, many, out.Done)
+	_, err = b.GetClaim(b.ctx, project, "late", usecase.Reading{})
+	require.NoError(t, err)
 }

@@ -116,6 +116,7 @@ type releasing struct {
 	asked Releasing
 	of    paging.List // what tokens and cursors are bound to
 	place releasePlace
+	shown map[ipam.ID]ipam.ID // by a token, at the beginning: the claims and their revisions. A claim has the time at which it was begun, and may be seen later
 
 	mu  sync.Mutex
 	out Released
@@ -135,7 +136,7 @@ func (s *releasing) begin(ctx context.Context) error {
 	if err := paging.OpenCursor(s.asked.Token, s.of, &s.place); err != nil || s.place.Seen == "" {
 		return ipam.Invalid("/token", "is not the token of a dry run of the same selection.")
 	}
-	now := releasing{Releases: s.Releases, key: s.key, asked: s.asked, of: s.of, place: releasePlace{Before: s.place.Before, Strict: true}}
+	now := releasing{Releases: s.Releases, key: s.key, asked: s.asked, of: s.of, place: releasePlace{Before: s.place.Before, Strict: true}, shown: map[ipam.ID]ipam.ID{}}
 	found, err := now.preview(ctx)
 	if err != nil {
 		return err
@@ -145,7 +146,7 @@ func (s *releasing) begin(ctx context.Context) error {
 		const differs = "What matches is not what the dry run has shown: nothing was released. Look again, by another dry run."
 		return ipam.Errorf(ipam.CodePreconditionFailed, "%s", differs).At("/token", "is of what matched earlier.")
 	}
-	s.place.Seen = ""
+	s.place.Seen, s.shown = "", now.shown
 	return nil
 }
 
@@ -177,6 +178,9 @@ func (s *releasing) preview(ctx context.Context) (Released, error) {
 			}
 			if out.Count++; len(out.Shown) < s.asked.Preview {
 				out.Shown = append(out.Shown, c)
+			}
+			if s.shown != nil {
+				s.shown[c.UID] = c.Revision
 			}
 			seen.Write(c.UID[:])
 			seen.Write(c.Revision[:])
@@ -256,7 +260,7 @@ func (s *releasing) releaseEach(ctx context.Context, found []ipam.Claim) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(releasesAtOnce)
 	for _, c := range found {
-		if c.CreatedAt.After(s.place.Before) {
+		if _, shown := s.shown[c.UID]; c.CreatedAt.After(s.place.Before) || s.shown != nil && !shown && s.inUse(c) == nil {
 			continue // made since
 		}
 		g.Go(func() error {
@@ -282,7 +286,7 @@ func (s *releasing) releaseEach(ctx context.Context, found []ipam.Claim) error {
 
 // releaseOne releases a claim as it was read; by a consumer, with the consumer's attachment to it.
 func (s *releasing) releaseOne(ctx context.Context, c ipam.Claim) error {
-	if s.place.Strict && c.UpdatedAt.After(s.place.Before) {
+	if revision, shown := s.shown[c.UID]; s.place.Strict && (c.UpdatedAt.After(s.place.Before) || shown && revision != c.Revision) {
 		return claims.ChangedSince(c)
 	}
 	var because ipam.Because
