@@ -18,7 +18,7 @@ type keeper struct{ *mover }
 
 // KeepStocks looks after what this server's region has of the pools that are at home elsewhere: it borrows where stock is short, before a claim has to wait for
 // it, and gives back what has lain idle for long. It answers how many blocks were moved. Each pool costs two probes, however large or full it is, and a page of
-// pools three round trips. It can run on several servers at once: of those who find the same, one moves a block.
+// pools three round trips; one that is short costs one more, to its home. It can run on several servers at once: of those who find the same, one moves a block.
 func (s *keeper) KeepStocks(ctx context.Context) (moved int, err error) {
 	var errs []error
 	away := map[string]bool{} // homes that could not be reached: the next run tries them again
@@ -60,7 +60,6 @@ type stock struct {
 	rec   ipam.PoolRegion // of this region
 	need  int             // the length that claims are expected to have
 	short bool
-	lends bool // its home may have a block that is large enough
 }
 
 // lookAtStocks reads how some pools stand in this region: those of them that are at home elsewhere.
@@ -97,21 +96,10 @@ func (s *keeper) lookAtStocks(ctx context.Context, pools []ipam.Pool) ([]stock, 
 		return nil, nil
 	}
 	room, err := s.Store.RoomIn(ctx, ask)
-	ask = ask[:0]
 	for i := range stocks {
-		k := &stocks[i]
-		if k.short = !room[k.pool.UID]; k.short {
-			ask = append(ask, storage.RoomQuery{Container: storage.PoolContainer(k.pool.In(k.pool.Region)), Bits: k.need})
-		}
+		stocks[i].short = !room[stocks[i].pool.UID]
 	}
-	if err != nil || len(ask) == 0 {
-		return stocks, err
-	}
-	room, err = s.Store.RoomIn(ctx, ask)
-	for i := range stocks {
-		stocks[i].lends = err != nil || room[stocks[i].pool.UID] // where it cannot be asked, lending finds out, pool by pool
-	}
-	return stocks, nil
+	return stocks, err
 }
 
 // keepStock moves one block at most.
@@ -119,8 +107,11 @@ func (s *keeper) keepStock(ctx context.Context, k stock) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, usecase.GroupDeadline)
 	defer cancel()
 	switch {
-	case k.short && !k.lends:
-	case k.short:
+	case k.short: // nobody is kept from a home that has nothing to lend
+		home := storage.PoolContainer(k.pool.In(k.pool.Region))
+		if room, err := s.Store.RoomIn(ctx, []storage.RoomQuery{{Container: home, Bits: k.need}}); err != nil || !room[k.pool.UID] {
+			return 0, err
+		}
 		return count(s.lend(ctx, k.pool, k.pool.At, k.need, false))
 	case k.rec.Loan >= 0 && s.Now().Sub(k.rec.LoanedAt) >= 2*s.runway:
 		return count(s.recall(ctx, k.pool, k.pool.At, idle(k.need)))
