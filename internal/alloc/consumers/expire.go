@@ -120,8 +120,10 @@ func (s *Consumers) expireRealm(ctx context.Context, realm storage.RealmKey, by 
 			return ended, false, nil
 		}
 		state.HeldSince = s.Now()
-		s.Metrics.RealmHeld(ctx)
-		return ended, true, s.putRealm(ctx, realm, state)
+		if opened, err = s.putRealm(ctx, realm, state); opened {
+			s.Metrics.RealmHeld(ctx)
+		}
+		return ended, opened, err
 	}
 	n, err := s.expireAll(ctx, realm, by)
 	if err == nil && held {

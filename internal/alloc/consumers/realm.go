@@ -84,8 +84,8 @@ func (s *Consumers) ConfirmExpiry(ctx context.Context, project, realm string, r 
 	return s.realm(ctx, in, realm)
 }
 
-// putRealm notes that nobody of a realm is ended from now on, and tells the project so.
-func (s *Consumers) putRealm(ctx context.Context, realm storage.RealmKey, state ipam.RealmState) error {
+// putRealm notes that nobody of a realm is ended from now on, and tells the project so. It answers whether that was news.
+func (s *Consumers) putRealm(ctx context.Context, realm storage.RealmKey, state ipam.RealmState) (bool, error) {
 	event := ipam.Event{ID: ipam.NewTimeID(state.HeldSince), ProjectID: realm.ProjectID, At: state.HeldSince, Subject: Keeper, Kind: trail.KindRealm, Name: realm.Name}
 	return s.changeRealm(ctx, realm, func(was ipam.RealmState) (ipam.RealmState, *ipam.Event, error) {
 		if !was.HeldSince.IsZero() || !was.ConfirmedUntil.Equal(state.ConfirmedUntil) { // another server was quicker, or an admin
@@ -113,25 +113,26 @@ func (s *Consumers) closeBreakers(ctx context.Context, before time.Time) error {
 }
 
 func (s *Consumers) closeBreaker(ctx context.Context, realm storage.RealmKey) error {
-	return s.changeRealm(ctx, realm, func(was ipam.RealmState) (ipam.RealmState, *ipam.Event, error) {
+	_, err := s.changeRealm(ctx, realm, func(was ipam.RealmState) (ipam.RealmState, *ipam.Event, error) {
 		was.HeldSince = ipam.RealmState{}.HeldSince
 		return was, nil, nil
 	})
+	return err
 }
 
-// changeRealm replaces what is stored of a realm, unless its project is gone.
-func (s *Consumers) changeRealm(ctx context.Context, realm storage.RealmKey, change func(was ipam.RealmState) (ipam.RealmState, *ipam.Event, error)) error {
-	_, err := usecase.InTx(ctx, s.Core, "realm_change", realmLocks(realm), false, func(ctx context.Context, tx storage.Tx) (none struct{}, err error) {
+// changeRealm replaces what is stored of a realm, unless its project is gone, and answers whether it did.
+func (s *Consumers) changeRealm(ctx context.Context, realm storage.RealmKey, change func(was ipam.RealmState) (ipam.RealmState, *ipam.Event, error)) (did bool, err error) {
+	return usecase.InTx(ctx, s.Core, "realm_change", realmLocks(realm), false, func(ctx context.Context, tx storage.Tx) (did bool, err error) {
 		if there, err := tx.ProjectKeys(ctx, []ipam.ID{realm.ProjectID}); err != nil || len(there) == 0 {
-			return none, err
+			return false, err
 		}
 		was, err := tx.RealmGet(ctx, realm.ProjectID, realm.Name)
 		if err != nil {
-			return none, err
+			return false, err
 		}
 		next, event, err := change(was)
 		if err != nil || next == was {
-			return none, err
+			return false, err
 		}
 		ch := storage.Changes{}
 		if event != nil {
@@ -139,7 +140,6 @@ func (s *Consumers) changeRealm(ctx context.Context, realm storage.RealmKey, cha
 		}
 		ch.RealmForget = []storage.RealmForget{{ProjectID: realm.ProjectID, Region: s.Region, Since: tx.Now().Add(-realmKept)}}
 		ch.RealmPut = []storage.RealmPut{{RealmKey: realm, Region: s.Region, Now: next}}
-		return none, tx.Write(ctx, ch)
+		return true, tx.Write(ctx, ch)
 	})
-	return err
 }
