@@ -1,7 +1,9 @@
 package oidc
 
 import (
+	"bytes"
 	"context"
+	"crypto"
 	"log/slog"
 	"slices"
 	"sync"
@@ -187,7 +189,9 @@ func (s *keySet) learn(ctx context.Context, r *round, began time.Time, found []j
 // begins again. The caller holds mu.
 func (s *keySet) weigh(r *round, found []jose.JSONWebKey) {
 	unknown := func(id string) bool { return id == "" || len(named(found, id)) == 0 }
-	fresh := func(key jose.JSONWebKey) bool { return len(named(s.known, key.KeyID)) == 0 }
+	fresh := func(key jose.JSONWebKey) bool {
+		return !slices.ContainsFunc(named(s.known, key.KeyID), func(known jose.JSONWebKey) bool { return key.KeyID != "" || sameKey(key, known) })
+	}
 	switch {
 	case slices.ContainsFunc(found, fresh):
 		s.vain = 0
@@ -198,4 +202,11 @@ func (s *keySet) weigh(r *round, found []jose.JSONWebKey) {
 		s.vain++
 		s.vainAt = time.Now()
 	}
+}
+
+// sameKey compares keys that have no id.
+func sameKey(a, b jose.JSONWebKey) bool {
+	x, errX := a.Thumbprint(crypto.SHA256)
+	y, errY := b.Thumbprint(crypto.SHA256)
+	return errX == nil && errY == nil && bytes.Equal(x, y)
 }
