@@ -107,3 +107,14 @@ func TestQuotasShowWhatIsUsedOfWhatIsAllowed(t *testing.T) {
 	d.Config.Handler = respondingWith(over)
 	requireGolden(t, "quota-over", d.done("quota", "list", "-o", "wide").out)
 }
+
+func TestAQuotaThatSomebodyElseMakesMeanwhileIsMergedInto(t *testing.T) {
+	t.Parallel()
+	is := example(t, "Quota")
+	d := answering(t, refusal(t, "ProblemNotFound"), refusal(t, "ProblemPreconditionFailed"), ok(is), ok(is))
+	d.done("quota", "set", "shared-eu", "--pools", "0")
+	all := d.requests()
+	require.Equal(t, "*", all[1].header.Get("If-None-Match"))
+	require.Equal(t, `"some-revision"`, all[3].header.Get("If-Match"))
+	require.Contains(t, string(all[3].body), `"claims":500`)
+}

@@ -3,8 +3,10 @@ package kinds
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/big"
+	"net/http"
 	"strconv"
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
@@ -104,10 +106,16 @@ address family. What it counts never changes.`,
 		if err != nil {
 			return err
 		}
-		return setQuota(ctx, k, s, args[0], w, wanted)
+		err = setQuota(ctx, k, s, args[0], w, wanted)
+		if errors.Is(err, errMadeMeanwhile) { // it is there by now, and is merged into
+			err = setQuota(ctx, k, s, args[0], w, wanted)
+		}
+		return err
 	})
 	return cmd
 }
+
+var errMadeMeanwhile = exit.Endf(exit.Conflict, "others make and delete the quota all the time: run it again")
 
 // setQuota reads the quota, merges what was given into it, and replaces that very revision: what somebody else changed
 // meanwhile is not lost but a conflict.
@@ -148,6 +156,9 @@ func setQuota(ctx context.Context, k verbs.Kind[client.Quota], s *session.Sessio
 		return exit.Usagef("a quota needs a limit: --addresses, --claims or --pools; 'ipamctl quota delete %s' takes it away", name)
 	}
 	a, err := k.Put(ctx, s, name, w, put, "quota was set")
+	if refusal, is := errors.AsType[*session.Refusal](err); is && w.Create && refusal.Status == http.StatusPreconditionFailed {
+		return errMadeMeanwhile
+	}
 	if err != nil {
 		return err
 	}
