@@ -112,6 +112,28 @@ func TestAClaimOutlivesItsDeletionWhileItsPodUsesIt(t *testing.T) {
 	require.Empty(t, s.held())
 }
 
+// TestAClaimThatWasCopiedEndsNoPodOfAnotherNamespace though it says that the pod owns it, and there is none of the name beside it.
+func TestAClaimThatWasCopiedEndsNoPodOfAnotherNamespace(t *testing.T) {
+	s := begin(t)
+	s.run()
+	pod, owner := s.pod("web-0")
+	c := s.bound(s.claim("web-0-net", one, owner))
+	elsewhere := core.Namespace{ObjectMeta: meta.ObjectMeta{GenerateName: "story-"}}
+	require.NoError(t, world.Client.Create(t.Context(), &elsewhere))
+	copied := &ipam.IPClaim{ObjectMeta: meta.ObjectMeta{
+		Namespace: elsewhere.Name, Name: c.Name, Finalizers: c.Finalizers, OwnerReferences: c.OwnerReferences,
+	}, Spec: c.Spec}
+	require.Contains(t, copied.Finalizers, ipam.Finalizer)
+	require.NoError(t, world.Client.Create(t.Context(), copied))
+	s.vanishes(copied)
+	name, err := realm.NameOf(t.Context(), world.Client)
+	require.NoError(t, err)
+	consumer, err := world.Carve.GetConsumer(t.Context(), s.name, name, string(pod.UID))
+	require.NoError(t, err)
+	require.Equal(t, carve.IPConsumerPhaseLive, consumer.Status.Phase)
+	require.Equal(t, []string{c.Status.CIDR}, s.held())
+}
+
 func TestWhatMakesNoSenseIsRefusedByTheAPIServer(t *testing.T) {
 	s := begin(t)
 	const later = ipam.BindingWaitForFirstConsumer

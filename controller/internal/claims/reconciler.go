@@ -74,8 +74,9 @@ func PodOf(claim client.Object) *meta.OwnerReference {
 }
 
 // own brings on a claim that a pod owns.
-func (r *Reconciler) own(ctx context.Context, claim *ipam.IPClaim, user *meta.OwnerReference) (ctrl.Result, error) {
-	s, err := r.look(ctx, claim, ipam.PodReference{Name: user.Name, UID: user.UID}, claim.Annotations[ipam.InterfaceAnnotation])
+func (r *Reconciler) own(ctx context.Context, claim *ipam.IPClaim, owner *meta.OwnerReference) (ctrl.Result, error) {
+	user := ipam.PodReference{Name: owner.Name, UID: owner.UID}
+	s, err := r.look(ctx, claim, user, claim.Annotations[ipam.InterfaceAnnotation])
 	if err != nil {
 		return ctrl.Result{}, err
 	}
@@ -84,7 +85,7 @@ func (r *Reconciler) own(ctx context.Context, claim *ipam.IPClaim, user *meta.Ow
 			r.Events.Eventf(claim, nil, core.EventTypeNormal, "Released", "Release", "%s", s.why)
 			return ctrl.Result{}, r.discard(ctx, claim)
 		}
-		result, err := r.hold(ctx, claim, user, s.pod)
+		result, err := r.hold(ctx, claim, owner, s.pod)
 		return sooner(result, s.again), err
 	}
 	if !controllerutil.ContainsFinalizer(claim, ipam.Finalizer) {
@@ -93,7 +94,7 @@ func (r *Reconciler) own(ctx context.Context, claim *ipam.IPClaim, user *meta.Ow
 	if s.verdict == judge.Keep && claim.Status.Claim != nil { // the pod's end brings it here again, and nothing is to be asked until then
 		return ctrl.Result{RequeueAfter: s.again}, r.waits(ctx, claim, inUse)
 	}
-	if err := r.leave(ctx, claim, user.UID, s); err != nil {
+	if err := r.leave(ctx, claim, user, s); err != nil {
 		return ctrl.Result{}, err
 	}
 	result, err := r.release(ctx, claim)

@@ -32,17 +32,23 @@ func (r *Reconciler) release(ctx context.Context, claim *ipam.IPClaim) (ctrl.Res
 	return ctrl.Result{}, r.free(ctx, claim)
 }
 
-// leave tells Carve what has become of a pod that uses a claim.
-func (r *Reconciler) leave(ctx context.Context, claim *ipam.IPClaim, user types.UID, s sight) error {
+// leave tells Carve what has become of a pod that uses a claim. What a claim says of its pod may be copied from another namespace, whose pod lives: so
+// nothing is told of a pod that Carve does not know by the name that was looked for.
+func (r *Reconciler) leave(ctx context.Context, claim *ipam.IPClaim, user ipam.PodReference, s sight) error {
 	switch {
 	case s.verdict == judge.Keep:
 		return nil
-	case s.verdict == judge.Gone:
-		return r.Realm.End(ctx, user)
 	case s.only:
-		return r.Realm.Yield(ctx, remoteName(claim), user)
+		return r.Realm.Yield(ctx, remoteName(claim), user.UID)
+	}
+	had, err := r.Realm.HadPod(ctx, types.NamespacedName{Namespace: claim.Namespace, Name: user.Name}, user.UID)
+	switch {
+	case err != nil || !had:
+		return err
+	case s.verdict == judge.Gone:
+		return r.Realm.End(ctx, user.UID)
 	default:
-		return r.Realm.Lapse(ctx, user)
+		return r.Realm.Lapse(ctx, user.UID)
 	}
 }
 

@@ -93,7 +93,7 @@ func (r *Reconciler) users(ctx context.Context, claim *ipam.IPClaim) (kept []ipa
 		case s.only || s.verdict == judge.Keep && !asked:
 			err = r.Realm.Detach(ctx, remoteName(claim), user.UID) // the claim stays, and so no block has to cool down
 		case s.verdict != judge.Keep:
-			err = r.leave(ctx, claim, user.UID, s)
+			err = r.leave(ctx, claim, user, s)
 		default:
 			kept = append(kept, user)
 			continue

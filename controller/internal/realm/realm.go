@@ -50,6 +50,18 @@ func Shown(name types.NamespacedName) string {
 	return text[:min(len(text), most)]
 }
 
+// HadPod says whether a UID is that of a pod of this name, be it one that is long gone.
+func (r *Realm) HadPod(ctx context.Context, name types.NamespacedName, uid types.UID) (bool, error) {
+	found, err := r.Carve.GetConsumer(ctx, r.Project, r.Name, string(uid))
+	if carve.IsNotFound(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return found.Spec.Kind == kindPod && found.Spec.Name == Shown(name), nil
+}
+
 // End says that a pod has ended: Carve releases what it alone used, and it never comes back. It may be said again.
 func (r *Realm) End(ctx context.Context, uid types.UID) error {
 	_, err := r.Carve.EndConsumer(ctx, r.Project, r.Name, string(uid))
