@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
+	"slices"
 
 	core "k8s.io/api/core/v1"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -58,10 +60,15 @@ func (r *Reconciler) all(ctx context.Context, _ client.Object) (requests []recon
 // ByClass is the annotation of a node, before the name of the class, that has the node's slice.
 const ByClass = "slices.ipam.carve.dev/"
 
-// publish annotates nodes with their slices, and takes the annotation off those that have none. Each patch is of that very node.
+// publish annotates nodes with their slices, and takes the annotation off those that have none; that of a node which another NodeSlicePool of the class
+// selects is left to that one. Each patch is of that very node.
 func (r *Reconciler) publish(ctx context.Context, p *ipam.NodeSlicePool, v *view) error {
 	if !r.Publish {
 		return nil
+	}
+	others, err := r.selectedByOthers(ctx, p)
+	if err != nil {
+		return err
 	}
 	wanted, key := map[types.UID]bool{}, ByClass+string(p.Spec.ClassName)
 	for _, node := range v.wanted {
@@ -72,7 +79,7 @@ func (r *Reconciler) publish(ctx context.Context, p *ipam.NodeSlicePool, v *view
 		if slice := v.slices[uid]; wanted[uid] && slice != nil {
 			value = slice.Status.AllocatedCIDR
 		}
-		if is, there := node.Annotations[key]; value == is || value == nil && !there {
+		if is, there := node.Annotations[key]; value == is || value == nil && (!there || others(node)) {
 			continue
 		}
 		patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": uid, "annotations": map[string]any{key: value}}})
@@ -85,4 +92,15 @@ func (r *Reconciler) publish(ctx context.Context, p *ipam.NodeSlicePool, v *view
 		}
 	}
 	return nil
+}
+
+// selectedByOthers says of nodes whether other NodeSlicePools of the class select them. One whose selector makes no sense selects none.
+func (r *Reconciler) selectedByOthers(ctx context.Context, p *ipam.NodeSlicePool) (func(client.Object) bool, error) {
+	others, err := r.others(ctx, p)
+	return func(node client.Object) bool {
+		return slices.ContainsFunc(others, func(other *ipam.NodeSlicePool) bool {
+			selector, err := selectorOf(other)
+			return err == nil && selector.Matches(labels.Set(node.GetLabels()))
+		})
+	}, err
 }

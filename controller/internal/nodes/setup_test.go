@@ -80,21 +80,29 @@ func begin(t *testing.T, slices int) story {
 	s := story{T: t, project: ns.Name, calls: &atomic.Int64{}, last: &atomic.Int64{}, every: 100 * time.Millisecond, grace: 300 * time.Millisecond, realm: "here", blind: &atomic.Value{}}
 	_, err := world.Carve.CreateProject(t.Context(), carve.ProjectCreate{Metadata: carve.CreateMetadata{Name: s.project}})
 	require.NoError(t, err)
-	length := 28
-	_, err = world.Carve.CreateClass(t.Context(), s.project, carve.IPClassCreate{
-		Metadata: carve.CreateMetadata{Name: "pods"},
-		Spec:     carve.IPClassSpec{IPFamily: carve.IPFamilyIPv4, PoolPer: []string{"project", "node"}, PoolPrefixLength: &length, EmptyPoolTTL: "8760h"},
-	})
-	require.NoError(t, err)
 	bits := 28
 	for size := 1; size < slices; size *= 2 {
 		bits--
 	}
-	_, err = world.Carve.CreatePool(t.Context(), s.project, carve.IPPoolCreate{
-		Metadata: carve.CreateMetadata{Name: "all"}, Spec: carve.IPPoolSpec{CIDR: fmt.Sprintf("10.50.0.0/%d", bits), ClassNames: []string{"pods"}},
-	})
-	require.NoError(t, err)
+	s.class("pods", fmt.Sprintf("10.50.0.0/%d", bits))
 	return s
+}
+
+// class makes a class of slices of sixteen addresses, with its pool.
+func (s story) class(name, cidr string, roles ...string) {
+	s.Helper()
+	length := 28
+	_, err := world.Carve.CreateClass(s.Context(), s.project, carve.IPClassCreate{
+		Metadata: carve.CreateMetadata{Name: name},
+		Spec: carve.IPClassSpec{
+			IPFamily: carve.IPFamilyIPv4, PoolPer: append([]string{"project", "node"}, roles...), PoolPrefixLength: &length, EmptyPoolTTL: "8760h",
+		},
+	})
+	require.NoError(s, err)
+	_, err = world.Carve.CreatePool(s.Context(), s.project, carve.IPPoolCreate{
+		Metadata: carve.CreateMetadata{Name: "all-" + name}, Spec: carve.IPPoolSpec{CIDR: cidr, ClassNames: []string{name}},
+	})
+	require.NoError(s, err)
 }
 
 // run runs the controller until the function that it answers is called, or the test ends.

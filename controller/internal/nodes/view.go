@@ -32,12 +32,9 @@ type view struct {
 
 // see looks at the nodes and at all slices, by one list of Carve.
 func (r *Reconciler) see(ctx context.Context, p *ipam.NodeSlicePool) (*view, error) {
-	selector, err := meta.LabelSelectorAsSelector(p.Spec.NodeSelector)
+	selector, err := selectorOf(p)
 	if err != nil {
-		return nil, fmt.Errorf("the selector of nodes: %w", err)
-	}
-	if p.Spec.NodeSelector == nil {
-		selector = labels.Everything()
+		return nil, err
 	}
 	v := &view{known: map[types.UID]*meta.PartialObjectMetadata{}, slices: map[types.UID]*carve.IPPool{}, wait: r.Every}
 	nodes := nodeList()
@@ -66,6 +63,18 @@ func (r *Reconciler) see(ctx context.Context, p *ipam.NodeSlicePool) (*view, err
 	return v, nil
 }
 
+// selectorOf selects the nodes of a NodeSlicePool.
+func selectorOf(p *ipam.NodeSlicePool) (labels.Selector, error) {
+	if p.Spec.NodeSelector == nil {
+		return labels.Everything(), nil
+	}
+	selector, err := meta.LabelSelectorAsSelector(p.Spec.NodeSelector)
+	if err != nil {
+		return nil, fmt.Errorf("the selector of nodes: %w", err)
+	}
+	return selector, nil
+}
+
 func nodeList() *meta.PartialObjectMetadataList {
 	list := &meta.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(core.SchemeGroupVersion.WithKind("NodeList"))
@@ -92,19 +101,25 @@ func scopeOf(spec *ipam.NodeSlicePoolSpec, uid types.UID) string {
 	return strings.Join(all, ",")
 }
 
-// peers are the others that give out slices of the same class and scope.
-func (r *Reconciler) peers(ctx context.Context, p *ipam.NodeSlicePool) (peers []*ipam.NodeSlicePool, err error) {
+// others are the others that give out slices of the same class.
+func (r *Reconciler) others(ctx context.Context, p *ipam.NodeSlicePool) (others []*ipam.NodeSlicePool, err error) {
 	var all ipam.NodeSlicePoolList
 	if err := r.Client.List(ctx, &all); err != nil {
 		return nil, err
 	}
 	for i := range all.Items {
 		other := &all.Items[i]
-		if other.UID != p.UID && other.DeletionTimestamp.IsZero() && other.Spec.ClassName == p.Spec.ClassName && maps.Equal(other.Spec.Scope, p.Spec.Scope) {
-			peers = append(peers, other)
+		if other.UID != p.UID && other.DeletionTimestamp.IsZero() && other.Spec.ClassName == p.Spec.ClassName {
+			others = append(others, other)
 		}
 	}
-	return peers, nil
+	return others, nil
+}
+
+// peers are those of the others that have the same scope.
+func (r *Reconciler) peers(ctx context.Context, p *ipam.NodeSlicePool) ([]*ipam.NodeSlicePool, error) {
+	others, err := r.others(ctx, p)
+	return slices.DeleteFunc(others, func(other *ipam.NodeSlicePool) bool { return !maps.Equal(other.Spec.Scope, p.Spec.Scope) }), err
 }
 
 // disagreeing names those that want something else of the same slices: one would take what another gives.

@@ -1,0 +1,45 @@
+package nodes_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	core "k8s.io/api/core/v1"
+	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
+	"github.com/carve-ipam/carve/controller/internal/nodes"
+)
+
+// TestEachOfAClassAnnotatesItsOwnNodes and leaves those of the others alone, also when it goes.
+func TestEachOfAClassAnnotatesItsOwnNodes(t *testing.T) {
+	s := begin(t, 2)
+	s.class("pods-of-zones", "10.51.0.0/27", "zone")
+	a, b := s.node("a"), s.node("b")
+	s.label(b, "masters")
+	s.run()
+	of := func(name, selected string) *ipam.NodeSlicePool {
+		return s.slices(name, func(spec *ipam.NodeSlicePoolSpec) {
+			spec.ClassName, spec.Scope = "pods-of-zones", map[string]ipam.ScopeValue{"zone": ipam.ScopeValue(name)}
+			spec.NodeSelector = &meta.LabelSelector{MatchLabels: map[string]string{"pool": selected}}
+		})
+	}
+	one, two := of("one", "workers"), of("two", "masters")
+	s.becomes(one, ipam.ReasonReconciled, "", "1", "0")
+	s.becomes(two, ipam.ReasonReconciled, "", "1", "0")
+	now := func(n *core.Node) (now core.Node) {
+		require.NoError(t, world.Client.Get(t.Context(), client.ObjectKeyFromObject(n), &now))
+		return now
+	}
+	before := now(b)
+	require.Contains(t, before.Annotations, nodes.ByClass+"pods-of-zones")
+	calls := s.calls.Load()
+	s.eventually("looked at again", func() bool { return s.calls.Load() > calls+12 })
+	require.Equal(t, before.ResourceVersion, now(b).ResourceVersion, "nothing is written")
+
+	s.remove(one)
+	s.eventually("gone", func() bool { return world.Client.Get(t.Context(), client.ObjectKeyFromObject(one), one) != nil })
+	require.Empty(t, now(a).Annotations)
+	require.Equal(t, before.ResourceVersion, now(b).ResourceVersion, "nothing is written")
+}
