@@ -48,7 +48,7 @@ func (r *Reconciler) drain(ctx context.Context, p *ipam.NodeSlicePool, v *view) 
 		if alive[uid] && v.known[uid] == nil {
 			continue // what is remembered is old
 		}
-		if err := r.giveUp(ctx, slice); carve.IsNotFound(err) || carve.CodeOf(err) == carve.ProblemCodePermissionDenied {
+		if err := r.giveUp(ctx, slice); stays(err) {
 			v.stays = append(v.stays, slice.Status.AllocatedCIDR)
 		} else if err != nil {
 			return err
@@ -100,6 +100,11 @@ func (r *Reconciler) giveUp(ctx context.Context, slice *carve.IPPool) error {
 		}
 		p.Metadata.Annotations[drainedBy] = r.Realm.Name
 	})
+}
+
+// stays says of a refusal that a slice cannot be drained from here: it is of another project, which may not even be seen.
+func stays(err error) bool {
+	return carve.IsNotFound(err) || carve.CodeOf(err) == carve.ProblemCodePermissionDenied
 }
 
 // undrain gives a slice back to its node, which was away.

@@ -1,6 +1,8 @@
 package nodes_test
 
 import (
+	"net/http"
+	"path"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -8,6 +10,7 @@ import (
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	carve "github.com/carve-ipam/carve/client"
 	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
 	"github.com/carve-ipam/carve/controller/internal/nodes"
 )
@@ -42,4 +45,31 @@ func TestEachOfAClassAnnotatesItsOwnNodes(t *testing.T) {
 	s.eventually("gone", func() bool { return world.Client.Get(t.Context(), client.ObjectKeyFromObject(one), one) != nil })
 	require.Empty(t, now(a).Annotations)
 	require.Equal(t, before.ResourceVersion, now(b).ResourceVersion, "nothing is written")
+}
+
+// TestSlicesOfOthersHoldUpNoOther: one that is deleted drains what it can, and goes.
+func TestSlicesOfOthersHoldUpNoOther(t *testing.T) {
+	for code, status := range map[carve.ProblemCode]int{
+		carve.ProblemCodeNotFound: http.StatusNotFound, carve.ProblemCodePermissionDenied: http.StatusForbidden,
+	} {
+		t.Run(string(code), func(t *testing.T) {
+			s := begin(t, 8)
+			for _, name := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} {
+				s.node(name)
+			}
+			s.run()
+			p := s.slices("workers", nil)
+			s.becomes(p, ipam.ReasonReconciled, "", "8", "0")
+			theirs, others := refusal{status: status, code: code}, map[string]string{}
+			for _, a := range p.Status.Assignments[:4] {
+				theirs.pools = append(theirs.pools, path.Base(a.Pool))
+				others[string(a.UID)] = a.CIDR
+			}
+			s.refused.Store(&theirs)
+			s.remove(p)
+			s.eventually("gone", func() bool { return world.Client.Get(t.Context(), client.ObjectKeyFromObject(p), p) != nil })
+			s.eventually("its own are gone", func() bool { return len(s.remote()) == len(others) })
+			require.Equal(t, others, s.remote())
+		})
+	}
 }

@@ -140,7 +140,7 @@ func (r *Reconciler) release(ctx context.Context, p *ipam.NodeSlicePool) (ctrl.R
 		return ctrl.Result{}, err
 	}
 	if len(shared) == 0 && p.Annotations[ipam.AbandonRemote] != "true" {
-		if err := r.drainAll(ctx, p); err != nil && !carve.IsNotFound(err) {
+		if err := r.drainAll(ctx, p); err != nil {
 			if err := r.refused(ctx, p, err); err != nil {
 				return ctrl.Result{}, err
 			}
@@ -150,9 +150,12 @@ func (r *Reconciler) release(ctx context.Context, p *ipam.NodeSlicePool) (ctrl.R
 	return ctrl.Result{}, r.free(ctx, p)
 }
 
-// drainAll drains all slices of a NodeSlicePool that are of this cluster. What is held in them stays.
+// drainAll drains all slices of a NodeSlicePool that are of this cluster and can be drained from here. What is held in them stays.
 func (r *Reconciler) drainAll(ctx context.Context, p *ipam.NodeSlicePool) error {
 	v, err := r.see(ctx, p)
+	if carve.IsNotFound(err) {
+		return nil // the class is gone, and its slices with it
+	}
 	if err != nil {
 		return err
 	}
@@ -162,7 +165,7 @@ func (r *Reconciler) drainAll(ctx context.Context, p *ipam.NodeSlicePool) error 
 		} else if !mine {
 			continue
 		}
-		if err := r.giveUp(ctx, slice); err != nil {
+		if err := r.giveUp(ctx, slice); err != nil && !stays(err) {
 			return err
 		}
 	}

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
+	"path"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -38,6 +40,7 @@ type story struct {
 	grace   time.Duration
 	realm   string
 	blind   *atomic.Value
+	refused *atomic.Pointer[refusal]
 }
 
 // blind is a client whose memory of the API server lacks a node.
@@ -58,12 +61,35 @@ func (b blind) List(ctx context.Context, list client.ObjectList, options ...clie
 type line struct {
 	calls *atomic.Int64
 	last  *atomic.Int64 // none of them if it is 0
+
+	refused *atomic.Pointer[refusal]
+}
+
+// refusal is what Carve says to whoever changes one of these pools.
+type refusal struct {
+	pools  []string
+	status int
+	code   carve.ProblemCode
+}
+
+// answer is the refusal of a request, or nil.
+func (f *refusal) answer(r *http.Request) *http.Response {
+	if f == nil || r.Method != http.MethodPatch || !slices.Contains(f.pools, path.Base(r.URL.Path)) {
+		return nil
+	}
+	return &http.Response{
+		StatusCode: f.status, Request: r, Header: http.Header{"Content-Type": {"application/problem+json"}},
+		Body: io.NopCloser(strings.NewReader(fmt.Sprintf(`{"status":%d,"code":%q,"detail":"it is another's"}`, f.status, f.code))),
+	}
 }
 
 func (l line) RoundTrip(r *http.Request) (*http.Response, error) {
 	call, last := l.calls.Add(1), l.last.Load()
 	if last != 0 && call > last {
 		return nil, errors.New("the line is cut")
+	}
+	if answer := l.refused.Load().answer(r); answer != nil {
+		return answer, nil
 	}
 	answer, err := http.DefaultTransport.RoundTrip(r)
 	if call == last {
@@ -77,7 +103,10 @@ func begin(t *testing.T, slices int) story {
 	t.Helper()
 	ns := core.Namespace{ObjectMeta: meta.ObjectMeta{GenerateName: "story-"}}
 	require.NoError(t, world.Client.Create(t.Context(), &ns))
-	s := story{T: t, project: ns.Name, calls: &atomic.Int64{}, last: &atomic.Int64{}, every: 100 * time.Millisecond, grace: 300 * time.Millisecond, realm: "here", blind: &atomic.Value{}}
+	s := story{
+		T: t, project: ns.Name, every: 100 * time.Millisecond, grace: 300 * time.Millisecond, realm: "here",
+		calls: &atomic.Int64{}, last: &atomic.Int64{}, blind: &atomic.Value{}, refused: &atomic.Pointer[refusal]{},
+	}
 	_, err := world.Carve.CreateProject(t.Context(), carve.ProjectCreate{Metadata: carve.CreateMetadata{Name: s.project}})
 	require.NoError(t, err)
 	bits := 28
@@ -113,7 +142,7 @@ func (s story) run() (stop func()) {
 		Metrics: server.Options{BindAddress: "0"}, Controller: config.Controller{SkipNameValidation: &yes},
 	})
 	require.NoError(s, err)
-	toCarve, err := carve.New(world.Carve.Raw.Server, carve.WithHTTP(&http.Client{Transport: line{s.calls, s.last}}),
+	toCarve, err := carve.New(world.Carve.Raw.Server, carve.WithHTTP(&http.Client{Transport: line{s.calls, s.last, s.refused}}),
 		carve.WithRetry(carve.RetryPolicy{Attempts: 1}))
 	require.NoError(s, err)
 	r := &nodes.Reconciler{
