@@ -63,7 +63,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if err := r.Client.Get(ctx, request.NamespacedName, &claim); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
-	if !claim.DeletionTimestamp.IsZero() || claim.Status.CIDR == "" {
+	if !claim.DeletionTimestamp.IsZero() {
 		return ctrl.Result{}, nil
 	}
 	wanted, err := r.wanted(&claim)
@@ -89,10 +89,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	return r.write(ctx, &claim, wanted)
 }
 
-// wanted is where a claim's block is to be written, as KIND/NAME; empty for nowhere.
+// wanted is where a claim's block is to be written, as KIND/NAME; empty for nowhere, and while there is no block.
 func (r *Reconciler) wanted(claim *ipam.IPClaim) (string, error) {
 	asked := claim.Annotations[ipam.PublishAnnotation]
-	if asked == "" {
+	if asked == "" || claim.Status.CIDR == "" {
 		return "", nil
 	}
 	kind, name, named := strings.Cut(asked, "/")

@@ -3,6 +3,7 @@ package publish_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -61,15 +62,31 @@ func begin(t *testing.T, kinds ...string) story {
 }
 
 // claim asks for four addresses and for them to be published.
-func (s story) claim(name, where string) *ipam.IPClaim {
+func (s story) claim(name, where string, changes ...func(*ipam.IPClaimSpec)) *ipam.IPClaim {
 	s.Helper()
 	length := int32(30)
 	c := &ipam.IPClaim{
 		ObjectMeta: meta.ObjectMeta{Namespace: s.name, Name: name, Annotations: map[string]string{ipam.PublishAnnotation: where}},
 		Spec:       ipam.IPClaimSpec{PoolRef: &ipam.PoolRef{Name: "pool"}, PrefixLength: &length},
 	}
+	for _, change := range changes {
+		change(&c.Spec)
+	}
 	require.NoError(s, world.Client.Create(s.Context(), c))
 	return c
+}
+
+// pod makes a pod that runs on a node and uses a claim.
+func (s story) pod(name, claim string) *core.Pod {
+	s.Helper()
+	p := &core.Pod{
+		ObjectMeta: meta.ObjectMeta{Namespace: s.name, Name: name, Annotations: map[string]string{
+			ipam.ClaimsAnnotation: fmt.Sprintf(`[{"name": "net", "claim": %q}]`, claim),
+		}},
+		Spec: core.PodSpec{NodeName: "node", Containers: []core.Container{{Name: "c", Image: "i"}}},
+	}
+	require.NoError(s, world.Client.Create(s.Context(), p))
+	return p
 }
 
 // annotate asks for a claim to be published elsewhere.
@@ -140,6 +157,26 @@ func TestABlockIsPublishedAndFollowsWhatIsAskedFor(t *testing.T) {
 		require.NoError(t, world.Client.Get(t.Context(), client.ObjectKeyFromObject(c), c))
 		return c.Annotations[ipam.PublishedAnnotation] == ""
 	})
+}
+
+// TestABlockThatWasGivenBackIsPublishedNoMore, and the next one is.
+func TestABlockThatWasGivenBackIsPublishedNoMore(t *testing.T) {
+	s := begin(t, "ConfigMap")
+	c := s.claim("web", "ConfigMap", func(spec *ipam.IPClaimSpec) { spec.BindingMode = ipam.BindingWaitForFirstConsumer })
+	first := s.pod("web-0", "web")
+	m := s.configMap("web", "cidr")
+	require.Equal(t, "10.40.0.0/30", m.Data["cidr"])
+	now := int64(0)
+	require.NoError(t, world.Client.Delete(t.Context(), first, &client.DeleteOptions{GracePeriodSeconds: &now}))
+	s.eventually("nothing is recorded", func() bool {
+		require.NoError(t, world.Client.Get(t.Context(), client.ObjectKeyFromObject(c), c))
+		return c.Annotations[ipam.PublishedAnnotation] == ""
+	})
+	require.True(t, api.IsNotFound(world.Client.Get(t.Context(), client.ObjectKeyFromObject(&m), &m)))
+
+	s.configMap(s.claim("other", "ConfigMap").Name, "cidr") // which has the block now
+	s.pod("web-1", "web")
+	require.Equal(t, "10.40.0.4/30", s.configMap("web", "cidr").Data["cidr"])
 }
 
 // TestWhatSomebodyElseMadeIsLeft until it is gone.
