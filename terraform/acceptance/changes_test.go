@@ -54,6 +54,9 @@ func TestWhatSomebodyElseMadeUnderTheNameIsLeftAlone(t *testing.T) {
 	theirs, err := world.main.PutClaim(t.Context(), name, "web", client.IPClaimPut{Spec: client.IPClaimSpec{PoolRef: &client.Ref{Name: "prod"}, PrefixLength: 28}})
 	require.NoError(t, err)
 
+	f.write("main.tf", head+project+strings.Replace(web, `env = "prod"`, `env = "test"`, 1))
+	require.Contains(t, f.fails("-refresh=false"), "Another claim has the name")
+	f.write("main.tf", head+project+web)
 	said, changes := f.plan()
 	require.True(t, changes)
 	require.Contains(t, flat(said), "Another claim has the name")
@@ -63,7 +66,7 @@ func TestWhatSomebodyElseMadeUnderTheNameIsLeftAlone(t *testing.T) {
 	f.run("destroy", "-auto-approve", "-refresh=false", "-target=carve_claim.web")
 	still, err := world.main.GetClaim(t.Context(), name, "web")
 	require.NoError(t, err)
-	require.Equal(t, theirs.Metadata.UID, still.Metadata.UID)
+	require.Equal(t, theirs.Metadata, still.Metadata)
 
 	f.write("imports.tf", "import {\n  to = carve_claim.web\n  id = \""+name+"/web\"\n}\n")
 	require.Contains(t, f.apply(), "1 imported")

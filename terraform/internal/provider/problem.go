@@ -49,6 +49,18 @@ func (e *existsError) hint() string {
 	return fmt.Sprintf("  import {\n    to = carve_%s.NAME\n    id = %q\n  }", e.kind.name, e.id)
 }
 
+// otherError says that somebody else's has the name of what is in the state.
+type otherError struct {
+	kind kind
+	id   string
+}
+
+func (e *otherError) title() string { return "Another " + e.kind.words() + " has the name" }
+
+func (e *otherError) Error() string {
+	return e.id + " was deleted, and somebody made another one of the same name, which is not managed here and was not changed."
+}
+
 // words is what the kind is called in sentences.
 func (k kind) words() string { return strings.ReplaceAll(k.name, "_", " ") }
 
@@ -64,6 +76,10 @@ func (r *managed) refused(ctx context.Context, to *diag.Diagnostics, config valu
 func diagnose(to *diag.Diagnostics, k kind, fields []field, err error, remedies string) {
 	if exists, ok := errors.AsType[*existsError](err); ok {
 		to.AddError("It exists already", exists.Error())
+		return
+	}
+	if other, ok := errors.AsType[*otherError](err); ok {
+		to.AddError(other.title(), other.Error())
 		return
 	}
 	p, ok := client.AsProblem(err)

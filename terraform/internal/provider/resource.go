@@ -43,7 +43,7 @@ func (r *managed) Create(ctx context.Context, req resource.CreateRequest, resp *
 	defer cancel()
 	d, err := r.create(ctx, config)
 	if err == nil {
-		d, err = r.change(ctx, d, config)
+		d, err = r.change(ctx, d, d.text("/metadata/uid"), config)
 	}
 	if err != nil {
 		r.refused(ctx, &resp.Diagnostics, config, err)
@@ -165,13 +165,18 @@ func (r *managed) Read(ctx context.Context, req resource.ReadRequest, resp *reso
 	case err != nil:
 		r.refused(ctx, &resp.Diagnostics, nil, err)
 		return
-	case prior.text("uid") != "" && r.hasUID() && d.text("/metadata/uid") != prior.text("uid"):
-		resp.Diagnostics.AddWarning("Another "+r.words()+" has the name",
-			fmt.Sprintf("%s was deleted, and somebody made another one of the same name, which is not managed here.", r.id(prior)))
+	case r.another(d, prior.text("uid")):
+		other := &otherError{kind: r.kind, id: r.id(prior)}
+		resp.Diagnostics.AddWarning(other.title(), other.Error())
 		resp.State.RemoveResource(ctx)
 		return
 	}
 	resp.State.Raw = write(ctx, req.State.Raw.Type(), r.all(), r.state(d, prior, r.all()))
+}
+
+// another reports whether what is there is not the one of a uid. Without a uid nobody can tell.
+func (r *managed) another(d document, uid string) bool {
+	return uid != "" && r.hasUID() && d.text("/metadata/uid") != uid
 }
 
 func (r *managed) hasUID() bool {
@@ -183,13 +188,13 @@ func (r *managed) hasUID() bool {
 	return false
 }
 
-// Update changes one.
+// Update changes the very one that is in the state, and never another one of its name.
 func (r *managed) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	plan, config := read(req.Plan.Raw), read(req.Config.Raw)
 	r.complete(config, plan)
 	ctx, cancel := within(ctx, plan, "update")
 	defer cancel()
-	d, err := r.change(ctx, nil, config)
+	d, err := r.change(ctx, nil, read(req.State.Raw).text("uid"), config)
 	if err != nil {
 		r.refused(ctx, &resp.Diagnostics, nil, err)
 		return
@@ -199,14 +204,17 @@ func (r *managed) Update(ctx context.Context, req resource.UpdateRequest, resp *
 	r.identified(ctx, resp.Identity, v)
 }
 
-// change makes one as it is configured, and sends nothing when it is. Without a document it is read.
-func (r *managed) change(ctx context.Context, d document, config values) (document, error) {
+// change makes the one of a uid as it is configured, and sends nothing when it is. Without a document it is read.
+func (r *managed) change(ctx context.Context, d document, uid string, config values) (document, error) {
 	for attempt := 1; ; attempt++ {
 		var err error
 		if d == nil {
 			if d, err = r.api.call(ctx, http.MethodGet, r.at(config), "", nil); err != nil {
 				return nil, err
 			}
+		}
+		if r.another(d, uid) {
+			return nil, &otherError{kind: r.kind, id: r.id(config)}
 		}
 		patch, err := difference(d, r.desired(d, config))
 		if err != nil || patch == nil {
@@ -239,7 +247,7 @@ func (r *managed) Delete(ctx context.Context, req resource.DeleteRequest, resp *
 	}
 	for attempt := 1; ; attempt++ {
 		d, err := r.api.call(ctx, http.MethodGet, r.at(prior), "", nil)
-		if err == nil && (!r.hasUID() || prior.text("uid") == "" || d.text("/metadata/uid") == prior.text("uid")) {
+		if err == nil && !r.another(d, prior.text("uid")) {
 			tag := revision(d)
 			if r.lockless {
 				tag = ""

@@ -1,0 +1,77 @@
+package provider
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// applied is what comes of an apply, and the state after it. Nothing is in the state before when prior is nil.
+func applied(t *testing.T, s tfprotov6.ProviderServer, k kind, prior, config values) ([]*tfprotov6.Diagnostic, values) {
+	t.Helper()
+	of := (&field{form: object, fields: k.all()}).attrType().TerraformType(t.Context())
+	dynamic := func(v values) *tfprotov6.DynamicValue {
+		raw := tftypes.NewValue(of, nil)
+		if v != nil {
+			raw = write(t.Context(), of, k.all(), v)
+		}
+		d, err := tfprotov6.NewDynamicValue(of, raw)
+		require.NoError(t, err)
+		return &d
+	}
+	resp, err := s.ApplyResourceChange(t.Context(), &tfprotov6.ApplyResourceChangeRequest{
+		TypeName: "carve_" + k.name, PriorState: dynamic(prior), PlannedState: dynamic(config), Config: dynamic(config),
+	})
+	require.NoError(t, err)
+	state, err := resp.NewState.Unmarshal(of)
+	require.NoError(t, err)
+	return resp.Diagnostics, read(state)
+}
+
+func TestSomebodyElsesOfTheNameIsNeitherChangedNorTakenOver(t *testing.T) {
+	t.Setenv("CARVE_CONFIG", t.TempDir()+"/none")
+	for name, c := range map[string]struct {
+		there   []string // the uid, from one look to the next
+		labels  any
+		patches int
+	}{
+		"BeforeTheFirstLook":       {[]string{"theirs"}, map[string]any{"env": "prod"}, 0},
+		"AfterIt":                  {[]string{"ours", "theirs"}, map[string]any{"env": "prod"}, 1},
+		"WhenThereIsNothingToSend": {[]string{"theirs"}, nil, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			patches := 0
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.Method == http.MethodPatch {
+					patches++
+					if len(c.there) > 0 { // somebody was faster
+						w.Header().Set("Content-Type", "application/problem+json")
+						w.WriteHeader(http.StatusPreconditionFailed)
+						fmt.Fprint(w, `{"code":"precondition_failed"}`)
+						return
+					}
+				}
+				w.Header().Set("Content-Type", "application/json")
+				uid := "theirs"
+				if len(c.there) > 0 {
+					uid, c.there = c.there[0], c.there[1:]
+				}
+				fmt.Fprintf(w, `{"metadata":{"name":"web","uid":%q,"project":"team-a","revision":"of-%[1]s"},"spec":{},"status":{}}`, uid)
+			}))
+			defer server.Close()
+			diagnostics, state := applied(t, serving(t, server.URL), claim(),
+				values{"project": "team-a", "name": "web", "uid": "ours"},
+				values{"project": "team-a", "name": "web", "labels": c.labels})
+			require.Len(t, diagnostics, 1)
+			assert.Equal(t, "Another claim has the name", diagnostics[0].Summary)
+			assert.Equal(t, "ours", state["uid"])
+			assert.Equal(t, c.patches, patches)
+		})
+	}
+}
