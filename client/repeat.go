@@ -128,12 +128,16 @@ func rewind(req *http.Request) error {
 	return nil
 }
 
-// removed reports whether a DELETE was answered that there is no such thing.
+// removed reports whether Carve answered a DELETE that there is no such thing. The 404 of something before it tells nothing.
 func removed(req *http.Request, resp *http.Response) bool {
-	return resp != nil && req.Method == http.MethodDelete && resp.StatusCode == http.StatusNotFound
+	if resp == nil || req.Method != http.MethodDelete || resp.StatusCode != http.StatusNotFound {
+		return false
+	}
+	p, ok := readProblem(resp)
+	return ok && p.Code == ProblemCodeNotFound
 }
 
-// gone turns the 404 of a repeated DELETE into the 204 that was lost: an earlier attempt has deleted the thing, or somebody
+// gone turns the not_found of a repeated DELETE into the 204 that was lost: an earlier attempt has deleted the thing, or somebody
 // else has meanwhile. Either way it is as the caller wanted it.
 func gone(resp *http.Response) *http.Response {
 	resp.StatusCode, resp.Status = http.StatusNoContent, "204 No Content"

@@ -81,6 +81,7 @@ func TestWhatBecameOfAnEarlierAttemptIsRemembered(t *testing.T) {
 		{"ThenItWasBusy", "POST", key, []any{errCut, ProblemCodeUnavailable, ProblemCodeUnavailable, ProblemCodeUnavailable, ProblemCodeUnavailable}, 503, true},
 		{"ThenTheKeyToldThatItWasRefused", "POST", key, []any{errCut, ProblemCodePoolExhausted}, 409, false},
 		{"ADeletedThingIsGone", "DELETE", revision, []any{errCut, ProblemCodeNotFound}, 204, false},
+		{"ANotFoundThatIsNotCarvesTellsNothing", "DELETE", revision, []any{errCut, 404}, 404, true},
 		{"AnotherThingOfThatNameStays", "DELETE", revision, []any{errCut, ProblemCodePreconditionFailed}, 412, true},
 		{"WhatNeverWasThereIsNotFound", "DELETE", revision, []any{ProblemCodeUnavailable, ProblemCodeNotFound}, 404, false},
 	} {

@@ -1,4 +1,4 @@
-import { Whole } from "./problem.js";
+import { readProblem, Whole } from "./problem.js";
 import { pauseAfter, wait, type RetryPolicy } from "./retry.js";
 import { isRepeatable, isSafeTwice, stillOpen, worthRepeating, type Outcome } from "./safe.js";
 
@@ -25,7 +25,7 @@ export async function repeat(
   for (let attempts = 1; ; attempts++) {
     const outcome = await attempt(send, request, body, policy.attemptTimeout, signal);
     const answer = "answer" in outcome ? outcome.answer : undefined;
-    if (open && request.method === "DELETE" && answer?.response.status === 404) {
+    if (open && request.method === "DELETE" && answer?.response.status === 404 && readProblem(answer)?.code === "not_found") {
       // An earlier attempt has deleted the thing, or somebody else has meanwhile: it is as the caller wanted it.
       const gone = new Whole(new Response(null, { status: 204, headers: answer.response.headers }), new ArrayBuffer(0));
       return { outcome: { answer: gone }, attempts, mayBeDone: false };

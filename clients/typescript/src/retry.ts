@@ -4,7 +4,7 @@
  * Repeated is what ended without an answer, and what was answered with 429, 503, or 502 and 504 by something before the
  * server, where the request may be carried out twice: GET; a POST with an Idempotency-Key; a PUT without If-Match; a DELETE
  * with If-Match; a PATCH with If-Match: *; every dry run. Others are repeated as long as no attempt can have been carried
- * out. The 404 of a repeated DELETE is its success. All times are in milliseconds.
+ * out. The not_found of a repeated DELETE is its success. All times are in milliseconds.
  */
 export interface RetryPolicy {
   /** How often a call is tried, the first time included. 1 repeats nothing. */

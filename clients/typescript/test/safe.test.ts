@@ -89,6 +89,7 @@ test("what became of an earlier attempt is remembered", async (t) => {
     ["then it was busy", "POST", key, ["cut", ...busy], 503, true],
     ["then the key told that it was refused", "POST", key, ["cut", "pool_exhausted"], 409, false],
     ["a deleted thing is gone", "DELETE", revision, ["cut", "not_found"], 204, false],
+    ["a not found that is not Carve's tells nothing", "DELETE", revision, ["cut", 404], 404, true],
     ["another thing of that name stays", "DELETE", revision, ["cut", "precondition_failed"], 412, true],
     ["what never was there is not found", "DELETE", revision, ["unavailable", "not_found"], 404, false],
   ];
