@@ -50,17 +50,17 @@ func (p *patient) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // send sends a request once. A write that is on its way is not called off when Terraform is interrupted: what came of it has to be known, or what it made
-// would be in no state. Its deadline holds all the same.
+// would be in no state. Its deadline holds all the same, and so that a server that went silent is asked again, no send takes longer than longestSend.
 func (p *patient) send(req *http.Request) (*http.Response, error) {
-	ctx := req.Context()
+	ctx, began := req.Context(), time.Now()
+	end := began.Add(longestSend)
+	if deadline, bounded := ctx.Deadline(); bounded && deadline.Before(end) {
+		end = deadline
+	}
 	if req.Method != http.MethodGet {
 		ctx = context.WithoutCancel(ctx)
 	}
-	cancel := func() {}
-	if deadline, bounded := req.Context().Deadline(); bounded {
-		ctx, cancel = context.WithDeadline(ctx, deadline)
-	}
-	began := time.Now()
+	ctx, cancel := context.WithDeadline(ctx, end)
 	resp, err := p.next.RoundTrip(req.WithContext(ctx))
 	said := map[string]any{"method": req.Method, "path": req.URL.Path, "milliseconds": time.Since(began).Milliseconds()}
 	if err != nil {

@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -16,6 +17,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/client"
 )
 
 // serving is the provider as Terraform meets it, configured for a server.
@@ -107,8 +110,47 @@ func TestAllWaitForAServerThatHadTooMany(t *testing.T) {
 	})
 }
 
-// answers is a transport that asks a function.
+func TestABusyServerIsWaitedForAndASilentOneIsAskedAgain(t *testing.T) {
+	t.Parallel()
+	busy := http.Header{"Retry-After": {"30"}, "Content-Type": {"application/json"}}
+	for name, c := range map[string]struct {
+		method string
+		first  []int // statuses before the success; 0 is silence
+	}{
+		"Busy":   {http.MethodPatch, []int{http.StatusTooManyRequests, http.StatusTooManyRequests, http.StatusTooManyRequests}},
+		"Silent": {http.MethodGet, []int{0}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				carve, err := client.New("http://127.0.0.1:1", patience(answers(func(r *http.Request) *http.Response {
+					status := http.StatusOK
+					if len(c.first) > 0 {
+						status, c.first = c.first[0], c.first[1:]
+					}
+					if status == 0 {
+						<-r.Context().Done()
+						return nil
+					}
+					return &http.Response{StatusCode: status, Header: busy, Body: io.NopCloser(strings.NewReader("{}"))}
+				}))...)
+				require.NoError(t, err)
+				ctx, cancel := context.WithTimeout(t.Context(), defaultTimeout)
+				defer cancel()
+				_, err = (&api{carve: carve}).call(ctx, c.method, "/v1/projects/team-a/claims/web", `"r"`, document{})
+				require.NoError(t, err)
+			})
+		})
+	}
+}
+
+// answers is a transport that asks a function. Without an answer its request has ended.
 type answers func(r *http.Request) *http.Response
 
 // RoundTrip implements [http.RoundTripper].
-func (a answers) RoundTrip(r *http.Request) (*http.Response, error) { return a(r), nil }
+func (a answers) RoundTrip(r *http.Request) (*http.Response, error) {
+	if resp := a(r); resp != nil {
+		return resp, nil
+	}
+	return nil, r.Context().Err()
+}

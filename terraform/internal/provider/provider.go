@@ -85,10 +85,11 @@ func (p *Provider) Configure(_ context.Context, req provider.ConfigureRequest, r
 	resp.ResourceData, resp.DataSourceData, resp.EphemeralResourceData = a, a, a
 }
 
-// The bounds of one server: how many requests at once, and for how long a busy one is waited for.
+// The bounds of one server: how many requests at once, for how long a busy one is waited for, and for how long an answer.
 const (
 	mostAtOnce   = 16
 	longestPause = time.Minute
+	longestSend  = time.Minute
 	mostAttempts = 9
 )
 
@@ -111,12 +112,7 @@ func (p *Provider) connect(config values) (*api, error) {
 			return nil, errors.New(s.caFile + " has no certificates")
 		}
 	}
-	retry := client.DefaultRetry()
-	retry.Attempts, retry.LongestPause, retry.AttemptTimeout = mostAttempts, longestPause, longestPause
-	opts := []client.Option{
-		client.WithHTTP(&http.Client{Transport: &patient{next: transport}}), client.WithRetry(retry), client.WithTimeout(0),
-		client.WithUserAgent("terraform-provider-carve/" + p.version),
-	}
+	opts := append(patience(transport), client.WithUserAgent("terraform-provider-carve/"+p.version))
 	if s.key != "" {
 		opts = append(opts, client.WithAPIKey(s.key))
 	}
@@ -128,6 +124,14 @@ func (p *Provider) connect(config values) (*api, error) {
 		return nil, err
 	}
 	return &api{carve: c, project: s.project, owner: s.owner}, nil
+}
+
+// patience has a client send requests as often as it takes. An attempt has no bound, which would end the pauses that [patient] makes in it: patient bounds
+// each single send, and `timeouts` the whole.
+func patience(next http.RoundTripper) []client.Option {
+	retry := client.DefaultRetry()
+	retry.Attempts, retry.LongestPause, retry.AttemptTimeout = mostAttempts, longestPause, 0
+	return []client.Option{client.WithHTTP(&http.Client{Transport: &patient{next: next}}), client.WithRetry(retry), client.WithTimeout(0)}
 }
 
 // Resources are those of all kinds.
