@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -72,6 +73,40 @@ func TestSomebodyElsesOfTheNameIsNeitherChangedNorTakenOver(t *testing.T) {
 			assert.Equal(t, "Another claim has the name", diagnostics[0].Summary)
 			assert.Equal(t, "ours", state["uid"])
 			assert.Equal(t, c.patches, patches)
+		})
+	}
+}
+
+func TestWhatWasMadeDuringAnInterruptIsInTheState(t *testing.T) {
+	t.Setenv("CARVE_CONFIG", t.TempDir()+"/none")
+	for _, c := range []struct {
+		kind   kind
+		config values
+	}{
+		{quota(), values{"project": "team-a", "name": "all", "limits": map[string]any{"claims": int64(3)}}},
+		{grant(), values{"project": "team-a", "pool": "prod", "consumer": "*"}},
+		{member(), values{"project": "team-a", "subject": "corp:alice", "role": "viewer"}},
+		{consumer(), values{"project": "team-a", "realm": "default", "uid": "vm"}},
+	} {
+		t.Run(c.kind.name, func(t *testing.T) {
+			var s tfprotov6.ProviderServer
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				_, err := s.StopProvider(r.Context(), &tfprotov6.StopProviderRequest{})
+				assert.NoError(t, err)
+				d := document{}
+				if c.kind.body(c.config, "") != nil {
+					assert.NoError(t, json.NewDecoder(r.Body).Decode(&d))
+				}
+				d.set("/metadata", map[string]any{"uid": "u", "createdBy": "me"})
+				w.Header().Set("Content-Type", "application/json")
+				w.WriteHeader(http.StatusCreated)
+				assert.NoError(t, json.NewEncoder(w).Encode(d))
+			}))
+			defer server.Close()
+			s = serving(t, server.URL)
+			diagnostics, state := applied(t, s, c.kind, nil, c.config)
+			require.Empty(t, diagnostics)
+			assert.Equal(t, c.kind.id(c.config), state["id"])
 		})
 	}
 }

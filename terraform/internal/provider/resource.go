@@ -88,9 +88,12 @@ func (r *managed) create(ctx context.Context, config values) (document, error) {
 			return nil, err
 		}
 	}
-	own, asked := r.own(ctx, d, madeBy)
-	if asked != nil {
-		return nil, asked
+	own := err == nil // what creates only has made what it answers
+	if err != nil || r.marked {
+		var asked error
+		if own, asked = r.own(ctx, d, madeBy); asked != nil {
+			return nil, asked
+		}
 	}
 	if !own {
 		return nil, &existsError{kind: r.kind, id: r.id(config), by: d.text("/metadata/createdBy"), madeBy: d.madeBy()}
