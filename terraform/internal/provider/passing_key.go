@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -77,27 +78,48 @@ func (e *passingKey) Open(ctx context.Context, req ephemeral.OpenRequest, resp *
 	if s := v.text("valid_for"); s != "" {
 		valid, _ = time.ParseDuration(s) // it was checked
 	}
-	v["name"] = "terraform-" + strings.ToLower(uuid.NewString())
 	spec := map[string]any{"role": v["role"], "expiresAt": time.Now().Add(valid).UTC().Format(time.RFC3339)}
 	if v["description"] != nil {
 		spec["description"] = v["description"]
 	}
 	ctx, cancel := context.WithTimeout(ctx, defaultTimeout)
 	defer cancel()
-	d, err := e.api.call(ctx, http.MethodPost, fill("/v1/projects/{project}/api-keys", v), "",
-		document{"metadata": map[string]any{"name": v["name"]}, "spec": spec})
+	d, at, err := e.create(ctx, v, spec)
 	if err != nil {
 		diagnose(&resp.Diagnostics, apiKey(), passingFields(), err, "")
 		return
 	}
 	v["key_id"], v["token"] = d.get("/status/keyId"), d["token"]
-	private, err := json.Marshal(map[string]any{"path": fill("/v1/projects/{project}/api-keys/{name}", v), "revision": d.text("/metadata/revision")})
+	private, err := json.Marshal(map[string]any{"path": at, "revision": d.text("/metadata/revision")})
 	if err != nil {
 		resp.Diagnostics.AddError("The key cannot be noted", err.Error())
 		return
 	}
 	resp.Diagnostics.Append(resp.Private.SetKey(ctx, opened, private)...)
 	resp.Result.Raw = write(ctx, req.Config.Raw.Type(), passingFields(), v)
+}
+
+// create makes a key, says where it is, and names it. One whose token was in an answer that never arrived is replaced: nobody has its token.
+func (e *passingKey) create(ctx context.Context, v values, spec map[string]any) (d document, at string, err error) {
+	for {
+		v["name"] = "terraform-" + strings.ToLower(uuid.NewString())
+		at = fill("/v1/projects/{project}/api-keys/{name}", v)
+		d, err = e.api.call(ctx, http.MethodPost, fill("/v1/projects/{project}/api-keys", v), "",
+			document{"metadata": map[string]any{"name": v["name"]}, "spec": spec})
+		if err != nil || d["token"] != nil {
+			return d, at, err
+		}
+		if err := e.remove(ctx, at, revision(d)); err != nil {
+			return nil, "", err
+		}
+	}
+}
+
+func (e *passingKey) remove(ctx context.Context, at, tag string) error {
+	if _, err := e.api.call(ctx, http.MethodDelete, at, tag, nil); err != nil && !client.IsNotFound(err) {
+		return err
+	}
+	return nil
 }
 
 // Close deletes the key.
@@ -111,8 +133,7 @@ func (e *passingKey) Close(ctx context.Context, req ephemeral.CloseRequest, resp
 	}
 	ctx, cancel := context.WithTimeout(ctx, defaultTimeout)
 	defer cancel()
-	_, err := e.api.call(ctx, http.MethodDelete, noted.Path, revision(document{"metadata": map[string]any{"revision": noted.Revision}}), nil)
-	if err != nil && !client.IsNotFound(err) {
+	if err := e.remove(ctx, noted.Path, strconv.Quote(noted.Revision)); err != nil {
 		diagnose(&resp.Diagnostics, apiKey(), passingFields(), err, "")
 	}
 }
