@@ -166,6 +166,10 @@ func TestABlockThatWasGivenBackIsPublishedNoMore(t *testing.T) {
 	first := s.pod("web-0", "web")
 	m := s.configMap("web", "cidr")
 	require.Equal(t, "10.40.0.0/30", m.Data["cidr"])
+	s.eventually("in use", func() bool {
+		require.NoError(t, world.Client.Get(t.Context(), client.ObjectKeyFromObject(c), c))
+		return len(c.Status.ReservedFor) == 1
+	})
 	now := int64(0)
 	require.NoError(t, world.Client.Delete(t.Context(), first, &client.DeleteOptions{GracePeriodSeconds: &now}))
 	s.eventually("nothing is recorded", func() bool {
