@@ -14,6 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/trail"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
 // put has a project have a consumer.
@@ -152,6 +153,7 @@ func (r realmRead) RealmGet(ctx context.Context, projectID ipam.ID, realm string
 // An admin confirms while the keeper of consumers is about to hold the realm: one waits for the other, or what was confirmed would be written over.
 func TestWhatIsConfirmedWhileARealmIsHeldIsKept(t *testing.T) {
 	t.Parallel()
+	dbtest.OnPostgres(t) // whose locks tell that somebody waits; elsewhere the database has them one after the other
 	b := setup(t)
 	watch, confirmed := b.sql(t), make(chan error, 1)
 	confirm := sync.OnceFunc(func() {
