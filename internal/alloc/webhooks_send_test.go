@@ -2,9 +2,7 @@ package alloc_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -374,22 +372,6 @@ func TestAReceiverThatIsGoneStopsTheWebhook(t *testing.T) {
 	require.Equal(t, r.all()[0], r.all()[1])
 }
 
-func TestAReceiverThatIsGoneDoesNotStopAWebhookThatWasMovedMeanwhile(t *testing.T) {
-	t.Parallel()
-	b, s := hooked(t)
-	to := receive(t, ok)
-	from := receive(t, func(sent) int {
-		if err := b.changeHook(func(spec *ipam.WebhookSpec) { spec.URL = to.URL }); err != nil {
-			t.Error(err)
-		}
-		return http.StatusGone
-	})
-	b.hook(t, ipam.WebhookSpec{URL: from.URL, Kinds: []string{"IPClaim"}})
-	b.claim(t, claim("one", "net", 32))
-	pass(t, b, func() bool { return len(to.all()) > 0 }, s)
-	require.Equal(t, from.all()[0], to.all()[0])
-}
-
 func TestAPausedWebhookGoesOnWhereItWas(t *testing.T) {
 	t.Parallel()
 	b, s := hooked(t)
@@ -401,39 +383,6 @@ func TestAPausedWebhookGoesOnWhereItWas(t *testing.T) {
 	require.Zero(t, taken)
 	require.NoError(t, b.changeHook(func(spec *ipam.WebhookSpec) { spec.Paused = false }))
 	pass(t, b, func() bool { return len(r.changes()) == 1 }, s)
-}
-
-// behindRead does something once a webhook was read.
-type behindRead struct {
-	storage.Store
-
-	then func()
-}
-
-// WebhookGet implements storage.Store.
-func (s *behindRead) WebhookGet(ctx context.Context, in storage.ProjectKey, name string) (ipam.Webhook, error) {
-	w, err := s.Store.WebhookGet(ctx, in, name)
-	s.then()
-	return w, err
-}
-
-// The sender passes over the pool by the filter that it has read, and is to write its place when nothing has come for some seconds.
-func TestWhatANewFilterMatchesIsSentAlthoughTheOldOneWasPastIt(t *testing.T) {
-	t.Parallel()
-	b, _ := hooked(t)
-	r := receive(t, ok)
-	b.hook(t, ipam.WebhookSpec{URL: r.URL, Kinds: []string{"IPClaim"}})
-	store, _ := b.store(t)
-	ahead := &atomic.Int64{}
-	s := b.senderOver(t, &behindRead{store, sync.OnceFunc(func() {
-		ahead.Add(int64(11 * time.Minute))
-		changed := b.changeHook(func(spec *ipam.WebhookSpec) { spec.Kinds = []string{"IPPool"} })
-		_, made := b.CreatePool(b.ctx, project, root("more", "192.168.0.0/16"), usecase.Request{})
-		if err := errors.Join(changed, made); err != nil {
-			t.Error(err)
-		}
-	})}, ahead)
-	pass(t, b, func() bool { return slices.Contains(r.changes(), "Put IPPool more") }, s)
 }
 
 func TestACursorThatHasExpiredIsToldAsResync(t *testing.T) {

@@ -33,31 +33,27 @@ const (
 // servers at once, and be stopped at any time: a step is one transaction, which only one of those can end that began it.
 func (s *Alerts) LookAfterAlerts(ctx context.Context) (changed int64, err error) {
 	var errs []error
-	var again []ipam.AlertRule
+	var d due
 	for range mostRounds {
-		var next []ipam.AlertRule
-		var late time.Time
-		if next, again, late, err = s.due(ctx); err == nil {
-			s.waits(late)
+		if d, err = s.due(ctx); err == nil {
+			s.waits(d.late)
 			var n int64
-			n, err = s.lookAll(ctx, next)
+			n, err = s.lookAll(ctx, d.next)
 			changed += n
 		}
-		if errs = append(errs, err); err != nil || len(next) < dueAtOnce {
+		if errs = append(errs, err); err != nil || len(d.next) < dueAtOnce {
 			break
 		}
 	}
-	for _, rule := range again {
+	for _, rule := range d.again {
 		n, err := s.lookAll(ctx, []ipam.AlertRule{rule})
 		changed, errs = changed+n, append(errs, err)
 		if err != nil {
 			break
 		}
 	}
-	if errors.Join(errs...) == nil {
-		_, _, late, err := s.due(ctx)
-		errs = append(errs, err)
-		s.waits(late)
+	if errors.Join(errs...) == nil && len(d.next) < dueAtOnce {
+		s.waits(d.left)
 	}
 	return changed, errors.Join(append(errs, s.countAlerts(ctx, changed > 0))...)
 }
@@ -73,28 +69,37 @@ func (f failure) over(now time.Time) bool {
 	return now.Sub(f.at) >= min(lookEvery<<min(f.times-1, 10), failedMost)
 }
 
-// due answers rules that are due: those that are next; and those to be looked at behind them, because the last look at them has failed. Such rules stay due, and
-// would keep all others from their turn. late is since when the one waits that has for longest.
-func (s *Alerts) due(ctx context.Context) (next, again []ipam.AlertRule, late time.Time, err error) {
+// due is rules that are due.
+type due struct {
+	next  []ipam.AlertRule // to be looked at
+	again []ipam.AlertRule // to be looked at behind them: the last look at them has failed. They stay due, and would keep all others from their turn
+	late  time.Time        // since when the one waits that has for longest
+	left  time.Time        // the same of those that it is too early to look at again
+}
+
+func (s *Alerts) due(ctx context.Context) (d due, err error) {
 	now := s.Ticks()
 	s.mu.Lock()
 	maps.DeleteFunc(s.failed, func(_ ipam.ID, f failure) bool { return now.Sub(f.at) >= forgotten })
 	failed := maps.Clone(s.failed)
 	s.mu.Unlock()
 	all, err := s.Store.AlertRulesDue(ctx, s.Now(), dueAtOnce+len(failed))
-	if len(all) > 0 {
-		late = all[0].DueAt
-	}
-	for _, rule := range all {
+	for i, rule := range all {
+		if i == 0 {
+			d.late = rule.DueAt
+		}
 		switch f, has := failed[rule.UID]; {
-		case !has && len(next) < dueAtOnce:
-			next = append(next, rule)
-		case has && f.over(now):
-			again = append(again, rule)
+		case !has:
+			d.next = append(d.next, rule)
+		case f.over(now):
+			d.again = append(d.again, rule)
+		case d.left.IsZero():
+			d.left = rule.DueAt
 		}
 	}
-	slices.SortStableFunc(again, func(a, b ipam.AlertRule) int { return failed[a.UID].at.Compare(failed[b.UID].at) })
-	return next, again, late, err
+	d.next = d.next[:min(len(d.next), dueAtOnce)]
+	slices.SortStableFunc(d.again, func(a, b ipam.AlertRule) int { return failed[a.UID].at.Compare(failed[b.UID].at) })
+	return d, err
 }
 
 // waits notes since when the rule waits that has for longest.

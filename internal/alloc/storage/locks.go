@@ -38,5 +38,5 @@ func SameThing(locked, found ipam.ID) error {
 
 // And is what two parts of a transaction depend on.
 func (l Locks) And(m Locks) Locks {
-	return Locks{Alone: slices.Concat(l.Alone, m.Alone), Shared: slices.Concat(l.Shared, m.Shared), Busy: slices.Concat(l.Busy, m.Busy)}
+	return Locks{Alone: slices.Concat(l.Alone, m.Alone), Shared: slices.Concat(l.Shared, m.Shared), Busy: slices.Concat(l.Busy, m.Busy), InTurn: l.InTurn || m.InTurn}
 }

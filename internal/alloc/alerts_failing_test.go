@@ -1,0 +1,74 @@
+package alloc_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// deaf is a store that reads no list of pools of one project.
+type deaf struct {
+	storage.Store
+	to ipam.ID
+}
+
+func (d *deaf) PoolList(ctx context.Context, in storage.ProjectKey, after string, limit int) ([]ipam.Pool, error) {
+	if in.ID == d.to {
+		return nil, ipam.Errorf(ipam.CodeUnavailable, "It does not answer.")
+	}
+	return d.Store.PoolList(ctx, in, after, limit)
+}
+
+// Rules that cannot be looked after stay due, as many as a server looks after at once; those of others have their turn all the same, and they when they can.
+func TestRulesThatFailKeepNoOthersFromTheirTurn(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	neighbour := b.neighbour(t)
+	b.pool(t, root("net", "10.0.0.0/24"))
+	b.claim(t, claim("all", "net", 24))
+	_, err := b.CreatePool(neighbour, other, root("theirs", "10.0.0.0/24"), usecase.Request{})
+	require.NoError(t, err)
+	c := claim("all", "theirs", 24)
+	c.Spec.PoolRef.Project = other
+	_, err = b.CreateClaim(neighbour, other, c, usecase.Request{})
+	require.NoError(t, err)
+	for i := range 20 {
+		b.rule(t, onPools(fmt.Sprintf("r-%d", i), 100))
+	}
+	b.clock.move(time.Second)
+	_, err = b.CreateAlertRule(neighbour, other, onPools("full", 100), usecase.Request{})
+	require.NoError(t, err)
+
+	p, err := b.GetProject(b.ctx, project)
+	require.NoError(t, err)
+	store, _ := b.store(t)
+	d := &deaf{store, p.UID}
+	s := b.serve(d)
+	b.clock.move(pastALook)
+	_, err = s.LookAfterAlerts(b.ctx)
+	require.Error(t, err)
+	changed, err := s.LookAfterAlerts(b.ctx)
+	require.NoError(t, err, "they are left alone for a moment")
+	require.EqualValues(t, 1, changed, "the neighbour's")
+	_, late := s.AlertsStand()
+	require.Positive(t, late, "they wait")
+	for range 3 {
+		b.clock.move(5 * time.Minute)
+		_, err = s.LookAfterAlerts(b.ctx)
+		require.Error(t, err, "one of them is tried again")
+	}
+	d.to = ipam.ID{}
+	b.clock.move(5 * time.Minute)
+	changed, err = s.LookAfterAlerts(b.ctx)
+	require.NoError(t, err)
+	require.EqualValues(t, 20, changed)
+	_, late = s.AlertsStand()
+	require.Zero(t, late)
+}
