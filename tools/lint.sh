@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Lints the Go code of every module that is written here, with one configuration.
+# Lints the Go code of this repository with one configuration: of every module, or of the modules at and below the paths that are given.
+# `lint.sh .` lints the module at the root alone.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 code=0
@@ -8,7 +9,12 @@ root=$PWD
 files=$(find . \( -name node_modules -o -path ./bin \) -prune -o -name '*.go' -print0 | xargs -0 gofmt -l)
 [ -z "$files" ] || { echo "not formatted (make fmt): $files" >&2; code=1; }
 linter=$(go tool -modfile=tools/golangci-lint.mod -n golangci-lint) && "$linter" config verify || exit 1
-for module in $(find . \( -name node_modules -o -name testdata -o -path ./bin -o -path ./tools/kubeapi \) -prune -o -name go.mod -print); do
+case ${1:-} in
+'') where=(.) ;;
+.) where=(./go.mod) ;;
+*) where=("${@/#/./}") ;;
+esac
+for module in $(find "${where[@]}" \( -name node_modules -o -name testdata -o -path ./bin -o -path ./tools/kubeapi \) -prune -o -name go.mod -print); do
   echo "golangci-lint: $module"
   (
     cd "$(dirname "$module")" || exit 1

@@ -36,8 +36,8 @@ func run(m *testing.M) (code int) {
 	}
 	var err error
 	if world.terraform, err = exec.LookPath(program); err != nil {
-		fmt.Println("skipped:", err)
-		return 0
+		fmt.Println("These tests need Terraform 1.11 or later on PATH, or its path in TERRAFORM:", err)
+		return 1
 	}
 	if world.dir, err = os.MkdirTemp("", "carve-terraform-"); err != nil {
 		fmt.Println(err)

@@ -1,14 +1,9 @@
 #!/usr/bin/env bash
-# Builds what the chart is tested with, each once and again when its pinned version changes: `build.sh helm`, `build.sh kubeapi`. With
-# `warm kubeapi` it builds nothing, and ends with 3 when there is no copy from an earlier build.
+# Builds the programs that test the charts and the controller: `build.sh helm` builds Helm, `build.sh kubeapi` builds etcd and kube-apiserver. It
+# builds each once, and again when the pinned version changes.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 export CGO_ENABLED=0
-warm=
-if [ "$1" = warm ]; then
-  warm=1
-  shift
-fi
 
 # fresh PROGRAM MODULE: the program is there, and no older than what it is built from.
 fresh() { [ -x "$1" ] && [ ! "$2/go.sum" -nt "$1" ]; }
@@ -21,13 +16,12 @@ helm)
   touch bin/helm
   ;;
 kubeapi)
-  # Kept outside of the checkout, for the next one.
+  # The cache is outside of the checkout, so that the next checkout finds it.
   cache=${XDG_CACHE_HOME:-$HOME/.cache}/carve/kubeapi-$(cat tools/kubeapi/go.mod tools/kubeapi/go.sum | sha256sum | cut -c1-16)
   version=$(awk '$1 == "k8s.io/kubernetes" { print $2 }' tools/kubeapi/go.mod)
   mkdir -p bin/kubeapi "$cache"
   for program in etcd kube-apiserver; do
     if [ ! -x "$cache/$program" ]; then
-      [ -z "$warm" ] || exit 3
       echo "building $program, once: about 8 minutes for both"
       go -C tools/kubeapi build -p 2 -trimpath -buildvcs=false -ldflags="-s -w -X k8s.io/component-base/version.gitVersion=$version" \
         -o "../../bin/kubeapi/$program" "./$program"
