@@ -124,6 +124,32 @@ func (s *server) stop() {
 // send makes a request as the operators, and answers the document.
 func (s *server) send(t testing.TB, method, path, body string) map[string]any {
 	t.Helper()
+	status, document := s.ask(t, method, path, body)
+	require.Equal(t, http.StatusOK, status, "%s %s: %v", method, path, document)
+	return document
+}
+
+// get reads what is at a path.
+func (s *server) get(t testing.TB, path string) (status int, document map[string]any) {
+	t.Helper()
+	return s.ask(t, http.MethodGet, path, "")
+}
+
+// remove deletes what is at a path.
+func (s *server) remove(t testing.TB, path string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, s.url+path, nil)
+	require.NoError(t, err)
+	req.Header.Set("Authorization", "Bearer "+s.key)
+	resp, err := http.DefaultClient.Do(req)
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	require.Less(t, resp.StatusCode, http.StatusBadRequest, path)
+}
+
+// ask makes a request as the operators.
+func (s *server) ask(t testing.TB, method, path, body string) (status int, document map[string]any) {
+	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, s.url+path, strings.NewReader(body))
 	require.NoError(t, err)
 	req.Header.Set("Authorization", "Bearer "+s.key)
@@ -135,8 +161,7 @@ func (s *server) send(t testing.TB, method, path, body string) map[string]any {
 	resp, err := http.DefaultClient.Do(req)
 	require.NoError(t, err)
 	defer func() { _ = resp.Body.Close() }()
-	document := map[string]any{}
+	document = map[string]any{}
 	require.NoError(t, json.NewDecoder(resp.Body).Decode(&document))
-	require.Equal(t, http.StatusOK, resp.StatusCode, "%s %s: %v", method, path, document)
-	return document
+	return resp.StatusCode, document
 }

@@ -120,26 +120,33 @@ func (f field) wrong(v any) string {
 	return ""
 }
 
-// sameBy makes a comparison of how two texts are read.
-func sameBy[T comparable](parse func(string) (T, error)) func(a, b any) bool {
-	return func(a, b any) bool {
-		s, ok := a.(string)
-		t, also := b.(string)
-		if !ok || !also {
-			return false
+// sameBy reads a text, so that all texts of one value are the same. A text that cannot be read stays as it is.
+func sameBy[T any](parse func(string) (T, error), write func(T) any) func(v any) any {
+	return func(v any) any {
+		s, ok := v.(string)
+		if !ok {
+			return v
 		}
-		x, err := parse(s)
-		y, err2 := parse(t)
-		return err == nil && err2 == nil && x == y
+		parsed, err := parse(s)
+		if err != nil {
+			return v
+		}
+		return write(parsed)
 	}
 }
 
 var (
-	sameDuration = sameBy(time.ParseDuration)
-	sameCIDR     = sameBy(netip.ParsePrefix)
-	sameAddress  = sameBy(netip.ParseAddr)
-	sameTime     = sameBy(func(s string) (int64, error) {
-		t, err := time.Parse(time.RFC3339, s)
-		return t.UnixMicro(), err
-	})
+	sameDuration = sameBy(time.ParseDuration, func(d time.Duration) any { return d })
+	sameCIDR     = sameBy(netip.ParsePrefix, func(p netip.Prefix) any { return p })
+	sameAddress  = sameBy(netip.ParseAddr, func(a netip.Addr) any { return a })
+	sameTime     = sameBy(func(s string) (time.Time, error) { return time.Parse(time.RFC3339, s) }, func(t time.Time) any { return t.UnixMicro() })
 )
+
+// sameCount is a count without leading zeros.
+func sameCount(v any) any {
+	s, _ := v.(string)
+	if short := strings.TrimLeft(s, "0"); short != "" || s == "" {
+		return short
+	}
+	return "0"
+}

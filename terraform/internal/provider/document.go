@@ -2,7 +2,6 @@ package provider
 
 import (
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -158,43 +157,62 @@ func (f field) as(v any, d document, project string) bool {
 // equal reports whether two values of an attribute mean the same, in a project.
 func (f field) equal(a, b any, project string) bool {
 	a, b = f.meaning(a, project), f.meaning(b, project)
-	if !known(a) || !known(b) {
-		return false
-	}
-	return reflect.DeepEqual(a, b) || f.same != nil && f.same(a, b)
+	return known(a) && known(b) && reflect.DeepEqual(a, b)
 }
 
-// meaning is a value without what makes no difference: empty is absent, a reference names its project, a set has no order.
+// meaning is a value without what makes no difference, at every depth: empty is absent, a reference names its project, a set has no order, and an address, a
+// duration, a time or a count is as the server writes it.
 func (f field) meaning(v any, project string) any {
 	switch v := v.(type) {
 	case string:
-		if v == "" {
+		switch {
+		case v == "":
 			return nil
-		}
-		if f.ref && !strings.Contains(v, "/") {
+		case f.ref && !strings.Contains(v, "/"):
 			return project + "/" + v
+		case f.same != nil:
+			return f.same(v)
 		}
 	case []any:
 		if len(v) == 0 {
 			return nil
 		}
-		if f.form == textSet && known(v) {
-			v = slices.Clone(v)
-			slices.SortFunc(v, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
-		}
-		return v
-	case map[string]any:
-		if f.form != object {
-			if len(v) == 0 {
-				return nil
+		all := slices.Clone(v)
+		switch {
+		case f.form == objects:
+			for i, element := range all {
+				all[i] = field{form: object, fields: f.fields}.members(element, project)
 			}
+		case f.form == textSet && known(v):
+			slices.SortFunc(all, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+		}
+		return all
+	case map[string]any:
+		if len(v) == 0 {
+			return nil
+		}
+		if f.form != object {
 			return v
 		}
-		v = maps.Clone(v)
-		for _, inner := range f.fields {
-			v[inner.name] = inner.meaning(v[inner.name], project)
+		if all, ok := f.members(v, project).(map[string]any); !ok || len(all) > 0 {
+			return all
 		}
-		return v
+		return nil
 	}
 	return v
+}
+
+// members are the attributes of an object that are not absent.
+func (f field) members(v any, project string) any {
+	given, ok := v.(map[string]any)
+	if !ok {
+		return v
+	}
+	all := map[string]any{}
+	for _, inner := range f.fields {
+		if w := inner.meaning(given[inner.name], project); w != nil {
+			all[inner.name] = w
+		}
+	}
+	return all
 }

@@ -45,7 +45,7 @@ type field struct {
 	def                                 any  // what the server takes when nothing is written
 	check                               check
 	oneOf                               []string
-	same                                func(a, b any) bool
+	same                                func(v any) any    // the value as the server would write it
 	implied                             func(document) any // what a document means that has no value
 }
 

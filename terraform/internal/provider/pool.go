@@ -32,9 +32,9 @@ func pool() kind {
 			{
 				name: "reservations", form: objects, about: "What is withheld from carving. Each is exactly one of `cidr`, `from` with `to`, `first`, `last`.",
 				fields: []field{
-					{name: "cidr", check: isCIDR, about: "This block."},
-					{name: "from", check: isAddress, about: "First address of a range."},
-					{name: "to", check: isAddress, about: "Last address of the range."},
+					{name: "cidr", check: isCIDR, same: sameCIDR, about: "This block."},
+					{name: "from", check: isAddress, same: sameAddress, about: "First address of a range."},
+					{name: "to", check: isAddress, same: sameAddress, about: "Last address of the range."},
 					{name: "first", form: number, check: between(1, 65536), about: "The first n addresses of the pool."},
 					{name: "last", form: number, check: between(1, 65536), about: "The last n addresses of the pool."},
 					{name: "reason", about: "What for."},

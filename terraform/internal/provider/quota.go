@@ -2,7 +2,7 @@ package provider
 
 func quota() kind {
 	limits := []field{
-		{name: "addresses", check: isCount, about: "Addresses, in decimal digits."},
+		{name: "addresses", check: isCount, same: sameCount, about: "Addresses, in decimal digits."},
 		{name: "claims", form: number, check: between(0, 1<<53-1), about: "Claims."},
 		{name: "pools", form: number, check: between(0, 1<<53-1), about: "Pools."},
 	}
