@@ -2,10 +2,86 @@ package acceptance_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
+
+// ignoring has a resource of each kind that can be changed, an attribute that is ignored, another that changes, and the change that somebody else makes.
+var ignoring = []struct{ kind, path, config, ignored, first, second, patch string }{
+	{"project", "/v1/projects/TEAM-ignore", `name = "TEAM-ignore"`, "labels", `description = "a"`, `description = "b"`, `{"metadata":{"labels":{"theirs":"x"}}}`},
+	{"space", "/v1/projects/TEAM/spaces/s", `name = "s"`, "annotations", `description = "a"`, `description = "b"`, `{"metadata":{"annotations":{"theirs":"x"}}}`},
+	{"class", "/v1/projects/TEAM/classes/c", "name = \"c\"\n  ip_family = \"IPv4\"\n  default_prefix_length = 28", "default_prefix_length",
+		`description = "a"`, `description = "b"`, `{"spec":{"defaultPrefixLength":29}}`},
+	{"pool", "/v1/projects/TEAM/pools/p", "name = \"p\"\n  cidr = \"10.0.0.0/8\"\n  labels = { cost = \"1\" }\n  classes = [carve_class.theirs.name]", `labels["cost"], classes`,
+		`description = "a"`, `description = "b"`, `{"metadata":{"labels":{"cost":"2"}},"spec":{"classNames":[]}}`},
+	{"claim", "/v1/projects/TEAM/claims/w", "name = \"w\"\n  pool = carve_pool.prod.id\n  prefix_length = 28\n  reclaim_policy = \"Delete\"", "labels, reclaim_policy",
+		`annotations = { a = "a" }`, `annotations = { a = "b" }`, `{"metadata":{"labels":{"theirs":"x"}},"spec":{"reclaimPolicy":"Retain"}}`},
+	{"quota", "/v1/projects/TEAM/quotas/q", "name = \"q\"\n  limits = { claims = 500 }", "limits", `description = "a"`, `description = "b"`,
+		`{"spec":{"limits":{"claims":5000},"description":"a"}}`},
+	{"consumer", "/v1/projects/TEAM/realms/default/consumers/vm", "uid = \"vm\"\n  ttl_seconds = 600", "ttl_seconds", `name = "a"`, `name = "b"`,
+		`{"spec":{"ttlSeconds":1200,"name":"a"}}`},
+}
+
+// TestIgnoredChangeSurvivesAnotherChange changes an attribute of each resource, after somebody else has changed one that the resource ignores.
+func TestIgnoredChangeSurvivesAnotherChange(t *testing.T) {
+	t.Parallel()
+	name, project := team(t)
+	config := func(second bool) string {
+		text := head + project + `resource "carve_class" "theirs" {
+  project   = carve_project.team.name
+  name      = "theirs"
+  ip_family = "IPv4"
+}
+resource "carve_pool" "prod" {
+  project = carve_project.team.name
+  name    = "prod"
+  cidr    = "192.168.0.0/16"
+}
+`
+		for _, c := range ignoring {
+			line, in := c.first, "  project = carve_project.team.name\n"
+			if second {
+				line = c.second
+			}
+			if c.kind == "project" {
+				in = ""
+			}
+			text += fmt.Sprintf("resource \"carve_%s\" \"it\" {\n%s  %s\n  %s\n  lifecycle {\n    ignore_changes = [%s]\n  }\n}\n",
+				c.kind, in, strings.ReplaceAll(c.config, "TEAM", name), line, c.ignored)
+		}
+		return text
+	}
+	f := newFolder(t, world.main, "", "")
+	f.write("main.tf", config(false))
+	f.apply()
+	theirs := map[string]map[string]any{}
+	for _, c := range ignoring {
+		path, method := strings.ReplaceAll(c.path, "TEAM", name), "PATCH"
+		if c.kind == "quota" || c.kind == "consumer" {
+			method = "PUT"
+		}
+		theirs[c.kind] = f.server.send(t, method, path, c.patch)
+	}
+	f.empty()
+	f.write("main.tf", config(true))
+	require.Contains(t, f.apply(), fmt.Sprintf("0 added, %d changed, 0 destroyed", len(ignoring)))
+	f.empty()
+	for _, c := range ignoring {
+		is := f.server.send(t, "GET", strings.ReplaceAll(c.path, "TEAM", name), "")
+		require.Equal(t, metadata(theirs[c.kind], "labels"), metadata(is, "labels"), c.kind)
+		for _, attribute := range []string{"defaultPrefixLength", "classNames", "reclaimPolicy", "limits", "ttlSeconds"} {
+			require.Equal(t, theirs[c.kind]["spec"].(map[string]any)[attribute], is["spec"].(map[string]any)[attribute], c.kind)
+		}
+		if c.kind == "space" {
+			annotations, _ := metadata(is, "annotations").(map[string]any)
+			require.Equal(t, "x", annotations["theirs"])
+		}
+	}
+	f.server.send(t, "PATCH", "/v1/projects/"+name+"/claims/w", `{"spec":{"reclaimPolicy":"Delete"}}`)
+	f.destroy()
+}
 
 // TestNestedValueInOtherWordsIsNoChange spells values inside objects in ways that the server writes otherwise.
 func TestNestedValueInOtherWordsIsNoChange(t *testing.T) {

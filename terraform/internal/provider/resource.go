@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"strconv"
 	"time"
@@ -191,13 +192,13 @@ func (r *managed) hasUID() bool {
 	return false
 }
 
-// Update changes the very one that is in the state, and never another one of its name.
+// Update changes the object of the state as it is planned, and never another one of its name. The plan, and not the configuration, has what `ignore_changes`
+// keeps.
 func (r *managed) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	plan, config := read(req.Plan.Raw), read(req.Config.Raw)
-	r.complete(config, plan)
 	ctx, cancel := within(ctx, plan, "update")
 	defer cancel()
-	d, err := r.change(ctx, nil, read(req.State.Raw).text("uid"), config)
+	d, err := r.change(ctx, nil, read(req.State.Raw).text("uid"), r.wanted(plan, config))
 	if err != nil {
 		r.refused(ctx, &resp.Diagnostics, nil, err)
 		return
@@ -205,6 +206,18 @@ func (r *managed) Update(ctx context.Context, req resource.UpdateRequest, resp *
 	v := r.state(d, plan, r.all())
 	resp.State.Raw = write(ctx, req.Plan.Raw.Type(), r.all(), v)
 	r.identified(ctx, resp.Identity, v)
+}
+
+// wanted are the values of a plan, without those that the server decides.
+func (k kind) wanted(plan, config values) values {
+	v := maps.Clone(plan)
+	for _, f := range k.all() {
+		decided := config[f.name] == nil && f.optionalComputed() && f.def == nil && !f.key
+		if _, open := v[f.name].(unknown); open || decided {
+			v[f.name] = nil
+		}
+	}
+	return v
 }
 
 // change makes the one of a uid as it is configured, and sends nothing when it is. Without a document it is read.
