@@ -137,3 +137,30 @@ resource "carve_claim" "web" {
 	}
 	f.destroy()
 }
+
+// TestDefaultMovesFromOneClassToAnotherInOneApply moves it in both directions.
+func TestDefaultMovesFromOneClassToAnotherInOneApply(t *testing.T) {
+	t.Parallel()
+	name, project := team(t)
+	config := func(a, b string) string {
+		text := head + project
+		for local, is := range map[string]string{"a": a, "b": b} {
+			text += fmt.Sprintf("resource \"carve_class\" %q {\n  project = carve_project.team.name\n  name = %q\n  ip_family = \"IPv4\"\n  is_default = %s\n}\n", local, local, is)
+		}
+		return text
+	}
+	f := newFolder(t, world.main, "", "")
+	f.write("main.tf", config("true", "false"))
+	f.apply()
+	for _, c := range []struct{ a, b string }{{"false", "true"}, {"true", "false"}, {"false", "true"}, {"true", "false"}} {
+		f.write("main.tf", config(c.a, c.b))
+		require.Contains(t, f.apply(), "0 added, 2 changed, 0 destroyed")
+		f.empty()
+		for class, want := range map[string]string{"a": c.a, "b": c.b} {
+			is := f.server.send(t, "GET", "/v1/projects/"+name+"/classes/"+class, "")
+			spec, _ := is["spec"].(map[string]any)
+			require.Equal(t, want == "true", spec["isDefault"] == true, class)
+		}
+	}
+	f.destroy()
+}

@@ -5,6 +5,12 @@ func class() kind {
 	return kind{
 		name: "class", about: "A class is the policy for handing out one kind of address space.",
 		path: "/v1/projects/{project}/classes/{name}", into: "/v1/projects/{project}/classes", marked: true, patched: true,
+		query: func(v values) string {
+			if isDefault, _ := v["is_default"].(bool); isDefault {
+				return "?moveDefault=true"
+			}
+			return ""
+		},
 		fields: []field{
 			projectField, nameField("class"),
 			{name: "ip_family", at: "/spec/ipFamily", required: true, replace: true, oneOf: []string{"IPv4", "IPv6"}, about: "The family of its blocks."},

@@ -38,6 +38,8 @@ type kind struct {
 	bodyless bool
 	// lockless ones change by themselves, so that no revision can be asked for.
 	lockless bool
+	// query has the parameters of requests that make or change one.
+	query func(v values) string
 }
 
 // fault is something wrong with an attribute.
@@ -194,6 +196,14 @@ func (k kind) body(config values, madeBy string) document {
 		d.set("/metadata/name", config.text("name"))
 	}
 	return d
+}
+
+// parameters is the query of requests that make or change one.
+func (k kind) parameters(config values) string {
+	if k.query == nil {
+		return ""
+	}
+	return k.query(config)
 }
 
 // desired is a document as it is to become: what is configured as it is configured, what is not as if it had never been.

@@ -71,7 +71,7 @@ func (r *managed) create(ctx context.Context, config values) (document, error) {
 	var err error
 	switch {
 	case r.into != "":
-		d, err = r.api.call(ctx, http.MethodPost, fill(r.into, config), "", r.body(config, madeBy))
+		d, err = r.api.call(ctx, http.MethodPost, fill(r.into, config)+r.parameters(config), "", r.body(config, madeBy))
 	case r.marked:
 		d, err = r.api.call(ctx, http.MethodPut, at, "", r.body(config, madeBy))
 	default:
@@ -239,7 +239,7 @@ func (r *managed) change(ctx context.Context, d document, uid string, config val
 		var changed document
 		switch {
 		case r.patched:
-			changed, err = r.api.call(ctx, http.MethodPatch, r.at(config), revision(d), patch)
+			changed, err = r.api.call(ctx, http.MethodPatch, r.at(config)+r.parameters(config), revision(d), patch)
 		case r.lockless:
 			changed, err = r.api.call(ctx, http.MethodPut, r.at(config), "", r.body(config, ""))
 		default:
