@@ -138,6 +138,27 @@ resource "carve_claim" "web" {
 	f.destroy()
 }
 
+// TestGeneratedConfigurationCanBePlanned has Terraform write the configuration of every kind of resource.
+func TestGeneratedConfigurationCanBePlanned(t *testing.T) {
+	t.Parallel()
+	f := newFolder(t, world.main, "", "")
+	modules(t, f, func(config, _ string) string { return config })
+	f.run("get")
+	f.apply()
+	generated, blocks := newFolder(t, world.main, "", ""), ""
+	for i, r := range f.state() {
+		blocks += fmt.Sprintf("import {\n  to = carve_%s.it%d\n  id = %q\n}\n", r.kind(), i, r.id)
+	}
+	generated.write("imports.tf", blocks)
+	said := generated.run("plan", "-input=false", "-generate-config-out=generated.tf")
+	require.Contains(t, said, fmt.Sprintf("%d to import, 0 to add, 0 to change, 0 to destroy", len(f.state())))
+	require.Contains(t, generated.apply(), fmt.Sprintf("%d imported, 0 added, 0 changed, 0 destroyed", len(f.state())))
+	generated.remove("imports.tf")
+	generated.empty()
+	generated.agrees()
+	f.destroy()
+}
+
 // TestDefaultMovesFromOneClassToAnotherInOneApply moves it in both directions.
 func TestDefaultMovesFromOneClassToAnotherInOneApply(t *testing.T) {
 	t.Parallel()

@@ -1,5 +1,7 @@
 package provider
 
+import "net/netip"
+
 func claim() kind {
 	return kind{
 		name: "claim", about: "A claim asks for one block, and holds it until it is destroyed. `cidr` and `address` are known after apply.",
@@ -9,7 +11,7 @@ func claim() kind {
 			field{name: "phase", from: "/status/phase", computed: true, dataOnly: true, about: "Its phase."},
 			field{name: "consumers", form: number, from: "/status/consumers", computed: true, dataOnly: true, about: "How many consumers use it."},
 		),
-		invalid: claimInvalid,
+		invalid: claimInvalid, incoherent: claimIncoherent,
 	}
 }
 
@@ -26,9 +28,9 @@ func claimSpec() []field {
 		},
 		{name: "allocation", at: "/spec/allocationRef/name", replace: true, about: "The UID of a retained allocation to bind again."},
 		{name: "scope", form: textMap, replace: true, about: "Values of the roles that a class with `pool_per` asks for."},
-		{name: "prefix_length", form: number, derive: length, replace: true, check: between(0, 128), about: "Length of the block."},
+		{name: "prefix_length", form: number, derive: length, redundant: isGiven("cidr", "address"), replace: true, check: between(0, 128), about: "Length of the block."},
 		{name: "ip_family", derive: family, replace: true, oneOf: []string{"IPv4", "IPv6"}, at: "/spec/ipFamily", about: "Only classes and pools of this family."},
-		{name: "cidr", from: "/status/allocatedCIDR", replace: true, check: isCIDR, same: sameCIDR, about: "The block. Given, it is this very block."},
+		{name: "cidr", from: "/status/allocatedCIDR", redundant: isGiven("address"), replace: true, check: isCIDR, same: sameCIDR, about: "The block. Given, it is this very block."},
 		{name: "address", from: "/status/address", replace: true, check: isAddress, same: sameAddress, about: "The address, of a block of one. Given, it is this very address."},
 		{name: "reclaim_policy", from: "/status/reclaimPolicy", oneOf: []string{"Delete", "Retain"}, about: "What becomes of the block when the claim is destroyed."},
 		{name: "owner_ref", form: object, replace: true, about: "Free text that identifies what it is for.", fields: []field{
@@ -39,8 +41,20 @@ func claimSpec() []field {
 	}
 }
 
+// claimInvalid says which attributes contradict each other.
 func claimInvalid(v values) []fault {
-	found := append(atMostOne(v, "class", "pool", "allocation"), atMostOne(v, "cidr", "address", "prefix_length")...)
+	found := append(lengthOf(v, "cidr"), lengthOf(v, "address")...)
+	cidr, err := netip.ParsePrefix(v.text("cidr"))
+	address, err2 := netip.ParseAddr(v.text("address"))
+	if err == nil && err2 == nil && (!cidr.IsSingleIP() || cidr.Addr() != address) {
+		found = append(found, fault{"address", "address is not the one address of cidr: give one of the two."})
+	}
+	return found
+}
+
+// claimIncoherent says which attributes a new claim cannot have together.
+func claimIncoherent(v values) []fault {
+	found := atMostOne(v, "class", "pool", "allocation")
 	if v["allocation"] != nil {
 		found = append(found, atMostOne(v, "allocation", "cidr", "address", "prefix_length")...)
 	}

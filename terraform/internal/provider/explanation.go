@@ -29,7 +29,7 @@ func explained() kind {
 	return kind{
 		name:    "claim_explanation",
 		about:   "Says what a claim would get, and why, by what is free now. Nothing is held. It has the attributes of a claim, and says in them what would come of it.",
-		invalid: claimInvalid,
+		invalid: func(v values) []fault { return append(claimInvalid(v), claimIncoherent(v)...) },
 		fields: append(fields,
 			field{name: "outcome", from: "/outcome", computed: true, about: "`Bound` or `Refused`."},
 			field{name: "code", from: "/code", computed: true, about: "The code of the refusal; null when it would be bound."},
@@ -82,7 +82,7 @@ func (e *explanation) Read(ctx context.Context, req datasource.ReadRequest, resp
 	}
 	body := document{"spec": map[string]any{}}
 	for _, f := range k.fields {
-		if v := config[f.name]; v != nil && f.settable() && !f.local() {
+		if v := config[f.name]; v != nil && f.settable() && !f.local() && (f.redundant == nil || !f.redundant(config)) {
 			body.set(f.pointer(), f.toAPI(v))
 		}
 	}

@@ -46,6 +46,7 @@ type field struct {
 	check                               check
 	oneOf                               []string
 	same                                func(v any) any    // the value as the server would write it
+	redundant                           func(values) bool  // whether other attributes say the same
 	implied                             func(document) any // what a document means that has no value
 }
 

@@ -26,6 +26,8 @@ type kind struct {
 	fields                   []field
 	// invalid says what attributes do not go together, as far as they are known.
 	invalid func(v values) []fault
+	// incoherent says what attributes of a new one do not go together.
+	incoherent func(v values) []fault
 	// forms of the id, where the path does not tell.
 	identify func(v values) string
 	parse    func(parts []string) (values, error)
@@ -182,9 +184,11 @@ func (k kind) body(config values, madeBy string) document {
 	}
 	d := document{"spec": map[string]any{}}
 	for _, f := range k.all() {
-		if v := config[f.name]; f.meaning(v, "") != nil && !f.local() && !f.output() {
-			d.set(f.pointer(), f.toAPI(v))
+		v := config[f.name]
+		if f.meaning(v, "") == nil || f.local() || f.output() || f.redundant != nil && f.redundant(config) {
+			continue
 		}
+		d.set(f.pointer(), f.toAPI(v))
 	}
 	if k.marked {
 		annotations, _ := d.get("/metadata/annotations").(map[string]any)
@@ -321,6 +325,32 @@ func exactlyOne(v values, names ...string) []fault {
 		}
 	}
 	return []fault{{names[0], fmt.Sprintf("One of %s must be given.", strings.Join(names, ", "))}}
+}
+
+// lengthOf refuses a prefix_length that is not the length of a block or an address.
+func lengthOf(v values, name string) []fault {
+	bits, is := blockLength(v.text(name))
+	if n, given := v["prefix_length"].(int64); given && is && n != bits {
+		return []fault{{"prefix_length", fmt.Sprintf("prefix_length is %d, and %s has the length %d: give one of the two.", n, name, bits)}}
+	}
+	return nil
+}
+
+func blockLength(text string) (int64, bool) {
+	if p, err := netip.ParsePrefix(text); err == nil {
+		return int64(p.Bits()), true
+	}
+	if a, err := netip.ParseAddr(text); err == nil {
+		return int64(a.BitLen()), true
+	}
+	return 0, false
+}
+
+// isGiven reports whether one of some attributes has a value.
+func isGiven(names ...string) func(values) bool {
+	return func(v values) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return v.text(name) != "" })
+	}
 }
 
 var errNoProject = errors.New("no project: set `project` here or in the provider, or CARVE_PROJECT")

@@ -3,6 +3,7 @@ package provider
 import (
 	"context"
 
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 )
@@ -95,7 +96,20 @@ func (r *managed) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest
 	if keysKnown(r.kind, plan) && (prior == nil || len(resp.RequiresReplace) == 0) {
 		plan["id"] = r.id(plan)
 	}
+	if prior == nil {
+		r.incompatible(&resp.Diagnostics, config)
+	}
 	resp.Plan.Raw = write(ctx, req.Plan.Raw.Type(), r.all(), plan)
+}
+
+// incompatible refuses attributes that a new object cannot have together. An object that exists can: its attributes say what it got.
+func (r *managed) incompatible(to *diag.Diagnostics, config values) {
+	if r.incoherent == nil {
+		return
+	}
+	for _, f := range r.incoherent(config) {
+		to.AddAttributeError(path.Root(f.name), "Invalid "+f.name, f.detail)
+	}
 }
 
 func keysKnown(k kind, v values) bool {

@@ -14,7 +14,7 @@ func pool() kind {
 			{name: "parent", at: "/spec/parentRef", ref: true, replace: true, check: isRef, about: "The pool that a child is carved from, one of the same project."},
 			{name: "cidr", from: "/status/allocatedCIDR", replace: true, check: isCIDR, same: sameCIDR, about: "The block: required for a root; for a child this very block of the parent."},
 			{
-				name: "prefix_length", form: number, derive: length, replace: true, check: bits,
+				name: "prefix_length", form: number, derive: length, redundant: isGiven("cidr"), replace: true, check: bits,
 				about: "For a child: a block of this length, which the parent's strategy chooses.",
 			},
 			descriptionField,
@@ -64,11 +64,10 @@ func pool() kind {
 			if v["parent"] == nil && v["cidr"] == nil {
 				return []fault{{"cidr", "A root pool needs cidr, and a child pool parent with prefix_length or cidr."}}
 			}
-			found := atMostOne(v, "cidr", "prefix_length")
-			if v["parent"] != nil {
-				found = append(found, exactlyOne(v, "prefix_length", "cidr")...)
+			if v["parent"] != nil && v["cidr"] == nil && v["prefix_length"] == nil {
+				return []fault{{"prefix_length", "One of prefix_length, cidr must be given."}}
 			}
-			return found[:min(1, len(found))]
+			return lengthOf(v, "cidr")
 		},
 	}
 }
