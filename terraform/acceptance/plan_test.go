@@ -159,7 +159,7 @@ func TestGeneratedConfigurationCanBePlanned(t *testing.T) {
 	f.destroy()
 }
 
-// TestDefaultMovesFromOneClassToAnotherInOneApply moves it in both directions.
+// TestDefaultMovesFromOneClassToAnotherInOneApply moves it in both directions, and refuses two defaults.
 func TestDefaultMovesFromOneClassToAnotherInOneApply(t *testing.T) {
 	t.Parallel()
 	name, project := team(t)
@@ -183,5 +183,8 @@ func TestDefaultMovesFromOneClassToAnotherInOneApply(t *testing.T) {
 			require.Equal(t, want == "true", spec["isDefault"] == true, class)
 		}
 	}
+	f.write("main.tf", config("true", "true"))
+	require.Contains(t, f.fails(), "Two default classes")
+	f.write("main.tf", config("true", "false"))
 	f.destroy()
 }

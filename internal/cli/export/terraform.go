@@ -83,13 +83,15 @@ func asTerraform(v *inventory) (files, error) {
 // attribute is one line of a resource; without a value it is left out.
 type attribute struct{ name, value string }
 
-// madeBy is the annotation that the provider writes itself, and refuses in a configuration.
-const madeBy = "terraform/made-by"
+// marks are the annotations that the provider writes itself, and refuses in a configuration.
+var marks = []string{"terraform/made-by", "terraform/holder"}
 
 // tags are the attributes that everything has.
 func tags(labels, annotations map[string]string) []attribute {
 	annotations = maps.Clone(annotations)
-	delete(annotations, madeBy)
+	for _, mark := range marks {
+		delete(annotations, mark)
+	}
 	return []attribute{{"labels", mapOf(labels)}, {"annotations", mapOf(annotations)}}
 }
 

@@ -10,7 +10,6 @@ import (
 	"sync"
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
-	"github.com/google/uuid"
 
 	"github.com/carve-ipam/carve/client"
 )
@@ -31,14 +30,6 @@ func (a *api) defaultProject() any {
 		return nil
 	}
 	return a.project
-}
-
-// mark is what is written into what is made: the owner, or something that this one call alone knows.
-func (a *api) mark() string {
-	if a.owner != "" {
-		return a.owner
-	}
-	return "apply:" + uuid.NewString()
 }
 
 // subject is who is asking.

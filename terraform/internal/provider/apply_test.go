@@ -94,7 +94,7 @@ func TestWhatWasMadeDuringAnInterruptIsInTheState(t *testing.T) {
 				_, err := s.StopProvider(r.Context(), &tfprotov6.StopProviderRequest{})
 				assert.NoError(t, err)
 				d := document{}
-				if c.kind.body(c.config, "") != nil {
+				if c.kind.body(c.config, nil) != nil {
 					assert.NoError(t, json.NewDecoder(r.Body).Decode(&d))
 				}
 				d.set("/metadata", map[string]any{"uid": "u", "createdBy": "me"})

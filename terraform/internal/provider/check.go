@@ -77,8 +77,11 @@ func isTime(v any) string {
 
 // isUnmarked refuses the annotation that is the provider's own.
 func isUnmarked(v any) string {
-	if all, ok := v.(map[string]any); ok && all[mark] != nil {
-		return fmt.Sprintf("must not have %q, which the provider writes itself: set `owner` in the provider instead.", mark)
+	all, _ := v.(map[string]any)
+	for _, name := range marks {
+		if all[name] != nil {
+			return fmt.Sprintf("must not have %q, which the provider writes itself: set `owner` in the provider instead.", name)
+		}
 	}
 	return ""
 }

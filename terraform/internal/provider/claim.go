@@ -19,11 +19,11 @@ func claim() kind {
 func claimSpec() []field {
 	return []field{
 		{
-			name: "class", at: "/spec/className", from: "/status/className", replace: true, check: isName,
+			name: "class", of: "classes", at: "/spec/className", from: "/status/className", replace: true, check: isName,
 			about: "Name of the class to take it by, of the project or shared by the platform. By default the default class, where there is no `pool` and no `allocation`.",
 		},
 		{
-			name: "pool", at: "/spec/poolRef", from: "/status/poolRef", ref: true, replace: true, check: isRef,
+			name: "pool", of: "pools", at: "/spec/poolRef", from: "/status/poolRef", ref: true, replace: true, check: isRef,
 			about: "The pool to take it from, `name` or `project/name`. Prefer a class.",
 		},
 		{name: "allocation", at: "/spec/allocationRef/name", replace: true, about: "The UID of a retained allocation to bind again."},

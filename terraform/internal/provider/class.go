@@ -11,6 +11,12 @@ func class() kind {
 			}
 			return ""
 		},
+		slot: func(v values) string {
+			if isDefault, _ := v["is_default"].(bool); isDefault {
+				return fill("/v1/projects/{project}/default-class/{ip_family}", v)
+			}
+			return ""
+		},
 		fields: []field{
 			projectField, nameField("class"),
 			{name: "ip_family", at: "/spec/ipFamily", required: true, replace: true, oneOf: []string{"IPv4", "IPv6"}, about: "The family of its blocks."},

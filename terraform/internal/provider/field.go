@@ -47,6 +47,7 @@ type field struct {
 	oneOf                               []string
 	same                                func(v any) any    // the value as the server would write it
 	redundant                           func(values) bool  // whether other attributes say the same
+	of                                  string             // the collection of the container that the value names
 	implied                             func(document) any // what a document means that has no value
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 
+	"github.com/google/uuid"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
@@ -37,6 +38,7 @@ func (r *managed) ImportState(ctx context.Context, req resource.ImportStateReque
 	v["id"] = r.id(v)
 	resp.State.Raw = write(ctx, resp.State.Schema.Type().TerraformType(ctx), r.all(), v)
 	r.identified(ctx, resp.Identity, v)
+	resp.Diagnostics.Append(holding{Token: uuid.NewString(), Imported: true}.store(ctx, resp.Private)...)
 }
 
 // identified writes down what one is found by.

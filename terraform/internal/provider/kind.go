@@ -26,7 +26,7 @@ type kind struct {
 	fields                   []field
 	// invalid says what attributes do not go together, as far as they are known.
 	invalid func(v values) []fault
-	// incoherent says what attributes of a new one do not go together.
+	// incoherent lists attributes that a new object cannot have together.
 	incoherent func(v values) []fault
 	// forms of the id, where the path does not tell.
 	identify func(v values) string
@@ -40,8 +40,10 @@ type kind struct {
 	bodyless bool
 	// lockless ones change by themselves, so that no revision can be asked for.
 	lockless bool
-	// query has the parameters of requests that make or change one.
+	// query makes the query of requests that create or change an object.
 	query func(v values) string
+	// slot is the path of a role that only one object can have, such as the default class.
+	slot func(v values) string
 }
 
 // fault is something wrong with an attribute.
@@ -71,10 +73,7 @@ var (
 	}}
 )
 
-const (
-	mark           = "terraform/made-by"
-	defaultTimeout = 5 * time.Minute
-)
+const defaultTimeout = 5 * time.Minute
 
 // all are the attributes of the resource.
 func (k kind) all() []field {
@@ -177,8 +176,8 @@ func (k kind) find(id, project string) (values, error) {
 	return v, nil
 }
 
-// body is the request that makes one as it is configured.
-func (k kind) body(config values, madeBy string) document {
+// body is the request that makes one as it is configured, with the provider's own annotations.
+func (k kind) body(config values, marks map[string]any) document {
 	if k.bodyless {
 		return nil
 	}
@@ -190,11 +189,11 @@ func (k kind) body(config values, madeBy string) document {
 		}
 		d.set(f.pointer(), f.toAPI(v))
 	}
-	if k.marked {
+	if k.marked && len(marks) > 0 {
 		annotations, _ := d.get("/metadata/annotations").(map[string]any)
-		marked := map[string]any{mark: madeBy}
-		maps.Copy(marked, annotations)
-		d.set("/metadata/annotations", marked)
+		all := maps.Clone(marks)
+		maps.Copy(all, annotations)
+		d.set("/metadata/annotations", all)
 	}
 	if k.into != "" {
 		d.set("/metadata/name", config.text("name"))
@@ -202,13 +201,16 @@ func (k kind) body(config values, madeBy string) document {
 	return d
 }
 
-// parameters is the query of requests that make or change one.
+// parameters makes the query of requests that create or change an object.
 func (k kind) parameters(config values) string {
 	if k.query == nil {
 		return ""
 	}
 	return k.query(config)
 }
+
+// called names an object in sentences.
+func (k kind) called(v values) string { return k.words() + " " + k.id(v) }
 
 // desired is a document as it is to become: what is configured as it is configured, what is not as if it had never been.
 func (k kind) desired(d document, config values) document {
@@ -222,22 +224,30 @@ func (k kind) desired(d document, config values) document {
 			continue
 		}
 		if f.name == "annotations" {
-			v = withMark(v, d)
+			v = withMarks(v, d)
 		}
 		to.set(f.pointer(), v)
 	}
 	return to
 }
 
-// withMark keeps the mark of who made it among the annotations.
-func withMark(v any, d document) any {
-	all, _ := v.(map[string]any)
+// withMarks adds the annotations of the provider to the configured ones.
+func withMarks(v any, d document) any {
+	configured, _ := v.(map[string]any)
 	was, _ := d.get("/metadata/annotations").(map[string]any)
-	if was[mark] == nil {
-		return v
+	to := maps.Clone(configured)
+	for _, name := range marks {
+		if was[name] == nil {
+			continue
+		}
+		if to == nil {
+			to = map[string]any{}
+		}
+		to[name] = was[name]
 	}
-	to := map[string]any{mark: was[mark]}
-	maps.Copy(to, all)
+	if to == nil {
+		return nil
+	}
 	return to
 }
 
@@ -258,7 +268,7 @@ func (k kind) state(d document, prior values, fields []field) values {
 		}
 		is := f.found(d)
 		if f.name == "annotations" {
-			is = withoutMark(is)
+			is = withoutMarks(is)
 		}
 		if is == nil && f.secret || was != nil && (f.equal(was, is, prior.text("project")) || f.as(was, d, prior.text("project"))) {
 			is = was
@@ -269,13 +279,12 @@ func (k kind) state(d document, prior values, fields []field) values {
 	return v
 }
 
-func withoutMark(v any) any {
+// withoutMarks removes the annotations of the provider.
+func withoutMarks(v any) any {
 	all, _ := v.(map[string]any)
-	rest := map[string]any{}
-	for key, value := range all {
-		if key != mark {
-			rest[key] = value
-		}
+	rest := maps.Clone(all)
+	for _, name := range marks {
+		delete(rest, name)
 	}
 	if len(rest) == 0 {
 		return nil

@@ -63,6 +63,9 @@ func (p *patient) send(req *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithDeadline(ctx, end)
 	resp, err := p.next.RoundTrip(req.WithContext(ctx))
 	said := map[string]any{"method": req.Method, "path": req.URL.Path, "milliseconds": time.Since(began).Milliseconds()}
+	if err != nil || resp.StatusCode >= http.StatusInternalServerError {
+		silence(ctx)
+	}
 	if err != nil {
 		cancel()
 		said["error"] = err.Error()

@@ -2,10 +2,14 @@ package provider
 
 import (
 	"context"
+	"net/http"
 
+	"github.com/google/uuid"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
+
+	"github.com/carve-ipam/carve/client"
 )
 
 // ValidateConfig says what is wrong before anything is asked of a server.
@@ -61,14 +65,20 @@ func (f field) faults(at path.Path, v any) []located {
 	return nil
 }
 
-// ModifyPlan fills in what is known before apply, keeps what means the same, and says what cannot be changed.
+// ModifyPlan fills in values that are known before apply, keeps values that mean the same, and refuses plans that cannot succeed.
 func (r *managed) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	prior := read(req.State.Raw)
+	prior, h := read(req.State.Raw), holdingOf(ctx, req.Private)
+	if prior != nil && h.Token == "" { // from now on the resource can be told from others
+		h = holding{Token: uuid.NewString(), Imported: true}
+		resp.Diagnostics.Append(h.store(ctx, resp.Private)...)
+	}
 	protected, _ := prior[protectionField.name].(bool)
 	if req.Plan.Raw.IsNull() {
 		if protected {
 			r.protects(&resp.Diagnostics, prior)
+			return
 		}
+		r.enter(ctx, &resp.Diagnostics, prior, h, leaves, false)
 		return
 	}
 	config, plan := read(req.Config.Raw), read(req.Plan.Raw)
@@ -89,20 +99,82 @@ func (r *managed) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest
 			resp.RequiresReplace = append(resp.RequiresReplace, path.Root(f.name))
 		}
 	}
-	if len(resp.RequiresReplace) > 0 && protected {
+	replaced := len(resp.RequiresReplace) > 0
+	if replaced && protected {
 		r.protects(&resp.Diagnostics, prior)
 		return
 	}
-	if keysKnown(r.kind, plan) && (prior == nil || len(resp.RequiresReplace) == 0) {
+	if keysKnown(r.kind, plan) && !replaced {
 		plan["id"] = r.id(plan)
 	}
-	if prior == nil {
+	switch {
+	case prior != nil && replaced:
+		r.enter(ctx, &resp.Diagnostics, prior, h, leaves, false)
+	case prior != nil:
+		r.enter(ctx, &resp.Diagnostics, plan, h, keeps, false)
+	default: // Terraform plans a replacement again, without its state but with its private part
 		r.incompatible(&resp.Diagnostics, config)
+		r.enter(ctx, &resp.Diagnostics, plan, h, makes, h.Token != "")
+		if h.Token != "" && keysKnown(r.kind, plan) {
+			r.replaceable(ctx, &resp.Diagnostics, plan, h)
+		}
 	}
 	resp.Plan.Raw = write(ctx, req.Plan.Raw.Type(), r.all(), plan)
 }
 
-// incompatible refuses attributes that a new object cannot have together. An object that exists can: its attributes say what it got.
+// enter records the intent of a resource in the ledger when the keys of its object are known.
+func (r *managed) enter(ctx context.Context, to *diag.Diagnostics, v values, h holding, as intent, replaces bool) {
+	if !keysKnown(r.kind, v) {
+		return
+	}
+	e := entry{intent: as, replaces: replaces, what: r.called(v)}
+	p := planned{entry: e, path: r.at(v), token: h.Token, within: r.within(v)}
+	err := r.ledger.plan(p)
+	if shared, ok := err.(*sharedError); ok && shared.with != makes && as != makes { //nolint:errorlint // the ledger wraps nothing
+		err = r.settled(ctx, v, h, p, err)
+	}
+	if err == nil && r.slot != nil && as != leaves {
+		if slot := r.slot(v); slot != "" && r.ledger.plan(planned{entry: e, path: slot, token: h.Token}) != nil {
+			err = &defaultError{what: e.what}
+		}
+	}
+	if err != nil {
+		diagnose(to, r.kind, r.all(), err, "")
+	}
+}
+
+// settled reads the object, which names its resource. Terraform may plan a resource that lost its object before it reads the object.
+func (r *managed) settled(ctx context.Context, v values, h holding, p planned, shared error) error {
+	ctx, cancel := within(ctx, v, "read")
+	defer cancel()
+	d, err := r.api.call(ctx, http.MethodGet, p.path, "", nil)
+	switch mark := d.annotation(holder); {
+	case err != nil || mark == "" || h.Imported:
+		return shared
+	case mark == h.Mark:
+		return r.ledger.prefer(p)
+	case p.intent == leaves:
+		return nil // the deletion leaves the object alone
+	default:
+		return shared
+	}
+}
+
+// replaceable asks whether the object that a replacement destroys could be deleted, so that an apply does not stop half-way.
+func (r *managed) replaceable(ctx context.Context, to *diag.Diagnostics, plan values, h holding) {
+	ctx, cancel := within(ctx, plan, "read")
+	defer cancel()
+	d, err := r.api.call(ctx, http.MethodGet, r.at(plan), "", nil)
+	if err != nil || h.lost(d) {
+		return // the object has another name, or is gone
+	}
+	_, err = r.api.call(ctx, http.MethodDelete, r.at(plan)+"?dryRun=true", "", nil)
+	if p, ok := client.AsProblem(err); ok && (p.Code == client.ProblemCodeInUse || p.Code == client.ProblemCodeAllocationRetained) {
+		diagnose(to, r.kind, r.all(), &fullError{kind: r.kind, id: r.id(plan), detail: p.Detail}, "")
+	}
+}
+
+// incompatible refuses attributes that a new object cannot have together. They may stand together for an object that exists, because the server filled them in.
 func (r *managed) incompatible(to *diag.Diagnostics, config values) {
 	if r.incoherent == nil {
 		return

@@ -8,10 +8,10 @@ func pool() kind {
 		fields: []field{
 			projectField, nameField("pool"),
 			{
-				name: "space", at: "/spec/spaceRef", from: "/status/spaceRef", ref: true, replace: true, check: isRef,
+				name: "space", of: "spaces", at: "/spec/spaceRef", from: "/status/spaceRef", ref: true, replace: true, check: isRef,
 				about: "The space of a root, `name` or `project/name`; `default` when it is left out. A child is in the space of its parent.",
 			},
-			{name: "parent", at: "/spec/parentRef", ref: true, replace: true, check: isRef, about: "The pool that a child is carved from, one of the same project."},
+			{name: "parent", of: "pools", at: "/spec/parentRef", ref: true, replace: true, check: isRef, about: "The pool that a child is carved from, one of the same project."},
 			{name: "cidr", from: "/status/allocatedCIDR", replace: true, check: isCIDR, same: sameCIDR, about: "The block: required for a root; for a child this very block of the parent."},
 			{
 				name: "prefix_length", form: number, derive: length, redundant: isGiven("cidr"), replace: true, check: bits,
@@ -40,7 +40,7 @@ func pool() kind {
 					{name: "reason", about: "What for."},
 				},
 			},
-			{name: "classes", at: "/spec/classNames", form: textSet, check: all(isName), about: "Names of the classes that it backs."},
+			{name: "classes", of: "classes", at: "/spec/classNames", form: textSet, check: all(isName), about: "Names of the classes that it backs."},
 			{name: "reuse_after", check: isDuration, same: sameDuration, about: "For how long nobody gets a block after its claim was deleted, such as `72h`."},
 			{name: "region", from: "/metadata/region", replace: true, check: isName, about: "Its home: by default the first of `regions` in the order of the alphabet, or else that of the server."},
 			{

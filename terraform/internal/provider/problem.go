@@ -16,51 +16,6 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// existsError says that the name is taken.
-type existsError struct {
-	kind           kind
-	id, by, madeBy string
-	differs        string // an attribute in which what this configuration made is another one
-	lost           bool   // its secret was in an answer that never came
-}
-
-func (e *existsError) Error() string {
-	what := e.kind.words() + " " + e.id
-	switch {
-	case e.lost:
-		return fmt.Sprintf("An earlier apply made the %s, and was cut off before its secret was stored, which nobody can read again. "+
-			"Delete it (ipamctl key delete) and apply again.", what)
-	case e.differs != "":
-		return fmt.Sprintf("An earlier apply of this configuration made the %s, with another %s, which cannot be changed. Import it to have Terraform replace it:\n\n%s",
-			what, e.differs, e.hint())
-	}
-	about := ""
-	if e.by != "" {
-		about = ", made by " + e.by
-	}
-	if e.madeBy != "" && !strings.HasPrefix(e.madeBy, "apply:") {
-		about += " for the Terraform configuration " + strconv.Quote(e.madeBy)
-	}
-	return fmt.Sprintf("The %s exists already%s, and is not taken over, because it may be in use by somebody else. If it belongs to this configuration, import it:\n\n%s\n\n"+
-		"If an earlier apply of this configuration was cut off, `owner` in the provider has the next one find by itself what it made.", what, about, e.hint())
-}
-
-func (e *existsError) hint() string {
-	return fmt.Sprintf("  import {\n    to = carve_%s.NAME\n    id = %q\n  }", e.kind.name, e.id)
-}
-
-// otherError says that somebody else's has the name of what is in the state.
-type otherError struct {
-	kind kind
-	id   string
-}
-
-func (e *otherError) title() string { return "Another " + e.kind.words() + " has the name" }
-
-func (e *otherError) Error() string {
-	return e.id + " was deleted, and somebody made another one of the same name, which is not managed here and was not changed."
-}
-
 // words is what the kind is called in sentences.
 func (k kind) words() string { return strings.ReplaceAll(k.name, "_", " ") }
 
@@ -68,18 +23,14 @@ func (k kind) words() string { return strings.ReplaceAll(k.name, "_", " ") }
 func (r *managed) refused(ctx context.Context, to *diag.Diagnostics, config values, err error) {
 	remedies := ""
 	if p, ok := client.AsProblem(err); ok && r.explained && config != nil && p.Status < http.StatusInternalServerError && p.Status != http.StatusForbidden {
-		remedies = r.api.remedies(ctx, config, r.body(config, ""))
+		remedies = r.api.remedies(ctx, config, r.body(config, nil))
 	}
 	diagnose(to, r.kind, r.all(), err, remedies)
 }
 
 func diagnose(to *diag.Diagnostics, k kind, fields []field, err error, remedies string) {
-	if exists, ok := errors.AsType[*existsError](err); ok {
-		to.AddError("It exists already", exists.Error())
-		return
-	}
-	if other, ok := errors.AsType[*otherError](err); ok {
-		to.AddError(other.title(), other.Error())
+	if own, ok := err.(titled); ok { //nolint:errorlint // these are never wrapped
+		to.AddError(own.title(), own.Error())
 		return
 	}
 	p, ok := client.AsProblem(err)

@@ -24,13 +24,16 @@ import (
 const Address = "registry.terraform.io/carve-ipam/carve"
 
 // Provider is the provider.
-type Provider struct{ version string }
+type Provider struct {
+	version string
+	ledger  *ledger
+}
 
 var _ provider.ProviderWithEphemeralResources = &Provider{}
 
 // New makes the provider of a version.
 func New(version string) func() provider.Provider {
-	return func() provider.Provider { return &Provider{version: version} }
+	return func() provider.Provider { return &Provider{version: version, ledger: newLedger()} }
 }
 
 // kinds are all there are.
@@ -138,7 +141,7 @@ func patience(next http.RoundTripper) []client.Option {
 func (p *Provider) Resources(context.Context) []func() resource.Resource {
 	var makers []func() resource.Resource
 	for _, k := range kinds() {
-		makers = append(makers, func() resource.Resource { return &managed{kind: k} })
+		makers = append(makers, func() resource.Resource { return &managed{kind: k, ledger: p.ledger} })
 	}
 	return makers
 }

@@ -1,0 +1,191 @@
+package provider
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"sync/atomic"
+
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+
+	"github.com/carve-ipam/carve/client"
+)
+
+// Create makes an object, or takes over one that this configuration made in an apply that was cut off and that no other resource has.
+func (r *managed) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	plan, config := read(req.Plan.Raw), read(req.Config.Raw)
+	r.complete(config, plan)
+	ctx, cancel := within(ctx, plan, "create")
+	defer cancel()
+	path, h := r.at(config), newHolding()
+	defer r.ledger.lock(path)()
+	if err := r.ledger.begin(path, h.Token, r.called(config)); err != nil {
+		r.refused(ctx, &resp.Diagnostics, nil, err)
+		return
+	}
+	d, err := r.create(ctx, config, h)
+	if err == nil {
+		d, err = r.change(ctx, d, config, d.text("/metadata/uid"), h)
+	}
+	if err != nil {
+		r.ledger.end(path, h.Token)
+		r.refused(ctx, &resp.Diagnostics, config, err)
+		return
+	}
+	resp.Diagnostics.Append(h.store(ctx, resp.Private)...)
+	v := r.state(d, plan, r.all())
+	resp.State.Raw = write(ctx, req.Plan.Raw.Type(), r.all(), v)
+	r.identified(ctx, resp.Identity, v)
+}
+
+// complete takes what one is found by from the plan, which has the defaults.
+func (r *managed) complete(config, plan values) {
+	for _, f := range r.fields {
+		if f.key {
+			config[f.name] = plan[f.name]
+		}
+	}
+}
+
+// create makes an object, or takes over the one that is there.
+func (r *managed) create(ctx context.Context, config values, h holding) (document, error) {
+	ctx, silent := counting(ctx)
+	var d document
+	var err error
+	switch at := r.at(config); {
+	case r.into != "":
+		d, err = r.api.call(ctx, http.MethodPost, fill(r.into, config)+r.parameters(config), "", r.body(config, r.api.marksOf(h)))
+	case r.marked:
+		d, err = r.api.call(ctx, http.MethodPut, at, "", r.body(config, r.api.marksOf(h)))
+	default:
+		d, err = r.api.call(ctx, http.MethodPut, at, "*", r.body(config, nil))
+	}
+	if err != nil {
+		if d = r.inTheWay(ctx, config, err); d == nil {
+			return nil, err
+		}
+	}
+	if err == nil && !r.marked || r.marked && d.annotation(holder) == h.Mark {
+		if r.secret() != "" && d[r.secret()] == nil {
+			return r.again(ctx, d, config, h)
+		}
+		return d, nil
+	}
+	taken, refused := r.takeOver(ctx, d, config, h, silent.Load() > 0)
+	if exists, ok := refused.(*existsError); ok && exists.strange() && err != nil && !slices.Contains(nameIsTaken, client.CodeOf(err)) { //nolint:errorlint // takeOver wraps nothing
+		return nil, err
+	}
+	return taken, refused
+}
+
+// nameIsTaken lists the refusals that an object of the same name can cause. The server refuses a pool for its block before it refuses its name.
+var nameIsTaken = []client.ProblemCode{
+	client.ProblemCodeAlreadyExists, client.ProblemCodePreconditionFailed, client.ProblemCodeOverlap, client.ProblemCodeBlockTaken,
+}
+
+// inTheWay reads the object with the name after the server refused to create another one.
+func (r *managed) inTheWay(ctx context.Context, config values, refused error) document {
+	p, ok := client.AsProblem(refused)
+	if !ok || p.Status >= http.StatusInternalServerError {
+		return nil
+	}
+	switch p.Status {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests:
+		return nil
+	}
+	d, err := r.api.call(ctx, http.MethodGet, r.at(config), "", nil)
+	if err != nil || r.gone != nil && r.gone(d) {
+		return nil
+	}
+	return d
+}
+
+// takeOver gives an existing object to this resource. It writes the mark of this resource, so the resource that had the object sees the change.
+func (r *managed) takeOver(ctx context.Context, d document, config values, h holding, silent bool) (document, error) {
+	for attempt := 1; ; attempt++ {
+		mine, err := r.mine(ctx, d, silent)
+		switch {
+		case err != nil:
+			return nil, err
+		case !mine:
+			return nil, &existsError{kind: r.kind, id: r.id(config), by: d.text("/metadata/createdBy"), madeBy: d.annotation(madeBy)}
+		case r.secret() != "":
+			return nil, &existsError{kind: r.kind, id: r.id(config), lost: true}
+		}
+		if differs := r.differs(d, config); differs != "" {
+			return nil, &existsError{kind: r.kind, id: r.id(config), differs: differs}
+		}
+		if !r.marked {
+			return d, nil
+		}
+		patch := document{"metadata": map[string]any{"annotations": r.api.marksOf(h)}}
+		changed, err := r.api.call(ctx, http.MethodPatch, r.at(config), revision(d), patch)
+		if !client.IsConflict(err) || attempt == attempts {
+			return changed, err
+		}
+		switch d, err = r.api.call(ctx, http.MethodGet, r.at(config), "", nil); {
+		case client.IsNotFound(err):
+			return r.create(ctx, config, h)
+		case err != nil:
+			return nil, err
+		}
+	}
+}
+
+// mine reports whether this configuration made the object: its owner is in the mark. A grant, a quota, a member and a consumer have no mark. Such an object is
+// this configuration's when the same credential made it, and there is an owner or an attempt of this very call had no answer.
+func (r *managed) mine(ctx context.Context, d document, silent bool) (bool, error) {
+	if r.marked {
+		return r.api.owner != "" && d.annotation(madeBy) == r.api.owner, nil
+	}
+	if r.api.owner == "" && !silent {
+		return false, nil
+	}
+	subject, err := r.api.subject(ctx)
+	return err == nil && d.text("/metadata/createdBy") == subject, err
+}
+
+// differs names an attribute that cannot be changed and is not as it is configured.
+func (r *managed) differs(d document, config values) string {
+	for _, f := range r.all() {
+		if f.replace && !f.local() && !f.key && config[f.name] != nil && f.name != "labels" && f.name != "annotations" &&
+			!f.equal(config[f.name], f.found(d), config.text("project")) {
+			return f.name
+		}
+	}
+	return ""
+}
+
+// secret names the attribute that only the response to the creation has.
+func (r *managed) secret() string {
+	for _, f := range r.fields {
+		if f.secret {
+			return f.name
+		}
+	}
+	return ""
+}
+
+// again replaces an object of this call whose secret was in a lost response.
+func (r *managed) again(ctx context.Context, d document, config values, h holding) (document, error) {
+	if _, err := r.api.call(ctx, http.MethodDelete, r.at(config), revision(d), nil); err != nil && !client.IsNotFound(err) {
+		return nil, err
+	}
+	return r.create(ctx, config, h)
+}
+
+// silentKey is the key of the counter of [counting].
+type silentKey struct{}
+
+// counting has [patient] count the requests of a call that failed without a clear response. The server may have carried them out.
+func counting(ctx context.Context) (context.Context, *atomic.Int64) {
+	n := &atomic.Int64{}
+	return context.WithValue(ctx, silentKey{}, n), n
+}
+
+// silence counts such a request.
+func silence(ctx context.Context) {
+	if n, ok := ctx.Value(silentKey{}).(*atomic.Int64); ok {
+		n.Add(1)
+	}
+}

@@ -1,0 +1,193 @@
+package provider
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/google/uuid"
+)
+
+// intent is the use that a resource makes of an object.
+type intent int
+
+const (
+	keeps  intent = iota + 1 // the resource has the object and goes on to have it
+	leaves                   // the resource has the object and gives it up
+	makes                    // the resource creates the object or takes it over
+)
+
+// ledger records which resource has which object, as far as one process has seen it. Terraform starts a process for the plan and another one for the apply.
+// The plan shows every resource to its process, so the ledger refuses a plan in which two resources have one object.
+type ledger struct {
+	mu      sync.Mutex
+	objects map[string]map[string]entry // by path of the object, then by token of the resource
+	inside  map[string]map[string]entry // objects that are kept, by the path of a container, then by their own path
+	read    map[string]bool
+	locks   map[string]*sync.Mutex
+}
+
+// entry is what one resource does with an object.
+type entry struct {
+	intent   intent
+	replaces bool // the object is destroyed and made again
+	done     bool // the resource created the object in this process
+	what     string
+}
+
+// planned is an entry with its place.
+type planned struct {
+	entry
+	path, token string
+	within      []string // paths of the containers that the object is in
+}
+
+func newLedger() *ledger {
+	return &ledger{
+		objects: map[string]map[string]entry{}, inside: map[string]map[string]entry{}, read: map[string]bool{}, locks: map[string]*sync.Mutex{},
+	}
+}
+
+// pending begins the token of a resource that has no object yet.
+const pending = "pending:"
+
+// saw records that a state has the object. Terraform plans a tainted resource as if it had no state, after it has read it.
+func (l *ledger) saw(path string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.read[path] = true
+}
+
+// plan records the entry, or refuses one that does not go together with an earlier one.
+func (l *ledger) plan(p planned) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if p.token == "" {
+		p.token = pending + uuid.NewString()
+		p.replaces = l.read[p.path]
+	}
+	for token, other := range l.objects[p.path] {
+		if p.intent == leaves && other.done {
+			return nil // the deletion leaves the object to the resource that created it
+		}
+		if token != p.token && (p.intent != leaves || other.intent != leaves) {
+			return &sharedError{what: p.what, with: other.intent, as: p.intent}
+		}
+	}
+	if p.intent == keeps {
+		for _, path := range p.within {
+			for _, container := range l.objects[path] {
+				if container.goes() {
+					return &insideError{container: container.what, what: p.what}
+				}
+			}
+		}
+	} else if p.goes() {
+		for _, kept := range l.inside[p.path] {
+			return &insideError{container: p.what, what: kept.what}
+		}
+	}
+	put(l.objects, p.path, p.token, p.entry)
+	for _, path := range p.within {
+		if p.intent == keeps {
+			put(l.inside, path, p.path, p.entry)
+		} else {
+			delete(l.inside[path], p.path)
+		}
+	}
+	return nil
+}
+
+// prefer records the entry of the resource that has the object, and removes the entries of resources that lost it.
+func (l *ledger) prefer(p planned) error {
+	l.mu.Lock()
+	delete(l.objects, p.path)
+	l.mu.Unlock()
+	return l.plan(p)
+}
+
+// goes reports whether the object that is there now is destroyed.
+func (e entry) goes() bool { return e.intent == leaves || e.intent == makes && e.replaces }
+
+func put(in map[string]map[string]entry, key, inner string, e entry) {
+	if in[key] == nil {
+		in[key] = map[string]entry{}
+	}
+	in[key][inner] = e
+}
+
+// lock keeps the creation and the deletion of one object apart.
+func (l *ledger) lock(path string) (unlock func()) {
+	l.mu.Lock()
+	if l.locks[path] == nil {
+		l.locks[path] = &sync.Mutex{}
+	}
+	lock := l.locks[path]
+	l.mu.Unlock()
+	lock.Lock()
+	return lock.Unlock
+}
+
+// begin records that a resource makes the object, or refuses when another one has it.
+func (l *ledger) begin(path, token, what string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for other, e := range l.objects[path] {
+		if !strings.HasPrefix(other, pending) && other != token {
+			return &sharedError{what: what, with: e.intent, as: makes}
+		}
+		delete(l.objects[path], other)
+	}
+	put(l.objects, path, token, entry{intent: makes, done: true, what: what})
+	return nil
+}
+
+// end records that a resource does not have the object any more.
+func (l *ledger) end(path, token string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.objects[path], token)
+}
+
+// taken reports whether another resource has made the object or taken it over in this process.
+func (l *ledger) taken(path, token string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for other, e := range l.objects[path] {
+		if other != token && e.done {
+			return true
+		}
+	}
+	return false
+}
+
+// containers lists the paths of all containers that a path goes through.
+func containers(path string) []string {
+	steps := strings.Split(path, "/") // "", "v1", "projects", P, collection, name, ...
+	var found []string
+	for end := 4; end < len(steps); end += 2 {
+		found = append(found, strings.Join(steps[:end], "/"))
+	}
+	return found
+}
+
+// within lists the containers of an object: its path has some, and its attributes name others.
+func (k kind) within(v values) []string {
+	found := containers(k.at(v))
+	for _, f := range k.fields {
+		if f.of == "" || !known(v[f.name]) {
+			continue
+		}
+		names, _ := v[f.name].([]any)
+		if name := v.text(f.name); name != "" {
+			names = append(names, name)
+		}
+		for _, name := range names {
+			project, text := v.text("project"), name.(string) //nolint:forcetypeassert // the schema has strings here
+			if of, rest, named := strings.Cut(text, "/"); named {
+				project, text = of, rest
+			}
+			found = append(found, "/v1/projects/"+project+"/"+f.of+"/"+text)
+		}
+	}
+	return found
+}

@@ -1,0 +1,129 @@
+package provider
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// titled is an error with a title.
+type titled interface {
+	error
+	title() string
+}
+
+// existsError reports that an object with the name exists.
+type existsError struct {
+	kind           kind
+	id, by, madeBy string
+	differs        string // the attribute that cannot be changed and has another value
+	lost           bool   // its secret was in an answer that never came
+}
+
+// strange reports whether another configuration or a person created the object.
+func (e *existsError) strange() bool { return !e.lost && e.differs == "" }
+
+func (e *existsError) title() string { return "It exists already" }
+
+func (e *existsError) Error() string {
+	what := e.kind.words() + " " + e.id
+	switch {
+	case e.lost:
+		return fmt.Sprintf("An earlier apply made the %s, and was cut off before its secret was stored, which nobody can read again. "+
+			"Delete it (ipamctl key delete) and apply again.", what)
+	case e.differs != "":
+		return fmt.Sprintf("An earlier apply of this configuration made the %s, with another %s, which cannot be changed. %s "+
+			"Otherwise import it to have Terraform replace it:\n\n%s", what, e.differs, beforeDestroy, e.hint())
+	}
+	about := ""
+	if e.by != "" {
+		about = ", made by " + e.by
+	}
+	if e.madeBy != "" {
+		about += " for the Terraform configuration " + strconv.Quote(e.madeBy)
+	}
+	return fmt.Sprintf("The %s exists already%s, and is not taken over, because it may be in use by somebody else. %s If it belongs to this configuration, import it:\n\n%s\n\n"+
+		"If an earlier apply of this configuration was cut off, `owner` in the provider has the next one find by itself what it made.", what, about, beforeDestroy, e.hint())
+}
+
+// beforeDestroy explains the most frequent reason why the object of the state itself is in the way.
+const beforeDestroy = "If this is a replacement, remove create_before_destroy: two objects cannot have one name."
+
+func (e *existsError) hint() string {
+	return fmt.Sprintf("  import {\n    to = carve_%s.NAME\n    id = %q\n  }", e.kind.name, e.id)
+}
+
+// otherError reports that the object with the name is not the object of the state.
+type otherError struct {
+	kind kind
+	id   string
+}
+
+func (e *otherError) title() string { return "Another " + e.kind.words() + " has the name" }
+
+func (e *otherError) Error() string {
+	return e.id + " was deleted, and somebody made another one of the same name, which is not managed here and was not changed."
+}
+
+// takenError reports that another resource has taken the object over.
+type takenError struct {
+	kind kind
+	id   string
+}
+
+func (e *takenError) title() string { return "Another resource has the " + e.kind.words() }
+
+func (e *takenError) Error() string {
+	return fmt.Sprintf("Another resource of this configuration has taken over the %s %s, which stays as it is and is not deleted with this resource. "+
+		"A resource that was renamed keeps its object by a moved block, and a replacement by create_before_destroy cannot keep the name.", e.kind.words(), e.id)
+}
+
+// sharedError reports two resources of one configuration that claim one object.
+type sharedError struct {
+	what     string
+	with, as intent
+}
+
+func (e *sharedError) title() string {
+	return "Another resource of this configuration has the " + e.what
+}
+
+func (e *sharedError) Error() string {
+	use := map[intent]string{keeps: "has", leaves: "destroys", makes: "creates"}
+	return fmt.Sprintf("One resource %s the %s, and another one %s it. An object belongs to one resource. If the resource has another address now, say so:\n\n"+
+		"  moved {\n    from = OLD ADDRESS\n    to   = NEW ADDRESS\n  }\n\n"+
+		"If they are two things, give them two names. If the object is to be made anew, first apply the configuration without it. "+
+		"If the state has one object twice, remove one of the two from the state: terraform state rm ADDRESS.", use[e.with], e.what, use[e.as])
+}
+
+// defaultError reports two default classes of one family.
+type defaultError struct{ what string }
+
+func (e *defaultError) title() string { return "Two default classes" }
+
+func (e *defaultError) Error() string {
+	return "The " + e.what + " and another class of this configuration are to be the default of one family. Set is_default = true on one of them."
+}
+
+// insideError reports an object that is kept although its container is destroyed.
+type insideError struct{ container, what string }
+
+func (e *insideError) title() string { return "Its container is destroyed" }
+
+func (e *insideError) Error() string {
+	return fmt.Sprintf("The %s is kept, but this plan destroys or replaces the %s, which it is in. Destroy what is inside first:\n\n"+
+		"  terraform destroy -refresh=false -target=ADDRESS OF THE CONTAINER\n\nThen apply, which makes all of it anew.", e.what, e.container)
+}
+
+// fullError reports a replacement of an object that is in use.
+type fullError struct {
+	kind   kind
+	id     string
+	detail string
+}
+
+func (e *fullError) title() string { return "It cannot be replaced while it is in use" }
+
+func (e *fullError) Error() string {
+	return fmt.Sprintf("A replacement destroys the %s %s first, and the server would refuse: %s\n\nDestroy it with what it holds, then apply, which makes all of it anew:\n\n"+
+		"  terraform destroy -refresh=false -target=ADDRESS\n\nOr make another one with another name beside it, and move what is inside.", e.kind.words(), e.id, e.detail)
+}
