@@ -7,6 +7,67 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// TestDestroyDeletesThePoolsOfScopes destroys a class whose claims have pools of their own. The server would keep the empty pool for a day.
+func TestDestroyDeletesThePoolsOfScopes(t *testing.T) {
+	for name, listed := range map[string]string{"pool first": "carve_class.std.name", "class first": `"std"`} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, project := team(t)
+			scope := strings.ReplaceAll(project+`resource "carve_class" "std" {
+  project            = carve_project.team.name
+  name               = "std"
+  ip_family          = "IPv4"
+  pool_per           = ["project", "cluster"]
+  pool_prefix_length = 20
+}
+resource "carve_pool" "prod" {
+  project = carve_project.team.name
+  name    = "prod"
+  cidr    = "10.0.0.0/8"
+  classes = [LISTED]
+  depends_on = [carve_class.std]
+}
+resource "carve_claim" "web" {
+  for_each      = toset(["blue", "green"])
+  depends_on    = [carve_pool.prod]
+  project       = carve_project.team.name
+  name          = each.key
+  class         = carve_class.std.name
+  scope         = { cluster = each.key }
+  prefix_length = 28
+}
+`, "LISTED", listed)
+			f := newFolder(t, world.main, "", scope)
+			f.apply()
+			f.empty()
+			f.destroy()
+			require.Empty(t, f.state())
+		})
+	}
+}
+
+// TestDestroyWaitsForBlocksThatCoolDown waits within timeouts, and otherwise says at once until when they cool down.
+func TestDestroyWaitsForBlocksThatCoolDown(t *testing.T) {
+	t.Parallel()
+	_, project := team(t)
+	config := func(reuse, timeouts string) string {
+		return head + project + strings.Replace(web, "  cidr    = \"10.20.0.0/16\"\n", "  cidr    = \"10.20.0.0/16\"\n  reuse_after = \""+reuse+"\"\n"+timeouts, 1)
+	}
+	f := newFolder(t, world.main, "", "")
+	f.write("main.tf", config("5s", ""))
+	f.apply()
+	f.destroy()
+	require.Empty(t, f.state())
+
+	f.write("main.tf", config("1h", ""))
+	f.apply()
+	said, code := f.try("destroy", "-auto-approve")
+	require.Equal(t, 1, code)
+	require.Contains(t, flat(said), "Blocks cool down")
+	require.Contains(t, flat(said), `timeouts = { delete = "1h1m0s" }`)
+	require.Len(t, f.state(), 2, "the claim is released, the pool stays")
+}
+
 // TestReplacedPoolThatHoldsSomethingIsRefusedByThePlan changes what a pool cannot change, while claims, children and grants are in it.
 func TestReplacedPoolThatHoldsSomethingIsRefusedByThePlan(t *testing.T) {
 	t.Parallel()

@@ -4,6 +4,9 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
+	"strings"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -44,6 +47,12 @@ func (r *managed) Delete(ctx context.Context, req resource.DeleteRequest, resp *
 		if client.IsConflict(err) && attempt < attempts {
 			continue
 		}
+		if client.CodeOf(err) == client.ProblemCodeInUse && r.scopes != "" {
+			var emptied bool
+			if emptied, err = r.empty(ctx, prior, err); emptied {
+				continue
+			}
+		}
 		if err != nil && !client.IsNotFound(err) {
 			r.refused(ctx, &resp.Diagnostics, nil, err)
 			return
@@ -57,4 +66,88 @@ func (r *managed) protects(to *diag.Diagnostics, v values) {
 	to.AddAttributeError(path.Root(protectionField.name), "It is protected from deletion", fmt.Sprintf(
 		"The %s %s has deletion_protection, so it is neither destroyed nor replaced. To do so, set deletion_protection = false and apply that first.",
 		r.words(), r.id(v)))
+}
+
+// empty deletes the empty pools of scopes, which the server would delete after `empty_pool_ttl`, and waits for blocks that cool down. It reports whether
+// another attempt makes sense, or returns the refusal.
+func (r *managed) empty(ctx context.Context, prior values, refused error) (bool, error) {
+	if p, _ := client.AsProblem(refused); !zero(p.Claims) || !zero(p.Retained) {
+		return false, refused
+	}
+	pools, err := r.api.scopePools(ctx, fill(r.scopes, prior))
+	if err != nil {
+		return false, refused
+	}
+	deleted := false
+	for _, d := range pools {
+		at := "/v1/projects/" + url.PathEscape(d.text("/metadata/project")) + "/pools/" + url.PathEscape(d.text("/metadata/name"))
+		_, err := r.api.call(ctx, http.MethodDelete, at, revision(d), nil)
+		switch {
+		case err == nil || client.IsNotFound(err) || client.IsConflict(err):
+			deleted = true
+		case !cools(err):
+			return false, err
+		default:
+			refused = err
+		}
+	}
+	if deleted {
+		return true, nil
+	}
+	if !cools(refused) {
+		return false, refused
+	}
+	return r.coolDown(ctx, refused)
+}
+
+// cools reports whether the server refuses the deletion only because blocks cool down.
+func cools(err error) bool {
+	p, ok := client.AsProblem(err)
+	return ok && p.Code == client.ProblemCodeInUse && p.CooledDownAt != nil && zero(p.Claims) && zero(p.ChildPools) && zero(p.Retained)
+}
+
+func zero(n *int64) bool { return n == nil || *n == 0 }
+
+// coolDown waits until the blocks have cooled down. When the time of timeouts.delete ends before, it refuses at once.
+func (r *managed) coolDown(ctx context.Context, refused error) (bool, error) {
+	p, _ := client.AsProblem(refused)
+	pause := max(time.Until(*p.CooledDownAt), time.Second)
+	if deadline, bounded := ctx.Deadline(); bounded && time.Until(deadline) < pause {
+		return false, &coolingError{kind: r.kind, detail: p.Detail, until: *p.CooledDownAt}
+	}
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false, &coolingError{kind: r.kind, detail: p.Detail, until: *p.CooledDownAt}
+	case <-timer.C:
+		return true, nil
+	}
+}
+
+// scopePools lists the pools of a list that were carved for scopes.
+func (a *api) scopePools(ctx context.Context, list string) (found []document, err error) {
+	for cursor := ""; ; {
+		at := list
+		if cursor != "" {
+			separator := "?"
+			if strings.Contains(at, "?") {
+				separator = "&"
+			}
+			at += separator + "cursor=" + url.QueryEscape(cursor)
+		}
+		page, err := a.call(ctx, http.MethodGet, at, "", nil)
+		if err != nil {
+			return nil, err
+		}
+		items, _ := page["items"].([]any)
+		for _, item := range items {
+			if d, ok := item.(map[string]any); ok && document(d).get("/status/scope") != nil {
+				found = append(found, d)
+			}
+		}
+		if cursor = page.text("/nextCursor"); cursor == "" {
+			return found, nil
+		}
+	}
 }

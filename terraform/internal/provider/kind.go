@@ -40,6 +40,8 @@ type kind struct {
 	bodyless bool
 	// lockless ones change by themselves, so that no revision can be asked for.
 	lockless bool
+	// scopes is the path of a list of pools. Those with a scope are deleted with the object.
+	scopes string
 	// query makes the query of requests that create or change an object.
 	query func(v values) string
 	// slot is the path of a role that only one object can have, such as the default class.

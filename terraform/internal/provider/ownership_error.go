@@ -3,6 +3,7 @@ package provider
 import (
 	"fmt"
 	"strconv"
+	"time"
 )
 
 // titled is an error with a title.
@@ -126,4 +127,19 @@ func (e *fullError) title() string { return "It cannot be replaced while it is i
 func (e *fullError) Error() string {
 	return fmt.Sprintf("A replacement destroys the %s %s first, and the server would refuse: %s\n\nDestroy it with what it holds, then apply, which makes all of it anew:\n\n"+
 		"  terraform destroy -refresh=false -target=ADDRESS\n\nOr make another one with another name beside it, and move what is inside.", e.kind.words(), e.id, e.detail)
+}
+
+// coolingError reports the time until which a destroy would wait.
+type coolingError struct {
+	kind   kind
+	detail string
+	until  time.Time
+}
+
+func (e *coolingError) title() string { return "Blocks cool down" }
+
+func (e *coolingError) Error() string {
+	return fmt.Sprintf("%s\n\nThe %s can be destroyed when its blocks have cooled down, at %s. Destroy it then, or have Terraform wait: "+
+		"timeouts = { delete = %q }. An allocation that is deleted (ipamctl allocation delete) is free at once.",
+		e.detail, e.kind.words(), e.until.UTC().Format(time.RFC3339), (time.Until(e.until) + time.Minute).Round(time.Minute).String())
 }

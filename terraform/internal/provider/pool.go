@@ -5,6 +5,7 @@ func pool() kind {
 	return kind{
 		name: "pool", about: "A pool is a block from which others are carved: a root has a `cidr` in a space, a child is carved from its `parent`.",
 		path: "/v1/projects/{project}/pools/{name}", into: "/v1/projects/{project}/pools", marked: true, guarded: true, patched: true,
+		scopes: "/v1/projects/{project}/pools?parent={name}",
 		fields: []field{
 			projectField, nameField("pool"),
 			{
