@@ -188,3 +188,13 @@ func TestDefaultMovesFromOneClassToAnotherInOneApply(t *testing.T) {
 	f.write("main.tf", config("true", "false"))
 	f.destroy()
 }
+
+func TestPlainHTTPToAnotherMachineIsRefusedInWordsOfTheProvider(t *testing.T) {
+	t.Parallel()
+	f := newFolder(t, world.main, "", "data \"carve_project\" \"it\" {\n  name = \"a\"\n}\n")
+	f.env = append(f.env, "CARVE_SERVER=http://carve.example.com")
+	said, code := f.try("plan")
+	require.Equal(t, 1, code)
+	require.Contains(t, flat(said), "set insecure_http = true in the provider")
+	require.NotContains(t, said, "WithInsecureHTTP")
+}

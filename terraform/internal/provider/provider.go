@@ -7,6 +7,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"net/http"
 	"os"
 	"time"
@@ -123,6 +124,10 @@ func (p *Provider) connect(config values) (*api, error) {
 		opts = append(opts, client.WithInsecureHTTP())
 	}
 	c, err := client.New(s.server, opts...)
+	if errors.Is(err, client.ErrInsecureHTTP) {
+		return nil, fmt.Errorf("the server %s is plain http to another machine, so everybody on the way could read the credential: "+
+			"use https, or set insecure_http = true in the provider if you trust that network", s.server)
+	}
 	if err != nil {
 		return nil, err
 	}
