@@ -48,6 +48,14 @@ func (c *storeClock) Earliest() time.Time {
 	return c.Clock.Earliest(c.local()).UTC()
 }
 
+// Latest returns an upper bound for the time.
+func (c *storeClock) Latest() time.Time {
+	return c.Clock.Latest(c.local()).UTC()
+}
+
+// Latest implements storage.Store.
+func (s *Store) Latest() time.Time { return s.clock.Latest() }
+
 // Now is what time it is by the database's clock, which is everybody's. It asks nobody: it counts on from the last time that the store has asked, to
 // within half of how long that took.
 func (s *Store) Now() time.Time { return s.clock.Now() }

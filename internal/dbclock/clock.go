@@ -40,7 +40,7 @@ func (c *Clock) Measured(asked, told, read time.Time) {
 		return
 	}
 	since := m.local.Sub(c.best.local)
-	worn := c.best.wrong + time.Duration(since.Seconds()*float64(drift))
+	worn := c.best.doubt(m.local)
 	apart := m.read.Sub(c.best.read.Add(since)).Abs()
 	if m.wrong <= worn || apart > worn+m.wrong {
 		c.best = m
@@ -58,8 +58,19 @@ func (c *Clock) At(local time.Time) time.Time {
 func (c *Clock) Earliest(local time.Time) time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	since := local.Sub(c.best.local)
-	return c.best.read.Add(since - c.best.wrong - time.Duration(since.Seconds()*float64(drift)))
+	return c.best.read.Add(local.Sub(c.best.local) - c.best.doubt(local))
+}
+
+// Latest returns an upper bound for the database's clock at a moment of this process.
+func (c *Clock) Latest(local time.Time) time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.best.read.Add(local.Sub(c.best.local) + c.best.doubt(local))
+}
+
+// doubt returns the largest error that a measurement can have at a moment.
+func (m measurement) doubt(local time.Time) time.Duration {
+	return m.wrong + time.Duration(local.Sub(m.local).Seconds()*float64(drift))
 }
 
 // Now is what the database's clock says now.

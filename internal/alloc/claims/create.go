@@ -105,7 +105,7 @@ func (m *making) try(ctx context.Context, round int) (answer usecase.Result[ipam
 			return answer, met
 		}
 	}
-	if err == nil && !o.request.DryRun && !o.consumes() {
+	if err == nil && !o.request.DryRun {
 		m.memory.keepClaim(bound)
 	}
 	return usecase.Result[ipam.Claim]{Value: bound}, err

@@ -56,9 +56,10 @@ func (m Memory) keepPool(key storage.ProjectKey, p ipam.Pool) {
 // maxClaimText bounds what a remembered claim says about itself, in bytes; others are not kept.
 const maxClaimText = 1024
 
-// keepClaim remembers a claim that was made, until it is released: that deletes it at the revision that is remembered, or looks again.
+// keepClaim caches a claim that was made, until its release. The release deletes the claim at the cached revision, or reads it again. Claims with consumers
+// are not cached: their releases are refused, and only a read may decide that.
 func (m Memory) keepClaim(c ipam.Claim) {
-	if c.Spec.PoolSelector == nil && textOf(c.Labels)+textOf(c.Annotations)+textOf(c.Spec.Scope) <= maxClaimText {
+	if c.Consumers == 0 && c.Spec.PoolSelector == nil && textOf(c.Labels)+textOf(c.Annotations)+textOf(c.Spec.Scope) <= maxClaimText {
 		m.claims.Add(storage.NameRef{ProjectID: c.ProjectID, Name: c.Name}, c)
 	}
 }

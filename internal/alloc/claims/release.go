@@ -26,16 +26,16 @@ func (s *releaser) DeleteClaim(ctx context.Context, project, name string, r usec
 	if err != nil {
 		return err
 	}
-	revision, now := ipam.NewID(), s.Now()
-	event := trail.Attempt(ctx, now, key.ID, trail.KindClaim, name)
+	revision, asked := ipam.NewID(), s.Latest()
+	event := trail.Attempt(ctx, s.Now(), key.ID, trail.KindClaim, name)
 	var first, guess ipam.ID
 	meant := func(c ipam.Claim) bool {
 		if !first.IsZero() {
 			return c.UID == first
 		}
-		return c.UID == guess || guess.IsZero() || !c.CreatedAt.After(now) // what was remembered may have had a successor when we were asked, which is meant then
+		return c.UID == guess || guess.IsZero() || !c.CreatedAt.After(asked) // or else the request came before this claim
 	}
-	_, err = usecase.Rounds(func(round int) (c ipam.Claim, again bool, err error) {
+	_, err = usecase.UntilAgreed(func(round int) (c ipam.Claim, err error) {
 		made := false
 		if round == 0 {
 			c, made = s.memory.takeClaim(key, name, r.IfMatch)
@@ -43,23 +43,28 @@ func (s *releaser) DeleteClaim(ctx context.Context, project, name string, r usec
 		}
 		if !made {
 			if c, key, err = s.findMeant(ctx, pass, key, remembered, name, r, meant); err != nil {
-				return c, false, err
+				return c, err
 			}
 			event.ProjectID, first = key.ID, c.UID
 		}
 		if c.Consumers > 0 {
-			return c, false, Used(c)
+			return c, Used(c)
 		}
-		pool, err := s.poolOf(ctx, c)
-		if err != nil {
-			return c, false, err
-		}
-		_, err = s.groups.join(ctx, pool, &order{key: key, request: r, claim: c, event: event, revision: revision})
-		if _, conflict := storage.AsConflict(err); conflict || ipam.IsCode(err, ipam.CodeNotFound) { // gone with its pool: look again
-			return c, true, nil
-		}
-		return c, false, err
+		return c, s.release(ctx, &order{key: key, request: r, claim: c, event: event, revision: revision})
 	})
+	return err
+}
+
+// release releases a claim as this request has read it, or as the server has cached it. A pool outlives its claims. So when the claim or its pool is gone,
+// release returns a *storage.Conflict: the caller reads the claim again, and no cached object decides a refusal.
+func (s *releaser) release(ctx context.Context, o *order) error {
+	pool, err := s.poolOf(ctx, o.claim)
+	if err == nil {
+		_, err = s.groups.join(ctx, pool, o)
+	}
+	if ipam.IsCode(err, ipam.CodeNotFound) {
+		return &storage.Conflict{}
+	}
 	return err
 }
 
@@ -75,13 +80,8 @@ func Used(c ipam.Claim) error {
 // The block cools down for as long as it would have, or for a longer time.
 func (s *releaser) ReleaseUnused(ctx context.Context, key storage.ProjectKey, c ipam.Claim, because ipam.Because, cooling time.Duration, event ipam.Event, r usecase.Request,
 ) error {
-	pool, err := s.poolOf(ctx, c)
-	if err != nil {
-		return err
-	}
 	c.ReuseAfter = max(c.ReuseAfter, cooling)
-	_, err = s.groups.join(ctx, pool, &order{key: key, request: r, claim: c, event: event, revision: ipam.NewID(), because: because})
-	return err
+	return s.release(ctx, &order{key: key, request: r, claim: c, event: event, revision: ipam.NewID(), because: because})
 }
 
 // ForgetClaim is for those who have changed a claim that is remembered here.
@@ -95,27 +95,19 @@ func (s *releaser) ReleaseAsRead(ctx context.Context, key storage.ProjectKey, c 
 	}
 	event, revision := trail.Attempt(ctx, s.Now(), key.ID, trail.KindClaim, c.Name), ipam.NewID()
 	s.memory.forgetClaim(key, c.Name)
-	_, err := usecase.Rounds(func(round int) (none struct{}, again bool, err error) {
+	_, err := usecase.UntilAgreed(func(round int) (none struct{}, err error) {
 		if round > 0 {
 			now, err := s.Store.ClaimGet(ctx, key, c.Name)
 			switch {
 			case err != nil:
-				return none, false, err
+				return none, err
 			case now.UID != c.UID:
-				return none, false, notFoundClaim(key, c.Name)
+				return none, notFoundClaim(key, c.Name)
 			case now.Revision != c.Revision:
-				return none, false, ChangedSince(c)
+				return none, ChangedSince(c)
 			}
 		}
-		pool, err := s.poolOf(ctx, c)
-		if err != nil {
-			return none, false, err
-		}
-		_, err = s.groups.join(ctx, pool, &order{key: key, claim: c, event: event, revision: revision, because: because})
-		if _, conflict := storage.AsConflict(err); conflict || ipam.IsCode(err, ipam.CodeNotFound) { // it has changed, or is gone: look again
-			return none, true, nil
-		}
-		return none, false, err
+		return none, s.release(ctx, &order{key: key, claim: c, event: event, revision: revision, because: because})
 	})
 	return err
 }

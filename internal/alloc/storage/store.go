@@ -53,6 +53,9 @@ type Store interface {
 	// Now is the time by the database's clock, which all servers have in common, without asking it.
 	Now() time.Time
 
+	// Latest returns an upper bound for the time by that clock.
+	Latest() time.Time
+
 	// DryRun is InTx that always rolls back, whatever fn answers.
 	DryRun(ctx context.Context, op string, locks Locks, fn func(ctx context.Context, tx Tx) error) error
 }

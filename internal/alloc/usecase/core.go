@@ -56,6 +56,14 @@ func New(store storage.Store, o Options) *Core {
 // Now is the time of a request, by the database's clock and as the database stores it: UTC, microseconds.
 func (s *Core) Now() time.Time { return asStored(s.Clock()) }
 
+// Latest returns an upper bound for the time. An object that any server has dated later did not exist yet.
+func (s *Core) Latest() time.Time {
+	if s.OwnClock {
+		return s.Now()
+	}
+	return asStored(s.Store.Latest())
+}
+
 func asStored(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
 
 // View is the rows as a call reads them.

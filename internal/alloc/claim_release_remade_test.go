@@ -1,0 +1,109 @@
+package alloc_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// TestReleaseFindsAClaimThatWasMadeAgain has one server make and remember a claim, and another one delete the claim with its pool and make both again. The
+// first server then releases the claim, which exists: its answer is success, whatever it remembers.
+func TestReleaseFindsAClaimThatWasMadeAgain(t *testing.T) {
+	t.Parallel()
+	inNet, inElse := claim("y", "net", 32), claim("y", "else", 32)
+	net, other := root("net", "10.0.0.0/24"), root("else", "10.1.0.0/24")
+	plain := func(t *testing.T) *bundle {
+		b := setup(t)
+		b.pool(t, net)
+		return b
+	}
+	for name, world := range map[string]struct {
+		setup func(t *testing.T) *bundle
+		claim ipam.Claim
+		again func(t *testing.T, b *bundle) ipam.Claim // deletes what the claim was in, makes it anew, and answers the claim to make
+	}{
+		"InAPoolOfTheSameName": {plain, inNet, func(t *testing.T, b *bundle) ipam.Claim {
+			require.NoError(t, b.DeletePool(b.ctx, project, "net", usecase.Request{}))
+			b.pool(t, net)
+			return inNet
+		}},
+		"InAProjectOfTheSameName": {plain, inNet, func(t *testing.T, b *bundle) ipam.Claim {
+			require.NoError(t, b.DeletePool(b.ctx, project, "net", usecase.Request{}))
+			require.NoError(t, b.DeleteProject(b.ctx, project, usecase.Request{}))
+			_, err := b.CreateProject(b.ctx, ipam.Project{Metadata: meta(project)}, usecase.Request{})
+			require.NoError(t, err)
+			b.pool(t, net)
+			return inNet
+		}},
+		"InAnotherPool": {plain, inNet, func(t *testing.T, b *bundle) ipam.Claim {
+			require.NoError(t, b.DeletePool(b.ctx, project, "net", usecase.Request{}))
+			b.pool(t, other)
+			return inElse
+		}},
+		"InAPoolOfItsScope": {func(t *testing.T) *bundle { return setupScoped(t, emptyFor(time.Hour)) }, atSite("y", "ber"), func(t *testing.T, b *bundle) ipam.Claim {
+			b.swept(t, 1, 0)
+			b.clock.move(2 * time.Hour)
+			b.swept(t, 0, 1)
+			require.Empty(t, b.scopes(t))
+			return atSite("y", "ber")
+		}},
+	} {
+		for kind, request := range map[string]usecase.Request{"": {}, "DryRun": dry} {
+			t.Run(name+kind, func(t *testing.T) {
+				t.Parallel()
+				b := world.setup(t)
+				far, _ := b.server(t)
+				_, err := far.CreateClaim(b.ctx, project, world.claim, usecase.Request{})
+				require.NoError(t, err)
+				b.release(t, "y")
+				b.claim(t, world.again(t, b))
+				require.NoError(t, far.DeleteClaim(b.ctx, project, "y", request))
+				_, err = b.GetClaim(b.ctx, project, "y", usecase.Reading{})
+				if request.DryRun {
+					require.NoError(t, err)
+				} else {
+					refused(t, err, ipam.CodeNotFound)
+				}
+			})
+		}
+	}
+}
+
+// TestReleaseOfAClaimThatWentWithItsPoolNamesTheClaim releases what is gone, and was not made again.
+func TestReleaseOfAClaimThatWentWithItsPoolNamesTheClaim(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	far, _ := b.server(t)
+	b.pool(t, root("net", "10.0.0.0/24"))
+	_, err := far.CreateClaim(b.ctx, project, claim("y", "net", 32), usecase.Request{})
+	require.NoError(t, err)
+	b.release(t, "y")
+	require.NoError(t, b.DeletePool(b.ctx, project, "net", usecase.Request{}))
+	require.Contains(t, refused(t, far.DeleteClaim(b.ctx, project, "y", usecase.Request{}), ipam.CodeNotFound).Message, "Claim acme/y")
+}
+
+// behind is a store that takes the time to be earlier than it is, and no later than the true time: as far as its server knows the database's clock.
+type behind struct{ storage.Store }
+
+func (s behind) Now() time.Time { return s.Store.Now().Add(-time.Minute) }
+
+// TestReleaseFindsASuccessorByAClockThatIsBehind releases a claim that exists at a server whose clock says that it does not exist yet.
+func TestReleaseFindsASuccessorByAClockThatIsBehind(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	store, _ := b.store(t)
+	far := alloc.New(behind{store}, alloc.Options{Region: region})
+	b.Service, _ = b.serverOff(t, 0)
+	b.pool(t, root("net", "10.0.0.0/24"))
+	_, err := far.CreateClaim(b.ctx, project, claim("y", "net", 32), usecase.Request{})
+	require.NoError(t, err)
+	b.release(t, "y")
+	b.claim(t, claim("y", "net", 32))
+	require.NoError(t, far.DeleteClaim(b.ctx, project, "y", usecase.Request{}))
+}
