@@ -52,15 +52,19 @@ func (a *adapter) charge(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		k, ok := c.(*call)
 		who, known := tenancy.From(c.Request().Context())
-		if !ok || k.op == nil || k.op.ID == versionOperation || !known || who.Method == auth.MethodDev || may.Work == nil && may.Project == nil {
+		if !ok || k.op == nil || k.op.ID == versionOperation || !known || who.Method == auth.MethodDev {
 			return next(c)
 		}
 		caller, project := payers(c, who)
-		k.budget = may.Budget(caller, project, c.Response().Header())
 		visit, err := visitOf(c)
 		if err != nil {
 			return err
 		}
+		visit.Bill(payer(project))
+		if may.Work == nil && may.Project == nil {
+			return next(c)
+		}
+		k.budget = may.Budget(caller, project, c.Response().Header())
 		visit.Spend(&k.budget)
 		if err := k.budget.Begin(foreseen(c), listed(c)); err != nil {
 			return err
@@ -89,6 +93,18 @@ func identified(who tenancy.Principal, project string) string {
 		return string(held.Project[:])
 	}
 	return project
+}
+
+// payer returns an id for a project as payers names it: the project's UID, or an id made from its name.
+func payer(project string) (id ipam.ID) {
+	switch {
+	case project == "":
+		return id
+	case len(project) == len(id):
+		return ipam.ID([]byte(project))
+	default:
+		return ipam.DerivedID(id, project)
+	}
 }
 
 // foreseen is what a request surely costs.

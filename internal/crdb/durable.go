@@ -127,9 +127,10 @@ func inTransaction(c *conn) reads {
 type oneConnection struct {
 	store *Store
 
-	mu   sync.Mutex
-	conn *pgxpool.Conn
-	used int // connections; more than one: what was read is not of one server, perhaps
+	mu    sync.Mutex
+	conn  *pgxpool.Conn
+	leave func() // gives back the connection's place
+	used  int    // connections; more than one: what was read is not of one server, perhaps
 }
 
 func (o *oneConnection) read(ctx context.Context, op string, fn func(lookup.Querier) error) error {
@@ -137,15 +138,19 @@ func (o *oneConnection) read(ctx context.Context, op string, fn func(lookup.Quer
 		o.mu.Lock()
 		defer o.mu.Unlock()
 		if o.conn != nil && o.conn.Conn().IsClosed() {
-			o.conn.Release()
-			o.conn = nil
+			o.release()
 		}
 		if o.conn == nil {
-			c, err := o.store.pool.Acquire(ctx)
+			leave, err := enter(ctx, o.store.shares.reading)
 			if err != nil {
 				return err
 			}
-			o.conn = c
+			c, err := o.store.pool.Acquire(ctx)
+			if err != nil {
+				leave()
+				return err
+			}
+			o.conn, o.leave = c, leave
 			o.used++
 		}
 		return outcome.OfClosure(fn(o.store.inAttempt(ctx, o.conn)), o.conn.Conn())
@@ -155,5 +160,7 @@ func (o *oneConnection) read(ctx context.Context, op string, fn func(lookup.Quer
 func (o *oneConnection) release() {
 	if o.conn != nil {
 		o.conn.Release()
+		o.leave()
+		o.conn = nil
 	}
 }

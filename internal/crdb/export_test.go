@@ -35,3 +35,6 @@ func DurableStatements() (ask, write string) { return postgres{}.durable() }
 
 // Patience is for the URL of a database whose transactions a test makes wait: it ends none of them for that, however slow the machine is.
 const Patience = "&idle_in_transaction_session_timeout=300s&lock_timeout=300s&statement_timeout=300s"
+
+// QueuedForConnections is how many transactions wait for a connection of their project's share.
+func (s *Store) QueuedForConnections() int { return s.shares.changing.Queued() }

@@ -69,6 +69,11 @@ func (f *follower) OneMoment(ctx context.Context, op string, fn func(context.Con
 func (f *follower) readOnly(ctx context.Context, op string, fn func(lookup.Querier) error) error {
 	s := f.store
 	return s.repeat(ctx, op, true, func(ctx context.Context) error {
+		leave, err := enter(ctx, s.shares.behind)
+		if err != nil {
+			return err
+		}
+		defer leave()
 		c, err := s.followers.Acquire(ctx)
 		if err != nil {
 			return err

@@ -14,6 +14,11 @@ const beginMoment = "begin"
 // OneMoment implements storage.View.
 func (s *Store) OneMoment(ctx context.Context, op string, fn func(context.Context, storage.Reader) error) error {
 	return s.repeat(ctx, op, true, func(ctx context.Context) error {
+		leave, err := enter(ctx, s.shares.reading)
+		if err != nil {
+			return err
+		}
+		defer leave()
 		c, err := s.pool.Acquire(ctx)
 		if err != nil {
 			return err

@@ -26,6 +26,11 @@ func (s *Store) transact(ctx context.Context, op string, locks storage.Locks, dr
 	number := 0
 	var last *tx
 	once := func(ctx context.Context) error {
+		leave, err := enter(ctx, s.shares.changing)
+		if err != nil {
+			return err
+		}
+		defer leave()
 		cn, release, err := s.acquire(ctx, dry)
 		if err != nil {
 			return err
@@ -170,6 +175,11 @@ func (s *Store) read(ctx context.Context, op string, fn func(lookup.Querier) err
 
 func (s *Store) readNow(ctx context.Context, op string, fn func(lookup.Querier) error) error {
 	return s.repeat(ctx, op, true, func(ctx context.Context) error {
+		leave, err := enter(ctx, s.shares.reading)
+		if err != nil {
+			return err
+		}
+		defer leave()
 		c, err := s.pool.Acquire(ctx)
 		if err != nil {
 			return err

@@ -38,6 +38,7 @@ type Store struct {
 	memory    *recall.Memory
 	feed      *feedClock
 	tooOld    *standingDown
+	shares    shares
 	life      context.Context // ends with the store
 	stop      func()          // ends what runs in the background, and waits for it
 }
@@ -126,7 +127,7 @@ func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 		return nil, fmt.Errorf("cannot connect to the database: %w", err)
 	}
 	s := &Store{
-		pool: pool, writers: dial.NewWriters(cfg.MaxConns), followers: followers, product: product, engine: eng, region: o.Region, log: o.Log, watch: o.OnAttempt, tracer: o.Tracer,
+		pool: pool, shares: newShares(int(cfg.MaxConns), int(followers.Config().MaxConns)), writers: dial.NewWriters(cfg.MaxConns), followers: followers, product: product, engine: eng, region: o.Region, log: o.Log, watch: o.OnAttempt, tracer: o.Tracer,
 		clock: newStoreClock(o.LocalTime), feed: &feedClock{}, tooOld: &standingDown{done: make(chan struct{})},
 	}
 	s.places, s.memory = newPlaces(o.Region), recall.New(s.clock.local)

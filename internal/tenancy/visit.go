@@ -1,6 +1,10 @@
 package tenancy
 
-import "context"
+import (
+	"context"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+)
 
 // Visit is the context of one request, with what is found out about the request on its way: it stands for WithOrigin, WithAttempts, WithNow
 // and WithPrincipal one upon the other, each of which would be a context of its own (and, over HTTP, another copy of the request).
@@ -15,6 +19,7 @@ type Visit struct {
 	known    bool
 	who      Principal
 	budget   Budget
+	payer    ipam.ID
 }
 
 // NewVisit makes the context of a request that came from somewhere.
@@ -31,6 +36,9 @@ func (v *Visit) Identify(p Principal) {
 
 // Spend is WithBudget.
 func (v *Visit) Spend(b Budget) { v.budget = b }
+
+// Bill is WithPayer.
+func (v *Visit) Bill(project ipam.ID) { v.payer = project }
 
 // VisitOf is the visit that a context belongs to, whatever was wrapped around it since; ok is false outside of one.
 func VisitOf(ctx context.Context) (v *Visit, ok bool) {
@@ -54,6 +62,10 @@ func (v *Visit) Value(key any) any {
 	case budgetKey:
 		if v.budget != nil {
 			return v.budget
+		}
+	case payerKey:
+		if !v.payer.IsZero() {
+			return v.payer
 		}
 	case attemptsKey:
 		if v.attempts != nil {

@@ -1,6 +1,10 @@
 package tenancy
 
-import "context"
+import (
+	"context"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+)
 
 // Work is what a request makes the service do. What it costs is counted in units of some 4 to 8 µs of a processor, here and in the database
 // together. The weights of a KiB and of a row were chosen by what others noticed of them (docs/evidence.md); the others keep programs that mean
@@ -33,6 +37,19 @@ type Budget interface {
 	Charge(w Work) error
 	// Add takes what work has cost that could not be foreseen. It refuses nothing: the next request waits for it.
 	Add(w Work)
+}
+
+type payerKey struct{}
+
+// PayerOf returns the project that pays for a request: the project of the API key, or for people the project in the path. Background work has none: zero.
+func PayerOf(ctx context.Context) ipam.ID {
+	payer, _ := ctx.Value(payerKey{}).(ipam.ID)
+	return payer
+}
+
+// WithPayer makes a project pay for the work in a context.
+func WithPayer(ctx context.Context, project ipam.ID) context.Context {
+	return context.WithValue(ctx, payerKey{}, project)
 }
 
 type budgetKey struct{}

@@ -9,6 +9,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
 // transact runs the transaction of a round. Whoever follows a member is told that it is over before the member is.
@@ -23,7 +24,7 @@ func (s *groups) transact(ctx context.Context, members []*member, pool ipam.Pool
 			s.alone.Add(members[0].lane, s.Ticks())
 		}
 	}
-	ctx, ended := s.follow(ctx, pool, members)
+	ctx, ended := s.follow(tenancy.WithPayer(ctx, account(pool, members)), pool, members)
 	defer ended()
 	b := groupOf(members)
 	return usecase.InTx(ctx, s.Core, b.op, b.groupLocks([]ipam.Pool{pool}), b.dryRun(), func(ctx context.Context, tx storage.Tx) (*attempt, error) {
@@ -70,6 +71,17 @@ func allLackRoom(members []*member, refused []error) bool {
 		}
 	}
 	return true
+}
+
+// account returns the project that pays for a group's transaction: the members' project, or the pool's project if the members have several.
+func account(pool ipam.Pool, members []*member) ipam.ID {
+	payer := tenancy.PayerOf(members[0].ctx)
+	for _, m := range members[1:] {
+		if tenancy.PayerOf(m.ctx) != payer {
+			return pool.ProjectID
+		}
+	}
+	return payer
 }
 
 func groupOf(members []*member) *batch {

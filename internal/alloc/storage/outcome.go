@@ -42,9 +42,9 @@ func NotFoundAt(err error, pointer string) error {
 	return err
 }
 
-// RetryLater reports whether a transaction was given up although it could succeed later.
+// RetryLater reports whether a transaction was given up, or not begun, although it could succeed later.
 func RetryLater(err error) bool {
-	return ipam.IsCode(err, ipam.CodeContention) || ipam.IsCode(err, ipam.CodeUnavailable) || ipam.IsCode(err, ipam.CodeDeadline)
+	return Shed(err) || ipam.IsCode(err, ipam.CodeContention) || ipam.IsCode(err, ipam.CodeUnavailable) || ipam.IsCode(err, ipam.CodeDeadline)
 }
 
 // OutcomeUnknown says that nobody knows whether the change was made.

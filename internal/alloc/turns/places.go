@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -49,9 +50,11 @@ func (p *Places) Enter(ctx context.Context, project ipam.ID) (leave func(), err 
 	}
 	if others >= p.patient {
 		p.mu.Unlock()
-		return nil, ipam.Errorf(ipam.CodeRateLimited,
-			"Too many requests at once that take long: %d of this project wait for others of the same kind. Nothing was changed; repeat it when Retry-After has passed.", others).
+		e := ipam.Errorf(ipam.CodeRateLimited,
+			"Too many requests at once: %d of this project wait for others of the same kind. Nothing was changed; repeat the request when Retry-After has passed.", others).
 			Because(ipam.ErrShed)
+		e.RetryAfter = time.Second
+		return nil, e
 	}
 	p.waiting = append(p.waiting, mine)
 	p.mu.Unlock()
@@ -79,7 +82,10 @@ func (p *Places) Queued() int {
 	return len(p.waiting)
 }
 
-func (p *Places) room(project ipam.ID) bool { return p.busy < p.most && p.held[project] < p.each }
+// room reports whether there is a place for a project. Background work is for no project: only the number of all places bounds it.
+func (p *Places) room(project ipam.ID) bool {
+	return p.busy < p.most && (project.IsZero() || p.held[project] < p.each)
+}
 
 func (p *Places) take(project ipam.ID) {
 	p.busy++
@@ -117,5 +123,5 @@ const (
 	SearchesOfOne  = 2
 	BatchesAtOnce  = 6
 	BatchesOfOne   = 2
-	PatientOfOne   = 64
+	PatientOfOne   = 256
 )

@@ -86,3 +86,16 @@ func TestWhoWaitsForAPlaceMayGoAway(t *testing.T) {
 	require.NoError(t, err)
 	leave()
 }
+
+func TestWorkForNoProjectIsBoundedByAllPlacesAlone(t *testing.T) {
+	t.Parallel()
+	p := NewPlaces(3, 1, 1)
+	for range 3 {
+		_, err := p.Enter(t.Context(), ipam.ID{})
+		require.NoError(t, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := p.Enter(ctx, ipam.NewID())
+	require.True(t, ipam.IsCode(err, ipam.CodeDeadline), "all places are taken: %v", err)
+}
