@@ -1,9 +1,11 @@
 package alloc_test
 
 import (
+	"context"
 	"fmt"
 	"net/netip"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -32,6 +34,9 @@ func (p *purse) Charge(w tenancy.Work) error {
 // Add implements tenancy.Budget.
 func (p *purse) Add(w tenancy.Work) {
 	p.added.Rows += w.Rows
+	p.added.Probes += w.Probes
+	p.added.Selectors += w.Selectors
+	p.added.Counted += w.Counted
 }
 
 func TestABatchIsChargedByItsBlocksBeforeAnythingIsLookedFor(t *testing.T) {
@@ -80,6 +85,61 @@ func TestAListIsChargedByTheRowsItLooksAt(t *testing.T) {
 	}
 }
 
+// TestRequestIsChargedByWhatTheDatabaseLooksAt is about requests whose answers have few rows, or none.
+func TestRequestIsChargedByWhatTheDatabaseLooksAt(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.pool(t, root("net", "10.0.0.0/16"))
+	b.pool(t, root("six", "2001:db8::/64"))
+	_, err := b.CreateClaimBatch(b.ctx, project, manyClaims("c", "net", 70, 32), usecase.Request{})
+	require.NoError(t, err)
+	missing := claim("x", "", 32, func(c *ipam.Claim) {
+		c.Spec.PoolRef, c.Spec.PoolSelector = ipam.Ref{}, &ipam.Selector{MatchLabels: map[string]string{"a": "b"}}
+	})
+	for name, c := range map[string]struct {
+		ask  func(ctx context.Context) error
+		want tenancy.Work
+	}{
+		"HistoryOfIPv4": {func(ctx context.Context) error {
+			_, err := b.GetHistory(ctx, project, address("10.0.0.200"), time.Time{}, 500, "", usecase.Reading{})
+			return err
+		}, tenancy.Work{Probes: 33}},
+		"HistoryOfIPv6": {func(ctx context.Context) error {
+			_, err := b.GetHistory(ctx, project, address("2001:db8::1"), time.Time{}, 500, "", usecase.Reading{})
+			return err
+		}, tenancy.Work{Probes: 129}},
+		"SelectorThatMisses": {func(ctx context.Context) error {
+			_, err := b.CreateClaim(ctx, project, missing, dry)
+			refused(t, err, ipam.CodeNoPoolMatches)
+			return nil
+		}, tenancy.Work{Selectors: 1}},
+		"NewQuota": {func(ctx context.Context) error {
+			_, err := b.PutQuota(ctx, project, quota("new", maxClaims(1000)), dry)
+			return err
+		}, tenancy.Work{Counted: 72}}, // the pools count as well
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := &purse{}
+			require.NoError(t, c.ask(tenancy.WithBudget(b.ctx, p)))
+			require.Equal(t, c.want, p.added)
+		})
+	}
+}
+
+func TestQuotaIsNotCountedForACallerInDebt(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.pool(t, root("net", "10.0.0.0/16"))
+	b.claim(t, claim("c", "net", 32))
+	p := &purse{empty: true}
+	for _, r := range []usecase.Request{dry, {}} {
+		_, err := b.PutQuota(tenancy.WithBudget(b.ctx, p), project, quota("new", maxClaims(1000)), r)
+		refused(t, err, ipam.CodeRateLimited)
+	}
+	require.Zero(t, p.added.Counted)
+}
+
 // Lists that look at many rows wait for each other, project by project, and not for a connection that claims need.
 func TestSearchesOfOneProjectHaveFewPlaces(t *testing.T) {
 	t.Parallel()
@@ -93,19 +153,31 @@ func TestSearchesOfOneProjectHaveFewPlaces(t *testing.T) {
 	misses := paging.Filter{Labels: &ipam.Selector{MatchLabels: map[string]string{"a": "b"}}}
 	inPool := misses
 	inPool.Pool = ipam.Ref{Project: project, Name: "net"}
-	done := make(chan error, 2)
+	done := make(chan error, 4)
 	for _, f := range []paging.Filter{misses, inPool} {
 		go func() {
 			_, err := b.ListClaims(b.ctx, project, f, 10, "", usecase.Reading{})
 			done <- err
 		}()
 	}
-	waitFor(t, func() bool { return b.Searching() == 2 })
+	go func() {
+		_, err := b.GetHistory(b.ctx, project, address("10.0.0.1"), time.Time{}, 10, "", usecase.Reading{})
+		done <- err
+	}()
+	go func() {
+		_, err := b.CreateClaim(b.ctx, project, claim("x", "", 32, func(c *ipam.Claim) { c.Spec.PoolRef, c.Spec.PoolSelector = ipam.Ref{}, misses.Labels }), dry)
+		if ipam.IsCode(err, ipam.CodeNoPoolMatches) {
+			err = nil
+		}
+		done <- err
+	}()
+	waitFor(t, func() bool { return b.Searching() == 4 })
 	page, err := b.ListClaims(b.ctx, project, paging.Filter{}, 10, "", usecase.Reading{})
 	require.NoError(t, err, "what finds its page at once needs no place")
 	require.Len(t, page.Items, 10)
 	b.claim(t, claim("meanwhile", "net", 32))
 	free()
-	require.NoError(t, <-done)
-	require.NoError(t, <-done)
+	for range cap(done) {
+		require.NoError(t, <-done)
+	}
 }

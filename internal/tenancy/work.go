@@ -6,13 +6,15 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Work is what a request makes the service do. What it costs is counted in units of some 4 to 8 µs of a processor, here and in the database
-// together. The weights of a KiB and of a row were chosen by what others noticed of them (docs/evidence.md); the others keep programs that mean
-// no harm within the budgets, and attackers out. docs/tenancy.md lists them.
+// Work counts the work of a request. One unit of cost stands for 4 to 8 µs of a processor, in the server and the database together. The weights follow
+// measurements (docs/evidence.md). docs/tenancy.md lists them.
 type Work struct {
 	Reads, Writes int // requests
 	Blocks        int // that are claimed in a batch: each is a claim, an allocation and two records
-	Rows          int // that are looked at for a list, matching or not
+	Rows          int // that are read, matching or not
+	Probes        int // blocks around an address: the database makes some 4 look-ups by index for each
+	Selectors     int // the database compares the labels of all the project's pools for each
+	Counted       int // claims and pools that the database counts for a quota
 	Bytes         int // of a body, which is read, checked and decoded
 }
 
@@ -23,11 +25,16 @@ const (
 	blockCost = 10
 	kibCost   = 30
 	rowCost   = 3
+	probeCost = 3   // an IPv6 address has 129 blocks around it, which take 2 to 3 ms
+	selCost   = 300 // a selector that none of 1,500 pools matches takes 1.5 to 2.5 ms
+
+	countedForOne = 4 // 20,000 claims take 10 ms or more, 100,000 claims 50 ms or more
 )
 
 // Cost is what work costs. It does not depend on how busy anybody is, so that the same request costs the same each time.
 func (w Work) Cost() int {
-	return w.Reads*readCost + w.Writes*writeCost + w.Blocks*blockCost + w.Rows*rowCost + w.Bytes*kibCost/1024
+	return w.Reads*readCost + w.Writes*writeCost + w.Blocks*blockCost + w.Rows*rowCost + w.Probes*probeCost + w.Selectors*selCost +
+		w.Counted/countedForOne + w.Bytes*kibCost/1024
 }
 
 // Budget is what a request may cost its caller and the caller's project.

@@ -123,7 +123,7 @@ func count(ctx context.Context, tx storage.Tx, own string, key storage.ProjectKe
 	if len(others) == storage.MaxQuotas {
 		return none, ipam.Invalid("path:quota", "would be one more than the %d quotas that a project can have; replace or delete one of them.", storage.MaxQuotas)
 	}
-	used, err := tx.UsageCount(ctx, key, made.Spec.Scope)
+	used, err := counted(ctx, tx, key, made.Spec.Scope)
 	if err != nil {
 		return none, err
 	}
@@ -140,6 +140,18 @@ func count(ctx context.Context, tx storage.Tx, own string, key storage.ProjectKe
 	made.Used = ipam.Usage{}.Add(used)
 	made.Overdrawn = overdrawn(made.Spec.Limits, used)
 	return storage.Changes{QuotaChanges: storage.QuotaChanges{ShardInsert: sharded(made.UID, made.Spec.Limits, used, places)}}, nil
+}
+
+// counted counts the claims and pools of a project. The cost grows with their number and is known afterwards. So counting does not begin while the caller or
+// its project is in debt.
+func counted(ctx context.Context, tx storage.Tx, key storage.ProjectKey, scope ipam.QuotaScope) (ipam.Usage, error) {
+	budget := tenancy.BudgetOf(ctx)
+	if err := budget.Charge(tenancy.Work{Rows: 1}); err != nil {
+		return ipam.Usage{}, err
+	}
+	used, err := tx.UsageCount(ctx, key, scope)
+	budget.Add(tenancy.Work{Counted: int(used.Claims + used.Pools)})
+	return used, err
 }
 
 // scopeThere refuses a scope that names a pool or a class of the quota's own project which is not there: such a bound would bound nothing.
@@ -172,6 +184,7 @@ func recount(ctx context.Context, tx storage.Tx, was, now *ipam.Quota) (storage.
 	if err != nil {
 		return none, err
 	}
+	tenancy.BudgetOf(ctx).Add(tenancy.Work{Rows: len(all)})
 	now.Used = usedOf(all)
 	now.Overdrawn = overdrawn(now.Spec.Limits, now.Used)
 	return storage.Changes{QuotaChanges: storage.QuotaChanges{ShardUpdate: shardUpdates(all, respread(now.Spec.Limits, all))}}, nil

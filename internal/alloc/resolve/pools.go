@@ -5,6 +5,7 @@ import (
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
 // eligiblePage is how many pools one read of a selector's candidates fetches.
@@ -40,6 +41,12 @@ func (r *Resolved) NoPoolLeft() error {
 // shared and granted, by name. Pools of other projects are not found so, granted or not: whoever names one trusts its owner, and whoever
 // selects by labels must not be served from a pool that somebody he never heard of has labelled to match.
 func (s *Resolver) Candidates(ctx context.Context, key storage.ProjectKey, sel *ipam.Selector) ([]ipam.Pool, error) {
+	leave, err := s.Searching.Enter(ctx, key.ID)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	tenancy.BudgetOf(ctx).Add(tenancy.Work{Selectors: 1})
 	found, err := selected(sel, func(after string) ([]ipam.Pool, error) {
 		return s.Store.PoolListByLabels(ctx, key, sel.MatchLabels, after, eligiblePage)
 	})

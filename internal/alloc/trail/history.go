@@ -45,12 +45,18 @@ func (s *Trail) GetHistory(ctx context.Context, project string, address netip.Ad
 	if err != nil {
 		return paging.Page[ipam.Hold]{}, err
 	}
+	leave, err := s.Searching.Enter(ctx, key.ID)
+	if err != nil {
+		return paging.Page[ipam.Hold]{}, err
+	}
+	defer leave()
 	look := lookback{read: s.View(r), project: key, address: address, candidates: covering(address), at: at}
 	kind := "history"
 	if !at.IsZero() {
 		kind = "history-at"
 	}
-	page, err := paging.Scan(ctx, s.Searching, paging.ListOf(kind, key.ID, address, at), cursor, limit, func(after holdPlace, n int) ([]ipam.Hold, error) {
+	tenancy.BudgetOf(ctx).Add(tenancy.Work{Probes: len(look.candidates)})
+	page, err := paging.Scan(ctx, nil, paging.ListOf(kind, key.ID, address, at), cursor, limit, func(after holdPlace, n int) ([]ipam.Hold, error) {
 		if !at.IsZero() {
 			return look.moment(ctx, after, n)
 		}

@@ -68,6 +68,7 @@ func (s *Utilization) GetPoolUtilization(ctx context.Context, project, name stri
 	if err != nil {
 		return History{}, err
 	}
+	tenancy.BudgetOf(ctx).Add(tenancy.Work{Rows: len(all[pool.UID])})
 	share := ipam.PoolShare(pool)
 	recorded := upTo(all[pool.UID], now, share.Used)
 	h := History{Size: share.Of, Points: s.between(recorded, a)}
