@@ -107,6 +107,13 @@ func (s secrets) guesses() map[string]probing {
 			return svc.DeleteAllocation(ctx, curious, name, usecase.Request{})
 		}},
 	}
+	inSpaceOf := func(ctx context.Context, svc *alloc.Service, name string) error {
+		p := rootPool("mine", "10.9.0.0/16")
+		p.Spec.Space = ipam.Ref{Project: name, Name: ipam.DefaultSpace}
+		_, err := svc.CreatePool(ctx, curious, p, usecase.Request{DryRun: true})
+		return err
+	}
+	all["RootPool"] = probing{project, "absent0", "absent1", inSpaceOf}
 	for name, ask := range map[string]func(ipam.Claim) func(context.Context, *alloc.Service) error{"Explain": explain, "Claim": create, "Batch": batch} {
 		for _, pool := range []string{"private", "shared"} {
 			all[name+"ByPool/"+pool] = probing{pool, "absent0", "absent1", named(byPool, ask)}

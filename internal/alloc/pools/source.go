@@ -57,9 +57,13 @@ func spaceFor(ctx context.Context, read storage.Reader, key storage.ProjectKey, 
 	return sp, err
 }
 
-// foreignSpace makes the same reads whether there is such a project, such a space and such a grant: what is missing has no id, and
-// nothing is found under that.
+// foreignSpace reads a space that another project has granted. One read decides whether there is such a grant. It finds nothing for a space without a grant
+// and for a missing one, so that both refusals take the same time.
 func foreignSpace(ctx context.Context, read storage.Reader, key storage.ProjectKey, ref ipam.Ref) (ipam.Space, bool, error) {
+	there, err := read.NamesThere(ctx, key, []storage.Named{{What: storage.NamedSpace, Ref: ref}})
+	if err != nil || len(there) == 0 {
+		return ipam.Space{}, false, err
+	}
 	owner, _, err := storage.IgnoreNotFound(read.ProjectGet(ctx, ref.Project))
 	if err != nil {
 		return ipam.Space{}, false, err
