@@ -15,6 +15,7 @@ import (
 	"github.com/carve-ipam/carve/internal/api/codec"
 	"github.com/carve-ipam/carve/internal/api/contract"
 	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
 // The functions below are the handlers of every kind of resource: D is a resource as the use cases know it, W as it is on the wire, B the body of
@@ -87,7 +88,8 @@ type post struct {
 
 // creation is the request of a POST with a body.
 func (p post) creation(c echo.Context, body any) (usecase.Request, error) {
-	return creation(operationOf(c).ID, c.Request().URL.Path+p.variant, body, p.key, p.dryRun)
+	who, _ := tenancy.From(c.Request().Context())
+	return creation(who, operationOf(c).ID, c.Request().URL.Path+p.variant, body, p.key, p.dryRun)
 }
 
 // create makes a resource of what parse reads in the body.

@@ -16,11 +16,11 @@ import (
 func TestKeyIsItsProjectsCallerWithItsRole(t *testing.T) {
 	t.Parallel()
 	k, v, _ := keyring()
-	_, token := v.make("acme", "ci", tenancy.Provider, time.Time{})
+	id, token := v.make("acme", "ci", tenancy.Provider, time.Time{})
 	who, err := k.Authenticate(t.Context(), token)
 	require.NoError(t, err)
 	require.Equal(t, tenancy.Principal{
-		Subject: "key:acme/ci", Method: "api-key", Held: held("acme", tenancy.Provider),
+		Subject: "key:acme/ci", Method: "api-key", Key: id, Held: held("acme", tenancy.Provider),
 	}, who)
 }
 

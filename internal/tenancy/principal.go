@@ -11,8 +11,9 @@ import (
 // Principal is an authenticated caller, with the roles it holds at this moment. Authenticators make it, once for each
 // request; from then on nothing about the caller is looked up.
 type Principal struct {
-	Subject string // who, as it appears in createdBy and in the audit trail
-	Method  string // how it was authenticated: "dev", "api-key", "oidc"
+	Subject string  // who, as it appears in createdBy and in the audit trail
+	Method  string  // how it was authenticated: "dev", "api-key", "oidc"
+	Key     ipam.ID // the API key that authenticated it; a later key of its name has another id. Zero: none did
 	// Roles are those that a configuration gives, by the name of a project: they are in whichever project has the name.
 	Roles map[string]Role
 	// Held are those of a key or a member, by the name that the project had when they were read. Both maps are shared between requests,

@@ -88,7 +88,7 @@ func TestASessionOfAKeyHasTheRightsThatTheKeyHasNow(t *testing.T) {
 	require.Equal(t, 32, b.most)
 	who, err := s.Authenticate(t.Context(), begun.Token)
 	require.NoError(t, err)
-	require.Equal(t, tenancy.Principal{Subject: "key:acme/ci", Method: "api-key", Held: held("acme", tenancy.Provider)}, who)
+	require.Equal(t, tenancy.Principal{Subject: "key:acme/ci", Method: "api-key", Key: id, Held: held("acme", tenancy.Provider)}, who)
 	for _, row := range b.rows {
 		require.NotContains(t, string(row.Hash), begun.Token)
 		require.Equal(t, id, row.KeyID)

@@ -20,7 +20,7 @@ func Replayed[T any](ctx context.Context, r Request, a storage.Answer, read func
 	if a.Fingerprint != r.Fingerprint {
 		return made, ipam.Errorf(ipam.CodeIdempotencyMismatch,
 			"This Idempotency-Key was used for another request within the last 24 hours. Use a new key for a new request.").
-			At("header:Idempotency-Key", "belongs to a request with another operation, path or body.")
+			At("header:Idempotency-Key", "belongs to a request with another operation, path or body, or by an API key that was replaced.")
 	}
 	if made, err = read(a); err != nil {
 		return made, ipam.Errorf(ipam.CodeInternal, "The stored answer cannot be read.").Because(err)
