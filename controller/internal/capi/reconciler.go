@@ -23,6 +23,7 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/conditions"
 	"github.com/carve-ipam/carve/controller/internal/entries"
 	"github.com/carve-ipam/carve/controller/internal/telemetry"
+	"github.com/carve-ipam/carve/controller/patch"
 )
 
 // Reconciler makes IPAddressClaims true.
@@ -218,24 +219,19 @@ func (r *Reconciler) release(ctx context.Context, claim *unstructured.Unstructur
 }
 
 func (r *Reconciler) guard(ctx context.Context, claim *unstructured.Unstructured) error {
-	before := claim.DeepCopy()
-	if !controllerutil.AddFinalizer(claim, finalizer) {
-		return nil
-	}
-	return r.Client.Patch(ctx, claim, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+	return patch.Change(ctx, r.Client, claim, func() { controllerutil.AddFinalizer(claim, finalizer) })
 }
 
 func (r *Reconciler) unguard(ctx context.Context, o *unstructured.Unstructured) error {
-	before := o.DeepCopy()
-	if !controllerutil.RemoveFinalizer(o, finalizer) {
-		return nil
-	}
-	return client.IgnoreNotFound(r.Client.Patch(ctx, o, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})))
+	return client.IgnoreNotFound(patch.Change(ctx, r.Client, o, func() { controllerutil.RemoveFinalizer(o, finalizer) }))
 }
 
 // tells writes into the status whether a claim has its address; without a reason it has.
 func (r *Reconciler) tells(ctx context.Context, claim *unstructured.Unstructured, reason, message string) error {
-	before := claim.DeepCopy()
+	helper, err := patch.NewPatchHelper(claim, r.Client)
+	if err != nil {
+		return err
+	}
 	var status struct {
 		Conditions []meta.Condition `json:"conditions"`
 	}
@@ -249,9 +245,7 @@ func (r *Reconciler) tells(ctx context.Context, claim *unstructured.Unstructured
 			return err
 		}
 	}
-	if !condition.SetStatusCondition(&status.Conditions, c) && text(before, "status", "addressRef", "name") == text(claim, "status", "addressRef", "name") {
-		return nil
-	}
+	condition.SetStatusCondition(&status.Conditions, c)
 	var all []any
 	if err := decode(status.Conditions, &all); err != nil {
 		return err
@@ -259,5 +253,5 @@ func (r *Reconciler) tells(ctx context.Context, claim *unstructured.Unstructured
 	if err := unstructured.SetNestedSlice(claim.Object, all, "status", "conditions"); err != nil {
 		return err
 	}
-	return r.Client.Status().Patch(ctx, claim, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+	return helper.Patch(ctx, claim)
 }

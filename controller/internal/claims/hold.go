@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	core "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	condition "k8s.io/apimachinery/pkg/api/meta"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -159,5 +158,3 @@ func (r *Reconciler) stuck(ctx context.Context, claim *ipam.IPClaim, reason, act
 	}
 	return err
 }
-
-func unchanged(before, after client.Object) bool { return equality.Semantic.DeepEqual(before, after) }

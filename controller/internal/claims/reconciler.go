@@ -19,6 +19,7 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/realm"
 )
 
+	"github.com/carve-ipam/carve/controller/patch"
 // Reconciler makes IPClaims true.
 type Reconciler struct {
 	// Client reads what is remembered of the API server, and writes to it.
@@ -114,34 +115,22 @@ func (r *Reconciler) discard(ctx context.Context, claim *ipam.IPClaim) error {
 	return client.IgnoreNotFound(r.Client.Delete(ctx, claim, client.Preconditions{UID: &claim.UID}))
 }
 
-// change writes what a step makes of the status, if it makes anything of it.
+// change writes the changes that a step makes to the status. A step is decided for one block, so change does not write if the status has another one.
 func (r *Reconciler) change(ctx context.Context, claim *ipam.IPClaim, step func(*ipam.IPClaimStatus)) error {
-	before := claim.DeepCopy()
-	claim.Status.ObservedGeneration = claim.Generation
-	step(&claim.Status)
-	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
-	if unchanged(before, claim) {
-		return nil
-	}
-	return r.Client.Status().Patch(ctx, claim, patch)
+	return patch.Change(ctx, r.Client, claim, func() {
+		claim.Status.ObservedGeneration = claim.Generation
+		step(&claim.Status)
+	}, patch.While("status", "claim"))
 }
 
 // guard puts the finalizer on a claim before anything is held for it.
 func (r *Reconciler) guard(ctx context.Context, claim *ipam.IPClaim) error {
-	before := claim.DeepCopy()
-	if !controllerutil.AddFinalizer(claim, ipam.Finalizer) {
-		return nil
-	}
-	return r.Client.Patch(ctx, claim, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+	return patch.Change(ctx, r.Client, claim, func() { controllerutil.AddFinalizer(claim, ipam.Finalizer) })
 }
 
 // free takes the finalizer off a claim for which nothing is held.
 func (r *Reconciler) free(ctx context.Context, claim *ipam.IPClaim) error {
-	before := claim.DeepCopy()
-	if !controllerutil.RemoveFinalizer(claim, ipam.Finalizer) {
-		return nil
-	}
-	return client.IgnoreNotFound(r.Client.Patch(ctx, claim, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})))
+	return client.IgnoreNotFound(patch.Change(ctx, r.Client, claim, func() { controllerutil.RemoveFinalizer(claim, ipam.Finalizer) }))
 }
 
 // waits says of a claim what is under way.

@@ -16,7 +16,7 @@ import (
 func Classes(o Options) *Reconciler[*ipam.IPClass, carve.IPClass] {
 	return &Reconciler[*ipam.IPClass, carve.IPClass]{Options: o, wake: make(chan event.GenericEvent), kind: kind[*ipam.IPClass, carve.IPClass]{
 		what: "class", created: ipam.ReasonReconciled, updated: ipam.ReasonReconciled,
-		new: func() *ipam.IPClass { return &ipam.IPClass{} }, copy: (*ipam.IPClass).DeepCopy,
+		new: func() *ipam.IPClass { return &ipam.IPClass{} },
 		objects: func(ctx context.Context, reader client.Reader) ([]*ipam.IPClass, error) {
 			return listed(ctx, reader, &ipam.IPClassList{}, func(l *ipam.IPClassList) []ipam.IPClass { return l.Items })
 		},

@@ -36,7 +36,6 @@ type kind[O Object, R any] struct {
 	created  string // the reason of one that was just made
 	updated  string // the reason of one that was just changed
 	new      func() O
-	copy     func(O) O
 	objects  func(context.Context, client.Reader) ([]O, error)
 	list     func(context.Context) iter.Seq2[R, error]
 	create   func(context.Context, O, carve.CreateMetadata) (*R, error)

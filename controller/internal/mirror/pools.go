@@ -22,7 +22,7 @@ const page = 500
 func Pools(o Options) *Reconciler[*ipam.IPPool, carve.IPPool] {
 	return &Reconciler[*ipam.IPPool, carve.IPPool]{Options: o, wake: make(chan event.GenericEvent), kind: kind[*ipam.IPPool, carve.IPPool]{
 		what: "pool", created: ipam.ReasonPoolCreated, updated: ipam.ReasonPoolUpdated,
-		new: func() *ipam.IPPool { return &ipam.IPPool{} }, copy: (*ipam.IPPool).DeepCopy,
+		new: func() *ipam.IPPool { return &ipam.IPPool{} },
 		objects: func(ctx context.Context, reader client.Reader) ([]*ipam.IPPool, error) {
 			return listed(ctx, reader, &ipam.IPPoolList{}, func(l *ipam.IPPoolList) []ipam.IPPool { return l.Items })
 		},

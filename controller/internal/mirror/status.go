@@ -6,7 +6,6 @@ import (
 	"math/big"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/equality"
 	api "k8s.io/apimachinery/pkg/api/meta"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -14,6 +13,7 @@ import (
 
 	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
 	"github.com/carve-ipam/carve/controller/internal/conditions"
+	"github.com/carve-ipam/carve/controller/patch"
 )
 
 // ready is the condition Ready; an empty one where there is none.
@@ -55,20 +55,12 @@ func percent(share float64) string { return fmt.Sprintf("%.2f%%", share) }
 
 // guard puts the finalizer on an object before anything is made for it.
 func (r *Reconciler[O, R]) guard(ctx context.Context, o O) error {
-	before := r.kind.copy(o)
-	if !controllerutil.AddFinalizer(o, ipam.Finalizer) {
-		return nil
-	}
-	return r.Client.Patch(ctx, o, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+	return patch.Change(ctx, r.Client, o, func() { controllerutil.AddFinalizer(o, ipam.Finalizer) })
 }
 
 // free takes the finalizer off an object for which there is nothing in Carve.
 func (r *Reconciler[O, R]) free(ctx context.Context, o O) error {
-	before := r.kind.copy(o)
-	if !controllerutil.RemoveFinalizer(o, ipam.Finalizer) {
-		return nil
-	}
-	return client.IgnoreNotFound(r.Client.Patch(ctx, o, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})))
+	return client.IgnoreNotFound(patch.Change(ctx, r.Client, o, func() { controllerutil.RemoveFinalizer(o, ipam.Finalizer) }))
 }
 
 // settle writes what something is in Carve into the status of its object.
@@ -98,19 +90,17 @@ func (r *Reconciler[O, R]) settle(ctx context.Context, o O, remote *R, reason st
 	})
 }
 
-// change writes what a step makes of the status, if it makes anything of it, and tells people if the reason or the message is another.
+// change writes the changes that a step makes to the status, and records an event if the reason or the message is another one.
 func (r *Reconciler[O, R]) change(ctx context.Context, o O, step func(*ipam.Mirrored)) error {
-	before := r.kind.copy(o)
-	o.Mirror().ObservedGeneration = o.GetGeneration()
-	step(o.Mirror())
-	if equality.Semantic.DeepEqual(before, o) {
-		return nil
-	}
-	was, is := ready(before.Mirror()), ready(o.Mirror())
-	if err := r.Client.Status().Patch(ctx, o, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
+	was := ready(o.Mirror())
+	err := patch.Change(ctx, r.Client, o, func() {
+		o.Mirror().ObservedGeneration = o.GetGeneration()
+		step(o.Mirror())
+	}, patch.While("status", "remote", "uid"))
+	if err != nil {
 		return client.IgnoreNotFound(err)
 	}
-	if was.Reason != is.Reason || was.Message != is.Message {
+	if is := ready(o.Mirror()); was.Reason != is.Reason || was.Message != is.Message {
 		r.note(o, is.Reason, is.Message)
 	}
 	return nil

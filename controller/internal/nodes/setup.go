@@ -2,12 +2,10 @@ package nodes
 
 import (
 	"context"
-	"encoding/json"
 	"maps"
 	"slices"
 
 	core "k8s.io/api/core/v1"
-	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -21,6 +19,7 @@ import (
 
 	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
 	"github.com/carve-ipam/carve/controller/internal/telemetry"
+	"github.com/carve-ipam/carve/controller/patch"
 )
 
 // Setup has a manager run the reconciler. Of nodes only their names, UIDs and labels are read; what a node writes while it lives makes no work.
@@ -75,19 +74,24 @@ func (r *Reconciler) publish(ctx context.Context, p *ipam.NodeSlicePool, v *view
 		wanted[node.UID] = true
 	}
 	for uid, node := range v.known {
-		var value any // none
+		var block string // none
 		if slice := v.slices[uid]; wanted[uid] && slice != nil {
-			value = slice.Status.AllocatedCIDR
+			block = slice.Status.AllocatedCIDR
 		}
-		if is, there := node.Annotations[key]; value == is || value == nil && (!there || others(node)) {
+		if is := node.Annotations[key]; is == block || block == "" && others(node) {
 			continue
 		}
-		patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": uid, "annotations": map[string]any{key: value}}})
-		if err != nil {
-			return err
-		}
-		object := &core.Node{ObjectMeta: meta.ObjectMeta{Name: node.Name}}
-		if err := client.IgnoreNotFound(r.Client.Patch(ctx, object, client.RawPatch(types.MergePatchType, patch))); err != nil {
+		node.SetGroupVersionKind(core.SchemeGroupVersion.WithKind("Node"))
+		err := patch.Change(ctx, r.Client, node, func() {
+			node.Annotations = maps.Clone(node.Annotations)
+			if node.Annotations == nil {
+				node.Annotations = map[string]string{}
+			}
+			if node.Annotations[key] = block; block == "" {
+				delete(node.Annotations, key)
+			}
+		})
+		if client.IgnoreNotFound(err) != nil {
 			return err
 		}
 	}

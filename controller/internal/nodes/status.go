@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	core "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	api "k8s.io/apimachinery/pkg/api/meta"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -21,6 +20,7 @@ import (
 	carve "github.com/carve-ipam/carve/client"
 	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
 	"github.com/carve-ipam/carve/controller/internal/conditions"
+	"github.com/carve-ipam/carve/controller/patch"
 )
 
 // most is how many assignments a status has at most.
@@ -125,19 +125,17 @@ func (r *Reconciler) stuck(ctx context.Context, p *ipam.NodeSlicePool, reason, m
 	return r.update(ctx, p, func(s *ipam.NodeSlicePoolStatus) { conditions.Stuck(&s.Conditions, p.Generation, reason, message) })
 }
 
-// update writes what a step makes of the status, if it makes anything of it, and tells people if the reason or the message is another.
+// update writes the changes that a step makes to the status, and records an event if the reason or the message is another one.
 func (r *Reconciler) update(ctx context.Context, p *ipam.NodeSlicePool, step func(*ipam.NodeSlicePoolStatus)) error {
-	before := p.DeepCopy()
-	p.Status.ObservedGeneration = p.Generation
-	step(&p.Status)
-	if equality.Semantic.DeepEqual(before, p) {
-		return nil
-	}
-	was, is := ready(before), ready(p)
-	if err := r.Client.Status().Patch(ctx, p, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
+	was := ready(p)
+	err := patch.Change(ctx, r.Client, p, func() {
+		p.Status.ObservedGeneration = p.Generation
+		step(&p.Status)
+	})
+	if err != nil {
 		return client.IgnoreNotFound(err)
 	}
-	if was.Reason != is.Reason || was.Message != is.Message {
+	if is := ready(p); was.Reason != is.Reason || was.Message != is.Message {
 		kind := core.EventTypeNormal
 		if is.Status == meta.ConditionFalse {
 			kind = core.EventTypeWarning
@@ -156,18 +154,10 @@ func ready(p *ipam.NodeSlicePool) meta.Condition {
 
 // guard puts the finalizer on an object before anything is carved for it.
 func (r *Reconciler) guard(ctx context.Context, p *ipam.NodeSlicePool) error {
-	before := p.DeepCopy()
-	if !controllerutil.AddFinalizer(p, ipam.Finalizer) {
-		return nil
-	}
-	return r.Client.Patch(ctx, p, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+	return patch.Change(ctx, r.Client, p, func() { controllerutil.AddFinalizer(p, ipam.Finalizer) })
 }
 
 // free takes the finalizer off.
 func (r *Reconciler) free(ctx context.Context, p *ipam.NodeSlicePool) error {
-	before := p.DeepCopy()
-	if !controllerutil.RemoveFinalizer(p, ipam.Finalizer) {
-		return nil
-	}
-	return client.IgnoreNotFound(r.Client.Patch(ctx, p, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})))
+	return client.IgnoreNotFound(patch.Change(ctx, r.Client, p, func() { controllerutil.RemoveFinalizer(p, ipam.Finalizer) }))
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/claims"
 	"github.com/carve-ipam/carve/controller/internal/entries"
 	"github.com/carve-ipam/carve/controller/internal/judge"
+	"github.com/carve-ipam/carve/controller/patch"
 )
 
 // Reconciler gives pods their claims. It remembers nothing.
@@ -143,13 +144,16 @@ func (v *visit) named(ctx context.Context, e entries.Entry) (*ipam.IPClaim, erro
 
 // tell writes what came of a pod's entries, as a whole, if it is not told so already.
 func (v *visit) tell(ctx context.Context, told entries.Outcomes) error {
-	text := told.String()
-	if was, there := v.pod.Annotations[ipam.StatusAnnotation]; was == text || !there && len(told) == 0 {
-		return nil
-	}
-	before := v.pod.DeepCopy()
-	v.pod.Annotations[ipam.StatusAnnotation] = text
-	return client.IgnoreNotFound(v.Client.Patch(ctx, v.pod, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})))
+	return client.IgnoreNotFound(patch.Change(ctx, v.Client, v.pod, func() {
+		switch {
+		case len(told) == 0:
+			delete(v.pod.Annotations, ipam.StatusAnnotation)
+		case v.pod.Annotations == nil:
+			v.pod.Annotations = map[string]string{ipam.StatusAnnotation: told.String()}
+		default:
+			v.pod.Annotations[ipam.StatusAnnotation] = told.String()
+		}
+	}, patch.While("metadata", "annotations", ipam.ClaimsAnnotation), patch.While("status", "phase")))
 }
 
 // longestNote is how long the text of an event may be.

@@ -31,15 +31,6 @@ func empty(kind, namespace, name string) client.Object {
 	}
 }
 
-// clone is a copy of what empty answered.
-func clone(object client.Object) client.Object {
-	if o, ok := object.(*core.ConfigMap); ok {
-		return o.DeepCopy()
-	}
-	o, _ := object.(*core.Secret)
-	return o.DeepCopy()
-}
-
 // ownedBy has an object go with its claim. It holds the claim's deletion up in no way, which would need a right of its own.
 func ownedBy(claim *ipam.IPClaim) meta.OwnerReference {
 	yes := true

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	core "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	api "k8s.io/apimachinery/pkg/api/errors"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -23,6 +22,7 @@ import (
 
 	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
 	"github.com/carve-ipam/carve/controller/internal/telemetry"
+	"github.com/carve-ipam/carve/controller/patch"
 )
 
 // Reconciler publishes the blocks of IPClaims that ask for it.
@@ -110,12 +110,11 @@ func (r *Reconciler) wanted(claim *ipam.IPClaim) (string, error) {
 
 // record writes into a claim where its block is written to.
 func (r *Reconciler) record(ctx context.Context, claim *ipam.IPClaim, place string) error {
-	before := claim.DeepCopy()
-	claim.Annotations = maps.Clone(claim.Annotations)
-	if claim.Annotations[ipam.PublishedAnnotation] = place; place == "" {
-		delete(claim.Annotations, ipam.PublishedAnnotation)
-	}
-	return r.Client.Patch(ctx, claim, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+	return patch.Change(ctx, r.Client, claim, func() {
+		if claim.Annotations[ipam.PublishedAnnotation] = place; place == "" {
+			delete(claim.Annotations, ipam.PublishedAnnotation)
+		}
+	}, patch.While("status", "cidr"))
 }
 
 // write writes a claim's block to a place. What somebody else has made there stays as it is.
@@ -135,12 +134,7 @@ func (r *Reconciler) write(ctx context.Context, claim *ipam.IPClaim, place strin
 		r.Events.Eventf(claim, nil, core.EventTypeWarning, ipam.ReasonError, "Publish", "%s is there and is not this claim's: it is left as it is", place)
 		return ctrl.Result{RequeueAfter: r.Again}, nil
 	}
-	before := clone(object)
-	fill(object, facts(claim))
-	if equality.Semantic.DeepEqual(before, object) {
-		return ctrl.Result{}, nil
-	}
-	return ctrl.Result{}, r.Client.Patch(ctx, object, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+	return ctrl.Result{}, patch.Change(ctx, r.Client, object, func() { fill(object, facts(claim)) })
 }
 
 // withdraw deletes what was written for a claim, that very object.

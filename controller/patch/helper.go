@@ -1,0 +1,167 @@
+package patch
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+
+	api "k8s.io/apimachinery/pkg/api/errors"
+	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+)
+
+// Helper has a copy of an object as it was read, and writes the changes that a caller makes.
+type Helper struct {
+	writer client.Client
+	before map[string]any
+}
+
+// NewPatchHelper takes a copy of an object that was read from the API server or from a cache of it. Call it before the first change.
+func NewPatchHelper(object client.Object, writer client.Client) (*Helper, error) {
+	if object.GetUID() == "" {
+		return nil, errors.New("patch: the object has no UID, so it was not read from an API server")
+	}
+	before, err := fields(object)
+	return &Helper{writer: writer, before: before}, err
+}
+
+// HasChanges reports whether Patch would send a request.
+func (h *Helper) HasChanges(object client.Object) (bool, error) {
+	after, err := fields(object)
+	return err == nil && len(main(h.before, after))+len(status(h.before, after)) > 0, err
+}
+
+// Option is a rule for one call of Patch.
+type Option func(*options)
+
+type options struct{ while [][]string }
+
+// While lets Patch write only if this field, too, has the value that was read. Elements of the path are names of JSON: While("status", "claim").
+func While(path ...string) Option {
+	return func(o *options) { o.while = append(o.while, path) }
+}
+
+// Patch writes the changes that the caller has made to the object: metadata and spec first, then the status. Afterwards the object is as the API
+// server has it, and the next Patch begins there.
+func (h *Helper) Patch(ctx context.Context, object client.Object, rules ...Option) error {
+	var o options
+	for _, rule := range rules {
+		rule(&o)
+	}
+	after, err := fields(object)
+	if err != nil {
+		return err
+	}
+	written := object
+	if changes := main(h.before, after); len(changes) > 0 {
+		if written, err = h.send(ctx, object, changes, o, h.writer.Patch); err != nil {
+			return err
+		}
+		if err := h.begin(written, h.before[statusField]); err != nil {
+			return err
+		}
+	}
+	gone := written.GetDeletionTimestamp() != nil && len(written.GetFinalizers()) == 0
+	if changes := status(h.before, after); len(changes) > 0 && !gone {
+		send := func(ctx context.Context, o client.Object, p client.Patch, _ ...client.PatchOption) error {
+			return h.writer.Status().Patch(ctx, o, p)
+		}
+		if written, err = h.send(ctx, object, changes, o, send); err != nil {
+			return err
+		}
+	}
+	if written == object {
+		return nil
+	}
+	reflect.ValueOf(object).Elem().Set(reflect.ValueOf(written).Elem())
+	now, err := fields(object)
+	h.before = now
+	return err
+}
+
+// Change lets a function change an object that was read, and writes what is different then.
+func Change(ctx context.Context, writer client.Client, object client.Object, change func(), rules ...Option) error {
+	helper, err := NewPatchHelper(object, writer)
+	if err != nil {
+		return err
+	}
+	change()
+	return helper.Patch(ctx, object, rules...)
+}
+
+// begin makes an object that was written the start of the next comparison, except for its status.
+func (h *Helper) begin(written client.Object, status any) error {
+	now, err := fields(written)
+	if err != nil {
+		return err
+	}
+	if now[statusField] = status; status == nil {
+		delete(now, statusField)
+	}
+	h.before = now
+	return nil
+}
+
+// send sends one request, and returns the object of the answer.
+func (h *Helper) send(ctx context.Context, object client.Object, changes operations, o options,
+	send func(context.Context, client.Object, client.Patch, ...client.PatchOption) error,
+) (client.Object, error) {
+	all := operations{test("/metadata/uid", string(object.GetUID()))}
+	for _, path := range o.while {
+		all = append(all, unchanged(h.before, path))
+	}
+	text, err := json.Marshal(append(all, changes...))
+	if err != nil {
+		return nil, err
+	}
+	// The answer goes into a new object, as decoding into the old one would keep what the server does not have.
+	fresh, ok := reflect.New(reflect.TypeOf(object).Elem()).Interface().(client.Object)
+	if !ok {
+		return nil, fmt.Errorf("patch: %T is no pointer to an object", object)
+	}
+	kind := object.GetObjectKind().GroupVersionKind()
+	fresh.GetObjectKind().SetGroupVersionKind(kind)
+	fresh.SetNamespace(object.GetNamespace())
+	fresh.SetName(object.GetName())
+	if err := send(ctx, fresh, client.RawPatch(types.JSONPatchType, text)); err != nil {
+		return nil, h.conflict(object, err)
+	}
+	fresh.GetObjectKind().SetGroupVersionKind(kind)
+	return fresh, nil
+}
+
+// conflict turns the answer to a failed test into a conflict. The API server answers 422 to it, as it does to an object that is not valid, but names no
+// field.
+func (h *Helper) conflict(object client.Object, err error) error {
+	answer, ok := errors.AsType[*api.StatusError](err)
+	if !ok || answer.ErrStatus.Reason != meta.StatusReasonInvalid || answer.ErrStatus.Details != nil && len(answer.ErrStatus.Details.Causes) > 0 {
+		return err
+	}
+	kind, failed := apiutil.GVKForObject(object, h.writer.Scheme())
+	if failed != nil {
+		return errors.Join(err, failed)
+	}
+	return api.NewConflict(schema.GroupResource{Group: kind.Group, Resource: kind.Kind}, object.GetName(),
+		fmt.Errorf("a field was changed since the object was read: %w", err))
+}
+
+// fields returns the fields of an object as JSON has them.
+func fields(object client.Object) (map[string]any, error) {
+	text, err := json.Marshal(object)
+	if err != nil {
+		return nil, fmt.Errorf("patch: %w", err)
+	}
+	all := map[string]any{}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	if err := decoder.Decode(&all); err != nil {
+		return nil, fmt.Errorf("patch: %w", err)
+	}
+	return all, nil
+}
