@@ -116,7 +116,7 @@ func (r *Reconciler) turned() predicate.Predicate {
 	}
 	return predicate.Funcs{
 		CreateFunc: func(e event.CreateEvent) bool { return gone(e.Object) || len(claimsOf(e.Object)) > 0 },
-		UpdateFunc: func(e event.UpdateEvent) bool { return gone(e.ObjectNew) || placed(e) || told(e) },
+		UpdateFunc: func(e event.UpdateEvent) bool { return gone(e.ObjectNew) || placed(e) || told(e) || began(e) },
 		DeleteFunc: func(event.DeleteEvent) bool { return true },
 	}
 }
@@ -131,6 +131,12 @@ func placed(e event.UpdateEvent) bool {
 // told says whether a pod asks for something else, or something else is said of its interfaces.
 func told(e event.UpdateEvent) bool {
 	before, after := e.ObjectOld.GetAnnotations(), e.ObjectNew.GetAnnotations()
-	return before[ipam.ClaimsAnnotation] != after[ipam.ClaimsAnnotation] ||
-		after[ipam.ClaimsAnnotation] != "" && before[ipam.NetworkStatusAnnotation] != after[ipam.NetworkStatusAnnotation]
+	return before[ipam.ClaimsAnnotation] != after[ipam.ClaimsAnnotation] || before[ipam.NetworkStatusAnnotation] != after[ipam.NetworkStatusAnnotation]
+}
+
+// began reports whether a pod has begun to run: on a node its network status is written before that, and counts from now on.
+func began(e event.UpdateEvent) bool {
+	before, ok := e.ObjectOld.(*core.Pod)
+	after, also := e.ObjectNew.(*core.Pod)
+	return ok && also && !judge.NetworkIsSetUp(before) && judge.NetworkIsSetUp(after)
 }

@@ -42,7 +42,7 @@ func (r *Reconciler) share(ctx context.Context, claim *ipam.IPClaim) (ctrl.Resul
 		if err := r.unbind(ctx, claim); err != nil {
 			return ctrl.Result{}, err
 		}
-		pause = again // those who were lost may have it for some seconds
+		pause = earlier(pause, again) // a lost pod may have it for some seconds
 	}
 	var result ctrl.Result
 	if claim.Status.Claim == nil {
@@ -60,7 +60,7 @@ func (r *Reconciler) share(ctx context.Context, claim *ipam.IPClaim) (ctrl.Resul
 		if in {
 			kept = append(kept, ipam.PodReference{Name: pod.Name, UID: pod.UID})
 		} else {
-			pause = atMost
+			pause = earlier(pause, atMost)
 		}
 	}
 	return sooner(result, pause), r.reserve(ctx, claim, kept)
@@ -88,7 +88,7 @@ func (r *Reconciler) users(ctx context.Context, claim *ipam.IPClaim) (kept []ipa
 		if err != nil {
 			return nil, 0, err
 		}
-		pause = max(pause, s.again)
+		pause = earlier(pause, s.again)
 		switch {
 		case s.only || s.verdict == judge.Keep && !asked:
 			err = r.Realm.Detach(ctx, remoteName(claim), user.UID) // the claim stays, and so no block has to cool down
@@ -106,6 +106,14 @@ func (r *Reconciler) users(ctx context.Context, claim *ipam.IPClaim) (kept []ipa
 		}
 	}
 	return kept, pause, nil
+}
+
+// earlier returns the shorter of two pauses; 0 is none.
+func earlier(a, b time.Duration) time.Duration {
+	if a == 0 || b > 0 && b < a {
+		return b
+	}
+	return a
 }
 
 // askedFor answers the entry by which a pod asks for a claim. What cannot be read asks for what it did.
