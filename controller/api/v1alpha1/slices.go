@@ -52,6 +52,8 @@ type NodeSlicePoolSpec struct {
 	PrefixLength *int32 `json:"prefixLength,omitempty"`
 	// nodeSelector takes nodes by their labels; all of them by default.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="!has(self.matchExpressions) || self.matchExpressions.all(e, e.operator in ['In', 'NotIn', 'Exists', 'DoesNotExist'])",message="an operator is In, NotIn, Exists or DoesNotExist"
+	// +kubebuilder:validation:XValidation:rule="!has(self.matchExpressions) || self.matchExpressions.all(e, (e.operator in ['In', 'NotIn']) == (has(e.values) && e.values.size() > 0))",message="In and NotIn need values, Exists and DoesNotExist have none"
 	NodeSelector *meta.LabelSelector `json:"nodeSelector,omitempty"`
 }
 

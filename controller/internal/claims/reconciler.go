@@ -4,6 +4,7 @@ package claims
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	core "k8s.io/api/core/v1"
@@ -13,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
+	carve "github.com/carve-ipam/carve/client"
 	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
 	"github.com/carve-ipam/carve/controller/internal/conditions"
 	"github.com/carve-ipam/carve/controller/internal/judge"
@@ -59,10 +61,22 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		r.Events.Eventf(&claim, nil, core.EventTypeWarning, "Abandoned", "Release", "the claim goes without Carve; what it held may be held there still")
 		return ctrl.Result{}, r.free(ctx, &claim)
 	}
+	bring := func() (ctrl.Result, error) { return r.share(ctx, &claim) }
 	if user := PodOf(&claim); user != nil {
-		return r.own(ctx, &claim, user)
+		bring = func() (ctrl.Result, error) { return r.own(ctx, &claim, user) }
 	}
-	return r.share(ctx, &claim)
+	result, err := bring()
+	if err != nil && !claim.DeletionTimestamp.IsZero() && ofCarve(err) {
+		return r.refused(ctx, &claim, err)
+	}
+	return result, err
+}
+
+// ofCarve reports whether an error comes from a call to Carve.
+func ofCarve(err error) bool {
+	_, refused := carve.AsProblem(err)
+	_, failed := errors.AsType[*carve.Error](err)
+	return refused || failed
 }
 
 // PodOf answers the pod that owns a claim, if one does.

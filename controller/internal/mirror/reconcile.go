@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	conflict "k8s.io/apimachinery/pkg/api/errors"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -58,6 +59,8 @@ func (r *Reconciler[O, R]) outcome(ctx context.Context, o O, remote *R, reason s
 		return r.stuck(ctx, o, ipam.ReasonError, fmt.Sprintf("%s (%s)", problem.Detail, problem.Code))
 	case r.absent(err):
 		return errors.Join(r.working(ctx, o, "Carve does not answer"), err)
+	case o.Mirror().ObservedGeneration != o.GetGeneration() && !conflict.IsConflict(err):
+		return errors.Join(r.working(ctx, o, "tried again: "+err.Error()), err) // once, so that Ready is never about an older spec
 	default:
 		return err
 	}

@@ -4,9 +4,11 @@ package nodes
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -53,13 +55,17 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	}
 	next, err := r.follow(ctx, &p)
 	if err != nil {
-		return ctrl.Result{}, err
+		return ctrl.Result{}, errors.Join(err, r.failed(ctx, &p, err))
 	}
 	return ctrl.Result{RequeueAfter: next}, nil
 }
 
 // follow has every node have its slice, and answers when to look again. What cannot be is shown, and nothing is moved then.
 func (r *Reconciler) follow(ctx context.Context, p *ipam.NodeSlicePool) (next time.Duration, err error) {
+	selector, err := selectorOf(p)
+	if err != nil {
+		return r.Every, r.stuck(ctx, p, ipam.ReasonError, err.Error(), nil)
+	}
 	if others, err := r.disagreeing(ctx, p); err != nil || others != "" {
 		return r.Every, r.stuck(ctx, p, ipam.ReasonError, others, err)
 	}
@@ -70,7 +76,7 @@ func (r *Reconciler) follow(ctx context.Context, p *ipam.NodeSlicePool) (next ti
 	if wrong := misfit(&p.Spec, &class.Spec); wrong != "" {
 		return r.Every, r.stuck(ctx, p, ipam.ReasonError, wrong, nil)
 	}
-	v, err := r.see(ctx, p)
+	v, err := r.see(ctx, p, selector)
 	if err != nil {
 		return r.Every, r.refused(ctx, p, err)
 	}
@@ -152,7 +158,7 @@ func (r *Reconciler) release(ctx context.Context, p *ipam.NodeSlicePool) (ctrl.R
 
 // drainAll drains all slices of a NodeSlicePool that are of this cluster and can be drained from here. What is held in them stays.
 func (r *Reconciler) drainAll(ctx context.Context, p *ipam.NodeSlicePool) error {
-	v, err := r.see(ctx, p)
+	v, err := r.see(ctx, p, labels.Nothing())
 	if carve.IsNotFound(err) {
 		return nil // the class is gone, and its slices with it
 	}
@@ -169,6 +175,5 @@ func (r *Reconciler) drainAll(ctx context.Context, p *ipam.NodeSlicePool) error 
 			return err
 		}
 	}
-	v.wanted = nil
 	return r.publish(ctx, p, v)
 }

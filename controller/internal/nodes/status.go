@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	core "k8s.io/api/core/v1"
+	conflict "k8s.io/apimachinery/pkg/api/errors"
 	api "k8s.io/apimachinery/pkg/api/meta"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -115,6 +116,16 @@ func (r *Reconciler) refused(ctx context.Context, p *ipam.NodeSlicePool, err err
 		})
 	}
 	return err
+}
+
+// failed shows an error that nothing else has shown, once for each generation, so that Ready is never about an older spec.
+func (r *Reconciler) failed(ctx context.Context, p *ipam.NodeSlicePool, err error) error {
+	if p.Status.ObservedGeneration == p.Generation || conflict.IsConflict(err) {
+		return nil
+	}
+	return r.update(ctx, p, func(s *ipam.NodeSlicePoolStatus) {
+		conditions.Working(&s.Conditions, p.Generation, ipam.ReasonReconciling, "tried again: "+err.Error())
+	})
 }
 
 // stuck shows what is wrong, unless it could not even be found out.

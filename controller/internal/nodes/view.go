@@ -30,12 +30,8 @@ type view struct {
 	wait    time.Duration                             // until a node has been gone for long enough
 }
 
-// see looks at the nodes and at all slices, by one list of Carve.
-func (r *Reconciler) see(ctx context.Context, p *ipam.NodeSlicePool) (*view, error) {
-	selector, err := selectorOf(p)
-	if err != nil {
-		return nil, err
-	}
+// see reads the nodes and all slices, with one list of Carve. The selector takes the nodes that are to have a slice.
+func (r *Reconciler) see(ctx context.Context, p *ipam.NodeSlicePool, selector labels.Selector) (*view, error) {
 	v := &view{known: map[types.UID]*meta.PartialObjectMetadata{}, slices: map[types.UID]*carve.IPPool{}, wait: r.Every}
 	nodes := nodeList()
 	if err := r.Client.List(ctx, nodes); err != nil {
@@ -70,7 +66,7 @@ func selectorOf(p *ipam.NodeSlicePool) (labels.Selector, error) {
 	}
 	selector, err := meta.LabelSelectorAsSelector(p.Spec.NodeSelector)
 	if err != nil {
-		return nil, fmt.Errorf("the selector of nodes: %w", err)
+		return nil, fmt.Errorf("spec.nodeSelector is not valid, and no slice is changed until it is: %w", err)
 	}
 	return selector, nil
 }
