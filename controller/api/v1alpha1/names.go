@@ -13,3 +13,9 @@ const (
 	ReasonPoolFull    = "PoolFull"
 	ReasonError       = "Error"
 )
+
+// Reasons of events.
+const (
+	// ReasonOrphansCleaned: Carve held a block for an IPClaim that does not exist any more, and the controller released it.
+	ReasonOrphansCleaned = "OrphansCleaned"
+)

@@ -2,6 +2,7 @@ package claims
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	core "k8s.io/api/core/v1"
@@ -140,36 +141,38 @@ func (s *Sweep) end(ctx context.Context, pods []string, verdicts map[types.UID]j
 }
 
 // heldInCarve answers the claims in Carve that were made for IPClaims of the realm.
-func (s *Sweep) heldInCarve(ctx context.Context) (names []string, err error) {
+func (s *Sweep) heldInCarve(ctx context.Context) (held []carve.IPClaim, err error) {
 	of, most := realmLabel+"="+s.Of.Realm.Name, page
 	for c, err := range s.Of.Realm.Carve.Claims(ctx, s.Of.Realm.Project, carve.ListClaimsParams{LabelSelector: &of, Limit: &most}) {
 		if err != nil {
 			return nil, err
 		}
 		if owner := c.Spec.OwnerRef; owner != nil && owner.Kind == kindIPClaim && c.Metadata.Name == remotePrefix+owner.UID {
-			names = append(names, c.Metadata.Name)
+			held = append(held, c)
 		}
 	}
-	return names, nil
+	return held, nil
 }
 
 // release releases what is held for IPClaims that are no more, unless somebody uses it. When they are many a person has to look.
-func (s *Sweep) release(ctx context.Context, held []string, claims map[string]bool) error {
-	var orphans []string
-	for _, name := range held {
-		if !claims[name] {
-			orphans = append(orphans, name)
+func (s *Sweep) release(ctx context.Context, held []carve.IPClaim, claims map[string]bool) error {
+	var orphans, released []carve.IPClaim
+	for i := range held {
+		if !claims[held[i].Metadata.Name] {
+			orphans = append(orphans, held[i])
 		}
 	}
 	if many(len(orphans), len(held)) {
 		ctrl.LoggerFrom(ctx).Info("many claims in Carve are of no IPClaim; they are left alone", "claims", len(orphans), "of", len(held))
 		return nil
 	}
-	for _, name := range orphans {
-		err := s.Of.Realm.Carve.Release(ctx, s.Of.Realm.Project, name)
-		if err != nil && !carve.IsNotFound(err) && carve.CodeOf(err) != carve.ProblemCodeInUse {
-			return err
+	for i := range orphans {
+		err := s.Of.Realm.Carve.Release(ctx, s.Of.Realm.Project, orphans[i].Metadata.Name)
+		if err == nil {
+			released = append(released, orphans[i])
+		} else if !carve.IsNotFound(err) && carve.CodeOf(err) != carve.ProblemCodeInUse {
+			return errors.Join(err, s.cleaned(ctx, released))
 		}
 	}
-	return nil
+	return s.cleaned(ctx, released)
 }

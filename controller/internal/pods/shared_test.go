@@ -123,6 +123,7 @@ func TestTheSweepEndsWhatWasMissed(t *testing.T) {
 	s.run()
 	s.eventually("only what lives is held", func() bool { return len(s.held()) == 1 })
 	require.Equal(t, []string{left.CIDR}, s.held())
+	s.event(ipam.ReasonOrphansCleaned)
 	got, err := world.Carve.GetConsumer(t.Context(), s.name, s.name, string(pod.UID))
 	require.NoError(t, err)
 	require.Equal(t, carve.IPConsumerPhaseEnded, got.Status.Phase)

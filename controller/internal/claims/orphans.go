@@ -1,0 +1,45 @@
+package claims
+
+import (
+	"context"
+	"fmt"
+
+	core "k8s.io/api/core/v1"
+	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	carve "github.com/carve-ipam/carve/client"
+	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
+)
+
+// cleaned records an event for each orphan that was released, on the IPClaim that it was held for, and one on each IPPool of which the blocks were.
+func (s *Sweep) cleaned(ctx context.Context, orphans []carve.IPClaim) error {
+	if len(orphans) == 0 {
+		return nil
+	}
+	blocks := map[string]int{}
+	for i := range orphans {
+		held := &orphans[i]
+		gone := &ipam.IPClaim{ObjectMeta: meta.ObjectMeta{
+			Namespace: held.Metadata.Annotations[namespaceAnnotation], Name: held.Metadata.Annotations[nameAnnotation], UID: types.UID(held.Spec.OwnerRef.UID),
+		}}
+		s.Of.Events.Eventf(gone, nil, core.EventTypeNormal, ipam.ReasonOrphansCleaned, "Sweep",
+			"%s was held in Carve for this IPClaim, which does not exist any more, and is released", held.Status.AllocatedCIDR)
+		blocks[held.Status.PoolRef.Project+"/"+held.Status.PoolRef.Name]++
+	}
+	var pools ipam.IPPoolList
+	if err := s.Of.Client.List(ctx, &pools); err != nil {
+		return fmt.Errorf("looking for the pools of orphans: %w", err)
+	}
+	for i := range pools.Items {
+		remote := pools.Items[i].Status.Remote
+		if remote == nil {
+			continue
+		}
+		if n := blocks[remote.Project+"/"+remote.Name]; n > 0 {
+			s.Of.Events.Eventf(&pools.Items[i], nil, core.EventTypeNormal, ipam.ReasonOrphansCleaned, "Sweep",
+				"%d blocks were held in Carve for IPClaims that do not exist any more, and are released", n)
+		}
+	}
+	return nil
+}
