@@ -14,6 +14,8 @@ const (
 const (
 	// EntryAnnotation is the entry of its pod that a claim was made for.
 	EntryAnnotation = "ipam.carve.dev/entry"
+	// TemplateAnnotation is the IPClaimTemplate that a claim was made from.
+	TemplateAnnotation = "ipam.carve.dev/template"
 	// InterfaceAnnotation is the interface of its pod that has the claim's address.
 	InterfaceAnnotation = "ipam.carve.dev/interface"
 	// AbandonAnnotation, if it is "true", lets a claim that is deleted go without asking Carve, for a server that is gone for good.

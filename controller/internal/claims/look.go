@@ -21,6 +21,8 @@ type sight struct {
 	why     string
 	// only says that the verdict is on this claim, and not on the pod.
 	only bool
+	// dropped says that the pod lives and does not ask for this claim any more.
+	dropped bool
 	// again is when to look again, if it is not clear yet.
 	again time.Duration
 }

@@ -19,9 +19,9 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/conditions"
 	"github.com/carve-ipam/carve/controller/internal/judge"
 	"github.com/carve-ipam/carve/controller/internal/realm"
+	"github.com/carve-ipam/carve/controller/patch"
 )
 
-	"github.com/carve-ipam/carve/controller/patch"
 // Reconciler makes IPClaims true.
 type Reconciler struct {
 	// Client reads what is remembered of the API server, and writes to it.
@@ -92,6 +92,9 @@ func PodOf(claim client.Object) *meta.OwnerReference {
 func (r *Reconciler) own(ctx context.Context, claim *ipam.IPClaim, owner *meta.OwnerReference) (ctrl.Result, error) {
 	user := ipam.PodReference{Name: owner.Name, UID: owner.UID}
 	s, err := r.look(ctx, claim, user, claim.Annotations[ipam.InterfaceAnnotation])
+	if err == nil {
+		s, err = r.lookForEntry(ctx, claim, s)
+	}
 	if err != nil {
 		return ctrl.Result{}, err
 	}

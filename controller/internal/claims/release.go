@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 
+	core "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	carve "github.com/carve-ipam/carve/client"
 	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
+	"github.com/carve-ipam/carve/controller/internal/entries"
 	"github.com/carve-ipam/carve/controller/internal/judge"
 )
 
@@ -35,9 +37,19 @@ func (r *Reconciler) release(ctx context.Context, claim *ipam.IPClaim) (ctrl.Res
 // leave tells Carve what has become of a pod that uses a claim. What a claim says of its pod may be copied from another namespace, whose pod lives: so
 // nothing is told of a pod that Carve does not know by the name that was looked for.
 func (r *Reconciler) leave(ctx context.Context, claim *ipam.IPClaim, user ipam.PodReference, s sight) error {
-	switch {
-	case s.verdict == judge.Keep:
+	if s.verdict == judge.Keep {
 		return nil
+	}
+	if err := r.withdraw(ctx, claim, user, s.pod); err != nil {
+		return err
+	}
+	switch {
+	case s.dropped:
+		err := r.Realm.Detach(ctx, remoteName(claim), user.UID)
+		if carve.IsNotFound(err) {
+			return nil
+		}
+		return err
 	case s.only:
 		return r.Realm.Yield(ctx, remoteName(claim), user.UID)
 	}
@@ -50,6 +62,27 @@ func (r *Reconciler) leave(ctx context.Context, claim *ipam.IPClaim, user ipam.P
 	default:
 		return r.Realm.Lapse(ctx, user.UID)
 	}
+}
+
+// withdraw removes the block from the status annotation of a pod, if the pod exists.
+func (r *Reconciler) withdraw(ctx context.Context, claim *ipam.IPClaim, user ipam.PodReference, pod *core.Pod) error {
+	if pod == nil || pod.UID != user.UID {
+		return nil
+	}
+	return entries.Withdraw(ctx, r.Client, pod, claim.Name)
+}
+
+// detach takes a claim from a pod that lives. It removes the address from the pod's status first, before the next pod can get it. The claim stays, so its
+// block does not cool down.
+func (r *Reconciler) detach(ctx context.Context, claim *ipam.IPClaim, user ipam.PodReference) error {
+	pod, err := r.podIn(ctx, r.Live, claim.Namespace, user.Name)
+	if err == nil {
+		err = r.withdraw(ctx, claim, user, pod)
+	}
+	if err != nil {
+		return err
+	}
+	return r.Realm.Detach(ctx, remoteName(claim), user.UID)
 }
 
 // abandoned says whether somebody wants a claim to go without Carve.

@@ -91,7 +91,7 @@ func (r *Reconciler) users(ctx context.Context, claim *ipam.IPClaim) (kept []ipa
 		pause = earlier(pause, s.again)
 		switch {
 		case s.only || s.verdict == judge.Keep && !asked:
-			err = r.Realm.Detach(ctx, remoteName(claim), user.UID) // the claim stays, and so no block has to cool down
+			err = r.detach(ctx, claim, user)
 		case s.verdict != judge.Keep:
 			err = r.leave(ctx, claim, user, s)
 		default:

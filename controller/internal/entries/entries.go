@@ -30,8 +30,8 @@ const most = 32
 
 // Of answers the entries of a pod. What it does not know of them is an error: a later version may mean something by it.
 func Of(pod client.Object) ([]Entry, error) {
-	text, asks := pod.GetAnnotations()[ipam.ClaimsAnnotation]
-	if !asks {
+	text := pod.GetAnnotations()[ipam.ClaimsAnnotation]
+	if text == "" {
 		return nil, nil
 	}
 	var all []Entry
@@ -76,6 +76,8 @@ type Outcome struct {
 	CIDR string `json:"cidr,omitempty"`
 	// Address is the address, when the block is a single one.
 	Address string `json:"address,omitempty"`
+	// Kept says that the pod does not ask for the claim any more, and keeps it until it ends, as it may use the block.
+	Kept bool `json:"kept,omitempty"`
 }
 
 // Outcomes are what came of a pod's entries, by their names.

@@ -2,8 +2,11 @@ package pods
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
+	"slices"
+	"strings"
 
 	core "k8s.io/api/core/v1"
 	api "k8s.io/apimachinery/pkg/api/errors"
@@ -19,8 +22,17 @@ import (
 
 // own answers the pod's own claim for an entry, and makes it if there is none. Before it is made the API server itself is asked what the pod is.
 func (v *visit) own(ctx context.Context, e entries.Entry) (*ipam.IPClaim, error) {
-	if claim, err := v.remembered(ctx, e); claim != nil || err != nil {
-		return claim, err
+	for i := range v.mine {
+		claim := &v.mine[i]
+		switch {
+		case claims.MadeFor(claim, e):
+			return claim, nil
+		case claim.Annotations[ipam.EntryAnnotation] != e.Name:
+		case v.mayUse(claim):
+			return nil, nil //nolint:nilnil // what the pod may use stays under the entry's name
+		default:
+			return nil, errReleased
+		}
 	}
 	if err := v.confirm(ctx); err != nil {
 		return nil, err
@@ -41,22 +53,42 @@ func (v *visit) own(ctx context.Context, e entries.Entry) (*ipam.IPClaim, error)
 	return v.make(ctx, e, &template)
 }
 
-// remembered answers the claim of an entry, as far as it is remembered.
-func (v *visit) remembered(ctx context.Context, e entries.Entry) (*ipam.IPClaim, error) {
+// errReleased: the controller is releasing the claim of an earlier form of the entry. When the claim is gone, the pod is reconciled again.
+var errReleased = errors.New("the claim of the entry is being released")
+
+// owned returns the claims that the pod owns, from the cache.
+func (v *visit) owned(ctx context.Context) ([]ipam.IPClaim, error) {
 	var all ipam.IPClaimList
 	err := v.Client.List(ctx, &all, client.InNamespace(v.pod.Namespace), client.MatchingFields{claims.ByPod: string(v.pod.UID)})
-	for i := range all.Items {
-		if v.owns(&all.Items[i], e) {
-			return &all.Items[i], err
-		}
-	}
-	return nil, err
+	slices.SortFunc(all.Items, func(a, b ipam.IPClaim) int { return strings.Compare(a.Name, b.Name) })
+	return all.Items, err
 }
 
 // owns says whether a claim is the pod's, for an entry.
 func (v *visit) owns(claim *ipam.IPClaim, e entries.Entry) bool {
 	user := claims.PodOf(claim)
-	return user != nil && user.UID == v.pod.UID && claim.Annotations[ipam.EntryAnnotation] == e.Name
+	return user != nil && user.UID == v.pod.UID && claims.MadeFor(claim, e)
+}
+
+// mayUse reports whether the pod's network may have the block of a claim: there is one, and the pod has a node.
+func (v *visit) mayUse(claim *ipam.IPClaim) bool {
+	return claim.Status.Claim != nil && v.pod.Spec.NodeName != ""
+}
+
+// keep adds the claims that the pod may use and does not ask for any more. Each has the name of its entry, or its own name if the entry has another claim.
+func (v *visit) keep(told entries.Outcomes) {
+	for i := range v.mine {
+		claim := &v.mine[i]
+		if !v.mayUse(claim) || !claims.Dropped(v.pod, claim) {
+			continue
+		}
+		name := claim.Annotations[ipam.EntryAnnotation]
+		if other := told[name]; other.Claim != "" && other.Claim != claim.Name {
+			name = claim.Name
+		}
+		told[name] = entries.Outcome{Claim: claim.Name, CIDR: claim.Status.CIDR, Address: claim.Status.Address, Kept: true}
+		v.warn("ClaimKept", "entry "+claim.Annotations[ipam.EntryAnnotation]+" was changed: the pod keeps IPClaim "+claim.Name+" until it ends, as it has a node and may use the block")
+	}
 }
 
 // confirm takes the pod from the API server itself: what is remembered may be older than its end, or than what it was told.
@@ -126,7 +158,7 @@ func (v *visit) claim(e entries.Entry, template *ipam.IPClaimTemplate, attempt i
 	of := template.DeepCopy().Spec
 	annotations := map[string]string{}
 	maps.Copy(annotations, of.Metadata.Annotations)
-	annotations[ipam.EntryAnnotation] = e.Name
+	annotations[ipam.EntryAnnotation], annotations[ipam.TemplateAnnotation] = e.Name, e.Template
 	if e.Interface != "" {
 		annotations[ipam.InterfaceAnnotation] = e.Interface
 	}

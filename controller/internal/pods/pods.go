@@ -55,6 +55,8 @@ func (r *Reconciler) asks(pod *core.Pod) bool {
 type visit struct {
 	*Reconciler
 	pod *core.Pod
+	// mine are the claims that the pod owns.
+	mine []ipam.IPClaim
 	// confirmed says that the pod is as the API server itself has it.
 	confirmed bool
 }
@@ -63,13 +65,20 @@ type visit struct {
 var errAnother = errors.New("the pod is not what was remembered")
 
 func (v *visit) run(ctx context.Context) error {
-	if !v.asks(v.pod) {
-		return nil
+	verdict, _ := judge.Pod(v.pod, v.pod.UID, v.Judge)
+	switch {
+	case verdict != judge.Keep:
+		return v.tell(ctx, nil) // its blocks are given back
+	case v.pod.DeletionTimestamp != nil:
+		return nil // it keeps its blocks, and gets no others
 	}
 	all, err := entries.Of(v.pod)
 	if err != nil {
 		v.warn("InvalidClaims", err.Error())
 		return nil
+	}
+	if v.mine, err = v.owned(ctx); err != nil {
+		return err
 	}
 	told, whole := entries.Outcomes{}, true
 	var failed []error
@@ -83,6 +92,7 @@ func (v *visit) run(ctx context.Context) error {
 			told[e.Name] = outcome
 		}
 	}
+	v.keep(told)
 	if whole { // else a claim is about to be told of, and wakes the pod
 		failed = append(failed, v.tell(ctx, told))
 	}
@@ -97,8 +107,14 @@ func (v *visit) outcome(ctx context.Context, e entries.Entry) (o entries.Outcome
 	} else {
 		claim, err = v.named(ctx, e)
 	}
+	if errors.Is(err, errReleased) {
+		return o, false, nil
+	}
 	if claim == nil || err != nil {
-		return entries.Outcome{Claim: entries.Told(v.pod)[e.Name].Claim}, true, err
+		if e.Template != "" { // the next attempt begins with this name
+			o.Claim = entries.Told(v.pod)[e.Name].Claim
+		}
+		return o, true, err
 	}
 	o.Claim = claim.Name
 	if claim.Status.Claim != nil && v.uses(claim) {

@@ -20,6 +20,7 @@ import (
 	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
 	"github.com/carve-ipam/carve/controller/internal/claims"
 	"github.com/carve-ipam/carve/controller/internal/entries"
+	"github.com/carve-ipam/carve/controller/internal/judge"
 	"github.com/carve-ipam/carve/controller/internal/telemetry"
 )
 
@@ -35,7 +36,7 @@ func (r *Reconciler) Setup(ctx context.Context, manager ctrl.Manager, workers in
 		return err
 	}
 	return ctrl.NewControllerManagedBy(manager).Named("pods").
-		For(&core.Pod{}, builder.WithPredicates(asked())).
+		For(&core.Pod{}, builder.WithPredicates(r.asked())).
 		Watches(&ipam.IPClaim{}, handler.EnqueueRequestsFromMapFunc(r.concerned), builder.WithPredicates(settled())).
 		Watches(&ipam.IPClaimTemplate{}, handler.EnqueueRequestsFromMapFunc(r.asking), builder.WithPredicates(appeared())).
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers, RateLimiter: claims.Patience()}).Complete(telemetry.Traced("pod", r))
@@ -91,15 +92,27 @@ func (r *Reconciler) find(ctx context.Context, object client.Object, index strin
 	return requests
 }
 
-// asked takes the changes of what a pod asks for, and of what it was told.
-func asked() predicate.Predicate {
-	asks := func(o client.Object) bool { return o.GetAnnotations()[ipam.ClaimsAnnotation] != "" }
+// asked takes a change of the entries of a pod or of its status, and the moment at which the pod gets its node or ends.
+func (r *Reconciler) asked() predicate.Predicate {
+	concerned := func(o client.Object) bool {
+		return o.GetAnnotations()[ipam.ClaimsAnnotation] != "" || o.GetAnnotations()[ipam.StatusAnnotation] != ""
+	}
+	state := func(o client.Object) (node string, verdict judge.Verdict) {
+		pod, ok := o.(*core.Pod)
+		if !ok {
+			return "", judge.Keep
+		}
+		verdict, _ = judge.Pod(pod, pod.UID, r.Judge)
+		return pod.Spec.NodeName, verdict
+	}
 	return predicate.Funcs{
-		CreateFunc: func(e event.CreateEvent) bool { return asks(e.Object) },
+		CreateFunc: func(e event.CreateEvent) bool { return concerned(e.Object) },
 		UpdateFunc: func(e event.UpdateEvent) bool {
 			before, after := e.ObjectOld.GetAnnotations(), e.ObjectNew.GetAnnotations()
-			return asks(e.ObjectNew) && (before[ipam.ClaimsAnnotation] != after[ipam.ClaimsAnnotation] ||
-				before[ipam.StatusAnnotation] != after[ipam.StatusAnnotation])
+			node, verdict := state(e.ObjectOld)
+			newNode, newVerdict := state(e.ObjectNew)
+			return concerned(e.ObjectNew) && (before[ipam.ClaimsAnnotation] != after[ipam.ClaimsAnnotation] ||
+				before[ipam.StatusAnnotation] != after[ipam.StatusAnnotation] || node != newNode || verdict != newVerdict)
 		},
 		DeleteFunc: func(event.DeleteEvent) bool { return false },
 	}

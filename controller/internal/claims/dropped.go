@@ -1,0 +1,53 @@
+package claims
+
+import (
+	"context"
+	"slices"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
+	"github.com/carve-ipam/carve/controller/internal/entries"
+	"github.com/carve-ipam/carve/controller/internal/judge"
+	"github.com/carve-ipam/carve/controller/patch"
+)
+
+// MadeFor reports whether a pod's own claim was made for an entry as the entry is now.
+func MadeFor(claim *ipam.IPClaim, e entries.Entry) bool {
+	a := claim.Annotations
+	if e.Template == "" || a[ipam.EntryAnnotation] != e.Name {
+		return false
+	}
+	return a[ipam.TemplateAnnotation] == "" || a[ipam.TemplateAnnotation] == e.Template && a[ipam.InterfaceAnnotation] == e.Interface
+}
+
+// Dropped reports whether a claim was made for an entry that its pod does not have any more. An annotation that cannot be read drops nothing.
+func Dropped(pod client.Object, claim *ipam.IPClaim) bool {
+	if claim.Annotations[ipam.EntryAnnotation] == "" {
+		return false
+	}
+	all, err := entries.Of(pod)
+	return err == nil && !slices.ContainsFunc(all, func(e entries.Entry) bool { return MadeFor(claim, e) })
+}
+
+// lookForEntry gives up a claim whose entry the pod has dropped, while no network can use the block: there is no block, or the pod has no node. The
+// block of a pod with a node is kept until the pod ends.
+func (r *Reconciler) lookForEntry(ctx context.Context, claim *ipam.IPClaim, s sight) (sight, error) {
+	if s.verdict != judge.Keep || !Dropped(s.pod, claim) || s.pod.Spec.NodeName != "" && claim.Status.Claim != nil {
+		return s, nil
+	}
+	pod, err := r.podIn(ctx, r.Live, claim.Namespace, s.pod.Name)
+	if err != nil || pod == nil || pod.UID != s.pod.UID || !Dropped(pod, claim) {
+		return s, err // an event of the pod is on its way
+	}
+	if pod.Spec.NodeName != "" {
+		now := new(ipam.IPClaim)
+		if err := r.Live.Get(ctx, client.ObjectKeyFromObject(claim), now); err != nil || now.UID != claim.UID || now.Status.Claim != nil {
+			return s, client.IgnoreNotFound(err)
+		}
+	} else if err := entries.Withdraw(ctx, r.Client, pod, claim.Name, patch.While("spec", "nodeName")); err != nil {
+		return s, err
+	}
+	s.pod, s.verdict, s.why, s.dropped = pod, judge.Gone, "the pod does not ask for it any more", true
+	return s, nil
+}

@@ -1,0 +1,26 @@
+package entries
+
+import (
+	"context"
+
+	core "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
+	"github.com/carve-ipam/carve/controller/patch"
+)
+
+// Withdraw removes the block of a claim from the status annotation of a pod. Call it before the block is released, so that no two pods have one address
+// in their status. A pod that has gone needs no request.
+func Withdraw(ctx context.Context, writer client.Client, pod *core.Pod, claim string, rules ...patch.Option) error {
+	told, found := Told(pod), false
+	for name, o := range told {
+		if o.Claim == claim && o.CIDR != "" {
+			told[name], found = Outcome{Claim: claim}, true
+		}
+	}
+	if !found {
+		return nil
+	}
+	return client.IgnoreNotFound(patch.Change(ctx, writer, pod, func() { pod.Annotations[ipam.StatusAnnotation] = told.String() }, rules...))
+}
