@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -77,6 +78,9 @@ func yamlText(v string) *yaml.Node {
 // it; of YAML the anchors and merges are resolved, and a date stays the text that it is.
 func JSONOf(text []byte) (json.RawMessage, error) {
 	if json.Valid(text) {
+		if line := notUTF8(text); line > 0 {
+			return nil, fmt.Errorf("line %d is not UTF-8: letters would be lost", line)
+		}
 		return text, nil
 	}
 	d := yaml.NewDecoder(bytes.NewReader(text))
@@ -96,6 +100,16 @@ func JSONOf(text []byte) (json.RawMessage, error) {
 		return nil, err
 	}
 	return json.Marshal(value)
+}
+
+// notUTF8 is the first line that is not UTF-8; 0 if there is none. YAML refuses such a text by itself.
+func notUTF8(text []byte) int {
+	for n, line := range bytes.Split(text, []byte("\n")) {
+		if !utf8.Valid(line) {
+			return n + 1
+		}
+	}
+	return 0
 }
 
 // asText makes strings of what YAML would make dates of, and of the keys of maps, which JSON has as strings alone.

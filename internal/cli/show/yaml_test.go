@@ -34,3 +34,14 @@ func TestAnyTextIsTheSameInYAML(t *testing.T) {
 		require.Equal(t, want, got, "%d: %q: %s", n, text, shown)
 	}
 }
+
+// JSON goes to the server untouched, but bytes that are no UTF-8 would become other letters on the way.
+func TestADocumentThatIsNotUTF8IsRefusedWithItsLine(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"{\"a\":\n\"B\xfcro\"}", "a:\n  - B\xfcro\n"} {
+		_, err := JSONOf([]byte(text))
+		require.Error(t, err)
+	}
+	_, err := JSONOf([]byte("{\"a\":\n\"B\xfcro\"}"))
+	require.ErrorContains(t, err, "line 2 is not UTF-8")
+}
