@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -82,7 +83,7 @@ type Root struct {
 func Preset(of string) Mapping {
 	m := Mapping{
 		Source: of, SpaceBy: []string{"space"}, Spaces: map[string]SpaceMapping{"": {Space: "default"}},
-		Labels: map[string]string{"status": "status"}, Annotations: map[string]string{"description": "description", "source-row": "id"},
+		Labels: map[string]string{"status": "status"}, Annotations: map[string]string{"description": "description", "source-row": "id", "source-id": "source-id", "source-name": "name"},
 		OnDuplicate: Refuse, OnOverlap: Refuse,
 		Rules: []Rule{
 			{Match: map[string]string{"kind": "aggregate"}, As: AsPool, Name: "{name|block}"},
@@ -132,7 +133,14 @@ func Read(path, of string, text []byte) (Mapping, error) {
 	if err := d.Decode(&m); err != nil {
 		return m, exit.Usagef("%s: it is no mapping: %v", path, err)
 	}
-	if m.Source != of {
+	if err := d.Decode(&yaml.Node{}); !errors.Is(err, io.EOF) {
+		return m, exit.Usagef("%s: it holds more than one document: a mapping is one", path)
+	}
+	switch m.Source {
+	case of:
+	case "":
+		return m, exit.Usagef("%s: it does not say which source it is for: add `source: %s`", path, of)
+	default:
 		return m, exit.Usagef("%s: it is a mapping for %s, and not for %s", path, m.Source, of)
 	}
 	if err := m.Check(); err != nil {
@@ -145,7 +153,13 @@ func Read(path, of string, text []byte) (Mapping, error) {
 func (m Mapping) Check() error {
 	var faults []error
 	known := []string{AsPool, AsClaim, AsAuto, AsReservation, AsClaims, AsSkip}
+	kinds := []source.Kind{"*", source.Aggregate, source.Prefix, source.Address, source.Range, source.Reference}
 	for i, r := range m.Rules {
+		for kind := range strings.SplitSeq(r.Match["kind"], ",") {
+			if r.Match["kind"] != "" && !slices.Contains(kinds, source.Kind(strings.ToLower(strings.TrimSpace(kind)))) {
+				faults = append(faults, fmt.Errorf("rules[%d].match.kind is %q: the kinds are aggregate, prefix, address and range", i, kind))
+			}
+		}
 		if !slices.Contains(known, r.As) {
 			faults = append(faults, fmt.Errorf("rules[%d].as is %q: it must be one of %s", i, r.As, strings.Join(known, ", ")))
 		}
@@ -170,39 +184,71 @@ func Policies(about string) []string {
 	return all
 }
 
-// Write is the mapping as a file to edit, with the routing domains that the source has.
-func (m Mapping) Write(records []source.Record) ([]byte, error) {
-	found := map[string]int{}
-	for _, r := range records {
-		if r.Kind != source.Reference && r.Own == nil {
-			found[m.SpaceKey(r)]++
-		}
-	}
+// Write is the mapping as a file to edit, with the routing domains that the source has. Each goes to a space of its own.
+func (m Mapping) Write(reading *source.Reading) ([]byte, error) {
 	whole := m
-	whole.Spaces = map[string]SpaceMapping{}
-	maps.Copy(whole.Spaces, m.Spaces)
-	for key := range found {
-		if _, said := whole.Spaces[key]; !said {
-			whole.Spaces[key] = SpaceMapping{Space: Name(key)}
+	whole.Spaces = maps.Clone(m.Spaces)
+	if whole.Spaces == nil {
+		whole.Spaces = map[string]SpaceMapping{}
+	}
+	found := whole.keys(reading.Records)
+	if whole.ByDomain() && slices.ContainsFunc(slices.Collect(maps.Values(found)), func(domains map[string]bool) bool { return len(domains) > 1 }) {
+		whole.SpaceBy = []string{"routing-domain"} // others do not tell them apart
+		found = whole.keys(reading.Records)
+	}
+	taken := map[string]bool{"default": true}
+	for _, s := range whole.Spaces {
+		taken[s.Space] = true
+	}
+	for _, key := range slices.Sorted(maps.Keys(found)) {
+		if _, said := whole.Spaces[key]; said {
+			continue
 		}
+		base := Name(key)
+		if base == "" {
+			base = "space"
+		}
+		name := base
+		for n := 2; taken[name] || name == "space"; n++ {
+			name = WithSuffix(base, fmt.Sprint(n))
+		}
+		taken[name] = true
+		whole.Spaces[key] = SpaceMapping{Space: name}
 	}
 	var b bytes.Buffer
 	b.WriteString(mappingHead)
-	fmt.Fprintf(&b, "# fields of this source: %s\n", strings.Join(fieldsOf(records), ", "))
+	fmt.Fprintf(&b, "# fields of this source: %s\n", strings.Join(fieldsOf(reading.Records), ", "))
 	e := yaml.NewEncoder(&b)
 	e.SetIndent(2)
 	err := errors.Join(e.Encode(whole), e.Close())
 	return b.Bytes(), err
 }
 
-// fieldsOf are the fields that rows of a source have.
-func fieldsOf(records []source.Record) []string {
-	seen := map[string]bool{"kind": true, "name": true, "status": true, "id": true, "block": true, "address": true, "length": true}
-	for _, r := range records {
-		if r.Kind == source.Reference {
+// keys are the routing domains of a source by the values of `spaceBy`, each with the source's own keys of it.
+func (m *Mapping) keys(records []source.Record) map[string]map[string]bool {
+	found := map[string]map[string]bool{}
+	for n := range records {
+		r := &records[n]
+		if r.Kind == source.Reference || r.Own != nil {
 			continue
 		}
-		for name := range r.Fields {
+		key := m.SpaceKey(r)
+		if found[key] == nil {
+			found[key] = map[string]bool{}
+		}
+		found[key][r.Domain] = true
+	}
+	return found
+}
+
+// fieldsOf are the fields that rows of a source have.
+func fieldsOf(records []source.Record) []string {
+	seen := map[string]bool{"kind": true, "name": true, "status": true, "id": true, "block": true, "address": true, "length": true, "routing-domain": true}
+	for n := range records {
+		if records[n].Kind == source.Reference {
+			continue
+		}
+		for name := range records[n].Fields.All() {
 			seen[name] = true
 		}
 	}
@@ -216,7 +262,7 @@ const mappingHead = `# What becomes of each row: 'ipamctl import ` + "SOURCE --m
 `
 
 // SpaceKey is the routing domain of a record, as the source calls it.
-func (m Mapping) SpaceKey(r source.Record) string {
+func (m *Mapping) SpaceKey(r *source.Record) string {
 	var parts []string
 	for _, field := range m.SpaceBy {
 		if value := r.Field(field); value != "" {
@@ -226,21 +272,21 @@ func (m Mapping) SpaceKey(r source.Record) string {
 	return strings.Join(parts, "/")
 }
 
-// RuleOf is the one that a record matches.
-func (m Mapping) RuleOf(r source.Record) (Rule, bool) {
-	for _, rule := range m.Rules {
+// RuleOf is the place of the rule that a record matches.
+func (m *Mapping) RuleOf(r *source.Record) (at int, found bool) {
+	for at := range m.Rules {
 		matches := true
-		for field, want := range rule.Match {
+		for field, want := range m.Rules[at].Match {
 			value := r.Field(field)
 			matches = matches && (value != "" && want == "*" || slices.ContainsFunc(strings.Split(want, ","), func(one string) bool {
 				return strings.EqualFold(strings.TrimSpace(one), value)
 			}))
 		}
 		if matches {
-			return rule, true
+			return at, true
 		}
 	}
-	return Rule{}, false
+	return 0, false
 }
 
 // Unsteady reports whether a value says nothing of the thing that has it: the line where a row was found, and the marks of mirrors.
@@ -258,4 +304,40 @@ func (m Mapping) LabelKeys() []string {
 		keys = slices.AppendSeq(keys, maps.Keys(r.Labels))
 	}
 	return keys
+}
+
+// domainFields are fields that say in which routing domain a row is.
+var domainFields = []string{"routing-domain", "vrf", "vrf.rd", "vrf.id", "network_view", "scope", "scope.id", "space"}
+
+// ByDomain reports whether spaces are told apart by routing domains of the source, and not by something else that the mapping prefers.
+func (m *Mapping) ByDomain() bool {
+	return slices.ContainsFunc(m.SpaceBy, func(field string) bool { return slices.Contains(domainFields, field) })
+}
+
+// Use is a place of a mapping that names a field.
+type Use struct{ Where, Field string }
+
+// Uses are all places that name fields.
+func (m *Mapping) Uses() (all []Use) {
+	add := func(where, field string) { all = append(all, Use{where, field}) }
+	for _, name := range m.SpaceBy {
+		add("spaceBy", name)
+	}
+	for _, key := range slices.Sorted(maps.Keys(m.Labels)) {
+		add("labels."+key, m.Labels[key])
+	}
+	for _, key := range slices.Sorted(maps.Keys(m.Annotations)) {
+		add("annotations."+key, m.Annotations[key])
+	}
+	for n, r := range m.Rules {
+		for _, name := range slices.Sorted(maps.Keys(r.Match)) {
+			add(fmt.Sprintf("rules[%d].match", n), name)
+		}
+		for _, hole := range field.FindAllStringSubmatch(r.Name, -1) {
+			for name := range strings.SplitSeq(hole[1], "|") {
+				add(fmt.Sprintf("rules[%d].name", n), strings.TrimSpace(name))
+			}
+		}
+	}
+	return all
 }

@@ -56,7 +56,7 @@ func Text(text string, most int) string {
 }
 
 // Expand fills a template in.
-func Expand(template string, r source.Record) string {
+func Expand(template string, r *source.Record) string {
 	return field.ReplaceAllStringFunc(template, func(hole string) string {
 		for name := range strings.SplitSeq(strings.Trim(hole, "{}"), "|") {
 			if value := r.Field(strings.TrimSpace(name)); value != "" {

@@ -2,6 +2,7 @@ package source
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -11,6 +12,7 @@ import (
 
 // awsDocument is what a describe- or get- command of the AWS CLI answers, or what AWS publishes of its own ranges.
 type awsDocument struct {
+	NextToken           string           `json:"NextToken"`
 	IpamPoolID          string           `json:"IpamPoolId"`
 	IpamPools           []map[string]any `json:"IpamPools"`
 	IpamPoolCidrs       []map[string]any `json:"IpamPoolCidrs"`
@@ -23,54 +25,98 @@ type awsDocument struct {
 	IPv6Prefixes        []map[string]any `json:"ipv6_prefixes"`
 }
 
-// awsReading is one import while its files are read.
-type awsReading struct {
-	pools   map[string]map[string]any // by their IDs
-	scopes  map[string]string         // names, by the ends of their ARNs
-	placed  map[string]bool           // pools that have a block
-	asked   map[string]bool           // pools of which a file says which blocks they have
-	records []Record
+// awsScope is a scope of IPAM, which is a routing domain.
+type awsScope struct {
+	name, kind string
+	isDefault  bool
 }
 
-// AWS reads the JSON of `aws ec2 describe-ipam-pools`, `get-ipam-pool-cidrs`, `get-ipam-pool-allocations`, `get-ipam-resource-cidrs`,
+// awsReading is one import while its files are read.
+type awsReading struct {
+	out       *Reading
+	pools     map[string]map[string]any // by their IDs
+	scopes    map[string]awsScope       // by their IDs
+	placed    map[string]bool           // pools that have a block
+	asked     map[string]bool           // pools of which a file says which blocks they have
+	allocated map[string]bool           // pools of which a file says what is allocated from them
+}
+
+// awsLists are the members of awsDocument by which an answer is known.
+var awsLists = []string{
+	"IpamPools", "IpamPoolCidrs", "IpamPoolAllocations", "IpamResourceCidrs", "IpamScopes", "Vpcs", "Subnets", "prefixes", "ipv6_prefixes",
+}
+
+// readAWS reads the JSON of `aws ec2 describe-ipam-pools`, `get-ipam-pool-cidrs`, `get-ipam-pool-allocations`, `get-ipam-resource-cidrs`,
 // `describe-ipam-scopes`, `describe-vpcs` and `describe-subnets`, and AWS' own ip-ranges, JSON or CSV.
-func AWS(files []File) ([]Record, error) {
-	a := awsReading{pools: map[string]map[string]any{}, scopes: map[string]string{}, placed: map[string]bool{}, asked: map[string]bool{}}
+func readAWS(files []File, out *Reading) error {
+	out.fill("type", "scope", "scope.id", "region", "locale", "owner", "account", "description", "resource", "vpc", "zone", "service", "services",
+		"network_border_group", "minPrefixLength", "maxPrefixLength", "defaultPrefixLength")
+	a := awsReading{out: out, pools: map[string]map[string]any{}, scopes: map[string]awsScope{}, placed: map[string]bool{}, asked: map[string]bool{},
+		allocated: map[string]bool{}}
 	docs := make([]awsDocument, len(files))
 	for i, f := range files {
-		if text := bytes.TrimSpace(f.Text); len(text) > 0 && text[0] != '{' {
-			records, err := CSV([]File{f})
-			if err != nil {
-				return nil, err
+		if text := bytes.TrimSpace(f.Text); len(text) > 0 && text[0] != '{' && text[0] != '[' {
+			out.Table = true
+			if err := readTable(f, out); err != nil {
+				return err
 			}
-			a.records = append(a.records, records...)
 			continue
 		}
-		if err := json.Unmarshal(f.Text, &docs[i]); err != nil {
-			return nil, fmt.Errorf("%s: %w", f.Name, err)
+		if err := docs[i].read(f); err != nil {
+			return err
 		}
 		for _, p := range docs[i].IpamPools {
 			a.pools[plain(p["IpamPoolId"])] = p
 		}
 		for _, s := range docs[i].IpamScopes {
-			a.scopes[plain(s["IpamScopeId"])] = awsName(s, plain(s["IpamScopeId"]))
+			id, isDefault := plain(s["IpamScopeId"]), s["IsDefault"] == true
+			a.scopes[id] = awsScope{name: awsName(s, ""), kind: plain(s["IpamScopeType"]), isDefault: isDefault}
 		}
 	}
 	for i, f := range files {
 		a.document(f, docs[i])
 	}
-	for _, f := range docs {
-		for _, p := range f.IpamPools {
-			if id := plain(p["IpamPoolId"]); !a.placed[id] {
-				r := Record{ID: id, Kind: Reference, Name: awsName(p, id), Fields: map[string]string{"model": "ipam-pool without a block"}}
-				if !a.asked[id] {
-					r.Problem = "no file says which block it has: add the answer of `aws ec2 get-ipam-pool-cidrs --ipam-pool-id " + id + "`"
-				}
-				a.records = append(a.records, r)
+	a.unplaced(docs)
+	return nil
+}
+
+// read reads one answer, which must be whole.
+func (d *awsDocument) read(f File) error {
+	var members map[string]json.RawMessage
+	if err := decodeJSON(f, &members); err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(awsLists, func(name string) bool { return members[name] != nil }) {
+		return fmt.Errorf("%s: it is no answer that is read from AWS: it seems to be %s; those that are have one of the lists %s", f.Name, seems(f.Text), strings.Join(awsLists, ", "))
+	}
+	if err := decodeJSON(f, d); err != nil {
+		return err
+	}
+	if d.NextToken != "" {
+		return fmt.Errorf("%s: AWS has more pages of this answer (NextToken): ask without --max-items and --no-paginate", f.Name)
+	}
+	return nil
+}
+
+// unplaced accounts for pools of which no file says which blocks they have, or what is allocated from them.
+func (a *awsReading) unplaced(docs []awsDocument) {
+	for _, d := range docs {
+		for _, p := range d.IpamPools {
+			id := plain(p["IpamPoolId"])
+			if len(a.allocated) > 0 && !a.allocated[id] {
+				a.out.Missing = append(a.out.Missing, "no file has the allocations of pool "+id+": add the answer of `aws ec2 get-ipam-pool-allocations --ipam-pool-id "+id+"`")
 			}
+			if a.placed[id] {
+				continue
+			}
+			r := Record{ID: id, Kind: Reference, Name: awsName(p, id)}
+			r.set("model", "ipam-pool without a block")
+			if !a.asked[id] {
+				r.Problem = "no file says which block it has: add the answer of `aws ec2 get-ipam-pool-cidrs --ipam-pool-id " + id + "`"
+			}
+			a.out.Records = append(a.out.Records, r)
 		}
 	}
-	return a.records, nil
 }
 
 var awsPoolID = regexp.MustCompile(`ipam-pool-[0-9a-f]+`)
@@ -82,6 +128,9 @@ func (a *awsReading) document(f File, d awsDocument) {
 		pool = awsPoolID.FindString(f.Name)
 	}
 	a.asked[pool] = a.asked[pool] || d.IpamPoolCidrs != nil
+	if d.IpamPoolAllocations != nil {
+		a.allocated[pool] = true
+	}
 	for i, c := range d.IpamPoolCidrs {
 		a.poolBlock(fmt.Sprintf("%s/%s", pool, plain(c["Cidr"])), pool, fmt.Sprintf("%s[%d]", f.Name, i), c)
 	}
@@ -94,16 +143,16 @@ func (a *awsReading) document(f File, d awsDocument) {
 		if r.Name = plain(c["Description"]); r.Name == "" {
 			r.Name = plain(c["ResourceId"])
 		}
-		r.set("scope", a.scopeOf(a.pools[pool]))
-		a.records = append(a.records, r)
+		a.scopeOf(&r, a.pools[pool])
+		a.out.Records = append(a.out.Records, r)
 	}
 	for _, c := range d.IpamResourceCidrs {
 		r := a.block(plain(c["ResourceId"])+"/"+plain(c["ResourceCidr"]), plain(c["ResourceType"]), c, "ResourceCidr")
 		if r.Name = plain(c["ResourceName"]); r.Name == "" {
 			r.Name = plain(c["ResourceId"])
 		}
-		r.set("scope", a.scopeName(plain(c["IpamScopeId"]), plain(c["IpamScopeType"])))
-		a.records = append(a.records, r)
+		a.scope(&r, plain(c["IpamScopeId"]), plain(c["IpamScopeType"]))
+		a.out.Records = append(a.out.Records, r)
 	}
 	for _, c := range append(d.Vpcs, d.Subnets...) {
 		id, kind := plain(c["SubnetId"]), "subnet"
@@ -119,11 +168,12 @@ func (a *awsReading) document(f File, d awsDocument) {
 		for _, name := range []string{"region", "service", "network_border_group"} {
 			r.set(name, plain(c[name]))
 		}
-		a.records = append(a.records, r)
+		a.out.Records = append(a.out.Records, r)
 	}
 	for _, s := range d.IpamScopes {
-		fields := map[string]string{"model": "ipam-scope"}
-		a.records = append(a.records, Record{ID: plain(s["IpamScopeId"]), Kind: Reference, Name: awsName(s, ""), Fields: fields})
+		r := Record{ID: plain(s["IpamScopeId"]), Kind: Reference, Name: awsName(s, "")}
+		r.set("model", "ipam-scope")
+		a.out.Records = append(a.out.Records, r)
 	}
 }
 
@@ -134,7 +184,7 @@ func (a *awsReading) network(id, kind string, c map[string]any) {
 		c["Block"] = block
 		r := a.block(id, kind, c, "Block")
 		r.Name = name
-		a.records = append(a.records, r)
+		a.out.Records = append(a.out.Records, r)
 	}
 	first := plain(c["CidrBlock"])
 	if first != "" { // of a subnet with IPv6 alone there is none
@@ -167,8 +217,10 @@ func (a *awsReading) poolBlock(id, pool, where string, c map[string]any) {
 		a.placed[pool] = true
 		r.Name = awsName(p, pool)
 		r.set("description", plain(p["Description"]))
-		r.set("locale", plain(p["Locale"]))
-		r.set("scope", a.scopeOf(p))
+		if locale := plain(p["Locale"]); locale != "None" { // as AWS writes that there is none
+			r.set("locale", locale)
+		}
+		a.scopeOf(&r, p)
 		for field, of := range map[string]string{
 			"minPrefixLength": "AllocationMinNetmaskLength", "maxPrefixLength": "AllocationMaxNetmaskLength",
 			"defaultPrefixLength": "AllocationDefaultNetmaskLength",
@@ -176,7 +228,7 @@ func (a *awsReading) poolBlock(id, pool, where string, c map[string]any) {
 			r.set(field, plain(p[of]))
 		}
 	}
-	a.records = append(a.records, r)
+	a.out.Records = append(a.out.Records, r)
 }
 
 // block is a record of one block, with what all of them have.
@@ -190,20 +242,34 @@ func (a *awsReading) block(id, kind string, c map[string]any, member string) Rec
 	} {
 		r.set(field, plain(c[of]))
 	}
+	r.set("owner", plain(c["ResourceOwnerId"])) // as resource CIDRs have it
 	return r
 }
 
-// scopeOf is the scope of a pool: the default private one is none.
-func (a *awsReading) scopeOf(p map[string]any) string {
+// scopeOf gives a record the scope of a pool.
+func (a *awsReading) scopeOf(r *Record, p map[string]any) {
 	arn := plain(p["IpamScopeArn"])
-	return a.scopeName(arn[strings.LastIndex(arn, "/")+1:], plain(p["IpamScopeType"]))
+	a.scope(r, arn[strings.LastIndex(arn, "/")+1:], plain(p["IpamScopeType"]))
 }
 
-func (a *awsReading) scopeName(id, kind string) string {
-	if name, found := a.scopes[id]; found && name != id {
-		return name
+// scope gives a record the scope in which it is. The ID identifies the scope. Its name for people is the tag Name, or the type for the default
+// scope of that type, or else the ID. Where no file lists the scopes, the type stands for the only one that there is.
+func (a *awsReading) scope(r *Record, id, kind string) {
+	s, known := a.scopes[id]
+	name := s.name
+	switch {
+	case name != "":
+	case !known || s.isDefault:
+		name = cmp.Or(kind, s.kind, id)
+	default:
+		name = id
 	}
-	return kind // private or public, where no file says more
+	r.set("scope", name)
+	r.set("scope.id", id)
+	r.Domain = id
+	if id == "" {
+		r.Domain = kind
+	}
 }
 
 // awsName is the tag Name, or the description, or else what is given.

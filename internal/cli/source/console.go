@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// fromConsole reports whether a row is of a table that the web console exported.
-func fromConsole(r row) bool {
-	return r.has("cidr") && r.has("pool") && r.has("visibility")
+// fromConsole reports whether a table is one that the web console exported.
+func fromConsole(h *header) bool {
+	return h.has("kind") && h.has("cidr") && h.has("pool") && h.has("visibility")
 }
 
 // consoleRow reads a row of the console's export. Its columns, and how it writes cells, are those of console/src/pages/transfer-rows.ts
@@ -19,7 +19,7 @@ func consoleRow(f File, r row) Record {
 	cell := func(name string) string { return meant(r.get(name)) }
 	out := Record{ID: at(f, r.line), Kind: Kind(strings.ToLower(r.get("kind"))), Name: cell("name")}
 	out.Own = &Own{Space: cell("space"), Parent: cell("pool"), Labels: pairsOf(cell("labels")), Annotations: map[string]string{}}
-	out.keep("description", meant(r.raw("description")))
+	out.Fields.Set("description", meant(r.raw("description")))
 	switch block := cell("cidr"); {
 	case out.Kind != Pool && out.Kind != Claim:
 		out.Kind, out.Problem = Reference, fmt.Sprintf("%q is no kind of the console's: there are pool and claim", r.get("kind"))
@@ -57,7 +57,7 @@ func serve(records []Record) {
 		}
 	}
 	for _, r := range records {
-		class := r.Fields["class"]
+		class := r.Fields.Get("class")
 		if r.Kind != Claim || r.Own == nil || class == "" {
 			continue
 		}

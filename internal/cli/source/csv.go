@@ -11,32 +11,44 @@ import (
 // OwnColumns are those of `ipamctl export -o csv`.
 var OwnColumns = []string{"kind", "space", "name", "parent", "block", "description", "labels", "annotations", "spec"}
 
-// CSV reads tables of anybody: the columns are known by the names that people give them, and all others become fields. What `ipamctl
+// ownHeader is the first line of our own export.
+var ownHeader = strings.Join(OwnColumns, ",") + "\n"
+
+// readCSV reads tables of anybody: the columns are known by the names that people give them, and all others become fields. What `ipamctl
 // export -o csv` or the console wrote is read as it was.
-func CSV(files []File) (all []Record, err error) {
+func readCSV(files []File, out *Reading) error {
+	out.Table = true
 	for _, f := range files {
-		f.Text = asWritten(f.Text)
-		rows, err := table(f)
-		if err != nil {
-			return nil, err
-		}
-		if len(rows) > 0 && !rows[0].has("kind") && !rows[0].somewhere() {
-			return nil, fmt.Errorf("%s: no column says where a row is: those that do are %s", f.Name, whereColumns)
-		}
-		read := anyRow
-		switch {
-		case len(rows) == 0 || !rows[0].has("kind"):
-		case rows[0].has("spec"):
-			read = ownRow
-		case fromConsole(rows[0]):
-			read = consoleRow
-		}
-		for _, r := range rows {
-			all = append(all, read(f, r))
+		if err := readTable(f, out); err != nil {
+			return err
 		}
 	}
-	serve(all)
-	return all, nil
+	serve(out.Records)
+	return nil
+}
+
+// readTable reads one table of anybody.
+func readTable(f File, out *Reading) error {
+	f.Text = asWritten(f.Text)
+	l := linesOf(f)
+	h, err := l.header()
+	if err != nil {
+		return err
+	}
+	read := anyRow
+	switch {
+	case h.has("kind") && h.has("spec"):
+		read = ownRow
+	case fromConsole(h):
+		read = consoleRow
+	case !h.has(slices.Concat(blockColumns, hostColumns)...) && !(h.has(firstColumns...) && h.has(lastColumns...)):
+		return h.nowhere(f, whereColumns)
+	default:
+		out.columns(f, h, slices.Concat(blockColumns, hostColumns, maskColumns, firstColumns, lastColumns), textColumns...)
+	}
+	out.titles = append(out.titles, h.titles...)
+	out.room(f)
+	return l.rows(h, func(r row) { out.Records = append(out.Records, read(f, r)) })
 }
 
 // The names of columns that say where a row is.
@@ -53,15 +65,17 @@ var (
 // whereColumns are those columns, for people.
 var whereColumns = strings.Join(blockColumns[:4], ", ") + ", " + strings.Join(hostColumns[:2], ", ") + ", or start_address with end_address"
 
-// somewhere reports whether a table has a column that says where its rows are.
-func (r row) somewhere() bool {
-	return slices.ContainsFunc(slices.Concat(blockColumns, hostColumns, firstColumns), r.has)
-}
+// textColumns are the other columns that are known, by the names that mean the same.
+var textColumns = [][]string{nameColumns, statusColumn, {"description"}, {"space"}, {"kind", "type"}}
 
-// anyRow reads a row of which nobody has said what its columns are.
+// anyRow reads a row of a table of anybody.
 func anyRow(f File, r row) Record {
-	out := Record{ID: at(f, r.line), Name: r.get(nameColumns...), Status: strings.ToLower(r.get(statusColumn...))}
-	r.fields(&out)
+	out := r.record(f)
+	out.Name, out.Status = r.get(nameColumns...), strings.ToLower(r.get(statusColumn...))
+	if out.Domain = r.get("space"); out.Domain == "default" { // Carve's own name of the space that rows without one are in
+		out.Domain = ""
+		out.Fields.Set("space", "")
+	}
 	block, host, mask := r.get(blockColumns...), r.get(hostColumns...), r.get(maskColumns...)
 	switch kind := Kind(strings.ToLower(r.get("kind", "type"))); {
 	case r.get(firstColumns...) != "" && r.get(lastColumns...) != "":
@@ -93,7 +107,7 @@ func anyRow(f File, r row) Record {
 // asWritten keeps the carriage returns in cells of our own export, whose lines end without one: a reader of CSV takes that before the end of
 // a line for a part of it, wherever it is.
 func asWritten(text []byte) []byte {
-	if !bytes.HasPrefix(text, []byte(strings.Join(OwnColumns, ",")+"\n")) {
+	if !bytes.HasPrefix(text, []byte(ownHeader)) {
 		return text
 	}
 	return bytes.ReplaceAll(text, []byte("\r\n"), []byte("\r\r\n"))
@@ -116,7 +130,7 @@ func ownRow(f File, r row) Record {
 			}
 		}
 	}
-	out.keep("description", r.raw("description"))
+	out.Fields.Set("description", r.raw("description"))
 	switch out.Kind {
 	case Pool, Claim:
 		out.network(r.get("block"))

@@ -1,63 +1,183 @@
 package source
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"net/netip"
+	"slices"
 	"strings"
 )
 
-// Infoblox reads the CSV of Infoblox NIOS, in which a line header-TYPE says what the columns of the lines of TYPE are.
-func Infoblox(files []File) (all []Record, err error) {
-	for _, f := range files {
-		headers := map[string][]string{}
-		var hosts []row
-		listed := map[netip.Prefix]bool{} // addresses of hosts that have rows of their own
-		err := eachLine(f, func(number int, cells []string) error {
-			kind := strings.ToLower(strings.TrimSpace(cells[0]))
-			if of, is := strings.CutPrefix(kind, "header-"); is {
-				headers[of] = columns(cells)
-				return nil
-			}
-			if strings.TrimSpace(strings.Join(cells, "")) == "" {
-				return nil
-			}
-			names, known := headers[kind]
-			if !known {
-				return fmt.Errorf("%s:%d: no line header-%s says what the columns are", f.Name, number, kind)
-			}
-			r := row{number, names, cells}
-			if kind == "hostrecord" {
-				hosts = append(hosts, r)
-				return nil
-			}
-			out := infobloxRow(f, kind, r)
-			listed[out.Block] = listed[out.Block] || strings.HasSuffix(kind, "hostaddress")
-			all = append(all, out)
-			return nil
-		})
-		if err != nil {
-			return nil, err
-		}
-		for _, r := range hosts {
-			all = append(all, infobloxHost(f, r, listed)...)
-		}
-	}
-	return all, nil
+// infobloxPlace is an address in a network view.
+type infobloxPlace struct {
+	view    string
+	address netip.Addr
 }
 
-func columns(titles []string) []string {
+// infobloxReading is one import of Infoblox while its files are read.
+type infobloxReading struct {
+	out   *Reading
+	hosts []infobloxHost
+	// listed are the addresses of hosts that have rows of their own.
+	listed map[infobloxPlace]bool
+	// unplaced are the rows of such addresses that do not say in which view they are, by their places among the records.
+	unplaced []int
+}
+
+// infobloxHost is a host record with an address that may be listed by itself.
+type infobloxHost struct {
+	Record
+	named string // the host
+}
+
+// readInfoblox reads the CSV of Infoblox NIOS, in which a line header-TYPE says what the columns of the lines of TYPE are.
+func readInfoblox(files []File, out *Reading) error {
+	out.Table = true
+	i := infobloxReading{out: out, listed: map[infobloxPlace]bool{}}
+	for _, f := range files {
+		if err := i.file(f); err != nil {
+			return err
+		}
+	}
+	i.place()
+	return nil
+}
+
+// file reads one file.
+func (i *infobloxReading) file(f File) error {
+	headers := map[string]*[]string{}
+	l := linesOf(f)
+	for {
+		number, cells, err := l.next()
+		if errors.Is(err, io.EOF) {
+			if len(headers) == 0 {
+				return fmt.Errorf("%s: it has no line such as header-network,address*,netmask*: it seems to be %s", f.Name, seems(f.Text))
+			}
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		kind := strings.ToLower(strings.TrimSpace(cells[0]))
+		if of, is := strings.CutPrefix(kind, "header-"); is {
+			if at := slices.IndexFunc(cells, addressLike.MatchString); at >= 0 {
+				line, col := l.csv.FieldPos(at)
+				return fmt.Errorf("%s:%d:%d: %s has an address, and this line has the titles of the columns", f.Name, line+l.first, col, shown(cells[at]))
+			}
+			headers[of] = columns(cells)
+			i.out.fill(*headers[of]...)
+			i.out.titles = append(i.out.titles, *headers[of]...)
+			continue
+		}
+		names, known := headers[kind]
+		if !known {
+			return fmt.Errorf("%s:%d: no line header-%s before it says what the columns are", f.Name, number, strings.Trim(shown(kind), `"`))
+		}
+		if at := joined(cells, len(*names), headers); at > 0 {
+			line, col := l.csv.FieldPos(at)
+			return fmt.Errorf("%s:%d:%d: two rows seem to be in one line, or the row has more cells than there are titles: %s", f.Name, line+l.first, col, shown(cells[at]))
+		}
+		i.line(f, kind, row{number, names, slices.Clone(cells)})
+	}
+}
+
+// joined finds the cell of a row in which another row seems to begin. Rows may end early, as NIOS lets them, but not late.
+func joined(cells []string, titles int, headers map[string]*[]string) int {
+	for at := 1; at < len(cells); at++ {
+		cell := strings.ToLower(cells[at])
+		if at >= titles && strings.TrimSpace(cell) != "" {
+			return at
+		}
+		for kind := range headers {
+			before, is := strings.CutSuffix(cell, kind)
+			if !is || strings.HasSuffix(before, " ") || at+1 == len(cells) {
+				continue
+			}
+			if _, err := hostOf(cells[at+1]); err == nil || strings.Contains(kind, "host") || strings.Contains(kind, "record") {
+				return at
+			}
+		}
+		if strings.Contains(cell, "header-") {
+			return at
+		}
+	}
+	return 0
+}
+
+func columns(titles []string) *[]string {
 	names := make([]string, len(titles))
 	for i, title := range titles {
 		names[i] = strings.TrimPrefix(column(title), "ea_")
 	}
 	names[0] = "" // the type
-	return names
+	return &names
 }
 
-// infobloxRow reads one line.
+// line reads one line. A host record stands for each of its addresses.
+func (i *infobloxReading) line(f File, kind string, r row) {
+	if kind != "hostrecord" {
+		out := infobloxRow(f, kind, r)
+		if strings.HasSuffix(kind, "hostaddress") && out.Problem == "" {
+			if r.get("network_view") == "" {
+				i.unplaced = append(i.unplaced, len(i.out.Records))
+			} else {
+				i.listed[infobloxPlace{out.Domain, out.Block.Addr()}] = true
+			}
+		}
+		i.out.Records = append(i.out.Records, out)
+		return
+	}
+	texts := strings.FieldsFunc(r.get("addresses")+","+r.get("ipv6_addresses"), func(c rune) bool { return strings.ContainsRune(",; ", c) })
+	for n, text := range texts {
+		one := r.record(f)
+		one.ID, one.Kind, one.Name = fmt.Sprintf("%s#%d", one.ID, n+1), Address, r.get("fqdn", "name")
+		infobloxCommon(&one)
+		one.set("type", "host")
+		one.host(text)
+		i.hosts = append(i.hosts, infobloxHost{one, one.Name})
+	}
+	if len(texts) == 0 {
+		out := r.record(f)
+		out.Kind, out.Name = Reference, r.get("fqdn", "name")
+		out.set("model", "hostrecord")
+		i.hosts = append(i.hosts, infobloxHost{out, ""})
+	}
+}
+
+// place settles the addresses of host records when all files were read. A row of such an address that names no view is in the view of its
+// host; without such a host it is in the default one.
+func (i *infobloxReading) place() {
+	for _, n := range i.unplaced {
+		r := &i.out.Records[n]
+		views := map[string]bool{}
+		for _, h := range i.hosts {
+			if h.named == r.Name && h.Block == r.Block {
+				views[h.Domain] = true
+			}
+		}
+		if len(views) > 1 {
+			r.Problem = "it does not say in which network view it is, and hosts of that name have this address in several"
+			continue
+		}
+		for view := range views {
+			r.Domain = view
+			r.Fields.Set("network_view", view)
+		}
+		i.listed[infobloxPlace{r.Domain, r.Block.Addr()}] = true
+	}
+	for _, h := range i.hosts {
+		if h.Kind == Address && h.Problem == "" && i.listed[infobloxPlace{h.Domain, h.Block.Addr()}] {
+			h.Kind, h.Block = Reference, netip.Prefix{}
+			h.set("model", "hostrecord")
+		}
+		i.out.Records = append(i.out.Records, h.Record)
+	}
+}
+
+// infobloxRow reads one line that is no host record.
 func infobloxRow(f File, kind string, r row) Record {
-	out := Record{ID: at(f, r.line)}
-	r.fields(&out, "address", "netmask", "cidr", "ip_address", "start_address", "end_address")
+	out := r.record(f)
 	infobloxCommon(&out)
 	switch kind {
 	case "networkcontainer", "ipv6networkcontainer", "network", "ipv6network":
@@ -88,29 +208,9 @@ func infobloxRow(f File, kind string, r row) Record {
 
 // infobloxCommon gives fields the names that other sources have for them.
 func infobloxCommon(out *Record) {
-	if comment, found := out.Fields["comment"]; found {
-		out.Fields["description"] = comment
-		delete(out.Fields, "comment")
+	out.set("description", out.Fields.Get("comment"))
+	if out.Fields.Get("network_view") == "default" {
+		out.Fields.Set("network_view", "")
 	}
-	if out.Fields["network_view"] == "default" {
-		delete(out.Fields, "network_view")
-	}
-}
-
-// infobloxHost reads a host record: a record for each of its addresses that is not listed by itself.
-func infobloxHost(f File, r row, listed map[netip.Prefix]bool) (out []Record) {
-	texts := strings.FieldsFunc(r.get("addresses")+","+r.get("ipv6_addresses"), func(c rune) bool { return strings.ContainsRune(",; ", c) })
-	for i, text := range texts {
-		one := Record{ID: fmt.Sprintf("%s#%d", at(f, r.line), i+1), Kind: Address, Name: r.get("fqdn", "name")}
-		r.fields(&one, "addresses", "ipv6_addresses", "fqdn", "name")
-		infobloxCommon(&one)
-		one.set("type", "host")
-		if one.host(text); !listed[one.Block] {
-			out = append(out, one)
-		}
-	}
-	if len(out) == 0 {
-		out = append(out, Record{ID: at(f, r.line), Kind: Reference, Name: r.get("fqdn", "name"), Fields: map[string]string{"model": "hostrecord"}})
-	}
-	return out
+	out.Domain = out.Fields.Get("network_view")
 }

@@ -2,18 +2,10 @@ package source
 
 import (
 	"bytes"
-	"encoding/json"
+	"cmp"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 )
-
-// object is one object of NetBox: of its API, of a dump of its database, or of a row of a table.
-type object struct {
-	id, model string
-	members   map[string]any
-}
 
 // The models that are about addresses.
 const (
@@ -24,86 +16,258 @@ const (
 	modelVRF       = "ipam.vrf"
 )
 
-// NetBox reads what NetBox writes: answers of its API, dumps of its database (`manage.py dumpdata`), and the CSV of its lists.
-func NetBox(files []File) ([]Record, error) {
-	var all []object
+// netboxEndpoints are the lists of the API that are read.
+var netboxEndpoints = map[string]string{
+	"vrfs": modelVRF, "aggregates": modelAggregate, "prefixes": modelPrefix, "ip-ranges": modelRange, "ip-addresses": modelAddress,
+}
+
+// netboxReferences are fields that name another object, and the models of those.
+var netboxReferences = map[string]string{
+	"tenant": "tenancy.tenant", "role": "ipam.role", "site": "dcim.site", "rir": "ipam.rir", "vlan": "ipam.vlan",
+}
+
+// netboxReading is one import of NetBox while its files are read.
+type netboxReading struct {
+	out    *Reading
+	seen   map[string]int    // the places of records by their IDs
+	names  map[string]string // the names of objects, by model and number
+	dumped []dumpedRecord    // the records of a dump, whose fields name others by number
+	vrfs   vrfs
+	pages  []*netboxPage
+	types  map[string]string   // the content types of a dump, by number
+	tags   map[string][]string // the tags of objects of a dump, by model and number
+}
+
+// dumpedRecord is a record of a dump, with the scope of its object.
+type dumpedRecord struct {
+	at                 int
+	scopeType, scopeID any
+}
+
+func newNetBoxReading(out *Reading) *netboxReading {
+	out.fill("vrf", "vrf.rd", "vrf.id", "vrf.tenant", "tenant", "role", "site", "rir", "vlan", "description", "is_pool", "scope", "scope_type",
+		"region", "sitegroup", "location")
+	return &netboxReading{out: out, seen: map[string]int{}, names: map[string]string{}, types: map[string]string{}, tags: map[string][]string{}}
+}
+
+// readNetBox reads what NetBox writes: answers of its API, dumps of its database (`manage.py dumpdata`), and the CSV of its lists.
+func readNetBox(files []File, out *Reading) error {
+	n := newNetBoxReading(out)
 	for _, f := range files {
-		read := netboxJSON
+		read := n.documents
 		if text := bytes.TrimSpace(f.Text); len(text) > 0 && text[0] != '{' && text[0] != '[' {
-			read = netboxCSV
+			out.Table = true
+			read = n.table
 		}
-		objects, err := read(f)
-		if err != nil {
-			return nil, err
+		if err := read(f); err != nil {
+			return err
 		}
-		all = append(all, objects...)
 	}
-	return netboxRecords(all), nil
+	if err := n.whole(); err != nil {
+		return err
+	}
+	n.resolve()
+	return nil
 }
 
-// netboxRecords makes records of objects. In a dump, objects name others by number.
-func netboxRecords(all []object) []Record {
-	byID := map[string]object{}
-	for _, o := range all {
-		byID[o.model+"/"+plain(o.members["id"])] = o
+// object makes a record of an object of the API or of a dump.
+func (n *netboxReading) object(model string, members map[string]any) error {
+	if model == "" {
+		model = plain(members["model"])
 	}
-	named := func(model string, v any) string {
-		if o, found := byID[model+"/"+plain(v)]; found {
-			return plain(o.members["name"])
-		}
-		return plain(v)
+	fields, isDump := members["fields"].(map[string]any)
+	if isDump { // as dumpdata writes it
+		fields["id"] = members["pk"]
+		members = fields
 	}
-	records := make([]Record, 0, len(all))
-	for _, o := range all {
-		r := Record{ID: o.id, Status: strings.ToLower(plain(o.members["status"]))}
-		switch o.model {
-		case modelAggregate:
-			r.Kind = Aggregate
-			r.network(plain(o.members["prefix"]))
-		case modelPrefix:
-			r.Kind = Prefix
-			r.network(plain(o.members["prefix"]))
-		case modelAddress:
-			r.Kind, r.Name = Address, plain(o.members["dns_name"])
-			r.host(plain(o.members["address"]))
-		case modelRange:
-			r.Kind = Range
-			r.span(plain(o.members["start_address"]), plain(o.members["end_address"]))
-		default:
-			r.Kind, r.Name = Reference, plain(o.members["name"])
-			r.set("model", o.model)
-			records = append(records, r)
-			continue
-		}
-		for field, model := range map[string]string{
-			"vrf": modelVRF, "tenant": "tenancy.tenant", "role": "ipam.role", "site": "dcim.site", "rir": "ipam.rir", "vlan": "ipam.vlan",
-		} {
-			r.set(field, named(model, o.members[field]))
-		}
-		if r.Fields["vrf"] == "Global" { // as tables write that there is none
-			delete(r.Fields, "vrf")
-		}
-		r.set("description", plain(o.members["description"]))
-		r.set("is_pool", plain(o.members["is_pool"]))
-		if scope, is := o.members["scope"].(map[string]any); is { // since NetBox 4.2 in the place of the site
-			r.set("site", plain(scope))
-		}
-		if tags, is := o.members["tags"].([]any); is {
-			for _, tag := range tags {
-				r.set("tag:"+plain(tag), "true")
-			}
-		}
-		if custom, is := o.members["custom_fields"].(map[string]any); is {
-			for name, value := range custom {
-				r.set("cf:"+name, plain(value))
-			}
-		}
-		records = append(records, r)
+	if members["id"] == nil {
+		isDump = isDump || members["pk"] != nil
+		members["id"] = members["pk"]
 	}
-	return records
+	if model == "" {
+		model = modelOf(plain(members["url"]), func(name string) bool { _, found := members[name]; return found })
+	}
+	id := plain(members["id"])
+	r := Record{ID: model + "/" + id, Status: strings.ToLower(plain(members["status"]))}
+	known := r.netboxPlace(model, func(name string) string { return plain(members[name]) })
+	if at, twice := n.seen[r.ID]; twice && id != "" {
+		if is := n.out.Records[at]; is.Where() != r.Where() {
+			return fmt.Errorf("%s is %s in one place and %s in another: give the files of one NetBox, written at one time", r.ID, is.Where(), r.Where())
+		}
+		return nil // pages overlap where somebody wrote while they were read
+	}
+	n.seen[r.ID] = len(n.out.Records)
+	if name := plain(members["name"]); isDump && name != "" {
+		n.names[r.ID] = name
+	}
+	n.others(model, id, members)
+	if known {
+		if isDump {
+			n.dumped = append(n.dumped, dumpedRecord{len(n.out.Records), members["scope_type"], members["scope_id"]})
+		}
+		n.describe(&r, members)
+	}
+	n.out.Records = append(n.out.Records, r)
+	return nil
 }
 
-// plain is a value of JSON as a text: of an object what it is called.
+// netboxPlace gives a record its kind and its place, and reports whether the model is one of addresses.
+func (r *Record) netboxPlace(model string, member func(name string) string) bool {
+	switch model {
+	case modelAggregate:
+		r.Kind = Aggregate
+		r.network(member("prefix"))
+	case modelPrefix:
+		r.Kind = Prefix
+		r.network(member("prefix"))
+	case modelAddress:
+		r.Kind, r.Name = Address, member("dns_name")
+		r.host(member("address"))
+	case modelRange:
+		r.Kind = Range
+		r.span(member("start_address"), member("end_address"))
+	default:
+		r.Kind, r.Name = Reference, member("name")
+		r.set("model", model)
+		return false
+	}
+	return true
+}
+
+// others keeps what an object says about others: VRFs, content types and tags.
+func (n *netboxReading) others(model, id string, members map[string]any) {
+	switch model {
+	case modelVRF:
+		n.vrfs.know(vrf{id: id, name: plain(members["name"]), rd: plain(members["rd"]), tenant: plain(members["tenant"])})
+	case "contenttypes.contenttype":
+		n.types[id] = plain(members["app_label"]) + "." + plain(members["model"])
+	case "extras.taggeditem":
+		n.tags[plain(members["tag"])] = append(n.tags[plain(members["tag"])], naturalKey(members["content_type"])+"/"+plain(members["object_id"]))
+	}
+}
+
+// describe gives a record the fields of its object.
+func (n *netboxReading) describe(r *Record, members map[string]any) {
+	for field := range netboxReferences {
+		r.set(field, plain(members[field]))
+	}
+	switch of := members["vrf"].(type) {
+	case map[string]any:
+		r.set("vrf", plain(of["name"]))
+		r.set("vrf.rd", plain(of["rd"]))
+		r.set("vrf.id", plain(of["id"]))
+		n.vrfs.know(vrf{id: plain(of["id"]), name: plain(of["name"]), rd: plain(of["rd"])})
+	default:
+		r.set("vrf.id", plain(of))
+	}
+	r.set("description", plain(members["description"]))
+	r.set("is_pool", plain(members["is_pool"]))
+	if scope, is := members["scope"].(map[string]any); is { // since NetBox 4.2 in the place of the site
+		r.scope(plain(members["scope_type"]), plain(scope))
+	}
+	if tags, is := members["tags"].([]any); is {
+		for _, tag := range tags {
+			r.set("tag:"+plain(tag), "true")
+		}
+	}
+	for _, member := range []string{"custom_fields", "custom_field_data"} { // of the API, and of a dump
+		custom, _ := members[member].(map[string]any)
+		for name, value := range custom {
+			n.out.fill("cf:" + name)
+			r.set("cf:"+name, plain(value))
+		}
+	}
+}
+
+// scope notes where a prefix is used: at a site, in a region, in a group of sites or at a location.
+func (r *Record) scope(kind, name string) {
+	r.set("scope", name)
+	r.set("scope_type", kind)
+	if _, last, found := strings.Cut(kind, "."); found {
+		kind = last
+	}
+	if kind == "" {
+		kind = "site"
+	}
+	r.set(kind, name)
+}
+
+// resolve gives records the names of the objects that they mention.
+func (n *netboxReading) resolve() {
+	for _, d := range n.dumped {
+		r := &n.out.Records[d.at]
+		for field, model := range netboxReferences {
+			if name := n.names[model+"/"+r.Fields.Get(field)]; name != "" {
+				r.Fields.Set(field, name)
+			}
+		}
+		if kind := n.typeOf(d.scopeType); kind != "" && plain(d.scopeID) != "" {
+			r.scope(kind, cmp.Or(n.names[kind+"/"+plain(d.scopeID)], plain(d.scopeID)))
+		}
+	}
+	for tag, items := range n.tags {
+		if name := n.names["extras.tag/"+tag]; name != "" {
+			tag = name
+		}
+		for _, item := range items {
+			kind, id, _ := strings.Cut(item, "/")
+			if at, found := n.seen[n.typeOf(kind)+"/"+id]; found {
+				n.out.Records[at].set("tag:"+tag, "true")
+			}
+		}
+	}
+	n.untyped()
+	for _, v := range n.vrfs.all {
+		if len(n.dumped) > 0 {
+			v.tenant = cmp.Or(n.names["tenancy.tenant/"+v.tenant], v.tenant)
+		}
+	}
+	for at := range n.out.Records {
+		if r := &n.out.Records[at]; r.Kind != Reference {
+			n.vrfs.resolve(r)
+		}
+	}
+}
+
+// typeOf is a content type: its natural key, or the one of a number.
+func (n *netboxReading) typeOf(v any) string {
+	text := naturalKey(v)
+	if name, found := n.types[text]; found {
+		return name
+	}
+	if strings.Contains(text, ".") {
+		return text
+	}
+	return ""
+}
+
+// naturalKey is a reference of a dump as a text: ["dcim", "site"] is dcim.site.
+func naturalKey(v any) string {
+	if list, is := v.([]any); is && len(list) == 2 {
+		return plain(list[0]) + "." + plain(list[1])
+	}
+	return plain(v)
+}
+
+// untyped notes that a dump names content types by numbers which it does not explain.
+func (n *netboxReading) untyped() {
+	unknown := false
+	for _, d := range n.dumped {
+		unknown = unknown || plain(d.scopeID) != "" && n.typeOf(d.scopeType) == ""
+	}
+	for _, items := range n.tags {
+		for _, item := range items {
+			kind, _, _ := strings.Cut(item, "/")
+			unknown = unknown || n.typeOf(kind) == ""
+		}
+	}
+	if unknown {
+		n.out.Notes = append(n.out.Notes, "scopes and tags of the dump are not read: it names content types by number and has no contenttypes.contenttype; "+
+			"write it with `manage.py dumpdata --natural-foreign`")
+	}
+}
+
+// plain is a value of JSON as a text: of an object its name.
 func plain(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -118,94 +282,17 @@ func plain(v any) string {
 		}
 		return ""
 	case []any:
-		return ""
+		parts := make([]string, len(v))
+		for n, part := range v {
+			parts[n] = plain(part)
+		}
+		return strings.Join(parts, ",")
 	default:
 		return fmt.Sprint(v)
 	}
 }
 
-// netboxJSON reads a page of the API, a list of objects, or a dump.
-func netboxJSON(f File) ([]object, error) {
-	var whole any
-	d := json.NewDecoder(bytes.NewReader(f.Text))
-	d.UseNumber()
-	if err := d.Decode(&whole); err != nil {
-		return nil, fmt.Errorf("%s: %w", f.Name, err)
-	}
-	return netboxObjects(f.Name, whole)
-}
-
-// netboxObjects finds the objects in a document.
-func netboxObjects(name string, whole any) ([]object, error) {
-	list, is := whole.([]any)
-	if doc, isMap := whole.(map[string]any); isMap {
-		for _, member := range []string{"results", "records"} {
-			if list, is = doc[member].([]any); is {
-				break
-			}
-		}
-		if !is { // several lists by the names of their endpoints: {"prefixes": [...], "ip-addresses": {"results": [...]}}
-			return netboxLists(name, doc)
-		}
-	}
-	if !is {
-		return nil, fmt.Errorf("%s: it is no list of NetBox's objects", name)
-	}
-	objects := make([]object, 0, len(list))
-	for i, item := range list {
-		members, is := item.(map[string]any)
-		if !is {
-			return nil, fmt.Errorf("%s: item %d is no object", name, i+1)
-		}
-		objects = append(objects, netboxObject(members))
-	}
-	return objects, nil
-}
-
-func netboxLists(name string, doc map[string]any) (all []object, err error) {
-	for _, endpoint := range slices.Sorted(maps.Keys(netboxEndpoints)) {
-		model := netboxEndpoints[endpoint]
-		if doc[endpoint] == nil {
-			continue
-		}
-		objects, err := netboxObjects(name, doc[endpoint])
-		if err != nil {
-			return nil, err
-		}
-		for _, o := range objects {
-			o.model = model
-			o.id = model + "/" + plain(o.members["id"])
-			all = append(all, o)
-		}
-	}
-	if all == nil {
-		return nil, fmt.Errorf("%s: it is no list of NetBox's objects", name)
-	}
-	return all, nil
-}
-
-// netboxObject knows what an object is.
-func netboxObject(members map[string]any) object {
-	model := plain(members["model"])
-	if fields, is := members["fields"].(map[string]any); is { // as dumpdata writes it
-		fields["id"] = members["pk"]
-		members = fields
-	}
-	if members["id"] == nil {
-		members["id"] = members["pk"]
-	}
-	if model == "" {
-		model = modelOf(plain(members["url"]), func(name string) bool { _, found := members[name]; return found })
-	}
-	return object{id: model + "/" + plain(members["id"]), model: model, members: members}
-}
-
-// netboxEndpoints are the lists of the API that are read.
-var netboxEndpoints = map[string]string{
-	"vrfs": modelVRF, "aggregates": modelAggregate, "prefixes": modelPrefix, "ip-ranges": modelRange, "ip-addresses": modelAddress,
-}
-
-// modelOf knows an object by its URL, or by what it has.
+// modelOf knows an object by its URL, or by its members.
 func modelOf(url string, has func(name string) bool) string {
 	for endpoint, model := range netboxEndpoints {
 		if strings.Contains(url, "/ipam/"+endpoint+"/") {
@@ -213,6 +300,8 @@ func modelOf(url string, has func(name string) bool) string {
 		}
 	}
 	switch {
+	case url != "" && strings.Contains(url, "/api/"):
+		return "object"
 	case has("prefix") && has("rir"), has("aggregate"):
 		return modelAggregate
 	case has("prefix"):
@@ -226,30 +315,4 @@ func modelOf(url string, has func(name string) bool) string {
 	default:
 		return "object"
 	}
-}
-
-// netboxCSV reads a table, as NetBox exports and imports it.
-func netboxCSV(f File) ([]object, error) {
-	rows, err := table(f)
-	if err != nil {
-		return nil, err
-	}
-	objects := make([]object, 0, len(rows))
-	for _, r := range rows {
-		o := object{id: at(f, r.line), model: modelOf("", r.has), members: map[string]any{}}
-		for i, name := range r.names {
-			if i < len(r.cells) && r.cells[i] != "" && r.cells[i] != "—" {
-				o.members[name] = r.cells[i]
-			}
-		}
-		if o.members["address"] == nil {
-			o.members["address"] = o.members["ip_address"]
-		}
-		if o.members["prefix"] == nil {
-			o.members["prefix"] = o.members["aggregate"]
-		}
-		delete(o.members, "tags") // a text there
-		objects = append(objects, o)
-	}
-	return objects, nil
 }

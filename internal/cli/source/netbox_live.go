@@ -22,53 +22,50 @@ type Live struct {
 
 const largestAnswer = 256 << 20
 
-// Records reads everything about addresses by the API, page after page.
-func (l Live) Records(ctx context.Context) ([]Record, error) {
+// Read reads everything about addresses by the API, page after page.
+func (l Live) Read(ctx context.Context) (*Reading, error) {
 	base, err := url.Parse(l.URL)
 	if err != nil || base.Host == "" {
 		return nil, fmt.Errorf("%q is no URL of a NetBox", l.URL)
 	}
-	var all []object
+	out := &Reading{fields: map[string]bool{}}
+	n := newNetBoxReading(out)
 	for _, endpoint := range []string{"vrfs", "aggregates", "prefixes", "ip-ranges", "ip-addresses"} {
-		objects, err := l.list(ctx, base, endpoint)
-		if err != nil {
+		if err := l.list(ctx, n, base, endpoint); err != nil {
 			return nil, err
 		}
-		all = append(all, objects...)
 	}
-	return netboxRecords(all), nil
+	n.resolve()
+	return out, nil
 }
 
-// list reads one list. While it is read, somebody may write: then rows move from page to page, and one that comes twice is taken once. But
-// a list that does not change has as many rows as it says.
-func (l Live) list(ctx context.Context, base *url.URL, endpoint string) (all []object, err error) {
+// list reads one list. While it is read, somebody may write: then rows move from page to page, and the reader takes a row that comes twice
+// once. But a list that does not change has as many rows as it says.
+func (l Live) list(ctx context.Context, n *netboxReading, base *url.URL, endpoint string) error {
 	next := base.JoinPath("api", "ipam", endpoint, "/")
 	next.RawQuery = "limit=500"
-	seen := map[string]bool{}
 	said := map[int]bool{}
-	count := 0
+	before, count := len(n.out.Records), 0
 	for next != nil {
 		page, err := l.page(ctx, next)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for _, members := range page.Results {
-			id := netboxEndpoints[endpoint] + "/" + plain(members["id"])
-			if !seen[id] {
-				seen[id] = true
-				all = append(all, object{id: id, model: netboxEndpoints[endpoint], members: members})
+			if err := n.object(netboxEndpoints[endpoint], members); err != nil {
+				return away{err} // it was changed between two pages
 			}
 		}
 		count = page.Count
 		said[count] = true
 		if next, err = l.following(base, page.Next); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	if len(said) == 1 && len(all) != count {
-		return nil, away{fmt.Errorf("NetBox says that there are %d %s, and gives %d", count, endpoint, len(all))}
+	if read := len(n.out.Records) - before; len(said) == 1 && read != count {
+		return away{fmt.Errorf("NetBox says that there are %d %s, and gives %d", count, endpoint, read)}
 	}
-	return all, nil
+	return nil
 }
 
 type livePage struct {

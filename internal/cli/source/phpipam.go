@@ -1,48 +1,82 @@
 package source
 
 import (
+	"slices"
 	"strings"
 )
 
-// PHPIPAM reads the exports of phpIPAM, saved as CSV: its subnets, and its addresses.
-func PHPIPAM(files []File) (all []Record, err error) {
+// The columns of phpIPAM's exports that are known.
+var (
+	phpipamPlaces = []string{"ip_address", "ip_addr", "ip", "subnet", "mask"}
+	phpipamTexts  = [][]string{
+		{"hostname", "dns_name"},
+		{"tag", "ip_state", "state"},
+		{"description"},
+		{"vrf"},
+		{"section"},
+		{"vlan"},
+		{"vlan_domain", "domain"},
+		{"customer"},
+		{"device"},
+		{"owner"},
+		{"mac", "mac_address"},
+		{"note"},
+		{"gateway"},
+		{"port"},
+		{"master_subnet"},
+		{"location"},
+		{"nameservers"},
+		{"requests"},
+		{"hosts_check", "discover"},
+	}
+)
+
+// readPHPIPAM reads the exports of phpIPAM, saved as CSV: its subnets, and its addresses.
+func readPHPIPAM(files []File, out *Reading) error {
+	out.Table = true
+	out.fill(slices.Concat(phpipamTexts...)...)
 	for _, f := range files {
-		rows, err := table(f)
+		l := linesOf(f)
+		h, err := l.header()
 		if err != nil {
-			return nil, err
+			return err
 		}
-		for _, r := range rows {
-			all = append(all, phpipamRow(f, r))
+		if !h.has("ip_address", "ip_addr", "ip", "subnet") {
+			return h.nowhere(f, "Subnet (with Mask) of the export of subnets, and IP Address of the export of addresses, in English")
+		}
+		out.titles = append(out.titles, h.titles...)
+		out.room(f)
+		out.columns(f, h, phpipamPlaces, phpipamTexts...)
+		if err := l.rows(h, func(r row) { out.Records = append(out.Records, phpipamRow(f, h, r)) }); err != nil {
+			return err
 		}
 	}
-	return all, nil
+	return nil
 }
 
-func phpipamRow(f File, r row) Record {
-	out := Record{ID: at(f, r.line), Status: strings.ToLower(r.get("tag", "ip_state", "state"))}
-	r.fields(&out, "ip_address", "ip_addr", "subnet", "mask", "hostname", "dns_name", "tag", "ip_state", "state")
-	if vrf := strings.ToLower(out.Fields["vrf"]); vrf == "default" || vrf == "na" || vrf == "0" {
-		delete(out.Fields, "vrf")
+// phpipamRow reads a row. A table that has a column for addresses is one of addresses: the subnet in it is around them.
+func phpipamRow(f File, h *header, r row) Record {
+	out := r.record(f)
+	out.Status = strings.ToLower(r.get("tag", "ip_state", "state"))
+	if vrf := strings.ToLower(out.Fields.Get("vrf")); vrf == "default" || vrf == "na" || vrf == "0" {
+		out.Fields.Set("vrf", "")
 	}
-	if out.Fields["vlan"] == "NA" || out.Fields["vlan"] == "0" {
-		delete(out.Fields, "vlan")
-	}
-	if host := r.get("ip_address", "ip_addr"); host != "" {
-		out.Kind, out.Name = Address, r.get("hostname", "dns_name")
-		out.set("subnet", r.get("subnet"))
-		out.host(host)
-		return out
+	out.Domain = out.Fields.Get("vrf")
+	if vlan := out.Fields.Get("vlan"); vlan == "NA" || vlan == "0" {
+		out.Fields.Set("vlan", "")
 	}
 	subnet := r.get("subnet")
-	if strings.HasSuffix(subnet, "(folder)") {
+	switch {
+	case h.has("ip_address", "ip_addr", "ip"):
+		out.Kind, out.Name = Address, r.get("hostname", "dns_name")
+		out.host(r.get("ip_address", "ip_addr", "ip"))
+	case strings.HasSuffix(subnet, "(folder)"):
 		out.Kind, out.Name = Reference, subnet
-		return out
-	}
-	if subnet == "" {
+	case subnet == "":
 		out.Kind, out.Problem = Reference, "it has neither a subnet nor an IP address"
-		return out
+	default:
+		out.Kind = Prefix
+		out.network(netmask(subnet, r.get("mask")))
 	}
-	out.Kind = Prefix
-	out.network(netmask(subnet, r.get("mask")))
 	return out
 }

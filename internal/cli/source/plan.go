@@ -1,6 +1,7 @@
 package source
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/netip"
@@ -24,21 +25,24 @@ type planNode struct {
 	Claims      []json.RawMessage `json:"claims"`
 }
 
-// Plan reads address plans whose blocks are all said, as `ipamctl export -o plan` writes them.
-func Plan(files []File) (all []Record, err error) {
+// readPlan reads address plans whose blocks are all said, as `ipamctl export -o plan` writes them.
+func readPlan(files []File, out *Reading) error {
 	for _, f := range files {
 		doc, err := show.JSONOf(f.Text)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", f.Name, err)
+			return fmt.Errorf("%s: %w", f.Name, err)
 		}
 		var whole struct {
+			Project json.RawMessage   `json:"project"`
 			Spaces  []json.RawMessage `json:"spaces"`
 			Classes []json.RawMessage `json:"classes"`
 			Pools   []json.RawMessage `json:"pools"`
 			Claims  []json.RawMessage `json:"claims"`
 		}
-		if err := json.Unmarshal(doc, &whole); err != nil {
-			return nil, fmt.Errorf("%s: it is no address plan: %w", f.Name, err)
+		d := json.NewDecoder(bytes.NewReader(doc))
+		d.DisallowUnknownFields()
+		if err := d.Decode(&whole); err != nil {
+			return fmt.Errorf("%s: it is no address plan: %w", f.Name, err)
 		}
 		p := planReading{}
 		p.list("spaces", Space, whole.Spaces, "", "")
@@ -46,11 +50,11 @@ func Plan(files []File) (all []Record, err error) {
 		p.list("pools", Pool, whole.Pools, "", "")
 		p.list("claims", Claim, whole.Claims, "", "")
 		if p.err != nil {
-			return nil, fmt.Errorf("%s: %w", f.Name, p.err)
+			return fmt.Errorf("%s: %w", f.Name, p.err)
 		}
-		all = append(all, p.records...)
+		out.Records = append(out.Records, p.records...)
 	}
-	return all, nil
+	return nil
 }
 
 type planReading struct {
@@ -84,7 +88,7 @@ func (p *planReading) list(at string, kind Kind, list []json.RawMessage, space, 
 		}
 		r := Record{ID: where, Kind: kind, Name: n.Name, Own: &Own{Space: space, Parent: parent, Labels: n.Labels, Annotations: n.Annotations, Spec: rest}}
 		if kind != Class {
-			r.keep("description", n.Description)
+			r.Fields.Set("description", n.Description)
 		}
 		if kind == Pool && parent == "" {
 			r.Own.Space = show.FirstOf(n.Space, "default")
@@ -110,7 +114,7 @@ func (p *planReading) place(r *Record, n planNode) {
 		if address, err := netip.ParseAddr(n.Address); err == nil {
 			r.Block = netip.PrefixFrom(address, address.BitLen())
 		} else {
-			r.Problem = fmt.Sprintf("%q is no address", n.Address)
+			r.Problem = shown(n.Address) + " is no address" + hint(n.Address)
 		}
 	default:
 		r.Problem = "it has no block yet: `ipamctl apply` creates such things"

@@ -5,7 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/netip"
+	"regexp"
 	"strings"
+
+	"golang.org/x/text/encoding"
 )
 
 // Kind is what a row of a source is about.
@@ -24,25 +27,31 @@ const (
 	Claim     Kind = "claim"
 )
 
-// Record is one row of a source. Every row that is read is one, also those that mean nothing to Carve.
+// Record is one row of a source. Every row that is read is one, also a row that means nothing to Carve.
 type Record struct {
 	// ID finds the row again: the source's own number of it, or a file and a line.
 	ID   string
 	Kind Kind
-	// Name is what the source calls it; it may be empty, and need not be unique.
+	// Name is the source's name of it; it may be empty, and need not be unique.
 	Name string
-	// Block is valid unless it is a range, or there is a problem.
-	Block       netip.Prefix
-	First, Last netip.Addr // of a range
-	Status      string
-	// Fields are all others, by their names in the source.
-	Fields map[string]string
+	// Domain identifies the routing domain of the row by the source's own key. It is empty for the global one.
+	Domain string
+	// Block is valid unless the row is a range or has a problem.
+	Block netip.Prefix
+	// Span is the first and the last address of a range.
+	Span   *Span
+	Status string
+	// Fields are all other values, by their names in the source.
+	Fields Fields
 	// Problem is why the row cannot be read.
 	Problem string
 
-	// Own is what a row of Carve's own has.
+	// Own is what only rows of Carve's own have.
 	Own *Own
 }
+
+// Span is from one address to another.
+type Span struct{ First, Last netip.Addr }
 
 // Own is what only rows of Carve's own exports have.
 type Own struct {
@@ -57,20 +66,17 @@ type Own struct {
 type File struct {
 	Name string // as it was given; said of rows
 	Text []byte
+	// Encoding is the declared encoding of the text; nil is UTF-8.
+	Encoding encoding.Encoding
 	// Columns are other names of columns, by the names that are known here.
 	Columns map[string]string
 }
 
-// Reader reads files of one source. Rows that make no sense have a problem; an error is about a whole file.
-type Reader func(files []File) ([]Record, error)
-
-// Readers are the sources by the names that people type.
-var Readers = map[string]Reader{
-	"netbox": NetBox, "csv": CSV, "phpipam": PHPIPAM, "infoblox": Infoblox, "aws": AWS, "whereabouts": Whereabouts, "plan": Plan,
-}
+// ownFields are the fields that each row has.
+var ownFields = []string{"name", "kind", "status", "id", "source-id", "routing-domain", "block", "address", "length"}
 
 // Field is a field of a record by its name in mappings.
-func (r Record) Field(name string) string {
+func (r *Record) Field(name string) string {
 	switch name {
 	case "name":
 		return r.Name
@@ -80,6 +86,10 @@ func (r Record) Field(name string) string {
 		return r.Status
 	case "id":
 		return r.ID
+	case "source-id":
+		return r.Fields.Get("id")
+	case "routing-domain":
+		return r.Domain
 	case "block":
 		return r.Where()
 	case "address":
@@ -89,22 +99,22 @@ func (r Record) Field(name string) string {
 			return fmt.Sprint(r.Block.Bits())
 		}
 	}
-	return r.Fields[name]
+	return r.Fields.Get(name)
 }
 
 // first is the first address of what the record is about.
-func (r Record) first() netip.Addr {
-	if r.First.IsValid() {
-		return r.First
+func (r *Record) first() netip.Addr {
+	if r.Span != nil {
+		return r.Span.First
 	}
 	return r.Block.Addr()
 }
 
 // Where is the block, the address or the range, for people.
-func (r Record) Where() string {
+func (r *Record) Where() string {
 	switch {
-	case r.First.IsValid():
-		return r.First.String() + "-" + r.Last.String()
+	case r.Span != nil:
+		return r.Span.First.String() + "-" + r.Span.Last.String()
 	case !r.Block.IsValid():
 		return ""
 	case r.Block.IsSingleIP():
@@ -116,27 +126,18 @@ func (r Record) Where() string {
 
 // set notes a field that is not empty.
 func (r *Record) set(name, value string) {
-	r.keep(name, strings.TrimSpace(value))
+	if value = strings.TrimSpace(value); value != "" {
+		r.Fields.Set(name, value)
+	}
 }
 
-// keep notes a field as it is, with the blanks around it, unless it is empty.
-func (r *Record) keep(name, value string) {
-	if value == "" {
-		return
-	}
-	if r.Fields == nil {
-		r.Fields = map[string]string{}
-	}
-	r.Fields[name] = value
-}
-
-// network reads a network. Bits of the host must be zero: what is not a network is not guessed at.
+// network reads a network. The bits of the host must be zero: the reader does not guess which network is meant.
 func (r *Record) network(text string) {
 	text = strings.TrimSpace(text)
 	block, err := netip.ParsePrefix(text)
 	switch {
 	case err != nil:
-		r.Problem = fmt.Sprintf("%q is no CIDR", text)
+		r.Problem = shown(text) + " is no CIDR" + hint(text)
 	case block != block.Masked():
 		r.Problem = fmt.Sprintf("%s has bits of a host: the network is %s", text, block.Masked())
 	default:
@@ -148,7 +149,7 @@ func (r *Record) network(text string) {
 func (r *Record) host(text string) {
 	address, err := hostOf(text)
 	if err != nil {
-		r.Problem = fmt.Sprintf("%q is no address", strings.TrimSpace(text))
+		r.Problem = shown(text) + " is no address" + hint(text)
 		return
 	}
 	r.Block = netip.PrefixFrom(address, address.BitLen())
@@ -160,24 +161,44 @@ func (r *Record) span(first, last string) {
 	to, err2 := hostOf(last)
 	switch {
 	case err1 != nil || err2 != nil || from.Is4() != to.Is4():
-		r.Problem = fmt.Sprintf("%q to %q is no range", first, last)
+		r.Problem = shown(first) + " to " + shown(last) + " is no range"
 	case to.Less(from):
 		r.Problem = fmt.Sprintf("the range ends at %s, before it begins at %s", to, from)
 	default:
-		r.First, r.Last = from, to
+		r.Span = &Span{from, to}
 	}
 }
 
+// hostOf reads an address. The length of the network may stand behind it, and must be one.
 func hostOf(text string) (netip.Addr, error) {
 	text = strings.TrimSpace(text)
-	if before, _, found := strings.Cut(text, "/"); found {
-		text = before
+	if strings.Contains(text, "/") {
+		block, err := netip.ParsePrefix(text)
+		return block.Addr(), err
 	}
 	address, err := netip.ParseAddr(text)
 	if err == nil && address.Zone() != "" {
 		return address, fmt.Errorf("%s has a zone", text)
 	}
 	return address, err
+}
+
+// octal is an IPv4 address with a number that has leading zeros.
+var octal = regexp.MustCompile(`^[0-9.]*(^|\.)0[0-9]+(\.|$)`)
+
+// hint explains the common reasons why a text is no address and no CIDR.
+func hint(text string) string {
+	address, length, found := strings.Cut(text, "/")
+	_, err := netip.ParseAddr(length)
+	switch {
+	case strings.Contains(text, "%"):
+		return ": an address with a zone means something on one machine only"
+	case found && err == nil:
+		return ": write the mask as a length, as /24"
+	case octal.MatchString(address):
+		return ": a number with leading zeros may be meant as octal"
+	}
+	return ""
 }
 
 // netmask joins an address and a mask, dotted or a number.

@@ -20,7 +20,7 @@ func told(r Record, fields ...string) string {
 		text += " | " + more
 	}
 	for _, f := range fields {
-		text += " | " + r.Fields[f]
+		text += " | " + r.Fields.Get(f)
 	}
 	return text
 }
@@ -54,14 +54,14 @@ func TestSourcesAreRead(t *testing.T) {
 			"infoblox.csv:19 reference  | www.example.org |  |  |  |  | ",
 			"infoblox.csv:14#1 address 10.20.1.20 | www.example.com |  | host |  |  | Web",
 			"infoblox.csv:14#2 address 10.20.1.21 | www.example.com |  | host |  |  | Web",
-			"infoblox.csv:15 reference  | db.example.com |  |  |  |  | ",
+			"infoblox.csv:15#1 reference  | db.example.com |  | host |  |  | Database",
 		}},
 		"AWS": {
 			"aws", "aws-pools.json ipam-pool-0a1-cidrs.json ipam-pool-0a1-allocations.json ipam-pool-0b2-allocations.json ipam-pool-0c4-cidrs.json aws-subnets.json",
 			[]string{"type", "scope", "locale", "region", "minPrefixLength"},
 			[]string{
-				"ipam-pool-0a1/10.0.0.0/8 prefix 10.0.0.0/8 | Top |  | ipam-pool | private | None |  | ",
-				"ipam-pool-0a1/172.16.0.0/12 prefix 172.16.0.0/12 | Top | failed-provision | ipam-pool | private | None |  | ",
+				"ipam-pool-0a1/10.0.0.0/8 prefix 10.0.0.0/8 | Top |  | ipam-pool | private |  |  | ",
+				"ipam-pool-0a1/172.16.0.0/12 prefix 172.16.0.0/12 | Top | failed-provision | ipam-pool | private |  |  | ",
 				"ipam-pool-alloc-01 prefix 10.0.0.0/12 | eu-north-1 |  | ipam-pool | private | eu-north-1 |  | 16",
 				"ipam-pool-alloc-02 prefix 10.0.0.0/20 | vpc-0d4 |  | vpc | private |  | eu-north-1 | ",
 				"ipam-pool-alloc-03 prefix 10.0.16.0/24 | On premises |  | custom | private |  |  | ",
@@ -84,15 +84,15 @@ func TestSourcesAreRead(t *testing.T) {
 			"any.csv:2 prefix 10.40.0.0/16 |  | active | core",
 			"any.csv:3 prefix 10.40.1.0/24 |  |  | core",
 			"any.csv:4 range 10.40.1.10-10.40.1.19 |  | reserved | ",
-			`any.csv:5 PROBLEM "10.40.2.0/255.0.255.0" is no CIDR`,
+			`any.csv:5 PROBLEM "10.40.2.0/255.0.255.0" is no CIDR: write the mask as a length, as /24`,
 			"any.csv:6 PROBLEM it has no block and no address: the columns that say where are cidr, prefix, network, subnet, " +
 				"address, ip_address, or start_address with end_address",
 		}},
 		"NetBoxTables": {"netbox", "prefixes.csv aggregates-and-more.json", []string{"vrf", "tenant", "role", "description"}, []string{
 			"prefixes.csv:2 prefix 10.60.0.0/16 |  | active |  | Dunder Mifflin |  | Branches",
 			"prefixes.csv:3 prefix 10.60.1.0/24 |  | reserved | Blue |  | Access | ",
-			"ipam.aggregate/1 aggregate 10.0.0.0/8 |  |  |  |  |  | ",
 			"ipam.prefix/7 prefix 10.70.0.0/16 |  | active |  |  |  | ",
+			"ipam.aggregate/1 aggregate 10.0.0.0/8 |  |  |  |  |  | ",
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -103,10 +103,10 @@ func TestSourcesAreRead(t *testing.T) {
 				require.NoError(t, err)
 				files = append(files, File{Name: name, Text: text})
 			}
-			records, err := Readers[c.of](files)
+			read, err := Read(c.of, files)
 			require.NoError(t, err)
 			var got []string
-			for _, r := range records {
+			for _, r := range read.Records {
 				got = append(got, told(r, c.fields...))
 			}
 			require.Equal(t, c.want, got)
@@ -118,8 +118,9 @@ func TestOurOwnTableIsReadAsItIs(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("testdata", "own.csv"))
 	require.NoError(t, err)
-	records, err := CSV([]File{{Name: "own.csv", Text: text}})
+	read, err := Read("csv", []File{{Name: "own.csv", Text: text}})
 	require.NoError(t, err)
+	records := read.Records
 	require.Len(t, records, 3)
 	require.Equal(t, map[string]string{"env": "lab", "team": "a"}, records[0].Own.Labels)
 	require.Equal(t, map[string]string{"a": "b"}, records[0].Own.Annotations)
@@ -133,20 +134,21 @@ func TestTheTableOfTheConsoleIsReadAsItIs(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("testdata", "console.csv"))
 	require.NoError(t, err)
 	text = append(text, "claim,address,10.80.16.11,inner,,,,,,\"a=1,b=2\"\r\nclaim,any,/24,top,,,,,,\r\nthing,x,10.80.0.0/16,,,,,,,\r\n"...)
-	records, err := CSV([]File{{Name: "office.csv", Text: text}})
+	read, err := Read("csv", []File{{Name: "office.csv", Text: text}})
 	require.NoError(t, err)
-	by := map[string]Record{}
+	records := read.Records
+	by := map[string]*Record{}
 	for _, r := range records {
-		by[r.Name] = r
+		by[r.Name] = &r
 	}
 	require.Len(t, by, len(records))
-	require.Equal(t, `=HYPERLINK("https://evil.example","a, b")`, by["top"].Fields["description"])
+	require.Equal(t, `=HYPERLINK("https://evil.example","a, b")`, by["top"].Fields.Get("description"))
 	require.Equal(t, Own{Labels: map[string]string{"site": "hq", "example.com/floor": "2", "empty": ""}, Annotations: map[string]string{}, Spec: []byte(`{}`)}, *by["top"].Own)
-	require.Equal(t, "'quoted', \"twice\"\nand two lines", by["inner"].Fields["description"])
+	require.Equal(t, "'quoted', \"twice\"\nand two lines", by["inner"].Fields.Get("description"))
 	require.Equal(t, Own{Parent: "top", Labels: map[string]string{}, Annotations: map[string]string{}, Spec: []byte(`{"visibility":"shared"}`), Serves: []string{"web"}}, *by["inner"].Own)
-	require.Equal(t, "'=not a formula", by["bench"].Fields["description"])
+	require.Equal(t, "'=not a formula", by["bench"].Fields.Get("description"))
 	require.Equal(t, "lab", by["bench"].Own.Space)
-	require.Equal(t, "office.csv:12 claim 10.80.16.9 | printer | ", told(by["printer"]))
+	require.Equal(t, "office.csv:12 claim 10.80.16.9 | printer | ", told(*by["printer"]))
 	require.JSONEq(t, `{"className":"web"}`, string(by["front"].Own.Spec))
 	require.JSONEq(t, `{}`, string(by["node"].Own.Spec), "the pool of a scope becomes an ordinary one")
 	require.Equal(t, "10.80.16.11", by["address"].Where())
@@ -157,13 +159,13 @@ func TestTheTableOfTheConsoleIsReadAsItIs(t *testing.T) {
 
 func TestFilesThatAreNotOfTheirSourceAreRefused(t *testing.T) {
 	t.Parallel()
-	_, err := CSV([]File{{Name: "some.file", Text: []byte("# A text\nwith lines\n")}})
+	_, err := Read("csv", []File{{Name: "some.file", Text: []byte("# A text\nwith lines\n")}})
 	require.ErrorContains(t, err, "no column says where a row is")
 	for of, text := range map[string]string{
 		"netbox": `{"a": 1}`, "csv": "", "infoblox": "network,10.0.0.0,255.0.0.0\n",
 		"aws": `{"IpamPools": 7}`, "whereabouts": "[]", "plan": "[]", "phpipam": "",
 	} {
-		_, err := Readers[of]([]File{{Name: "some.file", Text: []byte(text)}})
+		_, err := Read(of, []File{{Name: "some.file", Text: []byte(text)}})
 		require.ErrorContains(t, err, "some.file", of)
 	}
 }

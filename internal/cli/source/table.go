@@ -12,20 +12,18 @@ import (
 	"strings"
 )
 
-// row is one line of a table: its cells by the names of their columns, in lower case with underscores.
+// row is one line of a table: its cells, and the names of their columns in lower case with underscores.
 type row struct {
 	line  int
-	names []string
+	names *[]string
 	cells []string
 }
 
 // get is the first cell that is not empty of some columns.
 func (r row) get(names ...string) string {
 	for _, name := range names {
-		for i, n := range r.names {
-			if n == name && i < len(r.cells) && strings.TrimSpace(r.cells[i]) != "" {
-				return strings.TrimSpace(r.cells[i])
-			}
+		if value := (Fields{columns: r.names, cells: r.cells}).Get(name); value != "" {
+			return value
 		}
 	}
 	return ""
@@ -33,27 +31,15 @@ func (r row) get(names ...string) string {
 
 // raw is a cell as it is, with the blanks around it.
 func (r row) raw(name string) string {
-	if i := slices.Index(r.names, name); i >= 0 && i < len(r.cells) {
+	if i := slices.Index(*r.names, name); i >= 0 && i < len(r.cells) {
 		return r.cells[i]
 	}
 	return ""
 }
 
-func (r row) has(name string) bool {
-	return slices.Contains(r.names, name)
-}
-
-// fields notes all cells but those of some columns.
-func (r row) fields(into *Record, but ...string) {
-	for i, name := range r.names {
-		skip := i >= len(r.cells) || name == ""
-		for _, b := range but {
-			skip = skip || b == name
-		}
-		if !skip {
-			into.set(name, r.cells[i])
-		}
-	}
+// record is a record that has all cells of the row as fields.
+func (r row) record(f File) Record {
+	return Record{ID: at(f, r.line), Fields: Fields{columns: r.names, cells: r.cells}}
 }
 
 // column is the name of a column as rows have it.
@@ -72,31 +58,94 @@ func (f File) column(title string) string {
 	return column(title)
 }
 
-// eachLine goes through the lines of a CSV file, with commas or semicolons or tabs between.
-func eachLine(f File, line func(number int, cells []string) error) error {
-	text := bytes.TrimPrefix(f.Text, []byte("\xef\xbb\xbf"))
-	r := csv.NewReader(bytes.NewReader(text))
-	r.Comma, r.FieldsPerRecord, r.LazyQuotes, r.ReuseRecord = separator(text), -1, true, false
+// lines reads a CSV file by RFC 4180, strictly: a quotation mark that is out of place ends the reading, because it can hide the rows behind it.
+type lines struct {
+	File
+	comma rune
+	first int // how many lines of the file stand before the text that the CSV reader sees
+	csv   *csv.Reader
+}
+
+// linesOf begins to read a file. Lines may end with CR LF, LF or, if there is no LF at all, CR.
+func linesOf(f File) *lines {
+	l := &lines{File: f}
+	if !bytes.Contains(f.Text, []byte("\n")) {
+		l.Text = bytes.ReplaceAll(f.Text, []byte("\r"), []byte("\n"))
+	}
+	text := l.Text
+	if first, rest, found := bytes.Cut(text, []byte("\n")); found && len(bytes.TrimSpace(first)) == len("sep=,") && bytes.HasPrefix(first, []byte("sep=")) {
+		l.comma, l.first, text = rune(first[len("sep=")]), 1, rest // as Excel declares the separator
+	} else {
+		l.comma = separator(text)
+	}
+	l.csv = csv.NewReader(bytes.NewReader(text))
+	l.csv.Comma, l.csv.FieldsPerRecord, l.csv.ReuseRecord = l.comma, -1, true
+	return l
+}
+
+// next is the next line that is not blank, with its number. The cells are good until the next call.
+func (l *lines) next() (number int, cells []string, err error) {
 	for {
-		cells, err := r.Read()
+		cells, err = l.csv.Read()
 		if errors.Is(err, io.EOF) {
-			return nil
+			return 0, nil, io.EOF
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", f.Name, err)
+			return 0, nil, l.misquoted(err)
 		}
-		number, _ := r.FieldPos(0)
-		if err := line(number, cells); err != nil {
-			return err
+		number, _ = l.csv.FieldPos(0)
+		number += l.first
+		for at, cell := range cells {
+			if hidden := l.hidden(cell, len(cells)); hidden != "" {
+				line, col := l.csv.FieldPos(at)
+				return 0, nil, fmt.Errorf("%s:%d:%d: the quoted cell that begins there has a line that looks like a row: %s", l.Name, line+l.first, col, shown(hidden))
+			}
+		}
+		if len(strings.TrimSpace(strings.Join(cells, ""))) > 0 {
+			return number, cells, nil
 		}
 	}
 }
 
-// separator is what stands between the titles of the first line.
+// misquoted says where a quotation mark is out of place.
+func (l *lines) misquoted(err error) error {
+	fault, is := errors.AsType[*csv.ParseError](err)
+	if !is {
+		return fmt.Errorf("%s: %w", l.Name, err)
+	}
+	line, col := fault.Line+l.first, fault.Column
+	switch why := "a quotation mark stands within a cell"; {
+	case errors.Is(fault.Err, csv.ErrBareQuote):
+		return fmt.Errorf("%s:%d:%d: %s: quote the whole cell and write the mark twice", l.Name, line, col, why)
+	case errors.Is(fault.Err, csv.ErrQuote) && fault.StartLine != fault.Line:
+		return fmt.Errorf("%s:%d: a quoted cell begins in this row and is not closed properly: the next quotation mark that does not fit is in line %d, column %d",
+			l.Name, fault.StartLine+l.first, line, col)
+	case errors.Is(fault.Err, csv.ErrQuote):
+		return fmt.Errorf("%s:%d:%d: a quoted cell is not closed, or something follows its closing mark: write a mark within a cell twice", l.Name, line, col)
+	default:
+		return fmt.Errorf("%s:%d:%d: %w", l.Name, line, col, fault.Err)
+	}
+}
+
+// hidden is a line within a quoted cell that would be a row of the table by itself: two stray marks can enclose rows.
+func (l *lines) hidden(cell string, columns int) string {
+	if !strings.Contains(cell, "\n") || bytes.HasPrefix(l.Text, []byte(ownHeader)) {
+		return ""
+	}
+	for line := range strings.SplitSeq(cell[strings.Index(cell, "\n")+1:], "\n") {
+		parts := strings.Split(line, string(l.comma))
+		if len(parts) >= max(columns-1, min(columns, 2)) && slices.ContainsFunc(parts, func(part string) bool { _, err := hostOf(strings.Trim(part, `" `)); return err == nil }) {
+			return line
+		}
+	}
+	return ""
+}
+
+// separator is the character that stands between the titles of the first line.
 func separator(text []byte) rune {
 	first, _, _ := bytes.Cut(text, []byte("\n"))
 	best, most := ',', bytes.Count(first, []byte(","))
-	for _, r := range ";\t" {
+	for _, r := range ";\t|" {
 		if n := bytes.Count(first, []byte(string(r))); n > most {
 			best, most = r, n
 		}
@@ -104,24 +153,70 @@ func separator(text []byte) rune {
 	return best
 }
 
-// table reads a CSV file whose first line has the titles.
-func table(f File) (rows []row, err error) {
-	var names []string
-	err = eachLine(f, func(number int, cells []string) error {
-		switch {
-		case names == nil:
-			for _, title := range cells {
-				names = append(names, f.column(title))
-			}
-		case len(strings.TrimSpace(strings.Join(cells, ""))) > 0:
-			rows = append(rows, row{number, names, cells})
-		}
-		return nil
-	})
-	if err == nil && names == nil {
-		err = fmt.Errorf("%s: it is empty", f.Name)
+// header is the first line of a table.
+type header struct {
+	names  []string // the names by which the columns are known
+	titles []string // as the file has them
+	line   int
+}
+
+// has reports whether a table has one of some columns.
+func (h *header) has(names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return slices.Contains(h.names, name) })
+}
+
+// addressLike is a text with an address in it.
+var addressLike = regexp.MustCompile(`\d+\.\d+\.\d+\.\d+|[0-9A-Fa-f]*:[0-9A-Fa-f:]*:|::`)
+
+// header reads the titles. A row among them would be lost, so a title has no address in it, and no title is empty but the last ones.
+func (l *lines) header() (*header, error) {
+	number, cells, err := l.next()
+	if errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%s: it is empty", l.Name)
 	}
-	return rows, err
+	if err != nil {
+		return nil, err
+	}
+	h := &header{line: number}
+	for at, title := range cells {
+		line, col := l.csv.FieldPos(at)
+		switch blank := len(strings.TrimSpace(strings.Join(cells[at:], ""))) > 0 && strings.TrimSpace(title) == ""; {
+		case addressLike.MatchString(title):
+			return nil, fmt.Errorf("%s:%d:%d: %s has an address, and the first line of a table has the titles of the columns", l.Name, line+l.first, col, shown(title))
+		case blank && at > 0:
+			return nil, fmt.Errorf("%s:%d:%d: this column has no title", l.Name, line+l.first, col)
+		}
+		h.names, h.titles = append(h.names, l.column(title)), append(h.titles, strings.TrimSpace(title))
+	}
+	return h, nil
+}
+
+// room makes room for the records of a file at once: a list that grows by copying needs twice the memory.
+func (out *Reading) room(f File) {
+	out.Records = slices.Grow(out.Records, bytes.Count(f.Text, []byte("\n")))
+}
+
+// rows goes through the rows of a table. Each has as many cells as there are titles: a row with more or fewer was cut, or joined with another one.
+func (l *lines) rows(h *header, each func(row)) error {
+	for {
+		number, cells, err := l.next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		for len(cells) > len(h.names) && strings.TrimSpace(cells[len(cells)-1]) == "" {
+			cells = cells[:len(cells)-1]
+		}
+		if len(cells) != len(h.names) {
+			at := min(len(cells), len(h.names)+1) - 1
+			line, col := l.csv.FieldPos(at)
+			return fmt.Errorf("%s:%d:%d: the row has %d cells, and there are %d titles: it was cut, or two rows are in one line; write an empty cell where there is no value",
+				l.Name, line+l.first, col, len(cells), len(h.names))
+		}
+		each(row{number, &h.names, slices.Clone(cells)})
+	}
 }
 
 // at is the ID of a line.
@@ -129,5 +224,5 @@ func at(f File, line int) string { return fmt.Sprintf("%s:%d", filepath.Base(f.N
 
 var lineID = regexp.MustCompile(`:\d+(#\d+)?$`)
 
-// OfLine reports whether an ID is that of a line. Such a one says where the row was found, and not which it is: it changes with the lines before.
+// OfLine reports whether an ID is that of a line. Such an ID says where the row was found, and not which row it is: it changes with the lines before.
 func OfLine(id string) bool { return lineID.MatchString(id) && !strings.Contains(id, "/") }

@@ -30,15 +30,26 @@ type whereaboutsHolder struct {
 	Container string `json:"id"`
 }
 
-// Whereabouts reads IPPools of whereabouts.cni.cncf.io, as `kubectl get -o json` writes them. Reservations of addresses that
-// overlapping ranges share say nothing that the pools do not.
-func Whereabouts(files []File) (all []Record, err error) {
+// whereaboutsList is a list of Kubernetes, or one object.
+type whereaboutsList struct {
+	Metadata struct {
+		Continue  string `json:"continue"`
+		Remaining int    `json:"remainingItemCount"`
+	} `json:"metadata"`
+	Items []json.RawMessage `json:"items"`
+}
+
+// readWhereabouts reads IPPools of whereabouts.cni.cncf.io, as `kubectl get -o json` writes them. Reservations of addresses that
+// overlapping ranges share repeat the pools.
+func readWhereabouts(files []File, out *Reading) error {
+	out.fill("pod", "interface", "container")
 	for _, f := range files {
-		var list struct {
-			Items []json.RawMessage `json:"items"`
+		var list whereaboutsList
+		if err := decodeJSON(f, &list); err != nil {
+			return err
 		}
-		if err := json.Unmarshal(f.Text, &list); err != nil {
-			return nil, fmt.Errorf("%s: %w", f.Name, err)
+		if list.Metadata.Continue != "" || list.Metadata.Remaining > 0 {
+			return fmt.Errorf("%s: the list goes on: Kubernetes has %d more items (metadata.continue); ask without a limit", f.Name, list.Metadata.Remaining)
 		}
 		if list.Items == nil {
 			list.Items = []json.RawMessage{f.Text}
@@ -46,18 +57,20 @@ func Whereabouts(files []File) (all []Record, err error) {
 		for i, text := range list.Items {
 			var o whereaboutsObject
 			if err := json.Unmarshal(text, &o); err != nil {
-				return nil, fmt.Errorf("%s: item %d: %w", f.Name, i+1, err)
+				return fmt.Errorf("%s: item %d: %w", f.Name, i+1, err)
 			}
-			all = append(all, o.records()...)
+			out.Records = append(out.Records, o.records()...)
 		}
 	}
-	return all, nil
+	return nil
 }
 
 func (o whereaboutsObject) records() []Record {
 	id := o.Kind + "/" + o.Metadata.Namespace + "/" + o.Metadata.Name
 	if o.Kind != "IPPool" {
-		return []Record{{ID: id, Kind: Reference, Name: o.Metadata.Name, Fields: map[string]string{"model": o.Kind}}}
+		r := Record{ID: id, Kind: Reference, Name: o.Metadata.Name}
+		r.set("model", o.Kind)
+		return []Record{r}
 	}
 	pool := Record{ID: id, Kind: Prefix, Name: o.Metadata.Name}
 	pool.network(o.Spec.Range)

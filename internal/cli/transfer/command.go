@@ -5,9 +5,11 @@ package transfer
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -56,7 +58,7 @@ func importFrom(p *session.Program, of string) *cobra.Command {
 		Long: about[of] + `.
 
 Reads everything, compares it with what the server has, and creates what is missing: spaces, pools, reservations and claims. Nothing
-that exists is changed. Every row is accounted for: --report FILE.csv or FILE.json says of each what has become of it, and why. An
+that exists is changed. A file is read completely or refused, with the line and the column. Every row is accounted for: --report FILE.csv or FILE.json says of each what has become of it, and why. An
 import that was cut is run again: it goes on where it was. --write-mapping writes what becomes of which rows into a file to edit, for --mapping.
 Exit code 4: some rows were not taken.`,
 		Example: "  ipamctl import " + of + " FILE... --write-mapping mapping.yaml\n  ipamctl import " + of +
@@ -79,16 +81,17 @@ func (m *importing) run(ctx context.Context, args []string) error {
 	if m.parallel < 1 || m.parallel > 64 {
 		return exit.Usagef("--parallel must be between 1 and 64")
 	}
+	defer frugal()()
 	mapping, err := m.mapping()
 	if err != nil {
 		return err
 	}
-	records, err := m.records(ctx, mapping, args)
+	if m.writeMapping != "" {
+		return m.writeOut(ctx, mapping, args)
+	}
+	reading, err := m.read(ctx, mapping, args)
 	if err != nil {
 		return err
-	}
-	if m.writeMapping != "" {
-		return m.writeOut(mapping, records)
 	}
 	m.p.Hushed = true
 	m.p.Aside = &locked{to: m.p.Aside}
@@ -96,9 +99,9 @@ func (m *importing) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	w, err := wish(mapping, s.Project, records)
+	w, err := wish(mapping, s.Project, reading.Records)
 	if err != nil {
-		return exit.Usagef("%v", err)
+		return err
 	}
 	plan, err := prepare(ctx, s, w)
 	if err != nil {
@@ -122,7 +125,7 @@ func (m *importing) carryOut(ctx context.Context, s *session.Session, plan *plan
 			m.p.Remark("%s", said)
 		}
 	}
-	out := account(plan.wishes, m.dry, !m.dry)
+	out := account(plan.wishes, m.dry, !m.dry, m.reportFile == "" && !m.p.Structured())
 	if m.reportFile != "" {
 		if err := out.write(m.reportFile, &out); err != nil {
 			return err
@@ -162,8 +165,20 @@ func (m *importing) show(out *report) error {
 }
 
 // writeOut writes the mapping to a file, which must not be there yet: somebody may have edited it.
-func (m *importing) writeOut(mapping rules.Mapping, records []source.Record) error {
-	text, err := mapping.Write(records)
+func (m *importing) writeOut(ctx context.Context, mapping rules.Mapping, paths []string) error {
+	reading, err := m.records(ctx, mapping, paths)
+	if unplaced, is := errors.AsType[*source.NoPlace](err); is { // which columns are which is what the mapping is for
+		mapping.Columns = unplaced.Guess
+		if reading, err = m.records(ctx, mapping, paths); err != nil {
+			reading, err = &source.Reading{}, nil
+			mapping.Columns = map[string]string{"address": strings.Join(unplaced.Titles, " or ")}
+		}
+	}
+	if err != nil {
+		return err
+	}
+	records := reading.Records
+	text, err := mapping.Write(reading)
 	if err != nil {
 		return err
 	}

@@ -24,6 +24,9 @@ func (w *wishes) inherit(states map[string]*state) {
 				byClass = append(byClass, i)
 			}
 		}
+		if len(i.serves) == 0 {
+			continue
+		}
 		i.serves = slices.DeleteFunc(i.serves, func(class string) bool {
 			_, found := states[i.project].Classes[i.project+"/"+class]
 			return !found

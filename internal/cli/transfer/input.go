@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -25,6 +27,7 @@ type input struct {
 	onDuplicate string
 	onOverlap   string
 	roots       []string
+	encoding    string
 }
 
 func (m *input) flags(f *pflag.FlagSet) {
@@ -32,6 +35,7 @@ func (m *input) flags(f *pflag.FlagSet) {
 	const otherwise = " (default: what the mapping says, or refuse)"
 	f.StringVar(&m.onDuplicate, "on-duplicate", "", "rows with the same block: "+strings.Join(rules.Policies("onDuplicate"), ", ")+otherwise)
 	f.StringVar(&m.onOverlap, "on-overlap", "", "rows that overlap: "+strings.Join(rules.Policies("onOverlap"), ", ")+otherwise)
+	f.StringVar(&m.encoding, "encoding", "", "`NAME` of the encoding of the files, as latin1 or windows-1252, unless it is UTF-8 or a byte order mark declares it")
 	f.StringArrayVar(&m.roots, "root", nil, "a pool `NAME=CIDR` to make around everything in it (repeatable)")
 }
 
@@ -65,8 +69,35 @@ func (m *input) mapping() (mapping rules.Mapping, err error) {
 	return mapping, nil
 }
 
-// records reads the source: files, or a NetBox that answers.
-func (m *input) records(ctx context.Context, mapping rules.Mapping, paths []string) ([]source.Record, error) {
+// frugal has memory collected early for as long as many rows are held: most of what is held is held to the end.
+func frugal() (over func()) {
+	const percent = 25
+	before := debug.SetGCPercent(percent)
+	return func() { debug.SetGCPercent(before) }
+}
+
+// read reads the source, and tells people what the mapping does not use of it.
+func (m *input) read(ctx context.Context, mapping rules.Mapping, paths []string) (*source.Reading, error) {
+	reading, err := m.records(ctx, mapping, paths)
+	if err != nil {
+		return nil, err
+	}
+	if m.mappingFile != "" {
+		if err := m.named(mapping, reading); err != nil {
+			return nil, err
+		}
+	}
+	if err := m.unused(mapping, reading); err != nil {
+		return nil, err
+	}
+	for _, note := range slices.Concat(reading.Notes, reading.Missing) {
+		m.p.Note("warning: %s", note)
+	}
+	return reading, nil
+}
+
+// records reads files, or a NetBox that answers.
+func (m *input) records(ctx context.Context, mapping rules.Mapping, paths []string) (*source.Reading, error) {
 	if m.url != "" {
 		if len(paths) > 0 {
 			return nil, exit.Usagef("give files or --url, not both")
@@ -76,23 +107,81 @@ func (m *input) records(ctx context.Context, mapping rules.Mapping, paths []stri
 	if len(paths) == 0 {
 		return nil, exit.Usagef("which files? Give those to read, or - for standard input")
 	}
+	encoding, err := source.EncodingOf(m.encoding)
+	if err != nil {
+		return nil, exit.Usagef("--encoding: %v", err)
+	}
 	files := make([]source.File, len(paths))
 	for n, path := range paths {
 		text, err := m.p.Read(path)
 		if err != nil {
 			return nil, exit.Usagef("cannot read the file: %v", err)
 		}
-		files[n] = source.File{Name: path, Text: text, Columns: mapping.Columns}
+		files[n] = source.File{Name: path, Text: text, Encoding: encoding, Columns: mapping.Columns}
 	}
-	records, err := source.Readers[m.of](files)
+	reading, err := source.Read(m.of, files)
 	if err != nil {
-		return nil, exit.Usagef("%v", err)
+		return nil, unreadable{err}
 	}
-	return records, nil
+	return reading, nil
+}
+
+// unreadable is a file that cannot be read: it is as wrong as a command line.
+type unreadable struct{ error }
+
+// ExitCode implements the exit codes.
+func (unreadable) ExitCode() int { return exit.Usage }
+
+func (e unreadable) Unwrap() error { return e.error }
+
+// named refuses a mapping with a field that no row of the source can have: the fields of the preset are known, though a source may have no
+// value of one today. A tag is known by the rows that have it, so a tag that no row has is only noted.
+func (m *input) named(mapping rules.Mapping, reading *source.Reading) error {
+	known := map[string]bool{}
+	preset := rules.Preset(m.of)
+	for _, u := range preset.Uses() {
+		known[u.Field] = true
+	}
+	for _, u := range mapping.Uses() {
+		switch {
+		case known[u.Field] || reading.CanHave(u.Field):
+		case strings.HasPrefix(u.Field, "tag:"):
+			m.p.Note("warning: %s: no row has the field %s, which %s names", m.mappingFile, u.Field, u.Where)
+		default:
+			return exit.Usagef("%s: %s names the field %s, and no row of the source has it: --write-mapping lists the fields that there are", m.mappingFile, u.Where, u.Field)
+		}
+	}
+	return nil
+}
+
+// unused notes the columns of tables that nothing reads, and refuses one that seems to be a mistyped column.
+func (m *input) unused(mapping rules.Mapping, reading *source.Reading) error {
+	used := map[string]bool{}
+	for _, u := range mapping.Uses() {
+		used[u.Field] = true
+	}
+	ignored := map[string][]string{}
+	var files []string
+	for _, u := range reading.Unknown {
+		switch {
+		case used[u.Name]:
+			continue
+		case u.Like != "":
+			return exit.Usagef("%s: nothing reads the column %q: did you mean %q? Rename it, or say `columns: {%s: %s}` or a label of it in a mapping", u.File, u.Title, u.Like, u.Like, u.Title)
+		}
+		if ignored[u.File] == nil {
+			files = append(files, u.File)
+		}
+		ignored[u.File] = append(ignored[u.File], strconv.Quote(u.Title))
+	}
+	for _, file := range files {
+		m.p.Note("warning: %s: nothing reads the columns %s: `labels` and `annotations` of a mapping can", file, strings.Join(ignored[file], ", "))
+	}
+	return nil
 }
 
 // live reads a NetBox that answers.
-func (m *input) live(ctx context.Context) ([]source.Record, error) {
+func (m *input) live(ctx context.Context) (*source.Reading, error) {
 	at, err := url.Parse(m.url)
 	if err != nil || at.Host == "" || at.Scheme != "http" && at.Scheme != "https" {
 		return nil, exit.Usagef("--url %s: it must be the URL of a NetBox, as https://netbox.example.com", m.url)
@@ -115,5 +204,5 @@ func (m *input) live(ctx context.Context) ([]source.Record, error) {
 		}
 		seconds, _ := strconv.Atoi(resp.Header.Get("Retry-After")) // a date is as good as nothing
 		return m.p.Pause(ctx, max(time.Second, time.Duration(seconds)*time.Second))
-	}}.Records(ctx)
+	}}.Read(ctx)
 }

@@ -38,65 +38,86 @@ const (
 // domain is a routing domain: a space of a project.
 type domain struct{ project, space string }
 
-// item is one thing that is to be in Carve, or that is there.
+// item is one thing that is to be in Carve, or that is there. There may be many, so what few have is in more.
 type item struct {
 	domain
-	kind        string // pool, claim, reservation, claims, auto
-	name        string
-	block       netip.Prefix
-	first, last netip.Addr // of a range
+	*more
+	kind  string // pool, claim, reservation, claims, auto
+	name  string
+	block netip.Prefix
+	span  *source.Span // of a range
+
+	// by makes the labels, annotations and description of a row of the source when they are asked for: a map for each of many rows costs
+	// more memory than all else. Things of Carve's own, of the mapping and of the server have labels, annotations and a description.
+	by     *making
+	record *source.Record // the row that by reads
+
+	row    int   // of the source, counted from 1; 0: it is on the server, or of the mapping
+	there  bool  // it is on the server
+	stands bool  // a mirror has made a pool of this block, which may have more in it than comes from the source
+	parent *item // the pool around it
+	depth  int
+	is     *item // what it is on the server; on the server: what a mirror has it for
+
+	outcome string
+	why     string
+}
+
+// more is what few items have.
+type more struct {
 	labels      map[string]string
 	annotations map[string]string
 	description string
-	fields      map[string]string
+	phase       client.IPAllocationPhase                   // of a block that somebody holds
 	spec        json.RawMessage                            // of Carve's own
 	serves      []string                                   // classes that a pool is to list if it is made
 	current     func() (map[string]json.RawMessage, error) // the spec of what is on the server
 	ownParent   string                                     // the pool that it names, of Carve's own or on the server
+	revision    string                                     // on the server
+	holds       []client.Reservation
+	parts       []span // of a reservation
+}
 
-	rows    []int // of the source; none: it is on the server, or of the mapping
-	there   bool  // it is on the server
-	parent  *item // the pool around it
-	depth   int
-	holds   []client.Reservation
-	outcome string
-	why     string
+// none is the more of all items that have nothing of it. It is never written to: see rich.
+var none = &more{}
 
-	is       *item  // what it is on the server; on the server: what a mirror has it for
-	revision string // on the server
-	stands   bool   // a mirror has made a pool of this block, which may have more in it than comes from the source
-	parts    []span // of a reservation
+// rich gives an item a more of its own, to write to.
+func (i *item) rich() *more {
+	if i.more == none {
+		i.more = &more{}
+	}
+	return i.more
 }
 
 // end is the outcome of an item that is settled.
 func (i *item) end(outcome, why string) { i.outcome, i.why = outcome, why }
 
 func (i *item) isPool() bool  { return i.kind == rules.AsPool }
-func (i *item) isRange() bool { return i.first.IsValid() }
+func (i *item) isRange() bool { return i.span != nil }
 
 // from and to are the first and the last address.
 func (i *item) from() netip.Addr {
 	if i.isRange() {
-		return i.first
+		return i.span.First
 	}
 	return i.block.Addr()
 }
 
 func (i *item) to() netip.Addr {
 	if i.isRange() {
-		return i.last
+		return i.span.Last
 	}
 	return stock.Last(i.block)
 }
 
 // before reports whether an item comes before another one in the source. What is of the mapping comes before all rows.
 func (i *item) before(other *item) bool {
-	return len(other.rows) > 0 && (len(i.rows) == 0 || i.rows[0] < other.rows[0])
+	return other.row > 0 && i.row < other.row
 }
 
 // where is the block for people.
 func (i *item) where() string {
-	return source.Record{Block: i.block, First: i.first, Last: i.last}.Where()
+	return (&source.Record{Block: i.block, Span: i.span}).Where()
 }
 
 // target is what an item is called in Carve.

@@ -38,6 +38,9 @@ func prepare(ctx context.Context, s *session.Session, w *wishes) (*plan, error) 
 			p.states[i.project] = st
 		}
 	}
+	if err := w.strangers(p.states); err != nil {
+		return nil, err
+	}
 	w.inherit(p.states)
 	w.names()
 	p.grow()
@@ -132,7 +135,7 @@ func (p *plan) steps() {
 		deepest = max(deepest, i.depth)
 		if _, found := p.states[i.project].Spaces[i.space]; !found && !wanted[i.domain] && !strings.Contains(i.space, "/") {
 			wanted[i.domain] = true
-			spaces = append(spaces, &item{domain: i.domain, kind: "space", name: i.space})
+			spaces = append(spaces, p.spaceItem(i.domain))
 		}
 	}
 	p.create = append(p.create, spaces, classes)
@@ -164,10 +167,10 @@ func batches(claims []*item) (out [][]*item) {
 	for _, key := range slices.Sorted(maps.Keys(groups)) {
 		for _, i := range groups[key] {
 			size := 300 + len(i.spec)
-			for k, v := range i.annotations {
+			for k, v := range i.annotationMap() {
 				size += 2*len(v) + len(k)
 			}
-			for k, v := range i.labels {
+			for k, v := range i.labelMap() {
 				size += len(k) + len(v) + 6
 			}
 			if len(batch) > 0 && (len(batch) == mostClaims || bytes+size > mostBytes || i.project != project) {
@@ -184,10 +187,10 @@ func batches(claims []*item) (out [][]*item) {
 
 // document is the body of the request that creates an item, and the collection where it goes.
 func (i *item) document() (collection string, body any, err error) {
-	meta := client.CreateMetadata{Name: i.name, Labels: i.labels, Annotations: i.annotations}
+	meta := client.CreateMetadata{Name: i.name, Labels: i.labelMap(), Annotations: i.annotationMap()}
 	switch i.kind {
 	case string(source.Space):
-		return "spaces", client.SpaceCreate{Metadata: meta, Spec: &client.SpaceSpec{Description: i.description}}, nil
+		return "spaces", client.SpaceCreate{Metadata: meta, Spec: &client.SpaceSpec{Description: i.text()}}, nil
 	case string(source.Class):
 		doc := client.IPClassCreate{Metadata: meta}
 		return "classes", &doc, json.Unmarshal(i.spec, &doc.Spec)
@@ -207,7 +210,7 @@ func (i *item) poolDocument(meta client.CreateMetadata) (client.IPPoolCreate, er
 			return doc, fmt.Errorf("pool %s: %w", i.name, err)
 		}
 	}
-	doc.Spec.CIDR, doc.Spec.Description = i.block.String(), i.description
+	doc.Spec.CIDR, doc.Spec.Description = i.block.String(), i.text()
 	doc.Spec.Reservations = append(doc.Spec.Reservations, i.holds...)
 	doc.Spec.ClassNames = append(doc.Spec.ClassNames, i.serves...)
 	switch {
@@ -226,10 +229,13 @@ func (i *item) poolDocument(meta client.CreateMetadata) (client.IPPoolCreate, er
 // lengths are the bounds that a source has for what is carved from a pool.
 func (i *item) lengths(spec *client.IPPoolSpec) {
 	number := func(field string) *int {
-		if n, err := strconv.Atoi(i.fields[field]); err == nil && n >= i.block.Bits() && n <= i.block.Addr().BitLen() {
+		if n, err := strconv.Atoi(i.record.Fields.Get(field)); err == nil && n >= i.block.Bits() && n <= i.block.Addr().BitLen() {
 			return &n
 		}
 		return nil
+	}
+	if i.record == nil { // it is no row of a source
+		return
 	}
 	doc := map[string]any{}
 	for _, name := range []string{"minPrefixLength", "maxPrefixLength", "defaultPrefixLength"} {
@@ -248,7 +254,7 @@ func (i *item) lengths(spec *client.IPPoolSpec) {
 }
 
 func (i *item) claimDocument() (client.IPClaimCreate, error) {
-	doc := client.IPClaimCreate{Metadata: client.CreateMetadata{Name: i.name, Labels: i.labels, Annotations: i.annotations}}
+	doc := client.IPClaimCreate{Metadata: client.CreateMetadata{Name: i.name, Labels: i.labelMap(), Annotations: i.annotationMap()}}
 	if i.spec != nil {
 		if err := json.Unmarshal(i.spec, &doc.Spec); err != nil {
 			return doc, fmt.Errorf("claim %s: %w", i.name, err)

@@ -22,7 +22,7 @@ const mostReservations = 64
 
 // lay makes reservations or claims of a range, in the pools where its parts lie.
 func (t *tree) lay(r *item) {
-	spans := t.spans(t.roots, nil, r.first, r.last)
+	spans := t.spans(t.roots, nil, r.span.First, r.span.Last)
 	var free []span
 	for _, s := range spans {
 		if s.pool == nil {
@@ -79,7 +79,7 @@ func (t *tree) around(r *item, s span) (free []span, ok bool) {
 		if c.isPool() || c.outcome == outcomeRefused || c.outcome == outcomeSkipped || c.to().Less(next) || s.last.Less(c.from()) {
 			continue
 		}
-		if len(c.rows) > 0 && c.rows[0] == r.rows[0] {
+		if c.row > 0 && c.row == r.row {
 			continue // a part of this range that is there
 		}
 		switch policy := t.w.mapping.OnOverlap; {
@@ -114,12 +114,12 @@ func (t *tree) around(r *item, s span) (free []span, ok bool) {
 
 // mine reports whether a claim of the server is one that the range was made into before.
 func mine(r, c *item) bool {
-	return r.kind == rules.AsClaims && c.there && c.annotations["source-row"] != "" && c.annotations["source-row"] == r.annotations["source-row"]
+	return r.kind == rules.AsClaims && c.there && c.annotations["source-row"] != "" && c.annotations["source-row"] == r.annotationMap()["source-row"]
 }
 
 // reserve withholds a part of a range in its pool.
 func (t *tree) reserve(r *item, s span) {
-	reason := rules.Text(first(r.description, r.labels["status"], r.name), 250)
+	reason := rules.Text(first(r.text(), r.labelMap()["status"], r.name), 250)
 	want := client.Reservation{From: s.first.String(), To: s.last.String(), Reason: reason}
 	r.parent = s.pool
 	for _, h := range s.pool.holds {
@@ -143,8 +143,8 @@ func (t *tree) reserve(r *item, s span) {
 	case len(s.pool.holds) == mostReservations:
 		r.end(outcomeRefused, "pool "+s.pool.name+" has "+strconv.Itoa(mostReservations)+" reservations already: make claims of such ranges")
 	default:
-		r.parts = append(r.parts, s)
-		s.pool.holds = append(s.pool.holds, want)
+		r.rich().parts = append(r.parts, s)
+		s.pool.rich().holds = append(s.pool.holds, want)
 		slices.SortFunc(s.pool.holds, func(a, b client.Reservation) int {
 			return netip.MustParseAddr(a.From).Compare(netip.MustParseAddr(b.From))
 		})
@@ -170,7 +170,7 @@ func (t *tree) intoClaims(r *item, free []span) {
 	for _, s := range free {
 		for _, block := range blocksOf(s.first, s.last) {
 			part := *r
-			part.kind, part.block, part.first, part.last = rules.AsClaim, block, netip.Addr{}, netip.Addr{}
+			part.kind, part.block, part.span = rules.AsClaim, block, nil
 			part.parent, part.depth, part.outcome = s.pool, s.pool.depth+1, ""
 			part.name = rules.WithSuffix(first(r.name, "range"), strconv.Itoa(len(parts)+1))
 			parts = append(parts, &part)
@@ -189,7 +189,7 @@ func (t *tree) intoClaims(r *item, free []span) {
 			}
 		}
 	}
-	n := r.rows[0]
+	n := r.row - 1
 	t.w.rows[n].items = parts
 	t.w.items = append(t.w.items, parts...)
 	if len(parts) == 0 {

@@ -38,6 +38,7 @@ type report struct {
 	Items   []reportRow    `json:"items"`
 	ordered []string
 	shadow  string // the name of a mirror
+	brief   bool   // rows that need no word are counted and not kept
 }
 
 // order is how bad an outcome is: a row that became several things is what became of the worst of them.
@@ -47,8 +48,8 @@ var order = []string{
 }
 
 // account says what has become of each row. after: the import was begun, and what is open was not reached.
-func account(w *wishes, dry, after bool) report {
-	out := report{Source: w.mapping.Source, DryRun: dry, Rows: len(w.rows), Counts: map[string]int{}, ordered: order}
+func account(w *wishes, dry, after, brief bool) report {
+	out := report{Source: w.mapping.Source, DryRun: dry, Rows: len(w.rows), Counts: map[string]int{}, ordered: order, brief: brief}
 	for n := range w.rows {
 		out.add(w.rows[n], after)
 	}
@@ -88,7 +89,9 @@ func (out *report) add(r row, after bool) {
 		line.Difference = differences[line.Outcome]
 	}
 	out.Counts[line.Outcome]++
-	out.Items = append(out.Items, line)
+	if !out.brief || !out.plain(line) {
+		out.Items = append(out.Items, line)
+	}
 }
 
 // open are the rows that were not taken, although they were to be.
@@ -151,14 +154,18 @@ var signs = map[string]string{
 	outcomeOnlyHere: "?", outcomeOnlyThere: "?", outcomeEnded: " ",
 }
 
+// plain reports whether a row needs no word to people.
+func (out *report) plain(r reportRow) bool {
+	return r.Outcome == outcomeReference || r.Outcome == outcomeSame || !out.DryRun && r.Outcome == outcomeCreated
+}
+
 // diff is the report for people: every row that is not the same in a dry run, and otherwise what was not taken.
 func (out *report) diff(p *show.Printer, most int) error {
 	var rows []reportRow
 	for _, r := range out.Items {
-		if r.Outcome == outcomeReference || r.Outcome == outcomeSame || !out.DryRun && r.Outcome == outcomeCreated {
-			continue
+		if !out.plain(r) {
+			rows = append(rows, r)
 		}
-		rows = append(rows, r)
 	}
 	if !out.DryRun {
 		slices.SortStableFunc(rows, func(a, b reportRow) int {

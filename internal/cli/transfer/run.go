@@ -144,7 +144,7 @@ func (r *run) batch(ctx context.Context, items []*item) error {
 			salt = r.Clock().UnixNano() // an earlier import made them, and they were released since
 			continue
 		}
-		at := named(refusal, len(left))
+		at := namedIn(refusal, len(left))
 		if at < 0 {
 			if len(left) == 1 {
 				at = 0
@@ -164,8 +164,8 @@ func (r *run) batch(ctx context.Context, items []*item) error {
 
 var claimPointer = regexp.MustCompile(`^/claims/(\d+)(/|$)`)
 
-// named is the claim of a batch that a refusal is about; -1 if it names none.
-func named(r *session.Refusal, of int) int {
+// namedIn is the claim of a batch that a refusal is about; -1 if it names none.
+func namedIn(r *session.Refusal, of int) int {
 	for _, f := range r.Errors {
 		if m := claimPointer.FindStringSubmatch(f.Pointer); m != nil {
 			if n, err := strconv.Atoi(m[1]); err == nil && n < of {

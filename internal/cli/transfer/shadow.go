@@ -41,11 +41,11 @@ type mirror struct {
 
 // pass mirrors once. What was done is answered also where it ended early.
 func (m *mirror) pass(ctx context.Context) (*view, error) {
-	records, err := m.look(ctx)
+	reading, err := m.look(ctx)
 	if err != nil {
 		return nil, err
 	}
-	v, err := m.settle(records, kept{})
+	v, err := m.settle(reading.Records, kept{})
 	if err == nil && len(v.releases) > 0 && m.input.url != "" {
 		v, err = m.lookTwice(ctx, v)
 	}
@@ -67,7 +67,7 @@ func (m *mirror) pass(ctx context.Context) (*view, error) {
 
 // look reads what is here, and then what is there. In this order nothing seems to be gone there that another mirror has just made of a row
 // that is younger than this look at the source.
-func (m *mirror) look(ctx context.Context) ([]source.Record, error) {
+func (m *mirror) look(ctx context.Context) (*source.Reading, error) {
 	m.states, m.held = map[string]*stock.Stock{}, map[string][]client.IPAllocation{}
 	for _, project := range m.projects() {
 		st, err := stock.Read(ctx, stock.In(m.Session, project))
@@ -79,7 +79,7 @@ func (m *mirror) look(ctx context.Context) ([]source.Record, error) {
 			return nil, exit.About("project "+project, err)
 		}
 	}
-	return m.input.records(ctx, m.mapping, m.paths)
+	return m.input.read(ctx, m.mapping, m.paths)
 }
 
 // projects are all that the mapping names.
@@ -161,7 +161,7 @@ func (m *mirror) settle(records []source.Record, k kept) (*view, error) {
 // lookTwice reads the source again before anything is released: a row can fall between two pages while somebody writes. What is gone is gone
 // both times.
 func (m *mirror) lookTwice(ctx context.Context, once *view) (*view, error) {
-	records, err := m.input.records(ctx, m.mapping, m.paths)
+	reading, err := m.input.records(ctx, m.mapping, m.paths)
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +169,7 @@ func (m *mirror) lookTwice(ctx context.Context, once *view) (*view, error) {
 	for _, e := range once.releases {
 		k.sure[e.id()] = true
 	}
-	return m.settle(records, k)
+	return m.settle(reading.Records, k)
 }
 
 // follow does what a comparison found: it releases first, so that blocks and names are free for what comes in their place.

@@ -33,13 +33,19 @@ type change struct {
 // change compares a wish with what is there of it. Only what the mapping speaks of is compared: other labels and annotations are people's.
 func (m *mirror) change(i, e *item) change {
 	c := change{i: i, is: e, labels: map[string]any{}, annotations: map[string]any{}, spec: map[string]any{}}
-	labels, annotations := maps.Clone(i.labels), maps.Clone(i.annotations)
+	labels, annotations := map[string]string{}, map[string]string{}
+	maps.Copy(labels, i.labelMap())
+	maps.Copy(annotations, i.annotationMap())
 	if i.spec == nil {
 		for _, key := range m.mapping.LabelKeys() {
-			labels[key] = i.labels[key]
+			if _, has := labels[key]; !has {
+				labels[key] = "" // the source does not have it
+			}
 		}
 		for key := range m.mapping.Annotations {
-			annotations[key] = i.annotations[key]
+			if _, has := annotations[key]; !has {
+				annotations[key] = ""
+			}
 		}
 	}
 	c.pairs("label", labels, e.labels, c.labels)
@@ -49,9 +55,9 @@ func (m *mirror) change(i, e *item) change {
 		}
 	}
 	c.pairs("annotation", annotations, e.annotations, c.annotations)
-	if i.isPool() && i.description != e.description {
-		c.what = append(c.what, fmt.Sprintf("description %q → %q", e.description, i.description))
-		c.spec["description"] = orNull(i.description)
+	if i.isPool() && i.text() != e.description {
+		c.what = append(c.what, fmt.Sprintf("description %q → %q", e.description, i.text()))
+		c.spec["description"] = orNull(i.text())
 	}
 	if i.isPool() && i.spec == nil {
 		c.reservations(e.labels[shadowLabel] == "")
@@ -100,7 +106,7 @@ func withMarks(annotations map[string]string, holds []client.Reservation, block 
 		all = map[string]string{}
 	}
 	var marks []string
-	for _, s := range (&item{block: block, holds: holds}).spans() {
+	for _, s := range (&item{block: block, more: &more{holds: holds}}).spans() {
 		marks = append(marks, s.mark())
 	}
 	all[shadowRanges] = strings.Join(marks, " ")

@@ -154,6 +154,7 @@ func removalsOf(text string) (out removals, err error) {
 
 // once is one pass, told.
 func (m *shadowing) once(ctx context.Context, mirror *mirror) error {
+	defer frugal()()
 	v, failed := mirror.pass(ctx)
 	if v == nil {
 		return failed

@@ -27,7 +27,7 @@ func (v *view) judgeAside(m *mirror) {
 			here[e.block] = e
 			gone := e.labels[shadowLabel] == m.name && !there[e.place()]
 			for _, r := range ranges {
-				gone = gone && (r.domain != e.domain || e.from().Less(r.first) || r.last.Less(e.to()))
+				gone = gone && (r.domain != e.domain || e.from().Less(r.from()) || r.to().Less(e.to()))
 			}
 			if gone {
 				e.why = m.input.of + " no longer has it; Carve leads in pool " + l.name
@@ -49,13 +49,13 @@ func (i *item) judge(l ledPool, here map[netip.Prefix]*item) {
 	case i.kind == rules.AsReservation:
 		missing = i.where()
 		for _, e := range l.holds {
-			if (span{first: i.first, last: i.last}).in(e) {
+			if (span{first: i.from(), last: i.to()}).in(e) {
 				missing = ""
 				i.parent = e
 			}
 		}
 	case i.isRange():
-		for _, block := range blocksOf(i.first, i.last) {
+		for _, block := range blocksOf(i.from(), i.to()) {
 			if here[block] == nil {
 				missing = block.String()
 			}

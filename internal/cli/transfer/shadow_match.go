@@ -151,7 +151,7 @@ func (v *view) unwanted(of string) {
 			}
 		}
 		for _, r := range ranges {
-			stays = stays || r.outcome == outcomeRefused && r.domain == e.domain && !e.from().Less(r.first) && !r.last.Less(e.to())
+			stays = stays || r.outcome == outcomeRefused && r.domain == e.domain && !e.from().Less(r.from()) && !r.to().Less(e.to())
 		}
 		if stays {
 			v.still = append(v.still, e)
@@ -187,15 +187,15 @@ func (v *view) insideOut() {
 
 // order puts what is to be made in order, under names that nobody has.
 func (v *view) order() {
-	taken := map[string]string{}
+	taken := map[named]string{}
 	for project, st := range v.states {
 		spaces := map[string]string{}
 		for name, p := range st.Pools {
 			spaces[name] = stock.SpaceOf(p)
-			taken[project+"/"+name] = spaces[name]
+			taken[named{project, name}] = spaces[name]
 		}
 		for name, c := range st.Claims {
-			taken[project+"/"+name] = first(spaces[c.Status.PoolRef.Name], "another project's")
+			taken[named{project, name}] = first(spaces[c.Status.PoolRef.Name], "another project's")
 		}
 	}
 	for _, i := range slices.Concat(v.extras, v.items) {
@@ -205,7 +205,7 @@ func (v *view) order() {
 	}
 	for _, i := range slices.Concat(v.extras, v.items) {
 		if i.isPool() && i.outcome == "" && len(i.holds) > 0 {
-			i.annotations = withMarks(i.annotations, i.holds, i.block)
+			i.rich().annotations = withMarks(i.annotationMap(), i.holds, i.block)
 		}
 	}
 	v.byName()

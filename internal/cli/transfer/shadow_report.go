@@ -60,7 +60,7 @@ func (v *view) account(m *mirror) *shadowReport {
 // here adds what is no row of the source.
 func (out *shadowReport) here(row string, i *item, outcome string) {
 	line := reportRow{
-		Row: first(row, i.annotations["source-row"]), Kind: i.kind, Block: i.where(), Outcome: outcome, Difference: differences[outcome],
+		Row: first(row, i.annotationMap()["source-row"]), Kind: i.kind, Block: i.where(), Outcome: outcome, Difference: differences[outcome],
 		Project: i.project, Space: i.space, Target: i.target(), Why: i.why,
 	}
 	if outcome == outcomeOnlyHere && line.Why == "" {

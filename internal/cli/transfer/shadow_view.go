@@ -64,6 +64,9 @@ func (m *mirror) compare(records []source.Record, why map[string]string) (*view,
 			return nil, err
 		}
 	}
+	if err := w.strangers(v.states); err != nil {
+		return nil, err
+	}
 	w.inherit(v.states)
 	w.names()
 	v.mark(m.name)
@@ -151,7 +154,7 @@ func heldItem(project string, a client.IPAllocation, pools map[string]client.IPP
 		return nil, fmt.Errorf("allocation %s: %w", a.Metadata.Name, err)
 	}
 	i := &item{domain: domain{project: project}, kind: "allocation", name: a.Metadata.Name, block: block, there: true,
-		ownParent: show.RefText(&a.Spec.PoolRef, project), fields: map[string]string{"phase": string(a.Status.Phase)}}
+		more: &more{ownParent: show.RefText(&a.Spec.PoolRef, project), phase: a.Status.Phase}}
 	switch a.Status.Phase {
 	case client.IPAllocationPhaseBound:
 		i.why = "project " + a.Spec.Consumer + " holds it"
@@ -173,10 +176,14 @@ func (v *view) mark(name string) {
 		pools[e.place()] = pools[e.place()] || e.isPool()
 	}
 	for _, i := range slices.Concat(v.extras, v.items) {
-		if i.labels == nil {
-			i.labels = map[string]string{}
+		if i.by != nil {
+			i.by.shadow = name
+		} else {
+			labels := map[string]string{shadowLabel: name}
+			maps.Copy(labels, i.labels)
+			labels[shadowLabel] = name
+			i.rich().labels = labels
 		}
-		i.labels[shadowLabel] = name
 		i.stands = pools[i.place()]
 	}
 }
@@ -231,7 +238,7 @@ func (v *view) alone() {
 	for _, project := range slices.Sorted(maps.Keys(v.states)) {
 		for _, e := range v.states[project].items {
 			_, keep := v.why[e.id()]
-			if mirrored[project+"/"+e.ownParent] && !v.leads(e) && !keep && e.is == nil && e.fields["phase"] != string(client.IPAllocationPhaseCoolingDown) {
+			if mirrored[project+"/"+e.ownParent] && !v.leads(e) && !keep && e.is == nil && e.phase != client.IPAllocationPhaseCoolingDown {
 				v.lone = append(v.lone, e)
 			}
 		}

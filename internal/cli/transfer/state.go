@@ -45,9 +45,11 @@ func (st *state) place(project string) error {
 			parent = show.RefText(p.Status.ParentRef, project)
 		}
 		st.items = append(st.items, &item{domain: domain{project, stock.SpaceOf(p)}, kind: rules.AsPool, name: name, block: block, there: true,
-			labels: p.Metadata.Labels, annotations: p.Metadata.Annotations, description: p.Spec.Description, holds: p.Spec.Reservations,
-			ownParent: parent, revision: p.Metadata.Revision,
-			current: func() (stock.Spec, error) { return stock.PoolRest(p) }})
+			more: &more{
+				labels: p.Metadata.Labels, annotations: p.Metadata.Annotations, description: p.Spec.Description, holds: p.Spec.Reservations,
+				ownParent: parent, revision: p.Metadata.Revision,
+				current: func() (stock.Spec, error) { return stock.PoolRest(p) },
+			}})
 	}
 	spaces := map[string]string{}
 	for _, i := range st.items {
@@ -60,9 +62,11 @@ func (st *state) place(project string) error {
 			return fmt.Errorf("claim %s: %w", name, err)
 		}
 		i := &item{domain: domain{project: project}, kind: rules.AsClaim, name: name, block: block, there: true,
-			labels: c.Metadata.Labels, annotations: c.Metadata.Annotations, ownParent: show.RefText(&c.Status.PoolRef, project),
-			revision: c.Metadata.Revision,
-			current:  func() (stock.Spec, error) { return stock.ClaimRest(c) }}
+			more: &more{
+				labels: c.Metadata.Labels, annotations: c.Metadata.Annotations, ownParent: show.RefText(&c.Status.PoolRef, project),
+				revision: c.Metadata.Revision,
+				current:  func() (stock.Spec, error) { return stock.ClaimRest(c) },
+			}}
 		if c.Status.PoolRef.Project == project {
 			i.space = spaces[c.Status.PoolRef.Name]
 		}
@@ -73,11 +77,15 @@ func (st *state) place(project string) error {
 
 // spaceOf and classOf are what an import compares with a space and with a class of its source.
 func spaceOf(s client.Space) *item {
-	return &item{kind: string(source.Space), name: s.Metadata.Name, labels: s.Metadata.Labels, annotations: s.Metadata.Annotations,
-		description: s.Spec.Description, there: true, current: func() (stock.Spec, error) { return stock.Spec{}, nil }}
+	return &item{kind: string(source.Space), name: s.Metadata.Name, there: true, more: &more{
+		labels: s.Metadata.Labels, annotations: s.Metadata.Annotations, description: s.Spec.Description,
+		current: func() (stock.Spec, error) { return stock.Spec{}, nil },
+	}}
 }
 
 func classOf(c client.IPClass) *item {
-	return &item{kind: string(source.Class), name: c.Metadata.Name, labels: c.Metadata.Labels, annotations: c.Metadata.Annotations,
-		there: true, current: func() (stock.Spec, error) { return stock.Whole(c.Spec) }}
+	return &item{kind: string(source.Class), name: c.Metadata.Name, there: true, more: &more{
+		labels: c.Metadata.Labels, annotations: c.Metadata.Annotations,
+		current: func() (stock.Spec, error) { return stock.Whole(c.Spec) },
+	}}
 }

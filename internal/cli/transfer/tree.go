@@ -67,8 +67,13 @@ func (t *tree) duplicates() {
 		kind  string
 		name  string
 	}
-	seen := map[key]*item{}
+	seen := map[key]*item{} // of the block at hand: in the order of places, those of one block follow each other
+	var last netip.Prefix
 	for _, i := range t.items {
+		if i.block != last {
+			last = i.block
+			clear(seen)
+		}
 		if i.there {
 			continue
 		}
@@ -81,7 +86,7 @@ func (t *tree) duplicates() {
 			seen[k] = i
 			continue
 		}
-		if len(i.rows) > 0 && len(other.rows) > 0 && i.rows[0] < other.rows[0] && other.outcome == "" {
+		if i.row > 0 && i.row < other.row && other.outcome == "" {
 			i, other = other, i
 			seen[k] = other
 		}
@@ -110,10 +115,10 @@ func (t *tree) settle(policy string, a, b *item, how string, loser *item) {
 
 // said names an item to people: by its row.
 func (t *tree) said(i *item) string {
-	if len(i.rows) == 0 {
+	if i.row == 0 {
 		return i.target() + " (" + i.where() + ")"
 	}
-	return t.w.rows[i.rows[0]].ID + " (" + i.where() + ")"
+	return t.w.rows[i.row-1].ID + " (" + i.where() + ")"
 }
 
 // nest finds the pool around each item.
@@ -274,10 +279,10 @@ func (w *wishes) compare(i, is *item) {
 			}
 		}
 	}
-	differing("label", i.labels, is.labels)
-	differing("annotation", i.annotations, is.annotations)
-	if (i.isPool() || i.kind == string(source.Space)) && i.description != is.description {
-		all = append(all, fmt.Sprintf("the description is %q, not %q", is.description, i.description))
+	differing("label", i.labelMap(), is.labels)
+	differing("annotation", i.annotationMap(), is.annotations)
+	if (i.isPool() || i.kind == string(source.Space)) && i.text() != is.description {
+		all = append(all, fmt.Sprintf("the description is %q, not %q", is.description, i.text()))
 	}
 	all = append(all, specDifferences(i, is)...)
 	if len(all) > 0 {

@@ -6,13 +6,14 @@ import (
 	"net/netip"
 	"strings"
 
+	"github.com/carve-ipam/carve/internal/cli/exit"
 	"github.com/carve-ipam/carve/internal/cli/rules"
 	"github.com/carve-ipam/carve/internal/cli/source"
 )
 
 // row is what has become of one row of the source.
 type row struct {
-	source.Record
+	*source.Record
 	items   []*item
 	outcome string // of rows without items
 	why     string
@@ -24,29 +25,37 @@ type wishes struct {
 	project string // where nothing else is said
 	rows    []row
 	items   []*item
-	extras  []*item // roots of the mapping
-	spaces  []*item // of Carve's own
+	extras  []*item                      // roots of the mapping
+	spaces  []*item                      // of Carve's own
+	makings []*making                    // by the rules of the mapping
+	origins map[domain]map[origin]string // the routing domains that go to a space, each with one of its rows
 	classes []*item
 }
 
 // wish asks the mapping what becomes of each record.
 func wish(m rules.Mapping, project string, records []source.Record) (*wishes, error) {
-	w := &wishes{mapping: m, project: project, rows: make([]row, len(records))}
-	for n, r := range records {
-		w.rows[n].Record = r
-		w.record(n, r)
+	w := &wishes{mapping: m, project: project, rows: make([]row, len(records)), origins: map[domain]map[origin]string{}}
+	for _, rule := range m.Rules {
+		w.makings = append(w.makings, &making{mapping: &w.mapping, rule: rule})
+	}
+	for n := range records {
+		w.rows[n].Record = &records[n]
+		w.record(n, &records[n])
+	}
+	if err := w.apart(); err != nil {
+		return nil, err
 	}
 	for _, root := range m.Roots {
 		block, err := netip.ParsePrefix(root.CIDR)
 		if err != nil || block != block.Masked() {
-			return nil, fmt.Errorf("roots: %q is no CIDR", root.CIDR)
+			return nil, exit.Usagef("roots: %q is no CIDR", root.CIDR)
 		}
 		name := root.Name
 		if name == "" {
 			name = rules.Name(root.CIDR)
 		}
 		d := domain{first(root.Project, project), first(root.Space, "default")}
-		w.extras = append(w.extras, &item{domain: d, kind: rules.AsPool, name: name, block: block})
+		w.extras = append(w.extras, &item{more: none, domain: d, kind: rules.AsPool, name: name, block: block})
 	}
 	return w, nil
 }
@@ -61,11 +70,11 @@ func first(values ...string) string {
 }
 
 // record makes the item of one record, or says why there is none.
-func (w *wishes) record(n int, r source.Record) {
+func (w *wishes) record(n int, r *source.Record) {
 	end := func(outcome, why string) { w.rows[n].outcome, w.rows[n].why = outcome, why }
 	switch {
 	case r.Problem != "":
-		if rule, found := w.mapping.RuleOf(r); found && rule.As == rules.AsSkip {
+		if at, found := w.mapping.RuleOf(r); found && w.mapping.Rules[at].As == rules.AsSkip {
 			end(outcomeSkipped, "the mapping skips it")
 			return
 		}
@@ -75,35 +84,41 @@ func (w *wishes) record(n int, r source.Record) {
 		w.own(n, r)
 		return
 	case r.Kind == source.Reference:
-		end(outcomeReference, "it is a "+first(r.Fields["model"], "row about something else"))
+		end(outcomeReference, "it is a "+first(r.Fields.Get("model"), "row about something else"))
 		return
 	}
-	rule, found := w.mapping.RuleOf(r)
+	at, found := w.mapping.RuleOf(r)
 	key := w.mapping.SpaceKey(r)
 	to, said := w.mapping.Spaces[key]
 	switch {
 	case !found:
 		end(outcomeSkipped, "no rule of the mapping matches it")
 		return
-	case rule.As == rules.AsSkip:
+	case w.mapping.Rules[at].As == rules.AsSkip:
 		end(outcomeSkipped, "the mapping skips it")
 		return
 	case to.Skip:
 		end(outcomeSkipped, fmt.Sprintf("the mapping skips %q", key))
 		return
-	case !said || to.Space == "":
+	}
+	explicit := said && to.Space != ""
+	if !explicit {
 		to.Space = first(rules.Name(key), "default")
 	}
 	i := &item{
-		domain: domain{first(to.Project, w.project), to.Space}, kind: rule.As, block: r.Block, first: r.First, last: r.Last,
-		labels: map[string]string{}, annotations: map[string]string{}, rows: []int{n},
+		domain: domain{first(to.Project, w.project), to.Space}, kind: w.mapping.Rules[at].As, block: r.Block, span: r.Span,
+		more: none, by: w.makings[at], record: r, row: n + 1,
 	}
 	if why := i.fits(); why != "" {
 		end(outcomeRefused, why)
 		return
 	}
-	i.name = rules.Name(rules.Expand(first(rule.Name, "{name|block}"), r))
-	i.describe(w.mapping, rule, r)
+	o := origin{key: key, explicit: explicit}
+	if w.mapping.ByDomain() {
+		o.identity = r.Domain
+	}
+	w.from(i.domain, o, r)
+	i.name = rules.Name(rules.Expand(first(w.mapping.Rules[at].Name, "{name|block}"), r))
 	w.add(n, i)
 }
 
@@ -117,11 +132,11 @@ func (i *item) fits() string {
 	mapped := netip.MustParsePrefix("::ffff:0:0/96")
 	switch {
 	case i.isRange() && (i.kind == rules.AsPool || i.kind == rules.AsClaim || i.kind == rules.AsAuto):
-		blocks := blocksOf(i.first, i.last)
+		blocks := blocksOf(i.span.First, i.span.Last)
 		if len(blocks) > 1 {
 			return "a range that is no CIDR can be a reservation or claims, not a " + i.kind
 		}
-		i.block, i.first, i.last = blocks[0], netip.Addr{}, netip.Addr{}
+		i.block, i.span = blocks[0], nil
 	case !i.isRange() && i.kind == rules.AsClaims:
 		i.kind = rules.AsClaim
 	case i.block.IsValid() && i.block.Overlaps(mapped):
@@ -130,29 +145,61 @@ func (i *item) fits() string {
 	return ""
 }
 
-// describe gives an item its labels, annotations and description.
-func (i *item) describe(m rules.Mapping, rule rules.Rule, r source.Record) {
-	for key, of := range m.Labels {
-		if value := rules.Label(r.Field(of)); value != "" {
-			i.labels[key] = value
+// making is how the mapping makes labels, annotations and descriptions of the rows that match one of its rules.
+type making struct {
+	mapping *rules.Mapping
+	rule    rules.Rule
+	shadow  string // the mirror that makes them
+}
+
+// labelMap are the labels of an item.
+func (i *item) labelMap() map[string]string {
+	if i.by == nil {
+		return i.labels
+	}
+	all := map[string]string{}
+	for key, of := range i.by.mapping.Labels {
+		if value := rules.Label(i.record.Field(of)); value != "" {
+			all[key] = value
 		}
 	}
-	maps.Copy(i.labels, rule.Labels)
-	for key, of := range m.Annotations {
-		if value := rules.Text(r.Field(of), 1000); value != "" {
-			i.annotations[key] = value
+	maps.Copy(all, i.by.rule.Labels)
+	if i.by.shadow != "" {
+		all[shadowLabel] = i.by.shadow
+	}
+	return all
+}
+
+// annotationMap are the annotations of an item.
+func (i *item) annotationMap() map[string]string {
+	if i.by == nil || i.annotations != nil {
+		return i.annotations
+	}
+	all := map[string]string{}
+	for key, of := range i.by.mapping.Annotations {
+		if value := rules.Text(i.record.Field(of), 1000); value != "" {
+			all[key] = value
 		}
 	}
-	i.description = rules.Text(strings.ReplaceAll(r.Fields["description"], "\n", " "), 250)
-	i.fields = r.Fields
+	return all
+}
+
+// text is the description of an item.
+func (i *item) text() string {
+	if i.by == nil {
+		return i.description
+	}
+	return rules.Text(strings.ReplaceAll(i.record.Fields.Get("description"), "\n", " "), 250)
 }
 
 // own makes an item of a row of our own export: as it is.
-func (w *wishes) own(n int, r source.Record) {
+func (w *wishes) own(n int, r *source.Record) {
 	i := &item{
-		domain: domain{w.project, r.Own.Space}, kind: string(r.Kind), name: r.Name, block: r.Block, rows: []int{n},
-		labels: r.Own.Labels, annotations: r.Own.Annotations, description: r.Fields["description"], spec: r.Own.Spec, ownParent: r.Own.Parent,
-		serves: r.Own.Serves,
+		domain: domain{w.project, r.Own.Space}, kind: string(r.Kind), name: r.Name, block: r.Block, row: n + 1,
+		more: &more{
+			labels: r.Own.Labels, annotations: r.Own.Annotations, description: r.Fields.Get("description"), spec: r.Own.Spec,
+			ownParent: r.Own.Parent, serves: r.Own.Serves,
+		},
 	}
 	if len(i.spec) == 0 {
 		i.spec = []byte("{}")
@@ -172,9 +219,12 @@ func (w *wishes) own(n int, r source.Record) {
 	}
 }
 
+// named is a name in a project.
+type named struct{ project, name string }
+
 // names makes the names of pools and of claims unique, in the order of the source, so that the same file has the same names again.
 func (w *wishes) names() {
-	taken := map[string]string{} // the space of who has the name
+	taken := map[named]string{} // the space of the thing that has the name
 	for _, i := range w.items {
 		if i.kind != rules.AsReservation && i.spec == nil {
 			i.unique(taken)
@@ -183,12 +233,12 @@ func (w *wishes) names() {
 }
 
 // unique gives an item a name that nobody has yet.
-func (i *item) unique(taken map[string]string) {
+func (i *item) unique(taken map[named]string) {
 	base := first(i.name, rules.Name(i.where()), "block")
 	i.name = base
-	for n := 0; taken[i.project+"/"+i.name] != ""; n++ {
+	for n := 0; taken[named{i.project, i.name}] != ""; n++ {
 		switch {
-		case n == 0 && taken[i.project+"/"+base] != i.space:
+		case n == 0 && taken[named{i.project, base}] != i.space:
 			i.name = rules.WithSuffix(base, i.space)
 		case n <= 1:
 			i.name = rules.WithSuffix(base, rules.Name(i.where()))
@@ -196,5 +246,5 @@ func (i *item) unique(taken map[string]string) {
 			i.name = rules.WithSuffix(base, fmt.Sprintf("%s-%d", rules.Name(i.where()), n))
 		}
 	}
-	taken[i.project+"/"+i.name] = i.space
+	taken[named{i.project, i.name}] = i.space
 }

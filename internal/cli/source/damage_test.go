@@ -1,0 +1,151 @@
+package source
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/text/encoding/unicode"
+)
+
+// damage is a file that something damaged, and the first and the last line of the valid file that it touched.
+type damage struct {
+	name        string
+	text        string
+	first, last int
+}
+
+// damages are a text with each byte damaged: the file is cut there, a quotation mark is put there, a byte of another encoding, or the end of
+// the line is lost.
+func damages(text string) (all []damage) {
+	line, lines := 1, 1+strings.Count(strings.TrimSuffix(text, "\n"), "\n")
+	for at := range len(text) {
+		name := func(what string) string { return fmt.Sprintf("%s at %d", what, at) }
+		all = append(all,
+			damage{name("cut"), text[:at], line, lines},
+			damage{name("quote"), text[:at] + `"` + text[at:], line, line},
+			damage{name("byte"), text[:at] + "\xfc" + text[at+1:], line, line},
+		)
+		if text[at] == '\n' {
+			all = append(all, damage{name("line end"), text[:at] + text[at+1:], line, line + 1})
+			line++
+		}
+	}
+	return all
+}
+
+// content are records by what they say, without the places where they were found.
+func content(records []Record) []string {
+	var all []string
+	for n := range records {
+		r := &records[n]
+		var fields []string
+		for name, value := range r.Fields.All() {
+			fields = append(fields, name+"="+value)
+		}
+		slices.Sort(fields)
+		text := fmt.Sprint(r.Kind, "|", r.Where(), "|", r.Name, "|", r.Domain, "|", r.Status, "|", r.Problem, "|", fields)
+		if r.Own != nil {
+			text += fmt.Sprint(r.Own.Space, r.Own.Parent, r.Own.Labels, r.Own.Annotations, string(r.Own.Spec))
+		}
+		all = append(all, text)
+	}
+	return all
+}
+
+// A damaged file is refused, or only the rows that the damage touched differ.
+func TestDamagedFilesAreRefusedOrDifferInTheDamagedRows(t *testing.T) {
+	t.Parallel()
+	for name, of := range map[string]string{
+		"any.csv": "csv", "own.csv": "csv", "console.csv": "csv", "phpipam-subnets.csv": "phpipam", "phpipam-addresses.csv": "phpipam",
+		"infoblox.csv": "infoblox", "prefixes.csv": "netbox", "aggregates-and-more.json": "netbox", "netbox-pages.json": "netbox",
+		"aws-pools.json": "aws", "aws-subnets.json": "aws", "ipam-pool-0a1-cidrs.json": "aws", "whereabouts.json": "whereabouts",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			raw, err := os.ReadFile(filepath.Join("testdata", name))
+			require.NoError(t, err)
+			whole, err := Read(of, []File{{Name: name, Text: raw}})
+			require.NoError(t, err)
+			want := content(whole.Records)
+			refused := 0
+			for _, d := range damages(string(raw)) {
+				got, err := Read(of, []File{{Name: name, Text: []byte(d.text)}})
+				if err != nil {
+					require.Contains(t, err.Error(), name, d.name)
+					refused++
+					continue
+				}
+				if strings.HasSuffix(name, ".json") { // the lines of JSON are no rows: what is read is whole
+					require.Equal(t, want, content(got.Records), d.name)
+					continue
+				}
+				left := content(got.Records)
+				for n, text := range want {
+					if line := lineOf(whole.Records[n].ID); line >= d.first && line <= d.last {
+						continue // it was touched
+					}
+					if whole.Records[n].Kind == Reference {
+						continue // it has no address, and may stand for a row that was touched
+					}
+					at := slices.Index(left, text)
+					require.GreaterOrEqual(t, at, 0, "%s: %s is lost", d.name, text)
+					left = slices.Delete(left, at, at+1)
+				}
+				require.LessOrEqual(t, len(left), 2*(d.last-d.first+1), "%s: rows were made up: %v", d.name, left)
+			}
+			require.NotZero(t, refused)
+			wide, err := unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewEncoder().Bytes(raw)
+			require.NoError(t, err)
+			decoded, err := Read(of, []File{{Name: name, Text: wide}})
+			require.NoError(t, err)
+			require.Equal(t, want, content(decoded.Records))
+			_, err = Read(of, []File{{Name: name, Text: wide[2:]}})
+			require.ErrorContains(t, err, "zero byte")
+		})
+	}
+}
+
+// lineOf is the line that an ID names.
+func lineOf(id string) (line int) {
+	_, rest, _ := strings.Cut(id, ":")
+	_, _ = fmt.Sscanf(rest, "%d", &line) // other IDs name none
+	return line
+}
+
+// A page of NetBox, an answer about a pool of AWS, that is missing is noticed.
+func TestAReadingWithoutOneOfItsPagesSaysSo(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile(filepath.Join("testdata", "netbox-pages.json"))
+	require.NoError(t, err)
+	pages := strings.SplitAfter(string(raw), "]}\n")
+	pages = pages[:len(pages)-1]
+	require.Len(t, pages, 3)
+	for n := range pages {
+		var files []File
+		for m, page := range pages {
+			if m != n {
+				files = append(files, File{Name: fmt.Sprint("page", m), Text: []byte(page)})
+			}
+		}
+		_, err := Read("netbox", files)
+		require.Error(t, err, "without page %d", n)
+	}
+	aws := func(names ...string) *Reading {
+		var files []File
+		for _, name := range names {
+			text, err := os.ReadFile(filepath.Join("testdata", name))
+			require.NoError(t, err)
+			files = append(files, File{Name: name, Text: text})
+		}
+		read, err := Read("aws", files)
+		require.NoError(t, err)
+		return read
+	}
+	require.NotContains(t, strings.Join(aws("aws-pools.json", "ipam-pool-0a1-allocations.json", "ipam-pool-0b2-allocations.json").Missing, "\n"), "pool ipam-pool-0b2:")
+	require.Contains(t, strings.Join(aws("aws-pools.json", "ipam-pool-0a1-allocations.json").Missing, "\n"), "no file has the allocations of pool ipam-pool-0b2")
+}

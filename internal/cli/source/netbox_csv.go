@@ -1,0 +1,100 @@
+package source
+
+import (
+	"slices"
+	"strings"
+)
+
+// The columns of NetBox' lists that are known.
+var (
+	netboxPlaces = []string{"prefix", "aggregate", "address", "ip_address", "start_address", "end_address"}
+	netboxTexts  = [][]string{
+		{"name"},
+		{"dns_name"},
+		{"status"},
+		{"vrf", "vrf.rd", "vrf.id"},
+		{"rd"},
+		{"tenant"},
+		{"role"},
+		{"site", "scope"},
+		{"scope_type"},
+		{"rir"},
+		{"vlan"},
+		{"description"},
+		{"is_pool", "pool"},
+		{"id"},
+		{"url"},
+		{"tags"},
+		{"comments"},
+		{"children", "depth", "utilization", "size", "date_added", "created", "last_updated", "mark_utilized", "mark_populated", "enforce_unique"},
+		{"tenant_group", "vlan_group", "assigned", "interface", "parent", "nat_inside", "nat_outside", "nat_(inside)", "nat_(outside)"},
+	}
+)
+
+const netboxExpected = "Prefix, Aggregate, IP Address, or Start address with End address, or of VRFs Name with RD, in English: " +
+	"NetBox writes titles in the language of the user's preferences"
+
+// table reads a table, as NetBox exports and imports it.
+func (n *netboxReading) table(f File) error {
+	l := linesOf(f)
+	h, err := l.header()
+	if err != nil {
+		return err
+	}
+	model := modelOf("", func(name string) bool { return h.has(name) })
+	if model == "object" && h.ofVRFs() {
+		model = modelVRF
+	}
+	if model == "object" || model == modelRange && !h.has("end_address") {
+		return h.nowhere(f, netboxExpected)
+	}
+	n.out.titles = append(n.out.titles, h.titles...)
+	n.out.room(f)
+	n.out.columns(f, h, netboxPlaces, netboxTexts...)
+	return l.rows(h, func(r row) {
+		for at, cell := range r.cells {
+			if strings.TrimSpace(cell) == "—" { // as lists show that there is none
+				r.cells[at] = ""
+			}
+		}
+		n.out.Records = append(n.out.Records, n.row(f, model, r))
+	})
+}
+
+// ofVRFs reports whether a table has names and nothing but what a VRF has.
+func (h *header) ofVRFs() bool {
+	known := []string{"name", "rd", "tenant", "description", "enforce_unique", "tags", "comments", "id", "import_targets", "export_targets"}
+	return h.has("name") && !slices.ContainsFunc(h.names, func(name string) bool { return !slices.Contains(known, name) })
+}
+
+// row makes a record of a row.
+func (n *netboxReading) row(f File, model string, r row) Record {
+	out := r.record(f)
+	out.Status = strings.ToLower(r.get("status"))
+	known := out.netboxPlace(model, func(name string) string {
+		switch name {
+		case "address":
+			return r.get("address", "ip_address")
+		case "prefix":
+			return r.get("prefix", "aggregate")
+		}
+		return r.get(name)
+	})
+	if !known {
+		n.vrfs.know(vrf{id: r.get("id"), name: r.get("name"), rd: r.get("rd"), tenant: r.get("tenant")})
+		return out
+	}
+	if r.get("site") == "" {
+		out.set("site", r.get("scope"))
+	}
+	switch m := displayed.FindStringSubmatch(r.get("vrf")); {
+	case r.get("vrf.id") != "" || r.get("vrf.rd") != "":
+	case m != nil:
+		out.set("vrf", m[1])
+		out.set("vrf.rd", m[2])
+		n.vrfs.know(vrf{name: m[1], rd: m[2]})
+	case r.get("vrf") == "Global": // as lists show that there is none
+		out.Fields.Set("vrf", "")
+	}
+	return out
+}

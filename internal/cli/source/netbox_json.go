@@ -1,0 +1,198 @@
+package source
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"slices"
+	"strconv"
+)
+
+// netboxPage is what a page of a list says about itself.
+type netboxPage struct {
+	file           string
+	count, rows    int
+	counted        bool
+	next, previous string
+}
+
+// documents reads a file: pages of the API, lists of objects, or a dump. There may be several documents in it, one behind the other.
+func (n *netboxReading) documents(f File) error {
+	d := json.NewDecoder(bytes.NewReader(f.Text))
+	d.UseNumber()
+	for {
+		found, err := n.value(d, f, "")
+		switch {
+		case errors.Is(err, io.EOF) && d.InputOffset() >= int64(len(bytes.TrimSpace(f.Text))):
+			return nil
+		case err != nil:
+			return f.faulty(err, int(d.InputOffset()))
+		case !found:
+			return fmt.Errorf("%s: it is no list of NetBox's objects: it seems to be %s", f.Name, seems(f.Text))
+		}
+	}
+}
+
+// value reads the next value, and reports whether it has a list of objects. model is what the objects are, if that is known.
+func (n *netboxReading) value(d *json.Decoder, f File, model string) (found bool, err error) {
+	token, err := d.Token()
+	if err != nil {
+		return false, err
+	}
+	switch token {
+	case json.Delim('['):
+		_, err = n.items(d, model)
+		return true, err
+	case json.Delim('{'):
+	default:
+		return false, nil
+	}
+	p := &netboxPage{file: f.Name}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return false, inside(err)
+		}
+		name, _ := key.(string)
+		switch endpoint := netboxEndpoints[name]; {
+		case name == "results" || name == "records":
+			if token, err := d.Token(); err != nil || token != json.Delim('[') {
+				return false, cmp.Or(inside(err), fmt.Errorf("%s is no list", name))
+			}
+			if found {
+				return false, errors.New("it has two lists of results")
+			}
+			found = true
+			if p.rows, err = n.items(d, model); err != nil {
+				return false, err
+			}
+			n.pages = append(n.pages, p)
+		case endpoint != "" && model == "": // several lists by their endpoints: {"prefixes": [...], "ip-addresses": {"results": [...]}}
+			has, err := n.value(d, f, endpoint)
+			if err != nil {
+				return false, inside(err)
+			}
+			found = found || has
+		default:
+			var value any
+			if err := d.Decode(&value); err != nil {
+				return false, inside(err)
+			}
+			p.note(name, value)
+		}
+	}
+	_, err = d.Token()
+	return found, inside(err)
+}
+
+// inside is the error of a document that ends too early.
+func inside(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// note keeps what a page says about the others.
+func (p *netboxPage) note(name string, value any) {
+	switch name {
+	case "count":
+		if n, err := strconv.Atoi(plain(value)); err == nil {
+			p.count, p.counted = n, true
+		}
+	case "next":
+		p.next = plain(value)
+	case "previous":
+		p.previous = plain(value)
+	}
+}
+
+// items reads the objects of a list whose bracket was read.
+func (n *netboxReading) items(d *json.Decoder, model string) (count int, err error) {
+	for d.More() {
+		var members map[string]any
+		if err := d.Decode(&members); err != nil {
+			return count, inside(err)
+		}
+		if members == nil {
+			return count, fmt.Errorf("item %d is no object", count+1)
+		}
+		if err := n.object(model, members); err != nil {
+			return count, err
+		}
+		count++
+	}
+	_, err = d.Token()
+	return count, inside(err)
+}
+
+// whole checks that all pages of each list were given.
+func (n *netboxReading) whole() error {
+	lists := map[string][]*netboxPage{}
+	var order []string
+	for at, p := range n.pages {
+		key := fmt.Sprint(at) // a list of one page
+		if link := cmp.Or(p.next, p.previous); link != "" {
+			key = listOf(link)
+		}
+		if lists[key] == nil {
+			order = append(order, key)
+		}
+		lists[key] = append(lists[key], p)
+	}
+	for _, key := range order {
+		if err := allPages(lists[key]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// listOf is the list of which a link names a page.
+func listOf(link string) string {
+	u, err := url.Parse(link)
+	if err != nil {
+		return link
+	}
+	q := u.Query()
+	for _, name := range []string{"limit", "offset", "start"} {
+		q.Del(name)
+	}
+	return u.Path + "?" + q.Encode()
+}
+
+// allPages checks the pages of one list. A list to which somebody wrote while it was read has the count of its last page.
+func allPages(pages []*netboxPage) error {
+	rows, count := 0, -1
+	last := slices.IndexFunc(pages, func(p *netboxPage) bool { return p.next == "" })
+	seen := map[string]bool{} // a page that was given twice is one
+	for _, p := range pages {
+		if links := p.previous + " " + p.next; !seen[links] {
+			seen[links] = true
+			rows += p.rows
+		}
+		if p.counted {
+			count = max(count, p.count)
+		}
+	}
+	if last >= 0 && pages[last].counted {
+		count = pages[last].count
+	}
+	file := pages[0].file
+	remedy := "give all pages, or ask with ?limit=0 for all at once, or read it with --url"
+	switch first := slices.ContainsFunc(pages, func(p *netboxPage) bool { return p.previous == "" }); {
+	case last < 0 && count >= 0:
+		return fmt.Errorf("%s: it has %d of %d rows, and there is a next page (%s): %s", file, rows, count, pages[len(pages)-1].next, remedy)
+	case last < 0:
+		return fmt.Errorf("%s: there is a next page (%s): %s", file, pages[len(pages)-1].next, remedy)
+	case !first:
+		return fmt.Errorf("%s: there is a page before it (%s): %s", file, pages[0].previous, remedy)
+	case count > rows:
+		return fmt.Errorf("%s: NetBox says that there are %d rows, and the pages have %d: %s", file, count, rows, remedy)
+	}
+	return nil
+}

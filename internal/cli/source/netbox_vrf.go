@@ -1,0 +1,116 @@
+package source
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// vrf is a routing domain of NetBox. Its name need not be unique; its route distinguisher, if it has one, and its number are.
+type vrf struct{ id, rd, name, tenant string }
+
+// vrfs are the routing domains that the files mention.
+type vrfs struct {
+	all        []*vrf
+	byID, byRD map[string]*vrf
+}
+
+// displayed is how NetBox shows a VRF that has a route distinguisher, in lists and in their CSV.
+var displayed = regexp.MustCompile(`^(.*) \((\d+(?:\.\d+\.\d+\.\d+)?:\d+)\)$`)
+
+// know adds a VRF, or adds to one that is known already.
+func (v *vrfs) know(one vrf) {
+	if v.byID == nil {
+		v.byID, v.byRD = map[string]*vrf{}, map[string]*vrf{}
+	}
+	is := v.find(one)
+	if is == nil {
+		is = &vrf{}
+		v.all = append(v.all, is)
+	}
+	is.id, is.rd = cmp.Or(is.id, one.id), cmp.Or(is.rd, one.rd)
+	is.name, is.tenant = cmp.Or(is.name, one.name), cmp.Or(is.tenant, one.tenant)
+	if is.id != "" {
+		v.byID[is.id] = is
+	}
+	if is.rd != "" {
+		v.byRD[is.rd] = is
+	}
+}
+
+// find is the VRF of a number or a route distinguisher.
+func (v *vrfs) find(one vrf) *vrf {
+	if is := v.byID[one.id]; is != nil && one.id != "" {
+		return is
+	}
+	if one.rd != "" {
+		return v.byRD[one.rd]
+	}
+	return nil
+}
+
+// named are the VRFs of one name.
+func (v *vrfs) named(name string) (all []*vrf) {
+	for _, one := range v.all {
+		if one.name == name {
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
+// key identifies a VRF to people: by its name and route distinguisher, as NetBox shows it, or by its number if others have that name.
+func (v *vrfs) key(one *vrf) string {
+	switch {
+	case one.name != "" && one.rd != "":
+		return one.name + " (" + one.rd + ")"
+	case one.rd != "":
+		return one.rd
+	case one.name == "":
+		return "VRF " + one.id
+	case len(v.named(one.name)) > 1:
+		return one.name + " (id " + one.id + ")"
+	}
+	return one.name
+}
+
+// resolve gives a record the VRF that it mentions, by number, by route distinguisher or by name.
+func (v *vrfs) resolve(r *Record) {
+	mention := vrf{id: r.Fields.Get("vrf.id"), rd: r.Fields.Get("vrf.rd"), name: r.Fields.Get("vrf")}
+	if mention == (vrf{}) {
+		return
+	}
+	is := v.find(mention)
+	if is == nil && mention.id == "" && mention.rd == "" {
+		var free []*vrf // those that lists show by the name alone
+		for _, one := range v.named(mention.name) {
+			if one.rd == "" {
+				free = append(free, one)
+			}
+		}
+		if len(free) == 0 {
+			free = v.named(mention.name)
+		}
+		switch {
+		case len(free) > 1:
+			var keys []string
+			for _, one := range free {
+				keys = append(keys, v.key(one))
+			}
+			r.Problem = fmt.Sprintf("several VRFs are called %s: %s; import the JSON of the API, which says which one it is", mention.name, strings.Join(keys, ", "))
+			return
+		case len(free) == 1:
+			is = free[0]
+		}
+	}
+	if is == nil {
+		is = &mention
+		v.know(mention)
+	}
+	r.Fields.Set("vrf", cmp.Or(is.name, is.rd, "VRF "+is.id))
+	r.Fields.Set("vrf.rd", is.rd)
+	r.Fields.Set("vrf.id", is.id)
+	r.Fields.Set("vrf.tenant", is.tenant)
+	r.Domain = v.key(is)
+}

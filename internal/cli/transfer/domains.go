@@ -1,0 +1,100 @@
+package transfer
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/carve-ipam/carve/internal/cli/exit"
+	"github.com/carve-ipam/carve/internal/cli/rules"
+	"github.com/carve-ipam/carve/internal/cli/source"
+)
+
+// sourceName is the annotation with the source's own name of a thing. On a space it is the routing domain that an import put there.
+const sourceName = "source-name"
+
+// origin is a routing domain of the source that goes to a space.
+type origin struct {
+	key      string // the values of the fields in `spaceBy`
+	identity string // the source's own key
+	explicit bool   // the mapping names the space
+}
+
+// said is an origin for people.
+func (o origin) said() string { return fmt.Sprintf("%q", cmp.Or(o.identity, o.key)) }
+
+// from notes that a row of a routing domain goes to a space.
+func (w *wishes) from(d domain, o origin, r *source.Record) {
+	if w.origins[d] == nil {
+		w.origins[d] = map[origin]string{}
+	}
+	if _, known := w.origins[d][o]; !known {
+		w.origins[d][o] = r.ID
+	}
+}
+
+// apart refuses an import by which two routing domains of the source would become one space: from then on, the addresses of one would be
+// taken for those of the other. A mapping that names the space of each key is a decision, and is followed.
+func (w *wishes) apart() error {
+	for _, d := range slices.SortedFunc(maps.Keys(w.origins), func(a, b domain) int { return cmp.Or(cmp.Compare(a.project, b.project), cmp.Compare(a.space, b.space)) }) {
+		all := slices.SortedFunc(maps.Keys(w.origins[d]), func(a, b origin) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.identity, b.identity)) })
+		for n, o := range all {
+			row := w.origins[d][o]
+			switch {
+			case !o.explicit && o.key != "" && rules.Name(o.key) == "":
+				return exit.Usagef("no name of a space can be made of the routing domain %s (%s): say where it goes in `spaces` of a mapping; --write-mapping writes one", o.said(), row)
+			case !o.explicit && o.key != "" && d.space == "default":
+				return exit.Usagef("the routing domain %s (%s) would become the space default, which is for rows without one: say where it goes in `spaces` of a mapping; "+
+					"--write-mapping writes one", o.said(), row)
+			case o.key == "" && o.identity != "":
+				return exit.Usagef("the row %s is in the routing domain %s, and has no value in the fields of `spaceBy`: use `spaceBy: [routing-domain]`", row, o.said())
+			case n == 0:
+				continue
+			}
+			other := all[n-1]
+			if o.key == other.key || !o.explicit || !other.explicit {
+				return exit.Usagef("two routing domains would become the space %s: %s (%s) and %s (%s). Say where each goes in `spaces` of a mapping, or tell them apart "+
+					"by `spaceBy: [routing-domain]`; --write-mapping writes one", d.space, other.said(), w.origins[d][other], o.said(), row)
+			}
+		}
+	}
+	return nil
+}
+
+// strangers refuses to put a routing domain into a space that an earlier import made for another one.
+func (w *wishes) strangers(states map[string]*state) error {
+	for d, origins := range w.origins {
+		if states[d.project] == nil {
+			continue
+		}
+		is, found := states[d.project].Spaces[d.space]
+		name := is.Metadata.Annotations[sourceName]
+		if !found || name == "" {
+			continue
+		}
+		for o, row := range origins {
+			if !o.explicit && cmp.Or(o.identity, o.key) != name {
+				return exit.Usagef("the space %s was made for the routing domain %q, and %s (%s) would go there too: say where it goes in `spaces` of a mapping; "+
+					"--write-mapping writes one", d.space, name, o.said(), row)
+			}
+		}
+	}
+	return nil
+}
+
+// spaceItem is a space that is to be made for a routing domain. It keeps the name that the source has for it.
+func (w *wishes) spaceItem(d domain) *item {
+	i := &item{more: &more{}, domain: d, kind: string(source.Space), name: d.space}
+	var names []string
+	for o := range w.origins[d] {
+		if name := cmp.Or(o.identity, o.key); name != "" {
+			names = append(names, name)
+		}
+	}
+	if slices.Sort(names); len(names) > 0 {
+		i.annotations = map[string]string{sourceName: rules.Text(strings.Join(slices.Compact(names), ", "), 1000)}
+	}
+	return i
+}
