@@ -192,6 +192,42 @@ func (d *double) rewrite(path, text string) {
 	require.NoError(d.t, os.Chtimes(path, time.Time{}, is.ModTime().Add(time.Second)))
 }
 
+func TestRangesThatOverlapFollowThePolicies(t *testing.T) {
+	t.Parallel()
+	d := fresh(t)
+	const rows = `[{"id":1,"prefix":"198.51.100.0/24","url":"/ipam/prefixes/"},
+		{"id":1,"start_address":"198.51.100.150/24","end_address":"198.51.100.220/24"},{"id":2,"start_address":"198.51.100.100/25","end_address":"198.51.100.200/25"}]`
+	file := written(t, "i9b.json", rows)
+	for policy, want := range map[string][]string{
+		"refuse": {"198.51.100.150-198.51.100.220 refused", "198.51.100.100-198.51.100.200 refused"},
+		"skip":   {"198.51.100.150-198.51.100.220 skipped", "198.51.100.100-198.51.100.200 skipped"},
+		"first":  {"198.51.100.150-198.51.100.220 to create", "198.51.100.100-198.51.100.200 skipped"},
+		"narrow": {"198.51.100.150-198.51.100.220 to create", "198.51.100.100-198.51.100.200 to create"},
+	} {
+		r := d.run("import", "netbox", file, "--dry-run", "--on-overlap", policy, "-o", "json")
+		var doc struct {
+			Items []struct{ Block, Outcome string }
+		}
+		require.NoError(t, json.Unmarshal([]byte(r.out), &doc), r.err)
+		var got []string
+		for _, i := range doc.Items[1:] {
+			got = append(got, i.Block+" "+i.Outcome)
+		}
+		require.Equal(t, want, got, policy)
+	}
+	require.Equal(t, 4, d.run("import", "netbox", file).code)
+	require.Empty(t, d.done("pool", "list", "-q").out, "by refuse, nothing is imported")
+	d.done("import", "netbox", file, "--on-overlap", "narrow")
+	var pool struct {
+		Spec struct {
+			Reservations []struct{ From, To string }
+		}
+	}
+	require.NoError(t, json.Unmarshal([]byte(d.done("pool", "get", "198-51-100-0-24", "-o", "json").out), &pool))
+	require.Equal(t, []struct{ From, To string }{{"198.51.100.100", "198.51.100.149"}, {"198.51.100.150", "198.51.100.220"}}, pool.Spec.Reservations, "no address of either range is free")
+	require.Contains(t, d.done("import", "netbox", file, "--on-overlap", "narrow").out, "3 same")
+}
+
 func TestAMappingThatNamesWhatNoRowHasIsRefused(t *testing.T) {
 	t.Parallel()
 	d := fresh(t)

@@ -33,8 +33,11 @@ func (t *tree) lay(r *item) {
 		if !ok {
 			return
 		}
-		free = append(free, left...)
+		for _, part := range left {
+			free = append(free, t.cut(part)...)
+		}
 	}
+	t.taken = append(t.taken, free...)
 	if r.kind == rules.AsClaims {
 		t.intoClaims(r, free)
 		return
@@ -126,13 +129,8 @@ func (t *tree) reserve(r *item, s span) {
 		from, to := stock.Bounds(s.pool.block, h)
 		switch {
 		case from == s.first && to == s.last:
-			if s.pool.there {
-				return
-			}
-			t.again(r, s.pool)
-			return
+			return // the pool has it
 		case !to.Less(s.first) && !s.last.Less(from):
-			t.refused = t.refused || t.w.mapping.OnOverlap == rules.Refuse && !s.pool.there
 			r.end(outcomeRefused, fmt.Sprintf("it overlaps the reservation %s-%s of pool %s", from, to, s.pool.name))
 			return
 		}
@@ -152,16 +150,6 @@ func (t *tree) reserve(r *item, s span) {
 			r.outcome = "" // it is as its pool will be
 		}
 	}
-}
-
-// again settles a range that an earlier row has withheld already.
-func (t *tree) again(r, pool *item) {
-	if t.w.mapping.OnDuplicate == rules.Refuse {
-		t.refused = true
-		r.end(outcomeRefused, "another row has the same range of pool "+pool.name)
-		return
-	}
-	r.end(outcomeSkipped, "another row has the same range of pool "+pool.name+", and is taken")
 }
 
 // intoClaims makes a range several claims.

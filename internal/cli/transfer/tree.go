@@ -18,6 +18,7 @@ type tree struct {
 	w        *wishes
 	items    []*item // in order of place, without ranges
 	ranges   []*item
+	taken    []span // what ranges have taken, by the policy narrow
 	roots    []*item
 	children map[*item][]*item
 	existing map[netip.Prefix][]*item
@@ -41,9 +42,11 @@ func grow(w *wishes, items []*item) *tree {
 	byPlace(t.items)
 	t.duplicates()
 	t.nest()
-	byPlace(t.ranges)
+	t.settleRanges()
 	for _, r := range t.ranges {
-		t.lay(r)
+		if r.outcome == "" {
+			t.lay(r)
+		}
 	}
 	return t
 }

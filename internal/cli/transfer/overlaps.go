@@ -1,0 +1,104 @@
+package transfer
+
+import (
+	"cmp"
+	"math/big"
+	"net/netip"
+	"slices"
+
+	"github.com/carve-ipam/carve/internal/cli/rules"
+)
+
+// settleRanges settles ranges that are the same, and ranges that overlap, by the policies. By `narrow`, the smaller range is laid first, and
+// cut leaves the others what it does not take.
+func (t *tree) settleRanges() {
+	byRow := func(a, b *item) int { return cmp.Compare(a.row, b.row) }
+	slices.SortStableFunc(t.ranges, byRow)
+	first := map[string]*item{}
+	for _, r := range t.ranges {
+		if other := first[r.where()]; other != nil && r.kind == other.kind {
+			t.settle(t.w.mapping.OnDuplicate, other, r, "the same range as", r)
+			continue
+		}
+		first[r.where()] = r
+	}
+	switch t.w.mapping.OnOverlap {
+	case rules.First:
+		var kept []*item
+		for _, r := range t.ranges {
+			if r.outcome != "" {
+				continue
+			}
+			if at := slices.IndexFunc(kept, r.overlaps); at >= 0 {
+				t.settle(rules.First, kept[at], r, "it overlaps", r)
+				continue
+			}
+			kept = append(kept, r)
+		}
+	case rules.Narrow:
+		slices.SortStableFunc(t.ranges, func(a, b *item) int { return a.size().Cmp(b.size()) })
+		return
+	default:
+		t.endOverlaps()
+	}
+	byPlace(t.ranges)
+}
+
+// endOverlaps settles all ranges that overlap another one. In the order of their places, a range that overlaps any before it overlaps the one
+// that reaches farthest.
+func (t *tree) endOverlaps() {
+	byPlace(t.ranges)
+	var farthest *item
+	for _, r := range t.ranges {
+		if r.outcome != "" {
+			continue
+		}
+		if farthest != nil && r.overlaps(farthest) {
+			t.settle(t.w.mapping.OnOverlap, farthest, r, "it overlaps", r)
+		}
+		if farthest == nil || farthest.to().Less(r.to()) {
+			farthest = r
+		}
+	}
+}
+
+// overlaps reports whether two items have an address in common.
+func (i *item) overlaps(other *item) bool {
+	return i.from().Is4() == other.from().Is4() && !i.to().Less(other.from()) && !other.to().Less(i.from())
+}
+
+// size is how many addresses an item has behind its first one.
+func (i *item) size() *big.Int {
+	from, to := new(big.Int).SetBytes(i.from().AsSlice()), new(big.Int).SetBytes(i.to().AsSlice())
+	return to.Sub(to, from)
+}
+
+// cut answers the parts of a span that other ranges of this import have not taken.
+func (t *tree) cut(s span) []span {
+	left := []span{s}
+	for _, taken := range t.taken {
+		if taken.pool != s.pool {
+			continue
+		}
+		var next []span
+		for _, part := range left {
+			next = append(next, part.without(taken.first, taken.last)...)
+		}
+		left = next
+	}
+	return left
+}
+
+// without is a span without the addresses from first to last.
+func (s span) without(first, last netip.Addr) (parts []span) {
+	if last.Less(s.first) || s.last.Less(first) {
+		return []span{s}
+	}
+	if s.first.Less(first) {
+		parts = append(parts, span{s.pool, s.first, first.Prev()})
+	}
+	if last.Less(s.last) {
+		parts = append(parts, span{s.pool, last.Next(), s.last})
+	}
+	return parts
+}
