@@ -292,6 +292,8 @@ func TestAShadowTakesOverWhatWasImported(t *testing.T) {
 	require.Len(t, d.held(), 2)
 	require.Contains(t, d.done("shadow", "mirror", "csv", file, "--adopt").out, "3 changed")
 	require.Contains(t, d.done("shadow", "mirror", "csv", file).out, "3 rows: 3 same")
+	require.Equal(t, 4, d.run("shadow", "mirror", "csv", less).code)
+	d.rewrite(less, "cidr,name\n10.0.0.0/16,net\n10.0.2.0/32,two\n")
 	d.done("shadow", "mirror", "csv", less)
 	require.Equal(t, []string{"10.0.2.0/32"}, d.held())
 	r := d.run("shadow", "mirror", "csv", file, "--name", "second")

@@ -46,8 +46,12 @@ func (m *mirror) pass(ctx context.Context) (*view, error) {
 		return nil, err
 	}
 	v, err := m.settle(reading.Records, kept{})
-	if err == nil && len(v.releases) > 0 && m.input.url != "" {
+	switch {
+	case err != nil || len(v.releases) == 0:
+	case m.input.url != "":
 		v, err = m.lookTwice(ctx, v)
+	case !m.limit.any:
+		v, err = m.believe(reading, v)
 	}
 	if err == nil {
 		err = m.lookBack(ctx, v)
@@ -176,6 +180,7 @@ func (m *mirror) lookTwice(ctx context.Context, once *view) (*view, error) {
 func (m *mirror) follow(ctx context.Context, v *view) (*view, error) {
 	if len(v.releases) > 0 {
 		gone := v.releases
+		m.announce(gone)
 		failed := m.release(ctx, gone)
 		why := maps.Clone(v.why)
 		for _, e := range gone {

@@ -59,7 +59,8 @@ changed is changed, and what is gone is released if this mirror had made it. Not
 blocks that are taken by somebody else, rows that are refused, and what is in mirrored pools and not in the source. In pools that
 were switched ('ipamctl shadow switch'), Carve leads: there the mirror only shows how the source differs.
 
-A source that has lost many rows at once releases nothing: see --max-removals. Everything a mirror knows is written on what it made
+A source that has lost many rows at once releases nothing: see --max-removals. A file that is damaged, or a part of an answer, is refused. What
+a table (CSV) no longer has is released when the same table was written a second time. Everything a mirror knows is written on what it made
 (label ` + shadowLabel + `), so it can run anywhere, and one that was killed is run again.
 Exit code 0: both sides are the same now; 4: differences are left; 5: the source or Carve did not answer: run it again.`,
 		Example: "  NETBOX_TOKEN=... ipamctl shadow mirror netbox --url https://netbox.example.com --dry-run\n" +

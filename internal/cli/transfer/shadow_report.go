@@ -26,11 +26,12 @@ type shadowReport struct {
 	HeldBack string         `json:"heldBack,omitempty"`
 	Here     map[string]int `json:"here"` // what became of things that are here and not there
 	report
+	missed *missed
 }
 
 // account says what a pass found and did.
 func (v *view) account(m *mirror) *shadowReport {
-	out := &shadowReport{Shadow: m.name, At: m.Clock().UTC().Truncate(time.Second), HeldBack: v.safety, Here: map[string]int{},
+	out := &shadowReport{Shadow: m.name, At: m.Clock().UTC().Truncate(time.Second), HeldBack: v.safety, missed: v.missed, Here: map[string]int{},
 		Mirrored: len(v.made) + len(v.keeps), report: report{Source: m.input.of, DryRun: m.dry, Rows: len(v.rows), Counts: map[string]int{}, ordered: order, shadow: m.name}}
 	for _, r := range v.rows {
 		out.add(r, v.begun)
@@ -106,7 +107,13 @@ func (out *shadowReport) diff(p *show.Printer, most int) error {
 			rows = append(rows, r)
 		}
 	}
-	slices.SortStableFunc(rows, func(a, b reportRow) int { return slices.Index(order, b.Outcome) - slices.Index(order, a.Outcome) })
+	rank := func(r reportRow) int { // releases come first: they are what cannot be taken back
+		if r.Outcome == outcomeRelease || r.Outcome == outcomeReleased {
+			return len(order)
+		}
+		return slices.Index(order, r.Outcome)
+	}
+	slices.SortStableFunc(rows, func(a, b reportRow) int { return rank(b) - rank(a) })
 	hidden := 0
 	if len(rows) > most {
 		rows, hidden = rows[:most], len(rows)-most

@@ -28,11 +28,12 @@ type passNote struct {
 	Rows     int       `json:"rows"`
 	Left     int       `json:"differencesLeft"`
 	HeldBack string    `json:"heldBack,omitempty"`
+	Missed   *missed   `json:"missed,omitempty"` // the tables that lack something which is not released yet
 }
 
 // note writes down in the space default of the project when the mirror was here last, and what was left.
 func (m *mirror) note(ctx context.Context, out *shadowReport) error {
-	text, err := show.Marshal(passNote{out.Source, out.At, out.Rows, out.open(), out.HeldBack})
+	text, err := show.Marshal(passNote{out.Source, out.At, out.Rows, out.open(), out.HeldBack, out.missed})
 	if err != nil {
 		return err
 	}

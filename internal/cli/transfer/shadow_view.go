@@ -31,6 +31,7 @@ type view struct {
 	back     map[place]string // what was released here, where Carve leads
 	safety   string           // why nothing is released
 	begun    bool             // what was to be made was begun
+	missed   *missed          // the tables that lack something which is not released yet
 }
 
 // ledPool is a pool in which Carve leads, with what is in it.

@@ -1,0 +1,78 @@
+package transfer
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/carve-ipam/carve/internal/cli/show"
+	"github.com/carve-ipam/carve/internal/cli/source"
+)
+
+// missed identifies the tables of a pass that no longer had something. The next pass compares it with its own.
+type missed struct {
+	Content string `json:"content"`
+	Written string `json:"written"` // when
+}
+
+// believe decides whether files prove that rows are gone. Files that say themselves that rows are missing prove nothing. A table proves nothing
+// alone, because one that was cut at the end of a line is a table too: what is gone is released when the same table was written a second time.
+func (m *mirror) believe(reading *source.Reading, v *view) (*view, error) {
+	why := ""
+	var now *missed
+	switch {
+	case len(reading.Missing) > 0:
+		why = reading.Missing[0]
+	case reading.Table:
+		now = &missed{Content: reading.Sum, Written: m.written()}
+		if last := m.lastNote().Missed; last != nil && last.Content == now.Content && last.Written != now.Written {
+			return v, nil
+		}
+		why = fmt.Sprintf("the table no longer has %s, which may have been cut off; the mirror releases what is gone when the same table is written a second time",
+			show.CountOf(len(v.releases), "thing"))
+	default:
+		return v, nil
+	}
+	held, err := m.settle(reading.Records, kept{sure: map[string]bool{}, otherwise: "it waits for a second reading"})
+	if err != nil {
+		return nil, err
+	}
+	held.safety, held.missed = why, now
+	return held, nil
+}
+
+// written is when the files were written. A file that nobody has written again is the same reading.
+func (m *mirror) written() string {
+	times := make([]string, len(m.paths))
+	for n, path := range m.paths {
+		when := m.Clock() // standard input is new each time
+		if is, err := os.Stat(path); path != "-" && err == nil {
+			when = is.ModTime()
+		}
+		times[n] = strconv.FormatInt(when.UnixNano(), 10)
+	}
+	return strings.Join(times, " ")
+}
+
+// lastNote is what the pass before this one wrote down. A note that cannot be read is none, so that nothing is released by it.
+func (m *mirror) lastNote() (n passNote) {
+	text := m.states[m.Project].Spaces["default"].Metadata.Annotations[shadowNote+m.name]
+	if json.Unmarshal([]byte(text), &n) != nil {
+		return passNote{}
+	}
+	return n
+}
+
+// announce lists what is going to be released.
+func (m *mirror) announce(gone []*item) {
+	const most = 50
+	for n, e := range gone {
+		if n == most {
+			m.Remark("and %d more are going to be released", len(gone)-most)
+			return
+		}
+		m.Remark("going to release %s %s in space %s: %s", e.where(), e.target(), e.space, e.why)
+	}
+}
