@@ -2138,7 +2138,7 @@ type DecisionStep struct {
 	Kind DecisionKind `json:"kind"`
 
 	// Name `project/name` of what was considered. Of a pool that the caller's project neither owns nor was granted, and that
-	// was not chosen, only the project is named: `platform/-`.
+	// was not chosen, only the project is named: `platform/(hidden)`.
 	//
 	//
 	// Example: platform/standard
@@ -4566,6 +4566,9 @@ type SubjectFilter = string
 // Example: 2026-03-03T12:00:00Z
 type UntilFilter = Time
 
+// VisibilityFilter defines model for VisibilityFilter.
+type VisibilityFilter = PoolVisibility
+
 // WaitSeconds defines model for WaitSeconds.
 type WaitSeconds = int
 
@@ -5247,6 +5250,9 @@ type ListPoolsParams struct {
 	// Roots `true`: only roots, which were carved from a space and not from another pool. A page of them costs what it shows, however many other pools there are.
 	Roots *RootsFilter `form:"roots,omitempty" json:"roots,omitempty"`
 
+	// Visibility Only pools of this visibility. A page looks at 5,000 pools at most and may be empty; `nextCursor` says whether there is more.
+	Visibility VisibilityFilter `form:"visibility,omitempty" json:"visibility,omitempty"`
+
 	// Class Only pools that list the class of this name or were carved for its scopes, or claims and allocations that it served; whether it is the project's own
 	// or one of `platform`. A name that no class has which the project may use, nor one that served what it holds, is refused (`invalid_argument`).
 	Class *ClassFilter `form:"class,omitempty" json:"class,omitempty"`
@@ -5692,6 +5698,9 @@ type RetryWebhookDeliveryParams struct {
 type SearchParams struct {
 	// Q What is looked for. What nothing can have finds nothing.
 	Q string `form:"q" json:"q"`
+
+	// Kind Only this kind. Without it one kind can fill the answer, and `truncated` is then all that is known of the others.
+	Kind *SearchKind `form:"kind,omitempty" json:"kind,omitempty"`
 
 	// Limit Most items of the answer.
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
@@ -6187,7 +6196,7 @@ type ClientInterface interface {
 	//
 	// Needs no right to claim, and is worth nothing to who may not. The pool that the block would come from is named, as the
 	// claim would name it; another one that the project neither owns nor was granted is named by its project alone, as
-	// `platform/-`.
+	// `platform/(hidden)`.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -6205,7 +6214,7 @@ type ClientInterface interface {
 	//
 	// Needs no right to claim, and is worth nothing to who may not. The pool that the block would come from is named, as the
 	// claim would name it; another one that the project neither owns nor was granted is named by its project alone, as
-	// `platform/-`.
+	// `platform/(hidden)`.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -7877,7 +7886,7 @@ func (c *Client) CreateClaimBatch(ctx context.Context, project ProjectName, para
 //
 // Needs no right to claim, and is worth nothing to who may not. The pool that the block would come from is named, as the
 // claim would name it; another one that the project neither owns nor was granted is named by its project alone, as
-// `platform/-`.
+// `platform/(hidden)`.
 //
 // Takes any type of body and a specified content type.
 //
@@ -7905,7 +7914,7 @@ func (c *Client) ExplainClaimWithBody(ctx context.Context, project ProjectName, 
 //
 // Needs no right to claim, and is worth nothing to who may not. The pool that the block would come from is named, as the
 // claim would name it; another one that the project neither owns nor was granted is named by its project alone, as
-// `platform/-`.
+// `platform/(hidden)`.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -14129,6 +14138,14 @@ func NewListPoolsRequest(server string, project ProjectName, params *ListPoolsPa
 
 		}
 
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "visibility", params.Visibility, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
 		if params.Class != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "class", *params.Class, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
@@ -17414,6 +17431,18 @@ func NewSearchRequest(server string, params *SearchParams) (*http.Request, error
 			}
 		}
 
+		if params.Kind != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "kind", *params.Kind, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.Limit != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
@@ -17788,7 +17817,7 @@ func (c *Carve) CreateClaimBatch(ctx context.Context, project ProjectName, body 
 //
 // Needs no right to claim, and is worth nothing to who may not. The pool that the block would come from is named, as the
 // claim would name it; another one that the project neither owns nor was granted is named by its project alone, as
-// `platform/-`.
+// `platform/(hidden)`.
 func (c *Carve) ExplainClaim(ctx context.Context, project ProjectName, body ClaimExplanationRequest) (*ClaimExplanation, error) {
 	rsp, err := c.Raw.ExplainClaim(ctx, project, body)
 	return read[ClaimExplanation](rsp, err)

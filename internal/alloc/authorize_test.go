@@ -14,6 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/feed"
 	"github.com/carve-ipam/carve/internal/alloc/paging"
 	"github.com/carve-ipam/carve/internal/alloc/releases"
+	"github.com/carve-ipam/carve/internal/alloc/search"
 	"github.com/carve-ipam/carve/internal/alloc/trail"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/alloc/utilization"
@@ -140,7 +141,7 @@ func TestNothingIsDoneForStrangers(t *testing.T) {
 			return err
 		},
 		"Search": func(ctx context.Context) error {
-			_, err := b.Search(ctx, "net", 1, usecase.Reading{})
+			_, err := b.Search(ctx, search.Asked{Text: "net", Limit: 1}, usecase.Reading{})
 			return err
 		},
 		"ListRegions": func(ctx context.Context) error { _, _, err := b.ListRegions(ctx); return err },

@@ -251,3 +251,19 @@ func TestFreeBlocksAreListedLargestFirst(t *testing.T) {
 	_, err = b.GetPoolFree(b.ctx, project, "none", nil, 100, "", usecase.Reading{})
 	refused(t, err, ipam.CodeNotFound)
 }
+
+func TestListOfSharedPoolsIsCompleteBeyondOnePage(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.pool(t, root("net", "10.0.0.0/8"))
+	want := []string{}
+	for i := range 12 {
+		name, options := fmt.Sprintf("sub-%02d", i), []poolOption{}
+		if i%5 == 1 {
+			want, options = append(want, name), append(options, visible(ipam.VisibilityShared))
+		}
+		b.pool(t, childAt(name, "net", fmt.Sprintf("10.%d.0.0/16", i), options...))
+	}
+	require.Equal(t, want, b.pools(t, 2, paging.Filter{Visibility: ipam.VisibilityShared}))
+	require.Len(t, b.pools(t, 5, paging.Filter{Visibility: ipam.VisibilityConsumer}), 13-len(want))
+}

@@ -23,7 +23,7 @@ import (
 // finds is what a text finds, a line each: kind, project/name, block, why.
 func (b *bundle) finds(ctx context.Context, t testing.TB, text string) []string {
 	t.Helper()
-	found, err := b.Search(ctx, text, 100, usecase.Reading{})
+	found, err := b.Search(ctx, search.Asked{Text: text, Limit: 100}, usecase.Reading{})
 	require.NoError(t, err)
 	require.False(t, found.Truncated)
 	lines := []string{}
@@ -95,7 +95,7 @@ func TestSearchFindsWhoHoldsAnAddress(t *testing.T) {
 			require.Equal(t, c.want, b.finds(c.who, t, c.text), c.text)
 		}
 	}
-	found, err := b.Search(own, "10.1.1.9", 2, usecase.Reading{})
+	found, err := b.Search(own, search.Asked{Text: "10.1.1.9", Limit: 2}, usecase.Reading{})
 	require.NoError(t, err)
 	require.Len(t, found.Items, 2)
 	require.True(t, found.Truncated)
@@ -139,7 +139,7 @@ func TestSearchFindsNames(t *testing.T) {
 		require.Empty(t, b.finds(own, t, nothing), nothing)
 	}
 	for limit := range len(all) {
-		found, err := b.Search(own, "web", limit+1, usecase.Reading{})
+		found, err := b.Search(own, search.Asked{Text: "web", Limit: limit + 1}, usecase.Reading{})
 		require.NoError(t, err)
 		require.Len(t, found.Items, limit+1)
 		require.Equal(t, limit+1 < len(all), found.Truncated)
@@ -176,7 +176,7 @@ func TestSearchFindsWhatTheListsSay(t *testing.T) {
 				want = append(want, a.Holder.Name)
 			}
 		}
-		found, err := b.Search(b.ctx, asked.Addr().String(), 100, usecase.Reading{})
+		found, err := b.Search(b.ctx, search.Asked{Text: asked.Addr().String(), Limit: 100}, usecase.Reading{})
 		require.NoError(t, err)
 		var got []string
 		for _, i := range found.Items[:len(found.Items)-1] {
@@ -198,7 +198,7 @@ func TestSearchFindsInAllRegions(t *testing.T) {
 		require.NoError(t, err)
 		for _, s := range w.in {
 			for _, text := range []string{c.Block.Addr().String(), name} {
-				found, err := s.Search(w.ctx, text, 10, usecase.Reading{})
+				found, err := s.Search(w.ctx, search.Asked{Text: text, Limit: 10}, usecase.Reading{})
 				require.NoError(t, err)
 				require.True(t, slices.ContainsFunc(found.Items, func(i search.Item) bool { return i.Name == name && i.Block == c.Block }), text)
 			}
@@ -214,12 +214,47 @@ func TestSearchLooksInSoManyProjects(t *testing.T) {
 		require.NoError(t, err)
 	}
 	b.pool(t, root("zone", "10.0.0.0/16"))
-	found, err := b.Search(b.ctx, "zone", 10, usecase.Reading{})
+	found, err := b.Search(b.ctx, search.Asked{Text: "zone", Limit: 10}, usecase.Reading{})
 	require.NoError(t, err)
 	require.True(t, found.Truncated, "it did not look everywhere, and says so")
 	require.Len(t, b.finds(b.ctx, t, project+"/zone"), 1)
 	require.Len(t, b.finds(b.ctx, t, "10.0.0.1"), 1, "an address is looked for everywhere")
-	found, err = b.Search(b.ctx, project, 10, usecase.Reading{})
+	found, err = b.Search(b.ctx, search.Asked{Text: project, Limit: 10}, usecase.Reading{})
 	require.NoError(t, err)
 	require.Equal(t, project, found.Items[0].Name, "and so is a project")
+}
+
+func TestSearchForOneKindIsNotFilledByOthers(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.pool(t, root("net", "10.0.0.0/8"))
+	for i := range 5 {
+		b.claim(t, claimOf(fmt.Sprintf("ams-%d", i), "net", length(32)))
+		b.pool(t, childAt(fmt.Sprintf("ams-pool-%d", i), "net", fmt.Sprintf("10.1.%d.0/24", i)))
+	}
+	looks := func(text, kind string, limit int) ([]string, bool) {
+		found, err := b.Search(b.ctx, search.Asked{Text: text, Kind: kind, Limit: limit}, usecase.Reading{})
+		require.NoError(t, err)
+		names := []string{}
+		for _, i := range found.Items {
+			require.True(t, kind == "" || i.Kind == kind, i.Kind)
+			names = append(names, i.Name)
+		}
+		return names, found.Truncated
+	}
+	pools := []string{"ams-pool-0", "ams-pool-1", "ams-pool-2", "ams-pool-3", "ams-pool-4"}
+	names, more := looks("ams", "", 5)
+	require.NotEqual(t, pools, names)
+	require.True(t, more)
+	names, more = looks("ams", trail.KindPool, 5)
+	require.Equal(t, pools, names)
+	require.False(t, more)
+	names, more = looks("ams", trail.KindPool, 4)
+	require.Equal(t, pools[:4], names)
+	require.True(t, more)
+	names, _ = looks("10.1.2.3", trail.KindPool, 5)
+	require.Equal(t, []string{"ams-pool-2", "net"}, names)
+	names, more = looks("env=prod", trail.KindClaim, 5)
+	require.Empty(t, names)
+	require.False(t, more)
 }

@@ -106,8 +106,8 @@ func (s *scripted) GetPoolUtilization(_ context.Context, _, _ string, a utilizat
 	}, nil
 }
 
-func (s *scripted) Search(_ context.Context, text string, limit int, _ usecase.Reading) (search.Found, error) {
-	s.sought, s.limit = text, limit
+func (s *scripted) Search(_ context.Context, asked search.Asked, _ usecase.Reading) (search.Found, error) {
+	s.sought, s.limit = asked.Text, asked.Limit
 	return search.Found{Items: []search.Item{{Kind: trail.KindProject, Name: "team-a", Why: search.WhyName}}}, nil
 }
 

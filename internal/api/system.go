@@ -7,6 +7,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/carve-ipam/carve/internal/alloc/search"
 	"github.com/carve-ipam/carve/internal/api/codec"
 	"github.com/carve-ipam/carve/internal/api/gen"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -59,7 +60,7 @@ func (s callerHandlers) GetWhoami(c echo.Context) error {
 }
 
 func (s callerHandlers) Search(c echo.Context, p gen.SearchParams) error {
-	found, err := s.use.Search(c.Request().Context(), p.Q, codec.Or(p.Limit, defaultFound), readingOf(c))
+	found, err := s.use.Search(c.Request().Context(), search.Asked{Text: p.Q, Kind: string(codec.Or(p.Kind, "")), Limit: codec.Or(p.Limit, defaultFound)}, readingOf(c))
 	if err != nil {
 		return err
 	}

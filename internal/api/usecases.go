@@ -204,7 +204,7 @@ type Webhooks interface {
 type Callers interface {
 	Whoami(ctx context.Context) (tenancy.Principal, error)
 	// Search answers the first limit things that a text finds in the caller's projects.
-	Search(ctx context.Context, text string, limit int, r usecase.Reading) (search.Found, error)
+	Search(ctx context.Context, asked search.Asked, r usecase.Reading) (search.Found, error)
 	// ListRegions answers the installation's regions, the primary one first, and that of this server.
 	ListRegions(ctx context.Context) (all []ipam.Region, here string, err error)
 	// Admit authorises an action before anything of the request is read, and records a refused change.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/carve-ipam/carve/internal/alloc"
 	"github.com/carve-ipam/carve/internal/alloc/claims"
+	"github.com/carve-ipam/carve/internal/alloc/search"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -176,7 +177,7 @@ func TestSearchingForWhatIsNotOnesOwnCostsWhatIsNotThere(t *testing.T) {
 			said := func(text string) ([]attempted, int) {
 				tap.take()
 				tap.counted()
-				found, err := svc.Search(asCurious(t), text, 10, usecase.Reading{})
+				found, err := svc.Search(asCurious(t), search.Asked{Text: text, Limit: 10}, usecase.Reading{})
 				require.NoError(t, err)
 				require.Empty(t, found.Items)
 				require.False(t, found.Truncated)

@@ -138,16 +138,16 @@ var readings = map[string]reading{
 		return svc.ListPools(ctx, p, paging.Filter{Roots: true}, 10, "", r)
 	}),
 	"SearchAddress": asked(withRetained, func(ctx context.Context, svc *alloc.Service, _ string, r usecase.Reading) (search.Found, error) {
-		return svc.Search(ctx, here.String(), 10, r)
+		return svc.Search(ctx, search.Asked{Text: here.String(), Limit: 10}, r)
 	}),
 	"SearchAddressInProject": asked(withRetained, func(ctx context.Context, svc *alloc.Service, p string, r usecase.Reading) (search.Found, error) {
-		return svc.Search(ctx, p+"/"+here.String(), 10, r)
+		return svc.Search(ctx, search.Asked{Text: p + "/" + here.String(), Limit: 10}, r)
 	}),
 	"SearchName": asked(withClass(), func(ctx context.Context, svc *alloc.Service, _ string, r usecase.Reading) (search.Found, error) {
-		return svc.Search(ctx, "c", 10, r)
+		return svc.Search(ctx, search.Asked{Text: "c", Limit: 10}, r)
 	}),
 	"SearchLabel": asked(withPool, func(ctx context.Context, svc *alloc.Service, p string, r usecase.Reading) (search.Found, error) {
-		return svc.Search(ctx, p+"/env=prod", 10, r)
+		return svc.Search(ctx, search.Asked{Text: p + "/env=prod", Limit: 10}, r)
 	}),
 	"ListPools": asked(withPool, func(ctx context.Context, svc *alloc.Service, p string, r usecase.Reading) (paging.Page[ipam.Pool], error) {
 		return svc.ListPools(ctx, p, paging.Filter{}, 10, "", r)

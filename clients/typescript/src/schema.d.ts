@@ -1124,7 +1124,7 @@ export interface paths {
          *
          *     Needs no right to claim, and is worth nothing to who may not. The pool that the block would come from is named, as the
          *     claim would name it; another one that the project neither owns nor was granted is named by its project alone, as
-         *     `platform/-`.
+         *     `platform/(hidden)`.
          */
         post: operations["explainClaim"];
         delete?: never;
@@ -3371,7 +3371,7 @@ export interface components {
             kind: components["schemas"]["DecisionKind"];
             /**
              * @description `project/name` of what was considered. Of a pool that the caller's project neither owns nor was granted, and that
-             *     was not chosen, only the project is named: `platform/-`.
+             *     was not chosen, only the project is named: `platform/(hidden)`.
              * @example platform/standard
              */
             name: string;
@@ -4850,6 +4850,8 @@ export interface components {
         ParentFilter: components["schemas"]["RefFilter"];
         /** @description `true`: only roots, which were carved from a space and not from another pool. A page of them costs what it shows, however many other pools there are. */
         RootsFilter: boolean;
+        /** @description Only pools of this visibility. A page looks at 5,000 pools at most and may be empty; `nextCursor` says whether there is more. */
+        VisibilityFilter: components["schemas"]["PoolVisibility"];
         /**
          * @description Only what was carved from this pool, `name` or `project/name`. One that the project neither has nor may use, and of which it holds nothing, is
          *     refused (`invalid_argument`), whether or not another project has it: an empty list says that nothing was carved, and never that the name is
@@ -6116,6 +6118,8 @@ export interface operations {
                 parent?: components["parameters"]["ParentFilter"];
                 /** @description `true`: only roots, which were carved from a space and not from another pool. A page of them costs what it shows, however many other pools there are. */
                 roots?: components["parameters"]["RootsFilter"];
+                /** @description Only pools of this visibility. A page looks at 5,000 pools at most and may be empty; `nextCursor` says whether there is more. */
+                visibility?: components["parameters"]["VisibilityFilter"];
                 /**
                  * @description Only pools that list the class of this name or were carved for its scopes, or claims and allocations that it served; whether it is the project's own
                  *     or one of `platform`. A name that no class has which the project may use, nor one that served what it holds, is refused (`invalid_argument`).
@@ -8667,6 +8671,8 @@ export interface operations {
                  * @example 10.20.1.7
                  */
                 q: string;
+                /** @description Only this kind. Without it one kind can fill the answer, and `truncated` is then all that is known of the others. */
+                kind?: components["schemas"]["SearchKind"];
                 /** @description Most items of the answer. */
                 limit?: number;
                 /**

@@ -12,20 +12,21 @@ import (
 
 // Filter narrows a list. Zero fields do not narrow.
 type Filter struct {
-	Labels   *ipam.Selector
-	Phase    string
-	Family   ipam.Family
-	Pool     ipam.Ref
-	Space    ipam.Ref
-	Parent   ipam.Ref
-	Roots    bool // of pools: they were carved from a space
-	Purpose  ipam.Purpose
-	Class    string           // the name of the class that served, or that the pool backs or was carved for
-	Owner    string           // of claims: their ownerRef, as OwnerRef.String has it
-	Consumer ipam.ConsumerRef // of claims: it is attached to them
-	Within   netip.Prefix     // the resource's block lies inside
-	Contains netip.Addr       // the resource's block covers the address
-	Own      bool             // of allocations: what the project itself holds, in pools of any project, and not what is held in its pools
+	Labels     *ipam.Selector
+	Phase      string
+	Family     ipam.Family
+	Pool       ipam.Ref
+	Space      ipam.Ref
+	Parent     ipam.Ref
+	Roots      bool // of pools: they were carved from a space
+	Purpose    ipam.Purpose
+	Visibility ipam.Visibility  // of pools
+	Class      string           // the name of the class that served, or that the pool backs or was carved for
+	Owner      string           // of claims: their ownerRef, as OwnerRef.String has it
+	Consumer   ipam.ConsumerRef // of claims: it is attached to them
+	Within     netip.Prefix     // the resource's block lies inside
+	Contains   netip.Addr       // the resource's block covers the address
+	Own        bool             // of allocations: what the project itself holds, in pools of any project, and not what is held in its pools
 }
 
 // Page is one page of a list. It may hold fewer items than asked for; Next alone says whether there is more.

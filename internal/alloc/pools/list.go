@@ -27,7 +27,7 @@ func (s *reader) ListPools(ctx context.Context, project string, f paging.Filter,
 	}
 	match := func(p *ipam.Pool) bool {
 		return f.MatchesBlock(p.Block) && f.MatchesLabels(p.Labels) && paging.MatchesRef(f.Space, p.Space) && paging.MatchesRef(f.Parent, p.Spec.Parent) &&
-			(f.Phase == "" || f.Phase == p.Phase()) && f.MatchesClass(classesBehind(p)...)
+			(f.Phase == "" || f.Phase == p.Phase()) && (f.Visibility == "" || f.Visibility == p.Spec.Visibility) && f.MatchesClass(classesBehind(p)...)
 	}
 	these, read := paging.ListOf("pools", key.ID, f), s.View(r)
 	fetch := read.PoolList

@@ -17,7 +17,7 @@ func (l *look) names(ctx context.Context, text string) error {
 			return err
 		}
 	}
-	if text != "" && len(l.in.projects) > 0 {
+	if text != "" && len(l.in.projects) > 0 && l.wants(trail.KindConsumer) {
 		consumers, err := l.read.ConsumersBeginning(ctx, l.in.ids(), ipam.DefaultRealm, text, l.limit+1)
 		if err != nil {
 			return err
@@ -44,45 +44,58 @@ func (l *look) add(text string, item Item) {
 	l.found = append(l.found, item)
 }
 
-// named finds what has names that are DNS labels.
+// named finds what has names that are DNS labels, by one statement for each kind that is looked for.
 func (l *look) named(ctx context.Context, text string) error {
-	projects, err := l.projects(ctx, text)
-	if err != nil {
-		return err
-	}
-	for _, p := range projects {
-		l.add(text, Item{Kind: trail.KindProject, Name: p.Name})
+	if l.wants(trail.KindProject) {
+		projects, err := l.projects(ctx, text)
+		if err != nil {
+			return err
+		}
+		for _, p := range projects {
+			l.add(text, Item{Kind: trail.KindProject, Name: p.Name})
+		}
 	}
 	ids, n := l.in.ids(), l.limit+1
 	if len(ids) == 0 {
 		return nil
 	}
-	spaces, err := l.read.SpacesBeginning(ctx, ids, text, n)
-	if err != nil {
-		return err
+	if l.wants(trail.KindSpace) {
+		spaces, err := l.read.SpacesBeginning(ctx, ids, text, n)
+		if err != nil {
+			return err
+		}
+		for _, s := range spaces {
+			l.add(text, Item{Kind: trail.KindSpace, Project: l.in.name(s.ProjectID), Name: s.Name})
+		}
 	}
-	for _, s := range spaces {
-		l.add(text, Item{Kind: trail.KindSpace, Project: l.in.name(s.ProjectID), Name: s.Name})
+	if l.wants(trail.KindPool) {
+		pools, err := l.read.PoolsBeginning(ctx, ids, text, n)
+		if err != nil {
+			return err
+		}
+		for _, p := range pools {
+			l.add(text, poolItem(p, ""))
+		}
 	}
-	pools, err := l.read.PoolsBeginning(ctx, ids, text, n)
-	if err != nil {
-		return err
+	if l.wants(trail.KindClass) {
+		classes, err := l.read.ClassesBeginning(ctx, ids, text, n)
+		if err != nil {
+			return err
+		}
+		for _, c := range classes {
+			l.add(text, Item{Kind: trail.KindClass, Project: c.Project, Name: c.Name})
+		}
 	}
-	for _, p := range pools {
-		l.add(text, poolItem(p, ""))
+	if l.wants(trail.KindClaim) {
+		claims, err := l.read.ClaimsBeginning(ctx, ids, text, n)
+		if err != nil {
+			return err
+		}
+		for _, a := range claims {
+			l.add(text, claimItem(a, ""))
+		}
 	}
-	classes, err := l.read.ClassesBeginning(ctx, ids, text, n)
-	if err != nil {
-		return err
-	}
-	for _, c := range classes {
-		l.add(text, Item{Kind: trail.KindClass, Project: c.Project, Name: c.Name})
-	}
-	claims, err := l.read.ClaimsBeginning(ctx, ids, text, n)
-	for _, a := range claims {
-		l.add(text, claimItem(a, ""))
-	}
-	return err
+	return nil
 }
 
 // projects are those that may have the name, or one that begins so: for a platform admin among all.

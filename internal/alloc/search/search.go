@@ -63,32 +63,40 @@ type Found struct {
 // ranks is the order of kinds among what is alike otherwise.
 var ranks = []string{trail.KindProject, trail.KindSpace, trail.KindClaim, trail.KindAllocation, trail.KindPool, trail.KindClass, trail.KindConsumer}
 
-// Search answers the first limit things that a text finds in the projects that the caller has a role in; in all projects, for a platform admin.
-func (s *Searches) Search(ctx context.Context, text string, limit int, r usecase.Reading) (Found, error) {
+// Asked is what somebody looks for.
+type Asked struct {
+	Text  string
+	Kind  string // only this kind; "" for every kind
+	Limit int    // of the items of the answer
+}
+
+// Search answers the first things that a text finds in the projects that the caller has a role in; in all projects, for a platform admin.
+func (s *Searches) Search(ctx context.Context, asked Asked, r usecase.Reading) (Found, error) {
 	who, err := tenancy.Authorize(ctx, tenancy.Search, "")
 	if err != nil {
 		return Found{}, err
 	}
-	in, text, err := s.scope(ctx, who.Principal, strings.TrimSpace(text))
+	in, text, err := s.scope(ctx, who.Principal, strings.TrimSpace(asked.Text))
 	if err != nil {
 		return Found{}, err
 	}
-	l := look{read: s.View(r), in: in, limit: limit}
+	l := look{read: s.View(r), in: in, limit: asked.Limit, kind: asked.Kind}
 	block, isBlock := blockOf(text)
 	key, value, isLabel := strings.Cut(text, "=")
 	switch {
 	case isBlock:
 		err = l.blocks(ctx, block, !strings.Contains(text, "/"))
-	case isLabel:
+	case isLabel && l.wants(trail.KindPool):
 		err = s.labels(ctx, &l, map[string]string{key: value})
-	default:
+	case !isLabel:
 		err = l.names(ctx, text)
 	}
 	tenancy.BudgetOf(ctx).Add(tenancy.Work{Rows: len(in.projects) + len(l.found) + l.seen})
 	if err != nil {
 		return Found{}, err
 	}
-	return Found{Items: l.found[:min(len(l.found), limit)], Truncated: l.truncated || l.in.truncated || len(l.found) > limit}, nil
+	l.found = slices.DeleteFunc(l.found, func(i Item) bool { return !l.wants(i.Kind) })
+	return Found{Items: l.found[:min(len(l.found), l.limit)], Truncated: l.truncated || l.in.truncated || len(l.found) > l.limit}, nil
 }
 
 // look is one search while it goes on.
@@ -96,10 +104,14 @@ type look struct {
 	read      storage.Reader
 	in        scope
 	limit     int
+	kind      string // "" for every kind
 	found     []Item
 	seen      int // rows that were looked at and not found
 	truncated bool
 }
+
+// wants reports whether things of a kind are looked for.
+func (l *look) wants(kind string) bool { return l.kind == "" || l.kind == kind }
 
 // sort brings what was found in order; what is alike goes by kind, project and name.
 func (l *look) sort(compare func(a, b Item) int) {

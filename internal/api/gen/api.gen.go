@@ -2134,7 +2134,7 @@ type DecisionStep struct {
 	Kind DecisionKind `json:"kind"`
 
 	// Name `project/name` of what was considered. Of a pool that the caller's project neither owns nor was granted, and that
-	// was not chosen, only the project is named: `platform/-`.
+	// was not chosen, only the project is named: `platform/(hidden)`.
 	//
 	//
 	// Example: platform/standard
@@ -4562,6 +4562,9 @@ type SubjectFilter = string
 // Example: 2026-03-03T12:00:00Z
 type UntilFilter = Time
 
+// VisibilityFilter defines model for VisibilityFilter.
+type VisibilityFilter = PoolVisibility
+
 // WaitSeconds defines model for WaitSeconds.
 type WaitSeconds = int
 
@@ -5265,6 +5268,9 @@ type ListPoolsParams struct {
 	// Roots `true`: only roots, which were carved from a space and not from another pool. A page of them costs what it shows, however many other pools there are.
 	Roots *RootsFilter `form:"roots,omitempty" json:"roots,omitempty"`
 
+	// Visibility Only pools of this visibility. A page looks at 5,000 pools at most and may be empty; `nextCursor` says whether there is more.
+	Visibility VisibilityFilter `form:"visibility,omitempty" json:"visibility,omitempty"`
+
 	// Class Only pools that list the class of this name or were carved for its scopes, or claims and allocations that it served; whether it is the project's own
 	// or one of `platform`. A name that no class has which the project may use, nor one that served what it holds, is refused (`invalid_argument`).
 	Class *ClassFilter `form:"class,omitempty" json:"class,omitempty"`
@@ -5738,6 +5744,9 @@ type RetryWebhookDeliveryParams struct {
 type SearchParams struct {
 	// Q What is looked for. What nothing can have finds nothing.
 	Q string `form:"q" json:"q"`
+
+	// Kind Only this kind. Without it one kind can fill the answer, and `truncated` is then all that is known of the others.
+	Kind *SearchKind `form:"kind,omitempty" json:"kind,omitempty"`
 
 	// Limit Most items of the answer.
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
@@ -8442,6 +8451,13 @@ func (w *ServerInterfaceWrapper) ListPools(ctx echo.Context) error {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter roots: %s", err))
 	}
 
+	// ------------- Optional query parameter "visibility" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "visibility", ctx.QueryParams(), &params.Visibility, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter visibility: %s", err))
+	}
+
 	// ------------- Optional query parameter "class" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "class", ctx.QueryParams(), &params.Class, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
@@ -10354,6 +10370,13 @@ func (w *ServerInterfaceWrapper) Search(ctx echo.Context) error {
 	err = runtime.BindQueryParameterWithOptions("form", true, true, "q", ctx.QueryParams(), &params.Q, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
 	if err != nil {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter q: %s", err))
+	}
+
+	// ------------- Optional query parameter "kind" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "kind", ctx.QueryParams(), &params.Kind, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter kind: %s", err))
 	}
 
 	// ------------- Optional query parameter "limit" -------------
