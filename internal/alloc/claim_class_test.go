@@ -151,7 +151,7 @@ func TestPoolsBehindAClassAreTriedInOrder(t *testing.T) {
 		"by name, the caller's own among the platform's, and a full one is passed over in the same request")
 
 	e := b.refuseClaim(t, byClass("more", "net"), ipam.CodePoolExhausted)
-	require.Equal(t, []string{"platform/-", "acme/b", "platform/-"}, e.Figures.PoolsTried)
+	require.Equal(t, []string{"platform/(hidden)", "acme/b", "platform/(hidden)"}, e.Figures.PoolsTried)
 	require.Equal(t, "0", e.Figures.AvailableAddresses)
 	require.Equal(t, "platform/net", e.Figures.Class)
 	require.Len(t, e.Figures.Steps, 4)
@@ -162,7 +162,7 @@ func TestPoolsBehindAClassAreTriedInOrder(t *testing.T) {
 
 	b.neighbour(t)
 	_, err := b.CreateClaim(b.ctx, other, byClass("n", "net"), usecase.Request{})
-	require.Equal(t, []string{"platform/-", "platform/-"}, refused(t, err, ipam.CodePoolExhausted).Figures.PoolsTried, "the pools of other consumers are not behind the class for anybody else")
+	require.Equal(t, []string{"platform/(hidden)", "platform/(hidden)"}, refused(t, err, ipam.CodePoolExhausted).Figures.PoolsTried, "the pools of other consumers are not behind the class for anybody else")
 }
 
 func TestLeastUtilizedSpreads(t *testing.T) {

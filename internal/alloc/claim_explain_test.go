@@ -83,7 +83,7 @@ func TestExplanationNamesThePoolThatWouldServe(t *testing.T) {
 			pools = append(pools, string(s.Outcome)+" "+s.Name)
 		}
 	}
-	require.Equal(t, []string{"skipped platform/-", "chosen platform/us"}, pools)
+	require.Equal(t, []string{"skipped platform/(hidden)", "chosen platform/us"}, pools)
 	require.Equal(t, "platform/us", got.Claim.Pool.String())
 }
 

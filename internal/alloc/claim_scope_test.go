@@ -128,7 +128,7 @@ func TestScopedPoolIsCarvedFromTheFirstPoolWithRoom(t *testing.T) {
 	}
 	e := b.refuseClaim(t, atSite("e", "e"), ipam.CodePoolExhausted)
 	require.Equal(t, 24, *e.Figures.WantedPrefixLength)
-	require.Equal(t, []string{"platform/-", "platform/-", "acme/z"}, e.Figures.PoolsTried)
+	require.Equal(t, []string{"platform/(hidden)", "platform/(hidden)", "acme/z"}, e.Figures.PoolsTried)
 	require.Equal(t, "10.0.0.16/28", b.claim(t, atSite("more", "a")).Block.String(), "scopes that have a pool go on")
 }
 
@@ -256,7 +256,7 @@ func TestFullScopedPoolIsExhausted(t *testing.T) {
 	e := b.refuseClaim(t, atSite("c", "ber"), ipam.CodePoolExhausted)
 	require.Contains(t, e.Message, "The pool of this scope of class platform/net has nothing left to give")
 	require.Equal(t, "platform/net", e.Figures.Class)
-	require.Equal(t, []string{"platform/-"}, e.Figures.PoolsTried)
+	require.Equal(t, []string{"platform/(hidden)"}, e.Figures.PoolsTried)
 	require.Equal(t, before, b.dump(t), "no second pool for the scope")
 	b.claim(t, atSite("d", "ham", length(25)))
 	b.release(t, "a")

@@ -25,8 +25,8 @@ func TestRefusalsOfClaimsByClass(t *testing.T) {
 	}{
 		{
 			ipam.CodeExhaustedByCooldown, http.StatusConflict,
-			ipam.Figures{Class: "platform/standard", CoolingDown: "1024", CooledDownAt: at, PoolsTried: []string{"platform/-"}},
-			gen.Problem{Class: "platform/standard", CoolingDownAddresses: "1024", CooledDownAt: &at, PoolsTried: []string{"platform/-"}},
+			ipam.Figures{Class: "platform/standard", CoolingDown: "1024", CooledDownAt: at, PoolsTried: []string{"platform/(hidden)"}},
+			gen.Problem{Class: "platform/standard", CoolingDownAddresses: "1024", CooledDownAt: &at, PoolsTried: []string{"platform/(hidden)"}},
 		},
 		{ipam.CodeNoPoolForClass, http.StatusConflict, ipam.Figures{Class: "team-a/web"}, gen.Problem{Class: "team-a/web"}},
 		{ipam.CodeNoDefaultClass, http.StatusConflict, ipam.Figures{}, gen.Problem{}},

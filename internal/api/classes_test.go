@@ -225,7 +225,7 @@ func TestExplainingAClaim(t *testing.T) {
 				Block: netip.MustParsePrefix("10.96.4.0/26"), Pool: ipam.Ref{Project: "platform", Name: "standard-eu"}, ReclaimPolicy: ipam.ReclaimDelete,
 				Class: ipam.ClassRef{ID: ipam.NewID(), Ref: ipam.Ref{Project: "platform", Name: "standard"}},
 			},
-			Steps: []ipam.Step{{Kind: ipam.StepGrant, Name: "platform/-", Outcome: ipam.OutcomeAllowed, Detail: "Using the class is the permission."}},
+			Steps: []ipam.Step{{Kind: ipam.StepGrant, Name: "platform/(hidden)", Outcome: ipam.OutcomeAllowed, Detail: "Using the class is the permission."}},
 		}
 		w := s.server(t).do(t, "POST", explanations, `{"spec": {"className": "standard", "scope": {"cluster": "a"}, "prefixLength": 26}}`)
 		require.Equal(t, http.StatusOK, w.Code, w.Body.String())
@@ -233,7 +233,7 @@ func TestExplainingAClaim(t *testing.T) {
 		require.JSONEq(t, `{"outcome": "Bound", "detail": "10.96.4.0/26 would be carved from pool platform/standard-eu by class platform/standard.",
 			"className": "standard", "classProject": "platform", "poolRef": {"project": "platform", "name": "standard-eu"},
 			"allocatedCIDR": "10.96.4.0/26", "prefixLength": 26, "reclaimPolicy": "Delete",
-			"steps": [{"kind": "grant", "name": "platform/-", "outcome": "allowed", "detail": "Using the class is the permission."}], "remedies": []}`,
+			"steps": [{"kind": "grant", "name": "platform/(hidden)", "outcome": "allowed", "detail": "Using the class is the permission."}], "remedies": []}`,
 			w.Body.String())
 	})
 

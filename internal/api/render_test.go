@@ -46,7 +46,7 @@ func TestRefusalsCarryTheirFigures(t *testing.T) {
 		Retained: &listed, Spaces: &children, Fitting: &held,
 		Quota: "a/q", Measure: "addresses", Limit: "340282366920938463463374607431768211456", Used: "4000", Requested: "256",
 		Class: "platform/standard", MissingRoles: []string{"cluster"}, CoolingDown: "1024", CooledDownAt: cooled, Pools: &listed,
-		Steps: []ipam.Step{{Kind: ipam.StepPool, Name: "platform/-", Outcome: ipam.OutcomeSkipped, Code: ipam.CodePoolExhausted, Detail: "It is full."}},
+		Steps: []ipam.Step{{Kind: ipam.StepPool, Name: "platform/(hidden)", Outcome: ipam.OutcomeSkipped, Code: ipam.CodePoolExhausted, Detail: "It is full."}},
 	}
 	w := serve(t, api.Config{Service: failing(fmt.Errorf("wrapped: %w", e))}).do(t, "GET", poolsPath+"/p", "")
 	p := problem(t, w, http.StatusNotFound, gen.ProblemCodeNotFound)
@@ -59,7 +59,7 @@ func TestRefusalsCarryTheirFigures(t *testing.T) {
 		Quota: "a/q", Measure: gen.QuotaMeasureAddresses, Limit: "340282366920938463463374607431768211456", Used: "4000", Requested: "256",
 		Class: "platform/standard", MissingRoles: []string{"cluster"}, CoolingDownAddresses: "1024", CooledDownAt: &cooled, Pools: &listed,
 		Steps: []gen.DecisionStep{{
-			Kind: gen.DecisionKindPool, Name: "platform/-", Outcome: gen.DecisionOutcomeSkipped, Code: gen.ProblemCodePoolExhausted, Detail: "It is full.",
+			Kind: gen.DecisionKindPool, Name: "platform/(hidden)", Outcome: gen.DecisionOutcomeSkipped, Code: gen.ProblemCodePoolExhausted, Detail: "It is full.",
 		}},
 	}, p)
 	require.NotContains(t, w.Body.String(), "secret")

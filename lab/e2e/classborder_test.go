@@ -58,9 +58,9 @@ func TestClassOfThePlatformNeedsNoGrant(t *testing.T) {
 	t.Run("RefusalsDoNotNameThePool", func(t *testing.T) {
 		consumer.created(t, south.take(t, "half", obj{"className": "pod-network", "prefixLength": 25}))
 		p := consumer.refused(t, south.take(t, "x", obj{"className": "pod-network", "prefixLength": 25}), "pool_exhausted")
-		require.Equal(t, []string{"platform/-"}, p.PoolsTried)
+		require.Equal(t, []string{"platform/(hidden)"}, p.PoolsTried)
 		for _, step := range p.Steps {
-			require.Contains(t, []string{"platform/-", "platform/pod-network"}, step.Name)
+			require.Contains(t, []string{"platform/(hidden)", "platform/pod-network"}, step.Name)
 		}
 		consumer.refused(t, south.take(t, "x", obj{"className": "pod-network", "address": "192.0.2.1"}), "never_satisfiable")
 		consumer.refused(t, south.take(t, "x", obj{"className": "pod-network", "cidr": held.Status.AllocatedCIDR}), "block_taken")
@@ -76,7 +76,7 @@ func TestClassOfThePlatformNeedsNoGrant(t *testing.T) {
 		mine := decode[client.IPClaim](t, consumer.created(t, south.take(t, "mine", obj{"className": "pod-network", "prefixLength": 25})))
 		require.Equal(t, client.ResolvedRef{Project: "south", Name: "extra"}, mine.Status.PoolRef)
 		p := consumer.refused(t, town.north.take(t, "x", obj{"className": "pod-network", "prefixLength": 25}), "pool_exhausted")
-		require.Equal(t, []string{"platform/-"}, p.PoolsTried, "what backs it for the south backs it for nobody else")
+		require.Equal(t, []string{"platform/(hidden)"}, p.PoolsTried, "what backs it for the south backs it for nobody else")
 		require.Equal(t, int64(2), consumer.getClass(t, "south", "pod-network").Status.BackingPools)
 		require.Equal(t, int64(1), town.north.consumer().getClass(t, "north", "pod-network").Status.BackingPools)
 		p = provider.refused(t, provider.do(t, http.MethodPost, south.at("classes"), named("pod-network", obj{"ipFamily": "IPv4"})), "in_use")

@@ -174,7 +174,7 @@ func TestScopes(t *testing.T) {
 		spec["prefixLength"] = 22
 		w.created(t, w.claimOf(t, "other", "all", spec))
 		p := w.refused(t, w.claimOf(t, "other", "more", inScope("small", "fra")), "pool_exhausted")
-		require.Equal(t, []string{"platform/-"}, p.PoolsTried)
+		require.Equal(t, []string{"platform/(hidden)"}, p.PoolsTried)
 	})
 	t.Run("TheTrailReadsLikeEveryOther", func(t *testing.T) {
 		require.NotEmpty(t, all[client.AuditEvent](t, w.caller, in("platform", "audit-events")+"?resourceKind=IPPool"))

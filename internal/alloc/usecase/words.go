@@ -8,7 +8,7 @@ import (
 )
 
 // HiddenName is how a pool is named to somebody who may not see it.
-func HiddenName(ref ipam.Ref) string { return ref.Project + "/-" }
+func HiddenName(ref ipam.Ref) string { return ref.Project + "/(hidden)" }
 
 // DurationText is a time that may be left out, as callers write it.
 func DurationText(d *time.Duration) string {

@@ -20,7 +20,7 @@ func TestExplanationsOfClaimsThatWouldBeBound(t *testing.T) {
 		c := classClaim()
 		got := ExplanationOf(c.Spec, claims.Explanation{Claim: &c, Steps: []ipam.Step{
 			{Kind: ipam.StepClass, Name: "platform/per-cluster", Outcome: ipam.OutcomeChosen, Detail: "The class of this name."},
-			{Kind: ipam.StepPool, Name: "platform/-", Outcome: ipam.OutcomeChosen, Detail: "It has room."},
+			{Kind: ipam.StepPool, Name: "platform/(hidden)", Outcome: ipam.OutcomeChosen, Detail: "It has room."},
 			{Kind: ipam.StepQuota, Name: "team-a/all", Outcome: ipam.OutcomeAllowed, Detail: "In use: 1 of 2."},
 		}})
 		require.Equal(t, gen.ClaimExplanation{
@@ -30,7 +30,7 @@ func TestExplanationsOfClaimsThatWouldBeBound(t *testing.T) {
 			AllocatedCIDR: "10.20.16.0/26", PrefixLength: new(26), ReclaimPolicy: gen.ReclaimPolicyDelete,
 			Steps: []gen.DecisionStep{
 				{Kind: gen.DecisionKindClass, Name: "platform/per-cluster", Outcome: gen.DecisionOutcomeChosen, Detail: "The class of this name."},
-				{Kind: gen.DecisionKindPool, Name: "platform/-", Outcome: gen.DecisionOutcomeChosen, Detail: "It has room."},
+				{Kind: gen.DecisionKindPool, Name: "platform/(hidden)", Outcome: gen.DecisionOutcomeChosen, Detail: "It has room."},
 				{Kind: gen.DecisionKindQuota, Name: "team-a/all", Outcome: gen.DecisionOutcomeAllowed, Detail: "In use: 1 of 2."},
 			},
 			Remedies: []gen.Remedy{},
