@@ -19,6 +19,7 @@ func TestExplanationIsWhatTheCreationWouldAnswer(t *testing.T) {
 	b.poolIn(t, platform, root("eu", "10.0.0.0/24", backing("net")))
 	b.poolIn(t, platform, root("us", "10.0.1.0/25", backing("net")))
 	b.pool(t, root("mine", "192.168.0.0/24"))
+	b.pool(t, root("bounded", "10.8.0.0/16", bounds(20, 26)))
 	b.claim(t, byClass("whole", "net", length(24)))
 	viewer := b.acting("corp:viewer", tenancy.Viewer, project)
 
@@ -36,6 +37,9 @@ func TestExplanationIsWhatTheCreationWouldAnswer(t *testing.T) {
 		{"NoFamily", byClass("", "", family(ipam.IPv6)), "/spec/className "},
 		{"OtherFamily", byClass("", "net", family(ipam.IPv6)), "/spec/ipFamily "},
 		{"NeverInPool", claim("", "mine", 16), "/spec/prefixLength 24"},
+		{"LargerThanBounds", claimOf("", "bounded", exactly("10.8.0.0/16")), "/spec/cidr 10.8.0.0/20"},
+		{"SmallerThanBounds", claimOf("", "bounded", exactly("10.8.0.4/30")), "/spec/cidr 10.8.0.0/26"},
+		{"AddressOutsideBounds", claimOf("", "bounded", hostAddress("10.8.0.4")), "/spec/address "},
 		{"NoMatch", selecting("", ipam.Selector{MatchLabels: labels("a", "b")}), "/spec/poolSelector "},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -176,10 +177,17 @@ func remedies(e *ipam.Error, res resolve.Resolved) []Remedy {
 	f := e.Figures
 	switch e.Code {
 	case ipam.CodePrefixLengthRejected, ipam.CodeNeverSatisfiable:
-		if f.WantedPrefixLength == nil || f.AllowedMin == nil || f.AllowedMax == nil || res.Ask.Spec.Exact().IsValid() {
+		if f.WantedPrefixLength == nil || f.AllowedMin == nil || f.AllowedMax == nil {
 			break
 		}
 		nearest := min(max(*f.WantedPrefixLength, *f.AllowedMin), *f.AllowedMax)
+		if exact := res.Ask.Spec.Exact(); exact.IsValid() {
+			if e.Code != ipam.CodePrefixLengthRejected || !res.Ask.Spec.CIDR.IsValid() {
+				break
+			}
+			block := netip.PrefixFrom(exact.Addr(), nearest).Masked()
+			return []Remedy{{"/spec/cidr", block.String(), fmt.Sprintf("Ask for %s: lengths /%d to /%d are handed out here.", block, *f.AllowedMin, *f.AllowedMax)}}
+		}
 		return []Remedy{{"/spec/prefixLength", strconv.Itoa(nearest), fmt.Sprintf("Ask for a /%d: lengths /%d to /%d are handed out here.", nearest, *f.AllowedMin, *f.AllowedMax)}}
 	case ipam.CodeFamilyMismatch:
 		return []Remedy{{"/spec/ipFamily", "", "Leave the family out, or name a class or a pool of the family that you want."}}
