@@ -10,6 +10,7 @@ import (
 	"html/template"
 	"net/http"
 	"strings"
+	"sync"
 
 	"github.com/labstack/echo/v4"
 )
@@ -49,8 +50,6 @@ func Front(there Around) echo.HandlerFunc {
 	}{there, template.CSS(frontStyle)}); err != nil { //nolint:gosec // it is ours
 		panic(fmt.Sprintf("api: front page: %v", err))
 	}
-	sum := sha256.Sum256([]byte(frontStyle))
-	policy := "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 	where := front{
 		Name: "Carve", Contract: "/openapi.yaml", Docs: "/docs/", Problems: "/problems", Version: "/v1/version", Health: "/healthz", Ready: "/readyz",
 	}
@@ -65,9 +64,48 @@ func Front(there Around) echo.HandlerFunc {
 		if !forBrowser(c) {
 			return c.JSON(http.StatusOK, where)
 		}
-		c.Response().Header().Set("Content-Security-Policy", policy)
+		c.Response().Header().Set("Content-Security-Policy", policy())
 		return c.HTMLBlob(http.StatusOK, page.Bytes())
 	}
+}
+
+// policy admits the style of the pages and nothing else.
+var policy = sync.OnceValue(func() string {
+	sum := sha256.Sum256([]byte(frontStyle))
+	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+})
+
+// The frame of the pages that are made for one request.
+const (
+	htmlHead = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{{.Title}} · Carve</title>
+<style>{{.Style}}</style>
+</head>
+<body>
+<main>
+`
+	htmlFoot = `</main>
+</body>
+</html>
+`
+)
+
+// showHTML answers with a page in the frame.
+func showHTML(c echo.Context, page *template.Template, title string, content any) error {
+	h := c.Response().Header()
+	h.Set(echo.HeaderContentType, echo.MIMETextHTMLCharsetUTF8)
+	h.Set("Content-Security-Policy", policy())
+	c.Response().WriteHeader(http.StatusOK)
+	return page.Execute(c.Response(), struct {
+		Title   string
+		Style   template.CSS
+		Content any
+	}{title, template.CSS(frontStyle), content}) //nolint:gosec // it is ours
 }
 
 const mimeMarkdown = "text/markdown; charset=utf-8"

@@ -13,16 +13,11 @@ import (
 )
 
 // problemPage shows Markdown as HTML, as far as the pages need it: headings and paragraphs.
-var problemPage = template.Must(template.New("problem").Parse(`<!doctype html>
-<html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{{.Title}}</title></head>
-<body>
-{{range .Blocks}}{{if eq .Kind "h1"}}<h1>{{.Text}}</h1>
+var problemPage = template.Must(template.New("problem").Parse(htmlHead + `<p><a href="/problems">All problems</a></p>
+{{range .Content.Blocks}}{{if eq .Kind "h1"}}<h1>{{.Text}}</h1>
 {{else if eq .Kind "h2"}}<h2>{{.Text}}</h2>
 {{else}}<p>{{.Text}}</p>
-{{end}}{{end}}</body>
-</html>
-`))
+{{end}}{{end}}` + htmlFoot))
 
 type pageBlock struct{ Kind, Text string }
 
@@ -37,9 +32,7 @@ func Problem(c echo.Context) error {
 	if !forBrowser(c) {
 		return c.Blob(http.StatusOK, mimeMarkdown, []byte(text))
 	}
-	c.Response().Header().Set(echo.HeaderContentType, echo.MIMETextHTMLCharsetUTF8)
-	c.Response().WriteHeader(http.StatusOK)
-	return problemPage.Execute(c.Response(), map[string]any{"Title": c.Param("code"), "Blocks": pageBlocks(text)})
+	return showHTML(c, problemPage, c.Param("code"), map[string]any{"Blocks": pageBlocks(text)})
 }
 
 func pageBlocks(text string) []pageBlock {
@@ -59,18 +52,13 @@ func pageBlocks(text string) []pageBlock {
 	return out
 }
 
-var problemIndex = template.Must(template.New("problems").Parse(`<!doctype html>
-<html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Problems</title></head>
-<body>
+var problemIndex = template.Must(template.New("problems").Parse(htmlHead + `<p><a href="/">Carve</a></p>
 <h1>Problems</h1>
 <table>
-<tr><th>status</th><th>code</th><th>in words</th></tr>
-{{range .}}<tr><td>{{.Status}}</td><td><a href="/problems/{{.Code}}">{{.Code}}</a></td><td>{{.Title}}</td></tr>
+<tr><th scope="col">Status</th><th scope="col">Code</th><th scope="col">Meaning</th></tr>
+{{range .Content}}<tr><td>{{.Status}}</td><td><a href="/problems/{{.Code}}">{{.Code}}</a></td><td>{{.Title}}</td></tr>
 {{end}}</table>
-</body>
-</html>
-`))
+` + htmlFoot))
 
 // Row is a code in the list of all.
 type Row struct {
@@ -87,9 +75,7 @@ func Problems(rows []Row) echo.HandlerFunc {
 func list(c echo.Context, rows []Row) error {
 	varies(c)
 	if forBrowser(c) {
-		c.Response().Header().Set(echo.HeaderContentType, echo.MIMETextHTMLCharsetUTF8)
-		c.Response().WriteHeader(http.StatusOK)
-		return problemIndex.Execute(c.Response(), rows)
+		return showHTML(c, problemIndex, "Problems", rows)
 	}
 	var b strings.Builder
 	b.WriteString("# Problems\n\n| status | code | in words |\n|---|---|---|\n")
