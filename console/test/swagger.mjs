@@ -31,6 +31,14 @@ export const swagger = {
       await operation.locator(".opblock-summary-control").click();
     }
     for (const each of done) assert.match(each, / 20[0-4]$/, done.join(", "));
+    assert.equal(await page.locator("main").count(), 1, "the page has one main landmark");
+    await page.getByRole("combobox", { name: "Server" }).waitFor();
+    const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor + getComputedStyle(document.documentElement).backgroundColor);
+    const light = await ground();
+    await page.emulateMedia({ colorScheme: "dark" });
+    await page.locator("html.dark-mode").waitFor();
+    assert.notEqual(await ground(), light);
+    await page.emulateMedia({ colorScheme: "light" });
     await page.getByRole("button", { name: "Authorize" }).first().click();
     await page.locator(".auth-container").getByText(/API key/).first().waitFor(); // which says how one comes by a key
     await context.close();

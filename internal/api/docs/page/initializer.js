@@ -3,6 +3,17 @@
 
 const root = document.getElementById("swagger-ui");
 
+// Swagger UI has dark colours for a page that asks for them.
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const colour = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
+dark.addEventListener("change", colour);
+colour();
+
+// Swagger UI draws the list of servers without a name.
+const nameServers = () => {
+  for (const list of root.querySelectorAll(".servers select")) list.setAttribute("aria-label", "Server");
+};
+
 // An operation is sent with what it needs and nothing else. Left alone, Swagger UI also fills in optional parameters, from the defaults and the
 // examples of their schemas: lists would be filtered by values that match nothing.
 const nothingOptional = {
@@ -53,4 +64,5 @@ SwaggerUIBundle({
   validatorUrl: null,
   // Otherwise ?url= in a link makes this page show, and call, somebody else's API.
   queryConfigEnabled: false,
+  onComplete: nameServers,
 });
