@@ -16,6 +16,8 @@ export function BlockMap({ pool }: { pool: Pool }) {
   const asked = parseBlock(query.value.get("at") ?? "");
   const within = asked && contains(whole, asked) && asked.length < bits(asked.family) ? asked : whole;
   const by = (query.value.get("colour") ?? "state") as Colouring;
+  // After a step inwards or outwards the focus is in the map again, on the block where the step began or on its first cell.
+  const landing = useRef<Block | undefined>(undefined);
   const map = useLoad(`map:${project}:${name}:${formatCIDR(within)}`, (stop) => loadMap(project, name, within, stop), [
     "IPAllocation",
     "IPClaim",
@@ -29,7 +31,7 @@ export function BlockMap({ pool }: { pool: Pool }) {
           options={[["state", "State"], ["project", "Project"], ["class", "Class"], ["age", "Age"]]} />
       </div>
       <Shown of={map} rows={8}>
-        {(data) => <Drawn key={data.within} data={data} within={within} whole={whole} by={by} project={project} />}
+        {(data) => <Drawn key={data.within} data={data} within={within} whole={whole} by={by} project={project} landing={landing} />}
       </Shown>
     </>
   );
@@ -57,27 +59,33 @@ function outwards(within: Block, whole: Block): Block {
 
 const zoom = (block: Block, whole: Block) => goQuery({ at: block.length === whole.length ? undefined : formatCIDR(block) }, false);
 
-function Drawn({ data, within, whole, by, project }: { data: PoolMap; within: Block; whole: Block; by: Colouring; project: string }) {
-  const [at, setAt] = useState(0);
-  const [table, setTable] = useState(false);
+interface DrawnProps { data: PoolMap; within: Block; whole: Block; by: Colouring; project: string; landing: { current: Block | undefined } }
+
+function Drawn({ data, within, whole, by, project, landing }: DrawnProps) {
   const cells = useMemo(() => cellsOf(data, within), [data]);
+  const [at, setAt] = useState(() => Math.max(0, cells.findIndex((cell) => landing.current && contains(cell.block, landing.current))));
+  const [table, setTable] = useState(false);
   const painted = useMemo(() => {
     const seen = new Map<string, number>();
     return new Map(data.cells.map((run) => [run, paint(run, by, seen)]));
   }, [data, by]);
   const legend = new Map([...painted.values()].map((p) => [p.word, p.style]));
+  const step = (to: Block, from: Block) => {
+    landing.current = from;
+    zoom(to, whole);
+  };
   const enter = (cell: Cell) => {
     const holder = cell.run.by;
     if (cell.run.state === "ChildPool" && holder?.name) go(to.pool(holder.project ?? project, holder.name));
-    else if (cell.block.length < bits(cell.block.family)) zoom(cell.block, whole);
+    else if (cell.block.length < bits(cell.block.family)) step(cell.block, partOf(cell.block, bits(cell.block.family), 0));
     else go(to.address(project, formatBlock(cell.block)));
   };
-  const leave = () => { if (within.length > whole.length) zoom(outwards(within, whole), whole); };
+  const leave = () => { if (within.length > whole.length) step(outwards(within, whole), within); };
   const current = cells[Math.min(at, cells.length - 1)]!;
   return (
     <>
       <div class="map-area">
-        <Grid cells={cells} at={current.index} setAt={setAt} painted={painted} enter={enter} leave={leave}
+        <Grid cells={cells} at={current.index} setAt={setAt} painted={painted} enter={enter} leave={leave} landing={landing}
           label={`${formatCIDR(within)} in ${plural(cells.length, "block")} of /${data.cellPrefixLength}`} />
         <div class="map-side">
           <ul class="legend" aria-label="Legend">
@@ -107,17 +115,21 @@ interface GridProps {
   painted: Map<Run, { style: string }>;
   enter: (cell: Cell) => void;
   leave: () => void;
+  landing: { current: Block | undefined };
   label: string;
 }
 
 /** The cells are drawn once; only which of them takes the focus changes as one moves over them. */
-function Grid({ cells, at, setAt, painted, enter, leave, label }: GridProps) {
+function Grid({ cells, at, setAt, painted, enter, leave, landing, label }: GridProps) {
   const box = useRef<HTMLDivElement>(null);
   const columns = columnsOf(cells.length);
   const cellAt = (index: number) => box.current?.querySelector<HTMLElement>(`[data-index="${index}"]`);
   useLayoutEffect(() => {
     box.current?.querySelector("[role=gridcell][tabindex='0']")?.setAttribute("tabindex", "-1");
     cellAt(at)?.setAttribute("tabindex", "0");
+    if (landing.current === undefined) return;
+    landing.current = undefined;
+    cellAt(at)?.focus();
   });
   const move = (next: number) => {
     if (next < 0 || next >= cells.length) return;
