@@ -30,8 +30,17 @@ export class Refused extends Error {
   }
 }
 
+export const isGone = (cause: unknown) => cause instanceof Refused && cause.problem.status === 404;
+
 /** The server did not answer. */
 export class Lost extends Error {}
+
+/** A file or an input that the console itself refuses. */
+export class Unfit extends Error {
+  constructor(readonly title: string, detail: string) {
+    super(detail);
+  }
+}
 
 /** How the last requests went, for the line at the top of the page. */
 export const network = signal<"fine" | "slow" | "lost">("fine");
@@ -107,22 +116,22 @@ function asProblem(body: unknown, response: Response): Problem {
   };
 }
 
-/** A key that makes a POST safe to repeat. */
-export const newKey = () => ({ "Idempotency-Key": `console-${crypto.randomUUID()}` });
-
 /** If-Match for what is on the screen. */
 export const asSeen = (of: { metadata: { revision: string } }) => ({ "If-Match": `"${of.metadata.revision}"` });
 
-/** Reads pages of a list until there are enough items or no more. */
+/** A text that nobody else makes. Browsers have crypto.randomUUID only on pages that came by HTTPS or from this machine. */
+export const unique = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+
+/** Reads pages of a list until there are enough items, or no more, or enough pages: a page may be empty. The cursor of the answer says that there may be more. */
 export async function pagesOf<T>(
   page: (cursor: string | undefined) => Promise<{ items: T[]; nextCursor?: string }>,
-  enough: number, cursor?: string,
+  enough: number, cursor?: string, pages = Infinity,
 ): Promise<{ items: T[]; cursor?: string }> {
   const items: T[] = [];
   do {
     const answer = await page(cursor);
     items.push(...answer.items);
     cursor = answer.nextCursor;
-  } while (cursor && items.length < enough);
+  } while (cursor && items.length < enough && --pages > 0);
   return cursor ? { items, cursor } : { items };
 }

@@ -1,8 +1,9 @@
 // Which page an address shows, and everything around it.
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { signedOut } from "./api";
+import { api, ask, isGone, signedOut } from "./api";
 import { follow, live } from "./live";
+import { useLoad } from "./load";
 import { AddressPage } from "./pages/address";
 import { AlertsPage } from "./pages/alerts";
 import { AuditPage } from "./pages/audit";
@@ -23,8 +24,8 @@ import { SplitPage } from "./pages/split";
 import { ExportPage } from "./pages/transfer-export";
 import { ImportPage } from "./pages/transfer-import";
 import { UnusedPage } from "./pages/unused";
-import { go, match, path, to } from "./router";
-import { begin, lastProject, session, whoami } from "./session";
+import { go, Link, match, path, to } from "./router";
+import { begin, beginning, lastProject, session, whoami } from "./session";
 import { Shell } from "./shell";
 import { Heading, Waiting } from "./ui/parts";
 import { Trouble } from "./ui/trouble";
@@ -69,7 +70,7 @@ export function App() {
   const start = () => { setError(undefined); begin().catch(setError); };
   useEffect(start, []);
   if (error !== undefined) return <main class="alone"><h1>Carve</h1><Trouble error={error} retry={start} /></main>;
-  if (session.value === undefined) return <main class="alone"><h1>Carve</h1><Waiting /></main>;
+  if (session.value === undefined || (whoami.value === undefined && beginning.value)) return <main class="alone"><h1>Carve</h1><Waiting /></main>;
   if (whoami.value === undefined || signedOut.value) return <SignIn />;
   return <SignedIn />;
 }
@@ -98,8 +99,21 @@ function SignedIn() {
   const around = project ?? (place === "/search" ? localStorage.getItem(lastProject) ?? undefined : undefined);
   return (
     <Shell project={around}>
-      {found ? <div key={place} class="page">{found.show(found.at)}</div> : place !== "/" && <Nowhere />}
+      {found ? <div key={place} class="page"><InProject project={project}>{found.show(found.at)}</InProject></div> : place !== "/" && <Nowhere />}
     </Shell>
+  );
+}
+
+/** A page of a project, or that there is no such project: no page then offers to change anything in it. */
+function InProject({ project, children }: { project: string | undefined; children: ComponentChildren }) {
+  const found = useLoad(project === undefined ? undefined : `project:${project}`, () => ask(api.GET("/v1/projects/{project}", { params: { path: { project: project! } } })));
+  if (!isGone(found.error)) return <>{children}</>;
+  return (
+    <>
+      <Heading title={`There is no project ${project}`} note="Check the name. A project in which you have no role looks as if it did not exist." />
+      <Trouble error={found.error} />
+      <p><Link to={to.projects()}>All projects</Link></p>
+    </>
   );
 }
 

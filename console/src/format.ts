@@ -54,7 +54,7 @@ export function formatAge(at: string): string {
 export function formatPercent(percent: number): string {
   if (percent > 0 && percent < 0.1) return "< 0.1 %";
   if (percent > 99.9 && percent < 100) return "> 99.9 %";
-  return `${percent < 10 && percent % 1 !== 0 ? percent.toFixed(1) : Math.floor(percent)} %`;
+  return `${Number(percent.toFixed(1))} %`;
 }
 
 export const plural = (count: number, one: string, many = one + "s") => `${count.toLocaleString("en")} ${count === 1 ? one : many}`;

@@ -1,6 +1,7 @@
 // Loading for pages: what was shown before stays on the screen while it is asked for again.
 import { effect, signal } from "@preact/signals";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { isGone } from "./api";
 
 const kept = new Map<string, unknown>();
 const keepAtMost = 200;
@@ -43,7 +44,8 @@ export function useLoad<T>(key: string | undefined, load: (signal: AbortSignal) 
         if (!stop.signal.aborted) setState({ key, data, loading: false });
       },
       (error: unknown) => {
-        if (!stop.signal.aborted) setState((was) => ({ key, data: was.data, error, loading: false }));
+        if (isGone(error)) kept.delete(key); // the data that was shown is no longer true
+        if (!stop.signal.aborted) setState((was) => ({ key, data: isGone(error) ? undefined : was.data, error, loading: false }));
       },
     );
     return () => stop.abort();

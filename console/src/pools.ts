@@ -1,5 +1,5 @@
 // Reading pools: a project may have a hundred thousand, so that nothing here asks for all of them.
-import { api, ask, pagesOf, Refused, type Allocation, type Pool } from "./api";
+import { api, ask, isGone, pagesOf, type Allocation, type Pool } from "./api";
 import { compareBlocks, contains, parseBlock, type Block } from "./net/cidr";
 
 const page = 500;
@@ -27,14 +27,34 @@ export const childrenOf = (project: string, pool: string, cursor?: string, atLea
   })), atLeast, cursor,
 );
 
-/** Runs at most some at once, and answers what came of each in order. */
+/**
+ * Whether pools were carved from this one. Its figures do not say so: a child pool counts as held. The server looks at the first 5,000 blocks;
+ * "unknown" means that they are all claims.
+ */
+export async function division(project: string, pool: Pool): Promise<"divided" | "whole" | "unknown"> {
+  if (pool.status.capacity.allocated === "0") return "whole";
+  const { items, nextCursor } = await ask(api.GET("/v1/projects/{project}/allocations", {
+    params: { path: { project }, query: { pool: pool.metadata.name, purpose: "ChildPool", limit: 1 } },
+  }));
+  return items.length > 0 ? "divided" : nextCursor === undefined ? "whole" : "unknown";
+}
+
+/** A reference as the project writes it: without the project's own name. */
+export const refText = (project: string, ref: { project: string; name: string }) => (ref.project === project ? ref.name : `${ref.project}/${ref.name}`);
+
+/** Runs at most some at once, and answers the results in order. After a failure none begins. */
 export async function each<T, R>(items: T[], work: (item: T, index: number) => Promise<R>, atOnce = 6): Promise<R[]> {
   const results: R[] = [];
   let next = 0;
   const worker = async () => {
     while (next < items.length) {
       const i = next++;
-      results[i] = await work(items[i]!, i);
+      try {
+        results[i] = await work(items[i]!, i);
+      } catch (cause) {
+        next = items.length;
+        throw cause;
+      }
     }
   };
   await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker));
@@ -47,6 +67,8 @@ export interface Node {
   block?: Block | undefined;
   parent?: string | undefined;
   pool?: Pool | undefined;
+  /** Other pools were carved from it: its percentage says how much was handed on, not how much is used. */
+  divided?: boolean | undefined;
 }
 
 /** What the tree has of a pool, or of one of which only name and block are known yet. */
@@ -79,6 +101,6 @@ export function matches(node: Node, text: string): boolean {
 
 /** A pool may be deleted while it is asked for. */
 export function ignoreGone(cause: unknown): undefined {
-  if (cause instanceof Refused && cause.problem.status === 404) return undefined;
+  if (isGone(cause)) return undefined;
   throw cause;
 }

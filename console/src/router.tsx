@@ -16,7 +16,7 @@ export function go(to: string, replace = false) {
   history[replace ? "replaceState" : "pushState"](null, "", base + to);
   const moved = to.split("?")[0] !== path.value;
   here.value = base + to;
-  if (moved && !replace) scrollTo(0, 0);
+  if (moved) scrollTo(0, 0);
 }
 
 /** Changes parameters of this page's address; an empty value leaves one out. */

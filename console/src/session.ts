@@ -1,6 +1,7 @@
 // Who is signed in, and what that caller may do. The credential itself stays in a cookie that no script can read.
 import { computed, signal } from "@preact/signals";
 import { api, ask, askPath, Refused, send, signedOut, type Schemas } from "./api";
+import { forgetKept } from "./kept";
 import { forget } from "./load";
 
 export interface Session {
@@ -29,8 +30,20 @@ export function may(role: Role, project: string): boolean {
   return has !== undefined && ranks.indexOf(has) >= ranks.indexOf(role);
 }
 
+/** The console is asking who is signed in: until it knows, it shows neither a page nor the form to sign in. */
+export const beginning = signal(true);
+
 /** Asks who is signed in. A server without sessions is asked directly: it may admit everybody. */
 export async function begin() {
+  beginning.value = true;
+  try {
+    await identify();
+  } finally {
+    beginning.value = false;
+  }
+}
+
+async function identify() {
   try {
     session.value = await askPath<Session>("/console/session");
   } catch (cause) {
@@ -73,6 +86,7 @@ export async function signIn(key: string) {
 export async function signOut() {
   await send(location.origin + "/console/session", { method: "DELETE" });
   localStorage.removeItem(lastProject);
+  forgetKept();
   drop();
   tabs.postMessage("out");
   await begin();

@@ -27,7 +27,7 @@ export const charts = {
       await at(`/projects/${project}/pools/eu-prod-apps`);
       await page.getByRole("tab", { name: "Over time" }).click();
       await page.getByRole("img", { name: "How much of eu-prod-apps was used" }).waitFor();
-      await page.getByText(/^Full on .* if it goes on as in the last 14 days: 2.0 % more each day/).waitFor();
+      await page.getByText(/^Full on .* if it goes on as in the last 14 days: 2 % more each day/).waitFor();
       assert.equal(await page.locator(".chart polyline.used").count(), 2, "nothing is drawn where nothing was recorded");
       await page.getByText("The same as a table").click();
       await page.getByRole("row").nth(past().points.length).waitFor();

@@ -1,7 +1,9 @@
 // The console in a real browser against a real server. POOLS=100000 CLAIMS=1000000 makes the large project that large.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { again } from "./again.mjs";
 import { charts } from "./charts.mjs";
+import { forms } from "./forms.mjs";
 import { launch } from "./harness.mjs";
 import { journeys } from "./journeys.mjs";
 import { keyboard } from "./keyboard.mjs";
@@ -10,7 +12,7 @@ import { looks } from "./looks.mjs";
 import { seed, seedClaims, seedMany } from "./seed.mjs";
 import { trouble } from "./trouble.mjs";
 
-const parts = { journeys, charts, keyboard, looks, trouble, large };
+const parts = { journeys, charts, keyboard, looks, trouble, large, again, forms };
 const pools = Number(process.env.POOLS ?? 2100);
 const claims = Number(process.env.CLAIMS ?? 2000);
 let browser;

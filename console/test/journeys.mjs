@@ -13,7 +13,7 @@ export const journeys = {
     await page.getByRole("heading", { name: address }).waitFor();
     await page.getByText("Held by claim").waitFor();
     await page.getByRole("link", { name: "web-5" }).first().waitFor();
-    assert.deepEqual(await page.locator(".chain li a").allTextContents(), ["corp", "eu", "eu-prod", "eu-prod-apps"]);
+    assert.deepEqual(await page.getByRole("region", { name: "Space default" }).locator(".chain li a").allTextContents(), ["corp", "eu", "eu-prod", "eu-prod-apps"]);
     await page.context().close();
     assert.deepEqual(wrong, []);
   },
@@ -37,11 +37,11 @@ export const journeys = {
     await page.getByRole("searchbox", { name: /Filter/ }).fill("na-prod");
     await page.getByRole("link", { name: "na-prod", exact: true }).click();
     await page.getByRole("link", { name: "Carve for a team" }).click();
-    await page.getByLabel("Team").fill("shop");
+    await page.getByRole("combobox", { name: "Team" }).fill("shop");
     await page.getByText("Would be carved").waitFor();
     await page.getByText("10.16.0.0/24").waitFor();
     await page.getByRole("button", { name: "Carve and hand over" }).click();
-    await page.getByText("is shop's to claim from").waitFor();
+    await page.getByText("Project shop can now claim from").waitFor();
     const made = await call("POST", "/v1/projects/shop/claims", {
       metadata: { name: "first" },
       spec: { poolRef: { project, name: "shop-24" }, prefixLength: 28 },
@@ -70,7 +70,7 @@ export const journeys = {
     await assert.rejects(call("GET", `/v1/projects/${project}/claims/web-60`), /404/);
     await page.getByRole("button", { name: "Close" }).click();
     await page.getByLabel("Unused for").selectOption("365");
-    await page.getByText("Nothing was left unused for 365 days").waitFor();
+    await page.getByText("No claim was unused for 365 days").waitFor();
     await page.context().close();
     assert.deepEqual(wrong, []);
   },
@@ -132,7 +132,7 @@ export const journeys = {
     await page.getByText("4 parts of 4 can be carved").waitFor();
     assert.equal((await call("GET", `/v1/projects/${project}/pools?parent=eu-stage`)).items.length, 0, "a preview makes nothing");
     await page.getByRole("button", { name: "Carve 4 pools" }).click();
-    await page.getByText("4 pools of 4 carved").waitFor();
+    await page.getByText("4 pools carved. All 4 parts are child pools.").waitFor();
     const made = await call("GET", `/v1/projects/${project}/pools?parent=eu-stage`);
     assert.deepEqual(made.items.map((pool) => pool.status.allocatedCIDR).sort(), ["10.4.0.0/17", "10.4.128.0/17", "10.5.0.0/17", "10.5.128.0/17"]);
     await page.context().close();

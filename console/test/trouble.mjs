@@ -37,8 +37,8 @@ export const trouble = {
   async "what is not there, and what one may not see"(browser, assert) {
     const { page, at, wrong } = await open(browser);
     await at(`/projects/${project}/pools/gone`);
-    await page.getByText("not_found").waitFor();
-    await page.getByText("looks as if it did not exist").waitFor();
+    await page.getByText(`There is no pool gone in project ${project}.`).waitFor();
+    await page.getByText("you have no role that lets you see it").waitFor();
     await page.context().close();
     assert.deepEqual(wrong, []);
   },

@@ -1,24 +1,33 @@
-// Alerts: what is used to the percentage that somebody set, and the rules that say so.
+// Alerts about pools and quotas that are nearly full, and the rules that raise them.
 import { useState } from "preact/hooks";
-import { api, ask, asSeen, newKey, type Schemas } from "../api";
+import { api, ask, asSeen, pagesOf, type Schemas } from "../api";
+import { nameError } from "../fields";
 import { formatDuration, formatTime, hoursOf } from "../format";
+import { useIntents, type Intents } from "../kept";
 import { useLoad } from "../load";
+import { division, getPool, ignoreGone } from "../pools";
 import { Link, to } from "../router";
 import { may } from "../session";
 import { Badge, Bar, Card, Dialog, Empty, Heading, Input, Select, Table, When } from "../ui/parts";
 import { Shown, Trouble } from "../ui/trouble";
 
 type Rule = Schemas["AlertRule"];
+type Alert = Schemas["Alert"];
 
-export const useAlerts = (project: string) => useLoad(`alerts:${project}`, () => ask(api.GET("/v1/projects/{project}/alerts", {
-  params: { path: { project }, query: { limit: 500 } },
-})), ["Alert"]);
+const page = 500;
+
+/** The alerts that there are now; with a cursor, the first ones. */
+export const useAlerts = (project: string, enough = page) => useLoad(`alerts:${project}:${enough}`, () => pagesOf<Alert>(
+  (cursor) => ask(api.GET("/v1/projects/{project}/alerts", { params: { path: { project }, query: { limit: page, ...(cursor ? { cursor } : {}) } } })), enough,
+), ["Alert"], 5000);
 
 export function AlertsPage({ project }: { project: string }) {
-  const alerts = useAlerts(project);
-  const rules = useLoad(`alert-rules:${project}`, () => ask(api.GET("/v1/projects/{project}/alert-rules", {
-    params: { path: { project }, query: { limit: 100 } },
-  })), ["Alert"]);
+  const [enough, setEnough] = useState(page);
+  const alerts = useAlerts(project, enough);
+  const [shown, setShown] = useState(alertsAtOnce);
+  const rules = useLoad(`alert-rules:${project}`, () => pagesOf<Rule>(
+    (cursor) => ask(api.GET("/v1/projects/{project}/alert-rules", { params: { path: { project }, query: { limit: 500, ...(cursor ? { cursor } : {}) } } })), 2000,
+  ), ["Alert"]);
   const [editing, setEditing] = useState<Rule | "new" | undefined>();
   const done = () => { setEditing(undefined); rules.reload(); alerts.reload(); };
   return (
@@ -27,31 +36,54 @@ export function AlertsPage({ project }: { project: string }) {
         {may("provider", project) && <button type="button" class="primary" onClick={() => setEditing("new")}>New rule</button>}
       </Heading>
       <div class="stack">
-        <Card title="Now"><Shown of={alerts}>{({ items }) => <Alerts alerts={items} project={project} />}</Shown></Card>
-        <Card title="Rules"><Shown of={rules}>{({ items }) => <Rules rules={items} project={project} edit={setEditing} />}</Shown></Card>
+        <Card title="Now"><Shown of={alerts}>
+          {({ items, cursor }) => (
+            <>
+              <Alerts alerts={items.slice(0, shown)} project={project} />
+              {(items.length > shown || cursor) && (
+                <p>
+                  <span class="note">{Math.min(shown, items.length).toLocaleString("en")} of {cursor ? "more than " : ""}{items.length.toLocaleString("en")}.</span>{" "}
+                  <button type="button" disabled={alerts.loading}
+                    onClick={() => { setShown(shown + alertsAtOnce); if (shown + alertsAtOnce > items.length) setEnough(enough + page); }}>Show more</button>
+                </p>
+              )}
+            </>
+          )}
+        </Shown></Card>
+        <Card title="Rules"><Shown of={rules}>
+          {({ items, cursor }) => <><Rules rules={items} project={project} edit={setEditing} />{cursor && <p class="note">The first {items.length.toLocaleString("en")} rules.</p>}</>}
+        </Shown></Card>
       </div>
       {editing && <Edit project={project} rule={editing === "new" ? undefined : editing} close={() => setEditing(undefined)} done={done} />}
     </>
   );
 }
 
-export function Alerts({ alerts, project }: { alerts: Schemas["Alert"][]; project: string }) {
+const alertsAtOnce = 50;
+
+export function Alerts({ alerts, project }: { alerts: Alert[]; project: string }) {
   if (alerts.length === 0) return <Empty>There are no alerts.</Empty>;
+  return <ul class="plain">{alerts.map((alert) => <Line key={alert.name} alert={alert} project={project} />)}</ul>;
+}
+
+/** One alert. An alert about a pool that is divided among child pools says how much of it was handed on, not that it is full. */
+function Line({ alert, project }: { alert: Alert; project: string }) {
+  const { kind, name } = alert.subject;
+  const isPool = kind === "IPPool";
+  const found = useLoad(isPool ? `alert-pool:${project}:${name}` : undefined, async () => {
+    const pool = await getPool(project, name).catch(ignoreGone);
+    return pool && await division(project, pool);
+  }, ["IPPool"], 5000);
+  const divided = found.data === "divided";
   return (
-    <ul class="plain">
-      {alerts.map((alert) => (
-        <li key={alert.name} class="line">
-          <Badge kind="bad">{alert.subject.kind === "IPPool" ? "Pool" : "Quota"}</Badge>
-          <Link class="strong" to={alert.subject.kind === "IPPool" ? to.pool(project, alert.subject.name, "?tab=why") : to.page(project, "quotas")}>
-            {alert.subject.name}
-          </Link>
-          <span class="note">
-            {alert.ruleName}: {alert.runsOutAt ? `full on ${formatTime(alert.runsOutAt)}` : from(alert)}, since <When at={alert.since} />
-          </span>
-          {alert.percentNow !== undefined && <Bar percent={alert.percentNow} label={alert.subject.name} />}
-        </li>
-      ))}
-    </ul>
+    <li class="line">
+      <Badge kind={divided ? "" : "bad"}>{isPool ? "Pool" : "Quota"}</Badge>
+      <Link class="strong" to={isPool ? to.pool(project, name, divided ? "?tab=children" : "?tab=why") : to.page(project, "quotas")}>{name}</Link>
+      <span class="note">
+        {alert.ruleName}: {divided && "divided among child pools; "}{alert.runsOutAt ? `full on ${formatTime(alert.runsOutAt)}` : from(alert)}, since <When at={alert.since} />
+      </span>
+      {alert.percentNow !== undefined && <Bar percent={alert.percentNow} label={name} divided={divided} />}
+    </li>
   );
 }
 
@@ -101,7 +133,7 @@ const formOf = (rule: Rule | undefined): Form => ({
 });
 
 /** Makes the rule, or changes it; an empty field is none. */
-function save(project: string, rule: Rule | undefined, { name, about: what, by, percent, days, resourceName, className, labelSelector }: Form) {
+function save(project: string, rule: Rule | undefined, { name, about: what, by, percent, days, resourceName, className, labelSelector }: Form, key: Intents["keyFor"]) {
   const level = what === "Pools" && by === "runway" ? { runway: `${Math.round(24 * Number(days))}h` } : { percent: Number(percent) };
   const narrow = what === "Pools" ? { resourceName, className, labelSelector } : { resourceName };
   if (rule) {
@@ -111,16 +143,18 @@ function save(project: string, rule: Rule | undefined, { name, about: what, by, 
     }));
   }
   const spec = { about: what, ...level, ...Object.fromEntries(Object.entries(narrow).filter(([, v]) => v)) };
-  return ask(api.POST("/v1/projects/{project}/alert-rules", { params: { path: { project }, header: newKey() }, body: { metadata: { name }, spec } }));
+  return ask(api.POST("/v1/projects/{project}/alert-rules", { params: { path: { project }, header: key({ name, spec }) }, body: { metadata: { name }, spec } }));
 }
 
 function Edit({ project, rule, close, done }: { project: string; rule: Rule | undefined; close: () => void; done: () => void }) {
   const [form, setForm] = useState(() => formOf(rule));
   const [error, setError] = useState<unknown>();
+  const intents = useIntents("rule");
   const set = (part: Partial<Form>) => setForm({ ...form, ...part });
   const submit = (e: Event) => {
     e.preventDefault();
-    save(project, rule, form).then(done, setError);
+    setError(undefined);
+    save(project, rule, form, intents.keyFor).then(() => { intents.done(); done(); }, setError);
   };
   const remove = () => ask(api.DELETE("/v1/projects/{project}/alert-rules/{alertRule}", {
     params: { path: { project, alertRule: form.name }, header: asSeen(rule!) },
@@ -128,7 +162,7 @@ function Edit({ project, rule, close, done }: { project: string; rule: Rule | un
   return (
     <Dialog title={rule ? `Change ${form.name}` : "New rule"} close={close}>
       <form onSubmit={submit}>
-        {!rule && <Input label="Name" required value={form.name} change={(name) => set({ name })} />}
+        {!rule && <Input label="Name" required value={form.name} change={(name) => set({ name })} error={nameError(form.name)} />}
         {!rule && (
           <Select
             label="About"
@@ -142,13 +176,13 @@ function Edit({ project, rule, close, done }: { project: string; rule: Rule | un
         )}
         {form.about === "Pools" && (
           <Select label="When" value={form.by} change={(by) => set({ by: by as Form["by"] })}
-            options={[["percent", "So much is used"], ["runway", "It will be full soon"]]} />
+            options={[["percent", "A percentage is used"], ["runway", "It will be full soon"]]} />
         )}
         {form.about === "Pools" && form.by === "runway" ? (
           <Input label="Within how many days" inputMode="numeric" required value={form.days} change={(days) => set({ days })}
-            hint="If it fills up as it did lately." />
+            hint="If it goes on filling up as lately." />
         ) : (
-          <Input label="From how many percent on" inputMode="numeric" required value={form.percent} change={(percent) => set({ percent })} />
+          <Input label="Percent used, at least" inputMode="numeric" required value={form.percent} change={(percent) => set({ percent })} />
         )}
         <Input
           label={form.about === "Pools" ? "Only the pool" : "Only the quota"}
@@ -162,7 +196,7 @@ function Edit({ project, rule, close, done }: { project: string; rule: Rule | un
         )}
         {error !== undefined && <Trouble error={error} />}
         <div class="actions">
-          <button type="submit" class="primary" disabled={form.name === ""}>Save</button>
+          <button type="submit" class="primary" disabled={form.name === "" || nameError(form.name) !== undefined}>Save</button>
           <button type="button" onClick={close}>Cancel</button>
           {rule && <button type="button" class="danger" onClick={() => void remove()}>Delete the rule</button>}
         </div>

@@ -1,16 +1,20 @@
-// Claiming a block: what would be decided is shown while the form is filled in, before anything is sent.
+// Claiming a block: the server's decision is shown while the form is filled in, before anything is sent.
 import { useState } from "preact/hooks";
-import { api, ask, newKey, type Remedy, type Schemas } from "../api";
+import { api, ask, Refused, type Remedy, type Schemas } from "../api";
 import { asCurl, asIpamctl, asTerraform } from "../copies";
-import { useCalm, useLoad } from "../load";
+import { errorAt, labelsOf, lengthError, lengthText, nameError } from "../fields";
+import { useIntents, useKept } from "../kept";
+import { useCalm, useLoad, type Loaded } from "../load";
 import { parseBlock } from "../net/cidr";
+import { ignoreGone } from "../pools";
 import { go, query, to } from "../router";
 import { may } from "../session";
-import { Copy, Heading, Input, Select, Tabs, Panel } from "../ui/parts";
+import { Copy, Heading, Input, Restored, Select, Tabs, Panel } from "../ui/parts";
 import { Outcome } from "../ui/outcome";
 import { Shown, Trouble } from "../ui/trouble";
 
-interface Form { name: string; from: "pool" | "class" | "default"; pool: string; className: string; size: string; cidr: string; labels: string }
+type From = "pool" | "class" | "default";
+interface Form { name: string; from: From | ""; pool: string; className: string; size: string; cidr: string; labels: string }
 
 /** The body of the request that the form stands for. */
 function bodyOf(form: Form, project: string): Schemas["IPClaimCreate"] {
@@ -19,13 +23,8 @@ function bodyOf(form: Form, project: string): Schemas["IPClaimCreate"] {
   if (form.from === "pool" && pool) spec.poolRef = owner === project ? { name: pool } : { project: owner!, name: pool };
   if (form.from === "class" && form.className) spec.className = form.className;
   if (form.cidr) spec.cidr = form.cidr.includes("/") ? form.cidr : `${form.cidr}/${form.cidr.includes(":") ? 128 : 32}`;
-  else if (/^\d+$/.test(form.size)) spec.prefixLength = Number(form.size);
-  const labels = Object.fromEntries(
-    form.labels
-      .split(/[\s,]+/)
-      .filter((l) => l.includes("="))
-      .map((l) => [l.slice(0, l.indexOf("=")), l.slice(l.indexOf("=") + 1)]),
-  );
+  else if (form.size) spec.prefixLength = Number(form.size);
+  const { labels } = labelsOf(form.labels);
   const metadata: Schemas["CreateMetadata"] = form.name ? { name: form.name } : { generateName: "claim-" };
   if (Object.keys(labels).length > 0) metadata.labels = labels;
   return { metadata, spec };
@@ -44,57 +43,84 @@ function remedied(form: Form, { pointer, value }: Remedy): Form {
 function begin(): Form {
   const q = query.value;
   const pool = q.get("pool") ?? "";
-  return { name: "", from: pool ? "pool" : "default", pool, className: "", size: q.get("size") ?? "", cidr: q.get("cidr") ?? "", labels: "" };
+  return { name: "", from: pool ? "pool" : "", pool, className: "", size: q.get("size") ?? "", cidr: q.get("cidr") ?? "", labels: "" };
 }
 
+type Classes = Loaded<Schemas["IPClassList"]>;
+
+/** Where to claim from, as long as the user has not chosen: the default class if there is one, else the only class, else a pool. */
+function chosen(form: Form, classes: Classes): Form {
+  if (form.from !== "" || !classes.data) return form;
+  const { items, nextCursor } = classes.data;
+  if (nextCursor || items.some((c) => c.spec.isDefault)) return { ...form, from: "default" };
+  return items.length === 1 ? { ...form, from: "class", className: items[0]!.metadata.name } : { ...form, from: items.length > 0 ? "class" : "pool" };
+}
+
+/** What is wrong with the fields, as far as the page knows without the server. */
+const wrongIn = (form: Form) => ({
+  name: nameError(form.name),
+  size: form.cidr === "" ? lengthError(form.size) : undefined,
+  cidr: form.cidr !== "" && !parseBlock(form.cidr) ? "This is neither an address nor a block." : undefined,
+  labels: labelsOf(form.labels).error,
+});
+
 export function ClaimForm({ project }: { project: string }) {
-  const [form, setForm] = useState(begin);
+  const kept = useKept("form", begin);
+  const intents = useIntents("claim");
   const [error, setError] = useState<unknown>();
   const [busy, setBusy] = useState(false);
+  const classes = useLoad(`classes:${project}`, () => ask(api.GET("/v1/projects/{project}/classes", { params: { path: { project }, query: { limit: 500 } } })));
+  const form = chosen(kept.value, classes);
   const body = bodyOf(form, project);
+  const wrong = wrongIn(form);
   const complete = form.from === "default" || (form.from === "pool" ? form.pool !== "" : form.className !== "");
+  const sound = complete && !Object.values(wrong).some(Boolean);
   const asked = useCalm(body.spec, 250);
-  const explained = useLoad(
-    complete ? `explain:${project}:${JSON.stringify(asked)}` : undefined,
-    () =>
-      ask(
-        api.POST("/v1/projects/{project}/claim-explanations", {
-          params: { path: { project } },
-          body: { spec: asked },
-        }),
-      ),
-    ["IPAllocation", "IPClaim", "IPPool", "Quota"],
-  );
+  const explained = useLoad(sound ? `explain:${project}:${JSON.stringify(asked)}` : undefined, () => ask(api.POST("/v1/projects/{project}/claim-explanations", {
+    params: { path: { project } }, body: { spec: asked },
+  })), ["IPAllocation", "IPClaim", "IPPool", "Quota"]);
+  const name = useCalm(form.name, 250);
+  const taken = useLoad(name && !nameError(name) ? `claim-named:${project}:${name}` : undefined, () => ask(api.GET("/v1/projects/{project}/claims/{claim}", {
+    params: { path: { project, claim: name } },
+  })).catch(ignoreGone), ["IPClaim"]);
+  const nameTaken = taken.data && form.name === name ? "This project has a claim of this name already." : undefined;
   const submit = async (e: Event) => {
     e.preventDefault();
     setBusy(true);
     setError(undefined);
     try {
-      const claim = await ask(api.POST("/v1/projects/{project}/claims", { params: { path: { project }, header: newKey() }, body }));
-      go(to.claim(project, claim.metadata.name));
+      const claim = await ask(api.POST("/v1/projects/{project}/claims", { params: { path: { project }, header: intents.keyFor(body) }, body }));
+      intents.done();
+      kept.clear();
+      go(to.claim(project, claim.metadata.name), true);
     } catch (cause) {
+      // The first attempt had succeeded, and its claim is gone: the next press asks for another claim.
+      if (cause instanceof Refused && cause.problem.code === "claim_released") intents.done();
       setError(cause);
       explained.reload();
     } finally {
       setBusy(false);
     }
   };
+  const change = (next: Form) => { setError(undefined); kept.set(next); };
   return (
     <>
       <Heading
         title="Claim a block"
-        note="What you would get is shown while you type. Nobody holds it before you claim."
+        note="The preview changes while you type. The block is yours only when you have claimed it."
         crumbs={[{ to: to.page(project, "claims"), text: "Claims" }]}
       />
       <div class="columns form-page">
         <form onSubmit={submit}>
-          <Fields form={form} change={setForm} project={project} />
-          {error !== undefined && <Trouble error={error} />}
-          <button type="submit" class="primary" disabled={busy || !complete || !may("consumer", project)}>{busy ? "Claiming…" : "Claim"}</button>
+          <Restored form={kept} />
+          <Fields form={form} change={change} classes={classes} error={error} wrong={{ ...wrong, name: wrong.name ?? nameTaken }} />
+          {error !== undefined && <Trouble error={error} fields={["Name", "Size", "Block", "Labels", "Pool", "Class"]} />}
+          <button type="submit" class="primary" disabled={busy || !sound || !may("consumer", project)}>{busy ? "Claiming…" : "Claim"}</button>
         </form>
-        <section aria-label="What you would get" aria-live="polite">
-          {complete ? <Shown of={explained} rows={3}>{(answer) => <Outcome answer={answer} apply={(r) => setForm(remedied(form, r))} />}</Shown>
-            : <p class="note">Choose where the block is to come from.</p>}
+        <section aria-label="Preview" aria-live="polite">
+          {!complete ? <p class="note">{classes.loading && form.from === "" ? "Looking for classes…" : "Choose where the block comes from."}</p>
+            : !sound || nameTaken ? <p class="note">One of the fields needs a change.</p>
+              : <Shown of={explained} rows={3}>{(answer) => <Outcome answer={answer} apply={(r) => change(remedied(form, r))} />}</Shown>}
           <Same project={project} body={body} />
         </section>
       </div>
@@ -102,40 +128,51 @@ export function ClaimForm({ project }: { project: string }) {
   );
 }
 
-function Fields({ form, change, project }: { form: Form; change: (form: Form) => void; project: string }) {
-  const classes = useLoad(`classes:${project}`, () =>
-    ask(api.GET("/v1/projects/{project}/classes", { params: { path: { project }, query: { limit: 200 } } })),
-  );
-  const names = classes.data?.items.map((c) => c.metadata.name) ?? [];
+interface FieldsProps {
+  form: Form;
+  change: (form: Form) => void;
+  classes: Classes;
+  error: unknown;
+  wrong: { [field in "name" | "size" | "cidr" | "labels"]: string | undefined };
+}
+
+function Fields({ form, change, classes, error, wrong }: FieldsProps) {
   const set = (part: Partial<Form>) => change({ ...form, ...part });
-  const wrong = form.cidr !== "" && !parseBlock(form.cidr) ? "This is neither an address nor a block." : undefined;
+  const names = [...new Set(classes.data?.items.map((c) => c.metadata.name))]; // a class of the project hides one of platform with its name
   return (
     <>
-      <Input label="Name" hint="Left empty, the server makes one up." value={form.name} change={(name) => set({ name })} />
+      <Input label="Name" hint="Left empty, the server makes one up." value={form.name} change={(name) => set({ name })} error={wrong.name ?? errorAt(error, "Name")} />
       <Select
         label="From"
         value={form.from}
         change={(from) => set({ from: from as Form["from"] })}
         options={[
+          ...(form.from === "" ? [["", "Choose…"] as [string, string]] : []),
           ["default", "The default class"],
           ["class", "A class"],
           ["pool", "A pool"],
         ]}
       />
-      {form.from === "class" && (
+      {form.from === "class" && !classes.data?.nextCursor && (
         <Select
           label="Class"
+          hint={names.length === 0 && !classes.loading ? "This project sees no class. Claim from a pool." : undefined}
           value={form.className}
           change={(className) => set({ className })}
           options={[["", "Choose…"], ...names.map((n): [string, string] => [n, n])]}
         />
+      )}
+      {form.from === "class" && classes.data?.nextCursor && (
+        <Input label="Class" hint="This project has many classes: the first 500 are suggested." value={form.className} suggest={names}
+          change={(className) => set({ className })} error={errorAt(error, "Class")} />
       )}
       {form.from === "pool" && (
         <Input
           label="Pool"
           hint="A pool of this project, or project/name of one that was granted to it."
           value={form.pool}
-          change={(pool) => set({ pool })}
+          error={errorAt(error, "Pool")}
+          change={(pool) => set({ pool: pool.trim() })}
         />
       )}
       <Input
@@ -143,17 +180,18 @@ function Fields({ form, change, project }: { form: Form; change: (form: Form) =>
         hint="Length of the prefix, such as 28. Left empty, the default."
         inputMode="numeric"
         value={form.size}
-        change={(size) => set({ size: size.replace("/", "") })}
+        error={wrong.size ?? errorAt(error, "Size")}
+        change={(size) => set({ size: lengthText(size) })}
         disabled={form.cidr !== ""}
       />
       <Input
         label="This very block or address"
         hint="Left empty, the pool chooses."
         value={form.cidr}
-        error={wrong}
-        change={(cidr) => set({ cidr })}
+        error={wrong.cidr ?? errorAt(error, "Block")}
+        change={(cidr) => set({ cidr: cidr.trim() })}
       />
-      <Input label="Labels" hint="env=prod team=web" value={form.labels} change={(labels) => set({ labels })} />
+      <Input label="Labels" hint="env=prod team=web" value={form.labels} change={(labels) => set({ labels })} error={wrong.labels ?? errorAt(error, "Labels")} />
     </>
   );
 }

@@ -6,7 +6,8 @@ import { useLoad } from "../load";
 import { bits, parseBlock } from "../net/cidr";
 import { go, Link, to } from "../router";
 import { may } from "../session";
-import { Badge, Card, Copy, Dialog, Empty, Facts, Heading, Table, When } from "../ui/parts";
+import { Gone } from "../ui/gone";
+import { Badge, Card, Copy, Dialog, Empty, Facts, Heading, LabelList, Table, When } from "../ui/parts";
 import { Shown, Trouble } from "../ui/trouble";
 
 export function ClaimPage({ project, name }: { project: string; name: string }) {
@@ -19,7 +20,7 @@ export function ClaimPage({ project, name }: { project: string; name: string }) 
       <Heading title={name} crumbs={[{ to: to.page(project, "claims"), text: "Claims" }]}>
         {claim.data && may("consumer", project) && <button type="button" class="danger" onClick={() => setReleasing(true)}>Release</button>}
       </Heading>
-      <Shown of={claim}>{(found) => <Details claim={found} project={project} />}</Shown>
+      <Shown of={claim} gone={<Gone project={project} kind="IPClaim" name={name} />}>{(found) => <Details claim={found} project={project} />}</Shown>
       {releasing && claim.data && <Release claim={claim.data} project={project} close={() => setReleasing(false)} />}
     </>
   );
@@ -53,7 +54,7 @@ function Details({ claim, project }: { claim: Claim; project: string }) {
               ["Class", status.className && `${status.classProject}/${status.className}`],
               ["When released", status.reclaimPolicy === "Retain" ? "The block is retained for this project" : "The block becomes free"],
               ["Owner", spec.ownerRef && [spec.ownerRef.kind, spec.ownerRef.name, spec.ownerRef.uid].filter(Boolean).join("/")],
-              ["Labels", Object.entries(metadata.labels ?? {}).map(([k, v]) => <Badge key={k}>{`${k}=${v}`}</Badge>)],
+              ["Labels", metadata.labels && <LabelList labels={metadata.labels} />],
               [
                 "Claimed",
                 <>
@@ -85,11 +86,13 @@ function Consumers({ claim, project }: { claim: Claim; project: string }) {
     params: { path: { project, claim: name }, query: { limit: 256 } },
   })), ["IPConsumer", "IPClaim"]);
   return (
-    <Shown of={consumers}>
-      {({ items }) =>
+    <Shown of={consumers} gone={<Empty>The claim is gone.</Empty>}>
+      {({ items, nextCursor }) =>
         items.length === 0 ? (
-          <Empty>No consumer is attached. It is held until somebody releases it.</Empty>
+          <Empty>No consumer is attached. The project holds the block until somebody releases the claim.</Empty>
         ) : (
+          <>
+          {nextCursor && <p class="note">The first {items.length}; there are more.</p>}
           <Table label="Consumers" head={["Consumer", "Realm", "Since"]}>
             {items.map((item) => (
               <tr key={item.realm + item.uid}>
@@ -101,6 +104,7 @@ function Consumers({ claim, project }: { claim: Claim; project: string }) {
               </tr>
             ))}
           </Table>
+          </>
         )
       }
     </Shown>
@@ -112,6 +116,7 @@ function Release({ claim, project, close }: { claim: Claim; project: string; clo
   const [busy, setBusy] = useState(false);
   const release = async () => {
     setBusy(true);
+    setError(undefined);
     try {
       await ask(
         api.DELETE("/v1/projects/{project}/claims/{claim}", { params: { path: { project, claim: claim.metadata.name }, header: asSeen(claim) } }),
@@ -130,7 +135,7 @@ function Release({ claim, project, close }: { claim: Claim; project: string; clo
       {error !== undefined && <Trouble error={error} />}
       <div class="actions">
         <button type="button" class="danger" disabled={busy} onClick={() => void release()}>Release {claim.status.allocatedCIDR}</button>
-        <button type="button" onClick={close}>Keep it</button>
+        <button type="button" autofocus onClick={close}>Keep it</button>
       </div>
     </Dialog>
   );

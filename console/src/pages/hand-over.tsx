@@ -1,10 +1,14 @@
 // Carving a block for a team and handing it over: a shared child pool, and the grant that lets the team claim from it.
 import { useState } from "preact/hooks";
-import { api, ask, type Pool } from "../api";
+import { api, ask, isGone, Refused, type Pool } from "../api";
+import { claimCommand } from "../copies";
+import { errorAt, lengthError, lengthText, nameError } from "../fields";
+import { useIntents, useKept } from "../kept";
 import { useCalm, useLoad } from "../load";
+import { getPool, ignoreGone } from "../pools";
 import { Link, to } from "../router";
 import { loadProjects } from "../shell";
-import { Copy, Field, Heading, Input } from "../ui/parts";
+import { Copy, Heading, Input, Restored } from "../ui/parts";
 import { Shown, Trouble } from "../ui/trouble";
 import { makePool, Preview, tryPool } from "./pool-form";
 
@@ -14,31 +18,63 @@ const bodyOf = (parent: string, form: Form) => ({
   metadata: { name: form.name, labels: { team: form.team } },
   spec: { parentRef: { name: parent }, prefixLength: Number(form.size), visibility: "shared" as const },
 });
+type Body = ReturnType<typeof bodyOf>;
 
 export const grant = (project: string, pool: string, consumer: string) => ask(api.PUT("/v1/projects/{project}/pools/{pool}/grants/{consumer}", {
   params: { path: { project, pool, consumer } },
 }));
 
+const grantOf = (project: string, pool: string, consumer: string) => ask(api.GET("/v1/projects/{project}/pools/{pool}/grants/{consumer}", {
+  params: { path: { project, pool, consumer } },
+})).catch(ignoreGone);
+
+/** Whether a pool is the one that the form asks for: an earlier attempt made it. */
+const isWanted = (pool: Pool, { spec, metadata }: Body) =>
+  pool.status.parentRef?.name === spec.parentRef.name && pool.spec.visibility === "shared" && pool.metadata.labels?.team === metadata.labels.team &&
+  Number(pool.status.allocatedCIDR.split("/")[1]) === spec.prefixLength;
+
+/** The pool that would be carved, or the pool of an earlier attempt, which may lack its grant. */
+interface Outlook { pool: Pool; exists: boolean; granted: boolean }
+
+async function outlook(project: string, body: Body): Promise<Outlook> {
+  try {
+    return { pool: await tryPool(project, body), exists: false, granted: false };
+  } catch (cause) {
+    if (!(cause instanceof Refused) || cause.problem.code !== "already_exists") throw cause;
+    const pool = await getPool(project, body.metadata.name);
+    if (!isWanted(pool, body)) throw cause;
+    return { pool, exists: true, granted: (await grantOf(project, body.metadata.name, body.metadata.labels.team)) !== undefined };
+  }
+}
+
 export function HandOver({ project, name }: { project: string; name: string }) {
-  const [form, setForm] = useState<Form>({ team: "", size: "24", name: "" });
+  const form = useKept<Form>("form", () => ({ team: "", size: "24", name: "" }));
+  const intents = useIntents("pool");
   const [made, setMade] = useState<Pool | undefined>();
   const [error, setError] = useState<unknown>();
   const [busy, setBusy] = useState(false);
-  const set = (part: Partial<Form>) => setForm({ ...form, ...part });
-  const full = { ...form, name: form.name || (form.team ? `${form.team}-${form.size}` : "") };
-  const complete = form.team !== "" && /^\d+$/.test(form.size);
+  const { team, size } = form.value;
+  const set = (part: Partial<Form>) => form.set({ ...form.value, ...part });
+  const full = { ...form.value, name: form.value.name || (team ? `${team}-${size}` : "") };
+  const wrong = { team: nameError(team), size: lengthError(size), name: nameError(form.value.name) };
+  const complete = team !== "" && size !== "" && !Object.values(wrong).some(Boolean);
   const asked = useCalm(bodyOf(name, full));
-  const preview = useLoad(complete && !made ? `hand-over:${project}:${JSON.stringify(asked)}` : undefined, () => tryPool(project, asked), ["IPPool"]);
+  const preview = useLoad(complete && !made ? `hand-over:${project}:${JSON.stringify(asked)}` : undefined, () => outlook(project, asked), ["IPPool"]);
+  const body = bodyOf(name, full);
+  const current = preview.data && JSON.stringify(asked) === JSON.stringify(body) ? preview.data : undefined;
   const submit = async (e: Event) => {
     e.preventDefault();
     setBusy(true);
     setError(undefined);
     try {
-      const pool = await makePool(project, bodyOf(name, full));
-      await grant(project, pool.metadata.name, form.team);
+      const pool = current?.exists ? current.pool : await makePool(project, body, intents.keyFor(body));
+      await grant(project, pool.metadata.name, team);
+      intents.done();
+      form.clear();
       setMade(pool);
     } catch (cause) {
       setError(cause);
+      preview.reload();
     } finally {
       setBusy(false);
     }
@@ -47,35 +83,23 @@ export function HandOver({ project, name }: { project: string; name: string }) {
     <>
       <Heading title="Carve for a team" crumbs={[{ to: to.page(project, "pools"), text: "Pools" }, { to: to.pool(project, name), text: name }]}
         note={`The team gets a pool of its own, carved from ${name}, and claims from it as it likes.`} />
-      {made ? <HandedOver pool={made} project={project} team={form.team} /> : (
+      {made ? <HandedOver pool={made} project={project} team={made.metadata.labels!.team!} /> : (
         <div class="columns form-page">
           <form onSubmit={submit}>
-            <Team value={form.team} change={(team) => set({ team })} own={project} />
-            <Input
-              label="Size"
-              hint="Length of the prefix: a /24 has 256 addresses."
-              inputMode="numeric"
-              value={form.size}
-              change={(size) => set({ size: size.replace("/", "") })}
-            />
-            <Input
-              label="Name of the pool"
-              placeholder={full.name}
-              hint="Left empty, the team and the size."
-              value={form.name}
-              change={(n) => set({ name: n })}
-            />
-            {error !== undefined && <Trouble error={error} />}
-            <button type="submit" class="primary" disabled={busy || !complete}>{busy ? "Carving…" : "Carve and hand over"}</button>
+            <Restored form={form} />
+            <Team label="Team" hint="The project of the team." value={team} change={(next) => set({ team: next })} own={project} error={wrong.team} />
+            <Input label="Size" hint="Length of the prefix: a /24 has 256 addresses." inputMode="numeric" value={size} error={wrong.size}
+              change={(next) => set({ size: lengthText(next) })} />
+            <Input label="Name of the pool" placeholder={full.name} hint="Left empty, the team and the size." value={form.value.name}
+              error={wrong.name ?? errorAt(error, "Name")} change={(next) => set({ name: next })} />
+            {error !== undefined && <Trouble error={error} fields={["Name"]} />}
+            <button type="submit" class="primary" disabled={busy || !complete || current?.granted}>
+              {busy ? "Carving…" : current?.exists ? "Grant the pool" : "Carve and hand over"}
+            </button>
           </form>
           <section aria-label="Preview" aria-live="polite">
-            {complete ? (
-              <Shown of={preview} rows={2}>
-                {(pool) => <Preview pool={pool} />}
-              </Shown>
-            ) : (
-              <p class="note">Name a team to see which block it would get.</p>
-            )}
+            {complete ? <Shown of={preview} rows={2}>{(found) => <Ahead found={found} project={project} team={team} />}</Shown>
+              : <p class="note">Name a team to see the block that it would get.</p>}
           </section>
         </div>
       )}
@@ -83,40 +107,44 @@ export function HandOver({ project, name }: { project: string; name: string }) {
   );
 }
 
-function Team({ value, change, own }: { value: string; change: (team: string) => void; own: string }) {
-  const projects = useLoad("projects", loadProjects);
+function Ahead({ found: { pool, exists, granted }, project, team }: { found: Outlook; project: string; team: string }) {
+  if (!exists) return <Preview pool={pool} />;
   return (
-    <Field label="Team" hint="The team's project. It need not exist yet.">
-      {(id, described) => (
-        <>
-          <input
-            id={id}
-            aria-describedby={described}
-            list={`${id}-list`}
-            required
-            value={value}
-            autocomplete="off"
-            onInput={(e) => change(e.currentTarget.value.trim())}
-          />
-          <datalist id={`${id}-list`}>
-            {projects.data?.items
-              .filter((p) => p.metadata.name !== own)
-              .map((p) => (
-                <option key={p.metadata.name} value={p.metadata.name} />
-              ))}
-          </datalist>
-        </>
+    <div class="outcome">
+      <p><Link to={to.pool(project, pool.metadata.name)}>{pool.metadata.name}</Link> exists already, with <span class="mono strong">{pool.status.allocatedCIDR}</span>.</p>
+      <p>{granted ? `${team} may claim from it. For another pool choose another name.` : `${team} may not claim from it yet: the grant is missing.`}</p>
+    </div>
+  );
+}
+
+type TeamProps = { label: string; hint: string; value: string; change: (team: string) => void; own: string; error?: string | undefined };
+
+/** The project that gets something. The server accepts any name; the page warns about one that it cannot see. */
+export function Team({ label, hint, value, change, own, error }: TeamProps) {
+  const projects = useLoad("projects", loadProjects);
+  const names = projects.data?.items.map((p) => p.metadata.name).filter((name) => name !== own) ?? [];
+  const calm = useCalm(value, 300);
+  const askFor = calm !== "" && calm !== "*" && !nameError(calm) && !names.includes(calm);
+  const found = useLoad(askFor ? `project:${calm}` : undefined, () => ask(api.GET("/v1/projects/{project}", { params: { path: { project: calm } } })));
+  const unknown = askFor && calm === value && isGone(found.error);
+  return (
+    <>
+      <Input label={label} hint={hint} required value={value} change={(next) => change(next.trim())} suggest={names} error={error} />
+      {unknown && (
+        <p class="warning" role="status">
+          You see no project {value}. Check the name: if there is none yet, the block belongs to the first project that is created with this name.
+        </p>
       )}
-    </Field>
+    </>
   );
 }
 
 function HandedOver({ pool, project, team }: { pool: Pool; project: string; team: string }) {
   return (
     <div class="outcome good" role="status">
-      <p><span class="mono strong big">{pool.status.allocatedCIDR}</span> is {team}'s to claim from.</p>
-      <p>Tell the team:</p>
-      <Copy label="command for the team" text={`ipamctl claim create -p ${team} --pool ${project}/${pool.metadata.name}`} />
+      <p>Project {team} can now claim from <span class="mono strong big">{pool.status.allocatedCIDR}</span>.</p>
+      <p>This command claims its first block. The name and the size can be others.</p>
+      <Copy label="command for the team" text={claimCommand(team, project, pool)} />
       <p>
         <Link to={to.pool(project, pool.metadata.name)}>Open {pool.metadata.name}</Link> · <Link to={to.page(project, "grants")}>All grants</Link>
       </p>

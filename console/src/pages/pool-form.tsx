@@ -1,10 +1,12 @@
-// Creating a pool: a root with a block of its own, or a child carved from another pool. A dry run shows what would come of it.
+// Creating a pool: a root with a block of its own, or a child carved from another pool. A dry run shows the result beforehand.
 import { useState } from "preact/hooks";
-import { api, ask, newKey, type Pool, type Schemas } from "../api";
+import { api, ask, pagesOf, type Pool, type Schemas } from "../api";
+import { errorAt, labelsOf, lengthError, lengthText, nameError } from "../fields";
+import { useIntents, useKept } from "../kept";
 import { useCalm, useLoad } from "../load";
 import { formatCount, parseBlock } from "../net/cidr";
 import { go, query, to } from "../router";
-import { Badge, Heading, Input, Select } from "../ui/parts";
+import { Badge, Heading, Input, Restored, Select } from "../ui/parts";
 import { Shown, Trouble } from "../ui/trouble";
 
 type Body = Schemas["IPPoolCreate"];
@@ -20,10 +22,6 @@ interface Form {
   shared: boolean;
 }
 
-export const labelsOf = (text: string) => Object.fromEntries(
-  text.split(/[\s,]+/).filter((l) => l.includes("=")).map((l) => [l.slice(0, l.indexOf("=")), l.slice(l.indexOf("=") + 1)]),
-);
-
 function bodyOf(form: Form): Body {
   const spec: Schemas["IPPoolSpec"] = {};
   if (form.root) {
@@ -36,7 +34,7 @@ function bodyOf(form: Form): Body {
   }
   if (form.description) spec.description = form.description;
   if (form.shared) spec.visibility = "shared";
-  const labels = labelsOf(form.labels);
+  const { labels } = labelsOf(form.labels);
   return { metadata: { name: form.name, ...(Object.keys(labels).length > 0 ? { labels } : {}) }, spec };
 }
 
@@ -45,41 +43,51 @@ export const tryPool = (project: string, body: Body) => ask(api.POST("/v1/projec
   params: { path: { project }, query: { dryRun: true } }, body,
 }));
 
-export const makePool = (project: string, body: Body) => ask(api.POST("/v1/projects/{project}/pools", {
-  params: { path: { project }, header: newKey() }, body,
+/** The key is the same for each repeat of the same request. */
+export const makePool = (project: string, body: Body, key: { "Idempotency-Key": string }) => ask(api.POST("/v1/projects/{project}/pools", {
+  params: { path: { project }, header: key }, body,
 }));
 
 const previewName = "preview-of-the-console";
 
+/** What is wrong with the fields, as far as the page knows without the server. */
+const wrongIn = (form: Form) => ({
+  name: nameError(form.name),
+  size: form.root || form.cidr ? undefined : lengthError(form.size),
+  cidr: form.cidr !== "" && !parseBlock(form.cidr) ? "This is not a block. Write it as 10.0.0.0/8." : undefined,
+  labels: labelsOf(form.labels).error,
+});
+
 export function PoolForm({ project }: { project: string }) {
   const parent = query.value.get("parent") ?? "";
-  const [form, setForm] = useState<Form>({
-    name: "",
-    root: parent === "",
-    cidr: "",
-    parent,
-    size: "",
-    space: "",
-    description: "",
-    labels: "",
-    shared: false,
-  });
+  const kept = useKept<Form>("form", () => ({
+    name: "", root: parent === "", cidr: "", parent, size: "", space: "", description: "", labels: "", shared: false,
+  }));
+  const intents = useIntents("pool");
+  const form = kept.value;
   const [error, setError] = useState<unknown>();
-  const set = (part: Partial<Form>) => setForm({ ...form, ...part });
-  const complete = form.root
-    ? parseBlock(form.cidr) !== undefined
-    : form.parent !== "" && (parseBlock(form.cidr) !== undefined || /^\d+$/.test(form.size));
+  const [busy, setBusy] = useState(false);
+  const set = (part: Partial<Form>) => { setError(undefined); kept.set({ ...form, ...part }); };
+  const wrong = wrongIn(form);
+  const complete = form.root ? form.cidr !== "" : form.parent !== "" && (form.cidr !== "" || form.size !== "");
+  const sound = complete && !Object.values(wrong).some(Boolean);
   const body = bodyOf(form);
   const asked = useCalm({ ...body, metadata: { ...body.metadata, name: form.name || previewName } });
-  const preview = useLoad(complete ? `try-pool:${project}:${JSON.stringify(asked)}` : undefined, () => tryPool(project, asked), ["IPPool"]);
+  const preview = useLoad(sound ? `try-pool:${project}:${JSON.stringify(asked)}` : undefined, () => tryPool(project, asked), ["IPPool"]);
   const submit = async (e: Event) => {
     e.preventDefault();
+    setBusy(true);
     setError(undefined);
     try {
-      const pool = await makePool(project, body);
-      go(to.pool(project, pool.metadata.name));
+      const pool = await makePool(project, body, intents.keyFor(body));
+      intents.done();
+      kept.clear();
+      go(to.pool(project, pool.metadata.name), true);
     } catch (cause) {
       setError(cause);
+      preview.reload();
+    } finally {
+      setBusy(false);
     }
   };
   return (
@@ -87,32 +95,38 @@ export function PoolForm({ project }: { project: string }) {
       <Heading title="New pool" crumbs={[{ to: to.page(project, "pools"), text: "Pools" }]} note="A pool is a block from which others are carved." />
       <div class="columns form-page">
         <form onSubmit={submit}>
-          <Fields form={form} set={set} project={project} />
-          {error !== undefined && <Trouble error={error} />}
-          <button type="submit" class="primary" disabled={!complete || form.name === ""}>Create pool</button>
+          <Restored form={kept} />
+          <Fields form={form} set={set} project={project} wrong={wrong} error={error ?? preview.error} />
+          {error !== undefined && <Trouble error={error} fields={shownAtFields} />}
+          <button type="submit" class="primary" disabled={busy || !sound || form.name === ""}>{busy ? "Creating…" : "Create pool"}</button>
         </form>
         <section aria-label="Preview" aria-live="polite">
-          {complete ? (
-            <Shown of={preview} rows={2}>
-              {(pool) => <Preview pool={pool} />}
-            </Shown>
-          ) : (
-            <p class="note">Give a size or a block to see what would be carved.</p>
-          )}
+          {!complete ? <p class="note">Give a size or a block to see what would be carved.</p>
+            : !sound ? <p class="note">One of the fields needs a change.</p>
+              : <Shown of={preview} rows={2}>{(pool) => <Preview pool={pool} />}</Shown>}
         </section>
       </div>
     </>
   );
 }
 
-function Fields({ form, set, project }: { form: Form; set: (part: Partial<Form>) => void; project: string }) {
-  const spaces = useLoad(`spaces:${project}`, () =>
-    ask(api.GET("/v1/projects/{project}/spaces", { params: { path: { project }, query: { limit: 200 } } })),
-  );
-  const wrong = form.cidr !== "" && !parseBlock(form.cidr) ? "This is no block." : undefined;
+const shownAtFields = ["Name", "Parent pool", "Size", "Block", "Space", "Description", "Labels"];
+
+interface FieldsProps {
+  form: Form;
+  set: (part: Partial<Form>) => void;
+  project: string;
+  wrong: ReturnType<typeof wrongIn>;
+  error: unknown;
+}
+
+function Fields({ form, set, project, wrong, error }: FieldsProps) {
+  const spaces = useLoad(`spaces:${project}`, () => pagesOf<Schemas["Space"]>(
+    (cursor) => ask(api.GET("/v1/projects/{project}/spaces", { params: { path: { project }, query: { limit: 500, ...(cursor ? { cursor } : {}) } } })), 2000,
+  ));
   return (
     <>
-      <Input label="Name" required value={form.name} change={(name) => set({ name })} />
+      <Input label="Name" required value={form.name} change={(name) => set({ name })} error={wrong.name ?? errorAt(error, "Name")} />
       <Select
         label="Carved from"
         value={form.root ? "space" : "pool"}
@@ -126,6 +140,7 @@ function Fields({ form, set, project }: { form: Form; set: (part: Partial<Form>)
         <Select
           label="Space"
           value={form.space}
+          hint={spaces.data?.cursor ? "The first 2,000 spaces in order of name." : undefined}
           change={(space) => set({ space })}
           options={[
             ["", "default"],
@@ -136,28 +151,29 @@ function Fields({ form, set, project }: { form: Form; set: (part: Partial<Form>)
           ]}
         />
       )}
-      {!form.root && <Input label="Parent pool" value={form.parent} change={(parent) => set({ parent })} />}
+      {!form.root && <Input label="Parent pool" value={form.parent} change={(parent) => set({ parent: parent.trim() })} error={errorAt(error, "Parent pool")} />}
       {!form.root && (
         <Input
           label="Size"
           hint="Length of the prefix, such as 20: the parent chooses where."
           inputMode="numeric"
           value={form.size}
+          error={wrong.size ?? errorAt(error, "Size")}
           disabled={form.cidr !== ""}
-          change={(size) => set({ size: size.replace("/", "") })}
+          change={(size) => set({ size: lengthText(size) })}
         />
       )}
       <Input
         label={form.root ? "Block" : "This very block"}
         hint={form.root ? "Such as 10.0.0.0/8" : "Left empty, the parent chooses."}
         value={form.cidr}
-        error={wrong}
-        change={(cidr) => set({ cidr })}
+        error={wrong.cidr ?? errorAt(error, "Block")}
+        change={(cidr) => set({ cidr: cidr.trim() })}
       />
       <Input label="Description" value={form.description} change={(description) => set({ description })} />
-      <Input label="Labels" hint="env=prod region=eu" value={form.labels} change={(labels) => set({ labels })} />
+      <Input label="Labels" hint="env=prod region=eu" value={form.labels} change={(labels) => set({ labels })} error={wrong.labels ?? errorAt(error, "Labels")} />
       <label class="check">
-        <input type="checkbox" checked={form.shared} onChange={(e) => set({ shared: e.currentTarget.checked })} /> Other projects that are granted it
+        <input type="checkbox" checked={form.shared} onChange={(e) => set({ shared: e.currentTarget.checked })} /> Shared: projects with a grant
         may claim from it
       </label>
     </>

@@ -1,6 +1,8 @@
 // All projects of the caller.
 import { useState } from "preact/hooks";
-import { api, ask, newKey } from "../api";
+import { api, ask } from "../api";
+import { errorAt, nameError } from "../fields";
+import { useIntents, useKept } from "../kept";
 import { useLoad } from "../load";
 import { go, Link, to } from "../router";
 import { whoami } from "../session";
@@ -15,14 +17,14 @@ export function ProjectsPage() {
   const roles = new Map(whoami.value?.roles.map((r) => [r.project, r.role]));
   return (
     <>
-      <Heading title="Projects" note="A project is a tenant: it owns pools and claims, and nobody without a role sees them.">
+      <Heading title="Projects" note="A project is a tenant: it owns pools and claims, and only people with a role in it see them.">
         {whoami.value?.platformAdmin && <button type="button" class="primary" onClick={() => setMaking(true)}>New project</button>}
       </Heading>
       <Shown of={projects}>
         {({ items, cursor }) => (
           <>
             {items.length > 10 && <Input label="Filter" value={filter} change={setFilter} />}
-            {cursor && <p class="note">The first {items.length} in order of name. Search finds the others.</p>}
+            {cursor && <p class="note">The first {items.length.toLocaleString("en")} projects in order of name. The search box finds the others by the beginning of their names.</p>}
             {items.length === 0 ? <Empty>You have no role in any project yet. Ask an admin for one.</Empty> : (
               <Table label="Projects" head={["Name", "Description", "Your role", "Created"]}>
                 {items.filter((p) => `${p.metadata.name} ${p.spec.displayName ?? ""}`.toLowerCase().includes(filter.toLowerCase())).map((p) => (
@@ -44,27 +46,36 @@ export function ProjectsPage() {
 }
 
 function NewProject({ close }: { close: () => void }) {
-  const [name, setName] = useState("");
-  const [description, setDescription] = useState("");
+  const form = useKept("new", () => ({ name: "", description: "" }));
+  const intents = useIntents("project");
+  const { name, description } = form.value;
   const [error, setError] = useState<unknown>();
+  const [busy, setBusy] = useState(false);
   const submit = async (e: Event) => {
     e.preventDefault();
+    setBusy(true);
+    setError(undefined);
     try {
-      await ask(api.POST("/v1/projects", { params: { header: newKey() }, body: { metadata: { name }, spec: { description } } }));
+      const body = { metadata: { name }, spec: { description } };
+      await ask(api.POST("/v1/projects", { params: { header: intents.keyFor(body) }, body }));
+      intents.done();
+      form.clear();
       go(to.project(name));
     } catch (cause) {
       setError(cause);
+      setBusy(false);
     }
   };
   return (
     <Dialog title="New project" close={close}>
       <form onSubmit={submit}>
-        <Input label="Name" value={name} change={setName} required hint="Lower-case letters, digits and hyphens." />
-        <Input label="Description" value={description} change={setDescription} />
-        {error !== undefined && <Trouble error={error} />}
+        <Input label="Name" value={name} change={(next) => form.set({ ...form.value, name: next })} required hint="Lower-case letters, digits and hyphens."
+          error={nameError(name) ?? errorAt(error, "Name")} />
+        <Input label="Description" value={description} change={(next) => form.set({ ...form.value, description: next })} error={errorAt(error, "Description")} />
+        {error !== undefined && <Trouble error={error} fields={["Name", "Description"]} />}
         <div class="actions">
-          <button type="submit" class="primary" disabled={name === ""}>Create project</button>
-          <button type="button" onClick={close}>Cancel</button>
+          <button type="submit" class="primary" disabled={busy || name === "" || nameError(name) !== undefined}>Create project</button>
+          <button type="button" onClick={() => { form.clear(); close(); }}>Cancel</button>
         </div>
       </form>
     </Dialog>

@@ -1,33 +1,35 @@
-// Quotas as a matrix: what each bounds, and how near the project is to it.
+// The quotas of a project, and how near the project is to each limit.
 import { useState } from "preact/hooks";
-import { api, ask, asSeen, type Quota } from "../api";
+import { api, ask, asSeen, type Quota, type Schemas } from "../api";
+import { errorAt, nameError } from "../fields";
 import { share } from "../format";
 import { formatCount } from "../net/cidr";
 import { useLoad } from "../load";
+import { refText } from "../pools";
 import { may } from "../session";
-import { Badge, Bar, Dialog, Empty, Heading, Input, Table } from "../ui/parts";
+import { Badge, Bar, Dialog, Empty, Heading, Input, Select, Table } from "../ui/parts";
 import { Shown, Trouble } from "../ui/trouble";
 
 export function QuotasPage({ project }: { project: string }) {
   const quotas = useLoad(`quotas:${project}`, () => ask(api.GET("/v1/projects/{project}/quotas", {
-    params: { path: { project }, query: { limit: 100 } },
+    params: { path: { project }, query: { limit: 500 } },
   })), ["Quota", "IPClaim", "IPPool"]);
   const [editing, setEditing] = useState<Quota | "new" | undefined>();
   return (
     <>
-      <Heading title="Quotas" note="They bound what the project holds. All that cover a claim apply.">
+      <Heading title="Quotas" note="A quota limits what the project may hold. A claim must fit into every quota that counts it.">
         {may("admin", project) && <button type="button" class="primary" onClick={() => setEditing("new")}>New quota</button>}
       </Heading>
       <Shown of={quotas}>
         {({ items }) =>
           items.length === 0 ? (
-            <Empty>No quota bounds this project.</Empty>
+            <Empty>No quota limits this project.</Empty>
           ) : (
             <Table label="Quotas" head={["Quota", "Counts", "Addresses", "Claims", "Pools", "Set by", "Change"]}>
               {items.map((quota) => (
                 <tr key={quota.metadata.uid}>
                   <th scope="row">{quota.metadata.name}</th>
-                  <td>{scope(quota)}</td>
+                  <td>{scope(project, quota)}</td>
                   {(["addresses", "claims", "pools"] as const).map((m) => (
                     <td key={m}>
                       <Measure quota={quota} measure={m} />
@@ -64,11 +66,10 @@ export function QuotasPage({ project }: { project: string }) {
   );
 }
 
-function scope({ spec }: Quota): string {
-  const pool = spec.scope?.poolRef;
-  const named = spec.scope?.classRef;
-  if (pool) return `pool ${pool.project ? pool.project + "/" : ""}${pool.name}`;
-  if (named) return `class ${named.project ? named.project + "/" : ""}${named.name}`;
+function scope(project: string, { spec }: Quota): string {
+  const named = (ref: { project?: string; name: string }) => refText(project, { project, ...ref });
+  if (spec.scope?.poolRef) return `pool ${named(spec.scope.poolRef)}`;
+  if (spec.scope?.classRef) return `class ${named(spec.scope.classRef)}`;
   return spec.scope?.ipFamily ?? "everything";
 }
 
@@ -84,45 +85,83 @@ function Measure({ quota, measure }: { quota: Quota; measure: "addresses" | "cla
   );
 }
 
+type Scope = "all" | "IPv4" | "IPv6" | "pool" | "class";
+interface Form { name: string; scope: Scope; of: string; addresses: string; claims: string; pools: string; description: string }
+
+const numberError = (text: string) => (text === "" || /^\d+$/.test(text) ? undefined : "Give a whole number, or leave it empty for no limit.");
+
 function Edit({ project, quota, close, done }: { project: string; quota: Quota | undefined; close: () => void; done: () => void }) {
   const limits = quota?.spec.limits;
-  const [name, setName] = useState(quota?.metadata.name ?? "");
-  const [addresses, setAddresses] = useState(limits?.addresses ?? "");
-  const [claims, setClaims] = useState(String(limits?.claims ?? ""));
-  const [pools, setPools] = useState(String(limits?.pools ?? ""));
+  const [form, setForm] = useState<Form>({
+    name: quota?.metadata.name ?? "", scope: "all", of: "", description: quota?.spec.description ?? "",
+    addresses: limits?.addresses ?? "", claims: String(limits?.claims ?? ""), pools: String(limits?.pools ?? ""),
+  });
+  const [deleting, setDeleting] = useState(false);
   const [error, setError] = useState<unknown>();
-  const submit = async (e: Event) => {
+  const { name, addresses, claims, pools } = form;
+  const set = (part: Partial<Form>) => { setError(undefined); setForm({ ...form, ...part }); };
+  const run = (work: Promise<unknown>) => { setError(undefined); work.then(done, setError); };
+  const submit = (e: Event) => {
     e.preventDefault();
-    try {
-      await ask(api.PUT("/v1/projects/{project}/quotas/{quota}", {
-        params: { path: { project, quota: name }, header: quota ? asSeen(quota) : { "If-None-Match": "*" } },
-        body: { spec: {
-          ...(quota?.spec.scope ? { scope: quota.spec.scope } : {}), ...(quota?.spec.description ? { description: quota.spec.description } : {}),
-          limits: { ...(addresses ? { addresses } : {}), ...(claims ? { claims: Number(claims) } : {}), ...(pools ? { pools: Number(pools) } : {}) },
-        } },
-      }));
-      done();
-    } catch (cause) {
-      setError(cause);
-    }
+    const scope = quota ? quota.spec.scope : scopeOf(project, form);
+    run(ask(api.PUT("/v1/projects/{project}/quotas/{quota}", {
+      params: { path: { project, quota: name }, header: quota ? asSeen(quota) : { "If-None-Match": "*" } },
+      body: { spec: {
+        ...(scope ? { scope } : {}), ...(form.description ? { description: form.description } : {}),
+        limits: { ...(addresses ? { addresses } : {}), ...(claims ? { claims: Number(claims) } : {}), ...(pools ? { pools: Number(pools) } : {}) },
+      } },
+    })));
   };
+  const remove = () => run(ask(api.DELETE("/v1/projects/{project}/quotas/{quota}", {
+    params: { path: { project, quota: name }, header: asSeen(quota!) },
+  })));
+  if (deleting) {
+    return (
+      <Dialog title={`Delete quota ${name}?`} close={close}>
+        <p>Nothing that the project holds changes. From then on the quota no longer limits it.</p>
+        {error !== undefined && <Trouble error={error} />}
+        <div class="actions">
+          <button type="button" class="danger" onClick={remove}>Delete the quota</button>
+          <button type="button" autofocus onClick={close}>Keep it</button>
+        </div>
+      </Dialog>
+    );
+  }
+  const named = form.scope === "pool" || form.scope === "class";
+  const sound = name !== "" && !nameError(name) && (!named || form.of !== "") && ![addresses, claims, pools].some(numberError);
   return (
     <Dialog title={quota ? `Change ${quota.metadata.name}` : "New quota"} close={close}>
       <form onSubmit={submit}>
-        {!quota && <Input label="Name" required value={name} change={setName} />}
-        <Input label="Addresses" inputMode="numeric" hint="Left empty, no limit." value={addresses} change={setAddresses} />
-        <Input label="Claims" inputMode="numeric" value={claims} change={setClaims} />
-        <Input label="Pools" inputMode="numeric" value={pools} change={setPools} />
-        {error !== undefined && <Trouble error={error} />}
+        {!quota && <Input label="Name" required value={name} change={(next) => set({ name: next })} error={nameError(name) ?? errorAt(error, "Name")} />}
+        {quota ? <p class="note">Counts {scope(project, quota)}. To count something else, delete the quota and make another one.</p> : (
+          <Select label="Counts" value={form.scope} change={(next) => set({ scope: next as Scope, of: "" })}
+            options={[["all", "Everything"], ["IPv4", "IPv4 only"], ["IPv6", "IPv6 only"], ["pool", "One pool and its child pools"], ["class", "Claims by one class"]]} />
+        )}
+        {named && (
+          <Input label={form.scope === "pool" ? "Pool" : "Class"} required value={form.of} change={(of) => set({ of: of.trim() })}
+            hint="Its name, or project/name of one that belongs to another project." error={errorAt(error, form.scope === "pool" ? "Pool" : "Class")} />
+        )}
+        <Input label="Addresses" inputMode="numeric" hint="Left empty, no limit." value={addresses} change={(next) => set({ addresses: next.trim() })}
+          error={numberError(addresses) ?? errorAt(error, "Addresses")} />
+        <Input label="Claims" inputMode="numeric" value={claims} change={(next) => set({ claims: next.trim() })} error={numberError(claims) ?? errorAt(error, "Claims")} />
+        <Input label="Pools" inputMode="numeric" value={pools} change={(next) => set({ pools: next.trim() })} error={numberError(pools) ?? errorAt(error, "Pools")} />
+        <Input label="Description" value={form.description} change={(description) => set({ description })} error={errorAt(error, "Description")} />
+        {error !== undefined && <Trouble error={error} fields={["Name", "Pool", "Class", "Addresses", "Claims", "Pools", "Description"]} />}
         <div class="actions">
-          <button type="submit" class="primary" disabled={name === ""}>
-            Save
-          </button>
-          <button type="button" onClick={close}>
-            Cancel
-          </button>
+          <button type="submit" class="primary" disabled={!sound}>Save</button>
+          <button type="button" onClick={close}>Cancel</button>
+          {quota && <button type="button" class="danger" onClick={() => setDeleting(true)}>Delete…</button>}
         </div>
       </form>
     </Dialog>
   );
+}
+
+/** The scope of a new quota; nothing for one that counts everything. */
+function scopeOf(project: string, { scope, of }: Form): Schemas["QuotaScope"] | undefined {
+  if (scope === "all") return undefined;
+  if (scope === "IPv4" || scope === "IPv6") return { ipFamily: scope };
+  const [owner, name] = of.includes("/") ? of.split("/") : [project, of];
+  const ref = owner === project ? { name: name! } : { project: owner!, name: name! };
+  return scope === "pool" ? { poolRef: ref } : { classRef: ref };
 }

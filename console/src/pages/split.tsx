@@ -1,32 +1,42 @@
-// Splitting a pool into child pools of one size: each is tried first, and only what is free is carved.
+// Splitting a pool into child pools of one size: the page tries each part first, and carves the free ones. After an interruption it goes on with the rest.
 import { useState } from "preact/hooks";
 import { Refused, type Pool } from "../api";
+import { nameError } from "../fields";
 import { plural } from "../format";
+import { useIntents, useKept } from "../kept";
 import { useCalm, useLoad } from "../load";
 import { bits, formatCIDR, parseBlock, partOf } from "../net/cidr";
-import { each, getPool } from "../pools";
+import { each, getPool, ignoreGone } from "../pools";
 import { Link, to } from "../router";
 import { Badge, Empty, Heading, Input, Select, Table } from "../ui/parts";
-import { Shown } from "../ui/trouble";
+import { Gone } from "../ui/gone";
+import { Shown, Trouble } from "../ui/trouble";
 import { makePool, tryPool } from "./pool-form";
 
 const most = 64;
-interface Part { cidr: string; name: string; outcome: "free" | "refused" | "made"; detail?: string }
+interface Part { cidr: string; name: string; outcome: "free" | "refused" | "there"; detail?: string }
+type Wanted = Pick<Part, "cidr" | "name">;
 
-const bodyOf = (pool: string, part: { cidr: string; name: string }) => ({
+const bodyOf = (pool: string, part: Wanted) => ({
   metadata: { name: part.name },
   spec: { parentRef: { name: pool }, cidr: part.cidr },
 });
 
-/** Tries or makes one part, and says what came of it. */
-async function attempt(project: string, pool: string, part: { cidr: string; name: string }, make: boolean): Promise<Part> {
+/** Tries one part: it can be carved, or it was carved before, or the server refuses it. */
+async function attempt(project: string, pool: string, part: Wanted): Promise<Part> {
   try {
-    await (make ? makePool : tryPool)(project, bodyOf(pool, part));
-    return { ...part, outcome: make ? "made" : "free" };
+    await tryPool(project, bodyOf(pool, part));
+    return { ...part, outcome: "free" };
   } catch (cause) {
-    if (cause instanceof Refused) return { ...part, outcome: "refused", detail: cause.problem.detail };
-    throw cause;
+    if (!(cause instanceof Refused)) throw cause;
+    if (cause.problem.status === 409 && await isThere(project, pool, part)) return { ...part, outcome: "there" };
+    return { ...part, outcome: "refused", detail: cause.problem.detail };
   }
+}
+
+async function isThere(project: string, pool: string, part: Wanted): Promise<boolean> {
+  const found = await getPool(project, part.name).catch(ignoreGone);
+  return found?.status.parentRef?.name === pool && found.status.allocatedCIDR === part.cidr;
 }
 
 export function SplitPage({ project, name }: { project: string; name: string }) {
@@ -35,7 +45,7 @@ export function SplitPage({ project, name }: { project: string; name: string }) 
     <>
       <Heading title={`Split ${name}`} crumbs={[{ to: to.page(project, "pools"), text: "Pools" }, { to: to.pool(project, name), text: name }]}
         note="The preview asks the server about each part and changes nothing." />
-      <Shown of={pool}>{(found) => <Split pool={found} project={project} />}</Shown>
+      <Shown of={pool} gone={<Gone project={project} kind="IPPool" name={name} />}>{(found) => <Split pool={found} project={project} />}</Shown>
     </>
   );
 }
@@ -44,46 +54,68 @@ function Split({ pool, project }: { pool: Pool; project: string }) {
   const block = parseBlock(pool.status.allocatedCIDR)!;
   const name = pool.metadata.name;
   const lengths = lengthsOf(pool);
-  const [length, setLength] = useState(String(lengths[Math.min(1, lengths.length - 1)] ?? block.length));
-  const [prefix, setPrefix] = useState(name);
-  const [done, setDone] = useState<Part[] | undefined>();
+  const form = useKept("form", () => ({ length: String(lengths[Math.min(1, lengths.length - 1)] ?? block.length), prefix: name }));
+  const { length, prefix } = form.value;
+  const intents = useIntents("parts");
+  const [carved, setCarved] = useState<number>();
   const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>();
   const wanted = useCalm({ length: Number(length), prefix }, 300);
+  const wrong = nameError(`${prefix}-${most}`);
   const parts = Array.from({ length: Math.min(most, 2 ** (wanted.length - block.length)) }, (_, i) => ({
     cidr: formatCIDR(partOf(block, wanted.length, i)), name: `${wanted.prefix}-${i + 1}`,
   }));
-  const preview = useLoad(`split:${project}:${name}:${JSON.stringify(wanted)}`, () => each(parts, (part) => attempt(project, name, part, false), 4));
+  const preview = useLoad(wrong ? undefined : `split:${project}:${name}:${JSON.stringify(wanted)}`, () => each(parts, (part) => attempt(project, name, part), 4));
   const carve = async () => {
     setBusy(true);
-    const free = (preview.data ?? []).filter((part) => part.outcome === "free");
-    setDone(await each(free, (part) => attempt(project, name, part, true), 2));
-    setBusy(false);
+    setError(undefined);
+    let made = carved ?? 0;
+    try {
+      await each(preview.data!.filter((part) => part.outcome === "free"), async (part) => {
+        const body = bodyOf(name, part);
+        try {
+          await makePool(project, body, intents.keyFor(body));
+          setCarved(++made);
+        } catch (cause) {
+          // A refusal is about this part: the preview shows it. Anything else is about all of them.
+          if (!(cause instanceof Refused) || cause.problem.status === 401 || cause.problem.status >= 429) throw cause;
+        }
+      }, 2);
+      intents.done();
+    } catch (cause) {
+      setError(cause);
+    } finally {
+      setBusy(false);
+      preview.reload();
+    }
   };
+  const change = (part: Partial<typeof form.value>) => { setCarved(undefined); setError(undefined); form.set({ ...form.value, ...part }); };
   if (lengths.length === 0) return <Empty>The sizes that this pool hands out make more than {most} parts.</Empty>;
-  if (done) return <Carved parts={done} project={project} name={name} />;
   return (
     <>
       <div class="filters">
-        <Select
-          label="Into parts of"
-          value={length}
-          change={setLength}
-          options={lengths.map((l) => [String(l), `/${l} (${2 ** (l - block.length)} parts)`])}
-        />
-        <Input label="Names begin with" value={prefix} change={setPrefix} />
+        <Select label="Into parts of" value={length} change={(next) => change({ length: next })} disabled={busy}
+          options={lengths.map((l) => [String(l), `/${l} (${2 ** (l - block.length)} parts)`])} />
+        <Input label="Names begin with" value={prefix} change={(next) => change({ prefix: next })} error={wrong} disabled={busy} />
       </div>
+      {error !== undefined && <Trouble error={error} />}
       <Shown of={preview} rows={6}>
         {(tried) => {
-          const free = tried.filter((part) => part.outcome === "free").length;
+          const count = (outcome: Part["outcome"]) => tried.filter((part) => part.outcome === outcome).length;
+          const free = count("free");
           return (
             <>
-              <Parts parts={tried} />
-              <p class="note">
-                {plural(free, "part")} of {tried.length} can be carved{free < tried.length ? "; what is refused is left as it is" : ""}.
+              <p role="status" class={carved === undefined ? "note" : "strong"}>
+                {carved !== undefined && `${plural(carved, "pool")} carved. `}
+                {sentence(free, count("there"), count("refused"))}{" "}
+                {free === 0 && count("there") > 0 && <Link to={to.pool(project, name, "?tab=children")}>Back to {name}</Link>}
               </p>
-              <button type="button" class="primary" disabled={busy || free === 0} onClick={() => void carve()}>
-                {busy ? "Carving…" : `Carve ${plural(free, "pool")}`}
-              </button>
+              <Parts parts={tried} />
+              {free > 0 && (
+                <button type="button" class="primary" disabled={busy || preview.loading} onClick={() => void carve()}>
+                  {busy ? "Carving…" : `${count("there") > 0 ? "Go on: carve" : "Carve"} ${plural(free, "pool")}`}
+                </button>
+              )}
             </>
           );
         }}
@@ -92,36 +124,35 @@ function Split({ pool, project }: { pool: Pool; project: string }) {
   );
 }
 
+function sentence(free: number, there: number, refused: number): string {
+  const all = free + there + refused;
+  if (free === 0 && there === all) return `All ${plural(all, "part")} are child pools.`;
+  const words = [`${plural(free, "part")} of ${all} can be carved`];
+  if (there > 0) words.push(`${there} ${there === 1 ? "is" : "are"} there already`);
+  if (refused > 0) words.push(`${refused} ${refused === 1 ? "is" : "are"} refused`);
+  return words.join(", ") + ".";
+}
+
 /** The lengths of child pools that the bounds of the pool allow, and that make few enough parts. */
 function lengthsOf(pool: Pool): number[] {
   const block = parseBlock(pool.status.allocatedCIDR)!;
   const { minPrefixLength = 0, maxPrefixLength = bits(block.family) } = pool.spec.allocation ?? {};
-  return Array.from({ length: 6 }, (_, i) => block.length + 1 + i).filter((l) => l >= minPrefixLength && l <= maxPrefixLength);
+  return Array.from({ length: 6 }, (_, i) => block.length + 1 + i).filter((l) => l >= minPrefixLength && l <= Math.min(maxPrefixLength, bits(block.family)));
 }
 
-const outcomes = { free: "Can be carved", refused: "Refused", made: "Carved" };
+const outcomes: { [outcome in Part["outcome"]]: [string, string] } = { free: ["Can be carved", "good"], refused: ["Refused", "bad"], there: ["There already", ""] };
 
 function Parts({ parts }: { parts: Part[] }) {
   return (
-    <Table label="Parts" head={["Block", "Name", "Outcome", "Why"]}>
+    <Table label="Parts" head={["Block", "Name", "State", "Why"]}>
       {parts.map((part) => (
         <tr key={part.cidr}>
           <td class="mono">{part.cidr}</td>
           <td>{part.name}</td>
-          <td><Badge kind={part.outcome === "refused" ? "bad" : "good"}>{outcomes[part.outcome]}</Badge></td>
+          <td><Badge kind={outcomes[part.outcome][1]}>{outcomes[part.outcome][0]}</Badge></td>
           <td class="note">{part.detail}</td>
         </tr>
       ))}
     </Table>
-  );
-}
-
-function Carved({ parts, project, name }: { parts: Part[]; project: string; name: string }) {
-  const made = parts.filter((part) => part.outcome === "made").length;
-  return (
-    <>
-      <p role="status">{plural(made, "pool")} of {parts.length} carved. <Link to={to.pool(project, name)}>Back to {name}</Link></p>
-      <Parts parts={parts} />
-    </>
   );
 }

@@ -6,7 +6,7 @@ import { formatCount, parseBlock, sizeOf } from "../net/cidr";
 import { useCalm } from "../load";
 import { goQuery, Link, query, to } from "../router";
 import { may } from "../session";
-import { Badge, Dialog, Empty, Heading, Input, Select, Table, When } from "../ui/parts";
+import { Dialog, Empty, Heading, Input, LabelList, Select, Table, When } from "../ui/parts";
 import { Trouble } from "../ui/trouble";
 
 const batch = 50_000; // claims that are looked at before somebody is asked whether to go on
@@ -96,7 +96,7 @@ export function UnusedPage({ project }: { project: string }) {
     <>
       <Heading
         title="Unused"
-        note={"Claims that nobody has changed for a while and that no consumer uses: no machine or service has told Carve that it does. "
+        note={"Claims that were not changed for a while and that have no consumer: no machine or service has reported to Carve that it uses them. "
           + "Carve does not see traffic, so ask their owners before you release them."}>
         {may("consumer", project) && chosen.size > 0 && (
           <button type="button" class="danger" onClick={() => setReleasing(true)}>
@@ -147,7 +147,7 @@ function None({ scan: { looked, done, oldest }, days, project }: { scan: Scan; d
   return (
     <Empty>
       <p>
-        {done ? "Nothing was left unused" : `Among ${plural(looked, "claim")} nothing was left unused`}{days > 0 && ` for ${plural(days, "day")}`}.
+        {done ? "No claim was unused" : `Of ${plural(looked, "claim")} none was unused`}{days > 0 && ` for ${plural(days, "day")}`}.
       </p>
       {oldest && (
         <p>
@@ -205,7 +205,7 @@ function Found({
             <td class="mono">{claim.status.allocatedCIDR}</td>
             <td>{claim.status.poolRef.name}</td>
             <td>{claim.spec.ownerRef ? [claim.spec.ownerRef.kind, claim.spec.ownerRef.name].filter(Boolean).join("/") : claim.metadata.createdBy}
-              {Object.entries(claim.metadata.labels ?? {}).slice(0, 3).map(([k, v]) => <Badge key={k}>{`${k}=${v}`}</Badge>)}</td>
+              {" "}<LabelList labels={claim.metadata.labels} most={3} /></td>
             <td><When at={claim.metadata.updatedAt} /></td>
           </tr>
         ))}
@@ -214,39 +214,63 @@ function Found({
   );
 }
 
-/** Asks the server what would be released, and releases that and nothing else. */
+interface Progress { released: number; gone: number; kept: string[]; over: boolean }
+
+/** Asks the server what would be released, and releases that and nothing else. After an interruption it asks again and goes on with the rest. */
 function ReleaseMany({ project, names, close, done }: { project: string; names: string[]; close: () => void; done: () => void }) {
+  const [asked] = useState(names); // the list behind the dialog changes
   const [error, setError] = useState<unknown>();
-  const [result, setResult] = useState<string>();
+  const [busy, setBusy] = useState(false);
+  const [so, setSo] = useState<Progress>({ released: 0, gone: 0, kept: [], over: false });
   const release = async () => {
+    setBusy(true);
+    setError(undefined);
+    let sum: Progress = { ...so, gone: 0, kept: [] };
     try {
       const params = { path: { project } };
-      const body = { select: { names }, limit: 1000 };
+      const body = { select: { names: asked }, limit: 1000 };
       const dry = await ask(api.POST("/v1/projects/{project}/claim-releases", { params: { ...params, query: { dryRun: true } }, body }));
-      if (!dry.token) throw new Error("The server did not say what would be released.");
-      const answer = await ask(api.POST("/v1/projects/{project}/claim-releases", { params, body: { ...body, token: dry.token } }));
-      const kept = answer.skipped.length > 0 ? `, ${answer.skipped.length} kept: ${answer.skipped[0]!.detail}` : "";
-      setResult(`${plural(answer.released, "claim")} released${kept}.`);
+      if (!dry.token && (dry.count ?? 0) > 0) throw new Error("The server did not say which claims it would release.");
+      let cursor: string | undefined;
+      while (dry.token && !sum.over) {
+        const answer = await ask(api.POST("/v1/projects/{project}/claim-releases", {
+          params, body: { ...body, token: dry.token, ...(cursor ? { cursor } : {}) },
+        }));
+        cursor = answer.nextCursor;
+        const kept = answer.skipped.map((each) => `${each.name}: ${each.detail}`);
+        sum = { released: sum.released + answer.released, gone: sum.gone + answer.gone, kept: [...sum.kept, ...kept], over: cursor === undefined };
+        setSo(sum);
+      }
+      setSo({ ...sum, over: true });
       done();
     } catch (cause) {
       setError(cause);
+    } finally {
+      setBusy(false);
     }
   };
+  const rest = asked.length - so.released - so.kept.length;
   return (
-    <Dialog title={`Release ${plural(names.length, "claim")}?`} close={close}>
-      {result ? <p role="status">{result}</p> : <p>Their blocks become free, at once or after a cool-down, and others may get them.</p>}
-      {!result && (
+    <Dialog title={`Release ${plural(asked.length, "claim")}?`} close={close}>
+      {so.over || so.released > 0 ? (
+        <p role="status">
+          {plural(so.released, "claim")} released.{so.over && rest > 0 && ` ${plural(rest, "claim")} had been released before.`}
+        </p>
+      ) : <p>Their blocks become free, at once or after a cool-down, and others may get them.</p>}
+      {so.kept.length > 0 && <><p>{plural(so.kept.length, "claim")} kept:</p><ul class="blocks">{so.kept.slice(0, 12).map((each) => <li key={each}>{each}</li>)}</ul></>}
+      {so.kept.length > 12 && <p class="note">and {so.kept.length - 12} more</p>}
+      {!so.over && (
         <ul class="blocks">
-          {names.slice(0, 12).map((n) => (
+          {asked.slice(0, 12).map((n) => (
             <li key={n}>{n}</li>
           ))}
-          {names.length > 12 && <li>and {names.length - 12} more</li>}
+          {asked.length > 12 && <li>and {asked.length - 12} more</li>}
         </ul>
       )}
       {error !== undefined && <Trouble error={error} />}
       <div class="actions">
-        {!result && <button type="button" class="danger" onClick={() => void release()}>Release {plural(names.length, "claim")}</button>}
-        <button type="button" onClick={close}>{result ? "Close" : "Keep them"}</button>
+        {!so.over && <button type="button" class="danger" disabled={busy} onClick={() => void release()}>{busy ? "Releasing…" : so.released > 0 ? "Go on" : `Release ${plural(asked.length, "claim")}`}</button>}
+        <button type="button" autofocus onClick={() => { if (so.released > 0 && !so.over) done(); close(); }}>{so.over || so.released > 0 ? "Close" : "Keep them"}</button>
       </div>
     </Dialog>
   );

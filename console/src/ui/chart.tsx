@@ -1,7 +1,7 @@
 // How a pool filled up over time, as a picture and as a table.
 import { useId } from "preact/hooks";
 import { api, ask, type Schemas } from "../api";
-import { day, formatDate, formatPercent, formatTime } from "../format";
+import { day, formatDate, formatPercent, formatSpan, formatTime } from "../format";
 import { formatCount } from "../net/cidr";
 import { Table } from "./parts";
 
@@ -44,7 +44,7 @@ export function Chart({ of, days, label }: { of: Utilization; days: number; labe
   const { points, runway } = of;
   const now = time(points.at(-1)!.at);
   const span = days * day;
-  const from = Math.max(now - span, Math.min(time(points[0]!.at), now - span / 10));
+  const from = now - span; // the whole time that was asked for, also when records began later
   const until = runway ? Math.min(time(runway.runsOutAt), now + (now - from) / 2) : now;
   const end = points.at(-1)!.usedPercent;
   const ahead = runway ? Math.min(100, end + (runway.percentPerDay * (until - now)) / day) : end;
@@ -83,7 +83,7 @@ export function Chart({ of, days, label }: { of: Utilization; days: number; labe
         <ul class="legend" aria-label="Legend">
           <li><span class="stroke used" aria-hidden="true" />Used</li>
           <li><span class="stroke highest" aria-hidden="true" />Highest since the point before</li>
-          {runway && <li><span class="stroke ahead" aria-hidden="true" />If it goes on so</li>}
+          {runway && <li><span class="stroke ahead" aria-hidden="true" />If it goes on like this</li>}
         </ul>
         <p>{runwayWords(of)}</p>
       </figcaption>
@@ -122,7 +122,7 @@ export function Spark({ of, label }: { of: Utilization; label: string }) {
   const top = topOf(Math.max(...points.map((p) => p.usedPercent)));
   const x = (p: Point) => 2 + ((time(p.at) - from) / (until - from)) * (small.width - 4);
   const y = (p: Point) => small.height - 2 - (p.usedPercent / top) * (small.height - 4);
-  const words = `${label}: from ${formatPercent(points[0]!.usedPercent)} to ${formatPercent(points.at(-1)!.usedPercent)} in 30 days`;
+  const words = `${label}: from ${formatPercent(points[0]!.usedPercent)} to ${formatPercent(points.at(-1)!.usedPercent)} in ${formatSpan(until - from)}`;
   return (
     <svg class="spark" viewBox={`0 0 ${small.width} ${small.height}`} width={small.width} height={small.height} role="img" aria-label={words}>
       <title>{words}</title>

@@ -4,11 +4,15 @@ import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { formatAge, formatPercent, formatTime } from "../format";
 import { Link } from "../router";
 
-/** How full something is: the bar, and the number for who cannot see it. */
-export function Bar({ percent, cooling = 0, label }: { percent: number; cooling?: number; label?: string }) {
-  const level = percent >= 95 ? "full" : percent >= 80 ? "high" : "";
+/**
+ * How full something is, as a bar and as a number. A pool that is divided among child pools is not red when it is full: what is used
+ * in the child pools is not known here.
+ */
+export function Bar({ percent, cooling = 0, label, divided = false }: { percent: number; cooling?: number; label?: string; divided?: boolean | undefined }) {
+  const level = divided ? "divided" : percent >= 95 ? "full" : percent >= 80 ? "high" : "";
+  const words = `${formatPercent(percent)} ${divided ? "handed on or held" : "used"}`;
   return (
-    <span class={`bar ${level}`} role="img" aria-label={`${label ? label + ": " : ""}${formatPercent(percent)} used`}>
+    <span class={`bar ${level}`} role="img" aria-label={`${label ? label + ": " : ""}${words}`} title={divided ? `${words}: other pools were carved from this one` : undefined}>
       <span class="track">
         <span class="fill" style={{ width: `${Math.min(100, percent)}%` }} />
         {cooling > 0 && <span class="cooling" style={{ width: `${Math.min(100 - percent, cooling)}%` }} />}
@@ -114,23 +118,28 @@ export function Field({ label, hint, error, children }: FieldProps) {
 type InputProps = {
   label: string; hint?: ComponentChildren; error?: string | undefined; value: string; change: (value: string) => void;
   type?: "text" | "date"; placeholder?: string; required?: boolean; disabled?: boolean; inputMode?: "numeric";
+  /** Values that the browser offers while somebody types. */
+  suggest?: string[];
 };
 
-export function Input({ label, hint, error, change, type = "text", ...rest }: InputProps) {
+export function Input({ label, hint, error, change, type = "text", suggest, ...rest }: InputProps) {
   return (
     <Field label={label} hint={hint} error={error}>
       {(id, described) => (
-        <input
-          {...rest}
-          type={type}
-          list={undefined}
-          id={id}
-          aria-describedby={described}
-          aria-invalid={error ? true : undefined}
-          autocomplete="off"
-          spellcheck={false}
-          onInput={(e) => change(e.currentTarget.value)}
-        />
+        <>
+          <input
+            {...rest}
+            type={type}
+            list={suggest ? `${id}-list` : undefined}
+            id={id}
+            aria-describedby={described}
+            aria-invalid={error ? true : undefined}
+            autocomplete="off"
+            spellcheck={false}
+            onInput={(e) => change(e.currentTarget.value)}
+          />
+          {suggest && <datalist id={`${id}-list`}>{suggest.map((value) => <option key={value} value={value} />)}</datalist>}
+        </>
       )}
     </Field>
   );
@@ -157,17 +166,38 @@ export function Select({ label, hint, value, options, change, disabled }: Select
   );
 }
 
+/** Labels of a resource. */
+export function LabelList({ labels, most = 100 }: { labels: Record<string, string> | undefined; most?: number }) {
+  const all = Object.entries(labels ?? {});
+  if (all.length === 0) return null;
+  return (
+    <span class="labels">
+      {all.slice(0, most).map(([name, value]) => <Badge key={name}>{`${name}=${value}`}</Badge>)}
+      {all.length > most && <span class="note">and {all.length - most} more</span>}
+    </span>
+  );
+}
+
+/** Says that a form has what the user typed on an earlier visit, and offers to empty it. */
+export function Restored({ form }: { form: { restored: boolean; clear: () => void } }) {
+  if (!form.restored) return null;
+  return <p class="note" role="status">The form has what you typed before. <button type="button" class="link" onClick={form.clear}>Empty it</button></p>;
+}
+
 /** A text with a button that copies it. */
 export function Copy({ text, label }: { text: string; label: string }) {
   const [done, setDone] = useState(false);
+  const shown = useRef<HTMLPreElement>(null);
   const copy = async () => {
+    // Browsers give the clipboard only to pages that came by HTTPS or from this machine: elsewhere the text is selected.
+    if (!navigator.clipboard) return getSelection()?.selectAllChildren(shown.current!);
     await navigator.clipboard.writeText(text);
     setDone(true);
     setTimeout(() => setDone(false), 1500);
   };
   return (
     <div class="copy">
-      <pre tabIndex={0} aria-label={label}>{text}</pre>
+      <pre ref={shown} tabIndex={0} aria-label={label}>{text}</pre>
       <button type="button" class="quiet" onClick={copy} aria-label={`Copy ${label}`}>{done ? "Copied" : "Copy"}</button>
     </div>
   );

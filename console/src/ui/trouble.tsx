@@ -1,6 +1,7 @@
 // What went wrong, in plain words, and what can be done about it.
 import type { ComponentChildren } from "preact";
-import { Lost, Refused, type Problem } from "../api";
+import { isGone, Lost, Refused, Unfit, type Problem } from "../api";
+import { elsewhere, fieldName, inWords } from "../fields";
 import type { Loaded } from "../load";
 import { Waiting } from "./parts";
 
@@ -21,18 +22,22 @@ const remedies: Record<string, string> = {
   unavailable: "Wait a moment, then repeat: it is safe.",
   deadline: "Look whether it was done before you repeat it.",
   outcome_unknown: "Look whether it was done before you repeat it.",
+  claim_released: "An earlier attempt succeeded, and its claim was released since. Send it again to get another claim.",
   pool_draining: "Claim from another pool: this one is being emptied.",
   not_found: "Check the name. What you have no role for looks as if it did not exist.",
 };
 
-export function ProblemNote({ problem, children }: { problem: Problem; children?: ComponentChildren }) {
+/** The fields are those that show their errors themselves. */
+export function ProblemNote({ problem, fields = [], children }: { problem: Problem; fields?: string[]; children?: ComponentChildren }) {
   const remedy = remedies[problem.code];
+  const errors = elsewhere(problem, fields);
+  const marked = problem.errors && problem.errors.length > 0 && errors?.length === 0;
   return (
     <div class="trouble" role="alert">
       <strong>{problem.title}</strong>
-      <p>{problem.detail}</p>
-      {problem.errors && problem.errors.length > 0 && (
-        <ul>{problem.errors.map((e) => <li key={e.pointer + e.detail}><code>{e.pointer || "request"}</code> {e.detail}</li>)}</ul>
+      <p>{marked ? "The fields that are marked need a change." : inWords(problem.detail)}</p>
+      {errors && errors.length > 0 && (
+        <ul>{errors.map((e) => <li key={e.pointer + e.detail}><strong>{e.pointer ? fieldName(e.pointer) : "Request"}</strong> {inWords(e.detail)}</li>)}</ul>
       )}
       {remedy && <p class="remedy">{remedy}</p>}
       {children}
@@ -46,34 +51,39 @@ export function ProblemNote({ problem, children }: { problem: Problem; children?
   );
 }
 
-/** Any error, with a button to try again. */
-export function Trouble({ error, retry }: { error: unknown; retry?: (() => void) | undefined }) {
+/** Any error, with a button to try again. The fields are those that show their errors themselves. */
+export function Trouble({ error, retry, fields }: { error: unknown; retry?: (() => void) | undefined; fields?: string[] }) {
   const again = retry && <p><button type="button" onClick={retry}>Try again</button></p>;
   if (error instanceof Refused) {
     const repeats = error.problem.status >= 429;
-    return <ProblemNote problem={error.problem}>{repeats && again}</ProblemNote>;
+    return <ProblemNote problem={error.problem} fields={fields ?? []}>{repeats && again}</ProblemNote>;
   }
   if (error instanceof Lost) {
     return (
       <div class="trouble" role="alert">
         <strong>No connection</strong>
-        <p>The server did not answer. Nothing is wrong with what you did; it may not have arrived.</p>
+        <p>The server did not answer, so it may have done what you asked or not. Repeat it: the server does the same request only once.</p>
         {again}
       </div>
     );
   }
   return (
     <div class="trouble" role="alert">
-      <strong>The console failed</strong>
+      <strong>{error instanceof Unfit ? error.title : "The console failed"}</strong>
       <p>{error instanceof Error ? error.message : String(error)}</p>
       {again}
     </div>
   );
 }
 
-/** What was loaded, or that it is being loaded, or why it could not be. */
-export function Shown<T>({ of, rows, children }: { of: Loaded<T>; rows?: number; children: (data: T) => ComponentChildren }) {
-  if (of.data === undefined) return of.error !== undefined ? <Trouble error={of.error} retry={of.reload} /> : <Waiting rows={rows ?? 4} />;
+type ShownProps<T> = { of: Loaded<T>; rows?: number; gone?: ComponentChildren; children: (data: T) => ComponentChildren };
+
+/** Shows the data, or that it is being loaded, or why it could not be loaded. `gone` is shown in place of a 404. */
+export function Shown<T>({ of, rows, gone, children }: ShownProps<T>) {
+  if (of.data === undefined) {
+    if (of.error === undefined) return <Waiting rows={rows ?? 4} />;
+    return gone !== undefined && isGone(of.error) ? <>{gone}</> : <Trouble error={of.error} retry={of.reload} />;
+  }
   return (
     <>
       {of.error !== undefined && <Trouble error={of.error} retry={of.reload} />}
