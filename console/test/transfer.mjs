@@ -10,7 +10,7 @@ const head = "kind,name,cidr,pool,space,class,scope,description,visibility,label
 async function visitor(browser, server, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: "en-GB", acceptDownloads: true, ...options });
   const { page, wrong } = await watch(context, server.url);
-  const choose = (lines, name = "rows.csv") => page.getByLabel("CSV file").setInputFiles({ name, mimeType: "text/csv", buffer: Buffer.from(Array.isArray(lines) ? lines.join("\r\n") : lines) });
+  const choose = (lines, name = "rows.csv") => page.getByLabel("CSV file").setInputFiles({ name, mimeType: "text/csv", buffer: Buffer.isBuffer(lines) ? lines : Buffer.from(Array.isArray(lines) ? lines.join("\r\n") : lines) });
   const download = async (button) => {
     const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: button }).click()]);
     return { name: file.suggestedFilename(), text: await readFile(await file.path(), "utf8") };
@@ -87,6 +87,7 @@ export const transfer = {
     await status("2 imported");
     await page.getByRole("button", { name: "Imported 2" }).click();
     await row("fresh").getByText("Imported").waitFor();
+    await row("fresh").getByText("Got 10.0.0.32/28.").waitFor();
     const report = await download("Download the report");
     assert.equal(report.text.split("\r\n")[0], `${head},outcome,detail`);
     assert.match(report.text, /claim,fresh,\/28,p,+imported,/);
@@ -102,10 +103,23 @@ export const transfer = {
     const { context, page, wrong, choose, at } = await visitor(browser, server);
     await project(server, "none");
     await at("none/import");
-    for (const [text, why] of [["", "The file is empty"], ["name;cidr;vlan\nx;y;z", "columns that are not known: vlan"], ["name,cidr\nx,y", "no column kind"], [`${head}\n"open`, "never closed"], ["\0\u0001\u0002,\n", "not known"]]) {
+    const row = "claim,a,/28,p,,,,,,";
+    const files = [
+      ["", "The file is empty"], ["name;cidr;vlan\nx;y;z", "columns that are not known: vlan"], ["name,cidr\nx,y", "no column kind"],
+      [`${head}\n"open`, "Line 2, column 1: a quotation mark is opened and never closed"], [`${head}\nclaim,b"c,/28,p,,,,,,`, "Line 2, column 8: a quotation mark inside a field"],
+      [`${head}\n"a"b,c`, "Line 2, column 1: text follows the closing quotation mark"], ["\0\u0001\u0002,\n", "not a text file"],
+      [Buffer.concat([Buffer.from(`${head}\n${row}\nclaim,gr`), Buffer.from([0xfc]), Buffer.from("n,/28,p,,,,,,")]), "not UTF-8 text (line 3)"],
+      [Buffer.from(`${head}\n${row}`, "utf16le"), "UTF-16 without the mark"],
+      [`${head}\n${row}\n${head}\n`, "Line 3 names the columns again: the file has two tables"], [`${head},name\n${row},b`, "names the column name twice"],
+    ];
+    for (const [text, why] of files) {
       await choose(text);
       await page.getByRole("alert").getByText(why).waitFor();
+      await page.getByRole("alert").getByText("The file was not read").waitFor();
     }
+    await choose(Buffer.from(`\ufeff${head}\n${row}\nclaim,c,/28\nclaim,d,/28,p,,,,,,a=1 a=2`, "utf16le"));
+    await page.getByRole("row").filter({ hasText: "It has 3 fields, and the first line has 10." }).waitFor();
+    await page.getByRole("row").filter({ hasText: "labels has a twice." }).waitFor();
     await context.close();
     assert.deepEqual(wrong, []);
   },

@@ -1,4 +1,5 @@
-// CSV as spreadsheets write and read it (RFC 4180), with cells that none of them takes for a formula.
+// CSV as spreadsheets write and read it (RFC 4180), with cells that none of them takes for a formula. A file is read completely or refused.
+import { Unfit } from "../api";
 
 const risky = /^'*[=+\-@\t\r]/;
 
@@ -15,6 +16,29 @@ export const line = (cells: string[]) => cells.map(cell).join(",") + "\r\n";
 
 /** Lets the page draw and answer. */
 export const breathe = () => new Promise<void>((done) => { setTimeout(done); });
+
+/** A file that is not read. */
+export const unreadable = (detail: string) => new Unfit("The file was not read", detail);
+
+/** The text of a file: UTF-8, or UTF-16 with its mark at the beginning. Another encoding is refused, as its letters would be read wrongly. */
+export function decode(bytes: Uint8Array): string {
+  const mark = bytes[0] === 0xff && bytes[1] === 0xfe ? "utf-16le" : bytes[0] === 0xfe && bytes[1] === 0xff ? "utf-16be" : "utf-8";
+  let text: string;
+  try {
+    text = new TextDecoder(mark, { fatal: true }).decode(bytes);
+  } catch {
+    throw unreadable(`It is not ${mark.toUpperCase()} text (line ${lineOfFault(bytes, mark)}). Save it as “CSV UTF-8” and choose it again.`);
+  }
+  if (text.includes("\0")) throw unreadable("It is not a text file, or it is UTF-16 without the mark at its beginning. Save it as “CSV UTF-8” and choose it again.");
+  return text;
+}
+
+/** The line with the first byte that is not of the encoding. */
+function lineOfFault(bytes: Uint8Array, encoding: string): number {
+  const shown = new TextDecoder(encoding).decode(bytes);
+  const at = shown.indexOf("\ufffd");
+  return (at < 0 ? shown : shown.slice(0, at)).split(/\r\n|\r|\n/).length;
+}
 
 export interface Record { line: number; cells: string[] }
 
@@ -50,16 +74,20 @@ export async function parse(text: string): Promise<Record[]> {
 
 /** One field from here: its text, where it ends, and how many line ends are in it. */
 function field(source: string, from: number, separator: string, began: number): [string, number, number] {
+  const where = (at: number) => `Line ${began}, column ${at - Math.max(source.lastIndexOf("\n", from - 1), source.lastIndexOf("\r", from - 1))}`;
   if (source[from] !== '"') {
     let end = from;
-    while (end < source.length && source[end] !== separator && source[end] !== "\r" && source[end] !== "\n") end++;
+    while (end < source.length && source[end] !== separator && source[end] !== "\r" && source[end] !== "\n") {
+      if (source[end] === '"') throw unreadable(`${where(end)}: a quotation mark inside a field that does not begin with one. Write the field in quotation marks, and the mark itself twice.`);
+      end++;
+    }
     return [source.slice(from, end), end, 0];
   }
   let text = "";
   let at = from + 1;
   for (;;) {
     const quote = source.indexOf('"', at);
-    if (quote < 0) throw new Error(`Line ${began}: a quotation mark is opened and never closed.`);
+    if (quote < 0) throw unreadable(`${where(from)}: a quotation mark is opened and never closed.`);
     text += source.slice(at, quote);
     at = quote + 1;
     if (source[at] !== '"') break;
@@ -67,8 +95,8 @@ function field(source: string, from: number, separator: string, began: number): 
     at++;
   }
   const after = source[at];
-  if (after !== undefined && after !== separator && after !== "\r" && after !== "\n") throw new Error(`Line ${began}: something follows a closing quotation mark.`);
-  return [text, at, text.split("\n").length - 1];
+  if (after !== undefined && after !== separator && after !== "\r" && after !== "\n") throw unreadable(`${where(from)}: text follows the closing quotation mark of this field.`);
+  return [text, at, text.split(/\r\n|\r|\n/).length - 1];
 }
 
 /** Gives somebody a file. */

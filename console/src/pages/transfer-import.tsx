@@ -1,10 +1,11 @@
 // Import: a CSV file is compared with what is there, shown row by row, and applied when somebody says so.
 import { useEffect, useRef, useState } from "preact/hooks";
+import { unique } from "../api";
 import { plural } from "../format";
 import { go, Link, to } from "../router";
 import { Badge, Heading, Table } from "../ui/parts";
 import { Trouble } from "../ui/trouble";
-import { breathe, line, parse, save } from "./transfer-csv";
+import { breathe, decode, line, parse, save, unreadable } from "./transfer-csv";
 import { columns, rowsOf, texts, type Row, type State } from "./transfer-rows";
 import { apply, compare, type Progress } from "./transfer-run";
 
@@ -49,9 +50,9 @@ function useImport(project: string) {
     }
   };
   const read = (file: File) => run("reading", "compared", "choose", async (signal) => {
-    if (file.size > largest) throw new Error(`The file has more than ${largest >> 20} MiB. Divide it.`);
-    const rows = rowsOf(await parse(await file.text()));
-    setPlan({ file: file.name, rows, run: crypto.randomUUID() });
+    if (file.size > largest) throw unreadable(`The file has more than ${largest >> 20} MiB. Divide it.`);
+    const rows = rowsOf(await parse(decode(new Uint8Array(await file.arrayBuffer()))));
+    setPlan({ file: file.name, rows, run: unique() });
     setPhase("comparing");
     await breathe();
     await compare(project, rows, signal, progress);

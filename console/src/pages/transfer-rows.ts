@@ -1,7 +1,8 @@
 // The form in which pools and claims are exported and imported: one row each.
 import type { Claim, Pool, Schemas } from "../api";
 import { parseBlock } from "../net/cidr";
-import { meant, type Record } from "./transfer-csv";
+import { plural } from "../format";
+import { meant, unreadable, type Record } from "./transfer-csv";
 
 export const columns = ["kind", "name", "cidr", "pool", "space", "class", "scope", "description", "visibility", "labels"] as const;
 export type Column = (typeof columns)[number];
@@ -47,12 +48,16 @@ export const mostRows = 100_000;
 /** The rows of a file. What a row alone shows to be wrong is refused here. */
 export function rowsOf(records: Record[]): Row[] {
   const [head, ...rest] = records;
-  if (!head) throw new Error("The file is empty.");
+  if (!head) throw unreadable("The file is empty.");
   const names = head.cells.map((c) => c.trim().toLowerCase());
   const strange = names.filter((name) => !columns.includes(name as Column) && !["outcome", "detail", "line", ""].includes(name));
-  if (strange.length > 0) throw new Error(`The first line names columns that are not known: ${strange.join(", ")}. Known are ${columns.join(", ")}.`);
-  for (const needed of ["kind", "name", "cidr"]) if (!names.includes(needed)) throw new Error(`The first line has no column ${needed}. It names the columns: ${columns.join(", ")}.`);
-  if (rest.length > mostRows) throw new Error(`The file has ${rest.length.toLocaleString("en")} rows. Divide it into files of at most ${mostRows.toLocaleString("en")}.`);
+  if (strange.length > 0) throw unreadable(`The first line names columns that are not known: ${strange.join(", ")}. Known are ${columns.join(", ")}.`);
+  const twice = names.find((name, i) => name !== "" && names.indexOf(name) !== i);
+  if (twice !== undefined) throw unreadable(`The first line names the column ${twice} twice.`);
+  for (const needed of ["kind", "name", "cidr"]) if (!names.includes(needed)) throw unreadable(`The first line has no column ${needed}. It names the columns: ${columns.join(", ")}.`);
+  const again = rest.find((record) => record.cells.length === names.length && record.cells.every((c, i) => c.trim().toLowerCase() === names[i]));
+  if (again) throw unreadable(`Line ${again.line} names the columns again: the file has two tables. Divide it into two files.`);
+  if (rest.length > mostRows) throw unreadable(`The file has ${rest.length.toLocaleString("en")} rows. Divide it into files of at most ${mostRows.toLocaleString("en")}.`);
   const seen = new Map<string, number>();
   return rest.map((record) => {
     const cells: Cells = {};
@@ -60,7 +65,8 @@ export function rowsOf(records: Record[]): Row[] {
     const kind = cells.kind === "pool" ? "pool" : "claim";
     const row: Row = { line: record.line, cells, kind, name: cells.name ?? "", state: "waiting", detail: "" };
     const before = seen.get(`${kind} ${row.name}`);
-    const wrong = record.cells.length > names.length ? "It has more fields than the first line." : before ? `Line ${before} has the same name.` : wrongWith(cells);
+    const fields = record.cells.length;
+    const wrong = fields !== names.length ? `It has ${plural(fields, "field")}, and the first line has ${names.length}.` : before ? `Line ${before} has the same name.` : wrongWith(cells);
     if (wrong) refuse(row, wrong);
     else seen.set(`${kind} ${row.name}`, row.line);
     return row;
@@ -77,11 +83,14 @@ function wrongWith(cells: Cells): string | undefined {
   if (!cells.name) return "It has no name.";
   if (!/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(cells.name)) return "A name has lower-case letters, digits and hyphens, at most 63.";
   const block = cells.cidr ?? "";
-  if (!/^\/\d{1,3}$/.test(block) && !(cells.kind === "claim" && block === "") && !parseBlock(block)) return `"${block}" is no block: 10.0.0.0/24, or /24 for any of this size.`;
+  if (!/^\/\d{1,3}$/.test(block) && !(cells.kind === "claim" && block === "") && !parseBlock(block)) return `"${block}" is not a block: 10.0.0.0/24, or /24 for any of this size.`;
   if (cells.kind === "pool" && !cells.pool && !parseBlock(block)) return "A pool without a parent needs a block.";
   for (const column of ["labels", "scope"] as const) {
     const bad = split(cells[column]).find((pair) => pair.indexOf("=") < 1);
     if (bad !== undefined) return `${column} has "${bad}", which is not name=value.`;
+    const keys = split(cells[column]).map((pair) => pair.slice(0, pair.indexOf("=")));
+    const twice = keys.find((name, i) => keys.indexOf(name) !== i);
+    if (twice !== undefined) return `${column} has ${twice} twice.`;
   }
   if (cells.visibility && !["platform", "consumer", "shared"].includes(cells.visibility)) return "visibility is consumer, shared or platform.";
   return undefined;

@@ -99,7 +99,7 @@ export async function compare(project: string, rows: Row[], stop: AbortSignal, p
     const found = there.get(`${row.kind} ${row.name}`);
     const differs = found ? differences(row, found) : [];
     row.state = !found ? "new" : differs.length > 0 ? "differs" : "same";
-    row.detail = differs.join("; ");
+    row.detail = differs.length > 0 || !found ? differs.join("; ") : leftOpen(row) ? `Has ${found.cidr}.` : "";
   }
   const made = sound.filter((row) => row.state === "new");
   refuseOverlaps(made);
@@ -189,10 +189,10 @@ const keyOf = (run: string, what: string) => ({ "Idempotency-Key": `import-${run
 
 async function placePool(project: string, row: Row, dry: boolean, run: string, stop: AbortSignal, then: "new" | "made") {
   try {
-    await patiently(stop, () => ask(api.POST("/v1/projects/{project}/pools", {
+    const pool = await patiently(stop, () => ask(api.POST("/v1/projects/{project}/pools", {
       params: { path: { project }, ...(dry ? { query: { dryRun: true } } : { header: keyOf(run, `pool-${row.name}`) }) }, body: poolOf(row), signal: stop,
     })));
-    settled(row, then);
+    settled(row, then, pool.status.allocatedCIDR);
   } catch (cause) {
     refusedBy(cause, [row]);
   }
@@ -202,11 +202,11 @@ async function placePool(project: string, row: Row, dry: boolean, run: string, s
 async function placeClaims(project: string, rows: Row[], dry: boolean, run: string, stop: AbortSignal, then: "new" | "made"): Promise<void> {
   if (rows.length === 0) return;
   try {
-    await patiently(stop, () => ask(api.POST("/v1/projects/{project}/claim-batches", {
+    const { claims: made } = await patiently(stop, () => ask(api.POST("/v1/projects/{project}/claim-batches", {
       params: { path: { project }, ...(dry ? { query: { dryRun: true } } : { header: keyOf(run, `${rows[0]!.line}-${rows.at(-1)!.line}-${rows.length}`) }) },
       body: { claims: rows.map(claimOf) }, signal: stop,
     })));
-    for (const row of rows) settled(row, then);
+    for (const [i, row] of rows.entries()) settled(row, then, made[i]!.status.allocatedCIDR);
   } catch (cause) {
     if (rows.length === 1 || (cause instanceof Refused && cause.problem.status === 403)) return refusedBy(cause, rows);
     if (!(cause instanceof Refused) || cause.problem.status === 401 || cause.problem.status >= 500) throw cause;
@@ -218,9 +218,12 @@ async function placeClaims(project: string, rows: Row[], dry: boolean, run: stri
   }
 }
 
-function settled(row: Row, state: "new" | "made") {
+/** Whether the row leaves the block to the server. */
+const leftOpen = (row: Row) => !row.cells.cidr || row.cells.cidr.startsWith("/");
+
+function settled(row: Row, state: "new" | "made", cidr: string) {
   row.state = state;
-  row.detail = "";
+  row.detail = state === "made" && leftOpen(row) ? `Got ${cidr}.` : "";
 }
 
 /** The server's own words; what is no refusal of these rows ends the run. */
