@@ -2,21 +2,26 @@
 import { api, ask, type Schemas } from "./api";
 import { to } from "./router";
 
-export type Hit = Pick<Schemas["SearchItem"], "name" | "project" | "cidr" | "consumer" | "purpose" | "poolRef"> & {
+export type Hit = Pick<Schemas["SearchItem"], "name" | "project" | "cidr" | "consumer" | "purpose" | "poolRef" | "spaceRef"> & {
   kind: Schemas["SearchKind"] | "Address";
   why: string;
 };
+
+/** What was found, the best first. Truncated: there may be more. */
+export interface Hits { items: Hit[]; truncated: boolean }
 
 const reasons: Record<Schemas["SearchReason"], string> = {
   Name: "this name", NamePrefix: "name begins with it", Block: "this block", Holds: "holds it", Contains: "around it", Label: "has the label",
 };
 
-/** What the server finds, the best first. */
-export async function searchFor(text: string, signal?: AbortSignal, limit = 30): Promise<Hit[]> {
-  const found = await ask(api.GET("/v1/search", { params: { query: { q: text.trim(), limit } }, ...(signal ? { signal } : {}) }));
-  return found.items.map((item) => ({ ...item, why: reasons[item.why] }));
+export async function searchFor(
+  text: string, { kind, limit = 30, signal }: { kind?: Schemas["SearchKind"]; limit?: number; signal?: AbortSignal } = {},
+): Promise<Hits> {
+  const { items, truncated } = await ask(api.GET("/v1/search", {
+    params: { query: { q: text.trim(), limit, ...(kind ? { kind } : {}) } }, ...(signal ? { signal } : {}),
+  }));
+  return { items: items.map((item) => ({ ...item, why: reasons[item.why] })), truncated };
 }
-
 /** The page that shows what was found. */
 export function pageOf(hit: Hit): string {
   const project = hit.project ?? hit.name;

@@ -1,6 +1,6 @@
 // The tree of pools as rows: what is open, what was loaded, what is to be loaded.
 import type { Pool } from "./api";
-import { byAddress, childrenOf, each, firstPools, getPool, ignoreGone, matches, nodeOf, rootsOf, type Node } from "./pools";
+import { byAddress, childrenOf, division, each, firstPools, getPool, ignoreGone, matches, nodeOf, rootsOf, type Node } from "./pools";
 
 export interface Row {
   node: Node;
@@ -13,6 +13,7 @@ export interface Row {
 }
 
 const openAtMost = 12; // roots that are open at the beginning
+const openAgain = 100; // pools that are opened again when somebody comes back
 const again = 2000; // rows of a level that are loaded again at once when something has changed
 const pause = 80; // ms that rows stay on the screen before their figures are asked for
 
@@ -27,20 +28,26 @@ const empty = (done: boolean): Level => ({ nodes: [], done, loading: false });
 const beyond: Node = { name: "", cidr: "" }; // stands for roots that are still to be loaded
 
 export class Tree {
-  readonly open = new Set<string>();
+  readonly open: Set<string>;
   /** All pools of the project are here. */
   complete = false;
   error: unknown;
   private fresh = true;
+  private restored: boolean;
   private roots: Level = empty(false);
   private below = new Map<string, Level>();
   private asked = new Set<string>();
   private timer: ReturnType<typeof setTimeout> | undefined;
 
+  /** The tree begins with these pools open; without any it opens the roots, when they are few. */
   constructor(
     readonly project: string,
     private changed: () => void,
-  ) {}
+    open: string[] = [],
+  ) {
+    this.open = new Set(open.slice(0, openAgain));
+    this.restored = open.length > 0;
+  }
 
   /** Loads the tree, or loads again as much of it as was there. */
   async load() {
@@ -54,10 +61,11 @@ export class Tree {
       const nodes = items.map(nodeOf);
       this.roots = { nodes: cursor === undefined ? nodes.sort(byAddress) : nodes, cursor, done: cursor === undefined, loading: false };
       this.below = new Map();
-      await Promise.all([...this.open].filter((name) => before.has(name)).map((name) => this.fetchBelow(name, before.get(name)!.nodes.length)));
+      const shown = this.fresh ? [...this.open] : [...this.open].filter((name) => before.has(name));
+      await each(shown, (name) => this.fetchBelow(name, before.get(name)?.nodes.length));
     }
     this.asked.clear();
-    if (this.fresh && this.roots.done && this.roots.nodes.length <= openAtMost) {
+    if (this.fresh && !this.restored && this.roots.done && this.roots.nodes.length <= openAtMost) {
       this.fresh = false;
       for (const root of this.roots.nodes) this.open.add(root.name);
       await Promise.all([...this.open].map((name) => this.fetchBelow(name)));
@@ -71,12 +79,14 @@ export class Tree {
     this.below = new Map(nodes.map((node) => [node.name, empty(true)]));
     this.roots = empty(true);
     for (const node of nodes) ((node.parent && this.below.get(node.parent)) || this.roots).nodes.push(node);
+    for (const node of nodes) node.divided = this.below.get(node.name)!.nodes.length > 0;
   }
 
-  /** Whether a pool can be opened; of one that was never opened nobody knows. */
+  /** Whether a pool can be opened, as far as is known. */
   opens(node: Node): boolean {
     const below = this.below.get(node.name);
-    return below === undefined || !below.done || below.nodes.length > 0;
+    if (below === undefined) return node.divided !== false;
+    return !below.done || below.nodes.length > 0;
   }
 
   toggle(node: Node, open = !this.open.has(node.name)) {
@@ -130,14 +140,27 @@ export class Tree {
     this.timer = setTimeout(() => void this.fill(rows.filter((row) => !row.more).map((row) => row.node)), pause);
   }
 
-  /** Loads the figures of pools that have none yet. */
+  /** Loads the figures of pools that have none yet, and whether nearly full ones are divided among child pools. */
   async fill(nodes: Node[]) {
-    const bare = nodes.filter((node) => !node.pool && !this.asked.has(node.name));
+    const bare = nodes.filter((node) => (!node.pool || this.doubtful(node)) && !this.asked.has(node.name));
     for (const node of bare) this.asked.add(node.name);
     await each(bare, async (node) => {
-      node.pool = await getPool(this.project, node.name).catch(ignoreGone);
+      node.pool ??= await getPool(this.project, node.name).catch(ignoreGone);
+      if (!node.pool || !this.doubtful(node)) return;
+      const answer = await division(this.project, node.pool).catch(ignoreGone);
+      node.divided = answer === "divided" ? true : answer === "whole" ? false : undefined;
     });
     if (bare.length > 0) this.changed();
+  }
+
+  /** Whether the figures of a pool leave open if it is full, or divided among child pools. */
+  private doubtful(node: Node): boolean {
+    if (node.divided !== undefined || !node.pool) return false;
+    const { capacity, utilizationPercent } = node.pool.status;
+    const below = this.below.get(node.name);
+    if (capacity.allocated === "0") node.divided = false;
+    else if (below?.nodes.length) node.divided = true;
+    return node.divided === undefined && utilizationPercent >= 80;
   }
 
   /** The rows to show: everything that is open, or what a filter finds and what is above it. */

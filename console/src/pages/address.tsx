@@ -1,152 +1,166 @@
-// An address: who holds it, through which pools, and who held it before.
-import { api, ask, type Allocation, type Schemas } from "../api";
+// An address: each space in which the project has it, with its holder and its pools there, and the former holders.
+import { useState } from "preact/hooks";
+import { api, ask, pagesOf, type Allocation, type Schemas } from "../api";
 import { formatSpan, formatTime } from "../format";
 import { useLoad } from "../load";
 import { parseBlock } from "../net/cidr";
-import { getPool, ignoreGone } from "../pools";
+import { each, refText } from "../pools";
 import { Link, to } from "../router";
+import { searchFor, type Hit } from "../search";
 import { may } from "../session";
 import { Badge, Card, Empty, Heading, Table, When } from "../ui/parts";
 import { Shown } from "../ui/trouble";
 
 type Entry = Schemas["HistoryEntry"];
-interface Found { now: Entry[]; past: Entry[]; other: Allocation[]; pools: { name: string; cidr: string }[] }
+type Ref = Schemas["ResolvedRef"];
 
-async function look(project: string, address: string): Promise<Found> {
-  const path = { project };
-  const history = await ask(api.GET("/v1/projects/{project}/history", { params: { path, query: { address, limit: 200 } } }));
+/** One space with the address in it: the pools around the address, the outermost first, and the block in the last pool that holds it. */
+interface Place { space: Ref; pools: Hit[]; held?: Allocation | undefined }
+interface Found { places: Place[]; foreign: Entry[]; past: Entry[]; more: boolean; partial: boolean }
+
+const mostPools = 100;
+
+async function look(project: string, address: string, enough: number, signal: AbortSignal): Promise<Found> {
+  const [around, history] = await Promise.all([
+    searchFor(`${project}/${address}`, { kind: "IPPool", limit: mostPools, signal }),
+    pagesOf<Entry>((cursor) => ask(api.GET("/v1/projects/{project}/history", {
+      params: { path: { project }, query: { address, limit: 200, ...(cursor ? { cursor } : {}) } }, signal,
+    })), enough),
+  ]);
   const now = history.items.filter((entry) => entry.until === undefined);
-  const past = history.items.filter((entry) => entry.until !== undefined);
-  const pools = await chain(project, address, now);
-  const deepest = pools.at(-1)?.name;
-  const other = deepest === undefined ? { items: [] } : await ask(api.GET("/v1/projects/{project}/allocations", {
-    params: { path, query: { pool: deepest, contains: address, limit: 10 } },
-  }));
-  return { now, past, pools, other: other.items.filter((a) => a.status.phase !== "Bound" || a.spec.purpose === "Reservation") };
+  return {
+    places: await each(bySpace(around.items), async (place) => ({ ...place, held: await holderIn(project, place.pools.at(-1)!.name, address, signal) })),
+    foreign: now.filter((entry) => entry.poolRef.project !== project),
+    past: history.items.filter((entry) => entry.until !== undefined),
+    more: history.cursor !== undefined,
+    partial: around.truncated,
+  };
 }
 
-/** The pools around the address, the outermost first. */
-async function chain(project: string, address: string, now: Entry[]): Promise<Found["pools"]> {
-  const deepest =
-    now.find((entry) => entry.purpose === "ChildPool")?.childPoolRef?.name ??
-    now.find((entry) => entry.poolRef.project === project)?.poolRef.name ??
-    (await ask(api.GET("/v1/projects/{project}/pools", { params: { path: { project }, query: { contains: address, limit: 50 } } }))).items.sort(
-      (a, b) => length(b.status.allocatedCIDR) - length(a.status.allocatedCIDR),
-    )[0]?.metadata.name;
-  const pools: Found["pools"] = [];
-  let next = deepest;
-  while (next !== undefined && pools.length < 32) {
-    const pool = await getPool(project, next).catch(ignoreGone);
-    if (pool) pools.unshift({ name: next, cidr: pool.status.allocatedCIDR });
-    next = pool?.status.parentRef?.name;
+/** The pools around an address, space by space. In one space they lie one inside the other. */
+function bySpace(pools: Hit[]): Place[] {
+  const places = new Map<string, Place>();
+  for (const pool of pools) {
+    const space = pool.spaceRef!;
+    const key = `${space.project}/${space.name}`;
+    const place = places.get(key) ?? { space, pools: [] };
+    place.pools.push(pool);
+    places.set(key, place);
   }
-  return pools;
+  for (const { pools } of places.values()) pools.sort((a, b) => lengthOf(a.cidr!) - lengthOf(b.cidr!));
+  return [...places.values()].sort((a, b) => refText("", a.space).localeCompare(refText("", b.space)));
 }
 
-const length = (cidr: string) => Number(cidr.split("/")[1] ?? 128);
+const lengthOf = (cidr: string) => Number(cidr.split("/")[1]);
+
+/** The block of this pool that holds the address. A child pool is no holder: it is the next pool around the address. */
+async function holderIn(project: string, pool: string, address: string, signal: AbortSignal): Promise<Allocation | undefined> {
+  const { items } = await ask(api.GET("/v1/projects/{project}/allocations", {
+    params: { path: { project }, query: { pool, contains: address, limit: 10 } }, signal,
+  }));
+  return items.find((item) => item.spec.purpose !== "ChildPool");
+}
 
 export function AddressPage({ project, address }: { project: string; address: string }) {
+  const [enough, setEnough] = useState(200);
   const valid = parseBlock(address) !== undefined && !address.includes("/");
-  const found = useLoad(valid ? `address:${project}:${address}` : undefined, () => look(project, address), ["IPAllocation", "IPClaim", "IPPool"]);
-  if (!valid) return <><Heading title={address} /><Empty>This is no address. Write it as 10.1.2.3 or 2001:db8::1.</Empty></>;
+  const found = useLoad(valid ? `address:${project}:${address}:${enough}` : undefined, (stop) => look(project, address, enough, stop),
+    ["IPAllocation", "IPClaim", "IPPool"]);
+  if (!valid) return <><Heading title={address} /><Empty>This is not an address. Write it as 10.1.2.3 or 2001:db8::1.</Empty></>;
   return (
     <>
       <Heading title={address} mono note={`As project ${project} sees it.`} />
       <Shown of={found}>
         {(data) => (
-          <>
-            <Holder data={data} project={project} address={address} />
-            <div class="stack">
-              <Card title="Pools around it"><Pools data={data} project={project} /></Card>
-              <Card title="Who held it before"><Past entries={data.past} project={project} /></Card>
-            </div>
-          </>
+          <div class="stack">
+            {data.places.map((place) => <InSpace key={refText("", place.space)} place={place} project={project} address={address} />)}
+            {data.foreign.map((entry) => <Foreign key={entry.allocation} entry={entry} />)}
+            {data.places.length + data.foreign.length === 0 && (
+              <Card title="In no pool of this project">
+                <p class="note">Another project may have it. Only members of that project can see that.</p>
+              </Card>
+            )}
+            {data.partial && <p class="note">Only the {mostPools} smallest pools around this address are shown.</p>}
+            <Card title="Former holders">
+              <Past data={data} project={project} />
+              {data.more && <button type="button" onClick={() => setEnough(enough + 400)}>Show older ones</button>}
+            </Card>
+          </div>
         )}
       </Shown>
     </>
   );
 }
 
-function Holder({ data, project, address }: { data: Found; project: string; address: string }) {
-  const claim = data.now.find((entry) => entry.purpose === "Claim");
-  const other = data.other[0];
-  if (claim) {
-    return (
-      <div class="summary holder">
-        <p class="big">
-          {claim.claimRef ? (
-            <>
-              Held by claim <Link to={to.claim(claim.claimRef.project, claim.claimRef.name)}>{claim.claimRef.name}</Link>
-            </>
-          ) : (
-            <>
-              Held by project <strong>{claim.consumer}</strong>
-            </>
-          )}
-          {claim.phase !== "Bound" && <Badge kind="warn">{claim.phase}</Badge>}
-        </p>
-        <p>
-          as part of <span class="mono">{claim.allocatedCIDR}</span>, of project {claim.consumer}, since {formatTime(claim.since)} (
-          <When at={claim.since} />)
-        </p>
-      </div>
-    );
-  }
-  if (other) {
-    return (
-      <div class="summary holder">
-        <p class="big">
-          {other.spec.purpose === "Reservation" ? "Reserved" : other.status.phase === "CoolingDown" ? "Cooling down" : other.status.phase}
-        </p>
-        <p>
-          as part of <span class="mono">{other.status.allocatedCIDR}</span>
-          {other.spec.reason && <>: {other.spec.reason}</>}
-          {other.status.coolUntil && (
-            <>
-              , free again <When at={other.status.coolUntil} />
-            </>
-          )}
-        </p>
-      </div>
-    );
-  }
-  const pool = data.pools.at(-1)?.name;
-  if (pool === undefined)
-    return (
-      <div class="summary holder">
-        <p class="big">In no pool of this project</p>
-        <p class="note">Another project may have it; nobody without a role there sees that.</p>
-      </div>
-    );
+function InSpace({ place, project, address }: { place: Place; project: string; address: string }) {
   return (
-    <div class="summary holder">
-      <p class="big">Free</p>
+    <Card title={`Space ${refText(project, place.space)}`}>
+      <Holder place={place} project={project} address={address} />
+      <h3 class="under-holder">Pools around it</h3>
+      <ol class="chain" aria-label={`Pools of space ${refText(project, place.space)} around ${address}`}>
+        {place.pools.map(({ name, cidr }) => <li key={name}><Link to={to.pool(project, name)}>{name}</Link> <span class="mono note">{cidr}</span></li>)}
+      </ol>
+    </Card>
+  );
+}
+
+function Holder({ place: { held, pools }, project, address }: { place: Place; project: string; address: string }) {
+  const pool = pools.at(-1)!.name;
+  if (!held) {
+    return (
+      <>
+        <p class="big">Free</p>
+        <p>
+          in pool <Link to={to.pool(project, pool)}>{pool}</Link>.{" "}
+          {may("consumer", project) && <Link to={`${to.newClaim(project, pool)}&cidr=${encodeURIComponent(address)}`}>Claim it</Link>}
+        </p>
+      </>
+    );
+  }
+  const { spec, status, metadata } = held;
+  return (
+    <>
+      <p class="big"><HeldBy held={held} /></p>
       <p>
-        in pool <Link to={to.pool(project, pool)}>{pool}</Link>.{" "}
-        {may("consumer", project) && <Link to={`${to.newClaim(project, pool)}&cidr=${encodeURIComponent(address)}`}>Claim it</Link>}
+        as part of <span class="mono">{status.allocatedCIDR}</span>
+        {spec.consumer && `, of project ${spec.consumer}`}
+        {spec.reason && `: ${spec.reason}`}
+        {status.coolUntil ? <>, free again <When at={status.coolUntil} /></> : <>, since {formatTime(metadata.createdAt)} (<When at={metadata.createdAt} />)</>}
       </p>
-    </div>
+    </>
   );
 }
 
-function Pools({ data, project }: { data: Found; project: string }) {
-  if (data.pools.length === 0) return <Empty>None of this project.</Empty>;
+function HeldBy({ held: { spec, status } }: { held: Allocation }) {
+  if (spec.purpose === "Reservation") return <>Reserved</>;
+  if (status.phase === "CoolingDown") return <>Cooling down</>;
+  const claim = spec.claimRef;
+  if (status.phase === "Retained") return <>Retained{claim && ` after claim ${claim.name} was released`}</>;
+  return claim ? <>Held by claim <Link to={to.claim(claim.project, claim.name)}>{claim.name}</Link></> : <>Held by project <strong>{spec.consumer}</strong></>;
+}
+
+/** What this project holds in a pool of another project. */
+function Foreign({ entry }: { entry: Entry }) {
+  const claim = entry.claimRef;
   return (
-    <ol class="chain">
-      {data.pools.map(({ name, cidr }) => <li key={name}><Link to={to.pool(project, name)}>{name}</Link> <span class="mono note">{cidr}</span></li>)}
-    </ol>
+    <Card title={`Pool ${entry.poolRef.project}/${entry.poolRef.name}`}>
+      <p class="big">
+        {claim && entry.phase === "Bound" ? <>Held by claim <Link to={to.claim(claim.project, claim.name)}>{claim.name}</Link></> : <>{entry.phase} for project {entry.consumer}</>}
+      </p>
+      <p>as part of <span class="mono">{entry.allocatedCIDR}</span>, since {formatTime(entry.since)} (<When at={entry.since} />)</p>
+    </Card>
   );
 }
 
-function Past({ entries, project }: { entries: Entry[]; project: string }) {
-  if (entries.length === 0) return <Empty>Nobody, as far as is recorded.</Empty>;
+function Past({ data: { past, more }, project }: { data: Found; project: string }) {
+  if (past.length === 0) return <Empty>{more ? "None in the part of the history that was read." : "Nobody, as far as is recorded."}</Empty>;
   return (
     <Table label="Former holders" head={["Holder", "Block", "Pool", "From", "Until", "For"]}>
-      {entries.map((entry) => (
+      {past.map((entry) => (
         <tr key={entry.allocation + entry.since}>
           <td>
             {entry.claimRef?.name ?? entry.childPoolRef?.name ?? "a claim"} <span class="note">{entry.consumer}</span>
-            {entry.phase !== "Bound" && <Badge>{entry.phase}</Badge>}
+            {entry.phase !== "Bound" && <> <Badge>{entry.phase}</Badge></>}
           </td>
           <td class="mono">{entry.allocatedCIDR}</td>
           <td><Link to={to.pool(project, entry.poolRef.name)}>{entry.poolRef.name}</Link></td>

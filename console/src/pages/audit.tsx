@@ -2,11 +2,13 @@
 import { useMemo, useState } from "preact/hooks";
 import { api, ask, pagesOf, type Schemas } from "../api";
 import { formatClock, formatDay, plural } from "../format";
+import { useKept } from "../kept";
 import { useCalm, useLoad } from "../load";
 import { goQuery, Link, query, to } from "../router";
 import { Badge, Empty, Heading, Input, Select, When } from "../ui/parts";
 import { Shown } from "../ui/trouble";
 import { operationWords } from "../words";
+import { line, save } from "./transfer-csv";
 
 type Event = Schemas["AuditEvent"];
 type Kind = Schemas["AuditKind"];
@@ -31,8 +33,10 @@ export function AuditPage({ project }: { project: string }) {
   const by = query.value.get("by") ?? "";
   const kind = query.value.get("kind") ?? "";
   const name = query.value.get("name") ?? "";
-  const [atMost, setAtMost] = useState(200);
-  const wanted = useCalm({ date, by, kind, name }, 300);
+  const did = query.value.get("did") ?? "";
+  const shown = useKept("shown", () => 200);
+  const atMost = shown.value;
+  const wanted = useCalm({ date, by, kind, name, did }, 300);
   const events = useLoad(`audit:${project}:${JSON.stringify(wanted)}:${atMost}`, () => pagesOf<Event>(
     (cursor) => ask(api.GET("/v1/projects/{project}/audit-events", {
       params: { path: { project }, query: { limit: 200, ...span(wanted.date), ...named(wanted), ...(cursor ? { cursor } : {}) } },
@@ -40,7 +44,7 @@ export function AuditPage({ project }: { project: string }) {
   ), date ? [] : ["IPPool", "IPClaim", "IPClass", "Quota"]);
   return (
     <>
-      <Heading title="Audit trail" note="Every change, newest first, and attempts that were refused. Nobody can change or delete an event." />
+      <Heading title="Audit trail" note="Every change, the newest first, and attempts that the server refused. No one can change or delete an event." />
       <div class="filters">
         <div class="quick" role="group" aria-label="Day">
           {([["", "All"], [dayBack(0), "Today"], [dayBack(1), "Yesterday"]] as const).map(([value, text]) => (
@@ -56,18 +60,31 @@ export function AuditPage({ project }: { project: string }) {
           options={[["", "Any"], ...kinds.map((k): [string, string] => [k, k.replace(/^IP/, "").replace(/(?<=[a-z])(?=[A-Z])/, " ")])]}
         />
         <Input label="Name" value={name} change={(v) => goQuery({ name: v })} />
+        <Select label="What was done" value={did} change={(v) => goQuery({ did: v })}
+          options={[["", "Anything"], ...Object.entries(operationWords).map(([id, words]): [string, string] => [id, id === "putClaim" ? "claimed, or got again" : words])]} />
       </div>
       <Shown of={events} rows={10}>
         {({ items, cursor }) => items.length === 0 ? <Empty>Nothing was changed {date ? "on this day" : "yet"} that fits.</Empty> : (
           <>
             <People events={items} complete={cursor === undefined} />
             <Days events={items} project={project} />
-            {cursor && <button type="button" onClick={() => setAtMost(atMost + 400)}>Show older ones</button>}
+            <button type="button" class="quiet" onClick={() => saveTrail(project, items)}>Export these {plural(items.length, "change")} as CSV</button>{" "}
+            {cursor && <button type="button" onClick={() => shown.set(atMost + 400)}>Show older ones</button>}
           </>
         )}
       </Shown>
     </>
   );
+}
+
+/** Gives the events as a table, one event in each line. */
+function saveTrail(project: string, events: Event[]) {
+  const head = ["at", "subject", "operation", "outcome", "kind", "name", "remoteAddress", "requestId", "changes"];
+  const lines = events.map((event) => line([
+    event.at, event.subject, event.operation, event.outcome, event.resource.kind, event.resource.name ?? "", event.remoteAddress ?? "", event.requestId ?? "",
+    diff(event.before, event.after).map(([field, before, after]) => `${field}: ${before ?? "–"} → ${after ?? "–"}`).join("; "),
+  ]));
+  save(`${project}-audit.csv`, [line(head), ...lines]);
 }
 
 function dayBack(days: number): string {
@@ -85,8 +102,8 @@ function span(date: string): { since?: string; until?: string } {
   return { since: from.toISOString(), until: until.toISOString() };
 }
 
-function named({ by, kind, name }: { by: string; kind: string; name: string }) {
-  return { ...(by ? { subject: by } : {}), ...(kind ? { resourceKind: kind as Kind } : {}), ...(name ? { resourceName: name } : {}) };
+function named({ by, kind, name, did }: { by: string; kind: string; name: string; did: string }) {
+  return { ...(did ? { operation: did as Schemas["AuditOperation"] } : {}), ...(by ? { subject: by } : {}), ...(kind ? { resourceKind: kind as Kind } : {}), ...(name ? { resourceName: name } : {}) };
 }
 
 /** Who made how many of the changes shown; one click shows only theirs. */
@@ -158,6 +175,12 @@ function Events({ events, project }: { events: Event[]; project: string }) {
   );
 }
 
+/** Whether a later one of these events deleted the resource of this event. */
+export function goneIn(events: Event[], { at, resource }: Event): boolean {
+  const deletes = (event: Event) => event.outcome === "ok" && (event.operation.startsWith("delete") || event.operation === "releaseClaims" || (!!event.before && !event.after));
+  return events.some((event) => event.at >= at && event.resource.kind === resource.kind && event.resource.name === resource.name && deletes(event));
+}
+
 function What({ event, project, links }: { event: Event; project: string; links: boolean }) {
   const { kind, name } = event.resource;
   const gone = event.operation.startsWith("delete");
@@ -173,11 +196,11 @@ function What({ event, project, links }: { event: Event; project: string; links:
 /** What the server itself did to an alert. */
 const alertWords = ({ before, after }: Event) => (!before ? "raised alert" : !after ? "ended alert" : "changed alert");
 
-export function EventLine({ events, project }: { events: Event[]; project: string }) {
+export function EventLine({ events, project, gone }: { events: Event[]; project: string; gone: boolean }) {
   const event = events[0]!;
   return (
     <li class="line event">
-      <span><span class="subject">{event.subject}</span> <What event={event} project={project} links />{more(events)}</span>
+      <span><span class="subject">{event.subject}</span> <What event={event} project={project} links={!gone} />{more(events)}</span>
       {event.outcome !== "ok" && <Badge kind="bad">{event.outcome}</Badge>}
       <span class="note"><When at={event.at} /></span>
     </li>
@@ -186,7 +209,7 @@ export function EventLine({ events, project }: { events: Event[]; project: strin
 
 function EventDetail({ event, project }: { event: Event; project: string }) {
   const changes = diff(event.before, event.after);
-  const line = (
+  const summary = (
     <>
       <time class="mono note" dateTime={event.at}>{formatClock(event.at)}</time>
       <span><span class="subject">{event.subject}</span> <What event={event} project={project} links={false} /></span>
@@ -196,7 +219,7 @@ function EventDetail({ event, project }: { event: Event; project: string }) {
   return (
     <li>
       <details>
-        <summary class="line">{line}</summary>
+        <summary class="line">{summary}</summary>
         <p><What event={event} project={project} links /></p>
         <Diff changes={changes} />
         <p class="note small">

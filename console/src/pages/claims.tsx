@@ -1,12 +1,15 @@
 // The claims of a project.
-import { useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { api, ask, pagesOf, type Claim } from "../api";
+import { plural } from "../format";
+import { useKept } from "../kept";
 import { useCalm, useLoad } from "../load";
 import { parseBlock } from "../net/cidr";
+import { refText } from "../pools";
 import { goQuery, Link, query, to } from "../router";
 import { searchFor } from "../search";
 import { may } from "../session";
-import { Badge, Empty, Heading, Input, Table, When } from "../ui/parts";
+import { Badge, Empty, Heading, Input, LabelList, Table, When } from "../ui/parts";
 import { Shown } from "../ui/trouble";
 
 /** What the filter means to the server: a block, an address, labels, or a name. */
@@ -21,19 +24,20 @@ const page = 100;
 export function ClaimsPage({ project }: { project: string }) {
   const text = query.value.get("filter") ?? "";
   const pool = query.value.get("pool") ?? "";
-  const [atMost, setAtMost] = useState(page);
+  const shown = useKept("shown", () => page);
   const calm = useCalm(text.trim(), 120);
   const filter = filterOf(calm);
   const name = Object.keys(filter).length === 0 ? calm : "";
-  const claims = useLoad(`claims:${project}:${name === "" ? calm : ""}:${pool}:${atMost}`, () => pagesOf<Claim>(
+  const atMost = shown.value;
+  const claims = useLoad(`claims:${project}:${name === "" ? calm : ""}:${pool}:${atMost}`, (signal) => pagesOf<Claim>(
     (cursor) => ask(api.GET("/v1/projects/{project}/claims", {
-      params: { path: { project }, query: { limit: page, ...filter, ...(pool ? { pool } : {}), ...(cursor ? { cursor } : {}) } },
-    })), atMost,
+      params: { path: { project }, query: { limit: page, ...filter, ...(pool ? { pool } : {}), ...(cursor ? { cursor } : {}) } }, signal,
+    })), atMost, undefined, atMost / 10,
   ), ["IPClaim"], 5000);
   const all = useMemo(() => <ClaimTable project={project} claims={claims.data?.items ?? []} />, [claims.data]);
   return (
     <>
-      <Heading title="Claims" note="What this project holds, in order of name.">
+      <Heading title="Claims" note={pool ? "The claims of this project in one pool, in order of address." : "The claims of this project, in order of name."}>
         {may("consumer", project) && <Link class="button primary" to={to.newClaim(project)}>Claim a block</Link>}
       </Heading>
       <div class="filters">
@@ -43,12 +47,13 @@ export function ClaimsPage({ project }: { project: string }) {
       <Shown of={claims} rows={10}>
         {({ items, cursor }) => {
           if (cursor && name !== "") return <ByName project={project} name={name} pool={pool} />;
-          const shown = name === "" ? items : items.filter((claim) => claim.metadata.name.includes(name));
+          const fitting = name === "" ? items : items.filter((claim) => claim.metadata.name.includes(name));
           return (
             <>
-              {shown.length === 0 && <Empty>{calm || pool ? "No claim fits, as far as was looked." : "This project holds nothing yet."}</Empty>}
-              {shown.length > 0 && (name === "" ? all : <ClaimTable project={project} claims={shown} />)}
-              {cursor && <button type="button" onClick={() => setAtMost(atMost + page)}>Show more</button>}
+              <p class="note" role="status">{cursor ? `The first ${plural(fitting.length, "claim")}; there may be more.` : plural(fitting.length, "claim")}</p>
+              {fitting.length === 0 && <Empty>{cursor ? "None so far." : calm || pool ? "No claim fits." : "This project holds nothing yet."}</Empty>}
+              {fitting.length > 0 && (name === "" ? all : <ClaimTable project={project} claims={fitting} />)}
+              {cursor && <button type="button" disabled={claims.loading} onClick={() => shown.set(atMost + page)}>{fitting.length === 0 ? "Look further" : "Show more"}</button>}
             </>
           );
         }}
@@ -61,14 +66,16 @@ const most = 100; // claims that are found by name where there are many
 
 /** Where there are many claims the server finds them by the beginning of their names. */
 function ByName({ project, name, pool }: { project: string; name: string; pool: string }) {
-  const found = useLoad(`claims-named:${project}:${name}`, (stop) => searchFor(`${project}/${name}`, stop, most));
+  const found = useLoad(`claims-named:${project}:${name}`, (signal) => searchFor(`${project}/${name}`, { kind: "IPClaim", limit: most, signal }), ["IPClaim"], 5000);
   return (
     <Shown of={found} rows={4}>
-      {(hits) => {
-        const claims = hits.filter((hit) => hit.kind === "IPClaim" && hit.project === project && (pool === "" || hit.poolRef?.name === pool));
-        if (claims.length === 0) return <Empty>No claim has a name that begins with “{name}”{pool && ` in pool ${pool}`}.</Empty>;
+      {({ items, truncated }) => {
+        const claims = items.filter((hit) => pool === "" || (hit.poolRef && refText(project, hit.poolRef) === pool));
+        const rest = truncated && <p class="note">Only the first {most} claims with such names{pool && ", in all pools,"} were looked at. Type more of the name.</p>;
+        if (claims.length === 0) return <><Empty>No claim{truncated && " among these"} has a name that begins with “{name}”{pool && ` and is in pool ${pool}`}.</Empty>{rest}</>;
         return (
           <>
+            <p class="note" role="status">{plural(claims.length, "claim")} with names that begin with “{name}”{truncated && "; there are more"}</p>
             <Table label="Claims" head={["Name", "Block", "Pool"]}>
               {claims.map((hit) => (
                 <tr key={hit.name}>
@@ -78,7 +85,7 @@ function ByName({ project, name, pool }: { project: string; name: string; pool: 
                 </tr>
               ))}
             </Table>
-            {hits.length >= most && <p class="note">There may be more. Type more of the name.</p>}
+            {rest}
           </>
         );
       }}
@@ -100,7 +107,7 @@ function ClaimTable({ project, claims }: { project: string; claims: Claim[] }) {
           <td><PoolLink pool={claim.status.poolRef} project={project} /></td>
           <td>{claim.status.className}</td>
           <td><Badge kind={claim.status.phase === "Bound" ? "good" : "warn"}>{claim.status.phase}</Badge></td>
-          <td>{Object.entries(claim.metadata.labels ?? {}).map(([k, v]) => <Badge key={k}>{`${k}=${v}`}</Badge>)}</td>
+          <td><LabelList labels={claim.metadata.labels} /></td>
           <td><When at={claim.metadata.createdAt} /></td>
         </tr>
       ))}

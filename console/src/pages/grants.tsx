@@ -1,40 +1,56 @@
 // Grants as a matrix: which project may claim from which shared pool.
 import { useState } from "preact/hooks";
-import { api, ask, type Pool } from "../api";
+import { api, ask, pagesOf, type Pool, type Schemas } from "../api";
 import { plural } from "../format";
 import { useLoad } from "../load";
-import { each, firstPools } from "../pools";
+import { each } from "../pools";
 import { Link, to } from "../router";
 import { may } from "../session";
-import { Dialog, Empty, Heading, Input, Select, Table } from "../ui/parts";
+import { Dialog, Empty, Heading, Input, Table } from "../ui/parts";
 import { Shown, Trouble } from "../ui/trouble";
-import { grant } from "./hand-over";
+import { grant, Team } from "./hand-over";
 
-const most = 100; // shared pools whose grants are asked for
-interface Row { pool: Pool; consumers: string[] }
-interface Matrix { rows: Row[]; looked: number; partial: boolean; more: boolean }
+const page = 100; // shared pools that are shown at once
+const mostGrants = 2000; // grants of one pool that are read
+interface Row { pool: Pool; consumers: string[]; more: boolean }
+interface Matrix { rows: Row[]; more: boolean }
 
-async function load(project: string): Promise<Matrix> {
-  const { items, cursor } = await firstPools(project, 2000);
-  const shared = items.filter((pool) => pool.spec.visibility === "shared");
-  const rows = await each(shared.slice(0, most), async (pool) => {
-    const answer = await ask(api.GET("/v1/projects/{project}/pools/{pool}/grants", {
-      params: { path: { project, pool: pool.metadata.name }, query: { limit: 200 } },
-    }));
-    return { pool, consumers: answer.items.map((g) => g.spec.consumer) };
+/** The server looks through all pools for the shared ones, a few thousand in each page. */
+async function load(project: string, enough: number): Promise<Matrix> {
+  const { items, cursor } = await pagesOf<Pool>((next) => ask(api.GET("/v1/projects/{project}/pools", {
+    params: { path: { project }, query: { visibility: "shared", limit: page, ...(next ? { cursor: next } : {}) } },
+  })), enough);
+  const rows = await each(items, async (pool) => {
+    const grants = await pagesOf<Schemas["Grant"]>((next) => ask(api.GET("/v1/projects/{project}/pools/{pool}/grants", {
+      params: { path: { project, pool: pool.metadata.name }, query: { limit: 500, ...(next ? { cursor: next } : {}) } },
+    })), mostGrants);
+    return { pool, consumers: grants.items.map((g) => g.spec.consumer), more: grants.cursor !== undefined };
   });
-  return { rows, looked: items.length, partial: cursor !== undefined, more: shared.length > most };
+  return { rows, more: cursor !== undefined };
 }
 
 export function GrantsPage({ project }: { project: string }) {
-  const matrix = useLoad(`grants:${project}`, () => load(project), ["IPPool"]);
+  const [enough, setEnough] = useState(page);
+  const matrix = useLoad(`grants:${project}:${enough}`, () => load(project, enough), ["IPPool"], 5000);
   const [adding, setAdding] = useState(false);
   return (
     <>
       <Heading title="Grants" note="Which projects may claim from which pools. Only shared pools can be granted.">
         {may("provider", project) && <button type="button" class="primary" onClick={() => setAdding(true)}>Grant a pool</button>}
       </Heading>
-      <Shown of={matrix}>{(data) => <Grid matrix={data} project={project} reload={matrix.reload} />}</Shown>
+      <Shown of={matrix}>
+        {(data) => (
+          <>
+            <Grid matrix={data} project={project} reload={matrix.reload} />
+            {data.more && (
+              <p>
+                <span class="note">The first {plural(data.rows.length, "shared pool")} in order of name; there may be more.</span>{" "}
+                <button type="button" disabled={matrix.loading} onClick={() => setEnough(enough + 4 * page)}>Show more</button>
+              </p>
+            )}
+          </>
+        )}
+      </Shown>
       {adding && matrix.data && (
         <Add
           project={project}
@@ -55,6 +71,7 @@ function Grid({ matrix, project, reload }: { matrix: Matrix; project: string; re
   const [asked, setAsked] = useState<{ pool: string; consumer: string } | undefined>();
   const shown = consumers.slice(0, 12);
   if (matrix.rows.length === 0) {
+    if (matrix.more) return <Empty>No shared pool so far.</Empty>;
     return <Empty>No pool of this project is shared. “Carve for a team” on a pool's page makes one and grants it.</Empty>;
   }
   return (
@@ -73,11 +90,22 @@ function Grid({ matrix, project, reload }: { matrix: Matrix; project: string; re
                 )}
               </td>
             ))}
-            {consumers.length > 12 && <td>{plural(granted.filter((c) => !shown.includes(c)).length, "project")}</td>}
+            {consumers.length > 12 && (
+              <td>
+                <details>
+                  <summary>{plural(granted.filter((c) => !shown.includes(c)).length, "project")}</summary>
+                  {granted.filter((c) => !shown.includes(c)).map((consumer) => (
+                    <p key={consumer}>{consumer} <Cell pool={pool.metadata.name} consumer={consumer} changes={may("provider", project)} ask={setAsked} /></p>
+                  ))}
+                </details>
+              </td>
+            )}
           </tr>
         ))}
       </Table>
-      {(matrix.partial || matrix.more) && <p class="note">Of the first {matrix.looked.toLocaleString("en")} pools in order of name.</p>}
+      {matrix.rows.filter((row) => row.more).map((row) => (
+        <p key={row.pool.metadata.uid} class="note">{row.pool.metadata.name} has more than {mostGrants.toLocaleString("en")} grants; the others are not shown.</p>
+      ))}
       {asked && <Withdraw project={project} {...asked} close={() => setAsked(undefined)} done={() => { setAsked(undefined); reload(); }} />}
     </>
   );
@@ -132,7 +160,7 @@ function Withdraw({
         <button type="button" class="danger" onClick={() => void withdraw()}>
           Withdraw
         </button>
-        <button type="button" onClick={close}>
+        <button type="button" autofocus onClick={close}>
           Keep it
         </button>
       </div>
@@ -140,12 +168,14 @@ function Withdraw({
   );
 }
 
+/** Any shared pool can be granted, also one that is not in the list yet. */
 function Add({ project, rows, close, done }: { project: string; rows: Row[]; close: () => void; done: () => void }) {
-  const [pool, setPool] = useState(rows[0]?.pool.metadata.name ?? "");
+  const [pool, setPool] = useState(rows.length === 1 ? rows[0]!.pool.metadata.name : "");
   const [consumer, setConsumer] = useState("");
   const [error, setError] = useState<unknown>();
   const submit = async (e: Event) => {
     e.preventDefault();
+    setError(undefined);
     try {
       await grant(project, pool, consumer);
       done();
@@ -156,27 +186,12 @@ function Add({ project, rows, close, done }: { project: string; rows: Row[]; clo
   return (
     <Dialog title="Grant a pool" close={close}>
       <form onSubmit={submit}>
-        <Select
-          label="Pool"
-          value={pool}
-          change={setPool}
-          options={rows.map((r): [string, string] => [r.pool.metadata.name, r.pool.metadata.name])}
-        />
-        <Input
-          label="Project"
-          hint="A name, or * for every project. Nobody learns whether it exists."
-          required
-          value={consumer}
-          change={setConsumer}
-        />
+        <Input label="Pool" hint="A shared pool of this project." required value={pool} change={setPool} suggest={rows.map((row) => row.pool.metadata.name)} />
+        <Team label="Project" hint="Its name, or * for every project." value={consumer} change={setConsumer} own={project} />
         {error !== undefined && <Trouble error={error} />}
         <div class="actions">
-          <button type="submit" class="primary" disabled={pool === "" || consumer === ""}>
-            Grant
-          </button>
-          <button type="button" onClick={close}>
-            Cancel
-          </button>
+          <button type="submit" class="primary" disabled={pool === "" || consumer === ""}>Grant</button>
+          <button type="button" onClick={close}>Cancel</button>
         </div>
       </form>
     </Dialog>

@@ -1,21 +1,25 @@
 // A project at a glance: what is full, what cools down, which quotas are near their limits, what has just changed.
-import { useState } from "preact/hooks";
-import { api, ask, type Pool, type Quota } from "../api";
+import { useEffect, useState } from "preact/hooks";
+import { api, ask, pagesOf, type Pool, type Quota, type Schemas } from "../api";
 import { formatSpan, plural, share } from "../format";
 import { formatCount } from "../net/cidr";
 import { useLoad } from "../load";
-import { firstPools, rootsOf } from "../pools";
+import { division, firstPools } from "../pools";
 import { Link, to } from "../router";
 import { may } from "../session";
 import { loadUtilization, Spark } from "../ui/chart";
 import { Bar, Card, Empty, Heading } from "../ui/parts";
 import { Shown } from "../ui/trouble";
 import { Alerts, useAlerts } from "./alerts";
-import { EventLine, together } from "./audit";
+import { EventLine, goneIn, together } from "./audit";
+
+const lookAt = 5000; // pools that are looked at before somebody asks to go on
 
 export function Overview({ project }: { project: string }) {
-  const [roots, setRoots] = useState(500);
-  const pools = useLoad(`overview:${project}:${roots}`, () => load(project, roots), ["IPPool", "IPClaim", "IPAllocation"], 5000);
+  const [enough, setEnough] = useState(lookAt);
+  const [large, setLarge] = useState(false);
+  const pools = useLoad(`overview:${project}:${enough}`, () => load(project, enough), ["IPPool", "IPClaim", "IPAllocation"], large ? 60_000 : 5000);
+  useEffect(() => setLarge((pools.data?.looked ?? 0) > 500), [pools.data]);
   return (
     <>
       <Heading title={project}>
@@ -25,10 +29,10 @@ export function Overview({ project }: { project: string }) {
       <div class="cards">
         <div class="stack">
           <Card title="Fullest pools" aside={<Link to={to.page(project, "pools")}>All pools</Link>}>
-            <Shown of={pools}>{(of) => <Fullest project={project} of={of} further={() => setRoots(roots + 500)} />}</Shown>
+            <Shown of={pools}>{(of) => <Fullest project={project} of={of} further={() => setEnough(enough + lookAt)} busy={pools.loading} />}</Shown>
           </Card>
           <Card title="Cooling down">
-            <Shown of={pools}>{({ items }) => <Cooling project={project} pools={items} />}</Shown>
+            <Shown of={pools}>{(of) => <Cooling project={project} of={of} />}</Shown>
           </Card>
         </div>
         <div class="stack">
@@ -46,34 +50,51 @@ export function Overview({ project }: { project: string }) {
 /** Alerts that there are now; nothing while there are none. */
 function Now({ project }: { project: string }) {
   const alerts = useAlerts(project);
-  const items = alerts.data?.items ?? [];
+  const { items = [], cursor } = alerts.data ?? {};
   if (items.length === 0) return null;
+  const shown = items.slice(0, 6);
   return (
-    <Card title={plural(items.length, "alert")} aside={<Link to={to.page(project, "alerts")}>All alerts</Link>}>
-      <Alerts alerts={items.slice(0, 6)} project={project} />
+    <Card title={cursor ? `More than ${plural(items.length, "alert")}` : plural(items.length, "alert")} aside={<Link to={to.page(project, "alerts")}>All alerts</Link>}>
+      <Alerts alerts={shown} project={project} />
+      {items.length > shown.length && <p class="note small">The first {shown.length}.</p>}
     </Card>
   );
 }
 
 interface Look {
-  items: Pool[];
-  /** What was looked at: all pools, all that were not carved from another one, or the first of those. */
-  among: "all" | "roots" | "some";
+  /** The fullest pools from which no other pool was carved, the fullest first. */
+  fullest: Pool[];
+  cooling: Pool[];
+  looked: number;
+  /** Every pool of the project was looked at. */
+  all: boolean;
 }
 
-/** All pools of the project; where there are many, those that were not carved from another one. */
+const shownAtMost = 10;
+
+/** Looks at the pools in order of name. Pools that are divided among child pools are left out: what is used of them, the child pools say. */
 async function load(project: string, enough: number): Promise<Look> {
-  const all = await firstPools(project);
-  if (all.cursor === undefined) return { items: all.items, among: "all" };
-  const { items, cursor } = await rootsOf(project, undefined, enough);
-  return { items, among: cursor === undefined ? "roots" : "some" };
+  const { items, cursor } = await firstPools(project, enough);
+  const parents = new Set(items.map((pool) => pool.status.parentRef?.name));
+  const used = items.filter((pool) => !parents.has(pool.metadata.name) && pool.status.utilizationPercent > 0)
+    .sort((a, b) => b.status.utilizationPercent - a.status.utilizationPercent);
+  const fullest: Pool[] = [];
+  for (const pool of used) {
+    if (fullest.length === shownAtMost) break;
+    // When not all pools were looked at, the child pools of this one may be among the others.
+    if (cursor === undefined || await division(project, pool) !== "divided") fullest.push(pool);
+  }
+  const cooling = items.filter((pool) => pool.status.capacity.coolingDown !== "0").sort((a, b) => part(b) - part(a)).slice(0, shownAtMost);
+  return { fullest, cooling, looked: items.length, all: cursor === undefined };
 }
 
-function Fullest({ project, of: { items, among }, further }: { project: string; of: Look; further: () => void }) {
-  const fullest = [...items].sort((a, b) => b.status.utilizationPercent - a.status.utilizationPercent).slice(0, 10);
-  if (fullest.length === 0) return <Start project={project} />;
+type FullestProps = { project: string; of: Look; further: () => void; busy: boolean };
+
+function Fullest({ project, of: { fullest, looked, all }, further, busy }: FullestProps) {
+  if (looked === 0) return <Start project={project} />;
   return (
     <>
+      {fullest.length === 0 && <Empty>Nothing is used yet.</Empty>}
       <ul class="plain">
         {fullest.map((pool) => (
           <li key={pool.metadata.uid} class="line">
@@ -86,14 +107,10 @@ function Fullest({ project, of: { items, among }, further }: { project: string; 
           </li>
         ))}
       </ul>
-      {among !== "all" && (
-        <p class="note small">
-          This project is large: these are of {among === "some" ? "the first" : "its"} {plural(items.length, "top-level pool")}
-          {among === "some" && " in order of name"}.{" "}
-          {among === "some" && <button type="button" class="link" onClick={further}>Look further</button>}{" "}
-          <Link to={to.page(project, "alerts")}>An alert rule</Link> finds full pools wherever they are.
-        </p>
-      )}
+      <p class="note small">
+        {all ? `Of all ${plural(looked, "pool")}` : `Of the first ${plural(looked, "pool")} in order of name`}, without those that are divided among child pools.
+        {!all && <>{" "}<button type="button" class="link" disabled={busy} onClick={further}>Look at more</button></>}
+      </p>
     </>
   );
 }
@@ -120,9 +137,8 @@ function Start({ project }: { project: string }) {
   );
 }
 
-function Cooling({ project, pools }: { project: string; pools: Pool[] }) {
-  const cooling = pools.filter((pool) => pool.status.capacity.coolingDown !== "0").sort((a, b) => part(b) - part(a)).slice(0, 10);
-  if (cooling.length === 0) return <Empty>Nothing is cooling down.</Empty>;
+function Cooling({ project, of: { cooling, all, looked } }: { project: string; of: Look }) {
+  if (cooling.length === 0) return <Empty>Nothing is cooling down{!all && ` in the first ${plural(looked, "pool")}`}.</Empty>;
   return (
     <ul class="plain">
       {cooling.map((pool) => (
@@ -137,7 +153,7 @@ function Cooling({ project, pools }: { project: string; pools: Pool[] }) {
 
 const part = (pool: Pool) => share(pool.status.capacity.coolingDown, pool.status.capacity.total);
 
-/** What a quota bounds, how much is used, and how near that is to the limit. */
+/** The limits of a quota, and how much of each is used. */
 export function measures(quota: Quota): { name: string; used: string; limit: string; percent: number }[] {
   const { limits } = quota.spec;
   return (["addresses", "claims", "pools"] as const).flatMap((name) => {
@@ -150,7 +166,7 @@ export function measures(quota: Quota): { name: string; used: string; limit: str
 
 function Quotas({ project }: { project: string }) {
   const quotas = useLoad(`quotas:${project}`, () => ask(api.GET("/v1/projects/{project}/quotas", {
-    params: { path: { project }, query: { limit: 100 } },
+    params: { path: { project }, query: { limit: 500 } },
   })), ["Quota", "IPClaim", "IPPool"]);
   return (
     <Shown of={quotas}>
@@ -159,7 +175,7 @@ function Quotas({ project }: { project: string }) {
           .flatMap((q) => measures(q).map((m) => ({ ...m, quota: q.metadata.name })))
           .sort((a, b) => b.percent - a.percent)
           .slice(0, 8);
-        if (near.length === 0) return <Empty>No quota bounds this project.</Empty>;
+        if (near.length === 0) return <Empty>No quota limits this project.</Empty>;
         return (
           <ul class="plain">
             {near.map((m) => (
@@ -176,18 +192,29 @@ function Quotas({ project }: { project: string }) {
   );
 }
 
+const trailPages = 4; // that are read to find changes that people and programs made
+
+/** The latest changes without those of alerts, which have a card of their own. */
+const loadLatest = async (project: string) => {
+  const { items } = await pagesOf<Schemas["AuditEvent"]>(async (cursor) => {
+    const page = await ask(api.GET("/v1/projects/{project}/audit-events", {
+      params: { path: { project }, query: { limit: 50, ...(cursor ? { cursor } : {}) } },
+    }));
+    return { ...page, items: page.items.filter((event) => event.resource.kind !== "Alert") };
+  }, 10, undefined, trailPages);
+  return together(items).slice(0, shownAtMost);
+};
+
 function Latest({ project }: { project: string }) {
-  const events = useLoad(`latest:${project}`, () => ask(api.GET("/v1/projects/{project}/audit-events", {
-    params: { path: { project }, query: { limit: 10 } },
-  })), ["IPPool", "IPClaim", "IPClass", "Quota", "IPAllocation"]);
+  const latest = useLoad(`latest:${project}`, () => loadLatest(project), ["IPPool", "IPClaim", "IPClass", "Quota", "IPAllocation"]);
   return (
-    <Shown of={events}>
-      {({ items }) =>
-        items.length === 0 ? (
-          <Empty>Nothing has changed yet.</Empty>
+    <Shown of={latest}>
+      {(groups) =>
+        groups.length === 0 ? (
+          <Empty>Nothing has changed lately.</Empty>
         ) : (
-          <ul class="plain" aria-label={plural(items.length, "change")}>
-            {together(items).map((events) => <EventLine key={events[0]!.id} events={events} project={project} />)}
+          <ul class="plain" aria-label={plural(groups.length, "change")}>
+            {groups.map((events) => <EventLine key={events[0]!.id} events={events} project={project} gone={goneIn(groups.flat(), events[0]!)} />)}
           </ul>
         )
       }

@@ -61,9 +61,16 @@ function Held({ item, project }: { item: Allocation; project: string }) {
       </td>
       <td>{spec.consumer}</td>
       <td>{spec.className}</td>
-      <td><Badge kind={status.phase === "Bound" ? "" : "warn"}>{status.phase === "CoolingDown" ? "Cooling down" : status.phase}</Badge>
+      <td><State spec={spec} phase={status.phase} />
         {status.coolUntil && <> free <When at={status.coolUntil} /></>}</td>
       <td><When at={metadata.createdAt} /></td>
     </tr>
   );
+}
+
+/** The state of a block, in the words and colours of the list of claims. */
+function State({ spec, phase }: { spec: Allocation["spec"]; phase: Allocation["status"]["phase"] }) {
+  if (spec.purpose === "Reservation") return <Badge>Reserved</Badge>;
+  if (spec.purpose === "ChildPool") return <Badge>Child pool</Badge>;
+  return <Badge kind={phase === "Bound" ? "good" : "warn"}>{phase === "CoolingDown" ? "Cooling down" : phase}</Badge>;
 }

@@ -1,14 +1,16 @@
 // A pool: what it is, what is in it, what is free, and why it is full.
 import { useState } from "preact/hooks";
-import { api, ask, asSeen, type Pool } from "../api";
-import { formatCount, formatCIDR, parseBlock } from "../net/cidr";
+import { api, ask, asSeen, pagesOf, type Pool, type Schemas } from "../api";
+import { bits, formatCount, formatCIDR, parseBlock, partOf } from "../net/cidr";
 import { plural } from "../format";
 import { useLoad } from "../load";
-import { childrenOf, getPool } from "../pools";
+import { childrenOf, division, each, getPool, ignoreGone } from "../pools";
 import { go, goQuery, Link, query, to } from "../router";
+import { searchFor } from "../search";
 import { may } from "../session";
 import { BlockMap } from "../ui/block-map";
-import { Badge, Bar, Dialog, Empty, Facts, Heading, Panel, Table, Tabs, When } from "../ui/parts";
+import { Badge, Bar, Dialog, Empty, Facts, Heading, LabelList, Panel, Table, Tabs, When } from "../ui/parts";
+import { Gone } from "../ui/gone";
 import { Shown, Trouble } from "../ui/trouble";
 import { PoolClaims } from "./pool-claims";
 import { PoolHistory } from "./pool-history";
@@ -26,16 +28,16 @@ const tabs: [string, string][] = [
 export function PoolPage({ project, name }: { project: string; name: string }) {
   const pool = useLoad(`pool:${project}:${name}`, () => getPool(project, name), ["IPPool", "IPClaim", "IPAllocation"]);
   const tab = query.value.get("tab") ?? "map";
-  const parent = pool.data?.status.parentRef;
+  const above = usePath(project, pool.data);
   return (
     <>
       <Heading title={name} crumbs={[
         { to: to.page(project, "pools"), text: "Pools" },
-        ...(parent ? [{ to: to.pool(parent.project, parent.name), text: parent.name }] : []),
+        ...above.map((each) => ({ to: to.pool(project, each), text: each })),
       ]} note={pool.data?.spec.description}>
         {pool.data && <Actions pool={pool.data} project={project} />}
       </Heading>
-      <Shown of={pool}>
+      <Shown of={pool} gone={<Gone project={project} kind="IPPool" name={name} />}>
         {(found) => (
           <>
             <Summary pool={found} />
@@ -54,6 +56,22 @@ export function PoolPage({ project, name }: { project: string; name: string }) {
       </Shown>
     </>
   );
+}
+
+/** The names of the pools around a pool, the outermost first. Until they are known, that of its parent. */
+function usePath(project: string, pool: Pool | undefined): string[] {
+  const parent = pool?.status.parentRef;
+  const cidr = pool?.status.allocatedCIDR;
+  const around = useLoad(parent ? `around:${project}:${cidr}` : undefined, (signal) => searchFor(`${project}/${cidr}`, { kind: "IPPool", limit: 100, signal }));
+  if (!pool || !parent) return [];
+  const { project: owner, name } = pool.status.spaceRef;
+  const length = Number(cidr!.split("/")[1]);
+  const outer = around.data?.items
+    .map((hit) => ({ hit, length: Number(hit.cidr!.split("/")[1]) }))
+    .filter((each) => each.hit.spaceRef?.project === owner && each.hit.spaceRef.name === name && each.length < length)
+    .sort((a, b) => a.length - b.length)
+    .map((each) => each.hit.name);
+  return outer?.at(-1) === parent.name ? outer : [parent.name];
 }
 
 function Actions({ pool, project }: { pool: Pool; project: string }) {
@@ -78,6 +96,7 @@ function Actions({ pool, project }: { pool: Pool; project: string }) {
 function DeletePool({ pool, project, close }: { pool: Pool; project: string; close: () => void }) {
   const [error, setError] = useState<unknown>();
   const remove = async () => {
+    setError(undefined);
     try {
       await ask(api.DELETE("/v1/projects/{project}/pools/{pool}", { params: { path: { project, pool: pool.metadata.name }, header: asSeen(pool) } }));
       const parent = pool.status.parentRef;
@@ -95,7 +114,7 @@ function DeletePool({ pool, project, close }: { pool: Pool; project: string; clo
       {error !== undefined && <Trouble error={error} />}
       <div class="actions">
         <button type="button" class="danger" onClick={() => void remove()}>Delete the pool</button>
-        <button type="button" onClick={close}>Keep it</button>
+        <button type="button" autofocus onClick={close}>Keep it</button>
       </div>
     </Dialog>
   );
@@ -104,16 +123,20 @@ function DeletePool({ pool, project, close }: { pool: Pool; project: string; clo
 function Summary({ pool }: { pool: Pool }) {
   const { capacity, utilizationPercent, largestFreePrefixLength } = pool.status;
   const cooling = Number((BigInt(capacity.coolingDown) * 1000n) / BigInt(capacity.total)) / 10;
+  const kind = useLoad(`division:${pool.metadata.uid}`, () => division(pool.metadata.project!, pool), ["IPPool"], 5000);
+  const divided = kind.data === "divided";
   return (
     <div class="summary">
       <div class="big">
         <span class="mono">{pool.status.allocatedCIDR}</span>
-        <Badge kind={pool.status.phase === "Ready" ? "good" : "warn"}>{pool.status.phase}</Badge>
+        {divided && pool.status.phase === "Exhausted" ? <Badge>Handed out in full</Badge>
+          : <Badge kind={pool.status.phase === "Ready" ? "good" : "warn"}>{pool.status.phase}</Badge>}
       </div>
-      <Bar percent={utilizationPercent} cooling={cooling} label="Addresses" />
+      <Bar percent={utilizationPercent} cooling={cooling} label="Addresses" divided={divided} />
+      {divided && <p class="note">Pools were carved from this one, and their whole blocks count as held here. Each child pool says how much of it is used.</p>}
       <dl class="figures">
         <div><dt>Addresses</dt><dd>{formatCount(capacity.total)}</dd></div>
-        <div><dt>Held</dt><dd>{formatCount(capacity.allocated)}</dd></div>
+        <div><dt>{divided ? "Held or in child pools" : "Held"}</dt><dd>{formatCount(capacity.allocated)}</dd></div>
         <div><dt>Reserved</dt><dd>{formatCount(capacity.reserved)}</dd></div>
         <div><dt>Cooling down</dt><dd>{formatCount(capacity.coolingDown)}</dd></div>
         <div><dt>Free</dt><dd>{formatCount(capacity.available)}</dd></div>
@@ -123,15 +146,34 @@ function Summary({ pool }: { pool: Pool }) {
   );
 }
 
+/** The block that a click on a free block claims: the block itself, or its beginning when the pool hands out smaller ones only. */
+function claimable(pool: Pool, cidr: string): string | undefined {
+  const block = parseBlock(cidr)!;
+  const { minPrefixLength = 0, maxPrefixLength = bits(block.family) } = pool.spec.allocation ?? {};
+  if (block.length > maxPrefixLength) return undefined;
+  return formatCIDR(partOf(block, Math.max(block.length, minPrefixLength), 0));
+}
+
 function Free({ pool }: { pool: Pool }) {
   const project = pool.metadata.project!;
   const name = pool.metadata.name;
-  const free = useLoad(`free:${project}:${name}`, () => ask(api.GET("/v1/projects/{project}/pools/{pool}/free", {
-    params: { path: { project, pool: name }, query: { limit: 200 } },
-  })), ["IPAllocation", "IPClaim", "IPPool"]);
+  const [enough, setEnough] = useState(200);
+  const free = useLoad(`free:${project}:${name}:${enough}`, async () => {
+    let summary: Schemas["PoolFree"]["summary"] = [];
+    const pages = await pagesOf<Schemas["PoolFree"]["items"][number]>(async (cursor) => {
+      const answer = await ask(api.GET("/v1/projects/{project}/pools/{pool}/free", {
+        params: { path: { project, pool: name }, query: { limit: 200, ...(cursor ? { cursor } : {}) } },
+      }));
+      if (cursor === undefined) summary = answer.summary;
+      return answer;
+    }, enough);
+    return { summary, ...pages };
+  }, ["IPAllocation", "IPClaim", "IPPool"], 5000);
+  const { minPrefixLength, maxPrefixLength } = pool.spec.allocation ?? {};
+  const whole = parseBlock(pool.status.allocatedCIDR)!;
   return (
     <Shown of={free}>
-      {({ summary, items, nextCursor }) =>
+      {({ summary, items, cursor }) =>
         summary.length === 0 ? (
           <Empty>
             Nothing is free.{" "}
@@ -143,6 +185,10 @@ function Free({ pool }: { pool: Pool }) {
           <div class="columns">
             <section aria-label="Free by size">
               <h2>By size</h2>
+              <p class="note">
+                Could be claimed: the blocks of this size that the free space has room for.
+                {(minPrefixLength || maxPrefixLength) && ` This pool hands out /${minPrefixLength ?? whole.length} to /${maxPrefixLength ?? bits(whole.family)} only, so other sizes have 0.`}
+              </p>
               <Table label="Free blocks by size" head={["Size", ["Free blocks", "right"], ["Could be claimed", "right"]]}>
                 {summary.map((row) => (
                   <tr key={row.prefixLength}>
@@ -158,17 +204,9 @@ function Free({ pool }: { pool: Pool }) {
             <section aria-label="Free blocks">
               <h2>Largest first</h2>
               <ul class="blocks mono">
-                {items.map((item) => (
-                  <li key={item.cidr}>
-                    {may("consumer", project) ? (
-                      <Link to={`${to.newClaim(project, name)}&cidr=${encodeURIComponent(item.cidr)}`}>{item.cidr}</Link>
-                    ) : (
-                      item.cidr
-                    )}
-                  </li>
-                ))}
+                {items.map(({ cidr }) => <li key={cidr}><FreeBlock pool={pool} cidr={cidr} /></li>)}
               </ul>
-              {nextCursor && <p class="note">and smaller ones</p>}
+              {cursor && <button type="button" disabled={free.loading} onClick={() => setEnough(enough + 800)}>Show smaller ones</button>}
             </section>
           </div>
         )
@@ -177,22 +215,48 @@ function Free({ pool }: { pool: Pool }) {
   );
 }
 
+function FreeBlock({ pool, cidr }: { pool: Pool; cidr: string }) {
+  const project = pool.metadata.project!;
+  const wanted = claimable(pool, cidr);
+  if (!wanted || !may("consumer", project)) return <>{cidr}</>;
+  return <Link to={`${to.newClaim(project, pool.metadata.name)}&cidr=${encodeURIComponent(wanted)}`}>{cidr}</Link>;
+}
+
+const childrenAtOnce = 50;
+
 function Children({ project, name }: { project: string; name: string }) {
-  const children = useLoad(`children:${project}:${name}`, () => childrenOf(project, name), ["IPPool"]);
+  const [enough, setEnough] = useState(childrenAtOnce);
+  const children = useLoad(`children:${project}:${name}:${enough}`, async () => {
+    const { items, cursor } = await childrenOf(project, name, undefined, enough);
+    const rows = await each(items.slice(0, enough), async (item) => {
+      const pool = await getPool(project, item.spec.childPoolRef!.name).catch(ignoreGone);
+      const full = pool && pool.status.utilizationPercent >= 80; // red, unless it is divided itself
+      return { item, pool, divided: full ? (await division(project, pool).catch(ignoreGone)) === "divided" : false };
+    });
+    return { rows, more: cursor !== undefined || items.length > enough };
+  }, ["IPPool", "IPAllocation"], 5000);
   return (
     <Shown of={children}>
-      {({ items, cursor }) => items.length === 0 ? <Empty>No pools were carved from this one.</Empty> : (
+      {({ rows, more }) => rows.length === 0 ? <Empty>No pools were carved from this one.</Empty> : (
         <>
-          <Table label="Child pools" head={["Block", "Pool", "Since"]}>
-            {items.map((item) => (
+          <Table label="Child pools" head={["Block", "Pool", "Used", ["Free addresses", "right"], "Description", "Since"]}>
+            {rows.map(({ item, pool, divided }) => (
               <tr key={item.metadata.uid}>
                 <td class="mono">{item.status.allocatedCIDR}</td>
                 <th scope="row"><Link to={to.pool(project, item.spec.childPoolRef!.name)}>{item.spec.childPoolRef!.name}</Link></th>
+                <td>{pool && <Bar percent={pool.status.utilizationPercent} label={pool.metadata.name} divided={divided} />}</td>
+                <td class="right number">{pool && formatCount(pool.status.capacity.available)}</td>
+                <td class="note">{pool?.spec.description}</td>
                 <td><When at={item.metadata.createdAt} /></td>
               </tr>
             ))}
           </Table>
-          {cursor && <p class="note">The first {plural(items.length, "child pool")} in order of address; the tree of pools has all.</p>}
+          {more && (
+            <p>
+              <span class="note">The first {plural(rows.length, "child pool")} in order of address.</span>{" "}
+              <button type="button" disabled={children.loading} onClick={() => setEnough(enough + 4 * childrenAtOnce)}>Show more</button>
+            </p>
+          )}
         </>
       )}
     </Shown>
@@ -229,7 +293,7 @@ function About({ pool }: { pool: Pool }) {
             )
             .join(", "),
         ],
-        ["Labels", Object.entries(metadata.labels ?? {}).map(([k, v]) => <Badge key={k}>{`${k}=${v}`}</Badge>)],
+        ["Labels", metadata.labels && <LabelList labels={metadata.labels} />],
         ["Region", spec.regions?.join(", ") ?? metadata.region],
         [
           "Created",

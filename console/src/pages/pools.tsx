@@ -1,10 +1,12 @@
 // The prefix tree of a project: pools below their parents, loaded level by level.
 import type { ComponentChild } from "preact";
 import { useCallback, useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from "preact/hooks";
-import { api, ask, pagesOf, type Pool } from "../api";
-import { formatCount, parseBlock } from "../net/cidr";
+import { api, ask, isGone, pagesOf, type Pool } from "../api";
+import { plural } from "../format";
+import { useKept } from "../kept";
+import { formatCIDR, formatCount, parseBlock } from "../net/cidr";
 import { useCalm, useChanges, useLoad } from "../load";
-import { childrenOf, nodeOf, spaceOf, type Node } from "../pools";
+import { nodeOf, spaceOf, type Node } from "../pools";
 import { go, goQuery, Link, query, to } from "../router";
 import { searchFor } from "../search";
 import { may } from "../session";
@@ -17,8 +19,10 @@ const rowHeight = 34;
 
 export function PoolsPage({ project }: { project: string }) {
   const [version, draw] = useReducer((n: number) => n + 1, 0);
-  const tree = useMemo(() => new Tree(project, () => draw(0)), [project]);
+  const open = useKept<string[]>("open", () => [], false);
+  const tree = useMemo(() => new Tree(project, () => draw(0), open.value), [project]);
   const [state, setState] = useState<{ ready: boolean; error?: unknown }>({ ready: false });
+  useEffect(() => { if (state.ready) open.set([...tree.open]); }, [version]);
   const filter = query.value.get("filter") ?? "";
   const load = useCallback(() => {
     tree.load().then(
@@ -30,8 +34,8 @@ export function PoolsPage({ project }: { project: string }) {
   useChanges(["IPPool"], load, tree.complete ? 1000 : 5000);
   return (
     <>
-      <Heading title="Pools" note="Each pool below the one it is carved from.">
-        {may("provider", project) && (
+      <Heading title="Pools" note="Each pool below the one it is carved from. A violet bar counts the whole blocks of child pools, a blue or red one what is used.">
+        {may("provider", project) && !isGone(state.error) && (
           <Link class="button primary" to={to.newPool(project)}>
             New pool
           </Link>
@@ -173,80 +177,85 @@ function TreeRow({ row, index, top, tree, focused, focus }: TreeRowProps) {
         )}
       </span>
       <span role="gridcell" class="mono">{row.more ? "" : node.cidr}</span>
-      <span role="gridcell">{!row.more && node.pool && <PoolBar pool={node.pool} />}</span>
+      <span role="gridcell">{!row.more && node.pool && <PoolBar pool={node.pool} divided={node.divided} />}</span>
       <span role="gridcell" class="right number">{!row.more && node.pool && formatCount(node.pool.status.capacity.available)}</span>
     </div>
   );
 }
 
-export function PoolBar({ pool }: { pool: Pool }) {
+export function PoolBar({ pool, divided }: { pool: Pool; divided?: boolean | undefined }) {
   const { capacity, utilizationPercent, phase } = pool.status;
   const cooling = Number((BigInt(capacity.coolingDown) * 1000n) / BigInt(capacity.total)) / 10;
   return (
     <>
-      <Bar percent={utilizationPercent} cooling={cooling} label={pool.metadata.name} />
+      <Bar percent={utilizationPercent} cooling={cooling} label={pool.metadata.name} divided={divided} />
       {phase !== "Ready" && phase !== "Exhausted" && <Badge kind="warn">{phase}</Badge>}
     </>
   );
 }
 
-const most = 100; // pools that a filter finds in a large project
+const page = 100; // pools that are shown at once
+
+/** What a filter finds in a large project. `more` leads to more of them; without it, truncated says that the server stopped. */
+interface Matches { nodes: Node[]; truncated: boolean; more: boolean }
 
 /** In a large project the server looks: by address, by block, by label, by the beginning of a name. Figures come after. */
 function Found({ project, text }: { project: string; text: string }) {
   const calm = useCalm(text.trim(), 120);
-  const found = useLoad(`pools:${project}:${calm}`, (stop) => find(project, calm, stop));
+  const [{ of, enough }, setEnough] = useState({ of: calm, enough: page });
+  const wanted = of === calm ? enough : page;
+  const found = useLoad(`pools:${project}:${calm}:${wanted}`, (stop) => find(project, calm, wanted, stop), ["IPPool"], 5000);
   const tree = useMemo(() => new Tree(project, () => draw(0)), [project]);
   const [, draw] = useReducer((n: number) => n + 1, 0);
-  const shown = useRef<Node[]>([]);
+  const shown = useRef<Matches | undefined>(undefined);
   if (found.data) shown.current = found.data; // stay until others are found
   useEffect(() => {
-    const timer = setTimeout(() => void tree.fill(found.data?.slice(0, 30) ?? []), 300);
+    const timer = setTimeout(() => void tree.fill(found.data?.nodes ?? []), 300);
     return () => clearTimeout(timer);
   }, [found.data]);
   if (found.error !== undefined) return <Trouble error={found.error} retry={found.reload} />;
-  if (found.data === undefined && shown.current.length === 0) return <Waiting rows={4} />;
-  if (shown.current.length === 0) {
+  if (shown.current === undefined) return <Waiting rows={4} />;
+  const { nodes, truncated, more } = shown.current;
+  if (nodes.length === 0) {
     return (
       <Empty>
-        No pool matches “{text}”. In a project of this size give the beginning of a name, an address, a block or a label such as env=prod.
+        No pool {/[=!]/.test(text) ? "has such labels" : /[.:/]/.test(text) ? "contains this or lies in it" : `has a name that begins with “${text}”`}.
+        This project is large: give the beginning of a name, an address, a block, or a label such as env=prod.
       </Empty>
     );
   }
   return (
     <>
+      <p class="note" role="status">{truncated || more ? `The first ${plural(nodes.length, "pool")}; there are more.` : plural(nodes.length, "pool")}</p>
       <ul class="plain" aria-label="Pools found">
-        {shown.current.map((node) => (
+        {nodes.map((node) => (
           <li key={node.name} class="line">
             <Link to={to.pool(project, node.name)}>{node.name}</Link>
             <span class="mono">{node.cidr}</span>
-            {node.pool && <PoolBar pool={node.pool} />}
+            {node.pool && <PoolBar pool={node.pool} divided={node.divided} />}
           </li>
         ))}
       </ul>
-      {shown.current.length >= most && <p class="note">There may be more. Type more of the name.</p>}
+      {more && <button type="button" disabled={found.loading} onClick={() => setEnough({ of: calm, enough: wanted + 4 * page })}>Show more</button>}
+      {truncated && <p class="note">The server finds at most {page} pools by name. Type more of the name to see the others.</p>}
     </>
   );
 }
 
-async function find(project: string, text: string, signal: AbortSignal): Promise<Node[]> {
+/** By name the server finds the first pools; by label, and inside a block, it looks through the list, a few thousand pools in each page. */
+async function find(project: string, text: string, enough: number, signal: AbortSignal): Promise<Matches> {
+  const list = (query: { labelSelector: string } | { within: string }) => pagesOf<Pool>((next) => ask(api.GET("/v1/projects/{project}/pools", {
+    params: { path: { project }, query: { ...query, limit: page, ...(next ? { cursor: next } : {}) } }, signal,
+  })), enough, undefined, enough / 10);
   if (/[=!]/.test(text)) {
-    const { items } = await pagesOf<Pool>((cursor) => ask(api.GET("/v1/projects/{project}/pools", {
-      params: { path: { project }, query: { labelSelector: text, limit: most, ...(cursor ? { cursor } : {}) } }, signal,
-    })), most);
-    return items.map(nodeOf);
+    const { items, cursor } = await list({ labelSelector: text });
+    return { nodes: items.map(nodeOf), truncated: false, more: cursor !== undefined };
   }
-  const hits = (await searchFor(`${project}/${text}`, signal, most)).filter((hit) => hit.kind === "IPPool" && hit.project === project);
-  const found = hits.map((hit) => nodeOf({ name: hit.name, cidr: hit.cidr! }));
-  const inside = text.includes("/") && parseBlock(text) ? hits[0]?.name : undefined;
-  return inside === undefined ? found : [...found, ...await within(project, inside, text, found)];
-}
-
-/** The pools that were carved from the smallest pool around a block, inside that block. */
-async function within(project: string, pool: string, block: string, known: Node[]): Promise<Node[]> {
-  const { items } = await childrenOf(project, pool, undefined, 1, block);
-  const names = new Set(known.map((node) => node.name));
-  return items.flatMap(({ spec: { childPoolRef }, status }) =>
-    childPoolRef && !names.has(childPoolRef.name) ? [nodeOf({ name: childPoolRef.name, cidr: status.allocatedCIDR, parent: pool })] : [],
-  ).slice(0, most);
+  const { items, truncated } = await searchFor(`${project}/${text}`, { kind: "IPPool", limit: page, signal });
+  const nodes = items.map((hit) => nodeOf({ name: hit.name, cidr: hit.cidr! }));
+  const block = text.includes("/") ? parseBlock(text) : undefined;
+  if (!block) return { nodes, truncated, more: false };
+  const names = new Set(nodes.map((node) => node.name)); // the pools around the block
+  const inside = await list({ within: formatCIDR(block) });
+  return { nodes: [...nodes, ...inside.items.map(nodeOf).filter((node) => !names.has(node.name))], truncated: false, more: inside.cursor !== undefined };
 }

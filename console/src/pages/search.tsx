@@ -28,6 +28,8 @@ function HitLine({ hit }: { hit: Hit }) {
   );
 }
 
+const most = 12; // hits below the search box
+
 export function SearchBox({ project }: { project: string | undefined }) {
   const [text, setText] = useState("");
   const [open, setOpen] = useState(false);
@@ -35,8 +37,11 @@ export function SearchBox({ project }: { project: string | undefined }) {
   const input = useRef<HTMLInputElement>(null);
   const list = useId();
   const calm = useCalm(text.trim(), 90);
-  const found = useLoad(calm.length > 1 ? `search:${calm}` : undefined, (stop) => searchFor(calm, stop));
-  const hits = calm.length > 1 ? withAddress(found.data ?? [], calm, project).slice(0, 12) : [];
+  const found = useLoad(calm.length > 1 ? `search:${calm}` : undefined, (signal) => searchFor(calm, { signal }));
+  const all = calm.length > 1 ? withAddress(found.data?.items ?? [], calm, project) : [];
+  const hits = all.slice(0, most);
+  const more = all.length > most || found.data?.truncated === true;
+  const last = hits.length - (more ? 0 : 1);
   useSlash(input);
   const choose = (hit: Hit | undefined) => {
     setOpen(false);
@@ -46,7 +51,7 @@ export function SearchBox({ project }: { project: string | undefined }) {
   };
   const key = (e: KeyboardEvent) => {
     if (e.key === "Escape") { setOpen(false); setText(""); input.current?.blur(); }
-    else if (e.key === "ArrowDown") setAt(Math.min(at + 1, hits.length - 1));
+    else if (e.key === "ArrowDown") setAt(Math.min(at + 1, last));
     else if (e.key === "ArrowUp") setAt(Math.max(at - 1, 0));
     else if (e.key === "Enter" && text.trim()) choose(calm === text.trim() ? hits[at] : undefined);
     else return;
@@ -62,7 +67,7 @@ export function SearchBox({ project }: { project: string | undefined }) {
         aria-label="Search addresses, blocks, names, labels"
         aria-expanded={shown}
         aria-controls={list}
-        aria-activedescendant={shown && hits[at] ? `${list}-${at}` : undefined}
+        aria-activedescendant={shown && at <= last && last >= 0 ? `${list}-${at}` : undefined}
         aria-autocomplete="list"
         list={undefined}
         placeholder="Search: 10.1.2.3, 10.0.0.0/8, name, env=prod"
@@ -84,6 +89,11 @@ export function SearchBox({ project }: { project: string | undefined }) {
           <li key={hit.kind + hit.project + hit.name + hit.cidr} id={`${list}-${i}`} role="option" aria-selected={i === at}
             onMouseDown={(e) => { e.preventDefault(); choose(hit); }}><HitLine hit={hit} /></li>
         ))}
+        {shown && more && (
+          <li id={`${list}-${hits.length}`} role="option" aria-selected={at === hits.length} onMouseDown={(e) => { e.preventDefault(); choose(undefined); }}>
+            <span class="strong">Show all hits</span><span class="note">these are the first {hits.length}</span>
+          </li>
+        )}
         {shown && hits.length === 0 && <li role="option" aria-selected={false} class="note">{found.loading ? "Searching…" : "Nothing found"}</li>}
       </ul>
     </div>
@@ -107,25 +117,28 @@ function useSlash(input: { current: HTMLInputElement | null }) {
 export function SearchPage() {
   const text = query.value.get("q") ?? "";
   const project = localStorage.getItem(lastProject) ?? undefined;
-  const found = useLoad(`search:${text}`, (stop) => searchFor(text, stop));
+  const found = useLoad(`search-page:${text}`, (signal) => searchFor(text, { limit: 100, signal }));
   return (
     <>
       <Heading title={`Search: ${text}`} />
       <Shown of={found}>
-        {(hits) => {
-          const all = withAddress(hits, text, project);
+        {({ items, truncated }) => {
+          const all = withAddress(items, text, project);
           return all.length === 0 ? (
             <Empty>Nothing was found. Give an address, a block, the beginning of a name, or a label such as env=prod.</Empty>
           ) : (
-            <ul class="plain">
-              {all.map((hit) => (
-                <li key={hit.kind + hit.project + hit.name + hit.cidr} class="line">
-                  <Link to={pageOf(hit)}>
-                    <HitLine hit={hit} />
-                  </Link>
-                </li>
-              ))}
-            </ul>
+            <>
+              {truncated && <p class="note" role="status">The first {all.length}; there are more. Type more of the name, or write project/name to look in one project.</p>}
+              <ul class="plain">
+                {all.map((hit) => (
+                  <li key={hit.kind + hit.project + hit.name + hit.cidr} class="line">
+                    <Link to={pageOf(hit)}>
+                      <HitLine hit={hit} />
+                    </Link>
+                  </li>
+                ))}
+              </ul>
+            </>
           );
         }}
       </Shown>

@@ -1,0 +1,145 @@
+// Pages show everything that is there, also in large projects and in projects whose spaces overlap, or say that they do not.
+import { call, open } from "./harness.mjs";
+import { many, project } from "./seed.mjs";
+
+const pool = (owner, name, spec, labels) => call("POST", `/v1/projects/${owner}/pools`, { metadata: { name, ...(labels ? { labels } : {}) }, spec });
+const claim = (owner, name, spec) => call("PUT", `/v1/projects/${owner}/claims/${name}`, { spec });
+const gone = (path) => call("DELETE", path);
+
+export const whole = {
+  async "an address names each space, its holder there and the pools around it"(browser, assert) {
+    const owner = "overlap";
+    await call("POST", "/v1/projects", { metadata: { name: owner } });
+    await call("POST", `/v1/projects/${owner}/spaces`, { metadata: { name: "lab" }, spec: {} });
+    await pool(owner, "net", { cidr: "10.0.0.0/8" });
+    await pool(owner, "net-k8s", { parentRef: { name: "net" }, cidr: "10.0.0.0/16" });
+    await pool(owner, "bench", { cidr: "10.0.0.0/12", spaceRef: { name: "lab" } });
+    await pool(owner, "bench-1", { parentRef: { name: "bench" }, cidr: "10.0.0.0/15", reservations: [{ cidr: "10.1.0.0/24", reason: "Printers" }] });
+    await claim(owner, "web", { poolRef: { name: "net-k8s" }, cidr: "10.0.192.0/24" });
+    await claim(owner, "test-rig", { poolRef: { name: "bench-1" }, cidr: "10.0.192.0/24" });
+    const { page, at, wrong } = await open(browser);
+    await at(`/projects/${owner}/addresses/10.0.192.77`);
+    const here = page.getByRole("region", { name: "Space default" });
+    const lab = page.getByRole("region", { name: "Space lab" });
+    await here.getByText("Held by claim").waitFor();
+    assert.deepEqual(await here.getByRole("link").allTextContents(), ["web", "net", "net-k8s"]);
+    assert.deepEqual(await lab.getByRole("link").allTextContents(), ["test-rig", "bench", "bench-1"]);
+    await gone(`/v1/projects/${owner}/claims/test-rig`);
+    await lab.getByText("Free", { exact: true }).waitFor();
+    await here.getByText("Held by claim").waitFor();
+    await page.getByRole("region", { name: "Former holders" }).getByText("test-rig").first().waitFor();
+    await at(`/projects/${owner}/addresses/10.1.0.9`);
+    await lab.getByText("Reserved").waitFor();
+    await lab.getByText("Printers").waitFor();
+    assert.deepEqual(await here.getByRole("link").allTextContents(), ["net", "Claim it", "net"]);
+    await page.context().close();
+    assert.deepEqual(wrong, []);
+  },
+
+  async "the filter of a large project finds every pool with such a name, or says that there are more"(browser, assert) {
+    const body = Array.from({ length: 120 }, (_, i) => ({ metadata: { name: `p-00010-${String(i).padStart(3, "0")}` }, spec: { poolRef: { name: "hosts-0" }, prefixLength: 32 } }));
+    await call("POST", `/v1/projects/${many}/claim-batches`, { claims: body });
+    const { page, at, wrong } = await open(browser);
+    const found = page.getByRole("list", { name: "Pools found" }).getByRole("listitem");
+    await at(`/projects/${many}/pools?filter=p-00010`);
+    await page.getByText("10 pools", { exact: true }).waitFor();
+    assert.equal(await found.count(), 10);
+    await at(`/projects/${many}/pools?filter=p-00`);
+    await page.getByText("The first 100 pools; there are more.").waitFor();
+    await page.getByText("Type more of the name").waitFor();
+    await at(`/projects/${many}/pools?filter=10.0.0.0/22`);
+    await page.getByText("17 pools", { exact: true }).waitFor(); // root, and sixteen /26
+    await at("/search?q=p-00");
+    await page.getByText("The first 100; there are more.").waitFor();
+    await page.getByRole("combobox", { name: /Search/ }).fill("p-00");
+    await page.getByRole("option", { name: /Show all hits/ }).waitFor();
+    await page.context().close();
+    assert.deepEqual(wrong, []);
+  },
+
+  async "grants are found in a project of any size"(browser, assert) {
+    await pool(many, "zz-shared", { cidr: "172.20.0.0/24", visibility: "shared" });
+    await call("PUT", `/v1/projects/${many}/pools/zz-shared/grants/shop`);
+    const { page, at, wrong } = await open(browser);
+    await at(`/projects/${many}/grants`);
+    await page.getByRole("columnheader", { name: "shop" }).waitFor();
+    await page.getByRole("row", { name: /zz-shared/ }).getByRole("button", { name: "granted: withdraw zz-shared from shop" }).waitFor();
+    await page.context().close();
+    assert.deepEqual(wrong, []);
+  },
+
+  async "the fullest pools are those that are used up, and a divided pool is not shown as full"(browser, assert) {
+    await pool(many, "zz-full", { cidr: "172.16.0.0/31" });
+    for (const i of [0, 1]) await claim(many, `full-${i}`, { poolRef: { name: "zz-full" }, prefixLength: 32 });
+    await pool(many, "zz-divided", { cidr: "172.17.0.0/24" });
+    for (const i of [0, 1]) await pool(many, `zz-half-${i}`, { parentRef: { name: "zz-divided" }, prefixLength: 25 });
+    await call("POST", `/v1/projects/${many}/alert-rules`, { metadata: { name: "full" }, spec: { about: "Pools", percent: 90 } });
+    const { page, at, wrong } = await open(browser);
+    await at(`/projects/${many}`);
+    const fullest = page.getByRole("region", { name: "Fullest pools" });
+    await fullest.getByRole("link", { name: "zz-full" }).waitFor();
+    assert.equal(await fullest.getByRole("link", { name: "zz-divided" }).count(), 0);
+    await fullest.getByText(/^Of (all|the first) [\d,]+ pools/).waitFor();
+    await at(`/projects/${many}/pools/zz-divided`);
+    await page.getByText("Handed out in full").waitFor();
+    await page.getByText("Each child pool says how much of it is used").waitFor();
+    await page.locator(".summary .bar.divided").waitFor();
+    await at(`/projects/${many}/alerts`);
+    await page.getByRole("listitem").filter({ hasText: "zz-divided" }).getByText("divided among child pools").waitFor();
+    await page.getByRole("listitem").filter({ hasText: "zz-full" }).locator(".bar.full").waitFor();
+    await at(`/projects/${many}/pools?filter=zz-`);
+    await page.getByRole("listitem").filter({ hasText: "zz-divided" }).locator(".bar.divided").waitFor();
+    await page.getByRole("listitem").filter({ hasText: "zz-full" }).locator(".bar.full").waitFor();
+    await page.context().close();
+    assert.deepEqual(wrong, []);
+  },
+
+  async "a pool shows the path to it, and the figures of its child pools"(browser, assert) {
+    const { page, at, wrong } = await open(browser);
+    await at(`/projects/${project}/pools/eu-prod?tab=children`);
+    const path = page.getByRole("navigation", { name: "Where this is" });
+    await path.getByRole("link", { name: "corp" }).waitFor();
+    assert.deepEqual(await path.getByRole("link").allTextContents(), ["Pools", "corp", "eu"]);
+    await page.getByRole("row", { name: /eu-dns/ }).getByRole("img", { name: "eu-dns: 100 % used" }).waitFor();
+    await page.context().close();
+    assert.deepEqual(wrong, []);
+  },
+
+  async "what is gone says who deleted it, and offers nothing"(browser, assert) {
+    await claim(project, "brief", { poolRef: { name: "eu-prod-apps" }, prefixLength: 32 });
+    const { page, at, wrong } = await open(browser);
+    await at(`/projects/${project}/claims/brief`);
+    await page.getByRole("button", { name: "Release" }).waitFor();
+    await gone(`/v1/projects/${project}/claims/brief`);
+    await page.getByText(`There is no claim brief in project ${project}.`).waitFor();
+    await page.getByText(/released it on/).waitFor();
+    assert.equal(await page.getByRole("alert").count(), 1);
+    assert.equal(await page.getByRole("button", { name: "Release" }).count(), 0);
+    assert.equal(await page.getByText("Bound").count(), 0);
+    await at("/projects/no-such-project/pools");
+    await page.getByRole("heading", { name: "There is no project no-such-project" }).waitFor();
+    assert.equal(await page.getByRole("link", { name: "New pool" }).count(), 0);
+    await page.context().close();
+    assert.deepEqual(wrong, []);
+  },
+
+  async "the tree and the list of claims are as they were, after Back"(browser, assert) {
+    const { page, at, wrong } = await open(browser);
+    await at(`/projects/${many}/pools`);
+    await page.getByRole("button", { name: "Open hosts" }).waitFor();
+    await page.getByRole("button", { name: "Open hosts" }).click();
+    await page.getByRole("link", { name: "hosts-3" }).click();
+    await page.getByRole("heading", { name: "hosts-3" }).waitFor();
+    await page.goBack();
+    await page.getByRole("link", { name: "hosts-3" }).waitFor();
+    await at(`/projects/${many}/claims`);
+    await page.getByRole("button", { name: "Show more" }).click();
+    await page.getByText("The first 200 claims; there may be more.").waitFor();
+    await page.getByRole("link", { name: "Quotas" }).click();
+    await page.getByRole("heading", { name: "Quotas" }).waitFor();
+    await page.goBack();
+    await page.getByText("The first 200 claims; there may be more.").waitFor();
+    await page.context().close();
+    assert.deepEqual(wrong, []);
+  },
+};
