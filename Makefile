@@ -27,8 +27,8 @@ help:
 ##@ Use it
 run: deps build ## Start the service with its embedded database (DATA_DIR=data, ARGS=...)
 	@exec bin/server --auth=dev --data-dir='$(DATA_DIR)' $(ARGS)
-demo: deps build ## Load an address plan, claim from it as three teams would, audit the result
-	@./examples/demo.sh
+demo: deps build ## Load an address plan, claim from it as three teams would, audit the result (KEEP=1 keeps the server)
+	@KEEP='$(KEEP)' ./examples/demo.sh
 audit: build ## Check every invariant of the data in SQL (DATA_DIR=data of a running server, or DATABASE_URL=...)
 	@bin/ipamctl audit $(if $(DATABASE_URL),--database-url='$(DATABASE_URL)',--data-dir='$(DATA_DIR)')
 

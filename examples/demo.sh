@@ -3,7 +3,8 @@
 # checks every invariant of the data at the end. Usage: demo.sh [PROJECT]
 #
 # With CARVE_SERVER it works on the server there; otherwise it starts one with a database of its own, in a directory that is
-# removed at the end. A project is the demo's alone: to run it again on one server, give another name.
+# removed at the end. With KEEP=1 that server runs until Ctrl-C, for a look at the console. A project is the demo's alone: to run
+# it again on one server, give another name.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export PATH="$PWD/bin:$PATH"
@@ -58,5 +59,10 @@ if [ -n "${CARVE_DATABASE_URL:-}${CARVE_DATA_DIR:-}" ]; then
   printf '\n$ ipamctl audit\n'
   ipamctl audit
 else
-  printf '\nThe database is not ours to look into: give CARVE_DATABASE_URL, or CARVE_DATA_DIR of a server on this machine.\n'
+  printf '\nThe demo cannot audit the database of this server: give CARVE_DATABASE_URL, or CARVE_DATA_DIR of a server on this machine.\n'
+fi
+
+if [ -n "${KEEP:-}" ] && [ -n "${pid:-}" ]; then
+  printf '\nThe server runs until you press Ctrl-C: %s/console/projects/%s\n' "$CARVE_SERVER" "$CARVE_PROJECT"
+  wait "$pid"
 fi
