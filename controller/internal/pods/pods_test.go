@@ -26,7 +26,7 @@ func TestAPodHasItsClaimsUntilItHasFinished(t *testing.T) {
 	require.Equal(t, told["net1"].Address, c.Status.Address)
 	require.True(t, meta.IsControlledBy(c, pod))
 	require.Equal(t, "web", c.Labels["app"])
-	require.Equal(t, map[string]string{"note": "web", ipam.EntryAnnotation: "net1"}, c.Annotations)
+	require.Equal(t, map[string]string{"note": "web", ipam.EntryAnnotation: "net1", ipam.TemplateAnnotation: "web"}, c.Annotations)
 
 	s.phase(pod, core.PodSucceeded)
 	s.vanishes(c)
