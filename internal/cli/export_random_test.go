@@ -15,6 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/cli/rules"
+	"github.com/carve-ipam/carve/internal/cli/show"
 	"github.com/carve-ipam/carve/internal/cli/stock"
 )
 
@@ -136,10 +138,27 @@ func (d *double) throughNetBox(t *testing.T, seed uint64, from string) {
 	t.Helper()
 	dir, to := filepath.Join(t.TempDir(), "netbox"), from+"-netbox"
 	d.done("export", "-o", "netbox-csv", "--to", dir, "-p", from)
+	requireNetBoxTakes(t, dir)
 	d.done("project", "create", to)
 	r := d.run("import", "netbox", filepath.Join(dir, "vrfs.csv"), filepath.Join(dir, "prefixes.csv"), filepath.Join(dir, "ip-ranges.csv"), filepath.Join(dir, "ip-addresses.csv"), "-p", to)
 	require.Zero(t, r.code, "seed %d through NetBox: %s%s", seed, r.out, r.err)
 	require.Equal(t, d.blocksOf(t, from), d.blocksOf(t, to), "seed %d through NetBox", seed)
+}
+
+// asNetBoxHasIt is a line for each object that NetBox has for a reservation: an address, a range, or prefixes if a range cannot count them.
+func asNetBoxHasIt(space any, first, last netip.Addr, about func(...any) string, reason string) (out []string) {
+	if first == last {
+		name := rules.Name(first.String())
+		return []string{fmt.Sprintf("%v address %v %v %q", space, netip.PrefixFrom(first, first.BitLen()), name, about(reason, name))}
+	}
+	blocks := stock.Blocks(first, last)
+	if !slices.ContainsFunc(blocks, func(b netip.Prefix) bool { return b.Addr().BitLen()-b.Bits() > 31 }) {
+		return []string{fmt.Sprintf("%v range %v-%v %q", space, first, last, about(reason, "reserved"))}
+	}
+	for _, block := range blocks {
+		out = append(out, fmt.Sprintf("%v prefix %v %q", space, block, about(reason, rules.Name(block.String()))))
+	}
+	return out
 }
 
 // blocksOf is a line for each thing of a project that NetBox has too. Descriptions there are one line, and claims of more than one address
@@ -150,8 +169,12 @@ func (d *double) blocksOf(t *testing.T, project string) string {
 	spaces := fields{}
 	about := func(texts ...any) string {
 		for _, text := range texts {
-			if words := strings.Fields(fmt.Sprint(text)); text != nil && len(words) > 0 {
-				return strings.Join(words, " ")
+			words := strings.TrimSpace(fmt.Sprint(text))
+			if show.IsFormula(words) {
+				words = strings.TrimLeft(words, "'=+-@ \n\r\t")
+			}
+			if words = strings.Join(strings.Fields(words), " "); text != nil && words != "" {
+				return words
 			}
 		}
 		return ""
@@ -166,7 +189,7 @@ func (d *double) blocksOf(t *testing.T, project string) string {
 		require.NoError(t, json.Unmarshal(text, &pool))
 		for _, r := range pool.Spec.Reservations {
 			first, last := stock.Bounds(netip.MustParsePrefix(pool.Status.AllocatedCIDR), r)
-			out = append(out, fmt.Sprintf("%v range %v-%v %q", space, first, last, about(r.Reason, "reserved")))
+			out = append(out, asNetBoxHasIt(space, first, last, about, r.Reason)...)
 		}
 	}
 	for _, c := range d.list(t, project, "claims") {

@@ -59,7 +59,7 @@ func (d *double) ask(t *testing.T, method, path string, doc any) (answer fields)
 
 // fill makes the project with all that an export can have.
 func (w *world) fill() {
-	w.names = []string{"null", "true", "no", "on", "1e3", "0x1f", "0123", "12", "2026-01-01", "10-0-0-0", strings.Repeat("n", 63), "y"}
+	w.names = []string{"null", "true", "no", "on", "1e3", "0x1f", "0123", "12", "2026-01-01", "10-0-9-0", strings.Repeat("n", 63), "y"}
 	w.Shuffle(len(w.names), func(i, j int) { w.names[i], w.names[j] = w.names[j], w.names[i] })
 	w.d.ask(w.t, http.MethodPost, "/v1/projects", fields{"metadata": fields{"name": w.project}})
 	w.classes, w.space = map[bool][]string{}, map[string]string{}

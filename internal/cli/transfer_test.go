@@ -100,6 +100,7 @@ func TestExportsForOtherTools(t *testing.T) {
 	require.Equal(t, 2, d.run("export", "-o", "netbox-csv", "-p", "team-b").code)
 	to := filepath.Join(t.TempDir(), "netbox")
 	d.done("export", "-o", "netbox-csv", "--to", to, "-p", "team-b")
+	requireNetBoxTakes(t, to)
 	for name, want := range map[string]string{
 		"vrfs.csv":         "name,description\nlab,\"Laboratory \"\"${x}\"\"\"\n",
 		"prefixes.csv":     "prefix,vrf,status,description\n10.0.0.0/16,lab,active,Net\n10.0.1.0/28,lab,active,one\n",

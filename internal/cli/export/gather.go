@@ -3,6 +3,7 @@ package export
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net/netip"
@@ -10,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/cli/exit"
 	"github.com/carve-ipam/carve/internal/cli/session"
 	"github.com/carve-ipam/carve/internal/cli/show"
 	"github.com/carve-ipam/carve/internal/cli/stock"
@@ -37,8 +39,9 @@ type outPool struct {
 
 type outClaim struct {
 	client.IPClaim
-	pool string // name, or project/name
-	spec stock.Spec
+	pool  string // name, or project/name
+	space string // of the pool; empty: the pool is in another project and cannot be read
+	spec  stock.Spec
 }
 
 // gather reads everything of the project.
@@ -69,6 +72,7 @@ func gather(ctx context.Context, s *session.Session) (*inventory, error) {
 	}
 	out.nest(byName)
 	classes := out.backing()
+	elsewhere := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(st.Claims)) {
 		c := st.Claims[name]
 		claim := outClaim{IPClaim: c, pool: show.RefText(&c.Status.PoolRef, s.Project)}
@@ -84,11 +88,57 @@ func gather(ctx context.Context, s *session.Session) (*inventory, error) {
 			out.notes = append(out.notes, "claim "+name+" is exported as one of its pool: class "+c.Status.ClassName+" could take its block from a pool of another space too")
 		}
 		if p := byName[claim.pool]; p != nil {
+			claim.space = p.space
 			p.claims = append(p.claims, claim)
+		} else if claim.space, err = spaceElsewhere(ctx, s, c.Status.PoolRef, elsewhere); err != nil {
+			return nil, err
 		}
 		out.claims = append(out.claims, claim)
 	}
 	return out, nil
+}
+
+// spaceElsewhere asks for the space of a pool of another project, as this project writes it; it is empty if the pool cannot be read.
+func spaceElsewhere(ctx context.Context, s *session.Session, pool client.ResolvedRef, known map[string]string) (string, error) {
+	key := pool.Project + "/" + pool.Name
+	if space, found := known[key]; found {
+		return space, nil
+	}
+	a, err := s.Ask(ctx, session.Get("projects", pool.Project, "pools", pool.Name))
+	if code := exit.CodeOf(err); code == exit.NotFound || code == exit.Failed { // it may not be read
+		known[key] = ""
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	var read client.IPPool
+	if err := json.Unmarshal(a.Body, &read); err != nil {
+		return "", fmt.Errorf("cannot read pool %s: %w", key, err)
+	}
+	known[key] = read.Status.SpaceRef.Project + "/" + read.Status.SpaceRef.Name
+	if read.Status.SpaceRef.Project == s.Project {
+		known[key] = read.Status.SpaceRef.Name
+	}
+	return known[key], nil
+}
+
+// spacesElsewhere are the spaces of other projects that have something of this one.
+func (v *inventory) spacesElsewhere() (out []string) {
+	seen := map[string]bool{}
+	note := func(space string) {
+		if strings.Contains(space, "/") && !seen[space] {
+			seen[space] = true
+			out = append(out, space)
+		}
+	}
+	for _, p := range v.pools {
+		note(p.space)
+	}
+	for _, c := range v.claims {
+		note(c.space)
+	}
+	return out
 }
 
 // backing are the pools that list a class, by its name.

@@ -1,15 +1,58 @@
 package export
 
 import (
-	"bytes"
-	"encoding/csv"
+	"math"
+	"math/big"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/carve-ipam/carve/internal/cli/show"
 	"github.com/carve-ipam/carve/internal/cli/stock"
 )
+
+// longestAbout is how many characters a description of NetBox has at most.
+const longestAbout = 200
+
+// netBox collects the tables of NetBox' import. NetBox refuses a whole table for one bad row, so each row passes the checks of NetBox' models
+// (netbox/ipam/models/ip.py): a prefix is unique in its VRF and is no /0, a range has two addresses at least, and a status is one of the
+// choices of its model. A row that is changed or left out for that is named in a note.
+type netBox struct {
+	vrfs, prefixes, ranges, addresses show.Sheet
+	taken                             map[[2]string]string // by VRF and block: the thing in the table
+	notes                             notes
+}
+
+// asNetBox is NetBox' import: its VRFs, its prefixes, its ranges and its addresses.
+func asNetBox(v *inventory) (files, error) {
+	n := &netBox{taken: map[[2]string]string{}}
+	n.vrfs.Row("name", "description")
+	n.prefixes.Row("prefix", "vrf", "status", "description")
+	n.ranges.Row("start_address", "end_address", "vrf", "status", "description")
+	n.addresses.Row("address", "vrf", "status", "dns_name", "description")
+	for _, s := range v.spaces {
+		if name := vrf(s.Metadata.Name); name != "" {
+			n.vrfs.Row(name, n.about("space "+s.Metadata.Name, s.Spec.Description))
+		}
+	}
+	for _, space := range v.spacesElsewhere() {
+		n.vrfs.Row(space, "")
+	}
+	for _, p := range v.pools {
+		n.pool(p)
+	}
+	for _, c := range v.claims {
+		if err := n.claim(c); err != nil {
+			return nil, err
+		}
+	}
+	v.notes = append(v.notes, n.notes.lines()...)
+	return files{
+		{"vrfs.csv", n.vrfs.Bytes()}, {"prefixes.csv", n.prefixes.Bytes()}, {"ip-ranges.csv", n.ranges.Bytes()}, {"ip-addresses.csv", n.addresses.Bytes()},
+	}, nil
+}
 
 // vrf is the VRF of a space: NetBox has none for the one that everybody has.
 func vrf(space string) string {
@@ -19,55 +62,95 @@ func vrf(space string) string {
 	return space
 }
 
-// asNetBox is NetBox' import: its VRFs, its prefixes, its ranges and its addresses.
-func asNetBox(v *inventory) (files, error) {
-	tables := map[string]*bytes.Buffer{}
-	writers := map[string]*csv.Writer{}
-	names := []string{"vrfs.csv", "prefixes.csv", "ip-ranges.csv", "ip-addresses.csv"}
-	for n, header := range [][]string{
-		{"name", "description"}, {"prefix", "vrf", "status", "description"}, {"start_address", "end_address", "vrf", "status", "description"},
-		{"address", "vrf", "status", "dns_name", "description"},
-	} {
-		tables[names[n]] = &bytes.Buffer{}
-		writers[names[n]] = csv.NewWriter(tables[names[n]])
-		_ = writers[names[n]].Write(header) // into memory
+// pool writes a pool and its reservations.
+func (n *netBox) pool(p *outPool) {
+	what, status := "pool "+p.Metadata.Name, "active"
+	if len(p.children) > 0 {
+		status = "container"
 	}
-	put := func(name string, cells ...string) { _ = writers[name].Write(cells) }
-	spaces := map[string]string{}
-	for _, s := range v.spaces {
-		if s.Metadata.Name != "default" {
-			put("vrfs.csv", s.Metadata.Name, s.Spec.Description)
-		}
-	}
-	for _, p := range v.pools {
-		spaces[p.Metadata.Name] = p.space
-		status := "active"
-		if len(p.children) > 0 {
-			status = "container"
-		}
-		put("prefixes.csv", p.Status.AllocatedCIDR, vrf(p.space), status, show.FirstOf(strings.TrimSpace(p.Spec.Description), p.Metadata.Name))
-		for _, r := range p.Spec.Reservations {
-			from, to := stock.Bounds(p.block, r)
+	status = n.status(what, p.Metadata.Labels["status"], status, "container")
+	n.prefix(what, p.block, p.space, status, show.FirstOf(n.about(what, p.Spec.Description), p.Metadata.Name))
+	for _, r := range p.Spec.Reservations {
+		first, last := stock.Bounds(p.block, r)
+		what, about := "a reservation of "+what, n.about("a reservation of "+what, r.Reason)
+		switch {
+		case first == last:
+			n.addresses.Row(netip.PrefixFrom(first, first.BitLen()).String(), vrf(p.space), "reserved", "", about)
+		case countable(first, last):
 			bits := "/" + strconv.Itoa(p.block.Bits())
-			put("ip-ranges.csv", from.String()+bits, to.String()+bits, vrf(p.space), "reserved", r.Reason)
+			n.ranges.Row(first.String()+bits, last.String()+bits, vrf(p.space), "reserved", about)
+		default: // more addresses than a range of NetBox counts
+			for _, block := range stock.Blocks(first, last) {
+				n.prefix(what, block, p.space, "reserved", about)
+			}
 		}
 	}
-	for _, c := range v.claims {
-		block, err := netip.ParsePrefix(c.Status.AllocatedCIDR)
-		if err != nil {
-			return nil, err
-		}
-		status, about := show.FirstOf(c.Metadata.Labels["status"], "active"), show.FirstOf(strings.TrimSpace(c.Metadata.Annotations["description"]), c.Metadata.Name)
-		if block.IsSingleIP() {
-			put("ip-addresses.csv", block.String(), vrf(spaces[c.pool]), status, c.Metadata.Name, about)
-		} else {
-			put("prefixes.csv", block.String(), vrf(spaces[c.pool]), status, about)
-		}
+}
+
+// countable reports whether NetBox can count the addresses of a range, which it does in 32 bits.
+func countable(first, last netip.Addr) bool {
+	a, b := new(big.Int).SetBytes(first.AsSlice()), new(big.Int).SetBytes(last.AsSlice())
+	return b.Sub(b, a).Cmp(big.NewInt(math.MaxUint32)) < 0
+}
+
+// claim writes a claim: an address, or a prefix if it has several.
+func (n *netBox) claim(c outClaim) error {
+	what := "claim " + c.Metadata.Name
+	block, err := netip.ParsePrefix(c.Status.AllocatedCIDR)
+	if err != nil {
+		return err
 	}
-	var out files
-	for _, name := range names {
-		writers[name].Flush()
-		out = append(out, files{{name, tables[name].Bytes()}}...)
+	if c.space == "" {
+		n.notes.add("is left out: its pool is in another project, whose spaces cannot be read", what)
+		return nil
 	}
-	return out, nil
+	label, about := c.Metadata.Labels["status"], show.FirstOf(n.about(what, c.Metadata.Annotations["description"]), c.Metadata.Name)
+	if block.IsSingleIP() {
+		n.addresses.Row(block.String(), vrf(c.space), n.status(what, label, "active", "dhcp", "slaac"), c.Metadata.Name, about)
+	} else {
+		n.prefix(what, block, c.space, n.status(what, label, "active", "container"), about)
+	}
+	return nil
+}
+
+// prefix writes a prefix, unless NetBox would refuse it.
+func (n *netBox) prefix(what string, block netip.Prefix, space, status, about string) {
+	place := [2]string{space, block.String()}
+	switch first := n.taken[place]; {
+	case block.Bits() == 0:
+		n.notes.add("is left out: NetBox has no prefix of the length 0", what)
+	case first != "":
+		n.notes.add("is left out: NetBox has a prefix once in a VRF, and "+first+" has it", what)
+	default:
+		n.taken[place] = what
+		n.prefixes.Row(block.String(), vrf(space), status, about)
+	}
+}
+
+// status is the choice of NetBox for the label `status` of a thing; usual is the one for most things. Some models have more choices than all have.
+func (n *netBox) status(what, label, usual string, more ...string) string {
+	switch status := strings.ToLower(label); {
+	case status == "" || status == "active" || status == "used": // the latter is how phpIPAM calls it
+		return usual
+	case status == "reserved" || status == "deprecated" || slices.Contains(more, status):
+		return status
+	case status == "offline":
+		return "deprecated"
+	}
+	n.notes.add("is exported as "+usual+": its status "+label+" is none that NetBox has for it", what)
+	return usual
+}
+
+// about is a description. What a spreadsheet would compute loses its first characters: NetBox would keep the apostrophe that marks a text.
+func (n *netBox) about(what, text string) string {
+	text = strings.TrimSpace(text)
+	if show.IsFormula(text) {
+		text = strings.TrimLeft(text, "'=+-@\t\r\n ")
+		n.notes.add("loses the characters = + - @ at the beginning of its description: a spreadsheet would compute it", what)
+	}
+	if utf8.RuneCountInString(text) > longestAbout {
+		text = string([]rune(text)[:longestAbout])
+		n.notes.add("has its description cut to 200 characters, which is what NetBox keeps", what)
+	}
+	return text
 }

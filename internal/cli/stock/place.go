@@ -46,3 +46,23 @@ func Last(block netip.Prefix) netip.Addr {
 	last, _ := netip.AddrFromSlice(bytes)
 	return last
 }
+
+// Blocks are the fewest CIDRs that make up a range.
+func Blocks(first, last netip.Addr) (out []netip.Prefix) {
+	for {
+		bits := first.BitLen()
+		for bits > 0 {
+			wider := netip.PrefixFrom(first, bits-1)
+			if wider.Masked().Addr() != first || last.Less(Last(wider)) {
+				break
+			}
+			bits--
+		}
+		block := netip.PrefixFrom(first, bits)
+		out = append(out, block)
+		if end := Last(block); end == last || !end.Next().IsValid() {
+			return out
+		}
+		first = Last(block).Next()
+	}
+}

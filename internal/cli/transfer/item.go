@@ -128,26 +128,6 @@ func (i *item) target() string {
 	return i.kind + "/" + i.name
 }
 
-// blocksOf are the fewest CIDRs that make up a range.
-func blocksOf(first, last netip.Addr) (out []netip.Prefix) {
-	for {
-		bits := first.BitLen()
-		for bits > 0 {
-			wider := netip.PrefixFrom(first, bits-1)
-			if wider.Masked().Addr() != first || last.Less(stock.Last(wider)) {
-				break
-			}
-			bits--
-		}
-		block := netip.PrefixFrom(first, bits)
-		out = append(out, block)
-		if end := stock.Last(block); end == last || !end.Next().IsValid() {
-			return out
-		}
-		first = stock.Last(block).Next()
-	}
-}
-
 // byPlace orders items so that what is around comes before what is within: pools before claims of the same block, and what is
 // on the server before what is to come.
 func byPlace(items []*item) {

@@ -156,7 +156,7 @@ func (t *tree) reserve(r *item, s span) {
 func (t *tree) intoClaims(r *item, free []span) {
 	var parts []*item
 	for _, s := range free {
-		for _, block := range blocksOf(s.first, s.last) {
+		for _, block := range stock.Blocks(s.first, s.last) {
 			part := *r
 			part.kind, part.block, part.span = rules.AsClaim, block, nil
 			part.parent, part.depth, part.outcome = s.pool, s.pool.depth+1, ""

@@ -55,7 +55,7 @@ func (i *item) judge(l ledPool, here map[netip.Prefix]*item) {
 			}
 		}
 	case i.isRange():
-		for _, block := range blocksOf(i.from(), i.to()) {
+		for _, block := range stock.Blocks(i.from(), i.to()) {
 			if here[block] == nil {
 				missing = block.String()
 			}

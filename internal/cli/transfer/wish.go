@@ -9,6 +9,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/exit"
 	"github.com/carve-ipam/carve/internal/cli/rules"
 	"github.com/carve-ipam/carve/internal/cli/source"
+	"github.com/carve-ipam/carve/internal/cli/stock"
 )
 
 // row is what has become of one row of the source.
@@ -132,7 +133,7 @@ func (i *item) fits() string {
 	mapped := netip.MustParsePrefix("::ffff:0:0/96")
 	switch {
 	case i.isRange() && (i.kind == rules.AsPool || i.kind == rules.AsClaim || i.kind == rules.AsAuto):
-		blocks := blocksOf(i.span.First, i.span.Last)
+		blocks := stock.Blocks(i.span.First, i.span.Last)
 		if len(blocks) > 1 {
 			return "a range that is no CIDR can be a reservation or claims, not a " + i.kind
 		}

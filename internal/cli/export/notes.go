@@ -1,0 +1,42 @@
+package export
+
+import (
+	"fmt"
+	"slices"
+)
+
+// namedInNote is how many things a note names; it counts the others.
+const namedInNote = 3
+
+// notes say what an export changes or leaves out, one sentence for all things that share it.
+type notes struct {
+	sentences []string // in the order in which they came
+	about     map[string][]string
+}
+
+// add notes that a sentence is true of a thing. The sentence begins with its verb.
+func (n *notes) add(sentence, thing string) {
+	if n.about == nil {
+		n.about = map[string][]string{}
+	}
+	if n.about[sentence] == nil {
+		n.sentences = append(n.sentences, sentence)
+	}
+	if !slices.Contains(n.about[sentence], thing) {
+		n.about[sentence] = append(n.about[sentence], thing)
+	}
+}
+
+// lines are the notes.
+func (n *notes) lines() (out []string) {
+	for _, sentence := range n.sentences {
+		things := n.about[sentence]
+		for _, thing := range things[:min(len(things), namedInNote)] {
+			out = append(out, thing+" "+sentence)
+		}
+		if more := len(things) - namedInNote; more > 0 {
+			out = append(out, fmt.Sprintf("and so it is with %d more", more))
+		}
+	}
+	return out
+}

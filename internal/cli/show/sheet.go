@@ -1,0 +1,57 @@
+package show
+
+import (
+	"bytes"
+	"encoding/csv"
+	"regexp"
+	"strings"
+)
+
+// formula matches a cell that a spreadsheet computes, with the apostrophes that stand before it.
+var formula = regexp.MustCompile(`^'*[=+\-@\t\r]`)
+
+// IsFormula reports whether a spreadsheet would compute a cell, or would do so without the apostrophe at its beginning.
+func IsFormula(cell string) bool { return formula.MatchString(cell) }
+
+// CellText marks a cell that a spreadsheet would compute as text: an apostrophe goes before it. The console writes its cells in the same way
+// (console/src/pages/transfer-csv.ts).
+func CellText(cell string) string {
+	if IsFormula(cell) {
+		return "'" + cell
+	}
+	return cell
+}
+
+// CellMeant takes the apostrophe of CellText away, and no other.
+func CellMeant(cell string) string {
+	if rest, marked := strings.CutPrefix(cell, "'"); marked && IsFormula(rest) {
+		return rest
+	}
+	return cell
+}
+
+// Sheet collects the rows of a CSV file (RFC 4180). It is the only writer of CSV here, so no file has a cell that a spreadsheet computes.
+type Sheet struct {
+	text bytes.Buffer
+	rows *csv.Writer
+}
+
+// Row adds a row.
+func (s *Sheet) Row(cells ...string) {
+	if s.rows == nil {
+		s.rows = csv.NewWriter(&s.text) //nolint:forbidigo // every cell that it gets was marked by CellText
+	}
+	marked := make([]string, len(cells))
+	for i, cell := range cells {
+		marked[i] = CellText(cell)
+	}
+	_ = s.rows.Write(marked) // the buffer takes everything
+}
+
+// Bytes answers the rows so far.
+func (s *Sheet) Bytes() []byte {
+	if s.rows != nil {
+		s.rows.Flush()
+	}
+	return s.text.Bytes()
+}
