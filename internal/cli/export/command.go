@@ -2,12 +2,11 @@
 package export
 
 import (
-	"bytes"
 	"context"
-	"encoding/csv"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -102,9 +101,8 @@ func (out files) put(p *session.Program, to string) error {
 
 // asCSV is one table of everything, which `ipamctl import csv` reads.
 func asCSV(v *inventory) (files, error) {
-	var b bytes.Buffer
-	w := csv.NewWriter(&b)
-	_ = w.Write(source.OwnColumns) // into memory
+	var sheet show.Sheet
+	sheet.Row(source.OwnColumns...)
 	var fault error
 	line := func(kind, space, name, parent, block, description string, labels, annotations map[string]string, spec any) {
 		notes, err := show.Marshal(annotations)
@@ -118,7 +116,7 @@ func asCSV(v *inventory) (files, error) {
 		if fault == nil && (err != nil || err2 != nil) {
 			fault = fmt.Errorf("%s %s cannot be written: %w", kind, name, first2(err, err2))
 		}
-		_ = w.Write([]string{kind, space, name, parent, block, description, labelsText(labels), string(notes), string(rest)})
+		sheet.Row(kind, space, name, parent, block, description, labelsText(labels), string(notes), string(rest))
 	}
 	for _, s := range v.spaces {
 		line("space", "", s.Metadata.Name, "", "", s.Spec.Description, s.Metadata.Labels, s.Metadata.Annotations, struct{}{})
@@ -135,15 +133,14 @@ func asCSV(v *inventory) (files, error) {
 		}
 		line("pool", p.space, p.Metadata.Name, parent, p.Status.AllocatedCIDR, p.Spec.Description, p.Metadata.Labels, p.Metadata.Annotations, p.spec)
 	}
-	spaces := map[string]string{}
-	for _, p := range v.pools {
-		spaces[p.Metadata.Name] = p.space
-	}
 	for _, c := range v.claims {
-		line("claim", spaces[c.pool], c.Metadata.Name, c.pool, c.Status.AllocatedCIDR, "", c.Metadata.Labels, c.Metadata.Annotations, c.spec)
+		space := c.space
+		if strings.Contains(c.pool, "/") { // the pool of another project is in no space that an import could make
+			space = ""
+		}
+		line("claim", space, c.Metadata.Name, c.pool, c.Status.AllocatedCIDR, "", c.Metadata.Labels, c.Metadata.Annotations, c.spec)
 	}
-	w.Flush()
-	return files{{"", b.Bytes()}}, fault
+	return files{{"", sheet.Bytes()}}, fault
 }
 
 func first2(errs ...error) error {

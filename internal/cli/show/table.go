@@ -2,7 +2,6 @@ package show
 
 import (
 	"bytes"
-	"encoding/csv"
 	"math"
 	"slices"
 	"strconv"
@@ -186,20 +185,13 @@ func bar(p *Printer, text string) string {
 	return p.Coloured(sign, strings.Repeat("█", full)) + p.Coloured("dim", strings.Repeat("░", barWidth-full)) + " " + text
 }
 
-// csvOf writes rows with commas between cells, and quotes where they are needed. A cell that a spreadsheet would take for a formula is kept text.
+// csvOf writes rows with commas between cells.
 func csvOf(rows [][]string) []byte {
-	var b bytes.Buffer
-	w := csv.NewWriter(&b)
+	var sheet Sheet
 	for _, row := range rows {
-		for i, cell := range row {
-			if cell != "" && strings.ContainsRune("=+@\t", rune(cell[0])) {
-				row[i] = "'" + cell
-			}
-		}
-		_ = w.Write(row) // into memory
+		sheet.Row(row...)
 	}
-	w.Flush()
-	return b.Bytes()
+	return sheet.Bytes()
 }
 
 func (p *Printer) writeCSV(rows [][]string) error { return p.Write(csvOf(rows)) }

@@ -3,7 +3,6 @@ package source
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -13,14 +12,12 @@ func fromConsole(h *header) bool {
 	return h.has("kind") && h.has("cidr") && h.has("pool") && h.has("visibility")
 }
 
-// consoleRow reads a row of the console's export. Its columns, and how it writes cells, are those of console/src/pages/transfer-rows.ts
-// and transfer-csv.ts.
+// consoleRow reads a row of the console's export, which console/src/pages/transfer-rows.ts writes.
 func consoleRow(f File, r row) Record {
-	cell := func(name string) string { return meant(r.get(name)) }
-	out := Record{ID: at(f, r.line), Kind: Kind(strings.ToLower(r.get("kind"))), Name: cell("name")}
-	out.Own = &Own{Space: cell("space"), Parent: cell("pool"), Labels: pairsOf(cell("labels")), Annotations: map[string]string{}}
-	out.Fields.Set("description", meant(r.raw("description")))
-	switch block := cell("cidr"); {
+	out := Record{ID: at(f, r.line), Kind: Kind(strings.ToLower(r.get("kind"))), Name: r.get("name")}
+	out.Own = &Own{Space: r.get("space"), Parent: r.get("pool"), Labels: pairsOf(r.get("labels")), Annotations: map[string]string{}}
+	out.Fields.Set("description", r.raw("description"))
+	switch block := r.get("cidr"); {
 	case out.Kind != Pool && out.Kind != Claim:
 		out.Kind, out.Problem = Reference, fmt.Sprintf("%q is no kind of the console's: there are pool and claim", r.get("kind"))
 	case block == "" || strings.HasPrefix(block, "/"):
@@ -31,12 +28,12 @@ func consoleRow(f File, r row) Record {
 		out.host(block)
 	}
 	spec := map[string]string{}
-	if visibility := cell("visibility"); visibility != "" && visibility != "consumer" { // which is what no visibility means
+	if visibility := r.get("visibility"); visibility != "" && visibility != "consumer" { // which is what no visibility means
 		spec["visibility"] = visibility
 	}
 	// A pool that was carved for a scope becomes an ordinary one, and a class of another project may be called like one here: of such
 	// claims the pool counts alone, as in the export of ipamctl.
-	if class := cell("class"); class != "" && cell("scope") == "" && !strings.Contains(out.Own.Parent, "/") {
+	if class := r.get("class"); class != "" && r.get("scope") == "" && !strings.Contains(out.Own.Parent, "/") {
 		spec["className"] = class
 		out.set("class", class)
 	}
@@ -65,17 +62,6 @@ func serve(records []Record) {
 			pool.Serves = append(pool.Serves, class)
 		}
 	}
-}
-
-// formula is what a spreadsheet would compute, with the apostrophes that somebody wrote before it.
-var formula = regexp.MustCompile(`^'*[=+\-@\t\r]`)
-
-// meant is a cell without the apostrophe by which the console marks as text what a spreadsheet would take for a formula.
-func meant(text string) string {
-	if rest, marked := strings.CutPrefix(text, "'"); marked && formula.MatchString(rest) {
-		return rest
-	}
-	return text
 }
 
 // pairsOf are labels as the console writes them, with blanks between, and as it reads them, with commas too.

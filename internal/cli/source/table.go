@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
 // row is one line of a table: its cells, and the names of their columns in lower case with underscores.
@@ -215,7 +217,11 @@ func (l *lines) rows(h *header, each func(row)) error {
 			return fmt.Errorf("%s:%d:%d: the row has %d cells, and there are %d titles: it was cut, or two rows are in one line; write an empty cell where there is no value",
 				l.Name, line+l.first, col, len(cells), len(h.names))
 		}
-		each(row{number, &h.names, slices.Clone(cells)})
+		meant := make([]string, len(cells))
+		for i, cell := range cells {
+			meant[i] = show.CellMeant(cell)
+		}
+		each(row{number, &h.names, meant})
 	}
 }
 

@@ -1,9 +1,7 @@
 package transfer
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/csv"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -124,20 +122,18 @@ func (out *report) write(path string, document any) error {
 		}
 		text = fmt.Appendf(nil, "%s\n", doc)
 	case ".csv":
-		var b bytes.Buffer
-		w := csv.NewWriter(&b)
+		var sheet show.Sheet
 		line := func(difference string, cells ...string) {
 			if out.shadow != "" {
 				cells = append(cells, difference)
 			}
-			_ = w.Write(cells) // into memory
+			sheet.Row(cells...)
 		}
 		line("difference", "row", "kind", "block", "outcome", "project", "space", "target", "why")
 		for _, r := range out.Items {
 			line(r.Difference, r.Row, r.Kind, r.Block, r.Outcome, r.Project, r.Space, r.Target, r.Why)
 		}
-		w.Flush()
-		text = b.Bytes()
+		text = sheet.Bytes()
 	default:
 		return exit.Usagef("--report %s: the name must end with .json or .csv", path)
 	}
