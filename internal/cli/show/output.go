@@ -170,7 +170,7 @@ func (p *Printer) DocumentOf(v any) error {
 	return p.Document(doc)
 }
 
-// Document prints JSON, indented, or the same as YAML. Nothing else about it is changed.
+// Document prints JSON, indented, or the same as YAML. Hidden characters are written as escapes; nothing else about it is changed.
 func (p *Printer) Document(doc json.RawMessage) error {
 	if p.render != nil {
 		return p.rendered(doc)
@@ -187,7 +187,7 @@ func (p *Printer) Document(doc json.RawMessage) error {
 		return fmt.Errorf("the server's answer is not JSON: %w", err)
 	}
 	b.WriteByte('\n')
-	return p.Write(b.Bytes())
+	return p.Write([]byte(escapedJSON(b.String())))
 }
 
 // Lines prints one word a line.
@@ -217,7 +217,7 @@ func (p *Printer) Note(format string, args ...any) {
 	p.progress.mu.Lock()
 	defer p.progress.mu.Unlock()
 	p.progressEnds()
-	_, _ = io.WriteString(p.Aside, p.Hide(fmt.Sprintf(format, args...))+"\n") // when nobody can be told, nobody can be told that
+	_, _ = io.WriteString(p.Aside, Visible(p.Hide(fmt.Sprintf(format, args...)))+"\n") // when nobody can be told, nobody can be told that
 }
 
 // Remark is a note that --quiet silences.

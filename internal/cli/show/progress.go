@@ -88,7 +88,7 @@ func (p *Printer) tellProgress() {
 	at.told = now
 	if line := fmt.Sprintf("%s, %d s", FirstOf(at.text, at.waited), int(long.Seconds())); line != at.line {
 		at.line = line
-		_, _ = io.WriteString(p.Aside, "\r\x1b[K"+p.Hide(line)) // it is for eyes alone
+		_, _ = io.WriteString(p.Aside, "\r\x1b[K"+Clean(p.Hide(line))) // it is for eyes alone
 	}
 }
 

@@ -97,5 +97,5 @@ func (p *Printer) OneOfMany(doc json.RawMessage) error {
 		return fmt.Errorf("the server's answer is not JSON: %w", err)
 	}
 	b.WriteByte('\n')
-	return p.Write(b.Bytes())
+	return p.Write([]byte(escapedJSON(b.String())))
 }

@@ -165,5 +165,8 @@ func (p *Printer) rendered(doc json.RawMessage) error {
 	if err != nil {
 		return fmt.Errorf("-o %s: %w", p.Output, err)
 	}
+	if p.Width > 0 { // a terminal; a program gets the values as they are
+		text = []byte(Visible(string(text)))
+	}
 	return p.Write(text)
 }

@@ -129,13 +129,3 @@ func Words[T ~string](list []T) string {
 	}
 	return strings.Join(text, ", ")
 }
-
-// Clean makes text from elsewhere fit for one line of a terminal: no control characters, no line breaks.
-func Clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
-		}
-		return r
-	}, s)
-}

@@ -26,7 +26,7 @@ func yamlOf(doc json.RawMessage) ([]byte, error) {
 	if err := errors.Join(e.Encode(node), e.Close()); err != nil {
 		return nil, fmt.Errorf("cannot show the answer as YAML: %w", err)
 	}
-	return b.Bytes(), nil
+	return []byte(escapedYAML(b.String())), nil
 }
 
 // yamlValue reads one JSON value.
@@ -65,10 +65,11 @@ func yamlValue(d *json.Decoder) (*yaml.Node, error) {
 }
 
 // yamlText shows a text: as a block where it has several lines, and in quotes what would be something else, to readers of YAML 1.1 ("yes")
-// too. A block cannot begin with blanks, nor can it have tabs and carriage returns wherever a text can.
+// too. A block cannot begin with blanks, nor can it have tabs and carriage returns wherever a text can. Hidden characters are escaped, which
+// only quotes allow.
 func yamlText(v string) *yaml.Node {
 	text := &yaml.Node{}
-	if strings.ContainsAny(v, "\t\r") || strings.TrimLeft(v, " \n") != v || text.Encode(v) != nil || text.Value != v || text.ShortTag() != "!!str" {
+	if strings.ContainsAny(v, "\t\r") || hides(v) || strings.TrimLeft(v, " \n") != v || text.Encode(v) != nil || text.Value != v || text.ShortTag() != "!!str" {
 		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Style: yaml.DoubleQuotedStyle, Value: v}
 	}
 	return text
