@@ -18,7 +18,7 @@ import (
 type RetryPolicy struct {
 	// Attempts is how often a call is tried, the first time included. 1 repeats nothing.
 	Attempts int
-	// FirstPause is the pause after the first attempt, of which up to a half is taken off by chance; it doubles each time.
+	// FirstPause is the pause after the first attempt, of which up to a half is taken off by chance. Each pause is four times the one before.
 	FirstPause time.Duration
 	// LongestPause bounds a pause. Retry-After is waited for; who is asked to wait for longer than this gives up.
 	LongestPause time.Duration
@@ -30,6 +30,9 @@ type RetryPolicy struct {
 	Pause func(ctx context.Context, d time.Duration) error
 }
 
+// pauseGrowth is how many times the pause before a pause is.
+const pauseGrowth = 4
+
 // Repeat is one attempt that is going to be repeated.
 type Repeat struct {
 	Request *http.Request
@@ -38,8 +41,8 @@ type Repeat struct {
 	Pause   time.Duration // until the next
 }
 
-// DefaultRetry is five attempts within about a minute. A server that restarts, or whose place another one takes, is waited
-// for; the attempts' time is longer than the server's own deadline for a request.
+// DefaultRetry makes five attempts within a minute. Its pauses are 7 s to 14 s together, so a call waits for a server that restarts and
+// refuses connections meanwhile. An attempt has more time than the server's own deadline for a request.
 func DefaultRetry() RetryPolicy {
 	return RetryPolicy{Attempts: 5, FirstPause: 200 * time.Millisecond, LongestPause: 10 * time.Second, AttemptTimeout: 15 * time.Second}
 }
@@ -56,7 +59,7 @@ func (p RetryPolicy) check() error {
 func (p RetryPolicy) pause(attempt int, resp *http.Response) (time.Duration, bool) {
 	d := p.FirstPause
 	for range attempt - 1 {
-		d = min(2*d, p.LongestPause)
+		d = min(pauseGrowth*d, p.LongestPause)
 	}
 	d = min(d, p.LongestPause)
 	if half := d / 2; half > 0 {

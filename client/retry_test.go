@@ -2,7 +2,9 @@ package client
 
 import (
 	"context"
+	"net"
 	"net/http"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -26,13 +28,28 @@ func TestRepeatsAreBounded(t *testing.T) {
 			require.Equal(t, 5, end.attempts)
 			var all time.Duration
 			for i, pause := range pauses {
-				full := 200 * time.Millisecond << i
+				full := min(200*time.Millisecond<<(2*i), 10*time.Second)
 				require.GreaterOrEqual(t, pause, full/2)
 				require.LessOrEqual(t, pause, full)
 				all += pause
 			}
 			require.Len(t, pauses, 4)
 			require.Equal(t, all, time.Since(begin), "pauses are really made")
+		})
+	})
+	t.Run("ButOutlastTheRestartOfAServer", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			begin := time.Now()
+			restarting := doer(func(*http.Request) (*http.Response, error) {
+				if time.Since(begin) < 7*time.Second { // systemd waits for 2 s, and the server starts in a few more
+					return nil, &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
+				}
+				return answer(200, "application/json", "{}"), nil
+			})
+			resp, end := Repeater{Next: restarting, Policy: DefaultRetry()}.do(request(t, "GET", claims))
+			require.NoError(t, end.err)
+			require.Equal(t, 200, resp.StatusCode)
 		})
 	})
 	t.Run("RetryAfterIsWaitedFor", func(t *testing.T) {

@@ -300,7 +300,7 @@ func TestARateLimitIsWaitedForAndThenExplained(t *testing.T) {
 	limited.header = map[string]string{"Retry-After": "7", "RateLimit": `"writes";r=0;t=7`, "RateLimit-Policy": `"writes";q=200;w=2`}
 	d := answering(t, limited, ok(example(t, "Member")))
 	r := d.done("member", "set", "corp:alice@example.com", "--role", "viewer")
-	require.Contains(t, r.err, "the server said 429, not now; trying again (2 of 4)")
+	require.Contains(t, r.err, "the server said 429, not now; trying again (2 of 5)")
 	require.Equal(t, 7*time.Second, d.pauses[0])
 
 	d = answering(t, limited, limited, limited, limited)

@@ -91,7 +91,7 @@ func TestADeleteOfARevisionIsRepeated(t *testing.T) {
 	d = answering(t, cut(), refusal(t, "ProblemPreconditionFailed"))
 	require.Equal(t, 4, d.run(byRevision...).code, "another one has the name now")
 
-	d = answering(t, cut(), cut(), cut(), cut(), ok(example(t, "Space")))
+	d = answering(t, cut(), cut(), cut(), cut(), cut(), ok(example(t, "Space")))
 	r := d.run(byRevision...)
 	require.Equal(t, 5, r.code)
 	require.Contains(t, r.err, "it is not the revision that you named")
@@ -99,10 +99,10 @@ func TestADeleteOfARevisionIsRepeated(t *testing.T) {
 
 func TestADeleteThatCannotBeSettledSaysSo(t *testing.T) {
 	t.Parallel()
-	d := answering(t, cut(), cut(), cut(), cut(), cut())
+	d := answering(t, cut(), cut(), cut(), cut(), cut(), cut())
 	r := d.run("space", "delete", "lab")
 	require.Equal(t, 5, r.code)
-	require.Equal(t, []string{"DELETE", "GET", "GET", "GET", "GET"}, d.methods())
+	require.Equal(t, []string{"DELETE", "GET", "GET", "GET", "GET", "GET"}, d.methods())
 	require.Contains(t, r.err, "It is not known whether the space was deleted: look before you repeat it.")
 
 	d = answering(t, cut(), refusal(t, "ProblemNotFound"), gone())

@@ -46,7 +46,7 @@ func watched(t *testing.T) *double {
 	t.Helper()
 	a, b, longer := claimNamed(t, "a", "10.0.0.0/24"), claimNamed(t, "b", "10.0.1.0/24"), claimNamed(t, "one-with-a-longer-name", "10.0.2.0/24")
 	busy := refusal(t, "ProblemUnavailable")
-	return answering(t, listedAt(t, "x", a, b), changed(t, "y", []json.RawMessage{a, longer}, "b", "never-seen"), busy, busy, busy, busy,
+	return answering(t, listedAt(t, "x", a, b), changed(t, "y", []json.RawMessage{a, longer}, "b", "never-seen"), busy, busy, busy, busy, busy,
 		changed(t, "z", nil), refusal(t, "ProblemCursorExpired"), listedAt(t, "v", a), refusal(t, "ProblemPermissionDenied"))
 }
 

@@ -9,7 +9,7 @@
 export interface RetryPolicy {
   /** How often a call is tried, the first time included. 1 repeats nothing. */
   readonly attempts: number;
-  /** The pause after the first attempt, of which up to a half is taken off by chance; it doubles each time. */
+  /** The pause after the first attempt, of which up to a half is taken off by chance. Each pause is four times the one before. */
   readonly firstPause: number;
   /** Bounds a pause. Retry-After is waited for; who is asked to wait for longer than this gives up. */
   readonly longestPause: number;
@@ -28,7 +28,10 @@ export interface Repeat {
   readonly pause: number;
 }
 
-/** Five attempts within about a minute; an attempt's time is longer than the server's own deadline for a request. */
+/**
+ * Five attempts within a minute. The pauses are 7 s to 14 s together, so a call waits for a server that restarts and refuses connections
+ * meanwhile. An attempt has more time than the server's own deadline for a request.
+ */
 export const defaultRetry: RetryPolicy = { attempts: 5, firstPause: 200, longestPause: 10_000, attemptTimeout: 15_000 };
 
 export function checkRetry(policy: RetryPolicy): RetryPolicy {
@@ -44,7 +47,7 @@ export function checkRetry(policy: RetryPolicy): RetryPolicy {
  * together do not come back together; never is it less than the server asks for.
  */
 export function pauseAfter(policy: RetryPolicy, attempt: number, answer: Response | undefined): { pause: number; bounded: boolean } {
-  const full = Math.min(policy.firstPause * 2 ** (attempt - 1), policy.longestPause);
+  const full = Math.min(policy.firstPause * 4 ** (attempt - 1), policy.longestPause);
   const asked = (retryAfter(answer) ?? 0) * 1000;
   return { pause: Math.max(full / 2 + (Math.random() * full) / 2, asked), bounded: asked <= policy.longestPause };
 }

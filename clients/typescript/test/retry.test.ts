@@ -7,10 +7,16 @@ import { defaultRetry, pauseAfter, wait } from "../src/retry.js";
 const asking = (status: number, seconds: string) => new Response(null, { status, headers: { "Retry-After": seconds } });
 
 test("pauses grow, half of each by chance, and are bounded", () => {
-  for (const [attempt, full] of [[1, 200], [2, 400], [3, 800], [10, 10_000]] as const) {
+  for (const [attempt, full] of [[1, 200], [2, 800], [3, 3_200], [4, 10_000], [10, 10_000]] as const) {
     const { pause, bounded } = pauseAfter(defaultRetry, attempt, undefined);
     assert.ok(bounded && pause >= full / 2 && pause <= full, `${pause} of ${full}`);
   }
+});
+
+test("pauses outlast the restart of a server", () => {
+  let all = 0;
+  for (let attempt = 1; attempt < defaultRetry.attempts; attempt++) all += pauseAfter(defaultRetry, attempt, undefined).pause;
+  assert.ok(all > 7_000, String(all));
 });
 
 test("Retry-After is waited for, and who is asked for too long gives up", () => {

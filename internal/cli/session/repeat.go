@@ -3,29 +3,22 @@ package session
 import (
 	"errors"
 	"net/http"
-	"time"
 
 	"github.com/carve-ipam/carve/client"
 )
 
-// Bounds of repeating. With these a server may be away for about two seconds, as it is when it restarts.
-const (
-	attempts     = 4
-	firstPause   = 250 * time.Millisecond
-	longestPause = 10 * time.Second // of what Retry-After may ask for
-)
-
-// repeater sends a request again where that is safe and may help, and says so. What is safe is the client's to know.
+// repeater sends a request again where that is safe and may help, and says so. The client decides that, and how long the pauses are; an
+// attempt has the time of --timeout.
 func (p *Program) repeater(next *http.Client) client.Repeater {
-	return client.Repeater{Next: next, Policy: client.RetryPolicy{
-		Attempts: attempts, FirstPause: firstPause, LongestPause: longestPause, Pause: p.Pause,
-		OnRepeat: func(r client.Repeat) {
-			if p.Hushed {
-				return
-			}
-			p.Remark("%s; trying again (%d of %d)", r.Reason, r.Attempt+1, attempts)
-		},
-	}}
+	policy := client.DefaultRetry()
+	policy.AttemptTimeout, policy.Pause = 0, p.Pause
+	policy.OnRepeat = func(r client.Repeat) {
+		if p.Hushed {
+			return
+		}
+		p.Remark("%s; trying again (%d of %d)", r.Reason, r.Attempt+1, policy.Attempts)
+	}
+	return client.Repeater{Next: next, Policy: policy}
 }
 
 // Unsettled reports whether a request ended without anybody knowing whether it was carried out.
