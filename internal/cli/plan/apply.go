@@ -16,7 +16,7 @@ import (
 
 // options are the flags of apply, diff and plan.
 type options struct {
-	path     string
+	paths    []string
 	prune    bool
 	dry      bool
 	yes      bool
@@ -37,7 +37,7 @@ func applyCommand(p *session.Program) *cobra.Command {
 		Long: `Reads an address plan, YAML or JSON (docs/plans.md describes it, examples/plan.yaml is one), creates the project, the spaces, the
 classes, the pools and the claims that are missing, and changes what is there and otherwise. What the plan does not say is left
 alone, and so is what cannot be changed, such as the block of a pool: that differs, with exit code 4. It may run again and again,
-also after it was interrupted.
+also after it was interrupted. Several files (-f A -f B) are one plan together.
 
 A plan with a name ('plan: NAME') remembers what is its own: a field that it no longer says is given its default, and --prune
 deletes what it no longer has, after a question.
@@ -66,7 +66,7 @@ PLAN may be a file that 'ipamctl plan --out' wrote. It is carried out as it was 
 
 // add adds the flags that all three have.
 func (o *options) add(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&o.path, "file", "f", "", "`PLAN` to read, - for standard input")
+	cmd.Flags().StringArrayVarP(&o.paths, "file", "f", nil, "`PLAN` to read, - for standard input; several are one plan together")
 	verbs.Required(cmd, "file")
 	cmd.Flags().BoolVar(&o.prune, "prune", false, "delete what the plan of this name had and no longer has")
 }
@@ -81,36 +81,38 @@ type run struct {
 
 // begin reads a plan, and compares it with what is there.
 func begin(ctx context.Context, p *session.Program, o options) (*run, error) {
-	text, err := p.Read(o.path)
-	if err != nil {
-		return nil, exit.Usagef("cannot read the file: %v", err)
+	r, name := &run{prune: o.prune}, nameOf(o.paths)
+	var texts [][]byte
+	for _, path := range o.paths {
+		text, err := p.Read(path)
+		if err != nil {
+			return nil, exit.Usagef("cannot read the file: %v", err)
+		}
+		texts = append(texts, text)
 	}
-	saved, isSaved, err := readSaved(o.path, text)
+	saved, isSaved, err := savedAmong(o.paths, texts)
 	if err != nil {
 		return nil, err
 	}
-	r := &run{prune: o.prune}
 	if isSaved {
 		if o.prune && !saved.Prune {
-			return nil, exit.Usagef("%s was made without --prune: make it again with it", o.path)
+			return nil, exit.Usagef("%s was made without --prune: make it again with it", name)
 		}
-		text, r.prune = saved.Plan, saved.Prune
+		texts[0], r.prune = saved.Plan, saved.Prune
 	}
-	plan, err := readPlan(o.path, text)
+	plan, text, err := readPlans(o.paths, texts)
 	if err != nil {
 		return nil, err
 	}
+	r.text = text
 	if r.prune && plan.Name == "" {
-		return nil, exit.Usagef("--prune needs a plan with a name: what it makes is labelled with it, and only that is deleted; write 'plan: NAME' into %s", o.path)
+		return nil, exit.Usagef("--prune needs a plan with a name: what it makes is labelled with it, and only that is deleted; write 'plan: NAME' into %s", name)
 	}
 	if p.Flags.Project == "" {
 		p.Flags.Project = show.FirstOf(saved.Project, plan.Project.Name) // before the environment: the plan is the nearer wish
 	}
 	if r.Session, err = p.InProject(); err != nil {
 		return nil, err
-	}
-	if r.text, err = show.JSONOf(text); err != nil {
-		return nil, exit.Usagef("%s: %v", o.path, err)
 	}
 	all, err := wantedOf(plan, r.Project)
 	if err != nil {
@@ -124,7 +126,7 @@ func begin(ctx context.Context, p *session.Program, o options) (*run, error) {
 		return nil, err
 	}
 	if isSaved {
-		return r, saved.sameAs(o.path, r)
+		return r, saved.sameAs(name, r)
 	}
 	return r, nil
 }

@@ -1,9 +1,7 @@
 package plan
 
 import (
-	"cmp"
 	"encoding/json"
-	"maps"
 	"slices"
 	"strings"
 
@@ -116,30 +114,4 @@ func valueText(v any) string {
 		return `""`
 	}
 	return text(v)
-}
-
-// pruned are the things of the plan of this name that it no longer has, from the inside out.
-func pruned(owner string, named map[string]map[string]bool, there world) []step {
-	var out []step
-	for _, k := range slices.Backward(kindsInOrder[1:]) {
-		var gone []step
-		for _, name := range slices.Sorted(maps.Keys(there[k.kind])) {
-			is := there[k.kind][name]
-			if member(member(is.doc, "metadata"), "labels")[labelOfPlan] != owner || named[k.kind][name] || k.kind == kindSpace && name == defaultSpace {
-				continue
-			}
-			gone = append(gone, step{Action: actionToDelete, Kind: k.kind, Name: name, CIDR: is.cidr, revision: is.revision, after: -1, depth: depthOf(there[kindPool], is)})
-		}
-		slices.SortStableFunc(gone, func(a, b step) int { return cmp.Compare(b.depth, a.depth) })
-		out = append(out, gone...)
-	}
-	return out
-}
-
-// depthOf is how many pools of the project are above one.
-func depthOf(pools map[string]found, of found) (depth int) {
-	for of.parent != "" {
-		of, depth = pools[of.parent], depth+1
-	}
-	return depth
 }

@@ -56,34 +56,29 @@ type planPool struct {
 	Claims       []planClaim            `json:"claims"` // from this one
 }
 
-// readPlan reads a plan and checks what can be checked without a server: a plan that fails here was not begun. path is what the file is
-// called in what is said of it.
-func readPlan(path string, text []byte) (plan, error) {
-	var p plan
-	doc, err := show.JSONOf(text)
-	if err != nil {
-		return p, exit.Usagef("%s: %v", path, err)
+// readPlan reads a file of a plan, and refuses what has another shape. path is what the file is called in what is said of it. It answers the
+// file as JSON too.
+func readPlan(path string, text []byte) (p plan, doc json.RawMessage, err error) {
+	if doc, err = show.JSONOf(text); err != nil {
+		return p, nil, exit.Usagef("%s: %v", path, err)
 	}
 	var whole any
 	d := json.NewDecoder(bytes.NewReader(doc))
 	d.UseNumber()
 	if err := d.Decode(&whole); err != nil {
-		return p, exit.Usagef("%s: it is not an address plan: %v", path, err)
+		return p, nil, exit.Usagef("%s: it is not an address plan: %v", path, err)
 	}
 	if _, is := whole.(map[string]any); !is {
-		return p, exit.Usagef("%s: it is not an address plan: that is a map with project, spaces, classes and pools", path)
+		return p, nil, exit.Usagef("%s: it is not an address plan: that is a map with project, spaces, classes and pools", path)
 	}
 	var faults planFaults
 	if faults.shape("", whole, reflect.TypeFor[plan]()); len(faults) > 0 {
-		return p, faults.in(path, linesOf(text))
+		return p, nil, faults.in(planFiles{{path: path, lines: linesOf(text)}})
 	}
 	if err := json.Unmarshal(doc, &p); err != nil {
-		return p, exit.Usagef("%s: it is not an address plan: %v", path, err)
+		return p, nil, exit.Usagef("%s: it is not an address plan: %v", path, err)
 	}
-	if faults = p.check(); len(faults) > 0 {
-		return p, faults.in(path, linesOf(text))
-	}
-	return p, nil
+	return p, doc, nil
 }
 
 func (p planProject) create(name string) client.ProjectCreate {

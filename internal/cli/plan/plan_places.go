@@ -24,15 +24,15 @@ func (f *planFaults) add(at, format string, args ...any) {
 const mostFaults = 10
 
 // in says where each fault is: the file, the line where that is known, and the place.
-func (f planFaults) in(path string, lines map[string]int) error {
+func (f planFaults) in(files planFiles) error {
 	text := make([]string, 0, len(f))
 	for i, fault := range f {
 		if i == mostFaults {
-			text = append(text, fmt.Sprintf("%s: and %d more", path, len(f)-i))
+			text = append(text, fmt.Sprintf("%s: and %d more", nameOf(files.paths()), len(f)-i))
 			break
 		}
-		where := path
-		if line := lineOf(lines, fault.at); line > 0 {
+		where, line := files.where(fault.at)
+		if line > 0 {
 			where += ":" + strconv.Itoa(line)
 		}
 		text = append(text, where+": "+strings.TrimSpace(fault.at+" "+fault.why))

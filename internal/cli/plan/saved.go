@@ -46,6 +46,22 @@ func readSaved(path string, text []byte) (s saved, is bool, err error) {
 	return s, true, nil
 }
 
+// savedAmong finds a saved plan among the files of the command line; it must be the only file.
+func savedAmong(paths []string, texts [][]byte) (s saved, is bool, err error) {
+	for n, path := range paths {
+		one, isSaved, err := readSaved(path, texts[n])
+		switch {
+		case err != nil:
+			return saved{}, false, err
+		case isSaved && len(paths) > 1:
+			return saved{}, false, exit.Usagef("%s is a saved plan, which is applied as it is: give it without other files", path)
+		case isSaved:
+			return one, true, nil
+		}
+	}
+	return saved{}, false, nil
+}
+
 // save writes what was shown.
 func (r *run) save(path string) error {
 	s := saved{Kind: kindSaved, Server: r.Server, Project: r.Project, Prune: r.prune, Plan: r.text, Steps: []savedStep{}}

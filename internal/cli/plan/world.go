@@ -18,7 +18,9 @@ type found struct {
 	name     string
 	cidr     string
 	revision string
-	parent   string
+	parent   string   // the pool that a pool or a claim is in
+	space    string   // of a pool at the top
+	classes  []string // that a pool lists, or that a claim names
 }
 
 // world is what is there, by kind and name. A kind of which a plan has nothing is not asked for.
@@ -70,7 +72,12 @@ func (w world) put(kind, project string, raw json.RawMessage) error {
 		Status   struct {
 			AllocatedCIDR string
 			ParentRef     *client.ResolvedRef
+			PoolRef       *client.ResolvedRef
+			SpaceRef      *client.ResolvedRef
+			ClassName     string
+			ClassProject  string
 		}
+		Spec struct{ ClassNames []string }
 	}
 	if err := json.Unmarshal(raw, &head); err != nil {
 		return fmt.Errorf("cannot read the server's answer: %w", err)
@@ -83,6 +90,16 @@ func (w world) put(kind, project string, raw json.RawMessage) error {
 	}
 	f.name, f.cidr, f.revision = head.Metadata.Name, head.Status.AllocatedCIDR, head.Metadata.Revision
 	f.parent = show.RefText(head.Status.ParentRef, project)
+	f.classes = head.Spec.ClassNames
+	switch {
+	case kind == kindClaim:
+		f.parent = show.RefText(head.Status.PoolRef, project)
+		if head.Status.ClassProject == project {
+			f.classes = []string{head.Status.ClassName}
+		}
+	case kind == kindPool && f.parent == "":
+		f.space = show.RefText(head.Status.SpaceRef, project)
+	}
 	if spec := member(f.doc, "spec"); kind == kindPool && spec["regions"] == nil { // it is served at home alone
 		spec["regions"] = []any{show.FirstOf(text(spec["region"]), head.Metadata.Region)}
 	}

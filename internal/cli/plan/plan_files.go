@@ -1,0 +1,99 @@
+package plan
+
+import (
+	"encoding/json"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/carve-ipam/carve/internal/cli/exit"
+	"github.com/carve-ipam/carve/internal/cli/show"
+)
+
+// planFile is one of the files of a plan.
+type planFile struct {
+	path  string
+	lines map[string]int
+	first map[string]int // of each list: where its items begin in the list of the whole plan
+}
+
+// planFiles are the files of a plan in the order of the command line.
+type planFiles []planFile
+
+// inList is a place in one of the lists of a plan.
+var inList = regexp.MustCompile(`^(\w+)\[(\d+)\](.*)$`)
+
+// where finds the file and the line of a place of the whole plan; 0: the line is not known.
+func (files planFiles) where(at string) (path string, line int) {
+	if m := inList.FindStringSubmatch(at); m != nil {
+		n, _ := strconv.Atoi(m[2]) // the pattern has digits alone
+		for _, f := range slices.Backward(files) {
+			if first := f.first[m[1]]; n >= first {
+				return f.path, lineOf(f.lines, m[1]+"["+strconv.Itoa(n-first)+"]"+m[3])
+			}
+		}
+	}
+	for _, f := range files {
+		if line := lineOf(f.lines, at); line > 0 {
+			return f.path, line
+		}
+	}
+	return files[0].path, 0
+}
+
+// join adds the things of another file. Both may name the plan and the project if they agree.
+func (p *plan) join(more plan, path string) (first map[string]int, err error) {
+	first = map[string]int{"spaces": len(p.Spaces), "classes": len(p.Classes), "pools": len(p.Pools), "claims": len(p.Claims)}
+	switch {
+	case p.Name == "":
+		p.Name = more.Name
+	case more.Name != "" && more.Name != p.Name:
+		return nil, exit.Usagef("%s is of plan %s, and a file before it of plan %s: apply them one after the other", path, more.Name, p.Name)
+	}
+	switch none := (planProject{}); {
+	case reflect.DeepEqual(p.Project, none):
+		p.Project = more.Project
+	case !reflect.DeepEqual(more.Project, none) && !reflect.DeepEqual(more.Project, p.Project):
+		return nil, exit.Usagef("%s describes its project in another way than a file before it: say `project` in one of them", path)
+	}
+	p.Spaces, p.Classes = append(p.Spaces, more.Spaces...), append(p.Classes, more.Classes...)
+	p.Pools, p.Claims = append(p.Pools, more.Pools...), append(p.Claims, more.Claims...)
+	return first, nil
+}
+
+// readPlans reads a plan of one or several files, which are one plan together, and checks what can be checked without a server: a plan that
+// fails here was not begun. It answers the plan as JSON too.
+func readPlans(paths []string, texts [][]byte) (p plan, doc json.RawMessage, err error) {
+	var files planFiles
+	for n, path := range paths {
+		one, text, err := readPlan(path, texts[n])
+		if err != nil {
+			return p, nil, err
+		}
+		f := planFile{path: path, lines: linesOf(texts[n])}
+		if f.first, err = p.join(one, path); err != nil {
+			return p, nil, err
+		}
+		files, doc = append(files, f), text
+	}
+	if faults := p.check(); len(faults) > 0 {
+		return p, nil, faults.in(files)
+	}
+	if len(paths) > 1 {
+		doc, err = show.Marshal(p)
+	}
+	return p, doc, err
+}
+
+// paths are the names of the files.
+func (files planFiles) paths() (out []string) {
+	for _, f := range files {
+		out = append(out, f.path)
+	}
+	return out
+}
+
+// nameOf is what several files are called in what is said of them.
+func nameOf(paths []string) string { return strings.Join(paths, ", ") }

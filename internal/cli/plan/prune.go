@@ -1,0 +1,72 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/carve-ipam/carve/internal/cli/show"
+)
+
+// namedInDetail is how many things a detail names; it counts the others.
+const namedInDetail = 3
+
+// pruned are the things of the plan of this name that it no longer has, from the inside out. What has things in it that stay is not deleted:
+// it differs, and the detail names them.
+func pruned(owner string, named map[string]map[string]bool, there world) []step {
+	var out []step
+	going := map[string]map[string]bool{}
+	for _, k := range slices.Backward(kindsInOrder[1:]) {
+		going[k.kind] = map[string]bool{}
+		var gone []step
+		for _, name := range slices.Sorted(maps.Keys(there[k.kind])) {
+			is := there[k.kind][name]
+			if member(member(is.doc, "metadata"), "labels")[labelOfPlan] != owner || named[k.kind][name] || k.kind == kindSpace && name == defaultSpace {
+				continue
+			}
+			gone = append(gone, step{Action: actionToDelete, Kind: k.kind, Name: name, CIDR: is.cidr, revision: is.revision, after: -1, depth: depthOf(there[kindPool], is)})
+		}
+		slices.SortStableFunc(gone, func(a, b step) int { return cmp.Compare(b.depth, a.depth) })
+		for i := range gone {
+			if staying := there.stayingIn(k.kind, gone[i].Name, going); staying != nil {
+				gone[i].Action, gone[i].Detail = actionDiffers, "it cannot be deleted: it is used by "+listed(staying)
+				continue
+			}
+			going[k.kind][gone[i].Name] = true
+		}
+		out = append(out, gone...)
+	}
+	return out
+}
+
+// stayingIn are the things that keep another one from being deleted, without those that are deleted before it.
+func (w world) stayingIn(kind, name string, going map[string]map[string]bool) (out []string) {
+	for _, user := range []string{kindPool, kindClaim} {
+		for _, other := range slices.Sorted(maps.Keys(w[user])) {
+			is := w[user][other]
+			uses := kind == kindPool && is.parent == name || kind == kindSpace && is.space == name || kind == kindClass && slices.Contains(is.classes, name)
+			if uses && !going[user][other] {
+				out = append(out, user+" "+other)
+			}
+		}
+	}
+	return out
+}
+
+// listed names the first things of a list, and counts the others.
+func listed(things []string) string {
+	if more := len(things) - namedInDetail; more > 0 {
+		return strings.Join(things[:namedInDetail], ", ") + fmt.Sprintf(" and %d more", more)
+	}
+	return show.Words(things)
+}
+
+// depthOf is how many pools of the project are above one.
+func depthOf(pools map[string]found, of found) (depth int) {
+	for of.parent != "" {
+		of, depth = pools[of.parent], depth+1
+	}
+	return depth
+}
