@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"sync/atomic"
 
 	"github.com/carve-ipam/carve/internal/cli/exit"
 	"github.com/carve-ipam/carve/internal/cli/show"
@@ -18,6 +19,11 @@ type Paging struct {
 	Limit       int
 	Cursor      string
 	Consistency string
+
+	// Total counts the items of several lists that are read at the same time. The caller ends the progress of them.
+	Total *atomic.Int64
+	// Drop keeps no items: the watchers read the pages.
+	Drop bool
 }
 
 // Fetch asks for one page; paging are its parameters beside the filters.
@@ -30,11 +36,14 @@ func (s *Session) Pages(ctx context.Context, l Paging, fetch Fetch, watch ...fun
 		return show.Page{}, exit.Usagef("--limit must not be negative")
 	}
 	all := show.Page{Items: []json.RawMessage{}}
-	cursor, readAt := l.Cursor, ""
+	cursor, readAt, read, total := l.Cursor, "", 0, l.Total
+	if total == nil {
+		total = &atomic.Int64{}
+	}
 	for {
 		size := largestPage
 		if l.Limit > 0 {
-			size = min(size, l.Limit-len(all.Items))
+			size = min(size, l.Limit-read)
 		}
 		a, err := fetch(ctx, Query{}.With("limit", strconv.Itoa(size)).With("cursor", cursor).With("consistency", l.Consistency))
 		if err != nil {
@@ -52,13 +61,16 @@ func (s *Session) Pages(ctx context.Context, l Paging, fetch Fetch, watch ...fun
 				return show.Page{}, err
 			}
 		}
-		all.Items = append(all.Items, p.Items...)
-		s.Progress("%d read", len(all.Items))
+		read += len(p.Items)
+		if !l.Drop {
+			all.Items = append(all.Items, p.Items...)
+		}
+		s.Progress("%d read", total.Add(int64(len(p.Items))))
 		cursor = p.NextCursor
-		if cursor == "" {
+		if cursor == "" && l.Total == nil {
 			s.ProgressEnds()
 		}
-		if cursor == "" || l.Limit > 0 && len(all.Items) >= l.Limit {
+		if cursor == "" || l.Limit > 0 && read >= l.Limit {
 			all.NextCursor = cursor
 			if readAt != "" {
 				s.Remark("this is what the region knew at %s; what was written since may be missing", readAt)

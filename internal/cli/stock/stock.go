@@ -5,12 +5,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/carve-ipam/carve/client"
 	"github.com/carve-ipam/carve/internal/cli/session"
-	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
 // Stock is what a project has, by name.
@@ -33,22 +33,23 @@ func Read(ctx context.Context, s *session.Session) (*Stock, error) {
 	if _, err := s.Ask(ctx, session.Get("projects", s.Project)); err != nil {
 		return nil, err
 	}
-	st := &Stock{}
+	st, total := &Stock{}, atomic.Int64{}
+	defer s.ProgressEnds()
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
-		st.Spaces, err = List(ctx, s, "spaces", nil, func(v client.Space) string { return v.Metadata.Name })
+		st.Spaces, err = list(ctx, s, &total, "spaces", nil, func(v client.Space) string { return v.Metadata.Name })
 		return err
 	})
 	g.Go(func() (err error) {
-		st.Classes, err = List(ctx, s, "classes", nil, func(v client.IPClass) string { return v.Metadata.Project + "/" + v.Metadata.Name })
+		st.Classes, err = list(ctx, s, &total, "classes", nil, func(v client.IPClass) string { return v.Metadata.Project + "/" + v.Metadata.Name })
 		return err
 	})
 	g.Go(func() (err error) {
-		st.Pools, err = List(ctx, s, "pools", nil, func(v client.IPPool) string { return v.Metadata.Name })
+		st.Pools, err = list(ctx, s, &total, "pools", nil, func(v client.IPPool) string { return v.Metadata.Name })
 		return err
 	})
 	g.Go(func() (err error) {
-		st.Claims, err = List(ctx, s, "claims", nil, func(v client.IPClaim) string { return v.Metadata.Name })
+		st.Claims, err = list(ctx, s, &total, "claims", nil, func(v client.IPClaim) string { return v.Metadata.Name })
 		return err
 	})
 	return st, g.Wait()
@@ -56,24 +57,25 @@ func Read(ctx context.Context, s *session.Session) (*Stock, error) {
 
 // List asks for all things of a kind that the filters leave, by name.
 func List[T any](ctx context.Context, s *session.Session, collection string, filters session.Query, name func(T) string) (map[string]T, error) {
+	return list(ctx, s, nil, collection, filters, name)
+}
+
+// list is List for one of several lists whose items are counted together.
+func list[T any](ctx context.Context, s *session.Session, total *atomic.Int64, collection string, filters session.Query, name func(T) string) (map[string]T, error) {
 	all := map[string]T{}
-	_, err := s.Pages(ctx, session.Paging{}, func(ctx context.Context, paging session.Query) (session.Answer, error) {
-		a, err := s.Ask(ctx, session.Request{Path: s.In(collection), Query: append(append(session.Query{}, filters...), paging...)})
-		if err != nil {
-			return a, err
-		}
+	_, err := s.Pages(ctx, session.Paging{Total: total, Drop: true}, func(ctx context.Context, paging session.Query) (session.Answer, error) {
+		return s.Ask(ctx, session.Request{Path: s.In(collection), Query: append(append(session.Query{}, filters...), paging...)})
+	}, func(doc json.RawMessage) error {
 		var page struct {
-			Items      []T    `json:"items"`
-			NextCursor string `json:"nextCursor"`
+			Items []T `json:"items"`
 		}
-		if err := json.Unmarshal(a.Body, &page); err != nil {
-			return a, fmt.Errorf("cannot read the list: %w", err)
+		if err := json.Unmarshal(doc, &page); err != nil {
+			return fmt.Errorf("cannot read the list: %w", err)
 		}
 		for _, v := range page.Items {
 			all[name(v)] = v
 		}
-		a.Body, err = show.Marshal(show.Page{NextCursor: page.NextCursor}) // it was read here, once
-		return a, err
+		return nil
 	})
 	return all, err
 }
