@@ -30,9 +30,12 @@ func TestBadBodies(t *testing.T) {
 		return `{"metadata": {"name": "c"}, "spec": {"ipFamily": "IPv4", ` + spec + `}}`
 	}
 	cases := []struct{ promise, method, path, body, pointer, detail string }{
-		{"RefusesAMalformedCIDR", "POST", poolsPath, pool(`"cidr": "10.0.0.0"`), "/spec/cidr", "is not a CIDR such as"},
+		{"RefusesAMalformedCIDR", "POST", poolsPath, pool(`"cidr": "10.0.0.0"`), "/spec/cidr", "is an address without a length; write 10.0.0.0/32"},
 		{"RefusesWordsForACIDR", "POST", poolsPath, pool(`"cidr": "ten slash eight"`), "/spec/cidr", "is not a CIDR such as"},
-		{"RefusesAnImpossibleCIDR", "POST", poolsPath, pool(`"cidr": "10.0.0.0/33"`), "/spec/cidr", "is not a CIDR such as"},
+		{"RefusesAMaskInACIDR", "POST", poolsPath, pool(`"cidr": "10.0.0.0/255.255.255.0"`), "/spec/cidr", "has a mask for a length; write 10.0.0.0/24"},
+		{"RefusesAZoneInACIDR", "POST", poolsPath, pool(`"cidr": "fe80::%eth0/64"`), "/spec/cidr", "has a zone, which means an interface of one machine; write fe80::/64"},
+		{"RefusesABlankBehindACIDR", "POST", poolsPath, pool(`"cidr": "10.0.0.0/24 "`), "/spec/cidr", "has blanks around it; write 10.0.0.0/24"},
+		{"RefusesAnImpossibleCIDR", "POST", poolsPath, pool(`"cidr": "10.0.0.0/33"`), "/spec/cidr", "write 10.0.0.0/32 for the address alone"},
 		{"RefusesHostBits", "POST", poolsPath, pool(`"cidr": "10.0.0.1/8"`), "/spec/cidr", "did you mean 10.0.0.0/8?"},
 		{"RefusesMappedAddresses", "POST", poolsPath, pool(`"cidr": "::ffff:10.0.0.0/104"`), "/spec/cidr", "write it as IPv4"},
 		{"RefusesAMalformedAddress", "POST", claimsPath, claim(`"address": "10.0.0.256"`), "/spec/address", "is not an IP address"},

@@ -53,11 +53,14 @@ func CheckPoolBlock(pointer string, block netip.Prefix) error {
 func ParseBlock(pointer, s string) (netip.Prefix, error) {
 	p, err := netip.ParsePrefix(s)
 	if err != nil {
-		return netip.Prefix{}, Invalid(pointer, "is not a CIDR such as 10.0.0.0/8 or 2001:db8::/32.")
+		return netip.Prefix{}, Invalid(pointer, "%s", NotABlock(s))
 	}
 	if p.Addr().Is4In6() && p.Bits() >= mapped.Bits() {
 		four := netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-mapped.Bits())
 		return netip.Prefix{}, Invalid(pointer, "is an IPv4-mapped IPv6 block; write it as IPv4: %s.", four.Masked())
+	}
+	if p.Addr().Is4In6() {
+		return netip.Prefix{}, Invalid(pointer, "is around IPv4-mapped addresses, ::ffff:0:0/96, which no request can name; write the IPv4 block, such as %s/8.", netip.PrefixFrom(p.Addr().Unmap(), 8).Masked().Addr())
 	}
 	if p.Masked() != p {
 		return netip.Prefix{}, Invalid(pointer, "has host bits set; did you mean %s?", p.Masked())
@@ -69,7 +72,7 @@ func ParseBlock(pointer, s string) (netip.Prefix, error) {
 func ParseAddress(pointer, s string) (netip.Addr, error) {
 	a, err := netip.ParseAddr(s)
 	if err != nil || a.Zone() != "" {
-		return netip.Addr{}, Invalid(pointer, "is not an IP address such as 10.0.0.1 or 2001:db8::1.")
+		return netip.Addr{}, Invalid(pointer, "%s", NotAnAddress(s))
 	}
 	if a.Is4In6() {
 		return netip.Addr{}, Invalid(pointer, "is an IPv4-mapped IPv6 address; write it as IPv4: %s.", a.Unmap())

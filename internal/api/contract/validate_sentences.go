@@ -9,6 +9,7 @@ import (
 
 	"github.com/carve-ipam/carve/internal/api/codec"
 	"github.com/carve-ipam/carve/internal/api/refuse"
+	"github.com/carve-ipam/carve/internal/ipam"
 )
 
 // sentence says what would be right where a value is wrong.
@@ -24,13 +25,15 @@ func (t *translation) sentence(e *openapi3.SchemaError) string {
 	case "enum":
 		return "must be " + choices(s.Enum) + "."
 	case "pattern":
-		return t.patternSentence(s.Pattern)
+		return t.patternSentence(s.Pattern, e.Value)
 	case "minimum", "maximum":
 		return boundsSentence(s)
 	case "minLength", "maxLength":
 		switch said := t.patterns[s.Pattern]; said { // 5 is too short to say in which unit, and 35 is no length of what is a UUID
 		case refuse.DurationSentence, uidSentence, createOnlySentence:
 			return said
+		case blockSentence, addressSentence:
+			return t.patternSentence(s.Pattern, e.Value)
 		}
 		if e.SchemaField == "maxLength" {
 			return fmt.Sprintf("must have at most %s.", refuse.Count(*s.MaxLength, "character", "characters"))
@@ -60,6 +63,8 @@ func (t *translation) sentence(e *openapi3.SchemaError) string {
 
 // What values are that a bound of their length says nothing about.
 const (
+	blockSentence      = "is not a CIDR."
+	addressSentence    = "is not an IP address."
 	uidSentence        = "must be a UUID in lower case."
 	createOnlySentence = "must be *, which is to create only: entity tags are not possible here."
 )
@@ -119,8 +124,13 @@ func unknownName(e *openapi3.SchemaError) string {
 }
 
 // patternSentence says what a regular expression means.
-func (t *translation) patternSentence(pattern string) string {
+func (t *translation) patternSentence(pattern string, value any) string {
+	text, _ := value.(string) // which every value with a pattern is
 	switch sentence, ok := t.patterns[pattern]; {
+	case sentence == blockSentence:
+		return ipam.NotABlock(text)
+	case sentence == addressSentence:
+		return ipam.NotAnAddress(text)
 	case ok:
 		return sentence
 	case strings.HasPrefix(pattern, `^[^\x00-`):
@@ -147,8 +157,8 @@ func patternSentences(doc *openapi3.T) map[string]string {
 	}
 	add(schemas["Name"], "must be a DNS label: 1 to 63 of a-z, 0-9 and -, beginning and ending with a letter or digit.")
 	add(schemas["UID"], uidSentence)
-	add(schemas["CIDR"], "is not a CIDR such as 10.0.0.0/8 or 2001:db8::/32.")
-	add(schemas["Address"], "is not an IP address such as 10.0.0.1 or 2001:db8::1.")
+	add(schemas["CIDR"], blockSentence)
+	add(schemas["Address"], addressSentence)
 	add(schemas["RefFilter"], "must be a name or project/name.")
 	add(schemas["Subject"], "must be 1 to 255 characters from A-Z a-z 0-9 . _ : @ | + = -.")
 	add(schemas["Consumer"], "must be the name of a project, or * for every project.")
