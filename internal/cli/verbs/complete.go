@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,6 +19,7 @@ import (
 const (
 	completionTime  = 2 * time.Second
 	completionLimit = 200
+	mostFound       = 100 // of a search
 )
 
 // Complete proposes the names of what there is of a kind.
@@ -27,8 +30,17 @@ func (k Kind[T]) Complete() Completion {
 	return completeNames(k.P, k.Home)
 }
 
+// searched are the kinds of a project whose names the server finds by their beginning, by the collection they are in.
+var searched = map[string]client.SearchKind{
+	"spaces": client.SearchKindSpace, "classes": client.SearchKindIPClass, "pools": client.SearchKindIPPool, "claims": client.SearchKindIPClaim,
+}
+
 func completeNames(p *session.Program, h Home) Completion {
-	return completeWith(p, h.Within, func(ctx context.Context, s *session.Session) ([]string, error) {
+	return completeWith(p, h.Within, func(ctx context.Context, s *session.Session, begins string) ([]string, error) {
+		at := h.Path(s)
+		if kind, is := searched[at[len(at)-1]]; is && h.inProject && begins != "" {
+			return namesBeginning(ctx, s, kind, begins)
+		}
 		found, err := s.Pages(ctx, session.Paging{Limit: completionLimit}, h.Fetch(s, nil))
 		if err != nil {
 			return nil, err
@@ -38,9 +50,27 @@ func completeNames(p *session.Program, h Home) Completion {
 	})
 }
 
+// namesBeginning asks for the things of a kind whose names begin so.
+func namesBeginning(ctx context.Context, s *session.Session, kind client.SearchKind, begins string) (names []string, err error) {
+	a, err := s.Ask(ctx, session.Request{Path: []string{"search"}, Query: session.Query{}.With("q", s.Project+"/"+begins).With("kind", string(kind)).With("limit", strconv.Itoa(mostFound))})
+	if err != nil {
+		return nil, err
+	}
+	var found client.SearchResult
+	if err := json.Unmarshal(a.Body, &found); err != nil {
+		return nil, err
+	}
+	for _, item := range found.Items {
+		if item.Project == s.Project && strings.HasPrefix(item.Name, begins) {
+			names = append(names, item.Name)
+		}
+	}
+	return names, nil
+}
+
 // completeWith proposes what a server answers. One that does not answer, or refuses, proposes nothing: a shell is no place for errors.
-func completeWith(p *session.Program, within func() (*session.Session, error), ask func(ctx context.Context, s *session.Session) ([]string, error)) Completion {
-	return func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+func completeWith(p *session.Program, within func() (*session.Session, error), ask func(ctx context.Context, s *session.Session, begins string) ([]string, error)) Completion {
+	return func(cmd *cobra.Command, _ []string, begins string) ([]string, cobra.ShellCompDirective) {
 		p.Aside, p.Flags.Timeout = io.Discard, completionTime
 		s, err := within()
 		if err != nil {
@@ -48,7 +78,7 @@ func completeWith(p *session.Program, within func() (*session.Session, error), a
 		}
 		ctx, cancel := context.WithTimeout(cmd.Context(), completionTime)
 		defer cancel()
-		names, err := ask(ctx, s)
+		names, err := ask(ctx, s, begins)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
@@ -67,7 +97,7 @@ func CompleteClasses(p *session.Program) Completion { return completeNames(p, Ho
 
 // CompleteRegions proposes regions.
 func CompleteRegions(p *session.Program) Completion {
-	return completeWith(p, p.Session, func(ctx context.Context, s *session.Session) ([]string, error) {
+	return completeWith(p, p.Session, func(ctx context.Context, s *session.Session, _ string) ([]string, error) {
 		found, err := Regions(ctx, s)
 		if err != nil {
 			return nil, err
