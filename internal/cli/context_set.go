@@ -24,7 +24,7 @@ is; an empty value takes it away. The first context becomes the current one.
 
 The credential, an API key or a token of an OpenID Connect issuer, is read from a file, or with - from standard input; on a
 terminal it is asked for and not shown. It is never an argument: others can see command lines. It is sent to the server of
-its context alone, and is dropped when the context gets another server.`,
+its context alone: a context gets another server together with another credential.`,
 		Example: `  ipamctl context set prod --server https://ipam.example.com --project team-a --api-key-file -
   ipamctl key create laptop --role consumer -q | ipamctl context set prod --api-key-file -`,
 		Args:              verbs.Names("context", 1, 1),
@@ -52,8 +52,8 @@ func setContext(p *session.Program, cmd *cobra.Command, name string, f contextSe
 			return exit.Usagef("a credential needs the --server that it is for")
 		}
 		if before.APIKey != "" && !given("api-key-file") && !session.Same(s.Server, before.Server) {
-			s.APIKey = ""
-			p.Note("the credential was for another server, %s, and is dropped; give one for this server with --api-key-file", session.Redacted(before.Server))
+			return exit.Usagef("context %s has a credential for %s, which no other server gets: give one for the new server with --api-key-file FILE, or take it away with --api-key-file ''",
+				name, session.Redacted(before.Server))
 		}
 		c.Contexts[name] = s
 		if c.Current == "" {

@@ -172,13 +172,15 @@ func TestWhatIsNotGivenOfAContextStays(t *testing.T) {
 	require.Equal(t, "none", show().Credential)
 }
 
-func TestACredentialIsDroppedWithItsServer(t *testing.T) {
+func TestACredentialIsNotLostWithItsServer(t *testing.T) {
 	t.Parallel()
 	d := secretive(t)
 	d.set("a", apiKey, "--server", "https://a.example.com")
-	r := d.set("a", "", "--server", "https://b.example.com")
-	require.Contains(t, r.err, "the credential was for another server, https://a.example.com, and is dropped")
-	require.Contains(t, r.out, "none")
+	r := d.run("context", "set", "a", "--server", "https://b.example.com")
+	require.Equal(t, 2, r.code)
+	require.Contains(t, r.err, "context a has a credential for https://a.example.com, which no other server gets")
+	require.Contains(t, d.done("context", "list").out, "https://a.example.com")
+	require.Contains(t, d.set("a", "", "--server", "https://b.example.com", "--api-key-file", "").out, "none")
 	text, err := os.ReadFile(d.config())
 	require.NoError(t, err)
 	require.NotContains(t, string(text), keySecret)
