@@ -24,6 +24,7 @@ type hcl struct {
 // asTerraform is a resource and an import block for each thing, in the order in which things depend on each other.
 func asTerraform(v *inventory) (files, error) {
 	h := &hcl{project: v.project, used: map[string]bool{}}
+	h.WriteString("terraform {\n  required_providers {\n    carve = { source = \"carve-ipam/carve\" }\n  }\n}\n\n")
 	addresses := map[string]string{}
 	for _, s := range v.spaces {
 		if s.Metadata.Name == "default" {
