@@ -15,11 +15,11 @@ import (
 // byVerb are the verbs before the kind, as in kubectl: `get pools` is `pool list`, `get pool prod` is `pool get prod`. Each is the
 // command of the kind itself, under another name.
 func byVerb(p *session.Program) []*cobra.Command {
-	get := verbs.Group("get", "List things of a kind, or show some by name: get pools, get pool prod", []string{"list", "ls"})
-	describe := verbs.Group("describe", "Show all about things by name: describe claim web", []string{"show"})
-	remove := verbs.Group("delete", "Delete things by name, by labels, or all of a kind: delete claim web", []string{"rm"})
-	set := verbs.Group("set", "Change a thing: set pool prod --label env=prod", nil)
-	create := verbs.Group("create", "Make a thing: create pool corp --cidr 10.0.0.0/8", nil)
+	get := verbs.GroupOfKinds("get list ls", "List things of a kind, or show some by name: get pools, get pool prod")
+	describe := verbs.GroupOfKinds("describe show", "Show all about things by name: describe claim web")
+	remove := verbs.GroupOfKinds("delete rm", "Delete things by name, by labels, or all of a kind: delete claim web")
+	set := verbs.GroupOfKinds("set", "Change a thing: set pool prod --label env=prod")
+	create := verbs.GroupOfKinds("create", "Make a thing: create pool corp --cidr 10.0.0.0/8")
 	for _, kind := range append(kinds.OfAddressSpace(p), kinds.OfAccess(p)...) {
 		list, one := child(kind, "list"), child(kind, "get")
 		switch {

@@ -57,7 +57,7 @@ func (h *home) findPostgres(ctx context.Context, want int) (programs, error) {
 	if want > 0 {
 		version = fmt.Sprintf("%d, which wrote this data", want)
 	}
-	return programs{}, fmt.Errorf("%w: no server programs of PostgreSQL %s; install them with `make deps`, "+
+	return programs{}, fmt.Errorf("%w: no server programs of PostgreSQL %s; install them (package postgresql of Debian and Ubuntu, or `make deps` in a checkout), "+
 		"or set %s to their directory, or use a database of your own with --database-url%s", ErrMissing, version, EnvPostgresBin, detail)
 }
 

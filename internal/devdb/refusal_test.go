@@ -87,7 +87,7 @@ func TestMissingPostgreSQLSaysWhatToInstall(t *testing.T) {
 	t.Setenv(EnvPostgresBin, t.TempDir())
 	_, err := Start(t.Context(), Config{DataDir: t.TempDir()})
 	require.ErrorIs(t, err, ErrMissing)
-	require.ErrorContains(t, err, "make deps")
+	require.ErrorContains(t, err, "package postgresql of Debian and Ubuntu, or `make deps` in a checkout")
 	require.ErrorContains(t, err, "--database-url")
 }
 

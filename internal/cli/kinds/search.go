@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/netip"
 	"path"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -49,6 +51,15 @@ one that begins so, and pools with a label. The best comes first. PROJECT/ befor
 	return cmd
 }
 
+// looksLikeAddress matches what people mean as an address or its beginning, and the server takes for a name.
+var looksLikeAddress = regexp.MustCompile(`^([0-9]+\.[0-9.]*|[0-9A-Fa-f]*:[0-9A-Fa-f:.]*)(%.*)?$`)
+
+// halfAnAddress reports whether a text looks like an address and is none.
+func halfAnAddress(text string) bool {
+	a, err := netip.ParseAddr(text)
+	return looksLikeAddress.MatchString(text) && (err != nil || a.Zone() != "")
+}
+
 func checkSought(s string) error {
 	if s == "" {
 		return exit.Usagef("an empty text finds nothing")
@@ -73,6 +84,9 @@ func showFound(s *session.Session, sought string, doc json.RawMessage) error {
 		s.Remark("there may be more: ask for something more specific, or for PROJECT/...")
 	case len(found.Items) == 0:
 		s.Remark("nothing was found")
+	}
+	if text := sought[strings.LastIndexByte(sought, '/')+1:]; len(found.Items) == 0 && halfAnAddress(text) {
+		s.Remark("%q is no address and no CIDR, so it was looked for as a name: write an address as in 10.9.3.0 or 2001:db8::1, without zeros before numbers and without a zone", sought)
 	}
 	if strings.Contains(sought, "=") {
 		s.Remark("of labels, those of pools are looked for; claims: ipamctl claim list -A -l '%s'", sought)

@@ -93,6 +93,7 @@ func waitUntil(
 	ctx context.Context, s *session.Session, look session.Request, holds func(doc map[string]any) bool, within time.Duration, why string,
 ) error {
 	end := s.Clock().Add(within)
+	missing := false
 	for pause := firstLook; ; pause = min(2*pause, longestLook) {
 		a, err := s.Ask(ctx, look)
 		var doc map[string]any
@@ -106,6 +107,10 @@ func waitUntil(
 		}
 		if holds(doc) {
 			return nil
+		}
+		if doc == nil && !missing {
+			missing = true
+			s.Remark("%s does not exist yet: waiting for it", look.Path[len(look.Path)-1])
 		}
 		left := end.Sub(s.Clock())
 		if left <= 0 {

@@ -12,7 +12,7 @@ import (
 // errDeclined ends a verb that somebody did not want to go on.
 var errDeclined = errors.New("nothing was done")
 
-// Confirm asks the person at the terminal whether to go on. what is said before the question, and is what is refused where nobody can be asked.
+// Confirm asks the person at the terminal whether to go on. what stands before the question, and in the refusal where no person can be asked.
 func (p *Program) Confirm(ctx context.Context, what, question string) error {
 	if p.Secret == nil { // nobody is there to be asked
 		return exit.Usagef("%s: give --yes to go on without a question, or --dry-run to see it", what)
@@ -25,11 +25,11 @@ func (p *Program) Confirm(ctx context.Context, what, question string) error {
 	}()
 	select {
 	case line := <-answer:
-		if line != "yes" {
+		if line = strings.ToLower(line); line != "yes" && line != "y" {
 			return errDeclined
 		}
 		return nil
 	case <-ctx.Done():
-		return ctx.Err()
+		return exit.Endf(exit.Unavailable, "interrupted: nothing was done")
 	}
 }

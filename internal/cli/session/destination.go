@@ -18,6 +18,7 @@ type destination struct {
 	Context string // the name of the context in use; empty without one
 	key     Token
 	keyFrom string // where the key was found
+	unnamed bool   // nothing names a server: it is the default
 	caFile  string
 }
 
@@ -59,6 +60,7 @@ func (p *Program) destination() (destination, error) {
 	if p.Flags.Context != "" {
 		first, second = chosen, env
 	}
+	d.unnamed = show.FirstOf(p.Flags.Server, first.Server, second.Server) == ""
 	if d.server, err = ParseServer(show.FirstOf(p.Flags.Server, first.Server, second.Server, DefaultServer)); err != nil {
 		return d, err
 	}

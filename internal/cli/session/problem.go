@@ -97,6 +97,9 @@ func (r *Refusal) Error() string {
 	line("claims", show.Number(r.Claims))
 	line("consumers", show.Number(r.Consumers))
 	line("retained", show.Number(r.Retained))
+	if r.Claims != nil && *r.Claims > 0 && r.Code == client.ProblemCodeInUse {
+		line("to release", "'ipamctl release --pool POOL' releases the claims of a pool")
+	}
 	line("child pools", show.Number(r.ChildPools))
 	line("pools", show.Number(r.Pools))
 	line("spaces", show.Number(r.Spaces))

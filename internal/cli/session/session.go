@@ -186,7 +186,7 @@ func (s *Session) refusedWith(err error) error {
 
 // lost explains a request that got no whole answer.
 func (s *Session) lost(err error) error {
-	n := &noAnswer{server: s.Server, cause: err, sent: true}
+	n := &noAnswer{server: s.Server, cause: err, sent: true, unnamed: s.At.unnamed}
 	if lost, ok := errors.AsType[*client.LostError](err); ok {
 		n.sent = lost.MayBeDone
 	}
@@ -259,9 +259,18 @@ type noAnswer struct {
 	cause  error
 	after  time.Duration // the time it was given, where that ran out
 	sent   bool          // it may have been carried out
+
+	unnamed bool // the address is the default: the command line, the environment and the contexts name no server
 }
 
 func (e *noAnswer) Error() string {
+	if e.unnamed && !errors.Is(e.cause, context.Canceled) {
+		return e.text() + "\nNo server is named, so this is the default: give --server, set CARVE_SERVER, or make a context with 'ipamctl context set NAME --server URL'"
+	}
+	return e.text()
+}
+
+func (e *noAnswer) text() string {
 	switch {
 	case e.after > 0:
 		return "no answer from " + e.server + " within " + e.after.String()

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/carve-ipam/carve/internal/cli/session"
+	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
 // progress tells how far an import is, and how fast: on a terminal in one line, and elsewhere now and then.
@@ -86,5 +87,8 @@ func (p *progress) end() string {
 	if p.done == 0 || took <= 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d things in %s, %.0f a minute", p.done, took.Round(100*time.Millisecond), 60*p.rate())
+	if took < time.Second { // too short to tell a rate
+		return fmt.Sprintf("%s in %s", show.CountOf(p.done, "thing"), took.Round(time.Millisecond))
+	}
+	return fmt.Sprintf("%s in %s, %.0f a minute", show.CountOf(p.done, "thing"), took.Round(100*time.Millisecond), 60*p.rate())
 }

@@ -93,6 +93,16 @@ func checkConsumer(s string) error {
 // Group is a command that only holds verbs. Without one, or with one that does not exist, it is a mistake: cobra would
 // print the help and call it success.
 func Group(use, short string, aliases []string, verbs ...*cobra.Command) *cobra.Command {
+	return groupOf("a verb", use, short, aliases, verbs)
+}
+
+// GroupOfKinds is a command that only holds kinds: `get`, behind which a kind stands.
+func GroupOfKinds(use, short string) *cobra.Command {
+	words := strings.Fields(use)
+	return groupOf("a kind, as in 'ipamctl "+words[0]+" pool'; below are all kinds", words[0], short, words[1:], nil)
+}
+
+func groupOf(lacks, use, short string, aliases []string, verbs []*cobra.Command) *cobra.Command {
 	c := &cobra.Command{
 		Use:     use,
 		Short:   short,
@@ -101,7 +111,7 @@ func Group(use, short string, aliases []string, verbs ...*cobra.Command) *cobra.
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cmd.SetOut(cmd.ErrOrStderr())
 			_ = cmd.Help()
-			return exit.Usagef("%s needs a verb", cmd.CommandPath())
+			return exit.Usagef("%s needs %s", cmd.CommandPath(), lacks)
 		},
 	}
 	c.AddCommand(verbs...)

@@ -188,6 +188,9 @@ func (p *Pairs) Set(s string) error {
 	if bare, away := strings.CutSuffix(s, "-"); p.clearable && !found && away {
 		key, kept, found = bare, nil, true
 	}
+	if other, rest, more := strings.Cut(value, ","); more && strings.Contains(rest, "=") {
+		return fmt.Errorf("must be one key=value; give the flag again for each: %s=%s and %s", key, other, rest)
+	}
 	switch _, twice := p.of[key]; {
 	case (!found || key == "") && p.clearable:
 		return fmt.Errorf("must be key=value, or key- to take it away")

@@ -1,0 +1,44 @@
+package cli_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestNamesAreCompletedByTheirBeginning(t *testing.T) {
+	t.Parallel()
+	d := served(t)
+	claims := make([]fields, 0, 230)
+	for n := range 230 { // more than are proposed without a beginning
+		claims = append(claims, fields{"metadata": fields{"name": "host-" + string(rune('a'+n/26)) + string(rune('a'+n%26))}, "spec": fields{"poolRef": fields{"name": "prod"}, "prefixLength": 32}})
+	}
+	claims = append(claims, fields{"metadata": fields{"name": "zone-1"}, "spec": fields{"poolRef": fields{"name": "prod"}, "prefixLength": 32}})
+	d.ask(t, "POST", "/v1/projects/team-a/claim-batches", fields{"claims": claims})
+	require.NotContains(t, d.done("__complete", "claim", "get", "").out, "zone-1")
+	require.Contains(t, d.done("__complete", "claim", "get", "zo").out, "zone-1\n")
+	require.Contains(t, d.done("__complete", "pool", "get", "pr").out, "prod\n")
+	require.NotContains(t, d.done("__complete", "pool", "get", "zo").out, "zone-1")
+}
+
+func TestASearchForHalfAnAddressSaysThatItIsTakenForAName(t *testing.T) {
+	t.Parallel()
+	d := served(t)
+	for _, half := range []string{"10.9.3", "2001:db8:11:", "010.009.003.077", "fe80::1%eth0", "team-a/10.9.3"} {
+		require.Contains(t, d.done("search", half).err, "is no address and no CIDR, so it was looked for as a name", half)
+	}
+	for _, other := range []string{"10.9.3.1", "2001:db8::/32", "web", "cafe"} {
+		require.NotContains(t, d.done("search", other).err, "looked for as a name", other)
+	}
+}
+
+func TestErrorsNameTheNextStep(t *testing.T) {
+	t.Parallel()
+	d := answering(t)
+	require.Contains(t, d.run("get").err, "ipamctl get needs a kind, as in 'ipamctl get pool'")
+	require.Contains(t, d.run("pool", "create", "p", "--cidr", "10.0.0.0/8", "--label", "a=b,c=d").err, "must be one key=value; give the flag again for each: a=b and c=d")
+	delete(d.env, "CARVE_SERVER")
+	d.env["HTTP_PROXY"] = ""
+	require.Contains(t, d.run("whoami", "--timeout", "1ns").err, "No server is named, so this is the default: give --server")
+	require.NotContains(t, d.run("whoami", "--server", "http://127.0.0.1:1", "--timeout", "1ns").err, "No server is named")
+}
