@@ -123,7 +123,7 @@ func spaceElsewhere(ctx context.Context, s *session.Session, pool client.Resolve
 	return known[key], nil
 }
 
-// spacesElsewhere are the spaces of other projects that have something of this one.
+// spacesElsewhere lists the spaces of other projects in which pools and claims of this project lie.
 func (v *inventory) spacesElsewhere() (out []string) {
 	seen := map[string]bool{}
 	note := func(space string) {

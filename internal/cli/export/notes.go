@@ -8,7 +8,7 @@ import (
 // namedInNote is how many things a note names; it counts the others.
 const namedInNote = 3
 
-// notes say what an export changes or leaves out, one sentence for all things that share it.
+// notes collects the changes and omissions of an export: a sentence, and the things that it is true for.
 type notes struct {
 	sentences []string // in the order in which they came
 	about     map[string][]string

@@ -56,8 +56,8 @@ type planPool struct {
 	Claims       []planClaim            `json:"claims"` // from this one
 }
 
-// readPlan reads a file of a plan, and refuses what has another shape. path is what the file is called in what is said of it. It answers the
-// file as JSON too.
+// readPlan reads a file of a plan, and refuses a document of another shape. Messages name the file by its path. It returns the file as JSON
+// too.
 func readPlan(path string, text []byte) (p plan, doc json.RawMessage, err error) {
 	if doc, err = show.JSONOf(text); err != nil {
 		return p, nil, exit.Usagef("%s: %v", path, err)

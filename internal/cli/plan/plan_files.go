@@ -12,17 +12,17 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// planFile is one of the files of a plan.
+// planFile is a file of the command line, which has a plan or a part of it.
 type planFile struct {
 	path  string
 	lines map[string]int
-	first map[string]int // of each list: where its items begin in the list of the whole plan
+	first map[string]int // by the name of a list: the place of its first item in the whole plan
 }
 
-// planFiles are the files of a plan in the order of the command line.
+// planFiles are these files in their order.
 type planFiles []planFile
 
-// inList is a place in one of the lists of a plan.
+// inList matches a place in a list: pools[2].cidr.
 var inList = regexp.MustCompile(`^(\w+)\[(\d+)\](.*)$`)
 
 // where finds the file and the line of a place of the whole plan; 0: the line is not known.
@@ -63,8 +63,8 @@ func (p *plan) join(more plan, path string) (first map[string]int, err error) {
 	return first, nil
 }
 
-// readPlans reads a plan of one or several files, which are one plan together, and checks what can be checked without a server: a plan that
-// fails here was not begun. It answers the plan as JSON too.
+// readPlans reads files that are one plan together, and checks everything that needs no server, so that a wrong plan is not begun. It returns
+// the plan as JSON too.
 func readPlans(paths []string, texts [][]byte) (p plan, doc json.RawMessage, err error) {
 	var files planFiles
 	for n, path := range paths {
@@ -95,5 +95,5 @@ func (files planFiles) paths() (out []string) {
 	return out
 }
 
-// nameOf is what several files are called in what is said of them.
+// nameOf joins the names of files for a message.
 func nameOf(paths []string) string { return strings.Join(paths, ", ") }

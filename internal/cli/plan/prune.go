@@ -13,8 +13,8 @@ import (
 // namedInDetail is how many things a detail names; it counts the others.
 const namedInDetail = 3
 
-// pruned are the things of the plan of this name that it no longer has, from the inside out. What has things in it that stay is not deleted:
-// it differs, and the detail names them.
+// pruned lists the things that the plan of this name made and no longer has, from the inside out. A thing is not deleted while a thing that
+// stays uses it: it differs, and the detail names its users.
 func pruned(owner string, named map[string]map[string]bool, there world) []step {
 	var out []step
 	going := map[string]map[string]bool{}
@@ -30,7 +30,7 @@ func pruned(owner string, named map[string]map[string]bool, there world) []step 
 		}
 		slices.SortStableFunc(gone, func(a, b step) int { return cmp.Compare(b.depth, a.depth) })
 		for i := range gone {
-			if staying := there.stayingIn(k.kind, gone[i].Name, going); staying != nil {
+			if staying := there.stayingIn(k.kind, gone[i].Name, named, going); staying != nil {
 				gone[i].Action, gone[i].Detail = actionDiffers, "it cannot be deleted: it is used by "+listed(staying)
 				continue
 			}
@@ -41,12 +41,12 @@ func pruned(owner string, named map[string]map[string]bool, there world) []step 
 	return out
 }
 
-// stayingIn are the things that keep another one from being deleted, without those that are deleted before it.
-func (w world) stayingIn(kind, name string, going map[string]map[string]bool) (out []string) {
+// stayingIn lists the pools and claims that use a thing and are not deleted before it. Which classes a pool of the plan lists is the plan's to say.
+func (w world) stayingIn(kind, name string, named, going map[string]map[string]bool) (out []string) {
 	for _, user := range []string{kindPool, kindClaim} {
 		for _, other := range slices.Sorted(maps.Keys(w[user])) {
 			is := w[user][other]
-			uses := kind == kindPool && is.parent == name || kind == kindSpace && is.space == name || kind == kindClass && slices.Contains(is.classes, name)
+			uses := kind == kindPool && is.parent == name || kind == kindSpace && is.space == name || kind == kindClass && slices.Contains(is.classes, name) && (user == kindClaim || !named[user][other])
 			if uses && !going[user][other] {
 				out = append(out, user+" "+other)
 			}

@@ -20,7 +20,7 @@ type found struct {
 	revision string
 	parent   string   // the pool that a pool or a claim is in
 	space    string   // of a pool at the top
-	classes  []string // that a pool lists, or that a claim names
+	classes  []string // names: a pool lists them, a claim has one
 }
 
 // world is what is there, by kind and name. A kind of which a plan has nothing is not asked for.

@@ -20,7 +20,7 @@ type Paging struct {
 	Cursor      string
 	Consistency string
 
-	// Total counts the items of several lists that are read at the same time. The caller ends the progress of them.
+	// Total counts the items of lists that are read at the same time. The caller ends their progress.
 	Total *atomic.Int64
 	// Drop keeps no items: the watchers read the pages.
 	Drop bool

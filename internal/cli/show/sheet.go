@@ -13,7 +13,7 @@ var formula = regexp.MustCompile(`^'*[=+\-@\t\r]`)
 // IsFormula reports whether a spreadsheet would compute a cell, or would do so without the apostrophe at its beginning.
 func IsFormula(cell string) bool { return formula.MatchString(cell) }
 
-// CellText marks a cell that a spreadsheet would compute as text: an apostrophe goes before it. The console writes its cells in the same way
+// CellText puts an apostrophe before a cell that a spreadsheet would compute, which makes it a text. The console does the same
 // (console/src/pages/transfer-csv.ts).
 func CellText(cell string) string {
 	if IsFormula(cell) {
@@ -39,7 +39,7 @@ type Sheet struct {
 // Row adds a row.
 func (s *Sheet) Row(cells ...string) {
 	if s.rows == nil {
-		s.rows = csv.NewWriter(&s.text) //nolint:forbidigo // every cell that it gets was marked by CellText
+		s.rows = csv.NewWriter(&s.text) //nolint:forbidigo // CellText marks every cell
 	}
 	marked := make([]string, len(cells))
 	for i, cell := range cells {

@@ -7,10 +7,10 @@ import (
 	"unicode/utf16"
 )
 
-// hidden are the characters that nobody sees: those that change the direction of a text, have no width, break lines or are tags.
+// hidden has the characters without a shape: they change the direction of a text, have no width, break lines or are tags.
 var hidden = []*unicode.RangeTable{
 	unicode.Cf, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point,
-	{R32: []unicode.Range32{{Lo: 0xe0100, Hi: 0xe01ef, Stride: 1}}}, // variation selectors of which a text can have any number
+	{R32: []unicode.Range32{{Lo: 0xe0100, Hi: 0xe01ef, Stride: 1}}}, // the supplement of variation selectors
 }
 
 // Clean makes text from elsewhere fit for one line of a terminal: control characters become blanks, and hidden characters become visible.

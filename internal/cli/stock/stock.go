@@ -60,7 +60,7 @@ func List[T any](ctx context.Context, s *session.Session, collection string, fil
 	return list(ctx, s, nil, collection, filters, name)
 }
 
-// list is List for one of several lists whose items are counted together.
+// list is List with a count that it shares with other lists.
 func list[T any](ctx context.Context, s *session.Session, total *atomic.Int64, collection string, filters session.Query, name func(T) string) (map[string]T, error) {
 	all := map[string]T{}
 	_, err := s.Pages(ctx, session.Paging{Total: total, Drop: true}, func(ctx context.Context, paging session.Query) (session.Answer, error) {
