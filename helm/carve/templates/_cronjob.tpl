@@ -23,6 +23,12 @@ spec:
           labels:
             {{- include "carve.labels" . | nindent 12 }}
             app.kubernetes.io/component: {{ $.name }}
+            {{- with .Values.jobs.podLabels }}
+            {{- toYaml . | nindent 12 }}
+            {{- end }}
+          {{- with .Values.jobs.podAnnotations }}
+          annotations: {{- toYaml . | nindent 12 }}
+          {{- end }}
         spec:
           restartPolicy: Never
           serviceAccountName: {{ include "carve.serviceAccount" . }}

@@ -11,7 +11,9 @@
 {{- if gt (len $given) 1 }}
 {{- fail (printf "carve: %s exclude each other: give one" (join " and " $given)) }}
 {{- end }}
+{{- include "carve.validateURL" (dict "name" "database" "url" $db.url) }}
 {{- range $for := list "migrations" "retention" "backup" "audit" }}
+{{- include "carve.validateURL" (dict "name" (printf "%s.database" $for) "url" (index $.Values $for).database.url) }}
 {{- $own := (index $.Values $for).database }}
 {{- if and $own.url $own.existingSecret.name }}
 {{- fail (printf "carve: %s.database.url and %s.database.existingSecret.name exclude each other: give one" $for $for) }}
@@ -74,5 +76,21 @@
 {{- end }}
 {{- if and .Values.service.loadBalancerSourceRanges (ne .Values.service.type "LoadBalancer") }}
 {{- fail "carve: service.loadBalancerSourceRanges means something only with service.type LoadBalancer" }}
+{{- end }}
+{{- end }}
+
+{{- /* Everybody who may read the release can read a URL in the values. No message quotes it. */}}
+{{- define "carve.validateURL" -}}
+{{- if .url }}
+{{- $url := printf "%s.url" .name }}
+{{- if or (regexMatch "^[a-z]+://[^/?@]*:[^/?]*@" .url) (regexMatch "[?&](password|passfile)=" .url) }}
+{{- fail (printf "carve: %s has a password, and everybody who may read the release could read it: put the URL into a Secret, and name it in %s.existingSecret.name" $url .name) }}
+{{- end }}
+{{- if not (regexMatch "^postgres(ql)?://[^:@/?]+@[^@/?]+/[^?]+([?].*)?$" .url) }}
+{{- fail (printf "carve: %s is not a URL such as postgresql://carve@db.example.com:5432/carve?sslmode=verify-full, with the user, the host and the database" $url) }}
+{{- end }}
+{{- if not (regexMatch "[?&]sslmode=verify-full(&|$)" .url) }}
+{{- fail (printf "carve: %s does not have the database's certificate verified: add sslmode=verify-full; to try the chart out, use values-dev.yaml" $url) }}
+{{- end }}
 {{- end }}
 {{- end }}
