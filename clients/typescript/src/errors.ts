@@ -1,4 +1,4 @@
-import type { Problem, ProblemCode } from "./problem.js";
+import type { Problem, ProblemCode, ProblemOf } from "./problem.js";
 
 /** What is known of a call that has no answer to use. */
 export interface Circumstances {
@@ -44,12 +44,12 @@ export class CarveProblem extends CarveError {
   override readonly name = "CarveProblem";
   readonly code: ProblemCode;
   readonly status: number;
+  /** A test of its code narrows it to the figures of that code. */
+  readonly problem: ProblemOf;
 
-  constructor(
-    readonly problem: Problem,
-    call: Circumstances,
-  ) {
+  constructor(problem: Problem, call: Circumstances) {
     super(`${problem.detail} (${problem.code}, ${problem.status})`, call);
+    this.problem = problem as ProblemOf;
     this.code = problem.code;
     this.status = problem.status;
   }
@@ -66,6 +66,9 @@ export class CarveForeignAnswer extends CarveError {
 }
 
 /** Whether something thrown is a refusal, with one of these codes if any are given. */
-export function isProblem(thrown: unknown, ...codes: ProblemCode[]): thrown is CarveProblem {
-  return thrown instanceof CarveProblem && (codes.length === 0 || codes.includes(thrown.code));
+export function isProblem<C extends ProblemCode = ProblemCode>(
+  thrown: unknown,
+  ...codes: C[]
+): thrown is CarveProblem & { readonly code: C; readonly problem: ProblemOf<C> } {
+  return thrown instanceof CarveProblem && (codes.length === 0 || (codes as ProblemCode[]).includes(thrown.code));
 }

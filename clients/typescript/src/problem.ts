@@ -6,6 +6,18 @@ export type Problem = components["schemas"]["Problem"];
 /** What kind of refusal it is. A code never changes its meaning; a later server may say codes that are not here. */
 export type ProblemCode = components["schemas"]["ProblemCode"];
 
+/** The figures that every refusal with a code has. A refusal may have further ones. */
+interface Figures {
+  exhausted_by_cooldown: "wantedPrefixLength";
+  pool_exhausted: "wantedPrefixLength" | "availableAddresses";
+  quota_exceeded: "limit" | "used" | "requested";
+}
+
+/** A refusal with one of some codes. A test of `code` narrows it to the figures of that code. */
+export type ProblemOf<C extends ProblemCode = ProblemCode> = C extends keyof Figures
+  ? Problem & { code: C } & Required<Pick<Problem, Figures[C]>>
+  : Problem & { code: C };
+
 /** Every code of this version of the contract. It does not compile when one is missing, or is none. */
 export const problemCodes = Object.keys({
   allocation_retained: true,

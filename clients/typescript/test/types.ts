@@ -39,6 +39,13 @@ export async function wrong(): Promise<void> {
 
   // @ts-expect-error a code that the contract does not have
   isProblem(undefined, "pool_full");
+  const thrown: unknown = undefined;
+  if (isProblem(thrown, "quota_exceeded")) thrown.problem.limit satisfies string;
+  if (isProblem(thrown)) {
+    // @ts-expect-error not every refusal has it
+    thrown.problem.wantedPrefixLength satisfies number;
+    if (thrown.problem.code === "pool_exhausted") thrown.problem.wantedPrefixLength satisfies number;
+  }
   // @ts-expect-error an option that there is none of
   createCarve({ baseUrl: "https://carve.example.com", apikey: "carve_a_b" });
 }
