@@ -32,6 +32,13 @@ func checkHeader(token string) error {
 	if err != nil {
 		return errors.New("has a header that cannot be read")
 	}
+	folded := map[string]bool{}
+	for name := range header {
+		if name = strings.ToLower(name); folded[name] { // readers differ in whether case counts
+			return errors.New("has a header with one name in two spellings")
+		}
+		folded[name] = true
+	}
 	if _, given := header["crit"]; given { // RFC 7515, section 4.1.11: never empty, and nothing that could be there is understood here
 		return errors.New("has a header with extensions that must be understood")
 	}

@@ -67,6 +67,7 @@ func TestTokensThatSayMoreThanWhoCallsAreRefused(t *testing.T) {
 		"ExpiryTwice":         signed(t, key, header(""), twice("exp", fmt.Sprint(time.Now().Add(time.Hour).Unix()))),
 		"NameTwiceInAnObject": signed(t, key, header(""), twice("user", `{"name":"bob","name":"root"}`)),
 		"NameTwiceInAList":    signed(t, key, header(""), twice("users", `[{"name":"bob","\u006eame":"root"}]`)),
+		"AlgorithmTwice":      signed(t, key, header(`,"ALG":"none"`), claims),
 		"HeaderTwice":         signed(t, key, header(`,"typ":"logout+jwt","typ":"JWT"`), claims),
 	} {
 		t.Run("Refuses"+name, func(t *testing.T) {
