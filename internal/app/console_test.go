@@ -202,7 +202,7 @@ func TestWhatIsNoSignInIsRefused(t *testing.T) {
 	b := newBrowser(t, "http://"+a.Addr())
 	for body, status := range map[string]int{
 		"": http.StatusUnsupportedMediaType, "{": http.StatusBadRequest, `{"key":""}`: http.StatusBadRequest, `{"key":"a","more":1}`: http.StatusBadRequest,
-		`{"key":"a"} {}`: http.StatusBadRequest, `{"key":"` + strings.Repeat("a", 8192) + `"}`: http.StatusBadRequest,
+		`{"key":"a"} {}`: http.StatusBadRequest, `{"key":"a","key":"b"}`: http.StatusBadRequest, `{"KEY":"a"}`: http.StatusBadRequest, `{"key":"` + strings.Repeat("a", 8192) + `"}`: http.StatusBadRequest,
 	} {
 		w := b.ask(http.MethodPost, "/console/session", body)
 		require.Equal(t, status, w.StatusCode, "%s: %s", body, w.text)

@@ -2,12 +2,12 @@ package console
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 	"mime"
 	"net/http"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/labstack/echo/v4"
 
 	"github.com/carve-ipam/carve/internal/api/auth"
@@ -83,9 +83,8 @@ func keyOf(r *http.Request) (string, error) {
 	var body struct {
 		Key string `json:"key"`
 	}
-	d := json.NewDecoder(io.LimitReader(r.Body, largestSignIn))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&body); err != nil || d.More() || body.Key == "" {
+	err := json.UnmarshalRead(io.LimitReader(r.Body, largestSignIn), &body, json.RejectUnknownMembers(true)) // and names twice, or in another case
+	if err != nil || body.Key == "" {
 		return "", ipam.Errorf(ipam.CodeInvalidArgument, `The body must be {"key": "..."}, with an API key.`).At("/key", "is missing.")
 	}
 	return body.Key, nil
@@ -96,7 +95,7 @@ func (c *Console) replace(ec echo.Context, begun tenancy.Begun, before []byte) e
 	if err := c.cfg.Sessions.EndMarked(ec.Request().Context(), before); err != nil {
 		return err
 	}
-	setCookie(ec, auth.SessionCookie, begun.Token, time.Until(begun.Expires), http.SameSiteStrictMode)
+	setCookie(ec, auth.SessionCookie, begun.Token, begun.Lasts, http.SameSiteStrictMode)
 	return nil
 }
 

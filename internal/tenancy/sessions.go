@@ -84,7 +84,11 @@ func (s *Sessions) Find(ctx context.Context, token string) (who Principal, until
 	if !ok {
 		return Principal{}, until, ended("is not spelled like one")
 	}
-	session, found, err := s.known.get(ctx, string(hash), AttemptsOf(ctx).Reserve, func(ctx context.Context) (ipam.Session, bool, error) {
+	admit := AttemptsOf(ctx).Reserve
+	if _, was := s.known.last(string(hash)); was {
+		admit = unlimited{}.Reserve // it was valid a while ago: this is no guess, and strangers at the same address cannot lock it out
+	}
+	session, found, err := s.known.get(ctx, string(hash), admit, func(ctx context.Context) (ipam.Session, bool, error) {
 		return s.store.SessionByHash(ctx, hash)
 	})
 	now := s.clock()
@@ -135,6 +139,7 @@ type Begun struct {
 	Token   string // what the browser is to send; nobody else is told
 	Subject string
 	Expires time.Time
+	Lasts   time.Duration // until then, by the database's clock
 }
 
 // Admit says whether a subject may begin a session now.
@@ -180,7 +185,7 @@ func (s *Sessions) begin(ctx context.Context, session ipam.Session, end Begun, a
 	if err := s.store.SessionBegin(ctx, session, mostSessions); err != nil {
 		return Begun{}, err
 	}
-	return Begun{Token: base64.RawURLEncoding.EncodeToString(secret[:]), Subject: end.Subject, Expires: session.ExpiresAt}, nil
+	return Begun{Token: base64.RawURLEncoding.EncodeToString(secret[:]), Subject: end.Subject, Expires: session.ExpiresAt, Lasts: session.ExpiresAt.Sub(now)}, nil
 }
 
 // End ends a session: here at once, and on other servers as soon as they look again.

@@ -125,6 +125,33 @@ func TestASessionEndsWithWhatItWasMadeFrom(t *testing.T) {
 	require.True(t, ipam.IsCode(err, ipam.CodeUnauthenticated))
 }
 
+func TestASessionIsNotLockedOutByStrangersAtItsAddress(t *testing.T) {
+	t.Parallel()
+	s, _, v, h := sessions()
+	_, key := v.make("acme", "ci", tenancy.Viewer, time.Time{})
+	begun, err := s.BeginWithKey(t.Context(), key, anybody)
+	require.NoError(t, err)
+	_, err = s.Authenticate(t.Context(), begun.Token)
+	require.NoError(t, err)
+	ctx := tenancy.WithAttempts(t.Context(), &purse{}) // strangers have used up all attempts
+	h.pass(time.Minute)
+	_, err = s.Authenticate(ctx, begun.Token)
+	require.NoError(t, err, "it was valid a while ago: this is no guess")
+	require.NoError(t, s.End(t.Context(), begun.Token))
+	h.pass(time.Minute)
+	_, err = s.Authenticate(ctx, begun.Token)
+	require.True(t, ipam.IsCode(err, ipam.CodeRateLimited), "it has ended: from now on it is one")
+}
+
+func TestACookieLastsByTheDatabasesClock(t *testing.T) {
+	t.Parallel()
+	s, _, v, h := sessions() // whose clock is years ahead
+	_, key := v.make("acme", "ci", tenancy.Viewer, h.now().Add(time.Hour))
+	begun, err := s.BeginWithKey(t.Context(), key, anybody)
+	require.NoError(t, err)
+	require.Equal(t, time.Hour, begun.Lasts)
+}
+
 func TestASessionThatEndedElsewhereIsForgottenWithinFiveSeconds(t *testing.T) {
 	t.Parallel()
 	here, b, v, h := sessions()
