@@ -68,7 +68,7 @@ func NewClient(allowed Networks) *Client {
 // by now.
 func (c *Client) Send(ctx context.Context, d Delivery) Outcome {
 	if CheckURL(d.URL, c.allowed) != nil {
-		return Outcome{Reason: RefusedAddress}
+		return Outcome{Reason: Unresolved}
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.limit)
 	defer cancel()
@@ -135,16 +135,13 @@ func (c *Client) dialTLS(ctx context.Context, network, address string) (net.Conn
 }
 
 func reasonOf(err error) string {
-	if errors.Is(err, errRefused) {
-		return RefusedAddress
-	}
 	if _, ok := errors.AsType[untrusted](err); ok {
 		return TLS
 	}
 	if failed, ok := errors.AsType[net.Error](err); ok && failed.Timeout() || errors.Is(err, context.Canceled) {
 		return Timeout
 	}
-	if _, ok := errors.AsType[*net.DNSError](err); ok {
+	if _, ok := errors.AsType[*net.DNSError](err); ok || errors.Is(err, errRefused) {
 		return Unresolved
 	}
 	return Unreachable

@@ -197,8 +197,8 @@ func TestNoProxyIsAsked(t *testing.T) {
 	resolver := newNames(t, map[string][]netip.Addr{"inside.example.": {netip.MustParseAddr("10.0.0.1")}})
 	c := NewClient(loopback)
 	c.plain.Resolver, c.secure.Resolver = resolver.Resolver, resolver.Resolver
-	require.Equal(t, Outcome{Reason: RefusedAddress}, c.Send(t.Context(), delivery("http://inside.example")))
-	require.Equal(t, Outcome{Reason: RefusedAddress}, c.Send(t.Context(), delivery("https://inside.example")))
+	require.Equal(t, Outcome{Reason: Unresolved}, c.Send(t.Context(), delivery("http://inside.example")))
+	require.Equal(t, Outcome{Reason: Unresolved}, c.Send(t.Context(), delivery("https://inside.example")))
 }
 
 func TestAReceiverIsWhoItsCertificateSays(t *testing.T) {

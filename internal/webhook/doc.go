@@ -7,8 +7,8 @@
 // connection is made, after the name was resolved, so that a name that answers differently the second time gains nothing. Public addresses may
 // be reached with TLS alone; the operator's networks also without. Redirects and proxies are not followed.
 //
-// # What is told of it
+// # What an outcome reveals
 //
-// An Outcome has no text of anybody else: neither of a resolver nor of a receiver. RefusedAddress beside Unresolved tells whether a name has an
-// address here, and no more: what is not reached cannot answer.
+// An Outcome has no text from a resolver or a receiver. A name without an address and a name with a forbidden address have the
+// same outcome: a caller cannot find out which internal names exist.
 package webhook

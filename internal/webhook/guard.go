@@ -36,7 +36,7 @@ func (g guard) check(address netip.Addr) error {
 			return nil
 		}
 	}
-	if g.public == nil || g.public.SafeAddr(address) != nil {
+	if g.public == nil || g.public.SafeAddr(address) != nil || ofPlatform(address) {
 		return errRefused
 	}
 	return nil

@@ -8,13 +8,12 @@ import (
 
 // Why a delivery failed.
 const (
-	RefusedAddress = "refused_address" // it may not be sent there
-	Unresolved     = "unresolved"      // the name has no address
-	Unreachable    = "unreachable"     // no connection came about, or it broke
-	Timeout        = "timeout"         // no answer in time, or the caller's context ended
-	TLS            = "tls"             // no connection that can be trusted: its certificate, its version
-	Status         = "status"          // an answer that is no success
-	Redirect       = "redirect"        // an answer that names another address
+	Unresolved  = "unresolved"  // the name has no address that deliveries may go to
+	Unreachable = "unreachable" // no connection came about, or it broke
+	Timeout     = "timeout"     // no answer in time, or the caller's context ended
+	TLS         = "tls"         // no connection that can be trusted: its certificate, its version
+	Status      = "status"      // an answer that is no success
+	Redirect    = "redirect"    // an answer that names another address
 )
 
 // longestRetryAfter is how long a receiver may put a delivery off.

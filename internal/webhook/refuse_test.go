@@ -20,6 +20,7 @@ var notPublic = []string{
 	"0.0.0.0", "0.1.2.3", "10.0.0.1", "100.64.0.1", "100.100.100.200", "127.0.0.1", "127.9.9.9", "169.254.169.254", "172.16.0.1", "192.0.0.192",
 	"192.0.2.1", "192.88.99.1", "192.168.1.1", "198.18.0.1", "198.51.100.1", "203.0.113.1", "224.0.0.1", "240.0.0.1", "255.255.255.255",
 	"::", "::1", "::ffff:10.0.0.1", "::ffff:127.0.0.1", "::ffff:169.254.169.254", "::10.0.0.1", "64:ff9b::a00:1", "64:ff9b:1::1", "100::1",
+	"168.63.129.16", "::ffff:168.63.129.16", "199.36.153.5", "199.36.153.9", "161.26.0.10", "166.9.1.1", "2600:2d00:2:1000::1",
 	"2001::1", "2001:db8::1", "2002:a00:1::1", "3fff::1", "5f00::1", "fc00::1", "fd00:ec2::254", "fe80::1", "fec0::1", "ff02::1",
 }
 
@@ -98,13 +99,13 @@ func TestANameOfAnAddressThatIsNotPublicIsRefused(t *testing.T) {
 		for i, address := range notPublic {
 			name := "n" + strconv.Itoa(i) + ".example"
 			for _, port := range []string{port, "8443"} {
-				require.Equal(t, Outcome{Reason: RefusedAddress}, c.Send(t.Context(), delivery("https://"+name+":"+port)), address)
-				require.Equal(t, Outcome{Reason: RefusedAddress}, c.Send(t.Context(), delivery("http://"+name+":"+port)), address)
+				require.Equal(t, Outcome{Reason: Unresolved}, c.Send(t.Context(), delivery("https://"+name+":"+port)), address)
+				require.Equal(t, Outcome{Reason: Unresolved}, c.Send(t.Context(), delivery("http://"+name+":"+port)), address)
 			}
 		}
 		require.Equal(t, Outcome{Reason: Unresolved}, c.Send(t.Context(), delivery("https://nobody.example")))
 	}
-	require.Equal(t, Outcome{Reason: RefusedAddress}, NewClient(nil).Send(t.Context(), delivery("https://localhost:"+port)))
+	require.Equal(t, Outcome{Reason: Unresolved}, NewClient(nil).Send(t.Context(), delivery("https://localhost:"+port)))
 }
 
 // What everybody on the way can read does not go to the public Internet.
@@ -113,7 +114,7 @@ func TestAPublicAddressIsRefusedWithoutTLS(t *testing.T) {
 	resolver := newNames(t, map[string][]netip.Addr{"public.example.": {netip.MustParseAddr("2606:4700::1111")}})
 	c := NewClient(Networks{netip.MustParsePrefix("10.1.0.0/16")})
 	c.plain.Resolver = resolver.Resolver
-	require.Equal(t, Outcome{Reason: RefusedAddress}, c.Send(t.Context(), delivery("http://public.example")))
+	require.Equal(t, Outcome{Reason: Unresolved}, c.Send(t.Context(), delivery("http://public.example")))
 }
 
 // A URL that was taken may not be good any more.
@@ -123,7 +124,7 @@ func TestAURLIsLookedAtAgainWhenItIsSentTo(t *testing.T) {
 	t.Cleanup(receiver.Close)
 	c := NewClient(loopback)
 	for _, bad := range []string{strings.Replace(receiver.URL, "//", "//me:secret@", 1), "ftp://127.0.0.1", "", "%"} {
-		require.Equal(t, Outcome{Reason: RefusedAddress}, c.Send(t.Context(), delivery(bad)))
+		require.Equal(t, Outcome{Reason: Unresolved}, c.Send(t.Context(), delivery(bad)))
 	}
 }
 
@@ -147,6 +148,6 @@ func TestANameThatMovesInsideIsRefused(t *testing.T) {
 	require.NoError(t, err)
 	d := delivery("http://moves.example:" + port)
 	require.Equal(t, Outcome{Status: http.StatusOK}, c.Send(t.Context(), d))
-	require.Equal(t, Outcome{Reason: RefusedAddress}, c.Send(t.Context(), d))
+	require.Equal(t, Outcome{Reason: Unresolved}, c.Send(t.Context(), d))
 	require.EqualValues(t, 1, taken.Load())
 }
