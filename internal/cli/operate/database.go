@@ -46,6 +46,9 @@ type Database struct {
 	CheckSchema func(ctx context.Context, dsn string) error
 	// RenewEpochs fences off what was read before a restore.
 	RenewEpochs func(ctx context.Context, dsn string) (crdb.Epochs, error)
+	// Rights reads the API keys, members, grants and quotas in a database, and EndRights revokes again what a restore has revived.
+	Rights    func(ctx context.Context, dsn string) ([]crdb.Right, error)
+	EndRights func(ctx context.Context, dsn string, r crdb.Revival) error
 }
 
 // RealDatabase reaches databases as the server does. Bootstrap is for whoever knows the use cases to add.
@@ -53,6 +56,7 @@ func RealDatabase() Database {
 	return Database{
 		Migrate: schema.Migrate, Audit: audit.Run, Find: devdb.Find, Start: startEmbedded,
 		Backup: backup.Create, Restore: backup.Restore, Idle: backup.Idle, CheckSchema: schema.Check, RenewEpochs: crdb.RenewEpochs,
+		Rights: crdb.Rights, EndRights: crdb.EndRights,
 	}
 }
 

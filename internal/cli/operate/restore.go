@@ -19,10 +19,11 @@ import (
 // restoreFlags are those of restore.
 type restoreFlags struct {
 	target
-	from, manifest string
-	replace        bool
-	regions        []string
-	roles          roleFlags
+	from, manifest  string
+	replace         bool
+	keepRevocations bool
+	regions         []string
+	roles           roleFlags
 }
 
 func (p *Operator) restoreCommand() *cobra.Command {
@@ -37,6 +38,9 @@ runs, and the embedded database is started for as long as this takes.
 It refuses, before anything is changed: a database that holds something (--replace drops it), one that a server works on, one that
 has other regions than the backup or the same ones added in another order, a backup of a later schema, and a file that is not
 the one which was written.
+
+With --replace it reads which API keys, members and grants the old database has, and revokes again what was revoked since the backup; it lists
+them, and every quota that has other limits now. Without an old database it lists what the backup makes valid, the newest first.
 
 What was done since the backup is not there. Addresses that were given out since then count as free, and would be given out again: see
 docs/runbooks/restore.md before servers are started. Idempotency keys since then are gone too: a repeat is a new request.
@@ -64,6 +68,7 @@ Exit code 0: restored, and the audit is clean. 1: restored, and something is wro
 	cmd.Flags().StringVar(&f.from, "from", "", "the `DIRECTORY` of a backup; on CockroachDB the URI of the collection (default: where it was made)")
 	cmd.Flags().StringVar(&f.manifest, "manifest", "", "on CockroachDB: the `FILE` that says what the backup is of")
 	cmd.Flags().BoolVar(&f.replace, "replace", false, "drop what the database holds")
+	cmd.Flags().BoolVar(&f.keepRevocations, "keep-revocations", true, "with --replace: revoke again the keys, members and grants that were revoked since the backup")
 	cmd.Flags().StringSliceVar(&f.regions, "regions", nil, "refuse a backup that does not have these `REGIONS` in this order")
 	f.roles.add(cmd)
 	return cmd
@@ -120,6 +125,10 @@ func (p *Operator) restore(ctx context.Context, dsn string, f restoreFlags) erro
 	}
 	done := p.Waiting("restoring")
 	defer done()
+	was, err := p.replaced(ctx, dsn, f)
+	if err != nil {
+		return err
+	}
 	m, err := p.Restore(ctx, f.options(dsn))
 	if err != nil {
 		return aboutBackup(err)
@@ -129,6 +138,9 @@ func (p *Operator) restore(ctx context.Context, dsn string, f restoreFlags) erro
 		return offline(err)
 	}
 	done()
+	if err := p.rights(ctx, dsn, was); err != nil {
+		return err
+	}
 	return p.renewed(ctx, dsn)
 }
 

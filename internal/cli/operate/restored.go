@@ -20,6 +20,8 @@ func (p *Operator) restoredCommand() *cobra.Command {
 something. It gives every pool in every region a new epoch, so that nothing that was read before counts, and audits the database. 'ipamctl restore' does both
 by itself. Stop every server of the database first; with --data-dir no server runs, and the embedded database is started for as long as this takes.
 
+It lists the API keys, members, grants and quotas that are valid, the newest first: what was revoked since the time that the database is of is valid again.
+
 What was done after the time that the database is of is not there. Addresses that were given out since then count as free, and would be given out again:
 see docs/runbooks/restore.md before servers are started.
 
@@ -39,6 +41,9 @@ Exit code 0: the audit is clean. 1: something is wrong, which is printed. 4: ref
 				}
 				if err := p.CheckSchema(ctx, dsn); err != nil {
 					return offline(err)
+				}
+				if err := p.rights(ctx, dsn, nil); err != nil {
+					return err
 				}
 				return p.renewed(ctx, dsn)
 			})

@@ -1,0 +1,85 @@
+package operate
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/carve-ipam/carve/internal/cli/exit"
+	"github.com/carve-ipam/carve/internal/cli/show"
+	"github.com/carve-ipam/carve/internal/crdb"
+)
+
+// listedRights is how many rights a restore lists when it has nothing to compare them with.
+const listedRights = 50
+
+// replaced reads the rights in the database that a restore is about to drop. It refuses the restore when it cannot read them: otherwise the restore would
+// make revoked keys valid without a word.
+func (p *Operator) replaced(ctx context.Context, dsn string, f restoreFlags) ([]crdb.Right, error) {
+	if !f.replace || !f.keepRevocations {
+		return nil, nil
+	}
+	rights, err := p.Rights(ctx, dsn)
+	if err != nil {
+		return nil, databaseError{fmt.Errorf("cannot read which keys, members, grants and quotas the database has that is to be replaced: %w. "+
+			"Nothing was changed; --keep-revocations=false restores without a comparison", err), exit.Conflict}
+	}
+	return rights, nil
+}
+
+// rights reports which keys, members, grants and quotas a restore has revived, and revokes them again where the replaced database shows that they were revoked.
+func (p *Operator) rights(ctx context.Context, dsn string, was []crdb.Right) error {
+	now, err := p.Rights(ctx, dsn)
+	if err != nil {
+		return offline(err)
+	}
+	if len(was) == 0 {
+		p.listRights(now)
+		return nil
+	}
+	revived := crdb.Compare(was, now)
+	if err := p.EndRights(ctx, dsn, revived); err != nil {
+		return offline(err)
+	}
+	p.sayRights("revoked since the backup, and revoked again", revived.Revoked)
+	p.sayRights("given a smaller role since the backup, and given it again", revived.Lowered)
+	p.sayRights("valid again, because its project is back", revived.OfProjects)
+	p.sayRights("has the limits of the backup again", revived.Quotas)
+	p.sayRights("set since the backup, and missing now", revived.Unset)
+	if n := len(revived.Revoked) + len(revived.Lowered) + len(revived.OfProjects) + len(revived.Quotas) + len(revived.Unset); n == 0 {
+		p.Remark("keys, members, grants and quotas: no difference to the replaced database")
+	}
+	return nil
+}
+
+func (p *Operator) sayRights(what string, rights []crdb.Right) {
+	for _, r := range rights {
+		p.Note("%s: %s", what, described(r))
+	}
+}
+
+// listRights lists the newest rights in the database, with nothing to compare them with.
+func (p *Operator) listRights(all []crdb.Right) {
+	var rights []crdb.Right
+	counts := map[string]int{}
+	for _, r := range all {
+		if counts[r.Kind]++; r.Kind == crdb.RightKey || r.Kind == crdb.RightMember || r.Kind == crdb.RightGrant || r.Kind == crdb.RightQuota {
+			rights = append(rights, r)
+		}
+	}
+	p.Remark("valid as in the backup: %s, %s, %s, %s. What was revoked since then is valid again: compare them, newest first, with your records", show.CountOf(counts[crdb.RightKey], "API key"),
+		show.CountOf(counts[crdb.RightMember], "member"), show.CountOf(counts[crdb.RightGrant], "grant"), show.CountOf(counts[crdb.RightQuota], "quota"))
+	for _, r := range rights[:min(len(rights), listedRights)] {
+		p.Remark("  %s  %s", r.Since.UTC().Format(time.RFC3339), described(r))
+	}
+	if more := len(rights) - listedRights; more > 0 {
+		p.Remark("  and %d older ones", more)
+	}
+}
+
+func described(r crdb.Right) string {
+	if r.Kind == crdb.RightGrant {
+		return fmt.Sprintf("grant of %s in %s to %s", r.Detail, r.Project, r.Name)
+	}
+	return fmt.Sprintf("%s %s/%s (%s)", r.Kind, r.Project, r.Name, r.Detail)
+}

@@ -1,0 +1,8 @@
+-- purpose: give a member again the smaller role that it has been given since the backup was made
+-- index:   none: all rows, once
+-- rows:    1
+-- locks:   the row
+-- region:  every, because the whole database was restored
+UPDATE members
+SET role = $2, revision = $3, updated_at = now()
+WHERE id = $1

@@ -1,0 +1,132 @@
+package crdb
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/carve-ipam/carve/internal/crdb/restored"
+	"github.com/carve-ipam/carve/internal/crdb/rows"
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+// The kinds of rights.
+const (
+	rightProject = "project"
+	RightKey     = "API key"
+	RightMember  = "member"
+	RightGrant   = "grant"
+	RightQuota   = "quota"
+)
+
+// undefinedTable is the SQLSTATE of a statement on a table that does not exist.
+const undefinedTable = "42P01"
+
+// Right is an API key, a member, a grant, a quota or a project, as a restore compares and reports them.
+type Right struct {
+	Kind      string
+	ID        ipam.ID
+	ProjectID ipam.ID
+	Project   string
+	Name      string
+	Detail    string // the role, the pool or space that is granted, or the limits
+	Since     time.Time
+}
+
+// Rights reads all rights in a database, the newest first. A database without tables has none.
+func Rights(ctx context.Context, dsn string) ([]Right, error) {
+	s, err := Open(ctx, dsn, Options{MaxConnections: 1})
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	var all []Right
+	err = s.alone(ctx, "right_list", func(ctx context.Context, c *conn) error {
+		answer, err := c.Query(ctx, restored.Statement("right_list"))
+		if err != nil {
+			return err
+		}
+		all, err = pgx.CollectRows(answer, func(row pgx.CollectableRow) (r Right, err error) {
+			var id, project [16]byte
+			err = row.Scan(&r.Kind, &id, &project, &r.Project, &r.Name, &r.Detail, &r.Since)
+			r.ID, r.ProjectID = id, project
+			return r, err
+		})
+		return err
+	})
+	if missing, ok := errors.AsType[*pgconn.PgError](err); ok && missing.Code == undefinedTable {
+		return nil, nil
+	}
+	return all, err
+}
+
+// Revival is how the rights in a restored database differ from those in the database that it replaced.
+type Revival struct {
+	Revoked    []Right // keys, members and grants that are valid again
+	Lowered    []Right // members whose role is larger again; Detail is the smaller role
+	OfProjects []Right // keys, members and grants of projects that are back themselves
+	Quotas     []Right // quotas that are back, or have other limits again
+	Unset      []Right // quotas that are missing
+}
+
+// Compare finds what a restore has revived. was are the rights in the database that it replaced.
+func Compare(was, now []Right) (r Revival) {
+	before, after := map[ipam.ID]Right{}, map[ipam.ID]bool{}
+	for _, one := range was {
+		before[one.ID] = one
+	}
+	for _, one := range now {
+		after[one.ID] = true
+		old, there := before[one.ID]
+		_, project := before[one.ProjectID]
+		switch {
+		case one.Kind == rightProject, there && old.Detail == one.Detail:
+		case one.Kind == RightQuota:
+			r.Quotas = append(r.Quotas, one)
+		case !project:
+			r.OfProjects = append(r.OfProjects, one)
+		case !there:
+			r.Revoked = append(r.Revoked, one)
+		case one.Kind == RightMember && !tenancy.Role(old.Detail).Includes(tenancy.Role(one.Detail)):
+			one.Detail = old.Detail
+			r.Lowered = append(r.Lowered, one)
+		}
+	}
+	for _, old := range was {
+		if old.Kind == RightQuota && !after[old.ID] {
+			r.Unset = append(r.Unset, old)
+		}
+	}
+	return r
+}
+
+// EndRights revokes again, in a restored database, the Revoked and Lowered rights of a comparison. No server may run on the database.
+func EndRights(ctx context.Context, dsn string, r Revival) error {
+	s, err := Open(ctx, dsn, Options{MaxConnections: 1})
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	revision := ipam.NewID()
+	return s.alone(ctx, "right_end", func(ctx context.Context, c *conn) error {
+		ended := map[string][]ipam.ID{}
+		for _, one := range r.Revoked {
+			ended[one.Kind] = append(ended[one.Kind], one.ID)
+		}
+		for kind, statement := range map[string]string{RightKey: "right_end_key", RightMember: "right_end_member", RightGrant: "right_end_grant"} {
+			if _, err := c.Exec(ctx, restored.Statement(statement), rows.IDs(ended[kind])); err != nil {
+				return err
+			}
+		}
+		for _, one := range r.Lowered {
+			if _, err := c.Exec(ctx, restored.Statement("right_lower_member"), rows.ID(one.ID), one.Detail, rows.ID(revision)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
