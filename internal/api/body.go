@@ -15,16 +15,12 @@ import (
 )
 
 // limitBody bounds what is read of a request: a length that is announced is refused at once, one that is not (chunked)
-// while reading. An operation without a body takes none.
+// while reading.
 func (a *adapter) limitBody(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		op, r := operationOf(c), c.Request()
 		switch {
-		case op == nil:
-		case op.MediaType == "":
-			if hasBody(r) {
-				return refuse.Invalid([]ipam.Field{{Detail: "must be left out: this operation takes none."}})
-			}
+		case op == nil, op.MediaType == "":
 		case r.ContentLength > a.cfg.MaxBody:
 			return tooLarge(a.cfg.MaxBody)
 		case r.ContentLength < 0: // or else net/http reads no more than that
@@ -46,11 +42,16 @@ func tooLarge(limit int64) error {
 	return ipam.Errorf(ipam.CodePayloadTooLarge, "The body is larger than %d bytes; send less at once.", limit)
 }
 
-// strictBody reads the whole body and refuses what is not strictly one JSON value, before anybody interprets it.
+// strictBody reads the whole body and refuses what is not strictly one JSON value, before anybody interprets it. An operation without a body takes none.
 func (a *adapter) strictBody(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		op, r := operationOf(c), c.Request()
-		if op == nil || op.MediaType == "" {
+		switch {
+		case op == nil:
+			return next(c)
+		case op.MediaType == "" && hasBody(r):
+			return refuse.Invalid([]ipam.Field{{Detail: "must be left out: this operation takes none."}})
+		case op.MediaType == "":
 			return next(c)
 		}
 		data, err := io.ReadAll(r.Body)
