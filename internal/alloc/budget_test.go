@@ -20,6 +20,7 @@ import (
 type purse struct {
 	charged, added tenancy.Work
 	empty          bool
+	reserved       int // bytes
 }
 
 // Charge implements tenancy.Budget.
@@ -37,6 +38,15 @@ func (p *purse) Add(w tenancy.Work) {
 	p.added.Probes += w.Probes
 	p.added.Selectors += w.Selectors
 	p.added.Counted += w.Counted
+}
+
+// Reserve implements tenancy.Budget.
+func (p *purse) Reserve(_ context.Context, bytes int) (keep func(int), err error) {
+	p.reserved += bytes
+	return func(left int) {
+		p.reserved -= bytes - left
+		bytes = left
+	}, nil
 }
 
 func TestABatchIsChargedByItsBlocksBeforeAnythingIsLookedFor(t *testing.T) {

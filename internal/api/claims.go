@@ -10,6 +10,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/carve-ipam/carve/internal/alloc/holdings"
+	"github.com/carve-ipam/carve/internal/alloc/paging"
 	"github.com/carve-ipam/carve/internal/alloc/releases"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/api/codec"
@@ -40,6 +41,9 @@ func (s claimHandlers) CreateClaim(c echo.Context, project string, p gen.CreateC
 	return create(c, post{project: project, key: p.IdempotencyKey, dryRun: p.DryRun}, codec.NewClaim, s.use.CreateClaim, codec.ClaimOf)
 }
 
+// answeredClaim is how many bytes an answer adds to the texts that the caller sent of a claim.
+const answeredClaim = 512
+
 // CreateClaimBatch implements the operation; each claim is read as in CreateClaim.
 func (s claimHandlers) CreateClaimBatch(c echo.Context, project string, p gen.CreateClaimBatchParams) error {
 	var body gen.ClaimBatchCreate
@@ -54,6 +58,15 @@ func (s claimHandlers) CreateClaimBatch(c echo.Context, project string, p gen.Cr
 	if err != nil {
 		return err
 	}
+	bytes := 0
+	for i := range asked {
+		bytes += answeredClaim + asked[i].Size()
+	}
+	keep, err := reserve(c, bytes)
+	if err != nil {
+		return err
+	}
+	defer keep(0)
 	made, err := s.use.CreateClaimBatch(c.Request().Context(), project, asked, r)
 	if err != nil {
 		return err
@@ -162,6 +175,11 @@ func (s claimHandlers) ExplainClaim(c echo.Context, project string) error {
 	if err != nil {
 		return err
 	}
+	keep, err := reserve(c, paging.MostBytes)
+	if err != nil {
+		return err
+	}
+	defer keep(0)
 	x, err := s.use.ExplainClaim(c.Request().Context(), project, ipam.Claim{Spec: spec})
 	if err != nil {
 		return err

@@ -28,11 +28,23 @@ const defaultLimit = 100
 func list[D, W any](c echo.Context, limit *int, cursor *string, project string,
 	read func(ctx context.Context, project string, limit int, cursor string, r usecase.Reading) (paging.Page[D], error), show func(D) W,
 ) error {
+	keep, err := reserve(c, paging.MostBytes)
+	if err != nil {
+		return err
+	}
+	defer keep(0)
 	page, err := read(c.Request().Context(), project, codec.Or(limit, defaultLimit), codec.Or(cursor, ""), readingOf(c))
 	if err != nil {
 		return err
 	}
+	keep(page.Bytes)
 	return codec.Answer(c.Response(), http.StatusOK, &codec.Page[W]{Items: codec.Each(page.Items, show), NextCursor: page.Next})
+}
+
+// reserve sets memory aside for an answer before anything of it is read, until it is sent. keep gives back all but so many bytes.
+func reserve(c echo.Context, bytes int) (keep func(bytes int), err error) {
+	ctx := c.Request().Context()
+	return tenancy.BudgetOf(ctx).Reserve(ctx, bytes)
 }
 
 // followed is list of what can be followed: the page says from where. The mark is one of before the page was read.
@@ -47,10 +59,16 @@ func followed[D, W any](c echo.Context, use Changes, limit *int, cursor *string,
 			return err
 		}
 	}
+	keep, err := reserve(c, paging.MostBytes)
+	if err != nil {
+		return err
+	}
+	defer keep(0)
 	page, err := read(c.Request().Context(), project, codec.Or(limit, defaultLimit), codec.Or(cursor, ""), readingOf(c))
 	if err != nil {
 		return err
 	}
+	keep(page.Bytes)
 	answer := codec.Page[W]{Items: codec.Each(page.Items, show), NextCursor: page.Next}
 	if !stale {
 		answer.ChangesCursor = use.ChangesCursor(project, mark)

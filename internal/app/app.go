@@ -53,6 +53,7 @@ type App struct {
 	sessions  *tenancy.Sessions
 	console   bool // the build has one
 	inFlight  *limits.InFlight
+	memory    *limits.Memory
 	embedded  *devdb.DB // nil with --database-url
 	dsn       string
 	bootstrap string // token of the key that was made at this start
@@ -189,6 +190,7 @@ func (a *App) openDatabase(ctx context.Context, c Config) error {
 // prepareServer builds everything that answers requests.
 func (a *App) prepareServer(c Config, f files, service *alloc.Service) error {
 	may := limitsOf(c)
+	a.memory = may.Memory
 	authenticator, page, err := a.authenticator(c, f.issuers, may)
 	if err != nil {
 		return err

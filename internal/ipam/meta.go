@@ -31,7 +31,10 @@ type Metadata struct {
 }
 
 // Resource is anything that carries Metadata.
-type Resource interface{ Meta() Metadata }
+type Resource interface {
+	Sized
+	Meta() Metadata
+}
 
 // Meta implements Resource.
 func (m Metadata) Meta() Metadata { return m }

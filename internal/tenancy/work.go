@@ -44,6 +44,10 @@ type Budget interface {
 	Charge(w Work) error
 	// Add takes what work has cost that could not be foreseen. It refuses nothing: the next request waits for it.
 	Add(w Work)
+	// Reserve sets memory aside for an answer, and waits for it for some seconds: the answers to one caller, to one project and to all callers may hold
+	// a bounded number of bytes at once. keep gives back all but so many bytes; the caller must call it with 0 in the end. Without memory Reserve
+	// returns an *ipam.Error with code rate_limited, or unavailable when others have it.
+	Reserve(ctx context.Context, bytes int) (keep func(bytes int), err error)
 }
 
 type payerKey struct{}
@@ -78,3 +82,5 @@ type boundless struct{}
 
 func (boundless) Charge(Work) error { return nil }
 func (boundless) Add(Work)          {}
+
+func (boundless) Reserve(context.Context, int) (func(int), error) { return func(int) {}, nil }

@@ -12,7 +12,7 @@ import (
 )
 
 // InPool is a list of what is in one pool, in order of address.
-type InPool[T any] struct {
+type InPool[T ipam.Sized] struct {
 	Kind   string
 	Of     ipam.ID // whose list it is
 	Pool   ipam.Pool
@@ -23,7 +23,7 @@ type InPool[T any] struct {
 }
 
 // PageInPool answers one page of it, all of one moment.
-func PageInPool[T any](ctx context.Context, s *usecase.Core, view storage.View, key storage.ProjectKey, l InPool[T], limit int, cursor string,
+func PageInPool[T ipam.Sized](ctx context.Context, s *usecase.Core, view storage.View, key storage.ProjectKey, l InPool[T], limit int, cursor string,
 ) (paging.Page[T], error) {
 	these, unknown := paging.ListOf(l.Kind, l.Of, l.Filter), usecase.Unknown(ctx, view, key, l.Filter)
 	return usecase.OrUnknown[T, netip.Addr](these, cursor, unknown, func(cursor string) (paging.Page[T], error) {
@@ -31,7 +31,7 @@ func PageInPool[T any](ctx context.Context, s *usecase.Core, view storage.View, 
 	})
 }
 
-func pageOfPool[T any](ctx context.Context, s *usecase.Core, view storage.View, l InPool[T], limit int, cursor string) (paging.Page[T], error) {
+func pageOfPool[T ipam.Sized](ctx context.Context, s *usecase.Core, view storage.View, l InPool[T], limit int, cursor string) (paging.Page[T], error) {
 	if l.Filter.Searches() {
 		leave, err := s.Searching.Enter(ctx, l.Of)
 		if err != nil {

@@ -12,10 +12,10 @@ import (
 )
 
 // Finder reads one resource of a project.
-type Finder[T any] func(ctx context.Context, in storage.ProjectKey, name string) (T, error)
+type Finder[T ipam.Sized] func(ctx context.Context, in storage.ProjectKey, name string) (T, error)
 
 // Kind is what is particular to resources of one kind.
-type Kind[T any] struct {
+type Kind[T ipam.Sized] struct {
 	*usecase.Core
 
 	Name          string // of the kind in the trail
@@ -47,7 +47,7 @@ type Kind[T any] struct {
 
 // Step is what a transaction does besides changing one resource: it refuses that, or answers what is written along with it. was and now are as in
 // Kind.Write; it may complete now. A nil Step does nothing.
-type Step[T any] func(ctx context.Context, tx storage.Tx, was, now *T) (storage.Changes, error)
+type Step[T ipam.Sized] func(ctx context.Context, tx storage.Tx, was, now *T) (storage.Changes, error)
 
 // Get reads one resource of a project.
 func (k Kind[T]) Get(ctx context.Context, project, name string) (T, error) {
@@ -63,7 +63,7 @@ func (k Kind[T]) Get(ctx context.Context, project, name string) (T, error) {
 type place string
 
 // Rows reads up to limit of the resources of a project whose names are after a name, in order of names.
-type Rows[T any] func(read storage.Reader, ctx context.Context, in storage.ProjectKey, after string, limit int) ([]T, error)
+type Rows[T ipam.Sized] func(read storage.Reader, ctx context.Context, in storage.ProjectKey, after string, limit int) ([]T, error)
 
 // List answers a page of what a project has.
 func (k Kind[T]) List(ctx context.Context, project, kind string, rows Rows[T], limit int, cursor string, r usecase.Reading,

@@ -33,24 +33,34 @@ type Filter struct {
 type Page[T any] struct {
 	Items []T
 	Next  string
+	Bytes int // about how many the items have as JSON
 }
 
 // scanBudget bounds the rows a page may look at when its filter matches few of them.
 const scanBudget = 5000
 
-// Scan fills a page: it fetches runs of rows in key order, keeps those that match, and stops when the page is full, the
-// rows end or the budget is used up. Beyond the first run it is a search, which needs a place unless searching is nil, as it must be in a transaction:
-// whoever waits for a place holds no connection. key is where the row is in the order, for the cursor.
-func Scan[T, K any](ctx context.Context, searching *turns.Places, of List, cursor string, limit int, fetch func(after K, n int) ([]T, error), match func(*T) bool, key func(T) K) (Page[T], error) {
+// MostBytes bounds the items of a page as JSON, but for one item.
+const MostBytes = 1 << 20
+
+// The rows that are read at once: few of those whose size is not known, and of others no more than have firstBytes.
+const (
+	firstRows  = 101 // a page of the default size, and one row more
+	firstBytes = 4 << 20
+)
+
+// Scan fills a page: it fetches runs of rows in key order, keeps those that match, and stops when the page is full or has MostBytes, the
+// rows end or the budget is used up. Beyond as many rows as a page has it is a search, which needs a place unless searching is nil, as it must be in a
+// transaction: a search that waits for a place holds no connection. key is where the row is in the order, for the cursor.
+func Scan[T ipam.Sized, K any](ctx context.Context, searching *turns.Places, of List, cursor string, limit int, fetch func(after K, n int) ([]T, error), match func(*T) bool, key func(T) K) (Page[T], error) {
 	var after K
 	if err := OpenCursor(cursor, of, &after); err != nil {
 		return Page[T]{}, err
 	}
-	page, seen := Page[T]{Items: []T{}}, 0
+	page, seen, bytes := Page[T]{Items: []T{}}, 0, 0
 	defer func() { tenancy.BudgetOf(ctx).Add(tenancy.Work{Rows: seen}) }()
 	for seen < scanBudget {
 		n := max(limit-len(page.Items), 1) + 1
-		if seen > 0 {
+		if seen > limit {
 			n = max(n, 500)
 			if searching != nil {
 				leave, err := searching.Enter(ctx, of.owner())
@@ -61,19 +71,22 @@ func Scan[T, K any](ctx context.Context, searching *turns.Places, of List, curso
 				searching = nil
 			}
 		}
+		n = min(n, run(seen, bytes))
 		rows, err := fetch(after, n)
 		if err != nil {
 			return Page[T]{}, err
 		}
 		seen += len(rows)
 		for i := range rows {
-			if len(page.Items) == limit {
+			size := rows[i].Size()
+			bytes += size
+			if len(page.Items) == limit || len(page.Items) > 0 && page.Bytes+size > MostBytes {
 				page.Next = SealCursor(of, after)
 				return page, nil
 			}
 			after = key(rows[i])
 			if match(&rows[i]) {
-				page.Items = append(page.Items, rows[i])
+				page.Items, page.Bytes = append(page.Items, rows[i]), page.Bytes+size
 			}
 		}
 		if len(rows) < n {
@@ -82,6 +95,14 @@ func Scan[T, K any](ctx context.Context, searching *turns.Places, of List, curso
 	}
 	page.Next = SealCursor(of, after)
 	return page, nil
+}
+
+// run is how many rows may be read at once, after some that had so many bytes.
+func run(seen, bytes int) int {
+	if seen == 0 {
+		return firstRows
+	}
+	return max(firstBytes/max(bytes/seen, 1), 1)
 }
 
 // MatchesBlock reports whether a block is of the family, inside of, and around what the filter asks for.

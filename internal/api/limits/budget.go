@@ -1,6 +1,7 @@
 package limits
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -14,12 +15,13 @@ type Budget struct {
 	who             string
 	of              string // "": no project
 	header          http.Header
+	memory          *Memory
 	spent           int // by this request: what it costs in parts must not be refused for ever where all of it at once would begin
 }
 
 // Budget is that of a request, whose headers say when it is used up.
 func (l Limits) Budget(caller, project string, header http.Header) Budget {
-	return Budget{caller: l.Work, project: l.Project, who: caller, of: project, header: header}
+	return Budget{caller: l.Work, project: l.Project, who: caller, of: project, header: header, memory: l.Memory}
 }
 
 // Charge implements tenancy.Budget.
@@ -47,6 +49,11 @@ func (b *Budget) Add(w tenancy.Work) {
 	for _, p := range b.purses() {
 		p.limiter.Owe(p.key, w.Cost())
 	}
+}
+
+// Reserve implements tenancy.Budget.
+func (b *Budget) Reserve(ctx context.Context, bytes int) (keep func(bytes int), err error) {
+	return b.memory.Reserve(ctx, b.who, b.of, bytes)
 }
 
 // purse is one bucket that a request is paid from.

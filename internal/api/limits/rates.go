@@ -19,6 +19,7 @@ type Limits struct {
 	Work      *ratelimit.Limiter // by caller: what requests cost (tenancy.Work)
 	Project   *ratelimit.Limiter // by project: the same, of all its callers together
 	Refusals  *ratelimit.Limiter // refusals for want of rights that are recorded, by caller; all keys of a project are one
+	Memory    *Memory            // by caller, by project and of all: what answers hold
 }
 
 // Rates is Limits in numbers: so many a second; 0 is no limit.
@@ -41,6 +42,7 @@ func (r Rates) Limits(clock func() time.Time) Limits {
 		Work:      ratelimit.New("work", r.Work, seldom),
 		Project:   ratelimit.New(projectPolicy, r.Project, seldom),
 		Refusals:  ratelimit.New("refusals", (r.Writes+19)/20, often), // a twentieth: of 200 writes a second, 10 records
+		Memory:    NewMemory(answersHold),
 	}
 }
 

@@ -1,0 +1,129 @@
+package limits
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// answersHold is how many bytes of JSON the answers of one server hold at once. The process needs a multiple of it for an answer that it makes: rows,
+// objects and text.
+const answersHold = 64 << 20
+
+// The callers of one project share a quarter of the memory, and one caller has an eighth.
+const (
+	projectShare = 4
+	callerShare  = 8
+)
+
+// memoryWait is how long a request waits for memory before it is refused.
+const memoryWait = 5 * time.Second
+
+// Memory bounds the bytes that answers hold from before their rows are read until the client has taken them: a client that reads slowly keeps the
+// memory of its own answers, and no more than its share. A nil Memory has no bound.
+type Memory struct {
+	most  int64
+	whole *semaphore.Weighted
+	held  atomic.Int64
+
+	mu     sync.Mutex
+	shares map[string]*memoryShare // by caller and by project, while a request uses them
+}
+
+type memoryShare struct {
+	free  *semaphore.Weighted
+	users int
+}
+
+// NewMemory makes a bound of so many bytes.
+func NewMemory(most int64) *Memory {
+	return &Memory{most: most, whole: semaphore.NewWeighted(most), shares: map[string]*memoryShare{}}
+}
+
+var (
+	errCallerMemory = ipam.Errorf(ipam.CodeRateLimited,
+		"The answers that this caller has asked for and not read yet hold as much memory as one caller's may. Read them, or ask for less at once, and repeat the request.")
+	errProjectMemory = ipam.Errorf(ipam.CodeRateLimited,
+		"The answers that callers of this project have asked for and not read yet hold as much memory as one project's may. Read them, or ask for less at once, and repeat the request.")
+	errWholeMemory = ipam.Errorf(ipam.CodeUnavailable,
+		"The answers that callers have asked for and not read yet hold as much memory as the server has for them. Repeat the request later.")
+)
+
+// Reserve sets bytes aside for an answer to a caller, and to a project unless it is "": no more than a caller's share. It takes the shares first: a
+// request that waits for its own project's memory holds no memory that others could use.
+func (m *Memory) Reserve(ctx context.Context, caller, project string, bytes int) (keep func(bytes int), err error) {
+	if m == nil {
+		return func(int) {}, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, memoryWait)
+	defer cancel()
+	var held []func(int64)
+	n := min(int64(bytes), m.most/callerShare)
+	take := func(s *semaphore.Weighted, drop func(), full *ipam.Error) error {
+		if s.Acquire(ctx, n) != nil {
+			drop()
+			return full
+		}
+		held = append(held, func(left int64) {
+			if s.Release(n - left); left == 0 {
+				drop()
+			}
+		})
+		return nil
+	}
+	s, drop := m.share("caller "+caller, m.most/callerShare)
+	err = take(s, drop, errCallerMemory)
+	if err == nil && project != "" {
+		s, drop = m.share("project "+project, m.most/projectShare)
+		err = take(s, drop, errProjectMemory)
+	}
+	if err == nil {
+		err = take(m.whole, func() {}, errWholeMemory)
+	}
+	keep = func(bytes int) {
+		left := min(int64(bytes), n)
+		if n == 0 || left == n {
+			return
+		}
+		for _, release := range held {
+			release(left)
+		}
+		if err == nil {
+			m.held.Add(left - n)
+		}
+		n = left
+	}
+	if err != nil {
+		keep(0)
+		return nil, err
+	}
+	m.held.Add(n)
+	return keep, nil
+}
+
+// share returns the memory of one caller or project, and makes it for the first request that uses it.
+func (m *Memory) share(of string, most int64) (free *semaphore.Weighted, drop func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := m.shares[of]
+	if s == nil {
+		s = &memoryShare{free: semaphore.NewWeighted(most)}
+		m.shares[of] = s
+	}
+	s.users++
+	return s.free, func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		if s.users--; s.users == 0 {
+			delete(m.shares, of)
+		}
+	}
+}
+
+// Held is how many bytes answers hold at the moment.
+func (m *Memory) Held() int64 { return m.held.Load() }

@@ -1,0 +1,63 @@
+package ipam
+
+// Sized is anything that the server counts in bytes before it keeps or sends it.
+type Sized interface {
+	// Size is about how many bytes it takes as JSON: its texts exactly, the rest as a round figure.
+	Size() int
+}
+
+// bareSize is the round figure for a resource without its texts.
+const bareSize = 512
+
+// Size implements Sized for every resource that embeds Metadata.
+func (m Metadata) Size() int { return bareSize + sizeOf(m.Labels) + sizeOf(m.Annotations) }
+
+// Size implements Sized: the reasons of reservations are the only long texts in the spec of a pool.
+func (p Pool) Size() int {
+	n := p.Metadata.Size()
+	for _, r := range p.Spec.Reservations {
+		n += bareSize/4 + TextSize(r.Reason)
+	}
+	return n
+}
+
+// Size implements Sized.
+func (a Allocation) Size() int { return bareSize + TextSize(a.Reason) }
+
+// Size implements Sized.
+func (a Alert) Size() int { return bareSize + sizeOf(a.Labels) }
+
+// Size implements Sized.
+func (e Event) Size() int { return bareSize + len(e.Before) + len(e.After) }
+
+// Size implements Sized.
+func (d Delivery) Size() int { return bareSize + len(d.Message) }
+
+// Size implements Sized.
+func (h Hold) Size() int { return bareSize }
+
+// Size implements Sized.
+func (a Attachment) Size() int { return bareSize }
+
+func sizeOf(texts map[string]string) (n int) {
+	for key, value := range texts {
+		n += len(`"":"",`) + TextSize(key) + TextSize(value)
+	}
+	return n
+}
+
+// TextSize is how many bytes a text takes in a JSON string as encoding/json writes it.
+func TextSize(s string) int {
+	n := len(s)
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '"' || c == '\\' || c == '\n' || c == '\r' || c == '\t':
+			n++
+		case c < ' ' || c == '<' || c == '>' || c == '&':
+			n += len(`\u0000`) - 1
+		case c == 0xe2: // U+2028 and U+2029 are escaped; this counts every character of the same block
+			n += len(`\u2028`) - len("\u2028")
+		}
+	}
+	return n
+}
