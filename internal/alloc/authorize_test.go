@@ -318,7 +318,7 @@ func TestNothingIsDoneForStrangers(t *testing.T) {
 		case "ReleaseUnused", "ForgetClaim", "ReleaseAsRead": // of the rooms of consumers and of releases, which have asked
 		case "Reconcile": // of the operator, on the database
 		case "Queues", "Followers", "WebhooksWait", "AlertsStand": // of the metrics
-		case "ChangesMark", "ChangesCursor", "CursorOf", "FollowAs", "EndFeed", "EndWebhooks": // of lists and webhooks, which have asked, and of the server that stops
+		case "ChangesMark", "ChangesCursor", "CursorOf", "FollowSelf", "EndFeed", "EndWebhooks": // of lists and webhooks, which have asked, and of the server that stops
 		case "Waiting", "Lanes", "Users", "Searching": // of the tests
 		default:
 			require.Contains(t, cases, name)

@@ -66,6 +66,9 @@ func (s changeHandlers) poll(c echo.Context, follower *feed.Follower, limit int,
 		return err
 	}
 	tenancy.BudgetOf(c.Request().Context()).Add(tenancy.Work{Rows: len(changes)})
+	if err := follower.Reserve(c.Request().Context(), changes); err != nil {
+		return err
+	}
 	page := gen.ChangeList{Items: make([]gen.Change, len(changes)), Cursor: follower.Cursor()}
 	for i, change := range changes {
 		if page.Items[i], err = showChange(change, s.clock()); err != nil {

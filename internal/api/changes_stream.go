@@ -1,12 +1,13 @@
 package api
 
 import (
-	"bytes"
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -19,19 +20,26 @@ import (
 
 const (
 	bookmarkEvery = 15 * time.Second
-	writeLimit    = 10 * time.Second // for what is written at once; who does not read it is cut off
+	writeLimit    = 10 * time.Second // for the changes that the follower returns at once; a client that does not read them is cut off
 	streamAtOnce  = 500
-	retryAfter    = time.Second // what a client is told to wait before it connects again
+	retryAfter    = time.Second // how long a client waits before it connects again
 )
 
-// stream is an answer of Server-Sent Events.
+// stream is an answer of Server-Sent Events. It holds no text of its own between two writes: all streams share the text of a change, and copy it
+// through a small buffer into the connection.
 type stream struct {
 	changeHandlers
 
 	c        echo.Context
 	follower *feed.Follower
-	text     bytes.Buffer
+	text     *bufio.Writer // nil: nothing was added since the last flush
+	err      error         // of the first write that failed
 }
+
+// streamBuffer is how much text a stream collects before it writes.
+const streamBuffer = 16 << 10
+
+var streamBuffers = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, streamBuffer) }}
 
 // stream answers until the caller goes away, or may not follow any more. The answer has begun: what goes wrong is told in the last event.
 func (s changeHandlers) stream(c echo.Context, follower *feed.Follower) error {
@@ -43,7 +51,7 @@ func (s changeHandlers) stream(c echo.Context, follower *feed.Follower) error {
 	h.Set(echo.HeaderContentType, mimeStream)
 	h.Set("X-Accel-Buffering", "no")
 	c.Response().WriteHeader(http.StatusOK)
-	fmt.Fprintf(&out.text, "retry: %d\n\n", retryAfter.Milliseconds())
+	out.add(fmt.Appendf(nil, "retry: %d\n\n", retryAfter.Milliseconds()))
 	if out.flush() != nil {
 		return nil
 	}
@@ -87,15 +95,15 @@ func (s *stream) run() error {
 			if i+1 < len(changes) {
 				next = changes[i+1]
 			}
-			s.text.Write(change.Text(s.frame))
-			fmt.Fprintf(&s.text, "id: %s\n\n", s.follower.CursorAfter(change, next))
+			s.add(change.Text(s.frame))
+			s.add([]byte("id: "), []byte(s.follower.CursorAfter(change, next)), []byte("\n\n"))
 		}
 		tenancy.BudgetOf(ctx).Add(tenancy.Work{Rows: len(changes)})
 		if len(changes) == 0 && !now.Before(mark) {
 			cursor := s.follower.Cursor()
 			s.event("bookmark", cursor, gen.ChangesBookmark{Cursor: cursor})
 		}
-		if s.text.Len() > 0 {
+		if s.text != nil {
 			mark = now.Add(bookmarkEvery)
 			if s.flush() != nil {
 				return nil //nolint:nilerr // nobody is there any more, or reads
@@ -123,23 +131,44 @@ func (s *stream) event(name, id string, data any) {
 	if err != nil {
 		return
 	}
-	fmt.Fprintf(&s.text, "event: %s\n", name)
+	s.add(fmt.Appendf(nil, "event: %s\n", name))
 	if id != "" {
-		fmt.Fprintf(&s.text, "id: %s\n", id)
+		s.add(fmt.Appendf(nil, "id: %s\n", id))
 	}
-	fmt.Fprintf(&s.text, "data: %s\n\n", text)
+	s.add([]byte("data: "), text, []byte("\n\n"))
+}
+
+// add adds text to the answer. The first text after a flush begins the time within which the client must read all up to the next flush.
+func (s *stream) add(texts ...[]byte) {
+	if s.text == nil {
+		err := http.NewResponseController(s.c.Response()).SetWriteDeadline(time.Now().Add(writeLimit))
+		if err != nil && !errors.Is(err, http.ErrNotSupported) {
+			s.err = err
+		}
+		s.text, _ = streamBuffers.Get().(*bufio.Writer)
+		s.text.Reset(s.c.Response())
+	}
+	for _, text := range texts {
+		if s.err != nil {
+			return
+		}
+		_, s.err = s.text.Write(text)
+	}
 }
 
 // flush sends what was added.
 func (s *stream) flush() error {
-	control := http.NewResponseController(s.c.Response())
-	if err := control.SetWriteDeadline(time.Now().Add(writeLimit)); err != nil && !errors.Is(err, http.ErrNotSupported) {
-		return err
+	if s.text == nil {
+		return s.err
 	}
-	_, err := s.c.Response().Write(s.text.Bytes())
-	s.text.Reset()
-	if err != nil {
-		return err
+	if err := s.text.Flush(); s.err == nil {
+		s.err = err
 	}
-	return control.Flush()
+	s.text.Reset(nil)
+	streamBuffers.Put(s.text)
+	s.text = nil
+	if s.err == nil {
+		s.err = http.NewResponseController(s.c.Response()).Flush()
+	}
+	return s.err
 }

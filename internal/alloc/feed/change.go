@@ -28,6 +28,17 @@ type Change struct {
 	text []byte
 }
 
+// changeSize is the round figure for a change without its object.
+const changeSize = 1024
+
+// Size is about how many bytes the change takes as JSON.
+func (c *Change) Size() int {
+	if c.Object == nil {
+		return changeSize
+	}
+	return changeSize + c.Object.Size()
+}
+
 // Text is the change as encode writes it, once for all followers.
 func (c *Change) Text(encode func(*Change) []byte) []byte {
 	c.once.Do(func() { c.text = encode(c) })

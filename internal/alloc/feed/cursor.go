@@ -84,6 +84,7 @@ var (
 	errStopping = ipam.Errorf(ipam.CodeUnavailable, "The server shuts down. Connect again and go on from the last cursor.")
 	errSlow     = ipam.Errorf(ipam.CodeRateLimited,
 		"The changes come faster than they are read. Connect again and go on from the last cursor, or follow less.")
-	errFull   = ipam.Errorf(ipam.CodeUnavailable, "As many follow changes by this server as may. Try again later, or at another server.")
-	errGreedy = ipam.Errorf(ipam.CodeRateLimited, "This caller follows changes in as many requests at once as it may. End some of them.")
+	errFull    = ipam.Errorf(ipam.CodeUnavailable, "%d requests follow changes at this server, which is the most. Try again later, or at another server.", maxFollowers)
+	errCrowded = ipam.Errorf(ipam.CodeRateLimited, "%d requests follow the changes of this project at this server, which is the most. End some of them.", maxOfProject)
+	errGreedy  = ipam.Errorf(ipam.CodeRateLimited, "This caller follows changes in %d requests at once, which is the most. End some of them.", maxOfCaller)
 )

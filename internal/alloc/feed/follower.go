@@ -9,6 +9,9 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
+// takenBytes bounds the changes that one call of Next returns. A row with more comes whole.
+const takenBytes = 256 << 10
+
 // Follower follows the changes of a project. It is for one goroutine, and must be closed.
 type Follower struct {
 	hub    *hub
@@ -24,6 +27,8 @@ type Follower struct {
 	caught int      // the number of the first part that a pass of its own may not have; -1: there was none
 	fresh  bool     // a look that began after it came has ended; who does not wait wants another one each time
 	behind bool     // it has been with the hub, and fell behind
+
+	reserved func(bytes int) // gives memory back that the changes of the last call take, all but so many bytes; nil: they are the hub's
 
 	wake    chan struct{} // holds one when there may be something new
 	pending int           // the number of the first part that it was told of, under the hub's lock; -1: none
@@ -56,7 +61,32 @@ func (f *Follower) CursorAfter(c, next *Change) string {
 }
 
 // Close ends it.
-func (f *Follower) Close() { f.leave() }
+func (f *Follower) Close() {
+	f.release()
+	f.leave()
+}
+
+// Reserve reserves memory for a copy of the changes that the last call of Next returned, until the next call or Close.
+func (f *Follower) Reserve(ctx context.Context, changes []*Change) error {
+	if f.reserved != nil {
+		return nil // Next has reserved memory for changes that are nobody else's
+	}
+	bytes := 0
+	for _, c := range changes {
+		bytes += c.Size()
+	}
+	var err error
+	f.reserved, err = tenancy.BudgetOf(ctx).Reserve(ctx, bytes)
+	return err
+}
+
+// release gives back the memory of the changes that the last call of Next returned.
+func (f *Follower) release() {
+	if f.reserved != nil {
+		f.reserved(0)
+		f.reserved = nil
+	}
+}
 
 // May asks again whether the caller of ctx may follow.
 func (f *Follower) May(ctx context.Context) error {
@@ -67,10 +97,12 @@ func (f *Follower) May(ctx context.Context) error {
 	return pass.Into(f.hub.in)
 }
 
-// Next answers the next changes that its filter matches: mostly no more than limit, but those of one row together. It waits for one, and answers
-// none when the time is over, or ctx; but it always looks once. What the hub does not keep any more it reads from the database itself; a follower that falls
-// behind again is told so.
+// Next returns the next changes that the filter matches: no more than limit, and no more than takenBytes, but the changes of one row always come
+// together. It waits for a change, and returns none when the time or ctx is over; but it always looks once. Changes that the hub does not keep any more
+// it reads from the database, and it reserves memory for them from the budget of ctx until the next call; a follower that falls behind a second
+// time gets an error.
 func (f *Follower) Next(ctx context.Context, wait time.Duration, limit int) ([]*Change, error) {
+	f.release()
 	f.fresh = f.fresh && wait > 0
 	over := time.NewTimer(wait)
 	defer over.Stop()
@@ -168,16 +200,16 @@ func (f *Follower) step(ctx context.Context, limit int) ([]*Change, error) {
 // always what it has by its position: of what was committed behind that, it may be told again.
 func (f *Follower) take(changes []*Change, limit int) (taken []*Change, gone int) {
 	var row ipam.ID
-	has := f.at.has
+	has, bytes := f.at.has, 0
 	for i, c := range changes {
 		told := f.filter.of(c)
 		if told == nil || has(c) {
 			continue
 		}
-		if len(taken) >= limit && c.row != row {
+		if (len(taken) >= limit || bytes >= takenBytes) && c.row != row {
 			return taken, i
 		}
-		row, f.at, taken = c.row, c.ends.position, append(taken, told)
+		row, f.at, taken, bytes = c.row, c.ends.position, append(taken, told), bytes+told.Size()
 	}
 	return taken, len(changes)
 }
@@ -208,8 +240,17 @@ func (f *Follower) join() bool {
 }
 
 // catchUp reads the database for what the hub does not keep any more. When a pass of its own is done it has what the hub had found before that began.
-func (f *Follower) catchUp(ctx context.Context, limit int) ([]*Change, error) {
+func (f *Follower) catchUp(ctx context.Context, limit int) (taken []*Change, err error) {
 	h := f.hub
+	reserved, err := tenancy.BudgetOf(ctx).Reserve(ctx, takenBytes)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if f.reserved = reserved; len(taken) == 0 {
+			f.release()
+		}
+	}()
 	leave, err := h.feed.Searching.Enter(ctx, h.in.ID)
 	if err != nil {
 		return nil, err
@@ -229,19 +270,21 @@ func (f *Follower) catchUp(ctx context.Context, limit int) ([]*Change, error) {
 	if at.Next == nil {
 		at.Next, f.pass = &page.Now.Place, found
 	}
-	changes, err := gather(ctx, h.feed.Store, h.in, page.Rows)
+	rows := leading(page.Rows)
+	more := page.More || len(rows) < len(page.Rows)
+	changes, err := gather(ctx, h.feed.Store, h.in, rows)
 	if err != nil {
 		return nil, err
 	}
-	tell(changes, at, page.More)
+	tell(changes, at, more)
 	tenancy.BudgetOf(ctx).Add(tenancy.Work{Rows: len(changes)})
 	taken, gone := f.take(changes, limit)
 	done := gone == len(changes)
 	switch {
-	case done && !page.More:
+	case done && !more:
 		f.at, f.caught, f.pass = position{From: *at.Next}, f.pass, -1
 	case done:
-		f.at = position{From: at.From, Next: at.Next, After: lastEvent(page.Rows)}
+		f.at = position{From: at.From, Next: at.Next, After: lastEvent(rows)}
 	}
 	return taken, nil
 }

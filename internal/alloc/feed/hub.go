@@ -11,16 +11,18 @@ import (
 )
 
 const (
-	quietEvery  = 250 * time.Millisecond // how often a hub looks when this process has changed nothing
-	leastPause  = 20 * time.Millisecond  // between two looks,
-	lookShare   = 10                     // so many times as long as a look takes: followers take a tenth of a connection,
-	eachPause   = 200 * time.Microsecond // and for each follower of more than one name, who is woken and written to,
-	mostPause   = 250 * time.Millisecond // but no longer
-	troubled    = time.Second            // after a look that failed
-	lingers     = 10 * time.Second       // for a follower to come back
-	thereEvery  = 2 * time.Second        // how often a hub looks whether its project is there
-	rowsAtOnce  = 64                     // of the trail: some 3,000 events of groups at most
-	keptChanges = 4096                   // of the latest, for those who are a little behind
+	quietEvery    = 250 * time.Millisecond // how often a hub looks when this process has changed nothing
+	leastPause    = 20 * time.Millisecond  // between two looks,
+	lookShare     = 10                     // so many times as long as a look takes: followers take a tenth of a connection,
+	eachPause     = 200 * time.Microsecond // and for each follower of more than one name, who is woken and written to,
+	mostPause     = 250 * time.Millisecond // but no longer
+	troubled      = time.Second            // after a look that failed
+	lingers       = 10 * time.Second       // for a follower to come back
+	thereEvery    = 2 * time.Second        // how often a hub looks whether its project is there
+	rowsAtOnce    = 64                     // of the trail: some 3,000 events of groups at most,
+	objectsAtOnce = 128                    // events whose objects a hub reads at once; a row with more comes whole
+	keptChanges   = 4096                   // of the latest, for those who are a little behind,
+	keptBytes     = 8 << 20                // or fewer, when they have more bytes than this
 )
 
 // part is what one read has found; several make a pass from one place to the next.
@@ -28,6 +30,7 @@ type part struct {
 	next    storage.Place // the end of its pass
 	read    string        // the commit of when it was read
 	changes []*Change
+	bytes   int // of the changes
 	named   map[string][]*Change
 }
 
@@ -41,8 +44,9 @@ func (p part) of(f Filter) []*Change {
 
 // parted makes a part, which is looked up by name.
 func parted(next storage.Place, read string, changes []*Change) part {
-	p := part{next, read, changes, make(map[string][]*Change, len(changes))}
+	p := part{next: next, read: read, changes: changes, named: make(map[string][]*Change, len(changes))}
 	for _, c := range changes {
+		p.bytes += c.Size()
 		p.named[c.Name] = append(p.named[c.Name], c)
 	}
 	return p
@@ -58,6 +62,7 @@ type hub struct {
 	parts     []part
 	first     int    // the number of the first part that is kept
 	kept      int    // changes in parts
+	bytes     int    // of the changes in parts
 	lost      string // the commit where the first part begins that is kept, or later
 	end       storage.Place
 	afterEnd  int // the number of the first part behind the end
@@ -173,17 +178,36 @@ func (h *hub) look(ctx context.Context, seen map[ipam.ID]bool) (now map[ipam.ID]
 			}
 			now[row.ID] = true
 		}
-		changes, err := gather(ctx, h.feed.Store, h.in, fresh)
-		if err != nil {
-			return seen, err
+		for more := true; more; {
+			few := leading(fresh)
+			rest := fresh[len(few):]
+			changes, err := gather(ctx, h.feed.Store, h.in, few)
+			if err != nil {
+				return seen, err
+			}
+			more = len(rest) > 0
+			tell(changes, position{From: from, Next: next, After: after}, more || page.More)
+			h.publish(parted(*next, page.Read, changes), !more && !page.More)
+			if fresh = rest; len(few) > 0 {
+				after = lastEvent(few)
+			}
 		}
-		tell(changes, position{From: from, Next: next, After: after}, page.More)
-		h.publish(parted(*next, page.Read, changes), !page.More)
 		if !page.More {
 			return now, nil
 		}
 		after = lastEvent(page.Rows)
 	}
+}
+
+// leading returns the first rows that have objectsAtOnce events together, and one row at least. So a hub has few objects in memory at once.
+func leading(rows []storage.FeedRow) []storage.FeedRow {
+	events := 0
+	for i, row := range rows {
+		if events += len(row.Events); i > 0 && events > objectsAtOnce {
+			return rows[:i]
+		}
+	}
+	return rows
 }
 
 // tell tells the changes of a part, which begins at a position, from where to go on behind them: behind the last of a pass from the next place.
@@ -222,9 +246,9 @@ func (h *hub) publish(p part, last bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(p.changes) > 0 {
-		h.parts, h.kept = append(h.parts, p), h.kept+len(p.changes)
-		for h.kept > keptChanges && len(h.parts) > 1 {
-			h.kept, h.lost = h.kept-len(h.parts[0].changes), h.parts[0].read
+		h.parts, h.kept, h.bytes = append(h.parts, p), h.kept+len(p.changes), h.bytes+p.bytes
+		for (h.kept > keptChanges || h.bytes > keptBytes) && len(h.parts) > 1 {
+			h.kept, h.bytes, h.lost = h.kept-len(h.parts[0].changes), h.bytes-h.parts[0].bytes, h.parts[0].read
 			h.parts[0] = part{}
 			h.parts, h.first = h.parts[1:], h.first+1
 		}

@@ -10,9 +10,10 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// How many may follow at once by one server.
+// A server admits so many callers that follow changes. Its own followers, the webhooks, take none of these places.
 const (
 	maxFollowers = 10_000
+	maxOfProject = maxFollowers / 4 // that follow one project
 	maxOfCaller  = 1_024
 )
 
@@ -23,7 +24,7 @@ type Feed struct {
 	mu        sync.Mutex
 	hubs      map[ipam.ID]*hub
 	followers int
-	callers   map[string]int
+	taken     map[string]int  // places, by caller and by project
 	life      context.Context //nolint:containedctx // that of the hubs, which outlive the requests that make them
 	stop      context.CancelFunc
 	running   sync.WaitGroup
@@ -31,7 +32,7 @@ type Feed struct {
 
 // New makes the room.
 func New(core *usecase.Core) *Feed {
-	f := &Feed{Core: core, hubs: map[ipam.ID]*hub{}, callers: map[string]int{}}
+	f := &Feed{Core: core, hubs: map[ipam.ID]*hub{}, taken: map[string]int{}}
 	f.life, f.stop = context.WithCancel(context.Background())
 	return f
 }
@@ -72,15 +73,19 @@ func (f *Feed) Follow(ctx context.Context, project, cursor string, filter Filter
 	if err != nil {
 		return nil, err
 	}
-	return f.FollowAs(ctx, who.Subject, in, cursor, filter)
-}
-
-// FollowAs is Follow for the project itself, which asks nobody. By subject followers are counted.
-func (f *Feed) FollowAs(ctx context.Context, subject string, in storage.ProjectKey, cursor string, filter Filter) (*Follower, error) {
-	leave, err := f.admit(subject)
+	leave, err := f.admit("caller "+who.Subject, "project "+in.ID.String())
 	if err != nil {
 		return nil, err
 	}
+	return f.follow(ctx, in, cursor, filter, leave)
+}
+
+// FollowSelf follows a project for the server itself, which needs no rights and takes no place from callers.
+func (f *Feed) FollowSelf(ctx context.Context, in storage.ProjectKey, cursor string, filter Filter) (*Follower, error) {
+	return f.follow(ctx, in, cursor, filter, func() {})
+}
+
+func (f *Feed) follow(ctx context.Context, in storage.ProjectKey, cursor string, filter Filter, leave func()) (*Follower, error) {
 	follower := &Follower{filter: filter, pass: -1, caught: -1, pending: -1, wake: make(chan struct{}, 1)}
 	h, err := f.hubOf(ctx, in, follower)
 	if err != nil {
@@ -111,26 +116,31 @@ func (f *Feed) FollowAs(ctx context.Context, subject string, in storage.ProjectK
 	return follower, nil
 }
 
-// admit counts a follower, unless there are as many as may be.
-func (f *Feed) admit(caller string) (leave func(), err error) {
+// admit takes a place for a follower of a caller, unless the caller, the project or the server has as many as it may.
+func (f *Feed) admit(caller, project string) (leave func(), err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch {
 	case f.life.Err() != nil:
 		return nil, errStopping
+	case f.taken[caller] >= maxOfCaller:
+		return nil, errGreedy
+	case f.taken[project] >= maxOfProject:
+		return nil, errCrowded
 	case f.followers >= maxFollowers:
 		return nil, errFull
-	case f.callers[caller] >= maxOfCaller:
-		return nil, errGreedy
 	}
 	f.followers++
-	f.callers[caller]++
+	f.taken[caller]++
+	f.taken[project]++
 	return func() {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		f.followers--
-		if f.callers[caller]--; f.callers[caller] == 0 {
-			delete(f.callers, caller)
+		for _, of := range []string{caller, project} {
+			if f.taken[of]--; f.taken[of] == 0 {
+				delete(f.taken, of)
+			}
 		}
 	}, nil
 }

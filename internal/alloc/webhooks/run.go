@@ -11,8 +11,6 @@ import (
 )
 
 const (
-	sender = "system:webhook-sender" // who follows, to the feed
-
 	looksEvery = 10 * time.Second // at the row, when nothing changes
 	savesEvery = 10 * time.Minute // how far a webhook is to which nothing was sent: what is kept of the trail goes on
 	aboutSize  = 100              // changes of a message; those of one record of the trail come together
@@ -144,7 +142,7 @@ func (r *run) follow(ctx context.Context, cursor string) error {
 	}
 	r.leave()
 	spec := r.w.Spec
-	f, err := r.feed.FollowAs(ctx, sender, r.in, cursor, feed.Filter{Kinds: spec.Kinds, Name: spec.Name, Labels: spec.Labels})
+	f, err := r.feed.FollowSelf(ctx, r.in, cursor, feed.Filter{Kinds: spec.Kinds, Name: spec.Name, Labels: spec.Labels})
 	if err != nil {
 		return err
 	}
