@@ -43,6 +43,9 @@ type SendError struct {
 	At     time.Time `json:"at"`
 }
 
+// ReasonUnserved is the reason of a SendError when the server itself could not send: it could not follow the changes, or not write what came of it.
+const ReasonUnserved = "unserved"
+
 // StopReason says why the server has stopped a webhook.
 type StopReason string
 
@@ -63,11 +66,16 @@ func (w Webhook) State() string {
 		return "Paused"
 	case w.Stopped != "":
 		return "Stopped"
-	case w.Progress.Failures > 0:
+	case w.Progress.Failures > 0 || w.Unserved():
 		return "Retrying"
 	default:
 		return "Delivering"
 	}
+}
+
+// Unserved reports whether the server failed to serve the webhook the last time that it had it.
+func (w Webhook) Unserved() bool {
+	return w.Progress.Error != nil && w.Progress.Error.Reason == ReasonUnserved
 }
 
 // Sends reports whether something is to be sent.

@@ -27,10 +27,9 @@ func pause(tries int, asked time.Duration) time.Duration {
 // errChanged says that a webhook is to send something else than it was, or nothing.
 var errChanged = errors.New("the webhook was changed")
 
-// deliver sends a delivery once. What is to be sent is written before, so that it is the same each time: who gets it again knows it by its id.
-func (r *run) deliver(ctx context.Context, d ipam.Delivery) (more bool, err error) {
-	made := d.Attempts == 0
-	d.Attempts++
+// deliver sends a delivery once. It writes a new delivery before it sends it, so that every repeat is the same, and the receiver knows a repeat by
+// its id. It counts an attempt only when it knows the outcome: the end of this server is not the receiver's failure.
+func (r *run) deliver(ctx context.Context, d ipam.Delivery, made bool) (more bool, err error) {
 	w, err := r.own(ctx, r.in, "webhook_send", r.w, func(tx storage.Tx, w *ipam.Webhook, _ time.Time) (ch storage.WebhookChanges, err error) {
 		if w.Revision != r.w.Revision || !w.Sends() {
 			return ch, errChanged
@@ -39,8 +38,8 @@ func (r *run) deliver(ctx context.Context, d ipam.Delivery) (more bool, err erro
 			ch.DeliveryInsert = &d
 			return ch, nil
 		}
-		ch.DeliveryUpdate, err = still(ctx, tx, *w, &d)
-		if err == nil && ch.DeliveryUpdate == nil {
+		found, err := still(ctx, tx, *w, &d)
+		if err == nil && found == nil {
 			err = errChanged
 		}
 		return ch, err
@@ -76,6 +75,7 @@ func still(ctx context.Context, tx storage.Tx, w ipam.Webhook, d *ipam.Delivery)
 
 // settle writes what came of a try. more is whether this server goes on at once.
 func (r *run) settle(ctx context.Context, d ipam.Delivery, o webhook.Outcome) (more bool, err error) {
+	d.Attempts++
 	wait, gaveUp := pause(d.Attempts, o.RetryAfter), false
 	w, err := r.own(ctx, r.in, "webhook_settle", r.w, func(tx storage.Tx, w *ipam.Webhook, at time.Time) (ch storage.WebhookChanges, err error) {
 		now, err := still(ctx, tx, *w, new(d))

@@ -45,7 +45,8 @@ func (s *Webhooks) run(ctx context.Context, in storage.ProjectKey, w ipam.Webhoo
 	if errors.Is(err, errLost) {
 		return
 	}
-	if err != nil && ctx.Err() == nil {
+	unserved := err != nil && ctx.Err() == nil
+	if unserved {
 		s.mu.Lock()
 		s.failed = err
 		s.mu.Unlock()
@@ -54,8 +55,8 @@ func (s *Webhooks) run(ctx context.Context, in storage.ProjectKey, w ipam.Webhoo
 	defer cancel()
 	_, _ = s.own(last, in, "webhook_give_back", r.w, func(_ storage.Tx, w *ipam.Webhook, at time.Time) (storage.WebhookChanges, error) {
 		w.Lease, w.DueAt = ipam.ID{}, at
-		if err != nil {
-			w.DueAt = at.Add(comesBack)
+		if unserved {
+			w.DueAt, w.Progress.Error = at.Add(comesBack), &ipam.SendError{Reason: ipam.ReasonUnserved, At: at}
 		}
 		return storage.WebhookChanges{}, nil
 	}) // or the lease ends by itself
@@ -100,12 +101,13 @@ func (r *run) step(ctx context.Context) (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if !found {
+	made := !found
+	if made {
 		if d, found, err = r.next(ctx); err != nil || !found {
 			return err == nil, err
 		}
 	}
-	return r.deliver(ctx, d)
+	return r.deliver(ctx, d, made)
 }
 
 // next makes a delivery of what has changed, if something has within some seconds.
@@ -122,6 +124,8 @@ func (r *run) next(ctx context.Context) (d ipam.Delivery, found bool, err error)
 		m.Resync, m.Cursor = true, r.cursor
 	case err != nil || ctx.Err() != nil:
 		return d, false, err
+	case r.w.Unserved():
+		return d, false, r.served(ctx)
 	case len(m.Changes) == 0:
 		return d, false, r.save(ctx)
 	}
@@ -133,6 +137,21 @@ func (r *run) next(ctx context.Context) (d ipam.Delivery, found bool, err error)
 	return ipam.Delivery{
 		ID: ipam.NewTimeID(at), Region: r.w.Region, ProjectID: r.in.ID, WebhookID: r.w.UID, Cursor: m.Cursor, Message: body, BeganAt: at,
 	}, true, nil
+}
+
+// served withdraws the report that the server could not serve the webhook. The next step reads the changes again.
+func (r *run) served(ctx context.Context) error {
+	r.leave()
+	w, err := r.own(ctx, r.in, "webhook_served", r.w, func(_ storage.Tx, w *ipam.Webhook, _ time.Time) (storage.WebhookChanges, error) {
+		if w.Unserved() {
+			w.Progress.Error = nil
+		}
+		return storage.WebhookChanges{}, nil
+	})
+	if err == nil {
+		r.w = w
+	}
+	return err
 }
 
 // follow sees to it that the follower is behind a cursor, or begins now ("").
