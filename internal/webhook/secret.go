@@ -4,12 +4,25 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
 // purpose keeps secrets of webhooks apart from whatever else is ever derived from the same key.
 const purpose = "carve webhook secret 1\x00"
+
+// urlPurpose does the same for fingerprints of URLs.
+const urlPurpose = "carve webhook url 1\x00"
+
+// Fingerprint distinguishes the URLs that a webhook has had. Without the server's key nobody can check a guess of a URL by it.
+func Fingerprint(key []byte, id ipam.ID, url string) string {
+	h := hmac.New(sha256.New, key)
+	h.Write([]byte(urlPurpose))
+	h.Write(id[:])
+	h.Write([]byte(url))
+	return hex.EncodeToString(h.Sum(nil)[:6])
+}
 
 // Secret is the secret of a webhook, derived from the server's key: nobody stores it. It is in the form of Standard Webhooks, 32 bytes in base64.
 func Secret(key []byte, id ipam.ID) string {

@@ -45,6 +45,19 @@ func CheckURL(raw string, allowed Networks) error {
 	return checkHost(u, allowed)
 }
 
+// Concealed is a URL without what may be a secret: the scheme, host and port, and /... in place of a path or query. It returns "" for a text that is not a URL.
+func Concealed(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return ""
+	}
+	shown := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}
+	if u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.ForceQuery {
+		shown.Path = "/..."
+	}
+	return shown.String()
+}
+
 // checkPort keeps deliveries from ports where something else than a web server is at home.
 func checkPort(u *url.URL) error {
 	if u.Port() == "" {

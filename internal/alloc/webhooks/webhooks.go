@@ -12,6 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
+	"github.com/carve-ipam/carve/internal/webhook"
 )
 
 // MaxWebhooks is how many webhooks a project can have: each follows what changes.
@@ -32,20 +33,47 @@ func (s *Webhooks) of() kind.Kind[ipam.Webhook] {
 				ch.WebhookUpdate = &storage.WebhookUpdate{Was: was.Epoch, Now: *now}
 			}
 		},
-		Record:   func(w ipam.Webhook) *trail.Record { return trail.Recorded(w.Metadata, w.Spec) },
+		Record:   s.recorded,
 		Check:    func(_ storage.ProjectKey, w ipam.Webhook) error { return s.check(w.Spec) },
 		SameSpec: func(a, b ipam.Webhook) bool { return reflect.DeepEqual(a.Spec, b.Spec) },
 	}
 }
 
+// recorded returns the record of a webhook in the trail. The path and the query of its URL may be secrets, so the record has a fingerprint of the URL
+// instead, which shows a change.
+func (s *Webhooks) recorded(w ipam.Webhook) *trail.Record {
+	spec := w.Spec
+	if spec.URL = webhook.Concealed(w.Spec.URL); spec.URL != w.Spec.URL {
+		spec.URL += "#" + webhook.Fingerprint(s.o.Key, w.UID, w.Spec.URL)
+	}
+	return trail.Recorded(w.Metadata, spec)
+}
+
+// shown hides the path and the query of the URL from a caller that may not change the webhook.
+func shown(ctx context.Context, project string, w ipam.Webhook) ipam.Webhook {
+	pass, err := tenancy.Authorize(ctx, tenancy.WebhooksWrite, project)
+	if err == nil {
+		err = pass.Into(storage.ProjectKey{ID: w.ProjectID, Name: project})
+	}
+	if err != nil {
+		w.Spec.URL = webhook.Concealed(w.Spec.URL)
+	}
+	return w
+}
+
 // ListWebhooks lists a project's webhooks by name.
 func (s *Webhooks) ListWebhooks(ctx context.Context, project string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Webhook], error) {
-	return s.of().List(ctx, project, "webhooks", storage.Reader.WebhookList, limit, cursor, r)
+	page, err := s.of().List(ctx, project, "webhooks", storage.Reader.WebhookList, limit, cursor, r)
+	for i, w := range page.Items {
+		page.Items[i] = shown(ctx, project, w)
+	}
+	return page, err
 }
 
 // GetWebhook reads one webhook.
 func (s *Webhooks) GetWebhook(ctx context.Context, project, name string) (ipam.Webhook, error) {
-	return s.of().Get(ctx, project, name)
+	w, err := s.of().Get(ctx, project, name)
+	return shown(ctx, project, w), err
 }
 
 // CreateWebhook has what changes from now on sent to a URL. Its secret is in this answer alone: a repeat with the same idempotency key, and a dry
