@@ -132,6 +132,28 @@ func ownClaim(in, name string) ipam.Claim {
 
 // A pool is deleted and its owner makes another one of its name, which is nobody else's business: who was served from the first, and is
 // remembered to have been, is not served from the second.
+func TestAProjectInheritsNoGrantThatWasMadeToItsNameBefore(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.pool(t, root("net", "10.0.0.0/24", visible(ipam.VisibilityShared)))
+	for _, consumer := range []string{other, ipam.Everybody} {
+		made, err := b.PutPoolGrant(b.ctx, project, "net", consumer, usecase.Request{})
+		require.NoError(t, err, "the answer does not reveal whether the project exists")
+		require.False(t, made.Existed)
+	}
+	require.NoError(t, b.DeletePoolGrant(b.ctx, project, "net", ipam.Everybody, usecase.Request{}))
+	ctx := b.neighbour(t)
+	taking := claim("one", "net", 32, func(c *ipam.Claim) { c.Spec.PoolRef = ipam.Ref{Project: project, Name: "net"} })
+	_, err := b.CreateClaim(ctx, other, taking, usecase.Request{})
+	refused(t, err, ipam.CodeNotFound)
+	_, err = b.GetPoolGrant(b.ctx, project, "net", other)
+	refused(t, err, ipam.CodeNotFound)
+	_, err = b.PutPoolGrant(b.ctx, project, "net", other, usecase.Request{})
+	require.NoError(t, err)
+	_, err = b.CreateClaim(ctx, other, taking, usecase.Request{})
+	require.NoError(t, err)
+}
+
 func TestAPoolInheritsNothingOfAnEarlierOneOfTheName(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -1,4 +1,4 @@
--- purpose: delete all grants to a project, with it: a later project of its name must not inherit them
+-- purpose: delete all grants to the name of a project that is made or deleted: a project has the grants alone that were made to it
 -- index:   grants_consumer_key
 -- rows:    the grants
 -- locks:   the rows

@@ -20,7 +20,8 @@ import (
 func (w *Statements) inserts(ch storage.Changes) {
 	if p := ch.ProjectInsert; p != nil {
 		hitRow(w, "project_insert", rows.Projects, *p)
-		if !w.several { // where else should its claims be? Among several the first claim in a region says so, in a transaction of its own.
+		w.any("grant_delete_to", p.Name) // nobody meant this project by a grant to its name
+		if !w.several {                  // where else should its claims be? Among several the first claim in a region says so, in a transaction of its own.
 			w.hit("project_region_insert", 1, rows.ID(p.UID), w.region)
 		}
 	}
