@@ -29,6 +29,8 @@ func attacks(o options) []attack {
 			return "POST /v1/projects/bad/claims HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + s.badKey() + "\r\nContent-Type: application/json\r\nContent-Length: 300\r\n\r\n{"
 		})},
 		{name: fmt.Sprintf("slow readers, %d", o.slow), run: unread},
+		{name: "large answers that are not read", run: largeAnswers},
+		{name: "1,000 followers of large changes", run: fan},
 		{name: fmt.Sprintf("idle connections, %d", o.idle), run: idle},
 		{name: "bodies of 1 GiB, chunked", run: endless("Transfer-Encoding: chunked\r\n\r\n40000000\r\n", true)},
 		{name: "bodies of 1 GiB, announced", run: endless("Content-Length: 1073741824\r\n\r\n", true)},

@@ -38,6 +38,9 @@ func (s *server) furnish(ctx context.Context) error {
 	if err := s.fill(ctx); err != nil {
 		return err
 	}
+	if err := s.fillLarge(ctx); err != nil {
+		return err
+	}
 	good, err := s.api.MakeKey(ctx, "good", "load")
 	s.api.Key = good // from here on they are the load's requests
 	return err
