@@ -1455,7 +1455,8 @@ type APIKeySpec struct {
 	// Example: Creates clusters
 	Description string `json:"description,omitempty"`
 
-	// ExpiresAt From this moment on the key is refused; in the future. By default it does not expire.
+	// ExpiresAt From this moment on the key is refused; in the future. By default it does not expire. A key that expires can only create keys that
+	// expire no later.
 	ExpiresAt *Time `json:"expiresAt,omitempty"`
 
 	// Role What a subject may do in a project; each role includes the ones before it.
@@ -4188,9 +4189,10 @@ type WebhookDeliveryList struct {
 
 // WebhookError Why a try has failed, in words of this service alone.
 type WebhookError struct {
-	// Reason The name cannot be resolved (`unresolved`), has an address that nothing is sent to (`refused_address`), nobody answers there
-	// (`unreachable`) or not in time (`timeout`), TLS fails (`tls`), the answer is a redirection (`redirect`) or another status
-	// than a 2xx (`status`). Later versions may add reasons.
+	// Reason The name has no address that deliveries may go to (`unresolved`), nobody answers there (`unreachable`) or not in time
+	// (`timeout`), TLS fails (`tls`), the answer is a redirection (`redirect`) or has another status than a 2xx (`status`), or the
+	// server itself could not follow the changes or write its progress (`unserved`), which is no failure of the receiver. Later versions
+	// may add reasons.
 	//
 	//
 	// Example: status
@@ -4252,8 +4254,9 @@ type WebhookPatch = json.RawMessage
 
 // WebhookSpec Where to, and what.
 type WebhookSpec struct {
-	// URL Where to; without a user, a fragment or secrets in it. The name is resolved for each request, and addresses that are not
-	// public are refused then, but for those of networks that the operator allows.
+	// URL The receiver; without a user or a fragment. The server resolves the name for each request, and then refuses addresses that are not
+	// public, except in networks that the operator allows. A caller that may not change the webhook reads only scheme, host and port, and
+	// `/...` in place of a path or query, because these may hold a token. The audit trail keeps the same, and a fingerprint behind `#`.
 	//
 	//
 	// Example: https://inventory.example.com/carve
@@ -4282,14 +4285,14 @@ type WebhookSpec struct {
 	Paused *bool `json:"paused,omitempty"`
 }
 
-// WebhookState What becomes of changes: they are sent (`Delivering`), the last try has failed and there will be another (`Retrying`), or they wait
-// because the project (`Paused`) or the server (`Stopped`) has it so.
+// WebhookState The server sends changes (`Delivering`), its last attempt failed and it will try again (`Retrying`), or changes wait because the
+// project has paused the webhook (`Paused`) or the server has stopped it (`Stopped`).
 type WebhookState string
 
 // WebhookStatus How sending goes.
 type WebhookStatus struct {
-	// State What becomes of changes: they are sent (`Delivering`), the last try has failed and there will be another (`Retrying`), or they wait
-	// because the project (`Paused`) or the server (`Stopped`) has it so.
+	// State The server sends changes (`Delivering`), its last attempt failed and it will try again (`Retrying`), or changes wait because the
+	// project has paused the webhook (`Paused`) or the server has stopped it (`Stopped`).
 	State WebhookState `json:"state"`
 
 	// Reason Why it is stopped: the receiver answered 410 (`Gone`), 100 dead letters wait (`TooManyDeadLetters`), or the database was
@@ -4587,7 +4590,7 @@ type ListProjectsParams struct {
 	// `a=b`, `c!=d`, `e in (f,g)`, `h notin (i)`, `j`, `!k`.
 	LabelSelector *LabelSelectorFilter `form:"labelSelector,omitempty" json:"labelSelector,omitempty"`
 
-	// Limit Most items a page may hold.
+	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
@@ -4636,7 +4639,7 @@ type PatchProjectParams struct {
 
 // ListAlertRulesParams defines parameters for ListAlertRules.
 type ListAlertRulesParams struct {
-	// Limit Most items a page may hold.
+	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
@@ -4685,7 +4688,7 @@ type PatchAlertRuleParams struct {
 
 // ListAlertsParams defines parameters for ListAlerts.
 type ListAlertsParams struct {
-	// Limit Most items a page may hold.
+	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
@@ -4731,7 +4734,7 @@ type ListAllocationsParams struct {
 	// Contains Only blocks that contain this address, such as `10.20.1.7`.
 	Contains *ContainsFilter `form:"contains,omitempty" json:"contains,omitempty"`
 
-	// Limit Most items a page may hold.
+	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
@@ -4770,7 +4773,7 @@ type GetAllocationParams struct {
 
 // ListAPIKeysParams defines parameters for ListAPIKeys.
 type ListAPIKeysParams struct {
-	// Limit Most items a page may hold.
+	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
@@ -4833,7 +4836,7 @@ type ListAuditEventsParams struct {
 	// Until Only events before this time, which is not before `since`.
 	Until *UntilFilter `form:"until,omitempty" json:"until,omitempty"`
 
-	// Limit Most items a page may hold.
+	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
@@ -4869,8 +4872,8 @@ type ListChangesParams struct {
 	// WaitSeconds For how long the answer waits for a change when there is none.
 	WaitSeconds *WaitSeconds `form:"waitSeconds,omitempty" json:"waitSeconds,omitempty"`
 
-	// Limit About how many items an answer may hold: it ends with the first record of the trail that makes it as many, whose changes, some
-	// hundred at most, come together.
+	// Limit About how many items an answer may hold: it ends with the first record of the trail that makes it as many, or about 256 KiB. The
+	// changes of one record, some hundred at most, come together.
 	Limit *ChangesLimit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// LastEventID The `id` of the last event of a stream that broke, to go on with it; goes before `after`.
@@ -4931,7 +4934,7 @@ type ListClaimsParams struct {
 	// Realm The realm of the consumer.
 	Realm *RealmQuery `form:"realm,omitempty" json:"realm,omitempty"`
 
-	// Limit Most items a page may hold.
+	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
@@ -5005,7 +5008,7 @@ type PutClaimParams struct {
 
 // ListClaimConsumersParams defines parameters for ListClaimConsumers.
 type ListClaimConsumersParams struct {
-	// Limit Most items a page may hold.
+	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
@@ -5060,7 +5063,7 @@ type ListClassesParams struct {
 	// IPFamily Only this address family.
 	IPFamily *FamilyFilter `form:"ipFamily,omitempty" json:"ipFamily,omitempty"`
 
-	// Limit Most items a page may hold.
+	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
@@ -5126,7 +5129,7 @@ type PatchClassParams struct {
 
 // ListScopePoolsParams defines parameters for ListScopePools.
 type ListScopePoolsParams struct {
-	// Limit Most items a page may hold.
+	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
@@ -5170,7 +5173,7 @@ type GetHistoryParams struct {
 	// At Only who held it at this moment, such as `2026-03-03T12:00:00Z`.
 	At *HistoryAt `form:"at,omitempty" json:"at,omitempty"`
 
-	// Limit Most items a page may hold.
+	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
@@ -5188,7 +5191,7 @@ type GetHistoryParams struct {
 
 // ListMembersParams defines parameters for ListMembers.
 type ListMembersParams struct {
-	// Limit Most items a page may hold.
+	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
@@ -5262,7 +5265,7 @@ type ListPoolsParams struct {
 	// Contains Only blocks that contain this address, such as `10.20.1.7`.
 	Contains *ContainsFilter `form:"contains,omitempty" json:"contains,omitempty"`
 
-	// Limit Most items a page may hold.
+	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
@@ -5326,7 +5329,7 @@ type GetPoolFreeParams struct {
 	// (`invalid_argument`).
 	PrefixLength *PrefixLength `form:"prefixLength,omitempty" json:"prefixLength,omitempty"`
 
-	// Limit Most items a page may hold.
+	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
@@ -5344,7 +5347,7 @@ type GetPoolFreeParams struct {
 
 // ListPoolGrantsParams defines parameters for ListPoolGrants.
 type ListPoolGrantsParams struct {
-	// Limit Most items a page may hold.
+	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
@@ -5424,7 +5427,7 @@ type GetPoolUtilizationParams struct {
 
 // ListQuotasParams defines parameters for ListQuotas.
 type ListQuotasParams struct {
-	// Limit Most items a page may hold.
+	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
@@ -5469,7 +5472,7 @@ type ListConsumersParams struct {
 	// Phase Only consumers in this phase.
 	Phase *ConsumerPhaseFilter `form:"phase,omitempty" json:"phase,omitempty"`
 
-	// Limit Most items a page may hold.
+	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
@@ -5521,7 +5524,7 @@ type ListSpacesParams struct {
 	// `a=b`, `c!=d`, `e in (f,g)`, `h notin (i)`, `j`, `!k`.
 	LabelSelector *LabelSelectorFilter `form:"labelSelector,omitempty" json:"labelSelector,omitempty"`
 
-	// Limit Most items a page may hold.
+	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
@@ -5570,7 +5573,7 @@ type PatchSpaceParams struct {
 
 // ListSpaceGrantsParams defines parameters for ListSpaceGrants.
 type ListSpaceGrantsParams struct {
-	// Limit Most items a page may hold.
+	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
@@ -5612,7 +5615,7 @@ type PutSpaceGrantParams struct {
 
 // ListWebhooksParams defines parameters for ListWebhooks.
 type ListWebhooksParams struct {
-	// Limit Most items a page may hold.
+	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
@@ -5661,7 +5664,7 @@ type PatchWebhookParams struct {
 
 // ListWebhookDeliveriesParams defines parameters for ListWebhookDeliveries.
 type ListWebhookDeliveriesParams struct {
-	// Limit Most items a page may hold.
+	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
@@ -6853,8 +6856,9 @@ type ClientInterface interface {
 	// PutPoolGrant Grant a pool
 	//
 	// Lets the consumer, one project or every project (`*`), claim from the pool while its `visibility` is `shared`.
-	// Answers 201, or 200 when the grant exists already; it never changes. Nobody learns from it whether the project
-	// exists. The project that owns the pool needs no grant and gets none (`invalid_argument`).
+	// Answers 201, or 200 when the grant exists already; it never changes. The answer does not reveal whether the project
+	// exists. A grant counts only for the project that has the name when the grant is made: when a project of the name is created or
+	// deleted, the grants to the name end. The project that owns the pool needs no grant and gets none (`invalid_argument`).
 	//
 	// Corresponds with PUT /v1/projects/{project}/pools/{pool}/grants/{consumer} (the `PutPoolGrant` operationId).
 	PutPoolGrant(ctx context.Context, project ProjectName, pool PoolName, consumer Consumer, params *PutPoolGrantParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -7103,8 +7107,9 @@ type ClientInterface interface {
 	// PutSpaceGrant Grant a space
 	//
 	// Lets the consumer, one project or every project (`*`), carve root pools from the space. Answers 201, or 200 when
-	// the grant exists already; it never changes. Nobody learns from it whether the project exists. The project that
-	// owns the space needs no grant and gets none (`invalid_argument`).
+	// the grant exists already; it never changes. The answer does not reveal whether the project exists. A grant counts only for the
+	// project that has the name when the grant is made: when a project of the name is created or deleted, the grants to the name end. The
+	// project that owns the space needs no grant and gets none (`invalid_argument`).
 	//
 	// Corresponds with PUT /v1/projects/{project}/spaces/{space}/grants/{consumer} (the `PutSpaceGrant` operationId).
 	PutSpaceGrant(ctx context.Context, project ProjectName, space SpaceName, consumer Consumer, params *PutSpaceGrantParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -9003,8 +9008,9 @@ func (c *Client) GetPoolGrant(ctx context.Context, project ProjectName, pool Poo
 // PutPoolGrant Grant a pool
 //
 // Lets the consumer, one project or every project (`*`), claim from the pool while its `visibility` is `shared`.
-// Answers 201, or 200 when the grant exists already; it never changes. Nobody learns from it whether the project
-// exists. The project that owns the pool needs no grant and gets none (`invalid_argument`).
+// Answers 201, or 200 when the grant exists already; it never changes. The answer does not reveal whether the project
+// exists. A grant counts only for the project that has the name when the grant is made: when a project of the name is created or
+// deleted, the grants to the name end. The project that owns the pool needs no grant and gets none (`invalid_argument`).
 //
 // Corresponds with PUT /v1/projects/{project}/pools/{pool}/grants/{consumer} (the `PutPoolGrant` operationId).
 func (c *Client) PutPoolGrant(ctx context.Context, project ProjectName, pool PoolName, consumer Consumer, params *PutPoolGrantParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9503,8 +9509,9 @@ func (c *Client) GetSpaceGrant(ctx context.Context, project ProjectName, space S
 // PutSpaceGrant Grant a space
 //
 // Lets the consumer, one project or every project (`*`), carve root pools from the space. Answers 201, or 200 when
-// the grant exists already; it never changes. Nobody learns from it whether the project exists. The project that
-// owns the space needs no grant and gets none (`invalid_argument`).
+// the grant exists already; it never changes. The answer does not reveal whether the project exists. A grant counts only for the
+// project that has the name when the grant is made: when a project of the name is created or deleted, the grants to the name end. The
+// project that owns the space needs no grant and gets none (`invalid_argument`).
 //
 // Corresponds with PUT /v1/projects/{project}/spaces/{space}/grants/{consumer} (the `PutSpaceGrant` operationId).
 func (c *Client) PutSpaceGrant(ctx context.Context, project ProjectName, space SpaceName, consumer Consumer, params *PutSpaceGrantParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -18245,8 +18252,9 @@ func (c *Carve) GetPoolGrant(ctx context.Context, project ProjectName, pool Pool
 // PutPoolGrant Grant a pool
 //
 // Lets the consumer, one project or every project (`*`), claim from the pool while its `visibility` is `shared`.
-// Answers 201, or 200 when the grant exists already; it never changes. Nobody learns from it whether the project
-// exists. The project that owns the pool needs no grant and gets none (`invalid_argument`).
+// Answers 201, or 200 when the grant exists already; it never changes. The answer does not reveal whether the project
+// exists. A grant counts only for the project that has the name when the grant is made: when a project of the name is created or
+// deleted, the grants to the name end. The project that owns the pool needs no grant and gets none (`invalid_argument`).
 func (c *Carve) PutPoolGrant(ctx context.Context, project ProjectName, pool PoolName, consumer Consumer, params ...PutPoolGrantParams) (*Grant, error) {
 	rsp, err := c.Raw.PutPoolGrant(ctx, project, pool, consumer, first(params))
 	return read[Grant](rsp, err)
@@ -18454,8 +18462,9 @@ func (c *Carve) GetSpaceGrant(ctx context.Context, project ProjectName, space Sp
 // PutSpaceGrant Grant a space
 //
 // Lets the consumer, one project or every project (`*`), carve root pools from the space. Answers 201, or 200 when
-// the grant exists already; it never changes. Nobody learns from it whether the project exists. The project that
-// owns the space needs no grant and gets none (`invalid_argument`).
+// the grant exists already; it never changes. The answer does not reveal whether the project exists. A grant counts only for the
+// project that has the name when the grant is made: when a project of the name is created or deleted, the grants to the name end. The
+// project that owns the space needs no grant and gets none (`invalid_argument`).
 func (c *Carve) PutSpaceGrant(ctx context.Context, project ProjectName, space SpaceName, consumer Consumer, params ...PutSpaceGrantParams) (*Grant, error) {
 	rsp, err := c.Raw.PutSpaceGrant(ctx, project, space, consumer, first(params))
 	return read[Grant](rsp, err)

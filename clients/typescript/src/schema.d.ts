@@ -432,8 +432,9 @@ export interface paths {
         /**
          * Grant a space
          * @description Lets the consumer, one project or every project (`*`), carve root pools from the space. Answers 201, or 200 when
-         *     the grant exists already; it never changes. Nobody learns from it whether the project exists. The project that
-         *     owns the space needs no grant and gets none (`invalid_argument`).
+         *     the grant exists already; it never changes. The answer does not reveal whether the project exists. A grant counts only for the
+         *     project that has the name when the grant is made: when a project of the name is created or deleted, the grants to the name end. The
+         *     project that owns the space needs no grant and gets none (`invalid_argument`).
          */
         put: operations["putSpaceGrant"];
         post?: never;
@@ -721,8 +722,9 @@ export interface paths {
         /**
          * Grant a pool
          * @description Lets the consumer, one project or every project (`*`), claim from the pool while its `visibility` is `shared`.
-         *     Answers 201, or 200 when the grant exists already; it never changes. Nobody learns from it whether the project
-         *     exists. The project that owns the pool needs no grant and gets none (`invalid_argument`).
+         *     Answers 201, or 200 when the grant exists already; it never changes. The answer does not reveal whether the project
+         *     exists. A grant counts only for the project that has the name when the grant is made: when a project of the name is created or
+         *     deleted, the grants to the name end. The project that owns the pool needs no grant and gets none (`invalid_argument`).
          */
         put: operations["putPoolGrant"];
         post?: never;
@@ -3523,7 +3525,10 @@ export interface components {
         /** @description What the key is for. It never changes. */
         ApiKeySpec: {
             role: components["schemas"]["Role"];
-            /** @description From this moment on the key is refused; in the future. By default it does not expire. */
+            /**
+             * @description From this moment on the key is refused; in the future. By default it does not expire. A key that expires can only create keys that
+             *     expire no later.
+             */
             expiresAt?: components["schemas"]["Time"];
             /**
              * @description At most 1,024 bytes of UTF-8.
@@ -4079,8 +4084,9 @@ export interface components {
         /** @description Where to, and what. */
         WebhookSpec: {
             /**
-             * @description Where to; without a user, a fragment or secrets in it. The name is resolved for each request, and addresses that are not
-             *     public are refused then, but for those of networks that the operator allows.
+             * @description The receiver; without a user or a fragment. The server resolves the name for each request, and then refuses addresses that are not
+             *     public, except in networks that the operator allows. A caller that may not change the webhook reads only scheme, host and port, and
+             *     `/...` in place of a path or query, because these may hold a token. The audit trail keeps the same, and a fingerprint behind `#`.
              * @example https://inventory.example.com/carve
              */
             url: string;
@@ -4143,17 +4149,18 @@ export interface components {
             deadLetters: number;
         };
         /**
-         * @description What becomes of changes: they are sent (`Delivering`), the last try has failed and there will be another (`Retrying`), or they wait
-         *     because the project (`Paused`) or the server (`Stopped`) has it so.
+         * @description The server sends changes (`Delivering`), its last attempt failed and it will try again (`Retrying`), or changes wait because the
+         *     project has paused the webhook (`Paused`) or the server has stopped it (`Stopped`).
          * @enum {string}
          */
         WebhookState: "Delivering" | "Retrying" | "Paused" | "Stopped";
         /** @description Why a try has failed, in words of this service alone. */
         WebhookError: {
             /**
-             * @description The name cannot be resolved (`unresolved`), has an address that nothing is sent to (`refused_address`), nobody answers there
-             *     (`unreachable`) or not in time (`timeout`), TLS fails (`tls`), the answer is a redirection (`redirect`) or another status
-             *     than a 2xx (`status`). Later versions may add reasons.
+             * @description The name has no address that deliveries may go to (`unresolved`), nobody answers there (`unreachable`) or not in time
+             *     (`timeout`), TLS fails (`tls`), the answer is a redirection (`redirect`) or has another status than a 2xx (`status`), or the
+             *     server itself could not follow the changes or write its progress (`unserved`), which is no failure of the receiver. Later versions
+             *     may add reasons.
              * @example status
              */
             reason: string;
@@ -4782,7 +4789,7 @@ export interface components {
         SinceFilter: components["schemas"]["Time"];
         /** @description Only events before this time, which is not before `since`. */
         UntilFilter: components["schemas"]["Time"];
-        /** @description Most items a page may hold. */
+        /** @description Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB. */
         Limit: number;
         /**
          * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
@@ -4809,8 +4816,8 @@ export interface components {
          */
         ChangeLabelsFilter: string;
         /**
-         * @description About how many items an answer may hold: it ends with the first record of the trail that makes it as many, whose changes, some
-         *     hundred at most, come together.
+         * @description About how many items an answer may hold: it ends with the first record of the trail that makes it as many, or about 256 KiB. The
+         *     changes of one record, some hundred at most, come together.
          */
         ChangesLimit: number;
         /** @description For how long the answer waits for a change when there is none. */
@@ -4986,7 +4993,7 @@ export interface operations {
                  *     `a=b`, `c!=d`, `e in (f,g)`, `h notin (i)`, `j`, `!k`.
                  */
                 labelSelector?: components["parameters"]["LabelSelectorFilter"];
-                /** @description Most items a page may hold. */
+                /** @description Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB. */
                 limit?: components["parameters"]["Limit"];
                 /**
                  * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
@@ -5171,7 +5178,7 @@ export interface operations {
     listMembers: {
         parameters: {
             query?: {
-                /** @description Most items a page may hold. */
+                /** @description Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB. */
                 limit?: components["parameters"]["Limit"];
                 /**
                  * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
@@ -5354,7 +5361,7 @@ export interface operations {
     listApiKeys: {
         parameters: {
             query?: {
-                /** @description Most items a page may hold. */
+                /** @description Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB. */
                 limit?: components["parameters"]["Limit"];
                 /**
                  * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
@@ -5511,7 +5518,7 @@ export interface operations {
     listQuotas: {
         parameters: {
             query?: {
-                /** @description Most items a page may hold. */
+                /** @description Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB. */
                 limit?: components["parameters"]["Limit"];
                 /**
                  * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
@@ -5692,7 +5699,7 @@ export interface operations {
                  *     `a=b`, `c!=d`, `e in (f,g)`, `h notin (i)`, `j`, `!k`.
                  */
                 labelSelector?: components["parameters"]["LabelSelectorFilter"];
-                /** @description Most items a page may hold. */
+                /** @description Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB. */
                 limit?: components["parameters"]["Limit"];
                 /**
                  * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
@@ -5904,7 +5911,7 @@ export interface operations {
     listSpaceGrants: {
         parameters: {
             query?: {
-                /** @description Most items a page may hold. */
+                /** @description Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB. */
                 limit?: components["parameters"]["Limit"];
                 /**
                  * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
@@ -6129,7 +6136,7 @@ export interface operations {
                 within?: components["parameters"]["WithinFilter"];
                 /** @description Only blocks that contain this address, such as `10.20.1.7`. */
                 contains?: components["parameters"]["ContainsFilter"];
-                /** @description Most items a page may hold. */
+                /** @description Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB. */
                 limit?: components["parameters"]["Limit"];
                 /**
                  * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
@@ -6351,7 +6358,7 @@ export interface operations {
                  *     (`invalid_argument`).
                  */
                 prefixLength?: components["schemas"]["PrefixLength"];
-                /** @description Most items a page may hold. */
+                /** @description Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB. */
                 limit?: components["parameters"]["Limit"];
                 /**
                  * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
@@ -6503,7 +6510,7 @@ export interface operations {
     listPoolGrants: {
         parameters: {
             query?: {
-                /** @description Most items a page may hold. */
+                /** @description Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB. */
                 limit?: components["parameters"]["Limit"];
                 /**
                  * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
@@ -6709,7 +6716,7 @@ export interface operations {
                 labelSelector?: components["parameters"]["LabelSelectorFilter"];
                 /** @description Only this address family. */
                 ipFamily?: components["parameters"]["FamilyFilter"];
-                /** @description Most items a page may hold. */
+                /** @description Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB. */
                 limit?: components["parameters"]["Limit"];
                 /**
                  * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
@@ -6930,7 +6937,7 @@ export interface operations {
     listScopePools: {
         parameters: {
             query?: {
-                /** @description Most items a page may hold. */
+                /** @description Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB. */
                 limit?: components["parameters"]["Limit"];
                 /**
                  * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
@@ -7119,7 +7126,7 @@ export interface operations {
                 consumer?: components["parameters"]["ConsumerFilter"];
                 /** @description The realm of the consumer. */
                 realm?: components["parameters"]["RealmQuery"];
-                /** @description Most items a page may hold. */
+                /** @description Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB. */
                 limit?: components["parameters"]["Limit"];
                 /**
                  * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
@@ -7516,7 +7523,7 @@ export interface operations {
     listClaimConsumers: {
         parameters: {
             query?: {
-                /** @description Most items a page may hold. */
+                /** @description Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB. */
                 limit?: components["parameters"]["Limit"];
                 /**
                  * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
@@ -7783,7 +7790,7 @@ export interface operations {
             query?: {
                 /** @description Only consumers in this phase. */
                 phase?: components["parameters"]["ConsumerPhaseFilter"];
-                /** @description Most items a page may hold. */
+                /** @description Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB. */
                 limit?: components["parameters"]["Limit"];
                 /**
                  * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
@@ -8022,7 +8029,7 @@ export interface operations {
                 within?: components["parameters"]["WithinFilter"];
                 /** @description Only blocks that contain this address, such as `10.20.1.7`. */
                 contains?: components["parameters"]["ContainsFilter"];
-                /** @description Most items a page may hold. */
+                /** @description Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB. */
                 limit?: components["parameters"]["Limit"];
                 /**
                  * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
@@ -8176,7 +8183,7 @@ export interface operations {
                 since?: components["parameters"]["SinceFilter"];
                 /** @description Only events before this time, which is not before `since`. */
                 until?: components["parameters"]["UntilFilter"];
-                /** @description Most items a page may hold. */
+                /** @description Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB. */
                 limit?: components["parameters"]["Limit"];
                 /**
                  * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
@@ -8229,7 +8236,7 @@ export interface operations {
                 address: components["parameters"]["HistoryAddress"];
                 /** @description Only who held it at this moment, such as `2026-03-03T12:00:00Z`. */
                 at?: components["parameters"]["HistoryAt"];
-                /** @description Most items a page may hold. */
+                /** @description Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB. */
                 limit?: components["parameters"]["Limit"];
                 /**
                  * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
@@ -8295,8 +8302,8 @@ export interface operations {
                 /** @description For how long the answer waits for a change when there is none. */
                 waitSeconds?: components["parameters"]["WaitSeconds"];
                 /**
-                 * @description About how many items an answer may hold: it ends with the first record of the trail that makes it as many, whose changes, some
-                 *     hundred at most, come together.
+                 * @description About how many items an answer may hold: it ends with the first record of the trail that makes it as many, or about 256 KiB. The
+                 *     changes of one record, some hundred at most, come together.
                  */
                 limit?: components["parameters"]["ChangesLimit"];
             };
@@ -8331,7 +8338,7 @@ export interface operations {
     listWebhooks: {
         parameters: {
             query?: {
-                /** @description Most items a page may hold. */
+                /** @description Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB. */
                 limit?: components["parameters"]["Limit"];
                 /**
                  * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
@@ -8536,7 +8543,7 @@ export interface operations {
     listWebhookDeliveries: {
         parameters: {
             query?: {
-                /** @description Most items a page may hold. */
+                /** @description Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB. */
                 limit?: components["parameters"]["Limit"];
                 /**
                  * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
@@ -8708,7 +8715,7 @@ export interface operations {
     listAlertRules: {
         parameters: {
             query?: {
-                /** @description Most items a page may hold. */
+                /** @description Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB. */
                 limit?: components["parameters"]["Limit"];
                 /**
                  * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
@@ -8913,7 +8920,7 @@ export interface operations {
     listAlerts: {
         parameters: {
             query?: {
-                /** @description Most items a page may hold. */
+                /** @description Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB. */
                 limit?: components["parameters"]["Limit"];
                 /**
                  * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is

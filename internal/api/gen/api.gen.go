@@ -1452,7 +1452,8 @@ type APIKeySpec struct {
 	// Example: Creates clusters
 	Description string `json:"description,omitempty"`
 
-	// ExpiresAt From this moment on the key is refused; in the future. By default it does not expire.
+	// ExpiresAt From this moment on the key is refused; in the future. By default it does not expire. A key that expires can only create keys that
+	// expire no later.
 	ExpiresAt *Time `json:"expiresAt,omitempty"`
 
 	// Role What a subject may do in a project; each role includes the ones before it.
@@ -4185,9 +4186,10 @@ type WebhookDeliveryList struct {
 
 // WebhookError Why a try has failed, in words of this service alone.
 type WebhookError struct {
-	// Reason The name cannot be resolved (`unresolved`), has an address that nothing is sent to (`refused_address`), nobody answers there
-	// (`unreachable`) or not in time (`timeout`), TLS fails (`tls`), the answer is a redirection (`redirect`) or another status
-	// than a 2xx (`status`). Later versions may add reasons.
+	// Reason The name has no address that deliveries may go to (`unresolved`), nobody answers there (`unreachable`) or not in time
+	// (`timeout`), TLS fails (`tls`), the answer is a redirection (`redirect`) or has another status than a 2xx (`status`), or the
+	// server itself could not follow the changes or write its progress (`unserved`), which is no failure of the receiver. Later versions
+	// may add reasons.
 	//
 	//
 	// Example: status
@@ -4249,8 +4251,9 @@ type WebhookPatch = json.RawMessage
 
 // WebhookSpec Where to, and what.
 type WebhookSpec struct {
-	// URL Where to; without a user, a fragment or secrets in it. The name is resolved for each request, and addresses that are not
-	// public are refused then, but for those of networks that the operator allows.
+	// URL The receiver; without a user or a fragment. The server resolves the name for each request, and then refuses addresses that are not
+	// public, except in networks that the operator allows. A caller that may not change the webhook reads only scheme, host and port, and
+	// `/...` in place of a path or query, because these may hold a token. The audit trail keeps the same, and a fingerprint behind `#`.
 	//
 	//
 	// Example: https://inventory.example.com/carve
@@ -4279,14 +4282,14 @@ type WebhookSpec struct {
 	Paused *bool `json:"paused,omitempty"`
 }
 
-// WebhookState What becomes of changes: they are sent (`Delivering`), the last try has failed and there will be another (`Retrying`), or they wait
-// because the project (`Paused`) or the server (`Stopped`) has it so.
+// WebhookState The server sends changes (`Delivering`), its last attempt failed and it will try again (`Retrying`), or changes wait because the
+// project has paused the webhook (`Paused`) or the server has stopped it (`Stopped`).
 type WebhookState string
 
 // WebhookStatus How sending goes.
 type WebhookStatus struct {
-	// State What becomes of changes: they are sent (`Delivering`), the last try has failed and there will be another (`Retrying`), or they wait
-	// because the project (`Paused`) or the server (`Stopped`) has it so.
+	// State The server sends changes (`Delivering`), its last attempt failed and it will try again (`Retrying`), or changes wait because the
+	// project has paused the webhook (`Paused`) or the server has stopped it (`Stopped`).
 	State WebhookState `json:"state"`
 
 	// Reason Why it is stopped: the receiver answered 410 (`Gone`), 100 dead letters wait (`TooManyDeadLetters`), or the database was
@@ -4584,7 +4587,7 @@ type ListProjectsParams struct {
 	// `a=b`, `c!=d`, `e in (f,g)`, `h notin (i)`, `j`, `!k`.
 	LabelSelector *LabelSelectorFilter `form:"labelSelector,omitempty" json:"labelSelector,omitempty"`
 
-	// Limit Most items a page may hold.
+	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
@@ -4640,7 +4643,7 @@ type PatchProjectParams struct {
 
 // ListAlertRulesParams defines parameters for ListAlertRules.
 type ListAlertRulesParams struct {
-	// Limit Most items a page may hold.
+	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
@@ -4689,7 +4692,7 @@ type PatchAlertRuleParams struct {
 
 // ListAlertsParams defines parameters for ListAlerts.
 type ListAlertsParams struct {
-	// Limit Most items a page may hold.
+	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
@@ -4735,7 +4738,7 @@ type ListAllocationsParams struct {
 	// Contains Only blocks that contain this address, such as `10.20.1.7`.
 	Contains *ContainsFilter `form:"contains,omitempty" json:"contains,omitempty"`
 
-	// Limit Most items a page may hold.
+	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
@@ -4778,7 +4781,7 @@ type GetAllocationParams struct {
 
 // ListAPIKeysParams defines parameters for ListAPIKeys.
 type ListAPIKeysParams struct {
-	// Limit Most items a page may hold.
+	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
@@ -4841,7 +4844,7 @@ type ListAuditEventsParams struct {
 	// Until Only events before this time, which is not before `since`.
 	Until *UntilFilter `form:"until,omitempty" json:"until,omitempty"`
 
-	// Limit Most items a page may hold.
+	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
@@ -4877,8 +4880,8 @@ type ListChangesParams struct {
 	// WaitSeconds For how long the answer waits for a change when there is none.
 	WaitSeconds *WaitSeconds `form:"waitSeconds,omitempty" json:"waitSeconds,omitempty"`
 
-	// Limit About how many items an answer may hold: it ends with the first record of the trail that makes it as many, whose changes, some
-	// hundred at most, come together.
+	// Limit About how many items an answer may hold: it ends with the first record of the trail that makes it as many, or about 256 KiB. The
+	// changes of one record, some hundred at most, come together.
 	Limit *ChangesLimit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// LastEventID The `id` of the last event of a stream that broke, to go on with it; goes before `after`.
@@ -4939,7 +4942,7 @@ type ListClaimsParams struct {
 	// Realm The realm of the consumer.
 	Realm *RealmQuery `form:"realm,omitempty" json:"realm,omitempty"`
 
-	// Limit Most items a page may hold.
+	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
@@ -5017,7 +5020,7 @@ type PutClaimParams struct {
 
 // ListClaimConsumersParams defines parameters for ListClaimConsumers.
 type ListClaimConsumersParams struct {
-	// Limit Most items a page may hold.
+	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
@@ -5072,7 +5075,7 @@ type ListClassesParams struct {
 	// IPFamily Only this address family.
 	IPFamily *FamilyFilter `form:"ipFamily,omitempty" json:"ipFamily,omitempty"`
 
-	// Limit Most items a page may hold.
+	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
@@ -5138,7 +5141,7 @@ type PatchClassParams struct {
 
 // ListScopePoolsParams defines parameters for ListScopePools.
 type ListScopePoolsParams struct {
-	// Limit Most items a page may hold.
+	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
@@ -5182,7 +5185,7 @@ type GetHistoryParams struct {
 	// At Only who held it at this moment, such as `2026-03-03T12:00:00Z`.
 	At *HistoryAt `form:"at,omitempty" json:"at,omitempty"`
 
-	// Limit Most items a page may hold.
+	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
@@ -5200,7 +5203,7 @@ type GetHistoryParams struct {
 
 // ListMembersParams defines parameters for ListMembers.
 type ListMembersParams struct {
-	// Limit Most items a page may hold.
+	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
@@ -5281,7 +5284,7 @@ type ListPoolsParams struct {
 	// Contains Only blocks that contain this address, such as `10.20.1.7`.
 	Contains *ContainsFilter `form:"contains,omitempty" json:"contains,omitempty"`
 
-	// Limit Most items a page may hold.
+	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
@@ -5345,7 +5348,7 @@ type GetPoolFreeParams struct {
 	// (`invalid_argument`).
 	PrefixLength *PrefixLength `form:"prefixLength,omitempty" json:"prefixLength,omitempty"`
 
-	// Limit Most items a page may hold.
+	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
@@ -5363,7 +5366,7 @@ type GetPoolFreeParams struct {
 
 // ListPoolGrantsParams defines parameters for ListPoolGrants.
 type ListPoolGrantsParams struct {
-	// Limit Most items a page may hold.
+	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
@@ -5450,7 +5453,7 @@ type GetPoolUtilizationParams struct {
 
 // ListQuotasParams defines parameters for ListQuotas.
 type ListQuotasParams struct {
-	// Limit Most items a page may hold.
+	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
@@ -5495,7 +5498,7 @@ type ListConsumersParams struct {
 	// Phase Only consumers in this phase.
 	Phase *ConsumerPhaseFilter `form:"phase,omitempty" json:"phase,omitempty"`
 
-	// Limit Most items a page may hold.
+	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
@@ -5554,7 +5557,7 @@ type ListSpacesParams struct {
 	// `a=b`, `c!=d`, `e in (f,g)`, `h notin (i)`, `j`, `!k`.
 	LabelSelector *LabelSelectorFilter `form:"labelSelector,omitempty" json:"labelSelector,omitempty"`
 
-	// Limit Most items a page may hold.
+	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
@@ -5610,7 +5613,7 @@ type PatchSpaceParams struct {
 
 // ListSpaceGrantsParams defines parameters for ListSpaceGrants.
 type ListSpaceGrantsParams struct {
-	// Limit Most items a page may hold.
+	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
@@ -5659,7 +5662,7 @@ type PutSpaceGrantParams struct {
 
 // ListWebhooksParams defines parameters for ListWebhooks.
 type ListWebhooksParams struct {
-	// Limit Most items a page may hold.
+	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
@@ -5708,7 +5711,7 @@ type PatchWebhookParams struct {
 
 // ListWebhookDeliveriesParams defines parameters for ListWebhookDeliveries.
 type ListWebhookDeliveriesParams struct {
-	// Limit Most items a page may hold.
+	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
