@@ -117,10 +117,10 @@ func TestHoldingsOfAForgedCursorAreOnesOwn(t *testing.T) {
 	t.Parallel()
 	b := setupProvider(t)
 	b.grant(t, "net", project)
-	b.grant(t, "net", "third")
 	third := b.acting("corp:third", tenancy.Admin, "third")
 	_, err := b.CreateProject(b.ctx, ipam.Project{Metadata: meta("third")}, usecase.Request{})
 	require.NoError(t, err)
+	b.grant(t, "net", "third")
 	for _, name := range []string{"a", "b"} {
 		_, err := b.CreateClaim(third, "third", claim(name, "net", 32, offered, retain), usecase.Request{})
 		require.NoError(t, err)
