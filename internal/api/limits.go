@@ -61,7 +61,7 @@ func (a *adapter) charge(next echo.HandlerFunc) echo.HandlerFunc {
 			return err
 		}
 		visit.Bill(payer(project))
-		if may.Work == nil && may.Project == nil {
+		if may.Work == nil && may.Project == nil && may.Memory == nil {
 			return next(c)
 		}
 		k.budget = may.Budget(caller, project, c.Response().Header())
