@@ -30,8 +30,8 @@ const most = 32
 
 // Of answers the entries of a pod. What it does not know of them is an error: a later version may mean something by it.
 func Of(pod client.Object) ([]Entry, error) {
-	text := pod.GetAnnotations()[ipam.ClaimsAnnotation]
-	if text == "" {
+	text, asks := pod.GetAnnotations()[ipam.ClaimsAnnotation]
+	if !asks {
 		return nil, nil
 	}
 	var all []Entry
