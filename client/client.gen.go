@@ -5253,7 +5253,7 @@ type ListPoolsParams struct {
 	Roots *RootsFilter `form:"roots,omitempty" json:"roots,omitempty"`
 
 	// Visibility Only pools of this visibility. A page looks at 5,000 pools at most and may be empty; `nextCursor` says whether there is more.
-	Visibility VisibilityFilter `form:"visibility,omitempty" json:"visibility,omitempty"`
+	Visibility *VisibilityFilter `form:"visibility,omitempty" json:"visibility,omitempty"`
 
 	// Class Only pools that list the class of this name or were carved for its scopes, or claims and allocations that it served; whether it is the project's own
 	// or one of `platform`. A name that no class has which the project may use, nor one that served what it holds, is refused (`invalid_argument`).
@@ -14144,12 +14144,16 @@ func newListPoolsRequest(server string, project ProjectName, params *ListPoolsPa
 
 		}
 
-		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "visibility", params.Visibility, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-			return nil, err
-		} else {
-			for _, qp := range strings.Split(queryFrag, "&") {
-				rawQueryFragments = append(rawQueryFragments, qp)
+		if params.Visibility != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "visibility", *params.Visibility, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
 			}
+
 		}
 
 		if params.Class != nil {

@@ -32,7 +32,7 @@ func (s poolHandlers) ListPools(c echo.Context, project string, p gen.ListPoolsP
 		return err
 	}
 	f.Phase, f.Family, f.Roots = string(codec.Or(p.Phase, "")), ipam.Family(codec.Or(p.IPFamily, "")), codec.Or(p.Roots, false)
-	f.Visibility = ipam.Visibility(p.Visibility)
+	f.Visibility = ipam.Visibility(codec.Or(p.Visibility, ""))
 	return followed(c, s.changes, p.Limit, p.Cursor, project, filtered(f, s.use.ListPools), s.show)
 }
 

@@ -5272,7 +5272,7 @@ type ListPoolsParams struct {
 	Roots *RootsFilter `form:"roots,omitempty" json:"roots,omitempty"`
 
 	// Visibility Only pools of this visibility. A page looks at 5,000 pools at most and may be empty; `nextCursor` says whether there is more.
-	Visibility VisibilityFilter `form:"visibility,omitempty" json:"visibility,omitempty"`
+	Visibility *VisibilityFilter `form:"visibility,omitempty" json:"visibility,omitempty"`
 
 	// Class Only pools that list the class of this name or were carved for its scopes, or claims and allocations that it served; whether it is the project's own
 	// or one of `platform`. A name that no class has which the project may use, nor one that served what it holds, is refused (`invalid_argument`).
