@@ -3,6 +3,7 @@ package claims
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	core "k8s.io/api/core/v1"
@@ -43,16 +44,30 @@ func (r *Reconciler) Setup(ctx context.Context, manager ctrl.Manager, workers in
 	if err := errors.Join(index(ctx, manager.GetFieldIndexer()), manager.Add(r.feed)); err != nil {
 		return err
 	}
-	// What is written into the status makes no work; a deletion and a spec do.
+	// A status makes no work, but for its pods; a deletion and a spec do.
 	specs := predicate.Or(predicate.GenerationChangedPredicate{}, predicate.NewPredicateFuncs(func(o client.Object) bool {
 		claim, ok := o.(*ipam.IPClaim)
 		return ok && abandoned(claim)
-	}))
+	}), reserved())
 	return ctrl.NewControllerManagedBy(manager).Named("claims").
 		For(&ipam.IPClaim{}, builder.WithPredicates(specs)).
 		Watches(&core.Pod{}, handler.EnqueueRequestsFromMapFunc(r.usedBy), builder.WithPredicates(r.turned())).
 		WatchesRawSource(source.Channel(r.feed.wake, &handler.EnqueueRequestForObject{})).
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers, RateLimiter: Patience()}).Complete(telemetry.Traced("claim", r))
+}
+
+// reserved takes a change of the pods that a claim names. A pod may end after the controller has attached it and before the cache has the claim's new
+// status. The event of the pod finds a claim that does not name it then, and so the controller looks at the claim again when the cache does.
+func reserved() predicate.Predicate {
+	return predicate.Funcs{
+		CreateFunc: func(event.CreateEvent) bool { return false }, DeleteFunc: func(event.DeleteEvent) bool { return false },
+		UpdateFunc: func(e event.UpdateEvent) bool {
+			before, ok := e.ObjectOld.(*ipam.IPClaim)
+			after, also := e.ObjectNew.(*ipam.IPClaim)
+			return ok && also && !slices.Equal(before.Status.ReservedFor, after.Status.ReservedFor)
+		},
+		GenericFunc: func(event.GenericEvent) bool { return false },
+	}
 }
 
 const usuallyBetween = 30 * time.Second

@@ -1,0 +1,27 @@
+package pods_test
+
+import (
+	"testing"
+
+	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
+	"github.com/stretchr/testify/require"
+)
+
+// TestPodThatEndsBeforeTheCacheNamesItLeavesItsClaim has the watch of IPClaims late: the controller sees the end of the pod while its cache has the claim
+// without the pod. No sweep helps within the test.
+func TestPodThatEndsBeforeTheCacheNamesItLeavesItsClaim(t *testing.T) {
+	s := begin(t)
+	s.run()
+	stays := s.pod("web-0", "node", shared)
+	c := s.bound(s.claim("vip", ipam.IPClaimSpec{MaxConsumers: 2}))
+	s.told(stays, 1) // the cache has the claim's last status
+	over := s.holdUp("/ipclaims")
+	pod := s.pod("web-1", "node", shared)
+	s.users(c, stays, pod)
+	s.remove(pod)
+	s.pod("web-2", "node", net1) // the pods come in order: when this one has its claim, the controller has seen the end of the other
+	s.eventually("the controller has made the claim of the next pod", func() bool { return len(s.claims()) == 2 })
+	over()
+	s.users(c, stays)
+	require.Equal(t, 1, s.consumers(c))
+}
