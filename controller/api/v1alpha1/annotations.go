@@ -18,6 +18,11 @@ const (
 	TemplateAnnotation = "ipam.carve.dev/template"
 	// InterfaceAnnotation is the interface of its pod that has the claim's address.
 	InterfaceAnnotation = "ipam.carve.dev/interface"
+	// BlockAnnotation is the block that the claim has. The controller writes it: a backup and clusterctl keep it, and they do not keep the status.
+	BlockAnnotation = "ipam.carve.dev/block"
 	// AbandonAnnotation, if it is "true", lets a claim that is deleted go without asking Carve, for a server that is gone for good.
 	AbandonAnnotation = "ipam.carve.dev/abandon"
 )
+
+// ClaimLabel is a label of IPClaims: the UID of the claim in Carve that has the block of [BlockAnnotation].
+const ClaimLabel = "ipam.carve.dev/claim"

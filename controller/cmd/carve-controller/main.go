@@ -107,14 +107,16 @@ func control(ctx context.Context, s settings, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
+	cluster, err := realm.NameOf(ctx, manager.GetAPIReader())
+	if err != nil {
+		return err
+	}
 	if s.realm == "" {
-		if s.realm, err = realm.NameOf(ctx, manager.GetAPIReader()); err != nil {
-			return err
-		}
+		s.realm = cluster
 	}
 	r := &claims.Reconciler{
 		Client: manager.GetClient(), Live: manager.GetAPIReader(), Judge: s.pods.judge, Between: s.pods.network, Events: manager.GetEventRecorder("carve-controller"),
-		Realm: &realm.Realm{Carve: toCarve, Project: s.project, Name: s.realm, TTL: s.ttl},
+		Realm: &realm.Realm{Carve: toCarve, Project: s.project, Name: s.realm, Cluster: cluster, TTL: s.ttl},
 	}
 	if err := errors.Join(s.pods.setup(ctx, manager, r, s), s.objects.setup(manager, r.Realm, s.renew),
 		s.clusterAPI.setup(manager, r.Realm, s.workers), s.observe(manager, watched)); err != nil {

@@ -2,6 +2,7 @@ package claims
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	core "k8s.io/api/core/v1"
@@ -71,18 +72,25 @@ func (r *Reconciler) nodeFor(ctx context.Context, claim *ipam.IPClaim, pod *core
 
 // take claims a block, or finds the one that was claimed.
 func (r *Reconciler) take(ctx context.Context, claim *ipam.IPClaim, wanted carve.IPClaimPut) (ctrl.Result, error) {
-	held, err := r.Realm.Carve.PutClaim(ctx, r.Realm.Project, remoteName(claim), wanted)
+	held, err := r.claim(ctx, claim, wanted)
 	if err != nil {
 		return r.refused(ctx, claim, err)
 	}
 	r.short.remove(client.ObjectKeyFromObject(claim))
-	err = r.change(ctx, claim, func(s *ipam.IPClaimStatus) {
+	return ctrl.Result{}, r.show(ctx, claim, held)
+}
+
+// show writes into a claim what Carve holds for it: into the metadata first, as a backup has no status.
+func (r *Reconciler) show(ctx context.Context, claim *ipam.IPClaim, held *carve.IPClaim) error {
+	if err := r.record(ctx, claim, held); err != nil {
+		return err
+	}
+	return r.change(ctx, claim, func(s *ipam.IPClaimStatus) {
 		s.Claim = &ipam.RemoteClaim{Project: r.Realm.Project, Name: held.Metadata.Name, UID: held.Metadata.UID}
 		s.CIDR, s.Address, s.ClassName = held.Status.AllocatedCIDR, held.Status.Address, held.Status.ClassName
 		s.Pool = held.Status.PoolRef.Project + "/" + held.Status.PoolRef.Name
 		conditions.Done(&s.Conditions, claim.Generation, ipam.ReasonReconciled, messageHeld)
 	})
-	return ctrl.Result{}, err
 }
 
 const messageHeld = "the block is held"
@@ -92,8 +100,14 @@ const remotePrefix = "k8s-"
 
 const kindIPClaim = "IPClaim"
 
-// remoteName is what a claim is called in Carve: by its UID, so that what has its name later is another claim there.
-func remoteName(claim *ipam.IPClaim) string { return remotePrefix + string(claim.UID) }
+// remoteName is the name of a claim in Carve. It has the UID of the IPClaim, so that a later IPClaim of the same name has another claim in Carve; or the
+// UID of the IPClaim whose block this one has taken over.
+func remoteName(claim *ipam.IPClaim) string {
+	if claim.Status.Claim != nil {
+		return claim.Status.Claim.Name
+	}
+	return remotePrefix + string(claim.UID)
+}
 
 // wanted is a claim in the words of Carve.
 func (r *Reconciler) wanted(claim *ipam.IPClaim, node types.UID) carve.IPClaimPut {
@@ -120,19 +134,16 @@ func (r *Reconciler) wanted(claim *ipam.IPClaim, node types.UID) carve.IPClaimPu
 	}
 	return carve.IPClaimPut{Spec: spec, Metadata: &carve.PutMetadata{
 		Labels:      carve.Labels{realmLabel: r.Realm.Name},
-		Annotations: carve.Annotations{namespaceAnnotation: claim.Namespace, nameAnnotation: claim.Name},
+		Annotations: r.holder(claim),
 	}}
 }
 
-// What Carve's claims say of the IPClaims that they are of.
-const (
-	realmLabel          = "ipam.carve.dev/realm"
-	namespaceAnnotation = "ipam.carve.dev/namespace"
-	nameAnnotation      = "ipam.carve.dev/name"
-)
-
 // refused shows why there is no block. It is tried again after a minute, or when there may be room.
 func (r *Reconciler) refused(ctx context.Context, claim *ipam.IPClaim, err error) (ctrl.Result, error) {
+	if kept, ok := errors.AsType[*keptError](err); ok {
+		r.short.add(client.ObjectKeyFromObject(claim)) // a release may make the block free
+		return ctrl.Result{RequeueAfter: atMost}, r.stuck(ctx, claim, ipam.ReasonError, "Claim", kept.Error())
+	}
 	problem, refusal := carve.AsProblem(err)
 	if !refusal || problem.Status >= 500 || problem.Code == carve.ProblemCodeRateLimited {
 		if told := r.waits(ctx, claim, "Carve does not answer"); told != nil {

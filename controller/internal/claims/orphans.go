@@ -6,22 +6,20 @@ import (
 
 	core "k8s.io/api/core/v1"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	carve "github.com/carve-ipam/carve/client"
 	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
 )
 
 // cleaned records an event for each orphan that was released, on the IPClaim that it was held for, and one on each IPPool of which the blocks were.
-func (s *Sweep) cleaned(ctx context.Context, orphans []carve.IPClaim) error {
+func (s *Sweep) cleaned(ctx context.Context, orphans []*carve.IPClaim) error {
 	if len(orphans) == 0 {
 		return nil
 	}
 	blocks := map[string]int{}
-	for i := range orphans {
-		held := &orphans[i]
+	for _, held := range orphans {
 		gone := &ipam.IPClaim{ObjectMeta: meta.ObjectMeta{
-			Namespace: held.Metadata.Annotations[namespaceAnnotation], Name: held.Metadata.Annotations[nameAnnotation], UID: types.UID(held.Spec.OwnerRef.UID),
+			Namespace: held.Metadata.Annotations[namespaceAnnotation], Name: held.Metadata.Annotations[nameAnnotation], UID: holderOf(held),
 		}}
 		s.Of.Events.Eventf(gone, nil, core.EventTypeNormal, ipam.ReasonOrphansCleaned, "Sweep",
 			"%s was held in Carve for this IPClaim, which does not exist any more, and is released", held.Status.AllocatedCIDR)

@@ -9,6 +9,7 @@ import (
 
 	core "k8s.io/api/core/v1"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -36,6 +37,9 @@ type Reconciler struct {
 	Between time.Duration
 	// Events are told to people.
 	Events events.EventRecorder
+	// Shown answers the addresses that objects of another kind show to their users, and for each the UIDs of the objects that control them. It is nil
+	// where there are none.
+	Shown func(context.Context) (map[Place][]types.UID, error)
 
 	feed  *feed
 	seen  observations
@@ -53,9 +57,13 @@ const (
 // Reconcile brings one claim nearer to what it is to be.
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	var claim ipam.IPClaim
-	if err := r.Client.Get(ctx, request.NamespacedName, &claim); err != nil {
+	err := r.Client.Get(ctx, request.NamespacedName, &claim)
+	if client.IgnoreNotFound(err) != nil {
+		return ctrl.Result{}, err
+	}
+	if err != nil {
 		r.short.remove(request.NamespacedName)
-		return ctrl.Result{}, client.IgnoreNotFound(err)
+		return ctrl.Result{}, nil
 	}
 	if abandoned(&claim) {
 		r.Events.Eventf(&claim, nil, core.EventTypeWarning, "Abandoned", "Release", "the claim goes without Carve; what it held may be held there still")

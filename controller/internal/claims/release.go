@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 
 	core "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -24,14 +25,34 @@ func (r *Reconciler) release(ctx context.Context, claim *ipam.IPClaim) (ctrl.Res
 	if !controllerutil.ContainsFinalizer(claim, ipam.Finalizer) {
 		return ctrl.Result{}, nil
 	}
-	err := r.Realm.Carve.Release(ctx, r.Realm.Project, remoteName(claim))
+	heir, err := r.heir(ctx, claim)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	if heir != "" {
+		r.Events.Eventf(claim, nil, core.EventTypeNormal, "HandedOver", "Release", "the block stays held in Carve: %s has it", heir)
+		return ctrl.Result{}, r.free(ctx, claim)
+	}
+	err = r.giveBack(ctx, remoteName(claim), claim.UID)
 	if errors.Is(err, carve.ProblemCodeInUse) {
 		return ctrl.Result{RequeueAfter: again}, r.waits(ctx, claim, inUse)
 	}
-	if err != nil && !carve.IsNotFound(err) {
+	if err != nil {
 		return ctrl.Result{}, fmt.Errorf("releasing the block: %w", err)
 	}
 	return ctrl.Result{}, r.free(ctx, claim)
+}
+
+// giveBack releases a claim of Carve, if the IPClaim of a UID has it still.
+func (r *Reconciler) giveBack(ctx context.Context, name string, holder types.UID) error {
+	found, err := r.Realm.Carve.GetClaim(ctx, r.Realm.Project, name)
+	if err == nil && holderOf(found) == holder {
+		err = r.Realm.Carve.DeleteClaim(ctx, r.Realm.Project, name, carve.DeleteClaimParams{IfMatch: new(strconv.Quote(found.Metadata.Revision))})
+	}
+	if carve.IsNotFound(err) {
+		return nil
+	}
+	return err
 }
 
 // leave tells Carve what has become of a pod that uses a claim. What a claim says of its pod may be copied from another namespace, whose pod lives: so

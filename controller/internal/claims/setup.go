@@ -31,6 +31,8 @@ const (
 	ByPod = "pod-uid"
 	// ByRemoteName finds claims by what they are called in Carve.
 	ByRemoteName = "remote-name"
+	// byBlock finds claims by the blocks that their metadata records.
+	byBlock = "recorded-block"
 	// ByClaim finds pods by the claims that they ask for by name.
 	ByClaim = "asked-claim"
 )
@@ -51,6 +53,7 @@ func (r *Reconciler) Setup(ctx context.Context, manager ctrl.Manager, workers in
 	}), reserved())
 	return ctrl.NewControllerManagedBy(manager).Named("claims").
 		For(&ipam.IPClaim{}, builder.WithPredicates(specs)).
+		Watches(&ipam.IPClaim{}, handler.EnqueueRequestsFromMapFunc(r.heirs), builder.WithPredicates(deletions())).
 		Watches(&core.Pod{}, handler.EnqueueRequestsFromMapFunc(r.usedBy), builder.WithPredicates(r.turned())).
 		WatchesRawSource(source.Channel(r.feed.wake, &handler.EnqueueRequestForObject{})).
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers, RateLimiter: Patience()}).Complete(telemetry.Traced("claim", r))
@@ -85,7 +88,14 @@ func index(ctx context.Context, indexer client.FieldIndexer) error {
 			}
 			return nil
 		}),
-		indexer.IndexField(ctx, &ipam.IPClaim{}, ByRemoteName, func(o client.Object) []string { return []string{remotePrefix + string(o.GetUID())} }),
+		indexer.IndexField(ctx, &ipam.IPClaim{}, ByRemoteName, func(o client.Object) []string {
+			claim, ok := o.(*ipam.IPClaim)
+			if !ok {
+				return nil
+			}
+			return []string{remoteName(claim)}
+		}),
+		indexer.IndexField(ctx, &ipam.IPClaim{}, byBlock, func(o client.Object) []string { return []string{o.GetAnnotations()[ipam.BlockAnnotation]} }),
 		indexer.IndexField(ctx, &core.Pod{}, ByClaim, claimsOf),
 	)
 }

@@ -3,6 +3,7 @@ package claims
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	core "k8s.io/api/core/v1"
@@ -44,14 +45,14 @@ func (s *Sweep) sweep(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	claims, used, err := s.claims(ctx)
+	there, err := s.inventory(ctx)
 	if err != nil {
 		return err
 	}
-	if err := s.end(ctx, pods, verdicts, used); err != nil {
+	if err := s.end(ctx, pods, verdicts, there.used); err != nil {
 		return err
 	}
-	return s.release(ctx, held, claims)
+	return s.release(ctx, held, there)
 }
 
 // page is how many objects each server is asked for at once.
@@ -73,24 +74,53 @@ func (s *Sweep) verdicts(ctx context.Context) (map[types.UID]judge.Verdict, erro
 	return all, nil
 }
 
-// claims answers what all IPClaims are called in Carve, and which of them their pods use.
-func (s *Sweep) claims(ctx context.Context) (names map[string]bool, used map[types.UID][]types.NamespacedName, err error) {
-	names, used = map[string]bool{}, map[types.UID][]types.NamespacedName{}
+// inventory is what the API server has.
+type inventory struct {
+	// claims are the UIDs of all IPClaims, and recorded those of the claims in Carve that their metadata names.
+	claims   map[types.UID]bool
+	recorded map[string]bool
+	// used are the IPClaims that pods use.
+	used map[types.UID][]types.NamespacedName
+	// shown are the addresses that objects of other kinds show.
+	shown map[Place][]types.UID
+}
+
+func (i *inventory) shows(held *carve.IPClaim) bool {
+	return slices.ContainsFunc(placeOf(held.Status.PoolRef.Project+"/"+held.Status.PoolRef.Name, held.Status.ClassName, held.Status.Address), func(p Place) bool { return len(i.shown[p]) > 0 })
+}
+
+// inventory lists what the API server has.
+func (s *Sweep) inventory(ctx context.Context) (*inventory, error) {
+	there := &inventory{claims: map[types.UID]bool{}, recorded: map[string]bool{}, used: map[types.UID][]types.NamespacedName{}}
+	err := s.Of.each(ctx, func(claim *ipam.IPClaim) {
+		there.claims[claim.UID] = true
+		if durable(claim) {
+			there.recorded[claim.Labels[ipam.ClaimLabel]] = true
+		}
+		for _, user := range usersOf(claim) {
+			there.used[user.UID] = append(there.used[user.UID], client.ObjectKeyFromObject(claim))
+		}
+	})
+	if err != nil || s.Of.Shown == nil {
+		return there, err
+	}
+	there.shown, err = s.Of.Shown(ctx)
+	return there, err
+}
+
+// each looks at all IPClaims of the API server itself, in pages.
+func (r *Reconciler) each(ctx context.Context, look func(*ipam.IPClaim)) error {
 	for more, at := true, ""; more; more = at != "" {
 		var claims ipam.IPClaimList
-		if err := s.Of.Live.List(ctx, &claims, client.Limit(page), client.Continue(at)); err != nil {
-			return nil, nil, err
+		if err := r.Live.List(ctx, &claims, client.Limit(page), client.Continue(at)); err != nil {
+			return err
 		}
 		at = claims.Continue
 		for i := range claims.Items {
-			claim := &claims.Items[i]
-			names[remoteName(claim)] = true
-			for _, user := range usersOf(claim) {
-				used[user.UID] = append(used[user.UID], client.ObjectKeyFromObject(claim))
-			}
+			look(&claims.Items[i])
 		}
 	}
-	return names, used, nil
+	return nil
 }
 
 // Where so many are missing, and that part of all, something else may be wrong than that they are gone: another cluster's realm, or a cluster that
@@ -140,37 +170,38 @@ func (s *Sweep) end(ctx context.Context, pods []string, verdicts map[types.UID]j
 	return nil
 }
 
-// heldInCarve answers the claims in Carve that were made for IPClaims of the realm.
+// heldInCarve answers the claims in Carve that this cluster has for IPClaims.
 func (s *Sweep) heldInCarve(ctx context.Context) (held []carve.IPClaim, err error) {
 	of, most := realmLabel+"="+s.Of.Realm.Name, page
 	for c, err := range s.Of.Realm.Carve.Claims(ctx, s.Of.Realm.Project, carve.ListClaimsParams{LabelSelector: &of, Limit: &most}) {
 		if err != nil {
 			return nil, err
 		}
-		if owner := c.Spec.OwnerRef; owner != nil && owner.Kind == kindIPClaim && c.Metadata.Name == remotePrefix+owner.UID {
+		if holderOf(&c) != "" && c.Metadata.Annotations[clusterAnnotation] == s.Of.Realm.Cluster {
 			held = append(held, c)
 		}
 	}
 	return held, nil
 }
 
-// release releases what is held for IPClaims that are no more, unless somebody uses it. When they are many a person has to look.
-func (s *Sweep) release(ctx context.Context, held []carve.IPClaim, claims map[string]bool) error {
-	var orphans, released []carve.IPClaim
+// release releases what is held for IPClaims that are no more, unless somebody uses it, or a live object shows it. When they are many a person has to
+// look.
+func (s *Sweep) release(ctx context.Context, held []carve.IPClaim, there *inventory) error {
+	var orphans, released []*carve.IPClaim
 	for i := range held {
-		if !claims[held[i].Metadata.Name] {
-			orphans = append(orphans, held[i])
+		if c := &held[i]; !there.claims[holderOf(c)] && !there.recorded[c.Metadata.UID] && !there.shows(c) {
+			orphans = append(orphans, c)
 		}
 	}
 	if many(len(orphans), len(held)) {
 		ctrl.LoggerFrom(ctx).Info("many claims in Carve are of no IPClaim; they are left alone", "claims", len(orphans), "of", len(held))
 		return nil
 	}
-	for i := range orphans {
-		err := s.Of.Realm.Carve.Release(ctx, s.Of.Realm.Project, orphans[i].Metadata.Name)
+	for _, c := range orphans {
+		err := s.Of.giveBack(ctx, c.Metadata.Name, holderOf(c))
 		if err == nil {
-			released = append(released, orphans[i])
-		} else if !carve.IsNotFound(err) && carve.CodeOf(err) != carve.ProblemCodeInUse {
+			released = append(released, c)
+		} else if carve.CodeOf(err) != carve.ProblemCodeInUse {
 			return errors.Join(err, s.cleaned(ctx, released))
 		}
 	}

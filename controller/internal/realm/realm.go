@@ -20,13 +20,13 @@ import (
 type Realm struct {
 	Carve   *carve.Carve
 	Project string
-	// Name is that of the realm.
-	Name string
+	// Name is that of the realm, and Cluster the cluster's own. Clusters may have one realm one after another.
+	Name, Cluster string
 	// TTL is how long a pod is believed to live that nobody renews: the bound of what a cluster leaves behind that is never seen again.
 	TTL time.Duration
 }
 
-// NameOf answers what a cluster's realm is called unless somebody says otherwise: the UID of its namespace kube-system.
+// NameOf answers the name of a cluster, and of its realm unless somebody says otherwise: the UID of its namespace kube-system.
 func NameOf(ctx context.Context, reader client.Reader) (string, error) {
 	var system core.Namespace
 	if err := reader.Get(ctx, types.NamespacedName{Name: "kube-system"}, &system); err != nil {
