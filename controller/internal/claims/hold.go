@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	core "k8s.io/api/core/v1"
+	api "k8s.io/apimachinery/pkg/api/errors"
 	condition "k8s.io/apimachinery/pkg/api/meta"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -70,14 +71,25 @@ func (r *Reconciler) nodeFor(ctx context.Context, claim *ipam.IPClaim, pod *core
 	return "", r.waits(ctx, claim, "there is no node "+pod.Spec.NodeName)
 }
 
-// take claims a block, or finds the one that was claimed.
+// take claims a block, or finds the one that was claimed. The API server may have deleted the claim meanwhile, though it has accepted the finalizer:
+// then nothing stays held for it.
 func (r *Reconciler) take(ctx context.Context, claim *ipam.IPClaim, wanted carve.IPClaimPut) (ctrl.Result, error) {
+	name := client.ObjectKeyFromObject(claim)
+	r.begun.add(name, claim.UID, remoteName(claim), wanted.Spec.Consumers)
 	held, err := r.claim(ctx, claim, wanted)
 	if err != nil {
 		return r.refused(ctx, claim, err)
 	}
-	r.short.remove(client.ObjectKeyFromObject(claim))
-	return ctrl.Result{}, r.show(ctx, claim, held)
+	r.begun.add(name, claim.UID, held.Metadata.Name, wanted.Spec.Consumers)
+	r.short.remove(name)
+	err = r.show(ctx, claim, held)
+	switch {
+	case api.IsNotFound(err):
+		return ctrl.Result{}, r.abort(ctx, name, "")
+	case err == nil:
+		r.begun.remove(name)
+	}
+	return ctrl.Result{}, err
 }
 
 // show writes into a claim what Carve holds for it: into the metadata first, as a backup has no status.

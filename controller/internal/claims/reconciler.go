@@ -45,6 +45,7 @@ type Reconciler struct {
 	seen  observations
 	short waiting
 	ended refusedPods
+	begun attempts
 }
 
 const (
@@ -59,6 +60,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	var claim ipam.IPClaim
 	err := r.Client.Get(ctx, request.NamespacedName, &claim)
 	if client.IgnoreNotFound(err) != nil {
+		return ctrl.Result{}, err
+	}
+	if err := r.abort(ctx, request.NamespacedName, claim.UID); err != nil {
 		return ctrl.Result{}, err
 	}
 	if err != nil {
