@@ -6,7 +6,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/carve-ipam/carve/controller/internal/capi"
-	"github.com/carve-ipam/carve/controller/internal/realm"
+	"github.com/carve-ipam/carve/controller/internal/claims"
 )
 
 // clusterAPI is the setting of the provider for Cluster API.
@@ -16,10 +16,11 @@ func (c *clusterAPI) flags(flag *flag.FlagSet) {
 	flag.BoolVar(&c.on, "cluster-api", false, "serve Cluster API's IPAddressClaims whose pool is an IPPool or IPClass of ours; its kinds must be installed")
 }
 
-func (c *clusterAPI) setup(manager ctrl.Manager, in *realm.Realm, workers int) error {
+func (c *clusterAPI) setup(manager ctrl.Manager, of *claims.Reconciler, workers int) error {
 	if !c.on {
 		return nil
 	}
-	r := &capi.Reconciler{Client: manager.GetClient(), Live: manager.GetAPIReader(), Carve: in.Carve}
+	r := &capi.Reconciler{Client: manager.GetClient(), Live: manager.GetAPIReader(), Carve: of.Realm.Carve, Project: of.Realm.Project}
+	of.Shown = r.Shown
 	return r.Setup(manager, workers)
 }

@@ -9,6 +9,8 @@ import (
 	core "k8s.io/api/core/v1"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/config"
@@ -25,7 +27,7 @@ import (
 // story is a namespace with a project and a pool of four addresses, which is an IPPool of the story's name.
 type story struct {
 	*testing.T
-	name string
+	name, namespace string
 }
 
 func begin(t *testing.T) story {
@@ -33,13 +35,18 @@ func begin(t *testing.T) story {
 	s := story{T: t}
 	ns := core.Namespace{ObjectMeta: meta.ObjectMeta{GenerateName: "story-"}}
 	require.NoError(t, world.Client.Create(t.Context(), &ns))
-	s.name = ns.Name
+	s.name, s.namespace = ns.Name, ns.Name
 	_, err := world.Carve.CreateProject(t.Context(), carve.ProjectCreate{Metadata: carve.CreateMetadata{Name: s.name}})
 	require.NoError(t, err)
 	_, err = world.Carve.CreatePool(t.Context(), s.name,
 		carve.IPPoolCreate{Metadata: carve.CreateMetadata{Name: "pool"}, Spec: carve.IPPoolSpec{CIDR: "10.20.0.0/30"}})
 	require.NoError(t, err)
-	require.NoError(t, world.Client.Create(t.Context(), &ipam.IPPool{ObjectMeta: meta.ObjectMeta{Name: s.name}, Spec: ipam.IPPoolSpec{Existing: "pool"}}))
+	pool := &ipam.IPPool{ObjectMeta: meta.ObjectMeta{Name: s.name}, Spec: ipam.IPPoolSpec{Existing: "pool"}}
+	require.NoError(t, world.Client.Create(t.Context(), pool))
+	t.Cleanup(func() { // or the next story's project would seem to have it too
+		require.NoError(t, client.IgnoreNotFound(world.Client.Delete(context.Background(), pool)))
+	})
+	s.clears()
 	return s
 }
 
@@ -57,7 +64,8 @@ func (s story) run() (stop func()) {
 	events := manager.GetEventRecorder("carve")
 	r := &claims.Reconciler{Client: manager.GetClient(), Live: manager.GetAPIReader(), Events: events, Realm: in}
 	pools := mirror.Pools(mirror.Options{Client: manager.GetClient(), Carve: world.Carve, Project: s.name, Realm: name, Events: events, Every: time.Second})
-	served := &capi.Reconciler{Client: manager.GetClient(), Live: manager.GetAPIReader(), Carve: world.Carve}
+	served := &capi.Reconciler{Client: manager.GetClient(), Live: manager.GetAPIReader(), Carve: world.Carve, Project: s.name}
+	r.Shown = served.Shown
 	ctx, cancel := context.WithCancel(context.Background())
 	require.NoError(s, r.Setup(ctx, manager, 2))
 	require.NoError(s, pools.Setup(manager))
@@ -75,12 +83,32 @@ func (s story) run() (stop func()) {
 	return stop
 }
 
+// clears has the end of the test delete what is in the namespace, or the controller of the next story would claim for it.
+func (s story) clears() {
+	s.Helper()
+	s.Cleanup(func() {
+		ctx := context.Background()
+		for _, kind := range []schema.GroupVersionKind{
+			s.object("IPAddressClaim", "").GroupVersionKind(), s.object("IPAddress", "").GroupVersionKind(), ipam.GroupVersion.WithKind("IPClaim"),
+		} {
+			all := &unstructured.UnstructuredList{}
+			all.SetGroupVersionKind(kind)
+			require.NoError(s, world.Client.List(ctx, all, client.InNamespace(s.namespace)))
+			for i := range all.Items {
+				none := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":[]}}`))
+				require.NoError(s, client.IgnoreNotFound(world.Client.Patch(ctx, &all.Items[i], none)))
+				require.NoError(s, client.IgnoreNotFound(world.Client.Delete(ctx, &all.Items[i])))
+			}
+		}
+	})
+}
+
 func (s story) object(kind, name string) *unstructured.Unstructured {
 	o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "ipam.cluster.x-k8s.io/v1beta2", "kind": kind}}
 	if kind == "Cluster" {
 		o.SetAPIVersion("cluster.x-k8s.io/v1beta2")
 	}
-	o.SetNamespace(s.name)
+	o.SetNamespace(s.namespace)
 	o.SetName(name)
 	return o
 }

@@ -47,7 +47,7 @@ func text(o *unstructured.Unstructured, path ...string) string {
 	return value
 }
 
-// poolOf answers a claim's pool, if it is one of ours.
+// poolOf answers the pool of a claim or an address, if it is one of ours.
 func poolOf(claim *unstructured.Unstructured) (ref poolRef, ours bool) {
 	ref = poolRef{kind: text(claim, "spec", "poolRef", "kind"), name: text(claim, "spec", "poolRef", "name")}
 	ours = text(claim, "spec", "poolRef", "apiGroup") == ipam.GroupVersion.Group && (ref.kind == kindPool || ref.kind == kindClass)
@@ -57,10 +57,11 @@ func poolOf(claim *unstructured.Unstructured) (ref poolRef, ours bool) {
 // pool is one of ours as an object of Kubernetes.
 type pool struct {
 	object client.Object
-	// called is its name in Carve, and v6 its family.
-	called string
-	v6     bool
-	ready  bool
+	// called is its name in Carve, project that of a pool once it is there, and v6 its family.
+	called  string
+	project string
+	v6      bool
+	ready   bool
 }
 
 // find answers a pool, or nil where there is none.
@@ -72,6 +73,9 @@ func (r *Reconciler) find(ctx context.Context, ref poolRef) (*pool, error) {
 		var o ipam.IPPool
 		err = r.Client.Get(ctx, types.NamespacedName{Name: ref.name}, &o)
 		p = &pool{object: &o, called: o.Called(), v6: v6(o.Status.CIDR), ready: o.Status.CIDR != ""}
+		if remote := o.Mirror().Remote; remote != nil {
+			p.project = remote.Project
+		}
 	default:
 		var o ipam.IPClass
 		err = r.Client.Get(ctx, types.NamespacedName{Name: ref.name}, &o)
@@ -108,6 +112,28 @@ func (r *Reconciler) paused(ctx context.Context, claim *unstructured.Unstructure
 func ownedBy(o client.Object, claim *unstructured.Unstructured) bool {
 	owner := meta.GetControllerOf(o)
 	return owner != nil && owner.UID == claim.GetUID()
+}
+
+// isOf says whether an IPAddress names a claim and its pool.
+func isOf(address, claim *unstructured.Unstructured) bool {
+	const group, kind, name = "apiGroup", "kind", "name"
+	for _, field := range []string{group, kind, name} {
+		if text(address, "spec", "poolRef", field) != text(claim, "spec", "poolRef", field) {
+			return false
+		}
+	}
+	return text(address, "spec", "claimRef", name) == claim.GetName()
+}
+
+// former says whether an object was controlled by a claim of the same name that is gone, or by none: a backup does not keep owners. An IPAddressClaim has
+// its name alone as long as it is there.
+func former(o client.Object, claim *unstructured.Unstructured) bool {
+	owner := meta.GetControllerOf(o)
+	if owner == nil {
+		return true
+	}
+	group, err := schema.ParseGroupVersion(owner.APIVersion)
+	return err == nil && group.Group == claimKind.Group && owner.Kind == claimKind.Kind && owner.Name == claim.GetName() && owner.UID != claim.GetUID()
 }
 
 // owners are the claim, and the pool if there is one.

@@ -2,8 +2,10 @@ package capi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,6 +36,8 @@ type Reconciler struct {
 	Live client.Reader
 	// Carve knows how long the prefix of a pool is.
 	Carve *carve.Carve
+	// Project is whose pools they are.
+	Project string
 }
 
 // again is when a claim is looked at that waits for a cluster that is paused, or for a pool that is not there.
@@ -49,7 +53,10 @@ func (r *Reconciler) Setup(manager ctrl.Manager, workers int) error {
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	claim := of(claimKind)
 	if err := r.Client.Get(ctx, request.NamespacedName, claim); err != nil {
-		return ctrl.Result{}, client.IgnoreNotFound(err)
+		if api.IsNotFound(err) {
+			err = r.forget(ctx, request.NamespacedName)
+		}
+		return ctrl.Result{}, err
 	}
 	ref, ours := poolOf(claim)
 	if !ours {
@@ -98,7 +105,8 @@ func (r *Reconciler) hold(ctx context.Context, claim *unstructured.Unstructured,
 	return ctrl.Result{}, r.tells(ctx, claim, "", "")
 }
 
-// held answers the IPClaim of a claim, and makes it if there is none. Its name is a function of the claim, that very one.
+// held answers the IPClaim of a claim, and makes it if there is none. A claim that was moved or restored has an IPAddress already: the IPClaim asks for
+// its address.
 func (r *Reconciler) held(ctx context.Context, claim *unstructured.Unstructured, ref poolRef, from *pool) (*ipam.IPClaim, error) {
 	length := int32(32)
 	if from.v6 {
@@ -116,6 +124,13 @@ func (r *Reconciler) held(ctx context.Context, claim *unstructured.Unstructured,
 	there := new(ipam.IPClaim)
 	err := r.Client.Get(ctx, client.ObjectKeyFromObject(wanted), there)
 	if api.IsNotFound(err) {
+		has, failed := r.has(ctx, claim)
+		if failed != nil {
+			return nil, failed
+		}
+		if has != "" {
+			wanted.Annotations = map[string]string{ipam.BlockAnnotation: has}
+		}
 		if err = r.Client.Create(ctx, wanted); err == nil {
 			return wanted, nil
 		}
@@ -123,14 +138,39 @@ func (r *Reconciler) held(ctx context.Context, claim *unstructured.Unstructured,
 			err = r.Live.Get(ctx, client.ObjectKeyFromObject(wanted), there)
 		}
 	}
-	if err == nil && !ownedBy(there, claim) {
-		err = fmt.Errorf("IPClaim %s is another's", there.Name)
+	switch {
+	case err != nil:
+		return nil, err
+	case ownedBy(there, claim):
+		return there, nil
+	case !former(there, claim) || there.Annotations[ipam.BlockAnnotation] == "":
+		return nil, fmt.Errorf("IPClaim %s is another's", there.Name)
+	case there.DeletionTimestamp != nil:
+		return nil, errGoes
 	}
-	return there, err
+	if _, err := r.has(ctx, claim); err != nil { // the IPAddress is to be the claim's before the IPClaim takes its address over
+		return nil, err
+	}
+	return there, r.own(ctx, there, claim)
 }
 
+// heldName is the name of a claim's IPClaim. It does not have the UID of the claim, so that a move or a restore brings the same IPClaim.
 func heldName(claim *unstructured.Unstructured) string {
-	return entries.ClaimName(claim.GetName(), claim.GetUID(), "address", 0)
+	return entries.ClaimName(claim.GetName(), "", "address", 0)
+}
+
+// has answers the block of a claim's IPAddress, which is the claim's own from now on; empty where there is none.
+func (r *Reconciler) has(ctx context.Context, claim *unstructured.Unstructured) (block string, err error) {
+	there := of(addressKind)
+	err = r.Live.Get(ctx, client.ObjectKeyFromObject(claim), there)
+	if err != nil || !isOf(there, claim) || !ownedBy(there, claim) && !former(there, claim) {
+		return "", client.IgnoreNotFound(err)
+	}
+	address, err := netip.ParseAddr(text(there, "spec", "address"))
+	if err != nil {
+		return "", err
+	}
+	return netip.PrefixFrom(address, address.BitLen()).String(), r.own(ctx, there, claim)
 }
 
 // address makes the IPAddress of a claim, which has its name; or says why not.
@@ -156,8 +196,28 @@ func (r *Reconciler) address(ctx context.Context, claim *unstructured.Unstructur
 		return fmt.Sprintf("IPAddress %s is there, and of another claim", there.GetName()), nil
 	case text(there, "spec", "address") != held.Status.Address:
 		return fmt.Sprintf("IPAddress %s says %s, and %s is held", there.GetName(), text(there, "spec", "address"), held.Status.Address), nil
+	case there.GetDeletionTimestamp() != nil: // as the claim that it had before is gone; it is made again
+		return "", errors.Join(r.unguard(ctx, there), errGoes)
 	}
 	return "", nil
+}
+
+// errGoes is an object that a former claim of the name had, and that is being deleted.
+var errGoes = errors.New("an object of a former claim of this name is being deleted")
+
+// own gives an object to a claim that a former claim of the name has had.
+func (r *Reconciler) own(ctx context.Context, o client.Object, claim *unstructured.Unstructured) error {
+	if ownedBy(o, claim) {
+		return nil
+	}
+	before, ok := o.DeepCopyObject().(client.Object)
+	if !ok {
+		return fmt.Errorf("%T is no object", o)
+	}
+	o.SetOwnerReferences(append(owners(claim, nil), slices.DeleteFunc(o.GetOwnerReferences(), func(owner meta.OwnerReference) bool {
+		return owner.Kind == claimKind.Kind
+	})...))
+	return r.Client.Patch(ctx, o, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
 }
 
 // wanted is the IPAddress of a claim. Its prefix is that of the pool in Carve from which it comes.

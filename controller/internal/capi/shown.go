@@ -1,0 +1,87 @@
+package capi
+
+import (
+	"context"
+	"net/netip"
+
+	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/carve-ipam/carve/controller/internal/claims"
+)
+
+// page is how many objects the API server is asked for at once.
+const page = 500
+
+// Shown answers the addresses of all IPAddresses of our pools, each with the UIDs of the claims that own them. A machine may have each of them.
+func (r *Reconciler) Shown(ctx context.Context) (map[claims.Place][]types.UID, error) {
+	shown, names := map[claims.Place][]types.UID{}, map[poolRef]string{}
+	for more, at := true, ""; more; more = at != "" {
+		all := new(unstructured.UnstructuredList)
+		all.SetGroupVersionKind(addressKind)
+		if err := r.Live.List(ctx, all, client.Limit(page), client.Continue(at)); err != nil {
+			return nil, err
+		}
+		at = all.GetContinue()
+		for i := range all.Items {
+			a := &all.Items[i]
+			address, err := netip.ParseAddr(text(a, "spec", "address"))
+			ref, ours := poolOf(a)
+			if err != nil || !ours {
+				continue
+			}
+			name, known := names[ref]
+			if !known {
+				if name, err = r.called(ctx, ref); err != nil {
+					return nil, err
+				}
+				names[ref] = name
+			}
+			place := claims.Place{Pool: name, Address: address.String()}
+			if ref.kind == kindClass {
+				place = claims.Place{Class: name, Address: address.String()}
+			}
+			var owner types.UID
+			if by := meta.GetControllerOf(a); by != nil {
+				owner = by.UID
+			}
+			shown[place] = append(shown[place], owner)
+		}
+	}
+	return shown, nil
+}
+
+// called answers the name of a pool, with its project, or of a class in Carve.
+func (r *Reconciler) called(ctx context.Context, ref poolRef) (string, error) {
+	found, err := r.find(ctx, ref)
+	if err != nil {
+		return "", err
+	}
+	name, project := ref.name, r.Project
+	if found != nil {
+		name = found.called
+		if found.project != "" {
+			project = found.project
+		}
+	}
+	if ref.kind == kindClass {
+		return name, nil
+	}
+	return project + "/" + name, nil
+}
+
+// forget lets an IPAddress go that is being deleted, and whose claim is gone: the API server has deleted the claim in the moment in which the controller
+// has made the address, or somebody has taken the finalizer off the claim.
+func (r *Reconciler) forget(ctx context.Context, name types.NamespacedName) error {
+	a := of(addressKind)
+	if err := r.Live.Get(ctx, name, a); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	owner := meta.GetControllerOf(a)
+	if a.GetDeletionTimestamp() == nil || owner == nil || owner.Kind != claimKind.Kind || owner.Name != name.Name {
+		return nil
+	}
+	return r.unguard(ctx, a)
+}
