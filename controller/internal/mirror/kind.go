@@ -88,13 +88,20 @@ func (r *Reconciler[O, R]) metadata(o O) carve.CreateMetadata {
 	}
 }
 
-// owns says whether something in Carve was made for an object.
+// owns says whether something in Carve was made for an object, and no other object has taken it over.
 func (r *Reconciler[O, R]) owns(o O, remote *R) bool {
 	meta := r.kind.meta(remote)
-	if known := o.Mirror().Remote; known != nil {
+	owner := meta.Annotations[uidAnnotation]
+	if known := o.Mirror().Remote; known != nil && owner == "" {
 		return known.UID == meta.UID
 	}
-	return meta.Annotations[uidAnnotation] == string(o.GetUID())
+	return owner == string(o.GetUID())
+}
+
+// inherits says whether something in Carve was made for a former object of the name in this realm: the object was moved or restored, and has another UID.
+func (r *Reconciler[O, R]) inherits(o O, remote *R) bool {
+	meta := r.kind.meta(remote)
+	return o.Mirror().Remote == nil && meta.Labels[realmLabel] == r.Realm && meta.Annotations[nameAnnotation] == o.GetName()
 }
 
 // differences are the fields in which something in Carve is not as the object has it.

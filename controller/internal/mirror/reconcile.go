@@ -97,6 +97,10 @@ func (r *Reconciler[O, R]) have(ctx context.Context, o O) (remote *R, reason str
 		reason = r.kind.created
 	case !r.owns(o, remote) && o.Mirror().Remote != nil:
 		return nil, "", errGone
+	case !r.owns(o, remote) && r.inherits(o, remote):
+		if remote, err = r.takeOver(ctx, o); err != nil {
+			return nil, "", err
+		}
 	case !r.owns(o, remote):
 		return nil, "", errForeign
 	}
@@ -118,6 +122,30 @@ func (r *Reconciler[O, R]) have(ctx context.Context, o O) (remote *R, reason str
 		reason = r.kind.updated
 	}
 	return remote, reason, err
+}
+
+// takeOver writes the UID of an object on what was made for a former object of its name.
+func (r *Reconciler[O, R]) takeOver(ctx context.Context, o O) (*R, error) {
+	return r.kind.resource(o.Called()).Change(ctx, func(remote *R) error {
+		if !r.inherits(o, remote) {
+			return errForeign
+		}
+		r.kind.meta(remote).Annotations[uidAnnotation] = string(o.GetUID())
+		return nil
+	})
+}
+
+// drop deletes what was just made for an object that the API server has deleted meanwhile, though it has accepted the finalizer.
+func (r *Reconciler[O, R]) drop(ctx context.Context, o O) error {
+	remote, err := r.find(ctx, o.Called())
+	if err != nil || remote == nil || o.Shows() != "" || r.kind.meta(remote).Annotations[uidAnnotation] != string(o.GetUID()) {
+		return err
+	}
+	err = r.kind.remove(ctx, o.Called(), strconv.Quote(r.kind.meta(remote).Revision))
+	if carve.IsNotFound(err) || errors.Is(err, carve.ProblemCodeInUse) {
+		return nil
+	}
+	return err
 }
 
 // release deletes what was made for an object, and lets the object go then. What is in use stays, and so does the object; nothing new gets in.

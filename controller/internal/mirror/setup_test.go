@@ -13,6 +13,7 @@ import (
 	core "k8s.io/api/core/v1"
 	api "k8s.io/apimachinery/pkg/api/meta"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/config"
@@ -71,8 +72,14 @@ func begin(t *testing.T) story {
 // run runs the controller until the function that it answers is called, or the test ends.
 func (s story) run() (stop func()) {
 	s.Helper()
+	return s.runs(world.Config)
+}
+
+// runs runs it with a way to the API server.
+func (s story) runs(toCluster *rest.Config) (stop func()) {
+	s.Helper()
 	yes := true
-	manager, err := ctrl.NewManager(world.Config, ctrl.Options{
+	manager, err := ctrl.NewManager(toCluster, ctrl.Options{
 		Metrics: server.Options{BindAddress: "0"}, Controller: config.Controller{SkipNameValidation: &yes},
 	})
 	require.NoError(s, err)

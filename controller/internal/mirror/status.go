@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	api "k8s.io/apimachinery/pkg/api/meta"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -92,12 +93,15 @@ func (r *Reconciler[O, R]) settle(ctx context.Context, o O, remote *R, reason st
 
 // change writes the changes that a step makes to the status, and records an event if the reason or the message is another one.
 func (r *Reconciler[O, R]) change(ctx context.Context, o O, step func(*ipam.Mirrored)) error {
-	was := ready(o.Mirror())
+	was, hadRemote := ready(o.Mirror()), o.Mirror().Remote != nil
 	err := patch.Change(ctx, r.Client, o, func() {
 		o.Mirror().ObservedGeneration = o.GetGeneration()
 		step(o.Mirror())
 	}, patch.While("status", "remote", "uid"))
-	if err != nil {
+	switch {
+	case apierrors.IsNotFound(err) && !hadRemote:
+		return r.drop(ctx, o)
+	case err != nil:
 		return client.IgnoreNotFound(err)
 	}
 	if is := ready(o.Mirror()); was.Reason != is.Reason || was.Message != is.Message {
