@@ -9,6 +9,7 @@ import (
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
+// +kubebuilder:metadata:labels="clusterctl.cluster.x-k8s.io="
 // +kubebuilder:resource:shortName=ipc,categories=carve
 // +kubebuilder:printcolumn:name="CIDR",type=string,JSONPath=`.status.cidr`
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`

@@ -6,6 +6,8 @@ import meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
+// +kubebuilder:metadata:labels="clusterctl.cluster.x-k8s.io="
+// +kubebuilder:metadata:labels="clusterctl.cluster.x-k8s.io/move="
 // +kubebuilder:resource:scope=Cluster,path=ipclasses,shortName=ipcl,categories=carve
 // +kubebuilder:printcolumn:name="Family",type=string,JSONPath=`.status.ipFamily`
 // +kubebuilder:printcolumn:name="Pools",type=integer,JSONPath=`.status.backingPools`

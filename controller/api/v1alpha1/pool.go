@@ -6,6 +6,8 @@ import meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
+// +kubebuilder:metadata:labels="clusterctl.cluster.x-k8s.io="
+// +kubebuilder:metadata:labels="clusterctl.cluster.x-k8s.io/move="
 // +kubebuilder:resource:scope=Cluster,shortName=ipp,categories=carve
 // +kubebuilder:printcolumn:name="CIDR",type=string,JSONPath=`.status.cidr`
 // +kubebuilder:printcolumn:name="Utilization",type=string,JSONPath=`.status.utilization`
