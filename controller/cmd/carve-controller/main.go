@@ -118,8 +118,11 @@ func control(ctx context.Context, s settings, log *slog.Logger) error {
 		Client: manager.GetClient(), Live: manager.GetAPIReader(), Judge: s.pods.judge, Between: s.pods.network, Events: manager.GetEventRecorder("carve-controller"),
 		Realm: &realm.Realm{Carve: toCarve, Project: s.project, Name: s.realm, Cluster: cluster, TTL: s.ttl},
 	}
+	if err := r.Confirm(ctx); errors.Is(err, claims.ErrElsewhere) {
+		return err // and where Carve does not answer, [claims.Confirmation] asks again
+	}
 	if err := errors.Join(s.pods.setup(ctx, manager, r, s), s.objects.setup(manager, r.Realm, s.renew),
-		s.clusterAPI.setup(manager, r.Realm, s.workers), s.observe(manager, watched)); err != nil {
+		s.clusterAPI.setup(manager, r, s.workers), s.observe(manager, watched)); err != nil {
 		return err
 	}
 	log.InfoContext(ctx, "controller started", "version", version, "commit", commit, "carve", s.carve, "project", s.project, "realm", s.realm)

@@ -41,5 +41,5 @@ func (p *podSettings) check() error {
 func (p *podSettings) setup(ctx context.Context, manager ctrl.Manager, of *claims.Reconciler, s settings) error {
 	asked := &pods.Reconciler{Client: of.Client, Live: of.Live, Judge: p.judge, Events: of.Events}
 	return errors.Join(of.Setup(ctx, manager, s.workers), asked.Setup(ctx, manager, s.workers),
-		manager.Add(&claims.Renewals{Of: of, Every: s.renew}), manager.Add(&claims.Sweep{Of: of, Every: p.sweep}))
+		manager.Add(&claims.Confirmation{Of: of}), manager.Add(&claims.Renewals{Of: of, Every: s.renew}), manager.Add(&claims.Sweep{Of: of, Every: p.sweep}))
 }

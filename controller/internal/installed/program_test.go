@@ -10,7 +10,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	coordination "k8s.io/api/coordination/v1"
+	condition "k8s.io/apimachinery/pkg/api/meta"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/carve-ipam/carve/controller/internal/conditions"
 )
 
 func TestTheProgramSaysWhatItDoes(t *testing.T) {
@@ -85,6 +88,33 @@ func TestAControllerIsReadyWhileCarveIsAway(t *testing.T) {
 	assert.Contains(t, p.get(p.metrics, "/metrics").body, `carve_controller_call_duration_seconds_count{method="PUT",outcome="unanswered"}`)
 	p.stop()
 	s.start() // and goes on when Carve is there
+	s.bound(claim)
+}
+
+// TestAControllerWithAnotherRealmDoesNotStart and leaves the block of a pod that lives.
+func TestAControllerWithAnotherRealmDoesNotStart(t *testing.T) {
+	s := begin(t, given(t))
+	p := s.start()
+	_, owner := s.pod("worker")
+	claim := s.claim("worker-net", one, owner)
+	s.bound(claim)
+	p.stop()
+	held, err := world.Carve.GetClaim(t.Context(), s.name, claim.Status.Claim.Name)
+	require.NoError(t, err)
+	for flag, says := range map[string]string{
+		"--realm=another": "start it with --realm=" + held.Metadata.Labels["ipam.carve.dev/realm"], "--project=another": "start the controller with --project=" + s.name,
+	} {
+		cmd := exec.CommandContext(t.Context(), world.program, "--carve="+world.CarveURL, "--project="+s.name, "--metrics-bind-address=0",
+			"--health-probe-bind-address=0", "--leader-elect-resource-namespace="+s.name, flag)
+		cmd.Env = []string{"KUBECONFIG=" + s.kubeconfig}
+		text, err := cmd.CombinedOutput()
+		require.Error(t, err, flag)
+		assert.Equal(t, 1, cmd.ProcessState.ExitCode())
+		assert.Contains(t, string(text), says)
+	}
+	s.get(claim)
+	assert.True(t, condition.IsStatusConditionTrue(claim.Status.Conditions, conditions.Ready))
+	s.start()
 	s.bound(claim)
 }
 

@@ -1,6 +1,7 @@
 package installed_test
 
 import (
+	"context"
 	"net"
 	"path/filepath"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	api "k8s.io/apimachinery/pkg/api/errors"
 	condition "k8s.io/apimachinery/pkg/api/meta"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -41,6 +43,17 @@ func begin(t *testing.T, of rights) story {
 	require.NoError(t, err)
 	_, err = world.Carve.CreatePool(t.Context(), s.name, carve.IPPoolCreate{Metadata: carve.CreateMetadata{Name: "pool"}, Spec: carve.IPPoolSpec{CIDR: "10.20.0.0/28"}})
 	require.NoError(t, err)
+
+	t.Cleanup(func() { // the controller of the next story has another project, and would not start
+		ctx := context.Background()
+		none := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":[]}}`))
+		var claims ipam.IPClaimList
+		require.NoError(t, world.Client.List(ctx, &claims, client.InNamespace(s.name)))
+		for i := range claims.Items {
+			require.NoError(t, client.IgnoreNotFound(world.Client.Patch(ctx, &claims.Items[i], none)))
+			require.NoError(t, client.IgnoreNotFound(world.Client.Delete(ctx, &claims.Items[i])))
+		}
+	})
 
 	account := core.ServiceAccount{ObjectMeta: meta.ObjectMeta{Namespace: s.name, Name: accountName}}
 	s.create(&account)
