@@ -19,6 +19,7 @@ import (
 
 	carve "github.com/carve-ipam/carve/client"
 	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
+	"github.com/carve-ipam/carve/controller/patch"
 )
 
 // A claim in Carve names the cluster and the IPClaim that has it. The UID is that of the IPClaim that has it now: the owner of the claim is the IPClaim
@@ -56,13 +57,10 @@ func (r *Reconciler) record(ctx context.Context, claim *ipam.IPClaim, held *carv
 	if !durable(claim) {
 		return nil
 	}
-	before := claim.DeepCopy()
-	meta.SetMetaDataAnnotation(&claim.ObjectMeta, ipam.BlockAnnotation, held.Status.AllocatedCIDR)
-	meta.SetMetaDataLabel(&claim.ObjectMeta, ipam.ClaimLabel, held.Metadata.UID)
-	if unchanged(before, claim) {
-		return nil
-	}
-	return r.Client.Patch(ctx, claim, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+	return patch.Change(ctx, r.Client, claim, func() {
+		meta.SetMetaDataAnnotation(&claim.ObjectMeta, ipam.BlockAnnotation, held.Status.AllocatedCIDR)
+		meta.SetMetaDataLabel(&claim.ObjectMeta, ipam.ClaimLabel, held.Metadata.UID)
+	})
 }
 
 // claim claims a block in Carve: the one that the claim's metadata records, or else what the spec asks for.
