@@ -12,7 +12,7 @@ import (
 // caller, so that a retry gets the same), gen_random_uuid() (likewise), avg() (scales differ), every hash (CockroachDB
 // answers in hexadecimal), sequences, advisory locks (a stub that locks nothing on CockroachDB up to 26.2), notifications.
 var allowed = map[string]string{
-	"clock_timestamp":           "another time whenever it is asked: of a statement that asks for nothing else",
+	"clock_timestamp":           "another time at each call: for a statement that needs no single time for its rows",
 	"count":                     "INT8 on both",
 	"decode":                    "of hex",
 	"encode":                    "to hex",

@@ -9,7 +9,7 @@ UNION ALL
 SELECT 'API key', k.id, k.project_id, p.name, k.name, k.role, k.created_at
 FROM api_keys AS k
 JOIN projects AS p ON p.id = k.project_id
-WHERE k.expires_at IS NULL OR k.expires_at > now()
+WHERE k.expires_at IS NULL OR k.expires_at > clock_timestamp()
 UNION ALL
 SELECT 'member', m.id, m.project_id, p.name, m.subject, m.role, m.created_at
 FROM members AS m

@@ -4,5 +4,5 @@
 -- locks:   the row
 -- region:  every, because the whole database was restored
 UPDATE members
-SET role = $2, revision = $3, updated_at = now()
+SET role = $2, revision = $3, updated_at = clock_timestamp()
 WHERE id = $1
