@@ -303,11 +303,11 @@ func TestARateLimitIsWaitedForAndThenExplained(t *testing.T) {
 	require.Contains(t, r.err, "the server said 429, not now; trying again (2 of 5)")
 	require.Equal(t, 7*time.Second, d.pauses[0])
 
-	d = answering(t, limited, limited, limited, limited)
+	d = answering(t, limited, limited, limited, limited, limited)
 	r = d.run("member", "set", "corp:alice@example.com", "--role", "viewer")
 	require.Equal(t, 5, r.code)
 	require.Contains(t, r.err, "  rate limit:     200 writes in 2 s\n  try again in:   7 s\n")
-	require.Equal(t, http.MethodPut, d.requests()[3].method)
+	require.Equal(t, http.MethodPut, d.requests()[4].method)
 
 	other := refusal(t, "ProblemNotFound")
 	other.header = map[string]string{"RateLimit": `"writes";r=399;t=1`, "RateLimit-Policy": `"writes";q=400;w=2`}

@@ -52,7 +52,7 @@ func TestPruneShowsThatAPoolOfAnotherOwnerKeepsAPool(t *testing.T) {
 	require.Contains(t, r.out, "- pool inner")
 	r = d.run("apply", "-f", empty, "--prune", "--yes")
 	require.Equal(t, 4, r.code)
-	require.Contains(t, r.out, "deleted   pool      inner")
+	require.Contains(t, r.out, "deleted     pool      inner")
 	require.NotContains(t, r.err, "in_use")
 	d.done("pool", "get", "outer")
 
