@@ -30,6 +30,9 @@ func (r *Reconciler) Confirm(ctx context.Context) error {
 	}
 	held, of, most := map[string]bool{}, realmLabel+"="+r.Realm.Name, page
 	for c, err := range r.Realm.Carve.Claims(ctx, r.Realm.Project, carve.ListClaimsParams{LabelSelector: &of, Limit: &most}) {
+		if carve.IsNotFound(err) {
+			break // there is no such project
+		}
 		if err != nil {
 			return err
 		}
