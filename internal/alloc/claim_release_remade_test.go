@@ -19,9 +19,14 @@ func TestReleaseFindsAClaimThatWasMadeAgain(t *testing.T) {
 	inNet, inElse := claim("y", "net", 32), claim("y", "else", 32)
 	net, other := root("net", "10.0.0.0/24"), root("else", "10.1.0.0/24")
 	plain := func(t *testing.T) *bundle {
+		t.Helper()
 		b := setup(t)
 		b.pool(t, net)
 		return b
+	}
+	scoped := func(t *testing.T) *bundle {
+		t.Helper()
+		return setupScoped(t, emptyFor(time.Hour))
 	}
 	for name, world := range map[string]struct {
 		setup func(t *testing.T) *bundle
@@ -29,11 +34,13 @@ func TestReleaseFindsAClaimThatWasMadeAgain(t *testing.T) {
 		again func(t *testing.T, b *bundle) ipam.Claim // deletes what the claim was in, makes it anew, and answers the claim to make
 	}{
 		"InAPoolOfTheSameName": {plain, inNet, func(t *testing.T, b *bundle) ipam.Claim {
+			t.Helper()
 			require.NoError(t, b.DeletePool(b.ctx, project, "net", usecase.Request{}))
 			b.pool(t, net)
 			return inNet
 		}},
 		"InAProjectOfTheSameName": {plain, inNet, func(t *testing.T, b *bundle) ipam.Claim {
+			t.Helper()
 			require.NoError(t, b.DeletePool(b.ctx, project, "net", usecase.Request{}))
 			require.NoError(t, b.DeleteProject(b.ctx, project, usecase.Request{}))
 			_, err := b.CreateProject(b.ctx, ipam.Project{Metadata: meta(project)}, usecase.Request{})
@@ -42,11 +49,13 @@ func TestReleaseFindsAClaimThatWasMadeAgain(t *testing.T) {
 			return inNet
 		}},
 		"InAnotherPool": {plain, inNet, func(t *testing.T, b *bundle) ipam.Claim {
+			t.Helper()
 			require.NoError(t, b.DeletePool(b.ctx, project, "net", usecase.Request{}))
 			b.pool(t, other)
 			return inElse
 		}},
-		"InAPoolOfItsScope": {func(t *testing.T) *bundle { return setupScoped(t, emptyFor(time.Hour)) }, atSite("y", "ber"), func(t *testing.T, b *bundle) ipam.Claim {
+		"InAPoolOfItsScope": {scoped, atSite("y", "ber"), func(t *testing.T, b *bundle) ipam.Claim {
+			t.Helper()
 			b.swept(t, 1, 0)
 			b.clock.move(2 * time.Hour)
 			b.swept(t, 0, 1)

@@ -37,8 +37,8 @@ func TestNextReturnsABoundedNumberOfBytes(t *testing.T) {
 	all(near)
 	for round := range 10 { // the hub keeps no more than 8 MiB
 		for i := range many {
-			any := usecase.Request{IfMatch: usecase.Match{Any: true}}
-			_, err := b.patchClaim(fmt.Sprintf("c-%02d", i), any, func(c *ipam.Claim) { c.Labels = labels("round", fmt.Sprint(round)) })
+			unconditional := usecase.Request{IfMatch: usecase.Match{Any: true}}
+			_, err := b.patchClaim(fmt.Sprintf("c-%02d", i), unconditional, func(c *ipam.Claim) { c.Labels = labels("round", fmt.Sprint(round)) })
 			require.NoError(t, err)
 		}
 		told(b.ctx, t, near, 500)

@@ -71,18 +71,18 @@ func TestAKeyThatExpiresMakesNoneThatExpiresLater(t *testing.T) {
 	ends := b.clock.read().Add(time.Hour)
 	who := tenancy.Principal{Subject: "key:acme/short", Method: "api-key", Roles: map[string]tenancy.Role{project: tenancy.Admin}, Expires: ends}
 	ctx := tenancy.WithPrincipal(b.ctx, who)
-	make := func(name string, at time.Time) error {
+	create := func(name string, at time.Time) error {
 		k := apiKey(name, tenancy.Admin)
 		k.Spec.ExpiresAt = at
 		_, err := b.CreateKey(ctx, project, k, usecase.Request{})
 		return err
 	}
 	for name, at := range map[string]time.Time{"for-ever": {}, "longer": ends.Add(time.Second)} {
-		e := refused(t, make(name, at), ipam.CodeInvalidArgument)
+		e := refused(t, create(name, at), ipam.CodeInvalidArgument)
 		require.Equal(t, "/spec/expiresAt", e.Fields[0].Pointer)
 	}
-	require.NoError(t, make("as-long", ends))
-	require.NoError(t, make("shorter", ends.Add(-time.Minute)))
+	require.NoError(t, create("as-long", ends))
+	require.NoError(t, create("shorter", ends.Add(-time.Minute)))
 }
 
 func TestSecretIsStoredNowhere(t *testing.T) {

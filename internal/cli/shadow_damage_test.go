@@ -52,7 +52,6 @@ func TestAShadowThatIsFedWithDamagedFilesReleasesNothing(t *testing.T) {
 			}
 			damaged = append(damaged, text[:end+1], text[:end]+text[end+1:], text[:end+1]+strings.Replace(text[end+1:], "host-", `"19in host-`, 1),
 				strings.ReplaceAll(text, `"next":null`, `"next":"https://nb/api/ipam/ip-addresses/?offset=30"`))
-			released := 0
 			for n, text := range damaged {
 				d.rewrite(file, text)
 				d.run(args...)
@@ -62,8 +61,7 @@ func TestAShadowThatIsFedWithDamagedFilesReleasesNothing(t *testing.T) {
 			if of == "csv" || of == "phpipam" || of == "infoblox" {
 				d.rewrite(file, text[:end+1])
 				d.run(append(args, "--allow-removals")...)
-				released = len(all) - len(d.held())
-				require.Positive(t, released, "without the safety it would have been released")
+				require.Less(t, len(d.held()), len(all), "without the safety it would have been released")
 			}
 			require.Contains(t, d.done("audit").out, "audit clean")
 		})

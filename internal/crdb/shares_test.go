@@ -37,7 +37,7 @@ func TestProjectThatWaitsForItsLockLeavesConnectionsToOthers(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { _ = other.Close(context.WithoutCancel(t.Context())) }()
 	id := payers["greedy"]
-	key := int64(binary.BigEndian.Uint64(id[8:])) //nolint:gosec // bits, not a number
+	key := int64(binary.BigEndian.Uint64(id[8:]))
 	_, err = other.Exec(t.Context(), "SELECT pg_advisory_lock($1)", key)
 	require.NoError(t, err)
 	var ended atomic.Int64

@@ -40,7 +40,7 @@ func Read(of string, files []File) (*Reading, error) {
 	sum := sha256.New()
 	decoded := make([]File, len(files))
 	for n, f := range files {
-		fmt.Fprintf(sum, "%d\n", len(f.Text))
+		_, _ = fmt.Fprintf(sum, "%d\n", len(f.Text))
 		sum.Write(f.Text)
 		text, err := f.decode()
 		if err != nil {
@@ -56,7 +56,10 @@ func Read(of string, files []File) (*Reading, error) {
 	if !slices.ContainsFunc(out.Records, func(r Record) bool { return r.Kind != Reference || r.Problem != "" }) {
 		return nil, fmt.Errorf("%s: no row in it is about an address or a network of %s: it seems to be %s", decoded[0].Name, of, seems(decoded[0].Text))
 	}
-	return out, out.columnsUsed(files)
+	if err := out.columnsUsed(files); err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 // columnsUsed checks that the names in `columns` of the mapping are titles of a file.

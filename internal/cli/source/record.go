@@ -184,7 +184,7 @@ func hostOf(text string) (netip.Addr, error) {
 }
 
 // octal is an IPv4 address with a number that has leading zeros.
-var octal = regexp.MustCompile(`^[0-9.]*(^|\.)0[0-9]+(\.|$)`)
+var octal = regexp.MustCompile(`^([0-9.]*\.)?0[0-9]+(\.|$)`)
 
 // hint explains the common reasons why a text is no address and no CIDR.
 func hint(text string) string {

@@ -141,8 +141,9 @@ func (t *tree) reserve(r *item, s span) {
 	case len(s.pool.holds) == mostReservations:
 		r.end(outcomeRefused, "pool "+s.pool.name+" has "+strconv.Itoa(mostReservations)+" reservations already: make claims of such ranges")
 	default:
-		r.rich().parts = append(r.parts, s)
-		s.pool.rich().holds = append(s.pool.holds, want)
+		row, pool := r.rich(), s.pool.rich()
+		row.parts = append(row.parts, s)
+		pool.holds = append(pool.holds, want)
 		slices.SortFunc(s.pool.holds, func(a, b client.Reservation) int {
 			return netip.MustParseAddr(a.From).Compare(netip.MustParseAddr(b.From))
 		})

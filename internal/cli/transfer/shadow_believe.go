@@ -20,7 +20,7 @@ type missed struct {
 // believe decides whether files prove that rows are gone. Files that say themselves that rows are missing prove nothing. A table proves nothing
 // alone, because one that was cut at the end of a line is a table too: what is gone is released when the same table was written a second time.
 func (m *mirror) believe(reading *source.Reading, v *view) (*view, error) {
-	why := ""
+	var why string
 	var now *missed
 	switch {
 	case len(reading.Missing) > 0:
