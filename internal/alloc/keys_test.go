@@ -65,26 +65,6 @@ func TestTokenIsInTheAnswerThatMakesTheKeyAndNowhereElse(t *testing.T) {
 }
 
 // Of every key that was ever made, the secret is in no row of any table, in no spelling.
-func TestAKeyThatExpiresMakesNoneThatExpiresLater(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	ends := b.clock.read().Add(time.Hour)
-	who := tenancy.Principal{Subject: "key:acme/short", Method: "api-key", Roles: map[string]tenancy.Role{project: tenancy.Admin}, Expires: ends}
-	ctx := tenancy.WithPrincipal(b.ctx, who)
-	create := func(name string, at time.Time) error {
-		k := apiKey(name, tenancy.Admin)
-		k.Spec.ExpiresAt = at
-		_, err := b.CreateKey(ctx, project, k, usecase.Request{})
-		return err
-	}
-	for name, at := range map[string]time.Time{"for-ever": {}, "longer": ends.Add(time.Second)} {
-		e := refused(t, create(name, at), ipam.CodeInvalidArgument)
-		require.Equal(t, "/spec/expiresAt", e.Fields[0].Pointer)
-	}
-	require.NoError(t, create("as-long", ends))
-	require.NoError(t, create("shorter", ends.Add(-time.Minute)))
-}
-
 func TestSecretIsStoredNowhere(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

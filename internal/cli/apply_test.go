@@ -195,7 +195,7 @@ func TestTheExamplePlanIsAPlan(t *testing.T) {
 func TestAnInterruptedApplyIsRunAgain(t *testing.T) {
 	t.Parallel()
 	unknown := refusal(t, "ProblemOutcomeUnknown")
-	d := applying(t, smallPlan, ok(example(t, "Project")), ok(example(t, "SpaceList")), listOf(t), unknown, unknown, unknown, unknown)
+	d := applying(t, smallPlan, ok(example(t, "Project")), ok(example(t, "SpaceList")), listOf(t), unknown, unknown, unknown, unknown, unknown)
 	r := d.run("apply", "-f", "-", "--parallel", "1")
 	require.Equal(t, 5, r.code)
 	require.Contains(t, r.err, "run it again: what was created is left as it is")

@@ -39,6 +39,7 @@ func slow() operate.Database {
 		Idle:        func(context.Context, string) error { return nil },
 		CheckSchema: func(context.Context, string) error { return nil },
 		RenewEpochs: func(context.Context, string) (crdb.Epochs, error) { return crdb.Epochs{}, nil },
+		Rights:      func(context.Context, string) ([]crdb.Right, error) { return nil, nil },
 	}
 }
 

@@ -133,7 +133,7 @@ func (k *Keyring) load(ctx context.Context, id ipam.ID) (keyFacts, bool, error) 
 	if role := Role(key.Spec.Role); role.Valid() {
 		held[key.Project] = Held{Project: key.ProjectID, Role: role}
 	}
-	who := Principal{Subject: "key:" + key.Project + "/" + key.Name, Method: "api-key", Key: id, Held: held, Expires: key.Spec.ExpiresAt}
+	who := Principal{Subject: "key:" + key.Project + "/" + key.Name, Method: "api-key", Key: id, Held: held}
 	return keyFacts{key: ipam.APIKey{Hash: key.Hash, Spec: key.Spec}, who: who}, true, nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -20,8 +19,6 @@ type Principal struct {
 	// Held are those of a key or a member, by the name that the project had when they were read. Both maps are shared between requests,
 	// and never written.
 	Held map[string]Held
-	// Expires is when the API key expires that the caller has; zero: never, or the caller has none.
-	Expires time.Time
 }
 
 // Held is a role in one project, and in no later one of its name.

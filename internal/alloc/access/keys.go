@@ -39,8 +39,7 @@ func (s *Keys) GetKey(ctx context.Context, project, name string) (ipam.APIKey, e
 }
 
 // CreateKey makes an API key. Its token is in this answer alone: a repeat with the same idempotency key, and a dry run, have
-// none, because it is stored nowhere. Only an admin of the project may make keys, so no role is more than the caller's own. A key that expires makes
-// none that expires later.
+// none, because it is stored nowhere. Whoever may make keys is an admin of the project, so no role is more than its own.
 func (s *Keys) CreateKey(ctx context.Context, project string, k ipam.APIKey, r usecase.Request) (usecase.Result[ipam.APIKey], error) {
 	none := usecase.Result[ipam.APIKey]{}
 	who, in, err := s.of.Enter(ctx, tenancy.KeysWrite, project)
@@ -48,9 +47,6 @@ func (s *Keys) CreateKey(ctx context.Context, project string, k ipam.APIKey, r u
 		return none, err
 	}
 	if err := usecase.CheckNew(&k.Metadata, s.check(&k.Spec)); err != nil {
-		return none, err
-	}
-	if err := outlives(who, k.Spec); err != nil {
 		return none, err
 	}
 	k.Metadata = s.of.Fresh(k.Metadata, project, "", who)
@@ -91,15 +87,6 @@ func (s *Keys) check(spec *ipam.APIKeySpec) error {
 		}
 	}
 	return ipam.CheckText("/spec/description", spec.Description, ipam.MaxDescription, true)
-}
-
-// outlives refuses a key that would expire later than the key that makes it.
-func outlives(who tenancy.Principal, spec ipam.APIKeySpec) error {
-	if who.Expires.IsZero() || !spec.ExpiresAt.IsZero() && !spec.ExpiresAt.After(who.Expires) {
-		return nil
-	}
-	return ipam.Invalid("/spec/expiresAt", "must not be later than %s, when the API key expires that makes this one; use a key that does not expire, or an account of an issuer.",
-		who.Expires.Format(time.RFC3339Nano))
 }
 
 // maxYear is the last one that RFC 3339 can write.
