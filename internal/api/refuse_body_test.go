@@ -39,7 +39,7 @@ func TestBadBodies(t *testing.T) {
 		{"RefusesHostBits", "POST", poolsPath, pool(`"cidr": "10.0.0.1/8"`), "/spec/cidr", "did you mean 10.0.0.0/8?"},
 		{"RefusesMappedAddresses", "POST", poolsPath, pool(`"cidr": "::ffff:10.0.0.0/104"`), "/spec/cidr", "write it as IPv4"},
 		{"RefusesAMalformedAddress", "POST", claimsPath, claim(`"address": "10.0.0.256"`), "/spec/address", "is not an IP address"},
-		{"RefusesAZone", "POST", claimsPath, claim(`"address": "fe80::1%eth0"`), "/spec/address", "is not an IP address"},
+		{"RefusesAZone", "POST", claimsPath, claim(`"address": "fe80::1%eth0"`), "/spec/address", "has a zone"},
 		{"RefusesHostBitsInAReservation", "POST", poolsPath, reservation(`{"first": 1}, {"cidr": "10.0.0.1/31"}`), "/spec/reservations/1/cidr", "did you mean 10.0.0.0/31?"},
 		{"RefusesAReservationFromNowhere", "POST", poolsPath, reservation(`{"from": "10", "to": "10.0.0.1"}`), "/spec/reservations/0/from", "is not an IP address"},
 		{"RefusesAReservationOfTooMany", "POST", poolsPath, reservation(`{"first": 65537}`), "/spec/reservations/0/first", "must be 1 to 65536."},

@@ -56,7 +56,7 @@ func TestBadParameters(t *testing.T) {
 		{"RefusesABadKey", "GET", keys + "/A", "path:key", "must be a DNS label"},
 		{"RefusesABadQuota", "GET", quotas + "/A", "path:quota", "must be a DNS label"},
 		{"RefusesAHistoryOfNothing", "GET", history, "query:address", "is required."},
-		{"RefusesAHistoryOfABlock", "GET", history + "?address=10.0.0.0/8", "query:address", "is not an IP address"},
+		{"RefusesAHistoryOfABlock", "GET", history + "?address=10.0.0.0/8", "query:address", "has a length behind the address"},
 		{"RefusesAHistoryOfAMappedAddress", "GET", history + "?address=::ffff:10.0.0.1", "query:address", "IPv4"},
 		{"RefusesADayForAMoment", "GET", history + "?address=10.0.0.1&at=2026-03-03", "query:at", "must be a time from 1970 to 9999"},
 		{"RefusesAMomentWithoutAZone", "GET", history + "?address=10.0.0.1&at=2026-03-03T12:00:00", "query:at", "must be a time"},

@@ -59,7 +59,7 @@ func TestExitCodesTellRefusalsApart(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				answer := refusal(t, name)
-				d := answering(t, answer, answer, answer, answer)
+				d := answering(t, answer, answer, answer, answer, answer)
 				require.Equal(t, code, d.run("claim", "create", "x", "--pool", "prod-eu").code)
 			})
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/pressly/goose/v3/lock"
 )
 
-// patience is how long migrate waits for something without a word.
-const patience = time.Second
+// patience is how long migrate waits without a message. A busy database takes a second to give the lease, with no other migration at work.
+const patience = 5 * time.Second
 
 // waiting runs what may have to wait, and says for what it waits when that takes long.
 func (o MigrateOptions) waiting(what string, run func() error) error {
