@@ -121,7 +121,7 @@ func (h *Helper) send(ctx context.Context, object client.Object, changes operati
 		return nil, err
 	}
 	// The answer goes into a new object, as decoding into the old one would keep what the server does not have.
-	fresh, ok := reflect.New(reflect.TypeOf(object).Elem()).Interface().(client.Object)
+	fresh, ok := reflect.TypeAssert[client.Object](reflect.New(reflect.TypeOf(object).Elem()))
 	if !ok {
 		return nil, fmt.Errorf("patch: %T is no pointer to an object", object)
 	}

@@ -37,12 +37,13 @@ func TestUseCasesFindTheirProjectByTheWaysIn(t *testing.T) {
 		}
 	}
 	require.Equal(t, map[string]string{
-		"Admit":         "trail/admit.go",     // before anything is read; the use case asks again
-		"CreateProject": "access/projects.go", // there is no project yet
-		"ListProjects":  "access/projects.go", // listNamed looks at each
-		"Whoami":        "access/whoami.go",   // looks at each itself
-		"ListRegions":   "regions/regions.go", // of no project
-		"Search":        "search/search.go",   // scope looks at each
-		"May":           "feed/follower.go",   // of the project that Follow has found, again
+		"Admit":         "trail/admit.go",       // before anything is read; the use case asks again
+		"CreateProject": "access/projects.go",   // there is no project yet
+		"ListProjects":  "access/projects.go",   // listNamed looks at each
+		"Whoami":        "access/whoami.go",     // looks at each itself
+		"ListRegions":   "regions/regions.go",   // of no project
+		"Search":        "search/search.go",     // scope looks at each
+		"May":           "feed/follower.go",     // of the project that Follow has found, again
+		"shown":         "webhooks/webhooks.go", // compares the project of the webhook itself
 	}, asks)
 }

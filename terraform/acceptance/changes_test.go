@@ -151,7 +151,6 @@ func TestWhatIsWrongIsSaidByThePlan(t *testing.T) {
 		{"pool", "name = \"x\"\ncidr = \"10.0.0.1/8\"", "the block is 10.0.0.0/8"},
 		{"pool", "name = \"x\"\ncidr = \"10.0.0.0/8\"\nreservations = [{ first = 0 }]", "must be 1 to 65536"},
 		{"claim", `name = "X"`, `"X" is not a name`},
-		{"claim", "name = \"x\"\npool = \"p\"\nclass = \"c\"", "At most one of class, pool, allocation"},
 		{"claim", "name = \"x\"\nprefix_length = 24.5", "24.5"},
 		{"claim", "name = \"x\"\nannotations = { \"terraform/made-by\" = \"me\" }", "set `owner` in the provider instead"},
 		{"member", "subject = \"corp:me\"\nrole = \"owner\"", "must be one of viewer, consumer, provider, admin"},
@@ -172,10 +171,16 @@ func TestWhatIsWrongIsSaidByThePlan(t *testing.T) {
 	for _, c := range wrong {
 		require.Contains(t, flat(said), c.says)
 	}
-	f.write("main.tf", head+"resource \"carve_claim\" \"x\" {\n  name = \"x\"\n}\n")
-	said, code = f.try("plan")
-	require.Equal(t, 1, code)
-	require.Contains(t, flat(said), "no project: set `project`")
+	for config, says := range map[string]string{
+		`name = "x"`: "no project: set `project`",
+		// The validation accepts these, because a generated configuration has both.
+		"project = \"a\"\nname = \"x\"\npool = \"p\"\nclass = \"c\"": "At most one of class, pool, allocation",
+	} {
+		f.write("main.tf", head+"resource \"carve_claim\" \"x\" {\n"+config+"\n}\n")
+		said, code = f.try("plan")
+		require.Equal(t, 1, code)
+		require.Contains(t, flat(said), says)
+	}
 }
 
 func TestARefusalSaysWhereAndWhatWouldHelp(t *testing.T) {

@@ -179,7 +179,7 @@ func TestWhateverIsAppliedIsThenAsPlanned(t *testing.T) {
 			f.empty()
 
 			exported := newFolder(t, world.main, "", "")
-			exported.write("exported.tf", export(t, f.server, name))
+			exported.write("main.tf", export(t, f.server, name))
 			said, _ = exported.plan()
 			require.Contains(t, said, "to import, 0 to add, 0 to change, 0 to destroy", said)
 

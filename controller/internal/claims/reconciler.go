@@ -8,6 +8,7 @@ import (
 	"time"
 
 	core "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
@@ -59,13 +60,14 @@ const (
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	var claim ipam.IPClaim
 	err := r.Client.Get(ctx, request.NamespacedName, &claim)
-	if client.IgnoreNotFound(err) != nil {
+	gone := apierrors.IsNotFound(err)
+	if err != nil && !gone {
 		return ctrl.Result{}, err
 	}
 	if err := r.abort(ctx, request.NamespacedName, claim.UID); err != nil {
 		return ctrl.Result{}, err
 	}
-	if err != nil {
+	if gone {
 		r.short.remove(request.NamespacedName)
 		return ctrl.Result{}, nil
 	}

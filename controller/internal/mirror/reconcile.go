@@ -95,6 +95,8 @@ func (r *Reconciler[O, R]) have(ctx context.Context, o O) (remote *R, reason str
 			return nil, "", err
 		}
 		reason = r.kind.created
+	case r.owns(o, remote) && o.Mirror().Remote == nil: // the status of the call that created it was lost
+		reason = r.kind.created
 	case !r.owns(o, remote) && o.Mirror().Remote != nil:
 		return nil, "", errGone
 	case !r.owns(o, remote) && r.inherits(o, remote):

@@ -64,17 +64,19 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 func (r *Reconciler) follow(ctx context.Context, p *ipam.NodeSlicePool) (next time.Duration, err error) {
 	selector, err := selectorOf(p)
 	if err != nil {
-		return r.Every, r.stuck(ctx, p, ipam.ReasonError, err.Error(), nil)
+		return r.Every, r.stuck(ctx, p, err.Error())
 	}
-	if others, err := r.disagreeing(ctx, p); err != nil || others != "" {
-		return r.Every, r.stuck(ctx, p, ipam.ReasonError, others, err)
+	if others, err := r.disagreeing(ctx, p); err != nil {
+		return r.Every, err
+	} else if others != "" {
+		return r.Every, r.stuck(ctx, p, others)
 	}
 	class, err := r.Realm.Carve.GetClass(ctx, r.Realm.Project, string(p.Spec.ClassName))
 	if err != nil {
 		return r.Every, r.refused(ctx, p, err)
 	}
 	if wrong := misfit(&p.Spec, &class.Spec); wrong != "" {
-		return r.Every, r.stuck(ctx, p, ipam.ReasonError, wrong, nil)
+		return r.Every, r.stuck(ctx, p, wrong)
 	}
 	v, err := r.see(ctx, p, selector)
 	if err != nil {

@@ -107,7 +107,7 @@ func some(names []string) string {
 // refused shows why there are no slices. What Carve refuses, or does not answer, is tried again in time, and so it is no error.
 func (r *Reconciler) refused(ctx context.Context, p *ipam.NodeSlicePool, err error) error {
 	if problem, refusal := carve.AsProblem(err); refusal {
-		return r.stuck(ctx, p, ipam.ReasonError, fmt.Sprintf("%s (%s)", problem.Detail, problem.Code), nil)
+		return r.stuck(ctx, p, fmt.Sprintf("%s (%s)", problem.Detail, problem.Code))
 	}
 	if _, unanswered := errors.AsType[*carve.Error](err); unanswered {
 		ctrl.LoggerFrom(ctx).Error(err, "asking Carve for slices")
@@ -128,12 +128,11 @@ func (r *Reconciler) failed(ctx context.Context, p *ipam.NodeSlicePool, err erro
 	})
 }
 
-// stuck shows what is wrong, unless it could not even be found out.
-func (r *Reconciler) stuck(ctx context.Context, p *ipam.NodeSlicePool, reason, message string, err error) error {
-	if err != nil {
-		return err
-	}
-	return r.update(ctx, p, func(s *ipam.NodeSlicePoolStatus) { conditions.Stuck(&s.Conditions, p.Generation, reason, message) })
+// stuck writes an error into the status that only a person can correct.
+func (r *Reconciler) stuck(ctx context.Context, p *ipam.NodeSlicePool, message string) error {
+	return r.update(ctx, p, func(s *ipam.NodeSlicePoolStatus) {
+		conditions.Stuck(&s.Conditions, p.Generation, ipam.ReasonError, message)
+	})
 }
 
 // update writes the changes that a step makes to the status, and records an event if the reason or the message is another one.

@@ -3,8 +3,9 @@ package pods_test
 import (
 	"testing"
 
-	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
 	"github.com/stretchr/testify/require"
+
+	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
 )
 
 // TestPodThatEndsBeforeTheCacheNamesItLeavesItsClaim has the watch of IPClaims late: the controller sees the end of the pod while its cache has the claim

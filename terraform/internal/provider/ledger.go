@@ -182,7 +182,11 @@ func (k kind) within(v values) []string {
 			names = append(names, name)
 		}
 		for _, name := range names {
-			project, text := v.text("project"), name.(string) //nolint:forcetypeassert // the schema has strings here
+			project := v.text("project")
+			text, ok := name.(string)
+			if !ok {
+				continue // the name is known after apply
+			}
 			if of, rest, named := strings.Cut(text, "/"); named {
 				project, text = of, rest
 			}
