@@ -22,6 +22,7 @@ func pathOf(t testing.TB, r thing) string {
 	}
 	collection := map[string]string{
 		"space": "spaces", "pool": "pools", "class": "classes", "claim": "claims", "quota": "quotas", "member": "members", "api_key": "api-keys",
+		"alert_rule": "alert-rules", "webhook": "webhooks",
 	}[kind]
 	require.NotEmpty(t, collection, kind)
 	return "/v1/projects/" + parts[0] + "/" + collection + "/" + strings.Join(parts[1:], "/")

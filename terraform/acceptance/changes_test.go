@@ -160,6 +160,11 @@ func TestWhatIsWrongIsSaidByThePlan(t *testing.T) {
 		{"quota", "name = \"x\"\nlimits = { addresses = \"many\" }", "is not a count in decimal digits"},
 		{"api_key", "name = \"x\"\nrole = \"viewer\"\nexpires_at = \"tomorrow\"", "is not a time"},
 		{"consumer", "uid = \"x\"\nttl_seconds = 1", "must be 10 to 604800"},
+		{"alert_rule", "name = \"x\"\nabout = \"Pools\"", "One of percent, runway must be given"},
+		{"alert_rule", "name = \"x\"\nabout = \"Pools\"\npercent = 80\nrunway = \"2h\"", "At most one of percent, runway can be given"},
+		{"alert_rule", "name = \"x\"\nabout = \"Quotas\"\npercent = 80\nclass_name = \"c\"", "class_name is for pools"},
+		{"webhook", "name = \"x\"\nurl = \"inventory.example.com\"", "is not a URL, such as https://"},
+		{"webhook", "name = \"x\"\nurl = \"https://a.example.com\"\nresource_kinds = [\"Pools\"]", `must be one of IPPool, IPClaim, IPAllocation, IPClass, Quota, IPConsumer, Alert, not "Pools"`},
 	}
 	config := ""
 	for i, c := range wrong {
@@ -208,6 +213,12 @@ func TestSecretsAreNotInLogs(t *testing.T) {
   name    = "pipeline"
   role    = "viewer"
 }
+resource "carve_webhook" "it" {
+  project = carve_project.team.name
+  name    = "inventory"
+  url     = "https://inventory.example.com/carve"
+  paused  = true
+}
 ephemeral "carve_api_key" "run" {
   project   = carve_project.team.name
   role      = "viewer"
@@ -234,7 +245,10 @@ output "seen" { value = data.carve_project.seen.phase }
 	require.NotContains(t, string(text), token[39:])
 	require.NotContains(t, string(text), f.server.key[39:])
 	require.Empty(t, secret.FindAllString(string(text), -1), "that of the run neither")
-	require.Contains(t, f.run("show"), "(sensitive value)")
+	signs, _ := f.value("carve_webhook.it", "secret").(string)
+	require.Regexp(t, `^whsec_[A-Za-z0-9+/]{40,}=*$`, signs)
+	require.NotContains(t, string(text), strings.TrimPrefix(signs, "whsec_"))
+	require.Equal(t, 2, strings.Count(f.run("show"), "(sensitive value)"))
 	state, err := os.ReadFile(filepath.Join(f.dir, "terraform.tfstate"))
 	require.NoError(t, err)
 	require.Len(t, secret.FindAllString(string(state), -1), 1, "the key of the run is in no state")
@@ -286,6 +300,18 @@ resource "carve_consumer" "vm" {
   project = carve_project.team.name
   uid     = "vm"
 }
+resource "carve_alert_rule" "full" {
+  project = carve_project.team.name
+  name    = "full"
+  about   = "Pools"
+  percent = 80
+}
+resource "carve_webhook" "all" {
+  project = carve_project.team.name
+  name    = "all"
+  url     = "https://inventory.example.com/carve"
+  paused  = true
+}
 `)
 	f.apply()
 	f.write("data.tf", `data "carve_project" "it" { name = carve_project.team.name }
@@ -326,6 +352,14 @@ data "carve_consumer" "it" {
   project = "`+name+`"
   uid     = "vm"
 }
+data "carve_alert_rule" "it" {
+  project = "`+name+`"
+  name    = "full"
+}
+data "carve_webhook" "it" {
+  project = "`+name+`"
+  name    = "all"
+}
 data "carve_claim_explanation" "yes" {
   project       = "`+name+`"
   pool          = "prod"
@@ -339,12 +373,12 @@ data "carve_claim_explanation" "no" {
 output "all" {
   value = join(" ", [data.carve_project.it.phase, data.carve_space.it.id, data.carve_pool.it.capacity.available, data.carve_class.it.ip_family,
     data.carve_claim.it.cidr, data.carve_quota.it.available.claims, data.carve_grant.it.id, data.carve_member.it.role, data.carve_api_key.it.role,
-    data.carve_consumer.it.phase, data.carve_claim_explanation.yes.cidr, data.carve_claim_explanation.no.code,
+    data.carve_consumer.it.phase, data.carve_alert_rule.it.percent, data.carve_webhook.it.state, data.carve_claim_explanation.yes.cidr, data.carve_claim_explanation.no.code,
     data.carve_claim_explanation.no.remedies[0].value])
 }
 `)
 	require.Contains(t, f.apply(), `all = "Active `+name+`/default 65520 IPv4 10.20.0.0/28 2 `+name+
-		`/pools/prod/* viewer viewer Live 10.20.1.0/24 never_satisfiable 16"`)
+		`/pools/prod/* viewer viewer Live 80 Paused 10.20.1.0/24 never_satisfiable 16"`)
 	f.empty()
 	f.destroy()
 }

@@ -45,6 +45,14 @@ func TestExamplesCanBeApplied(t *testing.T) {
 	require.NoError(t, err)
 	_, err = s.PutConsumer(ctx, project, "default", "vm-1", client.IPConsumerPut{})
 	require.NoError(t, err)
+	_, err = s.CreateAlertRule(ctx, project, client.AlertRuleCreate{
+		Metadata: client.CreateMetadata{Name: "pools"}, Spec: client.AlertRuleSpec{About: client.AlertRuleAboutPools, Percent: 90},
+	})
+	require.NoError(t, err)
+	_, err = s.CreateWebhook(ctx, project, client.WebhookCreate{
+		Metadata: client.CreateMetadata{Name: "audit"}, Spec: client.WebhookSpec{URL: "https://audit.example.com/carve", Paused: new(true)},
+	})
+	require.NoError(t, err)
 
 	files := examples(t)
 	require.Greater(t, len(files), 20)

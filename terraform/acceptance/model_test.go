@@ -29,6 +29,9 @@ type group struct {
 	before      bool // create_before_destroy
 }
 
+// modelled lists the kinds of the groups; claims are as frequent as in real configurations.
+var modelled = []string{"claim", "claim", "claim", "pool", "quota", "member", "space", "alert_rule", "webhook"}
+
 // model is a configuration that changes at random.
 type model struct {
 	*rand.Rand
@@ -62,6 +65,10 @@ func (m *model) text() string {
 			fmt.Fprintf(&b, "  name = %s\n  limits = { claims = 1000 }\n  description = %q\n", name, g.label)
 		case "member":
 			fmt.Fprintf(&b, "  subject = %s\n  role = \"viewer\"\n", strings.Replace(name, `"`, `"corp:`, 1))
+		case "alert_rule":
+			fmt.Fprintf(&b, "  name = %s\n  about = \"Pools\"\n  percent = %d\n  labels = { env = %q }\n", name, 50+g.length, g.label)
+		case "webhook":
+			fmt.Fprintf(&b, "  name = %s\n  url = \"https://inventory.example.com/%s\"\n  paused = true\n", name, g.label)
 		default:
 			fmt.Fprintf(&b, "  name = %s\n  description = %q\n", name, g.label)
 		}
@@ -107,7 +114,7 @@ func (m *model) change() string {
 	m.moved = ""
 	if len(m.groups) < 3 || len(m.groups) < 8 && m.IntN(4) == 0 {
 		g := group{
-			kind: []string{"claim", "claim", "claim", "pool", "quota", "member", "space"}[m.IntN(7)], local: m.fresh("r"), base: m.fresh("o"),
+			kind: modelled[m.IntN(len(modelled))], local: m.fresh("r"), base: m.fresh("o"),
 			form: []string{"", "count", "for_each"}[m.IntN(3)], n: 1 + m.IntN(3), length: 27 + m.IntN(2), label: "a", before: m.IntN(4) == 0,
 		}
 		if g.form == "" {
@@ -259,7 +266,7 @@ func (f *folder) clear(project string) {
 	for _, r := range f.state() {
 		known[pathOf(f.t, r)] = true
 	}
-	for _, collection := range []string{"claims", "pools", "quotas", "members", "spaces"} {
+	for _, collection := range []string{"claims", "pools", "quotas", "members", "spaces", "alert-rules", "webhooks"} {
 		_, list := f.server.get(f.t, "/v1/projects/"+project+"/"+collection)
 		items, _ := list["items"].([]any)
 		for _, item := range items {

@@ -183,12 +183,13 @@ func TestClaimThatAnotherResourceTookOverIsLeftAlone(t *testing.T) {
 	require.Empty(t, claims(t, world.main, project))
 }
 
-// TestStateThatWasLostIsFoundAgain loses the state of every kind of resource. API keys are left out: nobody can read their secret again.
+// TestStateThatWasLostIsFoundAgain loses the state of every kind of resource. API keys and webhooks are left out, because
+// their secret cannot be read again.
 func TestStateThatWasLostIsFoundAgain(t *testing.T) {
 	t.Parallel()
 	f := newFolder(t, world.main, "lost", "")
 	modules(t, f, func(config, _ string) string {
-		if strings.Contains(config, "carve_api_key") {
+		if strings.Contains(config, "carve_api_key") || strings.Contains(config, "carve_webhook") {
 			return ""
 		}
 		return config
@@ -208,6 +209,34 @@ func TestStateThatWasLostIsFoundAgain(t *testing.T) {
 		require.Equal(t, before[r.address], r.values["uid"], r.address)
 	}
 	require.Len(t, f.state(), len(before))
+	f.destroy()
+}
+
+// TestWebhookWhoseStateWasLostIsRefusedWithARemedy loses the secret of a webhook with the state. The error says how to go on, and an import has no secret.
+func TestWebhookWhoseStateWasLostIsRefusedWithARemedy(t *testing.T) {
+	t.Parallel()
+	project := prepared(t, world.main)
+	f := newFolder(t, world.main, "secret", `resource "carve_webhook" "it" {
+  project = "`+project+`"
+  name    = "inventory"
+  url     = "https://inventory.example.com/carve"
+  paused  = true
+}
+`)
+	f.apply()
+	require.NotEmpty(t, f.value("carve_webhook.it", "secret"))
+	f.remove("terraform.tfstate", "terraform.tfstate.backup")
+	require.Contains(t, f.fails(), "Delete it (ipamctl webhook delete inventory) and apply again, or import it")
+
+	f.write("imports.tf", "import {\n  to = carve_webhook.it\n  id = \""+project+"/inventory\"\n}\n")
+	require.Contains(t, f.apply(), "1 imported, 0 added, 0 changed, 0 destroyed")
+	f.remove("imports.tf")
+	f.empty()
+	require.Nil(t, f.value("carve_webhook.it", "secret"))
+	f.apply("-replace=carve_webhook.it")
+	require.NotEmpty(t, f.value("carve_webhook.it", "secret"))
+	f.empty()
+	f.agrees()
 	f.destroy()
 }
 

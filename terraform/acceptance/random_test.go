@@ -135,6 +135,13 @@ func (d *dice) rest(in string) {
 	d.resource("api_key", "key", []string{in, `name = "key"`, `role = "viewer"`}, d.description(), d.labels(), d.annotations(),
 		"expires_at = "+one(d, `"2100-01-01T01:00:00+01:00"`, `"2100-01-01T00:00:00Z"`))
 	d.resource("consumer", "vm", []string{in, `uid = "vm-1"`}, "kind = "+d.words(), "name = "+d.words(), "ttl_seconds = 3600", `realm = "machines"`)
+	selector := "label_selector = " + one(d, `"env=prod"`, `"tier in (web, api), !old"`)
+	d.resource("alert_rule", "full", []string{in, `name = "full"`, `about = "Pools"`, one(d, "percent = 80", `runway = "168h"`, `runway = "90m"`)},
+		`class_name = "c0"`, selector, d.labels(), d.annotations())
+	d.resource("alert_rule", "quotas", []string{in, `name = "quotas"`, `about = "Quotas"`, "percent = 1"}, `resource_name = "r0"`, d.labels())
+	d.resource("webhook", "all", []string{in, `name = "all"`, `url = "https://inventory.example.com/carve?a=%20b"`},
+		"resource_kinds = "+one(d, `["IPClaim"]`, `["Quota", "Alert", "IPPool"]`), selector, `resource_name = "vms/vm-1"`, "paused = "+one(d, "true", "false"),
+		d.labels(), d.annotations())
 }
 
 // TestWhateverIsAppliedIsThenAsPlanned applies configurations that were made up, takes them over again by import blocks and by what ipamctl exports, and

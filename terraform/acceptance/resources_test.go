@@ -191,6 +191,46 @@ resource "carve_quota" "it" {
   name        = "web-1"
   ttl_seconds = 3600
 }`, `ttl_seconds = 7200`},
+	{"alert rule", `resource "carve_alert_rule" "it" {
+  project        = carve_project.team.name
+  name           = "nearly-full"
+  about          = "Pools"
+  percent        = 80
+  resource_name  = "prod"
+  class_name     = "std"
+  label_selector = "env=prod,tier in (web,api)"
+  labels         = { env = "prod" }
+  annotations    = { a = "b" }
+}
+resource "carve_alert_rule" "runway" {
+  project = carve_project.team.name
+  name    = "runway"
+  about   = "Pools"
+  runway  = "10080m"
+}
+resource "carve_alert_rule" "quotas" {
+  project       = carve_project.team.name
+  name          = "quotas"
+  about         = "Quotas"
+  percent       = 100
+  resource_name = "all"
+}`, `percent = 90`},
+	{"webhook", `resource "carve_webhook" "it" {
+  project        = carve_project.team.name
+  name           = "inventory"
+  url            = "https://inventory.example.com/carve"
+  resource_kinds = ["IPPool", "IPClaim"]
+  label_selector = "env=prod"
+  resource_name  = "web"
+  paused         = true
+  labels         = { env = "prod" }
+  annotations    = { a = "b" }
+}
+resource "carve_webhook" "all" {
+  project = carve_project.team.name
+  name    = "all"
+  url     = "https://inventory.example.com/all"
+}`, `resource_kinds = ["IPAllocation", "IPClaim"]`},
 }
 
 // team is the project of a test.
@@ -287,7 +327,8 @@ func bare(config string) string {
 		word, _, _ := strings.Cut(strings.TrimSpace(l), " ")
 		switch word {
 		case "display_name", "description", "labels", "annotations", "strategy", "min_prefix_length", "max_prefix_length", "default_prefix_length",
-			"classes", "is_default", "reclaim_policy", "reuse_after_lost", "pool_selection", "parameters", "ttl_seconds", "kind":
+			"classes", "is_default", "reclaim_policy", "reuse_after_lost", "pool_selection", "parameters", "ttl_seconds", "kind",
+			"resource_name", "class_name", "label_selector", "resource_kinds", "paused":
 		default:
 			kept = append(kept, l)
 		}

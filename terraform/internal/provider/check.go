@@ -32,6 +32,7 @@ var (
 	isSubject  = pattern("a subject, such as corp:alice@example.com", `[A-Za-z0-9._:@|+=-]{1,255}`)
 	isUID      = pattern("a consumer's UID", `[A-Za-z0-9]([-A-Za-z0-9._:]{0,126}[A-Za-z0-9])?`)
 	isCount    = pattern("a count in decimal digits", `[0-9]{1,48}`)
+	isURL      = pattern("a URL, such as https://inventory.example.com/carve", `https?://[!-~]+`)
 )
 
 func isCIDR(v any) string {
@@ -95,6 +96,16 @@ func between(low, high int64) check {
 	}
 }
 
+// oneOf checks that a text is one of some texts.
+func oneOf(texts ...string) check {
+	return func(v any) string {
+		if s, ok := v.(string); ok && !slices.Contains(texts, s) {
+			return fmt.Sprintf("must be one of %s, not %q.", strings.Join(texts, ", "), s)
+		}
+		return ""
+	}
+}
+
 // all checks each element of a list.
 func all(c check) check {
 	return func(v any) string {
@@ -110,13 +121,13 @@ func all(c check) check {
 
 // wrong is what is wrong with a value of the attribute.
 func (f field) wrong(v any) string {
-	switch s, ok := v.(string); {
+	switch {
 	case v == nil || !known(v):
 		return ""
 	case f.required && v == "":
 		return "must not be empty."
-	case ok && len(f.oneOf) > 0 && !slices.Contains(f.oneOf, s):
-		return fmt.Sprintf("must be one of %s, not %q.", strings.Join(f.oneOf, ", "), s)
+	case len(f.oneOf) > 0:
+		return oneOf(f.oneOf...)(v)
 	case f.check != nil:
 		return f.check(v)
 	}

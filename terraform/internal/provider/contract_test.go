@@ -52,6 +52,7 @@ func TestAllOfTheContractIsInTheResources(t *testing.T) {
 	for name, k := range map[string]kind{
 		"ProjectSpec": project(), "SpaceSpec": space(), "IPPoolSpec": pool(), "IPClassSpec": class(), "IPClaimSpec": claim(), "QuotaSpec": quota(),
 		"MemberSpec": member(), "ApiKeySpec": apiKey(), "IPConsumerSpec": consumer(),
+		"AlertRuleSpec": alertRule(), "WebhookSpec": webhook(),
 	} {
 		require.NotEmpty(t, schemas[name].Properties, name)
 		for property, s := range schemas[name].Properties {

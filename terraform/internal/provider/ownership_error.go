@@ -3,6 +3,7 @@ package provider
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -17,7 +18,7 @@ type existsError struct {
 	kind           kind
 	id, by, madeBy string
 	differs        string // the attribute that cannot be changed and has another value
-	lost           bool   // its secret was in an answer that never came
+	lost           bool   // the state that had its secret is lost
 }
 
 // strange reports whether another configuration or a person created the object.
@@ -29,8 +30,8 @@ func (e *existsError) Error() string {
 	what := e.kind.words() + " " + e.id
 	switch {
 	case e.lost:
-		return fmt.Sprintf("An earlier apply made the %s, and was cut off before its secret was stored, which nobody can read again. "+
-			"Delete it (ipamctl key delete) and apply again.", what)
+		return fmt.Sprintf("An earlier apply of this configuration made the %s, and the state does not have it. The server does not show its secret again. "+
+			"Delete it (ipamctl %s delete %s) and apply again, or import it without its secret.", what, e.kind.noun(), e.id[strings.LastIndex(e.id, "/")+1:])
 	case e.differs != "":
 		return fmt.Sprintf("An earlier apply of this configuration made the %s, with another %s, which cannot be changed. %s "+
 			"Otherwise import it to have Terraform replace it:\n\n%s", what, e.differs, beforeDestroy, e.hint())

@@ -19,6 +19,9 @@ import (
 // words is what the kind is called in sentences.
 func (k kind) words() string { return strings.ReplaceAll(k.name, "_", " ") }
 
+// noun is the word for the kind in commands of ipamctl.
+func (k kind) noun() string { return strings.ReplaceAll(strings.TrimPrefix(k.name, "api_"), "_", "-") }
+
 // refused makes diagnostics of an error, each at the attribute that it is about. For a claim it says what would help.
 func (r *managed) refused(ctx context.Context, to *diag.Diagnostics, config values, err error) {
 	remedies := ""

@@ -1,0 +1,3 @@
+data "carve_alert_rule" "pools" {
+  name = "pools"
+}

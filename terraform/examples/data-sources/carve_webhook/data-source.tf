@@ -1,0 +1,3 @@
+data "carve_webhook" "audit" {
+  name = "audit"
+}

@@ -1,0 +1,4 @@
+import {
+  to = carve_alert_rule.nearly_full
+  id = "team-a/nearly-full"
+}

@@ -1,0 +1,4 @@
+import {
+  to = carve_webhook.inventory
+  id = "team-a/inventory"
+}

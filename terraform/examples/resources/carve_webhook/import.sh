@@ -1,0 +1,1 @@
+terraform import carve_webhook.inventory 'team-a/inventory'
