@@ -363,6 +363,9 @@ CREATE INDEX IF NOT EXISTS holds_owner_idx ON holds (region, holder_project_id, 
 CREATE INDEX IF NOT EXISTS holds_class_idx ON holds (region, class_id) WHERE class_id IS NOT NULL AND name IS NOT NULL;
 -- serves: what a project holds without a claim, for its quotas (usage_retained). Few rows: only what was retained.
 CREATE INDEX IF NOT EXISTS holds_retained_idx ON holds (region, holder_project_id) WHERE phase = 'Retained';
+-- serves: what a project holds at an address in the pools of others (held_elsewhere), without a look at those pools. Claims of own pools are not in it.
+CREATE INDEX IF NOT EXISTS holds_borrowed_idx ON holds (region, holder_project_id, base, plen)
+WHERE purpose = 'Claim' AND phase <> 'CoolingDown' AND holder_project_id <> project_id;
 -- serves: what has cooled down, the longest past first (cooldown_over). Few rows: only what is cooling down.
 CREATE INDEX IF NOT EXISTS holds_cooled_idx ON holds (region, cool_until) WHERE phase = 'CoolingDown';
 -- serves: when the first block of a size will have cooled down in a container (cooldown_next)

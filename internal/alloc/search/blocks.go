@@ -41,9 +41,12 @@ func (l *look) blocks(ctx context.Context, block netip.Prefix, address bool) err
 		return err
 	}
 	if projects != nil {
-		elsewhere, err := l.read.HeldElsewhere(ctx, projects, block.Addr(), candidates, maxPools)
+		elsewhere, err := l.read.HeldElsewhere(ctx, projects, candidates, maxPools+1)
 		if err != nil {
 			return err
+		}
+		if len(elsewhere) > maxPools {
+			elsewhere, l.truncated = elsewhere[:maxPools], true
 		}
 		held = append(held, elsewhere...)
 	}

@@ -20,9 +20,8 @@ type TrailReader interface {
 	PoolListCovering(ctx context.Context, project ProjectKey, candidates []netip.Prefix, limit int) ([]ipam.Pool, error)
 	// HeldAt answers the allocations in the pools whose blocks are among the candidates.
 	HeldAt(ctx context.Context, pools []Container, candidates []netip.Prefix) ([]ipam.Allocation, error)
-	// HeldElsewhere answers what some projects hold now by claims at an address, in pools of none of them whose blocks are among the candidates:
-	// of at most limit such pools for each candidate.
-	HeldElsewhere(ctx context.Context, holders []ipam.ID, at netip.Addr, candidates []netip.Prefix, limit int) ([]ipam.Allocation, error)
+	// HeldElsewhere returns those candidates that some projects hold now by claims in pools of none of them, at most limit.
+	HeldElsewhere(ctx context.Context, holders []ipam.ID, candidates []netip.Prefix, limit int) ([]ipam.Allocation, error)
 	// HistoryAt answers the holds of the candidates in the project's pools that had begun at a time and ended after it.
 	HistoryAt(ctx context.Context, project ProjectKey, candidates []netip.Prefix, at time.Time, limit int) ([]ipam.Hold, error)
 	// HistoryList answers up to limit holds of the candidates that ended before the cursor (zero: the newest), newest first.

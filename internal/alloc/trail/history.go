@@ -50,7 +50,7 @@ func (s *Trail) GetHistory(ctx context.Context, project string, address netip.Ad
 		return paging.Page[ipam.Hold]{}, err
 	}
 	defer leave()
-	look := lookback{read: s.View(r), project: key, address: address, candidates: covering(address), at: at}
+	look := lookback{read: s.View(r), project: key, candidates: covering(address), at: at}
 	kind := "history"
 	if !at.IsZero() {
 		kind = "history-at"
@@ -96,7 +96,6 @@ const maxHolds = 10_000
 type lookback struct {
 	read       storage.Reader
 	project    storage.ProjectKey
-	address    netip.Addr
 	candidates []netip.Prefix
 	at         time.Time
 }
@@ -138,7 +137,7 @@ func (l lookback) lasting(ctx context.Context) ([]ipam.Hold, error) {
 	if err != nil {
 		return nil, err
 	}
-	elsewhere, err := l.read.HeldElsewhere(ctx, []ipam.ID{l.project.ID}, l.address, l.candidates, maxHolds)
+	elsewhere, err := l.read.HeldElsewhere(ctx, []ipam.ID{l.project.ID}, l.candidates, maxHolds)
 	for _, a := range elsewhere {
 		holds = append(holds, holdOf(a))
 	}

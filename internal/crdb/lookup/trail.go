@@ -96,12 +96,13 @@ func (r Reader) HeldAt(ctx context.Context, pools []storage.Container, candidate
 	return out, nil
 }
 
-// HeldElsewhere implements storage.Reader: one probe of each pool, as the blocks that are held in one do not overlap.
-func (r Reader) HeldElsewhere(ctx context.Context, holders []ipam.ID, at netip.Addr, candidates []netip.Prefix, limit int) ([]ipam.Allocation, error) {
+// HeldElsewhere implements storage.Reader.
+func (r Reader) HeldElsewhere(ctx context.Context, holders []ipam.ID, candidates []netip.Prefix, limit int) ([]ipam.Allocation, error) {
 	bases, lengths := heldArrays(candidates)
-	found, err := List(ctx, r, "held_elsewhere", allocationOfItsPool, r.places.Everywhere(), rows.IDs(holders), bases, lengths, at.AsSlice(), limit)
-	return slices.DeleteFunc(found, func(a ipam.Allocation) bool { return !a.Block.Contains(at) }), err
+	return everywhere(ctx, r, "held_elsewhere", allocationOfItsPool, r.places.Everywhere(), longestFirst, limit, rows.IDs(holders), bases, lengths, limit)
 }
+
+func longestFirst(a, b ipam.Allocation) int { return cmp.Compare(b.Block.Bits(), a.Block.Bits()) }
 
 func holdIn(project storage.ProjectKey) func(pgx.CollectableRow) (ipam.Hold, error) {
 	return func(row pgx.CollectableRow) (ipam.Hold, error) {
