@@ -130,7 +130,7 @@ type oneConnection struct {
 	mu    sync.Mutex
 	conn  *pgxpool.Conn
 	leave func() // gives back the connection's place
-	used  int    // connections; more than one: what was read is not of one server, perhaps
+	used  int    // connections; with more than one, the reads may come from different servers
 }
 
 func (o *oneConnection) read(ctx context.Context, op string, fn func(lookup.Querier) error) error {

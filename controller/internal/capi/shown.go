@@ -15,7 +15,7 @@ import (
 // page is how many objects the API server is asked for at once.
 const page = 500
 
-// Shown answers the addresses of all IPAddresses of our pools, each with the UIDs of the claims that own them. A machine may have each of them.
+// Shown returns the addresses in all IPAddresses of our pools, with the UIDs of the claims that own them. A machine may use any of these addresses.
 func (r *Reconciler) Shown(ctx context.Context) (map[claims.Place][]types.UID, error) {
 	shown, names := map[claims.Place][]types.UID{}, map[poolRef]string{}
 	for more, at := true, ""; more; more = at != "" {

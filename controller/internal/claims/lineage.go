@@ -22,8 +22,7 @@ import (
 	"github.com/carve-ipam/carve/controller/patch"
 )
 
-// A claim in Carve names the cluster and the IPClaim that has it. The UID is that of the IPClaim that has it now: the owner of the claim is the IPClaim
-// that it was made for.
+// A claim in Carve names its cluster and its IPClaim. The UID annotation names the present IPClaim; the ownerRef names the IPClaim that created the claim.
 const (
 	realmLabel          = "ipam.carve.dev/realm"
 	clusterAnnotation   = "ipam.carve.dev/cluster"
@@ -135,8 +134,8 @@ func (r *Reconciler) heldBy(ctx context.Context, claim *ipam.IPClaim, block stri
 	return found, nil
 }
 
-// keeps answers why an IPClaim may not take a claim of Carve over; empty when it may. The API server must not have the IPClaim that has it any more.
-// The IPClaim proves by its label that the block was its own, or by an address that it is to show. Nobody takes what an object of another shows.
+// keeps returns the reason why an IPClaim may not take over a claim of Carve, or an empty text. The API server must have deleted the IPClaim that holds
+// the claim. The new IPClaim proves its right by its label, or by an address in its status. An address that another object shows is never taken over.
 func (r *Reconciler) keeps(ctx context.Context, claim *ipam.IPClaim, held *carve.IPClaim) (why string, err error) {
 	switch {
 	case held == nil:

@@ -25,7 +25,7 @@ func ready(m *ipam.Mirrored) meta.Condition {
 	return meta.Condition{}
 }
 
-// lasting is the reason of an object that is as it is to be: what was done just now, or else what was done last.
+// lasting returns the reason of a reconciled object: the last step that changed it.
 func lasting(m *ipam.Mirrored, done string) string {
 	if done != "" {
 		return done

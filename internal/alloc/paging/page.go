@@ -23,7 +23,7 @@ type Filter struct {
 	Visibility ipam.Visibility  // of pools
 	Class      string           // the name of the class that served, or that the pool backs or was carved for
 	Owner      string           // of claims: their ownerRef, as OwnerRef.String has it
-	Consumer   ipam.ConsumerRef // of claims: it is attached to them
+	Consumer   ipam.ConsumerRef // of claims: a consumer that uses them
 	Within     netip.Prefix     // the resource's block lies inside
 	Contains   netip.Addr       // the resource's block covers the address
 	Own        bool             // of allocations: what the project itself holds, in pools of any project, and not what is held in its pools

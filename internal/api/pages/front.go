@@ -75,7 +75,7 @@ var policy = sync.OnceValue(func() string {
 	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 })
 
-// The frame of the pages that are made for one request.
+// htmlHead and htmlFoot enclose each page that the server renders.
 const (
 	htmlHead = `<!doctype html>
 <html lang="en">

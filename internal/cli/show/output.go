@@ -217,7 +217,7 @@ func (p *Printer) Note(format string, args ...any) {
 	p.progress.mu.Lock()
 	defer p.progress.mu.Unlock()
 	p.progressEnds()
-	_, _ = io.WriteString(p.Aside, Visible(p.Hide(fmt.Sprintf(format, args...)))+"\n") // when nobody can be told, nobody can be told that
+	_, _ = io.WriteString(p.Aside, Visible(p.Hide(fmt.Sprintf(format, args...)))+"\n") // a failure to print has no other place to be printed
 }
 
 // Remark is a note that --quiet silences.

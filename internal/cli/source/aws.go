@@ -37,8 +37,8 @@ type awsReading struct {
 	pools     map[string]map[string]any // by their IDs
 	scopes    map[string]awsScope       // by their IDs
 	placed    map[string]bool           // pools that have a block
-	asked     map[string]bool           // pools of which a file says which blocks they have
-	allocated map[string]bool           // pools of which a file says what is allocated from them
+	asked     map[string]bool           // pools whose blocks a file lists
+	allocated map[string]bool           // pools whose allocations a file lists
 }
 
 // awsLists are the members of awsDocument by which an answer is known.
@@ -98,7 +98,7 @@ func (d *awsDocument) read(f File) error {
 	return nil
 }
 
-// unplaced accounts for pools of which no file says which blocks they have, or what is allocated from them.
+// unplaced reports the pools whose blocks or allocations no file lists.
 func (a *awsReading) unplaced(docs []awsDocument) {
 	for _, d := range docs {
 		for _, p := range d.IpamPools {

@@ -170,7 +170,7 @@ func (n *netboxReading) describe(r *Record, members map[string]any) {
 			r.set("tag:"+plain(tag), "true")
 		}
 	}
-	for _, member := range []string{"custom_fields", "custom_field_data"} { // of the API, and of a dump
+	for _, member := range []string{"custom_fields", "custom_field_data"} { // the API writes the first, a dump the second
 		custom, _ := members[member].(map[string]any)
 		for name, value := range custom {
 			n.out.fill("cf:" + name)

@@ -50,7 +50,7 @@ func (v *vrfs) find(one vrf) *vrf {
 	return nil
 }
 
-// named are the VRFs of one name.
+// named returns the VRFs with a name.
 func (v *vrfs) named(name string) (all []*vrf) {
 	for _, one := range v.all {
 		if one.name == name {

@@ -34,7 +34,7 @@ var readers = map[string]reader{
 	"netbox": readNetBox, "csv": readCSV, "phpipam": readPHPIPAM, "infoblox": readInfoblox, "aws": readAWS, "whereabouts": readWhereabouts, "plan": readPlan,
 }
 
-// Read reads files of one source completely, or refuses them.
+// Read reads the files of a source completely, or returns an error.
 func Read(of string, files []File) (*Reading, error) {
 	out := &Reading{fields: map[string]bool{}}
 	sum := sha256.New()

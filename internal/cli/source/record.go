@@ -34,7 +34,7 @@ type Record struct {
 	Kind Kind
 	// Name is the source's name of it; it may be empty, and need not be unique.
 	Name string
-	// Domain identifies the routing domain of the row by the source's own key. It is empty for the global one.
+	// Domain identifies the routing domain of the row by the source's own key. The global domain has an empty key.
 	Domain string
 	// Block is valid unless the row is a range or has a problem.
 	Block netip.Prefix

@@ -167,7 +167,7 @@ func (m *importing) show(out *report) error {
 // writeOut writes the mapping to a file, which must not be there yet: somebody may have edited it.
 func (m *importing) writeOut(ctx context.Context, mapping rules.Mapping, paths []string) error {
 	reading, err := m.records(ctx, mapping, paths)
-	if unplaced, is := errors.AsType[*source.NoPlace](err); is { // which columns are which is what the mapping is for
+	if unplaced, is := errors.AsType[*source.NoPlace](err); is { // the mapping names the columns
 		mapping.Columns = unplaced.Guess
 		if reading, err = m.records(ctx, mapping, paths); err != nil {
 			reading, err = &source.Reading{}, nil

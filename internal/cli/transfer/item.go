@@ -57,7 +57,7 @@ type item struct {
 	stands bool  // a mirror has made a pool of this block, which may have more in it than comes from the source
 	parent *item // the pool around it
 	depth  int
-	is     *item // what it is on the server; on the server: what a mirror has it for
+	is     *item // the counterpart: on the server for a row, in the mirror for an object of the server
 
 	outcome string
 	why     string
@@ -78,7 +78,7 @@ type more struct {
 	parts       []span // of a reservation
 }
 
-// none is the more of all items that have nothing of it. It is never written to: see rich.
+// none stands for an empty more. Items share it, so nothing writes to it; rich gives an item its own.
 var none = &more{}
 
 // rich gives an item a more of its own, to write to.

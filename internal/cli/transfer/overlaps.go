@@ -44,8 +44,8 @@ func (t *tree) settleRanges() {
 	byPlace(t.ranges)
 }
 
-// endOverlaps settles all ranges that overlap another one. In the order of their places, a range that overlaps any before it overlaps the one
-// that reaches farthest.
+// endOverlaps settles all ranges that overlap. The ranges are sorted by their first address, so it compares each range with the earlier range that
+// ends last.
 func (t *tree) endOverlaps() {
 	byPlace(t.ranges)
 	var farthest *item

@@ -234,7 +234,7 @@ func (i *item) lengths(spec *client.IPPoolSpec) {
 		}
 		return nil
 	}
-	if i.record == nil { // it is no row of a source
+	if i.record == nil { // the item comes from the server
 		return
 	}
 	doc := map[string]any{}

@@ -70,7 +70,7 @@ func (t *tree) duplicates() {
 		kind  string
 		name  string
 	}
-	seen := map[key]*item{} // of the block at hand: in the order of places, those of one block follow each other
+	seen := map[key]*item{} // items of the current block: the items are sorted by block
 	var last netip.Prefix
 	for _, i := range t.items {
 		if i.block != last {

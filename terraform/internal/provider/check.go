@@ -96,7 +96,7 @@ func between(low, high int64) check {
 	}
 }
 
-// oneOf checks that a text is one of some texts.
+// oneOf checks that a text is in a list.
 func oneOf(texts ...string) check {
 	return func(v any) string {
 		if s, ok := v.(string); ok && !slices.Contains(texts, s) {

@@ -79,7 +79,7 @@ func (e *takenError) Error() string {
 		"A resource that was renamed keeps its object by a moved block, and a replacement by create_before_destroy cannot keep the name.", e.kind.words(), e.id)
 }
 
-// sharedError reports two resources of one configuration that claim one object.
+// sharedError reports that two resources in a configuration claim the same object.
 type sharedError struct {
 	what     string
 	with, as intent
