@@ -151,7 +151,9 @@ func TestWhatIsWrongIsSaidByThePlan(t *testing.T) {
 		{"pool", "name = \"x\"\ncidr = \"10.0.0.1/8\"", "the block is 10.0.0.0/8"},
 		{"pool", "name = \"x\"\ncidr = \"10.0.0.0/8\"\nreservations = [{ first = 0 }]", "must be 1 to 65536"},
 		{"claim", `name = "X"`, `"X" is not a name`},
-		{"claim", "name = \"x\"\nprefix_length = 24.5", "24.5"},
+		{"claim", "name = \"x\"\nprefix_length = 24.5", "prefix_length must be a whole number, not 24.5."},
+		{"claim", "name = \"x\"\nmax_consumers = 1e30", "max_consumers must be a whole number of at most 64 bits, not 1e+30."},
+		{"pool", "name = \"x\"\ncidr = \"10.0.0.0/8\"\nreservations = [{ last = 1.5 }]", "last must be a whole number, not 1.5."},
 		{"claim", "name = \"x\"\nannotations = { \"terraform/made-by\" = \"me\" }", "set `owner` in the provider instead"},
 		{"member", "subject = \"corp:me\"\nrole = \"owner\"", "must be one of viewer, consumer, provider, admin"},
 		{"grant", `consumer = "b"`, "One of pool, space must be given"},
@@ -170,9 +172,12 @@ func TestWhatIsWrongIsSaidByThePlan(t *testing.T) {
 	for i, c := range wrong {
 		config += fmt.Sprintf("resource \"carve_%s\" \"x%d\" {\nproject = \"a\"\n%s\n}\n", c.kind, i, c.config)
 	}
+	config += "data \"carve_claim_explanation\" \"x\" {\nproject = \"a\"\nprefix_length = 22.5\n}\n"
 	f := newFolder(t, world.main, "", config)
 	said, code := f.try("plan")
 	require.Equal(t, 1, code)
+	require.NotContains(t, flat(said), "This is always an error in the provider")
+	require.Contains(t, flat(said), "prefix_length must be a whole number, not 22.5.")
 	for _, c := range wrong {
 		require.Contains(t, flat(said), c.says)
 	}

@@ -2,6 +2,7 @@ package provider
 
 import (
 	"fmt"
+	"math/big"
 	"net/netip"
 	"regexp"
 	"slices"
@@ -119,11 +120,31 @@ func all(c check) check {
 	}
 }
 
+func isInteger(v any) bool {
+	_, is := v.(int64)
+	return is
+}
+
+// notInteger refuses a number with a fraction, and one that is too large.
+func notInteger(v any) string {
+	n, ok := v.(*big.Float)
+	switch {
+	case !ok:
+		return "must be a whole number."
+	case n.IsInt():
+		return fmt.Sprintf("must be a whole number of at most 64 bits, not %s.", n.Text('g', 10))
+	default:
+		return fmt.Sprintf("must be a whole number, not %s.", n.Text('g', 10))
+	}
+}
+
 // wrong is what is wrong with a value of the attribute.
 func (f field) wrong(v any) string {
 	switch {
 	case v == nil || !known(v):
 		return ""
+	case f.form == number && !isInteger(v):
+		return notInteger(v)
 	case f.required && v == "":
 		return "must not be empty."
 	case len(f.oneOf) > 0:

@@ -54,7 +54,7 @@ type field struct {
 // unknown is a value that is known after apply.
 type unknown struct{}
 
-// values are those of attributes, by their names: nil, string, int64, bool, []any and map[string]any, or unknown.
+// values are those of attributes, by their names: nil, string, int64 (or *big.Float for a number that is none, which the validation refuses), bool, []any and map[string]any, or unknown.
 type values map[string]any
 
 func (v values) text(name string) string {
@@ -101,7 +101,7 @@ func camel(name string) string {
 func (f field) attrType() attr.Type {
 	switch f.form {
 	case number:
-		return types.Int64Type
+		return types.NumberType
 	case flag:
 		return types.BoolType
 	case texts:
@@ -180,8 +180,10 @@ func plain(v tftypes.Value) any {
 	case v.As(&b) == nil:
 		return b
 	case v.As(&n) == nil:
-		i, _ := n.Int64()
-		return i
+		if i, exact := n.Int64(); exact == big.Exact {
+			return i
+		}
+		return &n
 	case v.As(&list) == nil:
 		all := make([]any, len(list))
 		for i, element := range list {

@@ -61,7 +61,7 @@ func (f field) attribute() schema.Attribute {
 	optional := !required && f.settable() && f.name != "id"
 	switch f.form {
 	case number:
-		return schema.Int64Attribute{MarkdownDescription: about, Required: required, Optional: optional, Computed: computed}
+		return schema.NumberAttribute{MarkdownDescription: about, Required: required, Optional: optional, Computed: computed}
 	case flag:
 		return schema.BoolAttribute{MarkdownDescription: about, Required: required, Optional: optional, Computed: computed}
 	case texts:
@@ -93,7 +93,7 @@ func (f field) shown(required, optional bool) datasource.Attribute {
 	about, computed := f.about, !required
 	switch f.form {
 	case number:
-		return datasource.Int64Attribute{MarkdownDescription: about, Required: required, Optional: optional, Computed: computed}
+		return datasource.NumberAttribute{MarkdownDescription: about, Required: required, Optional: optional, Computed: computed}
 	case flag:
 		return datasource.BoolAttribute{MarkdownDescription: about, Computed: true}
 	case texts:
