@@ -5,11 +5,15 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"iter"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 
 	"github.com/carve-ipam/carve/client"
 )
@@ -30,6 +34,47 @@ func (a *api) defaultProject() any {
 		return nil
 	}
 	return a.project
+}
+
+// inProject completes a configuration with the project of the provider. It reports false, with an error, when no project is known.
+func (a *api) inProject(config values, to *diag.Diagnostics) bool {
+	if _, has := config["project"]; !has || config["project"] != nil {
+		return true
+	}
+	if config["project"] = a.defaultProject(); config["project"] == nil {
+		to.AddAttributeError(path.Root("project"), "No project", errNoProject.Error())
+		return false
+	}
+	return true
+}
+
+// list yields the objects of a list, page by page.
+func (a *api) list(ctx context.Context, at string) iter.Seq2[document, error] {
+	separator := "?"
+	if strings.Contains(at, "?") {
+		separator = "&"
+	}
+	return func(yield func(document, error) bool) {
+		for next := at; ; {
+			page, err := a.call(ctx, http.MethodGet, next, "", nil)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			items, _ := page["items"].([]any)
+			for _, item := range items {
+				d, _ := item.(map[string]any)
+				if !yield(d, nil) {
+					return
+				}
+			}
+			cursor := page.text("/nextCursor")
+			if cursor == "" {
+				return
+			}
+			next = at + separator + "cursor=" + url.QueryEscape(cursor)
+		}
+	}
 }
 
 // subject is who is asking.

@@ -5,7 +5,7 @@ import "net/netip"
 func claim() kind {
 	return kind{
 		name: "claim", about: "A claim asks for one block, and holds it until it is destroyed. `cidr` and `address` are known after apply.",
-		path: "/v1/projects/{project}/claims/{name}", marked: true, guarded: true, patched: true, explained: true,
+		path: "/v1/projects/{project}/claims/{name}", filters: claimFilters(), marked: true, guarded: true, patched: true, explained: true,
 		fields: append(append([]field{projectField, nameField("claim")}, claimSpec()...),
 			uidField,
 			field{name: "phase", from: "/status/phase", computed: true, dataOnly: true, about: "Its phase."},

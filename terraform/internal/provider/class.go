@@ -4,7 +4,7 @@ func class() kind {
 	bits := between(0, 128)
 	return kind{
 		name: "class", about: "A class is the policy for handing out one kind of address space.",
-		path: "/v1/projects/{project}/classes/{name}", into: "/v1/projects/{project}/classes", marked: true, patched: true,
+		path: "/v1/projects/{project}/classes/{name}", into: "/v1/projects/{project}/classes", filters: []field{labelFilter, familyFilter}, marked: true, patched: true,
 		scopes: "/v1/projects/{project}/classes/{name}/scopes",
 		query: func(v values) string {
 			if isDefault, _ := v["is_default"].(bool); isDefault {

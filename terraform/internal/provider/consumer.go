@@ -4,7 +4,7 @@ func consumer() kind {
 	return kind{
 		name:  "consumer",
 		about: "A consumer is what uses claims, such as a machine. Destroyed, it has ended, and its UID cannot be used again for 30 days.",
-		path:  "/v1/projects/{project}/realms/{realm}/consumers/{uid}", lockless: true,
+		path:  "/v1/projects/{project}/realms/{realm}/consumers/{uid}", lockless: true, filters: []field{phaseFilter("Live", "Ended")},
 		fields: []field{
 			projectField,
 			{name: "realm", key: true, def: "default", replace: true, at: "-", check: isName, about: "The realm that knows its UID."},

@@ -49,11 +49,8 @@ func (l *looked) ValidateConfig(_ context.Context, req datasource.ValidateConfig
 // Read reads one.
 func (l *looked) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
 	config := read(req.Config.Raw)
-	if _, has := config["project"]; has && config["project"] == nil {
-		if config["project"] = l.api.defaultProject(); config["project"] == nil {
-			resp.Diagnostics.AddAttributeError(path.Root("project"), "No project", errNoProject.Error())
-			return
-		}
+	if !l.api.inProject(config, &resp.Diagnostics) {
+		return
 	}
 	for _, f := range l.fields {
 		if f.key && config[f.name] == nil {

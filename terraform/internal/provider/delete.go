@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -74,9 +73,14 @@ func (r *managed) empty(ctx context.Context, prior values, refused error) (bool,
 	if p, _ := client.AsProblem(refused); !zero(p.Claims) || !zero(p.Retained) {
 		return false, refused
 	}
-	pools, err := r.api.scopePools(ctx, fill(r.scopes, prior))
-	if err != nil {
-		return false, refused
+	var pools []document
+	for d, err := range r.api.list(ctx, fill(r.scopes, prior)) {
+		if err != nil {
+			return false, refused
+		}
+		if d.get("/status/scope") != nil {
+			pools = append(pools, d)
+		}
 	}
 	deleted := false
 	for _, d := range pools {
@@ -122,32 +126,5 @@ func (r *managed) coolDown(ctx context.Context, refused error) (bool, error) {
 		return false, &coolingError{kind: r.kind, detail: p.Detail, until: *p.CooledDownAt}
 	case <-timer.C:
 		return true, nil
-	}
-}
-
-// scopePools lists the pools of a list that were carved for scopes.
-func (a *api) scopePools(ctx context.Context, list string) (found []document, err error) {
-	for cursor := ""; ; {
-		at := list
-		if cursor != "" {
-			separator := "?"
-			if strings.Contains(at, "?") {
-				separator = "&"
-			}
-			at += separator + "cursor=" + url.QueryEscape(cursor)
-		}
-		page, err := a.call(ctx, http.MethodGet, at, "", nil)
-		if err != nil {
-			return nil, err
-		}
-		items, _ := page["items"].([]any)
-		for _, item := range items {
-			if d, ok := item.(map[string]any); ok && document(d).get("/status/scope") != nil {
-				found = append(found, d)
-			}
-		}
-		if cursor = page.text("/nextCursor"); cursor == "" {
-			return found, nil
-		}
 	}
 }

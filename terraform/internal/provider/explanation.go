@@ -6,7 +6,6 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/path"
 )
 
 // explanation is the data source that says what a claim would get.
@@ -74,11 +73,8 @@ func (e *explanation) ValidateConfig(_ context.Context, req datasource.ValidateC
 // Read asks what a claim would get.
 func (e *explanation) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
 	k, config := explained(), read(req.Config.Raw)
-	if config["project"] == nil {
-		if config["project"] = e.api.defaultProject(); config["project"] == nil {
-			resp.Diagnostics.AddAttributeError(path.Root("project"), "No project", errNoProject.Error())
-			return
-		}
+	if !e.api.inProject(config, &resp.Diagnostics) {
+		return
 	}
 	body := document{"spec": map[string]any{}}
 	for _, f := range k.fields {

@@ -14,6 +14,7 @@ func grant() kind {
 		},
 		bodyless: true,
 		invalid:  func(v values) []fault { return exactlyOne(v, "pool", "space") },
+		choice:   func(v values) []fault { return exactlyOne(v, "pool", "space") },
 		identify: func(v values) string {
 			if v["pool"] != nil {
 				return v.text("project") + "/pools/" + v.text("pool") + "/" + v.text("consumer")

@@ -44,6 +44,10 @@ type kind struct {
 	scopes string
 	// query makes the query of requests that create or change an object.
 	query func(v values) string
+	// filters of the list.
+	filters []field
+	// choice refuses a list whose path is not complete.
+	choice func(v values) []fault
 	// slot is the path of a role that only one object can have, such as the default class.
 	slot func(v values) string
 }

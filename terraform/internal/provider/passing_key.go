@@ -11,7 +11,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral/schema"
-	"github.com/hashicorp/terraform-plugin-framework/path"
 
 	"github.com/carve-ipam/carve/client"
 )
@@ -68,11 +67,8 @@ func (e *passingKey) ValidateConfig(_ context.Context, req ephemeral.ValidateCon
 // Open makes the key.
 func (e *passingKey) Open(ctx context.Context, req ephemeral.OpenRequest, resp *ephemeral.OpenResponse) {
 	v := read(req.Config.Raw)
-	if v["project"] == nil {
-		if v["project"] = e.api.defaultProject(); v["project"] == nil {
-			resp.Diagnostics.AddAttributeError(path.Root("project"), "No project", errNoProject.Error())
-			return
-		}
+	if !e.api.inProject(v, &resp.Diagnostics) {
+		return
 	}
 	valid := time.Hour
 	if s := v.text("valid_for"); s != "" {

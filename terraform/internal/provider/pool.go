@@ -4,7 +4,7 @@ func pool() kind {
 	bits := between(0, 128)
 	return kind{
 		name: "pool", about: "A pool is a block from which others are carved: a root has a `cidr` in a space, a child is carved from its `parent`.",
-		path: "/v1/projects/{project}/pools/{name}", into: "/v1/projects/{project}/pools", marked: true, guarded: true, patched: true,
+		path: "/v1/projects/{project}/pools/{name}", into: "/v1/projects/{project}/pools", filters: poolFilters(), marked: true, guarded: true, patched: true,
 		scopes: "/v1/projects/{project}/pools?parent={name}",
 		fields: []field{
 			projectField, nameField("pool"),

@@ -151,11 +151,11 @@ func (p *Provider) Resources(context.Context) []func() resource.Resource {
 	return makers
 }
 
-// DataSources are those of all kinds, and the explanation of a claim.
+// DataSources reads one object or a list of each kind, and explains a claim.
 func (p *Provider) DataSources(context.Context) []func() datasource.DataSource {
 	makers := []func() datasource.DataSource{func() datasource.DataSource { return &explanation{} }}
-	for _, k := range kinds() {
-		makers = append(makers, func() datasource.DataSource { return &looked{kind: k} })
+	for _, k := range append(kinds(), allocation()) {
+		makers = append(makers, func() datasource.DataSource { return &looked{kind: k} }, func() datasource.DataSource { return &listed{kind: k} })
 	}
 	return makers
 }

@@ -95,7 +95,7 @@ func (f field) shown(required, optional bool) datasource.Attribute {
 	case number:
 		return datasource.NumberAttribute{MarkdownDescription: about, Required: required, Optional: optional, Computed: computed}
 	case flag:
-		return datasource.BoolAttribute{MarkdownDescription: about, Computed: true}
+		return datasource.BoolAttribute{MarkdownDescription: about, Required: required, Optional: optional, Computed: computed}
 	case texts:
 		return datasource.ListAttribute{MarkdownDescription: about, Computed: true, ElementType: types.StringType}
 	case textSet:

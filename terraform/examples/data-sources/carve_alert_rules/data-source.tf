@@ -1,0 +1,1 @@
+data "carve_alert_rules" "all" {}

@@ -1,0 +1,3 @@
+data "carve_classes" "ipv4" {
+  ip_family = "IPv4"
+}

@@ -1,0 +1,3 @@
+data "carve_consumers" "live" {
+  phase = "Live"
+}

@@ -1,0 +1,3 @@
+data "carve_grants" "prod" {
+  pool = "prod"
+}

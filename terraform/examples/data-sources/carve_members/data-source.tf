@@ -1,0 +1,5 @@
+data "carve_members" "all" {}
+
+output "admins" {
+  value = [for member in data.carve_members.all.members : member.subject if member.role == "admin"]
+}

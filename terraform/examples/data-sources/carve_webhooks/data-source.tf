@@ -1,0 +1,1 @@
+data "carve_webhooks" "all" {}

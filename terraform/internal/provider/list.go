@@ -1,0 +1,168 @@
+package provider
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+)
+
+// listed is the data source that lists the objects of a kind.
+type listed struct {
+	kind
+	api *api
+}
+
+// mostListed bounds a list unless the configuration has another bound.
+const mostListed = 10_000
+
+var maxItemsField = field{
+	name: "max_items", form: number, at: "-", check: between(1, 100_000),
+	about: "The most objects that the list may have, " + strconv.Itoa(mostListed) + " by default. A list with more is refused, never cut off.",
+}
+
+// plural names the data source, and its attribute with the objects.
+func (k kind) plural() string {
+	if strings.HasSuffix(k.name, "s") {
+		return k.name + "es"
+	}
+	return k.name + "s"
+}
+
+// own is the key that the objects of one list differ in.
+func (k kind) own() string {
+	keys := k.keys()
+	return keys[len(keys)-1]
+}
+
+// listFields lists what the configuration of a list can have: the path of the list, the filters of the API and the bound.
+func (k kind) listFields() []field {
+	var fields []field
+	for _, f := range k.fields {
+		if f.key && f.name != k.own() && f.from == "" {
+			fields = append(fields, f)
+		}
+	}
+	return append(append(fields, k.filters...), maxItemsField)
+}
+
+func (k kind) listAttributes() []field {
+	return append(k.listFields(), field{name: k.plural(), form: objects, computed: true, fields: k.data(), about: "The objects, in the order of the API."})
+}
+
+// listPath is the path of the list with the filters.
+func (k kind) listPath(config values) string {
+	at := k.at(config)
+	query := url.Values{"limit": {"500"}}
+	for _, f := range k.filters {
+		switch v := config[f.name].(type) {
+		case string:
+			query.Set(camel(f.name), v)
+		case bool:
+			query.Set(camel(f.name), strconv.FormatBool(v))
+		}
+	}
+	return at[:strings.LastIndex(at, "/")] + "?" + query.Encode()
+}
+
+// item is the state of an object in a list.
+func (k kind) item(d document, config values) values {
+	keys := values{}
+	for _, f := range k.fields {
+		if !f.key {
+			continue
+		}
+		switch keys[f.name] = config[f.name]; {
+		case f.from != "":
+			keys[f.name] = d.text(f.from)
+		case f.name == k.own():
+			keys[f.name] = d.text("/metadata/name")
+		}
+	}
+	return k.state(d, keys, k.data())
+}
+
+// Metadata names the data source.
+func (l *listed) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_" + l.plural()
+}
+
+// Configure stores the client of the provider.
+func (l *listed) Configure(_ context.Context, req datasource.ConfigureRequest, _ *datasource.ConfigureResponse) {
+	l.api, _ = req.ProviderData.(*api)
+}
+
+// Schema has the filters and the objects.
+func (l *listed) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
+	attributes := map[string]schema.Attribute{}
+	for _, f := range l.listAttributes() {
+		attributes[f.name] = f.shown(f.required, !f.computed || f.key)
+	}
+	resp.Schema = schema.Schema{MarkdownDescription: "Lists objects of one kind, all pages of them. " + l.about, Attributes: attributes}
+}
+
+// ValidateConfig refuses filters that the API would refuse.
+func (l *listed) ValidateConfig(_ context.Context, req datasource.ValidateConfigRequest, resp *datasource.ValidateConfigResponse) {
+	config := read(req.Config.Raw)
+	for _, f := range faults(kind{}, l.listFields(), config) {
+		resp.Diagnostics.AddAttributeError(f.at, "Invalid "+f.name, f.detail)
+	}
+	if l.choice != nil {
+		for _, f := range l.choice(config) {
+			resp.Diagnostics.AddAttributeError(path.Root(f.name), "Invalid "+f.name, f.detail)
+		}
+	}
+}
+
+// Read reads all pages of the list.
+func (l *listed) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
+	config := read(req.Config.Raw)
+	if !l.api.inProject(config, &resp.Diagnostics) {
+		return
+	}
+	asked := values{}
+	for _, f := range l.listFields() {
+		if asked[f.name] = config[f.name]; f.key && asked[f.name] == nil {
+			asked[f.name] = f.def
+		}
+	}
+	most := int64(mostListed)
+	if n, given := config[maxItemsField.name].(int64); given {
+		most = n
+	}
+	ctx, cancel := context.WithTimeout(ctx, defaultTimeout)
+	defer cancel()
+	items := []any{}
+	for d, err := range l.api.list(ctx, l.listPath(asked)) {
+		if err != nil {
+			diagnose(&resp.Diagnostics, l.kind, l.listAttributes(), err, "")
+			return
+		}
+		if int64(len(items)) == most {
+			l.tooMany(&resp.Diagnostics, most)
+			return
+		}
+		items = append(items, map[string]any(l.item(d, asked)))
+	}
+	asked[maxItemsField.name], asked[l.plural()] = config[maxItemsField.name], items
+	resp.State.Raw = write(ctx, req.Config.Raw.Type(), l.listAttributes(), asked)
+}
+
+func (l *listed) tooMany(to *diag.Diagnostics, most int64) {
+	remedy := "Raise max_items."
+	if len(l.filters) > 0 {
+		var names []string
+		for _, f := range l.filters {
+			names = append(names, f.name)
+		}
+		remedy = "List fewer by a filter (" + strings.Join(names, ", ") + "), or raise max_items."
+	}
+	to.AddAttributeError(path.Root(maxItemsField.name), "The list is too long", fmt.Sprintf(
+		"More than %d %s match, and the list would be incomplete. %s", most, strings.ReplaceAll(l.plural(), "_", " "), remedy))
+}
