@@ -208,8 +208,8 @@ func TestDriftOfEveryAttributeIsSeenAndPutRight(t *testing.T) {
 	}
 }
 
-// still are attributes that nobody can change here: there is one region, and only the platform's classes can be shared.
-var still = map[string]bool{"carve_pool.regions": true, "carve_class.visibility": true}
+// still are attributes that do not drift here: there is one region, only the platform's classes can be shared, and TestPoolThatIsDrained... has drain.
+var still = map[string]bool{"carve_pool.regions": true, "carve_class.visibility": true, "carve_pool.drain": true}
 
 // serverSays are attributes that are the server's to say when a configuration does not.
 var serverSays = map[string]bool{"carve_claim.reclaim_policy": true, "carve_class.empty_pool_ttl": true}

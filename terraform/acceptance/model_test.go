@@ -61,6 +61,9 @@ func (m *model) text() string {
 			fmt.Fprintf(&b, "  name = %s\n  pool = \"prod\"\n  prefix_length = %d\n  labels = { env = %q }\n", name, g.length, g.label)
 		case "pool":
 			fmt.Fprintf(&b, "  name = %s\n  parent = \"prod\"\n  prefix_length = %d\n  labels = { env = %q }\n", name, g.length, g.label)
+			if g.label != "a" {
+				b.WriteString("  drain = \"Keep\"\n")
+			}
 		case "quota":
 			fmt.Fprintf(&b, "  name = %s\n  limits = { claims = 1000 }\n  description = %q\n", name, g.label)
 		case "member":

@@ -130,7 +130,7 @@ func (d *dice) claims(i int, in string, pools, classes []string) {
 
 // rest are those that depend on nothing.
 func (d *dice) rest(in string) {
-	d.resource("pool", "six", []string{in, `name = "six"`, "cidr = " + one(d, `"2001:DB8::/48"`, `"2001:db8:0:0::/48"`)}, "classes = [carve_class.six.name]", "reuse_after = "+d.span())
+	d.resource("pool", "six", []string{in, `name = "six"`, "cidr = " + one(d, `"2001:DB8::/48"`, `"2001:db8:0:0::/48"`)}, "classes = [carve_class.six.name]", `drain = "Keep"`, "reuse_after = "+d.span())
 	d.resource("member", "alice", []string{in, `subject = "corp:alice@example.com"`, `role = "` + one(d, "viewer", "consumer", "provider", "admin") + `"`})
 	d.resource("api_key", "key", []string{in, `name = "key"`, `role = "viewer"`}, d.description(), d.labels(), d.annotations(),
 		"expires_at = "+one(d, `"2100-01-01T01:00:00+01:00"`, `"2100-01-01T00:00:00Z"`))

@@ -12,7 +12,6 @@ import (
 
 // leftOut is what the contract has and resources do not.
 var leftOut = map[string]string{
-	"IPPoolSpec/drain":         "an operation on a pool, at the end of which it is gone",
 	"IPClassSpec/provisioner":  "there is one",
 	"IPClaimSpec/poolSelector": "deprecated in favour of classes",
 	"IPClaimSpec/consumers":    "not answered, so that no drift could be seen",

@@ -42,6 +42,7 @@ type field struct {
 	key                                 bool // belongs to what the thing is found by
 	ref                                 bool // "name" or "project/name", a structure of the two in the API
 	dataOnly                            bool // of data sources alone
+	later                               bool // the API takes it for an object that exists
 	def                                 any  // what the server takes when nothing is written
 	check                               check
 	oneOf                               []string

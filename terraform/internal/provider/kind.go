@@ -190,7 +190,7 @@ func (k kind) body(config values, marks map[string]any) document {
 	d := document{"spec": map[string]any{}}
 	for _, f := range k.all() {
 		v := config[f.name]
-		if f.meaning(v, "") == nil || f.local() || f.output() || f.redundant != nil && f.redundant(config) {
+		if f.meaning(v, "") == nil || f.local() || f.later || f.output() || f.redundant != nil && f.redundant(config) {
 			continue
 		}
 		d.set(f.pointer(), f.toAPI(v))

@@ -43,6 +43,11 @@ func pool() kind {
 			},
 			{name: "classes", of: "classes", at: "/spec/classNames", form: textSet, check: all(isName), about: "Names of the classes that it backs."},
 			{name: "reuse_after", check: isDuration, same: sameDuration, about: "For how long nobody gets a block after its claim was deleted, such as `72h`."},
+			{
+				name: "drain", later: true, oneOf: []string{"Keep", "Delete"},
+				about: "Drains the pool: nothing more is carved from it, and what it holds stays. When it is empty, the server keeps it (`Keep`) or deletes it within seconds " +
+					"(`Delete`): then remove the resource from the configuration. Remove the attribute to end the draining.",
+			},
 			{name: "region", from: "/metadata/region", replace: true, check: isName, about: "Its home: by default the first of `regions` in the order of the alphabet, or else that of the server."},
 			{
 				name: "regions", form: textSet, check: all(isName), about: "Where it is served, its home among them; by default at its home alone.",
@@ -69,6 +74,13 @@ func pool() kind {
 				return []fault{{"prefix_length", "One of prefix_length, cidr must be given."}}
 			}
 			return lengthOf(v, "cidr")
+		},
+		incoherent: func(v values) []fault {
+			if v["drain"] != "Delete" {
+				return nil
+			}
+			return []fault{{"drain", `The plan creates the pool, and drain = "Delete" has the server delete an empty pool. If the pool was drained and the server has deleted it, ` +
+				`remove the resource from the configuration. If the pool exists, import it.`}}
 		},
 	}
 }
