@@ -3,6 +3,7 @@ package show
 import (
 	"bytes"
 	"encoding/csv"
+	"io"
 	"regexp"
 	"strings"
 )
@@ -36,6 +37,17 @@ type Sheet struct {
 	rows *csv.Writer
 }
 
+// SheetTo is a sheet whose rows go to a file, so that a long one is never held whole. End writes the last of them.
+func SheetTo(w io.Writer) *Sheet {
+	return &Sheet{rows: csv.NewWriter(w)} //nolint:forbidigo // CellText marks every cell
+}
+
+// End writes what is left, and reports whether the file took everything.
+func (s *Sheet) End() error {
+	s.rows.Flush()
+	return s.rows.Error()
+}
+
 // Row adds a row.
 func (s *Sheet) Row(cells ...string) {
 	if s.rows == nil {
@@ -45,7 +57,7 @@ func (s *Sheet) Row(cells ...string) {
 	for i, cell := range cells {
 		marked[i] = CellText(cell)
 	}
-	_ = s.rows.Write(marked) // the buffer takes everything
+	_ = s.rows.Write(marked) // a buffer takes everything, and End reports what a file did not take
 }
 
 // Bytes answers the rows so far.

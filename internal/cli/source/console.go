@@ -16,7 +16,7 @@ func fromConsole(h *header) bool {
 func consoleRow(f File, r row) Record {
 	out := Record{ID: at(f, r.line), Kind: Kind(strings.ToLower(r.get("kind"))), Name: r.get("name")}
 	out.Own = &Own{Space: r.get("space"), Parent: r.get("pool"), Labels: pairsOf(r.get("labels")), Annotations: map[string]string{}}
-	out.Fields.Set("description", r.raw("description"))
+	out.Fields.Set("description", r.fields.raw("description"))
 	switch block := r.get("cidr"); {
 	case out.Kind != Pool && out.Kind != Claim:
 		out.Kind, out.Problem = Reference, fmt.Sprintf("%q is no kind of the console's: there are pool and claim", r.get("kind"))

@@ -130,7 +130,7 @@ func ownRow(f File, r row) Record {
 			}
 		}
 	}
-	out.Fields.Set("description", r.raw("description"))
+	out.Fields.Set("description", r.fields.raw("description"))
 	switch out.Kind {
 	case Pool, Claim:
 		out.network(r.get("block"))

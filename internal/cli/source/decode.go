@@ -68,7 +68,7 @@ func (f File) from(e encoding.Encoding) ([]byte, error) {
 
 // isUTF8 refuses a text that is not UTF-8, or no text.
 func (f File) isUTF8(text []byte) error {
-	if kind := binary(text); kind != "" {
+	if kind := notText(text); kind != "" {
 		return fmt.Errorf("%s: it is %s", f.Name, kind)
 	}
 	if at := bytes.IndexByte(text, 0); at >= 0 {
@@ -85,8 +85,8 @@ func (f File) isUTF8(text []byte) error {
 	return nil
 }
 
-// binary says which well-known kind of file begins like this, if it is no text.
-func binary(text []byte) string {
+// notText says which well-known kind of file begins like this, if it is no text.
+func notText(text []byte) string {
 	for begin, kind := range map[string]string{
 		"PK\x03\x04":       "an Excel workbook (.xlsx) or another zip archive: save the sheet as CSV, and import that",
 		"\xd0\xcf\x11\xe0": "an Excel workbook (.xls): save the sheet as CSV, and import that",

@@ -1,16 +1,68 @@
 package source
 
 import (
+	"encoding/binary"
 	"iter"
 	"slices"
 	"strings"
 )
 
-// Fields are values by name. The rows of a table share the names of their columns, so that each row costs little memory.
+// Fields are values by name. The rows of a table share the names of their columns, and a row keeps its cells in one string, so that each row
+// costs little more memory than its text.
 type Fields struct {
 	columns *[]string
-	cells   []string // the values of the columns; there may be fewer
+	cells   string   // the cells of the columns, each behind its length; there may be fewer
 	more    []string // name, value, name, value, ...
+}
+
+// cellsOf are fields with the cells of a row of a table.
+func cellsOf(columns *[]string, cells []string) Fields {
+	size := 0
+	for _, cell := range cells {
+		size += binary.MaxVarintLen32 + len(cell)
+	}
+	text := make([]byte, 0, size)
+	for _, cell := range cells {
+		text = append(binary.AppendUvarint(text, uint64(len(cell))), cell...)
+	}
+	return Fields{columns: columns, cells: string(text)}
+}
+
+// each is an iterator over the columns and the cells as they are, with the blanks around them.
+func (f Fields) each(yield func(column, cell string) bool) {
+	if f.columns == nil {
+		return
+	}
+	rest := f.cells
+	for _, column := range *f.columns {
+		if rest == "" {
+			return
+		}
+		length, at := uint64(0), 0
+		for shift := 0; ; shift += 7 {
+			b := rest[at]
+			at++
+			length |= uint64(b&0x7f) << shift
+			if b < 0x80 {
+				break
+			}
+		}
+		end := at + int(length) //nolint:gosec // G115: the length of a string
+		if !yield(column, rest[at:end]) {
+			return
+		}
+		rest = rest[end:]
+	}
+}
+
+// raw is a cell as it is, with the blanks around it.
+func (f Fields) raw(name string) string {
+	for column, cell := range f.each {
+		if column == name {
+			return cell
+		}
+	}
+	return ""
 }
 
 // Get is the value of a field; of several columns with one name, the first that is not empty.
@@ -20,12 +72,11 @@ func (f Fields) Get(name string) string {
 			return f.more[at+1]
 		}
 	}
-	if f.columns == nil {
-		return ""
-	}
-	for at, column := range *f.columns {
-		if column == name && at < len(f.cells) && strings.TrimSpace(f.cells[at]) != "" {
-			return strings.TrimSpace(f.cells[at])
+	for column, cell := range f.each {
+		if column == name {
+			if cell = strings.TrimSpace(cell); cell != "" {
+				return cell
+			}
 		}
 	}
 	return ""

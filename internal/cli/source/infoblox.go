@@ -78,7 +78,7 @@ func (i *infobloxReading) file(f File) error {
 			line, col := l.csv.FieldPos(at)
 			return fmt.Errorf("%s:%d:%d: two rows seem to be in one line, or the row has more cells than there are titles: %s", f.Name, line+l.first, col, shown(cells[at]))
 		}
-		i.line(f, kind, row{number, names, slices.Clone(cells)})
+		i.line(f, kind, row{number, cellsOf(names, cells)})
 	}
 }
 

@@ -51,14 +51,8 @@ func (n *netboxReading) table(f File) error {
 	n.out.titles = append(n.out.titles, h.titles...)
 	n.out.room(f)
 	n.out.columns(f, h, netboxPlaces, netboxTexts...)
-	return l.rows(h, func(r row) {
-		for at, cell := range r.cells {
-			if strings.TrimSpace(cell) == "—" { // as lists show that there is none
-				r.cells[at] = ""
-			}
-		}
-		n.out.Records = append(n.out.Records, n.row(f, model, r))
-	})
+	l.none = "—"
+	return l.rows(h, func(r row) { n.out.Records = append(n.out.Records, n.row(f, model, r)) })
 }
 
 // ofVRFs reports whether a table has names and nothing but what a VRF has.

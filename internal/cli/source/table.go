@@ -16,33 +16,22 @@ import (
 
 // row is one line of a table: its cells, and the names of their columns in lower case with underscores.
 type row struct {
-	line  int
-	names *[]string
-	cells []string
+	line   int
+	fields Fields
 }
 
 // get is the first cell that is not empty of some columns.
 func (r row) get(names ...string) string {
 	for _, name := range names {
-		if value := (Fields{columns: r.names, cells: r.cells}).Get(name); value != "" {
+		if value := r.fields.Get(name); value != "" {
 			return value
 		}
 	}
 	return ""
 }
 
-// raw is a cell as it is, with the blanks around it.
-func (r row) raw(name string) string {
-	if i := slices.Index(*r.names, name); i >= 0 && i < len(r.cells) {
-		return r.cells[i]
-	}
-	return ""
-}
-
 // record is a record that has all cells of the row as fields.
-func (r row) record(f File) Record {
-	return Record{ID: at(f, r.line), Fields: Fields{columns: r.names, cells: r.cells}}
-}
+func (r row) record(f File) Record { return Record{ID: at(f, r.line), Fields: r.fields} }
 
 // column is the name of a column as rows have it.
 func column(title string) string {
@@ -64,7 +53,8 @@ func (f File) column(title string) string {
 type lines struct {
 	File
 	comma rune
-	first int // how many lines of the file stand before the text that the CSV reader sees
+	first int    // how many lines of the file stand before the text that the CSV reader sees
+	none  string // a cell that shows that there is no value
 	csv   *csv.Reader
 }
 
@@ -217,11 +207,13 @@ func (l *lines) rows(h *header, each func(row)) error {
 			return fmt.Errorf("%s:%d:%d: the row has %d cells, and there are %d titles: it was cut, or two rows are in one line; write an empty cell where there is no value",
 				l.Name, line+l.first, col, len(cells), len(h.names))
 		}
-		meant := make([]string, len(cells))
 		for i, cell := range cells {
-			meant[i] = show.CellMeant(cell)
+			cells[i] = show.CellMeant(cell)
+			if l.none != "" && strings.TrimSpace(cell) == l.none {
+				cells[i] = ""
+			}
 		}
-		each(row{number, &h.names, meant})
+		each(row{number, cellsOf(&h.names, cells)})
 	}
 }
 

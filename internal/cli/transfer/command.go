@@ -8,6 +8,7 @@ import (
 	"errors"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -125,7 +126,8 @@ func (m *importing) carryOut(ctx context.Context, s *session.Session, plan *plan
 			m.p.Remark("%s", said)
 		}
 	}
-	out := account(plan.wishes, m.dry, !m.dry, m.reportFile == "" && !m.p.Structured())
+	whole := m.p.Structured() || strings.EqualFold(filepath.Ext(m.reportFile), ".json") // a document has all of them
+	out := account(plan.wishes, m.dry, !m.dry, func(out *report, line reportRow) bool { return whole || !m.p.Quiet && !out.plain(line) })
 	if m.reportFile != "" {
 		if err := out.write(m.reportFile, &out); err != nil {
 			return err

@@ -178,11 +178,11 @@ func (t *tree) intoClaims(r *item, free []span) {
 			}
 		}
 	}
-	n := r.row - 1
-	t.w.rows[n].items = parts
-	t.w.items = append(t.w.items, parts...)
+	became := &other{items: parts}
 	if len(parts) == 0 {
-		t.w.rows[n].outcome, t.w.rows[n].why = outcomeSkipped, "everything in it is taken by rows of their own"
+		became.outcome, became.why = outcomeSkipped, "everything in it is taken by rows of their own"
 	}
+	t.w.rows[r.row-1].rest = became
+	t.w.items = append(t.w.items, parts...)
 	r.outcome = outcomeSame // its parts speak for it
 }

@@ -2,7 +2,9 @@ package transfer
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -36,7 +38,8 @@ type report struct {
 	Items   []reportRow    `json:"items"`
 	ordered []string
 	shadow  string // the name of a mirror
-	brief   bool   // rows that need no word are counted and not kept
+	after   bool   // the import was begun, and what is open was not reached
+	rows    []row  // of the source
 }
 
 // order is how bad an outcome is: a row that became several things is what became of the worst of them.
@@ -45,29 +48,36 @@ var order = []string{
 	outcomeRelease, outcomeLeft, outcomeOnlyHere, outcomeOnlyThere, outcomeDiffers, outcomeHeldBack, outcomeTaken, outcomeRefused,
 }
 
-// account says what has become of each row. after: the import was begun, and what is open was not reached.
-func account(w *wishes, dry, after, brief bool) report {
-	out := report{Source: w.mapping.Source, DryRun: dry, Rows: len(w.rows), Counts: map[string]int{}, ordered: order, brief: brief}
+// account says what has become of each row. after: the import was begun. It counts every row and keeps those that somebody asks for, because
+// what is said of a row needs about as much memory as the row.
+func account(w *wishes, dry, after bool, keep func(*report, reportRow) bool) report {
+	out := report{Source: w.mapping.Source, DryRun: dry, Rows: len(w.rows), Counts: map[string]int{}, ordered: order, after: after, rows: w.rows}
 	for n := range w.rows {
-		out.add(w.rows[n], after)
+		line := out.line(w.rows[n])
+		out.Counts[line.Outcome]++
+		if keep(&out, line) {
+			out.Items = append(out.Items, line)
+		}
 	}
 	return out
 }
 
-func (out *report) add(r row, after bool) {
-	line := reportRow{Row: r.ID, Kind: string(r.Kind), Block: r.Where(), Outcome: r.outcome, Why: r.why}
+// line says what has become of a row.
+func (out *report) line(r row) reportRow {
+	line := reportRow{Row: r.ID, Kind: string(r.Kind), Block: r.Where()}
+	line.Outcome, line.Why = r.ended()
 	if line.Block == "" || r.Own != nil && !r.Block.IsValid() {
 		line.Block = ""
 	}
 	var targets []string
-	for _, i := range r.items {
+	for _, i := range r.items() {
 		outcome := i.outcome
 		if i.kind == rules.AsReservation && outcome == "" && i.parent != nil {
 			outcome = i.parent.outcome
 		}
 		if outcome == "" {
 			outcome = outcomeCreate
-			if after {
+			if out.after {
 				outcome = outcomeLeft
 			}
 		}
@@ -86,10 +96,7 @@ func (out *report) add(r row, after bool) {
 	if out.shadow != "" {
 		line.Difference = differences[line.Outcome]
 	}
-	out.Counts[line.Outcome]++
-	if !out.brief || !out.plain(line) {
-		out.Items = append(out.Items, line)
-	}
+	return line
 }
 
 // open are the rows that were not taken, although they were to be.
@@ -113,34 +120,59 @@ func (out *report) summary() string {
 
 // write writes the report to a file: JSON, which is the document, or CSV, by how its name ends.
 func (out *report) write(path string, document any) error {
-	var text []byte
+	var put func(io.Writer) error
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".json":
-		doc, err := show.Marshal(document)
-		if err != nil {
+		put = func(w io.Writer) error {
+			doc, err := show.Marshal(document)
+			if err == nil {
+				_, err = fmt.Fprintf(w, "%s\n", doc)
+			}
 			return err
 		}
-		text = fmt.Appendf(nil, "%s\n", doc)
 	case ".csv":
-		var sheet show.Sheet
-		line := func(difference string, cells ...string) {
-			if out.shadow != "" {
-				cells = append(cells, difference)
-			}
-			sheet.Row(cells...)
-		}
-		line("difference", "row", "kind", "block", "outcome", "project", "space", "target", "why")
-		for _, r := range out.Items {
-			line(r.Difference, r.Row, r.Kind, r.Block, r.Outcome, r.Project, r.Space, r.Target, r.Why)
-		}
-		text = sheet.Bytes()
+		put = out.asSheet
 	default:
 		return exit.Usagef("--report %s: the name must end with .json or .csv", path)
 	}
-	if err := os.WriteFile(path, text, 0o600); err != nil {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return fmt.Errorf("cannot write the report: %w", err)
+	}
+	if err := errors.Join(put(f), f.Close()); err != nil {
 		return fmt.Errorf("cannot write the report: %w", err)
 	}
 	return nil
+}
+
+// asSheet writes the rows as CSV, one after the other.
+func (out *report) asSheet(w io.Writer) error {
+	sheet := show.SheetTo(w)
+	line := func(difference string, cells ...string) {
+		if out.shadow != "" {
+			cells = append(cells, difference)
+		}
+		sheet.Row(cells...)
+	}
+	line("difference", "row", "kind", "block", "outcome", "project", "space", "target", "why")
+	for r := range out.lines {
+		line(r.Difference, r.Row, r.Kind, r.Block, r.Outcome, r.Project, r.Space, r.Target, r.Why)
+	}
+	return sheet.End()
+}
+
+// lines are all rows, also those that were not kept.
+func (out *report) lines(yield func(reportRow) bool) {
+	for _, r := range out.Items {
+		if out.rows == nil && !yield(r) {
+			return
+		}
+	}
+	for _, r := range out.rows {
+		if !yield(out.line(r)) {
+			return
+		}
+	}
 }
 
 // Signs of a diff.

@@ -223,7 +223,7 @@ type removals struct {
 func (r removals) against(v *view) string {
 	unreadable := 0
 	for _, row := range v.rows {
-		if row.Problem != "" && row.outcome == outcomeRefused {
+		if outcome, _ := row.ended(); row.Problem != "" && outcome == outcomeRefused {
 			unreadable++
 		}
 	}

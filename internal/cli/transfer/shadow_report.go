@@ -32,9 +32,11 @@ type shadowReport struct {
 // account says what a pass found and did.
 func (v *view) account(m *mirror) *shadowReport {
 	out := &shadowReport{Shadow: m.name, At: m.Clock().UTC().Truncate(time.Second), HeldBack: v.safety, missed: v.missed, Here: map[string]int{},
-		Mirrored: len(v.made) + len(v.keeps), report: report{Source: m.input.of, DryRun: m.dry, Rows: len(v.rows), Counts: map[string]int{}, ordered: order, shadow: m.name}}
+		Mirrored: len(v.made) + len(v.keeps), report: report{Source: m.input.of, DryRun: m.dry, Rows: len(v.rows), Counts: map[string]int{}, ordered: order, shadow: m.name, after: v.begun}}
 	for _, r := range v.rows {
-		out.add(r, v.begun)
+		line := out.line(r)
+		out.Counts[line.Outcome]++
+		out.Items = append(out.Items, line)
 	}
 	for _, i := range v.extras {
 		if i.outcome != outcomeSame && i.outcome != "" || !v.begun && i.outcome == "" {

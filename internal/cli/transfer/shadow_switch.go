@@ -109,7 +109,7 @@ func (v *view) within(m *mirror, name string) *shadowReport {
 	var left []reportRow
 	for n, r := range v.rows {
 		inside := r.Problem != ""
-		for _, i := range r.items {
+		for _, i := range r.items() {
 			inside = inside || touches(i) && !led[i]
 		}
 		if inside && out.Items[n].Difference != "" {

@@ -12,12 +12,37 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/stock"
 )
 
-// row is what has become of one row of the source.
+// row is what has become of one row of the source. There may be many, and nearly all of them become one item.
 type row struct {
 	*source.Record
+	item *item  // the only one that was made of it
+	rest *other // nil: there is an item
+}
+
+// other is a row that did not become one item.
+type other struct {
 	items   []*item
 	outcome string // of rows without items
 	why     string
+}
+
+// items are the things that were made of a row.
+func (r row) items() []*item {
+	switch {
+	case r.rest != nil:
+		return r.rest.items
+	case r.item != nil:
+		return []*item{r.item}
+	}
+	return nil
+}
+
+// ended are the outcome of a row without items, and the reason for it.
+func (r row) ended() (outcome, why string) {
+	if r.rest == nil {
+		return "", ""
+	}
+	return r.rest.outcome, r.rest.why
 }
 
 // wishes are the rows of a source with the items that the mapping makes of them.
@@ -35,7 +60,7 @@ type wishes struct {
 
 // wish asks the mapping what becomes of each record.
 func wish(m rules.Mapping, project string, records []source.Record) (*wishes, error) {
-	w := &wishes{mapping: m, project: project, rows: make([]row, len(records)), origins: map[domain]map[origin]string{}}
+	w := &wishes{mapping: m, project: project, rows: make([]row, len(records)), items: make([]*item, 0, len(records)), origins: map[domain]map[origin]string{}}
 	for _, rule := range m.Rules {
 		w.makings = append(w.makings, &making{mapping: &w.mapping, rule: rule})
 	}
@@ -72,7 +97,7 @@ func first(values ...string) string {
 
 // record makes the item of one record, or says why there is none.
 func (w *wishes) record(n int, r *source.Record) {
-	end := func(outcome, why string) { w.rows[n].outcome, w.rows[n].why = outcome, why }
+	end := func(outcome, why string) { w.rows[n].rest = &other{outcome: outcome, why: why} }
 	switch {
 	case r.Problem != "":
 		if at, found := w.mapping.RuleOf(r); found && w.mapping.Rules[at].As == rules.AsSkip {
@@ -124,7 +149,7 @@ func (w *wishes) record(n int, r *source.Record) {
 }
 
 func (w *wishes) add(n int, i *item) {
-	w.rows[n].items = append(w.rows[n].items, i)
+	w.rows[n].item = i
 	w.items = append(w.items, i)
 }
 
@@ -210,10 +235,10 @@ func (w *wishes) own(n int, r *source.Record) {
 	}
 	switch r.Kind {
 	case source.Space:
-		w.rows[n].items = []*item{i}
+		w.rows[n].item = i
 		w.spaces = append(w.spaces, i)
 	case source.Class:
-		w.rows[n].items = []*item{i}
+		w.rows[n].item = i
 		w.classes = append(w.classes, i)
 	default:
 		w.add(n, i)
