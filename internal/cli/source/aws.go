@@ -143,6 +143,7 @@ func (a *awsReading) document(f File, d awsDocument) {
 		if r.Name = plain(c["Description"]); r.Name == "" {
 			r.Name = plain(c["ResourceId"])
 		}
+		r.Same = plain(c["ResourceId"])
 		a.scopeOf(&r, a.pools[pool])
 		a.out.Records = append(a.out.Records, r)
 	}
@@ -151,6 +152,7 @@ func (a *awsReading) document(f File, d awsDocument) {
 		if r.Name = plain(c["ResourceName"]); r.Name == "" {
 			r.Name = plain(c["ResourceId"])
 		}
+		r.Same = plain(c["ResourceId"])
 		a.scope(&r, plain(c["IpamScopeId"]), plain(c["IpamScopeType"]))
 		a.out.Records = append(a.out.Records, r)
 	}
@@ -179,11 +181,11 @@ func (a *awsReading) document(f File, d awsDocument) {
 
 // network are the blocks of a VPC or a subnet: one, and those of both families that were associated with it.
 func (a *awsReading) network(id, kind string, c map[string]any) {
-	name := awsName(c, id)
+	name, resource := awsName(c, id), id
 	add := func(id, block string) {
 		c["Block"] = block
 		r := a.block(id, kind, c, "Block")
-		r.Name = name
+		r.Name, r.Same = name, resource // allocations of IPAM name it too
 		a.out.Records = append(a.out.Records, r)
 	}
 	first := plain(c["CidrBlock"])

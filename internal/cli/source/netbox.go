@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -24,6 +25,16 @@ var netboxEndpoints = map[string]string{
 // netboxReferences are fields that name another object, and the models of those.
 var netboxReferences = map[string]string{
 	"tenant": "tenancy.tenant", "role": "ipam.role", "site": "dcim.site", "rir": "ipam.rir", "vlan": "ipam.vlan",
+}
+
+// sharedRoles are the roles of addresses that NetBox lets several interfaces have at once: each has a row of its own.
+var sharedRoles = []string{"anycast", "vip", "vrrp", "hsrp", "glbp", "carp"}
+
+// share notes that an address may stand in several rows.
+func (r *Record) share(role string) {
+	if role = strings.ToLower(role); r.Kind == Address && slices.Contains(sharedRoles, role) {
+		r.Same = "an address that is shared"
+	}
 }
 
 // netboxReading is one import of NetBox while its files are read.
@@ -160,6 +171,7 @@ func (n *netboxReading) describe(r *Record, members map[string]any) {
 	default:
 		r.set("vrf.id", plain(of))
 	}
+	r.share(plain(members["role"]))
 	r.set("description", plain(members["description"]))
 	r.set("is_pool", plain(members["is_pool"]))
 	if scope, is := members["scope"].(map[string]any); is { // since NetBox 4.2 in the place of the site

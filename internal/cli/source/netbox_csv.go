@@ -78,6 +78,7 @@ func (n *netboxReading) row(f File, model string, r row) Record {
 		n.vrfs.know(vrf{id: r.get("id"), name: r.get("name"), rd: r.get("rd"), tenant: r.get("tenant")})
 		return out
 	}
+	out.share(r.get("role"))
 	if r.get("site") == "" {
 		out.set("site", r.get("scope"))
 	}

@@ -36,6 +36,8 @@ type Record struct {
 	Name string
 	// Domain identifies the routing domain of the row by the source's own key. The global domain has an empty key.
 	Domain string
+	// Same identifies what the row is about where a source lists one network, or one address that several devices share, in several rows.
+	Same string
 	// Block is valid unless the row is a range or has a problem.
 	Block netip.Prefix
 	// Span is the first and the last address of a range.

@@ -93,7 +93,11 @@ func (t *tree) duplicates() {
 			i, other = other, i
 			seen[k] = other
 		}
-		t.settle(t.w.mapping.OnDuplicate, other, i, "the same block as", i)
+		policy := t.w.mapping.OnDuplicate
+		if i.record != nil && other.record != nil && i.record.Same != "" && i.record.Same == other.record.Same {
+			policy = rules.First // the source lists one thing in several rows
+		}
+		t.settle(policy, other, i, "the same block as", i)
 	}
 }
 
