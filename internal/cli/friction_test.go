@@ -42,3 +42,13 @@ func TestErrorsNameTheNextStep(t *testing.T) {
 	require.Contains(t, d.run("whoami", "--timeout", "1ns").err, "No server is named, so this is the default: give --server")
 	require.NotContains(t, d.run("whoami", "--server", "http://127.0.0.1:1", "--timeout", "1ns").err, "No server is named")
 }
+
+func TestForceIsNeverTakenForYes(t *testing.T) {
+	t.Parallel()
+	d := answering(t)
+	for _, line := range [][]string{{"pool", "delete", "prod", "--force"}, {"project", "delete", "shop", "--force"}, {"claim", "delete", "web", "--force"}, {"apply", "-f", "plan.yaml", "--force"}} {
+		failed := d.run(line...)
+		require.Contains(t, failed.err, "nothing that is in use is ever deleted or overwritten", line)
+		require.NotContains(t, failed.err, "--yes", line)
+	}
+}

@@ -94,7 +94,7 @@ var otherFlags = map[string]string{
 	"all-namespaces": "--all-projects (-A)", "namespace": "--project (-p)", "n": "--project (-p)", "kube-context": "--context", "profile": "--context",
 	"endpoint-url": "--server", "show-labels": "--output wide", "filter": "--selector (-l)", "filters": "--selector (-l)", "labels": "--label",
 	"field-selector": "--output jsonpath=…", "query": "--output jsonpath=…", "jq": "--output jsonpath=…", "json": "--output json",
-	"template": "--output go-template=…", "max-items": "--limit", "chunk-size": "--limit", "force": "--yes", "confirm": "--yes",
+	"template": "--output go-template=…", "max-items": "--limit", "chunk-size": "--limit", "confirm": "--yes",
 }
 
 // UnknownFlag adds to an error about a flag that a command does not have which one was probably meant.
@@ -106,6 +106,9 @@ func UnknownFlag(cmd *cobra.Command, err error) error {
 	word := strings.ToLower(e.GetSpecifiedName())
 	if e.GetSpecifiedShortnames() != "" {
 		word = word[:1]
+	}
+	if word == "force" {
+		return exit.Usagef("%v; nothing that is in use is ever deleted or overwritten. Release or delete first what uses it: 'ipamctl release --pool POOL' releases the claims of a pool", err)
 	}
 	flags := map[string]bool{}
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { flags[f.Name] = !f.Hidden })
