@@ -64,6 +64,7 @@ type Column[T any] struct {
 	Title string
 	Wide  bool
 	Bar   bool // on a terminal a percentage is drawn too
+	Whole bool // a narrow terminal cuts all other columns first
 	Cell  func(T) string
 }
 

@@ -60,7 +60,7 @@ func (s *Stream[T]) Rows(items []T) error {
 	}
 	before := s.left
 	widths := slices.Clone(s.widths[:len(s.widths)-s.left])
-	s.left += s.fit(widths)
+	s.left += s.fit(widths, nil)
 	var b strings.Builder
 	for n, row := range rows {
 		var line strings.Builder

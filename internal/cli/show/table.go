@@ -45,7 +45,11 @@ func Table[T any](p *Printer, columns []Column[T], items []T) []byte {
 	if bars = bars && roomOf(wider) <= p.Width; bars {
 		widths = wider
 	}
-	left := p.fit(widths)
+	whole := make([]bool, len(shown))
+	for i, c := range shown {
+		whole[i] = c.Whole
+	}
+	left := p.fit(widths, whole)
 	var b bytes.Buffer
 	for n, row := range rows {
 		title := n == 0 && !p.NoHeaders
@@ -131,25 +135,34 @@ func roomOf(widths []int) int {
 }
 
 // fit makes columns narrower until all are as wide as the terminal, the widest first, and answers how many at the end have no room at all.
-// The first two, which say what a row is about, are cut last.
-func (p *Printer) fit(widths []int) (left int) {
+// The first two, which say what a row is about, and those that are whole are cut last.
+func (p *Printer) fit(widths []int, whole []bool) (left int) {
 	if p.Width <= 0 {
 		return 0
 	}
-	least := slices.Clone(widths)
-	for i := firstColumns; i < len(least); i++ {
-		least[i] = min(least[i], shortest)
+	kept := func(i int) bool { return i < firstColumns || i < len(whole) && whole[i] }
+	least, fewest := slices.Clone(widths), firstColumns
+	for i := range least {
+		if kept(i) {
+			fewest = max(fewest, i+1)
+		} else {
+			least[i] = min(least[i], shortest)
+		}
 	}
 	shown := widths
-	for len(shown) > firstColumns && roomOf(least[:len(shown)]) > p.Width {
+	for len(shown) > fewest && roomOf(least[:len(shown)]) > p.Width {
 		shown = shown[:len(shown)-1]
 	}
-	from := firstColumns
-	if len(shown) <= firstColumns {
-		from = 0
-	}
 	for room := roomOf(shown); room > p.Width; room-- {
-		widest := from + slices.Index(shown[from:], slices.Max(shown[from:]))
+		widest := -1
+		for i, width := range shown {
+			if width > 1 && !kept(i) && (widest < 0 || width > shown[widest]) {
+				widest = i
+			}
+		}
+		if widest < 0 {
+			widest = slices.Index(shown, slices.Max(shown))
+		}
 		if shown[widest] <= 1 {
 			break
 		}
