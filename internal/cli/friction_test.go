@@ -52,3 +52,20 @@ func TestForceIsNeverTakenForYes(t *testing.T) {
 		require.NotContains(t, failed.err, "--yes", line)
 	}
 }
+
+func TestDryRunOfAPlanRefusesClaimsThatCannotFit(t *testing.T) {
+	t.Parallel()
+	d := served(t)
+	d.done("pool", "create", "narrow", "--cidr", "192.0.2.0/28")
+	d.done("claim", "create", "first", "--pool", "narrow", "--prefix-length", "29")
+	plan := func(claims string) string { return "plan: fits\nclaims:\n" + claims }
+	d.in = plan("- { name: second, pool: narrow, prefixLength: 29 }\n- { name: third, pool: narrow, prefixLength: 29 }\n")
+	full := d.run("apply", "-f", "-", "--dry-run")
+	require.Equal(t, 4, full.code)
+	require.Contains(t, full.err, "claim third")
+	d.in = plan("- { name: second, pool: narrow, address: 192.0.2.1 }\n")
+	require.Equal(t, 4, d.run("apply", "-f", "-", "--dry-run").code)
+	d.in = plan("- { name: second, pool: narrow, prefixLength: 29 }\n")
+	require.Zero(t, d.run("apply", "-f", "-", "--dry-run").code)
+	require.NotContains(t, d.done("claim", "list", "-q").out, "second")
+}

@@ -51,7 +51,7 @@ PLAN may be a file that 'ipamctl plan --out' wrote. It is carried out as it was 
 		Args: verbs.Names("", 0, 0),
 	}
 	o.add(cmd)
-	cmd.Flags().BoolVar(&o.dry, "dry-run", false, "say what would be done, and do nothing")
+	cmd.Flags().BoolVar(&o.dry, "dry-run", false, "show what would be done, and ask the server whether claims would be made; do nothing")
 	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "delete without asking")
 	cmd.Flags().IntVar(&o.parallel, "parallel", 8, "how many pools are made at once")
 	cmd.RunE = p.Verb(func(ctx context.Context, _ []string) error {
@@ -139,7 +139,7 @@ func (r *run) apply(ctx context.Context, o options) error {
 		if err := t.tell(r.steps); err != nil {
 			return err
 		}
-		return t.end(nil)
+		return t.end(r.attempt(ctx))
 	}
 	if n := r.count(actionToDelete); n > 0 && !o.yes {
 		for _, st := range r.steps {

@@ -148,8 +148,8 @@ func (c *carrying) claims(ctx context.Context) {
 	}
 }
 
-// batch makes some claims: all, or none.
-func (c *carrying) batch(ctx context.Context, which []int) error {
+// send sends some claims in one request.
+func (c *carrying) send(ctx context.Context, which []int, how session.Writing) (session.Answer, error) {
 	request := struct {
 		Claims []json.RawMessage `json:"claims"`
 	}{}
@@ -158,11 +158,20 @@ func (c *carrying) batch(ctx context.Context, which []int) error {
 	}
 	body, err := show.Marshal(request)
 	if err != nil {
-		return err
+		return session.Answer{}, err
 	}
-	a, err := c.Post(ctx, session.Writing{Again: true}, session.Request{Path: c.In("claim-batches"), Body: body})
+	a, err := c.Post(ctx, how, session.Request{Path: c.In("claim-batches"), Body: body})
 	if err != nil {
-		return exit.About(c.refusedOf(which, err), err)
+		err = exit.About(c.refusedOf(which, err), err)
+	}
+	return a, err
+}
+
+// batch makes some claims: all, or none.
+func (c *carrying) batch(ctx context.Context, which []int) error {
+	a, err := c.send(ctx, which, session.Writing{Again: true})
+	if err != nil {
+		return err
 	}
 	var made struct{ Claims []json.RawMessage }
 	if err := json.Unmarshal(a.Body, &made); err != nil {
