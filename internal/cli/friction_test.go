@@ -1,9 +1,14 @@
 package cli_test
 
 import (
+	"bytes"
+	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/internal/cli"
 )
 
 func TestNamesAreCompletedByTheirBeginning(t *testing.T) {
@@ -50,6 +55,22 @@ func TestForceIsNeverTakenForYes(t *testing.T) {
 		failed := d.run(line...)
 		require.Contains(t, failed.err, "nothing that is in use is ever deleted or overwritten", line)
 		require.NotContains(t, failed.err, "--yes", line)
+	}
+}
+
+func TestHelpFitsTheTerminal(t *testing.T) {
+	t.Parallel()
+	for _, line := range [][]string{{"import", "csv", "--help"}, {"pool", "create", "--help"}, {"help"}, {"shadow", "mirror", "--help"}} {
+		var out bytes.Buffer
+		require.Zero(t, cli.Run(t.Context(), line, cli.Surroundings{In: strings.NewReader(""), Out: &out, Err: &out, Width: 80, Env: func(string) (string, bool) { return "", false }}))
+		usage, examples, _ := strings.Cut(out.String(), "Examples:")
+		_, flags, _ := strings.Cut(examples, "Flags:")
+		for text := range strings.Lines(usage + flags) {
+			if strings.HasPrefix(text, "  ipamctl") {
+				continue // a command line is not broken
+			}
+			require.LessOrEqual(t, utf8.RuneCountInString(strings.TrimSuffix(text, "\n")), 80, text)
+		}
 	}
 }
 

@@ -64,6 +64,7 @@ func root(p *session.Program, database operate.Database) *cobra.Command {
 	}
 	root.AddCommand(versionCommand(p), apiCommand(p), exitCodesTopic())
 	alsoMeant(root)
+	narrowHelp(root, p.Width)
 	return root
 }
 

@@ -1,0 +1,60 @@
+package show
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Wrap breaks the paragraphs of a text so that no line is longer than width, where words allow it. Lines with blanks before them are a list
+// or an example: each is broken by itself, and what is broken off keeps its indent.
+func Wrap(text string, width int) string {
+	var out, paragraph []string
+	end := func() {
+		out = append(out, filled(strings.Join(paragraph, " "), "", width)...)
+		paragraph = nil
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		words := strings.TrimLeft(line, " ")
+		switch indent := line[:len(line)-len(words)]; {
+		case words == "":
+			end()
+			out = append(out, "")
+		case indent != "":
+			end()
+			out = append(out, filled(words, indent, width)...)
+		default:
+			paragraph = append(paragraph, line)
+		}
+	}
+	end()
+	return strings.Join(out, "\n")
+}
+
+// filled are the lines of a text with an indent before each. Blanks between words stay as they are, but for those where a line is broken.
+func filled(text, indent string, width int) (lines []string) {
+	for text != "" {
+		room := max(width-len(indent), 1)
+		if utf8.RuneCountInString(text) <= room {
+			return append(lines, indent+text)
+		}
+		at := strings.LastIndex(string([]rune(text)[:room+1]), " ")
+		if at <= 0 {
+			if at = strings.Index(text, " "); at < 0 { // a word that is longer than the line
+				return append(lines, indent+text)
+			}
+		}
+		lines = append(lines, indent+strings.TrimRight(text[:at], " "))
+		text = strings.TrimLeft(text[at:], " ")
+	}
+	return lines
+}
+
+// Hang breaks a line so that what is broken off stands below its second column, which begins at a byte of it.
+func Hang(line string, at, width int) string {
+	lines := filled(line[at:], strings.Repeat(" ", at), width)
+	if len(lines) == 0 {
+		return line
+	}
+	lines[0] = line[:at] + strings.TrimLeft(lines[0], " ")
+	return strings.Join(lines, "\n")
+}
