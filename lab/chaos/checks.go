@@ -39,6 +39,7 @@ import (
 //	unreachable  what was not acknowledged cannot be reached by its key or name
 //	unusable     a pool cannot be emptied and handed out as a whole
 //	herd         a claim is released other than once, by its last consumer; or a consumer comes back, or ends early (package herd)
+//	heirs        a server answers by what had the name before it was deleted and made again (package heirs)
 //	harness      the harness could not do its work
 type Violation struct {
 	Check  string

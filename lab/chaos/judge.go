@@ -47,6 +47,7 @@ func (run *run) judge(ctx context.Context, res *Result) error {
 	run.cooled()
 	run.heldUp()
 	run.tryKeys(ctx)
+	run.inherited(res)
 	if err := run.herded(ctx, res); err != nil {
 		return err
 	}

@@ -28,6 +28,7 @@ type Mix struct {
 	Repeats    int           // likewise, of those that were tried before and did not succeed
 	Settle     bool          // check usability, at the cost of emptying the pools
 	Agents     int           // of a herd, whose machines use claims (package herd)
+	Heirs      int           // agents that make again what they have deleted (package heirs)
 }
 
 // Pool is a pool of a run, with its strategy.
@@ -124,7 +125,13 @@ func (m Mix) tide(number int) tide {
 }
 
 // Mixes are the mixes of the suite; seeds take them in turn.
-func Mixes() []Mix { return []Mix{herded(Ordinary()), Served(), Paused(), FailedOver()} }
+func Mixes() []Mix {
+	mixes := []Mix{herded(Ordinary()), Served(), Paused(), FailedOver()}
+	for i := range mixes {
+		mixes[i].Heirs = 5
+	}
+	return mixes
+}
 
 // herded is a mix with a herd.
 func herded(m Mix) Mix {

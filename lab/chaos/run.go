@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/carve-ipam/carve/lab/heirs"
 	"github.com/carve-ipam/carve/lab/herd"
 )
 
@@ -28,6 +29,7 @@ type run struct {
 	attempts *attempts
 	restored restored
 	herd     *herd.Herd // nil: there is none
+	heirs    *heirs.Heirs
 	keys     []key
 	requests atomic.Int64
 	posts    atomic.Int64 // by the harness itself
@@ -166,7 +168,11 @@ func (run *run) work(ctx context.Context) {
 	if run.herd != nil {
 		clients.Go(func() { run.herd.Work(ctx) })
 	}
+	over := make(chan struct{})
+	run.heirs = run.newHeirs(over)
+	weather.Go(func() { run.heirs.Work(ctx) })
 	clients.Wait()
+	close(over)
 	run.progress.end()
 	weather.Wait()
 	for _, r := range run.regions {

@@ -31,6 +31,7 @@ func Twins() []Twin {
 		{"no-barrier", "waiting until what is told again is durable", failsOver(CrashAndFailOver), 4},
 		{"local-clock", "going by the database's clock", offClock(), 3},
 		{"roles-by-name", "the binding of a role to its project", remade(), 2},
+		{"no-release-again", "the second look of a release that began with what is remembered", inherits(), 3},
 	}
 	for i := range list {
 		list[i].Mix.Name = list[i].Name
@@ -121,6 +122,13 @@ func offClock() Mix {
 func remade() Mix {
 	m := Ordinary()
 	m.Operations, m.Weather = 4, Weather{}
+	return m
+}
+
+// inherits is a quiet mix in which pools, projects, classes and scopes come back under their names.
+func inherits() Mix {
+	m := Ordinary()
+	m.Operations, m.Heirs, m.Weather = 60, 6, Weather{}
 	return m
 }
 

@@ -57,6 +57,8 @@ var places = []place{
 	{[]string{"no-epoch"}, "internal/crdb/write/whole.go", "\tfor _, c := range r.Several {\n", "\tfor _, c := range r.Several {\n\t\tif LACKS {\n\t\t\tbreak\n\t\t}\n"},
 	// A role is in whichever project has the name (lab/e2e/remade_test.go fails, too).
 	{[]string{"roles-by-name"}, "internal/tenancy/principal.go", "held.Project == project.ID {", "held.Project == project.ID || LACKS {"},
+	// A release of a claim whose pool is gone says so, and does not look again.
+	{[]string{"no-release-again"}, "internal/alloc/claims/release.go", "\tif ipam.IsCode(err, ipam.CodeNotFound) {\n\t\treturn &storage", "\tif ipam.IsCode(err, ipam.CodeNotFound) && !LACKS {\n\t\treturn &storage"},
 	{
 		// A COMMIT is cancelled with its request.
 		[]string{"cancel-commits"}, "internal/crdb/conn.go",

@@ -1,0 +1,286 @@
+// Package heirs has agents that delete claims, pools, classes and whole projects, and make others of the same names. Each request goes to any of several
+// servers, which may have cached the earlier object. Every answer has to follow the objects that exist now. Each agent has a project of its own and sends one
+// request after another, so it knows which objects exist.
+package heirs
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/lab/herd"
+)
+
+type obj = map[string]any
+
+// Heirs runs the agents and collects wrong answers.
+type Heirs struct {
+	Ask     func(ctx context.Context, server int, method, path string, body any) herd.Answer
+	Servers int
+	Agents  int
+	Rounds  int             // of each agent, at most
+	Over    <-chan struct{} // closed: agents make no more rounds than Least
+	Seed    uint64
+
+	mu    sync.Mutex
+	wrong []string
+	tally map[string]int
+}
+
+// Least is how many rounds each agent makes after Over is closed, so that every run tests something.
+const Least = 4
+
+// Work lets the agents work until they are done.
+func (h *Heirs) Work(ctx context.Context) {
+	h.tally = map[string]int{}
+	var agents sync.WaitGroup
+	for n := range h.Agents {
+		a := &agent{Heirs: h, number: n, world: worlds[n%len(worlds)], dice: rand.New(rand.NewPCG(h.Seed, uint64(n)))} //nolint:gosec // chance, and no secret
+		agents.Go(func() { a.work(ctx) })
+	}
+	agents.Wait()
+}
+
+// Judge returns the wrong answers, and counts of the work.
+func (h *Heirs) Judge() (wrong []string, tally map[string]int) { return h.wrong, h.tally }
+
+// agent is the only user of its project.
+type agent struct {
+	*Heirs
+
+	number   int
+	world    world
+	dice     *rand.Rand
+	projects int    // that it has used
+	project  string // that it uses; "": none yet
+	pool     string // its name
+	cidr     netip.Prefix
+	pools    int    // that it has made
+	bits     int    // the length of a claim
+	carved   string // the name of the pool of the last claim
+}
+
+// world names the objects that an agent deletes and makes again between two claims of one name.
+type world struct {
+	name  string
+	spec  func(a *agent) obj
+	again func(a *agent, ctx context.Context) bool // as agent.round
+}
+
+var worlds = []world{
+	{"pool", inPool, (*agent).otherPool},
+	{"project", inPool, (*agent).otherProject},
+	{"class", byClass, (*agent).otherClass},
+	{"scope", inScope, (*agent).otherScope},
+	{"expired scope", inScope, (*agent).expiredScope},
+}
+
+// work makes rounds. A request whose outcome is unknown may take effect later. After one the agent goes on in a new project.
+func (a *agent) work(ctx context.Context) {
+	there := false
+	for round := range a.Rounds {
+		if round >= Least && a.over() {
+			return
+		}
+		if !there {
+			a.projects++
+			a.project = fmt.Sprintf("heirs-%d-%d", a.number, a.projects)
+			there = a.makeProject(ctx) && a.furnish(ctx)
+		}
+		there = there && a.round(ctx) && (a.dice.IntN(3) == 0 || a.world.again(a, ctx))
+	}
+}
+
+func (a *agent) over() bool {
+	select {
+	case <-a.Over:
+		return true
+	default:
+		return false
+	}
+}
+
+func (a *agent) makeProject(ctx context.Context) bool {
+	return a.changes(ctx, http.MethodPost, "/v1/projects", obj{"metadata": obj{"name": a.project}})
+}
+
+// furnish makes the pool, and the class if the world has one. No two pools of an agent overlap, so a block shows the pool that it was carved from.
+func (a *agent) furnish(ctx context.Context) bool {
+	a.pool, a.bits = []string{"x", "z"}[a.dice.IntN(2)], 28+a.dice.IntN(3)
+	a.pools++
+	a.cidr = netip.PrefixFrom(netip.AddrFrom4([4]byte{10, byte(a.pools >> 4), byte(a.pools << 4), 0}), 20)
+	spec := obj{"cidr": a.cidr.String()}
+	class := obj{"ipFamily": "IPv4", "defaultPrefixLength": a.bits}
+	if a.scoped() {
+		class["poolPer"], class["poolPrefixLength"], class["emptyPoolTTL"] = []string{"project", "site"}, 24, "0s"
+	}
+	if a.scoped() || a.world.name == "class" {
+		spec["classNames"] = []string{"k"}
+		if !a.changes(ctx, http.MethodPost, a.at("classes"), obj{"metadata": obj{"name": "k"}, "spec": class}) {
+			return false
+		}
+	}
+	return a.changes(ctx, http.MethodPost, a.at("pools"), obj{"metadata": obj{"name": a.pool}, "spec": spec})
+}
+
+func (a *agent) scoped() bool { return a.world.name == "scope" || a.world.name == "expired scope" }
+
+func inPool(a *agent) obj { return obj{"poolRef": obj{"name": a.pool}, "prefixLength": a.bits} }
+func byClass(*agent) obj  { return obj{"className": "k"} }
+func inScope(a *agent) obj {
+	return obj{"className": "k", "scope": obj{"site": []string{"ber", "muc"}[a.dice.IntN(2)]}}
+}
+
+func (a *agent) otherPool(ctx context.Context) bool {
+	return a.changes(ctx, http.MethodDelete, a.at("pools", a.pool), nil) && a.furnish(ctx)
+}
+
+func (a *agent) otherProject(ctx context.Context) bool {
+	return a.changes(ctx, http.MethodDelete, a.at("pools", a.pool), nil) && a.changes(ctx, http.MethodDelete, "/v1/projects/"+a.project, nil) &&
+		a.makeProject(ctx) && a.furnish(ctx)
+}
+
+func (a *agent) otherClass(ctx context.Context) bool {
+	return a.changes(ctx, http.MethodDelete, a.at("pools", a.pool), nil) && a.changes(ctx, http.MethodDelete, a.at("classes", "k"), nil) && a.furnish(ctx)
+}
+
+// otherScope deletes the pool of the last claim, unless it has expired. The next claim of its scope carves a pool of the same name.
+func (a *agent) otherScope(ctx context.Context) bool {
+	answer, certain := a.ask(ctx, http.MethodDelete, a.at("pools", a.carved), nil)
+	if certain && answer.Status >= 300 && answer.Code != ipam.CodeNotFound {
+		a.violated("DELETE of the pool of an empty scope: %d %s", answer.Status, answer.Body)
+	}
+	return certain
+}
+
+// expiredScope waits until the pool of the last claim has expired, or the clients of the run have ended.
+func (a *agent) expiredScope(ctx context.Context) bool {
+	for {
+		answer, certain := a.ask(ctx, http.MethodGet, a.at("classes/k/scopes"), nil)
+		if !certain {
+			return false
+		}
+		var scopes struct {
+			Items []struct{ Metadata struct{ Name string } }
+		}
+		if answer.Status >= 300 || json.Unmarshal(answer.Body, &scopes) != nil {
+			a.violated("GET of the scopes of a class that exists: %d %s", answer.Status, answer.Body)
+			return false
+		}
+		there := false
+		for _, scope := range scopes.Items {
+			there = there || scope.Metadata.Name == a.carved
+		}
+		if !there {
+			a.count("scopes that expired")
+			return true
+		}
+		select {
+		case <-ctx.Done():
+			return false
+		case <-a.Over:
+			return true
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+// claim holds the fields of a claim that the agents compare.
+type claim struct {
+	Metadata struct{ UID string }
+	Status   struct {
+		AllocatedCIDR netip.Prefix
+		PoolRef       struct{ Name string }
+	}
+}
+
+// round makes a claim, reads it, releases it, and reads that it is gone. It returns false when the outcome of a change is unknown or wrong.
+func (a *agent) round(ctx context.Context) bool {
+	answer, certain := a.ask(ctx, http.MethodPut, a.at("claims/y"), obj{"spec": a.world.spec(a)})
+	if !certain {
+		return false
+	}
+	var made, got claim
+	if answer.Status >= 300 || json.Unmarshal(answer.Body, &made) != nil {
+		a.violated("PUT of a claim, which can be made: %d %s", answer.Status, answer.Body)
+		return false
+	}
+	if made.Status.AllocatedCIDR.Bits() != a.bits || !a.cidr.Contains(made.Status.AllocatedCIDR.Addr()) {
+		a.violated("the claim has %v, and a claim gets a /%d of %v", made.Status.AllocatedCIDR, a.bits, a.cidr)
+	}
+	a.carved = made.Status.PoolRef.Name
+	a.count("claims by name, " + a.world.name + " made again")
+	if answer, certain = a.ask(ctx, http.MethodGet, a.at("claims/y"), nil); certain && (answer.Status >= 300 || json.Unmarshal(answer.Body, &got) != nil || got != made) {
+		a.violated("GET of claim %v, which exists: %d %s", made, answer.Status, answer.Body)
+	}
+	if a.dice.IntN(4) == 0 {
+		if answer, certain = a.ask(ctx, http.MethodDelete, a.at("claims/y?dryRun=true"), nil); certain && answer.Status >= 300 {
+			a.violated("dry run of the DELETE of a claim that exists: %d %s", answer.Status, answer.Body)
+		}
+	}
+	if !a.changes(ctx, http.MethodDelete, a.at("claims/y"), nil) {
+		return false
+	}
+	if answer, certain = a.ask(ctx, http.MethodGet, a.at("claims/y"), nil); certain && answer.Code != ipam.CodeNotFound {
+		a.violated("GET of a claim that was released: %d %s", answer.Status, answer.Body)
+	}
+	return true
+}
+
+func (a *agent) at(parts ...string) string {
+	return strings.Join(append([]string{"/v1/projects", a.project}, parts...), "/")
+}
+
+// changes asks for a change that the server has to make. It returns false when the outcome is unknown, or a refusal.
+func (a *agent) changes(ctx context.Context, method, path string, body any) bool {
+	answer, certain := a.ask(ctx, method, path, body)
+	if certain && answer.Status >= 300 {
+		a.violated("%s %s, which can be done: %d %s", method, path, answer.Status, answer.Body)
+	}
+	return certain && answer.Status < 300
+}
+
+// tries bounds the repeats of a request.
+const tries = 60
+
+// notDone are the codes of requests that changed nothing and may be repeated.
+var notDone = []ipam.Code{ipam.CodeContention, ipam.CodeUnavailable, ipam.CodeRateLimited}
+
+// ask sends a request to one of the servers, and repeats it while nothing was changed. It repeats a read until there is an answer.
+func (a *agent) ask(ctx context.Context, method, path string, body any) (answer herd.Answer, certain bool) {
+	for range tries {
+		answer = a.Ask(ctx, a.dice.IntN(a.Servers), method, path, body)
+		if !answer.Unsure {
+			return answer, true
+		}
+		if method != http.MethodGet && !slices.Contains(notDone, answer.Code) {
+			return answer, false
+		}
+		select {
+		case <-ctx.Done():
+			return answer, false
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+	return answer, false
+}
+
+func (a *agent) violated(format string, args ...any) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.wrong = append(a.wrong, a.project+": "+fmt.Sprintf(format, args...))
+}
+
+func (a *agent) count(what string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.tally[what]++
+}
