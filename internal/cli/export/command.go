@@ -40,7 +40,7 @@ func Command(p *session.Program) *cobra.Command {
 		Short: "Write all spaces, classes, pools and claims of a project for other tools",
 		Long: `Writes the spaces, classes, pools and claims of the project. csv and plan are what 'ipamctl import csv' and 'ipamctl import plan' read
 again, into an empty project as it was. netbox-csv is four files for NetBox' own import, in the directory --to. terraform has a
-resource and an import block for each thing. Grants, quotas, members, keys, consumers and retained blocks are not exported.`,
+resource and an import block for each thing. Grants, quotas, members, keys, consumers, alert rules, webhooks and retained blocks are not exported.`,
 		Example: "  ipamctl export -o csv --to team-a.csv\n  ipamctl export -o netbox-csv --to netbox/\n  ipamctl export -o terraform > team-a.tf",
 	})
 	f := cmd.Flags()
@@ -64,6 +64,9 @@ resource and an import block for each thing. Grants, quotas, members, keys, cons
 			return err
 		}
 		write := map[string]func(*inventory) (files, error){formCSV: asCSV, formNetBox: asNetBox, formPlan: asPlan, formTerraform: asTerraform}
+		if form != formTerraform {
+			inv.noteDrains()
+		}
 		out, err := write[form](inv)
 		if err != nil {
 			return err

@@ -175,9 +175,6 @@ func (v *inventory) nest(byName map[string]*outPool) {
 		if p.Status.Scope != nil {
 			v.notes = append(v.notes, "pool "+name+" was carved for a scope of class "+p.Status.Scope.ClassName+": it is exported as an ordinary pool")
 		}
-		if p.Spec.Drain != "" {
-			v.notes = append(v.notes, "pool "+name+" is draining, which is not exported")
-		}
 		if ref := p.Status.ParentRef; ref != nil && byName[ref.Name] != nil {
 			byName[ref.Name].children = append(byName[ref.Name].children, p)
 		} else {
@@ -193,6 +190,15 @@ func (v *inventory) nest(byName map[string]*outPool) {
 		}
 	}
 	walk(roots, 0)
+}
+
+// noteDrains notes the pools that are drained, because only the Terraform export has the field.
+func (v *inventory) noteDrains() {
+	for _, p := range v.pools {
+		if p.Spec.Drain != "" {
+			v.notes = append(v.notes, "pool "+p.Metadata.Name+" is draining, which is not exported")
+		}
+	}
 }
 
 // labelsText are labels as one cell.

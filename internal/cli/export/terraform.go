@@ -54,7 +54,7 @@ func asTerraform(v *inventory) (files, error) {
 		} else {
 			list = append(list, attribute{"space", ref("space", p.space)})
 		}
-		list = append(list, attribute{"cidr", text(p.Status.AllocatedCIDR)}, attribute{"description", text(p.Spec.Description)})
+		list = append(list, attribute{"cidr", text(p.Status.AllocatedCIDR)}, attribute{"description", text(p.Spec.Description)}, attribute{"drain", text(string(p.Spec.Drain))})
 		var classes []string
 		for _, name := range p.Spec.ClassNames {
 			classes = append(classes, ref("class", name))
