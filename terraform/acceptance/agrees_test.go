@@ -2,6 +2,7 @@ package acceptance_test
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,6 +18,8 @@ func pathOf(t testing.TB, r thing) string {
 		return "/v1/projects/" + r.id
 	case "grant":
 		return "/v1/projects/" + parts[0] + "/" + parts[1] + "/" + parts[2] + "/grants/" + parts[3]
+	case "consumer_attachment":
+		return "/v1/projects/" + parts[0] + "/claims/" + parts[1] + "/consumers/" + parts[3] + "?realm=" + parts[2]
 	case "consumer":
 		return "/v1/projects/" + parts[0] + "/realms/" + parts[1] + "/consumers/" + parts[2]
 	}
@@ -38,6 +41,20 @@ func (r thing) kind() string {
 	return kind
 }
 
+// attached reports whether the server has an attachment. It can only be found in the list of its claim.
+func (f *folder) attached(path string) bool {
+	f.t.Helper()
+	list, rest, _ := strings.Cut(path, "/consumers/")
+	uid, realm, _ := strings.Cut(rest, "?realm=")
+	status, document := f.server.get(f.t, list+"/consumers?limit=500")
+	require.Equal(f.t, http.StatusOK, status, path)
+	items, _ := document["items"].([]any)
+	return slices.ContainsFunc(items, func(item any) bool {
+		found, _ := item.(map[string]any)
+		return found["uid"] == uid && found["realm"] == realm
+	})
+}
+
 // agrees checks that each object in the state exists on the server, as it is in the state, and that no two resources have the same object or block.
 func (f *folder) agrees() {
 	f.t.Helper()
@@ -49,6 +66,10 @@ func (f *folder) agrees() {
 		path := pathOf(f.t, r)
 		require.Empty(f.t, objects[path], "%s and %s hold %s", objects[path], r.address, path)
 		objects[path] = r.address
+		if r.kind() == "consumer_attachment" {
+			require.True(f.t, f.attached(path), "%s is in the state, and the server has no %s", r.address, path)
+			continue
+		}
 		status, document := f.server.get(f.t, path)
 		require.Equal(f.t, http.StatusOK, status, "%s is in the state, and the server has no %s", r.address, path)
 		metadata, _ := document["metadata"].(map[string]any)

@@ -45,6 +45,8 @@ func TestExamplesCanBeApplied(t *testing.T) {
 	require.NoError(t, err)
 	_, err = s.PutConsumer(ctx, project, "default", "vm-1", client.IPConsumerPut{})
 	require.NoError(t, err)
+	_, err = s.AttachConsumer(ctx, project, "web", "vm-1", client.IPConsumerSpec{})
+	require.NoError(t, err)
 	_, err = s.CreateAlertRule(ctx, project, client.AlertRuleCreate{
 		Metadata: client.CreateMetadata{Name: "pools"}, Spec: client.AlertRuleSpec{About: client.AlertRuleAboutPools, Percent: 90},
 	})

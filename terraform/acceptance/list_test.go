@@ -91,6 +91,7 @@ resource "carve_claim" "db" {
   name           = "db"
   pool           = carve_pool.child.name
   prefix_length  = 28
+  max_consumers  = 2
   reclaim_policy = "Delete"
 }
 resource "carve_grant" "all" {
@@ -123,6 +124,17 @@ resource "carve_consumer" "vm" {
   realm   = "machines"
   uid     = "vm:1"
 }
+resource "carve_consumer_attachment" "vm" {
+  project = carve_project.team.name
+  claim   = carve_claim.db.name
+  realm   = carve_consumer.vm.realm
+  uid     = carve_consumer.vm.uid
+}
+resource "carve_consumer_attachment" "other" {
+  project = carve_project.team.name
+  claim   = carve_claim.db.name
+  uid     = "vm-9"
+}
 resource "carve_alert_rule" "full" {
   project = carve_project.team.name
   name    = "full"
@@ -150,14 +162,16 @@ resource "carve_webhook" "all" {
 		{"classes", `ip_family = "IPv6"`, "id", ""},
 		{"claims", "owner = \"Cluster/web\"\nphase = \"Bound\"\nclass = \"std\"\nlabel_selector = \"env=prod\"\nip_family = \"IPv4\"", "prefix_length", "28"},
 		{"claims", "pool = \"child\"\nwithin = \"10.20.0.0/24\"\ncontains = \"10.20.0.3\"", "name", "db"},
-		{"claims", "consumer = \"vm:1\"\nrealm = \"machines\"", "name", ""},
+		{"claims", "consumer = \"vm:1\"\nrealm = \"machines\"", "name", "db"},
+		{"claims", `consumer = "vm:1"`, "name", ""},
 		{"grants", `pool = "prod"`, "id", name + "/pools/prod/*"},
 		{"grants", `space = "default"`, "consumer", "another"},
 		{"quotas", "", "limits.claims", "30"},
 		{"members", "", "subject", "corp:alice"},
 		{"api_keys", "", "role", "viewer"},
 		{"consumers", "realm = \"machines\"\nphase = \"Live\"", "id", name + "/machines/vm:1"},
-		{"consumers", "", "id", ""},
+		{"consumers", "", "id", name + "/default/vm-9"},
+		{"consumer_attachments", `claim = "db"`, "id", name + "/db/default/vm-9," + name + "/db/machines/vm:1"},
 		{"alert_rules", "", "percent", "80"},
 		{"webhooks", "", "state", "Paused"},
 		{"allocations", "", "purpose", "ChildPool,Claim,Claim"},

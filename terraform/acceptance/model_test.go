@@ -16,6 +16,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/carve-ipam/carve/client"
 )
 
 // group is a resource block of the model: one object, or several by count or for_each.
@@ -30,7 +32,7 @@ type group struct {
 }
 
 // modelled lists the kinds of the groups; claims are as frequent as in real configurations.
-var modelled = []string{"claim", "claim", "claim", "pool", "quota", "member", "space", "alert_rule", "webhook"}
+var modelled = []string{"claim", "claim", "claim", "pool", "quota", "member", "space", "alert_rule", "webhook", "consumer_attachment"}
 
 // model is a configuration that changes at random.
 type model struct {
@@ -68,6 +70,8 @@ func (m *model) text() string {
 			fmt.Fprintf(&b, "  name = %s\n  limits = { claims = 1000 }\n  description = %q\n", name, g.label)
 		case "member":
 			fmt.Fprintf(&b, "  subject = %s\n  role = \"viewer\"\n", strings.Replace(name, `"`, `"corp:`, 1))
+		case "consumer_attachment":
+			fmt.Fprintf(&b, "  claim = \"shared\"\n  uid = %s\n", name)
 		case "alert_rule":
 			fmt.Fprintf(&b, "  name = %s\n  about = \"Pools\"\n  percent = %d\n  labels = { env = %q }\n", name, 50+g.length, g.label)
 		case "webhook":
@@ -193,6 +197,8 @@ func TestModelOfStatesPlansAndServers(t *testing.T) {
 		require.NoError(t, err)
 	}
 	m := &model{Rand: rand.New(rand.NewPCG(seed, 1)), project: prepared(t, world.main)}
+	_, err := world.main.Claim(t.Context(), m.project, "shared", client.IPClaimSpec{PoolRef: &client.Ref{Name: "prod"}, PrefixLength: 30, MaxConsumers: 256})
+	require.NoError(t, err)
 	f := newFolder(t, world.main, "model", "")
 	good := []group{}
 	for step := range steps {
@@ -265,16 +271,21 @@ func (f *folder) killed(after int) {
 // clear deletes the objects of a project that no state has, as a person would do after a kill before another configuration is applied.
 func (f *folder) clear(project string) {
 	f.t.Helper()
-	known := map[string]bool{"/v1/projects/" + project + "/pools/prod": true, "/v1/projects/" + project + "/spaces/default": true}
+	known := map[string]bool{"/v1/projects/" + project + "/pools/prod": true, "/v1/projects/" + project + "/spaces/default": true, "/v1/projects/" + project + "/claims/shared": true}
 	for _, r := range f.state() {
 		known[pathOf(f.t, r)] = true
 	}
-	for _, collection := range []string{"claims", "pools", "quotas", "members", "spaces", "alert-rules", "webhooks"} {
+	for _, collection := range []string{"claims", "pools", "quotas", "members", "spaces", "alert-rules", "webhooks", "claims/shared/consumers"} {
 		_, list := f.server.get(f.t, "/v1/projects/"+project+"/"+collection)
 		items, _ := list["items"].([]any)
 		for _, item := range items {
-			about, _ := item.(map[string]any)["metadata"].(map[string]any)
-			if path := fmt.Sprintf("/v1/projects/%s/%s/%s", project, collection, about["name"]); !known[path] {
+			object, _ := item.(map[string]any)
+			about, _ := object["metadata"].(map[string]any)
+			path := fmt.Sprintf("/v1/projects/%s/%s/%v", project, collection, about["name"])
+			if uid, is := object["uid"]; is {
+				path = fmt.Sprintf("/v1/projects/%s/%s/%v?realm=%v", project, collection, uid, object["realm"])
+			}
+			if !known[path] {
 				f.server.remove(f.t, path)
 			}
 		}

@@ -135,6 +135,8 @@ func (d *dice) rest(in string) {
 	d.resource("api_key", "key", []string{in, `name = "key"`, `role = "viewer"`}, d.description(), d.labels(), d.annotations(),
 		"expires_at = "+one(d, `"2100-01-01T01:00:00+01:00"`, `"2100-01-01T00:00:00Z"`))
 	d.resource("consumer", "vm", []string{in, `uid = "vm-1"`}, "kind = "+d.words(), "name = "+d.words(), "ttl_seconds = 3600", `realm = "machines"`)
+	attached := one(d, "x0", "q0-0")
+	d.resource("consumer_attachment", "vm", []string{in, "claim = carve_claim." + attached + ".name", "uid = carve_consumer.vm.uid", "realm = carve_consumer.vm.realm"})
 	selector := "label_selector = " + one(d, `"env=prod"`, `"tier in (web, api), !old"`)
 	d.resource("alert_rule", "full", []string{in, `name = "full"`, `about = "Pools"`, one(d, "percent = 80", `runway = "168h"`, `runway = "90m"`)},
 		`class_name = "c0"`, selector, d.labels(), d.annotations())

@@ -191,6 +191,34 @@ resource "carve_quota" "it" {
   name        = "web-1"
   ttl_seconds = 3600
 }`, `ttl_seconds = 7200`},
+	{"consumer attachment", `resource "carve_pool" "prod" {
+  project = carve_project.team.name
+  name    = "prod"
+  cidr    = "10.20.0.0/16"
+}
+resource "carve_claim" "web" {
+  project       = carve_project.team.name
+  name          = "web"
+  pool          = carve_pool.prod.name
+  prefix_length = 28
+  max_consumers = 2
+}
+resource "carve_consumer" "vm" {
+  project = carve_project.team.name
+  realm   = "machines"
+  uid     = "vm:1"
+}
+resource "carve_consumer_attachment" "it" {
+  project = carve_project.team.name
+  claim   = carve_claim.web.name
+  realm   = carve_consumer.vm.realm
+  uid     = carve_consumer.vm.uid
+}
+resource "carve_consumer_attachment" "other" {
+  project = carve_project.team.name
+  claim   = carve_claim.web.name
+  uid     = "vm:1"
+}`, ""},
 	{"alert rule", `resource "carve_alert_rule" "it" {
   project        = carve_project.team.name
   name           = "nearly-full"

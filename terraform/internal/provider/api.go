@@ -50,10 +50,6 @@ func (a *api) inProject(config values, to *diag.Diagnostics) bool {
 
 // list yields the objects of a list, page by page.
 func (a *api) list(ctx context.Context, at string) iter.Seq2[document, error] {
-	separator := "?"
-	if strings.Contains(at, "?") {
-		separator = "&"
-	}
 	return func(yield func(document, error) bool) {
 		for next := at; ; {
 			page, err := a.call(ctx, http.MethodGet, next, "", nil)
@@ -72,7 +68,7 @@ func (a *api) list(ctx context.Context, at string) iter.Seq2[document, error] {
 			if cursor == "" {
 				return
 			}
-			next = at + separator + "cursor=" + url.QueryEscape(cursor)
+			next = queried(at, "cursor="+url.QueryEscape(cursor))
 		}
 	}
 }
@@ -131,6 +127,22 @@ func (a *api) call(ctx context.Context, method, path, tag string, body document)
 	}
 	err = json.NewDecoder(resp.Body).Decode(&d)
 	return d, err
+}
+
+// fetch reads an object.
+func (k kind) fetch(ctx context.Context, a *api, v values) (document, error) {
+	if k.lookup != nil {
+		return k.lookup(ctx, a, v)
+	}
+	return a.call(ctx, http.MethodGet, k.at(v), "", nil)
+}
+
+// queried adds a parameter to a path, which may have some.
+func queried(path, parameter string) string {
+	if strings.Contains(path, "?") {
+		return path + "&" + parameter
+	}
+	return path + "?" + parameter
 }
 
 // difference is the merge patch from one document to another; nil without one.

@@ -65,6 +65,9 @@ func (r *managed) create(ctx context.Context, config values, h holding) (documen
 			return nil, err
 		}
 	}
+	if err == nil && r.blank {
+		return document{}, nil // the response is about the container
+	}
 	if err == nil && !r.marked || r.marked && d.annotation(holder) == h.Mark {
 		if r.secret() != "" && d[r.secret()] == nil {
 			return r.again(ctx, d, config, h)
@@ -93,7 +96,7 @@ func (r *managed) inTheWay(ctx context.Context, config values, refused error) do
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests:
 		return nil
 	}
-	d, err := r.api.call(ctx, http.MethodGet, r.at(config), "", nil)
+	d, err := r.fetch(ctx, r.api, config)
 	if err != nil || r.gone != nil && r.gone(d) {
 		return nil
 	}
@@ -103,7 +106,7 @@ func (r *managed) inTheWay(ctx context.Context, config values, refused error) do
 // takeOver gives an existing object to this resource. It writes the mark of this resource, so the resource that had the object sees the change.
 func (r *managed) takeOver(ctx context.Context, d document, config values, h holding, silent bool) (document, error) {
 	for attempt := 1; ; attempt++ {
-		mine, err := r.mine(ctx, d, silent)
+		mine, err := r.mine(ctx, d, config, silent)
 		switch {
 		case err != nil:
 			return nil, err
@@ -123,7 +126,7 @@ func (r *managed) takeOver(ctx context.Context, d document, config values, h hol
 		if !client.IsConflict(err) || attempt == attempts {
 			return changed, err
 		}
-		switch d, err = r.api.call(ctx, http.MethodGet, r.at(config), "", nil); {
+		switch d, err = r.fetch(ctx, r.api, config); {
 		case client.IsNotFound(err):
 			return r.create(ctx, config, h)
 		case err != nil:
@@ -133,8 +136,9 @@ func (r *managed) takeOver(ctx context.Context, d document, config values, h hol
 }
 
 // mine reports whether this configuration made the object: its owner is in the mark. A grant, a quota, a member and a consumer have no mark. Such an object is
-// this configuration's when the same credential made it, and there is an owner or an attempt of this very call had no answer.
-func (r *managed) mine(ctx context.Context, d document, silent bool) (bool, error) {
+// this configuration's when the same credential made it, and there is an owner or an attempt of this very call had no answer. An attachment has
+// no creator: it is this configuration's when the same credential made the consumer, which may end the consumer, and the attachment with it.
+func (r *managed) mine(ctx context.Context, d document, config values, silent bool) (bool, error) {
 	if r.marked {
 		return r.api.owner != "" && d.annotation(madeBy) == r.api.owner, nil
 	}
@@ -142,7 +146,14 @@ func (r *managed) mine(ctx context.Context, d document, silent bool) (bool, erro
 		return false, nil
 	}
 	subject, err := r.api.subject(ctx)
-	return err == nil && d.text("/metadata/createdBy") == subject, err
+	if err != nil {
+		return false, err
+	}
+	by := d.text("/metadata/createdBy")
+	if r.maker != nil {
+		by, err = r.maker(ctx, r.api, config)
+	}
+	return err == nil && by == subject, err
 }
 
 // differs names an attribute that cannot be changed and is not as it is configured.

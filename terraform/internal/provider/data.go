@@ -2,7 +2,6 @@ package provider
 
 import (
 	"context"
-	"net/http"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
@@ -59,7 +58,7 @@ func (l *looked) Read(ctx context.Context, req datasource.ReadRequest, resp *dat
 	}
 	ctx, cancel := context.WithTimeout(ctx, defaultTimeout)
 	defer cancel()
-	d, err := l.api.call(ctx, http.MethodGet, l.at(config), "", nil)
+	d, err := l.fetch(ctx, l.api, config)
 	if err != nil {
 		diagnose(&resp.Diagnostics, l.kind, l.data(), err, "")
 		return

@@ -31,7 +31,7 @@ func (r *managed) Delete(ctx context.Context, req resource.DeleteRequest, resp *
 		return
 	}
 	for attempt := 1; ; attempt++ {
-		d, err := r.api.call(ctx, http.MethodGet, at, "", nil)
+		d, err := r.fetch(ctx, r.api, prior)
 		if err == nil && !r.another(d, prior.text("uid")) {
 			if h.lost(d) {
 				resp.Diagnostics.AddWarning(taken.title(), taken.Error())

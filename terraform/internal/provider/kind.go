@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -36,8 +37,12 @@ type kind struct {
 	gone func(d document) bool
 	// explained: why a claim was refused, and what would help, can be asked for.
 	explained bool
-	// bodyless ones are all in their path.
-	bodyless bool
+	// bodyless ones are all in their path. blank ones are too, and the request that makes one has an empty object.
+	bodyless, blank bool
+	// lookup reads an object of a kind that has no GET.
+	lookup func(ctx context.Context, a *api, v values) (document, error)
+	// maker reads the subject that made an object which does not have it.
+	maker func(ctx context.Context, a *api, v values) (string, error)
 	// lockless ones change by themselves, so that no revision can be asked for.
 	lockless bool
 	// scopes is the path of a list of pools. Those with a scope are deleted with the object.
@@ -184,8 +189,11 @@ func (k kind) find(id, project string) (values, error) {
 
 // body is the request that makes one as it is configured, with the provider's own annotations.
 func (k kind) body(config values, marks map[string]any) document {
-	if k.bodyless {
+	switch {
+	case k.bodyless:
 		return nil
+	case k.blank:
+		return document{}
 	}
 	d := document{"spec": map[string]any{}}
 	for _, f := range k.all() {

@@ -190,7 +190,7 @@ func (k kind) within(v values) []string {
 			if of, rest, named := strings.Cut(text, "/"); named {
 				project, text = of, rest
 			}
-			found = append(found, "/v1/projects/"+project+"/"+f.of+"/"+text)
+			found = append(found, "/v1/projects/"+project+"/"+fill(f.of, v)+"/"+text)
 		}
 	}
 	return found

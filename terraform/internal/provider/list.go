@@ -35,6 +35,9 @@ func (k kind) plural() string {
 	return k.name + "s"
 }
 
+// objects is the plural in sentences.
+func (k kind) objects() string { return strings.ReplaceAll(k.plural(), "_", " ") }
+
 // own is the key that the objects of one list differ in.
 func (k kind) own() string {
 	keys := k.keys()
@@ -102,9 +105,9 @@ func (l *listed) Configure(_ context.Context, req datasource.ConfigureRequest, _
 func (l *listed) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	attributes := map[string]schema.Attribute{}
 	for _, f := range l.listAttributes() {
-		attributes[f.name] = f.shown(f.required, !f.computed || f.key)
+		attributes[f.name] = f.shown(f.required, !f.required && (!f.computed || f.key))
 	}
-	resp.Schema = schema.Schema{MarkdownDescription: "Lists objects of one kind, all pages of them. " + l.about, Attributes: attributes}
+	resp.Schema = schema.Schema{MarkdownDescription: "Lists all " + l.objects() + " that match the filters. " + l.about, Attributes: attributes}
 }
 
 // ValidateConfig refuses filters that the API would refuse.
@@ -164,5 +167,5 @@ func (l *listed) tooMany(to *diag.Diagnostics, most int64) {
 		remedy = "List fewer by a filter (" + strings.Join(names, ", ") + "), or raise max_items."
 	}
 	to.AddAttributeError(path.Root(maxItemsField.name), "The list is too long", fmt.Sprintf(
-		"More than %d %s match, and the list would be incomplete. %s", most, strings.ReplaceAll(l.plural(), "_", " "), remedy))
+		"More than %d %s match, and the list would be incomplete. %s", most, l.objects(), remedy))
 }

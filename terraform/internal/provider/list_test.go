@@ -18,7 +18,6 @@ var notListed = map[string]string{
 	"listChanges":           "a stream of changes is no state",
 	"listWebhookDeliveries": "an operator works on them",
 	"listAlerts":            "alerts come and go by themselves",
-	"listClaimConsumers":    "there is no resource for an attachment",
 	"listRegions":           "a region is a setting of the server",
 }
 

@@ -147,7 +147,7 @@ func (r *managed) enter(ctx context.Context, to *diag.Diagnostics, v values, h h
 func (r *managed) settled(ctx context.Context, v values, h holding, p planned, shared error) error {
 	ctx, cancel := within(ctx, v, "read")
 	defer cancel()
-	d, err := r.api.call(ctx, http.MethodGet, p.path, "", nil)
+	d, err := r.fetch(ctx, r.api, v)
 	switch mark := d.annotation(holder); {
 	case err != nil || mark == "" || h.Imported:
 		return shared
@@ -164,11 +164,11 @@ func (r *managed) settled(ctx context.Context, v values, h holding, p planned, s
 func (r *managed) replaceable(ctx context.Context, to *diag.Diagnostics, plan values, h holding) {
 	ctx, cancel := within(ctx, plan, "read")
 	defer cancel()
-	d, err := r.api.call(ctx, http.MethodGet, r.at(plan), "", nil)
+	d, err := r.fetch(ctx, r.api, plan)
 	if err != nil || h.lost(d) {
 		return // the object has another name, or is gone
 	}
-	_, err = r.api.call(ctx, http.MethodDelete, r.at(plan)+"?dryRun=true", "", nil)
+	_, err = r.api.call(ctx, http.MethodDelete, queried(r.at(plan), "dryRun=true"), "", nil)
 	if p, ok := client.AsProblem(err); ok && (p.Code == client.ProblemCodeInUse || p.Code == client.ProblemCodeAllocationRetained) {
 		diagnose(to, r.kind, r.all(), &fullError{kind: r.kind, id: r.id(plan), detail: p.Detail}, "")
 	}

@@ -39,7 +39,7 @@ func New(version string) func() provider.Provider {
 
 // kinds are all there are.
 func kinds() []kind {
-	return []kind{project(), space(), pool(), class(), claim(), grant(), quota(), member(), apiKey(), consumer(), alertRule(), webhook()}
+	return []kind{project(), space(), pool(), class(), claim(), grant(), quota(), member(), apiKey(), consumer(), consumerAttachment(), alertRule(), webhook()}
 }
 
 // Metadata names the provider.

@@ -40,7 +40,7 @@ func (r *managed) Read(ctx context.Context, req resource.ReadRequest, resp *reso
 	r.identified(ctx, resp.Identity, prior) // also of what is gone, or the framework complains
 	ctx, cancel := within(ctx, prior, "read")
 	defer cancel()
-	d, err := r.api.call(ctx, http.MethodGet, r.at(prior), "", nil)
+	d, err := r.fetch(ctx, r.api, prior)
 	switch {
 	case client.IsNotFound(err) || err == nil && r.gone != nil && r.gone(d):
 		r.forget(ctx, resp)
@@ -126,7 +126,7 @@ func (r *managed) change(ctx context.Context, d document, want values, uid strin
 	for attempt := 1; ; attempt++ {
 		var err error
 		if d == nil {
-			if d, err = r.api.call(ctx, http.MethodGet, r.at(want), "", nil); err != nil {
+			if d, err = r.fetch(ctx, r.api, want); err != nil {
 				return nil, err
 			}
 		}

@@ -1,0 +1,4 @@
+data "carve_consumer_attachment" "vm" {
+  claim = "web"
+  uid   = "vm-1"
+}

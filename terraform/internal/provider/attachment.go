@@ -1,0 +1,49 @@
+package provider
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/carve-ipam/carve/client"
+)
+
+func consumerAttachment() kind {
+	return kind{
+		name: "consumer_attachment",
+		about: "An attachment has a consumer use a claim. As long as a claim has consumers, the server does not release it. An attachment makes a consumer that does not exist, " +
+			"and the consumer stays when the attachment is destroyed: prefer `carve_consumer`. If the claim has `when_unused = \"Delete\"`, " +
+			"the server releases the claim with its last attachment.",
+		path: "/v1/projects/{project}/claims/{claim}/consumers/{uid}?realm={realm}", blank: true, lockless: true,
+		fields: []field{
+			projectField,
+			{name: "claim", of: "claims", key: true, required: true, replace: true, at: "-", check: isName, about: "Name of the claim, one of the project."},
+			{name: "realm", key: true, def: "default", replace: true, at: "-", from: "/realm", check: isName, about: "The realm that knows the UID of the consumer."},
+			{
+				name: "uid", of: "realms/{realm}/consumers", key: true, required: true, replace: true, at: "-", from: "/uid", check: isUID,
+				about: "The UID of the consumer in its realm.",
+			},
+			{name: "attached_at", from: "/attachedAt", computed: true, dataOnly: true, about: "The time since which the consumer uses the claim."},
+		},
+		lookup: attached,
+		maker: func(ctx context.Context, a *api, v values) (string, error) {
+			d, err := a.call(ctx, http.MethodGet, consumer().at(v), "", nil)
+			return d.text("/metadata/createdBy"), err
+		},
+	}
+}
+
+// attached finds an attachment in the list of the consumers of its claim. The API has no other way to read one.
+func attached(ctx context.Context, a *api, v values) (document, error) {
+	for d, err := range a.list(ctx, consumerAttachment().listPath(v)) {
+		if err != nil {
+			return nil, err
+		}
+		if d.text("/uid") == v.text("uid") && d.text("/realm") == v.text("realm") {
+			return d, nil
+		}
+	}
+	return nil, &client.Problem{
+		Status: http.StatusNotFound, Code: client.ProblemCodeNotFound, Title: "It does not exist",
+		Detail: "The consumer " + v.text("realm") + "/" + v.text("uid") + " is not attached to the claim " + v.text("project") + "/" + v.text("claim") + ".",
+	}
+}
