@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -129,11 +130,12 @@ func TestPlansMayLookOutOfDateInAStorm(t *testing.T) {
 func TestTheMetricsTellPlansThatAreOutOfDate(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = fmt.Fprint(w, `# TYPE carve_tx_attempts_total counter
+		_, _ = fmt.Fprintf(w, `# TYPE carve_tx_attempts_total counter
+process_start_time_seconds %d
 carve_tx_attempts_total{end="again",op="claim_group",sqlstate=""} 3
 carve_tx_attempts_total{end="again",op="claim_group",sqlstate="40001"} 5
 carve_tx_attempts_total{end="committed",op="claim_group",sqlstate=""} 1.1e+01
-`)
+`, time.Now().Add(-time.Hour).Unix())
 	}))
 	t.Cleanup(server.Close)
 	a, addr := newAttempts(), server.Listener.Addr().String()
@@ -143,6 +145,7 @@ carve_tx_attempts_total{end="committed",op="claim_group",sqlstate=""} 1.1e+01
 	a.scrape(t.Context(), r)
 	require.Equal(t, map[string]int{"again": 16, "committed": 22}, a.byEnd)
 	require.Equal(t, map[string]int{"claim_group": 6}, a.stale)
+	require.GreaterOrEqual(t, a.uptime, 2*time.Hour, "of two servers")
 }
 
 func TestWhatARestoreTakesBackIsToldApart(t *testing.T) {
