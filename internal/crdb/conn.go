@@ -17,6 +17,9 @@ import (
 
 const beginStatement = "begin isolation level serializable read write"
 
+// divisionByZero is the SQLSTATE of lockIdle when another transaction has the lock.
+const divisionByZero = "22012"
+
 // rollbackLimit bounds a rollback, which runs even when the request's own time is up.
 const rollbackLimit = 2 * time.Second
 
@@ -47,10 +50,15 @@ func (c *conn) ahead() *pgx.Batch {
 			b.Queue(lockAtOnce, keys, alone)
 			return b
 		}
+		c.locks.asked = keys
 		for i, key := range keys { // mostly two; one statement for all of them takes longer
-			if alone[i] {
+			_, idle := c.locks.shared[key]
+			switch {
+			case alone[i]:
 				b.Queue(lockAlone, key)
-			} else {
+			case idle:
+				b.Queue(lockIdle, key)
+			default:
 				b.Queue(lockShared, key)
 			}
 		}
@@ -85,12 +93,15 @@ func (c *conn) wentAhead(results pgx.BatchResults, n int) error {
 		}
 		n--
 	}
-	for range n {
+	for i := range n {
 		scan := []any{nil, &c.at}
 		if c.locks.atOnce {
 			scan = append(scan, nil)
 		}
 		if err := results.QueryRow().Scan(scan...); err != nil {
+			if pg, is := errors.AsType[*pgconn.PgError](err); is && pg.Code == divisionByZero && !c.locks.atOnce {
+				c.locks.busy = c.locks.asked[i]
+			}
 			return err
 		}
 	}

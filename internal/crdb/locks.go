@@ -18,6 +18,9 @@ const (
 	lockAlone    = "SELECT pg_advisory_xact_lock($1), clock_timestamp()"
 	lockShared   = "SELECT pg_advisory_xact_lock_shared($1), clock_timestamp()"
 
+	// lockIdle gets a lock or divides by zero (22012).
+	lockIdle = "SELECT 1 / pg_try_advisory_xact_lock_shared($1)::INT, clock_timestamp()"
+
 	// lockAtOnce gets locks or fails, and has the statements behind it wait no longer than a moment for rows.
 	lockAtOnce = "SELECT 1 / bool_and(CASE WHEN alone THEN pg_try_advisory_xact_lock(k) ELSE pg_try_advisory_xact_lock_shared(k) END)::INT, clock_timestamp()," +
 		" set_config('lock_timeout', '50ms', true) FROM unnest($1::INT8[], $2::BOOL[]) AS l (k, alone)"
@@ -30,12 +33,22 @@ type lockSet struct {
 	next map[int64]bool // to get before the next statement
 
 	atOnce bool // they are got without waiting, or the transaction fails
+
+	shared map[int64]ipam.ID // locks for which the transaction does not wait (storage.Locks.InTurn)
+	asked  []int64           // the locks that ahead asked for, in their order
+	busy   int64             // the lock among shared that another transaction has alone
 }
 
 func newLockSet(l storage.Locks) *lockSet {
 	s := &lockSet{held: map[int64]bool{}, next: map[int64]bool{}}
 	s.want(true, l.Alone...)
 	s.want(false, l.Shared...)
+	if l.InTurn {
+		s.shared = make(map[int64]ipam.ID, len(l.Shared))
+		for _, id := range l.Shared {
+			s.shared[lockKey(id)] = id
+		}
+	}
 	return s
 }
 
@@ -59,6 +72,14 @@ func (s *lockSet) take() (keys []int64, alone []bool) {
 	}
 	clear(s.next)
 	return keys, alone
+}
+
+// occupied returns the error of a transaction that did not get a lock for which it does not wait, or nil.
+func (s *lockSet) occupied() error {
+	if id, is := s.shared[s.busy]; is {
+		return &storage.Occupied{ID: id}
+	}
+	return nil
 }
 
 // lockKey is the random half of an id.

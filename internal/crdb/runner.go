@@ -39,7 +39,7 @@ func (s *Store) transact(ctx context.Context, op string, locks storage.Locks, dr
 		if locks.Any() && s.engine.locks() {
 			cn.locks = newLockSet(locks)
 		}
-		return s.engine.attempt(ctx, cn, dry, func(ctx context.Context) error {
+		err = s.engine.attempt(ctx, cn, dry, func(ctx context.Context) error {
 			t := newTx(s, cn, number, dry)
 			last = t
 			number++ // counts in-place restarts of the engine too
@@ -50,6 +50,12 @@ func (s *Store) transact(ctx context.Context, op string, locks storage.Locks, dr
 			}
 			return outcome.OfClosure(fn(ctx, t), cn.pool.Conn())
 		})
+		if cn.locks != nil && err != nil {
+			if occupied := cn.locks.occupied(); occupied != nil {
+				return outcome.OfClosure(occupied, cn.pool.Conn())
+			}
+		}
+		return err
 	}
 	err := s.repeat(ctx, op, false, func(ctx context.Context) error {
 		err := once(ctx)
@@ -67,6 +73,13 @@ func (s *Store) transact(ctx context.Context, op string, locks storage.Locks, dr
 		last.lessons.committed(last)
 	}
 	return err
+}
+
+// Await implements storage.Store.
+func (s *Store) Await(ctx context.Context, id ipam.ID) error {
+	return s.DryRun(ctx, "lock_await", storage.Locks{Shared: []ipam.ID{id}}, func(ctx context.Context, t storage.Tx) error {
+		return t.(*tx).conn.begin(ctx) //nolint:forcetypeassert // of this store
+	})
 }
 
 // conflictOf looks which names or keys kept a transaction from being made, if that is why it was not.

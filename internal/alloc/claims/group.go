@@ -135,6 +135,9 @@ func (s *groups) round(ctx context.Context, pool *ipam.Pool, members []*member) 
 	if u, ok := errors.AsType[*storage.Unplaced](err); ok {
 		return dropUnplaced(members, u)
 	}
+	if o, ok := errors.AsType[*storage.Occupied](err); ok {
+		return dropOccupied(members, o)
+	}
 	switch {
 	case err == nil:
 		if !members[0].request.DryRun { // which runs alone

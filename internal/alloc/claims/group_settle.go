@@ -122,3 +122,14 @@ func dropUnplaced(members []*member, u *storage.Unplaced) []*member {
 		return leaves
 	})
 }
+
+// dropOccupied takes out the members of a project whose lock another transaction has alone. They wait for it outside of the turn.
+func dropOccupied(members []*member, o *storage.Occupied) []*member {
+	return slices.DeleteFunc(members, func(m *member) bool {
+		leaves := m.key.ID == o.ID
+		if leaves {
+			m.finish(ipam.Claim{}, o)
+		}
+		return leaves
+	})
+}

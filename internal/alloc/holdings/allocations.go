@@ -71,6 +71,12 @@ func (s *Holdings) DeleteAllocation(ctx context.Context, project, name string, r
 	if err != nil {
 		return err
 	}
+	_, err = usecase.Placed(ctx, s.Core, func() (none struct{}, err error) { return none, s.deleteInTurn(ctx, key, first, name, r) })
+	return err
+}
+
+// deleteInTurn deletes an allocation in the turn of its container.
+func (s *Holdings) deleteInTurn(ctx context.Context, key storage.ProjectKey, first ipam.Allocation, name string, r usecase.Request) error {
 	in := AllocationLocks(first)
 	release, err := s.Lanes.Acquire(ctx, in...)
 	if err != nil {
@@ -80,7 +86,7 @@ func (s *Holdings) DeleteAllocation(ctx context.Context, project, name string, r
 	revision, now := ipam.NewID(), s.Now()
 	// In the trail of the project whose caller did it: the other one does not learn who that was.
 	event := trail.Attempt(ctx, now, key.ID, trail.KindAllocation, name)
-	locks := storage.Locks{Alone: in, Shared: []ipam.ID{first.HolderProjectID}}
+	locks := storage.Locks{Alone: in, Shared: []ipam.ID{first.HolderProjectID}, InTurn: true}
 	_, err = usecase.Settled(ctx, s.Core, "allocation_delete", locks, r.DryRun, func(ctx context.Context, tx storage.Tx) (struct{}, error) {
 		var none struct{}
 		a, err := allocationOfBoth(ctx, tx, key, name)

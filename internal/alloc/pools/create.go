@@ -60,8 +60,14 @@ func (s *creator) CreatePool(ctx context.Context, project string, p ipam.Pool, r
 	return answer, s.refusals.WithFigures(ctx, err)
 }
 
-// createFrom carves a pool in the turn of what it is carved from.
+// createFrom carves a pool in the turn of its source.
 func (s *creator) createFrom(
+	ctx context.Context, key storage.ProjectKey, p ipam.Pool, from Source, random ipam.ID, r usecase.Request,
+) (ipam.Pool, error) {
+	return usecase.Placed(ctx, s.Core, func() (ipam.Pool, error) { return s.createInTurn(ctx, key, p, from, random, r) })
+}
+
+func (s *creator) createInTurn(
 	ctx context.Context, key storage.ProjectKey, p ipam.Pool, from Source, random ipam.ID, r usecase.Request,
 ) (ipam.Pool, error) {
 	release, err := s.Lanes.Acquire(ctx, from.Container.Lock())
@@ -73,7 +79,7 @@ func (s *creator) createFrom(
 	if err != nil {
 		return p, err
 	}
-	locks := storage.Locks{Alone: []ipam.ID{from.Container.Lock()}, Shared: []ipam.ID{key.ID}}.And(listingLocks(key, p.Spec.ClassNames, classes))
+	locks := storage.Locks{Alone: []ipam.ID{from.Container.Lock()}, Shared: []ipam.ID{key.ID}, InTurn: true}.And(listingLocks(key, p.Spec.ClassNames, classes))
 	plan := poolPlan{from: from.Container.ID, at: from.Container.Region, classes: classes, random: random}
 	return usecase.Settled(ctx, s.Core, "pool_create", locks, r.DryRun, func(ctx context.Context, tx storage.Tx) (ipam.Pool, error) {
 		return s.carvePool(ctx, tx, key, p, plan, r)

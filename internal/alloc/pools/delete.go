@@ -43,12 +43,18 @@ func (s *deleter) DeletePool(ctx context.Context, project, name string, r usecas
 	return s.deleteServed(ctx, key, first, r, event)
 }
 
-// deletePool deletes a pool all of which is at home.
+// deletePool deletes a pool that has no blocks in other regions.
 func (s *deleter) deletePool(ctx context.Context, key storage.ProjectKey, first ipam.Pool, r usecase.Request, event ipam.Event) error {
+	_, err := usecase.Placed(ctx, s.Core, func() (none struct{}, err error) { return none, s.deleteInTurn(ctx, key, first, r, event) })
+	return err
+}
+
+func (s *deleter) deleteInTurn(ctx context.Context, key storage.ProjectKey, first ipam.Pool, r usecase.Request, event ipam.Event) error {
 	locks, err := uncarveLocks(ctx, s.Store, first)
 	if err != nil {
 		return err
 	}
+	locks.InTurn = true
 	release, err := s.Lanes.Acquire(ctx, locks.Alone...)
 	if err != nil {
 		return err

@@ -20,7 +20,8 @@ type Locks struct {
 	// where there is nothing but SERIALIZABLE. There it is alone with their fences from its beginning.
 	Busy []Container
 
-	// InTurn says that others wait for whoever runs the transaction: what takes a second, and can be done outside of the turn, ends it (Unplaced).
+	// InTurn reports that other requests wait in line behind the transaction. So it does not wait for its Shared locks: if one of them is taken, the
+	// transaction ends in Occupied. It ends in Unplaced if Store.Place has work to do first. The caller leaves the line, waits, and comes back.
 	InTurn bool
 }
 

@@ -34,6 +34,12 @@ type Unplaced struct {
 // Error implements error.
 func (u *Unplaced) Error() string { return "a project has no claims in region " + u.Region + " yet" }
 
+// Occupied ends a transaction in a turn because another transaction has a lock alone that it would share. Store.Await waits for that lock.
+type Occupied struct{ ID ipam.ID }
+
+// Error implements error.
+func (o *Occupied) Error() string { return "another transaction is alone with " + o.ID.String() }
+
 // NotFoundAt points a not_found error about a reference at the field that holds the reference.
 func NotFoundAt(err error, pointer string) error {
 	if e, ok := err.(*ipam.Error); ok && e.Code == ipam.CodeNotFound { //nolint:errorlint // only the error itself, not a wrapped one, speaks of this reference

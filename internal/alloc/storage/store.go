@@ -50,6 +50,9 @@ type Store interface {
 	// the same meanwhile waits for the same.
 	Place(ctx context.Context, project ipam.ID, region string) error
 
+	// Await returns when no transaction that came before is alone with an id any more.
+	Await(ctx context.Context, id ipam.ID) error
+
 	// Now is the time by the database's clock, which all servers have in common, without asking it.
 	Now() time.Time
 

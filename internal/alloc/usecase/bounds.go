@@ -67,10 +67,15 @@ const MaxGroup = 64
 // MaxPools bounds the pools of one transaction.
 const MaxPools = 32
 
-// Placed is Rounds for what may be a project's first in a region: that is noted when try says so, while nobody waits for a turn, and then it tries again.
+// Placed is Rounds for a try that takes a turn. When the try ends in Unplaced or Occupied, Placed notes the place or waits for the lock while it has no
+// turn, and then tries again.
 func Placed[T any](ctx context.Context, s *Core, try func() (T, error)) (T, error) {
 	return Rounds(func(int) (v T, again bool, err error) {
 		v, err = try()
+		if o, occupied := errors.AsType[*storage.Occupied](err); occupied {
+			err := s.Store.Await(ctx, o.ID)
+			return v, err == nil, err
+		}
 		u, unplaced := errors.AsType[*storage.Unplaced](err)
 		if !unplaced {
 			return v, false, err
