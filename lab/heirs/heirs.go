@@ -116,7 +116,7 @@ func (a *agent) makeProject(ctx context.Context) bool {
 func (a *agent) furnish(ctx context.Context) bool {
 	a.pool, a.bits = []string{"x", "z"}[a.dice.IntN(2)], 28+a.dice.IntN(3)
 	a.pools++
-	a.cidr = netip.PrefixFrom(netip.AddrFrom4([4]byte{10, byte(a.pools >> 4), byte(a.pools << 4), 0}), 20)
+	a.cidr = netip.PrefixFrom(netip.AddrFrom4([4]byte{10, byte(a.pools >> 4), byte(a.pools << 4), 0}), 20) //nolint:gosec // an agent makes fewer than 4,096 pools
 	spec := obj{"cidr": a.cidr.String()}
 	class := obj{"ipFamily": "IPv4", "defaultPrefixLength": a.bits}
 	if a.scoped() {
