@@ -1,51 +1,56 @@
-// Package alloc is the use cases on address space: carve pools, claim blocks, release them, list what is held.
+// Package alloc contains the use cases on address space: carve pools, claim blocks, release them, list allocations.
 //
 // # The model
 //
-// A container (a pool, or one family of a space) is tiled by rows: free blocks and allocations. Every use case that moves
-// blocks makes a plan, by the pure arithmetic of package space, from a few free rows, and writes it: delete exactly
-// these free rows, insert exactly those, insert or delete exactly these allocations. A delete that does not hit every
-// row it names aborts the transaction. So a block cannot be handed out twice whatever is read, and SERIALIZABLE is needed
-// only for what spans rows: that free buddies are always merged, and that a pool is deleted only when it is empty.
+// Rows tile a container (a pool, or one family of a space): each block is a free row or an allocation. Every use case that moves blocks makes a plan
+// with package space from a few free rows. Then it writes the plan: it deletes exactly these free rows, inserts exactly those, and inserts or deletes
+// exactly these allocations. A delete that does not hit every row that it names aborts the transaction. So no read can cause a block to be handed out
+// twice. SERIALIZABLE is needed only for rules across rows: free buddies are always merged, and only an empty pool can be deleted.
 //
 // # Group commit
 //
-// Claims and releases that arrive for a pool while a transaction for that pool is running form the next one, together,
-// whatever their lengths (claims/group.go). There is no timer: one caller alone waits for nobody. Each member keeps its own
-// outcome; a member that cannot be served never fails its neighbours.
+// Claims and releases that arrive for a pool during a transaction of that pool form the next transaction together, whatever their lengths
+// (claims/group.go). No timer delays them: a single request starts at once. Each member keeps its own outcome. A member that cannot be served never
+// fails the others.
 //
-// # Repeats and unknown outcomes
+// # Retries and indeterminate commits
 //
-// Everything a repeat must not change (ids, names, the time) is prepared before the transaction. When the outcome of a
-// COMMIT is unknown, the use case reads back by the id it prepared: found means done, not found means run again, and
-// the unique name makes a double impossible even if the first COMMIT lands late (usecase/settle.go).
+// A use case prepares every value that a retry must not change (ids, names, the time) before the transaction. After an indeterminate COMMIT it reads
+// back by the prepared id. If it finds the row, the request is done; if not, it runs again. The unique name prevents a duplicate even if the first
+// COMMIT takes effect late (usecase/settle.go).
 //
 // # Order of locks
 //
-// In one process, at most one transaction of ours works on a container at a time (turns/lanes.go); who needs several takes them
-// in order of id. Between processes the database decides: by the locks that a transaction names (storage/locks.go), or the loser
-// runs again from other random places.
+// In one process at most one transaction works on a container at a time (turns/lanes.go). A transaction that needs several containers locks them in
+// order of id. Between processes the database decides: a transaction waits for its named locks (storage/locks.go), or the loser of a conflict runs
+// again from other random places.
 //
-// # Rooms
+// # Packages
 //
-// Each room is a package that knows only those before it in this list:
+// Each package imports only packages that come before it in this list:
 //
-//	space     arithmetic on blocks
-//	storage   what the use cases need of a database: transactions, reads, changes as data
-//	turns     whose turn it is to work on a pool, and how much of what takes long goes on at once
-//	paging    filters, pages, cursors
-//	usecase   what all use cases have in common: entering a project, preconditions, repeats, unknown outcomes; the bounds of all retries
-//	carve     taking blocks from free rows, and the rows that change
-//	trail     the audit trail and the history of blocks
-//	attach    what a transaction that makes or changes claims does to the consumers that use them
-//	quota     quotas, and the ledger that keeps them
-//	access    projects, spaces, members, API keys, grants
-//	regions   pools that several regions serve: lending, recalling, reconciling
-//	refusals  why a pool could not grant what was asked for
-//	pools     pools, classes, cool-down, the sampler
-//	resolve   which pools may serve a claim
-//	holdings  allocations: what is held, and by whom
-//	claims    claims, alone, in groups and in batches
-//	consumers what uses claims: attached, renewed, ended, and what the background does about it
-//	releases  many claims that are released by one request
+//	space       arithmetic on blocks
+//	storage     the database interface: transactions, reads, changes as data
+//	turns       per-pool locks of a process, and limits for slow work
+//	paging      filters, pages, cursors
+//	usecase     access to a project, preconditions, repeats, indeterminate commits, limits of all retries
+//	carve       takes blocks from free rows, and returns the changed rows
+//	trail       the audit trail and the history of blocks
+//	attach      changes to consumers in a transaction that creates or changes claims
+//	kind        the use cases that all resources share: list, read, create, put, patch, delete
+//	quota       quotas, and the ledger that keeps them
+//	access      projects, spaces, members, API keys, grants
+//	regions     pools that several regions serve: lend, recall, reconcile
+//	refusals    refusals by pools, with figures
+//	pools       pools, classes, cool-down, the sampler
+//	utilization records of the use of pools over time
+//	resolve     finds the pools that may serve a claim
+//	holdings    allocations and their holders
+//	search      search by text and address in several projects
+//	claims      claims, one by one, in groups and in batches
+//	consumers   attachment, renewal and end of consumers, and their background jobs
+//	releases    releases of many claims in one request
+//	alerts      alert rules on pools and quotas
+//	feed        the changes of a project in order
+//	webhooks    delivery of changes to webhooks
 package alloc

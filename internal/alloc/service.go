@@ -24,7 +24,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Service is the use cases, room by room. Make one with New; it is safe for concurrent use.
+// Service combines all use cases. Create it with New; it is safe for concurrent use.
 type Service struct {
 	*access.Access
 	*alerts.Alerts
@@ -40,28 +40,28 @@ type Service struct {
 	*utilization.Utilization
 	*webhooks.Webhooks
 
-	regions *regions.Regions // most of what it can do is for the other rooms
+	regions *regions.Regions // the other packages use most of it
 }
 
-// Options of a Service.
+// Options configure a Service.
 type Options struct {
-	Region  string           // where rows that this process creates live
-	Clock   func() time.Time // nil: the database's; tests have their own
-	Metrics usecase.Metrics  // nil: nobody measures
-	Tracer  usecase.Tracer   // nil: nobody follows
-	// MaxWaiting is how many claims and releases may wait for one pool's turn; whoever comes then is refused. 0: 1024.
+	Region  string           // region for the rows that this process creates
+	Clock   func() time.Time // nil: the database's clock; tests set their own
+	Metrics usecase.Metrics  // nil: no metrics
+	Tracer  usecase.Tracer   // nil: no traces
+	// MaxWaiting limits the claims and releases that wait for one pool; further ones are refused. 0: 1024.
 	MaxWaiting int
-	// Runway is how long what a region is lent of a pool should last. 0: 10 minutes.
+	// Runway is how long the blocks that a pool has lent to a region should last. 0: 10 minutes.
 	Runway time.Duration
-	// RecordedEvery is how often it is recorded how much of a pool is used. 0: hourly.
+	// RecordedEvery is the interval between utilization records. 0: hourly.
 	RecordedEvery time.Duration
-	// MaxSpaces is how many spaces a project can have. 0: 256.
+	// MaxSpaces limits the spaces in a project. 0: 256.
 	MaxSpaces int
-	// Webhooks is with what they are signed, and where they may be sent.
+	// Webhooks configures the signatures of webhook messages and their permitted targets.
 	Webhooks webhooks.Options
 }
 
-// New makes the use cases over a store: each room is given the rooms below it.
+// New creates the use cases over a store. Each package gets the packages below it.
 func New(store storage.Store, o Options) *Service {
 	core := usecase.New(store, usecase.Options{Region: o.Region, Clock: o.Clock, Metrics: o.Metrics, Tracer: o.Tracer})
 	regions, refusals := regions.New(core, o.Runway), refusals.New(core)
@@ -85,12 +85,12 @@ func New(store storage.Store, o Options) *Service {
 	}
 }
 
-// ListRegions answers the installation's regions, the primary one first, and that of this server. Whoever is known may ask.
+// ListRegions returns the installation's regions, the primary one first, and this server's region. Every authenticated caller may read them.
 func (s *Service) ListRegions(ctx context.Context) (all []ipam.Region, here string, err error) {
 	return s.regions.ListRegions(ctx)
 }
 
-// KeepStocks is regions.KeepStocks, for the background.
+// KeepStocks is regions.KeepStocks, for the background worker.
 func (s *Service) KeepStocks(ctx context.Context) (moved int, err error) {
 	return s.regions.KeepStocks(ctx)
 }

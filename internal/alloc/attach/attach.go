@@ -9,8 +9,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Users is the consumers that one transaction attaches to claims, as they were read, and what becomes of them. Each is written once, however many claims
-// it is attached to: written it is in any case, so that whoever ends it meanwhile meets this transaction in its row.
+// Users contains the consumers that one transaction attaches to claims, and their changes. It writes each consumer exactly once, however many claims
+// it attaches it to. It writes even an unchanged consumer, so that a concurrent transaction that ends the consumer conflicts in its row.
 type Users struct {
 	read map[key]ipam.Consumer
 	done map[key]bool
@@ -18,7 +18,7 @@ type Users struct {
 	ch   storage.ConsumerChanges
 }
 
-// written is a consumer as it is written, and the beginning of what the trail says of one that is made.
+// written is a consumer to write. event is the start of its event if the consumer is new.
 type written struct {
 	now   ipam.Consumer
 	event ipam.Event
@@ -29,7 +29,7 @@ type key struct {
 	ref     ipam.ConsumerRef
 }
 
-// ReadAdmitted is Read and Admit.
+// ReadAdmitted calls Read and Admit.
 func (u *Users) ReadAdmitted(ctx context.Context, read storage.Reader, projectID ipam.ID, wanted []ipam.NewConsumer) error {
 	if err := u.Read(ctx, read, projectID, wanted); err != nil {
 		return err
@@ -37,7 +37,7 @@ func (u *Users) ReadAdmitted(ctx context.Context, read storage.Reader, projectID
 	return u.Admit(projectID, wanted)
 }
 
-// Read reads some consumers of a project that are to be attached, besides those that were read before.
+// Read reads a project's consumers that the transaction will attach. It adds them to those that were read before.
 func (u *Users) Read(ctx context.Context, read storage.Reader, projectID ipam.ID, wanted []ipam.NewConsumer) error {
 	if len(wanted) == 0 {
 		return nil
@@ -58,7 +58,7 @@ func (u *Users) Read(ctx context.Context, read storage.Reader, projectID ipam.ID
 	return err
 }
 
-// Admit refuses consumers of which one has ended.
+// Admit refuses the consumers if one of them has ended.
 func (u *Users) Admit(projectID ipam.ID, wanted []ipam.NewConsumer) error {
 	for _, n := range wanted {
 		if c, there := u.read[key{projectID, n.Ref}]; there && !c.Live() {
@@ -68,20 +68,20 @@ func (u *Users) Admit(projectID ipam.ID, wanted []ipam.NewConsumer) error {
 	return nil
 }
 
-// Ended refuses a consumer that has ended.
+// Ended returns the refusal for an ended consumer.
 func Ended(c ipam.Consumer) error {
 	return ipam.Errorf(ipam.CodeConsumerEnded, "Consumer %s has ended and cannot come back: what lives on under its name needs another UID.", c.Ref())
 }
 
-// By is who attaches, in which project and in which region.
+// By describes the caller that attaches, its project and its region.
 type By struct {
 	Project storage.ProjectKey
-	Region  string     // of consumers that are made
-	Event   ipam.Event // who it is: the beginning of what the trail says
+	Region  string     // of new consumers
+	Event   ipam.Event // start of the event, with the caller
 	At      usecase.Timestamp
 }
 
-// Attach attaches consumers to a claim, which is in its region and has its id and its revision. Those that are not there are made.
+// Attach attaches consumers to a claim with region, id and revision. It creates the consumers that do not exist.
 func (u *Users) Attach(c *ipam.Claim, wanted []ipam.NewConsumer, by By) {
 	for _, n := range wanted {
 		at := key{by.Project.ID, n.Ref}
@@ -95,7 +95,7 @@ func (u *Users) Attach(c *ipam.Claim, wanted []ipam.NewConsumer, by By) {
 	}
 }
 
-// next is a consumer as it is when it is attached to a claim.
+// next returns a consumer as the attachment changes it.
 func (u *Users) next(c *ipam.Claim, at key, n ipam.NewConsumer, by By) ipam.Consumer {
 	next, there := u.read[at]
 	if !there {
@@ -111,7 +111,7 @@ func (u *Users) next(c *ipam.Claim, at key, n ipam.NewConsumer, by By) ipam.Cons
 	return next.Renewed(by.At)
 }
 
-// Into adds what becomes of the consumers to the changes.
+// Into adds the consumers' changes to ch.
 func (u *Users) Into(ch *storage.Changes) error {
 	for _, w := range u.list {
 		was, there := u.read[key{w.now.ProjectID, w.now.Ref()}]
@@ -130,7 +130,7 @@ func (u *Users) Into(ch *storage.Changes) error {
 	return nil
 }
 
-// Recorded is what the trail says of a consumer that is made, changed or ended, by an event that has who did it.
+// Recorded returns the event for a consumer that was created, changed or ended. e names the caller.
 func Recorded(e ipam.Event, was, now *ipam.Consumer) (ipam.Event, error) {
 	record := func(c *ipam.Consumer) *trail.Record {
 		if c == nil {

@@ -1,2 +1,2 @@
-// Package attach is what a transaction that makes or changes claims does to the consumers that use them.
+// Package attach contains the changes to consumers in a transaction that creates or changes claims.
 package attach

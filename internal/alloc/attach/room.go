@@ -8,8 +8,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Room refuses consumers that would have to be made in a project that has as many as it may have; at is where they stand in the request. In any other
-// project it asks nobody.
+// Room refuses new consumers in a project that has reached its limit. at points to them in the request. Room reads nothing for any other project.
 func Room(ctx context.Context, s *usecase.Core, projectID ipam.ID, at string, wanted ...ipam.NewConsumer) error {
 	if len(wanted) == 0 || !s.Crowds.Full(projectID) {
 		return nil

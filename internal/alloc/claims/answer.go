@@ -11,26 +11,27 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// The stored answer of a request that made claims is what the server added to what was asked for: a repeat sends the rest again, as its fingerprint says.
-// It begins with who made the claims. Then come the claims: what they have besides as bits, their ids, and what the bits say.
+// answerFormat is the version of the stored answer to a request that created claims. The answer contains only the data that the server added to the
+// request: the client repeats the rest, and the fingerprint proves it. The format is the creator's name, then for each claim a set of bits, the ids,
+// and the fields that the bits announce.
 const answerFormat = 1
 
-// What the answer says of a claim besides its ids and its block.
+// A claim's bits in the answer. Ids and block are always present.
 const (
-	answersPlace   = 1 << iota // its pool, and what follows from that: unlike those of the claim before
-	answersName                // which was generated
-	answersHold                // its block was held before
-	answersOwner               // of the pool: another project
-	answersPool                // the pool's name: it was not asked for by that
-	answersClass               // which served it
-	answersRegion              // another one than the server's
-	answersPolicy              // what becomes of its block is not what mostly does
-	answersReserve             // its block cools down
+	answersPlace   = 1 << iota // pool, policy and region differ from the claim before
+	answersName                // the server generated the name
+	answersHold                // the claim took over a retained allocation
+	answersOwner               // another project owns the pool
+	answersPool                // pool name, if the request did not name that pool
+	answersClass               // the class that served the claim
+	answersRegion              // region, if not the requested one
+	answersPolicy              // reclaim policy, if not Delete
+	answersReserve             // cool-down
 )
 
 var errAnswer = errors.New("the answer is of another format, or of another request")
 
-// answerOf is what is stored of the answer to a request that made claims: all of them at once.
+// answerOf encodes the stored answer to a request that created these claims.
 func answerOf(orders []*order, made []ipam.Claim) []byte {
 	b := appendText(append(make([]byte, 0, 128+48*len(made)), answerFormat), made[0].CreatedBy)
 	var before ipam.Claim
@@ -79,7 +80,7 @@ func appendClaim(b []byte, c, before *ipam.Claim, o *order) []byte {
 	return b
 }
 
-// answered is what there is to say of a claim: what does not follow from what was asked for, nor is as it was of the claim before.
+// answered returns a claim's bits. They announce the data that follow neither from the request nor from the claim before.
 func answered(c, before *ipam.Claim, o *order) (has uint64) {
 	say := func(what uint64, is bool) {
 		if is {
@@ -102,7 +103,7 @@ func answered(c, before *ipam.Claim, o *order) (has uint64) {
 	return has
 }
 
-// madeBy answers the claims that the orders of a repeat had made of them the first time.
+// madeBy decodes the claims that a stored answer contains. The orders are those of the repeated request.
 func madeBy(orders []*order, a storage.Answer) ([]ipam.Claim, error) {
 	if len(a.Body) == 0 || a.Body[0] != answerFormat {
 		return nil, errAnswer
@@ -125,13 +126,13 @@ func madeBy(orders []*order, a storage.Answer) ([]ipam.Claim, error) {
 	return made, nil
 }
 
-// answerText is an answer that is read.
+// answerText reads an encoded answer.
 type answerText struct {
 	rest []byte
 	bad  bool
 }
 
-// claim reads what there is of a claim into what was asked for.
+// claim decodes one claim. c starts as the requested claim.
 func (t *answerText) claim(c, before *ipam.Claim) {
 	has := t.number()
 	c.UID, c.Revision = t.id(), t.id()
@@ -182,7 +183,7 @@ func appendText[T string | []byte](b []byte, text T) []byte {
 
 func appendRef(b []byte, r ipam.Ref) []byte { return appendText(appendText(b, r.Project), r.Name) }
 
-// take answers nil when there is not so much left.
+// take returns the next n bytes, or nil if fewer are left.
 func (t *answerText) take(n uint64) []byte {
 	if t.bad || n > uint64(len(t.rest)) {
 		t.bad = true

@@ -13,14 +13,14 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// answeredRequest is a request for claims, and what was made of it.
+// answeredRequest is a request for claims with the claims that it created.
 type answeredRequest struct {
 	at     time.Time
 	orders []*order
 	made   []ipam.Claim
 }
 
-// add makes a claim of what is asked for. change says what the server has added besides.
+// add creates a claim from a requested claim. change sets the fields that the server adds.
 func (r *answeredRequest) add(asked ipam.Claim, change func(*ipam.Claim)) {
 	asked = asOrdered(asked, "first")
 	r.orders = append(r.orders, &order{claim: asked})
@@ -34,7 +34,7 @@ func (r *answeredRequest) add(asked ipam.Claim, change func(*ipam.Claim)) {
 	r.made = append(r.made, c)
 }
 
-// asOrdered is a claim as a request brings it: with ids and times of its own each time.
+// asOrdered returns a claim as a request brings it, with new ids and times each time.
 func asOrdered(c ipam.Claim, by string) ipam.Claim {
 	c.UID, c.Revision, c.Project, c.ProjectID, c.Region, c.Generation, c.CreatedBy = ipam.NewID(), ipam.NewID(), "acme", ipam.ID{9}, "local", 1, by
 	c.CreatedAt = time.Now().UTC()
@@ -46,7 +46,7 @@ func (r *answeredRequest) stored() storage.Answer {
 	return usecase.Answer(ipam.ID{9}, usecase.Request{Key: "k"}, r.at, answerOf(r.orders, r.made))
 }
 
-// repeated is the orders of a repeat of the request.
+// repeated returns the orders of a repeated request.
 func (r *answeredRequest) repeated() (orders []*order) {
 	for _, o := range r.orders {
 		again := o.claim
@@ -95,7 +95,7 @@ func TestAnswerOfARepeatIsWhatWasMade(t *testing.T) {
 	got, err := madeBy(all.repeated(), all.stored())
 	require.NoError(t, err)
 	require.Equal(t, all.made, got)
-	for i := range all.made { // and each alone
+	for i := range all.made { // each claim alone
 		one := &answeredRequest{at: all.at, orders: all.orders[i : i+1], made: all.made[i : i+1]}
 		got, err := madeBy(one.repeated(), one.stored())
 		require.NoError(t, err)

@@ -14,26 +14,26 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// attempt is one attempt of a transaction that serves the orders of a batch. A pool is opened, once, when an order comes to it. All orders count
-// in the quota shard of the first pool.
+// attempt is one run of a transaction that serves a batch's orders. It opens a pool once, when the first order needs it. All orders count in the
+// first pool's quota shard.
 type attempt struct {
 	tx     storage.Tx
 	batch  *batch
-	region string // of this server
-	atOnce bool   // of what is remembered: it serves all, or finds no room for any
-	whole  bool   // every row that may decide is read, and not few of them
+	region string // region of this server
+	atOnce bool   // the pools come from the cache: it serves all orders, or refuses all for lack of room
+	whole  bool   // read every row that can decide, and not only the first few
 
-	opened map[ipam.ID]*source // by what stands for the pool in the region that it is drawn from
-	drawn  []*source           // those that are drawn from, in the order in which they were opened
-	scoped map[ipam.ID]*source // pools that are carved in this transaction, by scope
-	ledger *quota.Ledger       // since the first pool was opened
+	opened map[ipam.ID]*source // by the pool's lock id in its region
+	drawn  []*source           // the pools with a carver, in the order of their opening
+	scoped map[ipam.ID]*source // pools that this transaction carves, by scope
+	ledger *quota.Ledger       // nil until the first pool is opened
 
 	bound []ipam.Claim // by order
-	from  []*source    // by order; nil: it has no block
+	from  []*source    // by order; nil: the order has no block
 
-	refused []error // of a group: by order, why it is not served
+	refused []error // of a group: the reason for each refusal, by order
 
-	users attach.Users // of those that are made
+	users attach.Users // consumers of the new claims
 }
 
 func newAttempt(tx storage.Tx, b *batch, region string) *attempt {
@@ -44,33 +44,33 @@ func newAttempt(tx storage.Tx, b *batch, region string) *attempt {
 	}
 }
 
-// source is a pool that orders are served from: as it is in the transaction, with the rows that any of them might need.
+// source is a pool from which orders are served: its state in the transaction, and the rows that the orders may need.
 type source struct {
 	pool    ipam.Pool
-	granted map[string]bool     // to these projects, by name
-	epochs  map[ipam.ID]ipam.ID // of the classes that the projects use
-	missing bool                // there is no such pool any more
-	stock   *ipam.Stock         // what is left of it, if that is known
-	away    bool                // it is not served in the region where it was to be drawn from: whoever looks again finds it at home
-	few     bool                // of its rows that a Random wish may take only some were read
+	granted map[string]bool     // projects with a grant, by name
+	epochs  map[ipam.ID]ipam.ID // class versions of the projects that use classes
+	missing bool                // the pool does not exist any more
+	stock   *ipam.Stock         // the pool's free space, if known
+	away    bool                // the pool is not served in this region any more: a repeated look-up finds it at its home
+	few     bool                // only some of the rows for Random wishes were read
 
 	carver *carve.Carver // nil: no order may draw from the pool
-	taken  []granted     // so far
+	taken  []granted     // blocks that the attempt has taken so far
 	wishes map[int]space.Wish
-	draws  map[*choice]*drawing   // of the choices that came to it
+	draws  map[*choice]*drawing   // one for each choice that reached this pool
 	scopes map[ipam.ID]space.Wish // for pools to be carved from this one, by scope
 
-	made *ipam.Allocation // a pool that is carved in this transaction: its hold on its parent
+	made *ipam.Allocation // of a pool that this transaction carves: its allocation in the parent pool
 }
 
-// granted is a wish that was granted.
+// granted is a wish with the block that it got.
 type granted struct {
 	wish  space.Wish
 	block netip.Prefix
 }
 
-// open reads a pool, once, for all orders that may draw on it. This is where every claim and every release meets its pool: reading, the fence,
-// the policy as it is now, and the free rows that decide.
+// open reads a pool once for all orders that may draw from it. Every claim and every release opens its pool here. open checks the fence and the
+// pool's current policy, and reads the free rows that decide.
 func (a *attempt) open(ctx context.Context, known ipam.Pool) (*source, error) {
 	c := storage.PoolContainer(known)
 	if src := a.opened[c.Lock()]; src != nil {
@@ -101,14 +101,14 @@ func (a *attempt) open(ctx context.Context, known ipam.Pool) (*source, error) {
 	if !a.serves(src) {
 		return src, nil
 	}
-	if !pool.Spec.Allocation.Equal(known.Spec.Allocation) { // other wishes, which other rows decide: read those
+	if !pool.Spec.Allocation.Equal(known.Spec.Allocation) { // the policy has changed, and so have the wishes: read the rows for these
 		w = a.wishes(pool)
 		rows, few = a.reads(c, w.all)
 		if free, err = a.tx.FreeRead(ctx, c, rows); err != nil {
 			return nil, err
 		}
 	}
-	src.few = few && len(free) >= space.Few // or else those are all
+	src.few = few && len(free) >= space.Few // fewer rows than the limit are all rows
 	if src.carver, err = carve.NewCarver(c, a.batch.released(c), free); err != nil {
 		return nil, err
 	}
@@ -117,14 +117,14 @@ func (a *attempt) open(ctx context.Context, known ipam.Pool) (*source, error) {
 	return src, nil
 }
 
-// serves reports whether a pool that was opened is of use: blocks are given back to it, or any of the choices that came to it may still draw
-// from it, or carve a scope's pool from it.
+// serves reports whether the batch needs an opened pool. It does if an order gives a block back to the pool, or if a choice may still draw from it or
+// carve a scope's pool from it.
 func (a *attempt) serves(src *source) bool {
 	return slices.ContainsFunc(a.batch.orders, func(o *order) bool { return !o.binds() && o.claim.PoolID == src.pool.UID }) ||
 		slices.ContainsFunc(a.batch.byPool[src.pool.UID], func(c *choice) bool { return a.mayDraw(c, src) })
 }
 
-// mayDraw reports whether a choice may draw from a pool, or carve its scope's pool from it.
+// mayDraw reports whether a choice may draw from a pool or carve its scope's pool from it.
 func (a *attempt) mayDraw(c *choice, src *source) bool {
 	if c.First != nil {
 		return c.First.MayCarve(src.pool)
@@ -133,7 +133,7 @@ func (a *attempt) mayDraw(c *choice, src *source) bool {
 	return c.Ask.MayDraw(key, src.pool, src.granted[key.Name])
 }
 
-// query asks for the quotas of the orders' projects, whether the pool is granted to those that it is not of, and for the epochs of remembered classes.
+// query requests the quotas of the orders' projects, the pool's grants to other projects, and the versions of cached classes.
 func (a *attempt) query(pool ipam.Pool) storage.GroupQuery {
 	q := storage.GroupQuery{Pool: pool, Shard: quota.ShardOf(pool.UID), Remember: !a.batch.together && !a.batch.dryRun()}
 	if a.ledger == nil {
@@ -151,7 +151,8 @@ func (a *attempt) query(pool ipam.Pool) storage.GroupQuery {
 	return q
 }
 
-// reads names the rows of a container that the wishes are granted from; few when there may be more for those of any place.
+// reads returns the rows in a container that can serve the wishes. It returns few when the container may have more rows for the wishes without a
+// fixed place.
 func (a *attempt) reads(c storage.Container, wishes []space.Wish) (rows space.Reads, few bool) {
 	if !a.whole {
 		return space.FewFor(c.Block, wishes)
@@ -159,14 +160,14 @@ func (a *attempt) reads(c storage.Container, wishes []space.Wish) (rows space.Re
 	return carve.Reads(c, a.batch.released(c), wishes), false
 }
 
-// wanted is what is asked of a pool: all[n] is the wish of order owners[n]; after those come the pools of the scopes.
+// wanted lists the wishes for a pool: all[n] is the wish of order owners[n]. The wishes for scope pools follow.
 type wanted struct {
 	all    []space.Wish
 	owners []int
 	scopes []ipam.ID
 }
 
-// wishes is what the orders want of a pool. Those that it can never serve want nothing of it.
+// wishes returns the wishes for a pool. It skips orders that the pool can never serve.
 func (a *attempt) wishes(pool ipam.Pool) (w wanted) {
 	for _, c := range a.batch.byPool[pool.UID] {
 		if c.First != nil {
@@ -194,7 +195,7 @@ func (a *attempt) wishes(pool ipam.Pool) (w wanted) {
 	return w
 }
 
-// byPlace is the wishes by order, and by scope.
+// byPlace returns the wishes by order and by scope.
 func (w wanted) byPlace() (orders map[int]space.Wish, scopes map[ipam.ID]space.Wish) {
 	orders, scopes = make(map[int]space.Wish, len(w.owners)), make(map[ipam.ID]space.Wish, len(w.scopes))
 	for n, i := range w.owners {

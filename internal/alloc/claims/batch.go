@@ -21,7 +21,7 @@ import (
 // MaxBatch is the largest number of claims in one batch.
 const MaxBatch = 1000
 
-// batches makes many claims by one request.
+// batches creates many claims in one request.
 type batches struct {
 	*usecase.Core
 
@@ -34,8 +34,7 @@ type batches struct {
 	places   *turns.Places
 }
 
-// CreateClaimBatch binds all the claims in one transaction, or none. They are served in order, each from the first of
-// its eligible pools that has room.
+// CreateClaimBatch binds all claims in one transaction, or none. It serves them in order, each from the first of its eligible pools that has room.
 func (s *batches) CreateClaimBatch(ctx context.Context, project string, claims []ipam.Claim, r usecase.Request) (usecase.Result[[]ipam.Claim], error) {
 	answer, err := s.create(ctx, project, claims, r)
 	told{s.Core}.batch(ctx, answer, r, err)
@@ -89,7 +88,7 @@ func (s *batches) orders(ctx context.Context, key storage.ProjectKey, who tenanc
 			return nil, ipam.Invalid(itemPointer(i)+"/metadata/name", "is the same as that of claim %d of this batch.", j)
 		}
 		names[c.Name] = i
-		event.Name = c.Name // the ids of one transaction's events follow that of the first
+		event.Name = c.Name // event ids within one transaction follow the first event's id
 		all[i] = order{key: key, request: r, claim: c, random: ipam.NewID(), event: event}
 		orders[i] = &all[i]
 	}
@@ -102,13 +101,14 @@ func (s *batches) bind(ctx context.Context, key storage.ProjectKey, orders []*or
 		return nil, err
 	}
 	bound, err := s.together.bind(ctx, newBatch(inList, orders))
-	if c, ok := storage.AsConflict(err); ok && len(c.AnswerKeys) == 0 && len(c.ClaimRefs) > 0 { // a used key: Once looks again
+	if c, ok := storage.AsConflict(err); ok && len(c.AnswerKeys) == 0 && len(c.ClaimRefs) > 0 { // for a used key, Once repeats the look-up
 		err = s.nameTaken(ctx, key, orders, c)
 	}
 	return bound, s.refusals.WithFigures(ctx, err)
 }
 
-// nameTaken says that the name of a claim is in use. A generated one is made anew, and the batch is to be tried again.
+// nameTaken returns the refusal for a claim with a used name. For a generated name it draws another one and returns the conflict, so that the batch
+// is retried.
 func (s *batches) nameTaken(ctx context.Context, key storage.ProjectKey, orders []*order, c *storage.Conflict) error {
 	if err := usecase.StillThere(ctx, s.Store, key); err != nil {
 		return err
@@ -130,7 +130,7 @@ func (s *batches) nameTaken(ctx context.Context, key storage.ProjectKey, orders 
 
 func itemPointer(i int) string { return "/claims/" + strconv.Itoa(i) }
 
-// inItem moves the places that an error names into item i of the batch.
+// inItem moves an error's pointers into item i of the batch.
 func inItem(err error, i int) error {
 	e, ok := err.(*ipam.Error) //nolint:errorlint // only the refusal itself is re-pointed
 	if !ok {
@@ -141,7 +141,7 @@ func inItem(err error, i int) error {
 	for n := range c.Fields {
 		if p := c.Fields[n].Pointer; p != "" && p[0] == '/' {
 			c.Fields[n].Pointer = itemPointer(i) + p
-			c.Message = strings.Replace(c.Message, ": "+p+" ", ": "+itemPointer(i)+p+" ", 1) // as ipam.Invalid writes it
+			c.Message = strings.Replace(c.Message, ": "+p+" ", ": "+itemPointer(i)+p+" ", 1) // the text that ipam.Invalid writes
 		}
 	}
 	if len(c.Fields) == 0 {
@@ -150,7 +150,7 @@ func inItem(err error, i int) error {
 	return &c
 }
 
-// inBatch is inItem, of a batch of n claims, for refusals by a pool or a quota, which the items before this one may have caused.
+// inBatch is inItem for refusals by a pool or a quota in a batch of n claims. The items before this one may have caused such a refusal.
 func inBatch(err error, i, n int) error {
 	err = inItem(err, i)
 	e, ok := err.(*ipam.Error) //nolint:errorlint // see inItem
@@ -159,7 +159,7 @@ func inBatch(err error, i, n int) error {
 	}
 	switch e.Code {
 	case ipam.CodePoolExhausted, ipam.CodeExhaustedByCooldown:
-		if i > 0 { // and the sentence is of before the batch, as the figures are
+		if i > 0 { // figures and sentence describe the state before the batch
 			e.Message = fits(i, n) + e.Message
 		}
 	case ipam.CodeQuotaExceeded:
@@ -173,7 +173,7 @@ func inBatch(err error, i, n int) error {
 	return err
 }
 
-// fits says how many of a batch's claims fit when not all of them do.
+// fits returns the sentence with the number of claims that fit when not all do.
 func fits(i, n int) string {
 	first := "first " + strconv.Itoa(i) + " fit"
 	if i == 1 {

@@ -10,15 +10,15 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// maxSelectors and maxAsks bound what a batch has looked for before its transaction, maxNewScopes the pools that it carves. Claims that
-// ask for the same count once.
+// maxSelectors and maxAsks limit the look-ups that a batch causes before its transaction; maxNewScopes limits the pools that it carves. Claims with
+// the same request count once.
 const (
 	maxSelectors = 16
 	maxAsks      = 128
 	maxNewScopes = 32
 )
 
-// chooser chooses the pools of a batch's orders, once for all that ask for the same.
+// chooser chooses the pools for a batch's orders, once for all orders with the same spec.
 type chooser struct {
 	rooms    *rooms
 	resolver *resolve.Resolver
@@ -26,24 +26,24 @@ type chooser struct {
 	key      storage.ProjectKey
 
 	choices  map[string]*choice
-	selected map[string][]ipam.Pool             // what each selector finds, by its text
-	facts    map[batchSource]storage.ClaimFacts // what is known of each pool and class that is named
+	selected map[string][]ipam.Pool             // pools of each selector, by its JSON text
+	facts    map[batchSource]storage.ClaimFacts // facts of each named pool and class
 	asks     int
 	scopes   map[ipam.ID]bool
 }
 
-// batchSource is what a claim names to be served from.
+// batchSource is the source that a claim names.
 type batchSource struct {
 	pool   ipam.Ref
 	class  string
-	family ipam.Family // whose default class; none by poolRef
+	family ipam.Family // family of the default class; empty with poolRef
 }
 
-// all chooses the pools of all orders of a request.
+// all chooses the pools for all orders in a request.
 func (s *chooser) all(ctx context.Context, orders []*order) error {
 	s.choices, s.selected, s.facts, s.scopes = map[string]*choice{}, map[string][]ipam.Pool{}, map[batchSource]storage.ClaimFacts{}, map[ipam.ID]bool{}
 	for i, o := range orders {
-		if i > 0 && o.claim.Spec.Alike(&orders[i-1].claim.Spec) { // as in most batches: not written down to be compared
+		if i > 0 && o.claim.Spec.Alike(&orders[i-1].claim.Spec) { // true in most batches, and saves the encoding
 			o.choice = orders[i-1].choice
 			continue
 		}
@@ -70,7 +70,7 @@ func (s *chooser) all(ctx context.Context, orders []*order) error {
 	return nil
 }
 
-// choose resolves what one claim, and all that ask for the same, are served from.
+// choose resolves the pools for one claim, and so for all claims with the same spec.
 func (s *chooser) choose(ctx context.Context, o *order) error {
 	to, spec := o.choice, o.claim.Spec
 	if err := s.bounded(spec); err != nil {
@@ -88,13 +88,13 @@ func (s *chooser) choose(ctx context.Context, o *order) error {
 			return err
 		}
 	}
-	if len(to.room) == 0 { // all are full: one of them says so in the transaction
+	if len(to.room) == 0 { // all are full: one of them returns the refusal in the transaction
 		to.room = to.Pools[:1]
 	}
 	return nil
 }
 
-// bounded counts the requests that cost a look of their own.
+// bounded counts the requests that need a look-up of their own.
 func (s *chooser) bounded(spec ipam.ClaimSpec) error {
 	pointer := "/spec/scope"
 	if spec.PoolSelector != nil {
@@ -108,7 +108,7 @@ func (s *chooser) bounded(spec ipam.ClaimSpec) error {
 	return nil
 }
 
-// lookUp reads what is known of the pool or the class that a claim names, once for all that name it.
+// lookUp reads the pool or the class that a claim names, once for all claims that name it.
 func (s *chooser) lookUp(ctx context.Context, o *order) (storage.ClaimFacts, error) {
 	from := batchSource{pool: o.claim.Spec.PoolRef}
 	class := resolve.ClassQuery(o.claim.Spec)
@@ -126,7 +126,7 @@ func (s *chooser) lookUp(ctx context.Context, o *order) (storage.ClaimFacts, err
 	return facts, err
 }
 
-// candidates is the pools of a selector, read once for all claims with the same one.
+// candidates returns a selector's pools. It reads them once for all claims with that selector.
 func (s *chooser) candidates(ctx context.Context, key storage.ProjectKey, sel *ipam.Selector) ([]ipam.Pool, error) {
 	text, err := json.Marshal(sel)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// binder binds single claims. Whatever the way, it ends in a transaction that an attempt plans: of the group of a pool, or alone.
+// binder binds single claims. Every way ends in a transaction that an attempt plans, either in the group of a pool or alone.
 type binder struct {
 	*usecase.Core
 
@@ -27,13 +27,13 @@ type binder struct {
 	together *together
 }
 
-// serve resolves a claim and binds it, or says why not: a refusal has the steps that led to it. Whatever it answers, the order has its choice.
+// serve resolves a claim and binds it, or returns a refusal with the steps that led to it. It sets the order's choice in every case.
 func (s *binder) serve(ctx context.Context, o *order, facts storage.ClaimFacts) (bound ipam.Claim, err error) {
 	o.choice = &choice{}
 	res := &o.choice.Resolved
 	*res, err = s.resolver.Resolve(ctx, o.key, o.claim.Spec, facts, s.resolver.Candidates)
 	switch {
-	case err != nil && o.remembered: // not to be refused for what is remembered
+	case err != nil && o.remembered: // no cached fact decides a refusal
 		return ipam.Claim{}, &storage.Conflict{}
 	case err != nil:
 	case o.claim.Spec.AllocationRef != "":
@@ -46,8 +46,8 @@ func (s *binder) serve(ctx context.Context, o *order, facts storage.ClaimFacts) 
 	return bound, res.Explained(err)
 }
 
-// bind tries the pools in turn. Only when every one is exhausted is that the answer, with the figures of all. A quota that has too
-// little left stops the search in the pools that it covers, and is the answer when no other pool helps.
+// bind tries the pools in turn. If every pool is exhausted, it returns that refusal with the figures of all. A quota that is too small skips the
+// pools that it covers. bind returns the quota's refusal when no other pool serves the claim.
 func (s *binder) bind(ctx context.Context, o *order) (ipam.Claim, error) {
 	res := &o.choice.Resolved
 	t := newTrial(o)
@@ -72,7 +72,7 @@ func (s *binder) bind(ctx context.Context, o *order) (ipam.Claim, error) {
 			return bound, nil
 		}
 		more := t.failed(p, err)
-		if full(err) && !o.request.DryRun { // which gathers nothing from other regions
+		if full(err) && !o.request.DryRun { // a dry run gathers no blocks from other regions, so it does not prove that the pool is full
 			s.rooms.noteFull(p, res.Bits(p))
 		}
 		if !more {
@@ -82,7 +82,7 @@ func (s *binder) bind(ctx context.Context, o *order) (ipam.Claim, error) {
 	return ipam.Claim{}, s.refuse(ctx, &t)
 }
 
-// look leaves those of the pools to be tried that have room, once and before a pool is tried that is likely to have none.
+// look reduces the untried pools to those with room. It does so at most once, before bind tries a pool that is probably full.
 func (s *binder) look(ctx context.Context, t *trial, tried bool) (err error) {
 	res := &t.order.choice.Resolved
 	if t.looked || !tried && !s.rooms.likelyFull(t.pools[0], res.Bits(t.pools[0])) {
@@ -90,12 +90,12 @@ func (s *binder) look(ctx context.Context, t *trial, tried bool) (err error) {
 	}
 	t.looked = true
 	if t.pools, err = s.rooms.with(ctx, res, t.pools); err == nil && len(t.pools) == 0 && t.order.remembered && !tried {
-		return &storage.Conflict{} // no transaction has looked whether these are the pools
+		return &storage.Conflict{} // no transaction has checked that these are the pools
 	}
 	return err
 }
 
-// refuse says why no pool serves a claim.
+// refuse returns the reason why no pool serves a claim.
 func (s *binder) refuse(ctx context.Context, t *trial) error {
 	res := &t.order.choice.Resolved
 	switch {
@@ -112,16 +112,16 @@ func (s *binder) refuse(ctx context.Context, t *trial) error {
 	}
 }
 
-// trial is how far a claim has come through the pools that may serve it.
+// trial is a claim's progress through the pools that may serve it.
 type trial struct {
 	order     *order
-	all       []ipam.Pool // a refusal may name these
-	pools     []ipam.Pool // these are still to be tried
-	looked    bool        // those without room have been left out of pools, or that is not worth a look
+	all       []ipam.Pool // pools that a refusal may name
+	pools     []ipam.Pool // pools not tried yet
+	looked    bool        // pools has no full pool any more, or a scan is not worth its cost
 	lacks     quota.QuotaLacks
-	overQuota error // the last refusal of a quota
-	closed    error // the last refusal of a pool whose region is fenced off
-	last      error // the last refusal of another kind
+	overQuota error // the last refusal by a quota
+	closed    error // the last refusal by a pool in a fenced region
+	last      error // the last refusal for another reason
 }
 
 func newTrial(o *order) trial {
@@ -129,7 +129,7 @@ func newTrial(o *order) trial {
 	return trial{order: o, all: res.Pools, pools: res.Pools, looked: len(res.Pools) < 2 || res.Ask.Spec.Exact().IsValid()}
 }
 
-// failed notes why a pool could not serve the claim, and reports whether another one may.
+// failed records why a pool did not serve the claim, and reports whether another pool may.
 func (t *trial) failed(p ipam.Pool, err error) (more bool) {
 	res := &t.order.choice.Resolved
 	if lack, ok := errors.AsType[*quota.QuotaLack](err); ok {
@@ -137,12 +137,12 @@ func (t *trial) failed(p ipam.Pool, err error) (more bool) {
 		res.QuotaRefused(err)
 		return true
 	}
-	if ipam.IsCode(err, ipam.CodeNotFound) { // gone, or not to be used any more: not to be named
+	if ipam.IsCode(err, ipam.CodeNotFound) { // the pool is gone or the claim may not use it any more: a refusal must not name it
 		t.all = slices.DeleteFunc(slices.Clone(t.all), func(a ipam.Pool) bool { return a.UID == p.UID })
 		return true
 	}
 	res.SkippedPool(p, err)
-	if regions.IsFence(err) && len(t.all) > 1 { // another pool may do; that it may have room is not known
+	if regions.IsFence(err) && len(t.all) > 1 { // another pool may do; it is unknown whether this one has room
 		t.closed = err
 		return true
 	}
@@ -150,7 +150,8 @@ func (t *trial) failed(p ipam.Pool, err error) (more bool) {
 	return full(err) || len(t.all) > 1 && triesNext(err)
 }
 
-// bindIn binds the claim in one pool, of which room is the list: where the very block is, or else in the region that the pool is drawn from, which borrows when it has no room.
+// bindIn binds the claim in one pool, the only one in room. An exact CIDR is bound in its region. Any other block comes from the pool's region, which
+// borrows from others when it has no room.
 func (s *binder) bindIn(ctx context.Context, o *order, room []ipam.Pool) (ipam.Claim, error) {
 	exact, dryRun, freed := o.claim.Spec.Exact(), o.request.DryRun, false
 	return usecase.Rounds(func(int) (bound ipam.Claim, again bool, err error) {
@@ -178,9 +179,9 @@ func (s *binder) bindIn(ctx context.Context, o *order, room []ipam.Pool) (ipam.C
 			if freed || !roomSince(err, lack.Wish) {
 				return bound, false, err
 			}
-			freed = true // not to be refused with figures that say otherwise
+			freed = true // retry once: do not refuse with figures that show room
 			return bound, true, nil
-		case more == nil: // the figures of all pools are read once, when all have been tried
+		case more == nil: // bind reads the figures of all pools once, after it has tried them
 			return bound, false, noneFree(room[0], lack.Wish.Bits)
 		}
 		room = []ipam.Pool{*more}
@@ -188,7 +189,7 @@ func (s *binder) bindIn(ctx context.Context, o *order, room []ipam.Pool) (ipam.C
 	})
 }
 
-// roomSince reports whether the figures of a refusal, which were counted after it, have room for what was refused.
+// roomSince reports whether a refusal's figures, which were counted after it, show room for the refused wish.
 func roomSince(err error, wish space.Wish) bool {
 	e, ok := errors.AsType[*ipam.Error](err)
 	if !ok || !full(err) || wish.Exact.IsValid() {
@@ -198,23 +199,23 @@ func roomSince(err error, wish space.Wish) bool {
 	return errors.Is(err, refusals.ErrCameFree) || largest != nil && *largest <= wish.Bits
 }
 
-// bindAt binds the claim in the region that a pool is drawn from.
+// bindAt binds the claim in the region from which the pool is drawn.
 func (s *binder) bindAt(ctx context.Context, o *order, room []ipam.Pool) (ipam.Claim, error) {
 	o.choice.room = room
 	bound, err := s.groups.join(ctx, room[0], o)
-	if o.remembered && ipam.IsCode(err, ipam.CodeNotFound) { // the pool is another one by now
+	if o.remembered && ipam.IsCode(err, ipam.CodeNotFound) { // the cached pool has been replaced by now
 		return bound, &storage.Conflict{}
 	}
 	return bound, err
 }
 
-// noneFree says of one pool of several that it has no room.
+// noneFree returns the refusal by one pool without room, where several pools may serve the claim.
 func noneFree(p ipam.Pool, bits int) error {
 	return ipam.Errorf(ipam.CodePoolExhausted, "Pool %s has no free block of length /%d left.", p.Ref(), bits)
 }
 
-// bindFirst binds the first claim of a scope: one transaction carves the scope's pool and the claim from it, or leaves nothing behind. Who
-// comes second finds the pool there and draws from it.
+// bindFirst binds a scope's first claim. One transaction carves the scope's pool and the claim's block, or changes nothing. A concurrent second claim
+// finds the pool and draws from it.
 func (s *binder) bindFirst(ctx context.Context, o *order) (bound ipam.Claim, err error) {
 	c := o.choice
 	if c.room = c.Pools; len(c.Pools) > 1 && !c.Ask.Spec.Exact().IsValid() {
@@ -222,7 +223,7 @@ func (s *binder) bindFirst(ctx context.Context, o *order) (bound ipam.Claim, err
 			return bound, err
 		}
 	}
-	if len(c.room) == 0 { // the transaction says so: it looks first whether somebody has carved the scope's pool from the last room
+	if len(c.room) == 0 { // the transaction returns the refusal: it first checks whether another request has carved the scope's pool from the last room
 		c.room = c.Pools[:1]
 	}
 	all, err := s.together.bind(ctx, newBatch(inScope, []*order{o}))
@@ -235,12 +236,12 @@ func (s *binder) bindFirst(ctx context.Context, o *order) (bound ipam.Claim, err
 	return all[0], nil
 }
 
-// full: the pool has no room now.
+// full reports whether an error means that the pool has no room now.
 func full(err error) bool {
 	return ipam.IsCode(err, ipam.CodePoolExhausted) || ipam.IsCode(err, ipam.CodeExhaustedByCooldown)
 }
 
-// triesNext: this pool cannot, another one may.
+// triesNext reports whether a refusal by one pool permits a try of the next pool.
 func triesNext(err error) bool {
 	switch ipam.CodeOf(err) {
 	case ipam.CodeBlockTaken, ipam.CodeAllocationRetained, ipam.CodePrefixLengthRejected, ipam.CodeNeverSatisfiable, ipam.CodePoolDraining:

@@ -11,25 +11,25 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// load is the next group of a pool.
+// load is a pool's next group.
 type load struct {
 	pool    ipam.Pool
 	lane    ipam.ID
 	members []*member
-	release func() // gives the pool's turn back
+	release func() // releases the pool's lock
 }
 
-// aloneFor is how long a pool goes alone that could not be served in one round trip, so that it does not hold up others again and again.
+// aloneFor is how long a pool goes alone after one round trip could not serve it, so that it does not delay other pools again and again.
 const aloneFor = time.Second
 
-// goesAlone reports whether a pool is not to share a transaction.
+// goesAlone reports whether a pool must not share a transaction with other pools.
 func (s *groups) goesAlone(pool ipam.Pool, lane ipam.ID) bool {
 	since, alone := s.alone.Peek(lane)
 	return alone && s.Ticks().Sub(since) < aloneFor || !s.Store.Remembers(storage.PoolContainer(pool))
 }
 
-// carry serves the pools that are ready, many in one transaction, until none is. It waits for no pool: one that somebody else works on, or that takes a
-// second look, goes alone.
+// carry is the shared worker: it serves the ready pools, many in one transaction, until none is ready. It waits for no pool. A locked pool goes
+// alone.
 func (s *groups) carry() {
 	for loads := s.waiting.next(); loads != nil; loads = s.waiting.next() {
 		var ours []*load
@@ -47,7 +47,7 @@ func (s *groups) carry() {
 	}
 }
 
-// serveLoads runs one transaction for some pools, in one round trip; when that is not to be had each pool goes alone.
+// serveLoads runs one transaction for several pools in one round trip. If that fails, each pool goes alone.
 func (s *groups) serveLoads(loads []*load) {
 	ctx, cancel := context.WithTimeout(context.Background(), usecase.GroupDeadline)
 	defer cancel()
@@ -87,7 +87,7 @@ func (s *groups) tryTogether(ctx context.Context, loads []*load) (done bool) {
 	switch {
 	case err == nil:
 		s.Metrics.GroupRan(ctx, len(singles))
-		for _, l := range loads { // first: whoever has an outcome goes on with what is his
+		for _, l := range loads { // before finish: a finished request goes on at once and uses the cache
 			if len(l.members) > 0 {
 				s.refresh(&l.pool, l.members, a)
 			}
@@ -95,7 +95,7 @@ func (s *groups) tryTogether(ctx context.Context, loads []*load) (done bool) {
 		for i, m := range singles {
 			m.finish(a.bound[i], a.refused[i])
 		}
-		finish(doubles, &storage.Conflict{}) // the first has its outcome: the others look again and find it
+		finish(doubles, &storage.Conflict{}) // when the first has its outcome, the others read it
 		return true
 	case ipam.IsCode(err, ipam.CodeOutcomeUnknown):
 		s.settle(ctx, singles)

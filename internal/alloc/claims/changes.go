@@ -11,10 +11,10 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// changes is what is to be written for the orders that were served: releases first, then the claims, then what becomes of the pools.
+// changes returns the changes for the orders that were served: releases first, then claims, then pools.
 //
-// All of it is of the time of the transaction, which is alone with the pools by now: so that of two holds of one block the later one begins when
-// the earlier one ends, or after, however long each request had waited, and whichever server served it.
+// All changes have the transaction's time, and the transaction holds the pool locks. So when a block has two holds, the later hold begins when the
+// earlier one ends, or after it. This does not depend on how long each request waited, or which server served it.
 func (a *attempt) changes() (ch storage.Changes, err error) {
 	n, at := len(a.batch.orders), a.tx.Now()
 	ch.Events = make([]ipam.Event, 0, n)
@@ -48,14 +48,14 @@ func (a *attempt) changes() (ch storage.Changes, err error) {
 		ch.Events = append(ch.Events, e)
 		if len(c.Spec.Consumers) > 0 {
 			a.users.Attach(c, c.Spec.Consumers, attach.By{Project: o.key, Region: a.region, Event: o.event, At: at})
-			c.Spec.Consumers = nil // they are attached by now
+			c.Spec.Consumers = nil // users has attached them
 		}
 		if !a.batch.listed {
 			ch.ClaimInsert = append(ch.ClaimInsert, *c)
 			answerInto(&ch, at, []*order{o}, a.bound[i:i+1])
 		}
 	}
-	if a.batch.listed { // all of them were bound
+	if a.batch.listed { // a list binds all of its orders
 		ch.ClaimInsert = a.bound
 		answerInto(&ch, at, a.batch.orders, a.bound)
 	}
@@ -69,22 +69,22 @@ func (a *attempt) changes() (ch storage.Changes, err error) {
 	return ch, err
 }
 
-// answerInto stores what a repeat of a request is to be answered: what was made of its orders.
+// answerInto adds the answer for repeats of a request, if the request stores one.
 func answerInto(ch *storage.Changes, at usecase.Timestamp, orders []*order, made []ipam.Claim) {
 	if o := orders[0]; o.request.StoresAnswer() {
 		ch.Answers = append(ch.Answers, usecase.Answer(o.key.ID, o.request, at, answerOf(orders, made)))
 	}
 }
 
-// release gives the block of order i back to its pool.
+// release gives order i's block back to its pool.
 func (a *attempt) release(i int, src *source) {
 	o := a.batch.orders[i]
 	a.ledger.Give(o.key.ID, quota.ClaimPlace(src.pool, o.claim.Class), quota.ReleasedUsage(o.claim))
 	a.bound[i], a.from[i] = o.claim, src
 }
 
-// releaseInto releases a claim. What becomes of its allocation is as it was decided when the claim was bound, or by its reclaimPolicy since: it goes
-// with the claim, it cools down, or it is retained.
+// releaseInto adds a claim's release. The claim's reclaim policy and cool-down decide about its allocation: it ends with the claim, cools down, or is
+// retained.
 func releaseInto(ch *storage.Changes, o *order, at usecase.Timestamp) error {
 	e, err := o.releaseEvent()
 	if err != nil {
@@ -92,7 +92,7 @@ func releaseInto(ch *storage.Changes, o *order, at usecase.Timestamp) error {
 	}
 	held := o.claim.Allocation()
 	ended := trail.EndedHold(held, at)
-	ended.ID = o.revision // which tells this release from any other, if its outcome is not known
+	ended.ID = o.revision // identifies this release after an indeterminate COMMIT
 	if ended.Because = o.because; o.because.Told() {
 		ch.AttachmentDelete = append(ch.AttachmentDelete, ipam.Attachment{
 			Region: o.claim.Region, ProjectID: o.claim.ProjectID, ClaimID: o.claim.UID, Consumer: o.because.Consumer,
@@ -119,7 +119,7 @@ func (o *order) releaseEvent() (ipam.Event, error) {
 	return trail.ClaimEvent(o.event, &o.claim, nil)
 }
 
-// into adds what becomes of the pool.
+// into adds the changes of the pool.
 func (src *source) into(ch *storage.Changes) error {
 	free := src.carver.Change()
 	if src.made == nil {
@@ -127,7 +127,7 @@ func (src *source) into(ch *storage.Changes) error {
 		ch.ScopedMarks = append(ch.ScopedMarks, occupied(src.pool, ch.ClaimInsert)...)
 		return nil
 	}
-	if free.Delete = nil; len(src.taken) == 0 { // it was free in this transaction alone; if nothing is taken from it, it stays so
+	if free.Delete = nil; len(src.taken) == 0 { // the block was free only inside this transaction; if no claim takes from it, all of it is free
 		free.Insert = []netip.Prefix{src.pool.Block}
 	}
 	ch.Free = append(ch.Free, free)

@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// creator makes single claims.
+// creator creates single claims.
 type creator struct {
 	*usecase.Core
 
@@ -24,13 +24,13 @@ type creator struct {
 	memory  Memory
 }
 
-// CreateClaim binds one block, or answers why not. The claim exists if and only if it is bound.
+// CreateClaim binds one block, or returns the reason for a refusal. The claim exists if and only if it is bound.
 func (s *creator) CreateClaim(ctx context.Context, project string, c ipam.Claim, r usecase.Request) (usecase.Result[ipam.Claim], error) {
 	return s.createAndTell(ctx, project, c, r, false)
 }
 
-// PutClaim is create-or-return: the claim of that name, if its spec is the same, is the answer (Existed); a claim with
-// another spec is refused, naming what differs.
+// PutClaim creates a claim, or returns the existing claim of that name if its spec is the same (Existed). It refuses a claim with another spec and
+// lists the differences.
 func (s *creator) PutClaim(ctx context.Context, project string, c ipam.Claim, r usecase.Request) (usecase.Result[ipam.Claim], error) {
 	return s.createAndTell(ctx, project, c, r, true)
 }
@@ -44,17 +44,17 @@ func (s *creator) createAndTell(ctx context.Context, project string, c ipam.Clai
 	return answer, err
 }
 
-// making is a claim that is being made.
+// making is a claim during its creation.
 type making struct {
 	*creator
 
 	order      *order
 	pass       tenancy.Pass
 	put        bool
-	remembered bool // the project was not read for this request
+	remembered bool // the project comes from the cache: this request has not read it
 }
 
-// begin fixes everything that a repeat of the transaction must not change.
+// begin fixes every value that must be the same in each attempt.
 func (s *creator) begin(ctx context.Context, project string, c ipam.Claim, r usecase.Request, put bool) (m making, err error) {
 	m = making{creator: s, put: put}
 	var key storage.ProjectKey
@@ -71,7 +71,7 @@ func (s *creator) begin(ctx context.Context, project string, c ipam.Claim, r use
 	return m, nil
 }
 
-// class is what the claim was resolved to, so far.
+// class returns the class to which the claim is resolved so far.
 func (m *making) class() ipam.ClassRef {
 	if m.order == nil || m.order.choice == nil {
 		return ipam.ClassRef{}
@@ -79,8 +79,8 @@ func (m *making) class() ipam.ClassRef {
 	return m.order.choice.Ask.ClassRef()
 }
 
-// try is one round. The first one begins, if it can, with what the server remembers, and then the transaction is all there is to wait for; the next
-// ones begin with what the database says.
+// try runs one attempt. The first attempt uses cached facts if it can, and then waits for the transaction alone. The later attempts read the facts
+// from the database.
 func (m *making) try(ctx context.Context, round int) (answer usecase.Result[ipam.Claim], err error) {
 	o := m.order
 	var facts storage.ClaimFacts
@@ -91,13 +91,13 @@ func (m *making) try(ctx context.Context, round int) (answer usecase.Result[ipam
 		var done bool
 		if facts, done, answer, err = m.lookUp(ctx); done {
 			if ipam.IsCode(err, ipam.CodeAlreadyExists) && o.claim.Rename() {
-				err = &storage.Conflict{} // a generated name that is taken is made anew
+				err = &storage.Conflict{} // draw another generated name: this one is taken
 			}
 			return answer, err
 		}
 	}
 	bound, err := m.binder.serve(ctx, o, facts)
-	if _, conflict := storage.AsConflict(err); conflict { // somebody made this claim, or used this key, since we looked; or the project is gone
+	if _, conflict := storage.AsConflict(err); conflict { // since the look-up another request created this claim or used this key, or the project is gone
 		return answer, m.doubt(ctx, err)
 	}
 	if err != nil && !storage.Shed(err) {
@@ -111,7 +111,8 @@ func (m *making) try(ctx context.Context, round int) (answer usecase.Result[ipam
 	return usecase.Result[ipam.Claim]{Value: bound}, err
 }
 
-// doubt answers a conflict: what was remembered is looked up from now on, and the project too; what was looked up may be gone with its project.
+// doubt handles a conflict. If the facts came from the cache, the next attempts read them and the project from the database. If they were read, doubt
+// checks whether the project still exists.
 func (m *making) doubt(ctx context.Context, conflict error) error {
 	if m.order.remembered {
 		m.remembered = true
@@ -124,10 +125,10 @@ func (m *making) doubt(ctx context.Context, conflict error) error {
 	return conflict
 }
 
-// lookUp reads what is to be known before the claim is made, and remembers it. It answers what needs no transaction.
+// lookUp reads the facts that a claim needs before its transaction, and caches them. It returns done for a request that needs no transaction.
 func (m *making) lookUp(ctx context.Context) (facts storage.ClaimFacts, done bool, answer usecase.Result[ipam.Claim], err error) {
 	o := m.order
-	if m.remembered { // nothing is refused for what is remembered
+	if m.remembered { // no cached fact decides a refusal
 		if o.key, err = m.ProjectKey(ctx, m.pass); err != nil {
 			return facts, true, answer, err
 		}
@@ -145,9 +146,8 @@ func (m *making) lookUp(ctx context.Context) (facts storage.ClaimFacts, done boo
 	})
 }
 
-// madeMeanwhile looks once more after a refusal: when the same request is made twice at once, the last block may have gone
-// to the first one, whose answer is the answer to both. A PUT that was to create only is told that it did not, and not that there was
-// nothing left.
+// madeMeanwhile looks up the claim and the key again after a refusal. When two identical requests run at once, the first one may take the last block.
+// Both then return its result. A PUT with a precondition for creation fails with that precondition, and not for lack of room.
 func (m *making) madeMeanwhile(ctx context.Context) (done bool, answer usecase.Result[ipam.Claim], err error) {
 	o := m.order
 	if o.request.Key == "" && !m.put {
@@ -160,9 +160,9 @@ func (m *making) madeMeanwhile(ctx context.Context) (done bool, answer usecase.R
 	return done && met, answer, err
 }
 
-// settledBefore looks up what is to be known before a claim is made, and answers requests that need no transaction: a repeat with the same key, a name that
-// exists. What earlier requests did is durable when it is answered, and when it is what something is refused for: who repeats a request by name without a
-// key learns by the refusal that it was done.
+// settledBefore looks up the facts before a claim is created. It settles requests that need no transaction: a repeat with the same key, or a name
+// that exists. It returns an earlier result only when that result is durable. This includes refusals, because a client that repeats a request by name
+// without a key learns from the refusal that the first request succeeded.
 func (m *making) settledBefore(ctx context.Context, lookUp func(context.Context) (storage.ClaimFacts, error)) (facts storage.ClaimFacts, done bool, answer usecase.Result[ipam.Claim], err error) {
 	var told error
 	err = m.Durably(ctx, func(ctx context.Context) (_ bool, err error) {
@@ -186,7 +186,7 @@ func (m *making) madeBefore(ctx context.Context, facts storage.ClaimFacts) (done
 	have, c, r := facts.Claim, m.order.claim, m.order.request
 	if facts.Answer != nil {
 		made, err := usecase.Replayed(ctx, r, *facts.Answer, func(a storage.Answer) ([]ipam.Claim, error) { return madeBy([]*order{m.order}, a) })
-		if err == nil && (have == nil || have.UID != made[0].UID) { // the name was looked up before the key was, so look again
+		if err == nil && (have == nil || have.UID != made[0].UID) { // the name was read before the key, so read the claim again
 			err = m.StillHeld(ctx, made)
 		}
 		if err != nil {
@@ -198,7 +198,7 @@ func (m *making) madeBefore(ctx context.Context, facts storage.ClaimFacts) (done
 		err = r.CheckPut(false, ipam.ID{})
 		return err != nil, answer, err
 	}
-	if have.UID == c.UID { // our own, from a COMMIT whose answer was lost
+	if have.UID == c.UID { // our own claim, from a COMMIT without a response
 		return true, usecase.Result[ipam.Claim]{Value: *have}, nil
 	}
 	if !m.put {
@@ -219,14 +219,14 @@ func claimExists(c ipam.Claim, pointer string) error {
 	return ipam.Errorf(ipam.CodeAlreadyExists, "Claim %s exists already.", c.Ref()).At(pointer, "is taken; choose another name, or use PUT to create or return.")
 }
 
-// preparer prepares claims that are to be made.
+// preparer prepares claims for their creation.
 type preparer struct {
 	*usecase.Core
 
 	regions *regions.Regions
 }
 
-// claim validates a claim and fixes everything that a repeat of the transaction must not change.
+// claim validates a claim and fixes every value that must be the same in each attempt.
 func (s preparer) claim(c ipam.Claim, key storage.ProjectKey, who tenancy.Principal) (ipam.Claim, error) {
 	if err := usecase.CheckNew(&c.Metadata, c.Spec.CheckNew()); err != nil {
 		return c, err
@@ -238,5 +238,5 @@ func (s preparer) claim(c ipam.Claim, key storage.ProjectKey, who tenancy.Princi
 	return c, nil
 }
 
-// allocationOf is the id of the block that a claim gets, unless that was held before.
+// allocationOf returns the id of a claim's new allocation. A claim on a retained allocation keeps that allocation's id.
 func allocationOf(claim ipam.ID) ipam.ID { return ipam.DerivedID(claim, "allocation") }

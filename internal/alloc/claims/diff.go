@@ -13,8 +13,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// differing says in what an existing claim is not what a wanted one asks for, field by field. What the wanted one says is compared with what the
-// claim has got, however that was asked for. Labels and annotations do not count: others may have changed them since.
+// differing returns the fields in which an existing claim differs from a request. It compares the request with the claim's actual values, however the
+// claim got them. It ignores labels and annotations, because others may have changed them since.
 func differing(have, want ipam.Claim) []ipam.Field {
 	d := claimComparison{have: have, want: want}
 	d.source()
@@ -23,7 +23,8 @@ func differing(have, want ipam.Claim) []ipam.Field {
 	if !sameReclaim(have, want.Spec.ReclaimPolicy) {
 		d.add("/spec/reclaimPolicy", string(have.ReclaimPolicy), string(want.Spec.ReclaimPolicy))
 	}
-	// The owner tells two objects apart whose claims have one name by accident: they must not be given one block. Who names none asks for nobody's.
+	// Two objects may claim under the same name by accident. They must not share one block, so the owner distinguishes them. A request without an
+	// owner matches every owner.
 	if owner := want.Spec.OwnerRef; owner != nil && !reflect.DeepEqual(have.Spec.OwnerRef, owner) {
 		d.add("/spec/ownerRef", ownerText(have.Spec.OwnerRef), ownerText(owner))
 	}
@@ -36,13 +37,13 @@ func differing(have, want ipam.Claim) []ipam.Field {
 	return d.fields
 }
 
-// claimComparison collects in what two claims differ.
+// claimComparison collects the differences between two claims.
 type claimComparison struct {
 	have, want ipam.Claim
 	fields     []ipam.Field
 }
 
-// add notes a field with what is there and what was asked for, in words; "": none.
+// add records a field with the existing and the requested value, as text; "" means none.
 func (d *claimComparison) add(pointer, there, asked string) {
 	detail := "is " + there + " there, " + asked + " was asked for."
 	switch {
@@ -54,7 +55,7 @@ func (d *claimComparison) add(pointer, there, asked string) {
 	d.fields = append(d.fields, ipam.Field{Pointer: pointer, Detail: detail})
 }
 
-// source compares where the block is from. A class may be named that has served by default.
+// source compares the blocks' sources. The request may name the class that served as the default.
 func (d *claimComparison) source() {
 	have, want := d.have.Spec, d.want.Spec
 	byDefault := have.ByClass() && have.ClassName == "" && want.ClassName == d.have.Class.Ref.Name
@@ -78,7 +79,7 @@ func (d *claimComparison) source() {
 	}
 }
 
-// length compares the block. A length that is left out means the default one, which need not be what the claim was made with.
+// length compares the blocks. A request without a length wants the default length, which may differ from the claim's length.
 func (d *claimComparison) length() {
 	have, want := d.have.Spec, d.want.Spec
 	there := fmt.Sprintf("/%d", d.have.Block.Bits())
@@ -93,7 +94,7 @@ func (d *claimComparison) length() {
 	}
 }
 
-// family compares the family, which has a default only where nothing says where the block is from.
+// family compares the families. A family has a default only if the request names no source.
 func (d *claimComparison) family() {
 	want := d.want.Spec.Family
 	if want == "" && d.want.Spec.ByClass() && d.want.Spec.ClassName == "" {
@@ -133,8 +134,8 @@ func ownerText(o *ipam.OwnerRef) string {
 	return strings.Trim(strings.Join([]string{o.Kind, o.Name, o.UID}, "/"), "/")
 }
 
-// sameReclaim reports whether a wanted policy is the one that an existing claim has. What came of leaving it out is the same as saying it,
-// and without a class so is leaving out Delete.
+// sameReclaim reports whether a requested policy equals that of an existing claim. A claim without a policy equals a request for its effective
+// policy. Without a class, a claim with Delete equals a request without a policy.
 func sameReclaim(have ipam.Claim, want ipam.ReclaimPolicy) bool {
 	switch said := have.Spec.ReclaimPolicy; said {
 	case want:

@@ -14,19 +14,19 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// drawing is what a choice comes to in a pool: decided, and written down, once for all of its orders.
+// drawing is the decision about a choice in a pool, made and encoded once for all of its orders.
 type drawing struct {
-	refused error // why the pool cannot serve it, or may not
+	refused error // the reason why the pool cannot or may not serve the choice
 	want    resolve.Want
 	usage   ipam.Usage
 	at      ipam.HoldPlace
 
-	// The record of a claim is the two with its block between them.
-	head []byte // the spec; not for orders that say anything of their own
+	// A claim's record is head, the block, and tail.
+	head []byte // the spec; not for orders with an owner, labels or annotations of their own
 	tail []byte // pool and class
 }
 
-// draw takes the block of order i from a pool, within the quotas, or says why it cannot. The error is one that ends the attempt.
+// draw takes order i's block from a pool, within the quotas. refused is the reason why the order gets none; err ends the attempt.
 func (a *attempt) draw(ctx context.Context, i int, src *source) (refused, err error) {
 	o := a.batch.orders[i]
 	if src.away || !o.agrees(src, a.region) {
@@ -63,7 +63,7 @@ func (a *attempt) draw(ctx context.Context, i int, src *source) (refused, err er
 	return nil, nil
 }
 
-// drawing decides whether a choice is served from a pool.
+// drawing decides whether a pool may serve a choice.
 func (a *attempt) drawing(c *choice, src *source) *drawing {
 	if d := src.draws[c]; d != nil {
 		return d
@@ -72,7 +72,7 @@ func (a *attempt) drawing(c *choice, src *source) *drawing {
 	o := a.batch.orders[c.items[0]]
 	if !c.Ask.MayDraw(o.key, src.pool, src.granted[o.key.Name]) { // not any more
 		d.refused = storage.PoolNotFound(src.pool.Ref())
-	} else if d.want, d.refused = c.Ask.Wanted(src.pool); d.refused == nil { // or else the policy has changed since it was looked at
+	} else if d.want, d.refused = c.Ask.Wanted(src.pool); d.refused == nil { // an error means that the policy has changed since the look-up
 		d.usage, d.at = quota.ClaimUsage(src.pool, d.want.Bits), quota.ClaimPlace(src.pool, c.Ask.ClassRef())
 	}
 	if src.draws == nil {
@@ -82,8 +82,8 @@ func (a *attempt) drawing(c *choice, src *source) *drawing {
 	return d
 }
 
-// event records a claim that was bound to a block of the pool. Of 1,000 claims that ask for the same, what they have in common is not written
-// down 1,000 times.
+// event records a claim that was bound to a block in the pool. For claims with the same spec it encodes the common part once, and not 1,000 times for
+// 1,000 claims.
 func (src *source) event(o *order, c *ipam.Claim) (ipam.Event, error) {
 	if len(c.Spec.Consumers) > 0 {
 		return trail.AttachEvent(o.event, nil, c, c.Spec.Consumers)
@@ -118,7 +118,7 @@ func (src *source) event(o *order, c *ipam.Claim) (ipam.Event, error) {
 	return e, nil
 }
 
-// write writes down what the records of all the choice's claims in the pool have in common.
+// write encodes the common parts in the records of the choice's claims.
 func (d *drawing) write(ask resolve.Ask, pool ipam.Ref) (err error) {
 	common := ask.Spec
 	common.OwnerRef = nil

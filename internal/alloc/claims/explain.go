@@ -20,26 +20,26 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// Explanation is how a claim would be decided at this moment, and why.
+// Explanation is the decision about a claim at this moment, with its reasons.
 type Explanation struct {
-	Claim    *ipam.Claim // as it would be bound; nil: it would be refused
+	Claim    *ipam.Claim // the claim as it would be bound; nil: refused
 	Refusal  *ipam.Error
 	Steps    []ipam.Step
-	Remedies []Remedy // what would make a refused claim succeed, the smallest change first
+	Remedies []Remedy // changes that would make a refused claim succeed, the smallest first
 }
 
-// explainer explains how claims would be decided.
+// explainer explains decisions about claims.
 type explainer struct {
 	*usecase.Core
 
 	prepare preparer
 	binder  *binder
 	classes pools.ClassMemory
-	places  chan struct{} // one for each explanation that is worked on
+	places  chan struct{} // one slot for each running explanation
 }
 
-// ExplainClaim decides a claim as its creation would, in a transaction that is always rolled back, and answers how. It is the same code:
-// what it says is what the creation would have answered at this moment.
+// ExplainClaim decides a claim like its creation, in a transaction that is always rolled back. It runs the code of the creation, so it returns the
+// result that a creation would have had at this moment.
 func (s *explainer) ExplainClaim(ctx context.Context, project string, c ipam.Claim) (Explanation, error) {
 	who, key, err := s.Enter(ctx, tenancy.ClaimsRead, project)
 	if err != nil {
@@ -70,11 +70,11 @@ func (s *explainer) ExplainClaim(ctx context.Context, project string, c ipam.Cla
 	})
 }
 
-// MaxExplaining is how many explanations one server works on at once: each is alone with the pool that it plans to carve from, and may be asked
-// for by whoever may read claims.
+// MaxExplaining limits the concurrent explanations in one server. Each explanation locks the pool from which it plans to carve, and every caller that
+// may read claims may request one.
 const MaxExplaining = 2
 
-// explanation puts together what was decided, and why.
+// explanation combines the decision and its reasons.
 func (s *explainer) explanation(ctx context.Context, key storage.ProjectKey, bound ipam.Claim, res resolve.Resolved, decision error) (Explanation, error) {
 	if decision == nil {
 		res.Chose(bound)
@@ -90,7 +90,7 @@ func (s *explainer) explanation(ctx context.Context, key storage.ProjectKey, bou
 	return Explanation{Steps: res.Steps(resolve.MaxExplained), Refusal: refused, Remedies: remedies}, err
 }
 
-// AboutTheClaim reports whether a code says something about the claim, and not about the moment.
+// AboutTheClaim reports whether a code is about the claim rather than about a passing state of the server.
 func AboutTheClaim(code ipam.Code) bool {
 	switch code {
 	case ipam.CodeContention, ipam.CodeOutcomeUnknown, ipam.CodeUnavailable, ipam.CodeDeadline, ipam.CodeInternal, ipam.CodeRateLimited:
@@ -100,7 +100,7 @@ func AboutTheClaim(code ipam.Code) bool {
 	}
 }
 
-// allowing adds the quotas that allowed a claim, with what each would have left.
+// allowing adds the quotas that allowed a claim, with their use.
 func (s *explainer) allowing(ctx context.Context, key storage.ProjectKey, out *Explanation, res resolve.Resolved, bound ipam.Claim) error {
 	quotas, err := s.Store.QuotaList(ctx, key, "", storage.MaxQuotas)
 	if err != nil {
@@ -117,7 +117,7 @@ func (s *explainer) allowing(ctx context.Context, key storage.ProjectKey, out *E
 	return nil
 }
 
-// quotaLeft says how much of a quota is used.
+// quotaLeft returns the text about a quota's use.
 func quotaLeft(q ipam.Quota) string {
 	var parts []string
 	for _, m := range quota.Measures {
@@ -128,14 +128,14 @@ func quotaLeft(q ipam.Quota) string {
 	return "In use: " + strings.Join(parts, ", ") + "."
 }
 
-// Remedy is one change of a claim, or of what surrounds it, that would make it succeed.
+// Remedy is one change to a claim or its surroundings that would make the claim succeed.
 type Remedy struct {
-	Pointer string // the place of the claim to change; "": it is not the claim's to change
-	Value   string // what to set there, if there is one answer
+	Pointer string // the field of the claim to change; "": a change elsewhere
+	Value   string // the value to set, if there is only one
 	Detail  string // one sentence
 }
 
-// remedies is what would help against a refusal, the smallest change first.
+// remedies returns the changes that would prevent a refusal, the smallest first.
 func (s *explainer) remedies(ctx context.Context, e *ipam.Error, res resolve.Resolved) ([]Remedy, error) {
 	if !full(e) {
 		return remedies(e, res), nil
@@ -144,7 +144,7 @@ func (s *explainer) remedies(ctx context.Context, e *ipam.Error, res resolve.Res
 	return roomRemedies(e, res, largest), err
 }
 
-// largestNow is the length of the largest block that any of the pools that were considered could hand out now; nil: none could.
+// largestNow returns the length of the largest block that any considered pool could hand out now, or nil if none could.
 func (s *explainer) largestNow(ctx context.Context, res resolve.Resolved) (*int, error) {
 	if res.First != nil || res.Ask.Spec.Exact().IsValid() {
 		return nil, nil //nolint:nilnil // said above
@@ -172,7 +172,7 @@ func (s *explainer) largestNow(ctx context.Context, res resolve.Resolved) (*int,
 	return best, nil
 }
 
-// remedies is what would help against any other refusal than for want of room.
+// remedies returns the changes that would prevent a refusal for any reason but lack of room.
 func remedies(e *ipam.Error, res resolve.Resolved) []Remedy {
 	f := e.Figures
 	switch e.Code {
@@ -215,7 +215,7 @@ func remedies(e *ipam.Error, res resolve.Resolved) []Remedy {
 	return out
 }
 
-// roomRemedies: a smaller block if there is one, then waiting, then more room.
+// roomRemedies returns a smaller block if one is free, then a wait, then more room.
 func roomRemedies(e *ipam.Error, res resolve.Resolved, largest *int) []Remedy {
 	var out []Remedy
 	if largest != nil {
@@ -230,7 +230,7 @@ func roomRemedies(e *ipam.Error, res resolve.Resolved, largest *int) []Remedy {
 	return append(out, Remedy{"", "", "Give a block back, or claim from another pool."})
 }
 
-// elsewhere is to have the claim served by another pool.
+// elsewhere returns the remedy to let another pool serve the claim.
 func elsewhere(res resolve.Resolved) Remedy {
 	if res.Ask.Class != nil {
 		return Remedy{"", "", fmt.Sprintf("Have another pool list %q in its classNames.", res.Ask.Class.Name)}

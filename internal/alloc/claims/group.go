@@ -17,21 +17,22 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// groups serves orders on one pool together: those that arrive while a transaction of the pool runs form the next one.
+// groups serves orders on one pool together. The orders that arrive during a transaction of the pool form the next group.
 type groups struct {
 	*usecase.Core
 
 	waiting *Queue
 	memory  Memory
-	alone   *lru.Cache[ipam.ID, time.Time] // pools that could not be served in one round trip, and since when
+	alone   *lru.Cache[ipam.ID, time.Time] // pools that one round trip could not serve, with the time of that failure
 }
 
-// join adds an order to the pool's next group and waits for its outcome; and again, when it had to leave a group for the place of its project to be noted.
+// join adds an order to the pool's next group and waits for its outcome. It joins again if the order leaves a group because its project's use of the
+// region is not recorded yet.
 func (s *groups) join(ctx context.Context, pool ipam.Pool, o *order) (ipam.Claim, error) {
 	return usecase.Placed(ctx, s.Core, func() (ipam.Claim, error) { return s.joinOne(ctx, pool, o) })
 }
 
-// joinOne: the first to come starts at once; those that arrive while its transaction runs form the next group.
+// joinOne joins one group. The first order starts at once; the orders that arrive during its transaction form the next group.
 func (s *groups) joinOne(ctx context.Context, pool ipam.Pool, o *order) (ipam.Claim, error) {
 	m := &member{order: o, ctx: ctx, lane: storage.PoolContainer(pool).Lock()}
 	if s.Tracer != nil {
@@ -47,7 +48,7 @@ func (s *groups) joinOne(ctx context.Context, pool ipam.Pool, o *order) (ipam.Cl
 		alone = func(ipam.Pool, ipam.ID) bool { return true }
 	}
 	first, carry, err := s.waiting.add(pool, m, alone)
-	switch { // both serve other requests too, and must outlive this one's context
+	switch { // both workers serve other requests too, and must outlive this request's context
 	case err != nil:
 		return ipam.Claim{}, err
 	case carry:
@@ -67,7 +68,7 @@ func (s *groups) joinOne(ctx context.Context, pool ipam.Pool, o *order) (ipam.Cl
 	}
 }
 
-// lead runs groups for one pool until nobody is waiting.
+// lead runs groups for one pool until no member waits.
 func (s *groups) lead(l *load) {
 	for {
 		ctx, cancel := context.WithTimeout(context.Background(), usecase.GroupDeadline)
@@ -93,18 +94,17 @@ func (s *groups) lead(l *load) {
 	}
 }
 
-// run gives every member an outcome. A member that cannot be served leaves; the others go on. pool is what is known of the pool, and
-// afterwards what is known now.
+// run gives every member an outcome. A member that cannot be served leaves, and the others go on. run updates pool to its current state.
 func (s *groups) run(ctx context.Context, pool *ipam.Pool, members []*member) {
 	defer func() {
-		if r := recover(); r != nil { // the arithmetic panics rather than lose address space
+		if r := recover(); r != nil { // the block arithmetic panics rather than lose address space
 			finish(members, ipam.Errorf(ipam.CodeInternal, "The request could not be served; nothing was changed.").
 				Because(fmt.Errorf("panic in group: %v\n%s", r, debug.Stack())))
 		}
 	}()
 	waiting := stillThere(members)
 	_, err := usecase.Rounds(func(int) (none struct{}, again bool, err error) {
-		for n := len(waiting) + 1; 0 < len(waiting) && len(waiting) < n; { // only those behind which as many wait count as rounds
+		for n := len(waiting) + 1; 0 < len(waiting) && len(waiting) < n; { // a transaction after which fewer members wait counts as no round
 			n = len(waiting)
 			waiting = s.round(ctx, pool, waiting)
 		}
@@ -113,7 +113,7 @@ func (s *groups) run(ctx context.Context, pool *ipam.Pool, members []*member) {
 	finish(waiting, err)
 }
 
-// stillThere leaves out the members whose time is up.
+// stillThere finishes the members with an ended context, and returns the others.
 func stillThere(members []*member) []*member {
 	return slices.DeleteFunc(slices.Clone(members), func(m *member) bool {
 		if m.ctx.Err() == nil {
@@ -124,10 +124,10 @@ func stillThere(members []*member) []*member {
 	})
 }
 
-// round runs one transaction and answers the members that still have no outcome.
+// round runs one transaction and returns the members that still have no outcome.
 func (s *groups) round(ctx context.Context, pool *ipam.Pool, members []*member) []*member {
 	members, doubles := withoutDoubles(members)
-	defer finish(doubles, &storage.Conflict{}) // once the first has its outcome, the others look again and find it
+	defer finish(doubles, &storage.Conflict{}) // when the first has its outcome, the doubles read it
 	a, err := s.transact(ctx, members, *pool)
 	if c, ok := storage.AsConflict(err); ok {
 		return s.dropConflicts(ctx, members, c)
@@ -140,7 +140,7 @@ func (s *groups) round(ctx context.Context, pool *ipam.Pool, members []*member) 
 	}
 	switch {
 	case err == nil:
-		if !members[0].request.DryRun { // which runs alone
+		if !members[0].request.DryRun { // a dry run runs alone
 			s.Metrics.GroupRan(ctx, len(members))
 		}
 		return s.deliver(ctx, pool, members, a)
@@ -150,7 +150,7 @@ func (s *groups) round(ctx context.Context, pool *ipam.Pool, members []*member) 
 		finish(members, err)
 		return nil
 	default:
-		// Something that only one of them can have caused: each alone, so that it harms nobody else.
+		// One member alone may have caused this error: run each alone, so that it harms no other.
 		for _, m := range members {
 			s.run(ctx, pool, []*member{m})
 		}
@@ -158,9 +158,9 @@ func (s *groups) round(ctx context.Context, pool *ipam.Pool, members []*member) 
 	}
 }
 
-// deliver hands out the outcomes of a committed transaction. A member that was refused, although by now there is room again, goes into
-// the next round instead of being told so. The figures of a refusal are read by the one who is refused (bind): counting
-// what is free takes as long as the pool is fragmented, and the others wait for the turn.
+// deliver finishes members after a committed transaction. A member that was refused for lack of room goes into the next round if the pool has room
+// again. The refused request reads its own figures later (bind): counting free blocks takes longer in a fragmented pool, and other requests wait for
+// the pool's lock.
 func (s *groups) deliver(ctx context.Context, pool *ipam.Pool, members []*member, a *attempt) []*member {
 	s.refresh(pool, members, a)
 	var again []*member
@@ -179,7 +179,7 @@ func (s *groups) deliver(ctx context.Context, pool *ipam.Pool, members []*member
 	return again
 }
 
-// refresh replaces what is known of a pool, if it is another one by now.
+// refresh updates the caller's pool and the cache if the pool has changed.
 func (s *groups) refresh(pool *ipam.Pool, members []*member, a *attempt) {
 	now := a.opened[members[0].lane].pool
 	if now.Revision == pool.Revision {
@@ -191,10 +191,10 @@ func (s *groups) refresh(pool *ipam.Pool, members []*member, a *attempt) {
 	*pool = now
 }
 
-// roomAgain is whether a pool has room for a prefix length, of the lengths that were looked for.
+// roomAgain caches for each probed prefix length whether the pool has room.
 type roomAgain map[int]bool
 
-// hasRoomAgain looks, by one probe for each length, whether the pool could serve now what it just could not.
+// hasRoomAgain reports whether the pool can now serve a wish that it just refused. It makes one probe for each length.
 func (s *groups) hasRoomAgain(ctx context.Context, pool ipam.Pool, seen roomAgain, m *member, w space.Wish) bool {
 	if w.Exact.IsValid() || m.request.DryRun {
 		return false

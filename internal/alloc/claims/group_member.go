@@ -14,18 +14,18 @@ type member struct {
 	*order
 
 	ctx    context.Context
-	lane   ipam.ID       // what stands for its pool in locks
-	joined time.Time     // when it began to wait, and
-	waited time.Duration // how long it did until its first transaction; for whoever follows it
+	lane   ipam.ID       // the pool's lock
+	joined time.Time     // start of the wait, for traces
+	waited time.Duration // duration of the wait until the first transaction, for traces
 
 	done     chan struct{}
-	finished bool // by the leader, who alone reads and writes it, and the next one
-	unsure   bool // the outcome of a COMMIT with this member was unknown: it may still take effect
+	finished bool // the worker of the group reads and writes it; the next worker does after that
+	unsure   bool // an earlier COMMIT with this member is indeterminate: it may still take effect
 	outcome  ipam.Claim
 	err      error
 }
 
-// follow is what a group's transaction runs in; ended is called when it has.
+// follow returns a traced context for a group's transaction. The caller calls ended when the transaction is over.
 func (s *groups) follow(ctx context.Context, pool ipam.Pool, members []*member) (_ context.Context, ended func()) {
 	if s.Tracer == nil {
 		return ctx, func() {}
@@ -47,13 +47,13 @@ func finish(members []*member, err error) {
 	}
 }
 
-// finish gives a member its outcome. The first one stands: after a panic all members are finished, some for the second time.
+// finish gives a member its outcome. The first call wins: after a panic, run finishes all members, some for the second time.
 func (m *member) finish(c ipam.Claim, err error) {
 	if m.finished {
 		return
 	}
 	if m.unsure && storage.RetryLater(err) {
-		err = storage.OutcomeUnknown(err) // "nothing was changed" cannot be said any more
+		err = storage.OutcomeUnknown(err) // the error "nothing was changed" may now be false
 	}
 	m.finished, m.outcome, m.err = true, c, err
 	if m.done != nil {
@@ -61,8 +61,8 @@ func (m *member) finish(c ipam.Claim, err error) {
 	}
 }
 
-// withoutDoubles takes out the members that say what an earlier one says: the creation of the same name, the release of
-// the same claim, a creation with the same key. One statement cannot tell two equal rows that it is given apart.
+// withoutDoubles separates the members that repeat an earlier one: the same name to create, the same claim to release, or the same key. One statement
+// cannot distinguish two equal rows in its input.
 func withoutDoubles(members []*member) (singles, doubles []*member) {
 	type subject struct {
 		what string
@@ -87,7 +87,7 @@ func withoutDoubles(members []*member) (singles, doubles []*member) {
 	return singles, doubles
 }
 
-// isIn reports whether a conflict is about this member.
+// isIn reports whether a conflict concerns this member.
 func (m *member) isIn(c *storage.Conflict) bool {
 	return slices.Contains(c.ClaimRefs, m.name()) || m.request.Key != "" && slices.Contains(c.AnswerKeys, m.answerKey())
 }

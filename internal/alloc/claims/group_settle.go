@@ -10,8 +10,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// settle reads back each member after a COMMIT whose outcome is unknown: those that took effect are done, the
-// others go into the next round with the same ids. It has its own time: the group's is often up just then.
+// settle reads each member back after an indeterminate COMMIT. A member that took effect is finished; the others go into the next round with the same
+// ids. settle has its own time limit, because the group's is often near its end.
 func (s *groups) settle(ctx context.Context, members []*member) []*member {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), usecase.ReadBackLimit)
 	defer cancel()
@@ -43,7 +43,7 @@ func (s *groups) settle(ctx context.Context, members []*member) []*member {
 	return again
 }
 
-// tookEffect reads back whether what the member asked for has happened.
+// tookEffect reads back whether the member's request has taken effect.
 func (s *groups) tookEffect(ctx context.Context, m *member) (ipam.Claim, bool, error) {
 	if !m.binds() {
 		released, err := s.released(ctx, m.order)
@@ -53,9 +53,9 @@ func (s *groups) tookEffect(ctx context.Context, m *member) (ipam.Claim, bool, e
 	return got, found && got.UID == m.claim.UID, err
 }
 
-// released looks for the row of history that the release has written: somebody else may have released a claim that is gone.
+// released searches for the history row of this release. A missing claim is no proof: another request may have released it.
 func (s *groups) released(ctx context.Context, o *order) (bool, error) {
-	const page = 100 // what was held, after the claim was made, in its place: mostly the claim alone
+	const page = 100 // blocks of this place since the claim was made: usually the claim alone
 	owner := storage.ProjectKey{ID: o.claim.PoolProjectID, Name: o.claim.Pool.Project}
 	for before := (storage.HistoryCursor{}); ; {
 		ended, err := s.Store.HistoryList(ctx, owner, []netip.Prefix{o.claim.Block}, before, page)
@@ -74,8 +74,7 @@ func (s *groups) released(ctx context.Context, o *order) (bool, error) {
 	}
 }
 
-// tookEffectLate finishes a member that is refused after an unknown outcome if what refuses it is its own first COMMIT,
-// which landed after it had been looked for.
+// tookEffectLate finishes a member that is refused by its own first COMMIT, which took effect after settle had read it back as absent.
 func (s *groups) tookEffectLate(ctx context.Context, m *member) bool {
 	if !m.unsure {
 		return false
@@ -94,7 +93,7 @@ func (s *groups) tookEffectLate(ctx context.Context, m *member) bool {
 	return true
 }
 
-// dropConflicts takes out the members whose rows exist already (create) or are gone (release): they look again.
+// dropConflicts removes the members in conflict: their rows exist already (create) or are gone (release). They repeat their look-up.
 func (s *groups) dropConflicts(ctx context.Context, members []*member, c *storage.Conflict) []*member {
 	rest := make([]*member, 0, len(members))
 	for _, m := range members {
@@ -105,14 +104,14 @@ func (s *groups) dropConflicts(ctx context.Context, members []*member, c *storag
 			m.finish(ipam.Claim{}, c)
 		}
 	}
-	if len(rest) == len(members) { // about none of them: cannot be, and must not go round for ever
+	if len(rest) == len(members) { // the conflict concerns no member: this cannot happen, and must not loop for ever
 		finish(rest, storage.Contention(c))
 		return nil
 	}
 	return rest
 }
 
-// dropUnplaced takes out the claims of projects whose place is not noted yet: others do not wait for that.
+// dropUnplaced removes the claims of projects without a recorded use of the region. The other members do not wait for the record.
 func dropUnplaced(members []*member, u *storage.Unplaced) []*member {
 	return slices.DeleteFunc(members, func(m *member) bool {
 		leaves := m.binds() && slices.Contains(u.Projects, m.key.ID)

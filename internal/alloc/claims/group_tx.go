@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// transact runs the transaction of a round. Whoever follows a member is told that it is over before the member is.
+// transact runs a round's transaction. Its trace ends before a member gets its outcome.
 func (s *groups) transact(ctx context.Context, members []*member, pool ipam.Pool) (*attempt, error) {
 	if !members[0].request.DryRun && !slices.ContainsFunc(members, (*member).consumes) { // a dry run runs alone
 		remembered := s.Store.Remembers(storage.PoolContainer(pool))
@@ -34,8 +34,8 @@ func (s *groups) transact(ctx context.Context, members []*member, pool ipam.Pool
 	})
 }
 
-// transactAtOnce serves members from what is remembered of their pools, or ends in storage.ErrForgotten. It serves all of them or refuses all of them: nothing is
-// refused for what is remembered, but for want of room, when a read has proved that all is as it is remembered.
+// transactAtOnce serves members from cached pools in one round trip, or returns storage.ErrForgotten. It serves all members or refuses all. No cached
+// fact decides a refusal, except for lack of room after a read has proved that the cached state is current.
 func (s *groups) transactAtOnce(ctx context.Context, members []*member, pools []ipam.Pool) (*attempt, error) {
 	b := groupOf(members)
 	followed := func(ctx context.Context) (context.Context, func()) { return s.follow(ctx, pools[0], members) }
@@ -50,7 +50,8 @@ func (s *groups) transactAtOnce(ctx context.Context, members []*member, pools []
 	})
 }
 
-// partAlone has the pools go alone that members are refused by, and reports whether there are any: others would be held up by what those have to look at.
+// partAlone excludes the pools that refuse members from shared transactions, so that their retries do not delay other pools. It reports whether any
+// pool refuses a member.
 func (s *groups) partAlone(members []*member, refused []error) (some bool) {
 	for i, err := range refused {
 		if err != nil && !(some && members[i].lane == members[i-1].lane) {
@@ -61,8 +62,8 @@ func (s *groups) partAlone(members []*member, refused []error) (some bool) {
 	return some
 }
 
-// allLackRoom reports whether all are refused because there is no block of a length, and what is left is known. It is not of those whose earlier COMMIT may
-// still take effect: that is over when the pool's lock is got.
+// allLackRoom reports whether every member is refused because the pool has no block of a length, and the free space is known. It returns false if a
+// member's earlier COMMIT may still take effect, because only the pool's lock excludes that.
 func allLackRoom(members []*member, refused []error) bool {
 	for i, m := range members {
 		lack, is := errors.AsType[*regions.NoRoom](refused[i])
@@ -92,7 +93,7 @@ func groupOf(members []*member) *batch {
 	return newBatch(inGroup, orders)
 }
 
-// groupLocks are the pools, and the projects: nobody changes which quotas those have.
+// groupLocks returns the locks on the pools, and shared locks on the projects, which keep their quotas from changing.
 func (b *batch) groupLocks(pools []ipam.Pool) storage.Locks {
 	locks := storage.Locks{Shared: b.projects(), InTurn: true}
 	for _, p := range pools {
@@ -101,8 +102,8 @@ func (b *batch) groupLocks(pools []ipam.Pool) storage.Locks {
 	return locks
 }
 
-// serveEach serves the orders of a group one by one: releases first, so that what is given back can be given out; then the claims in the order in
-// which they came. One that cannot be served is refused, and the others go on. With several regions a claim may be in another one.
+// serveEach serves a group's orders one by one: releases first, so that their blocks can serve the claims; then the claims as they came. It refuses
+// an order that cannot be served and goes on. With several regions a claim may exist in another region.
 func (a *attempt) serveEach(ctx context.Context, members []*member, pools []ipam.Pool, several bool) error {
 	for _, pool := range pools {
 		src, err := a.open(ctx, pool)
@@ -138,7 +139,7 @@ func (a *attempt) serveEach(ctx context.Context, members []*member, pools []ipam
 		}
 	}
 	if a.atOnce && slices.ContainsFunc(a.refused, func(refused error) bool { return refused != nil }) && !allLackRoom(members, a.refused) {
-		return storage.ErrForgotten // whatever their names are
+		return storage.ErrForgotten // whatever the state of their names
 	}
 	if err := a.lookAgain(ctx, several); err != nil || !slices.Contains(a.refused, nil) {
 		return err
@@ -150,7 +151,7 @@ func (a *attempt) serveEach(ctx context.Context, members []*member, pools []ipam
 	return a.tx.Write(ctx, ch)
 }
 
-// readUsers reads the consumers of the claims that are to be made.
+// readUsers reads the consumers of the new claims.
 func (a *attempt) readUsers(ctx context.Context) error {
 	wanted := map[ipam.ID][]ipam.NewConsumer{}
 	for _, o := range a.batch.orders {
@@ -169,8 +170,8 @@ func (a *attempt) readUsers(ctx context.Context) error {
 	return nil
 }
 
-// lookAgain makes those who are refused, and for whose name and key nobody has looked yet, look themselves if one of them is in use: that is
-// what they are to be told.
+// lookAgain gives a conflict to each refused order from the cache if its name or key is in use. That order then repeats its look-up, which returns
+// the right refusal.
 func (a *attempt) lookAgain(ctx context.Context, several bool) error {
 	var unseen []int
 	var claims, keys []storage.NameRef
@@ -179,7 +180,7 @@ func (a *attempt) lookAgain(ctx context.Context, several bool) error {
 		if a.refused[i] == nil || looks || !o.remembered {
 			continue
 		}
-		if several { // a claim of the name may be in another region: the look-up finds it
+		if several { // another region may have a claim of this name: the look-up finds it
 			a.refused[i] = &storage.Conflict{}
 			continue
 		}

@@ -14,24 +14,25 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// loans looks, for batches, for what their pools have in other regions: very blocks wherever they are, and what blocks of any place lack.
+// loans finds blocks in other regions for batches: exact CIDRs wherever they are, and missing blocks of any place.
 type loans struct {
 	*usecase.Core
 
 	regions *regions.Regions
 }
 
-// notThere says of a batch that a very block which it asks for is not free where it seemed to be. It may have been on its way between regions.
+// notThere is the refusal of a batch with an exact CIDR that is not free in its presumed region. The block may be in transit between regions.
 type notThere struct {
 	block   netip.Prefix
 	pools   []ipam.Pool
-	refusal error // if it is held
+	refusal error // if the block is held
 }
 
 // Error implements error.
 func (*notThere) Error() string { return "the very block is not free there" }
 
-// unlessOnItsWay is the refusal of a very block, unless it may be on its way between regions: it cannot be if the batch itself holds some of it.
+// unlessOnItsWay returns a notThere for an exact CIDR that may be in transit between regions, and else the refusal. A block cannot be in transit if
+// the batch itself has taken a part of it.
 func (a *attempt) unlessOnItsWay(refusal error, pools []ipam.Pool, block netip.Prefix) error {
 	err := &notThere{block: block, refusal: refusal}
 	for _, p := range pools {
@@ -45,14 +46,14 @@ func (a *attempt) unlessOnItsWay(refusal error, pools []ipam.Pool, block netip.P
 	return err
 }
 
-// holds reports whether the batch has taken some of a block of a pool, in whichever region.
+// holds reports whether the batch has taken a part of the block from the pool, in any region.
 func (a *attempt) holds(pool ipam.ID, block netip.Prefix) bool {
 	return slices.ContainsFunc(a.drawn, func(src *source) bool {
 		return src.pool.UID == pool && slices.ContainsFunc(src.taken, func(g granted) bool { return space.Overlaps(g.block, block) })
 	})
 }
 
-// gather places the pools of the orders that ask for a very block where that block is.
+// gather recalls the lent parts of each exact CIDR to its home, and sets the region of the orders' pools to the region of that block.
 func (s loans) gather(ctx context.Context, b *batch) error {
 	for _, c := range b.choices {
 		block := c.Ask.Spec.Exact()
@@ -74,8 +75,8 @@ func (s loans) gather(ctx context.Context, b *batch) error {
 	return nil
 }
 
-// mend does what regions can do about the refusal of a batch, which is to be run again then, or else answers the error to be told: the batch is refused at
-// a moment at which no region could have helped.
+// mend tries to resolve a batch's refusal with blocks from other regions. It returns again if the batch must run again. Otherwise it returns the
+// refusal, and at that moment no region could have served the batch.
 func (s loans) mend(ctx context.Context, b *batch, refused error) (again bool, err error) {
 	if there, ok := errors.AsType[*notThere](refused); ok {
 		for _, p := range there.pools {
@@ -93,12 +94,12 @@ func (s loans) mend(ctx context.Context, b *batch, refused error) (again bool, e
 	return false, refused
 }
 
-// bring looks, in one transaction, whether a batch has still no room, and whether the regions have it together; if so it brings what is missing. The
-// batch is to be run again, or else the error says why it is refused: of that moment this is true in every region.
+// bring checks in one transaction whether the batch still has no room and whether the regions have it together. If so, it moves the missing blocks.
+// It returns again if the batch must run again. Otherwise the error is the refusal, which is true in every region at that moment.
 func (s loans) bring(ctx context.Context, b *batch) (again bool, err error) {
 	short, err := usecase.InTx(ctx, s.Core, "region_look", storage.Locks{}, true, func(ctx context.Context, tx storage.Tx) (*regions.Demand, error) {
 		a := newAttempt(tx, b, s.Region)
-		a.whole = true // what is missing is told from all that is free, and not from few rows of it
+		a.whole = true // the missing blocks follow only from all free rows
 		err := a.serveAll(ctx)
 		lack, ok := errors.AsType[*refusals.Lacking](err)
 		if !ok {

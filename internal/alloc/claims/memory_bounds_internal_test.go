@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// What a tenant writes into its claims is not for it to fill a server's memory with.
+// Large texts in a tenant's claims must not fill a server's memory.
 func TestClaimsThatSayMuchAreNotRemembered(t *testing.T) {
 	t.Parallel()
 	much := map[string]string{"text": strings.Repeat("x", maxClaimText)}

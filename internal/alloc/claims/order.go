@@ -11,61 +11,62 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// order is one claim on its way from the use case to the rows: to be bound to a block, or to be released.
+// order is one claim on its way from the use case to the rows: to bind to a block, or to release.
 type order struct {
 	key     storage.ProjectKey
 	request usecase.Request
-	claim   ipam.Claim // to be bound: prepared; to be released: as it was read
-	event   ipam.Event // what the trail is to say, without the effect: made from the request's own context
-	choice  *choice    // how it is served; nil: it is to be released
+	claim   ipam.Claim // to bind: prepared; to release: as it was read
+	event   ipam.Event // the event for the trail without its effect, built from the request's context
+	choice  *choice    // how to serve it; nil: a release
 
-	random   ipam.ID // draws the block's place, if the pool's strategy draws
-	revision ipam.ID // of a release: the id of its row of history, and the revision of the allocation, if that stays
+	random   ipam.ID // seed for the block's place, if the pool's strategy is random
+	revision ipam.ID // of a release: the id of its history row, and the revision of an allocation that stays
 
-	because ipam.Because // which consumer's end releases the claim; told: it is detached along with that
+	because ipam.Because // the consumer that ended and so causes the release; if set, the release also detaches it
 
-	remembered bool                // what it begins with was not read for this request: the transaction has to find the same
-	epochs     storage.ClassEpochs // of the class, and of the pools behind it, as they are remembered
+	remembered bool                // the facts come from the cache: the transaction must find the same
+	epochs     storage.ClassEpochs // cached versions: the class and its pools
 }
 
-// binds reports whether the order is for a new claim.
+// binds reports whether the order creates a claim.
 func (o *order) binds() bool { return o.choice != nil }
 
-// frees reports whether the order gives its block back at once: a release does, unless the block is retained or has to cool down.
+// frees reports whether the order frees its block at once. A release does, unless the block is retained or must cool down.
 func (o *order) frees() bool {
 	return !o.binds() && o.claim.ReclaimPolicy == ipam.ReclaimDelete && o.claim.ReuseAfter == 0
 }
 
-// consumes reports whether consumers are attached or detached by it.
+// consumes reports whether the order attaches or detaches consumers.
 func (o *order) consumes() bool { return len(o.claim.Spec.Consumers) > 0 || o.because.Told() }
 
-// name is the claim's name in its project.
+// name returns the claim's name in its project.
 func (o *order) name() storage.NameRef {
 	return storage.NameRef{ProjectID: o.key.ID, Name: o.claim.Name}
 }
 
-// answerKey is the request's idempotency key in its project.
+// answerKey returns the request's idempotency key in its project.
 func (o *order) answerKey() storage.NameRef {
 	return storage.NameRef{ProjectID: o.key.ID, Name: o.request.Key}
 }
 
-// choice is how all orders of a batch that ask for the same are served.
+// choice is the decision how to serve all orders of a batch with the same spec.
 type choice struct {
 	resolve.Resolved
-	room  []ipam.Pool // the pools to try: those that had room when they were looked at
-	items []int       // the orders, by their places in the batch
-	pool  ipam.Pool   // that was carved, where the scope's pool is all that is asked for
+	room  []ipam.Pool // pools to try, with room at the last scan
+	items []int       // indexes of the orders in the batch
+	pool  ipam.Pool   // the carved pool, where the request is for a scope's pool alone
 }
 
-// manner is in what the transactions that serve orders differ.
+// manner is the set of differences between the transactions that serve orders.
 type manner struct {
-	op       string // the transaction's name
+	op       string // name of the transaction
 	turn     turns.TurnKind
-	together bool // the orders are one request: all of them are served, or none
-	listed   bool // its answer is the list of their claims, and its refusal names a place in that
+	together bool // the orders are one request: the transaction serves all, or none
+	listed   bool // the request is a list of claims: a refusal names an index in it
 }
 
-// A group is the orders of many requests on one pool, each with its own outcome. The first claim of a scope carves the scope's pool as well.
+// A group contains orders from many requests on one pool, each with its own outcome. A scope's first claim also carves the scope's pool. A list is a
+// batch in one request.
 var (
 	inGroup = manner{op: "claim_group"}
 	inScope = manner{op: "claim_first", together: true}
@@ -77,11 +78,11 @@ type batch struct {
 	manner
 
 	orders  []*order
-	choices []*choice             // each once, in the order of the first that it serves
-	byPool  map[ipam.ID][]*choice // who may draw on each pool
+	choices []*choice             // distinct choices, in the order of the first order that each serves
+	byPool  map[ipam.ID][]*choice // choices that may draw from each pool
 }
 
-// newBatch makes a batch of orders, whose pools are chosen.
+// newBatch creates a batch of orders with chosen pools.
 func newBatch(m manner, orders []*order) *batch {
 	b := &batch{manner: m, orders: orders, byPool: map[ipam.ID][]*choice{}}
 	for _, o := range orders {
@@ -105,13 +106,13 @@ func newBatch(m manner, orders []*order) *batch {
 	return b
 }
 
-// key is the project of a batch that is one request.
+// key returns the project for a batch that is one request.
 func (b *batch) key() storage.ProjectKey { return b.orders[0].key }
 
-// dryRun reports whether nothing is to be changed: requests for a dry run share no transaction.
+// dryRun reports whether the batch must change nothing. Dry runs share no transaction with other requests.
 func (b *batch) dryRun() bool { return b.orders[0].request.DryRun }
 
-// projects is whose orders these are.
+// projects returns the orders' distinct projects.
 func (b *batch) projects() (ids []ipam.ID) {
 	for _, o := range b.orders {
 		if !slices.Contains(ids, o.key.ID) {
@@ -121,12 +122,12 @@ func (b *batch) projects() (ids []ipam.ID) {
 	return ids
 }
 
-// opensScope reports whether the pool of a scope is to be carved.
+// opensScope reports whether the batch carves a scope's pool.
 func (b *batch) opensScope() bool {
 	return slices.ContainsFunc(b.choices, func(c *choice) bool { return c.First != nil })
 }
 
-// released is the blocks that are free in a container as soon as the orders give them back.
+// released returns the blocks that the orders' releases free in a container.
 func (b *batch) released(c storage.Container) (blocks []netip.Prefix) {
 	for _, o := range b.orders {
 		if o.frees() && o.claim.PoolID == c.ID && o.claim.Region == c.Region {

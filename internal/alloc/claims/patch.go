@@ -18,7 +18,7 @@ type patcher struct {
 	memory Memory
 }
 
-// PatchClaim changes labels, annotations and reclaimPolicy by mutate, which must be pure. No difference: nothing is written.
+// PatchClaim changes labels, annotations and reclaimPolicy by mutate, which must be pure. It writes nothing if mutate changes nothing.
 func (s *patcher) PatchClaim(ctx context.Context, project, name string, r usecase.Request, mutate func(ipam.Claim) (ipam.Claim, error)) (ipam.Claim, error) {
 	_, key, err := s.Enter(ctx, tenancy.ClaimsWrite, project)
 	if err != nil {
@@ -54,7 +54,7 @@ func (s *patcher) PatchClaim(ctx context.Context, project, name string, r usecas
 				}
 				next.ReclaimPolicy = resolve.Ask{Spec: next.Spec, Class: class}.ReclaimPolicy()
 				next.Allocated.Revision, next.Allocated.UpdatedAt = ipam.ID{}, now
-			} else { // which its allocation does not show
+			} else { // the allocation does not show this change
 				next.Allocated.Revision = was.Allocation().Revision
 			}
 			usecase.Touch(&next.Metadata, was.Metadata, policyChanged, revision, now)

@@ -11,20 +11,20 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// defaultWaiting is how many members may wait for one pool: sixteen full groups.
+// defaultWaiting is the default limit for the members that wait for one pool: sixteen full groups.
 const defaultWaiting = 16 * usecase.MaxGroup
 
-// Queue holds the members that wait for the next group of their pool.
+// Queue contains the members that wait for the next group of their pool.
 type Queue struct {
-	most     int // members that may wait for one pool
+	most     int // limit for the members that wait for one pool
 	mu       sync.Mutex
-	pending  map[ipam.ID][]*member // by what stands for the pool in locks; a pool that is in it is ready, or somebody serves it
-	ready    []ipam.Pool           // that wait for a carrier, in the order in which they came
-	carriers int                   // that are at work
-	refused  int64                 // members that found as many waiting as may
+	pending  map[ipam.ID][]*member // by the pool's lock; a pool in it is ready, or a worker serves it
+	ready    []ipam.Pool           // pools that wait for a worker (carrier), as they came
+	carriers int                   // workers at work
+	refused  int64                 // members that were refused because the queue was full
 }
 
-// NewQueue makes a queue in which so many members may wait for each pool; 0: as many as by default.
+// NewQueue creates a queue with a limit on members for each pool; 0 means the default.
 func NewQueue(most int) *Queue {
 	if most <= 0 {
 		most = defaultWaiting
@@ -32,12 +32,13 @@ func NewQueue(most int) *Queue {
 	return &Queue{most: most, pending: map[ipam.ID][]*member{}}
 }
 
-// mostCarriers is how many transactions of many pools one process has under way at once. While all are, the pools that become ready wait, and go together.
+// mostCarriers limits the workers that serve many pools in one transaction each. When all are busy, the pools that become ready wait and share the
+// next transaction.
 var mostCarriers = max(2, runtime.GOMAXPROCS(0))
 
-// add puts a member into its pool's next group; first is true when nobody serves the pool yet, and then carry when the caller has to start a carrier, and not
-// one that serves the pool alone, as alone decides when that is the question. It refuses when as many wait
-// as may: whoever comes last would be served after its time, and would keep everybody behind it waiting as well.
+// add puts a member into its pool's next group. first means that the caller must start a worker: a shared one with carry, and otherwise one for this
+// pool alone, as alone decides. add refuses a member when the queue is full: a later member would be served after its deadline, and would delay all
+// members behind it.
 func (q *Queue) add(pool ipam.Pool, m *member, alone func(pool ipam.Pool, lane ipam.ID) bool) (first, carry bool, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -57,14 +58,14 @@ func (q *Queue) add(pool ipam.Pool, m *member, alone func(pool ipam.Pool, lane i
 	return true, true, nil
 }
 
-// next takes the pools that a carrier serves next, and their members: those that have been ready longest. None left ends the carrier.
+// next takes the pools that have been ready longest, and their members, for one worker. It returns nil when none is left, which ends the worker.
 func (q *Queue) next() (loads []*load) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	members := 0
 	for len(q.ready) > 0 && len(loads) < usecase.MaxPools && members < usecase.MaxGroup {
 		l := &load{pool: q.ready[0], lane: storage.PoolContainer(q.ready[0]).Lock()}
-		q.ready[0] = ipam.Pool{} // none of the others is moved, however many there are
+		q.ready[0] = ipam.Pool{} // drop the reference without moving the other entries
 		q.ready = q.ready[1:]
 		l.members = q.collect(l.lane, usecase.MaxGroup-members)
 		members += len(l.members)
@@ -76,7 +77,7 @@ func (q *Queue) next() (loads []*load) {
 	return loads
 }
 
-// served gives a pool back: to the carriers, if somebody waits for it by now.
+// served gives a pool back after its transaction. The pool becomes ready again if members wait for it.
 func (q *Queue) served(l *load) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -94,7 +95,7 @@ func queueFull() error {
 	return e
 }
 
-// withdraw takes back a member that still waits, and its place with it; false when a leader has it already.
+// withdraw removes a member that still waits. It returns false when a worker has already taken it.
 func (q *Queue) withdraw(id ipam.ID, m *member) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -105,7 +106,7 @@ func (q *Queue) withdraw(id ipam.ID, m *member) bool {
 	return i >= 0
 }
 
-// take takes up to n members of a pool. None left ends who serves it alone: whoever comes next makes it ready.
+// take takes up to n members for a pool. If none is left, the pool's own worker must end: the next member makes the pool ready.
 func (q *Queue) take(id ipam.ID, n int) []*member {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -124,14 +125,14 @@ func (q *Queue) collect(id ipam.ID, n int) []*member {
 	return members
 }
 
-// Queues is what waits for the turns of pools.
+// Queues contains numbers about the queues of all pools.
 type Queues struct {
-	Waiting int64 // claims and releases
-	Longest int64 // of them for the same pool, the one for which most wait
-	Refused int64 // that found as many waiting as may, since the start
+	Waiting int64 // claims and releases that wait
+	Longest int64 // length of the longest queue
+	Refused int64 // refusals because of a full queue, since the start
 }
 
-// queues says how many claims and releases wait.
+// queues returns the numbers of the queues.
 func (q *Queue) queues() Queues {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -144,14 +145,14 @@ func (q *Queue) queues() Queues {
 	return out
 }
 
-// Members is how many wait for a pool's next group.
+// Members counts the members that wait for a pool's next group.
 func (q *Queue) Members(id ipam.ID) int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return len(q.pending[id])
 }
 
-// Led is whether a pool is ready, or somebody serves it.
+// Led reports whether a pool is ready or a worker serves it.
 func (q *Queue) Led(id ipam.ID) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -159,14 +160,14 @@ func (q *Queue) Led(id ipam.ID) bool {
 	return led
 }
 
-// Pools is how many of them there are.
+// Pools counts the pools that are ready or served.
 func (q *Queue) Pools() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return len(q.pending)
 }
 
-// Bound sets how many may wait for one pool from now on.
+// Bound sets the limit for the members that wait for one pool.
 func (q *Queue) Bound(most int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

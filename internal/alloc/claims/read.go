@@ -25,8 +25,9 @@ func (s *reader) GetClaim(ctx context.Context, project, name string, r usecase.R
 	return c, err
 }
 
-// find reads a claim of a project, remembered or not. A claim that is found under a project's id is of the project of that name: neither
-// id nor name changes, and no claim outlives its project. Where none is found, the name may belong to another project by now.
+// find reads a project's claim. The project's key may come from the cache. A claim under a project's id belongs to the project with that name:
+// neither id nor name changes, and no claim outlives its project. If find finds no claim, it reads the project again, because the name may belong to
+// another project by now.
 func (s *reader) find(ctx context.Context, read storage.Reader, pass tenancy.Pass, key storage.ProjectKey, remembered bool, name string,
 ) (ipam.Claim, storage.ProjectKey, error) {
 	c, err := read.ClaimGet(ctx, key, name)
@@ -48,8 +49,8 @@ func notFoundClaim(key storage.ProjectKey, name string) error {
 	return ipam.Errorf(ipam.CodeNotFound, "Claim %s/%s was not found.", key.Name, name)
 }
 
-// ListClaims lists a project's claims: by name, or by address when the filter names one of its pools and no owner. What it has in a pool of
-// another project is looked for among its own claims, and not in that pool, of which it learns nothing so.
+// ListClaims lists a project's claims by name, or by address if the filter names one of its pools and no owner. For a pool of another project it
+// searches the project's own claims and not the pool, so that the caller learns nothing about that pool.
 func (s *reader) ListClaims(ctx context.Context, project string, f paging.Filter, limit int, cursor string, r usecase.Reading,
 ) (paging.Page[ipam.Claim], error) {
 	_, key, err := s.Enter(ctx, tenancy.ClaimsRead, project)

@@ -15,8 +15,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// rebind makes a claim for an allocation that an earlier claim of the same project left behind under ReclaimRetain. Its
-// addresses have been counted all the time; what is new is the claim. Like every new claim it needs the pool's grant.
+// rebind creates a claim for an allocation that an earlier claim of the same project left under ReclaimRetain. The quotas have counted the addresses
+// all the time; only the claim is new. Like every new claim it needs the pool's grant.
 func rebind(ctx context.Context, s *usecase.Core, o *order) (ipam.Claim, error) {
 	key, c, r := o.key, o.claim, o.request
 	id, err := ipam.ParseID(c.Spec.AllocationRef)
@@ -78,7 +78,7 @@ func rebind(ctx context.Context, s *usecase.Core, o *order) (ipam.Claim, error) 
 	})
 }
 
-// boundTo is a claim as it is bound to a retained allocation.
+// boundTo returns a claim that is bound to a retained allocation.
 func boundTo(ctx context.Context, tx storage.Tx, key storage.ProjectKey, c ipam.Claim, a ipam.Allocation) (_ ipam.Claim, err error) {
 	c.CreatedAt = tx.Now()
 	c.UpdatedAt = c.CreatedAt
@@ -89,8 +89,8 @@ func boundTo(ctx context.Context, tx storage.Tx, key storage.ProjectKey, c ipam.
 	return c, err
 }
 
-// retainedFor is the allocation if it is retained for the project, which may still claim from its pool. To everybody else, the pool's
-// owner included, it is not there to be bound; nor is it in a pool of another project than of, if that is given.
+// retainedFor returns the allocation if it is retained for the project and the project may still claim from its pool. For every other project, the
+// pool's owner included, it returns not found. It does the same for a pool outside the project of, if of is set.
 func retainedFor(ctx context.Context, tx storage.Tx, key storage.ProjectKey, id ipam.ID, of string) (ipam.Allocation, error) {
 	const field = "/spec/allocationRef/name"
 	a, found, err := storage.IgnoreNotFound(tx.AllocationGetByID(ctx, key, id))
@@ -129,7 +129,7 @@ func retainedFor(ctx context.Context, tx storage.Tx, key storage.ProjectKey, id 
 	return a, nil
 }
 
-// classOf is the class that served an allocation, as it is now; nil: none did, or the project may not use it any more.
+// classOf returns the current class that served an allocation. It returns nil if no class did or the project may not use the class any more.
 func classOf(ctx context.Context, read storage.Reader, key storage.ProjectKey, ref ipam.ClassRef) (*ipam.Class, error) {
 	if ref.IsZero() {
 		return nil, nil //nolint:nilnil // said above
@@ -146,8 +146,8 @@ func classOf(ctx context.Context, read storage.Reader, key storage.ProjectKey, r
 	return nil, nil //nolint:nilnil // said above
 }
 
-// policyOf is what becomes of a block that is bound again when its claim is deleted, and its cool-down: by the claim, by the allocation, which
-// was kept and goes on to be kept, by its class and its pool as they are now.
+// policyOf returns the reclaim policy and the cool-down for a block that is bound again. They follow from the claim, the allocation's policy, and the
+// current class and pool.
 func policyOf(ctx context.Context, read storage.Reader, key storage.ProjectKey, spec ipam.ClaimSpec, a ipam.Allocation) (ipam.ReclaimPolicy, time.Duration, error) {
 	pool, err := read.PoolGetByID(ctx, a.ContainerID)
 	if err != nil {

@@ -19,8 +19,8 @@ type releaser struct {
 	memory Memory
 }
 
-// DeleteClaim releases a claim at once: under ReclaimDelete its block is free when this returns; under ReclaimRetain the
-// allocation stays without a claim. The claim and its allocation go in one transaction.
+// DeleteClaim releases a claim at once. Under ReclaimDelete its block is free when DeleteClaim returns; under ReclaimRetain the allocation stays
+// without a claim. One transaction deletes the claim and its allocation.
 func (s *releaser) DeleteClaim(ctx context.Context, project, name string, r usecase.Request) error {
 	pass, key, remembered, err := s.EnterRemembered(ctx, tenancy.ClaimsWrite, project)
 	if err != nil {
@@ -33,7 +33,7 @@ func (s *releaser) DeleteClaim(ctx context.Context, project, name string, r usec
 		if !first.IsZero() {
 			return c.UID == first
 		}
-		return c.UID == guess || guess.IsZero() || !c.CreatedAt.After(asked) // or else the request came before this claim
+		return c.UID == guess || guess.IsZero() || !c.CreatedAt.After(asked) // otherwise the claim is newer than the request
 	}
 	_, err = usecase.UntilAgreed(func(round int) (c ipam.Claim, err error) {
 		made := false
@@ -55,8 +55,8 @@ func (s *releaser) DeleteClaim(ctx context.Context, project, name string, r usec
 	return err
 }
 
-// release releases a claim as this request has read it, or as the server has cached it. A pool outlives its claims. So when the claim or its pool is gone,
-// release returns a *storage.Conflict: the caller reads the claim again, and no cached object decides a refusal.
+// release releases a claim as this request has read it, or as the server has cached it. A pool outlives its claims. So when the claim or its pool is
+// gone, release returns a *storage.Conflict: the caller reads the claim again, and no cached object decides a refusal.
 func (s *releaser) release(ctx context.Context, o *order) error {
 	pool, err := s.poolOf(ctx, o.claim)
 	if err == nil {
@@ -68,7 +68,7 @@ func (s *releaser) release(ctx context.Context, o *order) error {
 	return err
 }
 
-// Used refuses to release a claim that consumers use.
+// Used returns the refusal to release a claim that consumers use.
 func Used(c ipam.Claim) error {
 	e := ipam.Errorf(ipam.CodeInUse, "Claim %s is used by %s. Detach them, or say that they have ended, and release it then.",
 		c.Ref(), usecase.CountOf(int64(c.Consumers), "consumer"))
@@ -76,19 +76,19 @@ func Used(c ipam.Claim) error {
 	return e
 }
 
-// ReleaseUnused releases a claim in the transaction that detaches its last consumer, as it was read; if it is not so any more, that is a *storage.Conflict.
-// The block cools down for as long as it would have, or for a longer time.
+// ReleaseUnused releases a claim in the transaction that detaches its last consumer. It returns a *storage.Conflict if the claim has changed since it
+// was read. The block cools down for the claim's cool-down or for cooling, if that is longer.
 func (s *releaser) ReleaseUnused(ctx context.Context, key storage.ProjectKey, c ipam.Claim, because ipam.Because, cooling time.Duration, event ipam.Event, r usecase.Request,
 ) error {
 	c.ReuseAfter = max(c.ReuseAfter, cooling)
 	return s.release(ctx, &order{key: key, request: r, claim: c, event: event, revision: ipam.NewID(), because: because})
 }
 
-// ForgetClaim is for those who have changed a claim that is remembered here.
+// ForgetClaim removes a claim from the cache after a change elsewhere in this server.
 func (s *releaser) ForgetClaim(key storage.ProjectKey, name string) { s.memory.forgetClaim(key, name) }
 
-// ReleaseAsRead releases a claim that was read a moment ago, by the ordinary release, with the attachment of its one consumer if because names that. One
-// that has changed since stays.
+// ReleaseAsRead releases a claim as it was read a moment ago, with the attachment of its one consumer if because names that. A claim that has changed
+// since stays.
 func (s *releaser) ReleaseAsRead(ctx context.Context, key storage.ProjectKey, c ipam.Claim, because ipam.Because) error {
 	if c.Consumers > 0 && !because.Told() {
 		return Used(c)
@@ -112,13 +112,13 @@ func (s *releaser) ReleaseAsRead(ctx context.Context, key storage.ProjectKey, c 
 	return err
 }
 
-// ChangedSince refuses to release a claim that is not as it was read, or shown.
+// ChangedSince returns the refusal to release a claim that has changed since it was read or shown.
 func ChangedSince(c ipam.Claim) error {
 	return ipam.Errorf(ipam.CodePreconditionFailed, "Claim %s has changed since it was looked at.", c.Ref())
 }
 
-// findMeant reads the claim that is to be released. That it is not there is answered when that is durable: whoever releases takes it for done. So it is when
-// there is a successor, which was not meant.
+// findMeant reads the claim to release. It returns not found only when the absence is durable, because the client then takes the release for done. A
+// successor of the claim under the same name also counts as not found.
 func (s *releaser) findMeant(ctx context.Context, pass tenancy.Pass, key storage.ProjectKey, remembered bool, name string, r usecase.Request, meant func(ipam.Claim) bool) (c ipam.Claim, found storage.ProjectKey, err error) {
 	var gone error
 	err = s.Durably(ctx, func(ctx context.Context) (_ bool, err error) {
@@ -140,8 +140,8 @@ func (s *releaser) findMeant(ctx context.Context, pass tenancy.Pass, key storage
 	return c, found, err
 }
 
-// poolOf is the pool of a claim, which may be remembered: its id and block, which are all that a release needs before its transaction reads
-// the pool, never change.
+// poolOf returns a claim's pool, possibly from the cache. Before its transaction reads the pool, a release needs only the pool's id and block, which
+// never change.
 func (s *releaser) poolOf(ctx context.Context, c ipam.Claim) (ipam.Pool, error) {
 	if p, known := s.memory.pools.Get(c.PoolID); known {
 		return storage.Placed(p, c.Region), nil

@@ -12,8 +12,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// rooms looks where there is room, and remembers which pools had none a moment ago. The first of several pools mostly has room, and then looking at all
-// of them first is a round trip for nothing; when it was full, they are looked at before it is tried again.
+// rooms finds pools with room, and caches the pools that had none a moment ago. The first pool usually has room, and a scan of all pools would waste
+// a round trip. If the first pool was full, bind scans all pools before it tries that one again.
 type rooms struct {
 	*usecase.Core
 
@@ -21,23 +21,23 @@ type rooms struct {
 }
 
 type fullPool struct {
-	bits int // a block of this length could not be had
+	bits int // no block of this length was free
 	at   time.Time
 }
 
-// How long a pool is taken for full, and how many are remembered.
+// fullAge is how long a pool counts as full; maxFulls limits the cached pools.
 const (
 	fullAge  = time.Second
 	maxFulls = 16384
 )
 
-// with leaves, of several pools, those that have a free block which is large enough for what is wanted of them: one look at all, so
-// that a claim need not open a transaction on each of a thousand full pools.
+// with returns the pools with a free block that is large enough. It scans all pools at once, so that a claim need not open a transaction on each of a
+// thousand full pools.
 func (s *rooms) with(ctx context.Context, res *resolve.Resolved, pools []ipam.Pool) ([]ipam.Pool, error) {
 	ask := make([]storage.RoomQuery, 0, len(pools))
 	for _, p := range pools {
 		if bits := res.Bits(p); bits >= 0 {
-			for _, c := range storage.PoolContainers(p) { // what is free in another region can be borrowed
+			for _, c := range storage.PoolContainers(p) { // a free block in another region can be borrowed
 				ask = append(ask, storage.RoomQuery{Container: c, Bits: bits})
 			}
 		}
@@ -51,12 +51,12 @@ func (s *rooms) with(ctx context.Context, res *resolve.Resolved, pools []ipam.Po
 		switch bits := res.Bits(p); {
 		case has[p.UID]:
 			room = append(room, p)
-		case p.Several() && bits >= 0 && bits < p.Block.Addr().BitLen(): // such a block may be free in parts, in several regions
+		case p.Several() && bits >= 0 && bits < p.Block.Addr().BitLen(): // parts of such a block may be free in several regions
 			if !s.likelyFull(p, bits) {
-				parts = append(parts, p) // last, because finding out costs more
+				parts = append(parts, p) // last, because the check costs more
 				continue
 			}
-			res.SkippedPool(p, noneFree(p, bits)) // it was found out a moment ago, and is not noted anew: or nobody would find out again
+			res.SkippedPool(p, noneFree(p, bits)) // checked a moment ago; noteFull would extend that time for ever, and no request would check again
 		default:
 			s.noteFull(p, bits)
 			res.SkippedPool(p, noneFree(p, bits))
@@ -67,7 +67,7 @@ func (s *rooms) with(ctx context.Context, res *resolve.Resolved, pools []ipam.Po
 
 func (s *rooms) noteFull(p ipam.Pool, bits int) { s.full.Add(p.UID, fullPool{bits, s.Ticks()}) }
 
-// likelyFull reports whether a pool had no room a moment ago for a block of a length.
+// likelyFull reports whether a pool had no room for a block of this length a moment ago.
 func (s *rooms) likelyFull(p ipam.Pool, bits int) bool {
 	k, known := s.full.Get(p.UID)
 	return known && bits <= k.bits && s.Ticks().Sub(k.at) < fullAge

@@ -12,8 +12,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// openScope opens the pool of an order's scope: as it was carved before in this transaction, or carved now from a parent. nil: that has
-// no room.
+// openScope opens the pool for an order's scope. It returns the pool that this transaction carved before, or carves it from a parent. It returns nil
+// if the parent has no room.
 func (a *attempt) openScope(ctx context.Context, i int, known ipam.Pool) (*source, error) {
 	o := a.batch.orders[i]
 	sc := o.choice.First
@@ -21,7 +21,7 @@ func (a *attempt) openScope(ctx context.Context, i int, known ipam.Pool) (*sourc
 		return src, nil
 	}
 	if _, found, err := storage.IgnoreNotFound(a.tx.ScopedPool(ctx, sc.Class.UID, o.key.ID, sc.Text)); err != nil || found {
-		if found { // somebody else was first: look again
+		if found { // another request was first: repeat the look-up
 			err = &storage.Conflict{}
 		}
 		return nil, err
@@ -62,12 +62,12 @@ func (a *attempt) openScope(ctx context.Context, i int, known ipam.Pool) (*sourc
 	return made, nil
 }
 
-// scopedPoolEvent records a scoped pool in the trail of its owner.
+// scopedPoolEvent records a scoped pool in its owner's trail.
 func scopedPoolEvent(p ipam.Pool) (ipam.Event, error) {
 	return trail.Effected(pools.KeeperEvent(p, p.CreatedAt), nil, trail.RecordedPool(p))
 }
 
-// occupied unmarks a scoped pool that had been found empty, if one of the claims is made in it.
+// occupied returns the change that unsets EmptySince of a scoped pool, if any of these claims is in the pool.
 func occupied(p ipam.Pool, claims []ipam.Claim) []storage.ScopedMark {
 	if p.Scope == nil || p.EmptySince.IsZero() {
 		return nil
@@ -80,7 +80,7 @@ func occupied(p ipam.Pool, claims []ipam.Claim) []storage.ScopedMark {
 	return nil
 }
 
-// noneLeftInScope says that a scope's pool, which this batch would carve, has no room for all of the batch.
+// noneLeftInScope returns the refusal by a scope's pool that this batch would carve and that has no room for the whole batch.
 func noneLeftInScope(class ipam.Class, bits int) error {
 	e := ipam.Errorf(ipam.CodePoolExhausted, "The pool of this scope of class %s is a /%d, and the claims before this one leave no room in it.", class.Ref(), bits)
 	e.Figures.Class = class.Ref().String()

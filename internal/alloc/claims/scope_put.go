@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// scopes is the pools of a project's scopes, whichever project owns them.
+// scopes contains the use cases on the pools for a project's scopes, whichever project owns the pools.
 type scopes struct {
 	*usecase.Core
 
@@ -21,7 +21,7 @@ type scopes struct {
 	classes pools.ClassMemory
 }
 
-// PutScopePool answers the pool of a scope. If there is none yet it is carved, as the scope's first claim would have it carved.
+// PutScopePool returns a scope's pool. If none exists yet, it carves the pool as the scope's first claim would.
 func (s *scopes) PutScopePool(
 	ctx context.Context, project, class string, scope map[string]string, r usecase.Request,
 ) (usecase.Result[ipam.Pool], error) {
@@ -60,7 +60,7 @@ func (s *scopes) PutScopePool(
 	})
 }
 
-// GetScopePool reads the pool of a scope.
+// GetScopePool reads a scope's pool.
 func (s *scopes) GetScopePool(ctx context.Context, project, class string, scope map[string]string) (ipam.Pool, error) {
 	_, key, err := s.Enter(ctx, tenancy.ClaimsRead, project)
 	if err != nil {
@@ -81,7 +81,7 @@ func (s *scopes) GetScopePool(ctx context.Context, project, class string, scope 
 	return s.shown(ctx, s.Store, key, p)
 }
 
-// ListScopePools lists the pools of the project's scopes of a class, in order of the scopes.
+// ListScopePools lists the pools for the project's scopes in a class, ordered by scope.
 func (s *scopes) ListScopePools(
 	ctx context.Context, project, class string, limit int, cursor string, r usecase.Reading,
 ) (paging.Page[ipam.Pool], error) {
@@ -108,7 +108,7 @@ func (s *scopes) ListScopePools(
 	return page, err
 }
 
-// scopePlace is a place in the pools of a project's scopes of a class. The text of a scope may be empty.
+// scopePlace is a position in the list of a class's scope pools. A scope's text may be empty, so After marks a position that is set.
 type scopePlace struct {
 	Scope string `json:"s"`
 	After bool   `json:"a"`
@@ -132,15 +132,14 @@ func (s *scopes) resolve(
 	return s.binder.resolver.ResolveScope(ctx, key, *found.Found, scope, found.Pools)
 }
 
-// shown is a pool with what is free in it, as its holder may see it.
+// shown returns a pool with its free space, as its holder may see it.
 func (s *scopes) shown(ctx context.Context, read storage.Reader, key storage.ProjectKey, p ipam.Pool) (ipam.Pool, error) {
 	one := []ipam.Pool{p}
 	err := storage.FillStock(ctx, read, one)
 	return seenByHolder(key, one[0]), err
 }
 
-// seenByHolder is the pool of a scope as the project may see it whose claims it serves: what the owner has written about it, and what it was carved
-// from, is the owner's business.
+// seenByHolder returns a scope's pool as the claiming project sees it. If another project owns the pool, it removes the owner's texts and the parent.
 func seenByHolder(key storage.ProjectKey, p ipam.Pool) ipam.Pool {
 	if p.At = ""; p.ProjectID != key.ID {
 		p.Labels, p.Annotations, p.Spec.Description, p.Spec.Reservations, p.Spec.Parent = nil, nil, "", nil, ipam.Ref{}
@@ -148,7 +147,7 @@ func seenByHolder(key storage.ProjectKey, p ipam.Pool) ipam.Pool {
 	return p
 }
 
-// scopeEvent records in the trail of a project that it had the pool of a scope carved.
+// scopeEvent records in a project's trail that the project had a scope's pool carved.
 func scopeEvent(o *order) (ipam.Event, error) {
 	p := seenByHolder(o.key, o.choice.pool)
 	e := o.event

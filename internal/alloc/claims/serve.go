@@ -12,10 +12,10 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// errFewRead ends an attempt that was made with few rows, when it finds no room among them for a claim of any place.
+// errFewRead ends an attempt that has read few rows and found no room among them for a Random wish.
 var errFewRead = errors.New("too few free rows were read")
 
-// serveAll binds all orders of a batch that is one request, in order, or says why one of them cannot be.
+// serveAll binds all orders in a one-request batch in order, or returns the first refusal.
 func (a *attempt) serveAll(ctx context.Context) error {
 	if err := a.readUsers(ctx); err != nil {
 		return err
@@ -31,7 +31,7 @@ func (a *attempt) serveAll(ctx context.Context) error {
 	return nil
 }
 
-// serve binds order i in the first of its pools that has room, within the quotas, or says why it cannot be.
+// serve binds order i in the first of its pools that has room, within the quotas, or returns the refusal.
 func (a *attempt) serve(ctx context.Context, i int) error {
 	c := a.batch.orders[i].choice
 	var lacks quota.QuotaLacks
@@ -46,7 +46,7 @@ func (a *attempt) serve(ctx context.Context, i int) error {
 		var err error
 		if c.First == nil {
 			src, err = a.open(ctx, p)
-		} else { // the pool of its scope, which is carved from this one if need be
+		} else { // the pool for the order's scope, carved from this one if necessary
 			src, err = a.openScope(ctx, i, p)
 		}
 		if err == nil && src != nil && c.Ask.PoolAlone {
@@ -76,7 +76,7 @@ func (a *attempt) serve(ctx context.Context, i int) error {
 	return a.refusal(ctx, i)
 }
 
-// at places a refusal of order i in the request.
+// at adds the order's steps and, for a list, its index to a refusal.
 func (b *batch) at(err error, i int) error {
 	err = b.orders[i].choice.Explained(err)
 	if b.listed {
@@ -85,11 +85,12 @@ func (b *batch) at(err error, i int) error {
 	return err
 }
 
-// refusal says why order i could not be served. What those before it would have taken is not in the figures: nothing was taken.
+// refusal returns the reason why order i is not served. Its figures exclude the blocks of the orders before it, because the transaction takes
+// nothing.
 func (a *attempt) refusal(ctx context.Context, i int) error {
 	var (
 		c       = a.batch.orders[i].choice
-		fit     []ipam.Pool // whose policy, as it is now, admits the claim
+		fit     []ipam.Pool // pools with a current policy that admits the claim
 		last    resolve.Want
 		refused error
 	)
@@ -127,7 +128,7 @@ func (a *attempt) refusal(ctx context.Context, i int) error {
 	return a.lacking(i, fit, last.Bits)
 }
 
-// lacking says that order i has no room in any of the pools.
+// lacking returns the refusal for order i because no pool has room.
 func (a *attempt) lacking(i int, fit []ipam.Pool, bits int) error {
 	return &refusals.Lacking{
 		Tell: a.batch.orders[i].choice.Telling(), Pools: fit, Bits: bits, With: func(err error) error { return a.batch.at(err, i) },
@@ -135,8 +136,8 @@ func (a *attempt) lacking(i int, fit []ipam.Pool, bits int) error {
 	}
 }
 
-// demands is what the batch wants of those of some pools that serve several regions: what it has taken of each, a block for order i, which it could not
-// have, and what those after it will want there.
+// demands returns the batch's demand on each of the pools that several regions serve. It consists of the blocks taken so far, a block for order i,
+// and the blocks that later orders will need.
 func (a *attempt) demands(i int, pools []ipam.Pool) (all []regions.Demand) {
 	for _, p := range pools {
 		w, err := a.batch.orders[i].choice.WantedOf(p)
@@ -161,7 +162,7 @@ func (a *attempt) demands(i int, pools []ipam.Pool) (all []regions.Demand) {
 	return all
 }
 
-// later is what the orders after order i will want of a pool that is the first that they are served from.
+// later returns the blocks that the orders after order i need from p, if p is their first pool.
 func (b *batch) later(i int, p ipam.Pool) (wants []regions.LaterWant) {
 	for j := i + 1; j < len(b.orders); j++ {
 		c := b.orders[j].choice

@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Claims is the use cases on claims, each of a type of its own.
+// Claims contains the use cases on claims. Each use case has its own type.
 type Claims struct {
 	*usecase.Core
 
@@ -21,13 +21,13 @@ type Claims struct {
 	*explainer
 	*patcher
 	*scopes
-	*releaser // and with it the reader
+	*releaser // embeds the reader
 
 	Refusals *refusals.Refusals
-	Waiting  *Queue // for the next group of their pool
+	Waiting  *Queue // claims and releases that wait for the next group of their pool
 }
 
-// New makes the room. For one pool so many claims and releases may wait; 0: 1024.
+// New creates the use cases. At most mostWaiting claims and releases wait for one pool; 0 means 1024.
 func New(core *usecase.Core, r *regions.Regions, f *refusals.Refusals, mostWaiting int) *Claims {
 	resolver, classes, memory := resolve.New(core, r), pools.NewClassMemory(), NewMemory()
 	prepare, around := preparer{core, r}, &rooms{core, usecase.NewLRU[ipam.ID, fullPool](maxFulls)}
@@ -50,5 +50,5 @@ func New(core *usecase.Core, r *regions.Regions, f *refusals.Refusals, mostWaiti
 	}
 }
 
-// Queues says how many claims and releases wait.
+// Queues counts the waiting claims and releases.
 func (s *Claims) Queues() Queues { return s.Waiting.queues() }

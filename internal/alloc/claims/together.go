@@ -15,7 +15,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// together serves batches that are one request: all of it is done, in one transaction, or nothing.
+// together serves batches that are one request: it binds all orders in one transaction, or none.
 type together struct {
 	*usecase.Core
 
@@ -23,12 +23,12 @@ type together struct {
 	shares *resolve.Shares
 }
 
-// bind binds all orders of a batch, or says why one of them cannot be. What it lacks is borrowed from other regions.
+// bind binds all orders in a batch, or returns the first refusal. It borrows missing blocks from other regions.
 func (s *together) bind(ctx context.Context, b *batch) ([]ipam.Claim, error) {
 	return s.bindBeyond(ctx, b, -1)
 }
 
-// bindBeyond gives up when it comes no further than a place in the batch.
+// bindBeyond retries while other regions can help. Each time the batch gets beyond furthest, an index in the batch, it starts a new count of rounds.
 func (s *together) bindBeyond(ctx context.Context, b *batch, furthest int) ([]ipam.Claim, error) {
 	return usecase.Rounds(func(int) (bound []ipam.Claim, again bool, err error) {
 		if err := s.loans.gather(ctx, b); err != nil {
@@ -44,10 +44,10 @@ func (s *together) bindBeyond(ctx context.Context, b *batch, furthest int) ([]ip
 	})
 }
 
-// run is the transaction of a batch whose pools are chosen.
+// run runs the transaction for a batch with chosen pools.
 func (s *together) run(ctx context.Context, b *batch) ([]ipam.Claim, error) {
 	locks, onlyLooks := b.locks(), b.dryRun() && len(s.Store.KnownRegions()) <= 1
-	if onlyLooks { // it reads one moment of the pools, and keeps nobody from them
+	if onlyLooks { // a dry run reads a snapshot of the pools, and locks none of them
 		locks = storage.Locks{}
 	} else {
 		release, err := s.Lanes.AcquireFor(ctx, b.turn, locks.Alone...)
@@ -70,7 +70,7 @@ func (s *together) run(ctx context.Context, b *batch) ([]ipam.Claim, error) {
 		return s.readBack(ctx, b)
 	})
 	if usecase.NameTaken(err) && b.opensScope() {
-		return nil, &storage.Conflict{} // names of claims are told as conflicts: a scope's pool has been made meanwhile, so look again
+		return nil, &storage.Conflict{} // taken claim names come as conflicts, so this is a pool's name: another request has carved the scope's pool, and the look-up must be repeated
 	}
 	if err == nil && !b.dryRun() {
 		s.took(b, bound)
@@ -78,8 +78,8 @@ func (s *together) run(ctx context.Context, b *batch) ([]ipam.Claim, error) {
 	return bound, err
 }
 
-// locks names the pools that are tried first, and the scopes that are opened, whose turns the batch takes; others may be opened on the way, where the
-// transaction waits. Besides, its project must stay while it is bound, and the classes that it carves pools for.
+// locks returns the batch's locks. They are exclusive for each choice's first pool and for new scopes. The transaction may open further pools and
+// waits for them. The project, and the classes for which it carves pools, must not be deleted meanwhile, so their locks are shared.
 func (b *batch) locks() storage.Locks {
 	locks := storage.Locks{Shared: []ipam.ID{b.key().ID}, InTurn: true}
 	for _, c := range b.choices {
@@ -94,7 +94,7 @@ func (b *batch) locks() storage.Locks {
 	return locks
 }
 
-// plan is what the batch comes to, and what is to be written for it: from few free rows, if they will do.
+// plan returns the bound claims and the changes to write. It reads few free rows first, and all rows if those do not decide.
 func plan(ctx context.Context, tx storage.Tx, b *batch, region string) ([]ipam.Claim, storage.Changes, error) {
 	a := newAttempt(tx, b, region)
 	err := a.serveAll(ctx)
@@ -110,8 +110,8 @@ func plan(ctx context.Context, tx storage.Tx, b *batch, region string) ([]ipam.C
 	return a.bound, ch, err
 }
 
-// free looks whether the names of the batch are free, as writing would find out. Rows that are written in a dry run are locked
-// until they are taken back: others who claim in the pool would wait for that.
+// free returns a conflict if a name of the batch is in use, like the write would. A dry run must not write, because the rows stay locked until the
+// rollback and other claims in the pool would wait.
 func (b *batch) free(ctx context.Context, tx storage.Tx) error {
 	names := make([]storage.NameRef, len(b.orders))
 	for i, o := range b.orders {
@@ -128,8 +128,7 @@ func (b *batch) free(ctx context.Context, tx storage.Tx) error {
 	return nil
 }
 
-// took moves on the shares of the pools that the batch has taken from. Of several spaces, another one may cover the same addresses: a share need not be
-// exact.
+// took updates the shares of the pools that served the batch. Pools in several spaces may cover the same addresses, so a share may be inexact.
 func (s *together) took(b *batch, bound []ipam.Claim) {
 	for i, o := range b.orders {
 		c := o.choice
@@ -144,8 +143,8 @@ func (s *together) took(b *batch, bound []ipam.Claim) {
 	}
 }
 
-// readBack finds out whether the batch was committed: all of it or none, so that one claim found by its id is proof. A claim
-// of a committed batch that is gone by now is answered as it was prepared, without a block.
+// readBack reports whether the batch was committed. It was committed as a whole or not at all, so one claim found by its id is proof. A claim of a
+// committed batch that is gone by now is returned as it was prepared, without a block.
 func (s *together) readBack(ctx context.Context, b *batch) ([]ipam.Claim, bool, error) {
 	out := make([]ipam.Claim, len(b.orders))
 	var committed atomic.Bool
@@ -168,5 +167,5 @@ func (s *together) readBack(ctx context.Context, b *batch) ([]ipam.Claim, bool, 
 	return out, committed.Load(), err
 }
 
-// readBackParallel is how many claims of a batch are read at once.
+// readBackParallel is how many claims readBack reads concurrently.
 const readBackParallel = 8

@@ -7,24 +7,24 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// What became of a claim that was not refused.
+// Outcomes for a claim that was not refused, for traces.
 const (
 	outcomeBound    = "bound"
-	outcomeRepeated = "repeated" // it was bound before, by this very request
+	outcomeRepeated = "repeated" // bound before, by the same request
 )
 
-// told tells those who measure and those who follow what became of claims.
+// told reports claims' outcomes to metrics and traces.
 type told struct{ *usecase.Core }
 
-// claim tells what became of a claim that was asked for, by the class that it was resolved to.
+// claim reports a claim's outcome, under the class to which it was resolved.
 func (s told) claim(ctx context.Context, asked ipam.ClaimSpec, answer usecase.Result[ipam.Claim], class ipam.ClassRef, r usecase.Request, err error) {
 	repeated := answer.Replayed || answer.Existed
 	s.decided(ctx, class, r, repeated, err)
 	s.follow(ctx, asked, answer.Value, class, repeated, err)
 }
 
-// batch tells what became of a batch: one that is refused is one refusal, of no class, however many claims it holds. Its claims may have different
-// classes and pools, which are on none of its spans.
+// batch reports a batch's outcome. A refused batch counts as one refusal without a class, however many claims it contains. Its spans have no class
+// and no pool, because the claims may have different ones.
 func (s told) batch(ctx context.Context, answer usecase.Result[[]ipam.Claim], r usecase.Request, err error) {
 	if err != nil {
 		s.decided(ctx, ipam.ClassRef{}, r, answer.Replayed, err)
@@ -36,7 +36,7 @@ func (s told) batch(ctx context.Context, answer usecase.Result[[]ipam.Claim], r 
 	s.follow(ctx, ipam.ClaimSpec{}, ipam.Claim{}, ipam.ClassRef{}, answer.Replayed, err)
 }
 
-// decided counts a decision. What only repeats an earlier answer decides nothing, and neither does a dry run.
+// decided counts a decision. A repeat of an earlier answer and a dry run decide nothing.
 func (s told) decided(ctx context.Context, class ipam.ClassRef, r usecase.Request, repeated bool, err error) {
 	if r.DryRun || (repeated && err == nil) {
 		return

@@ -12,7 +12,8 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// AttachConsumer attaches a consumer to a claim, and renews it; one that is not there is made. It answers the claim; Existed: it was attached before.
+// AttachConsumer attaches a consumer to a claim and renews it. It creates a consumer that does not exist. It returns the claim, with Existed if the
+// consumer was already attached.
 func (s *Consumers) AttachConsumer(ctx context.Context, project, claim string, n ipam.NewConsumer, r usecase.Request) (usecase.Result[ipam.Claim], error) {
 	none := usecase.Result[ipam.Claim]{}
 	_, in, err := s.Enter(ctx, tenancy.ConsumersWrite, project)
@@ -52,15 +53,15 @@ func (s *Consumers) AttachConsumer(ctx context.Context, project, claim string, n
 	})
 }
 
-// attaching is a consumer that is being attached.
+// attaching is a consumer during its attachment.
 type attaching struct {
 	*Consumers
 
 	in       storage.ProjectKey
 	n        ipam.NewConsumer
 	request  usecase.Request
-	revision ipam.ID    // of the claim, afterwards
-	event    ipam.Event // who does it
+	revision ipam.ID    // the claim's new revision
+	event    ipam.Event // names the caller
 }
 
 func (a *attaching) try(ctx context.Context, tx storage.Tx, first ipam.Claim) (usecase.Result[ipam.Claim], error) {
@@ -109,7 +110,7 @@ func (a *attaching) try(ctx context.Context, tx storage.Tx, first ipam.Claim) (u
 	return usecase.Result[ipam.Claim]{Value: next}, tx.Write(ctx, ch)
 }
 
-// renewed renews the consumer, which is attached already.
+// renewed renews a consumer that is already attached.
 func (a *attaching) renewed(ctx context.Context, tx storage.Tx) error {
 	c, err := find(ctx, tx, a.in, a.n.Ref)
 	if err != nil {
@@ -122,7 +123,7 @@ func (a *attaching) renewed(ctx context.Context, tx storage.Tx) error {
 	}})
 }
 
-// changed is a claim with another number of consumers, which its allocation does not show.
+// changed returns a claim with another number of consumers. Its allocation does not show this number.
 func changed(was ipam.Claim, consumers int, revision ipam.ID, at usecase.Timestamp) ipam.Claim {
 	next := was
 	next.Consumers = consumers
@@ -131,7 +132,7 @@ func changed(was ipam.Claim, consumers int, revision ipam.ID, at usecase.Timesta
 	return next
 }
 
-// ListClaimConsumers lists the consumers of a claim by realm and UID.
+// ListClaimConsumers lists a claim's consumers by realm and UID.
 func (s *Consumers) ListClaimConsumers(ctx context.Context, project, claim string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Attachment], error) {
 	none := paging.Page[ipam.Attachment]{}
 	_, in, err := s.Enter(ctx, tenancy.ConsumersRead, project)

@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// of is the consumers of a realm, for what is done to them as to every kind.
+// of returns the kind of a realm's consumers, for the use cases that all kinds share.
 func (s *Consumers) of(realm string) kind.Kind[ipam.Consumer] {
 	return kind.Kind[ipam.Consumer]{
 		Core: s.Core, Name: trail.KindConsumer, Op: "consumer", Reads: tenancy.ConsumersRead, Writes: tenancy.ConsumersWrite,
@@ -41,10 +41,10 @@ func find(ctx context.Context, read storage.Reader, in storage.ProjectKey, ref i
 	return c, nil
 }
 
-// Filter narrows a list of consumers: those that live, or those that have ended; zero: all.
+// Filter selects live or ended consumers. The zero Filter selects all.
 type Filter struct{ Live, Ended bool }
 
-// ListConsumers lists the consumers of a realm by UID, with the tombstones of those that have ended.
+// ListConsumers lists a realm's consumers by UID, with the tombstones of ended ones.
 func (s *Consumers) ListConsumers(ctx context.Context, project, realm string, f Filter, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Consumer], error) {
 	_, in, err := s.Enter(ctx, tenancy.ConsumersRead, project)
 	if err != nil {
@@ -57,12 +57,12 @@ func (s *Consumers) ListConsumers(ctx context.Context, project, realm string, f 
 	return s.of(realm).Page(ctx, in, paging.ListOf("consumers", in.ID, realm, f), rows, match, limit, cursor, r)
 }
 
-// GetConsumer reads one consumer, or the tombstone of one that has ended.
+// GetConsumer reads one consumer, or the tombstone of an ended one.
 func (s *Consumers) GetConsumer(ctx context.Context, project string, ref ipam.ConsumerRef) (ipam.Consumer, error) {
 	return s.of(ref.Realm).Get(ctx, project, ref.UID)
 }
 
-// PutConsumer makes a consumer, or replaces what there is of it and renews it (Existed). One that has ended does not come back.
+// PutConsumer creates a consumer, or replaces and renews an existing one (Existed). An ended consumer does not come back.
 func (s *Consumers) PutConsumer(ctx context.Context, project string, n ipam.NewConsumer, r usecase.Request) (usecase.Result[ipam.Consumer], error) {
 	none := usecase.Result[ipam.Consumer]{}
 	who, in, err := s.Enter(ctx, tenancy.ConsumersWrite, project)
@@ -90,7 +90,7 @@ func (s *Consumers) PutConsumer(ctx context.Context, project string, n ipam.NewC
 		if found && !was.Live() {
 			return none, attach.Ended(was)
 		}
-		if was.Revision != made.Revision { // else it is ours, by an earlier COMMIT whose outcome was unknown
+		if was.Revision != made.Revision { // otherwise this request wrote it in an earlier indeterminate COMMIT
 			if err := r.CheckPut(found, was.Revision); err != nil {
 				return none, err
 			}
@@ -111,7 +111,7 @@ func (s *Consumers) PutConsumer(ctx context.Context, project string, n ipam.NewC
 	})
 }
 
-// put is what is written of a consumer that is made or renewed. The trail tells of what changes, and of no renewal.
+// put returns the changes for a consumer that is created or renewed. The trail records a change of its spec, but no renewal.
 func put(was ipam.Consumer, found bool, made ipam.Consumer, event ipam.Event, at usecase.Timestamp) (next ipam.Consumer, ch storage.Changes, err error) {
 	if !found {
 		made.CreatedAt, made.UpdatedAt = at, at
@@ -136,7 +136,7 @@ func put(was ipam.Consumer, found bool, made ipam.Consumer, event ipam.Event, at
 	return next, ch, nil
 }
 
-// locks is what a transaction on a consumer depends on.
+// locks returns the locks for a transaction on a consumer.
 func (s *Consumers) locks(in storage.ProjectKey, ref ipam.ConsumerRef) storage.Locks {
 	return storage.Locks{Shared: []ipam.ID{in.ID}, Alone: []ipam.ID{lockOf(in, ref)}}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// DetachConsumer detaches a consumer from a claim. When it was the last one of a claim that is to be deleted unused, the claim is released in the same
-// transaction. A consumer that is not attached, or a claim that is gone, is what was asked for already.
+// DetachConsumer detaches a consumer from a claim. If it was the last one and the claim has whenUnused Delete, the same transaction releases the
+// claim. It succeeds if the consumer is not attached or the claim is gone.
 func (s *Consumers) DetachConsumer(ctx context.Context, project, claim string, ref ipam.ConsumerRef, r usecase.Request) error {
 	_, in, err := s.Enter(ctx, tenancy.ConsumersWrite, project)
 	if err != nil {
@@ -27,19 +27,19 @@ func (s *Consumers) DetachConsumer(ctx context.Context, project, claim string, r
 	})
 }
 
-// detachment is a consumer that is to be detached from a claim.
+// detachment is the request to detach a consumer from a claim.
 type detachment struct {
 	claim   string
-	id      ipam.ID // of the claim; zero: whichever has the name
+	id      ipam.ID // of the claim; zero: any claim of that name
 	because ipam.Because
-	event   ipam.Event // who does it
+	event   ipam.Event // names the caller
 	request usecase.Request
 }
 
-// detach does it, if there is anything to be done.
+// detach detaches the consumer if it is attached.
 func (s *Consumers) detach(ctx context.Context, in storage.ProjectKey, d detachment) error {
 	defer s.claims.ForgetClaim(in, d.claim)
-	d.event.ID, d.event.Name = ipam.NewTimeID(d.event.At), d.claim // of several claims each has its own record
+	d.event.ID, d.event.Name = ipam.NewTimeID(d.event.At), d.claim // each of several claims has its own event
 	revision := ipam.NewID()
 	_, err := usecase.UntilAgreed(func(int) (struct{}, error) {
 		var none struct{}
@@ -67,13 +67,13 @@ func (s *Consumers) detach(ctx context.Context, in storage.ProjectKey, d detachm
 		}
 		return none, s.detachOnly(ctx, in, c, d, revision)
 	})
-	if ipam.IsCode(err, ipam.CodeNotFound) { // the claim was released meanwhile, and nobody is attached to it
+	if ipam.IsCode(err, ipam.CodeNotFound) { // the claim was released meanwhile, so the consumer is detached
 		return nil
 	}
 	return err
 }
 
-// attached reads a claim that a consumer is attached to. That it is not is answered when it is durable.
+// attached reads a claim and reports whether a consumer is attached to it. It returns false only when that is durable.
 func (s *Consumers) attached(ctx context.Context, in storage.ProjectKey, d detachment) (c ipam.Claim, attached bool, err error) {
 	err = s.Durably(ctx, func(ctx context.Context) (bool, error) {
 		if c, attached, err = storage.IgnoreNotFound(s.Store.ClaimGet(ctx, in, d.claim)); err != nil || !attached {
@@ -89,7 +89,7 @@ func (s *Consumers) attached(ctx context.Context, in storage.ProjectKey, d detac
 	return c, attached, err
 }
 
-// release detaches the last consumer of a claim by the ordinary release of the claim.
+// release detaches a claim's last consumer by the ordinary release of the claim.
 func (s *Consumers) release(ctx context.Context, in storage.ProjectKey, c ipam.Claim, d detachment) error {
 	var cooling time.Duration
 	if d.because.Reason == ipam.ReasonExpired && c.ReclaimPolicy == ipam.ReclaimDelete {
@@ -101,12 +101,12 @@ func (s *Consumers) release(ctx context.Context, in storage.ProjectKey, c ipam.C
 	return s.claims.ReleaseUnused(ctx, in, c, d.because, cooling, d.event, d.request)
 }
 
-// coolingLost is how long the block of a claim cools down whose consumer was lost: it may be in use still.
+// coolingLost returns the cool-down for a lost consumer's claim, because its block may still be in use.
 func (s *Consumers) coolingLost(ctx context.Context, in storage.ProjectKey, c ipam.Claim) (time.Duration, error) {
 	if c.Class.IsZero() {
 		return ipam.DefaultReuseLost, nil
 	}
-	if c.Class.Ref.Project != in.Name { // a shared one, whatever the project's own of its name says
+	if c.Class.Ref.Project != in.Name { // a shared class, even if the project has a class of that name
 		in = storage.ProjectKey{Name: c.Class.Ref.Project}
 	}
 	found, err := s.Store.ClassesNamed(ctx, in, []string{c.Class.Ref.Name})

@@ -1,2 +1,2 @@
-// Package consumers is the use cases on consumers, which use claims: made, renewed, attached, detached and ended.
+// Package consumers contains the use cases on consumers, which use claims: create, renew, attach, detach and end them.
 package consumers

@@ -14,15 +14,16 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// How the claims of a consumer that has ended are given up: so many at once, in transactions of one claim each, and in a request for no longer than that.
+// Limits for detaching an ended consumer from its claims: page size, concurrent transactions of one claim each, and time within the request.
 const (
 	drainPage     = 64
 	drainParallel = 8
 	drainLimit    = 5 * time.Second
 )
 
-// EndConsumer says that a consumer has ended: from then on it cannot come back, whatever is on its way. It is detached from its claims in this request, as
-// far as there is time; left is how many are left to the background. A UID that is not known ends as well: what has ended must not be attached late.
+// EndConsumer ends a consumer. From then on it cannot come back, whatever requests are still in transit. The request detaches it from its claims
+// within a time limit and returns the number left to the background worker. An unknown UID also ends, because an ended consumer must not be attached
+// late.
 func (s *Consumers) EndConsumer(ctx context.Context, project string, ref ipam.ConsumerRef, r usecase.Request) (left int64, err error) {
 	who, in, err := s.Enter(ctx, tenancy.ConsumersWrite, project)
 	if err != nil {
@@ -49,10 +50,10 @@ func (s *Consumers) EndConsumer(ctx context.Context, project string, ref ipam.Co
 	}
 	ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), usecase.ReadBackLimit)
 	defer cancel()
-	return s.Store.AttachmentCount(ctx, in.ID, ref) // what failed is tried again by the background
+	return s.Store.AttachmentCount(ctx, in.ID, ref) // the background worker retries the claims that failed
 }
 
-// end writes the tombstone of a consumer. One that has ended stays as it is.
+// end writes the tombstone of a consumer. It does not change an ended one.
 func (s *Consumers) end(ctx context.Context, in storage.ProjectKey, made ipam.Consumer, event ipam.Event, r usecase.Request) (ipam.Consumer, error) {
 	ref := made.Ref()
 	release, err := s.Lanes.Acquire(ctx, lockOf(in, ref))
@@ -85,7 +86,7 @@ func (s *Consumers) end(ctx context.Context, in storage.ProjectKey, made ipam.Co
 		if found {
 			ch.ConsumerUpdate = []storage.ConsumerUpdate{{Was: was.Revision, Now: next}}
 		} else {
-			next.Draining = false // it is attached nowhere
+			next.Draining = false // it has no attachments
 			ch.ConsumerInsert = []ipam.Consumer{next}
 		}
 		e, err := attach.Recorded(event, wasThere(was, found), &next)
@@ -111,7 +112,7 @@ func wasThere(c ipam.Consumer, found bool) *ipam.Consumer {
 	return &c
 }
 
-// drain detaches a consumer that has ended from all its claims, each in a transaction of its own. event is who does it.
+// drain detaches an ended consumer from all its claims, each in a transaction of its own. event names the caller.
 func (s *Consumers) drain(ctx context.Context, in storage.ProjectKey, c ipam.Consumer, event ipam.Event) error {
 	for {
 		list, err := s.Store.AttachmentListOf(ctx, in.ID, c.Ref(), drainPage)
@@ -131,7 +132,7 @@ func (s *Consumers) drain(ctx context.Context, in storage.ProjectKey, c ipam.Con
 	}
 }
 
-// drained notes of consumers that have ended that they are attached nowhere: no more can they be.
+// drained records that ended consumers have no attachments. They cannot get new ones.
 func (s *Consumers) drained(ctx context.Context, list []ipam.Consumer) error {
 	if len(list) == 0 {
 		return nil
@@ -149,7 +150,7 @@ func (s *Consumers) drained(ctx context.Context, list []ipam.Consumer) error {
 				return struct{}{}, err
 			}
 			for _, c := range found {
-				if c.Draining { // or else somebody was quicker
+				if c.Draining { // otherwise another server was faster
 					next := c
 					next.Draining, next.Revision = false, ipam.DerivedID(c.Revision, "drained")
 					ch.ConsumerUpdate = append(ch.ConsumerUpdate, storage.ConsumerUpdate{Was: c.Revision, Now: next})

@@ -15,29 +15,30 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// The breaker: when more than so many consumers of a realm, and at least one in so many of it, were lost within a time, nobody else is, until that is
-// confirmed or they are renewed. What expires is spread over time as renewals were: so it is not one pass that is looked at.
+// The breaker holds a realm: Carve ends no more consumers of it, because too many were lost within breakerWindow, that is, more than breakerLost and
+// at least one in breakerShare. The hold ends when a client confirms the loss or renews the consumers. Expiry is spread over time like the renewals
+// were, so the breaker counts over a window and not over one pass.
 const (
 	breakerLost   = 20
 	breakerShare  = 10
 	breakerWindow = 10 * time.Minute
 )
 
-// judgeEvery is how often it is counted in a realm that is held whether it is to be held on: as many are counted as have expired.
+// judgeEvery is the interval between counts in a held realm, because each count reads all expired consumers.
 const judgeEvery = 10 * time.Second
 
 // expirePage is how many consumers one transaction ends.
 const expirePage = 200
 
-// Kept is what a pass has done.
+// Kept is the result of a pass.
 type Kept struct {
-	Expired int                // consumers that were ended for having expired
-	Drained int                // consumers that have ended and are attached nowhere any more
-	Opened  []storage.RealmKey // realms in which nobody is ended from now on
+	Expired int                // expired consumers that were ended
+	Drained int                // ended consumers without attachments by now
+	Opened  []storage.RealmKey // realms that the breaker holds from now on
 }
 
-// KeepConsumers ends what has expired, and detaches what has ended. It can run on several servers at once, and be stopped between any two transactions:
-// what is left to do is in the tables. What fails for one realm or one consumer does not keep the others waiting.
+// KeepConsumers ends expired consumers, and detaches ended ones. It can run on several servers concurrently, and can stop between any two
+// transactions, because the tables contain the remaining work. A failure for one realm or consumer does not delay the others.
 func (s *Consumers) KeepConsumers(ctx context.Context) (done Kept, err error) {
 	s.passing.Lock()
 	defer s.passing.Unlock()
@@ -49,7 +50,7 @@ func (s *Consumers) KeepConsumers(ctx context.Context) (done Kept, err error) {
 	s.from = next
 	was := s.serving.last
 	s.serving.beat(s.Ticks())
-	if s.serving.since.After(was) { // what was asked for was judged by what is not so any more
+	if s.serving.since.After(was) { // this server had a gap, so the TTL limit of the query is outdated
 		due = nil
 	}
 	maps.DeleteFunc(s.judged, func(_ storage.RealmKey, at time.Time) bool { return s.Ticks().Sub(at) >= judgeEvery })
@@ -70,7 +71,7 @@ func (s *Consumers) KeepConsumers(ctx context.Context) (done Kept, err error) {
 	return done, errors.Join(append(errs, err)...)
 }
 
-// countEvery is how often it is counted in which projects no more consumers are made.
+// countEvery is the interval between counts in the projects that may be full of consumers.
 const countEvery = time.Minute
 
 func (s *Consumers) countCrowds(ctx context.Context) error {
@@ -86,7 +87,7 @@ func (s *Consumers) countCrowds(ctx context.Context) error {
 	return err
 }
 
-// expireRealm ends those of a realm's consumers that have expired, unless they are too many.
+// expireRealm ends a realm's expired consumers, unless the breaker holds them.
 func (s *Consumers) expireRealm(ctx context.Context, realm storage.RealmKey, by storage.Expiry) (ended int, opened bool, err error) {
 	state, err := s.Store.RealmGet(ctx, realm.ProjectID, realm.Name)
 	if err != nil {
@@ -99,7 +100,7 @@ func (s *Consumers) expireRealm(ctx context.Context, realm storage.RealmKey, by 
 	}
 	var left int64
 	held := !state.HeldSince.IsZero()
-	if held { // a server that was started lately may judge a part of them only, and is not to let the realm go for that
+	if held { // a recently started server may judge only some consumers, and must not end the hold because of that
 		if _, lately := s.judged[realm]; lately {
 			return ended, false, nil
 		}
@@ -132,7 +133,7 @@ func (s *Consumers) expireRealm(ctx context.Context, realm storage.RealmKey, by 
 	return ended + n, false, err
 }
 
-// expireAll ends all consumers of a realm that have expired, so many in a transaction.
+// expireAll ends all expired consumers in a realm, expirePage in each transaction.
 func (s *Consumers) expireAll(ctx context.Context, realm storage.RealmKey, by storage.Expiry) (ended int, err error) {
 	for {
 		n, err := s.expireSome(ctx, realm, by)
@@ -144,7 +145,7 @@ func (s *Consumers) expireAll(ctx context.Context, realm storage.RealmKey, by st
 	}
 }
 
-// expireSome writes the tombstones of some consumers, each as it was read: one that was renewed meanwhile makes all of it run again.
+// expireSome writes the tombstones of some consumers as they were read. If one was renewed meanwhile, the transaction runs again.
 func (s *Consumers) expireSome(ctx context.Context, realm storage.RealmKey, by storage.Expiry) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, usecase.GroupDeadline)
 	defer cancel()
@@ -174,7 +175,7 @@ func (s *Consumers) expireSome(ctx context.Context, realm storage.RealmKey, by s
 	return n, err
 }
 
-// drainAll detaches consumers that have ended, many at once.
+// drainAll detaches ended consumers, many concurrently.
 func (s *Consumers) drainAll(ctx context.Context) (done int, err error) {
 	var errs []error
 	for after := (time.Time{}); ; {
@@ -183,7 +184,7 @@ func (s *Consumers) drainAll(ctx context.Context) (done int, err error) {
 			return done, errors.Join(append(errs, err)...)
 		}
 		n, err := s.drainSome(ctx, list)
-		if done, errs = done+n, append(errs, err); err != nil { // beyond those that cannot be now
+		if done, errs = done+n, append(errs, err); err != nil { // skip those that fail now
 			after = list[len(list)-1].EndedAt
 		}
 		s.serving.beat(s.Ticks())

@@ -12,10 +12,10 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// realmKept is for how long what was confirmed of a realm is stored.
+// realmKept is how long a realm's confirmation is stored.
 const realmKept = 30 * 24 * time.Hour
 
-// GetRealm answers how many consumers of a realm live in the region of this server, how many of them have expired, and whether those are ended.
+// GetRealm counts the live and the expired consumers in a realm in this server's region, and reports whether the breaker holds the realm.
 func (s *Consumers) GetRealm(ctx context.Context, project, realm string) (ipam.Realm, error) {
 	_, in, err := s.Enter(ctx, tenancy.ConsumersRead, project)
 	if err != nil {
@@ -37,12 +37,12 @@ func (s *Consumers) realm(ctx context.Context, in storage.ProjectKey, realm stri
 	return out, err
 }
 
-// realmLocks are those of whoever stores anything of a realm: what it has read of that does not change meanwhile.
+// realmLocks returns the locks for a transaction that stores a realm's state, so that the state does not change after its read.
 func realmLocks(realm storage.RealmKey) storage.Locks {
 	return storage.Locks{Shared: []ipam.ID{realm.ProjectID}, Alone: []ipam.ID{ipam.DerivedID(realm.ProjectID, "realm "+realm.Name)}}
 }
 
-// ConfirmExpiry confirms that all those consumers of a realm are gone that have expired until now: they are ended, however many.
+// ConfirmExpiry confirms that all consumers in a realm that have expired by now are gone. Carve then ends them, however many they are.
 func (s *Consumers) ConfirmExpiry(ctx context.Context, project, realm string, r usecase.Request) (ipam.Realm, error) {
 	_, in, err := s.Enter(ctx, tenancy.RealmsConfirm, project)
 	if err != nil {
@@ -84,11 +84,11 @@ func (s *Consumers) ConfirmExpiry(ctx context.Context, project, realm string, r 
 	return s.realm(ctx, in, realm)
 }
 
-// putRealm notes that nobody of a realm is ended from now on, and tells the project so. It answers whether that was news.
+// putRealm records that the breaker holds a realm, and adds an event to the project's trail. It reports whether it changed the state.
 func (s *Consumers) putRealm(ctx context.Context, realm storage.RealmKey, state ipam.RealmState) (bool, error) {
 	event := ipam.Event{ID: ipam.NewTimeID(state.HeldSince), ProjectID: realm.ProjectID, At: state.HeldSince, Subject: Keeper, Kind: trail.KindRealm, Name: realm.Name}
 	return s.changeRealm(ctx, realm, func(was ipam.RealmState) (ipam.RealmState, *ipam.Event, error) {
-		if !was.HeldSince.IsZero() || !was.ConfirmedUntil.Equal(state.ConfirmedUntil) { // another server was quicker, or an admin
+		if !was.HeldSince.IsZero() || !was.ConfirmedUntil.Equal(state.ConfirmedUntil) { // another server or an admin was faster
 			return was, nil, nil
 		}
 		was.HeldSince = state.HeldSince
@@ -97,7 +97,7 @@ func (s *Consumers) putRealm(ctx context.Context, realm storage.RealmKey, state 
 	})
 }
 
-// closeBreakers lets those realms go on in which nobody who has expired is left, not even one whom this server may not judge yet.
+// closeBreakers ends the hold of each realm that has no expired consumers left. It also counts consumers that this server may not judge yet.
 func (s *Consumers) closeBreakers(ctx context.Context, before time.Time) error {
 	held, err := s.Store.RealmsHeld(ctx, ipam.ID{}, expirePage)
 	for _, realm := range held {
@@ -120,7 +120,7 @@ func (s *Consumers) closeBreaker(ctx context.Context, realm storage.RealmKey) er
 	return err
 }
 
-// changeRealm replaces what is stored of a realm, unless its project is gone, and answers whether it did.
+// changeRealm replaces the stored state of a realm, unless its project is gone, and reports whether it did.
 func (s *Consumers) changeRealm(ctx context.Context, realm storage.RealmKey, change func(was ipam.RealmState) (ipam.RealmState, *ipam.Event, error)) (did bool, err error) {
 	return usecase.InTx(ctx, s.Core, "realm_change", realmLocks(realm), false, func(ctx context.Context, tx storage.Tx) (did bool, err error) {
 		if there, err := tx.ProjectKeys(ctx, []ipam.ID{realm.ProjectID}); err != nil || len(there) == 0 {

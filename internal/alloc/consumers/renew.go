@@ -16,14 +16,14 @@ import (
 // MaxRenewals is the largest number of consumers in one renewal.
 const MaxRenewals = 1000
 
-// Renewals asks to renew consumers of a realm.
+// Renewals is a request to renew consumers in a realm.
 type Renewals struct {
 	Realm string
-	TTL   *time.Duration // from now on; nil: the one that each has
+	TTL   *time.Duration // new TTL; nil: keep each consumer's own
 	UIDs  []string
 }
 
-// Renewed is what came of renewals, each UID in one of them, in the order in which they were given.
+// Renewed is the result of Renewals. Each UID is in one list, in the order of UIDs.
 type Renewed struct{ Renewed, Ended, Unknown []string }
 
 func (w Renewals) check() error {
@@ -43,8 +43,8 @@ func (w Renewals) check() error {
 	return nil
 }
 
-// RenewConsumers renews many consumers at once, and says of each whether it was renewed, has ended or is not known. Who has ended does not come back. It is
-// a heartbeat and an inventory in one: nobody ends for not being listed, but for not being renewed in time.
+// RenewConsumers renews many consumers at once and returns for each whether it was renewed, has ended or is unknown. An ended consumer does not come
+// back. A renewal is a heartbeat and also an inventory. But a consumer that is missing from the list ends only when its own time runs out.
 func (s *Consumers) RenewConsumers(ctx context.Context, project string, w Renewals, r usecase.Request) (Renewed, error) {
 	_, in, err := s.Enter(ctx, tenancy.ConsumersWrite, project)
 	if err != nil {
@@ -65,7 +65,7 @@ func (s *Consumers) RenewConsumers(ctx context.Context, project string, w Renewa
 	})
 }
 
-// refs are the consumers, each once, in order of UID.
+// refs returns the distinct consumers, ordered by UID.
 func (w Renewals) refs() []ipam.ConsumerRef {
 	uids := slices.Compact(slices.Sorted(slices.Values(w.UIDs)))
 	refs := make([]ipam.ConsumerRef, len(uids))
@@ -75,7 +75,7 @@ func (w Renewals) refs() []ipam.ConsumerRef {
 	return refs
 }
 
-// outcome is what comes of renewals, by the consumers that there are.
+// outcome returns the result of the renewals for the consumers found.
 func (w Renewals) outcome(found []ipam.Consumer) (out Renewed) {
 	known := make(map[string]bool, len(found))
 	for _, c := range found {
@@ -96,7 +96,7 @@ func (w Renewals) outcome(found []ipam.Consumer) (out Renewed) {
 
 func renew(ctx context.Context, tx storage.Tx, in storage.ProjectKey, w Renewals, revision ipam.ID) (Renewed, error) {
 	found, err := tx.ConsumersNamed(ctx, in.ID, w.refs())
-	if err == nil && len(found) == 0 { // those of a project that is gone are not told from those that never were
+	if err == nil && len(found) == 0 { // distinguish the unknown consumers of a live project from those of a deleted one
 		err = usecase.StillThere(ctx, tx, in)
 	}
 	if err != nil {

@@ -12,13 +12,14 @@ import (
 
 // Releasing is the ordinary release of claims.
 type Releasing interface {
-	// ReleaseUnused releases a claim, as it was read, in the transaction that detaches its last consumer. If it is not so any more, that is a *storage.Conflict.
+	// ReleaseUnused releases a claim, as it was read, in the transaction that detaches its last consumer. It returns a *storage.Conflict if the claim
+	// has changed since.
 	ReleaseUnused(ctx context.Context, key storage.ProjectKey, c ipam.Claim, because ipam.Because, cooling time.Duration, event ipam.Event, r usecase.Request) error
-	// ForgetClaim is for those who have changed a claim.
+	// ForgetClaim removes a changed claim from the cache.
 	ForgetClaim(key storage.ProjectKey, name string)
 }
 
-// Consumers is the use cases on consumers.
+// Consumers contains the use cases on consumers.
 type Consumers struct {
 	*usecase.Core
 
@@ -26,20 +27,20 @@ type Consumers struct {
 
 	passing sync.Mutex
 	serving serving                        // guarded by passing
-	from    time.Time                      // guarded by passing: those that expired before were looked at in earlier passes; zero when all were
-	judged  map[storage.RealmKey]time.Time // guarded by passing: when it was counted in realms that are held, if that was lately
-	counted time.Time                      // guarded by passing: when it was counted last where no more consumers are made
+	from    time.Time                      // guarded by passing: where the next scan starts; consumers that expired before were scanned in earlier passes; zero: start over
+	judged  map[storage.RealmKey]time.Time // guarded by passing: last count in each held realm, if recent
+	counted time.Time                      // guarded by passing: last count in the full projects
 }
 
-// New makes the room.
+// New creates the use cases.
 func New(core *usecase.Core, claims Releasing) *Consumers {
 	return &Consumers{Core: core, claims: claims, judged: map[storage.RealmKey]time.Time{}}
 }
 
-// Keeper is who ends what has expired, as the trail names it.
+// Keeper is the subject in the trail for the background worker that ends consumers.
 const Keeper = "system:consumer-keeper"
 
-// lockOf stands for a consumer in locks.
+// lockOf returns a consumer's lock id.
 func lockOf(key storage.ProjectKey, ref ipam.ConsumerRef) ipam.ID {
 	return ipam.DerivedID(key.ID, "consumer "+ref.String())
 }

@@ -2,17 +2,17 @@ package consumers
 
 import "time"
 
-// longestGap is how long the database may not have been heard of before this server counts anew since when it serves.
+// longestGap is the longest time without a database response before this server restarts the count of its serving time.
 const longestGap = 10 * time.Second
 
-// margin is by how much a consumer's time must be over: twice what the clocks of two nodes of a database may be apart.
+// margin is added to a consumer's expiry: twice the largest clock difference between two nodes of a database.
 const margin = time.Second
 
-// serving is since when this server has served without a gap. Nobody who lives for a time is taken for lost before it has served for that time: until then
-// it may have been we who could not be reached.
+// serving is the time span in which this server has served without a gap. The server ends a consumer as lost only after it has served for the
+// consumer's whole TTL, because before that the server may have been unreachable.
 type serving struct{ since, last time.Time }
 
-// beat notes that the database answers.
+// beat records that the database responds.
 func (s *serving) beat(now time.Time) {
 	if s.last.IsZero() || now.Sub(s.last) > longestGap {
 		s.since = now
@@ -20,5 +20,5 @@ func (s *serving) beat(now time.Time) {
 	s.last = now
 }
 
-// longest is the longest time to live that may be judged.
+// longest returns the longest TTL that this server may judge.
 func (s *serving) longest(now time.Time) time.Duration { return now.Sub(s.since) - margin }

@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Create makes a resource. A generated name that is taken is made again.
+// Create creates a resource. It replaces a generated name that is taken.
 func (k Kind[T]) Create(ctx context.Context, in storage.ProjectKey, made T, r usecase.Request, locks storage.Locks, step Step[T],
 ) (usecase.Result[T], error) {
 	head := k.Head(&made)
@@ -28,7 +28,7 @@ func (k Kind[T]) Create(ctx context.Context, in storage.ProjectKey, made T, r us
 	})
 }
 
-// Put makes a resource, or gives the one there is what over makes of it (Existed).
+// Put creates a resource, or replaces the existing one by over's result (Existed).
 func (k Kind[T]) Put(ctx context.Context, in storage.ProjectKey, made T, r usecase.Request, locks storage.Locks,
 	over func(was T) T, step Step[T],
 ) (usecase.Result[T], error) {
@@ -45,7 +45,7 @@ func (k Kind[T]) Put(ctx context.Context, in storage.ProjectKey, made T, r useca
 			}
 		}
 		had := k.Head(&was)
-		if had.Revision != head.Revision { // else it is ours, by an earlier COMMIT whose outcome was unknown
+		if had.Revision != head.Revision { // otherwise this request wrote it in an earlier indeterminate COMMIT
 			if err := r.CheckPut(found, had.Revision); err != nil {
 				return none, err
 			}
@@ -64,7 +64,7 @@ func (k Kind[T]) Put(ctx context.Context, in storage.ProjectKey, made T, r useca
 	})
 }
 
-// Patch changes a resource by mutate, which must be pure. No difference: nothing is written.
+// Patch changes a resource by mutate, which must be pure. It writes nothing if mutate changes nothing.
 func (k Kind[T]) Patch(ctx context.Context, in storage.ProjectKey, name string, r usecase.Request, locks storage.Locks,
 	mutate func(was T) (T, error), step Step[T],
 ) (T, error) {
@@ -87,12 +87,12 @@ func (k Kind[T]) Patch(ctx context.Context, in storage.ProjectKey, name string, 
 		if err != nil || !found || k.Head(&got).Revision != by.revision {
 			return got, false, err
 		}
-		got, err = k.complete(ctx, k.Store, in, got) // in the time that there is for reading back
+		got, err = k.complete(ctx, k.Store, in, got) // within the time limit for reading back
 		return got, err == nil, err
 	})
 }
 
-// Remove is Delete of what depends on nothing else, unless refuse refuses it.
+// Remove is Delete for a resource without locks and further changes, unless refuse refuses it.
 func (k Kind[T]) Remove(ctx context.Context, project, name string, r usecase.Request,
 	refuse func(ctx context.Context, tx storage.Tx, in storage.ProjectKey, t T) error,
 ) error {
@@ -105,7 +105,7 @@ func (k Kind[T]) Remove(ctx context.Context, project, name string, r usecase.Req
 	})
 }
 
-// Delete removes a resource. locks is what the transaction depends on, by the resource as it is found first. nil: nothing.
+// Delete deletes a resource. locks returns the transaction's locks for the resource as it is first read; nil means none.
 func (k Kind[T]) Delete(ctx context.Context, in storage.ProjectKey, name string, r usecase.Request,
 	locks func(T) (storage.Locks, error), step Step[T],
 ) error {
@@ -145,13 +145,13 @@ func (k Kind[T]) Delete(ctx context.Context, in storage.ProjectKey, name string,
 	return err
 }
 
-// stamp is what a change leaves on what it changes.
+// stamp contains the revision and the time that a change sets.
 type stamp struct {
 	revision ipam.ID
 	at       usecase.Timestamp
 }
 
-// replace makes of a resource what it is to be, if that differs.
+// replace writes next if it differs from was.
 func (k Kind[T]) replace(ctx context.Context, tx storage.Tx, in storage.ProjectKey, was, next T, by stamp, step Step[T]) (T, error) {
 	had, has := k.Head(&was), k.Head(&next)
 	sameSpec := k.SameSpec(was, next)
@@ -165,7 +165,7 @@ func (k Kind[T]) replace(ctx context.Context, tx storage.Tx, in storage.ProjectK
 	if err := k.write(ctx, tx, in, by.at, &was, &next, nil, step); err != nil {
 		return was, err
 	}
-	return k.complete(ctx, tx, in, next) // here: after the commit a failure to read could not be told from a failure to change
+	return k.complete(ctx, tx, in, next) // inside the transaction: after the commit, a failed read would look like a failed change
 }
 
 func (k Kind[T]) complete(ctx context.Context, read storage.Reader, in storage.ProjectKey, t T) (T, error) {
@@ -175,7 +175,7 @@ func (k Kind[T]) complete(ctx context.Context, read storage.Reader, in storage.P
 	return k.Complete(ctx, read, in, t)
 }
 
-// write takes the step, and writes a change with its record.
+// write runs the step, and writes the change with its event.
 func (k Kind[T]) write(ctx context.Context, tx storage.Tx, in storage.ProjectKey, at usecase.Timestamp, was, now *T,
 	stored []storage.Answer, step Step[T],
 ) error {

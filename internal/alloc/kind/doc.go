@@ -1,2 +1,2 @@
-// Package kind is what the use cases of all kinds of resources have in common: list, read, create, put, patch, delete.
+// Package kind contains the use cases that all resources share: list, read, create, put, patch, delete.
 package kind

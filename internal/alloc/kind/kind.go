@@ -14,39 +14,39 @@ import (
 // Finder reads one resource of a project.
 type Finder[T ipam.Sized] func(ctx context.Context, in storage.ProjectKey, name string) (T, error)
 
-// Kind is what is particular to resources of one kind.
+// Kind describes resources of one kind.
 type Kind[T ipam.Sized] struct {
 	*usecase.Core
 
-	Name          string // of the kind in the trail
-	Op            string // how the names of its transactions begin
+	Name          string // name in the trail
+	Op            string // prefix of its transactions' names
 	Reads, Writes tenancy.Action
 
 	Head  func(*T) *ipam.Metadata
-	Valid func(name string) bool // whether one can have a name. nil: names are DNS labels
+	Valid func(name string) bool // reports whether a name is valid; nil: names are DNS labels
 	Find  func(storage.Reader) Finder[T]
 
-	// Write adds what is written of a resource that changes: was is nil when it is made, now is nil when it is deleted.
+	// Write adds a resource's change to ch. was is nil for a create, now is nil for a delete.
 	Write func(ch *storage.Changes, was, now *T)
-	// Record is what the trail keeps of one.
+	// Record returns a resource's record for the trail.
 	Record func(T) *trail.Record
-	// RecordedAs is the name of what it belongs to, if that is what the trail calls it. "": the trail calls it by its own.
+	// RecordedAs is the name in the trail, if the trail uses the resource's parent name. "" means the resource's own name.
 	RecordedAs string
-	// Trail is the project in whose trail a change of one is recorded. nil: the project that it is in.
+	// Trail returns the project that records a change in its trail; nil means the resource's own project.
 	Trail func(ctx context.Context, tx storage.Tx, was, now *T) (ipam.ID, error)
 
-	// May refuses a caller any change of one. nil: whoever came so far may change it.
+	// May refuses a caller any change to a resource; nil allows every caller that may write.
 	May func(T) error
-	// Check validates what a caller writes, beside the metadata; SameSpec compares the part of it that counts generations, SameElse the rest of it
-	// (nil: there is no rest).
+	// Check validates the caller's fields other than the metadata. SameSpec compares the fields that increment the generation. SameElse compares the
+	// other fields; nil means that the kind has none.
 	Check              func(in storage.ProjectKey, next T) error
 	SameSpec, SameElse func(a, b T) bool
-	// Complete reads what is not in the row of one that was changed. nil: nothing.
+	// Complete reads the fields that are not in a changed resource's row; nil means none.
 	Complete func(ctx context.Context, read storage.Reader, in storage.ProjectKey, t T) (T, error)
 }
 
-// Step is what a transaction does besides changing one resource: it refuses that, or answers what is written along with it. was and now are as in
-// Kind.Write; it may complete now. A nil Step does nothing.
+// Step is the additional work of a transaction that changes one resource. It refuses the change or returns further changes. was and now are as in
+// Kind.Write; Step may complete now. A nil Step does nothing.
 type Step[T ipam.Sized] func(ctx context.Context, tx storage.Tx, was, now *T) (storage.Changes, error)
 
 // Get reads one resource of a project.
@@ -59,13 +59,13 @@ func (k Kind[T]) Get(ctx context.Context, project, name string) (T, error) {
 	return k.Find(k.Store)(ctx, in, name)
 }
 
-// place is a place in a list: the last name.
+// place is a position in a list: the last name.
 type place string
 
-// Rows reads up to limit of the resources of a project whose names are after a name, in order of names.
+// Rows reads up to limit resources in a project with names after the given one, ordered by name.
 type Rows[T ipam.Sized] func(read storage.Reader, ctx context.Context, in storage.ProjectKey, after string, limit int) ([]T, error)
 
-// List answers a page of what a project has.
+// List returns a page with a project's resources.
 func (k Kind[T]) List(ctx context.Context, project, kind string, rows Rows[T], limit int, cursor string, r usecase.Reading,
 ) (paging.Page[T], error) {
 	_, in, err := k.Enter(ctx, k.Reads, project)
@@ -75,7 +75,7 @@ func (k Kind[T]) List(ctx context.Context, project, kind string, rows Rows[T], l
 	return k.Page(ctx, in, paging.ListOf(kind, in.ID), rows, usecase.Everything[T], limit, cursor, r)
 }
 
-// Page answers a page of a list, of what matches.
+// Page returns a page of the matching resources in a list.
 func (k Kind[T]) Page(ctx context.Context, in storage.ProjectKey, of paging.List, rows Rows[T], match func(*T) bool, limit int, cursor string,
 	r usecase.Reading,
 ) (paging.Page[T], error) {

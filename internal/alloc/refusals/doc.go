@@ -1,2 +1,2 @@
-// Package refusals explains why a pool could not grant what was asked for.
+// Package refusals builds the refusals for requests that pools could not serve, with figures.
 package refusals

@@ -15,8 +15,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Refusal explains why a pool could not grant a wish, with the figures of the moment. pointer is the field that asked for an
-// exact block; caller may be told to bind a retained allocation of its own again.
+// Refusal returns a pool's refusal for a wish, with current figures. pointer is the field with the exact CIDR.
 func (s *Refusals) Refusal(ctx context.Context, tell Telling, lack *regions.NoRoom, pointer string) error {
 	pool, wish := lack.Pool, lack.Wish
 	switch {
@@ -30,22 +29,22 @@ func (s *Refusals) Refusal(ctx context.Context, tell Telling, lack *regions.NoRo
 	}
 }
 
-// Lacking says in a transaction that none of the pools has a free block of the wanted length. What is left in them is counted
-// when the transaction has ended: that may take as long as the pools are fragmented, and others wait for the turn.
+// Lacking ends a transaction because no pool has a free block with the wanted length. The figures are counted after the transaction: counting takes
+// longer in a fragmented pool, and other requests wait for the lock.
 type Lacking struct {
 	Tell  Telling
 	Pools []ipam.Pool
 	Bits  int
-	With  func(error) error // completes the refusal; nil: nothing is missing
+	With  func(error) error // completes the refusal; nil: no change
 
-	Item    int              // of a batch: so many of its claims fit
-	Demands []regions.Demand // of a batch: what it wants of those of the pools that serve several regions
+	Item    int              // in a batch: the number of its claims that fit
+	Demands []regions.Demand // of a batch: its demand on the pools that serve several regions
 }
 
 // Error implements error.
 func (*Lacking) Error() string { return "the pools have no room" }
 
-// WithFigures turns what a transaction said of pools without room into the refusal, with its figures. Other errors stay what they are.
+// WithFigures turns a *Lacking into the refusal with its figures. It returns other errors unchanged.
 func (s *Refusals) WithFigures(ctx context.Context, err error) error {
 	lack, ok := errors.AsType[*Lacking](err)
 	if !ok {
@@ -58,14 +57,14 @@ func (s *Refusals) WithFigures(ctx context.Context, err error) error {
 	return err
 }
 
-// Telling is to whom a refusal speaks: pools behind a class that are not the viewer's are not named.
+// Telling contains the viewer of a refusal. A refusal does not name pools behind a class that another project owns.
 type Telling struct {
-	Viewer storage.ProjectKey // the zero key: nobody
+	Viewer storage.ProjectKey // zero: no viewer
 	Class  *ipam.Class
-	First  bool // a pool for a scope is to be carved
+	First  bool // the request needs a new pool for its scope
 }
 
-// name is how a pool is called.
+// name returns the pool's name for the viewer.
 func (t Telling) name(p ipam.Pool) string {
 	if t.Hides(p) {
 		return usecase.HiddenName(p.Ref())
@@ -73,10 +72,10 @@ func (t Telling) name(p ipam.Pool) string {
 	return p.Ref().String()
 }
 
-// Hides reports whether a pool is not to be named.
+// Hides reports whether the viewer must not see the pool's name.
 func (t Telling) Hides(p ipam.Pool) bool { return t.Class != nil && p.ProjectID != t.Viewer.ID }
 
-// subjectAndVerb begin a sentence about the pools that were tried, in the present tense.
+// subjectAndVerb returns the start of a sentence about the tried pools, in the present tense.
 func (t Telling) subjectAndVerb(pools []ipam.Pool) (subject, verb string) {
 	switch {
 	case t.Class != nil && t.Class.Scoped() && !t.First:
@@ -90,8 +89,8 @@ func (t Telling) subjectAndVerb(pools []ipam.Pool) (subject, verb string) {
 	}
 }
 
-// noRoom says that the pools have no block of a length to give. largest is what is still free, nil if nothing is. Of a batch the figures are of before it,
-// when there was room for as many of its claims as fit: then the sentence says what there was.
+// noRoom returns the sentence that the pools have no block with the wanted length. largest is the length of the largest free block, or nil if none is
+// free. For a batch, the figures describe the time before it, when fitting of its claims had room; the sentence is then in the past tense.
 func (t Telling) noRoom(pools []ipam.Pool, bits int, largest *int, available *big.Int, fitting int) string {
 	subject, verb := t.subjectAndVerb(pools)
 	needs := fmt.Sprintf("a block of length /%d was asked for", bits)
@@ -115,14 +114,14 @@ func (t Telling) noRoom(pools []ipam.Pool, bits int, largest *int, available *bi
 	}
 }
 
-// MaxPoolsNamed bounds the pools that a refusal names.
+// MaxPoolsNamed limits the pool names in a refusal.
 const MaxPoolsNamed = 50
 
-// Exhausted says that none of the pools has a free block of the wanted length, which length is still free, how
-// many addresses, and when a block that is large enough will have cooled down. bits is what was asked of the last pool; where pools of
-// both families were tried, lengths speak of its family alone, because those of the other one are another measure.
+// Exhausted returns the refusal that no pool has a free block with the wanted length. Its figures are the largest free block, the number of free
+// addresses, and the time when a large enough block ends its cool-down. bits is the length for the last pool. If the pools have both families, the
+// lengths are about the last pool's family, because lengths in two families are not comparable.
 //
-// That nothing large enough is free was decided in a transaction. The figures are read after it. Of a batch so many claims fit.
+// A transaction has decided that no block is free; the figures are read after it. fitting is the number of claims in a batch that fit.
 func (s *Refusals) Exhausted(ctx context.Context, tell Telling, pools []ipam.Pool, bits, fitting int) error {
 	pools = slices.Clone(pools)
 	if err := storage.FillStock(ctx, s.Store, pools); err != nil {
@@ -131,12 +130,12 @@ func (s *Refusals) Exhausted(ctx context.Context, tell Telling, pools []ipam.Poo
 	return s.exhausted(ctx, tell, pools, bits, fitting)
 }
 
-// exhausted is Exhausted of pools whose stocks are known.
+// exhausted is Exhausted for pools with known stocks.
 func (s *Refusals) exhausted(ctx context.Context, tell Telling, pools []ipam.Pool, bits, fitting int) error {
 	family := pools[len(pools)-1].Family()
 	available, cooling := new(big.Int), new(big.Int)
 	all := ipam.Stock{Free: map[int]int64{}}
-	var waiting []storage.RoomQuery // where something large enough cools down, and how long its prefix is
+	var waiting []storage.RoomQuery // containers with a large enough block in cool-down, with the block's length
 	names := make([]string, 0, min(len(pools), MaxPoolsNamed))
 	for i, p := range pools {
 		if i < MaxPoolsNamed {
@@ -172,16 +171,16 @@ func (s *Refusals) exhausted(ctx context.Context, tell Telling, pools []ipam.Poo
 	if err := s.cooled(ctx, e, waiting, cooling); err != nil {
 		return err
 	}
-	if len(waiting) > 0 && e.Code == ipam.CodePoolExhausted { // it cooled down when it was counted, which was just now
+	if len(waiting) > 0 && e.Code == ipam.CodePoolExhausted { // it was in cool-down when it was counted, just now
 		return e.Because(ErrCameFree)
 	}
 	return e
 }
 
-// ErrCameFree is the cause of a refusal whose figures are overtaken: what cooled down when it was counted does not any more.
+// ErrCameFree is the cause of a refusal with outdated figures: a block was counted in cool-down and is free by now.
 var ErrCameFree = errors.New("a block has cooled down since the look")
 
-// cooled completes a refusal with what is cooling down: when a block that is large enough will be free again, that is what is in the way.
+// cooled adds the cool-down to a refusal. If a large enough block will be free later, the refusal's code is exhausted_by_cooldown.
 func (s *Refusals) cooled(ctx context.Context, e *ipam.Error, waiting []storage.RoomQuery, addresses *big.Int) error {
 	if len(waiting) == 0 {
 		return nil
@@ -202,14 +201,14 @@ func (s *Refusals) cooled(ctx context.Context, e *ipam.Error, waiting []storage.
 	e.Code = ipam.CodeExhaustedByCooldown
 	e.Message += " A block that is large enough is cooling down until " + first.UTC().Format(time.RFC3339) + "."
 	e.Figures.CooledDownAt, e.RetryAfter = first.UTC(), max(first.Sub(s.Clock()), time.Second)
-	if addresses.Sign() > 0 { // it has begun to cool down since it was counted
+	if addresses.Sign() > 0 { // zero: the cool-down began after the count
 		e.Figures.CoolingDown = addresses.String()
 	}
 	return nil
 }
 
-// TakenRefusal says that the very block asked for is held, at least in part. The viewer is told to bind a retained allocation
-// again when it is its own.
+// TakenRefusal returns the refusal for an exact CIDR that is allocated, at least in part. If the block is the viewer's own retained allocation, the
+// refusal proposes to bind that again.
 func TakenRefusal(ctx context.Context, read storage.Reader, tell Telling, pool ipam.Pool, block netip.Prefix, pointer string) error {
 	caller := tell.Viewer
 	held, err := read.AllocationListInPool(ctx, storage.PoolContainer(pool), block, netip.Addr{}, 1)
@@ -233,7 +232,7 @@ func TakenRefusal(ctx context.Context, read storage.Reader, tell Telling, pool i
 		e.Message = block.String() + " is not free in " + in + ": it is cooling down until " + held[0].CoolUntil.UTC().Format(time.RFC3339) + "."
 		e.Figures.CooledDownAt = held[0].CoolUntil.UTC()
 	case len(held) == 1 && pool.ProjectID == caller.ID && (held[0].Holder.Project == caller.Name || held[0].Purpose == ipam.PurposeReservation):
-		e.Message = block.String() + " is not free in " + in + ": " + heldBy(held[0]) + "." // the project's own doing; of others' nothing is said
+		e.Message = block.String() + " is not free in " + in + ": " + heldBy(held[0]) + "." // the project's own allocation; the refusal reveals nothing about others
 		if held[0].Holder.Name != "" {
 			e.Figures.ConflictsWith = []string{held[0].Holder.String()}
 		}
@@ -243,7 +242,7 @@ func TakenRefusal(ctx context.Context, read storage.Reader, tell Telling, pool i
 	return e.At(pointer, "must be wholly free.")
 }
 
-// heldBy says who holds a block, to its own project.
+// heldBy returns the text about a block's allocation, for its own project.
 func heldBy(a ipam.Allocation) string {
 	switch {
 	case a.Phase == ipam.PhaseCoolingDown:

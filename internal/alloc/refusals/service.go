@@ -2,10 +2,10 @@ package refusals
 
 import "github.com/carve-ipam/carve/internal/alloc/usecase"
 
-// Refusals explains why pools could not grant what was asked for.
+// Refusals builds the refusals for requests that pools could not serve.
 type Refusals struct {
 	*usecase.Core
 }
 
-// New makes the room.
+// New creates a Refusals.
 func New(core *usecase.Core) *Refusals { return &Refusals{core} }

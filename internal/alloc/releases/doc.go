@@ -1,2 +1,2 @@
-// Package releases is releasing many claims by one request.
+// Package releases releases many claims in one request.
 package releases

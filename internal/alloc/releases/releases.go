@@ -20,56 +20,57 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// Bounds of releasing many claims by one request.
+// Limits for releasing many claims in one request.
 const (
-	MaxReleases     = 1000            // that one request releases
-	maxPreviewed    = 10_000          // that a dry run counts
-	releasePage     = 100             // that are read, and released, before the request looks whether it goes on
-	releasesAtOnce  = 32              // of one request: half of a group, so that others are served along with them
-	releaseFarewell = 2 * time.Second // before its deadline a request ends with what it has done
+	MaxReleases     = 1000            // claims released by one request
+	maxPreviewed    = 10_000          // claims counted by a dry run
+	releasePage     = 100             // claims read and released before the request checks whether to continue
+	releasesAtOnce  = 32              // concurrent releases in one request: half a group, so that other requests share its groups
+	releaseFarewell = 2 * time.Second // a request stops this long before its deadline to return its result
 )
 
-// Releasing says which claims are to be released: those that the filter finds, or those of these names. Of a consumer's those that nobody else uses.
+// Releasing selects the claims to release: those that match the filter, or those with these names. With a consumer in the filter, it selects the
+// claims that no other consumer uses.
 type Releasing struct {
 	Filter paging.Filter
 	Names  []string
-	Limit  int // claims that the request comes to at most; 0: MaxReleases
+	Limit  int // limit for this request; 0: MaxReleases
 
-	Token   string    // of a dry run: only what that has shown is released, and nothing if that is something else by now
-	Before  time.Time // only claims that were made before
-	Cursor  string    // where an earlier request has ended
-	Preview int       // claims that a dry run shows
+	Token   string    // of a dry run: release only claims that it has shown, and none if the selection has changed
+	Before  time.Time // only claims created before
+	Cursor  string    // the position where an earlier request stopped
+	Preview int       // how many claims a dry run shows
 }
 
-// Released is what came of a Releasing.
+// Released is the result of a Releasing.
 type Released struct {
 	Token string // of a dry run
-	Count int    // that a dry run has found
+	Count int    // claims found by a dry run
 	More  bool   // a dry run has stopped counting
 	Shown []ipam.Claim
 
 	Done    int
-	Gone    int // were not there any more
+	Gone    int // claims that were already gone
 	Skipped []Skipped
-	Next    string // where another request goes on; "": all is done
+	Next    string // position for the next request; "": all done
 }
 
-// Skipped is a claim that stays, and why.
+// Skipped is a claim that stays, with the reason.
 type Skipped struct {
 	Name string
 	Why  *ipam.Error
 }
 
-// releasePlace is how far a release has come: the place in the list of claims, and what bounds it.
+// releasePlace is a release's progress: the position in the list of claims, and the limits of the selection.
 type releasePlace struct {
-	At     string    `json:"a,omitempty"` // in the list
-	Name   int       `json:"n,omitempty"` // in the names
-	Before time.Time `json:"b"`           // only claims that were made before
-	Strict bool      `json:"s,omitempty"` // and have not changed since
-	Seen   string    `json:"h,omitempty"` // of a token: what was shown
+	At     string    `json:"a,omitempty"` // position in the list
+	Name   int       `json:"n,omitempty"` // position in the names
+	Before time.Time `json:"b"`           // only claims created before
+	Strict bool      `json:"s,omitempty"` // and unchanged since
+	Seen   string    `json:"h,omitempty"` // in a token: hash of the shown claims
 }
 
-// Releases is the use case of releasing many claims by one request.
+// Releases contains the use case that releases many claims in one request.
 type Releases struct {
 	*usecase.Core
 
@@ -77,14 +78,14 @@ type Releases struct {
 	places *turns.Places
 }
 
-// New makes the room.
+// New creates the use case.
 func New(core *usecase.Core, c *claims.Claims) *Releases {
 	return &Releases{core, c, turns.NewPlaces(turns.BatchesAtOnce, turns.BatchesOfOne, turns.PatientOfOne)}
 }
 
-// ReleaseClaims releases claims one by one, each as DeleteClaim does, and those of one pool in common transactions. It stops at the limit or before
-// its deadline, and another request goes on from there. Whatever is repeated, no claim is released that was made after Before, or after the dry run
-// whose token is given; with a token none that has changed since, and none at all if something else matches than was shown.
+// ReleaseClaims releases claims one by one like DeleteClaim; those of one pool share transactions. It stops at the limit or shortly before its
+// deadline, and another request can continue from there. However often a request is repeated, it releases no claim that was created after Before or
+// after the token's dry run. With a token it releases no claim that has changed since, and none at all if the selection differs from the dry run.
 func (s *Releases) ReleaseClaims(ctx context.Context, project string, q Releasing, r usecase.Request) (Released, error) {
 	_, key, err := s.Enter(ctx, tenancy.ClaimsWrite, project)
 	if err != nil {
@@ -114,15 +115,15 @@ type releasing struct {
 
 	key   storage.ProjectKey
 	asked Releasing
-	of    paging.List // what tokens and cursors are bound to
+	of    paging.List // the list to which tokens and cursors are bound
 	place releasePlace
-	shown map[ipam.ID]ipam.ID // by a token, at the beginning: the claims and their revisions. A claim has the time at which it was begun, and may be seen later
+	shown map[ipam.ID]ipam.ID // with a token, at the beginning: shown claims and their revisions. A claim carries the time of its transaction's start, so it may become visible later
 
 	mu  sync.Mutex
 	out Released
 }
 
-// begin finds out from where to go on, and whether what was shown is what there is.
+// begin finds the start position, and checks that the selection equals the one that the dry run showed.
 func (s *releasing) begin(ctx context.Context) error {
 	switch {
 	case s.asked.Cursor != "":
@@ -150,7 +151,7 @@ func (s *releasing) begin(ctx context.Context) error {
 	return nil
 }
 
-// preview counts what would be released, shows the first of it, and makes a token of all.
+// preview counts the claims that would be released, shows the first ones, and creates a token for all of them.
 func (s *releasing) preview(ctx context.Context) (Released, error) {
 	out := Released{Shown: []ipam.Claim{}}
 	if s.place.Before.IsZero() {
@@ -212,7 +213,7 @@ func (s *releasing) release(ctx context.Context) (Released, error) {
 			seen += len(found)
 			err = s.releaseEach(within, found)
 		}
-		if err != nil && within.Err() != nil && ctx.Err() == nil { // what was done is told, and the rest of the page comes again
+		if err != nil && within.Err() != nil && ctx.Err() == nil { // return the progress; the rest of the page is read again by the next request
 			break
 		}
 		if err != nil {
@@ -231,7 +232,7 @@ func (s *releasing) sorted() Released {
 	return s.out
 }
 
-// page reads the claims that come next, and where those after them begin; the zero place: there are none.
+// page reads the next claims and the position after them. The zero position means that none follow.
 func (s *releasing) page(ctx context.Context, limit int) (found []ipam.Claim, next releasePlace, err error) {
 	if s.asked.Names == nil {
 		page, err := s.claims.ListClaims(ctx, s.key.Name, s.asked.Filter, limit, s.place.At, usecase.Reading{})
@@ -255,13 +256,13 @@ func (s *releasing) page(ctx context.Context, limit int) (found []ipam.Claim, ne
 	return found, next, nil
 }
 
-// releaseEach releases claims, many at once: those of one pool meet in its groups. The error is one that is not about a claim.
+// releaseEach releases claims concurrently, so that those of one pool share groups. It returns only errors that do not concern a single claim.
 func (s *releasing) releaseEach(ctx context.Context, found []ipam.Claim) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(releasesAtOnce)
 	for _, c := range found {
 		if _, shown := s.shown[c.UID]; c.CreatedAt.After(s.place.Before) || s.shown != nil && !shown && s.inUse(c) == nil {
-			continue // made since
+			continue // created since
 		}
 		g.Go(func() error {
 			err := s.releaseOne(ctx, c)
@@ -284,7 +285,7 @@ func (s *releasing) releaseEach(ctx context.Context, found []ipam.Claim) error {
 	return g.Wait()
 }
 
-// releaseOne releases a claim as it was read; by a consumer, with the consumer's attachment to it.
+// releaseOne releases a claim as it was read. With a consumer in the filter, it also deletes the consumer's attachment.
 func (s *releasing) releaseOne(ctx context.Context, c ipam.Claim) error {
 	if revision, shown := s.shown[c.UID]; s.place.Strict && (c.UpdatedAt.After(s.place.Before) || shown && revision != c.Revision) {
 		return claims.ChangedSince(c)
@@ -299,7 +300,7 @@ func (s *releasing) releaseOne(ctx context.Context, c ipam.Claim) error {
 	return s.claims.ReleaseAsRead(ctx, s.key, c, because)
 }
 
-// inUse refuses to release a claim, by a consumer, that others use too; nil: nobody else does.
+// inUse returns the refusal to release a claim for a consumer that shares it with others, and nil if no other uses it.
 func (s *releasing) inUse(c ipam.Claim) *ipam.Error {
 	by := s.asked.Filter.Consumer
 	if by == (ipam.ConsumerRef{}) || c.Consumers < 2 {

@@ -10,25 +10,25 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Ask is what one claim asks of pools: its spec, under the policy of the class that serves it.
+// Ask is one claim's request to pools: its spec under its class's policy.
 type Ask struct {
 	Spec  ipam.ClaimSpec
 	Class *ipam.Class // nil: by poolRef, poolSelector or allocationRef
 
-	PoolAlone bool // the pool of the scope is asked for, and no block of it
+	PoolAlone bool // the request is for the scope's pool, without a block from it
 
-	Kept ipam.ReclaimPolicy // of the allocation that is bound again; "": a new one
+	Kept ipam.ReclaimPolicy // policy from the allocation that is bound again; "": a new allocation
 }
 
-// Want is what an ask comes to in one pool.
+// Want is an Ask's request in one pool.
 type Want struct {
 	Exact    netip.Prefix
 	Bits     int
 	strategy ipam.Strategy
 }
 
-// Wanted resolves what is asked of a pool, or says why the pool can never serve it. Whether the class allows it is admit's to say, but
-// for a length that only the pool knows.
+// Wanted resolves the request in a pool, or returns the reason why the pool can never serve it. It checks against the class only a length that comes
+// from the pool; admit checks the rest.
 func (a Ask) Wanted(p ipam.Pool) (Want, error) {
 	w := Want{strategy: p.Spec.Allocation.Strategy}
 	if a.Class != nil && a.Class.Spec.Strategy != "" {
@@ -56,7 +56,7 @@ func (a Ask) Wanted(p ipam.Pool) (Want, error) {
 	return w, a.admitLength("/spec/prefixLength", w.Bits)
 }
 
-// length is the prefix length that is asked for, by the claim or by its class; nil: the pool has to say.
+// length returns the requested prefix length, from the claim or its class, or nil if the pool decides.
 func (a Ask) length() *int {
 	if a.Spec.PrefixLength == nil && a.Class != nil {
 		return a.Class.Spec.DefaultPrefixLength
@@ -71,7 +71,7 @@ func (a Ask) noDefault(p ipam.Pool) string {
 	return "class " + a.Class.Ref().String() + " has no defaultPrefixLength, and not every pool behind it has"
 }
 
-// admit checks a claim against the policy of its class: the claim may narrow it and never widen it.
+// admit checks a claim against its class's policy. The claim may narrow the policy but not widen it.
 func (a Ask) admit() error {
 	if a.Class == nil {
 		return nil
@@ -96,7 +96,7 @@ func (a Ask) admit() error {
 	return nil
 }
 
-// admitLength checks a length against the bounds of the class.
+// admitLength checks a length against the class's limits.
 func (a Ask) admitLength(pointer string, bits int) error {
 	if a.Class == nil {
 		return nil
@@ -115,9 +115,9 @@ func (a Ask) outOfBounds(pointer string, bits, lo, hi int) error {
 	return e.At(pointer, "must be %d to %d in this class.", lo, hi)
 }
 
-// MayDraw reports whether a project's claim may be served from a pool: by a class from the pools that list it, of the class's project
-// and of the claim's own, or from the pool of the claim's scope; otherwise from its own pools and those shared with it. A pool that was
-// carved for a scope serves nobody else.
+// MayDraw reports whether a pool may serve a project's claim. With a class, these are the pools that list it in the class's project and in the
+// claim's project, or the pool of the claim's scope. Without a class, these are the project's own pools and those shared with it. A pool that was
+// carved for a scope serves that scope alone.
 func (a Ask) MayDraw(key storage.ProjectKey, p ipam.Pool, granted bool) bool {
 	switch {
 	case p.Scope != nil:
@@ -129,13 +129,13 @@ func (a Ask) MayDraw(key storage.ProjectKey, p ipam.Pool, granted bool) bool {
 	}
 }
 
-// scopeKey is the claim's place among the scopes of its class.
+// scopeKey returns the key of the claim's scope in its class.
 func (a Ask) scopeKey() string {
 	_, key := a.Class.ScopeKey(a.Spec.Scope)
 	return key
 }
 
-// ClassRef is the class as the claim records it.
+// ClassRef returns the class as the claim records it.
 func (a Ask) ClassRef() ipam.ClassRef {
 	if a.Class == nil {
 		return ipam.ClassRef{}
@@ -143,16 +143,16 @@ func (a Ask) ClassRef() ipam.ClassRef {
 	return a.Class.AsRef()
 }
 
-// Bound is a claim with the block that it gets from a pool, and what its class and the pool decide about its end. Later changes of
-// their policies do not touch it.
+// Bound returns a claim with its block from a pool, and with the reclaim policy and cool-down that class and pool give it. Later changes of their
+// policies do not affect the claim.
 func (a Ask) Bound(c ipam.Claim, block netip.Prefix, pool ipam.Pool) ipam.Claim {
 	c.Block, c.Pool, c.PoolID, c.PoolProjectID = block, pool.Ref(), pool.UID, pool.ProjectID
-	c.Region = pool.Place() // a claim lives where its block does
+	c.Region = pool.Place() // a claim is in the region of its block
 	c.Class, c.ReclaimPolicy, c.ReuseAfter = a.ClassRef(), a.ReclaimPolicy(), a.ReuseAfter(pool)
 	return c
 }
 
-// ReclaimPolicy is what becomes of the block when the claim is released.
+// ReclaimPolicy returns the policy for the block at the claim's release.
 func (a Ask) ReclaimPolicy() ipam.ReclaimPolicy {
 	switch {
 	case a.Spec.ReclaimPolicy != "":
@@ -166,7 +166,7 @@ func (a Ask) ReclaimPolicy() ipam.ReclaimPolicy {
 	}
 }
 
-// ReuseAfter is how long the block cools down when it is released.
+// ReuseAfter returns the block's cool-down after its release.
 func (a Ask) ReuseAfter(p ipam.Pool) time.Duration {
 	switch {
 	case a.Class != nil && a.Class.Spec.ReuseAfter != nil:
@@ -178,12 +178,12 @@ func (a Ask) ReuseAfter(p ipam.Pool) time.Duration {
 	}
 }
 
-// Wish is what is wanted of a pool, for the arithmetic.
+// Wish returns the request to a pool in the form that package space needs.
 func (w Want) Wish(p ipam.Pool, random ipam.ID, attempt int) space.Wish {
 	return carve.WishFor(w.Exact, w.Bits, w.strategy, random, p.Block, attempt)
 }
 
-// ExactPointer is the field that asks for a very block.
+// ExactPointer returns the pointer to the field with the exact CIDR.
 func ExactPointer(spec ipam.ClaimSpec) string {
 	if spec.Address.IsValid() {
 		return "/spec/address"

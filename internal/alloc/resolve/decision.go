@@ -13,26 +13,26 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// maxSteps bounds the steps that go with a refusal, maxExplained those of an explanation.
+// maxSteps limits the steps in a refusal; MaxExplained limits those in an explanation.
 const (
 	maxSteps     = 20
 	MaxExplained = 500
 )
 
-// decision collects what was considered on the way to an answer. On the way it costs appending; words are made when somebody asks.
+// decision collects the steps to a result. Each step costs one append; texts are built only when a caller asks for them.
 type decision struct {
-	viewer storage.ProjectKey // whose claim it is: pools that are none of its business are not named
-	exact  bool               // it asks for a very block
+	viewer storage.ProjectKey // project of the claim: pools that it may not see are not named
+	exact  bool               // the claim asks for an exact CIDR
 	noted  []noted
 }
 
 type noted struct {
 	kind    ipam.StepKind
 	ref     ipam.Ref
-	hidden  bool // the name is not for the viewer
+	hidden  bool // the viewer may not see the name
 	outcome ipam.Outcome
 	detail  string
-	err     error // says why, instead of detail
+	err     error // the reason, instead of detail
 }
 
 func (d *decision) Note(kind ipam.StepKind, ref ipam.Ref, outcome ipam.Outcome, detail string) {
@@ -43,7 +43,7 @@ func (d *decision) refusedRef(kind ipam.StepKind, ref ipam.Ref, err error) {
 	d.noted = append(d.noted, noted{kind: kind, ref: ref, outcome: ipam.OutcomeRefused, err: err})
 }
 
-// Steps renders what was noted: of more than n steps the first ones, and the last one, which decided.
+// Steps renders the steps. Of more than n steps it keeps the first ones, and the last one, which decided.
 func (d *decision) Steps(n int) []ipam.Step {
 	list := d.noted
 	if len(list) > n {
@@ -66,12 +66,12 @@ func (d *decision) Steps(n int) []ipam.Step {
 	return out
 }
 
-// SkippedPool notes why a pool does not serve the claim.
+// SkippedPool records why a pool does not serve the claim.
 func (r *Resolved) SkippedPool(p ipam.Pool, err error) {
 	r.noted = append(r.noted, noted{kind: ipam.StepPool, ref: p.Ref(), hidden: r.Telling().Hides(p), outcome: ipam.OutcomeSkipped, err: err})
 }
 
-// Chose notes the pool that serves the claim, or has kept its block. It has its name: the claim names it too.
+// Chose records the pool that serves the claim or has retained its block. It names the pool, because the claim also names it.
 func (r *Resolved) Chose(c ipam.Claim) {
 	why := fmt.Sprintf("It has room: the block is %s.", c.Block)
 	if r.Ask.Spec.AllocationRef != "" {
@@ -80,7 +80,7 @@ func (r *Resolved) Chose(c ipam.Claim) {
 	r.Note(ipam.StepPool, c.Pool, ipam.OutcomeChosen, why)
 }
 
-// QuotaRefused notes the quota that stands in the way.
+// QuotaRefused records the quota that refuses the claim.
 func (r *Resolved) QuotaRefused(err error) {
 	if e, ok := errors.AsType[*ipam.Error](err); ok {
 		project, name, _ := strings.Cut(e.Figures.Quota, "/")
@@ -88,12 +88,12 @@ func (r *Resolved) QuotaRefused(err error) {
 	}
 }
 
-// Telling is how refusals of this claim speak of pools.
+// Telling returns the rules by which this claim's refusals name pools.
 func (r *Resolved) Telling() refusals.Telling {
 	return refusals.Telling{Viewer: r.viewer, Class: r.Ask.Class, First: r.First != nil}
 }
 
-// Explained attaches the steps to a refusal, in short. What is answered like something missing has none: they could tell the two apart.
+// Explained adds the first steps to a refusal. A not_found error gets no steps, because they could reveal whether the object exists.
 func (r *Resolved) Explained(err error) error {
 	e, ok := err.(*ipam.Error) //nolint:errorlint // only the refusal itself has steps
 	if !ok || len(r.noted) == 0 || e.Code == ipam.CodeNotFound {
@@ -104,8 +104,8 @@ func (r *Resolved) Explained(err error) error {
 	return &with
 }
 
-// Unnamed is a refusal by a pool, in words that do not name it when it is none of the viewer's business: the class speaks for all pools
-// behind it.
+// Unnamed replaces the texts in a pool's refusal by texts that name only the class, so that the viewer learns nothing about a pool that it may not
+// see.
 func (r *Resolved) Unnamed(err error) error {
 	e, ok := errors.AsType[*ipam.Error](err)
 	if r.Ask.Class == nil || !ok {
@@ -132,7 +132,7 @@ func (r *Resolved) Unnamed(err error) error {
 	return &out
 }
 
-// hiddenDetail says what is wrong with a pool to somebody who may not see it.
+// hiddenDetail returns a pool's reason for a viewer that may not see the pool.
 func hiddenDetail(e *ipam.Error, exact bool) string {
 	switch {
 	case e.Code == ipam.CodePoolExhausted || e.Code == ipam.CodeExhaustedByCooldown:

@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// inOrder sorts the pools behind a class into the order in which they are tried.
+// inOrder sorts a class's pools into the order of trial.
 func (s *Resolver) inOrder(ctx context.Context, r *Resolved) error {
 	if len(r.Pools) < 2 || r.Ask.Class.Spec.PoolSelection != ipam.PoolsLeastUtilized {
 		return nil // they come by name
@@ -26,14 +26,14 @@ func (s *Resolver) inOrder(ctx context.Context, r *Resolved) error {
 	return nil
 }
 
-// shareAge is how old the share of a pool may be by which LeastUtilized goes. Counting what is free takes as long as the pool is
-// fragmented, and an order of trying need not be exact: whether a pool has room is decided when it is its turn.
+// shareAge is the largest age at which LeastUtilized still uses a pool's share. Counting free blocks takes longer in a fragmented pool, and the order
+// need not be exact: the pool's own transaction decides whether it has room.
 const shareAge = 5 * time.Second
 
-// maxShares bounds how many pools are remembered.
+// maxShares limits the number of cached pools.
 const maxShares = 16384
 
-// Shares remembers which share of each pool is held, 0 to 1.
+// Shares caches the allocated share of each pool, 0 to 1.
 type Shares struct {
 	mu    sync.Mutex
 	known map[ipam.ID]share
@@ -42,11 +42,10 @@ type Shares struct {
 type share struct {
 	held    float64
 	at      time.Time
-	reading bool // somebody is reading it anew
+	reading bool // a caller is refreshing it
 }
 
-// of answers the shares of the pools. Those that are not known are read at once; of those that are too old one caller reads each, while the others
-// go by what they were.
+// of returns the pools' shares. It reads unknown shares at once. For each outdated share one caller reads it, while the others use the old value.
 func (s *Shares) of(ctx context.Context, read storage.Reader, pools []ipam.Pool, now time.Time) (map[ipam.ID]float64, error) {
 	out := make(map[ipam.ID]float64, len(pools))
 	var anew []ipam.Pool
@@ -85,7 +84,7 @@ func (s *Shares) of(ctx context.Context, read storage.Reader, pools []ipam.Pool,
 	return out, err
 }
 
-// Took adds a block to the share of its pool, so that the claims of the next seconds do not all go to the pool that was the emptiest.
+// Took adds a block to its pool's share, so that the claims in the next seconds do not all go to the emptiest pool.
 func (s *Shares) Took(pool ipam.Pool, bits int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -95,7 +94,7 @@ func (s *Shares) Took(pool ipam.Pool, bits int) {
 	}
 }
 
-// heldShare is the part of a pool that is not free.
+// heldShare returns the part that is not free in a pool.
 func heldShare(p ipam.Pool) float64 {
 	total := space.Size(p.Block)
 	free, _ := new(big.Rat).SetFrac(p.Stock.Available(p.Family().Bits()), total).Float64()

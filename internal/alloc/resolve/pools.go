@@ -8,24 +8,24 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// eligiblePage is how many pools one read of a selector's candidates fetches.
+// eligiblePage is the page size when reading a selector's candidates.
 const eligiblePage = 500
 
-// MayClaim reports whether a project's claims may draw on a pool: its own, whatever the visibility; another project's when it
-// is shared, and granted to this one.
+// MayClaim reports whether a project's claims may draw from a pool: from its own pools, whatever the visibility, and from another project's pool if
+// that is shared and granted to it.
 func MayClaim(key storage.ProjectKey, pool ipam.Pool, granted bool) bool {
 	return pool.ProjectID == key.ID || (pool.Spec.Visibility == ipam.VisibilityShared && granted)
 }
 
-// noPoolMatches says that a selector matches no pool that the project may use.
+// noPoolMatches returns the refusal for a selector that matches no pool of the project.
 func noPoolMatches(key storage.ProjectKey) *ipam.Error {
 	return ipam.Errorf(ipam.CodeNoPoolMatches, "No pool of project %q matches the selector.", key.Name).
 		At("/spec/poolSelector", "matches no pool.")
 }
 
-// NoPoolLeft is the refusal of a claim all of whose pools are gone, or may not be used any more: as if they had never been there. By a
-// class there may be others by now, or the pool of a scope was removed because it had been empty for long: then the claim is to look again,
-// and that says whether there is none.
+// NoPoolLeft returns the refusal for a claim after all its pools have gone or become forbidden, as if they had never existed. For a class it returns
+// a conflict, because the class may have other pools by now, or the empty pool of a scope may have been removed. The claim then repeats its look-up,
+// which decides.
 func (r *Resolved) NoPoolLeft() error {
 	switch {
 	case r.Ask.Class != nil:
@@ -37,9 +37,9 @@ func (r *Resolved) NoPoolLeft() error {
 	}
 }
 
-// Candidates is the pools that a selector finds: first the project's own, by name, then those of the platform that are
-// shared and granted, by name. Pools of other projects are not found so, granted or not: whoever names one trusts its owner, and whoever
-// selects by labels must not be served from a pool that somebody he never heard of has labelled to match.
+// Candidates returns the pools that a selector matches: first the project's own, by name, then the platform's shared and granted ones, by name. It
+// returns no pools of other projects, even if they are granted. A claim that names such a pool trusts its owner. A claim that selects by labels must
+// not be served from a pool that an unknown owner has labelled to match.
 func (s *Resolver) Candidates(ctx context.Context, key storage.ProjectKey, sel *ipam.Selector) ([]ipam.Pool, error) {
 	leave, err := s.Searching.Enter(ctx, key.ID)
 	if err != nil {
@@ -59,7 +59,7 @@ func (s *Resolver) Candidates(ctx context.Context, key storage.ProjectKey, sel *
 	return append(found, granted...), err
 }
 
-// selected reads pools page by page, in order of name, and keeps those that match.
+// selected reads pools page by page, ordered by name, and returns the matching ones.
 func selected(sel *ipam.Selector, page func(after string) ([]ipam.Pool, error)) ([]ipam.Pool, error) {
 	var out []ipam.Pool
 	for after := ""; ; {
@@ -69,7 +69,7 @@ func selected(sel *ipam.Selector, page func(after string) ([]ipam.Pool, error)) 
 		}
 		for _, p := range pools {
 			if after = p.Name; sel.Matches(p.Labels) {
-				p.Labels, p.Annotations = nil, nil // there may be thousands of them
+				p.Labels, p.Annotations = nil, nil // there may be thousands of pools
 				out = append(out, p)
 			}
 		}

@@ -11,16 +11,16 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Resolved is how a claim is to be served: what it asks for under the policy of its class, and the pools to try, in order.
+// Resolved is the way to serve a claim: its request under its class's policy, and the pools to try, in order.
 type Resolved struct {
 	Ask   Ask
 	Pools []ipam.Pool
-	Unfit []ipam.Pool // considered, and never able to serve this
-	First *scope      // the pools are those from which a pool for this scope is to be carved: there is none yet
+	Unfit []ipam.Pool // considered pools that can never serve the claim
+	First *scope      // set if the scope has no pool yet: Pools are then the parents from which to carve it
 	decision
 }
 
-// ClassQuery asks for the class of a claim; nil: it is not served by a class.
+// ClassQuery returns the query for the class of a claim, or nil if no class serves it.
 func ClassQuery(spec ipam.ClaimSpec) *storage.ClassQuery {
 	if !spec.ByClass() {
 		return nil
@@ -28,14 +28,13 @@ func ClassQuery(spec ipam.ClaimSpec) *storage.ClassQuery {
 	return &storage.ClassQuery{Name: spec.ClassName, Family: spec.WantedFamily()}
 }
 
-// Resolve finds the pools that may serve one claim. It is the only place that does: claims, batches and explanations come here, by
-// class, by poolRef and by selector. facts holds what a ClaimQuery with the spec's pool and class answers. Whatever the error, the answer
-// holds what was considered.
+// Resolve finds the pools that may serve one claim, by class, poolRef or selector. Claims, batches and explanations all use it, and no other code
+// decides this. facts is the result of a ClaimQuery with the spec's pool and class. Even with an error, the result contains the steps so far.
 func (s *Resolver) Resolve(ctx context.Context, key storage.ProjectKey, spec ipam.ClaimSpec, facts storage.ClaimFacts, find finder) (Resolved, error) {
 	r := Resolved{Ask: Ask{Spec: spec}, decision: decision{viewer: key, exact: spec.Exact().IsValid()}}
 	var err error
 	switch {
-	case spec.AllocationRef != "": // the block is known
+	case spec.AllocationRef != "": // the allocation has the block
 	case spec.ByClass():
 		err = s.resolveClass(ctx, &r, key, facts.Class)
 	case spec.PoolSelector != nil:
@@ -47,7 +46,7 @@ func (s *Resolver) Resolve(ctx context.Context, key storage.ProjectKey, spec ipa
 	return r, err
 }
 
-// resolvePool: the claim names its pool.
+// resolvePool resolves a claim that names its pool.
 func (r *Resolved) resolvePool(key storage.ProjectKey, facts storage.ClaimFacts) error {
 	p := facts.Pool
 	if p == nil || !r.Ask.MayDraw(key, *p, facts.Granted) {
@@ -64,10 +63,10 @@ func (r *Resolved) resolvePool(key storage.ProjectKey, facts storage.ClaimFacts)
 	return r.keepFitting([]ipam.Pool{*p})
 }
 
-// finder finds the pools that a selector matches and that a project may use.
+// finder returns the pools that a selector matches and that a project may use.
 type finder func(ctx context.Context, key storage.ProjectKey, sel *ipam.Selector) ([]ipam.Pool, error)
 
-// resolveSelector: every pool that matches and that the project may use.
+// resolveSelector resolves a claim to every pool that matches its selector and that the project may use.
 func (r *Resolved) resolveSelector(ctx context.Context, key storage.ProjectKey, find finder) error {
 	found, err := find(ctx, key, r.Ask.Spec.PoolSelector)
 	if err != nil {
@@ -80,7 +79,7 @@ func (r *Resolved) resolveSelector(ctx context.Context, key storage.ProjectKey, 
 	return r.keepFitting(found)
 }
 
-// resolveClass: the named class, or the default one, and the pools behind it.
+// resolveClass resolves a claim to the named or default class and its pools.
 func (s *Resolver) resolveClass(ctx context.Context, r *Resolved, key storage.ProjectKey, facts storage.ClassFacts) error {
 	class := facts.Found
 	if class == nil {
@@ -112,7 +111,7 @@ func (s *Resolver) resolveClass(ctx context.Context, r *Resolved, key storage.Pr
 	return s.inOrder(ctx, r)
 }
 
-// keepFitting leaves the pools that could serve the claim in some state; none: the last one's reason stands for all.
+// keepFitting keeps the pools that could serve the claim in some state. If it keeps none, it returns the last pool's reason.
 func (r *Resolved) keepFitting(pools []ipam.Pool) error {
 	var refused error
 	for _, p := range pools {
@@ -129,7 +128,7 @@ func (r *Resolved) keepFitting(pools []ipam.Pool) error {
 	return nil
 }
 
-// noClass says that the named class does not exist for the project, or that there is no default one.
+// noClass returns the refusal for a missing class: the named one, or the default.
 func (r *Resolved) noClass(key storage.ProjectKey) error {
 	if name := r.Ask.Spec.ClassName; name != "" {
 		ref := ipam.Ref{Project: key.Name, Name: name}
@@ -147,7 +146,7 @@ func (r *Resolved) noClass(key storage.ProjectKey) error {
 	return e
 }
 
-// noPoolForClass says that nothing stands behind a class for the project.
+// noPoolForClass returns the refusal for a class without a pool for the project.
 func (r *Resolved) noPoolForClass() error {
 	class := r.Ask.Class
 	e := ipam.Errorf(ipam.CodeNoPoolForClass, "No pool backs class %s: none lists it in classNames.", class.Ref())
@@ -157,7 +156,7 @@ func (r *Resolved) noPoolForClass() error {
 	return e.At("/spec/className", "needs a pool that lists %q in its classNames.", class.Name)
 }
 
-// missingRoles refuses a claim that lacks values for the scope of its class, and names all of them.
+// missingRoles refuses a claim that lacks values for its class's scope, and names all missing roles.
 func missingRoles(class ipam.Class, values map[string]string) error {
 	missing := class.MissingRoles(values)
 	if len(missing) == 0 {
@@ -172,7 +171,7 @@ func missingRoles(class ipam.Class, values map[string]string) error {
 	return e
 }
 
-// ResolveScope finds the pool of a scope, or those that it can be carved from, as Resolve does for a claim in it.
+// ResolveScope finds a scope's pool or its possible parents, like Resolve does for a claim in the scope.
 func (s *Resolver) ResolveScope(ctx context.Context, key storage.ProjectKey, class ipam.Class, values map[string]string, backing []ipam.Pool) (Resolved, error) {
 	r := Resolved{Ask: Ask{Spec: ipam.ClaimSpec{ClassName: class.Name, Scope: values}, Class: &class, PoolAlone: true}, decision: decision{viewer: key}}
 	if !class.Scoped() {
@@ -189,7 +188,7 @@ func (s *Resolver) ResolveScope(ctx context.Context, key storage.ProjectKey, cla
 	return r, err
 }
 
-// resolveScope: the pool of the claim's scope, or, when there is none yet, those that it can be carved from.
+// resolveScope finds the pool for the claim's scope, or the possible parents if the scope has no pool yet.
 func (s *Resolver) resolveScope(ctx context.Context, r *Resolved, key storage.ProjectKey, backing []ipam.Pool) error {
 	values, text := r.Ask.Class.ScopeKey(r.Ask.Spec.Scope)
 	p, found, err := storage.IgnoreNotFound(s.Store.ScopedPool(ctx, r.Ask.Class.UID, key.ID, text))

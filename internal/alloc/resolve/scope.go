@@ -12,26 +12,26 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// scope is one combination of values that a scoped class has a pool for.
+// scope is one combination of values for which a scoped class has a pool.
 type scope struct {
 	Class  ipam.Class
-	key    storage.ProjectKey // the claiming project
+	key    storage.ProjectKey // project of the claim
 	values map[string]string
 	Text   string
 }
 
-// ID names the scope for locks and turns: the same wherever it is computed.
+// ID returns the scope's lock id, which depends on class, project and values alone.
 func (sc scope) ID() ipam.ID {
 	return ipam.DerivedID(ipam.DerivedID(sc.Class.UID, sc.key.ID.String()), sc.Text)
 }
 
-// name of the scope's pool.
+// name returns the scope pool's name.
 func (sc scope) name() string {
 	id := sc.ID()
 	return sc.Class.Name[:min(len(sc.Class.Name), 50)] + "-" + hex.EncodeToString(id[10:])
 }
 
-// Block is the block that the scope's pool must have, for a claim of a very block; invalid: any will do.
+// Block returns the block that the scope's pool must have for a claim with an exact CIDR. An invalid prefix means any block.
 func (sc scope) Block(a Ask) netip.Prefix {
 	exact := a.Spec.Exact()
 	if !exact.IsValid() {
@@ -40,12 +40,13 @@ func (sc scope) Block(a Ask) netip.Prefix {
 	return netip.PrefixFrom(exact.Addr(), *sc.Class.Spec.PoolPrefixLength).Masked()
 }
 
-// MayCarve reports whether the scope's pool may be carved from a pool: it lists the class, and is of the class's project or of the claim's.
+// MayCarve reports whether the scope's pool may be carved from a parent: the parent lists the class and belongs to the class's project or the
+// claim's.
 func (sc scope) MayCarve(parent ipam.Pool) bool {
 	return parent.Backs(sc.Class.UID) && (parent.ProjectID == sc.key.ID || parent.ProjectID == sc.Class.ProjectID)
 }
 
-// Fits says why the scope's pool can never be carved from a pool, or the claim never be served by it.
+// Fits returns the reason why the scope's pool can never be carved from a parent, or can never serve the claim.
 func (sc scope) Fits(a Ask, parent ipam.Pool) error {
 	block := sc.Block(a)
 	if block.IsValid() {
@@ -57,12 +58,12 @@ func (sc scope) Fits(a Ask, parent ipam.Pool) error {
 	return parent.Admit("/spec/className", *sc.Class.Spec.PoolPrefixLength)
 }
 
-// Wish is the scope's pool as a wish of its parent.
+// Wish returns the request for the scope's pool to its parent.
 func (sc scope) Wish(a Ask, parent ipam.Pool, random ipam.ID, attempt int) space.Wish {
 	return carve.WishFor(sc.Block(a), *sc.Class.Spec.PoolPrefixLength, parent.Spec.Allocation.Strategy, random, parent.Block, attempt)
 }
 
-// Pool is the scope's pool, carved from a parent. uid is fixed before the transaction.
+// Pool returns the scope's pool, carved from a parent. The caller fixes uid before the transaction.
 func (sc scope) Pool(parent ipam.Pool, block netip.Prefix, uid ipam.ID, at usecase.Timestamp) ipam.Pool {
 	bits := block.Bits()
 	return ipam.Pool{
@@ -80,7 +81,7 @@ func (sc scope) Pool(parent ipam.Pool, block netip.Prefix, uid ipam.ID, at useca
 	}
 }
 
-// WantedOf is what is wanted of one of the pools: the claim's block, or the scope's pool.
+// WantedOf returns the request to one pool: the claim's block, or the scope's pool.
 func (r *Resolved) WantedOf(p ipam.Pool) (Want, error) {
 	if r.First == nil {
 		return r.Ask.Wanted(p)
@@ -88,7 +89,7 @@ func (r *Resolved) WantedOf(p ipam.Pool) (Want, error) {
 	return Want{Exact: r.First.Block(r.Ask), Bits: *r.First.Class.Spec.PoolPrefixLength}, r.First.Fits(r.Ask, p)
 }
 
-// Bits is the length of the block that is wanted of a pool; -1: none could be.
+// Bits returns the block length that the claim needs from a pool, or -1 if the pool can serve none.
 func (r *Resolved) Bits(p ipam.Pool) int {
 	if r.First != nil {
 		return *r.First.Class.Spec.PoolPrefixLength

@@ -10,8 +10,8 @@ type Resolver struct {
 	*usecase.Core
 
 	regions *regions.Regions
-	Shares  Shares // how much of each pool is held
+	Shares  Shares // allocated share of each pool
 }
 
-// New makes the room.
+// New creates a Resolver.
 func New(core *usecase.Core, r *regions.Regions) *Resolver { return &Resolver{Core: core, regions: r} }

@@ -6,7 +6,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Changes is everything one transaction writes, as data. Order of execution: deletes, updates, inserts.
+// Changes contains all writes of one transaction, as data. The order of execution is deletes, updates, inserts.
 type Changes struct {
 	Free []FreeChange
 
@@ -22,15 +22,15 @@ type Changes struct {
 	PoolUpdate *PoolUpdate
 	PoolDelete *ipam.Pool
 
-	// Of blocks that no claim holds, at the revisions that were read.
+	// Allocations without a claim. Updates and deletes hit the revisions that were read.
 	AllocationInsert []ipam.Allocation
 	AllocationUpdate *AllocationUpdate
 	AllocationDelete []ipam.Allocation
 
-	// A claim comes and goes with its allocation, which follows from it.
+	// A claim's allocation follows from the claim and is written and deleted with it.
 	ClaimInsert  []ipam.Claim
 	ClaimUpdate  *ClaimUpdate
-	ClaimRebind  *ClaimUpdate // a new claim in place of a retained allocation
+	ClaimRebind  *ClaimUpdate // a new claim that replaces a retained allocation
 	ClaimDelete  []ipam.Claim // at the revisions that were read
 	ClaimRelease []Release
 
@@ -66,32 +66,32 @@ type SpaceUpdate struct {
 	Now ipam.Space
 }
 
-// PoolUpdate replaces what can change of a pool that still has revision Was.
+// PoolUpdate replaces the mutable fields in a pool that still has revision Was.
 type PoolUpdate struct {
 	Was ipam.ID
 	Now ipam.Pool
 }
 
-// AllocationUpdate replaces what can change of an allocation that no claim has and that still has revision Was.
+// AllocationUpdate replaces the mutable fields in an allocation without a claim that still has revision Was.
 type AllocationUpdate struct {
 	Was ipam.ID
 	Now ipam.Allocation
 }
 
-// ClaimUpdate replaces what can change of a hold that still has revision Was.
+// ClaimUpdate replaces the mutable fields in a hold that still has revision Was.
 type ClaimUpdate struct {
 	Was ipam.ID
 	Now ipam.Claim
 }
 
-// Release is a claim that goes, at the revision that was read, while its allocation stays: retained, or to cool down.
+// Release deletes a claim, at the revision that was read, and keeps its allocation: retained, or in cool-down.
 type Release struct {
 	Claim ipam.Claim
 	Now   ipam.Allocation
 }
 
-// Conflict says which rows were not as the plan had them: names or keys that exist already, or claims that are not there
-// any more as they were read. The transaction was rolled back; whoever asked for them looks again.
+// Conflict lists the rows that differ from the plan: names or keys that exist already, or claims that have changed or are gone. The transaction was
+// rolled back, and the caller repeats its look-up.
 type Conflict struct {
 	ClaimRefs  []NameRef
 	AnswerKeys []NameRef
@@ -103,7 +103,7 @@ type NameRef struct {
 	Name      string
 }
 
-// Found reports whether there is any.
+// Found reports whether the conflict lists any row.
 func (c *Conflict) Found() bool { return len(c.ClaimRefs)+len(c.AnswerKeys) > 0 }
 
 // Error implements error.

@@ -8,27 +8,27 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// ClaimReader reads claims, and what is to be known before one is made.
+// ClaimReader reads claims and the facts for their creation.
 type ClaimReader interface {
-	// ClaimGet answers a claim of whichever region: the server's own is looked at first.
+	// ClaimGet returns a claim of any region. It searches the server's own region first.
 	ClaimGet(ctx context.Context, project ProjectKey, name string) (ipam.Claim, error)
-	// ClaimsHeld answers the ids of those of the claims that exist, each looked for in its own region by its allocation.
+	// ClaimsHeld returns the ids of the claims that exist. It searches each claim in its own region by its allocation.
 	ClaimsHeld(ctx context.Context, claims []ipam.Claim) (map[ipam.ID]bool, error)
 	ClaimList(ctx context.Context, project ProjectKey, after string, limit int) ([]ipam.Claim, error)
-	// ClaimListOwned is ClaimList of the claims with an ownerRef of this text.
+	// ClaimListOwned is ClaimList for the claims with this ownerRef text.
 	ClaimListOwned(ctx context.Context, project ProjectKey, owner, after string, limit int) ([]ipam.Claim, error)
-	// ClaimListInPool answers the project's claims on a pool whose blocks begin inside within, in order of address.
+	// ClaimListInPool returns the project's claims in a pool that begin inside within, ordered by address.
 	ClaimListInPool(ctx context.Context, project ProjectKey, pool Container, within netip.Prefix, after netip.Addr, limit int) ([]ipam.Claim, error)
 
-	// AnswerGet finds the stored answer of an idempotency key that has not expired at now; ok is false when there is none.
+	// AnswerGet returns the stored answer for an idempotency key that has not expired at now. ok is false if none exists.
 	AnswerGet(ctx context.Context, projectID ipam.ID, key string, now time.Time) (answer Answer, ok bool, err error)
 
-	// ClaimLookup reads in one round trip what creating a claim has to know first.
+	// ClaimLookup reads in one round trip all facts that the creation of a claim needs.
 	ClaimLookup(ctx context.Context, q ClaimQuery) (ClaimFacts, error)
 }
 
-// ClaimQuery asks for the facts before a claim. Empty fields are not looked up. Pool may be another project's: it is answered if it is shared, and
-// granted to this one.
+// ClaimQuery asks for the facts before a claim. Empty fields are not looked up. Another project's Pool is returned only if it is shared and granted
+// to this project.
 type ClaimQuery struct {
 	Project ProjectKey
 	Name    string
@@ -37,24 +37,24 @@ type ClaimQuery struct {
 	Key     string
 	Now     time.Time
 
-	Generated bool // the name was generated: only in the server's own region can it be in use
+	Generated bool // the name was generated: only the server's own region can have it in use
 }
 
-// ClaimFacts answers a ClaimQuery; nil = does not exist.
+// ClaimFacts is the result of a ClaimQuery. nil means that the object does not exist.
 type ClaimFacts struct {
 	Claim   *ipam.Claim
 	Pool    *ipam.Pool
-	Granted bool // the pool is another project's, shared, and granted to this one
+	Granted bool // the pool belongs to another project, is shared, and is granted to this project
 	Class   ClassFacts
 	Answer  *Answer
 }
 
-// Answer is what was answered to a request with an idempotency key.
+// Answer is the stored answer to a request with an idempotency key.
 type Answer struct {
 	ProjectID   ipam.ID
 	Key         string
-	Fingerprint [16]byte  // of operation and request
-	Body        []byte    // what the use case makes of what it has made
-	CreatedAt   time.Time // not stored: the answer takes the place of one that has expired by then
+	Fingerprint [16]byte  // hash of operation and request
+	Body        []byte    // created objects, as the use case encodes them
+	CreatedAt   time.Time // not stored: a key that has expired by then is replaced
 	ExpiresAt   time.Time
 }

@@ -7,57 +7,59 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Bounds of what is stored of a project: about so many consumers in a region, tombstones among them, and realms whose expiry was confirmed lately.
+// MaxConsumers is the approximate limit of consumers, with tombstones, for a project in a region. MaxRealms limits the realms with a recent
+// confirmation in a project.
 const (
 	MaxConsumers = 1_000_000
 	MaxRealms    = 100
 )
 
-// ConsumerReader reads consumers, and what they use.
+// ConsumerReader reads consumers and their attachments.
 type ConsumerReader interface {
-	// ConsumersNamed answers those of some consumers that there are, of whichever region. In a transaction under locks nobody makes one of them meanwhile.
+	// ConsumersNamed returns the consumers that exist, in any region. In a transaction under locks no other transaction can create one of them
+	// meanwhile.
 	ConsumersNamed(ctx context.Context, projectID ipam.ID, refs []ipam.ConsumerRef) ([]ipam.Consumer, error)
-	// ConsumerList answers a realm's consumers in order of UID, tombstones among them.
+	// ConsumerList returns a realm's consumers ordered by UID, with tombstones.
 	ConsumerList(ctx context.Context, project ProjectKey, realm, after string, limit int) ([]ipam.Consumer, error)
-	// ConsumersDue answers the realms of those consumers in the server's region that have expired, at a time or later, as far as it looks at once; and the time
-	// to look from next, which is zero when it has looked at all.
+	// ConsumersDue scans the expired consumers in the server's region from a time on, up to a limit for one scan. It returns their realms, and the
+	// time for the next scan, which is zero after the last.
 	ConsumersDue(ctx context.Context, by Expiry, from time.Time) (realms []RealmKey, next time.Time, err error)
-	// ConsumerDueList answers some of one realm that have expired until a time.
+	// ConsumerDueList returns expired consumers of one realm.
 	ConsumerDueList(ctx context.Context, projectID ipam.ID, realm string, by Expiry, limit int) ([]ipam.Consumer, error)
-	// ConsumersDraining answers some consumers in the server's region that have ended after a time and may still be attached, the first to end first.
+	// ConsumersDraining returns consumers in the server's region that ended after a time and may still be attached, in order of their end.
 	ConsumersDraining(ctx context.Context, after time.Time, limit int) ([]ipam.Consumer, error)
 
-	// ProjectsCrowded answers those of some projects that have at least so many consumers in the server's region, tombstones among them.
+	// ProjectsCrowded returns the projects with at least this number of consumers in the server's region, with tombstones.
 	ProjectsCrowded(ctx context.Context, ids []ipam.ID, least int) ([]ipam.ID, error)
-	// ProjectKeys answers those of some projects that there are.
+	// ProjectKeys returns the projects that exist.
 	ProjectKeys(ctx context.Context, ids []ipam.ID) ([]ProjectKey, error)
 
 	AttachmentGet(ctx context.Context, c ipam.Claim, ref ipam.ConsumerRef) (ipam.Attachment, error)
-	// AttachmentList answers the consumers of a claim, in order of realm and UID.
+	// AttachmentList returns a claim's consumers, ordered by realm and UID.
 	AttachmentList(ctx context.Context, c ipam.Claim, after ipam.ConsumerRef, limit int) ([]ipam.Attachment, error)
-	// AttachmentListOf answers some claims that a consumer is attached to, and AttachmentCount how many there are.
+	// AttachmentListOf returns up to limit attachments of a consumer; AttachmentCount returns their number.
 	AttachmentListOf(ctx context.Context, projectID ipam.ID, ref ipam.ConsumerRef, limit int) ([]ipam.Attachment, error)
 	AttachmentCount(ctx context.Context, projectID ipam.ID, ref ipam.ConsumerRef) (int64, error)
-	// ClaimListOfConsumer answers the claims that a consumer is attached to, in order of name.
+	// ClaimListOfConsumer returns the claims to which a consumer is attached, ordered by name.
 	ClaimListOfConsumer(ctx context.Context, project ProjectKey, ref ipam.ConsumerRef, after string, limit int) ([]ipam.Claim, error)
 
-	// RealmCount counts the consumers of a realm in the server's region that live, and those that were lost after a time and had expired after another.
+	// RealmCount counts a realm's consumers in the server's region: those alive, and those lost after lostAfter that had expired after expiredAfter.
 	RealmCount(ctx context.Context, projectID ipam.ID, realm string, lostAfter, expiredAfter time.Time) (live, lost int64, err error)
-	// RealmDue counts those in the server's region that have expired.
+	// RealmDue counts the expired consumers in the server's region.
 	RealmDue(ctx context.Context, realm RealmKey, by Expiry) (int64, error)
-	// RealmExpired counts those in the server's region that have expired before a time and live.
+	// RealmExpired counts the live consumers in the server's region that expired before a time.
 	RealmExpired(ctx context.Context, projectID ipam.ID, realm string, before time.Time) (int64, error)
-	// RegionsOf answers the regions in which a project may have claims and consumers.
+	// RegionsOf returns the regions in which a project may have claims and consumers.
 	RegionsOf(ctx context.Context, projectID ipam.ID) ([]string, error)
-	// RealmGet answers what is stored of a realm in the server's region; the zero state when nothing is.
+	// RealmGet returns a realm's stored state in the server's region, or the zero state.
 	RealmGet(ctx context.Context, projectID ipam.ID, realm string) (ipam.RealmState, error)
 	// RealmOthers counts a project's other realms in the server's region that are held, or were confirmed at a time or later.
 	RealmOthers(ctx context.Context, realm RealmKey, since time.Time) (int64, error)
-	// RealmsHeld answers some realms in the server's region in which nobody is ended for having expired.
+	// RealmsHeld returns realms in the server's region that are held: Carve ends no expired consumer in them.
 	RealmsHeld(ctx context.Context, after ipam.ID, limit int) ([]RealmKey, error)
 }
 
-// Expiry says which consumers have expired: those whose time was up before a time and who live for no longer than some after they were renewed.
+// Expiry selects expired consumers: their time ran out before Before, and their TTL is at most MaxTTL.
 type Expiry struct {
 	Before time.Time
 	MaxTTL time.Duration
@@ -69,7 +71,7 @@ type RealmKey struct {
 	Name      string
 }
 
-// ConsumerChanges is the part of Changes about consumers.
+// ConsumerChanges contains the changes to consumers.
 type ConsumerChanges struct {
 	ConsumerInsert []ipam.Consumer
 	ConsumerUpdate []ConsumerUpdate
@@ -82,13 +84,13 @@ type ConsumerChanges struct {
 	RealmPut    []RealmPut
 }
 
-// ConsumerUpdate replaces what can change of a consumer that still has revision Was.
+// ConsumerUpdate replaces the mutable fields in a consumer that still has revision Was.
 type ConsumerUpdate struct {
 	Was ipam.ID
 	Now ipam.Consumer
 }
 
-// Renewal renews consumers of a realm in one region, none of which may have ended.
+// Renewal renews consumers of a realm in one region. None may have ended.
 type Renewal struct {
 	Region    string
 	ProjectID ipam.ID
@@ -96,17 +98,17 @@ type Renewal struct {
 	UIDs      []string
 	Revision  ipam.ID
 	At        time.Time
-	TTL       *time.Duration // nil: the one that each has
+	TTL       *time.Duration // nil: keep each consumer's own
 }
 
-// RealmForget deletes what is stored of a project's realms in a region that are not held and were not confirmed since a time.
+// RealmForget deletes the stored state of a project's realms in a region that are not held and were not confirmed since a time.
 type RealmForget struct {
 	ProjectID ipam.ID
 	Region    string
 	Since     time.Time
 }
 
-// RealmPut stores what there is to know of a realm in a region.
+// RealmPut stores a realm's state in a region.
 type RealmPut struct {
 	RealmKey
 	Region string
@@ -118,7 +120,7 @@ func (c ConsumerChanges) Any() bool {
 	return len(c.ConsumerInsert)+len(c.ConsumerUpdate)+len(c.ConsumerRenew)+len(c.AttachmentInsert)+len(c.AttachmentDelete) > 0 || len(c.RealmPut)+len(c.RealmForget) > 0
 }
 
-// And is what two parts of a transaction change.
+// And returns the changes from both parts.
 func (c ConsumerChanges) And(d ConsumerChanges) ConsumerChanges {
 	c.ConsumerInsert = append(c.ConsumerInsert, d.ConsumerInsert...)
 	c.ConsumerUpdate = append(c.ConsumerUpdate, d.ConsumerUpdate...)

@@ -7,11 +7,11 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// CooldownReader reads what is cooling down: released blocks that nobody can have yet.
+// CooldownReader reads released blocks in cool-down, which are not free yet.
 type CooldownReader interface {
-	// CooledDown answers up to limit allocations whose cool-down ended at or before now, the longest past first.
+	// CooledDown returns up to limit allocations with a cool-down that ended at or before now, the longest overdue first.
 	CooledDown(ctx context.Context, now time.Time, limit int) ([]ipam.Allocation, error)
-	// CoolingNext answers, for each container, when the first of its blocks of the lengths asked for will have cooled down; containers where there is none
-	// are left out.
+	// CoolingNext returns for each container when the first block with a requested length ends its cool-down. It leaves out containers without such a
+	// block.
 	CoolingNext(ctx context.Context, ask []RoomQuery) (map[ipam.ID]time.Time, error)
 }

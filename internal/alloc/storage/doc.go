@@ -1,2 +1,2 @@
-// Package storage declares what the use cases need of a database: transactions, reads, and changes as data.
+// Package storage declares the use cases' interface to the database: transactions, reads, and changes as data.
 package storage

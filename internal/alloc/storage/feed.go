@@ -9,58 +9,58 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// LatestRecord is how long before it is written the time of an event may be, which its id has: by that a feed knows where to begin.
+// LatestRecord is the largest age at which an event is written. The event's id contains its time, so the feed derives its start from this bound.
 const LatestRecord = 10 * time.Second
 
-// Place is a place in the order in which a database commits (ADR 32). What can be read at a place may be read again behind it; what cannot is behind it,
-// however late it is committed.
+// Place is a position in the database's commit order (ADR 32). A reader after a place may see again an event that was visible at that place. An event
+// that was not visible comes after it, however late its commit.
 type Place struct {
-	Commit string    `json:"c"` // in the words of the engine
-	Since  time.Time `json:"s"` // no event that is behind the place has an id of before
+	Commit string    `json:"c"` // position in the engine's own format
+	Since  time.Time `json:"s"` // every event after the place has an id that is not older
 }
 
-// CommitBefore reports whether the commit of one place is before that of another: both are decimal numbers.
+// CommitBefore reports whether commit position a is before b. Both are decimal numbers.
 func CommitBefore(a, b string) bool {
 	wholeA, restA, _ := strings.Cut(a, ".")
 	wholeB, restB, _ := strings.Cut(b, ".")
 	return cmp.Or(cmp.Compare(len(wholeA), len(wholeB)), strings.Compare(wholeA, wholeB), strings.Compare(restA, restB)) < 0
 }
 
-// Mark is a place, and what cursors are sealed with that are made of it.
+// Mark is a place together with the values that seal its cursors.
 type Mark struct {
 	Place
 
-	Secret   string    // another one after a restore, or on another database
-	KeptFrom time.Time // events of before may have been deleted
+	Secret   string    // changes after a restore and differs between databases
+	KeptFrom time.Time // older events may have been deleted
 }
 
-// FeedRow is what a transaction recorded in a project's trail.
+// FeedRow is the record of one transaction in a project's trail.
 type FeedRow struct {
 	ID     ipam.ID
-	Commit string // a place before which it was not committed; what is committed before a place has an earlier one
+	Commit string // a place at or before the commit; commits before a place have an earlier one
 	Events []ipam.Event
 }
 
-// FeedPage is a part of what was recorded in a project's trail behind a place.
+// FeedPage is a page of a project's trail after a place.
 type FeedPage struct {
-	Now  Mark   // not later than the read: of several parts that of the first is where to go on
-	Read string // the commit of the read itself, which a database that crashes may pass a second time; a place is one that it cannot
+	Now  Mark   // not later than the read; of several pages, the first one's mark is the place to continue
+	Read string // commit position of the read itself; a crashed database may pass it a second time, but never a place
 	Rows []FeedRow
 	More bool
 }
 
-// Feed reads what changes.
+// Feed reads changes.
 type Feed interface {
-	// FeedMark answers a mark that is not later than now and of some seconds ago at most, mostly without asking the database.
+	// FeedMark returns a mark that is not later than now and at most some seconds old, usually without a database request.
 	FeedMark(ctx context.Context) (Mark, error)
-	// FeedRead answers up to limit rows of a project's trail that are behind a place, in order of their ids: all, or those after the last event of a row.
+	// FeedRead returns up to limit rows of a project's trail after a place, ordered by id: all rows, or those after a row's last event.
 	FeedRead(ctx context.Context, project ProjectKey, from Place, after ipam.ID, limit int) (FeedPage, error)
 }
 
-// FeedReader reads by name what has changed: what is not answered is not there.
+// FeedReader reads changed objects by name. It leaves out those that do not exist.
 type FeedReader interface {
 	ClaimsNamed(ctx context.Context, project ProjectKey, names []string) ([]ipam.Claim, error)
 	PoolsNamed(ctx context.Context, project ProjectKey, names []string) ([]ipam.Pool, error)
-	// HoldingsNamed answers those of some allocations that a project holds by claims, or has retained of them.
+	// HoldingsNamed returns the allocations that a project holds by claims or has retained.
 	HoldingsNamed(ctx context.Context, project ProjectKey, ids []ipam.ID) ([]ipam.Allocation, error)
 }

@@ -7,18 +7,17 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// FreeReader reads what is free.
+// FreeReader reads free blocks.
 type FreeReader interface {
-	// Stocks answers what is free, and what is cooling down, in each container, by size.
+	// Stocks returns the free and the cooling blocks of each container, by size.
 	Stocks(ctx context.Context, containers []Container) (map[ipam.ID]ipam.Stock, error)
-	// RoomIn answers which containers have a free block that can hold the prefix length asked of each: one probe each,
-	// whatever the containers hold.
+	// RoomIn returns the containers with a free block for the requested prefix length. It makes one probe for each, whatever the container's size.
 	RoomIn(ctx context.Context, ask []RoomQuery) (map[ipam.ID]bool, error)
-	// FreeList answers up to limit free blocks that are at most maxBits long (so each can hold that length), in order
-	// of length, then address, after the given block (the zero Prefix: from the start).
+	// FreeList returns up to limit free blocks with a prefix length up to maxBits, so that each can hold that length. They are ordered by length,
+	// then address, and start after the given block (zero Prefix: from the start).
 	FreeList(ctx context.Context, c Container, maxBits int, after netip.Prefix, limit int) ([]netip.Prefix, error)
-	// FreeCover answers the free blocks of a pool, in any of its regions, that hold a block of a length in within, in order of address: those that lie in within, and
-	// that which holds all of it. There are as many as there are such blocks in within, at most.
+	// FreeCover returns a pool's free blocks, in all its regions, that contain a block with prefix length bits inside within. These are the free
+	// blocks inside within, and the free block around within, ordered by address. Their number is limited by the number of such blocks in within.
 	FreeCover(ctx context.Context, pool ipam.Pool, within netip.Prefix, bits int) ([]netip.Prefix, error)
 }
 

@@ -6,30 +6,31 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Locks is what a transaction depends on besides the rows that it writes. A transaction that names any of it waits, before it
-// reads anything, until nobody else holds it in a way that excludes it; it keeps it to its end. The store may then leave out what
-// SERIALIZABLE costs (see package crdb). Every transaction that changes the blocks of a container must name the container, or
-// reach it by FreeRead or GroupRead, which do so. The zero Locks ask for nothing: the transaction is SERIALIZABLE.
+// Locks names the dependencies of a transaction besides the rows that it writes. Before its first read, a transaction with locks waits until no other
+// transaction holds an excluding lock. It keeps its locks to its end. The store may then do without the cost of SERIALIZABLE (see package crdb).
+// Every transaction that changes a container's blocks must name the container, or reach it by FreeRead or GroupRead, which lock it. With zero Locks
+// the transaction is SERIALIZABLE.
 //
-// What is locked is an id of anything: containers (Container.Lock: pools in a region, and the families of spaces), projects, spaces.
+// A lock is an id of any object: a container (Container.Lock: a pool in a region, or a family of a space), a project, a space.
 type Locks struct {
-	Alone  []ipam.ID // nobody else has it
-	Shared []ipam.ID // nobody has it alone
+	Alone  []ipam.ID // exclusive locks
+	Shared []ipam.ID // shared locks
 
-	// Busy are containers, among those that it is alone with, which others change all the time: a transaction that takes long would never get to its end
-	// where there is nothing but SERIALIZABLE. There it is alone with their fences from its beginning.
+	// Busy are containers in Alone that other transactions change all the time. In an engine with nothing but SERIALIZABLE, a long transaction on
+	// them would never commit. There it locks their fences from its start.
 	Busy []Container
 
-	// InTurn reports that other requests wait in line behind the transaction. So it does not wait for its Shared locks: if one of them is taken, the
-	// transaction ends in Occupied. It ends in Unplaced if Store.Place has work to do first. The caller leaves the line, waits, and comes back.
+	// InTurn reports that other requests wait for this one's pool lock in the process. So the transaction does not wait for its Shared locks: it ends in
+	// Occupied if another transaction holds one of them exclusively. It ends in Unplaced if Store.Place has work to do first. The caller releases the
+	// pool lock, waits, and tries again.
 	InTurn bool
 }
 
-// Any reports whether anything is named.
+// Any reports whether any lock is named.
 func (l Locks) Any() bool { return len(l.Alone)+len(l.Shared) > 0 }
 
-// SameThing ends a transaction that found what it works on to be another thing of the same name than the one that it has locked: it was
-// deleted and made again meanwhile.
+// SameThing returns contention if the transaction found an object with another id than the locked one: the object was deleted and created again
+// meanwhile.
 func SameThing(locked, found ipam.ID) error {
 	if locked == found {
 		return nil
@@ -37,7 +38,7 @@ func SameThing(locked, found ipam.ID) error {
 	return Contention(nil)
 }
 
-// And is what two parts of a transaction depend on.
+// And returns the combined locks for both parts of a transaction.
 func (l Locks) And(m Locks) Locks {
 	return Locks{Alone: slices.Concat(l.Alone, m.Alone), Shared: slices.Concat(l.Shared, m.Shared), Busy: slices.Concat(l.Busy, m.Busy), InTurn: l.InTurn || m.InTurn}
 }

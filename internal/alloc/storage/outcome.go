@@ -7,25 +7,26 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// PoolNotFound says that the pool of a poolRef is missing, or none of the claim's business: the two cannot be told apart.
+// PoolNotFound returns the error for a poolRef to a missing pool, or to one that the claim may not see. The error is the same for both.
 func PoolNotFound(ref ipam.Ref) *ipam.Error {
 	return ipam.Errorf(ipam.CodeNotFound, "Pool %s was not found.", ref).At("/spec/poolRef/name", "names nothing that exists here.")
 }
 
-// ClassNotFound says that a class is missing, or none of the project's business: the two cannot be told apart.
+// ClassNotFound returns the error for a class that is missing or invisible to the project. The error is the same for both.
 func ClassNotFound(ref ipam.Ref) *ipam.Error {
 	return ipam.Errorf(ipam.CodeNotFound, "Class %q was not found in project %q.", ref.Name, ref.Project)
 }
 
-// Shed reports whether a request was refused for want of a place: nothing was decided about it, and nothing is to be looked up for it.
+// Shed reports whether a limit refused a request. Nothing was decided about the request, so no look-up is needed.
 func Shed(err error) bool { return errors.Is(err, ipam.ErrShed) }
 
-// TurnNeverCame is the answer to who waited for a turn until its time was up, or it went away.
+// TurnNeverCame returns the error for a request that waited for a lock until its context ended.
 func TurnNeverCame(ctx context.Context) error {
 	return ipam.Errorf(ipam.CodeDeadline, "The request waited too long for its turn. Nothing was changed; repeat the request.").Because(ctx.Err())
 }
 
-// Unplaced ends a transaction in a turn whose claims or consumers would be the first of their projects in a region: Store.Place notes that first.
+// Unplaced ends a transaction under a pool lock when its claims or consumers would be the first of their projects in a region. The caller then
+// records the project's region with Store.Place and retries.
 type Unplaced struct {
 	Projects []ipam.ID
 	Region   string
@@ -34,13 +35,13 @@ type Unplaced struct {
 // Error implements error.
 func (u *Unplaced) Error() string { return "a project has no claims in region " + u.Region + " yet" }
 
-// Occupied ends a transaction in a turn because another transaction has a lock alone that it would share. Store.Await waits for that lock.
+// Occupied ends a transaction with InTurn because another transaction exclusively holds a lock that it would share. Store.Await waits for that lock.
 type Occupied struct{ ID ipam.ID }
 
 // Error implements error.
-func (o *Occupied) Error() string { return "another transaction is alone with " + o.ID.String() }
+func (o *Occupied) Error() string { return "another transaction holds the lock " + o.ID.String() }
 
-// NotFoundAt points a not_found error about a reference at the field that holds the reference.
+// NotFoundAt adds to a not_found error the pointer to the field with the reference.
 func NotFoundAt(err error, pointer string) error {
 	if e, ok := err.(*ipam.Error); ok && e.Code == ipam.CodeNotFound { //nolint:errorlint // only the error itself, not a wrapped one, speaks of this reference
 		return e.At(pointer, "names nothing that exists here.")
@@ -48,18 +49,18 @@ func NotFoundAt(err error, pointer string) error {
 	return err
 }
 
-// RetryLater reports whether a transaction was given up, or not begun, although it could succeed later.
+// RetryLater reports whether a transaction was given up, or never begun, but could succeed later.
 func RetryLater(err error) bool {
 	return Shed(err) || ipam.IsCode(err, ipam.CodeContention) || ipam.IsCode(err, ipam.CodeUnavailable) || ipam.IsCode(err, ipam.CodeDeadline)
 }
 
-// OutcomeUnknown says that nobody knows whether the change was made.
+// OutcomeUnknown returns the error for an indeterminate commit.
 func OutcomeUnknown(cause error) error {
 	return ipam.Errorf(ipam.CodeOutcomeUnknown,
 		"The database did not say whether the change was made. Repeat the same request with the same Idempotency-Key or name; it will be made once.").Because(cause)
 }
 
-// Contention says that a request lost to others too often.
+// Contention returns the error for a request that lost too many conflicts.
 func Contention(cause error) error {
 	return ipam.Errorf(ipam.CodeContention, "Too many requests changed the same thing at once. Nothing was changed; repeat the request.").Because(cause)
 }
@@ -76,8 +77,8 @@ func IgnoreNotFound[T any](v T, err error) (T, bool, error) {
 	}
 }
 
-// AsConflict takes a *Conflict out of an error.
+// AsConflict extracts a *Conflict from an error.
 func AsConflict(err error) (*Conflict, bool) { return errors.AsType[*Conflict](err) }
 
-// ErrForgotten says that what a transaction needs is not remembered, or is not so any more: nothing was done, and InTx finds out.
+// ErrForgotten means that a transaction's facts are not cached, or are outdated. Nothing was done, and InTx reads them.
 var ErrForgotten = errors.New("it is not remembered")

@@ -9,14 +9,15 @@ import (
 // ProjectReader reads projects.
 type ProjectReader interface {
 	ProjectGet(ctx context.Context, name string) (ipam.Project, error)
-	// ProjectList answers up to limit projects with names after the given one, in order of name.
+	// ProjectList returns up to limit projects with names after the given one, ordered by name.
 	ProjectList(ctx context.Context, after string, limit int) ([]ipam.Project, error)
-	// ProjectListNamed answers those of the names that exist, in order of name.
+	// ProjectListNamed returns the projects with these names, ordered by name.
 	ProjectListNamed(ctx context.Context, names []string) ([]ipam.Project, error)
-	// ProjectHoldings counts what a project holds: pools, claims, and spaces besides the default one.
+	// ProjectHoldings counts a project's pools, claims, and spaces other than the default one.
 	ProjectHoldings(ctx context.Context, projectID ipam.ID) (Holdings, error)
 
-	// NamesThere answers those of the names that mean something to the project: what it has, or may use. Whether something else has the name makes no difference.
+	// NamesThere returns the names that belong to objects which the project has or may use. Objects that the project may not use do not affect the
+	// result.
 	NamesThere(ctx context.Context, project ProjectKey, names []Named) ([]Named, error)
 }
 
@@ -26,11 +27,11 @@ type SpaceReader interface {
 	SpaceList(ctx context.Context, project ProjectKey, after string, limit int) ([]ipam.Space, error)
 }
 
-// ProjectKey is what statements need of a project.
+// ProjectKey is the part of a project that statements need.
 type ProjectKey = ipam.ProjectKey
 
-// Key of a project.
+// Key returns the key of a project.
 func Key(p ipam.Project) ProjectKey { return ProjectKey{ID: p.UID, Name: p.Name} }
 
-// Holdings of a project.
+// Holdings are the counts of a project's objects.
 type Holdings struct{ Pools, Claims, Spaces int64 }

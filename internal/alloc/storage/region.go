@@ -7,28 +7,28 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// RegionReader reads what several regions need (docs/adr/0021).
+// RegionReader reads the data that several regions need (docs/adr/0021).
 type RegionReader interface {
-	// Regions answers the database's regions, in the order in which they were added.
+	// Regions returns the database's regions, in the order of their addition.
 	Regions(ctx context.Context) ([]ipam.Region, error)
-	// PoolRegions answers pools in the regions that they serve, without their stocks; nothing of a pool that is served at home alone.
+	// PoolRegions returns the regions that pools serve, without stocks. It returns nothing for a pool that is served at home alone.
 	PoolRegions(ctx context.Context, pools []ipam.ID) (map[ipam.ID][]ipam.PoolRegion, error)
-	// PoolsServing answers up to limit pools that are served in a region besides others, with ids after the given one, in order of id.
+	// PoolsServing returns up to limit pools that a region serves in addition to other regions, ordered by id, after the given id.
 	PoolsServing(ctx context.Context, region string, after ipam.ID, limit int) ([]ipam.Pool, error)
-	// LoansOver answers up to limit loans of a pool that overlap a block, in order of address.
+	// LoansOver returns up to limit loans from a pool that overlap a block, ordered by address.
 	LoansOver(ctx context.Context, poolID ipam.ID, block netip.Prefix, limit int) ([]ipam.Loan, error)
-	// LoansTo answers up to limit loans of a pool to a region with blocks after an address, in order of address.
+	// LoansTo returns up to limit loans from a pool to a region with blocks after an address, ordered by address.
 	LoansTo(ctx context.Context, poolID ipam.ID, region string, after netip.Addr, limit int) ([]ipam.Loan, error)
 	// LoanSizes counts the loans of pools by region and length.
 	LoanSizes(ctx context.Context, pools []ipam.ID) ([]LoanSize, error)
-	// RoomByRegion answers in which regions containers of one pool have a free block that can hold the prefix length, all at one moment.
+	// RoomByRegion returns the regions in which one pool's containers have a free block for the prefix length. It reads all of them at one moment.
 	RoomByRegion(ctx context.Context, ask []RoomQuery) (map[string]bool, error)
-	// StockEpoch answers the epochs of a pool in a region: the record's, and the one beside the region's rows; both zero when the pool
-	// has no rows of its own there.
+	// StockEpoch returns a pool's two versions in a region: the record's, and the one beside the region's rows. Both are zero if the pool has no rows
+	// of its own there.
 	StockEpoch(ctx context.Context, poolID ipam.ID, region string) (record, rows ipam.ID, err error)
 }
 
-// LoanSize is how many blocks of a length a region was lent of a pool.
+// LoanSize counts the blocks of one length that a pool has lent to a region.
 type LoanSize struct {
 	PoolID ipam.ID
 	Region string
@@ -36,7 +36,7 @@ type LoanSize struct {
 	Count  int64
 }
 
-// RegionChanges is what a transaction writes of pools in several regions.
+// RegionChanges contains the changes to pools in several regions.
 type RegionChanges struct {
 	PoolRegionInsert []PoolRegionChange
 	PoolRegionUpdate []PoolRegionChange
@@ -48,24 +48,24 @@ type RegionChanges struct {
 	EpochReset *EpochReset
 }
 
-// EpochReset makes the two epochs of a pool in a region one again, and the stock of its fence what its rows come to.
+// EpochReset gives both versions of a pool in a region one new value, and recomputes the fence's stock from the rows.
 type EpochReset struct {
 	PoolID       ipam.ID
 	Region       string
-	Record, Rows ipam.ID // as they were; Rows is zero when there was none beside the rows
+	Record, Rows ipam.ID // the old values; Rows is zero if the region's rows had none
 	Now          ipam.ID
-	Stock        ipam.Stock // after all that the transaction changes
+	Stock        ipam.Stock // after all changes of the transaction
 }
 
-// PoolRegionChange makes, replaces or deletes the record of a pool in a region together with the epoch beside the region's rows. Both must still have
-// the epoch Was; zero: they must not exist.
+// PoolRegionChange inserts, replaces or deletes the record of a pool in a region, together with the version beside the region's rows. Both must still
+// have version Was; zero means that they must not exist.
 type PoolRegionChange struct {
 	PoolID ipam.ID
 	Was    ipam.ID
 	Now    ipam.PoolRegion
 }
 
-// Placed is a pool as it is drawn from in the region where something of it lives.
+// Placed returns the pool as it is drawn from in the given region.
 func Placed(p ipam.Pool, region string) ipam.Pool {
 	if p.At = ""; region != p.Region {
 		p.At = region
@@ -73,7 +73,7 @@ func Placed(p ipam.Pool, region string) ipam.Pool {
 	return p
 }
 
-// PoolContainers is a pool in all the regions that it serves, its home first.
+// PoolContainers returns a pool's containers in all its regions, its home first.
 func PoolContainers(p ipam.Pool) []Container {
 	all := []Container{PoolContainer(Placed(p, p.Region))}
 	for _, r := range p.Spec.Regions {
@@ -84,7 +84,7 @@ func PoolContainers(p ipam.Pool) []Container {
 	return all
 }
 
-// PoolLocks is what stands for all of a pool.
+// PoolLocks returns the lock ids of all of a pool's containers.
 func PoolLocks(p ipam.Pool) []ipam.ID {
 	var ids []ipam.ID
 	for _, c := range PoolContainers(p) {

@@ -6,14 +6,14 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// WithStock reads what is free in a pool.
+// WithStock reads a pool's free blocks.
 func WithStock(ctx context.Context, read Reader, p ipam.Pool) (ipam.Pool, error) {
 	list := []ipam.Pool{p}
 	err := FillStock(ctx, read, list)
 	return list[0], err
 }
 
-// FillStock reads what is free in all the pools at once.
+// FillStock reads the free blocks in all the pools at once.
 func FillStock(ctx context.Context, read Reader, pools []ipam.Pool) error {
 	if len(pools) == 0 {
 		return nil

@@ -9,64 +9,63 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Store is the database as the use cases need it. Reads called on the Store itself are one round trip each, outside any
-// transaction of ours.
+// Store is the use cases' interface to the database. A read on the Store itself is one round trip, outside any transaction.
 type Store interface {
-	View // of what was written last
+	View // of the latest data
 	Feed
 
-	// Behind is a view of what the region knows, which may be some seconds old, so that its reads wait for no other region. It notes when they were.
+	// Behind returns a view of the region's local data, so that its reads wait for no other region. The data may be some seconds old; at gets the
+	// time of the reads.
 	Behind(at *Moment) View
 
-	// InTx runs fn in one transaction named op and commits. It is SERIALIZABLE, or as good as that for a use case that has
-	// named in locks what else it depends on. fn may run several times, each time in a
-	// fresh transaction: it touches nothing but tx and its own arguments, and its effects outside must be overwritten
-	// by the next run. The three ends: nil (committed); an error of fn, returned unchanged (rolled back); an
-	// *ipam.Error with code contention, deadline or unavailable (rolled back, gave up) or outcome_unknown
-	// (COMMIT was sent and its outcome is not known; usecase.Settled finds out).
+	// InTx runs fn in one transaction named op and commits. The transaction is SERIALIZABLE, or equivalent for a use case that names its other
+	// dependencies in locks. fn may run several times, each time in a fresh transaction. So fn must touch only tx and its own arguments, and each run
+	// must overwrite its effects outside. InTx ends in one of three ways: nil (committed); an error of fn, returned unchanged (rolled back); or an
+	// *ipam.Error with code contention, deadline or unavailable (rolled back, gave up) or outcome_unknown (indeterminate COMMIT, which
+	// usecase.Settled resolves).
 	InTx(ctx context.Context, op string, locks Locks, fn func(ctx context.Context, tx Tx) error) error
 
-	// InOneTrip runs fn on what the store remembers of the containers and the projects that it asks for, and commits what it writes in one round trip if
-	// all of that is still so. It is for claims and releases, of containers that are named in locks. What fn has found is nothing to refuse anything for: it
-	// ends in ErrForgotten then, as it does when something is not remembered, or is not so any more, and nothing was done. Else it ends as InTx does. Nobody
-	// waits for a container in it: when another transaction has one, this one ends in ErrForgotten.
+	// InOneTrip runs fn on cached containers and projects. It commits the writes of fn in one round trip if the cached data is still current. It is
+	// for claims and releases in containers that locks names. fn must refuse nothing because of cached data: it returns ErrForgotten then. InOneTrip
+	// also returns ErrForgotten if data is not cached or is outdated, or if another transaction has locked a container, because it never waits.
+	// Nothing was done in these cases. Otherwise it ends like InTx.
 	//
-	// sent is called before anything is sent, and answers what that runs in, and what to call when it has.
+	// InOneTrip calls sent before it sends anything. sent returns the context of the round trip, and a function to call after it.
 	InOneTrip(ctx context.Context, op string, locks Locks, sent func(context.Context) (context.Context, func()), fn func(ctx context.Context, tx Tx) error) error
 
-	// Remembers reports whether it may be worth while to try that for a container.
+	// Remembers reports whether InOneTrip may succeed for a container.
 	Remembers(c Container) bool
 
-	// Durably runs look, and returns when what it has read is durable at all the places where a COMMIT is before it is acknowledged. Whoever answers with what an
-	// earlier transaction did reads it so: a COMMIT whose outcome is not known may be seen before it is durable, and be lost. look may run several times; what counts is what it
-	// found the last time, when Durably has answered nil. All of its reads have to be by the context that it is given.
+	// Durably runs look, and returns when the data that look has read is durable on all replicas that a COMMIT needs for its acknowledgement. A use
+	// case that returns the result of an earlier transaction must read it this way: an indeterminate COMMIT may be visible before it is durable, and
+	// may still be lost. look may run several times. The last run counts, if Durably returns nil. All reads of look must use the context that it
+	// gets.
 	Durably(ctx context.Context, look Look) error
 
-	// KnownRegions answers the database's regions as the store remembers them, in the order in which they were added: for what a moment's delay
-	// does not harm. Empty: not known.
+	// KnownRegions returns the database's cached regions, in the order of their addition. The list may be a moment old. Empty means unknown.
 	KnownRegions() []ipam.Region
 
-	// Place notes that a project may have claims in a region. Where what all regions read is written at once in all, that takes about a second. Who asks for
-	// the same meanwhile waits for the same.
+	// Place records that a project may have claims in a region. If all regions share this data and write it together, that takes about a second.
+	// Concurrent calls for the same record share one write.
 	Place(ctx context.Context, project ipam.ID, region string) error
 
-	// Await returns when no transaction that came before is alone with an id any more.
+	// Await waits until the transactions that now hold the lock id exclusively, or wait for it, have ended.
 	Await(ctx context.Context, id ipam.ID) error
 
-	// Now is the time by the database's clock, which all servers have in common, without asking it.
+	// Now returns the time by the database's clock, which all servers share. It makes no request.
 	Now() time.Time
 
 	// Latest returns an upper bound for the time by that clock.
 	Latest() time.Time
 
-	// DryRun is InTx that always rolls back, whatever fn answers.
+	// DryRun is InTx that always rolls back, whatever fn returns.
 	DryRun(ctx context.Context, op string, locks Locks, fn func(ctx context.Context, tx Tx) error) error
 }
 
-// Look reads what may be answered with. answers is whether it is: whether what was read has to be durable.
+// Look reads data for a response. It returns answers if the caller will return the data, which must then be durable.
 type Look func(ctx context.Context) (answers bool, err error)
 
-// Reader reads. Methods named for one thing answer an ipam not_found error when it does not exist.
+// Reader reads. A method for one object returns an ipam not_found error if the object does not exist.
 type Reader interface {
 	AccessReader
 	AlertReader
@@ -87,34 +86,31 @@ type Reader interface {
 	WebhookReader
 }
 
-// Tx is a transaction: reads, and two ways to touch blocks.
+// Tx is a transaction: reads, locks on containers, and one method that writes.
 type Tx interface {
 	Reader
 
-	// FreeRead executes the planned reads in one round trip and answers the free blocks found; a block may come twice.
-	// In a transaction under locks it adds the container to them; otherwise Write notices whatever changed.
+	// FreeRead executes the planned reads in one round trip and returns the free blocks found, some of them twice. In a transaction under locks it
+	// locks the container; in any other, Write detects changes.
 	FreeRead(ctx context.Context, c Container, reads space.Reads) ([]netip.Prefix, error)
 
-	// Now is the time by the database's clock. In a transaction under locks it is when the last of them was got, so that what is done under a lock has a
-	// later time than what was done by those who had it before, on whatever server.
+	// Now returns the time by the database's clock. Under locks it is the time when the last lock was taken. So changes under a lock have a later
+	// time than changes by the lock's earlier owners, on any server.
 	Now() time.Time
 
-	// Attempt counts the runs of this transaction, from 0: after a conflict, plans start from other places.
+	// Attempt counts the runs of this transaction, from 0. After a conflict, a plan starts from another place.
 	Attempt() int
 
-	// GroupRead is FreeRead of a pool together with the pool as it is now, and with what a group's claims from other projects,
-	// and their quotas, depend on, in the same round trip.
+	// GroupRead is FreeRead of a pool, in one round trip with the current pool, the grants to the claims' projects, and their quotas.
 	GroupRead(ctx context.Context, pool Container, reads space.Reads, q GroupQuery) (GroupFacts, error)
 
-	// Taken answers which of some claims, and of some idempotency keys, exist already, expired keys included. A claim
-	// in a project that is gone counts as taken.
+	// Taken returns the claims and the idempotency keys that exist already, with expired keys. A claim in a deleted project counts as taken.
 	Taken(ctx context.Context, claims, keys []NameRef) (taken, used map[NameRef]bool, err error)
 
-	// Confirm has the COMMIT of a transaction that writes nothing acknowledged when what the transaction has read is durable.
+	// Confirm delays the acknowledgement for a COMMIT without writes until the transaction's reads are durable.
 	Confirm(ctx context.Context) error
 
-	// Write applies all changes in one round trip. Every delete and update must hit exactly the rows that it names;
-	// otherwise the plan was made from a state that is gone, and the attempt is run again.
-	// Names or keys that exist already are answered as *Conflict.
+	// Write applies all changes in one round trip. Every delete and update must hit exactly the rows that it names. Otherwise the plan is outdated,
+	// and the attempt runs again. Write returns a *Conflict for names or keys that exist already.
 	Write(ctx context.Context, ch Changes) error
 }

@@ -1,2 +1,2 @@
-// Package turns decides whose turn it is to work on a pool, and how much of what takes long goes on at once.
+// Package turns contains the per-pool locks of a process, and limits for slow work.
 package turns

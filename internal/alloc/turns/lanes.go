@@ -10,23 +10,23 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Lanes let at most one transaction of this process work on a container at a time. Transactions of one process would
-// otherwise only conflict with each other and be run again; across processes the database decides.
+// Lanes lets at most one transaction in this process work on a container at a time. Without it, the process's own transactions would conflict with
+// each other and retry. Between processes the database decides.
 type Lanes struct {
 	mu   sync.Mutex
 	open map[ipam.ID]*lane
 }
 
-// lane is one container's. It exists while somebody holds its turn or waits for it.
+// lane is one container's lock in this process. It exists while a request has the lock or waits for it.
 type lane struct {
-	users int   // guarded by lanes.mu
-	turns turns // guarded by lanes.mu
+	users int   // guarded by Lanes.mu
+	turns turns // guarded by Lanes.mu
 }
 
-// NewLanes makes lanes that nobody uses yet.
+// NewLanes creates Lanes without locks.
 func NewLanes() *Lanes { return &Lanes{open: map[ipam.ID]*lane{}} }
 
-// Users is how many hold a container's turn or wait for it.
+// Users counts the requests that have or want a container's lock.
 func (l *Lanes) Users(id ipam.ID) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -36,7 +36,7 @@ func (l *Lanes) Users(id ipam.ID) int {
 	return 0
 }
 
-// Used is of how many containers somebody holds the turn.
+// Used counts the locked containers.
 func (l *Lanes) Used() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -52,12 +52,12 @@ func (l *Lanes) leave(id ipam.ID) {
 	}
 }
 
-// Acquire takes the turns of all containers, in order of id, and answers how to give them back. It fails only when ctx ends.
+// Acquire locks all containers in order of id, and returns the function that unlocks them. It fails only when ctx ends.
 func (l *Lanes) Acquire(ctx context.Context, ids ...ipam.ID) (release func(), err error) {
 	return l.AcquireFor(ctx, Short, ids...)
 }
 
-// AcquireFor is acquire for work of some kind: of those who wait, batches and the others take turns.
+// AcquireFor is Acquire with a kind of work. Between waiting requests, the lock alternates between the two kinds.
 func (l *Lanes) AcquireFor(ctx context.Context, kind TurnKind, ids ...ipam.ID) (release func(), err error) {
 	ids = slices.Clone(ids)
 	slices.SortFunc(ids, func(a, b ipam.ID) int { return bytes.Compare(a[:], b[:]) })
@@ -78,7 +78,7 @@ func (l *Lanes) AcquireFor(ctx context.Context, kind TurnKind, ids ...ipam.ID) (
 	return release, nil
 }
 
-// Try takes a container's turn if nobody has it.
+// Try locks a container if it is unlocked.
 func (l *Lanes) Try(id ipam.ID) (release func(), ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -91,7 +91,7 @@ func (l *Lanes) Try(id ipam.ID) (release func(), ok bool) {
 	return func() { l.give(id) }, true
 }
 
-// take waits for a container's turn; false when ctx has ended before it came.
+// take waits for a container's lock. It returns false if ctx ends first.
 func (l *Lanes) take(ctx context.Context, id ipam.ID, kind TurnKind) bool {
 	l.mu.Lock()
 	ln := l.open[id]
@@ -110,7 +110,7 @@ func (l *Lanes) take(ctx context.Context, id ipam.ID, kind TurnKind) bool {
 	l.mu.Lock()
 	gone := ln.turns.withdraw(mine)
 	l.mu.Unlock()
-	if !gone { // it came just now
+	if !gone { // the lock arrived just now
 		l.give(id)
 		return false
 	}
@@ -118,7 +118,7 @@ func (l *Lanes) take(ctx context.Context, id ipam.ID, kind TurnKind) bool {
 	return false
 }
 
-// give hands a container's turn to the next.
+// give passes a container's lock to the next request.
 func (l *Lanes) give(id ipam.ID) {
 	l.mu.Lock()
 	l.open[id].turns.pass()

@@ -10,17 +10,17 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Places bounds how much of one kind of work goes on at once, in all and for each project. Whoever finds no place waits for one, the project that has the
-// fewest first; of one project, in the order in which they came. It is bounds of this process, smaller than the pool of connections to the
-// database: what takes long must not keep out what does not.
+// Places limits the concurrent work of one kind, in total and for each project. A request without a free slot waits. The project with the fewest
+// slots comes first; within a project, requests are served as they came. The limits are for this process and below the size of its database
+// connection pool, so that slow work does not block fast work.
 type Places struct {
-	most, each int // in all, and of one project
-	patient    int // of one project, that may wait
+	most, each int // slots in total, and for one project
+	patient    int // limit for one project's waiting requests
 
 	mu      sync.Mutex
 	busy    int
-	held    map[ipam.ID]int // by project; who has none is not in it
-	waiting []*waiting      // in the order in which they came
+	held    map[ipam.ID]int // slots in use, by project; without zeros
+	waiting []*waiting      // in order of arrival
 }
 
 type waiting struct {
@@ -28,12 +28,13 @@ type waiting struct {
 	come    chan struct{}
 }
 
-// NewPlaces makes so many places in all and for each project; so many of one project may wait.
+// NewPlaces creates slots with the limits in total and for each project. At most patient requests of one project may wait.
 func NewPlaces(most, each, patient int) *Places {
 	return &Places{most: most, each: min(each, most), patient: patient, held: map[ipam.ID]int{}}
 }
 
-// Enter takes a place for a project, which leave gives back. It is refused when as many of the project wait as may, and fails when ctx ends.
+// Enter takes a slot for a project and returns the function that gives it back. It refuses the request if too many of the project already wait, and
+// fails when ctx ends.
 func (p *Places) Enter(ctx context.Context, project ipam.ID) (leave func(), err error) {
 	p.mu.Lock()
 	if p.room(project) {
@@ -69,20 +70,20 @@ func (p *Places) Enter(ctx context.Context, project ipam.ID) (leave func(), err 
 		p.waiting = slices.Delete(p.waiting, at, at+1)
 	}
 	p.mu.Unlock()
-	if at < 0 { // it came just now
+	if at < 0 { // the slot arrived just now
 		p.leave(project)
 	}
 	return nil, storage.TurnNeverCame(ctx)
 }
 
-// Queued is how many wait for a place.
+// Queued counts the waiting requests.
 func (p *Places) Queued() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.waiting)
 }
 
-// room reports whether there is a place for a project. Background work is for no project: only the number of all places bounds it.
+// room reports whether a slot is free for a project. Background work has the zero project, and only the total limits it.
 func (p *Places) room(project ipam.ID) bool {
 	return p.busy < p.most && (project.IsZero() || p.held[project] < p.each)
 }
@@ -92,7 +93,7 @@ func (p *Places) take(project ipam.ID) {
 	p.held[project]++
 }
 
-// leave gives a place back, and those that are free to whoever may have them.
+// leave gives a slot back, and gives free slots to waiting requests.
 func (p *Places) leave(project ipam.ID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -117,9 +118,9 @@ func (p *Places) leave(project ipam.ID) {
 	}
 }
 
-// The places of what takes long, of 16 connections to the database: in all, of one project, and how many of one project may wait.
+// Limits for slow work, with 16 database connections: slots in total, slots for one project, and waiting requests of one project.
 const (
-	SearchesAtOnce = 4 // lists that look for what few rows match
+	SearchesAtOnce = 4 // lists with a filter that matches few rows
 	SearchesOfOne  = 2
 	BatchesAtOnce  = 6
 	BatchesOfOne   = 2

@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// waits lets others work until so many wait.
+// waits yields until n requests wait.
 func waits(t *testing.T, p *Places, n int) {
 	t.Helper()
 	for ; ; runtime.Gosched() {

@@ -2,31 +2,31 @@ package turns
 
 import "slices"
 
-// TurnKind is what a turn of a pool is wanted for.
+// TurnKind is the kind of work for which a request locks a pool.
 type TurnKind int
 
-// What there is to be done in a turn.
+// The kinds of work under a pool's lock.
 const (
-	Short TurnKind = iota // a group of claims and releases, a change of the pool
-	Long                  // a batch, which holds the pool many times as long
+	Short TurnKind = iota // a group of claims and releases, or a change to the pool
+	Long                  // a batch, which holds the lock many times as long
 	kinds
 )
 
-// turns says who works on a pool next. Those who want the same kind are served as they came. Between the two kinds the turn goes back and forth:
-// whoever claims one block waits for one batch at most, however many batches wait, and no stream of single claims keeps batches out.
+// turns is the queue for one lock. Within a kind, requests are served as they came. Between the two kinds the lock alternates: a single claim waits
+// for one batch at most, however many batches wait, and a stream of single claims does not block batches.
 type turns struct {
 	busy    bool
-	last    TurnKind // had the turn last
+	last    TurnKind // kind of the last owner
 	waiting [kinds][]*turn
 }
 
-// turn is one that somebody waits for.
+// turn is a request for the lock.
 type turn struct {
 	kind TurnKind
 	come chan struct{}
 }
 
-// ask waits in the queue of a kind, or takes the turn at once when nobody has it.
+// ask requests the lock. It gets a free lock at once, and otherwise waits in its kind's queue.
 func (t *turns) ask(kind TurnKind) *turn {
 	mine := &turn{kind: kind, come: make(chan struct{})}
 	if t.busy {
@@ -38,7 +38,7 @@ func (t *turns) ask(kind TurnKind) *turn {
 	return mine
 }
 
-// withdraw takes back who waits; false when the turn has come meanwhile.
+// withdraw cancels a waiting request. It returns false if the request has got the lock meanwhile.
 func (t *turns) withdraw(mine *turn) bool {
 	at := slices.Index(t.waiting[mine.kind], mine)
 	if at < 0 {
@@ -48,7 +48,7 @@ func (t *turns) withdraw(mine *turn) bool {
 	return true
 }
 
-// pass gives the turn to the other kind, if anybody of that waits, or else to the next of the same.
+// pass gives the lock to a waiting request of the other kind, or else to the next one of the same kind.
 func (t *turns) pass() {
 	for _, kind := range [kinds]TurnKind{kinds - 1 - t.last, t.last} {
 		if queue := t.waiting[kind]; len(queue) > 0 {

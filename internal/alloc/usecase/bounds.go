@@ -10,10 +10,10 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 )
 
-// GroupDeadline bounds one group's transaction with all its attempts. It does not depend on any one member's deadline.
+// GroupDeadline limits one group's transaction with all its attempts. It does not depend on the members' deadlines.
 const GroupDeadline = 15 * time.Second
 
-// NewLRU makes a cache of the given size, which must be positive.
+// NewLRU creates a cache for size entries; size must be positive.
 func NewLRU[K comparable, V any](size int) *lru.Cache[K, V] {
 	c, err := lru.New[K, V](size)
 	if err != nil {
@@ -22,12 +22,12 @@ func NewLRU[K comparable, V any](size int) *lru.Cache[K, V] {
 	return c
 }
 
-// MaxRounds bounds how often a use case looks again after an unknown outcome or a conflict. Each round already holds the
-// bounded retries of the transaction runner.
+// MaxRounds limits a use case's retries after an indeterminate commit or a conflict. Each round already contains the transaction runner's limited
+// retries.
 const MaxRounds = 8
 
-// Rounds tries until that is done, or wants no other round, MaxRounds times at most. After the last one the error is that of it, or contention if it has
-// none. All repeating of the use cases is done here.
+// Rounds calls try until it asks for no other round, at most MaxRounds times. After the last round it returns that round's error, or contention if
+// the round has none. Every retry of a use case goes through Rounds.
 func Rounds[T any](try func(round int) (v T, again bool, err error)) (T, error) {
 	var last error
 	for round := range MaxRounds {
@@ -44,7 +44,7 @@ func Rounds[T any](try func(round int) (v T, again bool, err error)) (T, error) 
 	return zero, last
 }
 
-// UntilAgreed is Rounds for what looks again after a conflict: somebody else has changed meanwhile what was read.
+// UntilAgreed is Rounds for a use case that retries after a conflict: another request has changed the data that it read.
 func UntilAgreed[T any](try func(round int) (T, error)) (T, error) {
 	return Rounds(func(round int) (T, bool, error) {
 		v, err := try(round)
@@ -55,20 +55,20 @@ func UntilAgreed[T any](try func(round int) (T, error)) (T, error) {
 	})
 }
 
-// ReadBackLimit bounds finding out what became of an unknown COMMIT.
+// ReadBackLimit limits the time to read back an indeterminate COMMIT.
 const ReadBackLimit = 3 * time.Second
 
-// MaxRememberedProjects bounds the projects that are remembered, about half a kilobyte each.
+// MaxRememberedProjects limits the cached projects, about half a kilobyte each.
 const MaxRememberedProjects = 16384
 
-// MaxGroup bounds the members of one transaction, and with it its size and how long it holds its rows.
+// MaxGroup limits the members in one transaction, and so its size and how long it locks rows.
 const MaxGroup = 64
 
-// MaxPools bounds the pools of one transaction.
+// MaxPools limits the pools of one transaction.
 const MaxPools = 32
 
-// Placed is Rounds for a try that takes a turn. When the try ends in Unplaced or Occupied, Placed notes the place or waits for the lock while it has no
-// turn, and then tries again.
+// Placed is Rounds for a try that may hold a pool's lock in the process. When try returns *storage.Unplaced, Placed records the region, and when try
+// returns *storage.Occupied, Placed waits for the lock. Then it retries. No other request waits meanwhile, because try has released the pool's lock.
 func Placed[T any](ctx context.Context, s *Core, try func() (T, error)) (T, error) {
 	return Rounds(func(int) (v T, again bool, err error) {
 		v, err = try()

@@ -12,31 +12,31 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// Core is what all use cases have in common. Each room embeds it; it is safe for concurrent use.
+// Core contains the dependencies that all use cases share. Each use-case package embeds it. It is safe for concurrent use.
 type Core struct {
 	Store     storage.Store
-	Region    string           // where rows that this process creates live
-	Clock     func() time.Time // the database's
-	OwnClock  bool             // but a test's
-	Ticks     func() time.Time // for what this process remembers: how long ago something was
+	Region    string           // region for the rows that this process creates
+	Clock     func() time.Time // the database's clock
+	OwnClock  bool             // Clock is a test's clock
+	Ticks     func() time.Time // this process's clock, for the age of cached values
 	Metrics   Metrics
-	Tracer    Tracer                                 // nil: nobody follows
-	Lanes     *turns.Lanes                           // whose turn it is to work on a pool
-	Searching *turns.Places                          // lists that look at many rows
-	Projects  *lru.Cache[string, storage.ProjectKey] // remembered by name
-	Wakes     *Wakes                                 // those who wait for changes
-	Crowds    *Crowds                                // where no more consumers are made
+	Tracer    Tracer                                 // nil: no traces
+	Lanes     *turns.Lanes                           // per-pool locks in this process
+	Searching *turns.Places                          // limits lists that scan many rows
+	Projects  *lru.Cache[string, storage.ProjectKey] // cache, by name
+	Wakes     *Wakes                                 // notifies those that wait for changes
+	Crowds    *Crowds                                // projects that are full of consumers
 }
 
-// Options of a Core.
+// Options configure a Core.
 type Options struct {
-	Region  string           // where rows that this process creates live
-	Clock   func() time.Time // nil: the database's; tests have their own
-	Metrics Metrics          // nil: nobody measures
-	Tracer  Tracer           // nil: nobody follows
+	Region  string           // region for the rows that this process creates
+	Clock   func() time.Time // nil: the database's clock; tests set their own
+	Metrics Metrics          // nil: no metrics
+	Tracer  Tracer           // nil: no traces
 }
 
-// New makes what the use cases over a store have in common.
+// New creates the Core for the use cases over a store.
 func New(store storage.Store, o Options) *Core {
 	c := &Core{
 		Store: store, Region: o.Region, Clock: o.Clock, OwnClock: o.Clock != nil, Ticks: o.Clock, Metrics: o.Metrics, Tracer: o.Tracer,
@@ -53,7 +53,7 @@ func New(store storage.Store, o Options) *Core {
 	return c
 }
 
-// Now is the time of a request, by the database's clock and as the database stores it: UTC, microseconds.
+// Now returns the time of a request by the database's clock, in the database's resolution: UTC, microseconds.
 func (s *Core) Now() time.Time { return asStored(s.Clock()) }
 
 // Latest returns an upper bound for the time. An object that any server has dated later did not exist yet.
@@ -66,7 +66,7 @@ func (s *Core) Latest() time.Time {
 
 func asStored(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
 
-// View is the rows as a call reads them.
+// View returns the view that a call reads: the latest data, or the region's local data.
 func (s *Core) View(r Reading) storage.View {
 	if r.Behind == nil {
 		return s.Store
@@ -74,7 +74,7 @@ func (s *Core) View(r Reading) storage.View {
 	return s.Store.Behind(r.Behind)
 }
 
-// Fresh is the metadata of something that is about to be created.
+// Fresh returns the metadata for a new object.
 func (s *Core) Fresh(m ipam.Metadata, project, region string, who tenancy.Principal) ipam.Metadata {
 	now := s.Now()
 	return ipam.Metadata{
@@ -83,7 +83,7 @@ func (s *Core) Fresh(m ipam.Metadata, project, region string, who tenancy.Princi
 	}
 }
 
-// InTx is Store.InTx (or DryRun) for a closure that answers a value.
+// InTx is Store.InTx (or DryRun) for a closure that returns a value.
 func InTx[T any](ctx context.Context, s *Core, op string, locks storage.Locks, dryRun bool, fn func(context.Context, storage.Tx) (T, error)) (T, error) {
 	if dryRun {
 		return runIn(ctx, s, s.Store.DryRun, op, locks, fn)
@@ -91,7 +91,7 @@ func InTx[T any](ctx context.Context, s *Core, op string, locks storage.Locks, d
 	return runIn(ctx, s, s.Store.InTx, op, locks, fn)
 }
 
-// InOneTrip is Store.InOneTrip for a closure that answers a value.
+// InOneTrip is Store.InOneTrip for a closure that returns a value.
 func InOneTrip[T any](
 	ctx context.Context, s *Core, op string, locks storage.Locks, sent func(context.Context) (context.Context, func()), fn func(context.Context, storage.Tx) (T, error),
 ) (T, error) {
@@ -107,7 +107,7 @@ func runIn[T any](ctx context.Context, s *Core, run func(context.Context, string
 	err = run(ctx, op, locks, func(ctx context.Context, tx storage.Tx) error {
 		v, err := fn(ctx, timedTx{tx, s, did})
 		if err == nil {
-			out = v // overwritten by the next attempt, if there is one
+			out = v // the next attempt, if any, overwrites it
 		}
 		return err
 	})

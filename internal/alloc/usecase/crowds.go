@@ -8,14 +8,14 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Crowds is which projects had as many consumers as one may have when they were counted last. Requests only look here; the background counts, those
-// projects alone in which this process makes consumers.
+// Crowds caches which projects had the maximum number of consumers at the last count. Requests only read it. A background job counts the projects in
+// which this process creates consumers.
 type Crowds struct {
 	mu   sync.Mutex
 	full map[ipam.ID]bool
 }
 
-// Full notes that consumers may be made in a project, and reports whether it has no room for them.
+// Full records that a request creates consumers in a project, and reports whether the project is full.
 func (c *Crowds) Full(project ipam.ID) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -27,14 +27,14 @@ func (c *Crowds) Full(project ipam.ID) bool {
 	return is
 }
 
-// Projects are those that are to be counted.
+// Projects returns the projects to count.
 func (c *Crowds) Projects() []ipam.ID {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Collect(maps.Keys(c.full))
 }
 
-// Counted notes which of the projects that were counted are full. The others are counted again when consumers are made there.
+// Counted records which of the counted projects are full. The others are counted again when a request creates consumers in them.
 func (c *Crowds) Counted(projects, full []ipam.ID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,2 +1,3 @@
-// Package usecase is what all use cases have in common: entering a project, preconditions, repeats, unknown outcomes, and the bounds of all retries.
+// Package usecase contains the parts that all use cases share: access to a project, preconditions, idempotent repeats, indeterminate commits, and the
+// limits of all retries.
 package usecase

@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// named is what the filter names, by the parameter that names it.
+// named returns the names in the filter and their query parameters.
 func named(f paging.Filter, project string) (params []string, names []storage.Named) {
 	for _, n := range []struct {
 		param, what string
@@ -26,8 +26,8 @@ func named(f paging.Filter, project string) (params []string, names []storage.Na
 	return params, names
 }
 
-// RefuseUnknown refuses a filter that names what means nothing to the project: a typing error must not look like a list without anything in it. What
-// is not there and what the project may not see are asked for, and answered, alike.
+// RefuseUnknown refuses a filter with a name that the project neither has nor may use, because a typing error must not look like an empty list. It
+// treats an absent object and an invisible one alike.
 func RefuseUnknown(ctx context.Context, read storage.Reader, key storage.ProjectKey, f paging.Filter) error {
 	params, names := named(f, key.Name)
 	if len(names) == 0 {
@@ -55,15 +55,15 @@ func RefuseUnknown(ctx context.Context, read storage.Reader, key storage.Project
 	return refusal
 }
 
-// Unknown is RefuseUnknown, to be called when nothing was found.
+// Unknown returns RefuseUnknown as a function to call when a list is empty.
 func Unknown(ctx context.Context, read storage.Reader, key storage.ProjectKey, f paging.Filter) func() error {
 	return func() error { return RefuseUnknown(ctx, read, key, f) }
 }
 
-// OrUnknown answers a page of a list whose filter may name something. A list with something in it answers for the names: a claim says which pool and
-// class it is of, also when the project may use them no more. Only where nothing was found, on the first page and those after it, are they looked at.
+// OrUnknown returns a page of a list whose filter may contain names. A list with items proves its names: a claim shows its pool and class, even after
+// the project has lost the right to use them. So OrUnknown checks the names only if no page so far had an item.
 func OrUnknown[T, K any](of paging.List, cursor string, unknown func() error, fetch func(cursor string) (paging.Page[T], error)) (paging.Page[T], error) {
-	barren := paging.List{Kind: of.Kind + "-barren", Of: of.Of} // a place in the list before which nothing was found, by names that mean nothing
+	barren := paging.List{Kind: of.Kind + "-barren", Of: of.Of} // seals a position before which no item was found, for names that do not exist
 	var after K
 	begins := cursor == ""
 	if !begins && paging.OpenCursor(cursor, barren, &after) == nil {
@@ -85,7 +85,7 @@ func OrUnknown[T, K any](of paging.List, cursor string, unknown func() error, fe
 	return page, nil
 }
 
-// FilterPool resolves the filter's pool, if it is the project's own, and refuses one that does not exist.
+// FilterPool reads the filter's pool if it is the project's own, and refuses one that does not exist.
 func FilterPool(ctx context.Context, read storage.Reader, key storage.ProjectKey, f paging.Filter) (*ipam.Pool, error) {
 	if f.Pool.Project != key.Name {
 		return nil, nil //nolint:nilnil // nothing to resolve is no failure

@@ -9,8 +9,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// A page ends after some thousand rows, whatever it found. That the names mean nothing is known at the first page and said at the last, unless
-// something was found between: then it names them.
+// A page ends after some thousand rows, even if it is empty. The first page already shows that the names do not exist, but only the last page may
+// refuse them: an item in between would prove the names.
 func TestANameThatMeansNothingIsRefusedOnceNothingWasFoundOnAnyPage(t *testing.T) {
 	t.Parallel()
 	of := paging.ListOf("claims", "whose")

@@ -7,16 +7,16 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Match is an If-Match precondition. The zero Match demands nothing.
+// Match is an If-Match precondition. The zero Match requires nothing.
 type Match struct {
 	Any       bool     // If-Match: *
-	Revisions []string // the entity tags, without quotes; weak ones with their mark and quotes, so that they match nothing
+	Revisions []string // entity tags without quotes; a weak tag keeps its prefix and quotes, so that it matches nothing
 }
 
-// Set reports whether there is a precondition at all.
+// Set reports whether the request has a precondition.
 func (m Match) Set() bool { return m.Any || len(m.Revisions) > 0 }
 
-// Check compares with the current revision; the refusal carries it.
+// Check compares with the current revision and adds it to the refusal.
 func (m Match) Check(current ipam.ID) error {
 	if !m.Set() || m.Any || slices.Contains(m.Revisions, current.String()) {
 		return nil
@@ -35,8 +35,8 @@ func (m Match) Check(current ipam.ID) error {
 
 func isWeak(tag string) bool { return strings.HasPrefix(tag, `W/"`) }
 
-// CheckPut holds the preconditions of a PUT against what is there, if anything is: If-Match first, as RFC 9110 has it (13.2.2). It must
-// not be asked about what this very PUT has made.
+// CheckPut checks the preconditions of a PUT: If-Match first, according to RFC 9110 (13.2.2). found reports whether the object exists. The caller
+// must not pass an object that this same PUT has created.
 func (r Request) CheckPut(found bool, current ipam.ID) error {
 	if !found {
 		if !r.IfMatch.Set() {

@@ -6,26 +6,27 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Metrics is told what the use cases do. It must not block, and is safe for concurrent use.
+// Metrics records the results of use cases. It must not block, and is safe for concurrent use.
 type Metrics interface {
-	// ClaimDecided: a claim was bound (refusal ""), or refused. class is project/name of the class that it was resolved to; "" when
-	// none took part, or none was found.
+	// ClaimDecided records a claim that was bound (refusal "") or refused. class is the project/name of the resolved class, or "" if the claim used
+	// none or found none.
 	ClaimDecided(ctx context.Context, class string, refusal ipam.Code)
-	// GroupRan: one transaction of a pool was committed with so many members.
+	// GroupRan records that a pool's transaction was committed, with its number of members.
 	GroupRan(ctx context.Context, members int)
-	// LoanMoved: a move of a block between regions was tried, and is over: move is "lend" or "recall"; outcome is "moved", "nothing", "fenced" or "failed".
+	// LoanMoved records the end of an attempt to move a block between regions. move is "lend" or "recall"; outcome is "moved", "nothing", "fenced" or
+	// "failed".
 	LoanMoved(ctx context.Context, move, outcome string)
-	// ConsumersEnded: so many consumers ended, for that reason.
+	// ConsumersEnded records the number of consumers that ended for a reason.
 	ConsumersEnded(ctx context.Context, because ipam.EndReason, n int)
-	// RealmHeld: many consumers of a realm expired at once, and none of them is ended until that is confirmed.
+	// RealmHeld records that many consumers of a realm expired at once. Carve ends none of them until a client confirms the expiry.
 	RealmHeld(ctx context.Context)
-	// WebhookTried: something was sent to a webhook, which was "delivered", or failed for a reason.
+	// WebhookTried records an attempt to send to a webhook. outcome is "delivered" or the reason of the failure.
 	WebhookTried(ctx context.Context, outcome string)
-	// WebhookGaveUp: a delivery to a webhook was given up.
+	// WebhookGaveUp records a delivery to a webhook that was given up.
 	WebhookGaveUp(ctx context.Context)
 }
 
-// unmeasured is Metrics that nobody reads.
+// unmeasured implements Metrics and records nothing.
 type unmeasured struct{}
 
 func (unmeasured) ClaimDecided(context.Context, string, ipam.Code)     {}

@@ -11,11 +11,11 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// AnswerLifetime is how long an idempotency key is kept.
+// AnswerLifetime is how long an idempotency key is stored.
 const AnswerLifetime = 24 * time.Hour
 
-// Replayed reads the stored answer of the request's key. It refuses a key that was used for another request, or by another
-// caller: what was made is told by the answer itself and not by the fingerprint, which servers of other versions make too.
+// Replayed decodes the stored answer for the request's key. It refuses a key that belongs to another request or another caller. It finds the caller
+// in the answer and not in the fingerprint, because servers with other versions also compute fingerprints.
 func Replayed[T any](ctx context.Context, r Request, a storage.Answer, read func(storage.Answer) (T, error)) (made T, err error) {
 	if a.Fingerprint != r.Fingerprint {
 		return made, ipam.Errorf(ipam.CodeIdempotencyMismatch,
@@ -33,13 +33,13 @@ func Replayed[T any](ctx context.Context, r Request, a storage.Answer, read func
 	return made, nil
 }
 
-// Whole reads an answer that Answers has made.
+// Whole decodes an answer that Answers has encoded.
 func Whole[T any](a storage.Answer) (made T, err error) {
 	err = json.Unmarshal(a.Body, &made)
 	return made, err
 }
 
-// creatorOf is who made what a stored answer holds.
+// creatorOf returns the creator of the objects in a stored answer.
 func creatorOf(out any) string {
 	switch v := out.(type) {
 	case interface{ Creator() string }:
@@ -52,7 +52,7 @@ func creatorOf(out any) string {
 	return ""
 }
 
-// Answers is the row to store for a request with a key, with the whole of what was made; none without a key.
+// Answers returns the row to store for a request with a key, with the complete created object. It returns none without a key.
 func Answers(projectID ipam.ID, r Request, now time.Time, value any) ([]storage.Answer, error) {
 	if !r.StoresAnswer() {
 		return nil, nil
@@ -64,17 +64,17 @@ func Answers(projectID ipam.ID, r Request, now time.Time, value any) ([]storage.
 	return []storage.Answer{Answer(projectID, r, now, body)}, nil
 }
 
-// Answer is the row to store for a request with a key.
+// Answer returns the row to store for a request with a key.
 func Answer(projectID ipam.ID, r Request, now time.Time, body []byte) storage.Answer {
 	return storage.Answer{
 		ProjectID: projectID, Key: r.Key, Fingerprint: r.Fingerprint, Body: body, CreatedAt: now, ExpiresAt: now.Add(AnswerLifetime),
 	}
 }
 
-// Once runs a create that may carry an idempotency key: the stored answer comes first, before anything is looked for;
-// a conflict (somebody else stored the key meanwhile) looks again. So does a refusal: when the same request is made twice
-// at once, what the first one took may be the very thing that the second one is refused for. m is the metadata of what is created, so
-// that a generated name which is taken is made anew; nil when there is no one name. read reads a stored answer.
+// Once runs a create that may have an idempotency key. It first returns the stored answer, if any. After a conflict (another request has stored the
+// key meanwhile) it looks again. It also looks again after a refusal, because of two concurrent identical requests the first may have taken the very
+// object that the second lacks. m is the metadata of the new object, so that Once can replace a generated name that is taken; it is nil if the
+// request has no single name. read decodes a stored answer.
 func Once[T any](ctx context.Context, s *Core, key storage.ProjectKey, r Request, m *ipam.Metadata,
 	read func(storage.Answer) (T, error), run func(ctx context.Context) (T, error),
 ) (Result[T], error) {
@@ -98,16 +98,16 @@ func Once[T any](ctx context.Context, s *Core, key storage.ProjectKey, r Request
 	})
 }
 
-// Answered reports whether a look for a stored answer says what became of the request: that it was made, or made and released.
+// Answered reports whether a stored answer settles the request: the objects were created, or created and released.
 func Answered(err error) bool { return err == nil || ipam.IsCode(err, ipam.CodeClaimReleased) }
 
-// NameTaken reports whether it is the name that exists already, and not something else that there can be one of.
+// NameTaken reports whether the error is about an existing name, and not about another unique value.
 func NameTaken(err error) bool {
 	e, ok := errors.AsType[*ipam.Error](err)
 	return ok && e.Code == ipam.CodeAlreadyExists && len(e.Fields) > 0 && e.Fields[0].Pointer == "/metadata/name"
 }
 
-// replay answers what is stored for the request's key; ok is false when nothing is.
+// replay returns the stored answer for the request's key. ok is false if none exists.
 func replay[T any](ctx context.Context, s *Core, key storage.ProjectKey, r Request, read func(storage.Answer) (T, error)) (answer Result[T], ok bool, err error) {
 	if r.Key == "" {
 		return answer, false, nil

@@ -6,9 +6,9 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// StillHeld refuses to answer with claims that a request has made if any of them was released since: its block may be somebody else's by
-// now. It has to be asked after the stored answer was read. Claims and answer are of one transaction, so that whoever sees the answer
-// finds the claims, and one that is not there any more was released. Claims never move to another region, nor to another allocation.
+// StillHeld returns claim_released if any of the claims that a request created has been released, because its block may belong to another claim by
+// now. The caller must read the stored answer first. One transaction writes claims and answer, so a claim that is missing after the answer was read
+// has been released. Claims never move to another region or another allocation.
 func (s *Core) StillHeld(ctx context.Context, made []ipam.Claim) error {
 	held, err := s.Store.ClaimsHeld(ctx, made)
 	if err != nil {

@@ -8,11 +8,10 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Settled runs a transaction whose outcome can be read back. After an unknown outcome readBack looks, in a new
-// transaction, for what this very request would have written (by its prepared id or revision): found is success;
-// otherwise the transaction runs again. Running again is safe: the late landing of the first COMMIT and the second
-// run would collide on a unique key or a revision, and whoever loses reads back. What was found, by a read or by a transaction that had nothing to
-// write, is answered when it is durable.
+// Settled runs a transaction with an outcome that can be read back. After an indeterminate commit, readBack searches in a new transaction for the
+// rows that this request would have written, by their prepared id or revision. If it finds them, Settled succeeds; if not, it runs the transaction
+// again. The second run is safe: a late first COMMIT and the second run collide on a unique key or a revision, and the loser reads back. A result
+// that comes from a read, or from a transaction without writes, is returned only when the data is durable.
 func Settled[T any](ctx context.Context, s *Core, op string, locks storage.Locks, dryRun bool,
 	fn func(context.Context, storage.Tx) (T, error), readBack func(context.Context) (T, bool, error),
 ) (T, error) {
@@ -34,10 +33,10 @@ func Settled[T any](ctx context.Context, s *Core, op string, locks storage.Locks
 			unsure = true
 		case !unsure:
 			return zero, false, err
-		case storage.RetryLater(err): // "nothing was changed" cannot be said any more
+		case storage.RetryLater(err): // the error "nothing was changed" may now be false
 			return zero, false, storage.OutcomeUnknown(err)
 		}
-		// Either unknown now, or refused after an unknown round: the refusal may be our own first success.
+		// The outcome is unknown, or this refusal follows an unknown outcome: our own first COMMIT may be its cause.
 		back, found, readErr := readBackWithin(ctx, s, readBack)
 		switch {
 		case readErr != nil:
@@ -52,7 +51,7 @@ func Settled[T any](ctx context.Context, s *Core, op string, locks storage.Locks
 	})
 }
 
-// writing is a transaction that knows whether it has written.
+// writing is a transaction that records whether it has written.
 type writing struct {
 	storage.Tx
 	wrote bool
@@ -64,7 +63,7 @@ func (w *writing) Write(ctx context.Context, ch storage.Changes) error {
 	return w.Tx.Write(ctx, ch)
 }
 
-// Durably is Store.Durably. When look has found what is to be answered, and it cannot be said in time that this is durable, the outcome is not known.
+// Durably is Store.Durably. It returns outcome_unknown if look has found a result that cannot be confirmed as durable in time.
 func (s *Core) Durably(ctx context.Context, look storage.Look) error {
 	found := false
 	err := s.Store.Durably(ctx, func(ctx context.Context) (bool, error) {
@@ -81,8 +80,8 @@ func (s *Core) Durably(ctx context.Context, look storage.Look) error {
 	return e
 }
 
-// Exists refuses a name that is taken, when it is durable that it is: who repeats a request by name without a key learns by that that it was done. When it is not taken any
-// more the use case begins anew.
+// Exists refuses a taken name when it is durable that the name is taken. A client that repeats a request by name without a key learns from this
+// refusal that the first request succeeded. Exists returns a conflict if the name is free by now, so that the use case starts again.
 func (s *Core) Exists(ctx context.Context, refusal error, look func(context.Context) error) error {
 	found := false
 	err := s.Durably(ctx, func(ctx context.Context) (bool, error) {
@@ -100,7 +99,8 @@ func (s *Core) Exists(ctx context.Context, refusal error, look func(context.Cont
 	}
 }
 
-// readBackWithin reads back within its own time: the request's is often up just when the outcome is unknown. What is found is durable.
+// readBackWithin reads back with a time limit of its own, because the request's deadline is often near after an indeterminate commit. A result that
+// it finds is durable.
 func readBackWithin[T any](ctx context.Context, s *Core, readBack func(context.Context) (T, bool, error)) (v T, found bool, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ReadBackLimit)
 	defer cancel()

@@ -8,12 +8,12 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// timedTx is a transaction whose time is the service's, as the database stores it.
+// timedTx is a transaction with the service's clock, in the database's resolution.
 type timedTx struct {
 	storage.Tx
 
 	s   *Core
-	did *wrote // nil: nobody waits for it
+	did *wrote // nil: no request waits for changes
 }
 
 // Now implements Tx.
@@ -24,8 +24,8 @@ func (t timedTx) Now() time.Time {
 	return asStored(t.Tx.Now())
 }
 
-// Write implements Tx. What is recorded happens now, however long its request has waited: the trail is in the order of its events' times, and an event
-// that came into it with the time of the request would come where readers have been already.
+// Write implements Tx. It dates the events now, however long the request has waited. The trail is ordered by event time. An event with the request's
+// time could come before the positions that readers have already passed.
 func (t timedTx) Write(ctx context.Context, ch storage.Changes) error {
 	now := t.Now()
 	if len(ch.Events) > 0 && !t.s.OwnClock && t.s.Clock().Sub(now) > storage.LatestRecord {
@@ -36,11 +36,11 @@ func (t timedTx) Write(ctx context.Context, ch storage.Changes) error {
 	return t.Tx.Write(ctx, ch)
 }
 
-// errRecordedLate refuses what would come into the trail where those have been already who follow it.
+// errRecordedLate refuses an event that would come before positions that readers of the trail have already passed.
 var errRecordedLate = ipam.Errorf(ipam.CodeContention, "The request was held up for too long. Nothing was changed; repeat it.")
 
-// record gives events their time, and those of one project consecutive ids, in the order in which they come: such events are stored together. The
-// random bits are those of the project's first event, or, beyond 65,536, of every 65,536th: a transaction that runs again writes the same ids.
+// record gives events their time, and gives the events of one project consecutive ids in their order, because such events are stored together. It
+// takes the random bits from the project's first event, and again from each 65,536th. So another attempt writes the same ids.
 func record(events []ipam.Event, at time.Time) {
 	type run struct {
 		first ipam.ID

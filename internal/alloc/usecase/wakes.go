@@ -8,14 +8,14 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Wakes lets those who wait for changes of a project know when this process has made one. Where nobody waits it costs a look at a number.
+// Wakes notifies watchers of a project after this process has changed it. Without watchers, a transaction costs one read of a counter.
 type Wakes struct {
 	waiting atomic.Int64
 	mu      sync.Mutex
 	wake    map[ipam.ID]*func()
 }
 
-// Watch has wake called after every change of a project, until stop is called or another is to be called. wake must not block.
+// Watch calls wake after every change in a project, until stop is called or another Watch for the project replaces it. wake must not block.
 func (w *Wakes) Watch(project ipam.ID, wake func()) (stop func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -28,17 +28,17 @@ func (w *Wakes) Watch(project ipam.ID, wake func()) (stop func()) {
 	return sync.OnceFunc(func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		if w.wake[project] == mine { // or else another watches by now
+		if w.wake[project] == mine { // otherwise a later Watch has replaced this one
 			delete(w.wake, project)
 		}
 		w.waiting.Add(-1)
 	})
 }
 
-// wrote is the projects in whose trails a transaction records.
+// wrote collects the projects for which a transaction records events.
 type wrote struct{ projects []ipam.ID }
 
-// begin answers what notes the projects of a transaction; nil: nobody waits.
+// begin returns the collector for a transaction, or nil if none waits.
 func (w *Wakes) begin() *wrote {
 	if w.waiting.Load() == 0 {
 		return nil
@@ -57,7 +57,7 @@ func (w *wrote) note(events []ipam.Event) {
 	}
 }
 
-// end tells of what a transaction has committed.
+// end notifies the watchers of a committed transaction's projects.
 func (w *Wakes) end(did *wrote) {
 	if did == nil {
 		return

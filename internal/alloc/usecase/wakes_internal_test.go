@@ -8,7 +8,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Who stops to watch a project when another has begun to takes nothing from that one.
+// A stop after the next Watch of the project must not remove that Watch.
 func TestAWatcherThatStopsLateLeavesTheNextOne(t *testing.T) {
 	t.Parallel()
 	var w Wakes

@@ -7,10 +7,10 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// HiddenName is how a pool is named to somebody who may not see it.
+// HiddenName returns a pool's name for a caller that may not see the pool.
 func HiddenName(ref ipam.Ref) string { return ref.Project + "/(hidden)" }
 
-// DurationText is a time that may be left out, as callers write it.
+// DurationText returns an optional duration in the API's format.
 func DurationText(d *time.Duration) string {
 	if d == nil {
 		return ""
@@ -18,7 +18,7 @@ func DurationText(d *time.Duration) string {
 	return ipam.DurationText(*d)
 }
 
-// CountOf says "1 claim" or "2 claims".
+// CountOf returns "1 claim" or "2 claims".
 func CountOf(n int64, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -26,7 +26,7 @@ func CountOf(n int64, noun string) string {
 	return strconv.FormatInt(n, 10) + " " + noun + "s"
 }
 
-// NameOf is a reference as it is written; "" for none.
+// NameOf returns a reference's text, or "" for none.
 func NameOf(r ipam.Ref) string {
 	if r.Name == "" {
 		return ""
