@@ -121,7 +121,7 @@ func TestAPoolIsDeletedWhichWasMadeBeforeAnybodyRecordedIt(t *testing.T) {
 	_, err := world.Carve.CreatePool(t.Context(), s.project, carve.IPPoolCreate{Metadata: made, Spec: carve.IPPoolSpec{CIDR: "10.30.0.0/28"}})
 	require.NoError(t, err)
 	stop := s.run()
-	s.becomes(p, meta.ConditionTrue, ipam.ReasonReconciled, "")
+	s.becomes(p, meta.ConditionTrue, ipam.ReasonPoolCreated, "")
 	stop()
 	s.update(p, func() {})
 	p.Status = ipam.IPPoolStatus{}
