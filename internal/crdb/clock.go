@@ -8,14 +8,14 @@ import (
 	"github.com/carve-ipam/carve/internal/dbclock"
 )
 
-// How often a store asks for the database's time, how often in a row at first, and how long an answer may take.
+// Readings of the database's clock: the interval, the number at start, and the time limit for each.
 const (
 	clockEvery   = time.Second
-	clockSamples = 3 // the first one may have made the connection
+	clockSamples = 3 // the first reading may include the time to connect
 	clockLimit   = 5 * time.Second
 )
 
-// storeClock is the database's clock, as this process knows it.
+// storeClock estimates the database's clock in this process.
 type storeClock struct {
 	dbclock.Clock
 
@@ -34,16 +34,17 @@ func (c *storeClock) Now() time.Time {
 	return c.At(c.local()).UTC()
 }
 
-// mostDoubt is how much too early a record may be that is not made under a lock, which tells the time: with a clock that is known less exactly, locks are taken.
+// mostDoubt limits the clock's error for a record that is made without a lock (a lock returns the exact time). While the error is larger,
+// transactions take locks.
 const mostDoubt = 2 * time.Millisecond
 
-// exact reports whether the time is known well enough.
+// exact reports whether the estimate's error is below mostDoubt.
 func (c *storeClock) exact() bool {
 	now := c.local()
 	return c.At(now).Sub(c.Clock.Earliest(now)) < mostDoubt
 }
 
-// Earliest is what time it is at least.
+// Earliest returns a lower bound for the time.
 func (c *storeClock) Earliest() time.Time {
 	return c.Clock.Earliest(c.local()).UTC()
 }
@@ -56,15 +57,15 @@ func (c *storeClock) Latest() time.Time {
 // Latest implements storage.Store.
 func (s *Store) Latest() time.Time { return s.clock.Latest() }
 
-// Now is what time it is by the database's clock, which is everybody's. It asks nobody: it counts on from the last time that the store has asked, to
-// within half of how long that took.
+// Now returns the time by the database's clock, which all servers share. It sends no query: it adds the time that has passed since the last reading.
+// The error is at most half that reading's round trip.
 func (s *Store) Now() time.Time { return s.clock.Now() }
 
-// readClock asks the database for its time, once and without trying again.
+// readClock reads the database's clock once, without a retry.
 func (s *Store) readClock(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, clockLimit)
 	defer cancel()
-	c, err := s.pool.Acquire(ctx) // before the question: whoever waits for a connection has not asked yet
+	c, err := s.pool.Acquire(ctx) // before the measurement, which must not include the wait for a connection
 	if err != nil {
 		return err
 	}
@@ -78,8 +79,8 @@ func (s *Store) readClock(ctx context.Context) error {
 	return nil
 }
 
-// keepClock asks again from time to time, until the store is closed, and whether this program may go on. While the database does not answer the clock
-// runs on by itself.
+// keepClock reads the clock and checks the program's compatibility once a second, until the store is closed. While the database does not respond, the
+// estimate goes on from the last reading.
 func (s *Store) keepClock(ctx context.Context) {
 	ticker := time.NewTicker(clockEvery)
 	defer ticker.Stop()

@@ -17,24 +17,24 @@ import (
 
 const beginStatement = "begin isolation level serializable read write"
 
-// divisionByZero is the SQLSTATE of lockIdle when another transaction has the lock.
+// divisionByZero is the SQLSTATE of lockIdle when another transaction holds the lock.
 const divisionByZero = "22012"
 
-// rollbackLimit bounds a rollback, which runs even when the request's own time is up.
+// rollbackLimit bounds a rollback, which also runs after the request's deadline.
 const rollbackLimit = 2 * time.Second
 
-// conn is a connection in a transaction that begins with its first statement, in the same round trip.
+// conn is a connection with one transaction. BEGIN travels with the first statement, in the same round trip.
 type conn struct {
 	pool    *pgxpool.Conn
 	writers *dial.Writers
 	begun   bool
 	locks   *lockSet        // nil: the transaction is SERIALIZABLE
-	at      time.Time       // by the database's clock, when the last lock was got; zero: there was none
-	left    <-chan struct{} // closed when the COMMIT is answered that its caller did not wait for; nil: there is none
+	at      time.Time       // the database's time when the transaction got its last lock; zero: it has no lock
+	left    <-chan struct{} // closed when the server has responded to a COMMIT that its caller abandoned; nil: no COMMIT was abandoned
 }
 
-// ahead is what has to run before the next statement: BEGIN, and the locks that were asked for since the last one. A statement
-// behind a lock has a snapshot of its own, taken when the lock was got.
+// ahead returns the statements that must run before the next one: BEGIN, and the locks requested since the last statement. A statement after a lock
+// gets its own snapshot, taken after the lock.
 func (c *conn) ahead() *pgx.Batch {
 	b := &pgx.Batch{}
 	switch {
@@ -51,7 +51,7 @@ func (c *conn) ahead() *pgx.Batch {
 			return b
 		}
 		c.locks.asked = keys
-		for i, key := range keys { // mostly two; one statement for all of them takes longer
+		for i, key := range keys { // two as a rule; one statement for all keys is slower
 			_, idle := c.locks.shared[key]
 			switch {
 			case alone[i]:
@@ -66,7 +66,7 @@ func (c *conn) ahead() *pgx.Batch {
 	return b
 }
 
-// begin starts the transaction now, if it has not begun, and gets the locks that were asked for.
+// begin starts the transaction, unless it has begun, and gets the requested locks.
 func (c *conn) begin(ctx context.Context) error {
 	b := c.ahead()
 	if b.Len() == 0 {
@@ -84,10 +84,10 @@ func (c *conn) begin(ctx context.Context) error {
 	return errors.Join(err, results.Close())
 }
 
-// wentAhead takes the results of what ahead has put in front of the next statement: BEGIN, if there was one, and n in all.
+// wentAhead reads the results for the n statements that ahead has put before the next one, BEGIN included.
 func (c *conn) wentAhead(results pgx.BatchResults, n int) error {
 	if !c.begun {
-		c.begun = true // if BEGIN fails so does every statement behind it, and rollback is harmless
+		c.begun = true // if BEGIN fails, so does every later statement; a rollback is harmless then
 		if _, err := results.Exec(); err != nil {
 			return err
 		}
@@ -108,7 +108,7 @@ func (c *conn) wentAhead(results pgx.BatchResults, n int) error {
 	return nil
 }
 
-// Query implements querier.
+// Query implements lookup.Querier.
 func (c *conn) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
 	if err := c.begin(ctx); err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ func (c *conn) Exec(ctx context.Context, sql string, args ...any) (pgconn.Comman
 	return c.pool.Exec(ctx, sql, args...)
 }
 
-// SendBatch implements lookup.Querier: one round trip, with BEGIN and locks in front if there are any to come.
+// SendBatch implements lookup.Querier. It sends BEGIN and the requested locks in the same round trip, before b.
 func (c *conn) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults {
 	with := c.ahead()
 	n := with.Len()
@@ -133,16 +133,16 @@ func (c *conn) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults {
 	}
 	with.QueuedQueries = append(with.QueuedQueries, b.QueuedQueries...)
 	results := c.pool.SendBatch(ctx, with)
-	_ = c.wentAhead(results, n) // if one failed, the batch answers the same error from now on
+	_ = c.wentAhead(results, n) // after a failure, every read from the batch returns the same error
 	return results
 }
 
-// commit sends COMMIT. Whatever goes wrong from here on, other than a definite answer of the server, leaves the outcome unknown.
+// commit sends COMMIT. From here on, any error except the server's definite reply leaves the outcome unknown.
 func (c *conn) commit(ctx context.Context) error {
 	if !c.begun {
-		return nil // nothing was done
+		return nil // the transaction did nothing
 	}
-	if err := ctx.Err(); err != nil { // and nothing will be
+	if err := ctx.Err(); err != nil { // no COMMIT was sent, so it will do nothing
 		c.rollback(ctx)
 		return err
 	}
@@ -155,19 +155,19 @@ func (c *conn) runCommit(ctx context.Context, sql string) error {
 	return committed(tag, err)
 }
 
-// committed sorts what COMMIT answered.
+// committed returns a COMMIT's error, if any.
 func committed(tag pgconn.CommandTag, err error) error {
 	switch {
 	case err != nil:
 		return outcome.AtCommit(err)
-	case tag.String() == "ROLLBACK": // the server's way of saying that a statement had failed before
+	case tag.String() == "ROLLBACK": // the server rolls back because an earlier statement failed
 		return pgx.ErrTxCommitRollback
 	}
 	return nil
 }
 
-// whole sends a whole transaction in one round trip: BEGIN, locks, statements that fail by themselves unless they hit what they name, and COMMIT. When one
-// fails the server passes over the others, COMMIT included.
+// whole sends a complete transaction in one round trip: BEGIN, locks, statements and COMMIT. A statement fails unless it hits exactly the rows that
+// it names. After a failure the server skips all later statements, COMMIT included.
 func (c *conn) whole(ctx context.Context, statements *write.Statements, many bool) error {
 	b := c.ahead()
 	n := b.Len()
@@ -197,8 +197,8 @@ func (c *conn) whole(ctx context.Context, statements *write.Statements, many boo
 	})
 }
 
-// decide runs what commits, and waits for the answer for as long as its caller does. It is not cancelled then, and the
-// connection is not given up: it is given back when the server has answered (link, writers).
+// decide runs commit and waits for the result until ctx ends. After that it returns an unknown outcome, but commit goes on and keeps the connection.
+// release returns the connection when the server has responded (see dial.Link and dial.Writers).
 func (c *conn) decide(ctx context.Context, commit func(context.Context) error) error {
 	link := dial.LinkOf(c.pool.Conn())
 	link.Decide()
@@ -224,7 +224,7 @@ func (c *conn) decide(ctx context.Context, commit func(context.Context) error) e
 	return outcome.NotKnown(ctx.Err())
 }
 
-// release gives the connection back, when it has no COMMIT under way any more, and then the place with it.
+// release returns the connection to the pool when no COMMIT is in flight on it, and then calls place, which frees the connection's slot.
 func (c *conn) release(place func()) {
 	if c.left == nil {
 		c.pool.Release()
@@ -240,7 +240,7 @@ func (c *conn) release(place func()) {
 	}()
 }
 
-// rollback ends the transaction, within its own time. A connection that cannot even do that is thrown away by the pool.
+// rollback ends the transaction, within rollbackLimit. If it fails, the pool discards the connection.
 func (c *conn) rollback(ctx context.Context) {
 	if !c.begun || c.left != nil || c.pool.Conn().IsClosed() {
 		return

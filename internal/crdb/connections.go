@@ -6,16 +6,16 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Connections is the state of a store's connections to the database.
+// Connections counts a store's connections to the database.
 type Connections struct {
-	Used   int64 // lent out
+	Used   int64 // in use
 	Idle   int64
 	Max    int64
-	Waits  int64         // how often somebody had to wait for one since Open
-	Waited time.Duration // how long, all of them together
+	Waits  int64         // waits for a connection since Open
+	Waited time.Duration // their total duration
 }
 
-// Connections says how many connections are open and what they do.
+// Connections returns the totals of both pools.
 func (s *Store) Connections() Connections {
 	var c Connections
 	for _, pool := range []*pgxpool.Pool{s.pool, s.followers} {

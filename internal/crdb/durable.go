@@ -13,18 +13,18 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// maxLooks bounds how often Durably begins anew.
+// maxLooks bounds Durably's attempts.
 const maxLooks = 8
 
 // Durably implements storage.Store.
 //
-// What a read has seen is durable when a later COMMIT by the same connection is acknowledged by the standby: a connection is a session of one server
-// between two starts, so what that session saw is in this server's log, before the COMMIT's own record. By another connection it would prove nothing: a failover
-// may lie in between, and the new primary acknowledges what it does itself, whether it has what was seen at the old one or not.
+// A read is durable when the standby acknowledges a later COMMIT on the same connection. A connection is a session with one server between two
+// starts. So the rows that the session read are in this server's log, before the COMMIT's own record. A COMMIT on another connection proves nothing:
+// a failover may lie in between. The new primary then acknowledges its own commits, whether it has the rows that the old one showed or not.
 //
-// So look runs first with all of its reads by one connection, which then says whether its server waits for others at all: if not, what look saw
-// is all that the database promises. If it does, look runs again in a transaction, and it is what that one saw that is confirmed by its COMMIT. Whenever the
-// connection is lost on the way, all begins anew with look.
+// So look first runs with all its reads on one connection. The same connection then shows whether its server waits for standbys. If it does not, the
+// database promises no more than the first read. If it does, look runs again in a transaction, and that transaction's COMMIT confirms the second
+// read. When the connection is lost, Durably starts again.
 func (s *Store) Durably(ctx context.Context, look storage.Look) error {
 	if ask, _ := s.engine.durable(); ask == "" {
 		_, err := look(ctx)
@@ -48,7 +48,8 @@ func (s *Store) Durably(ctx context.Context, look storage.Look) error {
 	}
 }
 
-// lookOnce runs look by one connection, and asks by the same one whether COMMITs wait for other servers. It does not ask when look has nothing to answer with.
+// lookOnce runs look on one connection, and then asks on the same connection whether a COMMIT waits for other servers. It does not ask when look
+// found nothing.
 func (s *Store) lookOnce(ctx context.Context, look storage.Look) (waits bool, err error) {
 	for range maxLooks {
 		one := &oneConnection{store: s}
@@ -99,7 +100,7 @@ func (t *tx) Confirm(ctx context.Context) error {
 	return t.conn.SendBatch(ctx, b).Close()
 }
 
-// reads is what runs the reads of a context, instead of whichever connection there is.
+// reads runs a context's reads on a certain connection instead of any free one.
 type reads func(ctx context.Context, op string, fn func(lookup.Querier) error) error
 
 type readsKey struct{}
@@ -113,9 +114,9 @@ func readsOf(ctx context.Context) (reads, bool) {
 	return r, ok
 }
 
-// inTransaction has reads made by a transaction's connection. A read that fails ends the attempt.
+// inTransaction returns reads that run on a transaction's connection. A read that fails ends the attempt.
 func inTransaction(c *conn) reads {
-	var mu sync.Mutex // a use case may read several things at once
+	var mu sync.Mutex // a use case may read in parallel
 	return func(_ context.Context, _ string, fn func(lookup.Querier) error) error {
 		mu.Lock()
 		defer mu.Unlock()
@@ -123,14 +124,14 @@ func inTransaction(c *conn) reads {
 	}
 }
 
-// oneConnection makes reads by one connection, for as long as that lasts.
+// oneConnection runs reads on one connection, as long as that connection lasts.
 type oneConnection struct {
 	store *Store
 
 	mu    sync.Mutex
 	conn  *pgxpool.Conn
-	leave func() // gives back the connection's place
-	used  int    // connections; with more than one, the reads may come from different servers
+	leave func() // frees the slot in the project's share
+	used  int    // connections used; if more than one, the reads may come from different servers
 }
 
 func (o *oneConnection) read(ctx context.Context, op string, fn func(lookup.Querier) error) error {

@@ -9,33 +9,34 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb/dial"
 )
 
-// engine is everything that differs between the databases while a server works.
+// engine contains all differences between the databases while a server works.
 type engine interface {
-	// settings are session parameters for every connection, unless the DSN sets them.
+	// settings returns session parameters for every connection. Parameters in the DSN override them.
 	settings() map[string]string
 	// attempt runs one transaction on a connection: begin, fn, commit (or roll back when dry).
 	attempt(ctx context.Context, c *conn, dry bool, fn func(ctx context.Context) error) error
-	// locks says whether transactions that name what they depend on lock that instead of being SERIALIZABLE.
+	// locks reports whether a transaction that names its dependencies locks them and is not SERIALIZABLE.
 	locks() bool
-	// byKeys says whether several rows are named by their keys, because the plan for an array of them may read what lies between them.
+	// byKeys reports whether statements name several rows by single keys, because the plan for a key array may read rows between them.
 	byKeys() bool
-	// durable is what asks whether COMMIT waits for other servers, and what gives a COMMIT something to wait for. Empty: what can be seen is durable.
+	// durable returns a query that shows whether COMMIT waits for other servers, and a statement that makes the next COMMIT wait. Both are empty if
+	// all visible rows are durable.
 	durable() (ask, write string)
-	// behind is what begins a transaction of reads that may be old, and what asks of which moment they are; moment is the answer.
+	// behind returns the statement that begins a transaction of stale reads, and the query for its time; moment scans the result.
 	behind() (begin, ask string)
 	moment(row pgx.Row) (time.Time, error)
-	// feed is what asks for the place of a read in the order of commits, and what reads a trail behind a place; since is from when on the ids are of
-	// what is behind the place of now, by what was seen before.
+	// feed returns three statements: the first reads the current place in the commit order, the second reads a trail after a place, the third makes
+	// PostgreSQL flush its log. since returns a lower bound for the start of every transaction at or after now's place, given the moments in known.
 	feed() (place, rows, ending string)
 	since(known []feedSeen, now feedSeen) time.Time
 }
 
-// engines by the name of their product.
+// engines maps a database product to its engine.
 var engines = map[dial.Engine]engine{dial.Cockroach: cockroach{}, dial.Postgres: postgres{}}
 
-// sharedSettings hold on both engines: whatever writes says so in its BEGIN, so that a stray write outside of a transaction
-// is refused; and bounds on whatever might hang. A server that is cut off in the middle of a transaction keeps the others from what it has locked: it sits
-// idle in it then, which a server that is there does for no longer than it takes to decide.
+// sharedSettings returns the parameters for both engines. Sessions are read-only by default, so that a stray write outside a transaction is refused:
+// a transaction that writes declares it in BEGIN. The timeouts bound everything that might hang. A server that is cut off inside a transaction leaves
+// the session idle and its locks taken; the idle timeout ends that session. It is longer than a live server ever takes to decide.
 func sharedSettings() map[string]string {
 	return map[string]string{
 		"application_name":                    "carve",

@@ -9,30 +9,31 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb/outcome"
 )
 
-// cockroach is CockroachDB, the product's database.
+// cockroach implements engine for CockroachDB, the product's database.
 type cockroach struct{}
 
 func (cockroach) settings() map[string]string {
 	s := sharedSettings()
-	s["transaction_timeout"] = longestTransaction.String() // a COMMIT that comes later is refused
+	s["transaction_timeout"] = longestTransaction.String() // the database refuses a later COMMIT
 	return s
 }
 
-// locks: there are no locks of pages here, so that SERIALIZABLE alone does.
+// locks returns false: CockroachDB takes no locks on pages, so SERIALIZABLE alone is enough.
 func (cockroach) locks() bool { return false }
 
-// byKeys: a short table is rather read as a whole, and what was deleted from it since garbage was collected, 4 hours ago by default, is read with it.
+// byKeys returns true: for a key array the planner prefers to read a short table as a whole. That scan includes deleted rows until garbage
+// collection, by default for 4 hours.
 func (cockroach) byKeys() bool { return true }
 
-// durable: what can be seen is acknowledged by most of its replicas.
+// durable returns nothing: a majority of its replicas has acknowledged every visible row.
 func (cockroach) durable() (ask, write string) { return "", "" }
 
-// inPlaceRetries bounds cockroach-go's restarts inside one transaction, which keep its place in the queue for contended
-// rows; after that the runner begins a new one, with a pause.
+// inPlaceRetries bounds cockroach-go's restarts inside one transaction. These keep the transaction's place in the queue for contended rows. After
+// them the runner pauses and begins a new transaction.
 const inPlaceRetries = 5
 
-// attempt runs fn under cockroach-go's retry protocol: on 40001 it rolls back to the savepoint cockroach_restart and
-// runs fn again; RELEASE of that savepoint is the commit.
+// attempt runs fn under cockroach-go's retry protocol. On 40001 it rolls back to the savepoint cockroach_restart and runs fn again. Releasing that
+// savepoint is the commit.
 func (cockroach) attempt(ctx context.Context, c *conn, dry bool, fn func(ctx context.Context) error) error {
 	if dry {
 		defer c.rollback(ctx)
@@ -51,7 +52,7 @@ func (cockroach) attempt(ctx context.Context, c *conn, dry bool, fn func(ctx con
 // releaseCommit is the statement that commits.
 const releaseCommit = "RELEASE SAVEPOINT cockroach_restart"
 
-// restartable is a connection in a transaction as cockroach-go drives it.
+// restartable adapts a connection in a transaction to cockroach-go.
 type restartable struct{ c *conn }
 
 func (r restartable) Exec(ctx context.Context, sql string, args ...any) error {
@@ -62,7 +63,8 @@ func (r restartable) Exec(ctx context.Context, sql string, args ...any) error {
 	return err
 }
 
-// Commit's result may be dropped by cockroach-go: RELEASE was the commit. A connection that cannot even do this is thrown away by the pool.
+// Commit ends the transaction after RELEASE, which was the commit, so cockroach-go may drop the result. If it fails, the pool discards the
+// connection.
 func (r restartable) Commit(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackLimit)
 	defer cancel()

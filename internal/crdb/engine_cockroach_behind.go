@@ -9,8 +9,8 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// A read of the past that the nearest copy can answer: nobody can write there any more. Its timestamp is fixed by BEGIN for all statements of
-// the transaction, and is in nanoseconds, with a fraction that counts what happened in one.
+// A read at a past time, which the nearest replica can serve because nothing can be written at that time any more. BEGIN fixes the timestamp for the
+// whole transaction. The timestamp is in nanoseconds; its fraction counts events within one nanosecond.
 const (
 	beginFollower = "begin transaction isolation level serializable, read only, as of system time follower_read_timestamp()"
 	askFollowed   = "SELECT cluster_logical_timestamp()"

@@ -2,7 +2,7 @@ package crdb
 
 import "time"
 
-// A place is the time of the read: what is committed later than the read of its key has a later time (ADR 32). No crash takes it back.
+// A place is the read's timestamp. A commit after the read of its key has a later timestamp (ADR 32). No crash takes a place back.
 const (
 	feedPlaceCockroach = `
 SELECT cluster_logical_timestamp()::STRING, '', now(), f.secret::STRING, f.kept_from, 0, 0, ''
@@ -26,5 +26,5 @@ func (cockroach) feed() (place, rows, ending string) {
 	return feedPlaceCockroach, feedRowsCockroach, ""
 }
 
-// since is when the oldest transaction may have begun that has not ended.
+// since returns the earliest time at which a running transaction can have begun.
 func (cockroach) since(_ []feedSeen, now feedSeen) time.Time { return now.at.Add(-longestTransaction) }

@@ -6,7 +6,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// There are no copies to follow: the read is of now. Its snapshot is taken after the BEGIN whose time now() is, and so has all that was committed by then.
+// PostgreSQL has no replicas to read from, so the read is current. Its snapshot is taken after BEGIN, and now() is BEGIN's time. So the snapshot
+// contains everything that was committed by now().
 const (
 	beginReading = "begin isolation level repeatable read read only"
 	askBegun     = "SELECT now()"

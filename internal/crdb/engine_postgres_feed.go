@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// A place is the oldest transaction that had not ended: whatever cannot be read yet is of it, or of a later one (ADR 32). What the seal of cursors is
-// made of names the line of the log as well: on a standby that has taken over, transactions may be numbered again. After a crash those are numbered
-// again of which the log on the disk has nothing: so it tells how far the log was written when the transactions before the place had ended, but for the
-// header of a page that is empty yet, and how far it was on the disk; and where the last checkpoint is, which is another one after a crash.
+// A place is the oldest running transaction's number: every row that is not visible yet belongs to it or to a later one (ADR 32). Cursors are sealed
+// with a secret that includes the log's timeline, because a promoted standby may assign numbers a second time. A crash may do the same to numbers
+// that the log on disk does not contain. So the query also returns the log's insert position when the place was read (less an empty page's header),
+// the flush position, and the last checkpoint, which changes with a crash.
 const (
 	feedPlacePostgres = `
 SELECT pg_snapshot_xmin(s.now)::text, pg_snapshot_xmax(s.now)::text, now(),
@@ -20,7 +20,7 @@ FROM feed AS f
 CROSS JOIN (SELECT pg_current_snapshot() AS now, pg_current_wal_insert_lsn() AS log) AS s
 CROSS JOIN LATERAL (SELECT w.file_offset AS used FROM pg_walfile_name_offset(s.log) AS w) AS p
 WHERE f.id = 1`
-	// A row tells the lower half of its transaction's number; the upper one is that of the last transaction, or one less.
+	// A row has the lower half of its transaction's number. The upper half equals the last transaction's, or is one less.
 	feedRowsPostgres = `
 SELECT e.id, e.count, e.events, e.number::text
 FROM unnest($1::text[]) AS r (region)
@@ -35,7 +35,7 @@ CROSS JOIN LATERAL (
 ) AS e
 ORDER BY e.id
 LIMIT $5`
-	// PostgreSQL writes its log to the disk soon after a transaction with a number has ended, and not for anything else: so one ends.
+	// PostgreSQL flushes its log soon after a transaction with a number ends, and for no other reason. So this statement ends one.
 	feedEndingPostgres = "SELECT pg_current_xact_id()::text"
 )
 
@@ -43,8 +43,8 @@ func (postgres) feed() (place, rows, ending string) {
 	return feedPlacePostgres, feedRowsPostgres, feedEndingPostgres
 }
 
-// since is what was known when the oldest transaction of a place began: a number that had not been given yet then belongs to a transaction that has
-// begun since.
+// since returns the latest known time before the oldest transaction in a place began: a number that was not assigned at that time belongs to a later
+// transaction.
 func (postgres) since(known []feedSeen, now feedSeen) time.Time {
 	oldest, err := strconv.ParseUint(now.oldest, 10, 64)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// ExpireAnswers deletes up to limit idempotency answers that expired before now, in a transaction of their own, and says how many.
+// ExpireAnswers deletes up to limit idempotency answers that expired before now, in their own transaction, and returns their number.
 func (s *Store) ExpireAnswers(ctx context.Context, now time.Time, limit int) (int64, error) {
 	var n int64
 	err := s.alone(ctx, "answer_expire", func(ctx context.Context, c *conn) (err error) {
@@ -22,7 +22,7 @@ func (s *Store) ExpireAnswers(ctx context.Context, now time.Time, limit int) (in
 	return n, err
 }
 
-// ForgetConsumers deletes up to limit tombstones of consumers that ended before a time, in a transaction of their own, and says how many.
+// ForgetConsumers deletes up to limit tombstones for consumers that ended before a time, in their own transaction, and returns their number.
 func (s *Store) ForgetConsumers(ctx context.Context, before time.Time, limit int) (int64, error) {
 	var n int64
 	err := s.alone(ctx, "consumer_forget", func(ctx context.Context, c *conn) (err error) {
@@ -32,7 +32,7 @@ func (s *Store) ForgetConsumers(ctx context.Context, before time.Time, limit int
 	return n, err
 }
 
-// ExpireDeliveries deletes the deliveries to webhooks that were given up before a time, in a transaction of their own, and says how many.
+// ExpireDeliveries deletes the webhook deliveries that were given up before a time, in their own transaction, and returns their number.
 func (s *Store) ExpireDeliveries(ctx context.Context, before time.Time) (int64, error) {
 	var n int64
 	err := s.alone(ctx, "delivery_expire", func(ctx context.Context, c *conn) (err error) {
@@ -58,7 +58,8 @@ func (s *Store) RecordUtilization(ctx context.Context, today, since time.Time, r
 	return n, err
 }
 
-// FoldUtilization implements utilization.Store. Who has taken a day away writes its part of the month, in one transaction: nobody else can take it too.
+// FoldUtilization implements utilization.Store. It deletes days and writes them into their month in one transaction, so no other server can take the
+// same days.
 func (s *Store) FoldUtilization(ctx context.Context, before time.Time, limit int, kept func([]ipam.UsedAt) []ipam.UsedAt) (int, error) {
 	var n int
 	err := s.alone(ctx, "utilization_fold", func(ctx context.Context, c *conn) error {
@@ -87,7 +88,7 @@ func (s *Store) ExpireUtilization(ctx context.Context, before time.Time, limit i
 	return n, err
 }
 
-// forget deletes those answers under some keys that have expired, in a transaction of its own.
+// forget deletes expired answers under keys, in its own transaction.
 func (s *Store) forget(ctx context.Context, keys []storage.NameRef, now time.Time) error {
 	return s.alone(ctx, "answer_replace", func(ctx context.Context, c *conn) error {
 		for _, k := range keys {
@@ -99,7 +100,7 @@ func (s *Store) forget(ctx context.Context, keys []storage.NameRef, now time.Tim
 	})
 }
 
-// alone runs work of the adapter itself in a transaction of its own.
+// alone runs the adapter's own work in a separate transaction.
 func (s *Store) alone(ctx context.Context, op string, fn func(ctx context.Context, c *conn) error) error {
 	return s.repeat(ctx, op, false, func(ctx context.Context) error {
 		cn, release, err := s.acquire(ctx, false)
@@ -111,7 +112,7 @@ func (s *Store) alone(ctx context.Context, op string, fn func(ctx context.Contex
 	})
 }
 
-// affected runs a statement and says how many rows it touched.
+// affected runs a statement and returns the number of affected rows.
 func (c *conn) affected(ctx context.Context, name string, args ...any) (int64, error) {
 	tag, err := c.Exec(ctx, query.Get(name), args...)
 	return tag.RowsAffected(), err

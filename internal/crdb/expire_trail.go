@@ -13,11 +13,12 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// projectsAtOnce is how many projects are looked at in one read.
+// projectsAtOnce bounds the projects in one read.
 const projectsAtOnce = 200
 
-// ExpireEvents deletes all events of the store's region that are older than a time (each region's servers look after its own), project by project in transactions of up to limit rows each,
-// and says how many events it were. What was deleted stays deleted when it fails half-way; the next call does the rest.
+// ExpireEvents deletes all events in the store's region that are older than a time, and returns their number. Each region's servers expire their own
+// rows. It works project by project, with up to limit rows in each transaction. After a failure the deleted events stay deleted, and the next call
+// deletes the rest.
 func (s *Store) ExpireEvents(ctx context.Context, before time.Time, limit int) (int64, error) {
 	if err := s.alone(ctx, "feed_keep", func(ctx context.Context, c *conn) error {
 		_, err := c.Exec(ctx, query.Get("feed_keep"), before)
@@ -31,7 +32,7 @@ func (s *Store) ExpireEvents(ctx context.Context, before time.Time, limit int) (
 	})
 }
 
-// ExpireHistory deletes all holds of the store's region that ended before a time, as ExpireEvents deletes events.
+// ExpireHistory deletes all holds in the store's region that ended before a time, as ExpireEvents deletes events.
 func (s *Store) ExpireHistory(ctx context.Context, before time.Time, limit int) (int64, error) {
 	return s.expireOfProjects(ctx, "history_oldest", before, func(ctx context.Context, project ipam.ID) (total int64, err error) {
 		for {
@@ -40,14 +41,14 @@ func (s *Store) ExpireHistory(ctx context.Context, before time.Time, limit int) 
 				n, err = c.affected(ctx, "history_expire", s.region, rows.ID(project), before, limit)
 				return err
 			})
-			if total += n; err != nil || n <= int64(limit) { // more, and those of one moment, where there may be more still
+			if total += n; err != nil || n <= int64(limit) { // a full transaction deletes one row more, and all rows from its last moment
 				return total, err
 			}
 		}
 	})
 }
 
-// expireOfProjects asks which projects have something that is too old, and has it deleted.
+// expireOfProjects finds the projects with expired rows and calls expire for each.
 func (s *Store) expireOfProjects(ctx context.Context, oldest string, before any, expire func(ctx context.Context, project ipam.ID) (int64, error)) (int64, error) {
 	var total int64
 	for after := ""; ; {
@@ -73,14 +74,14 @@ func (s *Store) expireOfProjects(ctx context.Context, oldest string, before any,
 	}
 }
 
-// In is the store, of another region's rows. It is the same connections: close the store, and not this.
+// In returns the same store for another region's rows. Both share their connections: close only the original.
 func (s *Store) In(region string) *Store {
 	other := *s
 	other.region = region
 	return &other
 }
 
-// expireTrail deletes the events of one project below an id.
+// expireTrail deletes one project's events below an id.
 func (s *Store) expireTrail(ctx context.Context, project, below ipam.ID, limit int) (int64, error) {
 	var total int64
 	for {
@@ -98,7 +99,7 @@ func (s *Store) expireTrail(ctx context.Context, project, below ipam.ID, limit i
 	}
 }
 
-// expireEvents deletes the first rows of a project's trail in a region, and says how many it were, and how many events were in them.
+// expireEvents deletes the first rows from a project's trail in a region. It returns their number and how many events they had.
 func expireEvents(ctx context.Context, c *conn, region string, project, below ipam.ID, limit int) (deleted, events int64, err error) {
 	answer, err := c.Query(ctx, query.Get("event_expire"), region, rows.ID(project), rows.ID(below), limit)
 	if err != nil {
@@ -112,8 +113,8 @@ func expireEvents(ctx context.Context, c *conn, region string, project, below ip
 	return deleted, events, err
 }
 
-// Purge deletes the trail and the history of projects that were deleted, in transactions of up to limit rows of each, and says how
-// many rows it was. It can be interrupted: a project is remembered until nothing of it is left.
+// Purge deletes the trail and the history that deleted projects left, with up to limit rows from each in a transaction, and returns the row count. It
+// can be interrupted: a project stays listed until all its rows are deleted.
 func (s *Store) Purge(ctx context.Context, limit int) (int64, error) {
 	var total int64
 	for after := (ipam.ID{}); ; {
@@ -131,8 +132,8 @@ func (s *Store) Purge(ctx context.Context, limit int) (int64, error) {
 	}
 }
 
-// purge deletes what a project left behind in all regions, and the note that there is something together with the last of it: what an earlier transaction
-// saw to be gone may be there again where a standby has taken over.
+// purge deletes a project's remaining rows in all regions. The last transaction also deletes the note that rows remain. It checks all regions again,
+// because rows that an earlier transaction deleted may be back after the failover to a standby.
 func (s *Store) purge(ctx context.Context, project ipam.ID, limit int) (int64, error) {
 	regions, err := s.Regions(ctx)
 	if err != nil {
@@ -151,7 +152,7 @@ func (s *Store) purge(ctx context.Context, project ipam.ID, limit int) (int64, e
 					return err
 				}
 			}
-			_, err = c.affected(ctx, "removal_delete", rows.ID(project)) // none when another server was first
+			_, err = c.affected(ctx, "removal_delete", rows.ID(project)) // affects no row when another server was first
 			return err
 		})
 		if err != nil {
@@ -163,7 +164,7 @@ func (s *Store) purge(ctx context.Context, project ipam.ID, limit int) (int64, e
 	}
 }
 
-// purgeIn deletes the first rows of what a project left behind in a region, and says how many rows it was and whether there may be more.
+// purgeIn deletes a project's first remaining rows in a region. It returns their number, and whether more may remain.
 func purgeIn(ctx context.Context, c *conn, region string, project ipam.ID, limit int) (n int64, more bool, err error) {
 	events, _, err := expireEvents(ctx, c, region, project, lookup.LastID, limit)
 	if err != nil {
@@ -173,7 +174,7 @@ func purgeIn(ctx context.Context, c *conn, region string, project ipam.ID, limit
 	return events + holds, events >= int64(limit) || holds >= int64(limit), err
 }
 
-// purgeHistory deletes the first rows of a project's history in a region, in the order of its key.
+// purgeHistory deletes the first rows from a project's history in a region, in primary key order.
 func purgeHistory(ctx context.Context, c *conn, region string, project ipam.ID, limit int) (int64, error) {
 	end := struct {
 		base  []byte

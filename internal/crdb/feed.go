@@ -17,36 +17,37 @@ import (
 )
 
 const (
-	// longestTransaction is what a transaction of ours that records something lasts at most: its request has a deadline of a third of that, and a server
-	// that is cut off is cut off in the middle of it for as long as the session's timeouts say.
+	// longestTransaction bounds a transaction that records events. A request's deadline is a third as long. If a server is cut off inside a
+	// transaction, the session's timeouts end it.
 	longestTransaction = 30 * time.Second
 
-	markLasts   = 5 * time.Second // a mark is read anew after
+	markLasts   = 5 * time.Second // maximum age for a cached mark
 	feedSeenMax = 64
-	logWait     = 20 * time.Millisecond // for the database to write its log, before it is asked again,
-	endEvery    = 10                    // and so often before it is made to
+	logWait     = 20 * time.Millisecond // pause before the next read while PostgreSQL flushes its log
+	endEvery    = 10                    // such reads between two requests to flush
 )
 
-// feedSeen is the transactions of a moment: the oldest that had not ended, and the first that had not begun. On CockroachDB oldest is the moment.
+// feedSeen describes the transactions at a moment: oldest is the oldest running one, next the first that has not begun. On CockroachDB oldest is the
+// moment itself.
 type feedSeen struct {
 	at             time.Time
 	oldest, next   string
-	wrote, flushed int64  // of the log, when oldest was the oldest; and what of it a crash leaves. Equal where no crash takes numbers back
-	checkpoint     string // the last one: where it is another one, there may have been a crash
+	wrote, flushed int64  // the log's insert and flush positions at that moment; equal where no crash takes numbers back
+	checkpoint     string // the last checkpoint; another value means that a crash is possible
 }
 
-// feedClock is what a store knows of the order of commits.
+// feedClock caches the store's knowledge about the commit order.
 type feedClock struct {
 	mu   sync.Mutex
 	seen []feedSeen // earlier moments, the oldest first
 	mark storage.Mark
-	read time.Time // when, by the process's own clock; zero: never
+	read time.Time // by the process's own clock; zero: never
 
-	lasting string   // the last commit that no crash takes back; "": none is known
-	of      string   // the secret of the database of it
-	waits   feedSeen // what will be lasting when the log is on the disk
+	lasting string   // every commit before this one survives a crash; "": none is known
+	of      string   // secret in the database to which lasting belongs
+	waits   feedSeen // becomes lasting when the log is flushed up to its position
 
-	reading sync.Mutex // by whoever reads a mark
+	reading sync.Mutex // held while reading a mark
 }
 
 // FeedMark implements storage.Store.
@@ -69,10 +70,10 @@ func (f *feedClock) last(now time.Time) (storage.Mark, bool) {
 	return f.mark, !f.read.IsZero() && now.Sub(f.read) < markLasts
 }
 
-// errNoFeed says that nobody has asked this database yet what has changed.
+// errNoFeed means that the feed's row does not exist: no client has asked this database for changes yet.
 var errNoFeed = errors.New("there is no row of the feed")
 
-// FeedRead implements storage.Store: the place is read before the rows, so that of what is missing in them nothing is before it.
+// FeedRead implements storage.Store. It reads the place before the rows, so no row before the place is missing.
 func (s *Store) FeedRead(ctx context.Context, project storage.ProjectKey, from storage.Place, after ipam.ID, limit int) (storage.FeedPage, error) {
 	page, err := s.feedRead(ctx, project, from, after, limit)
 	if !errors.Is(err, errNoFeed) {
@@ -108,7 +109,7 @@ func (s *Store) feedRead(ctx context.Context, project storage.ProjectKey, from s
 	}
 }
 
-// endOne ends a transaction with a number, after which the log is written to the disk.
+// endOne ends a transaction with a number, after which PostgreSQL flushes its log.
 func (s *Store) endOne(ctx context.Context) error {
 	_, _, ending := s.engine.feed()
 	return s.readNow(ctx, "feed_ending", func(q lookup.Querier) error {
@@ -121,7 +122,7 @@ func (s *Store) endOne(ctx context.Context) error {
 	})
 }
 
-// feedReadOnce reads a page. Its place lasts but at the beginning, when it is not known of any that it would be found in the log after a crash.
+// feedReadOnce reads a page. lasts is false as long as no place is known that survives a crash, which happens only at the beginning.
 func (s *Store) feedReadOnce(
 	ctx context.Context, project storage.ProjectKey, from storage.Place, after ipam.ID, limit int,
 ) (page storage.FeedPage, lasts bool, err error) {
@@ -165,7 +166,7 @@ func feedRowOf(project storage.ProjectKey) func(pgx.CollectableRow) (storage.Fee
 	}
 }
 
-// saw keeps a moment, and answers the last place until then that no crash takes back, if one is known.
+// saw adds a moment, and returns the last place up to then that survives a crash. lasts is false if none is known.
 func (f *feedClock) saw(e engine, now feedSeen, page storage.FeedPage, asked time.Time) (place storage.Place, lasts bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -177,10 +178,10 @@ func (f *feedClock) saw(e engine, now feedSeen, page storage.FeedPage, asked tim
 	if n := len(f.seen); n == 0 || now.at.Sub(f.seen[n-1].at) >= time.Second {
 		f.seen = append(f.seen, now)
 	}
-	for len(f.seen) > 1 && !storage.CommitBefore(now.oldest, f.seen[1].next) { // a later one tells as much, and more
+	for len(f.seen) > 1 && !storage.CommitBefore(now.oldest, f.seen[1].next) { // the next one gives the same bound or a better one
 		f.seen = f.seen[1:]
 	}
-	if len(f.seen) > feedSeenMax { // the first one stays: it is the least that is known
+	if len(f.seen) > feedSeenMax { // keep the first: it is the lower bound
 		f.seen = append(f.seen[:1], f.seen[2:]...)
 	}
 	if asked.After(f.read) {
@@ -189,7 +190,7 @@ func (f *feedClock) saw(e engine, now feedSeen, page storage.FeedPage, asked tim
 	return mark.Place, true
 }
 
-// lastingUntil answers the last commit, no later than a moment, that no crash takes back.
+// lastingUntil returns the last commit, no later than now, that survives a crash.
 func (f *feedClock) lastingUntil(now feedSeen, page storage.FeedPage) (commit string, known bool) {
 	if f.of != page.Now.Secret {
 		f.of, f.lasting, f.waits = page.Now.Secret, "", feedSeen{}
@@ -204,7 +205,7 @@ func (f *feedClock) lastingUntil(now feedSeen, page storage.FeedPage) (commit st
 		f.outlasts(waits.oldest)
 		f.waits = now
 	}
-	for _, row := range page.Rows { // what is committed is on the disk, so that its transaction's number is not given again, and no earlier one
+	for _, row := range page.Rows { // a committed row is on the disk, so neither its transaction's number nor an earlier one is assigned again
 		if number, err := strconv.ParseUint(row.Commit, 10, 64); err == nil {
 			f.outlasts(strconv.FormatUint(number+1, 10))
 		}

@@ -16,7 +16,7 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb/outcome"
 )
 
-// A read that may be stale has connections of its own, so that long lists do not keep claims waiting: a quarter of the store's, within these.
+// Stale reads have their own connections, so that long lists do not delay claims: a quarter of the store's number, within these bounds.
 const (
 	leastFollowers = 2
 	mostFollowers  = 16
@@ -28,17 +28,17 @@ func newFollowers(ctx context.Context, cfg *pgxpool.Config) (*pgxpool.Pool, erro
 	return pgxpool.NewWithConfig(ctx, own)
 }
 
-// follower is a storage.View of what the region knows.
+// follower implements storage.View with stale reads.
 type follower struct {
 	lookup.Reader
 	store *Store
-	at    *storage.Moment // of the earliest of its reads
+	at    *storage.Moment // the earliest time among its reads
 }
 
 // Behind implements storage.Store.
 func (s *Store) Behind(at *storage.Moment) storage.View { return s.behind(at) }
 
-// Samples is what a sampler of pools reads: some seconds old will do, and claims keep their connections.
+// Samples returns a store for the pool sampler. Its reads may be some seconds old, and take no connections from claims.
 func (s *Store) Samples() pools.SampleStore { return s.behind(new(storage.Moment)) }
 
 func (s *Store) behind(at *storage.Moment) *follower {
@@ -47,8 +47,8 @@ func (s *Store) behind(at *storage.Moment) *follower {
 	return f
 }
 
-// read is Store.read, of one moment that the engine chooses, in a transaction that cannot write. It notes the moment, which is before anything that
-// it read.
+// read runs fn like Store.read, but at a moment that the engine chooses and in a read-only transaction. It notes that moment: the read sees every
+// commit before it.
 func (f *follower) read(ctx context.Context, op string, fn func(lookup.Querier) error) error {
 	err := f.readOnly(ctx, op, fn)
 	if beforeSchema(err) {
@@ -87,7 +87,7 @@ func (f *follower) readOnly(ctx context.Context, op string, fn func(lookup.Queri
 			endBehind(ctx, c, "rollback")
 			return outcome.OfClosure(err, c.Conn())
 		}
-		endBehind(ctx, c, "commit") // there is nothing to lose
+		endBehind(ctx, c, "commit") // a read has nothing to lose
 		f.at.Note(at)
 		return nil
 	})
@@ -105,7 +105,7 @@ func (s *Store) beginBehind(ctx context.Context, c *pgxpool.Conn) (at time.Time,
 	return at, errors.Join(err, results.Close())
 }
 
-// endBehind ends a transaction, within its own time. A connection that cannot even do that is thrown away by the pool.
+// endBehind ends a transaction, within rollbackLimit. If it fails, the pool discards the connection.
 func endBehind(ctx context.Context, c *pgxpool.Conn, how string) {
 	if c.Conn().IsClosed() {
 		return
@@ -115,8 +115,8 @@ func endBehind(ctx context.Context, c *pgxpool.Conn, how string) {
 	_, _ = c.Exec(ctx, how)
 }
 
-// beforeSchema reports whether a read was of a moment at which the database had not got its tables yet, or not all their columns: it was migrated some
-// seconds ago.
+// beforeSchema reports whether a stale read failed because the database's tables or columns did not exist at its moment: a migration ran some seconds
+// ago.
 func beforeSchema(err error) bool {
 	pg, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && slices.Contains([]string{"3D000", "42P01", "42703", "42704"}, pg.Code)

@@ -12,19 +12,19 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// lessons are what a transaction has read that is worth remembering, if it is the next to change it.
+// lessons collects the facts that a transaction has read, for the cache recall.Memory. They stay valid as long as no other transaction changes them.
 type lessons struct {
 	memory   *recall.Memory
 	region   string
 	pools    map[lookup.Place]*recall.Pool
 	projects map[ipam.ID]recall.Project
 	platform ipam.ID
-	asked    []lookup.Place // the fences of projects
+	asked    []lookup.Place // projects with fences that were read (a fence is a version row)
 	free     []storage.FreeChange
 	moved    []lookup.Place
 }
 
-// ahead is the reads of a pool that is to be remembered, with more than is needed.
+// ahead extends the reads from a pool that is to be cached. wanted is false if the cache does not want the pool.
 func (l *lessons) ahead(c storage.Container, reads space.Reads) (_ space.Reads, wanted bool) {
 	if !l.memory.Wants(lookup.PlaceOf(c)) {
 		return reads, false
@@ -39,7 +39,7 @@ func (l *lessons) ahead(c storage.Container, reads space.Reads) (_ space.Reads, 
 	}
 }
 
-// of are the projects whose fences are to be read with a group.
+// of returns the projects for which the transaction reads fences with a group.
 func (l *lessons) of(q storage.GroupQuery) []ipam.ID {
 	ids := q.Projects
 	if platform := l.memory.Platform(); len(q.Classes) > 0 && !platform.IsZero() {
@@ -52,7 +52,7 @@ func (l *lessons) of(q storage.GroupQuery) []ipam.ID {
 	return ids
 }
 
-// read takes in what a group was told.
+// read takes a group's facts.
 func (l *lessons) read(c storage.Container, reads space.Reads, q storage.GroupQuery, facts storage.GroupFacts, fence lookup.Fence) {
 	free := space.NewKnown(c.Block)
 	free.Learn(reads, facts.Free)
@@ -80,7 +80,7 @@ func (l *lessons) read(c storage.Container, reads space.Reads, q storage.GroupQu
 	l.platform = facts.Platform
 }
 
-// wrote takes in what the transaction writes, if it commits.
+// wrote takes the transaction's changes, which count if it commits.
 func (l *lessons) wrote(ch storage.Changes, statements *write.Statements) {
 	l.free, l.moved = append(l.free, ch.Free...), append(l.moved, statements.Moved()...)
 	if n := statements.Naming(); n != nil {
@@ -93,7 +93,7 @@ func (l *lessons) wrote(ch storage.Changes, statements *write.Statements) {
 	}
 }
 
-// committed remembers it.
+// committed puts the facts into the cache.
 func (l *lessons) committed(t *tx) {
 	for _, at := range l.moved {
 		if l.pools[at] == nil {
@@ -108,10 +108,10 @@ func (l *lessons) committed(t *tx) {
 	}
 	for at, p := range l.pools {
 		fence, moved := t.fences[at], slices.Contains(l.moved, at)
-		if fence.Mark.IsZero() || !moved && p.Pool.Several() { // of which a restore may bring the mark back that was read before the rest
+		if fence.Mark.IsZero() || !moved && p.Pool.Several() { // a restore may bring back a mark (version) that was read before the rest, if the pool is in several regions
 			continue
 		}
-		if was := l.memory.Take(at); was != nil && was.Fence.Mark == p.Fence.Mark { // who else may use it was read under the same mark
+		if was := l.memory.Take(at); was != nil && was.Fence.Mark == p.Fence.Mark { // grants that were read under the same mark stay valid
 			maps.Copy(was.Granted, p.Granted)
 			p.Granted = was.Granted
 		}

@@ -9,34 +9,34 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// A transaction under locks is READ COMMITTED: each statement sees what was committed before it, and what is locked does not change
-// any more. The locks are PostgreSQL's advisory ones, which end with the transaction, after what it did can be seen; those who wait
-// for one get it in the order in which they came. Two ids with the same key wait for each other without need, no more. A lock tells
-// the time at which it was got: what is done under it is later than what was done by those who had it before.
+// A transaction under locks is READ COMMITTED: each statement sees all earlier commits, and locked rows do not change any more. The locks are
+// PostgreSQL's advisory locks. They end with the transaction, after its changes are visible, and waiters get them in order of arrival. Two ids with
+// the same key only wait for each other without need. A lock returns the time at which it was granted, so the changes under it are later than earlier
+// owners' changes.
 const (
 	beginLocking = "begin isolation level read committed read write"
 	lockAlone    = "SELECT pg_advisory_xact_lock($1), clock_timestamp()"
 	lockShared   = "SELECT pg_advisory_xact_lock_shared($1), clock_timestamp()"
 
-	// lockIdle gets a lock or divides by zero (22012).
+	// lockIdle gets a shared lock or divides by zero (22012). It never waits.
 	lockIdle = "SELECT 1 / pg_try_advisory_xact_lock_shared($1)::INT, clock_timestamp()"
 
-	// lockAtOnce gets locks or fails, and has the statements behind it wait no longer than a moment for rows.
+	// lockAtOnce gets all locks at once or fails. Later statements wait at most 50 ms for rows.
 	lockAtOnce = "SELECT 1 / bool_and(CASE WHEN alone THEN pg_try_advisory_xact_lock(k) ELSE pg_try_advisory_xact_lock_shared(k) END)::INT, clock_timestamp()," +
 		" set_config('lock_timeout', '50ms', true) FROM unnest($1::INT8[], $2::BOOL[]) AS l (k, alone)"
-	waitAMoment = "SET LOCAL lock_timeout = '50ms'" // where there are no locks
+	waitAMoment = "SET LOCAL lock_timeout = '50ms'" // for an engine without locks
 )
 
-// lockSet is the locks of one transaction.
+// lockSet contains one transaction's locks.
 type lockSet struct {
-	held map[int64]bool // true: alone; asked for, at least
-	next map[int64]bool // to get before the next statement
+	held map[int64]bool // true: exclusive; includes requested locks
+	next map[int64]bool // requested, for the next statement
 
-	atOnce bool // they are got without waiting, or the transaction fails
+	atOnce bool // get the locks without waiting, or fail the transaction
 
 	shared map[int64]ipam.ID // locks for which the transaction does not wait (storage.Locks.InTurn)
-	asked  []int64           // the locks that ahead asked for, in their order
-	busy   int64             // the lock among shared that another transaction has alone
+	asked  []int64           // the locks of the last preamble, in their order
+	busy   int64             // the lock in shared that another transaction holds exclusively
 }
 
 func newLockSet(l storage.Locks) *lockSet {
@@ -61,7 +61,7 @@ func (s *lockSet) want(alone bool, ids ...ipam.ID) {
 	}
 }
 
-// take is what to lock now. The order of keys is the same for all, so that those who name everything at once never wait in a circle.
+// take returns the keys to lock now. All transactions sort them, so transactions that request all their locks at once never deadlock.
 func (s *lockSet) take() (keys []int64, alone []bool) {
 	for k := range s.next {
 		keys = append(keys, k)
@@ -74,7 +74,7 @@ func (s *lockSet) take() (keys []int64, alone []bool) {
 	return keys, alone
 }
 
-// occupied returns the error of a transaction that did not get a lock for which it does not wait, or nil.
+// occupied returns *storage.Occupied if another transaction held a lock in shared, and otherwise nil.
 func (s *lockSet) occupied() error {
 	if id, is := s.shared[s.busy]; is {
 		return &storage.Occupied{ID: id}
@@ -82,18 +82,18 @@ func (s *lockSet) occupied() error {
 	return nil
 }
 
-// lockKey is the random half of an id.
+// lockKey returns an id's random half.
 func lockKey(id ipam.ID) int64 { return int64(binary.BigEndian.Uint64(id[8:])) } //nolint:gosec // bits, not a number
 
-// lock asks for ids that the transaction is to be alone with, if it is under locks; the next statement waits for them.
+// lock requests exclusive locks on ids, if the transaction is under locks. The next statement waits for them.
 func (c *conn) lock(ids ...ipam.ID) {
 	if c.locks != nil {
 		c.locks.want(true, ids...)
 	}
 }
 
-// holdsAll refuses, in a transaction under locks, a change of free blocks in a container that is not locked and not new. It is
-// a bug, and would be a quiet one.
+// holdsAll returns an error when a transaction under locks changes free blocks in a container that is neither locked nor new. That is a bug, which
+// nothing else would detect.
 func (c *conn) holdsAll(ch storage.Changes) error {
 	if c.locks == nil {
 		return nil

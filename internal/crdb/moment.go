@@ -8,7 +8,7 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb/outcome"
 )
 
-// beginMoment begins a transaction as connections have it by default: it cannot write, and all of its statements read the same snapshot.
+// beginMoment begins a transaction with the connection's defaults: read-only, with one snapshot for all statements.
 const beginMoment = "begin"
 
 // OneMoment implements storage.View.
@@ -31,17 +31,17 @@ func (s *Store) OneMoment(ctx context.Context, op string, fn func(context.Contex
 			endBehind(ctx, c, "rollback")
 			return outcome.OfClosure(err, c.Conn())
 		}
-		endBehind(ctx, c, "commit") // there is nothing to lose
+		endBehind(ctx, c, "commit") // a read has nothing to lose
 		return nil
 	})
 }
 
-// readerOn reads by one connection.
+// readerOn returns a Reader that uses one connection.
 func (s *Store) readerOn(q lookup.Querier) lookup.Reader {
 	return s.readerBy(lookup.Through(q))
 }
 
-// readerBy reads by whatever runs its statements.
+// readerBy returns a Reader that uses run.
 func (s *Store) readerBy(run lookup.Run) lookup.Reader {
 	return lookup.New(s.region, s.places, run, s.engine.byKeys())
 }

@@ -16,20 +16,20 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// How often a store asks which regions the database has: they change when somebody runs `ipamctl migrate`. What must not be wrong for that
-// long does not ask here: whether a name is in use, and what is left of a quota, is decided by the tables of the same transaction.
+// The interval at which a store reads the database's regions, which change when an operator runs `ipamctl migrate`. Decisions that must not be stale
+// for that long do not use this list: unique names and quotas depend on rows in the same transaction.
 const (
 	placesEvery = 10 * time.Second
 	placesLimit = 5 * time.Second
-	placeLimit  = 10 * time.Second // for a note that others may wait for
+	placeLimit  = 10 * time.Second // for a note on which several requests may wait
 )
 
-// places is what a store knows of the database's regions without asking.
+// places caches the database's regions.
 type places struct {
 	own    string
 	all    atomic.Pointer[[]ipam.Region]
-	look   chan struct{}      // somebody met a region that is not known
-	noting singleflight.Group // in which region a project may have claims
+	look   chan struct{}      // signals that a request met an unknown region
+	noting singleflight.Group // one call for each project and region
 }
 
 func newPlaces(own string) *places {
@@ -38,10 +38,10 @@ func newPlaces(own string) *places {
 	return p
 }
 
-// Several reports whether there is more than the store's own region: if not, no statement looks anywhere else.
+// Several reports whether the database has more than the store's own region. If not, no statement reads another region.
 func (p *places) Several() bool { return len(*p.all.Load()) > 1 }
 
-// Others is the names of the other regions, in the order in which they were added.
+// Others returns the other regions' names, in the order in which they were added.
 func (p *places) Others() (names []string) {
 	for _, r := range *p.all.Load() {
 		if r.Name != p.own {
@@ -51,10 +51,10 @@ func (p *places) Others() (names []string) {
 	return names
 }
 
-// Everywhere is the names of all regions, the own one first.
+// Everywhere returns all regions' names, the store's own first.
 func (p *places) Everywhere() []string { return append([]string{p.own}, p.Others()...) }
 
-// met makes the store look soon if a region is not known.
+// met makes the store read the regions soon if region is unknown.
 func (p *places) met(region string) {
 	if region == p.own || slices.ContainsFunc(*p.all.Load(), func(r ipam.Region) bool { return r.Name == region }) {
 		return
@@ -68,7 +68,7 @@ func (p *places) met(region string) {
 // KnownRegions implements storage.Store.
 func (s *Store) KnownRegions() []ipam.Region { return slices.Clone(*s.places.all.Load()) }
 
-// findPlaces reads the regions, once and without trying again. A database that was not migrated yet has no table of them.
+// findPlaces reads the regions once, without a retry. A database that is not migrated yet has no such table.
 func (s *Store) findPlaces(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, placesLimit)
 	defer cancel()
@@ -84,7 +84,7 @@ func (s *Store) findPlaces(ctx context.Context) error {
 	return err
 }
 
-// keepPlaces looks again from time to time, until the store is closed. What cannot be read now is read the next time.
+// keepPlaces reads the regions at intervals, and when met asks for it, until the store is closed. After a failure the next read counts.
 func (s *Store) keepPlaces(ctx context.Context) {
 	ticker := time.NewTicker(placesEvery)
 	defer ticker.Stop()
@@ -116,9 +116,9 @@ func (s *Store) Place(ctx context.Context, project ipam.ID, region string) error
 	}
 }
 
-// placeProject notes that a project may have claims in a region, in a transaction of its own, before the claim that is the first one there.
-// Under locks it is alone with the project: whoever has not seen the note has committed by then, and whoever comes later sees it. So of two
-// claims of one name in two regions one at least looks where the other is.
+// placeProject records, in its own transaction, that a project may have claims in a region, before the project's first claim there. Under locks it is
+// alone with the project: a transaction that has not seen the record has committed by then, and every later one sees it. So if two claims in two
+// regions have one name, at least one looks in the other's region.
 func (s *Store) placeProject(ctx context.Context, project ipam.ID, region string) error {
 	const op = "project_place"
 	return s.repeat(ctx, op, false, func(ctx context.Context) error {
@@ -131,13 +131,13 @@ func (s *Store) placeProject(ctx context.Context, project ipam.ID, region string
 			cn.locks = newLockSet(storage.Locks{Alone: []ipam.ID{project}})
 		}
 		err = s.engine.attempt(ctx, cn, false, func(ctx context.Context) error {
-			if _, err := cn.affected(ctx, "fence_move", rows.ID(project), rows.ID(ipam.NewID())); err != nil { // until now its claims elsewhere need not look in this one
+			if _, err := cn.affected(ctx, "fence_move", rows.ID(project), rows.ID(ipam.NewID())); err != nil { // until now the project's claims elsewhere ignored this region
 				return err
 			}
 			_, err := cn.affected(ctx, "project_region_insert", rows.ID(project), region)
 			return err
 		})
-		if outcome.IsUnknown(err) { // to do it twice is to do it once
+		if outcome.IsUnknown(err) { // the record is idempotent, so retry
 			return write.ErrStale
 		}
 		return err

@@ -16,21 +16,21 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// quick is a transaction that is planned from what is remembered, and sent whole.
+// quick plans a transaction from cached facts and sends it in one round trip.
 type quick struct {
-	lookup.Reader // remembers nothing
+	lookup.Reader // uses no cache: its reads return storage.ErrForgotten
 
 	region   string
-	read     func(context.Context, func(lookup.Querier) error) error // what is there now, outside of any transaction
+	read     func(context.Context, func(lookup.Querier) error) error // runs a read outside the transaction
 	memory   *recall.Memory
 	now      func() time.Time
 	pools    map[lookup.Place]*recall.Pool
 	projects map[ipam.ID]*recall.Project
 	several  []storage.Container
-	classes  bool      // the marks of the projects and of the platform are those of all classes
-	at       time.Time // not before it: later than what was done in the pools before
+	classes  bool      // the projects' and the platform's marks (versions) cover all classes
+	at       time.Time // lower bound for the transaction's time: later than each pool's last change
 	changes  *storage.Changes
-	proved   bool // all is as it is remembered: that was read
+	proved   bool // a read has confirmed the cached facts
 }
 
 var _ storage.Tx = (*quick)(nil)
@@ -54,7 +54,7 @@ func (s *Store) InOneTrip(
 	if err := s.mayChange(); err != nil {
 		return err
 	}
-	if s.engine.locks() && !s.clock.exact() { // elsewhere nothing tells the time any better
+	if s.engine.locks() && !s.clock.exact() { // other engines have no better clock
 		return storage.ErrForgotten
 	}
 	t := newQuick(s)
@@ -101,13 +101,14 @@ func (s *Store) InOneTrip(
 	return t.failed(s.conflictOf(ctx, err), end)
 }
 
-// failed is what becomes of a transaction that was not made: of a conflict its members are told, and otherwise it goes the long way.
+// failed returns the error for a transaction that did not commit: the conflict itself, so that the requests get it, or storage.ErrForgotten, which
+// makes the caller use InTx.
 func (t *quick) failed(conflict error, end outcome.Ending) error {
 	switch c, is := storage.AsConflict(conflict); {
 	case is:
 		t.giveBack()
 		return c
-	case len(t.pools) > 1, end == outcome.AgainSlowly: // which pool it was will show
+	case len(t.pools) > 1, end == outcome.AgainSlowly: // the next attempt finds out which pool it was
 		t.giveBack()
 	default:
 		t.missed()
@@ -115,7 +116,7 @@ func (t *quick) failed(conflict error, end outcome.Ending) error {
 	return storage.ErrForgotten
 }
 
-// remembered is what the changes have to find.
+// remembered returns the cached facts that the changes depend on.
 func (t *quick) remembered() write.Remembered {
 	r := write.Remembered{
 		Fences: make(lookup.Fences, len(t.pools)), Projects: make(map[ipam.ID]ipam.ID, len(t.projects)),
@@ -130,7 +131,7 @@ func (t *quick) remembered() write.Remembered {
 	return r
 }
 
-// committed remembers what has become of the pools.
+// committed updates the cache with the transaction's changes.
 func (t *quick) committed(fences lookup.Fences) {
 	for _, f := range t.changes.Free {
 		t.pools[lookup.PlaceOf(f.Container)].Free.Apply(f.Delete, f.Insert)
@@ -144,14 +145,14 @@ func (t *quick) committed(fences lookup.Fences) {
 	}
 }
 
-// giveBack is for a transaction that was not sent.
+// giveBack returns the pools to the cache after a transaction that was not sent.
 func (t *quick) giveBack() {
 	for at, p := range t.pools {
 		t.memory.GiveBack(at, p)
 	}
 }
 
-// missed is for a transaction that found something else than what was remembered, or may have changed it.
+// missed removes the pools and projects from the cache, after a transaction that found other facts or may have changed them.
 func (t *quick) missed() {
 	for at := range t.pools {
 		t.memory.Missed(at)
@@ -253,8 +254,8 @@ func (t *quick) FreeRead(_ context.Context, c storage.Container, reads space.Rea
 	return t.free(at, reads)
 }
 
-// inOneTrip is the clock of transactions in one round trip. On PostgreSQL it is not later than the database's, whatever is not known of that: who gets the
-// pool's lock after such a transaction has a later time. Where there are no locks it is the same estimate as that of all others.
+// inOneTrip returns the clock for transactions in one round trip. On PostgreSQL it is never later than the database's clock, so the next transaction
+// with the pool's lock gets a later time. An engine without locks uses the same estimate as all other transactions.
 func (c *storeClock) inOneTrip(e engine) func() time.Time {
 	if e.locks() {
 		return c.Earliest
@@ -271,8 +272,8 @@ func (t *quick) Now() time.Time {
 // Attempt implements storage.Tx.
 func (t *quick) Attempt() int { return 0 }
 
-// Taken implements storage.Tx. It is asked when somebody is to be refused, and reads all marks besides. If they are those that are remembered, so is all
-// that lies under them, at that moment. What pools of several regions depend on does not.
+// Taken implements storage.Tx. A use case calls it before it refuses a request. It also reads all marks (versions). If they equal the cached marks,
+// all cached facts under them were current at that moment. This does not cover pools in several regions.
 func (t *quick) Taken(ctx context.Context, claims, keys []storage.NameRef) (taken, used map[storage.NameRef]bool, err error) {
 	if len(t.several) > 0 {
 		return nil, nil, storage.ErrForgotten
@@ -307,7 +308,7 @@ func (t *quick) Taken(ctx context.Context, claims, keys []storage.NameRef) (take
 // Confirm implements storage.Tx.
 func (t *quick) Confirm(context.Context) error { return storage.ErrForgotten }
 
-// Write implements storage.Tx: the changes are sent when the use case has decided.
+// Write implements storage.Tx. It keeps the changes; InOneTrip sends them when the use case has decided.
 func (t *quick) Write(_ context.Context, ch storage.Changes) error {
 	t.changes = &ch
 	return nil

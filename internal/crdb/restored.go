@@ -12,15 +12,16 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Epochs says what RenewEpochs did.
+// Epochs is RenewEpochs' result.
 type Epochs struct {
-	Renewed int      // pools, counted in each of their regions
-	Fenced  []string // pool and region whose two epochs differ: they stay as they are, and the region's rows are not trusted
+	Renewed int      // pools, counted in each region
+	Fenced  []string // pool and region with two different epochs: they stay unchanged, and Carve does not trust the region's rows
 }
 
-// RenewEpochs gives every pool in every region a new epoch, in both of its places and in one transaction: what was read before the restore fits
-// nothing that is there now. Cursors of the feed are of no use any more, nobody is signed in to the console, and webhooks send nothing until somebody sets them going. All fences are written anew, each with another mark and with the stock that its rows come to. Where the two places differ, one of them was restored to another time than the other; to make them equal would be to
-// say that nothing is wrong, and they stay as they are. No server may run on the database.
+// RenewEpochs gives every pool in every region a new epoch, in both tables that have it and in one transaction, so nothing that was read before a
+// restore matches afterwards. It makes feed cursors useless, ends all console sessions, stops webhooks until an operator starts them, and rewrites
+// all fences with a new mark and with the stock computed from the rows. Where the two epochs differ, the tables were restored to different times.
+// Equal epochs would hide that, so these stay unchanged. No server may run on the database.
 func RenewEpochs(ctx context.Context, dsn string) (Epochs, error) {
 	s, err := Open(ctx, dsn, Options{MaxConnections: 1})
 	if err != nil {
@@ -28,7 +29,7 @@ func RenewEpochs(ctx context.Context, dsn string) (Epochs, error) {
 	}
 	defer s.Close()
 	var done Epochs
-	fresh := map[epochKey][16]byte{} // prepared for every run of the transaction
+	fresh := map[epochKey][16]byte{} // kept for every attempt
 	err = s.alone(ctx, "epochs_renew", func(ctx context.Context, c *conn) error {
 		if done, err = renewEpochs(ctx, c, fresh); err != nil {
 			return err

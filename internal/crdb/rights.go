@@ -23,7 +23,7 @@ const (
 	RightQuota   = "quota"
 )
 
-// undefinedTable is the SQLSTATE of a statement on a table that does not exist.
+// undefinedTable is the SQLSTATE for a missing table.
 const undefinedTable = "42P01"
 
 // Right is an API key, a member, a grant, a quota or a project, as a restore compares and reports them.
@@ -33,11 +33,11 @@ type Right struct {
 	ProjectID ipam.ID
 	Project   string
 	Name      string
-	Detail    string // the role, the pool or space that is granted, or the limits
+	Detail    string // the role, the granted pool or space, or the limits
 	Since     time.Time
 }
 
-// Rights reads all rights in a database, the newest first. A database without tables has none.
+// Rights reads all rights in a database, the newest first. It returns none for a database without tables.
 func Rights(ctx context.Context, dsn string) ([]Right, error) {
 	s, err := Open(ctx, dsn, Options{MaxConnections: 1})
 	if err != nil {
@@ -64,16 +64,16 @@ func Rights(ctx context.Context, dsn string) ([]Right, error) {
 	return all, err
 }
 
-// Revival is how the rights in a restored database differ from those in the database that it replaced.
+// Revival is the difference between the rights in a restored database and the rights in the database that it replaced.
 type Revival struct {
 	Revoked    []Right // keys, members and grants that are valid again
-	Lowered    []Right // members whose role is larger again; Detail is the smaller role
-	OfProjects []Right // keys, members and grants of projects that are back themselves
+	Lowered    []Right // members with a larger role again; Detail is the smaller role
+	OfProjects []Right // keys, members and grants in projects that are back themselves
 	Quotas     []Right // quotas that are back, or have other limits again
 	Unset      []Right // quotas that are missing
 }
 
-// Compare finds what a restore has revived. was are the rights in the database that it replaced.
+// Compare finds the rights that a restore has revived: was comes from the replaced database, now from the restored one.
 func Compare(was, now []Right) (r Revival) {
 	before, after := map[ipam.ID]Right{}, map[ipam.ID]bool{}
 	for _, one := range was {
@@ -104,7 +104,7 @@ func Compare(was, now []Right) (r Revival) {
 	return r
 }
 
-// EndRights revokes again, in a restored database, the Revoked and Lowered rights of a comparison. No server may run on the database.
+// EndRights revokes a comparison's Revoked and Lowered rights again, in a restored database. No server may run on the database.
 func EndRights(ctx context.Context, dsn string, r Revival) error {
 	s, err := Open(ctx, dsn, Options{MaxConnections: 1})
 	if err != nil {

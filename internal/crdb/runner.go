@@ -42,7 +42,7 @@ func (s *Store) transact(ctx context.Context, op string, locks storage.Locks, dr
 		err = s.engine.attempt(ctx, cn, dry, func(ctx context.Context) error {
 			t := newTx(s, cn, number, dry)
 			last = t
-			number++ // counts in-place restarts of the engine too
+			number++ // counts the engine's in-place restarts too
 			if len(locks.Busy) > 0 && cn.locks == nil && !dry {
 				if err := lookup.Lock(ctx, cn, locks.Busy); err != nil {
 					return outcome.OfClosure(err, cn.pool.Conn())
@@ -59,7 +59,7 @@ func (s *Store) transact(ctx context.Context, op string, locks storage.Locks, dr
 	}
 	err := s.repeat(ctx, op, false, func(ctx context.Context) error {
 		err := once(ctx)
-		if u, ok := errors.AsType[*storage.Unplaced](err); ok && !locks.InTurn { // once for a project and region
+		if u, ok := errors.AsType[*storage.Unplaced](err); ok && !locks.InTurn { // at most once for each project and region
 			for _, project := range u.Projects {
 				if err := s.Place(ctx, project, u.Region); err != nil {
 					return err
@@ -82,7 +82,7 @@ func (s *Store) Await(ctx context.Context, id ipam.ID) error {
 	})
 }
 
-// conflictOf looks which names or keys kept a transaction from being made, if that is why it was not.
+// conflictOf finds the names or keys that prevented a transaction, if they did.
 func (s *Store) conflictOf(ctx context.Context, err error) error {
 	if taken, ok := errors.AsType[*write.NamesTaken](err); ok {
 		return s.whichNames(ctx, taken)
@@ -93,8 +93,8 @@ func (s *Store) conflictOf(ctx context.Context, err error) error {
 	return err
 }
 
-// whichNames looks which names kept a transaction from making its claims. It was rolled back, and whoever had the name may have released it since: then
-// it is tried again.
+// whichNames finds the names that prevented a transaction's claims. The transaction was rolled back, and the other owner may have released a name
+// since: then it returns ErrStale, for a retry.
 func (s *Store) whichNames(ctx context.Context, t *write.NamesTaken) error {
 	c, err := s.pool.Acquire(ctx)
 	if err != nil {
@@ -121,8 +121,8 @@ func (s *Store) whichNames(ctx context.Context, t *write.NamesTaken) error {
 	}
 }
 
-// whichKeys looks which idempotency keys kept a transaction from storing its answers, and deletes those answers under them that have expired. It was rolled
-// back, and is tried again unless there are others.
+// whichKeys finds the idempotency keys that prevented a transaction from storing its answers, and deletes their expired answers. The transaction was
+// rolled back. It is retried unless an unexpired answer exists.
 func (s *Store) whichKeys(ctx context.Context, t *write.KeysTaken) error {
 	keys := make([]storage.NameRef, len(t.Answers))
 	for i, a := range t.Answers {
@@ -160,7 +160,7 @@ func (s *Store) whichKeys(ctx context.Context, t *write.KeysTaken) error {
 	return write.ErrStale
 }
 
-// acquire takes a connection for a transaction: one of those that may write, unless it is dry.
+// acquire takes a connection for a transaction. Unless dry is set, it first takes a slot for a writer.
 func (s *Store) acquire(ctx context.Context, dry bool) (_ *conn, release func(), err error) {
 	place := func() {}
 	if !dry {
@@ -178,7 +178,7 @@ func (s *Store) acquire(ctx context.Context, dry bool) (_ *conn, release func(),
 	return cn, func() { cn.release(place) }, nil
 }
 
-// read runs single reads outside of our transactions; they are safe to repeat whatever happened.
+// read runs single reads outside a transaction. They are always safe to retry.
 func (s *Store) read(ctx context.Context, op string, fn func(lookup.Querier) error) error {
 	if run, ok := readsOf(ctx); ok {
 		return run(ctx, op, fn)
@@ -202,7 +202,7 @@ func (s *Store) readNow(ctx context.Context, op string, fn func(lookup.Querier) 
 	})
 }
 
-// repeat runs one attempt after another until one of the three ends. read says that nothing can have been changed by any.
+// repeat runs attempts until one commits, is refused or has an unknown outcome, or until it gives up. read means that no attempt can change anything.
 func (s *Store) repeat(ctx context.Context, op string, read bool, attempt func(context.Context) error) error {
 	for n := 0; ; n++ {
 		if !read {
@@ -228,7 +228,7 @@ func (s *Store) repeat(ctx context.Context, op string, read bool, attempt func(c
 	}
 }
 
-// unknown is what the caller is told after a COMMIT without a definite answer.
+// unknown returns the caller's error after a COMMIT without a definite reply.
 func (s *Store) unknown(ctx context.Context, op string, n int, state string, err error) error {
 	s.log.WarnContext(ctx, "outcome of a commit is unknown", "op", op, "attempt", n, "sqlstate", state, "error", err)
 	return ipam.Errorf(ipam.CodeOutcomeUnknown, "The database did not say whether the change was made.").Because(err)

@@ -20,7 +20,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// Store is the database. Make one with Open, and Close it.
+// Store is the database. Open returns one, and Close releases it.
 type Store struct {
 	lookup.Reader
 	places  *places
@@ -29,18 +29,18 @@ type Store struct {
 	product dial.Engine
 	engine  engine
 
-	followers *pgxpool.Pool // of reads that may be stale
+	followers *pgxpool.Pool // for stale reads
 	region    string
 	log       *slog.Logger
 	watch     func(Attempt)
-	tracer    Tracer // nil: nobody follows
+	tracer    Tracer // nil: no tracing
 	clock     *storeClock
 	memory    *recall.Memory
 	feed      *feedClock
 	tooOld    *standingDown
 	shares    shares
 	life      context.Context // ends with the store
-	stop      func()          // ends what runs in the background, and waits for it
+	stop      func()          // stops the background work and waits for it
 }
 
 var (
@@ -48,28 +48,29 @@ var (
 	_ tenancy.KeyStore = (*Store)(nil)
 )
 
-// Options of a Store.
+// Options configures a Store.
 type Options struct {
-	Region         string        // the region of the rows that this process reads and writes
+	Region         string        // region in which this process reads and writes rows
 	MaxConnections int32         // 0: pgx's default for the machine
-	URLFile        string        // where the URL came from, to be read again for each new connection; "": it stays
-	Role           string        // what the sessions may do is what this database role may; "": what the user may. Not a border: whoever has the sessions can go back
-	Log            *slog.Logger  // nil: nothing is logged
-	OnAttempt      func(Attempt) // nil: nobody watches
-	Tracer         Tracer        // nil: nobody follows
-	// LocalTime is this machine's clock, for tests in which it is wrong; nil: time.Now. It is asked how much time has passed, and never what time it is.
+	URLFile        string        // file to read the URL from again for each new connection; "": the URL does not change
+	Role           string        // database role for the sessions; "": the user's own rights. It is no security boundary: a session can switch back
+	Log            *slog.Logger  // nil: no log
+	OnAttempt      func(Attempt) // nil: no calls
+	Tracer         Tracer        // nil: no tracing
+	// LocalTime is this machine's clock, for tests in which it is wrong; nil: time.Now. The store measures durations with it, and never takes the
+	// time from it.
 	LocalTime func() time.Time
 }
 
-// Attempt is how one run of a transaction or read ended; for metrics and tests.
+// Attempt is the result of one attempt at a transaction or read, for metrics and tests.
 type Attempt struct {
 	Op       string
 	Number   int    // from 0
-	End      string // "committed", "again", "refused", "unknown", "rolled back"
-	SQLState string // "" when there is none
+	End      string // "committed", "again", "refused", "unknown"
+	SQLState string // "" if the database returned none
 }
 
-// Open connects and finds out which engine answers. It does not migrate.
+// Open connects and detects the engine. It does not migrate.
 func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 	if _, err := dial.Parse(dsn); err != nil {
 		return nil, err
@@ -149,7 +150,7 @@ func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// learn reads what has to be known before anything is served.
+// learn reads the facts that the store needs before it serves a request.
 func (s *Store) learn(ctx context.Context) error {
 	if err := s.checkCompatible(ctx); err != nil {
 		return err
@@ -165,7 +166,7 @@ func (s *Store) learn(ctx context.Context) error {
 	return nil
 }
 
-// Close gives back all connections.
+// Close closes all connections.
 func (s *Store) Close() {
 	s.stop()
 	s.writers.Close()
@@ -173,7 +174,7 @@ func (s *Store) Close() {
 	s.followers.Close()
 }
 
-// Ping reports whether the database answers.
+// Ping reports whether the database responds.
 func (s *Store) Ping(ctx context.Context) error {
 	if err := s.pool.Ping(ctx); err != nil {
 		return ipam.Errorf(ipam.CodeUnavailable, "The database does not answer.").Because(err)
@@ -181,8 +182,8 @@ func (s *Store) Ping(ctx context.Context) error {
 	return nil
 }
 
-// Engine is "cockroachdb" or "postgresql".
+// Engine returns "cockroachdb" or "postgresql".
 func (s *Store) Engine() string { return string(s.product) }
 
-// Region is where this store's rows live.
+// Region returns the store's region.
 func (s *Store) Region() string { return s.region }

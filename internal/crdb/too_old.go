@@ -9,18 +9,18 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// standingDown is what becomes of a store whose program has become too old while it worked: it changes nothing any more.
+// standingDown records that the program has become too old for the database while it worked. The store changes nothing any more then.
 type standingDown struct {
 	once sync.Once
-	done chan struct{} // closed then
-	why  error         // set before
+	done chan struct{} // closed when that happens
+	why  error         // set before done is closed
 }
 
-// TooOld is closed when the database does not allow this program to work on it any more; WhyTooOld says why then. What is asked of the store from then
-// on, and would change something, is refused.
+// TooOld returns a channel that is closed when the database does not allow this program any more. WhyTooOld then returns the reason. From then on the
+// store refuses every change.
 func (s *Store) TooOld() <-chan struct{} { return s.tooOld.done }
 
-// WhyTooOld is schema.ErrTooOld with its figures, or nil while all is well.
+// WhyTooOld returns schema.ErrTooOld with its figures, or nil while the program is allowed.
 func (s *Store) WhyTooOld() error {
 	select {
 	case <-s.tooOld.done:
@@ -30,7 +30,7 @@ func (s *Store) WhyTooOld() error {
 	}
 }
 
-// checkCompatible looks whether the program may go on, once and without trying again.
+// checkCompatible checks once, without a retry, whether the database allows this program.
 func (s *Store) checkCompatible(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, clockLimit)
 	defer cancel()
@@ -49,7 +49,7 @@ func (s *Store) checkCompatible(ctx context.Context) error {
 	return err
 }
 
-// mayChange refuses changes by a program that is too old.
+// mayChange returns an error if the program is too old.
 func (s *Store) mayChange() error {
 	why := s.WhyTooOld()
 	if why == nil {

@@ -13,28 +13,27 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb/query"
 )
 
-// Tracer is told of the attempts and statements that are made for a request which somebody follows. It must not block, and is safe for
-// concurrent use.
+// Tracer records a traced request's attempts and statements. It must not block, and must be safe for concurrent use.
 type Tracer interface {
-	// Follows reports whether somebody does; the others are asked only then.
+	// Follows reports whether the request is traced. The other methods are called only then.
 	Follows(ctx context.Context) bool
-	// AttemptBegan: a run of a transaction, or of a read outside of any, counted from 0. What is done for it gets the context that is answered.
+	// AttemptBegan records that an attempt at a transaction or a single read starts. number starts at 0. The attempt runs with the returned context.
 	AttemptBegan(ctx context.Context, op string, number int, read bool) context.Context
-	// AttemptEnded: that context, and how it ended as in Attempt; or "panicked".
+	// AttemptEnded records that an attempt ended, with the context from AttemptBegan. end is as in Attempt.End, or "panicked".
 	AttemptEnded(ctx context.Context, end, sqlState string)
-	// StatementRan: a statement by the name of its file. pipelined is how many were sent together; failure is "", the SQLSTATE, or another word
-	// when the database gave none.
+	// StatementRan records a statement under its file's name. pipelined counts the statements sent together. failure is "", the SQLSTATE, or another
+	// word when the database returned none.
 	StatementRan(ctx context.Context, name string, from, to time.Time, rows int64, pipelined int, failure string)
 }
 
-// try runs one attempt of op.
+// try runs one attempt at op.
 func (s *Store) try(ctx context.Context, op string, number int, read bool, attempt func(context.Context) error) (end outcome.Ending, state string, err error) {
 	if s.tracer == nil || !s.tracer.Follows(ctx) {
 		err = attempt(ctx)
 		end, state = outcome.Classify(err)
 		return end, state, err
 	}
-	ctx, ended := s.tracer.AttemptBegan(ctx, op, number, read), "panicked" // the arithmetic panics rather than lose address space
+	ctx, ended := s.tracer.AttemptBegan(ctx, op, number, read), "panicked" // the address arithmetic panics rather than lose address space
 	defer func() { s.tracer.AttemptEnded(ctx, ended, state) }()
 	err = attempt(ctx)
 	end, state = outcome.Classify(err)
@@ -42,7 +41,7 @@ func (s *Store) try(ctx context.Context, op string, number int, read bool, attem
 	return end, state, err
 }
 
-// statements tells a Tracer of what pgx runs.
+// statements passes the statements that pgx runs to a Tracer.
 type statements struct{ to Tracer }
 
 var (
@@ -50,7 +49,7 @@ var (
 	_ pgx.BatchTracer = statements{}
 )
 
-// traced is the statements that were sent together, in the context that pgx carries from their beginning to their end.
+// traced describes statements that were sent together. pgx carries it in the context from start to end.
 type traced struct {
 	name   string // of a single one
 	size   int
@@ -88,8 +87,8 @@ func (t statements) TraceBatchStart(ctx context.Context, _ *pgx.Conn, data pgx.T
 	return context.WithValue(ctx, tracedKey{}, &traced{size: data.Batch.Len(), from: time.Now()})
 }
 
-// TraceBatchQuery implements pgx.BatchTracer. The statements of a batch run one after another: each from when the answer to the one before
-// it was read. When one has failed the others did not run, whatever pgx says of them.
+// TraceBatchQuery implements pgx.BatchTracer. A batch's statements run one after another, so each starts when the previous result was read. After a
+// failure the others did not run, whatever pgx reports about them.
 func (t statements) TraceBatchQuery(ctx context.Context, _ *pgx.Conn, data pgx.TraceBatchQueryData) {
 	of := tracedOf(ctx)
 	if of == nil || of.failed {
@@ -101,7 +100,7 @@ func (t statements) TraceBatchQuery(ctx context.Context, _ *pgx.Conn, data pgx.T
 	of.from = now
 }
 
-// TraceBatchEnd implements pgx.BatchTracer. A batch that was not even sent has no other trace.
+// TraceBatchEnd implements pgx.BatchTracer. It records a batch that could not be sent, which has no other trace.
 func (t statements) TraceBatchEnd(ctx context.Context, _ *pgx.Conn, data pgx.TraceBatchEndData) {
 	if of := tracedOf(ctx); of != nil && data.Err != nil && !of.failed {
 		of.failed = true
@@ -109,7 +108,7 @@ func (t statements) TraceBatchEnd(ctx context.Context, _ *pgx.Conn, data pgx.Tra
 	}
 }
 
-// failureOf is what went wrong, in a word that holds nothing of the statement.
+// failureOf returns a word for the error. It contains nothing from the statement.
 func failureOf(err error) string {
 	pg, ok := errors.AsType[*pgconn.PgError](err)
 	switch {
@@ -126,7 +125,7 @@ func failureOf(err error) string {
 	}
 }
 
-// nameOf is what a statement is called: by its file, or by what it does to a transaction.
+// nameOf returns a statement's name: its file, or its effect on a transaction.
 func nameOf(sql string) string {
 	if name, ok := statementNames[sql]; ok {
 		return name
@@ -148,23 +147,23 @@ var statementNames = func() map[string]string {
 	return names
 }()
 
-// attemptQuerier is a connection whose statements belong to an attempt, whatever context they come with: readers know that of their caller alone.
+// attemptQuerier assigns statements to an attempt, whatever context they come with: readers know only their caller's context.
 type attemptQuerier struct {
 	lookup.Querier
 	ctx context.Context //nolint:containedctx // it is the attempt's
 }
 
-// Query implements querier.
+// Query implements lookup.Querier.
 func (w attemptQuerier) Query(_ context.Context, sql string, args ...any) (pgx.Rows, error) {
 	return w.Querier.Query(w.ctx, sql, args...)
 }
 
-// SendBatch implements querier.
+// SendBatch implements lookup.Querier.
 func (w attemptQuerier) SendBatch(_ context.Context, b *pgx.Batch) pgx.BatchResults {
 	return w.Querier.SendBatch(w.ctx, b)
 }
 
-// inAttempt has the statements of a read belong to its attempt, when somebody follows it.
+// inAttempt assigns a read's statements to its attempt, if the request is traced.
 func (s *Store) inAttempt(ctx context.Context, q lookup.Querier) lookup.Querier {
 	if s.tracer == nil || !s.tracer.Follows(ctx) {
 		return q

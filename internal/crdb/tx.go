@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// tx is one attempt of a transaction.
+// tx is one attempt at a transaction.
 type tx struct {
 	lookup.Reader
 	region string
@@ -23,7 +23,7 @@ type tx struct {
 	number int
 	dry    bool
 	clock  *storeClock
-	fences lookup.Fences // as they were read, or written since
+	fences lookup.Fences // as read, or as written since
 
 	lessons lessons
 
@@ -36,7 +36,7 @@ var _ storage.Tx = (*tx)(nil)
 func newTx(s *Store, c *conn, number int, dry bool) *tx {
 	t := &tx{region: s.region, places: s.places, conn: c, number: number, dry: dry, clock: s.clock, fences: lookup.Fences{}, durable: s.engine.durable, byKeys: s.engine.byKeys()}
 	t.lessons = lessons{memory: s.memory, region: s.region, pools: map[lookup.Place]*recall.Pool{}, projects: map[ipam.ID]recall.Project{}}
-	// Inside a transaction nothing is repeated by itself: the error ends the attempt.
+	// Inside a transaction no statement is retried: its error ends the attempt.
 	t.Reader = s.readerOn(c)
 	return t
 }
@@ -62,7 +62,8 @@ func (t *tx) FreeRead(ctx context.Context, c storage.Container, reads space.Read
 	return lookup.Free(ctx, t.conn, c, reads, stock, t.fences)
 }
 
-// stock is what is free in a container, where one statement for several blocks may read all of it; else nothing, which has it read so.
+// stock returns a container's free space, for an engine on which one statement for several blocks may read all free rows. Otherwise it returns an
+// empty stock, and the caller reads with such a statement.
 func (t *tx) stock(ctx context.Context, c storage.Container) (ipam.Stock, error) {
 	if !t.byKeys {
 		return ipam.Stock{}, nil
@@ -76,16 +77,17 @@ func (t *tx) stock(ctx context.Context, c storage.Container) (ipam.Stock, error)
 	return t.fences[at].Stock, nil
 }
 
-// QuotaShards implements storage.QuotaReader. Whoever decides by the sum of a quota's shards is alone with it.
+// QuotaShards implements storage.QuotaReader. A transaction that decides by the sum of a quota's shards locks the quota.
 func (t *tx) QuotaShards(ctx context.Context, quotas []ipam.ID) ([]ipam.QuotaShard, error) {
-	if t.conn.locks == nil { // SERIALIZABLE alone would have many of them begin anew, again and again
+	if t.conn.locks == nil { // SERIALIZABLE alone would make many retry again and again
 		return t.QuotaShardsAlone(ctx, quotas)
 	}
 	t.conn.lock(quotas...)
 	return t.Reader.QuotaShards(ctx, quotas)
 }
 
-// ConsumersNamed implements storage.ConsumerReader. Where there are several regions nobody makes a consumer of one name in another meanwhile.
+// ConsumersNamed implements storage.ConsumerReader. With several regions it locks the names, so no transaction creates the same consumer in another
+// region meanwhile.
 func (t *tx) ConsumersNamed(ctx context.Context, projectID ipam.ID, refs []ipam.ConsumerRef) ([]ipam.Consumer, error) {
 	if t.places.Several() {
 		for _, ref := range refs {
@@ -95,12 +97,13 @@ func (t *tx) ConsumersNamed(ctx context.Context, projectID ipam.ID, refs []ipam.
 	return t.Reader.ConsumersNamed(ctx, projectID, refs)
 }
 
-// Taken implements storage.Tx. It is asked when somebody is to be refused, and may be all that the transaction does: so projects get their fences here, too.
+// Taken implements storage.Tx. A use case calls it before it refuses a request, and it may be the transaction's only work. So it also creates the
+// projects' missing fences.
 func (t *tx) Taken(ctx context.Context, claims, keys []storage.NameRef) (taken, used map[storage.NameRef]bool, err error) {
 	if taken, used, err = lookup.Taken(ctx, t.conn, t.region, claims, keys); err != nil || t.dry {
 		return taken, used, err
 	}
-	unfenced := slices.DeleteFunc(t.unfenced(), func(at lookup.Place) bool { // of a project that is gone all names are taken
+	unfenced := slices.DeleteFunc(t.unfenced(), func(at lookup.Place) bool { // in a deleted project all names are taken
 		return !slices.ContainsFunc(claims, func(ref storage.NameRef) bool { return ref.ProjectID == at.ID && !taken[ref] })
 	})
 	if len(unfenced) > 0 {

@@ -28,24 +28,24 @@ func (t *tx) GroupRead(ctx context.Context, pool storage.Container, reads space.
 	}
 	if err == nil && learns {
 		t.lessons.read(pool, reads, q, facts, t.fences[lookup.PlaceOf(pool)])
-		facts.Free = asked.Asked(facts.Free) // or else a block that is to be released, and is free by now, would be among them
+		facts.Free = asked.Asked(facts.Free) // without the extra reads, which may contain a free block that this group is about to release
 	}
 	return facts, err
 }
 
-// changed completes the facts about a pool that is not as it was known.
+// changed completes the facts about a pool that has a revision other than the cached one.
 func (t *tx) changed(ctx context.Context, pool storage.Container, q storage.GroupQuery, facts storage.GroupFacts) (_ storage.GroupFacts, err error) {
 	if facts.Pool, err = t.PoolGetByID(ctx, pool.ID); err != nil {
 		return facts, err
 	}
 	facts.Pool.At = q.Pool.At
 	switch several := facts.Pool.Several(); {
-	case several: // the epochs above may be of before the pool served this region
+	case several: // the epochs above may be older than the pool's service in this region
 		record, there, err := t.StockEpoch(ctx, pool.ID, pool.Region)
 		facts.Fenced = record != there
 		return facts, err
 	case !several:
-		facts.Fenced = pool.Away // it was given up there
+		facts.Fenced = pool.Away // the pool has given up that region
 	}
 	return facts, nil
 }

@@ -15,11 +15,11 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Write implements storage.Tx: every statement in one round trip, each with the check that it hit what it names; and one more for names that have to be
-// looked for in other regions. A batch of 1,000 goes out whole as well: to make it takes a twentieth of its time, and in parts, each made while the database
-// worked on the one before, it took no less.
+// Write implements storage.Tx. It sends all statements in one round trip, each with a check that it hit the rows that it names. Names that may exist
+// in other regions cost a second round trip. A batch with 1,000 claims is sent whole, too: building it takes a twentieth of its time. A test that
+// sent it in parts, while the database worked on the part before, was no faster.
 func (t *tx) Write(ctx context.Context, ch storage.Changes) error {
-	if missing := write.FencesMissing(ch, t.fences); len(missing) > 0 { // what begins to cool down when it is no more retained: nothing free was read
+	if missing := write.FencesMissing(ch, t.fences); len(missing) > 0 { // an allocation that leaves retention to cool down: the transaction read no free blocks
 		if err := t.fences.Read(ctx, t.conn, missing); err != nil {
 			return err
 		}
@@ -42,7 +42,8 @@ func (t *tx) Write(ctx context.Context, ch storage.Changes) error {
 	return t.settleNames(ctx, statements.Naming())
 }
 
-// placeConsumers notes that a project is in a region in which it has its first consumers: they are looked for where the project may have claims.
+// placeConsumers returns an error if a project creates its first consumers in a region that is not recorded for it. Consumers are looked up only in
+// recorded regions.
 func (t *tx) placeConsumers(ctx context.Context, made []ipam.Consumer) error {
 	if len(made) == 0 || !t.places.Several() || t.dry {
 		return nil
@@ -59,7 +60,7 @@ func (t *tx) placeConsumers(ctx context.Context, made []ipam.Consumer) error {
 	return nil
 }
 
-// unfenced are the projects that are to be remembered and have no fence to be remembered under.
+// unfenced returns the projects that are to be cached and have no fence (version row) yet.
 func (t *tx) unfenced() []lookup.Place {
 	return slices.DeleteFunc(slices.Clone(t.lessons.asked), func(at lookup.Place) bool {
 		_, there := t.fences[at]
@@ -67,8 +68,8 @@ func (t *tx) unfenced() []lookup.Place {
 	})
 }
 
-// settleNames follows the rows of new claims, in the same transaction: nothing to do for a project that works in one region. On PostgreSQL
-// it is alone with each name that it looks for, so that of two transactions in two regions the second one sees what the first has made.
+// settleNames checks new claims' names, in the same transaction. For a project in one region it does nothing. On PostgreSQL it locks each name that
+// it looks up, so the second of two transactions in two regions sees the first one's claims.
 func (t *tx) settleNames(ctx context.Context, n *write.Naming) error {
 	if n == nil {
 		return nil

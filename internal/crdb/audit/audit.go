@@ -1,5 +1,5 @@
-// Package audit proves the invariants of the stored data on a whole database. They are SQL, one statement each: every row that a statement answers is a
-// violation, as (container, what is wrong). The statements use none of the service's own arithmetic.
+// Package audit checks the invariants of the stored data in a whole database. Each invariant is an SQL statement. Every row that it returns is a
+// violation, as (container, detail). The statements use none of the service's own arithmetic.
 package audit
 
 import (
@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// files holds the statements.
+// files contains the statements.
 //
 //go:embed *.sql
 var files embed.FS
 
-// statements lists those that answer violations, by name.
+// statements returns the statements that find violations, by name.
 func statements() map[string]string {
 	out := map[string]string{}
 	for _, name := range []string{
@@ -25,11 +25,11 @@ func statements() map[string]string {
 	return out
 }
 
-// statement answers one statement by name.
+// statement returns one statement by name.
 func statement(name string) string {
 	text, err := fs.ReadFile(files, name+".sql")
 	if err != nil {
-		panic(err) // embedded: a name that is not there is a bug
+		panic(err) // embedded: a missing name is a bug
 	}
 	return strings.TrimSpace(string(text))
 }

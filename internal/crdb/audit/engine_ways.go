@@ -7,29 +7,29 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb/schema"
 )
 
-// preparations make a connection fit for statements that read whole tables, and end when their caller has gone.
+// preparations returns statements that prepare a connection for reading whole tables.
 //
-// PostgreSQL goes on with a statement when nobody waits for it any more, until it has something to tell him, unless it looks whether he is there. And
-// right after a large load nobody has counted the rows yet: whoever plans a join of two tables of one row each takes minutes with 200,000.
+// PostgreSQL continues a statement after its client has gone, until it has a result to send, unless it checks the connection. And right after a large
+// load it has no row counts: the planner assumes one row in each table, and its plan for a join takes minutes with 200,000 rows.
 //
-// CockroachDB cancels the statements of a connection that has gone, and plans for more than one row where it knows nothing. ANALYZE takes 0.2 s for a
-// table there, however small, and a job.
+// CockroachDB cancels a closed connection's statements, and assumes more than one row without statistics. ANALYZE takes 0.2 s there even for a small
+// table, and runs a job.
 func preparations(e dial.Engine) []string {
 	if e == dial.Cockroach {
 		return nil
 	}
 	sql := []string{`SET client_connection_check_interval = '2s'`}
 	for _, l := range schema.Localities() {
-		sql = append(sql, "ANALYZE "+pgx.Identifier{l.Table}.Sanitize()) // a user who may not is told so in a warning
+		sql = append(sql, "ANALYZE "+pgx.Identifier{l.Table}.Sanitize()) // without the privilege, the user gets only a warning
 	}
 	return sql
 }
 
-// begin reads the past on CockroachDB, of however long ago: a read of the present ends with 40001 when it meets a write of which it cannot tell whether
-// that is older, and whoever reads whole tables meets one.
+// begin starts a read at a past time on CockroachDB. A read at the present fails with 40001 when it meets a write that may be older, and a full scan
+// always meets one.
 const begin = "begin transaction isolation level serializable, read only, as of system time '-1us'"
 
-// snapshot gives the statements one snapshot that nobody writes in. On PostgreSQL SERIALIZABLE would abort the audit, or the writers, while the service works.
+// snapshot returns options for one read-only snapshot. On PostgreSQL, SERIALIZABLE would abort the audit or the writers while the service works.
 func snapshot(e dial.Engine) pgx.TxOptions {
 	if e == dial.Cockroach {
 		return pgx.TxOptions{BeginQuery: begin}

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What is said to CockroachDB alone is kept in a file, which tools/sqlcheck reads with CockroachDB's grammar.
+// testdata contains the statements that only CockroachDB runs. tools/sqlcheck parses them with CockroachDB's grammar.
 func TestWhatIsSaidToCockroachIsWrittenDown(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("testdata", "cockroach.txt"))

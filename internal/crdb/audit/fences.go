@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Stocks counts what is free and what is cooling down in every container, in each of its regions: what the stocks of their fences have to say.
+// Stocks counts every container's free and cooling blocks in each region. The stocks in the fences (version rows) must equal these counts.
 func Stocks(ctx context.Context, db lookup.Querier) (map[lookup.Place]ipam.Stock, error) {
 	answer, err := db.Query(ctx, statement("fences"))
 	if err != nil {
@@ -34,7 +34,7 @@ func Stocks(ctx context.Context, db lookup.Querier) (map[lookup.Place]ipam.Stock
 	return stocks, err
 }
 
-// stockViolations compares the stocks of fences with what is there.
+// stockViolations compares the fences' stocks with the counted blocks.
 func stockViolations(ctx context.Context, tx pgx.Tx) (out []Finding, err error) {
 	counted, err := Stocks(ctx, tx)
 	if err != nil {
@@ -55,7 +55,7 @@ func stockViolations(ctx context.Context, tx pgx.Tx) (out []Finding, err error) 
 	}
 	if _, err = pgx.ForEachRow(answer, []any{&at.Region, (*[16]byte)(&at.ID), &stored, &project}, func() error {
 		want, there := counted[at]
-		there = there || project // which has a mark, and no stock
+		there = there || project // a project's fence has a mark (version) and no stock
 		delete(counted, at)
 		switch says, err := rows.DecodeStock(stored); {
 		case err != nil:

@@ -17,7 +17,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// Autovacuum counts rows once a minute; until then joins are planned for tables without any.
+// Autovacuum counts rows once a minute. Until then the planner takes tables for empty.
 func TestAnAuditRightAfterALoadKnowsHowMuchThereIs(t *testing.T) {
 	t.Parallel()
 	dbtest.OnPostgres(t) // on CockroachDB statistics are a job's
@@ -40,12 +40,12 @@ SELECT $1, gen_random_uuid(), 8, '\x0a000000' FROM generate_series(1, 10000)`, "
 
 func TestTheStatementsOfAnAuditEndWhenItsCallerHasGone(t *testing.T) {
 	t.Parallel()
-	dbtest.OnPostgres(t) // CockroachDB does so by itself
+	dbtest.OnPostgres(t) // CockroachDB does so on its own
 	dsn := dbtest.New(t)
 	c := dbtest.Connect(t, dsn, nil)
 	tx, err := c.Begin(t.Context())
 	require.NoError(t, err)
-	_, err = tx.Exec(t.Context(), "LOCK TABLE holds IN ACCESS EXCLUSIVE MODE") // so that the audit takes long
+	_, err = tx.Exec(t.Context(), "LOCK TABLE holds IN ACCESS EXCLUSIVE MODE") // keeps the audit waiting
 	require.NoError(t, err)
 	way, cut := wire(t, dsn)
 	audited := make(chan error, 1)
@@ -69,7 +69,7 @@ func TestTheStatementsOfAnAuditEndWhenItsCallerHasGone(t *testing.T) {
 	require.NoError(t, tx.Rollback(t.Context()))
 }
 
-// wire is a way to the database that knows nothing of what passes, and ends without a word when it is cut.
+// wire returns a proxy for the database. cut closes its connections without notice.
 func wire(t *testing.T, dsn string) (through string, cut func()) {
 	t.Helper()
 	cfg, err := pgx.ParseConfig(dsn)

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// Invariant is one thing that an audit proves.
+// Invariant is one property that an audit checks.
 type Invariant struct {
 	Name  string // as findings name it
-	Holds string // what holds, in a sentence without its full stop
+	Holds string // the property, as a sentence without its full stop
 }
 
-// Invariants are what [Run] proves, by name.
+// Invariants returns the invariants that [Run] checks, sorted by name.
 func Invariants() []Invariant {
 	invariants := statements()
 	out := make([]Invariant, 0, len(invariants)+2)
@@ -20,7 +20,7 @@ func Invariants() []Invariant {
 		first, _, _ := strings.Cut(invariants[name], "\n")
 		out = append(out, Invariant{name, strings.TrimPrefix(first, "-- purpose: ")})
 	}
-	out = append(out, // read in SQL and compared in Go
+	out = append(out, // read with SQL and compared in Go
 		Invariant{"fences", "every container has a fence in each of its regions, and besides projects nothing else has one; its stock is what is free and what is cooling down there"},
 		Invariant{"reservations", "the blocks that are held for the reservations of a pool are those that its spec comes to"},
 	)

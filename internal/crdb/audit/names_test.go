@@ -9,8 +9,8 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb/audit"
 )
 
-// What an audit says that it proved is what it looked at: every statement, but the one that counts, the one whose findings bear the
-// name of another, and the one that reads the fences with which another's counts are compared.
+// The invariants that an audit reports equal its statements, except for three: the row counts, a statement with findings under another name, and the
+// stored fences, which are compared in Go.
 func TestTheInvariantsOfAnAuditAreNamed(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("*.sql")

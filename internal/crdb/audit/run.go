@@ -17,24 +17,24 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Finding is one violation of an invariant.
+// Finding is one violated invariant.
 type Finding struct {
-	Invariant string // the name of the statement that found it
+	Invariant string // name of its statement
 	Container string // id of the container, or of the space, project, quota or grant's subject
 	Detail    string
 }
 
-// Report is what an audit found. No findings: every invariant holds.
+// Report is an audit's result. Without findings, every invariant is true.
 type Report struct {
 	Checked  map[string]int64 // rows by table
 	Findings []Finding
 }
 
-// maxFindings bounds the report for each invariant; one is enough to know that something is wrong.
+// maxFindings bounds the findings for each invariant; one is enough to know that something is wrong.
 const maxFindings = 100
 
-// Run checks every invariant in one snapshot of the database. It changes nothing but the database's statistics, where the user may, and can run while
-// the service works. It ends in the database, too, when its caller has gone.
+// Run checks every invariant in one database snapshot. It changes only the database's statistics, if the user has the privilege, and can run while
+// the service works. Its statements end when the caller disconnects.
 func Run(ctx context.Context, dsn string) (Report, error) {
 	report := Report{Checked: map[string]int64{}}
 	cfg, err := dial.ParseAny(dsn)
@@ -51,11 +51,11 @@ func Run(ctx context.Context, dsn string) (Report, error) {
 	if err != nil {
 		return report, err
 	}
-	if _, err := schema.CheckUserOn(ctx, c, schema.ReaderRole); errors.Is(err, schema.ErrPrivileges) || errors.Is(err, schema.ErrTooOld) { // what else is wrong is the audit's to say
+	if _, err := schema.CheckUserOn(ctx, c, schema.ReaderRole); errors.Is(err, schema.ErrPrivileges) || errors.Is(err, schema.ErrTooOld) { // the audit itself finds all other faults
 		return report, err
 	}
 	for _, sql := range preparations(engine) {
-		_, _ = c.Exec(ctx, sql) // what the user may not do, or the database does not know, is left: it costs time, and no finding depends on it
+		_, _ = c.Exec(ctx, sql) // ignore a failure: it costs time, but no finding depends on it
 	}
 	tx, err := c.BeginTx(ctx, snapshot(engine)) //nolint:forbidigo // a committed state to read, which is all that the invariants speak of
 	if err != nil {
@@ -107,7 +107,7 @@ func violations(ctx context.Context, tx pgx.Tx, name, sql string) ([]Finding, er
 	return out, err
 }
 
-// reservationViolations compares the reservations that pools state with the blocks that are held for them.
+// reservationViolations compares the reservations in pools' specs with the held blocks.
 func reservationViolations(ctx context.Context, tx pgx.Tx) ([]Finding, error) {
 	answer, err := tx.Query(ctx, statement("reservations"))
 	if err != nil {

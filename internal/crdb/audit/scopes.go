@@ -13,8 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// scopeViolations compares the scope that each scoped pool says it serves with the roles that its class asks for, and with the text
-// by which it is found.
+// scopeViolations compares each scoped pool's scope with its class's roles, and with the key by which the pool is found.
 func scopeViolations(ctx context.Context, tx pgx.Tx) ([]Finding, error) {
 	rows, err := tx.Query(ctx, statement("scopes"))
 	if err != nil {

@@ -1,4 +1,5 @@
-// Package dial reaches the database: its URL, credentials that are renewed, connections whose COMMIT is not given up, and how many of those there may be.
+// Package dial connects to the database. It parses the URL, reloads credentials, keeps a COMMIT from being cancelled, and limits the writing
+// connections.
 package dial
 
 import (
@@ -10,10 +11,11 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// errReadsOnly refuses a target_session_attrs of those who only read.
+// errReadsOnly is the error for a target_session_attrs that asks for a read-only server.
 var errReadsOnly = errors.New("target_session_attrs of the database URL asks for a server that takes no writes, and Carve writes: leave it out, or say target_session_attrs=primary")
 
-// Parse reads the database URL of whoever writes, and has it reach a server that takes writes. The reason is not passed on: it may repeat a password.
+// Parse parses a writing program's database URL, and restricts it to servers that accept writes. Its error omits the cause, which may contain a
+// password.
 func Parse(dsn string) (*pgx.ConnConfig, error) {
 	cfg, err := ParseAny(dsn)
 	if err != nil {
@@ -22,7 +24,7 @@ func Parse(dsn string) (*pgx.ConnConfig, error) {
 	return cfg, Writable(cfg)
 }
 
-// ParseAny reads the database URL of whoever only reads.
+// ParseAny parses the database URL for a program that only reads.
 func ParseAny(dsn string) (*pgx.ConnConfig, error) {
 	cfg, err := pgx.ParseConfig(dsn)
 	if err != nil {
@@ -31,9 +33,9 @@ func ParseAny(dsn string) (*pgx.ConnConfig, error) {
 	return cfg, nil
 }
 
-// Writable gives target_session_attrs its meaning for a program whose sessions are read-only until a transaction says that it writes: to the driver,
-// which asks the session, no server is read-write then, not even the primary. A server is that unless it is a standby. Where several servers are named and
-// target_session_attrs is not, the primary is meant, too: no other one is of use.
+// Writable redefines target_session_attrs for Carve: its sessions are read-only until a transaction declares that it writes. The driver asks the
+// session, and so would find no server read-write, not even the primary. Here every server is read-write except a standby. If the URL names several
+// servers without target_session_attrs, Writable requires the primary too, because no other server is useful.
 func Writable(cfg *pgx.ConnConfig) error {
 	switch {
 	case validates(cfg, pgconn.ValidateConnectTargetSessionAttrsReadOnly),
@@ -48,12 +50,12 @@ func Writable(cfg *pgx.ConnConfig) error {
 	return nil
 }
 
-// validates tells how the driver was told to look at new connections: it keeps the function, and not the word.
+// validates reports whether the driver uses this function to check new connections. The driver keeps the function, not the keyword.
 func validates(cfg *pgx.ConnConfig, by pgconn.ValidateConnectFunc) bool {
 	return cfg.ValidateConnect != nil && reflect.ValueOf(cfg.ValidateConnect).Pointer() == reflect.ValueOf(by).Pointer()
 }
 
-// severalHosts: a host is there twice where TLS is tried first and then left.
+// severalHosts ignores repeated hosts, which appear when TLS is tried first and plain text next.
 func severalHosts(cfg *pgx.ConnConfig) bool {
 	for _, f := range cfg.Fallbacks {
 		if f.Host != cfg.Host || f.Port != cfg.Port {
@@ -63,8 +65,8 @@ func severalHosts(cfg *pgx.ConnConfig) bool {
 	return false
 }
 
-// isPrimary accepts every server but a standby. PostgreSQL says which it is when a session begins, CockroachDB has no standbys; a pooler in between
-// may keep it to itself.
+// isPrimary accepts every server except a standby. PostgreSQL reports its state when a session begins. CockroachDB has no standbys. A pooler may hide
+// the state.
 func isPrimary(ctx context.Context, c *pgconn.PgConn) error {
 	switch {
 	case c.ParameterStatus("crdb_version") != "", c.ParameterStatus("in_hot_standby") == "off":

@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Engine is the product that answers.
+// Engine is the database product.
 type Engine string
 
 // The engines.
@@ -17,7 +17,7 @@ const (
 	Postgres  Engine = "postgresql"
 )
 
-// EngineAt connects and asks which engine answers.
+// EngineAt connects and detects the engine.
 func EngineAt(ctx context.Context, cfg *pgx.ConnConfig) (Engine, error) {
 	c, err := pgx.ConnectConfig(ctx, cfg.Copy())
 	if err != nil {
@@ -27,7 +27,7 @@ func EngineAt(ctx context.Context, cfg *pgx.ConnConfig) (Engine, error) {
 	return EngineOn(ctx, c)
 }
 
-// EngineOn asks a connection which engine it is one of.
+// EngineOn detects a connection's engine.
 func EngineOn(ctx context.Context, c *pgx.Conn) (Engine, error) {
 	var version string
 	if err := c.QueryRow(ctx, "SELECT version()").Scan(&version); err != nil {

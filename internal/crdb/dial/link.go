@@ -11,29 +11,29 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// errDeciding is why a cancel request is not sent.
+// errDeciding is the error for a cancel request that is not sent.
 var errDeciding = errors.New("the connection's COMMIT is under way, and is not cancelled")
 
-// Link is the way of one connection to its database, as a COMMIT needs it.
+// Link controls a database connection's socket during COMMIT.
 //
-// The driver asks the server to cancel what it does whenever it gives a connection up: for a deadline, and for a cut. In the middle of a COMMIT that
-// is wrong. A PostgreSQL whose COMMIT waits for its standby takes the request for leave not to wait: what was to be durable at two places is visible at
-// once, and at one place alone. So no cancel request leaves while a COMMIT is under way; the socket is closed, and the server ends by itself what
-// it has begun. Statements before COMMIT are cancelled as ever: nobody needs what they do.
+// When the driver gives up a connection, after a deadline or a cut, it asks the server to cancel the running statement. During COMMIT that is wrong.
+// A PostgreSQL server that waits for its standby would stop waiting: the change becomes visible at once although only one server has it. So no cancel
+// request leaves while a COMMIT is in flight. Instead the socket is closed, and the server finishes on its own. Statements before COMMIT are
+// cancelled as usual, because their effects are not needed.
 type Link struct {
 	dial pgconn.DialFunc
 
 	mu       sync.Mutex
-	socket   net.Conn // under TLS, where there is any
-	made     bool     // what is dialled from now on is to cancel
-	deciding bool     // COMMIT was sent, and has no answer
+	socket   net.Conn // below TLS, if any
+	made     bool     // the connection is established; later dials are cancel requests
+	deciding bool     // COMMIT was sent and has no reply yet
 	warning  *pgconn.Notice
 }
 
-// linkKey is where a connection keeps its link.
+// linkKey is the link's key in the connection's custom data.
 const linkKey = "carve.link"
 
-// NewLink gives a connection that is about to be made a link.
+// NewLink adds a link to a connection that is about to be made.
 func NewLink(c *pgx.ConnConfig) {
 	l := &Link{dial: dialer(c.ConnectTimeout).DialContext}
 	c.DialFunc = l.open
@@ -51,8 +51,8 @@ func NewLink(c *pgx.ConnConfig) {
 	}
 }
 
-// silence is how long a database may be silent, and not even its machine's kernel answer, before its connections are given up. What waits for a lock or a
-// COMMIT is not that: the kernel answers.
+// silence is the time after which a connection to an unreachable machine is closed: not even its kernel responds. A wait for a lock or a COMMIT does
+// not count, because the kernel responds.
 const silence = 11 * time.Second
 
 func dialer(timeout time.Duration) *net.Dialer {
@@ -62,16 +62,16 @@ func dialer(timeout time.Duration) *net.Dialer {
 	}
 }
 
-// LinkOf is a connection's link.
+// LinkOf returns a connection's link.
 func LinkOf(c *pgx.Conn) *Link {
 	l, ok := c.PgConn().CustomData()[linkKey].(*Link)
 	if !ok {
-		return &Link{} // of a connection that is not the pool's
+		return &Link{} // a connection from outside the pool
 	}
 	return l
 }
 
-// open is the connection's DialFunc, which the driver uses for cancel requests as well.
+// open is the connection's DialFunc. The driver also uses it for cancel requests.
 func (l *Link) open(ctx context.Context, network, address string) (net.Conn, error) {
 	l.mu.Lock()
 	refuse, socket := l.deciding, l.socket
@@ -101,15 +101,15 @@ func (l *Link) noticed(_ *pgconn.PgConn, n *pgconn.Notice) {
 	}
 }
 
-// Decide notes that COMMIT is about to be sent.
+// Decide records that COMMIT is about to be sent.
 func (l *Link) Decide() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.deciding, l.warning = true, nil
 }
 
-// Decided notes that COMMIT was answered, and says what the server warned of: PostgreSQL answers that it has committed, with a warning, when
-// somebody else made it stop waiting for its standby.
+// Decided records that COMMIT has a reply, and returns the server's warning, if any. PostgreSQL reports a commit with a warning when another session
+// has cancelled its wait for the standby.
 func (l *Link) Decided() *pgconn.Notice {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -117,7 +117,7 @@ func (l *Link) Decided() *pgconn.Notice {
 	return l.warning
 }
 
-// cut closes the connection under the driver.
+// cut closes the socket below the driver.
 func (l *Link) cut() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// giveUpAfter bounds how long what was sent may stay without the other machine's word that it has it: TCP's keepalives are for silence, and by itself
-// the kernel sends again for a quarter of an hour.
+// giveUpAfter bounds the time that sent data may stay unacknowledged. TCP keepalives only cover idle connections. By default the kernel retransmits
+// for 15 minutes.
 func giveUpAfter(limit time.Duration) func(network, address string, c syscall.RawConn) error {
 	return func(network, _ string, c syscall.RawConn) error {
 		if !strings.HasPrefix(network, "tcp") {

@@ -7,5 +7,5 @@ import (
 	"time"
 )
 
-// giveUpAfter: only Linux has it.
+// giveUpAfter does nothing: only Linux has this option.
 func giveUpAfter(time.Duration) func(network, address string, c syscall.RawConn) error { return nil }

@@ -10,28 +10,28 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Renewal keeps what a new connection identifies itself with as new as the files are that it comes from: the password of a URL file,
-// and the certificates that the parameters sslcert, sslkey and sslrootcert name. pgx reads those once, when it parses the URL, so a process that
-// runs for longer than a certificate is valid could open no connection any more.
+// Renewal reloads the credentials for each new connection from their files: the password in a URL file, and the certificates in the parameters
+// sslcert, sslkey and sslrootcert. pgx reads those only when it parses the URL. A process that runs longer than a certificate is valid could then
+// open no more connections.
 //
-// Where the database is (hosts, ports, its name) stays as it was at the start: a server that moves to another database in the middle
-// of its work has checked neither that one's schema nor its regions.
+// The database's location (hosts, ports, name) stays the same as at the start. A server must not move to another database while it works: it has not
+// checked the other one's schema and regions.
 type Renewal struct {
 	dsn  string
-	file string // "": dsn stays
+	file string // "": dsn does not change
 	log  *slog.Logger
 
 	mu   sync.Mutex
-	last *pgx.ConnConfig // the last that could be used
+	last *pgx.ConnConfig // the last usable configuration
 	said rate.Sometimes
 }
 
-// NewRenewal begins with the credentials of the start; file is where the URL is read again, "": it stays.
+// NewRenewal starts with the credentials in start. It rereads the URL from file; "": the URL does not change.
 func NewRenewal(dsn, file string, start *pgx.ConnConfig, log *slog.Logger) *Renewal {
 	return &Renewal{dsn: dsn, file: file, log: log, last: start.Copy(), said: rate.Sometimes{Interval: time.Minute}}
 }
 
-// Before is pgxpool's BeforeConnect. What cannot be used, such as half of a renewal, is said in the log, and the last that could be is used.
+// Before is pgxpool's BeforeConnect. If the files are unusable, such as during a renewal, it logs that and uses the last usable credentials.
 func (r *Renewal) Before(ctx context.Context, c *pgx.ConnConfig) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -63,7 +63,7 @@ func (r *Renewal) read() (*pgx.ConnConfig, error) {
 	return Parse(dsn)
 }
 
-// samePlace reports whether two URLs lead to the same database by the same ways.
+// samePlace reports whether two URLs lead to the same database over the same hosts.
 func samePlace(a, b *pgx.ConnConfig) bool {
 	if a.Host != b.Host || a.Port != b.Port || a.Database != b.Database || len(a.Fallbacks) != len(b.Fallbacks) {
 		return false

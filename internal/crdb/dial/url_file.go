@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// largestURL is more than a database URL has, with any number of parameters.
+// largestURL exceeds every database URL, with any number of parameters.
 const largestURL = 16 << 10
 
-// URLFromFile reads a database URL from a file, which holds nothing else: blanks around it, such as the newline at the end, do not count.
-// No error repeats what is in the file, because that may be a password.
+// URLFromFile reads a database URL from a file that contains nothing else. It ignores surrounding white space. No error repeats the content, which
+// may be a password.
 func URLFromFile(path string) (string, error) {
 	if strings.Contains(path, "://") || strings.Contains(path, "password=") {
 		return "", errors.New("it is the name of a file, and what was given looks like a database URL itself, which is not repeated here. If it has a password, change that: it is in the list of processes now")

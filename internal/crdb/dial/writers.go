@@ -8,23 +8,23 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Writers bounds the connections that write. Whoever waits for a COMMIT goes when his time is up, and the connection stays, until the server has
-// Answered or the connection is lost: it is counted for as long, so that a standby that stalls does not gather more sessions than the pool has
-// connections, and a quarter of them is left to read with.
+// Writers limits the writing connections. When the deadline of a COMMIT's caller passes, the caller returns but the connection stays busy. It counts
+// until the server replies (Answered) or the connection is lost. So a stalled standby cannot bind more sessions than the pool has connections, and a
+// quarter stays free for reads.
 type Writers struct {
 	places chan struct{}
 
 	mu     sync.Mutex
-	left   map[*Link]struct{} // whose callers are gone
+	left   map[*Link]struct{} // their callers have returned
 	closed bool
 }
 
-// NewWriters makes places for a pool of so many connections.
+// NewWriters returns slots for a pool of this size.
 func NewWriters(connections int32) *Writers {
 	return &Writers{places: make(chan struct{}, connections-connections/4), left: map[*Link]struct{}{}}
 }
 
-// Enter waits for a place. When all of them are those of COMMITs that nobody waits for any more there is none to come soon.
+// Enter waits for a slot. It fails at once if abandoned COMMITs occupy all slots, because none will soon be free.
 func (w *Writers) Enter(ctx context.Context) error {
 	select {
 	case w.places <- struct{}{}:
@@ -42,17 +42,17 @@ func (w *Writers) Enter(ctx context.Context) error {
 	}
 }
 
-// Leave gives a place back.
+// Leave frees a slot.
 func (w *Writers) Leave() { <-w.places }
 
-// leftAlone is how many COMMITs are under way that nobody waits for any more.
+// leftAlone counts the COMMITs in flight without a caller.
 func (w *Writers) leftAlone() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return len(w.left)
 }
 
-// LeaveAlone notes that nobody waits for a connection's COMMIT any more.
+// LeaveAlone records that the caller has abandoned a connection's COMMIT.
 func (w *Writers) LeaveAlone(l *Link) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -62,14 +62,14 @@ func (w *Writers) LeaveAlone(l *Link) {
 	}
 }
 
-// Answered notes that a connection's COMMIT is not under way any more.
+// Answered records that a connection's COMMIT is no longer in flight.
 func (w *Writers) Answered(l *Link) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.left, l)
 }
 
-// Close cuts the connections whose COMMITs nobody waits for; the server ends those by itself.
+// Close cuts the connections with abandoned COMMITs. The server finishes those on its own.
 func (w *Writers) Close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -80,7 +80,7 @@ func (r Reader) Granted(ctx context.Context, of storage.GrantSubject, consumer s
 	return len(found) > 0, err
 }
 
-// consumers are the names that a grant to one of some projects can have.
+// consumers returns the names with which a grant may name these projects.
 func consumers(projects ...string) []string { return slices.Concat(projects, []string{ipam.Everybody}) }
 
 // PoolListGranted implements storage.Reader.

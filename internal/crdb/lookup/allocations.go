@@ -33,8 +33,8 @@ func (r Reader) AllocationGet(ctx context.Context, project storage.ProjectKey, i
 	return a, err
 }
 
-// allocationElsewhere looks in the other regions for an allocation of a project that was not found in the store's own; nil: it is not there. An error of looking
-// takes the place of not_found.
+// allocationElsewhere looks in the other regions for a project's allocation that one did not find in the store's own region. It returns nil if they
+// have none. If the read fails, its error replaces not_found.
 func (r Reader) allocationElsewhere(ctx context.Context, of storage.ProjectKey, id ipam.ID, err *error) *ipam.Allocation {
 	if !r.places.Several() || !ipam.IsCode(*err, ipam.CodeNotFound) {
 		return nil
@@ -70,7 +70,7 @@ func (r Reader) AllocationListRetained(ctx context.Context, holder storage.Proje
 		rows.ID(from.ProjectID), rows.ID(from.ContainerID), rows.After(from.Base), limit)
 }
 
-// allocationOfItsPool reads an allocation in whichever project's pool it is: that one owns it.
+// allocationOfItsPool reads an allocation in any project's pool. The pool's project owns it.
 func allocationOfItsPool(row pgx.CollectableRow) (ipam.Allocation, error) {
 	a, err := allocationIn("")(row)
 	a.Project = a.Pool.Project

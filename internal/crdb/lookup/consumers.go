@@ -31,7 +31,7 @@ func (r Reader) RegionsOf(ctx context.Context, projectID ipam.ID) ([]string, err
 	return List(ctx, r, "project_region_list", scanText, rows.ID(projectID))
 }
 
-// regionsOf is where a project may have claims and consumers: asked only where there are several regions.
+// regionsOf returns the regions in which a project may have claims and consumers. With a single region it needs no query.
 func (r Reader) regionsOf(ctx context.Context, projectID ipam.ID) ([]string, error) {
 	if !r.places.Several() {
 		return []string{r.region}, nil
@@ -54,7 +54,7 @@ func (r Reader) ConsumerList(ctx context.Context, project storage.ProjectKey, re
 	return everywhere(ctx, r, "consumer_list", scan, regions, byUID, limit, rows.ID(project.ID), realm, after, limit)
 }
 
-// ConsumersDue implements storage.Reader. Those whose time to live is too long are left out here: the database would read on until it had found others.
+// ConsumersDue implements storage.Reader. It filters long times to live here: in SQL, the database would read on until it had found enough others.
 func (r Reader) ConsumersDue(ctx context.Context, by storage.Expiry, from time.Time) (realms []storage.RealmKey, next time.Time, err error) {
 	found, err := List(ctx, r, "consumer_due", scanExpired, r.region, from, by.Before, mostDue)
 	seen := make(map[storage.RealmKey]bool)
@@ -69,8 +69,8 @@ func (r Reader) ConsumersDue(ctx context.Context, by storage.Expiry, from time.T
 	return realms, next, err
 }
 
-// mostDue bounds the consumers that are looked at together to find realms in which some have expired. It is far more than can have expired at one time: those
-// that one request has renewed.
+// mostDue bounds the consumers that one read examines to find realms with expired ones. It is far more than can expire at the same time, which is the
+// number of consumers that one request renews.
 const mostDue = 20000
 
 type expired struct {

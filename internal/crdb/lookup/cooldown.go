@@ -20,7 +20,7 @@ func (r Reader) CooledDown(ctx context.Context, now time.Time, limit int) ([]ipa
 	return found, err
 }
 
-// CoolingNext implements storage.Reader: one probe for each container and length.
+// CoolingNext implements storage.Reader. It makes one index probe for each container and length.
 func (r Reader) CoolingNext(ctx context.Context, ask []storage.RoomQuery) (map[ipam.ID]time.Time, error) {
 	type probes struct {
 		ids     [][16]byte

@@ -7,7 +7,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// takeEpochs reads the class epochs of projects, by id; the platform's also under the zero id.
+// takeEpochs reads the class epochs (versions) of projects by id. The zero id also maps to the platform's epoch.
 func takeEpochs(results pgx.BatchResults) (epochs map[ipam.ID]ipam.ID, platform ipam.ID, err error) {
 	answer, err := results.Query()
 	if err != nil {

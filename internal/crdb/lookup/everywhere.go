@@ -7,8 +7,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// everywhere reads a page from several regions: the same statement, whose first argument is the region, once in each, in one round trip, and of what they
-// answer the first rows in an order. As one statement for all regions CockroachDB would read, and number, all rows that each region has.
+// everywhere reads a page from several regions in one round trip. It runs the statement once for each (the region is the first argument), and returns
+// the first rows in the given order. With one statement for all regions, CockroachDB would read and number all rows of each region.
 func everywhere[T any](
 	ctx context.Context, r Reader, name string, scan func(pgx.CollectableRow) (T, error), regions []string, order func(a, b T) int, limit int, args ...any,
 ) ([]T, error) {

@@ -11,25 +11,25 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Place is where a container's rows are: a pool, or a family of a space, in a region.
+// Place identifies a container's rows in a region. A container is a pool, or one family of a space.
 type Place struct {
 	Region string
 	ID     ipam.ID
 }
 
-// PlaceOf is where the rows of a container are.
+// PlaceOf returns a container's place.
 func PlaceOf(c storage.Container) Place { return Place{c.Region, c.ID} }
 
-// Fence is the mark that a container had when it was read, and the stock that goes with it.
+// Fence is the version row of a container: Mark is its version, which every change replaces, and Stock counts its free and cooling blocks.
 type Fence struct {
 	Mark  ipam.ID
 	Stock ipam.Stock
 }
 
-// Fences are those that were read, by where their containers are.
+// Fences maps places to the fences that were read.
 type Fences map[Place]Fence
 
-// Read reads the fences of some containers, besides those that were read before.
+// Read adds the fences of places to f.
 func (f Fences) Read(ctx context.Context, db Querier, places []Place) error {
 	answer, err := db.Query(ctx, query.Get("fence_list"), fenceArgs(places)...)
 	if err != nil {
@@ -38,7 +38,7 @@ func (f Fences) Read(ctx context.Context, db Querier, places []Place) error {
 	return f.collect(answer)
 }
 
-// Lock lets nobody else move the fences of some containers before the transaction ends.
+// Lock locks the fences of containers until the transaction ends, so that no other transaction changes them.
 func Lock(ctx context.Context, db Querier, containers []storage.Container) error {
 	b := &pgx.Batch{}
 	for _, c := range containers {
@@ -75,7 +75,7 @@ func fenceArgs(places []Place) []any {
 	return []any{regions, ids}
 }
 
-// fences are those of some containers, all of one moment.
+// fences reads the fences of places, in one snapshot.
 func (r Reader) fences(ctx context.Context, places []Place) (Fences, error) {
 	var found Fences
 	err := r.run(ctx, "fence_list", func(q Querier) error {
@@ -117,7 +117,7 @@ func (r Reader) RoomByRegion(ctx context.Context, ask []storage.RoomQuery) (map[
 	return room, err
 }
 
-// withRoom tells where there is a free block that can hold what is asked for.
+// withRoom calls tell for each place with a free block that is large enough for the query.
 func (r Reader) withRoom(ctx context.Context, ask []storage.RoomQuery, tell func(Place)) error {
 	places := make([]Place, len(ask))
 	for i, q := range ask {

@@ -15,8 +15,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Free reads free blocks as they are planned to be read, and the fence of their container into fences, if it is not there yet. The stock decides how they are
-// read, and not what is answered: where nothing is free in it, several blocks and sizes are one statement.
+// Free runs the planned reads of free blocks, and reads the fence of the container into fences if it is missing. The stock only affects the choice of
+// statements, not the result: an empty stock makes one statement of several blocks and sizes.
 func Free(ctx context.Context, db Querier, c storage.Container, reads space.Reads, stock ipam.Stock, fences Fences) (free []netip.Prefix, err error) {
 	b := &pgx.Batch{}
 	_, known := fences[PlaceOf(c)]
@@ -64,11 +64,11 @@ func (r Reader) FreeCover(ctx context.Context, pool ipam.Pool, within netip.Pref
 	return free, err
 }
 
-// fewFree is how many free blocks of a size one statement for several sizes may read: on CockroachDB it reads all that they have, and takes 1 ms where
-// 18 are free. A size that has more is read by a statement of its own, which reads no more than its limit.
+// fewFree is the number of free blocks per size up to which one statement reads several sizes. On CockroachDB that statement reads all free blocks of
+// these sizes, and takes 1 ms for 18 blocks. A size with more free blocks gets its own statement, which reads no more than its limit.
 const fewFree = 64
 
-// apart are those of some sizes of which few blocks are free, and the others. What a stock does not know has few.
+// apart splits sizes into those with few free blocks and those with many. A size that the stock does not contain has few.
 func apart(sizes []int16, width int, stock ipam.Stock) (few, many []int16) {
 	for _, size := range sizes {
 		if stock.Free[width-int(size)] > fewFree {
@@ -80,11 +80,11 @@ func apart(sizes []int16, width int, stock ipam.Stock) (few, many []int16) {
 	return few, many
 }
 
-// freeForOne is how many free blocks are read in the time of one statement more: on CockroachDB several blocks in one statement may read all that are free in
-// the container, at some 1,000 in a millisecond, and one by one they take a third of one each.
+// freeForOne is the number of free blocks that the database reads in the time of one more statement. On CockroachDB, one statement for several blocks
+// may read all free blocks of the container, about 1,000 in a millisecond. Single statements take a third of a millisecond each.
 const freeForOne = 300
 
-// queueFree adds the statements of the planned reads and answers how many there are.
+// queueFree adds the statements of the planned reads and returns their number.
 func queueFree(b *pgx.Batch, c storage.Container, reads space.Reads, stock ipam.Stock) int {
 	before := b.Len()
 	if len(reads.Keys) > 0 {
@@ -97,7 +97,7 @@ func queueFree(b *pgx.Batch, c storage.Container, reads space.Reads, stock ipam.
 			b.Queue(query.Get("free_tightest"), c.Region, rows.ID(c.ID), lo, hi, s.Limit)
 			continue
 		}
-		// The first Limit of each size hold the first Limit of any order over all sizes.
+		// The first Limit blocks of each size include the first Limit blocks of all sizes in any order.
 		sizes := make([]int16, 0, hi-lo+1)
 		for bits := lo; bits <= hi; bits++ {
 			sizes = append(sizes, bits)

@@ -14,13 +14,13 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Group reads what a group of claims depends on, and the fences of its pool, and of some projects, into fences. The pool is the one that was asked for, with the revision that
-// it has now.
+// Group reads the facts that a group depends on, and adds the fences of its pool and of projects to fences. It returns q.Pool with its current
+// revision.
 func Group(
 	ctx context.Context, db Querier, region string, pool storage.Container, reads space.Reads, stock ipam.Stock, q storage.GroupQuery, projects []ipam.ID, fences Fences,
 ) (facts storage.GroupFacts, err error) {
 	b := &pgx.Batch{}
-	if len(projects) > 0 { // first: what is read behind a mark is at least as new
+	if len(projects) > 0 { // first: facts that are read after a mark are at least as new
 		b.Queue(query.Get("fence_list_here"), region, rows.IDs(projects))
 	}
 	b.Queue(query.Get("pool_state"), rows.ID(pool.ID), pool.Region)
@@ -69,8 +69,8 @@ func Group(
 	return facts, errors.Join(err, results.Close())
 }
 
-// takeFence reports whether a pool's rows in a region are of another time than the record of what the region was lent. A pool that has no record there has
-// no rows there either.
+// takeFence reports whether a pool's rows in a region and the record of the region's loans come from different times. A pool without a record in a
+// region has no rows there.
 func takeFence(results pgx.BatchResults) (bool, error) {
 	found, err := Rest(results, scanEpochs)
 	if err != nil || len(found) == 0 {
@@ -81,7 +81,7 @@ func takeFence(results pgx.BatchResults) (bool, error) {
 
 var errNoPool = errors.New("no such pool")
 
-// groupFacts takes the other results in the order in which they were asked for.
+// groupFacts reads the other results, in their statements' order.
 func groupFacts(
 	results pgx.BatchResults, n int, q storage.GroupQuery, part func(pgx.CollectableRow) (storage.QuotaPart, error), facts *storage.GroupFacts,
 ) (err error) {
@@ -120,11 +120,11 @@ func takeGranted(results pgx.BatchResults, q storage.GroupQuery, facts *storage.
 	return err
 }
 
-// poolState is what has to be read of a pool that is known.
+// poolState is the part of a cached pool that every transaction reads again.
 type poolState struct {
 	revision   ipam.ID
 	emptySince time.Time
-	fence      Fence // without a mark: the region has none of the pool
+	fence      Fence // without a mark: the pool has no fence in the region
 }
 
 func scanPoolState(row pgx.CollectableRow) (s poolState, err error) {
@@ -139,7 +139,7 @@ func scanPoolState(row pgx.CollectableRow) (s poolState, err error) {
 	return s, err
 }
 
-// Rest reads all rows of the next result of a batch.
+// Rest reads all rows in a batch's next result.
 func Rest[T any](results pgx.BatchResults, scan func(pgx.CollectableRow) (T, error)) ([]T, error) {
 	answer, err := results.Query()
 	if err != nil {

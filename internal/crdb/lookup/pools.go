@@ -93,7 +93,7 @@ func (r Reader) FreeList(ctx context.Context, c storage.Container, maxBits int, 
 		}
 		few, many = apart(sizes, width, found[PlaceOf(c)].Stock)
 	}
-	last := func(size int16) netip.Addr { // behind which the page begins
+	last := func(size int16) netip.Addr { // the page begins after this address
 		if from.IsValid() && size == rows.HostBits(from) {
 			return from.Addr()
 		}
@@ -112,7 +112,7 @@ func (r Reader) FreeList(ctx context.Context, c storage.Container, maxBits int, 
 		for _, size := range many {
 			start := rows.After(last(size))
 			if len(start) > 0 {
-				start = append(start, 0) // the first text behind it
+				start = append(start, 0) // the first byte string after it
 			}
 			b.Queue(query.Get("free_scan_size"), c.Region, rows.ID(c.ID), size, start, limit)
 		}

@@ -1,4 +1,4 @@
-// Package lookup reads: what the use cases ask of a database besides transactions, in statements of query and rows of rows.
+// Package lookup reads the database for the use cases. Package query has its statements, and package rows the row types.
 package lookup
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Querier is a connection, in a transaction or not.
+// Querier is a connection, with or without a transaction.
 type Querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
@@ -20,32 +20,32 @@ type Querier interface {
 // Run runs an operation's statements.
 type Run func(ctx context.Context, op string, fn func(Querier) error) error
 
-// Through runs statements on one connection.
+// Through returns a Run that uses one connection.
 func Through(q Querier) Run {
 	return func(_ context.Context, _ string, fn func(Querier) error) error { return fn(q) }
 }
 
-// Places says which regions there are.
+// Places lists the database's regions.
 type Places interface {
-	Several() bool        // there are more than the own one
-	Others() []string     // without the own one
-	Everywhere() []string // the own one first
+	Several() bool        // whether the database has other regions
+	Others() []string     // all but the store's own
+	Everywhere() []string // all, the store's own first
 }
 
-// Reader implements storage.Reader over whatever runs its statements: the transaction's connection, or single reads.
+// Reader implements storage.Reader. Its Run decides between a transaction's connection and single reads.
 type Reader struct {
 	region string
 	places Places
 	run    Run
-	byKeys bool // of the database: several sizes are read by their stock
+	byKeys bool // on this engine, the stock decides how several sizes are read
 }
 
-// New makes a reader in a region. byKeys is for a database that finds rows of an array by reading others.
+// New returns a reader in a region. byKeys is for an engine that reads other rows to find an array's rows.
 func New(region string, places Places, run Run, byKeys bool) Reader {
 	return Reader{region, places, run, byKeys}
 }
 
-// one reads a single row; no row is not_found with the sentence.
+// one reads a single row. Without a row it returns missing's error.
 func one[T any](ctx context.Context, r Reader, name string, scan func(pgx.CollectableRow) (T, error), missing func() error, args ...any) (T, error) {
 	var out T
 	err := r.run(ctx, name, func(q Querier) error {
@@ -63,7 +63,7 @@ func one[T any](ctx context.Context, r Reader, name string, scan func(pgx.Collec
 	return out, err
 }
 
-// List reads rows.
+// List reads all rows that a statement returns.
 func List[T any](ctx context.Context, r Reader, name string, scan func(pgx.CollectableRow) (T, error), args ...any) ([]T, error) {
 	var out []T
 	err := r.run(ctx, name, func(q Querier) error {
@@ -77,12 +77,12 @@ func List[T any](ctx context.Context, r Reader, name string, scan func(pgx.Colle
 	return out, err
 }
 
-// Collect reads the rows of an answer.
+// Collect reads all rows in a result.
 func Collect[T any](rows pgx.Rows, scan func(pgx.CollectableRow) (T, error)) ([]T, error) {
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (T, error) { return scan(row) })
 }
 
-// NotFound makes not_found with a sentence.
+// NotFound returns a function that makes a not_found error with this message.
 func NotFound(format string, args ...any) func() error {
 	return func() error { return ipam.Errorf(ipam.CodeNotFound, format, args...) }
 }

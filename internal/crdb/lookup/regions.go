@@ -38,7 +38,7 @@ func (r Reader) LoansOver(ctx context.Context, poolID ipam.ID, b netip.Prefix, l
 		return nil, err
 	}
 	if len(before) == 1 && before[0].Block.Overlaps(b) {
-		return before, nil // it covers the block, or else would not reach it
+		return before, nil // a loan covers the block, or it would not reach it
 	}
 	return List(ctx, r, "loan_list", rows.Loans.Scan, rows.ID(poolID), rows.Base(b), rows.Last(b), limit)
 }
@@ -65,7 +65,7 @@ func (r Reader) StockEpoch(ctx context.Context, poolID ipam.ID, region string) (
 	return found[0].record, found[0].there, nil
 }
 
-// epochs are those of a pool in a region.
+// epochs are a pool's two epochs in a region: in the loan record, and with the region's rows.
 type epochs struct{ record, there ipam.ID }
 
 func scanEpochs(row pgx.CollectableRow) (e epochs, err error) {
@@ -76,7 +76,7 @@ func scanEpochs(row pgx.CollectableRow) (e epochs, err error) {
 	return e, err
 }
 
-// ScanRegion reads a region of the database.
+// ScanRegion reads a region.
 func ScanRegion(row pgx.CollectableRow) (r ipam.Region, err error) {
 	err = row.Scan(&r.Name, &r.Ordinal, &r.CreatedAt)
 	return r, err

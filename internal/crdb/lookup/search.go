@@ -12,10 +12,10 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// behind is a text that comes after all that begin with one, and before all that are greater.
+// behind returns a text that sorts after every text with this prefix, and before all greater texts.
 func behind(text string) string { return text + "\U0010FFFF" }
 
-// each runs one statement once for each list of arguments, in one round trip: as one statement for all, CockroachDB would read all that begins so.
+// each runs one statement for each argument list, in one round trip. With one statement for all, CockroachDB would read every row with the prefix.
 func each[T any](ctx context.Context, r Reader, name string, scan func(pgx.CollectableRow) (T, error), asks [][]any) (found []T, err error) {
 	if len(asks) == 0 {
 		return nil, nil
@@ -39,7 +39,7 @@ func each[T any](ctx context.Context, r Reader, name string, scan func(pgx.Colle
 	return found, err
 }
 
-// inProjects are the arguments of a statement for each of some projects.
+// inProjects returns the arguments of a statement that runs once for each project.
 func inProjects(projects []ipam.ID, rest ...any) (asks [][]any) {
 	for _, id := range projects {
 		asks = append(asks, append([]any{rows.ID(id)}, rest...))
@@ -47,7 +47,7 @@ func inProjects(projects []ipam.ID, rest ...any) (asks [][]any) {
 	return asks
 }
 
-// inPlaces are those of one for each of some projects in each region.
+// inPlaces returns the arguments of a statement that runs once for each project in each region.
 func (r Reader) inPlaces(projects []ipam.ID, rest ...any) (asks [][]any) {
 	for _, region := range r.places.Everywhere() {
 		for _, args := range inProjects(projects, rest...) {

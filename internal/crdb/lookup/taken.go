@@ -14,12 +14,12 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Taken reports which names and keys are taken: one round trip, one statement for all names, one for all keys and one for their projects.
+// Taken reports which names and keys are taken. It makes one round trip with three statements: for the names, the keys and the names' projects.
 func Taken(ctx context.Context, db Querier, region string, claims, keys []storage.NameRef) (taken, used map[storage.NameRef]bool, err error) {
 	return TakenUnder(ctx, db, region, claims, keys, nil, nil)
 }
 
-// TakenUnder is Taken, and reads the fences of some places behind it, in the same round trip, into fences.
+// TakenUnder does the same as Taken. In the same round trip it then reads the places' fences into fences.
 func TakenUnder(
 	ctx context.Context, db Querier, region string, claims, keys []storage.NameRef, places []Place, fences Fences,
 ) (taken, used map[storage.NameRef]bool, err error) {
@@ -47,7 +47,7 @@ func TakenUnder(
 	return taken, used, errors.Join(err, results.Close())
 }
 
-// Expiries answers when the answers under some idempotency keys expire, or have expired; keys without an answer are left out.
+// Expiries returns when the answers under idempotency keys expire. It omits keys without an answer.
 func Expiries(ctx context.Context, db Querier, region string, keys []storage.NameRef) (map[storage.NameRef]time.Time, error) {
 	b := &pgx.Batch{}
 	queueKeys(b, region, keys)
@@ -67,7 +67,7 @@ func queueKeys(b *pgx.Batch, region string, keys []storage.NameRef) {
 	b.Queue(query.Get("answers_named"), region, projects, stored)
 }
 
-// takeKeys reads the (project, key, expiry) of answers that there are.
+// takeKeys reads (project, key, expiry) for existing answers.
 func takeKeys(results pgx.BatchResults, asked []storage.NameRef) (map[storage.NameRef]time.Time, error) {
 	if len(asked) == 0 {
 		return nil, nil //nolint:nilnil // of no keys none has an answer
@@ -100,7 +100,7 @@ func queueRefs(b *pgx.Batch, name, region string, refs []storage.NameRef) {
 	b.Queue(query.Get(name), region, projects, names)
 }
 
-// takeRefs reads the (project, name) of rows that exist.
+// takeRefs reads (project, name) for existing rows.
 func takeRefs(results pgx.BatchResults, asked []storage.NameRef, found map[storage.NameRef]bool) error {
 	if len(asked) == 0 {
 		return nil
@@ -126,7 +126,7 @@ func projectsOf(refs []storage.NameRef) (ids []ipam.ID) {
 	return ids
 }
 
-// takeGone counts names in projects that are not there as taken.
+// takeGone marks the names in missing projects as taken.
 func takeGone(results pgx.BatchResults, asked []storage.NameRef, taken map[storage.NameRef]bool) error {
 	there, err := Rest(results, ScanID)
 	for _, r := range asked {

@@ -15,7 +15,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// The ends of what can be stored, for cursors that begin at the newest.
+// The largest values that can be stored, for cursors that begin at the newest row.
 var (
 	LastID   = ipam.ID{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}
 	LastTime = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
@@ -32,14 +32,14 @@ func eventsIn(project storage.ProjectKey) func(pgx.CollectableRow) ([]ipam.Event
 	}
 }
 
-// EventList implements storage.Reader. The ids of two rows are never mixed, whoever wrote them: those of one row follow one another.
+// EventList implements storage.Reader. The ids in one row are consecutive, so two rows' ids never interleave.
 func (r Reader) EventList(ctx context.Context, project storage.ProjectKey, from, before ipam.ID, limit int) (out []ipam.Event, err error) {
 	if before.IsZero() {
 		before = LastID
 	}
-	first := from.Numbered(from.Time(), 0) // of the row that from may be in the middle of
+	first := from.Numbered(from.Time(), 0) // first id in the row that contains from
 	newestFirst := func(a, b []ipam.Event) int { return bytes.Compare(b[0].ID[:], a[0].ID[:]) }
-	found, err := everywhere(ctx, r, "event_list", eventsIn(project), r.places.Everywhere(), newestFirst, limit+1, // the newest row is not counted
+	found, err := everywhere(ctx, r, "event_list", eventsIn(project), r.places.Everywhere(), newestFirst, limit+1, // one more: before may cut off the newest row's events
 		rows.ID(project.ID), rows.ID(first), rows.ID(before), limit)
 	for _, row := range found {
 		for _, e := range slices.Backward(row) {

@@ -9,17 +9,17 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// MaxAttempts bounds how often an attempt is made.
+// MaxAttempts bounds an operation's attempts.
 const MaxAttempts = 30
 
-// The bounds of the pauses between attempts: full jitter, sleep uniform in [0, min(maxPause, basePause·2ⁿ)], within the caller's deadline.
+// Bounds for the pauses between attempts, with full jitter: a pause is uniform in [0, min(maxPause, basePause·2ⁿ)], within the caller's deadline.
 const (
 	basePause = 2 * time.Millisecond
 	maxPause  = 250 * time.Millisecond
-	slowPause = 100 * time.Millisecond // first pause when the database is out of reach or out of resources
+	slowPause = 100 * time.Millisecond // first pause when the database is unreachable or lacks resources
 )
 
-// Pause waits before the next attempt; false when the caller's time would be up.
+// Pause waits before the next attempt. It returns false if the caller's deadline would pass.
 func Pause(ctx context.Context, n int, end Ending) bool {
 	limit := min(maxPause, basePause<<min(n, 10))
 	if end == AgainSlowly {
@@ -39,7 +39,7 @@ func Pause(ctx context.Context, n int, end Ending) bool {
 	}
 }
 
-// GaveUp is what the caller learns when trying again did not help. Nothing was changed.
+// GaveUp returns the caller's error after the last attempt. Nothing was changed.
 func GaveUp(ctx context.Context, end Ending, cause error) error {
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded), errors.Is(ctx.Err(), context.Canceled):
@@ -55,7 +55,7 @@ func GaveUp(ctx context.Context, end Ending, cause error) error {
 	}
 }
 
-// Deadline says that the caller's time was up before anything was done.
+// Deadline returns the error for a deadline that passed before any change.
 func Deadline(cause error) error {
 	return ipam.Errorf(ipam.CodeDeadline, "The request's time was up before it was done. Nothing was changed; repeat the request.").Because(cause)
 }

@@ -7,8 +7,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// constraints maps each named constraint of the migrations to what breaking it means for the caller. A test keeps the
-// map and the migrations equal.
+// constraints maps each named constraint in the migrations to the caller's error when it is violated. A test compares the map with the migrations.
 var constraints = map[string]func() *ipam.Error{
 	"projects_name_key": exists("A project of this name exists already."),
 	"spaces_name_key":   exists("A space of this name exists already in the project."),
@@ -24,14 +23,14 @@ var constraints = map[string]func() *ipam.Error{
 	"pools_project_fkey":  gone("The project was not found."),
 	"pools_space_fkey":    gone("The space was not found."),
 
-	// What a plan breaks when something else was written since it was made: see outOfDate.
+	// A stale plan violates these: see outOfDate.
 	"members_pkey": meanwhile, "members_subject_key": meanwhile, "members_project_fkey": meanwhile, "api_keys_project_fkey": meanwhile,
 	"grants_pkey": meanwhile, "grants_consumer_key": meanwhile, "quotas_pkey": meanwhile, "quotas_project_fkey": meanwhile,
-	"quota_shards_pkey": meanwhile, // those of a region that is younger than the quota are made by the first who needs one
+	"quota_shards_pkey": meanwhile, // in a region that is newer than the quota, the first claim creates the shard
 
 	"classes_project_fkey": meanwhile, "pool_classes_class_fkey": meanwhile, "pools_scope_class_fkey": meanwhile, "pools_scope_key": meanwhile,
 
-	// Blocks are taken by deleting free rows, and ids are random: breaking one of these is a bug, not a caller's doing.
+	// A violation marked bug is not the caller's fault: free rows are deleted before their block is taken, and ids are random.
 	"projects_pkey": bug, "spaces_pkey": bug, "pools_pkey": bug, "pools_block_key": bug, "free_blocks_pkey": bug,
 	"holds_pkey": bug, "holds_id_key": bug, "holds_name_key": meanwhile, "idempotency_keys_pkey": meanwhile,
 	"pools_af_check": bug, "pools_visibility_check": bug, "pools_strategy_check": bug, "pools_drain_check": bug,
@@ -48,8 +47,8 @@ var constraints = map[string]func() *ipam.Error{
 	"stocks_pkey": bug, "fences_pkey": bug, "compatibility_pkey": bug, "compatibility_id_check": bug, "feed_pkey": bug, "feed_id_check": bug, "project_regions_pkey": bug,
 }
 
-// outOfDate reports whether a constraint was broken by a plan that is out of date: the row that it was about to make exists by
-// now, or the project that it is for is gone. Whoever made the plan looks again, and finds something to replace, or nothing.
+// outOfDate reports whether a stale plan violated the constraint: the new row exists by now, or its project is deleted. The retry reads again, and
+// then finds a row to replace, or nothing.
 func outOfDate(pg *pgconn.PgError) bool {
 	switch pg.ConstraintName {
 	case "members_pkey", "members_subject_key", "grants_pkey", "grants_consumer_key", "quotas_pkey", "quota_shards_pkey", "pools_scope_key":
@@ -78,7 +77,7 @@ func bug() *ipam.Error {
 	return ipam.Errorf(ipam.CodeInternal, "The change would have made the stored data inconsistent and was not made.")
 }
 
-// databaseError turns an error of the server into one of ours, by SQLSTATE and constraint name, never by text.
+// databaseError converts a server error by SQLSTATE and constraint name, never by its text.
 func databaseError(op string, pg *pgconn.PgError) error {
 	switch pg.Code {
 	case "57014": // cancelled: our deadline or statement_timeout

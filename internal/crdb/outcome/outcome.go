@@ -1,4 +1,4 @@
-// Package outcome says how an attempt of a transaction ended, when to try again, and what the caller is told when that is of no use.
+// Package outcome classifies transaction attempts, decides about retries, and makes the caller's error when no retry helps.
 package outcome
 
 import (
@@ -14,46 +14,45 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Ending is how an attempt ended.
+// Ending classifies an attempt.
 type Ending int
 
-// The endings of attempts.
+// The possible endings.
 const (
 	Committed   Ending = iota
-	Refused            // an error that trying again would not change
-	Again              // definitely rolled back; try again
-	AgainSlowly        // the same, but the database is out of reach or out of resources
-	Unknown            // COMMIT was sent; no definite answer
+	Refused            // an error that a retry would not change
+	Again              // definitely rolled back; retry
+	AgainSlowly        // the same, but the database is unreachable or lacks resources
+	Unknown            // COMMIT was sent; no definite reply
 )
 
-// String is the ending in a word.
+// String returns a word for the ending.
 func (e Ending) String() string {
 	return [...]string{"committed", "refused", "again", "again", "unknown"}[e]
 }
 
-// unknownOutcome marks an error met at COMMIT that is no definite answer.
+// unknownOutcome wraps an error at COMMIT that is not a definite reply.
 type unknownOutcome struct{ cause error }
 
 func (u *unknownOutcome) Error() string { return "outcome of COMMIT unknown: " + u.cause.Error() }
 func (u *unknownOutcome) Unwrap() error { return u.cause }
 
-// NotKnown is an error that was met at COMMIT and is no definite answer.
+// NotKnown wraps an error at COMMIT that is not a definite reply.
 func NotKnown(cause error) error { return &unknownOutcome{cause} }
 
-// IsUnknown reports whether an error leaves it open whether the change was made.
+// IsUnknown reports whether the change may or may not have been made.
 func IsUnknown(err error) bool {
 	_, is := errors.AsType[*unknownOutcome](err)
 	return is
 }
 
-// closureError is an error of a closure on a connection that still works: it is news neither from the database nor of the way
-// to it, so it is final.
+// closureError is a closure's error on a connection that still works. It comes neither from the database nor from the network, so it is final.
 type closureError struct{ cause error }
 
 func (e *closureError) Error() string { return e.cause.Error() }
 func (e *closureError) Unwrap() error { return e.cause }
 
-// OfClosure marks the error of a closure, unless the connection is gone with it.
+// OfClosure wraps a closure's error, unless the connection is closed.
 func OfClosure(err error, c *pgx.Conn) error {
 	if err == nil || c.IsClosed() {
 		return err
@@ -61,15 +60,15 @@ func OfClosure(err error, c *pgx.Conn) error {
 	return &closureError{err}
 }
 
-// foreignKeyViolation is the SQLSTATE of a row that another refers to and that is not there.
+// foreignKeyViolation is the SQLSTATE for a reference to a missing row.
 const foreignKeyViolation = "23503"
 
-// noCode is what CockroachDB answers for errors to which it gives no SQLSTATE: those of its own network, for one, as when it ends a session that sat idle in
+// noCode is CockroachDB's code for errors without an SQLSTATE. Examples: an error on its own network, and a session that ended because it was idle in
 // a transaction for too long.
 const noCode = "XXUUU"
 
-// AtCommit sorts what COMMIT answered: an error of the server that means "rolled back" is definite, all else is not.
-// Sources of the table: PostgreSQL's error codes; CockroachDB's transaction retry error reference.
+// AtCommit classifies COMMIT's error. A server error that means "rolled back" is definite, and every other error is not. Sources: PostgreSQL's error
+// codes; CockroachDB's transaction retry error reference.
 func AtCommit(err error) error {
 	var pg *pgconn.PgError
 	if !errors.As(err, &pg) {
@@ -92,17 +91,17 @@ func AtCommit(err error) error {
 	}
 }
 
-// BeforeCommit sorts what a statement answered that was sent with the COMMIT behind it: an error of the server that leaves its session as it is means that it
-// passes over the rest, COMMIT included; all else is not definite. CockroachDB answers XXUUU, as an ERROR, when it ends the session.
+// BeforeCommit classifies the error of a statement that was sent with its COMMIT. If the server reports an error and keeps its session, it skips the
+// rest, COMMIT included. Every other error is not definite. CockroachDB reports an ended session as XXUUU with severity ERROR.
 func BeforeCommit(err error) error {
 	pg, ok := errors.AsType[*pgconn.PgError](err)
-	if !ok || cmp.Or(pg.SeverityUnlocalized, pg.Severity) != "ERROR" || pg.Code == noCode { // CockroachDB says the one alone, in English
+	if !ok || cmp.Or(pg.SeverityUnlocalized, pg.Severity) != "ERROR" || pg.Code == noCode { // CockroachDB sends only Severity, in English
 		return NotKnown(err)
 	}
 	return err
 }
 
-// Classify decides how an attempt ended, and gives the SQLSTATE for metrics.
+// Classify returns an attempt's ending, and the SQLSTATE for metrics.
 func Classify(err error) (Ending, string) {
 	if err == nil {
 		return Committed, ""
@@ -135,17 +134,17 @@ func Classify(err error) (Ending, string) {
 	return classifyState(pg.Code), state
 }
 
-// classifyState is for errors before COMMIT, when nothing can have been committed.
+// classifyState classifies errors before COMMIT, when nothing can be committed.
 func classifyState(code string) Ending {
 	switch code {
 	case "40001", "40P01", "40003", "CR000": // serialization, deadlock, statement completion unknown (not committed yet)
 		return Again
-	case "55P03", "0A000", "26000": // lock not available; a cached plan that is out of date
+	case "55P03", "0A000", "26000": // lock not available; a stale cached plan
 		return Again
 	case "57P01", "57P02", "57P03", "58C00", "58C01", "53300", "53200", "53100", "53000", "53400", "25006", "57P04", "25P03", "25P04", "28000", "28P01", "3D000", noCode:
-		// Draining, crashed, starting; range unavailable; too many connections, no memory, no disk, other resources; a standby; the
-		// database dropped; idle or transaction timeout; credentials changed; no such database; something that has no code on
-		// CockroachDB, mostly of the network. None of them a bug of ours.
+		// Draining, crashed, starting; range unavailable; too many connections, no memory, no disk, other resources; a standby; the database dropped;
+		// idle or transaction timeout; credentials changed; no such database; on CockroachDB an error without a code, usually from the network. None
+		// is a bug in Carve.
 		return AgainSlowly
 	}
 	if code[:2] == "08" {
@@ -154,7 +153,7 @@ func classifyState(code string) Ending {
 	return Refused
 }
 
-// whyNot says what keeps a database from serving, in a sentence for callers.
+// whyNot returns the reason why a database does not serve, as a sentence for callers.
 func whyNot(err error) string {
 	pg, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok {
@@ -177,8 +176,7 @@ func whyNot(err error) string {
 	return "The database cannot be reached."
 }
 
-// Refusal is what the caller is told when trying again is of no use: errors of the use case as they are, errors of
-// the database as ours.
+// Refusal returns the caller's error when no retry helps. It keeps the use case's errors, and converts the database's.
 func Refusal(ctx context.Context, op string, err error) error {
 	if conflict, ok := errors.AsType[*storage.Conflict](err); ok {
 		return conflict

@@ -25,8 +25,8 @@ import (
 	"github.com/carve-ipam/carve/migrations"
 )
 
-// states is the table of what an SQLSTATE means before COMMIT and at COMMIT, from the manuals of both engines and what was
-// measured on them. The order of writing is that of the SQL standard's classes.
+// states lists the meaning of each SQLSTATE before COMMIT and at COMMIT, from the manuals of both engines and from measurements. It follows the order
+// of the classes in the SQL standard.
 var states = []struct {
 	code           string
 	before, commit Ending
@@ -59,10 +59,10 @@ var states = []struct {
 	{"58C00", AgainSlowly, Unknown}, {"58C01", AgainSlowly, Unknown}, // CockroachDB: range unavailable, internal connection
 	{"CR000", Again, Again}, // CockroachDB, historic
 	{"XX000", Refused, Unknown},
-	{"XXUUU", AgainSlowly, Unknown}, // CockroachDB: no code; mostly something on the way, such as the end of a session that sat idle in a transaction
+	{"XXUUU", AgainSlowly, Unknown}, // CockroachDB: no code; usually the network, or the end of a session that was idle in a transaction
 	{"XXA00", Refused, Unknown},     // CockroachDB: committed, schema change failed
 	{"XCUBS", Refused, Unknown}, {"XCHR1", Refused, Unknown}, {"XCHR2", Refused, Unknown},
-	{"99999", Refused, Unknown}, // never heard of
+	{"99999", Refused, Unknown}, // an unknown code
 }
 
 func TestSQLStateDecidesBeforeAndAtCommit(t *testing.T) {
@@ -78,7 +78,8 @@ func TestSQLStateDecidesBeforeAndAtCommit(t *testing.T) {
 	}
 }
 
-// Of several statements that were sent with their COMMIT an error ends the others, unless it is about the session: what that one did is not known.
+// An error in one of several statements that were sent with their COMMIT stops the others, unless it concerns the session: then the outcome is
+// unknown.
 func TestAnErrorAheadOfItsCommitIsDefiniteUnlessItIsOfTheSession(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -92,7 +93,7 @@ func TestAnErrorAheadOfItsCommitIsDefiniteUnlessItIsOfTheSession(t *testing.T) {
 	require.Equal(t, Unknown, end)
 }
 
-// What the driver may say of a connection that ends. pgx calls some of them safe to retry, also when COMMIT was sent.
+// Errors that the driver may return for a lost connection. pgx reports some of them as safe to retry, even after COMMIT was sent.
 func TestALostConnectionIsRetriedBeforeCommitAndUnknownAtCommit(t *testing.T) {
 	t.Parallel()
 	for _, lost := range []error{
@@ -107,7 +108,7 @@ func TestALostConnectionIsRetriedBeforeCommitAndUnknownAtCommit(t *testing.T) {
 	require.True(t, pgconn.SafeToRetry(safeToRetry{}), "or the above proves nothing")
 }
 
-// safeToRetry is a driver's error that promises what it cannot know.
+// safeToRetry is a driver error that claims to be safe to retry.
 type safeToRetry struct{}
 
 func (safeToRetry) Error() string     { return "conn closed" }
@@ -229,7 +230,7 @@ func TestAConstraintDecidesTheCodeNotTheText(t *testing.T) {
 	}
 }
 
-// What a plan of the use case breaks because something else was written meanwhile is no news for the caller: it looks again.
+// A plan violates these constraints when another transaction wrote meanwhile. The caller gets no error: the attempt is retried.
 func TestAConstraintThatSaysThePlanIsOutOfDateMeansAgain(t *testing.T) {
 	t.Parallel()
 	want := map[string]string{
@@ -253,7 +254,7 @@ func TestAConstraintThatSaysThePlanIsOutOfDateMeansAgain(t *testing.T) {
 	}
 }
 
-// The cause goes to the log; the sentences go to the caller.
+// The cause goes to the log, the sentence to the caller.
 func TestNothingOfTheDriverIsInAPublicSentence(t *testing.T) {
 	t.Parallel()
 	var found []error

@@ -1,5 +1,6 @@
-// Package recall keeps what a server remembers, between transactions, of pools and of the projects that claim from them, under the marks of their fences. What
-// is remembered decides nothing: the transaction that was planned from it moves the marks from those that are remembered, or is not made.
+// Package recall caches the facts about pools, and about the projects that claim from them, between transactions. Each entry belongs to a mark, the
+// version in the pool's or project's fence (version row). A stale entry does no harm: the transaction that was planned from it replaces the cached
+// marks, and fails if they have changed.
 package recall
 
 import (
@@ -16,45 +17,46 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// What is remembered at most. A pool takes 16 bytes for each of up to space.MaxKnown free blocks.
+// Limits for cached pools and projects. A pool takes 16 bytes for each free block, and has at most space.MaxKnown.
 const (
 	maxPools    = 4096
 	maxProjects = 4096
 )
 
-// missedAge is how long a pool is not remembered, after what was remembered of it was not so any more: others work on it, and would make it untrue again.
+// missedAge is the time for which a pool is not cached after a stale entry: other servers change the pool and would invalidate a new entry.
 const missedAge = time.Second
 
-// fewTrips is how often what is remembered of a pool has to have served, for it to be worth while to read it again when rows are missing.
+// fewTrips is the number of uses that make an entry worth a new read when it lacks rows.
 const fewTrips = 8
 
-// Ahead is how many free blocks more than are needed are read of a pool that is to be remembered.
+// Ahead is the number of additional free blocks to read for a pool that will be cached.
 const Ahead = 128
 
-// Short is more free blocks than a pool has that is remembered whole, once rows were missing of what was remembered of it: for releases, which may be anywhere.
+// Short bounds the free blocks in a pool that is read as a whole after its entry lacked rows. That serves releases, which may be anywhere in the
+// pool.
 const Short = 512
 
-// Pool is what is remembered of a pool in a region. It is for one transaction at a time.
+// Pool is the cache entry for a pool in a region. One transaction uses it at a time.
 type Pool struct {
 	Fence   lookup.Fence
 	Pool    ipam.Pool
-	Granted map[string]bool // to these projects, by name
+	Granted map[string]bool // projects with a grant, by name
 	Free    *space.Known
-	At      time.Time // of the last transaction that changed it
+	At      time.Time // when a transaction last changed the pool
 
 	trips int
-	lacks bool // rows of a short free list
+	lacks bool // a short free list lacked rows
 }
 
-// Project is what is remembered of a project. It is never changed.
+// Project is the cache entry for a project. It is immutable.
 type Project struct {
 	Mark    ipam.ID
-	Regions []string                    // those in which it may have claims
-	Epoch   *ipam.ID                    // of its classes; nil: not known
-	Parts   map[int][]storage.QuotaPart // its quotas, by shards; their figures may be older than the mark
+	Regions []string                    // regions in which it may have claims
+	Epoch   *ipam.ID                    // its classes' version; nil: unknown
+	Parts   map[int][]storage.QuotaPart // its quotas by shard; their figures may be older than the mark
 }
 
-// Memory is safe for concurrent use.
+// Memory is the cache. It is safe for concurrent use.
 type Memory struct {
 	ticks    func() time.Time
 	mu       sync.Mutex
@@ -64,7 +66,7 @@ type Memory struct {
 	platform ipam.ID
 }
 
-// New makes a memory of nothing. ticks says how much time has passed.
+// New returns an empty cache. ticks returns a time for durations.
 func New(ticks func() time.Time) *Memory {
 	return &Memory{ticks: ticks, pools: cache[lookup.Place, *Pool](maxPools), missed: cache[lookup.Place, time.Time](maxPools), projects: cache[ipam.ID, *Project](maxProjects)}
 }
@@ -72,12 +74,12 @@ func New(ticks func() time.Time) *Memory {
 func cache[K comparable, V any](most int) *lru.Cache[K, V] {
 	c, err := lru.New[K, V](most)
 	if err != nil {
-		panic(err) // of a size below one
+		panic(err) // only for a size below one
 	}
 	return c
 }
 
-// Take answers what is remembered of a pool, and forgets it: whoever has it puts it back when it is still so.
+// Take removes a pool's entry from the cache and returns it. The caller puts it back while it is valid.
 func (m *Memory) Take(at lookup.Place) *Pool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -86,21 +88,21 @@ func (m *Memory) Take(at lookup.Place) *Pool {
 	return p
 }
 
-// Knows reports whether anything is remembered of a pool.
+// Knows reports whether the cache has an entry for a pool.
 func (m *Memory) Knows(at lookup.Place) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.pools.Contains(at)
 }
 
-// GiveBack remembers again what was taken.
+// GiveBack puts an unused entry back.
 func (m *Memory) GiveBack(at lookup.Place, p *Pool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.pools.Add(at, p)
 }
 
-// Put remembers a pool that a transaction of ours was the last to change.
+// Put caches a pool after a local transaction was the last to change it.
 func (m *Memory) Put(at lookup.Place, p *Pool) {
 	p.trips++
 	p.Pool.At, p.Pool.Labels, p.Pool.Annotations, p.Pool.Spec.Description, p.Pool.Spec.Reservations = "", nil, nil, "", nil
@@ -109,7 +111,7 @@ func (m *Memory) Put(at lookup.Place, p *Pool) {
 	m.pools.Add(at, p)
 }
 
-// Missed notes that what was remembered of a pool was not so any more.
+// Missed removes a pool's stale entry.
 func (m *Memory) Missed(at lookup.Place) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -117,7 +119,7 @@ func (m *Memory) Missed(at lookup.Place) {
 	m.missed.Add(at, m.ticks())
 }
 
-// Lacked notes that rows were missing of what was remembered of a pool. A short one is going to be read whole.
+// Lacked handles an entry that lacks needed rows. A short pool will then be read as a whole.
 func (m *Memory) Lacked(at lookup.Place, p *Pool) {
 	switch {
 	case p.short():
@@ -128,7 +130,7 @@ func (m *Memory) Lacked(at lookup.Place, p *Pool) {
 	}
 }
 
-// Lacks reports whether a pool is to be read whole.
+// Lacks reports whether to read a pool as a whole.
 func (m *Memory) Lacks(at lookup.Place) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -144,14 +146,14 @@ func (p *Pool) short() bool {
 	return blocks < Short
 }
 
-// Forget is for pools that a transaction of ours has changed and does not know.
+// Forget removes a pool's entry after a local transaction changed the pool without reading it.
 func (m *Memory) Forget(at lookup.Place) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.pools.Remove(at)
 }
 
-// Wants reports whether a pool is to be remembered from now on.
+// Wants reports whether a pool may be cached now.
 func (m *Memory) Wants(at lookup.Place) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -159,7 +161,7 @@ func (m *Memory) Wants(at lookup.Place) bool {
 	return !missed || m.ticks().Sub(since) > missedAge
 }
 
-// Project answers what is remembered of a project.
+// Project returns a project's entry, or nil.
 func (m *Memory) Project(id ipam.ID) *Project {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -167,21 +169,21 @@ func (m *Memory) Project(id ipam.ID) *Project {
 	return p
 }
 
-// Meet notes which project is the platform's.
+// Meet records the platform project's id.
 func (m *Memory) Meet(platform ipam.ID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.platform = platform
 }
 
-// Platform is the platform's project, once it has been met.
+// Platform returns the platform project's id, or zero before Meet.
 func (m *Memory) Platform() ipam.ID {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.platform
 }
 
-// Learn remembers what was read of a project under a mark, beside what is remembered under the same.
+// Learn caches the facts that were read about a project under a mark, and merges them with an entry under the same mark.
 func (m *Memory) Learn(id ipam.ID, read Project) {
 	for _, parts := range read.Parts {
 		for i := range parts {
@@ -208,15 +210,15 @@ func (m *Memory) Learn(id ipam.ID, read Project) {
 	m.projects.Add(id, &read)
 }
 
-// ForgetProject forgets a project.
+// ForgetProject removes a project's entry.
 func (m *Memory) ForgetProject(id ipam.ID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.projects.Remove(id)
 }
 
-// Counted follows what claims have counted in the shards of a project's quotas, as far as those are remembered: another transaction may have read the
-// project anew meanwhile, without them.
+// Counted applies the usage that claims have added to a project's quota shards. Unknown shards are skipped: another transaction may have replaced the
+// entry meanwhile.
 func (m *Memory) Counted(id ipam.ID, updates []storage.ShardUpdate) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -228,7 +230,7 @@ func (m *Memory) Counted(id ipam.ID, updates []storage.ShardUpdate) {
 	now.Parts = maps.Clone(was.Parts)
 	for _, u := range updates {
 		parts := slices.Clone(now.Parts[u.Now.Shard])
-		if i := slices.IndexFunc(parts, func(p storage.QuotaPart) bool { return p.Quota.UID == u.Now.QuotaID }); i >= 0 { // or else it is another project's
+		if i := slices.IndexFunc(parts, func(p storage.QuotaPart) bool { return p.Quota.UID == u.Now.QuotaID }); i >= 0 { // not found: another project's quota
 			parts[i].Shard = u.Now
 			now.Parts[u.Now.Shard] = parts
 		}
@@ -236,7 +238,7 @@ func (m *Memory) Counted(id ipam.ID, updates []storage.ShardUpdate) {
 	m.projects.Add(id, &now)
 }
 
-// Quotas are the project's, each with the shard that is asked for, or with any that is known: what is counted is the same in all.
+// Quotas returns the project's quotas with the given shard, or with any cached shard: the quotas are the same for all shards.
 func (p *Project) Quotas(shard int) (parts []storage.QuotaPart, known bool) {
 	if parts, known = p.Parts[shard]; known {
 		return parts, true

@@ -101,7 +101,7 @@ func TestAProjectIsRememberedUnderItsMark(t *testing.T) {
 	require.Nil(t, m.Project(id))
 }
 
-// A group counts for several projects, and depends on the platform, of which only the classes are known.
+// A group claims for several projects, and depends on the platform, for which the cache only has the classes.
 func TestWhatOneProjectCountsIsNoOthers(t *testing.T) {
 	t.Parallel()
 	m := recall.New(time.Now)

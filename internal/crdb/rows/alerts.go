@@ -13,7 +13,7 @@ type alertRuleRow struct {
 	spec string
 }
 
-// AlertRules are read without the name of their project.
+// AlertRules maps alert rules, which are read without their project's name.
 var AlertRules = kindOf(slices.Concat(
 	recordColumns(func(r *alertRuleRow) *ipam.Metadata { return &r.Metadata }),
 	labelColumns(func(r *alertRuleRow) *ipam.Metadata { return &r.Metadata }, func(r *alertRuleRow) *metadata { return &r.metadata }),
@@ -35,7 +35,7 @@ var AlertRules = kindOf(slices.Concat(
 	return r.AlertRule, nil
 })
 
-// Alerts are read without what is of their rules.
+// Alerts maps alerts, which are read without their rules' fields.
 var Alerts = kindOf(table[ipam.Alert]{
 	plain("region", func(a *ipam.Alert) *string { return &a.Region }),
 	id("project_id", func(a *ipam.Alert) *ipam.ID { return &a.ProjectID }),

@@ -13,13 +13,13 @@ type answerRow struct {
 	key ipam.ID
 }
 
-// AnswerKey is how an idempotency key is stored: nobody reads it again, and it may be long.
+// AnswerKey returns an idempotency key's stored form: a hash, because a key may be long and is never read.
 func AnswerKey(key string) ipam.ID {
 	sum := sha256.Sum256([]byte(key))
 	return ipam.ID(sum[:len(ipam.ID{})])
 }
 
-// Answers are stored answers; they are read without their key.
+// Answers maps stored answers, which are read without their key.
 var Answers = kindOf(table[answerRow]{
 	written(id("project_id", func(r *answerRow) *ipam.ID { return &r.ProjectID })),
 	written(id("key", func(r *answerRow) *ipam.ID { return &r.key })),

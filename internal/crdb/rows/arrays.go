@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// QuickArrays makes a connection write arrays of ids, texts and bytes as they are, with nothing made for each element: of a batch there are thousands.
+// QuickArrays makes a connection encode id, text and byte arrays without an allocation for each element. A batch contains thousands.
 func QuickArrays(m *pgtype.Map) {
 	for array, element := range map[uint32]uint32{pgtype.UUIDArrayOID: pgtype.UUIDOID, pgtype.TextArrayOID: pgtype.TextOID, pgtype.ByteaArrayOID: pgtype.ByteaOID} {
 		if t, known := m.TypeForOID(array); known {
@@ -17,7 +17,7 @@ func QuickArrays(m *pgtype.Map) {
 	}
 }
 
-// quickArray is the codec of an array that writes some lists itself, in the binary format.
+// quickArray is an array codec that encodes some list types itself, in the binary format.
 type quickArray struct {
 	pgtype.Codec
 
@@ -67,7 +67,8 @@ func (a quickArray) Encode(value any, to []byte) ([]byte, error) {
 	return nil, fmt.Errorf("%T is no list that PlanEncode takes", value)
 }
 
-// appendArray writes the dimensions, that there may be NULL among the elements, of which type they are, and how many from which number on; then the elements.
+// appendArray appends the header and then the elements. The header contains the dimension count, a flag for NULL elements, the element type, the
+// length and the lower bound.
 func appendArray[E any](to []byte, element uint32, list []E, each func(to []byte, v E) []byte) []byte {
 	n := uint32(len(list)) //nolint:gosec // a statement takes fewer
 	to = slices.Grow(to, 20*(len(list)+1))
@@ -89,7 +90,7 @@ func appendElement[T string | []byte](to []byte, v T) []byte {
 
 func appendNull(to []byte) []byte { return binary.BigEndian.AppendUint32(to, 1<<32-1) }
 
-// orNull writes nil as NULL.
+// orNull appends NULL for nil.
 func orNull[V any](each func(to []byte, v *V) []byte) func([]byte, *V) []byte {
 	return func(to []byte, v *V) []byte {
 		if v == nil {

@@ -8,16 +8,16 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// column is a column of rows that are held in an R.
+// column is a column of rows that are represented by an R.
 type column[R any] struct {
 	name  string
-	to    func(*R) any // where it is read to; nil: it is not read
+	to    func(*R) any // scan target; nil: the column is not read
 	value func(*R) any
 	array func([]R) any
-	same  func([]R) bool // surely
+	same  func([]R) bool // false if the values may differ
 }
 
-// of makes a column of what is written of each row.
+// of returns a column that writes written's result.
 func of[R any, W comparable](name string, to func(*R) any, written func(*R) W) column[R] {
 	return column[R]{
 		name: name, to: to,
@@ -41,7 +41,7 @@ func of[R any, W comparable](name string, to func(*R) any, written func(*R) W) c
 	}
 }
 
-// maybe is of for what may be NULL, which nil is.
+// maybe is of for a column that may be NULL. nil is NULL.
 func maybe[R any, W comparable](name string, to func(*R) any, written func(*R) *W) column[R] {
 	c := of(name, to, written)
 	c.same = func(rows []R) bool {
@@ -95,7 +95,7 @@ func id[R any](name string, at func(*R) *ipam.ID) column[R] {
 	return c
 }
 
-// maybeID is an id of which the zero one is NULL.
+// maybeID is an id column in which the zero id is NULL.
 func maybeID[R any](name string, at func(*R) *ipam.ID) column[R] {
 	c := maybe(name, func(r *R) any { return (*idOrNull)(at(r)) }, func(r *R) *uuid {
 		if at(r).IsZero() {
@@ -115,7 +115,7 @@ func maybeID[R any](name string, at func(*R) *ipam.ID) column[R] {
 	return c
 }
 
-// maybeText is a text of which the empty one is NULL.
+// maybeText is a text column in which the empty text is NULL.
 func maybeText[R any](name string, at func(*R) *string) column[R] {
 	c := maybe(name, func(r *R) any { return (*textOrNull)(at(r)) }, func(r *R) *textOrNull {
 		if *at(r) == "" {
@@ -139,7 +139,7 @@ func moment[R any](name string, at func(*R) *time.Time) column[R] {
 	return of(name, func(r *R) any { return (*utc)(at(r)) }, func(r *R) time.Time { return *at(r) })
 }
 
-// maybeMoment is a time of which the zero one is NULL.
+// maybeMoment is a time column in which the zero time is NULL.
 func maybeMoment[R any](name string, at func(*R) *time.Time) column[R] {
 	return maybe(name, func(r *R) any { return (*utc)(at(r)) }, func(r *R) *time.Time {
 		if at(r).IsZero() {
@@ -149,7 +149,7 @@ func maybeMoment[R any](name string, at func(*R) *time.Time) column[R] {
 	})
 }
 
-// document is a column that is read into a value, and written as a text that was made of it.
+// document is a column that is read into a value, and written as a text made from the value.
 func document[R, T any](name string, at func(*R) *T, doc func(*R) *string) column[R] {
 	return of(name, func(r *R) any { return at(r) }, func(r *R) string { return *doc(r) })
 }
@@ -159,13 +159,13 @@ func maybeDocument[R, T any](name string, at func(*R) *T, doc func(*R) **string)
 	return maybe(name, func(r *R) any { return at(r) }, func(r *R) *string { return *doc(r) })
 }
 
-// written makes a column one that is not read.
+// written returns the same column, but not for reading.
 func written[R any](c column[R]) column[R] {
 	c.to = nil
 	return c
 }
 
-// uuid is an id as pgx takes it: by its address, where a [16]byte would be copied to the heap, twice.
+// uuid is an id that pgx takes by its address. It would copy a [16]byte to the heap twice.
 type uuid ipam.ID
 
 // UUIDValue implements pgtype.UUIDValuer.
@@ -203,7 +203,7 @@ func (t *utc) ScanTimestamptz(v pgtype.Timestamptz) error {
 	return nil
 }
 
-// held is where a block is read to and written from: its address and its length are two columns.
+// held is a block as two columns: address and prefix length.
 type held struct {
 	base []byte
 	plen int16
@@ -216,7 +216,7 @@ func heldColumns[R any](at func(*R) *held) table[R] {
 	}
 }
 
-// metadata is what the documents of all kinds are written from.
+// metadata contains a kind's metadata as encoded documents.
 type metadata struct{ labels, annotations string }
 
 func (d *documents) metadata(m ipam.Metadata) metadata {
@@ -230,7 +230,7 @@ func labelColumns[R any](of func(*R) *ipam.Metadata, doc func(*R) *metadata) tab
 	}
 }
 
-// recordColumns are those of every kind that has metadata.
+// recordColumns returns the columns that every kind with metadata has.
 func recordColumns[R any](of func(*R) *ipam.Metadata) table[R] {
 	return table[R]{
 		id("id", func(r *R) *ipam.ID { return &of(r).UID }),
@@ -242,7 +242,7 @@ func recordColumns[R any](of func(*R) *ipam.Metadata) table[R] {
 	}
 }
 
-// normalize makes what was read equal to what was written.
+// normalize makes a value that was read equal to the value that was written.
 func normalize(m *ipam.Metadata) {
 	if len(m.Labels) == 0 {
 		m.Labels = nil

@@ -14,29 +14,29 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// EventRow is a row of the trail: events of one project and one time, whose ids follow one another.
+// EventRow is a row of the trail: events of one project and one time, with consecutive ids.
 type EventRow struct {
 	ProjectID ipam.ID
 	ID        ipam.ID // of the first event
 	Count     int16
-	Events    []byte // eventsFormat, and the text of the events, compressed
+	Events    []byte // eventsFormat, and then the events' compressed text
 }
 
-// The text begins with the time, in microseconds after that of the id. Then come the events: their members, each with its length in front. A
-// member that is a UUID is written as one, behind an odd length.
+// The text begins with the time, in microseconds after the id's time. The events follow, each as its members. A length precedes each member. An odd
+// length means that the member is a UUID in binary form.
 const (
 	eventsFormat = 1
-	// maxEvents is what a row holds at most, unless it is one event: with more PostgreSQL would keep it elsewhere, which costs another row.
+	// maxEvents bounds a row's bytes, unless it contains a single event. PostgreSQL would store a larger value out of line, which costs another row.
 	maxEvents = 1900
-	// usualText is a length of text of which mostly comes less than maxEvents.
+	// usualText is a text length that as a rule compresses to less than maxEvents.
 	usualText  = 12 << 10
-	maxText    = 64 << 20 // more than an event can be
-	leastEvent = 10       // the lengths of its members
+	maxText    = 64 << 20 // above any event's size
+	leastEvent = 10       // its members' lengths alone
 )
 
 var errEvents = errors.New("the events of a row cannot be read")
 
-// PackEvents makes the rows of events.
+// PackEvents returns the rows for events.
 func PackEvents(events []ipam.Event) (packed []EventRow) {
 	var p packer
 	byProject := func(a, b ipam.Event) int {
@@ -63,10 +63,10 @@ func follows(e, last *ipam.Event) bool {
 	return e.ProjectID == last.ProjectID && e.ID == last.ID.Next() && e.At.Equal(last.At)
 }
 
-// packer makes rows; what it writes in is used again.
+// packer builds rows and reuses its buffers.
 type packer struct{ text, packed []byte }
 
-// first makes a row of as many of the events as there is room for.
+// first packs as many events into a row as fit.
 func (p *packer) first(events []ipam.Event) EventRow {
 	first := &events[0]
 	for most := usualText; ; most /= 2 {
@@ -86,7 +86,7 @@ func (p *packer) first(events []ipam.Event) EventRow {
 	}
 }
 
-// appendEvent writes first what differs between the events of a transaction: what they have in common is found again with one look.
+// appendEvent appends first the members that differ between a transaction's events. The compressor then finds the common members with one match.
 func appendEvent(text []byte, e *ipam.Event) []byte {
 	text = appendMember(text, e.RequestID)
 	text = appendMember(text, e.Name)
@@ -107,7 +107,7 @@ func appendMember[T string | ~[]byte](text []byte, member T) []byte {
 	return append(binary.AppendUvarint(text, 2*uint64(len(member))), member...)
 }
 
-// Unpack answers the events of a row.
+// Unpack returns a row's events.
 func (r EventRow) Unpack() ([]ipam.Event, error) {
 	if len(r.Events) == 0 || r.Events[0] != eventsFormat {
 		return nil, fmt.Errorf("%w: they are of a format that is not known", errEvents)
@@ -137,13 +137,13 @@ func (r EventRow) Unpack() ([]ipam.Event, error) {
 	return events, nil
 }
 
-// eventText is a text that is read.
+// eventText is a text while it is read.
 type eventText struct {
 	text []byte
 	bad  bool
 }
 
-// event reads an event in place of the one before it.
+// event reads the next event over the previous one.
 func (t *eventText) event(e *ipam.Event) {
 	t.string(&e.RequestID)
 	t.string(&e.Name)
@@ -154,12 +154,12 @@ func (t *eventText) event(e *ipam.Event) {
 }
 
 func (t *eventText) string(to *string) {
-	if member := t.member(); string(member) != *to { // mostly it is as it was
+	if member := t.member(); string(member) != *to { // as a rule it equals the previous event's
 		*to = string(member)
 	}
 }
 
-// member answers nil for what is empty.
+// member returns the next member, or nil for an empty one.
 func (t *eventText) member() []byte {
 	length, n := binary.Uvarint(t.text)
 	if n <= 0 || length > 2*maxText || int(length/2) > len(t.text)-n || length%2 == 1 && int(length/2) != len(ipam.ID{}) {

@@ -11,7 +11,7 @@ type freeRow struct {
 	hostBits int16
 }
 
-// Free are the free blocks of a container, as they are read.
+// Free maps a container's free blocks for reading.
 var Free = kindOf[netip.Prefix](table[freeRow]{
 	plain("host_bits", func(r *freeRow) *int16 { return &r.hostBits }),
 	raw("base", func(r *freeRow) *[]byte { return &r.base }),
@@ -19,7 +19,7 @@ var Free = kindOf[netip.Prefix](table[freeRow]{
 	return Block(r.base, len(r.base)*8-int(r.hostBits))
 })
 
-// FreeBlock is a free block of one of several containers.
+// FreeBlock is a free block in a container.
 type FreeBlock struct {
 	Container ipam.ID
 	Block     netip.Prefix
@@ -30,7 +30,7 @@ type freeBlockRow struct {
 	freeRow
 }
 
-// FreeBlocks are free blocks as they are written.
+// FreeBlocks maps free blocks for writing.
 var FreeBlocks = kindOf(table[freeBlockRow]{
 	id("container_id", func(r *freeBlockRow) *ipam.ID { return &r.container }),
 	plain("host_bits", func(r *freeBlockRow) *int16 { return &r.hostBits }),
@@ -39,13 +39,13 @@ var FreeBlocks = kindOf(table[freeBlockRow]{
 	return freeBlockRow{f.Container, freeRow{Base(f.Block), HostBits(f.Block)}}
 }, nil)
 
-// FenceMove is the next mark and stock of a container that has the mark Was.
+// FenceMove is the next mark (version) and stock for a container with the mark Was.
 type FenceMove struct {
 	ID, Was, Mark ipam.ID
-	Stock         []byte // as EncodeStock makes it
+	Stock         []byte // encoded by EncodeStock
 }
 
-// FenceMoves are fences as claims move them.
+// FenceMoves maps fence (version row) updates.
 var FenceMoves = kindOf(table[FenceMove]{
 	id("id", func(r *FenceMove) *ipam.ID { return &r.ID }),
 	id("mark", func(r *FenceMove) *ipam.ID { return &r.Was }),

@@ -7,12 +7,12 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// heldRow is a row of holds: a claim with its allocation, or an allocation that no claim has.
+// heldRow is a row in holds: a claim with its allocation, or an allocation without a claim.
 type heldRow struct {
 	region                         string
 	project, container, id, holder ipam.ID
 	revision, class, claimID       ipam.ID
-	owner                          ipam.ID // zero: no claim, or one without an ownerRef
+	owner                          ipam.ID // zero: no claim, or a claim without an ownerRef
 	purpose                        ipam.Purpose
 	phase                          ipam.Phase
 	name                           string // "": no living claim
@@ -39,29 +39,29 @@ var holdColumns = append(table[heldRow]{
 	written(maybeID("owner", func(r *heldRow) *ipam.ID { return &r.owner })),
 }, heldColumns(func(r *heldRow) *held { return &r.held })...)
 
-// Allocations are holds as allocations, whether a claim has them or not. Those of root pools are read without their project. Only such as no claim
-// has are written.
+// Allocations maps all holds to allocations, with or without a claim. A root pool's allocation is read without its project. Only allocations without
+// a claim are written.
 var Allocations = kindOf(holdColumns, rowOfAllocation, (*heldRow).allocation)
 
-// Claims are the holds that a living claim has.
+// Claims maps living claims' holds.
 var Claims = kindOf(holdColumns, func(c ipam.Claim, d *documents) heldRow { return rowOfClaim(&c, d) }, (*heldRow).claim)
 
-// NewClaims are Claims that are written from where they are: of a batch there are many.
+// NewClaims is Claims for pointers, which saves copying each claim in a batch.
 var NewClaims = kindOf(holdColumns, rowOfClaim, func(r *heldRow) (*ipam.Claim, error) {
 	c, err := r.claim()
 	return &c, err
 })
 
-// HoldKey is a hold at a revision.
+// HoldKey identifies a hold at a revision.
 type HoldKey struct{ ID, Revision ipam.ID }
 
-// HoldKeys are where holds are that go.
+// HoldKeys maps the keys for deleting holds.
 var HoldKeys = kindOf(table[HoldKey]{
 	id("id", func(k *HoldKey) *ipam.ID { return &k.ID }),
 	id("revision", func(k *HoldKey) *ipam.ID { return &k.Revision }),
 }, asItIs, asRead)
 
-// OwnerKey is how the text of an ownerRef is stored for those who look for its claims: it may be long, and nobody reads it again.
+// OwnerKey returns an ownerRef's stored form, which finds its claims: a hash, because the text may be long and is never read from that column.
 func OwnerKey(owner string) ipam.ID {
 	if owner == "" {
 		return ipam.ID{}

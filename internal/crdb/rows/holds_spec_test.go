@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// A field of a spec that saysNothing does not know would be lost when it is the only one.
+// If saysNothing ignored a field of the spec, a spec with only that field would be lost.
 func TestASpecWithAnyFieldSaysSomething(t *testing.T) {
 	t.Parallel()
 	require.True(t, saysNothing(&ipam.ClaimSpec{}))
@@ -20,7 +20,7 @@ func TestASpecWithAnyFieldSaysSomething(t *testing.T) {
 		reflect.TypeFor[netip.Addr]():   netip.MustParseAddr("10.0.0.1"),
 	}
 	for field := range reflect.TypeFor[ipam.ClaimSpec]().Fields() {
-		if field.Tag.Get("json") == "-" { // nothing of what is stored
+		if field.Tag.Get("json") == "-" { // not stored
 			continue
 		}
 		var s ipam.ClaimSpec

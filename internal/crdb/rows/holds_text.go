@@ -9,38 +9,38 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// holdText is what a hold says and no statement of a request looks for, as JSON. There is one in every row, so keys are short, and what is empty or follows
-// from something else is left out. What a quota counts is found by p and c; the audit knows h, q, y and the allocationRef of s, too.
+// holdText contains the members of a hold that no request's statement searches, as JSON. Every row has one, so keys are short, and empty or derivable
+// members are omitted. Quota counts use p and c. The audit also uses h, q, y and the allocationRef in s.
 type holdText struct {
 	Pool      string             `json:"p,omitempty"` // project/name
 	Class     string             `json:"c,omitempty"` // project/name
-	Holder    string             `json:"h,omitempty"` // project/name; of a living claim, whose name is a column, the project if it is not the pool's
+	Holder    string             `json:"h,omitempty"` // project/name; for a living claim (its name is a column) only the project, if it differs from the pool's
 	CreatedBy string             `json:"b,omitempty"`
 	Created   int64              `json:"t,omitempty"` // microseconds since 1970, if not the hold's since
-	Updated   int64              `json:"u,omitempty"` // the same
-	Policy    ipam.ReclaimPolicy `json:"r,omitempty"` // of a living claim, if not Delete
+	Updated   int64              `json:"u,omitempty"` // microseconds since 1970, if not the hold's since
+	Policy    ipam.ReclaimPolicy `json:"r,omitempty"` // for a living claim, if not Delete
 	Owner     *ipam.OwnerRef     `json:"o,omitempty"`
 	Reason    string             `json:"y,omitempty"`
 
-	// Of living claims alone.
+	// Only in living claims.
 	Labels      map[string]string `json:"l,omitempty"`
 	Annotations map[string]string `json:"a,omitempty"`
 	Generation  int64             `json:"g,omitempty"` // if not 1
-	Reuse       int64             `json:"k,omitempty"` // the cool-down, in seconds
+	Reuse       int64             `json:"k,omitempty"` // cool-down in seconds
 	Length      *int              `json:"n,omitempty"` // the spec's prefixLength
-	Said        int               `json:"d,omitempty"` // which parts of the spec repeat what is here besides
-	Spec        *ipam.ClaimSpec   `json:"s,omitempty"` // the rest of it
+	Said        int               `json:"d,omitempty"` // spec parts that repeat other members
+	Spec        *ipam.ClaimSpec   `json:"s,omitempty"` // the remaining spec
 	Allocated   *ipam.Allocated   `json:"w,omitempty"`
-	Consumers   int               `json:"q,omitempty"` // that are attached
+	Consumers   int               `json:"q,omitempty"` // attached consumers
 }
 
-// What the spec of a claim repeats.
+// Parts in a claim's spec that repeat other members.
 const (
-	saidPool   = 1 // poolRef is the pool
-	saidPolicy = 2 // reclaimPolicy is what came of it
+	saidPool   = 1 // poolRef equals the pool
+	saidPolicy = 2 // reclaimPolicy equals the resulting policy
 )
 
-// textOf is the text of a claim's hold. Of claims that were made by one request it is mostly that of the claim before.
+// textOf returns the text for a claim's hold. It caches the previous text, because a request's claims often have the same text.
 func (d *documents) textOf(c *ipam.Claim) string {
 	if d.before == nil || !sameText(c, d.before) {
 		d.text = d.of(textOfClaim(c))
@@ -49,7 +49,7 @@ func (d *documents) textOf(c *ipam.Claim) string {
 	return d.text
 }
 
-// sameText reports whether the texts of two claims are surely the same.
+// sameText reports whether two claims certainly have the same text.
 func sameText(a, b *ipam.Claim) bool {
 	return a.Spec.Alike(&b.Spec) && a.Spec.OwnerRef == nil && b.Spec.OwnerRef == nil && a.Pool == b.Pool && a.Class.Ref == b.Class.Ref &&
 		a.Project == b.Project && a.CreatedBy == b.CreatedBy && a.Generation == b.Generation && a.ReclaimPolicy == b.ReclaimPolicy &&
@@ -91,7 +91,7 @@ func textOfClaim(c *ipam.Claim) *holdText {
 	return t
 }
 
-// saysNothing reports whether a spec is the zero one.
+// saysNothing reports whether a spec is zero.
 func saysNothing(s *ipam.ClaimSpec) bool {
 	return s.ClassName == "" && s.Scope == nil && s.PoolRef == ipam.Ref{} && s.PoolSelector == nil && s.AllocationRef == "" && s.AllocationOf == "" &&
 		s.PrefixLength == nil && s.Family == "" && s.CIDR == netip.Prefix{} && s.Address == netip.Addr{} && s.ReclaimPolicy == "" && s.OwnerRef == nil &&
@@ -157,7 +157,7 @@ func refOfText(s string) ipam.Ref {
 	return ipam.Ref{Project: project, Name: name}
 }
 
-// microsUnless is a time in microseconds; 0: it is the same as another.
+// microsUnless returns t in microseconds since 1970, or 0 if t equals same.
 func microsUnless(t, same time.Time) int64 {
 	if t.UnixMicro() == same.UnixMicro() {
 		return 0

@@ -14,8 +14,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Each member of a claim, set in one of three that are otherwise the same: the text of a hold is not made anew for claims that say the same, and is always
-// what it is for the claim alone.
+// For each member of a claim, set it in one of three otherwise equal claims. textOf reuses the text of equal claims, and always returns the same text
+// as for the claim alone.
 func TestTheTextOfAHoldIsThatOfItsOwnClaim(t *testing.T) {
 	t.Parallel()
 	length, at, id := 24, time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC), ipam.ID{1}
@@ -58,7 +58,7 @@ func TestTheTextOfAHoldIsThatOfItsOwnClaim(t *testing.T) {
 	each("claim", reflect.ValueOf(full), reflect.ValueOf(&one).Elem(), &one)
 }
 
-// texts are what is written of claims that the columns do not say.
+// texts returns the doc column of claims.
 func texts(t *testing.T, claims ...*ipam.Claim) []string {
 	t.Helper()
 	_, args, err := rows.NewClaims.Arrays("hold_insert", claims)

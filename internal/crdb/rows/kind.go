@@ -1,4 +1,5 @@
-// Package rows says how values of each kind are rows: which columns they have, by name, and what has another form there. Statements say the order.
+// Package rows maps values of each kind to rows: the column names, and the members with another form in the database. The statements define the
+// column order.
 package rows
 
 import (
@@ -14,19 +15,19 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Kind is how values of a kind are read and written.
+// Kind reads and writes a kind's values.
 type Kind[V any] struct {
-	// Scan reads a row, which must have the columns of the kind and no others, in any order.
+	// Scan reads a row, which must have exactly the kind's columns, in any order.
 	Scan func(pgx.CollectableRow) (V, error)
-	// Values answers what a statement takes of one row.
+	// Values returns a statement's arguments for one row.
 	Values func(statement string, v V) ([]any, error)
-	// Arrays answers the form of a statement that is for these rows, and what it takes of them.
+	// Arrays returns the statement's form for these rows, and its arguments.
 	Arrays func(statement string, list []V) (string, []any, error)
-	// Keys answers what a statement takes that names so many rows by their keys: the last of the list as often as it takes.
+	// Keys returns a statement's arguments. The statement names takes rows by their keys, and the last value fills any gap.
 	Keys func(statement string, list []V, takes int) ([]any, error)
 }
 
-// kindOf makes a kind of values that are held in an R while they are read and written.
+// kindOf returns a kind that represents its values by an R while it reads and writes them.
 func kindOf[V, R any](columns table[R], row func(V, *documents) R, value func(*R) (V, error)) Kind[V] {
 	scan := columns.read().scanner()
 	return Kind[V]{
@@ -76,10 +77,10 @@ func kindOf[V, R any](columns table[R], row func(V, *documents) R, value func(*R
 	}
 }
 
-// table is the columns of a kind.
+// table lists a kind's columns.
 type table[R any] []column[R]
 
-// order is how a statement says the columns of a table.
+// order is a table's column order in a statement.
 type order struct {
 	names []string
 	at    []int
@@ -100,7 +101,7 @@ func (t table[R]) ordered(fields []pgconn.FieldDescription) (*order, error) {
 	return o, nil
 }
 
-// is reports whether it is the order of a row.
+// is reports whether the row's columns have this order.
 func (o *order) is(fields []pgconn.FieldDescription) bool {
 	if o == nil || len(o.names) != len(fields) {
 		return false
@@ -113,7 +114,7 @@ func (o *order) is(fields []pgconn.FieldDescription) bool {
 	return true
 }
 
-// scanner reads rows of a table. It remembers the order that it met last: nearly all statements of a kind have the same.
+// scanner returns a function that reads a table's rows. It caches the last order, because nearly all statements for a kind have the same one.
 func (t table[R]) scanner() func(pgx.CollectableRow, *R) error {
 	var last atomic.Pointer[order]
 	return func(from pgx.CollectableRow, r *R) (err error) {
@@ -132,7 +133,7 @@ func (t table[R]) scanner() func(pgx.CollectableRow, *R) error {
 	}
 }
 
-// read is the columns that are read.
+// read returns the columns for reading.
 func (t table[R]) read() table[R] {
 	return slices.DeleteFunc(slices.Clone(t), func(c column[R]) bool { return c.to == nil })
 }
@@ -143,7 +144,7 @@ func (t table[R]) index(name string) int {
 
 func (t table[R]) named(name string) *column[R] { return &t[t.index(name)] }
 
-// within makes the columns of a part those of the whole.
+// within converts a part's columns into columns for the whole.
 func within[R, P any](part table[P], of func(*R) *P) (t table[R]) {
 	for _, c := range part {
 		t = append(t, column[R]{
@@ -153,15 +154,15 @@ func within[R, P any](part table[P], of func(*R) *P) (t table[R]) {
 	return t
 }
 
-// asItIs is the row of a value that is written as it is, and asRead the other way round.
+// asItIs uses a value as its own row, and asRead a row as its own value.
 func asItIs[V any](v V, _ *documents) V { return v }
 
 func asRead[V any](v *V) (V, error) { return *v, nil }
 
-// documents makes the texts of documents.
+// documents encodes JSON documents and collects errors.
 type documents struct {
 	err    error
-	before *ipam.Claim // of the last text of a claim
+	before *ipam.Claim // claim with the last text
 	text   string
 }
 
@@ -171,7 +172,7 @@ func (d *documents) of(v any) string {
 	return doc
 }
 
-// labels is of for labels, most of which are empty.
+// labels is of for labels, which are empty as a rule.
 func (d *documents) labels(m map[string]string) string {
 	if len(m) == 0 {
 		return "{}"
@@ -179,7 +180,7 @@ func (d *documents) labels(m map[string]string) string {
 	return d.of(m)
 }
 
-// list is of for what is stored as [] when it is empty.
+// list is of for a list that is stored as [] when it is empty.
 func list[T any](d *documents, all []T) string {
 	if len(all) == 0 {
 		return "[]"

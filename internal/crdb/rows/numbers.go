@@ -9,12 +9,12 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Numbers of addresses are DECIMAL without a fraction: 2^128 of IPv6 are more than any integer type holds.
+// Address counts are DECIMAL without a fraction, because IPv6's 2^128 addresses fit no integer type.
 
-// Number is a number as it is written; nil is NULL.
+// Number converts n for the database; nil is NULL.
 func Number(n *big.Int) pgtype.Numeric { return pgtype.Numeric{Int: n, Valid: n != nil} }
 
-// Addresses is a number of addresses as it is written; nil is 0.
+// Addresses converts an address count for the database; nil is 0.
 func Addresses(u ipam.Usage) pgtype.Numeric {
 	if u.Addresses == nil {
 		return Number(new(big.Int))
@@ -22,7 +22,7 @@ func Addresses(u ipam.Usage) pgtype.Numeric {
 	return Number(u.Addresses)
 }
 
-// numberTo is where a number is read to; NULL is nil.
+// numberTo is a number's scan target; NULL is nil.
 type numberTo struct{ at **big.Int }
 
 // ScanNumeric implements pgtype.NumericScanner.
@@ -35,12 +35,12 @@ func number[R any](name string, at func(*R) **big.Int) column[R] {
 	return of(name, func(r *R) any { return &numberTo{at(r)} }, func(r *R) pgtype.Numeric { return Addresses(ipam.Usage{Addresses: *at(r)}) })
 }
 
-// maybeNumber is a number of which nil is NULL.
+// maybeNumber is a number column in which nil is NULL.
 func maybeNumber[R any](name string, at func(*R) **big.Int) column[R] {
 	return of(name, func(r *R) any { return &numberTo{at(r)} }, func(r *R) pgtype.Numeric { return Number(*at(r)) })
 }
 
-// whole is a number that was read, exactly; NULL is nil.
+// whole converts a stored number exactly; NULL is nil. It fails on a fraction.
 func whole(n pgtype.Numeric) (*big.Int, error) {
 	if !n.Valid {
 		return nil, nil //nolint:nilnil // NULL: there is no number
@@ -56,7 +56,7 @@ func whole(n pgtype.Numeric) (*big.Int, error) {
 		return nil, fmt.Errorf("stored number has a fraction")
 	}
 	if out.Sign() == 0 {
-		return new(big.Int), nil // one zero, however it came about
+		return new(big.Int), nil // zero has one form, for comparisons
 	}
 	return out, nil
 }

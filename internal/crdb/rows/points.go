@@ -11,8 +11,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// AppendPoint adds a record of how much of a pool was used to those of a row that begins at a time. It is the whole seconds since then, as an unsigned varint,
-// and the number of addresses: how many zeros it ends with, how many bytes are before them, and these.
+// AppendPoint appends a utilization record to a row that begins at a time. The record has the whole seconds since then, as an unsigned varint, and
+// the address count. The latter has three parts: the number of trailing zero bytes, the number of bytes before them, and these bytes.
 func AppendPoint(b []byte, begins time.Time, p ipam.UsedAt) []byte {
 	used := p.Used.Bytes()
 	digits := bytes.TrimRight(used, "\x00")
@@ -21,7 +21,7 @@ func AppendPoint(b []byte, begins time.Time, p ipam.UsedAt) []byte {
 	return append(b, digits...)
 }
 
-// DecodePoints reads what AppendPoint wrote, and adds it to points.
+// DecodePoints decodes records from AppendPoint and appends them to points.
 func DecodePoints(points []ipam.UsedAt, begins time.Time, b []byte) ([]ipam.UsedAt, error) {
 	for rest := b; len(rest) > 0; {
 		seconds, n := binary.Uvarint(rest)
@@ -36,27 +36,27 @@ func DecodePoints(points []ipam.UsedAt, begins time.Time, b []byte) ([]ipam.Used
 	return points, nil
 }
 
-// Day is what was recorded of a pool on a day.
+// Day contains a pool's records for a day.
 type Day struct {
 	PoolID  ipam.ID
 	Begins  time.Time
 	Records []ipam.UsedAt
 }
 
-// MonthRows is what is kept of days in the rows of their months, column by column: a row for each pool and month.
+// MonthRows contains the rows for months, column by column. Each pool and month has a row.
 type MonthRows struct {
 	Pools         [][16]byte
 	Begin, Latest []time.Time
 	Points        [][]byte
 }
 
-// MonthOf is when the month of a time begins.
+// MonthOf returns the start of the month that contains a time, in UTC.
 func MonthOf(at time.Time) time.Time {
 	year, number, _ := at.UTC().Date()
 	return time.Date(year, number, 1, 0, 0, 0, 0, time.UTC)
 }
 
-// Months sorts days into months, with what is to be kept of each.
+// Months sorts days' records into months. kept selects the records to keep.
 func Months(days []Day, kept func([]ipam.UsedAt) []ipam.UsedAt) (m MonthRows) {
 	type month struct {
 		pool   ipam.ID

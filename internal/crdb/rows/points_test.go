@@ -14,7 +14,7 @@ import (
 
 var midnight = time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
 
-// usedAt is a number of addresses that pools have used, round or not.
+// usedAt draws a record with a round or an odd number of addresses.
 func usedAt(t *rapid.T, seconds int) ipam.UsedAt {
 	used := new(big.Int).SetBytes(rapid.SliceOfN(rapid.Byte(), 0, 16).Draw(t, "used"))
 	if rapid.Bool().Draw(t, "everything") {
@@ -58,7 +58,7 @@ func TestARecordIsCompact(t *testing.T) {
 	require.Len(t, rows.AppendPoint(nil, midnight, ipam.UsedAt{At: midnight, Used: new(big.Int)}), 3)
 }
 
-// However days are taken together, each pool and month is one row, in which every record that is kept is at its time.
+// However days are grouped, each pool and month gets one row with all kept records at their times.
 func TestDaysBecomeTheirMonths(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -8,7 +8,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// poolRow is a pool, and what has another form in its row.
+// poolRow is a pool with the members that have another form in the database.
 type poolRow struct {
 	ipam.Pool
 	metadata
@@ -60,7 +60,7 @@ var poolColumns = slices.Concat(leanColumns,
 		written(pointer("scope_key", func(r *poolRow) **string { return &r.scopeKey })),
 	})
 
-// Pools are pools; LeanPools are read without what may be large: reservations, texts, labels.
+// Pools maps pools; LeanPools reads them without large members: reservations, texts, labels.
 var (
 	Pools     = kindOf(poolColumns, rowOfPool, (*poolRow).pool)
 	LeanPools = kindOf(leanColumns, rowOfPool, (*poolRow).pool)
@@ -116,7 +116,7 @@ type scopedRow struct {
 	held  bool
 }
 
-// ScopedPools are read with what becomes of them when they are empty.
+// ScopedPools maps scoped pools for reading, with the facts that decide about empty ones.
 var ScopedPools = kindOf(
 	append(within(poolColumns.read(), func(r *scopedRow) *poolRow { return &r.poolRow }),
 		document("class_spec", func(r *scopedRow) *ipam.ClassSpec { return &r.class }, nil),

@@ -37,12 +37,12 @@ func usageColumns[R any](prefix string, of func(*R) *ipam.Usage) table[R] {
 	}
 }
 
-// Quotas are written without what is used, and read with it and without the name of their project.
+// Quotas maps quotas, which are read with their usage and without their project's name. Writes omit the usage.
 var Quotas = kindOf(
 	slices.Concat(quotaColumns, usageColumns("used", func(r *quotaRow) *ipam.Usage { return &r.Used })),
 	func(q ipam.Quota, _ *documents) quotaRow { return quotaRow{q, familyCounted(q.Spec.Scope)} }, (*quotaRow).quota)
 
-// familyCounted is the family that a quota counts; 0: both.
+// familyCounted returns the family number that a quota counts; 0: both.
 func familyCounted(s ipam.QuotaScope) int16 {
 	if s.Family == "" {
 		return 0
@@ -68,7 +68,7 @@ var partColumns = slices.Concat(
 	usageColumns("used", func(r *ipam.QuotaShard) *ipam.Usage { return &r.Used }),
 	usageColumns("spare", func(r *ipam.QuotaShard) *ipam.Usage { return &r.Spare }))
 
-// Shards are the parts of quotas.
+// Shards maps quota shards.
 var Shards = kindOf(
 	append(slices.Clone(partColumns), plain("region", func(r *ipam.QuotaShard) *string { return &r.Region })), asItIs, asRead)
 
@@ -77,7 +77,7 @@ type quotaPartRow struct {
 	shard ipam.QuotaShard
 }
 
-// QuotaParts are quotas with one shard of a region each, which may be missing there.
+// QuotaParts maps quotas, each with its shard in a region. The shard may be missing.
 var QuotaParts = kindOf(slices.Concat(
 	within(quotaColumns, func(r *quotaPartRow) *quotaRow { return &r.quota }),
 	within(partColumns, func(r *quotaPartRow) *ipam.QuotaShard { return &r.shard }),

@@ -6,7 +6,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// PoolRegion is a pool in a region, and which pool.
+// PoolRegion is a pool's record in a region, with the pool's id.
 type PoolRegion struct {
 	Pool ipam.ID
 	ipam.PoolRegion
@@ -17,7 +17,7 @@ type poolRegionRow struct {
 	lasted int64
 }
 
-// PoolRegions are what is recorded of pools in regions.
+// PoolRegions maps pools' records in regions.
 var PoolRegions = kindOf(table[poolRegionRow]{
 	id("pool_id", func(r *poolRegionRow) *ipam.ID { return &r.Pool }),
 	plain("region", func(r *poolRegionRow) *string { return &r.Region }),
@@ -35,7 +35,7 @@ type loanRow struct {
 	held
 }
 
-// Loans are the blocks that regions were lent.
+// Loans maps the blocks that are lent to regions.
 var Loans = kindOf(append(
 	heldColumns(func(r *loanRow) *held { return &r.held }),
 	id("pool_id", func(r *loanRow) *ipam.ID { return &r.PoolID }),

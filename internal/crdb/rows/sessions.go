@@ -11,7 +11,7 @@ type sessionRow struct {
 	roles string
 }
 
-// Sessions are who is signed in to the console.
+// Sessions maps console sessions.
 var Sessions = kindOf(table[sessionRow]{
 	raw("hash", func(r *sessionRow) *[]byte { return &r.Hash }),
 	plain("holder", func(r *sessionRow) *string { return &r.Holder }),

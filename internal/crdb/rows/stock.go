@@ -9,11 +9,12 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// stockFormat begins every stock that is stored. After it come how many lengths have free blocks, and for each its length and how many; then the same of what is
-// cooling down, to the end. All numbers are unsigned varints; lengths ascend, so that one stock has one form.
+// stockFormat is the first byte in every stored stock. Next is the count of lengths with free blocks. A pair follows for each: the length and the
+// block count. The pairs for cooling blocks follow, up to the end. All numbers are unsigned varints, and lengths ascend, so that a stock has one
+// form.
 const stockFormat = 1
 
-// EncodeStock is a stock as it is stored in a fence.
+// EncodeStock encodes a stock for a fence (version row).
 func EncodeStock(s ipam.Stock) []byte {
 	b := make([]byte, 0, 2+3*(len(s.Free)+len(s.Cooling)))
 	b = append(b, stockFormat)
@@ -32,7 +33,7 @@ func appendCounts(b []byte, counts map[int]int64) []byte {
 	return b
 }
 
-// DecodeStock reads what EncodeStock wrote.
+// DecodeStock decodes EncodeStock's result.
 func DecodeStock(b []byte) (ipam.Stock, error) {
 	var s ipam.Stock
 	if len(b) == 0 || b[0] != stockFormat {

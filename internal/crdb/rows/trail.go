@@ -8,7 +8,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Events are rows of the trail. They are read without their project.
+// Events maps rows of the trail, which are read without their project.
 var Events = kindOf(table[EventRow]{
 	written(id("project_id", func(r *EventRow) *ipam.ID { return &r.ProjectID })),
 	id("id", func(r *EventRow) *ipam.ID { return &r.ID }),
@@ -22,7 +22,7 @@ type holdRow struct {
 	phase string
 }
 
-// phaseOf is the phase of a hold that has ended, and behind it, in the few rows that have a reason, why: no other row is longer for that.
+// phaseOf returns an ended hold's stored phase. Only the few holds with a reason have it appended, so that all other rows stay short.
 func phaseOf(h ipam.Hold) string {
 	if !h.Because.Told() {
 		return string(h.Phase)
@@ -38,7 +38,7 @@ func (r *holdRow) readPhase() {
 	}
 }
 
-// Holds are the history of blocks; they are read without their project.
+// Holds maps the history of blocks, which is read without its project.
 var Holds = kindOf(slices.Concat(
 	table[holdRow]{
 		written(id("project_id", func(r *holdRow) *ipam.ID { return &r.ProjectID })),

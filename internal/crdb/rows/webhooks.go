@@ -13,7 +13,7 @@ type webhookRow struct {
 	spec, progress string
 }
 
-// Webhooks are read without the name of their project.
+// Webhooks maps webhooks, which are read without their project's name.
 var Webhooks = kindOf(slices.Concat(
 	recordColumns(func(r *webhookRow) *ipam.Metadata { return &r.Metadata }),
 	labelColumns(func(r *webhookRow) *ipam.Metadata { return &r.Metadata }, func(r *webhookRow) *metadata { return &r.metadata }),
@@ -41,7 +41,7 @@ type deliveryRow struct {
 	problem *string
 }
 
-// Deliveries are what is being sent to webhooks, or was given up.
+// Deliveries maps pending and failed deliveries to webhooks.
 var Deliveries = kindOf(table[deliveryRow]{
 	plain("region", func(r *deliveryRow) *string { return &r.Region }),
 	id("project_id", func(r *deliveryRow) *ipam.ID { return &r.ProjectID }),

@@ -9,13 +9,13 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// How values are written: ids as 16 bytes, addresses as 4 or 16 bytes in network order (their byte order is their numeric
-// order on both engines), sizes of free blocks as host bits, lengths of held blocks as prefix lengths.
+// Stored forms: ids are 16 bytes, and addresses are 4 or 16 bytes in network order, in which byte order equals numeric order on both engines. Free
+// blocks have their host bits as size, and held blocks their prefix length.
 
-// ID is an id as it is written.
+// ID converts an id for the database.
 func ID(id ipam.ID) [16]byte { return id }
 
-// IDs are ids as they are written.
+// IDs converts ids for the database.
 func IDs(ids []ipam.ID) [][16]byte {
 	out := make([][16]byte, len(ids))
 	for i, id := range ids {
@@ -24,7 +24,7 @@ func IDs(ids []ipam.ID) [][16]byte {
 	return out
 }
 
-// IDOf is an id that was read; NULL is zero.
+// IDOf converts an id from the database; NULL is zero.
 func IDOf(v *[16]byte) ipam.ID {
 	if v == nil {
 		return ipam.ID{}
@@ -32,7 +32,7 @@ func IDOf(v *[16]byte) ipam.ID {
 	return *v
 }
 
-// TimeOrNull is a time as it is written; zero is NULL.
+// TimeOrNull converts a time for the database; zero is NULL.
 func TimeOrNull(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil
@@ -40,7 +40,7 @@ func TimeOrNull(t time.Time) *time.Time {
 	return &t
 }
 
-// TimeOf is a time that was read; NULL is zero.
+// TimeOf converts a time from the database; NULL is zero.
 func TimeOf(t *time.Time) time.Time {
 	if t == nil {
 		return time.Time{}
@@ -48,7 +48,7 @@ func TimeOf(t *time.Time) time.Time {
 	return t.UTC()
 }
 
-// Block rebuilds a held block.
+// Block makes a held block from two columns.
 func Block(base []byte, plen int) (netip.Prefix, error) {
 	addr, ok := netip.AddrFromSlice(base)
 	if !ok || plen < 0 || plen > addr.BitLen() {
@@ -61,16 +61,16 @@ func heldIn(p netip.Prefix) held { return held{Base(p), Length(p)} }
 
 func (h held) block() (netip.Prefix, error) { return Block(h.base, int(h.plen)) }
 
-// HostBits is the size of a free block as it is written.
+// HostBits returns a free block's stored size.
 func HostBits(p netip.Prefix) int16 { return int16(p.Addr().BitLen() - p.Bits()) } //nolint:gosec // 0 to 128
 
-// Length is the length of a held block as it is written.
+// Length returns a held block's stored length.
 func Length(p netip.Prefix) int16 { return int16(p.Bits()) } //nolint:gosec // 0 to 128
 
-// Base is the first address of a block as it is written.
+// Base converts a block's first address for the database.
 func Base(p netip.Prefix) []byte { return p.Addr().AsSlice() }
 
-// Last is the last address of a block as it is written.
+// Last converts a block's last address for the database.
 func Last(p netip.Prefix) []byte {
 	b := p.Masked().Addr().AsSlice()
 	for i := p.Bits(); i < len(b)*8; i++ {
@@ -79,7 +79,7 @@ func Last(p netip.Prefix) []byte {
 	return b
 }
 
-// After is the exclusive lower bound of a scan: the empty string sorts before every address.
+// After returns a scan's exclusive lower bound. For an invalid address it is the empty string, which sorts before every address.
 func After(a netip.Addr) []byte {
 	if !a.IsValid() {
 		return []byte{}
@@ -87,7 +87,7 @@ func After(a netip.Addr) []byte {
 	return a.AsSlice()
 }
 
-// Document encodes a JSON column; nil maps are stored as {}.
+// Document encodes a JSON column. It stores nil maps as {}.
 func Document(v any) (string, error) {
 	raw, err := json.Marshal(v)
 	if err != nil {
@@ -99,7 +99,7 @@ func Document(v any) (string, error) {
 	return string(raw), nil
 }
 
-// FamilyNumber is a family as it is written.
+// FamilyNumber converts a family for the database.
 func FamilyNumber(f ipam.Family) int16 {
 	if f == ipam.IPv4 {
 		return 4

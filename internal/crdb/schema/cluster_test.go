@@ -27,7 +27,7 @@ func migrateEverywhere(t *testing.T, at map[string]string, o schema.MigrateOptio
 	}
 }
 
-// shown is where the cluster says that the tables are.
+// shown returns the localities that the cluster reports.
 func shown(t *testing.T, c *pgx.Conn) map[string]schema.Locality {
 	t.Helper()
 	rows, err := c.Query(t.Context(), "SELECT table_name, locality FROM [SHOW TABLES] WHERE schema_name = 'public'")
@@ -42,7 +42,7 @@ func shown(t *testing.T, c *pgx.Conn) map[string]schema.Locality {
 	return found
 }
 
-// One region first, then all: what grows on a real cluster is what the scripted one was told.
+// One region first, then all: a real cluster grows by the statements that the scripted one received.
 func TestAClusterGrowsFromOneRegionToAll(t *testing.T) {
 	t.Parallel()
 	regions, at := dbtest.Cluster(t)

@@ -14,14 +14,14 @@ import (
 	"github.com/carve-ipam/carve/migrations"
 )
 
-// ErrTooOld says that the database has been changed in a way that this program would break something by working on it.
+// ErrTooOld is the error for a program that is too old to work on the database without damage.
 var ErrTooOld = errors.New("this program is too old for the database")
 
-// ErrAhead says that the database has migrations that this program does not know. It may work there, and has nothing to migrate.
+// ErrAhead is Migrate's error if the database has migrations that this program does not know. The program may still work on it.
 var ErrAhead = errors.New("the database schema is newer than this program")
 
-// CheckCompatible answers ErrTooOld when the database says that programs have to know a later schema than this one does. A database without a schema
-// says nothing, and a user who may not read it is told so elsewhere.
+// CheckCompatible returns ErrTooOld if the database requires a later schema than this program knows. A database without a schema requires nothing. If
+// the user may not read the requirement, CheckCompatible returns nil, and another check reports that.
 func CheckCompatible(ctx context.Context, c *pgx.Conn) error {
 	minimum, err := numberOr0(c.QueryRow(ctx, query.Get("compatibility_get")))
 	if denied(err) {
@@ -37,7 +37,7 @@ func CheckCompatible(ctx context.Context, c *pgx.Conn) error {
 	return nil
 }
 
-// notAhead answers ErrAhead when the database has a migration that this program does not.
+// notAhead returns ErrAhead if the database has a migration that this program does not know.
 func notAhead(ctx context.Context, c *pgx.Conn) error {
 	applied, err := numberOr0(c.QueryRow(ctx, askApplied))
 	if err != nil {
@@ -50,7 +50,7 @@ func notAhead(ctx context.Context, c *pgx.Conn) error {
 	return nil
 }
 
-// numberOr0 is what a row holds; 0 when there is no row, nothing in it, or no such table.
+// numberOr0 returns the number in a row, or 0 without a row, a value or the table.
 func numberOr0(row pgx.Row) (int64, error) {
 	var n *int64
 	err := row.Scan(&n)
@@ -66,7 +66,7 @@ func numberOr0(row pgx.Row) (int64, error) {
 	return *n, nil
 }
 
-// Version is the number of the last migration that this program knows.
+// Version returns the last migration number that this program knows.
 func Version() (last int64) {
 	entries, err := migrations.FS.ReadDir(".")
 	if err != nil {

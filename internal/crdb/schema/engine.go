@@ -9,28 +9,29 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb/dial"
 )
 
-// engine is everything that differs between the databases about schemas, regions and roles.
+// engine contains all differences between the databases that concern schemas, regions and roles.
 type engine interface {
-	// standing reads what the database says of its regions.
+	// standing reads the database's regions.
 	standing(ctx context.Context, c *pgx.Conn) (standing, error)
-	// regionSteps are what brings it to the regions and the survival goal that are asked for, or why that cannot be.
+	// regionSteps returns the statements that establish the requested regions and survival goal, or an error if they cannot.
 	regionSteps(s standing, o MigrateOptions) ([]ddl, error)
-	// migrating is what a connection that makes tables asks for; locked is which of ours are locked against changes of their schema.
+	// migrating returns session parameters for a connection that creates tables. locked returns the Carve tables that are locked against schema
+	// changes.
 	migrating() map[string]string
 	locked(ctx context.Context, c *pgx.Conn) ([]string, error)
-	// files are the numbered files as the engine reads them, and localities what brings each table that is elsewhere to its place, in a database of so
-	// many regions.
+	// files returns the numbered files for the engine. localities returns the statements that move misplaced tables to their locality, in a database
+	// with so many regions.
 	files(regions int) fs.FS
 	localities(ctx context.Context, c *pgx.Conn, regions int) ([]ddl, error)
-	// createRole is the statement that makes a group role; raced tells an error of somebody else's being at the same role at the same moment.
+	// createRole returns the statement that creates a group role. raced reports whether an error comes from a concurrent change to the same role.
 	createRole(role string) string
 	raced(code, message string) bool
-	// closed is what takes DDL from everybody, and what the user cannot take; privileges are those on a table that a user may have, and more is what he
-	// may beside them.
+	// closed returns the statements that revoke DDL from PUBLIC, and those that the user may not run. privileges lists the possible privileges on a
+	// table. more returns the user's other privileges.
 	closed(ctx context.Context, c *pgx.Conn, st roleState) (steps []ddl, problems []string, err error)
 	privileges() []string
 	more(ctx context.Context, c *pgx.Conn) ([]string, error)
-	// gateway is the region that a connection ends in; empty where the database cannot know.
+	// gateway returns the region in which the connection's node is, or "" if the database does not know it.
 	gateway(ctx context.Context, c *pgx.Conn) (string, error)
 }
 
@@ -39,7 +40,7 @@ type (
 	postgres  struct{}
 )
 
-// detect asks a connection which engine it is one of.
+// detect detects a connection's engine.
 func detect(ctx context.Context, c *pgx.Conn) (engine, error) {
 	is, err := dial.EngineOn(ctx, c)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/migrations"
 )
 
-// What CockroachDB is asked about regions. The columns of SHOW statements are documented; crdb_internal, where they come from, is not for use.
+// Queries about regions. CockroachDB documents its SHOW statements' columns. Their source, crdb_internal, is not for use.
 const (
 	askDatabase = `SELECT current_database()`
 	askRegions  = `SELECT region, "primary" FROM [SHOW REGIONS FROM DATABASE] ORDER BY region`
@@ -22,7 +22,7 @@ const (
 	askGateway  = `SELECT gateway_region()`
 )
 
-// What it is told. Names are quoted: they are the deployment's.
+// Statements that change regions. They quote all names, which come from the deployment.
 func setPrimaryRegion(database, region string) string {
 	return "ALTER DATABASE " + name(database) + " SET PRIMARY REGION " + name(region)
 }
@@ -41,7 +41,7 @@ func setLocality(table string, l Locality) string {
 
 func name(of string) string { return pgx.Identifier{of}.Sanitize() }
 
-// enough is how many regions it takes to survive the loss of one: a majority of the copies has to be left.
+// enough is the number of regions needed to survive the loss of one: a majority of the replicas must remain.
 const enough = 3
 
 func (cockroach) standing(ctx context.Context, c *pgx.Conn) (s standing, err error) {
@@ -65,7 +65,7 @@ func (cockroach) standing(ctx context.Context, c *pgx.Conn) (s standing, err err
 	}
 	s.kept = s.there
 	if s.primary != "" {
-		s.order = []string{s.primary} // it keeps the others sorted by name, whenever they were added
+		s.order = []string{s.primary} // SHOW REGIONS sorts the others by name, not by age
 		if err := c.QueryRow(ctx, askGoal).Scan(&s.goal); err != nil {
 			return s, err
 		}
@@ -78,7 +78,7 @@ func (cockroach) standing(ctx context.Context, c *pgx.Conn) (s standing, err err
 	return s, err
 }
 
-// regionSteps makes the database multi-region, which makes the type crdb_internal_region, and adds what it lacks.
+// regionSteps makes the database multi-region, which creates the type crdb_internal_region, and adds the missing regions.
 func (cockroach) regionSteps(s standing, o MigrateOptions) (steps []ddl, err error) {
 	if s.primary != "" && s.primary != o.Regions[0] {
 		return nil, fmt.Errorf("%w: the database's primary region is %q, and the list begins with %q; make that the primary one again with %s, or take it out of the database",
@@ -102,7 +102,7 @@ func (cockroach) regionSteps(s standing, o MigrateOptions) (steps []ddl, err err
 	}
 	is := s.goal
 	if is == "" {
-		is = SurviveZone // what a database has when it gets its first region
+		is = SurviveZone // the default when a database gets its first region
 	}
 	if o.Survive != "" && o.Survive != is {
 		steps = append(steps, ddl{surviveFailure(s.database, o.Survive), "the database survives the loss of a " + o.Survive})
@@ -110,10 +110,10 @@ func (cockroach) regionSteps(s standing, o MigrateOptions) (steps []ddl, err err
 	return steps, nil
 }
 
-// files: each table is made where it belongs.
+// files returns the numbered files with each new table's locality.
 func (cockroach) files(regions int) fs.FS { return placedFiles{migrations.FS, regions} }
 
-// localities is what to say of the tables that are not where they belong.
+// localities returns the statements that move misplaced tables.
 func (cockroach) localities(ctx context.Context, c *pgx.Conn, regions int) ([]ddl, error) {
 	rows, err := c.Query(ctx, askTables)
 	if err != nil {
@@ -134,7 +134,7 @@ func (cockroach) localities(ctx context.Context, c *pgx.Conn, regions int) ([]dd
 	return localitySteps(has, regions), nil
 }
 
-// gateway is the region of the node that the connection ends at.
+// gateway returns the connection's region.
 func (cockroach) gateway(ctx context.Context, c *pgx.Conn) (region string, err error) {
 	err = c.QueryRow(ctx, askGateway).Scan(&region)
 	return region, err

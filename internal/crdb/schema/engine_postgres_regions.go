@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/migrations"
 )
 
-// PostgreSQL has no regions. An enum of the name that CockroachDB gives the type of its region columns makes the same schema and statements work.
+// PostgreSQL has no regions. An enum with the same name as CockroachDB's type for region columns makes the same schema and statements work.
 const (
 	askEnum = `SELECT e.enumlabel FROM pg_catalog.pg_enum AS e JOIN pg_catalog.pg_type AS t ON t.oid = e.enumtypid
 WHERE t.typname = 'crdb_internal_region' AND pg_catalog.pg_type_is_visible(t.oid) ORDER BY e.enumsortorder`
@@ -26,7 +26,7 @@ func createEnum(regions []string) string {
 	return "CREATE TYPE " + enum + " AS ENUM (" + strings.Join(literals, ", ") + ")"
 }
 
-// addValue must not run in a transaction with anything that uses the value.
+// addValue must not run in the same transaction as a statement that uses the value.
 func addValue(region string) string {
 	return "ALTER TYPE " + enum + " ADD VALUE IF NOT EXISTS " + quoteLiteral(region)
 }
@@ -56,17 +56,17 @@ func (postgres) regionSteps(s standing, o MigrateOptions) (steps []ddl, err erro
 	return steps, nil
 }
 
-// migrating: nothing that a connection would have to ask for.
+// migrating returns nothing: PostgreSQL needs no settings.
 func (postgres) migrating() map[string]string { return nil }
 
-// locked: no table is.
+// locked returns nothing: PostgreSQL has no schema locks.
 func (postgres) locked(context.Context, *pgx.Conn) ([]string, error) { return nil, nil }
 
-// files: as they are written.
+// files returns the numbered files unchanged.
 func (postgres) files(int) fs.FS { return migrations.FS }
 
-// localities: all rows are in one place.
+// localities returns nothing: PostgreSQL keeps all rows in one place.
 func (postgres) localities(context.Context, *pgx.Conn, int) ([]ddl, error) { return nil, nil }
 
-// gateway: none; the configuration alone says where a server is.
+// gateway returns "": only the configuration knows where a server is.
 func (postgres) gateway(context.Context, *pgx.Conn) (string, error) { return "", nil }

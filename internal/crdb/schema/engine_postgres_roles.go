@@ -10,10 +10,10 @@ import (
 )
 
 const (
-	// What everybody may do that is DDL, and whether the user is who can take that away.
+	// PUBLIC's DDL privileges, and whether the user may revoke them.
 	askPublic = `SELECT has_schema_privilege('public', $1::TEXT, 'CREATE'), has_database_privilege('public', current_database(), 'TEMPORARY'),
 (SELECT pg_has_role(nspowner, 'USAGE') FROM pg_catalog.pg_namespace WHERE nspname = $1::TEXT), (SELECT pg_has_role(datdba, 'USAGE') FROM pg_catalog.pg_database WHERE datname = current_database())`
-	// What a user is, and may do beside what tables he may write.
+	// A user's attributes, and its privileges apart from tables.
 	askAttributes = `SELECT rolsuper, rolcreaterole, rolcreatedb, rolbypassrls, rolreplication,
 pg_has_role('pg_execute_server_program', 'USAGE'), pg_has_role('pg_read_server_files', 'USAGE'), pg_has_role('pg_write_server_files', 'USAGE'),
 has_database_privilege(current_database(), 'CREATE'), coalesce(has_schema_privilege(current_schema()::TEXT, 'CREATE'), false), has_database_privilege(current_database(), 'TEMPORARY')
@@ -28,12 +28,12 @@ var attributes = []string{
 
 func (postgres) createRole(role string) string { return "CREATE ROLE " + name(role) + " NOLOGIN" }
 
-// privileges are those on a table that a server must not have by mistake. TRUNCATE is one of its own here.
+// privileges lists the table privileges that a server must not have by mistake. TRUNCATE is a separate privilege here.
 func (postgres) privileges() []string {
 	return []string{"SELECT", "INSERT", "UPDATE", "DELETE", "TRUNCATE", "REFERENCES", "TRIGGER"}
 }
 
-// closed takes from everybody what would let a server run DDL: tables of its own in the schema (clusters of before PostgreSQL 15), and temporary ones.
+// closed revokes DDL from PUBLIC: tables in the schema (in clusters from before PostgreSQL 15) and temporary tables.
 func (postgres) closed(ctx context.Context, c *pgx.Conn, st roleState) (steps []ddl, problems []string, err error) {
 	var creates, temporary, ofSchema, ofDatabase bool
 	if err := c.QueryRow(ctx, askPublic, st.schema).Scan(&creates, &temporary, &ofSchema, &ofDatabase); err != nil {
@@ -64,7 +64,7 @@ func (postgres) more(ctx context.Context, c *pgx.Conn) (out []string, err error)
 	if err := c.QueryRow(ctx, askAttributes).Scan(to...); err != nil {
 		return nil, err
 	}
-	if has[0] { // and so everything else
+	if has[0] { // which includes all others
 		return []string{attributes[0]}, nil
 	}
 	for i, is := range has {
@@ -75,7 +75,7 @@ func (postgres) more(ctx context.Context, c *pgx.Conn) (out []string, err error)
 	return out, nil
 }
 
-// raced tells whether a statement failed because somebody changed the same role at the same moment, in another database of the cluster perhaps.
+// raced reports whether a statement failed after a concurrent change to the same role, possibly in the cluster's other databases.
 func (postgres) raced(code, message string) bool {
 	return code == "42710" || code == write.UniqueViolation || code == "XX000" && strings.HasPrefix(message, "tuple concurrently ")
 }

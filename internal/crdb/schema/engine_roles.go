@@ -1,11 +1,10 @@
 package schema
 
-// What both engines are asked about roles and privileges, in the words that both understand. These are the catalogue's, so that they are not among the
-// statements of query/.
+// Queries about roles and privileges for both engines. They read the catalogue, so they are not in query/.
 const (
 	askSelf  = `SELECT current_user::TEXT, current_database()::TEXT, coalesce(current_schema()::TEXT, '')`
 	askRoles = `SELECT rolname::TEXT, rolsuper OR rolcreaterole FROM pg_catalog.pg_roles WHERE rolname::TEXT = ANY ($1::TEXT[])`
-	// What was granted to a role itself.
+	// Privileges that were granted to a role directly.
 	askGranted = `SELECT grantee::TEXT, table_name::TEXT, privilege_type::TEXT FROM information_schema.table_privileges
 WHERE table_schema = $1 AND grantee::TEXT = ANY ($2::TEXT[])`
 	askMembers = `SELECT r.rolname::TEXT, m.rolname::TEXT FROM pg_catalog.pg_auth_members AS a
@@ -14,12 +13,12 @@ JOIN pg_catalog.pg_roles AS r ON r.oid = a.roleid JOIN pg_catalog.pg_roles AS m 
 FROM unnest($1::TEXT[]) AS n (name)`
 	askVersioned = `SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_tables WHERE tablename = 'goose_db_version')`
 	askApplied   = `SELECT max(version_id) FROM goose_db_version`
-	// What whoever asks may do, by himself or as a member of roles.
+	// The current user's privileges, direct or through roles.
 	askMay   = `SELECT n.t, n.p FROM unnest($1::TEXT[], $2::TEXT[]) AS n (t, p) WHERE has_table_privilege(n.t, n.p)`
 	askOwner = `SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = current_schema() AND pg_has_role(tableowner, 'USAGE'))`
 )
 
-// The statements that make it so.
+// Statements that change roles and privileges.
 func grantTables(privileges, tables, role string) string {
 	return "GRANT " + privileges + " ON TABLE " + tables + " TO " + name(role)
 }

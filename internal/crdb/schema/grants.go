@@ -4,15 +4,15 @@ import (
 	"strings"
 )
 
-// TableGrants says what each role may do with the rows of a table. Whoever migrates owns them all.
+// TableGrants contains each role's privileges on a table. The migrating user owns all tables.
 type TableGrants struct{ Table, Server, Retention, Reader string }
 
-// Grants is what `ipamctl migrate` gives to each role, and nothing beyond it. It is what the statements need that the role runs: those of the server
-// and of retention are in query/ (a head says `roles:` where it is not the server), those of the reader in audit/. A test in tools/sqlcheck adds them up
-// and compares, in both directions; another one takes each away on PostgreSQL, and demands that a statement fails.
+// Grants returns the privileges that `ipamctl migrate` gives to each role. The role's statements need exactly these. The server and retention have
+// their statements in query/ (a header line `roles:` names a role other than the server), the reader in audit/. A test in tools/sqlcheck compares
+// both sides. Another test revokes each privilege on PostgreSQL, and requires that a statement fails.
 //
-// A privilege that this version does not need and a server of the version before does stays here for one version more, or the two could not work side
-// by side: migrating takes back whatever is not here.
+// A privilege that only the previous version's servers need stays here for one more version, so that both versions can work side by side: a migration
+// revokes every privilege that is not listed.
 func Grants() []TableGrants {
 	return []TableGrants{
 		{"alert_rules", "SELECT, INSERT, UPDATE, DELETE", "", "SELECT"},
@@ -53,28 +53,28 @@ func Grants() []TableGrants {
 	}
 }
 
-// Role is what a program speaks to the database for.
+// Role is the purpose of a program's database access.
 type Role string
 
-// The roles. Each is a group role in the database, called by a prefix and this.
+// The roles. Each is a group role in the database, named by a prefix and this word.
 const (
 	ServerRole    Role = "server"
 	RetentionRole Role = "retention"
 	ReaderRole    Role = "reader"
 )
 
-// Name is what a role is called in the database, of an installation with that prefix.
+// Name returns the role's name in the database, for an installation with this prefix.
 func (r Role) Name(prefix string) string { return prefix + "_" + string(r) }
 
-// roles in the order in which they are told.
+// roles lists the roles in the order of messages.
 var roles = []Role{ServerRole, RetentionRole, ReaderRole}
 
-// privilege is one that is had or not had on a table.
+// privilege is one privilege on a table.
 type privilege struct{ table, name string }
 
 func (p privilege) String() string { return p.name + " on " + p.table }
 
-// needs are the privileges of a role, by table and in the order of Grants.
+// needs returns a role's privileges, by table and in the order of Grants.
 func (r Role) needs() (out []privilege) {
 	for _, g := range Grants() {
 		said := map[Role]string{ServerRole: g.Server, RetentionRole: g.Retention, ReaderRole: g.Reader}[r]

@@ -20,7 +20,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/roletest"
 )
 
-// runBy are the statements of each role, by name.
+// runBy returns the statements of each role by name.
 func runBy(t *testing.T) map[string]map[string]string {
 	t.Helper()
 	out := map[string]map[string]string{"server": {}, "retention": {}, "reader": {}, "owner": {}}
@@ -42,10 +42,10 @@ func runBy(t *testing.T) map[string]map[string]string {
 	return out
 }
 
-// prepared are sessions of the login users, in which the statements of their roles are prepared.
+// prepared is the session of a login user with the prepared statements of its role.
 type prepared struct {
 	c         *pgx.Conn
-	execution map[string]string // by name; nothing is executed
+	execution map[string]string // by name; EXPLAIN executes nothing
 }
 
 func prepare(t *testing.T, dsn string, statements map[string]string) prepared {
@@ -65,8 +65,8 @@ func prepare(t *testing.T, dsn string, statements map[string]string) prepared {
 	return p
 }
 
-// refused are the statements that the user may not run, of those that name a table. PostgreSQL looks at privileges when it begins to execute, which
-// EXPLAIN does.
+// refused returns the statements on a table that the user may not run. PostgreSQL checks privileges when it starts an execution, and EXPLAIN starts
+// one.
 func (p prepared) refused(t *testing.T, statements map[string]string, table string) (names []string) {
 	t.Helper()
 	for _, name := range slices.Sorted(maps.Keys(statements)) {
@@ -82,8 +82,8 @@ func (p prepared) refused(t *testing.T, statements map[string]string, table stri
 	return names
 }
 
-// PostgreSQL's own view of what tools/sqlcheck reads from the statements: with what a role is granted all of its statements run, and without any part
-// of that one does not.
+// PostgreSQL confirms the findings of tools/sqlcheck: with its grants a role can run all of its statements, and without any one of them some
+// statement fails.
 func TestWhatIsGrantedIsEnoughAndNothingOfItIsTooMuch(t *testing.T) {
 	t.Parallel()
 	in := roletest.Migrated(t)
@@ -95,7 +95,7 @@ func TestWhatIsGrantedIsEnoughAndNothingOfItIsTooMuch(t *testing.T) {
 		for _, g := range schema.Grants() {
 			list := map[string]string{"server": g.Server, "retention": g.Retention, "reader": g.Reader}[role]
 			for privilege := range strings.SplitSeq(list, ", ") {
-				if privilege == "" || g.Table == "goose_db_version" { // that is the library's to read
+				if privilege == "" || g.Table == "goose_db_version" { // goose reads this table
 					continue
 				}
 				of := fmt.Sprintf("%s ON %s", privilege, g.Table)
@@ -109,7 +109,7 @@ func TestWhatIsGrantedIsEnoughAndNothingOfItIsTooMuch(t *testing.T) {
 	}
 }
 
-// Every table has its line, so that a new one is thought of.
+// Every table has an entry, so that the author of a new table decides about its grants.
 func TestEveryTableSaysWhoMayDoWhat(t *testing.T) {
 	t.Parallel()
 	var tables, localities []string
@@ -122,7 +122,7 @@ func TestEveryTableSaysWhoMayDoWhat(t *testing.T) {
 	require.Equal(t, localities, tables)
 }
 
-// The table of docs/database-roles.md is what is granted.
+// The table in docs/database-roles.md equals the grants.
 func TestTheDocumentSaysWhatIsGranted(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "database-roles.md"))

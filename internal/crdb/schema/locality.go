@@ -9,26 +9,26 @@ import (
 	"strings"
 )
 
-// Locality is where CockroachDB keeps the rows of a table, in the words in which it is set and in which SHOW TABLES answers.
+// Locality is the place of a table's rows in CockroachDB, in the words of SET LOCALITY and SHOW TABLES.
 type Locality string
 
-// The localities in use. REGIONAL BY ROW keeps each row in the region that its column says: read and written there at local latency. GLOBAL
-// is read at local latency everywhere, and each write of it waits for the clocks of all regions. REGIONAL BY TABLE is one place for all rows.
+// The localities in use. REGIONAL BY ROW keeps each row in the region that its column names, and reads and writes there have local latency. GLOBAL
+// reads with local latency everywhere, but each write waits for all regions' clocks. REGIONAL BY TABLE keeps all rows in one place.
 const (
 	RegionalByRow   Locality = "REGIONAL BY ROW AS region"
 	Global          Locality = "GLOBAL"
 	RegionalByTable Locality = "REGIONAL BY TABLE IN PRIMARY REGION"
 )
 
-// TableLocality says where a table's rows are, and why there.
+// TableLocality is a table's locality, with the reason.
 type TableLocality struct {
 	Table    string
 	Locality Locality
 	Why      string
 }
 
-// Localities is the locality of every table that the migrations make, and of the two that keep account of them. A table is regional by row
-// exactly when its primary key begins with region.
+// Localities returns every migrated table's locality, goose's two tables included. A table is regional by row exactly if its primary key begins with
+// region.
 func Localities() []TableLocality {
 	return []TableLocality{
 		{"alert_rules", RegionalByRow, "when something is told of pools and quotas: written with every look at them"},
@@ -69,8 +69,8 @@ func Localities() []TableLocality {
 	}
 }
 
-// in is the locality in a database of so many regions. A table that is read everywhere is read in one place where there is but one, and
-// would wait for other regions' clocks for nothing.
+// in returns the locality in a database with so many regions. In a single region a GLOBAL table would only wait for clocks, so it is REGIONAL BY
+// TABLE.
 func (t TableLocality) in(regions int) Locality {
 	if t.Locality == Global && regions < 2 {
 		return RegionalByTable
@@ -78,8 +78,7 @@ func (t TableLocality) in(regions int) Locality {
 	return t.Locality
 }
 
-// localitySteps are the statements that bring tables to their localities: none for a table that is there already, or that the database
-// does not have. has is what the database says of its tables.
+// localitySteps returns the statements that move misplaced tables. has contains the current localities. Tables that the database lacks are skipped.
 func localitySteps(has map[string]Locality, regions int) (steps []ddl) {
 	for _, t := range Localities() {
 		want := t.in(regions)
@@ -90,10 +89,10 @@ func localitySteps(has map[string]Locality, regions int) (steps []ddl) {
 	return steps
 }
 
-// newTable is a statement of a numbered file that makes a table, up to its semicolon.
+// newTable matches a CREATE TABLE statement in a numbered file, up to its semicolon.
 var newTable = regexp.MustCompile(`(?ms)^CREATE TABLE IF NOT EXISTS (\w+) \(\n.*?\n\)[^;]*`)
 
-// withLocalities is a numbered file whose new tables are where they belong from the start: an empty table is moved there by a job of seconds.
+// withLocalities adds the locality to each CREATE TABLE in a numbered file. Moving an empty table later is a job that takes seconds.
 func withLocalities(sql string, regions int) string {
 	where := map[string]Locality{}
 	for _, t := range Localities() {
@@ -107,7 +106,7 @@ func withLocalities(sql string, regions int) string {
 	})
 }
 
-// placedFiles are numbered files as a database of so many regions reads them.
+// placedFiles contains the numbered files for a database with so many regions.
 type placedFiles struct {
 	fs.FS
 	regions int

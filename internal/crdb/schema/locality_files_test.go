@@ -10,13 +10,13 @@ import (
 	"github.com/carve-ipam/carve/migrations"
 )
 
-// CockroachDB reads the numbered files with the place of each table behind it, and otherwise as PostgreSQL does.
+// CockroachDB reads the same numbered files as PostgreSQL, but with the locality of each table.
 func TestTheFilesMakeEachTableInItsPlace(t *testing.T) {
 	t.Parallel()
 	names, err := fs.Glob(migrations.FS, "*.sql")
 	require.NoError(t, err)
 	for _, regions := range []int{1, 2, 3} {
-		placed := map[string]Locality{"goose_db_version": RegionalByTable, "goose_lock": RegionalByTable} // as a table is for which none is said
+		placed := map[string]Locality{"goose_db_version": RegionalByTable, "goose_lock": RegionalByTable} // the default locality of a table
 		for _, file := range names {
 			written, err := fs.ReadFile(postgres{}.files(regions), file)
 			require.NoError(t, err)

@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// What the database really has, after all migrations, is what the list says: no table without a place, and none that is not there.
+// After all migrations the database has exactly the tables in the list.
 func TestEveryTableHasItsPlace(t *testing.T) {
 	t.Parallel()
 	c := dbtest.Connect(t, dbtest.New(t), nil)
@@ -27,7 +27,7 @@ func TestEveryTableHasItsPlace(t *testing.T) {
 	require.Equal(t, dbtest.Tables(t, c), listed, "a new table needs a line in locality.go")
 }
 
-// A table is regional by row exactly when its key begins with region: then the key alone keeps it unique, and a row is found where it is.
+// A table is regional by row exactly if its key begins with region: then the key alone makes a row unique, and the row is in its region.
 func TestTablesAreRegionalByRowExactlyWhenTheirKeySaysSo(t *testing.T) {
 	t.Parallel()
 	c := dbtest.Connect(t, dbtest.New(t), nil)
@@ -58,7 +58,7 @@ AND column_name = 'region' AND udt_name = 'crdb_internal_region' AND is_nullable
 	require.Equal(t, got, fit, "the column is of the type that CockroachDB asks for, and never null")
 }
 
-// The page that operators read says of every table where it is.
+// The operators' page lists the locality of every table.
 func TestTheLocalitiesAreDocumented(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "cockroachdb.md"))

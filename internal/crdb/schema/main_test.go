@@ -8,7 +8,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// region is where all rows of the tests live: the locality that dbtest gives a CockroachDB of its own.
+// region is the region of all rows in the tests: dbtest starts CockroachDB with this locality.
 const region = "local"
 
 func TestMain(m *testing.M) {

@@ -1,5 +1,5 @@
-// Package schema is what is there in a database before a server works: migrations, which programs may work on it, regions and
-// where tables are, roles and what is granted to them. What differs between the engines is said by the interface engine.
+// Package schema prepares a database before a server works on it: migrations, compatible programs, regions and localities, roles and grants. The
+// differences between the engines are behind the interface engine.
 package schema
 
 import (
@@ -22,39 +22,39 @@ import (
 	"github.com/carve-ipam/carve/migrations"
 )
 
-// ErrBehind says that the database lacks migrations this program needs.
+// ErrBehind is the error if the database lacks migrations that this program needs.
 var ErrBehind = errors.New("the database schema is older than this program: run `ipamctl migrate`")
 
-// What a database with several regions survives, on CockroachDB.
+// Survival goals for a database with several regions, on CockroachDB.
 const (
 	SurviveZone   = "zone"   // the loss of a zone: writes stay in their region
 	SurviveRegion = "region" // the loss of a region: every write waits for another region
 )
 
-// MigrateOptions are the deployment's part of a schema.
+// MigrateOptions contains the deployment's choices for a schema.
 type MigrateOptions struct {
-	// Regions of the database, the primary one first. Regions are only added, behind those that are there: the list holds all of them, in the
-	// order in which they were added.
+	// Regions lists all the database's regions in the order in which they were added, the primary one first. A migration only adds regions, at the
+	// end.
 	Regions []string
-	// Survive is SurviveZone, SurviveRegion, or empty: as the database has it, which is zone for a new one. Only CockroachDB knows it.
+	// Survive is SurviveZone, SurviveRegion, or empty, which keeps the database's goal (zone for a new one). Only CockroachDB supports it.
 	Survive string
-	// Roles for servers, retention and readers, and who has them; the zero value leaves them alone.
+	// Roles for servers, retention and readers, and their users. The zero value leaves roles alone.
 	Roles RoleOptions
-	// Said is told of every step that was taken, in a sentence, or at the end that there was none to take; nil: nobody listens.
+	// Said is called with a sentence for every step, or with one at the end if no step was needed; nil: no messages.
 	Said func(sentence string)
 }
 
-// say tells whoever listens.
+// say passes a message to Said.
 func (o MigrateOptions) say(sentence string) {
 	if o.Said != nil {
 		o.Said(sentence)
 	}
 }
 
-// Migrate brings a database to this program's version and to its regions: regions and survival goal first, then the numbered files, whose new tables
-// are where they belong, then the place of each table that is elsewhere and the record of the regions, then the roles. What cannot be is refused with
-// ErrRegion or ErrRoles before anything is changed. It is safe to run twice, to run again after it was cut off, and to run from several processes at
-// once (they wait for each other through a lease in a table).
+// Migrate updates a database to this program's version and to its regions. It changes regions and survival goal first. Next come the numbered files,
+// which create tables in their localities. Then it moves misplaced tables, records the regions and changes the roles. It refuses impossible requests
+// with ErrRegion or ErrRoles before it changes anything. It is safe to run twice, to run again after an interruption, and to run from several
+// processes at once: they wait for each other through a lease in a table.
 func Migrate(ctx context.Context, dsn string, o MigrateOptions) error {
 	if err := o.check(); err != nil {
 		return err
@@ -75,7 +75,7 @@ func Migrate(ctx context.Context, dsn string, o MigrateOptions) error {
 	if err := cmp.Or(CheckCompatible(ctx, c), notAhead(ctx, c)); err != nil {
 		return err
 	}
-	if _, err := planRegions(ctx, eng, c, o); err != nil { // before the lease, whose table is a change too
+	if _, err := planRegions(ctx, eng, c, o); err != nil { // before the lease, because its table is a change too
 		return err
 	}
 	if err := o.planRoles(ctx, c); err != nil {
@@ -86,7 +86,7 @@ func Migrate(ctx context.Context, dsn string, o MigrateOptions) error {
 		if err := cmp.Or(CheckCompatible(ctx, c), notAhead(ctx, c)); err != nil {
 			return err
 		}
-		steps, err := planRegions(ctx, eng, c, o) // again: somebody else may have been at work meanwhile
+		steps, err := planRegions(ctx, eng, c, o) // again: another process may have changed them meanwhile
 		if err != nil {
 			return err
 		}
@@ -127,7 +127,7 @@ func Migrate(ctx context.Context, dsn string, o MigrateOptions) error {
 	})
 }
 
-// numbered applies the files that the database lacks, and says how many that were.
+// numbered applies the missing files and returns their number.
 func (o MigrateOptions) numbered(ctx context.Context, eng engine, cfg *pgx.ConnConfig) (done int, err error) {
 	p, closeDB, err := provider(cfg, eng.files(len(o.Regions)))
 	if err != nil {
@@ -144,7 +144,8 @@ func (o MigrateOptions) numbered(ctx context.Context, eng engine, cfg *pgx.ConnC
 	return len(applied), nil
 }
 
-// Check answers ErrTooOld when this program may not work on the database, ErrBehind when migrations are missing, and ErrPrivileges when the user may not look.
+// Check returns ErrTooOld if this program may not work on the database, ErrBehind if migrations are missing, and ErrPrivileges if the user may not
+// read the schema's version.
 func Check(ctx context.Context, dsn string) error {
 	cfg, err := dial.Parse(dsn)
 	if err != nil {
@@ -171,7 +172,7 @@ func Check(ctx context.Context, dsn string) error {
 	return nil
 }
 
-// mayWork is compatible, on a connection of its own. What else is wrong with the database is said by whoever looks next.
+// mayWork runs CheckCompatible on its own connection. It ignores other errors, which the next check reports.
 func mayWork(ctx context.Context, cfg *pgx.ConnConfig) error {
 	c, err := pgx.ConnectConfig(ctx, cfg.Copy())
 	if err != nil {
@@ -184,17 +185,16 @@ func mayWork(ctx context.Context, cfg *pgx.ConnConfig) error {
 	return nil
 }
 
-// Servers that start together wait for the first of them, which is done in a second: goose's own 5 s between two looks would be
-// most of their start.
+// Servers that start together wait for the first one, which takes a second. goose's default pause is 5 s, which would dominate their start.
 const (
 	lockPoll    = 250 * time.Millisecond
-	lockPolls   = 1200 // five minutes
-	unlockPolls = 20   // five seconds: where the database is gone, the lease ends by itself in thirty
+	lockPolls   = 1200 // 5 minutes
+	unlockPolls = 20   // 5 seconds: if the database is gone, the lease expires after 30 s
 )
 
-// leased runs work while nobody else does. To give the lease back is a write that waits for a synchronous standby, where there is one: what was found
-// done already is durable, too, when it is said to be. A lease in a table works on both engines; advisory locks do not exist, or do
-// nothing, on CockroachDB.
+// leased runs work while this process has the lease. Returning the lease is a write, which waits for a synchronous standby. So earlier steps that
+// work found done are durable too when Migrate reports them. A lease in a table works on both engines: on CockroachDB, advisory locks do not exist or
+// do nothing.
 func (o MigrateOptions) leased(ctx context.Context, cfg *pgx.ConnConfig, work func() error) (err error) {
 	db := stdlib.OpenDB(*cfg)
 	defer func() { _ = db.Close() }()
@@ -216,7 +216,7 @@ func unlock(ctx context.Context, locker lock.Locker, db *sql.DB) error {
 	return nil
 }
 
-// provider is goose on the database. It has no lease of its own: whoever applies files has Migrate's.
+// provider returns goose for the database, without a lease: callers that apply files have Migrate's lease.
 func provider(cfg *pgx.ConnConfig, files fs.FS) (*goose.Provider, func(), error) {
 	db := stdlib.OpenDB(*cfg)
 	closeDB := func() { _ = db.Close() }

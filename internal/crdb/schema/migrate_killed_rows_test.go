@@ -12,13 +12,13 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
 
-// A process may die before and behind each statement that changes something, and behind it before that is written down: the next one goes on, and
-// the schema is the one that a process makes that nobody cuts off.
+// A process may die before or after each changing statement, also before it records the step. The next process continues, and the schema equals the
+// result of an undisturbed process.
 func TestMigrateGoesOnFromEveryStatement(t *testing.T) {
 	t.Parallel()
 	o := options(region)
 	if dbtest.Engine() == devdb.Postgres {
-		o = options(region, "second", "third") // on a cluster there have to be nodes in them
+		o = options(region, "second", "third") // a cluster needs nodes in them
 	}
 	whole := dbtest.Empty(t)
 	require.NoError(t, schema.Migrate(t.Context(), whole, o))

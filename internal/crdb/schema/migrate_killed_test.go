@@ -6,18 +6,18 @@ import (
 	"sync"
 )
 
-// Killer cuts off whoever changes a schema: once before each statement that changes something, and once behind it, when it is done and nobody knows.
-// The zero Killer has killed nobody yet; nil kills nobody.
+// Killer cuts off a migrating process: once before each changing statement, and once after it, when the result does not arrive. The zero Killer has
+// not killed yet; nil never kills.
 type Killer struct {
 	mu     sync.Mutex
 	before map[string]bool
 	after  map[string]bool
 }
 
-// changes tells what changes a database from what asks it; the lease is taken and given back too often to be of interest.
+// changes matches statements that change the database. Killer ignores the lease, which changes too often.
 var changes = regexp.MustCompile(`(?i)^(create|alter|drop|insert|update|delete|grant|revoke) `)
 
-// Strikes says whether it strikes at this statement, and when.
+// Strikes reports whether the process dies before or after this statement.
 func (k *Killer) Strikes(sql string) (before, after bool) {
 	if k == nil || !changes.MatchString(sql) || strings.Contains(strings.ToLower(sql), "goose_lock") {
 		return false, false
@@ -39,7 +39,7 @@ func (k *Killer) Strikes(sql string) (before, after bool) {
 	}
 }
 
-// Statements is how many there were.
+// Statements returns the number of statements that it has struck.
 func (k *Killer) Statements() int {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/migrations"
 )
 
-// unlock takes the schema lock from the tables that have one, if there is something to change, and answers which those were.
+// unlock removes the schema lock from locked tables if anything must change, and returns these tables.
 func (o MigrateOptions) unlock(ctx context.Context, eng engine, c *pgx.Conn, cfg *pgx.ConnConfig) ([]string, error) {
 	locked, err := eng.locked(ctx, c)
 	if err != nil {
@@ -32,7 +32,7 @@ func (o MigrateOptions) unlock(ctx context.Context, eng engine, c *pgx.Conn, cfg
 	return locked, err
 }
 
-// lock gives the lock back. Where a process died before it came to this, tables stay unlocked, which changes nothing that they do.
+// lock restores the schema locks. If the process dies before that, tables stay unlocked, which does not affect their use.
 func (o MigrateOptions) lock(ctx context.Context, c *pgx.Conn, tables []string) error {
 	_, err := o.take(ctx, c, lockSteps(tables, true))
 	return err
@@ -49,7 +49,7 @@ func lockSteps(tables []string, to bool) (steps []ddl) {
 	return steps
 }
 
-// pending says whether there are numbered files that were not applied.
+// pending reports whether numbered files must still be applied.
 func pending(ctx context.Context, cfg *pgx.ConnConfig) (bool, error) {
 	p, closeDB, err := provider(cfg, migrations.FS)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// From 26.1 on a new table is schema-locked unless the session says otherwise, and SET LOCALITY refuses such a table.
+// Since 26.1 a new table is schema-locked unless the session forbids it, and SET LOCALITY fails on such a table.
 func TestCockroachThatLocksNewTablesIsMigrated(t *testing.T) {
 	t.Parallel()
 	for name, regions := range map[string][]string{"OneRegion": {"eu"}, "ThreeRegions": {"eu", "us", "ap"}} {
@@ -24,7 +24,7 @@ func TestCockroachThatLocksNewTablesIsMigrated(t *testing.T) {
 	}
 }
 
-// An earlier program made locked tables and failed at the first locality; somebody locks a table for a changefeed of his own.
+// An earlier program made locked tables and failed at the first locality. Someone locks a table for a changefeed.
 func TestCockroachTablesThatAreLockedAreUnlockedForAChangeAndLockedAgain(t *testing.T) {
 	t.Parallel()
 	c := newCluster("eu", "us")
@@ -47,7 +47,7 @@ func TestCockroachTablesThatAreLockedAreUnlockedForAChangeAndLockedAgain(t *test
 	}
 }
 
-// A process may die before and behind each statement that changes something, and behind it before that is written down: the next one goes on.
+// A process may die before or after each changing statement, also before it records the step. The next process continues.
 func TestCockroachGoesOnFromEveryStatement(t *testing.T) {
 	t.Parallel()
 	for name, is := range map[string]struct {

@@ -18,7 +18,7 @@ import (
 	"github.com/carve-ipam/carve/migrations"
 )
 
-// schemaOf is every table, column and constraint, and every migration that was applied.
+// schemaOf returns every table, column and constraint, and every applied migration.
 func schemaOf(t *testing.T, dsn string) (found []string) {
 	t.Helper()
 	c, err := pgx.Connect(t.Context(), dsn)
@@ -26,7 +26,7 @@ func schemaOf(t *testing.T, dsn string) (found []string) {
 	defer c.Close(context.Background())
 	for _, sql := range []string{
 		"SELECT table_name || '.' || column_name || ' ' || data_type || ' ' || is_nullable FROM information_schema.columns WHERE table_schema = 'public'",
-		"SELECT table_name || ' ' || constraint_name || ' ' || constraint_type FROM information_schema.table_constraints WHERE table_schema = 'public' AND constraint_name NOT LIKE '%not_null'", // whose names have the table's number
+		"SELECT table_name || ' ' || constraint_name || ' ' || constraint_type FROM information_schema.table_constraints WHERE table_schema = 'public' AND constraint_name NOT LIKE '%not_null'", // their names contain the table's number
 		"SELECT tablename || ' ' || indexname FROM pg_catalog.pg_indexes WHERE schemaname = 'public'",
 		"SELECT 'region ' || e.enumlabel FROM pg_catalog.pg_enum AS e JOIN pg_catalog.pg_type AS t ON t.oid = e.enumtypid WHERE t.typname = 'crdb_internal_region'",
 	} {
@@ -51,7 +51,7 @@ func applied(t *testing.T, dsn string) []int64 {
 	return versions
 }
 
-// numbers are the versions that the first n migrations leave behind.
+// numbers returns the versions after the first n migrations.
 func numbers(n int) (out []int64) {
 	files, err := migrations.FS.ReadDir(".")
 	if err != nil {
@@ -87,7 +87,7 @@ func TestMigrateTwiceIsMigrateOnce(t *testing.T) {
 	require.Equal(t, numbers(migrationCount(t)), applied(t, dsn))
 }
 
-// Several servers start at once on an empty database: each of them migrates, and each comes up.
+// Several servers start at once on an empty database. Each migrates, and each starts.
 func TestMigrateFromSeveralProcessesAtOnce(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.Empty(t)
@@ -109,8 +109,8 @@ func TestMigrateFromSeveralProcessesAtOnce(t *testing.T) {
 	require.NoError(t, schema.Check(t.Context(), dsn))
 }
 
-// A process that dies between doing a step and writing down that it did leaves a step that is done and not written down; and where a database made
-// each statement of a message a transaction, a step that is half done.
+// A process that dies between a step and its record leaves a step that is done but not recorded. If the database runs each statement of a message as
+// a transaction, the step may be half done.
 func TestMigrateGoesOnWhereItWasCutOff(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.Empty(t)
@@ -147,7 +147,7 @@ func TestSchemaThatIsBehindIsSaidToBe(t *testing.T) {
 	require.ErrorIs(t, schema.Check(t.Context(), dsn), schema.ErrBehind, "the newest is missing")
 }
 
-// refusals is what everything that takes a database URL says of one.
+// refusals returns the error of every function that takes a database URL.
 func refusals(t *testing.T, dsn string) map[string]error {
 	t.Helper()
 	return map[string]error{
@@ -183,7 +183,7 @@ func TestAURLThatIsNoneIsAClearErrorAndIsNotRepeated(t *testing.T) {
 	require.NotContains(t, err.Error(), "hunter2")
 }
 
-// A migration that was killed leaves its lease behind, which ends by itself. Whoever waits for it is told so.
+// A killed migration leaves its lease, which expires. A waiting process reports that it waits.
 func TestWhoWaitsForALeaseIsToldSo(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)
@@ -192,7 +192,7 @@ func TestWhoWaitsForALeaseIsToldSo(t *testing.T) {
 	require.NoError(t, err)
 	var said []string
 	require.NoError(t, schema.Migrate(t.Context(), dsn, schema.MigrateOptions{Regions: []string{region}, Said: func(s string) {
-		if said = append(said, s); len(said) == 1 { // however slow the database is, the lease ends when there was a word, and not before
+		if said = append(said, s); len(said) == 1 { // the lease ends exactly after the first message, however slow the database is
 			_, err := conn.Exec(t.Context(), "UPDATE goose_lock SET lease_expires_at = now() - INTERVAL '1 second'")
 			assert.NoError(t, err)
 		}

@@ -9,10 +9,10 @@ import (
 	"github.com/pressly/goose/v3/lock"
 )
 
-// patience is how long migrate waits without a message. A busy database takes a second to give the lease, with no other migration at work.
+// patience is the time before migrate reports that it waits. A busy database can take a second to grant the lease even without another migration.
 const patience = 5 * time.Second
 
-// waiting runs what may have to wait, and says for what it waits when that takes long.
+// waiting runs a function that may wait, and reports the wait if it takes longer than patience.
 func (o MigrateOptions) waiting(what string, run func() error) error {
 	over := make(chan struct{})
 	var saying sync.WaitGroup
@@ -31,7 +31,7 @@ func (o MigrateOptions) waiting(what string, run func() error) error {
 	return err
 }
 
-// telling is a lease that says so when it has to be waited for.
+// telling is a lease that reports a long wait.
 type telling struct {
 	lock.Locker
 	o MigrateOptions

@@ -12,20 +12,20 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb/dial"
 )
 
-// ErrPrivileges says that the database user lacks what it is there for.
+// ErrPrivileges is the error for a database user without a privilege that its role needs.
 var ErrPrivileges = errors.New("the database user lacks privileges")
 
-// UserStanding is what a database user may do, beside what a role may.
+// UserStanding describes a database user's privileges beyond its role.
 type UserStanding struct {
 	User string
-	// More is what it may do and the role may not; empty: the user is what the role is.
+	// More lists the privileges that the role does not include; empty: the user has only the role's.
 	More []string
-	// Retains reports whether it may delete what retention deletes.
+	// Retains reports whether the user may delete rows as retention does.
 	Retains bool
 }
 
-// CheckUser answers ErrPrivileges, with what is missing and what gives it, unless the database's user may do all that a role may; ErrBehind when
-// there is no table of such a name.
+// CheckUser returns ErrPrivileges if the database's user lacks a privilege that the role needs. The error names the missing privileges and the
+// command that grants them. If a table is missing, CheckUser returns ErrBehind.
 func CheckUser(ctx context.Context, dsn string, r Role) (UserStanding, error) {
 	cfg, err := dial.Parse(dsn)
 	if err != nil {
@@ -42,7 +42,7 @@ func CheckUser(ctx context.Context, dsn string, r Role) (UserStanding, error) {
 	return CheckUserOn(ctx, c, r)
 }
 
-// CheckUserOn is CheckUser on a connection.
+// CheckUserOn is CheckUser on an open connection.
 func CheckUserOn(ctx context.Context, c *pgx.Conn, r Role) (st UserStanding, err error) {
 	eng, err := detect(ctx, c)
 	if err != nil {
@@ -55,7 +55,7 @@ func CheckUserOn(ctx context.Context, c *pgx.Conn, r Role) (st UserStanding, err
 	if err := c.QueryRow(ctx, askSelf).Scan(&st.User, &database, &schema); err != nil {
 		return st, fmt.Errorf("cannot ask the database what its user may do: %w", err)
 	}
-	if schema == "" { // PostgreSQL leaves out the schemas that a user may not look into
+	if schema == "" { // PostgreSQL omits the schemas without USAGE
 		return st, lacking(st.User, r, []string{"USAGE on the schema public"})
 	}
 	may, err := mayDo(ctx, eng, c)
@@ -84,7 +84,7 @@ func CheckUserOn(ctx context.Context, c *pgx.Conn, r Role) (st UserStanding, err
 	var owns bool
 	st.More, owns = beyond(ctx, eng, c)
 	if owns {
-		return st, nil // and may do everything with the tables
+		return st, nil // an owner has every privilege on the tables
 	}
 	for _, s := range byPrivileges(without(may, need)) {
 		st.More = append(st.More, s.said())
@@ -92,7 +92,8 @@ func CheckUserOn(ctx context.Context, c *pgx.Conn, r Role) (st UserStanding, err
 	return st, nil
 }
 
-// beyond is what the user may do beside what tables it may write. It has what it needs: an engine that does not answer this is no reason to refuse it.
+// beyond returns the user's other privileges, and whether it owns the tables. Its errors only go into the list: the user has the needed privileges,
+// so they are no reason for a refusal.
 func beyond(ctx context.Context, eng engine, c *pgx.Conn) (more []string, owns bool) {
 	more, err := eng.more(ctx, c)
 	if err == nil {
@@ -107,7 +108,7 @@ func beyond(ctx context.Context, eng engine, c *pgx.Conn) (more []string, owns b
 	return more, owns
 }
 
-// mayDo is all that the user may do with Carve's tables.
+// mayDo returns the user's privileges on Carve's tables.
 func mayDo(ctx context.Context, eng engine, c *pgx.Conn) (map[privilege]bool, error) {
 	var tables, names []string
 	for _, g := range Grants() {
@@ -121,7 +122,7 @@ func mayDo(ctx context.Context, eng engine, c *pgx.Conn) (map[privilege]bool, er
 	return may, err
 }
 
-// shownPrivileges bounds what a refusal names: a user without any role lacks sixty.
+// shownPrivileges bounds the privileges in an error: a user without any role lacks sixty.
 const shownPrivileges = 6
 
 func lacking(user string, r Role, lacks []string) error {
@@ -139,8 +140,8 @@ func denied(err error) bool {
 	return errors.As(err, &pg) && pg.Code == insufficientPrivilege
 }
 
-// mayNotLook says why a user could not read which migrations were applied: there is no table for that yet, which goose then tries to make, or the user
-// may not read it.
+// mayNotLook returns the reason why a user could not read the applied migrations. Either the table does not exist yet, and goose tried to create it,
+// or the user may not read it.
 func mayNotLook(ctx context.Context, cfg *pgx.ConnConfig) error {
 	c, err := pgx.ConnectConfig(ctx, cfg.Copy())
 	if denied(err) {

@@ -14,12 +14,12 @@ import (
 
 const denied = "42501"
 
-// What somebody with a server's credentials cannot do, whatever he sends.
+// The statements that a server's credentials must not allow.
 func TestTheServersUserIsRefused(t *testing.T) {
 	t.Parallel()
 	in := roletest.Migrated(t)
 	in.AsRoot(t, "CREATE SCHEMA other; CREATE TABLE other.secrets (word TEXT)")
-	in.AsRoot(t, "GRANT SELECT ON other.secrets TO PUBLIC") // without USAGE on its schema, that is nothing
+	in.AsRoot(t, "GRANT SELECT ON other.secrets TO PUBLIC") // no effect without USAGE on the schema
 	c := dbtest.Connect(t, in.DSN[roletest.Server], nil)
 	for promise, statements := range map[string][]string{
 		"DDL": {
@@ -58,7 +58,7 @@ func TestTheServersUserIsRefused(t *testing.T) {
 	}
 	before := granted(t, in)
 	for _, g := range schema.Grants() {
-		if g.Server != "" { // PostgreSQL warns, and grants nothing
+		if g.Server != "" { // PostgreSQL warns and grants nothing
 			_, err := c.Exec(t.Context(), "GRANT ALL ON "+g.Table+" TO "+in.User(roletest.Server))
 			require.NoError(t, err)
 		}
@@ -91,7 +91,7 @@ func TestRetentionAndReadersAreRefused(t *testing.T) {
 	require.Equal(t, denied, roletest.Code(t, reader, "SELECT 1 FROM idempotency_keys"))
 }
 
-// A user who lacks something is told what, and what gives it; whichever it is.
+// The error for a missing privilege names it and the command that grants it, for every privilege.
 func TestWhatAUserLacksIsNamed(t *testing.T) {
 	t.Parallel()
 	in := roletest.Migrated(t)
@@ -134,7 +134,7 @@ func TestWhatAUserLacksIsNamed(t *testing.T) {
 	require.ErrorIs(t, check(), schema.ErrBehind)
 }
 
-// In a schema that nobody but its owner may look into, the roles get what they need to.
+// In a schema without access for PUBLIC, the roles get the access that they need.
 func TestAClosedSchemaIsOpenedForTheRolesAlone(t *testing.T) {
 	t.Parallel()
 	in := roletest.Install(t, "CREATEROLE")

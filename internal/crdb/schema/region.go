@@ -16,11 +16,11 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// ErrRegion says that a database's regions are not those that were asked for.
+// ErrRegion is the error if a database's regions are not the requested ones.
 var ErrRegion = errors.New("the regions do not fit the database")
 
-// CheckRegion answers ErrRegion unless the region is one of the database's and the database is reached through a node that is there. Names and
-// idempotency keys are looked for in a region: a server that takes another one for its own would see none of them, and each would get a second life.
+// CheckRegion returns ErrRegion unless the database has the region and was reached through a node there. Name and idempotency key lookups read one
+// region. A server with the wrong region would not find them, and would use them a second time.
 func CheckRegion(ctx context.Context, dsn, region string) error {
 	cfg, err := dial.Parse(dsn)
 	if err != nil {
@@ -58,7 +58,7 @@ func CheckRegion(ctx context.Context, dsn, region string) error {
 	return nil
 }
 
-// Regions is the database's own record of its regions, in order; none before the first migration.
+// Regions returns the database's own record of its regions, in order. Before the first migration there are none.
 func Regions(ctx context.Context, c *pgx.Conn) ([]ipam.Region, error) {
 	var found []ipam.Region
 	rows, err := c.Query(ctx, query.Get("region_list"))

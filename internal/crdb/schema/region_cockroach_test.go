@@ -17,7 +17,7 @@ import (
 
 var updateDialect = flag.Bool("update-dialect", false, "write testdata/cockroach.txt anew")
 
-// altered is what was done to the database and the localities of its tables.
+// altered returns the statements that changed the database or a locality.
 func altered(server *pgscript.Server) (out []string) {
 	for _, l := range server.Said() {
 		if alterDatabase.MatchString(l.SQL) || alterLocality.MatchString(l.SQL) {
@@ -27,7 +27,7 @@ func altered(server *pgscript.Server) (out []string) {
 	return out
 }
 
-// belongs is where each table is to be in a database of so many regions.
+// belongs returns the locality of each table in a database with this number of regions.
 func belongs(regions int) map[string]string {
 	want := map[string]string{}
 	for _, l := range Localities() {
@@ -43,7 +43,7 @@ func names(recorded [][]any) (out []string) {
 	return out
 }
 
-// nothingChanged demands that nothing was said but questions, and what takes the lease and gives it back.
+// nothingChanged requires that the server received only queries, and the statements of the lease.
 func nothingChanged(t *testing.T, server *pgscript.Server) {
 	t.Helper()
 	said := server.Said()
@@ -84,13 +84,13 @@ func TestCockroachGetsItsRegionsInTheirOrder(t *testing.T) {
 	nothingChanged(t, server)
 	o.Survive = ""
 	require.NoError(t, Migrate(t.Context(), server.DSN(), o))
-	nothingChanged(t, server) // the goal stays as it is
+	nothingChanged(t, server) // the goal does not change
 	o.Survive = SurviveZone
 	require.NoError(t, Migrate(t.Context(), server.DSN(), o))
 	require.Equal(t, []string{`ALTER DATABASE "carve" SURVIVE ZONE FAILURE`}, altered(server))
 }
 
-// One region waits for no other's clocks; the second makes global what is read everywhere.
+// With one region no write waits for other clocks. The second region makes the tables that all regions read GLOBAL.
 func TestCockroachGrowsFromOneRegionToThree(t *testing.T) {
 	t.Parallel()
 	c := newCluster("eu", "us", "ap")
@@ -114,7 +114,7 @@ func TestCockroachGrowsFromOneRegionToThree(t *testing.T) {
 	require.Equal(t, []string{"eu", "us", "ap"}, names(c.recorded))
 }
 
-// A process that dies half way, at each of the statements that alter something, leaves what the next one finishes.
+// A process dies at each of the changing statements. The next process finishes the work.
 func TestCockroachGoesOnWhereItWasCutOff(t *testing.T) {
 	t.Parallel()
 	o := MigrateOptions{Regions: []string{"us", "eu", "ap"}, Survive: SurviveRegion}
@@ -156,8 +156,8 @@ func TestCockroachRepeatsWhatItIsAskedToRepeat(t *testing.T) {
 func TestCockroachRefusesBeforeAnythingIsAltered(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		before []string // regions that it has
-		moved  string   // the primary one by now
+		before []string // existing regions
+		moved  string   // the new primary region
 		o      MigrateOptions
 		words  []string
 	}{
@@ -193,7 +193,7 @@ func TestCockroachRefusesBeforeAnythingIsAltered(t *testing.T) {
 	}
 }
 
-// Regions that were added and not written down, by a process that died: the list has to have them, in whatever order comes first.
+// A process died after it had added regions and before it recorded them. The list must contain them, with the primary one first.
 func TestCockroachKnowsRegionsThatAreNotWrittenDown(t *testing.T) {
 	t.Parallel()
 	c := newCluster("ap", "eu", "us")
@@ -222,8 +222,8 @@ func TestCockroachIsEnteredThroughTheServersOwnRegion(t *testing.T) {
 	require.ErrorContains(t, err, `has "eu", "us", and --region is "ap"`)
 }
 
-// The statements that are CockroachDB's alone are kept in a file, which tools/sqlcheck reads with CockroachDB's grammar: here, that they are all
-// that is said to CockroachDB beside the numbered migrations.
+// testdata contains the statements that only CockroachDB runs, and tools/sqlcheck parses them with CockroachDB's grammar. This test verifies that
+// Migrate sends no others, except the numbered migrations.
 func TestWhatIsSaidToCockroachIsWrittenDown(t *testing.T) {
 	t.Parallel()
 	c := newCluster("ap", "eu", "us")
@@ -242,11 +242,11 @@ func TestWhatIsSaidToCockroachIsWrittenDown(t *testing.T) {
 		1: "CREATE TABLE IF NOT EXISTS projects (\n  id UUID\n);", 2: "CREATE TABLE IF NOT EXISTS grants (\n  id UUID\n);",
 		3: "CREATE TABLE IF NOT EXISTS quota_shards (\n  region crdb_internal_region\n) WITH (fillfactor = 50);",
 	} {
-		said[strings.TrimSuffix(flat(withLocalities(create, regions)), ";")] = true // how a numbered file is told where its tables are
+		said[strings.TrimSuffix(flat(withLocalities(create, regions)), ";")] = true // the form of a numbered file with localities
 	}
 	for _, table := range Localities() {
 		for _, l := range []Locality{RegionalByRow, Global, RegionalByTable} {
-			said[setLocality(table.Table, l)] = true // whatever the list says one day
+			said[setLocality(table.Table, l)] = true // the list may change
 		}
 	}
 	numbered := migrationTexts(t)
@@ -266,7 +266,8 @@ func TestWhatIsSaidToCockroachIsWrittenDown(t *testing.T) {
 	require.Equal(t, string(want), text, "go test ./internal/crdb/schema -run WhatIsSaidToCockroach -update-dialect, and make test-sql")
 }
 
-// migrationTexts are the numbered files as they arrive: whole where their statements are one message, else one after another.
+// migrationTexts returns the numbered files as the server receives them: whole if one message contains all statements, otherwise statement by
+// statement.
 func migrationTexts(t *testing.T) map[string]bool {
 	t.Helper()
 	texts := map[string]bool{}

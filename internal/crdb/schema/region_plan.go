@@ -14,23 +14,23 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// ddl is a statement of the deployment, and what to say when it is done; not sent when it is empty.
+// ddl is a deployment statement with the message after it. An empty statement is not sent.
 type ddl struct{ sql, said string }
 
-// standing is what a database says of its regions.
+// standing describes a database's regions.
 type standing struct {
 	database string
-	there    []string // the regions of the engine's own, in its order
-	order    []string // in which they were added, as far as that is known; the first is the primary one
+	there    []string // the engine's own regions, in its order
+	order    []string // the order in which they were added, as far as it is known; the first is the primary one
 
-	// CockroachDB alone.
-	kept    []string // regions that a list must have even where no migration recorded them; a value of PostgreSQL's type is none, it cannot be taken away
+	// Only on CockroachDB.
+	kept    []string // regions that the list must contain even if no migration recorded them; PostgreSQL has none, because its type cannot lose a value
 	primary string
 	goal    string   // SurviveZone or SurviveRegion; empty before there is a primary region
-	cluster []string // where nodes are
+	cluster []string // regions with nodes
 }
 
-// check refuses what no database could have.
+// check returns an error for options that no database could satisfy.
 func (o MigrateOptions) check() error {
 	if len(o.Regions) == 0 {
 		return fmt.Errorf("%w: give at least one", ErrRegion)
@@ -51,7 +51,7 @@ func (o MigrateOptions) check() error {
 	}
 }
 
-// planRegions is what is to be done to the regions, or why it cannot be.
+// planRegions returns the statements that establish the regions, or an error if they cannot.
 func planRegions(ctx context.Context, eng engine, c *pgx.Conn, o MigrateOptions) ([]ddl, error) {
 	written, err := Regions(ctx, c)
 	if err != nil {
@@ -70,8 +70,8 @@ func planRegions(ctx context.Context, eng engine, c *pgx.Conn, o MigrateOptions)
 	return eng.regionSteps(now, o)
 }
 
-// allows refuses a list that would take a region away, or change the order of those that are there. The order decides into what a backup can be
-// restored, so that it is the same for ever.
+// allows returns an error for a list that removes a region or reorders existing ones. The order must never change, because it determines into which
+// databases a backup can be restored.
 func (s standing) allows(want []string) error {
 	if len(s.order) == 0 {
 		return nil
@@ -94,7 +94,7 @@ func (s standing) allows(want []string) error {
 	return nil
 }
 
-// take runs steps one after another, and answers how many there were that changed something. Each says of itself that it may run twice.
+// take runs steps in order and returns how many statements it ran. Every step is safe to run twice.
 func (o MigrateOptions) take(ctx context.Context, c *pgx.Conn, steps []ddl) (done int, err error) {
 	for _, s := range steps {
 		if s.sql != "" {
@@ -108,7 +108,7 @@ func (o MigrateOptions) take(ctx context.Context, c *pgx.Conn, steps []ddl) (don
 	return done, nil
 }
 
-// alter runs a statement that may run twice, and does when the database asks for it.
+// alter runs a statement that is safe to run twice, and retries it when the database asks for a retry.
 func alter(ctx context.Context, c *pgx.Conn, sql string, args ...any) error {
 	for n := 0; ; n++ {
 		_, err := c.Exec(ctx, sql, args...)
@@ -118,7 +118,7 @@ func alter(ctx context.Context, c *pgx.Conn, sql string, args ...any) error {
 	}
 }
 
-// record writes down which regions there are, and in which order they were added; it answers how many of them are new.
+// record stores the new regions in the order in which they were added, and returns their number.
 func (o MigrateOptions) record(ctx context.Context, c *pgx.Conn) (done int, err error) {
 	written, err := Regions(ctx, c)
 	if err != nil {
@@ -128,7 +128,7 @@ func (o MigrateOptions) record(ctx context.Context, c *pgx.Conn) (done int, err 
 	for _, r := range written {
 		next = max(next, r.Ordinal+1)
 	}
-	var now time.Time // by the clock that everything else goes by
+	var now time.Time // by the database's clock, as all other times
 	if err := c.QueryRow(ctx, query.Get("clock_read")).Scan(&now); err != nil {
 		return 0, fmt.Errorf("cannot read the database's clock: %w", err)
 	}

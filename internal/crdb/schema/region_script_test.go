@@ -16,11 +16,11 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/pgscript"
 )
 
-// cluster plays the part of a CockroachDB cluster's catalogue for those who migrate: regions, localities, and what goose writes down. What is not
-// known here is refused, so that nothing is said that nobody looked at.
+// cluster simulates the catalogue of a CockroachDB cluster for Migrate: regions, localities and goose's tables. It refuses unknown statements, so
+// that each new one is reviewed.
 type cluster struct {
-	nodes   []string // regions that nodes are in
-	gateway string   // of the node that is talked to
+	nodes   []string // regions with nodes
+	gateway string   // region of the connection's node
 
 	primary  string
 	regions  []string
@@ -29,18 +29,18 @@ type cluster struct {
 	applied  []int64
 	recorded [][]any
 	access   *access
-	fail     map[string]pgscript.Reply // instead of running what begins so, once
+	fail     map[string]pgscript.Reply // replies to the next statement with this prefix, which does not run
 
-	locking bool            // new tables are schema-locked unless the session says otherwise, as from 26.1 on
-	locked  map[string]bool // tables that are
-	killer  *Killer         // nil: nobody dies
+	locking bool            // new tables are schema-locked unless the session forbids it, as since 26.1
+	locked  map[string]bool // locked tables
+	killer  *Killer         // nil: no process dies
 }
 
 func newCluster(nodes ...string) *cluster {
 	return &cluster{nodes: nodes, gateway: nodes[0], access: newAccess(), tables: map[string]string{}, locked: map[string]bool{}, fail: map[string]pgscript.Reply{}}
 }
 
-// start is the cluster on loopback. Its fields are to be read when nobody talks to it.
+// start serves the cluster on loopback. Read its fields only while no client is connected.
 func (c *cluster) start(t *testing.T) *pgscript.Server {
 	t.Helper()
 	server, err := pgscript.Start(t.Context(), pgscript.Script{Answer: c.answer, Shape: c.shape})
@@ -119,8 +119,8 @@ func (c *cluster) alive(s pgscript.Statement) pgscript.Reply {
 	return c.rows(s)
 }
 
-// several runs the statements of one message. They are one transaction if the session asks that nothing be committed before a change of the schema, and
-// must be, because one by one they take half a minute; here those before one that fails stay all the same, so that it is seen that they may.
+// several runs the statements of one message. They are one transaction if the session turns off the commit before DDL. Migrate must turn it off,
+// because separate transactions take half a minute. Here the statements before a failed one persist anyway, to test that this is harmless.
 func (c *cluster) several(s pgscript.Statement) (last pgscript.Reply) {
 	if s.Settings["autocommit_before_ddl"] != "off" {
 		return pgscript.Reply{Code: "0A000"}
@@ -134,14 +134,14 @@ func (c *cluster) several(s pgscript.Statement) (last pgscript.Reply) {
 	return last
 }
 
-// forget moves all tables to where those are that were made before there were regions.
+// forget moves all tables to the locality of tables that are older than the regions.
 func (c *cluster) forget() {
 	for table := range c.tables {
 		c.tables[table] = string(RegionalByTable)
 	}
 }
 
-// unsaid is the locality of a table for which none was said.
+// unsaid returns the locality of a table that was created without one.
 func (c *cluster) unsaid() string {
 	if c.primary == "" {
 		return ""
@@ -164,13 +164,13 @@ func (c *cluster) alter(what, region, goal string) pgscript.Reply {
 		}
 		if !slices.Contains(c.regions, region) {
 			c.regions = append(c.regions, region)
-			slices.Sort(c.regions) // as CockroachDB keeps the values of the type
+			slices.Sort(c.regions) // CockroachDB sorts the values of the type
 		}
 	}
 	return pgscript.Reply{Tag: "ALTER DATABASE"}
 }
 
-// rows answers what returns some, or writes what is returned later.
+// rows runs statements that return rows, or that store rows for them.
 func (c *cluster) rows(s pgscript.Statement) pgscript.Reply {
 	var rows [][]any
 	switch {
@@ -241,7 +241,7 @@ func (c *cluster) rows(s pgscript.Statement) pgscript.Reply {
 	return pgscript.Reply{Rows: append([][]any{}, rows...)}
 }
 
-// shape is what CockroachDB would say of the statements that are prepared.
+// shape returns CockroachDB's description of a prepared statement.
 func (c *cluster) shape(sql string) pgscript.Shape {
 	columns := func(types ...uint32) (out []pgscript.Column) {
 		for i, t := range types {
@@ -268,7 +268,7 @@ func (c *cluster) shape(sql string) pgscript.Shape {
 		return pgscript.Shape{Params: []uint32{text, number, at}}
 	case strings.HasPrefix(sql, "INSERT INTO goose_lock"):
 		return pgscript.Shape{Params: []uint32{number, text, text}, Columns: columns(text, at)}
-	case strings.HasPrefix(sql, "UPDATE goose_lock"): // giving it back, and taking back what is stale
+	case strings.HasPrefix(sql, "UPDATE goose_lock"): // returns the lease, or takes over an expired one
 		if !strings.Contains(sql, "$1") {
 			return pgscript.Shape{Columns: columns(number)}
 		}

@@ -18,7 +18,7 @@ import (
 
 func options(regions ...string) schema.MigrateOptions { return schema.MigrateOptions{Regions: regions} }
 
-// written is the database's record of its regions, as name and ordinal, and the values of the type in their order.
+// written returns the database's record of its regions as name and ordinal, and the values of the type in order.
 func written(t *testing.T, dsn string) (rows []string, values []string) {
 	t.Helper()
 	c, err := pgx.Connect(t.Context(), dsn)
@@ -35,7 +35,7 @@ func written(t *testing.T, dsn string) (rows []string, values []string) {
 		collect("SELECT unnest(enum_range(NULL::crdb_internal_region))::TEXT")
 }
 
-// allApplied is what is said when an empty database gets all numbered files.
+// allApplied returns the message after an empty database gets all numbered files.
 func allApplied(t *testing.T) string {
 	t.Helper()
 	files, err := migrations.FS.ReadDir(".")
@@ -45,7 +45,7 @@ func allApplied(t *testing.T) string {
 
 func TestRegionsAreWrittenDownInTheirOrder(t *testing.T) {
 	t.Parallel()
-	dbtest.OnPostgres(t) // on a cluster there have to be nodes in them: cluster_test.go
+	dbtest.OnPostgres(t) // a cluster needs nodes in them: cluster_test.go
 	dsn := dbtest.Empty(t)
 	var said []string
 	o := options("us-west", "eu-1", "ap")
@@ -82,7 +82,7 @@ func TestARegionIsAddedLaterAndTwice(t *testing.T) {
 	require.NoError(t, err, "rows can live there")
 }
 
-// Several operators, or several starting servers, on an empty database and on one that gets another region.
+// Several operators or servers start at once, on an empty database and on one that gets another region.
 func TestRegionsAreAddedFromSeveralProcessesAtOnce(t *testing.T) {
 	t.Parallel()
 	dbtest.OnPostgres(t)
@@ -112,7 +112,7 @@ func TestRegionsAreAddedFromSeveralProcessesAtOnce(t *testing.T) {
 	require.Equal(t, numbers(migrationCount(t)), applied(t, dsn))
 }
 
-// Two that want different things: one gets its regions, the other is told what there is now.
+// Of two migrations with different new regions, one succeeds and the other is refused.
 func TestOfTwoThatAddDifferentRegionsOneIsRefused(t *testing.T) {
 	t.Parallel()
 	dbtest.OnPostgres(t)
@@ -137,7 +137,7 @@ func TestOfTwoThatAddDifferentRegionsOneIsRefused(t *testing.T) {
 	require.Len(t, rows, 2)
 }
 
-// A process that dies between the regions and their record leaves regions that are not written down.
+// A process that dies between the regions and their record leaves regions without a record.
 func TestARecordThatIsMissingIsMadeUpFor(t *testing.T) {
 	t.Parallel()
 	dbtest.OnPostgres(t)
@@ -153,7 +153,7 @@ func TestARecordThatIsMissingIsMadeUpFor(t *testing.T) {
 	rows, _ := written(t, dsn)
 	require.Equal(t, []string{"0 b", "1 a", "2 c"}, rows)
 
-	// One that was taken out by hand is not there any more, and what comes later has a place of its own.
+	// A region deleted by hand does not exist any more, and a later region gets its own ordinal.
 	_, err = c.Exec(t.Context(), "DELETE FROM regions WHERE name = 'a'")
 	require.NoError(t, err)
 	require.ErrorIs(t, schema.CheckRegion(t.Context(), dsn, "a"), schema.ErrRegion)

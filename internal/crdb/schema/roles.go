@@ -8,46 +8,47 @@ import (
 	"strings"
 )
 
-// ErrRoles says that the roles are not, and cannot be made, what was asked for.
+// ErrRoles is the error if Migrate cannot create the requested roles.
 var ErrRoles = errors.New("the roles cannot be made")
 
-// RoleMode says what migrating does about roles.
+// RoleMode selects how Migrate handles roles.
 type RoleMode string
 
 // The modes. The zero value leaves roles alone.
 const (
 	RolesNone    RoleMode = ""
-	RolesAuto    RoleMode = "auto"    // make and grant what the user may; say what somebody else has to do
-	RolesRequire RoleMode = "require" // the same, and fail, before anything is changed where that can be known, if something is left
+	RolesAuto    RoleMode = "auto"    // create and grant as far as the user may, and report the rest
+	RolesRequire RoleMode = "require" // the same, but fail if anything is left, if possible before the first change
 )
 
-// RoleOptions are what migrating is told about roles.
+// RoleOptions configures the roles.
 type RoleOptions struct {
 	Mode RoleMode
-	// Prefix of the three names, so that several installations can share a cluster, where roles are the cluster's; empty: the name of the database.
+	// Prefix begins the three names, for several installations in one cluster, which shares its roles; empty: the database's name.
 	Prefix string
-	// Users are login users that get a role. They have to exist.
+	// Users maps roles to login users that get them. The users must exist.
 	Users map[Role][]string
 }
 
-// strict reports whether everything has to come out as asked for.
+// strict reports whether incomplete roles are an error.
 func (o RoleOptions) strict() bool { return o.Mode == RolesRequire }
 
-// CockroachDB's user names are these; in PostgreSQL they need no quotes, or nearly. A name has at most 63 characters, and PostgreSQL cuts off the rest.
+// goodPrefix matches CockroachDB's user names, which hardly need quotes in PostgreSQL. A name has at most 63 characters, and PostgreSQL truncates
+// longer ones.
 var goodPrefix = regexp.MustCompile(`^[a-z_][a-z0-9_.-]{0,52}$`)
 
-// roleState is what a database says of the roles of an installation.
+// roleState describes an installation's roles in a database.
 type roleState struct {
-	user, database, schema string          // who asks, and where
-	prefix                 string          //
-	maker                  bool            // the user may make roles
-	there                  map[string]bool // roles and login users that exist
+	user, database, schema string          // the current user and its place
+	prefix                 string          // of the role names
+	maker                  bool            // whether the user may create roles
+	there                  map[string]bool // existing roles and login users
 	granted                map[string]map[privilege]bool
-	reach                  map[string][2]bool // CONNECT and USAGE
-	members                map[[2]string]bool // role and user
+	reach                  map[string][2]bool // whether each role has CONNECT and USAGE
+	members                map[[2]string]bool // pairs: role and user
 }
 
-// problems are what the user cannot do himself, in sentences. It is empty when all of it can be tried.
+// problems returns sentences about the steps that the user cannot do. It is empty if the user can try every step.
 func (st roleState) problems(o RoleOptions) (out []string) {
 	if !goodPrefix.MatchString(st.prefix) || strings.HasPrefix(st.prefix, "pg_") {
 		return []string{fmt.Sprintf("%q cannot begin the name of a role: it takes 1 to 53 of a-z, 0-9, _, - and ., and begins with a letter or _; give another with --role-prefix", st.prefix)}
@@ -75,7 +76,7 @@ func (st roleState) problems(o RoleOptions) (out []string) {
 	return out
 }
 
-// makes are the statements for the roles that are missing.
+// makes returns the statements that create the missing roles.
 func (st roleState) makes(eng engine) (steps []ddl) {
 	for _, r := range roles {
 		if n := r.Name(st.prefix); !st.there[n] {
@@ -85,7 +86,7 @@ func (st roleState) makes(eng engine) (steps []ddl) {
 	return steps
 }
 
-// gives are the statements that bring each role to what is to be granted to it, and to no more.
+// gives returns the statements that give each role exactly its privileges.
 func (st roleState) gives(o RoleOptions) (steps []ddl) {
 	for _, r := range roles {
 		n := r.Name(st.prefix)
@@ -107,7 +108,7 @@ func (st roleState) gives(o RoleOptions) (steps []ddl) {
 			said := n + ": " + s.said()
 			if fresh && i == 0 {
 				said = "the role " + n + " may do what it is for"
-			} else if fresh { // one sentence for all of it
+			} else if fresh { // the first sentence covers all of them
 				said = ""
 			}
 			steps = append(steps, ddl{grantTables(s.privileges, s.quoted(), n), said})
@@ -131,7 +132,7 @@ func without(these, those map[privilege]bool) map[privilege]bool {
 	return rest
 }
 
-// sharing are tables that get, or lose, the same privileges: one statement for all of them.
+// sharing contains the tables with the same privilege change, for one statement.
 type sharing struct {
 	privileges string
 	tables     []string
@@ -165,7 +166,7 @@ func byPrivileges(all map[privilege]bool) (out []sharing) {
 	return out
 }
 
-// place of a privilege in a list; those that are not Carve's come last.
+// place returns a privilege's position in a list. Privileges that Carve does not use come last.
 func place(privilege string) int {
 	known := []string{"SELECT", "INSERT", "UPDATE", "DELETE"}
 	if i := slices.Index(known, privilege); i >= 0 {

@@ -13,10 +13,10 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb/outcome"
 )
 
-// insufficientPrivilege is the SQLSTATE of what a user may not do.
+// insufficientPrivilege is the SQLSTATE for a missing privilege.
 const insufficientPrivilege = "42501"
 
-// readRoles asks the database for what it has of an installation's roles.
+// readRoles reads an installation's roles from the database.
 func (o MigrateOptions) readRoles(ctx context.Context, c *pgx.Conn) (st roleState, err error) {
 	if err := c.QueryRow(ctx, askSelf).Scan(&st.user, &st.database, &st.schema); err != nil {
 		return st, err
@@ -49,7 +49,7 @@ func (o MigrateOptions) readRoles(ctx context.Context, c *pgx.Conn) (st roleStat
 	st.granted = map[string]map[privilege]bool{}
 	if err := eachRow(ctx, c, askGranted, []any{st.schema, groups}, []any{&found, &p.table, &p.name}, func() {
 		if !slices.ContainsFunc(Grants(), func(g TableGrants) bool { return g.Table == p.table }) {
-			return // somebody else's
+			return // not Carve's table
 		}
 		if st.granted[found] == nil {
 			st.granted[found] = map[privilege]bool{}
@@ -69,7 +69,7 @@ func (o MigrateOptions) readRoles(ctx context.Context, c *pgx.Conn) (st roleStat
 	return st, err
 }
 
-// eachRow does something with every row of an answer.
+// eachRow calls do for every row in a query's result.
 func eachRow(ctx context.Context, c *pgx.Conn, sql string, args, to []any, do func()) error {
 	rows, err := c.Query(ctx, sql, args...)
 	if err != nil {
@@ -79,7 +79,7 @@ func eachRow(ctx context.Context, c *pgx.Conn, sql string, args, to []any, do fu
 	return err
 }
 
-// planRoles refuses what is known to be impossible before anything is changed.
+// planRoles returns an error for requests that are known to be impossible, before any change.
 func (o MigrateOptions) planRoles(ctx context.Context, c *pgx.Conn) error {
 	switch o.Roles.Mode {
 	case RolesNone, RolesAuto, RolesRequire:
@@ -99,11 +99,11 @@ func (o MigrateOptions) planRoles(ctx context.Context, c *pgx.Conn) error {
 	return nil
 }
 
-// maxRounds bounds how often the roles are looked at: once to make them, once to grant, once to see that nothing is left, and the rest for those who
-// work on the same roles at the same time.
+// maxRounds bounds how often grant reads and changes the roles. One round creates them, one grants, and one finds nothing left. The others are for
+// concurrent changes to the same roles.
 const maxRounds = 20
 
-// grant makes the roles, gives each what it needs and takes what is beyond. It answers how many statements that took. Each of them may run twice.
+// grant creates the roles, gives each its privileges and revokes others. It returns how many statements it ran. Each is safe to run twice.
 func (o MigrateOptions) grant(ctx context.Context, eng engine, c *pgx.Conn) (done int, err error) {
 	if o.Roles.Mode == RolesNone {
 		return 0, nil
@@ -160,7 +160,7 @@ func (o MigrateOptions) takeRoles(ctx context.Context, eng engine, c *pgx.Conn, 
 	return done, nil
 }
 
-// cannot is a refusal, or a remark where it may be left.
+// cannot returns an error in strict mode. Otherwise it only reports the problem.
 func (o MigrateOptions) cannot(why string, cause error) error {
 	var pg *pgconn.PgError
 	denied := errors.As(cause, &pg) && pg.Code == insufficientPrivilege
@@ -176,7 +176,7 @@ func (o MigrateOptions) cannot(why string, cause error) error {
 	return nil
 }
 
-// leave tells of what everybody may do and the user cannot take away.
+// leave reports PUBLIC's privileges that the user may not revoke.
 func (o MigrateOptions) leave(st roleState, left []string) {
 	if len(left) == 0 {
 		return

@@ -13,16 +13,16 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/pgscript"
 )
 
-// access is what a cluster keeps of roles, users and grants.
+// access is the cluster's state of roles, users and grants.
 type access struct {
-	users   map[string]bool // and roles; true: may make others
+	users   map[string]bool // roles too; true: may create others
 	granted map[string]map[privilege]bool
 	usage   map[string]bool
 	members map[[2]string]bool
-	open    bool // everybody may create tables
+	open    bool // PUBLIC may create tables
 }
 
-// The user that talks to the cluster, and those who log in.
+// The user of the connection. newAccess also has login users.
 const scriptOwner = "carve_owner"
 
 func newAccess() *access {
@@ -39,7 +39,7 @@ var (
 	gaveRole   = regexp.MustCompile(`^GRANT "([a-z_]+)" TO "([a-z_]+)"$`)
 )
 
-// answer is what the cluster says to a statement about roles; false: it is not about them.
+// answer replies to a statement about roles, or returns false for other statements.
 func (a *access) answer(s pgscript.Statement) (pgscript.Reply, bool) {
 	var rows [][]any
 	switch {
@@ -116,7 +116,7 @@ func (a *access) change(sql string) (pgscript.Reply, bool) {
 	return pgscript.Reply{}, true
 }
 
-// shape is that of the statements of answer.
+// shape describes the statements of answer.
 func (a *access) shape(sql string) (pgscript.Shape, bool) {
 	const text, yes, number, list = pgtype.TextOID, pgtype.BoolOID, pgtype.Int8OID, pgtype.TextArrayOID
 	of := func(params []uint32, types ...uint32) (pgscript.Shape, bool) {
@@ -151,12 +151,12 @@ func (a *access) shape(sql string) (pgscript.Shape, bool) {
 
 func flat(sql string) string { return strings.Join(strings.Fields(sql), " ") }
 
-// scriptRoles is what is asked for of the cluster.
+// scriptRoles returns the role options of the tests.
 func scriptRoles() RoleOptions {
 	return RoleOptions{Mode: RolesRequire, Users: map[Role][]string{ServerRole: {"app"}, RetentionRole: {"cron"}, ReaderRole: {"eyes"}}}
 }
 
-// The whole of it on CockroachDB's side of the wire: made once, found as it should be, mended when somebody has changed it.
+// On CockroachDB, Migrate creates the roles once, finds them complete, and repairs later changes.
 func TestCockroachGetsTheRolesOnce(t *testing.T) {
 	t.Parallel()
 	c := newCluster("eu")
@@ -196,7 +196,7 @@ func TestCockroachGetsTheRolesOnce(t *testing.T) {
 	require.NoError(t, Migrate(t.Context(), server.DSN(), o))
 	require.Equal(t, []string{"carve_server: no more DELETE on audit_events", "carve_server: UPDATE on holds"}, sentences)
 
-	// Nobody who may not make roles gets as far as a lease.
+	// Without the right to create roles, Migrate fails before the lease.
 	delete(c.access.users, ReaderRole.Name("carve"))
 	c.access.users[scriptOwner] = false
 	server.Forget()
@@ -206,7 +206,7 @@ func TestCockroachGetsTheRolesOnce(t *testing.T) {
 	}
 }
 
-// The engine may be asked for what it does not know: a server that has what it needs starts all the same.
+// The engine may not support a query about other privileges. A server with the needed privileges starts anyway.
 func TestWhatElseAUserMayIsNoReasonToRefuseIt(t *testing.T) {
 	t.Parallel()
 	c := newCluster("eu")

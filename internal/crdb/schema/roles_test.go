@@ -14,14 +14,14 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/roletest"
 )
 
-// said collects what migrating says.
+// said collects the messages of a migration.
 func said(o *schema.MigrateOptions) *[]string {
 	var out []string
 	o.Said = func(s string) { out = append(out, s) }
 	return &out
 }
 
-// granted is who was granted what in an installation, as PostgreSQL has it.
+// granted returns the grants of an installation in PostgreSQL.
 func granted(t *testing.T, in *roletest.Installation) []string {
 	t.Helper()
 	rows, err := dbtest.Connect(t, in.Root, nil).Query(t.Context(), `SELECT grantee || ': ' || privilege_type || ' on ' || table_name
@@ -37,7 +37,7 @@ func granted(t *testing.T, in *roletest.Installation) []string {
 	return out
 }
 
-// wanted is what schema.Grants says, in the words of granted.
+// wanted returns the grants of schema.Grants in the format of granted.
 func wanted(in *roletest.Installation) (out []string) {
 	for _, g := range schema.Grants() {
 		for role, list := range map[string]string{"server": g.Server, "retention": g.Retention, "reader": g.Reader} {
@@ -67,7 +67,7 @@ func TestMigrateMakesTheRolesAndTwiceIsOnce(t *testing.T) {
 	require.Equal(t, []string{"there is nothing to do"}, *sentences)
 }
 
-// What somebody granted or took away by hand is put right by the next migrate, and so is a table that was made since.
+// The next migration repairs grants that were changed by hand, and adds those on a new table.
 func TestMigrateBringsTheGrantsBack(t *testing.T) {
 	t.Parallel()
 	in := roletest.Migrated(t)
@@ -75,7 +75,7 @@ func TestMigrateBringsTheGrantsBack(t *testing.T) {
 	for _, sql := range []string{
 		"GRANT UPDATE, DELETE, TRUNCATE ON audit_events TO " + server,
 		"REVOKE INSERT ON holds FROM " + server,
-		"REVOKE ALL ON pools FROM " + server, // as of a table that is new
+		"REVOKE ALL ON pools FROM " + server, // like a new table
 		"REVOKE " + server + " FROM " + in.User(roletest.Server),
 		"GRANT TEMPORARY ON DATABASE " + in.Prefix + " TO PUBLIC",
 		"GRANT CREATE ON SCHEMA public TO PUBLIC",
@@ -96,7 +96,7 @@ func TestMigrateBringsTheGrantsBack(t *testing.T) {
 	}, *sentences)
 }
 
-// Roles are the cluster's: several that migrate meet at the same role, in one database and in two that share a prefix.
+// A cluster shares its roles. Concurrent migrations meet at the same role, in one database and in two with the same prefix.
 func TestRolesAreMadeFromSeveralPlacesAtOnce(t *testing.T) {
 	t.Parallel()
 	one, other := roletest.Install(t, "CREATEROLE"), roletest.Install(t, "CREATEROLE")
@@ -168,7 +168,7 @@ func TestAUserWhoMayNotMakeRoles(t *testing.T) {
 		}
 		in.AsRoot(t, fmt.Sprintf("GRANT %s_server TO %s", in.Prefix, in.User(roletest.Server)))
 		o := in.Options()
-		o.Roles.Users = map[schema.Role][]string{schema.ServerRole: {in.User(roletest.Server)}} // it has the role already: nothing is left to give
+		o.Roles.Users = map[schema.Role][]string{schema.ServerRole: {in.User(roletest.Server)}} // this user has the role already: nothing is left to grant
 		require.NoError(t, schema.Migrate(t.Context(), in.DSN[roletest.Owner], o))
 		_, err := schema.CheckUser(t.Context(), in.DSN[roletest.Server], schema.ServerRole)
 		require.NoError(t, err)

@@ -5,7 +5,7 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb/rows"
 )
 
-// alerts changes the row of a rule before its alerts: whoever changes those has it.
+// alerts changes a rule's row before its alerts: the row serves as the lock on them.
 func (w *Statements) alerts(ch storage.AlertChanges) {
 	if r := ch.AlertRuleDelete; r != nil {
 		w.hit("alert_rule_delete", 1, r.Region, rows.ID(r.ProjectID), r.Name, rows.ID(r.Epoch))

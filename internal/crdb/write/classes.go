@@ -31,7 +31,7 @@ func (w *Statements) classDelete(ch storage.ClassChanges) {
 	}
 }
 
-// backing makes the rows by which the classes of a pool find it.
+// backing inserts the rows through which a pool's classes find it.
 func (w *Statements) backing(p ipam.Pool) {
 	n := len(p.Classes)
 	if n == 0 {
@@ -44,14 +44,14 @@ func (w *Statements) backing(p ipam.Pool) {
 	w.hit("pool_class_insert", n, rows.ID(p.ProjectID), p.Name, rows.ID(p.UID), classes)
 }
 
-// classEpochs makes servers forget what they remember of the classes that are changed, and of the pools behind classes.
+// classEpochs invalidates projects' cached classes, and the pools behind them, on all servers.
 func (w *Statements) classEpochs(ch storage.Changes) {
-	for _, id := range slices.SortedFunc(maps.Keys(classesChanged(ch)), func(a, b ipam.ID) int { return bytes.Compare(a[:], b[:]) }) { // as others who move several do
+	for _, id := range slices.SortedFunc(maps.Keys(classesChanged(ch)), func(a, b ipam.ID) int { return bytes.Compare(a[:], b[:]) }) { // sorted, as in all transactions that change several epochs
 		w.hit("class_epoch_move", 1, rows.ID(id), rows.ID(ipam.NewID()))
 	}
 }
 
-// classesChanged are the projects whose classes, or the pools behind them, are changed.
+// classesChanged returns the projects with changed classes, or changed pools behind classes.
 func classesChanged(ch storage.Changes) map[ipam.ID]bool {
 	of := map[ipam.ID]bool{}
 	if c := ch.ClassInsert; c != nil {
@@ -68,7 +68,7 @@ func classesChanged(ch storage.Changes) map[ipam.ID]bool {
 			of[p.ProjectID] = true
 		}
 	}
-	if u := ch.PoolUpdate; u != nil { // it may have listed one until now
+	if u := ch.PoolUpdate; u != nil { // until now the pool may have listed a class
 		of[u.Now.ProjectID] = true
 	}
 	if p := ch.PoolDelete; p != nil && len(p.Classes) > 0 {

@@ -17,13 +17,13 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// fencing is what some changes do to fences.
+// fencing collects the effects on fences, the containers' and projects' version rows. A mark is the version in such a row.
 type fencing struct {
-	changed map[lookup.Place]ipam.Stock // what comes and goes in containers
+	changed map[lookup.Place]ipam.Stock // stock gained and lost
 	begins  map[lookup.Place]bool
 	ends    map[lookup.Place]bool
-	counted map[lookup.Place]ipam.Stock // of containers whose rows were all read
-	moved   map[ipam.ID]bool            // containers of which something else was changed, in whichever regions, and projects
+	counted map[lookup.Place]ipam.Stock // new totals for containers that were read completely
+	moved   map[ipam.ID]bool            // containers with other changes, in all their regions, and projects
 }
 
 func fencingOf(ch storage.Changes) fencing {
@@ -42,14 +42,14 @@ func fencingOf(ch storage.Changes) fencing {
 	for _, m := range ch.ScopedMarks {
 		f.moved[m.PoolID] = true
 	}
-	if g := ch.GrantDelete; g != nil && g.Kind == ipam.GrantOfPool { // nobody is refused for a grant that is not remembered, so a new one needs no mark
+	if g := ch.GrantDelete; g != nil && g.Kind == ipam.GrantOfPool { // an uncached grant refuses no claim, so a new grant needs no new mark
 		f.moved[g.SubjectID] = true
 	}
 	f.projects(ch)
 	return f
 }
 
-// projects takes those on which other claims depend from now on: by their quotas, and by the classes of them and of the platform.
+// projects adds projects with changed quotas or classes, because claims depend on them. The platform's classes count too.
 func (f fencing) projects(ch storage.Changes) {
 	for _, q := range []*ipam.Quota{ch.QuotaInsert, ch.QuotaDelete} {
 		if q != nil {
@@ -67,7 +67,7 @@ func (f fencing) projects(ch storage.Changes) {
 	}
 }
 
-// blocks takes what is free, and what is cooling down.
+// blocks adds the changes to free and cooling blocks.
 func (f fencing) blocks(ch storage.Changes) {
 	for _, c := range ch.Free {
 		if len(c.Delete)+len(c.Insert) == 0 {
@@ -86,7 +86,7 @@ func (f fencing) blocks(ch storage.Changes) {
 	}
 	cooling(-1, ch.AllocationDelete...)
 	cooling(1, ch.AllocationInsert...)
-	if u := ch.AllocationUpdate; u != nil { // it was retained
+	if u := ch.AllocationUpdate; u != nil { // it was retained until now
 		cooling(1, u.Now)
 	}
 	for _, r := range ch.ClaimRelease {
@@ -109,13 +109,13 @@ func count(counts map[int]int64, n int64, blocks ...netip.Prefix) {
 	}
 }
 
-// containers takes those that come and go: pools in their regions, and both families of spaces.
+// containers adds new and deleted containers: pools in their regions, and both families of spaces.
 func (f fencing) containers(ch storage.Changes) {
 	for _, p := range ch.PoolInsert {
 		all(f.begins, storage.PoolContainer(p))
 		all(f.begins, away(p, ch.PoolRegionInsert)...)
 	}
-	if u := ch.PoolUpdate; u != nil { // its home is one of its regions, and has all of it otherwise
+	if u := ch.PoolUpdate; u != nil { // its home keeps its fence, as a listed region or as the only one
 		all(f.begins, away(u.Now, ch.PoolRegionInsert)...)
 		all(f.ends, away(u.Now, ch.PoolRegionDelete)...)
 	}
@@ -131,7 +131,7 @@ func (f fencing) containers(ch storage.Changes) {
 	}
 }
 
-// away is what a pool is in those of some regions that are not its home.
+// away returns a pool's containers in the listed regions, except in its home.
 func away(p ipam.Pool, in []storage.PoolRegionChange) (list []storage.Container) {
 	for _, r := range in {
 		if r.PoolID == p.UID && r.Now.Region != p.Region {
@@ -147,7 +147,7 @@ func all(places map[lookup.Place]bool, containers ...storage.Container) {
 	}
 }
 
-// FencesMissing are the containers whose stock some changes need to know and that are not among those that were read.
+// FencesMissing returns the containers without a fence in known, if the changes need their stock.
 func FencesMissing(ch storage.Changes, known lookup.Fences) (missing []lookup.Place) {
 	f := fencingOf(ch)
 	for at := range f.changed {
@@ -158,8 +158,8 @@ func FencesMissing(ch storage.Changes, known lookup.Fences) (missing []lookup.Pl
 	return missing
 }
 
-// fences moves the marks of what is changed, in one order for all transactions, and writes the stocks. A mark that is not as it was read makes the plan out
-// of date.
+// fences replaces the marks on changed containers and projects, in the same order in all transactions, and writes the stocks. If a mark has changed
+// since it was read, the plan is stale.
 func (w *Statements) fences(ch storage.Changes, known lookup.Fences, everywhere []string) {
 	f := fencingOf(ch)
 	for _, at := range inOrder(f.ends) {
@@ -192,7 +192,7 @@ func (w *Statements) fences(ch storage.Changes, known lookup.Fences, everywhere 
 		moves, regions = append(moves, rows.FenceMove{ID: at.ID, Was: was, Mark: now.Mark, Stock: rows.EncodeStock(now.Stock)}), append(regions, at.Region)
 		w.moved = append(w.moved, at)
 	}
-	for len(moves) > 0 { // those of one region that follow each other in that order
+	for len(moves) > 0 { // consecutive moves in one region
 		n := 1
 		for n < len(moves) && regions[n] == regions[0] {
 			n++
@@ -208,7 +208,7 @@ func (w *Statements) fences(ch storage.Changes, known lookup.Fences, everywhere 
 	for _, id := range slices.SortedFunc(maps.Keys(f.moved), func(a, b ipam.ID) int { return bytes.Compare(a[:], b[:]) }) {
 		mark := ipam.NewID()
 		w.any("fence_move", rows.ID(id), rows.ID(mark))
-		for _, region := range everywhere { // that are known here: a region that is not is moved in, too
+		for _, region := range everywhere { // the known regions; the statement also covers regions that this server does not know yet
 			at := lookup.Place{Region: region, ID: id}
 			w.moved = append(w.moved, at)
 			if was, there := known[at]; there {
@@ -224,19 +224,19 @@ func inOrder[V any](places map[lookup.Place]V) []lookup.Place {
 	})
 }
 
-// Begin gives projects a fence in a region, unless they have one by now.
+// Begin queues inserting fences for projects in regions, unless they exist.
 func (w *Statements) Begin(places []lookup.Place) {
 	for _, at := range places {
 		w.any("fence_begin", at.Region, rows.ID(at.ID), rows.ID(ipam.NewID()), rows.EncodeStock(ipam.Stock{}))
 	}
 }
 
-// Begins are the statements of Begin alone.
+// Begins returns Begin's statements alone.
 func Begins(places []lookup.Place) *Statements {
 	w := &Statements{batch: &pgx.Batch{}}
 	w.Begin(places)
 	return w
 }
 
-// Moved is where marks were moved.
+// Moved returns the places with new marks.
 func (w *Statements) Moved() []lookup.Place { return w.moved }

@@ -16,12 +16,12 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// inserts come last; rows that others refer to go first.
+// inserts run last. A row goes before the rows that refer to it.
 func (w *Statements) inserts(ch storage.Changes) {
 	if p := ch.ProjectInsert; p != nil {
 		hitRow(w, "project_insert", rows.Projects, *p)
-		w.any("grant_delete_to", p.Name) // nobody meant this project by a grant to its name
-		if !w.several {                  // where else should its claims be? Among several the first claim in a region says so, in a transaction of its own.
+		w.any("grant_delete_to", p.Name) // an older grant to this name was not meant for the new project
+		if !w.several {                  // the only region for its claims; with several regions, the first claim in each records it, in its own transaction
 			w.hit("project_region_insert", 1, rows.ID(p.UID), w.region)
 		}
 	}
@@ -30,7 +30,7 @@ func (w *Statements) inserts(ch storage.Changes) {
 	}
 	w.classInserts(ch.ClassChanges)
 	for _, p := range ch.PoolInsert {
-		hitRow(w, "pool_insert", rows.Pools, p) // none: its scope got one meanwhile
+		hitRow(w, "pool_insert", rows.Pools, p) // inserts nothing if the scope got a pool meanwhile
 		w.backing(p)
 	}
 	w.regionInserts(ch.RegionChanges)
@@ -49,15 +49,14 @@ func (w *Statements) inserts(ch storage.Changes) {
 	}
 }
 
-// claims are written in the order of their names, and answers in that of their keys: two transactions that meet in several of them wait for
-// each other in one direction.
+// claims writes claims in name order, and answers writes answers in key order. So transactions that share several do not deadlock.
 func (w *Statements) claims(ch storage.Changes) {
 	if u := ch.ClaimRebind; u != nil {
 		w.owners([]ipam.Claim{u.Now})
 		w.claimUpdate(*u)
 		w.newNames(u.Now.Region, []*ipam.Claim{&u.Now})
 	}
-	if !w.sure { // or else marks say that they are there
+	if !w.sure { // otherwise the marks prove that the owners exist
 		w.owners(ch.ClaimInsert)
 	}
 	for region, part := range claimsByRegion(ch.ClaimInsert) {

@@ -13,38 +13,38 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Naming is what is found out about the names of a transaction's new claims. That a name is unique in its own region is its key's to say; in
-// the other regions where the project may have claims it is looked for, unless it was generated: generated names carry a letter of their region.
+// Naming collects the facts about a transaction's new names. A unique key keeps a name unique in its own region. In the project's other regions a
+// query looks for the name, unless the name is generated: a generated name contains a letter for its region.
 type Naming struct {
 	claims  []ipam.Claim
 	regions map[ipam.ID][]string // by project
 }
 
-// A new claim whose name is in use breaks the first of these. One that meets its own first run, whose COMMIT landed late, breaks all of them: which one is
-// told is the engine's to choose.
+// A new claim with a name in use violates the first key. If the claim's own first run committed late, the claim violates every key, and the engine
+// chooses which one it reports.
 const nameKey = "holds_name_key"
 
 var keysOfHolds = []string{nameKey, "holds_id_key", "holds_pkey"}
 
-// NamesTaken says that of the names of some new claims one at least is in use. The transaction was rolled back; which ones are is for another to read.
+// NamesTaken is the error if at least one new claim's name is in use. The transaction was rolled back, and a later query has to find the names.
 type NamesTaken struct {
 	Region  string
 	Names   []storage.NameRef
-	Besides storage.Conflict // what was found before
+	Besides storage.Conflict // conflicts found earlier
 	cause   *pgconn.PgError
 }
 
-// ByName reports whether it was a name that the database met first.
+// ByName reports whether the database reported the name key.
 func (t *NamesTaken) ByName() bool { return t.cause.ConstraintName == nameKey }
 
 // Error implements error.
 func (t *NamesTaken) Error() string { return t.cause.Error() }
 
-// Unwrap is what the database said.
+// Unwrap returns the database's error.
 func (t *NamesTaken) Unwrap() error { return t.cause }
 
-// KeysTaken says that of the idempotency keys of some answers one at least has an answer, which may have expired. The transaction was rolled back; which
-// ones have is for another to read.
+// KeysTaken is the error if at least one idempotency key already has an answer, which may have expired. The transaction was rolled back, and a later
+// query has to find the keys.
 type KeysTaken struct {
 	Answers []storage.Answer
 	cause   *pgconn.PgError
@@ -53,11 +53,11 @@ type KeysTaken struct {
 // Error implements error.
 func (t *KeysTaken) Error() string { return t.cause.Error() }
 
-// Unwrap is what the database said.
+// Unwrap returns the database's error.
 func (t *KeysTaken) Unwrap() error { return t.cause }
 
-// newNames makes the last statement one that writes new claims. Nothing is asked of the database for their names: a key of holds keeps them apart. Claims that
-// have one name among themselves, of which the first would be written, are conflicts.
+// newNames extends the last statement's check, for a statement that inserts new claims. It needs no query: holds has a unique key that detects names
+// in use. If two claims have the same name, the second one is a conflict.
 func (w *Statements) newNames(region string, claims []*ipam.Claim) {
 	var twice []storage.NameRef
 	for i, c := range claims {
@@ -80,8 +80,7 @@ func (w *Statements) newNames(region string, claims []*ipam.Claim) {
 	}
 }
 
-// placed queues the look for the projects of new claims, and for the regions in which those may have claims; claims of projects that are gone
-// are conflicts.
+// placed queues a query for the new claims' projects and their regions. Claims in deleted projects are conflicts.
 func (w *Statements) placed(claims []ipam.Claim) {
 	if len(claims) == 0 {
 		return
@@ -115,7 +114,7 @@ func (w *Statements) placed(claims []ipam.Claim) {
 	})
 }
 
-// Unplaced are the projects of which a claim would be the first one in a region; nil: there are none.
+// Unplaced returns the projects for which a claim would be the first one in a region, or nil.
 func (n *Naming) Unplaced() (u *storage.Unplaced) {
 	for i := range n.claims {
 		c := &n.claims[i]
@@ -132,10 +131,10 @@ func (n *Naming) Unplaced() (u *storage.Unplaced) {
 	return u
 }
 
-// Placed are the regions in which each project of the claims may have claims.
+// Placed returns, for each project, the regions in which it may have claims.
 func (n *Naming) Placed() map[ipam.ID][]string { return n.regions }
 
-// Regions are those in which the projects of the claims may have claims.
+// Regions returns all regions in which the projects may have claims.
 func (n *Naming) Regions() (all []string) {
 	for _, regions := range n.regions {
 		all = append(all, regions...)
@@ -143,8 +142,8 @@ func (n *Naming) Regions() (all []string) {
 	return all
 }
 
-// Elsewhere is the claims whose names are to be looked for in other regions. A generated name is not, where it was stored in the region whose
-// letter it carries.
+// Elsewhere returns the claims with names to look up in other regions. A generated name needs no lookup if it contains the letter of its claim's
+// region.
 func (n *Naming) Elsewhere(own string) (ask []ipam.Claim) {
 	for i := range n.claims {
 		c := &n.claims[i]
@@ -159,5 +158,5 @@ func (n *Naming) Elsewhere(own string) (ask []ipam.Claim) {
 	return ask
 }
 
-// Naming is what was found out about the names of the new claims; nil: there are none.
+// Naming returns the facts about the new names, or nil without new claims.
 func (w *Statements) Naming() *Naming { return w.naming }

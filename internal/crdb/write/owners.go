@@ -12,12 +12,12 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// owners checks that the projects of new claims, and the classes that they are made by, are still there; claims of those that are not are
-// conflicts. It is one look for all claims of a transaction, where a foreign key would be one for each. It also answers where the names of those projects are.
+// owners checks that the new claims' projects and classes still exist. Otherwise the claims are conflicts. One query serves all claims in a
+// transaction, where a foreign key would cost one for each claim. It also reads the projects' regions.
 func (w *Statements) owners(list []ipam.Claim) {
 	w.placed(list)
 	class := func(c *ipam.Claim) ipam.ID {
-		if c.Spec.AllocationRef != "" { // a retained block keeps its class, even one that is gone
+		if c.Spec.AllocationRef != "" { // a retained block keeps its class, even a deleted one
 			return ipam.ID{}
 		}
 		return c.Class.ID
@@ -36,7 +36,7 @@ func (w *Statements) owners(list []ipam.Claim) {
 	})
 }
 
-// idsOf answers what new claims depend on, each once.
+// idsOf returns the distinct ids that of selects from new claims.
 func idsOf(list []ipam.Claim, of func(*ipam.Claim) ipam.ID) (ids []ipam.ID) {
 	for i := range list {
 		if id := of(&list[i]); !id.IsZero() && !slices.Contains(ids, id) {
@@ -46,7 +46,7 @@ func idsOf(list []ipam.Claim, of func(*ipam.Claim) ipam.ID) (ids []ipam.ID) {
 	return ids
 }
 
-// without names the new claims of which what they depend on is not there.
+// without returns the new claims for which the id that of selects does not exist.
 func without(list []ipam.Claim, of func(*ipam.Claim) ipam.ID, there func(ipam.ID) bool) (refs []storage.NameRef) {
 	for i := range list {
 		if id := of(&list[i]); !id.IsZero() && !there(id) {

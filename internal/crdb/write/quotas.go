@@ -31,8 +31,7 @@ func (w *Statements) quotaUpdates(ch storage.QuotaChanges) {
 	}
 }
 
-// inOneOrder sorts by key, so that two transactions which change several of the same rows wait for each other and do not lock each
-// other out.
+// inOneOrder sorts by key, so that two transactions on the same rows wait for each other and do not deadlock.
 func inOneOrder(list []storage.ShardUpdate) []storage.ShardUpdate {
 	return slices.SortedFunc(slices.Values(list), func(a, b storage.ShardUpdate) int {
 		return cmp.Or(bytes.Compare(a.Now.QuotaID[:], b.Now.QuotaID[:]), strings.Compare(a.Now.Region, b.Now.Region), a.Now.Shard-b.Now.Shard)

@@ -9,8 +9,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// TestShardsAreChangedInOneOrder holds the order in which two transactions that change the same shards come by them. Each has its
-// own shard first, and would wait for the other's for as long as PostgreSQL takes to notice.
+// TestShardsAreChangedInOneOrder verifies that two transactions lock the same shards in the same order. Each has its own shard first, and would
+// otherwise wait for the other until PostgreSQL detects the deadlock.
 func TestShardsAreChangedInOneOrder(t *testing.T) {
 	t.Parallel()
 	update := func(quota byte, shard int) storage.ShardUpdate {

@@ -18,20 +18,20 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// ErrNotWhole says that some changes cannot be made by statements that are sent with their COMMIT.
+// ErrNotWhole is the error for changes that need more than one round trip.
 var ErrNotWhole = errors.New("these changes are not made in one round trip")
 
-// Remembered is what the changes of claims and releases were planned from without reading it, and what therefore has to be so.
+// Remembered contains the cached facts on which a plan for claims and releases depends. The statements verify them.
 type Remembered struct {
 	Fences   lookup.Fences        // of the pools
-	Projects map[ipam.ID]ipam.ID  // their marks
-	Regions  map[ipam.ID][]string // those in which the projects may have claims
+	Projects map[ipam.ID]ipam.ID  // their marks (versions)
+	Regions  map[ipam.ID][]string // regions in which the projects may have claims
 	Several  []storage.Container  // pools that serve several regions
-	Classes  bool                 // what classes are made of is under the marks of the projects
+	Classes  bool                 // the projects' marks cover the classes
 }
 
-// Whole makes the statements of claims and releases so that they can be sent with their COMMIT: each fails by itself unless it hits what it names, and so
-// nothing is changed. It is for changes in one region, and for no others; the names of claims must not have to be looked for elsewhere.
+// Whole returns statements for claims and releases that can be sent with their COMMIT. Each one fails unless it hits the rows that it names, and then
+// the transaction changes nothing. Whole accepts changes in one region only, and only claims with names that need no lookup in other regions.
 func Whole(region string, ch storage.Changes, r Remembered, byKeys bool) (*Statements, error) {
 	w := &Statements{batch: &pgx.Batch{}, region: region, sure: true, byKeys: byKeys}
 	for _, id := range slices.SortedFunc(maps.Keys(r.Projects), func(a, b ipam.ID) int { return bytes.Compare(a[:], b[:]) }) {
@@ -50,7 +50,7 @@ func Whole(region string, ch storage.Changes, r Remembered, byKeys bool) (*State
 	ch.ShardUpdate = nil
 	w.answers(ch.Answers)
 	w.fences(ch, r.Fences, []string{region})
-	for _, at := range inOrder(r.Fences) { // what stays as it is was decided by the mark, too
+	for _, at := range inOrder(r.Fences) { // unchanged containers: the decision depends on their marks, too
 		if !slices.Contains(w.moved, at) {
 			w.marked(at, r.Fences[at].Mark)
 		}
@@ -63,13 +63,13 @@ func Whole(region string, ch storage.Changes, r Remembered, byKeys bool) (*State
 			rows.Addresses(used), used.Claims, used.Pools, rows.Addresses(spare), spare.Claims, spare.Pools)
 	}
 	w.merge()
-	w.inserts(ch) // after the others, so that a repeat learns that it is one before it meets its own names
+	w.inserts(ch) // last, so that a repeated request meets its answer before its own names
 	w.merge()
 	return w, w.err
 }
 
-// merge makes as few statements as it can of those that were queued since it was last called: each of them is planned, sent and answered by itself, on
-// CockroachDB for longer than it takes to change a row.
+// merge combines the statements that were queued since its last call into as few as it can. The database plans and answers each statement separately,
+// which takes CockroachDB longer than changing a row.
 func (w *Statements) merge() {
 	queued, checks := w.batch.QueuedQueries[w.whole:], w.checks[w.whole:]
 	w.batch.QueuedQueries, w.checks = w.batch.QueuedQueries[:w.whole:w.whole], w.checks[:w.whole:w.whole]
@@ -93,7 +93,7 @@ func (w *Statements) merge() {
 	w.whole = len(w.checks)
 }
 
-// anyOf has each of the checks of statements that were merged look at their one result, until one makes something of an error.
+// anyOf returns a merged statement's check: it passes the error to each check, until one translates it.
 func anyOf(checks []check) check {
 	return func(results pgx.BatchResults, conflict *storage.Conflict) error {
 		_, err := results.Exec()
@@ -106,7 +106,7 @@ func anyOf(checks []check) check {
 	}
 }
 
-// failed is the result of a statement of which nothing matters but whether it failed.
+// failed is a result in which only the error matters.
 type failed struct {
 	pgx.BatchResults
 
@@ -116,12 +116,12 @@ type failed struct {
 // Exec implements pgx.BatchResults.
 func (f failed) Exec() (pgconn.CommandTag, error) { return pgconn.CommandTag{}, f.err }
 
-// QueueInto adds the statements to a batch that they are sent with.
+// QueueInto adds the statements to a batch.
 func (w *Statements) QueueInto(b *pgx.Batch) {
 	b.QueuedQueries = append(b.QueuedQueries, w.batch.QueuedQueries...)
 }
 
-// Before puts a statement in front of the others, whose result is of no interest.
+// Before inserts a statement before the others. Only its error counts.
 func (w *Statements) Before(sql string) {
 	w.batch.QueuedQueries = slices.Insert(w.batch.QueuedQueries, 0, &pgx.QueuedQuery{SQL: sql})
 	w.checks = slices.Insert(w.checks, 0, func(results pgx.BatchResults, _ *storage.Conflict) error {
@@ -130,7 +130,7 @@ func (w *Statements) Before(sql string) {
 	})
 }
 
-// Take takes the results of the statements, which were sent with others.
+// Take reads the statements' results from a batch that also has others.
 func (w *Statements) Take(results pgx.BatchResults) error {
 	var conflict storage.Conflict
 	for _, check := range w.checks {
@@ -141,12 +141,12 @@ func (w *Statements) Take(results pgx.BatchResults) error {
 	return nil
 }
 
-// marked queues the look whether a fence has a mark.
+// marked queues a check that a fence has a mark.
 func (w *Statements) marked(at lookup.Place, mark ipam.ID) {
 	w.guard("mark_is", at.Region, rows.ID(at.ID), rows.ID(mark))
 }
 
-// guard queues a statement that fails unless something is as it is remembered.
+// guard queues a statement that fails unless a cached fact is still true.
 func (w *Statements) guard(name string, args ...any) {
 	w.batch.Queue(query.Get(name), args...)
 	w.names = append(w.names, name)
@@ -156,7 +156,7 @@ func (w *Statements) guard(name string, args ...any) {
 	})
 }
 
-// hitSurely is hit by a statement that fails by itself. One that adds rows adds as many as it is given, or fails.
+// hitSurely is hit for a statement that fails by itself. An insert adds all its rows or fails.
 func (w *Statements) hitSurely(name string, want int, args ...any) {
 	if inserts(name) {
 		w.guard(name, args...)
@@ -170,7 +170,7 @@ func (w *Statements) hitSurely(name string, want int, args ...any) {
 	w.guard(surely, append(args, want)...)
 }
 
-// refused is why a statement is not among those that are sent with their COMMIT.
+// refused returns the error for a statement that cannot be sent with its COMMIT.
 func (w *Statements) refused(name string) error {
 	if !w.sure {
 		return nil

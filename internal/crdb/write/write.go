@@ -1,4 +1,4 @@
-// Package write makes the statements of changes: each with the check that it hit what it names.
+// Package write plans the statements for changes. Each statement has a check that it hit the rows that it names.
 package write
 
 import (
@@ -17,17 +17,17 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// ErrStale says that a row was not as the plan had it.
+// ErrStale is the error for a row that has changed since the plan read it.
 var ErrStale = errors.New("a row changed since it was read")
 
-// UniqueViolation is the code of a key that is there already.
+// UniqueViolation is the SQLSTATE for a violated unique key.
 const UniqueViolation = "23505"
 
-// Plan makes the statements of some changes, for a server in a region. fences are those of the containers that are changed, and become what the changes make
-// of them. byKeys is for a database that finds rows of an array by reading others.
+// Plan returns the statements for ch, for a server in a region. fences contains the changed containers' fences; Plan updates them. byKeys is for an
+// engine that reads other rows to find an array's rows.
 func Plan(region string, everywhere []string, ch storage.Changes, fences lookup.Fences, byKeys bool) (*Statements, error) {
 	w := &Statements{batch: &pgx.Batch{}, region: region, several: len(everywhere) > 1, byKeys: byKeys}
-	w.answers(ch.Answers) // first: a repeat of a request must learn that it is one before it meets its own names
+	w.answers(ch.Answers) // first: a repeated request must meet its answer before its own names
 	w.fences(ch, fences, everywhere)
 	w.deletes(ch)
 	w.updates(ch)
@@ -35,14 +35,14 @@ func Plan(region string, everywhere []string, ch storage.Changes, fences lookup.
 	w.consumers(ch.ConsumerChanges)
 	w.webhooks(ch.WebhookChanges)
 	w.alerts(ch.AlertChanges)
-	w.classEpochs(ch) // last: who holds the project's row keeps others waiting
+	w.classEpochs(ch) // last: this locks the project's row, on which others wait
 	return w, w.err
 }
 
-// Empty reports whether there is nothing to write.
+// Empty reports whether there are no statements.
 func (w *Statements) Empty() bool { return w.batch.Len() == 0 }
 
-// Send sends all statements in one round trip. A statement that does not hit what it names is ErrStale, or a *storage.Conflict.
+// Send sends all statements in one round trip. If a statement misses a row that it names, Send returns ErrStale or a *storage.Conflict.
 func (w *Statements) Send(ctx context.Context, db lookup.Querier) error {
 	results := db.SendBatch(ctx, w.batch)
 	var conflict storage.Conflict
@@ -68,35 +68,35 @@ func (w *Statements) Send(ctx context.Context, db lookup.Querier) error {
 	return nil
 }
 
-// causedByConflict reports whether an error behind a conflict is its consequence: the rows of a claim that is gone are
-// gone too, and a name is taken by the first run of the same request. The conflict says more, and trying again would not help.
+// causedByConflict reports whether err follows from an earlier conflict. A deleted claim's rows are gone too, and the same request's first run has
+// taken the name. The conflict is more precise, and a retry would not help.
 func causedByConflict(err error) bool {
 	var pg *pgconn.PgError
 	return errors.Is(err, ErrStale) || (errors.As(err, &pg) && pg.Code == UniqueViolation)
 }
 
-// check reads one statement's result and compares it with what was expected.
+// check reads one statement's result and compares it with the expected one.
 type check func(results pgx.BatchResults, conflict *storage.Conflict) error
 
-// Statements are statements with their checks.
+// Statements is a batch with a check for each statement.
 type Statements struct {
 	batch  *pgx.Batch
 	checks []check
 	region string
-	naming *Naming // nil: there are no new claims
+	naming *Naming // nil: no new claims
 	moved  []lookup.Place
 	err    error
 
-	several bool // there are other regions
-	byKeys  bool // rows are named by their keys where a statement can be had so
+	several bool // the database has several regions
+	byKeys  bool // name rows by keys where a statement has that form
 
-	// Of those that are sent with their COMMIT: see Whole.
+	// For statements that are sent with their COMMIT: see Whole.
 	sure  bool
-	names []string // of those that may be merged yet
-	whole int      // how many are as they are to be sent
+	names []string // names of the statements that may still be merged
+	whole int      // how many statements are final
 }
 
-// hit queues a statement that must touch exactly want rows; otherwise the plan is out of date.
+// hit queues a statement that must affect exactly want rows. Otherwise the plan is stale.
 func (w *Statements) hit(name string, want int, args ...any) {
 	if w.sure {
 		w.hitSurely(name, want, args...)
@@ -115,14 +115,14 @@ func (w *Statements) hit(name string, want int, args ...any) {
 	})
 }
 
-// hitRow is hit for one row, of which the statement takes columns behind its other arguments.
+// hitRow is hit for one row. Its columns follow the other arguments.
 func hitRow[V any](w *Statements, name string, kind rows.Kind[V], v V, args ...any) {
 	columns, err := kind.Values(name, v)
 	w.err = errors.Join(w.err, err)
 	w.hit(name, 1, append(args, columns...)...)
 }
 
-// hitRows is hit for some rows of a kind, in the form of the statement that is for them.
+// hitRows is hit for several rows. It chooses the statement's form.
 func hitRows[V any](w *Statements, name string, kind rows.Kind[V], list []V, args ...any) {
 	if w.byKeys && len(list) > 1 && query.HasKeys(name) {
 		for part := range slices.Chunk(list, query.MostKeys) {
@@ -138,7 +138,7 @@ func hitRows[V any](w *Statements, name string, kind rows.Kind[V], list []V, arg
 	w.hit(name, len(list), append(args, columns...)...)
 }
 
-// any queues a statement that may touch any number of rows.
+// any queues a statement that may affect any number of rows.
 func (w *Statements) any(name string, args ...any) {
 	w.err = errors.Join(w.err, w.refused(name))
 	w.batch.Queue(query.Get(name), args...)
@@ -148,7 +148,7 @@ func (w *Statements) any(name string, args ...any) {
 	})
 }
 
-// orElse makes the last statement one that says what it has not touched.
+// orElse replaces the last statement's ErrStale by a call to missed.
 func (w *Statements) orElse(missed func(*storage.Conflict)) {
 	hit := w.checks[len(w.checks)-1]
 	w.checks[len(w.checks)-1] = func(results pgx.BatchResults, conflict *storage.Conflict) error {
@@ -161,8 +161,8 @@ func (w *Statements) orElse(missed func(*storage.Conflict)) {
 	}
 }
 
-// answered queues a statement that answers what stands for the rows that it touched, once each. missing is told of those of list, by their places, that are
-// not among them, and of one that is there twice: only one of the two was touched.
+// answered queues a statement that returns a key for each affected row. missing gets the index of each item in list without an affected row. A
+// duplicate counts as missing, because the statement affects one row.
 func answered[V any, K comparable](
 	w *Statements, name string, kind rows.Kind[V], list []V, region string, scan func(*K) []any, key func(V) K, missing func(*storage.Conflict, int) error,
 ) {
