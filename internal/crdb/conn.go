@@ -100,7 +100,7 @@ func (c *conn) wentAhead(results pgx.BatchResults, n int) error {
 		}
 		if err := results.QueryRow().Scan(scan...); err != nil {
 			if pg, is := errors.AsType[*pgconn.PgError](err); is && pg.Code == divisionByZero && !c.locks.atOnce {
-				c.locks.busy = c.locks.asked[i]
+				c.locks.busy = &c.locks.asked[i]
 			}
 			return err
 		}

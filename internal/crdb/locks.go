@@ -36,7 +36,7 @@ type lockSet struct {
 
 	shared map[int64]ipam.ID // locks for which the transaction does not wait (storage.Locks.InTurn)
 	asked  []int64           // the locks of the last preamble, in their order
-	busy   int64             // the lock in shared that another transaction holds exclusively
+	busy   *int64            // the lock in shared that another transaction holds exclusively; nil: none
 }
 
 func newLockSet(l storage.Locks) *lockSet {
@@ -76,10 +76,10 @@ func (s *lockSet) take() (keys []int64, alone []bool) {
 
 // occupied returns *storage.Occupied if another transaction held a lock in shared, and otherwise nil.
 func (s *lockSet) occupied() error {
-	if id, is := s.shared[s.busy]; is {
-		return &storage.Occupied{ID: id}
+	if s.busy == nil {
+		return nil
 	}
-	return nil
+	return &storage.Occupied{ID: s.shared[*s.busy]}
 }
 
 // lockKey returns an id's random half.
